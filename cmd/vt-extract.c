@@ -131,8 +131,6 @@ static const struct command command = {
 struct extract_job {
 	struct list list;
 	struct class_list classes;
-	int *label;				/* [n] */
-	struct extract_key *key;		/* [n] */
 	struct stream_writer *stream;
 	struct commit *out, *report;
 };
@@ -219,10 +217,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	if (label_from == LABEL_FROM_DIR &&
 	    (status = list_label_folders(&j->list, root)) != 0)
 		return status;
-	j->label = xcalloc(j->list.n, sizeof(*j->label));
-	j->key = xcalloc(j->list.n, sizeof(*j->key));
-	return list_number(&j->list, &j->classes, class_file, j->label) == 0 &&
-	    extract_keys(&j->list, root, j->key) == 0 ? 0 : EXIT_FAILED;
+	return list_number(&j->list, &j->classes, class_file) == 0 &&
+	    extract_keys(&j->list, root) == 0 ? 0 : EXIT_FAILED;
 }
 
 /* ---- doing it ---- */
@@ -315,8 +311,7 @@ static int
 vt_extract_run(struct extract_job *j)
 {
 	struct extract_run run = {
-		.how = &how, .list = &j->list, .label = j->label,
-		.key = j->key, .threads = (int)threads,
+		.how = &how, .list = &j->list, .threads = (int)threads,
 		.skip = on_error == ON_ERROR_SKIP, .verbose = verbose,
 		.asked = &asked,
 	};
@@ -355,26 +350,26 @@ vt_extract_list_all(struct extract_job *j)
 
 	printf("#key\tlabel\tpath\tcodec\twidth\theight\tfps\tseconds\n");
 	for (size_t i = 0; i < j->list.n; i++) {
+		const struct list_row *row = &j->list.row[i];
 		struct extraction x;
+		const struct sample *m = &x.sample;
 		char *path, rate[32] = "?";
 
-		extract_look(j->list.row[i].path, &j->list.row[i].part, &how,
-		    &x);
+		extract_look(row, &how, &x);
 		if (x.kept) {
-			char *label = extract_labels(&j->list.row[i],
-			    j->label[i]);
+			char *label = extract_labels(m);
 
-			if (x.fps.den > 0)
+			if (m->fps.den > 0)
 				snprintf(rate, sizeof(rate), "%d/%d",
-				    x.fps.num, x.fps.den);
-			path = table_escape(j->list.row[i].path);
-			printf("%s\t%s\t%s\t%s\t%d\t%d\t%s\t%.9g\n",
-			    j->key[i].text, label, path, x.codec, x.width,
-			    x.height, rate, x.claimed);
+				    m->fps.num, m->fps.den);
+			path = table_escape(row->path);
+			printf("%s\t%s\t%s\t%s\t%d\t%d\t%s\t%.9g\n", m->key,
+			    label, path, x.info.codec, m->width, m->height,
+			    rate, x.info.claimed);
 			free(path);
 			free(label);
 		} else {
-			char *why = extract_refusal(&j->list.row[i], &x,
+			char *why = extract_refusal(row, &x,
 			    on_error == ON_ERROR_STOP);
 
 			if (on_error == ON_ERROR_STOP)
@@ -406,9 +401,7 @@ vt_extract_job_free(struct extract_job *j)
 	commit_drop(j->out);
 	commit_drop(j->report);
 	class_list_free(&j->classes);
-	extract_keys_free(j->key, j->list.n);
 	list_free(&j->list);
-	free(j->label);
 	spool_budget_close(&budget);
 }
 

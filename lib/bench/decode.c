@@ -67,13 +67,13 @@ bench_decode_extract(struct bench_decode_job *j, int thread)
 	struct extraction x;
 	int kept;
 
-	extract_video(j->path, &(struct list_part){ 0 }, &j->how,
+	extract_video(&(struct list_row){ .path = (char *)j->path }, &j->how,
 	    j->extractor[thread], &x);
 	if (!x.kept)
 		fail("%s", x.message);
 	kept = x.kept;
-	j->made[thread] = (struct bench_decode_made){ x.decoded_frames, x.width,
-	    x.height };
+	j->made[thread] = (struct bench_decode_made){ x.account.frames,
+	    x.sample.width, x.sample.height };
 	extraction_free(&x);
 	return kept ? 0 : -1;
 }

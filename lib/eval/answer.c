@@ -49,28 +49,28 @@ answer_by_score(const void *x, const void *y, void *scores)
 
 /* ${why}: why there is no answer, or NULL, and ${best} and ${p}. */
 static void
-answer_json_line(const struct answer *a, const struct arrival *v,
+answer_json_line(const struct answer *a, const struct extraction *v,
     const char *why, const int *best, const double *p, struct buffer *to)
 {
 	char *const *name = a->model->class.name;
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
-	if (v->x.kept)
-		json_put_int(&w, "frames", v->x.frames);
-	if (v->key != NULL)
-		json_put_text(&w, "key", v->key);
+	if (v->kept)
+		json_put_int(&w, "frames", v->sample.frames);
+	if (v->sample.key != NULL)
+		json_put_text(&w, "key", v->sample.key);
 	if (why != NULL)
 		json_put_bytes(&w, "message", why);
-	json_put_bytes(&w, "path", v->name);
+	json_put_bytes(&w, "path", v->sample.source);
 	if (why == NULL) {
 		json_open(&w, "probabilities", '[');
 		for (int k = 0; k < answer_columns(a); k++)
 			json_put_real(&w, NULL, p[best[k]]);
 		json_close(&w);
 	}
-	json_put_text(&w, "status", extract_status_name(why != NULL &&
-	    v->x.kept ? EXTRACT_DAMAGED : v->x.status));
+	json_put_text(&w, "status", why != NULL && v->kept ? "damaged" :
+	    v->sample.status);
 	if (why == NULL) {
 		json_open(&w, "top", '[');
 		for (int k = 0; k < answer_columns(a); k++)
@@ -84,10 +84,10 @@ answer_json_line(const struct answer *a, const struct arrival *v,
 }
 
 static void
-answer_text_line(const struct answer *a, const struct arrival *v,
+answer_text_line(const struct answer *a, const struct extraction *v,
     const int *best, const double *p, struct buffer *to)
 {
-	char *text = table_escape(v->name);
+	char *text = table_escape(v->sample.source);
 
 	buffer_text(to, text);
 	free(text);
@@ -100,8 +100,8 @@ answer_text_line(const struct answer *a, const struct arrival *v,
 }
 
 void
-answer_line(const struct answer *a, const struct arrival *v, const double *scores,
-    struct buffer *to)
+answer_line(const struct answer *a, const struct extraction *v,
+    const double *scores, struct buffer *to)
 {
 	int n = answer_classes_of(a), *best = xcalloc((size_t)n, sizeof(*best));
 	double *p = xcalloc((size_t)n, sizeof(*p));
@@ -122,7 +122,7 @@ answer_line(const struct answer *a, const struct arrival *v, const double *score
 
 /* The table has no line without an answer; the message says why. */
 static void
-answer_failed(struct answer *a, const struct arrival *v, const char *why,
+answer_failed(struct answer *a, const struct extraction *v, const char *why,
     struct buffer *to)
 {
 	a->failed++;
@@ -172,19 +172,20 @@ answer_compare_settings(const struct answer *a)
 
 /* One clip: its line into ${to}. */
 static int
-answer_clip(struct answer *a, const struct arrival *v, double *scores,
+answer_clip(struct answer *a, const struct extraction *v, double *scores,
     struct buffer *to)
 {
+	const struct sample *m = &v->sample;
 	char why[RECOGNISE_WHY];
 	double start = clock_seconds();
 	int bad;
 
-	if (!v->x.kept) {
-		answer_failed(a, v, v->x.message, to);
+	if (!v->kept) {
+		answer_failed(a, v, v->message, to);
 		return 0;
 	}
-	if (v->x.message[0] != '\0')
-		warning("%s", v->x.message);
+	if (v->message[0] != '\0')
+		warning("%s", v->message);
 	if ((bad = recognise(a->clips->recogniser, v, scores, why)) == -1)
 		return EXIT_FAILED;
 	if (bad != 0) {
@@ -194,15 +195,15 @@ answer_clip(struct answer *a, const struct arrival *v, double *scores,
 	for (int c = 0; c < answer_classes_of(a); c++)
 		if (!isfinite(scores[c])) {
 			fail("%s: the score of class %d is %g: the network has "
-			    "diverged", text_quote(v->name), c, scores[c]);
+			    "diverged", text_quote(m->source), c, scores[c]);
 			return EXIT_DIVERGED;
 		}
 	if (a->done++ == 0)
 		answer_header(a, to);
 	answer_line(a, v, scores, to);
 	detail("%s: %d frames of %dx%d in %.3f s, scored in %.3f s",
-	    text_quote(v->name), v->x.frames, v->x.width, v->x.height,
-	    v->x.spent, clock_seconds() - start);
+	    text_quote(m->source), m->frames, m->width, m->height, v->spent,
+	    clock_seconds() - start);
 	return 0;
 }
 
@@ -211,13 +212,13 @@ answer_all(struct answer *a)
 {
 	double *scores = xcalloc((size_t)answer_classes_of(a), sizeof(*scores));
 	struct buffer lines = { 0 };
-	struct arrival v;
+	const struct extraction *v;
 	int got, status = 0;
 
 	while (status == 0 && (got = incoming_next(a->clips->incoming, &v)) == 1) {
 		if (a->done + a->failed == 0)
 			answer_compare_settings(a);
-		status = answer_clip(a, &v, scores, &lines);
+		status = answer_clip(a, v, scores, &lines);
 		if (status == 0 && output_write(a->output, &lines) != 0)
 			status = EXIT_FAILED;
 		if (a->progress != NULL)

@@ -29,11 +29,11 @@ struct answer {
 int answer_all(struct answer *a);
 
 /*
- * answer_line(a, arrival, scores, to): what stands for a clip: ${scores} are
+ * answer_line(a, clip, scores, to): what stands for a clip: ${scores} are
  * those of all classes, before the softmax.  Of classes that score the same the
  * first comes first.
  */
-void answer_line(const struct answer *a, const struct arrival *arrival,
+void answer_line(const struct answer *a, const struct extraction *clip,
     const double *scores, struct buffer *to);
 
 #endif

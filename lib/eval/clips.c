@@ -21,7 +21,8 @@ eval_clips_need(const void *views, const struct extraction *x, int frames,
 	struct crop crop;
 
 	for (int i = 0; i < v->clips * v->crops; i += v->crops) {
-		view_choose(v, i, of, x->width, x->height, frame, &crop);
+		view_choose(v, i, of, x->sample.width, x->sample.height,
+		    frame, &crop);
 		for (int k = 0; k < v->t; k++)
 			wanted[frame[k]] = 1;
 	}

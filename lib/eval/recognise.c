@@ -1,6 +1,7 @@
 /* From the frames of a clip to its scores. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/exit.h"
 #include "base/mem.h"
@@ -28,7 +29,7 @@ struct recogniser {
 	struct buffer bytes;		/* of frame j from at[j] to at[j + 1] */
 	size_t *at;			/* [n t + 1] */
 	char *bad;			/* [n t] */
-	const struct arrival *now;
+	const struct extraction *now;
 
 	struct pool *pool;
 	struct fetch **fetch;		/* [threads] */
@@ -142,15 +143,15 @@ recogniser_free(struct recogniser *r)
 static int
 recognise_decode_frame(struct recogniser *r, int j, int thread)
 {
-	const struct arrival *a = r->now;
+	const struct sample *m = &r->now->sample;
 	size_t side = (size_t)r->v.side;
 	struct fetch_cost cost = { 0 };
 
 	return fetch_frame(r->fetch[thread], &(struct fetch_stored){
-	    a->stream != NULL ? a->stream : "decoded",
-	    a->key != NULL ? a->key : a->name, r->bytes.data + r->at[j],
-	    r->at[j + 1] - r->at[j], r->frame[j], a->x.width, a->x.height,
-	    a->format == EXTRACT_PNG },
+	    m->shard != NULL ? m->shard : "decoded",
+	    m->key != NULL ? m->key : m->source, r->bytes.data + r->at[j],
+	    r->at[j + 1] - r->at[j], r->frame[j], m->width, m->height,
+	    strcmp(m->streams->kind[0].ext, "png") == 0 },
 	    &(struct fetch_clip){ .side = r->v.side,
 	    .crop = r->crop[j / r->v.t] },
 	    r->pixels + (size_t)j * 3 * side * side, &cost);
@@ -169,24 +170,24 @@ recognise_decode_part(int j, int thread, void *arg)
  * thread: what a spool gives stands until it is asked again.
  */
 static int
-recognise_load(struct recogniser *r, const struct arrival *a, int first, int n,
-    char *why)
+recognise_load(struct recogniser *r, const struct extraction *a, int first,
+    int n, char *why)
 {
-	const struct fraction *fps = &a->x.fps;
-	struct clip_of of = { .total = a->x.frames, .fps = fps->den > 0 ?
-		(double)fps->num / fps->den : 0 };
+	const struct sample *m = &a->sample;
+	struct clip_of of = { .total = m->frames, .fps = m->fps.den > 0 ?
+		(double)m->fps.num / m->fps.den : 0 };
 	int frames = n * r->v.t;
 
 	r->now = a;
 	r->bytes.n = 0;
 	for (int i = 0; i < n; i++)
-		view_choose(&r->v, first + i, of, a->x.width, a->x.height,
+		view_choose(&r->v, first + i, of, m->width, m->height,
 		    r->frame + i * r->v.t, &r->crop[i]);
 	for (int j = 0; j < frames; j++) {
 		size_t size;
-		int k = a->x.place != NULL ? a->x.place[r->frame[j]] :
+		int k = a->place != NULL ? a->place[r->frame[j]] :
 		    r->frame[j];
-		const void *data = spool_get(a->x.frame, (size_t)k, &size);
+		const void *data = spool_get(a->frame, (size_t)k, &size);
 
 		if (data == NULL)
 			return -1;
@@ -207,7 +208,7 @@ recognise_load(struct recogniser *r, const struct arrival *a, int first, int n,
 /* ---- scores ---- */
 
 int
-recognise(struct recogniser *r, const struct arrival *a, double *scores,
+recognise(struct recogniser *r, const struct extraction *a, double *scores,
     char *why)
 {
 	int views = r->v.clips * r->v.crops, bad;

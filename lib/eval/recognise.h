@@ -31,7 +31,7 @@ void recogniser_free(struct recogniser *r);
  * ${why}[RECOGNISE_WHY]: a frame is damaged.
  */
 #define RECOGNISE_WHY 1024
-int recognise(struct recogniser *r, const struct arrival *a, double *scores,
+int recognise(struct recogniser *r, const struct extraction *a, double *scores,
     char *why);
 
 #endif

@@ -23,8 +23,8 @@
 
 /* What one extraction needs while it runs. */
 struct extract_work {
-	const char *path;
-	const struct list_part *part;
+	const char *path;		/* of the row */
+	const struct list_row *row;
 	const struct extract_options *o;
 	struct extraction *x;
 	struct extractor *e;		/* NULL: only to look */
@@ -50,12 +50,12 @@ extract_hash_source(struct extract_work *w)
 		hasher_add(h, block, (size_t)n);
 		at += n;
 	}
-	w->x->bytes = (uint64_t)at;
+	w->x->sample.source_bytes = (uint64_t)at;
 	if (n < 0)
 		fail_errno("%s: cannot read", Q(w->path));
 	else
 		result = 0;
-	w->x->hash = hasher_64(h);
+	w->x->sample.source_hash = hasher_64(h);
 	w->x->hashed = n == 0;
 	free(block);
 	hasher_free(h);
@@ -76,28 +76,22 @@ static int
 extract_open_source(struct extract_work *w)
 {
 	struct stat s;
-	struct extraction *x = w->x;
-	const struct video_info *i;
+	struct sample *m = &w->x->sample;
+	struct video_info *i = &w->x->info;
 
 	/* Not to wait for the writer of a pipe, which is refused anyway. */
 	w->fd = file_open(w->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (w->fd < 0)
 		return fail_errno("%s: cannot open", Q(w->path));
 	if (fstat(w->fd, &s) == 0 && S_ISREG(s.st_mode))
-		x->bytes = (uint64_t)s.st_size;
+		m->source_bytes = (uint64_t)s.st_size;
 	if (extract_open_video(w) != 0)
 		return -1;
-	i = video_info(w->video);
-	snprintf(x->container, sizeof(x->container), "%s", i->format);
-	snprintf(x->codec, sizeof(x->codec), "%s", i->codec);
-	snprintf(x->pixels, sizeof(x->pixels), "%s", i->pixels);
-	x->claimed = i->claimed;
-	x->source_width = i->width;
-	x->source_height = i->height;
-	extract_size(w->o, i->width, i->height, &x->width, &x->height);
-	if (x->width > 65500 || x->height > 65500)
+	*i = *video_info(w->video);
+	extract_size(w->o, i->width, i->height, &m->width, &m->height);
+	if (m->width > 65500 || m->height > 65500)
 		return fail("%s: %dx%d frames (wanted at most 65500 each way)",
-		    Q(w->path), x->width, x->height);
+		    Q(w->path), m->width, m->height);
 	return 0;
 }
 
@@ -106,7 +100,7 @@ extract_open_source(struct extract_work *w)
 static int
 extract_encode(struct extract_work *w)
 {
-	struct extraction *x = w->x;
+	const struct sample *x = &w->x->sample;
 	struct buffer *b = &w->e->bytes;
 
 	b->n = 0;
@@ -125,7 +119,7 @@ extract_encode(struct extract_work *w)
 		    b) != 0)
 			return -1;
 	}
-	return spool_add(x->frame, b->data, b->n);
+	return spool_add(w->x->frame, b->data, b->n);
 }
 
 /* Pass the present frame, which is on at ${time}, ${copies} times: as far as it
@@ -158,7 +152,7 @@ extract_store(struct extract_work *w, int64_t time, int64_t copies)
 static int
 extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 {
-	const struct list_part *p = w->part;
+	const struct list_part *p = &w->row->part;
 	struct fraction tick = video_info(w->video)->tick;
 	double t = (double)time * tick.num / tick.den;
 
@@ -218,7 +212,7 @@ static int
 extract_check_part(const struct extract_work *w)
 {
 	const struct video_account *a = video_account(w->video);
-	const struct list_part *p = w->part;
+	const struct list_part *p = &w->row->part;
 
 	/* Truncation and damage are reported elsewhere. */
 	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
@@ -243,7 +237,8 @@ static int
 extract_find_rate(struct extract_work *w)
 {
 	const struct video_info *i = video_info(w->video);
-	struct extraction *x = w->x;
+	struct sample *x = &w->x->sample;
+	uint32_t *time;
 
 	if (w->o->fps.num > 0) {
 		x->fps = w->o->fps;
@@ -253,7 +248,7 @@ extract_find_rate(struct extract_work *w)
 	if (fps_find(w->e->time, w->times, i->tick, i->rate, 2, &x->fps))
 		return 0;
 	x->flags |= SHARD_VARIABLE;
-	x->time = xcalloc(w->times, sizeof(*x->time));
+	x->time = time = xcalloc(w->times, sizeof(*time));
 	for (size_t k = 0; k < w->times; k++) {
 		int64_t t = fps_100us(w->e->time[k], i->tick);
 
@@ -261,7 +256,7 @@ extract_find_rate(struct extract_work *w)
 			return fail("%s: frame %zu is on at %.0f s (wanted at "
 			    "most %.0f)", Q(w->path), k, (double)t / 1e4,
 			    UINT32_MAX / 1e4);
-		x->time[k] = (uint32_t)t;
+		time[k] = (uint32_t)t;
 	}
 	return 0;
 }
@@ -269,34 +264,27 @@ extract_find_rate(struct extract_work *w)
 static void
 extract_copy_account(struct extract_work *w)
 {
-	const struct video_account *a = video_account(w->video);
 	struct extraction *x = w->x;
+	struct video_account *a = &x->account;
+	struct sample *m = &x->sample;
 
-	x->decoded_frames = a->frames;
-	x->decoded = a->decoded;
+	*a = *video_account(w->video);
 	x->damage = a->damage + (w->o->strict_rate ? a->gaps : 0);
-	x->packets_corrupt = a->packets_corrupt;
-	x->frames_corrupt = a->frames_corrupt;
-	x->refused = a->refused;
-	x->errors = a->errors;
-	x->gaps = a->gaps;
-	x->times_mended = a->times_mended;
-	x->resized = a->resized;
 	if (a->truncated)
-		x->flags |= SHARD_TRUNCATED;
+		m->flags |= SHARD_TRUNCATED;
 	if (x->damage > 0)
-		x->flags |= SHARD_DAMAGED;
-	if (a->resized || x->width != x->source_width ||
-	    x->height != x->source_height)
-		x->flags |= SHARD_RESCALED;
+		m->flags |= SHARD_DAMAGED;
+	if (a->resized || m->width != x->info.width ||
+	    m->height != x->info.height)
+		m->flags |= SHARD_RESCALED;
 }
 
 /* Judge by what is allowed; write why into the message. */
 static void
 extract_decide(struct extract_work *w)
 {
-	const struct video_account *a = video_account(w->video);
 	struct extraction *x = w->x;
+	const struct video_account *a = &x->account;
 
 	x->kept = 1;
 	if (x->damage > 0) {
@@ -304,7 +292,7 @@ extract_decide(struct extract_work *w)
 
 		snprintf(gap, sizeof(gap), "no frame after %.3f s for %.3f s",
 		    a->gap_time, a->gap_length);
-		x->status = EXTRACT_DAMAGED;
+		x->sample.status = "damaged";
 		x->kept = x->damage <= w->o->max_damage;
 		fail("%s: damaged in %lld place%s (%s)%s", Q(w->path),
 		    (long long)x->damage, x->damage == 1 ? "" : "s",
@@ -317,15 +305,15 @@ extract_decide(struct extract_work *w)
 		if (a->packets < a->listed)
 			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
 			    (long long)a->packets, (long long)a->listed);
-		else if (x->claimed > 0)
+		else if (x->info.claimed > 0)
 			snprintf(claim, sizeof(claim), " of %.2f s",
-			    x->claimed);
+			    x->info.claimed);
 		else if (a->cut[0] != '\0')
 			snprintf(claim, sizeof(claim), ", %s", a->cut);
-		x->status = EXTRACT_TRUNCATED;
+		x->sample.status = "truncated";
 		x->kept &= w->o->allow_truncated;
 		fail("%s: truncated: %lld frames, %.2f s%s%s", Q(w->path),
-		    (long long)x->decoded_frames, x->decoded, claim,
+		    (long long)a->frames, a->decoded, claim,
 		    w->o->allow_truncated ? "" :
 		    "; --allow-truncated keeps them");
 	}
@@ -362,7 +350,7 @@ extract_again(struct extract_work *w)
 	struct extraction *x = w->x;
 
 	detail("%s: %d frames, which its headers do not say: decoded twice",
-	    Q(w->path), x->frames);
+	    Q(w->path), x->sample.frames);
 	spool_free(x->frame);
 	x->frame = spool_new(w->o->memory, 0);
 	w->times = 0;
@@ -370,8 +358,8 @@ extract_again(struct extract_work *w)
 	w->video = NULL;
 	if (extract_open_video(w) != 0 || extract_decode(w) != 0)
 		return -1;
-	if ((int)w->needed.frames != x->frames || !needed_done(&w->needed, w->o,
-	    x))
+	if ((int)w->needed.frames != x->sample.frames ||
+	    !needed_done(&w->needed, w->o, x))
 		return fail("%s: changed while it was read", Q(w->path));
 	return 0;
 }
@@ -382,7 +370,6 @@ extract(struct extract_work *w)
 	struct extraction *x = w->x;
 	int r;
 
-	x->status = EXTRACT_FAILED;
 	if (extract_open_source(w) != 0 || extract_hash_source(w) != 0)
 		return;
 	extract_make_room(w);
@@ -392,14 +379,14 @@ extract(struct extract_work *w)
 		return;
 	if (extract_check_part(w) != 0)
 		return;
-	x->frames = (int)w->needed.frames;
+	x->sample.frames = (int)w->needed.frames;
 	if (extract_find_rate(w) != 0)
 		return;
-	x->status = EXTRACT_OK;
+	x->sample.status = "ok";
 	extract_decide(w);
 	if (x->kept && !needed_done(&w->needed, w->o, x) &&
 	    extract_again(w) != 0) {
-		x->status = EXTRACT_FAILED;
+		x->sample.status = "failed";
 		x->kept = 0;
 	}
 }
@@ -413,19 +400,28 @@ extract_clean_up(struct extract_work *w)
 		close(w->fd);
 }
 
-void
-extract_video(const char *path, const struct list_part *part,
-    const struct extract_options *o, struct extractor *e, struct extraction *x)
+/* Begin ${x} with what is known before the video is opened. */
+static void
+extract_begin(const struct list_row *row, const struct extract_options *o,
+    struct extraction *x)
 {
-	struct extract_work w = { .path = path, .part = part, .o = o, .x = x,
-	    .e = e,
-		.fd = -1 };
+	*x = (struct extraction){ .sample = row->sample };
+	x->sample.streams = extract_streams(o->format);
+	x->sample.status = "failed";
+	fail_capture(x->message, sizeof(x->message));
+}
+
+void
+extract_video(const struct list_row *row, const struct extract_options *o,
+    struct extractor *e, struct extraction *x)
+{
+	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
+		.e = e, .fd = -1 };
 	double start = clock_seconds();
 
-	*x = (struct extraction){ 0 };
-	fail_capture(x->message, sizeof(x->message));
-	if (file_is_dir(path))
-		extract_folder(path, part, o, e, x);
+	extract_begin(row, o, x);
+	if (file_is_dir(row->path))
+		extract_folder(row, o, e, x);
 	else
 		extract(&w);
 	extract_clean_up(&w);
@@ -441,26 +437,24 @@ static void
 extract_probe(struct extract_work *w)
 {
 	struct extraction *x = w->x;
-	const struct video_info *i;
 
 	if (extract_open_source(w) != 0)
 		return;
-	i = video_info(w->video);
-	x->status = EXTRACT_OK;
+	x->sample.status = "ok";
+	x->sample.fps = w->o->fps.num > 0 ? w->o->fps : x->info.rate[0];
 	x->kept = 1;
-	x->fps = w->o->fps.num > 0 ? w->o->fps : i->rate[0];
 }
 
 void
-extract_look(const char *path, const struct list_part *part,
-    const struct extract_options *o, struct extraction *x)
+extract_look(const struct list_row *row, const struct extract_options *o,
+    struct extraction *x)
 {
-	struct extract_work w = { .path = path, .o = o, .x = x, .fd = -1 };
+	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
+		.fd = -1 };
 
-	*x = (struct extraction){ .status = EXTRACT_FAILED };
-	fail_capture(x->message, sizeof(x->message));
-	if (file_is_dir(path))
-		extract_folder(path, part, o, NULL, x);
+	extract_begin(row, o, x);
+	if (file_is_dir(row->path))
+		extract_folder(row, o, NULL, x);
 	else
 		extract_probe(&w);
 	extract_clean_up(&w);

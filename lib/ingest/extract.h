@@ -7,8 +7,8 @@
 
 #include "base/spool.h"
 #include "ingest/list.h"
-#include "media/fps.h"
 #include "media/jpeg.h"
+#include "media/video.h"
 
 enum extract_format { EXTRACT_JPEG, EXTRACT_PNG };
 
@@ -40,65 +40,52 @@ struct extract_options {
 	const void *need_of;
 };
 
-/* What became of a video. */
-enum extract_status {
-	EXTRACT_OK,
-	EXTRACT_TRUNCATED,		/* the file ends early */
-	EXTRACT_DAMAGED,		/* there were errors in it */
-	EXTRACT_FAILED			/* it could not be decoded at all */
-};
-
+/* What became of a video or a folder of frames. */
 struct extraction {
-	enum extract_status status;
+	struct sample sample;		/* the row's, and what was stored; status
+					 * "failed": it could not be decoded;
+					 * time belongs to the extraction */
 	int kept;			/* frames are there to be stored */
 	char message[600];		/* why not, or what was wrong; "" */
 	struct spool *frame;		/* the encoded frames */
 	int *place;			/* [frames] of these, -1: not needed;
 					 * NULL: they are all, in order */
-	int frames, width, height;	/* as stored */
-	int source_width, source_height;	/* upright */
-	struct fraction fps;		/* as stored; 0/0: unknown */
-	uint32_t *time;			/* [frames] 0.1 ms, if not constant */
-	unsigned flags;			/* SHARD_TRUNCATED ... */
-	uint64_t bytes, hash;		/* of the file, XXH3-64 if hashed */
-	int hashed;
-	char container[32], codec[32], pixels[32];
-	int64_t decoded_frames;
-	double decoded, claimed;	/* seconds; claimed 0: no claim */
-	int64_t damage, packets_corrupt, frames_corrupt, refused, errors;
-	int64_t gaps, times_mended;
-	int resized;			/* the size changed on the way */
+	int hashed;			/* sample has the hash of the source */
+	struct video_info info;		/* of a folder: format, codec, size */
+	struct video_account account;	/* of a folder: frames */
+	int64_t damage;			/* places, gaps too if they count */
 	double spent;			/* seconds of work */
 };
 
-/* extract_status_name(s): "ok", "truncated", "damaged" or "failed". */
-const char *extract_status_name(enum extract_status s);
+/* extract_streams(f): the streams of a sample whose frames are ${f}. */
+const struct stream_list *extract_streams(enum extract_format f);
 
 /* extract_size(o, w, h, to_w, to_h): the stored size of a w by h frame. */
 void extract_size(const struct extract_options *o, int w, int h, int *to_w,
     int *to_h);
 
 /*
- * extract_video(path, part, o, e, x):
- * Decode all of ${path}, whatever becomes of it, and fill ${x}; only frames of
- * ${part} are stored, but damage counts wherever it is.  A folder is one of
- * frames (ingest/folder.h).  Messages go there and not to standard error.  ${e}
- * is the calling thread's and serves all its videos; extraction_free(x) afterwards.
+ * extract_video(row, o, e, x):
+ * Decode all of the video of ${row}, even if it will be refused, and fill ${x},
+ * beginning with the sample of ${row}.  Store only frames of the row's part, but
+ * count damage wherever it is.  A folder is one of frames (ingest/folder.h).
+ * Messages go to x->message and not to standard error.  ${e} belongs to the
+ * calling thread and serves all its videos.  extraction_free(x) frees the result;
+ * ${row} must outlive it.
  */
 struct extractor;
 
 struct extractor *extractor_new(int quality);
 void extractor_free(struct extractor *e);
-void extract_video(const char *path, const struct list_part *part,
-    const struct extract_options *o, struct extractor *e, struct extraction *x);
+void extract_video(const struct list_row *row, const struct extract_options *o,
+    struct extractor *e, struct extraction *x);
 
 /*
- * extract_look(path, part, o, x): as extract_video, but read only the headers
- * and the first frame.  For a folder, also check that the frames of ${part}
- * exist.
+ * extract_look(row, o, x): as extract_video, but read only the headers and the
+ * first frame.  For a folder, also check that the frames of its part exist.
  */
-void extract_look(const char *path, const struct list_part *part,
-    const struct extract_options *o, struct extraction *x);
+void extract_look(const struct list_row *row, const struct extract_options *o,
+    struct extraction *x);
 
 void extraction_free(struct extraction *x);	/* leaves an empty one */
 

@@ -23,11 +23,11 @@
 /* ---- keys ---- */
 
 static int
-extract_all_by_key(const void *a, const void *b, void *keys)
+extract_all_by_key(const void *a, const void *b, void *rows)
 {
-	const struct extract_key *key = keys;
+	const struct list_row *row = rows;
 	int i = *(const int *)a, j = *(const int *)b;
-	int order = strcmp(key[i].text, key[j].text);
+	int order = strcmp(row[i].sample.key, row[j].sample.key);
 
 	return order != 0 ? order : i - j;
 }
@@ -47,67 +47,61 @@ extract_all_source_of(const char *path, const char *root)
 }
 
 static int
-extract_all_make_key(const struct list_row *r, const char *root,
-    struct extract_key *key)
+extract_all_make_key(struct list_row *r, const char *root)
 {
-	char *name;
+	char key[KEY_MAX + 1], *name = NULL;
 	int bad;
 
-	key->source = extract_all_source_of(r->path, root);
-	if (key->source == NULL)
+	r->sample.source = extract_all_source_of(r->path, root);
+	if (r->sample.source == NULL || (r->name != NULL &&
+	    (name = extract_all_source_of(r->name, root)) == NULL))
 		return -1;
-	if (r->name == NULL)
-		return key_from_path(key->source, key->text);
-	name = extract_all_source_of(r->name, root);
-	bad = name == NULL || key_from_path(name, key->text) != 0;
+	bad = key_from_path(name != NULL ? name : r->sample.source, key);
+	if (!bad)
+		r->sample.key = xstrdup(key);
 	free(name);
-	return bad ? -1 : 0;
+	return bad;
 }
 
 int
-extract_keys(const struct list *l, const char *root, struct extract_key *key)
+extract_keys(struct list *l, const char *root)
 {
 	int *order = xcalloc(l->n, sizeof(*order)), result = -1;
 
 	for (size_t i = 0; i < l->n; i++) {
 		order[i] = (int)i;
-		if (extract_all_make_key(&l->row[i], root, &key[i]) != 0)
+		if (extract_all_make_key(&l->row[i], root) != 0)
 			goto out;
 	}
-	qsort_r(order, l->n, sizeof(*order), extract_all_by_key, key);
-	for (size_t i = 1; i < l->n; i++)
-		if (strcmp(key[order[i - 1]].text, key[order[i]].text) == 0) {
-			fail("%s and %s have the same key, %s%s",
-			    Q(l->row[order[i - 1]].path),
-			    Q(l->row[order[i]].path), key[order[i]].text,
-			    root == NULL ? " (with --root=DIR, keys hold the "
-			    "folders below DIR)" : "");
+	qsort_r(order, l->n, sizeof(*order), extract_all_by_key, l->row);
+	for (size_t i = 1; i < l->n; i++) {
+		const struct list_row *a = &l->row[order[i - 1]];
+		const struct list_row *b = &l->row[order[i]];
+
+		if (strcmp(a->sample.key, b->sample.key) == 0) {
+			fail("%s and %s have the same key, %s%s", Q(a->path),
+			    Q(b->path), b->sample.key, root == NULL ?
+			    " (with --root=DIR, keys hold the folders below "
+			    "DIR)" : "");
 			goto out;
 		}
+	}
 	result = 0;
 out:
 	free(order);
 	return result;
 }
 
-void
-extract_keys_free(struct extract_key *key, size_t n)
-{
-	for (size_t i = 0; key != NULL && i < n; i++)
-		free(key[i].source);
-	free(key);
-}
-
 char *
-extract_labels(const struct list_row *row, int label)
+extract_labels(const struct sample *s)
 {
 	struct buffer b = { 0 };
 
-	if (!row->several)
-		return xprintf("%d", label);
-	for (int k = 0; k < row->nset; k++)
-		buffer_printf(&b, "%s%d", k > 0 ? "," : "", row->set[k].class);
-	if (row->nset == 0)
+	if (s->labels == NULL)
+		return xprintf("%d", s->label);
+	for (int k = 0; k < s->nlabels; k++)
+		buffer_printf(&b, "%s%d", k > 0 ? "," : "", s->labels[k].class);
+	if (s->nlabels == 0)
 		buffer_text(&b, "none");
 	return b.data;
 }
@@ -141,7 +135,7 @@ extract_all_report_video(const struct extract_run *r, int i,
 
 	if (r->report == NULL)
 		return 0;
-	ledger_video(&b, &r->list->row[i], r->key[i].text, r->label[i], x);
+	ledger_video(&b, r->list->row[i].path, x);
 	result = commit_write(r->report, b.data, b.n);
 	buffer_free(&b);
 	return result;
@@ -151,7 +145,7 @@ static int
 extract_all_write_frames(struct stream_writer *w, struct extraction *x,
     int64_t *bytes)
 {
-	for (int f = 0; f < x->frames; f++) {
+	for (int f = 0; f < x->sample.frames; f++) {
 		size_t n;
 		const void *data = spool_get(x->frame, x->place != NULL ?
 		    (size_t)x->place[f] : (size_t)f, &n);
@@ -166,30 +160,22 @@ extract_all_write_frames(struct stream_writer *w, struct extraction *x,
 static int
 extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 {
-	const struct list_row *row = &r->list->row[i];
-	static const struct stream_list jpegs = { 1, { { STREAM_UNTAGGED,
-		"jpg" } } }, pngs = { 1, { { STREAM_UNTAGGED, "png" } } };
-	struct label_span *set = NULL;
+	struct sample s = x->sample;
+	struct label_span *labels = NULL;
 	int bad;
-	struct sample s = {
-		.key = r->key[i].text, .label = r->label[i], .frames = x->frames,
-		.streams = r->how->format == EXTRACT_PNG ? &pngs : &jpegs,
-		.width = x->width, .height = x->height, .fps = x->fps,
-		.flags = x->flags,
-		.status = extract_status_name(x->status),
-		.source = r->key[i].source, .source_bytes = x->bytes,
-		.source_hash = x->hash, .time = x->time,
-	};
 
-	if (row->several && (set = spans_place(row, x, &s.nlabels)) == NULL)
-		return -1;
-	s.labels = set;
+	if (s.labels != NULL) {
+		labels = spans_place(&r->list->row[i], &s);
+		if (labels == NULL)
+			return -1;
+		s.labels = labels;
+	}
 	bad = stream_begin(r->stream, &s) != 0 ||
 	    extract_all_write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
 	    stream_commit(r->stream) != 0;
 	if (!bad)
 		tally_add(&r->tally, &s);
-	free(set);
+	free(labels);
 	return bad ? -1 : 0;
 }
 
@@ -197,17 +183,18 @@ static void
 extract_all_say_sample(const struct extract_run *r, int i,
     const struct extraction *x)
 {
+	const struct sample *m = &x->sample;
 	char spent[64] = "";
 
 	if (r->verbose < 1)
 		return;
 	if (r->verbose > 1)
 		snprintf(spent, sizeof(spent), "; %.2f s, %.0f frames/s",
-		    x->spent, (double)x->decoded_frames / x->spent);
+		    x->spent, (double)x->account.frames / x->spent);
 	note("%s: %s %s %dx%d, %.2f s: %d frames of %dx%d as %s%s",
-	    Q(r->list->row[i].path), x->container, x->codec, x->source_width,
-	    x->source_height, x->decoded, x->frames, x->width, x->height,
-	    r->key[i].text, spent);
+	    Q(r->list->row[i].path), x->info.format, x->info.codec,
+	    x->info.width, x->info.height, x->account.decoded, m->frames,
+	    m->width, m->height, m->key, spent);
 }
 
 /* "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s, ETA 1:02" */
@@ -251,8 +238,8 @@ extract_all_count(struct extract_all_state *s, const struct extraction *x)
 	struct ledger_sum *sum = &s->r->sum;
 	char text[200];
 
-	sum->bytes += (int64_t)x->bytes;
-	sum->frames += x->kept ? x->frames : 0;
+	sum->bytes += (int64_t)x->sample.source_bytes;
+	sum->frames += x->kept ? x->sample.frames : 0;
 	sum->stored += x->kept;
 	sum->skipped += !x->kept;
 	sum->seconds = clock_seconds() - s->start;
@@ -322,9 +309,8 @@ static void
 extract_all_item(size_t i, int thread, void *arg)
 {
 	struct extract_all_state *s = arg;
-	const struct list_row *row = &s->r->list->row[i];
 
-	extract_video(row->path, &row->part, &s->how, s->extractor[thread],
+	extract_video(&s->r->list->row[i], &s->how, s->extractor[thread],
 	    &s->result[i % s->window]);
 }
 

@@ -9,34 +9,29 @@
 #include "ingest/extract.h"
 #include "ingest/ledger.h"
 #include "ingest/list.h"
-#include "shard/key.h"
 #include "shard/stream.h"
 #include "shard/tally.h"
 
-/* What a set calls a video: its path below the root, and the key from that. */
-struct extract_key { char *source, text[KEY_MAX + 1]; };
+/*
+ * extract_keys(l, root):
+ * Fill in the source of each row's sample, the path of its video below ${root},
+ * and the key that is made from it.  If ${root} is NULL, it is the current
+ * directory, and a video that is not below it has its bare name.  -1 after a
+ * message if a path is not below ${root}, or naming both paths if two have one
+ * key: they would become one sample.
+ */
+int extract_keys(struct list *l, const char *root);
 
 /*
- * extract_keys(l, root, key): those of all rows.  With a NULL ${root}, it is
- * the current directory, and a video that is not below it has its bare name.
- * -1 after a message if a path is not below ${root}, or naming both paths if
- * two have one key: they would become one sample.  extract_keys_free frees the
- * ${n} sources and ${key}, which came from xcalloc.
+ * extract_labels(s):
+ * Return what a table shows: the label, or the set of labels with commas between
+ * them, "none" if it is empty.  The caller frees it.
  */
-int extract_keys(const struct list *l, const char *root,
-    struct extract_key *key);
-void extract_keys_free(struct extract_key *key, size_t n);
-
-/* extract_labels(row, label): what a table shows: the number, or those of the
- * row's set with commas between them, "none" if it is empty; the caller's to
- * free. */
-char *extract_labels(const struct list_row *row, int label);
+char *extract_labels(const struct sample *s);
 
 struct extract_run {
 	const struct extract_options *how;
-	const struct list *list;	/* numbered */
-	const int *label;		/* [list->n] */
-	const struct extract_key *key;	/* [list->n] */
+	const struct list *list;	/* numbered, with keys */
 	int threads;			/* videos decoded at once */
 	int skip;			/* go on after a video that is refused */
 	int verbose;			/* 1: a note a video, 2: timings too */

@@ -64,7 +64,8 @@ static int
 extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
     struct image *m)
 {
-	struct extraction *x = w->x;
+	struct video_info *i = &w->x->info;
+	struct sample *x = &w->x->sample;
 	int width = 0, height = 0;
 
 	if (w->folder.png)
@@ -77,9 +78,9 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 	if ((w->folder.png ? extract_folder_decode_png(w, b, m) :
 	    extract_folder_decode_jpeg(w, b, width, height, m)) != 0)
 		return -1;
-	if (x->source_width == 0) {
-		x->source_width = m->w;
-		x->source_height = m->h;
+	if (i->width == 0) {
+		i->width = m->w;
+		i->height = m->h;
 		extract_size(w->o, m->w, m->h, &x->width, &x->height);
 		if (x->width > 65500 || x->height > 65500)
 			return fail("%dx%d pixels to store (wanted at most 65500 "
@@ -92,7 +93,7 @@ static int
 extract_folder_encode(struct extract_folder_work *w, const struct image *m,
     const char *name)
 {
-	struct extraction *x = w->x;
+	struct sample *x = &w->x->sample;
 	struct buffer *b = &w->e->bytes;
 	const struct image *rgb = m;
 	const struct planes *p;
@@ -126,7 +127,7 @@ extract_folder_take_frame(struct extract_folder_work *w, const char *name,
 	if (file_read(name, from) != 0)
 		return -1;
 	hasher_add(hash, from->data, from->n);
-	x->bytes += from->n;
+	x->sample.source_bytes += from->n;
 	/* Within the capture that is in force, which goes on after it. */
 	fail_capture(why, sizeof(why));
 	bad = extract_folder_decode(w, from, &m);
@@ -134,7 +135,7 @@ extract_folder_take_frame(struct extract_folder_work *w, const char *name,
 	if (bad)
 		return fail("%s: %s", Q(name), why);
 	if (!w->folder.png && w->o->format == EXTRACT_JPEG &&
-	    m.w == x->width && m.h == x->height)
+	    m.w == x->sample.width && m.h == x->sample.height)
 		return spool_add(x->frame, from->data, from->n);
 	return extract_folder_encode(w, &m, name) != 0 ? -1 :
 	    spool_add(x->frame, w->e->bytes.data, w->e->bytes.n);
@@ -156,7 +157,7 @@ extract_folder_take_frames(struct extract_folder_work *w, size_t first,
 		    extract_folder_take_frame(w, name, hash);
 		free(name);
 	}
-	w->x->hash = hasher_64(hash);
+	w->x->sample.source_hash = hasher_64(hash);
 	w->x->hashed = !bad;
 	hasher_free(hash);
 	return bad;
@@ -189,20 +190,20 @@ extract_folder_check(const struct extract_folder_work *w,
 }
 
 void
-extract_folder(const char *path, const struct list_part *part,
-    const struct extract_options *o, struct extractor *e, struct extraction *x)
+extract_folder(const struct list_row *row, const struct extract_options *o,
+    struct extractor *e, struct extraction *x)
 {
-	struct extract_folder_work w = { .path = path, .o = o, .e = e, .x = x };
+	const struct list_part *part = &row->part;
+	struct extract_folder_work w = { .path = row->path, .o = o, .e = e, .x = x };
 	struct extractor *own = e == NULL ? extractor_new(o->quality) : NULL;
 	struct spool_budget budget;
 	struct extract_options one = *o;
 	size_t count;
 
-	x->status = EXTRACT_FAILED;
-	if (folder_open(path, &w.folder) != 0)
+	if (folder_open(row->path, &w.folder) != 0)
 		goto out;
-	snprintf(x->container, sizeof(x->container), "folder");
-	snprintf(x->codec, sizeof(x->codec), w.folder.png ? "png" : "jpeg");
+	strcpy(x->info.format, "folder");
+	strcpy(x->info.codec, w.folder.png ? "png" : "jpeg");
 	if (extract_folder_check(&w, part) != 0)
 		goto out;
 	count = part->count > 0 ? (size_t)part->count :
@@ -215,9 +216,9 @@ extract_folder(const char *path, const struct list_part *part,
 		count = 1;
 	}
 	if (extract_folder_take_frames(&w, (size_t)part->first, count) == 0) {
-		x->frames = (int)count;
-		x->decoded_frames = (int64_t)count;
-		x->status = EXTRACT_OK;
+		x->sample.frames = (int)count;
+		x->account.frames = (int64_t)count;
+		x->sample.status = "ok";
 		x->kept = 1;
 	}
 	if (own != NULL) {

@@ -31,20 +31,22 @@ extractor_free(struct extractor *e)
 	free(e);
 }
 
-const char *
-extract_status_name(enum extract_status s)
+const struct stream_list *
+extract_streams(enum extract_format f)
 {
-	static const char *const name[] = { "ok", "truncated", "damaged",
-		"failed" };
+	static const struct stream_list streams[] = {
+		[EXTRACT_JPEG] = { 1, { { STREAM_UNTAGGED, "jpg" } } },
+		[EXTRACT_PNG] = { 1, { { STREAM_UNTAGGED, "png" } } },
+	};
 
-	return name[s];
+	return &streams[f];
 }
 
 void
 extraction_free(struct extraction *x)
 {
 	spool_free(x->frame);
-	free(x->time);
+	free((void *)x->sample.time);
 	free(x->place);
 	*x = (struct extraction){ 0 };
 }

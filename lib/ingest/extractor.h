@@ -5,8 +5,6 @@
  * (extract_folder.c) share. */
 
 #include "ingest/extract.h"
-#include "media/video.h"
-#include "shard/stream.h"
 
 /* What is kept from video to video, as large as the largest needs it. */
 struct extractor {
@@ -19,9 +17,9 @@ struct extractor {
 	size_t cap;
 };
 
-/* extract_folder(path, part, o, e, x): as extract_video, of a folder of frames;
+/* extract_folder(row, o, e, x): as extract_video, of a folder of frames;
  * with a NULL ${e} as extract_look.  Messages as usual. */
-void extract_folder(const char *path, const struct list_part *part,
+void extract_folder(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
 
 /*

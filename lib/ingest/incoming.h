@@ -9,18 +9,6 @@
 
 #include "ingest/extract.h"
 
-struct arrival {
-	const char *name;		/* path as given; for a stream, the
-					 * source path it stores, else the
-					 * key */
-	const char *key;		/* sample key in the stream; NULL: a
-					 * file */
-	const char *stream;		/* for messages; NULL: a file */
-	enum extract_format format;
-	struct extraction x;		/* of a stream: frames, width, height,
-					 * frame, kept */
-};
-
 struct incoming;
 
 /*
@@ -43,11 +31,15 @@ struct incoming *incoming_stream(const char *path, struct spool_budget *memory);
 const char *incoming_settings(const struct incoming *in);
 
 /*
- * incoming_next(in, a): the next clip into ${a}, which belongs to ${in} and
- * stands until the next call.  1; 0 after the last; after a message -1: the
- * stream cannot be opened up or is damaged, or ends too early.
+ * incoming_next(in, x):
+ * Set ${*x} to the next clip, which belongs to ${in} and is valid until the next
+ * call.  Its source is the path as given; for a stream, the path that it stores,
+ * or the key if it stores none.  A file has no key.  A stream has sample, frame
+ * and kept only, and is the shard of its samples, for messages.
+ * Return 1; 0 after the last; -1 after a message if the stream cannot be read,
+ * is damaged or ends too early.
  */
-int incoming_next(struct incoming *in, struct arrival *a);
+int incoming_next(struct incoming *in, const struct extraction **x);
 void incoming_free(struct incoming *in);
 
 #endif

@@ -6,7 +6,7 @@
 #include "ingest/incoming.h"
 
 struct incoming {
-	int (*next)(struct incoming *in, struct arrival *a);
+	int (*next)(struct incoming *in, const struct extraction **x);
 	void (*free)(struct incoming *in);
 	const char *settings;
 };

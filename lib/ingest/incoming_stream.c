@@ -22,10 +22,9 @@ struct incoming_stream {
 	struct stream_reader *r;
 	struct gather g;
 	struct spool_budget *memory;
-	struct arrival now;
-	char key[KEY_MAX + 1];		/* of ${now} */
-	char *source;			/* path of its video, relative to some
-					 * root */
+	struct sample *sample;		/* of ${now} */
+	struct extraction now;
+	char key[KEY_MAX + 1];		/* of the last complete sample */
 	char *settings;
 	uint64_t all;			/* samples that came */
 	uint64_t samples, frames;	/* since the last end marker */
@@ -41,7 +40,7 @@ incoming_stream_keep_frame(struct incoming_stream *s,
 
 	if (m->kind == MEMBER_FRAME &&
 	    strcmp(m->tag, s->g.streams.kind[0].tag) == 0)
-		bad = spool_add(s->now.x.frame, b->data + USTAR_BLOCK,
+		bad = spool_add(s->now.frame, b->data + USTAR_BLOCK,
 		    (size_t)m->size);
 	b->n = 0;
 	return bad;
@@ -110,8 +109,8 @@ incoming_stream_read_member(struct incoming_stream *s,
 		return incoming_stream_read_head(s, m);
 	if (m->kind == MEMBER_END)
 		return incoming_stream_read_end(s, m);
-	if (s->now.x.frame == NULL)
-		s->now.x.frame = spool_new(s->memory, 0);
+	if (s->now.frame == NULL)
+		s->now.frame = spool_new(s->memory, 0);
 	result = gather_member(&s->g, s->r, m);
 	if (result == STREAM_MORE || result == STREAM_DONE)
 		return incoming_stream_keep_frame(s, m) == 0 ? result :
@@ -133,49 +132,52 @@ incoming_stream_cut(const struct incoming_stream *s, int why)
 	    s->key : "none", (unsigned long long)stream_bytes(s->r));
 }
 
-/* A complete sample becomes an arrival. */
+/* Free the clip that the caller had. */
 static void
-incoming_stream_arrive(struct incoming_stream *s, struct arrival *a)
+incoming_stream_forget(struct incoming_stream *s)
 {
-	const struct sample *e = s->g.sample;
-	struct extraction *x = &s->now.x;
+	spool_free(s->now.frame);
+	sample_free(s->sample);
+	s->sample = NULL;
+	s->now = (struct extraction){ 0 };
+}
 
-	strcpy(s->key, s->g.key);
-	free(s->source);
-	s->source = xstrdup(e->source);
-	s->now.name = *s->source != '\0' ? s->source : s->key;
-	s->now.key = s->key;
-	s->now.stream = stream_path(s->r);
-	s->now.format = strcmp(s->g.streams.kind[0].ext, "png") == 0 ?
-	    EXTRACT_PNG : EXTRACT_JPEG;
-	x->kept = 1;
-	x->frames = e->frames;
-	x->width = e->width;
-	x->height = e->height;
-	x->flags = e->flags;
-	x->fps = e->fps;
+/* A sample is complete: take it from the gatherer. */
+static void
+incoming_stream_arrive(struct incoming_stream *s)
+{
+	struct sample *m = s->sample = s->g.sample;
+
+	s->g.sample = NULL;
+	strcpy(s->key, m->key);
+	s->now.sample = *m;
+	s->now.sample.status = "ok";
+	s->now.sample.shard = stream_path(s->r);
+	if (*m->source == '\0')
+		s->now.sample.source = m->key;
+	s->now.kept = 1;
 	s->all++;
 	s->samples++;
-	s->frames += (uint64_t)e->frames;
+	s->frames += (uint64_t)m->frames;
 	gather_next(&s->g);
-	*a = s->now;
 }
 
 static int
-incoming_stream_next(struct incoming *in, struct arrival *a)
+incoming_stream_next(struct incoming *in, const struct extraction **x)
 {
 	struct incoming_stream *s = (struct incoming_stream *)in;
 	int result = STREAM_MORE;
 	struct stream_member m;
 
-	extraction_free(&s->now.x);
+	incoming_stream_forget(s);
 	while (result == STREAM_MORE) {
 		result = stream_next(s->r, &m);
 		if (result != STREAM_MORE)
 			break;
 		result = incoming_stream_read_member(s, &m);
 		if (result == STREAM_DONE) {
-			incoming_stream_arrive(s, a);
+			incoming_stream_arrive(s);
+			*x = &s->now;
 			return 1;
 		}
 	}
@@ -191,10 +193,9 @@ incoming_stream_free(struct incoming *in)
 {
 	struct incoming_stream *s = (struct incoming_stream *)in;
 
-	extraction_free(&s->now.x);
+	incoming_stream_forget(s);
 	gather_free(&s->g);
 	stream_read_close(s->r);
-	free(s->source);
 	free(s->settings);
 	free(s);
 }

@@ -29,12 +29,13 @@ incoming_videos_decode(size_t i, int thread, void *arg)
 {
 	struct incoming_videos *v = arg;
 
-	extract_video(v->path[i], &(struct list_part){ 0 }, v->how,
+	extract_video(&(struct list_row){ .path = (char *)v->path[i],
+	    .sample = { .source = v->path[i], .label = -1 } }, v->how,
 	    v->extractor[thread], &v->place[i % v->window]);
 }
 
 static int
-incoming_videos_next(struct incoming *in, struct arrival *a)
+incoming_videos_next(struct incoming *in, const struct extraction **x)
 {
 	struct incoming_videos *v = (struct incoming_videos *)in;
 	size_t i;
@@ -44,9 +45,7 @@ incoming_videos_next(struct incoming *in, struct arrival *a)
 	v->given = NULL;
 	if (!ordered_next(v->videos, &i))
 		return 0;
-	v->given = &v->place[i % v->window];
-	*a = (struct arrival){ .name = v->path[i], .format = v->how->format,
-		.x = *v->given };
+	*x = v->given = &v->place[i % v->window];
 	return 1;
 }
 
@@ -89,9 +88,9 @@ incoming_videos(const char *const *path, size_t n,
 /* ---- of every kind ---- */
 
 int
-incoming_next(struct incoming *in, struct arrival *a)
+incoming_next(struct incoming *in, const struct extraction **x)
 {
-	return in->next(in, a);
+	return in->next(in, x);
 }
 
 const char *

@@ -20,13 +20,15 @@ ledger_put_hex(struct json_writer *w, const char *key, const char *s)
 static void
 ledger_put_damage(struct json_writer *w, const struct extraction *x)
 {
+	const struct video_account *a = &x->account;
+
 	json_open(w, "damage", '{');
-	json_put_int(w, "corrupt_frames", x->frames_corrupt);
-	json_put_int(w, "corrupt_packets", x->packets_corrupt);
-	json_put_int(w, "errors", x->errors);
+	json_put_int(w, "corrupt_frames", a->frames_corrupt);
+	json_put_int(w, "corrupt_packets", a->packets_corrupt);
+	json_put_int(w, "errors", a->errors);
 	json_put_int(w, "places", x->damage);
-	json_put_int(w, "refused_packets", x->refused);
-	json_put_int(w, "times_mended", x->times_mended);
+	json_put_int(w, "refused_packets", a->refused);
+	json_put_int(w, "times_mended", a->times_mended);
 	json_close(w);
 }
 
@@ -50,52 +52,51 @@ ledger_put_line(struct buffer *b, struct json_writer *w)
 }
 
 void
-ledger_video(struct buffer *b, const struct list_row *row, const char *key,
-    int label, const struct extraction *x)
+ledger_video(struct buffer *b, const char *path, const struct extraction *x)
 {
-	const char *path = row->path;
+	const struct sample *m = &x->sample;
 	struct json_writer w = { 0 };
 	char hash[17];
 
 	json_open(&w, NULL, '{');
-	json_put_int(&w, "bytes", (int64_t)x->bytes);
-	ledger_put_seconds(&w, "claimed", x->claimed);
-	json_put_text(&w, "codec", x->codec);
-	json_put_text(&w, "container", x->container);
+	json_put_int(&w, "bytes", (int64_t)m->source_bytes);
+	ledger_put_seconds(&w, "claimed", x->info.claimed);
+	json_put_text(&w, "codec", x->info.codec);
+	json_put_text(&w, "container", x->info.format);
 	ledger_put_damage(&w, x);
-	ledger_put_seconds(&w, "decoded", x->decoded);
-	json_put_int(&w, "decoded_frames", x->decoded_frames);
-	json_put_int(&w, "flags", x->flags);
+	ledger_put_seconds(&w, "decoded", x->account.decoded);
+	json_put_int(&w, "decoded_frames", x->account.frames);
+	json_put_int(&w, "flags", m->flags);
 	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, x->fps.num);
-	json_put_int(&w, NULL, x->fps.den);
+	json_put_int(&w, NULL, m->fps.num);
+	json_put_int(&w, NULL, m->fps.den);
 	json_close(&w);
-	json_put_int(&w, "frames", x->kept ? x->frames : 0);
-	json_put_int(&w, "gaps", x->gaps);
-	json_put_int(&w, "height", x->height);
+	json_put_int(&w, "frames", x->kept ? m->frames : 0);
+	json_put_int(&w, "gaps", x->account.gaps);
+	json_put_int(&w, "height", m->height);
 	json_put_bool(&w, "kept", x->kept);
-	json_put_text(&w, "key", key);
-	json_put_int(&w, "label", label);
-	if (row->several) {
+	json_put_text(&w, "key", m->key);
+	json_put_int(&w, "label", m->label);
+	if (m->labels != NULL) {
 		json_open(&w, "labels", '[');
-		for (int k = 0; k < row->nset; k++)
-			json_put_int(&w, NULL, row->set[k].class);
+		for (int k = 0; k < m->nlabels; k++)
+			json_put_int(&w, NULL, m->labels[k].class);
 		json_close(&w);
 	}
 	json_put_bytes(&w, "message", x->message);
 	json_put_bytes(&w, "path", path);
 	if (!text_is_utf8(path))
 		ledger_put_hex(&w, "path_hex", path);
-	json_put_text(&w, "pixels", x->pixels);
-	json_put_int(&w, "source_height", x->source_height);
-	json_put_int(&w, "source_width", x->source_width);
+	json_put_text(&w, "pixels", x->info.pixels);
+	json_put_int(&w, "source_height", x->info.height);
+	json_put_int(&w, "source_width", x->info.width);
 	ledger_put_seconds(&w, "spent", x->spent);
-	json_put_text(&w, "status", extract_status_name(x->status));
+	json_put_text(&w, "status", m->status);
 	json_put_text(&w, "type", "video");
-	json_put_int(&w, "width", x->width);
+	json_put_int(&w, "width", m->width);
 	if (x->hashed) {
 		snprintf(hash, sizeof(hash), "%016llx",
-		    (unsigned long long)x->hash);
+		    (unsigned long long)m->source_hash);
 		json_put_text(&w, "xxh3", hash);
 	}
 	ledger_put_line(b, &w);

@@ -9,12 +9,12 @@
 /* The report of vt-extract: one JSON object a line; vt-extract(1) has them. */
 
 /*
- * ledger_video(b, row, key, label, x): append the line of a video of that row,
- * which is numbered.  A path that is not UTF-8 has U+FFFD where it is not, and
- * its bytes in hexadecimal beside it, as "path_hex".
+ * ledger_video(b, path, x):
+ * Append the line of the video ${path}.  A path that is not UTF-8 has U+FFFD
+ * where it is not, and its bytes in hexadecimal beside it, as "path_hex".
  */
-void ledger_video(struct buffer *b, const struct list_row *row, const char *key,
-    int label, const struct extraction *x);
+void ledger_video(struct buffer *b, const char *path,
+    const struct extraction *x);
 
 /* What came of all of them. */
 struct ledger_sum {

@@ -19,6 +19,9 @@ list_free(struct list *l)
 		for (int k = 0; k < r->nset; k++)
 			free(r->set[k].text);
 		free(r->set);
+		free((void *)r->sample.key);
+		free((void *)r->sample.source);
+		free((void *)r->sample.labels);
 		free(r->path);
 		free(r->name);
 		free(r->label);
@@ -46,8 +49,7 @@ list_row_label(struct list_row *r, const char *text, enum list_unit unit,
 {
 	r->several = 1;
 	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
-	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to,
-		-1 };
+	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to };
 }
 
 void

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shard/manifest.h"
+#include "shard/classes.h"
+#include "shard/sample.h"
 
 /*
  * The format of a list.  vt-extract(1) shows a line of each; list_layout.c has
@@ -54,10 +55,12 @@ struct list_label {
 	char *text;		/* as it is written */
 	enum list_unit unit;
 	double from, to;	/* both included */
-	int class;		/* list_number's */
 };
 
+/* A line of a list, and what it says of the sample that it becomes. */
 struct list_row {
+	struct sample sample;	/* label or labels: list_number; key and source:
+				 * extract_keys */
 	char *path;		/* where the video, or its folder of frames, is */
 	char *name;		/* a path that is this part's alone, to make a
 				 * key of; NULL: ${path} */
@@ -69,7 +72,7 @@ struct list_row {
 	char *tried;		/* names that were looked for, if none exists;
 				 * NULL: only ${path} */
 	int several;		/* it has a set of classes, maybe an empty one */
-	struct list_label *set;	/* [nset] */
+	struct list_label *set;	/* [nset] sample.labels, as they are written */
 	int nset;
 	struct list_part part;
 	const char *file;	/* the list, or NULL for an operand */
@@ -146,10 +149,10 @@ const char *list_at(const struct list_row *row);
 int list_label_folders(struct list *l, const char *root);
 
 /*
- * list_number(l, classes, file, label):
- * Convert labels to class numbers: label[i] for row i.  It is -1 for a row
- * without a label, and for a row with a set of labels, whose numbers are stored
- * in the set.
+ * list_number(l, classes, file):
+ * Convert labels to class numbers: sample.label of a row, or -1 if it has none
+ * or a set, and the classes of sample.labels.  Their frames are not known yet
+ * (spans_place).
  *
  * If all labels are numbers and none is a folder's name, keep these numbers.
  * They must be below classes->n unless that is 0.  Otherwise look up the labels
@@ -159,8 +162,7 @@ int list_label_folders(struct list *l, const char *root);
  * Return 0, or -1 after a message: unknown class, number out of range, a line
  * without a label where others have one, or numbers mixed with names.
  */
-int list_number(struct list *l, struct class_list *classes, const char *file,
-    int *label);
+int list_number(struct list *l, struct class_list *classes, const char *file);
 
 /*
  * list_classes(path, sorted, c): class names, one a line, also if they are

@@ -206,16 +206,21 @@ list_number_add_item(struct list_number_items *t, char *text,
 	t->item[t->n++] = (struct list_number_item){ text, row, to };
 }
 
-/* Add the labels of a row to ${t}.  ${label} receives the number of a single
- * one. */
+/* Add the labels of a row to ${t}. */
 static void
-list_number_gather(struct list_row *r, struct list_number_items *t, int *label)
+list_number_gather(struct list_row *r, struct list_number_items *t)
 {
-	*label = -1;
+	struct label_span *labels = NULL;
+
+	if (r->several)
+		labels = xcalloc((size_t)r->nset + 1, sizeof(*labels));
 	for (int k = 0; k < r->nset; k++)
-		list_number_add_item(t, r->set[k].text, r, &r->set[k].class);
+		list_number_add_item(t, r->set[k].text, r, &labels[k].class);
+	r->sample.label = -1;
+	r->sample.labels = labels;
+	r->sample.nlabels = r->nset;
 	if (r->label != NULL)
-		list_number_add_item(t, r->label, r, label);
+		list_number_add_item(t, r->label, r, &r->sample.label);
 }
 
 /* The classes of a dataset that has codes for them, whichever occur. */
@@ -231,8 +236,7 @@ list_number_add_codes(int n, struct class_list *c)
 }
 
 int
-list_number(struct list *l, struct class_list *classes, const char *file,
-    int *label)
+list_number(struct list *l, struct class_list *classes, const char *file)
 {
 	struct list_number_items t = { 0 };
 	int by_number, result = -1;
@@ -240,7 +244,7 @@ list_number(struct list *l, struct class_list *classes, const char *file,
 	if (list_number_check_bare(l) != 0)
 		return -1;
 	for (size_t i = 0; i < l->n; i++)
-		list_number_gather(&l->row[i], &t, &label[i]);
+		list_number_gather(&l->row[i], &t);
 	by_number = list_number_all_numbers(&t, l->strict);
 	if (by_number > 0 && l->coded > 0 && classes->n == 0)
 		list_number_add_codes(l->coded, classes);

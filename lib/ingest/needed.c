@@ -64,7 +64,8 @@ needed_done(struct needed *n, const struct extract_options *o,
 		n->n = n->frames;
 		n->wanted = xrealloc(n->wanted, n->n, 1);
 		memset(n->wanted, 0, n->n);
-		o->need(o->need_of, x, (int)n->frames, x->fps, n->wanted);
+		o->need(o->need_of, x, (int)n->frames, x->sample.fps,
+		    n->wanted);
 		for (size_t k = 0; k < n->n; k++)
 			missing |= n->wanted[k] && n->place[k] < 0;
 	}

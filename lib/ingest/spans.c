@@ -8,10 +8,10 @@
 
 /* Seconds from the first stored frame. */
 static double
-spans_time_of(const struct extraction *x, int frame)
+spans_time_of(const struct sample *m, int frame)
 {
-	return x->time != NULL ? x->time[frame] / 1e4 :
-	    (double)frame * x->fps.den / x->fps.num;
+	return m->time != NULL ? m->time[frame] / 1e4 :
+	    (double)frame * m->fps.den / m->fps.num;
 }
 
 static int
@@ -22,14 +22,14 @@ spans_within(int v, int frames)
 
 /* Frames that are on from ${from} to ${to} seconds. */
 static void
-spans_place_seconds(const struct extraction *x, double from, double to,
+spans_place_seconds(const struct sample *m, double from, double to,
     int *first, int *last)
 {
 	int on = 0;			/* the last one not after ${from} */
 
 	*first = *last = -1;
-	for (int f = 0; f < x->frames; f++) {
-		double t = spans_time_of(x, f);
+	for (int f = 0; f < m->frames; f++) {
+		double t = spans_time_of(m, f);
 
 		if (t <= from)
 			on = f;
@@ -44,28 +44,28 @@ spans_place_seconds(const struct extraction *x, double from, double to,
 }
 
 struct label_span *
-spans_place(const struct list_row *row, const struct extraction *x, int *n)
+spans_place(const struct list_row *row, const struct sample *m)
 {
-	struct label_span *to = xcalloc((size_t)row->nset + 1, sizeof(*to));
+	struct label_span *to = xcalloc((size_t)m->nlabels + 1, sizeof(*to));
 
-	*n = row->nset;
-	for (int i = 0; i < row->nset; i++) {
+	for (int i = 0; i < m->nlabels; i++) {
 		const struct list_label *s = &row->set[i];
 
-		to[i] = (struct label_span){ s->class, 0, x->frames - 1 };
-		if (s->unit == LIST_SECONDS && x->time == NULL &&
-		    x->fps.num == 0 && x->frames > 1) {
+		to[i] = (struct label_span){ m->labels[i].class, 0,
+			m->frames - 1 };
+		if (s->unit == LIST_SECONDS && m->time == NULL &&
+		    m->fps.num == 0 && m->frames > 1) {
 			free(to);
 			return fail_null("%s: its labels are in seconds, and its "
 			    "rate is not known", text_quote(row->path));
 		}
-		if (s->unit == LIST_SECONDS && x->frames > 1)
-			spans_place_seconds(x, s->from - row->part.start,
-			    s->to - row->part.start, &to[i].first,
-			    &to[i].last);
-		else if (s->unit == LIST_FRAMES)
-			to[i].first = spans_within((int)s->from, x->frames),
-			to[i].last = spans_within((int)s->to, x->frames);
+		if (s->unit == LIST_SECONDS && m->frames > 1) {
+			spans_place_seconds(m, s->from - row->part.start,
+			    s->to - row->part.start, &to[i].first, &to[i].last);
+		} else if (s->unit == LIST_FRAMES) {
+			to[i].first = spans_within((int)s->from, m->frames);
+			to[i].last = spans_within((int)s->to, m->frames);
+		}
 	}
 	return to;
 }

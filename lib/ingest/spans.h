@@ -3,18 +3,17 @@
 
 /* Sets of classes, from lists into samples. */
 
-#include "ingest/extract.h"
-#include "shard/sample.h"
+#include "ingest/list.h"
 
 /*
- * spans_place(row, x, n): the set of ${row}, which list_number has
- * numbered, as KEY.json has it: [*n] spans of stored frames of
- * ${x}.  Seconds count from the beginning of the video; a frame belongs to what
- * is on from its time on; what no frame falls into is given to the frame on
- * then, or to the nearest.  The caller's to free; it is not NULL, unless there
- * was a message: the rate is not known.
+ * spans_place(row, m):
+ * Return the labels of ${m}, the stored sample of ${row}, with the frames that
+ * show them: [m->nlabels], not NULL.  Seconds count from the beginning of the
+ * video.  A frame has the labels of the time when it appears.  An interval
+ * without such a frame gets the frame that is displayed then, or the nearest.
+ * The caller frees the array.  NULL after a message: the rate is not known.
  */
 struct label_span *spans_place(const struct list_row *row,
-    const struct extraction *x, int *n);
+    const struct sample *m);
 
 #endif

@@ -15,19 +15,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct list l = { 0 };
 		const struct list_how how = { (enum list_format)format, "root",
 			NULL };
-		int *label;
 
-		if (list_read(&l, path, &how) == 0) {
-			label = xcalloc(l.n, sizeof(*label));
-			if (list_number(&l, &classes, path, label) == 0)
-				for (size_t i = 0; i < l.n; i++) {
-					MUST(label[i] >= -1 && (classes.n == 0 ||
-					    label[i] < (int)classes.n));
-					for (int k = 0; k < l.row[i].nset; k++)
-						MUST(l.row[i].set[k].class >= 0);
-				}
-			free(label);
-		}
+		if (list_read(&l, path, &how) == 0 &&
+		    list_number(&l, &classes, path) == 0)
+			for (size_t i = 0; i < l.n; i++) {
+				const struct sample *s = &l.row[i].sample;
+
+				MUST(s->label >= -1 && (classes.n == 0 ||
+				    s->label < (int)classes.n));
+				for (int k = 0; k < s->nlabels; k++)
+					MUST(s->labels[k].class >= 0);
+			}
 		list_free(&l);
 		class_list_free(&classes);
 	}

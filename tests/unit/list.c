@@ -260,7 +260,7 @@ numbers_as(const char *text, const char *classes, int by_folder,
 	static struct buffer c;
 	struct class_list cl = { 0 };
 	struct list l = { 0 };
-	int label[16], r;
+	int r;
 
 	b.n = c.n = 0;
 	fail_capture(why, sizeof(why));
@@ -271,11 +271,12 @@ numbers_as(const char *text, const char *classes, int by_folder,
 	if (r == 0)
 		r = by_folder ? list_label_folders(&l, NULL) : 0;
 	if (r == 0)
-		r = list_number(&l, &cl, "names.txt", label);
+		r = list_number(&l, &cl, "names.txt");
 	fail_capture(NULL, 0);
 	buffer_text(&b, r == 0 ? "" : "failed");
 	for (size_t i = 0; i < l.n && r == 0; i++)
-		buffer_printf(&b, "%s%d", i > 0 ? " " : "", label[i]);
+		buffer_printf(&b, "%s%d", i > 0 ? " " : "",
+		    l.row[i].sample.label);
 	buffer_text(&c, "");
 	for (size_t i = 0; i < cl.n; i++)
 		buffer_printf(&c, "%s%s", i > 0 ? "," : "", cl.name[i]);

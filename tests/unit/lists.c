@@ -288,7 +288,7 @@ numbers(const char *text, enum list_format f, const char *classes, int sorted)
 	struct list_how how = { f, NULL, NULL };
 	struct class_list c = { 0 };
 	struct list l = { 0 };
-	int label[16], r;
+	int r;
 
 	b.n = 0;
 	fail_capture(why, sizeof(why));
@@ -296,13 +296,15 @@ numbers(const char *text, enum list_format f, const char *classes, int sorted)
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), sorted, &c);
 	if (r == 0)
-		r = list_number(&l, &c, "classes", label);
+		r = list_number(&l, &c, "classes");
 	fail_capture(NULL, 0);
 	buffer_text(&b, r == 0 ? "" : why);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
-		buffer_printf(&b, "%s%d", i > 0 ? " " : "", label[i]);
-		for (int k = 0; k < l.row[i].nset; k++)
-			buffer_printf(&b, ",%d", l.row[i].set[k].class);
+		const struct sample *s = &l.row[i].sample;
+
+		buffer_printf(&b, "%s%d", i > 0 ? " " : "", s->label);
+		for (int k = 0; k < s->nlabels; k++)
+			buffer_printf(&b, ",%d", s->labels[k].class);
 	}
 	buffer_printf(&b, " of %zu %s", c.n, c.n > 0 ? c.name[c.n - 1] : "");
 	list_free(&l);

@@ -17,9 +17,9 @@ int __real_exact_reduce(struct exact *e, const struct tree *t, size_t from, size
     void *result);
 int __wrap_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
-void __real_extract_video(const char *path, const struct list_part *part,
+void __real_extract_video(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
-void __wrap_extract_video(const char *path, const struct list_part *part,
+void __wrap_extract_video(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
 int __real_loader_next(struct loader *l, struct microbatch **mb);
 int __wrap_loader_next(struct loader *l, struct microbatch **mb);
@@ -60,11 +60,11 @@ __wrap_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t t
 
 /* A frame more than there is. */
 void
-__wrap_extract_video(const char *path, const struct list_part *part,
+__wrap_extract_video(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x)
 {
-	__real_extract_video(path, part, o, e, x);
-	x->decoded_frames++;
+	__real_extract_video(row, o, e, x);
+	x->account.frames++;
 }
 
 /* Of two loaders that are asked in turn, one. */
