@@ -27,7 +27,6 @@ struct incoming_stream {
 	char key[KEY_MAX + 1];		/* of the last complete sample */
 	char *settings;
 	uint64_t all;			/* samples that came */
-	uint64_t samples, frames;	/* since the last end marker */
 };
 
 /* The frames of stream 0 are kept, the others are only checked. */
@@ -69,31 +68,6 @@ incoming_stream_read_head(struct incoming_stream *s,
 	return result;
 }
 
-static int
-incoming_stream_read_end(struct incoming_stream *s,
-    const struct stream_member *m)
-{
-	struct stream_mark mark;
-	int result = stream_mark(s->r, &mark);
-
-	if (result != STREAM_MORE)
-		return result;
-	if (mark.samples != s->samples || mark.frames != s->frames)
-		return fail("%s: offset %llu: end-of-stream marker: %llu "
-		    "samples, %llu frames (%llu, %llu came)",
-		    stream_path(s->r), (unsigned long long)m->offset,
-		    (unsigned long long)mark.samples,
-		    (unsigned long long)mark.frames,
-		    (unsigned long long)s->samples,
-		    (unsigned long long)s->frames);
-	if (strcmp(mark.status, "ok") != 0)
-		warning("%s: the end-of-stream marker says %s: its writer "
-		    "skipped inputs", stream_path(s->r),
-		    text_quote(mark.status));
-	s->samples = s->frames = 0;
-	return STREAM_MORE;
-}
-
 /* STREAM_DONE: a sample is complete. */
 static int
 incoming_stream_read_member(struct incoming_stream *s,
@@ -108,7 +82,7 @@ incoming_stream_read_member(struct incoming_stream *s,
 	if (m->kind == MEMBER_HEAD)
 		return incoming_stream_read_head(s, m);
 	if (m->kind == MEMBER_END)
-		return incoming_stream_read_end(s, m);
+		return gather_end(&s->g, s->r, m);
 	if (s->now.frame == NULL)
 		s->now.frame = spool_new(s->memory, 0);
 	result = gather_member(&s->g, s->r, m);
@@ -157,8 +131,6 @@ incoming_stream_arrive(struct incoming_stream *s)
 		s->now.sample.source = m->key;
 	s->now.kept = 1;
 	s->all++;
-	s->samples++;
-	s->frames += (uint64_t)m->frames;
 	gather_next(&s->g);
 }
 

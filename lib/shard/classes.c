@@ -73,6 +73,15 @@ class_text(const struct class_list *c, struct buffer *b)
 }
 
 void
+class_write(struct json_writer *w, const struct class_list *c)
+{
+	json_open(w, "classes", '[');
+	for (size_t i = 0; c != NULL && i < c->n; i++)
+		json_put_text(w, NULL, c->name[i]);
+	json_close(w);
+}
+
+void
 class_parse(const char *text, struct class_list *c)
 {
 	while (*text != '\0') {

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 
 /* Class names, in the order of their labels. */
@@ -15,6 +16,8 @@ void class_list_free(struct class_list *c);	/* leaves an empty list */
 int class_check(const char *what, const struct class_list *c);
 /* class_text(c, b): append them as lines, which is what classes.txt holds. */
 void class_text(const struct class_list *c, struct buffer *b);
+/* class_write(w, c): put them as the array "classes"; NULL: an empty one. */
+void class_write(struct json_writer *w, const struct class_list *c);
 /* class_parse(text, c): add the lines of a text; class_check says more. */
 void class_parse(const char *text, struct class_list *c);
 /* class_read(path, c): lines of a file, checked. */

@@ -46,13 +46,10 @@ static void
 gather_frame_name(const struct gather *g, uint64_t number,
     char name[USTAR_NAME + 1])
 {
-	const struct stream_kind *k = &g->streams.kind[number %
-	    (uint64_t)g->streams.n];
-	int tagged = strcmp(k->tag, STREAM_UNTAGGED) != 0;
+	uint64_t n = (uint64_t)g->streams.n;
 
-	snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", g->key,
-	    (unsigned)(number / (uint64_t)g->streams.n), tagged ? "." : "",
-	    tagged ? k->tag : "", k->ext);
+	stream_frame_name(g->key, (unsigned)(number / n),
+	    &g->streams.kind[number % n], name);
 }
 
 /*
@@ -245,8 +242,11 @@ gather_add_info(struct gather *g, struct stream_reader *r,
 	if (g->sample == NULL || gather_agree(g, g->sample, at) != 0)
 		goto out;
 	got = gather_append(g, r, m, canonical, strlen(canonical));
-	if (got == STREAM_MORE)
-		got = STREAM_DONE;
+	if (got != STREAM_MORE)
+		goto out;
+	got = STREAM_DONE;
+	g->stream_samples++;
+	g->stream_frames += (uint64_t)g->sample->frames;
 out:
 	free(canonical);
 	free(text);
@@ -278,6 +278,31 @@ gather_member(struct gather *g, struct stream_reader *r,
 	strcpy(g->last, m->name);
 	g->last_offset = m->offset;
 	return got;
+}
+
+int
+gather_end(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m)
+{
+	struct stream_mark mark;
+	int got = stream_mark(r, &mark);
+
+	if (got != STREAM_MORE)
+		return got;
+	if (mark.samples != g->stream_samples ||
+	    mark.frames != g->stream_frames)
+		return fail("%s: offset %llu: end-of-stream marker: %llu "
+		    "samples, %llu frames (%llu, %llu came)", stream_path(r),
+		    (unsigned long long)m->offset,
+		    (unsigned long long)mark.samples,
+		    (unsigned long long)mark.frames,
+		    (unsigned long long)g->stream_samples,
+		    (unsigned long long)g->stream_frames);
+	if (strcmp(mark.status, "ok") != 0)
+		warning("%s: the end-of-stream marker says %s: its writer "
+		    "skipped inputs", stream_path(r), text_quote(mark.status));
+	g->stream_samples = g->stream_frames = 0;
+	return STREAM_MORE;
 }
 
 void

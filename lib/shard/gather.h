@@ -16,6 +16,8 @@
 struct gather {
 	struct stream_list streams;	/* of all samples */
 	int fixed;			/* the first sample has shown them all */
+	uint64_t stream_samples, stream_frames;	/* complete, since the last end
+						 * marker */
 
 	/* The sample at hand. */
 	int open;			/* some of its members came */
@@ -39,6 +41,13 @@ struct gather {
  * STREAM_MORE; STREAM_DONE when the sample is complete; BAD or CUT.
  */
 int gather_member(struct gather *g, struct stream_reader *r,
+    const struct stream_member *m);
+
+/*
+ * gather_end(g, r, m): read the end marker ${m} and compare it with the samples
+ * that came.  STREAM_MORE, BAD or CUT.
+ */
+int gather_end(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);
 
 /* gather_next(g): forget the sample that is complete, begin another. */

@@ -8,15 +8,6 @@
 #include "base/text.h"
 #include "shard/manifest.h"
 
-static void
-manifest_class_write(struct json_writer *w, const struct class_list *c)
-{
-	json_open(w, "classes", '[');
-	for (size_t i = 0; c != NULL && i < c->n; i++)
-		json_put_text(w, NULL, c->name[i]);
-	json_close(w);
-}
-
 struct manifest *
 manifest_new(void)
 {
@@ -47,7 +38,7 @@ manifest_settings_id(const struct class_list *classes, const char *options,
 	struct hash128 id;
 
 	json_open(&w, NULL, '{');
-	manifest_class_write(&w, classes);
+	class_write(&w, classes);
 	json_put_raw(&w, "options", options);
 	stream_list_write(&w, "streams", streams);
 	json_close(&w);
@@ -64,7 +55,7 @@ manifest_content_id(const struct manifest *m)
 	char text[33];
 
 	json_open(&w, NULL, '{');
-	manifest_class_write(&w, &m->classes);
+	class_write(&w, &m->classes);
 	json_open(&w, "shards", '[');
 	for (size_t i = 0; i < m->shards; i++) {
 		const struct shard_sum *s = &m->shard[i].sum;
@@ -157,7 +148,7 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "bytes", (int64_t)m->bytes);
 	manifest_put_hash64(&w, "class_xxh3", &classes);
-	manifest_class_write(&w, &m->classes);
+	class_write(&w, &m->classes);
 	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m), text));
 	json_put_text(&w, "format", "vtset");
 	json_put_int(&w, "frames", (int64_t)m->frames);

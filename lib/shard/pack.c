@@ -99,8 +99,6 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 	}
 	tally_add(&p->tally, s);
 	p->samples++;
-	p->stream_samples++;
-	p->stream_frames += (uint64_t)s->frames;
 	strcpy(p->last, g->key);
 	gather_next(g);
 	return 0;
@@ -224,31 +222,16 @@ static int
 pack_read_end(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
 {
-	struct stream_mark mark;
 	int result;
 
 	if (p->g.open)
 		return fail("%s: offset %llu: the stream ends, but sample %s has "
 		    "no .json", stream_path(r), (unsigned long long)m->offset,
 		    p->g.key);
-	if ((result = stream_mark(r, &mark)) != STREAM_MORE)
-		return result;
-	if (mark.samples != p->stream_samples || mark.frames != p->stream_frames)
-		return fail("%s: offset %llu: end-of-stream marker: %llu samples, "
-		    "%llu frames "
-		    "(%llu, %llu came)", stream_path(r),
-		    (unsigned long long)m->offset,
-		    (unsigned long long)mark.samples,
-		    (unsigned long long)mark.frames,
-		    (unsigned long long)p->stream_samples,
-		    (unsigned long long)p->stream_frames);
-	if (strcmp(mark.status, "ok") != 0)
-		warning("%s: the end-of-stream marker says %s: its writer skipped "
-		    "inputs",
-		    stream_path(r), Q(mark.status));
-	p->stream_samples = p->stream_frames = 0;
-	p->stream_begun = 0;
-	return STREAM_MORE;
+	result = gather_end(&p->g, r, m);
+	if (result == STREAM_MORE)
+		p->stream_begun = 0;
+	return result;
 }
 
 static int
@@ -336,7 +319,7 @@ pack_read_input(struct pack *p, const char *path)
 	p->reader = NULL;
 	p->read_before += stream_bytes(r);
 	p->skipped += stream_skipped(r);
-	p->stream_samples = p->stream_frames = 0;
+	p->g.stream_samples = p->g.stream_frames = 0;
 	stream_read_close(r);
 	return result;
 }

@@ -44,10 +44,7 @@ pack_settings(const char *prefix, const struct class_list *classes,
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
-	json_open(&w, "classes", '[');
-	for (size_t i = 0; classes != NULL && i < classes->n; i++)
-		json_put_text(&w, NULL, classes->name[i]);
-	json_close(&w);
+	class_write(&w, classes);
 	json_put_raw(&w, "options", options);
 	json_put_text(&w, "prefix", prefix);
 	stream_list_write(&w, "streams", streams);

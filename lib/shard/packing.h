@@ -47,7 +47,6 @@ struct pack {
 	struct tally tally;		/* all samples of the dataset so far */
 	char last[KEY_MAX + 1];		/* key of the last of them */
 	int streams_begun, stream_begun;	/* all; this one has a sample */
-	uint64_t stream_samples, stream_frames;
 
 	/* The shard being written. */
 	struct shard_writer *shard;

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "shard/stream.h"
+#include "shard/stream_read.h"
 #include "shard/ustar.h"
 
 /*
@@ -131,8 +132,8 @@ stream_frame(struct stream_writer *w, const void *data, size_t n)
 	if (n == 0)
 		return fail("%s: frame %d is empty",
 		    text_quote(w->sample.source), w->frame);
-	snprintf(name, sizeof(name), "%s.%06d.%s", w->sample.key, w->frame++,
-	    w->sample.streams->kind[0].ext);
+	stream_frame_name(w->sample.key, (unsigned)w->frame++,
+	    &w->sample.streams->kind[0], name);
 	return stream_put_member(w, name, data, n);
 }
 

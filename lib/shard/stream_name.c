@@ -1,4 +1,5 @@
 /* The names of the stream's members: KEY.cls, KEY.json, KEY.FFFFFF.EXT ... */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,17 @@ stream_parse_frame(const char *s, struct stream_member *m)
 	strcpy(m->ext, s);
 	m->kind = MEMBER_FRAME;
 	return NULL;
+}
+
+void
+stream_frame_name(const char *key, unsigned frame,
+    const struct stream_kind *kind, char name[USTAR_NAME + 1])
+{
+	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0;
+	int length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", key, frame,
+	    tagged ? "." : "", tagged ? kind->tag : "", kind->ext);
+
+	assert(length <= USTAR_NAME);	/* of KEY_MAX and FRAME_MAX */
 }
 
 const char *

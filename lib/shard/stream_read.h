@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shard/key.h"
+#include "shard/sample.h"
 #include "shard/ustar.h"
 
 struct stream_limits {
@@ -40,6 +40,10 @@ struct stream_member {
  * frame, tag and ext; NULL, or what is wrong with it.
  */
 const char *stream_member_name(const char *name, struct stream_member *m);
+
+/* stream_frame_name(key, frame, kind, name): write the name of a frame. */
+void stream_frame_name(const char *key, unsigned frame,
+    const struct stream_kind *kind, char name[USTAR_NAME + 1]);
 
 /* What the end marker says. */
 struct stream_mark {

@@ -1,5 +1,4 @@
 /* Verifying one shard: its bytes from the first on, and their hash. */
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/fail.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "shard/stream_read.h"
 #include "shard/verify_walk.h"
 
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
@@ -146,18 +146,14 @@ verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
     uint32_t n, char name[USTAR_NAME + 1])
 {
 	uint32_t frames = e->frames * e->streams;
-	const struct stream_kind *kind = &k->s->streams.kind[n % e->streams];
-	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0, length;
 
 	if (n == frames + e->aux - 1)
-		length = snprintf(name, USTAR_NAME + 1, "%s.json", k->key);
+		snprintf(name, USTAR_NAME + 1, "%s.json", k->key);
 	else if (n >= frames)
-		length = snprintf(name, USTAR_NAME + 1, "%s.cls", k->key);
+		snprintf(name, USTAR_NAME + 1, "%s.cls", k->key);
 	else
-		length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s",
-		    k->key, n / e->streams, tagged ? "." : "",
-		    tagged ? kind->tag : "", kind->ext);
-	assert(length <= USTAR_NAME);	/* of KEY_MAX and FRAME_MAX */
+		stream_frame_name(k->key, n / e->streams,
+		    &k->s->streams.kind[n % e->streams], name);
 }
 
 static void
