@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "train/loop/work.h"
 
-/* The same means go into both forms. */
+/* Means over the steps of a line. */
 struct steplog_line {
 	double loss, top1, norm;
 	double seconds, rate;		/* of all its steps; clips a second */
@@ -78,86 +78,134 @@ steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 	    100 * l->per.wait * (double)t->work->logged_steps / l->seconds);
 }
 
-static void
-steplog_print_row(struct trainer *t, const struct steplog_line *l)
-{
-	const struct schedule_step *at = &t->work->seen;
+/* ---- one list of values for the table, log.jsonl and TensorBoard ---- */
 
-	progress_clear();
-	if (steplog_print(t->out)) {
-		steplog_print_columns(t, l);
-		steplog_check_out(t);
-		return;
+enum steplog_kind {
+	STEPLOG_REAL,
+	STEPLOG_MS,			/* seconds; the table has milliseconds */
+	STEPLOG_FINITE,			/* log.jsonl omits other values */
+	STEPLOG_BOOL,
+	STEPLOG_TEXT,
+	STEPLOG_TAG			/* for TensorBoard only */
+};
+
+struct steplog_value {
+	const char *key;		/* in log.jsonl and the table */
+	double value;
+	enum steplog_kind kind;
+	const char *tag;		/* for TensorBoard; NULL: not there */
+	const char *format;		/* in the table; NULL: not there; or the
+					 * text */
+};
+
+static void
+steplog_print_row(struct trainer *t, const struct steplog_value *v, size_t n)
+{
+	struct buffer head = { 0 }, row = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int ms = v[i].kind == STEPLOG_MS;
+
+		if (v[i].format == NULL || v[i].kind == STEPLOG_TEXT)
+			continue;
+		buffer_printf(&head, "%c%s%s", head.n > 0 ? '\t' : '#',
+		    v[i].key, ms ? "_ms" : "");
+		buffer_text(&row, row.n > 0 ? "\t" : "");
+		buffer_printf(&row, v[i].format, (ms ? 1e3 : 1) * v[i].value);
 	}
 	if (!t->work->table_begun)
-		fprintf(t->out, "#step\tepoch\tclips\tbatch\tframes\tcrop\tlr\t"
-		    "loss\ttop1\tclips_per_s\twait_ms\tforward_ms\tbackward_ms\t"
-		    "comm_ms\tupdate_ms\n");
+		fprintf(t->out, "%s\n", head.data);
 	t->work->table_begun = 1;
-	fprintf(t->out, "%" PRIu64 "\t%.4f\t%" PRIu64 "\t%d\t%d\t%d\t%.6g\t%.9g\t"
-	    "%.4f\t%.4g\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", t->state.step,
-	    t->state.epoch, t->state.clips, at->cell->batch, at->cell->frames,
-	    at->cell->crop, at->lr, l->loss, l->top1, l->rate,
-	    1e3 * l->per.wait, 1e3 * l->per.forward, 1e3 * l->per.backward,
-	    1e3 * l->per.comm, 1e3 * l->per.update);
-	steplog_check_out(t);
+	fprintf(t->out, "%s\n", row.data);
+	buffer_free(&head);
+	buffer_free(&row);
 }
 
-static void
-steplog_write_json(struct trainer *t, const struct steplog_line *l)
+static int
+steplog_by_key(const void *a, const void *b)
 {
-	const struct schedule_step *at = &t->work->seen;
-	struct json_writer w = { 0 };
-	char now[32];
+	return strcmp(((const struct steplog_value *)a)->key,
+	    ((const struct steplog_value *)b)->key);
+}
 
+/* Write ${v} to log.jsonl, whose keys are sorted, and to TensorBoard.  Reals
+ * below 1e15 that are whole are written as integers. */
+static void
+steplog_write(struct trainer *t, struct steplog_value *v, size_t n)
+{
+	struct event_scalar *e = xcalloc(n, sizeof(*e));
+	struct json_writer w = { 0 };
+	int tags = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].tag != NULL)
+			e[tags++] = (struct event_scalar){ v[i].tag,
+				v[i].value };
+	events_add(&t->run->events, t->state.step, e, tags);
+	free(e);
+	qsort(v, n, sizeof(*v), steplog_by_key);
 	json_open(&w, NULL, '{');
-	json_put_real(&w, "backward", l->per.backward);
-	json_put_int(&w, "batch", at->cell->batch);
-	json_put_int(&w, "bn", at->cell->group);
-	json_put_int(&w, "bn_run", at->cell->run);
-	json_put_int(&w, "clips", (int64_t)t->state.clips);
-	json_put_real(&w, "clips_per_s", l->rate);
-	json_put_real(&w, "comm", l->per.comm);
-	json_put_real(&w, "comm_busy", l->per.comm_busy);
-	json_put_int(&w, "crop", at->cell->crop);
-	json_put_real(&w, "epoch", t->state.epoch);
-	json_put_real(&w, "forward", l->per.forward);
-	json_put_int(&w, "frames", at->cell->frames);
-	if (isfinite(l->norm))		/* of the last step, if it was made */
-		json_put_real(&w, "grad_norm", l->norm);
-	json_put_real(&w, "loss", l->loss);
-	if (optim_loss_scale(&t->optim) != 1)
-		json_put_real(&w, "loss_scale", optim_loss_scale(&t->optim));
-	json_put_real(&w, "lr", at->lr);
-	json_put_int(&w, "peak_memory", runlog_memory());
-	json_put_real(&w, "seconds", l->seconds);
-	json_put_int(&w, "step", (int64_t)t->state.step);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_real(&w, "top1", l->top1);
-	json_put_text(&w, "type", "step");
-	json_put_real(&w, "update", l->per.update);
-	json_put_real(&w, "wait", l->per.wait);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].kind == STEPLOG_TEXT)
+			json_put_text(&w, v[i].key, v[i].format);
+		else if (v[i].kind == STEPLOG_BOOL)
+			json_put_bool(&w, v[i].key, v[i].value != 0);
+		else if (v[i].kind < STEPLOG_FINITE ||
+		    (v[i].kind == STEPLOG_FINITE && isfinite(v[i].value)))
+			json_put_real(&w, v[i].key, v[i].value);
 	json_close(&w);
 	runlog_line(&t->run->log, &w);
 }
 
 static void
-steplog_write_events(struct trainer *t, const struct steplog_line *l)
+steplog_write_line(struct trainer *t, const struct steplog_line *l)
 {
-	const struct schedule_step *at = &t->work->seen;
-	const struct event_scalar v[] = { { "loss/train", l->loss },
-		{ "top1/train", l->top1 }, { "gradient/norm", l->norm },
-		{ "schedule/lr", at->lr }, { "schedule/epoch", t->state.epoch },
-		{ "schedule/batch", at->cell->batch },
-		{ "schedule/frames", at->cell->frames },
-		{ "schedule/crop", at->cell->crop },
-		{ "time/clips_per_s", l->rate },
-		{ "time/step", l->seconds / (double)t->work->logged_steps },
-		{ "time/wait", l->per.wait }, { "time/forward", l->per.forward },
-		{ "time/backward", l->per.backward }, { "time/comm", l->per.comm },
-		{ "time/update", l->per.update } };
+	const struct trainer_work *w = t->work;
+	const struct schedule_step *at = &w->seen;
+	const struct cell *c = at->cell;
+	double scale = optim_loss_scale(&t->optim);
+	char now[32];
+	/* The table has the columns in this order. */
+	struct steplog_value v[] = {
+		{ "step", (double)t->state.step, STEPLOG_REAL, NULL, "%.0f" },
+		{ "epoch", t->state.epoch, STEPLOG_REAL, "schedule/epoch", "%.4f" },
+		{ "clips", (double)t->state.clips, STEPLOG_REAL, NULL, "%.0f" },
+		{ "batch", c->batch, STEPLOG_REAL, "schedule/batch", "%.0f" },
+		{ "frames", c->frames, STEPLOG_REAL, "schedule/frames", "%.0f" },
+		{ "crop", c->crop, STEPLOG_REAL, "schedule/crop", "%.0f" },
+		{ "lr", at->lr, STEPLOG_REAL, "schedule/lr", "%.6g" },
+		{ "loss", l->loss, STEPLOG_REAL, "loss/train", "%.9g" },
+		{ "top1", l->top1, STEPLOG_REAL, "top1/train", "%.4f" },
+		{ "clips_per_s", l->rate, STEPLOG_REAL, "time/clips_per_s", "%.4g" },
+		{ "wait", l->per.wait, STEPLOG_MS, "time/wait", "%.3f" },
+		{ "forward", l->per.forward, STEPLOG_MS, "time/forward", "%.3f" },
+		{ "backward", l->per.backward, STEPLOG_MS, "time/backward", "%.3f" },
+		{ "comm", l->per.comm, STEPLOG_MS, "time/comm", "%.3f" },
+		{ "update", l->per.update, STEPLOG_MS, "time/update", "%.3f" },
+		{ "bn", c->group, STEPLOG_REAL, NULL, NULL },
+		{ "bn_run", c->run, STEPLOG_REAL, NULL, NULL },
+		{ "comm_busy", l->per.comm_busy, STEPLOG_REAL, NULL, NULL },
+		/* of the last step, if it was made */
+		{ "grad_norm", l->norm, STEPLOG_FINITE, "gradient/norm", NULL },
+		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
+		{ "peak_memory", (double)runlog_memory(), STEPLOG_REAL, NULL, NULL },
+		{ "seconds", l->seconds, STEPLOG_REAL, NULL, NULL },
+		{ "step_seconds", l->seconds / (double)w->logged_steps, STEPLOG_TAG,
+		    "time/step", NULL },
+		{ "time", 0, STEPLOG_TEXT, NULL, clock_utc(now) },
+		{ "type", 0, STEPLOG_TEXT, NULL, "step" } };
+	size_t n = sizeof(v) / sizeof(v[0]);
 
-	events_add(&t->run->events, t->state.step, v, sizeof(v) / sizeof(v[0]));
+	if (t->out != NULL) {
+		progress_clear();
+		if (steplog_print(t->out))
+			steplog_print_columns(t, l);
+		else
+			steplog_print_row(t, v, n);
+		steplog_check_out(t);
+	}
+	if (t->run != NULL)
+		steplog_write(t, v, n);
 }
 
 static void
@@ -228,7 +276,6 @@ void
 work_log_step(struct trainer *t, const struct step_report *s, int now)
 {
 	struct trainer_work *w = t->work;
-	struct steplog_line l;
 
 	w->logged_steps++;
 	w->logged_clips += w->seen.cell->batch;
@@ -241,13 +288,9 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
 		return;
 	if (t->comm->rank == 0) {
-		l = steplog_means(w, s);
-		if (t->out != NULL)
-			steplog_print_row(t, &l);
-		if (t->run != NULL) {
-			steplog_write_json(t, &l);
-			steplog_write_events(t, &l);
-		}
+		struct steplog_line l = steplog_means(w, s);
+
+		steplog_write_line(t, &l);
 	}
 	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
 	w->logged_loss = 0;
@@ -283,12 +326,23 @@ void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
-	enum { VALUES = 5 };		/* the last one of sets of classes only */
-	const struct event_scalar v[VALUES] = { { "loss/validation", s->loss },
-		{ "top1/validation", s->top1 }, { "top5/validation", s->top5 },
-		{ "time/validation", seconds }, { "map/validation", s->map } };
-	struct json_writer w = { 0 };
+	int sets = dataset_sets(t->val);
+	double measuring = t->work->precise != NULL ? t->work->measuring : NAN;
 	char now[32];
+	struct steplog_value v[] = {
+		{ "best", best, STEPLOG_BOOL, NULL, NULL },
+		{ "epoch", t->state.epoch, STEPLOG_REAL, NULL, NULL },
+		{ "loss", s->loss, STEPLOG_REAL, "loss/validation", NULL },
+		{ "precise_bn", measuring, STEPLOG_FINITE, NULL, NULL },
+		{ "samples", s->labelled, STEPLOG_REAL, NULL, NULL },
+		{ "seconds", seconds, STEPLOG_REAL, "time/validation", NULL },
+		{ "step", (double)t->state.step, STEPLOG_REAL, NULL, NULL },
+		{ "time", 0, STEPLOG_TEXT, NULL, clock_utc(now) },
+		{ "top1", s->top1, STEPLOG_REAL, "top1/validation", NULL },
+		{ "top5", s->top5, STEPLOG_REAL, "top5/validation", NULL },
+		{ "type", 0, STEPLOG_TEXT, NULL, "validation" },
+		{ "map", s->map, STEPLOG_REAL, "map/validation", NULL } };
+	size_t n = sizeof(v) / sizeof(v[0]) - !sets;	/* map is the last */
 
 	t->work->logged_at += seconds;	/* it was not training */
 	if (t->comm->rank != 0)
@@ -297,25 +351,6 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 		steplog_print_validation(t, s, seconds, best);
 		steplog_check_out(t);
 	}
-	if (t->run == NULL)
-		return;
-	json_open(&w, NULL, '{');
-	json_put_bool(&w, "best", best);
-	json_put_real(&w, "epoch", t->state.epoch);
-	json_put_real(&w, "loss", s->loss);
-	if (dataset_sets(t->val))
-		json_put_real(&w, "map", s->map);
-	if (t->work->precise != NULL)
-		json_put_real(&w, "precise_bn", t->work->measuring);
-	json_put_int(&w, "samples", s->labelled);
-	json_put_real(&w, "seconds", seconds);
-	json_put_int(&w, "step", (int64_t)t->state.step);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_real(&w, "top1", s->top1);
-	json_put_real(&w, "top5", s->top5);
-	json_put_text(&w, "type", "validation");
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
-	events_add(&t->run->events, t->state.step, v, dataset_sets(t->val) ?
-	    VALUES : VALUES - 1);
+	if (t->run != NULL)
+		steplog_write(t, v, n);
 }
