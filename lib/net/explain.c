@@ -2,16 +2,6 @@
 #include "base/mem.h"
 #include "net/plan.h"
 
-int
-plan_does(const struct plan *p, int i)
-{
-	int n = 0;
-
-	for (int k = 0; k < p->n; k++)
-		n += p->task[k].into == i;
-	return n;
-}
-
 /* The ops that task ${i} does, in their order. */
 static void
 explain_name_ops(const struct plan *p, int i, struct buffer *b)

@@ -156,11 +156,3 @@ net_scores(const struct plan *p, double *scores)
 
 	device_read(p->device, scores, &t->out, t->y);
 }
-
-void
-net_losses(const struct plan *p, double *losses)
-{
-	const struct task *t = &p->task[p->graph->head[0].loss];
-
-	device_read(p->device, losses, &t->out, t->y);
-}

@@ -74,8 +74,7 @@ void net_forward(struct net *n, struct plan *p, const struct feed *feed,
     void *dw);
 
 /* net_scores(p, scores): what the last forward pass gave at the first head,
- * before the softmax: [n][classes].  net_losses(p, losses): [n]. */
+ * before the softmax: [n][classes]. */
 void net_scores(const struct plan *p, double *scores);
-void net_losses(const struct plan *p, double *losses);
 
 #endif

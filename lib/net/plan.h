@@ -93,9 +93,6 @@ void plan_backward(struct plan *p, struct event *final);
  */
 int plan_remade(const struct plan *p, int i, int k);
 
-/* plan_does(p, i): how many ops task ${i} does: 0 if another does its. */
-int plan_does(const struct plan *p, int i);
-
 /*
  * plan_explain(p, f): a line for each task that runs: the ops it does, its
  * shape, the bytes it keeps for the backward pass, and how it is done.

@@ -17,7 +17,7 @@
 #include "sched/schedule.h"
 
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/patterns.h"
+#include "gpu/patterns.h"
 #include "gpu/standin/standin.h"
 #include "tap.h"
 

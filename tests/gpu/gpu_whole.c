@@ -18,6 +18,7 @@
 #include "net/feed.h"
 #include "net/net.h"
 
+#include "losses.h"
 #include "gpu/standin/standin.h"
 #include "models.h"
 #include "tap.h"
@@ -76,7 +77,7 @@ step(const struct graph *g, const struct net_case *c, const struct backend *b,
 	feed.scale = scale;
 	net_forward(n, plan, &feed, dw);
 	plan_backward(plan, NULL);
-	net_losses(plan, losses);
+	losses_read(plan, losses);
 	for (int i = 0; i < c->clips; i++)
 		s.loss += losses[i] / c->clips;
 	device_get(d, s.dw, dw, g->elements);

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "net/net.h"
 #include "train/weights/init.h"
+#include "losses.h"
 
 static void
 write_file(const char *dir, const char *name, const void *data, size_t bytes)
@@ -204,7 +205,7 @@ main(int argc, char **argv)
 		net_scores(p, out);
 		write_file(argv[7], "scores.f64", out, (size_t)d.n *
 		    (size_t)g->head->classes * sizeof(*out));
-		net_losses(p, out);
+		losses_read(p, out);
 		write_file(argv[7], "losses.f64", out, (size_t)d.n *
 		    sizeof(*out));
 		write_params(n, dw, argv[7]);

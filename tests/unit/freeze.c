@@ -10,6 +10,7 @@
 #include "train/optim/optim.h"
 #include "train/weights/freeze.h"
 
+#include "losses.h"
 #include "tap.h"
 
 enum { STEPS = 3, CLASSES = 5 };
@@ -233,7 +234,7 @@ loss(struct net *n, struct plan *p, const struct feed *f, void *dw)
 	double v[8], sum = 0;
 
 	net_forward(n, p, f, dw);
-	net_losses(p, v);
+	losses_read(p, v);
 	for (int i = 0; i < p->input->n; i++)
 		sum += v[i] / p->input->n;
 	return sum;

@@ -16,6 +16,7 @@
 #include "net/net.h"
 
 #include "backend/cuda/driver.h"
+#include "losses.h"
 #include "gpu/standin/standin.h"
 #include "tap.h"
 
@@ -228,7 +229,7 @@ step(struct device *d, const struct graph *g, const struct dims *in,
 	plan_forward(p, f);
 	r.v = xcalloc(r.scores + (size_t)in->n + g->elements, sizeof(*r.v));
 	net_scores(p, r.v);
-	net_losses(p, r.v + r.scores);
+	losses_read(p, r.v + r.scores);
 	r.n = r.scores + (size_t)in->n;
 	if (training) {
 		plan_backward(p, NULL);

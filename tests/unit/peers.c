@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "net/net.h"
 
+#include "losses.h"
 #include "tap.h"
 
 enum { CLASSES = 5, CLIPS = 4, FRAMES = 3 };
@@ -155,7 +156,7 @@ step(void *arg)
 	j->losses = xcalloc((size_t)in.n, sizeof(double));
 	j->dw = xcalloc(j->g->elements, sizeof(double));
 	net_scores(p, j->scores);
-	net_losses(p, j->losses);
+	losses_read(p, j->losses);
 	plan_backward(p, NULL);
 	device_get(d, j->dw, dw, j->g->elements);
 	device_free(d, dw);

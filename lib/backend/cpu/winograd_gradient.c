@@ -25,7 +25,7 @@ winograd_gradient_tiles(const struct winograd_gradient *g)
 	return g->images * winograd_tiles_of(g->out_h, g->out_w);
 }
 
-int
+static int
 winograd_gradient_parts(const struct winograd_gradient *g)
 {
 	int parts = PARTS / (winograd_gradient_windows(g->in) *

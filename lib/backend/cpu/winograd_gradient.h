@@ -25,7 +25,6 @@ struct winograd_gradient {
  * one. */
 size_t winograd_gradient_scratch(const struct winograd_gradient *g);
 size_t winograd_gradient_bytes(const struct winograd_gradient *g);
-int winograd_gradient_parts(const struct winograd_gradient *g);
 
 /*
  * winograd_gradient_run(g, job, x, y, dw, parts, scratch):

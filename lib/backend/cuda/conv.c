@@ -5,7 +5,7 @@
  * which have better plans than volumes.  One of pixels is done as another one, of
  * patches of them (stem.c).
  *
- * Where there are patterns (patterns.h), a convolution does the work of the norm
+ * Where there are patterns (driver.h), a convolution does the work of the norm
  * before it, whose output is never in memory then, and leaves the sums that the
  * norm behind it begins with.
  *

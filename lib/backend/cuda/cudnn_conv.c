@@ -18,7 +18,8 @@ cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
 		snprintf(text, size, "%dx%d", v[0], v[1]);
 }
 
-void
+/* The shape in words, one for each shape. */
+static void
 conv_key(const struct conv_shape *s, char key[KEY])
 {
 	static const char *const pass[] = { [CONV_FORWARD] = "forward",
@@ -35,9 +36,9 @@ conv_key(const struct conv_shape *s, char key[KEY])
 	for (int i = 0; i < 4; i++)
 		cudnn_conv_extents(text[i], sizeof(text[i]), s->dims, v[i]);
 	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
-	    "pad %s%s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
+	    "pad %s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
 	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
-	    pattern[s->pattern], s->unordered ? ", unordered" : "");
+	    pattern[s->pattern]);
 }
 
 /* The graph of it. */

@@ -107,9 +107,6 @@ cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
 	for (int i = 0; i < n; i++)
 		switch (note[i]) {
 		case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
-			if (!s->unordered)
-				return 0;
-			break;
 		case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
 		case CUDNN_NUMERICAL_NOTE_FFT:
 		case CUDNN_NUMERICAL_NOTE_WINOGRAD:

@@ -22,8 +22,6 @@ struct conv_plan {
 	void *bound[BINDS + 1];		/* as pattern_binds has it, and workspace */
 };
 
-/* conv_key(s, key): the shape in words, one for each shape. */
-void conv_key(const struct conv_shape *s, char key[KEY]);
 
 /*
  * plan_by_rule(p): the first of cuDNN's suggestions that may be used.

@@ -96,7 +96,6 @@ struct conv_shape {
 	int from[3], to[3];		/* extents of x and of y */
 	int kernel[3], stride[3], pad[3];
 	int accumulate;			/* data: x += rather than x = */
-	int unordered;			/* sums may differ from run to run */
 };
 
 /*

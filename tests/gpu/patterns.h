@@ -1,8 +1,8 @@
-#ifndef BACKEND_CUDA_PATTERNS_H
-#define BACKEND_CUDA_PATTERNS_H
+#ifndef TESTS_GPU_PATTERNS_H
+#define TESTS_GPU_PATTERNS_H
 
 /*
- * Patterns of convolutions (driver.h), and what runs where there are none.  They
+ * Patterns of convolutions (backend/cuda/driver.h), and what runs where there are none.  They
  * are asked for in fp16 alone, where a batch is normalised, of ungrouped
  * convolutions without a bias between channels that are multiples of 8:
  *
@@ -12,9 +12,9 @@
  *	CONV_NORM_BACK		CONV_PLAIN, then kernel norm_sums_back
  *
  * The last three are used together or not at all.  The driver's answer decides; it
- * is no where plain ones were found to be faster, too (worth.h).  The table holds
+ * is no where plain ones were found to be faster, too (backend/cuda/worth.h).  The table holds
  * those that cuDNN 9 refuses for an H100 and an H200 of all that the networks in
- * share/models ask for.  tests/gpu/gpu_plans.c fails if it is longer or shorter than
+ * share/models ask for.  gpu_plans.c fails if it is longer or shorter than
  * cuDNN's answers.
  */
 static const struct { const char *refused, *instead; } patterns_refused[] = {
