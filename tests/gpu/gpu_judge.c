@@ -195,7 +195,7 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 	calls.launch = launch;
 	calls.copy = copy;
 	driver->call = &calls;
-	no_judge.judge = NULL;
+	no_judge.verdict = NULL;
 	if (way == HOST)
 		d->backend = &no_judge;
 	net_init(n, 1);
