@@ -217,8 +217,8 @@ bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
 	    "GB/s", NULL, "allreduce/%s/%.0f/bus", what, bytes);
 	if (!algorithm_is_native(j->way->kind))
 		bench_value(b, (double)(j->way->kind == NULL ?
-		    exact_traffic(&j->exact, 0, j->n) :
-		    allreduce_sends(&j->free, 0, j->n)), "bytes",
+		    exact_traffic(&j->exact, j->n) :
+		    allreduce_sends(&j->free, j->n)), "bytes",
 		    "sent by rank 0", "allreduce/%s/%.0f/sent", what, bytes);
 	figure_free(&us);
 	if (b->check && (status = bench_allreduce_verify(b, j)) != 0)

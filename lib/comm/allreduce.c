@@ -54,14 +54,6 @@ allreduce_native(struct allreduce *a, void *x, size_t from, size_t to)
 	return bad;
 }
 
-static size_t
-allreduce_native_sends(const struct allreduce *a, size_t from, size_t to)
-{
-	size_t p = (size_t)a->comm->size;
-
-	return 2 * (to - from) * sizeof(float) * (p - 1) / p;
-}
-
 /* ---- turns around rows and columns ---- */
 
 static int
@@ -78,25 +70,16 @@ allreduce_torus_steps(int columns, int rows)
 	return 2 * (columns - 1) + 2 * (rows - 1);
 }
 
-static int
-allreduce_torus(struct allreduce *a, void *x, size_t from, size_t to)
+static void
+allreduce_torus(struct allreduce *a, size_t n)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
-	struct range all = { from, to }, part = range_part(all, &row, row.me);
+	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
-	return ring_scatter(a, &row, x, all) != 0 ||
-	    ring_scatter(a, &column, x, part) != 0 ||
-	    ring_gather(a, &column, x, part) != 0 ||
-	    ring_gather(a, &row, x, all) != 0 ? -1 : 0;
-}
-
-static size_t
-allreduce_torus_sends(const struct allreduce *a, size_t from, size_t to)
-{
-	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
-	struct range all = { from, to }, part = range_part(all, &row, row.me);
-
-	return ring_sends(a, &row, all) + ring_sends(a, &column, part);
+	ring_scatter(a, &row, all);
+	ring_scatter(a, &column, part);
+	ring_gather(a, &column, part);
+	ring_gather(a, &row, all);
 }
 
 /* ---- all at once in rows, halving and doubling in columns ---- */
@@ -115,36 +98,26 @@ allreduce_halving_steps(int columns, int rows)
 	return (columns > 1 ? 2 : 0) + 2 * whole + (1 << whole < rows ? 2 : 0);
 }
 
-static int
-allreduce_halving(struct allreduce *a, void *x, size_t from, size_t to)
+static void
+allreduce_halving(struct allreduce *a, size_t n)
 {
 	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
-	struct range all = { from, to }, part = range_part(all, &row, row.me);
+	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
-	return direct_scatter(a, &row, x, all) != 0 ||
-	    halving_sum(a, &column, x, part) != 0 ||
-	    direct_gather(a, &row, x, all) != 0 ? -1 : 0;
-}
-
-static size_t
-allreduce_halving_sends(const struct allreduce *a, size_t from, size_t to)
-{
-	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
-	struct range all = { from, to }, part = range_part(all, &row, row.me);
-
-	return direct_sends(a, &row, all) + halving_sum_sends(a, &column, part);
+	direct_scatter(a, &row, all);
+	halving_sum(a, &column, part);
+	direct_gather(a, &row, all);
 }
 
 const struct algorithm algorithms[] = {
-	{ "native", allreduce_one_row, allreduce_native_steps, allreduce_native,
-	    allreduce_native_sends },
-	{ "ring", allreduce_one_column, allreduce_torus_steps, allreduce_torus,
-	    allreduce_torus_sends },
+	{ "native", allreduce_one_row, allreduce_native_steps, NULL },
+	{ "ring", allreduce_one_column, allreduce_torus_steps,
+	    allreduce_torus },
 	{ "torus", allreduce_torus_columns, allreduce_torus_steps,
-	    allreduce_torus, allreduce_torus_sends },
+	    allreduce_torus },
 	{ "halving", allreduce_halving_columns, allreduce_halving_steps,
-	    allreduce_halving, allreduce_halving_sends },
-	{ NULL, NULL, NULL, NULL, NULL }
+	    allreduce_halving },
+	{ NULL, NULL, NULL, NULL }
 };
 
 const struct algorithm *
@@ -176,21 +149,20 @@ algorithm_parse(const char *text, int *columns, int *rows)
 int
 algorithm_is_native(const struct algorithm *k)
 {
-	return k != NULL && k->run == allreduce_native;
+	return k != NULL && k->list == NULL;
 }
 
 int
 algorithm_of_fabric(const struct algorithm *k)
 {
-	return k->run == allreduce_native || (k->run == allreduce_torus &&
-	    k->columns == allreduce_torus_columns);
+	return k->list == NULL || k->columns == allreduce_torus_columns;
 }
 
 int
 algorithm_can(const struct algorithm *k, const struct comm *c,
     const struct wire *w, size_t elem)
 {
-	return k->run != allreduce_native || (w == &wires[WIRE_FP32] &&
+	return k->list != NULL || (w == &wires[WIRE_FP32] &&
 	    elem == sizeof(float) && (c->size == 1 || c->t->allreduce != NULL));
 }
 
@@ -219,7 +191,6 @@ int
 allreduce_open(struct allreduce *a, struct comm *c,
     const struct allreduce_options *o)
 {
-	size_t size = (size_t)c->size;
 	int columns = o->columns > 0 ? o->columns : o->kind->columns(o->host,
 	    c->size);
 
@@ -234,15 +205,14 @@ allreduce_open(struct allreduce *a, struct comm *c,
 		return fail("%d ranks do not make a grid of %d columns",
 		    c->size, columns);
 	grid_open(&a->grid, o->host, c->size, columns, c->rank);
-	a->send = xcalloc(size, sizeof(*a->send));
-	a->receive = xcalloc(size, sizeof(*a->receive));
-	if (c->size > 1 && o->kind->run != allreduce_native) {
+	if (c->size > 1 && o->kind->list != NULL) {
 		size_t bytes = allreduce_buffer_bytes(o->wire, o->elem, o->most,
 		    c->size);
 
-		a->in = xmalloc(bytes);
+		a->buffer[ALLREDUCE_IN] = xmalloc(bytes);
 		/* What need not be packed is sent from where it lies. */
-		a->out = o->wire->elem > 0 ? xmalloc(bytes) : NULL;
+		if (o->wire->elem > 0)
+			a->buffer[ALLREDUCE_OUT] = xmalloc(bytes);
 	}
 	return 0;
 }
@@ -251,21 +221,40 @@ void
 allreduce_close(struct allreduce *a)
 {
 	grid_close(&a->grid);
-	free(a->in);
-	free(a->out);
-	free(a->send);
-	free(a->receive);
+	free(a->buffer[ALLREDUCE_IN]);
+	free(a->buffer[ALLREDUCE_OUT]);
+	collective_free(&a->list);
 	*a = (struct allreduce){ .comm = NULL };
+}
+
+/* Most sums are of as many elements as the one before. */
+static void
+allreduce_list(struct allreduce *a, size_t n)
+{
+	if (a->list.n > 0 && a->listed == n)
+		return;
+	a->list.n = 0;
+	a->listed = n;
+	if (a->comm->size > 1 && a->o.kind->list != NULL)
+		a->o.kind->list(a, n);
 }
 
 int
 allreduce_run(struct allreduce *a, void *x, size_t from, size_t to)
 {
-	return a->comm->size == 1 ? 0 : a->o.kind->run(a, x, from, to);
+	const struct collective_memory m = { a->buffer, a->o.elem, a->o.wire,
+		a->o.add, a->o.arg };
+
+	if (a->comm->size > 1 && a->o.kind->list == NULL)
+		return allreduce_native(a, x, from, to);
+	allreduce_list(a, to - from);
+	a->buffer[ALLREDUCE_X] = (char *)x + from * a->o.elem;
+	return collective_run(a->comm, &a->list, &m);
 }
 
 size_t
-allreduce_sends(const struct allreduce *a, size_t from, size_t to)
+allreduce_sends(struct allreduce *a, size_t n)
 {
-	return a->comm->size == 1 ? 0 : a->o.kind->sends(a, from, to);
+	allreduce_list(a, n);
+	return collective_sent(&a->list);
 }

@@ -2,10 +2,10 @@
 #define COMM_ALLREDUCE_H
 
 /*
- * Sums over ranks where their order is free: rows of a table, made of messages
- * between two ranks, so that they run on any transport.  All ranks get the same
- * bits, but another number of ranks gets others; comm/exact.h is for those who
- * mind.
+ * Sums over ranks where their order is free: rows of a table, each of which makes
+ * a list of operations (comm/collective.h), so that they run on any transport.
+ * All ranks get the same bits, but another number of ranks gets others, unlike
+ * comm/exact.h.
  *
  * Ranks stand in a grid of X columns and Y rows, the ranks of a host in a row.
  * The sum is taken along rows, so that rank x has the x-th part of it, then of
@@ -32,10 +32,9 @@ struct algorithm {
 	 * sent one after the other. */
 	int (*columns)(const int *host, int ranks);
 	int (*steps)(int columns, int rows);
-	/* Sum elements ${from} to ${to} - 1 of ${x}; the bytes that this rank
-	 * sends for it. */
-	int (*run)(struct allreduce *a, void *x, size_t from, size_t to);
-	size_t (*sends)(const struct allreduce *a, size_t from, size_t to);
+	/* Append this rank's operations for a sum of ${n} elements to a->list.
+	 * NULL: the library sums. */
+	void (*list)(struct allreduce *a, size_t n);
 };
 
 extern const struct algorithm algorithms[];	/* ends with a NULL name */
@@ -72,12 +71,17 @@ struct allreduce_options {
 	size_t most;			/* elements summed at once */
 };
 
+/* The buffers of its lists: the vector, packed messages, received messages. */
+enum { ALLREDUCE_X, ALLREDUCE_OUT, ALLREDUCE_IN, ALLREDUCE_BUFFERS };
+
 struct allreduce {
 	struct allreduce_options o;
 	struct comm *comm;
 	struct grid grid;
-	char *out, *in;			/* what is sent, what has come */
-	struct piece *send, *receive;	/* [ranks] */
+	void *buffer[ALLREDUCE_BUFFERS];	/* X during a sum; OUT is NULL if
+						 * nothing is packed */
+	struct collective list;		/* for ${listed} elements */
+	size_t listed;
 };
 
 /*
@@ -90,11 +94,11 @@ void allreduce_close(struct allreduce *a);
 
 /*
  * allreduce_run(a, x, from, to): elements ${from} to ${to} - 1 of the sum of
- * every rank's ${x}, in ${x}.  allreduce_sends: the bytes that this rank sends
- * for it.
+ * every rank's ${x}, in ${x}.  allreduce_sends(a, n): the bytes that this rank
+ * sends for ${n} elements; 0 if the library sums.
  */
 int allreduce_run(struct allreduce *a, void *x, size_t from, size_t to);
-size_t allreduce_sends(const struct allreduce *a, size_t from, size_t to);
+size_t allreduce_sends(struct allreduce *a, size_t n);
 
 /* allreduce_room(wire, elem, most, ranks): bytes that allreduce_open takes. */
 size_t allreduce_room(const struct wire *w, size_t elem, size_t most,

@@ -34,7 +34,9 @@ comm_free(struct comm *c)
 	if (c == NULL)
 		return;
 	exchange_free(&c->now, c);
-	free(c->piece);
+	collective_free(&c->list);
+	free(c->send);
+	free(c->receive);
 	c->t->free(c);
 }
 
@@ -191,65 +193,76 @@ comm_abort(struct comm *c, int status)
 	abort();
 }
 
+/* An empty list for one of the collectives below. */
+static struct collective *
+comm_list(struct comm *c)
+{
+	c->list.n = 0;
+	return &c->list;
+}
+
+/* Execute the list on ${data}. */
+static int
+comm_run(struct comm *c, void *data)
+{
+	return collective_run(c, &c->list, &(struct collective_memory){
+	    .buffer = &data });
+}
+
 /* Everyone tells everyone: log2(size) rounds of one empty message each. */
 int
 comm_barrier(struct comm *c)
 {
-	for (int step = 1; step < c->size; step *= 2) {
-		struct piece to = { (c->rank + step) % c->size, NULL, 0 };
-		struct piece from = { (c->rank - step + c->size) % c->size,
-			NULL, 0 };
+	static const struct address none = { 0, 0 };
+	struct collective *l = comm_list(c);
 
-		if (comm_exchange(c, &to, 1, &from, 1) != 0)
-			return -1;
+	for (int step = 1; step < c->size; step *= 2) {
+		collective_send(l, (c->rank + step) % c->size, none, 0);
+		collective_receive(l, (c->rank - step + c->size) % c->size,
+		    none, 0);
+		collective_wait(l);
 	}
-	return 0;
+	return comm_run(c, NULL);
 }
 
 /* Down a binomial tree, with ranks counted from the root. */
 int
 comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 {
+	static const struct address all = { 0, 0 };
 	int me = (c->rank - root + c->size) % c->size, step = 1;
+	struct collective *l = comm_list(c);
 
-	for (; step < c->size; step *= 2) {
-		struct piece p = { 0, data, bytes };
-		int bad = 0;
-
+	for (; step < c->size; step *= 2)
 		if (me < step && me + step < c->size) {
-			p.rank = (me + step + root) % c->size;
-			bad = comm_exchange(c, &p, 1, NULL, 0);
+			collective_send(l, (me + step + root) % c->size, all,
+			    bytes);
+			collective_wait(l);
 		} else if (me >= step && me < 2 * step) {
-			p.rank = (me - step + root) % c->size;
-			bad = comm_exchange(c, NULL, 0, &p, 1);
+			collective_receive(l, (me - step + root) % c->size,
+			    all, bytes);
+			collective_wait(l);
 		}
-		if (bad)
-			return -1;
-	}
-	return 0;
+	return comm_run(c, data);
 }
 
 int
 comm_allgatherv_start(struct comm *c, struct exchange *x, void *data,
     const size_t *start)
 {
-	struct piece *send, *receive;
-	int n = 0;
+	struct collective *l = comm_list(c);
 
-	if (c->piece == NULL)
-		c->piece = xcalloc(2 * (size_t)c->size, sizeof(*c->piece));
-	send = c->piece;
-	receive = c->piece + c->size;
-	for (int step = 1; step < c->size; step++, n++) {
-		int to = (c->rank + step) % c->size;
+	for (int step = 1; step < c->size; step++) {
 		int from = (c->rank - step + c->size) % c->size;
 
-		send[n] = (struct piece){ to, (char *)data + start[c->rank],
-			start[c->rank + 1] - start[c->rank] };
-		receive[n] = (struct piece){ from, (char *)data + start[from],
-			start[from + 1] - start[from] };
+		collective_send(l, (c->rank + step) % c->size,
+		    (struct address){ 0, start[c->rank] },
+		    start[c->rank + 1] - start[c->rank]);
+		collective_receive(l, from, (struct address){ 0, start[from] },
+		    start[from + 1] - start[from]);
 	}
-	return comm_start(c, x, send, n, receive, n);
+	return collective_start(c, x, l, &(struct collective_memory){
+	    .buffer = &data });
 }
 
 int

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "comm/collective.h"
+
 struct comm;
 struct exchange;
 struct watch;
@@ -65,7 +67,9 @@ struct comm {
 	double patience;		/* seconds of it */
 	int holds;			/* between comm_hold and comm_unhold */
 	struct exchange now;		/* of comm_exchange */
-	struct piece *piece;		/* [2 size], of comm_allgatherv */
+	struct collective list;		/* scratch of the collectives below */
+	struct piece *send, *receive;	/* scratch of comm/collective.c */
+	size_t send_cap, receive_cap;
 	void *priv;
 };
 

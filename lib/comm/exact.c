@@ -83,6 +83,7 @@ exact_open(struct exact *e, struct comm *c, size_t elem,
 		.arg = arg, .most = most };
 	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
 	e->begin = xcalloc((size_t)c->size + 1, sizeof(*e->begin));
+	e->start = xcalloc((size_t)c->size + 1, sizeof(*e->start));
 }
 
 void
@@ -91,9 +92,9 @@ exact_close(struct exact *e)
 	free(e->of);
 	free(e->begin);
 	free(e->room);
-	free(e->arrived);
-	free(e->send);
-	free(e->receive);
+	free(e->place);
+	free(e->start);
+	collective_free(&e->scatter);
 	*e = (struct exact){ 0 };
 }
 
@@ -105,12 +106,6 @@ exact_cut(size_t from, size_t to, int q, int ranks)
 	if (q == ranks)
 		return to;
 	return from + n / (size_t)ranks * (size_t)q / EXACT_BLOCK * EXACT_BLOCK;
-}
-
-static size_t
-exact_cut_at(const struct exact *e, size_t from, size_t to, int q)
-{
-	return exact_cut(from, to, q, e->comm->size);
 }
 
 /* Of slices of up to ${most} elements. */
@@ -152,10 +147,11 @@ exact_shares(struct exact *e, const int *begin)
 	}
 	room = (size_t)(parts - e->of[e->comm->rank].n) *
 	    exact_longest_segment(e->most, size) * e->elem;
-	if (parts > e->arrived_cap) {
-		e->arrived_cap = parts;
-		e->arrived = xrealloc(e->arrived, (size_t)parts,
-		    sizeof(*e->arrived));
+	e->scatter.n = 0;
+	if (parts > e->places) {
+		e->places = parts;
+		e->place = xrealloc(e->place, (size_t)parts,
+		    sizeof(*e->place));
 	}
 	if (room > e->room_bytes) {
 		e->room_bytes = room;
@@ -177,125 +173,112 @@ exact_leaves(struct exact *e, int leaves, int *first)
 	return split(leaves, e->comm->rank, size, first);
 }
 
-static void *
-exact_element(const struct exact *e, const void *data, size_t i)
-{
-	return (char *)data + i * e->elem;
-}
-
-static void
-exact_add_piece(struct piece **list, size_t *cap, int *n, int rank, void *data,
-    size_t bytes)
-{
-	*list = array_room(*list, (size_t)*n, cap, sizeof(**list));
-	(*list)[(*n)++] = (struct piece){ rank, data, bytes };
-}
+/* The buffers of the lists; the last are this rank's subtrees. */
+enum { EXACT_ROOM, EXACT_RESULT, EXACT_SUBTREE };
 
 /*
  * Send each rank its segment of our subtrees, and receive our segment of
- * theirs into e->room.  e->arrived then holds all subtrees in order of leaves,
- * ours where they lie; ${*count} says how many.
+ * theirs into EXACT_ROOM.  e->place then has all subtrees in order of leaves,
+ * ours where they are.
  */
-static int
-exact_exchange(struct exact *e, const struct tree *t, size_t from, size_t to,
-    int *count)
+static void
+exact_list_exchange(struct exact *e)
 {
-	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
-	size_t mine = exact_cut_at(e, from, to, rank);
-	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
-	char *room = e->room;
+	int rank = e->comm->rank;
+	const size_t *start = e->start;
+	size_t bytes = start[rank + 1] - start[rank], room = 0;
+	struct address *p = e->place;
 
-	*count = 0;
-	for (int r = 0; r < size; r++) {
-		size_t a = exact_cut_at(e, from, to, r),
-		    b = exact_cut_at(e, from, to, r + 1);
-
-		for (int k = 0; k < e->of[r].n; k++) {
-			struct subtree s = e->of[r].part[k];
-
+	for (int r = 0; r < e->comm->size; r++) {
+		for (int k = 0; k < e->of[r].n; k++, p++) {
 			if (r == rank) {
-				s.data = exact_element(e, t->part[k].data,
-				    mine);
-			} else {
-				s.data = room;
-				room += length * e->elem;
-				exact_add_piece(&e->receive, &e->receive_cap,
-				    &nr, r, s.data, length * e->elem);
+				*p = (struct address){ EXACT_SUBTREE + k,
+					start[r] };
+				continue;
 			}
-			e->arrived[(*count)++] = s;
+			*p = (struct address){ EXACT_ROOM, room };
+			room += bytes;
+			collective_receive(&e->scatter, r, *p, bytes);
 		}
-		for (int k = 0; k < t->n && r != rank; k++)
-			exact_add_piece(&e->send, &e->send_cap, &ns, r,
-			    exact_element(e, t->part[k].data, a),
-			    (b - a) * e->elem);
+		for (int k = 0; k < e->of[rank].n && r != rank; k++)
+			collective_send(&e->scatter, r, (struct address){
+			    EXACT_SUBTREE + k, start[r] },
+			    start[r + 1] - start[r]);
 	}
-	assert((size_t)(room - e->room) <= e->room_bytes);
-	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
+	assert(room <= e->room_bytes);
+	collective_wait(&e->scatter);
 }
 
-/* Everyone's finished segment to everyone. */
-static int
-exact_gather(struct exact *e, size_t from, size_t to, void *result)
+/* Finish the tree over our segment. */
+static void
+exact_list_sums(struct exact *e)
 {
-	int size = e->comm->size, rank = e->comm->rank, ns = 0, nr = 0;
-	size_t mine = exact_cut_at(e, from, to, rank);
-	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
+	const size_t *start = &e->start[e->comm->rank];
+	size_t length = (start[1] - start[0]) / e->elem;
+	struct tree whole = { .leaves = e->leaves };
+	struct tree_sum sums[TREE_MOST];
+	struct address *p = e->place;
 
-	for (int r = 0; r < size; r++) {
-		size_t a = exact_cut_at(e, from, to, r),
-		    b = exact_cut_at(e, from, to, r + 1);
+	for (int r = 0; r < e->comm->size; r++)
+		for (int k = 0; k < e->of[r].n; k++) {
+			struct subtree s = e->of[r].part[k];
+			int joins;
 
-		if (r == rank)
-			continue;
-		exact_add_piece(&e->send, &e->send_cap, &ns, r,
-		    exact_element(e, result, mine), length * e->elem);
-		exact_add_piece(&e->receive, &e->receive_cap, &nr, r,
-		    exact_element(e, result, a), (b - a) * e->elem);
-	}
-	return comm_exchange(e->comm, e->send, ns, e->receive, nr);
+			s.data = p++;
+			joins = tree_push(&whole, s, sums);
+			for (int i = 0; i < joins; i++)
+				collective_local(&e->scatter, COLLECTIVE_ADD,
+				    *(const struct address *)sums[i].left,
+				    *(const struct address *)sums[i].right,
+				    length);
+		}
+	collective_local(&e->scatter, COLLECTIVE_COPY, (struct address){
+	    EXACT_RESULT, start[0] },
+	    *(const struct address *)whole.part[0].data, length);
+}
+
+/* Most slices have as many elements as the one before. */
+static void
+exact_list(struct exact *e, size_t n)
+{
+	int size = e->comm->size;
+
+	if (e->scatter.n > 0 && e->listed == n)
+		return;
+	e->scatter.n = 0;
+	e->listed = n;
+	for (int r = 0; r <= size; r++)
+		e->start[r] = exact_cut(0, n, r, size) * e->elem;
+	exact_list_exchange(e);
+	exact_list_sums(e);
 }
 
 size_t
-exact_traffic(const struct exact *e, size_t from, size_t to)
+exact_traffic(struct exact *e, size_t n)
 {
-	size_t size = (size_t)e->comm->size;
-	size_t parts = (size_t)e->of[e->comm->rank].n;
-	size_t mine = exact_cut_at(e, from, to, e->comm->rank + 1) -
-	    exact_cut_at(e, from, to, e->comm->rank);
+	const size_t *start = &e->start[e->comm->rank];
 
-	return (parts * (to - from - mine) + (size - 1) * mine) * e->elem;
+	exact_list(e, n);
+	return collective_sent(&e->scatter) + (size_t)(e->comm->size - 1) *
+	    (start[1] - start[0]);
 }
 
 int
 exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
-	int rank = e->comm->rank, count = 0;
-	size_t mine = exact_cut_at(e, from, to, rank);
-	size_t length = exact_cut_at(e, from, to, rank + 1) - mine;
-	struct tree whole = { .leaves = e->leaves };
-	struct tree_sum sums[TREE_MOST];
+	size_t at = from * e->elem;
+	void *buffer[EXACT_SUBTREE + TREE_MOST] = { [EXACT_ROOM] = e->room,
+		[EXACT_RESULT] = (char *)result + at };
+	const struct collective_memory m = { buffer, e->elem, NULL, e->add,
+		e->arg };
 
-	if (e->comm->size == 1) {
-		if (t->part[0].data != result)
-			memcpy(exact_element(e, result, from),
-			    exact_element(e, t->part[0].data, from),
-			    (to - from) * e->elem);
-		return 0;
-	}
-	assert(to - from <= e->most);
-	if (exact_exchange(e, t, from, to, &count) != 0)
-		return -1;
-	for (int i = 0; i < count; i++) {
-		int n = tree_push(&whole, e->arrived[i], sums);
-
-		for (int k = 0; k < n; k++)
-			e->add(e->arg, sums[k].left, sums[k].right, length);
-	}
-	if (whole.part[0].data != exact_element(e, result, mine))
-		memcpy(exact_element(e, result, mine), whole.part[0].data,
-		    length * e->elem);
-	return 0;
+	assert(t->n == e->of[e->comm->rank].n && (e->comm->size == 1 ||
+	    to - from <= e->most));
+	for (int k = 0; k < t->n; k++)
+		buffer[EXACT_SUBTREE + k] = (char *)t->part[k].data + at;
+	exact_list(e, to - from);
+	return collective_run(e->comm, &e->scatter, &m);
 }
 
 int
@@ -303,5 +286,5 @@ exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
 	return exact_scatter(e, t, from, to, result) != 0 ? -1 :
-	    exact_gather(e, from, to, result);
+	    comm_allgatherv(e->comm, (char *)result + from * e->elem, e->start);
 }

@@ -58,10 +58,11 @@ struct exact {
 	struct tree *of;		/* [size] each rank's subtrees */
 	char *room;
 	size_t room_bytes;
-	struct subtree *arrived;	/* everybody's, of a segment */
-	int arrived_cap;
-	struct piece *send, *receive;
-	size_t send_cap, receive_cap;
+	struct address *place;		/* everybody's subtrees, of a segment */
+	int places;
+	struct collective scatter;	/* for slices of ${listed} elements */
+	size_t listed;
+	size_t *start;			/* [size + 1] bytes: their segments */
 };
 
 void exact_open(struct exact *e, struct comm *c, size_t elem,
@@ -111,13 +112,13 @@ int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 
 /*
- * exact_traffic(e, from, to): the bytes this rank sends in exact_reduce of
- * those elements.  Of n bytes, P ranks that hold s subtrees each send
+ * exact_traffic(e, n): the bytes this rank sends in exact_reduce of ${n}
+ * elements.  Of n bytes, P ranks that hold s subtrees each send
  * (s + 1) n (P - 1) / P: their subtrees to the owners of segments, and the
  * finished segments to everyone.  With s = 1 that is the least any all-reduce
  * can do.
  */
-size_t exact_traffic(const struct exact *e, size_t from, size_t to);
+size_t exact_traffic(struct exact *e, size_t n);
 
 /* exact_sum(e, v, leaves): the same tree over one number a leaf. */
 double exact_sum(const double *v, int leaves);

@@ -31,80 +31,104 @@ lanes_bytes_of(const struct allreduce *a, struct range r)
 	return wire_bytes(a->o.wire, a->o.elem, r.to - r.from);
 }
 
-static char *
-lanes_element(const struct allreduce *a, void *x, size_t i)
+/* The vector of all elements; messages packed to be sent, and received. */
+static struct address
+lanes_x(const struct allreduce *a, size_t i)
 {
-	return (char *)x + i * a->o.elem;
+	return (struct address){ ALLREDUCE_X, i * a->o.elem };
 }
 
-/* Elements ${r} as they are sent: where they lie, or packed to ${room}. */
-static void *
-lanes_packed(const struct allreduce *a, void *x, struct range r, void *room)
+static struct address
+lanes_in(size_t at)
 {
-	void *from = lanes_element(a, x, r.from);
-
-	if (a->o.wire->elem == 0)
-		return from;
-	if (r.to > r.from)
-		a->o.wire->pack(room, from, r.to - r.from);
-	return room;
+	return (struct address){ ALLREDUCE_IN, at };
 }
 
-static void
-lanes_unpack(const struct allreduce *a, void *x, struct range r,
-    const void *from)
+static struct address
+lanes_out(size_t at)
 {
-	if (r.to > r.from)
-		a->o.wire->unpack((float *)x + r.from, from, r.to - r.from);
+	return (struct address){ ALLREDUCE_OUT, at };
 }
 
-/* Our own elements, as others will have them. */
-static void
-lanes_round_off(const struct allreduce *a, void *x, struct range r)
-{
-	if (a->o.wire->elem > 0)
-		lanes_unpack(a, x, r, lanes_packed(a, x, r, a->out));
-}
-
-static void
-lanes_add(const struct allreduce *a, void *x, struct range r, const void *from)
-{
-	if (r.to == r.from)
-		return;
-	if (a->o.wire->elem == 0)
-		a->o.add(a->o.arg, lanes_element(a, x, r.from), from,
-		    r.to - r.from);
-	else
-		a->o.wire->add((float *)x + r.from, from, r.to - r.from);
-}
-
-/* Where elements ${r} are received that replace ours: in place, or in ${room},
- * to be unpacked. */
-static void *
-lanes_place_of(const struct allreduce *a, void *x, struct range r, void *room)
-{
-	return a->o.wire->elem == 0 ? lanes_element(a, x, r.from) : room;
-}
-
-/* Elements ${give} of ${x} to number ${to} of the lane, and what number ${from}
- * sends for ${take} into ${in}. */
 static int
-lanes_swap(struct allreduce *a, const struct lane *l, int to, void *out,
-    struct range give, int from, void *in, struct range take)
+lanes_packs(const struct allreduce *a)
 {
-	struct piece send = { lanes_rank_at(a, l, to), out,
-	    lanes_bytes_of(a, give) };
-	struct piece receive = { lanes_rank_at(a, l, from), in,
-	    lanes_bytes_of(a, take) };
+	return a->o.wire->elem > 0;
+}
 
-	return comm_exchange(a->comm, &send, 1, &receive, 1);
+/* Elements ${r} as they are sent: where they are, or packed at ${out}. */
+static struct address
+lanes_packed(struct allreduce *a, struct range r, struct address out)
+{
+	if (!lanes_packs(a))
+		return lanes_x(a, r.from);
+	collective_local(&a->list, COLLECTIVE_PACK, out, lanes_x(a, r.from),
+	    r.to - r.from);
+	return out;
+}
+
+static void
+lanes_unpack(struct allreduce *a, struct range r, struct address from)
+{
+	if (lanes_packs(a))
+		collective_local(&a->list, COLLECTIVE_UNPACK,
+		    lanes_x(a, r.from), from, r.to - r.from);
+}
+
+/* Round our own elements as others will have them. */
+static void
+lanes_round_off(struct allreduce *a, struct range r)
+{
+	lanes_unpack(a, r, lanes_packed(a, r, lanes_out(0)));
+}
+
+static void
+lanes_add(struct allreduce *a, struct range r, struct address from)
+{
+	collective_local(&a->list, COLLECTIVE_ADD, lanes_x(a, r.from), from,
+	    r.to - r.from);
+}
+
+/* Where elements ${r} are received that replace ours: in place, or at ${in}, to
+ * be unpacked. */
+static struct address
+lanes_place_of(const struct allreduce *a, struct range r, struct address in)
+{
+	return lanes_packs(a) ? in : lanes_x(a, r.from);
+}
+
+static void
+lanes_send(struct allreduce *a, const struct lane *l, int to,
+    struct address out, struct range give)
+{
+	collective_send(&a->list, lanes_rank_at(a, l, to), out,
+	    lanes_bytes_of(a, give));
+}
+
+static void
+lanes_receive(struct allreduce *a, const struct lane *l, int from,
+    struct address in, struct range take)
+{
+	collective_receive(&a->list, lanes_rank_at(a, l, from), in,
+	    lanes_bytes_of(a, take));
+}
+
+/* Send elements ${give} to number ${to} of the lane, and receive what number
+ * ${from} sends for ${take}. */
+static void
+lanes_swap(struct allreduce *a, const struct lane *l, int to,
+    struct address out, struct range give, int from, struct address in,
+    struct range take)
+{
+	lanes_send(a, l, to, out, give);
+	lanes_receive(a, l, from, in, take);
+	collective_wait(&a->list);
 }
 
 /* ---- around a ring ---- */
 
-int
-ring_scatter(struct allreduce *a, const struct lane *l, void *x,
-    struct range all)
+void
+ring_scatter(struct allreduce *a, const struct lane *l, struct range all)
 {
 	int next = lanes_wrap(l, l->me + 1), last = lanes_wrap(l, l->me - 1);
 
@@ -114,125 +138,85 @@ ring_scatter(struct allreduce *a, const struct lane *l, void *x,
 		struct range take = range_part(all, l,
 		    lanes_wrap(l, l->me - step - 1));
 
-		if (lanes_swap(a, l, next, lanes_packed(a, x, give, a->out),
-		    give, last, a->in, take) != 0)
-			return -1;
-		lanes_add(a, x, take, a->in);
+		lanes_swap(a, l, next, lanes_packed(a, give, lanes_out(0)),
+		    give, last, lanes_in(0), take);
+		lanes_add(a, take, lanes_in(0));
 	}
-	return 0;
 }
 
-int
-ring_gather(struct allreduce *a, const struct lane *l, void *x,
-    struct range all)
+void
+ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 {
 	int next = lanes_wrap(l, l->me + 1), last = lanes_wrap(l, l->me - 1);
 	struct range give = range_part(all, l, l->me), take;
-	void *out, *in;
+	struct address out, in;
 
 	if (l->n == 1)
-		return 0;
-	lanes_round_off(a, x, give);
-	/* What has come is what is sent next: packed, it stays so. */
-	out = lanes_packed(a, x, give, a->out);
+		return;
+	lanes_round_off(a, give);
+	/* What was received is sent next: once packed, it stays packed. */
+	out = lanes_packed(a, give, lanes_out(0));
 	for (int step = 1; step < l->n; step++) {
 		take = range_part(all, l, lanes_wrap(l, l->me - step));
-		in = lanes_place_of(a, x, take, out == a->out ? a->in : a->out);
-		if (lanes_swap(a, l, next, out, give, last, in, take) != 0)
-			return -1;
-		if (a->o.wire->elem > 0)
-			lanes_unpack(a, x, take, in);
+		in = lanes_place_of(a, take, out.buffer == ALLREDUCE_OUT ?
+		    lanes_in(0) : lanes_out(0));
+		lanes_swap(a, l, next, out, give, last, in, take);
+		lanes_unpack(a, take, in);
 		out = in;
 		give = take;
 	}
-	return 0;
-}
-
-size_t
-ring_sends(const struct allreduce *a, const struct lane *l, struct range all)
-{
-	size_t sum = 0;
-
-	for (int step = 1; step < l->n; step++)
-		sum += lanes_bytes_of(a, range_part(all, l,
-		    lanes_wrap(l, l->me - step))) + lanes_bytes_of(a,
-		    range_part(all, l, lanes_wrap(l, l->me + 1 - step)));
-	return sum;
 }
 
 /* ---- everyone to everyone ---- */
 
-int
-direct_scatter(struct allreduce *a, const struct lane *l, void *x,
-    struct range all)
+void
+direct_scatter(struct allreduce *a, const struct lane *l, struct range all)
 {
 	struct range mine = range_part(all, l, l->me);
-	char *out = a->out, *in = a->in;
-	int n = 0;
+	size_t each = lanes_bytes_of(a, mine), out = 0;
 
-	for (int step = 1; step < l->n; step++, n++) {
-		int to = lanes_wrap(l, l->me + step),
-		    from = lanes_wrap(l, l->me - step);
+	for (int step = 1; step < l->n; step++) {
+		int to = lanes_wrap(l, l->me + step);
 		struct range give = range_part(all, l, to);
 
-		a->send[n] = (struct piece){ lanes_rank_at(a, l, to),
-			lanes_packed(a, x, give, out),
-			lanes_bytes_of(a, give) };
-		a->receive[n] = (struct piece){ lanes_rank_at(a, l, from), in,
-			lanes_bytes_of(a, mine) };
-		out += out != NULL ? a->send[n].bytes : 0;
-		in += a->receive[n].bytes;
+		lanes_send(a, l, to, lanes_packed(a, give, lanes_out(out)),
+		    give);
+		lanes_receive(a, l, lanes_wrap(l, l->me - step),
+		    lanes_in((size_t)(step - 1) * each), mine);
+		out += lanes_bytes_of(a, give);
 	}
-	if (comm_exchange(a->comm, a->send, n, a->receive, n) != 0)
-		return -1;
-	for (int i = 0; i < n; i++)
-		lanes_add(a, x, mine, a->receive[i].data);
-	return 0;
+	collective_wait(&a->list);
+	for (int step = 1; step < l->n; step++)
+		lanes_add(a, mine, lanes_in((size_t)(step - 1) * each));
 }
 
-int
-direct_gather(struct allreduce *a, const struct lane *l, void *x,
-    struct range all)
+void
+direct_gather(struct allreduce *a, const struct lane *l, struct range all)
 {
-	struct range mine = range_part(all, l, l->me);
-	char *in = a->in;
-	void *out;
-	int n = 0;
+	struct range mine = range_part(all, l, l->me), take;
+	struct address out;
+	size_t in = 0;
 
 	if (l->n == 1)
-		return 0;
-	lanes_round_off(a, x, mine);
-	out = lanes_packed(a, x, mine, a->out);
-	for (int step = 1; step < l->n; step++, n++) {
-		int to = lanes_wrap(l, l->me + step),
-		    from = lanes_wrap(l, l->me - step);
-		struct range take = range_part(all, l, from);
+		return;
+	lanes_round_off(a, mine);
+	out = lanes_packed(a, mine, lanes_out(0));
+	for (int step = 1; step < l->n; step++) {
+		int from = lanes_wrap(l, l->me - step);
 
-		a->send[n] = (struct piece){ lanes_rank_at(a, l, to), out,
-			lanes_bytes_of(a, mine) };
-		a->receive[n] = (struct piece){ lanes_rank_at(a, l, from),
-			lanes_place_of(a, x, take, in),
-			lanes_bytes_of(a, take) };
-		in += a->receive[n].bytes;
+		take = range_part(all, l, from);
+		lanes_send(a, l, lanes_wrap(l, l->me + step), out, mine);
+		lanes_receive(a, l, from, lanes_place_of(a, take,
+		    lanes_in(in)), take);
+		in += lanes_bytes_of(a, take);
 	}
-	if (comm_exchange(a->comm, a->send, n, a->receive, n) != 0)
-		return -1;
-	for (int i = 0; i < n && a->o.wire->elem > 0; i++)
-		lanes_unpack(a, x, range_part(all, l,
-		    lanes_wrap(l, l->me - i - 1)), a->receive[i].data);
-	return 0;
-}
-
-size_t
-direct_sends(const struct allreduce *a, const struct lane *l, struct range all)
-{
-	size_t sum = 0;
-
-	for (int i = 0; i < l->n; i++)
-		if (i != l->me)
-			sum += lanes_bytes_of(a, range_part(all, l, i)) +
-			    lanes_bytes_of(a, range_part(all, l, l->me));
-	return sum;
+	collective_wait(&a->list);
+	in = 0;
+	for (int step = 1; step < l->n; step++) {
+		take = range_part(all, l, lanes_wrap(l, l->me - step));
+		lanes_unpack(a, take, lanes_in(in));
+		in += lanes_bytes_of(a, take);
+	}
 }
 
 /* ---- halving and doubling ---- */
@@ -273,78 +257,70 @@ lanes_half_of(struct range all, int me, int mask, int power)
 	return lanes_half_before(all, me, mask / 2, power);
 }
 
-int
-halving_sum(struct allreduce *a, const struct lane *l, void *x,
-    struct range all)
+/* The sum of extra ranks, which have no partner, into those that have. */
+static void
+lanes_fold_extra(struct allreduce *a, const struct lane *l, struct range all,
+    int power)
 {
 	static const struct range none = { 0, 0 };
-	int power = lanes_power_in(l->n), extra = l->n - power, me = l->me;
+	int me = l->me;
 
 	if (me >= power) {
-		if (lanes_swap(a, l, me - power,
-		    lanes_packed(a, x, all, a->out), all, me - power, a->in,
-		    none) != 0)
-			return -1;
-	} else if (me < extra) {
-		if (lanes_swap(a, l, me + power, a->in, none, me + power, a->in,
-		    all) != 0)
-			return -1;
-		lanes_add(a, x, all, a->in);
+		lanes_swap(a, l, me - power, lanes_packed(a, all, lanes_out(0)),
+		    all, me - power, lanes_in(0), none);
+	} else if (me < l->n - power) {
+		lanes_swap(a, l, me + power, lanes_in(0), none, me + power,
+		    lanes_in(0), all);
+		lanes_add(a, all, lanes_in(0));
 	}
+}
+
+/* The result to the extra ranks.  It is packed once more, and by all, because
+ * that may round once more. */
+static void
+lanes_give_extra(struct allreduce *a, const struct lane *l, struct range all,
+    int power)
+{
+	static const struct range none = { 0, 0 };
+	struct address in = lanes_place_of(a, all, lanes_in(0));
+	int me = l->me;
+
+	if (me < power)
+		lanes_round_off(a, all);
+	if (me < l->n - power)
+		lanes_swap(a, l, me + power, lanes_packed(a, all, lanes_out(0)),
+		    all, me + power, lanes_in(0), none);
+	if (me >= power) {
+		lanes_swap(a, l, me - power, lanes_in(0), none, me - power, in,
+		    all);
+		lanes_unpack(a, all, in);
+	}
+}
+
+void
+halving_sum(struct allreduce *a, const struct lane *l, struct range all)
+{
+	int power = lanes_power_in(l->n), me = l->me;
+
+	lanes_fold_extra(a, l, all, power);
 	for (int mask = power / 2; mask > 0 && me < power; mask /= 2) {
 		struct range keep = lanes_half_of(all, me, mask, power);
 		struct range give = lanes_half_of(all, me ^ mask, mask, power);
 
-		if (lanes_swap(a, l, me ^ mask,
-		    lanes_packed(a, x, give, a->out), give, me ^ mask, a->in,
-		    keep) != 0)
-			return -1;
-		lanes_add(a, x, keep, a->in);
+		lanes_swap(a, l, me ^ mask, lanes_packed(a, give, lanes_out(0)),
+		    give, me ^ mask, lanes_in(0), keep);
+		lanes_add(a, keep, lanes_in(0));
 	}
 	for (int mask = 1; mask < power && me < power; mask *= 2) {
 		struct range mine = lanes_half_of(all, me, mask, power);
 		struct range take = lanes_half_of(all, me ^ mask, mask, power);
-		void *in = lanes_place_of(a, x, take, a->in);
+		struct address in = lanes_place_of(a, take, lanes_in(0));
 
-		lanes_round_off(a, x, mine);
-		if (lanes_swap(a, l, me ^ mask,
-		    lanes_packed(a, x, mine, a->out), mine, me ^ mask, in,
-		    take) != 0)
-			return -1;
-		if (a->o.wire->elem > 0)
-			lanes_unpack(a, x, take, in);
+		lanes_round_off(a, mine);
+		lanes_swap(a, l, me ^ mask, lanes_packed(a, mine, lanes_out(0)),
+		    mine, me ^ mask, in, take);
+		lanes_unpack(a, take, in);
 	}
-	if (extra == 0)
-		return 0;
-	/* Packed once more, and by all, for it may round once more. */
-	if (me < power)
-		lanes_round_off(a, x, all);
-	if (me < extra)
-		return lanes_swap(a, l, me + power,
-		    lanes_packed(a, x, all, a->out), all, me + power, a->in,
-		    none);
-	if (me >= power) {
-		void *in = lanes_place_of(a, x, all, a->in);
-
-		if (lanes_swap(a, l, me - power, a->in, none, me - power, in,
-		    all) != 0)
-			return -1;
-		if (a->o.wire->elem > 0)
-			lanes_unpack(a, x, all, in);
-	}
-	return 0;
-}
-
-size_t
-halving_sum_sends(const struct allreduce *a, const struct lane *l,
-    struct range all)
-{
-	int power = lanes_power_in(l->n), extra = l->n - power, me = l->me;
-	size_t sum = me >= power || me < extra ? lanes_bytes_of(a, all) : 0;
-
-	for (int mask = power / 2; mask > 0 && me < power; mask /= 2)
-		sum += lanes_bytes_of(a, lanes_half_of(all, me ^ mask, mask,
-		    power)) + lanes_bytes_of(a, lanes_half_of(all, me, mask,
-		    power));
-	return sum;
+	if (l->n > power)
+		lanes_give_extra(a, l, all, power);
 }

@@ -8,7 +8,8 @@
  * is that of its rank number i.  A scatter leaves each rank with its part of the
  * sum, a gather gives all parts to all.  On a 16-bit wire a gather first rounds
  * its own part as the others will see it, so that all have the same bits.
- * 0, or -1 after a message.
+ *
+ * Each function appends the operations of this rank to a->list.
  */
 
 #include "comm/allreduce.h"
@@ -18,32 +19,19 @@ struct range { size_t from, to; };
 struct range range_part(struct range all, const struct lane *l, int i);
 
 /* Around a ring: n - 1 steps each. */
-int ring_scatter(struct allreduce *a, const struct lane *l, void *x,
-    struct range all);
-int ring_gather(struct allreduce *a, const struct lane *l, void *x,
-    struct range all);
+void ring_scatter(struct allreduce *a, const struct lane *l, struct range all);
+void ring_gather(struct allreduce *a, const struct lane *l, struct range all);
 
 /* Everyone to everyone at once; sums in order of rank, and one rounding of each
  * summand on a 16-bit wire, where a ring rounds what it passes on. */
-int direct_scatter(struct allreduce *a, const struct lane *l, void *x,
-    struct range all);
-int direct_gather(struct allreduce *a, const struct lane *l, void *x,
-    struct range all);
+void direct_scatter(struct allreduce *a, const struct lane *l, struct range all);
+void direct_gather(struct allreduce *a, const struct lane *l, struct range all);
 
 /*
  * The sum on all ranks, by recursive halving and doubling.  What is above a
  * power of two of them first adds its vector to another's, and has the sum from
  * it at the end.
  */
-int halving_sum(struct allreduce *a, const struct lane *l, void *x,
-    struct range all);
-
-/* The bytes that this rank sends in them; in scatter and gather together. */
-size_t ring_sends(const struct allreduce *a, const struct lane *l,
-    struct range all);
-size_t direct_sends(const struct allreduce *a, const struct lane *l,
-    struct range all);
-size_t halving_sum_sends(const struct allreduce *a, const struct lane *l,
-    struct range all);
+void halving_sum(struct allreduce *a, const struct lane *l, struct range all);
 
 #endif

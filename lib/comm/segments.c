@@ -33,8 +33,6 @@ segments_open_for(struct segments *s, struct comm *c, size_t elements,
 		.bucket = bucket };
 	s->segment = xcalloc(buckets * ranks, sizeof(*s->segment));
 	s->owned = xcalloc(ranks, sizeof(*s->owned));
-	s->send = xcalloc(buckets * ranks, sizeof(*s->send));
-	s->receive = xcalloc(buckets * ranks, sizeof(*s->receive));
 	for (size_t from = 0; from < elements; from += bucket) {
 		size_t to = from + bucket < elements ? from + bucket : elements;
 
@@ -76,8 +74,6 @@ segments_dealt(struct segments *s, struct comm *c, size_t elements, int n)
 		.bucket = elements };
 	s->segment = xcalloc(count, sizeof(*s->segment));
 	s->owned = xcalloc(ranks, sizeof(*s->owned));
-	s->send = xcalloc(count * ranks, sizeof(*s->send));
-	s->receive = xcalloc(count, sizeof(*s->receive));
 	for (int r = 0, first; r < c->size; r++) {
 		int held = split(n, r, c->size, &first);
 
@@ -94,8 +90,6 @@ segments_close(struct segments *s)
 {
 	free(s->segment);
 	free(s->owned);
-	free(s->send);
-	free(s->receive);
 	*s = (struct segments){ 0 };
 }
 
@@ -113,15 +107,14 @@ segments_owned(size_t elements, size_t most, int rank, int ranks)
 	return n;
 }
 
-/* What is sent and received of elements ${from} to ${to} - 1, which lie at
- * ${data}. */
-static void
-segments_list(const struct segments *s, void *data, size_t elem, size_t from,
-    size_t to, int *sends, int *receives)
+int
+segments_gather_start(const struct segments *s, struct exchange *x,
+    void *data, size_t elem, size_t from, size_t to)
 {
 	struct comm *c = s->comm;
+	struct collective *l = &c->list;
 
-	*sends = *receives = 0;
+	l->n = 0;
 	/* First to the next rank, so that no rank is everyone's first. */
 	for (int step = 1; step < c->size; step++) {
 		int next = (c->rank + step) % c->size;
@@ -129,37 +122,25 @@ segments_list(const struct segments *s, void *data, size_t elem, size_t from,
 
 		for (int i = 0; i < s->n; i++) {
 			const struct segment *g = &s->segment[i];
-			struct piece p = { last, (char *)data + (g->at - from) *
-				elem, g->n * elem };
+			struct address at = { 0, (g->at - from) * elem };
 
 			if (g->at < from || g->at >= to)
 				continue;
 			if (g->rank == last)
-				s->receive[(*receives)++] = p;
-			p.rank = next;
+				collective_receive(l, last, at, g->n * elem);
 			if (g->rank == c->rank)
-				s->send[(*sends)++] = p;
+				collective_send(l, next, at, g->n * elem);
 		}
 	}
+	return collective_start(c, x, l, &(struct collective_memory){
+	    .buffer = &data });
 }
 
 int
 segments_gather(const struct segments *s, void *data, size_t elem)
 {
-	int sends, receives;
-
 	if (s->copies)
 		return 0;
-	segments_list(s, data, elem, 0, s->elements, &sends, &receives);
-	return comm_exchange(s->comm, s->send, sends, s->receive, receives);
-}
-
-int
-segments_gather_start(const struct segments *s, struct exchange *x,
-    void *data, size_t elem, size_t from, size_t to)
-{
-	int sends, receives;
-
-	segments_list(s, data, elem, from, to, &sends, &receives);
-	return comm_start(s->comm, x, s->send, sends, s->receive, receives);
+	return segments_gather_start(s, &s->comm->now, data, elem, 0,
+	    s->elements) != 0 ? -1 : comm_wait(&s->comm->now);
 }

@@ -26,7 +26,6 @@ struct segments {
 	int n;
 	struct segment *segment;	/* in order of elements; none is empty */
 	size_t *owned;			/* [ranks] elements in all */
-	struct piece *send, *receive;	/* room for segments_gather */
 };
 
 /* segments_open(s, c, elements, most): buckets of up to ${most} elements, a

@@ -79,8 +79,8 @@ rank_main(struct comm *c, void *arg)
 	exact_reduce(&e, &t, 0, cut, result);
 	j->result[c->rank] = result;
 	j->sent[c->rank] = comm_threads_sent(c);
-	j->said[c->rank] = exact_traffic(&e, cut, (size_t)j->n) +
-	    exact_traffic(&e, 0, cut);
+	j->said[c->rank] = exact_traffic(&e, (size_t)j->n - cut) +
+	    exact_traffic(&e, cut);
 	for (int i = 0; i < count; i++)
 		free(owned[i]);
 	exact_close(&e);
@@ -214,7 +214,7 @@ owner_main(struct comm *c, void *arg)
 		size_t to = from + own.bucket < N ? from + own.bucket : N;
 
 		exact_scatter(&e, &t, from, to, result);
-		j->said[c->rank] += exact_traffic(&e, from, to);
+		j->said[c->rank] += exact_traffic(&e, to - from);
 	}
 	for (int i = 0; i < own.n; i++)
 		for (size_t k = 0; k < own.segment[i].n; k++)

@@ -1,4 +1,4 @@
-/* Gradients to 16 bits and back, for sums between devices (train/reduce/onboard.h). */
+/* Gradients to 16 bits and back, for sums of devices (train/reduce/reducer.h). */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
 

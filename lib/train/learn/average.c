@@ -138,8 +138,7 @@ average_vector(struct learners *l, const struct trainer *t)
 		size_t to = from + share->bucket;
 
 		to = to < share->elements ? to : share->elements;
-		if (detour_scatter(&l->detour, &l->exact, &tree, from, to,
-		    l->vector[0]) != 0)
+		if (detour_scatter(&l->detour, &l->exact, &tree, from, to) != 0)
 			return -1;
 	}
 	average_divide(l, t, l->n);

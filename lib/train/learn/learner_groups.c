@@ -108,7 +108,7 @@ learner_average_vector(struct learners *l, const struct trainer *t,
 	for (size_t from = 0; from < elements && g->comm->size > 1;
 	    from += each)
 		if (detour_reduce(&l->detour, &g->exact, &tree, from,
-		    from + each < elements ? from + each : elements, v[0]) != 0)
+		    from + each < elements ? from + each : elements) != 0)
 			return -1;
 	learners_divide(l, t, v[0], 0, elements, g->count);
 	for (int k = 1; k < g->held; k++)

@@ -173,7 +173,7 @@ step_run_microbatches(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first;
-	int count = bucket_share(w->bucket, microbatches, &first);
+	int count = work_share(t, microbatches, t->comm->rank, &first);
 	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
 	struct tree_sum sums[TREE_MOST];
 	double busy, start;

@@ -9,22 +9,16 @@
 #include "base/mem.h"
 #include "train/reduce/bucket.h"
 #include "train/reduce/detour.h"
-#include "train/reduce/onboard.h"
+#include "train/reduce/reducer.h"
 
 struct bucket {
-	struct exact exact;
-	struct allreduce sum;		/* instead, if its order is free, */
-	struct onboard *onboard;	/* or the devices do it; NULL */
-	int free;
-	int by_host;			/* the device is apart and does not */
+	struct reducer *reducer;
 	struct comm *comm;
 	const struct segments *share;
 	size_t elem;
 	struct device *device;
 	struct device *aside;		/* that of the threads here */
 	struct event *final;		/* what the backward pass has done */
-	struct event *summed;		/* what the devices have; NULL: nothing */
-	float *lost;			/* and have in common; NULL: nothing */
 
 	const struct tree *tree;	/* of this step */
 	const struct tree_sum *sums;
@@ -37,8 +31,8 @@ struct bucket {
 	pthread_cond_t moved;
 	size_t done;			/* reduced from here on */
 	size_t fetched;			/* on the host from here on */
-	struct detour detour[2];	/* of buckets by turns, if the device
-					 * is apart */
+	struct detour detour[2];	/* of buckets by turns; the fetcher makes
+					 * copies, if there are any */
 	int stop;
 };
 
@@ -48,40 +42,56 @@ bucket_offset(const struct bucket *b, const void *v, size_t i)
 	return (char *)v + i * b->elem;
 }
 
-/* Elements ${from} to ${to} - 1, once they are there: finish this rank's
- * subtrees. */
+/* Wait for the gradients from element ${from} on; a device that sums has its
+ * aside wait. */
 static void
-bucket_finish(struct bucket *b, size_t from, size_t to)
+bucket_await(struct bucket *b, size_t from)
+{
+	if (b->reducer->on_device)
+		device_event_follow(b->aside, b->final, from);
+	else
+		device_event_wait(b->device, b->final, from);
+}
+
+static struct detour *
+bucket_detour(struct bucket *b, size_t from)
+{
+	return &b->detour[from / b->share->bucket % 2];
+}
+
+/* Finish this rank's subtrees, once the gradients are there, for the reducer. */
+static void
+bucket_take(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
 		device_add(b->aside, bucket_offset(b, b->sums[i].left, from),
 		    bucket_offset(b, b->sums[i].right, from), to - from);
+	detour_take(bucket_detour(b, from), b->tree, from, to);
 }
 
-/* The sum over ranks of the subtrees ${t}, into the first. */
+/* Reduce elements ${from} to ${to} - 1, and give the device what this rank owns
+ * of them. */
 static int
-bucket_reduce(struct bucket *b, const struct tree *t, size_t from, size_t to)
+bucket_reduce(struct bucket *b, size_t from, size_t to)
 {
-	return b->free ? allreduce_run(&b->sum, t->part[0].data, from, to) :
-	    exact_scatter(&b->exact, t, from, to, t->part[0].data);
-}
-
-/* The same of what lies on the host, and what this rank owns of it back. */
-static int
-bucket_reduce_on_host(struct bucket *b, size_t from, size_t to)
-{
-	struct detour *s = &b->detour[from / b->share->bucket % 2];
+	struct detour *s = bucket_detour(b, from);
 	int rank = b->comm->rank, size = b->comm->size;
 	size_t at = from, end = to;
 
-	if (bucket_reduce(b, &s->tree, 0, to - from) != 0)
+	if (b->reducer->begin(b->reducer, &s->tree, from, to - from) != 0)
 		return -1;
 	if (!b->share->copies) {
 		at = exact_cut(from, to, rank, size);
 		end = exact_cut(from, to, rank + 1, size);
 	}
-	detour_give(s, b->tree->part[0].data, from, at, end - at);
+	detour_give(s, b->tree, from, at, end - at);
 	return 0;
+}
+
+static int
+bucket_copies(const struct bucket *b)
+{
+	return b->detour[0].copies;
 }
 
 /* Where the bucket that ends at ${to} begins. */
@@ -116,48 +126,14 @@ bucket_fetch(void *arg)
 		to = b->fetched;
 		from = bucket_begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		device_event_wait(b->device, b->final, from);
-		bucket_finish(b, from, to);
-		detour_take(&b->detour[from / b->share->bucket % 2], b->tree,
-		    from, to);
+		bucket_await(b, from);
+		bucket_take(b, from, to);
 		pthread_mutex_lock(&b->lock);
 		b->fetched = from;
 		pthread_cond_broadcast(&b->moved);
 	}
 	pthread_mutex_unlock(&b->lock);
 	return NULL;
-}
-
-/* What is summed of elements from ${from} on is as it should be: on the host that
- * must be waited for, a device has it wait for itself. */
-static void
-bucket_await(struct bucket *b, size_t from)
-{
-	if (b->onboard != NULL)
-		device_event_follow(b->aside, b->final, from);
-	else if (!b->by_host)
-		device_event_wait(b->device, b->final, from);
-}
-
-/* Elements ${from} to ${to} - 1, which are as they should be on the device or,
- * by_host, on the host; -1: not summed. */
-static int
-bucket_sum(struct bucket *b, size_t from, size_t to)
-{
-	if (b->by_host)
-		return bucket_reduce_on_host(b, from, to);
-	bucket_finish(b, from, to);
-	if (b->onboard == NULL)
-		return bucket_reduce(b, b->tree, from, to);
-	if (onboard_sum(b->onboard, bucket_offset(b, b->tree->part[0].data,
-	    from), to - from) != 0)
-		return -1;
-	if (from > 0)
-		return 0;
-	if (b->lost != NULL && onboard_count(b->onboard, b->lost) != 0)
-		return -1;
-	device_event_record(b->aside, b->summed, 0);
-	return 0;
 }
 
 static void *
@@ -171,17 +147,20 @@ bucket_thread(void *arg)
 		double start;
 		int bad;
 
-		while (!b->stop && (b->done == 0 || (b->by_host && b->fetched ==
-		    b->done)))
+		while (!b->stop && (b->done == 0 || (bucket_copies(b) &&
+		    b->fetched == b->done)))
 			pthread_cond_wait(&b->moved, &b->lock);
 		if (b->stop)
 			break;
 		to = b->done;
 		from = bucket_begin_of(b, to);
 		pthread_mutex_unlock(&b->lock);
-		bucket_await(b, from);
+		if (!bucket_copies(b))
+			bucket_await(b, from);
 		start = clock_seconds();
-		bad = bucket_sum(b, from, to);
+		if (!bucket_copies(b))
+			bucket_take(b, from, to);
+		bad = bucket_reduce(b, from, to);
 		pthread_mutex_lock(&b->lock);
 		b->busy += clock_seconds() - start;
 		b->failed |= bad != 0;
@@ -200,48 +179,50 @@ bucket_elements(size_t bytes, size_t elem)
 	return (blocks > 0 ? blocks : 1) * EXACT_BLOCK;
 }
 
+/* The reducer, as ${free} says; it is complete but for what is known here. */
+static struct reducer *
+bucket_open_reducer(struct bucket *b, const struct allreduce_options *free)
+{
+	struct allreduce_options o;
+
+	if (free == NULL)
+		return reducer_exact(b->comm, b->device, b->share->bucket);
+	o = *free;
+	o.elem = b->elem;
+	o.add = detour_add;
+	o.arg = b->device;
+	o.most = b->share->bucket;
+	return o.fabric != NULL ? reducer_device(b->comm, b->device, b->aside,
+	    &o) : reducer_host(b->comm, &o);
+}
+
 struct bucket *
 bucket_open(struct comm *c, const struct segments *share, struct device *d,
     const struct allreduce_options *free)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
-	struct allreduce_options o;
 
-	b->aside = c->size > 1 ? device_aside(d) : d;
-	if (b->aside == NULL)
-		comm_abort(c, EXIT_FAILED);
-	if (free != NULL) {
-		o = *free;
-		o.elem = d->elem;
-		o.add = detour_add;
-		o.arg = d;
-		o.most = share->bucket;
-		b->free = 1;
-		if (o.fabric == NULL ? allreduce_open(&b->sum, c, &o) != 0 :
-		    (b->onboard = onboard_new(c, b->aside, &o)) == NULL)
-			comm_abort(c, EXIT_RANKS);
-	}
-	b->by_host = d->backend->apart && b->onboard == NULL;
-	if (b->onboard != NULL)
-		b->summed = device_event_new(b->aside);
-	if (b->onboard != NULL && device_judges(d) &&
-	    (b->lost = device_alloc(d, sizeof(*b->lost))) == NULL)
-		comm_abort(c, EXIT_FAILED);
 	b->comm = c;
 	b->share = share;
 	b->elem = d->elem;
 	b->device = d;
+	b->aside = c->size > 1 ? device_aside(d) : d;
+	if (b->aside == NULL)
+		comm_abort(c, EXIT_FAILED);
+	if ((b->reducer = bucket_open_reducer(b, free)) == NULL)
+		comm_abort(c, EXIT_RANKS);
 	b->final = device_event_new(d);
-	exact_open(&b->exact, c, d->elem, detour_add, d, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size == 1)
 		return b;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		detour_open(&b->detour[i], b->aside, share->bucket);
+		b->detour[i].copies &= !b->reducer->on_device;
+	}
 	if (pthread_create(&b->thread, NULL, bucket_thread, b) != 0 ||
-	    (b->by_host && pthread_create(&b->fetcher, NULL, bucket_fetch, b) !=
-	    0))
+	    (bucket_copies(b) && pthread_create(&b->fetcher, NULL, bucket_fetch,
+	    b) != 0))
 		die(EXIT_FAILED, "cannot start the communication thread");
 	return b;
 }
@@ -257,19 +238,13 @@ bucket_close(struct bucket *b)
 	pthread_mutex_unlock(&b->lock);
 	if (b->comm->size > 1)
 		pthread_join(b->thread, NULL);
-	if (b->comm->size > 1 && b->by_host)
+	if (bucket_copies(b))
 		pthread_join(b->fetcher, NULL);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
-	exact_close(&b->exact);
-	allreduce_close(&b->sum);
-	onboard_free(b->onboard);
+	b->reducer->close(b->reducer);
 	for (int i = 0; i < 2; i++)
 		detour_close(&b->detour[i]);
-	if (b->summed != NULL)
-		device_event_free(b->aside, b->summed);
-	if (b->lost != NULL)
-		device_free(b->device, b->lost);
 	device_aside_free(b->device, b->aside);
 	device_event_free(b->device, b->final);
 	comm_free(b->comm);
@@ -277,26 +252,21 @@ bucket_close(struct bucket *b)
 }
 
 int
-bucket_share(struct bucket *b, int microbatches, int *first)
-{
-	return b->free ? split(microbatches, b->comm->rank, b->comm->size,
-	    first) : exact_leaves(&b->exact, microbatches, first);
-}
-
-int
 bucket_tree(struct bucket *b, struct tree *t, int microbatches)
 {
-	int first, count = bucket_share(b, microbatches, &first);
+	int first, count = split(microbatches, b->comm->rank, b->comm->size,
+	    &first);
+	int whole = b->reducer->whole_tree;
 
-	*t = (struct tree){ .leaves = b->free ? count : microbatches };
-	return b->free ? 0 : first;
+	*t = (struct tree){ .leaves = whole ? microbatches : count };
+	return whole ? first : 0;
 }
 
 struct event *
 bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
-	for (int i = 0; i < 2 && b->comm->size > 1 && b->by_host; i++)
+	for (int i = 0; i < 2; i++)
 		if (detour_room(&b->detour[i], t->n) != 0)
 			comm_abort(b->comm, EXIT_FAILED);
 	comm_aside(b->comm, 1);
@@ -332,19 +302,19 @@ bucket_wait(struct bucket *b, double *busy)
 	pthread_mutex_unlock(&b->lock);
 	if (b->failed)
 		return NULL;
-	if (b->summed != NULL)
-		device_event_follow(b->device, b->summed, 0);
+	if (b->reducer->wait != NULL)
+		b->reducer->wait(b->reducer);
 	return b->tree->part[0].data;
 }
 
 int
 bucket_done(struct bucket *b)
 {
-	return b->onboard != NULL ? onboard_wait(b->onboard) : 0;
+	return b->reducer->done != NULL ? b->reducer->done(b->reducer) : 0;
 }
 
 float *
 bucket_lost(const struct bucket *b)
 {
-	return b->lost;
+	return b->reducer->lost;
 }

@@ -6,9 +6,8 @@
  *
  * Parameters lie in the order of the network, so finished gradients are
  * always a tail of the flat buffer.  As the tail grows, buckets are cut from
- * it and handed to a thread that adds them up over ranks: each rank its segment
- * of a bucket, always the same sum (comm/exact.h), or all of it, as is fastest
- * (comm/allreduce.h).
+ * it and handed to a thread that has a reducer sum them over ranks
+ * (train/reduce/reducer.h).
  */
 
 #include "backend/backend.h"
@@ -32,9 +31,6 @@ size_t bucket_elements(size_t bytes, size_t elem);
 struct bucket *bucket_open(struct comm *c, const struct segments *share,
     struct device *d, const struct allreduce_options *free);
 void bucket_close(struct bucket *b);
-
-/* bucket_share(b, microbatches, first): see exact_leaves; begins a step. */
-int bucket_share(struct bucket *b, int microbatches, int *first);
 
 /* bucket_tree(b, t, microbatches): an empty tree for this rank's gradients, and
  * the number that the first one has in it. */
@@ -61,9 +57,9 @@ void *bucket_wait(struct bucket *b, double *busy);
 int bucket_done(struct bucket *b);
 
 /*
- * bucket_lost(b): where the devices sum, and can judge: a float of the device's
- * that is added up over ranks like a gradient, and as it is when bucket_begin is
- * called (device_lost).  NULL: it is not so.
+ * bucket_lost(b): a float in device memory that device_lost sets before
+ * bucket_begin, and that is summed over ranks like a gradient.  NULL unless the
+ * devices sum, and judge.
  */
 float *bucket_lost(const struct bucket *b);
 

@@ -11,13 +11,14 @@ detour_bytes(const struct device *d, int parts, size_t most)
 void
 detour_open(struct detour *s, struct device *d, size_t most)
 {
-	*s = (struct detour){ .device = d, .most = most };
+	*s = (struct detour){ .device = d, .most = most,
+		.copies = d->backend->apart };
 }
 
 int
 detour_room(struct detour *s, int parts)
 {
-	if (!s->device->backend->apart || parts <= s->parts)
+	if (!s->copies || parts <= s->parts)
 		return 0;
 	device_free_host(s->device, s->room);
 	s->parts = 0;
@@ -44,57 +45,59 @@ detour_take(struct detour *s, const struct tree *t, size_t from, size_t to)
 
 	s->tree = *t;
 	for (int k = 0; k < t->n; k++) {
+		char *data = (char *)t->part[k].data + from * elem;
+
+		s->tree.part[k].data = data;
+		if (!s->copies)
+			continue;
 		s->tree.part[k].data = s->room + (size_t)k * s->most * elem;
-		device_download(s->device, s->tree.part[k].data,
-		    (const char *)t->part[k].data + from * elem, (to - from) *
-		    elem);
+		device_download(s->device, s->tree.part[k].data, data,
+		    (to - from) * elem);
 	}
 }
 
 void
-detour_give(struct detour *s, void *result, size_t from, size_t at, size_t n)
+detour_give(struct detour *s, const struct tree *t, size_t from, size_t at,
+    size_t n)
 {
 	size_t elem = s->device->elem;
 
-	device_upload(s->device, (char *)result + at * elem,
-	    (const char *)s->tree.part[0].data + (at - from) * elem, n * elem);
+	if (s->copies)
+		device_upload(s->device, (char *)t->part[0].data + at * elem,
+		    (const char *)s->tree.part[0].data + (at - from) * elem,
+		    n * elem);
 }
 
 /* Segments are cut alike wherever a bucket begins (exact_cut). */
 int
 detour_scatter(struct detour *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to, void *result)
+    size_t from, size_t to)
 {
 	const struct comm *c = e->comm;
-	size_t at, end;
+	size_t at = exact_cut(from, to, c->rank, c->size);
 
-	if (!s->device->backend->apart)
-		return exact_scatter(e, t, from, to, result);
-	if (c->size == 1 && t->part[0].data == result)
+	if (c->size == 1)
 		return 0;
 	if (detour_room(s, t->n) != 0)
 		return -1;
 	detour_take(s, t, from, to);
 	if (exact_scatter(e, &s->tree, 0, to - from, s->tree.part[0].data) != 0)
 		return -1;
-	at = exact_cut(from, to, c->rank, c->size);
-	end = exact_cut(from, to, c->rank + 1, c->size);
-	detour_give(s, result, from, at, end - at);
+	detour_give(s, t, from, at, exact_cut(from, to, c->rank + 1, c->size) -
+	    at);
 	return 0;
 }
 
 int
 detour_reduce(struct detour *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to, void *result)
+    size_t from, size_t to)
 {
-	if (!s->device->backend->apart)
-		return exact_reduce(e, t, from, to, result);
 	if (detour_room(s, t->n) != 0)
 		return -1;
 	detour_take(s, t, from, to);
 	if (exact_reduce(e, &s->tree, 0, to - from, s->tree.part[0].data) != 0)
 		return -1;
-	detour_give(s, result, from, from, to - from);
+	detour_give(s, t, from, from, to - from);
 	return 0;
 }
 

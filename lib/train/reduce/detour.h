@@ -12,42 +12,43 @@
 #include "comm/exact.h"
 #include "comm/segments.h"
 
-/* Room for one bucket of each subtree of a rank; of no use, and without memory,
- * where the device is not apart. */
+/* A buffer for one bucket of each subtree of a rank. */
 struct detour {
-	struct device *device;		/* what copies are asked of */
+	struct device *device;		/* what executes the copies */
 	size_t most;			/* elements of a bucket, at most */
-	int parts;			/* subtrees that there is room for */
-	char *room;
+	int copies;			/* 0: subtrees are used where they are */
+	int parts;			/* subtrees that the buffer holds */
+	char *room;			/* NULL without copies */
 	struct tree tree;		/* those in it */
 };
 
-/* detour_bytes(d, parts, most): memory that this takes of the host. */
+/* detour_bytes(d, parts, most): host memory that this takes. */
 size_t detour_bytes(const struct device *d, int parts, size_t most);
 
-/* detour_open: for buckets of up to ${most}.  detour_room(s, parts): so many
- * subtrees have room; -1 after a message. */
+/* detour_open(s, d, most): for buckets of up to ${most} elements.
+ * detour_room(s, parts): make the buffer hold ${parts} subtrees; -1 after a
+ * message. */
 void detour_open(struct detour *s, struct device *d, size_t most);
 int detour_room(struct detour *s, int parts);
 void detour_close(struct detour *s);
 
 /*
  * detour_take(s, t, from, to): elements ${from} to ${to} - 1 of the subtrees
- * ${t}; s->tree has them as elements 0 and on.  detour_give(s, result, from,
- * at, n): what has become of the first of them into ${result}, of that elements
- * ${at} and on, ${n} of them.
+ * ${t}; in s->tree they begin with element 0.
+ * detour_give(s, t, from, at, n): ${n} elements of the first subtree back to
+ * ${t}, to elements ${at} and on.
  */
 void detour_take(struct detour *s, const struct tree *t, size_t from,
     size_t to);
-void detour_give(struct detour *s, void *result, size_t from, size_t at,
+void detour_give(struct detour *s, const struct tree *t, size_t from, size_t at,
     size_t n);
 
 /* detour_scatter, detour_reduce: exact_scatter and exact_reduce of vectors of
- * the device; ${e} adds by detour_add. */
+ * the device, into the first subtree; ${e} adds by detour_add. */
 int detour_scatter(struct detour *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to, void *result);
+    size_t from, size_t to);
 int detour_reduce(struct detour *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to, void *result);
+    size_t from, size_t to);
 
 /* detour_add(device, sum, x, n): sum += x, n elements as the device has them,
  * wherever they are exchanged. */
