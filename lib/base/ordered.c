@@ -11,7 +11,7 @@ struct ordered {
 	void (*work)(size_t i, int thread, void *arg);
 	void *arg;
 	pthread_t *thread;
-	int threads;
+	int threads, caller;		/* caller: it is thread 0 */
 	size_t n, window;
 
 	pthread_mutex_t lock;		/* of what follows */
@@ -22,6 +22,25 @@ struct ordered {
 	int given, stop;
 };
 
+/* Work on the first number that is not begun, or wait if it is outside the
+ * window.  The lock is held, and released meanwhile. */
+static void
+ordered_work_or_wait(struct ordered *o, int thread)
+{
+	size_t i = o->begun;
+
+	if (i == o->n || i - o->next >= o->window) {
+		pthread_cond_wait(&o->moved, &o->lock);
+		return;
+	}
+	o->begun++;
+	pthread_mutex_unlock(&o->lock);
+	o->work(i, thread, o->arg);
+	pthread_mutex_lock(&o->lock);
+	o->ready[i % o->window] = 1;
+	pthread_cond_broadcast(&o->moved);
+}
+
 static void *
 ordered_thread(void *arg)
 {
@@ -30,21 +49,8 @@ ordered_thread(void *arg)
 
 	pthread_mutex_lock(&o->lock);
 	thread = o->numbered++;
-	for (;;) {
-		size_t i;
-
-		while (!o->stop && o->begun < o->n &&
-		    o->begun - o->next >= o->window)
-			pthread_cond_wait(&o->moved, &o->lock);
-		if (o->stop || o->begun == o->n)
-			break;
-		i = o->begun++;
-		pthread_mutex_unlock(&o->lock);
-		o->work(i, thread, o->arg);
-		pthread_mutex_lock(&o->lock);
-		o->ready[i % o->window] = 1;
-		pthread_cond_broadcast(&o->moved);
-	}
+	while (!o->stop && o->begun < o->n)
+		ordered_work_or_wait(o, thread);
 	pthread_mutex_unlock(&o->lock);
 	return NULL;
 }
@@ -58,7 +64,10 @@ ordered_next(struct ordered *o, size_t *i)
 		pthread_cond_broadcast(&o->moved);
 	}
 	while (o->next < o->n && !o->ready[o->next % o->window])
-		pthread_cond_wait(&o->moved, &o->lock);
+		if (o->caller)
+			ordered_work_or_wait(o, 0);
+		else
+			pthread_cond_wait(&o->moved, &o->lock);
 	o->given = o->next < o->n;
 	*i = o->next;
 	pthread_mutex_unlock(&o->lock);
@@ -74,7 +83,7 @@ ordered_free(struct ordered *o)
 	o->stop = 1;
 	pthread_cond_broadcast(&o->moved);
 	pthread_mutex_unlock(&o->lock);
-	for (int t = 0; t < o->threads; t++)
+	for (int t = o->caller; t < o->threads; t++)
 		pthread_join(o->thread[t], NULL);
 	pthread_mutex_destroy(&o->lock);
 	pthread_cond_destroy(&o->moved);
@@ -84,7 +93,7 @@ ordered_free(struct ordered *o)
 }
 
 struct ordered *
-ordered_new(size_t n, int threads, size_t window,
+ordered_new(size_t n, int threads, int caller, size_t window,
     void (*work)(size_t i, int thread, void *arg), void *arg)
 {
 	struct ordered *o = xcalloc(1, sizeof(*o));
@@ -93,12 +102,13 @@ ordered_new(size_t n, int threads, size_t window,
 	o->arg = arg;
 	o->n = n;
 	o->window = window;
+	o->caller = o->numbered = caller;
 	o->threads = (size_t)threads > n ? (int)n : threads;
 	o->ready = xcalloc(window, 1);
 	o->thread = xcalloc((size_t)o->threads, sizeof(*o->thread));
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->moved, NULL);
-	for (int t = 0; t < o->threads; t++)
+	for (int t = caller; t < o->threads; t++)
 		if (pthread_create(&o->thread[t], NULL, ordered_thread, o) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d", t + 1,
 			    o->threads);

@@ -7,14 +7,16 @@
 struct ordered;
 
 /*
- * ordered_new(n, threads, window, work, arg):
- * Start ${threads} threads, but no more than ${n}, that call
- * work(i, thread, ${arg}) for i = 0 to ${n} - 1, each once; thread is 0 to
- * ${threads} - 1.  The caller is none of them.  Work on i begins only once the
- * caller is done with result i - ${window}, so place i % ${window} of an array
- * is free for result i.  Exit if a thread cannot be started.
+ * ordered_new(n, threads, caller, window, work, arg):
+ * Let ${threads} threads, but no more than ${n}, call work(i, thread, ${arg})
+ * for i = 0 to ${n} - 1, each once; thread is 0 to ${threads} - 1.  If
+ * ${caller} is 1, the caller is thread 0 and works while it waits in
+ * ordered_next, so one thread works only when it is asked; if it is 0, the
+ * caller is none of them.  Work on i begins only once the caller is done with
+ * result i - ${window}, so place i % ${window} of an array is free for result
+ * i.  Exit if a thread cannot be started.
  */
-struct ordered *ordered_new(size_t n, int threads, size_t window,
+struct ordered *ordered_new(size_t n, int threads, int caller, size_t window,
     void (*work)(size_t i, int thread, void *arg), void *arg);
 
 /*

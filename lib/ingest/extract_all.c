@@ -331,8 +331,8 @@ extract_all(struct extract_run *r)
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
 	for (int t = 0; t < r->threads; t++)
 		s.extractor[t] = extractor_new(s.how.quality);
-	videos = ordered_new(r->list->n, r->threads, s.window, extract_all_item,
-	    &s);
+	videos = ordered_new(r->list->n, r->threads, 1, s.window,
+	    extract_all_item, &s);
 	while (result == 0 && ordered_next(videos, &i))
 		result = extract_all_finish(&s, (int)i, &s.result[i % s.window]);
 	stopping = 1;

@@ -80,7 +80,7 @@ incoming_videos(const char *const *path, size_t n,
 	v->extractor = xcalloc((size_t)v->threads, sizeof(*v->extractor));
 	for (int t = 0; t < v->threads; t++)
 		v->extractor[t] = extractor_new(how->quality);
-	v->videos = ordered_new(n, v->threads, v->window,
+	v->videos = ordered_new(n, v->threads, 0, v->window,
 	    incoming_videos_decode, v);
 	return &v->in;
 }

@@ -269,8 +269,8 @@ verify_set(const struct verify *v, const char *dir, int threads)
 	verify_set_check_beside(&s, SUMS_NAME, &sums);
 	verify_set_warn_of_extra(&s);
 	s.result = xcalloc(s.m->shards, sizeof(*s.result));
-	shards = ordered_new(s.m->shards, threads, s.m->shards, verify_set_part,
-	    &s);
+	shards = ordered_new(s.m->shards, threads, 1, s.m->shards,
+	    verify_set_part, &s);
 	while (!s.stop && ordered_next(shards, &next))
 		verify_set_found_in_shard(&s, next);
 	ordered_free(shards);

@@ -50,7 +50,7 @@ done_one(int i)
 }
 
 static int
-run(int threads, int window, int stop_at)
+run(int threads, int caller, int window, int stop_at)
 {
 	struct ordered *o;
 	int one = 1, r = 0;
@@ -58,7 +58,7 @@ run(int threads, int window, int stop_at)
 
 	memset(&seen, 0, sizeof(seen));
 	seen.stop_at = stop_at;
-	o = ordered_new(N, threads, (size_t)window, work, &one);
+	o = ordered_new(N, threads, caller, (size_t)window, work, &one);
 	while (r == 0 && ordered_next(o, &i))
 		r = done_one((int)i);
 	ordered_free(o);
@@ -66,19 +66,19 @@ run(int threads, int window, int stop_at)
 }
 
 static void
-test_ordered(int threads)
+test_ordered(int threads, int caller)
 {
 	int right = 1;
 
-	is(run(threads, 5, -1), 0, "all is done");
+	is(run(threads, caller, 5, -1), 0, "all is done");
 	for (int i = 0; i < N; i++)
 		right &= seen.done[i] == i;
 	ok(right && seen.n == N, "in order, %d threads", threads);
 	ok(atomic_load(&seen.ahead) < 5, "within the window");
-	is(run(threads, 5, 50), 5, "what the last done returned");
+	is(run(threads, caller, 5, 50), 5, "what the last done returned");
 	ok(seen.n == 50 && atomic_load(&seen.started) <= 56,
 	    "nothing more begins after it");
-	is(run(threads, 1, -1), 0, "one at a time");
+	is(run(threads, caller, 1, -1), 0, "one at a time");
 }
 
 /* ---- spool ---- */
@@ -289,8 +289,10 @@ int
 main(void)
 {
 	program_start("extract_parts");
-	test_ordered(1);
-	test_ordered(3);
+	for (int caller = 0; caller < 2; caller++) {
+		test_ordered(1, caller);
+		test_ordered(3, caller);
+	}
 	test_spool(1 << 30, "in memory");
 	test_spool(2 << 20, "partly in a file");
 	test_spool(0, "mostly in a file");
