@@ -154,21 +154,24 @@ bench_loader_gather(struct bench_loader_job *j)
 	struct loader_options o = bench_loader_options(j, 1);
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 	struct microbatch mb = { 0 };
-	struct crop crop;
+	struct clip_request r = { 0 };
 	struct microbatch_most most = microbatches_most(l);
-	int *frame, bad = 0;
+	int bad = 0;
 
-	microbatch_open(l, &mb, most.clips);
-	frame = xcalloc(most.frames, sizeof(*frame));
+	microbatches_open(l, &mb, most.clips);
+	r.frame = xcalloc((size_t)most.t, sizeof(*r.frame));
 	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
 		for (int i = 0; i < mb.n && bad == 0; i++) {
-			microbatches_choose(l, &mb, i, frame, &crop);
+			struct frame_source s = frame_source_sample(j->data,
+			    mb.sample[i]);
+
+			microbatches_choose(l, &mb, i, &s, &r);
 			bad = stored_add(&j->stored, j->data, mb.sample[i],
-			    frame, mb.stream->t, crop, mb.stream->w);
+			    r.frame, r.t, r.crop, r.side);
 		}
 	microbatches_free(l);
 	microbatch_close(&mb);
-	free(frame);
+	free(r.frame);
 	return bad ? bench_loader_status(bad) : 0;
 }
 

@@ -78,25 +78,24 @@ static void *
 loader_thread(void *arg)
 {
 	struct loader *l = arg;
-	struct hand h;
+	struct filler *f = filler_new(&l->max);
 	struct loader_slot *s;
 	int i;
 
-	hand_open(&h, l);
 	pthread_mutex_lock(&l->lock);
 	while (!atomic_load(&l->stop)) {
 		if (!loader_take(l, &s, &i)) {
 			pthread_cond_wait(&l->work, &l->lock);
 			continue;
 		}
-		clip_load(l, s, i, &h);
+		clip_load(l, s, i, f);
 		if ((s->left -= clip_done(l, s, i)) == 0) {
 			l->stats.ready++;
 			pthread_cond_signal(&l->ready);
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
-	hand_close(&h);
+	filler_free(f);
 	return NULL;
 }
 
@@ -108,8 +107,8 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 {
 	char text[32];
 
-	microbatch_open(l, &s->mb, m->clips);
-	s->crop = xcalloc((size_t)m->clips, sizeof(*s->crop));
+	microbatches_open(l, &s->mb, m->clips);
+	s->request = xcalloc((size_t)m->clips, sizeof(*s->request));
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
@@ -207,9 +206,12 @@ loader_begin(const struct dataset *d, struct microbatches *microbatches,
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
 	struct microbatch_most most = microbatches_most(microbatches);
+	int frames;
 
-	l->most = (struct fetch_most){ .t = most.t, .side = most.side };
-	dataset_most(d, &l->most.frames, &l->most.w, &l->most.h);
+	l->max = (struct fill_max){ .t = most.t, .side = most.side,
+		.png = strcmp(dataset_ext(d, 0), "png") == 0 };
+	dataset_most(d, &frames, &l->max.w, &l->max.h);
+	l->max.scratch = dataset_frames_room(d, most.t, frames);
 	l->room = *room;
 	l->slots = loader_slots_for(microbatches, memory, most.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
@@ -275,7 +277,7 @@ loader_free(struct loader *l)
 		else
 			free(s->pixels);
 		free(s->frame);
-		free(s->crop);
+		free(s->request);
 		free(s->waits);
 		free(s->done);
 		free(s->mb.bad);
@@ -300,13 +302,13 @@ loader_write_trace(const struct loader *l, const struct loader_slot *s)
 
 	for (int i = 0; i < f->n; i++) {
 		struct sample m = dataset_sample(l->d, f->sample[i]);
-		const struct crop *c = &s->crop[i];
+		const struct clip_request *r = &s->request[i];
+		const struct crop *c = &r->crop;
 
 		fprintf(to, "%llu\t%llu\t%s\t", (unsigned long long)f->at.step,
 		    (unsigned long long)f->clip[i], m.key);
 		for (int k = 0; k < f->stream->t; k++)
-			fprintf(to, "%s%d", k > 0 ? "," : "",
-			    s->frame[i * f->stream->t + k]);
+			fprintf(to, "%s%d", k > 0 ? "," : "", r->frame[k]);
 		fprintf(to, "\t%.9gx%.9g+%.9g+%.9g\t%d\t", c->w, c->h, c->x,
 		    c->y, c->flip);
 		microbatches_tell(l->microbatches, f, i, to);

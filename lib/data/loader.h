@@ -17,7 +17,7 @@
 #include "base/feed.h"
 #include "clip/augment.h"
 #include "clip/clip.h"
-#include "clip/effects.h"
+#include "clip/fill.h"
 #include "clip/swaps.h"
 #include "data/bad.h"
 #include "sched/schedule.h"
@@ -224,12 +224,11 @@ struct view_options {
 };
 
 /*
- * view_choose(v, view, of, w, h, frame, crop): what view ${view} of a sample
- * shows whose frames are ${of}, but for t and stride, and ${w} x ${h} pixels;
- * into ${frame}[v->t] and ${crop}.
+ * view_choose(v, view, s, r): set ${r}, whose frame points to v->t ints, to what
+ * view ${view} shows of ${s}, of which frames, width, height and fps are read.
  */
-void view_choose(const struct view_options *v, int view, struct clip_of of,
-    int w, int h, int *frame, struct crop *crop);
+void view_choose(const struct view_options *v, int view,
+    const struct frame_source *s, struct clip_request *r);
 
 /*
  * loader_views(d, first, count, o):

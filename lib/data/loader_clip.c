@@ -18,22 +18,6 @@
 #include "data/loader_run.h"
 
 void
-hand_open(struct hand *h, const struct loader *l)
-{
-	size_t side = (size_t)l->most.side;
-
-	h->fetch = fetch_new(l->d, &l->most);
-	h->room = xmalloc(3 * side * side + 1);
-}
-
-void
-hand_close(struct hand *h)
-{
-	fetch_free(h->fetch);
-	free(h->room);
-}
-
-void
 slot_begin(struct loader_slot *s)
 {
 	size_t n = (size_t)s->mb.n;
@@ -49,7 +33,7 @@ slot_begin(struct loader_slot *s)
 }
 
 static void
-loader_add_cost(struct loader_stats *to, const struct fetch_cost *c)
+loader_add_cost(struct loader_stats *to, const struct fill_cost *c)
 {
 	to->clips += c->clips;
 	to->frames += c->frames;
@@ -70,47 +54,44 @@ loader_note_bad(struct loader_slot *s, int i, const char *why)
 		xstrdup(why) };
 }
 
-/* As it is, without the lock. */
+/* Load a clip, without the lock. */
 static int
 loader_load_clip(const struct loader *l, struct loader_slot *s, int i,
-    const struct hand *h, struct fetch_cost *cost)
+    struct filler *f, struct fill_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
 	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
-	size_t t = (size_t)rgb->t;
-	size_t size = 3 * t * (size_t)rgb->h * (size_t)rgb->w;
-	int *frame = s->frame + (size_t)i * t, status;
-	struct fetch_clip c = { .sample = mb->sample[i], .t = rgb->t,
-		.side = rgb->w, .frame = frame };
+	struct frame_source source = frame_source_sample(l->d, mb->sample[i]);
+	struct clip_request *r = &s->request[i];
+	struct clip_out out = { .bytes = microbatch_clip_bytes(mb, i),
+		.raw = rgb->raw != NULL ? rgb->raw->each : 0,
+		.stop = &l->stop };
+	int status;
 
-	microbatches_choose(l->microbatches, mb, i, frame, &s->crop[i]);
-	c.crop = s->crop[i];
+	r->frame = s->frame + (size_t)i * (size_t)rgb->t;
+	microbatches_choose(l->microbatches, mb, i, &source, r);
+	status = clip_fill(f, &source, r, &out);
 	if (rgb->raw != NULL)
-		return fetch_raw(h->fetch, &c, rgb->bytes + (size_t)i *
-		    rgb->raw->each, rgb->raw->each, &rgb->raw->used[i],
-		    &l->stop, cost);
-	status = fetch_clip(h->fetch, &c, rgb->bytes + (size_t)i * size,
-	    &l->stop, cost);
-	if (status == 0)
-		microbatches_apply(l->microbatches, mb, i, h->room);
+		rgb->raw->used[i] = out.used;
+	*cost = out.cost;
 	return status;
 }
 
 void
-clip_load(struct loader *l, struct loader_slot *s, int i, const struct hand *h)
+clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 {
 	int status;
 
 	for (;;) {
-		struct fetch_cost cost = { 0 };
+		struct fill_cost cost;
 
 		pthread_mutex_unlock(&l->lock);
-		status = loader_load_clip(l, s, i, h, &cost);
+		status = loader_load_clip(l, s, i, f, &cost);
 		pthread_mutex_lock(&l->lock);
 		loader_add_cost(&l->stats, &cost);
 		if (status != -2 || !l->replaces)
 			break;
-		loader_note_bad(s, i, fetch_error(h->fetch));
+		loader_note_bad(s, i, filler_error(f));
 		s->mb.past[i]++;
 		if (!microbatches_seat(l->microbatches, &s->mb, i, &l->bad))
 			break;
@@ -120,7 +101,7 @@ clip_load(struct loader *l, struct loader_slot *s, int i, const struct hand *h)
 	if (status != 0 && i < s->failed) {
 		s->failed = i;
 		s->status = status;
-		strcpy(s->error, fetch_error(h->fetch));
+		strcpy(s->error, filler_error(f));
 	}
 }
 
@@ -177,21 +158,21 @@ void
 slot_settle(struct loader *l, struct loader_slot *s)
 {
 	struct microbatch *mb = &s->mb;
-	struct hand h;
+	struct filler *f;
 
 	if (slot_stale(l, s) && l->replaces) {
-		hand_open(&h, l);
+		f = filler_new(&l->max);
 		slot_begin(s);
 		mb->load = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
 			mb->past[i] = 0;
 			microbatches_seat(l->microbatches, mb, i, &l->bad);
-			clip_load(l, s, i, &h);
+			clip_load(l, s, i, f);
 			clip_done(l, s, i);
 		}
 		s->begun = mb->n;
 		s->left = 0;
-		hand_close(&h);
+		filler_free(f);
 	}
 	loader_drop_known(l, s);
 }

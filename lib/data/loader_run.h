@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "clip/fetch.h"
+#include "clip/fill.h"
 #include "data/loader.h"
 #include "data/microbatches.h"
 
@@ -18,8 +18,8 @@ struct loader_slot {
 	uint8_t *pixels;	/* of all its streams */
 	struct loader_slot *next;	/* in the queue, or of those free */
 	int begun, left;	/* clips: given to threads, not yet loaded */
-	int *frame;		/* [n][t] */
-	struct crop *crop;	/* [n] */
+	struct clip_request *request;	/* [n] */
+	int *frame;		/* [n][t] of the requests */
 	char *waits;		/* [n] 1: loaded, to be mixed with another */
 	char *done;		/* [n] 1: loaded */
 	size_t cap;		/* of mb.bad */
@@ -29,7 +29,7 @@ struct loader_slot {
 
 struct loader {
 	const struct dataset *d;
-	struct fetch_most most;
+	struct fill_max max;
 	struct microbatches *microbatches;
 	struct loader_room room;
 	FILE *trace;
@@ -51,18 +51,13 @@ struct loader {
 	struct loader_stats stats;
 };
 
-/* What a thread loads with. */
-struct hand { struct fetch *fetch; uint8_t *room; };
-
-void hand_open(struct hand *h, const struct loader *l);
-void hand_close(struct hand *h);
-
 /*
- * clip_load(l, s, i, h): load clip ${i} of a slot.  The lock is held, and let go
- * meanwhile: nobody else touches the clip.  What fails is noted in the slot.
+ * clip_load(l, s, i, f): load clip ${i} of a slot with ${f}.  The lock is held,
+ * and released meanwhile: no other thread touches the clip.  Note in the slot
+ * what fails.
  */
 void clip_load(struct loader *l, struct loader_slot *s, int i,
-    const struct hand *h);
+    struct filler *f);
 
 /*
  * clip_done(l, s, i): the clip is loaded: mix it with its partners if they are,

@@ -15,6 +15,15 @@
 
 #define ALIGN 64		/* of each stream, for any vector and copy */
 
+/* Where clips are mixed a target of one class is shares of several. */
+static enum target_kind
+microbatch_mixed_kind(const struct target_need *t, enum target_kind kind)
+{
+	if (kind != TARGET_CLASS)
+		return kind;
+	return t->kinds & 1 << TARGET_SHARES ? TARGET_SHARES : TARGET_SET;
+}
+
 static struct microbatches *
 microbatch_begin(const struct dataset *d, const struct needs *needs)
 {
@@ -45,6 +54,9 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 	l->o = *o;
 	l->raw = o->raw && effects_none(&o->effects) &&
 	    !effects_mixes(&o->effects);
+	for (int i = 0; i < l->needs->targets && microbatches_mixes(l); i++)
+		l->kind[i] = microbatch_mixed_kind(&l->needs->target[i],
+		    l->kind[i]);
 	if (l->samples > 0) {			/* an empty set has no steps */
 		l->order = order_new(o->seed, l->samples);
 		l->at = schedule_seek(s, l->samples, from);
@@ -79,20 +91,10 @@ microbatches_free(struct microbatches *l)
 
 /* ---- one microbatch ---- */
 
-/* Where clips are mixed a target of one class is shares of several. */
-static enum target_kind
-microbatch_target_kind(const struct microbatches *l, int i)
-{
-	if (l->kind[i] != TARGET_CLASS || !microbatches_mixes(l))
-		return l->kind[i];
-	return l->needs->target[i].kinds & 1 << TARGET_SHARES ? TARGET_SHARES :
-	    TARGET_SET;
-}
-
 void
-microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
+microbatch_open(const struct needs *needs, const enum target_kind *kind,
+    struct microbatch *mb, int clips)
 {
-	const struct needs *needs = l->needs;
 	size_t n = (size_t)clips;
 
 	mb->stream = xcalloc((size_t)needs->streams, sizeof(*mb->stream));
@@ -102,7 +104,7 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 		struct target *t = &mb->target[i];
 		size_t classes = (size_t)needs->target[i].classes;
 
-		t->kind = microbatch_target_kind(l, i);
+		t->kind = kind != NULL ? kind[i] : TARGET_CLASS;
 		t->classes = (int)classes;
 		if (t->kind == TARGET_CLASS) {
 			t->label = xcalloc(n, sizeof(*t->label));
@@ -115,6 +117,13 @@ microbatch_open(const struct microbatches *l, struct microbatch *mb, int clips)
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
 	mb->past = xcalloc(n, sizeof(*mb->past));
+}
+
+void
+microbatches_open(const struct microbatches *l, struct microbatch *mb,
+    int clips)
+{
+	microbatch_open(l->needs, l->kind, mb, clips);
 }
 
 void
@@ -149,6 +158,21 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
 	}
 }
 
+/* Bytes from one clip to the next. */
+static size_t
+microbatch_clip_size(const struct stream *s)
+{
+	return s->raw != NULL ? s->raw->each :
+	    (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
+}
+
+uint8_t *
+microbatch_clip_bytes(const struct microbatch *mb, int i)
+{
+	/* loader_has: there is no other stream. */
+	return mb->stream->bytes + (size_t)i * microbatch_clip_size(mb->stream);
+}
+
 size_t
 microbatches_place(const struct microbatches *l, struct microbatch *mb,
     uint8_t *room)
@@ -160,7 +184,7 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 
 		end = round_up(end, ALIGN);
 		s->bytes = room + end;
-		end += (size_t)mb->n * clip_size(s);
+		end += (size_t)mb->n * microbatch_clip_size(s);
 	}
 	return end;
 }

@@ -40,10 +40,15 @@ size_t microbatches_place(const struct microbatches *l, struct microbatch *mb,
 int microbatches_left(const struct microbatches *l, int most);
 
 /*
- * microbatch_open(l, mb, clips): room in ${mb} for ${clips} clips of what is
- * needed, but for their pixels; microbatch_close(mb) frees it.
+ * microbatch_open(needs, kind, mb, clips): allocate ${mb} for ${clips} clips of
+ * ${needs}, except their pixels, with targets of ${kind}[needs->targets]; NULL:
+ * one class a clip.
+ * microbatches_open(l, mb, clips): the same as ${l} has them.
+ * microbatch_close(mb): free either.
  */
-void microbatch_open(const struct microbatches *l, struct microbatch *mb,
+void microbatch_open(const struct needs *needs, const enum target_kind *kind,
+    struct microbatch *mb, int clips);
+void microbatches_open(const struct microbatches *l, struct microbatch *mb,
     int clips);
 void microbatch_close(struct microbatch *mb);
 
@@ -63,23 +68,21 @@ int microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad);
 
 /*
- * microbatches_choose(l, microbatch, i, frame, crop): what clip ${i} of
- * ${microbatch} shows, to ${frame}[t] and ${crop}, and its targets.  By any
- * number of threads.
+ * microbatches_choose(l, mb, i, s, r): set ${r}, whose frame points to t ints, to
+ * what clip ${i} of ${mb} shows of its sample, ${s}, and set the clip's targets.
+ * Any number of threads may call it.
  */
 void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
-    int *frame, struct crop *crop);
+    const struct frame_source *s, struct clip_request *r);
+
+/* microbatch_clip_bytes(mb, i): where clip ${i} of its only stream lies. */
+uint8_t *microbatch_clip_bytes(const struct microbatch *mb, int i);
 
 /*
- * What is done to the pixels that were loaded, in training.
- * microbatches_apply(l, microbatch, i, room): to clip ${i} alone; ${room} is a
- * frame's bytes.
- * microbatches_mixes(l): 1 if clips are mixed; then
- * microbatches_mix(l, microbatch, i): mix clip ${i} and its partners, once all
- * are loaded, and their targets.
+ * microbatches_mixes(l): return 1 if clips are mixed, in training.
+ * microbatches_mix(l, mb, i): then mix clip ${i} and its partners, once all are
+ * loaded, and their targets.
  */
-void microbatches_apply(const struct microbatches *l, struct microbatch *mb,
-    int i, uint8_t *room);
 int microbatches_mixes(const struct microbatches *l);
 void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
     int i);

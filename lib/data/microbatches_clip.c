@@ -7,54 +7,54 @@
 
 /* ---- what a clip shows ---- */
 
-static struct clip_of
-microbatch_footage(const struct sample *m)
-{
-	return (struct clip_of){ .total = m->frames, .fps = m->fps.den > 0 ?
-		(double)m->fps.num / m->fps.den : 0 };
-}
-
 static void
 microbatch_choose_for_training(const struct microbatches *l,
-    struct microbatch *f, int i, const struct sample *m, int *frame,
-    struct crop *crop)
+    struct microbatch *f, int i, const struct frame_source *s,
+    struct clip_request *r)
 {
 	const struct cell *c = f->at.cell;
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
-	struct rng r = clip_draw(clip, DRAW_STRIDE);
-	struct clip_of of = microbatch_footage(m);
+	struct rng stride = clip_draw(clip, DRAW_STRIDE);
+	struct clip_of of = { .total = s->frames, .t = f->stream->t,
+		.fps = s->fps };
 
-	of.t = f->stream->t;
 	if (c->stride_max > 0)
-		of.stride = c->stride_min + (int)rng_below(&r,
+		of.stride = c->stride_min + (int)rng_below(&stride,
 		    (uint32_t)(c->stride_max - c->stride_min) + 1);
-	clip_train(l->o.sampler, &of, clip, frame);
-	*crop = crop_train(&l->o.crop, m->width, m->height, f->stream->w, clip);
+	r->t = of.t;
+	r->side = f->stream->w;
+	clip_train(l->o.sampler, &of, clip, r->frame);
+	r->crop = crop_train(&l->o.crop, s->width, s->height, r->side, clip);
+	r->effects = effects_none(&l->o.effects) ? NULL : &l->o.effects;
+	r->random = clip;
 }
 
 void
-view_choose(const struct view_options *v, int view, struct clip_of of, int w,
-    int h, int *frame, struct crop *crop)
+view_choose(const struct view_options *v, int view,
+    const struct frame_source *s, struct clip_request *r)
 {
-	of.t = v->t;
-	of.stride = v->stride;
+	const struct clip_of of = { .total = s->frames, .t = v->t,
+		.stride = v->stride, .fps = s->fps };
+
+	r->t = v->t;
+	r->side = v->side;
 	if (v->validate)
-		clip_validate(v->sampler, &of, frame);
+		clip_validate(v->sampler, &of, r->frame);
 	else
-		clip_test(v->sampler, &of, view / v->crops, v->clips, frame);
-	*crop = crop_test(v->rule, w, h, v->side, view % v->crops, v->crops,
-	    v->full);
+		clip_test(v->sampler, &of, view / v->crops, v->clips, r->frame);
+	r->crop = crop_test(v->rule, s->width, s->height, v->side,
+	    view % v->crops, v->crops, v->full);
+	r->effects = NULL;
 }
 
 static void
 microbatch_choose_for_testing(const struct microbatches *l,
-    struct microbatch *f, int i, const struct sample *m, int *frame,
-    struct crop *crop)
+    struct microbatch *f, int i, const struct frame_source *s,
+    struct clip_request *r)
 {
 	uint64_t views = (uint64_t)(l->v.clips * l->v.crops);
 
-	view_choose(&l->v, (int)(f->clip[i] % views), microbatch_footage(m),
-	    m->width, m->height, frame, crop);
+	view_choose(&l->v, (int)(f->clip[i] % views), s, r);
 }
 
 static void
@@ -111,12 +111,12 @@ microbatch_swap_classes(const struct swaps *s, struct target *t, int i,
 
 void
 microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
-    int *frame, struct crop *crop)
+    const struct frame_source *s, struct clip_request *r)
 {
 	struct sample m = dataset_sample(l->d, mb->sample[i]);
 
 	(l->schedule != NULL ? microbatch_choose_for_training :
-	    microbatch_choose_for_testing)(l, mb, i, &m, frame, crop);
+	    microbatch_choose_for_testing)(l, mb, i, s, r);
 	for (int k = 0; k < l->needs->targets; k++) {
 		struct target *t = &mb->target[k];
 		int has = target_labelled(&l->needs->target[k]);
@@ -125,32 +125,16 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 			t->label[i] = has && i < mb->n - mb->filled ? m.label :
 			    -1;
 		else if (has)
-			microbatch_choose_set(l, mb, i, &m, frame, t);
+			microbatch_choose_set(l, mb, i, &m, r->frame, t);
 		else
 			microbatch_choose_none(t, i);
 		if (l->o.swaps != NULL)
-			microbatch_swap_classes(l->o.swaps, t, i, &crop->flip);
+			microbatch_swap_classes(l->o.swaps, t, i,
+			    &r->crop.flip);
 	}
 }
 
-/* ---- what is done to it ---- */
-
-static uint8_t *
-microbatch_clip_bytes(const struct microbatch *mb, int i)
-{
-	/* loader_has: there is no other stream. */
-	return mb->stream->bytes + (size_t)i * clip_size(mb->stream);
-}
-
-void
-microbatches_apply(const struct microbatches *l, struct microbatch *mb, int i,
-    uint8_t *room)
-{
-	if (l->schedule != NULL && !effects_none(&l->o.effects))
-		effects_apply(&l->o.effects, rng_clip(l->o.seed, mb->clip[i]),
-		    mb->stream->t, mb->stream->w, microbatch_clip_bytes(mb, i),
-		    room);
-}
+/* ---- how clips are mixed ---- */
 
 int
 microbatches_mixes(const struct microbatches *l)

@@ -41,12 +41,4 @@ target_labelled(const struct target_need *t)
 	return strcmp(t->name, TARGET_DEFAULT) == 0;
 }
 
-/* Bytes from one clip to the next. */
-static inline size_t
-clip_size(const struct stream *s)
-{
-	return s->raw != NULL ? s->raw->each :
-	    (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
-}
-
 #endif

@@ -15,18 +15,18 @@ eval_clips_need(const void *views, const struct extraction *x, int frames,
     struct fraction fps, char *wanted)
 {
 	const struct view_options *v = views;
-	struct clip_of of = { .total = frames, .fps = fps.den > 0 ?
+	const struct frame_source s = { .frames = frames, .width = x->sample.width,
+		.height = x->sample.height, .fps = fps.den > 0 ?
 		(double)fps.num / fps.den : 0 };
-	int *frame = xcalloc((size_t)v->t, sizeof(*frame));
-	struct crop crop;
+	struct clip_request r = { .frame = xcalloc((size_t)v->t,
+		sizeof(*r.frame)) };
 
 	for (int i = 0; i < v->clips * v->crops; i += v->crops) {
-		view_choose(v, i, of, x->sample.width, x->sample.height,
-		    frame, &crop);
+		view_choose(v, i, &s, &r);
 		for (int k = 0; k < v->t; k++)
-			wanted[frame[k]] = 1;
+			wanted[r.frame[k]] = 1;
 	}
-	free(frame);
+	free(r.frame);
 }
 
 /*

@@ -1,12 +1,13 @@
 /* From the frames of a clip to its scores. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/exit.h"
+#include "base/fail.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "clip/fetch.h"
+#include "clip/fill.h"
+#include "data/microbatches.h"
 #include "eval/recognise.h"
 #include "graph/ensemble.h"
 #include "train/loop/evaluator.h"
@@ -18,21 +19,19 @@ struct recogniser {
 	int classes;
 	enum loss_kind loss;
 	struct feeder feeder;
-	struct stream rgb;
 	struct microbatch mb;		/* without labels */
 	uint8_t *pixels;		/* [n][t][side][side][3] */
 	double *scratch;		/* [n][classes] */
 
-	/* What a microbatch shows: frame j of it is frame[j] of the clip. */
-	int *frame;			/* [n][t] */
-	struct crop *crop;		/* [n] */
-	struct buffer bytes;		/* of frame j from at[j] to at[j + 1] */
-	size_t *at;			/* [n t + 1] */
+	/* What a microbatch shows. */
+	struct frame_source source;
+	pthread_mutex_t lock;		/* of its spool */
+	struct clip_request *request;	/* [n] */
+	int *frame;			/* [n][t] of these */
 	char *bad;			/* [n t] */
-	const struct extraction *now;
 
 	struct pool *pool;
-	struct fetch **fetch;		/* [threads] */
+	struct filler **filler;		/* [threads] */
 };
 
 static size_t
@@ -56,22 +55,13 @@ recognise_views_together(int views, int most)
 static void
 recognise_open_microbatch(struct recogniser *r)
 {
-	const struct needs *needs = &r->m->graph->needs;
-	size_t n = (size_t)r->v.n;
-
-	r->rgb = (struct stream){ r->v.t, r->v.side, r->v.side, 3, r->pixels,
-		NULL };
-	r->mb = (struct microbatch){ .n = r->v.n, .stream = &r->rgb,
-		.target = xcalloc((size_t)needs->targets + 1,
-		    sizeof(*r->mb.target)),
-		.clip = xcalloc(n, sizeof(*r->mb.clip)) };
-	for (int i = 0; i < needs->targets; i++) {
-		r->mb.target[i] = (struct target){ .kind = TARGET_CLASS,
-			.classes = needs->target[i].classes,
-			.label = xcalloc(n, sizeof(int)) };
-		for (size_t k = 0; k < n; k++)
-			r->mb.target[i].label[k] = -1;
-	}
+	microbatch_open(&r->m->graph->needs, NULL, &r->mb, r->v.n);
+	r->mb.n = r->v.n;
+	r->mb.stream[0] = (struct stream){ r->v.t, r->v.side, r->v.side, 3,
+		r->pixels, NULL };
+	for (struct target *t = r->mb.target; t->label != NULL; t++)
+		for (int i = 0; i < r->v.n; i++)
+			t->label[i] = -1;
 }
 
 struct recogniser *
@@ -83,6 +73,7 @@ recogniser_new(const struct model *m, const struct view_options *v, int threads,
 
 	r->m = m;
 	r->v = *v;
+	pthread_mutex_init(&r->lock, NULL);
 	r->v.n = recognise_views_together(v->clips * v->crops, v->n);
 	r->classes = m->graph->head[0].classes;
 	r->loss = m->graph->op[m->graph->head[0].loss].loss;
@@ -100,13 +91,14 @@ recogniser_new(const struct model *m, const struct view_options *v, int threads,
 	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
 	    sizeof(*r->scratch));
 	r->frame = xcalloc(frames, sizeof(*r->frame));
-	r->crop = xcalloc((size_t)r->v.n, sizeof(*r->crop));
-	r->at = xcalloc(frames + 1, sizeof(*r->at));
+	r->request = xcalloc((size_t)r->v.n, sizeof(*r->request));
+	for (int i = 0; i < r->v.n; i++)
+		r->request[i].frame = r->frame + (size_t)i * (size_t)r->v.t;
 	r->bad = xcalloc(frames, 1);
 	r->pool = pool_new(threads);
-	r->fetch = xcalloc((size_t)threads, sizeof(*r->fetch));
+	r->filler = xcalloc((size_t)threads, sizeof(*r->filler));
 	for (int i = 0; i < threads; i++)
-		r->fetch[i] = fetch_new(NULL, NULL);
+		r->filler[i] = filler_new(NULL);
 	return r;
 err:
 	recogniser_free(r);
@@ -118,91 +110,62 @@ recogniser_free(struct recogniser *r)
 {
 	if (r == NULL)
 		return;
-	for (int i = 0; r->fetch != NULL && i < pool_threads(r->pool); i++)
-		fetch_free(r->fetch[i]);
+	for (int i = 0; r->filler != NULL && i < pool_threads(r->pool); i++)
+		filler_free(r->filler[i]);
 	if (r->pool != NULL)
 		pool_free(r->pool);
-	for (struct target *t = r->mb.target; t != NULL && t->label != NULL; t++)
-		free(t->label);
-	free(r->fetch);
-	free(r->mb.target);
-	free(r->mb.clip);
+	microbatch_close(&r->mb);
+	pthread_mutex_destroy(&r->lock);
+	free(r->filler);
 	free(r->pixels);
 	free(r->scratch);
 	free(r->frame);
-	free(r->crop);
-	buffer_free(&r->bytes);
-	free(r->at);
+	free(r->request);
 	free(r->bad);
 	free(r);
 }
 
 /* ---- pixels ---- */
 
-/* Frame ${j} of the microbatch, on any thread. */
+/* Frame ${j} of the microbatch, on any thread, as a clip of one frame. */
 static int
-recognise_decode_frame(struct recogniser *r, int j, int thread)
+recognise_fill_frame(struct recogniser *r, int j, int thread)
 {
-	const struct sample *m = &r->now->sample;
 	size_t side = (size_t)r->v.side;
-	struct fetch_cost cost = { 0 };
+	struct clip_request one = r->request[j / r->v.t];
+	struct clip_out out = { .bytes = r->pixels + (size_t)j * 3 * side *
+		side };
 
-	return fetch_frame(r->fetch[thread], &(struct fetch_stored){
-	    m->shard != NULL ? m->shard : "decoded",
-	    m->key != NULL ? m->key : m->source, r->bytes.data + r->at[j],
-	    r->at[j + 1] - r->at[j], r->frame[j], m->width, m->height,
-	    strcmp(m->streams->kind[0].ext, "png") == 0 },
-	    &(struct fetch_clip){ .side = r->v.side,
-	    .crop = r->crop[j / r->v.t] },
-	    r->pixels + (size_t)j * 3 * side * side, &cost);
+	one.frame += j % r->v.t;
+	one.t = 1;
+	return clip_fill(r->filler[thread], &r->source, &one, &out);
 }
 
 static void
-recognise_decode_part(int j, int thread, void *arg)
+recognise_fill_part(int j, int thread, void *arg)
 {
 	struct recogniser *r = arg;
 
-	r->bad[j] = recognise_decode_frame(r, j, thread) != 0;
+	r->bad[j] = recognise_fill_frame(r, j, thread) != 0;
 }
 
-/*
- * Views ${first} on to ${first} + ${n} - 1.  The bytes are copied first, on one
- * thread: what a spool gives stands until it is asked again.
- */
+/* Fill ${n} views from number ${first} on; results as of recognise. */
 static int
-recognise_load(struct recogniser *r, const struct extraction *a, int first,
-    int n, char *why)
+recognise_load(struct recogniser *r, int first, int n, char *why)
 {
-	const struct sample *m = &a->sample;
-	struct clip_of of = { .total = m->frames, .fps = m->fps.den > 0 ?
-		(double)m->fps.num / m->fps.den : 0 };
-	int frames = n * r->v.t;
+	int frames = n * r->v.t, j = 0, status;
 
-	r->now = a;
-	r->bytes.n = 0;
 	for (int i = 0; i < n; i++)
-		view_choose(&r->v, first + i, of, m->width, m->height,
-		    r->frame + i * r->v.t, &r->crop[i]);
-	for (int j = 0; j < frames; j++) {
-		size_t size;
-		int k = a->place != NULL ? a->place[r->frame[j]] :
-		    r->frame[j];
-		const void *data = spool_get(a->frame, (size_t)k, &size);
-
-		if (data == NULL)
-			return -1;
-		buffer_add(&r->bytes, data, size);
-		r->at[j + 1] = r->bytes.n;
-	}
-	pool_run(r->pool, frames, recognise_decode_part, r);
-	for (int j = 0; j < frames; j++)
-		if (r->bad[j]) {
-			recognise_decode_frame(r, j, 0);
-			snprintf(why, RECOGNISE_WHY, "%s",
-			    fetch_error(r->fetch[0]));
-			return -2;
-		}
-	return 0;
+		view_choose(&r->v, first + i, &r->source, &r->request[i]);
+	pool_run(r->pool, frames, recognise_fill_part, r);
+	while (j < frames && !r->bad[j])
+		j++;
+	if (j == frames)
+		return 0;
+	/* Once more, for the message. */
+	status = recognise_fill_frame(r, j, 0);
+	snprintf(why, RECOGNISE_WHY, "%s", filler_error(r->filler[0]));
+	return status == -1 ? fail("%s", why) : -2;
 }
 
 /* ---- scores ---- */
@@ -213,10 +176,12 @@ recognise(struct recogniser *r, const struct extraction *a, double *scores,
 {
 	int views = r->v.clips * r->v.crops, bad;
 
+	r->source = frame_source_spool(&a->sample, a->frame, a->place,
+	    &r->lock);
 	for (int first = 0; first < views; first += r->v.n) {
 		int n = views - first < r->v.n ? views - first : r->v.n;
 
-		if ((bad = recognise_load(r, a, first, n, why)) != 0)
+		if ((bad = recognise_load(r, first, n, why)) != 0)
 			return bad;
 		feeder_next(&r->feeder);
 		feeder_forward(&r->feeder, NULL);

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "clip/fetch.h"
+#include "clip/fill.h"
 #include "draw/plot.h"
 #include "eval/results.h"
 #include "graph/metric.h"
@@ -154,25 +154,25 @@ enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample, pixels */
 
 /*
  * The first, the middle and the last frame of sample ${i}, side by side, into
- * ${*to}; 0, or as fetch_clip.
+ * ${*to}; 0, or as clip_fill.
  */
 static int
-results_strip(const struct results *r, struct fetch *f, uint32_t i,
+results_strip(const struct results *r, struct filler *f, uint32_t i,
     const struct image **to)
 {
-	struct sample m = dataset_sample(r->data, i);
-	int frame[STRIP] = { 0, m.frames / 2, m.frames - 1 };
-	struct fetch_clip c = { i, STRIP, SIDE, frame,
-		crop_test(VIEW_TSM, m.width, m.height, SIDE, 0, 1, 1) };
+	struct frame_source s = frame_source_sample(r->data, i);
+	int frame[STRIP] = { 0, s.frames / 2, s.frames - 1 };
+	const struct clip_request c = { .t = STRIP, .side = SIDE,
+		.frame = frame, .crop = crop_test(VIEW_TSM, s.width, s.height,
+		SIDE, 0, 1, 1) };
 	uint8_t *pixels = xmalloc(STRIP * SIDE * SIDE * 3);
+	struct clip_out out = { .bytes = pixels };
 	struct image *all = image_new(STRIP * (SIDE + GAP) - GAP, SIDE, 3);
-	struct fetch_cost cost = { 0 };
-	atomic_int stop = 0;
-	int bad = fetch_clip(f, &c, pixels, &stop, &cost);
+	int bad = clip_fill(f, &s, &c, &out);
 
 	memset(all->data, 255, (size_t)all->w * all->h * 3);
 	if (bad)
-		fail("%s", fetch_error(f));
+		fail("%s", filler_error(f));
 	for (int k = 0; k < STRIP && !bad; k++)
 		for (int y = 0; y < SIDE; y++)
 			memcpy(all->data + ((size_t)y * all->w +
@@ -224,7 +224,7 @@ results_candidates(const struct results *r, int wrong,
 }
 
 static int
-results_add_clip(const struct results *r, struct fetch *f,
+results_add_clip(const struct results *r, struct filler *f,
     const struct results_candidate *c, struct plot_clip *to)
 {
 	struct sample m = dataset_sample(r->data, c->sample);
@@ -247,7 +247,7 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 	uint32_t all = results_candidates(r, wrong, &c);
 	struct plot_clip *clip;
 	struct plot_sheet s = { .title = r->title };
-	struct fetch *f = fetch_new(r->data, NULL);
+	struct filler *f = filler_new(NULL);
 	struct buffer note = { 0 };
 	int bad = 0;
 
@@ -280,6 +280,6 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 	buffer_free(&note);
 	free(clip);
 	free(c);
-	fetch_free(f);
+	filler_free(f);
 	return bad;
 }

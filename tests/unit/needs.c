@@ -96,10 +96,10 @@ streams(const struct dataset *d)
 	struct microbatch mb = { 0 };
 	uint8_t *room = aligned_alloc(64, (most.bytes + 127) / 64 * 64);
 	int shapes = 0, apart = 0, inside = 0, labels = 0, n = 0, clips = 0;
-	int *frame = xcalloc(most.frames, sizeof(*frame));
-	struct crop crop;
+	struct clip_request r = { .frame = xcalloc(most.frames,
+		sizeof(*r.frame)) };
 
-	microbatch_open(m, &mb, most.clips);
+	microbatches_open(m, &mb, most.clips);
 	for (; microbatches_next(m, &mb); n++) {
 		const struct cell *c = mb.at.cell;
 		size_t bytes = microbatches_place(m, &mb, room);
@@ -119,7 +119,10 @@ streams(const struct dataset *d)
 		for (int i = 0; i < mb.n; i++, clips++) {
 			int label = dataset_sample(d, mb.sample[i]).label;
 
-			microbatches_choose(m, &mb, i, frame, &crop);
+			struct frame_source s = frame_source_sample(d,
+			    mb.sample[i]);
+
+			microbatches_choose(m, &mb, i, &s, &r);
 			for (int k = 0; k < two.targets; k++)
 				labels += mb.target[k].label[i] == (strcmp(
 				    two.target[k].name, TARGET_DEFAULT) == 0 ?
@@ -137,7 +140,7 @@ streams(const struct dataset *d)
 	microbatches_free(m);
 	schedule_free(s);
 	free(room);
-	free(frame);
+	free(r.frame);
 }
 
 /* ---- its inputs ---- */
