@@ -157,6 +157,15 @@ run_pid() {
 		case $(readlink "/proc/$p/exe") in */vt-* | *mpirun* | *orterun*) echo "$p"; return ;; esac
 	done
 }
+# await COMMAND...: wait until it succeeds, for a minute at most
+await() {
+	for waited in $(seq 1200); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.05
+	done
+	diag "after $waited looks in vain: $*"
+	return 1
+}
 # on_ranks COMMAND...: on $np of them
 np=1
 on_ranks() {

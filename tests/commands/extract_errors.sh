@@ -154,7 +154,7 @@ for s in INT:130 TERM:143 HUP:129; do
 	: >"$T/err"
 	vt-extract -v -j2 --root="$T/lots" "$T"/lots/*.mp4 -o "$T/sig.tar" --report="$T/sig.jsonl" 2>"$T/err" &
 	pid=$!
-	for i in $(seq 600); do [ -s "$T/err" ] && break; sleep 0.1; done
+	await test -s "$T/err"
 	kill -$s $pid 2>/dev/null
 	wait $pid
 	got=$?
@@ -164,16 +164,16 @@ for s in INT:130 TERM:143 HUP:129; do
 done
 vt-extract -j1 --root "$V" "$V"/l*.mp4 -o "$T/killed.tar" 2>/dev/null &
 pid=$!
-for i in $(seq 1 600); do
-	[ -z "$(find "$T" -name '.killed.tar.tmp.*')" ] || break
-	sleep 0.05
-done
+begun() {
+	[ -n "$(find "$T" -name '.killed.tar.tmp.*')" ]
+}
+await begun
 kill -9 $pid
 wait $pid 2>/dev/null
 check "SIGKILL leaves a temporary file" sh -c 'test -n "$(find "$1" -name ".killed.*")"' sh "$T"
 check_exit "the next run of the same output" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
 check_same "removes it" "" "$(find "$T" -name '.killed.*')"
-check_exit "with SIGPIPE ignored a gone reader is an error" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; sleep 0.3; exit "$(cat "$2/rc")"' sh "$V" "$T"
+check_exit "with SIGPIPE ignored a gone reader is an error" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; until [ -s "$2/rc" ]; do sleep 0.02; done; exit "$(cat "$2/rc")"' sh "$V" "$T"
 
 # ---- wrong use ----
 

@@ -82,6 +82,7 @@ cat >"$T/fault.c" <<'SHIM'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ int rename(const char *from, const char *to)
 	return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
 }
 static int seen_reads;
-/* Of files whose path has FAULT_READ, only FAULT_FROM reads succeed; while the file FAULT_HOLD is there, nothing is read at an offset. */
+/* Of files whose path has FAULT_READ, only FAULT_FROM reads succeed; while the file FAULT_HOLD is there, nothing is read at an offset, and FAULT_HOLD.held says so. */
 ssize_t pread(int fd, void *to, size_t n, off_t at)
 {
 	const char *hold = getenv("FAULT_HOLD"), *bad = getenv("FAULT_READ");
@@ -111,8 +112,11 @@ ssize_t pread(int fd, void *to, size_t n, off_t at)
 	if (bad != NULL && readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, bad) != NULL &&
 	    seen_reads++ >= atoi(getenv("FAULT_FROM")))
 		return errno = EIO, -1;
-	while (hold != NULL && access(hold, F_OK) == 0)
+	while (hold != NULL && access(hold, F_OK) == 0) {
+		snprintf(path, sizeof(path), "%s.held", hold);
+		close(open(path, O_CREAT | O_WRONLY, 0600));
 		usleep(10000);
+	}
 	return ((ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread"))(fd, to, n, at);
 }
 ssize_t pread64(int fd, void *to, size_t n, off_t at)
@@ -288,23 +292,24 @@ if [ $shim = yes ]; then
 	vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=20000 -o "$T/long.tsv"
 	# run_long DIR: a run in the background that waits within a step; its pid
 	run_long() {
-		rm -f "$T/hold"
+		rm -f "$T/hold" "$T/hold.held"
 		env LD_PRELOAD="$T/fault.so" FAULT_HOLD="$T/hold" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" \
 			--schedule "$T/long.tsv" -o "$T/$1" --seed 7 --device ref -j 1 --loader-memory 1 --log-every 1 \
 			>/dev/null 2>"$T/err" &
 		pid=$!
-		for i in $(seq 600); do
-			grep -q '"type":"step"' "$T/$1/log.jsonl" 2>/dev/null && break
-			sleep 0.1
-		done
+		await grep -q '"type":"step"' "$T/$1/log.jsonl"
 		: >"$T/hold"
-		sleep 0.3
+		await test -e "$T/hold.held"
+	}
+	# heard: wait until the run has said that it heard the signal
+	heard() {
+		await grep -q 'the step is finished and saved first' "$T/err"
 	}
 	(
 		run_long int
 		trap - INT
 		kill -INT $pid
-		sleep 0.5
+		heard
 		rm "$T/hold"
 		wait $pid
 		echo $? >"$T/status"
@@ -316,7 +321,8 @@ if [ $shim = yes ]; then
 	(
 		run_long int2
 		kill -INT $pid
-		sleep 0.5
+		heard
+		sleep 0.3	# two within 0.2 s are one (base/stop.c)
 		kill -INT $pid
 		wait $pid
 		echo $? >"$T/status"
@@ -326,7 +332,7 @@ if [ $shim = yes ]; then
 	(
 		run_long usr1
 		kill -USR1 $pid
-		sleep 0.5
+		await grep -q '^ShdPnd:.0*$' /proc/$pid/status
 		kill -USR1 $pid
 		check_same "a run at work" "running 75" "$(state usr1)" >&3
 		rm "$T/hold"

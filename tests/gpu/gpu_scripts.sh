@@ -214,11 +214,10 @@ if command -v pgrep >/dev/null; then
 	check "as are parts for which no time is left" grep -q '^# FAILED: aside: ' "$T/late/summary.txt"
 	check "results so far are there" grep -q '^ops	passed' "$T/late/summary.txt"
 	gpu right -o "$T/stopped" ops gpu_ahead >"$T/out" 2>"$T/err" &
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(sleepers)" = 0 ] || break
-		sleep 1
-	done
-	check "such a part is at work" test "$(sleepers)" != 0
+	at_work() {
+		[ "$(sleepers)" != 0 ]
+	}
+	check "such a part is at work" await at_work
 	pkill -TERM -f "tests/gpu/contact/right -o $T/stopped"
 	wait $!
 	check_same "a command that is stopped exits with 143" 143 "$?"

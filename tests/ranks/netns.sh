@@ -71,10 +71,7 @@ for how in link stop kill; do
 	(hosts_run 1 "$BUILD/vt-train" -q -i "$T/train" -m "$T/net.net" --device ref -j 1 -o "$T/run" \
 		--schedule "$T/long.tsv" --log-every 1 --step-timeout 3s >"$T/out" 2>"$T/err") &
 	pid=$!
-	for i in $(seq 600); do
-		! grep -q '"type":"step"' "$T/run/log.jsonl" 2>/dev/null || break
-		sleep 0.05
-	done
+	await grep -q '"type":"step"' "$T/run/log.jsonl"
 	last=$(hosts="$net-h2" && ranks)
 	case $how in
 	link) ip netns exec "$net-h2" ip link set e0 down ;;
