@@ -13,9 +13,10 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "media/jpeg.h"
 #include "media/png.h"
 #include "shard/stream.h"
+
+#include "jpeg_rgb.h"
 
 struct make {
 	int first, samples;	/* numbers of the samples */
@@ -32,17 +33,17 @@ static int
 make_picture(struct stream_writer *w, const char *ext, int seed)
 {
 	struct image *m = image_new(64, 48, 3);
-	struct jpeg_encoder *e = jpeg_encoder_new(90);
 	struct buffer b = { 0 };
-	int bad;
+	int bad = 0;
 
 	for (int i = 0; i < 64 * 48 * 3; i++)
 		m->data[i] = (uint8_t)(i * seed >> 4);
-	bad = strcmp(ext, "png") == 0 ? png_encode(m, &b) :
-	    jpeg_encode_rgb(e, m, &b);
+	if (strcmp(ext, "png") == 0)
+		bad = png_encode(m, &b);
+	else
+		jpeg_encode_rgb(90, m, &b);
 	bad |= stream_frame(w, b.data, b.n);
 	buffer_free(&b);
-	jpeg_encoder_free(e);
 	image_free(m);
 	return bad;
 }

@@ -7,6 +7,7 @@
  */
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "weights/zip.h"
 
@@ -103,7 +104,7 @@ make_member(struct buffer *b, struct buffer *dir, const char *name,
 	uint16_t pad = (uint16_t)((64 - (b->n + 30 + strlen(name)) % 64) % 64);
 	static const char zeros[64];
 
-	put32(local + 14, zip_crc(data, n));
+	put32(local + 14, hash_crc32(0, data, n));
 	put32(local + 18, (uint32_t)n);
 	put32(local + 22, (uint32_t)n);
 	put16(local + 26, (uint16_t)strlen(name));

@@ -1,8 +1,10 @@
-/* CRC32C by instruction or by table; XXH3 from libxxhash. */
+/* CRC32C by instruction or by table; CRC-32 from zlib; XXH3 from libxxhash. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
+#include <zlib.h>
 
 #include "base/exit.h"
 #include "base/fail.h"
@@ -14,23 +16,27 @@
 
 struct hasher { XXH3_state_t *state; };
 
-uint32_t
+static uint32_t table[256];
+
+static void
+hash_make_table(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int k = 0; k < 8; k++)
+			c = c & 1 ? c >> 1 ^ POLYNOMIAL : c >> 1;
+		table[i] = c;
+	}
+}
+
+static uint32_t
 crc32c_table(uint32_t crc, const void *data, size_t n)
 {
-	static uint32_t table[256];
-	static int ready;		/* every thread would write the same */
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const unsigned char *p = data;
 
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
-		for (uint32_t i = 0; i < 256; i++) {
-			uint32_t c = i;
-
-			for (int k = 0; k < 8; k++)
-				c = c & 1 ? c >> 1 ^ POLYNOMIAL : c >> 1;
-			__atomic_store_n(&table[i], c, __ATOMIC_RELAXED);
-		}
-		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
-	}
+	pthread_once(&once, hash_make_table);
 	crc = ~crc;
 	for (size_t i = 0; i < n; i++)
 		crc = crc >> 8 ^ table[(crc ^ p[i]) & 0xff];
@@ -65,12 +71,28 @@ hash_step(uint64_t crc, const unsigned char *p)
 	return _mm_crc32_u64(crc, word);
 }
 
+/* Compute what LANE zero bytes do to each byte of a state. */
+static void
+hash_make_shift(void)
+{
+	static const unsigned char zero[LANE];
+	uint32_t of_nothing = ~crc32c_table(~0u, zero, LANE);
+
+	for (int k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < 256; i++)
+			shift_by_lane[k][i] = of_nothing ^
+			    ~crc32c_table(~(i << 8 * k), zero, LANE);
+}
+
 __attribute__((target("sse4.2"))) static uint32_t
 crc32c_sse42(uint32_t start, const void *data, size_t n)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const unsigned char *p = data;
 	uint64_t a = ~start;
 
+	if (n >= 3 * LANE)
+		pthread_once(&once, hash_make_shift);
 	for (; n >= 3 * LANE; n -= 3 * LANE, p += 3 * LANE) {
 		uint64_t b = 0, c = 0;
 
@@ -86,19 +108,6 @@ crc32c_sse42(uint32_t start, const void *data, size_t n)
 	for (; n > 0; n--, p++)
 		a = _mm_crc32_u8((uint32_t)a, *p);
 	return ~(uint32_t)a;
-}
-
-/* Before main: what LANE zero bytes do to each byte of a state. */
-__attribute__((constructor)) static void
-hash_make_shift_tables(void)
-{
-	static const unsigned char zero[LANE];
-	uint32_t of_nothing = ~crc32c_table(~0u, zero, LANE);
-
-	for (int k = 0; k < 4; k++)
-		for (uint32_t i = 0; i < 256; i++)
-			shift_by_lane[k][i] = of_nothing ^
-			    ~crc32c_table(~(i << 8 * k), zero, LANE);
 }
 
 uint32_t
@@ -118,6 +127,12 @@ crc32c(uint32_t crc, const void *data, size_t n)
 }
 
 #endif
+
+uint32_t
+hash_crc32(uint32_t crc, const void *data, size_t n)
+{
+	return (uint32_t)crc32_z(crc, data, n);
+}
 
 uint64_t
 hash64(const void *data, size_t n)

@@ -13,8 +13,8 @@
 /* crc32c(crc, data, n): continue ${crc}, 0 at first. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n);
 
-/* crc32c_table: the same in portable C, kept to check the fast one. */
-uint32_t crc32c_table(uint32_t crc, const void *data, size_t n);
+/* hash_crc32(crc, data, n): the same for the CRC-32 of zip, Matroska and Ogg. */
+uint32_t hash_crc32(uint32_t crc, const void *data, size_t n);
 
 uint64_t hash64(const void *data, size_t n);	/* XXH3-64, seed 0 */
 

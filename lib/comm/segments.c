@@ -93,20 +93,6 @@ segments_close(struct segments *s)
 	*s = (struct segments){ 0 };
 }
 
-size_t
-segments_owned(size_t elements, size_t most, int rank, int ranks)
-{
-	size_t bucket = segments_bucket_of(elements, most), n = 0;
-
-	for (size_t from = 0; from < elements; from += bucket) {
-		size_t to = from + bucket < elements ? from + bucket : elements;
-
-		n += exact_cut(from, to, rank + 1, ranks) -
-		    exact_cut(from, to, rank, ranks);
-	}
-	return n;
-}
-
 int
 segments_gather_start(const struct segments *s, struct exchange *x,
     void *data, size_t elem, size_t from, size_t to)

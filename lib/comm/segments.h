@@ -44,10 +44,6 @@ void segments_copy(struct segments *s, struct comm *c, size_t elements,
  * each. */
 void segments_dealt(struct segments *s, struct comm *c, size_t elements, int n);
 
-/* segments_owned(elements, most, rank, ranks): how many elements ${rank} will
- * own. */
-size_t segments_owned(size_t elements, size_t most, int rank, int ranks);
-
 /*
  * segments_gather(s, data, elem): every rank's own segments of the vector at
  * ${data}, of elements of ${elem} bytes, to every rank; nothing to do for

@@ -55,8 +55,4 @@ void jpeg_encoder_free(struct jpeg_encoder *e);
 int jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
     const int stride[3], int w, int h, struct buffer *out);
 
-/* jpeg_encode_rgb(e, m, out): the same from RGB pixels. */
-int jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
-    struct buffer *out);
-
 #endif

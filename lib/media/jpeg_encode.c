@@ -163,14 +163,13 @@ jpeg_encode_take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 }
 
-/* Begin an image of e->w x e->h pixels with input in color space ${space}. */
+/* Begin an image of e->w x e->h pixels. */
 static void
-jpeg_encode_begin(struct jpeg_encoder *e, J_COLOR_SPACE space, int raw)
+jpeg_encode_begin(struct jpeg_encoder *e)
 {
 	e->c.image_width = (JDIMENSION)e->w;
 	e->c.image_height = (JDIMENSION)e->h;
-	e->c.in_color_space = space;
-	e->c.raw_data_in = raw;
+	e->c.raw_data_in = TRUE;
 	jpeg_encode_aim(e, ROOM);
 	jpeg_start_compress(&e->c, TRUE);
 }
@@ -206,33 +205,10 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 	if (setjmp(e->back))
 		return jpeg_encode_give_up(e, before);
-	jpeg_encode_begin(e, JCS_YCbCr, TRUE);
+	jpeg_encode_begin(e);
 	for (int y = 0; y < h; y += 16) {
 		jpeg_encode_take_rows(e, plane, stride, y, luma, chroma);
 		jpeg_write_raw_data(&e->c, planes, 16);
-	}
-	jpeg_finish_compress(&e->c);
-	return 0;
-}
-
-int
-jpeg_encode_rgb(struct jpeg_encoder *e, const struct image *m,
-    struct buffer *out)
-{
-	const size_t before = out->n;
-
-	if (jpeg_encode_check_size(m->w, m->h) != 0)
-		return -1;
-	e->out = out;
-	e->w = m->w;
-	e->h = m->h;
-	if (setjmp(e->back))
-		return jpeg_encode_give_up(e, before);
-	jpeg_encode_begin(e, JCS_RGB, FALSE);
-	for (int y = 0; y < m->h; y++) {
-		JSAMPROW row = m->data + (size_t)y * (size_t)m->w * 3;
-
-		jpeg_write_scanlines(&e->c, &row, 1);
 	}
 	jpeg_finish_compress(&e->c);
 	return 0;

@@ -170,17 +170,6 @@ png_decode_to(struct image *m, const void *data, size_t n)
 	    j.error);
 }
 
-struct image *
-png_decode(const void *data, size_t n)
-{
-	struct image *m = xcalloc(1, sizeof(*m));
-
-	if (png_decode_to(m, data, n) == 0)
-		return m;
-	image_free(m);
-	return NULL;
-}
-
 int
 png_write(const char *path, const struct image *m)
 {

@@ -12,11 +12,8 @@
  * same pixels with the same libpng and zlib. */
 int png_encode(const struct image *m, struct buffer *out);
 
-/* png_decode(data, n): as RGB; NULL after a message without a file name. */
-struct image *png_decode(const void *data, size_t n);
-
-/* png_decode_to(m, data, n): the same into ${m}, which image_reshape fits to
- * it; 0, or -1 after a message. */
+/* png_decode_to(m, data, n): decode as RGB into ${m}, which image_reshape fits
+ * to it.  Return 0, or -1 after a message without a file name. */
 int png_decode_to(struct image *m, const void *data, size_t n);
 
 /* png_write(path, m): commit the picture as a file; "-" is standard output,

@@ -95,12 +95,3 @@ schedule_grow(struct schedule *s, int base, const struct growth_at *at, int n,
 	}
 	return 0;
 }
-
-double
-schedule_noise(const struct stage *g, int k, double epoch, double momentum)
-{
-	if (g->moves)
-		momentum = g->momentum;
-	return lr_at(g->lr, g->pieces, epoch) / (g->cell[k].batch *
-	    (1 - momentum));
-}

@@ -36,11 +36,4 @@ struct growth_at { int epoch, batch; };
 int schedule_grow(struct schedule *s, int base, const struct growth_at *at,
     int n, enum follow follow, double momentum);
 
-/*
- * schedule_noise(g, k, epoch, momentum): lr / (B (1 - m)) of cell ${k} of a stage,
- * the noise's scale by sample; ${momentum} where the stage says none.
- */
-double schedule_noise(const struct stage *g, int k, double epoch,
-    double momentum);
-
 #endif

@@ -32,8 +32,8 @@ schedule_epochs(const struct schedule *s)
 }
 
 /* The first stage that lasts beyond ${epoch}, or the last. */
-static const struct stage *
-schedule_find_stage(const struct schedule *s, double epoch)
+const struct stage *
+schedule_stage(const struct schedule *s, int epoch)
 {
 	int low = 0, high = s->stages - 1;
 
@@ -46,20 +46,6 @@ schedule_find_stage(const struct schedule *s, double epoch)
 			low = middle + 1;
 	}
 	return &s->stage[low];
-}
-
-const struct stage *
-schedule_stage(const struct schedule *s, int epoch)
-{
-	return schedule_find_stage(s, epoch);
-}
-
-double
-schedule_lr(const struct schedule *s, double epoch)
-{
-	const struct stage *g = schedule_find_stage(s, epoch);
-
-	return lr_at(g->lr, g->pieces, epoch);
 }
 
 /* Step ${step} begins at ${clip} and takes cell ${turn} of its stage. */

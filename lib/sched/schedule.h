@@ -103,9 +103,6 @@ int schedule_epochs(const struct schedule *s);
  * epochs after it. */
 const struct stage *schedule_stage(const struct schedule *s, int epoch);
 
-/* schedule_lr(s, epoch): the learning rate at an exact epoch. */
-double schedule_lr(const struct schedule *s, double epoch);
-
 /*
  * schedule_start(s, samples): the first step, for ${samples} samples, 1 to
  * SCHEDULE_SAMPLES.

@@ -226,12 +226,6 @@ dataset_class_hash(const struct dataset *d)
 	return d->class_hash;
 }
 
-uint64_t
-dataset_frames(const struct dataset *d)
-{
-	return d->m->frames;
-}
-
 char *
 dataset_extract(const struct dataset *d)
 {
@@ -307,16 +301,4 @@ dataset_most(const struct dataset *d, int *frames, int *w, int *h)
 		*w = m.width > *w ? m.width : *w;
 		*h = m.height > *h ? m.height : *h;
 	}
-}
-
-int64_t
-dataset_find(const struct dataset *d, const char *key)
-{
-	for (size_t k = 0; k < d->m->shards; k++) {
-		int64_t i = shard_find(files_shard(d->files, k), key);
-
-		if (i >= 0)
-			return (int64_t)d->m->shard[k].first + i;
-	}
-	return -1;
 }

@@ -42,7 +42,6 @@ struct hash128 dataset_id(const struct dataset *d);
 struct hash128 dataset_settings_id(const struct dataset *d);
 int64_t dataset_generation(const struct dataset *d);	/* 1; appends count */
 uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
-uint64_t dataset_frames(const struct dataset *d);
 
 /*
  * dataset_extract(d): the settings its frames were extracted with, as the JSON
@@ -62,9 +61,6 @@ const char *dataset_ext(const struct dataset *d, int stream); /* "jpg" */
  */
 struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int dataset_sets(const struct dataset *d);
-
-/* dataset_find(d, key): the sample of that key, -1 without a message. */
-int64_t dataset_find(const struct dataset *d, const char *key);
 
 /*
  * dataset_frames_read(d, i, stream, frame, n, to, at, room):

@@ -278,23 +278,6 @@ shard_open(const char *path, struct damage *d)
 	return shard_opened(s, shard_load(s, d), d, print);
 }
 
-struct shard *
-shard_open_memory(const char *name, const void *data, size_t n,
-    struct damage *d)
-{
-	struct shard *s = xcalloc(1, sizeof(*s));
-	struct damage own;
-	int print = d == NULL;
-
-	if (print)
-		d = &own;
-	s->path = xstrdup(name);
-	s->fd = -1;
-	s->memory = data;
-	s->size = n;
-	return shard_opened(s, shard_load(s, d), d, print);
-}
-
 void
 shard_close(struct shard *s)
 {
@@ -321,7 +304,7 @@ shard_wake(struct shard *s)
 	unsigned char footer[SHARD_FOOTER];
 	struct stat st;
 
-	if (s->fd >= 0 || s->memory != NULL)
+	if (s->fd >= 0)
 		return 0;
 	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0 && (errno == EMFILE || errno == ENFILE))

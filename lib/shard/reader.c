@@ -47,13 +47,8 @@ shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
 {
 	char *p = to;
 
-	if (s->memory != NULL && at <= s->size && n <= s->size - at) {
-		memcpy(to, s->memory + at, n);
-		return 0;
-	}
 	while (n > 0) {
-		ssize_t k = s->memory != NULL ? 0 : pread(s->fd, p, n,
-		    (off_t)at);
+		ssize_t k = pread(s->fd, p, n, (off_t)at);
 
 		if (k < 0 && errno == EINTR)
 			continue;

@@ -32,8 +32,7 @@ int damage_say(const char *path, const struct damage *d);
 
 struct shard {
 	char *path;
-	int fd;				/* -1: closed, or in memory */
-	const unsigned char *memory;	/* NULL: a file */
+	int fd;				/* -1: closed */
 	uint64_t size;
 	struct shard_footer footer;
 	struct hash128 footer_hash;	/* XXH3-128 of its bytes */
@@ -43,13 +42,11 @@ struct shard {
 };
 
 /*
- * shard_open(path, d), shard_open_memory(name, data, n, d):
+ * shard_open(path, d):
  * NULL after a message, or, if ${d} is not NULL, without one but with ${d}
- * filled in.  The ${data} must stay.
+ * filled in.
  */
 struct shard *shard_open(const char *path, struct damage *d);
-struct shard *shard_open_memory(const char *name, const void *data, size_t n,
-    struct damage *d);
 void shard_close(struct shard *s);		/* NULL is fine */
 
 /*

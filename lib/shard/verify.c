@@ -52,12 +52,6 @@ verify_need(struct verify_walk *k, size_t n)
 
 	if (n <= w->n)
 		return w->data;
-	if (w->own == NULL) {		/* all of it is there */
-		w->data = k->s->memory + w->at;
-		hasher_add(w->hash, w->data + w->n, w->limit - w->at - w->n);
-		w->n = w->limit - w->at;
-		return w->data;
-	}
 	memmove(w->own, w->data, w->n);
 	if (w->cap < n + CHUNK) {
 		w->cap = n + CHUNK;
@@ -356,8 +350,7 @@ verify_shard(const struct verify *v, const char *name, const struct shard *s,
 	if (v->depth != VERIFY_FAST && !k.stop) {
 		k.w.s = s;
 		k.w.hash = hasher_new();
-		if (s->memory == NULL)
-			k.w.own = xmalloc(k.w.cap = 2 * CHUNK);
+		k.w.own = xmalloc(k.w.cap = 2 * CHUNK);
 		k.w.data = k.w.own;
 		verify_walk(&k, hash);
 		hasher_free(k.w.hash);

@@ -11,7 +11,7 @@
 struct verify_window {
 	const struct shard *s;
 	struct hasher *hash;
-	unsigned char *own;		/* NULL for a shard in memory */
+	unsigned char *own;
 	const unsigned char *data;	/* bytes from ${at} on */
 	size_t n, cap;
 	uint64_t at, limit;		/* where to stop for now */

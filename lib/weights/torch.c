@@ -144,7 +144,7 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 	for (size_t i = 0; i < a->zip.members; i++) {
 		const struct zip_member *m = &a->zip.member[i];
 
-		if (zip_crc(a->data + m->at, m->bytes) == m->crc)
+		if (hash_crc32(0, a->data + m->at, m->bytes) == m->crc)
 			continue;
 		if (bad++ == 0)
 			first = names_text(a->zip.names, i);

@@ -97,14 +97,6 @@ weights_close(struct weights *w)
 	*w = (struct weights){ 0 };
 }
 
-const struct weight *
-weights_find(const struct weights *w, const char *name)
-{
-	long i = names_find(w->names, name);
-
-	return i >= 0 ? &w->tensor[i] : NULL;
-}
-
 /* Along dimension ${k} of those from ${from} on; where writing goes on. */
 static float *
 weights_floats_along(const struct weight *t, int k, const unsigned char *from,

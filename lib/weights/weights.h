@@ -48,8 +48,6 @@ struct weights {
 int weights_open(const char *path, struct weights *w);
 void weights_close(struct weights *w);
 
-/* weights_find(w, name): NULL without a message. */
-const struct weight *weights_find(const struct weights *w, const char *name);
 
 /*
  * weights_floats(t, to): all numbers in C order into ${to}[t->count].  Those of

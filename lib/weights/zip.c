@@ -194,22 +194,3 @@ zip_find(const struct zip *z, const char *name)
 
 	return i >= 0 ? &z->member[i] : NULL;
 }
-
-/* Eight bits at a time; the table is made anew each time, which is nothing
- * beside a member's bytes. */
-uint32_t
-zip_crc(const void *data, size_t n)
-{
-	const unsigned char *p = data;
-	uint32_t table[256], crc = 0xffffffff;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^
-			    (table[i] & 1 ? 0xedb88320 : 0);
-	}
-	for (size_t i = 0; i < n; i++)
-		crc = table[(crc ^ p[i]) & 255] ^ crc >> 8;
-	return ~crc;
-}

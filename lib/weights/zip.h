@@ -36,7 +36,4 @@ void zip_close(struct zip *z);
 /* zip_find(z, name): NULL without a message. */
 const struct zip_member *zip_find(const struct zip *z, const char *name);
 
-/* zip_crc(data, n): the CRC-32 of the archive's members. */
-uint32_t zip_crc(const void *data, size_t n);
-
 #endif

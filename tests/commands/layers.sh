@@ -51,6 +51,7 @@ png\.h           lib/media/png
 cairo.*          lib/draw/cairo/
 fontconfig/.*    lib/draw/cairo/font.c
 xxhash\.h        lib/base/hash.c
+zlib\.h          lib/base/hash.c
 jansson\.h       lib/base/json.c
 getopt\.h        lib/base/option_
 oneapi/dnnl.*    lib/backend/cpu/dnnl

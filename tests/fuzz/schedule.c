@@ -2,6 +2,7 @@
 #include "sched/schedule.h"
 
 #include "fuzz.h"
+#include "../schedule_lr.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

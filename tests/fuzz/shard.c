@@ -7,6 +7,7 @@
 #include "shard/verify.h"
 
 #include "fuzz.h"
+#include "../shard_memory.h"
 
 static void
 make_true(uint8_t *file, size_t size)
@@ -66,7 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_QUIET();
 	memcpy(copy, data, size);
 	make_true(copy, size);
-	if ((s = shard_open_memory("shard", copy, size, &d)) != NULL)
+	if ((s = shard_open_memory(copy, size, &d)) != NULL)
 		look(s);
 	shard_close(s);
 	free(copy);

@@ -7,6 +7,7 @@
 #include "weights/weights.h"
 
 #include "fuzz.h"
+#include "../weights_find.h"
 #include "../weights_make.h"
 
 static void

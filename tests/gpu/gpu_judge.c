@@ -14,6 +14,7 @@
 #include "train/optim/optim.h"
 
 #include "gpu/standin/standin.h"
+#include "optimizer_find.h"
 #include "tap.h"
 #include "thin.h"
 

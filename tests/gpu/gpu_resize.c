@@ -13,6 +13,7 @@
 #include "media/raw.h"
 
 #include "gpu/standin/standin.h"
+#include "jpeg_rgb.h"
 #include "loader_set.h"
 #include "tap.h"
 
@@ -194,10 +195,8 @@ static void
 jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
 {
 	struct image *m = picture(sample, frame, w, h);
-	struct jpeg_encoder *e = jpeg_encoder_new(80);
 
-	jpeg_encode_rgb(e, m, to);
-	jpeg_encoder_free(e);
+	jpeg_encode_rgb(80, m, to);
 	image_free(m);
 }
 

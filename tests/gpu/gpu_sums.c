@@ -18,6 +18,7 @@
 #include "gpu/standin/standin.h"
 #include "loader_set.h"
 #include "models.h"
+#include "optimizer_find.h"
 #include "tap.h"
 #include "tools/threads/threads.h"
 

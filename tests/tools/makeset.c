@@ -5,14 +5,13 @@
  * columns x to x + window - 1 of WIDTH, mirrored with mirror=1, as PNG: what a
  * clip or a crop of the whole set shows is a set of its own.
  */
-#include "media/jpeg.h"
 #include "media/png.h"
 
 #include "../../share/demo/scene.h"
+#include "../jpeg_rgb.h"
 #include "../loader_set.h"
 
 static struct scene *scene;
-static struct jpeg_encoder *encoder;
 static int frames, width, height, drawn = -1;
 static uint64_t seed;
 
@@ -102,7 +101,7 @@ draw(int sample, int frame, int w, int h, struct buffer *to)
 		png_encode(part, to);
 	} else {
 		scene_draw(scene, frame, frames_of(sample), m->data);
-		jpeg_encode_rgb(encoder, m, to);
+		jpeg_encode_rgb(90, m, to);
 	}
 	image_free(m);
 	image_free(part);
@@ -146,9 +145,7 @@ main(int argc, char **argv)
 	s.letter = OPT(LETTER);
 	if (OPT(PNG))
 		s.ext = "png";
-	encoder = jpeg_encoder_new(90);
 	bad = file_make_dir(s.dir) != 0 || set_make(&s) != 0;
 	scene_free(scene);
-	jpeg_encoder_free(encoder);
 	return bad;
 }

@@ -16,6 +16,8 @@
 #include "base/rng.h"
 #include "train/optim/optim.h"
 
+#include "../optimizer_find.h"
+
 #define STEPS 10
 
 static const char net_text[] =

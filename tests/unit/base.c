@@ -19,6 +19,19 @@
 
 #include "tap.h"
 
+/* CRC32C bit by bit, from its polynomial. */
+static uint32_t
+crc32c_plain(uint32_t crc, const unsigned char *p, size_t n)
+{
+	crc = ~crc;
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
+	}
+	return ~crc;
+}
+
 static void
 test_hashes(void)
 {
@@ -32,10 +45,11 @@ test_hashes(void)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7919 >> 3);
 	for (size_t n = 0; n < sizeof(data); n += n < 40 ? 1 : 997)
-		same &= crc32c(5, data + 1, n) == crc32c_table(5, data + 1, n);
+		same &= crc32c(5, data + 1, n) == crc32c_plain(5, data + 1, n);
 	ok(same, "fast and plain CRC32C agree at every length tried");
 	is(crc32c(crc32c(0, data, 5000), data + 5000, 15000),
 	    crc32c(0, data, 20000), "CRC32C continues");
+	is(hash_crc32(0, "123456789", 9), 0xcbf43926, "CRC-32 of 123456789");
 	is_text(hash128_text(hash128("", 0), text),
 	    "99aa06d3014798d86001c324468d497f", "XXH3-128 of nothing");
 	for (size_t i = 0; i < sizeof(data); i += 1000)

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "draw/plot.h"
 #include "draw/scale.h"
-#include "media/png.h"
 #include "eval/confusion.h"
 
+#include "png_decode.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-draw.XXXXXX";

@@ -229,6 +229,21 @@ owner_main(struct comm *c, void *arg)
 	segments_close(&own);
 }
 
+/* How many elements ${rank} owns of buckets of ${bucket}. */
+static size_t
+owned_by(size_t elements, size_t bucket, int rank, int ranks)
+{
+	size_t n = 0;
+
+	for (size_t from = 0; from < elements; from += bucket) {
+		size_t to = from + bucket < elements ? from + bucket : elements;
+
+		n += exact_cut(from, to, rank + 1, ranks) -
+		    exact_cut(from, to, rank, ranks);
+	}
+	return n;
+}
+
 /* Each element has one owner, whose elements lie without holes. */
 static int
 well_owned(int size, size_t elements, size_t most)
@@ -251,7 +266,7 @@ well_owned(int size, size_t elements, size_t most)
 	bad += at != elements;
 	for (int r = 0; r < size; r++)
 		bad += held[r] != s.owned[r] ||
-		    held[r] != segments_owned(elements, most, r, size);
+		    held[r] != owned_by(elements, s.bucket, r, size);
 	segments_close(&s);
 	free(held);
 	return bad;

@@ -14,6 +14,7 @@
 #include "media/jpeg.h"
 #include "media/png.h"
 
+#include "jpeg_rgb.h"
 #include "loader_set.h"
 #include "tap.h"
 
@@ -57,13 +58,11 @@ static void
 jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
 {
 	struct image *m = numbers(sample, frame, w, h);
-	struct jpeg_encoder *e = jpeg_encoder_new(90);
 
 	for (int i = 0; i < w * h; i++)
 		m->data[3 * i] = (uint8_t)(100 + 90 * sin(i * 0.011 * frame +
 		    sample));
-	jpeg_encode_rgb(e, m, to);
-	jpeg_encoder_free(e);
+	jpeg_encode_rgb(90, m, to);
 	image_free(m);
 }
 

@@ -12,6 +12,7 @@
 #include "train/weights/match.h"
 
 #include "tap.h"
+#include "weights_find.h"
 
 static char *path;
 

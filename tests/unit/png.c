@@ -4,8 +4,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "media/png.h"
-
+#include "png_decode.h"
 #include "tap.h"
 
 static struct image *

@@ -9,7 +9,21 @@
 #include "sched/multigrid.h"
 #include "sched/query.h"
 
+#include "schedule_lr.h"
 #include "tap.h"
+
+/*
+ * lr / (B (1 - m)) of cell ${k} of a stage, the noise's scale by sample;
+ * ${momentum} where the stage says none.
+ */
+static double
+schedule_noise(const struct stage *g, int k, double epoch, double momentum)
+{
+	if (g->moves)
+		momentum = g->momentum;
+	return lr_at(g->lr, g->pieces, epoch) / (g->cell[k].batch *
+	    (1 - momentum));
+}
 
 /* ---- curves ---- */
 

@@ -11,6 +11,7 @@
 #include "sched/schedule.h"
 #include "sched/summary.h"
 
+#include "schedule_lr.h"
 #include "tap.h"
 
 #define HEAD "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr" \

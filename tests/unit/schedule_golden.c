@@ -12,6 +12,7 @@
 #include "sched/multigrid.h"
 #include "sched/schedule.h"
 
+#include "schedule_lr.h"
 #include "tap.h"
 
 enum { MOST = 32 };

@@ -17,6 +17,7 @@
 #include "train/optim/optim.h"
 #include "train/run/snapshot.h"
 
+#include "optimizer_find.h"
 #include "tap.h"
 #include "devices.h"
 #include "tools/threads/threads.h"

@@ -11,6 +11,7 @@
 #include "shard/verify.h"
 
 #include "golden.h"
+#include "shard_memory.h"
 #include "tap.h"
 
 static char *dir, *path;
@@ -49,7 +50,7 @@ look(enum verify_depth depth, size_t n, int stop)
 	struct told t = { .stop = stop };
 	const struct verify v = { depth, found, frame, NULL, &t };
 	struct hash128 hash = { { 0 } };
-	struct shard *s = shard_open_memory("image", image, n, &t.first);
+	struct shard *s = shard_open_memory(image, n, &t.first);
 
 	if (s == NULL) {
 		t.last = t.first;

@@ -11,6 +11,7 @@
 #include "weights/weights.h"
 
 #include "tap.h"
+#include "weights_find.h"
 #include "weights_make.h"
 
 static char *path;
@@ -610,7 +611,6 @@ archives(void)
 	struct buffer b = { 0 }, dir = { 0 };
 	int bad = 0;
 
-	ok(zip_crc("123456789", 9) == 0xcbf43926, "the check value of CRC-32");
 	refused(open_changed(10, "\010", 1, 0, &w), &w, "member "
 	    "archive/version is compressed by method 8");
 	refused(open_changed(8, "\001", 1, 0, &w), &w, "is encrypted");

@@ -1,11 +1,11 @@
 /* Bytes of a file as numbers and checksums, and which format is checked how. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "media/container/reader.h"
 
 static int
@@ -93,53 +93,34 @@ reader_broken(struct reader *r, int64_t at, const char *fmt, ...)
 
 /* ---- checksums ---- */
 
-static uint32_t low[256], high[256];
-
-static void
-reader_make_tables(void)
+/* Reverse the order of the bits in each byte. */
+static uint32_t
+reader_flip(uint32_t x)
 {
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t a = i, b = i << 24;
-
-		for (int k = 0; k < 8; k++) {
-			a = a >> 1 ^ (a & 1 ? 0xedb88320 : 0);
-			b = b << 1 ^ (b >> 31 ? 0x04c11db7 : 0);
-		}
-		low[i] = a;
-		high[i] = b;
-	}
+	x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+	x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+	return (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
 }
 
-/* Lowest bit first. */
+/*
+ * Continue ${crc} over the ${n} bytes at ${at}, or as many as there are.  If
+ * ${high}, hash_crc32 gets the bits of each byte in reversed order.
+ */
 static uint32_t
-reader_add_low(uint32_t crc, const uint8_t *p, size_t n)
+reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc, int high)
 {
-	for (size_t i = 0; i < n; i++)
-		crc = crc >> 8 ^ low[(crc ^ p[i]) & 255];
-	return crc;
-}
+	uint8_t flipped[4096];
 
-/* Highest bit first. */
-static uint32_t
-reader_add_high(uint32_t crc, const uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		crc = crc << 8 ^ high[crc >> 24 ^ p[i]];
-	return crc;
-}
-
-/* Over ${n} bytes from ${at} on, or as many as there are. */
-static uint32_t
-reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
-    uint32_t (*add)(uint32_t crc, const uint8_t *p, size_t n))
-{
 	while (n > 0) {
-		size_t some = (size_t)n;
+		size_t some = n < (int64_t)sizeof(flipped) ? (size_t)n :
+		    sizeof(flipped);
 		const uint8_t *p = reader_bytes(r, at, &some);
 
 		if (p == NULL)
 			break;
-		crc = add(crc, p, some);
+		for (size_t i = 0; i < some && high; i++)
+			flipped[i] = (uint8_t)reader_flip(p[i]);
+		crc = hash_crc32(crc, high ? flipped : p, some);
 		at += (int64_t)some;
 		n -= (int64_t)some;
 	}
@@ -149,13 +130,16 @@ reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc,
 uint32_t
 reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
-	return ~reader_checksum(r, at, n, ~crc, reader_add_low);
+	return reader_checksum(r, at, n, crc, 0);
 }
 
+/* The same polynomial, highest bit first and without inversions. */
 uint32_t
 reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
-	return reader_checksum(r, at, n, crc, reader_add_high);
+	crc = ~__builtin_bswap32(reader_flip(crc));
+	crc = ~reader_checksum(r, at, n, crc, 1);
+	return reader_flip(__builtin_bswap32(crc));
 }
 
 /* ---- all of them ---- */
@@ -177,11 +161,9 @@ container_check(int fd, int64_t size, const char *format, int id,
 		{ "mpegvideo", mpegvideo_check }, { "mxf", mxf_check },
 		{ "ogg", ogg_check }, { "yuv4mpegpipe", y4m_check },
 	};
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct reader r = { .fd = fd, .id = id, .size = size,
 		.report = report };
 
-	pthread_once(&once, reader_make_tables);
 	*report = (struct container_report){ .state = CONTAINER_WHOLE,
 		.newest = -1 };
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

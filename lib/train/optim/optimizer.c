@@ -1,8 +1,4 @@
 /* The optimisers: a table, and the formula of each. */
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/text.h"
 #include "train/optim/optimizer.h"
 
 /* A step along a gradient, with momentum. */
@@ -120,13 +116,3 @@ const struct optimizer optimizers[] = {
 	    optimizer_adam_step },
 	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, NULL }
 };
-
-const struct optimizer *
-optimizer_find(const char *name)
-{
-	for (const struct optimizer *o = optimizers; o->name != NULL; o++)
-		if (strcmp(o->name, name) == 0)
-			return o;
-	return fail_null("no optimiser %s (wanted sgd, lars, lars-outside, adamw "
-	    "or lamb)", text_quote(name));
-}

@@ -50,9 +50,6 @@ struct optimizer {
 
 extern const struct optimizer optimizers[];	/* ends with a NULL name */
 
-/* optimizer_find(name): NULL after a message. */
-const struct optimizer *optimizer_find(const char *name);
-
 #define OPTIMIZER_NAMES "sgd|lars|lars-outside|adamw|lamb"
 
 #endif

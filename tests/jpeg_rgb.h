@@ -1,0 +1,44 @@
+#ifndef JPEG_RGB_H
+#define JPEG_RGB_H
+
+/* JPEG from RGB pixels, which the product never encodes. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+
+#include "base/mem.h"
+#include "media/image.h"
+
+/* jpeg_encode_rgb(quality, m, out): append a 4:2:0 JPEG of ${m} to ${out}. */
+static inline void
+jpeg_encode_rgb(int quality, const struct image *m, struct buffer *out)
+{
+	struct jpeg_error_mgr errors;
+	struct jpeg_compress_struct c = { .err = jpeg_std_error(&errors) };
+	unsigned char *data = NULL;
+	unsigned long n = 0;
+
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &data, &n);
+	c.image_width = (JDIMENSION)m->w;
+	c.image_height = (JDIMENSION)m->h;
+	c.in_color_space = JCS_RGB;
+	c.input_components = 3;
+	jpeg_set_defaults(&c);
+	jpeg_set_quality(&c, quality, TRUE);
+	c.dct_method = JDCT_ISLOW;
+	jpeg_start_compress(&c, TRUE);
+	for (int y = 0; y < m->h; y++) {
+		JSAMPROW row = m->data + (size_t)y * (size_t)m->w * 3;
+
+		jpeg_write_scanlines(&c, &row, 1);
+	}
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	buffer_add(out, data, n);
+	free(data);
+}
+
+#endif

@@ -1,0 +1,18 @@
+#ifndef OPTIMIZER_FIND_H
+#define OPTIMIZER_FIND_H
+
+#include <string.h>
+
+#include "train/optim/optimizer.h"
+
+/* optimizer_find(name): NULL if there is none. */
+static inline const struct optimizer *
+optimizer_find(const char *name)
+{
+	for (const struct optimizer *o = optimizers; o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef SCHEDULE_LR_H
+#define SCHEDULE_LR_H
+
+#include "sched/lr.h"
+#include "sched/schedule.h"
+
+/* schedule_lr(s, epoch): the learning rate at an exact epoch. */
+static inline double
+schedule_lr(const struct schedule *s, double epoch)
+{
+	const struct stage *g = schedule_stage(s, (int)epoch);
+
+	return lr_at(g->lr, g->pieces, epoch);
+}
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef WEIGHTS_FIND_H
+#define WEIGHTS_FIND_H
+
+#include "base/names.h"
+#include "weights/weights.h"
+
+/* weights_find(w, name): the tensor of that name; NULL if there is none. */
+static inline const struct weight *
+weights_find(const struct weights *w, const char *name)
+{
+	long i = names_find(w->names, name);
+
+	return i >= 0 ? &w->tensor[i] : NULL;
+}
+
+#endif
