@@ -7,7 +7,7 @@
 #include "weights/pickle_machine.h"
 #include "weights/pickle_numpy.h"
 
-/* Opcodes return NULL, or what is wrong. */
+/* Run an opcode with the operand m->operand; NULL, or what is wrong. */
 typedef const char *opcode(struct machine *m);
 
 static struct value none = { .kind = VALUE_NONE };
@@ -17,10 +17,7 @@ static struct value none = { .kind = VALUE_NONE };
 static const char *
 pickle_op_proto(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 1, p);
-	return *p <= 2 ? NULL : "a protocol above 2 (torch.save and "
+	return m->operand <= 2 ? NULL : "a protocol above 2 (torch.save and "
 	    "caffe2 write 2)";
 }
 
@@ -30,17 +27,19 @@ pickle_op_none(struct machine *m)
 	return machine_push(m, &none);
 }
 
+/* Push an empty value of the kind that the operand says. */
+static const char *
+pickle_op_new(struct machine *m)
+{
+	return machine_push_new(m, (struct value){
+	    .kind = (enum value_kind)m->operand });
+}
+
 static const char *
 pickle_op_true(struct machine *m)
 {
 	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL,
 	    .u.i = 1 });
-}
-
-static const char *
-pickle_op_false(struct machine *m)
-{
-	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL });
 }
 
 static const char *
@@ -53,28 +52,13 @@ pickle_push_int(struct machine *m, int64_t i)
 static const char *
 pickle_op_binint(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 4, p);
-	return pickle_push_int(m, (int32_t)get32(p));
+	return pickle_push_int(m, (int32_t)m->operand);
 }
 
 static const char *
-pickle_op_binint1(struct machine *m)
+pickle_op_count(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 1, p);
-	return pickle_push_int(m, *p);
-}
-
-static const char *
-pickle_op_binint2(struct machine *m)
-{
-	const unsigned char *p;
-
-	TAKE(m, 2, p);
-	return pickle_push_int(m, get16(p));
+	return pickle_push_int(m, m->operand);
 }
 
 /* Two's complement in as many bytes as it takes; beyond 8 it is no number
@@ -82,16 +66,17 @@ pickle_op_binint2(struct machine *m)
 static const char *
 pickle_op_long1(struct machine *m)
 {
-	const unsigned char *n, *p;
+	uint32_t n = m->operand;
+	const unsigned char *p;
 	uint64_t i = 0;
 
-	TAKE(m, 1, n);
-	TAKE(m, *n, p);
-	if (*n > 8)
-		return machine_push_new(m, (struct value){ .kind = VALUE_OTHER });
-	if (*n > 0 && p[*n - 1] & 128)
+	TAKE(m, n, p);
+	if (n > 8)
+		return machine_push_new(m, (struct value){
+		    .kind = VALUE_OTHER });
+	if (n > 0 && p[n - 1] & 128)
 		i = ~(uint64_t)0;
-	for (int k = *n; k-- > 0;)
+	for (uint32_t k = n; k-- > 0;)
 		i = i << 8 | p[k];
 	return pickle_push_int(m, (int64_t)i);
 }
@@ -111,155 +96,73 @@ pickle_op_binfloat(struct machine *m)
 }
 
 static const char *
-pickle_op_text4(struct machine *m)
+pickle_op_text(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 4, p);
-	return machine_push_text(m, get32(p));
+	return machine_push_text(m, m->operand);
 }
 
 /* What Python 2 writes of 256 bytes and more: numbers, and no names. */
 static const char *
-pickle_op_bytes4(struct machine *m)
+pickle_op_bytes(struct machine *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_BYTES };
 
-	TAKE(m, 4, p);
-	v.u.text.n = get32(p);
+	v.u.text.n = m->operand;
 	TAKE(m, v.u.text.n, p);
 	v.u.text.s = (const char *)p;
 	return machine_push_new(m, v);
 }
 
-static const char *
-pickle_op_text1(struct machine *m)
-{
-	const unsigned char *p;
-
-	TAKE(m, 1, p);
-	return machine_push_text(m, *p);
-}
-
 /* ---- the memo ---- */
 
 static const char *
-pickle_op_put1(struct machine *m)
+pickle_op_put(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 1, p);
-	return machine_put(m, *p);
+	return machine_put(m, m->operand);
 }
 
 static const char *
-pickle_op_put4(struct machine *m)
+pickle_op_get(struct machine *m)
 {
-	const unsigned char *p;
-
-	TAKE(m, 4, p);
-	return machine_put(m, get32(p));
-}
-
-static const char *
-pickle_op_get1(struct machine *m)
-{
-	const unsigned char *p;
-
-	TAKE(m, 1, p);
-	return machine_get(m, *p);
-}
-
-static const char *
-pickle_op_get4(struct machine *m)
-{
-	const unsigned char *p;
-
-	TAKE(m, 4, p);
-	return machine_get(m, get32(p));
+	return machine_get(m, m->operand);
 }
 
 /* ---- containers ---- */
 
 static const char *
-pickle_op_empty_dict(struct machine *m)
-{
-	return machine_push_new(m, (struct value){ .kind = VALUE_DICT });
-}
-
-static const char *
-pickle_op_empty_list(struct machine *m)
-{
-	return machine_push_new(m, (struct value){ .kind = VALUE_LIST });
-}
-
-static const char *
-pickle_op_empty_tuple(struct machine *m)
-{
-	return machine_push_new(m, (struct value){ .kind = VALUE_TUPLE });
-}
-
-static const char *
 pickle_op_tuple(struct machine *m)
 {
-	size_t n = machine_above(m);
+	size_t values = machine_above(m);
 
 	WANT_MARK(m);
 	m->marks--;
-	return machine_tuple(m, n);
+	return machine_tuple(m, values);
 }
 
 static const char *
-pickle_op_tuple1(struct machine *m)
+pickle_op_tuple_of(struct machine *m)
 {
-	return machine_tuple(m, 1);
+	return machine_tuple(m, m->operand);
 }
 
+/* Add the topmost value to a list, or the topmost key and value to a dict. */
 static const char *
-pickle_op_tuple2(struct machine *m)
+pickle_op_add(struct machine *m)
 {
-	return machine_tuple(m, 2);
+	return machine_join(m, m->operand == VALUE_DICT ? 2 : 1,
+	    (enum value_kind)m->operand);
 }
 
+/* Add the values above the mark. */
 static const char *
-pickle_op_tuple3(struct machine *m)
+pickle_op_add_marked(struct machine *m)
 {
-	return machine_tuple(m, 3);
-}
-
-static const char *
-pickle_join_marked(struct machine *m, enum value_kind kind)
-{
-	size_t n = machine_above(m);
+	size_t values = machine_above(m);
 
 	WANT_MARK(m);
 	m->marks--;
-	return machine_join(m, n, kind);
-}
-
-static const char *
-pickle_op_append(struct machine *m)
-{
-	return machine_join(m, 1, VALUE_LIST);
-}
-
-static const char *
-pickle_op_appends(struct machine *m)
-{
-	return pickle_join_marked(m, VALUE_LIST);
-}
-
-static const char *
-pickle_op_setitem(struct machine *m)
-{
-	return machine_join(m, 2, VALUE_DICT);
-}
-
-static const char *
-pickle_op_setitems(struct machine *m)
-{
-	return pickle_join_marked(m, VALUE_DICT);
+	return machine_join(m, values, (enum value_kind)m->operand);
 }
 
 /* ---- classes, which are names ---- */
@@ -356,63 +259,89 @@ pickle_op_stop(struct machine *m)
 
 /*
  * Those with a function are done; the others have their names only, for the
- * message that refuses them.
+ * message that refuses them.  The operand is the integer of ${bytes} bytes, lowest
+ * first, that follows the opcode, or if ${bytes} is 0 the one given here.
  */
-static const struct { const char *name; opcode *run; } opcodes[256] = {
-	[0x80] = { "PROTO", pickle_op_proto },
-	['.'] = { "STOP", pickle_op_stop }, ['N'] = { "NONE", pickle_op_none },
-	[0x88] = { "NEWTRUE", pickle_op_true },
-	[0x89] = { "NEWFALSE", pickle_op_false },
-	['J'] = { "BININT", pickle_op_binint },
-	['K'] = { "BININT1", pickle_op_binint1 },
-	['M'] = { "BININT2", pickle_op_binint2 },
-	['G'] = { "BINFLOAT", pickle_op_binfloat },
-	['X'] = { "BINUNICODE", pickle_op_text4 },
-	['q'] = { "BINPUT", pickle_op_put1 },
-	['r'] = { "LONG_BINPUT", pickle_op_put4 },
-	['h'] = { "BINGET", pickle_op_get1 },
-	['j'] = { "LONG_BINGET", pickle_op_get4 },
-	['('] = { "MARK", machine_mark },
-	['}'] = { "EMPTY_DICT", pickle_op_empty_dict },
-	[']'] = { "EMPTY_LIST", pickle_op_empty_list },
-	[')'] = { "EMPTY_TUPLE", pickle_op_empty_tuple },
-	['t'] = { "TUPLE", pickle_op_tuple },
-	[0x85] = { "TUPLE1", pickle_op_tuple1 },
-	[0x86] = { "TUPLE2", pickle_op_tuple2 },
-	['a'] = { "APPEND", pickle_op_append },
-	['e'] = { "APPENDS", pickle_op_appends },
-	['s'] = { "SETITEM", pickle_op_setitem },
-	['u'] = { "SETITEMS", pickle_op_setitems },
-	['c'] = { "GLOBAL", pickle_op_global },
-	['R'] = { "REDUCE", pickle_op_reduce },
-	['b'] = { "BUILD", pickle_op_build },
-	['Q'] = { "BINPERSID", pickle_op_binpersid },
+static const struct {
+	const char *name;
+	opcode *run;
+	int bytes;
+	uint32_t operand;
+} opcodes[256] = {
+	[0x80] = { "PROTO", pickle_op_proto, 1, 0 },
+	['.'] = { "STOP", pickle_op_stop, 0, 0 },
+	['N'] = { "NONE", pickle_op_none, 0, 0 },
+	[0x88] = { "NEWTRUE", pickle_op_true, 0, 0 },
+	[0x89] = { "NEWFALSE", pickle_op_new, 0, VALUE_BOOL },
+	['J'] = { "BININT", pickle_op_binint, 4, 0 },
+	['K'] = { "BININT1", pickle_op_count, 1, 0 },
+	['M'] = { "BININT2", pickle_op_count, 2, 0 },
+	['G'] = { "BINFLOAT", pickle_op_binfloat, 0, 0 },
+	['X'] = { "BINUNICODE", pickle_op_text, 4, 0 },
+	['q'] = { "BINPUT", pickle_op_put, 1, 0 },
+	['r'] = { "LONG_BINPUT", pickle_op_put, 4, 0 },
+	['h'] = { "BINGET", pickle_op_get, 1, 0 },
+	['j'] = { "LONG_BINGET", pickle_op_get, 4, 0 },
+	['('] = { "MARK", machine_mark, 0, 0 },
+	['}'] = { "EMPTY_DICT", pickle_op_new, 0, VALUE_DICT },
+	[']'] = { "EMPTY_LIST", pickle_op_new, 0, VALUE_LIST },
+	[')'] = { "EMPTY_TUPLE", pickle_op_new, 0, VALUE_TUPLE },
+	['t'] = { "TUPLE", pickle_op_tuple, 0, 0 },
+	[0x85] = { "TUPLE1", pickle_op_tuple_of, 0, 1 },
+	[0x86] = { "TUPLE2", pickle_op_tuple_of, 0, 2 },
+	['a'] = { "APPEND", pickle_op_add, 0, VALUE_LIST },
+	['e'] = { "APPENDS", pickle_op_add_marked, 0, VALUE_LIST },
+	['s'] = { "SETITEM", pickle_op_add, 0, VALUE_DICT },
+	['u'] = { "SETITEMS", pickle_op_add_marked, 0, VALUE_DICT },
+	['c'] = { "GLOBAL", pickle_op_global, 0, 0 },
+	['R'] = { "REDUCE", pickle_op_reduce, 0, 0 },
+	['b'] = { "BUILD", pickle_op_build, 0, 0 },
+	['Q'] = { "BINPERSID", pickle_op_binpersid, 0, 0 },
 	/* The legacy magic and times in nanoseconds; numpy's numbers;
 	 * metadata; Python 2's texts. */
-	[0x8a] = { "LONG1", pickle_op_long1 },
-	    [0x87] = { "TUPLE3", pickle_op_tuple3 },
-	[0x81] = { "NEWOBJ", pickle_op_newobj },
-	['U'] = { "SHORT_BINSTRING", pickle_op_text1 },
-	['T'] = { "BINSTRING", pickle_op_bytes4 },
-	['0'] = { "POP", NULL }, ['1'] = { "POP_MARK", NULL },
-	['2'] = { "DUP", NULL }, ['F'] = { "FLOAT", NULL },
-	['I'] = { "INT", NULL }, ['L'] = { "LONG", NULL },
-	['P'] = { "PERSID", NULL }, ['S'] = { "STRING", NULL },
-	['V'] = { "UNICODE", NULL }, ['d'] = { "DICT", NULL },
-	['g'] = { "GET", NULL }, ['i'] = { "INST", NULL },
-	['l'] = { "LIST", NULL }, ['o'] = { "OBJ", NULL },
-	['p'] = { "PUT", NULL }, [0x82] = { "EXT1", NULL },
-	[0x83] = { "EXT2", NULL }, [0x84] = { "EXT4", NULL },
-	[0x8b] = { "LONG4", NULL }, ['B'] = { "BINBYTES", NULL },
-	['C'] = { "SHORT_BINBYTES", NULL },
-	[0x8c] = { "SHORT_BINUNICODE", NULL },
-	[0x8d] = { "BINUNICODE8", NULL }, [0x8e] = { "BINBYTES8", NULL },
-	[0x8f] = { "EMPTY_SET", NULL }, [0x90] = { "ADDITEMS", NULL },
-	[0x91] = { "FROZENSET", NULL }, [0x92] = { "NEWOBJ_EX", NULL },
-	[0x93] = { "STACK_GLOBAL", NULL }, [0x94] = { "MEMOIZE", NULL },
-	[0x95] = { "FRAME", NULL }, [0x96] = { "BYTEARRAY8", NULL },
-	[0x97] = { "NEXT_BUFFER", NULL }, [0x98] = { "READONLY_BUFFER", NULL },
+	[0x8a] = { "LONG1", pickle_op_long1, 1, 0 },
+	[0x87] = { "TUPLE3", pickle_op_tuple_of, 0, 3 },
+	[0x81] = { "NEWOBJ", pickle_op_newobj, 0, 0 },
+	['U'] = { "SHORT_BINSTRING", pickle_op_text, 1, 0 },
+	['T'] = { "BINSTRING", pickle_op_bytes, 4, 0 },
+	['0'] = { "POP", NULL, 0, 0 }, ['1'] = { "POP_MARK", NULL, 0, 0 },
+	['2'] = { "DUP", NULL, 0, 0 }, ['F'] = { "FLOAT", NULL, 0, 0 },
+	['I'] = { "INT", NULL, 0, 0 }, ['L'] = { "LONG", NULL, 0, 0 },
+	['P'] = { "PERSID", NULL, 0, 0 }, ['S'] = { "STRING", NULL, 0, 0 },
+	['V'] = { "UNICODE", NULL, 0, 0 }, ['d'] = { "DICT", NULL, 0, 0 },
+	['g'] = { "GET", NULL, 0, 0 }, ['i'] = { "INST", NULL, 0, 0 },
+	['l'] = { "LIST", NULL, 0, 0 }, ['o'] = { "OBJ", NULL, 0, 0 },
+	['p'] = { "PUT", NULL, 0, 0 }, [0x82] = { "EXT1", NULL, 0, 0 },
+	[0x83] = { "EXT2", NULL, 0, 0 }, [0x84] = { "EXT4", NULL, 0, 0 },
+	[0x8b] = { "LONG4", NULL, 0, 0 }, ['B'] = { "BINBYTES", NULL, 0, 0 },
+	['C'] = { "SHORT_BINBYTES", NULL, 0, 0 },
+	[0x8c] = { "SHORT_BINUNICODE", NULL, 0, 0 },
+	[0x8d] = { "BINUNICODE8", NULL, 0, 0 },
+	[0x8e] = { "BINBYTES8", NULL, 0, 0 },
+	[0x8f] = { "EMPTY_SET", NULL, 0, 0 },
+	[0x90] = { "ADDITEMS", NULL, 0, 0 },
+	[0x91] = { "FROZENSET", NULL, 0, 0 },
+	[0x92] = { "NEWOBJ_EX", NULL, 0, 0 },
+	[0x93] = { "STACK_GLOBAL", NULL, 0, 0 },
+	[0x94] = { "MEMOIZE", NULL, 0, 0 }, [0x95] = { "FRAME", NULL, 0, 0 },
+	[0x96] = { "BYTEARRAY8", NULL, 0, 0 },
+	[0x97] = { "NEXT_BUFFER", NULL, 0, 0 },
+	[0x98] = { "READONLY_BUFFER", NULL, 0, 0 },
 };
+
+/* Take the operand of opcode ${code} and run it. */
+static const char *
+pickle_run(struct machine *m, unsigned char code)
+{
+	int bytes = opcodes[code].bytes;
+	const unsigned char *p;
+
+	m->operand = opcodes[code].operand;
+	TAKE(m, (size_t)bytes, p);
+	for (int i = bytes; i-- > 0;)
+		m->operand = m->operand << 8 | p[i];
+	return opcodes[code].run(m);
+}
 
 int
 pickle_load(const struct pickle *p, size_t *used, struct value **to)
@@ -435,7 +364,7 @@ pickle_load(const struct pickle *p, size_t *used, struct value **to)
 			    code, name != NULL ? name : "unknown");
 			return -2;
 		}
-		bad = opcodes[code].run(&m);
+		bad = pickle_run(&m, code);
 		if (bad != NULL) {
 			fail("%s: offset %zu: opcode %s: %s", p->path,
 			    p->base + from, name, strcmp(bad, FULL) != 0 ? bad :

@@ -13,6 +13,7 @@
 struct machine {
 	struct pickle p;
 	size_t at;			/* behind the opcode being done */
+	uint32_t operand;		/* of that opcode */
 	struct value **stack;
 	size_t n, cap;
 	size_t *mark;			/* heights of the stack */

@@ -155,29 +155,39 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 		    path, bad, a->zip.members, text_quote(first));
 }
 
+/* List the tensors of pickle ${p}; torch_dict explains ${find} and ${from}. */
+static int
+torch_read_pickle(struct pickle p,
+    struct numbers (*find)(const void *from, const struct storage *s),
+    const void *from, struct weights *w)
+{
+	struct storages storages;
+	struct value *root;
+	size_t used;
+	int bad;
+
+	torch_pickle_begin(&p, &storages);
+	bad = pickle_load(&p, &used, &root);
+	if (!bad)
+		bad = torch_dict(&p, root, find, from, w);
+	if (!bad)
+		torch_say_unknown(p.path, p.unknown);
+	torch_pickle_end(&p);
+	return bad;
+}
+
 static int
 torch_read_zip(const char *path, const struct torch_archive *a,
     struct weights *w)
 {
 	const struct zip_member *m = torch_member(a, "", "data.pkl");
 	const struct zip_member *order = torch_member(a, "", "byteorder");
-	struct pickle p = torch_pickle_at(path, w, m->at, m->bytes);
-	struct storages storages;
-	struct value *root;
-	size_t used;
-	int bad;
 
 	if (order != NULL && (order->bytes != strlen("little") ||
 	    memcmp(a->data + order->at, "little", order->bytes) != 0))
 		return DAMAGED("%s: written on a big-endian machine", path);
-	torch_pickle_begin(&p, &storages);
-	bad = pickle_load(&p, &used, &root);
-	if (!bad)
-		bad = torch_dict(&p, root, torch_find_member, a, w);
-	if (!bad)
-		torch_say_unknown(path, p.unknown);
-	torch_pickle_end(&p);
-	return bad;
+	return torch_read_pickle(torch_pickle_at(path, w, m->at, m->bytes),
+	    torch_find_member, a, w);
 }
 
 int
@@ -328,18 +338,6 @@ torch_find_nothing(const void *nothing, const struct storage *s)
 int
 torch_pickle(const char *path, struct weights *w)
 {
-	struct pickle p = torch_pickle_at(path, w, 0, w->file.n);
-	struct storages storages;
-	struct value *root;
-	size_t used;
-	int bad;
-
-	torch_pickle_begin(&p, &storages);
-	bad = pickle_load(&p, &used, &root);
-	if (!bad)
-		bad = torch_dict(&p, root, torch_find_nothing, NULL, w);
-	if (!bad)
-		torch_say_unknown(path, p.unknown);
-	torch_pickle_end(&p);
-	return bad;
+	return torch_read_pickle(torch_pickle_at(path, w, 0, w->file.n),
+	    torch_find_nothing, NULL, w);
 }
