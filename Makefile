@@ -129,7 +129,8 @@ ISA_avx2   = -mavx2 -mfma
 ISA_amx    = $(ISA_avx512) -mavx512bf16 -mamx-tile -mamx-bf16
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
-LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c))
+# A program is linked with those options alone that it calls.
+LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c cmd/options/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
 # Compiled for AMX, where that may be.
 LIB_AMX   := $(filter %.amx.c,$(LIB_C))

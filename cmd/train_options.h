@@ -7,10 +7,11 @@
 
 #include "base/options.h"
 #include "train/learn/learner_options.h"
-#include "train/loop/clips.h"
 #include "train/modes.h"
 #include "train/optim/optimizer_options.h"
 #include "train/reduce/sum_options.h"
+
+#include "options/clips.h"
 
 /* As the options are called; a text is NULL where it was not set. */
 struct train_options {

@@ -12,14 +12,15 @@
 #include "base/options.h"
 #include "base/share.h"
 #include "base/text.h"
-#include "bench/allreduce_options.h"
 #include "bench/cases.h"
 #include "bench/machine.h"
 #include "data/loader.h"
 #include "draw/plot.h"
-#include "train/loop/clips.h"
-#include "train/loop/options.h"
+#include "train/loop/session.h"
 #include "train/run/agree.h"
+
+#include "options/allreduce.h"
+#include "options/clips.h"
 
 static const char *config, *data, *schedule_path, *sheet;
 static struct clip_settings clips = CLIP_SETTINGS;
@@ -227,26 +228,27 @@ struct bench_subtest {
 	const char *name;
 	int (*run)(struct bench_session *s);
 	int network;			/* it needs one */
+	int clips;			/* it has the options of clips */
 	const char *options;		/* beside those that all have */
 	const char *shapes;		/* unless others are asked for */
 };
 
 static const struct bench_subtest subtests[] = {
-	{ "decode", vt_bench_run_decode, 0,
+	{ "decode", vt_bench_run_decode, 0, 0,
 	    " data shape images short-side threads ",
 	    "1x1x224 1x1x158 1x1x112" },
-	{ "loader", vt_bench_run_loader, 0,
-	    " data shape schedule threads sheet " CLIP_OPTIONS " ",
+	{ "loader", vt_bench_run_loader, 0, 1,
+	    " data shape schedule threads sheet ",
 	    "8x8x224" },
-	{ "op", vt_bench_run_op, 1,
+	{ "op", vt_bench_run_op, 1, 0,
 	    " model shape num-classes device precision autotune "
 	    "threads ",
 	    "2x8x224" },
-	{ "step", vt_bench_run_step, 1,
+	{ "step", vt_bench_run_step, 1, 0,
 	    " data model shape schedule num-classes kinds convs device "
 	    "precision autotune fuse threads ",
 	    "2x8x224" },
-	{ "allreduce", vt_bench_run_allreduce, 0,
+	{ "allreduce", vt_bench_run_allreduce, 0, 0,
 	    " min max factor vectors algorithm "
 	    "comm-dtype overlap tune step-timeout ", "" },
 };
@@ -274,8 +276,8 @@ vt_bench_check_unused(const struct bench_subtest *t)
 		"schedule", "num-classes", "kinds", "convs", "images",
 		"short-side", "min", "max", "factor", "vectors", "algorithm",
 		"comm-dtype", "overlap", "tune", "step-timeout", "device",
-		"precision", "autotune", "fuse", "threads", "sheet",
-		CLIP_OPTION_NAMES };
+		"precision", "autotune", "fuse", "threads", "sheet" };
+	static const struct option_row of_clips[] = { OPTION_CLIPS(clips) };
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -285,6 +287,11 @@ vt_bench_check_unused(const struct bench_subtest *t)
 			options_wrong("--%s means nothing to %s", names[i],
 			    t->name);
 	}
+	for (size_t i = 0; i < sizeof(of_clips) / sizeof(of_clips[0]); i++)
+		if (config == NULL && !t->clips &&
+		    options_given(of_clips[i].name))
+			options_wrong("--%s means nothing to %s",
+			    of_clips[i].name, t->name);
 }
 
 static void
@@ -315,18 +322,16 @@ vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
 static void
 vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 {
-	char why[300];
+	struct error why = { "" };
 	int size, bad = 0;
 
 	launch_rank(&size);
 	vt_bench_check_unused(t);
 	vt_bench_set_shapes(s, t);
-	fail_capture(why, sizeof(why));
 	for (size_t i = 0; i < requirements.n && !bad; i++)
-		bad = bench_require(&s->b, requirements.item[i]) != 0;
-	fail_capture(NULL, 0);
+		bad = bench_require(&s->b, requirements.item[i], &why) != 0;
 	if (bad)
-		options_wrong("--require: %s", why);
+		options_wrong("--require: %s", why.text);
 	if (s->files > 0 && t->run != vt_bench_run_decode)
 		options_wrong("%s: %s takes no operands",
 		    text_quote(s->file[0]), t->name);

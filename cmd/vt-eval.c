@@ -23,9 +23,11 @@
 #include "ingest/list.h"
 #include "media/video.h"
 #include "shard/stream.h"
-#include "train/loop/options.h"
 #include "train/run/agree.h"
 #include "train/run/versions.h"
+
+#include "options/common.h"
+#include "options/packed.h"
 
 static const char *config, *data, *output;
 static const char *device = "cpu";

@@ -264,11 +264,11 @@ vt_pack_on_verified(void *arg, uint64_t bytes)
 
 static int
 vt_pack_on_frame(void *arg, int thread, const char *ext, const void *data,
-    size_t n, int w, int h)
+    size_t n, int w, int h, struct error *why)
 {
 	struct pack_checking *c = arg;
 
-	return frame_check(c->frames, thread, ext, data, n, w, h);
+	return frame_check(c->frames, thread, ext, data, n, w, h, why);
 }
 
 static int

@@ -14,11 +14,12 @@
 #include "draw/plot.h"
 #include "sched/compare.h"
 #include "sched/query.h"
-#include "sched/rule.h"
 #include "sched/summary.h"
 #include "shard/dataset.h"
 #include "train/loop/check.h"
-#include "train/loop/options.h"
+
+#include "options/common.h"
+#include "options/rule.h"
 #include "train/run/schedule_draw.h"
 
 static struct rule rule = RULE_SETTINGS;

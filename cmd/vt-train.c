@@ -209,7 +209,8 @@ static int
 vt_train_say_time(const struct train_options *o, struct session *s, int own)
 {
 	struct estimate e = { 0 };
-	char text[256], why[256];
+	struct error why = { "" }, *before;
+	char text[256];
 	int known = o->quiet > 0 ? -1 : 0;
 
 	if (s->comm->rank == 0 && known == 0)
@@ -220,11 +221,12 @@ vt_train_say_time(const struct train_options *o, struct session *s, int own)
 	}
 	if (known == 0 && estimate_is_cheap(&s->t)) {
 		estimate_free(&e);
-		fail_capture(why, sizeof(why));
+		before = fail_into(&why);
 		known = estimate_measure(&s->t, own, &e) == 0;
-		fail_capture(NULL, 0);
+		fail_into(before);
 		if (!known)
-			detail("the time of the run is not known: %s", why);
+			detail("the time of the run is not known: %s",
+			    why.text);
 	}
 	if (known == 1 && s->comm->rank == 0)
 		note("%s", estimate_text(&e, text));

@@ -6,6 +6,8 @@
 #include "backend/backend.h"
 #include "base/fail.h"
 
+#include "said.h"
+
 /* 1 if a device of ${b} can be opened; 0 after a test that is skipped. */
 static int
 has_device(const struct backend *b)
@@ -14,9 +16,9 @@ has_device(const struct backend *b)
 	struct device *d;
 	int there;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	d = device_open(b, &(struct device_options){ .threads = 1 });
-	fail_capture(NULL, 0);
+	said_end();
 	there = d != NULL;
 	device_close(d);
 	if (!there)

@@ -9,7 +9,7 @@ png_decode(const void *data, size_t n)
 {
 	struct image *m = xcalloc(1, sizeof(*m));
 
-	if (png_decode_to(m, data, n) == 0)
+	if (png_decode_to(m, data, n, NULL) == 0)
 		return m;
 	image_free(m);
 	return NULL;

@@ -27,28 +27,31 @@ choice_cache_path(void)
  */
 static int
 choice_cache_read(struct device *d, const char *path, struct buffer *text,
-    char *why, size_t size)
+    struct error *why)
 {
-	*why = '\0';
+	struct error *before;
+
 	if (file_size(path) < 0)
 		return 0;
-	fail_capture(why, size);
+	before = fail_into(why);
 	if (file_read_text(path, text) == 0)
 		device_choose(d, CHOICES_KNOWN, text_quote(path), text->data);
-	fail_capture(NULL, 0);
-	return *why == '\0' ? 0 : -1;
+	fail_into(before);
+	return *why->text == '\0' ? 0 : -1;
 }
 
 void
 choice_cache_load(struct device *d)
 {
-	char *path = choice_cache_path(), why[512];
+	char *path = choice_cache_path();
+	struct error why = { "" };
 	char *any = device_choices(d, CHOICES_KNOWN);
 	struct buffer text = { 0 };
 
 	if (any != NULL && path != NULL && choice_cache_read(d, path, &text,
-	    why, sizeof(why)) != 0)
-		warning("%s: the fastest algorithms are searched again", why);
+	    &why) != 0)
+		warning("%s: the fastest algorithms are searched again",
+		    why.text);
 	buffer_free(&text);
 	free(any);
 	free(path);
@@ -57,25 +60,25 @@ choice_cache_load(struct device *d)
 void
 choice_cache_save(struct device *d)
 {
-	char *path = choice_cache_path(), *now, *dir, why[512];
+	char *path = choice_cache_path(), *now, *dir;
+	struct error read = { "" }, why = { "" }, *before;
 	struct buffer was = { 0 };
 
 	if (path == NULL)
 		return;
 	/* Another process may have written it since choice_cache_load. */
-	if (choice_cache_read(d, path, &was, why, sizeof(why)) != 0)
+	if (choice_cache_read(d, path, &was, &read) != 0)
 		buffer_free(&was);
 	now = device_choices(d, CHOICES_KNOWN);
 	if (now != NULL && (was.n == 0 || strcmp(was.data, now) != 0)) {
 		dir = path_dir(path);
-		*why = '\0';
-		fail_capture(why, sizeof(why));
+		before = fail_into(&why);
 		if (file_make_dir(dir) == 0)
 			commit_text(path, now);
-		fail_capture(NULL, 0);
-		if (*why != '\0')
+		fail_into(before);
+		if (*why.text != '\0')
 			warning("%s: other runs will search the fastest "
-			    "algorithms again", why);
+			    "algorithms again", why.text);
 		free(dir);
 	}
 	buffer_free(&was);

@@ -18,7 +18,7 @@ static const char *name = "vt";
 static int my_rank, ranks = 1, quiet, verbose;
 static void (*_Atomic before_message)(void);	/* any thread's */
 static void (*end_others)(int status);
-static _Thread_local struct { char *buf; size_t size; } capture;
+static _Thread_local struct error *destination;	/* NULL: print */
 
 const char *
 program_name(void)
@@ -68,13 +68,13 @@ program_verbose(int level)
 	verbose = level;
 }
 
-void
-fail_capture(char *buf, size_t size)
+struct error *
+fail_into(struct error *e)
 {
-	capture.buf = buf;
-	capture.size = size;
-	if (buf != NULL && size > 0)
-		buf[0] = '\0';
+	struct error *before = destination;
+
+	destination = e;
+	return before;
 }
 
 void
@@ -98,20 +98,17 @@ fail_clean(char *s)
 	}
 }
 
-/* Append the message to this thread's capture buffer. */
 static void
-fail_capture_add(const char *fmt, va_list ap)
+error_add(struct error *e, const char *fmt, va_list ap)
 {
-	size_t at = strlen(capture.buf);
+	size_t at = strlen(e->text);
 
-	if (at > 0 && at + 2 < capture.size) {
-		strcpy(capture.buf + at, "; ");
+	if (at > 0 && at + 2 < sizeof(e->text)) {
+		strcpy(e->text + at, "; ");
 		at += 2;
 	}
-	if (at < capture.size) {
-		vsnprintf(capture.buf + at, capture.size - at, fmt, ap);
-		fail_clean(capture.buf + at);
-	}
+	vsnprintf(e->text + at, sizeof(e->text) - at, fmt, ap);
+	fail_clean(e->text + at);
 }
 
 /*
@@ -253,43 +250,45 @@ fail_say(const char *who, const char *line)
 	fail_write(who, line);
 }
 
+/* Add the message to ${e}, or print it unless messages are as quiet as ${level}. */
 static void
-fail_report(const char *severity, const char *fmt, va_list ap)
+fail_report(struct error *e, int level, const char *severity, const char *fmt,
+    va_list ap)
 {
 	int saved = errno;
 
-	if (capture.buf != NULL)
-		fail_capture_add(fmt, ap);
-	else if (!fail_defer(severity, fmt, ap))
+	if (e == NULL)
+		e = destination;
+	if (e != NULL)
+		error_add(e, fmt, ap);
+	else if (quiet < level && !fail_defer(severity, fmt, ap))
 		fail_print(severity, fmt, ap);
 	errno = saved;
 }
 
 int
-fail(const char *fmt, ...)
+error_set(struct error *e, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (quiet >= 2 && capture.buf == NULL)
-		return -1;
 	va_start(ap, fmt);
-	fail_report("error", fmt, ap);
+	fail_report(e, 2, "error", fmt, ap);
 	va_end(ap);
 	return -1;
 }
 
 int
-fail_errno(const char *fmt, ...)
+error_errno(struct error *e, const char *fmt, ...)
 {
-	char text[LINE], room[128];
+	char text[LINE], buffer[128];
 	/* GNU's form; and before vsnprintf, which may change errno. */
-	const char *why = strerror_r(errno, room, sizeof(room));
+	const char *why = strerror_r(errno, buffer, sizeof(buffer));
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return fail("%s: %s", text, why);
+	return error_set(e, "%s: %s", text, why);
 }
 
 void
@@ -297,10 +296,8 @@ warning(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (quiet >= 1 && capture.buf == NULL)
-		return;
 	va_start(ap, fmt);
-	fail_report("warning", fmt, ap);
+	fail_report(NULL, 1, "warning", fmt, ap);
 	va_end(ap);
 }
 

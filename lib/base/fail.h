@@ -31,10 +31,10 @@ void program_rank(int rank, int size);
 void program_quiet(int level);
 
 /* fail(fmt, ...): print an error.  Return -1. */
-int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define fail(...) error_set(NULL, __VA_ARGS__)
 
 /* fail_errno(fmt, ...): as fail, followed by ": " and strerror(errno). */
-int fail_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define fail_errno(...) error_errno(NULL, __VA_ARGS__)
 
 /* fail_null(fmt, ...): as fail, for functions that return a pointer. */
 #define fail_null(...) (fail(__VA_ARGS__), NULL)
@@ -73,12 +73,29 @@ char *fail_held(void);
 void fail_say(const char *who, const char *line);
 
 /*
- * fail_capture(buf, size):
- * Until the next call, errors and warnings of this thread go to ${buf}, cut
- * to ${size} and separated by "; ", instead of to standard error.  A NULL
- * ${buf} ends the capture.  For workers whose results are reported in order.
+ * struct error: why a call failed, for a caller that drops the message or says
+ * more than the callee knows.  Such a callee takes a struct error, which is NULL
+ * if the message is to be printed.
  */
-void fail_capture(char *buf, size_t size);
+struct error { char text[1024]; };
+
+/*
+ * error_set(e, fmt, ...): add a message to ${e}, after "; " if it has one.  Print
+ * it as fail() does if ${e} is NULL.  Return -1.
+ * error_errno: the same, followed by ": " and strerror(errno).
+ */
+int error_set(struct error *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+int error_errno(struct error *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * fail_into(e):
+ * Add the errors and warnings of this thread to ${e} from now on; NULL: print
+ * them.  Return what they were added to, which the caller restores.  For calls
+ * whose callees are too many to take a struct error each.
+ */
+struct error *fail_into(struct error *e);
 
 /*
  * fail_hook(before): call ${before} ahead of each message, so that a live

@@ -41,18 +41,24 @@ file_sync(int fd)
 int
 file_read(const char *path, struct buffer *b)
 {
+	return file_try(path, b, NULL);
+}
+
+int
+file_try(const char *path, struct buffer *b, struct error *e)
+{
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) :
 	    file_open(path, O_RDONLY);
 	char block[65536];
 	ssize_t n;
 
 	if (fd < 0)
-		return fail_errno("%s: cannot open", Q(path));
+		return error_errno(e, "%s: cannot open", Q(path));
 	while ((n = read(fd, block, sizeof(block))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			fail_errno("%s: cannot read", Q(path));
+			error_errno(e, "%s: cannot read", Q(path));
 			close(fd);
 			return -1;
 		}

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -15,6 +16,9 @@
 
 /* file_read(path, b): all of ${path}, or of standard input for "-". */
 int file_read(const char *path, struct buffer *b);
+
+/* file_try(path, b, e): the same with the message in ${e}. */
+int file_try(const char *path, struct buffer *b, struct error *e);
 
 /* file_read_text(path, b): the same, refusing what holds a zero byte. */
 int file_read_text(const char *path, struct buffer *b);

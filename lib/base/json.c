@@ -157,20 +157,29 @@ json_use_xmalloc(void)
 struct json *
 json_parse(const char *what, const char *text, size_t n)
 {
+	return json_try(what, text, n, NULL);
+}
+
+struct json *
+json_try(const char *what, const char *text, size_t n, struct error *e)
+{
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	json_error_t error;
 	json_t *v;
 
 	pthread_once(&once, json_use_xmalloc);
 	v = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
-	if (v == NULL)
-		return fail_null("%s: not valid JSON at line %d, column %d: %s",
+	if (v == NULL) {
+		error_set(e, "%s: not valid JSON at line %d, column %d: %s",
 		    what, error.line, error.column, error.text);
+		return NULL;
+	}
 	/* jansson itself stops at 2048, so this comes back. */
 	if (json_depth(json_to_ours(v)) > JSON_DEPTH) {
 		json_decref(v);
-		return fail_null("%s: JSON nested more than %d deep", what,
+		error_set(e, "%s: JSON nested more than %d deep", what,
 		    JSON_DEPTH);
+		return NULL;
 	}
 	return (struct json *)v;
 }

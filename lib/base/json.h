@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "base/mem.h"
 
 /*
@@ -45,6 +46,10 @@ struct json;
 
 /* json_parse(what, text, n): NULL after a message that begins with ${what}. */
 struct json *json_parse(const char *what, const char *text, size_t n);
+
+/* json_try(what, text, n, e): the same with the message in ${e}. */
+struct json *json_try(const char *what, const char *text, size_t n,
+    struct error *e);
 void json_free(struct json *document);
 
 /* These return NULL, or -1, without a message if there is no such value. */

@@ -2,21 +2,22 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/library.h"
 
 void *
 library_open(const char *file, const char *who, const struct library_entry *e,
-    size_t n)
+    size_t n, struct error *why)
 {
 	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL), *at;
 
-	if (library == NULL)
-		return fail_null("%s needs %s: %s", who, file, dlerror());
+	if (library == NULL) {
+		error_set(why, "%s needs %s: %s", who, file, dlerror());
+		return NULL;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if ((at = dlsym(library, e[i].name)) == NULL) {
-			fail("%s has no %s, which %s needs", file, e[i].name,
-			    who);
+			error_set(why, "%s has no %s, which %s needs", file,
+			    e[i].name, who);
 			dlclose(library);
 			return NULL;
 		}

@@ -8,14 +8,16 @@
 
 #include <stddef.h>
 
+#include "base/fail.h"
+
 /* A function of a library: its address is written to ${to}, a pointer to it. */
 struct library_entry { const char *name; void *to; };
 
-/* library_open(file, who, e, n): open ${file}, which ${who} needs, and write the
- * address of each of ${n} entries; NULL after a message.  library_close: NULL is
- * fine. */
+/* library_open(file, who, e, n, why): open ${file}, which ${who} needs, and write
+ * the address of each of ${n} entries; NULL after a message (error_set).
+ * library_close: NULL is fine. */
 void *library_open(const char *file, const char *who,
-    const struct library_entry *e, size_t n);
+    const struct library_entry *e, size_t n, struct error *why);
 void library_close(void *library);
 
 /* library_keep(file): others open ${file} and close it, over and over: from now on

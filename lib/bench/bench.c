@@ -77,15 +77,15 @@ figure_p99(const struct figure *f)
 /* ---- what is required ---- */
 
 int
-bench_require(struct bench *b, const char *text)
+bench_require(struct bench *b, const char *text, struct error *why)
 {
 	const char *at = strpbrk(text, "<>");
 	struct requirement r = { 0 };
 
 	if (at == NULL || at == text || at[1] != '=' ||
 	    text_real(at + 2, -1e300, 1e300, &r.bound) != 0)
-		return fail("%s: not a requirement (wanted NAME<=X or NAME>=X)",
-		    text_quote(text));
+		return error_set(why, "%s: not a requirement (wanted NAME<=X or "
+		    "NAME>=X)", text_quote(text));
 	r.name = xstrndup(text, (size_t)(at - text));
 	r.least = *at == '>';
 	b->require = array_room(b->require, b->requirements, &b->cap,

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/fail.h"
+
 /* What was measured: a value for each run. */
 struct figure { double *v; size_t n, cap; };
 
@@ -44,8 +46,8 @@ struct bench {
 	int wrong, unmet;		/* answers; required figures */
 };
 
-/* bench_require(b, text): ask for a figure; -1 after a message. */
-int bench_require(struct bench *b, const char *text);
+/* bench_require(b, text, why): ask for a figure; -1 after a message (error_set). */
+int bench_require(struct bench *b, const char *text, struct error *why);
 
 /* bench_begin(b): print what the machine is and the table's header. */
 void bench_begin(struct bench *b);

@@ -70,7 +70,7 @@ bench_decode_extract(struct bench_decode_job *j, int thread)
 	extract_video(&(struct list_row){ .path = (char *)j->path }, &j->how,
 	    j->extractor[thread], &x);
 	if (!x.kept)
-		fail("%s", x.message);
+		fail("%s", x.message.text);
 	kept = x.kept;
 	j->made[thread] = (struct bench_decode_made){ x.account.frames,
 	    x.sample.width, x.sample.height };

@@ -78,15 +78,12 @@ stored_decode_region(const struct stored *s, int thread,
     const struct stored_frame *f, struct region r, int want_w, int want_h,
     struct image *m, struct region *at)
 {
-	char why[256];
-	int bad;
+	struct error why = { "" };
+	int bad = jpeg_decode(s->decoder[thread], s->data.data + f->at, f->bytes, r,
+	    want_w, want_h, m, at, &why);
 
-	fail_capture(why, sizeof(why));
-	bad = jpeg_decode(s->decoder[thread], s->data.data + f->at, f->bytes, r,
-	    want_w, want_h, m, at);
-	fail_capture(NULL, 0);
 	return bad ? fail("%s: key %s: frame %d: %s", text_quote(
-	    f->sample.shard), f->sample.key, f->number, why) : 0;
+	    f->sample.shard), f->sample.key, f->number, why.text) : 0;
 }
 
 /* The picture must be of the size that the index says. */

@@ -25,7 +25,7 @@ struct filler {
 	struct buffer frame;	/* for effects */
 	size_t *at;		/* [max + 1] where each begins in ${bytes} */
 	int max;
-	char error[1024];
+	struct error error;
 };
 
 /* ---- sources ---- */
@@ -160,7 +160,7 @@ filler_free(struct filler *f)
 const char *
 filler_error(const struct filler *f)
 {
-	return f->error;
+	return f->error.text;
 }
 
 /* ---- clips ---- */
@@ -169,22 +169,24 @@ static int
 fill_read_frames(struct filler *f, const struct frame_source *s,
     const struct clip_request *r)
 {
+	struct error *before;
 	int status;
 
 	fill_reserve_frames(f, r->t);
-	fail_capture(f->error, sizeof(f->error));
+	f->error.text[0] = '\0';
+	before = fail_into(&f->error);
 	status = s->get(s, r->frame, r->t, &f->bytes, f->at, &f->scratch);
-	fail_capture(NULL, 0);
+	fail_into(before);
 	return status;
 }
 
 /* Is the frame of the size that the index promised? */
 static int
-fill_check_size(const struct frame_source *s, int w, int h)
+fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
 {
 	if (w != s->width || h != s->height)
-		return fail("%dx%d pixels (the index says %dx%d)", w, h,
-		    s->width, s->height);
+		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
+		    h, s->width, s->height);
 	return 0;
 }
 
@@ -195,21 +197,22 @@ fill_check_size(const struct frame_source *s, int w, int h)
  */
 static int
 fill_decode(struct filler *f, const struct frame_source *s, const void *data,
-    size_t n, struct region r, int side, struct image *out, struct region *at)
+    size_t n, struct region r, int side, struct image *out, struct region *at,
+    struct error *why)
 {
 	int w, h;
 
 	if (s->png) {
-		if (png_decode_to(&f->pixels, data, n) != 0)
+		if (png_decode_to(&f->pixels, data, n, why) != 0)
 			return -1;
 		*out = f->pixels;
 		*at = r;
-		return fill_check_size(s, out->w, out->h);
+		return fill_check_size(s, out->w, out->h, why);
 	}
-	if (jpeg_size(f->jpeg, data, n, &w, &h) != 0 ||
-	    fill_check_size(s, w, h) != 0)
+	if (jpeg_size(f->jpeg, data, n, &w, &h, why) != 0 ||
+	    fill_check_size(s, w, h, why) != 0)
 		return -1;
-	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at);
+	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at, why);
 }
 
 /* Frame ${k} of the clip: to pixels of the size wanted, or, if ${to} is NULL,
@@ -222,13 +225,10 @@ fill_frame(struct filler *f, const struct frame_source *s,
 	double start = clock_seconds(), decoded;
 	size_t n = f->at[k + 1] - f->at[k];
 	struct image m;
-	char why[512];
-	int status;
+	struct error why = { "" };
+	int status = fill_decode(f, s, f->bytes.data + f->at[k], n, r, c->side,
+	    &m, &at, &why);
 
-	fail_capture(why, sizeof(why));
-	status = fill_decode(f, s, f->bytes.data + f->at[k], n, r, c->side, &m,
-	    &at);
-	fail_capture(NULL, 0);
 	decoded = clock_seconds();
 	if (status == 0 && to != NULL)
 		image_resize(f->resizer, c->crop.how, to, c->side, c->side,
@@ -236,8 +236,9 @@ fill_frame(struct filler *f, const struct frame_source *s,
 	else if (status == 0)
 		raw_add(f->raw, f->resizer, c->crop.how, &m, at, c->crop.flip);
 	else
-		snprintf(f->error, sizeof(f->error), "%s: key %s: frame %d: %s",
-		    s->file, s->key, c->frame[k], why);
+		snprintf(f->error.text, sizeof(f->error.text),
+		    "%s: key %s: frame %d: %s", s->file, s->key, c->frame[k],
+		    why.text);
 	cost->decode += decoded - start;
 	cost->resize += clock_seconds() - decoded;
 	cost->bytes += n;

@@ -37,17 +37,17 @@ frame_check_free(struct frame_check *c)
 }
 
 static int
-frame_check_same_size(int w, int h, int want_w, int want_h)
+frame_check_same_size(int w, int h, int want_w, int want_h, struct error *why)
 {
 	if (want_w != 0 && (w != want_w || h != want_h))
-		return fail("%dx%d pixels (the index says %dx%d)", w, h, want_w,
-		    want_h);
+		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
+		    h, want_w, want_h);
 	return 0;
 }
 
 int
 frame_check(struct frame_check *c, int thread, const char *ext,
-    const void *data, size_t n, int w, int h)
+    const void *data, size_t n, int w, int h, struct error *why)
 {
 	struct frame_check_decoder *d = &c->decoder[thread];
 	struct image jpeg;
@@ -55,15 +55,15 @@ frame_check(struct frame_check *c, int thread, const char *ext,
 	int real_w, real_h;
 
 	if (strcmp(ext, "png") == 0) {
-		if (png_decode_to(&d->png, data, n) != 0)
+		if (png_decode_to(&d->png, data, n, why) != 0)
 			return -1;
-		return frame_check_same_size(d->png.w, d->png.h, w, h);
+		return frame_check_same_size(d->png.w, d->png.h, w, h, why);
 	}
 	if (d->jpeg == NULL)
 		d->jpeg = jpeg_decoder_new();
-	if (jpeg_size(d->jpeg, data, n, &real_w, &real_h) != 0 ||
-	    frame_check_same_size(real_w, real_h, w, h) != 0)
+	if (jpeg_size(d->jpeg, data, n, &real_w, &real_h, why) != 0 ||
+	    frame_check_same_size(real_w, real_h, w, h, why) != 0)
 		return -1;
 	return jpeg_decode(d->jpeg, data, n, (struct region){ 0, 0,
-	    real_w, real_h }, real_w, real_h, &jpeg, &unused);
+	    real_w, real_h }, real_w, real_h, &jpeg, &unused, why);
 }

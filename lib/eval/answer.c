@@ -181,11 +181,11 @@ answer_clip(struct answer *a, const struct extraction *v, double *scores,
 	int bad;
 
 	if (!v->kept) {
-		answer_failed(a, v, v->message, to);
+		answer_failed(a, v, v->message.text, to);
 		return 0;
 	}
-	if (v->message[0] != '\0')
-		warning("%s", v->message);
+	if (v->message.text[0] != '\0')
+		warning("%s", v->message.text);
 	if ((bad = recognise(a->clips->recogniser, v, scores, why)) == -1)
 		return EXIT_FAILED;
 	if (bad != 0) {

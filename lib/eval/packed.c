@@ -16,30 +16,6 @@
 
 #define Q text_quote
 
-/* A picture in the middle of the table would spoil both. */
-static void
-packed_refuse_stdout(const char *option, const char *path)
-{
-	if (path != NULL && strcmp(path, "-") == 0)
-		options_wrong("--%s=-: standard output has the table (wanted a "
-		    "file)", option);
-}
-
-void
-packed_files_check(const struct packed_files *f)
-{
-	packed_refuse_stdout("scores", f->scores);
-	packed_refuse_stdout("per-class", f->per_class);
-	packed_refuse_stdout("sheet", f->sheet);
-	for (size_t i = 0; i < f->matrix.n; i++) {
-		packed_refuse_stdout("matrix", f->matrix.item[i]);
-		if (results_matrix_ready(f->matrix.item[i], 0) != 0)
-			exit(EXIT_USAGE);
-	}
-	if (f->sheet != NULL && plot_ready(f->sheet) != 0)
-		exit(EXIT_USAGE);
-}
-
 int
 packed_open(struct packed *p)
 {

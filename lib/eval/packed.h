@@ -16,10 +16,6 @@ struct packed_files {
 	int sheet_samples, sheet_wrong;
 };
 
-/* packed_files_check(f): can they be made under these names?  Ends the program
- * if not, before any work. */
-void packed_files_check(const struct packed_files *f);
-
 struct packed {
 	const char *path;
 	struct model *model;

@@ -408,7 +408,6 @@ extract_begin(const struct list_row *row, const struct extract_options *o,
 	*x = (struct extraction){ .sample = row->sample };
 	x->sample.streams = extract_streams(o->format);
 	x->sample.status = "failed";
-	fail_capture(x->message, sizeof(x->message));
 }
 
 void
@@ -418,14 +417,16 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
 		.e = e, .fd = -1 };
 	double start = clock_seconds();
+	struct error *before;
 
 	extract_begin(row, o, x);
+	before = fail_into(&x->message);
 	if (file_is_dir(row->path))
 		extract_folder(row, o, e, x);
 	else
 		extract(&w);
 	extract_clean_up(&w);
-	fail_capture(NULL, 0);
+	fail_into(before);
 	if (!x->kept) {
 		spool_free(x->frame);
 		x->frame = NULL;
@@ -451,12 +452,14 @@ extract_look(const struct list_row *row, const struct extract_options *o,
 {
 	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
 		.fd = -1 };
+	struct error *before;
 
 	extract_begin(row, o, x);
+	before = fail_into(&x->message);
 	if (file_is_dir(row->path))
 		extract_folder(row, o, NULL, x);
 	else
 		extract_probe(&w);
 	extract_clean_up(&w);
-	fail_capture(NULL, 0);
+	fail_into(before);
 }

@@ -46,7 +46,7 @@ struct extraction {
 					 * "failed": it could not be decoded;
 					 * time belongs to the extraction */
 	int kept;			/* frames are there to be stored */
-	char message[600];		/* why not, or what was wrong; "" */
+	struct error message;		/* why not, or what was wrong; "" */
 	struct spool *frame;		/* the encoded frames */
 	int *place;			/* [frames] of these, -1: not needed;
 					 * NULL: they are all, in order */

@@ -256,7 +256,7 @@ extract_refusal(const struct list_row *row, const struct extraction *x, int stop
 {
 	int missing = access(row->path, F_OK) != 0 && errno == ENOENT;
 
-	return xprintf("%s%s%s%s%s%s", list_at(row), x->message,
+	return xprintf("%s%s%s%s%s%s", list_at(row), x->message.text,
 	    missing && row->tried != NULL ? " (tried " : "",
 	    missing && row->tried != NULL ? row->tried : "",
 	    missing && row->tried != NULL ? ")" : "", missing && stop ?
@@ -273,8 +273,8 @@ extract_all_say_message(const struct extract_run *r, int i,
 	char *text;
 
 	if (x->kept) {
-		if (x->message[0] != '\0')
-			warning("%s", x->message);
+		if (x->message.text[0] != '\0')
+			warning("%s", x->message.text);
 		return;
 	}
 	text = extract_refusal(&r->list->row[i], x, !r->skip);

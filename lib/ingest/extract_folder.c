@@ -41,9 +41,9 @@ extract_folder_png_size(const struct buffer *b, int *w, int *h)
 
 static int
 extract_folder_decode_png(struct extract_folder_work *w, const struct buffer *b,
-    struct image *m)
+    struct image *m, struct error *why)
 {
-	if (png_decode_to(&w->e->pixels, b->data, b->n) != 0)
+	if (png_decode_to(&w->e->pixels, b->data, b->n, why) != 0)
 		return -1;
 	*m = w->e->pixels;
 	return 0;
@@ -51,18 +51,18 @@ extract_folder_decode_png(struct extract_folder_work *w, const struct buffer *b,
 
 static int
 extract_folder_decode_jpeg(struct extract_folder_work *w,
-    const struct buffer *b, int width, int height, struct image *m)
+    const struct buffer *b, int width, int height, struct image *m, struct error *why)
 {
 	struct region all = { 0, 0, width, height }, at;
 
 	return jpeg_decode(w->e->decoder, b->data, b->n, all, width, height, m,
-	    &at);
+	    &at, why);
 }
 
 /* Decode ${b}, as ${m}; -1 after a message without a name. */
 static int
 extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
-    struct image *m)
+    struct image *m, struct error *why)
 {
 	struct video_info *i = &w->x->info;
 	struct sample *x = &w->x->sample;
@@ -70,20 +70,20 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 
 	if (w->folder.png)
 		extract_folder_png_size(b, &width, &height);
-	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height) != 0)
+	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height, why) != 0)
 		return -1;
 	if ((int64_t)width * height > w->o->max_pixels)
-		return fail("%dx%d pixels (--max-pixels=%lld)", width, height,
+		return error_set(why, "%dx%d pixels (--max-pixels=%lld)", width, height,
 		    (long long)w->o->max_pixels);
-	if ((w->folder.png ? extract_folder_decode_png(w, b, m) :
-	    extract_folder_decode_jpeg(w, b, width, height, m)) != 0)
+	if ((w->folder.png ? extract_folder_decode_png(w, b, m, why) :
+	    extract_folder_decode_jpeg(w, b, width, height, m, why)) != 0)
 		return -1;
 	if (i->width == 0) {
 		i->width = m->w;
 		i->height = m->h;
 		extract_size(w->o, m->w, m->h, &x->width, &x->height);
 		if (x->width > 65500 || x->height > 65500)
-			return fail("%dx%d pixels to store (wanted at most 65500 "
+			return error_set(why, "%dx%d pixels to store (wanted at most 65500 "
 			    "each way)", x->width, x->height);
 	}
 	return 0;
@@ -120,20 +120,15 @@ extract_folder_take_frame(struct extract_folder_work *w, const char *name,
 	struct extraction *x = w->x;
 	struct buffer *from = &w->e->file;
 	struct image m;
-	char why[400];
-	int bad;
+	struct error why = { "" };
 
 	from->n = 0;
 	if (file_read(name, from) != 0)
 		return -1;
 	hasher_add(hash, from->data, from->n);
 	x->sample.source_bytes += from->n;
-	/* Within the capture that is in force, which goes on after it. */
-	fail_capture(why, sizeof(why));
-	bad = extract_folder_decode(w, from, &m);
-	fail_capture(x->message, sizeof(x->message));
-	if (bad)
-		return fail("%s: %s", Q(name), why);
+	if (extract_folder_decode(w, from, &m, &why) != 0)
+		return fail("%s: %s", Q(name), why.text);
 	if (!w->folder.png && w->o->format == EXTRACT_JPEG &&
 	    m.w == x->sample.width && m.h == x->sample.height)
 		return spool_add(x->frame, from->data, from->n);

@@ -83,7 +83,7 @@ ledger_video(struct buffer *b, const char *path, const struct extraction *x)
 			json_put_int(&w, NULL, m->labels[k].class);
 		json_close(&w);
 	}
-	json_put_bytes(&w, "message", x->message);
+	json_put_bytes(&w, "message", x->message.text);
 	json_put_bytes(&w, "path", path);
 	if (!text_is_utf8(path))
 		ledger_put_hex(&w, "path_hex", path);

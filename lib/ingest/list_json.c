@@ -108,5 +108,5 @@ list_json_classes(const char *path, const char *text, size_t n,
 		class_add(c, name[k]);
 	free(name);
 	json_free(o);
-	return result == 0 ? class_check(Q(path), c) : -1;
+	return result == 0 ? class_check(Q(path), c, NULL) : -1;
 }

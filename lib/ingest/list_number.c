@@ -41,7 +41,7 @@ list_number_derive(const struct list_number_items *t, struct class_list *c)
 		if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
 			class_add(c, sorted[i]);
 	free(sorted);
-	return class_check("classes", c);
+	return class_check("classes", c, NULL);
 }
 
 /* ${index} is the order of the names, for bisection. */
@@ -300,7 +300,7 @@ list_number_read_classes(const char *path, struct class_list *c)
 		free(c->name[i]);
 		c->name[i] = name;
 	}
-	result = class_check(Q(path), c);
+	result = class_check(Q(path), c, NULL);
 out:
 	buffer_free(&b);
 	return result;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "base/mem.h"
 #include "media/image.h"
 
@@ -27,22 +28,21 @@ void jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h);
 
 /* jpeg_size(d, data, n, w, h): the size in the header; -1 after a message. */
 int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
-    int *h);
+    int *h, struct error *why);
 
 /*
- * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part):
+ * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
  * Decode as RGB at least the region ${part} of the image, at the smallest
  * scale of 1, 1/2, 1/4 and 1/8 that leaves ${part} no smaller than ${want_w} x
  * ${want_h}.  ${out} points into the decoder, valid until its next call, and
  * shows a little more than ${part}, which lies at ${out_part} in it: enough for
  * image_resize to give the same bits as from the whole image at that scale.
  * A truncated file, or a decoder warning, is an error: -1 after a message
- * without the file's name, which the caller adds by fail_capture and a message
- * of its own.
+ * (error_set) without the file's name, which the caller adds.
  */
 int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part);
+    struct region *out_part, struct error *why);
 
 struct jpeg_encoder *jpeg_encoder_new(int quality);
 void jpeg_encoder_free(struct jpeg_encoder *e);

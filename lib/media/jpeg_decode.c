@@ -111,17 +111,18 @@ jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h)
 }
 
 static int
-jpeg_decode_refuse(struct jpeg_decoder *d)
+jpeg_decode_refuse(struct jpeg_decoder *d, struct error *why)
 {
 	jpeg_abort_decompress(&d->j);
-	return fail("JPEG: %s", d->why);
+	return error_set(why, "JPEG: %s", d->why);
 }
 
 int
-jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h)
+jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h,
+    struct error *why)
 {
 	if (setjmp(d->back))
-		return jpeg_decode_refuse(d);
+		return jpeg_decode_refuse(d, why);
 	jpeg_mem_src(&d->j, data, (unsigned long)n);
 	jpeg_read_header(&d->j, TRUE);
 	*w = (int)d->j.image_width;
@@ -232,10 +233,10 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 int
 jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part)
+    struct region *out_part, struct error *why)
 {
 	if (setjmp(d->back))
-		return jpeg_decode_refuse(d);
+		return jpeg_decode_refuse(d, why);
 	jpeg_decode_inner(d, data, n, part, want_w, want_h, out, out_part);
 	return 0;
 }

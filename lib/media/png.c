@@ -151,23 +151,24 @@ png_decode_inner(struct png_job *j)
 }
 
 int
-png_decode_to(struct image *m, const void *data, size_t n)
+png_decode_to(struct image *m, const void *data, size_t n, struct error *why)
 {
 	struct png_job j = { .in = data, .n = n, .m = m };
 	int status;
 
 	if (n < 8 || png_sig_cmp(data, 0, 8) != 0)
-		return fail("not a PNG file");
+		return error_set(why, "not a PNG file");
 	j.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &j, png_on_error,
 	    png_on_warning);
 	if (j.png == NULL || (j.info = png_create_info_struct(j.png)) == NULL) {
 		png_destroy_read_struct(&j.png, NULL, NULL);
-		return fail("libpng %s does not start", png_libpng_ver);
+		return error_set(why, "libpng %s does not start",
+		    png_libpng_ver);
 	}
 	status = png_decode_inner(&j);
 	png_destroy_read_struct(&j.png, &j.info, NULL);
-	return status == 0 ? 0 : fail("PNG at byte %zu of %zu: %s", j.at, n,
-	    j.error);
+	return status == 0 ? 0 : error_set(why, "PNG at byte %zu of %zu: %s",
+	    j.at, n, j.error);
 }
 
 int

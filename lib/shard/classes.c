@@ -34,7 +34,7 @@ classes_by_name(const void *a, const void *b)
 }
 
 int
-class_check(const char *what, const struct class_list *c)
+class_check(const char *what, const struct class_list *c, struct error *why)
 {
 	char ***sorted = xcalloc(c->n, sizeof(*sorted));
 	int result = 0;
@@ -44,11 +44,11 @@ class_check(const char *what, const struct class_list *c)
 
 		sorted[i] = &c->name[i];
 		if (*s == '\0' || !text_is_utf8(s))
-			result = fail("%s: class %zu: %s (wanted a name in UTF-8)",
+			result = error_set(why, "%s: class %zu: %s (wanted a name in UTF-8)",
 			    what, i, *s == '\0' ? "empty" : Q(s));
 		for (; *s != '\0' && result == 0; s += text_utf8(s))
 			if (text_shown(s) == 0)
-				result = fail("%s: class %zu: %s holds a control "
+				result = error_set(why, "%s: class %zu: %s holds a control "
 				    "character", what, i, Q(c->name[i]));
 		if (result != 0)
 			goto out;
@@ -56,7 +56,7 @@ class_check(const char *what, const struct class_list *c)
 	qsort(sorted, c->n, sizeof(*sorted), classes_by_name);
 	for (size_t i = 1; i < c->n && result == 0; i++)
 		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
-			result = fail("%s: class %s is there twice, as %td and "
+			result = error_set(why, "%s: class %s is there twice, as %td and "
 			    "%td", what, Q(*sorted[i]), sorted[i - 1] - c->name,
 			    sorted[i] - c->name);
 out:
@@ -108,7 +108,7 @@ class_read(const char *path, struct class_list *c)
 		fail("%s: empty (wanted class names, one a line)", Q(path));
 		goto out;
 	}
-	result = class_check(Q(path), c);
+	result = class_check(Q(path), c, NULL);
 out:
 	buffer_free(&b);
 	return result;

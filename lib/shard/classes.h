@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/fail.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -11,9 +12,10 @@ struct class_list { char **name; size_t n, cap; };
 
 void class_add(struct class_list *c, const char *name);	/* copies */
 void class_list_free(struct class_list *c);	/* leaves an empty list */
-/* class_check(what, c): names must be UTF-8 that a terminal only shows
+/* class_check(what, c, why): names must be UTF-8 that a terminal only shows
  * (text_shown), and differ. */
-int class_check(const char *what, const struct class_list *c);
+int class_check(const char *what, const struct class_list *c,
+    struct error *why);
 /* class_text(c, b): append them as lines, which is what classes.txt holds. */
 void class_text(const struct class_list *c, struct buffer *b);
 /* class_write(w, c): put them as the array "classes"; NULL: an empty one. */

@@ -127,7 +127,7 @@ derive_name_by_component(const struct derive *d, int k, struct class_list *to)
 void
 derive_classes(const struct derive *d, struct class_list *to)
 {
-	char said[200];
+	struct error unused = { "" };
 
 	for (int k = 0; k < DEPTH; k++) {
 		int good;
@@ -135,9 +135,7 @@ derive_classes(const struct derive *d, struct class_list *to)
 		if (d->useless[k])
 			continue;
 		derive_name_by_component(d, k, to);
-		fail_capture(said, sizeof(said));
-		good = class_check("classes", to) == 0;
-		fail_capture(NULL, 0);
+		good = class_check("classes", to, &unused) == 0;
 		if (good)
 			return;
 		class_list_free(to);

@@ -15,23 +15,25 @@
 
 /* A member that is an integer from 0 up. */
 static int
-manifest_get_count(const struct json *o, const char *key, uint64_t *to)
+manifest_get_count(const struct json *o, const char *key, uint64_t *to,
+    struct error *why)
 {
 	int64_t v;
 
 	if (json_to_int(json_get(o, key), 0, INT64_MAX, &v) != 0)
-		return fail("\"%s\" is missing or no count", key);
+		return error_set(why, "\"%s\" is missing or no count", key);
 	*to = (uint64_t)v;
 	return 0;
 }
 
 static int
-manifest_get_hash(const struct json *o, const char *key, struct hash128 *to)
+manifest_get_hash(const struct json *o, const char *key, struct hash128 *to,
+    struct error *why)
 {
 	const char *text = json_to_text(json_get(o, key));
 
 	if (text == NULL || hash128_parse(text, to) != 0)
-		return fail("\"%s\" is missing or not 32 hexadecimal digits", key);
+		return error_set(why, "\"%s\" is missing or not 32 hexadecimal digits", key);
 	return 0;
 }
 
@@ -43,10 +45,11 @@ manifest_is_plain_name(const char *s)
 }
 
 static int
-manifest_get_shards(const struct json *list, struct manifest *m)
+manifest_get_shards(const struct json *list, struct manifest *m,
+    struct error *why)
 {
 	if (!json_is(list, '[') || json_size(list) == 0)
-		return fail("\"shards\" is missing or empty");
+		return error_set(why, "\"shards\" is missing or empty");
 	for (size_t i = 0; i < json_size(list); i++) {
 		const struct json *o = json_at(list, i);
 		const char *name = json_to_text(json_get(o, "name"));
@@ -54,44 +57,46 @@ manifest_get_shards(const struct json *list, struct manifest *m)
 		uint64_t first = 0;
 
 		if (!manifest_is_plain_name(name))
-			return fail("shard %zu: \"name\" is missing or not the "
+			return error_set(why, "shard %zu: \"name\" is missing or not the "
 			    "name of a file in the directory", i);
-		if (manifest_get_count(o, "bytes", &s.bytes) != 0 ||
-		    manifest_get_count(o, "samples", &s.samples) != 0 ||
-		    manifest_get_count(o, "frames", &s.frames) != 0 ||
-		    manifest_get_count(o, "first", &first) != 0 ||
-		    manifest_get_hash(o, "xxh128", &s.hash) != 0)
-			return fail("shard %s is not described in full", Q(name));
+		if (manifest_get_count(o, "bytes", &s.bytes, why) != 0 ||
+		    manifest_get_count(o, "samples", &s.samples, why) != 0 ||
+		    manifest_get_count(o, "frames", &s.frames, why) != 0 ||
+		    manifest_get_count(o, "first", &first, why) != 0 ||
+		    manifest_get_hash(o, "xxh128", &s.hash, why) != 0)
+			return error_set(why, "shard %s is not described in full", Q(name));
 		if (s.samples == 0)
-			return fail("shard %s has no samples", Q(name));
+			return error_set(why, "shard %s has no samples", Q(name));
 		if (first != m->samples)
-			return fail("shard %s begins with sample %llu (wanted "
+			return error_set(why, "shard %s begins with sample %llu (wanted "
 			    "%llu)", Q(name), (unsigned long long)first,
 			    (unsigned long long)m->samples);
 		if (s.samples > UINT32_MAX - m->samples ||
 		    s.bytes > INT64_MAX / 2 - m->bytes ||
 		    s.frames > INT64_MAX / 2 - m->frames)
-			return fail("shard %s: its counts are impossible", Q(name));
+			return error_set(why, "shard %s: its counts are impossible", Q(name));
 		manifest_add(m, name, &s);
 	}
 	return 0;
 }
 
 static int
-manifest_check_total(const struct json *o, const char *key, uint64_t want)
+manifest_check_total(const struct json *o, const char *key, uint64_t want,
+    struct error *why)
 {
 	uint64_t v = 0;
 
-	if (manifest_get_count(o, key, &v) != 0)
+	if (manifest_get_count(o, key, &v, why) != 0)
 		return -1;
 	if (v != want)
-		return fail("\"%s\" is %llu, but the shards have %llu", key,
+		return error_set(why, "\"%s\" is %llu, but the shards have %llu", key,
 		    (unsigned long long)v, (unsigned long long)want);
 	return 0;
 }
 
 static int
-manifest_get_classes(const struct json *o, struct manifest *m)
+manifest_get_classes(const struct json *o, struct manifest *m,
+    struct error *why)
 {
 	const struct json *list = json_get(o, "classes");
 	const char *want = json_to_text(json_get(o, "class_xxh3"));
@@ -99,28 +104,28 @@ manifest_get_classes(const struct json *o, struct manifest *m)
 	char text[17];
 
 	if (!json_is(list, '['))
-		return fail("\"classes\" is missing");
+		return error_set(why, "\"classes\" is missing");
 	for (size_t i = 0; i < json_size(list); i++) {
 		const char *name = json_to_text(json_at(list, i));
 
 		if (name == NULL)
-			return fail("class %zu is no text", i);
+			return error_set(why, "class %zu is no text", i);
 		class_add(&m->classes, name);
 	}
-	if (class_check("\"classes\"", &m->classes) != 0)
+	if (class_check("\"classes\"", &m->classes, why) != 0)
 		return -1;
 	class_text(&m->classes, &b);
 	snprintf(text, sizeof(text), "%016llx",
 	    (unsigned long long)hash64(b.data, b.n));
 	buffer_free(&b);
 	if (want == NULL || strcmp(want, text) != 0)
-		return fail("\"class_xxh3\" is %s, but the classes give %s",
+		return error_set(why, "\"class_xxh3\" is %s, but the classes give %s",
 		    want ? Q(want) : "missing", text);
 	return 0;
 }
 
 static int
-manifest_get_all(const struct json *o, struct manifest *m)
+manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 {
 	const char *format = json_to_text(json_get(o, "format"));
 	const struct json *options = json_get(o, "options");
@@ -131,33 +136,33 @@ manifest_get_all(const struct json *o, struct manifest *m)
 	int64_t version;
 
 	if (format == NULL || strcmp(format, "vtset") != 0)
-		return fail("\"format\" is not \"vtset\": not a manifest of vt");
+		return error_set(why, "\"format\" is not \"vtset\": not a manifest of vt");
 	if (json_to_int(json_get(o, "version"), 1, MANIFEST_VERSION, &version) != 0)
-		return fail("\"version\" is missing or later than this program "
+		return error_set(why, "\"version\" is missing or later than this program "
 		    "(wanted 1 to %d)", MANIFEST_VERSION);
 	m->identified = version > 1;
 	settings_key = m->identified ? "settings_id" : "dataset_id";
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
 	    &m->generation) != 0)
-		return fail("\"generation\" is missing or no count");
+		return error_set(why, "\"generation\" is missing or no count");
 	if (!json_is(options, '{'))
-		return fail("\"options\" is missing");
+		return error_set(why, "\"options\" is missing");
 	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
-		return fail("\"streams\" is missing or wrong");
-	if (manifest_get_shards(json_get(o, "shards"), m) != 0 ||
-	    manifest_check_total(o, "bytes", m->bytes) != 0 ||
-	    manifest_check_total(o, "frames", m->frames) != 0 ||
-	    manifest_check_total(o, "samples", m->samples) != 0 ||
-	    manifest_get_classes(o, m) != 0 ||
-	    (m->identified && manifest_get_hash(o, "dataset_id", &m->id) !=
-	    0) || manifest_get_hash(o, settings_key, &m->settings) != 0)
+		return error_set(why, "\"streams\" is missing or wrong");
+	if (manifest_get_shards(json_get(o, "shards"), m, why) != 0 ||
+	    manifest_check_total(o, "bytes", m->bytes, why) != 0 ||
+	    manifest_check_total(o, "frames", m->frames, why) != 0 ||
+	    manifest_check_total(o, "samples", m->samples, why) != 0 ||
+	    manifest_get_classes(o, m, why) != 0 ||
+	    (m->identified && manifest_get_hash(o, "dataset_id", &m->id, why) !=
+	    0) || manifest_get_hash(o, settings_key, &m->settings, why) != 0)
 		return -1;
 	m->options = json_print(options);
 	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
 	id = manifest_settings_id(m->classes_derived ? NULL : &m->classes,
 	    m->options, &m->streams);
 	if (!hash128_equal(id, m->settings))
-		return fail("\"%s\" is %s, but options, classes and streams "
+		return error_set(why, "\"%s\" is %s, but options, classes and streams "
 		    "give %s", settings_key, hash128_text(m->settings, text[0]),
 		    hash128_text(id, text[1]));
 	return 0;
@@ -166,7 +171,8 @@ manifest_get_all(const struct json *o, struct manifest *m)
 struct manifest *
 manifest_read(const char *dir, struct damage *d)
 {
-	char *path = path_join(dir, MANIFEST_NAME), said[300];
+	char *path = path_join(dir, MANIFEST_NAME);
+	struct error said = { "" };
 	struct manifest *m = manifest_new();
 	struct buffer b = { 0 };
 	struct damage own;
@@ -190,13 +196,11 @@ manifest_read(const char *dir, struct damage *d)
 		    strerror(errno));
 		goto out;
 	}
-	fail_capture(said, sizeof(said));
-	if (file_read(path, &b) != 0)
-		bad = damage_set(d, NOWHERE, "io", "%s", said);
-	else if ((o = json_parse("the manifest", b.data, b.n)) == NULL ||
-	    manifest_get_all(o, m) != 0)
-		bad = damage_set(d, NOWHERE, "manifest", "%s", said);
-	fail_capture(NULL, 0);
+	if (file_try(path, &b, &said) != 0)
+		bad = damage_set(d, NOWHERE, "io", "%s", said.text);
+	else if ((o = json_try("the manifest", b.data, b.n, &said)) == NULL ||
+	    manifest_get_all(o, m, &said) != 0)
+		bad = damage_set(d, NOWHERE, "manifest", "%s", said.text);
 out:
 	if (bad && print)
 		damage_say(path, d);

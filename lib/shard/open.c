@@ -132,18 +132,17 @@ shard_read_meta(struct shard *s, struct damage *d)
 {
 	const struct shard_section *x = &s->footer.section[SECTION_META];
 	uint64_t at = s->footer.index_at + x->at;
-	char said[200];
+	struct error said = { "" };
 	struct json *meta;
 	const char *format;
 	int64_t version;
 	int result = 0;
 
-	fail_capture(said, sizeof(said));
-	meta = json_parse("the index's description",
-	    (const char *)shard_section(s, SECTION_META), x->length);
-	fail_capture(NULL, 0);
+	meta = json_try("the index's description",
+	    (const char *)shard_section(s, SECTION_META), x->length,
+	    &said);
 	if (meta == NULL)
-		return damage_set(d, at, "index", "%s", said);
+		return damage_set(d, at, "index", "%s", said.text);
 	format = json_to_text(json_get(meta, "format"));
 	if (format == NULL || strcmp(format, "vtshard") != 0 ||
 	    json_to_int(json_get(meta, "version"), 1, 1, &version) != 0 ||

@@ -166,7 +166,7 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 
 		class_add(&classes, s != NULL ? s : "");
 	}
-	if (class_check(what, &classes) != 0)
+	if (class_check(what, &classes, NULL) != 0)
 		goto out;
 	extract = options != NULL ? json_print(options) : NULL;
 	if (!p->streams_begun) {

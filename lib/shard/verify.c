@@ -196,16 +196,17 @@ static void
 verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)
 {
-	char said[300], what[KEY_MAX + 8], *canonical = NULL;
+	struct error said = { "" }, *before;
+	char what[KEY_MAX + 8], *canonical = NULL;
 	const char *field = NULL;
 	struct sample *s;
 
 	snprintf(what, sizeof(what), "%s.json", k->key);
-	fail_capture(said, sizeof(said));
+	before = fail_into(&said);
 	s = sample_read(what, data, n, &canonical);
-	fail_capture(NULL, 0);
+	fail_into(before);
 	if (s == NULL)
-		verify_found(k, k->w.at, "json", "%s", said);
+		verify_found(k, k->w.at, "json", "%s", said.text);
 	else if ((field = verify_disagrees(k, s, e, r)) != NULL)
 		verify_found(k, k->w.at, "json",
 		    "%s: \"%s\" is not what the index says",
@@ -222,21 +223,18 @@ verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
     uint32_t number, const void *data, size_t n)
 {
 	const char *ext = k->s->streams.kind[number % e->streams].ext;
-	char said[300];
+	struct error why = { "" };
 	int bad;
 
 	if (k->v->frame == NULL)
 		return;
-	fail_capture(said, sizeof(said));
 	/* The index has the size of the first stream's frames. */
 	bad = k->v->frame(k->v->arg, k->thread, ext, data, n,
 	    number % e->streams == 0 ? e->width : 0,
-	    number % e->streams == 0 ? e->height : 0);
-	fail_capture(NULL, 0);
+	    number % e->streams == 0 ? e->height : 0, &why);
 	if (bad)
 		verify_found(k, k->w.at, "frame",
-		    "frame %u: %s", number / e->streams,
-		    said);
+		    "frame %u: %s", number / e->streams, why.text);
 }
 
 /* Record ${n} of the sample: its header, its data, what fills its block. */
@@ -279,17 +277,18 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 	uint64_t start = (uint64_t)e.blk * USTAR_BLOCK;
 	uint64_t end = start + (uint64_t)e.blocks * USTAR_BLOCK;
 	struct shard_record *r = xcalloc(n, sizeof(*r));
-	char said[300];
+	struct error said = { "" }, *before;
 	int bad;
 
 	shard_key(k->s, &e, k->key);
 	if (start >= k->w.at + USTAR_BLOCK)
 		verify_check_pad(k, start);
-	fail_capture(said, sizeof(said));
+	before = fail_into(&said);
 	bad = shard_records(k->s, &e, 0, n, r);
-	fail_capture(NULL, 0);
+	fail_into(before);
 	if (bad)
-		verify_found(k, k->s->footer.index_at, "index", "%s", said);
+		verify_found(k, k->s->footer.index_at, "index", "%s",
+		    said.text);
 	for (uint32_t m = 0; m < n && !bad && !k->stop; m++) {
 		bad = (uint64_t)r[m].blk * USTAR_BLOCK != k->w.at + USTAR_BLOCK;
 		if (bad)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "shard/reader.h"
 
 enum verify_depth {
@@ -25,11 +26,11 @@ struct verify {
 	int (*found)(void *arg, const char *name, const struct damage *d);
 	/*
 	 * VERIFY_DECODE: does the frame of ${n} bytes decode to w x h pixels,
-	 * or to any size if they are 0?  0, or -1 after a message.  Called by
-	 * thread number ${thread}.
+	 * or to any size if they are 0?  0, or -1 with the message in ${why}.
+	 * Called by thread number ${thread}.
 	 */
 	int (*frame)(void *arg, int thread, const char *ext, const void *data,
-	    size_t n, int w, int h);
+	    size_t n, int w, int h, struct error *why);
 	/* So many bytes more are done; called by any thread; may be NULL. */
 	void (*tick)(void *arg, uint64_t bytes);
 	void *arg;

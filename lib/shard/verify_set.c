@@ -78,12 +78,12 @@ verify_set_keep(void *arg, const char *name, const struct damage *d)
 
 static int
 verify_set_decode(void *arg, int thread, const char *ext, const void *data,
-    size_t n, int w, int h)
+    size_t n, int w, int h, struct error *why)
 {
 	const struct verify *to = ((struct verify_relay *)arg)->to;
 
 	return to->frame == NULL ? 0 : to->frame(to->arg, thread, ext, data, n,
-	    w, h);
+	    w, h, why);
 }
 
 static void
@@ -166,16 +166,13 @@ static void
 verify_set_check_beside(struct verify_set_state *s, const char *name,
     const struct buffer *want)
 {
-	char *path = path_join(s->dir, name), said[300];
+	char *path = path_join(s->dir, name);
+	struct error said = { "" };
 	struct damage d = { 0 };
 	struct buffer got = { 0 };
-	int bad;
 
-	fail_capture(said, sizeof(said));
-	bad = file_read(path, &got);
-	fail_capture(NULL, 0);
-	if (bad)
-		damage_set(&d, NOWHERE, "missing", "%s", said);
+	if (file_try(path, &got, &said) != 0)
+		damage_set(&d, NOWHERE, "missing", "%s", said.text);
 	else if (got.n != want->n || memcmp(got.data, want->data, got.n) != 0)
 		damage_set(&d, NOWHERE, "manifest",
 		    "does not hold what the manifest says");

@@ -21,13 +21,15 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+#include "../said.h"
+
 /* Take ${size} bytes; 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Messages are made, for their own bugs, but not shown. */
 #define FUZZ_QUIET() do { \
 	static char said_[4096]; \
-	fail_capture(said_, sizeof(said_)); \
+	said_begin(said_, sizeof(said_)); \
 	program_quiet(1); \
 } while (0)
 

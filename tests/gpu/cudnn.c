@@ -9,6 +9,7 @@
 #include "backend/cuda/driver.h"
 #include "base/fail.h"
 
+#include "said.h"
 #include "tap.h"
 
 /* As NVIDIA's H100 data sheet has it; the fields are cuDNN's. */
@@ -100,10 +101,10 @@ refuses(struct driver *d, const char *text, const char *says)
 	char said[512] = "";
 	int bad;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	bad = d->call->choose(d, CHOICES_MADE, "a table", text) != 0 &&
-	    strstr(said, says) != NULL;
-	fail_capture(NULL, 0);
+	    strstr(said_now(), says) != NULL;
+	said_end();
 	return bad;
 }
 
@@ -114,9 +115,9 @@ main(void)
 	char cut[512], *one, *two;
 	struct driver *d;
 
-	fail_capture(cut, sizeof(cut));
+	said_begin(cut, sizeof(cut));
 	d = runtime_described(h100);
-	fail_capture(NULL, 0);
+	said_end();
 	if (d == NULL) {
 		skip("plans of cuDNN", "no CUDA here");
 		return done();
@@ -144,9 +145,9 @@ main(void)
 	    "1\tx\ty\t5\t-\t0\n", "are not for cuDNN"),
 	    "another version's choices are no error");
 	d->call->close(d);
-	fail_capture(cut, sizeof(cut));
+	said_begin(cut, sizeof(cut));
 	d = runtime_described("{}");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
 	    "a device that says nothing of itself is refused");
 	return done();

@@ -19,6 +19,7 @@
 #include "backend/cuda/cuda.h"
 #include "gpu/patterns.h"
 #include "gpu/standin/standin.h"
+#include "said.h"
 #include "tap.h"
 
 /* As the data sheets of NVIDIA's H100 SXM and H200 have it; the fields are
@@ -88,9 +89,9 @@ ask(struct driver *d, const struct conv_shape *shape)
 	memset(&s, 0, sizeof(s));	/* what pads it, too */
 	s = *shape;
 	if (known(&s) == NULL) {
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		p = cudnn->call->conv_new(cudnn, &s);
-		fail_capture(NULL, 0);
+		said_end();
 		asked = array_room(asked, n, &cap, sizeof(*asked));
 		asked[n].shape = s;
 		asked[n++].refused = p == NULL;
@@ -240,9 +241,9 @@ test_odd(void)
 			s.to[j] = (s.from[j] + 2 * s.pad[j] - s.kernel[j]) /
 			    s.stride[j] + 1;
 		}
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		p = cudnn->call->conv_new(cudnn, &s);
-		fail_capture(NULL, 0);
+		said_end();
 		all++;
 		if (p != NULL) {
 			cudnn->call->conv_free(cudnn, p);
@@ -358,9 +359,9 @@ main(void)
 	char said[256];
 	struct driver *d;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	d = runtime_described(devices[0].json);
-	fail_capture(NULL, 0);
+	said_end();
 	if (d == NULL) {
 		skip("plans of cuDNN", "no CUDA here");
 		return done();

@@ -209,7 +209,7 @@ count(void)
 			int number = -1;
 
 			if (jpeg_decode(d, data, m.size, (struct region){ 0, 0,
-			    W, H }, W, H, &image, &part) == 0)
+			    W, H }, W, H, &image, &part, NULL) == 0)
 				number = read_number(&image);
 			good += number == frames++;
 			if (number >= 0)

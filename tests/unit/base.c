@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
+#include "said.h"
 #include "tap.h"
 
 /* CRC32C bit by bit, from its polynomial. */
@@ -171,21 +172,21 @@ test_tables(void)
 	is(t != NULL && t->rows == 2 && t->columns == 2, 1, "a table is read");
 	is_text(table_text(t, 0, "key"), "A\tB", "escapes are undone");
 	is(table_int(t, 1, "n", 0, 9, &n) == 0 && n == 4, 1, "a number in a cell");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(table_int(t, 1, "n", 0, 3, &n), -1, "a number out of range");
-	is_text(said, "t.tsv:4: column n: 4 (wanted an integer from 0 to 3)",
+	is_text(said_now(), "t.tsv:4: column n: 4 (wanted an integer from 0 to 3)",
 	    "the message names file, line and column");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	ok(table_parse("u.tsv", "#a\tb\n1\n") == NULL, "a short row is refused");
-	is_text(said, "u.tsv:2: 1 cells (wanted 2, as in the header)",
+	is_text(said_now(), "u.tsv:2: 1 cells (wanted 2, as in the header)",
 	    "and the message says where");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		ok(table_parse("u.tsv", bad[i][0]) == NULL, "refused: %s",
 		    bad[i][1]);
-		is_text(said, bad[i][1], "and told");
+		is_text(said_now(), bad[i][1], "and told");
 	}
-	fail_capture(NULL, 0);
+	said_end();
 	table_free(t);
 	escaped = table_escape("a\tb\nc\rd\\");
 	is_text(escaped, "a\\tb\\nc\\rd\\\\", "a cell is escaped");
@@ -204,9 +205,9 @@ test_messages(void)
 {
 	char said[200];
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	fail("%s", "a\033[2Jb\302\233c\342\200\256d\377e\303\251\nf");
-	fail_capture(NULL, 0);
+	said_end();
 	is_text(said, "a?[2Jb??c???d?e\303\251?f", "messages hold no controls");
 }
 
@@ -259,10 +260,10 @@ test_json(void)
 	    "read back a text");
 	again = json_print(v);
 	is_text(again, w.out.data, "printed again the same");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	ok(json_parse("t", "{\"a\":1,\"a\":2}", 13) == NULL,
 	    "duplicate keys are refused");
-	fail_capture(NULL, 0);
+	said_end();
 	free(again);
 	json_free(v);
 
@@ -275,9 +276,9 @@ test_json(void)
 		buffer_text(&b, "1");
 		for (int i = deep; i-- > 0;)
 			buffer_text(&b, i % 2 ? "}" : "]");
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		v = json_parse("t", b.data, b.n);
-		fail_capture(NULL, 0);
+		said_end();
 		again = v != NULL ? json_print(v) : xstrdup(said);
 		is_text(again, deep == JSON_DEPTH ? b.data :
 		    "t: JSON nested more than 64 deep", deep == JSON_DEPTH ?
@@ -334,14 +335,14 @@ test_commits(void)
 	is(lstat(link_name, &s) == 0 && S_ISLNK(s.st_mode), 1,
 	    "leaves the link a link");
 	is(file_size(a), 3, "and replaces its target");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	commit_text("/dev/null", "x");
 	is(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode), 1,
 	    "a device stays a device");
 	ok(commit_open(dir) == NULL, "a directory is refused");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(file_read("/nowhere/at/all", &b), -1, "a file that is not there");
-	is_text(said, "/nowhere/at/all: cannot open: No such file or directory",
+	is_text(said_now(), "/nowhere/at/all: cannot open: No such file or directory",
 	    "the message says why");
 	c = commit_open(a);
 	commit_write(c, "left behind", 11);
@@ -358,7 +359,7 @@ test_commits(void)
 	is(temporaries(dir), 1, "removes it, but not that of a live one");
 	child = fork();
 	if (child == 0) {
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		commit_open(a);
 		die(1, "out of memory");
 	}
@@ -375,14 +376,14 @@ test_commits(void)
 		_exit(pwrite(lock, "node1 17\n", 9, 0) != 9);
 	}
 	ok(dir_lock(dir, ".lock") < 0 &&
-	    strstr(said, "(host and pid: node1 17)") != NULL,
+	    strstr(said_now(), "(host and pid: node1 17)") != NULL,
 	    "the message waits for the name");
 	waitpid(child, NULL, 0);
-	*said = '\0';
+	said_begin(said, sizeof(said));
 	is(file_read("/nowhere/file", &b), -1, "a file that is not there");
-	is_text(said, "/nowhere/file: cannot open: No such file or directory",
+	is_text(said_now(), "/nowhere/file: cannot open: No such file or directory",
 	    "the message says what the system said");
-	fail_capture(NULL, 0);
+	said_end();
 	dir_unlock(lock);
 	lock = dir_lock(dir, ".lock");
 	ok(lock >= 0, "and again after unlocking");

@@ -9,6 +9,7 @@
 #include "net/alike.h"
 
 #include "gpu/standin/standin.h"
+#include "said.h"
 #include "tap.h"
 
 static void
@@ -74,13 +75,13 @@ verdict(const char *text)
 	char said[1024];
 	int status = -1;
 
-	fail_capture(said, sizeof(said));
-	if (bench_require(&b, text) == 0) {
+	said_begin(said, sizeof(said));
+	if (bench_require(&b, text, NULL) == 0) {
 		bench_value(&b, 1, "s", NULL, "a/b/one");
 		bench_value(&b, 3, "s", NULL, "a/b/three");
 		status = bench_end(&b);
 	}
-	fail_capture(NULL, 0);
+	said_end();
 	fclose(b.out);
 	bench_close(&b);
 	return status;

@@ -18,6 +18,7 @@
 #include "train/run/rundir.h"
 #include "train/run/snapshot.h"
 
+#include "said.h"
 #include "tap.h"
 
 static char *dir;
@@ -58,9 +59,9 @@ reading(const char *path, int ours, int *got)
 	static char said[1024];
 	struct safetensors s;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	*got = safetensors_read(path, ours, &s);
-	fail_capture(NULL, 0);
+	said_end();
 	if (*got == 0)
 		safetensors_free(&s);
 	return said;
@@ -487,9 +488,9 @@ load_says(const char *path, const char *text)
 	*said = '\0';
 	if (checkpoint_read(path, &f, &st) != 0)
 		return "unreadable";
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	load_all(&f, path, n, &m);
-	fail_capture(NULL, 0);
+	said_end();
 	safetensors_free(&f);
 	free_net(n, &m);
 	return said;
@@ -580,9 +581,9 @@ metadata_error(const struct meta *meta, size_t n, const char *want)
 	int got;
 
 	safetensors_write(in_dir("m"), NULL, 0, meta, n, &hash);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	got = checkpoint_read(in_dir("m"), &f, &st);
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(got == -2 && strstr(said, want) != NULL, "refused: %s", want))
 		diag("%d: %s", got, said);
 }
@@ -694,9 +695,9 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	device_download(d, &was, momentum(m), sizeof(was));
 	device_upload(d, momentum(m), &nan, sizeof(nan));
 	snapshot_take(&s, n, &m->slots, &st);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(snapshot_write(s, path, &hash), -1, "NaN is not written");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(said, "holds NaN") != NULL && !exists(path), "but said");
 	snapshot_free(s);
 	device_upload(d, momentum(m), &was, sizeof(was));
@@ -710,10 +711,10 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	f.tensors--;			/* write a new footer */
 	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash);
 	safetensors_free(&f);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(resume_file(path, &found), -3, "nor is it read");
 	is(resume_newest(r->path, &found), 1, "an older one is found");
-	fail_capture(NULL, 0);
+	said_end();
 	is((long long)found.state.step, 20, "which is finite");
 	resume_free(&found);
 	unlink(path);
@@ -748,10 +749,10 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 		safetensors_free(&f);
 		ok(changed > 0, "%d variances are %g now", changed,
 		    (double)row[i].value);
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		is(resume_file(path, &found), row[i].status == 0 ? 1 : -2,
 		    "which is refused as damage, or read");
-		fail_capture(NULL, 0);
+		said_end();
 		if (row[i].status == 0)
 			resume_free(&found);
 		else
@@ -800,9 +801,9 @@ run_directory(void)
 
 	is(resume_newest(path, &found), 0, "a directory that is not there is new");
 	is(rundir_open(&r, path), 0, "it is made, with those above it");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	ok(rundir_open(&second, path) != 0, "and locked");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(said, "in use") != NULL, "as a second run is told");
 	is(resume_newest(path, &found), 0, "nothing to go on from yet");
 
@@ -844,30 +845,30 @@ run_directory(void)
 
 	/* Damaged ones are put aside, and an older one is taken. */
 	set_step_damaged(&r, 10000000000);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(resume_newest(path, &found), 1, "after a damaged one, one is found");
 	is((long long)found.state.step, 20, "which is the one before");
 	ok(exists("deep/run/ckpt-10000000000.safetensors"),
 	    "looking changes nothing");
 	is(resume_set_aside(path, &found), 0, "going on from it");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
 	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
 	    "puts the damaged one aside, and that is said");
 	save_step(&r, n, &m, 30, 0);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(resume_set_aside(path, &found), -1,
 	    "one that was saved meanwhile is not put aside");
-	fail_capture(NULL, 0);
+	said_end();
 	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));
 	resume_free(&found);
 	not_finite(&r, n, &m);
 	negative(&r, n, &m);
 	best(&r, n, &m);
 	set_step_damaged(&r, 20);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(resume_newest(path, &found), -2, "only damaged ones are an error");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(said, "every checkpoint is damaged") != NULL, "that is said");
 
 	/* What a killed run left behind goes, under the lock. */
@@ -933,10 +934,10 @@ log_cut(void)
 	/* A full disk: the lines wait. */
 	int fd = l.file.fd;
 	l.file.fd = open("/dev/full", O_WRONLY);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	add_line(&l, "loss", 1, 10, "step");
 	add_line(&l, "loss", 1, 20, "step");
-	fail_capture(NULL, 0);
+	said_end();
 	is_text(strstr(said, "cannot write"), "cannot write: No space left on "
 	    "device; what is new waits in memory", "a full disk is said, once");
 	close(l.file.fd);
@@ -948,10 +949,10 @@ log_cut(void)
 	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n",
 	    "and no line is lost");
 	l.file.fd = open("/dev/full", O_WRONLY);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	add_line(&l, "loss", 1, 40, "step");
 	is(runlog_close(&l), -1, "unless the disk stays full");
-	fail_capture(NULL, 0);
+	said_end();
 	close(fd);
 }
 

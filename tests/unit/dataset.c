@@ -13,6 +13,7 @@
 #include "shard/reader.h"
 
 #include "golden.h"
+#include "said.h"
 #include "tap.h"
 
 #define SHARDS 5
@@ -260,17 +261,17 @@ test_damage(void)
 	size_t at[2];
 	int zero = 0;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	flip(path, 600);
 	is(dataset_frames_read(d, SAMPLES, 0, &zero, 1, &b, at, &room), -2,
 	    "a changed byte of a frame is found");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(said, "t-000001.tar: key c1/clip_7, offset 512: frame 0") !=
 	    NULL, "and the message says where");
 	flip(path, 600);
 	dataset_free(d);
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	flip(path, (off_t)file_size(path) - 1300);
 	ok(dataset_open(dir, NULL) == NULL, "a changed footer is found");
 	flip(path, (off_t)file_size(path) - 1300);
@@ -281,12 +282,12 @@ test_damage(void)
 	ok(dataset_open(dir, NULL) == NULL, "a missing shard is found");
 	is(link(other, path), 0, "one shard under the name of another");
 	ok(dataset_open(dir, NULL) == NULL, "is found");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	rename(kept, path);
 	flip(manifest, 100);
 	ok(dataset_open(dir, NULL) == NULL, "a changed manifest is found");
 	flip(manifest, 100);
-	fail_capture(NULL, 0);
+	said_end();
 	d = dataset_open(dir, NULL);
 	ok(d != NULL, "and all is well again");
 	dataset_free(d);
@@ -380,9 +381,9 @@ test_identity(void)
 	dataset_free(d);
 	edit(manifest, "\"version\":1", "\"version\":2");
 	edit(manifest, "\"unused\"", "\"settings_id\"");
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	ok(dataset_open(same, NULL) == NULL, "an identity that is not that of the shards");
-	fail_capture(NULL, 0);
+	said_end();
 
 	/* The manifest alone does not make it the same set. */
 	commit_bytes(manifest, original.data, original.n);
@@ -391,10 +392,10 @@ test_identity(void)
 	dataset_free(d);
 	file_read(theirs, &b);
 	commit_bytes(shard, b.data, b.n);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	ok(dataset_open(same, NULL) == NULL,
 	    "a shard of a set that was made in the same way");
-	fail_capture(NULL, 0);
+	said_end();
 	buffer_free(&b);
 	buffer_free(&original);
 	free(same);

@@ -12,6 +12,7 @@
 #include "eval/confusion.h"
 
 #include "png_decode.h"
+#include "said.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-draw.XXXXXX";
@@ -440,9 +441,9 @@ test_pictures(void)
 }
 
 static void
-refused(int bad, const char *why, const char *wanted, const char *what)
+refused(int bad, const char *wanted, const char *what)
 {
-	ok(bad != 0 && strstr(why, wanted) != NULL, "%s", what);
+	ok(bad != 0 && strstr(said_now(), wanted) != NULL, "%s", what);
 }
 
 static void
@@ -453,18 +454,18 @@ test_refusals(void)
 	char why[512];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		fail_capture(why, sizeof(why));
-		refused(plot_ready(names[i]), why, "wanted a name that ends with "
+		said_begin(why, sizeof(why));
+		refused(plot_ready(names[i]), "wanted a name that ends with "
 		    ".png, .svg or .pdf", names[i]);
-		refused(draw_small(names[i]), why, names[i], "nor is it drawn");
-		fail_capture(NULL, 0);
+		refused(draw_small(names[i]), names[i], "nor is it drawn");
+		said_end();
 	}
-	fail_capture(why, sizeof(why));
-	refused(draw_small("/nowhere/x.svg"), why, "/nowhere/x.svg",
+	said_begin(why, sizeof(why));
+	refused(draw_small("/nowhere/x.svg"), "/nowhere/x.svg",
 	    "a folder that is not there");
-	refused(draw_matrix(0, 1, in_dir("x.png")), why, "0 classes",
+	refused(draw_matrix(0, 1, in_dir("x.png")), "0 classes",
 	    "a matrix of nothing");
-	fail_capture(NULL, 0);
+	said_end();
 	is(plot_ready("a.png") + plot_ready("b.svg") + plot_ready("c.pdf") +
 	    plot_ready("-"), 0, "what can be drawn");
 }
@@ -507,13 +508,13 @@ test_drawing(void)
 {
 	char why[512];
 
-	fail_capture(why, sizeof(why));
-	refused(plot_ready("a.png"), why, "no cairo", "without cairo: says so");
-	refused(draw_small(in_dir("a.png")), why, "CAIRO=yes", "and what to do");
-	refused(draw_curves(in_dir("a.png")), why, "no cairo", "curves");
-	refused(draw_beside(in_dir("a.png")), why, "no cairo", "two of them");
-	refused(draw_sheet(in_dir("a.png")), why, "no cairo", "a sheet");
-	fail_capture(NULL, 0);
+	said_begin(why, sizeof(why));
+	refused(plot_ready("a.png"), "no cairo", "without cairo: says so");
+	refused(draw_small(in_dir("a.png")), "CAIRO=yes", "and what to do");
+	refused(draw_curves(in_dir("a.png")), "no cairo", "curves");
+	refused(draw_beside(in_dir("a.png")), "no cairo", "two of them");
+	refused(draw_sheet(in_dir("a.png")), "no cairo", "a sheet");
+	said_end();
 	skip("pictures", "built without cairo");
 }
 #endif

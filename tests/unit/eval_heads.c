@@ -15,6 +15,7 @@
 #include "train/run/snapshot.h"
 
 #include "loader_set.h"
+#include "said.h"
 #include "tap.h"
 
 #define TRUNK \
@@ -83,13 +84,13 @@ scores(const char *text, struct comm *comm, char said[512])
 
 	save(path, text);
 	*said = '\0';
-	fail_capture(said, 512);
+	said_begin(said, 512);
 	status = model_read(&m, path, "ref");
 	if (status == 0)
 		status = packed_open(&p);
 	if (status == 0)
 		status = model_start(&m, 1, PRECISION_FP32);
-	fail_capture(NULL, 0);
+	said_end();
 	if (status == 0) {
 		p.views = (struct view_options){ .threads = 1, .clips = 1,
 			.crops = 1, .n = 2, .t = 3, .side = 16,

@@ -12,6 +12,7 @@
 #include "ingest/extract.h"
 #include "ingest/extract_settings.h"
 #include "ingest/needed.h"
+#include "said.h"
 #include "tap.h"
 
 enum { N = 200 };
@@ -133,9 +134,9 @@ test_spool_error(void)
 	spool_budget_open(&budget, 0);
 	s = spool_new(&budget, 0);
 	setenv("TMPDIR", "/nonexistent", 1);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	is(spool_add(s, data, 1 << 20), -1, "no place for the file");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(why, "/nonexistent") != NULL, "is named: %s", why);
 	unsetenv("TMPDIR");
 	spool_free(s);

@@ -15,6 +15,7 @@
 #include "comm/fabric.h"
 #include "comm/watch.h"
 
+#include "said.h"
 #include "tap.h"
 #include "tools/threads/threads.h"
 
@@ -355,9 +356,9 @@ main(void)
 	    "close:row close:column close:world ");
 	test("a column is no grid", (struct job){ .columns = 1, .n = 3 }, 4, 2,
 	    "open sum:world:3:fp32 finish:world close:world ");
-	fail_capture((char [256]){ 0 }, 256);
+	said_begin((char [256]){ 0 }, 256);
 	comm_threads(2, cut_wire, &wrong);
-	fail_capture(NULL, 0);
+	said_end();
 	is(wrong, 0, "an error aborts the links, and no more is asked");
 	deadline(NULL, "a sum that never ends");
 	deadline(&asked, "a link that never finishes");

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "graph/graph.h"
 
+#include "said.h"
 #include "tap.h"
 
 #define HEAD "input x out=3\n"
@@ -234,9 +235,9 @@ message(const char *text)
 	static char said[4096];
 	struct graph *g;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	g = graph_parse("t.net", text, 7);
-	fail_capture(NULL, 0);
+	said_end();
 	if (g != NULL) {
 		graph_free(g);
 		return "(it was read)";
@@ -347,9 +348,9 @@ zero_byte(void)
 
 	if (fd < 0 || write(fd, text, sizeof(text) - 1) < 0)
 		exit(1);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	g = graph_read(path, 7);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(g == NULL && strstr(said, "offset 65: a zero byte (wanted text)"),
 	    "a zero byte is refused");
 	graph_free(g);
@@ -366,9 +367,9 @@ shape_error(const char *text, int t, int side, const char *want)
 	char said[1024];
 	int bad;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	bad = g == NULL || g->nop > 16 || graph_shapes(g, &in, out, NULL) != 0;
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(bad && strstr(said, want) != NULL, "refused: %s", want))
 		diag("got: %s", said);
 	graph_free(g);

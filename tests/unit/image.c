@@ -11,6 +11,7 @@
 #include "media/jpeg.h"
 #include "media/resize.h"
 
+#include "said.h"
 #include "tap.h"
 
 static uint32_t state = 1;
@@ -284,7 +285,7 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 	struct resizer *z;
 	int eighths = 8, want_w, want_h;
 
-	if (jpeg_decode(part_of, b->data, b->n, r, side, side, &part, &at) != 0)
+	if (jpeg_decode(part_of, b->data, b->n, r, side, side, &part, &at, NULL) != 0)
 		return 0;
 	while (eighths > 1 && r.w * eighths / 16 >= side &&
 	    r.h * eighths / 16 >= side)
@@ -292,7 +293,7 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 	want_w = w * eighths / 8;
 	want_h = h * eighths / 8;
 	if (jpeg_decode(whole_of, b->data, b->n, all, want_w, want_h, &whole,
-	    &whole_at) != 0)
+	    &whole_at, NULL) != 0)
 		return 0;
 	if (whole.w != (w * eighths + 7) / 8 || whole.h != (h * eighths + 7) / 8)
 		return 0;
@@ -353,9 +354,9 @@ test_decode(void)
 	int w = 0, h = 0, error = 0;
 
 	encode(&b, m, &kinds[1]);
-	is(jpeg_size(d, b.data, b.n, &w, &h) == 0 && w == 340 && h == 256, 1,
+	is(jpeg_size(d, b.data, b.n, &w, &h, NULL) == 0 && w == 340 && h == 256, 1,
 	    "the size in the header");
-	is(jpeg_decode(d, b.data, b.n, r, 120, 100, &out, &at), 0,
+	is(jpeg_decode(d, b.data, b.n, r, 120, 100, &out, &at, NULL), 0,
 	    "a region is decoded");
 	for (int y = 0; y < 100; y++)
 		for (int x = 0; x < 120 * 3; x++)
@@ -365,11 +366,11 @@ test_decode(void)
 	near(error / 36000.0, 0, 4, "and shows that part of the image");
 	ok(out.w < 160 && out.h <= 104, "and little beside it (%dx%d)", out.w,
 	    out.h);
-	jpeg_decode(d, b.data, b.n, r, 60, 50, &out, &at);
+	jpeg_decode(d, b.data, b.n, r, 60, 50, &out, &at, NULL);
 	is(at.w == 60 && at.h == 50, 1, "at 1/2 when that is enough");
-	jpeg_decode(d, b.data, b.n, r, 60, 51, &out, &at);
+	jpeg_decode(d, b.data, b.n, r, 60, 51, &out, &at, NULL);
 	is(at.w == 120, 1, "but not when a row is missing");
-	jpeg_decode(d, b.data, b.n, r, 1, 1, &out, &at);
+	jpeg_decode(d, b.data, b.n, r, 1, 1, &out, &at, NULL);
 	is(at.w == 15, 1, "1/8 is the smallest");
 	buffer_free(&b);
 	image_free(m);
@@ -389,16 +390,16 @@ test_damage(void)
 
 	encode(&b, m, &kinds[0]);
 	n = b.n;
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	for (size_t k = 0; k < n; k++) {
-		cut += jpeg_decode(d, b.data, k, all, 170, 128, &out, &at) < 0;
-		cut_top += jpeg_decode(d, b.data, k, top, 9, 9, &out, &at) < 0;
+		cut += jpeg_decode(d, b.data, k, all, 170, 128, &out, &at, NULL) < 0;
+		cut_top += jpeg_decode(d, b.data, k, top, 9, 9, &out, &at, NULL) < 0;
 	}
-	fail_capture(said, sizeof(said));
-	jpeg_decode(d, b.data, n / 2, all, 170, 128, &out, &at);
-	is_text(said, "JPEG: Premature end of JPEG file", "the message says why");
-	is(jpeg_size(d, b.data, 0, &w, &h), -1, "nothing is no JPEG");
-	is(jpeg_size(d, "\x89PNG\r\n\x1a\n........", 16, &w, &h), -1,
+	said_begin(said, sizeof(said));
+	jpeg_decode(d, b.data, n / 2, all, 170, 128, &out, &at, NULL);
+	is_text(said_now(), "JPEG: Premature end of JPEG file", "the message says why");
+	is(jpeg_size(d, b.data, 0, &w, &h, NULL), -1, "nothing is no JPEG");
+	is(jpeg_size(d, "\x89PNG\r\n\x1a\n........", 16, &w, &h, NULL), -1,
 	    "nor is a PNG");
 	is(cut, (long long)n, "a file cut at any byte is refused");
 	is(cut_top, (long long)n, "even if only its top is wanted");
@@ -409,17 +410,17 @@ test_damage(void)
 
 		b.data[at_byte] = (char)noise();
 		if (jpeg_decode(d, b.data, n, k & 1 ? all : top, 30, 20, &out,
-		    &at) == 0)
+		    &at, NULL) == 0)
 			crashed += out.w < 1 || out.h < 1;
 		b.data[at_byte] = old;
 	}
-	fail_capture(NULL, 0);
+	said_end();
 	is(crashed, 0, "changed bytes are refused or decoded");
-	is(jpeg_decode(d, b.data, n, all, 170, 128, &out, &at), 0,
+	is(jpeg_decode(d, b.data, n, all, 170, 128, &out, &at, NULL), 0,
 	    "and the decoder works on");
 	/* Bytes after the end mark are allowed, if the mark is there. */
 	buffer_add(&b, "tail", 4);
-	is(jpeg_decode(d, b.data, b.n, top, 9, 9, &out, &at), 0,
+	is(jpeg_decode(d, b.data, b.n, top, 9, 9, &out, &at, NULL), 0,
 	    "bytes after the end are no harm");
 	buffer_free(&b);
 	image_free(m);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "ingest/list.h"
 #include "shard/tally.h"
+#include "said.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-list.XXXXXX";
@@ -57,10 +58,10 @@ reads(const char *what, const char *text, enum list_format format,
 	struct list l = { 0 };
 	int r;
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
 	    &(struct list_how){ format, root, NULL });
-	fail_capture(NULL, 0);
+	said_end();
 	is_text(rows(&l, r), want, what);
 	list_free(&l);
 }
@@ -72,10 +73,10 @@ refuses(const char *what, const char *text, enum list_format format,
 	struct list l = { 0 };
 	int r;
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
 	    &(struct list_how){ format, NULL, NULL });
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
 	list_free(&l);
@@ -218,14 +219,14 @@ test_paths(void)
 	    "lines that all end in CR LF, and a byte order mark");
 	list_free(&l);
 	for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
-		fail_capture(why, sizeof(why));
+		said_begin(why, sizeof(why));
 		r = list_read_paths(&l, put("list", json[i]), 0);
-		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
-		    NULL, "JSON as a list of paths: %s", why);
-		fail_capture(why, sizeof(why));
+		ok(r == -1 && strstr(said_now(), "list: JSON (wanted lines of text") !=
+		    NULL, "JSON as a list of paths: %s", said_now());
+		said_begin(why, sizeof(why));
 		r = list_read(&l, put("list", json[i]),
 		    &(struct list_how){ LIST_AUTO, NULL, NULL });
-		fail_capture(NULL, 0);
+		said_end();
 		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
 		    NULL, "and of labels");
 		list_free(&l);
@@ -233,19 +234,19 @@ test_paths(void)
 	r = list_read_paths(&l, put("list", "[2020] a.mp4\n{b}.mp4\n"), 0);
 	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-", "brackets in names");
 	list_free(&l);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", "a 1\rb 2\r"),
 	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
-	fail_capture(NULL, 0);
+	said_end();
 	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
 	    "lines that end in CR alone: %s", why);
 	list_free(&l);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 0);
-	ok(r == -1 && strstr(why, "zero byte") != NULL,
-	    "a zero byte in a list of lines: %s", why);
+	ok(r == -1 && strstr(said_now(), "zero byte") != NULL,
+	    "a zero byte in a list of lines: %s", said_now());
 	r = list_read_paths(&l, "/nonexistent/list", 0);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(r == -1 && strstr(why, "/nonexistent/list") != NULL,
 	    "a missing list is named");
 	list_free(&l);
@@ -263,7 +264,7 @@ numbers_as(const char *text, const char *classes, int by_folder,
 	int r;
 
 	b.n = c.n = 0;
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
 	    &(struct list_how){ format, NULL, NULL });
 	if (r == 0 && classes != NULL)
@@ -272,7 +273,7 @@ numbers_as(const char *text, const char *classes, int by_folder,
 		r = by_folder ? list_label_folders(&l, NULL) : 0;
 	if (r == 0)
 		r = list_number(&l, &cl, "names.txt");
-	fail_capture(NULL, 0);
+	said_end();
 	buffer_text(&b, r == 0 ? "" : "failed");
 	for (size_t i = 0; i < l.n && r == 0; i++)
 		buffer_printf(&b, "%s%d", i > 0 ? " " : "",
@@ -422,9 +423,9 @@ folders(const char *text, const char *root)
 		if (line != NULL)
 			l.row[l.n - 1].label = xstrdup(line);
 	}
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	status = list_label_folders(&l, root);
-	fail_capture(NULL, 0);
+	said_end();
 	if (status != 0)
 		buffer_printf(&b, "%d %s", status, why);
 	for (size_t i = 0; i < l.n && status == 0; i++)

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "ingest/list.h"
+#include "said.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-lists.XXXXXX";
@@ -76,9 +77,9 @@ check_read(const char *what, const char *name, const char *text, enum list_forma
 	struct list l = { 0 };
 	int r;
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put(name, text), &how);
-	fail_capture(NULL, 0);
+	said_end();
 	is_text(r == 0 ? rows(&l) : why, want, what);
 	list_free(&l);
 }
@@ -97,9 +98,9 @@ check_refused(const char *what, const char *name, const char *text,
 	struct list l = { 0 };
 	int r;
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put(name, text), &how);
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
 	list_free(&l);
@@ -240,9 +241,9 @@ test_patterns(void)
 	    "in the order of their names");
 	list_free(&l);
 	snprintf(pattern, sizeof(pattern), "%s/*.none", dir);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	ok(list_read(&l, pattern, &how) == -1, "or of none");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(why, "no file is called so") != NULL, "which is said: %s",
 	    why);
 	list_free(&l);
@@ -291,13 +292,13 @@ numbers(const char *text, enum list_format f, const char *classes, int sorted)
 	int r;
 
 	b.n = 0;
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text), &how);
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), sorted, &c);
 	if (r == 0)
 		r = list_number(&l, &c, "classes");
-	fail_capture(NULL, 0);
+	said_end();
 	buffer_text(&b, r == 0 ? "" : why);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
 		const struct sample *s = &l.row[i].sample;

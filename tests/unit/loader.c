@@ -16,6 +16,7 @@
 
 #include "jpeg_rgb.h"
 #include "loader_set.h"
+#include "said.h"
 #include "tap.h"
 
 static char *root;
@@ -518,7 +519,7 @@ test_jpeg(void)
 			b.n = 0;
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
 			/* 113 of 32 allows a half. */
-			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at);
+			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at, NULL);
 			image_resize(resizer, c.how, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
 			    c.h / 2.0 }, c.flip);
@@ -702,16 +703,16 @@ first_failure(const struct dataset *d, int threads, int *mb, char *said,
 	struct microbatch *f;
 	int status, again;
 
-	fail_capture(said, size);
+	said_begin(said, size);
 	for (*mb = 0; (status = loader_next(l, &f)) == 1; ++*mb)
 		loader_return(l, f);
-	fail_capture(NULL, 0);
+	said_end();
 	if (status < 0) {
 		char twice[512];
 
-		fail_capture(twice, sizeof(twice));
+		said_begin(twice, sizeof(twice));
 		again = loader_next(l, &f);
-		fail_capture(NULL, 0);
+		said_end();
 		if (again != status || strcmp(said, twice) != 0)
 			status = 99;
 	}
@@ -785,9 +786,9 @@ test_bad_frames(void)
 	is_text(said, want, "and named");
 	free(want);
 	l = loader_views(d, 6, 1, &o);
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	is(loader_next(l, &f), -2, "a frame of another size is found");
-	fail_capture(NULL, 0);
+	said_end();
 	want = xprintf("%s/t-000000.tar: key s00006: frame 2: 45x30 pixels "
 	    "(the index says 44x30)", dir);
 	is_text(said, want, "and named");

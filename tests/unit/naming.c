@@ -14,6 +14,7 @@
 #include "train/run/export.h"
 #include "train/weights/match.h"
 
+#include "said.h"
 #include "tap.h"
 
 /* A table of keys, and which network by which names has them. */
@@ -276,11 +277,11 @@ networks_written(void)
 			struct naming *n = naming_open(naming_known[k]);
 			struct export e = { 0 };
 
-			fail_capture(said, sizeof(said));
+			said_begin(said, sizeof(said));
 			if (n != NULL && export_new(g, n, &e) == 0)
 				buffer_printf(&b, "%s%s", b.n > 0 ? " " : "",
 				    naming_known[k]);
-			fail_capture(NULL, 0);
+			said_end();
 			export_free(&e);
 			naming_close(n);
 		}

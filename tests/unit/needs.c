@@ -9,6 +9,7 @@
 #include "media/png.h"
 
 #include "loader_set.h"
+#include "said.h"
 #include "tap.h"
 
 static int frames_of(int i) { return 5 + i; }
@@ -47,9 +48,9 @@ refused(const struct dataset *d, const char *net, const char *want)
 	char said[512];
 	int bad;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	bad = g == NULL || loader_has(d, &g->needs, g->name) != 0;
-	fail_capture(NULL, 0);
+	said_end();
 	if (want == NULL)
 		ok(!bad, "rgb and classes are there");
 	else if (!ok(bad && strstr(said, want) != NULL &&

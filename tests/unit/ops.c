@@ -17,6 +17,7 @@
 #include "bench/tasks.h"
 
 #include "gpu/standin/standin.h"
+#include "said.h"
 #include "tap.h"
 
 struct row {
@@ -872,9 +873,9 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 		for (int dx = WRITTEN; dx <= (training ? UNWANTED : WRITTEN) &&
 		    supported; dx++) {
 			make(&d, t, training);
-			fail_capture(said, sizeof(said));
+			said_begin(said, sizeof(said));
 			supported = run(b, &d, dx, &got);
-			fail_capture(NULL, 0);
+			said_end();
 			if (supported) {
 				snprintf(text, sizeof(text), "%s", last_run);
 				v = worst(&d, &got, key_result(t, &d));
@@ -946,11 +947,11 @@ test_all_frozen(const struct backend *backend, enum precision p)
 
 	if (b == NULL)
 		return;
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	for (size_t i = 0; i < TESTS && b->o.precision == p; i++)
 		if (op_types[tests[i].op.kind].params != NULL)
 			bad += test_frozen(b, &tests[i]);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(bad == 0, "%s: input gradients are the same beside frozen "
 	    "parameters", name_of(b));
 	device_close(b);
@@ -967,7 +968,7 @@ test_same(const struct way *way, int n, enum precision p, const char *what)
 	double w = 0;
 	char said[256];
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	for (int k = 0; k < n; k++) {
 		struct device *b = device_open(way[k].backend,
 		    &(struct device_options){ .threads = way[k].threads,
@@ -994,7 +995,7 @@ test_same(const struct way *way, int n, enum precision p, const char *what)
 		}
 		device_close(b);
 	}
-	fail_capture(NULL, 0);
+	said_end();
 	for (size_t i = 0; i < TESTS; i++)
 		release_result(&first[i]);
 	if (!ok(w == 0, "%s%s: %s give the same bits", way[0].backend->name,
@@ -1316,10 +1317,10 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 	for (size_t i = 0; i < TESTS && has; i++) {
 		double w = off_rounded(b, same, &tests[i], 0, WRITTEN);
 
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		for (int mode = WRITTEN; mode <= UNWANTED && w >= 0; mode++)
 			w = fmax(w, off_rounded(b, same, &tests[i], 1, mode));
-		fail_capture(NULL, 0);
+		said_end();
 		if (!ok(w >= 0 && w <= tolerance, "%s: %s", name_of(b),
 		    tests[i].what))
 			diag("%g by norm from ref64 of that precision", w);

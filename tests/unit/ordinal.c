@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "train/run/ordinal.h"
 
+#include "said.h"
 #include "tap.h"
 #include "tools/threads/threads.h"
 
@@ -37,9 +38,9 @@ picks(int ranks)
 	for (int r = 0; r < ranks; r++) {
 		int pick;
 
-		fail_capture(said, sizeof(said));
+		said_begin(said, sizeof(said));
 		pick = ordinal_pick(view, ranks, r);
-		fail_capture(NULL, 0);
+		said_end();
 		if (pick < 0)
 			strcat(text, "-");
 		else

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "png_decode.h"
+#include "said.h"
 #include "tap.h"
 
 static struct image *
@@ -52,25 +53,25 @@ test_damage(void)
 	int passed = 0, silent = 0;
 
 	png_encode(m, &b);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	for (size_t n = 0; n < b.n; n++) {
-		*why = '\0';
+		said_begin(why, sizeof(why));
 		back = png_decode(b.data, n);
 		passed += back != NULL;
-		silent += back == NULL && *why == '\0';
+		silent += back == NULL && *said_now() == '\0';
 		image_free(back);
 	}
 	for (size_t i = 0; i < b.n; i++) {
 		b.data[i] ^= 0x20;
-		*why = '\0';
+		said_begin(why, sizeof(why));
 		back = png_decode(b.data, b.n);
 		passed += back != NULL;
-		silent += back == NULL && *why == '\0';
+		silent += back == NULL && *said_now() == '\0';
 		image_free(back);
 		b.data[i] ^= 0x20;
 	}
 	back = png_decode(b.data, b.n / 2);
-	fail_capture(NULL, 0);
+	said_end();
 	is(passed, 0, "a file that is truncated or changed in any byte is refused");
 	is(silent, 0, "each time with a message");
 	ok(back == NULL && strstr(why, "truncated") != NULL,
@@ -90,9 +91,9 @@ test_claims(void)
 		0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
 	char why[256] = "";
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	ok(png_decode(huge, sizeof(huge)) == NULL, "a huge picture is refused");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(why, "128 million") != NULL, "before memory is asked for");
 	diag("%s", why);
 }
@@ -111,9 +112,9 @@ test_file(void)
 		back = png_decode(b.data, b.n);
 	ok(back != NULL && back->w == 5 && back->data[3] == m->data[1],
 	    "and read from it");
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	is(png_write("/nowhere/x.png", m), -1, "a folder that is not there");
-	fail_capture(NULL, 0);
+	said_end();
 	unlink(path);
 	image_free(back);
 	image_free(m);

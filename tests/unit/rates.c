@@ -10,6 +10,7 @@
 #include "sched/query.h"
 
 #include "schedule_lr.h"
+#include "said.h"
 #include "tap.h"
 
 /*
@@ -69,9 +70,9 @@ refused(const char *text, const char *why)
 	char said[256];
 	int n;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	n = lr_parse("t", text, 0, 10, &p);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(n < 0 && strstr(said, why) != NULL, "%s: %s", text, why);
 	if (n < 0 && strstr(said, why) == NULL)
 		diag("%s", said);
@@ -206,9 +207,9 @@ no_growth(struct growth_at at, const char *why)
 	struct schedule *s;
 	char said[256];
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	s = grown(FOLLOW_LR, &at, 1);
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(s == NULL && strstr(said, why) != NULL, "a batch of %d at epoch "
 	    "%d: %s", at.batch, at.epoch, why))
 		diag("%s", said);

@@ -11,6 +11,7 @@
 #include "sched/schedule.h"
 #include "sched/summary.h"
 
+#include "said.h"
 #include "schedule_lr.h"
 #include "tap.h"
 
@@ -188,20 +189,20 @@ test_bad_tables(void)
 	struct schedule *s;
 
 	for (size_t i = 0; i < LENGTH(bad); i++) {
-		fail_capture(why, sizeof(why));
+		said_begin(why, sizeof(why));
 		s = parse_blanks(bad[i].rows);
-		fail_capture(NULL, 0);
+		said_end();
 		if (!ok(s == NULL && strncmp(why, bad[i].message,
 		    strlen(bad[i].message)) == 0, "refused: %s",
 		    bad[i].message))
 			diag("said: %s", why);
 		schedule_free(s);
 	}
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	t = table_parse("t.tsv", "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop"
 	    "\tlr\tstride_min\tstride_max\n0\t0\t9\t0\t8\t8\t32\t0.1\t0\t0\n");
 	s = schedule_from_table(t);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(s == NULL && strstr(why, "no column bn") != NULL,
 	    "a column that is missing is named");
 	table_free(t);
@@ -394,20 +395,20 @@ test_groups(void)
 	for (int i = 0; i < 16; i++)
 		all &= seen[i] == 1;
 	ok(all && rule, "interleaved groups take each clip once, by remainder");
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	is(group_constant(s, 8), -1, "12 clips are not groups of 8");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(why, "stage 0, cycle 0: a batch of 12") != NULL &&
 	    strstr(why, "groups of 4 would do") != NULL, "it says so and offers 4");
 	is(group_constant(s, 4), 0, "groups of 4 it is");
 	is(s->stage[0].cell[0].group, 4, "in both cells");
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	is(group_pyslowfast(s, 8, 5, 1), -1, "12 clips for 5 devices");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(why, "shared equally by 5 devices") != NULL, "are refused");
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	is(group_pyslowfast(s, 4, 6, 1), -1, "or unequal shares");
-	fail_capture(NULL, 0);
+	said_end();
 	diag("%s", why);
 	schedule_free(s);
 }
@@ -501,6 +502,7 @@ test_plain(void)
 		.lr = 0.02, .epoch_factor = 1, .warmup_epochs = 6,
 		.warmup_lr = 0.002 };
 	struct schedule *s = multigrid_schedule(&m);
+	struct schedule *none;
 	char *text, why[256];
 
 	group_constant(s, 8);
@@ -521,25 +523,29 @@ test_plain(void)
 	ok(s->stage[0].epoch_end == 7 && s->stage[1].epoch_end == 13 &&
 	    s->stage[2].epoch_end == 16, "stretched epochs are cut off, not rounded");
 	schedule_free(s);
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	m.warmup_epochs = 16;
-	ok(multigrid_schedule(&m) == NULL, "a warm-up without an end: %s", why);
-	fail_capture(why, sizeof(why));
+	none = multigrid_schedule(&m);
+	ok(none == NULL, "a warm-up without an end: %s", said_now());
+	said_begin(why, sizeof(why));
 	m.warmup_epochs = 0;
 	m.epoch_factor = 0.05;
-	ok(multigrid_schedule(&m) == NULL, "no epochs: %s", why);
-	fail_capture(why, sizeof(why));
+	none = multigrid_schedule(&m);
+	ok(none == NULL, "no epochs: %s", said_now());
+	said_begin(why, sizeof(why));
 	m.epoch_factor = 1;
 	m.longs = 4;
 	m.long_factor = quarter;
 	m.frames = 1;
-	ok(multigrid_schedule(&m) == NULL, "no frames: %s", why);
-	fail_capture(why, sizeof(why));
+	none = multigrid_schedule(&m);
+	ok(none == NULL, "no frames: %s", said_now());
+	said_begin(why, sizeof(why));
 	m.frames = 8;
 	m.falls = 0;
 	m.fine_tune = 1;
-	ok(multigrid_schedule(&m) == NULL, "all fine-tuning: %s", why);
-	fail_capture(NULL, 0);
+	none = multigrid_schedule(&m);
+	ok(none == NULL, "all fine-tuning: %s", said_now());
+	said_end();
 }
 
 int

@@ -11,6 +11,7 @@
 #include "gpu/standin/number.h"
 #include "gpu/standin/standin.h"
 
+#include "said.h"
 #include "tap.h"
 
 enum { N = 1000, THREADS = 64 };
@@ -496,13 +497,13 @@ test_broken(void)
 	struct set s = open_set(STANDIN_LATE, 2);
 	char said[128] = "";
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	s.call->fill(s.d, s.t, s.x, 0, BYTES);
 	is(s.call->wait(s.d, s.t), 0, "work that did not fail");
 	s.call->fill(s.d, s.t, s.x, 0, BYTES);
 	is(s.call->wait(s.d, s.t), -1, "work that did");
 	is(s.call->wait(s.d, s.t), -1, "is not forgotten");
-	fail_capture(NULL, 0);
+	said_end();
 	ok(strstr(said, "failed") != NULL, "and there is a message");
 	close_set(&s);
 }
@@ -581,10 +582,10 @@ test_ends(void)
 	is(ends(unasked), 1 << 8, "a fault that nobody asks for ends the test");
 	is(ends(unfreed), 1 << 8, "and memory that is left behind");
 	is(ends(clean), 0, "and else it ends well");
-	fail_capture(said, sizeof(said));
-	ok(d->call->alloc(d, 2 << 20) == NULL && strstr(said, "2097152") !=
+	said_begin(said, sizeof(said));
+	ok(d->call->alloc(d, 2 << 20) == NULL && strstr(said_now(), "2097152") !=
 	    NULL, "there is no more memory than there is");
-	fail_capture(NULL, 0);
+	said_end();
 	d->call->close(d);
 }
 

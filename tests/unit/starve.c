@@ -15,6 +15,7 @@
 #include "media/jpeg.h"
 #include "media/video.h"
 #include "../../share/demo/encode.h"
+#include "said.h"
 #include "tap.h"
 
 #define FRAMES 30
@@ -105,7 +106,7 @@ decode(long which)
 	int fd = open(path, O_RDONLY), n = 0, r = -1;
 	char why[300];
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	calls = 0;
 	victim = which;
 	v = video_open(fd, path, &limits);
@@ -117,7 +118,7 @@ decode(long which)
 		r = -1;
 	video_free(v);
 	close(fd);
-	fail_capture(NULL, 0);
+	said_end();
 	return r == 0 ? n : -1;
 }
 

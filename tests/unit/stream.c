@@ -18,6 +18,7 @@
 #include "shard/ustar.h"
 
 #include "stream_make.h"
+#include "said.h"
 #include "tap.h"
 
 static char *dir, *path, *out;
@@ -34,9 +35,9 @@ dry(int foreign, int skip, uint64_t max_member, struct pack_report *r)
 	struct pack_report unused;
 	int status;
 
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	status = pack(&o, &input, 1, r ? r : &unused);
-	fail_capture(NULL, 0);
+	said_end();
 	free((r ? r : &unused)->classes);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include "data/loader.h"
 #include "media/png.h"
 #include "loader_set.h"
+#include "said.h"
 #include "tap.h"
 
 enum { SAMPLES = 12, FRAMES = 4, CLASSES = 6, SIDE = 16, CLIPS = 240 };
@@ -70,9 +71,9 @@ refused(const char *what, const char *text, const char *says)
 	struct swaps s;
 	int r;
 
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = swaps_parse("t", text, &classes, &s);
-	fail_capture(NULL, 0);
+	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
 }

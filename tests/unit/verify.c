@@ -33,14 +33,14 @@ found(void *arg, const char *name, const struct damage *d)
 
 static int
 frame(void *arg, int thread, const char *ext, const void *data, size_t n,
-    int w, int h)
+    int w, int h, struct error *why)
 {
 	struct told *t = arg;
 
 	(void)data;
 	t->frames += thread == 0 && strcmp(ext, "jpg") == 0 && n > 0 &&
 	    w == 340 && h == 256;
-	return t->frames == 5 ? fail("the fifth is bad") : 0;
+	return t->frames == 5 ? error_set(why, "the fifth is bad") : 0;
 }
 
 /* What is found in the first ${n} bytes of the image. */

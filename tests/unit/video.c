@@ -12,6 +12,7 @@
 #include "media/plane.h"
 #include "media/video.h"
 #include "../../share/demo/encode.h"
+#include "said.h"
 #include "tap.h"
 
 /* For builds with the leak sanitizer: what libx265 3.5 itself leaves behind. */
@@ -333,10 +334,10 @@ test_jpeg(void)
 	ok(r == 0 && memcmp(b.data, "before\377\330", 8) == 0,
 	    "JPEG is appended");
 	b.n = 6;
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	r = jpeg_encode_planes(e, (const uint8_t *const *)a.p.plane,
 	    a.p.stride, 70000, 10, &b);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(r == -1 && b.n == 6 && strstr(why, "70000x10") != NULL,
 	    "too wide for JPEG is refused: %s", why);
 	buffer_free(&b);
@@ -585,21 +586,21 @@ test_encoder_errors(void)
 	struct encoder *e;
 
 	snprintf(path, sizeof(path), "%s/x.nothing", dir);
-	fail_capture(why, sizeof(why));
-	ok(encoder_open(path, &o) == NULL && strstr(why, "extension") != NULL,
+	said_begin(why, sizeof(why));
+	ok(encoder_open(path, &o) == NULL && strstr(said_now(), "extension") != NULL,
 	    "an unknown container is refused");
 	snprintf(path, sizeof(path), "%s/x.mkv", dir);
 	o.codec = "nosuch";
-	fail_capture(why, sizeof(why));
-	ok(encoder_open(path, &o) == NULL && strstr(why, "nosuch") != NULL,
+	said_begin(why, sizeof(why));
+	ok(encoder_open(path, &o) == NULL && strstr(said_now(), "nosuch") != NULL,
 	    "an unknown encoder is named");
 	o.codec = "mpeg4";
-	fail_capture(why, sizeof(why));
+	said_begin(why, sizeof(why));
 	e = encoder_open(path, &o);
-	ok(e != NULL && encoder_add(e, m) != 0 && strstr(why, "8x8") != NULL,
+	ok(e != NULL && encoder_add(e, m) != 0 && strstr(said_now(), "8x8") != NULL,
 	    "a frame of another size is refused");
 	encoder_drop(e);
-	fail_capture(NULL, 0);
+	said_end();
 	ok(access(path, F_OK) != 0, "a dropped video leaves no file");
 	image_free(m);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "weights/weights.h"
 
+#include "said.h"
 #include "tap.h"
 #include "weights_find.h"
 #include "weights_make.h"
@@ -31,9 +32,9 @@ open_bytes(struct buffer *b, struct weights *w)
 	}
 	buffer_free(b);
 	said[0] = '\0';
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	bad = weights_open(path, w);
-	fail_capture(NULL, 0);
+	said_end();
 	return bad;
 }
 

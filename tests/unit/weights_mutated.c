@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "weights/weights.h"
 
+#include "said.h"
 #include "tap.h"
 #include "weights_make.h"
 
@@ -142,7 +143,7 @@ survives(const struct buffer *b)
 		exit(1);
 	}
 	said[0] = '\0';
-	fail_capture(said, sizeof(said));
+	said_begin(said, sizeof(said));
 	largest = 0;
 	alarm(20);
 	bad = weights_open(path, &w);
@@ -155,7 +156,7 @@ survives(const struct buffer *b)
 	if (bad == 0)
 		weights_close(&w);
 	alarm(0);
-	fail_capture(NULL, 0);
+	said_end();
 	good = largest <= heap_most(b->n) + 65536 &&
 	    (bad == 0 || (bad == -2 && *said != '\0'));
 	if (!good)

@@ -25,7 +25,7 @@ cublas_open(struct runtime *r)
 {
 	cublasStatus_t s;
 
-	if (cublas_load(&r->blas) != 0)
+	if (cublas_load(&r->blas, NULL) != 0)
 		return -1;
 	s = r->blas.cublasLtCreate(&r->products);
 	return s == CUBLAS_STATUS_SUCCESS ? 0 : fail("%s (device %d): "

@@ -134,7 +134,7 @@ cudnn_conv_describe(struct driver *d, const struct conv_plan *p, char *text,
 static int
 cudnn_conv_open_library(struct runtime *r)
 {
-	if (cudnn_load(&r->dnn) != 0)
+	if (cudnn_load(&r->dnn, NULL) != 0)
 		return -1;
 	cudnn_keep_compiler();
 	cudnn_conv_set_ways(r);

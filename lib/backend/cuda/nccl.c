@@ -30,6 +30,7 @@ extern const struct fabric_calls cuda_nccl;
 
 #define CALL(name)	__typeof__(name) *name;
 static struct { NCCL_CALLS(CALL) void *library; } nccl;	/* set once */
+static struct error nccl_missing;			/* why library is NULL */
 #undef CALL
 
 static void
@@ -40,17 +41,18 @@ nccl_load(void)
 #undef CALL
 
 	nccl.library = library_open("libnccl.so." TEXT(NCCL_MAJOR),
-	    "a sum between devices", e, sizeof(e) / sizeof(e[0]));
+	    "a sum between devices", e, sizeof(e) / sizeof(e[0]),
+	    &nccl_missing);
 }
 
-/* -1 after a message, the first time. */
 static int
-nccl_loaded(void)
+nccl_loaded(struct error *why)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, nccl_load);
-	return nccl.library != NULL ? 0 : -1;
+	return nccl.library != NULL ? 0 :
+	    error_set(why, "%s", nccl_missing.text);
 }
 
 static int
@@ -86,7 +88,7 @@ nccl_new_id(void *id)
 {
 	ncclUniqueId new;
 
-	if (nccl_loaded() != 0 || nccl_check(nccl.ncclGetUniqueId(&new), NULL,
+	if (nccl_loaded(NULL) != 0 || nccl_check(nccl.ncclGetUniqueId(&new), NULL,
 	    "a new id") != 0)
 		return -1;
 	memcpy(id, &new, sizeof(new));
@@ -100,7 +102,7 @@ nccl_open_link(const void *id, int rank, int ranks)
 	ncclComm_t link = NULL;
 	ncclUniqueId given;
 
-	if (nccl_loaded() != 0)
+	if (nccl_loaded(NULL) != 0)
 		return NULL;
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
@@ -192,13 +194,10 @@ static const char *
 nccl_version(void)
 {
 	static _Thread_local char text[32];
-	char said[256];
-	int v, found;
+	struct error unused = { "" };
+	int v;
 
-	fail_capture(said, sizeof(said));
-	found = nccl_loaded() == 0;
-	fail_capture(NULL, 0);
-	if (!found || nccl.ncclGetVersion(&v) != ncclSuccess)
+	if (nccl_loaded(&unused) != 0 || nccl.ncclGetVersion(&v) != ncclSuccess)
 		return "no NCCL here";
 	snprintf(text, sizeof(text), "NCCL %d.%d.%d", v / 10000, v / 100 % 100,
 	    v % 100);

@@ -395,19 +395,17 @@ runtime_library(void)
 	static char text[96];		/* the same at every call */
 	struct cudnn dnn = { 0 };
 	struct cublas blas = { 0 };
-	char said[256];
+	struct error unused = { "" };
 	int found;
 
 	snprintf(text, sizeof(text), "CUDA %d.%d", CUDART_VERSION / 1000,
 	    CUDART_VERSION % 1000 / 10);
-	fail_capture(said, sizeof(said));
-	found = cudnn_load(&dnn) == 0;
+	found = cudnn_load(&dnn, &unused) == 0;
 	runtime_add_version(text, sizeof(text), "cuDNN", found,
 	    found ? dnn.cudnnGetVersion() : 0);
-	found = cublas_load(&blas) == 0;
+	found = cublas_load(&blas, &unused) == 0;
 	runtime_add_version(text, sizeof(text), "cuBLASLt", found,
 	    found ? blas.cublasLtGetVersion() : 0);
-	fail_capture(NULL, 0);
 	cudnn_unload(&dnn);
 	cublas_unload(&blas);
 	return text;

@@ -22,6 +22,7 @@ _Static_assert(CUDART_VERSION >= 12010,
 
 #include "backend/cuda/choose.h"
 #include "backend/cuda/driver.h"
+#include "base/fail.h"
 
 /* The functions of theirs that are used. */
 #define CUDNN_CALLS(CALL) \
@@ -48,13 +49,14 @@ struct cudnn { void *library; CUDNN_CALLS(CALL) };
 struct cublas { void *library; CUBLAS_CALLS(CALL) };
 #undef CALL
 
-/* Open them; -1 after a message.  Close: fine where it was not opened. */
-int cudnn_load(struct cudnn *c);
+/* Open them; -1 after a message (error_set).  Close: fine where it was not
+ * opened. */
+int cudnn_load(struct cudnn *c, struct error *why);
 void cudnn_unload(struct cudnn *c);
 /* What cuDNN compiles plans with, it opens and closes for each of them, which takes
  * three quarters of the time that planning takes. */
 void cudnn_keep_compiler(void);
-int cublas_load(struct cublas *c);
+int cublas_load(struct cublas *c, struct error *why);
 void cublas_unload(struct cublas *c);
 
 struct gpu_stream { cudaStream_t at; };

@@ -15,12 +15,12 @@
 #define ENTRY(name)	{ #name, &c->name },
 
 int
-cudnn_load(struct cudnn *c)
+cudnn_load(struct cudnn *c, struct error *why)
 {
 	const struct library_entry e[] = { CUDNN_CALLS(ENTRY) };
 
 	c->library = library_open(CUDNN_FILE, "--device cuda", e,
-	    sizeof(e) / sizeof(e[0]));
+	    sizeof(e) / sizeof(e[0]), why);
 	return c->library != NULL ? 0 : -1;
 }
 
@@ -34,12 +34,12 @@ cudnn_keep_compiler(void)
 }
 
 int
-cublas_load(struct cublas *c)
+cublas_load(struct cublas *c, struct error *why)
 {
 	const struct library_entry e[] = { CUBLAS_CALLS(ENTRY) };
 
 	c->library = library_open(CUBLAS_FILE, "--device cuda", e,
-	    sizeof(e) / sizeof(e[0]));
+	    sizeof(e) / sizeof(e[0]), why);
 	return c->library != NULL ? 0 : -1;
 }
 

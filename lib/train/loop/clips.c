@@ -1,16 +1,7 @@
-/* How clips for training are made, as options. */
+/* Settings of clips for training. */
 #include <string.h>
 
-#include "base/options.h"
 #include "train/loop/clips.h"
-
-void
-clips_check(const struct clip_settings *c)
-{
-	if (c->low > c->high)
-		options_wrong("--jitter-min=%g is above --jitter-max=%g", c->low,
-		    c->high);
-}
 
 void
 clips_set(const struct clip_settings *c, struct loader_options *o)

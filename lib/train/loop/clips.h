@@ -1,7 +1,7 @@
 #ifndef TRAIN_LOOP_CLIPS_H
 #define TRAIN_LOOP_CLIPS_H
 
-/* How clips for training are made, as options: of vt-train(1) and vt-bench(1). */
+/* How vt-train(1) and vt-bench(1) make clips for training. */
 
 #include "data/loader.h"
 #include "train/loop/views.h"
@@ -17,69 +17,7 @@ struct clip_settings {
 #define CLIP_SETTINGS { .flip = 1, .low = 256, .high = 320, .area = 0.08, \
 	.level = 9, .repeat = 1 }
 
-/* The rows of a struct clip_settings ${c}. */
-#define OPTION_CLIPS(c) \
-	OPTION_SAMPLER(&(c).sampler), \
-	{ 0, "crop-rule", OPTION_CHOICE, &(c).crop_rule, "RULE", \
-	    "choose crops: jitter, resized, ... (multiscale)", \
-	    CROP_NAMES, 0, 0, OPTION_COMMON }, \
-	{ 0, "jitter-min", OPTION_REAL, &(c).low, "PIXELS", \
-	    "jitter: set the minimal short side, crop 224 (256)", \
-	    NULL, 224, 4096, 0 }, \
-	{ 0, "jitter-max", OPTION_REAL, &(c).high, "PIXELS", \
-	    "jitter: set the maximal short side, crop 224 (320)", \
-	    NULL, 224, 4096, 0 }, \
-	{ 0, "jitter-inverse", OPTION_FLAG, &(c).inverse, NULL, \
-	    "jitter: draw 1 / length uniformly, not the length", \
-	    NULL, 0, 0, 0 }, \
-	{ 0, "crop-area", OPTION_REAL, &(c).area, "PART", \
-	    "resized: set the smallest part of the frame (0.08)", \
-	    NULL, 0.001, 1, 0 }, \
-	{ 0, "resize", OPTION_CHOICE, &(c).resize, "HOW", \
-	    "resize crops by rule, bilinear or antialias (rule)", \
-	    RESIZE_NAMES, 0, 0, 0 }, \
-	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
-	    "flip half of the clips horizontally (yes)", \
-	    NULL, 0, 0, OPTION_COMMON }, \
-	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
-	    "apply N operations of RandAugment to a clip (0)", \
-	    NULL, 0, EFFECTS_OPS, 0 }, \
-	{ 0, "rand-level", OPTION_INT, &(c).level, "M", \
-	    "set the strength of RandAugment, of 30 (9)", NULL, 0, 30, 0 }, \
-	{ 0, "brightness", OPTION_REAL, &(c).jitter[0], "X", \
-	    "vary the brightness by 1 - X to 1 + X (0)", \
-	    NULL, 0, 10, 0 }, \
-	{ 0, "contrast", OPTION_REAL, &(c).jitter[1], "X", \
-	    "vary the contrast by 1 - X to 1 + X (0)", NULL, 0, 10, 0 }, \
-	{ 0, "saturation", OPTION_REAL, &(c).jitter[2], "X", \
-	    "vary the saturation by 1 - X to 1 + X (0)", NULL, 0, 10, 0 }, \
-	{ 0, "hue", OPTION_REAL, &(c).jitter[3], "X", \
-	    "shift the hue by -X to X of a full circle (0)", NULL, 0, 0.5, 0 }, \
-	{ 0, "random-erase", OPTION_REAL, &(c).erase, "PART", \
-	    "erase a random box in this part of the clips (0)", \
-	    NULL, 0, 1, 0 }, \
-	{ 0, "mixup", OPTION_REAL, &(c).mixup, "A", \
-	    "mix clips by MixUp, lambda of Beta(A, A) (0: off)", \
-	    NULL, 0, 16, 0 }, \
-	{ 0, "cutmix", OPTION_REAL, &(c).cutmix, "A", \
-	    "swap boxes by CutMix, lambda of Beta(A, A) (0: off)", \
-	    NULL, 0, 16, 0 }, \
-	{ 0, "repeat", OPTION_INT, &(c).repeat, "N", \
-	    "use each sample for N clips in a row (1)", NULL, 1, 64, 0 }
-
-#define CLIP_OPTION_NAMES "sampler", "crop-rule", "jitter-min", "jitter-max", \
-	"jitter-inverse", "crop-area", "resize", "flip", "rand-augment", \
-	"rand-level", "brightness", "contrast", "saturation", "hue", "random-erase", \
-	"mixup", "cutmix", "repeat"
-#define CLIP_OPTIONS "sampler crop-rule jitter-min jitter-max jitter-inverse " \
-	"crop-area resize flip rand-augment rand-level brightness contrast " \
-	"saturation hue random-erase mixup cutmix repeat"
-
-/*
- * clips_check(c): a usage error ends the program.
- * clips_set(c, o): sampler, crop and effects of ${o}.
- */
-void clips_check(const struct clip_settings *c);
+/* clips_set(c, o): set sampler, crop and effects of ${o}. */
 void clips_set(const struct clip_settings *c, struct loader_options *o);
 
 #endif

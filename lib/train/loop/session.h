@@ -7,8 +7,11 @@
  * the checkpoint to go on from, and the directory (begin.c).
  */
 
-#include "train/loop/options.h"
 #include "train/loop/trainer.h"
+
+/* How to choose algorithms: by the library's rule, or the fastest by trying; auto:
+ * the fastest, if sums have no fixed order. */
+enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 
 /* As vt-train(1) names them; what is not listed is filled in by the session. */
 struct session_options {

@@ -50,12 +50,11 @@ static int
 best_is_of(const char *path, uint64_t step)
 {
 	const struct json *offsets, *text;
+	struct error unused = { "" }, *before = fail_into(&unused);
 	struct json *v;
-	char why[256];
 	int64_t bytes = 0, data = -1;
 	int is = 0;
 
-	fail_capture(why, sizeof(why));
 	v = best_read_header(path, &bytes);
 	offsets = json_get(json_get(v, "~vt.footer"), "data_offsets");
 	text = json_get(json_get(v, "__metadata__"), "vt.step");
@@ -64,7 +63,7 @@ best_is_of(const char *path, uint64_t step)
 		is = strtoull(json_to_text(text), NULL, 10) == step &&
 		    file_size(path) == bytes + data;
 	json_free(v);
-	fail_capture(NULL, 0);
+	fail_into(before);
 	return is;
 }
 
@@ -94,17 +93,17 @@ best_repair(struct rundir *r, uint64_t step)
 uint64_t
 best_step_of(const char *dir, double best)
 {
-	char *path = path_join(dir, "best.safetensors"), why[256];
+	char *path = path_join(dir, "best.safetensors");
+	struct error unused = { "" }, *before = fail_into(&unused);
 	struct safetensors f;
 	struct state s;
 	uint64_t step = 0;
 
-	fail_capture(why, sizeof(why));
 	if (best > BEST_WORST && checkpoint_read(path, &f, &s) == 0) {
 		step = s.best == best ? s.step : 0;
 		safetensors_free(&f);
 	}
-	fail_capture(NULL, 0);
+	fail_into(before);
 	free(path);
 	return step;
 }

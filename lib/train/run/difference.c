@@ -143,12 +143,12 @@ difference_beside(const char *path)
 {
 	char *dir = path_dir(path), *beside = path_join(dir, "schedule.tsv");
 	struct schedule *s = NULL;
-	char why[256];
 
 	if (file_size(beside) >= 0) {
-		fail_capture(why, sizeof(why));
+		struct error unused = { "" }, *before = fail_into(&unused);
+
 		s = schedule_read(beside);
-		fail_capture(NULL, 0);
+		fail_into(before);
 	}
 	free(beside);
 	free(dir);

@@ -16,7 +16,7 @@ struct saver {
 	struct snapshot *copy;		/* being written, or could not be */
 	uint64_t step, safe;		/* safe: the last step that is durable */
 	int how;
-	char why[1024];			/* the last save failed */
+	struct error why;		/* the last save failed */
 };
 
 static void
@@ -31,23 +31,25 @@ saver_not_saved(const struct saver *s, uint64_t step, const char *why)
 static void
 saver_save(struct saver *s)
 {
-	char *path = rundir_checkpoint(s->run, s->step), *why = s->why;
+	char *path = rundir_checkpoint(s->run, s->step);
+	struct error *before;
 	struct hash128 hash;
 	int bad, full;
 
 	do {
-		fail_capture(why, sizeof(s->why));
+		s->why.text[0] = '\0';
+		before = fail_into(&s->why);
 		bad = snapshot_write(s->copy, path, &hash) != 0 ||
 		    rundir_saved(s->run, s->step, hash, s->how & SAVE_BEST,
 		    s->how & SAVE_KEEP_ALL) != 0;
 		full = bad && (errno == ENOSPC || errno == EDQUOT);
-		fail_capture(NULL, 0);
+		fail_into(before);
 	} while (full && rundir_make_room(s->run, s->safe));
 	if (bad) {
-		saver_not_saved(s, s->step, why);
+		saver_not_saved(s, s->step, s->why.text);
 	} else {
-		if (why[0] != '\0')
-			warning("%s", why);	/* what it could not remove */
+		if (s->why.text[0] != '\0')
+			warning("%s", s->why.text);	/* what it could not remove */
 		s->safe = s->step;
 		detail("%s is saved", text_quote(path));
 		snapshot_free(s->copy);
@@ -123,7 +125,7 @@ saver_wait(struct saver *s)
 	if (s->copy == NULL && !s->skipped)
 		return 0;
 	return fail("%s: the end is not saved; the last safe step is %llu: %s",
-	    text_quote(s->run->path), (unsigned long long)s->safe, s->why);
+	    text_quote(s->run->path), (unsigned long long)s->safe, s->why.text);
 }
 
 void

@@ -1,5 +1,5 @@
-#ifndef SCHED_RULE_H
-#define SCHED_RULE_H
+#ifndef CMD_OPTIONS_RULE_H
+#define CMD_OPTIONS_RULE_H
 
 /*
  * A schedule by rule, from what a person sets: numbers, and lists as text.

@@ -1,5 +1,5 @@
-#ifndef BENCH_ALLREDUCE_OPTIONS_H
-#define BENCH_ALLREDUCE_OPTIONS_H
+#ifndef CMD_OPTIONS_ALLREDUCE_H
+#define CMD_OPTIONS_ALLREDUCE_H
 
 /* Options of vt-bench allreduce; vt-bench(1) explains them. */
 

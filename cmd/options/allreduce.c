@@ -2,7 +2,8 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "bench/allreduce_options.h"
+
+#include "allreduce.h"
 
 void
 allreduce_options_check(const struct bench_allreduce_options *o, int ranks)

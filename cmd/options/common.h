@@ -1,17 +1,13 @@
-#ifndef TRAIN_LOOP_OPTIONS_H
-#define TRAIN_LOOP_OPTIONS_H
+#ifndef CMD_OPTIONS_COMMON_H
+#define CMD_OPTIONS_COMMON_H
 
 /*
- * Rows that the option tables of several commands have alike; ${to} is where a
- * value goes.  OPTION_CONFIG and its kin are in base/options.h.
+ * Rows that several commands share; ${to} points at the value.  OPTION_CONFIG and
+ * the like are in base/options.h.
  */
 
 #include "base/options.h"
 #include "train/loop/views.h"
-
-/* --autotune: choose by the library's rule, or the fastest by trying; auto: the
- * fastest, if sums have no fixed order. */
-enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 
 #define OPTION_SAMPLER(to) \
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \

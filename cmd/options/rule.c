@@ -9,7 +9,8 @@
 #include "sched/group.h"
 #include "sched/growth.h"
 #include "sched/multigrid.h"
-#include "sched/rule.h"
+
+#include "rule.h"
 
 const char *const rule_options[] = { "policy", "batch", "frames", "crop",
 	"stride", "lr", "epochs", "milestones", "gamma", "lr-factors",
