@@ -327,8 +327,9 @@ vt_schedule_compare(char *const *path, int n)
 		read++;
 	if (read < n)
 		goto out;
-	compare_print(s, (const char *const *)path, n, vt_schedule_samples(),
-	    &cost, &b);
+	if (compare_print(s, (const char *const *)path, n,
+	    vt_schedule_samples(), &cost, &b) != 0)
+		goto out;
 	fputs(b.data, stdout);
 	status = stdout_done() != 0 ? EXIT_FAILED : EXIT_DONE;
 out:

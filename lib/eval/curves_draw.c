@@ -119,7 +119,7 @@ curves_bands_of(const struct curves_line *l, double largest, double second)
 	for (int i = 0, k; i < s->stages; i = k) {
 		const struct stage *g = &s->stage[i];
 		struct plot_band band = { .from = g->epoch_begin,
-			.shade = stage_cost(g) / largest };
+			.shade = stage_cost(g, &cost_input) / largest };
 
 		for (k = i + 1; k < s->stages &&
 		    curves_same_cells(g, &s->stage[k]); )
@@ -157,7 +157,8 @@ curves_largest_cost(const struct curves *c)
 		const struct schedule *s = curves_schedule(&c->line[i]);
 
 		for (int k = 0; s != NULL && k < s->stages; k++)
-			most = fmax(most, stage_cost(&s->stage[k]));
+			most = fmax(most, stage_cost(&s->stage[k],
+			    &cost_input));
 	}
 	return most;
 }

@@ -6,42 +6,8 @@
 #include "base/text.h"
 #include "sched/compare.h"
 #include "sched/query.h"
-#include "sched/summary.h"
 
 enum { PARTS = 20 };
-
-static double
-compare_input(const struct cell *c, void *arg)
-{
-	(void)arg;
-	return cell_cost(c);
-}
-
-const struct cost cost_input = { compare_input, NULL, "frames x crop x crop" };
-
-/* An epoch of a stage: on average over the clips of its cells. */
-static double
-compare_epoch_cost(const struct stage *g, const struct cost *cost)
-{
-	double clips = 0, sum = 0;
-
-	for (int k = 0; k < g->cells; k++) {
-		clips += g->cell[k].batch;
-		sum += g->cell[k].batch * cost->of(&g->cell[k], cost->arg);
-	}
-	return sum / clips;
-}
-
-static double
-compare_whole_cost(const struct schedule *s, const struct cost *cost)
-{
-	double sum = 0;
-
-	for (int i = 0; i < s->stages; i++)
-		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
-		    compare_epoch_cost(&s->stage[i], cost);
-	return sum;
-}
 
 /* The epoch at which so much is done; -1: it is never. */
 static double
@@ -51,7 +17,7 @@ compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
-		double each = compare_epoch_cost(g, cost);
+		double each = stage_cost(g, cost);
 		double all = (g->epoch_end - g->epoch_begin) * each;
 
 		if (work < done + all)
@@ -61,23 +27,15 @@ compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 	return -1;
 }
 
-static double
-compare_dearest(struct schedule *const *s, int n, const struct cost *cost,
-    const struct cell **which)
+/* Return 0 if ${cost} is known for all cells. */
+static int
+compare_check_costs(const struct schedule *s, const struct cost *cost)
 {
-	double most = 0;
-
-	for (int j = 0; j < n; j++)
-		for (int i = 0; i < s[j]->stages; i++)
-			for (int k = 0; k < s[j]->stage[i].cells; k++) {
-				const struct cell *c = &s[j]->stage[i].cell[k];
-				double one = cost->of(c, cost->arg);
-
-				if (one >= most)
-					*which = c;
-				most = one > most ? one : most;
-			}
-	return most;
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells; k++)
+			if (!(cost->of(&s->stage[i].cell[k], cost->arg) > 0))
+				return -1;
+	return 0;
 }
 
 /* Where a schedule is at an epoch: its own shape, not those of its short cycle. */
@@ -103,7 +61,7 @@ compare_print_totals(struct schedule *const *s, const char *const *name, int n,
 	buffer_printf(out, "#schedule\tepochs\tstages\twork\tof_the_most%s\n",
 	    samples > 0 ? "\tsteps\tsamples" : "");
 	for (int j = 0; j < n; j++) {
-		double work = compare_whole_cost(s[j], cost);
+		double work = schedule_cost(s[j], cost);
 
 		buffer_printf(out, "%s\t%d\t%d\t%.4g\t%.3f", name[j],
 		    schedule_epochs(s[j]), s[j]->stages, work / unit,
@@ -116,15 +74,24 @@ compare_print_totals(struct schedule *const *s, const char *const *name, int n,
 	}
 }
 
-void
+int
 compare_print(struct schedule *const *s, const char *const *name, int n,
     uint64_t samples, const struct cost *cost, struct buffer *out)
 {
 	const struct cell *large = NULL;
-	double unit = compare_dearest(s, n, cost, &large), most = 0;
+	double unit = 0, most = 0;
 
 	for (int j = 0; j < n; j++)
-		most = fmax(most, compare_whole_cost(s[j], cost));
+		if (compare_check_costs(s[j], cost) != 0)
+			return -1;
+	for (int j = 0; j < n; j++) {
+		const struct cell *c = schedule_largest(s[j], cost);
+		double one = cost->of(c, cost->arg);
+
+		large = one >= unit ? c : large;
+		unit = fmax(unit, one);
+		most = fmax(most, schedule_cost(s[j], cost));
+	}
 	buffer_printf(out, "# work in epochs at %d frames and crop size %d, by "
 	    "%s\n", large->frames, large->crop, cost->unit);
 	compare_print_totals(s, name, n, samples, cost, unit, most, out);
@@ -149,4 +116,5 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
 		}
 		buffer_text(out, "\n");
 	}
+	return 0;
 }

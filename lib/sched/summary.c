@@ -18,39 +18,62 @@ stage_batch(const struct stage *g)
 	return sum / g->cells;
 }
 
-double
-stage_cost(const struct stage *g)
+static double
+summary_input(const struct cell *c, void *arg)
 {
-	double clips = 0, cost = 0;
+	(void)arg;
+	return cell_cost(c);
+}
+
+const struct cost cost_input = { summary_input, NULL, "frames x crop x crop" };
+
+double
+stage_cost(const struct stage *g, const struct cost *cost)
+{
+	double clips = 0, sum = 0;
 
 	for (int k = 0; k < g->cells; k++) {
 		clips += g->cell[k].batch;
-		cost += g->cell[k].batch * cell_cost(&g->cell[k]);
+		sum += g->cell[k].batch * cost->of(&g->cell[k], cost->arg);
 	}
-	return cost / clips;
+	return sum / clips;
+}
+
+double
+schedule_cost(const struct schedule *s, const struct cost *cost)
+{
+	double sum = 0;
+
+	for (int i = 0; i < s->stages; i++)
+		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
+		    stage_cost(&s->stage[i], cost);
+	return sum;
 }
 
 const struct cell *
-schedule_largest(const struct schedule *s)
+schedule_largest(const struct schedule *s, const struct cost *cost)
 {
-	const struct cell *best = &s->stage[0].cell[0];
+	const struct cell *best = NULL;
+	double most = 0;
 
 	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			if (cell_cost(&s->stage[i].cell[k]) >= cell_cost(best))
-				best = &s->stage[i].cell[k];
+		for (int k = 0; k < s->stage[i].cells; k++) {
+			const struct cell *c = &s->stage[i].cell[k];
+			double one = cost->of(c, cost->arg);
+
+			if (best == NULL || one >= most) {
+				best = c;
+				most = one;
+			}
+		}
 	return best;
 }
 
 double
 schedule_work(const struct schedule *s)
 {
-	double sum = 0;
-
-	for (int i = 0; i < s->stages; i++)
-		sum += (s->stage[i].epoch_end - s->stage[i].epoch_begin) *
-		    stage_cost(&s->stage[i]);
-	return sum / cell_cost(schedule_largest(s));
+	return schedule_cost(s, &cost_input) /
+	    cell_cost(schedule_largest(s, &cost_input));
 }
 
 /* Of all steps of a stage of N samples, over N. */
@@ -179,7 +202,8 @@ summary_print_stages(const struct schedule *s, uint64_t samples,
 	char *(*cell)[COLUMNS] = xcalloc((size_t)s->stages + 1, sizeof(*cell));
 	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
 	    sizeof(*steps));
-	double whole = schedule_work(s) * cell_cost(schedule_largest(s));
+	double whole = schedule_work(s) *
+	    cell_cost(schedule_largest(s, &cost_input));
 	static const char *const head[COLUMNS] = { "stage", "epochs",
 		"clips x frames x crop", "bn", "stride", "lr", "work", "" };
 
@@ -202,7 +226,7 @@ summary_print_stages(const struct schedule *s, uint64_t samples,
 		c[4] = summary_strides_text(&g->cell[0]);
 		c[5] = summary_rate_text(g);
 		c[6] = xprintf("%.1f %%", 100 * (g->epoch_end - g->epoch_begin) *
-		    stage_cost(g) / whole);
+		    stage_cost(g, &cost_input) / whole);
 		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
 		    xstrdup("");
 	}
@@ -218,7 +242,7 @@ void
 schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
     struct buffer *out)
 {
-	const struct cell *large = schedule_largest(s);
+	const struct cell *large = schedule_largest(s, &cost_input);
 	double work = schedule_work(s);
 	int own = schedule_epochs(s);
 

@@ -9,16 +9,33 @@
 /* stage_batch(g): clips a step, on average over the short cycle. */
 double stage_batch(const struct stage *g);
 
-/* stage_cost(g): cell_cost, on average over the clips of an epoch. */
-double stage_cost(const struct stage *g);
+/*
+ * The cost of the forward pass of a clip of a cell, in any unit: cell_cost, or
+ * the multiply-adds of a network.
+ */
+struct cost {
+	double (*of)(const struct cell *c, void *arg);
+	void *arg;
+	const char *unit;		/* in words */
+};
 
-/* schedule_largest(s): the cell whose clips cost most; of equals, the last. */
-const struct cell *schedule_largest(const struct schedule *s);
+/* cost_input: frames * crop * crop. */
+extern const struct cost cost_input;
+
+/* stage_cost(g, cost): the cost of a clip, on average over those of an epoch. */
+double stage_cost(const struct stage *g, const struct cost *cost);
+
+/* schedule_cost(s, cost): the sum over all stages of epochs * stage_cost. */
+double schedule_cost(const struct schedule *s, const struct cost *cost);
+
+/* schedule_largest(s, cost): the most expensive cell; of equals, the last. */
+const struct cell *schedule_largest(const struct schedule *s,
+    const struct cost *cost);
 
 /*
  * schedule_work(s):
- * Its work in epochs at the shape of schedule_largest: the sum over all stages
- * of epochs * stage_cost, divided by that cell's cost.
+ * Its work in epochs at the shape of schedule_largest: schedule_cost divided by
+ * that cell's cost, both of cost_input.
  */
 double schedule_work(const struct schedule *s);
 

@@ -12,7 +12,7 @@
 static char *
 schedule_draw_note_of(const struct schedule *s)
 {
-	const struct cell *large = schedule_largest(s);
+	const struct cell *large = schedule_largest(s, &cost_input);
 	double work = schedule_work(s), epochs = schedule_epochs(s);
 	const char *plural = s->stages == 1 ? "" : "s";
 
