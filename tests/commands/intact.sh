@@ -64,23 +64,30 @@ copies() {
 	printf '%s\n' "$job" >>"$T/jobs"
 }
 # cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of type FROM, and cut
-# it without decoding, at several times, with -ss before and after the input
+# it without decoding, at several times, with -ss before and after the input; one ffmpeg
+# makes all cuts of a file, because to start takes it longer than to cut
 cuts() {
 	tag=$1 from=$2 options=$3
 	shift 3
 	has "$options ${SOUND:+-c:a $SOUND}" || return 0
 	base=$B/$n-$tag.$from job=
+	inputs="-i $base"
+	for at in ${CUTS:-0.3 1.1}; do
+		inputs="$inputs -ss $at -i $base"
+	done
 	for e; do
+		k=0
 		for at in ${CUTS:-0.3 1.1}; do
+			k=$((k + 1))
 			video - "$tag-from" "$e"
-			job="$job && $F -ss $at -i $base -c copy $(muxer "$e") $o"
+			job="$job -map $k -c copy $(muxer "$e") $o"
 			video - "$tag-behind" "$e"
-			job="$job && $F -i $base -ss $at -t 0.7 -c copy $(muxer "$e") $o"
+			job="$job -map 0 -ss $at -t 0.7 -c copy $(muxer "$e") $o"
 		done
 		video - "$tag-to" "$e"
-		job="$job && $F -i $base -t 0.9 -c copy $(muxer "$e") $o"
+		job="$job -map 0 -t 0.9 -c copy $(muxer "$e") $o"
 	done
-	printf '%s\n' "$F $(input 25 50) $options $base $job" >>"$T/jobs"
+	printf '%s\n' "$F $(input 25 50) $options $base && $F $inputs $job" >>"$T/jobs"
 }
 # pipes TAG 'OPTION...' FORMAT EXT: write to a pipe, so that the muxer cannot seek back
 pipes() {
