@@ -1,7 +1,7 @@
 #!/bin/sh
 # Nothing is allocated in a step of training, nor in a frame of a video, once one
 # of its shape has run: counted by tests/tools/allocs/count.c, in our own code.
-# tests/run: weight 25
+# tests/run: weight 14
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

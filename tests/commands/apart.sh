@@ -2,7 +2,7 @@
 # A device whose memory the host cannot touch (tests/tools/apart): whatever trains,
 # saves, averages, checks or scores on it gives the bits that ref gives, on any
 # number of ranks.
-# tests/run: weight 40
+# tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -2,7 +2,7 @@
 # --audit: a microbatch computed twice changes no weight; one bit of one gradient
 # that is flipped on one rank is found in the first audited step that holds it,
 # by name, on every rank in turn; where nothing is audited nothing is said.
-# tests/run: weight 20
+# tests/run: weight 9
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -2,7 +2,7 @@
 # vt-bench: every sub-test runs, its rows are well-formed, a wrong answer and an
 # unmet figure fail, and wrong use touches nothing.  How fast anything is, is
 # never tested.
-# tests/run: weight 20
+# tests/run: weight 28
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -3,7 +3,7 @@
 # of its epoch's order; the same bits at every number of ranks and loader threads,
 # and after stops; known from the log and the checkpoint; exit status 3, or 4
 # where they are too many.
-# tests/run: weight 20
+# tests/run: weight 10
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 30
+# tests/run: weight 20
 # vt-extract on files that were damaged systematically: in sixteen containers,
 # with sound and without, stretches are zeroed or removed and files are cut.
 # Frames carry numbers, so that it is known which are there.  What is accepted

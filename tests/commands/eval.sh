@@ -2,7 +2,7 @@
 # vt-eval: the same results for every number of ranks and threads, figures that
 # follow from the scores, views that average, and what it says when something is
 # wrong.
-# tests/run: weight 30
+# tests/run: weight 24
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

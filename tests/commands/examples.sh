@@ -1,7 +1,7 @@
 #!/bin/sh
 # share/examples: the experiment runs, stops and goes on; the scripts queue
 # themselves again when and only when a run says 75, and pass signals on.
-# tests/run: weight 20
+# tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 examples=$PWD/share/examples

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 6
+# tests/run: weight 12
 # vt-extract: what it refuses, what it says, and what it leaves behind.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

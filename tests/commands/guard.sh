@@ -1,7 +1,7 @@
 #!/bin/sh
 # compare-commits finds a command that writes other bytes or ends with another status,
 # and lets options have other names.
-# tests/run: weight 20
+# tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -2,7 +2,7 @@
 # Runs that begin from weights of a file, and files of weights for others: what
 # is taken, what is new, what stays frozen; the same bits on ranks and after a
 # stop.
-# tests/run: weight 30
+# tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 dump=$BUILD/tests/tools/weightdump

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make install and uninstall: all there, in its place; the commands run from
 # wherever they were put; nothing is left.
-# tests/run: weight 2
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The kernels of the other instruction sets: the operators of cpu and what it fuses,
 # as a machine with AVX2 only runs them, and one with AVX-512 but no AMX.
-# tests/run: weight 20
+# tests/run: weight 8
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 grep -q avx2 /proc/cpuinfo || skip_all "no AVX2 here"

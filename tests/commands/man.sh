@@ -1,7 +1,7 @@
 #!/bin/sh
 # The manual: every page is clean, and its examples run as they are pasted from
 # a page that is 80 columns wide.
-# tests/run: weight 40
+# tests/run: weight 28
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

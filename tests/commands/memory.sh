@@ -1,7 +1,7 @@
 #!/bin/sh
 # The memory that vt-train -n plans is what a run then takes, with validation
 # and saving, and a plan that does not fit is refused.
-# tests/run: weight 10
+# tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 32 5 128 112 1 && "$MAKESET" "$T/val" 24 5 128 112 2 || skip_all "no test set"

@@ -2,7 +2,7 @@
 # README.md: each block that a reader would paste runs as it stands, in order,
 # in one folder, beside a few small videos.  Blocks that call make check or make
 # demo are left to those; what is installed goes below DESTDIR.
-# tests/run: weight 40
+# tests/run: weight 65
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -1,7 +1,7 @@
 #!/bin/sh
 # STATIC=yes: the commands need nothing but libc and the libraries of a GPU, and
 # run in a root that has only these.
-# tests/run: weight 30
+# tests/run: weight 45
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # vt-train: the same weights for every number of ranks and threads, after every
 # kill and stop; refusals and exit codes.
-# tests/run: weight 100
+# tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

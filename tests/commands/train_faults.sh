@@ -1,7 +1,7 @@
 #!/bin/sh
 # vt-train when things go wrong: what is saved, what is the best, what --status
 # says, and what is left on the disk.
-# tests/run: weight 60
+# tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 # Leaks cannot be looked for under strace, nor is a library of ours theirs.

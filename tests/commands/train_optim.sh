@@ -2,7 +2,7 @@
 # vt-train with each optimiser, a moving average of the weights and a scale of
 # the loss: the same weights for every number of ranks, stopped and killed at
 # any; what is validated, exported and scored of them; what is refused.
-# tests/run: weight 40
+# tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 # As in torture/kills: a rank that is killed in MPI_Init must not take PMIx' lock.

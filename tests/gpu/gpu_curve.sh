@@ -4,7 +4,7 @@
 # run until its end.  The table is compared with this build's cpu back end, and with
 # the cuda back end on the stand-in in each precision.  With MAKE_CURVES=yes it is
 # made instead.
-# tests/run: weight 12
+# tests/run: weight 50
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 . tests/gpu/contact/curves

@@ -1,4 +1,4 @@
-/* tests/run: weight 3 */
+/* tests/run: weight 30 */
 /*
  * Passes that the cuda back end keeps as graphs, without a GPU: steps of which
  * each microbatch brings something else, in two shapes in turn, come to the same

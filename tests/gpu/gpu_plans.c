@@ -1,4 +1,4 @@
-/* tests/run: weight 6 */
+/* tests/run: weight 25 */
 /*
  * cuDNN has a plan for every convolution of every network in share/models, for
  * descriptions of an H100 and an H200, which need not be present.  The convolutions

@@ -2,7 +2,7 @@
 # The four commands for the first contact with a GPU (tests/gpu/contact): options that they
 # refuse, a trial on the ref back end, what they do when a part fails or is stopped,
 # and what they make of the output of commands that only pretend to have a GPU.
-# tests/run: weight 15
+# tests/run: weight 24
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 unset STANDIN

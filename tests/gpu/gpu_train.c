@@ -1,4 +1,4 @@
-/* tests/run: weight 3 */
+/* tests/run: weight 22 */
 /*
  * Training on the cuda back end without a GPU.  A run of the trainer, with work
  * done late: loss and weights are ref's, and the same bits at 1, 2, 3 and 4

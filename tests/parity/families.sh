@@ -2,7 +2,7 @@
 # Every network of share/models against PyTorch built from the same weights: the
 # scores in testing of each, and for one of each kind losses, batch statistics and
 # every gradient, in double with few channels and in float with all.
-# tests/run: weight 110
+# tests/run: weight 85
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"

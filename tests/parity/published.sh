@@ -2,7 +2,7 @@
 # Files of weights as other programs write them, random ones in the names, shapes
 # and wrapping of each program: vt's scores, with the weights taken as --init takes
 # them, are those of the PyTorch module that wrote the file, to 1e-4 in float.
-# tests/run: weight 60
+# tests/run: weight 45
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"

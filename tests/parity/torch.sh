@@ -2,7 +2,7 @@
 # tests/bench/torch_step.py trains the networks of share/models, and
 # tests/bench/step-vs-torch prints vt and PyTorch side by side.  How fast
 # anything is, is never tested.
-# tests/run: weight 60
+# tests/run: weight 80
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 bench=tests/bench

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What must be the same on every rank, and in a run that goes on: who has what
 # is said once, and exit 6 or 2; what may differ changes nothing.
-# tests/run: weight 40
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

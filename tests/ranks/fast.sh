@@ -1,7 +1,7 @@
 #!/bin/sh
 # --deterministic=fast: every algorithm and exchange trains what the exact sum
 # trains, but for roundings; what is for it alone is refused without it.
-# tests/run: weight 20
+# tests/run: weight 8
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -2,7 +2,7 @@
 # Learners: the same weights for every number of ranks and threads and after
 # every stop; one learner is plain training, and an average after each step of
 # plain SGD is a step of the joint batch.
-# tests/run: weight 30
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

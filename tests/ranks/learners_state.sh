@@ -2,7 +2,7 @@
 # What optimisers keep at the averages of learners: its mean, nothing, or each
 # its own; with and without an outer step.  What holds of each, and the same bits
 # for every number of ranks and after every stop.
-# tests/run: weight 30
+# tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Hosts that are network namespaces: what each algorithm sends between them is
 # its formula, and a host that is gone ends the run with its name.
-# tests/run: weight 60
+# tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 . tests/tools/hosts

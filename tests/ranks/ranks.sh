@@ -2,7 +2,7 @@
 # Ranks that fail alone: one that is stopped, killed, short of memory, waiting
 # for a disk, or given other options ends all of them, with a word on which it
 # was.  None of it may hang.
-# tests/run: weight 40
+# tests/run: weight 55
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_mpi || skip_all "no MPI"

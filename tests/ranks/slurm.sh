@@ -3,7 +3,7 @@
 # machine: the time limit, a preemption, a node that is lost; each time the job
 # queues itself, or is queued, and goes on, and the weights at the end are those
 # of one rank that nobody disturbed.  And slurm-pack.sh: an array that packs.
-# tests/run: weight 40
+# tests/run: weight 130
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_mpi || skip_all "no MPI"

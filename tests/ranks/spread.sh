@@ -1,7 +1,7 @@
 #!/bin/sh
 # BN groups that are spread over ranks: more ranks than groups, under
 # --deterministic=fast, train what as many ranks as groups do, but for roundings.
-# tests/run: weight 30
+# tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_mpi || skip_all "no MPI"

@@ -1,4 +1,4 @@
-/* tests/run: weight 7 */
+/* tests/run: weight 16 */
 /*
  * What a back end fuses, against the unfused tasks of ref64: the same network,
  * weights and clips; each output, gradient and statistic.

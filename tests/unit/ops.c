@@ -1,4 +1,4 @@
-/* tests/run: weight 15 */
+/* tests/run: weight 38 */
 /*
  * Operators: one list of cases, used three times.  On ref64 every gradient is
  * compared with finite differences; ref, cpu and cuda are compared with ref64,
