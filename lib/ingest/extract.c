@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "ingest/extractor.h"
@@ -18,7 +17,6 @@
 #include "shard/stream.h"
 
 #define Q text_quote
-#define BLOCK (1 << 20)		/* of the source, hashed at a time */
 #define TIME_SLACK 1e-4		/* seconds */
 
 /* What one extraction needs while it runs. */
@@ -36,30 +34,15 @@ struct extract_work {
 
 /* ---- the file ---- */
 
-/* Hash all of the file; decoding then finds it in the page cache. */
+/* The demuxer has read most of the file; the hash takes those bytes. */
 static int
 extract_hash_source(struct extract_work *w)
 {
-	struct hasher *h = hasher_new();
-	char *block = xmalloc(BLOCK);
-	int64_t at = 0;
-	ssize_t n;
-	int result = -1;
+	struct sample *m = &w->x->sample;
+	int bad = video_hash(w->video, &m->source_bytes, &m->source_hash);
 
-	while ((n = TEMP_FAILURE_RETRY(pread(w->fd, block, BLOCK, at))) > 0) {
-		hasher_add(h, block, (size_t)n);
-		at += n;
-	}
-	w->x->sample.source_bytes = (uint64_t)at;
-	if (n < 0)
-		fail_errno("%s: cannot read", Q(w->path));
-	else
-		result = 0;
-	w->x->sample.source_hash = hasher_64(h);
-	w->x->hashed = n == 0;
-	free(block);
-	hasher_free(h);
-	return result;
+	w->x->hashed = !bad;
+	return bad;
 }
 
 static int
@@ -370,10 +353,15 @@ extract(struct extract_work *w)
 	struct extraction *x = w->x;
 	int r;
 
-	if (extract_open_source(w) != 0 || extract_hash_source(w) != 0)
+	if (extract_open_source(w) != 0)
 		return;
 	extract_make_room(w);
 	r = extract_decode(w);
+	/* After a signal, do not read the rest. */
+	if (r != 0 && w->o->stopped != NULL && w->o->stopped())
+		return;
+	if (extract_hash_source(w) != 0)
+		return;
 	extract_copy_account(w);
 	if (r != 0)
 		return;

@@ -92,6 +92,15 @@ const struct video_account *video_account(const struct video *v);
 int video_next(struct video *v, struct video_frame *frame);
 
 /*
+ * video_hash(v, bytes, hash):
+ * Set ${*hash} to the XXH3-64 of the whole file and ${*bytes} to its length.
+ * The hash takes the bytes that the demuxer reads in order; the others are read
+ * here, so call it after the last video_next.  Return 0, or -1 after a message,
+ * which may be video_next's.
+ */
+int video_hash(struct video *v, uint64_t *bytes, uint64_t *hash);
+
+/*
  * video_planes(v, w, h):
  * The frame as ${w} by ${h} pixels, the right way up, as JPEG takes it: 4:2:0,
  * BT.601 weights, full range.  Shrinking averages areas, growing is bicubic.

@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
+#include "base/hash.h"
 #include "media/image.h"
 #include "media/plane.h"
 #include "media/video.h"
@@ -80,11 +81,18 @@ struct ff_source {
 	int fd, error;
 	int64_t at, size;
 	AVIOContext *io;
+	struct hasher *hasher;
+	int64_t hashed;			/* bytes from the beginning */
 };
 
 /* source_open(s, fd, size): -1 without a message if there is no memory. */
 int source_open(struct ff_source *s, int fd, int64_t size);
 void source_close(struct ff_source *s);
+
+/* source_hash_to(s, end): read and hash the bytes before ${end} that are not
+ * hashed yet, or up to the end of the file.  -1 and errno if one cannot be
+ * read. */
+int source_hash_to(struct ff_source *s, int64_t end);
 
 /*
  * source_format(s, path): the demuxer for what the file holds, by its first

@@ -9,6 +9,7 @@
 #include "media/ffmpeg/ff.h"
 
 #define BUFFER 65536
+#define GAP (1 << 20)		/* skipped bytes that are hashed at once */
 
 /*
  * Containers that hold their own frames, and raw streams that can be told
@@ -20,6 +21,44 @@ static const char *const allowed[] = {
 	"asf", "ogg", "gif", "mxf", "dv", "ivf", "obu", "h261", "h263", "h264",
 	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
 };
+
+int
+source_hash_to(struct ff_source *s, int64_t end)
+{
+	char block[16384];
+	ssize_t n = 1;
+
+	while (s->hashed < end && n > 0) {
+		int64_t left = end - s->hashed;
+
+		n = TEMP_FAILURE_RETRY(pread(s->fd, block,
+		    left < (int64_t)sizeof(block) ? (size_t)left :
+		    sizeof(block), s->hashed));
+		if (n > 0) {
+			hasher_add(s->hasher, block, (size_t)n);
+			s->hashed += n;
+		}
+	}
+	return n < 0 ? -1 : 0;
+}
+
+/*
+ * Hash what is new in the ${n} bytes ${data} at s->at.  A demuxer skips short
+ * ranges, as samples of other streams: read these for the hash, so that it can
+ * follow.  After a longer skip source_hash_to reads the rest.
+ */
+static void
+video_source_hash(struct ff_source *s, const uint8_t *data, int64_t n)
+{
+	if (s->at > s->hashed && s->at - s->hashed <= GAP)
+		source_hash_to(s, s->at);
+	if (s->at <= s->hashed && s->at + n > s->hashed) {
+		int64_t known = s->hashed - s->at;
+
+		hasher_add(s->hasher, data + known, (size_t)(n - known));
+		s->hashed = s->at + n;
+	}
+}
 
 static int
 video_source_read_some(void *opaque, uint8_t *to, int n)
@@ -36,6 +75,7 @@ video_source_read_some(void *opaque, uint8_t *to, int n)
 	}
 	if (got == 0)
 		return AVERROR_EOF;
+	video_source_hash(s, to, got);
 	s->at += got;
 	return (int)got;
 }
@@ -67,6 +107,7 @@ source_open(struct ff_source *s, int fd, int64_t size)
 	*s = (struct ff_source){ .fd = fd, .size = size };
 	if (buffer == NULL)
 		return -1;
+	s->hasher = hasher_new();
 	s->io = avio_alloc_context(buffer, BUFFER, 0, s, video_source_read_some,
 	    NULL, video_source_seek);
 	if (s->io == NULL) {
@@ -79,6 +120,8 @@ source_open(struct ff_source *s, int fd, int64_t size)
 void
 source_close(struct ff_source *s)
 {
+	hasher_free(s->hasher);
+	s->hasher = NULL;
 	if (s->io == NULL)
 		return;
 	av_freep(&s->io->buffer);

@@ -540,6 +540,18 @@ video_account(const struct video *v)
 	return &v->account;
 }
 
+int
+video_hash(struct video *v, uint64_t *bytes, uint64_t *hash)
+{
+	if (v->source.error != 0)
+		return -1;		/* video_next has reported it */
+	if (source_hash_to(&v->source, INT64_MAX) != 0)
+		return fail_errno("%s: cannot read", Q(v->path));
+	*bytes = (uint64_t)v->source.hashed;
+	*hash = hasher_64(v->source.hasher);
+	return 0;
+}
+
 const struct planes *
 video_planes(struct video *v, int w, int h)
 {

@@ -60,6 +60,13 @@ video_planes(struct video *v, int w, int h)
 	return NULL;
 }
 
+int
+video_hash(struct video *v, uint64_t *bytes, uint64_t *hash)
+{
+	(void)v, (void)bytes, (void)hash;
+	return -1;
+}
+
 const struct image *
 video_rgb(struct video *v, int w, int h)
 {
