@@ -29,13 +29,14 @@ struct container_report {
 };
 
 /*
- * container_check(fd, size, format, id, report):
- * Follow the ${size} bytes of ${fd}, of a ${format} as FFmpeg calls it.  The
- * stream that is wanted is ${id}, as in AVStream: damage that is certainly of
- * others is passed over.  Only the first damage is told.
+ * container_check(fd, size, bytes, format, id, report):
+ * Check the structure of the file ${fd} of ${size} bytes, whose format is
+ * ${format} in FFmpeg's terms.  ${bytes} is its content, or NULL: it is read.  ${id}
+ * is the AVStream id of the wanted stream; damage that certainly belongs to other
+ * streams is ignored.  ${report} has the first damage.
  */
-void container_check(int fd, int64_t size, const char *format, int id,
-    struct container_report *report);
+void container_check(int fd, int64_t size, const uint8_t *bytes,
+    const char *format, int id, struct container_report *report);
 
 /*
  * container_jpegs(fd, size):

@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fd = open(fuzz_file(data + 2, size - 2), O_RDONLY | O_CLOEXEC);
 	MUST(fd >= 0);
-	container_check(fd, (int64_t)size - 2, format[data[0] %
+	container_check(fd, (int64_t)size - 2, NULL, format[data[0] %
 	    (sizeof(format) / sizeof(format[0]))], data[1] == 255 ?
 	    256 : data[1], &report);
 	MUST((report.state == CONTAINER_WHOLE) == (report.text[0] == '\0'));

@@ -15,8 +15,9 @@ reader_move(struct reader *r, int64_t at)
 		return -1;
 	if (at < r->start || at >= r->start + r->n) {
 		r->start = at;
-		r->n = TEMP_FAILURE_RETRY(pread(r->fd, r->data,
-		    sizeof(r->data), at));
+		r->n = TEMP_FAILURE_RETRY(pread(r->fd, r->window,
+		    sizeof(r->window), at));
+		r->data = r->window;
 		if (r->n <= 0) {
 			r->n = 0;
 			return -1;
@@ -145,8 +146,8 @@ reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 /* ---- all of them ---- */
 
 void
-container_check(int fd, int64_t size, const char *format, int id,
-    struct container_report *report)
+container_check(int fd, int64_t size, const uint8_t *bytes,
+    const char *format, int id, struct container_report *report)
 {
 	static const struct { const char *name; container_checker *check; }
 	known[] = {
@@ -162,7 +163,8 @@ container_check(int fd, int64_t size, const char *format, int id,
 		{ "ogg", ogg_check }, { "yuv4mpegpipe", y4m_check },
 	};
 	struct reader r = { .fd = fd, .id = id, .size = size,
-		.report = report };
+		.report = report, .data = bytes,
+		.n = bytes != NULL ? (ssize_t)size : 0 };
 
 	*report = (struct container_report){ .state = CONTAINER_WHOLE,
 		.newest = -1 };

@@ -9,13 +9,14 @@
 
 #include "media/container.h"
 
-/* A window on a file, moved as bytes are asked for. */
+/* The bytes of a file: all of them in memory, or a window that moves. */
 struct reader {
 	int fd, id;
 	int64_t size, start;
 	ssize_t n;
 	struct container_report *report;
-	uint8_t data[65536];
+	const uint8_t *data;		/* [n], from byte start of the file */
+	uint8_t window[65536];
 };
 
 /* reader_byte(r, at): -1 beyond the end, or if it cannot be read. */

@@ -83,6 +83,8 @@ struct ff_source {
 	AVIOContext *io;
 	struct hasher *hasher;
 	int64_t hashed;			/* bytes from the beginning */
+	uint8_t *bytes;			/* those that are hashed; NULL: the file
+					 * is too large to keep */
 };
 
 /* source_open(s, fd, size): -1 without a message if there is no memory. */
@@ -93,6 +95,10 @@ void source_close(struct ff_source *s);
  * hashed yet, or up to the end of the file.  -1 and errno if one cannot be
  * read. */
 int source_hash_to(struct ff_source *s, int64_t end);
+
+/* source_bytes(s): the whole file, or NULL if it is too large to keep or was not
+ * read to the end.  Valid until source_close. */
+const uint8_t *source_bytes(const struct ff_source *s);
 
 /*
  * source_format(s, path): the demuxer for what the file holds, by its first

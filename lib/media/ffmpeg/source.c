@@ -1,5 +1,6 @@
 /* The file under a demuxer: read by pread, recognised by its bytes. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 
 #define BUFFER 65536
 #define GAP (1 << 20)		/* skipped bytes that are hashed at once */
+#define KEPT (16 << 20)		/* files up to this size are kept in memory, so
+				 * that the container check reads no file again */
 
 /*
  * Containers that hold their own frames, and raw streams that can be told
@@ -21,6 +24,23 @@ static const char *const allowed[] = {
 	"asf", "ogg", "gif", "mxf", "dv", "ivf", "obu", "h261", "h263", "h264",
 	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
 };
+
+/* Hash the ${n} bytes ${data} that follow those hashed, and keep them. */
+static void
+video_source_add(struct ff_source *s, const void *data, int64_t n)
+{
+	hasher_add(s->hasher, data, (size_t)n);
+	/* A file may have grown since it was opened. */
+	if (s->bytes != NULL && s->hashed + n <= s->size)
+		memcpy(s->bytes + s->hashed, data, (size_t)n);
+	s->hashed += n;
+}
+
+const uint8_t *
+source_bytes(const struct ff_source *s)
+{
+	return s->hashed == s->size ? s->bytes : NULL;
+}
 
 int
 source_hash_to(struct ff_source *s, int64_t end)
@@ -34,10 +54,8 @@ source_hash_to(struct ff_source *s, int64_t end)
 		n = TEMP_FAILURE_RETRY(pread(s->fd, block,
 		    left < (int64_t)sizeof(block) ? (size_t)left :
 		    sizeof(block), s->hashed));
-		if (n > 0) {
-			hasher_add(s->hasher, block, (size_t)n);
-			s->hashed += n;
-		}
+		if (n > 0)
+			video_source_add(s, block, n);
 	}
 	return n < 0 ? -1 : 0;
 }
@@ -55,8 +73,7 @@ video_source_hash(struct ff_source *s, const uint8_t *data, int64_t n)
 	if (s->at <= s->hashed && s->at + n > s->hashed) {
 		int64_t known = s->hashed - s->at;
 
-		hasher_add(s->hasher, data + known, (size_t)(n - known));
-		s->hashed = s->at + n;
+		video_source_add(s, data + known, n - known);
 	}
 }
 
@@ -108,6 +125,8 @@ source_open(struct ff_source *s, int fd, int64_t size)
 	if (buffer == NULL)
 		return -1;
 	s->hasher = hasher_new();
+	if (size > 0 && size <= KEPT)
+		s->bytes = malloc((size_t)size);
 	s->io = avio_alloc_context(buffer, BUFFER, 0, s, video_source_read_some,
 	    NULL, video_source_seek);
 	if (s->io == NULL) {
@@ -122,6 +141,8 @@ source_close(struct ff_source *s)
 {
 	hasher_free(s->hasher);
 	s->hasher = NULL;
+	free(s->bytes);
+	s->bytes = NULL;
 	if (s->io == NULL)
 		return;
 	av_freep(&s->io->buffer);

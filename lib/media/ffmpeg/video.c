@@ -443,8 +443,11 @@ video_conclude(struct video *v)
 	double hidden;
 	int64_t lost;
 
-	container_check(v->source.fd, v->source.size, v->info.format,
-	    v->stream->id, &report);
+	/* Read what the demuxer has skipped; if that fails, container_check reads
+	 * the file itself. */
+	source_hash_to(&v->source, v->source.size);
+	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
+	    v->info.format, v->stream->id, &report);
 	if (report.state == CONTAINER_CUT) {
 		v->claim.cut = 1;
 		snprintf(a->cut, sizeof(a->cut), "%s", report.text);
