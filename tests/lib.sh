@@ -24,7 +24,7 @@ built() {
 # find_torch: a Python that has PyTorch, into $python; PYTHON names one first
 find_torch() {
 	for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
-		if "$python" -c 'import torch' 2>/dev/null; then return 0; fi
+		if "$python" -c 'import importlib.util as u; exit(u.find_spec("torch") is None)' 2>/dev/null; then return 0; fi
 	done
 	return 1
 }
