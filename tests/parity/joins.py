@@ -1,4 +1,4 @@
-"""joins.py DIR N T SIDE FOLD f64|f32: parity.py for joins.net, a network of two
+"""joins.py: what parity.py compares for joins.net, a network of two
 pathways with attention, gates and pools over time.
 
 Written from the publications: slow and fast frames, laterals (Feichtenhofer et
@@ -6,8 +6,6 @@ al. 2019), non-local blocks with softmax and with dot products (Wang et al.
 2018), inverted residuals with a shift from the past (Lin et al. 2019), squeeze
 and excitation with swish (Feichtenhofer 2020).
 """
-import sys
-
 import torch
 import torch.nn.functional as F
 
@@ -64,9 +62,7 @@ class Net(parity.Net):
         return F.linear(x, self.w["fc.weight"], self.w["fc.bias"])
 
 
-def main():
-    folder, n, t, side, fold, precision = sys.argv[1:]
-    n, t, side, fold = int(n), int(t), int(side), int(fold)
+def compare(folder, n, t, side, fold, precision):
     dtype = torch.float64 if precision == "f64" else torch.float32
     params = parity.load(folder)
     net = Net(params, fold, dtype)
@@ -74,6 +70,3 @@ def main():
     x = x.view(n, t, 3, side, side).permute(0, 2, 1, 3, 4).contiguous()
     parity.report(folder, n, params, net, net.forward(x), precision == "f64",
                   "%s, %dx%dx%d" % (precision, n, t, side))
-
-
-main()

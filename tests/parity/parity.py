@@ -1,13 +1,17 @@
-"""parity.py DIR N T SIDE FOLD f64|f32: does PyTorch, built from the
-weights in DIR, give the scores, losses and gradients that are in DIR?
+"""parity.py: does PyTorch, built from the weights in a folder, give the scores, losses
+and gradients that are there?  Lines on standard input say which, each
+MODULE DIR N T SIDE FOLD f64|f32 with MODULE parity or joins.  For each TAP is printed,
+and then "end".
 
 Written from the papers' descriptions: a ResNet with basic or bottleneck blocks
 (He et al. 2016), a temporal shift of 1/FOLD of the channels either way at the
 head of each residual branch (Lin et al. 2019; none if FOLD is 0), scores
 averaged over frames.
 """
+import importlib
 import os
 import sys
+import traceback
 
 import numpy as np
 import torch
@@ -155,15 +159,23 @@ def report(folder, n, params, net, scores, exact, name, ok=None):
     print("# worst gradient %g at %s, least cosine %.9f at %s" % (worst, where, least, there))
 
 
-def main():
-    folder, n, t, side, fold, precision = sys.argv[1:]
-    n, t, side, fold = int(n), int(t), int(side), int(fold)
+def compare(folder, n, t, side, fold, precision):
     dtype = torch.float64 if precision == "f64" else torch.float32
-    torch.set_num_threads(2)
     params = load(folder)
     net = Net(params, fold, dtype)
     scores = net.forward(pixels(folder, n, t, side, dtype), n)
     report(folder, n, params, net, scores, precision == "f64", "%s, %dx%dx%d" % (precision, n, t, side))
+
+
+def main():
+    torch.set_num_threads(2)
+    for line in sys.stdin:
+        module, folder, n, t, side, fold, precision = line.split()
+        try:
+            importlib.import_module(module).compare(folder, int(n), int(t), int(side), int(fold), precision)
+        except Exception:
+            traceback.print_exc()
+        print("end", flush=True)
 
 
 if __name__ == "__main__":
