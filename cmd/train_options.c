@@ -18,7 +18,7 @@ static struct train_options o = {
 	.model = "tsm_r50", .resume = "auto", .device = "cpu",
 	.fuse = 1, .on_nan = "fail", .on_corrupt = "fail",
 	.clips = CLIP_SETTINGS, .optimizing = OPTIMIZER_OPTIONS,
-	.sums = SUM_OPTIONS, .learners = LEARNER_OPTIONS,
+	.sums = SUM_SETTINGS, .learners = LEARNER_SETTINGS,
 	.precise = "auto", .seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
 	.val_every = 1, .step_timeout = 600,
 	.loader_threads = 2, .loader_memory = 512 << 20,
@@ -246,9 +246,9 @@ train_options_check_values(void)
 
 /* The first option that refines learners, NULL if none does. */
 static const char *
-train_options_of_learners(const struct learner_options *l)
+train_options_of_learners(const struct learner_settings *l)
 {
-	const struct learner_options unset = LEARNER_OPTIONS;
+	const struct learner_settings unset = LEARNER_SETTINGS;
 
 	return l->every != unset.every ? "average-every" :
 	    l->groups > 0 ? "learner-groups" :
@@ -261,9 +261,9 @@ train_options_of_learners(const struct learner_options *l)
 
 /* The first option that refines the growth of the batch, NULL if none does. */
 static const char *
-train_options_of_growth(const struct learner_options *l)
+train_options_of_growth(const struct learner_settings *l)
 {
-	const struct learner_options unset = LEARNER_OPTIONS;
+	const struct learner_settings unset = LEARNER_SETTINGS;
 
 	return l->grow_by != unset.grow_by ? "batch-growth-factor" :
 	    l->grow_above != unset.grow_above ? "batch-growth-threshold" :
@@ -276,7 +276,7 @@ train_options_set_modes(struct modes *m)
 {
 	const struct optimizer_options *p = &o.optimizing;
 	const struct optimizer *by = &optimizers[p->optimizer];
-	const struct learner_options *l = &o.learners;
+	const struct learner_settings *l = &o.learners;
 	const char *of_learners = train_options_of_learners(l);
 	const char *of_growth = train_options_of_growth(l);
 	int fast = o.sums.deterministic == FAST;

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "train/learn/learner_options.h"
 #include "train/modes.h"
-#include "train/optim/optimizer_options.h"
-#include "train/reduce/sum_options.h"
 
 #include "options/clips.h"
+#include "options/learners.h"
+#include "options/optimizer.h"
+#include "options/sums.h"
 
 /* As the options are called; a text is NULL where it was not set. */
 struct train_options {
@@ -24,7 +24,7 @@ struct train_options {
 	struct clip_settings clips;
 	struct optimizer_options optimizing;
 	int running;			/* --bn-running */
-	struct learner_options learners;
+	struct learner_settings learners;
 	/* validation */
 	const char *val;
 	int validates;			/* the run does, that is replayed, too */

@@ -67,7 +67,7 @@ static void
 average_outer_step(struct learners *l, const struct trainer *t, size_t at,
     size_t held, size_t count)
 {
-	const struct learner_options *o = &t->o.learners;
+	const struct learner_settings *o = &t->o.learners;
 	const struct slot *slot = &t->optim.slots.slot[t->optim.outer_slot];
 	struct device *d = t->net->device;
 	double *x = l->room, *was = l->room + CHUNK, *u = was + CHUNK;

@@ -4,13 +4,13 @@
 #include "train/learn/grow.h"
 
 int
-grow_asked(const struct learner_options *o)
+grow_asked(const struct learner_settings *o)
 {
 	return o->grow > 1;
 }
 
 int
-grow_step(const struct learner_options *o, const struct noise *n,
+grow_step(const struct learner_settings *o, const struct noise *n,
     double updates, struct state *s)
 {
 	/* Noise scale over batch; |g|^2 of few learners may come out below 0,

@@ -18,19 +18,19 @@
  * trained on is the same after a stop and for every number of ranks.
  */
 
-#include "train/learn/learner_options.h"
+#include "train/learn/learner_settings.h"
 #include "train/learn/noise.h"
 #include "train/run/checkpoint.h"
 
 /* grow_asked(o): the batch may grow. */
-int grow_asked(const struct learner_options *o);
+int grow_asked(const struct learner_settings *o);
 
 /*
  * grow_step(o, n, updates, s): at an average after ${updates} of each learner,
  * whose displacements say ${n}: what ${s} is to go on with.  1 if the batch has
  * grown.
  */
-int grow_step(const struct learner_options *o, const struct noise *n,
+int grow_step(const struct learner_settings *o, const struct noise *n,
     double updates, struct state *s);
 
 #endif

@@ -52,7 +52,7 @@ learners_bytes(const struct trainer *t, int rank, size_t each)
 void
 learners_print(const struct trainer *t, FILE *f)
 {
-	const struct learner_options *o = &t->o.learners;
+	const struct learner_settings *o = &t->o.learners;
 	int first;
 
 	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",

@@ -17,7 +17,7 @@
 #include "data/loader.h"
 #include "net/net.h"
 #include "sched/schedule.h"
-#include "train/learn/learner_options.h"
+#include "train/learn/learner_settings.h"
 #include "train/loop/evaluator.h"
 #include "train/modes.h"
 #include "train/optim/optim.h"
@@ -43,7 +43,7 @@ struct trainer_options {
 	double stop_after;		/* seconds; 0: never */
 	double max_loss;		/* beyond it the run has diverged; 0: any */
 	int use_ema;			/* validate the average of the weights */
-	struct learner_options learners;
+	struct learner_settings learners;
 	double corrupt;			/* of the samples may be damaged; below
 					 * 0: a damaged one ends the run */
 	int64_t skips;			/* steps that may be skipped since they

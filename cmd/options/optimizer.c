@@ -1,9 +1,10 @@
-/* Options of the optimizer. */
+/* Check the options of the optimizer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "train/optim/optimizer_options.h"
+
+#include "optimizer.h"
 
 double
 optimizer_options_scale(const struct optimizer_options *o)

@@ -1,5 +1,5 @@
-#ifndef TRAIN_OPTIM_OPTIMIZER_OPTIONS_H
-#define TRAIN_OPTIM_OPTIMIZER_OPTIONS_H
+#ifndef CMD_OPTIONS_OPTIMIZER_H
+#define CMD_OPTIONS_OPTIMIZER_H
 
 /* Options of the optimizer (train/optim/optim.h); vt-train(1) explains them. */
 
@@ -17,7 +17,7 @@ struct optimizer_options {
 	const char *groups;
 };
 
-/* What is so unless it is set. */
+/* The defaults. */
 #define OPTIMIZER_OPTIONS { .set = { .momentum = 0.9, .decay = 1e-4, \
 	.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .trust = 0.001 }, \
 	.groups = "tsm" }
@@ -73,8 +73,10 @@ struct optimizer_options {
 	    "choose lr and decay: tsm, tsm-fine, plain (tsm)", \
 	    "tsm|tsm-fine|plain", 0, 0, 0 }
 
-/* optimizer_options_scale(o): the loss scale; -1: dynamic, 0: by precision.
- * Dies of what is neither. */
+/*
+ * optimizer_options_scale(o): return the loss scale; -1: dynamic, 0: by precision.
+ * End the program if --loss-scale is neither dynamic nor in range.
+ */
 double optimizer_options_scale(const struct optimizer_options *o);
 
 #endif

@@ -1,31 +1,12 @@
-#ifndef TRAIN_LEARN_LEARNER_OPTIONS_H
-#define TRAIN_LEARN_LEARNER_OPTIONS_H
+#ifndef CMD_OPTIONS_LEARNERS_H
+#define CMD_OPTIONS_LEARNERS_H
 
 /* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains them. */
 
-#include <stdint.h>
-
 #include "base/options.h"
+#include "train/learn/learner_settings.h"
 
-enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
-
-struct learner_options {
-	int64_t n;			/* 0: there are none */
-	int64_t every;			/* steps from average to average */
-	enum average_state state;	/* of the optimiser, there */
-	int64_t groups, group_every;	/* averages inside groups; 0: none */
-	int noise;			/* log how far they move apart */
-	int64_t grow;			/* the batch, at most so many times */
-	int64_t grow_by, grow_after;	/* times; averages in a row */
-	double grow_above;		/* noise scale over batch */
-	double outer_momentum, outer_lr;
-};
-
-/* What is so unless it is set. */
-#define LEARNER_OPTIONS { .every = 8, .group_every = 1, .outer_lr = 1, \
-	.grow_by = 2, .grow_after = 3, .grow_above = 1 }
-
-/* The rows of a struct learner_options ${o}. */
+/* The rows of a struct learner_settings ${o}. */
 #define OPTION_LEARNERS(o) \
 	OPTION_HEADING("Learners"), \
 	{ 0, "learners", OPTION_INT, &(o).n, "N", \

@@ -1,13 +1,13 @@
-#ifndef TRAIN_REDUCE_SUM_OPTIONS_H
-#define TRAIN_REDUCE_SUM_OPTIONS_H
+#ifndef CMD_OPTIONS_SUMS_H
+#define CMD_OPTIONS_SUMS_H
 
 /* Options of the all-reduce (train/reduce/sums.h); vt-train(1) explains them. */
 
 #include "base/options.h"
 #include "train/reduce/sums.h"
 
-/* What is so unless it is set. */
-#define SUM_OPTIONS { .allreduce = "auto" }
+/* The defaults. */
+#define SUM_SETTINGS { .allreduce = "auto" }
 
 /* The rows of a struct sum_settings ${o}. */
 #define OPTION_SUMS(o) \
