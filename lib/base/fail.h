@@ -92,8 +92,16 @@ int error_errno(struct error *e, const char *fmt, ...)
 /*
  * fail_into(e):
  * Add the errors and warnings of this thread to ${e} from now on; NULL: print
- * them.  Return what they were added to, which the caller restores.  For calls
- * whose callees are too many to take a struct error each.
+ * them.  Return the previous destination, which the caller restores, so that
+ * calls nest.
+ *
+ * Prefer a callee that takes a struct error.  This call is for messages that
+ * arise many calls below, in functions whose other callers print them: a video
+ * or a folder of frames being read (ingest/extract.c), a file or a checkpoint
+ * being written (backend/choice_cache.c, train/run/saver.c), a checkpoint, a
+ * schedule or a table of choices being read (train/run/best.c,
+ * train/run/difference.c, backend/choice_cache.c), and steps being measured
+ * (vt-train).
  */
 struct error *fail_into(struct error *e);
 

@@ -82,7 +82,8 @@ file_read_text(const char *path, struct buffer *b)
 }
 
 int
-file_pread(int fd, const char *path, void *to, size_t n, uint64_t at)
+file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
+    struct error *e)
 {
 	char *p = to;
 	size_t left = n;
@@ -93,12 +94,12 @@ file_pread(int fd, const char *path, void *to, size_t n, uint64_t at)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0)
-			return fail_errno("%s: offset %llu: cannot read",
+			return error_errno(e, "%s: offset %llu: cannot read",
 			    Q(path), (unsigned long long)at);
 		if (k == 0)
-			return fail("%s: offset %llu: file ends after %zu bytes "
-			    "(wanted %zu)", Q(path), (unsigned long long)at,
-			    n - left, n);
+			return error_set(e, "%s: offset %llu: file ends after %zu "
+			    "bytes (wanted %zu)", Q(path),
+			    (unsigned long long)at, n - left, n);
 		p += k;
 		left -= (size_t)k;
 	}

@@ -23,8 +23,10 @@ int file_try(const char *path, struct buffer *b, struct error *e);
 /* file_read_text(path, b): the same, refusing what holds a zero byte. */
 int file_read_text(const char *path, struct buffer *b);
 
-/* file_pread(fd, path, to, n, at): exactly ${n} bytes; short is an error. */
-int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at);
+/* file_pread(fd, path, to, n, at, e): read exactly ${n} bytes; a shorter file is an
+ * error.  The message goes into ${e}; NULL: print it. */
+int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
+    struct error *e);
 
 /* file_write(fd, path, from, n): all of it, through EINTR and short writes. */
 int file_write(int fd, const char *path, const void *from, size_t n);

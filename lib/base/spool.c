@@ -167,7 +167,7 @@ spool_count(const struct spool *s)
 }
 
 const void *
-spool_get(struct spool *s, size_t i, size_t *n)
+spool_get(struct spool *s, size_t i, size_t *n, struct error *e)
 {
 	const struct spool_item *t = &s->item[i];
 
@@ -179,7 +179,8 @@ spool_get(struct spool *s, size_t i, size_t *n)
 		s->scratch = xrealloc(s->scratch, t->n, 1);
 		s->scratch_size = t->n;
 	}
-	if (file_pread(s->fd, spool_directory(), s->scratch, t->n, t->at) != 0)
+	if (file_pread(s->fd, spool_directory(), s->scratch, t->n, t->at,
+	    e) != 0)
 		return NULL;
 	return s->scratch;
 }

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/fail.h"
+
 /*
  * A run of items kept in memory as long as there is enough, and then in a
  * temporary file that has no name and is gone when the process is: in $TMPDIR,
@@ -35,8 +37,8 @@ void spool_free(struct spool *s);
 int spool_add(struct spool *s, const void *data, size_t n);
 size_t spool_count(const struct spool *s);
 
-/* spool_get(s, i, n): item ${i} and its size, valid until the next call with
- * ${s}; NULL after a message. */
-const void *spool_get(struct spool *s, size_t i, size_t *n);
+/* spool_get(s, i, n, e): item ${i} and its size, valid until the next call with
+ * ${s}; NULL on an error, with the message in ${e} or, if ${e} is NULL, printed. */
+const void *spool_get(struct spool *s, size_t i, size_t *n, struct error *e);
 
 #endif

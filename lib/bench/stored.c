@@ -48,7 +48,8 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 {
 	struct buffer read = { 0 }, room = { 0 };
 	size_t *at = xcalloc((size_t)n + 1, sizeof(*at));
-	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &room);
+	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &room,
+	    NULL);
 
 	for (int i = 0; i < n && bad == 0; i++) {
 		s->frame = array_room(s->frame, s->n, &s->cap,

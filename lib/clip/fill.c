@@ -32,10 +32,10 @@ struct filler {
 
 static int
 frame_source_read_sample(const struct frame_source *s, const int *frame, int n,
-    struct buffer *to, size_t *at, struct buffer *scratch)
+    struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
 {
 	return dataset_frames_read(s->data, s->sample, 0, frame, n, to, at,
-	    scratch);
+	    scratch, why);
 }
 
 static struct frame_source
@@ -64,7 +64,7 @@ frame_source_sample(const struct dataset *d, uint32_t i)
 /* An item is valid until the spool is asked again, so copy it under the lock. */
 static int
 frame_source_read_spool(const struct frame_source *s, const int *frame, int n,
-    struct buffer *to, size_t *at, struct buffer *scratch)
+    struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
 {
 	const void *data = "";
 	size_t size;
@@ -74,7 +74,7 @@ frame_source_read_spool(const struct frame_source *s, const int *frame, int n,
 	pthread_mutex_lock(s->lock);
 	for (int k = 0; k < n && data != NULL; k++) {
 		data = spool_get(s->spool, (size_t)(s->item != NULL ?
-		    s->item[frame[k]] : frame[k]), &size);
+		    s->item[frame[k]] : frame[k]), &size, why);
 		if (data != NULL)
 			buffer_add(to, data, size);
 		at[k + 1] = to->n;
@@ -169,15 +169,10 @@ static int
 fill_read_frames(struct filler *f, const struct frame_source *s,
     const struct clip_request *r)
 {
-	struct error *before;
-	int status;
-
 	fill_reserve_frames(f, r->t);
 	f->error.text[0] = '\0';
-	before = fail_into(&f->error);
-	status = s->get(s, r->frame, r->t, &f->bytes, f->at, &f->scratch);
-	fail_into(before);
-	return status;
+	return s->get(s, r->frame, r->t, &f->bytes, f->at, &f->scratch,
+	    &f->error);
 }
 
 /* Is the frame of the size that the index promised? */

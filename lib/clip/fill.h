@@ -34,12 +34,13 @@ struct frame_source {
 	double fps;			/* 0: unknown */
 	int png;			/* PNG, not JPEG */
 	/*
-	 * get(s, frame, n, to, at, scratch):
+	 * get(s, frame, n, to, at, scratch, why):
 	 * Read the bytes of the ${n} frames ${frame} into ${to}, as
 	 * dataset_frames_read.  Any thread may call it.
 	 */
 	int (*get)(const struct frame_source *s, const int *frame, int n,
-	    struct buffer *to, size_t *at, struct buffer *scratch);
+	    struct buffer *to, size_t *at, struct buffer *scratch,
+	    struct error *why);
 	const struct dataset *data;
 	uint32_t sample;
 	struct spool *spool;

@@ -148,7 +148,7 @@ extract_all_write_frames(struct stream_writer *w, struct extraction *x,
 	for (int f = 0; f < x->sample.frames; f++) {
 		size_t n;
 		const void *data = spool_get(x->frame, x->place != NULL ?
-		    (size_t)x->place[f] : (size_t)f, &n);
+		    (size_t)x->place[f] : (size_t)f, &n, NULL);
 
 		if (data == NULL || stream_frame(w, data, n) != 0)
 			return -1;

@@ -18,7 +18,7 @@ dataset_open_shard(struct dataset *d, size_t k)
 	int result = 0;
 
 	if (s == NULL || manifest_check_shard(d->m, k, s, &damage) != 0)
-		result = damage_say(path, &damage);
+		result = damage_say(path, &damage, NULL);
 	free(path);
 	return result;
 }
@@ -62,7 +62,8 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 	char *what = xprintf("%s: key %s", text_quote(dataset_sample(d,
 	    i).shard), d->key[i]);
 	int bad = dataset_json_read(d, i, b);
-	struct sample *m = bad ? NULL : sample_read(what, b->data, b->n, NULL);
+	struct sample *m = bad ? NULL : sample_read(what, b->data, b->n, NULL,
+	    NULL);
 
 	if (!bad && m == NULL)
 		bad = -2;
@@ -127,7 +128,7 @@ dataset_open_parts(struct dataset *d)
 		bad = dataset_open_shard(d, k);
 	if (d->m == NULL ||
 	    (bad == 0 && manifest_identify(d->m, &damage) != 0))
-		bad = damage_say(path, &damage);
+		bad = damage_say(path, &damage, NULL);
 	free(path);
 	if (bad)
 		return bad;

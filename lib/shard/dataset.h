@@ -63,18 +63,18 @@ struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int dataset_sets(const struct dataset *d);
 
 /*
- * dataset_frames_read(d, i, stream, frame, n, to, at, room):
+ * dataset_frames_read(d, i, stream, frame, n, to, at, room, why):
  * Read the stored bytes of ${n} frames of sample ${i}, in the order given,
  * one after the other into ${to}->data; ${at}[k] is where frame k begins, and
  * ${at}[n] the end.  ${frame}[] may repeat and need not ascend; neighbours are
  * read together.  What is noted down meanwhile goes into ${room}, which the
  * caller keeps from call to call, so that no more is allocated once it is large
- * enough.  0; -1 after a message on an I/O error; -2 after a message when the
- * bytes are not those that were packed.
+ * enough.  0; -1 on an I/O error; -2 if the bytes are not those that were packed.
+ * The message of an error goes into ${why}; NULL: print it.
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *room);
+    struct buffer *room, struct error *why);
 
 /*
  * dataset_most(d, frames, w, h): the most frames, and the widest and the

@@ -34,7 +34,7 @@ dataset_by_frame(const void *a, const void *b)
 /* All pieces of ${v}, ${total} bytes, from ${at} on. */
 static int
 dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
-    uint64_t at)
+    uint64_t at, struct error *why)
 {
 	while (total > 0) {
 		ssize_t got = preadv(s->fd, v, n, (off_t)at);
@@ -42,11 +42,12 @@ dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return fail_errno("%s: offset %llu: cannot read",
+			return error_errno(why, "%s: offset %llu: cannot read",
 			    Q(s->path), (unsigned long long)at);
 		if (got == 0)
-			return fail("%s: offset %llu: file ends, %zu bytes are "
-			    "missing", Q(s->path), (unsigned long long)at, total);
+			return error_set(why, "%s: offset %llu: file ends, %zu "
+			    "bytes are missing", Q(s->path),
+			    (unsigned long long)at, total);
 		total -= (size_t)got;
 		at += (uint64_t)got;
 		for (; n > 0 && (size_t)got >= v->iov_len; v++, n--)
@@ -65,7 +66,7 @@ dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
  */
 static int
 dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
-    char *to, char *waste)
+    char *to, char *waste, struct error *why)
 {
 	struct iovec v[MOST_PIECES];
 
@@ -87,7 +88,8 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 			v[pieces++] = (struct iovec){ to + w[i].at, r->length };
 			end = at + r->length;
 		}
-		if (dataset_read_pieces(s, v, pieces, end - start, start) != 0)
+		if (dataset_read_pieces(s, v, pieces, end - start, start,
+		    why) != 0)
 			return -1;
 	}
 	return 0;
@@ -97,11 +99,12 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
  * for all between the first and the last. */
 static int
 dataset_find_records(const struct shard *s, const struct shard_entry *e,
-    int stream, struct dataset_want *w, int n, struct shard_record *r)
+    int stream, struct dataset_want *w, int n, struct shard_record *r,
+    struct error *why)
 {
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
 	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
-	int result = shard_records(s, e, first, last - first + 1, r);
+	int result = shard_records(s, e, first, last - first + 1, r, why);
 
 	for (int i = 0; i < n && result == 0; i++)
 		w[i].record = r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
@@ -110,7 +113,7 @@ dataset_find_records(const struct shard *s, const struct shard_entry *e,
 
 static int
 dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
-    const struct dataset_want *w, int n, char *to)
+    const struct dataset_want *w, int n, char *to, struct error *why)
 {
 	for (int k = 0; k < n; k++) {
 		const struct shard_record *r = &w[k].record;
@@ -118,8 +121,8 @@ dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 		if (k > 0 && w[k].frame == w[k - 1].frame)
 			memcpy(to + w[k].at, to + w[k - 1].at, r->length);
 		else if (crc32c(0, to + w[k].at, r->length) != r->crc)
-			return fail("%s: key %s, offset %llu: frame %d: the "
-			    "checksum of the data is wrong", Q(s->path),
+			return error_set(why, "%s: key %s, offset %llu: frame %d: "
+			    "the checksum of the data is wrong", Q(s->path),
 			    d->key[i], (unsigned long long)r->blk * USTAR_BLOCK,
 			    w[k].frame), -2;
 	}
@@ -136,10 +139,10 @@ dataset_frames_room(const struct dataset *d, int n, int frames)
 int
 dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *room)
+    struct buffer *room, struct error *why)
 {
 	size_t k = dataset_shard_of(d, i), total = 0;
-	const struct shard *s = files_take(d->files, k);
+	const struct shard *s = files_take(d->files, k, why);
 	struct dataset_want *w;
 	struct shard_entry e;
 	int result = -1;
@@ -158,7 +161,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	}
 	qsort(w, (size_t)n, sizeof(*w), dataset_by_frame);
 	if ((result = dataset_find_records(s, &e, stream, w, n,
-	    (struct shard_record *)(void *)(w + n))) != 0)
+	    (struct shard_record *)(void *)(w + n), why)) != 0)
 		goto out_taken;
 	for (int f = 0; f < n; f++)
 		at[w[f].number + 1] = w[f].record.length;
@@ -169,9 +172,9 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	for (int f = 0; f < n; f++)
 		w[f].at = at[w[f].number];
 	buffer_room(to, total + NEAR);
-	result = dataset_read_wanted(s, w, n, to->data, to->data + total);
+	result = dataset_read_wanted(s, w, n, to->data, to->data + total, why);
 	if (result == 0)
-		result = dataset_check_frames(d, i, s, w, n, to->data);
+		result = dataset_check_frames(d, i, s, w, n, to->data, why);
 	if (result == 0) {
 		to->n = total;
 		to->data[total] = '\0';
@@ -186,7 +189,7 @@ int
 dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
 	size_t k = dataset_shard_of(d, i);
-	const struct shard *s = files_take(d->files, k);
+	const struct shard *s = files_take(d->files, k, NULL);
 	struct shard_entry e;
 	int result;
 

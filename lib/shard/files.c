@@ -111,12 +111,12 @@ files_shard(const struct files *f, size_t k)
  * can help.
  */
 static int
-files_open_again(struct files *f, struct shard *s)
+files_open_again(struct files *f, struct shard *s, struct error *e)
 {
 	if (f->open >= f->most)
 		files_close_oldest(f);
 	while (s->fd < 0) {
-		if (shard_wake(s) == 0) {
+		if (shard_wake(s, e) == 0) {
 			f->open++;
 			return 0;
 		}
@@ -125,7 +125,7 @@ files_open_again(struct files *f, struct shard *s)
 		if (files_close_oldest(f))
 			continue;
 		if (f->users == 0)
-			return fail_errno("%s: cannot open again",
+			return error_errno(e, "%s: cannot open again",
 			    text_quote(s->path));
 		/* Another thread may open this very shard meanwhile. */
 		pthread_cond_wait(&f->idle, &f->lock);
@@ -134,14 +134,14 @@ files_open_again(struct files *f, struct shard *s)
 }
 
 const struct shard *
-files_take(struct files *f, size_t k)
+files_take(struct files *f, size_t k, struct error *e)
 {
 	struct files_slot *s = &f->slot[k];
 	int result = 0;
 
 	pthread_mutex_lock(&f->lock);
 	if (s->shard->fd < 0)
-		result = files_open_again(f, s->shard);
+		result = files_open_again(f, s->shard, e);
 	if (result == 0) {
 		f->users++;
 		s->users++;

@@ -26,9 +26,9 @@ const struct shard *files_open(struct files *f, size_t k, const char *path,
 /* files_shard(f, k): its index; its file may be closed. */
 const struct shard *files_shard(const struct files *f, size_t k);
 
-/* files_take(f, k): shard ${k} with its file open, until it is let go; NULL
- * after a message. */
-const struct shard *files_take(struct files *f, size_t k);
+/* files_take(f, k, e): shard ${k} with its file open, until it is let go; NULL on
+ * an error, with the message in ${e} or, if ${e} is NULL, printed. */
+const struct shard *files_take(struct files *f, size_t k, struct error *e);
 void files_let_go(struct files *f, size_t k);
 
 #endif

@@ -238,7 +238,7 @@ gather_add_info(struct gather *g, struct stream_reader *r,
 	if (got != STREAM_MORE)
 		goto out;
 	got = STREAM_BAD;
-	g->sample = sample_read(at, text, (size_t)m->size, &canonical);
+	g->sample = sample_read(at, text, (size_t)m->size, &canonical, NULL);
 	if (g->sample == NULL || gather_agree(g, g->sample, at) != 0)
 		goto out;
 	got = gather_append(g, r, m, canonical, strlen(canonical));

@@ -31,7 +31,7 @@ look_each_shard(const struct look *l, int (*each)(const struct shard *s,
 		if ((m = manifest_read(l->dir, &d)) == NULL) {
 			char *path = path_join(l->dir, MANIFEST_NAME);
 
-			result = damage_say(path, &d);
+			result = damage_say(path, &d, NULL);
 			free(path);
 			return result;
 		}
@@ -45,7 +45,7 @@ look_each_shard(const struct look *l, int (*each)(const struct shard *s,
 
 		if (s == NULL || (m != NULL &&
 		    manifest_check_shard(m, k, s, &d) != 0)) {
-			result = damage_say(path, &d);
+			result = damage_say(path, &d, NULL);
 		} else {
 			result = each(s, m ? &m->classes : &none, arg);
 		}
@@ -101,7 +101,7 @@ look_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f)
 
 	for (size_t n; left > 0; left -= n, at += n) {
 		n = left < sizeof(block) ? (size_t)left : sizeof(block);
-		if (shard_read(s, block, n, at) != 0)
+		if (shard_read(s, block, n, at, NULL) != 0)
 			return -1;
 		fwrite(block, 1, n, f);
 	}

@@ -203,7 +203,7 @@ manifest_read(const char *dir, struct damage *d)
 		bad = damage_set(d, NOWHERE, "manifest", "%s", said.text);
 out:
 	if (bad && print)
-		damage_say(path, d);
+		damage_say(path, d, NULL);
 	if (bad) {
 		manifest_free(m);
 		m = NULL;

@@ -249,7 +249,7 @@ shard_opened(struct shard *s, int result, struct damage *d, int print)
 	if (result == 0)
 		return s;
 	if (print)
-		damage_say(s->path, d);
+		damage_say(s->path, d, NULL);
 	shard_close(s);
 	return NULL;
 }
@@ -298,7 +298,7 @@ shard_rest(struct shard *s)
 }
 
 int
-shard_wake(struct shard *s)
+shard_wake(struct shard *s, struct error *e)
 {
 	unsigned char footer[SHARD_FOOTER];
 	struct stat st;
@@ -309,14 +309,15 @@ shard_wake(struct shard *s)
 	if (s->fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return -1;
 	if (s->fd < 0)
-		return fail_errno("%s: cannot open again", Q(s->path));
+		return error_errno(e, "%s: cannot open again", Q(s->path));
 	if (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size != s->size ||
 	    file_pread(s->fd, s->path, footer, sizeof(footer),
-	    shard_footer_at(s)) != 0 || !hash128_equal(hash128(footer,
+	    shard_footer_at(s), e) != 0 || !hash128_equal(hash128(footer,
 	    sizeof(footer)), s->footer_hash)) {
 		shard_rest(s);
 		errno = 0;
-		return fail("%s: changed since it was first opened", Q(s->path));
+		return error_set(e, "%s: changed since it was first opened",
+		    Q(s->path));
 	}
 	return 0;
 }

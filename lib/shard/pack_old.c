@@ -250,7 +250,8 @@ pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 	    e->source != g->sample->source_hash)
 		return 0;
 	r = xcalloc(g->records, sizeof(*r));
-	same = shard_records(p->old, e, 0, (uint32_t)g->records, r) == 0;
+	same = shard_records(p->old, e, 0, (uint32_t)g->records, r,
+	    NULL) == 0;
 	for (size_t i = 0; i < g->records && same; i++)
 		same = r[i].length == g->record[i].length &&
 		    r[i].crc == g->record[i].crc && r[i].time ==

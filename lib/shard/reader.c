@@ -28,14 +28,14 @@ damage_set(struct damage *d, uint64_t offset, const char *kind,
 }
 
 int
-damage_say(const char *path, const struct damage *d)
+damage_say(const char *path, const struct damage *d, struct error *e)
 {
 	char where[40] = "";
 
 	if (d->offset != NOWHERE)
 		snprintf(where, sizeof(where), "offset %llu: ",
 		    (unsigned long long)d->offset);
-	fail("%s: %s%s%s%s%s", Q(path), d->key[0] ? "key " : "", d->key,
+	error_set(e, "%s: %s%s%s%s%s", Q(path), d->key[0] ? "key " : "", d->key,
 	    d->key[0] ? ", " : "", where, d->detail);
 	return strcmp(d->kind, "io") == 0 || strcmp(d->kind, "missing") == 0 ||
 	    strcmp(d->kind, "files") == 0 ? -1 : -2;
@@ -66,12 +66,13 @@ shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
 }
 
 int
-shard_read(const struct shard *s, void *to, size_t n, uint64_t at)
+shard_read(const struct shard *s, void *to, size_t n, uint64_t at,
+    struct error *e)
 {
 	struct damage d = { 0 };
 
 	if (shard_get(s, to, n, at, &d) != 0) {
-		damage_say(s->path, &d);
+		damage_say(s->path, &d, e);
 		return -1;
 	}
 	return 0;
@@ -145,7 +146,7 @@ shard_find(const struct shard *s, const char *key)
 
 int
 shard_records(const struct shard *s, const struct shard_entry *e,
-    uint32_t from, uint32_t n, struct shard_record *to)
+    uint32_t from, uint32_t n, struct shard_record *to, struct error *why)
 {
 	unsigned char raw[256 * SHARD_RECORD];
 	uint64_t at = s->footer.index_at + s->footer.section[SECTION_RECORDS].at +
@@ -157,7 +158,7 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 	for (uint32_t i = 0, k; i < n; i += k) {
 		k = n - i < 256 ? n - i : 256;
 		if (shard_read(s, raw, (size_t)k * SHARD_RECORD, at +
-		    (uint64_t)i * SHARD_RECORD) != 0)
+		    (uint64_t)i * SHARD_RECORD, why) != 0)
 			return -1;
 		for (uint32_t j = 0; j < k; j++) {
 			struct shard_record *r = &to[i + j];
@@ -167,10 +168,10 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 			data = (uint64_t)r->blk * USTAR_BLOCK;
 			if (data < start + USTAR_BLOCK || data > end ||
 			    r->length > end - data)
-				return fail("%s: key %s, offset %llu: record %u "
-				    "lies outside its sample", Q(s->path),
-				    shard_key(s, e, key), (unsigned long long)at,
-				    from + i + j), -2;
+				return error_set(why, "%s: key %s, offset %llu: "
+				    "record %u lies outside its sample",
+				    Q(s->path), shard_key(s, e, key),
+				    (unsigned long long)at, from + i + j), -2;
 			start = data + r->length;
 		}
 	}
@@ -183,13 +184,14 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 {
 	struct shard_record r;
 	char key[KEY_MAX + 1];
-	int result = shard_records(s, e, number, 1, &r);
+	int result = shard_records(s, e, number, 1, &r, NULL);
 
 	if (result != 0)
 		return result;
 	to->n = 0;
 	buffer_room(to, r.length);
-	if (shard_read(s, to->data, r.length, (uint64_t)r.blk * USTAR_BLOCK) != 0)
+	if (shard_read(s, to->data, r.length, (uint64_t)r.blk * USTAR_BLOCK,
+	    NULL) != 0)
 		return -1;
 	to->n = r.length;
 	to->data[to->n] = '\0';
@@ -208,7 +210,8 @@ shard_sample_read(const struct shard *s, const struct shard_entry *e,
 	struct sample *m = NULL;
 
 	*bad = shard_member(s, e, (uint32_t)shard_record_count(e) - 1, &b);
-	if (*bad == 0 && (m = sample_read(what, b.data, b.n, NULL)) == NULL)
+	if (*bad == 0 && (m = sample_read(what, b.data, b.n, NULL,
+	    NULL)) == NULL)
 		*bad = -2;
 	buffer_free(&b);
 	return m;

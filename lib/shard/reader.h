@@ -26,9 +26,9 @@ struct damage {
 /* damage_set(d, offset, kind, fmt, ...): fill it in, without a key; -1. */
 int damage_set(struct damage *d, uint64_t offset, const char *kind,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* damage_say(path, d): print it as an error; -1 if the file could not be read
- * or is not there, -2 if what is in it is damaged. */
-int damage_say(const char *path, const struct damage *d);
+/* damage_say(path, d, e): add ${d} to ${e}, or print it if ${e} is NULL.  Return -1
+ * if the file could not be read or is missing, -2 if its content is damaged. */
+int damage_say(const char *path, const struct damage *d, struct error *e);
 
 struct shard {
 	char *path;
@@ -50,18 +50,21 @@ struct shard *shard_open(const char *path, struct damage *d);
 void shard_close(struct shard *s);		/* NULL is fine */
 
 /*
- * shard_rest(s): close the file for now; shard_wake(s): open it again, which
- * fails after a message if it is no longer the same shard, with errno EMFILE
- * or ENFILE and no message if there are too many open files.
+ * shard_rest(s): close the file for now.
+ * shard_wake(s, e): open it again.  Return 0, or -1 if it is no longer the same
+ * shard, with the message in ${e} or, if ${e} is NULL, printed.  Return -1 with
+ * errno EMFILE or ENFILE and no message if there are too many open files.
  */
 void shard_rest(struct shard *s);
-int shard_wake(struct shard *s);
+int shard_wake(struct shard *s, struct error *e);
 
 /*
- * shard_read(s, to, n, at), shard_get(s, to, n, at, d): ${n} bytes of the file
- * from ${at} on; -1 after a message, or with ${d} filled in.
+ * shard_read(s, to, n, at, e), shard_get(s, to, n, at, d): ${n} bytes of the file
+ * from ${at} on; -1 with the message in ${e} (NULL: printed), or with ${d} filled
+ * in.
  */
-int shard_read(const struct shard *s, void *to, size_t n, uint64_t at);
+int shard_read(const struct shard *s, void *to, size_t n, uint64_t at,
+    struct error *e);
 int shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d);
 
@@ -92,13 +95,13 @@ struct sample shard_sample(const struct shard *s, const struct shard_entry *e,
 int64_t shard_find(const struct shard *s, const char *key);
 
 /*
- * shard_records(s, e, from, n, to):
+ * shard_records(s, e, from, n, to, why):
  * Read records ${from} to ${from} + ${n} - 1 of sample ${e} and check that they
  * lie within it, one after the other.  0, -1 on an I/O error, -2 if they do
- * not, after a message.
+ * not, with the message in ${why} or, if ${why} is NULL, printed.
  */
 int shard_records(const struct shard *s, const struct shard_entry *e,
-    uint32_t from, uint32_t n, struct shard_record *to);
+    uint32_t from, uint32_t n, struct shard_record *to, struct error *why);
 
 /*
  * shard_sample_read(s, e, what, bad):

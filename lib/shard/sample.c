@@ -163,39 +163,41 @@ sample_write(const struct sample *s, struct buffer *b)
 
 static int
 sample_get_int(const char *what, const struct json *o, const char *name,
-    int64_t min, int64_t max, int64_t *to)
+    int64_t min, int64_t max, int64_t *to, struct error *why)
 {
 	if (json_to_int(json_get(o, name), min, max, to) != 0)
-		return fail("%s: \"%s\" is missing or wrong (wanted an integer "
-		    "from %lld to %lld)", what, name, (long long)min,
+		return error_set(why, "%s: \"%s\" is missing or wrong (wanted "
+		    "an integer from %lld to %lld)", what, name, (long long)min,
 		    (long long)max);
 	return 0;
 }
 
 static int
 sample_get_small(const char *what, const struct json *o, const char *name,
-    int min, int max, int *to)
+    int min, int max, int *to, struct error *why)
 {
 	int64_t v;
 
-	if (sample_get_int(what, o, name, min, max, &v) != 0)
+	if (sample_get_int(what, o, name, min, max, &v, why) != 0)
 		return -1;
 	*to = (int)v;
 	return 0;
 }
 
 static const char *
-sample_get_text(const char *what, const struct json *o, const char *name)
+sample_get_text(const char *what, const struct json *o, const char *name,
+    struct error *why)
 {
 	const char *s = json_to_text(json_get(o, name));
 
 	if (s == NULL)
-		return fail_null("%s: \"%s\" is missing or no text", what, name);
+		error_set(why, "%s: \"%s\" is missing or no text", what, name);
 	return s;
 }
 
 static int
-sample_get_rate(const char *what, const struct json *v, struct fraction *fps)
+sample_get_rate(const char *what, const struct json *v, struct fraction *fps,
+    struct error *why)
 {
 	int64_t n, d;
 
@@ -203,41 +205,44 @@ sample_get_rate(const char *what, const struct json *v, struct fraction *fps)
 	    json_to_int(json_at(v, 0), 0, INT32_MAX, &n) != 0 ||
 	    json_to_int(json_at(v, 1), 0, INT32_MAX, &d) != 0 ||
 	    (n == 0) != (d == 0))
-		return fail("%s: \"fps\" is missing or wrong (wanted "
+		return error_set(why, "%s: \"fps\" is missing or wrong (wanted "
 		    "[numerator,denominator], [0,0] if unknown)", what);
 	*fps = (struct fraction){ (int)n, (int)d };
 	return 0;
 }
 
 static int
-sample_get_times(const char *what, const struct json *v, struct sample *s)
+sample_get_times(const char *what, const struct json *v, struct sample *s,
+    struct error *why)
 {
 	uint32_t *time;
 	int64_t t = 0;
 
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
-		return fail("%s: \"t\" is no list of %d times", what,
+		return error_set(why, "%s: \"t\" is no list of %d times", what,
 		    s->frames);
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
 		    &t) != 0)
-			return fail("%s: time %zu of \"t\" is wrong (wanted 0 "
-			    "first, then no less than the one before)", what, k);
+			return error_set(why, "%s: time %zu of \"t\" is wrong "
+			    "(wanted 0 first, then no less than the one before)",
+			    what, k);
 		time[k] = (uint32_t)t;
 	}
 	return 0;
 }
 
 static int
-sample_get_labels(const char *what, const struct json *v, struct sample *s)
+sample_get_labels(const char *what, const struct json *v, struct sample *s,
+    struct error *why)
 {
 	size_t n = json_size(v);
 	struct label_span *to;
 
 	if (!json_is(v, '[') || n > 1000000)
-		return fail("%s: \"labels\" is missing or no list, but flag %d "
-		    "is set", what, SHARD_LABELS);
+		return error_set(why, "%s: \"labels\" is missing or no list, "
+		    "but flag %d is set", what, SHARD_LABELS);
 	s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
 		const struct json *l = json_at(v, k);
@@ -247,8 +252,8 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s)
 		    json_to_int(json_at(l, 0), 0, INT32_MAX, &class) != 0 ||
 		    json_to_int(json_at(l, 1), 0, end, &first) != 0 ||
 		    json_to_int(json_at(l, 2), first, end, &last) != 0)
-			return fail("%s: item %zu of \"labels\" is wrong (wanted "
-			    "[class,first frame,last frame])", what, k);
+			return error_set(why, "%s: item %zu of \"labels\" is wrong "
+			    "(wanted [class,first frame,last frame])", what, k);
 		to[k] = (struct label_span){ (int)class, (int)first, (int)last };
 	}
 	s->nlabels = (int)n;
@@ -256,52 +261,58 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s)
 }
 
 static int
-sample_get_streams(const char *what, const struct json *v, struct sample *s)
+sample_get_streams(const char *what, const struct json *v, struct sample *s,
+    struct error *why)
 {
 	struct stream_list *streams = xcalloc(1, sizeof(*streams));
 
 	s->streams = streams;
 	return stream_list_read(v, streams) == 0 ? 0 :
-	    fail("%s: \"streams\" is missing or wrong", what);
+	    error_set(why, "%s: \"streams\" is missing or wrong", what);
 }
 
 static int
-sample_get_all(const char *what, const struct json *o, struct sample *s)
+sample_get_all(const char *what, const struct json *o, struct sample *s,
+    struct error *why)
 {
 	const struct json *t = json_get(o, "t");
 	const char *key, *source, *status, *hash;
 	int64_t flags, bytes;
 
 	if (!json_is(o, '{'))
-		return fail("%s: no JSON object", what);
-	if ((key = sample_get_text(what, o, "key")) == NULL ||
-	    (source = sample_get_text(what, o, "src")) == NULL ||
-	    (status = sample_get_text(what, o, "status")) == NULL ||
-	    (hash = sample_get_text(what, o, "src_xxh3")) == NULL ||
-	    sample_get_int(what, o, "flags", 0, 63, &flags) != 0 ||
-	    sample_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
-	    sample_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
-	    sample_get_small(what, o, "width", 1, 65535, &s->width) != 0 ||
-	    sample_get_small(what, o, "height", 1, 65535, &s->height) != 0 ||
-	    sample_get_small(what, o, "label", -1, INT32_MAX, &s->label) != 0 ||
-	    sample_get_rate(what, json_get(o, "fps"), &s->fps) != 0)
+		return error_set(why, "%s: no JSON object", what);
+	if ((key = sample_get_text(what, o, "key", why)) == NULL ||
+	    (source = sample_get_text(what, o, "src", why)) == NULL ||
+	    (status = sample_get_text(what, o, "status", why)) == NULL ||
+	    (hash = sample_get_text(what, o, "src_xxh3", why)) == NULL ||
+	    sample_get_int(what, o, "flags", 0, 63, &flags, why) != 0 ||
+	    sample_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes,
+	    why) != 0 ||
+	    sample_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames,
+	    why) != 0 ||
+	    sample_get_small(what, o, "width", 1, 65535, &s->width, why) != 0 ||
+	    sample_get_small(what, o, "height", 1, 65535, &s->height, why) != 0 ||
+	    sample_get_small(what, o, "label", -1, INT32_MAX, &s->label,
+	    why) != 0 ||
+	    sample_get_rate(what, json_get(o, "fps"), &s->fps, why) != 0)
 		return -1;
 	if (!key_is_valid(key))
-		return fail("%s: \"key\" %s is no key", what, text_quote(key));
+		return error_set(why, "%s: \"key\" %s is no key", what,
+		    text_quote(key));
 	if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
-		return fail("%s: \"src_xxh3\" %s (wanted 16 hexadecimal digits)",
-		    what, text_quote(hash));
-	if (sample_get_streams(what, json_get(o, "streams"), s) != 0)
+		return error_set(why, "%s: \"src_xxh3\" %s (wanted 16 "
+		    "hexadecimal digits)", what, text_quote(hash));
+	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0)
 		return -1;
 	s->flags = (unsigned)flags;
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
-		return fail("%s: \"t\" and flag %d do not go together", what,
-		    SHARD_VARIABLE);
+		return error_set(why, "%s: \"t\" and flag %d do not go together",
+		    what, SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
-		return fail("%s: one label and several", what);
-	if ((t != NULL && sample_get_times(what, t, s) != 0) ||
+		return error_set(why, "%s: one label and several", what);
+	if ((t != NULL && sample_get_times(what, t, s, why) != 0) ||
 	    ((flags & SHARD_LABELS) &&
-	    sample_get_labels(what, json_get(o, "labels"), s) != 0))
+	    sample_get_labels(what, json_get(o, "labels"), s, why) != 0))
 		return -1;
 	s->key = xstrdup(key);
 	s->status = xstrdup(status);
@@ -312,12 +323,13 @@ sample_get_all(const char *what, const struct json *o, struct sample *s)
 }
 
 struct sample *
-sample_read(const char *what, const char *text, size_t n, char **canonical)
+sample_read(const char *what, const char *text, size_t n, char **canonical,
+    struct error *why)
 {
 	struct sample *s = xcalloc(1, sizeof(*s));
-	struct json *o = json_parse(what, text, n);
+	struct json *o = json_try(what, text, n, why);
 
-	if (o == NULL || sample_get_all(what, o, s) != 0) {
+	if (o == NULL || sample_get_all(what, o, s, why) != 0) {
 		sample_free(s);
 		s = NULL;
 	} else if (canonical != NULL) {

@@ -93,15 +93,16 @@ int stream_ext_known(const char *ext);
 void sample_write(const struct sample *s, struct buffer *b);
 
 /*
- * sample_read(what, text, n, canonical):
+ * sample_read(what, text, n, canonical, why):
  * Parse the KEY.json ${text} of ${n} bytes.  Set ${*canonical}, unless
  * ${canonical} is NULL, to its canonical form, with unknown fields; the caller
- * frees it.  Return NULL after a message that begins with ${what} if a field is
- * missing, of the wrong kind or out of range.  sample_free frees the sample and
- * all it points to; sample_free(NULL) does nothing.
+ * frees it.  Return NULL if a field is missing, of the wrong kind or out of range;
+ * the message begins with ${what} and goes into ${why}; NULL: print it.
+ * sample_free frees the sample and all it points to; sample_free(NULL) does
+ * nothing.
  */
 struct sample *sample_read(const char *what, const char *text, size_t n,
-    char **canonical);
+    char **canonical, struct error *why);
 void sample_free(struct sample *s);
 
 #endif

@@ -196,17 +196,15 @@ static void
 verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)
 {
-	struct error said = { "" }, *before;
+	struct error why = { "" };
 	char what[KEY_MAX + 8], *canonical = NULL;
 	const char *field = NULL;
 	struct sample *s;
 
 	snprintf(what, sizeof(what), "%s.json", k->key);
-	before = fail_into(&said);
-	s = sample_read(what, data, n, &canonical);
-	fail_into(before);
+	s = sample_read(what, data, n, &canonical, &why);
 	if (s == NULL)
-		verify_found(k, k->w.at, "json", "%s", said.text);
+		verify_found(k, k->w.at, "json", "%s", why.text);
 	else if ((field = verify_disagrees(k, s, e, r)) != NULL)
 		verify_found(k, k->w.at, "json",
 		    "%s: \"%s\" is not what the index says",
@@ -277,18 +275,16 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 	uint64_t start = (uint64_t)e.blk * USTAR_BLOCK;
 	uint64_t end = start + (uint64_t)e.blocks * USTAR_BLOCK;
 	struct shard_record *r = xcalloc(n, sizeof(*r));
-	struct error said = { "" }, *before;
+	struct error why = { "" };
 	int bad;
 
 	shard_key(k->s, &e, k->key);
 	if (start >= k->w.at + USTAR_BLOCK)
 		verify_check_pad(k, start);
-	before = fail_into(&said);
-	bad = shard_records(k->s, &e, 0, n, r);
-	fail_into(before);
+	bad = shard_records(k->s, &e, 0, n, r, &why);
 	if (bad)
 		verify_found(k, k->s->footer.index_at, "index", "%s",
-		    said.text);
+		    why.text);
 	for (uint32_t m = 0; m < n && !bad && !k->stop; m++) {
 		bad = (uint64_t)r[m].blk * USTAR_BLOCK != k->w.at + USTAR_BLOCK;
 		if (bad)

@@ -10,11 +10,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sample *i, *again;
 
 	FUZZ_QUIET();
-	i = sample_read("KEY.json", (const char *)data, size, &text);
+	i = sample_read("KEY.json", (const char *)data, size, &text, NULL);
 	if (i == NULL)
 		return 0;
 	MUST(key_is_valid(i->key) && i->frames >= 1);
-	again = sample_read("again", text, strlen(text), &text2);
+	again = sample_read("again", text, strlen(text), &text2, NULL);
 	MUST(again != NULL && strcmp(text2, text) == 0);
 	sample_free(again);
 	sample_free(i);

@@ -105,7 +105,7 @@ test_spool(size_t limit, const char *what)
 	    "no more memory than agreed");
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < 40; i++) {
-			const char *p = spool_get(s, (size_t)i, &n);
+			const char *p = spool_get(s, (size_t)i, &n, NULL);
 
 			wrong += p == NULL || n != (size_t)(i * 7500 + 1) ||
 			    p[0] != i || p[n - 1] != i;
@@ -117,7 +117,7 @@ test_spool(size_t limit, const char *what)
 	s = spool_new(&budget, 10);
 	is((long long)spool_count(s), 0, "one used again is empty");
 	r = spool_add(s, "once more", 9);
-	ok(r == 0 && memcmp(spool_get(s, 0, &n), "once more", 9) == 0 && n == 9,
+	ok(r == 0 && memcmp(spool_get(s, 0, &n, NULL), "once more", 9) == 0 && n == 9,
 	    "and holds what it is given");
 	spool_free(s);
 	spool_budget_close(&budget);

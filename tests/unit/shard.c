@@ -204,7 +204,7 @@ test_stream(void)
 	    (unsigned long long)hash64(b.data, at));
 	is_text(member(&b, &at, name), end, "the end-of-stream marker has sums and the hash");
 	is(b.n - at, 1024, "two zero blocks end the stream");
-	s = sample_read("x.json", want[8][1], strlen(want[8][1]), NULL);
+	s = sample_read("x.json", want[8][1], strlen(want[8][1]), NULL, NULL);
 	is_text(s->source, "back\\slash \xff.mp4", "an odd path comes back");
 	is(s->time[2], 700, "and the times");
 	is(s->flags, 5, "and the flags");

@@ -559,9 +559,9 @@ test_all_the_way(void)
 	is(dataset_sample(d, 0).label, -1, "no one label");
 	is((int)dataset_sample(d, 0).flags, 36, "its flags");
 	is(dataset_classes(d), 3, "classes as many as the labels ask for");
-	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &room), 0, "frames of stream 1");
+	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &room, NULL), 0, "frames of stream 1");
 	is_text(b.data, "dueunodue", "are they");
-	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &room), 0, "and of stream 0");
+	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &room, NULL), 0, "and of stream 0");
 	is_text(b.data, "two!onetwo!", "too");
 	is(dataset_json_read(d, 0, &b), 0, "the .json");
 	is_text(b.data, json, "is kept as it was, with what is not known");

@@ -15,27 +15,29 @@
 #define HEADER_MOST 100000000	/* the format's own limit */
 
 /*
- * The JSON header of a safetensors file, the caller's to free, and how many
- * bytes the file should have; NULL if it has none.  The values stay on the
- * disk: a checkpoint may be as large as the memory that is left.
+ * Return the JSON header of a safetensors file, which the caller frees, and set
+ * ${*bytes} to the length of the file up to its values.  Return NULL without a
+ * message if there is no such header.  The values stay on the disk: a checkpoint
+ * may be as large as the memory that is left.
  */
 static struct json *
 best_read_header(const char *path, int64_t *bytes)
 {
 	int fd = file_open(path, O_RDONLY);
+	struct error unused = { "" };
 	int64_t size = file_size(path), n = 0;
 	unsigned char length[8];
 	struct json *v = NULL;
 	char *text;
 
-	if (fd < 0 || file_pread(fd, path, length, 8, 0) != 0)
+	if (fd < 0 || file_pread(fd, path, length, 8, 0, &unused) != 0)
 		goto out;
 	n = (int64_t)get64(length);
 	if (n < 0 || n > size - 8 || n > HEADER_MOST)
 		goto out;
 	text = xmalloc((size_t)n + 1);
-	if (file_pread(fd, path, text, (size_t)n, 8) == 0)
-		v = json_parse(path, text, (size_t)n);
+	if (file_pread(fd, path, text, (size_t)n, 8, &unused) == 0)
+		v = json_try(path, text, (size_t)n, &unused);
 	free(text);
 	*bytes = 8 + n;
 out:
@@ -50,7 +52,6 @@ static int
 best_is_of(const char *path, uint64_t step)
 {
 	const struct json *offsets, *text;
-	struct error unused = { "" }, *before = fail_into(&unused);
 	struct json *v;
 	int64_t bytes = 0, data = -1;
 	int is = 0;
@@ -63,7 +64,6 @@ best_is_of(const char *path, uint64_t step)
 		is = strtoull(json_to_text(text), NULL, 10) == step &&
 		    file_size(path) == bytes + data;
 	json_free(v);
-	fail_into(before);
 	return is;
 }
 
