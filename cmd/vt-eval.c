@@ -440,6 +440,17 @@ vt_eval_draw_curves(int operands, char **operand)
 	return status;
 }
 
+/* Which views were chosen.  A choice has no value that means none. */
+static void
+vt_eval_mark_given(void)
+{
+	views.given.sampler = options_given("sampler");
+	views.given.stride = options_given("stride");
+	views.given.crop_rule = options_given("crop-rule");
+	views.given.ensemble = options_given("ensemble");
+	views.given.full = options_given("full-short-side");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -457,6 +468,7 @@ main(int argc, char **argv)
 		return vt_eval_draw_curves(argc - operand, argv + operand);
 	s.network = checkpoints.item[checkpoints.n - 1];
 	s.model.ema = use_ema;
+	vt_eval_mark_given();
 	files.sheet_samples = (int)sheet_samples;
 	packed_files_check(&files);
 	vt_eval_choose_input(&s, argc - operand, argv + operand);

@@ -300,7 +300,9 @@ vt_schedule_check(const char *path)
 		.precision = (enum precision)set.precision,
 		.ranks = (int)rule.ranks,
 		.deterministic = set.deterministic, .threads = (int)set.threads,
-		.memory = (size_t)set.memory, .time = set.time };
+		.memory = (size_t)set.memory,
+		.momentum = options_given("momentum") && set.config == NULL,
+		.time = set.time };
 	int status;
 
 	if (set.model == NULL || set.data == NULL)

@@ -85,6 +85,12 @@ vt_train_session_options(const struct train_options *o, int own)
 		.init = o->init, .init_partial = o->init_partial,
 		.freeze = &o->freeze,
 		.override = &o->override, .modes = o->modes, .sums = o->sums,
+		/* A file of settings lists them all, so --momentum there says
+		 * nothing of a schedule. */
+		.given = { .momentum = options_given("momentum") &&
+				!options_given("config"),
+			.keep_best = options_given("keep-best"),
+			.precise = options_given("precise-bn") },
 		.choosing = instead != NULL ? CHOOSE_RULE :
 			(enum choosing)o->autotune,
 		.plain = !o->fuse, .sharded = o->optimizing.sharded,

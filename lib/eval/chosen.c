@@ -1,6 +1,5 @@
-/* Views from the options of a command. */
+/* The views that a user has chosen. */
 #include "base/exit.h"
-#include "base/options.h"
 #include "eval/chosen.h"
 
 int
@@ -21,14 +20,14 @@ chosen_views(const struct chosen *o, const struct model *m,
 		v->validate = 0;
 	}
 	v->crops = o->crops > 0 ? (int)o->crops : v->crops;
-	v->full = options_given("full-short-side") ? o->full : v->full;
-	if (options_given("sampler"))
+	v->full = o->given.full ? o->full : v->full;
+	if (o->given.sampler)
 		v->sampler = (enum sampler)o->sampler;
-	if (options_given("stride"))
+	if (o->given.stride)
 		v->stride = (int)o->stride;
-	if (options_given("crop-rule"))
+	if (o->given.crop_rule)
 		v->rule = (enum view_rule)o->crop_rule;
-	if (options_given("ensemble"))
+	if (o->given.ensemble)
 		v->ensemble = (enum ensemble)o->ensemble;
 	return views_check(v) == 0 ? 0 : EXIT_USAGE;
 }

@@ -6,16 +6,17 @@
 #include "eval/model.h"
 #include "train/loop/views.h"
 
-/* As the options say, which share their names; 0 and what is not given: as the
- * protocol says, or the checkpoint. */
+/* The choices.  A count or size of 0, and a choice that is not in ${given}, is left to
+ * the protocol or the checkpoint. */
 struct chosen {
+	struct { int sampler, stride, crop_rule, ensemble, full; } given;
 	int protocol, sampler, crop_rule, ensemble, full;
 	int64_t clips, crops, stride, frames, side;
 	int64_t microbatch, loader_threads, loader_memory;
 };
 
-/* chosen_views(o, m, v): for the network ${m}, which has been read.  0, or an
- * exit status after a message. */
+/* chosen_views(o, m, v): set the views ${v} for the network ${m}, which has been
+ * read.  Return 0, or an exit status after a message. */
 int chosen_views(const struct chosen *o, const struct model *m,
     struct view_options *v);
 

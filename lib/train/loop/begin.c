@@ -69,14 +69,14 @@ begin_check_init(struct session *s, const struct resume *r)
  * its final weights.  Not measuring was the default before version 0.2.0.
  */
 static int
-begin_began_unmeasured(const struct resume *r)
+begin_began_unmeasured(const struct session *s, const struct resume *r)
 {
 	char *was = r->state.config != NULL ?
 	    fact_value(r->state.config, "precise-bn") : NULL;
 	int unmeasured = was == NULL || strcmp(was, "0") == 0;
 
 	free(was);
-	return unmeasured && !options_given("precise-bn");
+	return unmeasured && !s->o.given.precise;
 }
 
 /* Turn off the measurement of statistics, also in the settings that later
@@ -118,7 +118,7 @@ begin_check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
-	if (begin_began_unmeasured(r))
+	if (begin_began_unmeasured(s, r))
 		begin_measure_nothing(s);
 	return resume_check(r, &s->t.state, s->schedule,
 	    dataset_samples(s->train), s->o.override);
@@ -323,7 +323,7 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 			begin_keep_corrupt(s, r->state.corrupt),
 			(uint64_t)r->state.grown,
 			(uint64_t)r->state.grow_wants,
-			begin_began_unmeasured(r),
+			begin_began_unmeasured(s, r),
 			r->state.epoch, r->state.loss, r->state.best };
 	return w;
 }

@@ -16,6 +16,7 @@ struct check_options {
 	int deterministic;		/* EXACT or FAST (train/reduce/sums.h) */
 	int threads;			/* of a rank; 0: its share of the cores */
 	size_t memory;			/* bytes of a rank; 0: any */
+	int momentum;			/* was set, so a schedule may not say it */
 	int time;			/* measure the time of the run
 					 * (estimate.h) */
 };

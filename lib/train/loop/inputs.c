@@ -81,7 +81,7 @@ inputs_open_schedule(struct session *s)
 		s->schedule = schedule_from_table(t);
 	table_free(t);
 	if (s->schedule != NULL && schedule_moves(s->schedule) &&
-	    options_given("momentum") && !options_given("config")) {
+	    s->o.given.momentum) {
 		fail("%s: says the momentum of each stage (--momentum is for "
 		    "schedules without)", s->schedule->path);
 		return EXIT_USAGE;

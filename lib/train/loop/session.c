@@ -73,7 +73,7 @@ session_set_trainer(struct session *s)
 	struct trainer *t = &s->t;
 
 	t->o = s->o.trainer;
-	if (t->o.best == BEST_TOP1 && !options_given("keep-best") &&
+	if (t->o.best == BEST_TOP1 && !s->o.given.keep_best &&
 	    s->val != NULL && dataset_sets(s->val))
 		t->o.best = BEST_MAP;
 	if (s->o.ranks > 0)

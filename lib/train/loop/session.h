@@ -29,6 +29,7 @@ struct session_options {
 	const struct option_list *freeze;
 	const struct option_list *override;
 	struct modes modes;		/* that the options ask for */
+	struct { int momentum, keep_best, precise; } given;	/* by the user */
 	struct sum_settings sums;
 	enum choosing choosing;
 	int plain;			/* convolutions do no work of norms */
