@@ -21,6 +21,8 @@
 #include "ingest/extract_settings.h"
 #include "media/video.h"
 
+#include "options/common.h"
+
 #define Q text_quote
 
 enum { ON_ERROR_STOP, ON_ERROR_SKIP };

@@ -100,14 +100,6 @@ void list_add(struct list *l, const char *path);
  * stands between zero bytes; "-" is standard input. */
 int list_read_paths(struct list *l, const char *file, int zero);
 
-/* The options that read plain lists of paths, shared by the commands. */
-#define LIST_OPTIONS(files, zero) \
-	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
-	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
-	    0, OPTION_COMMON }, \
-	{ '0', "null", OPTION_FLAG, zero, NULL, \
-	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
-
 /* How to read a list. */
 struct list_how {
 	enum list_format format;
