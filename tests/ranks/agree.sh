@@ -261,7 +261,8 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	loss
 	freeze
 	seed
-	$(sed -n '/^#define CLIP_OPTIONS /,/"$/p' lib/train/loop/clips.h | grep -o '"[^"]*"' | tr -d '"' | tr ' ' '\n' | grep .)
+	sampler
+	$(sed -n '/^#define OPTION_CLIPS/,/^$/s/.*{ 0, "\([a-z-]*\)".*/\1/p' cmd/options/clips.h)
 	optimizer
 	momentum
 	nesterov
