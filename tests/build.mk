@@ -13,7 +13,7 @@ TEST       = $(UNIT) $(GPU) \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
-# What the tests need that take little time (tests/run -q).
+# The programs of the quick tests (tests/run -q).
 QUICK     := $(basename $(notdir $(shell grep -L 'tests/run: weight' tests/unit/*.c tests/gpu/*.c)))
 QUICK_TEST = $(filter $(QUICK:%=$(BUILD)/tests/%) $(BUILD)/tests/tools/%,$(TEST))
 # A GPU that tests have instead: tests/gpu/standin, and the back end without what asks a

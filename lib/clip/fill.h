@@ -16,8 +16,8 @@
 #include "shard/dataset.h"
 
 /*
- * What a clip shows, in which size, and what is done to it: a pure function of
- * the seed and the clip's number, or of the number of a view.
+ * The frames, size, crop and effects of a clip: a pure function of the seed and the
+ * clip's number, or of the number of a view.
  */
 struct clip_request {
 	int t, side;
@@ -59,7 +59,7 @@ struct frame_source frame_source_sample(const struct dataset *d, uint32_t i);
 struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
 
-/* What filling took. */
+/* The cost of filling clips. */
 struct fill_cost {
 	uint64_t clips, frames;	/* frames decoded; a repeated one once */
 	uint64_t bytes;		/* of frames, as stored */

@@ -56,7 +56,7 @@ void collective_free(struct collective *l);
 /* collective_sent(l): the bytes of all messages that this rank sends. */
 size_t collective_sent(const struct collective *l);
 
-/* What a list is executed on. */
+/* The buffers and the element type that a list is executed on. */
 struct collective_memory {
 	void *const *buffer;		/* by number */
 	size_t elem;			/* bytes of an element */

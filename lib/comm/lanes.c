@@ -154,7 +154,7 @@ ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 	if (l->n == 1)
 		return;
 	lanes_round_off(a, give);
-	/* What was received is sent next: once packed, it stays packed. */
+	/* Each step sends what the step before received, in its packed form. */
 	out = lanes_packed(a, give, lanes_out(0));
 	for (int step = 1; step < l->n; step++) {
 		take = range_part(all, l, lanes_wrap(l, l->me - step));

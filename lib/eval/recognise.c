@@ -23,7 +23,7 @@ struct recogniser {
 	uint8_t *pixels;		/* [n][t][side][side][3] */
 	double *scratch;		/* [n][classes] */
 
-	/* What a microbatch shows. */
+	/* The content of a microbatch. */
 	struct frame_source source;
 	pthread_mutex_t lock;		/* of its spool */
 	struct clip_request *request;	/* [n] */

@@ -40,7 +40,7 @@ struct extract_options {
 	const void *need_of;
 };
 
-/* What became of a video or a folder of frames. */
+/* The result of extracting a video or a folder of frames. */
 struct extraction {
 	struct sample sample;		/* the row's, and what was stored; status
 					 * "failed": it could not be decoded;

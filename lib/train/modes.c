@@ -76,8 +76,8 @@ static const struct rule rules[] = {
 	{ MODE_REPLAY, ON(FAST), 0, REFUSED,
 	    "--replay is for --deterministic=exact (it is fast)" },
 
-	/* Ranks agree on learners at averages alone: no single step of theirs
-	 * can be compared, skipped or scaled anew. */
+	/* Ranks agree on learners only at averages, so no single step of theirs
+	 * can be compared, skipped or rescaled. */
 #define NOT_OF_LEARNERS "--learners cannot be with --audit, --on-nan=skip or " \
 	"--on-corrupt=skip"
 	{ MODE_LEARNERS, ON(AUDIT), 0, REFUSED, NOT_OF_LEARNERS },

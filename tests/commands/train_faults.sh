@@ -102,7 +102,8 @@ int rename(const char *from, const char *to)
 	return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
 }
 static int seen_reads;
-/* Of files whose path has FAULT_READ, only FAULT_FROM reads succeed; while the file FAULT_HOLD is there, nothing is read at an offset, and FAULT_HOLD.held says so. */
+/* Only FAULT_FROM reads of files whose path contains FAULT_READ succeed.  While the file
+ * FAULT_HOLD exists, reads at an offset wait, and create FAULT_HOLD.held. */
 ssize_t pread(int fd, void *to, size_t n, off_t at)
 {
 	const char *hold = getenv("FAULT_HOLD"), *bad = getenv("FAULT_READ");

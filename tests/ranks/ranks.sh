@@ -35,7 +35,7 @@ ends() {
 
 # ---- no start: until MPI has, and then ----
 
-# Those take 30 s at least, which pass beside the tests below.
+# These starts take at least 30 s; the tests below run meanwhile.
 cat >"$T/late" <<'SH'
 #!/bin/sh
 [ "$OMPI_COMM_WORLD_RANK" != 1 ] || sleep 300

@@ -20,7 +20,7 @@ static const char *const modes_name[MODES] = { MODE_LIST(NAME) };
 
 #define ON(name) ((uint64_t)1 << MODE_##name)
 
-/* What goes with a mode: the options of one set others, too. */
+/* Modes that the options of a mode also set. */
 static const struct { enum mode mode; uint64_t with; } modes_implied[] = {
 	{ MODE_SYNC_BN, ON(FAST) | ON(RANKS) },
 	{ MODE_LEARNERS, ON(LEARNER_SETTING) },
@@ -31,7 +31,7 @@ static const struct { enum mode mode; uint64_t with; } modes_implied[] = {
 	{ MODE_GROWTH, ON(LEARNER_SETTING) },
 };
 
-/* What a mode is refused without. */
+/* Modes without which a mode is refused. */
 static const struct { enum mode mode; uint64_t with; } modes_required[] = {
 	{ MODE_INIT_PARTIAL, ON(INIT) },
 	{ MODE_TRUST_CLIP, ON(TRUST_RATIO) },
@@ -88,7 +88,7 @@ modes_of(uint64_t set)
 {
 	struct modes m = { .on = set };
 
-	/* What a run has without an option. */
+	/* The modes of a run without options. */
 	if (!(set & ON(TRUST_RATIO)))
 		m.on |= ON(SGD);
 	m.on |= set & ON(FAST) ? ON(AUTOTUNE) : ON(SHARDED);

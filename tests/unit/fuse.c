@@ -278,8 +278,8 @@ static const struct way { int training, frames; } ways[] = {
 	{ 1, 4 }, { 1, 1 }, { 0, 4 }, { 2, 4 } };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* What ref64 gives, for small clips and large; and what ${rounded} of test() gives
- * in bf16 and fp16.  Each is computed once. */
+/* The results of ref64 for small and large clips, and those of ${rounded} of test() in
+ * bf16 and fp16.  Each is computed once. */
 static struct result known[4][NETS][WAYS];
 
 /*

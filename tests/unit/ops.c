@@ -577,9 +577,9 @@ round_output(struct device *b, const struct data *d, void *y)
 	free(host);
 }
 
-/* What becomes of input gradients; FROZEN: written, but the parameters' are not;
- * FORWARD: there is no backward pass.
- * Inputs are there for the backward pass only if that says that it reads them. */
+/* The treatment of input gradients.  FROZEN: they are written, but those of the
+ * parameters are not.  FORWARD: there is no backward pass.
+ * The backward pass has only the inputs that it declares to read. */
 enum { WRITTEN, ADDED, UNWANTED, FROZEN, FORWARD };
 
 /* What the operator is given lies where it finds it; a tray is in ${memory}. */
@@ -848,7 +848,7 @@ test_gradients(const struct test *t)
 
 /* ---- back ends against ref64 ---- */
 
-/* What ref64 gives for a case, computed once for all back ends. */
+/* The result of ref64 for a case, computed once for all back ends. */
 static const struct result *
 key_result(const struct test *t, const struct data *d)
 {
@@ -1255,7 +1255,7 @@ by_norm(const double *a, const double *b, size_t n)
 }
 
 /*
- * What ref64 in that precision gives for a case, computed once for all back ends.
+ * The result of ref64 in that precision for a case, computed once for all back ends.
  * It always writes input gradients, or adds to them.
  */
 static const struct result *

@@ -10,8 +10,8 @@
 #include "backend/cuda/cuda.h"
 
 /*
- * Of a chain, before is the convolution that leaves the sums of its output, and
- * after the one that does the work of the chain (conv.h).
+ * In a chain, the convolution before it leaves the sums of its output, and the one
+ * after it does the work of the chain (conv.h).
  */
 
 /* cuda_norm_measures(bn): statistics are those of the microbatch, not of the

@@ -75,8 +75,8 @@ void feeder_close(struct feeder *f);
 
 /*
  * feeder_begin(f, outcome, scale):
- * Begin a series of passes with the same weights: the first one packs them
- * anew.  Write the outcomes of pass i to ${outcome} + i * graph->heads, memory
+ * Begin a series of passes with the same weights, which the first pass packs.
+ * Write the outcomes of pass i to ${outcome} + i * graph->heads, memory
  * of the device, if it is not NULL.  Multiply losses by ${scale}, or by 1 if
  * it is 0.  An open feeder begins with feeder_begin(f, NULL, 0).
  */
