@@ -65,9 +65,9 @@ for s in slurm slurm-mpirun slurm-pack hosts; do
 done
 for s in slurm slurm-mpirun; do
 	# The manual shows the scripts without their comments.
-	check_same "$s.sh is what vt(7) shows" \
+	check_same "$s.sh is what vt-ranks(7) shows" \
 		"$(grep -v '^# \|^#$' "$examples/$s.sh")" \
-		"$(sed -n '/^#!\/bin\/bash/,/^\.Ed/{/^\.Ed/!p;}' man/vt.7 | awk -v n=$s '
+		"$(sed -n '/^#!\/bin\/bash/,/^\.Ed/{/^\.Ed/!p;}' man/vt-ranks.7 | awk -v n=$s '
 			/^#!/ { i++ } i == (n == "slurm" ? 1 : 2)')"
 	for status in 0 1 2 4 5 6 137; do
 		check_exit "$s.sh: status $status is passed on" $status with $status "$examples/$s.sh"
