@@ -21,7 +21,7 @@ cat >"$T/others" <<-'OTHERS'
 OTHERS
 
 # The files to check.  NEWS.md is left out: it names removed options.
-pages=$(ls README.md tests/gpu/contact/README man/*.[1-9] share/examples/*)
+pages=$(ls README.md lib/README.md tests/gpu/contact/README man/*.[1-9] share/examples/*)
 
 # paths FILE...: print "FILE PATH" for each file of the tree that FILE mentions
 paths() {
