@@ -116,11 +116,12 @@ SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
              $(call optional,MPI,lib/comm/mpi/%) \
              $(call optional,DNNL,lib/backend/cpu/%) \
              $(call optional,CUDA,lib/backend/cuda/%) \
-             $(call optional,NCCL,lib/backend/cuda/nccl.c)
+             $(call optional,NCCL,lib/backend/cuda/nccl/%)
 # The folder "without" has the same functions, which say what is missing.
 SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
              $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%) \
-             $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c)
+             $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c) \
+             $(if $(filter yes,$(HAVE_NCCL)),lib/backend/cuda/without/%)
 
 ARCH      := $(shell uname -m)
 ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)

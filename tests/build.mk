@@ -19,7 +19,8 @@ QUICK_TEST = $(filter $(QUICK:%=$(BUILD)/tests/%) $(BUILD)/tests/tools/%,$(TEST)
 # A GPU that tests have instead: tests/gpu/standin, and the back end without what asks a
 # vendor's library, which is tested where there is none.
 GPU_C      = $(wildcard tests/gpu/standin/*.c) $(call optional,CUDA,tests/gpu/standin/none/runtime.c $(filter-out \
-             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% nccl.c kernels.c),$(wildcard lib/backend/cuda/*.c)))
+             $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)) \
+             lib/backend/cuda/without/nccl.c)
 GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
 # What tests preload so that calls of the system fail.  A sanitizer has its own
 # allocator, that of threads its own signals, and how system calls are caught depends

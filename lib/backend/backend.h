@@ -188,9 +188,7 @@ struct backend {
 	const struct graph_ops *graph;
 	const struct tuning_ops *tuning;
 	const struct ordinal_ops *ordinal;
-	const struct fabric_calls *fabric;	/* sums device memory over ranks
-						 * on a native stream
-						 * (comm/fabric.h) */
+	const struct fabric_calls *(*fabric)(void);	/* backend_fabric */
 	const char *(*library)(void);	/* "oneDNN 2.6.3" */
 	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
 	    const size_t *at, int n, int t, int side);
@@ -343,6 +341,10 @@ void device_replay_free(struct device *d, struct replay *r);
 
 /* backends[]: those compiled in; ends with NULL. */
 extern const struct backend *const backends[];
+
+/* backend_fabric(b): the library that sums device memory over ranks on a native
+ * stream (comm/fabric.h); NULL if the back end has none in this build. */
+const struct fabric_calls *backend_fabric(const struct backend *b);
 
 /* backend_library(b): the library it is made of; "none" if there is none. */
 const char *backend_library(const struct backend *b);

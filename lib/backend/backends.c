@@ -28,6 +28,12 @@ static const struct { const char *name, *needs; } known[] = {
 	{ "cuda", "the CUDA back end, the CUDA Toolkit and cuDNN: make CUDA=yes" },
 };
 
+const struct fabric_calls *
+backend_fabric(const struct backend *b)
+{
+	return b->fabric != NULL ? b->fabric() : NULL;
+}
+
 const char *
 backend_library(const struct backend *b)
 {

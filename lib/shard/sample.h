@@ -26,7 +26,7 @@ enum {
 	SHARD_TRUNCATED = 1,	/* the source video ends early */
 	SHARD_DAMAGED = 2,	/* its decoder reported errors */
 	SHARD_VARIABLE = 4,	/* not of constant frame rate */
-	SHARD_RESAMPLED = 8,	/* frames were chosen anew in time */
+	SHARD_RESAMPLED = 8,	/* frames were resampled in time */
 	SHARD_RESCALED = 16,	/* frames were resized */
 	SHARD_LABELS = 32	/* labels are in KEY.json */
 };

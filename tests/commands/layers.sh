@@ -57,7 +57,7 @@ getopt\.h        lib/base/option_
 oneapi/dnnl.*    lib/backend/cpu/dnnl
 cu.*|.*cuda.*    lib/backend/cuda/
 mpi\.h           lib/comm/mpi/
-nccl\.h          lib/backend/cuda/nccl.c
+nccl\.h          lib/backend/cuda/nccl/
 VENDORS
 }
 

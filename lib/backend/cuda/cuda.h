@@ -69,6 +69,9 @@ cuda_pieces(size_t n, size_t size)
 	return (unsigned)((n + size - 1) / size);
 }
 
+/* cuda_fabric(): NCCL's calls (nccl/), or NULL in a build without it (without/). */
+const struct fabric_calls *cuda_fabric(void);
+
 /*
  * A kernel on the compute stream is put together in three steps:
  *

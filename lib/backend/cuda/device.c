@@ -7,14 +7,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-/* The library that sums over ranks, in a build with it (nccl.c). */
-#ifdef VT_HAVE_NCCL
-extern const struct fabric_calls cuda_nccl;
-#define CUDA_FABRIC	(&cuda_nccl)
-#else
-#define CUDA_FABRIC	NULL
-#endif
-
 /* ---- work on the stream ---- */
 
 void
@@ -298,7 +290,7 @@ const struct backend backend_cuda = {
 	.memory = &cuda_memory, .event = &cuda_event, .layout = &cuda_layout,
 	.param = &cuda_param, .verdict = &cuda_verdict,
 	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
-	.ordinal = &cuda_ordinal, .fabric = CUDA_FABRIC,
+	.ordinal = &cuda_ordinal, .fabric = cuda_fabric,
 	.library = runtime_library, .resize = cuda_resize, .ops = ops,
 	.fuse = cuda_fuse,
 };

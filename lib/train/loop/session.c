@@ -183,7 +183,7 @@ session_set_modes(struct session *s)
 	    !algorithm_of_fabric(kind), NULL);
 	modes_put(m, MODE_DEVICE_SUMS, s->comm->size > 1 &&
 	    device_stream(s->device) != NULL &&
-	    s->device->backend->fabric != NULL, NULL);
+	    backend_fabric(s->device->backend) != NULL, NULL);
 	modes_put(m, MODE_DEVICE_CHECK, device_judges(s->device), NULL);
 	modes_put(m, MODE_EARLY_UPDATE, device_judges(s->device) &&
 	    !modes_has(m, MODE_LEARNERS), NULL);
@@ -208,7 +208,7 @@ session_open_sums(struct session *s)
 		return EXIT_USAGE;
 	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
 	    modes_in_effect(m, MODE_DEVICE_SUMS) ?
-	    s->device->backend->fabric : NULL,
+	    backend_fabric(s->device->backend) : NULL,
 	    n * elem, elem);
 	free(table);
 	if (bad)

@@ -11,8 +11,8 @@ static const char *
 versions_fabric(void)
 {
 	for (int i = 0; backends[i] != NULL; i++)
-		if (backends[i]->fabric != NULL)
-			return backends[i]->fabric->version();
+		if (backend_fabric(backends[i]) != NULL)
+			return backend_fabric(backends[i])->version();
 	return "none";
 }
 

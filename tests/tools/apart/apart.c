@@ -405,6 +405,12 @@ static void remake(struct task *t) { run(t, row(t)->remake); }
 
 /* ---- */
 
+static const struct fabric_calls *
+apart_fabric_calls(void)
+{
+	return &apart_fabric;
+}
+
 struct device *
 __wrap_device_open(const struct backend *b, const struct device_options *o)
 {
@@ -425,7 +431,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.param = &param;
 	a->table.stream = &streams;
 	a->table.fabric = fabric != NULL && strcmp(fabric, apart_fabric.name) ==
-	    0 ? &apart_fabric : NULL;
+	    0 ? apart_fabric_calls : NULL;
 	for (int k = 0; k < OP_KINDS; k++) {
 		if (d->ops[k] == NULL)
 			continue;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cuda/cuda.h"
 #include "base/fail.h"
 #include "base/library.h"
 #include "comm/fabric.h"
@@ -204,7 +205,7 @@ nccl_version(void)
 	return text;
 }
 
-const struct fabric_calls cuda_nccl = {
+static const struct fabric_calls nccl_calls = {
 	.name = "NCCL", .version = nccl_version,
 	.id_bytes = sizeof(ncclUniqueId), .id = nccl_new_id,
 	.open = nccl_open_link, .split = nccl_split, .sum = nccl_sum,
@@ -212,3 +213,9 @@ const struct fabric_calls cuda_nccl = {
 	.idle = nccl_idle, .abort = nccl_abort_link, .finish = nccl_finish,
 	.close = nccl_close_link,
 };
+
+const struct fabric_calls *
+cuda_fabric(void)
+{
+	return &nccl_calls;
+}
