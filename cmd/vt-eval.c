@@ -39,7 +39,7 @@ static struct chosen views = { .microbatch = 8, .loader_threads = 2,
 	.loader_memory = 512 << 20 };
 static int use_ema, zero, precision, json, force, quiet, verbose, progress;
 static int64_t threads, top = 5, sheet_samples = 24;
-static double step_timeout = 600;
+static double step_timeout = 600, curve_target;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
@@ -121,6 +121,8 @@ static const struct option_row rows[] = {
 	{ 0, "curve", OPTION_LIST, &curves, "FILE",
 	    "write training curves: .png, .svg, .pdf or .tsv",
 	    NULL, 0, 0, OPTION_COMMON },
+	{ 0, "curve-target", OPTION_REAL, &curve_target, "PERCENT",
+	    "mark when runs reach an accuracy (none)", NULL, 0, 100, 0 },
 	OPTION_HEADING("Errors in a video"),
 	{ 0, "allow-truncated", OPTION_FLAG, &how.allow_truncated, NULL,
 	    "use the complete frames of a truncated video",
@@ -415,7 +417,7 @@ vt_eval_draw_curves(int operands, char **operand)
 {
 	static const char *const of_scores[] = { "data", "files-from", "null",
 		"output", "json", "scores", "per-class", "matrix", "sheet", NULL };
-	struct curves c = { 0 };
+	struct curves c = { .target = curve_target / 100 };
 	int status = 0;
 
 	vt_eval_refuse_options(of_scores,
@@ -466,6 +468,9 @@ main(int argc, char **argv)
 		    "a run or a checkpoint)");
 	if (curves.n > 0)
 		return vt_eval_draw_curves(argc - operand, argv + operand);
+	if (options_given("curve-target"))
+		options_wrong("--curve-target is for training curves "
+		    "(--curve=FILE)");
 	s.network = checkpoints.item[checkpoints.n - 1];
 	s.model.ema = use_ema;
 	vt_eval_mark_given();

@@ -44,6 +44,7 @@ complete -c vt-eval -l sheet -r -F -d 'draw a contact sheet of samples: .png, .s
 complete -c vt-eval -l sheet-samples -r -f -d 'draw N samples on the contact sheet (24)'
 complete -c vt-eval -l sheet-of -r -f -a 'all wrong' -d 'draw all, or wrong ones, most confident first (all)'
 complete -c vt-eval -l curve -r -F -d 'write training curves: .png, .svg, .pdf or .tsv'
+complete -c vt-eval -l curve-target -r -f -d 'mark when runs reach an accuracy (none)'
 complete -c vt-eval -l allow-truncated -d 'use the complete frames of a truncated video'
 complete -c vt-eval -l max-damage -r -f -d 'use videos damaged in up to N places (0)'
 complete -c vt-eval -l max-pixels -r -f -d 'refuse larger frames (64M)'

@@ -256,6 +256,7 @@ f force none -
 - sheet-samples required -
 - sheet-of required all|wrong
 - curve required FILE
+- curve-target required -
 - allow-truncated none -
 - max-damage required -
 - max-pixels required -

@@ -42,6 +42,7 @@
 { "crop-rule", "vt-bench and vt-eval and vt-train" },
 { "crops", "vt-eval" },
 { "curve", "vt-eval" },
+{ "curve-target", "vt-eval" },
 { "cutmix", "vt-bench and vt-train" },
 { "data", "vt-bench and vt-eval and vt-pack and vt-schedule and vt-train" },
 { "deterministic", "vt-schedule and vt-train" },

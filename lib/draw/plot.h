@@ -42,10 +42,20 @@ struct plot_series {
 	int marks;		/* a dot at each point, too */
 };
 
+/* A vertical line from the level of its panel down to the axis, with a text. */
+struct plot_drop {
+	double x;
+	int style;		/* style of its series */
+	const char *text;
+};
+
 struct plot_panel {
 	struct plot_axis y;	/* its label stands above the panel */
 	const struct plot_series *series;
 	int n;
+	const double *level;	/* a horizontal line at this y; NULL: none */
+	const struct plot_drop *drop;	/* [drops], from ${level} */
+	int drops;
 };
 
 /* Stretches of x with a text each, where there is room for it. */

@@ -270,6 +270,43 @@ curves_read(struct curves *c, const struct option_list *models)
 	return 0;
 }
 
+int
+curves_accuracy(const struct curves *c)
+{
+	size_t top1 = 0, maps = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		top1 += c->line[i].series[HISTORY_TOP1].n > 0;
+		maps += c->line[i].series[HISTORY_MAP].n > 0;
+	}
+	return maps > 0 && maps == top1 ? HISTORY_MAP : HISTORY_TOP1;
+}
+
+struct curves_reach
+curves_reach(const struct curves_line *l, int of, double target)
+{
+	struct curves_reach r = { 0 };
+
+	for (size_t i = 0; i < l->runs; i++) {
+		const struct history_series *s = &l->run[i].series[of];
+		size_t k = 0;
+
+		while (k < s->n && !(s->at[k].value >= target && (k + 1 == s->n ||
+		    s->at[k + 1].value >= target)))
+			k++;
+		if (k == s->n)
+			continue;
+		r.runs++;
+		r.epoch += s->at[k].epoch;
+		r.seconds += s->at[k].seconds;
+	}
+	if (r.runs > 0) {
+		r.epoch /= (double)r.runs;
+		r.seconds /= (double)r.runs;
+	}
+	return r;
+}
+
 const struct schedule *
 curves_schedule(const struct curves_line *l)
 {

@@ -24,7 +24,11 @@ struct curves_line {
 	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];
 };
 
-struct curves { struct curves_line *line; size_t n, cap; };
+struct curves {
+	struct curves_line *line;
+	size_t n, cap;
+	double target;		/* accuracy to mark, 0 to 1; 0: none */
+};
 
 /*
  * curves_read(c, models):
@@ -49,6 +53,23 @@ void curves_free(struct curves *c);		/* leaves none */
  */
 int curves_ready(const char *path);
 int curves_write(const struct curves *c, const char *path);
+
+/*
+ * curves_accuracy(c): return the series that is the accuracy of the curves:
+ * HISTORY_MAP if every curve with a validation has it, else HISTORY_TOP1.
+ */
+int curves_accuracy(const struct curves *c);
+
+/*
+ * curves_reach(l, of, target):
+ * Return how many runs of ${l} reach the accuracy ${target}, and the mean of
+ * the epochs and seconds at which they do.  A run reaches it at the first of
+ * two successive validations that are at least ${target}, or at its last one:
+ * so share/examples/time-to-accuracy.mk counts, too.
+ */
+struct curves_reach { size_t runs; double epoch, seconds; };
+struct curves_reach curves_reach(const struct curves_line *l, int of,
+    double target);
 
 /* curves_schedule(l): the first there is of its runs; NULL: none. */
 const struct schedule *curves_schedule(const struct curves_line *l);

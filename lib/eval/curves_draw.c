@@ -172,21 +172,13 @@ struct curves_picture {
 	struct curves_points *points[PANELS];	/* [curves] */
 	struct plot_series *series[SIDES][PANELS];	/* [curves] */
 	struct plot_panel panel[SIDES][PANELS];
+	double level;			/* the target, in percent */
+	struct plot_drop *drop[SIDES];	/* [curves] at most; NULL: no target */
 	struct curves_bands *bands;		/* [curves] */
 	struct plot_strip *strip[SIDES];	/* [curves] at most */
 	double *border[SIDES];
 	struct plot plot[SIDES];
 };
-
-static int
-curves_lines_with(const struct curves *c, int of)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < c->n; i++)
-		n += c->line[i].series[of].n > 0;
-	return n;
-}
 
 /* How far the axes reach. */
 static void
@@ -252,6 +244,48 @@ curves_add_panel(struct curves_picture *p, int k)
 	}
 }
 
+/* The text of a drop: ${v} with three digits, and how many runs reach it. */
+static char *
+curves_reach_text(double v, size_t reached, size_t runs)
+{
+	return runs == 1 ? xprintf("%.3g", v) :
+	    xprintf("%.3g, %zu of %zu runs", v, reached, runs);
+}
+
+/*
+ * Mark the target in the panels of the accuracy, and where each curve reaches
+ * it.  The axis begins at a multiple of ten, 5 to 15 points below the target:
+ * schedules that reach it differ in the last points.
+ */
+static void
+curves_mark_target(struct curves_picture *p)
+{
+	const struct curves *c = p->c;
+
+	p->level = 100 * c->target;
+	for (int side = 0; side < SIDES; side++) {
+		struct plot_panel *panel = &p->panel[side][PANELS - 1];
+
+		p->drop[side] = xcalloc(c->n, sizeof(*p->drop[side]));
+		for (size_t i = 0; i < c->n; i++) {
+			struct curves_reach r = curves_reach(&c->line[i],
+			    p->of[PANELS - 1], c->target);
+			double x = side == 0 ? r.seconds / p->unit.seconds :
+			    r.epoch;
+
+			if (r.runs > 0 && isfinite(x))
+				p->drop[side][panel->drops++] =
+				    (struct plot_drop){ x, (int)i,
+				    curves_reach_text(x, r.runs,
+				    c->line[i].runs) };
+		}
+		panel->y.min = fmax(10 * floor((p->level - 5) / 10), 0);
+		panel->y.max = 100;
+		panel->level = &p->level;
+		panel->drop = p->drop[side];
+	}
+}
+
 /*
  * The cells as strips; and where they change as hairlines, if there is one
  * curve: of several, those of one would cross the lines of the others.
@@ -302,6 +336,10 @@ curves_free_picture(struct curves_picture *p)
 		curves_free_bands(&p->bands[i]);
 	free(p->bands);
 	for (int side = 0; side < SIDES; side++) {
+		for (int i = 0; p->drop[side] != NULL &&
+		    i < p->panel[side][PANELS - 1].drops; i++)
+			free((char *)p->drop[side][i].text);
+		free(p->drop[side]);
 		free(p->strip[side]);
 		free(p->border[side]);
 	}
@@ -325,18 +363,22 @@ curves_note_of(const struct curves *c)
 int
 curves_draw(const struct curves *c, const char *path)
 {
-	int maps = curves_lines_with(c, HISTORY_MAP),
-	    top1 = curves_lines_with(c, HISTORY_TOP1);
-	struct curves_picture p = { .c = c, .of = { HISTORY_LOSS, maps == top1 ?
-		HISTORY_MAP : HISTORY_TOP1 }, .panels = top1 > 0 ? PANELS : 1 };
+	int of = curves_accuracy(c);
+	struct curves_picture p = { .c = c, .of = { HISTORY_LOSS, of },
+		.panels = 1 };
 	char *note = curves_note_of(c);
 	double seconds, epoch;
 	int bad;
 
+	for (size_t i = 0; i < c->n; i++)
+		if (c->line[i].series[of].n > 0)
+			p.panels = PANELS;
 	curves_find_ends(c, &seconds, &epoch);
 	p.unit = curves_unit_of(seconds);
 	for (int k = 0; k < p.panels; k++)
 		curves_add_panel(&p, k);
+	if (p.panels == PANELS && c->target > 0)
+		curves_mark_target(&p);
 	p.plot[0].x = (struct plot_axis){ p.unit.label, 0,
 		seconds / p.unit.seconds, 0 };
 	p.plot[1].x = (struct plot_axis){ "epoch", 0, epoch, 0 };

@@ -73,6 +73,22 @@ curves_add_series(struct buffer *b, const struct curves_line *l, int of)
 	free(name);
 }
 
+/* The line "reached": where the runs of a curve reach the target. */
+static void
+curves_add_reach(struct buffer *b, const struct curves_line *l, int of,
+    double target)
+{
+	struct curves_reach r = curves_reach(l, of, target);
+	char *name = table_escape(l->name);
+
+	buffer_printf(b, "%s\treached", name);
+	curves_add_cell(b, r.runs > 0 ? r.epoch : NAN);
+	curves_add_cell(b, r.runs > 0 ? r.seconds : NAN);
+	curves_add_cell(b, target);
+	buffer_printf(b, "\t\t%zu\t\n", r.runs);
+	free(name);
+}
+
 static int
 curves_write_table(const struct curves *c, const char *path)
 {
@@ -84,6 +100,9 @@ curves_write_table(const struct curves *c, const char *path)
 	for (size_t i = 0; i < c->n; i++)
 		for (int of = 0; of < HISTORY_SERIES; of++)
 			curves_add_series(&b, &c->line[i], of);
+	for (size_t i = 0; i < c->n && c->target > 0; i++)
+		curves_add_reach(&b, &c->line[i], curves_accuracy(c),
+		    c->target);
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
 	return bad;

@@ -154,11 +154,13 @@ $(OUT)/report.tsv: $(OUT)/prices.tsv $(SCHEDULES:%=$(OUT)/%.trial) force
 	        print "#run", "top1", "after"; \
 	        for (i = 1; i <= runs; i++) printf "%s\t%.4f\t%.3f\n", name[i], top[name[i], n[name[i]]], there(name[i], goal) }' >$@.new
 	@rm $@.prices && mv $@.new $@
-$(OUT)/curves.png: $(OUT)/prices.tsv
+# goal REPORT: the accuracy that it counts until, in percent
+goal      = $$(sed -n '1s/.*reached_\([0-9.]*\).*/\1/p' $1 | awk '{ print 100 * $$1 }')
+$(OUT)/curves.png: $(OUT)/prices.tsv | $(OUT)/report.tsv
 	@for r in $(runs); do p=$(OUT)/priced/$${r##*/}; mkdir -p $$p; cp $$r/schedule.tsv $$p; awk -F '\t' '$(number) FNR == NR { price[$$1] = $$2; next } \
 	    /"type":"step"/ { s = price[$(shape)]; sub(/"seconds":[^,}]*/, "\"seconds\":" s); \
 	        sub(/"clips_per_s":[^,}]*/, "\"clips_per_s\":" number("batch") / s) } { print }' $< $$r/log.jsonl >$$p/log.jsonl; done
-	vt-eval --curve=$(@D)/new.png $(foreach a,$(SCHEDULES),-k '$(call of,$a)') && mv $(@D)/new.png $@
+	vt-eval --curve=$(@D)/new.png --curve-target=$(call goal,$(@D)/report.tsv) $(foreach a,$(SCHEDULES),-k '$(call of,$a)') && mv $(@D)/new.png $@
 
 status:
 	@for r in $(trials) $(runs); do printf '%s\t' $$r; \

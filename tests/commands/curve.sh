@@ -128,6 +128,14 @@ check_same "of accuracies, too" "2 20 0.2000 0.0577 3; 4 40 0.4000 0.1155 3; " "
 check_same "a pattern stands for the runs it finds" "2 15 1.5000 0.5000 2; 4 30 2.5000 1.5000 2; " "$(of_curve y loss)"
 check_same "and so does a name that is given twice" "$(of_curve y loss)" "$(of_curve 'x y' loss)"
 check_same "a run beside them has its folder's name" "2 30 3.0000 - 1; 4 60 9.0000 - 1; " "$(of_curve m3 loss)"
+# m1 never reaches 25 %, m2 at its second validation, m3 at its first.
+curve --curve-target=25 -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
+check_same "a target: the runs that reach it, and when" "3 35 0.25 0" "$(awk -F '\t' '$1 == "x" && $2 == "reached" {
+	print $3, $4, $5, $7 - 2 }' "$T/t.tsv")"
+check_same "and of a run that does not, no time" "m1 reached   0.25 0" "$(awk -F '\t' '$1 == "m1" && $2 == "reached" {
+	print $1, $2, $3, $4, $5, $7 }' "$T/t.tsv")"
+check_exit "a target needs curves" 2 vt-eval --curve-target=25 -k "$T/m1"
+check_says "which it names" '--curve-target is for .*--curve'
 # Folds: another number of samples, so other epochs.
 {
 	start 0
@@ -195,6 +203,10 @@ if built cairo; then
 	for text in all whole one 'Training loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
 		'Cells, batch x frames x crop' 4x2x24 8x2x16 '8x4x32 +1'; do
 		check "it says $text" grep -qxF "$text" "$T/a.svg"
+	done
+	check_exit "a picture with a target" 0 vt-eval --curve="$T/target.svg" --curve-target=15 -k "all=$T/m1,$T/m2" -k "$T/m3"
+	for text in '20, 2 of 2 runs' '3, 2 of 2 runs' 30 2; do
+		check "it says $text" grep -qxF "$text" "$T/target.svg"
 	done
 	sed 's/"top1"/"map":0.5,"top1"/' "$T/one/log.jsonl" | made sets
 	vt-eval --curve="$T/sets.svg" --curve="$T/t.tsv" -k "$T/sets"

@@ -147,6 +147,32 @@ curves_crisp(double at)
 	return floor(at * PAGE_SCALE) / PAGE_SCALE;
 }
 
+/* Draw the level and the drops from it.  The texts stand one above the other,
+ * on paper of their own, since a later drop may cross them. */
+static void
+plot_draw_level(struct page *page, const struct area *a,
+    const struct plot_panel *p)
+{
+	double level = curves_place(a, a->sx.min, *p->level).y;
+	double bottom = a->y + a->h;
+
+	page_fill(page, a->x, curves_crisp(level), a->w, .5, ink_grey);
+	for (int i = 0; i < p->drops; i++)
+		page_fill(page, curves_crisp(curves_place(a, p->drop[i].x,
+		    *p->level).x), level, 1, bottom - level,
+		    ink_palette(p->drop[i].style));
+	for (int i = 0; i < p->drops; i++) {
+		const struct plot_drop *d = &p->drop[i];
+		double x = curves_crisp(curves_place(a, d->x, *p->level).x);
+		double y = bottom - 10 - PAGE_LINE * (p->drops - 1 - i);
+		double w = page_text_width(page, d->text, TEXT_SIZE, 0);
+
+		x += x + 6 + w > a->x + a->w ? -5 - w : 6;
+		page_fill(page, x - 2, y - 7, w + 4, 14, ink_paper);
+		page_word(page, x, y, d->text, TEXT_LEFT, ink_black);
+	}
+}
+
 static void
 plot_draw_panel(struct page *page, const struct plot *plot, int number,
     int legend, struct area *a)
@@ -185,6 +211,8 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 			plot_draw_series(page, a, &p->series[i], 1);
 	for (int i = 0; i < p->n; i++)
 		plot_draw_series(page, a, &p->series[i], 0);
+	if (p->level != NULL)
+		plot_draw_level(page, a, p);
 	cairo_restore(page_cairo(page));
 }
 
