@@ -2,9 +2,9 @@
 #define BACKEND_CUDA_ARGS_H
 
 /*
- * What each kernel is given.  Pointers are the device's: to numbers of the type
- * that is stored where they are void, else as they say.  ${accumulate}: what is
- * made is added to what is there.
+ * The argument structures of the kernels.  Pointers are device pointers.  A
+ * void pointer is to the storage type, other pointers to the type shown.
+ * ${accumulate}: add the result to ${to} instead of storing it.
  */
 
 #include <stddef.h>
@@ -13,29 +13,33 @@
 #include "backend/backend.h"
 #include "backend/cuda/driver.h"
 
-/* Threads of a block, and how many vectors (stored.h) each of them takes at once
- * of numbers that are taken as they lie, and of those of rows. */
+/*
+ * Threads of a block.  A vector is 16 bytes (stored.h).  A thread loads FLAT
+ * vectors at once from a flat array, or ROWS vectors from successive rows.
+ */
 enum { THREADS = 256, FLAT = 4, ROWS = 4 };
 
-/* ---- numbers as they lie ---- */
+/* ---- flat arrays: elementwise ---- */
 
 enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
 	CURVE_SCALE };
 
 /*
- * to = f(from) of each of ${n} numbers; or, where there is a ${dy}, a gradient:
- * dy times the slope of f, which ${from}, its input or its output, tells.
+ * to[i] = f(from[i]) for ${n} elements.  If ${dy} is not NULL, to[i] = dy[i]
+ * f'(x), where ${from} is the input x, or the output f(x) if f' can be computed
+ * from it.
  */
 struct curve {
 	const void *from, *dy;
 	void *to;
 	size_t n;
 	int accumulate;
-	const float *by;		/* scale: by this; NULL: by ${factor} */
+	const float *by;		/* CURVE_SCALE: the factor; NULL: use
+					 * ${factor} */
 	float factor;
 };
 
-/* to = the sum of ${count} arrays */
+/* to[i] = sum over j < ${count} of from[j][i] */
 struct add {
 	const void *from[OP_INPUTS];
 	void *to;
@@ -44,9 +48,10 @@ struct add {
 };
 
 /*
- * y = (byte / 255 - mean) / sd, of ${channels}, the last axis, in doubles to the
- * bits of ref: a pixel that comes to 0 must be 0, where a relu follows.  Of up
- * to INPUT_TABLE channels a block computes all 256 values first.
+ * y = (byte / 255 - mean[c]) / sd[c], where the ${channels} are the last axis.
+ * It is computed in double, to the bits of ref: a pixel that gives 0 must give
+ * exactly 0, because a relu may follow.  For at most INPUT_TABLE channels a
+ * block first computes the results for all 256 bytes.
  */
 enum { INPUT_TABLE = 8 };
 struct input {
@@ -58,32 +63,36 @@ struct input {
 };
 
 /*
- * Frames of clips that are raw (media/raw.h), clip i at at[i] from ${from} on, to
- * [clip][t][side][side][3] at ${to}: a pixel each thread.
+ * Resize raw clips (media/raw.h).  Clip i begins at ${from} + at[i].  Write
+ * [clip][t][side][side][3] bytes at ${to}, one pixel per thread.
  */
 enum { RESIZE_CLIPS = 64 };
 struct resize {
 	const uint8_t *from;
 	uint8_t *to;
-	unsigned t, side, pieces;	/* blocks of a frame */
+	unsigned t, side, pieces;	/* blocks per frame */
 	size_t at[RESIZE_CLIPS];
 };
 
-/* Dropout of clips of ${per} values each.  The draws are those of rng_dropout
- * (base/rng.h). */
+/*
+ * Dropout: to = from factor, or 0 if the element's draw is below ${rate}.  Clip
+ * i has elements i ${per} to (i + 1) ${per} - 1.  The draws are those of
+ * rng_dropout (base/rng.h).
+ */
 struct dropout {
 	const void *from;
 	void *to;
+	/* [clips] global clip numbers */
 	const uint64_t *clip;
 	size_t n, per;
-	const struct feed_values *values;	/* the seed */
+	const struct feed_values *values;	/* the seed for the draws */
 	uint32_t index;
 	double rate;
 	float factor;			/* 1 / (1 - rate) */
 	int accumulate;
 };
 
-/* Floats to what is stored, or back; floats times ${scale}. */
+/* to = from ${scale}, from floats to the storage type or back. */
 struct cast {
 	const void *from;
 	void *to;
@@ -94,41 +103,53 @@ struct cast {
 /* ---- rows ---- */
 
 /*
- * A walk over [groups][m][c]: a block has a part of the rows of one group, and
- * of their columns a tile of ${across} vectors; its threads beyond those take
- * further rows.  Rows.h makes them.
+ * How the threads of a grid iterate over a packed array [groups][m][c] (rows.h
+ * creates it).  A block has a range of the rows of one group, and a tile of the
+ * columns, ${across} vectors wide.  ${across} threads take the vectors of one
+ * row, and the other threads take further rows.
  *
- * Where c is not a multiple of a vector, several rows are taken for one, so that
- * column j is of channel j % period; or a vector is one number.
+ * If c is not a multiple of the vector length, several rows are folded into one
+ * row of whole vectors, and column j is of channel j % period.  Where that is
+ * impossible, a vector is one element.
  *
- * Where what is summed is not one axis, or several next to one another, a group
- * is (outer, inner) and a row (outer, inner) too: [groups / inner_g][m / inner_m]
- * [inner_g][inner_m][c].
+ * If the axes of a reduction are not adjacent, a group is a pair (outer,
+ * inner), and so is a row.  The array is then [groups / inner_g][m /
+ * inner_m][inner_g][inner_m][c].
  */
 struct rows {
-	unsigned parts, tiles;		/* of a group's rows; of the columns */
-	unsigned m, per;		/* rows of a group, and of a part */
-	size_t c;			/* columns */
-	size_t n;			/* numbers in all; the last row may be
-					 * cut short */
+	unsigned parts, tiles;		/* row ranges of a group; column
+					 * tiles */
+	unsigned m, per;		/* rows of a group, and of a row
+					 * range */
+	size_t c;			/* columns, after folding */
+	size_t n;			/* elements in all; after folding, the
+					 * last row may be partial */
 	unsigned period;
-	int single;			/* a vector is one number */
-	int across;			/* threads side by side */
-	unsigned inner_g, inner_m;	/* 1 and m: there is no such thing */
+	int single;			/* a vector is one element */
+	int across;			/* threads that share a row */
+	unsigned inner_g, inner_m;	/* 1 and m: axes are adjacent */
 };
 
-/* For each group and channel: the sum of x, or of x y where there is one. */
+/*
+ * For each group and channel: the sum of x, or of x y if ${y} is not NULL, over
+ * m.
+ */
 struct sums {
 	struct rows rows;
 	const void *x, *y;
-	double *part;			/* [groups][parts][c]; NULL: one part,
-					 * and one column a channel: */
+	double *part;			/* [groups][parts][c] partial sums.
+					 * NULL: one row range, no folding;
+					 * store to ${to} */
 	void *to;			/* [groups][period] = or += share sum */
 	double share;
-	int accumulate, floats;		/* to is floats, whatever is stored */
+	int accumulate, floats;		/* ${to} is float, not the storage
+					 * type */
 };
 
-/* The parts of a sum: ${entries} for each group, [period] each. */
+/*
+ * Add up partial sums: to[group][c] = or += share times the sum of ${entries}
+ * values part[group][entry][c], c < ${period}.
+ */
 struct total {
 	const double *part;
 	void *to;
@@ -137,7 +158,7 @@ struct total {
 	int accumulate, floats;
 };
 
-/* to[g][m][c] = share from[g][m][c] by[g][channel], from NULL: 1 */
+/* to[g][m][c] = or += share from[g][m][c] by[g][channel].  ${from} NULL: 1. */
 struct spread {
 	struct rows rows;
 	const void *from, *by;
@@ -147,9 +168,9 @@ struct spread {
 };
 
 /*
- * Row after row, the channels of ${count} inputs beside one another: those of
- * input j are first[j] to first[j + 1] - 1.  ${back}: from there to the inputs,
- * but for those that are NULL.
+ * Concatenate ${count} inputs along the channels: row by row, input j has the
+ * channels first[j] to first[j + 1] - 1 of ${whole}.  ${back}: copy the other
+ * way, to the inputs that are not NULL.
  */
 struct concat {
 	struct rows rows;
@@ -160,7 +181,7 @@ struct concat {
 	int accumulate[OP_INPUTS];
 };
 
-/* to = from + bias[channel] */
+/* to[m][c] = from[m][c] + bias[c] */
 struct bias {
 	struct rows rows;
 	const void *from;
@@ -168,18 +189,21 @@ struct bias {
 	const float *bias;
 };
 
-/* ---- batch normalisation ---- */
+/* ---- batch normalization ---- */
 
-/* A divisor that the host knows (divisor_of).  The quotient of n below 2^31 is
- * n * ${times} >> ${shift}. */
+/*
+ * A divisor and its precomputed reciprocal (divisor_of).  For n below 2^31 the
+ * quotient is n * ${times} >> ${shift}.
+ */
 struct divisor { uint32_t times; int shift; };
 
-/* Rows whose sums are floats; beyond that they are doubles. */
+/* Rows that a thread sums in float before it adds to a double. */
 enum { NORM_ROWS = 8 };
 
 /*
- * What a temporal shift moves: the first ${fold} channels by[0] frames on, as many
- * behind them by[1], of rows [t][plane] of a clip.  fold 0: there is none.
+ * A temporal shift of rows [t][plane] of a clip.  The first ${fold} channels
+ * move by[0] frames forward, the next ${fold} channels by[1].  fold 0: no
+ * shift.
  */
 struct moved {
 	unsigned fold, t, plane;
@@ -188,10 +212,12 @@ struct moved {
 };
 
 /*
- * Forward, sums of d = x - pivot and of its square, of each column, where the
- * pivot is the first value of the channel: so a variance does not suffer from a
- * mean that is large.  Backward, of g = dy, or 0 where the relu was shut, and of
- * g (x - mean).  What comes through a shift is in ${dy_moved}; either may be NULL.
+ * Forward: for each column, the sums of d and of d^2, where d = x - pivot and
+ * the pivot is the first value of the channel.  The pivot avoids cancellation
+ * in the variance if the mean is large.
+ * Backward: the sums of g and of g (x - mean), where g is dy, or 0 where the
+ * relu was 0.  ${dy_moved} is the gradient that comes through a fused shift.
+ * One of dy and dy_moved may be NULL.
  */
 struct norm_sums {
 	struct rows rows;
@@ -203,34 +229,46 @@ struct norm_sums {
 	double *part;			/* [parts][2][c] */
 };
 
-/* Where a relu was shut: it was not there; told by x; by a bit of a mask. */
+/*
+ * How a kernel decides where the relu was 0: there is no relu; from x; from a
+ * bit mask.
+ */
 enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
 
 /*
- * The two sums of each channel, of parts or of peers, become statistics.
- * ${told}, [2][channels], is what peers are told (peers.h), before: written, and
- * no more is done; after: read.  In the place of parts there may be ${sums},
- * [2][period], of x itself and of its squares, which a convolution left.
+ * Compute the statistics of each channel from its two sums.  The sums are
+ * partial sums ${part}, or ${sums}[2][period] of x and x^2, which a convolution
+ * wrote.
+ *
+ * With sync BN the kernel runs twice.  First it packs the sums of this rank
+ * into ${told}[2][channels] (peers.h) and ends.  After the sum over the ranks
+ * it runs with ${hears} and unpacks them.
  */
 struct norm_finish {
-	const double *part;		/* [parts][2][folds][period] */
-	const float *sums;		/* NULL: parts */
+	const double *part;		/* [parts][2][folds][period] partial
+					 * sums */
+	const float *sums;		/* NULL: use ${part} */
 	unsigned parts, folds, period;
-	const void *x;			/* for the pivot */
-	double count, all;		/* values here, and of all peers */
+	const void *x;			/* its first row is the pivot */
+	double count, all;		/* values per channel: this rank, all
+					 * ranks */
 	double eps;
 	double *told;
 	int hears;
-	float *mean, *rstd;		/* [period], written */
+	float *mean, *rstd;		/* [period], output */
 	float *to_mean, *to_var, *to_between;
-	const float *running;		/* mean, for to_between */
-	const float *scale, *offset;	/* for factors */
-	void *factors;			/* [2][period], as stored: y is x times
-					 * the first and more by the second;
-					 * NULL: not wanted */
+	const float *running;		/* running mean, for ${to_between} */
+	const float *scale, *offset;	/* to compute ${factors} */
+	void *factors;			/* output [2][period] in the storage
+					 * type, for a convolution that applies
+					 * the norm: y = x factors[0] +
+					 * factors[1].  NULL: not wanted */
 };
 
-/* mean and rstd of running statistics; where told so, they stay the same */
+/*
+ * mean and rstd = 1 / sqrt(var + eps) of running statistics.  If ${to_mean} is
+ * not NULL, also store the mean and variance unchanged.
+ */
 struct norm_running {
 	const float *mean_in, *var_in;
 	float *mean, *rstd;
@@ -240,9 +278,9 @@ struct norm_running {
 };
 
 /*
- * y = (x - mean) rstd scale + offset, + res, max(., 0), mask; and the shift of
- * that.  Either may be NULL.  Where finish.sums is not NULL, the kernel makes mean
- * and rstd of them first.
+ * y = relu((x - mean) rstd scale + offset + res).  ${y_moved} is the temporal
+ * shift of y; one of y and y_moved may be NULL.  If finish.sums is not NULL,
+ * the kernel first computes mean and rstd (struct norm_finish).
  */
 struct norm_apply {
 	struct norm_finish finish;
@@ -256,15 +294,16 @@ struct norm_apply {
 };
 
 /*
- * The sums of the backward pass become gradients of scale and offset, and the
- * factors of dx = k[0] g + k[1] (x - mean) + k[2], [3][period].  In the place of
- * parts there may be ${sums}, [2][period]: those gradients.
+ * Compute the gradients of scale and offset from the two sums of the backward
+ * pass, and the factors k[3][period] of dx = k[0] g + k[1] (x - mean) + k[2].
+ * If ${sums} [2][period] is not NULL, it holds those gradients, and ${part} is
+ * unused.  ${told} and ${hears} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
 	const float *sums;		/* NULL: parts */
 	unsigned parts, folds, period;
-	double all;			/* INFINITY: statistics are fixed */
+	double all;			/* values per channel over all ranks */
 	double *told;
 	int hears;
 	const float *rstd, *scale;
@@ -272,8 +311,12 @@ struct norm_finish_back {
 	float *k;			/* NULL: not wanted */
 };
 
-/* k NULL: dx = scale rstd g, and x is not read but for SHUT_X.  Where finish.sums is
- * not NULL, the kernel makes k of them first. */
+/*
+ * dx = k[0] g + k[1] (x - mean) + k[2].  k NULL: dx = scale rstd g, and x is
+ * read only for SHUT_X.  If finish.sums is not NULL, the kernel first computes
+ * k (struct norm_finish_back).  ${dres}, the gradient of the residual input, is
+ * g.
+ */
 struct norm_apply_back {
 	struct norm_finish_back finish;
 	struct rows rows;
@@ -288,15 +331,17 @@ struct norm_apply_back {
 
 /* ---- images ---- */
 
-/* A block has a piece of an image [h][w][c], of FLAT vectors for each thread;
- * or, in pools, one. */
+/*
+ * A block has a chunk of an image [h][w][c].  Each of its threads has FLAT
+ * vectors, or one in pools, convolutions and stems.
+ */
 struct image {
-	unsigned pieces;		/* of an image */
+	unsigned pieces;		/* chunks of an image */
 	unsigned plane;			/* vectors of an image */
-	int single;			/* a vector is one number */
+	int single;			/* a vector is one element */
 };
 
-/* Of the frames before and after, by channels: op_shift() times ${sign}. */
+/* Temporal shift: to[t] = from[t + sign op_shift(c)], or 0 outside the clip. */
 struct shift {
 	struct image image;
 	const void *from;
@@ -305,31 +350,38 @@ struct shift {
 	int past, sign, accumulate;
 };
 
-/* Frame i of the few is number op_frame() of all. */
+/* Select ${few} of ${all} frames: frame i is frame op_frame() of all. */
 struct frames {
 	struct image image;
 	const void *from;
 	void *to;
 	unsigned few, all;
 	int step, first, spread;
-	int back;			/* from the few to all */
+	int back;			/* gradient: from the few frames to
+					 * all */
 	int accumulate;
 };
 
 struct window { int in[3], out[3], k[3], s[3], p[3]; };
 
-/* The number of a tap of a window in ${which}: one byte, or four where a window
- * has more than 256. */
+/*
+ * Max pooling.  ${which} holds the tap of the maximum: one byte, or four if a
+ * window has more than 256 taps.
+ */
 struct maxpool {
-	struct image image;		/* of y, backward of dx */
+	struct image image;		/* of y; backward: of dx */
 	struct window window;
 	unsigned c;
-	const void *from;		/* x, backward dy */
+	const void *from;		/* x; backward: dy */
 	void *to;
 	void *which;
 	int large, accumulate;
 };
 
+/*
+ * Average pooling.  ${cut}: divide by the number of taps inside the image
+ * instead of all taps.
+ */
 struct avgpool {
 	struct image image;
 	struct window window;
@@ -342,20 +394,23 @@ struct avgpool {
 /* ---- stems ---- */
 
 /*
- * What stem_body.h makes.  ${c} channels of ${in} rows and columns become ${depth},
- * pixels of each patch and then zeroes, of ${width} columns; those of the image
- * begin ${pad} further on.
+ * Rearrange images [in[0]][in[1]][c] into 2x2 patches of ${depth} channels
+ * (stem_body.h): 4 c pixel values, then zeros.  A row has ${width} patches, and
+ * the first patch begins at pixel (-pad[0], -pad[1]).
  */
 struct stem {
-	struct image image;		/* of patches: a vector each thread */
+	struct image image;		/* of patches; one vector per thread */
 	const void *from;
 	void *to;
 	unsigned c, depth, width;
 	int in[2], pad[2];
 };
 
-/* Weights [out][in][k[0]][k[1]][k[2]], floats, and those of patches, ${n} of
- * [out][k[0]][patches[0]][patches[1]][depth] as they are stored. */
+/*
+ * Convert float weights [out][in][k[0]][k[1]][k[2]] to ${n} weights
+ * [out][k[0]][patches[0]][patches[1]][depth] of the storage type, or gradients
+ * back.
+ */
 struct stem_weights {
 	const void *from;
 	void *to;
@@ -364,30 +419,34 @@ struct stem_weights {
 	int k[3], patches[2];
 };
 
-/* ---- convolutions of each channel by itself ---- */
+/* ---- depthwise convolutions ---- */
 
-/* Outputs beside one another that a thread has, and the columns that their windows
- * have at most of those three wide; threads of a block that sums. */
+/*
+ * DEPTH_STRIP: adjacent outputs of a row per thread.  DEPTH_COLUMNS: input
+ * columns that the windows of a strip cover at most, if windows are three wide.
+ * DEPTH_THREADS: threads of a block that computes weight gradients.
+ */
 enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 	DEPTH_THREADS = 128 };
 
-/* y = x * w, or its gradient; ${width} channels a vector. */
+/* y = x * w, or its input gradient.  A vector has ${width} channels. */
 struct depth {
-	struct image image;		/* of places */
+	struct image image;		/* of strips */
 	struct window window;
-	int places[3];			/* of y; in a row: strips */
+	int places[3];			/* extents of y, the last in strips */
 	unsigned c;
-	int width;			/* LANES, 2 or 1 */
-	const void *x, *w;		/* backward dy */
+	int width;			/* vector length: LANES, 2 or 1 */
+	const void *x, *w;		/* backward: x is dy */
 	void *y;
+	/* ${turned}: flip the weights along each axis */
 	int turned, accumulate;
 };
 
 /*
- * The weights' gradient: a block has of ${items} strips of dy, ${strips} a row,
- * the ${per} of its part, of the channels a tile, and of the taps a set: nine, or
- * one.  Sets lie next to one another, so that they find in the caches what they
- * all read.
+ * Weight gradient.  dy has ${items} strips, ${strips} in a row.  A block sums
+ * over ${per} strips, for one tile of the channels and one set of taps: nine
+ * taps, or one.  Blocks of different tap sets are adjacent in the grid, because
+ * they read the same memory, which is then in the caches.
  */
 struct depth_sums {
 	struct window window;
@@ -401,19 +460,22 @@ struct depth_sums {
 /* ---- softmax and losses ---- */
 
 /*
- * Groups whose ${members} are summed.  A number is at the sum of its group's
- * place in up to three axes and of its place in the group in up to two, the
- * last of which runs fastest.  Threads of a group are ${lanes}, a power of two,
- * side by side where ${near}, else apart.
+ * to = exp(x - max) / sum of exp(x - max) over the ${members} of each group, or
+ * its gradient y (dy - sum of y dy).
+ *
+ * The offset of an element is the sum of the offset of its group, which has up
+ * to three axes, and of its offset in the group, which has up to two.  The last
+ * axis varies fastest.  ${lanes} threads, a power of two, share a group.  They
+ * are adjacent in the block if ${near}.
  */
 struct softmax {
 	const void *x, *y, *dy;
 	void *to;
 	size_t groups;
 	unsigned members;
-	unsigned group_size[2];		/* of the last two axes */
+	unsigned group_size[2];		/* extents of the last two axes */
 	size_t group_stride[3];
-	unsigned member_size;		/* of the last axis */
+	unsigned member_size;		/* extent of the last axis */
 	size_t member_stride[2];
 	int lanes, near, accumulate;
 };
@@ -421,22 +483,22 @@ struct softmax {
 struct loss {
 	const void *x;
 	void *y, *dx;
-	const int *label;		/* TARGET_CLASS */
-	const float *share;		/* else */
-	const float *weight;		/* NULL: all are 1 */
+	const int *label;		/* [clips]; TARGET_CLASS */
+	const float *share;		/* [clips][classes]; other targets */
+	const float *weight;		/* [clips]; NULL: all are 1 */
 	enum target_kind target;
 	enum loss_kind kind;
 	unsigned clips, classes;
 	double smooth;
-	double factor;			/* of gradients: the op's weight, */
-	const struct feed_values *values;	/* and this scale */
+	double factor;			/* weight of the loss, */
+	const struct feed_values *values;	/* times the loss scale */
 	double *value;			/* [clips] */
 	int *rank;			/* [clips] */
-	struct outcome *outcome;
+	struct outcome *outcome;	/* NULL: not wanted */
 	int accumulate;
 };
 
-/* ---- parameters: floats, as they lie ---- */
+/* ---- parameters: flat arrays of floats ---- */
 
 struct floats_add {
 	float *sum;
@@ -445,15 +507,16 @@ struct floats_add {
 };
 
 /*
- * What a kernel over portions is about: block first[i] and on have portion i;
- * where there is no list, ${one}.  Nothing is done against a verdict.
+ * The owned shards that a kernel updates.  Shard i has the blocks from number
+ * first[i] to first[i + 1] - 1.  Without a list, ${one} is the only shard.  If
+ * ${verdict} is not NULL and not VERDICT_STEP, the kernel changes nothing.
  */
 struct over {
-	const struct portion *portion;	/* NULL: none */
+	const struct portion *portion;	/* NULL: use ${one} */
 	const size_t *first;		/* [portions + 1] */
 	size_t portions;
 	struct portion one;
-	const struct verdict *verdict;	/* NULL: none */
+	const struct verdict *verdict;	/* NULL: no check */
 };
 
 struct tracking { struct track track; struct over over; };
@@ -461,39 +524,50 @@ struct clamping { struct clamp clamp; struct over over; };
 struct stepping { struct update update; struct over over; };
 struct directing { struct moments moments; struct over over; };
 
-/* Part i in pieces of SQUARES, from number first[i] on; first NULL: each is one
- * piece, and ${piece} is what is wanted. */
+/*
+ * Sums of squares of intervals.  Interval i is split into chunks of SQUARES
+ * elements; its first chunk has number first[i].  first NULL: each interval is
+ * one chunk, and ${piece} is the result.
+ */
 enum { SQUARES = 8192 };
 struct squares {
-	const float *x;			/* from element ${from} on */
+	const float *x;			/* begins with element ${from} */
 	size_t from;
 	const struct interval *part;
 	const size_t *first;
 	size_t parts;
-	double *piece, *sum;
+	double *piece, *sum;		/* [chunks]; [parts] */
 };
 
-/* Of parameter i, a block each: of[i] = sum[first[i]] and on, in order. */
+/*
+ * One block per parameter: of[i] = sum[first[i]] + ... + sum[first[i + 1] - 1],
+ * added in this order.
+ */
 struct squares_add {
 	const double *sum;
 	const size_t *first;
 	double *of;
 };
 
-/* One block: what struct judgement says, of sums that were made before. */
+/*
+ * One block: compute the verdict of struct judgement from the sums of squares
+ * of the parameters.
+ */
 struct judge {
 	const double *of;		/* [params] */
 	const char *kind;
 	size_t params, outcomes;
 	double scale, clip;
 	const struct outcome *outcome;
-	double most;			/* of a loss */
-	const float *lost;		/* NULL: none */
+	double most;			/* largest loss */
+	const float *lost;		/* or NULL */
 	struct verdict *verdict;
 };
 
-/* One thread: to = 1 if a loss is no number up to ${most}, or for another reason;
- * else 0. */
+/*
+ * One thread: ${to} = 1 if the absolute value of a loss is above ${most} or the
+ * loss is NaN, or if ${other} is set; otherwise 0.
+ */
 struct lost {
 	const struct outcome *outcome;
 	size_t outcomes;
@@ -502,7 +576,10 @@ struct lost {
 	float *to;
 };
 
-/* struct ratios, of sums that were made before; a parameter each thread. */
+/*
+ * The layer ratios of struct ratios, from sums of squares; one parameter per
+ * thread.
+ */
 struct rating {
 	const double *w, *d;		/* [params] */
 	const struct layer *layer;
@@ -514,9 +591,9 @@ struct rating {
 };
 
 /*
- * Weights of ${out} times [in][taps] floats, and what is kept of them for
- * convolutions, [taps][in]; or gradients the other way.  A block has ${some} of
- * the inputs of one output; ${some} 0: a number each thread.
+ * Convert float weights [out][in][taps] to packed weights [out][taps][in] of
+ * the storage type, or gradients back.  A block has ${some} inputs of one
+ * output, or, if ${some} is 0, one element per thread.
  */
 enum { WEIGHTS = 2048 };
 struct weights {
@@ -525,7 +602,10 @@ struct weights {
 	unsigned out, in, taps, some, pieces;
 };
 
-/* Those of several convolutions: row i has the blocks from first[i] on. */
+/*
+ * The weights of several convolutions.  Row i has the blocks from first[i] to
+ * first[i + 1] - 1.
+ */
 enum { WEIGHTS_ROWS = SPANS };
 struct weights_table {
 	struct weights row[WEIGHTS_ROWS];

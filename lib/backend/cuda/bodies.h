@@ -1,6 +1,6 @@
 /*
- * All bodies, for a driver that runs them on the host: OF(name) of each kernel
- * in kernels.h, a static function of its arguments and its block.
+ * All kernel bodies, for a driver that runs them on the host: OF(name) of each
+ * kernel in kernels.h, a static function of its arguments and its block.
  */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/stored.h"

@@ -2,10 +2,11 @@
 #define BACKEND_CUDA_CHOOSE_H
 
 /*
- * How a convolution is done is chosen once for each shape: as it was before, else,
- * if ways are to be tried, the fastest, of which it may be known which it is, or
- * by rule.  A pattern (driver.h) that has no way, or is slower than what would
- * take its place, or is not wanted, is done without; that is remembered, too.
+ * Selection of the algorithm of a convolution, once for each shape.  The first
+ * rule that applies decides: the selection recorded for this run; with TUNE_TRY
+ * a known measurement, else timing; the heuristics of cuDNN.  A fused pattern
+ * (driver.h) runs unfused if it has no engine, if it is slower (worth.h), or
+ * with TUNE_PLAIN.  The cache records that, too.
  */
 
 #include "backend/cuda/choices.h"
@@ -13,29 +14,38 @@
 #include "backend/cuda/norm.h"
 #include "backend/tuning.h"
 
-/* By the choice that is given; or some way, and the choice says which. */
+/*
+ * How make selects: the given choice; the heuristics; timing.  The last two
+ * store their selection in the choice.
+ */
 enum by { BY_CHOICE, BY_RULE, BY_TRYING };
 
-/* What a driver knows of ways; each function is given this structure. */
+/* The algorithms of a driver.  Each function is given this structure. */
 struct ways {
 	struct driver *driver;
 	struct choices *choices;
 	int how;			/* enum tuning */
+	/* Write the cache key of ${s}. */
 	void (*key)(const struct conv_shape *s, char key[KEY]);
-	/* A plan without a way, and away with one; NULL: there can be none, after
-	 * a message unless it is of a pattern. */
+	/*
+	 * open: return a plan without an algorithm, or NULL, after a message
+	 * unless ${s} is a fused pattern.
+	 * close: free it.
+	 */
 	struct conv_plan *(*open)(struct ways *w, const struct conv_shape *s);
 	void (*close)(struct ways *w, struct conv_plan *p);
-	/* It is done so from now on; -1: there is no such way, after a message if
-	 * it is by rule or by trying, unless it is of a pattern. */
+	/*
+	 * Select the algorithm of ${p}.  Return -1 if there is none, after a
+	 * message only for a plain convolution by BY_RULE or BY_TRYING.
+	 */
 	int (*make)(struct ways *w, struct conv_plan *p, enum by by,
 	    struct choice *c);
-	/* struct stopwatch's (worth.h). */
+	/* norm of struct stopwatch (worth.h). */
 	double (*norm)(struct ways *w, const struct conv_shape *s,
 	    enum norm_part part);
 };
 
-/* choose_conv(w, s): the driver's conv_new. */
+/* choose_conv(w, s): implement conv_new of struct driver_calls (driver.h). */
 struct conv_plan *choose_conv(struct ways *w, const struct conv_shape *s);
 
 #endif

@@ -1,29 +1,43 @@
 #ifndef BACKEND_CUDA_CONV_H
 #define BACKEND_CUDA_CONV_H
 
-/* What the files of convolutions share: by plans (conv.c), of pixels (stem.c), and
- * of each channel by itself (depth.c). */
+/*
+ * Declarations shared by the files of convolutions: algorithms of the driver
+ * (conv.c), stems (stem.c), depthwise kernels (depth.c) and packed weights
+ * (packing.c).
+ */
 
 #include "backend/cuda/cuda.h"
 
 /*
- * How weights are packed (packing.c).  The priv of a convolution begins with it.
- * conv_packing(t): return that of ${t}, made if there is none yet; one of each
- * channel by itself gets cuda_depth's row then.
+ * State of weight packing (packing.c).  The priv of each convolution begins
+ * with it.
  */
 struct packing {
-	int led;			/* another task packs its weights */
-	struct task **member;		/* it packs theirs after its own; ours */
+	int led;			/* 1: another task packs its weights */
+	struct task **member;		/* tasks whose weights it also packs;
+					 * owned by this structure */
 	int members;
 };
+
+/*
+ * conv_packing(t):
+ * Return the packing of ${t}.  Create the priv of ${t} if it is NULL, and put
+ * cuda_depth into the impl of a depthwise convolution.  The release of ${t}
+ * frees it.
+ */
 struct packing *conv_packing(struct task *t);
 
-/* Whether it is a convolution of each channel by itself; its row, which is put in
- * the place of cuda_conv. */
+/*
+ * depth_is(op, in):
+ * Return 1 if ${op} is a depthwise convolution of inputs of shape ${in}: one
+ * filter per channel.
+ */
 int depth_is(const struct op *op, const struct dims *in);
+/* Operator of depthwise convolutions, used instead of cuda_conv. */
 extern const struct op_impl cuda_depth;
 
-/* conv_taps(op): places of its kernel. */
+/* conv_taps(op): return the number of taps of its kernel. */
 static inline unsigned
 conv_taps(const struct op *op)
 {
@@ -31,12 +45,20 @@ conv_taps(const struct op *op)
 }
 
 /*
- * Patterns (driver.h), where the driver has them, for the fuse of a plan; 0: it has
- * not.
- * conv_takes_norm(t, n): ${t} does the work of the norm whose output it alone
- * reads, in place of its own input, and takes ${n}.
- * conv_leaves_sums(t): the sums that a bn of its output begins with lie at
- * conv_sums(t), floats [2][out], from its forward pass on.
+ * Fused patterns (driver.h), for cuda_fuse.
+ *
+ * conv_takes_norm(t, n):
+ * Let ${t} compute the norm ${n}, whose output only ${t} reads.  Return 1 and
+ * take ownership of ${n}, or return 0 if the driver has no plans for that.
+ *
+ * conv_leaves_sums(t):
+ * Let the forward pass of ${t} compute the sums that a bn of its output begins
+ * with.  Return 1, or 0 if the driver has no plan for that.
+ *
+ * conv_sums(t):
+ * Return the device address of these sums, floats [2][out], in the saved memory
+ * of ${t}.  They are valid from its forward pass to the end of its backward
+ * pass.
  */
 struct norm;
 int conv_takes_norm(struct task *t, struct norm *n);
@@ -44,12 +66,27 @@ int conv_leaves_sums(struct task *t);
 float *conv_sums(const struct task *t);
 
 /*
- * A stem (stem.c): a convolution that is done as another one, of patches.
- * stem_is(t): whether ${t} is one.
- * stem_shape(t, s): ${s}, that of its convolution, becomes the other's.
- * stem_weights(t): numbers of the other's weights.
- * stem_bytes(t), stem_run(t, to): of its patches; they are made of its input.
- * stem_turn(t, back, from, to): pack its weights, or return their gradient.
+ * A stem (stem.c): a convolution of pixels that runs as a convolution of
+ * patches.
+ *
+ * stem_is(t):
+ * Return 1 if ${t} is a stem.
+ *
+ * stem_shape(t, s):
+ * Change ${s}, the shape of the convolution of pixels, to that of patches.
+ *
+ * stem_weights(t):
+ * Return the number of weights of the convolution of patches.
+ *
+ * stem_bytes(t):
+ * Return the bytes of the patches.
+ *
+ * stem_run(t, to):
+ * Rearrange the input of ${t} to patches at ${to}.
+ *
+ * stem_turn(t, back, from, to):
+ * Convert float weights at ${from} to weights of patches at ${to}; if ${back},
+ * convert a gradient the other way.
  */
 int stem_is(const struct task *t);
 void stem_shape(const struct task *t, struct conv_shape *s);
@@ -59,17 +96,30 @@ void stem_run(struct task *t, void *to);
 void stem_turn(struct task *t, int back, const void *from, void *to);
 
 /*
- * Weights are floats [out][in][taps], and packed, at t->kept, [out][taps][in] as
- * activations are stored.
- * packing_group(task, n): let the first convolution of a plan pack the weights of
- * all.  It is the last step of fusing.
- * packing_renew(t): pack those of ${t}, where they have changed, and of those that
- * it leads; nothing if it is led.  Each forward pass begins with it.
- * packing_return(t, dw): put the gradient ${dw}, packed, at t->dw[0].  In a graph
- * that is done at its next event or at its end; ${dw} must stay until then.
- * packing_run(c, kernel, a): launch GPU_WEIGHTS_PACK or GPU_WEIGHTS_RETURN for
- * the rows of ${a}, and remove them.  Nothing, if there are none.
- * packing_returns(c): return the rows of the graph that is captured; NULL: none is.
+ * Weights are floats [out][in][taps].  Packed weights, at t->kept, are
+ * [out][taps][in] in the storage type.
+ *
+ * packing_group(task, n):
+ * Let the first convolution of a plan of ${n} tasks pack the weights of all.
+ * Call it as the last step of cuda_fuse.
+ *
+ * packing_renew(t):
+ * Pack the weights of ${t} and of the tasks that it leads, if they have changed
+ * (t->renew).  Do nothing if another task packs them.  Each forward pass begins
+ * with it.
+ *
+ * packing_return(t, dw):
+ * Convert the packed gradient ${dw} to floats at t->dw[0].  During a graph
+ * capture this happens at the next event of the graph or at its end; ${dw} must
+ * stay unchanged until then.
+ *
+ * packing_run(c, kernel, a):
+ * Launch ${kernel}, GPU_WEIGHTS_PACK or GPU_WEIGHTS_RETURN, for the rows of
+ * ${a}, and remove them.  Do nothing if there are none.
+ *
+ * packing_returns(c):
+ * Return the gradients that the graph being captured has still to convert, or
+ * NULL if no graph is being captured.  The graph owns the table.
  */
 struct weights_table;
 void packing_group(struct task *task, int n);

@@ -2,18 +2,22 @@
 #define BACKEND_CUDA_CUDA_H
 
 /*
- * What the files of the cuda back end share.
+ * Declarations shared by the files of the cuda back end.
  *
- * Layout: activations and their gradients lie as they are thought of,
- * [n][t][h][w][c] packed, in the storage type of the precision; parameters,
- * their gradients and all statistics are floats, flat, in the order of the
- * graph.  Every sum has an order fixed by the shape, so a run gives the same
- * bits each time.
+ * Layout: activations and their gradients are packed [n][t][h][w][c], in the
+ * storage type of the precision.  Parameters, their gradients and all
+ * statistics are flat arrays of floats, in the order of the graph.  The shape
+ * alone fixes the order of every sum, so a run gives the same bits each time.
  *
- * Operators only put work on the compute stream.  The host waits in those
- * functions of the table that bring something back (get, download, read,
- * squares, event_wait), where memory is allocated, and where staging is full;
- * nothing else may.
+ * Operators only submit work to the compute stream.  The host waits in the
+ * functions that return data to it (get, download, read, squares, event_wait),
+ * where memory is allocated, and where the staging buffers are full.  No other
+ * function may wait.
+ *
+ * Functions that return nothing here report a device error at the next wait,
+ * which ends the program.  Unless a comment says otherwise, one thread at a
+ * time may use a struct cuda; another thread takes a side stream
+ * (device_aside).
  */
 
 #include <pthread.h>
@@ -27,62 +31,78 @@ struct tables;
 
 struct cuda {
 	struct device device;		/* first */
-	struct driver *driver;		/* ours */
-	struct gpu_stream *stream;	/* all work, in the order it is asked for */
-	enum gpu_type type;		/* what activations are stored as */
-	struct staging *staging;	/* pinned memory on the way to and fro */
-	struct pins *pins;		/* pinned memory of the device; a side
-					 * stream shares its device's table */
-	struct replay *kept;		/* being captured */
-	const struct verdict *verdict;	/* what updates obey; NULL: nothing */
-	int aside;			/* another one's driver: device_aside */
-	struct tables *tables;		/* tables.c; NULL: none so far */
-	void *room;			/* the device's, for sums of squares */
+	struct driver *driver;		/* owned by this structure */
+	struct gpu_stream *stream;	/* compute stream */
+	enum gpu_type type;		/* storage type of activations */
+	struct staging *staging;	/* pinned staging buffers */
+	struct pins *pins;		/* table of pinned memory; a side stream
+					 * shares its device's table */
+	struct replay *kept;		/* graph being captured, or NULL */
+	const struct verdict *verdict;	/* updates do nothing unless it is
+					 * VERDICT_STEP; NULL: no check */
+	int aside;			/* 1: a side stream (device_aside),
+					 * which shares the driver */
+	struct tables *tables;		/* tables.c; NULL before first use */
+	void *room;			/* device memory for sums of squares */
 	size_t room_bytes;
 };
 
-/* The opened back end that a task is for. */
+/* Return the opened back end of task ${t}. */
 static inline struct cuda *
 cuda_of(const struct task *t)
 {
 	return (struct cuda *)t->device;
 }
 
-/* cuda_size(type): bytes of a number as it is stored. */
+/* cuda_size(type): return the bytes of one stored element. */
 static inline size_t
 cuda_size(enum gpu_type type)
 {
 	return type == GPU_F32 ? 4 : 2;
 }
 
-/* cuda_bytes(c, d): of an activation of that shape. */
+/* cuda_bytes(c, d): return the bytes of an activation of shape ${d}. */
 static inline size_t
 cuda_bytes(const struct cuda *c, const struct dims *d)
 {
 	return dims_count(d) * cuda_size(c->type);
 }
 
-/* cuda_pieces(n, size): how many pieces of ${size} hold ${n}: blocks of a grid. */
+/*
+ * cuda_pieces(n, size): return ${n} / ${size} rounded up, for instance the
+ * blocks of a grid.
+ */
 static inline unsigned
 cuda_pieces(size_t n, size_t size)
 {
 	return (unsigned)((n + size - 1) / size);
 }
 
-/* cuda_fabric(): NCCL's calls (nccl/), or NULL in a build without it (without/). */
+/*
+ * cuda_fabric(): return the functions of NCCL (nccl/), or NULL in a build
+ * without NCCL (without/).
+ */
 const struct fabric_calls *cuda_fabric(void);
 
 /*
- * A kernel on the compute stream is put together in three steps:
+ * Launch a kernel on the compute stream:
  *
  *	struct launch k = CUDA_KERNEL(c, GPU_RELU, blocks, 1, args);
  *	cuda_reads(&k, t->x[0], bytes);
  *	cuda_writes(&k, t->y, bytes);
  *	cuda_launch(c, &k);
  *
- * ${args} is the kernel's own structure; it is copied when launched.  Every
- * byte that the kernel touches must be named; a pointer that is NULL names
- * nothing.  What it adds to is read and written.
+ * ${args} is the argument structure of the kernel (args.h).  cuda_launch copies
+ * it, so the caller may reuse it on return.
+ *
+ * cuda_reads(k, at, bytes), cuda_writes(k, at, bytes):
+ * Declare a range of device memory that the kernel reads or writes.  Declare
+ * each byte that the kernel touches; memory that it accumulates into is both
+ * read and written.  If ${at} is NULL or ${bytes} is 0, do nothing.  More than
+ * SPANS ranges of one sort end the program.
+ *
+ * cuda_launch(c, k):
+ * Submit the kernel.  An empty grid launches nothing.
  */
 #define CUDA_KERNEL(c, which, x, y, arguments) (struct launch){ \
 	.kernel = (which), .type = (c)->type, .grid = { (x), (y) }, \
@@ -92,9 +112,13 @@ void cuda_writes(struct launch *k, void *at, size_t bytes);
 void cuda_launch(struct cuda *c, const struct launch *k);
 
 /*
- * cuda_copy(c, to, from, bytes), cuda_fill(c, to, byte, bytes):
- * On the compute stream, in memory of the device; what is copied may be pinned
- * memory of the host's.
+ * cuda_copy(c, to, from, bytes):
+ * Copy on the compute stream.  ${to} is device memory; ${from} is device memory
+ * or pinned host memory.  The caller must not change ${from} until the copy is
+ * done.
+ *
+ * cuda_fill(c, to, byte, bytes):
+ * Set device memory to ${byte} on the compute stream.
  */
 void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
 void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
@@ -124,18 +148,33 @@ void *cuda_pin(struct cuda *c, size_t bytes);
 void cuda_unpin(struct cuda *c, void *p);
 
 /*
- * cuda_table(c, host, bytes): the same in memory of the device, which is the
- * caller's until the next few tables; sent only where it is not there already.
- * cuda_draft(c, bytes): room of the host's to write one in; until the next.
+ * cuda_table(c, host, bytes):
+ * Return a device copy of the ${bytes} bytes at ${host}, for kernels to read.
+ * Send it only if no equal table is on the device already.  ${c} owns the copy.
+ * The pointer is valid until 15 further tables have been requested.
+ *
+ * cuda_draft(c, bytes):
+ * Return host memory of ${bytes} bytes in which to compose a table.  ${c} owns
+ * it.  The contents are undefined.  It is valid until the next call.
+ *
+ * tables_free(c, t):
+ * Free all tables.  ${t} may be NULL.
  */
 const void *cuda_table(struct cuda *c, const void *host, size_t bytes);
 void *cuda_draft(struct cuda *c, size_t bytes);
 void tables_free(struct cuda *c, struct tables *t);
 
-/* cuda_wait(c): until all work is done; what has gone wrong ends the program. */
+/*
+ * cuda_wait(c): wait until all submitted work is done.  A device error ends the
+ * program.
+ */
 void cuda_wait(struct cuda *c);
 
-/* What staging.c keeps; NULL after a message. */
+/*
+ * staging_new(c):
+ * Allocate the staging buffers and their events.  Return NULL after a message.
+ * The caller frees them by staging_free, to which ${s} may be NULL.
+ */
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
 
@@ -144,8 +183,17 @@ void staging_free(struct cuda *c, struct staging *s);
 struct pins *pins_new(void);
 void pins_free(struct pins *p);
 
-/* The functions of parameters.c: what the table of a back end does to flat
- * buffers, and to activations as doubles. */
+/*
+ * parameters.c: the device_* functions of backend.h and parameters.h with the
+ * same ending, on flat float buffers.
+ *
+ * cuda_accumulate(d, sum, x, n):
+ * device_add: sum += x, ${n} floats.
+ *
+ * cuda_read(d, host, shape, activation),
+ * cuda_write(d, activation, shape, host):
+ * Copy an activation to or from doubles on the host.
+ */
 void cuda_put(struct device *d, void *w, const double *host, size_t n);
 void cuda_get(struct device *d, double *host, const void *w, size_t n);
 void cuda_accumulate(struct device *d, void *sum, const void *x, size_t n);
@@ -154,13 +202,16 @@ void cuda_read(struct device *d, double *host, const struct dims *shape,
 void cuda_write(struct device *d, void *activation, const struct dims *shape,
     const double *host);
 
-/* Those of update.c. */
+/* update.c: device_update, device_moments, device_clamp and device_track. */
 void cuda_update(struct device *d, const struct update *u);
 void cuda_moments(struct device *d, const struct moments *m);
 void cuda_clamp(struct device *d, const struct clamp *l);
 void cuda_track(struct device *d, const struct track *t);
 
-/* Those of squares.c. */
+/*
+ * squares.c: device_squares, device_judge, device_obey, device_ratios and
+ * device_lost.
+ */
 void cuda_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts);
 void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
@@ -169,13 +220,18 @@ void cuda_ratios(struct device *d, const struct ratios *q);
 void cuda_lost(struct device *d, float *lost, const struct outcome *o,
     size_t n, double most, int other);
 
-/* Those of choices.c. */
+/* choices.c: device_choices, device_choose and device_tune. */
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
-void cuda_tune(struct device *d, int how);		/* enum tuning */
+void cuda_tune(struct device *d, int how);		/* a sum of enum
+							 * tuning */
 
-/* Those of replay.c. */
+/*
+ * replay.c: device_event_*, device_capture, device_captured, device_replay and
+ * device_replay_free, except that cuda_capture returns 0, or -1 if the driver
+ * cannot capture.
+ */
 struct event *cuda_event_new(struct device *d);
 void cuda_event_free(struct event *e);
 void cuda_event_record(struct device *d, struct event *e, size_t from);
@@ -186,13 +242,13 @@ struct replay *cuda_captured(struct device *d);
 void cuda_replay(struct device *d, struct replay *r);
 void cuda_replay_free(struct device *d, struct replay *r);
 
-/* Those of exchange.c. */
+/* exchange.c: device_narrow and device_widen. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);
 void cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
 
-/* That of resize.c. */
+/* resize.c: device_resize. */
 void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
     const size_t *at, int n, int t, int side);
 

@@ -2,9 +2,10 @@
 #define BACKEND_CUDA_CUDNN_GRAPH_H
 
 /*
- * cuDNN's graphs, made of descriptors (its backend API, cudnn_graph.h).  A
- * maker keeps all that were made with it, and the first thing that went wrong:
- * after that its functions do nothing, so that only the end need be looked at.
+ * Operation graphs of cuDNN, built from descriptors of its backend API (its
+ * header cudnn_graph.h).  A maker owns the descriptors made with it, and the
+ * first error.  After an error its functions do nothing, so callers only check
+ * m->wrong at the end.
  */
 
 #include "backend/cuda/runtime.h"
@@ -13,19 +14,37 @@ enum { MAKER_MOST = 512 };
 
 struct maker {
 	struct runtime *r;
-	int n, wrong;
+	int n, wrong;			/* descriptors; 1 after an error */
 	cudnnBackendDescriptor_t made[MAKER_MOST];
-	char why[512];
+	char why[512];			/* message of the error */
 };
 
-/* maker_new(r): empty.  maker_free(m): with all that was made. */
+/*
+ * maker_new(r): return an empty maker.  The caller frees it by maker_free.
+ * maker_free(m): destroy its descriptors and free it.  ${m} may be NULL.
+ */
 struct maker *maker_new(struct runtime *r);
 void maker_free(struct maker *m);
 
-/* maker_drop(m, n): only the first ${n} are kept, and what went wrong is
- * forgotten. */
+/*
+ * maker_drop(m, n): destroy all but the first ${n} descriptors, and clear the
+ * error.
+ */
 void maker_drop(struct maker *m, int n);
 
+/*
+ * maker_make(m, type):
+ * Create a descriptor, owned by ${m}.  Return NULL after an error.
+ *
+ * maker_set(m, d, name, type, n, values):
+ * Set attribute ${name} to ${n} values.
+ *
+ * maker_set_int(m, d, name, value), maker_set_part(m, d, name, part):
+ * Set an attribute to one integer, or to one descriptor.
+ *
+ * maker_finish(m, d):
+ * Finalize the descriptor.
+ */
 cudnnBackendDescriptor_t maker_make(struct maker *m,
     cudnnBackendDescriptorType_t type);
 void maker_set(struct maker *m, cudnnBackendDescriptor_t d,
@@ -37,47 +56,63 @@ void maker_set_part(struct maker *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part);
 void maker_finish(struct maker *m, cudnnBackendDescriptor_t d);
 
-/* maker_get(m, d, name, type, most, values): how many there are, at most
- * ${most}; 0 where there is none. */
+/*
+ * maker_get(m, d, name, type, most, values):
+ * Read attribute ${name} into ${values}, at most ${most} values.  Return their
+ * number, or 0 after an error.  With ${most} 0, return the number of values
+ * that exist.
+ */
 int64_t maker_get(struct maker *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
     int64_t most, void *values);
 
 /*
- * The tensors of a convolution, and what they are bound to when it runs: of a
- * plain one the first three.  Those from UID_INNER on are never in memory.
+ * Ids of the tensors of a convolution.  A plain convolution has the first
+ * three.  Tensors from UID_INNER are virtual: never in memory.
  */
 enum { UID_X = 1, UID_W, UID_Y, UID_SCALE, UID_OFFSET, UID_MEAN, UID_RSTD,
 	UID_NORMED, UID_SUM, UID_SQUARES, UID_REST, UID_INNER = UID_REST + 3 };
 
-/* A tensor [n][extent...][c] packed, of ${dims} extents. */
+/* Shape of a packed tensor [n][extent...][c] with ${dims} extents. */
 struct cudnn_shape {
 	enum gpu_type type;
 	int64_t n, c;
 	int dims;
 	const int *extent;
 };
+/* graph_tensor(m, uid, s): return a tensor descriptor. */
 cudnnBackendDescriptor_t graph_tensor(struct maker *m, int64_t uid,
     const struct cudnn_shape *s);
 
-/* graph_conv(m, s, x, w, y): the operation, between tensors.
- * graph_of_ops(m, op, n): the operation graph of some. */
+/*
+ * graph_conv(m, s, x, w, y):
+ * Return the convolution operation of ${s} between three tensors.
+ *
+ * graph_of_ops(m, op, n):
+ * Return the operation graph of ${n} operations.
+ */
 cudnnBackendDescriptor_t graph_conv(struct maker *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
     cudnnBackendDescriptor_t y);
 cudnnBackendDescriptor_t graph_of_ops(struct maker *m,
     const cudnnBackendDescriptor_t *op, int n);
 
-/* graph_of_conv(m, s): the operation graph of a convolution; of one with a
- * pattern (cudnn_pattern.c). */
+/*
+ * graph_of_conv(m, s):
+ * Return the operation graph of a convolution, fused or not.
+ *
+ * graph_of_pattern(m, s):
+ * Return the operation graph of a fused pattern (cudnn_pattern.c).
+ */
 cudnnBackendDescriptor_t graph_of_conv(struct maker *m,
     const struct conv_shape *s);
 cudnnBackendDescriptor_t graph_of_pattern(struct maker *m,
     const struct conv_shape *s);
 
 /*
- * pattern_binds(s, at, uid, to): what the tensors of a convolution are bound to,
- * of x, w, y and workspace at ${at}[4] and what is beside; how many.
+ * pattern_binds(s, at, beside, uid, to):
+ * Store the ids of the tensors of ${s} and their addresses, from x, w and y at
+ * ${at} and the fused operands ${beside}.  Return their number.
  */
 enum { BINDS = UID_INNER };
 int pattern_binds(const struct conv_shape *s, void *const at[4],

@@ -2,8 +2,8 @@
 #define BACKEND_CUDA_CUDNN_PLAN_H
 
 /*
- * How cuDNN does a convolution: an engine and its knobs.  These two make the
- * same plan again, so they are what is remembered (choices.h).
+ * Convolution plans of cuDNN.  An engine and its knobs determine a plan, so
+ * they are what the algorithm cache stores (choices.h).
  */
 
 #include "backend/cuda/choices.h"
@@ -12,35 +12,58 @@
 
 struct conv_plan {
 	struct conv_shape s;
-	char key[KEY];			/* the shape in words */
-	struct maker *m;
+	char key[KEY];			/* the shape as text */
+	struct maker *m;		/* owns graph and plan */
 	cudnnBackendDescriptor_t graph, plan;
 	struct choice choice;
 	size_t workspace;
-	struct maker *binds;		/* of what follows; NULL: nothing yet */
-	cudnnBackendDescriptor_t pack;	/* the tensors bound to memory */
-	void *bound[BINDS + 1];		/* as pattern_binds has it, and workspace */
+	struct maker *binds;		/* owns pack; NULL before the first
+					 * run */
+	cudnnBackendDescriptor_t pack;	/* variant pack: tensors bound to
+					 * memory */
+	void *bound[BINDS + 1];		/* addresses in pack: operands in the
+					 * order of pattern_binds, then
+					 * workspace */
 };
 
-
 /*
- * plan_by_rule(p): the first of cuDNN's suggestions that may be used.
- * plan_of_choice(p, c): that one.  Both finish p->plan; -1 if there is none,
- * which only the second leaves unsaid, and both of a pattern.
- * plan_candidates(p, c, most): the first ${most} that may be used; how many.
+ * plan_by_rule(p):
+ * Select the first usable suggestion of cuDNN's heuristics and finish p->plan.
+ * Return -1 if there is none, after a message unless ${p} is of a fused
+ * pattern.
+ *
+ * plan_of_choice(p, c):
+ * Finish p->plan for the engine and knobs of ${c}.  Return -1 without a message
+ * if cuDNN refuses them.
+ *
+ * plan_candidates(p, c, most):
+ * Store the first ${most} usable suggestions in ${c}.  Return their number.
+ * Suggestions that need more than 256 MiB of workspace count only if there are
+ * no others.
  */
 int plan_by_rule(struct conv_plan *p);
 int plan_of_choice(struct conv_plan *p, const struct choice *c);
 int plan_candidates(struct conv_plan *p, struct choice *c, int most);
 
-/* plan_by_timing(p): the fastest of them, on the device; as plan_by_rule.
- * norm_by_timing(r, s, part): struct stopwatch's norm (worth.h). */
+/*
+ * plan_by_timing(p):
+ * Select the fastest candidate by timing on the device.  Otherwise like
+ * plan_by_rule.
+ *
+ * norm_by_timing(r, s, part):
+ * Return the measured seconds of one kernel of a norm, or 0 (norm of struct
+ * stopwatch, worth.h).
+ */
 int plan_by_timing(struct conv_plan *p);
 double norm_by_timing(struct runtime *r, const struct conv_shape *s,
     enum norm_part part);
 
-/* plan_run(p, s, at, beside): with x, w, y and the workspace at ${at}; why it was
- * refused, or NULL. */
+/*
+ * plan_run(p, s, at, beside):
+ * Submit the plan to stream ${s} with x, w, y and the workspace at ${at}.
+ * Return NULL, or the reason why cuDNN refused it.  The text is valid until the
+ * next call.
+ */
 const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
     const struct conv_beside *beside);
 

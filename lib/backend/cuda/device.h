@@ -2,9 +2,10 @@
 #define BACKEND_CUDA_DEVICE_H
 
 /*
- * For NAME_body.cu, after the bodies: NAME_KERNELS(DEVICE_KERNEL) makes each of them
- * a kernel of the device, and the list of its three types that kernels.c knows.
- * DEVICE_FLOATS is for those that are the same for all types.
+ * Entry points for NAME_body.cu, included after the bodies.
+ * NAME_KERNELS(DEVICE_KERNEL) defines a __global__ function for each kernel and
+ * type, and the array code_name of the three functions, which kernels.c refers
+ * to.  DEVICE_FLOATS does the same for kernels with one body for all types.
  */
 
 /* A file may define this before including the header, to require more than one

@@ -2,22 +2,22 @@
 #define BACKEND_CUDA_DRIVER_H
 
 /*
- * What the back end asks of a GPU, as a table: memory, streams, events, copies,
- * kernels, and what libraries do.  The product has one, the CUDA runtime with
- * cuDNN and cuBLASLt (runtime.c); tests have another, which does the same work
- * on the host from the same kernels, and remembers in which order it was asked
- * (tests/gpu/standin/standin.h).
+ * The operations that the back end needs of a GPU, as a table of functions:
+ * memory, streams, events, copies, kernels, convolutions and GEMMs.  The
+ * product has one driver: the CUDA runtime with cuDNN and cuBLASLt (runtime.c).
+ * Tests have another.  It runs the same kernels on the host and records the
+ * order of the calls (tests/gpu/standin/standin.h).
  *
- * Work is put on a stream and done later, in the stream's order; between
- * streams there is no order but that of events.  Each piece of work says what
- * memory it reads and writes, so that an order that is missing can be found.
+ * Work on a stream executes later, in the order of the stream.  Only events
+ * order work on different streams.  A kernel launch declares the memory that it
+ * reads and writes, so that the test driver can find a missing dependency.
  *
- * Memory that alloc gives is the device's: the host must not touch it.  That of
- * alloc_host is the host's, pinned, so that copies need not wait.
+ * The host must not access memory from alloc.  Memory from alloc_host is pinned
+ * host memory, which copies read and write asynchronously.
  *
- * Functions that return int give 0, or -1 after a message; those that return a
- * pointer NULL after one.  What goes wrong in work that was put on a stream is
- * said by the next wait, and from then on by every one.
+ * Functions that return int return 0, or -1 after a message.  Functions that
+ * return a pointer return NULL after a message.  An error in submitted work is
+ * reported by the next wait and by each later wait.
  */
 
 #include <stddef.h>
@@ -32,10 +32,10 @@ struct gpu_graph;
 struct conv_plan;
 struct product_plan;
 
-/* What numbers are stored as. */
+/* Storage types. */
 enum gpu_type { GPU_F32, GPU_BF16, GPU_F16, GPU_TYPES };
 
-/* What a piece of work touches. */
+/* Memory ranges that a piece of work reads and writes. */
 enum { SPANS = 64 };
 struct span { const void *at; size_t bytes; };
 struct access {
@@ -43,70 +43,72 @@ struct access {
 	struct span read[SPANS], write[SPANS];
 };
 
-/* A kernel at work: ${grid} blocks of it, numbered from 0. */
+/* One kernel launch of ${grid} blocks, numbered from 0. */
 struct launch {
-	int kernel;			/* enum gpu_kernel, of kernels.h */
-	enum gpu_type type;		/* what activations are stored as */
+	int kernel;			/* enum gpu_kernel (kernels.h) */
+	enum gpu_type type;		/* storage type of activations */
 	unsigned grid[2];
-	const void *args;		/* its own structure, of ${bytes} */
+	const void *args;		/* its argument structure (args.h) */
 	size_t bytes;
 	struct access access;
 };
 
 /*
- * A convolution of images or of volumes, [n][extent...][channels] packed, with
- * weights [out][kernel...][in / groups] packed.  Sums are in fp32, and products
- * of fp32 numbers are not rounded (no TF32).
+ * Pass of a convolution over images or volumes.  Activations are packed
+ * [n][extent...][channels], weights [out][kernel...][in / groups].  Sums are
+ * fp32, and fp32 operands are not rounded to TF32.
  */
 enum conv_pass { CONV_FORWARD, CONV_DATA, CONV_WEIGHTS };
 
 /*
- * What else is done on the way.  A norm is a batch normalisation with a relu, max(x
- * scale + offset, 0), that stands before the convolution: where that does its work,
- * what it gives is never in memory.
- * CONV_SUMS: forward; of y as it is stored, the sum of each channel and that of
- * its squares.
- * CONV_NORMED_SUMS: forward; x is normed first, and the same sums.
- * CONV_NORMED: weights; x is normed first.
- * CONV_NORM_BACK: data; what is written is the gradient behind the norm's relu,
- * and the sums are the gradients of its scale and its offset.
+ * Operations fused with a convolution.  A norm is a batch normalization with a
+ * relu, max(x scale + offset, 0), whose output the convolution alone reads.  If
+ * it is fused, its output is never in memory.
+ * CONV_PLAIN: no fused operation.
+ * CONV_SUMS: forward; also sum each channel of the stored y, and its squares.
+ * CONV_NORMED_SUMS: forward; normalize x first, and compute the same sums.
+ * CONV_NORMED: weights; normalize x first.
+ * CONV_NORM_BACK: data; write the gradient behind the relu of the norm.  The
+ * sums are the gradients of its scale and offset.
  */
 enum conv_pattern { CONV_PLAIN, CONV_SUMS, CONV_NORMED_SUMS, CONV_NORMED,
 	CONV_NORM_BACK, CONV_PATTERNS };
 
-/* What a pattern has beside x, w and y: all begin at multiples of 16 bytes. */
+/* Fused operands besides x, w and y.  Each begins at a multiple of 16 bytes. */
 struct conv_beside {
-	const void *scale, *offset;	/* [in]; CONV_NORM_BACK: floats, of x
-					 * less its mean, times ${rstd}; else as
-					 * x is stored, of x itself */
-	const float *mean, *rstd;	/* [in]: CONV_NORM_BACK */
-	const void *normed;		/* CONV_NORM_BACK: what the norm is
-					 * given, of the shape of x */
+	const void *scale, *offset;	/* [in].  CONV_NORM_BACK: floats,
+					 * applied to (normed - mean) rstd;
+					 * otherwise in the type of x, applied
+					 * to x */
+	const float *mean, *rstd;	/* [in]; only CONV_NORM_BACK */
+	const void *normed;		/* CONV_NORM_BACK: input of the norm, in
+					 * the shape of x */
 	float *sums;			/* [2][out]; CONV_NORM_BACK: [2][in] */
-	float *rest;			/* CONV_NORM_BACK: [3][in]; garbage */
+	float *rest;			/* CONV_NORM_BACK: [3][in], written and
+					 * ignored */
 };
 
 struct conv_shape {
 	enum conv_pass pass;
 	enum conv_pattern pattern;
-	enum gpu_type type;		/* of x, w and y, and of what is made */
-	int dims;			/* 2 or 3: of the extents below, the
-					 * first ones */
-	int n, in, out, groups;		/* images; channels */
-	int from[3], to[3];		/* extents of x and of y */
+	enum gpu_type type;		/* storage type of x, w and y */
+	int dims;			/* 2 or 3: entries used of the arrays
+					 * below */
+	int n, in, out, groups;		/* images; channels; groups */
+	int from[3], to[3];		/* extents of x and y */
 	int kernel[3], stride[3], pad[3];
-	int accumulate;			/* data: x += rather than x = */
+	int accumulate;			/* data: x += instead of x = */
 };
 
 /*
- * c = op(a) op(b), or added to c: row-major matrices, ${batch} of each; op
- * transposes.  Sums are in fp32.
+ * A GEMM: c = op(a) op(b), or c += op(a) op(b), for ${batch} row-major
+ * matrices.  op transposes or does nothing.  Sums are fp32.
  */
 struct product_shape {
-	int m, n, k, batch;		/* c is m x n, of sums of k products */
+	int m, n, k, batch;		/* c is m x n; k terms in each sum */
 	int transpose_a, transpose_b, accumulate;
-	size_t lda, ldb, ldc;		/* numbers from row to row, as stored */
-	size_t stride_a, stride_b, stride_c;	/* from matrix to matrix */
+	size_t lda, ldb, ldc;		/* elements between rows */
+	size_t stride_a, stride_b, stride_c;	/* elements between matrices */
 	enum gpu_type type_ab, type_c;
 };
 
@@ -123,15 +125,24 @@ struct driver_calls {
 	void (*stream_free)(struct driver *, struct gpu_stream *);
 	struct gpu_event *(*event_new)(struct driver *);
 	void (*event_free)(struct driver *, struct gpu_event *);
-	/* The work on the stream so far; the stream waits for that. */
+	/*
+	 * record: let the event stand for the work submitted to the stream so
+	 * far.
+	 * follow: let later work of the stream wait for the event.
+	 */
 	void (*record)(struct driver *, struct gpu_event *, struct gpu_stream *);
 	void (*follow)(struct driver *, struct gpu_stream *, struct gpu_event *);
-	/* The host waits: for the work that was recorded, or for all. */
+	/*
+	 * Wait on the host, for the recorded work or for all work of the
+	 * stream.
+	 */
 	int (*wait_event)(struct driver *, struct gpu_event *);
 	int (*wait)(struct driver *, struct gpu_stream *);
 
-	/* Either end may be the host's, which must be pinned for the copy to
-	 * be no wait. */
+	/*
+	 * Each end is device or host memory.  Only copies of pinned host memory
+	 * are asynchronous.
+	 */
 	void (*copy)(struct driver *, struct gpu_stream *, void *to,
 	    const void *from, size_t bytes);
 	void (*fill)(struct driver *, struct gpu_stream *, void *to, int byte,
@@ -139,18 +150,26 @@ struct driver_calls {
 	void (*launch)(struct driver *, struct gpu_stream *,
 	    const struct launch *);
 
-	/* A way to do a convolution, chosen for its shape; touches no memory
-	 * of the device.  NULL without a message for a pattern that there is
-	 * no way to do, or that is done without (choose.h).  The workspace is what conv needs beside. */
+	/*
+	 * conv_new selects an algorithm for the shape and accesses no device
+	 * memory.  It returns NULL without a message for a fused pattern that
+	 * has no engine or that the selection rejects (choose.h); the caller
+	 * then runs the operations unfused.  conv_workspace returns the bytes
+	 * of scratch memory that conv needs.
+	 * conv_describe writes the algorithm and its workspace to ${text}.
+	 */
 	struct conv_plan *(*conv_new)(struct driver *,
 	    const struct conv_shape *);
 	void (*conv_free)(struct driver *, struct conv_plan *);
 	size_t (*conv_workspace)(struct driver *, const struct conv_plan *);
 	void (*conv_describe)(struct driver *, const struct conv_plan *,
 	    char *text, size_t size);
-	/* Forward: y of x and w; data: x of w and y; weights: w of x and y.
-	 * All begin at multiples of 16 bytes, and the workspace of 256.
-	 * Beside: of a pattern; NULL: CONV_PLAIN. */
+	/*
+	 * Run: forward computes y from x and w, data x from w and y, weights w
+	 * from x and y.  Each begins at a multiple of 16 bytes, the workspace
+	 * at a multiple of 256.  ${beside} has the fused operands; NULL for
+	 * CONV_PLAIN.
+	 */
 	void (*conv)(struct driver *, struct gpu_stream *,
 	    const struct conv_plan *, void *x, void *w, void *y,
 	    void *workspace, const struct conv_beside *beside);
@@ -165,11 +184,12 @@ struct driver_calls {
 	    void *workspace);
 
 	/*
-	 * What this thread puts on the stream between the two is not done, but
-	 * becomes a graph, which does it all when it runs.  NULL after a message
-	 * if something in it cannot be: nothing else is wrong then.
-	 * record_inside: of a stream that is captured, for those who are not a
-	 * part of it: each run of the graph records the event.
+	 * Between capture and captured, the work that this thread submits to
+	 * the stream is not executed but becomes a graph.  captured returns
+	 * NULL after a detail message if some of the work cannot be captured;
+	 * the stream stays usable.  record_inside: while ${s} is captured, add
+	 * the record of an event that others may wait for; each launch of the
+	 * graph records it.
 	 */
 	int (*capture)(struct driver *, struct gpu_stream *);
 	struct gpu_graph *(*captured)(struct driver *, struct gpu_stream *);
@@ -179,45 +199,66 @@ struct driver_calls {
 	    struct gpu_graph *);
 	void (*graph_free)(struct driver *, struct gpu_graph *);
 
-	/* What its maker's other libraries call a stream; NULL: none is here. */
+	/*
+	 * The cudaStream_t of a stream, for NCCL.  NULL if the driver has none.
+	 */
 	void *(*stream_native)(struct driver *, struct gpu_stream *);
-	/* Bytes that could still be allocated; NULL: it is not known. */
+	/* Bytes of device memory that are free.  NULL if unknown. */
 	size_t (*available)(struct driver *);
 
-	/* How convolutions are done, as data: device_choices, device_choose and
-	 * device_tune.  choices may be NULL: it is by rule alone. */
+	/*
+	 * The algorithm cache of convolutions: device_choices, device_choose
+	 * and device_tune.  choices may be NULL: the driver has no cache, and
+	 * choose and tune must not be called.
+	 */
 	char *(*choices)(struct driver *, enum choices_kind which);
 	int (*choose)(struct driver *, enum choices_kind which, const char *what,
 	    const char *text);
 	void (*tune)(struct driver *, int how);
 };
 
-/* Begins the driver's own structure. */
+/* First member of the structure of each driver. */
 struct driver { const struct driver_calls *call; };
 
 /*
- * runtime_open(ordinal): the device of that number.  NULL after a message that
- * says what is missing: a device, or a driver of the system's that is new enough.
+ * runtime_open(ordinal):
+ * Open CUDA device number ${ordinal} with cuDNN and cuBLASLt.  Return NULL
+ * after a message that names what is missing: a device, a recent driver, or a
+ * library.  The caller closes it by call->close.
  */
 struct driver *runtime_open(int ordinal);
 
 /*
- * runtime_described(json): a driver that only makes plans for convolutions, for
- * a device that is described as cuDNN wants it
- * (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), by cuDNN's guess; all calls but
- * those for plans and choices are NULL.
+ * runtime_described(json):
+ * Open a driver that only plans convolutions, for the device that ${json}
+ * describes (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).  It needs no GPU, and
+ * selects algorithms by the heuristics of cuDNN.  All functions are NULL except
+ * close, those for convolution plans other than conv, and choices, choose and
+ * tune.  Return NULL after a message.  The caller closes it by call->close.
  */
 struct driver *runtime_described(const char *json);
 
-/* runtime_library(): "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".
- * runtime_devices(): the names of this host's devices, or "none here".
- * runtime_uuids(uuid, max): see uuids of struct backend. */
+/*
+ * runtime_library():
+ * Return the versions as text: "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0".  The
+ * text is static, and the same at each call.
+ *
+ * runtime_devices():
+ * Return the names and memory sizes of the devices of this host as text, or
+ * "none here".  The text is static, and overwritten by the next call.
+ *
+ * runtime_uuids(uuid, max):
+ * uuids of struct ordinal_ops (backend.h).
+ */
 const char *runtime_library(void);
 const char *runtime_devices(void);
 int runtime_uuids(unsigned char (*uuid)[DEVICE_UUID], int max);
 
-/* cuda_open_on(driver, o): the back end on any driver, which becomes its own,
- * and is closed where this fails; NULL after a message. */
+/*
+ * cuda_open_on(driver, o):
+ * Open the back end on ${driver}.  Take ownership of the driver: close it with
+ * the device, or at once on failure.  Return NULL after a message.
+ */
 struct device *cuda_open_on(struct driver *driver, struct device_options *o);
 
 #endif

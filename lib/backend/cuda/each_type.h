@@ -1,6 +1,5 @@
 /*
- * Reads the bodies of the file that BODIES names, once for each type of what is
- * stored; kernel.h.
+ * Include the bodies of the file BODIES once for each storage type (kernel.h).
  */
 #define STORED	f32
 #include BODIES

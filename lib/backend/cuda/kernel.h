@@ -2,22 +2,22 @@
 #define BACKEND_CUDA_KERNEL_H
 
 /*
- * How a kernel is written, so that one text runs on a GPU and, for tests, on the
+ * The language of kernels: one text that runs on a GPU and, for tests, on the
  * host.
  *
- * A body is a function of its arguments (args.h) and of the block that it is.
- * What its threads do is written between EACH_THREAD(i) { ... } pairs; where one
- * pair ends, all threads have done it before the next begins.  Only what is
- * declared SHARED outlives a pair; there are no shuffles and no atomics, so sums
- * have one order, and a kernel gives the same bits wherever it runs but for the
- * rounding of exp and log.
+ * A body is a function of its arguments (args.h) and of its block.  It writes
+ * the work of a thread between EACH_THREAD(i) { ... } pairs.  All threads
+ * finish one pair before the next pair begins.  Only SHARED variables outlive a
+ * pair.
  *
- * Arithmetic is never contracted: nvcc has -fmad=false, and what may be fused is
- * written fmaf().
+ * Bodies use no shuffles and no atomics, so each sum has one order.  A kernel
+ * gives the same bits on GPU and host, except for the rounding of exp and log.
+ * Arithmetic is never contracted: nvcc has -fmad=false, and a fused
+ * multiply-add is written fmaf().
  *
- * Bodies stand in NAME_body.h, which is read once for each type of what is
- * stored (each_type.h); OF(name) is the name for that type, and what else it
- * has stands in stored.h.
+ * Bodies are in NAME_body.h, which is included once for each storage type
+ * (each_type.h).  OF(name) is the name for the present type.  stored.h has the
+ * type and its conversions.
  */
 
 #include <math.h>
@@ -48,12 +48,13 @@
 #define OF_AS(name, stored)	OF_JOIN(name, stored)
 #define OF(name)		OF_AS(name, STORED)
 
-/* Which block a body is, of how many, and its threads. */
+/* The block that a body runs as, the grid size, and the threads of a block. */
 struct block {
 	unsigned x, y;
 	unsigned nx, ny;
 	int threads;
-	int backwards;			/* on the host: the last thread first */
+	int backwards;			/* host only: run the last thread
+					 * first */
 };
 
 #endif

@@ -2,13 +2,13 @@
 #define BACKEND_CUDA_KERNELS_H
 
 /*
- * All kernels, once: KERNEL(NAME, name, threads, args) is enum gpu_kernel's
- * GPU_NAME, whose bodies are name_f32, name_bf16 and name_f16, of blocks of
- * ${threads} threads, and are given a struct args.  FLOATS(...) is one that is
- * the same for every type of what is stored: its body is name_f32.
+ * The list of all kernels.  KERNEL(NAME, name, threads, args) declares GPU_NAME
+ * of enum gpu_kernel.  Its bodies are name_f32, name_bf16 and name_f16.  They
+ * run in blocks of ${threads} threads and take a struct args (args.h).
+ * FLOATS(...) declares a kernel with one body, name_f32, for all storage types.
  *
- * A file of bodies has a list here, from which NAME_body.cu compiles them for the
- * device (device.h).
+ * Each file of bodies, NAME_body.h, has a list here, from which NAME_body.cu
+ * compiles its kernels (device.h).
  */
 
 #include "backend/cuda/args.h"
@@ -128,11 +128,13 @@
 enum gpu_kernel { KERNELS(KERNEL_ENUM, KERNEL_ENUM) GPU_KERNELS };
 #undef KERNEL_ENUM
 
-/* What runtime.c launches: kernels.c. */
+/*
+ * Table of the kernels that runtime.c launches (kernels.c), by enum gpu_kernel.
+ */
 struct kernel {
 	const char *name;
 	int threads;
-	size_t bytes;			/* of its arguments */
+	size_t bytes;			/* size of the argument structure */
 	const void *const *code;	/* [GPU_TYPES] for cudaLaunchKernel */
 };
 extern const struct kernel cuda_kernels[GPU_KERNELS];

@@ -2,29 +2,39 @@
 #define BACKEND_CUDA_NORM_H
 
 /*
- * Batch normalisation, and the operators that are fused with it: the addition of
- * a shortcut, the relu, and the temporal shift.
+ * Batch normalization, and the operators fused with it: the addition of a
+ * shortcut, the relu, and the temporal shift (backend/chains.h).  The
+ * convolution before such a chain may compute the sums of its output, and the
+ * convolution after it may compute the whole chain (conv.h).
  */
 
 #include "backend/chains.h"
 #include "backend/cuda/cuda.h"
 
 /*
- * In a chain, the convolution before it leaves the sums of its output, and the one
- * after it does the work of the chain (conv.h).
+ * cuda_norm_measures(bn): return 1 if ${bn} uses the statistics of the
+ * microbatch, or 0 if it uses running statistics.
  */
-
-/* cuda_norm_measures(bn): statistics are those of the microbatch, not of the
- * past. */
 int cuda_norm_measures(const struct task *bn);
 
 /*
- * A norm that a convolution does the work of, with memory of that one's, at
- * multiples of 16 bytes: cuda_norm_saved(n) and cuda_norm_scratch(n) bytes.
- * cuda_norm_statistics: what comes before its forward pass.
- * cuda_norm_beside(n, saved, back): what its patterns are given, but for sums.
- * cuda_norm_back(n, saved, scratch, sums, dy): its backward pass, from the
- * gradient behind the relu, and the sums of that.
+ * A norm that a convolution computes, with memory of the convolution, aligned
+ * to 16 bytes.
+ *
+ * cuda_norm_saved(n), cuda_norm_scratch(n):
+ * Return the bytes of saved and of scratch memory that the norm needs.
+ *
+ * cuda_norm_statistics(n, saved, scratch):
+ * Compute the statistics, before the forward pass of the convolution.
+ *
+ * cuda_norm_beside(n, saved, back):
+ * Return the fused operands of CONV_NORM_BACK if ${back}, otherwise of
+ * CONV_NORMED_SUMS and CONV_NORMED, except ${sums} and ${rest}.
+ *
+ * cuda_norm_back(n, saved, scratch, sums, dy):
+ * Run the backward pass of the norm.  ${dy} is the gradient behind the relu,
+ * and ${sums}[2][channels] are the gradients of scale and offset;
+ * CONV_NORM_BACK computes both.
  */
 size_t cuda_norm_saved(const struct norm *n);
 size_t cuda_norm_scratch(const struct norm *n);
@@ -35,17 +45,19 @@ void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 
 /*
  * cuda_norm_part(t, part):
- * Run one kernel of a batch normalisation with a relu, as a plan without patterns
- * runs it, so that it can be timed (worth.h).  ${t} needs no operator, but device,
- * stored, out, x[0], y, dy, w[0] and w[1], and saved and scratch memory.
+ * Run one kernel of a batch normalization with a relu, as an unfused plan runs
+ * it, so that it can be timed (worth.h).  ${t} needs no operator, but the
+ * fields device, stored, out, x[0], y, dy, w[0], w[1], saved and scratch.
+ *
  * cuda_norm_room(t, scratch):
- * Return the bytes of its scratch memory, or of what it saves.
+ * Return the bytes of its scratch memory if ${scratch}, otherwise of its saved
+ * memory.
  */
 enum norm_part { PART_SUMS, PART_APPLY, PART_SUMS_BACK };
 void cuda_norm_part(const struct task *t, enum norm_part part);
 size_t cuda_norm_room(const struct task *t, int scratch);
 
-/* cuda_fuse: struct backend's. */
+/* cuda_fuse(d, task, n): fuse of struct backend (backend.h). */
 void cuda_fuse(struct device *d, struct task *task, int n);
 
 #endif

@@ -2,18 +2,18 @@
 #define BACKEND_CUDA_ROWS_H
 
 /*
- * Walks over rows, planned on the host (struct rows of args.h), and what is made
- * of them in more than one operator: sums over rows, and what is spread over
- * them.  How a walk is cut, and with it the order of its sums, is a function of
- * its shape and of the type that is stored alone.
+ * Operations on arrays [groups][m][c]: reductions over the rows m, and
+ * broadcasts to them.  The host plans how threads iterate over the array
+ * (struct rows of args.h).  The plan of a reduction, and with it the order of
+ * its sums, depends on the shape and the storage type alone.
  */
 
 #include "backend/cuda/args.h"
 #include "backend/cuda/cuda.h"
 
 /*
- * [groups][m][c] packed.  Where the m are not one axis or several next to one
- * another, inner_g and inner_m (struct rows); else these are 1 and 0.
+ * A packed array [groups][m][c].  inner_g and inner_m are 1 and 0, unless the
+ * rows of a group are not adjacent (struct rows).
  */
 struct matrix {
 	size_t groups, m, c;
@@ -21,13 +21,16 @@ struct matrix {
 };
 
 /*
- * matrix_of(d, over): of an activation, with what OVER_* of t, h, w has in it as
- * the rows of a group.
+ * matrix_of(d, over): return the matrix of an activation of shape ${d}.  Its
+ * rows are the axes t, h, w in ${over}, a sum of OVER_*.
  */
 struct matrix matrix_of(const struct dims *d, int over);
 
-/* rows_copy(c, m): a walk that does something to each number.
- * rows_sum(c, m): one that sums up, in parts enough for all of a GPU. */
+/*
+ * rows_copy(c, m): return the iteration plan of an elementwise kernel.
+ * rows_sum(c, m): return the plan of a reduction, with enough row ranges to
+ * fill a GPU.
+ */
 struct rows rows_copy(const struct cuda *c, const struct matrix *m);
 struct rows rows_sum(const struct cuda *c, const struct matrix *m);
 
@@ -40,16 +43,22 @@ int rows_whole(const struct rows *r);
 /* divisor_of(by): return the divisor for ${by}, from 1 to 2^31. */
 struct divisor divisor_of(unsigned by);
 
-/* rows_plain(m, lanes): as rows_copy, by vectors of ${lanes}, of one row each. */
+/*
+ * rows_plain(m, lanes): like rows_copy, but with vectors of ${lanes} elements
+ * and without folding.
+ */
 struct rows rows_plain(const struct matrix *m, unsigned lanes);
 
-/* rows_blocks(r, m): of its kernel.  rows_folds(r): columns a channel. */
+/*
+ * rows_blocks(r, m): return the blocks of a kernel with the plan ${r}.
+ * rows_folds(r): return the rows folded into one.
+ */
 unsigned rows_blocks(const struct rows *r, const struct matrix *m);
 unsigned rows_folds(const struct rows *r);
 
 /*
- * For each group and channel of ${matrix}: to = share times the sum of x, or of
- * x y where y is not NULL.  ${to} is an activation, or floats.
+ * A reduction: to[group][c] = or += share times the sum over m of x, or of x y
+ * if ${y} is not NULL.  ${to} has the storage type, or is floats.
  */
 struct sum {
 	struct matrix matrix;
@@ -59,47 +68,62 @@ struct sum {
 	int accumulate, floats;
 };
 
-/* sum_scratch(c, m): bytes for the parts of a sum.  sum_run(c, s, scratch). */
+/*
+ * sum_scratch(c, m): return the bytes of scratch memory that sum_run needs.
+ * sum_run(c, s, scratch): run the reduction ${s}.
+ */
 size_t sum_scratch(const struct cuda *c, const struct matrix *m);
 void sum_run(struct cuda *c, const struct sum *s, void *scratch);
 
-/* total_run(c, groups, a): kernel total, of parts of ${groups} sums; a.tiles is
- * its own. */
+/*
+ * total_run(c, groups, a): run kernel total on partial sums of ${groups}
+ * groups.  It sets a.tiles.
+ */
 void total_run(struct cuda *c, size_t groups, struct total a);
 
 /*
  * spread_run(c, m, from, by, share, to, accumulate):
- * to = share from by: ${from} and ${to} are of shape ${m}, ${by} has a number for
- * each group and channel.  ${from} NULL: share by.
+ * Broadcast: to[g][m][c] = or += share from[g][m][c] by[g][c].  If ${from} is
+ * NULL, it counts as 1.
  */
 void spread_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate);
 
 /*
- * bias_run(c, y, d, bias): y += bias[c], ${bias} floats, y of shape ${d}.
- * bias_gradient(c, dbias, dy, d, scratch): its gradient, floats, written anew;
- * scratch memory of bias_scratch(c, d) bytes.
+ * bias_run(c, y, d, bias):
+ * y += bias[c], where ${y} is an activation of shape ${d} and ${bias} is
+ * floats.
+ *
+ * bias_gradient(c, dbias, dy, d, scratch):
+ * Store the sum of dy over all positions in ${dbias}, floats [d.c].  ${scratch}
+ * has bias_scratch(c, d) bytes.
  */
 void bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias);
 size_t bias_scratch(const struct cuda *c, const struct dims *d);
 void bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch);
 
-/* cuda_lanes(type): numbers of a vector. */
+/* cuda_lanes(type): return the elements of a vector of 16 bytes. */
 static inline unsigned
 cuda_lanes(enum gpu_type type)
 {
 	return 16 / (unsigned)cuda_size(type);
 }
 
-/* cuda_flat(c, n): blocks of a kernel that takes ${n} numbers as they lie. */
+/*
+ * cuda_flat(c, n): return the blocks of an elementwise kernel over a flat array
+ * of ${n} elements.
+ */
 static inline unsigned
 cuda_flat(const struct cuda *c, size_t n)
 {
 	return cuda_pieces(n, (size_t)THREADS * FLAT * cuda_lanes(c->type));
 }
 
-/* cuda_touches(k, to, bytes, accumulate): what it writes, or adds to. */
+/*
+ * cuda_touches(k, to, bytes, accumulate): declare that the kernel writes ${to},
+ * and reads it if ${accumulate}.
+ */
 static inline void
 cuda_touches(struct launch *k, void *to, size_t bytes, int accumulate)
 {

@@ -2,12 +2,12 @@
 #define BACKEND_CUDA_RUNTIME_H
 
 /*
- * What the files share that speak to the CUDA runtime and its libraries:
- * runtime*.c, cudnn*.c and cublas*.c.
+ * Declarations shared by the files that call the CUDA runtime and its
+ * libraries: runtime*.c, cudnn*.c and cublas*.c.
  *
- * cuDNN and cuBLASLt are opened with a device, by their names, and not before:
- * loading libcublasLt takes a tenth of a second of every start, and a program
- * that was built with CUDA runs where there is none.
+ * Opening a device loads cuDNN and cuBLASLt by name.  Until then they are not
+ * loaded: loading libcublasLt would add 0.1 s to each start, and a program
+ * built with CUDA must run on hosts without it.
  */
 
 #include <cublasLt.h>
@@ -24,7 +24,7 @@ _Static_assert(CUDART_VERSION >= 12010,
 #include "backend/cuda/driver.h"
 #include "base/fail.h"
 
-/* The functions of theirs that are used. */
+/* The library functions in use. */
 #define CUDNN_CALLS(CALL) \
 	CALL(cudnnGetVersion) CALL(cudnnGetErrorString) \
 	CALL(cudnnGetLastErrorString) CALL(cudnnCreate) CALL(cudnnDestroy) \
@@ -49,12 +49,21 @@ struct cudnn { void *library; CUDNN_CALLS(CALL) };
 struct cublas { void *library; CUBLAS_CALLS(CALL) };
 #undef CALL
 
-/* Open them; -1 after a message (error_set).  Close: fine where it was not
- * opened. */
+/*
+ * cudnn_load(c, why), cublas_load(c, why):
+ * Load the library and its functions.  Return 0, or -1 with the message in
+ * ${why} (error_set).  The caller unloads it by cudnn_unload or cublas_unload.
+ *
+ * cudnn_unload(c), cublas_unload(c):
+ * Unload the library.  Do nothing if it is not loaded.
+ */
 int cudnn_load(struct cudnn *c, struct error *why);
 void cudnn_unload(struct cudnn *c);
-/* What cuDNN compiles plans with, it opens and closes for each of them, which takes
- * three quarters of the time that planning takes. */
+/*
+ * cudnn_keep_compiler():
+ * Keep NVRTC loaded until the program ends.  cuDNN loads and unloads it for
+ * each plan it compiles, which takes three quarters of the planning time.
+ */
 void cudnn_keep_compiler(void);
 int cublas_load(struct cublas *c, struct error *why);
 void cublas_unload(struct cublas *c);
@@ -64,44 +73,68 @@ struct gpu_event { cudaEvent_t at; };
 
 struct runtime {
 	struct driver driver;		/* first */
-	int ordinal;			/* of the device; -1: it is described */
-	char name[256];			/* the device's */
+	int ordinal;			/* device number; -1:
+					 * runtime_described */
+	char name[256];			/* name of the device */
 	struct cudnn dnn;
 	cudnnHandle_t handle;
 	int with_handle;		/* build plans with a handle */
-	struct maker *about_maker;	/* of what follows */
-	cudnnBackendDescriptor_t about;	/* the device, as cuDNN sees it */
-	struct ways ways;		/* how convolutions are done */
+	struct maker *about_maker;	/* owns the descriptor below */
+	cudnnBackendDescriptor_t about;	/* cuDNN's description of the device */
+	struct ways ways;		/* selection of convolution
+					 * algorithms */
 	struct cublas blas;
 	cublasLtHandle_t products;
-	pthread_mutex_t lock;		/* of what follows */
-	char wrong[512];		/* the first thing that went wrong */
-	int captures;			/* a thread captures work, */
-	pthread_t capturer;		/* this one, */
-	char spoiled[512];		/* and what was wrong in that */
+	pthread_mutex_t lock;		/* protects the fields below */
+	char wrong[512];		/* first error, or empty */
+	int captures;			/* 1: a thread captures a graph */
+	pthread_t capturer;		/* that thread */
+	char spoiled[512];		/* first error of the capture */
 };
 
 /*
- * runtime_on(d): the device is the calling thread's, which begins with device 0.
- * runtime_wrong(r, what, why): remember it for the next wait; of work that is
- * captured, for the end of that.  runtime_put(r, what, e): if that is an error.
+ * runtime_on(d):
+ * Make the device of ${d} current for the calling thread.  A new thread begins
+ * with device 0.  Return ${d} as its runtime structure.
+ *
+ * runtime_wrong(r, what, why):
+ * Record an error: operation ${what} failed because of ${why}.  The first error
+ * is reported by the next wait and by each later wait.  While the calling
+ * thread captures a graph, record it for runtime_captured instead.  Any thread
+ * may call it.
+ *
+ * runtime_put(r, what, e):
+ * Record ${e} by runtime_wrong, unless it is cudaSuccess.
  */
 struct runtime *runtime_on(struct driver *d);
 void runtime_wrong(struct runtime *r, const char *what, const char *why);
 void runtime_put(struct runtime *r, const char *what, cudaError_t e);
 
-/* The stream, as CUDA knows it. */
+/* Return the CUDA stream of ${s}. */
 cudaStream_t runtime_stream(struct gpu_stream *s);
 
-/* cudnn_open(r), cublas_open(r): what the library needs for the device;
- * -1 after a message. */
+/*
+ * cudnn_open(r), cublas_open(r):
+ * Load the library and create its handle for the device.  Return 0, or -1 after
+ * a message.
+ *
+ * cudnn_describe(r, json):
+ * Load cuDNN for plans of the device that ${json} describes
+ * (runtime_described).  Return 0, or -1 after a message.
+ *
+ * cudnn_close(r), cublas_close(r):
+ * Free what they created, also after a failure or without an open.
+ */
 int cudnn_open(struct runtime *r);
 int cudnn_describe(struct runtime *r, const char *json);
 void cudnn_close(struct runtime *r);
 int cublas_open(struct runtime *r);
 void cublas_close(struct runtime *r);
 
-/* The functions of the table that these files have. */
+/*
+ * Functions of struct driver_calls that cudnn_conv.c, cublas.c and
+ * runtime_graph.c implement.
+ */
 struct conv_plan *cudnn_conv_new(struct driver *d, const struct conv_shape *s);
 void cudnn_conv_free(struct driver *d, struct conv_plan *p);
 size_t cudnn_conv_workspace(struct driver *d, const struct conv_plan *p);

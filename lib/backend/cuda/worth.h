@@ -1,22 +1,28 @@
 #ifndef BACKEND_CUDA_WORTH_H
 #define BACKEND_CUDA_WORTH_H
 
-/* Whether a convolution that does the work of norms beside it (a pattern, driver.h)
- * is faster than a plain one and kernels for that work. */
+/*
+ * A cost model: is a fused pattern (driver.h) faster than an unfused
+ * convolution and the kernels of the norms?
+ */
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/norm.h"
 
-/* conv_bytes(s, which): of x, w or y, numbered from 0. */
+/*
+ * conv_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1 or 2.
+ */
 size_t conv_bytes(const struct conv_shape *s, int which);
 
 /*
- * What tells how long something takes, in seconds.
- * conv: the fastest way to do that; 0: there is none, or it is not known.
- * norm: one kernel of the norm at x, or, of PART_SUMS, at y; 0: it is not known.
+ * Measured times, in seconds.
+ * conv(at, s): return the time of the fastest algorithm for ${s}, or 0 if there
+ * is none or it is unknown.
+ * norm(at, s, part): return the time of one kernel of the norm of x, or, for
+ * PART_SUMS, of y.  0: unknown.
  */
 struct stopwatch {
-	void *at;			/* its own */
+	void *at;			/* first argument of both functions */
 	double (*conv)(void *at, const struct conv_shape *s);
 	double (*norm)(void *at, const struct conv_shape *s,
 	    enum norm_part part);
@@ -24,17 +30,22 @@ struct stopwatch {
 
 /*
  * worth_it(s, w, plain):
- * Whether ${s}, CONV_SUMS or CONV_NORMED_SUMS, which has a way, is to be done in it;
- * if not, *plain is what takes its place.  CONV_NORMED_SUMS speaks for
- * CONV_NORM_BACK and CONV_NORMED of the same shape, which are used with it or not at
- * all: with them from a norm to its convolution and back,
+ * Return 1 if the pattern ${s}, which has an engine, should run fused.
+ * Otherwise return 0 and store the seconds of the unfused operations in
+ * ${*plain}.  Always return 1 for patterns other than CONV_SUMS and
+ * CONV_NORMED_SUMS, and if a time is unknown.
  *
- *	fused	the three of them
- *	plain	norm_apply at x, and the faster of CONV_SUMS and a plain
- *		convolution and norm_sums at y; a plain one for the data, and
- *		norm_sums_back at x; a plain one for the weights
+ * CONV_SUMS is compared with a plain convolution and the kernel norm_sums of y.
  *
- * What both have is left out.  A pattern is kept where a time is not known.
+ * CONV_NORMED_SUMS also decides for CONV_NORM_BACK and CONV_NORMED of the same
+ * shape, because all three are used or none.  The model compares
+ *
+ *	fused	the three patterns
+ *	unfused	norm_apply of x, and the faster of CONV_SUMS and a plain
+ *		convolution with norm_sums of y; a plain data pass with
+ *		norm_sums_back of x; a plain weights pass
+ *
+ * Operations common to both are left out.
  */
 int worth_it(const struct conv_shape *s, const struct stopwatch *w,
     double *plain);
