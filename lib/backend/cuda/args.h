@@ -142,8 +142,7 @@ struct sums {
 					 * store to ${to} */
 	void *to;			/* [groups][period] = or += share sum */
 	double share;
-	int accumulate, floats;		/* ${to} is float, not the storage
-					 * type */
+	int accumulate, floats;		/* ${to} is float, always stored */
 };
 
 /*

@@ -1,15 +1,19 @@
 /*
- * Convolutions of each channel by itself.  A thread has a vector of channels, and
- * of a row of outputs a strip, DEPTH_STRIP places beside one another: where
- * windows are three wide, what is read for the strip serves all of its windows,
- * and so do the weights, which would else be most of what is read.  They are
- * bound by the bandwidth of the caches.  The weights lie as [taps][channels].
+ * Depthwise convolutions:
  *
- * ${taps} of a row of a window are taken at once, 1 or 3, and the next output's
- * lie ${step} columns further.
+ *	y[t][h][v][c] = sum over taps of w[tap][c] x[t s - p + ...][c]
+ *
+ * A thread has one vector of channels and a strip of DEPTH_STRIP adjacent
+ * outputs of a row.  If windows are three wide, the columns loaded for the
+ * strip serve all its windows, and each weight is loaded once per strip.
+ * Otherwise weights would be most of the traffic.  The kernels are bound by
+ * cache bandwidth.  Weights are [taps][channels].
+ *
+ * A row of a window is processed ${taps} at a time, 1 or 3.  The windows of
+ * adjacent outputs begin ${step} columns apart.
  */
 
-/* Column ${j} of those that a strip reads, as it is stored; beside the row: 0. */
+/* Load a column of a row, or zeros outside the row. */
 INLINE struct words
 OF(depth_column)(const void *x, size_t row, int column, int columns, unsigned c,
     const int width)
@@ -20,6 +24,7 @@ OF(depth_column)(const void *x, size_t row, int column, int columns, unsigned c,
 	    SIZE_MAX : 0, width);
 }
 
+/* y = sum over taps of w x, for the strip of the thread. */
 INLINE void
 OF(depth_strip)(const struct depth *a, struct block b, const int width,
     const int taps, const int step)
@@ -104,8 +109,10 @@ OF(depth_of)(const struct depth *a, struct block b, const int width)
 		OF(depth_strip)(a, b, width, 1, 1);
 }
 
-/* Forward; and the input's gradient where no window is skipped, of ${x} the
- * output's gradient, by weights that are ${turned} around. */
+/*
+ * Forward: y = x * w.  Also the input gradient for stride 1: dx = dy * flipped
+ * w (${turned}).
+ */
 BODY
 OF(depth)(const struct depth *a, struct block b)
 {
@@ -117,7 +124,10 @@ OF(depth)(const struct depth *a, struct block b)
 		OF(depth_of)(a, b, LANES);
 }
 
-/* The input's gradient elsewhere: each input looks at the windows it is in. */
+/*
+ * Input gradient for other strides: dx = sum of w[tap] dy over the windows that
+ * contain the input.
+ */
 INLINE void
 OF(depth_back_of)(const struct depth *a, struct block b, const int width)
 {
@@ -161,7 +171,7 @@ OF(depth_back)(const struct depth *a, struct block b)
 		OF(depth_back_of)(a, b, LANES);
 }
 
-/* Which sums a block makes, of what. */
+/* Return the strips, channels and taps of thread ${i}. */
 INLINE struct depth_part
 OF(depth_part)(const struct depth_sums *a, struct block b, int i,
     const int width, const int tall, const int taps)
@@ -188,8 +198,9 @@ OF(depth_part)(const struct depth_sums *a, struct block b, int i,
 }
 
 /*
- * Sums of ${tall} rows of ${taps} of the windows' places: floats over what a
- * thread has of a part, some tens of strips, and over the threads by halves.
+ * part[c][tap] = sum over the outputs o of a chunk of dy[o] x[o s - p + tap],
+ * for ${tall} rows of ${taps} taps.  A thread adds a few tens of strips in
+ * float; then threads are added by halves.
  */
 INLINE void
 OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
@@ -305,7 +316,7 @@ OF(depth_sums_wide)(const struct depth_sums *a, struct block b, float *sum,
 		OF(depth_sums_of)(a, b, sum, width, 1, 1, 1);
 }
 
-/* The gradient of the weights, in parts that kernel total adds up. */
+/* Weight gradient: partial sums that kernel total adds. */
 BODY
 OF(depth_sums)(const struct depth_sums *a, struct block b)
 {

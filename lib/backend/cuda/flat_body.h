@@ -1,7 +1,7 @@
 /*
- * How what is stored is read and written, 16 bytes or one number at a time.  The
- * end of an array, less than 16 bytes, is put together by shifts, so that there
- * is little code for what is rare.
+ * Loads and stores of storage types, one vector of 16 bytes or one element at a
+ * time.  The partial vector at the end of an array is assembled by shifts,
+ * which keeps the code for this rare case small.
  */
 
 /*
@@ -41,6 +41,11 @@ OF(fetch)(const void *from, size_t at, size_t n, const int width)
 	return v;
 }
 
+/*
+ * Store ${width} floats at element ${at}, rounded to the storage type.
+ * Elements from number ${n} are not stored.  ${width} is as in fetch, except
+ * that WHOLE with ${n} 0 stores nothing.
+ */
 INLINE void
 OF(set)(void *to, size_t at, size_t n, const float *f, const int width)
 {
@@ -75,7 +80,7 @@ OF(set)(void *to, size_t at, size_t n, const float *f, const int width)
 	}
 }
 
-/* They become ${f}, or that is added to them. */
+/* Store ${f} like set, or add it to the stored elements if ${accumulate}. */
 INLINE void
 OF(give)(void *to, size_t at, size_t n, const float *f, int accumulate,
     const int width)
@@ -94,8 +99,8 @@ OF(give)(void *to, size_t at, size_t n, const float *f, int accumulate,
 }
 
 /*
- * Number of vector ${k} of the FLAT that thread ${i} has of numbers that are taken
- * as they lie: so that many loads are on their way at once.
+ * Return the first element of vector ${k} < FLAT of thread ${i} in a flat
+ * array.  FLAT vectors per thread keep that many loads in flight.
  */
 INLINE size_t
 OF(flat_at)(struct block b, int i, int k)

@@ -1,12 +1,15 @@
 /*
- * What stands at the end of a network: dropout, softmax, losses.  The first and
- * the last take little; softmax reads its input from memory once, and twice more
- * from a cache, and writes its output.
+ * The head of a network: dropout, softmax, losses.  Dropout and losses are
+ * small.  Softmax reads its input once from memory and twice from a cache, and
+ * writes its output once.
  */
 
 /* ---- dropout ---- */
 
-/* Draw the four values of block ${block}, as rng_dropout (base/rng.c) does. */
+/*
+ * Draw the four values of block ${block}: Philox4x32-10, like rng_dropout
+ * (base/rng.c).
+ */
 INLINE void
 OF(draw)(uint64_t seed, uint64_t clip, uint32_t op, uint64_t block, uint32_t *w)
 {
@@ -29,6 +32,7 @@ OF(draw)(uint64_t seed, uint64_t clip, uint32_t op, uint64_t block, uint32_t *w)
 	}
 }
 
+/* to = 0 where the draw is below rate, else from factor */
 BODY
 OF(dropout)(const struct dropout *a, struct block b)
 {
@@ -57,7 +61,10 @@ OF(dropout)(const struct dropout *a, struct block b)
 
 /* ---- softmax ---- */
 
-/* The thread's place: its group, SIZE_MAX where there is none, and lane. */
+/*
+ * Return the group of thread ${i}, or SIZE_MAX if there is none, and store its
+ * lane.
+ */
 INLINE size_t
 OF(softmax_group)(const struct softmax *a, struct block b, int i, int *lane)
 {
@@ -69,6 +76,7 @@ OF(softmax_group)(const struct softmax *a, struct block b, int i, int *lane)
 	return g < a->groups ? g : SIZE_MAX;
 }
 
+/* Return the offset of group ${g}. */
 INLINE size_t
 OF(softmax_first)(const struct softmax *a, size_t g)
 {
@@ -79,6 +87,7 @@ OF(softmax_first)(const struct softmax *a, size_t g)
 	    g / a->group_size[0] * a->group_stride[0];
 }
 
+/* Return the offset of member ${m} in its group. */
 INLINE size_t
 OF(softmax_member)(const struct softmax *a, unsigned m)
 {
@@ -86,7 +95,10 @@ OF(softmax_member)(const struct softmax *a, unsigned m)
 	    m % a->member_size * a->member_stride[1];
 }
 
-/* Over the lanes of each group, into that of lane 0: sums, or the most. */
+/*
+ * Reduce v over the lanes of each group into lane 0: the sum, or the maximum if
+ * ${most}.
+ */
 INLINE void
 OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
     const int most)
@@ -103,13 +115,14 @@ OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
 		}
 }
 
-/* The thread of lane 0. */
+/* Return the thread of lane 0 in the group of thread ${i}. */
 INLINE int
 OF(softmax_zero)(const struct softmax *a, struct block b, int i)
 {
 	return a->near ? i - i % a->lanes : i % (b.threads / a->lanes);
 }
 
+/* y = exp(x - max) / sum of exp(x - max), over each group */
 BODY
 OF(softmax)(const struct softmax *a, struct block b)
 {
@@ -161,7 +174,7 @@ OF(softmax)(const struct softmax *a, struct block b)
 	}
 }
 
-/* dx = y (dy - the sum of y dy) */
+/* dx = y (dy - sum of y dy), over each group */
 BODY
 OF(softmax_back)(const struct softmax *a, struct block b)
 {
@@ -200,9 +213,9 @@ OF(softmax_back)(const struct softmax *a, struct block b)
 	}
 }
 
-/* ---- losses: a block has a clip; they are few, and computed in doubles ---- */
+/* ---- losses: one block per clip, computed in double ---- */
 
-/* The share of class ${c} in clip ${n}, and what is smoothed of it. */
+/* Return the target of class ${c} in clip ${n}. */
 INLINE double
 OF(loss_share)(const struct loss *a, unsigned n, unsigned c)
 {
@@ -210,6 +223,7 @@ OF(loss_share)(const struct loss *a, unsigned n, unsigned c)
 	    a->share[(size_t)n * a->classes + c];
 }
 
+/* Return the smoothed target q = target (1 - smooth) + smooth / classes. */
 INLINE double
 OF(loss_q)(const struct loss *a, unsigned n, unsigned c)
 {
@@ -217,6 +231,7 @@ OF(loss_q)(const struct loss *a, unsigned n, unsigned c)
 	    a->smooth / a->classes;
 }
 
+/* Return the weight of clip ${n}: 0 without a label. */
 INLINE double
 OF(loss_weight)(const struct loss *a, unsigned n)
 {
@@ -225,12 +240,14 @@ OF(loss_weight)(const struct loss *a, unsigned n)
 	return a->weight != NULL ? a->weight[n] : 1;
 }
 
+/* Return the score of class ${c} in clip ${n}. */
 INLINE double
 OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 {
 	return OF(widen)(((const S *)a->x)[(size_t)n * a->classes + c]);
 }
 
+/* Reduce v[THREADS] into v[0]: the sum, or the maximum if ${most}. */
 INLINE void
 OF(loss_fold)(struct block b, double *v, const int most)
 {
@@ -242,7 +259,7 @@ OF(loss_fold)(struct block b, double *v, const int most)
 		}
 }
 
-/* The most of the scores of the block's clip, into top[0]. */
+/* top[0] = the largest score of the block's clip */
 INLINE void
 OF(loss_top)(const struct loss *a, struct block b, double *top)
 {
@@ -257,7 +274,7 @@ OF(loss_top)(const struct loss *a, struct block b, double *top)
 	OF(loss_fold)(b, top, 1);
 }
 
-/* The sum of exp(x - top), into sum[0]. */
+/* sum[0] = sum over the classes of exp(x - top[0]) */
 INLINE void
 OF(loss_sum)(const struct loss *a, struct block b, const double *top,
     double *sum)
@@ -271,9 +288,9 @@ OF(loss_sum)(const struct loss *a, struct block b, const double *top,
 }
 
 /*
- * The class whose rank counts, into which[0], -1: none: the label; of a set the
- * one that scores most, NaNs last; of shares that of the largest.  Of equal ones
- * the first.
+ * which[0] = the right class, whose rank counts, or -1: the label; for
+ * TARGET_SET the class of the set with the highest score, NaNs last; for shares
+ * the class with the largest share.  The first of equal classes wins.
  */
 INLINE void
 OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
@@ -311,6 +328,17 @@ OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
 		}
 }
 
+/*
+ * Per clip, with weight w and smoothed targets q:
+ *
+ *	softmax		y = w sum over c of q (log sum exp(x) - x[c])
+ *	sigmoid		y = w / C sum over c of max(x, 0) - q x +
+ *			    log(1 + exp(-|x|))
+ *	rank		= number of classes that score at least as high as the
+ *			right class, or whose score is NaN
+ *
+ * The sigmoid form does not overflow.
+ */
 BODY
 OF(loss)(const struct loss *a, struct block b)
 {
@@ -360,7 +388,10 @@ OF(loss)(const struct loss *a, struct block b)
 	}
 }
 
-/* One block: what all clips come to. */
+/*
+ * loss = sum of value / clips, top1 = clips of rank 0, top5 = clips of rank
+ * below 5.  One block.
+ */
 BODY
 OF(loss_outcome)(const struct loss *a, struct block b)
 {
@@ -388,6 +419,12 @@ OF(loss_outcome)(const struct loss *a, struct block b)
 	}
 }
 
+/*
+ * Per clip, with f = weight of the loss, loss scale and clip / clips:
+ *
+ *	softmax		dx = f (softmax(x) sum q - q)
+ *	sigmoid		dx = f (sigmoid(x) - q) / C
+ */
 BODY
 OF(loss_back)(const struct loss *a, struct block b)
 {

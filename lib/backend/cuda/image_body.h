@@ -1,11 +1,12 @@
 /*
- * What takes images, [h][w][c], whole or by windows: frames that move, and
- * pools.  Their numbers are found by divisions of 32 bits, of a vector at a
- * time; what they do is bound by the bandwidth of memory, where windows overlap
- * by that of the caches.
+ * Operators on images [h][w][c]: frames that move, and pools.  Indices are
+ * found by 32-bit divisions, once per vector.  Frame kernels are bound by
+ * memory bandwidth, pools by that of the caches, because windows overlap.
  */
 
-/* The frame of the clip that channel ${c} comes from, as op_shift(). */
+/*
+ * Return the offset of the frame that channel ${c} comes from, like op_shift().
+ */
 INLINE int
 OF(shift_from)(const struct shift *a, unsigned c)
 {
@@ -14,6 +15,10 @@ OF(shift_from)(const struct shift *a, unsigned c)
 	return c < a->fold ? 1 : c < 2 * a->fold ? -1 : 0;
 }
 
+/*
+ * to[t][..][c] = or += from[t + sign shift_from(c)][..][c], or 0 outside the
+ * clip
+ */
 INLINE void
 OF(shift_of)(const struct shift *a, struct block b, const int width)
 {
@@ -59,7 +64,7 @@ OF(shift)(const struct shift *a, struct block b)
 		OF(shift_of)(a, b, LANES);
 }
 
-/* Which of all frames the few's number ${i} is, as op_frame(). */
+/* Return the number, of all frames, of selected frame ${i}, like op_frame(). */
 INLINE int
 OF(frame_of)(const struct frames *a, int i)
 {
@@ -69,6 +74,10 @@ OF(frame_of)(const struct frames *a, int i)
 	return a->first + i * a->step;
 }
 
+/*
+ * to[i] = or += from[frame_of(i)].  ${back}: to[frame_of(i)] = or += from[i],
+ * and 0 for frames that are not selected.
+ */
 INLINE void
 OF(frames_of)(const struct frames *a, struct block b, const int width)
 {
@@ -120,8 +129,10 @@ OF(frames)(const struct frames *a, struct block b)
 
 /* ---- windows ---- */
 
-/* Store the taps of a vector, beginning with number ${at}.  Write a whole
- * vector of one-byte taps in one access. */
+/*
+ * Store the taps of a vector at element ${at}.  A whole vector of one-byte taps
+ * is stored in one access.
+ */
 INLINE void
 OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
     const int width)
@@ -147,6 +158,7 @@ OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
 		*(uint32_t *)(void *)to = low;
 }
 
+/* Load the taps of a vector, as which_put stored them. */
 INLINE void
 OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
     const int width)
@@ -167,6 +179,10 @@ OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
 		tap[e] = (unsigned)(w >> 8 * e & 0xff);
 }
 
+/*
+ * y = max of x over the taps of the window, which = its tap.  The first of
+ * equal maxima wins; NaN wins over numbers.  A window without taps gives 0.
+ */
 INLINE void
 OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 {
@@ -217,7 +233,10 @@ OF(maxpool)(const struct maxpool *a, struct block b)
 		OF(maxpool_of)(a, b, LANES);
 }
 
-/* Each input looks at the windows that it is in, so nothing is added to. */
+/*
+ * dx = sum of dy over the windows whose maximum is this input.  Each thread
+ * gathers for its own inputs, so no atomics are needed.
+ */
 INLINE void
 OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 {
@@ -262,7 +281,10 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
 		OF(maxpool_back_of)(a, b, LANES);
 }
 
-/* How many taps the mean of an output is of. */
+/*
+ * Return the divisor of the mean of output (t, h, v): all taps, or those inside
+ * the image if a->cut.
+ */
 INLINE int
 OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
 {
@@ -284,7 +306,10 @@ OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
 	return taps > 0 ? taps : 1;
 }
 
-/* Forward of the taps of an output, backward of the outputs that have an input. */
+/*
+ * y = sum of x over the taps / taps.  ${back}: dx = sum of dy / taps over the
+ * windows that contain the input.
+ */
 INLINE void
 OF(avgpool_of)(const struct avgpool *a, struct block b, const int width,
     const int back)

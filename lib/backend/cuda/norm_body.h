@@ -1,15 +1,25 @@
 /*
- * Batch normalisation, with what may be fused with it: an addition, a relu.
- * What it is stands in ref/norm.real.c.
+ * Batch normalization, optionally fused with a residual addition, a relu and a
+ * temporal shift.  ref/norm.real.c defines the operator; args.h has the
+ * formulas with the arguments.
  *
- * Bound by the bandwidth of memory: forward x is read twice and y written once,
- * backward dy and x are read twice and dx written once.  The sums are floats over
- * NORM_ROWS rows and doubles from there on: conversions to double are slow, and
- * so there is one for four numbers that are read, or for eight.
+ *	forward		y = relu((x - mean) rstd scale + offset + res)
+ *			mean = sum x / n, rstd = 1 / sqrt(var + eps)
+ *	backward	g = dy where the relu was open, else 0
+ *			doffset = sum g, dscale = rstd sum g (x - mean)
+ *			dx = scale rstd (g - doffset / n -
+ *			    (x - mean) rstd dscale / n), dres = g
+ *
+ * The kernels are bound by memory bandwidth: forward reads x twice and writes y
+ * once; backward reads dy and x twice and writes dx once.  A thread sums
+ * NORM_ROWS rows in float and adds the result to a double.  Conversions to
+ * double are slow, and this way one conversion serves eight elements.
  */
 
-/* Return dy where the relu was open, else 0.  The relu is open for NaN.  ${x}
- * is the input minus the mean. */
+/*
+ * Return g: dy where the relu was open, else 0.  A NaN input counts as open.
+ * ${x} is the input minus the mean.
+ */
 INLINE float
 OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
     int shut)
@@ -98,7 +108,16 @@ OF(norm_moved)(const struct rows *r, const struct walk *w,
 	return OF(fetch)(dy, OF(norm_at)(r, w, to, whole), stays ? n : 0, WIDTH(whole));
 }
 
-/* ${moves}: some of dy comes through a shift. */
+/*
+ * Partial sums of a block over its rows m, per column:
+ *
+ *	forward		s = sum d, q = sum d^2, d = x - pivot
+ *	backward	s = sum g, q = sum g (x - mean)
+ *
+ * ${back}: backward.  ${shut}: SHUT_*.  ${moves}: add the gradient dy_moved,
+ * which comes through a shift.  ${sum} is shared memory for 2 LANES THREADS
+ * doubles.
+ */
 INLINE void
 OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
     const int whole, const int back, const int shut, const int moves)
@@ -223,8 +242,10 @@ OF(name)(const struct norm_sums *a, struct block b) \
 	OF(norm_sums_of)(a, b, sum, whole, back, shut, moves); \
 }
 
+/* Forward: sum d and sum d^2. */
 NORM_SUMS(norm_sums, 0, 0, SHUT_NEVER, 0)
 NORM_SUMS(norm_sums_whole, 1, 0, SHUT_NEVER, 0)
+/* Backward: sum g and sum g (x - mean). */
 NORM_SUMS(norm_sums_back, 0, 1, a->shut, 0)
 NORM_SUMS(norm_sums_back_never, 1, 1, SHUT_NEVER, 0)
 NORM_SUMS(norm_sums_back_x, 1, 1, SHUT_X, 0)
@@ -234,8 +255,9 @@ NORM_SUMS(norm_sums_back_moved_x, 1, 1, SHUT_X, 1)
 NORM_SUMS(norm_sums_back_moved_mask, 1, 1, SHUT_MASK, 1)
 
 /*
- * The two sums of 8 channels, [parts][2][folds][period], a block; thread i < 8
- * then has them at sum[i] and sum[THREADS + i].
+ * Add up the partial sums [parts][2][folds][period] of the block's 8 channels,
+ * 32 threads per channel.  Thread i < 8 then finds the two sums of its channel
+ * at sum[i] and sum[THREADS + i].
  */
 INLINE void
 OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
@@ -265,7 +287,11 @@ OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
 		}
 }
 
-/* Store the statistics of channel ${c}. */
+/*
+ * Store the statistics of channel ${c}: mean, rstd, the unbiased variance m2 /
+ * (all - 1), (mean - running mean)^2, and the factors of a fused convolution,
+ * scale rstd and offset - mean scale rstd.
+ */
 INLINE void
 OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,
     float rstd)
@@ -288,14 +314,18 @@ OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,
 	}
 }
 
+/* Return 1 / sqrt(m2 / n + eps). */
 INLINE float
 OF(norm_rstd)(const struct norm_finish *a, double m2)
 {
 	return (float)(1 / sqrt(m2 / a->all + a->eps));
 }
 
-/* Mean and squared differences from it, of sums that a convolution left.  The
- * latter is not below 0 by a rounding; NaN stays. */
+/*
+ * Compute mean and m2 = sum (x - mean)^2 = sum x^2 - mean sum x, from sums that
+ * a convolution wrote.  Rounding may give an m2 below 0, which becomes 0; NaN
+ * stays.
+ */
 INLINE void
 OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
     double *m2)
@@ -305,7 +335,14 @@ OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
 	*m2 = *m2 < 0 ? 0 : *m2;
 }
 
-/* As peers_tell and peers_hear of peers.h. */
+/*
+ * Statistics of a channel from its sums:
+ *
+ *	mean = pivot + sum d / n,  m2 = sum d^2 - (sum d)^2 / n
+ *
+ * ${told} has the format of backend/peers.h: n mean, and m2 + n mean^2.  Eight
+ * channels per block.
+ */
 BODY
 OF(norm_finish)(const struct norm_finish *a, struct block b)
 {
@@ -340,11 +377,14 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 }
 
 /*
- * A kernel that finishes does norm_finish or norm_finish_back first, each block for
- * the channels of its tile; those of the first part store what others read.  This
- * saves a launch, and suits sums of a convolution alone: those of norm_sums lie in
- * up to 528 parts, 2 MB a tile.  Values of the tile's channels lie at ${tile},
- * value e of the vectors of all threads side by side.
+ * Fused finish: a norm_apply kernel first does the work of norm_finish or
+ * norm_finish_back, each block for the channels of its own tile.  The blocks of
+ * the first row range store the results for other kernels.  This saves a
+ * launch.  It is used only for sums that a convolution wrote: norm_sums leaves
+ * up to 528 partial sums, 2 MB per tile, which each block would read.
+ *
+ * ${tile} is shared memory with the values of the tile's channels.  Value e of
+ * the vectors of adjacent threads is adjacent, which avoids bank conflicts.
  */
 enum { OF(TILE) = THREADS * LANES };
 
@@ -362,7 +402,7 @@ OF(norm_get)(const float *tile, const struct rows *r, int i, float *f)
 		f[e] = tile[e * r->across + i % r->across];
 }
 
-/* tile[2][TILE]: mean and rstd. */
+/* norm_finish of the tile's channels.  tile[2][TILE]: mean and rstd. */
 INLINE void
 OF(norm_finish_tile)(const struct norm_finish *a, const struct rows *r,
     struct block b, float *tile)
@@ -387,6 +427,10 @@ OF(norm_finish_tile)(const struct norm_finish *a, const struct rows *r,
 	}
 }
 
+/*
+ * mean = running mean, rstd = 1 / sqrt(running var + eps).  One channel per
+ * thread.
+ */
 BODY
 OF(norm_running)(const struct norm_running *a, struct block b)
 {
@@ -423,8 +467,13 @@ OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
 	    r->n, y, WIDTH(whole));
 }
 
-/* ${adds}: add a residual.  ${tile}: of a kernel that finishes; NULL: it does not.
- * Other optional operands are tested once a vector. */
+/*
+ * y = (x - mean) rstd scale + offset, + res if ${adds}, max(., 0) if a->relu.
+ *
+ * ${tile}: shared memory of a kernel with a fused finish, else NULL.  ${adds}
+ * is a compile-time constant; other optional operands are tested once per
+ * vector.
+ */
 INLINE void
 OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
     const int adds, float *tile)
@@ -499,6 +548,10 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
 	}
 }
 
+/*
+ * y = relu((x - mean) rstd scale + offset + res), in variants: any rows, or
+ * whole vectors; with res or without; with a fused finish or without.
+ */
 BODY
 OF(norm_apply)(const struct norm_apply *a, struct block b)
 {
@@ -536,7 +589,11 @@ OF(norm_apply_add_finish)(const struct norm_apply *a, struct block b)
 	OF(norm_apply_of)(a, b, 1, 1, tile);
 }
 
-/* The factors of dx for channel ${c}, k[3]. */
+/*
+ * Factors of dx = k[0] g + k[1] (x - mean) + k[2] for channel ${c}:
+ *
+ *	k[0] = scale rstd, k[1] = -k[0] rstd dscale / n, k[2] = -k[0] doffset / n
+ */
 INLINE void
 OF(norm_k)(const struct norm_finish_back *a, unsigned c, double ds, double db,
     float *to)
@@ -548,6 +605,10 @@ OF(norm_k)(const struct norm_finish_back *a, unsigned c, double ds, double db,
 	to[2] = (float)(-k * db / a->all);
 }
 
+/*
+ * Gradients of a channel from its sums: dscale = rstd sum g (x - mean), doffset
+ * = sum g.  Eight channels per block.
+ */
 BODY
 OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 {
@@ -586,7 +647,9 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 	}
 }
 
-/* tile[3][TILE]: the factors of dx. */
+/*
+ * norm_finish_back of the tile's channels.  tile[3][TILE]: the factors of dx.
+ */
 INLINE void
 OF(norm_finish_back_tile)(const struct norm_finish_back *a,
     const struct rows *r, struct block b, float *tile)
@@ -612,7 +675,11 @@ OF(norm_finish_back_tile)(const struct norm_finish_back *a,
 	}
 }
 
-/* ${tile}: as norm_apply_of. */
+/*
+ * dx = k[0] g + k[1] (x - mean) + k[2], or scale rstd g without k; dres = g.
+ *
+ * ${tile} is as in norm_apply_of.
+ */
 INLINE void
 OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
     const int whole, const int shut, const int moves, float *tile)
@@ -707,8 +774,10 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 					for (int e = 0; e < LANES; e++)
 						f[e] = k0[e] * h[e];
 				}
-				/* The shortcut's first: it may be the same as
-				 * dx, which then is added to it. */
+				/*
+				 * Store dres first.  It may be the same buffer
+				 * as dx, to which dx is then added.
+				 */
 				if (a->dres != NULL)
 					OF(give)(a->dres, at, n, h,
 					    a->accumulate_res, WIDTH(whole));
@@ -720,6 +789,10 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 	}
 }
 
+/*
+ * dx and dres, in variants: any rows, or whole vectors by SHUT_* and by shift;
+ * with a fused finish.
+ */
 BODY
 OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
 {

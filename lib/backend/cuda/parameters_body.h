@@ -1,14 +1,16 @@
 /*
- * Parameters, their gradients and what optimisers keep: floats, as they lie,
- * computed in doubles to the bits of ref/device.real.c and formulas.h.  A GPU for
- * computing has doubles at half the rate of floats, so these are bound by the
- * bandwidth of memory, and moments by its divisions, about as long.
+ * Parameters, their gradients and optimizer state: flat arrays of floats.
+ * Results are computed in double, to the bits of ref/device.real.c and
+ * formulas.h.  A GPU for computing has doubles at half the rate of floats, so
+ * most kernels are bound by memory bandwidth.  Kernel moments is bound by its
+ * divisions, which take about as long.
  */
 
-/* Number ${k} of the FLAT that a thread has. */
+/* Index of element ${k} < FLAT of the thread. */
 #define FLOAT_AT(k)	(((size_t)b.x * FLAT + (size_t)(k)) * \
 			(size_t)b.threads + (size_t)i)
 
+/* sum[j] += x[j] */
 BODY
 OF(floats_add)(const struct floats_add *a, struct block b)
 {
@@ -23,10 +25,9 @@ OF(floats_add)(const struct floats_add *a, struct block b)
 	}
 }
 
-/* ---- portions of parameters ---- */
+/* ---- owned shards of parameters ---- */
 
-/* Which of ${n} things block ${x} is of; ${first}[i] is the first block of the
- * i-th. */
+/* Return the i < ${n} with first[i] <= x < first[i + 1]. */
 INLINE size_t
 OF(find)(const size_t *first, size_t n, size_t x)
 {
@@ -43,7 +44,10 @@ OF(find)(const size_t *first, size_t n, size_t x)
 	return from;
 }
 
-/* The portion that a block works on, and which of its blocks it is. */
+/*
+ * Return the shard that a block works on.  Store the number of the block in the
+ * shard.
+ */
 INLINE const struct portion *
 OF(portion)(const struct over *o, struct block b, size_t *block)
 {
@@ -57,22 +61,25 @@ OF(portion)(const struct over *o, struct block b, size_t *block)
 	return &o->portion[i];
 }
 
-/* Number ${k} of the FLAT that a thread has of it. */
+/* Index in the shard of element ${k} < FLAT of the thread. */
 #define OVER_AT(k)	((block * FLAT + (size_t)(k)) * (size_t)b.threads + \
 			(size_t)i)
 
+/* Return 1 if the step is skipped. */
 INLINE int
 OF(refused)(const struct verdict *v)
 {
 	return v != NULL && v->what != VERDICT_STEP;
 }
 
+/* Return ${scale}, or the scale of the verdict if it is 0. */
 INLINE double
 OF(scale_by)(const struct verdict *v, double scale)
 {
 	return v != NULL && scale == 0 ? v->scale : scale;
 }
 
+/* w += rate (x scale - w) */
 BODY
 OF(track)(const struct tracking *s, struct block b)
 {
@@ -96,6 +103,7 @@ OF(track)(const struct tracking *s, struct block b)
 	}
 }
 
+/* x = min(max(x, -max / scale), max / scale), where NaN stays */
 BODY
 OF(clamp)(const struct clamping *s, struct block b)
 {
@@ -119,6 +127,11 @@ OF(clamp)(const struct clamping *s, struct block b)
 	}
 }
 
+/*
+ *	d = scale g + decay w
+ *	m = momentum m + d
+ *	w -= lr m; with Nesterov lr (d + momentum m); without momentum lr d
+ */
 BODY
 OF(update)(const struct stepping *s, struct block b)
 {
@@ -154,6 +167,12 @@ OF(update)(const struct stepping *s, struct block b)
 	}
 }
 
+/*
+ *	d = scale g
+ *	m += (1 - beta1) (d - m)
+ *	v += (1 - beta2) (d^2 - v)
+ *	g = m / bias_correction1 / (sqrt(v / bias_correction2) + eps) + decay w
+ */
 BODY
 OF(moments)(const struct directing *s, struct block b)
 {
@@ -187,6 +206,7 @@ OF(moments)(const struct directing *s, struct block b)
 
 /* ---- sums of squares ---- */
 
+/* Add up sum[THREADS] into sum[0], by halves. */
 INLINE void
 OF(squares_fold)(struct block b, double *sum)
 {
@@ -197,6 +217,7 @@ OF(squares_fold)(struct block b, double *sum)
 		}
 }
 
+/* piece[block] = sum of x^2 over one chunk of SQUARES elements */
 BODY
 OF(squares)(const struct squares *a, struct block b)
 {
@@ -227,7 +248,7 @@ OF(squares)(const struct squares *a, struct block b)
 	}
 }
 
-/* A part a block. */
+/* sum[i] = sum of the chunks of interval i; one interval per block. */
 BODY
 OF(squares_total)(const struct squares *a, struct block b)
 {
@@ -246,7 +267,10 @@ OF(squares_total)(const struct squares *a, struct block b)
 	}
 }
 
-/* All fetch, one adds up. */
+/*
+ * of[p] = sum[first[p]] + ... + sum[first[p + 1] - 1].  All threads load, and
+ * one adds in order, because the order decides the bits.
+ */
 BODY
 OF(squares_add)(const struct squares_add *a, struct block b)
 {
@@ -282,7 +306,11 @@ OF(squares_add)(const struct squares_add *a, struct block b)
 
 /* ---- what follows from them ---- */
 
-/* As train/optim/tiles.c adds up: the parameters, one after the other. */
+/*
+ * verdict = verdict_of(sum of the trained parameters, sum of the statistics,
+ * scale, clip, lost), of sums of squares.  One thread adds the parameters in
+ * order, as train/optim/tiles.c does, to the same bits.
+ */
 BODY
 OF(judge)(const struct judge *a, struct block b)
 {
@@ -320,6 +348,7 @@ OF(judge)(const struct judge *a, struct block b)
 	}
 }
 
+/* to = 1 if a loss is above max or NaN, or for another reason; else 0 */
 BODY
 OF(lost)(const struct lost *a, struct block b)
 {
@@ -334,7 +363,10 @@ OF(lost)(const struct lost *a, struct block b)
 	}
 }
 
-/* As train/optim/optim.c has them. */
+/*
+ * ratio[p] = ratio_of(||w||, scale ||d||), or 1 for a parameter without a
+ * ratio; as train/optim/optim.c.
+ */
 BODY
 OF(ratios)(const struct rating *a, struct block b)
 {

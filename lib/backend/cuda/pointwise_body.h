@@ -1,14 +1,16 @@
 /*
- * Numbers taken each for itself, as they lie: what they are stands in
- * ref/pointwise.real.c.  Bound by the bandwidth of memory.
+ * Elementwise operators on flat arrays.  ref/pointwise.real.c defines them.
+ * They are bound by memory bandwidth.
  */
 
+/* sigmoid(x) = 1 / (1 + exp(-x)) */
 INLINE float
 OF(sigmoid_of)(float x)
 {
 	return 1 / (1 + expf(-x));
 }
 
+/* y = f(x): relu, relu6, sigmoid, swish = x sigmoid(x), or factor x */
 INLINE float
 OF(curve_of)(float x, float factor, const int what)
 {
@@ -22,7 +24,14 @@ OF(curve_of)(float x, float factor, const int what)
 	}
 }
 
-/* ${v}: the output, but of swish the input. */
+/*
+ * dx = f'(x) dy.  ${v} is the output y, except for swish the input x:
+ *
+ *	relu		dy if y > 0, else 0; NaN passes dy
+ *	relu6		dy if 0 < y < 6, else 0
+ *	sigmoid		dy y (1 - y)
+ *	swish		dy s (1 + x (1 - s)), s = sigmoid(x)
+ */
 INLINE float
 OF(curve_back)(float v, float dy, const int what)
 {
@@ -38,6 +47,7 @@ OF(curve_back)(float v, float dy, const int what)
 	}
 }
 
+/* to[j] = or += f(from[j]) */
 INLINE void
 OF(curve)(const struct curve *a, struct block b, const int what)
 {
@@ -63,6 +73,7 @@ OF(curve)(const struct curve *a, struct block b, const int what)
 	}
 }
 
+/* to[j] = or += f'(from[j]) dy[j] */
 INLINE void
 OF(slope)(const struct curve *a, struct block b, const int what)
 {
@@ -141,6 +152,7 @@ BODY OF(swish_back)(const struct curve *a, struct block b)
 	OF(slope)(a, b, CURVE_SWISH);
 }
 
+/* to[j] = sum over i < count of from[i][j], in this order, in float */
 BODY
 OF(add)(const struct add *a, struct block b)
 {
@@ -175,13 +187,14 @@ OF(add)(const struct add *a, struct block b)
 	}
 }
 
+/* y = (byte / 255 - mean) / sd */
 INLINE float
 OF(input_of)(const struct input *a, unsigned byte, unsigned c)
 {
 	return (float)((byte / 255.0 - a->mean[c]) / a->sd[c]);
 }
 
-/* Four bytes from number ${at} on, a multiple of four. */
+/* Load 4 bytes at ${at}, a multiple of 4.  Bytes beyond the end are 0. */
 INLINE uint32_t
 OF(input_four)(const struct input *a, size_t at)
 {
@@ -195,6 +208,10 @@ OF(input_four)(const struct input *a, size_t at)
 	return four;
 }
 
+/*
+ * to[j] = (from[j] / 255 - mean[c]) / sd[c], c = j % channels.  A table of all
+ * 256 bytes per channel saves the division in double.
+ */
 BODY
 OF(input)(const struct input *a, struct block b)
 {
@@ -233,7 +250,7 @@ OF(input)(const struct input *a, struct block b)
 	}
 }
 
-/* Floats to what is stored, and back. */
+/* to[j] = from[j] scale, from float to the storage type or back. */
 BODY
 OF(narrow_all)(const struct cast *a, struct block b)
 {

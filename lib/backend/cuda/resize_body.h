@@ -1,13 +1,21 @@
 /*
- * Clips that are raw (media/raw.h) to pixels of their size, in whole numbers and
- * by the sums of base/resize_sums.h: the bytes of image_resize.  A thread reads 12
- * bytes or, where the frame is antialiased and shrunk by less than 3/2, up to 48,
- * which its neighbours read, too: nearly all come from caches.
+ * Resize raw clips (media/raw.h), in integers, with the sums of
+ * base/resize_sums.h, to the same bytes as image_resize:
+ *
+ *	to[y][x] = sum over j of down[y][j]
+ *	    (sum over i of across[x][i] from[..][..])
+ *
+ * A thread reads 12 bytes.  If the frame is antialiased and shrunk by less than
+ * 3/2, it reads up to 48, most of them from caches, because neighbors read the
+ * same bytes.
  */
 #include "base/raw_frame.h"
 #include "base/resize_sums.h"
 
-/* The taps of a place of an axis. */
+/*
+ * The taps of one output position along an axis: first input, last input of the
+ * image, weights.
+ */
 struct OF(place) { int at, last; const int32_t *k; };
 
 INLINE struct OF(place)
@@ -22,13 +30,14 @@ OF(place_of)(const int32_t *table, unsigned side, unsigned i, int taps,
 	return p;
 }
 
-/* The pixel of its tap ${j}. */
+/* Return the input of tap ${j}, clamped to the image. */
 INLINE size_t
 OF(place_tap)(const struct OF(place) *p, int j)
 {
 	return (size_t)(p->at + j < p->last ? p->at + j : p->last);
 }
 
+/* Store a pixel: two taps per axis. */
 INLINE void
 OF(resize_bilinear)(const struct OF(place) *x, const struct OF(place) *y,
     const uint8_t *from, size_t row, uint8_t *to)
@@ -45,6 +54,7 @@ OF(resize_bilinear)(const struct OF(place) *x, const struct OF(place) *y,
 		    (int16_t)y->k[1]);
 }
 
+/* Store a pixel: ${across} times ${down} taps. */
 INLINE void
 OF(resize_antialias)(const struct OF(place) *x, int across,
     const struct OF(place) *y, int down, const uint8_t *from, size_t row,
@@ -77,6 +87,10 @@ OF(resize_antialias)(const struct OF(place) *x, int across,
 		to[c] = antialias_byte(sum[c]);
 }
 
+/*
+ * One pixel per thread.  f->across is 0 for a frame that has its final size
+ * already.
+ */
 BODY
 OF(resize)(const struct resize *a, struct block b)
 {

@@ -58,7 +58,8 @@ unsigned rows_folds(const struct rows *r);
 
 /*
  * A reduction: to[group][c] = or += share times the sum over m of x, or of x y
- * if ${y} is not NULL.  ${to} has the storage type, or is floats.
+ * if ${y} is not NULL.  ${to} has the storage type.  With ${floats} it is
+ * floats, which are stored and never accumulated.
  */
 struct sum {
 	struct matrix matrix;

@@ -1,10 +1,10 @@
 /*
- * Walks over rows of channels (struct rows): sums over them, what is spread over
- * them, and their copies.  Each is bound by the bandwidth of memory: threads
- * side by side take neighbouring vectors, and each has four loads on their way.
+ * Reductions over rows of channels (struct rows), broadcasts to them,
+ * concatenation and bias.  All are bound by memory bandwidth: adjacent threads
+ * load adjacent vectors, and each thread has four loads in flight.
  */
 
-/* A sum is whole: where it goes, number ${at}. */
+/* to[at] = or += sum share */
 INLINE void
 OF(sum_leave)(void *to, size_t at, double sum, double share, int accumulate,
     int floats)
@@ -18,6 +18,10 @@ OF(sum_leave)(void *to, size_t at, double sum, double share, int accumulate,
 		*one = OF(narrow)(accumulate ? OF(widen)(*one) + v : v);
 }
 
+/*
+ * part[group][part][column], or to[group][channel], = sum over the rows m of
+ * the block of x, or of x y.
+ */
 INLINE void
 OF(sums_of)(const struct sums *a, struct block b, double *sum,
     const int width)
@@ -86,7 +90,10 @@ OF(sums_of)(const struct sums *a, struct block b, double *sum,
 	}
 }
 
-/* Sums of four are floats, all further doubles. */
+/*
+ * sum over m of x[g][m][c], or of x y.  Four rows are added in float, their
+ * sums in double.
+ */
 BODY
 OF(sums)(const struct sums *a, struct block b)
 {
@@ -98,7 +105,10 @@ OF(sums)(const struct sums *a, struct block b)
 		OF(sums_of)(a, b, sum, LANES);
 }
 
-/* A block has 8 channels, and 32 threads for the entries of each. */
+/*
+ * to[g][c] = or += share times the sum over k of part[g][k][c].  A block has 8
+ * channels, and 32 threads add the entries of each.
+ */
 BODY
 OF(total)(const struct total *a, struct block b)
 {
@@ -128,6 +138,7 @@ OF(total)(const struct total *a, struct block b)
 	}
 }
 
+/* to[g][m][c] = or += share from[g][m][c] by[g][c]; from NULL: 1 */
 INLINE void
 OF(spread_of)(const struct spread *a, struct block b, const int width)
 {
@@ -184,6 +195,7 @@ OF(spread)(const struct spread *a, struct block b)
 		OF(spread_of)(a, b, LANES);
 }
 
+/* whole[m][first[j] + c] = part[j][m][c]; ${back}: the other way, = or += */
 INLINE void
 OF(concat_of)(const struct concat *a, struct block b, const int width)
 {
@@ -237,6 +249,7 @@ OF(concat)(const struct concat *a, struct block b)
 		OF(concat_of)(a, b, LANES);
 }
 
+/* to[m][c] = from[m][c] + bias[c] */
 BODY
 OF(bias)(const struct bias *a, struct block b)
 {

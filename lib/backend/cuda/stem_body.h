@@ -1,16 +1,18 @@
 /*
- * Stems (stem.c): an image as patches of 2x2 pixels, which begin at its padding,
+ * Stems (stem.c).  An image becomes patches of 2x2 pixels, which begin at its
+ * padding:
  *
  *	patch[i][j][(2 r + s) c + k] = x[2 i + r - pad[0]][2 j + s - pad[1]][k]
  *
- * or 0 outside the image and beyond 4 c; and weights, out of the order of the graph
- * and back into it, such that
+ * or 0 outside the image and for channels beyond 4 c.  Weights are converted
+ * from the order of the graph, and their gradients back to it:
  *
  *	to[a][b][(2 r + s) c + k] = from[k][2 a + r][2 b + s]
  *
  * or 0 beyond the kernel.
  */
 
+/* patch = x, by the first formula; one vector per thread */
 BODY
 OF(stem)(const struct stem *a, struct block b)
 {
@@ -47,8 +49,10 @@ OF(stem)(const struct stem *a, struct block b)
 	}
 }
 
-/* Where number ${j} of the weights of patches is in the order of the graph;
- * SIZE_MAX: it is 0. */
+/*
+ * Return the index in the order of the graph of weight ${j} of the patches, or
+ * SIZE_MAX if that weight is 0.
+ */
 INLINE size_t
 OF(stem_from)(const struct stem_weights *a, size_t j)
 {
@@ -69,6 +73,7 @@ OF(stem_from)(const struct stem_weights *a, size_t j)
 	    (size_t)a->k[2] + (size_t)w;
 }
 
+/* to[j] = from[stem_from(j)]; ${back}: to[stem_from(j)] = from[j] */
 INLINE void
 OF(stem_turn)(const struct stem_weights *a, struct block b, const int back)
 {

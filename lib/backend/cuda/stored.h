@@ -2,14 +2,14 @@
 #define BACKEND_CUDA_STORED_H
 
 /*
- * The types of what is stored, f32, bf16 and f16, and their conversions to the
- * floats that everything is computed in: widen_T, and narrow_T to the nearest,
- * or even, with one NaN.  The device has instructions for them (PTX ISA, cvt);
- * the host's functions give the same bits.
+ * Storage types f32, bf16 and f16, and their conversions to float, in which all
+ * arithmetic is done.  widen_T converts to float.  narrow_T rounds to nearest
+ * even and maps all NaNs to one.  The device uses the cvt instructions (PTX
+ * ISA); the host functions give the same bits.
  *
- * What is stored is moved 16 bytes at a time, lanes_T numbers, and made floats of
- * where it is used: unpack_T and pack_T.  All memory that the back end is given
- * begins at a multiple of 16 bytes.
+ * Memory is accessed in vectors of 16 bytes, lanes_T elements, which unpack_T
+ * and pack_T convert.  All memory of the back end begins at a multiple of 16
+ * bytes.
  */
 
 #include <string.h>
@@ -23,7 +23,7 @@
 #define lanes_bf16	8
 #define lanes_f16	8
 
-/* In a body: the type, and how many of it are moved at once. */
+/* In a body: the storage type, and its elements per vector. */
 #define S	OF(stored)
 #define LANES	OF(lanes)
 #define STORED_BITS	(128 / LANES)
@@ -143,7 +143,7 @@ narrow_f16(float v)
 	return w;
 }
 
-/* Two numbers in a word, the first in its low half. */
+/* Convert two floats and pack them in a word, the first in the low half. */
 INLINE uint32_t
 pair_bf16(float low, float high)
 {
@@ -195,9 +195,9 @@ narrow_f16(float v)
 	w &= 0x7fffffff;
 	if (v != v)
 		return 0x7fff;
-	if (w >= 0x47800000)		/* 2^16 */
+	if (w >= 0x47800000)		/* 2^16: infinity */
 		return (uint16_t)(sign | 0x7c00);
-	if (w < 0x38800000) {		/* below the least normal number */
+	if (w < 0x38800000) {		/* subnormal results */
 		low = float_bits(bits_float(w) + 0.5f);	/* units of 2^-24 */
 		return (uint16_t)(sign | (low - 0x3f000000));
 	}
@@ -219,7 +219,7 @@ pair_f16(float low, float high)
 
 #endif
 
-/* The numbers of 16 bytes. */
+/* Convert between 16 bytes and floats. */
 INLINE void
 unpack_f32(struct words v, float *f)
 {
@@ -239,7 +239,9 @@ pack_f32(const float *f)
 	return v;
 }
 
-/* The bits of one that is stored, and the one of the lowest bits. */
+/*
+ * Return the bits of a stored element; return the element of the lowest bits.
+ */
 INLINE uint32_t
 bits_f32(float x)
 {

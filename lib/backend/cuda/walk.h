@@ -1,21 +1,25 @@
 #ifndef BACKEND_CUDA_WALK_H
 #define BACKEND_CUDA_WALK_H
 
-/* Walks over rows and over images (args.h), as a thread of a block sees them. */
+/* Iteration over rows and images (args.h), as seen by one thread of a block. */
 
 #include "backend/cuda/args.h"
 #include "backend/cuda/kernel.h"
 
-/* What a thread of a block has of a walk. */
+/* Iteration range of one thread over rows (struct rows). */
 struct walk {
-	int there;			/* 0: it has nothing to do */
+	int there;			/* 0: the thread has nothing to do */
 	unsigned group, part;
-	unsigned first, lanes;		/* its first row, and from row to row */
-	unsigned last;			/* row, not of the part */
+	unsigned first, lanes;		/* its first row, and the step between
+					 * its rows */
+	unsigned last;			/* end of its rows */
 	size_t col;			/* first column of its vector */
-	unsigned channel;		/* of that */
+	unsigned channel;		/* channel of that column */
 };
 
+/*
+ * Return the iteration range of thread ${i}, with vectors of ${width} elements.
+ */
 INLINE struct walk
 walk_of(const struct rows *r, struct block b, int i, const int width)
 {
@@ -64,7 +68,7 @@ walk_whole(const struct rows *r, struct block b, int i, const int width)
 	return w;
 }
 
-/* Where column 0 of row ${m} of the group is. */
+/* Return the index of column 0 of row ${m} of the group. */
 INLINE size_t
 walk_row(const struct rows *r, unsigned group, unsigned m)
 {
@@ -75,7 +79,7 @@ walk_row(const struct rows *r, unsigned group, unsigned m)
 	    (size_t)(group % r->inner_g) * r->inner_m + m % r->inner_m) * r->c;
 }
 
-/* The channel of the column behind one of channel ${c}. */
+/* Return the channel of the column after one of channel ${c}. */
 INLINE unsigned
 walk_next(const struct rows *r, unsigned c)
 {
@@ -83,8 +87,9 @@ walk_next(const struct rows *r, unsigned c)
 }
 
 /*
- * Each thread left ${count} sums at sum[k * threads + i]: those of all lanes
- * into that of the first, by halves.
+ * Add up ${count} sums of the threads that share columns.  Each thread has
+ * stored its sums at sum[k * threads + i].  The results replace those of the
+ * threads of the first lane.  The tree of halves fixes the order.
  */
 INLINE void
 walk_fold(double *sum, const struct rows *r, struct block b, const int count)
@@ -113,15 +118,19 @@ divided(unsigned n, struct divisor d)
 	return (unsigned)((uint64_t)n * d.times >> d.shift);
 }
 
-/* How many frames on a shift moves channel ${c}. */
+/* Return the frames by which a shift moves channel ${c}. */
 INLINE int
 moved_by(const struct moved *s, unsigned c)
 {
 	return c < s->fold ? s->by[0] : c < 2 * s->fold ? s->by[1] : 0;
 }
 
-/* The row that row ${row} is moved to; of one that leaves its clip the one that
- * nothing is moved to, and ${*stays} is 0. */
+/*
+ * Return the row to which the shift moves row ${row}, and set ${*stays} to 1.
+ * If the row leaves its clip, set ${*stays} to 0, and return the row at the
+ * other end of the clip, to which the shift moves nothing; the caller stores
+ * zeros there.
+ */
 INLINE unsigned
 moved_row(const struct moved *s, unsigned row, int by, int *stays)
 {
@@ -141,7 +150,10 @@ moved_row(const struct moved *s, unsigned row, int by, int *stays)
 
 /* ---- images ---- */
 
-/* Vector ${j} of FLAT of the block's piece of an image, or none: UINT32_MAX. */
+/*
+ * Return vector ${k} of thread ${i} in the block's chunk of an image, in which
+ * each thread has ${flat} vectors.  Return UINT32_MAX if there is none.
+ */
 INLINE unsigned
 image_vector(const struct image *m, struct block b, int i, int k,
     const int flat)
@@ -152,7 +164,7 @@ image_vector(const struct image *m, struct block b, int i, int k,
 	return j < m->plane ? j : UINT32_MAX;
 }
 
-/* Where a vector of a pool is: its clip, frame, row, column, channel. */
+/* Position of a vector: clip, frame, row and column, first channel. */
 struct spot {
 	int there;
 	size_t clip;
@@ -160,7 +172,10 @@ struct spot {
 	unsigned c;
 };
 
-/* Of the thread, in images of ${size}. */
+/*
+ * Return the position of the thread's vector of ${width} channels in images of
+ * ${size}.
+ */
 INLINE struct spot
 spot_of(const struct image *m, const int *size, unsigned c, struct block b,
     int i, const int width)
@@ -179,7 +194,7 @@ spot_of(const struct image *m, const int *size, unsigned c, struct block b,
 	return s;
 }
 
-/* The number of [clip][size][c] at a place. */
+/* Return the index of an element of [clip][size][c]. */
 INLINE size_t
 number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
     unsigned channel)
@@ -188,15 +203,19 @@ number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
 	    (size_t)h) * (size_t)size[2] + (size_t)w) * c + channel;
 }
 
-/* What a thread of a sum over the outputs of a convolution has. */
+/* Work of one thread of kernel depth_sums. */
 struct depth_part {
 	int there;
-	unsigned part, c;		/* its first channel */
-	unsigned first, lanes, last;	/* strips */
-	int t, h, v;			/* the first of its taps */
+	unsigned part, c;		/* block's chunk of strips; first
+					 * channel */
+	unsigned first, lanes, last;	/* iteration range over strips */
+	int t, h, v;			/* first of its taps */
 };
 
-/* Along an axis: the taps of output ${o} that are inside, [first, last). */
+/*
+ * Store the range of taps along ${axis} that output ${o} has inside the image:
+ * [first, last).
+ */
 INLINE void
 window_taps(const struct window *w, int axis, int o, int *first, int *last)
 {
@@ -207,7 +226,10 @@ window_taps(const struct window *w, int axis, int o, int *first, int *last)
 	    w->k[axis];
 }
 
-/* Along an axis: the outputs whose window has input ${x}, [first, last). */
+/*
+ * Store the range of outputs along ${axis} whose windows contain input ${x}:
+ * [first, last).  Output o has the inputs o s - p to o s - p + k - 1.
+ */
 INLINE void
 window_holds(const struct window *w, int axis, int x, int *first, int *last)
 {
@@ -217,7 +239,7 @@ window_holds(const struct window *w, int axis, int x, int *first, int *last)
 	*last = far / s + 1 < w->out[axis] ? far / s + 1 : w->out[axis];
 }
 
-/* Both, along all three: of an output at ${at}, of an input. */
+/* Do the same along all three axes. */
 INLINE void
 window_of_output(const struct window *w, const int *at, int *first, int *last)
 {
@@ -234,13 +256,16 @@ window_of_input(const struct window *w, const int *at, int *first, int *last)
 		window_holds(w, k, at[k], &first[k], &last[k]);
 }
 
+/* Loop over the positions from ${first} to ${last} - 1, column fastest. */
 #define EACH_PLACE(t, h, v, first, last) \
 	for (int t = (first)[0]; t < (last)[0]; t++) \
 	for (int h = (first)[1]; h < (last)[1]; h++) \
 	for (int v = (first)[2]; v < (last)[2]; v++)
 
-/* The tap by which the window of output (t, h, v) has the input at ${at}; and the
- * number of input that tap (t, h, v) of the output at ${at} has. */
+/*
+ * Return the tap by which the window of output (t, h, v) contains the input at
+ * ${at}.
+ */
 INLINE unsigned
 window_tap(const struct window *w, const int *at, int t, int h, int v)
 {
@@ -249,6 +274,7 @@ window_tap(const struct window *w, const int *at, int t, int h, int v)
 	    at[2] + w->p[2] - v * w->s[2]);
 }
 
+/* Return the index of the input under tap (t, h, v) of the output at ${s}. */
 INLINE size_t
 window_number(const struct window *w, const struct spot *s, unsigned c, int t,
     int h, int v)
@@ -258,7 +284,7 @@ window_number(const struct window *w, const struct spot *s, unsigned c, int t,
 	    s->c);
 }
 
-/* The number of the spot itself, of [clip][size][c]. */
+/* Return the index of position ${s} in [clip][size][c]. */
 INLINE size_t
 spot_number(const struct spot *s, const int *size, unsigned c)
 {

@@ -1,10 +1,13 @@
 /*
- * The weights of convolutions, from the order of the graph, [out][in][taps], to
- * that which they are kept in, [out][taps][in], and their gradients back: through
- * the memory of a block, so that both ends are read and written in one piece.
+ * Pack the weights of convolutions, and return their gradients:
+ *
+ *	packed[out][tap][in] = w[out][in][tap],  dw[out][in][tap] = packed
+ *
+ * The transposition goes through shared memory, so that loads and stores are
+ * both contiguous.
  */
 
-/* Return the row of block ${x}, and the number of the block in it. */
+/* Return the row of block ${x}, and store the number of the block in it. */
 INLINE const struct weights *
 OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 {
@@ -22,7 +25,7 @@ OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 	return &t->row[from];
 }
 
-/* Where not even one input's taps are that few: number by number. */
+/* Element by element, for kernels with more than WEIGHTS taps. */
 INLINE void
 OF(weights_slow)(const struct weights *a, struct block b, unsigned block,
     const int back)
@@ -44,6 +47,7 @@ OF(weights_slow)(const struct weights *a, struct block b, unsigned block,
 	}
 }
 
+/* packed[out][tap][in] = w[out][in][tap], rounded to the storage type */
 BODY
 OF(weights_pack)(const struct weights_table *t, struct block b)
 {
@@ -74,6 +78,7 @@ OF(weights_pack)(const struct weights_table *t, struct block b)
 	}
 }
 
+/* dw[out][in][tap] = packed[out][tap][in] */
 BODY
 OF(weights_return)(const struct weights_table *t, struct block b)
 {
