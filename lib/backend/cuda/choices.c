@@ -1,4 +1,4 @@
-/* Ways to do convolutions that were chosen, as a table: in memory and as text. */
+/* The algorithm cache of convolutions: in memory, and as a text table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,10 @@ choices_known(const struct choices *c, const char *key)
 	return cuda_choices_lookup(c, CHOICES_KNOWN, key);
 }
 
-/* What there is for the key is replaced where it stands. */
+/*
+ * Add a row.  An existing row of the same key is replaced in its place, which
+ * keeps the order of the table.
+ */
 static void
 cuda_choices_add(struct cuda_choices_list *l, int64_t version,
     const char *device, const char *key, const struct choice *v)
@@ -115,6 +118,7 @@ choices_measured(struct choices *c, const char *key, const struct choice *v)
 
 /* ---- from text: knobs are "knob=value,knob=value" ---- */
 
+/* Parse the knobs of ${text}.  Return 0, or -1 without a message. */
 static int
 cuda_choices_read_knobs(const char *text, struct choice *c)
 {
@@ -138,6 +142,10 @@ cuda_choices_read_knobs(const char *text, struct choice *c)
 	}
 }
 
+/*
+ * Parse the engine column, where - is NO_ENGINE.  Return 0, or -1 after a
+ * message.
+ */
 static int
 cuda_choices_read_engine(const struct table *t, size_t i, int64_t *engine)
 {
@@ -148,7 +156,10 @@ cuda_choices_read_engine(const struct table *t, size_t i, int64_t *engine)
 	    table_int(t, i, "engine", 0, INT32_MAX, engine);
 }
 
-/* 1 if it was taken, 0 if it is another's; -1 after a message. */
+/*
+ * Add row ${i} of ${t}.  Return 1 if it was added, 0 if it is for another cuDNN
+ * or device, or -1 after a message.
+ */
 static int
 cuda_choices_take_row(struct choices *c, enum choices_kind which,
     const struct table *t, size_t i)
@@ -169,7 +180,7 @@ cuda_choices_take_row(struct choices *c, enum choices_kind which,
 		    "KNOB=VALUE,...", t->path, t->line[i], text_quote(knobs),
 		    KNOBS);
 	if (strlen(key) >= KEY)
-		return fail("%s: line %d: %s is no convolution", t->path,
+		return fail("%s: line %d: %s is not a convolution", t->path,
 		    t->line[i], text_quote(key));
 	if (which == CHOICES_MADE && (version != c->version ||
 	    strcmp(device, c->device) != 0))
@@ -193,7 +204,7 @@ choices_take(struct choices *c, enum choices_kind which, const char *what,
 	table_free(t);
 	if (got >= 0 && which == CHOICES_MADE && taken < rows)
 		note("%s: %zu of its %zu choices are not for cuDNN %lld on %s: "
-		    "they are made anew", what, rows - taken, rows,
+		    "these are selected again", what, rows - taken, rows,
 		    (long long)c->version, c->device);
 	return got < 0 ? -1 : 0;
 }
@@ -229,7 +240,10 @@ choices_text(const struct choices *c, enum choices_kind which)
 	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n");
 	for (size_t i = 0; i < l->n; i++)
 		cuda_choices_put_row(&b, &l->row[i], &l->row[i].choice);
-	/* And what this run has measured. */
+	/*
+	 * Also measured selections of this run, if the list has no row for
+	 * them.
+	 */
 	for (size_t i = 0; i < made->n && which == CHOICES_KNOWN; i++) {
 		const struct cuda_choices_row *r = &made->row[i];
 
@@ -240,7 +254,7 @@ choices_text(const struct choices *c, enum choices_kind which)
 	return b.data;
 }
 
-/* ---- the back end's ---- */
+/* ---- functions of the back end ---- */
 
 char *
 cuda_choices(struct device *d, enum choices_kind which)

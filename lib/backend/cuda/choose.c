@@ -1,8 +1,8 @@
-/* How a convolution is done (choose.h). */
+/* Selection of the algorithm of a convolution (choose.h). */
 #include "backend/cuda/choose.h"
 #include "backend/cuda/worth.h"
 
-/* ---- how long others take ---- */
+/* ---- times for the cost model ---- */
 
 static double
 cuda_choose_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
@@ -14,7 +14,10 @@ cuda_choose_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
 
 static double cuda_choose_time_conv(void *at, const struct conv_shape *s);
 
-/* What was found for ${s} by trying is remembered, and whether it is worth it. */
+/*
+ * Record the measurement ${v} of ${s}.  If the cost model prefers the unfused
+ * operations, replace ${v} by NO_ENGINE and their time.
+ */
 static void
 cuda_choose_record(struct ways *w, const struct conv_shape *s, const char *key,
     struct choice *v)
@@ -30,6 +33,11 @@ cuda_choose_record(struct ways *w, const struct conv_shape *s, const char *key,
 	choices_measured(w->choices, key, v);
 }
 
+/*
+ * Return the seconds of the fastest algorithm for ${s}, or 0 if there is none.
+ * Use the selection of this run if it was timed, else a known measurement, else
+ * time it now.
+ */
 static double
 cuda_choose_time_conv(void *at, const struct conv_shape *s)
 {
@@ -53,8 +61,12 @@ cuda_choose_time_conv(void *at, const struct conv_shape *s)
 	return v.engine != NO_ENGINE ? v.seconds : 0;
 }
 
-/* ---- one's own ---- */
+/* ---- selection ---- */
 
+/*
+ * Use the engine of ${c}, and copy it to ${*v}.  Return -1 if ${c} is NULL or
+ * has none, or if the driver refuses it.
+ */
 static int
 cuda_choose_make(struct ways *w, struct conv_plan *p, const struct choice *c,
     struct choice *v)
@@ -65,7 +77,11 @@ cuda_choose_make(struct ways *w, struct conv_plan *p, const struct choice *c,
 	return w->make(w, p, BY_CHOICE, v);
 }
 
-/* -1: there is no way, or ${s} is a pattern that is done without; *v says so. */
+/*
+ * Select the algorithm of ${p} by the rules of choose.h.  Return -1 if there is
+ * none, or if ${s} is a pattern that should run unfused; ${*v} is then
+ * NO_ENGINE.
+ */
 static int
 cuda_choose_plan(struct ways *w, const struct conv_shape *s, const char *key,
     struct conv_plan *p, struct choice *v)

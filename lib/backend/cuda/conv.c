@@ -217,11 +217,11 @@ cuda_conv_describe(const struct task *t, char *text, size_t size)
 	d->call->conv_describe(d, c->plan[CONV_FORWARD], text, size);
 	if (c->norm != NULL || c->sums)
 		snprintf(text + strlen(text), size - strlen(text), "%s%s",
-		    c->norm != NULL ? ", with the norm before it" : "",
+		    c->norm != NULL ? ", fused norm" : "",
 		    c->sums ? ", sums" : "");
 	if (stem_is(t))
 		snprintf(text + strlen(text), size - strlen(text),
-		    ", of 2x2 pixels");
+		    ", on 2x2 patches");
 }
 
 /*

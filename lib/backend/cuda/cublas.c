@@ -165,7 +165,7 @@ cublas_product_new(struct driver *d, const struct product_shape *s)
 		e = cublas_pick(r, p);
 	if (e == CUBLAS_STATUS_SUCCESS)
 		return p;
-	fail("cuBLASLt has no way to do %d products of %dx%d by %dx%d: %s",
+	fail("cuBLASLt has no algorithm for %d GEMMs of %dx%d by %dx%d: %s",
 	    s->batch, s->m, s->k, s->k, s->n,
 	    r->blas.cublasLtGetStatusString(e));
 	cublas_product_free(d, p);
@@ -211,6 +211,6 @@ cublas_product(struct driver *d, struct gpu_stream *s,
 	    &before, c, p->c, c, p->c, &p->by, workspace, p->workspace,
 	    runtime_stream(s));
 	if (e != CUBLAS_STATUS_SUCCESS)
-		runtime_wrong(r, "a product of matrices",
+		runtime_wrong(r, "a GEMM",
 		    r->blas.cublasLtGetStatusString(e));
 }

@@ -238,6 +238,6 @@ plan_by_rule(struct conv_plan *p)
 
 	if (plan_candidates(p, &c, 1) == 0 || plan_of_choice(p, &c) != 0)
 		return p->s.pattern != CONV_PLAIN ? -1 :
-		    fail("cuDNN has no way to do %s", p->key);
+		    fail("cuDNN has no algorithm for %s", p->key);
 	return 0;
 }

@@ -206,7 +206,7 @@ cuda_depth_backward(struct task *t)
 static void
 cuda_depth_describe(const struct task *t, char *text, size_t size)
 {
-	snprintf(text, size, "of each channel, by %d", cuda_depth_width_of(t));
+	snprintf(text, size, "depthwise, vectors of %d", cuda_depth_width_of(t));
 }
 
 static void

@@ -1,4 +1,7 @@
-/* The cuda back end: memory, layouts, and its table. */
+/*
+ * The cuda back end: opening, side streams, memory and copies, and its function
+ * table (struct backend).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ cuda_reads(struct launch *k, const void *at, size_t bytes)
 	if (at == NULL || bytes == 0)
 		return;
 	if (a->reads == SPANS)
-		die(1, "cuda: kernel %d reads too much", k->kernel);
+		die(1, "cuda: kernel %d reads too many ranges", k->kernel);
 	a->read[a->reads++] = (struct span){ at, bytes };
 }
 
@@ -29,7 +32,7 @@ cuda_writes(struct launch *k, void *at, size_t bytes)
 	if (at == NULL || bytes == 0)
 		return;
 	if (a->writes == SPANS)
-		die(1, "cuda: kernel %d writes too much", k->kernel);
+		die(1, "cuda: kernel %d writes too many ranges", k->kernel);
 	a->write[a->writes++] = (struct span){ at, bytes };
 }
 
@@ -56,7 +59,7 @@ void
 cuda_wait(struct cuda *c)
 {
 	if (c->driver->call->wait(c->driver, c->stream) != 0)
-		die(1, "the device cannot go on");
+		die(1, "the device has failed");
 }
 
 /* ---- opening ---- */
@@ -103,8 +106,12 @@ cuda_device_open(struct device_options *o)
 	return driver != NULL ? cuda_open_on(driver, o) : NULL;
 }
 
-/* ---- once more, for another thread: a stream and staging of its own ---- */
+/* ---- side streams: a stream and staging buffers for another thread ---- */
 
+/*
+ * Free what a side stream owns.  The driver and the table of pinned memory
+ * belong to its device.
+ */
 static void
 cuda_device_aside_free(struct device *d, struct device *aside)
 {
@@ -159,6 +166,7 @@ cuda_device_alloc(struct device *d, size_t bytes)
 	void *p = c->driver->call->alloc(c->driver, bytes > 0 ? bytes : 1);
 
 	if (p != NULL) {
+		/* The memory must be zero for all streams, so wait. */
 		cuda_fill(c, p, 0, bytes);
 		cuda_wait(c);
 	}
@@ -195,7 +203,10 @@ cuda_device_free_host(struct device *d, void *p)
 	cuda_unpin((struct cuda *)d, p);
 }
 
-/* Another thread's is followed by nothing that waits for it. */
+/*
+ * Work of the compute stream may use ${w} at once.  It does not wait for a side
+ * stream, so an upload on a side stream waits here.
+ */
 static void
 cuda_device_upload(struct device *d, void *w, const void *host, size_t bytes)
 {

@@ -1,4 +1,7 @@
-/* Gradients to 16 bits and back, for sums of devices (train/reduce/reducer.h). */
+/*
+ * Conversion of gradients to 16 bits and back, for device all-reduces
+ * (train/reduce/reducer.h).
+ */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
 

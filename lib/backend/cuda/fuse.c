@@ -1,15 +1,16 @@
 /*
- * Which chains of a plan (backend/chains.h) become one pass, and which of them
- * convolutions do, where there are patterns for it (conv.h).
+ * Operator fusion: which chains of a plan (backend/chains.h) run as one pass,
+ * and which are fused with convolutions (conv.h).
  */
 #include "backend/cuda/conv.h"
 #include "backend/cuda/norm.h"
 #include "backend/cuda/rows.h"
 
 /*
- * The shift of what a norm gives into that: vectors go where it moves them, and
- * nobody reads them once more.  Rows must be of whole vectors, and what is moved
- * too.  Others may read the plain form, which is stored for them.
+ * Fuse the temporal shift of a norm's output with the norm, which stores
+ * vectors where the shift moves them.  This saves a read and a write.  Rows,
+ * and the moved channels, must be whole vectors.  If other tasks read the
+ * output, it is stored unshifted, too.
  */
 static void
 cuda_fuse_shift(struct norm *n)
@@ -27,7 +28,7 @@ cuda_fuse_shift(struct norm *n)
 	n->tail->stored = n->readers > 1;
 }
 
-/* A norm into the convolution that alone reads what it gives. */
+/* Fuse a norm with the convolution that alone reads its output. */
 static void
 cuda_fuse_conv(struct norm *n)
 {
@@ -41,7 +42,7 @@ cuda_fuse_conv(struct norm *n)
 	chains_absorb(n->tail, n->after->index);
 }
 
-/* A bn begins with sums, which the convolution before it may leave. */
+/* Let the convolution before a bn compute the sums that the bn begins with. */
 static void
 cuda_fuse_sums(struct norm *n)
 {

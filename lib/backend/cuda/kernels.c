@@ -1,4 +1,4 @@
-/* The table of kernels for the device. */
+/* The table of kernels of the device, cuda_kernels. */
 #include "backend/cuda/kernels.h"
 
 #define KERNEL(NAME, name, threads, args) \

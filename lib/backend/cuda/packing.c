@@ -1,12 +1,12 @@
 /*
- * Packed weights of convolutions: in the order and the type that kernels take.
+ * Packed weights of convolutions: in the layout and type that kernels take.
  *
- * One launch packs those of all convolutions of a plan: one for each took 2 to 4 us,
- * 52 times a step in tsm_r50.
+ * One launch packs the weights of all convolutions of a plan.  A launch for
+ * each took 2 to 4 us, 52 times per step in tsm_r50.
  *
- * Gradients return in one launch, too, in a graph: nobody can read them before the
- * graph ends, or before it records an event (replay.c).  Where no graph is captured
- * each returns at once, because tasks may then be run one by one.
+ * In a graph, one launch also converts all gradients back: nobody can read them
+ * before the graph ends or records an event (replay.c).  Without a graph each
+ * gradient is converted at once, because tasks may then be run one by one.
  */
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
@@ -38,8 +38,7 @@ packing_run(struct cuda *c, int kernel, struct weights_table *a)
 	a->rows = 0;
 }
 
-/* Append the weights of ${t}, from ${from} to ${to}.  If the table is full, run it
- * first. */
+/* Append the weights of ${t} to the table.  If it is full, run it first. */
 static void
 packing_add(struct weights_table *a, int kernel, const struct task *t,
     const void *from, void *to)
@@ -59,7 +58,7 @@ packing_add(struct weights_table *a, int kernel, const struct task *t,
 	a->row[a->rows++] = w;
 }
 
-/* ---- of tasks ---- */
+/* ---- tasks ---- */
 
 void
 packing_group(struct task *task, int n)
@@ -82,7 +81,6 @@ packing_group(struct task *task, int n)
 	}
 }
 
-/* Pack the weights of ${t}, and of those that it leads. */
 void
 packing_renew(struct task *t)
 {

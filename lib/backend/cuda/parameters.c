@@ -1,6 +1,6 @@
 /*
- * Flat buffers of floats, and activations, as doubles of the host's, for tests and
- * tables; and sums of gradients.
+ * Copies of flat float buffers and of activations to and from doubles on the
+ * host, for tests and tables; and sums of gradients.
  */
 #include <stdlib.h>
 
@@ -10,11 +10,11 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-enum { PIECE = 1 << 16 };		/* numbers on their way at a time */
+enum { PIECE = 1 << 16 };		/* elements per copy */
 
-/* ---- doubles of the host's ---- */
+/* ---- doubles on the host ---- */
 
-/* ${host} becomes numbers of that type, at ${to}; or the other way. */
+/* Convert ${n} doubles at ${host} to ${type} at ${to}. */
 static void
 cuda_parameters_narrow(enum gpu_type type, void *to, const double *host,
     size_t n)
@@ -28,6 +28,7 @@ cuda_parameters_narrow(enum gpu_type type, void *to, const double *host,
 			((uint16_t *)to)[i] = narrow_f16((float)host[i]);
 }
 
+/* Convert ${n} elements of ${type} to doubles. */
 static void
 cuda_parameters_widen(enum gpu_type type, double *host, const void *from,
     size_t n)

@@ -1,9 +1,10 @@
 /*
- * Events, and work that is kept as a graph, which records them when it runs.
+ * Events of a backward pass, and captured graphs, which record such events at
+ * each launch.
  *
- * An event has one of the driver's for each place that was recorded.  Those that
- * wait look for the first place that lies low enough; the lock is held while
- * they look, not while they wait for the device.
+ * An event has a mark for each recorded element number ${from}, with an event
+ * of the driver.  A waiting thread takes the first mark that is low enough.  It
+ * holds the lock while it looks, not while it waits for the device.
  */
 #include <stdlib.h>
 
@@ -18,17 +19,23 @@ struct event {
 	struct cuda *c;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	struct cuda_replay_mark *mark;		/* recorded since the last reset */
+	struct cuda_replay_mark *mark;		/* recorded since the last
+						 * reset, in falling order of
+						 * from */
 	int marks, cap;
-	struct gpu_event **own;		/* those of marks that no graph made */
+	struct gpu_event **own;		/* driver events for marks recorded
+					 * outside graphs */
 	int owned;
 };
 
-/* A graph, and what it records: marks of one event, which have the graph's own
- * of the driver's. */
+/*
+ * A captured graph, and the marks of one event that it records.  Their driver
+ * events belong to the graph.
+ */
 struct replay {
 	struct gpu_graph *graph;
-	struct weights_table returns;	/* gradients that are still packed */
+	struct weights_table returns;	/* gradients still to convert
+					 * (packing.c) */
 	struct event *event;
 	struct cuda_replay_mark *mark;
 	size_t marks, cap;
@@ -65,11 +72,15 @@ cuda_replay_driver_event(struct driver *d)
 	struct gpu_event *v = d->call->event_new(d);
 
 	if (v == NULL)
-		die(1, "the device cannot go on");
+		die(1, "the device has failed");
 	return v;
 }
 
-/* Is it a new place?  It is the last one then.  The lock is held. */
+/*
+ * Append a mark, to which the caller adds a driver event.  Return 0 if the last
+ * mark is the same.  A number that is not below the first mark begins a new
+ * pass.  The lock is held.
+ */
 static int
 cuda_replay_begin_mark(struct event *e, size_t from)
 {
@@ -86,7 +97,10 @@ cuda_replay_begin_mark(struct event *e, size_t from)
 	return 1;
 }
 
-/* In work that is captured. */
+/*
+ * Record an event in the graph being captured.  Whoever waits for it reads
+ * final gradients, so convert those that are still packed first.
+ */
 static void
 cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
 {
@@ -124,7 +138,10 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Of the first place that lies low enough, once there is one. */
+/*
+ * Return the driver event of the first mark at or below ${from}.  Wait until it
+ * has been recorded.
+ */
 static struct gpu_event *
 cuda_replay_find_mark(struct event *e, size_t from)
 {
@@ -150,7 +167,7 @@ cuda_event_wait(struct event *e, size_t from)
 	struct driver *d = e->c->driver;
 
 	if (d->call->wait_event(d, cuda_replay_find_mark(e, from)) != 0)
-		die(1, "the device cannot go on");
+		die(1, "the device has failed");
 }
 
 void
@@ -162,7 +179,7 @@ cuda_event_follow(struct device *device, struct event *e, size_t from)
 	    cuda_replay_find_mark(e, from));
 }
 
-/* ---- work that is kept ---- */
+/* ---- captured graphs ---- */
 
 int
 cuda_capture(struct device *d)
@@ -196,7 +213,10 @@ packing_returns(struct cuda *c)
 	return c->kept != NULL ? &c->kept->returns : NULL;
 }
 
-/* Nobody sees a mark before the graph is on the stream, which records it. */
+/*
+ * Launch first: a thread that saw a mark earlier would wait for the event of
+ * the previous launch.
+ */
 void
 cuda_replay(struct device *d, struct replay *r)
 {

@@ -1,8 +1,11 @@
-/* Clips to the size that a network takes, on the device. */
+/* Resize clips on the device to the input size of a network. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
 
-/* The first ones, as many as a kernel is told of; how many. */
+/*
+ * Resize up to RESIZE_CLIPS of the clips, since a kernel has offsets for that
+ * many.  Return their number.
+ */
 static int
 cuda_resize_some(struct cuda *c, uint8_t *to, const uint8_t *from,
     const size_t *at, int n, int t, int side)

@@ -1,4 +1,7 @@
-/* Walks over rows: how they are cut, sums and what is spread. */
+/*
+ * Iteration plans over rows, and the launches of reductions, broadcasts and
+ * biases.
+ */
 #include <assert.h>
 
 #include "backend/cuda/kernels.h"
@@ -11,9 +14,10 @@
  */
 enum { BLOCKS = 528 };
 
-/* Vectors side by side: so many that what a row's part takes is 512 bytes. */
+/* Adjacent vectors of a row that a block takes at least: 512 bytes. */
 enum { ACROSS = 32 };
 
+/* The smaller of ${a} and ${b}. */
 static size_t
 rows_min(size_t a, size_t b)
 {
@@ -26,6 +30,11 @@ rows_pieces(size_t n, size_t size)
 	return (n + size - 1) / size;
 }
 
+/*
+ * t and w without h are not adjacent, so they need inner_g and inner_m.
+ * Otherwise the axes left of the rows are groups, and those right of them are
+ * columns.  Without rows, everything is one row of columns if 32 bits suffice.
+ */
 struct matrix
 matrix_of(const struct dims *d, int over)
 {
@@ -56,8 +65,8 @@ matrix_of(const struct dims *d, int over)
 }
 
 /*
- * The columns of a walk by vectors of ${lanes} numbers, of ${folds} rows for one;
- * its rows are not cut yet.
+ * Plan the columns with vectors of ${lanes} elements and ${folds} rows folded
+ * into one.  The rows are not split yet.
  */
 static struct rows
 rows_across(const struct matrix *m, size_t lanes, size_t folds)
@@ -72,7 +81,7 @@ rows_across(const struct matrix *m, size_t lanes, size_t folds)
 	    rows_pieces(m->m, folds) < (size_t)1 << 31);
 	if (r.inner_g == 1)
 		r.inner_m = r.m;
-	/* No more rows at a time than there are, four for each thread. */
+	/* Not more rows at a time than there are, four per thread. */
 	most = THREADS / rows_min(rows_pieces(r.m, ROWS),
 	    THREADS / rows_min(v, ACROSS));
 	r.tiles = (unsigned)rows_pieces(v, rows_min(v, most));
@@ -80,7 +89,10 @@ rows_across(const struct matrix *m, size_t lanes, size_t folds)
 	return r;
 }
 
-/* Whole vectors where that can be. */
+/*
+ * Fold rows until a row is whole vectors.  If a group would end inside a folded
+ * row, use vectors of one element.
+ */
 static struct rows
 rows_folded(const struct cuda *c, const struct matrix *m)
 {

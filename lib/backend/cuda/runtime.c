@@ -1,4 +1,7 @@
-/* The CUDA runtime as a driver: memory, streams, events, copies, kernels. */
+/*
+ * The driver on the CUDA runtime: memory, streams, events, copies, kernels.
+ * Errors of asynchronous calls are recorded and reported by the next wait.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +50,14 @@ runtime_on(struct driver *d)
 {
 	struct runtime *r = runtime_of(d);
 
-	runtime_put(r, "choosing it", cudaSetDevice(r->ordinal));
+	runtime_put(r, "selecting the device", cudaSetDevice(r->ordinal));
 	return r;
 }
 
+/*
+ * Record ${e}, the result of a wait.  If an error has been recorded, report it
+ * and return -1.
+ */
 static int
 runtime_waited(struct runtime *r, cudaError_t e)
 {
@@ -74,9 +81,10 @@ runtime_alloc(struct driver *d, size_t bytes)
 
 	if (e == cudaSuccess)
 		return p;
-	cudaGetLastError();		/* it is ours, and no work's */
+	cudaGetLastError();		/* clear it: it is not an error of
+					 * submitted work */
 	cudaMemGetInfo(&left, &all);
-	return fail_null("%s (device %d): %zu bytes wanted, %zu of %zu are "
+	return fail_null("%s (device %d): %zu bytes refused, %zu of %zu are "
 	    "free: %s", r->name, r->ordinal, bytes, left, all,
 	    cudaGetErrorString(e));
 }
@@ -107,7 +115,7 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 	if (e == cudaSuccess)
 		return p;
 	cudaGetLastError();
-	return fail_null("%zu bytes of pinned memory wanted: %s", bytes,
+	return fail_null("%zu bytes of pinned memory refused: %s", bytes,
 	    cudaGetErrorString(e));
 }
 
@@ -133,7 +141,7 @@ runtime_stream_new(struct driver *d, int urgent)
 	if (e == cudaSuccess)
 		return s;
 	free(s);
-	return fail_null("%s (device %d): no stream: %s", r->name, r->ordinal,
+	return fail_null("%s (device %d): creating a stream: %s", r->name, r->ordinal,
 	    cudaGetErrorString(e));
 }
 
@@ -162,7 +170,7 @@ runtime_event_new(struct driver *d)
 	if (e == cudaSuccess)
 		return v;
 	free(v);
-	return fail_null("%s (device %d): no event: %s", r->name, r->ordinal,
+	return fail_null("%s (device %d): creating an event: %s", r->name, r->ordinal,
 	    cudaGetErrorString(e));
 }
 
@@ -230,14 +238,14 @@ runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 	void *args[] = { (void *)l->args };
 
 	if (l->bytes != k->bytes)
-		die(1, "kernel %s: %zu bytes of arguments, not %zu", k->name,
+		die(1, "kernel %s: %zu bytes of arguments (wanted %zu)", k->name,
 		    l->bytes, k->bytes);
 	if (grid.x > 0 && grid.y > 0)
 		runtime_put(runtime_on(d), k->name, cudaLaunchKernel(
 		    k->code[l->type], grid, block, args, 0, s->at));
 }
 
-/* ---- how convolutions are done ---- */
+/* ---- the algorithm cache of convolutions ---- */
 
 static char *
 runtime_choices_of(struct driver *d, enum choices_kind which)
@@ -256,7 +264,8 @@ static void
 runtime_tune(struct driver *d, int how)
 {
 	runtime_of(d)->ways.how = runtime_of(d)->ordinal >= 0 ? how :
-	    how & ~TUNE_TRY;		/* nothing can be timed there */
+	    how & ~TUNE_TRY;		/* without a device nothing can be
+					 * timed */
 }
 
 /* ---- opening ---- */
@@ -293,7 +302,10 @@ static const struct driver_calls calls = {
 	.tune = runtime_tune,
 };
 
-/* Whether a device can be used; why not, after a message. */
+/*
+ * Store the number of devices.  Return 0, or -1 after a message that says why
+ * no device can be used.
+ */
 static int
 runtime_count_devices(int *n)
 {
@@ -304,13 +316,13 @@ runtime_count_devices(int *n)
 		return 0;
 	cudaDriverGetVersion(&version);
 	if (e == cudaErrorInsufficientDriver && version > 0)
-		return fail("--device cuda: the driver here is for CUDA %d.%d; this "
-		    "build wants %d.%d", version / 1000, version % 1000 / 10,
+		return fail("--device cuda: the driver is for CUDA %d.%d (wanted "
+		    "%d.%d or newer)", version / 1000, version % 1000 / 10,
 		    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 	if (e == cudaSuccess || e == cudaErrorNoDevice ||
 	    e == cudaErrorInsufficientDriver)
-		return fail("--device cuda: there is no CUDA device here, or no "
-		    "driver for one");
+		return fail("--device cuda: this host has no CUDA device, or no "
+		    "driver for it");
 	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 
@@ -340,7 +352,7 @@ runtime_open(int ordinal)
 			runtime_wrong(r, "compute capability below 8.0",
 			    "kernels require at least 8.0 (A100)");
 	}
-	runtime_put(r, "choosing it", cudaSetDevice(ordinal));
+	runtime_put(r, "selecting the device", cudaSetDevice(ordinal));
 	if (runtime_waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
 	    cublas_open(r) != 0) {
 		runtime_close_driver(&r->driver);
@@ -373,9 +385,9 @@ runtime_described(const char *json)
 	return &r->driver;
 }
 
-/* ---- what there is ---- */
+/* ---- versions and devices ---- */
 
-/* ", NAME 9.19.0", or that it is not here. */
+/* Append ", NAME 9.19.0", or ", no NAME here". */
 static void
 runtime_add_version(char *text, size_t size, const char *name, int found,
     size_t v)
@@ -392,7 +404,7 @@ runtime_add_version(char *text, size_t size, const char *name, int found,
 const char *
 runtime_library(void)
 {
-	static char text[96];		/* the same at every call */
+	static char text[96];		/* the same at each call */
 	struct cudnn dnn = { 0 };
 	struct cublas blas = { 0 };
 	struct error unused = { "" };

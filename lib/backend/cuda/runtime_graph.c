@@ -1,4 +1,4 @@
-/* Graphs of the CUDA runtime's. */
+/* CUDA Graphs: capture, launch, and events recorded inside a graph. */
 #include <stdlib.h>
 
 #include "backend/cuda/runtime.h"
@@ -29,7 +29,10 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 	return 0;
 }
 
-/* What was refused while work was captured spoils the graph, and nothing else. */
+/*
+ * End the capture.  An error while capturing loses the graph only; the caller
+ * then submits the work without a graph.
+ */
 struct gpu_graph *
 runtime_captured(struct driver *d, struct gpu_stream *s)
 {
@@ -47,7 +50,8 @@ runtime_captured(struct driver *d, struct gpu_stream *s)
 		cudaGraphDestroy(graph);
 	if (e == cudaSuccess && r->spoiled[0] == '\0')
 		return g;
-	cudaGetLastError();		/* it is ours, and no work's */
+	cudaGetLastError();		/* clear it: it is not an error of
+					 * submitted work */
 	free(g);
 	if (r->spoiled[0] != '\0')
 		detail("%s: no CUDA graph captured", r->spoiled);

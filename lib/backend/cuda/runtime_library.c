@@ -1,4 +1,4 @@
-/* The libraries of CUDA, opened when they are needed. */
+/* cuDNN and cuBLASLt, loaded by name when a device is opened (runtime.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define TEXT_OF(x)	#x
 #define TEXT(x)		TEXT_OF(x)
-/* The names under which the versions that this is compiled for are found. */
+/* Shared library names of the major versions that this is compiled for. */
 #define CUDNN_FILE	"libcudnn.so." TEXT(CUDNN_MAJOR)
 #define CUBLAS_FILE	"libcublasLt.so." TEXT(CUBLAS_VER_MAJOR)
 

@@ -1,10 +1,15 @@
-/* Sums of squares of flat buffers, and what follows from them. */
+/*
+ * Sums of squares of flat buffers, and the kernels that use them: the found_inf
+ * check and the layer ratios.
+ */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 #include "base/fail.h"
 
-/* In memory of the device that stays: sums of parts, of their pieces, and of each
- * parameter, of two buffers. */
+/*
+ * Device memory that is kept between calls: sums of intervals, sums of their
+ * chunks, and sums of the parameters of two buffers.
+ */
 struct cuda_squares_buffer { double *sum, *piece, *of[2]; };
 
 static struct cuda_squares_buffer
@@ -16,7 +21,7 @@ cuda_squares_reserve(struct cuda *c, size_t parts, size_t pieces, size_t params)
 	if (bytes > c->room_bytes) {
 		device_free(&c->device, c->room);
 		if ((c->room = device_alloc(&c->device, bytes)) == NULL)
-			die(1, "the device cannot go on");
+			die(1, "the device has failed");
 		c->room_bytes = bytes;
 	}
 	r.sum = c->room;
@@ -26,8 +31,10 @@ cuda_squares_reserve(struct cuda *c, size_t parts, size_t pieces, size_t params)
 	return r;
 }
 
-/* What is squared: the parts, on the device; from where to where they reach; and
- * the first piece of each, unless all are one. */
+/*
+ * The intervals to square, on the device; the range that they cover; and the
+ * first chunk of each, or NULL if each is one chunk.
+ */
 struct cuda_squares_pieces {
 	const struct interval *part;
 	const size_t *first;
@@ -61,7 +68,10 @@ cuda_squares_cut(struct cuda *c, const struct interval *part, size_t parts)
 	return p;
 }
 
-/* r->sum of each part of ${x}. */
+/*
+ * Compute r->sum, the sum of squares of each interval of ${x}: of its chunks,
+ * and then, if there are several, of their sums.
+ */
 static void
 cuda_squares_square(struct cuda *c, const void *x,
     const struct cuda_squares_pieces *p, const struct cuda_squares_buffer *r)
@@ -102,9 +112,9 @@ cuda_squares(struct device *d, double *sum, const void *x,
 	cuda_receive(c, sum, r.sum, parts * sizeof(*sum));
 }
 
-/* ---- of parameters ---- */
+/* ---- sums of squares of parameters ---- */
 
-/* Of each of ${x}, or of a second buffer, r->of[k]. */
+/* Compute r->of[k], the sum of squares of each parameter in buffer ${x}. */
 static void
 cuda_squares_square_params(struct cuda *c, const void *x,
     const struct addends *of, const struct cuda_squares_pieces *p,

@@ -1,7 +1,10 @@
 /*
- * Pinned memory between the caller's and the device's: copies out of it need
- * no wait.  It is used in slots, turn by turn; before one is written again,
- * the copy that read it must be done.
+ * Staging buffers: pinned memory through which pageable host memory is copied,
+ * so that sending it needs no wait.  The slots are used in turn.  Before a slot
+ * is written again, the copy that read it must be done.
+ *
+ * Also a table of the memory from cuda_pin, which copies to the host use
+ * directly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +13,17 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-/* Sixteen times a megabyte: a batch of 8 clips of 8 frames of 224 pixels is
- * 9.6 MB, so that it and what goes with it are sent without a wait. */
+/*
+ * 16 slots of 1 MiB.  A batch of 8 clips of 8 frames at 224 pixels is 9.6 MB,
+ * so it and the data sent with it need no wait.
+ */
 enum { SLOTS = 16, SLOT = 1 << 20 };
 
 struct staging {
 	pthread_mutex_t lock;
 	char *at;			/* [SLOTS][SLOT] */
 	struct gpu_event *sent[SLOTS];
-	int used[SLOTS];		/* a copy out of it was recorded */
+	int used[SLOTS];		/* sent records a copy from it */
 	int next;
 };
 
@@ -131,7 +136,7 @@ cuda_staging_pins_have(struct pins *s, const char *at, size_t bytes)
 
 /* ---- copies ---- */
 
-/* A slot that nothing reads any more. */
+/* Return the next slot, after the copy that read it. */
 static int
 cuda_staging_take(struct cuda *c, struct staging *s)
 {
@@ -139,7 +144,7 @@ cuda_staging_take(struct cuda *c, struct staging *s)
 
 	s->next = (i + 1) % SLOTS;
 	if (s->used[i] && c->driver->call->wait_event(c->driver, s->sent[i]) != 0)
-		cuda_wait(c);		/* ends the program */
+		cuda_wait(c);		/* report the error and exit */
 	s->used[i] = 0;
 	return i;
 }
@@ -151,8 +156,8 @@ cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 	struct driver *d = c->driver;
 
 	if (c->kept != NULL)
-		die(1, "cuda: what the host has at one time is to be sent again "
-		    "and again");
+		die(1, "cuda: host memory is sent during a graph capture: the "
+		    "graph would copy later contents");
 	pthread_mutex_lock(&s->lock);
 	for (size_t at = 0; at < bytes; at += SLOT) {
 		size_t now = bytes - at < SLOT ? bytes - at : SLOT;
@@ -183,7 +188,10 @@ cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes)
 	for (size_t at = 0; at < bytes; at += ALL) {
 		size_t now = bytes - at < ALL ? bytes - at : ALL;
 
-		/* In the stream's order, so after what is still being sent. */
+		/*
+		 * The stream orders this after pending sends from the same
+		 * slots.
+		 */
 		d->call->copy(d, c->stream, s->at, (const char *)from + at, now);
 		cuda_wait(c);
 		memcpy((char *)host + at, s->at, now);

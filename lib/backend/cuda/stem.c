@@ -1,31 +1,35 @@
 /*
- * Stems: convolutions of pixels with a stride of 2 in rows and columns, done as
- * others of stride 1 over patches of 2x2 pixels, whose channels lie beside one
- * another ("space to depth").  With k of ceil(K / 2) patches,
+ * Stems: convolutions of pixels with a stride of 2 in rows and columns.  They
+ * run as convolutions of stride 1 over patches of 2x2 pixels, whose channels
+ * are concatenated ("space to depth").  With ceil(K / 2) patches a,
  *
- *	y[i] = sum of w[2 a + r] x[2 (i + a) + r - p], a < k, r < 2
+ *	y[i] = sum of w[2 a + r] x[2 (i + a) + r - p], r < 2
  *
- * along rows, and columns alike, where taps beyond K are 0.  Padding is a part of
- * the patches: more of it is wanted before than behind, and a convolution has the
- * same at both ends.
+ * along rows, and likewise along columns, where taps beyond K are 0.  The
+ * padding is part of the patches: it is larger before the image than behind,
+ * and a convolution of cuDNN has the same padding at both ends.
  *
- * Tensor cores take channels by eight, and a pixel has three.  Of a 7x7 of 512 frames
- * of 224 cuDNN 9.19 advises for an H200 to make the gradient of the weights by
- * engine 0 in bf16, which does any convolution without tensor cores, and it has no
- * pattern with sums; of 4x4 patches it advises engines 62 and 49, and has the
- * pattern.  Each output is a sum of 256 products in the place of 147, or of 392 with
- * channels padded to eight.  Nobody has timed either.
+ * Tensor cores take channels in groups of eight, and a pixel has three.  For a
+ * 7x7 stem of 512 frames of 224 pixels on an H200, the heuristics of cuDNN 9.19
+ * suggest engine 0 for the weight gradient in bf16, which runs any convolution
+ * without tensor cores, and they have no fused pattern with sums.  For 4x4
+ * patches they suggest engines 62 and 49, and have the pattern.  Each output is
+ * a sum of 256 products, instead of 147, or of 392 with channels padded to
+ * eight.  Neither has been timed.
  *
- * A frame of 224 is 0.42 MB of patches, and 0.30 of pixels, which need not stay for
- * the backward pass, since that reads the former.
+ * The patches of a frame of 224 pixels take 0.42 MB, its pixels 0.30 MB.  The
+ * pixels need not stay for the backward pass, which reads the patches.
  *
- * In fp32 there are no tensor cores, and stems are done plainly.
+ * In fp32 no tensor cores are used, and stems run as plain convolutions.
  */
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
 #include "base/number.h"
 
-/* Channels of a pixel at most; those of patches are a multiple of eight. */
+/*
+ * PIXEL: channels of a pixel at most.  Channels of a patch are a multiple of
+ * EIGHT.
+ */
 enum { PIXEL = 4, EIGHT = 8 };
 
 int
@@ -38,7 +42,10 @@ stem_is(const struct task *t)
 	    !t->wants_dx[0];
 }
 
-/* Patches that a window has, of rows or of columns; and those of an image. */
+/*
+ * Return the patches of a window along rows or columns; return those of an
+ * image.
+ */
 static int
 cuda_stem_window(const struct task *t, int axis)
 {
@@ -52,7 +59,7 @@ cuda_stem_extent(const struct task *t, int axis)
 	    1;
 }
 
-/* Channels of a patch. */
+/* Return the channels of a patch. */
 static int
 cuda_stem_depth(const struct task *t)
 {

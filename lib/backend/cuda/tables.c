@@ -1,7 +1,7 @@
 /*
- * Tables of the host's that kernels read.  What is the same as before lies on the
- * device already: steps have the same few, so in the long run nothing is sent, and
- * nothing is allocated.
+ * Host tables that kernels read, for example the owned shards.  A table equal
+ * to one already on the device is not sent.  All steps use the same few tables,
+ * so in the long run nothing is sent or allocated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,20 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-enum { TABLES = 16 };			/* a step has about half of them */
+enum { TABLES = 16 };			/* a step uses about half of them */
 
 struct cuda_table {
-	void *host;			/* what was sent; NULL: nothing yet */
-	void *at;			/* on the device */
+	void *host;			/* copy of the bytes sent; NULL:
+					 * unused */
+	void *at;			/* device memory */
 	size_t bytes, room;
-	unsigned long used;		/* when, by turns */
+	unsigned long used;		/* turn of the last use */
 };
 
 struct tables {
 	struct cuda_table table[TABLES];
 	unsigned long turn;
-	void *draft;			/* one that is being written */
+	void *draft;			/* the buffer of cuda_draft */
 	size_t room;
 };
 
@@ -59,7 +60,10 @@ cuda_draft(struct cuda *c, size_t bytes)
 	return t->draft;
 }
 
-/* In the place of ${t}, whose readers are before it on the stream. */
+/*
+ * Replace table ${t}.  Its readers are earlier on the same stream, and
+ * device_free waits for them.
+ */
 static void
 cuda_tables_send(struct cuda *c, struct cuda_table *t, const void *host,
     size_t bytes)
@@ -67,7 +71,7 @@ cuda_tables_send(struct cuda *c, struct cuda_table *t, const void *host,
 	if (bytes > t->room) {
 		device_free(&c->device, t->at);
 		if ((t->at = device_alloc(&c->device, bytes)) == NULL)
-			die(1, "the device cannot go on");
+			die(1, "the device has failed");
 		t->host = xrealloc(t->host, bytes, 1);
 		t->room = bytes;
 	}

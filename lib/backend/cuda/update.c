@@ -1,14 +1,17 @@
-/* Steps of optimisers: one launch for all portions of parameters. */
+/*
+ * Optimizer steps: one launch for all owned shards of parameters, instead of
+ * one for each parameter.
+ */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
-/* Elements of a block. */
+/* Elements per block. */
 enum { BLOCK = THREADS * FLAT };
 
 /*
- * What a launch is about: blocks, and what of its buffers it may touch: from the
- * first to the last element of any portion, of those that are whole and of those
- * that are held.
+ * The blocks of a launch, and the ranges of its buffers that it may touch: from
+ * the first to the last element of any shard, in buffers of all parameters
+ * (whole) and in buffers of owned elements only (held).
  */
 struct cuda_update_range {
 	struct over over;
@@ -18,6 +21,7 @@ struct cuda_update_range {
 	size_t bytes;
 };
 
+/* Extend ${*s} to contain ${n} elements at ${at}. */
 static void
 cuda_update_widen(struct interval *s, size_t at, size_t n)
 {
@@ -31,8 +35,10 @@ cuda_update_widen(struct interval *s, size_t at, size_t n)
 	s->n = end - s->at;
 }
 
-/* The portions, as seen from where buffers are first touched, and behind them the
- * first block of each. */
+/*
+ * Send the shards, with offsets from the beginning of the touched ranges, and
+ * behind them the first block of each.
+ */
 static void
 cuda_update_send_portions(struct cuda *c, struct cuda_update_range *a,
     const struct portion *p, size_t portions)
@@ -76,7 +82,7 @@ cuda_update_range(struct cuda *c, size_t n, const struct portion *p,
 	return a;
 }
 
-/* What all of them read. */
+/* Declare what all update kernels read. */
 static void
 cuda_update_reads(struct launch *k, const struct cuda_update_range *a)
 {
@@ -84,7 +90,10 @@ cuda_update_reads(struct launch *k, const struct cuda_update_range *a)
 	cuda_reads(k, a->table, a->bytes);
 }
 
-/* What a kernel reads, or changes, of a flat buffer; where that begins. */
+/*
+ * Declare that a kernel reads range ${s} of a flat buffer, and writes it if
+ * ${changes}.  Return the address of the range, or NULL if ${flat} is NULL.
+ */
 static void *
 cuda_update_operand(struct launch *k, const void *flat,
     const struct interval *s, int changes)
@@ -98,7 +107,10 @@ cuda_update_operand(struct launch *k, const void *flat,
 	return from;
 }
 
-/* Parameters that have a ratio: the largest number of one. */
+/*
+ * Return the ratios that the update may read: one more than the largest
+ * parameter number.
+ */
 static size_t
 cuda_update_ratios_of(const struct update *u)
 {

@@ -1,4 +1,4 @@
-/* Fused or plain (worth.h). */
+/* The cost model of fused patterns (worth.h). */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/worth.h"
 
@@ -17,7 +17,10 @@ conv_bytes(const struct conv_shape *s, int which)
 	return n;
 }
 
-/* Another pass or pattern of the same shape; 0 if there is none. */
+/*
+ * Return the seconds of another pass or pattern of the same shape, or 0 if
+ * there is no algorithm.
+ */
 static double
 worth_time_of(const struct conv_shape *s, const struct stopwatch *w,
     enum conv_pass pass, enum conv_pattern pattern)
@@ -29,7 +32,9 @@ worth_time_of(const struct conv_shape *s, const struct stopwatch *w,
 	return w->conv(w->at, &as);
 }
 
-/* A plain convolution, then the sums; 0: it is not known. */
+/*
+ * Return the seconds of a plain convolution and then the sums, or 0 if unknown.
+ */
 static double
 worth_unfused_sums(const struct conv_shape *s, const struct stopwatch *w)
 {
@@ -39,7 +44,7 @@ worth_unfused_sums(const struct conv_shape *s, const struct stopwatch *w)
 	return sums > 0 ? conv + sums : 0;
 }
 
-/* What takes ${fused} is kept where nothing is known to be faster. */
+/* Return 1 unless the unfused operations are known to be faster. */
 static int
 worth_fusing(double fused, double plain)
 {
@@ -56,8 +61,8 @@ worth_norms(const struct conv_shape *s, const struct stopwatch *w,
 	double sums, apart, plain_data, plain_weights, apply, sums_back;
 
 	if (forward <= 0 || data <= 0 || weights <= 0)
-		return 1;		/* who needs one that is not there does
-					 * without all three */
+		return 1;		/* without one of the three patterns,
+					 * the caller uses none */
 	sums = worth_time_of(s, w, CONV_FORWARD, CONV_SUMS);
 	apart = worth_unfused_sums(s, w);
 	plain_data = worth_time_of(s, w, CONV_DATA, CONV_PLAIN);

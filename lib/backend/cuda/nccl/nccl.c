@@ -90,7 +90,7 @@ nccl_new_id(void *id)
 	ncclUniqueId new;
 
 	if (nccl_loaded(NULL) != 0 || nccl_check(nccl.ncclGetUniqueId(&new), NULL,
-	    "a new id") != 0)
+	    "creating an id") != 0)
 		return -1;
 	memcpy(id, &new, sizeof(new));
 	return 0;
@@ -108,7 +108,7 @@ nccl_open_link(const void *id, int rank, int ranks)
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
 	return nccl_check(nccl.ncclCommInitRankConfig(&link, ranks, given, rank,
-	    &config), NULL, "ranks to meet") == 0 ? link : NULL;
+	    &config), NULL, "connecting the ranks") == 0 ? link : NULL;
 }
 
 static void *
@@ -120,14 +120,14 @@ nccl_split(void *link, int colour, int key)
 	config.blocking = 0;
 	return nccl_check(nccl.ncclCommSplit(link, colour, key, &part, &config),
 	    link,
-	    "a row or a column") == 0 ? part : NULL;
+	    "splitting a communicator") == 0 ? part : NULL;
 }
 
 static int
 nccl_sum(void *link, void *x, size_t count, int type, void *stream)
 {
 	return nccl_check(nccl.ncclAllReduce(x, x, count, nccl_type_of(type),
-	    ncclSum, link, stream), link, "a sum");
+	    ncclSum, link, stream), link, "an all-reduce");
 }
 
 static int
@@ -136,7 +136,7 @@ nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 	return nccl_check(nccl.ncclReduceScatter(x,
 	    (char *)x + (size_t)rank * each * nccl_size_of(type), each,
 	    nccl_type_of(type), ncclSum, link, stream), link,
-	    "a sum along rows");
+	    "a reduce-scatter along rows");
 }
 
 static int
@@ -145,7 +145,7 @@ nccl_gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 	return nccl_check(nccl.ncclAllGather((char *)x + (size_t)rank * each *
 	    nccl_size_of(type), x, each, nccl_type_of(type), link, stream),
 	    link,
-	    "a row to all of it");
+	    "an all-gather along rows");
 }
 
 static int
@@ -154,11 +154,11 @@ nccl_ready(void *link)
 	ncclResult_t state;
 
 	if (nccl_check(nccl.ncclCommGetAsyncError(link, &state), link,
-	    "its state") != 0)
+	    "querying a communicator") != 0)
 		return -1;
 	if (state == ncclInProgress)
 		return 0;
-	return nccl_check(state, link, "between ranks") != 0 ? -1 : 1;
+	return nccl_check(state, link, "a collective") != 0 ? -1 : 1;
 }
 
 static int
@@ -182,7 +182,7 @@ static int
 nccl_finish(void *link)
 {
 	return nccl_check(nccl.ncclCommFinalize(link), link,
-	    "finishing a link");
+	    "finalizing a communicator");
 }
 
 static void
