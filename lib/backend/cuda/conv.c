@@ -1,16 +1,15 @@
 /*
- * Convolutions, by the driver's plans.  A kernel of one frame is a convolution
- * of n t images; one of a single place in each frame, (t, 1, 1), is one of
- * images too, whose rows are the frames and whose columns all places of a frame,
- * which have better plans than volumes.  One of pixels is done as another one, of
- * patches of them (stem.c).
+ * Convolutions by plans of the driver.  A kernel of one frame is a convolution
+ * of n t images.  A kernel (t, 1, 1) is a convolution of images whose rows are
+ * frames and whose columns are the pixels of a frame; cuDNN has better plans
+ * for images than for volumes.  A stem is a convolution of patches (stem.c).
  *
- * Where there are patterns (driver.h), a convolution does the work of the norm
- * before it, whose output is never in memory then, and leaves the sums that the
- * norm behind it begins with.
+ * With fused patterns (driver.h), a convolution computes the norm before it,
+ * whose output is then never in memory, and the sums that the norm behind it
+ * begins with.
  *
- * The weights are packed for as long as they are the same (packing.c).  Their
- * gradient comes in that order and type too.
+ * Weights stay packed while they are unchanged (packing.c).  Their gradient is
+ * in the same layout and type.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +27,13 @@ enum { ALIGN = 256, PASSES = 3 };
 struct cuda_conv {
 	struct packing packing;		/* first */
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
-	size_t workspace;		/* of the pass that needs most */
-	int sums;			/* its forward pass leaves them */
-	struct norm *norm;		/* what it does before, its own; NULL:
-					 * nothing */
+	size_t workspace;		/* largest of the passes */
+	int sums;			/* 1: the forward pass computes sums of
+					 * y */
+	struct norm *norm;		/* the fused norm, owned; or NULL */
 };
 
-/* Numbers of the weights as they are kept, and their bytes. */
+/* Return the number of packed weights. */
 static size_t
 cuda_conv_weights(const struct task *t)
 {
@@ -42,6 +41,7 @@ cuda_conv_weights(const struct task *t)
 	    (size_t)(t->in[0].c / t->op->groups) * conv_taps(t->op);
 }
 
+/* Return the bytes of packed weights, aligned. */
 static size_t
 cuda_conv_weights_bytes(const struct task *t)
 {
@@ -62,6 +62,7 @@ cuda_conv_set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
 	s->pad[i] = pad;
 }
 
+/* Return the shape of a pass: of images or volumes, by the rules above. */
 static struct conv_shape
 cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
     enum conv_pattern pattern)
@@ -111,7 +112,7 @@ cuda_conv_release(struct task *t)
 	t->priv = NULL;
 }
 
-/* The plan of a pass; 0 if there is none. */
+/* Make the plan of a pass.  Return 0 if there is none. */
 static int
 cuda_conv_make_plan(struct task *t, enum conv_pass pass,
     enum conv_pattern pattern)
@@ -152,7 +153,8 @@ cuda_conv_prepare(struct task *t)
 	if (t->impl == &cuda_depth)
 		return 0;
 	if (stem_is(t))
-		t->reads = 0;
+		t->reads = 0;	/* backward reads the saved patches, not x */
+	/* cuda_fuse has made the plans of fused patterns already. */
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
 		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
@@ -162,8 +164,11 @@ cuda_conv_prepare(struct task *t)
 	return 0;
 }
 
-/* A bias would come between the convolution and what is behind it; and kernels
- * take channels by eight. */
+/*
+ * Return 1 if fused patterns may be used.  cuDNN has engines for them in fp16
+ * and for channels in groups of eight.  A bias would come between the
+ * convolution and the operators behind it.
+ */
 static int
 cuda_conv_may_have_patterns(const struct task *t)
 {
@@ -186,7 +191,7 @@ conv_takes_norm(struct task *t, struct norm *n)
 	    cuda_conv_make_plan(t, CONV_DATA, CONV_NORM_BACK) &&
 	    (!t->wants_dw || cuda_conv_make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
 		return 1;
-	c->norm = NULL;			/* the caller's again */
+	c->norm = NULL;			/* still owned by the caller */
 	cuda_conv_release(t);
 	return 0;
 }
@@ -227,12 +232,16 @@ cuda_conv_describe(const struct task *t, char *text, size_t size)
 /*
  * ---- memory ----
  *
- * Kept: packed weights, and their gradient.  Saved: the sums of y, what its norm
- * saves or a stem's patches.  Scratch: the workspace, the gradient behind the norm's
- * relu, its sums and their rest, the norm's own; or the sums of a bias.
+ * Kept: packed weights, and their gradient.  Saved: the sums of y, then what
+ * the norm saves or the patches of a stem.  Scratch: the workspace, the
+ * gradient behind the relu of the norm, its sums and ignored outputs, the
+ * scratch memory of the norm; or the partial sums of a bias.
  */
 
-/* Weights, and a gradient of them that returns later (packing.c). */
+/*
+ * Return the bytes of packed weights and of their gradient.  The gradient is
+ * converted later (packing.c), so it cannot be in scratch memory.
+ */
 static size_t
 cuda_conv_kept(const struct task *t)
 {
@@ -266,14 +275,17 @@ cuda_conv_saved(const struct task *t)
 	    cuda_norm_saved(c->norm) : stem_is(t) ? stem_bytes(t) : 0);
 }
 
-/* A stem has no norm. */
+/*
+ * Return the address of the patches.  A stem has no fused norm, so they take
+ * its place.
+ */
 static void *
 cuda_conv_patches_of(const struct task *t)
 {
 	return (char *)t->saved + cuda_conv_norm_saved_at(t);
 }
 
-/* What is convolved. */
+/* Return the input of the convolution: patches or x. */
 static const void *
 cuda_conv_x_of(const struct task *t)
 {
@@ -335,7 +347,7 @@ cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
 	    w, (void *)y, t->scratch, beside);
 }
 
-/* Behind a norm: of what that is given. */
+/* Forward with a fused norm: read the input of the norm. */
 static void
 cuda_conv_forward_normed(struct task *t, const struct norm *n)
 {

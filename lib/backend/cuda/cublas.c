@@ -1,7 +1,7 @@
 /*
- * Products of matrices by cuBLASLt.  Its matrices are column-major, so a
- * row-major one is its transpose there, and c' = op(b)' op(a)' is what it is
- * asked for.  Sums are in fp32, in an order that the algorithm fixes.
+ * GEMMs by cuBLASLt.  Its matrices are column-major, so a row-major matrix is
+ * its transpose there, and c = op(a) op(b) becomes c' = op(b)' op(a)'.  Sums
+ * are fp32, in an order that the algorithm fixes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ cublas_data_type(enum gpu_type type)
 	return of[type];
 }
 
-/* Row-major ${rows} by ${columns}, as cuBLASLt sees it. */
+/* Describe a row-major matrix of ${rows} by ${columns} to cuBLASLt. */
 static cublasStatus_t
 cublas_layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
     int rows, int columns, size_t ld, int batch, size_t stride)
@@ -72,6 +72,7 @@ cublas_layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
 	return s;
 }
 
+/* Describe the GEMM of ${p}, with a and b exchanged. */
 static cublasStatus_t
 cublas_describe(struct runtime *r, struct product_plan *p)
 {
@@ -103,7 +104,9 @@ cublas_describe(struct runtime *r, struct product_plan *p)
 }
 
 /*
- * Activations begin at multiples of 16 bytes.  Float matrices may lie in the
+ * Select the algorithm by cuBLASLt's heuristics, with fp32 reductions only.
+ *
+ * Activations begin at multiples of 16 bytes.  Float matrices may be in the
  * flat parameter buffer, at any multiple of 4 bytes.  A and B keep cuBLASLt's
  * default alignment of 256 bytes, because their buffers begin at multiples of
  * 4096 (net/layout.c).

@@ -1,4 +1,7 @@
-/* Convolutions by cuDNN: the driver's calls. */
+/*
+ * Convolutions by cuDNN: the functions of the driver, the cache key, and
+ * execution.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,7 @@ cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
 		snprintf(text, size, "%dx%d", v[0], v[1]);
 }
 
-/* The shape in words, one for each shape. */
+/* Write the cache key: the shape as text, distinct for each shape. */
 static void
 conv_key(const struct conv_shape *s, char key[KEY])
 {
@@ -41,7 +44,7 @@ conv_key(const struct conv_shape *s, char key[KEY])
 	    pattern[s->pattern]);
 }
 
-/* The graph of it. */
+/* Return a plan with the operation graph of ${s}, without an engine. */
 static struct conv_plan *
 cudnn_conv_open_plan(struct ways *w, const struct conv_shape *s)
 {
@@ -198,7 +201,10 @@ cudnn_close(struct runtime *r)
 
 /* ---- running ---- */
 
-/* What the tensors are bound to; a plan has the same addresses at each step. */
+/*
+ * Bind the tensors to memory.  A plan has the same addresses at each step, so
+ * the variant pack is made once.  Return NULL, or the reason of a failure.
+ */
 static const char *
 cudnn_conv_bind(struct conv_plan *p, void *const at[4],
     const struct conv_beside *beside)
@@ -253,7 +259,7 @@ cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
 {
 	void *const at[] = { x, w, y, workspace };
 
-	/* The plan is ours; what it is bound to is no part of what it does. */
+	/* Only the cached variant pack of the plan changes. */
 	const char *why = plan_run((struct conv_plan *)p, runtime_stream(s),
 	    at, beside);
 

@@ -1,4 +1,4 @@
-/* Graphs of cuDNN, put together from descriptors. */
+/* Operation graphs of cuDNN, built from descriptors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,7 @@ maker_get(struct maker *m, cudnnBackendDescriptor_t d,
 	return most > 0 && n > most ? most : n;
 }
 
-/* ---- a convolution ---- */
+/* ---- convolutions ---- */
 
 static cudnnDataType_t
 cudnn_graph_data_type(enum gpu_type type)
@@ -118,7 +118,10 @@ cudnn_graph_data_type(enum gpu_type type)
 	return of[type];
 }
 
-/* cuDNN writes [n][c][extent...], and strides say that channels lie innermost. */
+/*
+ * cuDNN lists dimensions as [n][c][extent...]; the strides make channels
+ * innermost.
+ */
 cudnnBackendDescriptor_t
 graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
 {
@@ -149,7 +152,9 @@ graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
 	return d;
 }
 
-/* Sums are of floats, whatever is stored. */
+/*
+ * Describe the window of a convolution.  Sums are fp32 for all storage types.
+ */
 static cudnnBackendDescriptor_t
 cudnn_graph_window(struct maker *m, const struct conv_shape *s)
 {
@@ -180,7 +185,7 @@ cudnn_graph_window(struct maker *m, const struct conv_shape *s)
 	return d;
 }
 
-/* What the three passes call the same things. */
+/* Descriptor and attribute names of the three passes. */
 static const struct {
 	cudnnBackendDescriptorType_t type;
 	cudnnBackendAttributeName_t window, x, w, y, alpha, beta;

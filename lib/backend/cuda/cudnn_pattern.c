@@ -1,21 +1,21 @@
 /*
- * Graphs of convolutions with a norm before them, or sums behind.  What engines
- * there are match these graphs alone, operation by operation and type by type:
- * scale and offset of a norm must be fp16 forward, or an engine for another device
- * is compiled, and bf16 is refused (cuDNN 9.19, found by trying).
+ * Operation graphs of convolutions with a fused norm or fused sums.  cuDNN's
+ * engines match exactly these graphs, operation by operation and type by type.
+ * For example, scale and offset of a norm must be fp16 in the forward pass;
+ * otherwise an engine for another device is compiled, and bf16 is refused
+ * (cuDNN 9.19, found by trying).
  */
 #include "backend/cuda/cudnn_graph.h"
 
 enum { OPS = 8 };
 
-/* A graph as it grows. */
+/* A graph under construction. */
 struct cudnn_pattern_build {
 	struct maker *m;
 	const struct conv_shape *s;
 	cudnnBackendDescriptor_t op[OPS];
 	int ops;
-	int64_t inner;			/* the next tensor's that is not in
-					 * memory */
+	int64_t inner;			/* id of the next virtual tensor */
 };
 
 /* ---- tensors ---- */
@@ -43,7 +43,7 @@ cudnn_pattern_w_tensor(struct cudnn_pattern_build *b)
 		b->s->out, b->s->in / b->s->groups, b->s->dims, b->s->kernel });
 }
 
-/* A number a channel. */
+/* A tensor with one value per channel. */
 static cudnnBackendDescriptor_t
 cudnn_pattern_channels(struct cudnn_pattern_build *b, int64_t uid,
     enum gpu_type type, int c)
@@ -83,8 +83,10 @@ cudnn_pattern_pointwise(struct cudnn_pattern_build *b,
 	return op;
 }
 
-/* x by a number a channel, ${with}; NULL: by itself.  What it gives, of ${type},
- * is not in memory. */
+/*
+ * Append y = mode(x, with), where ${with} has one value per channel or is NULL.
+ * Return y, a virtual tensor of ${type}.
+ */
 static cudnnBackendDescriptor_t
 cudnn_pattern_apply(struct cudnn_pattern_build *b, cudnnPointwiseMode_t mode,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t with,
@@ -103,7 +105,10 @@ cudnn_pattern_apply(struct cudnn_pattern_build *b, cudnnPointwiseMode_t mode,
 	return y;
 }
 
-/* max(x scale + offset, 0), of ${between} until it is whole. */
+/*
+ * Append max(x scale + offset, 0).  Intermediate tensors are of type
+ * ${between}, the result of the storage type.
+ */
 static cudnnBackendDescriptor_t
 cudnn_pattern_norm(struct cudnn_pattern_build *b, enum gpu_type between)
 {
@@ -160,7 +165,10 @@ cudnn_pattern_add_weights(struct cudnn_pattern_build *b)
 	    cudnn_pattern_y_tensor(b));
 }
 
-/* The gradients of the norm's scale and offset, and what follows from them. */
+/*
+ * Append the gradients of scale and offset of the norm, and three outputs that
+ * cuDNN requires here and we ignore (rest).
+ */
 static void
 cudnn_pattern_add_norm_sums(struct cudnn_pattern_build *b,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t dx,
@@ -194,7 +202,10 @@ cudnn_pattern_add_norm_sums(struct cudnn_pattern_build *b,
 	cudnn_pattern_add(b, op);
 }
 
-/* The relu was open where ((x - mean) rstd) scale + offset > 0. */
+/*
+ * Append dx of the convolution, times the slope of the relu, and the gradients
+ * of the norm.  The relu was open where ((x - mean) rstd) scale + offset > 0.
+ */
 static void
 cudnn_pattern_add_data(struct cudnn_pattern_build *b)
 {

@@ -1,12 +1,18 @@
-/* Plans for convolutions: which of cuDNN's suggestions is taken. */
+/*
+ * Convolution plans of cuDNN: filters and builds the suggestions of its
+ * heuristics.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/cuda/cudnn_plan.h"
 #include "base/fail.h"
 
-/* Of a plan, if there is one that needs no more: the least of cuDNN's first
- * suggestions need 0, those that turn the layout the size of the tensors. */
+/*
+ * Limit of the workspace if any plan keeps it.  The smallest of cuDNN's first
+ * suggestions need 0; those that convert the layout need the size of the
+ * tensors.
+ */
 #define WORKSPACE_MOST	((int64_t)256 << 20)
 enum { SUGGESTIONS = 100 };
 
@@ -25,6 +31,7 @@ cudnn_plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
 
 /* ---- engines and knobs ---- */
 
+/* Read the engine and knobs of a configuration into ${c}. */
 static void
 cudnn_plan_choice_of(struct maker *m, cudnnBackendDescriptor_t config,
     struct choice *c)
@@ -54,6 +61,7 @@ cudnn_plan_choice_of(struct maker *m, cudnnBackendDescriptor_t config,
 	c->knobs = (int)n;
 }
 
+/* Return the configuration of the engine and knobs of ${c}. */
 static cudnnBackendDescriptor_t
 cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
 {
@@ -85,10 +93,10 @@ cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
 }
 
 /*
- * What an engine says of itself.  Sums must be of floats and in one order;
- * Winograd's and Fourier's transforms lose digits; and fp32 is what it says, so
- * no tensor core, which would round to TF32.  Engines that are compiled when
- * they are asked for take seconds each, and none is needed.
+ * Return 1 if an engine may be used, by the notes that it declares.  Sums must
+ * be fp32 and in one order.  Winograd and FFT transforms lose precision.  fp32
+ * operands must not be rounded to TF32, so fp32 excludes tensor cores.  Engines
+ * that are compiled at run time take seconds each, and none is needed.
  */
 static int
 cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
@@ -129,8 +137,10 @@ cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
 
 /* ---- plans ---- */
 
-/* The plan of a configuration; -1 if cuDNN refuses it or it needs more than
- * ${most}, 0 for no bound. */
+/*
+ * Finish p->plan with a configuration.  Return -1 if cuDNN refuses it or if it
+ * needs a workspace above ${most}; 0: no limit.
+ */
 static int
 cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
     int64_t most)
@@ -167,7 +177,10 @@ plan_of_choice(struct conv_plan *p, const struct choice *c)
 	return 0;
 }
 
-/* The suggestions of one kind, into c[SUGGESTIONS]; how many. */
+/*
+ * Store the suggestions of one heuristic mode in c[SUGGESTIONS].  Return their
+ * number.
+ */
 static int
 cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
     cudnnBackendDescriptor_t *c)
@@ -192,9 +205,8 @@ cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
 }
 
 /*
- * Go through the suggestions that may be used and need no more workspace than
- * ${bound} (0: any), the best guess first, until ${most} of them are in
- * ${c}; how many.
+ * Store up to ${most} usable suggestions in ${c}, best first, whose workspace
+ * is at most ${bound}; 0: no limit.  Return their number.
  */
 static int
 cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,

@@ -1,14 +1,13 @@
 /*
- * Choose the fastest algorithm for a convolution by timing candidates on the
- * device.  Time the kernels of norms that a pattern replaces, too (worth.h).
- * Operands are not zero, because kernels may run faster on zeros.  Results are
- * discarded.
+ * Select the fastest algorithm for a convolution by timing candidates on the
+ * device.  Also time the kernels of norms that a fused pattern replaces
+ * (worth.h).  Operands are not zero, because kernels may run faster on zeros.
+ * Results are discarded.
  *
- * A round is REPEATS launches between two events.  Fills of memory before them
- * keep the device busy until all launches are queued.  The time therefore
- * excludes the 5 to 15 us that the host takes for a launch.  Operands that
- * would stay in the L2 cache have several copies, which successive launches use
- * in turn.
+ * A round is REPEATS launches between two events.  Memory fills before them
+ * keep the device busy until all launches are queued, so the time excludes the
+ * 5 to 15 us that the host takes for a launch.  Operands that would stay in the
+ * L2 cache have several copies, which successive launches use in turn.
  */
 #include <stdlib.h>
 
@@ -25,14 +24,16 @@ enum { TRIED = 12, ROUNDS = 5, REPEATS = 10, ALIGN = 256 };
 enum { FILLS = 6 };
 #define COPIED	((size_t)150 << 20)
 
-/* What is timed: a plan on x, w, y and workspace, and what a pattern has beside;
- * without a plan, a kernel of ${norm} on x, what it saved, dy or y, its scratch,
- * and its scale and offset. */
+/*
+ * The fixture of a measurement.  With a plan: x, w, y, workspace and fused
+ * operands.  Without one: a kernel of ${norm} with x, its saved memory, dy or
+ * y, its scratch memory, and its scale and offset.
+ */
 struct cudnn_tune_rig {
 	struct conv_plan *p;
 	struct task norm;
 	enum norm_part part;
-	size_t workspace;		/* this one grows */
+	size_t workspace;		/* grows to the largest so far */
 	cudaStream_t stream;
 	cudaEvent_t begun, done;
 	void *at[6];			/* operands; the last is the fills'
@@ -56,7 +57,7 @@ cudnn_tune_rig_close(struct cudnn_tune_rig *g)
 	cudaGetLastError();
 }
 
-/* Bytes of as many floats as there are channels. */
+/* Return the bytes of one float per channel, aligned. */
 static size_t
 cudnn_tune_row_bytes(const struct conv_shape *s)
 {
@@ -77,6 +78,7 @@ cudnn_tune_set_beside(struct cudnn_tune_rig *g, char *at)
 		at + 9 * row, (float *)(at + 4 * row), (float *)(at + 6 * row) };
 }
 
+/* Return the bytes of operand ${i}. */
 static size_t
 cudnn_tune_bytes_of(const struct cudnn_tune_rig *g, int i)
 {
@@ -93,7 +95,10 @@ cudnn_tune_bytes_of(const struct cudnn_tune_rig *g, int i)
 	    cudnn_tune_row_bytes(&p->s) + conv_bytes(&p->s, 0);
 }
 
-/* 0x3c bytes are small numbers in each of the types. */
+/*
+ * Allocate and fill operand ${i}.  Bytes 0x3c are small numbers in each storage
+ * type.
+ */
 static int
 cudnn_tune_fill_new(struct cudnn_tune_rig *g, int i, size_t bytes)
 {
@@ -121,7 +126,7 @@ cudnn_tune_rig_open(struct cudnn_tune_rig *g)
 	return cudnn_tune_fill_new(g, 5, FILL);
 }
 
-/* Of the plan as it is made now. */
+/* Let the workspace suffice for the present plan. */
 static int
 cudnn_tune_make_room(struct cudnn_tune_rig *g)
 {
@@ -135,7 +140,8 @@ cudnn_tune_make_room(struct cudnn_tune_rig *g)
 	g->workspace = bytes;
 	if (cudnn_tune_fill_new(g, 3, g->workspace) == 0)
 		return 0;
-	cudaGetLastError();		/* it is ours, and no plan's */
+	cudaGetLastError();		/* clear it: it is not an error of a
+					 * plan */
 	g->workspace = 0;
 	return -1;
 }

@@ -1,7 +1,7 @@
 /*
- * Convolutions of each channel by itself, by kernels of our own: for those of
- * volumes cuDNN 9 has but its engine 0, which does any convolution without tensor
- * cores, and for many of images, too.  Which is faster for images nobody has
+ * Depthwise convolutions, by our own kernels.  For volumes cuDNN 9 has only its
+ * engine 0, which runs any convolution without tensor cores, and also for many
+ * depthwise convolutions of images.  Which is faster for images has not been
  * measured.
  */
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "base/number.h"
 
 /*
- * Blocks of the weights' gradient: eight for each of 132 multiprocessors.  The
- * order of its sums hangs on it, and on ITEMS, the strips that a thread has at
- * least where there are enough.
+ * Blocks of the weight gradient: eight for each of 132 multiprocessors.  The
+ * order of its sums depends on BLOCKS and on ITEMS, the least number of strips
+ * per thread where there are enough.
  */
 enum { ALIGN = 256, BLOCKS = 1056, ITEMS = 8, ACROSS = 32 };
 
@@ -25,7 +25,10 @@ depth_is(const struct op *op, const struct dims *in)
 	return op->groups == in->c && op->out == in->c && in->c > 1;
 }
 
-/* Channels of a vector: rows of 54 begin at a multiple of two. */
+/*
+ * Return the channels of a vector.  For example, rows of 54 channels begin at a
+ * multiple of two, so their vectors have two.
+ */
 static int
 cuda_depth_width_of(const struct task *t)
 {
@@ -34,7 +37,7 @@ cuda_depth_width_of(const struct task *t)
 	return t->out.c % lanes == 0 ? lanes : t->out.c % 2 == 0 ? 2 : 1;
 }
 
-/* From ${in} to ${out}. */
+/* Return the window of ${op} for these input and output shapes. */
 static struct window
 cuda_depth_window_of(const struct op *op, const struct dims *in,
     const struct dims *out)
@@ -46,7 +49,7 @@ cuda_depth_window_of(const struct op *op, const struct dims *in,
 		{ op->p[0], op->p[1], op->p[2] } };
 }
 
-/* ---- memory: weights as kernels want them; parts of sums ---- */
+/* ---- memory: packed weights; partial sums ---- */
 
 static size_t
 cuda_depth_weights_bytes(const struct task *t)
@@ -61,7 +64,7 @@ cuda_depth_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How the weights' gradient is cut; ${*parts} of them. */
+/* Split the weight gradient into ${*parts} partial sums. */
 static struct depth_sums
 cuda_depth_sums_of(const struct task *t, unsigned *parts)
 {
@@ -109,8 +112,8 @@ cuda_depth_scratch(const struct task *t)
 /* ---- work ---- */
 
 /*
- * ${kernel} for each place of ${over}, whose rows are cut into strips of
- * ${strip}.
+ * Launch ${kernel} for each position of ${over}, whose rows are split into
+ * strips of ${strip}.
  */
 static void
 cuda_depth_run(struct task *t, int kernel, struct depth a,
@@ -149,7 +152,10 @@ cuda_depth_forward(struct task *t)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
-/* Windows that skip nothing: a convolution of dy by the weights turned around. */
+/*
+ * Input gradient.  With stride 1 it is a convolution of dy with the flipped
+ * weights, so the strip kernel of the forward pass computes it.
+ */
 static void
 cuda_depth_run_data(struct task *t)
 {

@@ -66,6 +66,10 @@ cuda_fuse(struct device *d, struct task *task, int n)
 			cuda_fuse_shift(c);
 			cuda_fuse_conv(c);
 		}
+	/*
+	 * After all fusions with convolutions, because a convolution that
+	 * computes a norm leaves the sums of its output without a further plan.
+	 */
 	for (int i = 0; i < n; i++)
 		if (task[i].op->kind == OP_BN)
 			cuda_fuse_sums(task[i].priv);

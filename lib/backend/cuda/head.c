@@ -1,10 +1,10 @@
-/* What stands at the end of a network: dropout, softmax, losses. */
+/* The head of a network: dropout, softmax, losses. */
 #include <assert.h>
 
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
-/* ---- dropout: the numbers of the clips come with the microbatch ---- */
+/* ---- dropout: the microbatch has the global clip numbers ---- */
 
 static void
 cuda_run_dropout(struct task *t, const void *from, void *to, int accumulate)
@@ -48,7 +48,7 @@ const struct op_impl cuda_dropout = { .forward = cuda_dropout_forward,
 
 /* ---- softmax ---- */
 
-/* Axes next to one another that are alike, from the last to the first. */
+/* Merged adjacent axes, from the last to the first. */
 struct cuda_head_axes { int n; size_t size[3], stride[3]; };
 
 static void
@@ -59,7 +59,7 @@ cuda_head_axes_put(struct cuda_head_axes *a, size_t size, size_t stride)
 	a->stride[a->n++] = stride;
 }
 
-/* Those that are summed over, and those that are not. */
+/* Merge adjacent axes of the output that are all reduced, or all kept. */
 static void
 cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
     struct cuda_head_axes *kept)
@@ -86,6 +86,9 @@ cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
 	}
 }
 
+/*
+ * The kernel supports two merged axes over which it reduces, and three others.
+ */
 static struct softmax
 cuda_softmax_of(const struct task *t)
 {
@@ -112,8 +115,12 @@ cuda_softmax_of(const struct task *t)
 	a.members = (unsigned)members;
 	a.member_size = (unsigned)over.size[0];
 	a.near = over.stride[0] == 1;
-	/* Up to a block for a group, of at least four numbers each; apart, 32
-	 * groups lie side by side. */
+	/*
+	 * Use more threads per group while each has at least four members.
+	 * Adjacent threads of a group may fill a block.  If the members are not
+	 * contiguous, 32 groups share a block, so that adjacent threads read
+	 * adjacent memory.
+	 */
 	for (a.lanes = 1; a.lanes < (a.near ? THREADS : THREADS / 32) &&
 	    (size_t)a.lanes * 8 <= members; a.lanes *= 2)
 		;
@@ -162,7 +169,7 @@ const struct op_impl cuda_softmax = { .forward = cuda_softmax_forward,
 
 /* ---- loss ---- */
 
-/* The value and the rank of each clip. */
+/* Scratch memory: the loss and the rank of each clip. */
 static size_t
 cuda_loss_scratch(const struct task *t)
 {
@@ -188,7 +195,7 @@ cuda_loss_of(const struct task *t)
 		.accumulate = t->accumulate[0] };
 }
 
-/* What both passes read. */
+/* Declare what both passes read. */
 static void
 cuda_loss_reads(const struct task *t, struct launch *k, const struct loss *a)
 {

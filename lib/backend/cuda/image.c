@@ -1,13 +1,14 @@
-/* Operators of images: frames that move, and windows. */
+/* Operators on images: temporal shift, selection of frames, and pools. */
 #include <assert.h>
 
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
 /*
- * A walk over images of ${size} numbers, by whole vectors if ${unit} numbers,
- * which are not to be parted, and the image are a multiple of one; each thread
- * takes ${flat} of them.
+ * Plan the iteration over images of ${size} elements, ${flat} vectors per
+ * thread.  Vectors are whole if the image and ${unit} are multiples of a
+ * vector; ${unit} is the number of adjacent elements that must be treated
+ * alike.  Otherwise a vector is one element.
  */
 static struct image
 cuda_image_of(const struct cuda *c, size_t size, size_t unit, unsigned flat)
@@ -49,7 +50,7 @@ cuda_run_shift(struct task *t, const void *from, void *to, int sign,
 		.sign = sign, .accumulate = accumulate };
 	struct launch k;
 
-	/* Channels that stay must not share a vector with others, either. */
+	/* Channels that do not move must not share a vector with others. */
 	if (t->out.c % (int)cuda_lanes(c->type) != 0)
 		a.image = cuda_image_of(c, cuda_image_size(&t->out), 1, FLAT);
 	k = CUDA_KERNEL(c, GPU_SHIFT,
@@ -127,7 +128,7 @@ cuda_image_window_of(const struct task *t)
 		{ op->p[0], op->p[1], op->p[2] } };
 }
 
-/* Does the number of a tap not fit a byte? */
+/* Return 1 if a tap number does not fit in a byte. */
 static int
 cuda_image_is_large(const struct op *op)
 {
@@ -199,7 +200,7 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 	cuda_launch(c, &k);
 }
 
-/* ---- the mean over windows, or over whole axes ---- */
+/* ---- average pooling, over windows or whole axes ---- */
 
 static size_t
 cuda_avgpool_scratch(const struct task *t)

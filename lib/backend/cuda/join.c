@@ -1,8 +1,11 @@
-/* Operators of several inputs: products, and channels beside one another. */
+/*
+ * Operators of several inputs: elementwise products, and concatenation of
+ * channels.
+ */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
-/* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
+/* ---- mul: y = a b, where axes of b of extent 1 are broadcast ---- */
 
 static struct matrix
 cuda_mul_matrix(const struct task *t)
@@ -29,7 +32,7 @@ cuda_mul_forward(struct task *t)
 	spread_run(cuda_of(t), &m, t->x[0], t->x[1], 1, t->y, 0);
 }
 
-/* da = dy b;  db = the sum of dy a over the axes it stands for. */
+/* da = dy b; db = sum of dy a over the broadcast axes */
 static void
 cuda_mul_backward(struct task *t)
 {

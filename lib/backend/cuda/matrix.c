@@ -1,4 +1,4 @@
-/* Products of matrices, by the driver's plans: linear layers and attention. */
+/* GEMMs by plans of the driver: linear layers and attention. */
 #include <stdlib.h>
 
 #include "backend/cuda/kernels.h"
@@ -7,11 +7,12 @@
 #include "base/number.h"
 
 enum { ALIGN = 256, PLANS = 3 };
-enum { FORWARD, BACK_A, BACK_B };	/* of bmm; of linear: dx and dw */
+enum { FORWARD, BACK_A, BACK_B };	/* BACK_A: dA of bmm, dx of linear;
+					 * BACK_B: dB, dw */
 
 struct cuda_matrix_products {
 	struct product_plan *plan[PLANS];	/* NULL: not run */
-	size_t workspace;		/* of the one that needs most */
+	size_t workspace;		/* largest of the plans */
 };
 
 static void
@@ -27,7 +28,10 @@ cuda_matrix_release(struct task *t)
 	t->priv = NULL;
 }
 
-/* Plans for those of ${s} that are wanted. */
+/*
+ * Make the plans of the shapes ${s} that are ${wanted}.  Return 0, or -1 after
+ * a message.
+ */
 static int
 cuda_matrix_plan(struct task *t, const struct product_shape *s,
     const int *wanted)
@@ -65,8 +69,8 @@ cuda_matrix_run(struct task *t, int which, const void *a, const void *b,
 /*
  * ---- linear: y[row][o] = b[o] + sum over i of w[o][i] x[row][i] ----
  *
- * The weights are kept in the type of the activations, as those of convolutions;
- * their gradient is made of floats.
+ * Weights are kept in the storage type, like those of convolutions.  Their
+ * gradient is computed in float.
  */
 
 static size_t
@@ -151,10 +155,11 @@ const struct op_impl cuda_linear = { .reads = READS_X_DW,
 	.forward = cuda_linear_forward, .backward = cuda_linear_backward };
 
 /*
- * ---- bmm: for each clip y = A B, where A is the first input, a matrix of a row
- * for each place, or its transpose, and B the second one likewise ----
+ * ---- bmm: y = A B for each clip ----
  *
- * dA = dy B' and dB = A' dy, or the transposes of these.
+ * A is the first input, a matrix with one row per position, or its transpose; B
+ * is the second input, likewise.  dA = dy B' and dB = A' dy, or the transposes
+ * of these.
  */
 
 static int

@@ -1,4 +1,7 @@
-/* Batch normalisation over a microbatch, and what is fused with it (norm.h). */
+/*
+ * Batch normalization over a microbatch, and the operators fused with it
+ * (norm.h): the launches of the kernels in norm_body.h.
+ */
 #include <assert.h>
 #include <math.h>
 
@@ -9,13 +12,14 @@
 #include "backend/peers.h"
 #include "base/number.h"
 
-/* A pass: the operators, and what lies where in the memory of the task. */
+/* A pass: the operators of the chain, and the layout of the task's memory. */
 struct cuda_norm_pass {
 	struct cuda *c;
 	struct norm n;
 	const struct task *bn;
 	struct matrix m;
-	size_t channels, bytes, row;	/* bytes of x, and of a float a channel */
+	size_t channels, bytes, row;	/* bytes of x; bytes of a float per
+					 * channel */
 	struct rows sums, copy;
 	float *mean, *rstd;		/* saved */
 	uint8_t *mask;
@@ -23,16 +27,19 @@ struct cuda_norm_pass {
 	double *part, *told;		/* scratch */
 	size_t parts;			/* bytes */
 	float *k;
-	char *factors;			/* saved, for a convolution: [2][channels]
-					 * as they are stored */
-	const void *dy, *dy_moved;	/* backward; NULL: none */
+	char *factors;			/* saved, for a fused convolution:
+					 * [2][channels] in the storage type */
+	const void *dy, *dy_moved;	/* backward; one of them may be NULL */
 	struct moved moved;
-	int shut;			/* SHUT_*: how it is known where the
-					 * relu was */
+	int shut;			/* SHUT_*: how the backward pass knows
+					 * where the relu was 0 */
 	int whole;			/* use the kernels for whole vectors */
 };
 
-/* Frame t is moved to where the shift looks for it. */
+/*
+ * Return the shift as seen from the source: the frame that a row moves to.
+ * op_shift() is seen from the destination.
+ */
 static struct moved
 cuda_norm_moved_of(const struct task *shift)
 {
@@ -46,6 +53,11 @@ cuda_norm_moved_of(const struct task *shift)
 		divisor_of((unsigned)d->t) };
 }
 
+/*
+ * Lay out saved memory as mean, rstd, then mask or factors, and scratch memory
+ * as partial sums, packed statistics, then k.  ${saved} and ${scratch} may be
+ * NULL if only sizes are wanted.
+ */
 static struct cuda_norm_pass
 cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 {
@@ -112,6 +124,7 @@ cuda_norm_kernel(const struct cuda_norm_pass *p,
 	return p->whole ? k->whole[p->dy_moved != NULL][p->shut] : k->any;
 }
 
+/* Return the pass of task ${t}: its chain, or the bn alone. */
 static struct cuda_norm_pass
 cuda_norm_pass_open(const struct task *t)
 {
@@ -122,7 +135,7 @@ cuda_norm_pass_open(const struct task *t)
 	    t->scratch);
 }
 
-/* Bytes of the factors for a convolution. */
+/* Return the bytes of the factors for a fused convolution. */
 static size_t
 cuda_norm_factors_bytes(const struct cuda_norm_pass *p)
 {
@@ -179,7 +192,10 @@ cuda_norm_run_sums(const struct cuda_norm_pass *p)
 	cuda_launch(p->c, &k);
 }
 
-/* Of the sums here; ${hears}: of what all peers told. */
+/*
+ * Return the arguments that finish the sums of this rank, or, if ${hears}, the
+ * summed statistics of all ranks.
+ */
 static struct norm_finish
 cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 {
@@ -201,7 +217,7 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 	return a;
 }
 
-/* Name what a kernel touches that does that. */
+/* Declare the memory that a kernel touches with these arguments. */
 static void
 cuda_norm_finish_access(const struct cuda_norm_pass *p,
     const struct norm_finish *a, struct launch *k)
@@ -261,7 +277,10 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 	cuda_launch(p->c, &k);
 }
 
-/* The kernel that applies the norm also finishes the statistics. */
+/*
+ * Return 1 if the kernel that applies the norm also finishes the statistics
+ * (norm_body.h).
+ */
 static int
 cuda_norm_apply_finishes(const struct cuda_norm_pass *p)
 {
@@ -269,10 +288,14 @@ cuda_norm_apply_finishes(const struct cuda_norm_pass *p)
 	    p->bn->peers == NULL;
 }
 
+/*
+ * Compute mean and rstd.  With sync BN, pack the sums, sum them over the ranks,
+ * and unpack.
+ */
 static void
 cuda_norm_run_apply(const struct cuda_norm_pass *p)
 {
-	/* By whether it finishes, and whether it adds. */
+	/* By fused finish, and by residual. */
 	static const enum gpu_kernel whole[2][2] = {
 		{ GPU_NORM_APPLY_WHOLE, GPU_NORM_APPLY_ADD },
 		{ GPU_NORM_APPLY_FINISH, GPU_NORM_APPLY_ADD_FINISH } };
@@ -373,7 +396,10 @@ cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
 		.sums = sums };
 }
 
-/* Name what a kernel touches that does that, but for told and k. */
+/*
+ * Declare the memory that a kernel touches with these arguments, except told
+ * and k.
+ */
 static void
 cuda_norm_finish_back_access(const struct cuda_norm_pass *p,
     const struct norm_finish_back *a, struct launch *k)
@@ -409,7 +435,10 @@ cuda_norm_run_finish_back(const struct cuda_norm_pass *p, int hears,
 	cuda_launch(p->c, &k);
 }
 
-/* ${sums}: the kernel finishes of these; NULL: cuda_norm_run_gradients has. */
+/*
+ * Store dx and dres.  If ${sums} is not NULL, the kernel first computes its
+ * factors from these sums; otherwise cuda_norm_run_gradients has done so.
+ */
 static void
 cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 {
@@ -451,7 +480,10 @@ cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 	cuda_launch(p->c, &k);
 }
 
-/* From the sums of parts, or from those that a convolution made. */
+/*
+ * Compute the gradients of scale and offset, and the factors of dx, from
+ * partial sums, or from ${sums}, which a convolution wrote.
+ */
 static void
 cuda_norm_run_gradients(const struct cuda_norm_pass *p, const float *sums)
 {
@@ -474,7 +506,7 @@ cuda_norm_backward(struct task *t)
 	cuda_norm_run_apply_back(&p, NULL);
 }
 
-/* ---- one that a convolution does the work of ---- */
+/* ---- a norm that a convolution computes ---- */
 
 size_t
 cuda_norm_saved(const struct norm *n)
@@ -529,7 +561,7 @@ cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 	cuda_norm_run_apply_back(&p, NULL);
 }
 
-/* ---- one kernel, to be timed ---- */
+/* ---- one kernel, for timing ---- */
 
 static struct cuda_norm_pass
 cuda_norm_pass_alone(const struct task *t)

@@ -1,9 +1,11 @@
-/* Operators that take each number for itself. */
+/* Elementwise operators. */
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
-/* to = or += a kernel's function of ${from}, and of ${dy} where that is not
- * NULL; all are of the shape of the output. */
+/*
+ * Launch ${kernel}: to = or += f(from), or f of ${from} and ${dy} if that is
+ * not NULL.  All have the shape of the output.
+ */
 static void
 cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
     const void *dy, void *to, int accumulate)
@@ -26,7 +28,7 @@ cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
 	cuda_launch(c, &k);
 }
 
-/* ---- functions of their input, whose gradient needs one of the two ---- */
+/* ---- activation functions; READS_* says what their gradient needs ---- */
 
 static const struct { enum gpu_kernel forward, back; } curves[OP_KINDS] = {
 	[OP_RELU] = { GPU_RELU, GPU_RELU_BACK },
@@ -59,7 +61,7 @@ const struct op_impl cuda_sigmoid = { .forward = cuda_curve_forward,
 const struct op_impl cuda_swish = { .forward = cuda_curve_forward,
 	.backward = cuda_curve_backward, .reads = READS_X };
 
-/* ---- scale: all numbers are one long column of the factor's gradient ---- */
+/* ---- scale: the gradient of the factor sums over one long column ---- */
 
 static struct matrix
 cuda_scale_matrix(const struct task *t)
@@ -129,7 +131,7 @@ cuda_add_backward(struct task *t)
 const struct op_impl cuda_add = { .forward = cuda_add_forward,
 	.backward = cuda_add_backward };
 
-/* ---- input: bytes ---- */
+/* ---- input: bytes to normalized values ---- */
 
 static void
 cuda_input_forward(struct task *t)

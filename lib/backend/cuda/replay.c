@@ -98,8 +98,8 @@ cuda_replay_begin_mark(struct event *e, size_t from)
 }
 
 /*
- * Record an event in the graph being captured.  Whoever waits for it reads
- * final gradients, so convert those that are still packed first.
+ * Record an event in the graph being captured.  A thread that waits for it
+ * expects final gradients, so convert those that are still packed first.
  */
 static void
 cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)

@@ -111,6 +111,7 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 	cudaError_t e;
 
 	runtime_on(d);
+	/* Portable: pinned for all devices of the process. */
 	e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
 	if (e == cudaSuccess)
 		return p;
@@ -135,6 +136,10 @@ runtime_stream_new(struct driver *d, int urgent)
 	int least = 0, most = 0;
 	cudaError_t e;
 
+	/*
+	 * A higher priority lets the blocks of a side stream start before those
+	 * that the compute stream has queued.
+	 */
 	cudaDeviceGetStreamPriorityRange(&least, &most);
 	e = cudaStreamCreateWithPriority(&s->at, cudaStreamNonBlocking,
 	    urgent ? most : least);
@@ -164,6 +169,7 @@ runtime_event_new(struct driver *d)
 {
 	struct runtime *r = runtime_on(d);
 	struct gpu_event *v = xcalloc(1, sizeof(*v));
+	/* BlockingSync: a waiting thread sleeps, and leaves its core to others. */
 	cudaError_t e = cudaEventCreateWithFlags(&v->at,
 	    cudaEventDisableTiming | cudaEventBlockingSync);
 

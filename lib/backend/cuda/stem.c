@@ -42,16 +42,14 @@ stem_is(const struct task *t)
 	    !t->wants_dx[0];
 }
 
-/*
- * Return the patches of a window along rows or columns; return those of an
- * image.
- */
+/* Return the patches of a window along rows (axis 0) or columns. */
 static int
 cuda_stem_window(const struct task *t, int axis)
 {
 	return (t->op->k[1 + axis] + 1) / 2;
 }
 
+/* Return the patches of an image along rows or columns. */
 static int
 cuda_stem_extent(const struct task *t, int axis)
 {

@@ -1,7 +1,7 @@
 /*
- * NCCL, as comm/fabric.h wants it.  Communicators do not block: what NCCL still
- * does is asked for, so that a rank that is gone cannot keep the others in a
- * call (NCCL's user guide, "Fault Tolerance").
+ * Device collectives by NCCL, for comm/fabric.h.  Communicators are
+ * nonblocking: callers poll nccl_ready, so that a lost rank cannot keep the
+ * others in a call (NCCL User Guide, "Fault Tolerance").
  */
 #include <nccl.h>
 
@@ -17,8 +17,8 @@
 extern const struct fabric_calls cuda_nccl;
 
 /*
- * NCCL's functions, which are found when the first is needed: a program that is
- * linked with NCCL has 18 MB of it in memory, whether it calls it or not.
+ * The functions of NCCL, loaded at the first use: linking with NCCL would add
+ * 18 MB of memory to each process, used or not.
  */
 #define NCCL_CALLS(CALL) \
 	CALL(ncclGetVersion) CALL(ncclGetErrorString) CALL(ncclGetLastError) \
@@ -31,7 +31,8 @@ extern const struct fabric_calls cuda_nccl;
 
 #define CALL(name)	__typeof__(name) *name;
 static struct { NCCL_CALLS(CALL) void *library; } nccl;	/* set once */
-static struct error nccl_missing;			/* why library is NULL */
+static struct error nccl_missing;			/* why library is
+							 * NULL */
 #undef CALL
 
 static void
