@@ -10,6 +10,10 @@
 #include "base/table.h"
 #include "base/text.h"
 
+/*
+ * A row of the table.  CHOICES_KNOWN may have rows of other versions and
+ * devices.
+ */
 struct cuda_choices_row {
 	int64_t version;
 	char *device;

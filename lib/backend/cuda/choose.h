@@ -6,7 +6,7 @@
  * rule that applies decides: the selection recorded for this run; with TUNE_TRY
  * a known measurement, else timing; the heuristics of cuDNN.  A fused pattern
  * (driver.h) runs unfused if it has no engine, if it is slower (worth.h), or
- * with TUNE_PLAIN.  The cache records that, too.
+ * with TUNE_PLAIN.  The cache records this decision, too.
  */
 
 #include "backend/cuda/choices.h"
@@ -24,7 +24,7 @@ enum by { BY_CHOICE, BY_RULE, BY_TRYING };
 struct ways {
 	struct driver *driver;
 	struct choices *choices;
-	int how;			/* enum tuning */
+	int how;			/* a sum of enum tuning */
 	/* Write the cache key of ${s}. */
 	void (*key)(const struct conv_shape *s, char key[KEY]);
 	/*

@@ -78,6 +78,7 @@ cublas_describe(struct runtime *r, struct product_plan *p)
 {
 	const struct cublas *b = &r->blas;
 	const struct product_shape *s = &p->s;
+	/* Exchanged, see above: the first operand of cuBLASLt is b. */
 	cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cublasStatus_t e = b->cublasLtMatmulDescCreate(&p->what,

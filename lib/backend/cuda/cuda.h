@@ -14,10 +14,9 @@
  * where memory is allocated, and where the staging buffers are full.  No other
  * function may wait.
  *
- * Functions that return nothing here report a device error at the next wait,
- * which ends the program.  Unless a comment says otherwise, one thread at a
- * time may use a struct cuda; another thread takes a side stream
- * (device_aside).
+ * If a function returns nothing, the next wait reports a device error, and ends
+ * the program.  Unless a comment says otherwise, one thread at a time may use a
+ * struct cuda; another thread takes a side stream (device_aside).
  */
 
 #include <pthread.h>

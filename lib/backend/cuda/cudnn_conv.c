@@ -21,7 +21,10 @@ cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
 		snprintf(text, size, "%dx%d", v[0], v[1]);
 }
 
-/* Write the cache key: the shape as text, distinct for each shape. */
+/*
+ * Write the cache key: the shape as text, distinct for each shape.  It is a
+ * column of choices.tsv, so its words must stay.
+ */
 static void
 conv_key(const struct conv_shape *s, char key[KEY])
 {
@@ -159,6 +162,7 @@ cudnn_conv_finish_device(struct runtime *r)
 int
 cudnn_describe(struct runtime *r, const char *json)
 {
+	/* The name is a column of choices.tsv. */
 	snprintf(r->name, sizeof(r->name), "a device that is described");
 	if (cudnn_conv_open_library(r) != 0)
 		return -1;

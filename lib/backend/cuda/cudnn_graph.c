@@ -214,6 +214,7 @@ graph_conv(struct maker *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t y)
 {
 	cudnnBackendDescriptor_t op = maker_make(m, passes[s->pass].type);
+	/* y = alpha conv + beta y: beta 1 accumulates. */
 	const float one = 1, before = s->accumulate ? 1 : 0;
 
 	maker_set_part(m, op, passes[s->pass].window, cudnn_graph_window(m, s));

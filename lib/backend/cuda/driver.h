@@ -88,6 +88,7 @@ struct conv_beside {
 					 * ignored */
 };
 
+/* One convolution pass: the shape that an algorithm is selected for. */
 struct conv_shape {
 	enum conv_pass pass;
 	enum conv_pattern pattern;
@@ -116,11 +117,16 @@ struct driver_calls {
 	const char *name;
 	void (*close)(struct driver *);
 
+	/*
+	 * Device memory, and pinned host memory, of ${bytes} > 0 bytes with
+	 * undefined contents.  The caller frees them.
+	 */
 	void *(*alloc)(struct driver *, size_t bytes);
 	void (*free)(struct driver *, void *);
 	void *(*alloc_host)(struct driver *, size_t bytes);
 	void (*free_host)(struct driver *, void *);
 
+	/* ${urgent}: the stream has a higher priority. */
 	struct gpu_stream *(*stream_new)(struct driver *, int urgent);
 	void (*stream_free)(struct driver *, struct gpu_stream *);
 	struct gpu_event *(*event_new)(struct driver *);
@@ -174,6 +180,10 @@ struct driver_calls {
 	    const struct conv_plan *, void *x, void *w, void *y,
 	    void *workspace, const struct conv_beside *beside);
 
+	/*
+	 * GEMMs, likewise.  product_new returns NULL after a message.  The
+	 * workspace of product has product_workspace bytes.
+	 */
 	struct product_plan *(*product_new)(struct driver *,
 	    const struct product_shape *);
 	void (*product_free)(struct driver *, struct product_plan *);

@@ -46,6 +46,7 @@ static void
 cuda_parameters_send_numbers(struct cuda *c, enum gpu_type type, void *to,
     const double *host, size_t n)
 {
+	/* Convert in pieces, so that large buffers need little host memory. */
 	void *room = xmalloc(PIECE * sizeof(float));
 
 	for (size_t i = 0; i < n; i += PIECE) {

@@ -57,6 +57,7 @@ nccl_loaded(struct error *why)
 	    error_set(why, "%s", nccl_missing.text);
 }
 
+/* Return 0, also for a nonblocking call in progress, or -1 after a message. */
 static int
 nccl_check(ncclResult_t r, ncclComm_t c, const char *what)
 {
@@ -131,6 +132,10 @@ nccl_sum(void *link, void *x, size_t count, int type, void *stream)
 	    ncclSum, link, stream), link, "an all-reduce");
 }
 
+/*
+ * Reduce-scatter in place: NCCL wants the result of this rank at its own block
+ * of x.
+ */
 static int
 nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
@@ -140,6 +145,7 @@ nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 	    "a reduce-scatter along rows");
 }
 
+/* All-gather in place, from the block of this rank. */
 static int
 nccl_gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
