@@ -26,7 +26,7 @@ enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
 
 /*
  * to[i] = f(from[i]) for ${n} elements.  If ${dy} is not NULL, to[i] = dy[i]
- * f'(x), where ${from} is the input x, or the output f(x) if f' can be computed
+ * f'(x).  ${from} is then the input x, or the output f(x) if f' can be computed
  * from it.
  */
 struct curve {
@@ -109,8 +109,8 @@ struct cast {
  * row, and the other threads take further rows.
  *
  * If c is not a multiple of the vector length, several rows are folded into one
- * row of whole vectors, and column j is of channel j % period.  Where that is
- * impossible, a vector is one element.
+ * row of whole vectors.  Column j is then of channel j % period.  Where folding
+ * is impossible, a vector is one element.
  *
  * If the axes of a reduction are not adjacent, a group is a pair (outer,
  * inner), and so is a row.  The array is then [groups / inner_g][m /
@@ -211,9 +211,9 @@ struct moved {
 };
 
 /*
- * Forward: for each column, the sums of d and of d^2, where d = x - pivot and
- * the pivot is the first value of the channel.  The pivot avoids cancellation
- * in the variance if the mean is large.
+ * Forward: for each column, the sums of d and of d^2, where d = x - pivot.  The
+ * pivot is the first value of the channel.  It avoids cancellation in the
+ * variance if the mean is large.
  * Backward: the sums of g and of g (x - mean), where g is dy, or 0 where the
  * relu was 0.  ${dy_moved} is the gradient that comes through a fused shift.
  * One of dy and dy_moved may be NULL.
@@ -294,9 +294,9 @@ struct norm_apply {
 
 /*
  * Compute the gradients of scale and offset from the two sums of the backward
- * pass, and the factors k[3][period] of dx = k[0] g + k[1] (x - mean) + k[2].
- * If ${sums} [2][period] is not NULL, it holds those gradients, and ${part} is
- * unused.  ${told} and ${hears} are as in struct norm_finish.
+ * pass.  Also compute k[3][period], the factors of dx = k[0] g + k[1] (x -
+ * mean) + k[2].  If ${sums}[2][period] is not NULL, it holds those gradients,
+ * and ${part} is unused.  ${told} and ${hears} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
@@ -459,13 +459,13 @@ struct depth_sums {
 /* ---- softmax and losses ---- */
 
 /*
- * to = exp(x - max) / sum of exp(x - max) over the ${members} of each group, or
- * its gradient y (dy - sum of y dy).
+ * to = exp(x - max) / sum of exp(x - max) over the ${members} of each group.
+ * Backward: to = y (dy - sum of y dy).
  *
- * The offset of an element is the sum of the offset of its group, which has up
- * to three axes, and of its offset in the group, which has up to two.  The last
- * axis varies fastest.  ${lanes} threads, a power of two, share a group.  They
- * are adjacent in the block if ${near}.
+ * The offset of an element is that of its group plus its offset in the group.
+ * Groups have up to three axes, members up to two, the last axis varying
+ * fastest.  ${lanes} threads, a power of two, share a group.  They are adjacent
+ * in the block if ${near}.
  */
 struct softmax {
 	const void *x, *y, *dy;

@@ -1,12 +1,13 @@
 /*
  * Convolutions by plans of the driver.  A kernel of one frame is a convolution
- * of n t images.  A kernel (t, 1, 1) is a convolution of images whose rows are
- * frames and whose columns are the pixels of a frame; cuDNN has better plans
- * for images than for volumes.  A stem is a convolution of patches (stem.c).
+ * of n t images.  A kernel (t, 1, 1) is a convolution of images, too: their
+ * rows are frames, and their columns are the pixels of a frame.  cuDNN has
+ * better plans for images than for volumes.  A stem is a convolution of patches
+ * (stem.c).
  *
- * With fused patterns (driver.h), a convolution computes the norm before it,
- * whose output is then never in memory, and the sums that the norm behind it
- * begins with.
+ * With fused patterns (driver.h), a convolution computes the norm before it.
+ * The output of that norm is then never in memory.  The convolution also
+ * computes the sums that the norm behind it begins with.
  *
  * Weights stay packed while they are unchanged (packing.c).  Their gradient is
  * in the same layout and type.

@@ -9,10 +9,10 @@
  * statistics are flat arrays of floats, in the order of the graph.  The shape
  * alone fixes the order of every sum, so a run gives the same bits each time.
  *
- * Operators only submit work to the compute stream.  The host waits in the
- * functions that return data to it (get, download, read, squares, event_wait),
- * where memory is allocated, and where the staging buffers are full.  No other
- * function may wait.
+ * Operators only submit work to the compute stream.  The host waits in
+ * functions that return data to it: get, download, read, squares, event_wait.
+ * It also waits where memory is allocated and where the staging buffers are
+ * full.  No other function may wait.
  *
  * If a function returns nothing, the next wait reports a device error, and ends
  * the program.  Unless a comment says otherwise, one thread at a time may use a

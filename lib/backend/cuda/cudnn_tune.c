@@ -5,9 +5,10 @@
  * Results are discarded.
  *
  * A round is REPEATS launches between two events.  Memory fills before them
- * keep the device busy until all launches are queued, so the time excludes the
- * 5 to 15 us that the host takes for a launch.  Operands that would stay in the
- * L2 cache have several copies, which successive launches use in turn.
+ * keep the device busy until all launches are queued.  The time therefore
+ * excludes the 5 to 15 us that the host takes for a launch.  Operands that
+ * would stay in the L2 cache have several copies, which successive launches use
+ * in turn.
  */
 #include <stdlib.h>
 

@@ -289,8 +289,8 @@ OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
 
 /*
  * Store the statistics of channel ${c}: mean, rstd, the unbiased variance m2 /
- * (all - 1), (mean - running mean)^2, and the factors of a fused convolution,
- * scale rstd and offset - mean scale rstd.
+ * (all - 1), and (mean - running mean)^2.  Also store the factors of a fused
+ * convolution, scale rstd and offset - mean scale rstd.
  */
 INLINE void
 OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,

@@ -5,9 +5,8 @@
  *	to[y][x] = sum over j of down[y][j]
  *	    (sum over i of across[x][i] from[..][..])
  *
- * A thread reads 12 bytes.  If the frame is antialiased and shrunk by less than
- * 3/2, it reads up to 48, most of them from caches, because neighbors read the
- * same bytes.
+ * A thread reads 12 bytes, or up to 48 if the frame is antialiased and shrunk
+ * by less than 3/2.  Neighbors read the same bytes, so most come from caches.
  */
 #include "base/raw_frame.h"
 #include "base/resize_sums.h"

@@ -5,17 +5,17 @@
  *
  *	y[i] = sum of w[2 a + r] x[2 (i + a) + r - p], r < 2
  *
- * along rows, and likewise along columns, where taps beyond K are 0.  The
- * padding is part of the patches: it is larger before the image than behind,
- * and a convolution of cuDNN has the same padding at both ends.
+ * along rows, and in the same way along columns, where taps beyond K are 0.
+ * The padding is part of the patches: it is larger before the image than
+ * behind, and a convolution of cuDNN has the same padding at both ends.
  *
- * Tensor cores take channels in groups of eight, and a pixel has three.  For a
- * 7x7 stem of 512 frames of 224 pixels on an H200, the heuristics of cuDNN 9.19
- * suggest engine 0 for the weight gradient in bf16, which runs any convolution
- * without tensor cores, and they have no fused pattern with sums.  For 4x4
- * patches they suggest engines 62 and 49, and have the pattern.  Each output is
- * a sum of 256 products, instead of 147, or of 392 with channels padded to
- * eight.  Neither has been timed.
+ * Tensor cores take channels in groups of eight, and a pixel has three.  The
+ * heuristics of cuDNN 9.19 were asked for a 7x7 stem of 512 frames of 224
+ * pixels in bf16 on an H200.  For the weight gradient they suggest engine 0,
+ * which runs any convolution without tensor cores, and they have no fused
+ * pattern with sums.  For 4x4 patches they suggest engines 62 and 49, and have
+ * the pattern.  Each output is a sum of 256 products, instead of 147, or of 392
+ * with channels padded to eight.  Neither has been timed.
  *
  * The patches of a frame of 224 pixels take 0.42 MB, its pixels 0.30 MB.  The
  * pixels need not stay for the backward pass, which reads the patches.
