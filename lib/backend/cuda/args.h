@@ -294,13 +294,16 @@ struct norm_apply {
 
 /*
  * Compute the gradients of scale and offset from the two sums of the backward
- * pass.  Also compute k[3][period], the factors of dx = k[0] g + k[1] (x -
- * mean) + k[2].  If ${sums}[2][period] is not NULL, it holds those gradients,
+ * pass.  Also compute k[3][period], the factors of
+ *
+ *	dx = k[0] g + k[1] (x - mean) + k[2]
+ *
+ * If ${sums}[2][period] is not NULL, it holds those gradients,
  * and ${part} is unused.  ${told} and ${hears} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
-	const float *sums;		/* NULL: parts */
+	const float *sums;		/* NULL: use ${part} */
 	unsigned parts, folds, period;
 	double all;			/* values per channel over all ranks */
 	double *told;

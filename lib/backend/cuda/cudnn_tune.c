@@ -127,7 +127,10 @@ cudnn_tune_rig_open(struct cudnn_tune_rig *g)
 	return cudnn_tune_fill_new(g, 5, FILL);
 }
 
-/* Let the workspace suffice for the present plan. */
+/*
+ * Grow the workspace, if the present plan or kernel needs more.  Return 0, or
+ * -1 if memory is exhausted.
+ */
 static int
 cudnn_tune_make_room(struct cudnn_tune_rig *g)
 {

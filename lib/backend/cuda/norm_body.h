@@ -79,7 +79,7 @@ OF(norm_channels)(const struct rows *r, const struct walk *w,
 	}
 }
 
-/* factor[e] *= scale and offset[e], for channel e of this thread. */
+/* factor[e] *= scale[e] and to[e] = offset[e], for channel e of this thread. */
 INLINE void
 OF(norm_factors)(const struct rows *r, const struct walk *w,
     const float *scale, const float *offset, const int whole, float *factor,

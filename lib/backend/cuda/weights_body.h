@@ -1,7 +1,8 @@
 /*
  * Pack the weights of convolutions, and return their gradients:
  *
- *	packed[out][tap][in] = w[out][in][tap],  dw[out][in][tap] = packed
+ *	packed[out][tap][in] = w[out][in][tap]
+ *	dw[out][in][tap] = dpacked[out][tap][in]
  *
  * The transposition goes through shared memory, so that loads and stores are
  * both contiguous.
