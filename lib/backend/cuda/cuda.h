@@ -223,8 +223,7 @@ void cuda_lost(struct device *d, float *lost, const struct outcome *o,
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
-void cuda_tune(struct device *d, int how);		/* a sum of enum
-							 * tuning */
+void cuda_tune(struct device *d, int how);	/* a sum of enum tuning */
 
 /*
  * replay.c: device_event_*, device_capture, device_captured, device_replay and

@@ -38,8 +38,7 @@ struct conv_plan {
  *
  * plan_candidates(p, c, most):
  * Store the first ${most} usable suggestions in ${c}.  Return their number.
- * Suggestions that need more than 256 MiB of workspace count only if there are
- * no others.
+ * If all need more than 256 MiB of workspace, store only the first one.
  */
 int plan_by_rule(struct conv_plan *p);
 int plan_of_choice(struct conv_plan *p, const struct choice *c);

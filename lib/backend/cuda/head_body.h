@@ -332,8 +332,8 @@ OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
  * Per clip, with weight w and smoothed targets q:
  *
  *	softmax		y = w sum over c of q (log sum exp(x) - x[c])
- *	sigmoid		y = w / C sum over c of max(x, 0) - q x +
- *			    log(1 + exp(-|x|))
+ *	sigmoid		y = w / C sum over c of (max(x, 0) - q x +
+ *			    log(1 + exp(-|x|)))
  *	rank		= number of classes that score at least as high as the
  *			right class, or whose score is NaN
  *

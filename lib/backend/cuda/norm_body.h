@@ -592,7 +592,9 @@ OF(norm_apply_add_finish)(const struct norm_apply *a, struct block b)
 /*
  * Factors of dx = k[0] g + k[1] (x - mean) + k[2] for channel ${c}:
  *
- *	k[0] = scale rstd, k[1] = -k[0] rstd dscale / n, k[2] = -k[0] doffset / n
+ *	k[0] = scale rstd
+ *	k[1] = -k[0] rstd dscale / n
+ *	k[2] = -k[0] doffset / n
  */
 INLINE void
 OF(norm_k)(const struct norm_finish_back *a, unsigned c, double ds, double db,
@@ -790,8 +792,8 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 }
 
 /*
- * dx and dres, in variants: any rows, or whole vectors by SHUT_* and by shift;
- * with a fused finish.
+ * dx and dres by the formula of norm_apply_back_of, in variants: for any rows;
+ * for whole vectors, by SHUT_* and by shift; with a fused finish.
  */
 BODY
 OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)

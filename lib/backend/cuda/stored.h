@@ -239,9 +239,8 @@ pack_f32(const float *f)
 	return v;
 }
 
-/*
- * Return the bits of a stored element; return the element of the lowest bits.
- */
+/* bits_T returns the bits of an element, from_bits_T the element of the lowest
+ * bits of a word. */
 INLINE uint32_t
 bits_f32(float x)
 {

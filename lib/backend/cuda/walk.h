@@ -127,9 +127,9 @@ moved_by(const struct moved *s, unsigned c)
 
 /*
  * Return the row to which the shift moves row ${row}, and set ${*stays} to 1.
- * If the row leaves its clip, set ${*stays} to 0.  Return then the row at the
- * other end of the clip: the shift moves nothing there, and the caller stores
- * zeros.
+ * If the row leaves its clip, set ${*stays} to 0 and return the row at the
+ * other end of the clip.  The shift moves nothing there, so callers store or
+ * read zeros.
  */
 INLINE unsigned
 moved_row(const struct moved *s, unsigned row, int by, int *stays)

@@ -31,8 +31,7 @@ extern const struct fabric_calls cuda_nccl;
 
 #define CALL(name)	__typeof__(name) *name;
 static struct { NCCL_CALLS(CALL) void *library; } nccl;	/* set once */
-static struct error nccl_missing;			/* why library is
-							 * NULL */
+static struct error nccl_missing;	/* why library is NULL */
 #undef CALL
 
 static void
