@@ -169,7 +169,7 @@ runtime_event_new(struct driver *d)
 {
 	struct runtime *r = runtime_on(d);
 	struct gpu_event *v = xcalloc(1, sizeof(*v));
-	/* BlockingSync: a waiting thread sleeps, and leaves its core to others. */
+	/* A waiting thread sleeps, and leaves its core to others. */
 	cudaError_t e = cudaEventCreateWithFlags(&v->at,
 	    cudaEventDisableTiming | cudaEventBlockingSync);
 
