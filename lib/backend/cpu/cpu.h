@@ -2,15 +2,21 @@
 #define BACKEND_CPU_CPU_H
 
 /*
- * What the files of the cpu back end share.
+ * Declarations that the files of the cpu back end share.
  *
- * Layout: frames are images, n * t of them.  Pixels (up to 3 channels of more
- * than one place) lie as [image][c][h][w]; everything else lies in blocks of
- * lanes channels, [image][c / lanes][h * w][lanes], filled up with zeros, so
- * that what has one place an image is plain rows of cpu_padded(c) numbers.
+ * An image is one frame of one clip; an activation has n * t images.  There are
+ * two layouts, and cpu_is_pixels() says which one a shape has:
  *
- * Work is cut into parts that write to places of their own, and every sum has
- * an order fixed by the shape: results do not depend on the threads.
+ *	pixels	[image][c][h * w]	at most 3 channels, h * w > 1
+ *	blocked	[image][c / L][h * w][L]	all others
+ *
+ * L is cpu_lanes(), the channels of a block.  Lanes beyond the last channel
+ * hold 0.  A blocked activation with h * w = 1 is therefore rows of
+ * cpu_padded(c) floats.
+ *
+ * Every parallel part writes to positions that no other part writes, and the
+ * shape alone fixes the order of every sum.  Results therefore do not depend on
+ * the number of threads.
  */
 
 #include "backend/backend.h"
@@ -21,68 +27,103 @@
 #include "base/pool.h"
 
 struct cpu {
-	struct device device;		/* first */
+	struct device device;		/* first: cast from struct device */
 	struct pool *pool;
 	const struct kernels *k;
 	const struct norm_kernels *norm;
-	const struct half_kernels *half;	/* bf16 */
-	const struct amx_kernels *amx;	/* bf16; NULL: no AMX */
+	const struct half_kernels *half;	/* kernels for bf16; NULL in
+						 * fp32 */
+	const struct amx_kernels *amx;	/* bf16 by AMX; NULL without AMX */
 	struct dnnl *dnnl;
 };
 
-/* The opened back end that a task is for. */
+/* cpu_of(t): return the open device of the task ${t}. */
 static inline struct cpu *
 cpu_of(const struct task *t)
 {
 	return (struct cpu *)t->device;
 }
 
+/* cpu_k(t): return the fp32 kernels of the device of ${t}. */
 static inline const struct kernels *
 cpu_k(const struct task *t)
 {
 	return cpu_of(t)->k;
 }
 
-/* pool_run on the threads of the task's device. */
+/*
+ * cpu_run(t, n, part, arg): run pool_run on the threads of the device of ${t}.
+ */
 static inline void
 cpu_run(const struct task *t, int n, void (*part)(int, int, void *), void *arg)
 {
 	pool_run(cpu_of(t)->pool, n, part, arg);
 }
 
-/* cpu_pages(bytes): what whole pages hold them; buffers begin with one each. */
+/* cpu_pages(bytes): round ${bytes} up to whole pages of 4096 bytes. */
 static inline size_t
 cpu_pages(size_t bytes)
 {
 	return round_up(bytes, 4096);
 }
 
-int cpu_lanes(void) ISA_CONST;		/* channels of a block on this processor */
+/* cpu_lanes(): return the channels of a block: 16 with AVX-512, otherwise 8. */
+int cpu_lanes(void) ISA_CONST;
 
+/* cpu_is_pixels(d): return 1 for the pixel layout, 0 for the blocked one. */
 int cpu_is_pixels(const struct dims *d);
-int cpu_images(const struct dims *d);		/* n * t */
-size_t cpu_places(const struct dims *d);	/* h * w */
-int cpu_blocks(int c) ISA_CONST;	/* blocks of c channels */
-int cpu_padded(int c) ISA_CONST;	/* blocks * lanes */
-size_t cpu_image(const struct dims *d);		/* floats of one image */
-size_t cpu_floats(const struct dims *d);	/* of an activation */
+
+/*
+ * Sizes of an activation of shape ${d}, or of ${c} channels:
+ *
+ * cpu_images	images, n * t
+ * cpu_places	positions of an image, h * w
+ * cpu_blocks	blocks of ${c} channels
+ * cpu_padded	channels of these blocks, padding included
+ * cpu_image	floats of one image
+ * cpu_floats	floats of the activation
+ */
+int cpu_images(const struct dims *d);
+size_t cpu_places(const struct dims *d);
+int cpu_blocks(int c) ISA_CONST;
+int cpu_padded(int c) ISA_CONST;
+size_t cpu_image(const struct dims *d);
+size_t cpu_floats(const struct dims *d);
+
+/*
+ * cpu_plane(d, x, image, block):
+ * Return the first float of block ${block} of image ${image} in ${x}.  In the
+ * pixel layout ${block} must be 0: return the start of the image.
+ */
 float *cpu_plane(const struct dims *d, const void *x, int image, int block);
 
-/* cpu_element(d, x, image, place, c): one number of either layout; slow. */
+/*
+ * cpu_element(d, x, image, place, c):
+ * Return the address of channel ${c} at position ${place} of image ${image}, in
+ * either layout.  It is slow: inner loops step through memory themselves.
+ */
 float *cpu_element(const struct dims *d, const void *x, int image,
     size_t place, int c);
 
-/* cpu_blocked(task): an op's prepare: it works on blocked activations only. */
+/*
+ * cpu_blocked(task):
+ * The prepare function of operators that handle blocked activations only.
+ * Return 0, or -1 after a message if input 0 or the output has the pixel
+ * layout.
+ */
 int cpu_blocked(struct task *t);
 
 /*
- * cpu_ranges(cpu, n, grain, f, arg): f(from, to, arg) over [0, n) in pieces of
- * ${grain}, on all threads.
+ * cpu_ranges(cpu, n, grain, f, arg):
+ * Call f(from, to, ${arg}) for consecutive ranges that cover [0, ${n}), each of
+ * ${grain} elements, the last perhaps shorter.  Run the calls on all threads
+ * and return when all have returned.  ${f} must not depend on the order of the
+ * calls.
  */
 void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
-/* The rows for fp32. */
+/* The operators in fp32, cpu_NAME of ops.def, and the table of all of them. */
 #define OPERATOR(KIND, name, half) extern const struct op_impl cpu_ ## name;
 #include "backend/ops.def"
 extern const struct op_impl *const cpu_ops[OP_KINDS];

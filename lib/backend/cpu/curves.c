@@ -1,5 +1,6 @@
 /*
- * Operators with an exponential in them: sigmoid, swish, softmax.
+ * The operators sigmoid, swish and softmax, which need the exponential
+ * function.
  */
 #include <math.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/curves.h"
 
-#define GRAIN 16384		/* floats at a time */
+#define GRAIN 16384		/* floats per part */
 
 const struct curves_kernels *
 curves_pick(void)
@@ -15,7 +16,10 @@ curves_pick(void)
 	return ISA_PICK(&curves);
 }
 
-/* ---- sigmoid: plane by plane, as it is not 0 at 0 ---- */
+/*
+ * ---- sigmoid: by planes, because padding must stay 0 and sigmoid(0) is not
+ * ----
+ */
 
 static void
 cpu_sigmoid_part(int i, int thread, void *arg)
@@ -102,8 +106,9 @@ const struct op_impl cpu_swish = {
 /*
  * ---- softmax ----
  *
- * Over the channels of blocked planes, which is what attention asks for,
- * some places at a time.  Anything else number by number, in double.
+ * Over the channels of blocked planes, the case of attention, the kernels take
+ * SHARES positions at a time.  All other axes and layouts go element by
+ * element, in double precision.
  */
 
 static int
@@ -112,7 +117,10 @@ cpu_curves_over_channels(const struct task *t)
 	return t->op->over == OVER_C && !cpu_is_pixels(&t->out);
 }
 
-/* Part ${i} is a run of places of an image: where it begins, how many. */
+/*
+ * Part ${i} is up to SHARES consecutive positions of an image.  Describe them
+ * in ${s} and return the offset of the first, in floats.
+ */
 static size_t
 cpu_curves_shares_of(const struct task *t, int i, struct shares *s)
 {
@@ -157,7 +165,9 @@ cpu_softmax_parts(const struct task *t)
 	    SHARES);
 }
 
-/* One number for each place and channel that is summed by itself. */
+/*
+ * The shape of the maxima and sums: 1 on each axis that the softmax sums over.
+ */
 static struct dims
 cpu_curves_groups_of(const struct task *t)
 {
@@ -178,11 +188,11 @@ cpu_softmax_scratch(const struct task *t)
 	    sizeof(double);
 }
 
-/* The numbers of a clip in their logical order, for those who take any axes. */
+/* A loop over the elements of a clip in logical order, for any set of axes. */
 struct cpu_curves_walk {
 	struct task *t;
 	struct dims g;
-	double *v;			/* [2][groups] */
+	double *v;			/* [2][groups]: maximum and sum */
 	void (*visit)(const struct cpu_curves_walk *, size_t group, int image,
 	    size_t place, int c);
 };

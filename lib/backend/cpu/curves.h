@@ -2,39 +2,51 @@
 #define BACKEND_CPU_CURVES_H
 
 /*
- * Loops over the exponential function, one copy for each instruction set
- * (curves.isa.c); planes are as in kernels.h.  The exponential is a polynomial
- * that the compiler makes vectors of, within 2e-7 of it.
+ * Kernels of the operators that need the exponential function; curves.isa.c is
+ * compiled once per instruction set.  Planes and (+)= are as in kernels.h.  A
+ * polynomial approximates the exponential within a relative error of 2e-7, and
+ * the compiler can vectorize it.
  */
 
 #include <stddef.h>
 
 #include "base/isa.h"
 
-/* What is shared out: ${n} places of ${blocks} planes, ${step} floats apart. */
+/*
+ * A softmax over channels of ${n} positions, at most SHARES.  ${step} is the
+ * floats from one block of channels to the next.
+ */
 struct shares { size_t n, step; int blocks, channels; };
 
 struct curves_kernels {
-	/* y = 1 / (1 + exp(-x)) in the first ${channels} lanes, 0 beyond. */
+	/*
+	 * y = 1 / (1 + exp(-x)) in the first ${channels} lanes, 0 in the others
+	 */
 	void (*sigmoid)(float *y, const float *x, size_t places, int channels);
 	/* dx (+)= dy y (1 - y) */
 	void (*sigmoid_back)(float *dx, const float *dy, const float *y,
 	    size_t n, int more);
-	/* y = x sigmoid(x); dx (+)= dy times its slope */
+	/*
+	 * y = x s, and backward dx (+)= dy s (1 + x (1 - s)), where
+	 * s = 1 / (1 + exp(-x))
+	 */
 	void (*swish)(float *y, const float *x, size_t n);
 	void (*swish_back)(float *dx, const float *dy, const float *x, size_t n,
 	    int more);
-	/* y = softmax of x over channels, of up to SHARES places. */
+	/*
+	 * y = exp(x - max) / sum of exp(x - max), max and sum over the channels
+	 */
 	void (*softmax)(float *y, const float *x, const struct shares *s);
-	/* dx (+)= y (dy - sum y dy) */
+	/* dx (+)= y (dy - sum over channels of y dy) */
 	void (*softmax_back)(float *dx, const float *dy, const float *y,
 	    const struct shares *s, int more);
 };
 
-enum { SHARES = 16 };		/* 98 planes of 16 places stay in the cache */
+enum { SHARES = 16 };		/* 98 blocks of 16 positions fit the cache */
 
 extern const struct curves_kernels curves_base, curves_avx2, curves_avx512;
 
+/* curves_pick(): return the kernels for this processor (base/isa.h). */
 const struct curves_kernels *curves_pick(void) ISA_CONST;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Sigmoid, swish and softmax over blocked activations; compiled once for each
- * instruction set, as kernels.isa.c.
+ * Sigmoid, swish and softmax over blocked activations; curves.h has the
+ * formulas.  Compiled once per instruction set, like kernels.isa.c.
  */
 #include <stdint.h>
 #include <string.h>
@@ -16,9 +16,10 @@
 #define LANES(c) for (int c = 0; c < L; c++)
 
 /*
- * exp(x) = 2^n exp(r), |r| <= ln 2 / 2, with the polynomial of Cephes' expf.
- * Adding and taking away 1.5 * 2^23 rounds to a whole number on every
- * instruction set.  Below -87 it stays at the smallest normal number.
+ * exp(x) = 2^n exp(r), |r| <= ln 2 / 2, with the polynomial of expf in Cephes.
+ *
+ * Adding and subtracting 1.5 * 2^23 rounds to an integer on every instruction
+ * set. x is clamped to [-87, 88], so that the result is a normal float.
  */
 static inline float
 curves_kernel_exp_of(float x)
@@ -42,6 +43,7 @@ curves_kernel_exp_of(float x)
 	return p * n;
 }
 
+/* y = 1 / (1 + exp(-x)) in real channels, 0 in padding */
 static void
 curves_kernel_sigmoid(float *restrict y, const float *restrict x, size_t places,
     int channels)
@@ -54,6 +56,7 @@ curves_kernel_sigmoid(float *restrict y, const float *restrict x, size_t places,
 		    (1 + curves_kernel_exp_of(-x[i * L + c]));
 }
 
+/* dx (+)= dy y (1 - y) */
 static void
 curves_kernel_sigmoid_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
@@ -65,6 +68,7 @@ curves_kernel_sigmoid_back(float *restrict dx, const float *restrict dy,
 	}
 }
 
+/* y = x / (1 + exp(-x)) */
 static void
 curves_kernel_swish(float *restrict y, const float *restrict x, size_t n)
 {
@@ -72,6 +76,7 @@ curves_kernel_swish(float *restrict y, const float *restrict x, size_t n)
 		y[i] = x[i] / (1 + curves_kernel_exp_of(-x[i]));
 }
 
+/* dx (+)= dy s (1 + x (1 - s)), s = 1 / (1 + exp(-x)) */
 static void
 curves_kernel_swish_back(float *restrict dx, const float *restrict dy,
     const float *restrict x, size_t n, int more)
@@ -84,14 +89,17 @@ curves_kernel_swish_back(float *restrict dx, const float *restrict dy,
 	}
 }
 
-/* The lanes of block ${b} that are channels. */
+/* The number of lanes of block ${b} that are channels. */
 static inline int
 curves_kernel_real_lanes(const struct shares *s, int b)
 {
 	return s->channels - b * L < L ? s->channels - b * L : L;
 }
 
-/* Sixteen partial sums, whatever the lanes, so every machine adds alike. */
+/*
+ * Add up sixteen partial sums.  They are sixteen for any number of lanes, so
+ * that every machine adds in the same order.
+ */
 static float
 curves_kernel_join(const float part[16])
 {
@@ -102,13 +110,20 @@ curves_kernel_join(const float part[16])
 	return (float)sum;
 }
 
+/*
+ * y[c] = exp(x[c] - top) / sum over c of exp(x[c] - top), top = max over c of
+ * x[c]
+ */
 static void
 curves_kernel_softmax(float *restrict y, const float *restrict x,
     const struct shares *s)
 {
 	float most[SHARES][L], top[SHARES], sum[SHARES][16] = { { 0 } };
 
-	/* Lanes beyond the last channel hold 0, and are not asked. */
+	/*
+	 * Lanes beyond the last channel hold 0 and must not take part in the
+	 * maximum.
+	 */
 	for (size_t i = 0; i < s->n; i++)
 		LANES(c) most[i][c] = x[i * L];
 	for (int b = 0; b < s->channels / L; b++)
@@ -149,6 +164,7 @@ curves_kernel_softmax(float *restrict y, const float *restrict x,
 		}
 }
 
+/* dx[c] (+)= y[c] (dy[c] - sum over c of y[c] dy[c]) */
 static void
 curves_kernel_softmax_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, const struct shares *s, int more)

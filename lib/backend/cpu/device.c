@@ -1,4 +1,7 @@
-/* The cpu back end: layouts, parameters, and its table. */
+/*
+ * The cpu back end as a device: how it opens, the layout of its activations,
+ * its updates of parameters, and the tables that register it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +15,9 @@
 #include "base/isa.h"
 #include "base/mem.h"
 
-#define GRAIN 65536		/* elements of a flat buffer at a time */
-#define RUNS 64			/* of about 1024 elements: sums of squares */
+#define GRAIN 65536		/* elements of a flat buffer per part */
+#define RUNS 64			/* norm blocks, of about 1024 elements each, per
+				 * part */
 
 int
 cpu_lanes(void)
@@ -24,7 +28,10 @@ cpu_lanes(void)
 int
 cpu_is_pixels(const struct dims *d)
 {
-	/* oneDNN has no weight gradient of one or two with AVX2. */
+	/*
+	 * With AVX2, oneDNN has no weight gradient for 1 or 2 input channels in
+	 * the pixel layout.
+	 */
 	return (d->c == 3 || (d->c < 3 && cpu_lanes() == 16)) &&
 	    d->h * d->w > 1;
 }
@@ -138,12 +145,12 @@ cpu_device_open(struct device_options *o)
 	struct cpu *cpu = xcalloc(1, sizeof(*cpu));
 
 	if (o->precision == PRECISION_FP16) {
-		note("the cpu back end has no fp16: fp32 is what runs");
+		note("the cpu back end does not support fp16: using fp32");
 		o->precision = PRECISION_FP32;
 	} else if (o->precision == PRECISION_BF16 &&
 	    isa_best() != ISA_AVX512) {
-		note("this processor has no AVX-512, which bf16 needs: fp32 is "
-		    "what runs");
+		note("this processor has no AVX-512, which bf16 needs: "
+		    "using fp32");
 		o->precision = PRECISION_FP32;
 	}
 	if (o->precision == PRECISION_BF16) {
@@ -181,7 +188,10 @@ cpu_device_bytes_of(const struct device *device, const struct dims *d)
 	return cpu_floats(d) * sizeof(float);
 }
 
-/* Where channel ${c} of a place lies, and how far it is to the next place. */
+/*
+ * Return the first value of channel ${c} of ${image}.  Set ${*step} to the
+ * floats from one position to the next.
+ */
 static float *
 cpu_device_channel(const struct dims *d, const void *x, int image, int c,
     size_t *step)
@@ -241,7 +251,10 @@ cpu_device_write_activation(struct device *device, void *x,
 
 /* ---- parameters: plain floats in the order of the graph ---- */
 
-/* By the calling thread alone: the communication thread calls this too. */
+/*
+ * The calling thread works alone, because the communication thread calls this
+ * too and pool_run serves one caller at a time.
+ */
 static void
 cpu_device_add(struct device *d, void *sum, const void *x, size_t n)
 {

@@ -1,12 +1,11 @@
 /*
- * Direct convolutions: which places a tile has, what its taps read, and the
- * order of it all.
+ * Direct convolutions: the positions of each tile, the input that their taps
+ * read, and the order of the work.
  *
- * Places of the result whose taps are the same are a class: all of them
- * forward, and s[0] s[1] s[2] classes of a data gradient, since a place of dx
- * meets every s-th tap alone.  A class is cut into tiles of places, that of one
- * image after that of the other; a run of tiles by a window of output channels
- * is a job.
+ * A class is a set of output positions that use the same kernel taps.  Forward
+ * has one class.  A data gradient has s[0] s[1] s[2], because each position of
+ * dx uses only every s-th tap.  A class is divided into tiles of positions,
+ * image after image.  A job is a block of tiles by a range of output channels.
  */
 #include <string.h>
 
@@ -15,8 +14,11 @@
 #include "backend/cpu/direct_kernels.h"
 #include "base/number.h"
 
-/* One axis of a class: place j of it is ${first} + j ${next}, and tap i of
- * them, ${tap} + i ${every} of the kernel, finds j ${step} + ${at} + i ${turn}. */
+/*
+ * One axis of a class.  Its position j is output position ${first} + j ${next}.
+ * Its tap i is tap ${tap} + i ${every} of the kernel, and reads input position
+ * j ${step} + ${at} + i ${turn}.
+ */
 struct direct_axis {
 	int places, first, next;
 	int taps, tap, every;
@@ -25,16 +27,21 @@ struct direct_axis {
 
 struct direct_class {
 	struct direct_axis a[3];		/* t, h, w */
-	int places, taps, units;	/* of all clips; of each place */
-	size_t weights;			/* where they begin, in numbers */
+	int places, taps, units;	/* positions of all clips; taps and
+					 * units of each */
+	size_t weights;			/* offset of its packed weights, in
+					 * floats */
 };
 
 struct direct_tile {
-	int n;				/* places; the last may have few */
+	int n;				/* positions; the last tile may have
+					 * fewer */
 	float *to[DIRECT_ROWS_MAX];
-	long from[DIRECT_ROWS_MAX];	/* of its tap 0, even if that is none */
+	long from[DIRECT_ROWS_MAX];	/* input offset of tap 0, perhaps
+					 * outside */
 	int at[DIRECT_ROWS_MAX][3];
-	const float *x;			/* what a part of the units reads */
+	const float *x;			/* input of the current units, gathered
+					 * or in place */
 	size_t step;
 };
 
@@ -84,7 +91,7 @@ direct_class_of(const struct direct *g, int class)
 	return c;
 }
 
-/* The next class, whose weights follow. */
+/* Return class ${next}, which comes after ${c}, and whose weights follow. */
 static struct direct_class
 direct_class_after(const struct direct *g, const struct direct_class *c,
     int next)
@@ -102,17 +109,21 @@ direct_tiles_of(const struct direct_class *c)
 	return div_up(c->places, direct_kernels_pick()->rows);
 }
 
-/* ---- the cut ---- */
+/* ---- splitting ---- */
 
-#define UNITS 32		/* of a tile, read before others are */
+#define UNITS 32		/* units of a tile per round over the tiles */
 
-/* Results of as many bytes are written past the caches: 17 GB/s a thread, 6
- * otherwise, and read again no slower.  Not half a line here, half there. */
+/*
+ * Store outputs of at least this many bytes past the caches.  A thread then
+ * writes 17 GB/s instead of 6, and reading them again is not slower.  A vector
+ * of half a cache line is not streamed if another class writes the other half.
+ */
 #define STREAMED ((size_t)4 << 20)
 
 /*
- * Places that follow one another and taps that are one lie alike whatever the
- * axes: fewer of them are quicker to walk.
+ * Return 1 if axis ${i} has one tap, no stride and no padding.  Such axes merge
+ * with their neighbors, because consecutive positions stay consecutive.  Fewer
+ * axes make the loops shorter.
  */
 static int
 direct_is_plain(const struct direct *g, int i)
@@ -136,9 +147,10 @@ direct_join_axes(struct direct *g)
 }
 
 /*
- * A job is up to 28 tiles, whose input stays in the cache beside the weights to
- * two blocks; 14 at least, for which weights may come from afar.  Where that
- * makes few jobs, each does a window of the output's channels.
+ * A job has at most 28 tiles, whose input stays in the cache next to the
+ * weights of two output blocks.  It has at least 14 tiles, enough to pay for
+ * loading weights from far away.  If that makes few jobs, each gets a range of
+ * output channels only.
  */
 void
 direct_cut(struct direct *g, int threads)
@@ -174,7 +186,7 @@ direct_weights(const struct direct *g)
 	    cpu_padded(g->out.c) * sizeof(float);
 }
 
-/* Of a tile's units, as many as are gathered at a time. */
+/* Floats that a tile gathers for one round of UNITS units. */
 static size_t
 direct_gathered_floats(void)
 {
@@ -196,7 +208,7 @@ direct_slices(const struct direct *g)
 	return direct_slices_of(g);
 }
 
-/* Where tap ${t} of a class lies in the kernel. */
+/* Return the kernel tap that tap ${t} of a class is. */
 static int
 direct_tap_of(const struct direct *g, const struct direct_class *c, int t)
 {
@@ -210,7 +222,10 @@ direct_tap_of(const struct direct *g, const struct direct_class *c, int t)
 	return tap;
 }
 
-/* One tap from a block of channels to some of a pair's, or the last alone. */
+/*
+ * Pack one tap: from a block of input channels at ${from}, to ${wide} blocks of
+ * output channels at ${to}.
+ */
 static void
 direct_order_block(const struct direct *g, const float *outer, float *inner,
     int from, int to, int wide)
@@ -261,9 +276,9 @@ direct_order(const struct direct *g, int slice, const float *outer,
 	}
 }
 
-/* ---- a job ---- */
+/* ---- running a job ---- */
 
-/* Tiles ${from} to ${to} of a class, row by row of its places. */
+/* Fill in tiles ${from} to ${to} of a class, row by row of its positions. */
 static void
 direct_place_tiles(const struct direct *g, const struct direct_class *c,
     int from, int to, float *out, struct direct_tile *tile)
@@ -302,7 +317,10 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 	}
 }
 
-/* The places of one tap, NULL outside. */
+/*
+ * Set ${from}[r] to the input of each position of a tile for one tap, or to
+ * NULL outside of the input.
+ */
 static void
 direct_find(const struct direct *g, const struct direct_class *c,
     const struct direct_tile *tile, int tap, const float *in,
@@ -325,8 +343,8 @@ direct_find(const struct direct *g, const struct direct_class *c,
 }
 
 /*
- * What units ${u} to ${end} of a tile read, in scratch; or as it lies, where
- * that is one run of places.
+ * Set the input of a tile for units ${u} to ${end}.  If its positions are
+ * contiguous, use the input in place; otherwise gather it into ${to}.
  */
 static void
 direct_gather_units(const struct direct *g, const struct direct_class *c,
@@ -356,6 +374,9 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	}
 }
 
+/*
+ * Run the kernel over the tiles, for one pair of output blocks and some units.
+ */
 static void
 direct_panel(const struct direct *g, const struct direct_class *c,
     const struct direct_tile *tile, int tiles, int slice, int u, int end,

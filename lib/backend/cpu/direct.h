@@ -2,11 +2,22 @@
 #define BACKEND_CPU_DIRECT_H
 
 /*
- * Convolutions as they are written down, on blocked fp32 activations: any
- * kernel, stride and padding over t, h and w, without groups; forward, and as
- * data gradients.  A result is one sum in an order of its own, over taps and
- * then channels, so that places may be shared out in any way.  Weights are
- * brought into order once for all jobs.
+ * Direct convolutions, with any kernel, stride and padding over t, h and w, on
+ * blocked fp32 activations and without groups.  They compute forward passes and
+ * data gradients:
+ *
+ *	y[p][o] = sum over taps and i of w[o][i][tap] x[p s - pad + tap][i]
+ *	dx[q][i] = sum over taps and o of
+ *	    w[o][i][tap] dy[(q + pad - tap) / s][o]
+ *
+ * where s divides q + pad - tap on each axis.
+ *
+ * Each result is one sum in a fixed order, over taps and then channels.
+ * Positions can therefore be split among jobs in any way without changing a
+ * bit.  Weights are packed once for all jobs.
+ *
+ * Threads may call all functions at the same time, on different slices or
+ * jobs.
  */
 
 #include <stddef.h>
@@ -14,33 +25,45 @@
 #include "graph/graph.h"
 
 struct direct {
-	/* What is read and what is written: x and y, or dy and dx. */
+	/*
+	 * Input and output of this pass: x and y, or dy and dx of a data
+	 * gradient.
+	 */
 	struct dims in, out;
-	int back;			/* the data gradient */
-	int k[3], s[3], p[3];		/* t, h, w; of the forward pass */
-	int in_step, out_step;		/* between channels of what is read and
-					 * written in the weights as they lie
-					 * outside, in numbers */
-	/* By direct_cut: */
-	int tiles;			/* a job's, at most */
-	int panels, windows;		/* a job's pairs of output blocks, at
-					 * most; jobs for the same places */
+	int back;			/* 1 for a data gradient */
+	int k[3], s[3], p[3];		/* t, h, w of the forward pass */
+	int in_step, out_step;		/* floats between input and output
+					 * channels in the graph's weights,
+					 * whose taps are contiguous */
+	/* Set by direct_cut: */
+	int tiles;			/* tiles of a job, at most */
+	int panels, windows;		/* pairs of output blocks of a job, at
+					 * most; jobs for the same positions */
 	int jobs;
-	int stream;			/* what is written is too large to stay
-					 * in a cache */
+	int stream;			/* store past the caches: the output is
+					 * too large for them */
 };
 
-/* direct_cut(g, threads): fill in the rest, with jobs for as many threads. */
+/*
+ * direct_cut(g, threads):
+ * Set the fields below "Set by direct_cut" so that ${threads} threads share the
+ * work.  The fields above must be set.  The results do not depend on
+ * ${threads}.  May merge axes in ${g}->in and ${g}->out that have no taps.
+ */
 void direct_cut(struct direct *g, int threads);
 
-/* Bytes of the weights inside, and of a job's scratch. */
+/*
+ * direct_weights(g), direct_scratch(g):
+ * Return the bytes of the packed weights, and those of the scratch of a job.
+ * Call direct_cut first.
+ */
 size_t direct_weights(const struct direct *g);
 size_t direct_scratch(const struct direct *g);
 
 /*
- * direct_order(g, slice, outer, inner):
- * Slice ${slice} of direct_slices() of the weights into their inner form;
- * slices lie apart.
+ * direct_slices(g), direct_order(g, slice, outer, inner):
+ * Pack slice ${slice} of direct_slices(g) of the weights ${outer}, in the order
+ * of the graph, into ${inner}, direct_weights(g) bytes.  Slices do not overlap.
  */
 int direct_slices(const struct direct *g);
 void direct_order(const struct direct *g, int slice, const float *outer,
@@ -48,8 +71,11 @@ void direct_order(const struct direct *g, int slice, const float *outer,
 
 /*
  * direct_run(g, job, in, w, bias, out, more, scratch):
- * Job ${job} of g->jobs.  ${bias} may be NULL, and is as long as there are
- * channels; ${more}: add to what is there, which is without bias.
+ * Run job ${job} of ${g}->jobs: read the activation ${in} and the packed
+ * weights ${w}, and write or, if ${more} is not 0, add to the activation
+ * ${out}.  ${bias} has one float per output channel, or is NULL; with ${more}
+ * it is not used.  ${scratch} has direct_scratch(g) bytes for this thread
+ * alone.
  */
 void direct_run(const struct direct *g, int job, const float *in,
     const float *w, const float *bias, float *out, int more, void *scratch);

@@ -1,10 +1,11 @@
 /*
- * Direct convolutions: sums over taps and channels, a tile of places by two
- * blocks of output channels held in registers from the first to the last,
+ * Kernels of direct convolutions: sums over taps and channels,
  *
- *	y[r][o] = sum of x[unit][r][c] * w[unit][c][o]
+ *	y[r][o] = sum over units, c of x[unit][r][c] w[unit][c][o]
  *
- * in the order in which weights lie, whatever the tile's other places are.
+ * The sums of a tile of positions by two blocks of output channels stay in
+ * registers.  They are added in the order of the packed weights, so a result
+ * does not depend on the other positions of its tile.
  */
 #include <string.h>
 
@@ -12,8 +13,11 @@
 #include "backend/cpu/vec.h"
 #include "backend/cpu/wide.h"
 
-/* Places of a tile: with two blocks, the sums leave room for two vectors of
- * weights and one of input: 28 of 32 registers, 12 of 16. */
+/*
+ * Positions of a tile.  With two blocks, the sums leave registers for two
+ * vectors of weights and one of input: 28 of 32 hold sums with AVX-512, 12 of
+ * 16 with AVX2.
+ */
 #if defined(__AVX512F__)
 #define ROWS 14
 #elif defined(__FMA__)
@@ -46,8 +50,10 @@ direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
 		if (wide > 1)
 			s[r][1] = more ? AT(from + next, 0) : AT(start, 1);
 	}
-	/* Meanwhile: the next unit into the nearest cache, and into the next
-	 * one what comes after this tile. */
+	/*
+	 * Prefetch the next unit of this tile into L1, and the input of the
+	 * next tile into L2.
+	 */
 	for (int u = 0; u < units; u++, x += step) {
 		const float *ahead = u + 1 < units ? x + step : then;
 		const float *after = then + (size_t)u * step;
@@ -108,7 +114,7 @@ direct_kernel_streamed(void)
 	STREAMED();
 }
 
-/* Lanes of two vectors in turn: the first halves, the second halves. */
+/* Interleave the lanes of two vectors: the first halves, the second halves. */
 #if L == 16
 #define FIRST(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, \
     4, 20, 5, 21, 6, 22, 7, 23)
@@ -119,7 +125,10 @@ direct_kernel_streamed(void)
 #define SECOND(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #endif
 
-/* Row and lane are one number of which each round moves a bit over. */
+/*
+ * to = transpose of from.  Take row and lane as one number: each round rotates
+ * it by one bit, and log2 L rounds exchange row and lane.
+ */
 static void
 direct_kernel_turn(float *to, size_t to_step, const float *from, size_t step)
 {
@@ -140,6 +149,7 @@ direct_kernel_turn(float *to, size_t to_step, const float *from, size_t step)
 		*(vec *)(to + (size_t)i * to_step) = v[i];
 }
 
+/* tile[b][r] = from[r][b plane], zeros if NULL */
 static void
 direct_kernel_gather(float *tile, const float *const *from, int n, size_t plane,
     int blocks)

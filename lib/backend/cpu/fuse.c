@@ -1,6 +1,7 @@
 /*
- * Which chains of a plan (backend/chains.h) become one pass, what they store, and
- * what they recompute for the backward pass.
+ * Choose the chains of a plan (backend/chains.h) that become one pass, the
+ * outputs that they store, and the outputs that they recompute for the backward
+ * pass.
  */
 #include "backend/cpu/norm.h"
 
@@ -10,14 +11,17 @@ norm_whole_blocks(const struct task *shift, int n)
 	return shift->out.c / shift->op->fold % n == 0;
 }
 
-/* The norm of a device's precision. */
+/* Return the norm operator of the precision of the device. */
 static const struct op_impl *
 cpu_fuse_norm(const struct task *t)
 {
 	return t->device->ops[OP_BN];
 }
 
-/* In bf16, activations of one place are fp32, and small. */
+/*
+ * Return 1 if the fused norm can do ${bn}.  In bf16, activations of one
+ * position per image are fp32; they are small and stay unfused.
+ */
 static int
 cpu_fuse_takes(const struct task *bn)
 {
@@ -25,7 +29,10 @@ cpu_fuse_takes(const struct task *bn)
 	    cpu_places(&bn->out) > 1);
 }
 
-/* Is task ${j} an addition in a norm, with task ${i}'s output for shortcut? */
+/*
+ * Return 1 if task ${j} is an addition fused into a norm that takes the output
+ * of task ${i} as its shortcut.
+ */
 static int
 cpu_fuse_is_shortcut(const struct task *task, int j, int i)
 {
@@ -36,7 +43,10 @@ cpu_fuse_is_shortcut(const struct task *task, int j, int i)
 	return n != NULL && n->add == add && add->op->in[n->res] == i;
 }
 
-/* Does some reader of task ${i}'s output need it in its plain form? */
+/*
+ * Return 1 if a reader of the output of task ${i}, other than ${shift}, needs
+ * it unshifted.
+ */
 static int
 cpu_fuse_read_plain(const struct task *task, int n, int i, int shift)
 {
@@ -49,8 +59,10 @@ cpu_fuse_read_plain(const struct task *task, int n, int i, int shift)
 }
 
 /*
- * The shift goes into the task before it.  If all others who read that task's
- * output are shortcuts of such tasks, they read it shifted.
+ * Fuse the shift into the task before it.  If all other readers of that task's
+ * output are shortcuts of fused norms, they read it from the shifted
+ * activation, and the unshifted output is not stored.  A shift from past
+ * frames only stays unfused.
  */
 static void
 cpu_fuse_shift(struct task *task, int count, struct norm *n)
@@ -73,19 +85,22 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
 }
 
 /*
- * Outputs of fewer bytes stay.  Making all of them again takes tsm_tiny at
- * 8x8x48 3 ms of 67 in fp32 and 4 of 54 in bf16, to save 11 MB and 6 MB; what
- * is smaller than this is 3 % (36 MB of 1354) of the peak of tsm_r50 at 2x8x224
- * in fp32, 5 % in bf16, and what is larger another 26 %.
+ * Keep outputs of fewer bytes.  Recomputing all of them costs tsm_tiny at
+ * 8x8x48 3 of 67 ms in fp32 and 4 of 54 ms in bf16, and saves 11 and 6 MB.  For
+ * tsm_r50 at 2x8x224, the outputs below this limit are 3 % of the peak memory
+ * in fp32 (36 of 1354 MB) and 5 % in bf16.  Those above it are another 26 %.
  */
 #define REMADE ((size_t)4 << 20)
 
 /*
- * What is made again for the backward pass and not kept.  That takes a read of
- * the normalisation's input, which stays in any case, and of a shortcut, and a
- * write of each output: no more than two bytes moved for one that is not kept
- * where there is no shortcut, or where the output is stored twice.  The input of
- * a frozen norm need not stay: there the output has to be stored twice.
+ * Choose the outputs to recompute for the backward pass instead of keeping
+ * them.
+ *
+ * Recomputing reads the input of the norm, which stays in memory anyway, and
+ * the shortcut, and writes each output.  Without a shortcut, or if the output
+ * is stored twice, it moves at most two bytes for each byte not kept.  The
+ * input of a frozen norm need not stay in memory: then the output must be
+ * stored twice.
  */
 static void
 cpu_fuse_choose_remade(struct norm *n)
@@ -102,7 +117,7 @@ cpu_fuse_choose_remade(struct norm *n)
 		n->shift->remade = 1;
 }
 
-/* A shortcut that lies in a shifted activation. */
+/* Find the chain whose shifted activation holds the shortcut of ${n}. */
 static void
 cpu_fuse_find_home(struct task *task, struct norm *n)
 {

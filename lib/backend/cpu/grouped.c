@@ -1,20 +1,23 @@
-/* Convolutions in groups: their jobs, rows and parts. */
+/*
+ * Convolutions in groups (grouped.h): how the work is split into jobs, and the
+ * rows of positions of each.
+ */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/grouped.h"
 #include "backend/cpu/grouped_kernels.h"
 
-enum { PARTS = 8 };		/* of a weight gradient, at most */
+enum { PARTS = 8 };		/* parts of a weight gradient, at most */
 
-/* What is written: of a data gradient, ${back}, dx. */
+/* Return the shape of the output: y, or dx for a data gradient. */
 static const struct dims *
 grouped_output_dims(const struct grouped *g, int back)
 {
 	return back ? &g->x : &g->y;
 }
 
-/* The channels that each one of what is written meets. */
+/* Return the input channels of each output channel. */
 static int
 grouped_each_of(const struct grouped *g, int back)
 {
@@ -33,7 +36,7 @@ grouped_blocks(const struct grouped *g, int back)
 	return cpu_blocks(grouped_output_dims(g, back)->c);
 }
 
-/* Numbers of a block's weights: [tap][each][lanes]. */
+/* Floats of the packed weights of a block: [tap][each][L]. */
 static size_t
 grouped_block_of(const struct grouped *g, int back)
 {
@@ -48,7 +51,10 @@ grouped_weights(const struct grouped *g, int back)
 	    sizeof(float);
 }
 
-/* Where channels lie, and an image's gradient. */
+/*
+ * Scratch holds the channel offsets of struct grouped_row, and the gradient of
+ * one image.
+ */
 size_t
 grouped_scratch(const struct grouped *g)
 {
@@ -59,8 +65,10 @@ grouped_scratch(const struct grouped *g)
 	    0) * sizeof(float);
 }
 
-/* Where in the graph's weights lies that of tap 0 between channel ${c} of what
- * is written and the ${j}-th that it meets? */
+/*
+ * Return the offset of tap 0 in the graph's weights, between output channel
+ * ${c} and its input channel ${j}.
+ */
 static size_t
 grouped_outer_at(const struct grouped *g, int back, int c, int j)
 {
@@ -86,8 +94,10 @@ grouped_order(const struct grouped *g, int back, int block,
 				    first + c, j) + tap] : 0;
 }
 
-/* The row of a kernel; what it reads begins ${at} numbers from where the
- * image does. */
+/*
+ * Describe a row of the kernel for an output block.  What it reads begins
+ * ${*at} floats after the start of the image.
+ */
 static struct grouped_row
 grouped_row_of(const struct grouped *g, int back, int block, int *from,
     size_t *at)
@@ -114,19 +124,22 @@ grouped_row_of(const struct grouped *g, int back, int block, int *from,
 	return r;
 }
 
-/* What is done with each row of the kernel and the rows of x and y that meet,
- * given where they begin. */
+/*
+ * A function to run for each row of the kernel and the matching rows of x and
+ * y, whose offsets it receives.
+ */
 struct grouped_visit {
 	const struct grouped *g;
 	const struct grouped_kernels *kernels;
 	struct grouped_row row;
-	const float *x, *y, *w;		/* of a clip, and a block */
+	const float *x, *y, *w;		/* a clip; a block of the weights */
 	float *to;
-	size_t step;			/* numbers of a row of the kernel */
+	size_t step;			/* floats of a row of the kernel */
 	void (*run)(const struct grouped_visit *v, size_t x, size_t y,
 	    size_t w);
 };
 
+/* Call v->run for all kernel rows that frame ${f} of y uses. */
 static void
 grouped_visit_frame(const struct grouped_visit *v, int f)
 {
@@ -168,7 +181,7 @@ grouped_run_gradient(const struct grouped_visit *v, size_t x, size_t y,
 	v->kernels->gradient(&v->row, v->x + x, v->y + y, v->to + w);
 }
 
-/* ---- forward and data: a job is a block of a clip ---- */
+/* ---- forward and data gradients: a job is a block of a clip ---- */
 
 int
 grouped_jobs(const struct grouped *g, int back)
@@ -176,7 +189,7 @@ grouped_jobs(const struct grouped *g, int back)
 	return g->x.n * grouped_blocks(g, back);
 }
 
-/* What a frame of a job's block begins with. */
+/* Initialize a frame of the output block: with the bias or with zeros. */
 static void
 grouped_begin(const struct dims *d, int block, const float *bias, float *to)
 {
@@ -229,7 +242,7 @@ grouped_back(const struct grouped *g, int job, const float *dy,
 	grouped_run_clip(g, 1, job, dy, w, NULL, dx, more, scratch);
 }
 
-/* ---- weights: a job is a block of some frames, each summed for itself ---- */
+/* ---- weight gradients: a job is a block of some frames ---- */
 
 int
 grouped_parts(const struct grouped *g)
@@ -237,6 +250,7 @@ grouped_parts(const struct grouped *g)
 	return cpu_images(&g->y) < PARTS ? cpu_images(&g->y) : PARTS;
 }
 
+/* Each image is summed by itself first, so that float sums stay short. */
 void
 grouped_gradient(const struct grouped *g, int job, const float *x,
     const float *dy, float *sums, void *scratch)

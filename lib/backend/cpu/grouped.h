@@ -2,14 +2,20 @@
 #define BACKEND_CPU_GROUPED_H
 
 /*
- * Convolutions of few channels to a group, as depthwise ones, on blocked fp32
- * activations: any kernel, stride and padding over t, h and w,
+ * Convolutions in groups of few channels, such as depthwise ones, on blocked
+ * fp32 activations, with any kernel, stride and padding over t, h and w:
  *
- *	y[place][o] = sum of w[o][j][tap] x[place s - p + tap][o's j-th]
+ *	y[p][o] = sum over j, tap of
+ *	    w[o][j][tap] x[p s - pad + tap][first(o) + j]
  *
- * and both gradients.  Every result is one sum in an order of its own, but for
- * weight gradients, which are cut into parts, a function of the shape alone,
- * that are added in their order.  So no bit depends on the threads.
+ * first(o) is the first input channel of the group of o.  Both gradients are
+ * here too.  Each result is one sum in a fixed order.  Weight gradients are
+ * sums over parts, fixed by the shape alone and added in their order.  No bit
+ * depends on the number of threads.
+ *
+ * ${back} is 0 for the forward pass and weight gradients, 1 for data gradients.
+ * "Output" is y, or dx if ${back} is 1.  Threads may call all functions at the
+ * same time, on different jobs or blocks.
  */
 
 #include <stddef.h>
@@ -22,23 +28,28 @@ struct grouped {
 	int k[3], s[3], p[3];		/* t, h, w */
 };
 
-/* Bytes of the weights inside, for the forward pass or ${back} for the data
- * gradient, and of a job's scratch. */
+/*
+ * grouped_weights(g, back), grouped_scratch(g):
+ * Return the bytes of the packed weights, and of the scratch of a job.
+ */
 size_t grouped_weights(const struct grouped *g, int back);
 size_t grouped_scratch(const struct grouped *g);
 
 /*
- * grouped_order(g, back, block, outer, inner): the weights of a block of what
- * is written, one of grouped_blocks(), into their inner order.
+ * grouped_blocks(g, back), grouped_order(g, back, block, outer, inner):
+ * Pack the weights of output block ${block} of grouped_blocks(g, back) from
+ * ${outer}, in the order of the graph, into ${inner}, grouped_weights() bytes.
  */
 int grouped_blocks(const struct grouped *g, int back);
 void grouped_order(const struct grouped *g, int back, int block,
     const float *outer, float *inner);
 
 /*
- * grouped_forward(g, job, x, w, bias, y, scratch), and grouped_back, where
- * ${more} adds to what is there: job ${job} of grouped_jobs().  ${bias} may be
- * NULL.
+ * grouped_jobs(g, back), grouped_forward(g, job, x, w, bias, y, scratch),
+ * grouped_back(g, job, dy, w, dx, more, scratch):
+ * Run job ${job} of grouped_jobs(): write y, or write dx or add to it if
+ * ${more} is not 0.  ${w} is packed.  ${bias} has one float per channel of y,
+ * or is NULL.  ${scratch} has grouped_scratch(g) bytes for this thread alone.
  */
 int grouped_jobs(const struct grouped *g, int back);
 void grouped_forward(const struct grouped *g, int job, const float *x,
@@ -47,10 +58,13 @@ void grouped_back(const struct grouped *g, int job, const float *dy,
     const float *w, float *dx, int more, void *scratch);
 
 /*
- * grouped_gradient(g, job, x, dy, sums, scratch): job ${job} of as many as
- * grouped_parts() times grouped_blocks(g, 0), into ${sums}, of that many parts
- * of grouped_weights(g, 0) bytes.  grouped_add(g, block, sums, dw): then,
- * their sum.
+ * grouped_parts(g), grouped_gradient(g, job, x, dy, sums, scratch),
+ * grouped_add(g, block, sums, dw):
+ * Compute a weight gradient in two steps.  grouped_gradient runs job ${job} of
+ * grouped_parts(g) * grouped_blocks(g, 0) and writes to ${sums}, which has
+ * grouped_parts(g) * grouped_weights(g, 0) bytes.  After all jobs, grouped_add
+ * adds up the parts of one block and writes them to ${dw}[out][in /
+ * groups][taps].
  */
 int grouped_parts(const struct grouped *g);
 void grouped_gradient(const struct grouped *g, int job, const float *x,

@@ -1,12 +1,17 @@
-/* Convolutions in groups: a row of a kernel over a row of places. */
+/*
+ * Kernels of convolutions in groups: one row of a kernel over one row of
+ * positions; grouped_kernels.h has the formulas.
+ */
 #include <stddef.h>
 
 #include "backend/cpu/grouped_kernels.h"
 #include "backend/cpu/vec.h"
 #include "backend/cpu/wide.h"
 
-/* The places of y of which tap ${k} meets one of x, from ${o}, which meets
- * ${x}. */
+/*
+ * The ${n} positions of y whose tap ${k} reads inside the row of x.  They begin
+ * at ${o}, which reads position ${x}.
+ */
 struct grouped_span { int o, x, n; };
 
 INLINE struct grouped_span
@@ -20,6 +25,7 @@ grouped_kernel_span_of(const struct grouped_row *r, int k)
 	return (struct grouped_span){ o, o * r->s - r->p + k, end - o };
 }
 
+/* v[c] = at[from[c]] if ${mixed}, otherwise at[c] */
 INLINE void
 grouped_kernel_read(vec *v, const float *at, const int *from, const int mixed)
 {
@@ -31,7 +37,7 @@ grouped_kernel_read(vec *v, const float *at, const int *from, const int mixed)
 	*v = got;
 }
 
-/* One channel by one tap. */
+/* to[i] += w in[i], for one input channel per lane and one tap */
 INLINE void
 grouped_kernel_spread(float *to, int to_step, const float *in, int in_step,
     const int *from, const int mixed, const float *w, int n)
@@ -46,6 +52,7 @@ grouped_kernel_spread(float *to, int to_step, const float *in, int in_step,
 	}
 }
 
+/* y += w x or, if ${back}, dx += w dy, over the taps of a row */
 INLINE void
 grouped_kernel_pass(const struct grouped_row *r, const float *in,
     const float *w, float *to, const int back, const int mixed)
@@ -86,7 +93,10 @@ grouped_kernel_back(const struct grouped_row *r, const float *dy,
 		grouped_kernel_pass(r, dy, w, dx, 1, 1);
 }
 
-/* Two sums, of places in turn: one would wait for itself at every place. */
+/*
+ * to += sum over i of dy[i] x[i].  Two running sums hide the latency of an
+ * addition.
+ */
 INLINE void
 grouped_kernel_dot(float *to, const float *dy, const float *x, int step,
     const int *from, const int mixed, int n)
@@ -107,6 +117,7 @@ grouped_kernel_dot(float *to, const float *dy, const float *x, int step,
 	*(vec *)to = sum + more;
 }
 
+/* dw[k][j] += sum over positions of dy x, for each tap and input channel */
 INLINE void
 grouped_kernel_sums(const struct grouped_row *r, const float *x,
     const float *dy, float *dw, const int mixed)

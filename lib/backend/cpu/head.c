@@ -1,4 +1,7 @@
-/* The classifier and the loss: little work, done carefully. */
+/*
+ * The operators linear and loss, at the end of a network.  They take little
+ * time, so they favor precision: they sum in double.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -6,16 +9,17 @@
 #include "graph/metric.h"
 
 /*
- * ---- linear: rows of padded channels; w is [out][in] ----
+ * ---- linear: y[row][o] = sum over i of x[row][i] w[o][i] + bias[o] ----
  *
- * Activations of one place an image are such rows as they lie.  Others are
- * copied into rows in the scratch memory, and the result back.
+ * One row per position, of padded channels.  Activations with one position per
+ * image have this form already.  Others are copied into rows in the scratch
+ * memory, and the results are copied back.
  */
 
 struct cpu_linear_job {
 	struct task *t;
 	int rows;
-	const float *x, *dy;		/* [rows][padded] */
+	const float *x, *dy;		/* [rows][padded channels] */
 	float *y, *dx;
 };
 
@@ -77,8 +81,10 @@ cpu_head_from_rows(int i, int thread, void *arg)
 			    cpu_head_row(k->d, k->rows, i * places + p)[c];
 }
 
-/* Rows of the input, if it is ${read}, of the output and of the input's
- * gradient. */
+/*
+ * Return the rows of the input, the output and the input gradient.  Copy the
+ * input into rows if ${read} is not 0.
+ */
 static struct cpu_linear_job
 cpu_head_spread(struct task *t, int read)
 {
@@ -98,7 +104,7 @@ cpu_head_spread(struct task *t, int read)
 	return l;
 }
 
-/* One row of scores. */
+/* y[o] = sum over i of x[i] w[o][i] + bias[o], for one row */
 static void
 cpu_linear_row(int i, int thread, void *arg)
 {
@@ -129,7 +135,10 @@ cpu_linear_forward(struct task *t)
 	}
 }
 
-/* The weight gradient of one output, summed over rows in their order. */
+/*
+ * dw[o][i] = sum over rows of dy[o] x[i], dbias[o] = sum over rows of dy[o], in
+ * the order of the rows
+ */
 static void
 cpu_linear_back_out(int o, int thread, void *arg)
 {
@@ -150,6 +159,7 @@ cpu_linear_back_out(int o, int thread, void *arg)
 	((float *)t->dw[1])[o] = (float)db;
 }
 
+/* dx[i] (+)= sum over o of dy[o] w[o][i], for one row */
 static void
 cpu_linear_back_row(int i, int thread, void *arg)
 {
@@ -199,8 +209,13 @@ const struct op_impl cpu_linear = {
 };
 
 /*
- * ---- loss: as in ref, of which this is the double arithmetic: x are the scores
- * of a clip, q the shares of its classes, both in the scratch memory ----
+ * ---- loss ----
+ *
+ * The formulas are those of backend/ref, in double. x is the scores of a clip
+ * and q its smoothed soft labels; both are in the scratch memory.
+ *
+ *	softmax	w sum over c of q[c] (log(sum of exp(x)) - x[c])
+ *	sigmoid	w mean over c of the binary cross-entropy of x[c] and q[c]
  */
 
 static size_t
@@ -209,7 +224,7 @@ cpu_loss_scratch(const struct task *t)
 	return 2 * (size_t)t->in[0].c * sizeof(double);
 }
 
-/* Bring in x and q of clip ${i}; its weight. */
+/* Load x and q of clip ${i} and return its weight. */
 static double
 cpu_loss_clip(struct task *t, int i, double *x, double *q)
 {
@@ -271,7 +286,12 @@ cpu_loss_forward(struct task *t)
 		t->feed->outcome[t->op->head] = o;
 }
 
-/* The gradient of the mean over the clips of the microbatch. */
+/*
+ * The gradient of the loss, a mean over the clips of the microbatch:
+ *
+ *	softmax	dx[c] = w / n (exp(x[c]) / sum of exp(x) * sum of q - q[c])
+ *	sigmoid	dx[c] = w / n (1 / (1 + exp(-x[c])) - q[c]) / classes
+ */
 static void
 cpu_loss_backward(struct task *t)
 {

@@ -1,9 +1,9 @@
-/* Operators that join activations: concat, mul; and that take some frames. */
+/* The operators frames, concat and mul, which select or combine activations. */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 
-/* ---- frames: whole images, of either layout ---- */
+/* ---- frames: y[t] = x[op_frame(t)]; whole images, in either layout ---- */
 
 static void
 cpu_frames_part(int i, int thread, void *arg)
@@ -56,13 +56,14 @@ const struct op_impl cpu_frames = {
 };
 
 /*
- * ---- concat ----
+ * ---- concat: along the channels ----
  *
- * Image by image and input by input.  An input that begins at the first lane of
- * a block is copied by planes; others, and pixels, channel by channel.
+ * Image by image and input by input.  An input whose first channel starts a
+ * block of the output is copied by planes.  Others, and pixels, go channel by
+ * channel.
  */
 
-/* Channels of one image, a number each ${step} floats. */
+/* One channel of an image, with the floats from one position to the next. */
 struct cpu_join_column { float *x; size_t step; };
 
 static struct cpu_join_column
@@ -88,7 +89,8 @@ cpu_concat_part(int i, int thread, void *arg)
 	int lanes = cpu_lanes(), first = 0;
 
 	(void)thread;
-	if (!cpu_is_pixels(out))	/* the lanes beyond the last channel */
+	if (!cpu_is_pixels(out))	/* clear the lanes beyond the last
+					 * channel */
 		memset(cpu_plane(out, t->y, i, cpu_blocks(out->c) - 1), 0,
 		    hw * (size_t)lanes * sizeof(float));
 	for (int j = 0; j < t->op->nin; first += t->in[j++].c) {
@@ -118,14 +120,16 @@ cpu_concat_forward(struct task *t)
 	cpu_run(t, cpu_images(&t->out), cpu_concat_part, t);
 }
 
-/* dx (+)= the channels of dy from ${first} on. */
+/*
+ * dx (+)= the channels of dy that begin at ${first}, for image ${i}, input ${j}
+ */
 static void
 cpu_concat_back_input(struct task *t, int i, int j, int first)
 {
 	const struct dims *in = &t->in[j], *out = &t->out;
 	size_t hw = cpu_places(out), plane = hw * (size_t)cpu_lanes();
 	int lanes = cpu_lanes(), c = 0, more = t->accumulate[j];
-	/* Planes that this input fills are taken whole. */
+	/* Planes that belong to this input alone are added whole. */
 	int whole = cpu_join_by_planes(t, j, first) ? in->c / lanes : 0;
 
 	if (whole > 0)
@@ -168,10 +172,13 @@ const struct op_impl cpu_concat = {
 };
 
 /*
- * ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ----
+ * ---- mul: y = a b, where an axis of b of length 1 is broadcast ----
+ *
+ * Part i is block i % blocks of image i / blocks, and in cpu_mul_sum_part of
+ * clip i / blocks.
  */
 
-/* Part i is block i % blocks of image, or in cpu_mul_sum_part of clip, i / blocks. */
+/* Return the plane of ${b} for block ${block} of image ${image} of a. */
 static float *
 cpu_join_gate(const struct task *t, const void *b, int image, int block)
 {
@@ -180,7 +187,10 @@ cpu_join_gate(const struct task *t, const void *b, int image, int block)
 	return cpu_plane(d, b, d->t == a->t ? image : image / a->t, block);
 }
 
-/* How many places stand in a row of b for as many of a, and the rows of a. */
+/*
+ * How the rows of a plane of a match b.  ${places} positions of a use ${places}
+ * positions of b, or a single one if ${step} is 0; likewise the rows.
+ */
 struct cpu_join_run { size_t places, step, rows, row_step; };
 
 static struct cpu_join_run
@@ -198,7 +208,7 @@ cpu_join_run_of(const struct task *t)
 		b->h == 1 ? 0 : (size_t)b->w * lanes };
 }
 
-/* y (+)= x b for one plane. */
+/* y (+)= x b for one plane */
 static void
 cpu_mul_plane(const struct task *t, float *y, const float *x, const float *b,
     int more)
@@ -245,7 +255,9 @@ cpu_mul_scratch(const struct task *t)
 	return t->idle ? 0 : cpu_floats(&t->in[1]) * sizeof(double);
 }
 
-/* db (+)= the sum of a dy over the places that b stands for, frame by frame. */
+/*
+ * db (+)= sum of a dy over the positions that b is broadcast to, in frame order
+ */
 static void
 cpu_mul_sum_part(int i, int thread, void *arg)
 {

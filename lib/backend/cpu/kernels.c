@@ -1,4 +1,8 @@
-/* The copy of the kernels that this processor runs. */
+/*
+ * Select the copy of each table of kernels that fits this processor
+ * (base/isa.h).  AMX kernels exist only where the processor has AMX; their
+ * tables are NULL elsewhere.
+ */
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/grouped_kernels.h"
 #include "backend/cpu/half/amx.h"

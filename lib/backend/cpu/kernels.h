@@ -2,10 +2,14 @@
 #define BACKEND_CPU_KERNELS_H
 
 /*
- * The loops of the cpu back end outside convolutions, one copy for each
- * instruction set (kernels.isa.c).  A plane is the h * w places of one image
- * and one block of channels, [hw][lanes].  No sum depends on the instruction
- * set or on threads: lanes are channels, or sixteen fixed partial sums.
+ * The fp32 kernels of all operators but convolutions, norms and exponentials.
+ * kernels.isa.c is compiled once per instruction set, and each copy fills in
+ * one struct kernels.  A plane is one block of channels of one image, [hw][L],
+ * where L is cpu_lanes().
+ *
+ * (+)= means += if ${more} is not 0, and = otherwise.  Arrays do not overlap
+ * unless a comment says so.  No sum depends on the number of threads or on the
+ * instruction set: its lanes are channels, or 16 fixed partial sums.
  */
 
 #include <stddef.h>
@@ -16,60 +20,98 @@
 
 enum { LANES_MAX = 16 };
 
-/* A pooling window over one plane. */
+/*
+ * A pooling window that slides over one plane: kernel, stride, padding of h, w.
+ */
 struct window { int in_h, in_w, out_h, out_w, k[2], s[2], p[2]; };
 
 struct kernels {
+	/* channels of a block, L */
 	int lanes;
-	/* sum[lanes] over a plane. */
+	/* sum[L] = sum over the plane of x */
 	void (*plane_sum)(const float *x, size_t hw, float *sum);
-	/* dx (+)= v[lanes] everywhere. */
+	/* dx[i][c] (+)= v[c] */
 	void (*plane_fill)(float *dx, size_t hw, const float *v, int more);
 	/*
-	 * The first maximum of each window, or its last NaN, and the number of
-	 * its tap.  The first tap of this plane has number ${tap0}.  If ${more}
-	 * is set, compare with the maximum that ${y} and ${tap} already hold.
+	 * Maximum pooling:
+	 *
+	 *	y[o] = max over taps of x, or the last NaN among them
+	 *	tap[o] = tap0 + number of the first tap that has this value
+	 *
+	 * Taps are numbered row by row; ${tap0} numbers the first tap of this
+	 * plane.  If ${more} is not 0, continue from the maximum in ${y} and
+	 * ${tap}, which holds one byte per element.
 	 */
 	void (*maxpool)(float *y, uint8_t *tap, const float *x,
 	    const struct window *v, int tap0, int more);
-	/* dx (+)= dy at the taps; ${more} 0 clears dx first. */
+	/*
+	 * dx[i] (+)= sum of dy[o] over the windows whose tap[o] is position i
+	 */
 	void (*maxpool_back)(float *dx, const float *dy, const uint8_t *tap,
 	    const struct window *v, int tap0, int more);
-	/* y (+)= a times the sum of each window, or with ${cut} its mean. */
+	/*
+	 * y[o] (+)= a * sum of x over the window; if ${cut} is not 0, ${a}
+	 * times the mean of the positions inside the plane.
+	 */
 	void (*avgpool)(float *y, const float *x, const struct window *v,
 	    float a, int cut, int more);
-	/* dx (+)= a times, or with ${cut} over its places, dy of each window. */
+	/*
+	 * dx[i] (+)= a * sum of dy[o] over the windows that cover i; if ${cut}
+	 * is not 0, divide each term by the positions of its window inside the
+	 * plane.
+	 */
 	void (*avgpool_back)(float *dx, const float *dy, const struct window *v,
 	    float a, int cut, int more);
+	/* relu: y = max(x, 0), NaN kept; relu_back: dx (+)= dy unless y <= 0 */
 	void (*relu)(float *y, const float *x, size_t n);
 	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);
+	/*
+	 * relu6: y = min(max(x, 0), 6); relu6_back: dx (+)= dy where 0 < y < 6
+	 */
 	void (*relu6)(float *y, const float *x, size_t n);
 	void (*relu6_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);
-	/* y (+)= a b, by place; ${step} 0: one b[lanes] for all places. */
+	/*
+	 * y[i][c] (+)= a[i][c] b[i * step / L][c].  ${step} is L, or 0 if b[L]
+	 * applies to all positions.
+	 */
 	void (*mul)(float *y, const float *a, const float *b, size_t places,
 	    size_t step, int more);
-	/* sum[places or 1][lanes] += a b */
+	/* sum[i * step / L][c] += a[i][c] b[i][c]; ${step} as in mul */
 	void (*mul_sum)(double *sum, const float *a, const float *b,
 	    size_t places, size_t step);
+	/* y = a + b; ${y} may be ${a}. */
 	void (*add)(float *y, const float *a, const float *b, size_t n);
-	/* y (+)= a x. */
+	/* y (+)= a x */
 	void (*scale)(float *y, float a, const float *x, size_t n, int more);
+	/* Return the sum of a[i] b[i], in double precision. */
 	double (*dot)(const float *a, const float *b, size_t n);
-	/* As struct update of backend.h. */
+	/*
+	 * SGD with momentum, as struct update (backend/parameters.h) describes
+	 * it:
+	 *
+	 *	d = scale g + decay w;  m = momentum m + d
+	 *	w -= lr (nesterov ? d + momentum m : m)
+	 */
 	void (*sgd)(float *w, float *m, const float *g, size_t n, float lr,
 	    float momentum, float decay, float scale, int nesterov);
+	/* SGD without momentum: w -= lr (scale g + decay w) */
 	void (*descend)(float *w, const float *g, size_t n, float lr,
 	    float decay, float scale);
+	/*
+	 * Adam: update the moments and replace the gradient by the step
+	 * direction; see struct moments (backend/parameters.h).
+	 */
 	void (*moments)(const struct moments *m);
-	/* w += rate (x scale - w), in double. */
+	/* w += rate (scale x - w), computed in double precision */
 	void (*track)(float *w, const float *x, size_t n, double rate,
 	    double scale);
 };
 
 extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;
 
+/* kernels_pick(): return the kernels for this processor (base/isa.h). */
 const struct kernels *kernels_pick(void) ISA_CONST;
 
 #endif

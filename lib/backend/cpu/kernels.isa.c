@@ -1,7 +1,7 @@
 /*
- * Loops over blocked activations.  Written so that the compiler turns the
- * innermost loops, over lanes, into vector instructions; compiled once for
- * each instruction set.
+ * Kernels over blocked activations; kernels.h has their formulas.  The
+ * innermost loops run over lanes, so that the compiler vectorizes them.
+ * Compiled once per instruction set.
  */
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,10 @@
 #include "backend/cpu/vec.h"
 
 /*
- * Four running sums side by side hide the latency of an addition and keep
- * each sum short, which is also what makes float good enough here.
+ * sum[c] = sum over i of x[i][c]
+ *
+ * Four running sums hide the latency of an addition.  They also keep each sum
+ * short, which makes float precise enough.
  */
 static void
 kernel_sum_plane(const float *x, size_t hw, float *sum)
@@ -27,6 +29,7 @@ kernel_sum_plane(const float *x, size_t hw, float *sum)
 	LANES(c) sum[c] = (s[0][c] + s[1][c]) + (s[2][c] + s[3][c]);
 }
 
+/* dx[i][c] (+)= v[c] */
 static void
 kernel_plane_fill(float *dx, size_t hw, const float *v, int more)
 {
@@ -35,8 +38,8 @@ kernel_plane_fill(float *dx, size_t hw, const float *v, int more)
 }
 
 /*
- * The window of output (h, w) cut to the input: taps a0 to a1 - 1 down and b0
- * to b1 - 1 across.
+ * The window of output (h, w), clipped to the input.  Its first tap lies at row
+ * ${h0}, column ${w0}.  Rows a0 to a1 - 1 and columns b0 to b1 - 1 are inside.
  */
 struct kernel_taps { int h0, w0, a0, a1, b0, b1; };
 
@@ -58,7 +61,10 @@ kernel_cut(const struct window *v, int h, int w)
 	return t;
 }
 
-/* dx += dy of a row of windows where tap ${n} and those beside it were taken. */
+/*
+ * For one row of windows and one row of their taps, numbered from ${n}: dx[w s
+ * - p + b] += dy[w] where tap[w] == n + b.
+ */
 static void
 kernel_row_back(float *restrict dx, const float *restrict dy,
     const uint8_t *restrict tap, const struct window *v, int n)
@@ -74,8 +80,12 @@ kernel_row_back(float *restrict dx, const float *restrict dy,
 	}
 }
 
-/* On vectors: of a loop over lanes gcc 12 makes code of AVX-512 that takes the
- * wrong taps, or takes 30 cycles for one. */
+/*
+ * y = max over taps of x, and the number of that tap (kernels.h).
+ *
+ * Written on vectors: for a loop over lanes, gcc 12 with AVX-512 generates code
+ * that selects wrong taps, or that needs 30 cycles per tap.
+ */
 static void
 kernel_maxpool(float *restrict y, uint8_t *restrict tap,
     const float *restrict x, const struct window *v, int tap0, int more)
@@ -97,7 +107,8 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
 					vec from = AT(x, (t.h0 + a) * v->in_w +
 					    t.w0 + b);
 					ivec better = any ? (from > best) |
-					    (from != from) :	/* from is NaN */
+					    (from != from) :	/* from is
+								 * NaN */
 					    (ivec){ 0 } == 0;
 					int32_t n = tap0 + a * v->k[1] + b;
 
@@ -112,8 +123,10 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
 }
 
 /*
- * Row by row of the input, which the cache holds: the windows of each output
- * row that covers it give their gradient to the one tap in each column.
+ * dx[i] (+)= sum of dy[o] where tap[o] is i.
+ *
+ * Go row by row of the input, so that the row stays in the cache.  Each output
+ * row that covers it adds one row of its taps.
  */
 static void
 kernel_maxpool_back(float *restrict dx, const float *restrict dy,
@@ -135,13 +148,16 @@ kernel_maxpool_back(float *restrict dx, const float *restrict dy,
 	}
 }
 
-/* What a window's sum is multiplied by. */
+/*
+ * The factor of a sum over a window: ${a}, or ${a} divided by the taps inside.
+ */
 static float
 kernel_weight(const struct kernel_taps *t, float a, int cut_off)
 {
 	return cut_off ? a / (float)((t->a1 - t->a0) * (t->b1 - t->b0)) : a;
 }
 
+/* y[o] (+)= weight * sum of x over the window of o */
 static void
 kernel_avgpool(float *restrict y, const float *restrict x,
     const struct window *v, float a, int cut_off, int more)
@@ -163,6 +179,7 @@ kernel_avgpool(float *restrict y, const float *restrict x,
 		}
 }
 
+/* dx[i] (+)= sum of weight * dy[o] over the windows o that cover i */
 static void
 kernel_avgpool_back(float *restrict dx, const float *restrict dy,
     const struct window *v, float a, int cut_off, int more)
@@ -184,7 +201,7 @@ kernel_avgpool_back(float *restrict dx, const float *restrict dy,
 		}
 }
 
-/* kernel_relu(NaN) is NaN, and its gradient passes. */
+/* y = x <= 0 ? 0 : x.  The comparison keeps a NaN, and its gradient passes. */
 static void
 kernel_relu(float *restrict y, const float *restrict x, size_t n)
 {
@@ -192,6 +209,7 @@ kernel_relu(float *restrict y, const float *restrict x, size_t n)
 		y[i] = x[i] <= 0 ? 0 : x[i];
 }
 
+/* dx (+)= y <= 0 ? 0 : dy */
 static void
 kernel_relu_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
@@ -204,6 +222,7 @@ kernel_relu_back(float *restrict dx, const float *restrict dy,
 			dx[i] = y[i] <= 0 ? 0 : dy[i];
 }
 
+/* y = min(max(x, 0), 6), NaN kept */
 static void
 kernel_relu6(float *restrict y, const float *restrict x, size_t n)
 {
@@ -211,6 +230,7 @@ kernel_relu6(float *restrict y, const float *restrict x, size_t n)
 		y[i] = x[i] > 6 ? 6 : x[i] <= 0 ? 0 : x[i];
 }
 
+/* dx (+)= 0 < y < 6 ? dy : 0 */
 static void
 kernel_relu6_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
@@ -222,6 +242,7 @@ kernel_relu6_back(float *restrict dx, const float *restrict dy,
 	}
 }
 
+/* y[i][c] (+)= a[i][c] b[i][c], or b[c] if step is 0 */
 static void
 kernel_mul(float *restrict y, const float *restrict a, const float *restrict b,
     size_t places, size_t step, int more)
@@ -243,6 +264,7 @@ kernel_mul(float *restrict y, const float *restrict a, const float *restrict b,
 			y[i] += a[i] * b[i];
 }
 
+/* sum[i][c] += a[i][c] b[i][c], or sum[c] if step is 0 */
 static void
 kernel_mul_sum(double *restrict sum, const float *restrict a,
     const float *restrict b, size_t places, size_t step)
@@ -252,7 +274,7 @@ kernel_mul_sum(double *restrict sum, const float *restrict a,
 		    (double)b[i * L + c];
 }
 
-/* y may be a. */
+/* y = a + b, where y may be a. */
 static void
 kernel_add(float *y, const float *a, const float *restrict b, size_t n)
 {
@@ -260,6 +282,7 @@ kernel_add(float *y, const float *a, const float *restrict b, size_t n)
 		y[i] = a[i] + b[i];
 }
 
+/* y (+)= a x */
 static void
 kernel_scale(float *restrict y, float a, const float *restrict x, size_t n,
     int more)
@@ -272,7 +295,10 @@ kernel_scale(float *restrict y, float a, const float *restrict x, size_t n,
 			y[i] = a * x[i];
 }
 
-/* Sixteen partial sums whatever the lanes, so every machine adds alike. */
+/*
+ * Return sum of a[i] b[i].  Sixteen partial sums for any number of lanes give
+ * the same order of additions, and so the same bits, on every machine.
+ */
 static double
 kernel_dot(const float *a, const float *b, size_t n)
 {
@@ -289,6 +315,10 @@ kernel_dot(const float *a, const float *b, size_t n)
 	return sum;
 }
 
+/*
+ * d = scale g + decay w; m = momentum m + d; w -= lr (nesterov ? d + momentum m
+ * : m)
+ */
 static void
 kernel_sgd(float *restrict w, float *restrict m, const float *restrict g,
     size_t n, float lr, float momentum, float decay, float scale_by,
@@ -303,6 +333,7 @@ kernel_sgd(float *restrict w, float *restrict m, const float *restrict g,
 	}
 }
 
+/* w -= lr (scale g + decay w) */
 static void
 kernel_descend(float *restrict w, const float *restrict g, size_t n, float lr,
     float decay, float scale_by)
@@ -311,6 +342,12 @@ kernel_descend(float *restrict w, const float *restrict g, size_t n, float lr,
 		w[i] -= lr * (g[i] * scale_by + decay * w[i]);
 }
 
+/*
+ * Adam's moments and direction, with new_k = 1 - beta_k:
+ *
+ *	m += new1 (d - m);  v += new2 (d^2 - v), where d = scale g
+ *	g = (m / rest1) / (sqrt(v / rest2) + eps) + decay w
+ */
 static void
 kernel_moments(const struct moments *k)
 {
@@ -318,7 +355,10 @@ kernel_moments(const struct moments *k)
 	float *restrict m = k->m, *restrict v = k->v, *restrict g = k->g;
 	float by = (float)k->scale, decay = (float)k->decay;
 	float new1 = (float)(1 - k->beta1), new2 = (float)(1 - k->beta2);
-	/* m / rest1 / (sqrt(v / rest2) + eps), with one division an element. */
+	/*
+	 * Multiply numerator and denominator by sqrt(rest2): one division per
+	 * element.
+	 */
 	float up = (float)(sqrt(k->rest2) / k->rest1);
 	float eps = (float)(k->eps * sqrt(k->rest2));
 
@@ -332,6 +372,7 @@ kernel_moments(const struct moments *k)
 	}
 }
 
+/* w += rate (scale x - w) */
 static void
 kernel_track(float *restrict w, const float *restrict x, size_t n, double rate,
     double scale_by)

@@ -1,11 +1,11 @@
 /*
- * bmm: products of matrices, one a clip: rows are places, columns channels.
+ * The operator bmm, a batched matrix product (PyTorch's torch.bmm): one GEMM
+ * per clip.  Rows are positions of all frames, columns are channels.
  *
- * The clips are taken one after another.  Of each, the matrices are copied out
- * of their blocks into rows, runs of rows of the result are computed by one
- * thread each, and the result is copied back.  The runs are a function of the
- * shape.  Copying costs one part in 2 k of the arithmetic, k at least 128 in
- * non-local blocks.
+ * Clips run one after another.  For each, copy the matrices from blocks into
+ * rows, compute blocks of rows of the result on one thread each, and copy the
+ * result back.  The shape alone fixes the blocks of rows.  Copying costs 1 / 2k
+ * of the arithmetic, where k is at least 128 in non-local blocks.
  */
 #include <string.h>
 
@@ -13,27 +13,30 @@
 #include "backend/cpu/matrix.h"
 
 /*
- * A result is cut into RUNS runs at most, of RUN rows at least: oneDNN orders
- * the second matrix anew for each run, so that short ones cost.
+ * Split a result into at most RUNS blocks of at least RUN rows.  Smaller blocks
+ * would cost time, because oneDNN repacks the second matrix for each of them.
  */
 enum { RUNS = 16, RUN = 192 };
 
-/* One matrix of the task in rows. */
+/* One matrix of a clip, in rows. */
 struct cpu_matrix_rows {
 	const struct dims *d;
-	float *v;			/* [places][c] of one clip */
+	float *v;			/* [positions][channels] */
 };
 
-/* A product of two such, or of their transposes, into a third. */
+/*
+ * A GEMM, or the copy of one matrix: then only ${to}, ${clip}, ${more} and ${x}
+ * are set.
+ */
 struct cpu_matrix_product {
 	const struct task *t;
 	const struct cpu_matrix_rows *a, *b;
 	struct cpu_matrix_rows *to;
 	int ta, tb;
 	size_t k;
-	size_t run;			/* rows of the result at a time */
+	size_t run;			/* rows of the result per part */
 	int clip, more;
-	void *x;			/* an activation: to or from rows */
+	void *x;			/* activation to copy from or to */
 };
 
 static size_t
@@ -42,7 +45,10 @@ cpu_matrix_size(const struct dims *d)
 	return dims_places(d) * (size_t)d->c;
 }
 
-/* The packed inputs, the output or its gradient, and a gradient. */
+/*
+ * Scratch holds both inputs and the output or its gradient.  A backward pass
+ * also needs the larger of the input gradients.
+ */
 static size_t
 cpu_matrix_scratch(const struct task *t)
 {
@@ -53,14 +59,14 @@ cpu_matrix_scratch(const struct task *t)
 }
 
 /*
- * A part of a copy is a few places of an image, with all of their channels:
- * rows are read and written as they lie, blocks a thousand bytes at a time.
+ * One part of a copy is PLACES positions of an image with all of their
+ * channels.  It then reads or writes whole rows, and about 1 KiB of each block.
  */
 enum { PLACES = 16 };
 
-/* The numbers of channel ${c} on, from place ${from} of the image on. */
+/* The positions of one part of a copy. */
 struct cpu_matrix_part {
-	size_t row;			/* of the matrix, for place ${from} */
+	size_t row;			/* row of the matrix of ${from} */
 	int image;
 	size_t from, places;
 };
@@ -89,7 +95,11 @@ cpu_matrix_part_of(const struct cpu_matrix_product *p, int i)
 		from, hw - from < PLACES ? hw - from : PLACES };
 }
 
-/* Channels of a block: how many, where, and how far apart numbers are. */
+/*
+ * The channels of block ${b} in the rows of a part: the first channel and their
+ * number.  ${step} is the floats from one position to the next, ${lane} from
+ * one channel to the next.
+ */
 struct cpu_matrix_lanes { size_t first, n, step, lane; float *x; };
 
 static struct cpu_matrix_lanes
@@ -177,7 +187,10 @@ cpu_matrix_multiply_part(int i, int thread, void *arg)
 	    p->to->v + row * n, n);
 }
 
-/* ${to} = A B over ${k} terms, and into the clip of the activation ${x}. */
+/*
+ * Compute ${to} = A B, a sum over ${k} terms, and copy or add (${more}) it into
+ * clip ${clip} of the activation ${x}.
+ */
 static void
 cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
     void *x, int more, const struct cpu_matrix_rows *a, int ta,
@@ -219,8 +232,12 @@ cpu_matrix_forward(struct task *t)
 }
 
 /*
- * With Y = A B:  dA = dY B', dB = A' dY, where A' is the transpose; and where
- * the input is transposed, the transposes of these.
+ * Y = A B, where A and B are the inputs or their transposes.  With M' for the
+ * transpose of M:
+ *
+ *	dA = dY B'	dB = A' dY
+ *
+ * If an input is transposed, its gradient is the transpose of this.
  */
 static void
 cpu_matrix_backward(struct task *t)

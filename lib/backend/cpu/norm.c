@@ -1,4 +1,11 @@
-/* Batch normalisation over a microbatch, and what is fused with it (norm.h). */
+/*
+ * The operator bn in fp32, and the operators fused with it (norm.h):
+ *
+ *	y = relu(gamma (x - mean) / sqrt(var + eps) + beta + shortcut)
+ *
+ * The shift of y is fused too.  Forward makes two passes over the planes, for
+ * the statistics and for y; backward makes two, for the sums and for dx.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +26,10 @@ cpu_norm_stats_part(int i, int thread, void *arg)
 	    s->q + norm_sums_at(s, i));
 }
 
-/* Plane ${i} of the shortcut, wherever it lies. */
+/*
+ * Return plane ${i} of the shortcut.  If another activation holds it shifted,
+ * it is in that one or among the planes saved next to it.
+ */
 static const float *
 cpu_norm_shortcut(const struct norm_pass *s, int i)
 {
@@ -34,7 +44,7 @@ cpu_norm_shortcut(const struct norm_pass *s, int i)
 	    norm_sides(n->home), i);
 }
 
-/* The shifted plane of a block whose lanes come from several frames. */
+/* Write shifted plane ${i} of a block that takes lanes from several frames. */
 static void
 cpu_norm_apply_mix(const struct norm_pass *s, int i, struct norm_mix *m,
     size_t c)
@@ -90,10 +100,11 @@ cpu_norm_apply_part(int i, int thread, void *arg)
 }
 
 /*
- * All of a pass over one block of channels: its planes are still in the cache
- * when they are read again.  Where there are few blocks for the threads, each
- * round of planes is a loop of its own instead, and where peers are to be told
- * of all blocks at once; the sums are the same.
+ * Return 1 if one thread should do all of a pass for a block of channels: its
+ * planes are then still in the cache when it reads them again.  With few blocks
+ * per thread, each round over the planes is a parallel loop of its own.  This
+ * also holds with peers, which exchange the sums of all blocks at once.  The
+ * sums are the same in both cases.
  */
 static int
 cpu_norm_by_blocks(const struct task *t, const struct norm_pass *s)
@@ -160,8 +171,10 @@ cpu_norm_remake(struct task *t)
 
 /* ---- backward ---- */
 
-/* Plane ${i} of x, or zeros where it is gone: a relu goes by a mask then, and
- * x has no other part in the gradient. */
+/*
+ * Return plane ${i} of x, or zeros if x is no longer in memory.  In that case
+ * the relu uses a mask, and x has no other part in the gradient.
+ */
 static const float *
 cpu_norm_input_plane(const struct norm_pass *s, int i)
 {
@@ -169,7 +182,10 @@ cpu_norm_input_plane(const struct norm_pass *s, int i)
 	    s->zeros;
 }
 
-/* ${mix} is for a block whose lanes went to several frames. */
+/*
+ * Describe the gradient of plane ${i}.  ${mix} is storage for a block that
+ * sends lanes to several frames.
+ */
 static struct norm_gradient
 cpu_norm_gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
 {
@@ -198,8 +214,9 @@ cpu_norm_gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
 }
 
 /*
- * The shortcut's gradient is what comes through the relu; once it is stored,
- * it is what the second pass begins with, unless it was added to another.
+ * Return plane ${i} of the shortcut gradient, or NULL if none is wanted.  It is
+ * the gradient that passes the relu.  Unless it was added to another gradient,
+ * the second pass can read it instead of computing it again.
  */
 static float *
 cpu_norm_shortcut_gradient(const struct norm_pass *s, int i)
@@ -242,7 +259,10 @@ cpu_norm_back_part(int i, int thread, void *arg)
 	    s->c + c, s->bn->accumulate[0]);
 }
 
-/* Is there a pass of sums, which gives the shortcut's gradient, too? */
+/*
+ * Return 1 if a pass of sums is needed: for parameter gradients, or because it
+ * writes the shortcut gradient.
+ */
 static int
 cpu_norm_sums_up(const struct norm_pass *s)
 {

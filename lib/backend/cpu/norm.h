@@ -2,27 +2,39 @@
 #define BACKEND_CPU_NORM_H
 
 /*
- * Batch normalisation and the operators that are fused with it: the addition
- * of a shortcut, the relu, and the temporal shift behind that.
+ * Batch normalization and the operators that one pass fuses with it: the
+ * addition of a shortcut, the relu, and the temporal shift of the result
+ * (backend/chains.h).
  *
- * A shift that whole blocks of channels make (of lanes, in bf16 of 32) is no
- * pass of its own: the plane of frame f is stored where the shifted activation
- * has it, and its gradient read from there.  The planes that the shift drops at the ends of a clip are
- * kept beside it if somebody else reads the activation, which then "lies" in
- * the shift's: no plain copy of it is in memory.
+ * A fused shift has no pass of its own.  Where whole blocks of channels move
+ * alike, a plane is stored directly at its place in the shifted activation, and
+ * its gradient is read from there.  A block is cpu_lanes() channels, or 32 in
+ * bf16.
+ *
+ * If all other readers of the unshifted activation are such passes, it is not
+ * stored: the shifted activation holds its values (alias_of), and the planes
+ * that the shift drops at the ends of a clip are saved next to it.
  */
 
 #include "backend/chains.h"
 #include "backend/cpu/cpu.h"
 
-/* norm_writes(t, again): is y written, forward or ${again}? */
+/*
+ * norm_writes(t, again):
+ * Return 1 if the pass of ${t} writes y: in the forward pass, or if ${again} is
+ * not 0 in the recomputation for the backward pass.
+ */
 static inline int
 norm_writes(const struct task *t, int again)
 {
 	return t->stored && (t->remade || !again);
 }
 
-/* norm_between(bn, c, mean): what PARAM_BETWEEN takes of channel ${c}. */
+/*
+ * norm_between(bn, c, mean):
+ * Store into dw[4], PARAM_BETWEEN, the squared difference of the batch mean
+ * ${mean} of channel ${c} and its running mean.
+ */
 static inline void
 norm_between(const struct task *bn, int c, double mean)
 {
@@ -31,15 +43,25 @@ norm_between(const struct task *bn, int c, double mean)
 	((float *)bn->dw[4])[c] = (float)(d * d);
 }
 
-/* norm_whole_blocks(shift, n): do all channels of each ${n} move alike? */
+/*
+ * norm_whole_blocks(shift, n):
+ * Return 1 if the ${n} channels of each block move to the same frame.
+ */
 int norm_whole_blocks(const struct task *shift, int n);
 
-/* cpu_fuse: struct backend's. */
+/*
+ * cpu_fuse(d, task, n):
+ * The fuse function of struct backend: find the chains of the ${n} tasks, fuse
+ * their shifts, and choose the outputs to recompute and the masks to save.
+ */
 void cpu_fuse(struct device *d, struct task *task, int n);
 
 /*
- * As struct op_impl, for a norm of any precision.  Fused ones have their priv
- * from cpu_fuse; a bn alone gets it here.
+ * norm_prepare(t), norm_describe(t, text, size):
+ * The functions prepare and describe of struct op_impl for a norm of any
+ * precision.  ${t}->priv is a struct norm: cpu_fuse sets it for fused norms,
+ * and norm_prepare allocates it for a single bn. norm_release frees it.
+ * norm_prepare returns 0, or -1 after a message if the layout is not blocked.
  */
 int norm_prepare(struct task *t);
 void norm_describe(const struct task *t, char *text, size_t size);

@@ -1,7 +1,7 @@
 /*
- * Loops of batch normalisation, fused with the addition and the relu after it.
- * Written on vectors of one place's lanes, which every compiler has, apart from
- * the two things that differ: streaming stores and bits of a comparison.
+ * Kernels of batch normalization, fused with the addition and the relu after
+ * it.  They use vectors of one position's lanes, which gcc and clang support.
+ * Only streaming stores and the bits of a comparison need intrinsics.
  */
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/vec.h"
@@ -25,7 +25,12 @@ norm_kernel_bits_of(const ivec *t)
 }
 #endif
 
-/* Two passes over a plane that the cache holds: no cancellation. */
+/*
+ * mean = sum of x / hw, m2 = sum of (x - mean)^2
+ *
+ * Two passes over a plane in the cache avoid the cancellation of sum x^2 - hw
+ * mean^2.
+ */
 static void
 norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
 {
@@ -56,6 +61,10 @@ norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
 	*(vec *)m2 = (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+/*
+ * y = x a + b + res; with relu, y = y > 0 or NaN ? y : 0, and mask = that
+ * condition
+ */
 INLINE void
 norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
     int copy, int mask)
@@ -68,7 +77,7 @@ norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
 		if (res)
 			v += AT(p->res, i);
 		if (relu) {
-			ivec open = ~(v <= 0);	/* NaN counts as open */
+			ivec open = ~(v <= 0);	/* NaN passes */
 
 			v = (vec)((ivec)v & open);
 			if (mask)
@@ -80,6 +89,9 @@ norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
 	}
 }
 
+/*
+ * Call the loop with constants, so that each case is compiled without branches.
+ */
 static void
 norm_kernel_apply(const struct norm_apply *p, size_t hw)
 {
@@ -99,6 +111,7 @@ norm_kernel_apply(const struct norm_apply *p, size_t hw)
 	STREAMED();
 }
 
+/* v = sum over k of from[k] & lane[k] */
 INLINE void
 norm_kernel_mixed(vec *v, const struct norm_mix *m, size_t i)
 {
@@ -107,6 +120,9 @@ norm_kernel_mixed(vec *v, const struct norm_mix *m, size_t i)
 	    ((ivec)AT(m->from[2], i) & *(const ivec *)m->lane[2]));
 }
 
+/*
+ * y = x a + b + res with mixed x and res, and relu; 0 in lanes without a source
+ */
 static void
 norm_kernel_apply_mix(const struct norm_apply_mix *p, size_t hw)
 {
@@ -130,10 +146,10 @@ norm_kernel_apply_mix(const struct norm_apply_mix *p, size_t hw)
 	STREAMED();
 }
 
-/* What lets a gradient through. */
+/* How the gradient of the relu is decided: not at all, by the mask, or by x. */
 enum norm_gate { OPEN, BY_MASK, BY_X };
 
-/* What it is the sum of. */
+/* Terms of the gradient of y. */
 enum norm_parts { ONE, TWO, MIX, ONE_AND_MIX };
 
 struct norm_gated {
@@ -156,6 +172,7 @@ norm_kernel_gated(struct norm_gated *out, const struct norm_gradient *g,
 	*out = v;
 }
 
+/* v = (sum of the terms) * (relu is open) */
 INLINE void
 norm_kernel_gradient(vec *out, const struct norm_gated *v, size_t i,
     enum norm_parts parts, enum norm_gate gate)
@@ -190,6 +207,11 @@ norm_kernel_gate_of(const struct norm_gradient *g)
 
 enum norm_keep { NOTHING, WRITE, ADD };
 
+/*
+ * db = sum of v, ds = sum of v (x - mean), res (+)= v
+ *
+ * Two running sums of each hide the latency of an addition.
+ */
 INLINE void
 norm_kernel_sums_all(const struct norm_gradient *g, size_t hw,
     const float *mean, float *db, float *ds, float *res, enum norm_parts parts,
@@ -217,7 +239,10 @@ norm_kernel_sums_all(const struct norm_gradient *g, size_t hw,
 		STREAMED();
 }
 
-/* Call f(..., parts, gate) with constants that the compiler can see. */
+/*
+ * Call f(..., parts, gate) with constants, so that each case is compiled
+ * without branches.
+ */
 #define BY_GATE(f, parts, ...) (norm_kernel_gate_of(g) == OPEN ? \
     f(__VA_ARGS__, parts, OPEN) : norm_kernel_gate_of(g) == BY_MASK ? \
     f(__VA_ARGS__, parts, BY_MASK) : f(__VA_ARGS__, parts, BY_X))
@@ -248,6 +273,7 @@ norm_kernel_sums(const struct norm_gradient *g, size_t hw, const float *mean,
 	BY_PARTS(norm_kernel_sums_n, g, hw, mean, db, ds, res, more);
 }
 
+/* dx (+)= a v + b x + c */
 INLINE void
 norm_kernel_back_n(float *dx, const struct norm_gradient *g, size_t hw,
     const float *a, const float *b, const float *c, int more,

@@ -1,8 +1,8 @@
 /*
- * What the planes of a normalisation say together, channel by channel: the
- * statistics of a microbatch, and the sums and factors of its backward pass.
- * Each plane gives its mean and its squared deviations; they are joined in
- * double, image by image (Chan et al. 1979).
+ * Combine the planes of a normalization per channel: the statistics of a
+ * microbatch, and the sums and factors of its backward pass.  Each plane gives
+ * a mean and a sum of squared deviations.  They are combined in double, image
+ * by image (Chan et al. 1979).
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,10 @@ norm_tells(const struct task *bn)
 	return norm_measures(bn) && bn->peers != NULL;
 }
 
-/* The statistics of channel ${c}, of ${count} values. */
+/*
+ * Store the statistics of channel ${c} over ${count} values: for this pass, and
+ * as the gradients of the parameters PARAM_MEAN, PARAM_VAR and PARAM_BETWEEN.
+ */
 static void
 norm_join_set_statistics(const struct norm_pass *s, int c, double count,
     double mean, double m2)
@@ -36,6 +39,7 @@ norm_join_set_statistics(const struct norm_pass *s, int c, double count,
 		norm_between(s->bn, c, mean);
 }
 
+/* mean = sum of mean_i / images, m2 = sum of (m2_i + hw (mean_i - mean)^2) */
 void
 norm_join_part(int b, int thread, void *arg)
 {
@@ -92,6 +96,7 @@ norm_past_part(int b, int thread, void *arg)
 	}
 }
 
+/* y = gamma (x - mean) rstd + beta = x scale + offset */
 void
 norm_set_scale(const struct norm_pass *s, int b)
 {
@@ -113,10 +118,13 @@ norm_set_scale(const struct norm_pass *s, int b)
 }
 
 /*
- * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
- * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
- * over any number of values, dx = gamma rstd v, which needs no sums where they
- * are no gradients of parameters either.
+ * With xh = (x - mean) rstd and n values:
+ *
+ *	dx = gamma rstd (v - db / n - xh ds / n) = a v + b x + c
+ *	ds = rstd sum of v (x - mean), db = sum of v
+ *
+ * Fixed statistics do not depend on x: dx = gamma rstd v, the limit for
+ * infinite n.  If no parameter is trained either, no sums are needed.
  */
 static void
 norm_join_set_factors(const struct norm_pass *s, int c, double count, double db,
@@ -168,6 +176,7 @@ norm_heard_factors_part(int b, int thread, void *arg)
 		    s->told[s->d->c + c]);
 }
 
+/* A frozen norm: dx = scale v, and b and c are 0 already. */
 static void
 norm_join_frozen_part(int b, int thread, void *arg)
 {

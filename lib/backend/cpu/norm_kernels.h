@@ -2,10 +2,10 @@
 #define BACKEND_CPU_NORM_KERNELS_H
 
 /*
- * The loops of batch normalisation and of what is fused with it, over planes
- * ([hw][lanes], kernels.h); one copy for each instruction set
- * (norm.isa.c).  Each output is written once and read much later: the stores
- * go past the caches (measured on two cores of a Xeon: 17 GB/s against 6.8).
+ * Kernels of batch normalization and of the operators fused with it, over
+ * planes [hw][L] (kernels.h); norm.isa.c is compiled once per instruction set.
+ * Each output is written once and read much later, so the stores bypass the
+ * caches.  Measured on two cores of a Xeon: 17 GB/s instead of 6.8.
  */
 
 #include <stddef.h>
@@ -14,8 +14,12 @@
 #include "base/isa.h"
 
 /*
- * A plane whose lanes come from three: of each place, ${from}[k] where
- * ${lane}[k] has all bits set, which of the three is so for one at most.
+ * A plane whose lanes come from up to three planes:
+ *
+ *	v = sum over k of from[k] & lane[k]
+ *
+ * ${lane}[k] has all bits set in the lanes to take from ${from}[k], and each
+ * lane is set in at most one of the three.
  */
 struct norm_mix {
 	const float *from[3];
@@ -23,37 +27,40 @@ struct norm_mix {
 };
 
 /*
- * y = x a + b + res, and max(y, 0) if relu is set
+ * y = x a + b + res, and max(y, 0) if ${relu} is not 0
  *
- * ${res} may be NULL.  ${copy} receives y a second time unless it is NULL.
- * ${mask} receives one word per pixel unless it is NULL, with one bit per lane:
- * 1 if y is above 0 or NaN.
+ * ${res} may be NULL: then it is 0.  If ${copy} is not NULL, it receives y too.
+ * If ${mask} is not NULL, it receives one word per position with one bit per
+ * lane: 1 if y is above 0 or NaN.
  */
 struct norm_apply {
 	const float *x, *res;
-	const float *a, *b;		/* [lanes] */
+	const float *a, *b;		/* [L] */
 	float *y, *copy;
 	uint16_t *mask;
 	int relu;
 };
 
-/* The same of lanes from three planes, and 0 in those that come from none. */
+/*
+ * The same with mixed planes x and res.  Lanes of y that ${x} takes from no
+ * plane become 0.
+ */
 struct norm_apply_mix {
 	struct norm_mix x, res;
-	int add;			/* res counts */
+	int add;			/* add ${res} */
 	const float *a, *b;
 	float *y;
 	int relu;
 };
 
 /*
- * The gradient of a plane: the sum of ${n} terms, and 0 where the relu output
- * was 0.  The bits of ${mask} say where that was.  If ${mask} is NULL and
- * ${relu} is set, it was where x a + b is at most 0.
+ * The gradient v of a plane: the sum of ${n} terms, set to 0 where the relu
+ * output was 0.  With ${relu}, ${mask} has a bit 1 where it was not.  If
+ * ${mask} is NULL, the relu output was 0 where x a + b <= 0.
  */
 struct norm_gradient {
 	const float *dy[2];
-	const struct norm_mix *mix;	/* in place of the last dy; NULL: none */
+	const struct norm_mix *mix;	/* replaces the last dy if not NULL */
 	int n;
 	int relu;
 	const uint16_t *mask;
@@ -61,17 +68,22 @@ struct norm_gradient {
 };
 
 struct norm_kernels {
-	/* mean[lanes] and sum of squared deviations m2[lanes] of a plane. */
+	/*
+	 * mean[c] = sum of x[i][c] / hw, m2[c] = sum of (x[i][c] - mean[c])^2
+	 */
 	void (*stats)(const float *x, size_t hw, float *mean, float *m2);
+	/* See struct norm_apply.  Nothing overlaps. */
 	void (*apply)(const struct norm_apply *p, size_t hw);
+	/* See struct norm_apply_mix. */
 	void (*apply_mix)(const struct norm_apply_mix *p, size_t hw);
 	/*
-	 * With v the gradient: db = sum v, ds = sum v (x - mean).  ${res}
-	 * (NULL: none) gets v, or += v with ${more}.
+	 * db[c] = sum of v, ds[c] = sum of v (x - mean), v as in struct
+	 * norm_gradient.  If ${res} is not NULL, it receives v, or += v if
+	 * ${more} is not 0.
 	 */
 	void (*sums)(const struct norm_gradient *g, size_t hw,
 	    const float *mean, float *db, float *ds, float *res, int more);
-	/* dx (+)= a v + b x + c by lane. */
+	/* dx (+)= a v + b x + c; (+)= means += if ${more} is not 0 */
 	void (*back)(float *dx, const struct norm_gradient *g, size_t hw,
 	    const float *a, const float *b, const float *c, int more);
 };
@@ -79,6 +91,7 @@ struct norm_kernels {
 extern const struct norm_kernels norm_kernels_base, norm_kernels_avx2,
     norm_kernels_avx512;
 
+/* norm_kernels_pick(): return the kernels for this processor (base/isa.h). */
 const struct norm_kernels *norm_kernels_pick(void) ISA_CONST;
 
 #endif

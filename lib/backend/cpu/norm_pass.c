@@ -1,10 +1,13 @@
-/* Planes of a normalisation, and of the shift that is fused with it. */
+/*
+ * The memory of a pass of normalization, and the location of its planes in
+ * plain and shifted activations.
+ */
 #include <string.h>
 
 #include "backend/cpu/norm_pass.h"
 #include "backend/peers.h"
 
-/* Channels that come from one neighbour, in blocks; as many from the other. */
+/* Return the blocks of channels that move in one direction. */
 static int
 norm_pass_fold_blocks(const struct task *shift)
 {
@@ -34,14 +37,17 @@ norm_pass_mask_bytes(const struct norm *n)
 	    (size_t)cpu_blocks(d->c) * cpu_places(d) * sizeof(uint16_t);
 }
 
-/* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
+/*
+ * Mean and 1 / std of each channel.  A frozen norm saves none, because its
+ * parameters hold them.
+ */
 static size_t
 norm_pass_statistics_floats(const struct norm *n)
 {
 	return n->bn->wants_dw ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
 }
 
-/* Saved: statistics, planes beside, the mask. */
+/* Saved: statistics, then dropped planes, then the mask. */
 size_t
 norm_saved(const struct task *t)
 {
@@ -57,8 +63,10 @@ norm_sides(const struct task *t)
 	return (float *)t->saved + norm_pass_statistics_floats(t->priv);
 }
 
-/* Scratch: two numbers a plane and lane, five rows of channels, zeros, and what
- * peers are told. */
+/*
+ * Scratch: two sums per plane and lane, five rows of channels, a plane of
+ * zeros, and the numbers that ranks exchange.
+ */
 size_t
 norm_scratch(const struct task *t)
 {
@@ -91,13 +99,15 @@ norm_open(struct task *t)
 	s.c = s.b + s.row;
 	s.zeros = s.c + s.row;
 	s.told = (double *)(s.zeros + norm_plane_floats(d));
-	/* A frozen norm's c is 0, and serves where a mean is asked for. */
+	/*
+	 * A frozen norm has c = 0, which serves as the mean in
+	 * norm_kernels.sums.
+	 */
 	s.mean = n->bn->wants_dw ? t->saved : s.c;
 	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;
 	return s;
 }
 
-/* The channels of block ${b} that are real. */
 int
 norm_channels_to(const struct norm_pass *s, int b)
 {
@@ -106,7 +116,6 @@ norm_channels_to(const struct norm_pass *s, int b)
 	return to < s->d->c ? to : s->d->c;
 }
 
-/* Part i of a loop over planes: image i / blocks, block i % blocks. */
 float *
 norm_plane(const struct norm_pass *s, const void *x, int i)
 {
@@ -123,8 +132,8 @@ norm_sums_at(const struct norm_pass *s, int i)
 /* ---- where a shifted activation has a plane ---- */
 
 /*
- * Which frame a plane of this block moves to, relative to its own: -1, 1 or 0.
- * All of its channels move alike.
+ * Return how many frames a plane of ${block} moves: -1, 1 or 0.  All channels
+ * of the block must move alike.
  */
 static int
 norm_pass_frame_shift(const struct task *shift, int block)
@@ -134,7 +143,6 @@ norm_pass_frame_shift(const struct task *shift, int block)
 	return first < c ? -1 : first < 2 * c ? 1 : 0;
 }
 
-/* Where ${shifted} has plane ${i}; NULL if the shift drops it. */
 float *
 norm_shifted_plane(const struct norm_pass *s, const struct task *shift,
     const void *shifted, int i)
@@ -148,10 +156,6 @@ norm_shifted_plane(const struct norm_pass *s, const struct task *shift,
 	    block), block);
 }
 
-/*
- * The lanes of block ${b} that the shift takes from frames ahead, behind and
- * from their own; 1 if more than one of the three has any.
- */
 int
 norm_lanes_of(const struct task *shift, int b, struct norm_mix *m)
 {
@@ -167,7 +171,6 @@ norm_lanes_of(const struct task *shift, int b, struct norm_mix *m)
 	return seen[0] + seen[1] + seen[2] > 1;
 }
 
-/* Plane ${i} of frames ahead, behind and its own; zeros beyond the clip. */
 void
 norm_mix_planes(const struct norm_pass *s, const void *x, int i, int sign,
     struct norm_mix *m)
@@ -183,7 +186,6 @@ norm_mix_planes(const struct norm_pass *s, const void *x, int i, int sign,
 	}
 }
 
-/* Where a dropped plane ${i} is kept. */
 float *
 norm_side_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i)
@@ -194,7 +196,6 @@ norm_side_plane(const struct norm_pass *s, const struct task *shift,
 	    (size_t)block) * norm_plane_floats(s->d);
 }
 
-/* A dropped plane leaves one at the clip's other end that nothing fills. */
 void
 norm_clear_end(const struct norm_pass *s, int i)
 {

@@ -2,75 +2,120 @@
 #define BACKEND_CPU_NORM_PASS_H
 
 /*
- * The planes of a normalisation: where each lies, also in a shifted activation,
- * and the sums and factors that a pass keeps for them.
+ * The state of one pass of an fp32 normalization over its planes, forward,
+ * backward or recomputing, and the functions that locate planes in plain and
+ * shifted activations.  norm.c runs the pass.
  */
 
 #include "backend/cpu/norm.h"
 
-/* What all planes of a pass share. */
+/* A pass.  L is cpu_lanes(); row is the channels, padded. */
 struct norm_pass {
 	const struct norm *n;
 	struct task *bn;
 	const struct dims *d;
 	const struct norm_kernels *k;
-	int again;			/* only what is remade is written */
+	int again;			/* recompute: write recomputed outputs
+					 * only */
 	int row, blocks, images;	/* row: channels, padded */
 	size_t hw;
-	float *mean, *rstd;		/* [row]; of a frozen norm 0 and none */
-	uint16_t *mask;			/* [images][blocks][hw]; NULL: none */
-	float *side;			/* [clips][shifted blocks][hw][lanes] */
-	float *p, *q;			/* [images][row] */
+	float *mean, *rstd;		/* [row]; frozen norm: mean is zeros and
+					 * rstd NULL */
+	uint16_t *mask;			/* [images][blocks][hw]; NULL if the
+					 * chain saves none */
+	float *side;			/* [clips][shifted blocks][hw][L]: saved
+					 * planes that the shift drops */
+	float *p, *q;			/* [images][row]: the two sums of each
+					 * plane */
 	float *scale, *offset;		/* [row]: y = x scale + offset */
-	float *a, *b, *c;		/* [row]: dx = v a + x b + c */
-	float *zeros;			/* a plane */
-	double *told;			/* [2][channels], with peers */
+	float *a, *b, *c;		/* [row]: dx = v a + x b + c, v the
+					 * gradient of y */
+	float *zeros;			/* one plane */
+	double *told;			/* [2][channels]: sums over all ranks,
+					 * with peers */
 };
 
-/* Numbers of a plane. */
+/* norm_plane_floats(d): return the floats of a plane, hw * L. */
 size_t norm_plane_floats(const struct dims *d);
-/* As struct op_impl: bytes saved, and of scratch. */
+/*
+ * norm_saved(t), norm_scratch(t):
+ * The functions saved and scratch of struct op_impl, in bytes.
+ */
 size_t norm_saved(const struct task *t);
-/* The planes beside that the task has saved. */
+/* norm_sides(t): return the dropped planes that ${t} has saved. */
 float *norm_sides(const struct task *t);
 size_t norm_scratch(const struct task *t);
-/* norm_open(t): what the planes of a pass share. */
+/*
+ * norm_open(t):
+ * Return the state of a pass of ${t}.  Its arrays point into the saved and the
+ * scratch memory of ${t}, which this function does not initialize.
+ */
 struct norm_pass norm_open(struct task *t);
-/* The channels of block ${b} that are real end here. */
+/*
+ * norm_channels_to(s, b): return one more than the last channel of block ${b}.
+ */
 int norm_channels_to(const struct norm_pass *s, int b);
-/* Part i of a loop over planes: image i / blocks, block i % blocks. */
+/*
+ * norm_plane(s, x, i):
+ * Return plane ${i} of the activation ${x}: block i % blocks of image i /
+ * blocks.
+ */
 float *norm_plane(const struct norm_pass *s, const void *x, int i);
-/* Where the two sums of plane ${i} are in p and q. */
+/*
+ * norm_sums_at(s, i): return the index of the L sums of plane ${i} in p and q.
+ */
 size_t norm_sums_at(const struct norm_pass *s, int i);
-/* Where ${shifted} has plane ${i}; NULL if the shift drops it. */
+/*
+ * norm_shifted_plane(s, shift, shifted, i):
+ * Return the plane of ${shifted} that plane ${i} moves to, or NULL if ${shift}
+ * drops it.  All channels of its block must move alike.
+ */
 float *norm_shifted_plane(const struct norm_pass *s,
     const struct task *shift, const void *shifted, int i);
 /*
- * The lanes of block ${b} that the shift takes from frames ahead, behind and
- * from their own; 1 if more than one of the three has any.
+ * norm_lanes_of(shift, b, m):
+ * Set the lane masks of ${m} for block ${b}: lanes that ${shift} takes from the
+ * next frame, from the previous one, and from the same one.  Return 1 if the
+ * block takes lanes from more than one frame.
  */
 int norm_lanes_of(const struct task *shift, int b, struct norm_mix *m);
-/* Plane ${i} of frames ahead, behind and its own; zeros beyond the clip. */
+/*
+ * norm_mix_planes(s, x, i, sign, m):
+ * Set the source planes of ${m} for plane ${i} of ${x}: the next frame, the
+ * previous one and the same one.  ${sign} -1 exchanges next and previous, for a
+ * gradient.  Beyond the ends of the clip a source is a plane of zeros.
+ */
 void norm_mix_planes(const struct norm_pass *s, const void *x, int i,
     int sign, struct norm_mix *m);
-/* Where a dropped plane ${i} is kept. */
+/*
+ * norm_side_plane(s, shift, side, i):
+ * Return where ${side} saves plane ${i}, which ${shift} drops.
+ */
 float *norm_side_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i);
-/* A dropped plane leaves one at the clip's other end: clear it. */
+/*
+ * norm_clear_end(s, i):
+ * Clear the plane of the shifted activation to which nothing moves because the
+ * shift drops plane ${i}.  It is at the other end of the clip.
+ */
 void norm_clear_end(const struct norm_pass *s, int i);
 
 /*
- * Parts of a pass, of the channels of block ${b}, once their planes are summed
- * up; ${arg} is the pass (norm_join.c).
+ * The parts of a pass for the channels of block ${b}, to run after the sums of
+ * all planes; ${arg} is the struct norm_pass, and ${thread} is not used.
  *
- * norm_measures(bn): mean and variance are those of the microbatch; ${told} has
- * what its peers are told of them, norm_tells(bn).  Then norm_join_part joins
- * its planes, and norm_heard_part takes the statistics of all peers; where they
- * are fixed, norm_past_part takes those of the past.
- * norm_set_scale(s, b): y = x scale + offset, from the batch's statistics or
- * the running ones.
- * norm_factors_part: those of the backward pass, and gradients; with peers,
- * norm_heard_factors_part those.
+ * norm_join_part	combine the statistics of the planes.  With peers, pack
+ *			them into s->told for the sum over ranks
+ * norm_heard_part	unpack the statistics of all ranks
+ * norm_past_part	take the running statistics
+ * norm_factors_part	compute the parameter gradients and s->a, b, c
+ * norm_heard_factors_part
+ *			unpack the sums of all ranks, then compute s->a, b, c
+ *
+ * norm_measures(bn): return 1 if mean and variance come from the microbatch.
+ * norm_tells(bn): return 1 if, moreover, all ranks of its peers share them.
+ * norm_set_scale(s, b): set s->scale and s->offset of block ${b} from the
+ * microbatch or, for a frozen norm, from the running statistics.
  */
 int norm_measures(const struct task *bn);
 int norm_tells(const struct task *bn);

@@ -1,4 +1,7 @@
-/* Weight gradients by sums of outer products, window by window. */
+/*
+ * Weight gradients by sums of outer products (outer.h): how the work is split,
+ * and what a job does.
+ */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -6,20 +9,26 @@
 #include "backend/cpu/outer_kernels.h"
 #include "base/number.h"
 
-/* A job's blocks of channels; a cell of the sums is one block by another, all
- * taps, and ${step} of them lie from one output block to the next. */
+/*
+ * The blocks of channels of a job.  A cell is the sums of one input by one
+ * output block, for all taps; ${step} cells lie from one output block to the
+ * next.
+ */
 struct outer_cells { int in, ins, out, outs, step; };
 
-/* Places [from, to) of t, h and w in one clip. */
+/* Positions [from, to) of t, h and w in one clip. */
 struct outer_chunk { int clip, from[3], to[3]; };
 
-/* Where a tap meets a chunk, from which numbers of x and y; images 0:
- * nowhere. */
+/*
+ * The positions of a chunk that a tap uses, and the offsets of x and y where
+ * they begin, in floats.  walk.images is 0 if there are none.
+ */
 struct outer_meet { struct outer_walk walk; long x, y; };
 
 /*
- * Of pixels, a place has each tap of each channel as a channel of its own,
- * gathered for each chunk: dw[o][i][tap] has them in that order.
+ * Pixels have few channels.  Each tap of each channel of a position is
+ * therefore gathered as a channel of its own, which is also the order of
+ * dw[o][i][tap].
  */
 static int
 outer_taps(const struct outer *g)
@@ -39,22 +48,22 @@ outer_places(const int d[3])
 	return (size_t)d[0] * (size_t)d[1] * (size_t)d[2];
 }
 
-/* Numbers of a cell. */
+/* Floats of a cell: [tap][L][L]. */
 static size_t
 outer_cell(const struct outer *g)
 {
 	return (size_t)(outer_taps(g) * cpu_lanes() * cpu_lanes());
 }
 
-/* ---- the cut ---- */
+/* ---- splitting ---- */
 
 /*
- * A chunk's places: as many as keep two blocks of dy and one of x, 64 bytes a
- * place each, in the first cache, since the sums go to the second after each.
+ * Positions of a chunk.  Two blocks of dy and one of x, 64 bytes per position
+ * each, then fit L1.  After each chunk the sums are stored to L2.
  */
 enum { PLACES = 160 };
 
-/* Numbers of a gradient that stay in the second cache, with chunks of x, dy. */
+/* Floats of a gradient that stay in L2, next to chunks of x and dy. */
 enum { WINDOW = 128 << 10 };
 
 static void
@@ -80,8 +89,9 @@ outer_chunks(const struct outer *g)
 }
 
 /*
- * Parts: a whole gradient is written and read for each, so that there are the
- * fewer the larger it is; 8 at most, 800 places each.
+ * Return the parts that the positions are split into.  Each part writes and
+ * reads a whole gradient, so large gradients get fewer.  There are at most 8
+ * parts, of at least 800 positions each.
  */
 static int
 outer_parts_of(const struct outer *g)
@@ -107,8 +117,11 @@ outer_cut(struct outer *g, int threads)
 	outer_cut_places(g);
 	g->parts = outer_parts_of(g);
 	g->in_jobs = g->out_jobs = 1;
-	/* The window whose cut costs less has the other activation read again;
-	 * where there are windows enough it need not be small. */
+	/*
+	 * Splitting the channels of one side makes every range read the other
+	 * activation again.  Split the side for which that costs less, until a
+	 * range fits the cache and there are enough jobs.
+	 */
 	while (g->in_jobs < ins || g->out_jobs < outs) {
 		size_t window = outer_cell(g) * (size_t)div_up(ins,
 		    g->in_jobs) * (size_t)div_up(outs, g->out_jobs);
@@ -152,9 +165,9 @@ outer_meet_bytes(const struct outer *g)
 }
 
 /*
- * One tap that steps over places reads x from a copy, where those it wants lie
- * close: the cache fetches lines in pairs, and they are read for each block of
- * output channels.
+ * Return 1 if x is packed: a single tap with a stride reads only some of its
+ * positions.  The cache fetches lines in pairs, and x is read for each block of
+ * output channels, so the copy pays.
  */
 static int
 outer_is_sparse(const struct outer *g)
@@ -189,7 +202,7 @@ outer_scratch(const struct outer *g)
 	    window * outer_cell(g) * sizeof(float));
 }
 
-/* ---- a job ---- */
+/* ---- running a job ---- */
 
 static void
 outer_find_chunk(const struct outer *g, int i, struct outer_chunk *c)
@@ -205,14 +218,14 @@ outer_find_chunk(const struct outer *g, int i, struct outer_chunk *c)
 	c->clip = i;
 }
 
-/* Numbers from one image to the next. */
+/* Floats from one image to the next. */
 static size_t
 outer_image(const int d[3], int channels)
 {
 	return (size_t)d[1] * (size_t)d[2] * (size_t)cpu_padded(channels);
 }
 
-/* Of y, where place ${at} of a clip lies. */
+/* Return the offset of position ${at} of ${clip} in y. */
 static long
 outer_start(const struct outer *g, int clip, const int at[3])
 {
@@ -220,6 +233,7 @@ outer_start(const struct outer *g, int clip, const int at[3])
 	    ((long)at[1] * g->y[2] + at[2]) * cpu_lanes();
 }
 
+/* Find the positions of chunk ${c} whose tap ${tap} reads inside the input. */
 static void
 outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
     struct outer_meet *m)
@@ -275,7 +289,7 @@ outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
 	}
 }
 
-/* What a job adds up: its cells, the sums, where copies of x go. */
+/* A running job: its cells, its sums, and its packed or gathered copy of x. */
 struct outer_job {
 	const struct outer *g;
 	struct outer_cells v;
@@ -283,7 +297,7 @@ struct outer_job {
 	float *sums, *close;
 };
 
-/* A chunk of a block of x, places one behind the other, into ${to}. */
+/* Copy a chunk of one block of x into ${to}, positions one after the other. */
 static void
 outer_pack(float *to, const float *x, const struct outer_walk *w)
 {
@@ -299,9 +313,10 @@ outer_pack(float *to, const float *x, const struct outer_walk *w)
 }
 
 /*
- * The products of a chunk into the job's sums.  The first block of output
- * channels fetches the ${next} chunk of x on the way, and each one its own of
- * y: without it a thread of some 90 GF/s waits a fifth of its time.
+ * Add a chunk to the sums of the job.  The first block of output channels
+ * prefetches the ${next} chunk of x, and each output block prefetches its next
+ * chunk of y.  Without this, a thread that reaches about 90 GF/s waits a fifth
+ * of its time.
  */
 static void
 outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
@@ -350,7 +365,7 @@ outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
 	}
 }
 
-/* A cell into dw[o][i][tap]. */
+/* Write a cell to dw[o][i][tap]. */
 static void
 outer_put(const struct outer *g, float *dw, const float *m, int in, int out)
 {

@@ -2,55 +2,73 @@
 #define BACKEND_CPU_OUTER_H
 
 /*
- * Weight gradients of convolutions on fp32 activations, of any kernel, stride
- * and padding over t, h and w, in one group:
+ * Weight gradients of convolutions on fp32 activations, with any kernel, stride
+ * and padding over t, h and w, and one group:
  *
- *	dw[o][i][tap] = sum over places of x[place s - p + tap][i] dy[place][o]
+ *	dw[o][i][tap] = sum over positions p of x[p s - pad + tap][i] dy[p][o]
  *
- * The work is cut into jobs over windows of input and output channels, which
- * write their part of dw; each sum goes over the places in their order.  Where
- * the channels are too few to cut, places are cut into parts as well, whose
- * sums are added in their order.  Parts are a function of the shape, so that
- * no bit depends on the threads.
+ * A job computes dw for a range of input and a range of output channels, and
+ * sums over the positions in their order.  If there are few channels, the
+ * positions are split into parts too, and the sums of the parts are added in
+ * their order.  The shape alone fixes the parts, so that no bit depends on the
+ * number of threads.
+ *
+ * Threads may call all functions at the same time, on different jobs.
  */
 
 #include <stddef.h>
 
 struct outer {
-	int clips, in, out;		/* channels */
-	int pixels;			/* x lies as [image][c][h][w] */
+	int clips, in, out;		/* in, out: channels */
+	int pixels;			/* x has the pixel layout
+					 * [image][c][h][w] */
 	int x[3], y[3];			/* t, h, w of input and output */
 	int k[3], s[3], p[3];
 	/* Set by outer_cut: */
-	int chunk[3];			/* places taken at a time */
+	int chunk[3];			/* positions t, h, w processed at a
+					 * time */
 	int parts, in_jobs, out_jobs;
 };
 
-/* outer_cut(g, threads): choose how to cut; the bits are a function of what is
- * above it alone. */
+/*
+ * outer_cut(g, threads):
+ * Set the fields below "Set by outer_cut" for ${threads} threads.  The fields
+ * above must be set, and they alone decide the bits of the result.
+ */
 void outer_cut(struct outer *g, int threads);
 
-/* Bytes: scratch of a thread, and of all parts, 0 if there is but one. */
+/*
+ * outer_scratch(g), outer_parts(g):
+ * Return the bytes of the scratch of a thread, and of the sums of all parts, 0
+ * if there is one part.  Call outer_cut first.
+ */
 size_t outer_scratch(const struct outer *g);
 size_t outer_parts(const struct outer *g);
 
 /*
- * outer_run(g, job, x, y, dw, parts, scratch):
- * Job ${job} of outer_jobs(); it writes to ${dw}, or where there are several
- * parts to ${parts}: then outer_add must follow.
+ * outer_jobs(g), outer_run(g, job, x, y, dw, parts, scratch):
+ * Run job ${job} of outer_jobs(g) on the input ${x} and the output gradient
+ * ${y}.  With one part, write its range of ${dw}[out][in][taps].  With several,
+ * write its sums to ${parts}, outer_parts(g) bytes; outer_add must follow.
+ * ${scratch} has outer_scratch(g) bytes for this thread alone.
  */
 int outer_jobs(const struct outer *g);
 void outer_run(const struct outer *g, int job, const float *x, const float *y,
     float *dw, float *parts, void *scratch);
 
-/* outer_add(g, job, dw, parts): job ${job} of outer_sums(): add the parts. */
+/*
+ * outer_sums(g), outer_add(g, job, dw, parts):
+ * Run job ${job} of outer_sums(g), after all jobs of outer_run: add up the
+ * parts and write them to ${dw}.  outer_sums(g) is 0 if there is one part.
+ */
 int outer_sums(const struct outer *g);
 void outer_add(const struct outer *g, int job, float *dw, float *parts);
 
 /*
  * outer_gather(g, out, step, x, clip, from, to):
- * Of pixels, all taps of all channels of the places [from, to) of y, ${step}
- * numbers from one place to the next; for outer.c.
+ * Gather all taps of all channels of pixels ${x} for the output positions
+ * [${from}, ${to}) of ${clip}: ${out}[position][channel][tap], ${step} floats
+ * from one position to the next.  For outer.c only.
  */
 void outer_gather(const struct outer *g, float *out, size_t step,
     const float *x, int clip, const int from[3], const int to[3]);

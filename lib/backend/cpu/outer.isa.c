@@ -1,18 +1,20 @@
 /*
  * Sums of outer products:
  *
- *	m[o][i] = sum over places p of y[p][o] x[p][i]
+ *	m[o][i] = sum over positions p of y[p][o] x[p][i]
  *
- * 16 vectors of 16 sums stay in registers; each product takes its y from memory
- * as it goes.  Those are 17 loads to 16 multiplications, and still as good as
- * shapes that load less, 8 by 2, 8 by 3, 6 by 4 or 12 by 2 vectors: all reach
- * 145 GF/s of one thread.  They take half as many instructions again, though,
- * and fall behind where another thread runs on the same core: 73 to 86.
+ * With AVX-512, 16 vectors of 16 sums stay in registers, and each
+ * multiplication reads its y from memory: 17 loads for 16 multiplications.
+ * Shapes with fewer loads, 8 by 2, 8 by 3, 6 by 4 or 12 by 2 vectors, are no
+ * faster: all reach 145 GF/s on one thread.  They execute 1.5 times as many
+ * instructions, and are slower if another thread runs on the same core: 73 GF/s
+ * instead of 86.
  */
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/vec.h"
 #include "backend/cpu/wide.h"
 
+/* m[r] (+)= sum of y[r] x, one vector of x at a time */
 INLINE void
 outer_kernel_sum_places(float *m, const float *x, const float *y,
     const struct outer_walk *w, int more, int fetch, const float *ahead,

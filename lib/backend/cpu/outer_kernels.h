@@ -2,17 +2,19 @@
 #define BACKEND_CPU_OUTER_KERNELS_H
 
 /*
- * Sums of outer products over places, one copy for each instruction set
- * (outer.isa.c); outer.h says what they are for.  A block of L input channels
- * by one of L output channels is held in registers over all places of a walk.
+ * Kernel of weight gradients (outer.h, winograd_gradient.h): a sum of outer
+ * products over positions.  outer.isa.c is compiled once per instruction set.
+ * A block of L input by L output channels stays in registers.
  */
 
 #include <stddef.h>
 
 #include "base/isa.h"
 
-/* Places of x and y that belong together: steps from one image, row and column
- * to the next, in numbers. */
+/*
+ * A range of positions of x and of the matching positions of y.  x[] and y[]
+ * are the floats from one image, row and column to the next.
+ */
 struct outer_walk {
 	int images, rows, cols;
 	size_t x[3], y[3];		/* y[2] is L */
@@ -20,10 +22,11 @@ struct outer_walk {
 
 struct outer_kernels {
 	/*
-	 * m[L][L] (+)= sum over the walk of y[o] x[i], m[o][i]; ${more} 0:
-	 * written, not added to.  On the way memory is fetched that will be
-	 * wanted later: what a walk of the steps ${step} from ${ahead} meets;
-	 * NULL: none.
+	 * m[o][i] (+)= sum over the positions of ${w} of y[o] x[i], for L x L
+	 * sums; (+)= means += if ${more} is not 0.
+	 *
+	 * If ${ahead} is not NULL, prefetch the vectors of a range like ${w}
+	 * that begins at ${ahead} and has the steps ${step}.
 	 */
 	void (*sum)(float *m, const float *x, const float *y,
 	    const struct outer_walk *w, int more, const float *ahead,
@@ -33,6 +36,7 @@ struct outer_kernels {
 extern const struct outer_kernels outer_kernels_base, outer_kernels_avx2,
     outer_kernels_avx512;
 
+/* outer_kernels_pick(): return the kernel for this processor (base/isa.h). */
 const struct outer_kernels *outer_kernels_pick(void) ISA_CONST;
 
 #endif

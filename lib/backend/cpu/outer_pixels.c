@@ -1,13 +1,15 @@
-/* Taps of pixels, gathered as channels for weight gradients. */
+/* Gather the taps of pixels as channels, for weight gradients (outer.h). */
 #include <string.h>
 
 #include "backend/cpu/outer.h"
 
-enum { WIDE = 8 };			/* numbers copied at a time */
+enum { WIDE = 8 };			/* floats copied at a time */
 
-/* One run of taps along w for columns ${from} to ${to} of y, ${step} from one
- * to the next; ${row} NULL: a row of zeros; ${wide}: WIDE numbers may be
- * written. */
+/*
+ * out[i][j] = row[i s - p + j], zero outside, for columns ${from} to ${to} of y
+ * and the taps j of one kernel row.  ${row} NULL is a row of zeros.  ${wide}
+ * allows writing WIDE floats, more than there are taps.
+ */
 static void
 outer_gather_row(const struct outer *g, float *out, size_t step,
     const float *row, int from, int to, int wide)
@@ -27,8 +29,10 @@ outer_gather_row(const struct outer *g, float *out, size_t step,
 	}
 }
 
-/* The taps of all channels for one row of y, ${t} and ${h}.  Runs follow one
- * another: what is written beyond one belongs to the next. */
+/*
+ * Gather the taps of all channels for row ${t}, ${h} of y.  Kernel rows are
+ * written in order, so that excess floats of one are overwritten by the next.
+ */
 static void
 outer_gather_places(const struct outer *g, float *out, size_t step,
     const float *x, int clip, int t, int h, int from, int to)

@@ -1,16 +1,19 @@
-/* Operators that take each number, or each frame, for itself. */
+/*
+ * Operators that treat each element by itself, and shift, which moves whole
+ * frames of a channel.
+ */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "base/rng.h"
 
-#define GRAIN 16384		/* floats at a time */
+#define GRAIN 16384		/* floats per part */
 
 /*
- * ---- input: bytes to normalised planes, through a table ----
+ * ---- input: y = (x / 255 - mean) / sd of bytes, by a table ----
  *
- * Few channels become whole planes; more of them, blocks of lanes, filled up
- * with zeros.
+ * The table has one float per channel and byte value.  The output has the pixel
+ * layout, or is blocked and then padded with zeros.
  */
 
 static void
@@ -136,7 +139,9 @@ const struct op_impl cpu_relu6 = {
 	.backward = cpu_relu6_backward,
 };
 
-/* ---- scale: by a constant or a parameter ---- */
+/*
+ * ---- scale: y = factor x, where the factor is a constant or a parameter ----
+ */
 
 static float
 cpu_scale_factor(const struct task *t)
@@ -160,7 +165,7 @@ cpu_scale_forward(struct task *t)
 	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_scale_range, t);
 }
 
-/* The gradient, and a part of the factor's for each range. */
+/* dx (+)= factor dy, and this range's part of dfactor = sum of x dy. */
 static void
 cpu_scale_back_range(size_t from, size_t to, void *arg)
 {
@@ -245,14 +250,18 @@ const struct op_impl cpu_add = {
 };
 
 /*
- * ---- shift: the first c / fold channels come from the next frame, the next
- * c / fold from the one before ----
+ * ---- shift: the temporal shift of TSM (Lin et al. 2019) ----
  *
- * Copied by blocks; only a block that two kinds of channels share goes lane by
- * lane.
+ * The first c / fold channels come from the next frame, the next c / fold from
+ * the previous frame, and all others from the same frame.  Frames beyond the
+ * clip are 0.  Blocks are copied whole; only a block whose channels come from
+ * different frames is copied lane by lane.
  */
 
-/* Move block ${b} of image ${i}; ${sign} -1 moves gradients back. */
+/*
+ * Move block ${b} of image ${i}.  ${sign} is 1 for activations and -1 for their
+ * gradients, which move back.
+ */
 static void
 cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
     int sign, int more)
@@ -325,9 +334,17 @@ const struct op_impl cpu_shift = {
 	.backward = cpu_shift_backward,
 };
 
-/* ---- dropout: drawn by clip and place, as ref does ---- */
+/*
+ * ---- dropout ----
+ *
+ * The random number depends on seed, clip, operator and position only, as in
+ * backend/ref.
+ */
 
-/* to (+)= from * (0 or 1 / (1 - rate)) for the images of one clip. */
+/*
+ * to (+)= from * (0 with probability rate, otherwise 1 / (1 - rate)), for the
+ * images of one clip.
+ */
 static void
 cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
     int more)
@@ -361,7 +378,7 @@ cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
 static void
 cpu_dropout_forward(struct task *t)
 {
-	/* The lanes beyond the last channel stay 0. */
+	/* Copy all, because the lanes beyond the last channel must stay 0. */
 	memcpy(t->y, t->x[0], cpu_floats(&t->out) * sizeof(float));
 	for (int i = 0; i < t->out.n && t->training; i++)
 		cpu_pointwise_drop(t, t->x[0], t->y, i, 0);

@@ -1,4 +1,7 @@
-/* Pooling: the largest and the mean of windows, and means over whole axes. */
+/*
+ * The operators maxpool and avgpool: maxima and means over windows, and means
+ * over whole axes.
+ */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -7,9 +10,9 @@
 /*
  * ---- windows ----
  *
- * A window is taken frame by frame: forward the frames of the input that output
- * frame t covers, in their order; backward the output frames that cover input
- * frame t.
+ * The planar kernels handle h and w; the loop over the frames of a window is
+ * here.  Forward, output frame t takes the input frames it covers in their
+ * order.  Backward, input frame t takes the output frames that cover it.
  */
 
 static struct window
@@ -22,7 +25,10 @@ cpu_pool_window(const struct task *t)
 		{ op->p[1], op->p[2] } };
 }
 
-/* The input image under tap ${a} of output image ${image}; -1: padding. */
+/*
+ * Return the input image under tap ${a} in time of output image ${image}, or -1
+ * for padding.
+ */
 static int
 cpu_pool_under(const struct task *t, int image, int a)
 {
@@ -32,7 +38,10 @@ cpu_pool_under(const struct task *t, int image, int a)
 	    image / t->out.t * t->in[0].t + frame;
 }
 
-/* The output image whose tap ${a} lies over input image ${image}, or -1. */
+/*
+ * Return the output image whose tap ${a} in time covers input image ${image},
+ * or -1 if there is none.
+ */
 static int
 cpu_pool_over(const struct task *t, int image, int a)
 {
@@ -52,14 +61,14 @@ cpu_maxpool_prepare(struct task *t)
 
 	if (op->k[0] * op->k[1] * op->k[2] > 255)
 		return fail("%s: the cpu back end pools windows of up to 255 "
-		    "places; the ref back end runs this one", op->name);
+		    "positions; use the ref back end", op->name);
 	return cpu_blocked(t);
 }
 
 static size_t
 cpu_maxpool_saved(const struct task *t)
 {
-	return cpu_floats(&t->out);	/* a byte each: which tap it was */
+	return cpu_floats(&t->out);	/* one byte per element: its tap */
 }
 
 static const uint8_t *
@@ -137,7 +146,11 @@ const struct op_impl cpu_maxpool = {
 
 /* ---- avgpool of windows ---- */
 
-/* What the sum over the frame of a window at output image ${image} counts. */
+/*
+ * Return the factor of the sum over one frame of a window at output image
+ * ${image}.  With ${cut}, the kernel divides by the positions inside the plane,
+ * and only the frames remain to be counted here.
+ */
 static float
 cpu_pool_frame_weight(const struct task *t, int image)
 {
@@ -197,8 +210,9 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 /* ---- avgpool over whole axes ---- */
 
 /*
- * Over h and w together, or t, or all, of blocked planes: whole planes at a
- * time.  Anything else place by place.
+ * Return 1 if the mean is over h and w together, over t, or over both, on
+ * blocked planes.  These cases process whole planes; all others go position by
+ * position.
  */
 static int
 cpu_pool_whole_planes(const struct task *t)
@@ -210,7 +224,7 @@ cpu_pool_whole_planes(const struct task *t)
 	return !(over & OVER_H) == !(over & OVER_W) || cpu_places(&t->in[0]) == 1;
 }
 
-/* How many input images an output image averages, and from which one on. */
+/* Return the number of input images that an output image averages. */
 static int
 cpu_pool_frames(const struct task *t)
 {
@@ -238,7 +252,7 @@ cpu_avgpool_part(int i, int thread, void *arg)
 		const float *x = cpu_plane(&t->in[0], t->x[0],
 		    i / blocks * n + f, i % blocks);
 
-		if (out > 1) {		/* over t alone: place by place */
+		if (out > 1) {		/* over t alone: each position */
 			cpu_k(t)->scale(y, factor, x, hw * (size_t)lanes, f > 0);
 			continue;
 		}
@@ -249,8 +263,8 @@ cpu_avgpool_part(int i, int thread, void *arg)
 }
 
 /*
- * The places of an input plane that output place ${place} averages, from
- * ${from} on: ${n[0]} rows of ${n[1]}.
+ * Describe the positions of an input plane that output position ${place}
+ * averages: they begin at ${*from} and are ${n}[0] rows of ${n}[1].
  */
 static void
 cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])

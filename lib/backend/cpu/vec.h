@@ -2,8 +2,9 @@
 #define BACKEND_CPU_VEC_H
 
 /*
- * A place's lanes as one vector, for *.isa.c: what the compiler is given where
- * it does not see through a loop over lanes.
+ * The L lanes of a position as one vector, for *.isa.c.  These files use it
+ * where the compiler does not vectorize a loop over lanes.  Loads and stores
+ * need no alignment beyond that of a float.
  */
 
 #include <stdint.h>

@@ -2,12 +2,13 @@
 #define BACKEND_CPU_WIDE_H
 
 /*
- * What vectors of floats, whose type the includer calls vec, do by an
- * instruction where the set has it:
+ * Vector operations on the type vec, which the includer defines.  They use one
+ * instruction where the instruction set has it.
  *
- * FMA(a, b, c): a b + c, rounded once where the machine can.
- * STREAM(to, v): a store past the caches; ${to} is aligned as a vector is.
- * STREAMED(): after the last of them: others see such stores only then.
+ * FMA(a, b, c)	a b + c, rounded once if the processor can
+ * STREAM(to, v)	store past the caches; ${to} is aligned like a vector
+ * STREAMED()	order earlier streamed stores before later stores, so that
+ *		other threads see them
  */
 
 #ifdef __AVX2__

@@ -1,4 +1,7 @@
-/* Winograd's algorithm over the tiles of a microbatch. */
+/*
+ * Winograd's algorithm for forward passes and data gradients (winograd.h): the
+ * size of calls, the transform of weights, and the steps of a call.
+ */
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -15,10 +18,14 @@ winograd_tiles(const struct winograd *g)
 }
 
 /*
- * Tiles of a call: the more, the less often the weights pass through the
- * cache; the fewer, the longer the tiles' own input stays in it.  In effective
- * GF/s of one thread, 24, 48 and 96 tiles: 64 channels of 56 x 56 323, 308,
- * 233; 256 of 14 x 14 199, 263, 256; 512 of 7 x 7 140, 166, 208.
+ * Choose the tiles of a call.  With more tiles, the weights pass through the
+ * cache less often; with fewer, the input of the tiles stays in it.  Effective
+ * GF/s of one thread:
+ *
+ *	tiles				24	48	96
+ *	64 channels, 56 x 56		323	308	233
+ *	256 channels, 14 x 14		199	263	256
+ *	512 channels, 7 x 7		140	166	208
  */
 int
 winograd_call_tiles(const struct winograd *g, int threads)
@@ -26,7 +33,7 @@ winograd_call_tiles(const struct winograd *g, int threads)
 	int tiles = winograd_tiles(g), most = g->in > 128 ? 96 : 48;
 	int calls = div_up(tiles, threads * most) * threads, each = div_up(tiles, calls);
 
-	/* With tiles that lack elements rows are filled up by element. */
+	/* If some tiles lack elements, each element fills up its own rows. */
 	if (g->out_h % 4 != 0 || g->out_w % 4 != 0)
 		return each;
 	return div_up(each, WINOGRAD_ROWS) * WINOGRAD_ROWS;
@@ -57,8 +64,10 @@ winograd_rows_of(int tiles)
 	return (size_t)div_up(tiles, WINOGRAD_ROWS) * WINOGRAD_ROWS;
 }
 
-/* From one element to the next: a line more than there is, since powers of two
- * would put all 36 into a few sets of the cache. */
+/*
+ * Floats from one element to the next, a cache line more than needed.  With
+ * powers of two, all 36 elements would compete for a few sets of the cache.
+ */
 static size_t
 winograd_v_step(const struct winograd *g, size_t rows)
 {
@@ -80,8 +89,10 @@ winograd_scratch(const struct winograd *g, int tiles)
 	    (winograd_v_step(g, rows) + winograd_m_step(rows)) * sizeof(float);
 }
 
-/* The taps of input channel ${c} to a block of output channels from ${first},
- * [9][lanes]. */
+/*
+ * Copy the taps of input channel ${c} to a block of output channels at
+ * ${first}: w[9][L], zeros for channels that do not exist.
+ */
 static void
 winograd_gather(const struct winograd *g, float *w, const float *outer, int c,
     int first)
@@ -99,11 +110,14 @@ winograd_gather(const struct winograd *g, float *w, const float *outer, int c,
 }
 
 /*
- * Of a block of input channels from ${c}, [lanes][9][lanes].  Whole blocks are
- * turned as squares: forward, the channels' taps are a row of nine of them for
- * each output channel; of a data gradient nine rows of a square are wanted, of
- * 16, the others being what lies behind, of which the last has nothing; or
- * one more than there are.
+ * Copy the taps of a block of input channels at ${c}: w[L][9][L].
+ *
+ * Whole blocks are transposed as L x L squares.  Forward, the 9 L taps from the
+ * block to one output channel are contiguous and give nine squares.  For a data
+ * gradient, each input channel gives one square whose first nine rows are the
+ * taps.  With 16 lanes, the other rows are weights behind them; the last
+ * channels have none behind them and go tap by tap.  With 8 lanes, the ninth
+ * tap is copied separately.
  */
 static void
 winograd_gather_block(const struct winograd *g, float *w, const float *outer,
@@ -141,8 +155,8 @@ void
 winograd_order(const struct winograd *g, int slice, const float *outer,
     void *inner)
 {
-	enum { SOME = 4 };		/* channels, gathered before they go
-					 * to 36 places far apart */
+	enum { SOME = 4 };		/* channels to transform before copying
+					 * them to 36 distant addresses */
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	float part[WINOGRAD_ELEMENTS * SOME * 2 * LANES_MAX]
 	    __attribute__((aligned(64)));
@@ -173,9 +187,10 @@ winograd_plane_of(const struct winograd *g, const void *x, int image, int block)
 }
 
 /*
- * Block by block, tile by tile, as fp32 input lies, and a little ahead: tile by
- * tile of all blocks a tile of 16 lanes took 255 ns where its input was in the
- * third cache, so 115, of which 50 are arithmetic.
+ * Transform block by block and, within a block, tile by tile, the order of fp32
+ * input in memory.  Prefetch a few tiles ahead.  With input in L3, a tile of 16
+ * lanes takes 115 ns, of which 50 are arithmetic.  In the order of tiles, then
+ * blocks, it took 255 ns.
  */
 static void
 winograd_transform(const struct winograd *g, const struct winograd_tiles *t,
@@ -203,10 +218,14 @@ winograd_transform(const struct winograd *g, const struct winograd_tiles *t,
 }
 
 /*
- * Results of as many bytes are written past the caches.  With what reads them
- * next, the sums of a normalisation, ms of one thread on 16 images: 64 channels
- * of 56 x 56 13.9 -> 13.0, 128 of 28 x 28 11.9 -> 11.0, 256 of 14 x 14 13.5 ->
- * 12.8, 512 of 7 x 7, 1.6 MB, 15.3 -> 14.4.
+ * Return 1 if results are stored past the caches.  Including the sums of a
+ * normalization, which reads them next, ms of one thread for 16 images, cached
+ * and streamed:
+ *
+ *	64 channels, 56 x 56		13.9	13.0
+ *	128 channels, 28 x 28		11.9	11.0
+ *	256 channels, 14 x 14		13.5	12.8
+ *	512 channels, 7 x 7, 1.6 MB	15.3	14.4
  */
 static int
 winograd_is_large(const struct winograd *g)
@@ -215,7 +234,10 @@ winograd_is_large(const struct winograd *g)
 	    sizeof(float) >= (size_t)1 << 20;
 }
 
-/* One element's products, of those tiles that have it and some more. */
+/*
+ * Multiply one element of the tiles that have it, and of some more tiles to
+ * fill up WINOGRAD_ROWS.
+ */
 static void
 winograd_multiply(const struct winograd *g, const struct winograd_tiles *t,
     int e, float *m, const float *v, size_t rows, const float *u)

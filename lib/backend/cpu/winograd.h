@@ -2,41 +2,57 @@
 #define BACKEND_CPU_WINOGRAD_H
 
 /*
- * Convolutions 3x3 of stride 1 by Winograd's F(4x4, 3x3), on blocked fp32
- * activations or rows of bf16 (half/half.h); sums are fp32.  Forward, and as data gradients, which are convolutions with the
- * taps turned round.  Tiles depend on nothing but their own part of the input,
- * so that they may be shared out in any way; weights are transformed once for
- * all calls.  oneDNN 2.6 has this algorithm too, with AVX-512 alone, for whole
- * images, and transforms the weights in each call.  Weight gradients are in
- * winograd_gradient.h.
+ * Convolutions 3x3 of stride 1 by Winograd's algorithm F(4x4, 3x3), on blocked
+ * fp32 activations or on rows of bf16 (half/half.h), with fp32 sums.  They
+ * compute forward passes and data gradients; the latter are convolutions with
+ * the taps rotated by 180 degrees.  winograd_gradient.h has weight gradients.
+ *
+ * A tile depends only on its own part of the input, so tiles can be split among
+ * calls in any way.  Weights are transformed once for all calls.  oneDNN 2.6
+ * has the algorithm too, but only with AVX-512 and for whole images, and it
+ * transforms the weights in each call.
+ *
+ * Threads may call all functions at the same time, on different slices or
+ * tiles.
  */
 
 #include <stddef.h>
 
 struct winograd {
-	int bf16;			/* activations; weights are fp32 */
-	int images, in, out;		/* channels */
+	int bf16;			/* activations are bf16; weights are
+					 * fp32 */
+	int images, in, out;		/* in, out: channels */
 	int in_h, in_w, out_h, out_w;
-	int p[2];			/* padding, h and w */
-	int turned;			/* the data gradient: taps turned round */
-	int out_step, in_step;		/* between channels of the weights as
-					 * they lie outside, in numbers */
+	int p[2];			/* h, w */
+	int turned;			/* data gradient: rotate the taps */
+	int out_step, in_step;		/* floats between channels of the
+					 * graph's weights, whose 9 taps are
+					 * contiguous */
 };
 
-/* winograd_tiles(g): of all images. */
+/* winograd_tiles(g): return the tiles of 4 x 4 outputs of all images. */
 int winograd_tiles(const struct winograd *g);
 
-/* winograd_call_tiles(g, threads): how many a call should get. */
+/*
+ * winograd_call_tiles(g, threads):
+ * Return how many tiles each call of winograd_run should get, at most
+ * WINOGRAD_MOST.
+ */
 int winograd_call_tiles(const struct winograd *g, int threads);
 
-/* Bytes of the weights inside, and of scratch for calls of ${tiles}. */
+/*
+ * winograd_weights(g), winograd_scratch(g, tiles):
+ * Return the bytes of the transformed weights, and of the scratch of a call
+ * with ${tiles} tiles.
+ */
 size_t winograd_weights(const struct winograd *g);
 size_t winograd_scratch(const struct winograd *g, int tiles);
 
 /*
- * winograd_order(g, slice, outer, inner):
- * Slice ${slice} of winograd_slices() of the weights into their inner form;
- * slices lie apart.
+ * winograd_slices(g), winograd_order(g, slice, outer, inner):
+ * Transform slice ${slice} of winograd_slices(g) of the weights ${outer}, in
+ * the order of the graph, into ${inner}, winograd_weights(g) bytes.  Slices do
+ * not overlap.
  */
 int winograd_slices(const struct winograd *g);
 void winograd_order(const struct winograd *g, int slice, const float *outer,
@@ -44,8 +60,11 @@ void winograd_order(const struct winograd *g, int slice, const float *outer,
 
 /*
  * winograd_run(g, from, to, x, w, bias, y, more, scratch):
- * Tiles ${from} to ${to}; ${bias} may be NULL, and is as long as there are
- * channels; ${more}: add to what ${y} has.
+ * Compute tiles [${from}, ${to}), at most WINOGRAD_MOST, from the input ${x}
+ * and the transformed weights ${w}.  Write to ${y} or, if ${more} is not 0, add
+ * to it.  ${bias} has one float per output channel, or is NULL.  With ${more}
+ * it is not added.  ${scratch} has winograd_scratch() bytes for this thread
+ * alone.
  */
 void winograd_run(const struct winograd *g, int from, int to, const void *x,
     const void *w, const float *bias, void *y, int more, void *scratch);

@@ -1,10 +1,10 @@
 /*
- * Winograd's F(4x4, 3x3), Lavin and Gray 2016, with the points 0, +-1, +-2:
+ * Winograd's F(4x4, 3x3) with the points 0, +-1, +-2 (Lavin and Gray 2016):
  *
  *	y = A' [ (G w G') * (B' x B) ] A
  *
- * The products over channels are all that costs: 36 a tile of 16 places, where
- * the plain sum takes 144.
+ * Nearly all the time goes into the products over channels: 36 per tile of 16
+ * outputs, where the direct sum takes 144.
  */
 #include <string.h>
 
@@ -23,8 +23,11 @@ typedef float vec __attribute__((vector_size(4 * L)));
 #define AT(p) (*(const vec *)(p))
 #define INLINE static inline __attribute__((always_inline))
 
-/* L numbers of bf16, and back: to the nearest, ties to even, NaN stays NaN.
- * (Vectors go by address: passed by value they would need the instructions.) */
+/*
+ * Widen L bf16 numbers, and narrow to bf16: round to nearest, ties to even, NaN
+ * stays NaN.  Vectors are passed by address, because passing them by value
+ * would require the instruction set in the caller's ABI.
+ */
 INLINE void
 winograd_kernel_widen(vec *v, const bf16 *p)
 {
@@ -56,8 +59,9 @@ winograd_kernel_narrow(bf16 *p, const vec *v)
 }
 
 /*
- * B' d.  The last tile in a side may have ${n} < 4 places: the points that it
- * does without give 0, and the others' factors are such that weights stay.
+ * o = B' d.  The last tile of a side may have ${n} < 4 outputs.  The points
+ * that it does not need give 0.  The factors of the others are adjusted so that
+ * the same transformed weights fit.
  */
 INLINE void
 winograd_kernel_cols_in(vec o[6], const vec d[6], int n)
@@ -90,7 +94,7 @@ winograd_kernel_cols_in(vec o[6], const vec d[6], int n)
 	o[5] = 4 * d[1] - 5 * d[3] + d[5];
 }
 
-/* Read the vector ${i} rows and ${j} columns from ${p}. */
+/* Read the vector ${i} rows and ${j} columns after ${p}. */
 INLINE void
 winograd_kernel_read_at(vec *v, const struct winograd_plane *x, const char *p,
     int i, int j, int is_bf16)
@@ -103,7 +107,7 @@ winograd_kernel_read_at(vec *v, const struct winograd_plane *x, const char *p,
 		*v = AT((const float *)p + at);
 }
 
-/* Where a tile begins, perhaps outside. */
+/* Return where a tile begins, perhaps outside of the plane. */
 INLINE char *
 winograd_kernel_tile_at(const struct winograd_plane *x, const int at[2],
     int is_bf16)
@@ -112,6 +116,7 @@ winograd_kernel_tile_at(const struct winograd_plane *x, const int at[2],
 	    (is_bf16 ? 2 : 4);
 }
 
+/* v = B' x B for one tile */
 INLINE void
 winograd_kernel_input_of(float *v, size_t step, const struct winograd_plane *x,
     const int at[2], int rows, int columns, int is_bf16)
@@ -161,8 +166,11 @@ winograd_kernel_input(float *v, size_t step, const struct winograd_plane *x,
 }
 
 /*
- * ROWS tiles by two vectors of output channels are held in registers over all
- * channels, 24 of 32 with AVX-512; elsewhere ROWS goes in parts, of 12 of 16.
+ * m[r][o] = sum over c of v[r][c] u[c][o]
+ *
+ * WINOGRAD_ROWS tiles by two vectors of output channels stay in registers over
+ * all channels: 24 of 32 with AVX-512.  Elsewhere the rows are processed in two
+ * halves, 12 of 16.
  */
 #define PART (L == 16 ? WINOGRAD_ROWS : WINOGRAD_ROWS / 2)
 
@@ -193,7 +201,7 @@ winograd_kernel_product(float *m, const float *v, size_t step, const float *u,
 	}
 }
 
-/* A' m, ${n} of them, of those elements that there are. */
+/* o = A' m: ${n} outputs from the elements that exist. */
 INLINE void
 winograd_kernel_cols_out(vec o[4], const vec m[6], int n)
 {
@@ -219,6 +227,7 @@ winograd_kernel_cols_out(vec o[4], const vec m[6], int n)
 	o[3] = b + 8 * d + m[5];
 }
 
+/* y = A' m A + bias, or y += A' m A */
 INLINE void
 winograd_kernel_output_of(const struct winograd_plane *y, const int at[2],
     int rows, int columns, const float *m, size_t step, const float *bias,
@@ -286,7 +295,7 @@ winograd_kernel_streamed(void)
 	STREAMED();
 }
 
-/* G g, times 24: the factor 1 / 24 is left to the end. */
+/* o = 24 G g; the factor 1 / 24 is applied at the end. */
 INLINE void
 winograd_kernel_cols_weights(vec o[6], const vec g[3])
 {
@@ -300,6 +309,7 @@ winograd_kernel_cols_weights(vec o[6], const vec g[3])
 	o[5] = 24 * g[2];
 }
 
+/* u = G w G', with the factors 1 / 24 of both sides */
 static void
 winograd_kernel_weights(float *u, size_t step, const float *w)
 {
@@ -320,7 +330,7 @@ winograd_kernel_weights(float *u, size_t step, const float *w)
 	}
 }
 
-/* A y, y being 0 behind the ${n} first. */
+/* o = A y, where y is 0 beyond the first ${n}. */
 INLINE void
 winograd_kernel_cols_gradient_in(vec o[6], const vec y[4], int n)
 {
@@ -335,6 +345,7 @@ winograd_kernel_cols_gradient_in(vec o[6], const vec y[4], int n)
 	o[5] = y[n - 1];
 }
 
+/* v = A dy A' for one tile */
 INLINE void
 winograd_kernel_gradient_in_as(float *v, size_t step,
     const struct winograd_plane *y, const int at[2], const int n[2],
@@ -372,7 +383,7 @@ winograd_kernel_gradient_in(float *v, size_t step,
 		winograd_kernel_gradient_in_as(v, step, y, at, n, 0);
 }
 
-/* G' m, times 24. */
+/* o = 24 G' m */
 INLINE void
 winograd_kernel_cols_gradient_out(vec o[3], const vec m[6])
 {
@@ -384,6 +395,7 @@ winograd_kernel_cols_gradient_out(vec o[3], const vec m[6])
 	o[2] = 4 * (c - a) + 24 * m[5];
 }
 
+/* w = G' m G, with the factors 1 / 24 of both sides */
 static void
 winograd_kernel_gradient_out(float *w, const float *m, size_t step)
 {

@@ -1,4 +1,7 @@
-/* Winograd's algorithm for weight gradients, window by window of channels. */
+/*
+ * Winograd's algorithm for weight gradients (winograd_gradient.h), one range of
+ * channels at a time.
+ */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/winograd_gradient.h"
@@ -7,9 +10,9 @@
 #include "base/number.h"
 
 /*
- * Channels of a window and tiles at a time: 64, 64 and 64 are 36 matrices of
- * x, dy and sums of 16 KiB each, 1.8 MB, which the second cache holds.  Larger
- * windows would transform less, more tiles would load the sums less often.
+ * Channels of a range, and tiles at a time.  These are 36 matrices of x, dy
+ * and sums, 16 KiB each: 1.8 MB, which fit L2.  Larger ranges would need fewer
+ * transforms, and more tiles fewer loads of the sums.
  */
 enum { WINDOW = 64, TILES = 64, PARTS = 8 };
 
@@ -36,7 +39,7 @@ winograd_gradient_parts(const struct winograd_gradient *g)
 	return parts > 1 ? parts : 1;
 }
 
-/* Numbers of the sums of a block by a block. */
+/* Floats of the sums of one input by one output block. */
 static size_t
 winograd_gradient_cell(void)
 {
@@ -59,8 +62,10 @@ winograd_gradient_bytes(const struct winograd_gradient *g)
 	    (size_t)parts : 0;
 }
 
-/* From one element to the next of the transformed: a line more than there is,
- * since powers of two would put all 36 into a few sets of the cache. */
+/*
+ * Floats from one element to the next, a cache line more than needed.  With
+ * powers of two, all 36 elements would compete for a few sets of the cache.
+ */
 static size_t
 winograd_gradient_step(void)
 {
@@ -91,8 +96,10 @@ winograd_gradient_sums(const struct winograd_gradient *g)
 	    cpu_blocks(g->out) : 0;
 }
 
-/* Of blocks ${block} on, ${blocks} of them, tiles ${t}: those of x into ${v},
- * or of dy. */
+/*
+ * Transform tiles ${t} of ${blocks} blocks at ${block} into ${v}: of dy if
+ * ${is_dy} is not 0, otherwise of x.
+ */
 static void
 winograd_gradient_transform(const struct winograd_gradient *g,
     const struct winograd_tiles *t, const void *x, int block, int blocks,
@@ -127,7 +134,7 @@ winograd_gradient_transform(const struct winograd_gradient *g,
 	}
 }
 
-/* The sums of a block by a block into dw. */
+/* Transform the sums of one input by one output block and write them to dw. */
 static void
 winograd_gradient_put(const struct winograd_gradient *g, float *dw,
     const float *m, int in, int out)
@@ -155,7 +162,7 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);
 	int part = job / (winograd_gradient_windows(g->in) *
 	    winograd_gradient_windows(g->out));
-	int some = WINDOW / lanes;		/* blocks of a window */
+	int some = WINDOW / lanes;		/* blocks of a range */
 	int in = job % winograd_gradient_windows(g->in) * some,
 	    ins = cpu_blocks(g->in) - in;
 	int out = job /

@@ -3,34 +3,48 @@
 
 /*
  * Weight gradients of convolutions 3x3 of stride 1 by Winograd's algorithm, on
- * activations as winograd.h has them: the adjoint of F(4x4, 3x3),
+ * activations as in winograd.h.  They are the adjoint of F(4x4, 3x3), where *
+ * is the elementwise product:
  *
  *	dw = G' [ sum over tiles of (A dy A') * (B' x B) ] G
  *
- * A job has a window of input and one of output channels, transforms its own
- * tiles, and adds up sums that stay in its cache.  Few windows are cut into
- * parts of the tiles as well, a function of the shape, added in their order.
+ * A job has a range of input and a range of output channels.  It transforms its
+ * own tiles and adds up products in sums that stay in its cache.  If there are
+ * few ranges, the tiles are split into parts too.  The shape alone fixes the
+ * parts, and their sums are added in their order.
+ *
+ * Threads may call all functions at the same time, on different jobs.
  */
 
 #include <stddef.h>
 
 struct winograd_gradient {
-	int bf16;			/* activations; sums are fp32 */
-	int images, in, out;		/* channels */
+	int bf16;			/* activations are bf16; sums are
+					 * fp32 */
+	int images, in, out;		/* in, out: channels */
 	int in_h, in_w, out_h, out_w;
-	int p[2];			/* padding, h and w */
+	int p[2];			/* h, w */
 };
 
-/* Bytes: scratch of a thread, and of all parts together, 0 if there is but
- * one. */
+/*
+ * winograd_gradient_scratch(g), winograd_gradient_bytes(g):
+ * Return the bytes of the scratch of a thread, and of the sums of all parts, 0
+ * if there is one part.
+ */
 size_t winograd_gradient_scratch(const struct winograd_gradient *g);
 size_t winograd_gradient_bytes(const struct winograd_gradient *g);
 
 /*
+ * winograd_gradient_jobs(g),
  * winograd_gradient_run(g, job, x, y, dw, parts, scratch):
- * Job ${job} of winograd_gradient_jobs(); it writes its window of ${dw}
- * [out][in][3][3], or where there are several parts to ${parts}: then
- * winograd_gradient_add, of winograd_gradient_sums() jobs, must follow.
+ * Run job ${job} of winograd_gradient_jobs(g) on the input ${x} and the output
+ * gradient ${y}.  With one part, write its range of ${dw}[out][in][3][3].  With
+ * several, write its sums to ${parts}; winograd_gradient_add must follow.
+ * ${scratch} is for this thread alone.
+ *
+ * winograd_gradient_sums(g), winograd_gradient_add(g, job, dw, parts):
+ * Run job ${job} of winograd_gradient_sums(g), 0 if there is one part: add up
+ * the parts and write them to ${dw}.
  */
 int winograd_gradient_jobs(const struct winograd_gradient *g);
 void winograd_gradient_run(const struct winograd_gradient *g, int job,

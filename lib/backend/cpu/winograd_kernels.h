@@ -2,16 +2,15 @@
 #define BACKEND_CPU_WINOGRAD_KERNELS_H
 
 /*
- * The loops of Winograd's F(4x4, 3x3), one copy for each instruction set
- * (winograd.isa.c); winograd.h says what they are for.  A tile is 4 x 4 places
- * of the output, made from 6 x 6 of the input; in between it has 36 elements.
- * With L lanes of a block of channels:
+ * Kernels of Winograd's F(4x4, 3x3) (winograd.h); winograd.isa.c is compiled
+ * once per instruction set.  A tile has 4 x 4 outputs, computed from 6 x 6
+ * inputs by 36 products per channel, its elements.  L is cpu_lanes().
  *
- *	v [36][channels / L][tiles][L]		the input, transformed
+ *	v [36][channels / L][tiles][L]		transformed input
  *	u [36][channels][2 L]			weights to 2 L output channels
- *	m [36][tiles][2 L]			v u
+ *	m [36][tiles][2 L]			products v u
  *
- * Tiles are taken WINOGRAD_ROWS at a time.
+ * The kernel processes WINOGRAD_ROWS tiles at a time.
  */
 
 #include <stddef.h>
@@ -21,21 +20,29 @@
 
 enum { WINOGRAD_ROWS = 12, WINOGRAD_ELEMENTS = 36 };
 
-/* How outputs are written: added to what is there, or past the caches, until
- * streamed() is called (fp32 only). */
+/*
+ * How outputs are written: WINOGRAD_MORE adds to them, and WINOGRAD_STREAM,
+ * fp32 only, stores past the caches.  Streamed stores are visible to others
+ * after streamed().
+ */
 enum winograd_how { WINOGRAD_MORE = 1, WINOGRAD_STREAM = 2 };
 
-/* A block of channels of an image: L numbers at each of h x w places, which are
- * ${step} numbers apart, in fp32 or in bf16. */
+/*
+ * A block of L channels of an image of h x w positions, ${step} numbers apart,
+ * in fp32 or bf16.
+ */
 struct winograd_plane {
 	void *at;
 	int is_bf16, h, w;
 	size_t step;
 };
 
-/* winograd_plane(x, is_bf16, c, h, w, image, block):
- * Block ${block} of image ${image} of the activation ${x} of ${c} channels: in
- * fp32 blocks lie one after the other, in bf16 side by side at each place. */
+/*
+ * winograd_plane(x, is_bf16, c, h, w, image, block):
+ * Return block ${block} of image ${image} of the activation ${x} of ${c}
+ * channels.  In fp32 blocks lie one after the other; in bf16 the channels of a
+ * position are contiguous.
+ */
 static inline struct winograd_plane
 winograd_plane(const void *x, int is_bf16, int c, int h, int w, int image,
     int block)
@@ -50,43 +57,63 @@ winograd_plane(const void *x, int is_bf16, int c, int h, int w, int image,
 }
 
 struct winograd_kernels {
-	/* One tile and block of ${x}; ${step} from one element to the next in
-	 * ${v}.  The tile begins at ${at}, perhaps outside, and has ${n} rows
-	 * and columns (winograd_tiles.h). */
+	/*
+	 * v = B' x B for one tile and block of ${x}.  Elements of ${v} are
+	 * ${step} floats apart.  The tile begins at ${at}, perhaps outside of
+	 * the plane, where x is 0.  ${n} is that of struct winograd_tile.
+	 */
 	void (*input)(float *v, size_t step, const struct winograd_plane *x,
 	    const int at[2], const int n[2]);
-	/* One element of WINOGRAD_ROWS tiles; ${step} from one block of
-	 * channels to the next in ${v}. */
+	/*
+	 * m[r][o] = sum over c of v[r][c] u[c][o], for one element and
+	 * WINOGRAD_ROWS tiles.  Blocks of channels of ${v} are ${step} floats
+	 * apart.
+	 */
 	void (*product)(float *m, const float *v, size_t step, const float *u,
 	    int blocks);
-	/* One tile and block of ${y}; the tile begins at ${at}. */
+	/*
+	 * y = A' m A + bias, or y += A' m A with WINOGRAD_MORE, for one tile
+	 * and block of ${y} at ${at}.  Outputs beyond the plane are dropped.
+	 * ${bias}[L] may be NULL.
+	 */
 	void (*output)(const struct winograd_plane *y, const int at[2],
 	    const int n[2], const float *m, size_t step, const float *bias,
 	    int how);
+	/* Order the streamed stores of this thread before its later stores. */
 	void (*streamed)(void);
-	/* One input channel, 3 x 3 taps to L output channels, [9][L]; ${step}
-	 * from one element to the next in ${u}. */
+	/*
+	 * u = G w G' for one input and L output channels, w [9][L].  Elements
+	 * of ${u} are ${step} floats apart.
+	 */
 	void (*weights)(float *u, size_t step, const float *w);
-	/* For weight gradients: as input, of the 4 x 4 places of dy that a tile
-	 * has, those outside 0; and one output channel to L input channels,
-	 * [9][L], from sums ${step} from one element to the next. */
+	/*
+	 * For weight gradients: v = A dy A' for the 4 x 4 outputs of a tile, 0
+	 * beyond the plane; arguments as for input.
+	 */
 	void (*gradient_in)(float *v, size_t step,
 	    const struct winograd_plane *y, const int at[2], const int n[2]);
+	/*
+	 * w = G' m G for one output and L input channels, w [9][L].  Elements
+	 * of ${m} are ${step} floats apart.
+	 */
 	void (*gradient_out)(float *w, const float *m, size_t step);
 };
 
 extern const struct winograd_kernels winograd_kernels_base,
     winograd_kernels_avx2, winograd_kernels_avx512;
 
+/*
+ * winograd_kernels_pick(): return the kernels for this processor (base/isa.h).
+ */
 const struct winograd_kernels *winograd_kernels_pick(void) ISA_CONST;
 
-/* How many tiles before its turn one is fetched. */
+/* Prefetch a tile this many tiles before it is read. */
 enum { WINOGRAD_AHEAD = 2 };
 
 /*
  * winograd_fetch(x, at, edge):
- * Ask for the 4 x 4 places of a plane that the tile at ${at} has and those
- * before it had not, ${edge} further on.
+ * Prefetch the 4 x 4 positions of ${x} that the tile at ${at} reads and earlier
+ * tiles did not.  They begin ${edge} positions further on in h and w.
  */
 static inline void
 winograd_fetch(const struct winograd_plane *x, const int at[2], int edge)

@@ -1,4 +1,7 @@
-/* Tiles, and which of them have which elements. */
+/*
+ * Divide planes into tiles, and find the tiles that have an element
+ * (winograd_tiles.h).
+ */
 #include "backend/cpu/winograd_tiles.h"
 #include "base/number.h"
 
@@ -6,7 +9,7 @@ enum { SIDE = 4, POINTS = 6 };
 
 enum { ROW_END, INSIDE, COLUMN_END, CORNER, CLASSES };
 
-/* Of the last tile in a side of ${n} places. */
+/* Return n of the last tile in a side of ${n} outputs. */
 static int
 winograd_tiles_last_of(int n)
 {
@@ -48,7 +51,7 @@ winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to)
 	t->begin[CLASSES] = end;
 }
 
-/* Is point ${i} one that a tile of ${n} places does without? */
+/* Return 1 if a tile of ${n} outputs does not need point ${i}. */
 static int
 winograd_tiles_is_spared(int i, int n)
 {

@@ -2,37 +2,50 @@
 #define BACKEND_CPU_WINOGRAD_TILES_H
 
 /*
- * The tiles of 4 x 4 places that Winograd's algorithm cuts planes into.  Where
- * 4 does not divide a side its last tile has fewer, and does with fewer points:
- * of 0, 1, -1, 2, -2 and infinity, elements 0 to 5, three places take all but
- * -2, and two or one neither 2 nor -2.  Planes of 14 x 14 so take 0.84 of the
- * products.  Tiles are sorted by which side they end, so that those that have
- * an element follow one another.
+ * The tiles of 4 x 4 outputs that planes are divided into.
+ *
+ * If 4 does not divide a side, its last tile has fewer outputs and needs fewer
+ * interpolation points.  Elements 0 to 5 of an axis belong to the points 0, 1,
+ * -1, 2, -2 and infinity.  Three outputs do not need -2; two or one need
+ * neither 2 nor -2.  Planes of 14 x 14 thus take 0.84 of the multiplications.
+ *
+ * Tiles are sorted by the edges of the plane that they touch with fewer
+ * outputs, so that the tiles that have a given element are consecutive.
  */
 
-enum { WINOGRAD_MOST = 96 };		/* tiles at a time */
+enum { WINOGRAD_MOST = 96 };		/* tiles of a call */
 
 struct winograd_tile {
-	int image, at[2];		/* in the output */
-	int n[2];			/* 4, or 3 or 2 points' worth */
+	int image, at[2];		/* position h, w in the output */
+	int n[2];			/* outputs that are computed: 4, but a
+					 * short last tile has 3 or 2 */
 };
 
 struct winograd_tiles {
-	int n, last[2];			/* last: n of the last in a side */
-	/* Where those that end rows, none, columns, both begin; and the end. */
+	int n, last[2];			/* last: n of the last tile, h and w */
+	/*
+	 * First tile that is short in w only, in neither, in h only, in both;
+	 * and the end.
+	 */
 	int begin[5];
 	struct winograd_tile tile[WINOGRAD_MOST];
 };
 
-/* winograd_tiles_of(h, w): of a plane. */
+/* winograd_tiles_of(h, w): return the tiles of a plane. */
 int winograd_tiles_of(int h, int w);
 
-/* winograd_sort(t, h, w, from, to): tiles ${from} to ${to}, WINOGRAD_MOST at
- * most, image by image of planes of ${h} x ${w} places. */
+/*
+ * winograd_sort(t, h, w, from, to):
+ * Fill in ${t} with tiles [${from}, ${to}), at most WINOGRAD_MOST, of planes of
+ * ${h} x ${w} outputs.  Tiles are numbered row by row and image by image.
+ */
 void winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to);
 
-/* winograd_range(t, e, from): how many tiles have element ${e}; they are those
- * from ${from} on. */
+/*
+ * winograd_range(t, e, from):
+ * Return how many tiles have element ${e}, 0 to 35.  They are consecutive and
+ * begin at ${*from}.
+ */
 int winograd_range(const struct winograd_tiles *t, int e, int *from);
 
 #endif
