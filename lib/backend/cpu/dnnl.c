@@ -1,4 +1,4 @@
-/* oneDNN: its engine and streams. */
+/* oneDNN: its version, instruction set, engine and streams (dnnl.h). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ dnnl_open(int threads)
 {
 	struct dnnl *d = xcalloc(1, sizeof(*d));
 
-	/* Keep the library to the instruction set that the layouts assume. */
+	/* Limit oneDNN to the instruction set that our layouts assume. */
 	if (isa_best() == ISA_AVX2)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
 	else if (isa_best() == ISA_BASE)

@@ -2,17 +2,18 @@
 #define BACKEND_CPU_DNNL_H
 
 /*
- * Convolutions through oneDNN's C API, 2.x and 3.x; dnnl*.c are the only
- * files that know the library.  A convolution here is one pass over h and w
- * of some images, run by the calling thread alone: who wants several threads
- * gives each some of the images, or some of the channels.
+ * Convolutions through the C API of oneDNN, 2.x or 3.x.  Only dnnl*.c know the
+ * library.  A convolution here is one pass over h and w of some images, run by
+ * the calling thread alone.  To use several threads, give each of them some of
+ * the images or some of the channels.
  *
- * Layouts in fp32: pixels (cpu_is_pixels) lie as [image][c][h][w]; the rest in
- * blocks of cpu_lanes() channels, [image][c / lanes][h][w][lanes], the last
- * block filled up with zeros.  In bf16 everything is [image][h][w][c]: the
- * library reaches AMX in that order alone.  Weights and their gradients are
- * fp32 outside, and lie as they do in the graph; inside each pass has an order
- * of its own.
+ * Layouts in fp32 are those of backend/cpu/cpu.h: [image][c][h][w] for up to 3
+ * channels, otherwise blocks of cpu_lanes() channels, [image][c /
+ * lanes][h][w][lanes], the last padded with zeros.  bf16 is [image][h][w][c],
+ * because oneDNN uses AMX in this layout only.
+ *
+ * Weights and their gradients have two orders.  The outer order is that of the
+ * graph, in fp32.  The inner order is that of the pass, chosen by oneDNN.
  */
 
 #include <stddef.h>
@@ -22,10 +23,12 @@ struct conv_shape {
 	int in_h, in_w, out_h, out_w;
 	int k[2], s[2], p[2];		/* h, w */
 	int bias;
-	int bf16;			/* activations and weights inside */
-	/* How far it is from one output or input channel to the next in the
-	 * outer order, in numbers; k[0] k[1] of a tap and a channel follow
-	 * one another. */
+	int bf16;			/* activations and inner weights are
+					 * bf16 */
+	/*
+	 * Floats between output and between input channels in the outer order.
+	 * The k[0] * k[1] weights of a pair of channels are contiguous.
+	 */
 	int out_step, in_step;
 };
 
@@ -34,59 +37,86 @@ enum conv_pass { CONV_FORWARD, CONV_WEIGHTS, CONV_DATA, CONV_PASSES };
 struct dnnl;
 struct dnnl_conv;
 
-/* dnnl_open(threads): the library for as many; NULL after a message. */
+/*
+ * dnnl_open(threads), dnnl_close(d):
+ * Open oneDNN for up to ${threads} threads that run passes at the same time,
+ * and close it.  dnnl_open limits the whole process to the instruction set of
+ * isa_best(), and returns NULL after a message.  ${d} must not be NULL.
+ */
 struct dnnl *dnnl_open(int threads);
 void dnnl_close(struct dnnl *d);
-const char *dnnl_version_text(void);	/* "2.6.3" */
-const char *dnnl_library(void);		/* "oneDNN 2.6.3" */
 
-/* dnnl_bf16_text(): what multiplies bf16 here, whose sums are its own: "bf16 by
- * AMX", "bf16 by avx512_bf16", or "bf16 by fp32" where nothing does.  AMX is
- * for us to use where the library may. */
+/*
+ * dnnl_version_text(), dnnl_library():
+ * Return the version, such as "2.6.3", and the name with it, "oneDNN 2.6.3".
+ * The strings are static.
+ */
+const char *dnnl_version_text(void);
+const char *dnnl_library(void);
+
+/*
+ * dnnl_bf16_text(), dnnl_has_amx():
+ * Return how this processor multiplies bf16: "bf16 by AMX", "bf16 by
+ * avx512_bf16" or "bf16 by fp32".  Sums of the three differ in their last bits.
+ * dnnl_has_amx returns 1 if oneDNN may use AMX; our own kernels then use it
+ * too.
+ */
 const char *dnnl_bf16_text(void);
 int dnnl_has_amx(void);
 
 /*
- * dnnl_conv_new(d, name, pass, s):
- * One pass of the convolution ${s} that as many threads as ${d} has may run at
- * once.  NULL after a message naming ${name}; an implementation a thousand
- * times too slow is refused.
+ * dnnl_conv_new(d, name, pass, s), dnnl_conv_free(c):
+ * Describe pass ${pass} of the convolution ${s}; messages name it ${name}.
+ * dnnl_conv_new does not fail: dnnl_conv_call reports a pass that oneDNN cannot
+ * run.  The caller frees ${c}, before ${d}.
  */
 struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
     enum conv_pass pass, const struct conv_shape *s);
 void dnnl_conv_free(struct dnnl_conv *c);
 
-/* dnnl_conv_has(d, pass, s): the library has more for it than plain loops. */
+/*
+ * dnnl_conv_has(d, pass, s):
+ * Return 1 if oneDNN runs the pass by more than its reference loops.
+ */
 int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
     const struct conv_shape *s);
 
 /*
- * A call: some images, or a window of the rows of one.  ${more}: it adds to the
- * output rather than writes it, CONV_FORWARD only, without bias.  ${top} rows
- * of padding are above the first of the input's; those below follow.
+ * A call: some images, or a window of the rows of one image.  If ${more} is not
+ * 0, add to the output instead of writing it; this is for CONV_FORWARD only and
+ * adds no bias.  ${top} rows of padding precede the input rows.  The rows of
+ * padding below follow from the shape.
  */
 struct conv_call { int images, more, in_h, out_h, top; };
 
 /*
  * dnnl_conv_call(c, call):
- * Make ready for ${call}.  A number for dnnl_conv_run, the same for the same
- * call; -1 after a message.
+ * Create ${call} and return its number for dnnl_conv_run.  Equal calls have
+ * equal numbers.  Return -1 after a message if oneDNN cannot run the pass, or
+ * only by reference loops, which are a thousand times too slow.  Not for
+ * several threads at once.
  */
 int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 
-/* With all calls ready: bytes of the weights inside, scratch of a thread. */
+/*
+ * dnnl_conv_weights(c), dnnl_conv_scratch(c), dnnl_conv_name(c):
+ * After all calls are created, return the bytes of the weights in the inner
+ * order, the bytes of scratch of a thread, and the name of oneDNN's
+ * implementation.  The name is valid as long as ${c}.
+ */
 size_t dnnl_conv_weights(const struct dnnl_conv *c);
 size_t dnnl_conv_scratch(const struct dnnl_conv *c);
 const char *dnnl_conv_name(const struct dnnl_conv *c);
 
-/* dnnl_conv_same_order(a, b): their weights lie the same way inside. */
+/* dnnl_conv_same_order(a, b): return 1 if their inner orders are equal. */
 int dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b);
 
 /*
- * dnnl_conv_order(c, thread, slice, outer, inner):
- * Slice ${slice} of dnnl_conv_slices() of the weights from the outer order
- * into the inner one; of a gradient, CONV_WEIGHTS, the other way.  Slices lie
- * apart: threads may do one each.
+ * dnnl_conv_slices(c), dnnl_conv_order(c, thread, slice, outer, inner):
+ * Copy slice ${slice} of dnnl_conv_slices(c) of the weights from ${outer} to
+ * ${inner}.  For CONV_WEIGHTS, copy the gradient from ${inner} to ${outer}.
+ * Slices do not overlap, so threads may each copy one; ${thread} is the number
+ * of the caller.  A failure of oneDNN ends the program.
  */
 int dnnl_conv_slices(const struct dnnl_conv *c);
 void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
@@ -94,10 +124,18 @@ void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
 
 /*
  * dnnl_conv_run(c, thread, call, x, w, b, y, scratch):
- * The pass over the images at ${x} (input or its gradient) and ${y} (output or
- * its gradient), with weights ${w} in the inner order.  ${b}: the bias, for
- * CONV_FORWARD; NULL without.  What the pass computes is written, the rest
- * read.  The bits of an image do not depend on the others of its call.
+ * Run call number ${call} on the images of ${x}, input or its gradient, and
+ * ${y}, output or its gradient, with weights ${w} in the inner order:
+ *
+ *	CONV_FORWARD	reads x, w and the bias b, writes y
+ *	CONV_WEIGHTS	reads x and y, writes w
+ *	CONV_DATA	reads w and y, writes x
+ *
+ * ${b} has one float per output channel, or is NULL if there is no bias.
+ * ${thread} is the number of the caller; no two threads may use the same number
+ * at once.  ${scratch} has dnnl_conv_scratch(c) bytes for this thread alone.
+ * The bits of an image do not depend on the other images of the call.  A
+ * failure of oneDNN ends the program.
  */
 void dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x,
     void *w, void *b, void *y, void *scratch);

@@ -1,4 +1,4 @@
-/* oneDNN's C API of 2.x and of 3.x behind one face. */
+/* The two C APIs of oneDNN, 2.x and 3.x, behind one interface (dnnl_api.h). */
 #include <string.h>
 
 #include "backend/cpu/dnnl_api.h"

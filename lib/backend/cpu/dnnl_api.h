@@ -2,11 +2,14 @@
 #define BACKEND_CPU_DNNL_API_H
 
 /*
- * What differs between oneDNN's two C APIs, for dnnl*.c alone.  2.x:
- * descriptors are structs, and an operation descriptor comes before the
- * primitive descriptor.  3.x: descriptors are handles and the middle step is
- * gone.  A ${layout} is freed with layout_free; a ${layout_ref} is only read.
- * What returns int returns 0 when it worked.
+ * One interface to the two C APIs of oneDNN, for dnnl*.c only.  In 2.x,
+ * descriptors are structs, and an operation descriptor precedes the primitive
+ * descriptor.  In 3.x, descriptors are handles and there is no operation
+ * descriptor.
+ *
+ * A ${layout} is a memory descriptor, freed with layout_free.  A ${layout_ref}
+ * borrows one.  Functions that return int return 0, or another value on
+ * failure.  They print no message.
  */
 
 #include <oneapi/dnnl/dnnl.h>
@@ -21,27 +24,47 @@ typedef dnnl_memory_desc_t layout;
 typedef const dnnl_memory_desc_t *layout_ref;
 #endif
 
+/*
+ * layout_of(l): return ${l} as an argument for oneDNN, valid as long as ${l}.
+ */
 layout_ref layout_of(const layout *l);
+
+/*
+ * layout_make(l, n, d, type, tag), layout_strided(l, n, d, type, strides),
+ * layout_copy(l, from):
+ * Create a layout of ${n} dimensions ${d}: by a format tag or with strides in
+ * elements; or copy ${from}.
+ */
 int layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
     dnnl_format_tag_t tag);
 int layout_strided(layout *l, int n, const dnnl_dims_t d,
     dnnl_data_type_t type, const dnnl_dims_t strides);
 int layout_copy(layout *l, layout_ref from);
 
-/* The elements of ${from} that begin at ${at}: ${d} of them each way. */
+/*
+ * layout_part(l, from, d, at):
+ * Create the layout of the ${d} elements of ${from} that begin at ${at}.
+ */
 int layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
     const dnnl_dims_t at);
+
+/* layout_free(l): free ${l}; a zeroed one is allowed. */
 void layout_free(layout *l);
 
-/* Everything that one pass of a convolution is described by. */
+/* The description of one pass of a convolution. */
 struct convolution {
 	enum conv_pass pass;
 	const layout *x, *w, *b, *y;	/* b: NULL without bias */
-	dnnl_dims_t s, p, end;		/* strides; padding before and after */
+	dnnl_dims_t s, p, end;		/* strides; padding before, after */
 	const_dnnl_primitive_attr_t attr;
-	const_dnnl_primitive_desc_t hint;	/* forward; gradients need it */
+	const_dnnl_primitive_desc_t hint;	/* forward pass; gradients need
+						 * it */
 };
 
+/*
+ * describe(pd, engine, c):
+ * Create the primitive descriptor of the pass ${c}.  The caller destroys it.
+ */
 int describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
     const struct convolution *c);
 

@@ -1,4 +1,7 @@
-/* Convolutions as primitives of oneDNN: one pass, in calls of some images. */
+/*
+ * Convolutions as primitives of oneDNN: one pass, with a primitive for each
+ * call (dnnl.h).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-/* ---- what a pass is described by ---- */
+/* ---- describing a pass ---- */
 
 static dnnl_format_tag_t
 dnnl_conv_activation_tag(const struct conv_shape *s, int channels)
@@ -35,8 +38,8 @@ dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
 }
 
 /*
- * The primitive descriptor of the pass; the first call leaves the order of the
- * weights to the library, the others must take them as they lie.
+ * Create the primitive descriptor of a call.  The first call lets oneDNN choose
+ * the order of the weights, and the others must use that order.
  */
 static int
 dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
@@ -131,7 +134,10 @@ dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
 	return c;
 }
 
-/* Is what the library would run its own plain loops? */
+/*
+ * Return 1 if oneDNN would run its reference loops; ${*impl} receives the name
+ * of its implementation.
+ */
 static int
 dnnl_conv_is_plain(dnnl_primitive_desc_t pd, const char **impl)
 {
@@ -170,7 +176,10 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct call *k)
 	int bad, plain;
 
 	dnnl_one_thread();
-	/* Scratch is given at each call: the library's own is one buffer. */
+	/*
+	 * oneDNN's own scratchpad is one buffer for all threads, so give one
+	 * per call.
+	 */
 	dnnl_primitive_attr_create(&attr);
 	dnnl_primitive_attr_set_scratchpad_mode(attr,
 	    dnnl_scratchpad_mode_user);

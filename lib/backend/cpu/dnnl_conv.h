@@ -2,13 +2,16 @@
 #define BACKEND_CPU_DNNL_CONV_H
 
 /*
- * The library, opened, and a convolution as primitives of it: private to
- * dnnl.c, dnnl_conv.c, dnnl_order.c and dnnl_matrix.c.
+ * oneDNN, opened, and a convolution as its primitives.  Private to dnnl.c,
+ * dnnl_conv.c, dnnl_order.c and dnnl_matrix.c.
  */
 
 #include "backend/cpu/dnnl_api.h"
 
+/* Arguments of a convolution, as indices of struct call's memory. */
 enum { X, W, Y, BIAS, SCRATCH, MEMORIES };
+
+/* Slices of the weights, at most. */
 enum { SLICES = 8 };
 
 struct dnnl {
@@ -17,13 +20,14 @@ struct dnnl {
 	dnnl_stream_t *stream;		/* [threads] */
 };
 
-/* A call, and the memories that each thread runs it on. */
+/* A call, and the memory objects that each thread runs it on. */
 struct call {
 	struct conv_call what;
 	dnnl_primitive_t prim;
 	dnnl_memory_t (*memory)[MEMORIES];	/* [threads] */
 };
 
+/* The copy of a slice between the two orders of the weights. */
 struct slice { dnnl_primitive_t prim; dnnl_memory_t outer, inner; };
 
 struct dnnl_conv {
@@ -31,32 +35,43 @@ struct dnnl_conv {
 	enum conv_pass pass;
 	struct conv_shape s;
 	char what[64];			/* for messages */
-	char name[64];			/* of the implementation */
-	layout w;			/* the inner order; of the first call */
+	char name[64];			/* implementation of oneDNN */
+	layout w;			/* inner order, from the first call */
 	int slices;
 	size_t calls, room;
-	struct call *call;		/* [calls] */
+	struct call *call;		/* [calls]; capacity ${room} */
 	struct slice slice[SLICES];
 	size_t weights, scratch;	/* bytes */
 };
 
-/* The library must start no threads of its own: the pool is ours. */
+/*
+ * dnnl_one_thread():
+ * Keep oneDNN from starting threads in calls by this thread, because the
+ * device's pool already uses all of them.  Call it before each use of oneDNN.
+ */
 void dnnl_one_thread(void);
 
 /*
- * dnnl_execute(d, prim, thread, n, args): run it.  Everything was checked when
- * it was made: an execution that fails is a mistake of ours, and nothing after
- * it would be right; it ends the program.
+ * dnnl_execute(d, prim, thread, n, args):
+ * Run ${prim} with its ${n} arguments on the stream of ${thread} and wait for
+ * it.  Creation has checked everything, so a failure is a bug and ends the
+ * program.
  */
 void dnnl_execute(struct dnnl *d, dnnl_primitive_t prim, int thread, int n,
     const dnnl_exec_arg_t *args);
 
-/* Dimensions of the weights: [group][out][in][h][w], without groups less one;
- * how many there are. */
+/*
+ * dnnl_weight_dims(s, d):
+ * Store the dimensions of the weights, [group][out][in][h][w], the first only
+ * if there are several groups.  Return their number.
+ */
 int dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d);
 
-/* dnnl_make_slices(c): the reorders between c->w and the order of the graph; 0
- * if it worked. */
+/*
+ * dnnl_make_slices(c):
+ * Create the reorders between ${c}->w and the outer order.  Return 0, or
+ * another value on failure.
+ */
 int dnnl_make_slices(struct dnnl_conv *c);
 
 #endif

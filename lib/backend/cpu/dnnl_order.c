@@ -1,11 +1,16 @@
-/* Weights of a convolution between the order of the graph and oneDNN's. */
+/*
+ * Copies of weights between the order of the graph and that of oneDNN (dnnl.h).
+ */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl_conv.h"
 
-/* Weights smaller than this are put into order by one thread, as a whole. */
+/* Fewer weights than this are copied by one thread. */
 enum { SLICE_LEAST = 32768 };
 
-/* The outer order; a gradient and the master weights are fp32. */
+/*
+ * Create the layout of the outer order, always fp32: that of the parameters and
+ * their gradients.
+ */
 static int
 dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 {
@@ -21,7 +26,7 @@ dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 	return layout_strided(l, n, d, dnnl_f32, step);
 }
 
-/* Channels ${from} to ${to}, or groups, of the reorder. */
+/* Create the reorder of output channels, or groups, ${from} to ${to}. */
 static int
 dnnl_order_make_slice(struct dnnl_conv *c, struct slice *s, layout_ref outer,
     int from, int to)
@@ -59,7 +64,10 @@ int
 dnnl_make_slices(struct dnnl_conv *c)
 {
 	dnnl_dims_t d;
-	/* In bf16 the library's blocks are 16, 32, 48 or 64 channels. */
+	/*
+	 * In bf16 the blocks of oneDNN are 16, 32, 48 or 64 channels, which
+	 * divide 192.
+	 */
 	int lanes = c->s.bf16 ? 192 : cpu_lanes(), blocks, bad;
 	int n = dnnl_weight_dims(&c->s, d);
 	size_t count = 1;

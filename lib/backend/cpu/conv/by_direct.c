@@ -1,19 +1,29 @@
-/* Convolutions as sums over taps and channels (direct.h). */
+/*
+ * Convolutions as direct sums over taps and channels (direct.h), as a candidate
+ * algorithm.
+ */
 #include "backend/cpu/conv/conv.h"
 #include "backend/cpu/direct.h"
 #include "base/isa.h"
 #include "base/mem.h"
 
 /*
- * A direct convolution of ours: kernels of one place, where gradients are added
- * to others without a pass of their own; and what oneDNN lacks, which are data
- * gradients of unequal strides with AVX2 and all that is base.  ResNet-50, 16
- * images of 224, GF/s of two threads, ours and oneDNN's: 256 to 64 channels of
- * 56 x 56 276, 250; 128 to 512 of 28 x 28 303, 308; 2048 to 512 of 7 x 7 251,
- * 244; of stride 2 267, 271; data 243, 196; 298, 267; 280, 258; of stride 2
- * 228, 213.  Where places do not follow one another they are
- * gathered, which costs 15 % of three by three taps, and half of what few
- * channels take: 64 to 128 of stride 2 72, 86; 16 to 32 24, 37.
+ * Our direct convolution runs 1x1x1 kernels, because it adds a gradient to
+ * another one without a separate pass.  It also runs what oneDNN lacks: data
+ * gradients of unequal strides with AVX2, and everything without AVX2.  GF/s of
+ * two threads, ResNet-50, 16 images of 224 x 224:
+ *
+ *					forward		data gradient
+ *	channels, positions		ours	oneDNN	ours	oneDNN
+ *	256 to 64, 56 x 56		276	250	243	196
+ *	128 to 512, 28 x 28		303	308	298	267
+ *	2048 to 512, 7 x 7		251	244	280	258
+ *	stride 2			267	271	228	213
+ *
+ * Where the input positions of a tile are not contiguous they are gathered.
+ * That costs 15 % for 3x3 kernels, and up to half with few channels.  With
+ * stride 2, ours and oneDNN's: 64 to 128 channels 72 and 86, 16 to 32 channels
+ * 24 and 37.
  */
 static int
 conv_direct_fits(const struct cpu_conv_pass *p)

@@ -1,7 +1,8 @@
 /*
- * Convolutions by oneDNN (library.h): what the library is told, and how a pass
- * is cut.  A forward or data pass is cut into runs of images and, where there
- * are fewer images than threads, windows of channels.
+ * Convolutions by oneDNN (library.h), as a candidate algorithm: the shape that
+ * oneDNN sees, and how a pass is split.  A forward or data pass is split into
+ * blocks of images and, if there are fewer images than threads, into windows of
+ * rows or ranges of channels.
  */
 #include <stdlib.h>
 
@@ -10,19 +11,19 @@
 #include "base/mem.h"
 
 /*
- * Calls that a thread gets of a forward or data pass: what one call leaves undone
- * while its thread waits for a core, the others take.  Speed does not depend on
- * the images of a call (ResNet-50 at side 224, 1 to 16: within 5 %).
+ * Calls per thread of a forward or data pass.  If a thread has to wait for a
+ * core, other threads take its remaining calls.  The images of a call do not
+ * affect the speed: ResNet-50 at 224 x 224, 1 to 16 images, within 5 %.
  */
 #define RUNS_A_THREAD 4
 
-/* ---- what the library is told ---- */
+/* ---- the shape that oneDNN sees ---- */
 
 /*
- * The library takes few input channels for pixels, and groups that are no
- * multiple of a block it runs by plain loops, unless they have one channel:
- * channels are filled up, and groups joined until they are, with zeros for
- * weights.  Rows of bf16 are told as they lie.
+ * oneDNN treats few input channels as pixels.  It runs groups by plain loops
+ * unless they have one channel or a multiple of a block.  So pad the channels,
+ * and merge groups until they are a multiple, with zeros for the added weights.
+ * Rows of bf16 keep their padded length.
  */
 static void
 conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
@@ -81,9 +82,9 @@ conv_library_fits(const struct cpu_conv_pass *p)
 	return 1;
 }
 
-/* ---- the cut into parts and pieces ---- */
+/* ---- splitting into parts and pieces ---- */
 
-/* The number of images, or of clips, that are divided into parts. */
+/* Return the images, or for weight gradients over time the clips, to split. */
 static int
 conv_library_images_of(const struct cpu_conv_pass *p)
 {
@@ -93,9 +94,10 @@ conv_library_images_of(const struct cpu_conv_pass *p)
 }
 
 /*
- * Parts of a weight gradient, whatever the number of threads: 2, 4 or 8.  Each
- * part is a whole gradient to be written and read again, which costs as much
- * as some 80 places of convolution: at least 800 places a part, but two parts.
+ * Return the parts of a weight gradient, 2, 4 or 8, for any number of threads.
+ * Writing and reading the gradient of a part costs as much as about 80
+ * positions of convolution.  A part has at least 800 positions, except that
+ * there are always at least 2 parts.
  */
 static int
 conv_library_weight_parts(const struct cpu_conv_pass *p)
@@ -106,7 +108,7 @@ conv_library_weight_parts(const struct cpu_conv_pass *p)
 	return places >= 6400 ? 8 : places >= 1600 ? 4 : 2;
 }
 
-/* Blocks of channels that a pass may be cut into. */
+/* Return the blocks of channels that a pass can be split into. */
 static int
 conv_library_blocks_of(const struct cpu_conv_pass *p, const struct library *o)
 {
@@ -117,8 +119,8 @@ conv_library_blocks_of(const struct cpu_conv_pass *p, const struct library *o)
 }
 
 /*
- * The windows of rows that an image is cut into, ${most} at most: where channels
- * are innermost, and each window has rows on both sides.
+ * Return the windows of rows to split an image into, at most ${most}.  This
+ * needs channels innermost, and rows of input and output in every window.
  */
 static int
 conv_library_windows_of(const struct cpu_conv_pass *p, int most)
@@ -130,8 +132,10 @@ conv_library_windows_of(const struct cpu_conv_pass *p, int most)
 	return most < rows ? most : rows;
 }
 
-/* Set window ${i} of ${n}: its rows of output, and those of the input that they
- * are computed from; of CONV_DATA the other way. */
+/*
+ * Set window ${i} of ${n}: its output rows, and the input rows that they read.
+ * In CONV_DATA, exchange input and output.
+ */
 static void
 conv_library_set_window(const struct cpu_conv_pass *p, struct library_part *a,
     int i, int n)
@@ -197,7 +201,7 @@ conv_library_cut(const struct cpu_conv_pass *p, struct library *o)
 	}
 }
 
-/* ---- made ready ---- */
+/* ---- preparing ---- */
 
 static int
 conv_library_make_calls(const struct cpu_conv_pass *p, struct library *o,
@@ -258,7 +262,10 @@ conv_library_make_piece(const struct cpu_conv_pass *p, struct library *o, int i)
 	return 0;
 }
 
-/* Set the phases: the order of weights, or the pass on either side of it. */
+/*
+ * Set the phases: packing of the weights, and the pass with what precedes or
+ * follows it.
+ */
 static void
 conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 {
@@ -313,7 +320,7 @@ conv_library_make(struct cpu_conv_pass *p)
 		p->spare += o->weights * (size_t)o->parts;
 	else
 		p->kept = o->weights;
-	/* One tap's contribution is computed here before it is added. */
+	/* The contribution of a tap is computed here before it is added. */
 	if (pass_timed(p) && p->kind == CONV_DATA)
 		p->scratch += cpu_image(&p->in) * sizeof(float);
 	if (pass_timed(p) && p->kind == CONV_WEIGHTS)

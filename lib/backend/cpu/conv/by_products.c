@@ -1,4 +1,7 @@
-/* Weight gradients of convolutions as sums of outer products (outer.h). */
+/*
+ * Weight gradients as sums of outer products (outer.h), as a candidate
+ * algorithm.
+ */
 #include <string.h>
 
 #include "backend/cpu/conv/conv.h"
@@ -7,14 +10,22 @@
 #include "base/mem.h"
 
 /*
- * A weight gradient by sums of outer products (outer.h) wherever there is one
- * group of blocked channels: they write it as it lies in the graph and are
- * seldom cut into parts, where oneDNN's has an order of its own.  Gradients of
- * ResNet-50 of 16 images in GF/s of either of two threads, loaded, ours and
- * oneDNN's: 256 to 64 channels of 56 x 56 67, 53; 512 to 128 of 28 x 28 72, 68;
- * 2048 to 512 of 7 x 7 66, 51; 1x1 of stride 2 62, 61 to 58, 46; 3x3 of stride
- * 2 71, 54 to 73, 40; 3x3 of 7 x 7 80, 51.  Pixels have to be gathered first,
- * 89 to 105 for 7x7 kernels, worse for 3x3: ours only where oneDNN has nothing.
+ * Sums of outer products run each weight gradient with one group and blocked
+ * channels.  They write it in the order of the graph and are seldom split into
+ * parts; oneDNN has an order of its own.  GF/s of each of two busy threads,
+ * ResNet-50, 16 images:
+ *
+ *				ours		oneDNN
+ *	256 to 64, 56 x 56	67		53
+ *	512 to 128, 28 x 28	72		68
+ *	2048 to 512, 7 x 7	66		51
+ *	1x1 of stride 2		62 to 58	61 to 46
+ *	3x3 of stride 2		71 to 73	54 to 40
+ *	3x3 at 7 x 7		80		51
+ *
+ * Pixels must be gathered first: 89 GF/s for 7x7 kernels where oneDNN reaches
+ * 105, and a larger difference for 3x3.  They use oneDNN where it has an
+ * implementation.
  */
 static int
 conv_products_fits(const struct cpu_conv_pass *p)

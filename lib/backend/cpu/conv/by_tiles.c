@@ -1,5 +1,7 @@
-/* Convolutions in bf16 on AMX's tiles: products of matrices (half/product.h) and
- * sums of them (half/weights.h). */
+/*
+ * Convolutions in bf16 on AMX tiles, as a candidate algorithm: GEMMs for
+ * forward and data (half/product.h), and weight gradients (half/weights.h).
+ */
 #include <string.h>
 
 #include "backend/cpu/conv/conv.h"
@@ -20,13 +22,19 @@ conv_tiles_shape_of(const struct cpu_conv_pass *p)
 }
 
 /*
- * Passes as products of our own, where there is AMX, rather than by oneDNN
- * 2.6.  GF/s of one thread of a Sapphire Rapids, 16 images, the other busy,
- * oneDNN's beside ours: gradients of the input with strides 63 to 132 beside
- * 225 to 410; 1x1 110 to 240 beside 200 to 365; 3x3 at 7x7 104 to 138 beside
- * 199 to 247, but 3x3 at 56x56 314 beside 236.  Forward, 1x1 at 7x7 225 to 274
- * beside 235 to 319 (343 to 555 beside 552 to 762 in a quiet minute), from few
- * channels to more 168 to 430 beside 190 to 485, and 3x3 385 beside 238.
+ * With AMX, our GEMMs run the passes in which they are faster than oneDNN 2.6.
+ * GF/s of one thread of a Sapphire Rapids, 16 images, the other thread of the
+ * core busy:
+ *
+ *					oneDNN		ours
+ *	data, with strides		63 to 132	225 to 410
+ *	data, 1x1			110 to 240	200 to 365
+ *	data, 3x3 at 7x7		104 to 138	199 to 247
+ *	data, 3x3 at 56x56		314		236
+ *	forward, 1x1 at 7x7		225 to 274	235 to 319
+ *	the same, machine idle		343 to 555	552 to 762
+ *	forward, few channels to more	168 to 430	190 to 485
+ *	forward, 3x3			385		238
  */
 static int
 conv_tiles_product_fits(const struct cpu_conv_pass *p)
@@ -43,11 +51,19 @@ conv_tiles_product_fits(const struct cpu_conv_pass *p)
 }
 
 /*
- * Weights' gradients by sums of our own, where there is AMX, measured as
- * above: 1x1 of 56x56 to 7x7 80 to 100, 58 to 77, 23 to 36 by oneDNN beside 160
- * to 250; with strides 21 to 130 beside 140 to 300; 3x3 at 56x56, 28x28 alike,
- * at 14x14 and 7x7 132 and 66 beside 240 and 200; the stem 43 beside 145.  But
- * 3x3 of 16 channels, half a block: 230 beside 175.
+ * With AMX, our sums run the weight gradients in which they are faster,
+ * measured as above:
+ *
+ *					oneDNN		ours
+ *	1x1, 56x56 down to 7x7		80 to 100,	160 to 250
+ *					58 to 77,
+ *					23 to 36
+ *	with strides			21 to 130	140 to 300
+ *	3x3 at 56x56, 28x28		equal
+ *	3x3 at 14x14			132		240
+ *	3x3 at 7x7			66		200
+ *	the first layer			43		145
+ *	3x3, 16 channels (half a block)	230		175
  */
 static int
 conv_tiles_weights_fit(const struct cpu_conv_pass *p)
@@ -105,7 +121,7 @@ conv_tiles_add_block(int i, int thread, void *arg)
 	weights_add(r->p->own, i, r->p->t->dw[0], r->spare);
 }
 
-/* Copy the bias and fill it up with zeros to a row of the output. */
+/* Copy the bias, padded with zeros to a row of the output. */
 static void
 conv_tiles_fill_bias(int i, int thread, void *arg)
 {

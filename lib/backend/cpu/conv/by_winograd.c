@@ -1,4 +1,7 @@
-/* Convolutions by Winograd's algorithm (winograd.h, winograd_gradient.h). */
+/*
+ * Convolutions by Winograd's algorithm (winograd.h, winograd_gradient.h), as a
+ * candidate algorithm.
+ */
 #include "backend/cpu/conv/conv.h"
 #include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_gradient.h"
@@ -7,28 +10,41 @@
 enum { TAPS = 9 };
 
 struct conv_winograd_shape {
-	struct winograd g;		/* forward or data, */
-	int tiles;			/* of a job; */
-	struct winograd_gradient gradient;	/* or weights */
+	struct winograd g;		/* forward or data gradient */
+	int tiles;			/* tiles of a job */
+	struct winograd_gradient gradient;	/* weight gradient */
 };
 
 /*
- * Winograd's algorithm where it pays: on 3x3 of stride 1 from 32 channels to
- * 32 or more, where places fill 9 of 16 of their 4 x 4 tiles, and are enough
- * for the weights' transform, 17 ns for a pair of channels.  Effective GF/s
- * of one thread on 16 images, ours, direct, oneDNN's in calls of 4 images:
- * 64 channels of 56 x 56 320, 149, 221; 128 of 28 x 28 333, 112, 231; 256 of
- * 14 x 14 259, 161, 153; 512 of 7 x 7 203, 173, 68, with 4 ms of transform to
- * 13 of work; 64 of 6 x 6, 64 images, 183 beside 146 by oneDNN, backward 155
- * beside 138; but 16 of 24 x 24 93 beside 121.  Weight gradients, loaded, ours
- * and oneDNN's: 212, 173; 198, 184; 156, 136; of 7 x 7 161, 67 direct: half the
- * places are enough.  Its error, some 1e-6 relative, is that of the direct sum.
+ * Winograd's algorithm runs 3x3 kernels of stride 1 where it pays.  That needs
+ * at least 32 channels on both sides, and outputs that fill 9 of 16 of the 4 x
+ * 4 tiles.  There must also be enough outputs to pay for the transform of the
+ * weights, 17 ns per pair of channels.  Effective GF/s of one thread, 16
+ * images, where oneDNN gets 4 images per call:
  *
- * In bf16 products are fp32, too: they take a quarter of the multiplications,
- * where avx512_bf16 has twice the rate; not beside AMX.  All three passes of 16
- * images on two threads of a Zen 4, ms, ours and oneDNN 2.6's by avx512_bf16:
- * 64 channels of 56 x 56 20.9, 27.9; 128 of 28 x 28 19.0, 26.0; 256 of 14 x 14
- * 22.8, 26.4; 512 of 7 x 7 27.0, 33.6.
+ *					ours	direct	oneDNN
+ *	64 channels, 56 x 56		320	149	221
+ *	128 channels, 28 x 28		333	112	231
+ *	256 channels, 14 x 14		259	161	153
+ *	512 channels, 7 x 7		203	173	68
+ *	64 channels, 6 x 6, 64 images	183		146
+ *	the same, backward		155		138
+ *	16 channels, 24 x 24		93		121
+ *
+ * At 7 x 7, the transform takes 4 ms and the products 13.  Weight gradients of
+ * a busy thread, ours and oneDNN's in the same order: 212 and 173; 198 and 184;
+ * 156 and 136; 161, and 67 direct.  For them, half of the outputs are enough.
+ * The relative error, about 1e-6, is that of the direct sum.
+ *
+ * In bf16 the products are fp32 too.  They need a quarter of the
+ * multiplications, while avx512_bf16 has only twice the rate; AMX is faster
+ * than both.  ms for all three passes of 16 images on two threads of a Zen 4,
+ * ours and oneDNN 2.6 with avx512_bf16:
+ *
+ *	64 channels, 56 x 56		20.9	27.9
+ *	128 channels, 28 x 28		19.0	26.0
+ *	256 channels, 14 x 14		22.8	26.4
+ *	512 channels, 7 x 7		27.0	33.6
  */
 static int
 conv_winograd_fits(const struct cpu_conv_pass *p)
@@ -58,7 +74,7 @@ conv_winograd_forward_of(const struct cpu_conv_pass *p)
 		.in_step = TAPS, .out_step = TAPS * p->in.c };
 }
 
-/* The data gradient: from y to x, with the taps turned round. */
+/* The data gradient: a convolution from dy to dx with the taps rotated. */
 static struct winograd
 conv_winograd_data_of(const struct cpu_conv_pass *p)
 {

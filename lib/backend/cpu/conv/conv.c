@@ -1,8 +1,11 @@
 /*
- * Convolutions: the operator, in fp32 and bf16.  Forward and data passes are cut
- * into jobs for the threads at hand, since the bits of an image depend on
- * nothing else.  The parts of a weight gradient are a function of the shape, and
- * are added in their order.
+ * The operator conv, in fp32 and bf16: selects an algorithm per pass, lays out
+ * the memory, and runs the phases.
+ *
+ * The bits of an image depend on nothing but that image, so forward passes and
+ * data gradients are split into jobs according to the number of threads.  A
+ * weight gradient is split into parts by the shape alone, and the parts are
+ * added in their order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,10 @@
 
 #define GRAIN 16384
 
-/* The first that fits; the last ones fit all. */
+/*
+ * Candidate algorithms: the first that fits runs the pass.  The last one fits
+ * all.
+ */
 static const struct conv_algorithm *const fp32[] = {
 	&conv_by_winograd, &conv_by_direct, &conv_by_products, &conv_by_groups,
 	&conv_by_library, NULL
@@ -24,17 +30,19 @@ static const struct conv_algorithm *const fp32[] = {
 };
 
 struct cpu_conv {
-	struct cpu_conv_pass pass[CONV_PASSES];	/* by is NULL: not wanted */
+	struct cpu_conv_pass pass[CONV_PASSES];	/* ${by} is NULL if the pass is
+						 * not wanted */
 	int bf16;
-	int shared;			/* one order serves forward and data */
+	int shared;			/* forward and data share packed
+					 * weights */
 	size_t scratch;			/* bytes of a thread */
 };
 
-/* ---- made ready ---- */
+/* ---- preparing ---- */
 
 /*
- * In bf16, where channels are innermost, a kernel over time alone is a kernel
- * over rows of one image a clip: a row is what was a frame.
+ * In bf16 the channels are innermost.  A kernel over time alone is therefore a
+ * kernel over the rows of one image per clip, where each row is a former frame.
  */
 static void
 cpu_conv_rows_of_frames(struct cpu_conv_pass *p)
@@ -119,8 +127,10 @@ cpu_conv_prepare(struct task *t)
 	return cpu_conv_prepare_as(t, 0);
 }
 
-/* Groups, extent in both time and space, and one place an image run in fp32 on
- * widened copies. */
+/*
+ * Groups, kernels over both time and space, and shapes with one position per
+ * image run in fp32 on widened copies.
+ */
 static int
 cpu_conv_prepare_half(struct task *t)
 {
@@ -152,8 +162,13 @@ cpu_conv_release(struct task *t)
 	t->priv = NULL;
 }
 
-/* ---- memory: scratch of each thread, then what a run's threads share, weights
- * in order unless they are kept, and a gradient that is to be added ---- */
+/*
+ * ---- memory ----
+ *
+ * Scratch holds the scratch of each thread, the memory that the threads of a
+ * run share, the packed weights unless they are kept, and a gradient to be
+ * added.
+ */
 
 static size_t
 cpu_conv_bytes_of(const struct cpu_conv *c, const struct dims *d)
@@ -162,7 +177,9 @@ cpu_conv_bytes_of(const struct cpu_conv *c, const struct dims *d)
 	    cpu_floats(d) * sizeof(float));
 }
 
-/* Does a data gradient go into memory of its own before it is added? */
+/*
+ * Return 1 if the data gradient is computed in memory of its own, then added.
+ */
 static int
 cpu_conv_adds_after(const struct task *t)
 {
@@ -190,7 +207,7 @@ cpu_conv_scratch(const struct task *t)
 	return c->scratch * (size_t)pool_threads(cpu_of(t)->pool) + most;
 }
 
-/* Weights in order, where several microbatches read them. */
+/* Packed weights are kept if several microbatches use them. */
 static size_t
 cpu_conv_kept(const struct task *t)
 {
@@ -218,7 +235,7 @@ cpu_conv_run_of(struct task *t, enum conv_pass kind, const void *x,
 	return r;
 }
 
-/* ---- the passes ---- */
+/* ---- running ---- */
 
 static void
 cpu_conv_run_phases(struct conv_run *r, const struct conv_phase *phase)
@@ -292,7 +309,10 @@ cpu_conv_data_gradient(struct task *t)
 		    &sum);
 }
 
-/* The gradient of 16 or fewer biases: the sum over all places, image by image. */
+/*
+ * dbias[c] = sum over positions of dy[c], image by image, for a block of
+ * channels
+ */
 static void
 cpu_conv_bias_floats(int block, int thread, void *arg)
 {
@@ -351,7 +371,9 @@ cpu_conv_backward(struct task *t)
 		cpu_conv_data_gradient(t);
 }
 
-/* The algorithms: forward, weights, data. */
+/*
+ * Write the names of the algorithms: forward, weight gradient, data gradient.
+ */
 static void
 cpu_conv_describe(const struct task *t, char *text, size_t size)
 {

@@ -2,59 +2,84 @@
 #define BACKEND_CPU_CONV_CONV_H
 
 /*
- * Convolutions, in fp32 and bf16: what the operator (conv.c) asks of an
- * algorithm, and the algorithms (by_*.c) offer.  A convolution has up to three
- * passes; the first algorithm in its precision's table that fits a pass runs it.
+ * Convolutions in fp32 and bf16: the interface between the operator (conv.c)
+ * and the algorithms (by_*.c).  A convolution has up to three passes: forward,
+ * weight gradient and data gradient.  Each precision has a table of candidate
+ * algorithms, and the first that fits a pass runs it.
  */
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
 
-/* Jobs of one kind, for the threads at hand: f(i, thread, run) for i < n. */
+/*
+ * A parallel loop: f(i, thread, run) for i < n, where run is a struct conv_run.
+ */
 struct conv_phase {
 	void (*f)(int i, int thread, void *run);
 	int n;
 };
 
+/* The phases of a pass, at most. */
 enum { PHASES = 4 };
 
-/* A pass of a task's convolution. */
+/* A pass of the convolution of a task. */
 struct cpu_conv_pass {
 	struct task *t;
 	enum conv_pass kind;
 	int bf16;			/* activations are rows of bf16 */
-	struct dims in, out;		/* the convolution: the task's, or the */
-	int k[3], s[3], p[3];		/* same one with time as rows (conv.c) */
+	/*
+	 * Shape, kernel, stride and padding: those of the task or, in bf16,
+	 * those with time as rows (conv.c).
+	 */
+	struct dims in, out;
+	int k[3], s[3], p[3];
+	/* The selected algorithm; NULL if the pass is not wanted. */
 	const struct conv_algorithm *by;
-	/* Set by the algorithm's make: */
-	void *own;
-	size_t kept;		/* bytes: weights in order; runs may share them */
+	/* Set by the make function of the algorithm: */
+	void *own;		/* its state, freed by its release function */
+	size_t kept;		/* bytes of the packed weights, which runs may
+				 * share */
 	size_t spare;		/* bytes that all threads share during a run */
 	size_t scratch;		/* bytes of each thread during a run */
-	/* Phases, one after the other, up to the first without f.  order puts
-	 * the weights of the task into order; run is the whole pass, and writes
-	 * a gradient of weights into the task's dw. */
+	/*
+	 * Phases run one after the other, up to the first whose f is NULL.
+	 * ${order} packs the weights of the task.  ${run} is the whole pass,
+	 * and a weight gradient is written to the dw of the task.
+	 */
 	struct conv_phase order[PHASES], run[PHASES];
 };
 
-/* A run of a pass over a microbatch. */
+/* One run of a pass over a microbatch. */
 struct conv_run {
 	const struct cpu_conv_pass *p;
 	void *x, *y;		/* input and output, or their gradients */
 	int more;		/* add to the result; data gradients only */
-	void *kept, *spare;
-	char *scratch;		/* of thread i at + i step */
+	void *kept, *spare;	/* p->kept and p->spare bytes */
+	char *scratch;		/* thread i begins at scratch + i step */
 	size_t step;
 };
 
+/* A candidate algorithm. */
 struct conv_algorithm {
 	const char *name;
-	int (*fits)(const struct cpu_conv_pass *p);	/* can run it, and is the best */
-	int (*make)(struct cpu_conv_pass *p);		/* 0, or -1 after a message */
-	void (*release)(struct cpu_conv_pass *p);	/* free p->own; NULL: free() does */
+	/*
+	 * Return 1 if it can run the pass and is the fastest of those that can.
+	 */
+	int (*fits)(const struct cpu_conv_pass *p);
+	/*
+	 * Set the fields of the pass that algorithms set.  Return 0, or -1
+	 * after a message.
+	 */
+	int (*make)(struct cpu_conv_pass *p);
+	/* Free p->own.  NULL: free() is enough. */
+	void (*release)(struct cpu_conv_pass *p);
 	int adds;				/* its runs obey ${more} */
-	const char *(*describe)(const struct cpu_conv_pass *p);	/* NULL: its name */
-	/* The forward and the data pass keep equal weights; NULL: never. */
+	/* Return the name to show.  NULL: ${name}. */
+	const char *(*describe)(const struct cpu_conv_pass *p);
+	/*
+	 * Return 1 if both passes have equal packed weights, so that one copy
+	 * is enough.  NULL: they never have.
+	 */
 	int (*shares)(const struct cpu_conv_pass *forward,
 	    const struct cpu_conv_pass *data);
 };
@@ -62,17 +87,23 @@ struct conv_algorithm {
 extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
     conv_by_products, conv_by_groups, conv_by_tiles, conv_by_library;
 
-/* conv_library_has(p): oneDNN has more for the pass than plain loops. */
+/*
+ * conv_library_has(p): return 1 if oneDNN runs the pass by more than plain
+ * loops.
+ */
 int conv_library_has(const struct cpu_conv_pass *p);
 
-/* The scratch of a thread. */
+/* conv_run_scratch(r, thread): return the scratch of a thread. */
 static inline void *
 conv_run_scratch(const struct conv_run *r, int thread)
 {
 	return r->scratch + r->step * (size_t)thread;
 }
 
-/* The array that a forward or data pass reads, and the one that it writes. */
+/*
+ * conv_run_from(r), conv_run_to(r):
+ * Return the activation that a forward pass or data gradient reads, or writes.
+ */
 static inline const void *
 conv_run_from(const struct conv_run *r)
 {
@@ -85,7 +116,10 @@ conv_run_to(const struct conv_run *r)
 	return r->p->kind == CONV_DATA ? r->x : r->y;
 }
 
-/* The bias that the pass adds; NULL: none. */
+/*
+ * conv_run_bias(r): return the bias that the pass adds, or NULL if there is
+ * none.
+ */
 static inline const float *
 conv_run_bias(const struct conv_run *r)
 {
@@ -94,20 +128,21 @@ conv_run_bias(const struct conv_run *r)
 	return t->op->bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
 }
 
-/* A pass has taps, strides or padding in time. */
+/* pass_timed(p): return 1 if the kernel has taps, stride or padding in time. */
 static inline int
 pass_timed(const struct cpu_conv_pass *p)
 {
 	return p->k[0] > 1 || p->s[0] > 1 || p->p[0] > 0;
 }
 
-/* The numbers of a tap's kernel over h and w. */
+/* pass_tap(p): return the weights of one tap in time, per pair of channels. */
 static inline int
 pass_tap(const struct cpu_conv_pass *p)
 {
 	return p->k[1] * p->k[2];
 }
 
+/* pass_threads(p): return the threads of the device of the pass. */
 static inline int
 pass_threads(const struct cpu_conv_pass *p)
 {

@@ -1,12 +1,15 @@
-/* Convolutions by oneDNN: the jobs of a pass (library.h). */
+/* Convolutions by oneDNN: the jobs of the phases of a pass (library.h). */
 #include <string.h>
 
 #include "backend/cpu/conv/library.h"
 #include "backend/cpu/half/half.h"
 
-/* ---- the order of weights and of their gradients ---- */
+/* ---- packing weights, and unpacking their gradients ---- */
 
-/* The weights that the library orders: the graph's, or those filled up. */
+/*
+ * Return the weights in the order of the graph: those of the task, or padded
+ * ones.
+ */
 static float *
 library_outer_of(const struct conv_run *r)
 {
@@ -26,9 +29,9 @@ library_part_of(const struct conv_run *r, int i)
 }
 
 /*
- * Copy LIBRARY_ROWS output channels between the order of the graph and a copy
- * with more channels: input channels come after ${before} that are others' in
- * the group.
+ * Copy LIBRARY_ROWS output channels between the weights of the graph and padded
+ * weights.  Where groups were merged, ${before} weights of an output channel
+ * belong to input channels of other groups and are zeros.
  */
 void
 library_fill(int job, int thread, void *arg)
@@ -62,7 +65,9 @@ library_fill(int job, int thread, void *arg)
 	}
 }
 
-/* Order a slice of a piece's weights, all taps; of a gradient, back again. */
+/*
+ * Pack a slice of the weights of a piece, all taps; unpack one of a gradient.
+ */
 void
 library_order(int i, int thread, void *arg)
 {
@@ -72,7 +77,7 @@ library_order(int i, int thread, void *arg)
 	const struct library_piece *piece = o->piece;
 	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) : r->kept;
 	int tap = pass_tap(p), taps = p->k[0];
-	int step = taps * tap;		/* of a channel */
+	int step = taps * tap;		/* floats of a channel */
 
 	while (i >= dnnl_conv_slices(piece->conv))
 		i -= dnnl_conv_slices(piece++->conv);
@@ -86,7 +91,7 @@ library_order(int i, int thread, void *arg)
 
 /* ---- forward and data ---- */
 
-/* Image ${i} of the activation ${x}, from ${channel} on. */
+/* Return channel ${channel} of image ${i} of the activation ${x}. */
 static void *
 library_image_of(const struct dims *d, const void *x, int i, int channel)
 {
@@ -94,7 +99,7 @@ library_image_of(const struct dims *d, const void *x, int i, int channel)
 	    (size_t)channel * cpu_places(d);
 }
 
-/* The input of a part, or its gradient, of a pass without extent in time. */
+/* Return the input of a part, or its gradient, of a pass without time. */
 static void *
 library_part_in(const struct conv_run *r, const struct library_part *a,
     int channel)
@@ -115,7 +120,10 @@ library_part_out(const struct conv_run *r, const struct library_part *a,
 	    d->w)) : library_image_of(d, r->y, a->first, channel);
 }
 
-/* The bias, as many numbers as the library is told channels; NULL of none. */
+/*
+ * Return the bias from ${channel}, padded if oneDNN sees more channels, or
+ * NULL.
+ */
 static float *
 library_bias_of(const struct conv_run *r, int channel)
 {
@@ -128,7 +136,7 @@ library_bias_of(const struct conv_run *r, int channel)
 	return bias != NULL ? (float *)bias + channel : NULL;
 }
 
-/* Copy the bias and fill it up with zeros to the library's channels. */
+/* Copy the bias, padded with zeros to the channels that oneDNN sees. */
 void
 library_bias(int i, int thread, void *arg)
 {
@@ -160,8 +168,10 @@ library_images(int i, int thread, void *arg)
 	    conv_run_scratch(r, thread));
 }
 
-/* Fill channels ${from} to ${to} of an output frame whose taps all fall on
- * padding: with the bias, and with 0 above the last channel. */
+/*
+ * Fill channels ${from} to ${to} of an output frame whose taps all read
+ * padding: with the bias, and with 0 in the lanes beyond the last channel.
+ */
 static void
 library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 {
@@ -178,8 +188,10 @@ library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 	}
 }
 
-/* Compute an output frame: sum the taps that fall on frames of the clip.  None
- * does if the padding is as long as the kernel. */
+/*
+ * Compute an output frame: sum over the taps that read frames of the clip.
+ * There are none if the padding is as long as the kernel.
+ */
 void
 library_frame_forward(int i, int thread, void *arg)
 {
@@ -208,7 +220,10 @@ library_frame_forward(int i, int thread, void *arg)
 		library_frame_fill(p, y, piece->channel, end);
 }
 
-/* Compute a frame of the input gradient.  oneDNN cannot add to one. */
+/*
+ * Compute a frame of the input gradient.  oneDNN cannot add to it, so add each
+ * further tap from the scratch memory.
+ */
 void
 library_frame_data(int i, int thread, void *arg)
 {
@@ -244,7 +259,7 @@ library_frame_data(int i, int thread, void *arg)
 		memset(x, 0, n * sizeof(float));
 }
 
-/* ---- weights: a gradient for each part, added in their order ---- */
+/* ---- weight gradients: one for each part, added in their order ---- */
 
 int
 library_frames(const struct cpu_conv_pass *p, int tap, int *from)
@@ -270,7 +285,10 @@ library_part(int i, int thread, void *arg)
 	    conv_run_scratch(r, thread));
 }
 
-/* One tap of one part: its clips, by runs of frames where they touch. */
+/*
+ * Compute one tap of one part, clip by clip.  Without a stride in time, a call
+ * takes all frames of a clip that the tap uses.
+ */
 void
 library_part_tap(int i, int thread, void *arg)
 {

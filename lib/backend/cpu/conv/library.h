@@ -2,61 +2,75 @@
 #define BACKEND_CPU_CONV_LIBRARY_H
 
 /*
- * A pass of a convolution by oneDNN: its calls, which by_library.c makes, and
+ * A pass of a convolution by oneDNN: its calls, which by_library.c creates, and
  * the jobs of its phases (library.c).
  *
- * A kernel with extent in time is a sum over its taps: frame by frame, each
- * tap a convolution over h and w of the input frame it falls on.  oneDNN's own
- * convolutions over three dimensions want time inside of the channel blocks,
- * where no other operator has it.
+ * A kernel over time is a sum over its taps in time.  Frame by frame, each tap
+ * is a convolution over h and w of the input frame that it reads.  The 3D
+ * convolutions of oneDNN require time inside of the channel blocks, which no
+ * other operator uses.
  */
 
 #include "backend/cpu/conv/conv.h"
 
-/* A window of channels: out of CONV_FORWARD, in of CONV_DATA. */
+/*
+ * A range of channels, and the convolution to or from it: of y in CONV_FORWARD,
+ * of x in CONV_DATA.
+ */
 struct library_piece {
 	struct dnnl_conv *conv;
 	int channel;
-	size_t at, bytes;	/* of its first tap's weights; of one tap */
+	size_t at, bytes;	/* weights of its first tap, offset; of a tap */
 };
 
-/* Images of a job, or a window of rows of one; clips of a gradient over time. */
+/*
+ * The images of a job, or a window of rows of one image.  In a weight gradient
+ * over time, the clips of a part.
+ */
 struct library_part {
 	int first, images;
 	int in_row, in_rows, out_row, out_rows;
 	int top;		/* rows of padding above */
-	int call;
+	int call;		/* number of the call (dnnl_conv_call) */
 };
 
+/* The state of a pass by oneDNN. */
 struct library {
-	int in, out, groups;		/* as the library is told */
+	int in, out, groups;		/* channels that oneDNN sees */
 	int pieces, parts;
 	struct library_piece *piece;
 	struct library_part *part;
-	size_t plain;			/* bytes of weights and bias filled up with
-					 * zeros; 0 if there is nothing to fill */
-	size_t weights;			/* bytes of all taps, in order */
-	size_t scratch;			/* of a call */
-	int more;			/* the call that adds */
-	int *tap;			/* calls of the taps' gradients */
+	size_t plain;			/* bytes of padded weights and bias; 0
+					 * if nothing is padded */
+	size_t weights;			/* bytes of all taps, packed */
+	size_t scratch;			/* bytes of a call */
+	int more;			/* call that adds to its output */
+	int *tap;			/* [taps] calls of weight gradients over
+					 * time */
 };
 
 /*
- * library_frames(t, tap, from):
- * The number of frames of a clip's output that tap ${tap} contributes to, the
- * first of them in ${*from}.  Frame f reads input frame f s - p + tap.
+ * library_frames(p, tap, from):
+ * Return how many output frames of a clip tap ${tap} contributes to, and store
+ * the first in ${*from}.  Output frame f reads input frame f s - p + ${tap}.
  */
 int library_frames(const struct cpu_conv_pass *p, int tap, int *from);
 
-/* Jobs of LIBRARY_ROWS output channels, or of LIBRARY_GRAIN numbers. */
+/* Output channels of a job of library_fill, floats of a job of library_add. */
 enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
 
 /*
- * Jobs of a phase (struct conv_phase): weights with more channels made from the
- * graph's, or gradients taken from them; a slice of the order of weights; the
- * bias with more channels; images of a forward or data pass; a frame of either
- * over time; a part of a weight gradient, and one tap of it over time; the sum
- * of the parts.
+ * Job ${i} of a phase (struct conv_phase), where ${run} is a struct conv_run:
+ *
+ * library_fill			copy weights into padded ones, or a gradient back
+ * library_order			pack a slice of the weights, or unpack a gradient
+ * library_bias			copy the bias into a padded one; one job
+ * library_images		images of a forward or data pass without time
+ * library_frame_forward	output frame of a forward pass over time
+ * library_frame_data		an input frame of a data gradient over time
+ * library_part			a part of a weight gradient without time
+ * library_part_tap		a tap of a part of a weight gradient over time
+ * library_add			add up the parts
  */
 void library_fill(int i, int thread, void *run);
 void library_order(int i, int thread, void *run);
