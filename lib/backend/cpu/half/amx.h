@@ -2,13 +2,16 @@
 #define BACKEND_CPU_HALF_AMX_H
 
 /*
- * Products of bf16 matrices with fp32 sums on AMX's tiles, in *.amx.c, which
- * are compiled where there may be such a processor and run where there is.
+ * Products of bf16 matrices with fp32 sums on the tiles of AMX. *.amx.c are
+ * compiled on x86-64 and run on processors that have AMX.
  *
- * A tile is 16 rows of 64 bytes: 16 x 32 numbers of A, 16 x 16 sums, or of B
- * 32 x 16, where numbers of two rows lie side by side, [row / 2][column][2].
- * Tiles are a thread's own, and oneDNN lays them out anew for each of its
- * calls, so that who multiplies does so between open and close.
+ * A tile is 16 rows of 64 bytes: 16 x 32 numbers of A, 16 x 16 sums of C, or 32
+ * x 16 numbers of B.  In B, the numbers of two rows alternate: [row /
+ * 2][column][2].
+ *
+ * Tiles are registers of a thread.  Each call of oneDNN configures them for
+ * itself, so configure and use them between open and close, without oneDNN in
+ * between.
  */
 
 #include "backend/cpu/half/kernels.h"
@@ -17,16 +20,18 @@
 enum { AMX_ROWS = 32, AMX_COLUMNS = 32, AMX_TERMS = 32 };
 
 /*
- * c[rows][columns] (+)= sum over ${runs} of A and B:  A is [rows][terms], run
- * after run at ${a}[i] of any alignment, in each ${depth} pieces of AMX_TERMS,
- * ${a_piece} numbers apart.  B, [terms / 2][columns][2], goes on from run to
- * run, in pieces ${b_piece} numbers apart.
+ * c[rows][columns] (+)= sum over i of A_i B_i for ${runs} matrices of A and B.
+ *
+ * A_i is [rows][depth * AMX_TERMS] at ${a}[i], of any alignment, in ${depth}
+ * pieces of AMX_TERMS terms that are ${a_piece} numbers apart.  The B_i follow
+ * one another as [terms / 2][columns][2], in pieces that are ${b_piece} numbers
+ * apart.
  */
 struct amx_product {
 	float *c;
 	size_t c_row;			/* numbers from row to row */
 	int more;			/* += rather than = */
-	int rows;			/* as opened */
+	int rows;			/* rows of open */
 	int columns;			/* 16 or 32 */
 	const bf16 *const *a;
 	size_t a_row, a_piece;
@@ -36,13 +41,17 @@ struct amx_product {
 };
 
 /*
- * Sums in blocks of 32 x 32, for each tap one after the other, the same of
- * ${parts} added in their order:  to[row to_row + at[column] + tap tap_step].
+ * For blocks of 32 x 32 sums, one after the other for each tap:
+ *
+ *	to[r to_row + at[c] + t tap_step] =
+ *	    sum over i of from[i part_step + t 1024 + r 32 + c]
+ *
+ * The ${parts} parts i are added in their order.
  */
 struct amx_put {
 	float *to;
 	size_t to_row;
-	const int *at;			/* [32] */
+	const int *at;			/* [32], in steps of 16 columns */
 	int tap_step;
 	const float *from;
 	size_t part_step;
@@ -50,31 +59,40 @@ struct amx_put {
 };
 
 struct amx_kernels {
-	/* Lay out the thread's tiles for up to 32 ${rows} of A and C. */
+	/*
+	 * Configure the tiles of this thread for ${rows} rows of A and C, at
+	 * most 32.
+	 */
 	void (*open)(int rows);
+	/* Release the tiles. */
 	void (*close)(void);
+	/* See struct amx_product. */
 	void (*multiply)(const struct amx_product *p);
 	/*
-	 * AMX_TERMS places, each a row of ${c} numbers, become columns:
-	 * to[c][row], a piece of A.  ${c} is a multiple of 8.  Rows ${ahead}
-	 * numbers further on will be wanted soon.
+	 * to[c][j] = place[j][c] for AMX_TERMS positions j: a piece of A, whose
+	 * rows are ${row} numbers apart.  ${c} channels are a multiple of 8.
+	 * Prefetch what lies ${ahead} numbers after each position.
 	 */
 	void (*turn)(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS],
 	    int c, size_t ahead);
 	/*
-	 * Pairs of them side by side: [c / 32][AMX_TERMS / 2][32][2], pieces of
-	 * B ${step} numbers apart, the last one's columns beyond ${c} zeros;
-	 * ${mask} has the bits of a place's first 32 numbers that count, the
-	 * others are not read, and with none of them no number is.
+	 * to[c / 32][j / 2][c % 32][j % 2] = place[j][c]: pieces of B, ${step}
+	 * numbers apart.  Columns beyond ${c} in the last piece become 0.
+	 * ${mask}[j] has a bit for each of the first 32 numbers of a position:
+	 * 0 where the number counts as 0 and is not read.  Prefetch as in turn.
 	 */
 	void (*pair)(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 	    const uint32_t mask[AMX_TERMS], int c, size_t ahead);
+	/* See struct amx_put. */
 	void (*put)(const struct amx_put *p);
 };
 
 extern const struct amx_kernels amx_kernels_amx;
 
-/* The table, or NULL where there is no AMX, or VT_ISA forbids it. */
+/*
+ * amx_kernels_pick():
+ * Return the kernels, or NULL without AMX or if VT_ISA forbids it.
+ */
 const struct amx_kernels *amx_kernels_pick(void) ISA_CONST;
 
 #endif

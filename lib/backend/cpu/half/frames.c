@@ -1,9 +1,9 @@
-/* Pixels into bf16, and the temporal shift of whole places. */
+/* The operators input and shift in bf16. */
 #include <string.h>
 
 #include "backend/cpu/half/half.h"
 
-/* ---- input: bytes to normalised numbers, through a table ---- */
+/* ---- input: y = (x / 255 - mean) / sd of bytes, by a table ---- */
 
 static int
 half_input_prepare(struct task *t)
@@ -56,7 +56,7 @@ const struct op_impl half_input = {
 	.forward = half_input_forward,
 };
 
-/* ---- shift ---- */
+/* ---- shift: the temporal shift of TSM, over whole positions ---- */
 
 static int
 half_shift_prepare(struct task *t)
@@ -67,7 +67,10 @@ half_shift_prepare(struct task *t)
 	return t->impl->prepare(t);
 }
 
-/* Image ${i} of ${to} from its frames of ${from}; ${sign} -1: gradients. */
+/*
+ * Fill image ${i} of ${to} from the frames of ${from}.  ${sign} is 1 for
+ * activations and -1 for their gradients, which move back.
+ */
 static void
 half_frames_move(struct task *t, const void *from, void *to, int i, int sign,
     int more)

@@ -2,45 +2,55 @@
 #define BACKEND_CPU_HALF_HALF_H
 
 /*
- * The cpu back end in bf16: what its files share.
+ * Declarations that the files of the cpu back end in bf16 share.
  *
- * Activations of more than one place an image, and their gradients, are bf16
- * and lie as [image][h][w][c]; up to 3 channels as they are, more of them
- * filled up with zeros to a multiple of 16.  (In blocks of channels, as fp32
- * lies, oneDNN 2.6 never reaches AMX: 59 GF/s against 156, ResNet-50, one
- * thread.)  What has one place an image lies in rows of fp32 as it does there
- * (cpu.h): it is small, and at the end of a network, where digits count.
+ * Activations of more than one position per image, and their gradients, are
+ * bf16:
+ *
+ *	[image][h][w][c]
+ *
+ * Up to 3 channels are not padded; more are padded with zeros to a multiple of
+ * 16.  In blocks of channels, the fp32 layout, oneDNN 2.6 never uses AMX: 59
+ * GF/s instead of 156, ResNet-50, one thread.
+ *
+ * Activations with one position per image are rows of fp32, as in cpu.h.  They
+ * are small, and they are at the end of a network, where precision matters.
  * Sums, statistics, parameters and their gradients are fp32 or double.
  *
- * An operator that has no loop of its own here is run by the fp32 back end on
- * widened copies (widened.c).
+ * An operator without a loop of its own here runs in fp32 on widened copies
+ * (widened.c).
  */
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/half/kernels.h"
 
-/* Is an activation of this shape bf16? */
+/*
+ * half_is(d): return 1 if an activation of shape ${d} is bf16, 0 if it is fp32.
+ */
 static inline int
 half_is(const struct dims *d)
 {
 	return cpu_places(d) > 1;
 }
 
-/* Numbers of a place: its channels, filled up. */
+/* half_row(d): return the numbers of a position: its channels, padded. */
 static inline int
 half_row(const struct dims *d)
 {
 	return cpu_is_pixels(d) ? d->c : (d->c + 15) / 16 * 16;
 }
 
-/* The numbers of one image. */
+/* half_image(d): return the numbers of one image. */
 static inline size_t
 half_image(const struct dims *d)
 {
 	return cpu_places(d) * (size_t)half_row(d);
 }
 
-/* Where place ${place} of image ${image} lies. */
+/*
+ * half_at(d, x, image, place):
+ * Return the first channel of position ${place} of image ${image} of ${x}.
+ */
 static inline bf16 *
 half_at(const struct dims *d, const void *x, int image, size_t place)
 {
@@ -48,36 +58,49 @@ half_at(const struct dims *d, const void *x, int image, size_t place)
 	    place * (size_t)half_row(d);
 }
 
+/* half_k(t): return the bf16 kernels of the device of ${t}. */
 static inline const struct half_kernels *
 half_k(const struct task *t)
 {
 	return cpu_of(t)->half;
 }
 
-/* half_bytes(d): of an activation, in bf16 or not. */
+/*
+ * half_bytes(d): return the bytes of an activation of shape ${d}, bf16 or fp32.
+ */
 size_t half_bytes(const struct dims *d);
 
-/* struct backend's read and write. */
+/*
+ * half_read(host, d, x), half_write(x, d, host):
+ * The functions read and write of struct layout_ops, in bf16.
+ */
 void half_read(double *host, const struct dims *d, const void *x);
 void half_write(void *x, const struct dims *d, const double *host);
 
 /*
- * half_widen(t, d, planes, x): the activation at ${x} as fp32 has it.
- * half_narrow(t, d, x, planes, more): back again, on top of what is there with
- * ${more}.
+ * half_widen(t, d, planes, x), half_narrow(t, d, x, planes, more):
+ * Copy the bf16 activation ${x} of shape ${d} into ${planes}, cpu_floats(d)
+ * floats in the layout of cpu.h, and back, rounded.  If ${more} is not 0,
+ * half_narrow adds to ${x}.  They use all threads of the device of ${t}.
  */
 void half_widen(struct task *t, const struct dims *d, float *planes,
     const void *x);
 void half_narrow(struct task *t, const struct dims *d, void *x,
     const float *planes, int more);
 
-/* Channels of a place that the shift takes from one frame. */
+/*
+ * Channels [from, to), which a shift takes from the frame ${by} frames later.
+ */
 struct half_range { int from, to, by; };
 
-/* half_ranges(shift, row, r): as many as ${r} gets; ${row} channels. */
+/*
+ * half_ranges(shift, row, r):
+ * Split ${row} channels into ranges that ${shift} takes from the same frame.
+ * Return their number, at most 8.
+ */
 int half_ranges(const struct task *shift, int row, struct half_range r[8]);
 
-/* The rows for bf16. */
+/* The operators in bf16, half_NAME of ops.def, and the table of all of them. */
 #define OPERATOR(KIND, name, half) extern const struct op_impl half_ ## half;
 #include "backend/ops.def"
 extern const struct op_impl *const half_ops[OP_KINDS];

@@ -2,12 +2,16 @@
 #define BACKEND_CPU_HALF_KERNELS_H
 
 /*
- * The loops of the cpu back end in bf16, one copy for each instruction set
- * (kernels.isa.c).  Rows are the places of an image, of ${c} channels each, a
- * multiple of 16.  All arithmetic is fp32, and the only rounding to bf16 is of
- * what is stored: to the nearest, of two the even one, and NaN stays NaN.  (By
- * integer operations, not the processor's: these flush small numbers to 0, and
- * the loops wait for memory anyway.)
+ * Kernels of the cpu back end in bf16; kernels.isa.c is compiled once per
+ * instruction set.  Rows are positions of an image, with ${c} channels each, a
+ * multiple of 16.
+ *
+ * All arithmetic is fp32.  Only stored values are rounded to bf16: to nearest,
+ * ties to even, NaN stays NaN.  Integer operations do it, because the
+ * instructions of the processor flush denormal numbers to 0.  The loops wait
+ * for memory anyway.
+ *
+ * (+)= means += if ${more} is not 0, and = otherwise.
  */
 
 #include <stddef.h>
@@ -19,6 +23,7 @@
 
 typedef uint16_t bf16;
 
+/* bf16_wide(v), bf16_of(f): convert a number to float, and round it to bf16. */
 static inline float
 bf16_wide(bf16 v)
 {
@@ -41,22 +46,33 @@ bf16_of(float f)
 }
 
 struct half_kernels {
+	/* widen and narrow: convert ${n} numbers. */
 	void (*widen)(float *to, const bf16 *from, size_t n);
 	void (*narrow)(bf16 *to, const float *from, size_t n);
-	/* y = a + b; y may be a. */
+	/* y = a + b; ${y} may be ${a} */
 	void (*add)(bf16 *y, const bf16 *a, const bf16 *b, size_t n);
-	/* Blocks of 16 channels, [c / 16][rows][16], and back; += with more. */
+	/*
+	 * planes[c / 16][r][c % 16] = x[r][c], and x[r][c] (+)= planes[...]
+	 * back
+	 */
 	void (*planes)(float *planes, const bf16 *x, size_t rows, int c);
 	void (*rows)(bf16 *x, const float *planes, size_t rows, int c,
 	    int more);
-	/* sum[c] of rows. */
+	/* sum[c] = sum over rows of x[r][c] */
 	void (*sum)(const bf16 *x, size_t rows, int c, float *sum);
-	/* x[c] (+)= v[c] in all rows. */
+	/* x[r][c] (+)= v[c] */
 	void (*fill)(bf16 *x, size_t rows, int c, const float *v, int more);
-	/* Output row ${h}: the first largest of each window, and its tap. */
+	/*
+	 * Output row ${h} of maximum pooling: y = the maximum of each window,
+	 * or its last NaN, and tap = the number of the first tap that has this
+	 * value.
+	 */
 	void (*maxpool)(bf16 *y, uint8_t *tap, const bf16 *x, int c,
 	    const struct window *v, int h);
-	/* Input row ${h}: dx (+)= the dy whose taps are here. */
+	/*
+	 * Input row ${h}: dx[i] (+)= sum of dy[o] over the windows whose tap[o]
+	 * is i
+	 */
 	void (*maxpool_back)(bf16 *dx, const bf16 *dy, const uint8_t *tap,
 	    int c, const struct window *v, int h, int more);
 };
@@ -64,6 +80,7 @@ struct half_kernels {
 extern const struct half_kernels half_kernels_base, half_kernels_avx2,
     half_kernels_avx512;
 
+/* half_kernels_pick(): return the kernels for this processor (base/isa.h). */
 const struct half_kernels *half_kernels_pick(void) ISA_CONST;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Loops over rows of bf16.  Written on vectors of 16 channels, which the
- * compiler cuts into what the instruction set has.
+ * Kernels over rows of bf16 (kernels.h).  They use vectors of 16 channels,
+ * which the compiler splits according to the instruction set.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -20,8 +20,11 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 #define AT(p, i) (*(vec *)((p) + (i)))
 #define CAT(p, i) (*(const vec *)((p) + (i)))
 
-/* Vectors go by address: passed by value they would need the instructions.
- * GCC makes halves of the conversions, unless they are named. */
+/*
+ * Load 16 numbers as floats.  Vectors are passed by address, because passing
+ * them by value would require the instruction set in the caller's ABI.  With
+ * AVX-512, gcc would split the conversion in two without the intrinsic.
+ */
 INLINE void
 half_kernel_load(vec *v, const bf16 *p)
 {
@@ -33,6 +36,7 @@ half_kernel_load(vec *v, const bf16 *p)
 #endif
 }
 
+/* Round 16 floats to bf16: to nearest, ties to even, NaN stays NaN. */
 INLINE void
 half_kernel_round16(hvec *h, const vec *v)
 {
@@ -78,6 +82,7 @@ half_kernel_narrow(bf16 *to, const float *from, size_t n)
 		to[i] = bf16_of(from[i]);
 }
 
+/* y = a + b */
 static void
 half_kernel_add(bf16 *y, const bf16 *a, const bf16 *b, size_t n)
 {
@@ -94,6 +99,7 @@ half_kernel_add(bf16 *y, const bf16 *a, const bf16 *b, size_t n)
 		y[i] = bf16_of(bf16_wide(a[i]) + bf16_wide(b[i]));
 }
 
+/* planes[k / 16][r][16] = x[r][k] */
 static void
 half_kernel_planes_of(float *planes, const bf16 *x, size_t rows, int c)
 {
@@ -103,6 +109,7 @@ half_kernel_planes_of(float *planes, const bf16 *x, size_t rows, int c)
 			    x);
 }
 
+/* x[r][k] (+)= planes[k / 16][r][16] */
 static void
 half_kernel_rows_of(bf16 *x, const float *planes, size_t rows, int c, int more)
 {
@@ -118,7 +125,10 @@ half_kernel_rows_of(bf16 *x, const float *planes, size_t rows, int c, int more)
 		}
 }
 
-/* sum += the rows, four at a time: a sum lies in memory between them. */
+/*
+ * sum[c] += sum over rows of x[r][c].  Four rows at a time, because the sums
+ * are in memory between rows.
+ */
 INLINE void
 half_kernel_add_rows(const bf16 *x, size_t rows, int c, float *sum)
 {
@@ -145,6 +155,7 @@ half_kernel_sum_rows(const bf16 *x, size_t rows, int c, float *sum)
 	half_kernel_add_rows(x, rows, c, sum);
 }
 
+/* x[r][c] (+)= v[c] */
 static void
 half_kernel_fill(bf16 *x, size_t rows, int c, const float *v, int more)
 {
@@ -160,6 +171,7 @@ half_kernel_fill(bf16 *x, size_t rows, int c, const float *v, int more)
 		}
 }
 
+/* y = maximum of the window, or its last NaN; tap = its number, a k[1] + b */
 static void
 half_kernel_maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c,
     const struct window *v, int h)
@@ -197,7 +209,10 @@ half_kernel_maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c,
 		}
 }
 
-/* The windows over input place ${at} along one axis: outputs from, to. */
+/*
+ * Find the outputs ${*from} to ${*to} whose windows cover input position ${at},
+ * along one axis.
+ */
 INLINE void
 half_kernel_windows(int at, int p, int k, int s, int out, int *from, int *to)
 {
@@ -206,6 +221,7 @@ half_kernel_windows(int at, int p, int k, int s, int out, int *from, int *to)
 	*to = *to < out ? *to : out - 1;
 }
 
+/* dx[i] (+)= sum of dy[o] over the windows o that cover i where tap[o] is i */
 static void
 half_kernel_maxpool_back(bf16 *dx, const bf16 *dy, const uint8_t *tap, int c,
     const struct window *v, int h, int more)

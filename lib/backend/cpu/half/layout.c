@@ -1,4 +1,7 @@
-/* bf16: how activations lie, into and out of fp32's order. */
+/*
+ * The layout of bf16 activations (half.h): reading and writing them, copies in
+ * fp32, the channel ranges of a shift, and the table of operators.
+ */
 #include <string.h>
 
 #include "backend/cpu/half/half.h"
@@ -42,7 +45,7 @@ half_write(void *x, const struct dims *d, const double *host)
 			}
 }
 
-/* ---- copies ---- */
+/* ---- fp32 copies ---- */
 
 struct half_layout_copy {
 	struct task *t;

@@ -1,10 +1,14 @@
 /*
- * Batch normalisation over a microbatch in bf16, with what is fused with it
- * (backend/cpu/norm.h).  An image is walked in pieces of whole places, whose
- * size is a matter of the shape alone: each piece gives means and squared
- * deviations, which are joined in double, in their order (Chan et al. 1979).
- * The last pass begins where the one before it has ended: what that has read
- * last is still in the cache.
+ * The operator bn in bf16, and the operators fused with it
+ * (backend/cpu/norm.h):
+ *
+ *	y = relu(gamma (x - mean) / sqrt(var + eps) + beta + shortcut)
+ *
+ * An image is split into pieces of whole positions, whose size depends on the
+ * shape alone.  Each piece gives means and squared deviations, which are
+ * combined in double, in their order (Chan et al. 1979).  The last pass goes
+ * backwards: it begins where the previous one ended, with rows that are still
+ * in the cache.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +31,7 @@ half_norm_stats_part(int i, int thread, void *arg)
 	    s->p + to, s->q + to);
 }
 
-/* The sums of all pieces. */
+/* Describe the sums of all pieces. */
 static struct half_pieces
 half_norm_pieces_of(const struct half_pass *s)
 {
@@ -35,7 +39,10 @@ half_norm_pieces_of(const struct half_pass *s)
 		s->cuts, s->rows, half_piece(s, s->cuts - 1).rows };
 }
 
-/* The statistics of channel ${c}, kept ${at} there, of ${count} values. */
+/*
+ * Store the statistics of channel ${c}, at index ${at} in storage order, over
+ * ${count} values.
+ */
 static void
 half_norm_set_statistics(const struct half_pass *s, int c, int at, double count,
     double mean, double m2)
@@ -49,7 +56,7 @@ half_norm_set_statistics(const struct half_pass *s, int c, int at, double count,
 		norm_between(s->bn, c, mean);
 }
 
-/* Join the pieces of 16 channels, as they are kept: real ones or none. */
+/* Combine the pieces for 16 channels in storage order; padding gets 0. */
 static void
 half_norm_join_part(int block, int thread, void *arg)
 {
@@ -75,7 +82,7 @@ half_norm_join_part(int block, int thread, void *arg)
 	}
 }
 
-/* Those of all peers. */
+/* Sum the statistics over all peers. */
 static void
 half_norm_unpack_statistics(struct half_pass *s)
 {
@@ -90,7 +97,7 @@ half_norm_unpack_statistics(struct half_pass *s)
 	}
 }
 
-/* The same for statistics that are fixed: those of the past. */
+/* Take the running statistics instead, if they are fixed. */
 static void
 half_norm_running_statistics(const struct half_pass *s)
 {
@@ -107,7 +114,7 @@ half_norm_running_statistics(const struct half_pass *s)
 	}
 }
 
-/* y = x scale + offset, from the batch's statistics or the running ones. */
+/* y = gamma (x - mean) rstd + beta = x scale + offset */
 static void
 half_norm_set_scale(struct half_pass *s)
 {
@@ -128,8 +135,9 @@ half_norm_set_scale(struct half_pass *s)
 }
 
 /*
- * Rows ${p} into ${y}, if that is not NULL, and with ${windows} where the
- * shifted activation has them.  A window is of channels that lie together.
+ * Compute rows ${p}: into ${y} unless it is NULL, and into the shifted
+ * activation if ${windows} is not 0 or ${y} is NULL.  A window is channels that
+ * are stored together in all activations.
  */
 static void
 half_norm_apply_rows(const struct half_pass *s, const struct half_rows *p,
@@ -220,8 +228,10 @@ half_norm_remake(struct task *t)
 
 /* ---- backward ---- */
 
-/* Rows ${p} of x, or zeros where it is gone: a relu goes by a mask then, and x
- * has no other part in the gradient. */
+/*
+ * Set x of the rows ${p}, or zeros if x is no longer in memory.  In that case
+ * the relu uses a mask, and x has no other part in the gradient.
+ */
 static void
 half_norm_input_rows(const struct half_pass *s, const struct half_rows *p,
     struct half_gradient *g)
@@ -233,8 +243,8 @@ half_norm_input_rows(const struct half_pass *s, const struct half_rows *p,
 }
 
 /*
- * What comes to rows ${p}, in as many windows as are returned; ${more}: the
- * shift's part, gathered, where it has no windows.
+ * Describe the gradient of the rows ${p} and return the number of windows.
+ * ${more} is the gathered gradient of the shift, if it has no windows.
  */
 static int
 half_norm_gradient_of(const struct half_pass *s, const struct half_rows *p,
@@ -271,7 +281,10 @@ half_norm_gradient_of(const struct half_pass *s, const struct half_rows *p,
 	return count;
 }
 
-/* The shift's part, gathered; NULL: none, or it has windows. */
+/*
+ * Return the gathered gradient of the shift, or NULL if there is none or it has
+ * windows.
+ */
 static const bf16 *
 half_norm_gathered(const struct half_pass *s, const struct half_rows *p,
     int thread)
@@ -283,8 +296,9 @@ half_norm_gathered(const struct half_pass *s, const struct half_rows *p,
 }
 
 /*
- * The shortcut's gradient is what comes through the relu; once it is stored,
- * it is what the second pass begins with, unless it was added to another.
+ * Return the shortcut gradient of the rows ${p}, or NULL if none is wanted.  It
+ * is the gradient that passes the relu.  Unless it was added to another
+ * gradient, the second pass can read it instead of computing it again.
  */
 static bf16 *
 half_norm_shortcut_gradient(const struct half_pass *s,
@@ -318,10 +332,13 @@ half_norm_sums_part(int i, int thread, void *arg)
 }
 
 /*
- * With xh = (x - mean) rstd:  dx = gamma rstd (v - db / n - xh ds / n)
- * = a v + b x + c, where ds = rstd sum v (x - mean); with fixed statistics, as
- * over any number of values, dx = gamma rstd v, which needs no sums where they
- * are no gradients of parameters either.
+ * With xh = (x - mean) rstd and n values:
+ *
+ *	dx = gamma rstd (v - db / n - xh ds / n) = a v + b x + c
+ *	ds = rstd sum of v (x - mean), db = sum of v
+ *
+ * Fixed statistics do not depend on x: dx = gamma rstd v, the limit for
+ * infinite n.  If no parameter is trained either, no sums are needed.
  */
 static void
 half_norm_set_factors(const struct half_pass *s, int c, int at, double count,

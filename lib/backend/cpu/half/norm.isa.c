@@ -1,24 +1,31 @@
-/* Loops of batch normalisation over rows of bf16 (norm_kernels.h). */
+/*
+ * Kernels of batch normalization over rows of bf16; norm_kernels.h has the
+ * formulas.
+ */
 #include "backend/cpu/half/norm_vec.h"
 #include "base/isa.h"
 
 /*
- * What comes from memory is asked for so many numbers ahead, 2 KiB: processors
- * fetch ahead what follows a row, but not four rows at a time, nor a shortcut
- * that lies in several frames.  The lines of four rows are asked for in the
- * order in which they lie, which they do follow.  (EPYC, Zen 4, one thread, 256
- * channels: statistics 7.5 GB/s; 7.8 asked for in the order of the work, 14 in
- * that of memory.)
+ * Prefetch this many numbers ahead, 2 KiB.  Processors prefetch what follows
+ * one row, but not four rows at a time, nor a shortcut stored in several
+ * frames.  They do follow prefetches in the order of memory, so the lines of
+ * four rows are prefetched in that order.  EPYC, Zen 4, one thread, statistics
+ * of 256 channels: 7.5 GB/s without prefetching, 7.8 in the order of the work,
+ * 14 in the order of memory.
  */
 enum { AHEAD = 1024 };
 
+/* Return AHEAD in rows, rounded up to a multiple of four. */
 INLINE size_t
 half_norm_kernel_rows_ahead(size_t row)
 {
 	return (AHEAD + 4 * row - 1) / (4 * row) * 4;
 }
 
-/* Of four rows of 32 channels from ${at} on, line ${i} of as many ahead. */
+/*
+ * Prefetch line ${i} of the lines that four rows of 32 channels from ${at}
+ * take.
+ */
 INLINE void
 half_norm_kernel_ask(const bf16 *rows, int at, int i)
 {
@@ -28,8 +35,10 @@ half_norm_kernel_ask(const bf16 *rows, int at, int i)
 /* ---- statistics ---- */
 
 /*
- * One pass: deviations from the first row.  That row's own is one of those
- * summed, so that rows times the last digit is the most that cancels.
+ * sum += sum of d, m2 += sum of d^2, where d = x - first
+ *
+ * One pass: deviations from the first row.  The first row is one of the values,
+ * so at most the number of rows times the last digit cancels.
  */
 INLINE void
 half_norm_kernel_deviations(const bf16 *x, size_t row, int rows, size_t ahead,
@@ -62,6 +71,7 @@ half_norm_kernel_deviations(const bf16 *x, size_t row, int rows, size_t ahead,
 	}
 }
 
+/* mean = first + sum / rows, m2 = m2 - sum^2 / rows, at least 0 */
 INLINE void
 half_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
     int k, int two)
@@ -104,13 +114,17 @@ typedef float fvec __attribute__((vector_size(32), aligned(4)));
 #define DAT(p, i) (*(dvec *)((p) + (i)))
 #define WIDE(p, i) __builtin_convertvector(*(const fvec *)((p) + (i)), dvec)
 
-/* The rows of piece ${i} of an image. */
+/* Return the rows of piece ${i} of an image. */
 INLINE double
 half_norm_kernel_rows_in(const struct half_pieces *s, int i)
 {
 	return (double)(i == s->cuts - 1 ? s->last : s->rows);
 }
 
+/*
+ * mean = sum of rows_i mean_i / all, m2 = sum of (m2_i + rows_i (mean_i -
+ * mean)^2)
+ */
 static void
 half_norm_kernel_join(const struct half_pieces *s, int at, double mean[16],
     double m2[16])
@@ -161,6 +175,10 @@ half_norm_kernel_add(const struct half_pieces *s, int at, double p[16],
 
 /* ---- forward ---- */
 
+/*
+ * y = x a + b + res; with relu, keep y where it is above 0 or NaN, and store
+ * the mask
+ */
 INLINE void
 half_norm_kernel_apply_at(const struct half_apply *p, size_t r, int res,
     int relu, int mask, int k, int two)
@@ -224,10 +242,12 @@ half_norm_kernel_apply(const struct half_apply *w, int n, size_t rows)
 
 /* ---- backward ---- */
 
-/* What lets a gradient through. */
+/* How the gradient of the relu is decided: not at all, by the mask, or by x. */
 enum half_norm_gate { OPEN, BY_MASK, BY_X };
 
-/* The gradient of row ${r} in channels ${k}, and x there. */
+/*
+ * d = (dy + more) * (relu is open), for channels ${k} of row ${r}; and x there
+ */
 INLINE void
 half_norm_kernel_gradient(vec d[2], vec x[2], const struct half_gradient *g,
     size_t r, int more, enum half_norm_gate gate, int k, int two)
@@ -255,7 +275,10 @@ half_norm_kernel_gradient(vec d[2], vec x[2], const struct half_gradient *g,
 	}
 }
 
-/* Call f(..., more, gate) with constants that the compiler can see. */
+/*
+ * Call f(..., more, gate) with constants, so that each case is compiled without
+ * branches.
+ */
 #define BY_GATE(f, more, ...) do { \
 	if (!w->relu) \
 		f(__VA_ARGS__, more, OPEN); \
@@ -281,6 +304,7 @@ struct half_norm_sums {
 	size_t ahead;
 };
 
+/* db += sum of v, ds += sum of v (x - mean), res (+)= v, for ${rows} rows */
 INLINE void
 half_norm_kernel_sums_at(const struct half_gradient *g,
     const struct half_norm_sums *s, size_t r, int rows,
@@ -368,6 +392,7 @@ half_norm_kernel_sums(const struct half_gradient *w, int n, size_t rows,
 
 struct half_norm_factors { const float *a, *b, *c; int stream; };
 
+/* dx (+)= v a + x b + c */
 INLINE void
 half_norm_kernel_back_at(const struct half_gradient *g, bf16 *dx,
     const struct half_norm_factors *f, size_t r, enum half_norm_result to,

@@ -2,26 +2,33 @@
 #define BACKEND_CPU_HALF_NORM_KERNELS_H
 
 /*
- * The loops of batch normalisation and of what is fused with it over rows of
- * bf16, places of an image; one copy for each instruction set (norm.isa.c).
+ * Kernels of batch normalization and of the operators fused with it, over rows
+ * of bf16, which are positions of an image.  norm.isa.c is compiled once per
+ * instruction set.
  *
- * A word of two channels is taken apart by a shift and a mask: of each whole 32
- * channels the even ones are worked on first, then the odd ones.  What is kept
- * for each channel lies in that order, half_channel's; a last 16 of a row lie
- * as they are.
+ * A shift and a mask separate a word of two channels.  Of each whole 32
+ * channels, the kernels therefore process the even ones first, then the odd
+ * ones.  Floats per channel are stored in this storage order; half_channel()
+ * converts to it.  A last 16 channels of a row are in their plain order.
  */
 
 #include "backend/cpu/half/kernels.h"
 #include "base/isa.h"
 
-/* Where channel ${c} of a row of ${row} is kept. */
+/*
+ * half_channel(row, c):
+ * Return the index in storage order of channel ${c} of a row of ${row}
+ * channels.
+ */
 static inline int
 half_channel(int row, int c)
 {
 	return c >= row / 32 * 32 ? c : c / 32 * 32 + c % 2 * 16 + c % 32 / 2;
 }
 
-/* The channel that is kept at ${at}. */
+/*
+ * half_channel_of(row, at): return the channel at index ${at} in storage order.
+ */
 static inline int
 half_channel_of(int row, int at)
 {
@@ -30,23 +37,23 @@ half_channel_of(int row, int at)
 }
 
 /*
- * Rows are processed in windows of ${c} channels.  Each pointer is that of the
- * window's first channel.  A window starts at a multiple of 32 channels, and
- * ends at one or at the end of the row.  All windows of a row are processed
- * before the next row, so memory is read in order and the hardware prefetches
- * it.
+ * y = x a + b + res, and max(y, 0) if ${relu} is not 0
  *
- * y = x a + b + res, and max(y, 0) if relu is set
+ * Rows are processed in windows of ${c} channels, and each pointer is that of
+ * the first channel of its window.  A window begins at a multiple of 32
+ * channels, and ends at one or at the end of the row.  All windows of a row are
+ * processed before the next row, so memory is read in order and the hardware
+ * prefetches it.
  *
- * ${res} may be NULL.  ${copy} receives y a second time unless it is NULL.
- * ${mask} receives one bit per value, 16 channels in storage order to a word,
- * unless it is NULL: 1 if y is above 0 or NaN.  ${stream} selects non-temporal
+ * ${res} may be NULL: then it is 0.  If ${copy} is not NULL, it receives y too.
+ * If ${mask} is not NULL, it receives one bit per value, 16 channels in storage
+ * order to a word: 1 if y is above 0 or NaN.  ${stream} selects non-temporal
  * stores; rows must then be multiples of 32.
  */
 struct half_apply {
 	int c;
-	size_t row, res_row, y_row;	/* numbers from row to row: of x, mask
-					 * times 16, and copy; res; y */
+	size_t row, res_row, y_row;	/* numbers between rows: of x, mask
+					 * times 16 and copy; of res; of y */
 	const bf16 *x, *res;
 	const float *a, *b;		/* [c] */
 	bf16 *y, *copy;
@@ -55,11 +62,12 @@ struct half_apply {
 };
 
 /*
- * The gradient of rows: dy + more, and 0 where the relu output was 0.  ${more}
- * is NULL in all windows or in none.  The bits of ${mask} say where the relu
- * output was 0.  If ${mask} is NULL and ${relu} is set, it was 0 where x a + b
- * is at most 0.  ${more} points at the window's first channel, ${first}.  The
- * other pointers are those of whole rows.
+ * The gradient v of rows: dy + more, set to 0 where the relu output was 0.
+ *
+ * ${more} is NULL in all windows or in none.  With ${relu}, ${mask} has a bit 1
+ * where the relu output was not 0.  If ${mask} is NULL, it was 0 where x a + b
+ * <= 0.  ${more} points at the first channel of the window, ${first}; the other
+ * pointers are those of whole rows.
  */
 struct half_gradient {
 	int first, c;
@@ -67,12 +75,12 @@ struct half_gradient {
 	const bf16 *dy, *more, *x;
 	int relu;
 	const uint16_t *mask;
-	const float *a, *b;		/* by channel */
+	const float *a, *b;		/* [row], storage order */
 };
 
 /*
- * Two numbers a piece and channel, [pieces][row]: each image has ${cuts} pieces
- * of ${rows} rows, but ${last} in the last.
+ * Two numbers per piece and channel, [pieces][row].  Each image has ${cuts}
+ * pieces of ${rows} rows, and ${last} in the last one.
  */
 struct half_pieces {
 	const float *p, *q;
@@ -81,27 +89,33 @@ struct half_pieces {
 	size_t rows, last;
 };
 
-/* Windows: ${n} of them, which make up rows or a part of these. */
+/* ${n} is the number of windows, which make up rows or a part of them. */
 struct half_norm_kernels {
-	/* mean[c] and sum of squared deviations m2[c] of rows of c. */
+	/*
+	 * mean[k] = sum of x[r][k] / rows, m2[k] = sum of (x[r][k] - mean[k])^2
+	 */
 	void (*stats)(const bf16 *x, size_t rows, int c, float *mean,
 	    float *m2);
-	/* Both of all rows, from pieces' p and q: 16 as they are kept. */
+	/*
+	 * The same over all rows, combined from p = mean and q = m2 of the
+	 * pieces, for the 16 channels at index ${at} in storage order.
+	 */
 	void (*join)(const struct half_pieces *s, int at, double mean[16],
 	    double m2[16]);
-	/* The sums of p and q. */
+	/* p = sum of the p of the pieces, q = sum of their q */
 	void (*add)(const struct half_pieces *s, int at, double p[16],
 	    double q[16]);
+	/* See struct half_apply. */
 	void (*apply)(const struct half_apply *w, int n, size_t rows);
 	/*
-	 * With v the gradient: db += sum v, ds += sum v (x - mean).  ${res}
-	 * (NULL: none) gets v, or += v with ${more}; past the caches with
-	 * ${stream}.
+	 * db[k] += sum of v, ds[k] += sum of v (x - mean), v as in struct
+	 * half_gradient.  If ${res} is not NULL, it receives v, or += v if
+	 * ${more} is not 0.  ${stream} stores it past the caches.
 	 */
 	void (*sums)(const struct half_gradient *w, int n, size_t rows,
 	    const float *mean, float *db, float *ds, bf16 *res, int more,
 	    int stream);
-	/* dx (+)= v a + x b + c by channel. */
+	/* dx (+)= v va + x vb + vc; (+)= means += if ${more} is not 0 */
 	void (*back)(bf16 *dx, const struct half_gradient *w, int n,
 	    size_t rows, const float *va, const float *vb, const float *vc,
 	    int more, int stream);
@@ -110,6 +124,9 @@ struct half_norm_kernels {
 extern const struct half_norm_kernels half_norm_kernels_base,
     half_norm_kernels_avx2, half_norm_kernels_avx512;
 
+/*
+ * half_norm_kernels_pick(): return the kernels for this processor (base/isa.h).
+ */
 const struct half_norm_kernels *half_norm_kernels_pick(void) ISA_CONST;
 
 #endif

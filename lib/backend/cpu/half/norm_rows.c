@@ -1,4 +1,7 @@
-/* Rows of a normalisation, and of the shift that is fused with it. */
+/*
+ * The memory of a pass of bf16 normalization, and the location of its rows in
+ * plain and shifted activations.
+ */
 #include <string.h>
 
 #include "backend/cpu/half/norm_rows.h"
@@ -6,9 +9,9 @@
 #include "backend/peers.h"
 
 enum {
-	PIECE = 65536,			/* bytes of x of a job */
-	CHUNK = 8192			/* of rows that the first cache has from
-					 * their making to their copy */
+	PIECE = 65536,			/* bytes of x per job */
+	CHUNK = 8192			/* bytes of rows that stay in L1 between
+					 * their computation and their copy */
 };
 
 static size_t
@@ -53,7 +56,10 @@ half_norm_side_bytes(const struct norm *n)
 	    half_row(d)).moved * sizeof(bf16);
 }
 
-/* Mean and 1 / std of each channel; a frozen norm has its parameters' own. */
+/*
+ * Mean and 1 / std of each channel.  A frozen norm saves none, because its
+ * parameters hold them.
+ */
 static size_t
 half_norm_statistics_bytes(const struct norm *n)
 {
@@ -61,7 +67,7 @@ half_norm_statistics_bytes(const struct norm *n)
 	    sizeof(float) : 0;
 }
 
-/* Saved: statistics, rows beside, the mask. */
+/* Saved: statistics, then dropped rows, then the mask. */
 size_t
 half_norm_saved(const struct task *t)
 {
@@ -79,8 +85,10 @@ half_norm_sides(const struct task *t)
 	return (bf16 *)((char *)t->saved + half_norm_statistics_bytes(t->priv));
 }
 
-/* Scratch: two rows a piece, five of the pass, what peers are told, zeros, and
- * chunks. */
+/*
+ * Scratch: two rows per piece, five rows of the pass, the numbers that ranks
+ * exchange, a row of zeros, and a chunk per thread.
+ */
 size_t
 half_norm_scratch(const struct task *t)
 {
@@ -118,7 +126,9 @@ half_norm_open(struct task *t)
 	s.told = (double *)(s.c + s.row);
 	s.zeros = (bf16 *)((char *)s.told + peers_bytes(n->bn));
 	s.work = s.zeros + s.row;
-	/* A frozen norm's c is 0, and serves where a mean is asked for. */
+	/*
+	 * A frozen norm has c = 0, which serves as the mean in the sums kernel.
+	 */
 	s.mean = n->bn->wants_dw ? t->saved : s.c;
 	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;
 	if (n->shift != NULL) {
@@ -186,8 +196,11 @@ half_work(const struct half_pass *s, int thread)
 	return s->work + (size_t)thread * s->chunk * (size_t)s->row;
 }
 
-/* The rows that the shift makes of range ${r} of ${p}; 0: it drops them, and
- * ${to} are those at the clip's other end that nothing comes to. */
+/*
+ * Find the rows ${to} that range ${r} of the rows ${p} moves to, and return 1.
+ * If the shift drops them, return 0 and set ${to} to the rows at the other end
+ * of the clip, to which nothing moves.
+ */
 static int
 half_norm_moved_rows(const struct half_pass *s, const struct half_rows *p,
     const struct half_range *r, struct half_rows *to)
@@ -224,7 +237,7 @@ half_window(const struct half_pass *s, const struct half_lies *l,
 	    wide + before + (size_t)(c - r->from);
 }
 
-/* Rows of one range: from one place to another, or cleared. */
+/* Copy a range of channels of ${rows} rows, or clear it if ${from} is NULL. */
 static void
 half_norm_copy_range(const struct half_pass *s, const struct half_range *r,
     size_t rows, bf16 *to, const bf16 *from)

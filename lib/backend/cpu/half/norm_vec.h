@@ -2,12 +2,12 @@
 #define BACKEND_CPU_HALF_NORM_VEC_H
 
 /*
- * Rows of bf16 as vectors of 16 floats, for the loops of normalisations
- * (norm.isa.c).  Vectors go by address: passed by value they would need the
- * instructions.
+ * Rows of bf16 as vectors of 16 floats, for the kernels of normalization
+ * (norm.isa.c).  Vectors are passed by address, because passing them by value
+ * would require the instruction set in the caller's ABI.
  *
- * FMA(r, a, b, c): r = a b + c, rounded once where the set can.
- * STREAMED(): after the last store past the caches.
+ * FMA(r, a, b, c)	r = a b + c, rounded once if the set can
+ * STREAMED()		order streamed stores before later stores
  */
 
 #if defined(__x86_64__)
@@ -35,13 +35,14 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 #define STREAMED() _mm_sfence()
 
 /*
- * Round to the nearest bf16, ties to even, in the upper 16 bits.  NaN stays
+ * half_norm_round16(r, v, even):
+ * Round to bf16, to nearest, ties to even, in the upper 16 bits.  NaN stays
  * NaN.
  *
- * ${even}: the lower 16 bits of every NaN are 0, so that rounding cannot carry
- * into the upper ones.  This holds for NaNs that come from bf16 or that
- * arithmetic produces.  Omitting the test for other NaNs saves 10 % of a
- * forward pass.
+ * If ${even} is not 0, the lower 16 bits of every NaN must be 0, so that
+ * rounding cannot carry into the upper ones.  This holds for NaNs that come
+ * from bf16 or that arithmetic produces.  Omitting the test for other NaNs
+ * saves 10 % of a forward pass.
  */
 INLINE void
 half_norm_round16(uvec *r, const vec *v, int even)
@@ -57,6 +58,7 @@ half_norm_round16(uvec *r, const vec *v, int even)
 	*r = (uvec)near;
 }
 
+/* half_norm_put(p, r, stream): store a vector, past the caches if ${stream}. */
 INLINE void
 half_norm_put(bf16 *p, const uvec *r, int stream)
 {
@@ -66,8 +68,11 @@ half_norm_put(bf16 *p, const uvec *r, int stream)
 		*(uvec *)p = *r;
 }
 
-/* Return one bit per lane: 1 if v is above 0 or NaN.  These lanes keep their
- * value, the others become 0. */
+/*
+ * half_norm_above(v), half_norm_keep(v, bits):
+ * Return one bit per lane, 1 if v is above 0 or NaN.  Set the lanes whose bit
+ * is 0 to 0.
+ */
 INLINE unsigned
 half_norm_above(const vec *v)
 {
@@ -82,7 +87,7 @@ half_norm_keep(vec *v, unsigned bits)
 
 #else
 
-#define INLINE static			/* bf16 runs with AVX-512 alone */
+#define INLINE static			/* bf16 runs with AVX-512 only */
 #define FMA(r, a, b, c) ((r) = (a) * (b) + (c))
 #define STREAMED() ((void)0)
 
@@ -121,7 +126,11 @@ half_norm_keep(vec *v, unsigned bits)
 
 #endif
 
-/* ${two}: 32 numbers, even and odd; otherwise 16 as they lie. */
+/*
+ * half_norm_load(v, p, two), half_norm_store(p, v, two, even, stream):
+ * Load or store 32 numbers, the even ones in v[0] and the odd ones in v[1], or
+ * 16 in v[0] if ${two} is 0.  ${even} is that of half_norm_round16.
+ */
 INLINE void
 half_norm_load(vec v[2], const bf16 *p, int two)
 {
@@ -151,7 +160,7 @@ half_norm_store(bf16 *p, const vec v[2], int two, int even, int stream)
 	half_norm_put(p, &r[0], stream);
 }
 
-/* f(..., k, two) for all channels of a window. */
+/* Call f(..., k, two) for all channels k of a window. */
 #define CHANNELS(c, f, ...) do { \
 	int k = 0; \
 	for (; k + 2 * L <= (c); k += 2 * L) \

@@ -1,4 +1,7 @@
-/* Places that meet: the grid, and A and B made of it (places.h). */
+/*
+ * The grid of positions for weight gradients, and the operands A and B
+ * (places.h).
+ */
 #include "backend/cpu/half/places.h"
 #include "base/number.h"
 
@@ -10,7 +13,10 @@ places_floor_div(int a, int b)
 
 /* ---- the grid ---- */
 
-/* Tap ${k}: from a place of dy to the one of x in the grid of its phase. */
+/*
+ * Return the distance of tap ${k} from a position of dy to that of x, in the
+ * grid of the phase ${*phase} that it reads.
+ */
 static int
 places_shift_of(const struct places_side *a, int k, int *phase)
 {
@@ -23,9 +29,9 @@ places_shift_of(const struct places_side *a, int k, int *phase)
 }
 
 /*
- * The distance from row to row keeps apart, for all taps, what x's places
- * meet in dy's rows: from 0 down by the furthest tap to the left, up by the one
- * to the right.
+ * Choose the pitch so that, for all taps, positions of x meet positions of dy
+ * of the same row only.  x extends from 0 to the left by the leftmost tap, and
+ * to the right by the rightmost tap.
  */
 static void
 places_lay_out(struct places_side *a)
@@ -80,14 +86,19 @@ places_init(struct places *g, const struct product_shape *s)
 	g->columns = g->pixels ? s->k[1] * s->in : s->in_row;
 	s = &g->s;
 	if (s->k[0] * s->k[1] * s->s[0] * s->s[1] == 1 && s->p[0] + s->p[1] == 0) {
-		/* Places are alike: all in one row. */
+		/*
+		 * Without taps, stride and padding all positions form one row.
+		 */
 		g->s.in_w = g->s.out_w = s->images * s->in_h * s->in_w;
 		g->s.in_h = g->s.out_h = g->s.images = 1;
 	}
 	g->h = places_side(s, 0);
 	g->w = places_side(s, 1);
 	if (g->pixels) {
-		/* One tap reads them all, from the outputs' own grid. */
+		/*
+		 * One tap reads all pixels of a kernel row, so the grid is that
+		 * of the outputs.
+		 */
 		g->w.in = g->w.out;
 		g->w.k = g->w.s = 1;
 		g->w.p = 0;
@@ -111,9 +122,9 @@ places_init(struct places *g, const struct product_shape *s)
 	g->after = (int)round_up((uint64_t)-low, AMX_TERMS);
 }
 
-/* ---- making A and B ---- */
+/* ---- operands A and B ---- */
 
-/* A walk over the grid, by what is left of a row or of AMX_TERMS places. */
+/* A position of an iteration over the grid. */
 struct places_walk { int image, h, w; };
 
 static struct places_walk
@@ -126,7 +137,10 @@ places_walk_to(const struct places *g, long q)
 		(int)(q % g->w.pitch) };
 }
 
-/* The places from here on in this row, ${most} at most; go on behind them. */
+/*
+ * Advance by the rest of the row, at most ${most} positions, and return their
+ * number.
+ */
 static int
 places_walk_on(const struct places *g, struct places_walk *at, int most)
 {
@@ -156,7 +170,7 @@ places_turn(const struct places *g, struct places_group o, bf16 *to, size_t row,
 	for (int j = 0; j < n; j += AMX_TERMS) {
 		int i = 0;
 
-		/* What is before the first place is whole pieces. */
+		/* Positions before the first are whole pieces. */
 		for (; from + j < 0 && i < AMX_TERMS; i++)
 			place[i] = nothing;
 		while (i < AMX_TERMS) {
@@ -179,7 +193,10 @@ places_turn(const struct places *g, struct places_group o, bf16 *to, size_t row,
 	}
 }
 
-/* Of the pixels that one output's taps of a row read, those in the image. */
+/*
+ * Return a bit for each number that the taps of a kernel row read at column
+ * ${first}: 1 if it is inside of the image.
+ */
 static uint32_t
 places_inside(const struct product_shape *s, int first)
 {

@@ -1,4 +1,7 @@
-/* Pools over windows and over h and w, in bf16; others on widened copies. */
+/*
+ * The operators maxpool and avgpool in bf16: windows over h and w, and means
+ * over h and w.  All other cases run in fp32 on widened copies.
+ */
 #include <string.h>
 
 #include "backend/cpu/half/half.h"
@@ -31,7 +34,7 @@ half_maxpool_prepare(struct task *t)
 static size_t
 half_maxpool_saved(const struct task *t)
 {
-	/* A byte each: which tap it was. */
+	/* One byte per element: its tap. */
 	return (size_t)cpu_images(&t->out) * half_image(&t->out);
 }
 
@@ -82,7 +85,7 @@ const struct op_impl half_maxpool = {
 	.forward = half_maxpool_forward, .backward = half_maxpool_backward,
 };
 
-/* ---- avgpool: of bf16 places to a row of fp32 ---- */
+/* ---- avgpool: from bf16 positions to one row of fp32 per image ---- */
 
 static int
 half_avgpool_prepare(struct task *t)

@@ -1,4 +1,4 @@
-/* Rows of bf16 times weights on AMX's tiles (product_kernels.h). */
+/* GEMM of bf16 rows and weights on AMX tiles (product_kernels.h). */
 #include <immintrin.h>
 #include <string.h>
 
@@ -8,14 +8,19 @@
 
 enum { A0 = 4, A1, B0, B1 };		/* tiles; the sums are in 0 to 3 */
 
-/* What the instruction reads: rows, and bytes of each, of the eight tiles. */
+/*
+ * The memory format of _tile_loadconfig: rows and bytes per row of eight tiles.
+ */
 struct product_amx_layout {
 	uint8_t palette, start, zero[14];
 	uint16_t bytes[16];
 	uint8_t rows[16];
 };
 
-/* All of 16 rows.  (Not a local: gcc 12 believes only its first 8 bytes read.) */
+/*
+ * All tiles have 16 rows.  This is not a local variable, because gcc 12 assumes
+ * that only its first 8 bytes are read.
+ */
 static const struct product_amx_layout layout = { 1, 0, { 0 },
     { 64, 64, 64, 64, 64, 64,
 	64, 64 }, { 16, 16, 16, 16, 16, 16, 16, 16 } };
@@ -32,7 +37,7 @@ product_amx_close_tiles(void)
 	_tile_release();
 }
 
-/* 32 rows times 32 outputs, into sum[2][2][16][16]. */
+/* sum[2][2][16][16] = A B for 32 rows and 32 outputs */
 INLINE void
 product_amx_multiply(float *sum, const bf16 *a, size_t a_step, const bf16 *b,
     int steps)
@@ -67,7 +72,7 @@ product_amx_widen(__m256i h)
 	    _mm512_cvtepu16_epi32(h), 16));
 }
 
-/* Sums of 32 rows to where they go, rounded. */
+/* to[row][n] = round(sum + bias), or added to what is there if ${more} */
 INLINE void
 product_amx_put(const struct product_tiles *p, bf16 *const *to, int rows,
     int at, int wide, const float *sum, int more)
@@ -135,13 +140,17 @@ product_amx_run(const struct product_tiles *p)
 		_mm_sfence();
 }
 
-/* 16 numbers rounded, in the lower halves. */
+/* Round 16 numbers to bf16, in the lower half of each 32 bits. */
 INLINE __m512i
 product_amx_round16(__m512 v)
 {
 	return _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v));
 }
 
+/*
+ * to[k / 2][n][k % 2] = w[n o_step + k t_step], rounded; 0 beyond outputs and
+ * terms
+ */
 static void
 product_amx_order(bf16 *to, const float *w, size_t o_step, size_t t_step,
     int outputs, int terms)

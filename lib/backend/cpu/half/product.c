@@ -1,4 +1,7 @@
-/* Convolutions as products of matrices (product.h): what each job does. */
+/*
+ * Convolutions as GEMMs (product.h): the phases, how the work is split, and
+ * what a job does.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,43 +12,49 @@
 
 enum {
 	TERMS = 32, OUTPUTS = 32, ROWS = 32,	/* of a step of the kernel */
-	PANEL = 128 << 10,	/* bytes of rows that the second cache holds
-				 * while all outputs are made of them */
+	PANEL = 128 << 10,	/* bytes of rows that stay in L2 while all
+				 * outputs are computed from them */
 	ROWS_MOST = 512,
-	RUNS_A_THREAD = 4,	/* what one whose thread waits for a core
-				 * leaves undone, the others take */
-	CACHE = 1 << 20		/* an output that is larger is written past
-				 * the caches */
+	RUNS_A_THREAD = 4,	/* jobs per thread: if a thread waits for a
+				 * core, others take its remaining jobs */
+	CACHE = 1 << 20		/* store larger outputs past the caches */
 };
 
-/* Place (i, j) of a phase reads place (i step + dh, j step + dw). */
+/*
+ * Tap number ${which}: position (i, j) of a phase reads input position (i step
+ * + ${dh}, j step + ${dw}).
+ */
 struct half_product_tap { int dh, dw, which; };
 
-/* The places that the same taps reach, every so many of either axis. */
+/*
+ * A phase: output positions that the same taps reach, every so many on each
+ * axis.
+ */
 struct half_product_phase {
 	int h, w, first_h, first_w;
 	int taps;
 	struct half_product_tap *tap;
-	int steps;			/* of TERMS; of all taps */
-	int direct;			/* rows are as they lie in x */
-	size_t weights;			/* numbers before its own */
+	int steps;			/* steps of TERMS, of all taps */
+	int direct;			/* rows are contiguous in x */
+	size_t weights;			/* offset of its packed weights */
 	int panel;			/* rows of a panel */
-	int parts, columns;		/* jobs: of rows, of outputs */
-	int job;			/* the first */
+	int parts, columns;		/* jobs: ranges of rows, of outputs */
+	int job;			/* first job */
 };
 
 struct product {
 	struct product_shape s;
 	const struct product_kernels *k;
-	int from, to;			/* numbers of a row read, written */
-	int terms, outputs;		/* of them channels */
+	int from, to;			/* numbers of a row that is read,
+					 * written */
+	int terms, outputs;		/* channels of a row */
 	int from_h, from_w, to_h, to_w;
-	int step[2], apart[2];		/* read, written */
-	int blocks;			/* of OUTPUTS */
+	int step[2], apart[2];		/* stride in what is read, written */
+	int blocks;			/* blocks of OUTPUTS */
 	int phases, jobs;
 	struct half_product_phase *phase;
-	size_t numbers;			/* of weights */
-	size_t panel;			/* bytes of rows that are copied */
+	size_t numbers;			/* numbers of all packed weights */
+	size_t panel;			/* bytes of a panel of copied rows */
 	int stream;
 };
 
@@ -55,7 +64,10 @@ half_product_smaller(long a, long b)
 	return (int)(a < b ? a : b);
 }
 
-/* The taps over places at ${first} of one axis: where each reads, or not. */
+/*
+ * Set ${*at} to the offset at which tap ${tap} reads, for positions from
+ * ${first} on one axis.  Return 0 if it reads none of them.
+ */
 static int
 half_product_tap_at(const struct product *p, int axis, int first, int tap,
     int *at)
@@ -93,8 +105,9 @@ half_product_rows_of(const struct product *p,
 }
 
 /*
- * Jobs read their rows and their outputs' weights once, from far: as few
- * bytes as so many jobs can do with.
+ * Split a phase into ${jobs} jobs of rows and outputs.  A job reads its rows
+ * and the weights of its outputs once, from far away: choose the split that
+ * reads the fewest bytes.
  */
 static void
 half_product_cut(const struct product *p, struct half_product_phase *f,
@@ -200,7 +213,7 @@ product_weights(const struct product *p)
 	return p->numbers * sizeof(bf16);
 }
 
-/* A panel, and where its rows go. */
+/* A panel, and the addresses of its outputs. */
 size_t
 product_scratch(const struct product *p)
 {
@@ -213,8 +226,10 @@ product_slices(const struct product *p)
 	return p->phases * p->blocks;
 }
 
-/* A block of outputs of a phase.  Terms go tap by tap; 32 of them may be of
- * two taps where a row is not a multiple of 32. */
+/*
+ * Pack a block of outputs of a phase.  Terms go tap by tap.  If a row is not a
+ * multiple of 32, a step of 32 terms may belong to two taps.
+ */
 void
 product_order(const struct product *p, int slice, const float *w, void *inner)
 {
@@ -252,7 +267,7 @@ product_jobs(const struct product *p)
 	return p->jobs;
 }
 
-/* Place ${m} of a phase, image by image. */
+/* Position ${m} of a phase, image by image. */
 struct half_product_place { int image, h, w; };
 
 static struct half_product_place
@@ -277,7 +292,7 @@ half_product_next_place(const struct half_product_phase *f,
 	at->image++;
 }
 
-/* Where ${rows} places from ${m} on lie in y. */
+/* Set ${to} to the addresses in y of ${rows} positions from ${m}. */
 static void
 half_product_set_rows(const struct product *p,
     const struct half_product_phase *f, bf16 *y, size_t m, int rows, bf16 **to)
@@ -291,7 +306,7 @@ half_product_set_rows(const struct product *p,
 		    p->apart[1])) * (size_t)p->to;
 }
 
-/* What the taps read there, row by row. */
+/* Copy the inputs that the taps read at these positions, row by row. */
 static void
 half_product_copy_rows(const struct product *p,
     const struct half_product_phase *f, const bf16 *x, size_t m, int rows,
@@ -322,7 +337,7 @@ half_product_copy_rows(const struct product *p,
 	}
 }
 
-/* The phase and the rows and outputs of job ${job}. */
+/* The phase, the rows and the outputs of a job. */
 struct half_product_job {
 	const struct half_product_phase *f;
 	size_t first, end;
@@ -350,7 +365,7 @@ half_product_job_of(const struct product *p, int job)
 	return j;
 }
 
-/* Places that nothing reaches. */
+/* Clear positions that no tap reaches. */
 static void
 half_product_clear(const struct product *p, const struct half_product_job *j,
     bf16 *y, bf16 **to)

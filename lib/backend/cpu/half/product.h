@@ -2,14 +2,18 @@
 #define BACKEND_CPU_HALF_PRODUCT_H
 
 /*
- * Convolutions over h and w as products of matrices on AMX's tiles: the
- * forward pass, and the gradient of the input, which is the same from the other
- * side.  A row is a place of the side that is written, its terms are what the
- * taps read there.  Of a gradient with strides, the places that the same taps
- * reach are a product of their own; what no tap reaches is 0.
+ * Convolutions over h and w as GEMMs on AMX tiles: forward passes, and data
+ * gradients.  A row of the GEMM is an output position, and its terms are the
+ * inputs that the taps read there.  For a data gradient with strides, the
+ * positions that the same taps reach, a phase, are a GEMM of their own.
+ * Positions that no tap reaches are 0.
  *
- * An output's terms are added up in one order, in fp32, and rounded once: its
- * bits do not depend on the cut into jobs, nor on other places or images.
+ * The terms of an output are added in one order, in fp32, and rounded once.
+ * Its bits do not depend on the split into jobs, nor on other positions or
+ * images.
+ *
+ * Threads may call all functions of a struct product at the same time, on
+ * different slices or jobs, except product_new and product_free.
  */
 
 #include "backend/cpu/half/kernels.h"
@@ -17,36 +21,47 @@
 struct product_shape {
 	int images;
 	int in, out;			/* channels */
-	int in_row, out_row;		/* as they lie; multiples of 16 */
+	int in_row, out_row;		/* channels as stored; multiples of
+					 * 16 */
 	int in_h, in_w, out_h, out_w;
 	int k[2], s[2], p[2];		/* h, w */
-	int back;			/* the gradient of the input */
+	int back;			/* 1 for a data gradient */
 };
 
 struct product;
 
-/* product_new(s, threads): for as many threads as that, where there is AMX. */
+/*
+ * product_new(s, threads), product_free(p):
+ * Plan the convolution ${s} for ${threads} threads; the processor must have
+ * AMX.  product_new never returns NULL.  The caller frees ${p}; NULL is
+ * allowed.
+ */
 struct product *product_new(const struct product_shape *s, int threads);
 void product_free(struct product *p);
 
-/* Bytes of the weights in order; of scratch of a thread. */
+/*
+ * product_weights(p), product_scratch(p):
+ * Return the bytes of the packed weights, and of the scratch of a thread.
+ */
 size_t product_weights(const struct product *p);
 size_t product_scratch(const struct product *p);
 
 /*
- * product_order(p, slice, w, inner):
- * Slice ${slice} of product_slices() of the weights as the graph has them,
- * ${w}[out][in][kh][kw], into order.  Threads may do one each.
+ * product_slices(p), product_order(p, slice, w, inner):
+ * Pack slice ${slice} of product_slices(p) of the weights ${w}[out][in][kh][kw]
+ * into ${inner}, product_weights(p) bytes, in bf16.  Slices do not overlap.
  */
 int product_slices(const struct product *p);
 void product_order(const struct product *p, int slice, const float *w,
     void *inner);
 
 /*
- * product_run(p, job, x, w, bias, y, more, scratch):
- * Job ${job} of product_jobs(): read ${x}, write ${y}, of all images: forward
- * the input and the output, back the output's gradient and the input's.
- * ${bias}: [out], filled up, or NULL.  ${more}: add to what is there.
+ * product_jobs(p), product_run(p, job, x, w, bias, y, more, scratch):
+ * Run job ${job} of product_jobs(p) with the packed weights ${w}.  Read ${x}
+ * and write ${y}, activations of all images: input and output or, for a data
+ * gradient, output gradient and input gradient.  ${bias} has out_row floats, or
+ * is NULL.  If ${more} is not 0, add to ${y}.  ${scratch} has
+ * product_scratch(p) bytes for this thread alone.
  */
 int product_jobs(const struct product *p);
 void product_run(const struct product *p, int job, const bf16 *x,

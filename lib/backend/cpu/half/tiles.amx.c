@@ -1,6 +1,7 @@
 /*
- * c += A B by 2 x 2 tiles of sums: four loads from memory for four products
- * of tiles.  Tiles 0 to 3 are the sums, 4 and 5 of A, 6 and 7 of B.
+ * GEMM and operands of weight gradients on AMX tiles (amx.h).  c += A B with 2
+ * x 2 tiles of sums takes four loads for four products of tiles.  Tiles 0 to 3
+ * are sums, 4 and 5 are A, 6 and 7 are B.
  */
 #include <immintrin.h>
 
@@ -8,8 +9,10 @@
 
 #define LANE(p) _mm_loadu_si128((const __m128i *)(p))
 
-/* What is compiled in gives tiles' loads as commands that nothing is known to
- * go into: what was written before must have been. */
+/*
+ * A compiler barrier.  To gcc, the intrinsics for tile loads do not read
+ * memory, so it could move earlier stores behind them.
+ */
 #define WRITTEN() __asm__ volatile ("" ::: "memory")
 
 struct tiles_amx_layout {
@@ -25,7 +28,8 @@ tiles_amx_open(int rows)
 	struct tiles_amx_layout l = { .palette = 1 };
 
 	for (int i = 0; i < 8; i++) {
-		int of_a = i < 4 ? i / 2 : i - 4;	/* which rows */
+		int of_a = i < 4 ? i / 2 : i - 4;	/* 0 upper rows, 1 lower
+							 * rows */
 
 		l.bytes[i] = 64;
 		l.rows[i] = (uint8_t)(i >= 6 ? 16 : of_a ? lower : upper);
@@ -41,7 +45,7 @@ tiles_amx_close(void)
 	_tile_release();
 }
 
-/* f of the sums' tiles that there are. */
+/* Call f for those tiles of sums that exist. */
 #define SUMS(f, c, row, low, right) do { \
 	f(0, (c), (row) * 4); \
 	if (right) \
@@ -52,6 +56,7 @@ tiles_amx_close(void)
 		f(3, (c) + 16 * (row) + 16, (row) * 4); \
 } while (0)
 
+/* c (+)= sum over runs of A B, for up to 32 rows and 32 columns */
 static inline __attribute__((always_inline)) void
 tiles_amx_multiply_block(const struct amx_product *p, int low, int right)
 {
@@ -106,12 +111,14 @@ tiles_amx_multiply(const struct amx_product *p)
 		tiles_amx_multiply_block(p, 0, 0);
 }
 
-/* ---- sums over places: what lies by places becomes A and B ---- */
+/* ---- operands: positions become columns of A and rows of B ---- */
 
 /*
- * Eight channels of 32 places at a time.  A lane of 128 bits has a place's
- * eight channels, register j places j, 8 + j, 16 + j and 24 + j, so that no
- * number leaves its lane, and half of the work is the loads'.
+ * to[c][j] = place[j][c], a transpose of 32 positions
+ *
+ * Eight channels at a time.  A 128-bit lane holds eight channels of a position,
+ * and register j holds positions j, 8 + j, 16 + j and 24 + j.  No number then
+ * leaves its lane, and the loads do half of the work.
  */
 static void
 tiles_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
@@ -130,12 +137,14 @@ tiles_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
 		}
 		for (int j = 0; first % 32 == 0 && j < AMX_TERMS; j++)
 			_mm_prefetch(place[j] + first + ahead, _MM_HINT_T0);
-		/* Two places' channels 0 to 3, then 4 to 7. */
+		/* channels 0 to 3 of two positions, then 4 to 7 */
 		for (int j = 0; j < 8; j += 2) {
 			two[j] = _mm512_unpacklo_epi16(v[j], v[j + 1]);
 			two[j + 1] = _mm512_unpackhi_epi16(v[j], v[j + 1]);
 		}
-		/* Four places' channels 0 and 1, 2 and 3, 4 and 5, 6 and 7. */
+		/*
+		 * channels 0 and 1, 2 and 3, 4 and 5, 6 and 7 of four positions
+		 */
 		for (int j = 0; j < 8; j += 4)
 			for (int h = 0; h < 2; h++) {
 				four[j + 2 * h] = _mm512_unpacklo_epi32(
@@ -152,7 +161,10 @@ tiles_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
 	}
 }
 
-/* Quarters that interleaving within lanes then brings into order. */
+/*
+ * Load 32 numbers with their quarters permuted so that interleaving within
+ * lanes gives the plain order.
+ */
 static inline __m512i
 tiles_amx_quarters(const bf16 *p, __mmask32 mask)
 {
@@ -160,6 +172,7 @@ tiles_amx_quarters(const bf16 *p, __mmask32 mask)
 	    7), _mm512_maskz_loadu_epi16(mask, p));
 }
 
+/* to[c / 32][j / 2][c % 32][j % 2] = place[j][c], or 0 */
 static void
 tiles_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
     const uint32_t mask[AMX_TERMS], int c, size_t ahead)
@@ -183,6 +196,7 @@ tiles_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 	}
 }
 
+/* to[r to_row + at[c] + t tap_step] = sum over parts of from */
 static void
 tiles_amx_put(const struct amx_put *p)
 {

@@ -1,10 +1,11 @@
 /*
- * Gradients of weights in bf16: the cut into jobs, and the products.
+ * Weight gradients in bf16 (weights.h): how the work is split, and the GEMMs.
  *
- * The gradient of a tap is one product over the grid of places (places.h) of A,
- * dy with places as columns, which begins at any number, and B, pairs of places
- * of x.  Both are made from the activations for a run of places at a time, which
- * stays in the cache while all products over it are added up.
+ * The gradient of a tap is one GEMM over the grid of positions (places.h).  A
+ * is dy with positions as columns, and a tap selects where it begins.  B is
+ * pairs of positions of x.  Both are made from the activations for a run of
+ * positions at a time, which stays in the cache while all its GEMMs are
+ * computed.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@ enum { BLOCK = 32, SUMS = BLOCK * BLOCK, WIDEST = PLACES_WIDEST };
 
 struct weights {
 	struct places g;
-	int parts, run;			/* places of a run at most */
+	int parts, run;			/* positions of a run, at most */
 	int rows_cut, columns_cut;	/* jobs of a part: groups of blocks */
-	int single;			/* one part, and of that one run */
-	int *at;			/* [columns] in a gradient's row */
+	int single;			/* there is one part with one run */
+	int *at;			/* [columns]: offset in a row of dw */
 };
 
 static int
@@ -30,10 +31,12 @@ half_weights_blocks(int n)
 	return div_up(n, BLOCK);
 }
 
-/* ---- the cut ---- */
+/* ---- splitting ---- */
 
-/* Numbers of A from row to row: not of a power of two, which would have all
- * rows meet in a few sets of the cache. */
+/*
+ * Numbers of A from row to row.  A power of two would put all rows into a few
+ * sets of the cache.
+ */
 static size_t
 half_weights_a_row(const struct weights *w, int run)
 {
@@ -59,10 +62,11 @@ half_weights_operands(const struct weights *w, int run)
 }
 
 /*
- * A part costs a gradient that is written and read once more, as much as 100
- * to 250 places of products.  More blocks, which cost an A or B each, are what
- * else there is to give threads: much of the work of one tap, little of nine.
- * (3x3 of 128 channels at 28x28: 14.4 ms in 8 parts, 13.3 in 2.)
+ * Return the parts.  Each part writes and reads a gradient, which costs as much
+ * as the GEMMs of 100 to 250 positions.  The alternative is more blocks, each
+ * of which needs an A or B of its own: much of the work of one tap, little of
+ * that of nine. 3x3 of 128 channels at 28 x 28 takes 14.4 ms in 8 parts, and
+ * 13.3 in 2.
  */
 static int
 half_weights_parts_of(const struct weights *w)
@@ -73,9 +77,9 @@ half_weights_parts_of(const struct weights *w)
 }
 
 /*
- * As many jobs as that, if there are blocks for them: each makes its own A and
- * B, for which a number takes 0.11 and 0.06 cycles beside 0.002 for each with
- * which it is multiplied.
+ * Split the blocks into at least ${jobs} jobs if there are enough.  Each job
+ * makes its own A and B.  A number of them takes 0.11 and 0.06 cycles, where
+ * multiplying it by another takes 0.002.
  */
 static void
 half_weights_cut_blocks(struct weights *w, int jobs)
@@ -101,7 +105,7 @@ half_weights_cut_blocks(struct weights *w, int jobs)
 		}
 }
 
-/* Where column j of B is in a row of the gradient, [in][kh][kw]. */
+/* Set the offset of column j of B in a row of the gradient, [in][kh][kw]. */
 static void
 half_weights_place_columns(struct weights *w)
 {
@@ -149,7 +153,7 @@ weights_scratch(const struct weights *w)
 	    sizeof(float);
 }
 
-/* Blocks of a part: [rows][columns][taps] of SUMS. */
+/* Numbers of the sums of a part: [rows][columns][taps] blocks of SUMS. */
 static size_t
 half_weights_part_sums(const struct weights *w)
 {
@@ -178,7 +182,7 @@ weights_blocks(const struct weights *w)
 	    half_weights_blocks(w->g.columns);
 }
 
-/* ---- products ---- */
+/* ---- GEMMs ---- */
 
 static struct places_group
 half_weights_group(int channels, int cut, int i)
@@ -211,7 +215,7 @@ half_weights_job_of(const struct weights *w, int i, float *sums)
 		sums + (size_t)part * half_weights_part_sums(w) };
 }
 
-/* The sums of one block, all its taps, from ${sums} into the gradient. */
+/* Write the sums of one block, for all its taps, to the gradient. */
 static void
 half_weights_put(const struct weights *w, int o, int c, float *dw,
     const float *sums, int parts)
@@ -235,7 +239,7 @@ half_weights_filled(int n)
 	return n > BLOCK / 2 ? BLOCK : BLOCK / 2;
 }
 
-/* All products of a run: A and B are there. */
+/* Add all GEMMs of a run to the sums, from A and B. */
 static void
 half_weights_multiply(const struct weights *w, const struct half_weights_job *b,
     const bf16 *a, size_t row, const bf16 *pairs, size_t step, int n, int more,

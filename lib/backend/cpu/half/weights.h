@@ -2,32 +2,44 @@
 #define BACKEND_CPU_HALF_WEIGHTS_H
 
 /*
- * Gradients of a convolution's weights in bf16 on AMX's tiles:
+ * Weight gradients of convolutions in bf16 on AMX tiles, with fp32 sums:
  *
- *	dW[o][i][tap] = sum over places p of dy[p][o] x[s p - pad + tap][i]
+ *	dw[o][i][tap] = sum over positions p of dy[p][o] x[p s - pad + tap][i]
  *
- * in fp32.  The sum is cut into parts, a function of the shape alone, which
- * are added in their order; within a part the order is that of the places.  So
- * bits depend neither on threads nor on jobs.
+ * The sum is split into parts by the shape alone, and the parts are added in
+ * their order.  Within a part the order is that of the positions.  No bit
+ * depends on the number of threads or jobs.
+ *
+ * Threads may call all functions of a struct weights at the same time, on
+ * different jobs or blocks, except weights_new and weights_free.
  */
 
 #include "backend/cpu/half/places.h"
 
 struct weights;
 
-/* weights_new(s, threads): for as many threads as that, where there is AMX and
- * places_can. */
+/*
+ * weights_new(s, threads), weights_free(w):
+ * Plan the gradient of ${s} for ${threads} threads; places_can(${s}) must hold,
+ * and the processor must have AMX.  weights_new never returns NULL.  The caller
+ * frees ${w}; NULL is allowed.
+ */
 struct weights *weights_new(const struct product_shape *s, int threads);
 void weights_free(struct weights *w);
 
-/* Bytes of scratch: of a thread, and of the sums that all share. */
+/*
+ * weights_scratch(w), weights_sums(w):
+ * Return the bytes of the scratch of a thread, and of the sums that all share.
+ */
 size_t weights_scratch(const struct weights *w);
 size_t weights_sums(const struct weights *w);
 
 /*
- * weights_run(w, job, x, dy, dw, sums, scratch): one of weights_jobs().
- * weights_add(w, block, dw, sums): after all of them, one of weights_blocks(),
- * which may be none.  Then ${dw}[out][in][kh][kw] is the gradient.
+ * weights_jobs(w), weights_run(w, job, x, dy, dw, sums, scratch),
+ * weights_blocks(w), weights_add(w, block, dw, sums):
+ * Run the jobs weights_jobs(w) on the input ${x} and the output gradient ${dy}.
+ * After all of them, run weights_add for the blocks weights_blocks(w), 0 if
+ * there is one part.  Then ${dw}[out][in][kh][kw] is the gradient.
  */
 int weights_jobs(const struct weights *w);
 void weights_run(const struct weights *w, int job, const bf16 *x,

@@ -1,6 +1,6 @@
 /*
- * An operator by its fp32 loops: what is bf16 is widened into the scratch
- * memory before, and what they write is rounded after.
+ * Run an operator by its fp32 functions.  Widen bf16 activations into the
+ * scratch memory first, and round the results afterwards.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ half_widened_fp32(const struct task *t)
 	return cpu_ops[t->op->kind];
 }
 
-/* Bytes of the copy of an activation; 0 if it is fp32 as it is. */
+/* Bytes of the copy of an activation; 0 if it is fp32 already. */
 static size_t
 half_widened_copy_bytes(const struct dims *d)
 {
@@ -28,7 +28,10 @@ half_widened_own_scratch(const struct task *t)
 	return (own + 63) / 64 * 64;
 }
 
-/* Inputs and output, or their gradients, or both. */
+/*
+ * Scratch: that of the fp32 operator, then copies of inputs and output, and of
+ * their gradients.
+ */
 static size_t
 half_widened_scratch(const struct task *t)
 {
@@ -68,7 +71,7 @@ half_widened_kept(const struct task *t)
 	    half_widened_fp32(t)->kept(t) : 0;
 }
 
-/* Room for a copy, from ${*at} on; or ${x} itself where none is needed. */
+/* Reserve memory for a copy at ${*at}; return ${x} itself if it needs none. */
 static void *
 half_widened_reserve(char **at, const struct dims *d, const void *x)
 {
@@ -91,8 +94,10 @@ half_widened_copy(struct task *t, char **at, const struct dims *d,
 	return p;
 }
 
-/* The fp32 loops may look at the task from what they keep of it: it is that
- * task that they find changed. */
+/*
+ * Change the task itself and restore it afterwards, because fp32 operators keep
+ * pointers to it.
+ */
 static void
 half_widened_forward(struct task *t)
 {
