@@ -62,13 +62,11 @@ struct kernels {
 	 */
 	void (*avgpool_back)(float *dx, const float *dy, const struct window *v,
 	    float a, int cut, int more);
-	/* relu: y = max(x, 0), NaN kept; relu_back: dx (+)= dy unless y <= 0 */
+	/* y = max(x, 0), NaN kept; dx (+)= dy unless y <= 0 */
 	void (*relu)(float *y, const float *x, size_t n);
 	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);
-	/*
-	 * relu6: y = min(max(x, 0), 6); relu6_back: dx (+)= dy where 0 < y < 6
-	 */
+	/* y = min(max(x, 0), 6), NaN kept; dx (+)= dy unless y <= 0 or >= 6 */
 	void (*relu6)(float *y, const float *x, size_t n);
 	void (*relu6_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);

@@ -230,7 +230,7 @@ kernel_relu6(float *restrict y, const float *restrict x, size_t n)
 		y[i] = x[i] > 6 ? 6 : x[i] <= 0 ? 0 : x[i];
 }
 
-/* dx (+)= 0 < y < 6 ? dy : 0 */
+/* dx (+)= y <= 0 || y >= 6 ? 0 : dy */
 static void
 kernel_relu6_back(float *restrict dx, const float *restrict dy,
     const float *restrict y, size_t n, int more)
