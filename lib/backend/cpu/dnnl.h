@@ -100,9 +100,9 @@ int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 
 /*
  * dnnl_conv_weights(c), dnnl_conv_scratch(c), dnnl_conv_name(c):
- * After all calls are created, return the bytes of the weights in the inner
- * order, the bytes of scratch of a thread, and the name of oneDNN's
- * implementation.  The name is valid as long as ${c}.
+ * Return the bytes of the weights in the inner order, the bytes of scratch of
+ * a thread, and the name of oneDNN's implementation.  Create all calls first.
+ * The name is valid as long as ${c}.
  */
 size_t dnnl_conv_weights(const struct dnnl_conv *c);
 size_t dnnl_conv_scratch(const struct dnnl_conv *c);
@@ -124,8 +124,8 @@ void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
 
 /*
  * dnnl_conv_run(c, thread, call, x, w, b, y, scratch):
- * Run call number ${call} on the images of ${x}, input or its gradient, and
- * ${y}, output or its gradient, with weights ${w} in the inner order:
+ * Run call number ${call}.  ${x} is the input or its gradient, ${y} the output
+ * or its gradient, and ${w} the weights in the inner order:
  *
  *	CONV_FORWARD	reads x, w and the bias b, writes y
  *	CONV_WEIGHTS	reads x and y, writes w

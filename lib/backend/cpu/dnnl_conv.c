@@ -203,8 +203,8 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct call *k)
 	plain = dnnl_conv_is_plain(pd, &impl);
 	snprintf(c->name, sizeof(c->name), "%s", impl);
 	if (plain) {
-		bad = fail("%s: oneDNN %s would run the %s by plain loops (%s), "
-		    "far too slow", c->what, dnnl_version_text(),
+		bad = fail("%s: oneDNN %s would run the %s by reference loops "
+		    "(%s), which are too slow", c->what, dnnl_version_text(),
 		    what[c->pass], impl);
 		goto out;
 	}

@@ -1,7 +1,6 @@
 /*
- * Choose the chains of a plan (backend/chains.h) that become one pass, the
- * outputs that they store, and the outputs that they recompute for the backward
- * pass.
+ * Choose the chains of a plan (backend/chains.h) that become one pass.  Choose
+ * the outputs to store, and the outputs to recompute for the backward pass.
  */
 #include "backend/cpu/norm.h"
 
@@ -59,10 +58,10 @@ cpu_fuse_read_plain(const struct task *task, int n, int i, int shift)
 }
 
 /*
- * Fuse the shift into the task before it.  If all other readers of that task's
- * output are shortcuts of fused norms, they read it from the shifted
- * activation, and the unshifted output is not stored.  A shift from past
- * frames only stays unfused.
+ * Fuse the shift into the task before it.  If all other readers of its output
+ * are shortcuts of fused norms, they read the shifted activation.  The
+ * unshifted output is then not stored.  A shift from past frames only stays
+ * unfused.
  */
 static void
 cpu_fuse_shift(struct task *task, int count, struct norm *n)
@@ -86,9 +85,10 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
 
 /*
  * Keep outputs of fewer bytes.  Recomputing all of them costs tsm_tiny at
- * 8x8x48 3 of 67 ms in fp32 and 4 of 54 ms in bf16, and saves 11 and 6 MB.  For
- * tsm_r50 at 2x8x224, the outputs below this limit are 3 % of the peak memory
- * in fp32 (36 of 1354 MB) and 5 % in bf16.  Those above it are another 26 %.
+ * 8x8x48 3 of 67 ms in fp32, and saves 11 MB.  In bf16 it costs 4 of 54 ms and
+ * saves 6 MB.  For tsm_r50 at 2x8x224, the outputs below this limit are 3 % of
+ * the peak memory in fp32 (36 of 1354 MB) and 5 % in bf16.  Larger outputs are
+ * another 26 %.
  */
 #define REMADE ((size_t)4 << 20)
 

@@ -95,8 +95,8 @@ grouped_order(const struct grouped *g, int back, int block,
 }
 
 /*
- * Describe a row of the kernel for an output block.  What it reads begins
- * ${*at} floats after the start of the image.
+ * Describe a row of the kernel for an output block.  The input begins ${*at}
+ * floats after the start of the image.
  */
 static struct grouped_row
 grouped_row_of(const struct grouped *g, int back, int block, int *from,

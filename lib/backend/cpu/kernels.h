@@ -36,7 +36,7 @@ struct kernels {
 	 * Maximum pooling:
 	 *
 	 *	y[o] = max over taps of x, or the last NaN among them
-	 *	tap[o] = tap0 + number of the first tap that has this value
+	 *	tap[o] = tap0 + the number of its tap, the first of equal ones
 	 *
 	 * Taps are numbered row by row; ${tap0} numbers the first tap of this
 	 * plane.  If ${more} is not 0, continue from the maximum in ${y} and

@@ -7,13 +7,13 @@
  * (backend/chains.h).
  *
  * A fused shift has no pass of its own.  Where whole blocks of channels move
- * alike, a plane is stored directly at its place in the shifted activation, and
- * its gradient is read from there.  A block is cpu_lanes() channels, or 32 in
+ * alike, a plane is stored directly where the shift would move it.  Its
+ * gradient is read from there.  A block is cpu_lanes() channels, or 32 in
  * bf16.
  *
  * If all other readers of the unshifted activation are such passes, it is not
- * stored: the shifted activation holds its values (alias_of), and the planes
- * that the shift drops at the ends of a clip are saved next to it.
+ * stored.  The shifted activation holds its values (${lies} of struct task).
+ * The planes that the shift drops at the ends of a clip are saved next to it.
  */
 
 #include "backend/chains.h"

@@ -1,6 +1,6 @@
 /*
  * The memory of a pass of normalization, and the location of its planes in
- * plain and shifted activations.
+ * unshifted and shifted activations.
  */
 #include <string.h>
 

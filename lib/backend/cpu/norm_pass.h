@@ -2,8 +2,8 @@
 #define BACKEND_CPU_NORM_PASS_H
 
 /*
- * The state of one pass of an fp32 normalization over its planes, forward,
- * backward or recomputing, and the functions that locate planes in plain and
+ * The state of one pass of an fp32 normalization over its planes: forward,
+ * backward or recomputing.  Its functions locate planes in unshifted and
  * shifted activations.  norm.c runs the pass.
  */
 
@@ -37,34 +37,41 @@ struct norm_pass {
 
 /* norm_plane_floats(d): return the floats of a plane, hw * L. */
 size_t norm_plane_floats(const struct dims *d);
+
 /*
  * norm_saved(t), norm_scratch(t):
  * The functions saved and scratch of struct op_impl, in bytes.
  */
 size_t norm_saved(const struct task *t);
+
 /* norm_sides(t): return the dropped planes that ${t} has saved. */
 float *norm_sides(const struct task *t);
 size_t norm_scratch(const struct task *t);
+
 /*
  * norm_open(t):
  * Return the state of a pass of ${t}.  Its arrays point into the saved and the
  * scratch memory of ${t}, which this function does not initialize.
  */
 struct norm_pass norm_open(struct task *t);
+
 /*
  * norm_channels_to(s, b): return one more than the last channel of block ${b}.
  */
 int norm_channels_to(const struct norm_pass *s, int b);
+
 /*
  * norm_plane(s, x, i):
  * Return plane ${i} of the activation ${x}: block i % blocks of image i /
  * blocks.
  */
 float *norm_plane(const struct norm_pass *s, const void *x, int i);
+
 /*
  * norm_sums_at(s, i): return the index of the L sums of plane ${i} in p and q.
  */
 size_t norm_sums_at(const struct norm_pass *s, int i);
+
 /*
  * norm_shifted_plane(s, shift, shifted, i):
  * Return the plane of ${shifted} that plane ${i} moves to, or NULL if ${shift}
@@ -72,6 +79,7 @@ size_t norm_sums_at(const struct norm_pass *s, int i);
  */
 float *norm_shifted_plane(const struct norm_pass *s,
     const struct task *shift, const void *shifted, int i);
+
 /*
  * norm_lanes_of(shift, b, m):
  * Set the lane masks of ${m} for block ${b}: lanes that ${shift} takes from the
@@ -79,6 +87,7 @@ float *norm_shifted_plane(const struct norm_pass *s,
  * block takes lanes from more than one frame.
  */
 int norm_lanes_of(const struct task *shift, int b, struct norm_mix *m);
+
 /*
  * norm_mix_planes(s, x, i, sign, m):
  * Set the source planes of ${m} for plane ${i} of ${x}: the next frame, the
@@ -87,12 +96,14 @@ int norm_lanes_of(const struct task *shift, int b, struct norm_mix *m);
  */
 void norm_mix_planes(const struct norm_pass *s, const void *x, int i,
     int sign, struct norm_mix *m);
+
 /*
  * norm_side_plane(s, shift, side, i):
  * Return where ${side} saves plane ${i}, which ${shift} drops.
  */
 float *norm_side_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i);
+
 /*
  * norm_clear_end(s, i):
  * Clear the plane of the shifted activation to which nothing moves because the

@@ -5,10 +5,10 @@
  *
  * With AVX-512, 16 vectors of 16 sums stay in registers, and each
  * multiplication reads its y from memory: 17 loads for 16 multiplications.
- * Shapes with fewer loads, 8 by 2, 8 by 3, 6 by 4 or 12 by 2 vectors, are no
- * faster: all reach 145 GF/s on one thread.  They execute 1.5 times as many
- * instructions, and are slower if another thread runs on the same core: 73 GF/s
- * instead of 86.
+ * Shapes with fewer loads, 8 by 2, 8 by 3, 6 by 4 or 12 by 2 vectors, do not
+ * help: all reach 145 GF/s on one thread.  They execute 1.5 times as many
+ * instructions, and are slower if another thread runs on the same core: 73
+ * GF/s instead of 86.
  */
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/vec.h"

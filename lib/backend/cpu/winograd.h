@@ -2,10 +2,11 @@
 #define BACKEND_CPU_WINOGRAD_H
 
 /*
- * Convolutions 3x3 of stride 1 by Winograd's algorithm F(4x4, 3x3), on blocked
- * fp32 activations or on rows of bf16 (half/half.h), with fp32 sums.  They
- * compute forward passes and data gradients; the latter are convolutions with
- * the taps rotated by 180 degrees.  winograd_gradient.h has weight gradients.
+ * Convolutions 3x3 of stride 1 by Winograd's algorithm F(4x4, 3x3).
+ * Activations are blocked fp32 or rows of bf16 (half/half.h); sums are fp32.
+ * They compute forward passes and data gradients; the latter are convolutions
+ * with the taps rotated by 180 degrees.  winograd_gradient.h has weight
+ * gradients.
  *
  * A tile depends only on its own part of the input, so tiles can be split among
  * calls in any way.  Weights are transformed once for all calls.  oneDNN 2.6

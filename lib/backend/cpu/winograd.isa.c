@@ -24,9 +24,9 @@ typedef float vec __attribute__((vector_size(4 * L)));
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * Widen L bf16 numbers, and narrow to bf16: round to nearest, ties to even, NaN
- * stays NaN.  Vectors are passed by address, because passing them by value
- * would require the instruction set in the caller's ABI.
+ * Widen L bf16 numbers, and narrow to bf16: round to nearest, ties to even,
+ * NaN stays NaN.  Vectors are passed by address, because an ABI passes them by
+ * value only with the instruction set.
  */
 INLINE void
 winograd_kernel_widen(vec *v, const bf16 *p)

@@ -9,8 +9,8 @@
  * -1, 2, -2 and infinity.  Three outputs do not need -2; two or one need
  * neither 2 nor -2.  Planes of 14 x 14 thus take 0.84 of the multiplications.
  *
- * Tiles are sorted by the edges of the plane that they touch with fewer
- * outputs, so that the tiles that have a given element are consecutive.
+ * Tiles are sorted: short in w only, full, short in h only, short in both.
+ * The tiles that have a given element are then consecutive.
  */
 
 enum { WINOGRAD_MOST = 96 };		/* tiles of a call */

@@ -1,7 +1,7 @@
 /*
  * Convolutions by oneDNN (library.h), as a candidate algorithm: the shape that
  * oneDNN sees, and how a pass is split.  A forward or data pass is split into
- * blocks of images and, if there are fewer images than threads, into windows of
+ * blocks of images.  If there are too few images, it is split into windows of
  * rows or ranges of channels.
  */
 #include <stdlib.h>
@@ -20,10 +20,10 @@
 /* ---- the shape that oneDNN sees ---- */
 
 /*
- * oneDNN treats few input channels as pixels.  It runs groups by plain loops
- * unless they have one channel or a multiple of a block.  So pad the channels,
- * and merge groups until they are a multiple, with zeros for the added weights.
- * Rows of bf16 keep their padded length.
+ * oneDNN treats few input channels as pixels.  It runs groups by its reference
+ * loops unless they have one channel or a multiple of a block.  So pad the
+ * channels, and merge groups until they are a multiple, with zeros for the
+ * added weights.  Rows of bf16 keep their padded length.
  */
 static void
 conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
@@ -263,8 +263,8 @@ conv_library_make_piece(const struct cpu_conv_pass *p, struct library *o, int i)
 }
 
 /*
- * Set the phases: packing of the weights, and the pass with what precedes or
- * follows it.
+ * Set the phases: packing of the weights, and the pass with its own
+ * preparation and sums.
  */
 static void
 conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)

@@ -32,7 +32,7 @@ conv_tiles_shape_of(const struct cpu_conv_pass *p)
  *	data, 3x3 at 7x7		104 to 138	199 to 247
  *	data, 3x3 at 56x56		314		236
  *	forward, 1x1 at 7x7		225 to 274	235 to 319
- *	the same, machine idle		343 to 555	552 to 762
+ *	the same, idle machine		343 to 555	552 to 762
  *	forward, few channels to more	168 to 430	190 to 485
  *	forward, 3x3			385		238
  */

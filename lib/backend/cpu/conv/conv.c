@@ -2,8 +2,8 @@
  * The operator conv, in fp32 and bf16: selects an algorithm per pass, lays out
  * the memory, and runs the phases.
  *
- * The bits of an image depend on nothing but that image, so forward passes and
- * data gradients are split into jobs according to the number of threads.  A
+ * The bits of an image depend on that image alone.  Forward passes and data
+ * gradients may therefore be split into jobs for the number of threads.  A
  * weight gradient is split into parts by the shape alone, and the parts are
  * added in their order.
  */
@@ -122,8 +122,8 @@ static int
 cpu_conv_prepare(struct task *t)
 {
 	if (cpu_is_pixels(&t->out))
-		return fail("%s: the cpu back end has no convolution from %d to "
-		    "%d channels here", t->op->name, t->in[0].c, t->out.c);
+		return fail("%s: the cpu back end cannot convolve %d channels to "
+		    "%d (wanted more than 3)", t->op->name, t->in[0].c, t->out.c);
 	return cpu_conv_prepare_as(t, 0);
 }
 
@@ -165,9 +165,9 @@ cpu_conv_release(struct task *t)
 /*
  * ---- memory ----
  *
- * Scratch holds the scratch of each thread, the memory that the threads of a
- * run share, the packed weights unless they are kept, and a gradient to be
- * added.
+ * Scratch holds, in this order: the scratch of each thread; the memory that
+ * the threads of a run share; packed weights that are not kept; a gradient to
+ * add.
  */
 
 static size_t

@@ -88,8 +88,8 @@ extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
     conv_by_products, conv_by_groups, conv_by_tiles, conv_by_library;
 
 /*
- * conv_library_has(p): return 1 if oneDNN runs the pass by more than plain
- * loops.
+ * conv_library_has(p): return 1 if oneDNN runs the pass by more than its
+ * reference loops.
  */
 int conv_library_has(const struct cpu_conv_pass *p);
 

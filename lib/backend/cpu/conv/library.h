@@ -62,14 +62,14 @@ enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
 /*
  * Job ${i} of a phase (struct conv_phase), where ${run} is a struct conv_run:
  *
- * library_fill			copy weights into padded ones, or a gradient back
- * library_order			pack a slice of the weights, or unpack a gradient
+ * library_fill			pad weights, or copy a gradient back
+ * library_order		pack weights, or unpack a gradient: a slice
  * library_bias			copy the bias into a padded one; one job
  * library_images		images of a forward or data pass without time
  * library_frame_forward	output frame of a forward pass over time
- * library_frame_data		an input frame of a data gradient over time
- * library_part			a part of a weight gradient without time
- * library_part_tap		a tap of a part of a weight gradient over time
+ * library_frame_data		input frame of a data gradient over time
+ * library_part			part of a weight gradient without time
+ * library_part_tap		tap of a part of a weight gradient over time
  * library_add			add up the parts
  */
 void library_fill(int i, int thread, void *run);

@@ -51,7 +51,7 @@ struct amx_product {
 struct amx_put {
 	float *to;
 	size_t to_row;
-	const int *at;			/* [32], in steps of 16 columns */
+	const int *at;			/* [32] offsets of the columns */
 	int tap_step;
 	const float *from;
 	size_t part_step;
@@ -78,8 +78,9 @@ struct amx_kernels {
 	/*
 	 * to[c / 32][j / 2][c % 32][j % 2] = place[j][c]: pieces of B, ${step}
 	 * numbers apart.  Columns beyond ${c} in the last piece become 0.
-	 * ${mask}[j] has a bit for each of the first 32 numbers of a position:
-	 * 0 where the number counts as 0 and is not read.  Prefetch as in turn.
+	 * ${mask}[j] has a bit for each number of a group of 32 at position j;
+	 * 0 means that the number counts as 0 and is not read.  Prefetch as in
+	 * turn.
 	 */
 	void (*pair)(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 	    const uint32_t mask[AMX_TERMS], int c, size_t ahead);

@@ -64,8 +64,8 @@ struct half_kernels {
 	void (*fill)(bf16 *x, size_t rows, int c, const float *v, int more);
 	/*
 	 * Output row ${h} of maximum pooling: y = the maximum of each window,
-	 * or its last NaN, and tap = the number of the first tap that has this
-	 * value.
+	 * or its last NaN, and tap = the number of its tap, the first of equal
+	 * ones.
 	 */
 	void (*maxpool)(bf16 *y, uint8_t *tap, const bf16 *x, int c,
 	    const struct window *v, int h);

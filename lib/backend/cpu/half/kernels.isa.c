@@ -21,9 +21,9 @@ typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
 #define CAT(p, i) (*(const vec *)((p) + (i)))
 
 /*
- * Load 16 numbers as floats.  Vectors are passed by address, because passing
- * them by value would require the instruction set in the caller's ABI.  With
- * AVX-512, gcc would split the conversion in two without the intrinsic.
+ * Load 16 numbers as floats.  Vectors are passed by address, because an ABI
+ * passes them by value only with the instruction set.  With AVX-512, gcc would
+ * split the conversion in two without the intrinsic.
  */
 INLINE void
 half_kernel_load(vec *v, const bf16 *p)

@@ -6,10 +6,10 @@
  * of bf16, which are positions of an image.  norm.isa.c is compiled once per
  * instruction set.
  *
- * A shift and a mask separate a word of two channels.  Of each whole 32
- * channels, the kernels therefore process the even ones first, then the odd
- * ones.  Floats per channel are stored in this storage order; half_channel()
- * converts to it.  A last 16 channels of a row are in their plain order.
+ * A shift and a mask separate a word of two channels.  The kernels therefore
+ * process, in each whole 32 channels, the even ones first, then the odd ones.
+ * Floats per channel are stored in this storage order; half_channel() converts
+ * to it.  A last 16 channels of a row are in their plain order.
  */
 
 #include "backend/cpu/half/kernels.h"

@@ -1,6 +1,6 @@
 /*
  * The memory of a pass of bf16 normalization, and the location of its rows in
- * plain and shifted activations.
+ * unshifted and shifted activations.
  */
 #include <string.h>
 

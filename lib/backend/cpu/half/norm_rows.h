@@ -2,15 +2,14 @@
 #define BACKEND_CPU_HALF_NORM_ROWS_H
 
 /*
- * The state of one pass of a bf16 normalization over its rows, and the
- * functions that locate rows in plain and shifted activations.  norm.c runs the
- * pass.
+ * The state of one pass of a bf16 normalization over its rows.  Its functions
+ * locate rows in unshifted and shifted activations.  norm.c runs the pass.
  *
  * A shift moves a few ranges of the channels of a position.  If these begin at
- * multiples of 32, the pass reads and writes rows directly at their place in
- * the shifted activation, range by range.  Rows that the shift drops at the
- * ends of a clip are saved next to it.  Otherwise the pass computes rows in the
- * cache and copies them.
+ * multiples of 32, the pass reads and writes rows directly in the shifted
+ * activation, range by range.  Rows that the shift drops at the ends of a clip
+ * are saved next to it.  Otherwise the pass computes rows in the cache and
+ * copies them.
  */
 
 #include "backend/cpu/half/half.h"

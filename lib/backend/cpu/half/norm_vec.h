@@ -3,8 +3,8 @@
 
 /*
  * Rows of bf16 as vectors of 16 floats, for the kernels of normalization
- * (norm.isa.c).  Vectors are passed by address, because passing them by value
- * would require the instruction set in the caller's ABI.
+ * (norm.isa.c).  Vectors are passed by address, because an ABI passes them by
+ * value only with the instruction set.
  *
  * FMA(r, a, b, c)	r = a b + c, rounded once if the set can
  * STREAMED()		order streamed stores before later stores

@@ -14,8 +14,8 @@ places_floor_div(int a, int b)
 /* ---- the grid ---- */
 
 /*
- * Return the distance of tap ${k} from a position of dy to that of x, in the
- * grid of the phase ${*phase} that it reads.
+ * Set ${*phase} to the phase that tap ${k} reads.  Return the distance in its
+ * grid from a position of dy to the position of x.
  */
 static int
 places_shift_of(const struct places_side *a, int k, int *phase)
@@ -29,9 +29,10 @@ places_shift_of(const struct places_side *a, int k, int *phase)
 }
 
 /*
- * Choose the pitch so that, for all taps, positions of x meet positions of dy
- * of the same row only.  x extends from 0 to the left by the leftmost tap, and
- * to the right by the rightmost tap.
+ * Choose the pitch so that no tap connects different rows.  For positions c <
+ * cells of x and shifts from low to high, c - shift runs from -high to cells -
+ * 1 - low.  With a pitch of at least out + high and cells - low, it is in the
+ * row or among the empty positions around it.
  */
 static void
 places_lay_out(struct places_side *a)

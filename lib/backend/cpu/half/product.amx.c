@@ -72,7 +72,7 @@ product_amx_widen(__m256i h)
 	    _mm512_cvtepu16_epi32(h), 16));
 }
 
-/* to[row][n] = round(sum + bias), or added to what is there if ${more} */
+/* to[row][n] = round(sum + bias), plus to[row][n] if ${more} is not 0 */
 INLINE void
 product_amx_put(const struct product_tiles *p, bf16 *const *to, int rows,
     int at, int wide, const float *sum, int more)
