@@ -19,7 +19,7 @@
  * exp(x) = 2^n exp(r), |r| <= ln 2 / 2, with the polynomial of expf in Cephes.
  *
  * Adding and subtracting 1.5 * 2^23 rounds to an integer on every instruction
- * set. x is clamped to [-87, 88], so that the result is a normal float.
+ * set.  x is clamped to [-87, 88], so that the result is a normal float.
  */
 static inline float
 curves_kernel_exp_of(float x)

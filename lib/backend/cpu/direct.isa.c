@@ -35,6 +35,10 @@ direct_kernel_put(float *to, const vec *v, int stream)
 		*(vec *)to = *v;
 }
 
+/*
+ * to[r][o] = start[o], or to[r][o], + sum over units, c of x[unit][r][c]
+ * w[unit][c][o]
+ */
 INLINE void
 direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
     const int wide, const float *x, size_t step, const float *then,
@@ -87,6 +91,7 @@ direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
 		}
 }
 
+/* Compile each case with constants, so that its loop has no branches. */
 static void
 direct_kernel_product(float *const *to, size_t at, int n, size_t next, int wide,
     const float *x, size_t step, const float *then, const float *w, int units,

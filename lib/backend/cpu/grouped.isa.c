@@ -73,6 +73,7 @@ grouped_kernel_pass(const struct grouped_row *r, const float *in,
 	}
 }
 
+/* y[p] += sum over tap, j of w[tap][j] x[p s - pad + tap][j] */
 static void
 grouped_kernel_forward(const struct grouped_row *r, const float *x,
     const float *w, float *y)
@@ -83,6 +84,7 @@ grouped_kernel_forward(const struct grouped_row *r, const float *x,
 		grouped_kernel_pass(r, x, w, y, 0, 1);
 }
 
+/* dx[p s - pad + tap] += sum over j of w[tap][j] dy[p][j] */
 static void
 grouped_kernel_back(const struct grouped_row *r, const float *dy,
     const float *w, float *dx)
@@ -133,6 +135,7 @@ grouped_kernel_sums(const struct grouped_row *r, const float *x,
 	}
 }
 
+/* dw[tap][j] += sum over p of dy[p] x[p s - pad + tap][j] */
 static void
 grouped_kernel_gradient(const struct grouped_row *r, const float *x,
     const float *dy, float *dw)

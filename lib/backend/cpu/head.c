@@ -211,7 +211,7 @@ const struct op_impl cpu_linear = {
 /*
  * ---- loss ----
  *
- * The formulas are those of backend/ref, in double. x is the scores of a clip
+ * The formulas are those of backend/ref, in double.  x is the scores of a clip
  * and q its smoothed soft labels; both are in the scratch memory.
  *
  *	softmax	w sum over c of q[c] (log(sum of exp(x)) - x[c])
@@ -287,7 +287,8 @@ cpu_loss_forward(struct task *t)
 }
 
 /*
- * The gradient of the loss, a mean over the clips of the microbatch:
+ * The gradient of the loss, a mean over the n clips of the microbatch.  w is
+ * the weight of the clip, times that of the loss and the loss scale:
  *
  *	softmax	dx[c] = w / n (exp(x[c]) / sum of exp(x) * sum of q - q[c])
  *	sigmoid	dx[c] = w / n (1 / (1 + exp(-x[c])) - q[c]) / classes

@@ -71,12 +71,12 @@ struct kernels {
 	void (*relu6_back)(float *dx, const float *dy, const float *y, size_t n,
 	    int more);
 	/*
-	 * y[i][c] (+)= a[i][c] b[i * step / L][c].  ${step} is L, or 0 if b[L]
+	 * y[i][c] (+)= a[i][c] b[i step + c].  ${step} is L, or 0 if b[L]
 	 * applies to all positions.
 	 */
 	void (*mul)(float *y, const float *a, const float *b, size_t places,
 	    size_t step, int more);
-	/* sum[i * step / L][c] += a[i][c] b[i][c]; ${step} as in mul */
+	/* sum[i step + c] += a[i][c] b[i][c]; ${step} as in mul */
 	void (*mul_sum)(double *sum, const float *a, const float *b,
 	    size_t places, size_t step);
 	/* y = a + b; ${y} may be ${a}. */

@@ -43,6 +43,9 @@ kernel_plane_fill(float *dx, size_t hw, const float *v, int more)
  */
 struct kernel_taps { int h0, w0, a0, a1, b0, b1; };
 
+/*
+ * Return the taps of the window of output (h, w) that are inside of the input.
+ */
 static struct kernel_taps
 kernel_cut(const struct window *v, int h, int w)
 {

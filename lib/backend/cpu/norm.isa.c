@@ -28,8 +28,8 @@ norm_kernel_bits_of(const ivec *t)
 /*
  * mean = sum of x / hw, m2 = sum of (x - mean)^2
  *
- * Two passes over a plane in the cache avoid the cancellation of sum x^2 - hw
- * mean^2.
+ * Two passes over a plane that is in the cache.  One pass, the sum of x^2
+ * minus hw mean^2, would cancel digits.
  */
 static void
 norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
@@ -62,8 +62,7 @@ norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
 }
 
 /*
- * y = x a + b + res; with relu, y = y > 0 or NaN ? y : 0, and mask = that
- * condition
+ * y = x a + b + res; with relu, y = y <= 0 ? 0 : y, and mask = !(y <= 0)
  */
 INLINE void
 norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
@@ -250,6 +249,7 @@ norm_kernel_sums_all(const struct norm_gradient *g, size_t hw,
     BY_GATE(f, ONE_AND_MIX, __VA_ARGS__) : BY_GATE(f, MIX, __VA_ARGS__) : \
     g->n > 1 ? BY_GATE(f, TWO, __VA_ARGS__) : BY_GATE(f, ONE, __VA_ARGS__))
 
+/* Compile each case with constants, so that its loop has no branches. */
 INLINE void
 norm_kernel_sums_n(const struct norm_gradient *g, size_t hw, const float *mean,
     float *db, float *ds, float *res, int more, enum norm_parts parts,

@@ -31,8 +31,8 @@ struct norm_pass {
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c, v the
 					 * gradient of y */
 	float *zeros;			/* one plane */
-	double *told;			/* [2][channels]: sums over all ranks,
-					 * with peers */
+	double *told;			/* [2][channels], with peers: sums here,
+					 * then those over all ranks */
 };
 
 /* norm_plane_floats(d): return the floats of a plane, hw * L. */
@@ -124,7 +124,7 @@ void norm_clear_end(const struct norm_pass *s, int i);
  *			unpack the sums of all ranks, then compute s->a, b, c
  *
  * norm_measures(bn): return 1 if mean and variance come from the microbatch.
- * norm_tells(bn): return 1 if, moreover, all ranks of its peers share them.
+ * norm_tells(bn): return 1 if they are summed over its peers, too.
  * norm_set_scale(s, b): set s->scale and s->offset of block ${b} from the
  * microbatch or, for a frozen norm, from the running statistics.
  */

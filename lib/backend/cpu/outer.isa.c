@@ -53,6 +53,10 @@ outer_kernel_sum_places(float *m, const float *x, const float *y,
 		*(vec *)(m + r * L) = s[r];
 }
 
+/*
+ * m[o][i] (+)= sum of y[o] x[i] over the positions of w; with or without
+ * prefetch
+ */
 static void
 outer_kernel_sum(float *m, const float *x, const float *y,
     const struct outer_walk *w, int more, const float *ahead,

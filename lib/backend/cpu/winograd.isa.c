@@ -145,6 +145,7 @@ winograd_kernel_input_of(float *v, size_t step, const struct winograd_plane *x,
 	}
 }
 
+/* A full tile gets constants, so that its loop has no branches. */
 INLINE void
 winograd_kernel_input_as(float *v, size_t step, const struct winograd_plane *x,
     const int at[2], const int n[2], int is_bf16)
@@ -266,6 +267,7 @@ winograd_kernel_output_of(const struct winograd_plane *y, const int at[2],
 	}
 }
 
+/* A full tile gets constants, so that its loop has no branches. */
 INLINE void
 winograd_kernel_output_as(const struct winograd_plane *y, const int at[2],
     const int n[2], const float *m, size_t step, const float *bias, int how,

@@ -60,6 +60,7 @@ half_kernel_store(bf16 *p, const vec *v)
 	half_kernel_round16((hvec *)p, v);
 }
 
+/* to = from */
 static void
 half_kernel_widen(float *to, const bf16 *from, size_t n)
 {
@@ -71,6 +72,7 @@ half_kernel_widen(float *to, const bf16 *from, size_t n)
 		to[i] = bf16_wide(from[i]);
 }
 
+/* to = from, rounded */
 static void
 half_kernel_narrow(bf16 *to, const float *from, size_t n)
 {
@@ -148,6 +150,7 @@ half_kernel_add_rows(const bf16 *x, size_t rows, int c, float *sum)
 		}
 }
 
+/* sum[c] = sum over rows of x[r][c] */
 static void
 half_kernel_sum_rows(const bf16 *x, size_t rows, int c, float *sum)
 {

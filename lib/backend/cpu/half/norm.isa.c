@@ -88,6 +88,7 @@ half_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
 	}
 }
 
+/* mean = sum of x / rows, m2 = sum of (x - mean)^2 */
 static void
 half_norm_kernel_stats(const bf16 *x, size_t rows, int c, float *mean,
     float *m2)
@@ -155,6 +156,7 @@ half_norm_kernel_join(const struct half_pieces *s, int at, double mean[16],
 	}
 }
 
+/* p = sum of p_i, q = sum of q_i, over the pieces i */
 static void
 half_norm_kernel_add(const struct half_pieces *s, int at, double p[16],
     double q[16])
@@ -222,6 +224,7 @@ half_norm_kernel_apply_all(const struct half_apply *w, int n, size_t rows,
 		}
 }
 
+/* Compile each case with constants, so that its loop has no branches. */
 static void
 half_norm_kernel_apply(const struct half_apply *w, int n, size_t rows)
 {
@@ -374,6 +377,7 @@ half_norm_kernel_sums_all(const struct half_gradient *w, int n,
 		half_norm_kernel_sums_rows(w, n, s, r, 1, to, more, gate);
 }
 
+/* db += sum of v, ds += sum of v (x - mean), res (+)= v */
 static void
 half_norm_kernel_sums(const struct half_gradient *w, int n, size_t rows,
     const float *mean, float *db, float *ds, bf16 *res, int more, int stream)
@@ -430,6 +434,7 @@ half_norm_kernel_back_all(const struct half_gradient *w, int n, bf16 *dx,
 		}
 }
 
+/* dx (+)= v va + x vb + vc */
 static void
 half_norm_kernel_back(bf16 *dx, const struct half_gradient *w, int n,
     size_t rows, const float *va, const float *vb, const float *vc, int more,

@@ -56,8 +56,8 @@ struct half_pass {
 	float *scale, *offset;		/* [row]: y = x scale + offset */
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c, v the
 					 * gradient of y */
-	double *told;			/* [2][channels]: sums over all ranks,
-					 * with peers */
+	double *told;			/* [2][channels], with peers: sums here,
+					 * then those over all ranks */
 	bf16 *zeros;			/* [row] */
 	bf16 *work;			/* [threads][chunk][row] */
 };

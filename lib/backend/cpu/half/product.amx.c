@@ -108,6 +108,10 @@ product_amx_put(const struct product_tiles *p, bf16 *const *to, int rows,
 	}
 }
 
+/*
+ * to[row][n] (+)= sum over k of a[row][k] b[k][n] + bias[n].  32 rows by 32
+ * outputs at a time; meanwhile, prefetch p->next.
+ */
 static void
 product_amx_run(const struct product_tiles *p)
 {

@@ -98,6 +98,7 @@ tiles_amx_multiply_block(const struct amx_product *p, int low, int right)
 	WRITTEN();
 }
 
+/* Compile each case with constants, so that its loop has no branches. */
 static void
 tiles_amx_multiply(const struct amx_product *p)
 {
