@@ -23,8 +23,7 @@ conv_tiles_shape_of(const struct cpu_conv_pass *p)
 
 /*
  * With AMX, our GEMMs run the passes in which they are faster than oneDNN 2.6.
- * GF/s of one thread of a Sapphire Rapids, 16 images, the other thread of the
- * core busy:
+ * GF/s of one thread of a Sapphire Rapids, 16 images, the other thread busy:
  *
  *					oneDNN		ours
  *	data, with strides		63 to 132	225 to 410

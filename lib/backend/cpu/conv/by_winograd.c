@@ -37,9 +37,9 @@ struct conv_winograd_shape {
  * The relative error, about 1e-6, is that of the direct sum.
  *
  * In bf16 the products are fp32 too.  They need a quarter of the
- * multiplications, while avx512_bf16 has only twice the rate; AMX is faster
- * than both.  ms for all three passes of 16 images on two threads of a Zen 4,
- * ours and oneDNN 2.6 with avx512_bf16:
+ * multiplications, while avx512_bf16 has only twice the rate.  With AMX, other
+ * algorithms run.  ms for all three passes of 16 images on two threads of a
+ * Zen 4, ours and oneDNN 2.6 with avx512_bf16:
  *
  *	64 channels, 56 x 56		20.9	27.9
  *	128 channels, 28 x 28		19.0	26.0

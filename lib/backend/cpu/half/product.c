@@ -49,7 +49,7 @@ struct product {
 					 * written */
 	int terms, outputs;		/* channels of a row */
 	int from_h, from_w, to_h, to_w;
-	int step[2], apart[2];		/* strides of the input, of the output */
+	int step[2], apart[2];		/* strides in input, in output */
 	int blocks;			/* blocks of OUTPUTS */
 	int phases, jobs;
 	struct half_product_phase *phase;
