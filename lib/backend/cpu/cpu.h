@@ -7,7 +7,8 @@
  * An image is one frame of one clip; an activation has n * t images.  There are
  * two layouts, and cpu_is_pixels() says which one a shape has:
  *
- *	pixels	[image][c][h * w]	at most 3 channels, h * w > 1
+ *	pixels	[image][c][h * w]		3 channels, or fewer with
+ *						AVX-512, and h * w > 1
  *	blocked	[image][c / L][h * w][L]	all others
  *
  * L is cpu_lanes(), the channels of a block.  Lanes beyond the last channel
@@ -29,8 +30,8 @@
 struct cpu {
 	struct device device;		/* first: cast from struct device */
 	struct pool *pool;
-	const struct kernels *k;
-	const struct norm_kernels *norm;
+	const struct kernels *k;	/* kernels for fp32 */
+	const struct norm_kernels *norm;	/* the same, for norms */
 	const struct half_kernels *half;	/* kernels for bf16; NULL in
 						 * fp32 */
 	const struct amx_kernels *amx;	/* bf16 by AMX; NULL without AMX */

@@ -419,8 +419,13 @@ direct_run(const struct direct *g, int job, const float *in, const float *w,
 	to = from + g->tiles < direct_tiles_of(&c) ? from + g->tiles :
 	    direct_tiles_of(&c);
 	direct_place_tiles(g, &c, from, to, out, tile);
-	if (more && c.units == 0)
+	if (more && c.units == 0)	/* no tap reads anything */
 		return;
+	/*
+	 * Go in rounds of UNITS units.  The gathered input of a round stays in
+	 * the cache for all output blocks; sums wait in the output between
+	 * rounds.  Without units, one round writes the bias or zeros.
+	 */
 	for (int u = 0; u < c.units || u == 0; u = end) {
 		end = u + UNITS < c.units ? u + UNITS : c.units;
 		for (int i = 0; i < to - from; i++)

@@ -16,8 +16,8 @@
  * Positions can therefore be split among jobs in any way without changing a
  * bit.  Weights are packed once for all jobs.
  *
- * Threads may call all functions at the same time, on different slices or
- * jobs.
+ * After direct_cut, threads may call all functions at the same time, on
+ * different slices or jobs.
  */
 
 #include <stddef.h>

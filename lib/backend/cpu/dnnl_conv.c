@@ -71,6 +71,7 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
 	    layout_make(&l[W], n, w, c->pass == CONV_WEIGHTS ? dnnl_f32 : type,
 	    dnnl_format_tag_any));
+	/* Gradients require the descriptor of a forward pass as a hint. */
 	if (!bad && c->pass != CONV_FORWARD)
 		bad = describe(&hint, c->dnnl->engine, &v);
 	v.pass = c->pass;

@@ -72,7 +72,7 @@ struct norm_kernels {
 	 * mean[c] = sum of x[i][c] / hw, m2[c] = sum of (x[i][c] - mean[c])^2
 	 */
 	void (*stats)(const float *x, size_t hw, float *mean, float *m2);
-	/* See struct norm_apply.  Nothing overlaps. */
+	/* See struct norm_apply. */
 	void (*apply)(const struct norm_apply *p, size_t hw);
 	/* See struct norm_apply_mix. */
 	void (*apply_mix)(const struct norm_apply_mix *p, size_t hw);

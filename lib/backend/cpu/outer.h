@@ -13,7 +13,8 @@
  * their order.  The shape alone fixes the parts, so that no bit depends on the
  * number of threads.
  *
- * Threads may call all functions at the same time, on different jobs.
+ * After outer_cut, threads may call all functions at the same time, on
+ * different jobs.
  */
 
 #include <stddef.h>

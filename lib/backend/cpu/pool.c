@@ -231,6 +231,7 @@ cpu_pool_frames(const struct task *t)
 	return t->in[0].t / t->out.t;
 }
 
+/* Return 1 / n for outputs that average n inputs. */
 static double
 cpu_pool_share(const struct task *t)
 {

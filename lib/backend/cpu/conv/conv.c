@@ -250,6 +250,10 @@ cpu_conv_order(struct conv_run *r)
 	const struct task *t = r->p->t;
 	const struct cpu_conv *c = t->priv;
 
+	/*
+	 * Pack if packed weights are not kept, or if the weights have changed.
+	 * The forward pass has already packed those that both passes share.
+	 */
 	if (!t->repeats || (t->renew && !(r->p->kind == CONV_DATA &&
 	    c->shared)))
 		cpu_conv_run_phases(r, r->p->order);

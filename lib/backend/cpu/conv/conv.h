@@ -73,7 +73,7 @@ struct conv_algorithm {
 	int (*make)(struct cpu_conv_pass *p);
 	/* Free p->own.  NULL: free() is enough. */
 	void (*release)(struct cpu_conv_pass *p);
-	int adds;				/* its runs obey ${more} */
+	int adds;				/* its runs support ${more} */
 	/* Return the name to show.  NULL: ${name}. */
 	const char *(*describe)(const struct cpu_conv_pass *p);
 	/*

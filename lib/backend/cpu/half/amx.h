@@ -69,18 +69,19 @@ struct amx_kernels {
 	/* See struct amx_product. */
 	void (*multiply)(const struct amx_product *p);
 	/*
-	 * to[c][j] = place[j][c] for AMX_TERMS positions j: a piece of A, whose
-	 * rows are ${row} numbers apart.  ${c} channels are a multiple of 8.
-	 * Prefetch what lies ${ahead} numbers after each position.
+	 * to[c][j] = place[j][c] for AMX_TERMS positions j: a piece of A,
+	 * whose rows are ${row} numbers apart, a multiple of 32.  ${to} is
+	 * aligned to 64 bytes, and ${c} is a multiple of 8.  Prefetch what
+	 * lies ${ahead} numbers after each position.
 	 */
 	void (*turn)(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS],
 	    int c, size_t ahead);
 	/*
 	 * to[c / 32][j / 2][c % 32][j % 2] = place[j][c]: pieces of B, ${step}
-	 * numbers apart.  Columns beyond ${c} in the last piece become 0.
-	 * ${mask}[j] has a bit for each number of a group of 32 at position j;
-	 * 0 means that the number counts as 0 and is not read.  Prefetch as in
-	 * turn.
+	 * numbers apart.  ${to} is aligned to 64 bytes.  Columns beyond ${c}
+	 * in the last piece become 0.  ${mask}[j] has a bit for each number of
+	 * a group of 32 at position j; 0 means that the number counts as 0 and
+	 * is not read.  Prefetch as in turn.
 	 */
 	void (*pair)(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 	    const uint32_t mask[AMX_TERMS], int c, size_t ahead);

@@ -54,8 +54,9 @@ struct places_group { int first, n; };
 
 /*
  * places_can(s):
- * Return 1 if the limits allow ${s}: strides of at most 2, at most PLACES_TAPS
- * taps, and for pixels a kernel row of at most AMX_COLUMNS numbers.
+ * Return 1 if ${s} is within the limits: strides of at most 2, and at most
+ * PLACES_TAPS taps.  For pixels, a kernel row counts as one tap, has at most
+ * AMX_COLUMNS numbers, and may have any stride over w.
  */
 int places_can(const struct product_shape *s);
 
