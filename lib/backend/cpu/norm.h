@@ -60,7 +60,7 @@ void cpu_fuse(struct device *d, struct task *task, int n);
  * norm_prepare(t), norm_describe(t, text, size):
  * The functions prepare and describe of struct op_impl for a norm of any
  * precision.  ${t}->priv is a struct norm: cpu_fuse sets it for fused norms,
- * and norm_prepare allocates it for a single bn. norm_release frees it.
+ * and norm_prepare allocates it for a single bn.  norm_release frees it.
  * norm_prepare returns 0, or -1 after a message if the layout is not blocked.
  */
 int norm_prepare(struct task *t);
