@@ -1,4 +1,4 @@
-/* Sums over ranks whose order is free: what the algorithms share. */
+/* The table of all-reduce algorithms, and the code that they share. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "comm/lanes.h"
 #include "comm/watch.h"
 
-/* ---- the library's own ---- */
+/* ---- the transport library's own sum ---- */
 
 static int
 allreduce_one_row(const int *host, int ranks)
@@ -25,7 +25,7 @@ allreduce_one_column(const int *host, int ranks)
 	return 1;
 }
 
-/* 0 for 1, 1 for 2, 2 for 3 and 4. */
+/* Return log2(n), rounded up. */
 static int
 allreduce_log2_up(int n)
 {
@@ -36,7 +36,7 @@ allreduce_log2_up(int n)
 	return k;
 }
 
-/* What it does is not known; as well as can be. */
+/* The library's algorithm is unknown; assume that it takes the fewest steps. */
 static int
 allreduce_native_steps(int columns, int rows)
 {
@@ -54,7 +54,7 @@ allreduce_native(struct allreduce *a, void *x, size_t from, size_t to)
 	return bad;
 }
 
-/* ---- turns around rows and columns ---- */
+/* ---- ring passes along rows and columns ---- */
 
 static int
 allreduce_torus_columns(const int *host, int ranks)
@@ -82,7 +82,7 @@ allreduce_torus(struct allreduce *a, size_t n)
 	ring_gather(a, &row, all);
 }
 
-/* ---- all at once in rows, halving and doubling in columns ---- */
+/* ---- direct messages along rows, halving and doubling along columns ---- */
 
 static int
 allreduce_halving_columns(const int *host, int ranks)
@@ -93,7 +93,8 @@ allreduce_halving_columns(const int *host, int ranks)
 static int
 allreduce_halving_steps(int columns, int rows)
 {
-	int whole = allreduce_log2_up(rows + 1) - 1;	/* rounds that all take part in */
+	int whole = allreduce_log2_up(rows + 1) - 1;	/* rounds that all ranks
+							 * take part in */
 
 	return (columns > 1 ? 2 : 0) + 2 * whole + (1 << whole < rows ? 2 : 0);
 }
@@ -166,10 +167,11 @@ algorithm_can(const struct algorithm *k, const struct comm *c,
 	    elem == sizeof(float) && (c->size == 1 || c->t->allreduce != NULL));
 }
 
-/* ---- */
 
-/* Room for all that is sent, or comes, at once: up to the whole in parts, one of
- * each rank of a row. */
+/*
+ * Return the bytes of a buffer for all messages that are in flight at once.
+ * Those are at most the whole vector in one message for each rank of a row.
+ */
 static size_t
 allreduce_buffer_bytes(const struct wire *w, size_t elem, size_t most,
     int ranks)
@@ -210,7 +212,7 @@ allreduce_open(struct allreduce *a, struct comm *c,
 		    c->size);
 
 		a->buffer[ALLREDUCE_IN] = xmalloc(bytes);
-		/* What need not be packed is sent from where it lies. */
+		/* Without packing, messages are sent from the vector itself. */
 		if (o->wire->elem > 0)
 			a->buffer[ALLREDUCE_OUT] = xmalloc(bytes);
 	}
@@ -227,7 +229,10 @@ allreduce_close(struct allreduce *a)
 	*a = (struct allreduce){ .comm = NULL };
 }
 
-/* Most sums are of as many elements as the one before. */
+/*
+ * Make the list for ${n} elements.  Most sums have the size of the previous
+ * one, so keep it.
+ */
 static void
 allreduce_list(struct allreduce *a, size_t n)
 {

@@ -68,6 +68,7 @@ collective_at(const struct collective_memory *m, struct address p)
 	return (char *)m->buffer[p.buffer] + p.at;
 }
 
+/* Execute an operation other than a message. */
 static void
 collective_do(const struct collective_op *o, const struct collective_memory *m)
 {
@@ -87,7 +88,7 @@ collective_do(const struct collective_op *o, const struct collective_memory *m)
 		memcpy(to, from, o->n * m->elem);
 }
 
-/* Append the message ${o} to the ${*n} in ${*list}, as a transport takes them. */
+/* Append message ${o}, whose bytes are at ${data}, to ${*list} of ${*n}. */
 static void
 collective_message(struct piece **list, size_t *cap, int *n,
     const struct collective_op *o, void *data)

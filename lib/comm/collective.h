@@ -3,12 +3,13 @@
 
 /*
  * A collective as data: the operations of one rank, in order, as in libNBC
- * (Hoefler, Lumsdaine and Rehm 2007).  A list follows from rank, number of ranks
- * and sizes alone and holds no pointers, so it can be read without executing it.
+ * (Hoefler, Lumsdaine and Rehm 2007).  A list depends only on the rank, the
+ * number of ranks and the sizes.  It contains no pointers, so that tests can
+ * read it without executing it.
  *
- * SEND and RECEIVE up to the next WAIT are one exchange, which that WAIT starts
- * and finishes.  Other operations are executed in turn.  Messages behind the last
- * WAIT are an exchange that the list leaves under way.
+ * SEND and RECEIVE operations before a WAIT are started and completed together
+ * by that WAIT.  The other operations are executed in turn.  Messages after the
+ * last WAIT are started together and stay in flight.
  */
 
 #include <stddef.h>
@@ -27,20 +28,23 @@ enum collective_kind { COLLECTIVE_SEND, COLLECTIVE_RECEIVE, COLLECTIVE_WAIT,
 struct collective_op {
 	enum collective_kind kind;
 	int rank;			/* the peer of a message */
-	struct address to, from;	/* SEND lacks to, RECEIVE lacks from */
+	struct address to, from;	/* unused: SEND's to, RECEIVE's from */
 	size_t n;			/* bytes of a message, else elements */
 };
 
+/* A list of operations.  Initialize it with zeros; collective_free frees it. */
 struct collective {
 	size_t n, cap;
 	struct collective_op *op;
 };
 
 /*
- * Append an operation.  collective_local appends ADD, COPY, PACK or UNPACK of
- * ${n} elements, or nothing if ${n} is 0.  PACK converts elements to a message of
- * the wire.  UNPACK and ADD read one, or plain elements if the wire does not
- * convert.
+ * collective_send, collective_receive, collective_wait: append an operation to
+ * ${l}.  ${rank} is the peer; ${from} and ${to} give ${bytes} of a buffer.
+ * collective_local appends ADD, COPY, PACK or UNPACK of ${n} elements, or
+ * nothing if ${n} is 0.  PACK converts elements to a message of the
+ * communication dtype.  UNPACK and ADD read such a message, or unconverted
+ * elements if the dtype does not convert.
  */
 void collective_send(struct collective *l, int rank, struct address from,
     size_t bytes);
@@ -53,23 +57,26 @@ void collective_local(struct collective *l, enum collective_kind kind,
 /* collective_free(l): free the operations and empty ${l}. */
 void collective_free(struct collective *l);
 
-/* collective_sent(l): the bytes of all messages that this rank sends. */
+/* collective_sent(l): return the bytes of all messages that this rank sends. */
 size_t collective_sent(const struct collective *l);
 
 /* The buffers and the element type that a list is executed on. */
 struct collective_memory {
-	void *const *buffer;		/* by number */
+	void *const *buffer;		/* [buffers] by number */
 	size_t elem;			/* bytes of an element */
-	const struct wire *wire;	/* NULL: messages are plain elements */
+	const struct wire *wire;	/* NULL: messages are not converted */
+	/* sum[i] += x[i] for ${n} elements */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);
-	void *arg;			/* of add */
+	void *arg;			/* passed to add */
 };
 
 /*
- * collective_start(c, x, l, m): execute ${l}, and start the exchange at its end as
- * ${x}; see comm_start.  ${l} may change once it has returned.
- * collective_run(c, l, m): the same, and wait.
- * Return 0, or -1 after a message.
+ * collective_start(c, x, l, m):
+ * Execute ${l} on ${m}, then start the messages after its last WAIT as ${x}
+ * (comm_start).  ${l} and ${m} may change after the return; the buffers must
+ * stay valid until ${x} completes.  Return 0, or -1 after a message.
+ * collective_run(c, l, m): collective_start and comm_wait.
+ * Collective: all ranks call both, with lists that match.
  */
 int collective_run(struct comm *c, const struct collective *l,
     const struct collective_memory *m);

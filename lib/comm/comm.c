@@ -1,4 +1,8 @@
-/* What every transport shares: collectives made of exchanges. */
+/*
+ * The part of a communicator that all transports share: waiting, collectives
+ * made of point-to-point messages, deferred messages, and the transport of one
+ * rank.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +17,20 @@
 #include "comm/watch.h"
 
 /*
- * Waiting is testing: without a pause as long as that pays, for 1 MiB is there
- * in 50 us and the least sleep takes 70, then with ever longer ones, so that
- * whoever computes has the processor.  The exact exchange of 1 MiB between two
- * bound ranks took 790 us where it slept from the 200th test on.
+ * Waiting is polling.  It starts without pauses, because 1 MiB arrives in 50 us
+ * and the shortest sleep takes 70 us.  Then it sleeps for ever longer times, so
+ * that a thread that computes gets the processor.  The exact exchange of 1 MiB
+ * between two bound ranks took 790 us when it slept after 200 tests.
  *
- * It does not pay where another thread computes beside it, where the processor
- * is taken away meanwhile, or where ranks share processors.  sched_yield is no
- * way out: on a busy machine a call costs 3 ms or more.
+ * Polling without pauses does not pay while another thread of the rank
+ * computes, while the kernel takes the processor away, or while ranks share
+ * processors.  sched_yield does not help: on a busy machine a call costs 3 ms
+ * or more.
  */
 #define SPINS 200		/* tests in any case */
-#define PATIENCE_LEAST 20e-6	/* seconds without a sleep */
+#define PATIENCE_LEAST 20e-6	/* seconds of polling without a sleep */
 #define PATIENCE_MOST 10e-3
-#define SHORTEST 20e-6		/* seconds of sleep, doubled up to */
+#define SHORTEST 20e-6		/* seconds of sleep, doubled up to LONGEST */
 #define LONGEST 500e-6
 
 void
@@ -111,7 +116,7 @@ comm_test(struct exchange *x)
 	return done;
 }
 
-/* How often this thread has lost its processor to another. */
+/* Return how often the kernel has preempted this thread. */
 static long
 comm_losses(void)
 {
@@ -121,8 +126,8 @@ comm_losses(void)
 }
 
 /*
- * Test without sleeping; for how long depends on whether the processor was
- * taken away the last times.
+ * Poll without sleeping.  The time limit doubles after each wait without a
+ * preemption and halves after each wait with one.
  */
 static int
 comm_spin(struct exchange *x)
@@ -193,7 +198,7 @@ comm_abort(struct comm *c, int status)
 	abort();
 }
 
-/* An empty list for one of the collectives below. */
+/* Return the communicator's scratch list, emptied. */
 static struct collective *
 comm_list(struct comm *c)
 {
@@ -201,7 +206,7 @@ comm_list(struct comm *c)
 	return &c->list;
 }
 
-/* Execute the list on ${data}. */
+/* Execute the scratch list on ${data}. */
 static int
 comm_run(struct comm *c, void *data)
 {
@@ -209,7 +214,7 @@ comm_run(struct comm *c, void *data)
 	    .buffer = &data });
 }
 
-/* Everyone tells everyone: log2(size) rounds of one empty message each. */
+/* A dissemination barrier: log2(size) rounds of one empty message each. */
 int
 comm_barrier(struct comm *c)
 {
@@ -225,7 +230,7 @@ comm_barrier(struct comm *c)
 	return comm_run(c, NULL);
 }
 
-/* Down a binomial tree, with ranks counted from the root. */
+/* A binomial tree, with ranks counted from the root. */
 int
 comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 {
@@ -298,9 +303,9 @@ comm_max(struct comm *c, int64_t *v)
 	return result;
 }
 
-/* ---- what ranks have to say, said once ---- */
+/* ---- messages of all ranks, each printed once ---- */
 
-/* 1 if ${text} has the line at ${line}. */
+/* Return 1 if ${text} contains the line of ${n} bytes at ${line}. */
 static int
 comm_has_line(const char *text, const char *line, size_t n)
 {
@@ -310,7 +315,10 @@ comm_has_line(const char *text, const char *line, size_t n)
 	return 0;
 }
 
-/* Line ${line} of rank ${r}, which nobody before it has, with who else has it. */
+/*
+ * Print ${line} once, for ${r}, the lowest rank that has it, and count the
+ * other ranks that have it.
+ */
 static void
 comm_say_line(const char *all, size_t most, int size, int r, const char *line)
 {
@@ -330,6 +338,10 @@ comm_say_line(const char *all, size_t most, int size, int r, const char *line)
 	free(text);
 }
 
+/*
+ * Rank r's lines begin at all + r * most.  Print each distinct line once, by
+ * comparing it with those of all lower ranks.
+ */
 static void
 comm_say_all(const char *all, size_t most, int size)
 {
@@ -348,6 +360,7 @@ comm_say_all(const char *all, size_t most, int size)
 	}
 }
 
+/* Gather the deferred messages of all ranks and print them on rank 0. */
 static int
 comm_say_held(struct comm *c)
 {
@@ -395,7 +408,7 @@ comm_unhold(struct comm *c)
 	fail_flush();
 }
 
-/* ---- one rank ---- */
+/* ---- the transport of one rank ---- */
 
 static int
 comm_self_start(struct exchange *x, const struct piece *send, int sends,

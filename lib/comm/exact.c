@@ -1,4 +1,4 @@
-/* The fixed summation tree, and its exchange between ranks. */
+/* The fixed summation tree, and its reduce-scatter over ranks. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "comm/exact.h"
 
-/* The levels above the leaves of a tree of ${leaves}. */
+/* Return the number of levels above the leaves of a tree of ${leaves}. */
 static int
 exact_tree_height(int leaves)
 {
@@ -39,7 +39,10 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 		    sibling < t->leaves) {
 			return n;
 		}
-		/* A whole pair, or a left child whose sibling is absent. */
+		/*
+		 * Merged siblings, or a left child whose sibling does not
+		 * exist.
+		 */
 		top->level++;
 		top->index /= 2;
 	}
@@ -108,11 +111,11 @@ exact_cut(size_t from, size_t to, int q, int ranks)
 	return from + n / (size_t)ranks * (size_t)q / EXACT_BLOCK * EXACT_BLOCK;
 }
 
-/* Of slices of up to ${most} elements. */
+/* Return an upper bound of a segment's elements in slices of up to ${most}. */
 static size_t
 exact_longest_segment(size_t most, int ranks)
 {
-	/* Both cuts are rounded down; the last rank has what is left. */
+	/* exact_cut rounds each bound down; the last rank has the remainder. */
 	size_t segment = most / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
 
 	return segment < most ? segment : most;
@@ -173,13 +176,13 @@ exact_leaves(struct exact *e, int leaves, int *first)
 	return split(leaves, e->comm->rank, size, first);
 }
 
-/* The buffers of the lists; the last are this rank's subtrees. */
+/* Buffers of the list.  This rank's subtrees follow from EXACT_SUBTREE. */
 enum { EXACT_ROOM, EXACT_RESULT, EXACT_SUBTREE };
 
 /*
- * Send each rank its segment of our subtrees, and receive our segment of
- * theirs into EXACT_ROOM.  e->place then has all subtrees in order of leaves,
- * ours where they are.
+ * Send each rank its segment of this rank's subtrees, and receive this rank's
+ * segment of the other ranks' subtrees into EXACT_ROOM.  Then e->place has the
+ * addresses of all subtrees in the order of the leaves.
  */
 static void
 exact_list_exchange(struct exact *e)
@@ -209,7 +212,7 @@ exact_list_exchange(struct exact *e)
 	collective_wait(&e->scatter);
 }
 
-/* Finish the tree over our segment. */
+/* Append the rest of the tree's additions over this rank's segment. */
 static void
 exact_list_sums(struct exact *e)
 {
@@ -237,7 +240,10 @@ exact_list_sums(struct exact *e)
 	    *(const struct address *)whole.part[0].data, length);
 }
 
-/* Most slices have as many elements as the one before. */
+/*
+ * Make the list for ${n} elements.  Most slices have the size of the previous
+ * one, so keep it.
+ */
 static void
 exact_list(struct exact *e, size_t n)
 {

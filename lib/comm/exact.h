@@ -4,13 +4,13 @@
 /*
  * Sums that do not depend on the number of ranks.
  *
- * A step has L leaves, each with a vector.  Their sum is taken by a fixed
- * binary tree over the leaves: node (k, i) is node (k - 1, 2 i) plus node
- * (k - 1, 2 i + 1), an absent child (L need not be a power of two) is left
- * out.  A rank holds consecutive leaves and adds up the largest subtrees it
- * wholly owns; ranks then exchange those subtrees, segment by segment, and
- * finish the tree in the same association.  So every rank count gives the same
- * bits, which MPI_Allreduce does not.
+ * A step has L leaves, each with a vector.  A fixed binary tree over the leaves
+ * defines the sum: node (k, i) is node (k - 1, 2 i) plus node (k - 1, 2 i + 1).
+ * A child that does not exist, because L need not be a power of two, is left
+ * out.  A rank holds consecutive leaves and sums the largest subtrees that it
+ * wholly owns.  Then the ranks exchange these subtrees, segment by segment, and
+ * finish the tree in the same association.  So any number of ranks gives the
+ * same bits, which MPI_Allreduce does not.
  */
 
 #include <stddef.h>
@@ -20,76 +20,100 @@
 /* A subtree whose sum is known: node (level, index), at ${data}. */
 struct subtree { int level, index; void *data; };
 
-enum { TREE_MOST = 64 };		/* subtrees a run of leaves falls into */
+enum { TREE_MOST = 64 };		/* most subtrees of consecutive
+					 * leaves */
 
-/* Subtrees of consecutive leaves, in their order. */
+/* Subtrees of consecutive leaves, in the order of the leaves. */
 struct tree {
 	int leaves;			/* of the whole step */
 	int n;
 	struct subtree part[TREE_MOST];
 };
 
-/* left += right */
+/* An addition: left += right. */
 struct tree_sum { void *left; const void *right; };
 
 /*
  * tree_push(t, s, sums):
- * Add subtree ${s}, which follows those in ${t}, and join what can be joined.
- * The additions this needs are not done but written to ${sums}[TREE_MOST], in
- * order; return how many.  A sum that was a right side is free again.
+ * Append subtree ${s}, which must follow the last subtree in ${t}, and merge
+ * siblings.  Write the additions that this requires to ${sums} [TREE_MOST], in
+ * order, and return their number.  The caller executes them; afterwards the
+ * memory of each right operand is free.
  */
 int tree_push(struct tree *t, struct subtree s, struct tree_sum *sums);
 
-/* tree_of(leaves, first, count, t): the subtrees of a run of leaves. */
+/*
+ * tree_of(leaves, first, count, t): set ${t} to the subtrees, without data, of
+ * leaves ${first} to ${first} + ${count} - 1 of ${leaves}.
+ */
 void tree_of(int leaves, int first, int count, struct tree *t);
 
 /*
- * What a reduction of vectors needs: who holds which leaves, the room to
- * receive in, and how to add.
+ * The state of a reduction of vectors: the distribution of leaves, the receive
+ * buffer, and the addition.
  */
 struct exact {
 	struct comm *comm;
 	size_t elem;			/* bytes of an element */
+	/* sum[i] += x[i] for ${n} elements */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);
-	void *arg;			/* of add */
-	size_t most;			/* elements of a slice, at most */
-	int leaves;			/* what the trees below are for */
-	int *begin;			/* [size + 1] room for a split of them */
+	void *arg;			/* passed to add */
+	size_t most;			/* largest number of elements of a
+					 * slice */
+	int leaves;			/* number of leaves the trees below are
+					 * for */
+	int *begin;			/* [size + 1] scratch of exact_leaves */
 	struct tree *of;		/* [size] each rank's subtrees */
-	char *room;
+	char *room;			/* receive buffer */
 	size_t room_bytes;
-	struct address *place;		/* everybody's subtrees, of a segment */
+	struct address *place;		/* [places] all ranks' subtrees of a
+					 * segment */
 	int places;
 	struct collective scatter;	/* for slices of ${listed} elements */
 	size_t listed;
-	size_t *start;			/* [size + 1] bytes: their segments */
+	size_t *start;			/* [size + 1] bytes: where segments
+					 * begin */
 };
 
+/*
+ * exact_open(e, c, elem, add, arg, most):
+ * Prepare ${e} for sums over ${c} of vectors with elements of ${elem} bytes, in
+ * slices of up to ${most} elements.  ${add} adds ${n} elements and is called
+ * with ${arg}.  ${c} and ${arg} must outlive ${e}.  exact_close frees the
+ * memory of ${e}.  Call exact_leaves or exact_shares next.
+ */
 void exact_open(struct exact *e, struct comm *c, size_t elem,
     void (*add)(void *, void *, const void *, size_t), void *arg,
     size_t most);
 void exact_close(struct exact *e);
 
-/* exact_leaves(e, leaves, first): this rank's share of ${leaves}, from
- * ${*first}; prepares for a step of as many.  Leaves may not be fewer than
- * ranks. */
+/*
+ * exact_leaves(e, leaves, first):
+ * Distribute ${leaves} over the ranks by split() (base/cpus.h) and prepare for
+ * a step with these leaves.  ${leaves} must be at least the number of ranks.
+ * Return the number of this rank's leaves and set ${*first} to its first one.
+ */
 int exact_leaves(struct exact *e, int leaves, int *first);
 
-/* exact_shares(e, begin): the same, where rank r has leaves begin[r] to
- * begin[r + 1] - 1, of begin[ranks] in all. */
+/*
+ * exact_shares(e, begin): prepare for a step in which rank r has leaves
+ * begin[r] to begin[r + 1] - 1.  begin[0] is 0 and begin[ranks] the number of
+ * leaves.
+ */
 void exact_shares(struct exact *e, const int *begin);
 
 /*
- * exact_room(leaves, rank, ranks, most, elem): bytes that a rank receives in,
- * of slices of up to ${most} elements.
+ * exact_room(leaves, rank, ranks, most, elem): return the bytes of the receive
+ * buffer of ${rank} for slices of up to ${most} elements.
  */
 size_t exact_room(int leaves, int rank, int ranks, size_t most, size_t elem);
 
 /*
- * exact_cut(from, to, q, ranks): where rank ${q}'s segment of elements ${from}
- * to ${to} - 1 begins, and that of rank q - 1 ends: at ${from} and a multiple of
- * EXACT_BLOCK, or at ${to}.  What is summed over a segment in such blocks is
- * thus summed alike on any number of ranks.
+ * exact_cut(from, to, q, ranks):
+ * Return where the segment of rank ${q} begins, and that of rank q - 1 ends,
+ * within elements ${from} to ${to} - 1.  The result is ${from} plus a multiple
+ * of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a sum that proceeds in
+ * blocks of EXACT_BLOCK gives the same bits for any number of ranks.
  */
 enum { EXACT_BLOCK = 1024 };
 
@@ -97,30 +121,34 @@ size_t exact_cut(size_t from, size_t to, int q, int ranks);
 
 /*
  * exact_scatter(e, t, from, to, result):
- * Elements ${from} to ${to} - 1 of the sum over all leaves, each rank its
- * segment of them, into the same elements of ${result}; ${t} holds this rank's
- * subtrees of whole vectors, whose elements in that range are used up.
- * ${result} may be the data of the first; its other elements in the range are
- * of no use then.
+ * Reduce-scatter elements ${from} to ${to} - 1, at most ${e}->most.  ${t} holds
+ * this rank's subtrees of whole vectors; their elements in the range are
+ * overwritten.  Write the sum over all leaves, of this rank's segment of the
+ * range (exact_cut), to the same elements of ${result}.  ${result} may be the
+ * data of the first subtree; its other elements in the range are then
+ * undefined.
+ * Collective: all ranks call it.  Return 0, or -1 after a message.
  */
 int exact_scatter(struct exact *e, const struct tree *t, size_t from,
     size_t to, void *result);
 
-/* exact_reduce(e, t, from, to, result): all of it on every rank: the same, and
- * an allgather. */
+/*
+ * exact_reduce(e, t, from, to, result): exact_scatter, then an all-gather of
+ * the segments, so that every rank has the whole range of the sum in ${result}.
+ */
 int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 
 /*
- * exact_traffic(e, n): the bytes this rank sends in exact_reduce of ${n}
- * elements.  Of n bytes, P ranks that hold s subtrees each send
- * (s + 1) n (P - 1) / P: their subtrees to the owners of segments, and the
- * finished segments to everyone.  With s = 1 that is the least any all-reduce
- * can do.
+ * exact_traffic(e, n):
+ * Return the bytes that this rank sends in exact_reduce of ${n} elements.  If
+ * each of P ranks holds s subtrees, it sends (s + 1) n (P - 1) / P of n bytes:
+ * its subtrees to the owners of the segments, and its finished segment to all
+ * ranks.  With s = 1 that is the least that an all-reduce can send.
  */
 size_t exact_traffic(struct exact *e, size_t n);
 
-/* exact_sum(e, v, leaves): the same tree over one number a leaf. */
+/* exact_sum(v, leaves): return the sum of ${v} [leaves] by the same tree. */
 double exact_sum(const double *v, int leaves);
 
 #endif

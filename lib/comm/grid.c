@@ -1,10 +1,10 @@
-/* The grid that ranks stand in. */
+/* The grid of ranks. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "comm/grid.h"
 
-/* Ranks on the host of rank ${r}. */
+/* Return the number of ranks on the host of rank ${r}. */
 static int
 grid_beside(const int *host, int ranks, int r)
 {
@@ -31,6 +31,7 @@ grid_hosts(const int *host, int ranks)
 }
 
 int
+/* The greatest common divisor of the hosts' numbers of ranks. */
 grid_inside(const int *host, int ranks)
 {
 	int most = 0;

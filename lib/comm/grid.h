@@ -2,34 +2,49 @@
 #define COMM_GRID_H
 
 /*
- * The grid that ranks stand in for a sum: the ranks of a host beside one
- * another, in rows.
+ * The grid of ranks for a sum.  The ranks of a host are neighbours in a row.
  */
 
 struct grid {
 	int columns, rows, hosts;
-	int *rank;			/* [columns * rows], row after row */
-	int me;				/* where this rank is among them */
+	int *rank;			/* [columns * rows] ranks, row by row */
+	int me;				/* index of this rank in ${rank} */
 };
 
-/* Some of a grid: first, first + stride, ..., of which this rank is number
- * ${me} of ${n}. */
+/*
+ * A row or a column: entries first, first + stride, ... of grid->rank.  This
+ * rank is number ${me} of ${n}.
+ */
 struct lane { int first, stride, n, me; };
 
-/* Of host[ranks], the number of each rank's host: how many hosts there are; and
- * the most columns that never hold ranks of two hosts in a row. */
+/*
+ * grid_hosts(host, ranks): return the number of different hosts in host[ranks],
+ * the number of each rank's host.
+ * grid_inside(host, ranks): return the largest number of columns for which no
+ * row has ranks of two hosts.
+ */
 int grid_hosts(const int *host, int ranks);
 int grid_inside(const int *host, int ranks);
 
-/* grid_square(ranks): columns of the grid that is nearest to a square, and at
- * most as many as rows; 1 of a prime number. */
+/*
+ * grid_square(ranks): return the columns of the grid nearest to a square, at
+ * most the number of rows.  For a prime number it is 1.
+ */
 int grid_square(int ranks);
 
-/* grid_open: ${columns} must divide ${ranks}. */
+/*
+ * grid_open(g, host, ranks, columns, me):
+ * Arrange ${ranks} in ${columns}, which must divide them, host by host.
+ * ${host} is as in grid_hosts, ${me} is this rank.  grid_close frees the memory
+ * of ${g}.
+ */
 void grid_open(struct grid *g, const int *host, int ranks, int columns, int me);
 void grid_close(struct grid *g);
 
-/* The row, and the column, that this rank is in. */
+/*
+ * grid_row(g), grid_column(g): return the row or the column that contains this
+ * rank.
+ */
 struct lane grid_row(const struct grid *g);
 struct lane grid_column(const struct grid *g);
 

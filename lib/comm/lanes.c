@@ -1,4 +1,4 @@
-/* The parts of an all-reduce, in a row or a column of ranks. */
+/* The building blocks of an all-reduce, in a row or a column of ranks. */
 #include "comm/lanes.h"
 
 struct range
@@ -12,7 +12,7 @@ range_part(struct range all, const struct lane *l, int i)
 		all.from + (at + 1) * each + (at + 1 < more ? at + 1 : more) };
 }
 
-/* Number ${i} of a lane, from its end on from its beginning again. */
+/* Return index ${i} modulo the number of ranks, at least 0. */
 static int
 lanes_wrap(const struct lane *l, int i)
 {
@@ -31,7 +31,10 @@ lanes_bytes_of(const struct allreduce *a, struct range r)
 	return wire_bytes(a->o.wire, a->o.elem, r.to - r.from);
 }
 
-/* The vector of all elements; messages packed to be sent, and received. */
+/*
+ * Addresses: elements of the vector, received messages, packed messages to
+ * send.
+ */
 static struct address
 lanes_x(const struct allreduce *a, size_t i)
 {
@@ -56,7 +59,7 @@ lanes_packs(const struct allreduce *a)
 	return a->o.wire->elem > 0;
 }
 
-/* Elements ${r} as they are sent: where they are, or packed at ${out}. */
+/* Return elements ${r} as they are sent: in place, or packed at ${out}. */
 static struct address
 lanes_packed(struct allreduce *a, struct range r, struct address out)
 {
@@ -75,7 +78,7 @@ lanes_unpack(struct allreduce *a, struct range r, struct address from)
 		    lanes_x(a, r.from), from, r.to - r.from);
 }
 
-/* Round our own elements as others will have them. */
+/* Round own elements as the other ranks receive them. */
 static void
 lanes_round_off(struct allreduce *a, struct range r)
 {
@@ -89,8 +92,10 @@ lanes_add(struct allreduce *a, struct range r, struct address from)
 	    r.to - r.from);
 }
 
-/* Where elements ${r} are received that replace ours: in place, or at ${in}, to
- * be unpacked. */
+/*
+ * Return where to receive elements ${r} that replace ours: in place, or at
+ * ${in}, to be unpacked.
+ */
 static struct address
 lanes_place_of(const struct allreduce *a, struct range r, struct address in)
 {
@@ -113,8 +118,10 @@ lanes_receive(struct allreduce *a, const struct lane *l, int from,
 	    lanes_bytes_of(a, take));
 }
 
-/* Send elements ${give} to number ${to} of the lane, and receive what number
- * ${from} sends for ${take}. */
+/*
+ * Send elements ${give} to rank number ${to} of ${l}, and receive elements
+ * ${take} from number ${from}.
+ */
 static void
 lanes_swap(struct allreduce *a, const struct lane *l, int to,
     struct address out, struct range give, int from, struct address in,
@@ -125,7 +132,7 @@ lanes_swap(struct allreduce *a, const struct lane *l, int to,
 	collective_wait(&a->list);
 }
 
-/* ---- around a ring ---- */
+/* ---- ring passes ---- */
 
 void
 ring_scatter(struct allreduce *a, const struct lane *l, struct range all)
@@ -154,7 +161,7 @@ ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 	if (l->n == 1)
 		return;
 	lanes_round_off(a, give);
-	/* Each step sends what the step before received, in its packed form. */
+	/* Each step forwards the previous step's message in its packed form. */
 	out = lanes_packed(a, give, lanes_out(0));
 	for (int step = 1; step < l->n; step++) {
 		take = range_part(all, l, lanes_wrap(l, l->me - step));
@@ -167,7 +174,7 @@ ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 	}
 }
 
-/* ---- everyone to everyone ---- */
+/* ---- direct messages ---- */
 
 void
 direct_scatter(struct allreduce *a, const struct lane *l, struct range all)
@@ -221,7 +228,7 @@ direct_gather(struct allreduce *a, const struct lane *l, struct range all)
 
 /* ---- halving and doubling ---- */
 
-/* The largest power of two that is not above ${n}. */
+/* Return the largest power of two that is at most ${n}. */
 static int
 lanes_power_in(int n)
 {
@@ -233,8 +240,9 @@ lanes_power_in(int n)
 }
 
 /*
- * What rank ${me} still has before the step with partner ${me} ^ ${mask}, of a
- * lane of which ${power} take part: halves were kept by its bits above.
+ * Return the range that rank ${me} has before the step with partner ${me} ^
+ * ${mask}.  ${power} ranks take part; each bit of ${me} above ${mask} has
+ * chosen a half.
  */
 static struct range
 lanes_half_before(struct range r, int me, int mask, int power)
@@ -250,14 +258,19 @@ lanes_half_before(struct range r, int me, int mask, int power)
 	return r;
 }
 
-/* The half that ${me} keeps in that step, or the other one. */
+/*
+ * Return the half that ${me} keeps in that step; its partner keeps the other.
+ */
 static struct range
 lanes_half_of(struct range all, int me, int mask, int power)
 {
 	return lanes_half_before(all, me, mask / 2, power);
 }
 
-/* The sum of extra ranks, which have no partner, into those that have. */
+/*
+ * Add the vectors of the extra ranks, which have no partner, to those of
+ * others.
+ */
 static void
 lanes_fold_extra(struct allreduce *a, const struct lane *l, struct range all,
     int power)
@@ -275,8 +288,10 @@ lanes_fold_extra(struct allreduce *a, const struct lane *l, struct range all,
 	}
 }
 
-/* The result to the extra ranks.  It is packed once more, and by all, because
- * that may round once more. */
+/*
+ * Send the result to the extra ranks.  Packing may round it once more, so all
+ * ranks round it.
+ */
 static void
 lanes_give_extra(struct allreduce *a, const struct lane *l, struct range all,
     int power)

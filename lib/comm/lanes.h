@@ -2,35 +2,49 @@
 #define COMM_LANES_H
 
 /*
- * What ranks do in a row or a column of their grid: the parts of an all-reduce.
+ * The building blocks of an all-reduce, in a row or a column of the grid.
  *
- * Elements of a range are cut into as many parts as the lane has ranks; part i
- * is that of its rank number i.  A scatter leaves each rank with its part of the
- * sum, a gather gives all parts to all.  On a 16-bit wire a gather first rounds
- * its own part as the others will see it, so that all have the same bits.
+ * The elements of a range are divided into one shard for each rank of the row
+ * or column; shard i belongs to its rank number i.  A reduce-scatter leaves
+ * each rank with its shard of the sum; an all-gather gives all shards to all
+ * ranks.  With a 16-bit communication dtype, an all-gather first rounds a
+ * rank's own shard as the others receive it, so that all ranks have the same
+ * bits.
  *
  * Each function appends the operations of this rank to a->list.
  */
 
 #include "comm/allreduce.h"
 
-struct range { size_t from, to; };
+struct range { size_t from, to; };	/* elements */
 
+/*
+ * range_part(all, l, i): return shard ${i} of ${all}.  The first shards have
+ * one element more if the division leaves a remainder.
+ */
 struct range range_part(struct range all, const struct lane *l, int i);
 
-/* Around a ring: n - 1 steps each. */
+/*
+ * ring_scatter, ring_gather: a reduce-scatter and an all-gather by ring passes
+ * of l->n - 1 steps.
+ */
 void ring_scatter(struct allreduce *a, const struct lane *l, struct range all);
 void ring_gather(struct allreduce *a, const struct lane *l, struct range all);
 
-/* Everyone to everyone at once; sums in order of rank, and one rounding of each
- * summand on a 16-bit wire, where a ring rounds what it passes on. */
+/*
+ * direct_scatter, direct_gather: the same by direct messages between all ranks,
+ * in one step.  Each rank adds to its own shard those of the ranks before it,
+ * the nearest first.  With a 16-bit dtype each summand is rounded once, where a
+ * ring rounds partial sums.
+ */
 void direct_scatter(struct allreduce *a, const struct lane *l, struct range all);
 void direct_gather(struct allreduce *a, const struct lane *l, struct range all);
 
 /*
- * The sum on all ranks, by recursive halving and doubling.  What is above a
- * power of two of them first adds its vector to another's, and has the sum from
- * it at the end.
+ * halving_sum(a, l, all): all-reduce ${all} by recursive halving and doubling
+ * (Thakur et al. 2005).  If the number of ranks is not a power of two, the
+ * extra ranks first add their vectors to those of other ranks, and receive the
+ * sum from them at the end.
  */
 void halving_sum(struct allreduce *a, const struct lane *l, struct range all);
 

@@ -1,4 +1,6 @@
-/* Who owns which elements of a vector. */
+/*
+ * The owner of each element of a vector, and the all-gather of owned elements.
+ */
 #include <stdlib.h>
 
 #include "base/cpus.h"
@@ -7,8 +9,9 @@
 #include "comm/segments.h"
 
 /*
- * The elements of a bucket: as many buckets as it takes, of about one size, for
- * the last one that is ready is exchanged while nothing else is to be done.
+ * Return the elements of a bucket: at most ${most}, and about the same in all
+ * buckets.  Equal buckets keep the last one short, whose exchange has no
+ * computation left to overlap with.
  */
 static size_t
 segments_bucket_of(size_t elements, size_t most)
@@ -19,7 +22,7 @@ segments_bucket_of(size_t elements, size_t most)
 	return (each + EXACT_BLOCK - 1) / EXACT_BLOCK * EXACT_BLOCK;
 }
 
-/* Buckets are cut for ranks ${first} to ${end} - 1. */
+/* Divide each bucket among ranks ${first} to ${end} - 1. */
 static void
 segments_open_for(struct segments *s, struct comm *c, size_t elements,
     size_t most, int first, int end)
@@ -101,7 +104,10 @@ segments_gather_start(const struct segments *s, struct exchange *x,
 	struct collective *l = &c->list;
 
 	l->n = 0;
-	/* First to the next rank, so that no rank is everyone's first. */
+	/*
+	 * Begin with the next rank, so that all ranks do not send to rank 0
+	 * first.
+	 */
 	for (int step = 1; step < c->size; step++) {
 		int next = (c->rank + step) % c->size;
 		int last = (c->rank + c->size - step) % c->size;

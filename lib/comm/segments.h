@@ -2,12 +2,12 @@
 #define COMM_SEGMENTS_H
 
 /*
- * Who owns which elements of a vector that all ranks have.
+ * The owner of each element of a vector that all ranks have.
  *
- * It is cut into buckets, which are summed up one after the other, and each
- * bucket into a segment a rank (comm/exact.h), the same on all ranks.  What is
- * kept of its own elements alone a rank keeps densely, one segment after the
- * other.
+ * The vector is divided into buckets, which are reduced one after the other,
+ * and each bucket into one segment for each rank (comm/exact.h).  The division
+ * is the same on all ranks.  Data that a rank keeps only for its own elements
+ * is dense: one segment follows another.
  */
 
 #include "comm/comm.h"
@@ -15,44 +15,59 @@
 struct segment {
 	int rank;			/* its owner */
 	size_t at, n;			/* elements of the vector */
-	size_t held;			/* the first one, among its owner's */
+	size_t held;			/* index of the first in its owner's
+					 * data */
 };
 
 struct segments {
 	struct comm *comm;
-	int copies;			/* each rank owns a copy of all */
+	int copies;			/* 1: each rank owns a copy of all */
 	size_t elements;
-	size_t bucket;			/* elements; the last may have fewer */
+	size_t bucket;			/* elements; the last one may have
+					 * fewer */
 	int n;
-	struct segment *segment;	/* in order of elements; none is empty */
-	size_t *owned;			/* [ranks] elements in all */
+	struct segment *segment;	/* in order of elements; none is
+					 * empty */
+	size_t *owned;			/* [ranks] number of owned elements */
 };
 
-/* segments_open(s, c, elements, most): buckets of up to ${most} elements, a
- * multiple of EXACT_BLOCK, and about the same size. */
+/*
+ * segments_open(s, c, elements, most):
+ * Divide ${elements} into buckets of about the same size, of up to ${most}
+ * elements, a multiple of EXACT_BLOCK.  ${c} must outlive ${s}.  segments_close
+ * frees the memory of ${s}.
+ */
 void segments_open(struct segments *s, struct comm *c, size_t elements,
     size_t most);
 void segments_close(struct segments *s);
 
-/* segments_copy: the same, but every rank is the owner of all of it; what a
- * rank sees of the others' is its own. */
+/*
+ * segments_copy(s, c, elements, most): the same buckets, but each rank owns all
+ * elements.  The segments list only this rank.
+ */
 void segments_copy(struct segments *s, struct comm *c, size_t elements,
     size_t most);
 
-/* segments_dealt(s, c, elements, n): of ${n} vectors of ${elements}, one behind
- * the other, each rank owns whole ones, as split() deals them out; a segment
- * each. */
+/*
+ * segments_dealt(s, c, elements, n): distribute ${n} vectors of ${elements}
+ * each, stored one after another, by split() (base/cpus.h).  Each rank owns
+ * whole vectors; a vector is a segment.
+ */
 void segments_dealt(struct segments *s, struct comm *c, size_t elements, int n);
 
 /*
- * segments_gather(s, data, elem): every rank's own segments of the vector at
- * ${data}, of elements of ${elem} bytes, to every rank; nothing to do for
- * copies.
+ * segments_gather(s, data, elem):
+ * All-gather the vector at ${data}, of elements of ${elem} bytes: copy every
+ * rank's own segments to all ranks.  Do nothing for copies (segments_copy).
+ * Collective: all ranks call it.  Return 0, or -1 after a message.
  */
 int segments_gather(const struct segments *s, void *data, size_t elem);
 
-/* segments_gather_start(s, x, data, elem, from, to): the same, started, of
- * elements ${from} to ${to} - 1, whole segments, of which ${data} has no others. */
+/*
+ * segments_gather_start(s, x, data, elem, from, to): start that as ${x}, for
+ * elements ${from} to ${to} - 1, which are whole segments.  ${data} contains
+ * only these elements.
+ */
 int segments_gather_start(const struct segments *s, struct exchange *x,
     void *data, size_t elem, size_t from, size_t to);
 
