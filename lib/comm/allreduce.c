@@ -199,10 +199,10 @@ allreduce_open(struct allreduce *a, struct comm *c,
 	*a = (struct allreduce){ .o = *o, .comm = c };
 	a->o.host = NULL;
 	if (o->wire->elem > 0 && o->elem != sizeof(float))
-		return fail("an exchange in %s is for elements of fp32",
+		return fail("communication dtype %s needs elements of fp32",
 		    o->wire->name);
 	if (!algorithm_can(o->kind, c, o->wire, o->elem))
-		return fail("%s sums fp32 alone, and needs MPI", o->kind->name);
+		return fail("%s sums only fp32, and needs MPI", o->kind->name);
 	if (c->size % columns != 0)
 		return fail("%d ranks do not make a grid of %d columns",
 		    c->size, columns);

@@ -416,7 +416,7 @@ comm_self_start(struct exchange *x, const struct piece *send, int sends,
 {
 	(void)x, (void)send, (void)receive;
 	return sends == 0 && receives == 0 ? 0 :
-	    fail("one rank has nobody to talk to");
+	    fail("a communicator of one rank exchanges no messages");
 }
 
 static int

@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "comm/cores.h"
 
-/* The processors that rank ${rank} may run on, each shared out. */
+/*
+ * Return the sum over the processors that rank ${rank} may run on of 1 /
+ * (number of the host's ranks that may run there).
+ */
 static double
 cores_share_of(const struct place *place, int n, int rank)
 {
@@ -25,7 +28,7 @@ cores_share_of(const struct place *place, int n, int rank)
 			    CPU_ISSET(cpu, &place[r].cpus);
 		sum += 1.0 / ranks;
 	}
-	return sum + 1e-6;		/* thirds must add up */
+	return sum + 1e-6;		/* three thirds must make 1 */
 }
 
 int
@@ -37,8 +40,8 @@ cores_share(const struct place *place, int n, int rank)
 }
 
 /*
- * mpirun binds up to two ranks to a core each if it is not told otherwise.  Its
- * daemon, which is the parent, is not bound itself.
+ * By default mpirun binds up to two ranks to one core each.  Its daemon, the
+ * parent process, is not bound.
  */
 static void
 cores_warn_bound(const struct place *place, int n)
@@ -58,7 +61,9 @@ cores_warn_bound(const struct place *place, int n)
 		    CPU_COUNT(&all));
 }
 
-/* Every rank's place, the caller's to free; NULL after a message. */
+/*
+ * Return every rank's place, which the caller frees, or NULL after a message.
+ */
 static struct place *
 cores_places(struct comm *c)
 {

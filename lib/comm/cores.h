@@ -5,40 +5,42 @@
 
 #include "comm/comm.h"
 
-/* Where a rank may run. */
+/* The host and the processors of a rank. */
 struct place { char host[256]; cpu_set_t cpus; };
 
 /*
- * cores(c): how many threads this rank should compute with: the processors it
- * may run on, each shared out among the ranks of the host that may run there
- * too; at least 1.  So it does not matter whether the launcher bound ranks to
- * sockets or cores, or let them all run everywhere.  All ranks must call it.
- * Where Open MPI was left to bind and keeps the ranks of a host off most of
- * what it has, rank 0 says so.
+ * cores(c): return the number of threads that this rank should compute with, at
+ * least 1.  It is the number of processors that the rank may run on, each
+ * divided by the number of the host's ranks that may run there.  So it does not
+ * matter whether the launcher binds ranks to sockets or cores, or does not bind
+ * them.  If Open MPI's default binding keeps the ranks of the first host off at
+ * least half of its processors, rank 0 prints a warning.  If the exchange
+ * fails, return 1 after a message.  Collective: all ranks call it.
  */
 int cores(struct comm *c);
 
-/* cores_share(place, n, rank): the same for rank ${rank} of ${n}. */
+/* cores_share(place, n, rank): return the same for rank ${rank} of place[n]. */
 int cores_share(const struct place *place, int n, int rank);
 
 /*
- * cores_enough(c): 1 if this rank has a processor, or its share of several makes
- * one; 0 if ranks must take turns; -1 after a message.  All ranks must call it.
+ * cores_enough(c): return 1 if this rank's share of processors is at least one,
+ * 0 if ranks must take turns, -1 after a message.  Collective: all ranks call
+ * it.
  */
 int cores_enough(struct comm *c);
 
 /*
- * cores_hosts(c, host): the number of each rank's host, which is that of the
- * first rank on it, into host[ranks]; -1 after a message.  All ranks must call
- * it.
+ * cores_hosts(c, host): set host[ranks] to the number of each rank's host,
+ * which is the first rank on that host.  Return 0, or -1 after a message.
+ * Collective: all ranks call it.
  */
 int cores_hosts(struct comm *c, int *host);
 
 /*
- * cores_binding(c, text, size): how the ranks are bound to processors, for
- * people, into ${text}: "1 processor a rank, its own".  1 if no
- * processor is shared by two ranks, 0 if one is, -1 after a message.  All ranks
- * must call it.
+ * cores_binding(c, text, size): describe in ${text} how the ranks are bound to
+ * processors, for example "1 processor a rank, its own".  Return 1 if no two
+ * ranks share a processor, 0 if some do, -1 after a message.  Collective: all
+ * ranks call it.
  */
 int cores_binding(struct comm *c, char *text, size_t size);
 

@@ -1,4 +1,6 @@
-/* Sums by a library of the devices' maker: what is asked of it, in which order. */
+/*
+ * Device all-reduce: the calls to the library, their order, and their failures.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -9,17 +11,19 @@
 #include "comm/grid.h"
 #include "comm/watch.h"
 
-#define PAUSE 20e-6		/* seconds between two looks at what is done */
+#define PAUSE 20e-6		/* seconds between two tests */
 
 struct fabric {
 	const struct fabric_calls *call;
 	struct comm *comm;
-	void *world, *row, *column;	/* links; NULL: there is none */
-	int columns, me;		/* of the row; this rank in it */
-	atomic_int late, ended;		/* the watch ends it; it has ended */
+	void *world, *row, *column;	/* links; NULL: none */
+	int columns, me;		/* columns of the grid; this rank's
+					 * column */
+	atomic_int late, ended;		/* set by the watchdog; set once the
+					 * links are aborted */
 };
 
-/* ---- waiting, and ending ---- */
+/* ---- waiting and aborting ---- */
 
 static void
 fabric_abort_links(struct fabric *f)
@@ -34,8 +38,11 @@ fabric_abort_links(struct fabric *f)
 	f->ended = 1;
 }
 
-/* By the thread of the watch, before it ends all ranks: whoever waits here
- * aborts what would keep the device at work. */
+/*
+ * Called by the watchdog's thread before it ends all ranks.  The thread that
+ * waits in fabric_wait_ready aborts the links, which would keep the device
+ * busy.  Give it 1 s.
+ */
 static void
 fabric_too_late(void *arg)
 {
@@ -46,7 +53,7 @@ fabric_too_late(void *arg)
 		clock_sleep(0.01);
 }
 
-/* Of all links: 1, 0 or -1. */
+/* Return 1 if all links are ready, 0 if not, -1 if one has failed. */
 static int
 fabric_ready(const struct fabric *f)
 {
@@ -61,7 +68,7 @@ fabric_ready(const struct fabric *f)
 	return all;
 }
 
-/* Until links are ready and, if there is one, the stream is idle. */
+/* Wait until all links are ready and ${stream}, if not NULL, is idle. */
 static int
 fabric_wait_ready(struct fabric *f, void *stream)
 {
@@ -89,7 +96,7 @@ fabric_wait(struct fabric *f, void *stream)
 
 /* ---- opening ---- */
 
-/* Links of the rows and columns, where there are several of both. */
+/* Make the links of rows and columns if the grid has several of both. */
 static int
 fabric_open_grid(struct fabric *f, int columns, const int *host)
 {
@@ -121,7 +128,7 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 
 	f->call = calls;
 	f->comm = c;
-	/* All ranks go on or none does. */
+	/* If rank 0 fails, all ranks must return. */
 	bad = c->rank == 0 && calls->id(id) != 0;
 	if (comm_max(c, &bad) != 0 || bad ||
 	    comm_broadcast(c, id, calls->id_bytes, 0) != 0)
@@ -142,8 +149,8 @@ err:
 }
 
 /*
- * Finish all links before closing them.  A rank that is lost would keep the
- * other ranks' links from finishing, so the watchdog continues until all have
+ * Finish all links before any is freed.  A lost rank would keep the other
+ * ranks' links from finishing, so the watchdog stays active until all have
  * finished.
  */
 static void
@@ -178,8 +185,10 @@ fabric_close(struct fabric *f)
 
 /* ---- sums ---- */
 
-/* What was asked of a link went well, and is under way: only then may it be asked
- * for more. */
+/*
+ * Wait until the library has accepted the last call.  NCCL accepts the next
+ * call on a nonblocking link only then.
+ */
 static int
 fabric_wait_begun(struct fabric *f, int bad)
 {
@@ -189,8 +198,10 @@ fabric_wait_begun(struct fabric *f, int bad)
 	return -1;
 }
 
-/* What does not divide by the columns is summed at once: fewer elements than
- * there are columns. */
+/*
+ * Sum by the grid.  The remainder of a division by the columns, fewer elements
+ * than columns, is summed by one all-reduce.
+ */
 static int
 fabric_sum_grid(struct fabric *f, char *x, size_t n, int type, void *stream)
 {
@@ -214,7 +225,7 @@ int
 fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream)
 {
 	if (f->world == NULL)
-		return -1;		/* ended, after a message */
+		return -1;		/* aborted, after a message */
 	return f->row != NULL ? fabric_sum_grid(f, x, n, type, stream) :
 	    fabric_wait_begun(f, f->call->sum(f->world, x, n, type, stream));
 }

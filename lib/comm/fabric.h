@@ -2,46 +2,52 @@
 #define COMM_FABRIC_H
 
 /*
- * Sums over ranks of what lies in memory of devices, by a library of the
- * devices' maker that moves it between them (NCCL), on a stream of theirs.  The
- * communicator is only told with what the library finds the other ranks.
+ * Device all-reduce: sums over ranks of data in device memory, by a library of
+ * the device's maker (NCCL), on a stream of the device.  The communicator only
+ * distributes the id by which the library connects the ranks.
  *
- * A sum is one of all ranks; or ranks stand in a grid (comm/grid.h), and it is
- * scattered along rows, summed along columns and gathered along rows, so that
- * less goes between hosts (a torus, Mikami et al. 2018).  All ranks get the same
- * bits, but another number of ranks gets others.
+ * A sum is one all-reduce over all ranks.  With a grid (comm/grid.h) it is a
+ * reduce-scatter along rows, an all-reduce along columns and an all-gather
+ * along rows, which moves less data between hosts (a torus, Mikami et al.
+ * 2018).  All ranks get the same bits; another number of ranks gets other bits.
  */
 
 #include "comm/comm.h"
 #include "comm/wire.h"
 
 /*
- * What the library does.  A link is a communicator of its own; a stream and what
- * lies on a device are addresses that only it knows.  Types are WIRE_FP32 and so
- * on.  Functions that return int give 0, or -1 after a message; pointers are
- * NULL after one.  Nothing waits: what is put on a stream is done later, and a
- * link may not be ready when it is returned.
+ * The functions of the library.  A link is a communicator of the library;
+ * links, streams and device addresses are opaque here.  ${type} is WIRE_FP32,
+ * WIRE_BF16 or WIRE_FP16.  Functions that return int return 0, or -1 after a
+ * message; those that return a pointer return NULL after a message.  No
+ * function waits: work on a stream is executed later, and a returned link may
+ * not be ready.
  */
 struct fabric_calls {
 	const char *name;
 	size_t id_bytes;
-	/* A new id, for one rank to give to all; the link of them all. */
+	/*
+	 * id: make an id, which one rank makes for all ranks.
+	 * open: connect all ranks that have the id; return their link.
+	 */
 	int (*id)(void *id);
 	void *(*open)(const void *id, int rank, int ranks);
-	/* The ranks that give the same colour, in order of key. */
+	/* Return a link of the ranks with the same colour, ordered by key. */
 	void *(*split)(void *link, int colour, int key);
-	/* ${x} becomes the sum over ranks. */
+	/* All-reduce ${n} elements at ${x} in place. */
 	int (*sum)(void *link, void *x, size_t n, int type, void *stream);
-	/* Of ${each} elements for every rank, its own become the sum, or are
-	 * given to all. */
+	/*
+	 * Reduce-scatter or all-gather in place: ${x} has ${each} elements for
+	 * each rank, and this rank's are at ${x} + ${rank} * ${each}.
+	 */
 	int (*scatter)(void *link, void *x, int rank, size_t each, int type,
 	    void *stream);
 	int (*gather)(void *link, void *x, int rank, size_t each, int type,
 	    void *stream);
 	int (*ready)(void *link);	/* 1; 0: not yet; -1 after a message */
-	int (*idle)(void *stream);	/* the same of all work on it */
-	void (*abort)(void *link);	/* what is under way, too */
-	int (*finish)(void *link);	/* no more calls follow; ready() returns
+	int (*idle)(void *stream);	/* the same for all work on ${stream} */
+	void (*abort)(void *link);	/* drops work in flight */
+	int (*finish)(void *link);	/* ends use of the link; ready() returns
 					 * 1 once the other ranks have finished,
 					 * too */
 	void (*close)(void *link);	/* after finish */
@@ -52,26 +58,35 @@ struct fabric;
 
 /*
  * fabric_open(calls, c, columns, host):
- * Of all ranks of ${c}, which call it with the device of each at hand; a grid of
- * ${columns} of the ranks on host[ranks], which must divide them, or as many as
- * there are ranks: no grid.  Waits are watched like those of ${c}, which must
- * outlive it.  NULL after a message.
+ * Connect the devices of all ranks of ${c}; the device of each must be current.
+ * Sums use a grid of ${columns} columns, which must divide the number of ranks;
+ * 1 or the number of ranks means no grid.  host[ranks] is as in grid_open.  The
+ * watchdog of ${c} limits all waits.  ${calls} and ${c} must outlive the
+ * result, which fabric_close frees.  Return NULL after a message.
+ * Collective: all ranks call it.
  */
 struct fabric *fabric_open(const struct fabric_calls *calls, struct comm *c,
     int columns, const int *host);
 
-/* fabric_close(f): finish all links under the watchdog, then close them.  Abort
- * the links if one fails or exceeds the time limit. */
+/*
+ * fabric_close(f): finish all links, then free them and ${f}, which may be
+ * NULL.  If a link fails or the watchdog's limit is exceeded, abort the links.
+ * Collective: all ranks call it.
+ */
 void fabric_close(struct fabric *f);
 
-/* fabric_sum(f, x, n, type, stream): put on the stream: the ${n} elements at
- * ${x}, on a device, become the sum over all ranks. */
+/*
+ * fabric_sum(f, x, n, type, stream): queue on ${stream} the all-reduce of ${n}
+ * elements at ${x}, device memory.  Wait until the library has accepted it.
+ * Collective: all ranks call it in the same order.  Return 0, or -1 after a
+ * message.
+ */
 int fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream);
 
 /*
- * fabric_wait(f, stream): until all that was put there is done.  An error of the
- * library's, on whatever rank it was found, ends it with -1 after a message, as
- * does the watch's deadline; what is under way is aborted then.
+ * fabric_wait(f, stream): wait until all queued work on ${stream} is done.  If
+ * the library reports an error, on whichever rank, or the watchdog's limit is
+ * exceeded, abort the links.  Return 0, or -1 after a message.
  */
 int fabric_wait(struct fabric *f, void *stream);
 

@@ -1,4 +1,4 @@
-/* Which algorithm sums how much how fast. */
+/* The choice of an all-reduce algorithm, by measurements or by rule. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "base/text.h"
 #include "comm/tuning.h"
 
-#define SHORT ((size_t)64 << 10)	/* bytes, where steps are all */
-#define MANY 64				/* ranks, of a ring or torus at most */
+#define SHORT ((size_t)64 << 10)	/* bytes; below, only the number of
+					 * steps counts */
+#define MANY 64				/* most ranks of a ring or torus */
 #define STEP_BYTES ((size_t)256 << 10)
 
 static const struct wire *
@@ -82,7 +83,7 @@ tuning_text(const struct tuning *t)
 	return b.data;
 }
 
-/* A row that could be for ${s}, of whatever size. */
+/* Return 1 if ${r} measured ranks, hosts and dtype of ${s}, at any size. */
 static int
 comm_tuning_fits(const struct tuned *r, const struct summing *s)
 {
@@ -91,7 +92,7 @@ comm_tuning_fits(const struct tuned *r, const struct summing *s)
 	    (s->native || strcmp(r->kind->name, "native") != 0);
 }
 
-/* How far from the size that is asked for. */
+/* Return the distance of sizes, as a ratio: |log(r->bytes / s->bytes)|. */
 static double
 comm_tuning_distance(const struct tuned *r, const struct summing *s)
 {

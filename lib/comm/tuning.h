@@ -2,9 +2,9 @@
 #define COMM_TUNING_H
 
 /*
- * Which algorithm sums how much how fast: by measurements that vt-bench wrote
- * down, or by rule.  Both depend on nothing but what they are asked, so that all
- * ranks, and a run that goes on, choose alike.
+ * The choice of an all-reduce algorithm: by measurements that vt-bench --tune
+ * wrote, or by rule.  Both depend only on their arguments, so that all ranks,
+ * and a resumed run, choose alike.
  *
  * A table has the columns ranks, hosts, exchange, bytes, algorithm and us, the
  * median microseconds of a sum.
@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "comm/allreduce.h"
 
+/* A row of the table. */
 struct tuned {
 	int ranks, hosts;
 	const struct wire *wire;
@@ -23,42 +24,48 @@ struct tuned {
 
 struct tuning { size_t n; struct tuned *row; };
 
-/* tuning_parse(t, table): -1 after a message. */
+/*
+ * tuning_parse(t, table): read ${table} into ${t}, which tuning_free frees.
+ * Return 0, or -1 after a message.
+ */
 int tuning_parse(struct tuning *t, const struct table *table);
 void tuning_free(struct tuning *t);
 
-/* tuning_text(t): as a table, the caller's to free. */
+/* tuning_text(t): return ${t} as the text of a table.  The caller frees it. */
 char *tuning_text(const struct tuning *t);
 
-/* What is to be summed: by ${ranks} on host[ranks]. */
+/* The sum to choose an algorithm for. */
 struct summing {
 	int ranks;
-	const int *host;
+	const int *host;		/* [ranks] as in grid_hosts */
 	const struct wire *wire;
-	size_t elem, bytes;
-	int native;			/* the library could do it */
+	size_t elem, bytes;		/* of an element, of the vector */
+	int native;			/* 1: the transport's library can sum
+					 * it */
 };
 
 /*
- * tuning_choose(t, s): the fastest algorithm for vectors of about that size;
- * NULL: there are no measurements of such ranks.
+ * tuning_choose(t, s): return the fastest measured algorithm for ${s}->ranks on
+ * the same number of hosts, at the size nearest to ${s}->bytes.  Return NULL if
+ * no row has these ranks, hosts and dtype.
  */
 const struct algorithm *tuning_choose(const struct tuning *t,
     const struct summing *s);
 
 /*
- * tuning_rule(s): by rule.  Short vectors are a matter of steps: halving.  Where
- * several hosts have several ranks each: a torus, which sends the least between
- * hosts, up to 64 ranks, and then halving, whose steps grow with the logarithm
- * of the hosts only.  Else a ring, up to 64 ranks.
+ * tuning_rule(s): return an algorithm by rule.  For short vectors the number of
+ * steps decides: halving.  If several hosts have several ranks each: a torus,
+ * which sends the least between hosts.  Else a ring.  Above 64 ranks: halving,
+ * whose steps grow only with the logarithm of the number of hosts.
  */
 const struct algorithm *tuning_rule(const struct summing *s);
 
 /*
- * tuning_bucket(t, s, kind, columns): bytes that should be summed at once, so
- * that what steps cost is no more than what bytes cost: the latency of a sum
- * times the bandwidth, as measured, or 256 KiB a step, which is 10 us at 25 GB/s
- * and 200 us at 1.25 GB/s.
+ * tuning_bucket(t, s, kind, columns): return the bytes to sum at once so that
+ * the cost of steps does not exceed the cost of bytes.  That is the latency of
+ * a sum times its bandwidth, as measured for ${kind}.  Without measurements it
+ * is 256 KiB for each step, which take 10 us at 25 GB/s and 200 us at 1.25
+ * GB/s.
  */
 size_t tuning_bucket(const struct tuning *t, const struct summing *s,
     const struct algorithm *kind, int columns);

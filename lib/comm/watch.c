@@ -1,4 +1,4 @@
-/* A deadline for whatever a rank waits for. */
+/* The watchdog: a time limit for each wait of a rank. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,37 +18,47 @@
 #define HOST 64
 #define WHERE 256
 #define WAITS 8			/* threads that may wait at once */
-#define LINES 8			/* ranks that a message names, at most */
-#define HUNG 20			/* seconds until ending counts as hung */
-#define TURN 2.5		/* for others, who are late at the same time */
+#define LINES 8			/* most ranks that a message names */
+#define HUNG 20			/* seconds until the exit itself counts as
+				 * hung */
+#define TURN 2.5		/* seconds for another late rank to report
+				 * first */
 
 struct watch_host { char name[HOST]; };
 
-/* What ranks tell one another: a question, or what a rank is doing. */
+/* A message between watchdogs: a query, or the status of a rank. */
 struct watch_said {
 	int32_t question;
-	int32_t peers;			/* it waits for other ranks */
+	int32_t peers;			/* 1: it waits for other ranks */
 	uint64_t step;
-	double seconds;			/* for so long */
+	double seconds;			/* duration of the wait */
 	char what[96];
-	char where[WHERE];		/* more of it, or "" */
+	char where[WHERE];		/* more about it, or "" */
 };
 
+/* A wait of a thread; ${what} is NULL if the entry is free. */
 struct watch_wait { const char *what; int peers; double seconds; };
 
 struct watch {
-	double start, limit, period;	/* may last: until met, and then */
-	struct watch_said question, *reply;	/* on their way; [size] */
+	double start, limit, period;	/* limits before and after watch_meet;
+					 * seconds between two checks */
+	struct watch_said question, *reply;	/* to be sent; reply is
+						 * [size] */
+	/*
+	 * Both [size], only used by the thread: the ranks' status, and which
+	 * ranks have sent it.
+	 */
 	struct watch_said *answer;		/* [size] */
-	int *answered;			/* [size] */
+	int *answered;
 
 	pthread_t thread;
-	pthread_mutex_t lock;		/* of all below */
+	pthread_mutex_t lock;		/* of all fields below */
 	pthread_cond_t moved;
 	int stop;
-	struct comm *comm;		/* NULL: MPI itself has not started */
-	struct comm *ask;		/* the thread's own; NULL: cannot */
-	struct watch_host *host;		/* [size]; "": not heard of yet */
+	struct comm *comm;		/* NULL: MPI has not started */
+	struct comm *ask;		/* for queries; NULL: not possible */
+	struct watch_host *host;		/* [size]; "": not received
+						 * yet */
 	int met;
 	struct watch_wait wait[WAITS];
 	const char *phase;
@@ -60,9 +70,9 @@ struct watch {
 	void *arg;
 };
 
-/* ---- what this rank is doing ---- */
+/* ---- the status of this rank ---- */
 
-/* The longest wait, NULL: none.  The lock is held. */
+/* Return the longest wait, NULL if there is none.  The lock is held. */
 static const struct watch_wait *
 watch_longest(const struct watch *w)
 {
@@ -75,6 +85,7 @@ watch_longest(const struct watch *w)
 	return most;
 }
 
+/* Fill in this rank's status.  The lock is held. */
 static void
 watch_describe(const struct watch *w, struct watch_said *s)
 {
@@ -153,13 +164,16 @@ watch_leave(struct watch *w, int wait)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->wait[wait].what = NULL;
-	w->phase_seconds = 0;		/* it computes since now */
+	w->phase_seconds = 0;		/* from here on it computes */
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- asking the others ---- */
+/* ---- querying the other ranks ---- */
 
-/* Take what has come.  Returns 1 if a rank before this one asks, too. */
+/*
+ * Receive all messages that have arrived, and reply to queries.  Return 1 if a
+ * rank before this one queries, too.
+ */
 static int
 watch_listen(struct watch *w, struct comm *c)
 {
@@ -182,8 +196,8 @@ watch_listen(struct watch *w, struct comm *c)
 }
 
 /*
- * Ask every rank and give each time to answer.  Returns 1 if a rank before
- * this one asks, too: then that one speaks.
+ * Query every rank and wait for the replies.  Return 1 if a rank before this
+ * one queries, too: then that one reports.
  */
 static int
 watch_ask(struct watch *w, struct comm *c)
@@ -205,7 +219,7 @@ watch_ask(struct watch *w, struct comm *c)
 	return earlier;
 }
 
-/* ---- the end ---- */
+/* ---- reporting, and ending the run ---- */
 
 /* "rank 3 on node7 is loading clips in step 12, for 10:00" */
 static void
@@ -234,8 +248,10 @@ watch_say_silent(struct watch *w, const struct watch_host *host, int rank)
 	    host[rank].name, where);
 }
 
-/* Name the others that are late: the silent ones, and those at something else
- * than this rank. */
+/*
+ * Report the other ranks that are late: those that do not reply, and those
+ * whose status differs from this rank's.
+ */
 static void
 watch_say_late(struct watch *w, const struct watch_host *host,
     const struct watch_said *mine)
@@ -258,7 +274,7 @@ watch_say_late(struct watch *w, const struct watch_host *host,
 	if (late > LINES)
 		fail("and %d more ranks", late - LINES);
 	if (late == 0)
-		fail("the other ranks wait likewise");
+		fail("the other ranks also wait");
 }
 
 static void
@@ -269,9 +285,10 @@ watch_on_alarm(int number)
 }
 
 /*
- * The ranks have not met: none can be asked.  While MPI itself starts nobody
- * knows who is missing, so each says that it is there.  After that, whose name
- * has not come; the names are read as they stand, while MPI may write them.
+ * End a run whose ranks are not connected, so that none can be queried.  While
+ * MPI itself starts, nobody knows which rank is missing; so each rank reports
+ * itself.  After that, report the ranks whose host name has not arrived.  The
+ * names are read while MPI may still write them: the process ends in any case.
  */
 static _Noreturn void
 watch_end_start(const struct watch *w, struct comm *c, double seconds)
@@ -299,7 +316,7 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 			more++, first = r;
 	}
 	if (before > 0)
-		clock_sleep(TURN);	/* one of those speaks */
+		clock_sleep(TURN);	/* a rank before this one reports */
 	if (first >= 0)
 		snprintf(late, sizeof(late), more > 0 ? "rank %d and %d more" :
 		    "rank %d", first, more);
@@ -315,18 +332,18 @@ watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
 {
 	char more[80], limit[32];
 
-	/* Whatever hangs from here on, this process ends. */
+	/* If something hangs from here on, the alarm ends this process. */
 	signal(SIGALRM, watch_on_alarm);
 	alarm((unsigned)(2 * HUNG + 3 * w->period));
 	if (mine->peers && c != NULL && watch_ask(w, c))
-		clock_sleep(HUNG);	/* the rank before this one speaks */
+		clock_sleep(HUNG);	/* the rank before this one reports */
 	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
 	    clock_text(limit, w->limit));
 	watch_say(host, w->comm->rank, mine, more);
 	if (mine->peers && c != NULL)
 		watch_say_late(w, host, mine);
 	else if (mine->peers)
-		fail("which rank is late cannot be asked: %s does not let two "
+		fail("cannot ask which rank is late: %s does not let two "
 		    "threads communicate", comm_library());
 	pthread_mutex_lock(&w->lock);
 	if (w->ending != NULL)
@@ -335,9 +352,12 @@ watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
 	comm_abort(w->comm, EXIT_RANKS);
 }
 
-/* ---- looking on ---- */
+/* ---- the thread ---- */
 
-/* Wait for w->period, or until watch_close; the seconds.  The lock is held. */
+/*
+ * Wait for w->period or until watch_close; return the seconds that have passed.
+ * The lock is held.
+ */
 static double
 watch_sleep(struct watch *w)
 {
@@ -355,7 +375,7 @@ watch_sleep(struct watch *w)
 	if (!w->stop)
 		pthread_cond_timedwait(&w->moved, &w->lock, &until);
 	passed = clock_seconds() - start;
-	/* Far more than was asked for: the whole process stood still. */
+	/* Much longer than requested: the whole process was stopped. */
 	return passed > w->period + 1 ? w->period : passed;
 }
 
@@ -401,8 +421,10 @@ watch_open(double seconds)
 
 	w->limit = seconds > 0 ? seconds : HUGE_VAL;
 	w->start = w->limit > WATCH_START ? w->limit : WATCH_START;
-	/* So that the end comes within 5 s after the limit: noticed in one,
-	 * asked about for four more, and then MPI takes 2 s to kill. */
+	/*
+	 * The run must end within 5 s of the limit: one period until the thread
+	 * notices, four more for the replies, and 2 s for MPI to end the ranks.
+	 */
 	w->period = seconds <= 0 || seconds > 4 ? 0.5 : seconds / 8;
 	w->phase = "setting up";
 	pthread_mutex_init(&w->lock, NULL);
@@ -411,11 +433,11 @@ watch_open(double seconds)
 	pthread_cond_init(&w->moved, &clock);
 	pthread_condattr_destroy(&clock);
 	if (pthread_create(&w->thread, NULL, watch_thread, w) != 0)
-		die(EXIT_FAILED, "cannot start the thread that watches");
+		die(EXIT_FAILED, "cannot start the watchdog thread");
 	return w;
 }
 
-/* Where each rank is, and a communicator for the thread. */
+/* Exchange the host names, and make a communicator for the thread. */
 void
 watch_meet(struct watch *w, struct comm *c)
 {
@@ -435,7 +457,7 @@ watch_meet(struct watch *w, struct comm *c)
 	if (comm_allgather(c, &mine, sizeof(mine), w->host) != 0 ||
 	    (c->t->tell != NULL && (ask = comm_dup(c, c->what)) == NULL))
 		comm_abort(c, EXIT_RANKS);
-	watch_leave(w, wait);		/* before less is allowed */
+	watch_leave(w, wait);		/* before the smaller limit applies */
 	pthread_mutex_lock(&w->lock);
 	w->ask = ask;
 	w->met = 1;

@@ -2,64 +2,78 @@
 #define COMM_WATCH_H
 
 /*
- * A deadline for whatever a rank waits for: messages of other ranks, clips, a
- * checkpoint that is being written.  A thread looks on.  When a wait has
- * lasted too long it asks every rank what it is doing, says which ones are
- * late, on which host and in what, and ends them all with EXIT_RANKS.
+ * The watchdog: a time limit for each wait of a rank, such as for messages of
+ * other ranks, for clips, or for a checkpoint that is being written.  Its
+ * thread measures the waits.  When one exceeds the limit, the thread queries
+ * the status of every rank, reports the late ranks with their hosts and what
+ * they are doing, and ends all ranks with EXIT_RANKS.
  *
- * Ranks are asked only then, so that watching costs nothing.  A rank that is
- * stopped, or whose host is gone, is known by its silence.  Where the MPI
- * library does not let two threads communicate, nobody is asked, and the
- * message has what this rank knows of itself.  Time in which the process itself
+ * Ranks are queried only then, so that the watchdog costs nothing before.  A
+ * rank that is stopped, or whose host is lost, does not reply.  If the MPI
+ * library does not let two threads communicate, no rank is queried, and the
+ * message contains only what this rank knows.  Time during which this process
  * was stopped does not count.
  *
- * It begins before the ranks know one another, for then, too, one may be missed.
- * That takes MPI longer than any exchange, and has WATCH_START seconds at least.
+ * The watchdog starts before the ranks are connected, because a rank may be
+ * missing then, too.  Starting MPI takes longer than any exchange; the limit
+ * for it is at least WATCH_START.
  *
- * A NULL watch is one that does nothing.
+ * Every function accepts a NULL watch, and does nothing then, except
+ * watch_meet.  Any thread may call the functions.
  */
 
 #include "comm/comm.h"
 
 struct watch;
 
-#define WATCH_START 30.0
+#define WATCH_START 30.0		/* seconds */
 
 /*
- * watch_open(seconds): watch this rank, whose others are not known yet;
- * 0: any wait may last.
- * watch_meet(w, c): now they are; all ranks call it, and the first exchange of
- * ${c} should be this one.  ${c} must live until watch_close.
+ * watch_open(seconds):
+ * Start the watchdog of this rank, which is not connected to other ranks yet.
+ * ${seconds} is the limit of a wait; 0: no limit.  Return the watchdog, which
+ * watch_close frees.  Exit with EXIT_FAILED after a message if no thread can be
+ * started.
+ * watch_meet(w, c): connect the watchdogs of all ranks of ${c}.  Let it be the
+ * first exchange of ${c}, so that the start's limit applies.  ${c} must live
+ * until watch_close.  End all ranks after a message if the exchange fails.
+ * Collective: all ranks call it.
+ * watch_close(w): end the thread and free ${w}.
  */
 struct watch *watch_open(double seconds);
 void watch_meet(struct watch *w, struct comm *c);
 void watch_close(struct watch *w);
 
 /*
- * watch_phase(w, what, step): what the main thread does from here on, to be
- * said of it: "validating"; NULL: an ordinary step, ${step}.  Steps count from
- * 1; 0: none to speak of.  The text must stay.
+ * watch_phase(w, what, step):
+ * State what the main thread does until the next call, for messages: ${what},
+ * for example "validating", or NULL for an ordinary step.  ${step} counts from
+ * 1; 0: none.  ${what} must stay valid.
  */
 void watch_phase(struct watch *w, const char *what, uint64_t step);
 
 /*
- * watch_about(w, tell, arg): in an ordinary step, ${tell} says more of what a
- * rank is at, ", at clip 17", with room for 256 bytes: of this rank, and of one
- * that does not answer.  It is called by the watch's thread; NULL: nobody does.
+ * watch_about(w, tell, arg):
+ * Set ${tell}, which describes in ${text} [size] what a rank does in an
+ * ordinary step, for example ", at clip 17".  The watchdog's thread calls it
+ * for this rank and for ranks that do not reply, with ${size} 256.  If ${tell}
+ * is NULL, there is no such description.
  */
 void watch_about(struct watch *w, void (*tell)(void *arg, int rank,
     uint64_t step, char *text, size_t size), void *arg);
 
 /*
- * watch_ending(w, end, arg): ${end} is called by the watch's thread before it ends
- * the ranks, to stop what they would leave at work; NULL: nothing is.
+ * watch_ending(w, end, arg): set ${end}, which the watchdog's thread calls
+ * before it ends the ranks, to stop work that would outlive them.  NULL: none.
  */
 void watch_ending(struct watch *w, void (*end)(void *arg), void *arg);
 
 /*
- * watch_enter(w, what, peers): from here on the calling thread waits,
- * "loading clips"; ${peers}: for other ranks.  The text must stay.  The result
- * is for watch_leave, at the end of the wait.
+ * watch_enter(w, what, peers): the calling thread begins a wait, "loading
+ * clips".  ${peers} is 1 if it waits for other ranks.  ${what} must stay valid
+ * until watch_leave.  Return a handle for watch_leave, negative if the wait is
+ * not measured.
+ * watch_leave(w, wait): end the wait with the handle ${wait}.
  */
 int watch_enter(struct watch *w, const char *what, int peers);
 void watch_leave(struct watch *w, int wait);

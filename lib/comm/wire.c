@@ -1,4 +1,4 @@
-/* How elements travel between ranks. */
+/* Communication dtypes: the headers of messages, and the choice of kernels. */
 #include <string.h>
 
 #include "comm/wire.h"
@@ -43,6 +43,7 @@ wire_bf16_add(float *sum, const void *from, size_t n)
 	wire_pick_kernels()->bf16_add(sum, from, n);
 }
 
+/* Return 2^(${biased} - 127). */
 static float
 wire_power_of_two(int biased)
 {
@@ -54,9 +55,11 @@ wire_power_of_two(int biased)
 }
 
 /*
- * The largest magnitude comes to lie between 2^14 and 2^15.  Exponents are
- * biased by 127; both the scale and its inverse are normal numbers.  Infinity
- * and NaN are themselves at any scale.
+ * scale = 2^(14 - floor(log2(max |x|)))
+ * message = 1 / scale, then fp16(scale * x[i]) for each i
+ * So the largest magnitude lies between 2^14 and 2^15.  Exponents are biased by
+ * 127; both the scale and its inverse are normal numbers.  Infinity and NaN do
+ * not change at any scale, so a message that contains them uses 1.
  */
 static void
 wire_fp16_pack(void *to, const float *x, size_t n)

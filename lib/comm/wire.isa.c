@@ -1,7 +1,6 @@
 /*
- * The loops of wire.c.  Conversions are whole-number arithmetic without
- * branches, so that compilers make vectors of them and every instruction set
- * gives the same bits.
+ * The loops of wire.c.  Conversions use integer arithmetic without branches, so
+ * that compilers vectorize them and every instruction set gives the same bits.
  */
 #include <string.h>
 
@@ -27,6 +26,7 @@ wire_kernel_float_of(uint32_t u)
 	return x;
 }
 
+/* sum[i] += x[i] */
 static void
 wire_kernel_sum(float *sum, const float *restrict x, size_t n)
 {
@@ -34,7 +34,7 @@ wire_kernel_sum(float *sum, const float *restrict x, size_t n)
 		sum[i] += x[i];
 }
 
-/* The upper half, rounded to nearest, ties to even; a NaN stays one. */
+/* The upper 16 bits, rounded to nearest, ties to even.  A NaN stays a NaN. */
 static inline uint16_t
 wire_kernel_to_bf16(float x)
 {
@@ -66,6 +66,7 @@ wire_kernel_bf16_unpack(float *restrict x, const uint16_t *restrict from,
 		x[i] = wire_kernel_from_bf16(from[i]);
 }
 
+/* sum[i] += fp32(from[i]) */
 static void
 wire_kernel_bf16_add(float *restrict sum, const uint16_t *restrict from,
     size_t n)
@@ -74,6 +75,7 @@ wire_kernel_bf16_add(float *restrict sum, const uint16_t *restrict from,
 		sum[i] += wire_kernel_from_bf16(from[i]);
 }
 
+/* max |x[i]|, as bits: magnitudes compare like integers. */
 static uint32_t
 wire_kernel_largest(const float *x, size_t n)
 {
@@ -88,9 +90,9 @@ wire_kernel_largest(const float *x, size_t n)
 }
 
 /*
- * Five bits of exponent and ten of fraction, rounded to nearest, ties to even.
- * Below 2^-14 the unit is 2^-24, which is also that of fp32 between 1/2 and 1:
- * adding 1/2 rounds to it.
+ * fp16 has five bits of exponent and ten of fraction; round to nearest, ties to
+ * even.  Below 2^-14 its unit is 2^-24, which is also the unit of fp32 between
+ * 1/2 and 1.  So adding 1/2 in fp32 rounds to it.
  */
 static inline uint16_t
 wire_kernel_to_fp16(float x)
@@ -117,6 +119,7 @@ wire_kernel_from_fp16(uint16_t h)
 	return wire_kernel_float_of(sign | (m < 0x400 ? small : normal));
 }
 
+/* to[i] = fp16(scale * x[i]) */
 static void
 wire_kernel_fp16_pack(uint16_t *restrict to, const float *restrict x, size_t n,
     float scale)
@@ -125,6 +128,7 @@ wire_kernel_fp16_pack(uint16_t *restrict to, const float *restrict x, size_t n,
 		to[i] = wire_kernel_to_fp16(x[i] * scale);
 }
 
+/* x[i] = scale * fp32(from[i]) */
 static void
 wire_kernel_fp16_unpack(float *restrict x, const uint16_t *restrict from,
     size_t n, float scale)
@@ -133,7 +137,10 @@ wire_kernel_fp16_unpack(float *restrict x, const uint16_t *restrict from,
 		x[i] = wire_kernel_from_fp16(from[i]) * scale;
 }
 
-/* A product with a power of two is exact, whether or not it is fused. */
+/*
+ * sum[i] += scale * fp32(from[i]).  A product with a power of two is exact,
+ * whether or not the compiler fuses it with the addition.
+ */
 static void
 wire_kernel_fp16_add(float *restrict sum, const uint16_t *restrict from,
     size_t n, float scale)

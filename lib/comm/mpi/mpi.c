@@ -1,11 +1,12 @@
 /*
- * Ranks through MPI.  Open MPI waits by spinning, which on a busy machine takes
- * the core from whoever computes, and its collectives advance only inside its
- * calls.  So everything is made of MPI_Isend and MPI_Irecv, and waiting is
- * testing with short sleeps.
+ * The MPI transport.  Open MPI waits by spinning, which on a busy machine takes
+ * the core from threads that compute, and its collectives make progress only
+ * inside its calls.  So everything is made of MPI_Isend and MPI_Irecv, and
+ * waits are tests with short sleeps (comm/comm.c).
  *
- * MPI returns its errors, and each is looked at.  After one, the ranks cannot
- * agree on anything: whoever met it ends them all, in comm_close at the latest.
+ * MPI returns its errors (MPI_ERRORS_RETURN), and every call is checked.  After
+ * an error the ranks cannot agree on anything: the rank that met it ends all
+ * ranks, in comm_close at the latest.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,21 +21,21 @@
 #include "comm/mpi/mpi.h"
 #include "comm/watch.h"
 
-#define MOST ((size_t)1 << 30)	/* bytes in one message: counts are int */
+#define MOST ((size_t)1 << 30)	/* bytes of a message: MPI's counts are int */
 
-/* The other end of a request, and what it should bring. */
+/* A request's peer, and the size that it must have. */
 struct mpi_flight { int rank, bytes, receive; };
 
 struct mpi_ranks {
 	MPI_Comm mpi;
-	int world;			/* not a part */
-	int failed;
+	int world;			/* 1: MPI_COMM_WORLD */
+	int failed;			/* 1: an MPI call has failed */
 	pthread_mutex_t *lock;		/* serializes MPI calls below
 					 * MPI_THREAD_MULTIPLE, else NULL; owned
 					 * by the world communicator */
 };
 
-/* What an exchange keeps. */
+/* The MPI requests of an exchange. */
 struct mpi_flights {
 	MPI_Request *request;		/* receives first, then sends */
 	MPI_Status *status;
@@ -44,7 +45,7 @@ struct mpi_flights {
 
 static const struct transport plain, with_threads;
 
-/* 0, or -1 after a message: ${what} of MPI went wrong. */
+/* Return 0, or -1 after a message that call ${what} has failed. */
 static int
 mpi_check(int code, const char *what)
 {
@@ -59,11 +60,11 @@ mpi_check(int code, const char *what)
 }
 
 /*
- * A thread of its own exchanges gradients, while the main thread may exchange
- * statistics.  With MPI_THREAD_SERIALIZED one lock of the process serializes
- * their MPI calls.  Nonblocking exchanges hold it only for calls that do not
- * wait.  MPI_Comm_split and MPI_Allreduce wait while holding it; this cannot
- * deadlock because all ranks call them in the same order.
+ * One thread exchanges gradients while the main thread may exchange statistics.
+ * Below MPI_THREAD_MULTIPLE, one lock of the process serializes their MPI
+ * calls.  Nonblocking exchanges hold it only for calls that do not wait.
+ * MPI_Comm_split and MPI_Allreduce wait while holding it; this cannot deadlock
+ * because all ranks call them in the same order.
  */
 static void
 mpi_enter(const struct mpi_ranks *r)
@@ -79,9 +80,12 @@ mpi_leave(const struct mpi_ranks *r)
 		pthread_mutex_unlock(r->lock);
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
-/* ${of} is the parent communicator; NULL for the world. */
+/*
+ * Make a communicator of ${mpi}.  ${of} is the parent; NULL for the world.
+ * Return NULL after a message.
+ */
 static struct comm *
 mpi_make(MPI_Comm mpi, const struct mpi_ranks *of)
 {
@@ -110,7 +114,10 @@ mpi_make(MPI_Comm mpi, const struct mpi_ranks *of)
 	return c;
 }
 
-/* Who dies alone takes the others along, whatever has started them. */
+/*
+ * die() calls it: a rank that exits alone must end the others, however they
+ * were started.
+ */
 static void
 mpi_end_world(int status)
 {
@@ -123,13 +130,13 @@ comm_mpi_open(int *argc, char ***argv)
 	int provided;
 	struct comm *c;
 
-	/* A thread of its own communicates while others compute. */
+	/* One thread communicates while others compute. */
 	if (mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE,
 	    &provided),
 	    "MPI_Init_thread") != 0)
 		return NULL;
 	die_hook(mpi_end_world);
-	/* Duplicates inherit it. */
+	/* Duplicates inherit the handler. */
 	if (mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD,
 	    MPI_ERRORS_RETURN),
 	    "MPI_Comm_set_errhandler") != 0 ||
@@ -164,7 +171,7 @@ comm_mpi_library(void)
 	int n;
 
 	if (MPI_Get_library_version(text, &n) != MPI_SUCCESS)
-		return "an MPI without a name";
+		return "an unnamed MPI";
 	text[strcspn(text, ",\n")] = '\0';
 	return text;
 }
@@ -214,8 +221,12 @@ mpi_end_all(struct comm *c, int status)
 	exit(status);
 }
 
-/* ---- exchanges ---- */
+/* ---- messages ---- */
 
+/*
+ * Return the number of MPI messages for ${p} [n].  A message of 0 bytes needs
+ * one.
+ */
 static size_t
 mpi_messages(const struct piece *p, int n)
 {
@@ -226,7 +237,7 @@ mpi_messages(const struct piece *p, int n)
 	return sum;
 }
 
-/* Start one side; f->used counts the requests. */
+/* Start the sends or the receives.  f->used counts the requests. */
 static int
 mpi_start_side(const struct mpi_ranks *r, struct mpi_flights *f,
     const struct piece *p, int n, int receive)
@@ -255,7 +266,7 @@ mpi_start_side(const struct mpi_ranks *r, struct mpi_flights *f,
 	return 0;
 }
 
-/* All is done: was each message of the size that was expected? */
+/* All requests are complete: check that each message had the expected size. */
 static int
 mpi_check_sizes(const struct mpi_flights *all)
 {
@@ -276,7 +287,10 @@ mpi_check_sizes(const struct mpi_flights *all)
 	return 0;
 }
 
-/* Of several errors MPI says which requests they are of. */
+/*
+ * Print the error of ${code}.  For MPI_ERR_IN_STATUS, name the first failed
+ * message.
+ */
 static int
 mpi_say_failure(const struct mpi_flights *f, int code)
 {
@@ -365,7 +379,7 @@ mpi_allreduce(struct comm *c, float *x, size_t n)
 	return r->failed ? -1 : 0;
 }
 
-/* ---- the watch's questions: if they fail, a rank is not heard ---- */
+/* ---- queries of the watchdog: an error counts as no reply ---- */
 
 static void
 mpi_tell(struct comm *c, int rank, const void *data, size_t bytes)

@@ -1,4 +1,7 @@
-/* The ranks of a run, by MPI; comm/without has the same for builds without. */
+/*
+ * comm_open and comm_close in a build with MPI; comm/without/mpi.c has those of
+ * a build without.
+ */
 #include <stdlib.h>
 
 #include "base/cpus.h"
@@ -17,7 +20,7 @@ comm_open(int *argc, char ***argv, double seconds)
 	int wanted, wait;
 
 	launch_rank(&wanted);
-	/* Alone, MPI would only cost time to start. */
+	/* A single rank does not need MPI, which would take time to start. */
 	if (wanted == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL) {
 		c = comm_self();
 	} else {

@@ -1,4 +1,4 @@
-/* A build without MPI: one rank. */
+/* comm_open and comm_close in a build without MPI, which has one rank. */
 #include "base/cpus.h"
 #include "base/fail.h"
 #include "comm/comm.h"
