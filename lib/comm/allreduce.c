@@ -170,7 +170,7 @@ algorithm_can(const struct algorithm *k, const struct comm *c,
 
 /*
  * Return the bytes of a buffer for all messages that are in flight at once.
- * Those are at most the whole vector in one message for each rank of a row.
+ * They are at most the whole vector, in one message for each rank of a row.
  */
 static size_t
 allreduce_buffer_bytes(const struct wire *w, size_t elem, size_t most,

@@ -1,4 +1,4 @@
-/* The moving average of the weights. */
+/* The exponential moving average of the weights. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -34,10 +34,11 @@ ema_count(struct slots *s, int first)
 	*(double *)s->slot[first + 1].data += 1;
 }
 
+/* Exchange ${bytes} of device memory, in chunks, through the host. */
 static void
 ema_swap_bytes(struct device *d, char *a, char *b, size_t bytes)
 {
-	/* On a device each chunk costs four waits of the host. */
+	/* Each chunk waits four times for the device: make chunks large. */
 	enum { CHUNK = 1 << 22 };
 	char *room[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
 

@@ -1,4 +1,7 @@
-/* Groups of parameters, by rule. */
+/*
+ * The table of rules: weight, bias, norm, head weight, head bias; each with its
+ * factors on learning rate and decay.
+ */
 #include <string.h>
 
 #include "base/fail.h"

@@ -1,16 +1,19 @@
 #ifndef TRAIN_OPTIM_GROUPS_H
 #define TRAIN_OPTIM_GROUPS_H
 
-/* Groups of parameters that take learning rate and weight decay differently. */
+/*
+ * Groups of parameters with different factors on learning rate and weight
+ * decay.
+ */
 
 #include "graph/graph.h"
 
-/* Factors on learning rate and decay for one kind of parameter. */
+/* The factors of a group on learning rate and weight decay. */
 struct group { double lr, decay; };
 
 /*
- * A rule says which group a parameter is in: weights, biases, and the scales
- * and offsets of normalisations; those of the classifier for themselves.
+ * A rule assigns each parameter to a group: weights, biases, and the scales and
+ * offsets of normalization layers.  The classifier has groups of its own.
  */
 struct group_rule {
 	const char *name;
@@ -18,14 +21,21 @@ struct group_rule {
 };
 
 /*
- * tsm: as the TSM program's get_optim_policies: no decay on biases and norms,
- * twice the learning rate on biases, five and ten times on the classifier.
- * tsm-fine: the same without the classifier's five times (fine-tuning).
- * plain: decay on weights and biases, none on norms (PySlowFast).
+ * The rules.
+ * tsm: get_optim_policies of the TSM program: no decay of biases and norms,
+ * twice the learning rate for biases, five and ten times for weight and bias of
+ * the classifier.
+ * tsm-fine: the same without the classifier's factor of five (fine-tuning).
+ * plain: decay of weights and biases, none of norms (PySlowFast).
  */
 extern const struct group_rule group_rules[];	/* ends with a NULL name */
 
+/*
+ * group_rule_find(name): return the rule called ${name}, or NULL after a
+ * message.
+ */
 const struct group_rule *group_rule_find(const char *name);
+/* group_of(r, p): return the factors of parameter ${p} by rule ${r}. */
 struct group group_of(const struct group_rule *r, const struct param *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* The scale of the loss, where it is dynamic. */
+/* The state of a dynamic loss scale. */
 #include "train/optim/loss_scale.h"
 
 const struct slot_kind loss_scale_slots[LOSS_SCALE_SLOTS] = {

@@ -2,14 +2,14 @@
 #define TRAIN_OPTIM_LOSS_SCALE_H
 
 /*
- * What the loss is multiplied by, so that the gradients of activations, which
- * may be stored in fp16, do not vanish; the gradient of the weights is divided
- * by it.
+ * The loss scale: a factor on the loss, so that gradients of activations, which
+ * may be stored in fp16, do not underflow.  The gradient of the weights is
+ * divided by it.
  *
- * A dynamic scale (Micikevicius et al. 2018, section 3.2, as PyTorch's
- * GradScaler) is halved by a gradient that is not finite, and doubled after
- * some steps in a row without one.  It is a power of two from 1 to 2^64, and so
- * changes no bit of what neither overflows nor vanishes.
+ * A dynamic scale (Micikevicius et al. 2018, section 3.2; PyTorch's GradScaler)
+ * is halved after a gradient that is not finite, and doubled after a number of
+ * steps without one.  It is a power of two from 1 to 2^64, so it changes no bit
+ * of a value that neither overflows nor underflows.
  */
 
 #include "train/optim/slots.h"
@@ -17,16 +17,25 @@
 enum { LOSS_SCALE_SLOTS = 2 };
 extern const struct slot_kind loss_scale_slots[LOSS_SCALE_SLOTS];
 
-enum { LOSS_SCALE_EVERY = 2000 };	/* steps until it is doubled */
+enum { LOSS_SCALE_EVERY = 2000 };	/* default number of steps until it
+					 * doubles */
 
-/* Slots ${first} and the next of ${s} hold the state of a dynamic scale. */
+/*
+ * loss_scale_now(s, first): return the scale.  Slots ${first} and ${first} + 1
+ * of ${s} hold the state of a dynamic scale.
+ */
 double loss_scale_now(const struct slots *s, int first);
 
-/* loss_scale_lower(s, first): 0 if it is 1 already, and the gradient is to
- * blame. */
+/*
+ * loss_scale_lower(s, first): halve the scale and return 1.  Return 0 if it is
+ * 1 already: then the scale is not the reason for the overflow.
+ */
 int loss_scale_lower(struct slots *s, int first);
 
-/* loss_scale_keep(s, first, every): a step went well. */
+/*
+ * loss_scale_keep(s, first, every): count a step with a finite gradient, and
+ * double the scale after ${every} of them in a row.
+ */
 void loss_scale_keep(struct slots *s, int first, int every);
 
 #endif

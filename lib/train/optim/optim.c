@@ -1,4 +1,10 @@
-/* Steps of an optimiser over groups of parameters. */
+/*
+ * Steps of an optimizer over parameter groups.
+ *
+ * A step checks that gradient, losses and statistics are finite, then clips,
+ * updates and gathers.  Either the host checks, which waits for the gradient's
+ * norm, or the device checks and skips the update by itself.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +15,7 @@
 #include "train/optim/loss_scale.h"
 #include "train/optim/optim.h"
 
-/* What is kept: the optimiser's, and what was asked for beside it. */
+/* List all state: the optimizer's, and that of the options. */
 static void
 optim_make_list(struct optim *o)
 {
@@ -39,7 +45,7 @@ optim_make_list(struct optim *o)
 	o->list[n].name = NULL;
 }
 
-/* Buffers of the device: trust ratios and the verdict. */
+/* Allocate in device memory: trust ratios and the found_inf check. */
 static int
 optim_open_device(struct optim *o, const struct net *n)
 {
@@ -49,7 +55,7 @@ optim_open_device(struct optim *o, const struct net *n)
 	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
 	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
 		return -1;
-	/* It lacks the norms of what other ranks own. */
+	/* The device lacks the norms of elements of other ranks. */
 	if (device_judges(n->device) && (o->share->comm->size == 1 ||
 	    o->share->copies) && (o->verdict = device_alloc(n->device,
 	    sizeof(*o->verdict))) == NULL)
@@ -121,7 +127,10 @@ optim_close(struct optim *o)
 
 /* ---- norms ---- */
 
-/* Sums of squares of the vector at ${flat}, by tile, on all ranks. */
+/*
+ * Compute the sums of squares of the vector at ${flat}, by norm block, on all
+ * ranks.
+ */
 static int
 optim_square(struct optim *o, const void *flat)
 {
@@ -135,7 +144,7 @@ optim_square(struct optim *o, const void *flat)
 	return 0;
 }
 
-/* What is added up where this rank owns all of it. */
+/* Return the norm blocks for a device that holds all of them. */
 static struct addends
 optim_addends(const struct optim *o)
 {
@@ -153,10 +162,10 @@ optim_ratio_rule(const struct optim *o)
 }
 
 /*
- * Compute the trust ratios of all layers and upload them.  ${squared}: the tiles
- * hold the sums of squares of the gradient already.  Every rank has all norms,
- * from sums in an order that the network alone decides, so the ratios are the
- * same bits on any number of ranks.
+ * Compute the trust ratios of all layers on the host and upload them.
+ * ${squared}: ${o}->tiles already holds the gradient's sums of squares.  Every
+ * rank has all norms, summed in an order that depends only on the network, so
+ * the ratios are the same bits for any number of ranks.
  */
 static int
 optim_find_trust(struct optim *o, int squared)
@@ -183,7 +192,7 @@ optim_find_trust(struct optim *o, int squared)
 	return 0;
 }
 
-/* Have the device compute the same. */
+/* Launch the same computation on the device. */
 static void
 optim_launch_trust(const struct optim *o)
 {
@@ -201,8 +210,10 @@ optim_finite(struct optim *o, const struct net *n)
 {
 	int64_t bad;
 
-	/* Weights and statistics are the same on all ranks: each looks at its
-	 * own part. */
+	/*
+	 * Weights and statistics are the same on all ranks: each rank checks
+	 * its own elements.
+	 */
 	tiles_own(&o->tiles, n->device, n->w);
 	bad = !tiles_finite(&o->tiles) || !slots_finite(&o->slots);
 	return comm_max(o->share->comm, &bad) != 0 ? -1 : !bad;
@@ -223,7 +234,7 @@ optim_swap(struct optim *o, struct net *n)
 	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w);
 }
 
-/* How the optimiser changes what this rank owns. */
+/* Return the arguments of the optimizer's functions, for the owned elements. */
 static struct optim_pass
 optim_pass_of(const struct optim *o)
 {
@@ -258,7 +269,7 @@ optim_track_average(struct optim *o)
 		    o->own.all.n);
 }
 
-/* Update the weights that this rank owns, by the verdict's scale. */
+/* Launch the update of the owned elements. */
 static int
 optim_make_step(struct optim *o)
 {
@@ -287,7 +298,10 @@ optim_make_step(struct optim *o)
 	return 0;
 }
 
-/* Have the device decide, and execute the update only if it is to be made. */
+/*
+ * Launch the found_inf check on the device.  The device skips the following
+ * updates unless it passes.
+ */
 static void
 optim_launch_verdict(struct optim *o, double scale, const struct losses *l)
 {
@@ -301,7 +315,7 @@ optim_launch_verdict(struct optim *o, double scale, const struct losses *l)
 	o->update.scale = 0;
 }
 
-/* Decide here, from the squares of all ranks. */
+/* Check on the host, from the sums of squares of all ranks. */
 static int
 optim_find_verdict(struct optim *o, double scale, const struct losses *l)
 {
@@ -328,8 +342,8 @@ optim_gather(struct optim *o)
 }
 
 /*
- * Decide whether the step is to be made, and make it.  A device that decides by
- * itself has not executed any of this on return.
+ * Check the step, and update the weights if it is good.  If the device checks,
+ * none of this has been executed on return.
  */
 static int
 optim_launch(struct optim *o, const struct losses *l)
@@ -345,7 +359,7 @@ optim_launch(struct optim *o, const struct losses *l)
 		return 0;
 	if (optim_make_step(o) != 0 || optim_gather(o) != 0)
 		return -1;
-	/* The average is of statistics that are whole. */
+	/* With aggregated statistics, the EMA waits for running_after. */
 	if (o->running.n == 0)
 		optim_track_average(o);
 	if (o->verdict != NULL)
@@ -377,7 +391,7 @@ optim_count(struct optim *o)
 		    o->scale_every : LOSS_SCALE_EVERY);
 }
 
-/* Wait for the verdict. */
+/* Wait for the result of the check. */
 static enum verdict_kind
 optim_wait(struct optim *o)
 {
@@ -404,6 +418,7 @@ optim_hear(struct optim *o, double *norm)
 		    OPTIM_SKIPPED : OPTIM_GRADIENT;
 	if (o->heard.what == VERDICT_STATISTICS)
 		return OPTIM_STATISTICS;
+	/* The EMA follows statistics that running_after has completed. */
 	if (o->running.n > 0) {
 		running_after(&o->running, o->update.n);
 		optim_track_average(o);

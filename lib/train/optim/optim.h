@@ -2,13 +2,13 @@
 #define TRAIN_OPTIM_OPTIM_H
 
 /*
- * Steps of an optimiser (train/optim/optimizer.h), over groups of parameters that
- * take the learning rate and the weight decay differently; and what goes with
- * them: clipping, the scale of the loss, the moving average of the weights.
+ * Steps of an optimizer (train/optim/optimizer.h) over parameter groups, and
+ * the functions around a step: gradient clipping, loss scale, EMA of the
+ * weights.
  *
- * Each rank updates the elements that it owns and then has the others' from
- * them, so that P ranks do not do P times the work, nor keep the optimiser's
- * state P times.
+ * Each rank updates the elements that it owns, then gathers those of the other
+ * ranks (ZeRO stage 1).  So P ranks neither do the work P times nor keep P
+ * copies of the optimizer state.
  */
 
 #include "train/optim/groups.h"
@@ -18,65 +18,75 @@
 #include "train/reduce/detour.h"
 #include "train/optim/tiles.h"
 
-/* A step that optim_ask has begun. */
+/* The step that optim_ask has begun. */
 struct optim_update {
 	struct net *n;
 	void *g;			/* the gradient, then the direction */
 	double lr;
-	double mean;			/* factor of the statistics, and, without
-					 * loss scale and clipping, of ${g} */
-	double scale;			/* factor of ${g}; 0: the verdict's */
-	int launched;
+	double mean;			/* factor of the statistics; also of ${g}
+					 * without loss scale and clipping */
+	double scale;			/* factor of ${g}; 0: the one in
+					 * ${verdict} */
+	int launched;			/* 1: the update has been launched */
 };
 
 struct optim {
-	const struct optimizer *kind;	/* NULL: the first one */
+	const struct optimizer *kind;	/* NULL: the first of the table */
 	struct optimizer_settings set;
-	const struct group_rule *rule;	/* NULL: the first one */
-	double clip;			/* largest gradient norm; 0: any */
-	double clip_value;		/* largest element of it; 0: any */
-	double ema;			/* decay of the weights' moving average;
-					 * 0: there is none */
-	int outer;			/* what learners change has a momentum
-					 * (train/learn/learners.h) */
-	int learners;			/* each keeps what is the optimiser's
-					 * own; 0: it does not */
-	double loss_scale;		/* where it is not dynamic; 0: 1 */
-	int dynamic_scale;		/* train/optim/loss_scale.h */
-	int scale_every;		/* steps until it is doubled; 0:
+	const struct group_rule *rule;	/* NULL: the first of the table */
+	double clip;			/* largest gradient norm; 0: no limit */
+	double clip_value;		/* largest gradient element; 0: no
+					 * limit */
+	double ema;			/* decay of the EMA of the weights; 0:
+					 * no EMA */
+	int outer;			/* 1: outer momentum on the average of
+					 * learners (train/learn/learners.h) */
+	int learners;			/* learners with an optimizer state
+					 * each; 0: one state */
+	double loss_scale;		/* constant loss scale; 0: 1 */
+	int dynamic_scale;		/* 1: dynamic
+					 * (train/optim/loss_scale.h) */
+	int scale_every;		/* steps until it doubles; 0:
 					 * LOSS_SCALE_EVERY */
 
-	double waited;			/* seconds of the last step, for other
-					 * ranks */
-	struct slot_kind list[SLOTS_MOST + 1];	/* what is kept in all */
-	int ema_slot, scale_slot, outer_slot;	/* of the list; -1: not there */
+	double waited;			/* seconds that the last step waited for
+					 * other ranks */
+	struct slot_kind list[SLOTS_MOST + 1];	/* all optimizer state */
+	int ema_slot, scale_slot, outer_slot;	/* index in ${list}; -1:
+						 * absent */
 	struct slots slots;
 	struct tiles tiles;
 	struct running running;
-	double *trust;			/* [nparam] ratios, on the host */
-	double *ratio;			/* [nparam] in device memory; NULL: the
-					 * optimiser has none */
+	double *trust;			/* [nparam] trust ratios on the host */
+	double *ratio;			/* [nparam] in device memory; NULL:
+					 * none */
 	struct portions own;
-	const struct segments *share;
-	struct segments alone;		/* if no share was given */
-	struct segments dealt;		/* of learners, if they keep something */
+	const struct segments *share;	/* who owns which elements */
+	struct segments alone;		/* used if optim_open got no segments */
+	struct segments dealt;		/* optimizer state of learners */
 	struct comm *self;
-	struct gathering *gather;		/* of what share cuts */
+	struct gathering *gather;		/* all-gathers vectors that
+						 * ${share} divides */
 	struct device *device;
-	struct verdict *verdict;	/* in device memory; NULL if the host
-					 * decides */
+	struct verdict *verdict;	/* found_inf check in device memory;
+					 * NULL: the host checks */
 	struct optim_update update;
-	struct verdict heard;		/* on it, once known here */
+	struct verdict heard;		/* its copy on the host, once known */
 };
 
-/* optim_like(o, of): copy the settings of ${of} to the empty ${o}, except those
- * that all learners share. */
+/*
+ * optim_like(o, of): initialize ${o} with the settings of ${of}, except those
+ * that all learners share.
+ */
 void optim_like(struct optim *o, const struct optim *of);
 
 /*
- * optim_open(o, n, share): everything but the settings; the slots with their
- * first values.  ${share} says which elements this rank updates, and must
- * outlive ${o}; NULL: all of them.  -1 after a message.
+ * optim_open(o, n, share):
+ * Allocate and initialize ${o} for net ${n}.  The caller has filled in the
+ * settings, the fields before ${waited}, and zeros elsewhere.  ${share} states
+ * which elements this rank updates and must outlive ${o}, as ${n} must; NULL:
+ * all elements.  optim_close frees ${o}, also after a failure.
+ * Return 0, or -1 after a message.
  */
 int optim_open(struct optim *o, const struct net *n,
     const struct segments *share);
@@ -87,35 +97,41 @@ void optim_close(struct optim *o);
  * the update.  Collective: all ranks call both.
  *
  * optim_ask(o, n, g, scale, lr, losses):
- * Begin a step on the mean gradient ${g} * ${scale}.  This rank needs the elements
- * that it owns; they are used up.  Running statistics are tracked.  With a loss
- * scale, ${g} is that times larger, except for the statistics.
- * With ${losses}, launch the update now; it is made only if none of them is lost.
- * This rank must own all elements then.  If ${losses} is NULL, or the device cannot
- * look at them, optim_hear launches it.
+ * Begin a step on the mean gradient ${g} * ${scale}.  ${g} need only be valid
+ * in the elements that this rank owns; they are overwritten.  Running
+ * statistics are tracked.  With a loss scale, ${g} is larger by that factor,
+ * except in the statistics.
+ * With ${losses}, launch the update now; it executes only if each loss is at
+ * most ${losses}->most.  This rank must own all elements then.  If ${losses} is
+ * NULL, or the device cannot check them, optim_hear launches the update.
  *
  * optim_hear(o, norm):
- * Finish the step.  The caller has found the losses of all ranks to be good: an
- * update that was refused because of ${losses} is launched again without them.
- * All ranks have all new weights then, the same bits for any number of ranks.
- * ${*norm} is the norm of the mean gradient before clipping (Pascanu et al.
- * 2013, as PyTorch's clip_grad_norm_).  Return 0; or, on all ranks and with
- * nothing changed, OPTIM_GRADIENT if the norm is not finite, OPTIM_STATISTICS if
- * a mean or variance of the step is not; or OPTIM_LOST if another rank cannot be
- * reached.  OPTIM_SKIPPED: the gradient was not finite, which may be because of the
- * loss scale, which has been lowered; nothing else has changed.
+ * Finish the step.  The caller has found that the losses of all ranks are good:
+ * an update that was skipped because of ${losses} is launched again without
+ * them.  Afterwards all ranks have all new weights, the same bits for any
+ * number of ranks.  ${*norm} is the norm of the mean gradient before clipping
+ * (Pascanu et al. 2013; PyTorch's clip_grad_norm_).
+ * Return 0 after an update.  With one of the following values, which are the
+ * same on all ranks, no weight, statistic or moment has changed:
+ *	OPTIM_GRADIENT    the norm is not finite
+ *	OPTIM_STATISTICS  a mean or variance of the step is not finite
+ *	OPTIM_SKIPPED     the gradient is not finite, perhaps because of the
+ *	                  loss scale, which has been lowered
+ * Return OPTIM_LOST after a message if another rank cannot be reached.
  *
  * optim_step(o, n, g, scale, lr, norm): both, without losses.
  */
 enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED };
 
+/* The losses of a step, which the device checks before the update. */
 struct losses {
 	const struct outcome *outcome;	/* [n] in device memory */
 	size_t n;
-	double most;			/* a loss beyond it, or NaN, is lost */
-	const float *lost;		/* in device memory, not 0 if another
-					 * rank's is (bucket_lost); NULL: there
-					 * are no other ranks */
+	double most;			/* skip the step if a loss exceeds it or
+					 * is NaN */
+	const float *lost;		/* in device memory: not 0 if a loss of
+					 * another rank is bad (bucket_lost);
+					 * NULL: one rank */
 };
 
 void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
@@ -124,15 +140,21 @@ int optim_hear(struct optim *o, double *norm);
 int optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
     double *norm);
 
-/* optim_finite(o, n): on all ranks, weights, running statistics and slots are;
- * all ranks call it.  -1 if another rank cannot be reached. */
+/*
+ * optim_finite(o, n): return 1 if all weights, running statistics and optimizer
+ * state of all ranks are finite, 0 if not, -1 after a message if another rank
+ * cannot be reached.  Collective: all ranks call it.
+ */
 int optim_finite(struct optim *o, const struct net *n);
 
-/* optim_loss_scale(o): what the loss of the next step is to be multiplied by. */
+/* optim_loss_scale(o): return the factor on the loss of the next step. */
 double optim_loss_scale(const struct optim *o);
 
-/* optim_swap(o, n): the weights and statistics of ${n} change places with their
- * moving average; all ranks call it.  -1 if another cannot be reached. */
+/*
+ * optim_swap(o, n): exchange weights and statistics of ${n} with their EMA
+ * (ema_swap).  Collective: all ranks call it.  Return 0, or -1 after a message
+ * if another rank cannot be reached.
+ */
 int optim_swap(struct optim *o, struct net *n);
 
 #endif

@@ -1,7 +1,7 @@
-/* The optimisers: a table, and the formula of each. */
+/* The table of optimizers, and the formula of each. */
 #include "train/optim/optimizer.h"
 
-/* A step along a gradient, with momentum. */
+/* Return the arguments of a step with momentum along a gradient. */
 static struct update
 optimizer_momentum_step(const struct optimizer_settings *s,
     const struct optim_pass *p)
@@ -13,6 +13,11 @@ optimizer_momentum_step(const struct optimizer_settings *s,
 		.portions = p->portions };
 }
 
+/*
+ * m = momentum m + g + decay w,  w -= lr m
+ *
+ * With Nesterov momentum, w -= lr (g + decay w + momentum m).
+ */
 static void
 optimizer_sgd(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
@@ -23,16 +28,16 @@ optimizer_sgd(const struct optimizer_settings *s, struct device *d,
 }
 
 /*
- * ---- LARS (You, Gitman and Ginsburg 2017, algorithm 1): with the layer's
- * ratio t = eta |w| / (|g| + decay |w|),
+ * LARS (You, Gitman and Ginsburg 2017, algorithm 1).  With the layer's ratio t
+ * = eta |w| / (|g| + decay |w|),
  *
  *   lars:          m = momentum m + lr t (g + decay w),  w -= m
  *   lars-outside:  m = momentum m + t (g + decay w),     w -= lr m
  *
- * The first is the paper's.  They differ where lr changes: in the first a step
- * keeps the learning rate that it was made with.  With clipping t becomes
- * min(t / lr, 1), so that no layer is faster than without LARS: LARC, as in
- * NVIDIA's Apex. ----
+ * The first is the paper's.  They differ where lr changes: in the first, a step
+ * keeps the learning rate that it was made with.  With clipping, t becomes
+ * min(t / lr, 1), so that no layer takes a larger step than without LARS: LARC,
+ * as in NVIDIA's Apex.
  */
 static void
 optimizer_lars_outside(const struct optimizer_settings *s, struct device *d,
@@ -55,13 +60,20 @@ optimizer_lars(const struct optimizer_settings *s, struct device *d,
 }
 
 /*
- * ---- AdamW (Loshchilov and Hutter 2019, algorithm 2, with the learning rate
- * on the decay as in PyTorch) and LAMB (You et al. 2020, algorithm 2): with the
- * direction d of device_moments, w -= lr t d, where t is 1 or the layer's
- * |w| / |d|, which clipping keeps at 1 or below.  state[2] counts steps. ----
+ * AdamW (Loshchilov and Hutter 2019, algorithm 2, with the learning rate on the
+ * decay as in PyTorch) and LAMB (You et al. 2020, algorithm 2).  With the
+ * direction d of device_moments,
+ *
+ *   w -= lr t d
+ *
+ * where t is 1 for AdamW and the layer's |w| / |d| for LAMB, which clipping
+ * limits to 1.  state[2] counts steps.
  */
 
-/* 1 - x^n, by multiplications alone: libraries differ in pow. */
+/*
+ * Return 1 - x^n, the bias correction, by multiplications alone: C libraries
+ * differ in pow.
+ */
 static double
 optimizer_rest_of_power(double x, double n)
 {

@@ -2,48 +2,57 @@
 #define TRAIN_OPTIM_OPTIMIZER_H
 
 /*
- * How a gradient becomes a step, as a row of a table: what an optimiser keeps,
- * which direction it makes of the gradient, by what it scales the step of a
- * layer, and the step.
+ * A table of optimizers: the state of each, the direction that it computes from
+ * a gradient, its trust ratio for a layer, and its step.
  */
 
 #include "train/optim/slots.h"
 
-/* What the user set; an optimiser reads what it knows of. */
+/* Settings of the user; each optimizer reads those that it has. */
 struct optimizer_settings {
 	double momentum, decay;
 	int nesterov;
 	double beta1, beta2, eps;	/* of the moments of adamw and lamb */
-	double trust;			/* LARS' coefficient, eta */
-	int trust_clip;			/* a trust ratio never enlarges a step */
+	double trust;			/* trust coefficient eta of LARS */
+	int trust_clip;			/* 1: limit trust ratios to 1 */
 };
 
-enum { OPTIMIZER_SLOTS = 4 };		/* at most */
+enum { OPTIMIZER_SLOTS = 4 };		/* most slots of an optimizer */
 
-/* A step of what this rank owns of all that is trained. */
+/* The arguments of a step, for the elements that this rank owns. */
 struct optim_pass {
-	void *w;
-	void *g;			/* the gradient, or the direction */
-	void *state[OPTIMIZER_SLOTS];	/* in order of the row; elements are of
-					 * what is held */
+	void *w;			/* weights */
+	void *g;			/* the gradient or the direction */
+	void *state[OPTIMIZER_SLOTS];	/* in order of the row; dense, indexed
+					 * by portion->held */
 	double lr;
-	double scale;			/* the gradient is multiplied by it; 0:
-					 * by the verdict's (device_obey) */
-	const double *ratio;		/* of layers, on the device; NULL: 1 */
+	double scale;			/* factor of the gradient; 0: the one of
+					 * the check (device_obey) */
+	const double *ratio;		/* [nparam] trust ratios in device
+					 * memory; NULL: 1 */
 	const struct portion *portion;	/* with the factors of their groups */
 	size_t portions;
 };
 
+/* A row of the table. */
 struct optimizer {
 	const char *name;
+	/* state; a NULL name ends it */
 	struct slot_kind slot[OPTIMIZER_SLOTS + 1];
-	int counter;			/* the slot that counts steps; 0: none */
-	/* The gradient becomes a direction, in place; NULL: it is one. */
+	int counter;			/* index of the slot that counts steps;
+					 * 0: none */
+	/*
+	 * Turn the gradient into a direction, in place.  NULL: it is one
+	 * already.
+	 */
 	void (*direct)(const struct optimizer_settings *s, struct device *d,
 	    const struct optim_pass *p);
-	/* The trust ratio of a layer of weights.  Biases and what a
-	 * normalisation has always have 1. */
+	/*
+	 * The trust ratio of a layer's weights.  Biases and parameters of
+	 * normalization layers have 1.
+	 */
 	enum ratio_kind ratio;
+	/* Launch the step along p->g. */
 	void (*step)(const struct optimizer_settings *s, struct device *d,
 	    const struct optim_pass *p);
 };

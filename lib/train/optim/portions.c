@@ -1,11 +1,11 @@
-/* What a rank owns, as tables. */
+/* The elements that a rank owns, as tables of shards. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "train/optim/portions.h"
 #include "train/optim/running.h"
 
-/* One that goes on where the last one ends becomes a part of it. */
+/* Append ${p}, merged with the last shard if it continues that. */
 static void
 portions_add(struct portion_list *l, const struct portion *p)
 {
@@ -20,7 +20,7 @@ portions_add(struct portion_list *l, const struct portion *p)
 	l->item[l->n++] = *p;
 }
 
-/* What segment ${s} has of parameter number ${i}. */
+/* Append the elements of parameter number ${i} that segment ${s} contains. */
 static void
 portions_add_param(struct portions *p, const struct graph *g,
     const struct segment *s, int i)
@@ -39,7 +39,7 @@ portions_add_param(struct portions *p, const struct graph *g,
 		portions_add(&p->trained, &one);
 		return;
 	}
-	/* They lie among the weights, and are whole there. */
+	/* Statistics are stored with the weights, not densely by owner. */
 	one.held = one.at;
 	running_factors(g, q, one.factor);
 	portions_add(&p->statistics, &one);

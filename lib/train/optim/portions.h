@@ -2,9 +2,9 @@
 #define TRAIN_OPTIM_PORTIONS_H
 
 /*
- * What a rank owns, as the tables that a device makes steps by: they follow from
- * the network, the groups of its parameters and who owns what, and stay the same
- * from step to step.
+ * The elements that a rank owns, as tables of shards for the device's steps.
+ * They depend only on the network, the parameter groups and the owners, and do
+ * not change between steps.
  */
 
 #include "comm/segments.h"
@@ -14,15 +14,19 @@
 struct portion_list { struct portion *item; size_t n, cap; };
 
 struct portions {
-	struct portion_list trained;	/* but for what is frozen */
-	struct portion_list statistics;
-	struct portion_list all;	/* both, frozen ones, and what lies
-					 * between, as segments */
-	struct layer *layer;		/* [params] */
+	struct portion_list trained;	/* owned, except frozen parameters */
+	struct portion_list statistics;	/* owned, except frozen ones */
+	struct portion_list all;	/* whole segments: both, frozen ones,
+					 * and the padding between parameters */
+	struct layer *layer;		/* [params] the factors of its group */
 	char *judged;			/* [params] enum judged */
 };
 
-/* portions_open(p, g, share, rule): nothing of these is kept but copies. */
+/*
+ * portions_open(p, g, share, rule): make the tables of this rank of
+ * share->comm.  The arguments may be freed afterwards.  portions_close frees
+ * the tables.
+ */
 void portions_open(struct portions *p, const struct graph *g,
     const struct segments *share, const struct group_rule *rule);
 void portions_close(struct portions *p);
