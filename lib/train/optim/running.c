@@ -1,10 +1,10 @@
-/* Running statistics: as a mean over groups, or with what lies between them. */
+/* Running statistics of batch normalization: the between-group variance. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "train/optim/running.h"
 
-/* A normalisation has its mean and variance before it. */
+/* Parameters of a layer, relative to its PARAM_BETWEEN. */
 enum { MEAN = -2, VAR = -1 };
 
 static struct running_place
@@ -57,7 +57,7 @@ running_factors(const struct graph *g, const struct param *p, double factor[2])
 {
 	double m = g->op[p->op].momentum;
 
-	/* (1 - m)^2 b + m^2 x */
+	/* b + m (2 - m) (m / (2 - m) x - b) = (1 - m)^2 b + m^2 x */
 	factor[0] = p->kind == PARAM_BETWEEN ? m * (2 - m) : m;
 	factor[1] = p->kind == PARAM_BETWEEN ? m / (2 - m) : 1;
 }
@@ -80,9 +80,9 @@ running_before(struct running *r, const struct net *n)
 }
 
 /*
- * The mean went from u0 to u = u0 + m (E[u] - u0), so m^2 (E[u] - u0)^2, which
- * turns E[(u - u0)^2] into the variance between groups, is (u - u0)^2.  The
- * variance was tracked with the old b in it, of which 1 - m is left.
+ * The mean has changed from u0 to u = u0 + m (E[u] - u0).  So m^2 (E[u] -
+ * u0)^2, which turns E[(u - u0)^2] into the variance between groups, is (u -
+ * u0)^2.  The tracked variance still contains (1 - m) times the old b.
  */
 void
 running_after(struct running *r, struct net *n)
@@ -99,6 +99,7 @@ running_after(struct running *r, struct net *n)
 			double step = r->now[c] - r->was[c];
 
 			between[c] -= step * step;
+			/* Rounding can make a small variance negative. */
 			between[c] = between[c] > 0 ? between[c] : 0;
 			var[c] += between[c] - (1 - p->rate) *
 			    r->was[p->between + c];

@@ -1,4 +1,4 @@
-/* What training keeps beside the weights. */
+/* Optimizer state: allocation, and its collection on rank 0. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "train/optim/slots.h"
 
-#define CHUNK 65536		/* values looked at a time */
+#define CHUNK 65536		/* values copied or checked at a time */
 
 int
 slot_shaped(const struct slot_kind *k)
@@ -30,7 +30,7 @@ slot_at(const struct slot *s, size_t held)
 	return (char *)s->data + held * s->size;
 }
 
-/* The first values, by way of the host. */
+/* Set all values to the initial value, through host memory. */
 static void
 slots_fill(struct slots *s, struct slot *slot)
 {
@@ -74,7 +74,7 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 		slot->n = slot_shaped(k) ? slot->share->owned[
 		    share->comm->rank] : k->extent == SLOT_PARAM ?
 		    (size_t)n->graph->nparam : 1;
-		/* A rank may own nothing of a small network. */
+		/* A rank may own no element of a small network. */
 		bytes = (slot->n > 0 ? slot->n : 1) * slot->size;
 		slot->data = slot_shaped(k) ? device_alloc(n->device, bytes) :
 		    xcalloc(bytes, 1);
@@ -112,7 +112,7 @@ slots_all_finite(const void *data, size_t n, size_t size)
 {
 	size_t bad = 0;
 
-	/* No early end: the loop is then as fast as memory. */
+	/* Without an early exit the loop runs at memory bandwidth. */
 	if (size == sizeof(double))
 		for (size_t i = 0; i < n; i++)
 			bad += !isfinite(((const double *)data)[i]);
@@ -148,7 +148,7 @@ slots_finite(const struct slots *s)
 	return good;
 }
 
-/* ---- all of it in one place ---- */
+/* ---- the state of all ranks ---- */
 
 void *
 slot_of(const struct slots *s, int i, int j, int p, void *data, size_t *n)
@@ -218,7 +218,7 @@ slots_forget(struct slots_whole *w)
 	*w = (struct slots_whole){ { NULL } };
 }
 
-/* The most elements of a segment that a rank owns. */
+/* Return the largest number of elements of a segment. */
 static size_t
 slots_longest(const struct slots *s)
 {
@@ -234,7 +234,7 @@ slots_longest(const struct slots *s)
 	return most;
 }
 
-/* Of copies, rank 0's is taken; all get what is in it. */
+/* slots_move for copies: take that of rank 0; write to all ranks. */
 static int
 slots_move_copy(const struct slots *s, const struct slot *slot,
     const struct segment *g, char *whole, int in, void *room)
@@ -256,8 +256,9 @@ slots_move_copy(const struct slots *s, const struct slot *slot,
 }
 
 /*
- * Segment by segment, between its owner and rank 0; ${whole} is rank 0's, ${in}
- * says where the values go: into it, or out of it.
+ * Copy segment by segment between its owner and rank 0.  ${whole} is rank 0's
+ * vector, ${in} is 1 to copy to it and 0 to copy from it.  ${room} is a buffer
+ * for one segment.
  */
 static int
 slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,

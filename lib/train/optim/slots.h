@@ -2,45 +2,47 @@
 #define TRAIN_OPTIM_SLOTS_H
 
 /*
- * What training keeps beside the weights: a list of named values, such as
- * momentum.  Whoever has to do with all of it (allocation, checkpoints, their
- * reading, the memory plan) walks the list, so that another slot is one row of
- * a table (train/optim/optim.c) and nothing else.
+ * Optimizer state: a list of named values that training keeps in addition to
+ * the weights, such as momentum.  Allocation, checkpoints, resuming and the
+ * memory plan walk the list, so that new state needs only a row in a table
+ * (train/optim/optimizer.c and others).
  *
- * Values by element lie like the parameters, in memory of the device, but only
- * on the rank that owns the element (comm/segments.h).  Where each learner keeps
- * its own (train/learn/learners.h), there are as many vectors of them, each whole on
- * the rank that has the learner.  Values by parameter, and single ones, are host
- * doubles, the same on every rank.
+ * Values of elements are stored like the parameters, in device memory, but only
+ * on the rank that owns the element (comm/segments.h).  If each learner has its
+ * own (train/learn/learners.h), there is a vector for each learner, whole on
+ * the rank that has the learner.  Values of parameters, and single values, are
+ * doubles in host memory, the same on every rank.
  */
 
 #include "comm/segments.h"
 #include "net/net.h"
 
 enum slot_extent { SLOT_ELEMENT, SLOT_LEARNER, SLOT_PARAM, SLOT_ONCE };
-enum slot_type { SLOT_REAL, SLOT_F64 };	/* REAL: as the parameters */
+enum slot_type { SLOT_REAL, SLOT_F64 };	/* REAL: the type of the parameters */
 
 /*
- * A row: "optim/momentum" is called optim/momentum/NAME in a checkpoint, for
- * each trained parameter, or learner/2/optim/momentum/NAME.  Those that are not
- * by element are SLOT_F64.
+ * A row of the table.  "optim/momentum" is called optim/momentum/NAME in a
+ * checkpoint, for each trained parameter, or learner/2/optim/momentum/NAME.
+ * State that is not by element must be SLOT_F64.
  */
 struct slot_kind {
 	const char *name;		/* NULL ends a list */
 	enum slot_extent extent;
 	enum slot_type type;
-	double first;			/* what it begins with */
-	int statistics;			/* running statistics have it, too */
+	double first;			/* initial value */
+	int statistics;			/* 1: running statistics have it, too */
 };
 
 enum { SLOTS_MOST = 8 };
 
+/* The state of a row on this rank. */
 struct slot {
 	const struct slot_kind *kind;
-	size_t n, size;			/* values here; bytes of one */
-	int copies;			/* whole ones, of learners; or 1 */
-	const struct segments *share;	/* who has what */
-	void *data;
+	size_t n, size;			/* number of values here; bytes of
+					 * one */
+	int copies;			/* number of learners' vectors; or 1 */
+	const struct segments *share;	/* who owns which elements */
+	void *data; /* device memory if slot_shaped(kind), else host memory */
 };
 
 struct slots {
@@ -50,57 +52,79 @@ struct slots {
 	const struct segments *share;
 };
 
-/* What slots hold on all ranks, as if it was one: host memory by slot, with
- * elements where the graph has them. */
+/*
+ * The state of all ranks, as on one rank, in host memory: for each slot a
+ * vector in the order of the graph's elements.
+ */
 struct slots_whole { void *data[SLOTS_MOST]; };
 
 /*
- * slots_open(s, kinds, n, share, learners): all of a list, with their first
- * values; ${learners} deals out those by learner, NULL: there are none.  -1
- * after a message.
+ * slots_open(s, kinds, n, share, learners):
+ * Allocate the state of ${kinds}, which a NULL name ends, with its initial
+ * values.  ${share} states which elements this rank owns, ${learners} which
+ * learners' vectors; it may be NULL if no row is SLOT_LEARNER.  All arguments
+ * must outlive ${s}.  slots_close frees the state.  Return 0, or -1 after a
+ * message.
  */
 int slots_open(struct slots *s, const struct slot_kind *kinds,
     const struct net *n, const struct segments *share,
     const struct segments *learners);
 void slots_close(struct slots *s);
 
-/* slots_reset(s, n): the first ${n} of them have their first values again. */
+/* slots_reset(s, n): set the first ${n} slots to their initial values. */
 void slots_reset(struct slots *s, int n);
 
-/* slot_bytes(s, i, rank): of slot ${i} on ${rank}; -1: on all together. */
+/*
+ * slot_bytes(s, i, rank): return the bytes of slot ${i} on ${rank}; if ${rank}
+ * is -1, on all ranks together.
+ */
 size_t slot_bytes(const struct slots *s, int i, int rank);
 
-/* slot_at(s, held): the value of an element, by its place among the owned. */
+/*
+ * slot_at(s, held): return the address of the value of index ${held} among the
+ * owned elements.
+ */
 void *slot_at(const struct slot *s, size_t held);
 
-/* slot_of(s, i, j, p, data): where the values of parameter number ${p} begin in
- * copy ${j} of the whole slot ${data}, and ${*n}, how many they are; SLOT_ONCE
- * ignores ${p}. */
+/*
+ * slot_of(s, i, j, p, data, n): return the address of the values of parameter
+ * number ${p} in copy ${j} of slot ${i} in ${data}, a vector of slots_whole.
+ * Set ${*n} to their number.  SLOT_ONCE ignores ${p}.
+ */
 void *slot_of(const struct slots *s, int i, int j, int p, void *data,
     size_t *n);
 
 /*
- * slot_has(s, i, p): 1 if slot ${i} has values of parameter number ${p}; what is
- * there once goes with the first.  slot_name(k, j, p): what those of a parameter
- * are called in a checkpoint, in copy ${j}; the caller's to free.
- * slot_shaped(k): they have the shape of the parameter, and are single numbers
- * otherwise.
+ * slot_has(s, i, p): return 1 if slot ${i} has values for parameter number
+ * ${p}.  A single value belongs to parameter 0.
+ * slot_name(k, j, p): return the checkpoint's key for the values of ${p} in
+ * copy ${j}.  The caller frees it.
+ * slot_shaped(k): return 1 if the values for a parameter have its shape, 0 if
+ * there is one number.
  */
 int slot_has(const struct slots *s, int i, int p);
 char *slot_name(const struct slot_kind *k, int j, const struct param *p);
 int slot_shaped(const struct slot_kind *k);
 
-/* slots_finite(s): what this rank has is. */
+/*
+ * slots_finite(s): return 1 if all values on this rank are finite.  It waits
+ * for the device.
+ */
 int slots_finite(const struct slots *s);
 
-/* slots_whole(s): room for all of it, with its first values; its parts are
- * freed by slots_forget. */
+/*
+ * slots_whole(s): allocate the state of all ranks, with its initial values.
+ * slots_forget frees it.
+ */
 struct slots_whole slots_whole(const struct slots *s);
 void slots_forget(struct slots_whole *w);
 
 /*
- * slots_gather(s, w): what all ranks hold into ${w} of rank 0; elsewhere it is
- * NULL.  slots_scatter(s, w): the other way.  All ranks must call them.
+ * slots_gather(s, w):
+ * Copy the state of all ranks to ${w} on rank 0.  ${w} is unused on other
+ * ranks.
+ * slots_scatter(s, w): copy ${w} of rank 0 to the state of all ranks.
+ * Collective: all ranks call them.  Return 0, or -1 after a message.
  */
 int slots_gather(const struct slots *s, struct slots_whole *w);
 int slots_scatter(struct slots *s, const struct slots_whole *w);

@@ -1,4 +1,4 @@
-/* Sums of squares over parameters, whoever owns them. */
+/* Norm blocks: sums of squares over parameters, whichever rank owns them. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "comm/exact.h"
 #include "train/optim/tiles.h"
 
-/* Where parameter ${p} ends: alignment belongs to the one before, as zeros. */
+/* Return the end of parameter ${p}, with the zeros that align the next one. */
 static size_t
 tiles_end_of(const struct graph *g, int p)
 {
@@ -40,7 +40,10 @@ tiles_cut(struct tiles *t)
 	t->edge[t->n] = g->elements;
 }
 
-/* Segments begin where tiles do. */
+/*
+ * Assign the blocks to the owners of segments.  Every segment begins at a
+ * block.
+ */
 static void
 tiles_share_out(struct tiles *t)
 {

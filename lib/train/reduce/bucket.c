@@ -1,4 +1,10 @@
-/* Gradients reduced behind the backward pass. */
+/*
+ * Gradients reduced during the backward pass.
+ *
+ * The communication thread takes one bucket after another.  If device memory is
+ * discrete and the hosts sum, a second thread copies the next bucket to the
+ * host while the first one is exchanged; two host staging buffers alternate.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,10 +23,11 @@ struct bucket {
 	const struct segments *share;
 	size_t elem;
 	struct device *device;
-	struct device *aside;		/* that of the threads here */
-	struct event *final;		/* what the backward pass has done */
+	struct device *aside;		/* side stream of ${device} for the
+					 * threads */
+	struct event *final;		/* progress of the backward pass */
 
-	const struct tree *tree;	/* of this step */
+	const struct tree *tree;	/* arguments of bucket_begin */
 	const struct tree_sum *sums;
 	int n;
 	double busy;
@@ -29,10 +36,12 @@ struct bucket {
 	pthread_t thread, fetcher;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	size_t done;			/* reduced from here on */
-	size_t fetched;			/* on the host from here on */
-	struct detour detour[2];	/* of buckets by turns; the fetcher makes
-					 * copies, if there are any */
+	size_t done;			/* elements from here to the end are
+					 * reduced */
+	size_t fetched;			/* elements from here to the end are on
+					 * the host */
+	struct detour detour[2];	/* alternating; used only if they
+					 * copy */
 	int stop;
 };
 
@@ -42,8 +51,10 @@ bucket_offset(const struct bucket *b, const void *v, size_t i)
 	return (char *)v + i * b->elem;
 }
 
-/* Wait for the gradients from element ${from} on; a device that sums has its
- * aside wait. */
+/*
+ * Wait for the gradients of elements ${from} and above.  If the devices sum,
+ * only the side stream waits.
+ */
 static void
 bucket_await(struct bucket *b, size_t from)
 {
@@ -59,7 +70,7 @@ bucket_detour(struct bucket *b, size_t from)
 	return &b->detour[from / b->share->bucket % 2];
 }
 
-/* Finish this rank's subtrees, once the gradients are there, for the reducer. */
+/* Finish this rank's subtrees in the bucket and stage them for the reducer. */
 static void
 bucket_take(struct bucket *b, size_t from, size_t to)
 {
@@ -69,8 +80,10 @@ bucket_take(struct bucket *b, size_t from, size_t to)
 	detour_take(bucket_detour(b, from), b->tree, from, to);
 }
 
-/* Reduce elements ${from} to ${to} - 1, and give the device what this rank owns
- * of them. */
+/*
+ * Reduce elements ${from} to ${to} - 1, and copy the owned ones back to the
+ * device.
+ */
 static int
 bucket_reduce(struct bucket *b, size_t from, size_t to)
 {
@@ -94,14 +107,17 @@ bucket_copies(const struct bucket *b)
 	return b->detour[0].copies;
 }
 
-/* Where the bucket that ends at ${to} begins. */
+/* Return the start of the bucket that ends at ${to}. */
 static size_t
 bucket_begin_of(const struct bucket *b, size_t to)
 {
 	return (to - 1) / b->share->bucket * b->share->bucket;
 }
 
-/* There is room for the next bucket on the host: the last but one is done. */
+/*
+ * Return 1 if a staging buffer is free for the next bucket: the last but one is
+ * reduced.
+ */
 static int
 bucket_fetches(const struct bucket *b)
 {
@@ -109,7 +125,9 @@ bucket_fetches(const struct bucket *b)
 	    bucket_begin_of(b, b->fetched) + 2 * b->share->bucket;
 }
 
-/* From the device to the host, while the bucket before is exchanged. */
+/*
+ * Thread: stage each bucket on the host while the bucket before is exchanged.
+ */
 static void *
 bucket_fetch(void *arg)
 {
@@ -136,6 +154,7 @@ bucket_fetch(void *arg)
 	return NULL;
 }
 
+/* Thread: reduce each bucket. */
 static void *
 bucket_thread(void *arg)
 {
@@ -179,7 +198,10 @@ bucket_elements(size_t bytes, size_t elem)
 	return (blocks > 0 ? blocks : 1) * EXACT_BLOCK;
 }
 
-/* The reducer, as ${free} says; it is complete but for what is known here. */
+/*
+ * Open the reducer for ${free}, and fill in the options that depend on the
+ * device.
+ */
 static struct reducer *
 bucket_open_reducer(struct bucket *b, const struct allreduce_options *free)
 {

@@ -2,12 +2,13 @@
 #define TRAIN_REDUCE_BUCKET_H
 
 /*
- * Gradients reduced while the backward pass still runs.
+ * Gradients reduced during the backward pass.
  *
- * Parameters lie in the order of the network, so finished gradients are
- * always a tail of the flat buffer.  As the tail grows, buckets are cut from
- * it and handed to a thread that has a reducer sum them over ranks
- * (train/reduce/reducer.h).
+ * Parameters are stored in the order of the network, and the backward pass goes
+ * through it in reverse.  So the finished gradients are always the end of the
+ * flat buffer.  As it grows, it is divided into buckets, and a thread has a
+ * reducer sum each over ranks (train/reduce/reducer.h), as PyTorch's
+ * DistributedDataParallel does.
  */
 
 #include "backend/backend.h"
@@ -17,49 +18,62 @@
 
 struct bucket;
 
-/* bucket_elements(bytes, elem): how many go into a bucket of ${bytes}, a
- * multiple of EXACT_BLOCK. */
+/*
+ * bucket_elements(bytes, elem): return the elements of a bucket of ${bytes}, a
+ * multiple of EXACT_BLOCK and at least that.
+ */
 size_t bucket_elements(size_t bytes, size_t elem);
 
 /*
  * bucket_open(c, share, d, free):
- * For gradients of device ${d} whose buckets are those of ${share}, which must
- * outlive it.  ${c} is the thread's own from here on.  With one rank no thread
- * is started.  ${free}: how to add up where the order is free, but for what
- * ${d} and ${share} say of it; NULL: exactly.
+ * Prepare to reduce gradients of device ${d} in the buckets of ${share}, which
+ * must outlive the result.  Take ${c}, which the thread uses from here on.
+ * With one rank, start no thread.  ${free} has the options of a sum that may
+ * choose its order, except those that follow from ${d} and ${share}; NULL: sum
+ * exactly.  bucket_close frees the result and ${c}.  A failure ends all ranks
+ * after a message.
+ * Collective: all ranks call bucket_open and bucket_close.
  */
 struct bucket *bucket_open(struct comm *c, const struct segments *share,
     struct device *d, const struct allreduce_options *free);
 void bucket_close(struct bucket *b);
 
-/* bucket_tree(b, t, microbatches): an empty tree for this rank's gradients, and
- * the number that the first one has in it. */
+/*
+ * bucket_tree(b, t, microbatches): make ${t} an empty tree for the gradients of
+ * this rank in a step of ${microbatches} on all ranks.  Return the number of
+ * this rank's first leaf in it.
+ */
 int bucket_tree(struct bucket *b, struct tree *t, int microbatches);
 
 /*
- * bucket_begin(b, t, sums, n): the last microbatch's backward pass is about to
- * start; ${t} are this rank's subtrees once the ${n} ${sums} are done, which
- * the thread does bucket by bucket.  Both must live until bucket_wait.  The event is for
- * plan_backward to record; NULL: there is nobody who would wait for it.
+ * bucket_begin(b, t, sums, n):
+ * Begin to reduce; the last microbatch's backward pass is about to start.  ${t}
+ * has this rank's subtrees, which are complete after the ${n} additions
+ * ${sums}; the thread makes them bucket by bucket.  Both must stay valid until
+ * bucket_wait.
+ * Return the event that plan_backward records, NULL with one rank.
  */
 struct event *bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n);
 
 /*
- * bucket_wait(b): until everything is reduced, or, where the devices do it
- * themselves, will be before anything that the device is asked for from now on;
- * the sum over all microbatches, of which the elements that this rank owns are of
- * use, or NULL after a message.  ${*busy} is how long the thread worked.
- * bucket_done(b): after that, until everything is reduced; -1 after a message.
- * What was made of the sum before that is of no use then.
+ * bucket_wait(b, busy):
+ * Wait until all buckets are reduced.  If the devices sum, wait only until that
+ * is queued before all later work of the device.  Return the sum over all
+ * microbatches, valid in the elements that this rank owns, or NULL after a
+ * message.  Set ${*busy} to the seconds that the thread worked.
+ *
+ * bucket_done(b): after bucket_wait, wait until the devices have reduced all
+ * buckets.  Return 0, or -1 after a message; then results computed from the sum
+ * are invalid.
  */
 void *bucket_wait(struct bucket *b, double *busy);
 int bucket_done(struct bucket *b);
 
 /*
- * bucket_lost(b): a float in device memory that device_lost sets before
- * bucket_begin, and that is summed over ranks like a gradient.  NULL unless the
- * devices sum, and judge.
+ * bucket_lost(b): return a found_inf flag, a float in device memory, which is
+ * all-reduced with the gradients.  Set it by device_lost before bucket_begin.
+ * NULL unless the devices sum and check (device_judges).
  */
 float *bucket_lost(const struct bucket *b);
 

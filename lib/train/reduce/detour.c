@@ -1,4 +1,4 @@
-/* Buckets of a device's vectors, in memory of the host's. */
+/* Host staging of a device's vectors for sums. */
 #include "comm/wire.h"
 #include "train/reduce/detour.h"
 
@@ -68,7 +68,10 @@ detour_give(struct detour *s, const struct tree *t, size_t from, size_t at,
 		    n * elem);
 }
 
-/* Segments are cut alike wherever a bucket begins (exact_cut). */
+/*
+ * exact_cut depends only on the size of the range, so the staged bucket, which
+ * begins with element 0, has the same segments.
+ */
 int
 detour_scatter(struct detour *s, struct exact *e, const struct tree *t,
     size_t from, size_t to)

@@ -1,4 +1,4 @@
-/* Vectors of a device, gathered from all ranks. */
+/* An all-gather of vectors in device memory. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -7,12 +7,12 @@
 struct gathering {
 	const struct segments *share;
 	struct device *device;
-	/* Two buckets, so that one is copied while the other is exchanged. */
+	/* Two buckets: one is copied while the other is exchanged. */
 	char *room[2];
 	struct exchange exchange[2];
 };
 
-/* Others have something of it. */
+/* Return 1 if other ranks own elements. */
 static int
 gathering_is_shared(const struct segments *s)
 {
@@ -61,8 +61,10 @@ gathering_end_of(const struct segments *s, size_t from)
 	return s->elements - from < s->bucket ? s->elements : from + s->bucket;
 }
 
-/* What this rank has of bucket number ${i} to its room; or, with ${in}, what the
- * others have to ${data}. */
+/*
+ * Copy this rank's segments of bucket number ${i} to its buffer; with ${in},
+ * copy those of the other ranks from it to ${data}.
+ */
 static void
 gathering_copy(struct gathering *g, char *data, size_t i, int in)
 {

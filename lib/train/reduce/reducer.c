@@ -1,11 +1,11 @@
-/* Sums of gradients in memory of the hosts. */
+/* Reducers that sum in host memory. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "train/reduce/detour.h"
 #include "train/reduce/reducer.h"
 
-/* One of the two sums. */
+/* A reducer with one of the two sums. */
 struct reducer_host {
 	struct reducer reducer;
 	struct exact exact;

@@ -2,9 +2,9 @@
 #define TRAIN_REDUCE_REDUCER_H
 
 /*
- * Ways to sum gradients over ranks, bucket by bucket (train/reduce/bucket.h):
- * exactly (comm/exact.h), by an all-reduce of the hosts (comm/allreduce.h), or by
- * the devices (comm/fabric.h).
+ * Methods to sum gradients over ranks, bucket by bucket
+ * (train/reduce/bucket.h): exactly (comm/exact.h), by an all-reduce of the
+ * hosts (comm/allreduce.h), or by the devices (comm/fabric.h).
  */
 
 #include "backend/backend.h"
@@ -14,33 +14,39 @@
 struct reducer {
 	/*
 	 * begin(r, t, from, n):
-	 * Sum elements ${from} to ${from} + ${n} - 1 over ranks; the subtrees
-	 * ${t} of this rank begin with the first of them.  Buckets come from the
-	 * last to the one with ${from} 0.  The sum, or this rank's segment of
-	 * it, replaces the first subtree.  Return 0, or -1 after a message.
+	 * Sum elements ${from} to ${from} + ${n} - 1 over ranks.  The data of
+	 * this rank's subtrees ${t} begins with element ${from}.  Buckets
+	 * arrive in descending order; ${from} is 0 in the last one.  The sum,
+	 * or this rank's segment of it, replaces the first subtree.  Return 0,
+	 * or -1 after a message.
 	 */
 	int (*begin)(struct reducer *r, const struct tree *t, size_t from,
 	    size_t n);
-	/* wait(r): later work of the device sees all sums.
-	 * done(r): wait until they are there.  Return 0, or -1 after a
-	 * message.
-	 * NULL: begin has done both. */
+	/*
+	 * wait(r): make later work of the device wait for all sums.
+	 * done(r): wait until the sums exist.  Return 0, or -1 after a message.
+	 * Both are NULL if begin waits.
+	 */
 	void (*wait)(struct reducer *r);
 	int (*done)(struct reducer *r);
+	/* Free the reducer. */
 	void (*close)(struct reducer *r);
-	int whole_tree;			/* subtrees are those of the step's tree;
-					 * 0: of a tree of this rank's own */
-	int on_device;			/* begin takes device memory, and works
-					 * in the order of the aside */
+	int whole_tree;			/* 1: subtrees are those of the step's
+					 * tree; 0: of a tree of this rank's
+					 * leaves */
+	int on_device;			/* 1: begin takes device memory and
+					 * queues work on the side stream */
 	float *lost;			/* see bucket_lost */
 };
 
 /*
- * reducer_exact(c, d, most): by the fixed tree.
- * reducer_host(c, o): by an algorithm of comm/allreduce.c.
- * reducer_device(c, d, aside, o): by ${o}->fabric, in the order of ${aside}.
- * Sum up to ${most} elements of ${d} at once.  Collective: all ranks of ${c}, which
- * must outlive the reducer, call it.  NULL after a message.
+ * reducer_exact(c, d, most): sum by the fixed tree.
+ * reducer_host(c, o): sum by an algorithm of comm/allreduce.c.
+ * reducer_device(c, d, aside, o): sum by ${o}->fabric on side stream ${aside}.
+ * Return a reducer for up to ${most} or ${o}->most elements of ${d} at once, or
+ * NULL after a message; its close frees it.  ${c} and the devices must outlive
+ * it.
+ * Collective: all ranks of ${c} call it.
  */
 struct reducer *reducer_exact(struct comm *c, struct device *d, size_t most);
 struct reducer *reducer_host(struct comm *c, const struct allreduce_options *o);

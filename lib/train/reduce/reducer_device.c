@@ -1,8 +1,8 @@
 /*
- * Sums over ranks by the devices themselves (comm/fabric.h), in fp32 or in 16
- * bits.  fp16 has five bits of exponent: gradients are divided by the number of
- * ranks before they are sent, so that the sum is in range where its elements are.
- * Without a loss scale, gradients that are small for fp16 are lost.
+ * The reducer that sums by the devices themselves (comm/fabric.h), in fp32 or
+ * in 16 bits.  fp16 has five bits of exponent.  So gradients are divided by the
+ * number of ranks before they are sent, and the sum is in range if its elements
+ * are.  Without a loss scale, gradients that are small for fp16 become zero.
  */
 #include <stdlib.h>
 
@@ -13,11 +13,12 @@ struct reducer_device {
 	struct reducer reducer;
 	struct fabric *fabric;
 	struct device *device, *aside;
-	void *stream;			/* of the aside */
-	struct event *summed;		/* the aside has summed all buckets */
-	int type;			/* of messages */
-	double ranks;			/* what gradients are divided by */
-	void *room;			/* of the device's; NULL: fp32 */
+	void *stream;			/* that of ${aside} */
+	struct event *summed;		/* ${aside} has summed all buckets */
+	int type;			/* dtype of messages */
+	double ranks;			/* divisor of gradients */
+	void *room;			/* 16-bit copy in device memory; NULL:
+					 * fp32 */
 };
 
 static int

@@ -1,4 +1,4 @@
-/* BN groups that are spread over ranks. */
+/* Synchronized BN: the sums of statistics over the ranks of a group. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -7,17 +7,20 @@
 #include "train/reduce/spread.h"
 
 struct spread_peers {
-	struct peers peers;		/* first */
+	struct peers peers;		/* must be the first field */
 	struct spread *spread;
 	struct spread_peers *next;
 	struct comm *comm;		/* NULL: not opened */
 	struct device *device;
-	double *room;			/* [peers + 1][numbers of a sum, at most],
-					 * the last are the sums */
+	double *room;			/* [peers + 1][largest n of a sum]; the
+					 * last row is the sum */
 	size_t *start;			/* [peers + 1] bytes in it */
 };
 
-/* Everyone's to everyone; a few KiB, so what counts is that it is one step. */
+/*
+ * x[i] = sum over ranks of x[i], in the order of ranks.  The data is a few KiB,
+ * so latency counts: all-gather in one step, and add everywhere.
+ */
 static void
 spread_sum(const struct peers *peers, struct device *d, double *x, size_t n)
 {
@@ -64,7 +67,7 @@ spread_open(struct spread *s, struct comm *c, struct device *d,
 	for (struct spread_peers *p = s->list; p != NULL; p = p->next) {
 		size_t n = (size_t)p->peers.n;
 
-		/* Ranks of a group follow one another. */
+		/* Ranks of a group are consecutive. */
 		if (comm_split(&p->comm, c, c->rank / p->peers.n, c->rank,
 		    "waiting for the ranks of its BN group") != 0)
 			return -1;

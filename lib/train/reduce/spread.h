@@ -2,10 +2,10 @@
 #define TRAIN_REDUCE_SPREAD_H
 
 /*
- * BN groups that are spread over ranks (sched/parts.h): the peers of a part are
- * the ranks of its group, on a communicator of their own for each number of
- * parts that the cells of the schedule have.  What they sum up are doubles, added
- * in the order of ranks.
+ * Synchronized BN: BN groups whose clips several ranks hold (sched/parts.h).
+ * The ranks of a group form a BN process group, with a communicator for each
+ * number of parts in the schedule.  Their statistics are doubles, which are
+ * added in the order of ranks.
  */
 
 #include "backend/backend.h"
@@ -14,26 +14,33 @@
 struct spread_peers;
 
 struct spread {
-	struct spread_peers *list;	/* NULL: nothing is spread */
-	double waited;			/* seconds in sums, since it was set */
+	struct spread_peers *list;	/* NULL: no group spans ranks */
+	double waited;			/* seconds in sums, since the caller
+					 * reset it */
 };
 
-/* spread_peers(s, parts): the peers of groups in so many; NULL of 1.  They are
- * the spread's. */
+/*
+ * spread_peers(s, parts): return the BN process group of groups in ${parts}
+ * parts, NULL if ${parts} is 1.  It belongs to ${s}.  Call it before
+ * spread_open, which connects all groups that were requested.
+ */
 const struct peers *spread_peers(struct spread *s, int parts);
 
 /*
- * spread_open(s, c, d, channels): all ranks of ${c}: from here on peers can sum, for
- * normalisations of up to ${channels} on devices as ${d}, which must outlive it.
- * -1 after a message.
+ * spread_open(s, c, d, channels):
+ * Connect the process groups of ${s} over the ranks of ${c}, for normalization
+ * layers of up to ${channels} channels on devices like ${d}.  ${d} must outlive
+ * ${s}.  spread_close frees the groups.  Return 0, or -1 after a message.
+ * Collective: all ranks of ${c} call it.
  */
 int spread_open(struct spread *s, struct comm *c, struct device *d,
     size_t channels);
 void spread_close(struct spread *s);
 
 /*
- * spread_agree(p, status): the largest exit status of all peers; ${status} if
- * ${p} is NULL.  EXIT_RANKS if they cannot be reached.
+ * spread_agree(p, status): return the largest exit status of the process group,
+ * or ${status} if ${p} is NULL.  Return EXIT_RANKS after a message if a rank
+ * cannot be reached.  Collective: all ranks of the group call it.
  */
 int spread_agree(const struct peers *p, int status);
 

@@ -1,4 +1,4 @@
-/* How ranks add up their gradients. */
+/* The choice of the method by which ranks sum gradients. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "comm/tuning.h"
 #include "train/reduce/sums.h"
 
-#define BUCKET ((size_t)4 << 20)	/* bytes, unless steps are dear */
+#define BUCKET ((size_t)4 << 20)	/* default bytes, unless steps are
+					 * expensive */
 
 int
 sums_check(const char *allreduce)
@@ -31,7 +32,7 @@ sums_read_table(struct tuning *t, const char *path, const char *text)
 	return bad ? -1 : 0;
 }
 
-/* By name, by measurement, by rule. */
+/* Choose the algorithm: by name, else by measurements, else by rule. */
 static int
 sums_choose(struct sums *u, const struct sum_settings *s,
     const struct tuning *t, struct comm *c, const struct summing *what)
@@ -56,7 +57,7 @@ sums_choose(struct sums *u, const struct sum_settings *s,
 	return 0;
 }
 
-/* The algorithm, and how much it sums at once. */
+/* Choose the algorithm and the bucket size. */
 static int
 sums_open_free(struct sums *u, const struct sum_settings *s,
     const struct tuning *t, struct comm *c, const struct fabric_calls *fabric,
@@ -70,15 +71,15 @@ sums_open_free(struct sums *u, const struct sum_settings *s,
 	char size[32];
 	size_t wanted;
 
-	/* What the devices do themselves was not measured, and is best. */
+	/* Sums by the devices are not in the table; they are the fastest. */
 	if (fabric != NULL && strcmp(s->allreduce, "auto") == 0)
 		o->kind = algorithm_find("native");
 	else if (sums_choose(u, s, t, c, &what) != 0)
 		return -1;
 	o->fabric = fabric;
 	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
-		return fail("--allreduce=%s sums fp32 alone, between ranks of "
-		    "MPI", o->kind->name);
+		return fail("--allreduce=%s sums only fp32, and only between "
+		    "ranks of MPI", o->kind->name);
 	if (o->columns == 0)
 		o->columns = o->kind->columns(u->host, c->size);
 	wanted = tuning_bucket(t, &what, o->kind, o->columns);

@@ -2,8 +2,8 @@
 #define TRAIN_REDUCE_SUMS_H
 
 /*
- * How ranks add up their gradients: exactly, the same bits on any number of
- * ranks, or as is fastest.
+ * The method by which ranks sum gradients: exactly, with the same bits for any
+ * number of ranks, or as fast as possible.
  */
 
 #include "comm/allreduce.h"
@@ -14,33 +14,42 @@ struct sum_settings {
 	int deterministic;		/* EXACT or FAST */
 	const char *allreduce;		/* auto, or an algorithm; torus:XxY */
 	int wire;			/* WIRE_FP32 and so on */
-	const char *table;		/* of vt-bench --tune; NULL: none */
-	int64_t bucket;			/* bytes summed at a time; 0: what suits */
+	const char *table;		/* table of vt-bench --tune; NULL:
+					 * none */
+	int64_t bucket;			/* bytes summed at once; 0: choose */
 };
 
 struct sums {
-	int *host;			/* [ranks] where each is */
-	struct allreduce_options free;	/* but for the device's; of no kind
-					 * with EXACT */
-	size_t bucket;
-	char text[96];			/* for people */
+	int *host;			/* [ranks] number of each rank's host */
+	struct allreduce_options free;	/* except the options of the device;
+					 * kind is NULL with EXACT */
+	size_t bucket;			/* bytes */
+	char text[96];			/* description for the log */
 };
 
-/* sums_check(allreduce): -1: it names none. */
+/*
+ * sums_check(allreduce): return 0 if ${allreduce} is "auto" or names an
+ * algorithm (algorithm_parse), else -1 without a message.
+ */
 int sums_check(const char *allreduce);
 
 /*
- * sums_open(u, s, table, c, fabric, bytes, elem): for gradients of ${bytes}, with
- * elements of ${elem}.  The devices sum them by ${fabric}, the hosts if it is NULL.
- * ${table} is the text of s->table, NULL for none.  All ranks call it.  -1 after a
- * message.
+ * sums_open(u, s, table, c, fabric, bytes, elem):
+ * Choose the method for gradients of ${bytes} with elements of ${elem} bytes.
+ * The devices sum them by ${fabric}; if it is NULL, the hosts do.  ${table} is
+ * the text of the file s->table, NULL if none.  ${fabric} must outlive ${u},
+ * which sums_close frees.  Return 0, or -1 after a message.  Collective: all
+ * ranks call it.
  */
 int sums_open(struct sums *u, const struct sum_settings *s, const char *table,
     struct comm *c, const struct fabric_calls *fabric, size_t bytes,
     size_t elem);
 void sums_close(struct sums *u);
 
-/* sums_free(u): how, where the order is free; NULL: it is not. */
+/*
+ * sums_free(u): return the options of a sum that may choose its order, NULL
+ * with EXACT.  They belong to ${u}.
+ */
 const struct allreduce_options *sums_free(const struct sums *u);
 
 #endif
