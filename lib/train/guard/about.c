@@ -1,4 +1,4 @@
-/* What a rank is at, by its clips. */
+/* The description of a rank by its clips. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -18,7 +18,10 @@ about_tell_own(const struct trainer *t, char *text, size_t size)
 		    dataset_sample(t->train, sample).key);
 }
 
-/* Of a rank that does not say it itself. */
+/*
+ * Describe a rank that does not reply, by the schedule and the order of
+ * samples.
+ */
 static void
 about_tell_other(const struct trainer *t, int rank, uint64_t step, char *text,
     size_t size)

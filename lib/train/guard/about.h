@@ -10,8 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* about_tell(t, rank, step, text, size): the function for watch_about; ${t} is
- * the trainer. */
+/*
+ * about_tell(t, rank, step, text, size): describe in ${text} [size] the clips
+ * of ${rank} in step ${step}, for watch_about.  ${t} is the trainer.  For this
+ * rank, name the clip that is computed now; for another, the first of its
+ * clips.  Write nothing if ${step} is 0.  The watchdog's thread calls it.
+ */
 void about_tell(void *t, int rank, uint64_t step, char *text, size_t size);
 
 #endif

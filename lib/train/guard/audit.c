@@ -1,4 +1,7 @@
-/* A microbatch of some steps computed twice, and the gradients compared. */
+/*
+ * Audits: a microbatch of some steps is computed twice, and the gradients
+ * compared.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +18,15 @@
 #include "train/guard/replica.h"
 #include "train/loop/work.h"
 
-/* What a rank found: a hash of each parameter's gradient follows. */
+/* A rank's result: its host, and the hash of each parameter's gradient. */
 struct audit_found { char host[64]; uint64_t hash[]; };
 
 struct audit {
-	struct twice now;		/* of the step under way */
+	struct twice now;		/* of the current step */
 	struct audit_found *mine, *first, *second;
-	size_t bytes;			/* of each */
+	size_t bytes;			/* of each of the three results */
 	struct hasher *hasher;
+	/* scratch of param_hash */
 	char *piece;
 };
 
@@ -56,7 +60,7 @@ audit_close(struct audit *a)
 	free(a);
 }
 
-/* What is frozen has no gradient. */
+/* Frozen parameters have no gradient. */
 static void
 audit_hash_gradients(struct audit *a, const struct trainer *t, const void *g)
 {
@@ -85,7 +89,10 @@ audit_begin(struct audit *a, struct trainer *t, void *g)
 	feeder_backward(f, NULL);
 	feeder_done(f);
 	audit_hash_gradients(a, t, g);
-	/* Alone it is both of them; the first pass comes next. */
+	/*
+	 * A single rank computes both; the first gradient follows in
+	 * audit_look.
+	 */
 	if (t->comm->size == 1)
 		memcpy(a->second, a->mine, a->bytes);
 	return 0;
@@ -110,9 +117,12 @@ audit_look(struct audit *a, struct trainer *t, void *g)
 	audit_hash_gradients(a, t, g);
 }
 
-/* ---- what comes of it ---- */
+/* ---- comparison and report ---- */
 
-/* How many parameters differ, and the first of them. */
+/*
+ * Return the number of parameters whose hashes differ, and the first in
+ * ${*first}.
+ */
 static int
 audit_differing(const struct audit *a, const struct graph *g, int *first)
 {
@@ -177,7 +187,7 @@ audit_log(const struct audit *a, struct trainer *t, int differ,
 	runlog_line(&t->run->log, &w);
 }
 
-/* What both found, on all ranks. */
+/* Give both results to all ranks. */
 static int
 audit_share(struct audit *a, struct trainer *t)
 {

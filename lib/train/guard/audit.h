@@ -2,15 +2,16 @@
 #define TRAIN_GUARD_AUDIT_H
 
 /*
- * Processors that compute wrongly in silence, found: a step is exact, so what
- * one rank computes another one can compute again, bit for bit.  Every so many
- * steps one microbatch is (data/twice.h), with the weights of the step, and the
- * hashes of its gradient are compared, parameter by parameter, before the
- * update.  Nothing of training is changed by it: the second gradient lies in a
- * buffer that is not in use yet, and batch statistics are part of it.
+ * Audits find processors that compute wrong results without an error (silent
+ * data corruption).  A step is exact, so another rank can repeat a computation
+ * bit for bit.  Every t->loading.audit steps one microbatch is computed twice
+ * (data/twice.h), with the weights of the step.  Before the update, the hashes
+ * of both gradients are compared, parameter by parameter.  Training does not
+ * change: the second gradient and the batch statistics go to a gradient buffer
+ * that is not in use yet.
  *
- * Faults of this kind: Dixit et al. 2021, "Silent Data Corruptions at Scale";
- * Hochschild et al. 2021, "Cores that don't count".
+ * Dixit et al. 2021, "Silent Data Corruptions at Scale"; Hochschild et al.
+ * 2021, "Cores that don't count".
  */
 
 #include "train/loop/trainer.h"
@@ -18,36 +19,41 @@
 struct audit;
 
 /*
- * audit_open(t): what t->loading.audit asks for.  NULL after a message, which only
- * that of tests/tools/drill does.
- * audit_close(a): NULL is fine.
+ * audit_open(t): prepare audits every t->loading.audit steps.  Return NULL
+ * after a message on failure, which only the fault injection of
+ * tests/tools/drill does.  audit_close frees the result.
+ * audit_close(a): free ${a}, which may be NULL.
  */
 struct audit *audit_open(const struct trainer *t);
 void audit_close(struct audit *a);
 
 /*
  * audit_begin(a, t, g):
- * Begin the step t->work->at.  If this rank is to compute a microbatch again, the
- * feeder's next one, do so into gradient buffer ${g}, which is free afterwards.
- * Return 0, or an exit status of this rank alone.
+ * Begin the step t->work->at.  If this rank computes the audit duplicate, which
+ * is the feeder's next microbatch, compute it into gradient buffer ${g}, which
+ * is free again on return.  Return 0, or an exit status of this rank alone
+ * after a message.
  */
 int audit_begin(struct audit *a, struct trainer *t, void *g);
 
-/* audit_due(a): the step that began is one of those, on all ranks. */
+/* audit_due(a): return 1 if the step that began is audited, on all ranks. */
 int audit_due(const struct audit *a);
 
 /*
- * audit_looks(a, t, index): 1 if this rank's gradient of microbatch ${index} of the
- * step is to be looked at, before anything is added to it.  Then
- * audit_look(a, t, g) does.
+ * audit_looks(a, t, index): return 1 if the gradient of this rank's microbatch
+ * ${index} of the step is audited.  The caller then calls audit_look before it
+ * adds anything to the gradient.
+ * audit_look(a, t, g): hash the gradient in ${g}.
  */
 int audit_looks(const struct audit *a, const struct trainer *t, int index);
 void audit_look(struct audit *a, struct trainer *t, void *g);
 
 /*
- * audit_end(a, t): on all ranks, once none has failed in the step: 0;
- * EXIT_RANKS after a message if the two gradients differ and that is to end the
- * run; -1 if another rank cannot be reached.
+ * audit_end(a, t): compare the two gradients of an audited step; call it if no
+ * rank has failed.  Return 0 if they are equal, EXIT_RANKS after a message if
+ * they differ and that ends the run, -1 after a message if another rank cannot
+ * be reached.
+ * Collective: all ranks call it.
  */
 int audit_end(struct audit *a, struct trainer *t);
 

@@ -1,4 +1,4 @@
-/* Damaged samples, as all ranks know them. */
+/* The set of damaged samples, the same on all ranks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "train/loop/work.h"
 
 struct corrupt {
-	struct bad_set known, found;	/* found: in the step under way */
-	char *text;			/* of known, as checkpoints say it */
+	struct bad_set known, found;	/* found: in the current step */
+	char *text;			/* ${known}, as checkpoints store it */
 };
 
 int
@@ -35,7 +35,7 @@ corrupt_open(const struct trainer *t)
 	if (t->state.corrupt == NULL || bad_parse(&c->known, t->state.corrupt,
 	    dataset_samples(t->train)) == 0)
 		return c;
-	fail("the checkpoint's list of damaged samples is not one of this "
+	fail("the checkpoint's list of damaged samples belongs to other "
 	    "data");
 	corrupt_close(c);
 	return NULL;
@@ -70,7 +70,7 @@ corrupt_found(struct corrupt *c, const struct trainer *t, uint64_t step,
 			    mb->bad[i].why);
 }
 
-/* What all ranks found, on all of them. */
+/* Add the findings of all ranks to ${c}->found. */
 static int
 corrupt_gather(struct corrupt *c, struct comm *comm)
 {
@@ -131,9 +131,8 @@ corrupt_share(struct corrupt *c, struct trainer *t, uint64_t step)
 	if ((double)n <= t->o.corrupt * samples)
 		return 0;
 	if (t->comm->rank == 0 && t->o.corrupt < 0)
-		fail("step %" PRIu64 ": another sample is damaged than the %zu "
-		    "that the checkpoint knows of (--on-corrupt=skip:RATE "
-		    "passes over it)", step, c->known.n);
+		fail("step %" PRIu64 ": a sample is damaged that is not one of the "
+		    "%zu in the checkpoint (--on-corrupt=skip:RATE skips it)", step, c->known.n);
 	else if (t->comm->rank == 0)
 		fail("step %" PRIu64 ": %zu of %u samples are damaged, and "
 		    "--on-corrupt=skip:%g allows %.0f", step, n, samples,

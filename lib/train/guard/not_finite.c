@@ -1,4 +1,7 @@
-/* Steps that are not finite: what they were made of, and whether to skip them. */
+/*
+ * Steps that are not finite: the list of their clips, and the decision to skip
+ * them.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,7 @@ on_nan_parse(const char *text, int64_t *most)
 	return 0;
 }
 
-/* The rank that has microbatch ${i} of ${n}. */
+/* Return the rank that has microbatch ${i} of ${n}. */
 static int
 not_finite_rank_of(const struct trainer *t, int n, int i)
 {
@@ -38,7 +41,7 @@ not_finite_rank_of(const struct trainer *t, int n, int i)
 	return r;
 }
 
-/* A line for each clip of the step: whose it is, its key, its loss. */
+/* Append a row for each clip of the step, with its microbatch's loss. */
 static void
 not_finite_list_clips(const struct trainer *t, struct buffer *b)
 {

@@ -2,21 +2,27 @@
 #define TRAIN_GUARD_NOT_FINITE_H
 
 /*
- * A step whose loss, gradient or statistics are not finite: seen before the
- * update, so that weights and state are still those of the border before it.
+ * Steps whose loss, gradient or statistics are not finite.  They are detected
+ * before the update, so weights and state are still those of the step boundary
+ * before.
  */
 
 #include "train/loop/work.h"
 
-/* on_nan_parse(text, most): "fail", 0 steps, or "skip:K"; -1 if it is neither. */
+/*
+ * on_nan_parse(text, most): parse "fail" (${*most} 0) or "skip:K", the number
+ * of steps that may be skipped, at least 1.  Return 0, or -1 without a message.
+ */
 int on_nan_parse(const char *text, int64_t *most);
 
 /*
  * not_finite_step(t, s, what, value):
- * On all ranks: "step 3: <what> <value>".  What the step was made of, its clips
- * and their keys, is left in the run as nan-STEP.tsv.  EXIT_DIVERGED; or 0 if
- * the step may be skipped: then it counts, with no update, and ${s} has what can
- * be logged of it.
+ * Report that step t->state.step + 1 is not finite: ${what} is, for example,
+ * "the loss is" and ${value} the number.  Write the clips of the step and their
+ * keys to nan-STEP.tsv in the run directory.
+ * Return EXIT_DIVERGED after a message, or 0 if the step may be skipped: then
+ * it counts without an update, and ${s} has the values for the log.  All ranks
+ * call it.
  */
 int not_finite_step(struct trainer *t, struct step_report *s, const char *what,
     double value);

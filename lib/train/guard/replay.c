@@ -1,4 +1,6 @@
-/* Steps of a run computed again, and compared with its checkpoints. */
+/*
+ * Replay: steps of a run are computed again and compared with its checkpoints.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include "train/loop/choices.h"
 #include "train/run/rundir.h"
 
-/* ---- which steps ---- */
+/* ---- the range ---- */
 
 static int
 replay_by_step(const void *a, const void *b)
@@ -21,7 +23,7 @@ replay_by_step(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* "A:B", each of which may be left out; 0, or -1. */
+/* Parse "A:B", of which either may be empty.  Return 0 or -1. */
 static int
 replay_parse(const char *text, uint64_t *from, uint64_t *to)
 {
@@ -57,7 +59,7 @@ replay_no_checkpoint(const struct replay *r, uint64_t step)
 	return EXIT_USAGE;
 }
 
-/* Rank 0 looks. */
+/* Choose the checkpoints, on rank 0.  Return an exit status. */
 static int
 replay_choose(struct replay *r, const char *text)
 {
@@ -147,9 +149,12 @@ replay_find(const struct replay *r, struct resume *found)
 	return got;
 }
 
-/* ---- whether they are the same ---- */
+/* ---- comparison ---- */
 
-/* What a checkpoint says beside its tensors; validation was not done again. */
+/*
+ * Return the name of the first value that differs, NULL if none does.  The
+ * result of a validation is not compared, because a replay does not validate.
+ */
 static const char *
 replay_state_differs(const struct state *a, const struct state *b)
 {
@@ -164,7 +169,10 @@ replay_state_differs(const struct state *a, const struct state *b)
 	    a->grow_wants != b->grow_wants ? "vt.grow_wants" : NULL;
 }
 
-/* Rank 0: ${now} against the checkpoint of the same step; an exit status. */
+/*
+ * Compare ${now} with the checkpoint of the same step, on rank 0.  Return an
+ * exit status.
+ */
 static int
 replay_compare(struct replay *r, const struct trainer *t,
     const struct snapshot *now)

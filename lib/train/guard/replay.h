@@ -2,8 +2,9 @@
 #define TRAIN_GUARD_REPLAY_H
 
 /*
- * A stretch of a run computed again, from one of its checkpoints or from the
- * start, and held against those that follow, bit for bit.  The run is only read.
+ * Replay: compute a range of a run again, from a checkpoint or from the start,
+ * and compare the result with the checkpoints in the range, bit for bit.  The
+ * run is only read.
  */
 
 #include "train/loop/trainer.h"
@@ -11,36 +12,43 @@
 #include "train/run/snapshot.h"
 
 struct replay {
-	const char *run;		/* its directory */
-	uint64_t from, to;		/* steps: of a checkpoint, 0 the start */
-	uint64_t *step;			/* [n] of the checkpoints to compare with,
-					 * in order */
+	const char *run;		/* the run's directory */
+	uint64_t from, to;		/* steps of checkpoints; from 0: the
+					 * start */
+	uint64_t *step;			/* [n] steps of the checkpoints to
+					 * compare with, in order */
 	int n, next;
-	int checked;			/* rank 0: the recipe is that of the run */
-	const struct option_list *override;
-	FILE *out;			/* a line for each; rank 0 */
+	int checked;			/* rank 0: the recipe has been
+					 * compared */
+	const struct option_list *override; /* options that may differ */
+	FILE *out;			/* a row for each checkpoint; rank 0 */
 };
 
 /*
- * replay_open(r, c, run, text): the stretch that ${text}, "A:B", asks for; ":B"
- * and NULL begin with step 0, "A:" and NULL end with the newest checkpoint.
- * Which there are, rank 0 of ${c} looks at; all have the answer: 0, or an exit
- * status after a message, EXIT_USAGE if there is no such checkpoint.
+ * replay_open(r, c, run, text):
+ * Find the range ${text}, "A:B", in the run at ${run}, which must outlive ${r}.
+ * ":B" and NULL begin at step 0; "A:" and NULL end at the newest checkpoint.
+ * Rank 0 of ${c} reads the directory for all ranks.  Return 0, or an exit
+ * status after a message: EXIT_USAGE if there is no such checkpoint.
+ * replay_close frees the list.
+ * Collective: all ranks call it.
  */
 int replay_open(struct replay *r, struct comm *c, const char *run,
     const char *text);
 void replay_close(struct replay *r);
 
 /*
- * replay_find(r, found): rank 0: the checkpoint that the stretch begins with, 1;
- * 0: it begins with the first step; or -1, -2, -3 as resume_file.
+ * replay_find(r, found): read the checkpoint at which the range begins; rank 0
+ * calls it.  Return 1, 0 if the range begins at step 0, or -1, -2 or -3 as
+ * resume_file.
  */
 int replay_find(const struct replay *r, struct resume *found);
 
 /*
- * replay_border(r, t): after a step, on all ranks: if there is a checkpoint of
- * it, compare.  0; after a message EXIT_DAMAGE, if it is damaged or holds
- * something else, or another exit status.
+ * replay_border(r, t): after a step, compare the state with the checkpoint of
+ * that step if the range has one.  Return 0, or an exit status after a message:
+ * EXIT_DAMAGE if the checkpoint is damaged or differs.  Collective: all ranks
+ * call it.
  */
 int replay_border(struct replay *r, struct trainer *t);
 

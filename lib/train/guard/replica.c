@@ -1,4 +1,4 @@
-/* Whether all ranks have the same weights. */
+/* The comparison of the weights of all ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "train/guard/replica.h"
 
+/* The hash of all weights of a rank. */
 struct replica { uint64_t all; char host[64]; };
 
 uint64_t
@@ -44,7 +45,9 @@ replica_hash_weights(const struct trainer *t)
 	return hash;
 }
 
-/* What most ranks have; of as many, what the first has. */
+/*
+ * Return the hash that most ranks have; at a tie, the one of the lowest rank.
+ */
 static uint64_t
 replica_majority(const struct replica *r, int ranks)
 {
@@ -63,7 +66,9 @@ replica_majority(const struct replica *r, int ranks)
 	return r[which].all;
 }
 
-/* ${hash}: of each parameter, [ranks][nparam]. */
+/*
+ * Report every rank that differs from the majority.  ${hash} [ranks][nparam].
+ */
 static void
 replica_say(const struct trainer *t, const struct replica *r,
     const uint64_t *hash)
@@ -109,7 +114,7 @@ replica_check(struct trainer *t)
 	ranks = (size_t)t->comm->size;
 	all = xcalloc(ranks, sizeof(*all));
 	hash = replica_hash_weights(t);
-	memset(&mine, 0, sizeof(mine));		/* its holes are sent, too */
+	memset(&mine, 0, sizeof(mine));		/* the padding is sent, too */
 	mine.all = hash64(hash, params * sizeof(*hash));
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	if (comm_allgather(t->comm, &mine, sizeof(mine), all) != 0)

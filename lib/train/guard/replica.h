@@ -4,21 +4,23 @@
 #include "train/loop/trainer.h"
 
 /*
- * replica_check(t): on all ranks: are weights and running statistics the same
- * bits on all of them?  0; EXIT_RANKS after a message that names the rank that
- * has others, its host, and the first tensor; -1 if a rank cannot be reached.
- * 24 million parameters are hashed in some 10 ms.
+ * replica_check(t):
+ * Compare the bits of weights and running statistics of all ranks.  Return 0 if
+ * they are the same, EXIT_RANKS after a message that names the rank that
+ * differs, its host and the first tensor, or -1 after a message if a rank
+ * cannot be reached.  It hashes 24 million parameters in about 10 ms.
+ * Collective: all ranks call it.
  */
 int replica_check(struct trainer *t);
 
 /*
- * param_hash(h, d, p, flat, piece, bytes): the hash of the values of parameter
- * ${p} in the flat buffer ${flat} of device ${d}, read through a ${piece} of
- * host memory.
+ * param_hash(h, d, p, flat, piece): return the hash of the values of parameter
+ * ${p} in the flat buffer ${flat} in memory of ${d}.  ${piece} [HASH_PIECE] is
+ * scratch in host memory.
  */
 struct hasher;
 
-#define HASH_PIECE 65536		/* bytes of ${piece} */
+#define HASH_PIECE 65536		/* bytes */
 
 uint64_t param_hash(struct hasher *h, struct device *d, const struct param *p,
     const void *flat, void *piece);
