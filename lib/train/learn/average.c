@@ -1,4 +1,4 @@
-/* The average of learners: weights, and what their optimisers keep. */
+/* The average of learners: their weights and their optimizer state. */
 #include <string.h>
 
 #include "train/learn/learners_run.h"
@@ -44,7 +44,7 @@ learners_divide(struct learners *l, const struct trainer *t, void *v,
 	}
 }
 
-/* Those elements of the first vector that this rank owns, divided by ${n}. */
+/* Divide the elements of the first vector that this rank owns by ${n}. */
 static void
 average_divide(struct learners *l, const struct trainer *t, int n)
 {
@@ -58,10 +58,12 @@ average_divide(struct learners *l, const struct trainer *t, int n)
 }
 
 /*
- * What the average changes, d = mean - average, is taken for a gradient times
- * the learning rate r: u = momentum u + d / r, average = mean - outer_lr r u
- * (Wang et al. 2020, SlowMo, algorithm 1).  Elements ${at} and on, of which u
- * is kept at ${held}.
+ * SlowMo (Wang et al. 2020, algorithm 1): treat the change of the average, d =
+ * last average - mean, as a gradient times the learning rate r.
+ *
+ *	u = momentum u + d / r,  average = last average - outer_lr r u
+ *
+ * Update ${count} elements from ${at}, whose u is at index ${held}.
  */
 static void
 average_outer_step(struct learners *l, const struct trainer *t, size_t at,
@@ -89,8 +91,10 @@ average_outer_step(struct learners *l, const struct trainer *t, size_t at,
 	}
 }
 
-/* All that is trained and that this rank owns.  At a learning rate of 0 nothing
- * can have changed. */
+/*
+ * Update all trained elements that this rank owns.  At a learning rate of 0 the
+ * weights have not changed, and d / r is undefined.
+ */
 static void
 average_outer_steps(struct learners *l, const struct trainer *t)
 {
@@ -115,9 +119,9 @@ average_outer_steps(struct learners *l, const struct trainer *t)
 }
 
 /*
- * The mean of all learners' vectors, of which l->vector has this rank's, into
- * the first of them, of which the elements that this rank owns are of use.  The
- * others are used up.
+ * Average the vectors of all learners; l->vector has this rank's.  The mean is
+ * in the first vector, valid in the elements that this rank owns; the others
+ * are overwritten.
  */
 static int
 average_vector(struct learners *l, const struct trainer *t)
@@ -179,10 +183,12 @@ average_weights(struct learners *l, struct trainer *t)
 	return 0;
 }
 
-/* ---- what the optimiser keeps ---- */
+/* ---- optimizer state ---- */
 
-/* Between the slot of the run and the first vector, elements that this rank
- * owns; ${in}: into the slot. */
+/*
+ * Copy the owned elements between the run's slot and the first vector.  ${in}
+ * is 1 to copy to the slot.
+ */
 static void
 average_move_owned(struct learners *l, const struct trainer *t,
     const struct slot *slot, int in)
@@ -198,7 +204,7 @@ average_move_owned(struct learners *l, const struct trainer *t,
 	}
 }
 
-/* Values that are not by element are the same in all learners. */
+/* Copy values that are not by element, which are the same in all learners. */
 static void
 average_copy_others(struct learners *l, const struct trainer *t, int i, int in)
 {
@@ -231,7 +237,10 @@ average_choose_slot(struct learners *l, int i)
 		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
 }
 
-/* What each learner keeps for itself: the slot of the run has all of them. */
+/*
+ * Copy state that each learner has for itself; the run's slot has a vector for
+ * each.
+ */
 static void
 average_copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 {
@@ -247,8 +256,10 @@ average_copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 	}
 }
 
-/* Slot ${i}, where it is no mean: into that of the run, or out of it.  0: it is
- * one. */
+/*
+ * Copy slot ${i} to or from that of the run if it is not averaged.  Return 0,
+ * and do nothing, if it is.
+ */
 static int
 average_copy_slot(struct learners *l, const struct trainer *t, int i, int in)
 {
@@ -264,7 +275,7 @@ average_copy_slot(struct learners *l, const struct trainer *t, int i, int in)
 	}
 }
 
-/* The mean of slot ${i} of all learners into that of the run. */
+/* Write the mean of slot ${i} of all learners to that of the run. */
 static int
 average_slot(struct learners *l, const struct trainer *t, int i)
 {
@@ -279,7 +290,7 @@ average_slot(struct learners *l, const struct trainer *t, int i)
 	return 0;
 }
 
-/* Slot ${i} of the run into that of each learner. */
+/* Copy slot ${i} of the run to each learner. */
 static int
 average_take_slot(struct learners *l, const struct trainer *t, int i)
 {
@@ -297,7 +308,10 @@ average_take_slot(struct learners *l, const struct trainer *t, int i)
 	return 0;
 }
 
-/* The optimiser's own, in one way or another; and what is kept beside them. */
+/*
+ * Update the run's state from the learners: reset the optimizer's own slots or
+ * average them, and average the others.
+ */
 static int
 average_slots(struct learners *l, struct trainer *t)
 {

@@ -1,4 +1,4 @@
-/* When the batch of learners grows. */
+/* The decision to grow the batch of learners. */
 #include <math.h>
 
 #include "train/learn/grow.h"
@@ -13,8 +13,10 @@ int
 grow_step(const struct learner_settings *o, const struct noise *n,
     double updates, struct state *s)
 {
-	/* Noise scale over batch; |g|^2 of few learners may come out below 0,
-	 * which is noise alone. */
+	/*
+	 * Noise scale / batch > grow_above, as in noise.h.  The estimate of
+	 * |g|^2 by few learners can be negative, which means noise alone.
+	 */
 	int wants = updates * n->apart / (double)o->n > o->grow_above *
 	    fmax(n->gradient, 0);
 

@@ -1,10 +1,10 @@
 /*
- * Averages inside groups of learners (Zhou and Cong 2019, Hier-AVG): of weights
- * and of what optimisers keep, between the averages of all.
+ * Averages inside groups of learners (Zhou and Cong 2019, Hier-AVG), of weights
+ * and optimizer state, between the averages of all.
  *
- * The ranks that have learners of a group have a communicator of their own, so
- * that a group whose learners are on one host costs the network nothing.  A rank
- * may have learners of several groups; all go through them in order.
+ * The ranks that have learners of a group form a communicator.  So a group
+ * whose learners are on one host sends nothing over the network.  A rank may
+ * have learners of several groups; all ranks process the groups in order.
  */
 #include <stdlib.h>
 
@@ -13,13 +13,18 @@
 #include "train/learn/learners_run.h"
 
 struct learner_group {
-	struct comm *comm;		/* NULL: no learner of it is here */
+	struct comm *comm;		/* NULL: this rank has no learner of
+					 * it */
 	struct exact exact;
-	int first, held;		/* of this rank's learners */
-	int at, count;			/* of the group's, those; all of it */
+	int first, held;		/* indices among this rank's learners */
+	int at, count;			/* index of the first in the group; size
+					 * of the group */
 };
 
-/* Learners ${from} to ${to} - 1 that ${rank} has, and the first of them. */
+/*
+ * Return how many of the learners ${from} to ${to} - 1 ${rank} has; set
+ * ${*first} to the first of them.
+ */
 static int
 learner_share(const struct learners *l, const struct comm *c, int rank,
     int from, int to, int *first)
@@ -87,7 +92,7 @@ learner_groups_close(struct learners *l)
 	free(l->group);
 }
 
-/* The mean over the group of l->vector, to each of them that is here. */
+/* Replace this rank's vectors of the group by the mean over the group. */
 static int
 learner_average_vector(struct learners *l, const struct trainer *t,
     struct learner_group *g)
@@ -133,7 +138,7 @@ learner_average_group(struct learners *l, const struct trainer *t,
 		slots_reset(&l->learner[g->first + k].optim.slots, own);
 	for (int i = reset ? own : 0; i < l->slots; i++) {
 		if (t->optim.slots.slot[i].kind->extent != SLOT_ELEMENT)
-			continue;	/* the same in all, or its own */
+			continue;	/* the same in all, or not averaged */
 		for (int k = 0; k < l->held; k++)
 			l->vector[k] = l->learner[k].optim.slots.slot[i].data;
 		if (learner_average_vector(l, t, g) != 0)

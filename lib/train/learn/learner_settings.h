@@ -8,14 +8,15 @@
 enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
 
 struct learner_settings {
-	int64_t n;			/* 0: there are none */
-	int64_t every;			/* steps from average to average */
+	int64_t n;			/* number of learners; 0: none */
+	int64_t every;			/* steps between averages */
 	enum average_state state;	/* of the optimizer, at an average */
 	int64_t groups, group_every;	/* averages inside groups; 0: none */
-	int noise;			/* log how far they move apart */
-	int64_t grow;			/* the batch, at most so many times */
-	int64_t grow_by, grow_after;	/* times; averages in a row */
-	double grow_above;		/* noise scale over batch */
+	int noise;			/* 1: log the noise scale */
+	int64_t grow;			/* largest factor on the batch */
+	int64_t grow_by, grow_after;	/* factor; consecutive averages */
+	double grow_above;		/* growth if noise scale / batch exceeds
+					 * it */
 	double outer_momentum, outer_lr;
 };
 

@@ -32,7 +32,7 @@ learners_fit(const struct trainer *t, const struct cell *c)
 	return 0;
 }
 
-/* A learner may add up the gradients of several steps. */
+/* Return 1 if a learner may add the gradients of several steps. */
 static int
 learners_gathers(const struct trainer *t)
 {
@@ -136,14 +136,14 @@ learners_close(struct learners *l, const struct trainer *t)
 
 /* ---- a step ---- */
 
-/* Steps of the schedule that are done in this interval, with this one. */
+/* Return the steps of this interval, with the current one. */
 static uint64_t
 learners_steps_done(const struct learners *l, const struct trainer *t)
 {
 	return t->state.step + 1 - l->at.step;
 }
 
-/* This is the last step of all. */
+/* Return 1 if this is the last step of the run. */
 static int
 learners_at_end(const struct trainer *t)
 {
@@ -151,7 +151,7 @@ learners_at_end(const struct trainer *t)
 	    &t->work->at).cell == NULL;
 }
 
-/* Each ${n} updates, or at the end. */
+/* Return 1 after each ${n} updates and at the end. */
 static int
 learners_due(const struct learners *l, const struct trainer *t, int64_t n)
 {
@@ -159,7 +159,10 @@ learners_due(const struct learners *l, const struct trainer *t, int64_t n)
 	    0 || learners_at_end(t);
 }
 
-/* The gradients of ${count} microbatches to those that are there; the sum. */
+/*
+ * Add the gradients of ${count} microbatches to those of earlier steps.  Return
+ * the sum.
+ */
 static void *
 learners_gather(struct learners *l, const struct trainer *t, struct learner *x,
     void *sum, int count)
@@ -176,7 +179,7 @@ learners_gather(struct learners *l, const struct trainer *t, struct learner *x,
 	return x->sum;
 }
 
-/* Its own step; 0, or EXIT_DIVERGED after a message. */
+/* Update learner ${k}.  Return 0, or EXIT_DIVERGED after a message. */
 static int
 learners_update_learner(struct learners *l, struct trainer *t, int k, void *sum,
     double *norm)
@@ -198,11 +201,11 @@ learners_update_learner(struct learners *l, struct trainer *t, int k, void *sum,
 	    "lower learning rate, a longer warm-up or --clip-grad may help)",
 	    (unsigned long long)t->state.step, l->first + k,
 	    bad == OPTIM_STATISTICS ? "a mean or variance of its batch "
-	    "normalisations is" : "the gradient's norm is");
+	    "normalization is" : "the gradient's norm is");
 	return EXIT_DIVERGED;
 }
 
-/* A step of each learner here. */
+/* Take a step of each learner of this rank. */
 static void
 learners_run_all(struct learners *l, struct trainer *t, int count)
 {
@@ -232,7 +235,7 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 	t->net->w = l->mean;
 }
 
-/* The run as it was at the last average, which is all that is left of it. */
+/* Restore the state of the last average, which is also in the net. */
 static int
 learners_fall_back(const struct learners *l, struct trainer *t, int status)
 {
@@ -243,7 +246,7 @@ learners_fall_back(const struct learners *l, struct trainer *t, int status)
 	return status;
 }
 
-/* What the learners' displacements say, and what follows from it. */
+/* Log the noise scale and decide about the batch. */
 static void
 learners_learn_noise(const struct learners *l, struct trainer *t)
 {
@@ -284,7 +287,10 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	s->between = !learners_due(l, t, t->o.learners.every);
 	groups = learners_due(l, t, t->o.learners.group_every);
 	work_count(t, s->loss);
-	/* What was wished is done when there is something to save. */
+	/*
+	 * Stop and save requests wait for an average: only then can the state
+	 * be saved.
+	 */
 	l->wish |= s->wish;
 	s->wish = s->between ? 0 : l->wish;
 	start = clock_seconds();

@@ -1,77 +1,99 @@
 #ifndef TRAIN_LEARN_LEARNERS_RUN_H
 #define TRAIN_LEARN_LEARNERS_RUN_H
 
-/* What learners are made of: private to learners.c, average.c,
- * learner_groups.c and noise.c. */
+/*
+ * The data of learners: private to learners.c, average.c, learner_groups.c and
+ * noise.c.
+ */
 
 #include "comm/exact.h"
 #include "train/learn/learners.h"
 
-enum { LEARNERS_CHUNK = 65536 };	/* elements at a time, through the host */
+enum { LEARNERS_CHUNK = 65536 };	/* elements copied at once through the
+					 * host */
 
+/* A learner of this rank. */
 struct learner {
-	void *w;
-	void *sum;			/* of gradients, where the batch grows;
+	void *w;			/* its weights, in device memory */
+	void *sum;			/* sum of gradients if the batch grows,
 					 * else NULL */
-	int count;			/* microbatches in it */
-	struct optim optim;		/* of all elements */
+	int count;			/* microbatches in ${sum} */
+	struct optim optim;		/* state of all elements */
 };
 
 struct learners {
-	int n, first, held;		/* in all; this rank's */
-	int slots;			/* that each has */
+	int n, first, held;		/* all; this rank's first, and their
+					 * number */
+	int slots;			/* optimizer slots of each */
 	struct learner *learner;	/* [held] */
-	void **vector;			/* [held] the same thing of each */
+	void **vector;			/* [held] arguments of an average */
 	struct exact exact;
-	struct detour detour;		/* for exact sums */
-	void *mean;			/* the net's own weights: the last
+	struct detour detour;		/* host staging for exact sums */
+	void *mean;			/* weights of the net: the last
 					 * average */
-	struct state at;		/* of the run at that time */
+	struct state at;		/* state of the run at that average */
 	int groups;
 	struct learner_group *group;	/* [groups] */
-	int begun;			/* the interval has */
-	int updates;			/* in it so far, of each */
-	double norm;			/* of the first one's last gradient */
-	int wish;			/* what was wished in it */
-	double *moved, mean_moved;	/* [n] squares: train/learn/noise.h */
+	int begun;			/* 1: the interval has begun */
+	int updates;			/* updates in it so far, of each
+					 * learner */
+	double norm;			/* of the first learner's last
+					 * gradient */
+	int wish;			/* stop or save requests since the
+					 * average */
+	double *moved, mean_moved;	/* [n] squared displacements:
+					 * train/learn/noise.h */
 	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */
-	double *room;			/* [3][LEARNERS_CHUNK] */
+	double *room;			/* [3][LEARNERS_CHUNK] scratch */
 };
 
-/* learners_copy(l, n, to, from, count): ${count} elements from one place of the
- * device to another. */
+/*
+ * learners_copy(l, n, to, from, count): copy ${count} elements in device
+ * memory.
+ */
 void learners_copy(struct learners *l, const struct net *n, void *to,
     const void *from, size_t count);
 
-/* learners_divide(l, t, v, from, to, n): those elements of ${v} by ${n}. */
+/*
+ * learners_divide(l, t, v, from, to, n): divide elements ${from} to ${to} - 1
+ * of ${v} by ${n}.
+ */
 void learners_divide(struct learners *l, const struct trainer *t, void *v,
     size_t from, size_t to, int n);
 
-/* learners_keep_frozen(l, t, w): what is frozen stays as it is, which a sum
- * divided again need not be. */
+/*
+ * learners_keep_frozen(l, t, w): copy frozen parameters from the last average
+ * to ${w}, because a sum divided by its count may differ in its last bit.
+ */
 void learners_keep_frozen(struct learners *l, const struct trainer *t, void *w);
 
-/* learners_measure(t): how far they move apart is to be known. */
+/* learners_measure(t): return 1 if displacements must be measured. */
 int learners_measure(const struct trainer *t);
 
-/* learners_own_slots(t): how many slots are the optimiser's own, which come
- * first. */
+/*
+ * learners_own_slots(t): return the number of the optimizer's own slots, which
+ * come first.
+ */
 int learners_own_slots(const struct trainer *t);
 
 /*
- * learner_groups_open(l, t): -1 if another rank cannot be reached.
- * learner_groups_average(l, t): every learner has the mean of its group.  All
- * ranks call them.
+ * learner_groups_open(l, t): make the communicators of the groups.
+ * learner_groups_average(l, t): give each learner the mean of its group.
+ * Collective: all ranks call both.  Return 0, or -1 after a message if another
+ * rank cannot be reached.
+ * learner_groups_close(l): free the groups.
  */
 int learner_groups_open(struct learners *l, const struct trainer *t);
 int learner_groups_average(struct learners *l, const struct trainer *t);
 void learner_groups_close(struct learners *l);
 
 /*
- * average_take(l, t): every learner has the weights of the net, and its optimiser
- * keeps what the slots of the run say.  average_give(l, t): the net and the
- * slots have the mean of the learners, whose own is used up.  All ranks call
- * them; -1 if another cannot be reached.
+ * average_take(l, t): give each learner the weights of the net and the
+ * optimizer state of the run.
+ * average_give(l, t): average the learners into the net and the run's state.
+ * The learners' own values are overwritten.
+ * Collective: all ranks call both.  Return 0, or -1 after a message if another
+ * rank cannot be reached.
  */
 int average_take(struct learners *l, struct trainer *t);
 int average_give(struct learners *l, struct trainer *t);

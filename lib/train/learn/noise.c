@@ -1,4 +1,4 @@
-/* The noise of gradients, measured at an average. */
+/* The measurement of gradient noise at an average. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -13,8 +13,10 @@ noise_element(const struct net *n, const void *v, size_t i)
 	return (char *)v + i * n->device->elem;
 }
 
-/* x - y, elements ${from} to ${to} - 1, into a gradient buffer: none is in use
- * at an average. */
+/*
+ * Write elements ${from} to ${to} - 1 of x - y to the first gradient buffer,
+ * which is unused at an average.
+ */
 static void
 noise_subtract(struct learners *l, const struct trainer *t, const void *x,
     const void *y, size_t from, size_t to)
@@ -33,7 +35,7 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
 	}
 }
 
-/* The sum of squares of that buffer over all that is trained. */
+/* Return the sum of squares of that buffer over all trained parameters. */
 static double
 noise_squares(struct tiles *tiles, const struct trainer *t)
 {
@@ -77,7 +79,10 @@ noise_of(const struct learners *l)
 
 	for (int j = 0; j < l->n; j++)
 		n.apart += l->moved[j];
-	/* Sums of squares about the mean, which rounding can take below 0. */
+	/*
+	 * sum |d_j - d|^2 = sum |d_j|^2 - N |d|^2; rounding can make it
+	 * negative.
+	 */
 	n.apart = fmax(n.apart - l->n * l->mean_moved, 0) / (l->n - 1);
 	n.moved = l->mean_moved;
 	n.gradient = n.moved - n.apart / l->n;

@@ -2,39 +2,47 @@
 #define TRAIN_LEARN_NOISE_H
 
 /*
- * The noise of gradients, from how far learners have moved apart.
+ * The noise of gradients, measured by the displacements of learners.
  *
- * After K steps of plain SGD at the learning rate r from one place, with b clips
- * a step, gradient g and covariance S of a clip's, learner j has moved by d_j,
- * about - r K g and noise of variance r^2 K tr(S) / b.  So the variance between
- * N learners, V = sum |d_j - d|^2 / (N - 1) with their mean d, and |d|^2 give
- * the noise scale of McCandlish et al. 2018 (An Empirical Model of Large-Batch
- * Training, section 2.2),
+ * Learner j takes K steps of plain SGD from the last average, at the learning
+ * rate r with b clips a step.  Let g be the gradient and S the covariance of a
+ * clip's gradient.  The displacement d_j is about - r K g plus noise of
+ * variance r^2 K tr(S) / b.  With the mean d, the variance between N learners
+ *
+ *	V = sum |d_j - d|^2 / (N - 1)
+ *
+ * and |d|^2 give the noise scale of McCandlish et al. 2018 (An Empirical Model
+ * of Large-Batch Training, section 2.2),
  *
  *	tr(S) / |g|^2 = b K V / (|d|^2 - V / N)
  *
- * clips: up to about as many in a batch, twice the batch takes half the steps.
- * The learning rate cancels.  It is one measurement, which itself has noise, and
- * momentum makes it a trend and no more.  b K are the clips that a learner has
- * had, however many of them went into a step.
+ * in clips.  Up to about that batch size, twice the batch takes half the steps.
+ * The learning rate cancels.  A single measurement is noisy, and momentum makes
+ * the value a trend only.  b K is the number of clips of a learner, whatever
+ * its batch.
  */
 
 struct learners;
 struct trainer;
 
-/* V, |d|^2, and what of that is no noise. */
+/* V, |d|^2, and |d|^2 - V / N, the part that is not noise. */
 struct noise { double apart, moved, gradient; };
 
 /*
- * noise_learners(l, t): before their average, how far each has moved.
- * noise_average(l, t): how far their mean has; l->vector[0] has that where this
- * rank owns it, and the net still the last average.  -1 if another rank cannot
- * be reached.
+ * noise_learners(l, t): before an average, measure each learner's displacement.
+ * noise_average(l, t): after the sum, measure the displacement of the mean.
+ * l->vector[0] has the mean where this rank owns it; the net still has the last
+ * average.
+ * Both use the first gradient buffer.  Collective: all ranks call them.  Return
+ * 0, or -1 after a message if another rank cannot be reached.
  */
 int noise_learners(struct learners *l, struct trainer *t);
 int noise_average(struct learners *l, struct trainer *t);
 
-/* noise_of(l): what these two found.  noise_log(l, t, n): a line of the log. */
+/*
+ * noise_of(l): return the result of the two.
+ * noise_log(l, t, n): write an "average" line to the run's log.
+ */
 struct noise noise_of(const struct learners *l);
 void noise_log(const struct learners *l, struct trainer *t,
     const struct noise *n);
