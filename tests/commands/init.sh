@@ -47,7 +47,7 @@ check "no footer is in the file" sh -c "! grep -q vt.footer '$T/w.safetensors'"
 check_exit "a run that begins from it, with all but the classifier frozen" 0 \
 	train frozen --init="$T/w.safetensors" --freeze=backbone
 check_says "says what became of it" \
-	'w.safetensors: safetensors, names of tsm: 77 of 77 parameters loaded, 0 reshaped, 0 made anew; 100.0 % of the backbone'
+	'w.safetensors: safetensors, names of tsm: 77 of 77 parameters loaded, 0 reshaped, 0 initialized; 100.0 % of the backbone'
 tensors frozen | sort >"$T/frozen.list"
 check_same "only the classifier has changed" "new_fc.bias new_fc.weight" "$(changed "$T/first.list" "$T/frozen.list" | xargs)"
 check_same "the report lists them all" 77 "$(fates frozen loaded | wc -l)"
@@ -64,8 +64,8 @@ check_same "and its momentum is not a weight" "a state of training" \
 for set in five named; do
 	options="-i $T/$set -m tsm_tiny --schedule=$T/still.tsv --device=ref --weight-decay=0"
 	check_exit "$set: other classes" 0 train $set --init="$T/w.safetensors" --freeze=backbone
-	check_says "the classifier is made anew, with the reason" \
-		'made anew: fc.weight \(other classes\), fc.bias \(other classes\)'
+	check_says "the classifier is initialized, with the reason" \
+		'initialized: fc.weight \(other classes\), fc.bias \(other classes\)'
 	check_same "those names only" "fc.bias fc.weight" "$(fates $set new | sort | xargs)"
 	check_same "and what belonged there is left out" "new_fc.bias new_fc.weight" \
 		"$(awk -F'\t' '$2 == "left out" && $4 != "a counter" { print $3 }' "$T/$set/init.tsv" | sort | xargs)"

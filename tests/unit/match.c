@@ -382,7 +382,7 @@ added(void)
 		    18 * 4 + i / 3 % 6] / 3) : 0);
 	is(wrong, 0, "zeros for those that a lateral adds");
 	is(fate(m, "fast.conv1.weight")->fate, FATE_NEW,
-	    "the fast pathway is made anew");
+	    "the fast pathway is initialized");
 	ok(same_values(&b, &before, "fast.conv1.weight"), "and is as it was");
 	free(less);
 	free(more);

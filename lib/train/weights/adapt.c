@@ -1,4 +1,4 @@
-/* Values for a parameter from a tensor of another shape. */
+/* The values of a parameter from a tensor of another shape. */
 #include <string.h>
 
 #include "train/weights/adapt.h"
@@ -39,6 +39,10 @@ graph_turned(const struct graph *g, const struct rename *r, int op)
 	return g->param[g->op[i].param].dim[0];
 }
 
+/*
+ * Assign the axes by the number of dimensions: 5 is out, in, t, h, w; 4 lacks
+ * t; 3 is out, in, t.
+ */
 static struct extent
 adapt_extent(int ndim, const int64_t *d)
 {
@@ -62,7 +66,7 @@ param_extent(const struct param *p)
 	return adapt_extent(p->ndim, d);
 }
 
-/* The operator takes what an input gives, or some frames of it. */
+/* Return 1 if ${op} reads the network's input, or some of its frames. */
 static int
 adapt_is_first(const struct graph *g, const struct op *op)
 {
@@ -105,8 +109,10 @@ adapt_new(const struct graph *g, const struct param *p,
 	return 0;
 }
 
-/* Value of the file for output ${o}, input ${i} of the network, place ${at} of
- * its kernel's ${plane}. */
+/*
+ * Return the value of the file for output ${o}, input ${i}, frame ${t} and
+ * position ${at} of a frame of the kernel.
+ */
 static float
 adapt_value(const struct adapt *a, const float *x, int64_t o, int64_t i,
     int64_t t, int64_t at)

@@ -1,4 +1,4 @@
-/* What is frozen, by the names of operators. */
+/* The operators that are frozen, by their names. */
 #include <fnmatch.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The file of weights that a run begins from. */
+/* Initial weights of a run, from a file. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ init_hash_text(const struct buffer *b, char hash[33])
 	hash128_text(hash128(b->data, b->n), hash);
 }
 
-/* Refuse NaN, infinity and variances below 0 in the tensors that are used. */
+/* Refuse NaN, infinity and negative variances in the tensors that are used. */
 static int
 init_check_finite(const struct init *in, const char *path)
 {
@@ -66,8 +66,10 @@ init_open(struct init *in, const struct graph *g, const char *path,
 		init_close(in);
 		return EXIT_FAILED;
 	}
-	/* Print the reason for refusing the weights before match_say lists the
-	 * names. */
+	/*
+	 * Print the reason for refusing the weights before match_say lists the
+	 * names.
+	 */
 	bad = match_enough(in->match) || partial ? 0 :
 	    fail("%s: %zu of the %zu values of %s without its classifier are "
 	    "in it (%.0f %%), less than half: they seem to be weights of "
@@ -109,7 +111,7 @@ init_same(const char *path, const char *text)
 		    text_quote(path));
 		return 0;
 	}
-	/* "HASH NAMES FILE", whose name may have blanks. */
+	/* "HASH NAMES FILE", where FILE may contain blanks. */
 	name = text + strcspn(text, " ");
 	name += strspn(name, " ");
 	name += strcspn(name, " ");

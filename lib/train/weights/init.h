@@ -1,7 +1,7 @@
 #ifndef TRAIN_WEIGHTS_INIT_H
 #define TRAIN_WEIGHTS_INIT_H
 
-/* A run that begins from weights of a file. */
+/* Initial weights of a run, from a file. */
 
 #include "base/hash.h"
 #include "train/weights/match.h"
@@ -14,19 +14,23 @@ struct init {
 };
 
 /*
- * init_open(in, g, path, classes, partial): read the file, match it to ${g}
- * and say what became of it.  0; or an exit status after a message: it cannot
- * be read, is damaged, holds NaN or infinity, or without ${partial} has less
- * than half of the backbone.  ${classes}: see match_new.
+ * init_open(in, g, path, classes, partial):
+ * Read the file at ${path}, match it to ${g} and print a summary.  ${classes}
+ * is as in match_new.  ${g} and ${path} must outlive ${in}, which init_close
+ * frees.
+ * Return 0, or an exit status after a message if the file cannot be read, is
+ * damaged, contains NaN or infinity, or lacks half of the backbone and
+ * ${partial} is 0.  ${in} needs no init_close then.
  */
 int init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial);
 void init_close(struct init *in);
 
 /*
- * init_same(path, text): 1 if the file at ${path} is the one that a run began
- * from, whose checkpoints say ${text} of it (NULL: it began from none); 0 after
- * a message.  One that is gone is known by its name.
+ * init_same(path, text): return 1 if the file at ${path} is the one from which
+ * a run began, or 0 after a message.  ${text} is init->text from the run's
+ * checkpoints, NULL if the run did not begin from a file.  If the file does not
+ * exist any longer, compare only its name.
  */
 int init_same(const char *path, const char *text);
 

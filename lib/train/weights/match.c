@@ -1,4 +1,4 @@
-/* Tensors of a file and parameters of a network, by their names. */
+/* The match of a file's tensors and a network's parameters, by their names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,14 +7,18 @@
 #include "base/text.h"
 #include "train/weights/match.h"
 
-/* What a tensor's name means here: parameter ${p}, by row ${r}; with ${p} < 0
- * none, which may be a state of training. */
+/*
+ * The meaning of a tensor's name: parameter ${p}, by row ${r} of the key
+ * mapping.  If ${p} is negative there is none; then ${state} is 1 for state of
+ * training.
+ */
 struct match_meaning { int p; const struct rename *r; int state; };
 
 struct match_reading {
 	const struct graph *g;
 	const struct naming *naming;	/* NULL: vt's own names */
-	struct names *params;		/* and their numbers */
+	struct names *params;		/* their numbers are those of the
+					 * parameters */
 };
 
 static struct match_meaning
@@ -49,7 +53,7 @@ match_read_name(const struct match_reading *rd, const char *name)
 	return m;
 }
 
-/* How many elements of the network tensors of the file could become. */
+/* Return how many values of the network the file's tensors can give. */
 static size_t
 match_count(const struct match_reading *rd, const struct weights *w)
 {
@@ -66,7 +70,10 @@ match_count(const struct match_reading *rd, const struct weights *w)
 	return n;
 }
 
-/* The naming by which most of it is understood; the first of equals. */
+/*
+ * Return the key mapping that gives the most values, the first of equals; NULL
+ * after a message.
+ */
 static struct naming *
 match_find_naming(struct match_reading *rd, const struct weights *w)
 {
@@ -94,7 +101,7 @@ match_find_naming(struct match_reading *rd, const struct weights *w)
 	return best;
 }
 
-/* "64x3x7x7" of a tensor or a parameter, into ${buf} of 160 bytes. */
+/* Write "64x3x7x7", the shape of a tensor or a parameter, to ${buf} [160]. */
 static const char *
 match_shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 {
@@ -108,7 +115,7 @@ match_shape_text(char *buf, int ndim, const int64_t *d64, const int *d)
 	return buf;
 }
 
-/* What a tensor is that is no parameter. */
+/* Return why a tensor without a parameter is left out. */
 static const char *
 match_no_parameter(const char *name, struct match_meaning mean)
 {
@@ -118,7 +125,7 @@ match_no_parameter(const char *name, struct match_meaning mean)
 	    "the network has nothing of this name";
 }
 
-/* Tensor ${i} means ${mean}: it is used, or left out for a reason. */
+/* Record that tensor ${i} is loaded by ${mean}, or why it is not. */
 static void
 match_tensor(struct match *m, size_t i, struct match_meaning mean,
     int same_classes)

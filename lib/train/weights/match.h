@@ -2,59 +2,72 @@
 #define TRAIN_WEIGHTS_MATCH_H
 
 /*
- * A file of weights and a network: which tensor becomes which parameter, and
- * what is left over on either side.
+ * The match of a weight file and a network: which tensor becomes which
+ * parameter, and what remains on either side.
  */
 
 #include "graph/graph.h"
 #include "net/net.h"
 #include "train/weights/adapt.h"
 
+/* The load status of a parameter. */
 enum fate {
-	FATE_NEW,		/* no tensor: as --seed makes it */
-	FATE_LOADED,		/* as it is in the file */
-	FATE_RESHAPED		/* its values, for another shape */
+	FATE_NEW,		/* no tensor: initialized from --seed */
+	FATE_LOADED,		/* copied from the file */
+	FATE_RESHAPED		/* converted from another shape */
 };
 
 struct matched {
 	enum fate fate;
-	size_t tensor;			/* unless it is new */
+	size_t tensor;			/* index, unless FATE_NEW */
 	struct adapt adapt;
-	char *why;			/* "": nothing to say */
+	char *why;			/* "": no remark */
 };
 
 struct match {
+	/* Both must outlive the match. */
 	const struct graph *graph;
 	const struct weights *weights;
-	char *names;			/* "tsm"; "vt"; those of the file */
+	char *names;			/* key mapping, such as "tsm"; "vt": the
+					 * file's own names */
 	struct matched *param;		/* [graph->nparam] */
-	char **left;			/* [weights->tensors]: why it is left
-					 * out; NULL: it is used */
-	size_t elements, of;		/* of the backbone: from the file, all */
+	char **left;			/* [weights->tensors] why a tensor is
+					 * unused; NULL: used */
+	size_t elements, of;		/* values of the backbone: loaded;
+					 * all */
 };
 
 /*
- * match_new(g, w, classes): recognise the names in ${w} and match what it has
- * to ${g}.  The classifier is taken if its shape is right and its classes are
- * the ${classes}, one a line, where the file says them, as those of vt do.
- * NULL after a message.
+ * match_new(g, w, classes):
+ * Infer the key mapping of the names in ${w}, and match its tensors to ${g}.
+ * The classifier is loaded if its shape fits and its classes are ${classes},
+ * one a line.  Classes are compared only if the file lists them, as those of vt
+ * do, and ${classes} is not NULL.
+ * Return the match, which match_free frees, or NULL after a message.
  */
 struct match *match_new(const struct graph *g, const struct weights *w,
     const char *classes);
 void match_free(struct match *m);
 
-/* match_load(m, n): the values into net ${n} of the same graph; what is new
- * stays as it is. */
+/*
+ * match_load(m, n): write the values to net ${n}, which has the same graph.
+ * Parameters without a tensor do not change.
+ */
 void match_load(const struct match *m, struct net *n);
 
-/* match_say(m, path): a summary for people, of file ${path}. */
+/* match_say(m, path): print a summary as notes; ${path} is the file. */
 void match_say(const struct match *m, const char *path);
 
-/* match_table(m, b): all of it as a table, for the run's directory
- * (vt-weights(5)). */
+/*
+ * match_table(m, b): append the match to ${b} as a table for the run directory
+ * (vt-weights(5)).
+ */
 void match_table(const struct match *m, struct buffer *b);
 
-/* match_enough(m): 1 if at least half of the backbone's elements are there. */
+/*
+ * match_enough(m): return 1 if at least half of the backbone's values are
+ * loaded.
+ */
 int match_enough(const struct match *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* What became of a file's tensors and a network's parameters, for people. */
+/* The report of a match, as notes and as a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,10 @@ static const char *const fates[] = {
 	[FATE_RESHAPED] = "reshaped"
 };
 
+/* names in a note */
 enum { SHOWN = 6 };
 
-/* Names in a line, and how many more there are. */
+/* Append ${name} to a list in a note, or only count it if there are enough. */
 static void
 match_add_name(struct buffer *b, size_t *n, const char *name, const char *why)
 {
@@ -38,7 +39,7 @@ match_say_names(const char *path, const char *what, struct buffer *b, size_t n)
 void
 match_say(const struct match *m, const char *path)
 {
-	static const char *const heads[] = { [FATE_NEW] = "made anew",
+	static const char *const heads[] = { [FATE_NEW] = "initialized",
 		[FATE_RESHAPED] = "reshaped" };
 	const char *quoted = text_quote(path);
 	size_t count[3] = { 0 }, left = 0;
@@ -48,7 +49,7 @@ match_say(const struct match *m, const char *path)
 	for (int i = 0; i < m->graph->nparam; i++)
 		count[m->param[i].fate]++;
 	note("%s: %s, names of %s: %zu of %d parameters loaded, %zu reshaped, "
-	    "%zu made anew; %.1f %% of the backbone", file,
+	    "%zu initialized; %.1f %% of the backbone", file,
 	    m->weights->container, m->names, count[FATE_LOADED],
 	    m->graph->nparam, count[FATE_RESHAPED], count[FATE_NEW],
 	    m->of > 0 ? 100.0 * (double)m->elements / (double)m->of : 0.0);
@@ -61,7 +62,10 @@ match_say(const struct match *m, const char *path)
 				    m->param[i].why);
 		match_say_names(file, heads[fate], &b, n);
 	}
-	/* Counters of batches are in every file, as is a run's own state. */
+	/*
+	 * Counters of batches are in every file, and state of training is in
+	 * every checkpoint of vt: do not list them.
+	 */
 	for (size_t i = 0; i < m->weights->tensors; i++)
 		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0 &&
 		    strcmp(m->left[i], "a state of training") != 0)
