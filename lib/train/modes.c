@@ -9,10 +9,10 @@
 
 /*
  * A rule applies if ${mode} is on with all of ${with} and none of ${without}.
- * Modes that no rule names together work together.  ${why} is the message of a
- * refusal, in which %s is the value of ${mode}, or what is done instead of the
- * mode.  The first rule that applies decides.  A mode that falls back is off for
- * the rules below.
+ * Modes that no rule names together can be combined.  ${why} is the message of
+ * a refusal, in which %s is the value of ${mode}, or the text of a fallback.
+ * The first rule that applies decides.  A mode that falls back is off for the
+ * rules after it.
  */
 struct rule {
 	enum mode mode;
@@ -40,7 +40,7 @@ static const struct rule rules[] = {
 	{ MODE_FLIP_SWAP, ON(NO_FLIP), 0, REFUSED,
 	    "--flip-swap and --no-flip (wanted one of them)" },
 
-	/* How the exact sum is done is part of what it promises. */
+	/* The exact sum prescribes its algorithm and dtype. */
 	{ MODE_ALLREDUCE, 0, ON(FAST), REFUSED,
 	    "--allreduce=%s is for --deterministic=fast (it is exact)" },
 	{ MODE_ALLREDUCE_TABLE, 0, ON(FAST), REFUSED,
@@ -55,11 +55,9 @@ static const struct rule rules[] = {
 	{ MODE_GROUP_EVERY, 0, ON(LEARNER_GROUPS), REFUSED,
 	    "--group-every without --learner-groups=G" },
 	{ MODE_NOISE, ON(ONE_LEARNER), 0, REFUSED, "--noise-scale of one "
-	    "learner, which moves apart from nobody (wanted --learners=2 or "
-	    "more)" },
+	    "learner: it compares learners (wanted --learners=2 or more)" },
 	{ MODE_GROWTH, ON(ONE_LEARNER), 0, REFUSED, "--batch-growth-max of one "
-	    "learner, which moves apart from nobody (wanted --learners=2 or "
-	    "more)" },
+	    "learner: it compares learners (wanted --learners=2 or more)" },
 	{ MODE_GROWTH_SETTING, 0, ON(GROWTH), REFUSED,
 	    "--%s without --batch-growth-max=M" },
 	{ MODE_GROWTH, ON(LEARNER_GROUPS), 0, REFUSED, "--batch-growth-max "
@@ -70,14 +68,16 @@ static const struct rule rules[] = {
 	{ MODE_PARITY, ON(DRY_RUN), 0, REFUSED,
 	    "--parity and --dry-run (wanted one of them)" },
 
-	/* Both compare bits, which only the exact sum repeats. */
+	/* Both compare bits, which only the exact sum reproduces. */
 	{ MODE_AUDIT, ON(FAST), 0, REFUSED,
 	    "--audit is for --deterministic=exact (it is fast)" },
 	{ MODE_REPLAY, ON(FAST), 0, REFUSED,
 	    "--replay is for --deterministic=exact (it is fast)" },
 
-	/* Ranks agree on learners only at averages, so no single step of theirs
-	 * can be compared, skipped or rescaled. */
+	/*
+	 * Ranks agree on learners only at averages, so no single step of a
+	 * learner can be compared, skipped or rescaled.
+	 */
 #define NOT_OF_LEARNERS "--learners cannot be with --audit, --on-nan=skip or " \
 	"--on-corrupt=skip"
 	{ MODE_LEARNERS, ON(AUDIT), 0, REFUSED, NOT_OF_LEARNERS },
@@ -85,8 +85,8 @@ static const struct rule rules[] = {
 	{ MODE_LEARNERS, ON(ON_CORRUPT), 0, REFUSED, NOT_OF_LEARNERS },
 	{ MODE_LEARNERS, ON(FAST), 0, REFUSED, "--learners: their mean is a sum "
 	    "in a fixed order (wanted --deterministic=exact)" },
-	{ MODE_LEARNERS, ON(DYNAMIC_SCALE), 0, REFUSED, "--learners: a dynamic "
-	    "scale of the loss would be another for each (wanted a number for "
+	{ MODE_LEARNERS, ON(DYNAMIC_SCALE), 0, REFUSED, "--learners: each "
+	    "would have its own dynamic loss scale (wanted a number for "
 	    "--loss-scale)" },
 
 	{ MODE_REPLAY_STEPS, 0, ON(REPLAY), REFUSED,
@@ -106,7 +106,7 @@ static const struct rule rules[] = {
 	{ MODE_DEVICE_SUMS, 0, ON(FAST), FALLS_BACK,
 	    "sums on the host, in a fixed order" },
 	{ MODE_DEVICE_SUMS, ON(FP64), 0, FALLS_BACK,
-	    "sums on the host, as devices sum fp32 alone" },
+	    "sums on the host, as devices sum only fp32" },
 	{ MODE_DEVICE_SUMS, ON(HOST_ALLREDUCE), 0, FALLS_BACK,
 	    "sums on the host, by the algorithm of --allreduce" },
 	{ MODE_DEVICE_CHECK, ON(RANKS) | ON(SHARDED), 0, FALLS_BACK,

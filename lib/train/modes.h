@@ -2,12 +2,13 @@
 #define TRAIN_MODES_H
 
 /*
- * The modes of a run, and which of them can be combined: one set of bits, made
- * from the options, the device and the ranks, and one table of rules.  The
- * modes without a text only refine others and are not printed.
+ * The modes of a run, and which of them can be combined.  The modes are a set
+ * of bits, derived from the options, the device and the ranks.  One table of
+ * rules refuses combinations.  Modes without a text only refine others and are
+ * not printed.
  *
- * DEVICE_CHECK: the device finds out whether a step is finite.  EARLY_UPDATE: it
- * updates the weights by its own check, before the host knows the losses.
+ * DEVICE_CHECK: the device checks whether a step is finite.  EARLY_UPDATE: it
+ * updates the weights after its own check, before the host knows the losses.
  */
 
 #include <stdint.h>
@@ -66,30 +67,42 @@
 enum mode { MODE_LIST(MODE_ENUM) MODES };
 
 struct modes {
-	uint64_t on;			/* bit 1 << mode for each */
-	const char *value[MODES];	/* what a message says of it, or NULL */
+	uint64_t on;			/* bit 1 << mode of each mode that is
+					 * on */
+	const char *value[MODES];	/* value of the option, for messages; or
+					 * NULL */
 };
 
-/* modes_put(m, mode, on, value): turn ${mode} on or off.  ${value} may be NULL
- * and must outlive ${m}. */
+/*
+ * modes_put(m, mode, on, value): switch ${mode} on or off.  ${value} may be
+ * NULL and must outlive ${m}.
+ */
 void modes_put(struct modes *m, enum mode mode, int on, const char *value);
 
-/* modes_has(m, mode): return 1 if ${mode} is on, whether or not it falls back. */
+/*
+ * modes_has(m, mode): return 1 if ${mode} is on, whether or not it falls back.
+ */
 int modes_has(const struct modes *m, enum mode mode);
 
 /* modes_refused(m): return the message of the first rule that refuses this
  * combination, NULL if none does.  The caller frees it. */
 char *modes_refused(const struct modes *m);
 
-/* modes_in_effect(m, mode): return 1 if ${mode} is on and does not fall back. */
+/*
+ * modes_in_effect(m, mode): return 1 if ${mode} is on and does not fall back.
+ */
 int modes_in_effect(const struct modes *m, enum mode mode);
 
-/* modes_fallback(m, mode): return what is done instead of ${mode}, NULL if it
- * is in effect or off. */
+/*
+ * modes_fallback(m, mode): return a text that says what replaces ${mode},
+ * NULL if ${mode} is in effect or off.  Do not free it.
+ */
 const char *modes_fallback(const struct modes *m, enum mode mode);
 
-/* modes_print(m, f): print the modes of the run, and a line for each that falls
- * back.  Of a dry run, print those of the run that it plans. */
+/*
+ * modes_print(m, f): print the modes in effect to ${f}, and a line for each
+ * that falls back.  For a dry run, print the modes of the run that it plans.
+ */
 void modes_print(const struct modes *m, FILE *f);
 
 #endif

@@ -124,8 +124,8 @@ cat >"$T/refused" <<-'END'
 	LEARNER_SETTING,GROUP_EVERY	--@ without --learners=N
 	LEARNER_SETTING,NOISE	--@ without --learners=N
 	LEARNER_SETTING,GROWTH	--@ without --learners=N
-	LEARNERS,ONE_LEARNER,LEARNER_SETTING,NOISE	--noise-scale of one learner, which moves apart from nobody (wanted --learners=2 or more)
-	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner, which moves apart from nobody (wanted --learners=2 or more)
+	LEARNERS,ONE_LEARNER,LEARNER_SETTING,NOISE	--noise-scale of one learner: it compares learners (wanted --learners=2 or more)
+	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner: it compares learners (wanted --learners=2 or more)
 	GROWTH_SETTING	--@ without --batch-growth-max=M
 	LEARNERS,LEARNER_SETTING,LEARNER_GROUPS,GROWTH	--batch-growth-max with --learner-groups, whose averages hide how far learners move apart
 	TIME	--time without --dry-run
@@ -136,7 +136,7 @@ cat >"$T/refused" <<-'END'
 	LEARNERS,LEARNER_SETTING,ON_NAN	--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip
 	LEARNERS,LEARNER_SETTING,ON_CORRUPT	--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip
 	FAST,LEARNERS,LEARNER_SETTING	--learners: their mean is a sum in a fixed order (wanted --deterministic=exact)
-	LEARNERS,LEARNER_SETTING,DYNAMIC_SCALE	--learners: a dynamic scale of the loss would be another for each (wanted a number for --loss-scale)
+	LEARNERS,LEARNER_SETTING,DYNAMIC_SCALE	--learners: each would have its own dynamic loss scale (wanted a number for --loss-scale)
 	REPLAY_STEPS	--replay-steps without --replay=RUN
 	REPLAY,OUTPUT	--replay only compares (wanted no --output, --dry-run or --parity)
 	REPLAY,DRY_RUN	--replay only compares (wanted no --output, --dry-run or --parity)
@@ -256,6 +256,6 @@ device sums: sums on the host, in a fixed order"
 	falls apart 2 "fast sums, chosen all-reduce, several ranks, autotuning
 device sums: sums on the host, by the algorithm of --allreduce" --deterministic=fast --allreduce=ring
 	falls apart 2 "fast sums, several ranks, fp64, autotuning
-device sums: sums on the host, as devices sum fp32 alone" --deterministic=fast --device=ref64
+device sums: sums on the host, as devices sum only fp32" --deterministic=fast --device=ref64
 fi
 plan

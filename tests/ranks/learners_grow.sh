@@ -137,7 +137,7 @@ done
 # ---- refused, and said ----
 
 check_exit "growth of one learner: 2" 2 train no --learners 1 --batch-growth-max 4
-check_says "says why" "--batch-growth-max of one learner, which moves apart from nobody"
+check_says "says why" "--batch-growth-max of one learner: it compares learners"
 check_exit "growth of none: 2" 2 train no --batch-growth-max 4
 check_says "says what is missing" "--batch-growth-max without --learners"
 check_exit "when, of what does not: 2" 2 train no --learners 4 --batch-growth-patience 2
