@@ -64,6 +64,7 @@ allreduce_torus_columns(const int *host, int ranks)
 	return inside > 1 && inside < ranks ? inside : grid_square(ranks);
 }
 
+/* A reduce-scatter and an all-gather, each of one step less than ranks. */
 static int
 allreduce_torus_steps(int columns, int rows)
 {
@@ -90,6 +91,10 @@ allreduce_halving_columns(const int *host, int ranks)
 	return grid_inside(host, ranks);
 }
 
+/*
+ * Rows take one step each way.  Columns take log2(rows) steps each way, and one
+ * more each way for extra ranks if the number of rows is not a power of two.
+ */
 static int
 allreduce_halving_steps(int columns, int rows)
 {

@@ -27,6 +27,7 @@
 
 struct allreduce;
 
+/* A row of the table of algorithms. */
 struct algorithm {
 	const char *name;
 	/*
@@ -76,6 +77,7 @@ int algorithm_of_fabric(const struct algorithm *k);
 int algorithm_can(const struct algorithm *k, const struct comm *c,
     const struct wire *w, size_t elem);
 
+/* The method and the element type of a sum, and the environment it runs in. */
 struct allreduce_options {
 	const struct algorithm *kind;
 	const struct wire *wire;	/* communication dtype; if not fp32,
@@ -98,6 +100,7 @@ struct allreduce_options {
  */
 enum { ALLREDUCE_X, ALLREDUCE_OUT, ALLREDUCE_IN, ALLREDUCE_BUFFERS };
 
+/* The state of allreduce_open. */
 struct allreduce {
 	struct allreduce_options o;
 	struct comm *comm;

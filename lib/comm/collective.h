@@ -22,9 +22,11 @@ struct exchange;
 /* Byte ${at} of buffer number ${buffer}. */
 struct address { int buffer; size_t at; };
 
+/* The kinds of operations; WAIT has no arguments. */
 enum collective_kind { COLLECTIVE_SEND, COLLECTIVE_RECEIVE, COLLECTIVE_WAIT,
     COLLECTIVE_ADD, COLLECTIVE_COPY, COLLECTIVE_PACK, COLLECTIVE_UNPACK };
 
+/* An operation. */
 struct collective_op {
 	enum collective_kind kind;
 	int rank;			/* the peer of a message */

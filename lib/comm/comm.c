@@ -92,6 +92,7 @@ comm_beside(const struct comm *c)
 
 /* ---- exchanges ---- */
 
+/* A failed exchange is not in flight, so that exchange_free accepts it. */
 int
 comm_start(struct comm *c, struct exchange *x, const struct piece *send,
     int sends, const struct piece *receive, int receives)
@@ -238,6 +239,10 @@ comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 	int me = (c->rank - root + c->size) % c->size, step = 1;
 	struct collective *l = comm_list(c);
 
+	/*
+	 * In each round, ranks below ${step} send to the rank ${step} above
+	 * them.
+	 */
 	for (; step < c->size; step *= 2)
 		if (me < step && me + step < c->size) {
 			collective_send(l, (me + step + root) % c->size, all,
@@ -251,6 +256,10 @@ comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 	return comm_run(c, data);
 }
 
+/*
+ * Direct messages between all ranks, in one exchange.  A rank sends to the next
+ * rank first, so that not all ranks send to rank 0 at once.
+ */
 int
 comm_allgatherv_start(struct comm *c, struct exchange *x, void *data,
     const size_t *start)
@@ -463,6 +472,7 @@ comm_self(void)
 	return c;
 }
 
+/* Its transport refuses messages, so planning cannot depend on other ranks. */
 struct comm *
 comm_planned(int ranks)
 {

@@ -69,8 +69,10 @@ cores_places(struct comm *c)
 {
 	struct place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
 
+	/* The padding is sent, too. */
 	memset(&mine, 0, sizeof(mine));
 	gethostname(mine.host, sizeof(mine.host) - 1);
+	/* It fails with more than CPU_SETSIZE processors; assume one. */
 	if (sched_getaffinity(0, sizeof(mine.cpus), &mine.cpus) != 0)
 		CPU_SET(0, &mine.cpus);
 	if (comm_allgather(c, &mine, sizeof(mine), all) == 0)

@@ -37,6 +37,8 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 			top = left;
 		} else if (top->level >= root || top->index % 2 != 0 ||
 		    sibling < t->leaves) {
+			/* The root, a right child, or a left child whose
+			 * sibling will follow. */
 			return n;
 		}
 		/*

@@ -8,7 +8,7 @@
  *
  * A sum is one all-reduce over all ranks.  With a grid (comm/grid.h) it is a
  * reduce-scatter along rows, an all-reduce along columns and an all-gather
- * along rows, which moves less data between hosts (a torus, Mikami et al.
+ * along rows.  That moves less data between hosts (a torus, Mikami et al.
  * 2018).  All ranks get the same bits; another number of ranks gets other bits.
  */
 

@@ -5,6 +5,7 @@
  * The grid of ranks for a sum.  The ranks of a host are neighbours in a row.
  */
 
+/* A grid; grid_open makes it. */
 struct grid {
 	int columns, rows, hosts;
 	int *rank;			/* [columns * rows] ranks, row by row */

@@ -134,6 +134,11 @@ lanes_swap(struct allreduce *a, const struct lane *l, int to,
 
 /* ---- ring passes ---- */
 
+/*
+ * In step s rank i sends its partial sum of shard i - s to rank i + 1 and adds
+ * the received one to shard i - s - 1.  After n - 1 steps it has the sum of
+ * shard i.
+ */
 void
 ring_scatter(struct allreduce *a, const struct lane *l, struct range all)
 {
@@ -176,6 +181,10 @@ ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 
 /* ---- direct messages ---- */
 
+/*
+ * Messages to different ranks are packed at different places of the buffers,
+ * because all are in flight at once.
+ */
 void
 direct_scatter(struct allreduce *a, const struct lane *l, struct range all)
 {
@@ -312,6 +321,11 @@ lanes_give_extra(struct allreduce *a, const struct lane *l, struct range all,
 	}
 }
 
+/*
+ * A reduce-scatter with partners at distance power / 2, ..., 1, each of which
+ * keeps half of the range; then an all-gather with the same partners in reverse
+ * order.
+ */
 void
 halving_sum(struct allreduce *a, const struct lane *l, struct range all)
 {

@@ -8,8 +8,7 @@
  * or column; shard i belongs to its rank number i.  A reduce-scatter leaves
  * each rank with its shard of the sum; an all-gather gives all shards to all
  * ranks.  With a 16-bit communication dtype, an all-gather first rounds a
- * rank's own shard as the others receive it, so that all ranks have the same
- * bits.
+ * rank's own shard as the others receive it.  So all ranks have the same bits.
  *
  * Each function appends the operations of this rank to a->list.
  */
@@ -43,8 +42,8 @@ void direct_gather(struct allreduce *a, const struct lane *l, struct range all);
 /*
  * halving_sum(a, l, all): all-reduce ${all} by recursive halving and doubling
  * (Thakur et al. 2005).  If the number of ranks is not a power of two, the
- * extra ranks first add their vectors to those of other ranks, and receive the
- * sum from them at the end.
+ * extra ranks first add their vectors to those of other ranks.  At the end they
+ * receive the sum from them.
  */
 void halving_sum(struct allreduce *a, const struct lane *l, struct range all);
 

@@ -12,6 +12,9 @@
 
 #include "comm/comm.h"
 
+/*
+ * Elements of the vector that are stored one after another and have one owner.
+ */
 struct segment {
 	int rank;			/* its owner */
 	size_t at, n;			/* elements of the vector */
@@ -19,6 +22,7 @@ struct segment {
 					 * data */
 };
 
+/* The division of a vector; segments_open and others make it. */
 struct segments {
 	struct comm *comm;
 	int copies;			/* 1: each rank owns a copy of all */

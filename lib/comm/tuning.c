@@ -118,6 +118,10 @@ tuning_choose(const struct tuning *t, const struct summing *s)
 	return best != NULL ? best->kind : NULL;
 }
 
+/*
+ * See tuning.h.  A torus needs rows inside hosts; grid_inside is 1 or all ranks
+ * if there is no such grid.
+ */
 const struct algorithm *
 tuning_rule(const struct summing *s)
 {
@@ -145,6 +149,10 @@ tuning_bucket(const struct tuning *t, const struct summing *s,
 		if (most == NULL || r->bytes > most->bytes)
 			most = r;
 	}
+	/*
+	 * latency * bandwidth, where the time of the smallest size stands for
+	 * the latency, and the bandwidth is that between the two sizes.
+	 */
 	if (least != NULL && most->us > least->us)
 		return (size_t)(least->us * (double)(most->bytes -
 		    least->bytes) / (most->us - least->us));

@@ -22,6 +22,7 @@ struct tuned {
 	double us;
 };
 
+/* The table; its rows have any order. */
 struct tuning { size_t n; struct tuned *row; };
 
 /*

@@ -151,6 +151,7 @@ watch_enter(struct watch *w, const char *what, int peers)
 	pthread_mutex_lock(&w->lock);
 	while (i < WAITS && w->wait[i].what != NULL)
 		i++;
+	/* More waits at once than entries are not measured. */
 	if (i < WAITS)
 		w->wait[i] = (struct watch_wait){ what, peers, 0 };
 	pthread_mutex_unlock(&w->lock);
@@ -202,6 +203,7 @@ watch_listen(struct watch *w, struct comm *c)
 static int
 watch_ask(struct watch *w, struct comm *c)
 {
+	/* A rank's thread replies within one period. */
 	double patience = 3 * w->period + 0.5, start = clock_seconds();
 	int left = c->size - 1, earlier = 0;
 
@@ -402,6 +404,10 @@ watch_thread(void *arg)
 		    most->seconds >= (met ? w->limit : w->start);
 		watch_describe(w, &mine);
 		pthread_mutex_unlock(&w->lock);
+		/*
+		 * Without the lock: these functions send messages or do not
+		 * return.
+		 */
 		if (late && !met)
 			watch_end_start(w, all, mine.seconds);
 		if (late)

@@ -2,11 +2,11 @@
 #define COMM_WATCH_H
 
 /*
- * The watchdog: a time limit for each wait of a rank, such as for messages of
- * other ranks, for clips, or for a checkpoint that is being written.  Its
- * thread measures the waits.  When one exceeds the limit, the thread queries
- * the status of every rank, reports the late ranks with their hosts and what
- * they are doing, and ends all ranks with EXIT_RANKS.
+ * The watchdog: a time limit for each wait of a rank: for other ranks, for
+ * clips, for a checkpoint that is being written.  Its thread measures the
+ * waits.  When one exceeds the limit, the thread queries the status of every
+ * rank.  It reports the late ranks, with their hosts and what they are doing,
+ * and ends all ranks with EXIT_RANKS.
  *
  * Ranks are queried only then, so that the watchdog costs nothing before.  A
  * rank that is stopped, or whose host is lost, does not reply.  If the MPI

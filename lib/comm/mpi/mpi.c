@@ -1,6 +1,6 @@
 /*
  * The MPI transport.  Open MPI waits by spinning, which on a busy machine takes
- * the core from threads that compute, and its collectives make progress only
+ * the core from threads that compute.  Its collectives make progress only
  * inside its calls.  So everything is made of MPI_Isend and MPI_Irecv, and
  * waits are tests with short sleeps (comm/comm.c).
  *
@@ -326,6 +326,7 @@ mpi_start(struct exchange *x, const struct piece *send, int sends,
 	}
 	f->used = 0;
 	mpi_enter(r);
+	/* Receives first, so that a message finds its buffer. */
 	if (r->failed || mpi_start_side(r, f, receive, receives, 1) != 0 ||
 	    mpi_start_side(r, f, send, sends, 0) != 0)
 		r->failed = 1;
@@ -381,6 +382,7 @@ mpi_allreduce(struct comm *c, float *x, size_t n)
 
 /* ---- queries of the watchdog: an error counts as no reply ---- */
 
+/* Nothing waits for the request: the data stays valid (transport->tell). */
 static void
 mpi_tell(struct comm *c, int rank, const void *data, size_t bytes)
 {
