@@ -66,6 +66,7 @@
 #define MODE_ENUM(name, text) MODE_##name,
 enum mode { MODE_LIST(MODE_ENUM) MODES };
 
+/* A set of modes.  Initialize it with zeros. */
 struct modes {
 	uint64_t on;			/* bit 1 << mode of each mode that is
 					 * on */

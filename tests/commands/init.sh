@@ -87,7 +87,7 @@ small_net 8 >"$T/net.net"
 check_exit "unless few are enough" 0 train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 check_exit "--init and --resume=FILE" 2 train no --init="$T/w.safetensors" --resume="$T/first/final.safetensors"
-check_says "are apart" 'a run begins from weights, or goes on from a checkpoint \(wanted one of them\)'
+check_says "are apart" 'a run begins from weights or continues a checkpoint \(wanted one of them\)'
 check_exit "--init of a run that is there" 2 train first --init="$T/w.safetensors"
 check_says "is refused" 'the run is there already, and did not begin from weights'
 check_exit "the same command goes on" 0 train frozen --init="$T/w.safetensors" --freeze=backbone

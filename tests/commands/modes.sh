@@ -108,7 +108,7 @@ check "a run without any" train -o "$T/first"
 
 # The rules, each with a set that only it refuses.
 cat >"$T/refused" <<-'END'
-	INIT,RESUME	--init and --resume=@: a run begins from weights, or goes on from a checkpoint (wanted one of them)
+	INIT,RESUME	--init and --resume=@: a run begins from weights or continues a checkpoint (wanted one of them)
 	INIT_PARTIAL	--init-partial without --init=FILE
 	NESTEROV,TRUST_RATIO	--nesterov and --optimizer=@ (it is for sgd)
 	TRUST_CLIP	--trust-clip and --optimizer=@ (it is for lars, lars-outside and lamb)

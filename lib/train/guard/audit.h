@@ -50,9 +50,9 @@ void audit_look(struct audit *a, struct trainer *t, void *g);
 
 /*
  * audit_end(a, t): compare the two gradients of an audited step; call it if no
- * rank has failed.  Return 0 if they are equal, EXIT_RANKS after a message if
- * they differ and that ends the run, -1 after a message if another rank cannot
- * be reached.
+ * rank has failed.  Return 0 if they are equal.  If they differ, return
+ * EXIT_RANKS after a message, or 0 after a warning if t->o.audit_report is set.
+ * Return -1 after a message if another rank cannot be reached.
  * Collective: all ranks call it.
  */
 int audit_end(struct audit *a, struct trainer *t);

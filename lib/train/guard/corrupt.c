@@ -128,6 +128,9 @@ corrupt_share(struct corrupt *c, struct trainer *t, uint64_t step)
 	n = c->known.n + c->found.n;
 	for (size_t i = 0; i < c->found.n && t->run != NULL; i++)
 		corrupt_log_found(c, t, step, c->found.sample[i]);
+	/*
+	 * With --on-corrupt=fail t->o.corrupt is -1, so any new sample fails.
+	 */
 	if ((double)n <= t->o.corrupt * samples)
 		return 0;
 	if (t->comm->rank == 0 && t->o.corrupt < 0)

@@ -61,6 +61,7 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 			uint32_t past = 0, of = order_sample(order, clip / repeat);
 			struct sample s;
 
+			/* The loader has replaced damaged samples by these. */
 			order_whole(order, clip / repeat,
 			    corrupt_known(w->corrupt), &past, &of);
 			s = dataset_sample(t->train, of);

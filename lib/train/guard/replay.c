@@ -194,6 +194,10 @@ replay_compare(struct replay *r, const struct trainer *t,
 	choices = choices_stamp(t->net->device, then.state.choices);
 	if (mine.choices != NULL)
 		mine.choices = choices;
+	/*
+	 * A run may have been trained with another recipe than the one given:
+	 * compare it with that of the first checkpoint.
+	 */
 	if (!r->checked && resume_check(&then, &mine, t->schedule,
 	    dataset_samples(t->train), r->override) != 0) {
 		resume_free(&then);
@@ -227,6 +231,7 @@ replay_border(struct replay *r, struct trainer *t)
 	if (r->next == r->n || r->step[r->next] != t->state.step)
 		return 0;
 	r->next++;
+	/* Collective: rank 0 gathers the optimizer state. */
 	if (snapshot_take(&now, t->net, &t->optim.slots, &t->state) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (t->comm->rank == 0) {

@@ -2,15 +2,16 @@
 #define TRAIN_GUARD_REPLAY_H
 
 /*
- * Replay: compute a range of a run again, from a checkpoint or from the start,
- * and compare the result with the checkpoints in the range, bit for bit.  The
- * run is only read.
+ * Replay: compute a range of a run again, from a checkpoint or from the start.
+ * Compare the result with the checkpoints in the range, bit for bit.  The run
+ * is only read.
  */
 
 #include "train/loop/trainer.h"
 #include "train/run/resume.h"
 #include "train/run/snapshot.h"
 
+/* A replay: the range, and the checkpoints to compare with. */
 struct replay {
 	const char *run;		/* the run's directory */
 	uint64_t from, to;		/* steps of checkpoints; from 0: the

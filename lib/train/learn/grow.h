@@ -5,8 +5,8 @@
  * Batch growth: the batch grows when its gradients are mostly noise.
  *
  * A step of N learners on B clips together has a gradient of variance tr(S) / B
- * around g.  Once that exceeds |g|^2, the direction of a step is mostly noise,
- * and the clips are better spent on fewer steps of larger batches (Byrd et al.
+ * around g.  Once that exceeds |g|^2, the direction of a step is mostly noise.
+ * The clips are better spent on fewer steps of larger batches (Byrd et al.
  * 2012, Sample size selection in optimization methods, section 3, the norm
  * test; McCandlish et al. 2018: where the noise scale exceeds the batch).  Both
  * values follow from the displacements of the learners (train/learn/noise.h),

@@ -5,8 +5,13 @@
 
 #include <stdint.h>
 
+/*
+ * Optimizer state at an average: its mean, initial values, or that of each
+ * learner.
+ */
 enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
 
+/* The options of learners; see vt-train(1). */
 struct learner_settings {
 	int64_t n;			/* number of learners; 0: none */
 	int64_t every;			/* steps between averages */

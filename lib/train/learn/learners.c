@@ -229,6 +229,10 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 		if (status == 0 && updates)
 			status = learners_update_learner(l, t, k, sum, k == 0 ?
 			    &l->norm : &other);
+		/*
+		 * work_join takes the worst status of all reports; a learner's
+		 * is in its last one.
+		 */
 		w->report[first + count - 1].status = status;
 	}
 	l->updates += updates;
@@ -269,6 +273,7 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 
 	if (!l->begun) {
 		start = clock_seconds();
+		/* For learners_fall_back. */
 		l->at = t->state;
 		l->begun = 1;
 		l->updates = 0;

@@ -21,6 +21,7 @@ struct learner {
 	struct optim optim;		/* state of all elements */
 };
 
+/* The learners of this rank, and the state of the current interval. */
 struct learners {
 	int n, first, held;		/* all; this rank's first, and their
 					 * number */

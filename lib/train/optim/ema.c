@@ -24,6 +24,7 @@ ema_track(struct slots *s, int first, double decay, const struct portion *own,
 	struct track k = { .w = s->slot[first].data, .x = s->net->w,
 		.scale = 1, .portion = own, .portions = n };
 
+	/* The first update is a copy. */
 	k.rate = 1 - (t == 0 ? 0 : d < decay ? d : decay);
 	device_track(s->net->device, &k);
 }

@@ -35,6 +35,7 @@ extern const struct group_rule group_rules[];	/* ends with a NULL name */
  * message.
  */
 const struct group_rule *group_rule_find(const char *name);
+
 /* group_of(r, p): return the factors of parameter ${p} by rule ${r}. */
 struct group group_of(const struct group_rule *r, const struct param *p);
 

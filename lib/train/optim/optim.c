@@ -164,7 +164,7 @@ optim_ratio_rule(const struct optim *o)
 /*
  * Compute the trust ratios of all layers on the host and upload them.
  * ${squared}: ${o}->tiles already holds the gradient's sums of squares.  Every
- * rank has all norms, summed in an order that depends only on the network, so
+ * rank has all norms, summed in an order that depends only on the network.  So
  * the ratios are the same bits for any number of ranks.
  */
 static int
@@ -374,6 +374,7 @@ optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
 	o->update = (struct optim_update){ .n = n, .g = g, .lr = lr,
 		.mean = scale };
 	o->waited = 0;
+	/* The host can check the losses only if it can read device memory. */
 	if (losses != NULL && (o->verdict != NULL || !n->device->backend->apart))
 		optim_launch(o, losses);
 }
@@ -412,6 +413,10 @@ optim_hear(struct optim *o, double *norm)
 		optim_wait(o);
 	}
 	*norm = o->heard.norm;
+	/*
+	 * Lower the loss scale only if the statistics of the step are finite.
+	 * They do not depend on the scale, so otherwise it is not the reason.
+	 */
 	if (o->heard.what == VERDICT_GRADIENT)
 		return o->heard.statistics && o->scale_slot >= 0 &&
 		    loss_scale_lower(&o->slots, o->scale_slot) ?

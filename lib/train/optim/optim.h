@@ -30,6 +30,7 @@ struct optim_update {
 	int launched;			/* 1: the update has been launched */
 };
 
+/* An optimizer and its state.  The caller sets the fields before ${waited}. */
 struct optim {
 	const struct optimizer *kind;	/* NULL: the first of the table */
 	struct optimizer_settings set;
@@ -142,8 +143,8 @@ int optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
 
 /*
  * optim_finite(o, n): return 1 if all weights, running statistics and optimizer
- * state of all ranks are finite, 0 if not, -1 after a message if another rank
- * cannot be reached.  Collective: all ranks call it.
+ * state of all ranks are finite, else 0.  Return -1 after a message if another
+ * rank cannot be reached.  Collective: all ranks call it.
  */
 int optim_finite(struct optim *o, const struct net *n);
 

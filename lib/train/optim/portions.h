@@ -13,6 +13,7 @@
 
 struct portion_list { struct portion *item; size_t n, cap; };
 
+/* The tables of a rank. */
 struct portions {
 	struct portion_list trained;	/* owned, except frozen parameters */
 	struct portion_list statistics;	/* owned, except frozen ones */

@@ -65,9 +65,9 @@ int running_open(struct running *r, const struct net *n);
 void running_close(struct running *r);
 
 /*
- * running_factors(g, p, factor): set ${factor} for the running statistic ${p}
- * to the factors on rate and scale by which device_track updates it from its
- * gradient, at a rate of 1 and a scale that makes the gradient a mean.
+ * running_factors(g, p, factor): set ${factor} to the factors on rate and scale
+ * for the running statistic ${p}.  device_track updates it by them from its
+ * gradient.  Its rate must be 1 and its scale must make the gradient a mean.
  */
 void running_factors(const struct graph *g, const struct param *p,
     double factor[2]);

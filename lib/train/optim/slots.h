@@ -17,6 +17,10 @@
 #include "comm/segments.h"
 #include "net/net.h"
 
+/*
+ * A value for each element, each element of each learner, each parameter, or
+ * one.
+ */
 enum slot_extent { SLOT_ELEMENT, SLOT_LEARNER, SLOT_PARAM, SLOT_ONCE };
 enum slot_type { SLOT_REAL, SLOT_F64 };	/* REAL: the type of the parameters */
 
@@ -45,6 +49,7 @@ struct slot {
 	void *data; /* device memory if slot_shaped(kind), else host memory */
 };
 
+/* The optimizer state on this rank. */
 struct slots {
 	int n;
 	struct slot slot[SLOTS_MOST];

@@ -14,6 +14,7 @@
 #include "comm/segments.h"
 #include "net/net.h"
 
+/* The norm blocks of a network. */
 struct tiles {
 	const struct graph *graph;
 	const struct segments *share;

@@ -228,6 +228,7 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	b->share = share;
 	b->elem = d->elem;
 	b->device = d;
+	/* With one rank the main thread makes the additions itself. */
 	b->aside = c->size > 1 ? device_aside(d) : d;
 	if (b->aside == NULL)
 		comm_abort(c, EXIT_FAILED);
@@ -291,6 +292,7 @@ bucket_begin(struct bucket *b, const struct tree *t,
 	for (int i = 0; i < 2; i++)
 		if (detour_room(&b->detour[i], t->n) != 0)
 			comm_abort(b->comm, EXIT_FAILED);
+	/* The main thread computes the backward pass meanwhile. */
 	comm_aside(b->comm, 1);
 	if (b->comm->size > 1)
 		device_event_record(b->device, b->final, b->share->elements);
@@ -315,6 +317,10 @@ bucket_wait(struct bucket *b, double *busy)
 		*busy = 0;
 		return b->tree->part[0].data;
 	}
+	/*
+	 * The backward pass has returned: all gradients are final once the
+	 * device has executed it.
+	 */
 	device_event_record(b->device, b->final, 0);
 	comm_aside(b->comm, 0);
 	pthread_mutex_lock(&b->lock);

@@ -110,6 +110,7 @@ gathering_run(struct gathering *g, void *data)
 	for (size_t i = 0; i < buckets; i++) {
 		size_t from = i * s->bucket;
 
+		/* Start this bucket, then finish the one before. */
 		gathering_copy(g, data, i, 0);
 		if (segments_gather_start(s, &g->exchange[i % 2],
 		    g->room[i % 2], g->device->elem, from,

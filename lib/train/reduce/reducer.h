@@ -11,6 +11,10 @@
 #include "comm/allreduce.h"
 #include "comm/exact.h"
 
+/*
+ * A method to sum.  The communication thread calls begin, the main thread the
+ * other functions.
+ */
 struct reducer {
 	/*
 	 * begin(r, t, from, n):

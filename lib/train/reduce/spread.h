@@ -13,6 +13,7 @@
 
 struct spread_peers;
 
+/* The BN process groups of a rank.  Initialize it with zeros. */
 struct spread {
 	struct spread_peers *list;	/* NULL: no group spans ranks */
 	double waited;			/* seconds in sums, since the caller

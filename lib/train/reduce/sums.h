@@ -10,6 +10,7 @@
 
 enum deterministic { EXACT, FAST };
 
+/* The options of the user. */
 struct sum_settings {
 	int deterministic;		/* EXACT or FAST */
 	const char *allreduce;		/* auto, or an algorithm; torus:XxY */
@@ -19,6 +20,7 @@ struct sum_settings {
 	int64_t bucket;			/* bytes summed at once; 0: choose */
 };
 
+/* The method that sums_open chose. */
 struct sums {
 	int *host;			/* [ranks] number of each rank's host */
 	struct allreduce_options free;	/* except the options of the device;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "train/weights/match.h"
 
+/* The file, its tensors, and their match to the network. */
 struct init {
 	const char *path;
 	struct weights weights;
@@ -18,9 +19,10 @@ struct init {
  * Read the file at ${path}, match it to ${g} and print a summary.  ${classes}
  * is as in match_new.  ${g} and ${path} must outlive ${in}, which init_close
  * frees.
- * Return 0, or an exit status after a message if the file cannot be read, is
- * damaged, contains NaN or infinity, or lacks half of the backbone and
- * ${partial} is 0.  ${in} needs no init_close then.
+ * Return 0, or an exit status after a message.  It fails if the file cannot be
+ * read, is damaged, or contains NaN or infinity.  Without ${partial}, it also
+ * fails if less than half of the backbone is loaded.  ${in} needs no init_close
+ * then.
  */
 int init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial);

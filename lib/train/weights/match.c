@@ -30,6 +30,7 @@ match_read_name(const struct match_reading *rd, const char *name)
 	const char *leaf, *end;
 
 	if (rd->naming == NULL) {
+		/* vt stores parameters as model/NAME, statistics as bn/NAME. */
 		const char *p = text_starts(name, "model/") ? name + 6 :
 		    text_starts(name, "bn/") ? name + 3 : NULL;
 
@@ -141,6 +142,7 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 	}
 	p = &m->graph->param[mean.p];
 	to = &m->param[mean.p];
+	/* Several names can map to one parameter: the first tensor is used. */
 	if (to->fate != FATE_NEW) {
 		m->left[i] = xprintf("%s is loaded already", p->name);
 	} else if (p->head && !same_classes) {

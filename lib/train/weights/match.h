@@ -17,6 +17,7 @@ enum fate {
 	FATE_RESHAPED		/* converted from another shape */
 };
 
+/* A parameter, and the tensor that gives its values. */
 struct matched {
 	enum fate fate;
 	size_t tensor;			/* index, unless FATE_NEW */
@@ -24,6 +25,7 @@ struct matched {
 	char *why;			/* "": no remark */
 };
 
+/* The result of match_new. */
 struct match {
 	/* Both must outlive the match. */
 	const struct graph *graph;
