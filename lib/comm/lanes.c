@@ -182,7 +182,7 @@ ring_gather(struct allreduce *a, const struct lane *l, struct range all)
 /* ---- direct messages ---- */
 
 /*
- * Messages to different ranks are packed at different places of the buffers,
+ * Messages to different ranks are packed at different offsets of the buffers,
  * because all are in flight at once.
  */
 void

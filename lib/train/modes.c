@@ -25,7 +25,8 @@ struct rule {
 
 static const struct rule rules[] = {
 	{ MODE_RESUME, ON(INIT), 0, REFUSED, "--init and --resume=%s: a run "
-	    "begins from weights or continues a checkpoint (wanted one of them)" },
+	    "begins from weights or continues a checkpoint (wanted one of "
+	    "them)" },
 	{ MODE_INIT_PARTIAL, 0, ON(INIT), REFUSED,
 	    "--init-partial without --init=FILE" },
 	{ MODE_NESTEROV, 0, ON(SGD), REFUSED,

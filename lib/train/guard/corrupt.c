@@ -134,8 +134,9 @@ corrupt_share(struct corrupt *c, struct trainer *t, uint64_t step)
 	if ((double)n <= t->o.corrupt * samples)
 		return 0;
 	if (t->comm->rank == 0 && t->o.corrupt < 0)
-		fail("step %" PRIu64 ": a sample is damaged that is not one of the "
-		    "%zu in the checkpoint (--on-corrupt=skip:RATE skips it)", step, c->known.n);
+		fail("step %" PRIu64 ": a sample is damaged that is not one of "
+		    "the %zu in the checkpoint (--on-corrupt=skip:RATE skips "
+		    "it)", step, c->known.n);
 	else if (t->comm->rank == 0)
 		fail("step %" PRIu64 ": %zu of %u samples are damaged, and "
 		    "--on-corrupt=skip:%g allows %.0f", step, n, samples,

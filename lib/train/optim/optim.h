@@ -23,8 +23,8 @@ struct optim_update {
 	struct net *n;
 	void *g;			/* the gradient, then the direction */
 	double lr;
-	double mean;			/* factor of the statistics; also of ${g}
-					 * without loss scale and clipping */
+	double mean;			/* factor of the statistics; without loss
+					 * scale and clipping also of ${g} */
 	double scale;			/* factor of ${g}; 0: the one in
 					 * ${verdict} */
 	int launched;			/* 1: the update has been launched */
