@@ -10,8 +10,8 @@
 
 /*
  * Return the elements of a bucket: at most ${most}, and about the same in all
- * buckets.  Equal buckets keep the last one short, whose exchange has no
- * computation left to overlap with.
+ * buckets.  No computation overlaps with the exchange of the bucket that is
+ * ready last, so it must not be larger than the others.
  */
 static size_t
 segments_bucket_of(size_t elements, size_t most)

@@ -57,6 +57,7 @@ wire_power_of_two(int biased)
 /*
  * scale = 2^(14 - floor(log2(max |x|)))
  * message = 1 / scale, then fp16(scale * x[i]) for each i
+ *
  * So the largest magnitude lies between 2^14 and 2^15.  Exponents are biased by
  * 127; both the scale and its inverse are normal numbers.  Infinity and NaN do
  * not change at any scale, so a message that contains them uses 1.

@@ -28,8 +28,9 @@ optimizer_sgd(const struct optimizer_settings *s, struct device *d,
 }
 
 /*
- * LARS (You, Gitman and Ginsburg 2017, algorithm 1).  With the layer's ratio t
- * = eta |w| / (|g| + decay |w|),
+ * LARS (You, Gitman and Ginsburg 2017, algorithm 1).  With the layer's ratio
+ *
+ *   t = eta |w| / (|g| + decay |w|)
  *
  *   lars:          m = momentum m + lr t (g + decay w),  w -= m
  *   lars-outside:  m = momentum m + t (g + decay w),     w -= lr m

@@ -234,7 +234,7 @@ slots_longest(const struct slots *s)
 	return most;
 }
 
-/* slots_move for copies: take that of rank 0; write to all ranks. */
+/* slots_move for copies: read that of rank 0, write to those of all ranks. */
 static int
 slots_move_copy(const struct slots *s, const struct slot *slot,
     const struct segment *g, char *whole, int in, void *room)
