@@ -172,7 +172,6 @@ algorithm_can(const struct algorithm *k, const struct comm *c,
 	    elem == sizeof(float) && (c->size == 1 || c->t->allreduce != NULL));
 }
 
-
 /*
  * Return the bytes of a buffer for all messages that are in flight at once.
  * They are at most the whole vector, in one message for each rank of a row.

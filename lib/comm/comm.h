@@ -77,7 +77,7 @@ struct comm {
 	struct collective list;		/* scratch of the collectives below */
 	struct piece *send, *receive;	/* scratch of comm/collective.c */
 	size_t send_cap, receive_cap;
-	void *priv; /* owned by the transport */
+	void *priv;			/* owned by the transport */
 };
 
 /*

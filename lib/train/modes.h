@@ -4,8 +4,8 @@
 /*
  * The modes of a run, and which of them can be combined.  The modes are a set
  * of bits, derived from the options, the device and the ranks.  One table of
- * rules refuses combinations.  Modes without a text only refine others and are
- * not printed.
+ * rules refuses combinations or makes a mode fall back.  Modes without a text
+ * only refine others and are not printed.
  *
  * DEVICE_CHECK: the device checks whether a step is finite.  EARLY_UPDATE: it
  * updates the weights after its own check, before the host knows the losses.

@@ -21,7 +21,7 @@ struct replay {
 	int n, next;
 	int checked;			/* rank 0: the recipe has been
 					 * compared */
-	const struct option_list *override; /* options that may differ */
+	const struct option_list *override;	/* options that may differ */
 	FILE *out;			/* a row for each checkpoint; rank 0 */
 };
 

@@ -46,7 +46,8 @@ struct slot {
 					 * one */
 	int copies;			/* number of learners' vectors; or 1 */
 	const struct segments *share;	/* who owns which elements */
-	void *data; /* device memory if slot_shaped(kind), else host memory */
+	void *data;			/* device memory if slot_shaped(kind),
+					 * else host memory */
 };
 
 /* The optimizer state on this rank. */

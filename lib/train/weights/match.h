@@ -30,8 +30,8 @@ struct match {
 	/* Both must outlive the match. */
 	const struct graph *graph;
 	const struct weights *weights;
-	char *names;			/* key mapping, such as "tsm"; "vt": the
-					 * file's own names */
+	char *names;			/* key mapping of the file: "tsm";
+					 * "vt" for files of vt */
 	struct matched *param;		/* [graph->nparam] */
 	char **left;			/* [weights->tensors] why a tensor is
 					 * unused; NULL: used */
