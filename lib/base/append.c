@@ -1,4 +1,5 @@
-/* A file that grows. */
+/* A growing file that survives a full disk.  It writes through, without a
+ * buffer, so that readers see whole lines early. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ append_add(struct append *a, const void *data, size_t n)
 	memmove(a->left.data, a->left.data + done, a->left.n - done);
 	a->left.n -= done;
 	if (a->left.n > 0 && !a->failing)
-		warning("%s: cannot write: %s; what is new waits in memory",
+		warning("%s: cannot write: %s; keeping new data in memory",
 		    text_quote(a->path), strerror(why));
 	a->failing = a->left.n > 0;
 }

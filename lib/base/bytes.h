@@ -1,7 +1,8 @@
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
-/* Little-endian integers in memory, at any address, on any machine. */
+/* Read and write unsigned little-endian integers in memory, at any address,
+ * on any machine. */
 
 #include <stdint.h>
 

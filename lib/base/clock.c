@@ -1,4 +1,5 @@
-/* Time. */
+/* Time: monotonic for measurements and timeouts, since it never jumps;
+ * wall-clock time for logs only. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

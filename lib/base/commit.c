@@ -1,4 +1,8 @@
-/* The one way a file is committed: whole, durable, then named. */
+/*
+ * Atomic, durable replacement of a file: write a temporary file, sync it,
+ * rename it, sync the directory.  Files that grow while others read them are
+ * written by append.c instead.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,23 +20,27 @@
 #include "base/text.h"
 
 #define Q text_quote
-#define AGAIN TEMP_FAILURE_RETRY	/* interrupted: nothing has happened yet */
+#define AGAIN TEMP_FAILURE_RETRY	/* an interrupted call had no effect */
 
 struct commit {
-	char *path, *temp;	/* temp NULL: a device or pipe, written straight */
+	char *path, *temp;	/* temp NULL: a device or pipe */
 	int fd;
-	int lock;		/* the same file; says that its writer lives */
-	int failed;		/* and why has been said */
-	struct commit *next;	/* of those begun */
+	int lock;		/* a duplicate of fd; its flock says that the
+				 * writer runs */
+	int failed;		/* a write or sync failed and was reported */
+	struct commit *next;	/* in the list begun */
 };
 
 /*
- * Commits of this process, for a program that ends in the middle of one: when
- * memory is out, whoever finds out knows nothing of files.
+ * The unfinished commits of this process.  exit(3) removes their temporary
+ * files.  That covers die, for example after memory is exhausted in code that
+ * knows nothing of the files being written.
  */
 static struct { pthread_mutex_t lock; struct commit *first; pid_t owner; }
 begun = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Only the process that began a commit may remove its file, not a fork of
+ * it. */
 static void
 commit_remove_begun(void)
 {
@@ -51,7 +59,7 @@ commit_begin(struct commit *c)
 	pthread_mutex_lock(&begun.lock);
 	if (!registered++)
 		atexit(commit_remove_begun);
-	if (begun.owner != getpid())	/* a child leaves its parent's alone */
+	if (begun.owner != getpid())	/* a fork leaves them to its parent */
 		begun.first = NULL;
 	begun.owner = getpid();
 	c->next = begun.first;
@@ -59,7 +67,8 @@ commit_begin(struct commit *c)
 	pthread_mutex_unlock(&begun.lock);
 }
 
-/* ${c} has no temporary file any more; NULL becomes its name. */
+/* Unlist ${c}, and forget the name of its temporary file, which no longer
+ * exists. */
 static void
 commit_end(struct commit *c)
 {
@@ -75,7 +84,8 @@ commit_end(struct commit *c)
 	pthread_mutex_unlock(&begun.lock);
 }
 
-/* What ${path} names once symbolic links are followed, existing or not. */
+/* Return the target of ${path} after symbolic links, whether it exists or
+ * not. */
 static char *
 commit_resolve(const char *path)
 {
@@ -85,7 +95,8 @@ commit_resolve(const char *path)
 
 	if (whole != NULL)
 		return whole;
-	/* A link whose target does not exist yet: follow it by hand, once. */
+	/* realpath fails on a link whose target does not exist.  Follow one
+	 * level of links. */
 	n = readlink(path, link, sizeof(link) - 1);
 	if (n > 0) {
 		link[n] = '\0';
@@ -99,7 +110,7 @@ commit_resolve(const char *path)
 	return xstrdup(path);
 }
 
-/* ".NAME.tmp.HEX", as commit_open makes them. */
+/* Return 1 if ${name} has the form ".NAME.tmp.HEX" of commit_open_temporary. */
 static int
 commit_is_temporary(const char *name)
 {
@@ -114,8 +125,9 @@ commit_is_temporary(const char *name)
 }
 
 /*
- * Remove what killed writers of ${dir}/${name} left there.  A writer that lives
- * holds the lock of its file; where locks do not work nothing is removed.
+ * Remove the temporary files of killed writers of ${dir}/${name}.  A running
+ * writer holds a flock on its file.  On a file system without locks, flock
+ * fails and nothing is removed.
  */
 static void
 commit_sweep_dead(const char *dir, const char *name)
@@ -131,6 +143,8 @@ commit_sweep_dead(const char *dir, const char *name)
 		    strncmp(e->d_name + 1, name, n) != 0 ||
 		    strrchr(e->d_name, '.') != e->d_name + n + 5)
 			continue;
+		/* O_NONBLOCK: opening a pipe of this name must not wait for
+		 * a reader. */
 		fd = openat(dirfd(d), e->d_name, O_WRONLY | O_NOFOLLOW |
 		    O_NONBLOCK | O_CLOEXEC);
 		if (fd >= 0 && AGAIN(flock(fd, LOCK_EX | LOCK_NB)) == 0)
@@ -143,8 +157,9 @@ commit_sweep_dead(const char *dir, const char *name)
 }
 
 /*
- * A new file for ${c}, locked; 0, or -1 with errno.  Who sweeps may have had
- * it between the two, and then it is gone: another one is made.
+ * Create and lock a temporary file for ${c}.  Return 0, or -1 with errno.
+ * commit_sweep_dead of another process may unlink the file before we lock it;
+ * then create another.
  */
 static int
 commit_open_temporary(struct commit *c, const char *dir)
@@ -160,6 +175,11 @@ commit_open_temporary(struct commit *c, const char *dir)
 			continue;
 		if (c->fd < 0)
 			break;
+		/*
+		 * EWOULDBLOCK: a sweeper holds the lock.  Other errors: the
+		 * file system has no locks.  st_nlink 0: a sweeper has unlinked
+		 * the file.
+		 */
 		if (AGAIN(flock(c->fd, LOCK_EX | LOCK_NB)) == 0 ?
 		    fstat(c->fd, &s) != 0 || s.st_nlink > 0 :
 		    errno != EWOULDBLOCK) {
@@ -180,7 +200,8 @@ commit_open(const char *path)
 	struct commit *c = xcalloc(1, sizeof(*c));
 	struct stat s;
 	char *dir;
-	/* /dev/fd/3 may resolve to a pipe's name, which cannot be opened. */
+	/* Keep a special file's path unresolved: /dev/fd/3 may resolve to
+	 * the name of a pipe, which cannot be opened. */
 	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode), bad;
 
 	c->path = special ? xstrdup(path) : commit_resolve(path);
@@ -230,7 +251,7 @@ commit_fd(const struct commit *c)
 void
 commit_drop(struct commit *c)
 {
-	int saved = errno;		/* of what made it be dropped */
+	int saved = errno;		/* the reason for this call */
 
 	if (c == NULL)
 		return;
@@ -238,7 +259,7 @@ commit_drop(struct commit *c)
 		close(c->fd);
 	if (c->temp != NULL)
 		unlink(c->temp);
-	if (c->lock >= 0)	/* not before: nobody may take the file for dead */
+	if (c->lock >= 0)	/* after unlink, or a sweeper would race */
 		close(c->lock);
 	commit_end(c);
 	free(c->path);
@@ -247,8 +268,8 @@ commit_drop(struct commit *c)
 }
 
 /*
- * An error of fsync is final: the kernel may have dropped the pages, and a
- * second fsync would then succeed without them.
+ * A failed fsync is final: the kernel may have dropped the dirty pages, and a
+ * second fsync would then succeed without having written them.
  */
 int
 commit_sync(struct commit *c)
@@ -297,7 +318,7 @@ commit_possible(const char *path)
 	struct commit *c;
 	struct stat s;
 
-	/* Who reads from a pipe would take a try for the whole. */
+	/* A pipe's reader would mistake a probe for the data. */
 	if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
 		return 0;
 	if ((c = commit_open(path)) == NULL)

@@ -1,4 +1,4 @@
-/* How much machine there is, and which part of a run this process is. */
+/* Processors and ranks that a launcher gave to this process. */
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ cpus(void)
 	return CPU_COUNT(&set);
 }
 
-/* The first of ${names} in the environment as a number, or ${otherwise}. */
+/* Return the first of ${names} that the environment sets to a number, or
+ * ${otherwise}. */
 static int
 cpus_from_environment(const char *const *names, int otherwise)
 {

@@ -1,21 +1,34 @@
 #ifndef BASE_CPUS_H
 #define BASE_CPUS_H
 
-/* cpus(): processors this process may run on. */
+/*
+ * cpus():
+ * Return the number of processors on which this process may run, by its
+ * affinity mask.
+ */
 int cpus(void);
 
 /*
- * launch_rank(size): the rank that mpirun or srun gave this process, 0 without
- * them, of ${*size}.  Known before MPI starts.
+ * launch_rank(size):
+ * Return the rank that mpirun or srun gave this process in its environment, and
+ * set ${*size} to the number of ranks.  Without a launcher, return 0 and set
+ * ${*size} to 1.  It works before MPI starts.
  */
 int launch_rank(int *size);
 
-/* split(n, rank, ranks, first): how many of ${n} things ${rank} gets, from
- * ${*first} on: floor(n r / P) to floor(n (r + 1) / P) - 1. */
+/*
+ * split(n, rank, ranks, first):
+ * Return how many of ${n} items belong to ${rank}, and set ${*first} to the
+ * first one.  They are items floor(n r / P) to floor(n (r + 1) / P) - 1 for
+ * rank r of P.
+ */
 int split(int n, int rank, int ranks, int *first);
 
-/* split_parts(n, parts, rank, ranks, first): the same, but each rank gets whole
- * ones of ${parts} equal parts; 0 parts: split. */
+/*
+ * split_parts(n, parts, rank, ranks, first):
+ * As split, but give each rank whole ones of ${parts} equal parts; ${n} must be
+ * a multiple of ${parts}.  0 ${parts} means split.
+ */
 int split_parts(int n, int parts, int rank, int ranks, int *first);
 
 #endif

@@ -1,4 +1,5 @@
-/* The variables of the environment that are ours. */
+/* Environment variables of vt: names of options as variables, and warnings
+ * of unknown ones. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,14 @@
 
 extern char **environ;
 
-/* Those that are no option. */
+/* Variables that belong to no option. */
 static const char *const others[] = {
 	"VT_ISA", "VT_SHARE_DIR", "VT_CUDNN_PLANS",
 	"VT_FLIP_BIT", "VT_FAULTS", "VT_PYTHON", "VT_SHARED",	/* read by tests */
 };
 
-/* Options of all commands: a variable may be meant for another one. */
+/* The options of all commands: a variable that this command does not read
+ * may be intended for another one. */
 static const struct { const char *name, *commands; } options[] = {
 #include "base/option_names.h"
 };
@@ -34,7 +36,8 @@ environ_name(const char *option, char buf[80])
 	return buf;
 }
 
-/* Is ${name} what is looked for?  If not, is it nearer than ${best}? */
+/* Return 1 if ${name} is the variable ${wanted}.  Otherwise, if its distance
+ * is less than ${*least}, remember it in ${best} as the most similar name. */
 static int
 environ_matches(const char *name, const char *wanted, char best[80], int *least)
 {
@@ -73,8 +76,8 @@ environ_check_variable(const char *variable, const char *const *own, size_t n)
 		}
 	if (!found)
 		warning("the environment sets %s, which nothing reads%s%s%s",
-		    text_quote(variable), *best ? " (did you mean " : "", best,
-		    *best ? "?)" : "");
+		    text_quote(variable), *best ? " (similar: " : "", best,
+		    *best ? ")" : "");
 }
 
 static void

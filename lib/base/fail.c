@@ -1,4 +1,4 @@
-/* Messages for people: one line each, written whole. */
+/* Messages: one line each, printed by one write(2). */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +16,8 @@
 
 static const char *name = "vt";
 static int my_rank, ranks = 1, quiet, verbose;
-static void (*_Atomic before_message)(void);	/* any thread's */
+static void (*_Atomic before_message)(void);	/* called by any thread */
+/* set by die_hook */
 static void (*end_others)(int status);
 static _Thread_local struct error *destination;	/* NULL: print */
 
@@ -27,9 +28,9 @@ program_name(void)
 }
 
 /*
- * If a standard descriptor is closed, the next file that is opened would get
- * its number, and results or messages would be written into it.  A descriptor
- * that can do nothing takes the place, so that using it is an error as before.
+ * If a standard descriptor is closed, the next open(2) returns its number, and
+ * results or messages would go into that file.  Open /dev/null in its place, in
+ * the wrong direction, so that use of the descriptor remains an error.
  */
 static void
 fail_occupy_descriptors(void)
@@ -84,8 +85,8 @@ fail_hook(void (*before)(void))
 }
 
 /*
- * Names and texts come from files, and some characters do things to a terminal:
- * from ${s} on each byte of those becomes a '?', and a message is one line.
+ * Texts come from files, and some characters control a terminal or end a line.
+ * Replace each byte of such characters in ${s} by '?'.
  */
 static void
 fail_clean(char *s)
@@ -98,6 +99,7 @@ fail_clean(char *s)
 	}
 }
 
+/* Add a message to ${e}, after "; ", and truncate it if necessary. */
 static void
 error_add(struct error *e, const char *fmt, va_list ap)
 {
@@ -112,7 +114,8 @@ error_add(struct error *e, const char *fmt, va_list ap)
 }
 
 /*
- * Add to line[LINE], which holds ${at} bytes; return the bytes it holds then.
+ * Append to line[LINE], which holds ${at} bytes.  Return the new length, at
+ * most LINE - 1.
  */
 static size_t
 fail_append(char *line, size_t at, const char *fmt, va_list ap)
@@ -123,7 +126,8 @@ fail_append(char *line, size_t at, const char *fmt, va_list ap)
 	return at < LINE - 1 ? at : LINE - 1;
 }
 
-/* Write "PROGRAM: [WHO] TEXT" at once. */
+/* Print "PROGRAM: [WHO] TEXT".  One write(2) keeps the lines of different
+ * threads and processes apart. */
 static void
 fail_write(const char *who, const char *text)
 {
@@ -144,6 +148,7 @@ fail_write(const char *who, const char *text)
 	while (n < 0 && errno == EINTR);
 }
 
+/* Print as this rank; a single process has no rank prefix. */
 static void
 fail_write_rank(const char *text)
 {
@@ -165,16 +170,17 @@ fail_print(const char *severity, const char *fmt, va_list ap)
 	fail_write_rank(line);
 }
 
-/* ---- messages that are held ---- */
+/* ---- stored messages (fail_hold) ---- */
 
 static struct {
 	pthread_mutex_t lock;
 	int on;
-	char *text;			/* lines */
+	char *text;			/* lines, NULL: none */
 	size_t n;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* 1 if the message is kept. */
+/* Store the message if fail_hold is in force.  Return 1 if so, 0 otherwise.
+ * Use realloc, because xrealloc would call die, and die prints a message. */
 static int
 fail_defer(const char *severity, const char *fmt, va_list ap)
 {
@@ -250,7 +256,11 @@ fail_say(const char *who, const char *line)
 	fail_write(who, line);
 }
 
-/* Add the message to ${e}, or print it unless messages are as quiet as ${level}. */
+/*
+ * Add the message to ${e} or to the destination of this thread.  If both are
+ * NULL, store or print it, unless program_quiet omits messages of ${level}.
+ * Preserve errno for callers that check it after the message.
+ */
 static void
 fail_report(struct error *e, int level, const char *severity, const char *fmt,
     va_list ap)
@@ -281,7 +291,7 @@ int
 error_errno(struct error *e, const char *fmt, ...)
 {
 	char text[LINE], buffer[128];
-	/* GNU's form; and before vsnprintf, which may change errno. */
+	/* GNU strerror_r.  Call it before vsnprintf, which may change errno. */
 	const char *why = strerror_r(errno, buffer, sizeof(buffer));
 	va_list ap;
 

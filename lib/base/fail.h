@@ -4,85 +4,113 @@
 #include <stddef.h>
 
 /*
- * Messages for people, on standard error.  Whoever detects an error reports
- * it and fails in one statement:
+ * Messages on standard error.  The function that detects an error reports it
+ * and returns in one statement:
  *
  *	if (n != want)
  *		return fail("%s: %zu bytes (wanted %zu)", path, n, want);
  *
- * A line is "PROGRAM: SEVERITY: MESSAGE", written at once, so that lines of
- * several threads do not mix.  A message names the file, the place, what was
- * found and what was wanted.
+ * A line is "PROGRAM: SEVERITY: MESSAGE".  One write(2) prints it, so lines of
+ * several threads do not mix.  A message names the file, the place, the value
+ * that was found and the value that was wanted.  Any thread may call these
+ * functions unless a comment says otherwise.
  */
 
-/* program_name(): the base name given to program_start, "vt" before that. */
+/*
+ * program_name():
+ * Return the base name given to program_start, or "vt" before that.
+ */
 const char *program_name(void);
 
 /*
- * program_start(argv0): remember the name for messages; call it first.  From
- * then on SIGXFSZ is ignored: a file size limit is an ordinary write error.
+ * program_start(argv0):
+ * Set the program name for messages.  Call it first, before other threads
+ * exist.  ${argv0} must remain valid.  It also ignores SIGXFSZ, so that a file
+ * size limit becomes an ordinary write error.
  */
 void program_start(const char *argv0);
 
-/* program_rank(rank, size): prefix messages with "[rank] " if size > 1. */
+/* program_rank(rank, size): Prefix messages with "[rank] " if ${size} > 1. */
 void program_rank(int rank, int size);
 
-/* program_quiet(level): 1 drops warnings and notes, 2 errors too. */
+/*
+ * program_quiet(level):
+ * Omit warnings and notes from level 1, and errors from level 2.
+ */
 void program_quiet(int level);
 
-/* fail(fmt, ...): print an error.  Return -1. */
+/* fail(fmt, ...): Print an error.  Return -1. */
 #define fail(...) error_set(NULL, __VA_ARGS__)
 
-/* fail_errno(fmt, ...): as fail, followed by ": " and strerror(errno). */
+/* fail_errno(fmt, ...): As fail, followed by ": " and strerror(errno). */
 #define fail_errno(...) error_errno(NULL, __VA_ARGS__)
 
-/* fail_null(fmt, ...): as fail, for functions that return a pointer. */
+/* fail_null(fmt, ...): As fail, but return NULL. */
 #define fail_null(...) (fail(__VA_ARGS__), NULL)
 
-/* program_verbose(level): from 1 on, details are printed. */
+/* program_verbose(level): Print details if ${level} is at least 1. */
 void program_verbose(int level);
 
 /*
- * warning, note, detail: print and go on.  Notes and details come from rank 0
- * only; details, which are notes for those who asked for more, with -v.
+ * warning(fmt, ...), note(fmt, ...), detail(fmt, ...):
+ * Print a message and continue.  Only rank 0 prints notes and details.  Details
+ * are notes that only -v shows.
  */
 void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* die(status, fmt, ...): print an error and exit with ${status}. */
+/*
+ * die(status, fmt, ...):
+ * Print an error and exit with ${status}.
+ */
 _Noreturn void die(int status, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * die_hook(end): die calls ${end}(status) before it exits, so that a rank takes
- * the others along; NULL: nothing.
+ * die_hook(end):
+ * Make die call ${end}(status) before it exits, so that one rank can end the
+ * others.  NULL removes the hook.
  */
 void die_hook(void (*end)(int status));
 
 /*
- * fail_hold(): from now on errors and warnings of all threads are kept, until
- * fail_flush prints them; so does whatever ends the program.  For ranks that
- * would say the same thing at once: fail_held takes what is kept, lines such as
- * "error: MESSAGE", NULL if there is none, for the caller to free, and
- * fail_say prints such a line as said by ${who}.
+ * fail_hold():
+ * From now on, store the errors and warnings of all threads instead of printing
+ * them, for ranks that would all print the same lines.  fail_flush, die and
+ * exit(3) print the stored lines.
  */
 void fail_hold(void);
+
+/* fail_flush(): Stop storing messages, and print those stored. */
 void fail_flush(void);
+
+/*
+ * fail_held():
+ * Take the stored messages: lines such as "error: MESSAGE".  NULL if there are
+ * none.  The caller frees them.
+ */
 char *fail_held(void);
+
+/*
+ * fail_say(who, line):
+ * Print ${line}, which begins with a severity, as "PROGRAM: [${who}] ${line}".
+ */
 void fail_say(const char *who, const char *line);
 
 /*
- * struct error: why a call failed, for a caller that drops the message or says
- * more than the callee knows.  Such a callee takes a struct error, which is NULL
- * if the message is to be printed.
+ * An error message that a callee returns.  The caller may drop it or add what
+ * only it knows.  Functions with a struct error argument print the message if
+ * it is NULL.  Initialize it with { 0 }.
  */
 struct error { char text[1024]; };
 
 /*
- * error_set(e, fmt, ...): add a message to ${e}, after "; " if it has one.  Print
- * it as fail() does if ${e} is NULL.  Return -1.
- * error_errno: the same, followed by ": " and strerror(errno).
+ * error_set(e, fmt, ...):
+ * Add a message to ${e}, after "; " if it has one.  If ${e} is NULL, print the
+ * message as fail does.  Return -1.
+ * error_errno(e, fmt, ...):
+ * As error_set, followed by ": " and strerror(errno).
  */
 int error_set(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -91,23 +119,24 @@ int error_errno(struct error *e, const char *fmt, ...)
 
 /*
  * fail_into(e):
- * Add the errors and warnings of this thread to ${e} from now on; NULL: print
- * them.  Return the previous destination, which the caller restores, so that
- * calls nest.
+ * From now on, add the errors and warnings of this thread to ${e}; NULL prints
+ * them again.  Return the previous destination, which the caller restores, so
+ * that calls nest.
  *
  * Prefer a callee that takes a struct error.  This call is for messages that
- * arise many calls below, in functions whose other callers print them: a video
- * or a folder of frames being read (ingest/extract.c), a file or a checkpoint
- * being written (backend/choice_cache.c, train/run/saver.c), a checkpoint, a
- * schedule or a table of choices being read (train/run/best.c,
- * train/run/difference.c, backend/choice_cache.c), and steps being measured
- * (vt-train).
+ * arise many calls below, in functions whose other callers print them.
+ * Examples are reading a video or a folder of frames (ingest/extract.c),
+ * reading a checkpoint or a schedule (train/run/best.c,
+ * train/run/difference.c), reading and writing a table of algorithms
+ * (backend/choice_cache.c), writing a checkpoint (train/run/saver.c), and
+ * measuring steps (vt-train).
  */
 struct error *fail_into(struct error *e);
 
 /*
- * fail_hook(before): call ${before} ahead of each message, so that a live
- * progress line can be taken off the terminal first.  NULL: nothing.
+ * fail_hook(before):
+ * Call ${before} before each printed message, so that it can clear a live
+ * progress line.  NULL removes the hook.  ${before} must be safe in any thread.
  */
 void fail_hook(void (*before)(void));
 

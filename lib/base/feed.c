@@ -1,4 +1,4 @@
-/* What a network is fed: targets, what is usual, and shapes. */
+/* The input of a network: values of targets, the default input, and shapes. */
 #include "base/feed.h"
 
 double

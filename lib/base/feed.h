@@ -2,10 +2,10 @@
 #define BASE_FEED_H
 
 /*
- * What a network is fed, microbatch by microbatch: streams of bytes, and the
- * targets that its scores are compared with.  The operators of a network say
- * what it needs (struct needs), a loader brings that in the same order, and a
- * back end reads it.
+ * The input of a network, one microbatch at a time: streams of bytes, and
+ * targets for its losses.  A network's operators declare the input that it
+ * needs (struct needs).  A loader provides it in the same order, and a back end
+ * reads it.
  */
 
 #include <stddef.h>
@@ -15,52 +15,59 @@
 struct dims { int n, t, h, w, c; };
 
 /*
- * Clips that are not yet of their size (media/raw.h), which a device makes of them:
- * clip i is used[i] bytes from i times ${each} on.
+ * Clips that are decoded but not resized (media/raw.h); the device resizes
+ * them.  Clip i occupies used[i] bytes from byte i * ${each} of the stream.
  */
 struct raw_stream { size_t each, *used; };
 
-/* One view of the clips: their frames, or 2 L channels of optical flow. */
+/* One view of the clips: RGB frames of 3 channels, or optical flow of 2 L
+ * channels. */
 struct stream {
 	int t, h, w, c;
-	uint8_t *bytes;			/* [n][t][h][w][c], */
-	const struct raw_stream *raw;	/* unless it says how they lie */
+	uint8_t *bytes;			/* [n][t][h][w][c], or */
+	const struct raw_stream *raw;	/* decoded clips, if not NULL */
 };
 
 enum target_kind {
-	TARGET_CLASS,			/* one class a clip, or none */
-	TARGET_SET,			/* any number of classes */
-	TARGET_SHARES			/* a distribution: shares sum to 1 */
+	TARGET_CLASS,			/* one class per clip, or none */
+	TARGET_SET,			/* any number of classes per clip */
+	TARGET_SHARES			/* a distribution, of sum 1 */
 };
 
-/* What the clips are to be recognised as. */
+/* The targets of the clips of a microbatch, for one loss. */
 struct target {
 	enum target_kind kind;
 	int classes;
-	int *label;			/* class: [n]; -1: none, no loss */
-	float *share;			/* set (0 or 1, or between where clips
-					 * are mixed), shares: [n][classes] */
-	float *weight;			/* [n] each clip's loss is multiplied by
-					 * it; NULL: all are 1 */
+	int *label;			/* TARGET_CLASS: [n]; -1: no class,
+					 * no loss */
+	float *share;			/* [n][classes], for the other kinds.
+					 * TARGET_SET: 0 or 1, or between if
+					 * clips are mixed.  TARGET_SHARES:
+					 * soft labels. */
+	float *weight;			/* [n] factor of each clip's loss;
+					 * NULL: all 1 */
 };
 
 /*
- * target_weight(t, i): what the loss of clip ${i} counts, 0 without a class.
- * target_share(t, i, c): the share of class ${c} in it.
+ * target_weight(t, i):
+ * Return the weight of clip ${i} in the loss, 0 if it has no class.
+ * target_share(t, i, c):
+ * Return the soft label of class ${c} for clip ${i}, in [0, 1].
  */
 double target_weight(const struct target *t, int i);
 double target_share(const struct target *t, int i, int c);
 
 /*
- * How the scores of a clip's views become those of the clip (graph/ensemble.h).
- * SCORES: their mean, as TSM has it (test_models.py).
- * PROBABILITIES: the mean of their softmax, or sigmoid, as PySlowFast has it for
+ * Combination of the scores of a clip's views into scores of the clip
+ * (graph/ensemble.h).
+ * SCORES: their mean, as in TSM (test_models.py).
+ * PROBABILITIES: the mean of their softmax or sigmoid, as in PySlowFast for
  * Kinetics and Something-Something (utils/meters.py).
- * MAX: the greatest probability of each class, as it has it for Charades.
+ * MAX: the maximum probability of each class, as in PySlowFast for Charades.
  */
 enum ensemble { ENSEMBLE_SCORES, ENSEMBLE_PROBABILITIES, ENSEMBLE_MAX };
 
-/* What a network asks for. */
+/* The input that a network needs.  Streams and targets are matched by name. */
 struct needs {
 	int streams, targets;
 	struct stream_need {
@@ -70,21 +77,23 @@ struct needs {
 	struct target_need {
 		char name[64];
 		int classes;
-		unsigned kinds;		/* 1 << TARGET_* that its losses take */
+		unsigned kinds;		/* bits 1 << TARGET_*: the kinds that
+					 * its losses accept */
 	} *target;
 };
 
-/* What an input reads and a loss is taken of, where a file does not say. */
+/* The names of a stream and a target whose file gives none. */
 #define STREAM_DEFAULT "rgb"
 #define TARGET_DEFAULT "class"
 
-/* Those alone, of 3 channels and any number of classes. */
+/* The default input: stream "rgb" of 3 channels, and target "class" with any
+ * number of classes. */
 extern const struct needs needs_default;
 
 /*
  * needs_shapes(needs, n, t, side, shape):
- * The shapes of the streams of ${n} clips of ${t} frames of ${side} by ${side},
- * into ${shape}[needs->streams].
+ * Set ${shape}[needs->streams] to the shapes of the streams, for ${n} clips of
+ * ${t} frames of ${side} x ${side} pixels.
  */
 void needs_shapes(const struct needs *needs, int n, int t, int side,
     struct dims *shape);

@@ -1,4 +1,5 @@
-/* Files: whole reads and writes, and names. */
+/* Whole reads and writes of files, directories, and operations on path
+ * names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@
 #define Q text_quote
 
 /*
- * A signal may interrupt any call that waits, on network file systems even
- * one on a regular file.  Nothing has happened then, and it is made again;
- * only close has done its work, whatever it says.
+ * A signal can interrupt any call that waits, on network file systems even one
+ * on a regular file.  The interrupted call had no effect, so repeat it.  close
+ * is the exception: it closes the descriptor even if it returns EINTR.
  */
 #define AGAIN(call) TEMP_FAILURE_RETRY(call)
 
@@ -65,7 +66,7 @@ file_try(const char *path, struct buffer *b, struct error *e)
 		buffer_add(b, block, (size_t)n);
 	}
 	close(fd);
-	buffer_add(b, "", 0);	/* an empty file gives "" too */
+	buffer_add(b, "", 0);	/* so that an empty file gives "" */
 	return 0;
 }
 
@@ -152,8 +153,8 @@ file_is_dir(const char *path)
 }
 
 /*
- * Network file systems refuse fsync on a directory with EINVAL or ENOTSUP and
- * commit names by themselves; every other error counts.
+ * Network file systems refuse fsync on a directory with EINVAL or ENOTSUP, and
+ * make names durable without it.  Every other error counts.
  */
 int
 file_sync_dir(const char *path)
@@ -177,6 +178,7 @@ path_join(const char *dir, const char *name)
 char *
 path_absolute(const char *path)
 {
+	/* realpath fails if the file does not exist yet. */
 	char *whole = realpath(path, NULL), *here;
 
 	if (whole != NULL)
@@ -207,7 +209,8 @@ path_dir(const char *path)
 	    xstrndup(path, (size_t)(slash - path));
 }
 
-/* What is made is made durable, or a power cut could take all that is in it. */
+/* Sync the parent of each new directory.  Otherwise a power failure could
+ * remove the directory with everything in it. */
 int
 file_make_dir(const char *path)
 {
@@ -240,7 +243,8 @@ int
 stdout_done(void)
 {
 	/*
-	 * A closed standard output matters only if something was to go there.
+	 * EBADF means that standard output was closed from the start.  That
+	 * matters only if something was printed, and then fflush has failed.
 	 */
 	if (ferror(stdout))
 		return fail("standard output: cannot write");

@@ -10,99 +10,194 @@
 #include "base/mem.h"
 
 /*
- * Files.  Functions report what went wrong, naming the file, and return -1 or
- * NULL.
+ * Files.  Unless a comment says otherwise, a function that fails prints a
+ * message with the name of the file, and returns -1 or NULL.  Any thread may
+ * call these functions.
  */
 
-/* file_read(path, b): all of ${path}, or of standard input for "-". */
+/*
+ * file_read(path, b):
+ * Append the whole file ${path} to ${b}, or standard input if ${path} is "-".
+ * An empty file gives "".  Return 0, or -1 after a message.
+ */
 int file_read(const char *path, struct buffer *b);
 
-/* file_try(path, b, e): the same with the message in ${e}. */
+/*
+ * file_try(path, b, e):
+ * As file_read, but add the message to ${e} (base/fail.h).
+ */
 int file_try(const char *path, struct buffer *b, struct error *e);
 
-/* file_read_text(path, b): the same, refusing what holds a zero byte. */
+/*
+ * file_read_text(path, b):
+ * As file_read, but a zero byte in the file is an error.
+ */
 int file_read_text(const char *path, struct buffer *b);
 
-/* file_pread(fd, path, to, n, at, e): read exactly ${n} bytes; a shorter file is an
- * error.  The message goes into ${e}; NULL: print it. */
+/*
+ * file_pread(fd, path, to, n, at, e):
+ * Read exactly ${n} bytes at offset ${at} of ${fd} into ${to}.  A shorter file
+ * is an error.  ${path} names the file in messages.  Return 0, or -1 with a
+ * message in ${e}, printed if ${e} is NULL.
+ */
 int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
     struct error *e);
 
-/* file_write(fd, path, from, n): all of it, through EINTR and short writes. */
+/*
+ * file_write(fd, path, from, n):
+ * Write all ${n} bytes, across EINTR and short writes.  ${path} names the file
+ * in messages.  Return 0, or -1 after a message.
+ */
 int file_write(int fd, const char *path, const void *from, size_t n);
 
-/* file_write_some(fd, from, n): the same without a message: how many bytes
- * were written, and errno if fewer than ${n}. */
+/*
+ * file_write_some(fd, from, n):
+ * As file_write, but without a message.  Return the number of bytes written.
+ * errno is set if it is less than ${n}.
+ */
 size_t file_write_some(int fd, const void *from, size_t n);
 
 /*
- * file_open, file_close, file_sync: open (0666, O_CLOEXEC), close and fsync,
- * made again where a signal interrupts them; errno and no message.
+ * file_open(path, flags), file_close(fd), file_sync(fd):
+ * As open(2) with mode 0666 and O_CLOEXEC, close(2) and fsync(2), but not
+ * interrupted by signals.  Return -1 with errno, and print no message.
  */
 int file_open(const char *path, int flags);
 int file_close(int fd);
 int file_sync(int fd);
 
-/* file_size(path): bytes of a regular file, -1 without a message if none. */
+/*
+ * file_size(path):
+ * Return the size in bytes of a regular file, or -1 without a message if
+ * ${path} is not one.
+ */
 int64_t file_size(const char *path);
 
-int file_is_dir(const char *path);	/* 1 or 0, without a message */
-int file_make_dir(const char *path);	/* with parents, durably; existing is fine */
-int file_sync_dir(const char *path);	/* make the names in it durable */
+/* file_is_dir(path): Return 1 if ${path} is a directory, 0 otherwise. */
+int file_is_dir(const char *path);
 
-/* path_join(dir, name): "dir/name", the caller's to free. */
+/*
+ * file_make_dir(path):
+ * Create the directory ${path} and its missing parents, and make their names
+ * durable.  A directory that exists is not an error.  Return 0, or -1 after a
+ * message.
+ */
+int file_make_dir(const char *path);
+
+/*
+ * file_sync_dir(path):
+ * Make the names in the directory ${path} durable.  Return 0, or -1 after a
+ * message.
+ */
+int file_sync_dir(const char *path);
+
+/* path_join(dir, name): Return "dir/name".  The caller frees it. */
 char *path_join(const char *dir, const char *name);
-/* path_absolute(path): as seen from any directory, the caller's to free. */
+
+/*
+ * path_absolute(path):
+ * Return the absolute path.  Resolve symbolic links if the file exists.  The
+ * caller frees it.  Never fails; an unreadable working directory leaves ${path}
+ * relative.
+ */
 char *path_absolute(const char *path);
-/* path_base(path): what follows the last '/'; a pointer into ${path}. */
+
+/*
+ * path_base(path):
+ * Return the part after the last '/', a pointer into ${path}.
+ */
 const char *path_base(const char *path);
-/* path_dir(path): what precedes it, "." if nothing does; the caller's. */
+
+/*
+ * path_dir(path):
+ * Return the part before the last '/', "/" for a file in the root, "." if there
+ * is no '/'.  The caller frees it.
+ */
 char *path_dir(const char *path);
 
 /*
- * A commit writes a file so that its name holds either the old complete file
- * or the new complete one, through a crash and a power cut: a hidden
- * temporary file beside it, fsync, rename, fsync of the directory.  Where the
- * name is a device or a pipe it is written straight, and never replaced; a
- * symbolic link's target is what gets replaced.  A writer that is killed
- * leaves its temporary file, .NAME.tmp.HEX; the next commit of this name
- * removes it, but never that of a writer that lives.
+ * A commit replaces a file atomically and durably.  At any time, even after a
+ * crash or a power failure, the name refers to the complete old file or the
+ * complete new one.  A commit writes a hidden temporary file in the same
+ * directory, calls fsync, renames the file, and calls fsync on the directory.
+ *
+ * If the name is a device or a pipe, data go straight to it.  If it is a
+ * symbolic link, the target is replaced.  A killed writer leaves its temporary
+ * file, .NAME.tmp.HEX.  The next commit of the same name removes it, unless its
+ * writer is still running.
+ *
+ * One thread at a time may use a struct commit.
  */
 struct commit;
 
+/*
+ * commit_open(path):
+ * Begin a commit of ${path}.  Return NULL after a message.  End the commit with
+ * commit_done or commit_drop.  exit(3) also removes the temporary file.
+ */
 struct commit *commit_open(const char *path);
-/* commit_write: a failure is reported once; nothing more is written then. */
+
+/*
+ * commit_write(c, data, n):
+ * Append ${n} bytes.  Return 0, or -1 after a message.  After a failure,
+ * further calls write nothing and return -1 without a message.
+ */
 int commit_write(struct commit *c, const void *data, size_t n);
+
+/*
+ * commit_fd(c):
+ * Return the descriptor of the file, for writes that bypass commit_write.
+ * Valid until commit_done or commit_drop.
+ */
 int commit_fd(const struct commit *c);
 
-/* commit_sync(c): make it durable, under no name yet. */
+/*
+ * commit_sync(c):
+ * Make the data durable, without giving them the final name.  Return 0, or -1
+ * after a message.
+ */
 int commit_sync(struct commit *c);
 
-/* commit_done(c): make it durable under its name; frees ${c} in any case. */
+/*
+ * commit_done(c):
+ * Make the data durable under the final name.  Free ${c} in any case.  Return
+ * 0, or -1 after a message.
+ */
 int commit_done(struct commit *c);
 
-/* commit_drop(c): remove what was written; NULL is fine. */
+/*
+ * commit_drop(c):
+ * Remove the temporary file and free ${c}.  NULL does nothing.  errno is
+ * unchanged.
+ */
 void commit_drop(struct commit *c);
 
 /*
- * commit_possible(path): 0 if a commit could begin now, -1 after a message; it
- * leaves nothing behind.  For work of hours whose result goes there.
+ * commit_possible(path):
+ * Check that a commit of ${path} can begin now, before hours of work whose
+ * result goes there.  Leave nothing behind.  Return 0, or -1 after a message.
  */
 int commit_possible(const char *path);
 
-/* commit_bytes(path, data, n), commit_text(path, text): the whole at once. */
+/*
+ * commit_bytes(path, data, n), commit_text(path, text):
+ * Commit a file with this content.  Return 0, or -1 after a message.
+ */
 int commit_bytes(const char *path, const void *data, size_t n);
 int commit_text(const char *path, const char *text);
 
 /*
- * commit_sweep(dir): remove temporary files that killed runs left in ${dir}.
- * Only the holder of the directory's lock may call it.
+ * commit_sweep(dir):
+ * Remove all temporary files of commits in ${dir}.  The caller must hold the
+ * lock of the directory (base/lock.h), because running writers are not spared.
+ * Return 0, or -1 after a message.
  */
 int commit_sweep(const char *dir);
 
 /*
- * stdout_done(): flush and close standard output, so that a full disk is an
- * error even when it shows at the very end.
+ * stdout_done():
+ * Flush and close standard output, so that a full disk is reported even if the
+ * last write detects it.  Return 0, or -1 after a message.
  */
 int stdout_done(void);
 

@@ -1,4 +1,5 @@
-/* CRC32C by instruction or by table; CRC-32 from zlib; XXH3 from libxxhash. */
+/* Checksums: CRC32C by the SSE4.2 instruction or by a table of 256 entries,
+ * CRC-32 by zlib, XXH3 by libxxhash. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct hasher { XXH3_state_t *state; };
 
 static uint32_t table[256];
 
+/* Compute the CRC of each single byte, for crc32c_table. */
 static void
 hash_make_table(void)
 {
@@ -30,6 +32,8 @@ hash_make_table(void)
 	}
 }
 
+/* Compute CRC32C one byte at a time.  This is the portable version, and the
+ * reference that hash_make_shift derives its tables from. */
 static uint32_t
 crc32c_table(uint32_t crc, const void *data, size_t n)
 {
@@ -47,14 +51,16 @@ crc32c_table(uint32_t crc, const void *data, size_t n)
 #include <nmmintrin.h>
 
 /*
- * The instruction takes 8 bytes in 3 cycles but can start one each cycle, so
- * three runs of LANE bytes are done side by side and joined: the CRC of a run
- * followed by LANE zero bytes is a linear map, applied by table.
+ * The instruction has a latency of 3 cycles but can start once a cycle.  Three
+ * lanes of LANE bytes therefore run interleaved, and their CRCs are combined.
+ * The CRC of a lane followed by LANE zero bytes is a linear map of its CRC.
+ * shift_by_lane tabulates that map for each byte of the CRC.
  */
 #define LANE 1024
 
 static uint32_t shift_by_lane[4][256];
 
+/* Return the CRC state ${crc} after LANE zero bytes. */
 static uint32_t
 hash_shift(uint32_t crc)
 {
@@ -62,6 +68,7 @@ hash_shift(uint32_t crc)
 	    shift_by_lane[2][crc >> 16 & 0xff] ^ shift_by_lane[3][crc >> 24];
 }
 
+/* memcpy because ${p} may be at any address. */
 __attribute__((target("sse4.2"))) static uint64_t
 hash_step(uint64_t crc, const unsigned char *p)
 {
@@ -71,7 +78,8 @@ hash_step(uint64_t crc, const unsigned char *p)
 	return _mm_crc32_u64(crc, word);
 }
 
-/* Compute what LANE zero bytes do to each byte of a state. */
+/* Tabulate the effect of LANE zero bytes on each byte of a CRC state.  The
+ * map is affine; subtract its constant part, the effect on a zero state. */
 static void
 hash_make_shift(void)
 {
@@ -101,6 +109,7 @@ crc32c_sse42(uint32_t start, const void *data, size_t n)
 			b = hash_step(b, p + i + LANE);
 			c = hash_step(c, p + i + 2 * LANE);
 		}
+		/* crc(a b c) = shift(shift(crc(a)) ^ crc(b)) ^ crc(c) */
 		a = hash_shift(hash_shift((uint32_t)a) ^ (uint32_t)b) ^ c;
 	}
 	for (; n >= 8; n -= 8, p += 8)
@@ -195,7 +204,7 @@ hasher_new(void)
 	struct hasher *h = xmalloc(sizeof(*h));
 
 	if ((h->state = XXH3_createState()) == NULL)
-		die(EXIT_FAILED, "out of memory: a hash state wanted");
+		die(EXIT_FAILED, "out of memory: cannot allocate a hash state");
 	hasher_reset(h);
 	return h;
 }
@@ -209,7 +218,8 @@ hasher_free(struct hasher *h)
 	free(h);
 }
 
-/* 64 and 128 bits share one state: only the last step differs. */
+/* XXH3 in 64 and in 128 bits share one state and differ only in the last
+ * step, so the functions of the 128-bit state serve both. */
 void
 hasher_reset(struct hasher *h)
 {

@@ -1,4 +1,5 @@
-/* Which instruction set to run. */
+/* Choose the instruction set at run time: the best that the processor has,
+ * limited by VT_ISA. */
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -17,6 +18,8 @@ isa_name(enum isa i)
 	return names[i];
 }
 
+/* The AVX-512 copies are compiled for the subset of Skylake-SP: F, BW, DQ
+ * and VL. */
 static enum isa
 isa_detect(void)
 {
@@ -41,7 +44,7 @@ isa_detect(void)
 enum isa
 isa_best(void)
 {
-	static int known = -1;		/* every thread would write the same */
+	static int known = -1;		/* racing threads store the same */
 	int i = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (i < 0) {
@@ -52,10 +55,12 @@ isa_best(void)
 }
 
 #if defined(__x86_64__)
-/* Linux, arch/x86/include/uapi/asm/prctl.h: tiles are asked for, since they
- * make what is saved of a thread larger. */
+/* From Linux, arch/x86/include/uapi/asm/prctl.h.  A process must request AMX
+ * tile data, because it enlarges the saved state of each thread by 8 KiB. */
 enum { REQUEST_STATE = 0x1023, STATE_TILES = 18 };
 
+/* CPUID leaf 7: EDX bits 22 and 24 of subleaf 0 are amx-bf16 and amx-tile.
+ * EAX bit 5 of subleaf 1 is avx512_bf16. */
 static int
 isa_detect_amx(void)
 {
@@ -66,7 +71,8 @@ isa_detect_amx(void)
 	if (isa_best() != ISA_AVX512 || (limit != NULL &&
 	    strcmp(limit, isa_name(ISA_AVX512)) == 0))
 		return 0;
-	/* Rounding is avx512_bf16's, which all of them have. */
+	/* The kernels convert fp32 to bf16 with an instruction of
+	 * avx512_bf16.  All processors with AMX have it. */
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
 	    (d & (bf16 | tiles)) == (bf16 | tiles) &&
 	    __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & rounding) != 0 &&

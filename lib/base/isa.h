@@ -3,8 +3,8 @@
 
 /*
  * A file named *.isa.c is compiled once for each instruction set that the
- * Makefile lists, and ISA(f) gives each copy of a function its own name.  The
- * copies are called through ISA_PICK, which chooses by what the processor has.
+ * Makefile lists.  ISA(f) gives each copy of the function f its own name.
+ * Callers use ISA_PICK(f), which selects the copy for this processor.
  */
 #define ISA_PASTE2(f, isa) f##_##isa
 #define ISA_PASTE(f, isa) ISA_PASTE2(f, isa)
@@ -12,27 +12,39 @@
 #define ISA(f) ISA_PASTE(f, VT_ISA)
 #endif
 
-/* For functions whose result depends on the processor alone: the compiler may call
- * them once for a whole loop. */
+/* For functions whose result depends on the processor alone.  The compiler
+ * may then call them once for a whole loop. */
 #define ISA_CONST __attribute__((const))
 
+/* Instruction sets in ascending order.  ISAS is their number. */
 enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 
 /*
- * isa_best(): the best one this processor and system can run; the environment
- * variable VT_ISA=base, avx2 or avx512 lowers it, to reproduce results of an
- * older machine.
+ * isa_best():
+ * Return the best instruction set that this processor and system can run.  The
+ * environment variable VT_ISA=base, avx2 or avx512 lowers it, to reproduce the
+ * results of an older machine.  An unknown value of VT_ISA has no effect.  The
+ * result is constant during a run.  Any thread may call this.
  */
 enum isa isa_best(void) ISA_CONST;
+
+/* isa_name(i): Return "base", "avx2" or "avx512".  The result is static. */
 const char *isa_name(enum isa i);
 
 /*
- * isa_amx(): the processor multiplies tiles of bf16, on top of AVX-512 and its
- * bf16, and the system lets this process use them; not with VT_ISA=avx512 or
- * less.  *.amx.c are compiled for that, once, on x86-64.
+ * isa_amx():
+ * Return 1 if this process can use AMX tiles for bf16, 0 otherwise.  It needs
+ * AVX-512 with avx512_bf16, and permission from the kernel, which the first
+ * call requests.  VT_ISA=avx512 or lower turns AMX off.  The files *.amx.c are
+ * compiled once, for x86-64 with AMX.  Any thread may call this.
  */
 int isa_amx(void);
 
+/*
+ * ISA_PICK(f): the copy of f for isa_best().
+ * AMX_PICK(f): the AMX version of f, or NULL if isa_amx() is 0.
+ * ISA_DECLARE(type, f, args): declare all copies of f.
+ */
 #if defined(__x86_64__)
 #define ISA_PICK(f) (isa_best() == ISA_AVX512 ? f##_avx512 : \
     isa_best() == ISA_AVX2 ? f##_avx2 : f##_base)

@@ -1,4 +1,5 @@
-/* JSON: a canonical writer of our own; jansson reads. */
+/* JSON.  The writer is our own, because the output must be canonical;
+ * jansson parses. */
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+/* Escape only what JSON requires (RFC 8259, section 7). */
 static void
 json_put_string(struct buffer *b, const char *s)
 {
@@ -34,7 +36,8 @@ json_put_string(struct buffer *b, const char *s)
 	buffer_text(b, "\"");
 }
 
-/* The comma and the key that come before a value. */
+/* Write the comma and the key that precede a value, and check the order of
+ * the keys. */
 static void
 json_begin(struct json_writer *w, const char *key)
 {
@@ -90,7 +93,7 @@ json_put_real(struct json_writer *w, const char *key, double v)
 	char text[32];
 
 	json_begin(w, key);
-	/* JSON has no word for these; null is what readers expect. */
+	/* JSON cannot represent NaN and infinities; readers expect null. */
 	buffer_text(&w->out, isfinite(v) ? text_real_write(text, v) : "null");
 }
 
@@ -131,6 +134,8 @@ json_put_raw(struct json_writer *w, const char *key, const char *text)
 	buffer_text(&w->out, text);
 }
 
+/* struct json is json_t under another name, so that jansson.h stays in this
+ * file. */
 static const json_t *
 json_of_ours(const struct json *v)
 {
@@ -144,9 +149,9 @@ json_to_ours(const json_t *v)
 }
 
 /*
- * jansson tells want of memory from bad JSON in no reliable way, and a good
- * checkpoint was set aside as damaged for it: allocations do not fail here
- * either.
+ * jansson does not reliably distinguish ENOMEM from a syntax error, and an
+ * intact checkpoint was once set aside as damaged.  With xmalloc its
+ * allocations cannot fail.
  */
 static void
 json_use_xmalloc(void)
@@ -174,7 +179,8 @@ json_try(const char *what, const char *text, size_t n, struct error *e)
 		    what, error.line, error.column, error.text);
 		return NULL;
 	}
-	/* jansson itself stops at 2048, so this comes back. */
+	/* json_depth recurses, but jansson stops at depth 2048, so the stack
+	 * suffices. */
 	if (json_depth(json_to_ours(v)) > JSON_DEPTH) {
 		json_decref(v);
 		error_set(e, "%s: JSON nested more than %d deep", what,
@@ -295,6 +301,8 @@ json_to_text(const struct json *v)
 	return json_string_value(json_of_ours(v));
 }
 
+/* Sort the keys: jansson keeps the order of insertion, and canonical form is
+ * in byte order. */
 static int
 json_by_key(const void *a, const void *b)
 {

@@ -1,4 +1,4 @@
-/* Shared libraries that are opened when they are needed. */
+/* Shared libraries opened on demand. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -21,6 +21,8 @@ library_open(const char *file, const char *who, const struct library_entry *e,
 			dlclose(library);
 			return NULL;
 		}
+		/* ISO C has no conversion from an object pointer to a
+		 * function pointer, so copy the bytes. */
 		memcpy(e[i].to, &at, sizeof(at));
 	}
 	return library;

@@ -2,26 +2,37 @@
 #define BASE_LIBRARY_H
 
 /*
- * Shared libraries that a build can use and a machine may lack: they are opened
- * when something needs them, so that what does not need them starts without.
+ * Shared libraries that a build supports and a machine may lack.  They are
+ * opened on demand, so that a command that does not use them runs without them.
  */
 
 #include <stddef.h>
 
 #include "base/fail.h"
 
-/* A function of a library: its address is written to ${to}, a pointer to it. */
+/* A function of a library; its address is written to the pointer at ${to}. */
 struct library_entry { const char *name; void *to; };
 
-/* library_open(file, who, e, n, why): open ${file}, which ${who} needs, and write
- * the address of each of ${n} entries; NULL after a message (error_set).
- * library_close: NULL is fine. */
+/*
+ * library_open(file, who, e, n, why):
+ * Open the library ${file} and write the addresses of its ${n} functions ${e}.
+ * ${who} names the feature that needs it, for messages.  Return NULL with a
+ * message in ${why} (error_set).  library_close closes it.
+ */
 void *library_open(const char *file, const char *who,
     const struct library_entry *e, size_t n, struct error *why);
+
+/*
+ * library_close(library):
+ * Close ${library}; its functions become invalid.  NULL does nothing.
+ */
 void library_close(void *library);
 
-/* library_keep(file): others open ${file} and close it, over and over: from now on
- * it stays.  Where there is none, nothing happens. */
+/*
+ * library_keep(file):
+ * Load ${file} and keep it loaded until the process ends.  Otherwise other code
+ * may load and unload it repeatedly.  Do nothing if it does not exist.
+ */
 void library_keep(const char *file);
 
 #endif

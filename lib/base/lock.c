@@ -1,4 +1,4 @@
-/* Locks on directories. */
+/* Locks on directories: flock(2) on a lock file that also names the holder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,14 +13,13 @@
 #include "base/lock.h"
 #include "base/text.h"
 
-#define HOLDER_TRIES 50		/* tries to read the holder's name, 20 ms
-				 * apart */
+#define HOLDER_TRIES 50		/* reads of the holder's name, 20 ms apart */
 
 static const struct timespec moment = { 0, 20000000 };
 
 /*
- * Take the lock, or learn that another has it.  Who only asks for it
- * (dir_locked) has it for a moment, so it is asked for more than once.
+ * Take the lock.  dir_locked of another process holds it briefly, so retry four
+ * times.  Return 0, or -1 with errno.
  */
 static int
 dir_lock_try(int fd)
@@ -77,7 +76,8 @@ dir_lock(const char *dir, const char *name)
 			fd = -1;
 			goto out;
 		}
-		/* No lock server on this file system: go on without. */
+		/* The file system has no lock server; continue without a
+		 * lock. */
 		warning("%s: cannot lock (%s); do not start a second writer",
 		    text_quote(path), strerror(errno));
 	}
@@ -99,6 +99,8 @@ dir_locked(const char *dir, const char *name, char *who, size_t size)
 {
 	char *path = path_join(dir, name);
 	int fd = file_open(path, O_RDONLY);
+	/* A shared lock: several processes that only test do not hinder each
+	 * other. */
 	int held = fd >= 0 && TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&
 	    errno == EWOULDBLOCK;
 

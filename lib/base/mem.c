@@ -1,4 +1,4 @@
-/* Small host memory: allocation that does not fail, and growing arrays. */
+/* Allocation that never returns NULL, growing arrays, and byte buffers. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,6 +10,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+/* malloc(0) may return NULL without an error, so all callers ask for at
+ * least one byte. */
 static void *
 mem_check(void *p, size_t bytes)
 {
@@ -56,7 +58,8 @@ xstrndup(const char *s, size_t n)
 	return t;
 }
 
-/* Bytes of the text, without its end; ${ap} can be used again. */
+/* Return the length of the formatted text without its '\0'.  ${ap} remains
+ * usable. */
 static size_t __attribute__((format(printf, 1, 0)))
 mem_printed_length(const char *fmt, va_list ap)
 {
@@ -91,6 +94,7 @@ array_room(void *array, size_t n, size_t *cap, size_t bytes)
 	if (n < *cap)
 		return array;
 	*cap = n < 8 ? 8 : n + n / 2;
+	/* Growth by half keeps the amortized cost of an element constant. */
 	return xrealloc(array, *cap, bytes);
 }
 

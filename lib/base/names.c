@@ -8,10 +8,10 @@
 #include "base/names.h"
 
 struct names {
-	struct buffer text;		/* the names, each with its zero byte */
-	size_t *at;			/* [n] where each begins there */
+	struct buffer text;		/* the names, each with its '\0' */
+	size_t *at;			/* [n] offset of each name in text */
 	size_t n, cap;
-	uint32_t *slot;			/* [slots] number + 1, 0: free */
+	uint32_t *slot;			/* [slots] number + 1; 0: free */
 	size_t slots;			/* a power of two */
 };
 
@@ -36,7 +36,7 @@ names_free(struct names *n)
 	free(n);
 }
 
-/* The slot of ${name}, or the free one where it would go. */
+/* Return the slot of ${name}, or the free slot for it. */
 static uint32_t *
 names_slot_of(const struct names *n, const char *name)
 {

@@ -4,22 +4,33 @@
 #include <stddef.h>
 
 /*
- * Names and the numbers they got, 0, 1, 2 and so on in the order in which they
- * were added; found without looking at the others, however many there are.
+ * A set of names numbered 0, 1, 2 and so on in the order of addition.  Lookup
+ * takes constant time.
  */
 struct names;
 
+/* names_new(): Return an empty set.  names_free frees it. */
 struct names *names_new(void);
-void names_free(struct names *n);		/* NULL is fine */
 
-/* names_find(n, name): its number, -1 if it is not there. */
+/* names_free(n): Free ${n}.  NULL does nothing. */
+void names_free(struct names *n);
+
+/* names_find(n, name): Return the number of ${name}, -1 if absent. */
 long names_find(const struct names *n, const char *name);
 
-/* names_add(n, name): the number it gets, -1 if it is there already. */
+/*
+ * names_add(n, name):
+ * Add a copy of ${name}.  Return its number, or -1 if it was already in the
+ * set.
+ */
 long names_add(struct names *n, const char *name);
 
-/* names_count(n): how many there are; names_text(n, i): name number ${i},
- * until the next names_add. */
+/*
+ * names_count(n):
+ * Return the number of names.
+ * names_text(n, i):
+ * Return name number ${i}, valid until the next names_add.
+ */
 size_t names_count(const struct names *n);
 const char *names_text(const struct names *n, size_t i);
 

@@ -1,28 +1,39 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
-/* Whole numbers, and fractions of them. */
+/* Integers and fractions. */
 
 #include <stdint.h>
 
-/* num/den frames a second, or num/den seconds a tick; 0/0: not known. */
+/* ${num}/${den} frames per second, or ${num}/${den} seconds per tick; 0/0:
+ * unknown. */
 struct fraction { int num, den; };
 
-/* round_up(n, unit): the least multiple of ${unit} that is not below ${n}. */
+/*
+ * round_up(n, unit):
+ * Return the least multiple of ${unit} that is at least ${n}.
+ */
 static inline uint64_t
 round_up(uint64_t n, uint64_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
 
-/* div_up(n, by): how many pieces of ${by} hold ${n}, which is not below 0. */
+/*
+ * div_up(n, by):
+ * Return ${n} / ${by} rounded up, for ${n} >= 0 and ${by} > 0.
+ */
 static inline int
 div_up(int n, int by)
 {
 	return (n + by - 1) / by;
 }
 
-/* common_divisor(a, b): the greatest, of numbers from 0 up; of 0 and b, b. */
+/*
+ * common_divisor(a, b):
+ * Return the greatest common divisor of two numbers that are not negative, ${b}
+ * if ${a} is 0.
+ */
 static inline int64_t
 common_divisor(int64_t a, int64_t b)
 {

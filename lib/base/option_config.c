@@ -1,4 +1,4 @@
-/* Settings as a file: long-option = value. */
+/* Settings as a file with lines "long-option = value". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "base/text.h"
 
 /*
- * Take the quotes off the value at ${s}, which begins behind the first one: \"
- * and \\ stand for a quote and a backslash, \n and \r for ends of lines.
- * Return what follows the closing quote, NULL if there is none.
+ * Unquote the value at ${s}, which begins after the opening quote, in place.
+ * \" and \\ mean a quote and a backslash, \n and \r ends of lines.  Return the
+ * text after the closing quote, NULL if there is none.
  */
 static char *
 option_config_unquote(char *s)
@@ -32,7 +32,7 @@ option_config_unquote(char *s)
 	return s + 1;
 }
 
-/* One line of a configuration file: name = value. */
+/* Apply one line of a configuration file. */
 static void
 option_config_line(struct option_table *t, const char *path, int number,
     char *line)
@@ -61,7 +61,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 			    "comment; a quote in a value is \\\")", path, number,
 			    text_quote(end));
 	} else {
-		/* A comment may follow, after a blank. */
+		/* A '#' after a blank begins a comment. */
 		for (end = value; *end != '\0'; end++)
 			if (*end == '#' && isblank((unsigned char)end[-1]))
 				break;
@@ -100,7 +100,7 @@ option_read_config(struct option_table *t, const char *path)
 	}
 }
 
-/* Quoted where something would be lost otherwise; unquote reads it back. */
+/* Print a text, in quotes if it would not be read back the same otherwise. */
 static void
 option_config_print_text(struct buffer *b, const char *s)
 {
@@ -120,6 +120,7 @@ option_config_print_text(struct buffer *b, const char *s)
 	buffer_text(b, "\"");
 }
 
+/* Print one setting; a list takes one line per value. */
 static void
 option_config_print_setting(const struct option_table *t, struct buffer *b,
     int i, int with_origin)
@@ -130,7 +131,7 @@ option_config_print_setting(const struct option_table *t, struct buffer *b,
 	const struct option_list *l = r->to;
 	const char *text = r->kind == OPTION_TEXT ? *(const char **)r->to : "";
 	const char *hash = text == NULL || (r->kind == OPTION_LIST && l->n == 0) ?
-	    "# " : "";			/* unset: shown, but not set on reading */
+	    "# " : "";			/* unset: printed as a comment */
 	size_t n = r->kind == OPTION_LIST && l->n > 0 ? l->n : 1;
 
 	for (size_t k = 0; k < n; k++) {

@@ -1,4 +1,5 @@
-/* The command line, by getopt_long. */
+/* The command line, by getopt_long(3): whole names only, --no- forms, and
+ * hints for wrong names. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/renamed.h"
 #include "base/text.h"
 
-#define NO 1000			/* getopt code of --no-name, above the name's */
+#define NO 1000			/* added to the code of --name for --no-name */
 
 int
 option_takes(const struct option_row *r)
@@ -19,8 +20,11 @@ option_takes(const struct option_row *r)
 	    required_argument;
 }
 
-/* End the program if --${name}, up to a =, is an option's name of earlier
- * releases.  It may be the beginning of its present name. */
+/*
+ * If --${name}, up to a '=', is an option's name of an earlier release, report
+ * the present name and exit.  Ignore old names of one letter here: they are
+ * short forms.
+ */
 static void
 option_line_refuse_old_name(const struct option_table *t, const char *name)
 {
@@ -33,7 +37,7 @@ option_line_refuse_old_name(const struct option_table *t, const char *name)
 		options_wrong("--%s is now --%s%s", old, no, now);
 }
 
-/* The same of the letter -${c}. */
+/* As above, for the letter -${c}. */
 static void
 option_line_refuse_old_letter(const struct option_table *t, int c)
 {
@@ -45,30 +49,34 @@ option_line_refuse_old_letter(const struct option_table *t, int c)
 }
 
 /*
- * getopt_long takes any unique beginning of a long name, which would make
- * every new option a breaking change: only whole names are ours.
+ * getopt_long accepts any unique prefix of a long name.  Then every new option
+ * could break a script, so accept only whole names.
  */
 static void
 option_line_whole_name(const struct option_table *t, char **argv,
     const char *name)
 {
-	/* Its value may have been an argument of its own. */
+	/* getopt_long has advanced by one or two arguments: the value may be
+	 * separate. */
 	const char *given = argv[optind - 1 - (optarg == argv[optind - 1])];
 
 	if (strcspn(given + 2, "=") == strlen(name))
 		return;
 	option_line_refuse_old_name(t, given + 2);
-	options_wrong("no option %s (names are not abbreviated; did you mean "
-	    "--%s?)", text_quote(given), name);
+	options_wrong("no option %s (names are not abbreviated; similar: "
+	    "--%s)", text_quote(given), name);
 }
 
+/* Report an option that getopt_long rejected, and exit.  ${missing} is 1 if
+ * only its value is missing. */
 static _Noreturn void
 option_line_refuse(const struct option_table *t, char **argv, int missing)
 {
 	const char *text = argv[optind - 1];
 	char name[80];
 
-	/* A long option is read whole: ${text} is the bad one. */
+	/* getopt_long reads a long option as a whole, so ${text} is the
+	 * wrong one. */
 	if ((optopt == 0 || optopt > 255) && text_starts(text, "--"))
 		option_line_refuse_old_name(t, text + 2);
 	if (optopt >= NO)
@@ -102,12 +110,13 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 	size_t n = 0, cap = 0;
 	int c, nlong = 0;
 
-	*s++ = ':';			/* tell a missing value from a bad name */
+	*s++ = ':';			/* return ':' for a missing value */
 	for (int i = 0; i < t->rows; i++) {
 		int arg = option_takes(t->row[i]);
 
 		longs[nlong++] = (struct option){ t->row[i]->name, arg, NULL,
 		    256 + i };
+		/* Codes of long options begin above all letters. */
 		if (t->row[i]->kind == OPTION_FLAG && t->row[i]->help != NULL) {
 			off[i] = xprintf("no-%s", t->row[i]->name);
 			longs[nlong++] = (struct option){ off[i], no_argument,
@@ -136,6 +145,7 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		if (c >= 256)
 			option_line_whole_name(t, argv,
 			    no ? off[i] : t->row[i]->name);
+		/* An omitted value of a choice is the first choice. */
 		if (value == NULL && t->row[i]->kind == OPTION_CHOICE)
 			value = own = xstrndup(t->row[i]->choices,
 			    strcspn(t->row[i]->choices, "|"));

@@ -1,4 +1,4 @@
-/* What a command says of itself: help, version, and its table for the shells. */
+/* Output of --help, --version and --complete-spec. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "base/option_table.h"
 #include "base/version.h"
 
-/* Print the row, if there is help for it; of some alone those in common use. */
+/* Print the row unless it is hidden.  If ${some} is 1, print only rows with
+ * OPTION_COMMON. */
 static void
 option_print_help_row(const struct option_table *t, const struct option_row *r,
     int some)
@@ -29,7 +30,7 @@ option_print_help_row(const struct option_table *t, const struct option_row *r,
 		printf("%-28s%s\n", left, r->help);
 }
 
-/* Whether a row below the heading ${r} is in common use. */
+/* Return 1 if a row below the heading ${r} has OPTION_COMMON, 0 otherwise. */
 static int
 option_print_has_common(const struct option_row *r)
 {
@@ -39,8 +40,8 @@ option_print_has_common(const struct option_row *r)
 	return 0;
 }
 
-/* Whether the command marks rows of its own, and not only those that all
- * commands have, which are below one heading. */
+/* Return 1 if the command marks rows of its own with OPTION_COMMON.  The
+ * shared rows, which are marked everywhere, stand below one heading. */
 static int
 option_print_marks_common(const struct option_row *r)
 {
@@ -85,7 +86,8 @@ option_print_version(const struct option_table *t, int verbose)
 		t->command->versions(stdout);
 }
 
-/* What completes it: values between bars, or a kind of thing, or "-". */
+/* Return the completion of the value: choices "a|b", FILE, DIR, NET, or "-"
+ * for none. */
 static const char *
 option_print_completed_by(const struct option_row *r)
 {

@@ -1,4 +1,4 @@
-/* The rows of a command's options, by name and by letter. */
+/* The rows of a command's options: lookup by name and letter, and hints. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/option_table.h"
 #include "base/text.h"
 
-/* Which commands have which option; made by completions/make. */
+/* The commands that have each option; completions/make generates it. */
 static const struct { const char *name, *commands; } all_options[] = {
 #include "base/option_names.h"
 	{ NULL, NULL }
@@ -55,7 +55,8 @@ option_lettered(const struct option_table *t, int letter)
 	return -1;
 }
 
-/* The option whose name is nearest to ${name}, NULL if none is near. */
+/* Return the option with the most similar name, NULL if each needs 3 edits
+ * or more.  Hidden rows do not count. */
 static const char *
 option_table_nearest(const struct option_table *t, const char *name)
 {
@@ -81,6 +82,7 @@ option_meant(const struct option_table *t, const char *name,
 	const char *near = option_table_nearest(t, name);
 
 	text[0] = '\0';
+	/* A name of another command is a better hint than a similar name. */
 	for (size_t i = 0; all_options[i].name != NULL; i++)
 		if (strcmp(all_options[i].name, name) == 0) {
 			snprintf(text, sizeof(text), " (an option of %s)",
@@ -88,7 +90,7 @@ option_meant(const struct option_table *t, const char *name,
 			return text;
 		}
 	if (near != NULL)
-		snprintf(text, sizeof(text), " (did you mean %s%s?)", dashes, near);
+		snprintf(text, sizeof(text), " (similar: %s%s)", dashes, near);
 	return text;
 }
 

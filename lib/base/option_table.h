@@ -4,9 +4,9 @@
 #include "base/options.h"
 
 /*
- * What the files behind base/options.h share; nothing else includes this.  The
- * rows of a command, those that every command has behind its own, and by whom
- * each was set last.
+ * The interface between the files that implement base/options.h; no other file
+ * includes it.  A table has the command's rows, then the rows common to all
+ * commands, and the last origin of each.
  */
 #define OPTION_ROWS 160
 
@@ -17,94 +17,126 @@ struct option_table {
 	const struct command *command;
 	const struct option_row *row[OPTION_ROWS];
 	enum option_origin origin[OPTION_ROWS];
-	int on[OPTION_ROWS];	/* a flag that is on unless it is set */
-	int own, rows;		/* the command's own, and all */
+	int on[OPTION_ROWS];	/* 1: a flag whose default is yes */
+	int own, rows;		/* rows of the command; rows in all */
 };
 
 /*
  * option_table_fill(t, command, common):
- * Rows and origins anew; ${common} ends as a command's rows do.
+ * Reset all rows and origins.  A NULL name ends ${common}.
  */
 void option_table_fill(struct option_table *t, const struct command *command,
     const struct option_row *common);
 
-/* The row of that name or letter, -1 if there is none. */
+/*
+ * option_named(t, name), option_lettered(t, letter):
+ * Return the row of the option, or -1 if there is none.
+ */
 int option_named(const struct option_table *t, const char *name);
 int option_lettered(const struct option_table *t, int letter);
 
 /*
  * option_is_setting(t, i):
- * Row ${i} is none that only asks for output, nor the file of settings.
+ * Return 1 if row ${i} is a setting, 0 if it requests output or names the file
+ * of settings.
  */
 int option_is_setting(const struct option_table *t, int i);
 
 /*
  * option_meant(t, name, dashes):
- * What the user may have meant by an option ${name} that is none of these, ""
- * or in brackets behind a blank; ${dashes} go before a name.  It stands until
- * the next call.
+ * Return a hint for an unknown option ${name}: " (an option of vt-x)", or the
+ * most similar option with ${dashes} before its name, or "".  Valid until the
+ * next call.
  */
 const char *option_meant(const struct option_table *t, const char *name,
     const char *dashes);
 
-/* option_of_any(name): return 1 if at least one command has the option. */
+/*
+ * option_of_any(name):
+ * Return 1 if at least one command has the option, 0 otherwise.
+ */
 int option_of_any(const char *name);
 
 /* ---- values (option_value.c) ---- */
 
 /*
  * option_set(t, i, from, value, origin):
- * Give row ${i} the ${value}, which must outlive the program; ${from} names
- * where it stands.  A list loses its values when a stronger origin sets it.  A wrong
- * value ends the program.
+ * Set row ${i} to ${value}, which must remain valid until the program ends.
+ * ${from} names the place of the value in messages.  A list loses its values
+ * when another origin sets it.  A wrong value is a usage error, which ends the
+ * program.
  */
 void option_set(struct option_table *t, int i, const char *from,
     const char *value, enum option_origin origin);
 
-/* option_print(b, row): the value in force, but for texts and lists. */
+/*
+ * option_print(b, row):
+ * Append the value in force.  Append nothing for texts and lists.
+ */
 void option_print(struct buffer *b, const struct option_row *row);
 
 /* ---- configuration files (option_config.c) ---- */
 
-/* Set what the file says.  Its text stays allocated: options point into it. */
+/*
+ * option_read_config(t, path):
+ * Apply the settings of a file.  Its text is never freed, because options point
+ * into it.  An error ends the program with status 2.
+ */
 void option_read_config(struct option_table *t, const char *path);
 
 /*
  * option_config(t, except, with_origin):
- * All settings but those named in ${except}, " a b ", as such a file, with
- * whose each is as a comment; the caller's to free.
+ * Return all settings as a configuration file, without those in ${except}, as
+ * in options_config.  If ${with_origin} is 1, a comment gives the origin of
+ * each.  The caller frees the text.
  */
 char *option_config(const struct option_table *t, const char *except,
     int with_origin);
 
 /* ---- the command line (option_line.c) ---- */
 
-/* One option of it; ${from} and ${own}, which may be NULL, are to be freed. */
+/* One option on the command line.  ${from} names it in messages.  ${own} is
+ * the storage of ${value}, or NULL.  The caller frees both. */
 struct option_given { int row; const char *value; char *from, *own; };
 
 /*
  * option_read_line(t, argc, argv, given):
- * What the command line sets, in its order; how many.  The caller frees
- * *${given}.
+ * Read the options on the command line.  Set ${*given} to an array of them in
+ * their order, which the caller frees.  Return its length.  An error ends the
+ * program with status 2.
  */
 size_t option_read_line(const struct option_table *t, int argc, char **argv,
     struct option_given **given);
 
-/* Whether the row takes a value, as getopt_long(3) calls it. */
+/*
+ * option_takes(row):
+ * Return no_argument, required_argument or optional_argument of getopt_long(3).
+ */
 int option_takes(const struct option_row *row);
 
-/* ---- what is printed (option_print.c) ---- */
+/* ---- output (option_print.c) ---- */
 
-/* option_print_help(t, all): all rows, or those of common use. */
+/*
+ * option_print_help(t, all):
+ * Print the text of --help on standard output: all rows, or only those with
+ * OPTION_COMMON if ${all} is 0 and the command marks some.
+ */
 void option_print_help(const struct option_table *t, int all);
+
+/*
+ * option_print_version(t, verbose):
+ * Print the text of --version on standard output, with the versions of
+ * libraries if ${verbose} is 1.
+ */
 void option_print_version(const struct option_table *t, int verbose);
 
 /*
  * option_print_spec(t):
- * For completions/make, one line an option, between tabs: letter, name,
- * whether it takes a value, the value's name, what completes it, whether it
- * may be repeated, help.  A flag that is on also has its --no-.  Then one line
- * an operand.
+ * Print the table for completions/make on standard output.  Each option is a
+ * line of fields separated by tabs: letter, name, whether it takes a value,
+ * name of the value, its completion, "many" if it may be repeated, help.  A
+ * flag whose default is yes has a second line for its --no- form.  Then each
+ * operand is a line.
  */
 void option_print_spec(const struct option_table *t);
 

@@ -1,4 +1,4 @@
-/* The values of options: read from text, and written as text again. */
+/* Values of options: parsed from text, and printed as text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/option_table.h"
 #include "base/text.h"
 
-/* A number with a unit: K, M, G, T are powers of 1024. */
+/* Parse bytes with a unit: K, M, G and T are powers of 1024. */
 static int
 option_value_parse_size(const char *s, double min, double max, int64_t *to)
 {
@@ -36,6 +36,7 @@ option_value_parse_size(const char *s, double min, double max, int64_t *to)
 	return 0;
 }
 
+/* Parse seconds with a unit: s, m, h or d. */
 static int
 option_value_parse_time(const char *s, double min, double max, double *to)
 {
@@ -59,7 +60,7 @@ option_value_parse_time(const char *s, double min, double max, double *to)
 	return 0;
 }
 
-/* The index of ${value} in "a|b|c", or -1. */
+/* Return the index of ${value} in "a|b|c", or -1. */
 static int
 option_value_choice(const char *choices, const char *value)
 {
@@ -75,7 +76,7 @@ option_value_choice(const char *choices, const char *value)
 	return -1;
 }
 
-/* The text of choice ${i} into ${buf}. */
+/* Write the text of choice ${i} to ${buf}. */
 static const char *
 option_value_choice_text(const char *choices, int i, char buf[64])
 {
@@ -176,6 +177,8 @@ option_set(struct option_table *t, int i, const char *from,
 			*(int *)r->to = k;
 		break;
 	case OPTION_LIST: {
+		/* A new origin is a stronger one: replace the values instead
+		 * of adding. */
 		struct option_list *l = r->to;
 
 		if (t->origin[i] != o)

@@ -1,4 +1,5 @@
-/* Options: one table for the command line, the manual and the shells. */
+/* Options: parse all origins in the order of their strength, and print what
+ * --help and the like request. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "base/renamed.h"
 #include "base/text.h"
 
-/* Rows that every command has and no table lists. */
-static const char *want_help;	/* NULL: not; "", "all" */
+/* Rows of every command, in no command's table. */
+static const char *want_help;	/* NULL: not requested; else "" or "all" */
 static int want_version, want_print, want_spec;
 static const struct option_row common[] = {
 	{ 'h', "help", OPTION_TEXT, &want_help, "all",
@@ -32,7 +33,7 @@ static const struct option_row common[] = {
 };
 
 static struct option_table table;
-static char *defaults;		/* the settings before any is set */
+static char *defaults;		/* the settings before any origin was read */
 
 _Noreturn void
 options_wrong(const char *fmt, ...)
@@ -45,8 +46,10 @@ options_wrong(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	/*
-	 * Mostly every rank was given the same options, and one says what is
-	 * wrong.  mpirun ends the others then; who still lives is alone with it.
+	 * Usually all ranks have the same options, and rank 0 reports the
+	 * error.  mpirun then kills the others.  A rank that still runs after 2
+	 * seconds is alone with the error, and reports it.  srun does not kill
+	 * the others, so they exit silently.
 	 */
 	if (launch_rank(&size) > 0) {
 		if (getenv("OMPI_COMM_WORLD_SIZE") == NULL)
@@ -58,6 +61,8 @@ options_wrong(const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
+/* Apply the environment.  Refuse variables of earlier releases instead of
+ * ignoring a setting, unless an option of some command has that name now. */
 static void
 options_read_environment(struct option_table *t)
 {
@@ -77,7 +82,8 @@ options_read_environment(struct option_table *t)
 	}
 }
 
-/* How often a counted option was given, 0 where the command has none such. */
+/* Return how often a counted option was given, 0 if the command does not
+ * have it. */
 static int
 options_count_of(const struct option_table *t, const char *name)
 {
@@ -88,8 +94,8 @@ options_count_of(const struct option_table *t, const char *name)
 
 /*
  * Warn of variables that this command read in an earlier release, and that
- * belong to another command now.  They are meant for that one if the option
- * they set here is given.
+ * belong to another command now.  If this command's present option is given,
+ * the variable is intended for the other command; do not warn.
  */
 static void
 options_check_old_variables(const struct option_table *t)
@@ -104,7 +110,7 @@ options_check_old_variables(const struct option_table *t)
 			    program_name(), environ_name(r->now, now));
 }
 
-/* All ranks have the same environment, so one of them warns. */
+/* All ranks have the same environment, so only rank 0 warns. */
 static void
 options_check_environment(const struct option_table *t)
 {
@@ -136,7 +142,7 @@ options_defaults(void)
 char **
 options_from(const char *name, const char *file, int *argc, char **argv)
 {
-	static char **with;		/* options point into it to the end */
+	static char **with;		/* options point into it */
 	const char *dir = NULL;
 	char *option = xprintf("--%s", name);
 	size_t n = strlen(option);
@@ -145,7 +151,7 @@ options_from(const char *name, const char *file, int *argc, char **argv)
 		if (strncmp(argv[i], option, n) == 0 && argv[i][n] == '=')
 			dir = argv[i] + n + 1;
 		else if (strcmp(argv[i], option) == 0)
-			dir = argv[i + 1];	/* NULL: it lacks one */
+			dir = argv[i + 1];	/* NULL: missing */
 	free(option);
 	if (dir == NULL)
 		return argv;
@@ -180,7 +186,8 @@ options_adopt(const char *name, const char *value)
 	    OPTION_UNSET);
 }
 
-/* All that was set, the weakest first; the line was read before. */
+/* Apply all origins, the weakest first.  The command line has been read
+ * already, because it names the file. */
 static void
 options_apply(struct option_table *t, struct option_given *given, size_t n)
 {
@@ -198,6 +205,7 @@ options_apply(struct option_table *t, struct option_given *given, size_t n)
 	}
 }
 
+/* A full disk is an error for --help and --print-config, too. */
 static _Noreturn void
 options_printed(void)
 {
@@ -217,7 +225,7 @@ options_parse(const struct command *command, int argc, char **argv)
 	n = option_read_line(t, argc, argv, &given);
 	for (size_t k = 0; k < n; k++)
 		if (t->row[given[k].row]->to == &want_spec) {
-			option_print_spec(t);	/* whatever else is set */
+			option_print_spec(t);	/* even if others are wrong */
 			options_printed();
 		}
 	options_apply(t, given, n);

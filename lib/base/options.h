@@ -8,59 +8,70 @@
 
 /*
  * One table per command describes its options.  It feeds getopt_long(3),
- * --help, the configuration file, the environment and the completions, and
+ * --help, configuration files, the environment and the completions.
  * tests/commands/options.sh compares it with the manual page.
  *
- * A setting comes from, strongest first: the command line; the environment,
- * VT_NAME_OF_OPTION; the file given by -c; what the variable held before.
- * Files may have names of earlier releases (base/renamed.h); the other two may
- * not.  Long names are never abbreviated.  For a repeated option the last one
- * counts; a list collects them.
+ * A setting comes from the strongest of these origins, in descending order:
+ * - the command line;
+ * - the environment, VT_NAME_OF_OPTION;
+ * - the file given by -c;
+ * - the initial value of the variable.
+ *
+ * Files may use names of earlier releases (base/renamed.h); the other origins
+ * may not.  Long names cannot be abbreviated.  If an option is repeated, the
+ * last one counts, but a list collects all of them.
+ *
+ * One thread calls these functions.
  */
 enum option_kind {
 	OPTION_FLAG,		/* int *: --name 1, --no-name 0 */
-	OPTION_COUNT,		/* int *: one more each time, as -vv */
+	OPTION_COUNT,		/* int *: incremented by each, as in -vv */
 	OPTION_INT,		/* int64_t * */
 	OPTION_SIZE,		/* int64_t *: bytes, with K, M, G, T */
 	OPTION_TIME,		/* double *: seconds, with s, m, h, d */
 	OPTION_REAL,		/* double * */
-	OPTION_TEXT,		/* const char ** */
+	OPTION_TEXT,		/* const char **: valid to the end */
 	OPTION_CHOICE,		/* int *: index into choices */
 	OPTION_LIST		/* struct option_list * */
 };
 
+/* The values of a repeated option.  All zero at first. */
 struct option_list { const char **item; size_t n, cap; };
 
+/* An option.  The constants above give the type of ${to}. */
 struct option_row {
-	int letter;		/* 0: long form only */
+	int letter;		/* short form; 0: none */
 	const char *name;
 	enum option_kind kind;
 	void *to;
-	const char *arg;	/* FILE, DIR and NET are completed as such */
-	const char *help;	/* one line, with the default */
-	const char *choices;	/* "stop|skip", for OPTION_CHOICE; of a text,
-				 * what to complete it with: "never|FILE" */
-	double min, max;	/* for numbers; both 0: any from 0 up */
+	const char *arg;	/* FILE, DIR, NET: completed as such */
+	const char *help;	/* one line, with the default; NULL: hidden */
+	const char *choices;	/* OPTION_CHOICE: "stop|skip"; OPTION_TEXT:
+				 * values to complete, "never|FILE" */
+	double min, max;	/* range of numbers, bytes or seconds; both
+				 * 0: from 0 */
 	int flags;		/* OPTION_OPTIONAL, OPTION_COMMON */
 };
 
-/* Flags of rows. */
-#define OPTION_OPTIONAL	1	/* the argument may be left out */
+/* Bits of option_row.flags. */
+#define OPTION_OPTIONAL	1	/* the argument may be omitted */
 #define OPTION_COMMON	2	/* --help without =all shows the row */
 
 struct command {
 	const char *usage;	/* "[OPTION]... FILE...", without the name */
 	const char *summary;	/* one sentence */
 	const char *example;	/* one command line */
-	const struct option_row *rows;	/* ends with a NULL name; a row with a
-					 * NULL ${to} is a heading */
+	const struct option_row *rows;	/* ends with a NULL name; a row with
+					 * a NULL ${to} is a heading */
 	void (*versions)(FILE *f);	/* print library versions; NULL: none */
-	const char *operands;	/* what completes them, as choices: "a|b FILE";
-				 * the last for all further ones; NULL: none */
-	const char *name;	/* in base/renamed.h, whatever file runs it */
+	const char *operands;	/* their completion, such as "stop|go FILE";
+				 * the last word repeats; NULL: none */
+	const char *name;	/* key in base/renamed.h, even if the program
+				 * file has another name */
 };
 
-/* The rows every command has, to be put in its table. */
+/* Rows for every command, to be included in its table.  ${to} is the address
+ * of the variable. */
 #define OPTION_CONFIG(to) \
 	{ 'c', "config", OPTION_TEXT, to, "FILE", \
 	    "read settings from FILE: long-option = value", NULL, 0, 0, \
@@ -82,25 +93,37 @@ struct command {
 
 /*
  * options_parse(command, argc, argv):
- * Store what is set where the rows say.  --help, --version, --print-config
- * and --complete-spec print and exit 0; a mistake is one line on standard
- * error and exit 2.  Return the index of the first operand; operands are
- * moved after the options.  --help shows the rows with OPTION_COMMON, or all
- * if the command has none; --help=all shows all.
+ * Set the variables of all rows.  Move the operands behind the options in
+ * ${argv}, and return the index of the first one.
+ *
+ * --help, --version, --print-config and --complete-spec print and exit with
+ * status 0.  A wrong option prints one line on standard error and exits with
+ * status 2.  --help shows the rows with OPTION_COMMON, or all rows if the
+ * command marks none of its own.  --help=all shows all rows.  ${command} and
+ * ${argv} must remain valid until the program ends.
  */
 int options_parse(const struct command *command, int argc, char **argv);
 
 /*
- * options_from(name, file, argc, argv): where the command line says --NAME=DIR,
- * the settings in DIR/FILE are read first, as the weakest.  Returns the arguments
- * to parse, which are then others.
+ * options_from(name, file, argc, argv):
+ * Insert --config=DIR/${file} before all arguments if the command line has
+ * --${name}=DIR, so that the settings in that file are the weakest.  Return the
+ * arguments for options_parse, and update ${*argc}.  The result is allocated
+ * once and never freed.
  */
 char **options_from(const char *name, const char *file, int *argc, char **argv);
 
-/* options_given(name): the option was set by the user, by whatever means. */
+/*
+ * options_given(name):
+ * Return 1 if the command line, the environment or a file set the option, 0
+ * otherwise.
+ */
 int options_given(const char *name);
 
-/* options_typed(name): on the command line. */
+/*
+ * options_typed(name):
+ * Return 1 if the command line set the option, 0 otherwise.
+ */
 int options_typed(const char *name);
 
 /*
@@ -113,19 +136,23 @@ void options_adopt(const char *name, const char *value);
 
 /*
  * options_config(except):
- * Every setting in force as a configuration file, in the order of the table,
- * but for those named in ${except}, " a b " between blanks (NULL: none); the
- * caller's to free.
+ * Return all settings in force as a configuration file, in the order of the
+ * table.  Omit the names in ${except}, each between blanks, as in " a b ".
+ * NULL omits none.  The caller frees the text.
  */
 char *options_config(const char *except);
 
 /*
- * options_defaults(): the same where nothing is set; "" before options_parse.
- * The text stays.
+ * options_defaults():
+ * Return the settings that hold if nothing is set, in the same form.  It is ""
+ * before options_parse.  The text remains valid until the next options_parse.
  */
 const char *options_defaults(void);
 
-/* options_wrong(fmt, ...): a usage error: print it and the hint, exit 2. */
+/*
+ * options_wrong(fmt, ...):
+ * Report a usage error with a hint at --help, and exit with status 2.
+ */
 _Noreturn void options_wrong(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,4 +1,4 @@
-/* Work in any order, results in order. */
+/* Parallel work with ordered results, in a window of limited size. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,19 +11,22 @@ struct ordered {
 	void (*work)(size_t i, int thread, void *arg);
 	void *arg;
 	pthread_t *thread;
-	int threads, caller;		/* caller: it is thread 0 */
+	int threads, caller;		/* caller: 1: it is thread 0 */
 	size_t n, window;
 
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* protects the fields below */
 	pthread_cond_t moved;
-	int numbered;			/* threads that have their number */
+	int numbered;			/* threads that have a number */
 	char *ready;			/* [window] result i at i % window */
-	size_t begun, next;		/* the caller has ${next} or waits for it */
-	int given, stop;
+	size_t begun, next;		/* the caller has or awaits next */
+	int given, stop;		/* given: the caller has next */
 };
 
-/* Work on the first number that is not begun, or wait if it is outside the
- * window.  The lock is held, and released meanwhile. */
+/*
+ * Work on the first number that has not begun, or wait if it is outside the
+ * window.  The caller holds the lock; it is released during the work and the
+ * wait.
+ */
 static void
 ordered_work_or_wait(struct ordered *o, int thread)
 {

@@ -3,18 +3,20 @@
 
 #include <stddef.h>
 
-/* Work that threads do in any order, and whose results come in order. */
+/* Threads that work in any order, and whose results arrive in order. */
 struct ordered;
 
 /*
  * ordered_new(n, threads, caller, window, work, arg):
- * Let ${threads} threads, but no more than ${n}, call work(i, thread, ${arg})
- * for i = 0 to ${n} - 1, each once; thread is 0 to ${threads} - 1.  If
+ * Call work(i, thread, ${arg}) once for each i from 0 to ${n} - 1, on
+ * ${threads} threads, but at most ${n}.  ${thread} is 0 to threads - 1.  If
  * ${caller} is 1, the caller is thread 0 and works while it waits in
- * ordered_next, so one thread works only when it is asked; if it is 0, the
- * caller is none of them.  Work on i begins only once the caller is done with
- * result i - ${window}, so place i % ${window} of an array is free for result
- * i.  Exit if a thread cannot be started.
+ * ordered_next.  Then one thread works only when ordered_next is called.  If
+ * ${caller} is 0, all threads are new.
+ *
+ * Work on i begins only after the caller is done with result i - ${window}.
+ * Element i % ${window} of an array is therefore free for result i.
+ * ordered_free frees the result.  The program ends if a thread cannot start.
  */
 struct ordered *ordered_new(size_t n, int threads, int caller, size_t window,
     void (*work)(size_t i, int thread, void *arg), void *arg);
@@ -22,13 +24,16 @@ struct ordered *ordered_new(size_t n, int threads, int caller, size_t window,
 /*
  * ordered_next(o, i):
  * Wait until work on the next number has returned, and set ${*i} to it.  The
- * caller is done with result ${*i} at its next call.  Return 1, or 0 after the
- * last number.
+ * next call means that the caller is done with result ${*i}.  Return 1, or 0
+ * after the last number.  One thread calls it.
  */
 int ordered_next(struct ordered *o, size_t *i);
 
-/* ordered_free(o): begin no more work, wait for what was begun, and free ${o}.
- * NULL does nothing. */
+/*
+ * ordered_free(o):
+ * Start no more work, wait for the work in progress, and free ${o}.  NULL does
+ * nothing.
+ */
 void ordered_free(struct ordered *o);
 
 #endif

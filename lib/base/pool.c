@@ -1,6 +1,7 @@
 /*
- * Threads that share loops.  The caller waits for parts, not for threads: a worker
- * that other processes keep from its core delays nothing while it has no part.
+ * A thread pool for short loops.  The caller waits until all iterations are
+ * finished, not until all threads are idle.  A worker that has no iteration
+ * delays nothing, even while other processes keep it off its core.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,9 +14,9 @@
 #include "base/pool.h"
 
 /*
- * A worker without a part looks this often for one before it sleeps: several
- * microseconds, the length of a small layer.  Longer would take the core from
- * other processes.
+ * Polls of a worker before it sleeps, and of the caller before it waits.  This
+ * is several microseconds, the length of a small layer.  Longer polling would
+ * take the core from other processes.
  */
 #define LOOKS 2000
 
@@ -30,10 +31,14 @@ struct pool {
 	pthread_cond_t wake, idle;
 	pthread_t *thread;
 	int threads, stop;
-	/* Parts that nobody has taken, and above them the number of the loop, so
-	 * that a thread which looked at an earlier loop takes none of this one. */
+	/*
+	 * The low 32 bits count the iterations that no thread has claimed.  The
+	 * high 32 bits number the loop.  A thread that read the ticket of an
+	 * earlier loop therefore fails its compare-and-exchange and claims no
+	 * iteration of a later one.
+	 */
 	atomic_uint_least64_t ticket;
-	atomic_int unfinished;		/* parts */
+	atomic_int unfinished;		/* iterations that have not returned */
 	struct pool_loop loop;
 };
 
@@ -53,7 +58,11 @@ pool_untaken(struct pool *p)
 	return (uint32_t)atomic_load(&p->ticket);
 }
 
-/* The loop stays as it is until the part that was taken is finished. */
+/*
+ * Run iterations until none is unclaimed.  A claimed iteration keeps ${p->loop}
+ * valid: pool_run cannot return, and so cannot replace it, before the iteration
+ * finishes.
+ */
 static void
 pool_take_parts(struct pool *p, int thread)
 {
@@ -63,6 +72,8 @@ pool_take_parts(struct pool *p, int thread)
 		if (!atomic_compare_exchange_weak(&p->ticket, &t, t - 1))
 			continue;
 		p->loop.part(p->loop.n - (int)(uint32_t)t, thread, p->loop.arg);
+		/* The caller needs no signal: it checks the count before it
+		 * waits. */
 		if (atomic_fetch_sub(&p->unfinished, 1) == 1 && thread != 0) {
 			pthread_mutex_lock(&p->lock);
 			pthread_cond_signal(&p->idle);
@@ -72,7 +83,8 @@ pool_take_parts(struct pool *p, int thread)
 	}
 }
 
-/* Wait until there are parts to take.  Return 0 if the pool stops instead. */
+/* Poll for unclaimed iterations, then sleep until there are some.  Return 1,
+ * or 0 if the pool stops. */
 static int
 pool_wait(struct pool *p)
 {
@@ -159,6 +171,11 @@ pool_run(struct pool *p, int n, void (*part)(int i, int thread, void *arg),
 	p->loop = (struct pool_loop){ part, arg, n };
 	atomic_store(&p->unfinished, n);
 	pthread_mutex_lock(&p->lock);
+	/*
+	 * Publish ${loop} and ${unfinished} before the ticket, because workers
+	 * that poll do not take the lock.  The store under the lock prevents a
+	 * lost wake-up.
+	 */
 	atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 |
 	    (uint32_t)n);
 	pthread_cond_broadcast(&p->wake);

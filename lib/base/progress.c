@@ -1,4 +1,5 @@
-/* The live progress line. */
+/* The live progress line, and the lock by which the commands on one terminal
+ * take turns. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,14 +20,15 @@
 #define IN_A_LOG 10.0
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* screen: the terminal, opened for its lock; ours: we hold the lock */
 static int active, terminal, ours, screen = -1;
 static double last;
 
 /*
- * One line a terminal: of the commands of a pipeline, and of whatever else
- * runs there, the one draws that has this lock.  It is free again when the
- * command ends, however it ends.  Opened anew, since locks belong to what was
- * opened; where that cannot be done, draw as if alone.
+ * Take the lock of the terminal; only its holder draws.  The kernel releases
+ * the lock when the command ends in any way.  Open the terminal separately: a
+ * flock belongs to the open file description, and standard error's is shared by
+ * the whole pipeline.  If it cannot be opened or locked, draw as if alone.
  */
 static int
 progress_take_terminal(void)
@@ -50,7 +52,7 @@ void
 progress_clear(void)
 {
 	pthread_mutex_lock(&lock);
-	/* The line may be another command's, which draws it again soon. */
+	/* The line may belong to another command, which draws it again soon. */
 	if (active && terminal)
 		fputs("\r\033[K", stderr);
 	pthread_mutex_unlock(&lock);
@@ -65,15 +67,18 @@ progress_start(enum progress_mode mode)
 	    strcmp(term, "dumb") != 0;
 	active = mode == PROGRESS_ALWAYS || (mode == PROGRESS_AUTO && terminal);
 	last = clock_seconds();
-	/* What feeds a pipe knows how far the whole is.  It comes first: the
-	 * reader asks for the terminal only once it has read something. */
+	/*
+	 * The first command of a pipeline knows the total amount of work.  It
+	 * takes the lock here, and the others ask only when they have something
+	 * to report, which is later.
+	 */
 	ours = active && terminal &&
 	    (progress_is_pipe(STDOUT_FILENO) ||
 	    !progress_is_pipe(STDIN_FILENO)) && progress_take_terminal();
 	fail_hook(active && terminal ? progress_clear : NULL);
 }
 
-/* With the lock held. */
+/* Return 1 if a line is due.  The caller holds ${lock}. */
 static int
 progress_is_due(void)
 {

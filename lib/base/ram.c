@@ -1,4 +1,5 @@
-/* How much memory there is, and how much of it is used. */
+/* Memory of the machine and of this process, from /proc and the control
+ * groups. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "base/mem.h"
 #include "base/ram.h"
 
-/* The number after ${name} in a file of lines "NAME NUMBER"; -1: none. */
+/* Return the number after ${name} in a file of lines "NAME NUMBER".  Return
+ * -1 if the file, the line or the number is missing. */
 static double
 ram_number_in(const char *path, const char *name)
 {
@@ -40,6 +42,7 @@ ram_resident(void)
 	return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* VmHWM is in KiB. */
 size_t
 ram_peak(void)
 {
@@ -63,7 +66,11 @@ ram_resident_of(const void *p, size_t bytes)
 	return count * page < bytes ? count * page : bytes;
 }
 
-/* What a control group still allows; its page cache can be given up. */
+/*
+ * Return the bytes that a control group still allows, or -1 if it has no limit.
+ * Only anonymous memory counts as used, because the kernel can reclaim the page
+ * cache.  "max" in memory.max means no limit and is not a number.
+ */
 static double
 ram_left_in_group(const char *group)
 {
@@ -89,7 +96,8 @@ ram_available(void)
 		group[0] = '\0';
 	if (f != NULL)
 		fclose(f);
-	/* The group and all that it is in; "/" becomes "". */
+	/* Check the group and its ancestors: each may have a limit.  The
+	 * path of the root group, "/", becomes "". */
 	for (;;) {
 		char *slash = strrchr(group, '/');
 		double left;

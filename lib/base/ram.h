@@ -3,19 +3,24 @@
 
 #include <stddef.h>
 
-/* ram_resident(): bytes of this process that are in memory; 0: not known. */
+/* ram_resident(): Return the resident set size in bytes, 0 if unknown. */
 size_t ram_resident(void);
 
-/* ram_peak(): the most that it has been; 0: not known. */
+/* ram_peak(): Return the maximum resident set size in bytes, 0 if unknown. */
 size_t ram_peak(void);
 
-/* ram_resident_of(p, bytes): how many of those at ${p} are. */
+/*
+ * ram_resident_of(p, bytes):
+ * Return the number of bytes of the mapping [p, p + bytes) that are resident,
+ * by mincore(2), in whole pages but at most ${bytes}.  Return 0 if unknown.
+ */
 size_t ram_resident_of(const void *p, size_t bytes);
 
 /*
- * ram_available(): bytes that could still be allocated without swapping, by
- * the kernel's estimate and by the limits of the control groups (version 2)
- * that this process is in; SIZE_MAX: not known.
+ * ram_available():
+ * Return the bytes that can be allocated without swapping, or SIZE_MAX if
+ * unknown.  It is the minimum of the kernel's estimate and of the limits of
+ * this process's control groups (version 2).
  */
 size_t ram_available(void);
 

@@ -1,4 +1,4 @@
-/* How many bytes raw frames and the tables beside them take. */
+/* Sizes of decoded frames and of their resize tables. */
 #include "base/number.h"
 #include "base/raw_frame.h"
 
@@ -18,6 +18,7 @@ raw_table_bytes(int side, int across, int down)
 size_t
 raw_room(int t, int side, int w, int h)
 {
+	/* A frame that shrinks by at most 2, plus the taps at its edges. */
 	int most = 2 * side + RAW_TAPS;
 	size_t sized = raw_pixel_bytes(side, side);
 	size_t raw = raw_pixel_bytes(w < most ? w : most, h < most ? h : most);

@@ -1,45 +1,52 @@
 #ifndef BASE_RAW_FRAME_H
 #define BASE_RAW_FRAME_H
 
-/* How a frame lies in memory that is not yet resized (media/raw.h). */
+/* The memory layout of a frame that is decoded but not resized
+ * (media/raw.h).  The host writes it and a device reads it, so it has no
+ * pointers. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * A frame of ${side} x ${side} that the w x h pixels at ${pixels} become, or, if
- * ${across} is 0, already are.  Both places are bytes from the beginning of the
- * clip on.
- * The table at ${taps} is, of 32 bits each, at[side] and k[side][across] for the
- * columns, then at[side] and k[side][down] for the rows: place i is made of
- * at[i] + j with weight k[i][j]; what lies beyond the last one is that, of weight
- * 0 or the last one's own neighbour.  base/resize_sums.h says how.
+ * A frame of ${w} x ${h} RGB pixels at ${pixels}, to be resized to side x side,
+ * or already of that size if ${across} is 0.  ${pixels} and ${taps} are byte
+ * offsets from the beginning of the clip.
+ *
+ * The table at ${taps} has 32-bit integers: at[side] and k[side][across] for
+ * the columns, then at[side] and k[side][down] for the rows.  Output pixel i of
+ * an axis is the sum over j of input pixel at[i] + j with weight k[i][j].  An
+ * index beyond the last input pixel means the last one; its weight is 0, or it
+ * continues the edge.  base/resize_sums.h defines the arithmetic.
  */
 struct raw_frame {
 	uint64_t pixels, taps;
 	int32_t w, h;
-	int32_t across, down;		/* taps of a place */
+	int32_t across, down;		/* taps per output pixel */
 	int32_t antialias;		/* 0: bilinear */
 	int32_t unused;
 };
 
 enum {
-	RAW_ALIGN = 16,			/* bytes: where frames and tables begin */
-	RAW_TAPS = 8			/* of a place that raw_room allows for */
+	RAW_ALIGN = 16,			/* bytes, of frames and tables */
+	RAW_TAPS = 8			/* per pixel, as raw_room assumes */
 };
 
 /*
- * raw_pixel_bytes(w, h): the bytes of ${w} x ${h} pixels, aligned.
- * raw_table_bytes(side, across, down): the bytes of a table, aligned.
+ * raw_pixel_bytes(w, h):
+ * Return the bytes of ${w} x ${h} RGB pixels, rounded up to RAW_ALIGN.
+ * raw_table_bytes(side, across, down):
+ * Return the bytes of a table, rounded up to RAW_ALIGN.
  */
 size_t raw_pixel_bytes(int w, int h);
 size_t raw_table_bytes(int side, int across, int down);
 
 /*
- * raw_room(t, side, w, h): the bytes that a clip should have room for whose
- * frames are ${w} x ${h} as they are stored, at the most; a multiple of 64.  They
- * are enough for frames that are shrunk to half and less short of it, as all are
- * whose decoder can halve them.
+ * raw_room(t, side, w, h):
+ * Return the buffer size in bytes for a clip of ${t} frames stored with at most
+ * ${w} x ${h} pixels, a multiple of 64.  It suffices for frames that shrink by
+ * less than about a factor of 2.  A decoder that can halve its output leaves no
+ * larger ones.  media/raw.c resizes frames for which it does not suffice.
  */
 size_t raw_room(int t, int side, int w, int h);
 

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/renamed.h"
 
-/* tests/commands/renamed.sh parses these rows and compares share/NEWS.md with them. */
+/* tests/commands/renamed.sh parses these rows and compares them with
+ * share/NEWS.md. */
 const struct renamed_option renamed_options[] = {
 	/* since 0.1.0 */
 	{ "vt-schedule", "lr-steps", "milestones" },

@@ -2,9 +2,9 @@
 #define BASE_RESIZE_SUMS_H
 
 /*
- * What a resized byte is the sum of, once, for the host's plain versions and for
- * kernels (backend/cuda/resize_body.h): all of it in whole numbers, so that both
- * give the same bits.
+ * The integer arithmetic of a resized byte.  The scalar versions on the host
+ * and the device kernels (backend/cuda/resize_body.h) include it, so both give
+ * the same bits.
  */
 
 #include <stdint.h>
@@ -15,15 +15,20 @@
 #define RESIZE_SUM	static inline
 #endif
 
-/* What the bilinear weights of a column and of a row add up to (resize.isa.c). */
+/* Sums of the bilinear weights of a column and of a row.  media/resize.isa.c
+ * derives them. */
 #define RESIZE_ACROSS 255
 #define RESIZE_DOWN 8224
 
-#define ANTIALIAS_BITS 22	/* weights are in 2^-22, as Pillow's */
+#define ANTIALIAS_BITS 22	/* weights in units of 2^-22, as in Pillow */
 #define ANTIALIAS_HALF (1 << (ANTIALIAS_BITS - 1))
 
-/* Bilinear: of a pixel and its neighbour a number of a line, and of two lines
- * a byte. */
+/*
+ * Bilinear, across a line of pixels, then down two lines:
+ *	across = (p - 128) w0 + (next - 128) w1
+ *	down = ([a w0 / 2^15] + [b w1 / 2^15]) / 2^6 + 128
+ * where the brackets round to nearest, and so does the last division.
+ */
 RESIZE_SUM int16_t
 resize_across(uint8_t p, uint8_t next, int w0, int w1)
 {
@@ -39,8 +44,10 @@ resize_down(int16_t a, int16_t b, int16_t w0, int16_t w1)
 	return (uint8_t)(((int16_t)(u + v + 32) >> 6) + 128);
 }
 
-/* Antialiased: the byte that a sum of weights times bytes is, which began as
- * ANTIALIAS_HALF. */
+/*
+ * Antialiased: byte = (2^21 + sum of weights times bytes) / 2^22.
+ * The caller adds the products to a sum that begins with ANTIALIAS_HALF.
+ */
 RESIZE_SUM uint8_t
 antialias_byte(int32_t sum)
 {

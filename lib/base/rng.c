@@ -1,4 +1,4 @@
-/* Counter-based random numbers: Philox4x32-10 and what is drawn with it. */
+/* Counter-based random numbers: Philox4x32-10 and the draws made from it. */
 #include <math.h>
 
 #include "base/rng.h"
@@ -9,6 +9,7 @@ rng_philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
 	struct rng_block c = { { c0, c1, c2, c3 } };
 
+	/* Multipliers and key increments are those of the paper (Random123). */
 	for (int round = 0; round < 10; round++) {
 		uint64_t p0 = (uint64_t)0xD2511F53 * c.w[0];
 		uint64_t p1 = (uint64_t)0xCD9E8D57 * c.w[2];
@@ -38,6 +39,7 @@ rng_clip(uint64_t seed, uint64_t g)
 	return (struct rng){ .seed = seed, .id = g, .purpose = RNG_CLIP };
 }
 
+/* The other three words of the block are unused: a draw costs one counter. */
 static uint32_t
 rng_draw(struct rng *r)
 {
@@ -52,8 +54,9 @@ rng_uniform(struct rng *r)
 }
 
 /*
- * Multiply and take the high word; reject the few low words that would make
- * some results likelier (Lemire 2019).  Return 1 and set *to, or 0: try again.
+ * Map ${w} to [0, n) by multiplication, and reject the few low words that would
+ * make some results more probable (Lemire 2019).  Return 1 and set ${*to}, or
+ * return 0: draw again.
  */
 static int
 rng_bounded(uint32_t w, uint32_t n, uint32_t *to)
@@ -79,6 +82,8 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
 {
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
+	/* The counter of a draw holds the position and the attempt, so a
+	 * rejection does not shift the draws of other positions. */
 	for (uint32_t i = n; i-- > 1;) {
 		uint32_t attempt = 0, j, t;
 
@@ -92,10 +97,10 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
 }
 
 /*
- * ln(x) for x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and
- * ln(m) = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172.  Twelve terms leave
- * 1e-19 relative.  Only +, -, *, / and frexp, which are exact or correctly
- * rounded everywhere.
+ * ln(x) = 2 atanh(s) + e ln(2), where x = m 2^e, s = (m - 1) / (m + 1)
+ * m is in [sqrt(1/2), sqrt(2)), so |s| < 0.172, and twelve terms of the series
+ * leave a relative error of 1e-19.  It uses only +, -, *, / and frexp, which
+ * are exact or correctly rounded on every machine.
  */
 static double
 rng_fixed_log(double x)
@@ -114,6 +119,7 @@ rng_fixed_log(double x)
 	return 2 * s * sum + e * 0x1.62e42fefa39efp-1;
 }
 
+/* The ratio of the polynomials a(r) and b(r) of degree 7, by Horner's rule. */
 static double
 rng_ratio(const double a[8], const double b[8], double r)
 {
@@ -126,7 +132,8 @@ rng_ratio(const double a[8], const double b[8], double r)
 	return p / q;
 }
 
-/* The normal deviate of lower tail area p, 0 < p < 1: AS 241, PPND16. */
+/* The normal deviate with lower tail area p, 0 < p < 1: AS 241, routine
+ * PPND16. */
 static double
 rng_inverse_normal(double p)
 {
@@ -175,6 +182,6 @@ rng_normal(uint64_t seed, uint32_t tensor, uint32_t i)
 	struct rng_block b = rng_philox(seed, i, 0, tensor, RNG_WEIGHTS);
 	uint64_t bits = (uint64_t)b.w[0] << 20 ^ b.w[1] >> 12;
 
-	/* 52 bits, moved half a step off 0: exact, and never 0 or 1. */
+	/* 52 bits plus one half, times 2^-52: exact, and never 0 or 1. */
 	return rng_inverse_normal(((double)bits + 0.5) * 0x1p-52);
 }

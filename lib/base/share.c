@@ -1,4 +1,5 @@
-/* Finds the files that are installed with the commands. */
+/* Find files that are installed with the commands, and suggest similar names
+ * for those that are missing. */
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
@@ -12,12 +13,13 @@
 #include "base/share.h"
 #include "base/text.h"
 
-/* The names of the files in a folder, without the suffix. */
+/* File names in a folder, without the suffix. */
 struct share_names { char **item; size_t n, cap; };
 
-enum { LISTED = 8, MEANT = 4 };		/* maximum names in a message */
+enum { LISTED = 8, MEANT = 4 };		/* maximum numbers of names in a
+					 * message */
 
-/* Names ending with ${suffix} in ${dir}, added to ${names}. */
+/* Add the names in ${dir} that end with ${suffix} to ${names}. */
 static void
 share_names_add(struct share_names *names, const char *dir, const char *suffix)
 {
@@ -48,9 +50,10 @@ share_names_free(struct share_names *names)
 }
 
 /*
- * Return the path of the file, or NULL if it is in none of the folders.  Then
- * add to ${names} the names in the first folder that has any, and set ${*where}
- * to that folder, else to NULL.  The caller frees both.
+ * Search the four directories of share_find.  Return the path of the file, or
+ * NULL if no directory has it.  Then add to ${names} the names in the first
+ * directory that has any, and set ${*where} to that directory, NULL if none
+ * has.  The caller frees both.
  */
 static char *
 share_search(const char *folder, const char *name, const char *suffix,
@@ -58,6 +61,8 @@ share_search(const char *folder, const char *name, const char *suffix,
 {
 	const char *env = getenv("VT_SHARE_DIR");
 	char exe[PATH_MAX], *dir[4] = { 0 }, *found = NULL;
+	/* /proc/self/exe also works if the program was started by PATH or a
+	 * link. */
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	exe[n > 0 ? n : 0] = '\0';
@@ -93,9 +98,9 @@ share_search(const char *folder, const char *name, const char *suffix,
 }
 
 /*
- * Return how much ${name} differs from the name ${typed}: the number of edits.
- * Subtract 2 if both end in the same number, as resnet18 and tsm_r18.  Return 0
- * if one is a prefix of the other.
+ * Return the distance between ${name} and the name ${typed}: the number of
+ * edits.  Subtract 2 if both end in the same number, as resnet18 and tsm_r18.
+ * Return 0 if one is a prefix of the other.
  */
 static int
 share_name_distance(const char *typed, const char *name)
@@ -112,8 +117,9 @@ share_name_distance(const char *typed, const char *name)
 }
 
 /*
- * Append "a, b or c": the names most similar to ${typed}, and those one edit
- * further.  Append nothing if they differ in more than half of its characters.
+ * Append "a, b or c": the names with the least distance from ${typed}, and
+ * those one edit further, at most MEANT.  Append nothing if they differ in more
+ * than half of its characters.
  */
 static void
 share_names_meant(const struct share_names *names, const char *typed,
@@ -138,6 +144,8 @@ share_names_meant(const struct share_names *names, const char *typed,
 				    names->item[i]);
 }
 
+/* Report the missing file.  List all names if they are few.  Otherwise
+ * suggest similar ones and name the folder. */
 static void
 share_say_missing(const char *folder, const char *name, const char *where,
     const struct share_names *names)
@@ -149,7 +157,7 @@ share_say_missing(const char *folder, const char *name, const char *where,
 		fail("no %s in %s, which has no files (a path may be given, too)",
 		    text_quote(name), folder);
 	else if (names->n > LISTED && b.n > 0)
-		fail("no %s in %s (did you mean %s?  %s has all %zu; a path "
+		fail("no %s in %s (similar: %s; %s has all %zu; a path "
 		    "may be given, too)", text_quote(name), folder, b.data,
 		    text_quote(where), names->n);
 	else if (names->n > LISTED)

@@ -3,21 +3,25 @@
 
 /*
  * share_find(folder, name, suffix):
- * Return the path of a file that comes with vt, such as models/tsm_r50.net.  It
- * is ${name} itself if that has a '/' or ends with ${suffix}.  Otherwise it is
- * ${folder}/${name}${suffix} in the first of these directories that has it:
+ * Return the path of a file that is installed with vt, such as
+ * models/tsm_r50.net.  If ${name} contains a '/' or ends with ${suffix}, return
+ * a copy of it.  Otherwise return ${folder}/${name}${suffix} in the first of
+ * these directories that has it:
  * - VT_SHARE_DIR;
  * - ../share/vt relative to the program;
  * - the data directory that vt was built for, if it is another one;
- * - ../share relative to the program, for one that is not installed.
+ * - ../share relative to the program, for an uninstalled build.
  *
  * The caller frees the path.  Return NULL after a message that suggests similar
  * names or lists all of them.
  */
 char *share_find(const char *folder, const char *name, const char *suffix);
 
-/* share_has(folder, name, suffix): 1 if ${name}, without a '/', is among what
- * comes with vt; no message. */
+/*
+ * share_has(folder, name, suffix):
+ * Return 1 if ${name}, which contains no '/', is a file that is installed with
+ * vt, 0 otherwise.  It prints no message.
+ */
 int share_has(const char *folder, const char *name, const char *suffix);
 
 #endif

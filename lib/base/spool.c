@@ -1,4 +1,6 @@
-/* Items in memory, then in a file. */
+/* Items in memory, then in an unnamed temporary file.  Only the tail of the
+ * sequence is in memory; spilling moves the whole tail to the end of the
+ * file. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,20 +15,20 @@
 #include "base/spool.h"
 #include "base/text.h"
 
-#define SMALL (1 << 20)		/* not worth going to the file for */
+#define SMALL (1 << 20)		/* a smaller tail is not worth a write */
 
 struct spool_item { uint64_t at; size_t n; };
 
 struct spool {
 	struct spool_item *item;
 	size_t items, cap;
-	struct buffer tail;		/* what is not in the file */
-	uint64_t in_file;		/* bytes there */
+	struct buffer tail;		/* items that are not in the file */
+	uint64_t in_file;		/* bytes in the file */
 	struct spool_budget *budget;
-	int fd;				/* -1: none yet */
-	char *scratch;			/* an item read back */
+	int fd;				/* -1: no file yet */
+	char *scratch;			/* buffer for an item read back */
 	size_t scratch_size;
-	struct spool *next;		/* of those kept */
+	struct spool *next;		/* in the list of kept spools */
 };
 
 void
@@ -56,6 +58,7 @@ spool_budget_close(struct spool_budget *b)
 	*b = (struct spool_budget){ 0 };
 }
 
+/* Reuse a kept spool if there is one. */
 struct spool *
 spool_new(struct spool_budget *b, size_t items)
 {
@@ -114,8 +117,8 @@ spool_directory(void)
 	return dir != NULL && *dir != '\0' ? dir : "/var/tmp";
 }
 
-/* A file without a name; not every file system has them, so else with one
- * that is removed at once. */
+/* Open a file without a name.  Not every file system supports O_TMPFILE;
+ * there, create a named file and unlink it at once. */
 static int
 spool_open_file(void)
 {
@@ -135,6 +138,7 @@ spool_open_file(void)
 	return fd;
 }
 
+/* Move the tail to the file and return its memory to the budget. */
 static int
 spool_spill(struct spool *s)
 {

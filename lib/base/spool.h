@@ -8,37 +8,65 @@
 #include "base/fail.h"
 
 /*
- * A run of items kept in memory as long as there is enough, and then in a
- * temporary file that has no name and is gone when the process is: in $TMPDIR,
- * or in /var/tmp.  The file is made only when it is needed.
+ * A spool: a sequence of items kept in memory while the budget lasts, and in a
+ * temporary file after that.  The file has no name and disappears with the
+ * process.  It is in $TMPDIR, or in /var/tmp, and is created only when
+ * necessary.  One thread at a time may use a spool.
  */
 struct spool;
 
 /*
- * Memory that several spools share; each may hold up to a mebibyte beyond.
- * Spools that were freed are kept for the next ones, empty but as large as they
- * are, as long as they fit into the limit, too.
+ * A memory limit in bytes that several spools share.  Each spool may exceed it
+ * by 1 MiB.  Freed spools are kept for reuse, empty but with their capacity, if
+ * the capacity fits into the limit as well.  Spools of one budget may be used
+ * by different threads.
  */
 struct spool_budget {
 	size_t limit;
 	atomic_size_t used;
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* protects the fields below */
 	struct spool *kept;
 	size_t kept_bytes;
 };
 
+/*
+ * spool_budget_open(b, limit):
+ * Initialize ${b} with a limit of ${limit} bytes.
+ */
 void spool_budget_open(struct spool_budget *b, size_t limit);
+
+/*
+ * spool_budget_close(b):
+ * Free the spools that were kept.  All spools must be freed before.
+ */
 void spool_budget_close(struct spool_budget *b);
 
-/* spool_new(b, items): an empty one, with room for ${items}, or more. */
+/*
+ * spool_new(b, items):
+ * Return an empty spool with capacity for ${items} items; it grows beyond that.
+ * spool_free frees it.
+ */
 struct spool *spool_new(struct spool_budget *b, size_t items);
+
+/* spool_free(s): Free ${s} and its file.  NULL does nothing. */
 void spool_free(struct spool *s);
 
+/*
+ * spool_add(s, data, n):
+ * Append an item of ${n} bytes.  Return 0, or -1 after a message if the file
+ * cannot be written.  After a failure, only spool_free may be called.
+ */
 int spool_add(struct spool *s, const void *data, size_t n);
+
+/* spool_count(s): Return the number of items. */
 size_t spool_count(const struct spool *s);
 
-/* spool_get(s, i, n, e): item ${i} and its size, valid until the next call with
- * ${s}; NULL on an error, with the message in ${e} or, if ${e} is NULL, printed. */
+/*
+ * spool_get(s, i, n, e):
+ * Return item ${i}, less than spool_count, and set ${*n} to its size.  The item
+ * is valid until the next call with ${s}.  Return NULL with a message in ${e},
+ * printed if ${e} is NULL.
+ */
 const void *spool_get(struct spool *s, size_t i, size_t *n, struct error *e);
 
 #endif

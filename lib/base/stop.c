@@ -1,4 +1,5 @@
-/* Signals become a flag. */
+/* Signals become a flag.  The handler calls only async-signal-safe
+ * functions. */
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,14 +9,15 @@
 #include "base/stop.h"
 
 /*
- * timeout(1) and some schedulers signal both a process and its group, so it
- * gets two at once and means one.  Nobody means two within this time.
+ * timeout(1) and some schedulers signal both a process and its group, so one
+ * request arrives as two signals.  Two signals within this many seconds count
+ * as one.
  */
 #define APART 0.2
 
 static volatile sig_atomic_t which;
-static struct timespec first;		/* when ${which} came */
-static const char *said;		/* when the first one comes */
+static struct timespec first;		/* arrival of the signal in ${which} */
+static const char *said;		/* line for the first SIGINT */
 
 static void
 stop_on_signal(int number)
@@ -28,7 +30,8 @@ stop_on_signal(int number)
 	    1e-9 * (double)(now.tv_nsec - first.tv_nsec);
 	if (which == number && number != SIGUSR1 && since > APART) {
 		signal(number, SIG_DFL);
-		raise(number);		/* once the handler returns */
+		raise(number);		/* takes effect when the handler
+					 * returns */
 		return;
 	}
 	if (which == number)

@@ -2,23 +2,33 @@
 #define BASE_STOP_H
 
 /*
- * Signals ask a command to stop.  The handler only sets a flag; the command
- * looks at it where it can stop cleanly.
+ * Signals request a command to stop.  The handler only sets a flag; the command
+ * tests it where it can stop cleanly.
  */
 
 /*
- * stop_handle(): from now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.
- * A second one of the same kind, but for SIGUSR1, ends the process at once.
+ * stop_handle():
+ * From now on, SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.  A second
+ * signal of the same kind, except SIGUSR1, ends the process.  Interrupted
+ * system calls are restarted.
  */
 void stop_handle(void);
 
-/* stop_say(line): what the first SIGINT writes to standard error, for work
- * that goes on for a while after it; ${line} stays the caller's. */
+/*
+ * stop_say(line):
+ * Make the first SIGINT write ${line} to standard error, for work that
+ * continues for a while after it.  ${line} must remain valid.
+ */
 void stop_say(const char *line);
 
-int stop_signal(void);			/* the signal that came, 0: none */
+/* stop_signal(): Return the number of the last signal, 0 if there was none. */
+int stop_signal(void);
 
-/* stop_again(): end by the signal that came, as if it had not been caught. */
+/*
+ * stop_again():
+ * End the process by the signal that arrived, as if it had not been caught, so
+ * that the parent sees the usual status.  Do nothing if none arrived.
+ */
 void stop_again(void);
 
 #endif

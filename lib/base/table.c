@@ -1,4 +1,4 @@
-/* Tab-separated tables with a header line. */
+/* Parser of tab-separated tables with a header line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Undo the escapes in place; -1 at one that is not ours. */
+/* Replace the escapes in place.  Return -1 at an unknown one. */
 static int
 table_unescape(char *s)
 {
@@ -51,7 +51,8 @@ table_escape(const char *s)
 	return out;
 }
 
-/* Cut ${line} at its tabs: the number of cells, their starts in ${cell}. */
+/* Split ${line} at its tabs in place.  Return the number of cells and set
+ * ${*cell} to an array of their starts, which the caller frees. */
 static size_t
 table_cut(char *line, char ***cell)
 {
@@ -72,6 +73,7 @@ table_cut(char *line, char ***cell)
 	return n;
 }
 
+/* Add the row even if an escape is invalid: then table_free frees its cells. */
 static int
 table_add_row(struct table *t, char *line, int number, size_t *cap)
 {
@@ -88,6 +90,7 @@ table_add_row(struct table *t, char *line, int number, size_t *cap)
 		if (table_unescape(cell[i]) != 0)
 			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n, "
 			    "\\r or \\\\)", t->path, number, t->name[i]);
+	/* Both arrays have the same capacity. */
 	if (t->rows == *cap) {
 		size_t room = *cap;
 
@@ -105,7 +108,8 @@ table_by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The line with the columns' names; each may be there once. */
+/* Set the column names from the header line.  Sort a copy to find
+ * duplicates. */
 static int
 table_set_header(struct table *t, char *line, int number)
 {

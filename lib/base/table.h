@@ -5,44 +5,68 @@
 #include <stdint.h>
 
 /*
- * Tables as text: rows of tab-separated cells under a header line "#a\tb\tc".
- * Tabs, ends of lines and backslashes in a cell are written \t, \n, \r and \\.
- * Lines that begin with "# " are comments; the header's "#" has no blank after it.
- * Readers find columns by name, so columns may be added and moved; a name that
- * is there twice, a line with a carriage return within, and a zero byte are
- * refused.
+ * Tables as text.  A row is a line of cells separated by tabs.  The header line
+ * "#a\tb\tc" names the columns.  In a cell, a tab, newline, carriage return or
+ * backslash is written \t, \n, \r or \\.  Lines that begin with "# " are
+ * comments; the '#' of the header is followed by no blank.
+ *
+ * Readers find columns by name, so columns can be added and moved.  A duplicate
+ * column name, a carriage return within a line and a zero byte are errors.
  */
 struct table {
 	char *path;		/* for messages */
 	size_t rows, columns;
 	char **name;		/* [columns] */
 	char ***cell;		/* [rows][columns], unescaped */
-	int *line;		/* [rows] where the row stood in the file */
-	char *text;		/* what names and cells point into */
+	int *line;		/* [rows] line number in the file */
+	char *text;		/* buffer that names and cells point into */
 };
 
-/* table_read(path): a table from a file, "-" is standard input. */
+/*
+ * table_read(path):
+ * Read a table from ${path}, or from standard input if it is "-".  Return NULL
+ * after a message.  table_free frees the table.
+ */
 struct table *table_read(const char *path);
 
-/* table_parse(what, text): the same from text; ${what} names it. */
+/*
+ * table_parse(what, text):
+ * Parse a table from ${text}, which is copied.  ${what} names it in messages.
+ * Return NULL after a message.
+ */
 struct table *table_parse(const char *what, const char *text);
+
+/* table_free(t): Free ${t} and all its cells.  NULL does nothing. */
 void table_free(struct table *t);
 
-/* table_column(t, name): its index, or -1 without a message. */
+/*
+ * table_column(t, name):
+ * Return the index of a column, or -1 without a message if there is none.
+ */
 int table_column(const struct table *t, const char *name);
 
 /*
- * table_int, table_real, table_text:
- * The cell of ${row} in the column called ${name}; -1 or NULL after a message
- * naming file, line and column if there is none or it is out of range.
+ * table_int(t, row, name, min, max, to), table_real(t, row, name, min, max, to):
+ * Set ${*to} to the number in column ${name} of row ${row}.  Return 0, or -1
+ * after a message with file, line and column, if the column is absent or the
+ * cell is not a number in [min, max].
  */
 int table_int(const struct table *t, size_t row, const char *name,
     int64_t min, int64_t max, int64_t *to);
 int table_real(const struct table *t, size_t row, const char *name,
     double min, double max, double *to);
+
+/*
+ * table_text(t, row, name):
+ * Return the cell in column ${name} of row ${row}, valid until table_free.
+ * Return NULL after a message if the column is absent.
+ */
 const char *table_text(const struct table *t, size_t row, const char *name);
 
-/* table_escape(s): ${s} as a cell, the caller's to free. */
+/*
+ * table_escape(s):
+ * Return ${s} with escapes, as a cell.  The caller frees it.
+ */
 char *table_escape(const char *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Text for messages and tables: quoting, numbers, near misses. */
+/* Text for messages and tables: quoting, numbers, UTF-8, similar names. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 
-#define QUOTED 512		/* a longer name is cut, with "..." */
+#define QUOTED 512		/* longer text is truncated, with "..." */
 
-/* The code point of the UTF-8 character of ${n} bytes at ${s}. */
+/* Return the code point of the valid UTF-8 character of ${n} bytes at ${s}. */
 static unsigned
 text_code_of(const char *s, int n)
 {
@@ -31,13 +31,14 @@ text_shown(const char *s)
 	if (c < ' ' || (c >= 0x7f && c < 0xa0))
 		return 0;		/* controls */
 	if (c == 0x2028 || c == 0x2029)
-		return 0;		/* ends of lines and paragraphs */
+		return 0;		/* line and paragraph separators */
 	if (c == 0x61c || c == 0x200e || c == 0x200f ||
 	    (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
-		return 0;		/* Bidi_Control: turn the direction */
+		return 0;		/* Bidi_Control */
 	return n;
 }
 
+/* Four buffers per thread, so that one message can quote four names. */
 const char *
 text_quote(const char *s)
 {
@@ -125,6 +126,7 @@ text_real(const char *s, double min, double max, double *to)
 		return -1;
 	errno = 0;
 	v = strtod(s, &end);
+	/* ERANGE with a small result is underflow, which is accepted. */
 	if (end == s || *end != '\0' || (errno != 0 && fabs(v) > 1) ||
 	    !(v >= min && v <= max))
 		return -1;
@@ -153,7 +155,7 @@ text_distance(const char *a, const char *b)
 	for (int j = 0; j <= n; j++)
 		row[j] = j;
 	for (int i = 0; a[i] != '\0'; i++) {
-		int corner = row[0];	/* the row above, one to the left */
+		int corner = row[0];	/* the element above and to the left */
 
 		row[0] = i + 1;
 		for (int j = 1; j <= n; j++) {
@@ -187,6 +189,7 @@ text_bytes(char *buf, double bytes)
 	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	int i = 0;
 
+	/* 1000, not 1024, so that at most three digits precede the point. */
 	for (; bytes >= 1000 && i < 4; i++)
 		bytes /= 1024;
 	snprintf(buf, 32, i == 0 ? "%.0f %s" : "%.2f %s", bytes, unit[i]);
@@ -197,13 +200,15 @@ int
 text_utf8(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
+	/* Lead bytes 0xc0 and 0xc1 would be overlong; 0xf5 and higher exceed
+	 * U+10FFFF. */
 	int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
 	    p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
 	for (int i = 1; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+	/* Reject overlong forms, surrogates, and code points above U+10FFFF. */
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
 	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
 		return 0;

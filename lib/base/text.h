@@ -5,60 +5,86 @@
 #include <stdint.h>
 
 /*
- * text_quote(s): ${s} as a message may show it: unchanged when it is plain
- * printable text in UTF-8, otherwise in C quotes with escapes.  Valid until the
- * fourth later call by the same thread.
+ * text_quote(s):
+ * Return ${s} in a form safe for messages.  Plain printable UTF-8 without
+ * blanks and quotes is unchanged; other text is quoted as in C, with escapes.
+ * Text longer than 512 bytes is truncated, with "...".  The result is valid
+ * until the fourth later call by the same thread.
  */
 const char *text_quote(const char *s);
 
 /*
- * text_shown(s): bytes of the UTF-8 character at ${s} if a terminal shows it
- * and does no more; 0 for what is not UTF-8, for controls (U+0000 to U+001F,
- * U+007F to U+009F), ends of lines (U+2028, U+2029) and what turns the
- * direction of writing (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
- * U+2069), which can make a name look like another.
+ * text_shown(s):
+ * Return the length in bytes of the UTF-8 character at ${s} if a terminal
+ * displays it without other effects.  Return 0 for:
+ * - bytes that are not UTF-8;
+ * - controls (U+0000 to U+001F, U+007F to U+009F);
+ * - line and paragraph separators (U+2028, U+2029);
+ * - bidirectional controls (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
+ *   to U+2069), which can make one name look like another.
  */
 int text_shown(const char *s);
 
 /*
- * text_chomp(line): take the carriage return off the end of a ${line} that had
- * its newline taken off.  0, or -1 if there is another within the line: then
- * it is several lines to some programs and one to others.
+ * text_chomp(line):
+ * Remove a carriage return at the end of ${line}, whose newline has been
+ * removed.  Return 0, or -1 without a message if another carriage return is in
+ * the line.  Some programs would read that as several lines.
  */
 int text_chomp(char *line);
 
-/* text_starts(s, prefix), text_ends(s, suffix): 1 or 0. */
+/*
+ * text_starts(s, prefix), text_ends(s, suffix):
+ * Return 1 if ${s} begins or ends so, 0 otherwise.
+ */
 int text_starts(const char *s, const char *prefix);
 int text_ends(const char *s, const char *suffix);
 
 /*
  * text_int(s, min, max, to), text_real(s, min, max, to):
- * Read all of ${s} as a decimal number within [min, max].  0, or -1 without a
- * message: the caller knows what the number is for.
+ * Read all of ${s} as a decimal number in [min, max] and set ${*to}.  Leading
+ * blanks and '+' are errors.  Return 0, or -1 without a message: only the
+ * caller knows the meaning of the number.
  */
 int text_int(const char *s, int64_t min, int64_t max, int64_t *to);
 int text_real(const char *s, double min, double max, double *to);
 
 /*
- * text_real_write(buf, x): the shortest of %.15g, %.16g and %.17g that reads
- * back as exactly ${x}, into ${buf} of at least 32 bytes.  Return ${buf}.
+ * text_real_write(buf, x):
+ * Write the shortest of %.15g, %.16g and %.17g that reads back as exactly ${x}
+ * to ${buf}, which has at least 32 bytes.  Return ${buf}.
  */
 char *text_real_write(char *buf, double x);
 
 /*
- * text_utf8(s): bytes of the UTF-8 character at ${s} (RFC 3629), 0 if there is
- * none; text_is_utf8(s): 1 if all of ${s} is UTF-8.
+ * text_utf8(s):
+ * Return the length in bytes of the UTF-8 character at ${s} (RFC 3629), 1 for
+ * the final '\0', or 0 if ${s} does not begin with a valid one.
+ * text_is_utf8(s):
+ * Return 1 if all of ${s} is UTF-8, 0 otherwise.
  */
 int text_utf8(const char *s);
 int text_is_utf8(const char *s);
 
-/* text_distance(a, b): edits that turn ${a} into ${b} (Levenshtein). */
+/*
+ * text_distance(a, b):
+ * Return the Levenshtein distance: the number of edits that turn ${a} into
+ * ${b}.  Only the first 64 bytes of ${b} count.
+ */
 int text_distance(const char *a, const char *b);
 
-/* text_hex(buf, data, n): 2 * n lower-case digits and '\0' into ${buf}. */
+/*
+ * text_hex(buf, data, n):
+ * Write ${n} bytes as 2 * n lower-case hexadecimal digits and '\0' to ${buf}.
+ * Return ${buf}.
+ */
 char *text_hex(char *buf, const void *data, size_t n);
 
-/* text_bytes(buf, bytes): "5.26 GiB" into ${buf} of at least 32 bytes. */
+/*
+ * text_bytes(buf, bytes):
+ * Write a size such as "5.26 GiB" to ${buf}, which has at least 32 bytes.
+ * Return ${buf}.
+ */
 char *text_bytes(char *buf, double bytes);
 
 #endif

@@ -2,10 +2,12 @@
 #define BASE_VERSION_H
 
 /*
- * version_text is the release from the Makefile.  A build from a git repository
- * adds "+" and the commit, and "-dirty" if files differed from the commit:
- * "0.2.0+86a0a4f12345-dirty".  version_build is "vt " and the same text, as
- * written to logs and checkpoints.
+ * version_text:
+ * The release from the Makefile.  A build from a git repository adds "+" and
+ * the commit, and "-dirty" if files differ from the commit:
+ * "0.2.0+86a0a4f12345-dirty".
+ * version_build:
+ * "vt " and the same text, as logs and checkpoints store it.
  */
 extern const char version_text[], version_build[];
 
@@ -29,9 +31,10 @@ extern const char version_text[], version_build[];
  */
 #define VERSION_RESULTS "1"
 
-/* The Makefile defines the features that this build has and lacks. */
+/* The Makefile defines the features that this build has and lacks, as text
+ * for --version. */
 #ifndef VT_FEATURES
-#define VT_FEATURES "nothing said"
+#define VT_FEATURES "unknown"
 #endif
 #ifndef VT_MISSING
 #define VT_MISSING ""

@@ -190,7 +190,7 @@ wrong() {
 	fi
 }
 wrong 'no video named'
-wrong 'no option --fpx=3 \(did you mean --fps' --fpx=3 "$V/a.mp4"
+wrong 'no option --fpx=3 \(similar: --fps' --fpx=3 "$V/a.mp4"
 wrong 'not abbreviated' --short=3 "$V/a.mp4"
 wrong '--fps: 0 \(wanted frames a second' --fps=0 "$V/a.mp4"
 wrong '--size: 12 \(wanted WIDTHxHEIGHT' --size=12 "$V/a.mp4"

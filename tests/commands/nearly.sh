@@ -17,7 +17,7 @@ train() {
 # means NAME NAMES: check that the message suggests NAMES for the network NAME
 means() {
 	check_exit "a network called $1" 2 train -n -m "$1"
-	check_says "is near to $2" "no \"?$1\"? in models \(did you mean $2\?  [^ ]*/models has all [0-9]+; a path may be given, too\)"
+	check_says "is near to $2" "no \"?$1\"? in models \(similar: $2; [^ ]*/models has all [0-9]+; a path may be given, too\)"
 }
 means tsm_tny "tsm_tiny or tsn_tiny"
 means resnet18 "resnet50, tsn_r18 or tsm_r18"

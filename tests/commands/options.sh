@@ -227,7 +227,7 @@ check_says "is known by two" 'no option --short-side=128 \(an option of vt-bench
 # ---- variables that nothing reads ----
 
 check_exit "a variable that nothing reads" 0 env VT_SEDE=1 vt-schedule --epochs=1 --milestones=none
-check_says "is told, with the nearest name" 'warning: .* VT_SEDE, which nothing reads \(did you mean VT_SEED\?\)'
+check_says "is told, with the nearest name" 'warning: .* VT_SEDE, which nothing reads \(similar: VT_SEED\)'
 check_exit "but not with -q" 0 env VT_SEDE=1 vt-schedule -q --epochs=1 --milestones=none
 check_same "that is quiet" "" "$(cat "$T/err")"
 vars=$(for c in extract pack schedule train eval bench; do vt-$c --complete-spec; done | awk -F '\t' '
@@ -269,5 +269,5 @@ check_says "and in which views" 'note: .*/train: 16 samples of [0-9]+ classes; c
 
 echo 'epoch = 7' >"$T/wrong"
 check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"
-check_says "says where, and the nearest name" "wrong:1: no option epoch \(did you mean epochs\?\)"
+check_says "says where, and the nearest name" "wrong:1: no option epoch \(similar: epochs\)"
 plan

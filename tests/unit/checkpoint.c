@@ -939,7 +939,7 @@ log_cut(void)
 	add_line(&l, "loss", 1, 20, "step");
 	said_end();
 	is_text(strstr(said, "cannot write"), "cannot write: No space left on "
-	    "device; what is new waits in memory", "a full disk is said, once");
+	    "device; keeping new data in memory", "a full disk is said, once");
 	close(l.file.fd);
 	l.file.fd = fd;
 	add_line(&l, "loss", 1, 30, "step");
