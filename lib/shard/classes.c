@@ -1,4 +1,4 @@
-/* Names of classes. */
+/* Lists of class names: parsing, checks, comparison. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +36,8 @@ classes_by_name(const void *a, const void *b)
 int
 class_check(const char *what, const struct class_list *c, struct error *why)
 {
+	/* Sort pointers into c->name, so that a duplicate's numbers are
+	 * known. */
 	char ***sorted = xcalloc(c->n, sizeof(*sorted));
 	int result = 0;
 
@@ -88,7 +90,8 @@ class_parse(const char *text, struct class_list *c)
 		size_t n = strcspn(text, "\n");
 		char *line = xstrndup(text, n);
 
-		text_chomp(line);	/* another is a control character */
+		text_chomp(line);	/* class_check rejects others as
+					 * control characters */
 		class_add(c, line);
 		free(line);
 		text += n + (text[n] == '\n');

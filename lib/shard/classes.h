@@ -7,30 +7,53 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-/* Class names, in the order of their labels. */
+/* Class names; the index is the label.  Initialize it with { 0 }.
+ * class_list_free frees it. */
 struct class_list { char **name; size_t n, cap; };
 
-void class_add(struct class_list *c, const char *name);	/* copies */
-void class_list_free(struct class_list *c);	/* leaves an empty list */
-/* class_check(what, c, why): names must be UTF-8 that a terminal only shows
- * (text_shown), and differ. */
+/* class_add(c, name): Append a copy of ${name}. */
+void class_add(struct class_list *c, const char *name);
+
+/* class_list_free(c): Free the names and leave an empty list. */
+void class_list_free(struct class_list *c);
+
+/*
+ * class_check(what, c, why):
+ * Check that the names are not empty, are UTF-8 that terminals can display
+ * (text_shown), and differ.  Return 0, or -1 with a message in ${why}, printed
+ * if ${why} is NULL.  ${what} begins the message.
+ */
 int class_check(const char *what, const struct class_list *c,
     struct error *why);
-/* class_text(c, b): append them as lines, which is what classes.txt holds. */
+
+/* class_text(c, b): Append the names as lines, as in classes.txt. */
 void class_text(const struct class_list *c, struct buffer *b);
-/* class_write(w, c): put them as the array "classes"; NULL: an empty one. */
+
+/*
+ * class_write(w, c):
+ * Write the names as the JSON array "classes", empty if ${c} is NULL.
+ */
 void class_write(struct json_writer *w, const struct class_list *c);
-/* class_parse(text, c): add the lines of a text; class_check says more. */
+
+/*
+ * class_parse(text, c):
+ * Append each line of ${text}.  Check nothing; use class_check.
+ */
 void class_parse(const char *text, struct class_list *c);
-/* class_read(path, c): lines of a file, checked. */
+
+/*
+ * class_read(path, c):
+ * Append the lines of a file and check them.  An empty file is an error.
+ * Return 0, or -1 after a message.
+ */
 int class_read(const char *path, struct class_list *c);
 
 /*
  * class_compare(path, have, whose, want, classes):
  * Compare the classes ${have} of dataset ${path} with the classes ${want} by
  * name and number.  Return 0, or -1 after a message about the first that
- * differs.  The message calls ${want} the classes of ${whose}, and advises to
- * extract the dataset with --classes=${classes}.
+ * differs.  The message calls ${want} the classes of ${whose}, and recommends
+ * extracting the dataset with --classes=${classes}.
  */
 int class_compare(const char *path, const struct class_list *have,
     const char *whose, const struct class_list *want, const char *classes);

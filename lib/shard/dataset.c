@@ -1,4 +1,4 @@
-/* A packed set, opened, and what its index knows. */
+/* An open dataset: the manifest and the indexes of all shards, in memory. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ dataset_open_shard(struct dataset *d, size_t k)
 	return result;
 }
 
-/* Keys with a zero byte at the end, which they do not have in a shard. */
+/* Copy the keys of all samples, because in a shard they are not terminated
+ * by '\0'. */
 static void
 dataset_collect_keys(struct dataset *d)
 {
@@ -31,7 +32,8 @@ dataset_collect_keys(struct dataset *d)
 	char *to;
 
 	/*
-	 * Not the size of the strings: nothing forbids keys to overlap there.
+	 * Sum the lengths of the keys: the strings section may be smaller,
+	 * since keys may overlap there.
 	 */
 	for (size_t k = 0; k < d->m->shards; k++) {
 		const struct shard *s = files_shard(d->files, k);
@@ -54,7 +56,8 @@ dataset_collect_keys(struct dataset *d)
 	}
 }
 
-/* Append the set of sample ${i} to d->span, which has ${*n}. */
+/* Append the set of labels of sample ${i} to ${d->span}, which has ${*n}.
+ * Return 0, or -1 or -2 as damage_say. */
 static int
 dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
     struct buffer *b)
@@ -85,7 +88,7 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 /*
  * Read the sets of labels from KEY.json.  All stay in memory, 12 bytes a label,
  * so that neither a training step nor an evaluation reads or allocates anything
- * for them.  0, or -1 or -2 as damage_say has it.
+ * for them.  Return 0, or -1 or -2 as damage_say.
  */
 static int
 dataset_read_sets(struct dataset *d)
@@ -112,7 +115,8 @@ dataset_read_sets(struct dataset *d)
 	return bad;
 }
 
-/* 0, or -1 or -2 as damage_say has it. */
+/* Open everything.  Return 0, or -1 or -2 as damage_say.  The shards before
+ * the identity: the hash of the content is computed from their footers. */
 static int
 dataset_open_parts(struct dataset *d)
 {
@@ -170,7 +174,7 @@ dataset_free(struct dataset *d)
 	free(d);
 }
 
-/* ---- what is known without reading frames ---- */
+/* ---- information from the indexes ---- */
 
 const char *
 dataset_path(const struct dataset *d)
@@ -258,7 +262,8 @@ dataset_shard_of(const struct dataset *d, uint32_t i)
 	size_t low = 0, high = d->m->shards - 1;
 
 	assert(i < d->m->samples);
-	while (low < high) {		/* the last that begins at or before i */
+	while (low < high) {		/* the last that begins at or before
+					 * i */
 		size_t middle = high - (high - low) / 2;
 
 		if (d->m->shard[middle].first <= i)
@@ -277,6 +282,7 @@ dataset_sample(const struct dataset *d, uint32_t i)
 	struct shard_entry e = shard_entry(s, i -
 	    (uint32_t)d->m->shard[k].first);
 	struct sample m = shard_sample(s, &e, d->key[i]);
+/* The labels in the index are only those of samples with one label. */
 
 	if (d->first != NULL && (m.flags & SHARD_LABELS)) {
 		m.labels = d->span + d->first[i];

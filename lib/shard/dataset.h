@@ -2,11 +2,10 @@
 #define SHARD_DATASET_H
 
 /*
- * A packed dataset, read: a directory of VTS1 shards under one manifest
- * (vt-shard(5)).  Samples are numbered from 0 in shard order.  Any frame is
- * one pread and its CRC32C is checked each time it is read.
- *
- * A dataset may be read by many threads at once: reading changes nothing.
+ * Reader of a packed dataset: a directory of shards with one manifest
+ * (vt-shard(5)).  Samples are numbered from 0 in the order of the shards.  Each
+ * frame is read by one pread, and its CRC32C is checked every time.  An open
+ * dataset is read-only, so any thread may call these functions.
  */
 
 #include <stddef.h>
@@ -20,13 +19,25 @@
 struct dataset;
 
 /*
- * dataset_open(dir, bad): read the manifest and the index of every shard, and
- * check both.  NULL after a message; then ${*bad}, unless ${bad} is NULL, is -1
- * if something is not there or cannot be read, -2 if it is damaged.
+ * dataset_open(dir, bad):
+ * Read and check the manifest and the index of every shard.  Return NULL after
+ * a message, with ${*bad} -1 if something is missing or cannot be read, or -2
+ * if it is damaged.  ${bad} may be NULL.
  */
 struct dataset *dataset_open(const char *dir, int *bad);
+
+/* dataset_free(d): Close and free ${d}.  NULL does nothing. */
 void dataset_free(struct dataset *d);
 
+/*
+ * dataset_path(d): Return the directory.
+ * dataset_samples(d): Return the number of samples.
+ * dataset_classes(d): Return the number of classes.
+ * dataset_class(d, label): Return the name of class ${label}, which must exist.
+ * dataset_class_list(d): Return all names.
+ *
+ * The pointers are valid until dataset_free.
+ */
 const char *dataset_path(const struct dataset *d);
 uint32_t dataset_samples(const struct dataset *d);
 int dataset_classes(const struct dataset *d);
@@ -34,65 +45,92 @@ const char *dataset_class(const struct dataset *d, int label);
 const struct class_list *dataset_class_list(const struct dataset *d);
 
 /*
- * dataset_id: a hash of all its content, which equal sets share and no other
- * set has.  dataset_settings_id: of how it was made, which is what checkpoints
- * of version 0.1.0 name a set by.
+ * dataset_id(d):
+ * Return the hash of the content.  Sets with equal content have equal hashes.
+ * dataset_settings_id(d):
+ * Return the hash of the settings that the set was made with.  Checkpoints of
+ * version 0.1.0 identify a set by it.
  */
 struct hash128 dataset_id(const struct dataset *d);
 struct hash128 dataset_settings_id(const struct dataset *d);
-int64_t dataset_generation(const struct dataset *d);	/* 1; appends count */
-uint64_t dataset_class_hash(const struct dataset *d);	/* of classes.txt */
+
+/* dataset_generation(d): Return 1 plus the number of appends. */
+int64_t dataset_generation(const struct dataset *d);
+
+/* dataset_class_hash(d): Return the XXH3-64 of classes.txt. */
+uint64_t dataset_class_hash(const struct dataset *d);
 
 /*
- * dataset_extract(d): the settings its frames were extracted with, as the JSON
- * that vt-extract gave them, the caller's to free; NULL if that is not known.
+ * dataset_extract(d):
+ * Return the settings of the extraction, as the JSON object that vt-extract
+ * wrote, or NULL if unknown.  The caller frees it.
  */
 char *dataset_extract(const struct dataset *d);
 
-/* The streams of every sample; stream 0 is what a network looks at. */
+
+/*
+ * dataset_streams(d):
+ * Return the number of streams of every sample.  Stream 0 is the input of a
+ * network.
+ */
 int dataset_streams(const struct dataset *d);
-const char *dataset_ext(const struct dataset *d, int stream); /* "jpg" */
+
+/*
+ * dataset_ext(d, stream):
+ * Return the type of a stream's frames, such as "jpg".  Valid until
+ * dataset_free.
+ */
+const char *dataset_ext(const struct dataset *d, int stream);
 
 /*
  * dataset_sample(d, i):
- * Return what the index knows of sample ${i}, with its set of labels, if it has
- * one.  Its pointers live as long as ${d}.
- * dataset_sets(d): 1 if a sample of ${d} has a set of labels.
+ * Return the part of sample ${i} that the index stores, with its set of labels
+ * if it has one.  Its pointers are valid until dataset_free.
+ * dataset_sets(d):
+ * Return 1 if a sample of ${d} has a set of labels, 0 otherwise.
  */
 struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int dataset_sets(const struct dataset *d);
 
 /*
  * dataset_frames_read(d, i, stream, frame, n, to, at, room, why):
- * Read the stored bytes of ${n} frames of sample ${i}, in the order given,
- * one after the other into ${to}->data; ${at}[k] is where frame k begins, and
- * ${at}[n] the end.  ${frame}[] may repeat and need not ascend; neighbours are
- * read together.  What is noted down meanwhile goes into ${room}, which the
- * caller keeps from call to call, so that no more is allocated once it is large
- * enough.  0; -1 on an I/O error; -2 if the bytes are not those that were packed.
- * The message of an error goes into ${why}; NULL: print it.
+ * Read the stored bytes of ${n} frames of sample ${i} into ${to}, one after the
+ * other.  Frame ${frame}[k] occupies ${to}->data from ${at}[k] to ${at}[k + 1];
+ * ${at} has ${n} + 1 elements.  ${frame} may repeat and be in any order; frames
+ * close to each other are read together.
+ *
+ * ${room} is a workspace that the caller keeps between calls, so that nothing
+ * is allocated once it is large enough (dataset_frames_room).  Return 0, -1 on
+ * an I/O error, or -2 if the bytes are damaged, with a message in ${why},
+ * printed if ${why} is NULL.
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
     struct buffer *room, struct error *why);
 
 /*
- * dataset_most(d, frames, w, h): the most frames, and the widest and the
- * highest ones, of any sample.
- * dataset_frames_room(d, n, frames): the bytes of ${room} for ${n} frames of
- * samples of ${frames}.
+ * dataset_most(d, frames, w, h):
+ * Set ${*frames}, ${*w} and ${*h} to the maximum over all samples, each by
+ * itself.
+ * dataset_frames_room(d, n, frames):
+ * Return the bytes of ${room} that dataset_frames_read needs for ${n} frames of
+ * a sample with ${frames} frames.
  */
 void dataset_most(const struct dataset *d, int *frames, int *w, int *h);
 size_t dataset_frames_room(const struct dataset *d, int n, int frames);
 
-/* dataset_json_read(d, i, to): KEY.json of sample ${i}; results as above. */
+/*
+ * dataset_json_read(d, i, to):
+ * Replace the content of ${to} by KEY.json of sample ${i}.  Return 0, or after
+ * a message -1 on an I/O error, -2 if the data are damaged.
+ */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
 /*
  * dataset_source(d, i, to):
  * Set ${*to} to the path of sample ${i}'s video, as KEY.json stores it, or to
- * the sample's key if it stores none.  The caller frees it.  Results as above;
- * ${*to} is NULL unless the result is 0.
+ * the sample's key if it stores none.  The caller frees it.  Return as
+ * dataset_json_read; after an error ${*to} is NULL.
  */
 int dataset_source(const struct dataset *d, uint32_t i, char **to);
 

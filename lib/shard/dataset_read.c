@@ -1,4 +1,5 @@
-/* The frames of a packed set, read by any number of threads. */
+/* Reads of frames from a dataset.  Frames of a clip lie close to each other,
+ * so they are read by few system calls, and every byte is checked. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 #include "shard/dataset_shards.h"
 
 #define Q text_quote
-#define NEAR (64 << 10)		/* a smaller gap is read and thrown away */
-#define MOST_PIECES 512		/* of one read; systems allow 1024 */
+#define NEAR (64 << 10)		/* a smaller gap is read and discarded */
+#define MOST_PIECES 512		/* pieces of one preadv; IOV_MAX is 1024 */
 
-/* One frame that is wanted: which, and where its bytes go. */
+/* A requested frame: its number, its index in the request, its place in the
+ * output. */
 struct dataset_want {
 	int frame, number;
 	size_t at;
@@ -31,7 +33,8 @@ dataset_by_frame(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* All pieces of ${v}, ${total} bytes, from ${at} on. */
+/* Fill all pieces of ${v}, ${total} bytes in all, from offset ${at}.  preadv
+ * may stop early, so advance ${v} past the pieces that are full. */
 static int
 dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
     uint64_t at, struct error *why)
@@ -61,8 +64,8 @@ dataset_read_pieces(const struct shard *s, struct iovec *v, int n, size_t total,
 }
 
 /*
- * Read the frames of w[n], ascending, into ${to}: neighbours in one read, the
- * gaps between them into ${waste}.
+ * Read the frames w[n], in ascending order, into ${to}.  One read covers frames
+ * whose gaps are below NEAR; the gaps go to ${waste}.
  */
 static int
 dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
@@ -80,7 +83,9 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 			uint64_t at = (uint64_t)r->blk * USTAR_BLOCK;
 
 			if (i > 0 && w[i].frame == w[i - 1].frame)
-				continue;	/* copied later */
+				continue;	/* repeated:
+						 * dataset_check_frames
+						 * copies it */
 			if (at - end >= NEAR)
 				break;
 			if (at > end)
@@ -95,8 +100,11 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 	return 0;
 }
 
-/* The records of the frames of w[n], ascending, of one stream; ${r} has room
- * for all between the first and the last. */
+/*
+ * Find the records of the frames w[n], in ascending order, of one stream.  ${r}
+ * has capacity for all records between the first and the last: one read is
+ * faster than n.
+ */
 static int
 dataset_find_records(const struct shard *s, const struct shard_entry *e,
     int stream, struct dataset_want *w, int n, struct shard_record *r,
@@ -111,6 +119,7 @@ dataset_find_records(const struct shard *s, const struct shard_entry *e,
 	return result;
 }
 
+/* Check the CRC of each frame, and copy repeated frames from the one before. */
 static int
 dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
     const struct dataset_want *w, int n, char *to, struct error *why)
@@ -163,6 +172,8 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	if ((result = dataset_find_records(s, &e, stream, w, n,
 	    (struct shard_record *)(void *)(w + n), why)) != 0)
 		goto out_taken;
+	/* Compute the places in the order of the request, not in the order
+	 * of the file. */
 	for (int f = 0; f < n; f++)
 		at[w[f].number + 1] = w[f].record.length;
 	for (int f = 0; f < n; f++) {
@@ -171,6 +182,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	}
 	for (int f = 0; f < n; f++)
 		w[f].at = at[w[f].number];
+	/* The gaps are read into the NEAR bytes after the frames. */
 	buffer_room(to, total + NEAR);
 	result = dataset_read_wanted(s, w, n, to->data, to->data + total, why);
 	if (result == 0)

@@ -1,7 +1,7 @@
 #ifndef SHARD_DATASET_SHARDS_H
 #define SHARD_DATASET_SHARDS_H
 
-/* What a dataset is, for the files that open it and that read its frames. */
+/* The representation of a dataset, for the files that implement dataset.h. */
 
 #include "shard/dataset.h"
 #include "shard/files.h"
@@ -13,14 +13,15 @@ struct dataset {
 	struct manifest *m;
 	struct files *files;
 	char **key;			/* [samples] */
-	char *keys;			/* where they lie */
+	char *keys;			/* buffer that they point into */
 	uint64_t class_hash;
-	struct label_span *span;	/* sets of labels, one after the other */
-	size_t *first;			/* [samples + 1] in span; NULL: no sample
-					 * has a set */
+	struct label_span *span;	/* sets of labels, one after the
+					 * other */
+	size_t *first;			/* [samples + 1] in span; NULL: no
+					 * sample has a set */
 };
 
-/* dataset_shard_of(d, i): the shard that holds sample ${i}. */
+/* dataset_shard_of(d, i): Return the number of the shard with sample ${i}. */
 size_t dataset_shard_of(const struct dataset *d, uint32_t i);
 
 #endif

@@ -1,4 +1,5 @@
-/* Names of classes from the keys of samples. */
+/* Inference of class names from the keys of samples.  Each component keeps
+ * one name per label until a second name excludes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +8,13 @@
 #include "base/mem.h"
 #include "shard/derive.h"
 
-#define DEPTH 8			/* components that are looked at */
+#define DEPTH 8			/* maximum number of components considered */
 
 struct derive {
 	int labels;			/* largest label + 1 */
 	struct { char *name[DEPTH]; } *label;	/* [labels] */
 	size_t cap;
-	int useless[DEPTH];		/* two names for one label, or none */
+	int useless[DEPTH];		/* a label has two names, or none */
 };
 
 struct derive *
@@ -44,7 +45,11 @@ derive_make_room(struct derive *d, int label)
 	}
 }
 
-/* The component at ${*key} without its escapes, NULL if it is the last. */
+/*
+ * Return the component at ${*key} without escapes and advance ${*key}.  The
+ * last component names the sample itself: return NULL.  The caller frees the
+ * result.
+ */
 static char *
 derive_component(const char **key)
 {
@@ -73,7 +78,7 @@ static void
 derive_see(struct derive *d, const char *key, int label)
 {
 	if (label < 0 || label >= CLASSES_MOST)
-		return;		/* the second: refused before */
+		return;		/* too large: pack_check_label has refused it */
 	derive_make_room(d, label);
 	for (int k = 0; k < DEPTH; k++) {
 		char *name = derive_component(&key),
@@ -86,14 +91,15 @@ derive_see(struct derive *d, const char *key, int label)
 			*known = name;
 		else
 			free(name);
-		if (name == NULL) {	/* nor are there deeper ones */
+		if (name == NULL) {	/* deeper ones do not exist either */
 			for (; k < DEPTH; k++)
 				d->useless[k] = 1;
 		}
 	}
 }
 
-/* A key does not name one of several classes. */
+/* The key of a sample with several classes names none of them, so use
+ * numbers. */
 static void
 derive_several(struct derive *d, int label)
 {
@@ -129,6 +135,8 @@ derive_classes(const struct derive *d, struct class_list *to)
 {
 	struct error unused = { "" };
 
+	/* class_check fails if two labels have the same name; then try the
+	 * next component. */
 	for (int k = 0; k < DEPTH; k++) {
 		int good;
 

@@ -1,15 +1,18 @@
 /*
  * Open shards, within the limit of open files.
  *
- * A set of 240,000 clips of 300 frames has some 2000 shards of 512 MiB, the
- * usual limit is 1024 files, and clips are drawn from all of it, so none is
- * closed as long as the limit allows, and the one used longest ago otherwise.
- * Its index stays in memory; only the file is closed and opened again.
+ * A set of 240,000 clips of 300 frames has about 2000 shards of 512 MiB.  The
+ * usual limit is 1024 files, and clips are drawn from the whole set.  So no
+ * shard is closed while the limit permits, and then the least recently used
+ * one.  Its index stays in memory; only the file is closed and reopened.
  *
- * Measured, processor time of a files_take: 0.05 us of a file that is open;
- * 2.3 us where 1 file of 3 is, of 100; 6 and 100 us with 1000 and 10,000
- * shards of which hardly any is, since files_close_oldest looks at each.  A clip of
- * 8 frames takes 5 ms to decode: a list in order of use would not show.
+ * Measured processor time of a files_take:
+ *	0.05 us	an open file
+ *	2.3 us	100 shards, 1 of 3 open
+ *	6 us	1000 shards, hardly any open
+ *	100 us	10,000 shards, hardly any open
+ * The last two grow because files_close_oldest examines every shard.  A clip of
+ * 8 frames takes 5 ms to decode, so an LRU list would gain nothing measurable.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,11 +24,12 @@
 #include "base/text.h"
 #include "shard/files.h"
 
+/* users: between files_take and files_let_go; used: clock of the last take */
 struct files_slot { struct shard *shard; int users; uint64_t used; };
 
 struct files {
 	pthread_mutex_t lock;
-	pthread_cond_t idle;		/* a shard was let go */
+	pthread_cond_t idle;		/* a shard lost its last user */
 	struct files_slot *slot;		/* [shards] */
 	size_t shards;
 	uint64_t clock;
@@ -42,7 +46,8 @@ files_new(size_t shards)
 	pthread_cond_init(&f->idle, NULL);
 	f->slot = xcalloc(shards, sizeof(*f->slot));
 	f->shards = shards;
-	/* Half of what is allowed: checkpoints, logs and MPI open files too. */
+	/* Half of the limit, because checkpoints, logs and MPI open files as
+	 * well. */
 	getrlimit(RLIMIT_NOFILE, &limit);
 	f->most = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
 	return f;
@@ -62,8 +67,9 @@ files_free(struct files *f)
 }
 
 /*
- * Close the open shard that has no user and was used longest ago; 0: none.
- * A shard with users stays: threads read from its descriptor without the lock.
+ * Close the least recently used shard that is open and has no user.  Return 0
+ * if there is none.  A shard with users must stay open: threads read from its
+ * descriptor without the lock.
  */
 static int
 files_close_oldest(struct files *f)
@@ -102,13 +108,13 @@ files_shard(const struct files *f, size_t k)
 }
 
 /*
- * Open a shard again, when others must be closed for it too.
+ * Reopen a shard, closing others if necessary.
  *
- * Half of the limit is only a guess of what the rest of the process leaves
- * us: others may take more (EMFILE), or other processes (ENFILE).  Then each
- * failure closes one more of ours; when all that are open have users, one of
- * these will let its shard go, so waiting ends.  Without any, nobody of ours
- * can help.
+ * Half of the limit is only an estimate: the rest of this process may open more
+ * files (EMFILE), or other processes may (ENFILE).  Then each failure closes
+ * one more of our shards.  If all that are open have users, one of them will
+ * call files_let_go, so the wait ends.  If there are no users, nothing of ours
+ * can be closed.
  */
 static int
 files_open_again(struct files *f, struct shard *s, struct error *e)
@@ -127,7 +133,7 @@ files_open_again(struct files *f, struct shard *s, struct error *e)
 		if (f->users == 0)
 			return error_errno(e, "%s: cannot open again",
 			    text_quote(s->path));
-		/* Another thread may open this very shard meanwhile. */
+		/* Another thread may reopen this shard during the wait. */
 		pthread_cond_wait(&f->idle, &f->lock);
 	}
 	return 0;

@@ -2,9 +2,8 @@
 #define SHARD_FILES_H
 
 /*
- * The shards of a set, used by many threads.  They stay open until there are
- * too many open files; then the one that was used longest ago is closed for a
- * while.
+ * The open shards of a set, shared by many threads.  They stay open until the
+ * limit of open files is reached.  Then the least recently used one is closed.
  */
 
 #include <stddef.h>
@@ -13,22 +12,34 @@
 
 struct files;
 
+/* files_new(shards): Return a table for ${shards} shards, none of them open. */
 struct files *files_new(size_t shards);
-void files_free(struct files *f);	/* and the shards; NULL is fine */
+
+/* files_free(f): Close and free all shards, and ${f}.  NULL does nothing. */
+void files_free(struct files *f);
 
 /*
- * files_open(f, k, path, d): open shard ${k} the first time; NULL and ${d}
- * filled in, as from shard_open.  One thread at a time, before files_take.
+ * files_open(f, k, path, d):
+ * Open shard ${k} for the first time.  Return NULL with ${*d} set, as
+ * shard_open does.  Only one thread may call it, before any files_take.
  */
 const struct shard *files_open(struct files *f, size_t k, const char *path,
     struct damage *d);
 
-/* files_shard(f, k): its index; its file may be closed. */
+/*
+ * files_shard(f, k):
+ * Return shard ${k} for its index; its file may be closed.
+ */
 const struct shard *files_shard(const struct files *f, size_t k);
 
-/* files_take(f, k, e): shard ${k} with its file open, until it is let go; NULL on
- * an error, with the message in ${e} or, if ${e} is NULL, printed. */
+/*
+ * files_take(f, k, e):
+ * Return shard ${k} with its file open until files_let_go.  Return NULL with a
+ * message in ${e}, printed if ${e} is NULL.  Any thread may call it.
+ */
 const struct shard *files_take(struct files *f, size_t k, struct error *e);
+
+/* files_let_go(f, k): End the use that files_take began. */
 void files_let_go(struct files *f, size_t k);
 
 #endif

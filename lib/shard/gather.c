@@ -1,12 +1,12 @@
 /*
- * From the members of a stream to the samples of a shard.
+ * Assembly of the members of a stream to the samples of a shard.
  *
- * A sample is KEY.000000.jpg ... in order, KEY.cls if it has a label, and
- * KEY.json, which closes it.  The order is not only checked, it is the format:
- * what is appended here is the shard's bytes, and frame f of stream k is
- * record f n + k of the index, 16 bytes, without any name being stored or looked
- * up.  It also tells a sample that was cut
- * short from a whole one before its KEY.json is there.
+ * A sample is KEY.000000.jpg, ... in order, KEY.cls if it has a label, and
+ * KEY.json, which closes it.  The order is part of the format.  The members
+ * appended here are the bytes of the shard, and frame f of stream k of n
+ * streams is record f n + k of the index.  So an index record takes 16 bytes,
+ * and no name is stored or looked up.  The order also distinguishes a truncated
+ * sample from a complete one before its KEY.json arrives.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "shard/gather.h"
 
-/* "FILE: offset N: KEY.json", the caller's to free. */
+/* Return "FILE: offset N: KEY.json".  The caller frees it. */
 static char *
 gather_place(const struct stream_reader *r, const struct stream_member *m)
 {
@@ -24,6 +24,8 @@ gather_place(const struct stream_reader *r, const struct stream_member *m)
 	    (unsigned long long)m->offset, m->name);
 }
 
+/* Report that ${m} is not the member ${want}.  Other programs write members
+ * in the order of the directory, so archives of theirs get a hint. */
 static int
 gather_wrong(const struct gather *g, const struct stream_reader *r,
     const struct stream_member *m, const char *want)
@@ -42,6 +44,7 @@ gather_wrong(const struct gather *g, const struct stream_reader *r,
 	return STREAM_BAD;
 }
 
+/* The name of the frame with this number, over all streams, of the sample. */
 static void
 gather_frame_name(const struct gather *g, uint64_t number,
     char name[USTAR_NAME + 1])
@@ -53,11 +56,11 @@ gather_frame_name(const struct gather *g, uint64_t number,
 }
 
 /*
- * Which streams there are shows in the first sample: for frame 0 each stream
- * has a member, KEY.000000.TAG.EXT, and whatever follows the last of them fixes
- * the list for all samples.  So a stream needs no header to be packed, and a
- * sample with another number of streams is found at its first frame.  1: ${m}
- * is another stream's first.
+ * The first sample determines the list of streams.  For frame 0 each stream has
+ * a member, KEY.000000.TAG.EXT.  The first other member completes the list for
+ * all samples.  Packing a stream therefore needs no header, and a sample with
+ * another number of streams is detected at its first frame.  Return 1 if ${m}
+ * is the first member of a new stream.
  */
 static int
 gather_another_stream(struct gather *g, const struct stream_member *m)
@@ -77,9 +80,9 @@ gather_another_stream(struct gather *g, const struct stream_member *m)
 }
 
 /*
- * Is ${m} the member that comes next?  A frame may follow only until the label
- * came, the label or KEY.json only after a whole number of frames of all
- * streams; ${want} then is the one name that would have been right.
+ * Check that ${m} is the next member.  Frames may come until the label.  The
+ * label and KEY.json may come only after a whole number of frames of all
+ * streams.  ${want} is the one valid name, for the message.
  */
 static int
 gather_check_order(struct gather *g, const struct stream_reader *r,
@@ -122,7 +125,8 @@ gather_check_order(struct gather *g, const struct stream_reader *r,
 	return 0;
 }
 
-/* Append a member whose data are ${data}, or, if NULL, what ${r} reads. */
+/* Append a member with the data ${data}, or, if NULL, with the data that
+ * ${r} reads. */
 static int
 gather_append(struct gather *g, struct stream_reader *r,
     const struct stream_member *m, const void *data, size_t n)
@@ -156,6 +160,8 @@ gather_append(struct gather *g, struct stream_reader *r,
 	return STREAM_MORE;
 }
 
+/* Accept a label only in the form that the index can reproduce: verification
+ * writes KEY.cls from the index and compares. */
 static int
 gather_add_label(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
@@ -180,7 +186,8 @@ gather_add_label(struct gather *g, struct stream_reader *r,
 	return gather_append(g, r, m, again, strlen(again));
 }
 
-/* The time of frame ${f}, to the nearest 0.1 ms; it may not fit 32 bits. */
+/* Return the time of frame ${f}, to the nearest 0.1 ms.  It may exceed 32
+ * bits. */
 static uint64_t
 gather_frame_time(const struct sample *s, uint64_t f)
 {
@@ -193,11 +200,11 @@ gather_frame_time(const struct sample *s, uint64_t f)
 		return 0;
 	if (x / num > UINT32_MAX / den)
 		return UINT64_MAX;
-	/* x * den / num, in two parts because the product can have 65 bits. */
+	/* x * den / num, in two parts because the product can have 65 bits */
 	return x / num * den + (x % num * den + num / 2) / num;
 }
 
-/* Compare KEY.json with the members that came; then time their records. */
+/* Compare KEY.json with the members, and set the times of their records. */
 static int
 gather_agree(struct gather *g, const struct sample *s, const char *at)
 {
@@ -227,6 +234,7 @@ gather_agree(struct gather *g, const struct sample *s, const char *at)
 	return 0;
 }
 
+/* The shard stores KEY.json in canonical form, whatever the input's form is. */
 static int
 gather_add_info(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)

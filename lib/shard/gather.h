@@ -2,8 +2,9 @@
 #define SHARD_GATHER_H
 
 /*
- * Members of a stream gathered to samples, as they will stand in a shard: each
- * member must be the one that comes next, and KEY.json must agree with them.
+ * Assembly of stream members to samples, in the form in which a shard stores
+ * them.  Each member must be the next one of its sample, and KEY.json must
+ * agree with the members.
  */
 
 #include <stdint.h>
@@ -13,46 +14,52 @@
 #include "shard/shard.h"
 #include "shard/stream_read.h"
 
+/* The state of the assembly.  Initialize it with { 0 }. */
 struct gather {
 	struct stream_list streams;	/* of all samples */
-	int fixed;			/* the first sample has shown them all */
-	uint64_t stream_samples, stream_frames;	/* complete, since the last end
-						 * marker */
+	int fixed;			/* 1: the list of streams is complete */
+	uint64_t stream_samples, stream_frames;	/* complete ones since the
+						 * last end marker */
 
-	/* The sample at hand. */
-	int open;			/* some of its members came */
+	/* The current sample. */
+	int open;			/* 1: at least one member was read */
 	char key[KEY_MAX + 1];
-	uint64_t offset;		/* of its first member in the input */
-	struct buffer bytes;		/* headers, data, padding; the user may
-					 * take them away as they come */
-	uint64_t total;			/* bytes, with those taken away */
+	uint64_t offset;		/* of its first member, in the input */
+	struct buffer bytes;		/* headers, data and padding; the
+					 * caller may consume them early */
+	uint64_t total;			/* bytes, with those consumed */
 	struct shard_record *record;	/* blk: from the first header */
 	size_t records, cap;
 	uint64_t frames;		/* members that are frames */
-	int label;			/* from KEY.cls, else -1 */
-	char last[USTAR_NAME + 1];	/* the member before, for messages */
+	int label;			/* from KEY.cls, -1 without */
+	char last[USTAR_NAME + 1];	/* the previous member, for messages */
 	uint64_t last_offset;
 
-	struct sample *sample;		/* from KEY.json; NULL before */
+	struct sample *sample;		/* from KEY.json, NULL before */
 };
 
 /*
- * gather_member(g, r, m): add the member that stream_next of ${r} gave.
- * STREAM_MORE; STREAM_DONE when the sample is complete; BAD or CUT.
+ * gather_member(g, r, m):
+ * Add the member ${m} that stream_next of ${r} returned.  Return STREAM_MORE,
+ * or STREAM_DONE when the sample is complete.  Return STREAM_BAD after a
+ * message, or STREAM_CUT without one.
  */
 int gather_member(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);
 
 /*
- * gather_end(g, r, m): read the end marker ${m} and compare it with the samples
- * that came.  STREAM_MORE, BAD or CUT.
+ * gather_end(g, r, m):
+ * Read the end-of-stream marker ${m} and compare its counts with the samples
+ * that were read.  Return STREAM_MORE, STREAM_BAD after a message, or
+ * STREAM_CUT without one.
  */
 int gather_end(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);
 
-/* gather_next(g): forget the sample that is complete, begin another. */
+/* gather_next(g): Free the complete sample and prepare for the next one. */
 void gather_next(struct gather *g);
 
-void gather_free(struct gather *g);	/* leaves an empty one */
+/* gather_free(g): Free all memory and leave an empty state. */
+void gather_free(struct gather *g);
 
 #endif

@@ -1,4 +1,5 @@
-/* The journal of vt-pack. */
+/* The journal of vt-pack.  It survives a power failure: a line counts only
+ * if its checksum is right. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ journal_free(struct journal *j)
 	free(j);
 }
 
-/* Take the checksum off the ${line} of n bytes; -1 if it is wrong. */
+/* Remove the checksum from the ${line} of ${n} bytes.  Return -1 if it is
+ * wrong. */
 static int
 journal_unseal(char *line, size_t n)
 {
@@ -41,6 +43,7 @@ journal_unseal(char *line, size_t n)
 	return 0;
 }
 
+/* Append the checksum and a newline. */
 static void
 journal_seal(struct buffer *line)
 {
@@ -60,7 +63,8 @@ journal_put_shard(struct buffer *b, size_t number,
 	    hash128_text(s->sum.hash, hash), s->first, s->last);
 }
 
-/* A line without its checksum; -1 if it is not the next of the journal. */
+/* Parse a line without its checksum.  Return -1 if it is not the next one of
+ * the journal. */
 static int
 journal_parse_line(struct journal *j, const char *line)
 {
@@ -83,7 +87,7 @@ journal_parse_line(struct journal *j, const char *line)
 	s.sum.samples = samples;
 	s.sum.frames = frames;
 	s.sum.bytes = bytes;
-	journal_put_shard(&again, j->shards, &s);	/* sscanf is not strict */
+	journal_put_shard(&again, j->shards, &s);	/* sscanf is lenient */
 	same = strcmp(again.data, line) == 0;
 	buffer_free(&again);
 	if (!same)
@@ -93,7 +97,8 @@ journal_parse_line(struct journal *j, const char *line)
 	return 0;
 }
 
-/* The bytes of ${b} that are good; -1 if bad lines are followed by others. */
+/* Parse all lines.  Ignore a torn last line.  Return 0, or -1 after a
+ * message if a line before it is damaged. */
 static int
 journal_parse(struct journal *j, struct buffer *b)
 {
@@ -108,7 +113,7 @@ journal_parse(struct journal *j, struct buffer *b)
 		number++;
 		if (journal_unseal(line, (size_t)(newline - line)) != 0) {
 			if (newline + 1 == end)
-				break;	/* torn, and then a newline */
+				break;	/* torn, then a newline */
 			return fail("%s:%d: the checksum of the line is wrong",
 			    Q(j->path), number);
 		}
@@ -144,7 +149,7 @@ none:
 	return NULL;
 }
 
-/* All that is known, as it stands in the file. */
+/* Commit a file with all that is in memory, in the place of the journal. */
 static int
 journal_rewrite(const struct journal *j)
 {
@@ -165,7 +170,8 @@ journal_rewrite(const struct journal *j)
 	return result;
 }
 
-/* A torn line must go before another is added, or it would spoil that too. */
+/* Rewrite the file: a torn line must go before another is appended, or both
+ * would be unreadable. */
 int
 journal_continue(struct journal *j)
 {
@@ -199,6 +205,7 @@ journal_add(struct journal *j, const struct journal_shard *s)
 	journal_put_shard(&line, j->shards, s);
 	journal_seal(&line);
 	result = file_write(j->fd, j->path, line.data, line.n);
+	/* fdatasync also makes the new size durable. */
 	if (result == 0 && fdatasync(j->fd) != 0)
 		result = fail_errno("%s: cannot sync", Q(j->path));
 	buffer_free(&line);

@@ -2,10 +2,9 @@
 #define SHARD_JOURNAL_H
 
 /*
- * The journal of a pack that is under way: a line for its settings, then one
- * for each shard that is durable.  A line ends with the CRC32C of what is
- * before; a last line that is torn does not exist.  It goes when the manifest
- * is there.
+ * The journal of an unfinished pack: one line for the settings, then one for
+ * each durable shard.  Each line ends with the CRC32C of the text before it.  A
+ * torn last line is ignored.  The journal is removed when the manifest exists.
  *
  *	S <settings, canonical JSON> <crc>
  *	C <number> <samples> <frames> <bytes> <xxh128> <first key> <last key> <crc>
@@ -18,34 +17,50 @@
 
 #define JOURNAL_NAME ".vt-pack.journal"
 
+/* A line of type C. */
 struct journal_shard {
 	struct shard_sum sum;
 	char first[KEY_MAX + 1], last[KEY_MAX + 1];	/* keys */
 };
 
+/* A journal in memory, and the file if it is being written. */
 struct journal {
 	char *path;
 	int fd;				/* -1: not being written */
-	char *settings;
+	char *settings;			/* canonical JSON */
 	struct journal_shard *shard;
 	size_t shards, cap;
 };
 
 /*
- * journal_read(dir): what a journal says; NULL without a message if there is
- * none; ${bad} is set, after a message, if it is damaged.
+ * journal_read(dir, bad):
+ * Read the journal in ${dir}.  Return NULL without a message if there is none.
+ * Return NULL after a message, with ${*bad} set to 1, if it is damaged;
+ * otherwise ${*bad} is 0.
  */
 struct journal *journal_read(const char *dir, int *bad);
 
-/* journal_create(dir, settings): a new one, in place of any other. */
+/*
+ * journal_create(dir, settings):
+ * Create a journal with these settings, replacing any other, ready for
+ * journal_add.  Return NULL after a message.
+ */
 struct journal *journal_create(const char *dir, const char *settings);
 
-/* journal_continue(j): cut off a torn line and be ready for journal_add. */
+/*
+ * journal_continue(j):
+ * Remove a torn line and prepare for journal_add.  Return 0, or -1 after a
+ * message.
+ */
 int journal_continue(struct journal *j);
 
-/* journal_add(j, s): add the next shard, durably. */
+/*
+ * journal_add(j, s):
+ * Append the next shard, durably.  Return 0, or -1 after a message.
+ */
 int journal_add(struct journal *j, const struct journal_shard *s);
 
+/* journal_free(j): Close the file and free ${j}.  NULL does nothing. */
 void journal_free(struct journal *j);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys: the names of samples, made from the paths of videos. */
+/* Keys of samples, derived from the paths of videos. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "shard/key.h"
 
-#define KEPT 63			/* of a long key; then '-' and 16 digits */
+#define KEPT 63			/* bytes of a long key; '-' and 16 digits follow */
 
-/* One component of a path. */
+/* One component of a path; not terminated. */
 struct key_part { const char *s; size_t n; };
 
 static int
@@ -20,7 +20,7 @@ key_is_plain(char c)
 	    (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/* __x__, which readers of shards skip. */
+/* Return 1 for a component __x__.  WebDataset readers skip such members. */
 static int
 key_is_reserved(struct key_part p)
 {
@@ -29,8 +29,9 @@ key_is_reserved(struct key_part p)
 }
 
 /*
- * The component at ${*path}, which is moved after it; 0 if there is none.
- * "a//b" and "./a/b" name the same file as "a/b", so they are the same here.
+ * Set ${*p} to the component at ${*path}, and advance ${*path} past it.  Return
+ * 0 if there is none.  Empty and "." components are skipped, because "a//b"
+ * and "./a/b" name the same file as "a/b".
  */
 static int
 key_next_part(const char **path, struct key_part *p)
@@ -45,8 +46,8 @@ key_next_part(const char **path, struct key_part *p)
 }
 
 /*
- * Only '=' begins an escape and only bytes that are not plain need one, so
- * the way back is clear.  The one plain byte that is ever escaped is the first
+ * Only '=' begins an escape, and only bytes that are not plain need one, so the
+ * mapping is reversible.  The one plain byte that is ever escaped is the first
  * of a reserved component.
  */
 static void
@@ -74,7 +75,8 @@ key_from_path(const char *path, char *key)
 		}
 		last = p;
 	}
-	/* The extension of the file; that of ".x" is none. */
+	/* Omit the extension, except of a name like ".x", which would become
+	 * empty. */
 	for (size_t i = last.n; i-- > 1;)
 		if (last.s[i] == '.') {
 			last.n = i;
@@ -87,6 +89,7 @@ key_from_path(const char *path, char *key)
 	if (b.n <= KEY_MAX) {
 		strcpy(key, b.data);
 	} else {
+		/* Do not cut through an escape. */
 		if (b.data[n - 1] == '=')
 			n -= 1;
 		else if (b.data[n - 2] == '=')

@@ -2,21 +2,27 @@
 #define SHARD_KEY_H
 
 /*
- * A sample's key names its members in a shard: [A-Za-z0-9_=-]+ with '/'
- * between components, 1 to 80 bytes, no component of the form __x__.
+ * A sample's key names its members in a shard.  It consists of [A-Za-z0-9_=-]+
+ * components separated by '/', 1 to 80 bytes in all.  No component has the form
+ * __x__.
  */
 #define KEY_MAX 80
 
 /*
- * key_from_path(path, key): the key of video ${path}: without empty and "." components and the last extension, every byte outside
- * [A-Za-z0-9_/-] as '=XX', so that different files have different keys; one
- * longer than KEY_MAX is cut and gets a hash.  Two files that differ only in
- * the extension, or in a leading '/', share a key: the caller must look.
- * Write it to ${key}[KEY_MAX + 1].  -1 after a message if nothing is left.
+ * key_from_path(path, key):
+ * Write the key of video ${path} to ${key}[KEY_MAX + 1].  Return 0, or -1 after
+ * a message if no name remains.
+ *
+ * Empty and "." components and the last extension are omitted.  Each byte
+ * outside [A-Za-z0-9_/-] becomes '=XX', so that different names have different
+ * keys.  A key longer than KEY_MAX is truncated and gets a hash.
+ *
+ * Two paths that differ only in the extension or in a leading '/' have the same
+ * key.  The caller must detect this.
  */
 int key_from_path(const char *path, char *key);
 
-/* key_is_valid(key): 1 or 0. */
+/* key_is_valid(key): Return 1 if ${key} is a valid key, 0 otherwise. */
 int key_is_valid(const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys by their names, and beside each number where it came from. */
+/* A set of keys with their origins, indexed by the numbers of struct names. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@ struct keyset_entry { uint64_t offset; uint32_t source; };
 
 struct keyset {
 	struct names *names;
-	struct keyset_entry *entry;		/* by the numbers of the names */
+	struct keyset_entry *entry;		/* by the numbers of names */
 	size_t cap;
 };
 

@@ -1,4 +1,4 @@
-/* What lies in shards, for people and for other programs. */
+/* Queries of shards, for users and other programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 
 #define Q text_quote
 
-/* Do ${each} with every shard; -1 or -2, damage, fails, 1 ends. */
+/* Call ${each} for every shard.  Stop and return its result if it is not 0:
+ * -1 and -2 are errors as of damage_say, 1 means done. */
 static int
 look_each_shard(const struct look *l, int (*each)(const struct shard *s,
     const struct class_list *classes, void *arg), void *arg)
@@ -77,7 +78,8 @@ look_list_shard(const struct shard *s, const struct class_list *names,
 		free(class);
 	}
 	free(path);
-	return ferror(f) ? 1 : 0;	/* who closes it says so */
+	return ferror(f) ? 1 : 0;	/* the caller reports it when it
+					 * closes the file */
 }
 
 int
@@ -90,7 +92,7 @@ look_list(const struct look *l, FILE *f)
 
 struct look_wanted { const char *key; int64_t frame; FILE *f; };
 
-/* The members of a sample as they stand, and the end of a tar. */
+/* Copy the members of a sample as stored, and append the end of a tar. */
 static int
 look_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f)
 {
@@ -160,6 +162,7 @@ look_sources_of(const struct shard *s, const struct class_list *names,
 
 		if (m == NULL)
 			break;
+		/* A path with a newline would read as two paths. */
 		if (!o->zero && strchr(m->source, '\n') != NULL)
 			result = fail("%s: %s holds a newline (-0 prints it)", key,
 			    Q(m->source));

@@ -2,36 +2,43 @@
 #define SHARD_LOOK_H
 
 /*
- * Looking into shards, or into a whole set: what vt-pack prints of them.  Each
- * returns 0, or 1 if it was ended before the last shard; -1 after a message, -2
- * when something is damaged.  Errors of ${f} are left to who closes it.
+ * Queries of shards or of a whole set, for the output of vt-pack.  Each prints
+ * to ${f}.  Return 0, or -1 after a message, or -2 after a message if something
+ * is damaged.  Write errors of ${f} are not reported: the caller closes it and
+ * checks.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* A set, or else shards. */
+/* The input: a set if ${dir} is not NULL, otherwise ${shard}[${shards}]. */
 struct look { const char *dir; const char *const *shard; size_t shards; };
 
-/* look_list(l, f): a table, a row a sample. */
+/*
+ * look_list(l, f):
+ * Print a table with one row per sample.  Return 1 after a write error.
+ */
 int look_list(const struct look *l, FILE *f);
 
 /*
- * look_cat(l, key, frame, f): one frame as it is stored or, with -1, the
- * members of the sample as a tar.  1 if there is such a key, else 0.
+ * look_cat(l, key, frame, f):
+ * Write frame ${frame} of stream 0 as it is stored.  If ${frame} is -1, write
+ * the members of the sample as a tar.  Return 1 if the key exists, 0 if not.
  */
 int look_cat(const struct look *l, const char *key, int64_t frame, FILE *f);
 
 /*
- * look_sources(l, zero, f): the path of each sample's video, a line each or
- * up to a zero byte.
+ * look_sources(l, zero, f):
+ * Print the path of each sample's video, followed by a newline, or by '\0' if
+ * ${zero} is 1.
  */
 int look_sources(const struct look *l, int zero, FILE *f);
 
 /*
- * look_done(dir, zero, f): the same of a set that is finished, or of the
- * finished shards of one that is not; nothing if there is neither.
+ * look_done(dir, zero, f):
+ * As look_sources, for the set in ${dir}, or for the finished shards if packing
+ * was not finished.  Print nothing if there is neither.
  */
 int look_done(const char *dir, int zero, FILE *f);
 

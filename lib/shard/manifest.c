@@ -1,4 +1,5 @@
-/* manifest.json and the files beside it: made and written. */
+/* Creation of manifest.json, classes.txt and SHARDS.xxh128, and the
+ * identities of a set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,8 @@ manifest_settings_id(const struct class_list *classes, const char *options,
 	return id;
 }
 
+/* The hashes of the whole files do not enter, because they depend on the
+ * settings in the footers. */
 struct hash128
 manifest_content_id(const struct manifest *m)
 {
@@ -125,6 +128,7 @@ manifest_sums(const struct manifest *m, struct buffer *b)
 		    hash128_text(m->shard[i].sum.hash, text), m->shard[i].name);
 }
 
+/* Commit a file in the directory of the set. */
 static int
 manifest_write_beside(const char *dir, const char *name, const struct buffer *b)
 {
@@ -161,7 +165,7 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_int(&w, "version", MANIFEST_VERSION);
 	json_close(&w);
 	buffer_text(&w.out, "\n");
-	/* The manifest last: it says that all else is there. */
+	/* Write the manifest last: it means that the rest exists. */
 	result = manifest_write_beside(dir, CLASSES_NAME, &classes);
 	if (result == 0)
 		result = manifest_write_beside(dir, SUMS_NAME, &sums);

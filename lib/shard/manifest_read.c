@@ -1,4 +1,4 @@
-/* Reading a manifest, and holding shards against it. */
+/* Parser of manifest.json, and checks of shards against it. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define Q text_quote
 
-/* A member that is an integer from 0 up. */
+/* Read a member that is an integer, at least 0. */
 static int
 manifest_get_count(const struct json *o, const char *key, uint64_t *to,
     struct error *why)
@@ -37,7 +37,8 @@ manifest_get_hash(const struct json *o, const char *key, struct hash128 *to,
 	return 0;
 }
 
-/* A name in the set's own directory, so that no path leads out of it. */
+/* Return 1 if ${s} names a file in the set's own directory.  A path could
+ * lead out of it. */
 static int
 manifest_is_plain_name(const char *s)
 {
@@ -71,6 +72,8 @@ manifest_get_shards(const struct json *list, struct manifest *m,
 			return error_set(why, "shard %s begins with sample %llu (wanted "
 			    "%llu)", Q(name), (unsigned long long)first,
 			    (unsigned long long)m->samples);
+		/* The limits keep all sums within int64_t, the type of JSON
+		 * integers. */
 		if (s.samples > UINT32_MAX - m->samples ||
 		    s.bytes > INT64_MAX / 2 - m->bytes ||
 		    s.frames > INT64_MAX / 2 - m->frames)
@@ -140,6 +143,7 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	if (json_to_int(json_get(o, "version"), 1, MANIFEST_VERSION, &version) != 0)
 		return error_set(why, "\"version\" is missing or later than this program "
 		    "(wanted 1 to %d)", MANIFEST_VERSION);
+	/* Version 1 stores the settings' identity under the name dataset_id. */
 	m->identified = version > 1;
 	settings_key = m->identified ? "settings_id" : "dataset_id";
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
@@ -181,6 +185,7 @@ manifest_read(const char *dir, struct damage *d)
 
 	if (print)
 		d = &own;
+	/* Distinguish the common mistakes before a generic error of open(2). */
 	if (access(dir, F_OK) != 0 && errno == ENOENT) {
 		bad = damage_set(d, NOWHERE, "io", "there is no directory %s "
 		    "(wanted a packed set, as vt-pack makes it)", Q(dir));
@@ -222,6 +227,7 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 	const struct shard_footer *f = &s->footer;
 	char text[2][33];
 
+	/* Compare the cheapest and most telling properties first. */
 	if (s->size != want->sum.bytes)
 		return damage_set(d, s->size, "size", "%llu bytes (the manifest "
 		    "says %llu)", (unsigned long long)s->size,

@@ -1,4 +1,6 @@
-/* Opening a shard: its footer and index are checked before they are used. */
+/* Opening a shard.  Its footer and index come from a file that may be
+ * damaged or hostile, so every offset and count is checked before it is
+ * used. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +15,8 @@
 #include "shard/reader.h"
 
 #define Q text_quote
-#define CHUNK (1 << 20)			/* of records, when they are hashed */
+#define CHUNK (1 << 20)			/* records are hashed in pieces of
+					 * this many bytes */
 
 static uint64_t
 shard_footer_at(const struct shard *s)
@@ -43,7 +46,8 @@ shard_read_footer(struct shard *s, struct damage *d)
 	return 0;
 }
 
-/* Where the index and its sections lie, before anything is allocated. */
+/* Check that the index and its sections lie within the file.  This precedes
+ * every allocation, so a damaged length cannot exhaust memory. */
 static int
 shard_check_layout(const struct shard *s, struct damage *d)
 {
@@ -52,6 +56,8 @@ shard_check_layout(const struct shard *s, struct damage *d)
 		(uint64_t)SHARD_RECORD * f->records, 4 * (uint64_t)f->samples,
 		f->section[SECTION_STRINGS].length,
 		f->section[SECTION_META].length };
+	/* An index of at most an eighth of the file, or 64 MiB for small
+	 * files. */
 	uint64_t most = s->size / 8 > 64 << 20 ? s->size / 8 : 64 << 20;
 	uint64_t end = 0, limit;
 
@@ -92,7 +98,8 @@ shard_check_layout(const struct shard *s, struct damage *d)
 	return 0;
 }
 
-/* Read the index once; keep all of it but the records. */
+/* Read the index once to check its hash.  Keep all of it except the records,
+ * which are the largest part and are read on demand. */
 static int
 shard_read_index(struct shard *s, struct damage *d)
 {
@@ -153,7 +160,8 @@ shard_read_meta(struct shard *s, struct damage *d)
 	return result;
 }
 
-/* Sample ${i} against its neighbour before it, the footer and the strings. */
+/* Check sample ${i} against the sample before it, the footer and the
+ * strings.  Return NULL, or the error. */
 static const char *
 shard_check_sample(const struct shard *s, const struct shard_entry *e,
     uint64_t record, uint64_t blk)
@@ -209,7 +217,8 @@ shard_check_samples(const struct shard *s, struct damage *d)
 	return 0;
 }
 
-/* Ascending without a repeat, so it is also a permutation. */
+/* Check that the order section ascends strictly by (hash, number).  Then it
+ * is also a permutation of the samples. */
 static int
 shard_check_order(const struct shard *s, struct damage *d)
 {
@@ -313,6 +322,8 @@ shard_wake(struct shard *s, struct error *e)
 	if (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size != s->size ||
 	    file_pread(s->fd, s->path, footer, sizeof(footer),
 	    shard_footer_at(s), e) != 0 || !hash128_equal(hash128(footer,
+	    /* The footer contains the hashes of all content, so equal
+	     * footers mean equal shards. */
 	    sizeof(footer)), s->footer_hash)) {
 		shard_rest(s);
 		errno = 0;

@@ -1,4 +1,4 @@
-/* Packing: from the members of streams to the samples of a set. */
+/* Packing: members of streams become samples of a set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,6 @@
 #define Q text_quote
 #define LOCK_NAME ".vt-pack.lock"
 
-/* Wrong use: nothing was touched. */
 int
 pack_refuse(struct pack *p)
 {
@@ -47,7 +46,7 @@ pack_fill_report(const struct pack *p, const struct stream_reader *r,
 	};
 }
 
-/* Format the class counts of the whole dataset.  The caller frees the text. */
+/* Return the class counts of the whole set as text.  The caller frees it. */
 static char *
 pack_class_counts(struct pack *p)
 {
@@ -75,7 +74,8 @@ pack_check_label(struct pack *p, const struct stream_reader *r, int label)
 	    ", the number of classes" : "");
 }
 
-/* The sample at hand is complete. */
+/* The current sample is complete: compare it with an existing one, or pack
+ * it. */
 static int
 pack_end_sample(struct pack *p, const struct stream_reader *r)
 {
@@ -104,9 +104,9 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 	return 0;
 }
 
-/* ---- the input ---- */
+/* ---- input ---- */
 
-/* A sample begins: its key must be new. */
+/* Begin a sample.  Its key must not be in the set yet. */
 static int
 pack_begin_sample(struct pack *p, const struct stream_reader *r,
     const struct stream_member *m)
@@ -136,7 +136,11 @@ pack_begin_sample(struct pack *p, const struct stream_reader *r,
 	    "standard input" : Q(p->input[source]));
 }
 
-/* The head of a stream, or ${text} NULL: a stream without one. */
+/*
+ * Use the header of a stream, ${text} NULL if it has none.  The first header
+ * determines the classes and settings of the set; later ones must agree with
+ * it.
+ */
 static int
 pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 {
@@ -155,7 +159,7 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 		fail("%s: \"classes\" or \"options\" is wrong", what);
 		goto out;
 	}
-	/* They stand within other brackets in the manifest. */
+	/* The manifest stores them inside other brackets. */
 	if (options != NULL && json_depth(options) > JSON_DEPTH / 2) {
 		fail("%s: \"options\" nested more than %d deep", what,
 		    JSON_DEPTH / 2);
@@ -252,7 +256,7 @@ pack_read_member(struct pack *p, struct stream_reader *r,
 	result = gather_member(&p->g, r, m);
 	if (result == STREAM_DONE)
 		return pack_end_sample(p, r) == 0 ? STREAM_MORE : STREAM_BAD;
-	/* A sample that may have to be written before it is complete. */
+	/* A large sample may have to be written before it is complete. */
 	if (result == STREAM_MORE && p->g.fixed && p->samples >= p->replay) {
 		if (!p->settled && pack_settle(p) != 0)
 			return STREAM_BAD;
@@ -272,7 +276,7 @@ pack_cut(struct pack *p, const struct stream_reader *r)
 	    (unsigned long long)stream_bytes(r));
 }
 
-/* Tell how far it is; also called while no input comes. */
+/* Report progress; also called while input is awaited. */
 static void
 pack_tick(void *arg)
 {

@@ -1,4 +1,4 @@
-/* Packing: what is in the directory already. */
+/* Packing: shards of an earlier run in the output directory. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #define Q text_quote
 
-/* Take the classes of sample ${e} of an earlier run into account. */
+/* Record the classes of sample ${e} of an earlier run. */
 static int
 pack_old_adopt_labels(struct pack *p, const struct shard *s,
     const struct shard_entry *e, const char *key)
@@ -23,13 +23,15 @@ pack_old_adopt_labels(struct pack *p, const struct shard *s,
 	    (whole = shard_sample_read(s, e, key, &bad)) == NULL)
 		return -1;
 	derive_add(p->derive, whole != NULL ? whole : &entry);
-	if (p->o->rest)			/* else the input contains it again */
+	if (p->o->rest)			/* otherwise the input contains it
+					 * again */
 		tally_add(&p->tally, whole != NULL ? whole : &entry);
 	sample_free(whole);
 	return 0;
 }
 
-/* Take shard ${number} of an earlier run into account. */
+/* Check shard ${number} of an earlier run against ${sum}, and record its
+ * keys and classes. */
 static int
 pack_old_adopt(struct pack *p, size_t number, const char *name,
     const struct shard_sum *sum)
@@ -71,6 +73,8 @@ out:
 	return result;
 }
 
+/* Load a finished set.  Its prefix is not stored; it is the part of a
+ * shard's name before the last '-'. */
 static int
 pack_old_adopt_finished(struct pack *p)
 {
@@ -95,6 +99,7 @@ pack_old_adopt_finished(struct pack *p)
 	return result;
 }
 
+/* Load the finished shards of an unfinished set. */
 static int
 pack_old_adopt_journal(struct pack *p)
 {
@@ -156,9 +161,9 @@ out:
 	return result;
 }
 
-/* ---- making way ---- */
+/* ---- removal of replaced files ---- */
 
-/* Shards from ${number} on, which are part of nothing. */
+/* Remove shards from number ${number} upward, which belong to no set. */
 static void
 pack_old_remove_shards(struct pack *p, size_t number)
 {
@@ -172,7 +177,8 @@ pack_old_remove_shards(struct pack *p, size_t number)
 	}
 }
 
-/* The manifest goes first, so that nobody takes half of a set for one. */
+/* Remove the manifest first, so that at no time a manifest lists missing
+ * shards. */
 static int
 pack_old_remove_set(const char *dir)
 {
@@ -193,9 +199,10 @@ pack_old_remove_set(const char *dir)
 }
 
 /*
- * Not before a new shard is ready, so that a producer that fails at once does
- * not cost the old set.  The journal is there before any shard is, so that a
- * shard that no journal lists can only be the last one of a killed run.
+ * Nothing is removed before the first new shard is complete, so that a producer
+ * that fails at once does not cost the old set.  The journal exists before any
+ * shard, so a shard that no journal lists can only be the last one of a killed
+ * run.
  */
 int
 pack_ready(struct pack *p)
@@ -216,9 +223,9 @@ pack_ready(struct pack *p)
 	return 0;
 }
 
-/* ---- what is packed against what comes ---- */
+/* ---- comparison of existing samples with the input ---- */
 
-/* Open the shard that holds sample ${p->samples}, one after the other. */
+/* Open the shard with sample ${p->samples}.  Shards are opened in order. */
 static int
 pack_old_open_packed(struct pack *p)
 {
@@ -237,7 +244,8 @@ pack_old_open_packed(struct pack *p)
 	return 0;
 }
 
-/* 1 if the sample at hand has the members that ${e} of ${p->old} has. */
+/* Return 1 if the current sample has the same members as ${e} of ${p->old}.
+ * Lengths and CRCs suffice; the data are not read. */
 static int
 pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 {
@@ -260,7 +268,7 @@ pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 	return same;
 }
 
-/* The sample at hand against what was packed in its place. */
+/* Compare the current sample with the one that was packed in its place. */
 int
 pack_compare(struct pack *p, const char *path)
 {

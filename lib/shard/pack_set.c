@@ -1,4 +1,4 @@
-/* Packing: the shards and the manifest that are written. */
+/* Packing: settings, shards and the manifest that are written. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -11,7 +11,7 @@
 
 #define Q text_quote
 #define MOST_SHARDS 1000000u
-/* Of a sample that begins a shard, this much is kept before it is written. */
+/* A sample that begins a shard is buffered up to this size, then written. */
 #define GATHERED (8 << 20)
 
 char *
@@ -29,8 +29,9 @@ pack_shard_path(const struct pack *p, size_t number)
 	return path;
 }
 
-/* ---- the settings, which make the identity of the set ---- */
+/* ---- settings, which determine the identity of the set ---- */
 
+/* NULL if the classes are inferred; see manifest_settings_id. */
 static const struct class_list *
 pack_set_classes_known(const struct pack *p)
 {
@@ -52,7 +53,8 @@ pack_settings(const char *prefix, const struct class_list *classes,
 	return w.out.data;
 }
 
-/* Say which of the settings differ, as far as both are known. */
+/* Compare the settings with those of the earlier run, and report the first
+ * difference. */
 static int
 pack_set_compare_settings(struct pack *p, const char *mine)
 {
@@ -83,7 +85,8 @@ pack_set_compare_settings(struct pack *p, const char *mine)
 	return result;
 }
 
-/* The streams are known now, and with them the identity of the set. */
+/* The options record how the classes were determined and the size of shards,
+ * because both change the content of the set. */
 int
 pack_settle(struct pack *p)
 {
@@ -130,6 +133,8 @@ pack_set_begin_shard(struct pack *p)
 	return p->shard != NULL ? 0 : -1;
 }
 
+/* Finish the current shard.  It is recorded in the journal only after its
+ * file is durable, so a recorded shard always exists. */
 static int
 pack_set_finish_shard(struct pack *p)
 {
@@ -178,7 +183,8 @@ pack_place(struct pack *p, int complete)
 
 /* ---- the end ---- */
 
-/* Would it fit the disk?  The nearest directory that is there tells. */
+/* For a dry run: check that the set would fit on the disk.  The output
+ * directory may not exist, so use its nearest existing ancestor. */
 static int
 pack_set_check_space(const struct pack *p)
 {
@@ -206,7 +212,7 @@ out:
 	return result;
 }
 
-/* Nothing new came, so the settings are those of the first run. */
+/* No new sample was packed, so take the settings of the earlier run. */
 static int
 pack_set_restore_settings(struct pack *p)
 {
@@ -263,7 +269,8 @@ pack_finish(struct pack *p)
 		if (manifest_write(p->o->dir, p->m) != 0)
 			return -1;
 	}
-	/* The manifest has taken its place; if it stays, no harm is done. */
+	/* The manifest replaces the journal.  A journal that cannot be
+	 * removed does no harm. */
 	journal = path_join(p->o->dir, JOURNAL_NAME);
 	unlink(journal);
 	free(journal);

@@ -1,7 +1,11 @@
 #ifndef SHARD_PACKING_H
 #define SHARD_PACKING_H
 
-/* What the parts of the packer share: pack.c, pack_set.c, pack_old.c. */
+/*
+ * The interface between the files of the packer: pack.c, pack_set.c and
+ * pack_old.c.  Unless noted otherwise, functions return 0, or -1 after a
+ * message.
+ */
 
 #include "shard/derive.h"
 #include "shard/gather.h"
@@ -12,27 +16,30 @@
 #include "shard/reader.h"
 #include "shard/tally.h"
 
-/* In place of the input's number: the key was in the set before. */
+/* keyset source of a key that was packed by an earlier run */
 #define PACKED UINT32_MAX
 
+/* The state of pack(). */
 struct pack {
 	const struct pack_options *o;
 	const char *const *input;
-	int status;			/* to return if something fails */
+	int status;			/* exit status of a failure */
 	int lock;
 
-	/* What the set is to be. */
+	/* The properties of the set. */
 	int classes_given;
-	char *extract;			/* settings of the extraction, or NULL */
-	char *settings;			/* all of it: of the first run, then ours */
-	int settled;			/* they are compared, and ours */
-	struct manifest *m;		/* with the shards there are */
+	char *extract;			/* settings of the extraction, or
+					 * NULL */
+	char *settings;			/* canonical JSON: of the earlier
+					 * run, then ours */
+	int settled;			/* 1: pack_settle has run */
+	struct manifest *m;		/* with all finished shards */
 
-	/* What was there. */
+	/* The existing content of the directory. */
 	struct journal *journal;	/* NULL: none yet */
-	int finished;			/* there was a manifest */
-	uint64_t replay;		/* samples to compare and drop */
-	struct shard *old;		/* the shard they are compared to */
+	int finished;			/* 1: a manifest exists */
+	uint64_t replay;		/* samples to compare instead of pack */
+	struct shard *old;		/* the shard they are compared with */
 	size_t old_number;
 
 	/* The input. */
@@ -40,64 +47,85 @@ struct pack {
 	struct derive *derive;
 	struct gather g;
 	size_t at_input;
-	struct stream_reader *reader;	/* of the input at hand */
-	uint64_t read_before;		/* bytes of inputs that are done */
+	struct stream_reader *reader;	/* of the current input */
+	uint64_t read_before;		/* bytes of earlier inputs */
 	uint64_t skipped;
-	uint64_t samples;		/* complete ones, replayed or not */
-	struct tally tally;		/* all samples of the dataset so far */
-	char last[KEY_MAX + 1];		/* key of the last of them */
-	int streams_begun, stream_begun;	/* all; this one has a sample */
+	uint64_t samples;		/* complete ones, with those compared */
+	struct tally tally;		/* all samples of the set so far */
+	char last[KEY_MAX + 1];		/* key of the last complete sample */
+	int streams_begun, stream_begun;	/* header used: any; of this
+						 * stream */
 
 	/* The shard being written. */
 	struct shard_writer *shard;
 	struct journal_shard line;
 };
 
-/* pack_refuse(p): wrong use, nothing was touched; -1. */
+/*
+ * pack_refuse(p):
+ * Make the exit status EXIT_USAGE: wrong usage, and nothing was changed.
+ * Return -1.
+ */
 int pack_refuse(struct pack *p);
 
+/*
+ * pack_shard_name(p, number), pack_shard_path(p, number):
+ * Return the file name or the path of a shard.  The caller frees it.
+ */
 char *pack_shard_name(const struct pack *p, size_t number);
 char *pack_shard_path(const struct pack *p, size_t number);
 
-/* ---- pack_old.c: what is in the directory already ---- */
+/* ---- pack_old.c: existing content of the directory ---- */
 
 /*
- * pack_look(p): adopt the shards of an earlier run, which the input is compared
- * with, or refuse.
+ * pack_look(p):
+ * Load the shards of an earlier run, which the input is then compared with, or
+ * refuse them.
  */
 int pack_look(struct pack *p);
 
 /*
- * pack_compare(p, path): is the sample at hand, of input ${path}, what was
- * packed in its place?
+ * pack_compare(p, path):
+ * Check that the current sample, of input ${path}, equals the sample that was
+ * packed in its place.
  */
 int pack_compare(struct pack *p, const char *path);
 
 /*
- * pack_ready(p): the first new shard is about to be committed: remove what it
- * replaces, and have a journal.
+ * pack_ready(p):
+ * Prepare for the commit of the first new shard: remove the files that the new
+ * set replaces, and create or continue the journal.
  */
 int pack_ready(struct pack *p);
 
-/* ---- pack_set.c: what is written ---- */
+/* ---- pack_set.c: output ---- */
 
-/* pack_settings(...): one canonical JSON text of all that makes a set. */
+/*
+ * pack_settings(prefix, classes, options, streams):
+ * Return canonical JSON of the settings that determine a set, for the journal.
+ * ${classes} is NULL if they are inferred.  The caller frees it.
+ */
 char *pack_settings(const char *prefix, const struct class_list *classes,
     const char *options, const struct stream_list *streams);
 
-/* pack_settle(p): the streams are known, and with them the set's identity. */
+/*
+ * pack_settle(p):
+ * Compute the settings and their identity, when the first sample has shown the
+ * streams.  Refuse settings that differ from those of an earlier run.
+ */
 int pack_settle(struct pack *p);
 
 /*
  * pack_place(p, complete):
- * Put the sample at hand, complete or not, where it belongs.  It goes to the
- * shard at hand unless that would grow beyond its size and has a sample
- * already.  Once it is known to begin a shard it need not be held any longer,
- * however long it becomes.
+ * Put the current sample into its shard.  If the current shard would exceed the
+ * shard size and has a sample already, finish it and begin another.
+ * ${complete} is 0 for the part of a sample read so far.  Once the sample is
+ * known to begin a shard, its members can be written, so memory use does not
+ * grow with the sample.
  */
 int pack_place(struct pack *p, int complete);
 
-/* pack_finish(p): the last shard, the manifest. */
+/* pack_finish(p): Finish the last shard, and write the manifest. */
 int pack_finish(struct pack *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading from a shard that is open. */
+/* Reads from an open shard: entries, keys, records, members. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ shard_find(const struct shard *s, const char *key)
 	uint32_t low = 0, high = s->footer.samples;
 	char found[KEY_MAX + 1];
 
-	while (low < high) {		/* the first that is not below */
+	while (low < high) {		/* the first hash that is not less */
 		uint32_t middle = low + (high - low) / 2;
 
 		if (shard_entry(s, get32(order + 4 * (size_t)middle)).key_hash <
@@ -132,6 +132,7 @@ shard_find(const struct shard *s, const char *key)
 		else
 			high = middle;
 	}
+	/* Different keys may have the same hash. */
 	for (; low < s->footer.samples; low++) {
 		uint32_t i = get32(order + 4 * (size_t)low);
 		struct shard_entry e = shard_entry(s, i);
@@ -166,6 +167,8 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 
 			shard_record_get(raw + (size_t)j * SHARD_RECORD, r);
 			data = (uint64_t)r->blk * USTAR_BLOCK;
+			/* Each member needs a block for its header, and must
+			 * not overlap the one before. */
 			if (data < start + USTAR_BLOCK || data > end ||
 			    r->length > end - data)
 				return error_set(why, "%s: key %s, offset %llu: "

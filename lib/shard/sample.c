@@ -1,4 +1,4 @@
-/* A sample as KEY.json, written and read. */
+/* KEY.json: a sample written as JSON and parsed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ stream_list_read(const struct json *v, struct stream_list *l)
 	return 0;
 }
 
-/* A path as UTF-8, see sample.h; the caller's to free. */
+/* Return a path as UTF-8, as sample_write describes.  The caller frees it. */
 static char *
 sample_path_to_text(const char *s)
 {
@@ -90,7 +90,8 @@ sample_path_to_text(const char *s)
 	return b.data;
 }
 
-/* The way back, in place; other escapes stay as they are. */
+/* Reverse sample_path_to_text.  Other escapes are unchanged.  The caller
+ * frees the result. */
 static char *
 sample_path_from_text(const char *text)
 {
@@ -221,6 +222,7 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
 		return error_set(why, "%s: \"t\" is no list of %d times", what,
 		    s->frames);
+	/* Times ascend from 0, and each may equal the one before. */
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
@@ -304,6 +306,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 		    "hexadecimal digits)", what, text_quote(hash));
 	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0)
 		return -1;
+	/* The flags and the fields they announce must agree. */
 	s->flags = (unsigned)flags;
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
 		return error_set(why, "%s: \"t\" and flag %d do not go together",

@@ -2,13 +2,13 @@
 #define SHARD_SAMPLE_H
 
 /*
- * A sample: a video as a dataset has it.
+ * A sample: one video in a dataset.
  *
- * One struct describes it from end to end.  A list gives it a key, a source and
- * labels (ingest/list.h), extraction adds what it stored (ingest/extract.h), the
- * stream writes it as KEY.json and vt-pack reads it back, the index of a shard
- * stores the part that training needs (shard/shard.h), and the dataset returns
- * that part (shard/dataset.h).
+ * This struct describes it in all stages.  A list gives it a key, a source and
+ * labels (ingest/list.h).  Extraction adds the properties of the frames it
+ * stored (ingest/extract.h).  The stream carries it as KEY.json, and vt-pack
+ * parses it.  The index of a shard stores the part that training needs
+ * (shard/shard.h), and the dataset returns that part (shard/dataset.h).
  */
 
 #include <stddef.h>
@@ -19,21 +19,23 @@
 #include "base/number.h"
 #include "shard/key.h"
 
-#define FRAME_MAX 999999	/* maximum frames of a sample: names have 6 digits */
+#define FRAME_MAX 999999	/* maximum frames of a sample: names have 6
+				 * digits */
 
-/* Flags of a sample, in the index and in KEY.json. */
+/* Flags of a sample, stored in the index and in KEY.json. */
 enum {
 	SHARD_TRUNCATED = 1,	/* the source video ends early */
 	SHARD_DAMAGED = 2,	/* its decoder reported errors */
-	SHARD_VARIABLE = 4,	/* not of constant frame rate */
+	SHARD_VARIABLE = 4,	/* variable frame rate */
 	SHARD_RESAMPLED = 8,	/* frames were resampled in time */
 	SHARD_RESCALED = 16,	/* frames were resized */
-	SHARD_LABELS = 32	/* labels are in KEY.json */
+	SHARD_LABELS = 32	/* a set of labels is in KEY.json */
 };
 
 /*
- * The streams of a sample: frames, and later flow.  Frame f of a stream is
- * member KEY.FFFFFF.EXT if its tag is "rgb", else KEY.FFFFFF.TAG.EXT.
+ * The streams of a sample, such as RGB frames or optical flow.  Frame f of a
+ * stream is member KEY.FFFFFF.EXT if its tag is "rgb", otherwise
+ * KEY.FFFFFF.TAG.EXT.
  */
 #define STREAM_MAX 8
 #define STREAM_UNTAGGED "rgb"
@@ -44,49 +46,60 @@ struct stream_list { int n; struct stream_kind kind[STREAM_MAX]; };
 struct label_span { int class, first, last; };
 
 /*
- * A sample has one label for all frames, or a set of labels, which may be empty,
- * or neither.  The strings and arrays belong to whoever filled it in.
+ * A sample has either one label for all frames, or a set of labels, which may
+ * be empty, or neither.  The creator of the struct owns the strings and arrays.
  */
 struct sample {
 	const char *key;
-	const char *source;	/* path of the video, below some root; NULL
-				 * from an index */
+	const char *source;	/* path of the video, relative to some root;
+				 * NULL from an index */
 	const char *status;	/* "ok", or the defect that was allowed; NULL
 				 * from an index */
 	const struct stream_list *streams;
 	int label;		/* -1: none, or a set */
 	int nlabels;
 	const struct label_span *labels;	/* [nlabels] the set; NULL:
-						 * none.  Then flags has
-						 * SHARD_LABELS. */
+						 * none.  If not NULL, flags
+						 * has SHARD_LABELS. */
 	int frames;		/* of each stream */
 	int width, height;	/* of the frames of stream 0 */
 	struct fraction fps;	/* 0/0: unknown */
-	const uint32_t *time;	/* [frames] 0.1 ms from the first frame; NULL
-				 * for a constant rate, and from an index.
-				 * Then flags has SHARD_VARIABLE. */
+	const uint32_t *time;	/* [frames] 0.1 ms since the first frame, and
+				 * flags has SHARD_VARIABLE; NULL: constant
+				 * rate, or from an index */
 	unsigned flags;		/* SHARD_TRUNCATED ... */
 	uint64_t source_bytes;	/* of the video file; 0 from an index */
 	uint64_t source_hash;	/* its XXH3-64 */
-	const char *shard;	/* path of the shard; NULL: not from one */
-	uint64_t offset;	/* of its first header there */
+	const char *shard;	/* path of the shard; NULL: not from a shard */
+	uint64_t offset;	/* of the first header in the shard */
 };
 
+/* stream_list_equal(a, b): Return 1 if the lists are equal, 0 otherwise. */
 int stream_list_equal(const struct stream_list *a, const struct stream_list *b);
 
-/* stream_list_write(w, key, l): as [{"ext":"jpg","tag":"rgb"}]. */
+/*
+ * stream_list_write(w, key, l):
+ * Write the list as [{"ext":"jpg","tag":"rgb"}].
+ */
 void stream_list_write(struct json_writer *w, const char *key,
     const struct stream_list *l);
-/* stream_list_read(v, l): -1 without a message if ${v} is no such list. */
+/*
+ * stream_list_read(v, l):
+ * Parse such a list.  Return 0, or -1 without a message if ${v} is not a valid
+ * one.
+ */
 int stream_list_read(const struct json *v, struct stream_list *l);
 
-/* stream_ext_known(ext): 1 for the kinds of frame there are, "jpg", "png". */
+/*
+ * stream_ext_known(ext):
+ * Return 1 for a supported type of frame, "jpg" or "png", 0 otherwise.
+ */
 int stream_ext_known(const char *ext);
 
 /*
  * sample_write(s, b):
- * Append KEY.json, in canonical form, to ${b}: the last member of a sample, all
- * that is known of it besides its frames, and the mark that it is complete.
+ * Append KEY.json, in canonical form, to ${b}.  It is the last member of a
+ * sample, has all information but the frames, and marks the sample as complete.
  * Paths are bytes and JSON is UTF-8: a byte of s->source that is not UTF-8 is
  * written \xHH, and a backslash is written \\.
  */
@@ -94,15 +107,19 @@ void sample_write(const struct sample *s, struct buffer *b);
 
 /*
  * sample_read(what, text, n, canonical, why):
- * Parse the KEY.json ${text} of ${n} bytes.  Set ${*canonical}, unless
- * ${canonical} is NULL, to its canonical form, with unknown fields; the caller
- * frees it.  Return NULL if a field is missing, of the wrong kind or out of range;
- * the message begins with ${what} and goes into ${why}; NULL: print it.
- * sample_free frees the sample and all it points to; sample_free(NULL) does
- * nothing.
+ * Parse the KEY.json ${text} of ${n} bytes.  Set ${*canonical} to its canonical
+ * form, with unknown fields; the caller frees it.  ${canonical} may be NULL.
+ * Return NULL if a field is missing, of the wrong type or out of range, with a
+ * message in ${why}, printed if ${why} is NULL.  ${what} begins the message.
  */
 struct sample *sample_read(const char *what, const char *text, size_t n,
     char **canonical, struct error *why);
+
+/*
+ * sample_free(s):
+ * Free ${s}, which sample_read returned, and everything it points to.  NULL
+ * does nothing.
+ */
 void sample_free(struct sample *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* The structures of a shard's index, to bytes and back. */
+/* Conversion of a shard's index structures to bytes and back.  vt-shard(5)
+ * lists the same offsets. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -68,6 +69,8 @@ shard_record_get(const unsigned char from[SHARD_RECORD], struct shard_record *r)
 		get32(from + 8), get32(from + 12) };
 }
 
+/* Bytes that no field uses stay zero, so that later minor versions can use
+ * them. */
 void
 shard_footer_put(unsigned char to[SHARD_FOOTER], const struct shard_footer *f)
 {

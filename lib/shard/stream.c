@@ -1,4 +1,4 @@
-/* The stream from vt-extract to vt-pack: its writer. */
+/* Writer of the stream from vt-extract to vt-pack. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@
 #include "shard/ustar.h"
 
 /*
- * Members are gathered to this size before they are written, and a pipe is
- * asked to hold as much: with the usual 64 KiB both ends sleep too often.
+ * Bytes of members that are buffered before a write, and the requested capacity
+ * of a pipe.  With the usual 64 KiB, both ends sleep too often.
  */
 #define GATHER (1 << 20)
 
 struct stream_writer {
 	int fd;
 	char *path, *tool;
-	struct hasher *hash;		/* of all that was written */
-	struct buffer out;		/* to be written */
+	struct hasher *hash;		/* of all bytes written */
+	struct buffer out;		/* bytes not written yet */
 	struct sample sample;	/* being written, if open */
-	int open, frame;		/* the next frame's number */
+	int open, frame;		/* number of the next frame */
 	uint64_t samples, frames;
 };
 
@@ -38,7 +38,7 @@ stream_open(int fd, const char *path, const char *tool)
 	w->path = xstrdup(path);
 	w->tool = xstrdup(tool);
 	w->hash = hasher_new();
-	(void)fcntl(fd, F_SETPIPE_SZ, GATHER);	/* no pipe, or no leave: as is */
+	(void)fcntl(fd, F_SETPIPE_SZ, GATHER);	/* fails on files */
 	return w;
 }
 
@@ -102,6 +102,7 @@ out:
 int
 stream_begin(struct stream_writer *w, const struct sample *s)
 {
+	/* Callers guarantee these; the checks below depend on the video. */
 	assert(!w->open && key_is_valid(s->key) && s->streams->n == 1 &&
 	    stream_ext_known(s->streams->kind[0].ext));
 	assert(s->labels == NULL || s->label == -1);
@@ -137,7 +138,8 @@ stream_frame(struct stream_writer *w, const void *data, size_t n)
 	return stream_put_member(w, name, data, n);
 }
 
-/* A whole sample is sent at once: the reader need not wait for the next. */
+/* Flush after each sample, so that the reader need not wait for the next
+ * one. */
 int
 stream_commit(struct stream_writer *w)
 {
@@ -175,6 +177,7 @@ stream_end(struct stream_writer *w, const char *status)
 	char hash[17];
 	int result = -1;
 
+	/* The marker's hash covers all bytes before the marker. */
 	assert(!w->open);
 	if (stream_flush(w) != 0)
 		goto out;

@@ -2,9 +2,10 @@
 #define SHARD_STREAM_H
 
 /*
- * The stream between vt-extract and vt-pack (vt-shard(5)): a ustar of frames,
- * each sample closed by its KEY.json, the whole closed by an end marker that
- * tells a producer that finished from one that died.
+ * Writer of the stream from vt-extract to vt-pack (vt-shard(5)).  It is a ustar
+ * of frames.  KEY.json closes each sample.  An end-of-stream marker closes the
+ * stream, so that a reader can distinguish a finished producer from a killed
+ * one.  One thread at a time may use a writer.
  */
 
 #include <stddef.h>
@@ -12,38 +13,55 @@
 
 #include "shard/sample.h"
 
-/* Members that are not of a sample; readers of tar see them and go on. */
+/* Members that belong to no sample.  Readers of tar extract them as ordinary
+ * files. */
 #define STREAM_HEAD "__vt__/.head"
 #define STREAM_END "__vt__/.end"
 
 struct stream_writer;
 
-/* stream_open(fd, path, tool): ${path} is for messages.  ${tool} is written to
- * the end-of-stream marker, such as "vt-extract 0.2.0". */
+/*
+ * stream_open(fd, path, tool):
+ * Begin a stream on descriptor ${fd}, which stays open in the end.  ${path}
+ * names it in messages.  ${tool}, such as "vt-extract 0.2.0", goes into the
+ * end-of-stream marker.  End the writer with stream_end or stream_drop.
+ */
 struct stream_writer *stream_open(int fd, const char *path, const char *tool);
 
 /*
  * stream_head(w, classes, n, options):
- * Tell the packer, ahead of the first sample, the names of classes 0 to ${n} -
- * 1 (UTF-8; 0 of them: not known) and the settings the frames were made with,
- * as one canonical JSON object (NULL: not known); both become part of the set's
- * identity.  May be left out.
+ * Write the header of the stream.  Call it before the first sample, or not at
+ * all.  ${classes}[n] are the names of classes 0 to ${n} - 1 in UTF-8; ${n} is
+ * 0 if they are unknown.  ${options} are the settings of the extraction as a
+ * canonical JSON object, NULL if unknown.  Both become part of the identity of
+ * the set.  Return 0, or -1 after a message.
  */
 int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
     const char *options);
 
 /*
- * stream_begin(w, s), then stream_frame for each of s->frames frames, then
- * stream_commit, which writes KEY.cls and KEY.json.  ${s} has one stream,
- * without a tag; its flags SHARD_VARIABLE and SHARD_LABELS follow from its times
- * and labels.  What ${s} points to must live until then.
+ * stream_begin(w, s):
+ * Begin a sample with one stream, which is untagged.  Its flags SHARD_VARIABLE
+ * and SHARD_LABELS are set from its times and labels.  The memory that ${s}
+ * points to must remain valid until stream_commit.
+ * stream_frame(w, data, n):
+ * Write the next frame.  Call it s->frames times.
+ * stream_commit(w):
+ * Write KEY.cls and KEY.json, and flush the sample.
+ *
+ * All three return 0, or -1 after a message.
  */
 int stream_begin(struct stream_writer *w, const struct sample *s);
 int stream_frame(struct stream_writer *w, const void *data, size_t n);
 int stream_commit(struct stream_writer *w);
 
-/* stream_end(w, status): write the end marker; frees ${w} in any case.
- * stream_drop(w): free it without an end marker. */
+/*
+ * stream_end(w, status):
+ * Write the end-of-stream marker with ${status}, such as "ok".  Free ${w} in
+ * any case.  Return 0, or -1 after a message.
+ * stream_drop(w):
+ * Free ${w} without an end-of-stream marker.  NULL does nothing.
+ */
 int stream_end(struct stream_writer *w, const char *status);
 void stream_drop(struct stream_writer *w);
 

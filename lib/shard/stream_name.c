@@ -1,4 +1,4 @@
-/* The names of the stream's members: KEY.cls, KEY.json, KEY.FFFFFF.EXT ... */
+/* Names of a stream's members: KEY.cls, KEY.json, KEY.FFFFFF.EXT, ... */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ stream_is_tag(const char *s, size_t n)
 	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789") >= n;
 }
 
-/* What follows the key and its dot: FFFFFF.EXT or FFFFFF.TAG.EXT. */
+/* Parse the part after the key and its dot: FFFFFF.EXT or FFFFFF.TAG.EXT.
+ * Return NULL, or the error. */
 static const char *
 stream_parse_frame(const char *s, struct stream_member *m)
 {
@@ -52,7 +53,7 @@ stream_frame_name(const char *key, unsigned frame,
 	int length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", key, frame,
 	    tagged ? "." : "", tagged ? kind->tag : "", kind->ext);
 
-	assert(length <= USTAR_NAME);	/* of KEY_MAX and FRAME_MAX */
+	assert(length <= USTAR_NAME);	/* KEY_MAX and FRAME_MAX ensure it */
 }
 
 const char *
@@ -61,8 +62,9 @@ stream_member_name(const char *name, struct stream_member *m)
 	const char *dot;
 	size_t n;
 
-	while (text_starts(name, "./"))		/* tar -cf x.tar . */
+	while (text_starts(name, "./"))		/* as from tar -cf x.tar . */
 		name += 2;
+	/* A key has no dot, so the first dot ends it. */
 	dot = strchr(name, '.');
 	if (strlen(name) > USTAR_NAME)
 		return "a name longer than 100 bytes";

@@ -1,4 +1,8 @@
-/* Reading the stream through libarchive. */
+/*
+ * Reader of the stream, by libarchive.  libarchive handles the variants of tar;
+ * this file checks that the members are those of a stream, that nothing is
+ * missing, and the hash of the stream.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,35 +24,42 @@
 #include "shard/stream_read.h"
 
 #define Q text_quote
-#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see stream_read_hash_to */
+#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see
+					 * stream_read_hash_to */
 #define USTAR_TYPE 156			/* offset of the type in a ustar
 					 * header */
-#define NAMED 10			/* members left out that are named */
+#define NAMED 10			/* maximum number of warnings */
 
 struct stream_reader {
-	char *path;			/* as messages show it */
+	char *path;			/* quoted, for messages */
 	int fd;
 	struct stream_limits limits;
 	struct archive *a;
 	char *block;
-	uint64_t total;			/* bytes read */
-	size_t filled;			/* of the block, the last ones read */
-	char first[8];			/* what the input begins with */
+	uint64_t total;			/* bytes read from the input */
+	size_t filled;			/* valid bytes of block, the last
+					 * ones read */
+	char first[8];			/* first bytes of the input */
 	int opened, eof, stopped;
-	struct hasher *hash;		/* of this stream ... */
-	uint64_t hashed;		/* ... up to here */
+	struct hasher *hash;		/* of the current stream, */
+	uint64_t hashed;		/* up to this offset */
 	struct stream_member member;
 	uint64_t data_at, end;		/* of the member; end: with padding */
 	uint64_t members, skipped;	/* members: since the last end marker */
-	int marked;			/* the last member was an end marker */
+	int marked;			/* 1: the last member was an end
+					 * marker */
 };
 
 /* ---- bytes ---- */
 
 /*
- * The hash covers the bytes before the end marker, and a block is full unless it
- * is the last, so a header never lies across two: when the end marker's header
- * is known, its block is still here.
+ * Add the bytes up to offset ${to} to the hash.  Return -1 if they are no
+ * longer in the block.
+ *
+ * The hash covers the bytes before the end marker.  Every block except the last
+ * is full, and its size is a multiple of USTAR_BLOCK, so no header spans two
+ * blocks.  When the header of the end marker is parsed, its block is therefore
+ * still in memory.
  */
 static int
 stream_read_hash_to(struct stream_reader *r, uint64_t to)
@@ -62,7 +73,8 @@ stream_read_hash_to(struct stream_reader *r, uint64_t to)
 	return 0;
 }
 
-/* One read; 0 at the end, -1 with errno.  A signal is seen within a second. */
+/* Read once.  Return 0 at the end, or -1 with errno.  poll with a timeout
+ * ensures that a signal is noticed within a second even if no input arrives. */
 static ssize_t
 stream_read_some(struct stream_reader *r, char *to, size_t n)
 {
@@ -87,7 +99,8 @@ stream_read_some(struct stream_reader *r, char *to, size_t n)
 	}
 }
 
-/* libarchive asks for the next bytes. */
+/* Deliver the next block to libarchive.  First hash the previous block,
+ * which is overwritten. */
 static la_ssize_t
 stream_read_callback(struct archive *a, void *arg, const void **data)
 {
@@ -128,11 +141,12 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 		fail_errno("%s: cannot open", r->path);
 		goto err;
 	}
-	(void)fcntl(r->fd, F_SETPIPE_SZ, 1 << 20);	/* or as it is */
+	(void)fcntl(r->fd, F_SETPIPE_SZ, 1 << 20);	/* fails on files */
 	r->hash = hasher_new();
 	r->block = xmalloc(BLOCK);
 	r->a = archive_read_new();
-	/* No filters: a compressed stream is the business of a decompressor. */
+	/* No filters: compressed input must be decompressed by another
+	 * program. */
 	if (r->a == NULL || archive_read_support_format_tar(r->a) != ARCHIVE_OK ||
 	    archive_read_set_options(r->a, "read_concatenated_archives") !=
 	    ARCHIVE_OK) {
@@ -140,9 +154,7 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 		    "out of memory");
 		goto err;
 	}
-	/*
-	 * It looks at the first block; stream_next says what it thinks of it.
-	 */
+	/* This parses the first block.  stream_next reports an error of it. */
 	r->opened = archive_read_open(r->a, r, NULL, stream_read_callback,
 	    NULL);
 	return r;
@@ -210,7 +222,8 @@ stream_read_member_type(const struct stream_reader *r)
 	    r->block[at - start + USTAR_TYPE] : '0';
 }
 
-/* libarchive hands through whatever a tar can hold: NULL, or why not. */
+/* Return NULL if the member is a regular file with a valid name, else the
+ * reason.  libarchive delivers everything that a tar can contain. */
 static const char *
 stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
     struct stream_member *m)
@@ -246,7 +259,7 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 
 /* ---- members ---- */
 
-/* Is what went wrong that the input ends before ${wanted}? */
+/* Return 1 if the error is that the input ends before offset ${wanted}. */
 static int
 stream_read_is_cut(const struct stream_reader *r, uint64_t wanted)
 {
@@ -254,7 +267,8 @@ stream_read_is_cut(const struct stream_reader *r, uint64_t wanted)
 	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
 }
 
-/* The program that unpacks what the input begins with; NULL: none. */
+/* Return the program that decompresses the input, by its first bytes, or
+ * NULL. */
 static const char *
 stream_read_unpacker(const struct stream_reader *r)
 {
@@ -273,6 +287,8 @@ stream_read_unpacker(const struct stream_reader *r)
 	return NULL;
 }
 
+/* Report libarchive's error.  A signal needs no message: the caller reports
+ * it. */
 static int
 stream_read_damaged(struct stream_reader *r, uint64_t at)
 {
@@ -285,26 +301,27 @@ stream_read_damaged(struct stream_reader *r, uint64_t at)
 	    archive_error_string(r->a));
 }
 
-/* The input is at its real end: was it all there? */
+/* Return the result for the end of the archive. */
 static int
 stream_read_finish(struct stream_reader *r)
 {
-	/* A tar ends with two zero blocks; without them it was cut. */
+	/* A tar ends with two zero blocks; without them it was truncated. */
 	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
 	    r->total % USTAR_BLOCK != 0)
 		return STREAM_CUT;
 	return r->marked || r->limits.foreign ? STREAM_DONE : STREAM_UNMARKED;
 }
 
-/* A member that does not belong here; -1 unless such are left out. */
+/* Handle a member that does not belong to a stream.  Return 0 if it is
+ * skipped, or -1 after a message. */
 static int
 stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
     const char *why)
 {
 	const char *name = archive_entry_pathname(e);
 
-	/* The index and fillers of a shard that is packed anew; directories,
-	 * which other programs write down. */
+	/* Skip the index and fillers of a shard that is packed again, and
+	 * directories, which other programs store. */
 	if (r->limits.foreign && name != NULL &&
 	    (strcmp(name, "__vt__/.index") == 0 ||
 	    strcmp(name, "__vt__/.pad") == 0 ||
@@ -347,13 +364,14 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 			return stream_read_is_cut(r, r->end + USTAR_BLOCK) ?
 			    STREAM_CUT : stream_read_damaged(r, r->end);
 		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
-		/* archive_read_header_position would be that of zero blocks
-		 * that were passed on the way here. */
+		/* archive_read_header_position would give the offset of the
+		 * zero blocks skipped before this header. */
 		r->member = (struct stream_member){
 			.offset = r->data_at - USTAR_BLOCK,
 			.size = archive_entry_size(e) < 0 ? 0 :
 			    (uint64_t)archive_entry_size(e) };
-		if (r->members == 0) {		/* a stream begins */
+		if (r->members == 0) {		/* the first member of a
+						 * stream */
 			hasher_reset(r->hash);
 			r->hashed = r->member.offset;
 		}
@@ -389,6 +407,8 @@ stream_data(struct stream_reader *r, void *to)
 
 		if (got == ARCHIVE_RETRY)
 			continue;
+		/* A short read before the end of the input is an error of
+		 * libarchive. */
 		if (got <= 0)
 			return stream_read_is_cut(r, r->data_at + size) ?
 			    STREAM_CUT : stream_read_damaged(r, r->data_at + n);

@@ -2,8 +2,9 @@
 #define SHARD_STREAM_READ_H
 
 /*
- * Reading the stream: any tar that libarchive reads, member by member, but only
- * the members a stream may hold.  Nothing in it is trusted.
+ * Reader of the stream.  It accepts any tar that libarchive reads, but only the
+ * members that a stream may contain.  It trusts nothing in the input.  One
+ * thread at a time may use a reader.
  */
 
 #include <stddef.h>
@@ -13,39 +14,46 @@
 #include "shard/ustar.h"
 
 struct stream_limits {
-	uint64_t member;	/* the largest, in bytes */
-	int foreign;		/* an archive of another program: there need be
-				 * no end marker, and directories are passed */
-	int skip;		/* leave out what is no member of a stream */
-	void (*idle)(void *arg);	/* called while nothing comes; or NULL */
+	uint64_t member;	/* maximum size in bytes */
+	int foreign;		/* 1: an archive of another program: no end
+				 * marker required, directories ignored */
+	int skip;		/* 1: omit members that do not belong, with a
+				 * warning */
+	void (*idle)(void *arg);	/* called once a second without
+					 * input; may be NULL */
 	void *arg;
 };
 
 enum member_kind { MEMBER_HEAD, MEMBER_FRAME, MEMBER_LABEL, MEMBER_INFO,
 	MEMBER_END };
 
+/* A member of a stream. */
 struct stream_member {
 	enum member_kind kind;
 	char name[USTAR_NAME + 1];
-	char key[KEY_MAX + 1];	/* of FRAME, LABEL, INFO */
+	char key[KEY_MAX + 1];	/* of FRAME, LABEL and INFO */
 	int frame;
-	char tag[9], ext[4];
+	char tag[9], ext[4];		/* of FRAME */
 	uint64_t size;
-	uint64_t offset;	/* of the header in the input */
+	uint64_t offset;	/* of the header, in the input */
 };
 
 /*
  * stream_member_name(name, m):
- * Take the name apart into ${m}'s kind, name and, of a sample's member, key,
- * frame, tag and ext; NULL, or what is wrong with it.
+ * Parse a member's name.  Set the kind and name of ${m}, and for a member of a
+ * sample its key, frame, tag and ext.  Return NULL, or a static text that
+ * describes the error.
  */
 const char *stream_member_name(const char *name, struct stream_member *m);
 
-/* stream_frame_name(key, frame, kind, name): write the name of a frame. */
+/*
+ * stream_frame_name(key, frame, kind, name):
+ * Write the member name of a frame.
+ */
 void stream_frame_name(const char *key, unsigned frame,
     const struct stream_kind *kind, char name[USTAR_NAME + 1]);
 
-/* What the end marker says. */
+/* The content of an end-of-stream marker. */
 struct stream_mark {
 	uint64_t samples, frames;
 	char status[64], tool[64];
@@ -54,43 +62,60 @@ struct stream_mark {
 struct stream_reader;
 
 /*
- * stream_read_open(path, limits): "-" is standard input. NULL after a
- * message.
+ * stream_read_open(path, limits):
+ * Open a stream, "-" for standard input.  ${limits} is copied.  Return NULL
+ * after a message.
  */
 struct stream_reader *stream_read_open(const char *path,
     const struct stream_limits *limits);
+
+/* stream_read_close(r): Close the input and free ${r}.  NULL does nothing. */
 void stream_read_close(struct stream_reader *r);
 
-/* The results of stream_next and stream_data. */
+/* Results of stream_next, stream_data and stream_mark. */
 enum {
 	STREAM_MORE = 1,
-	STREAM_DONE = 0,	/* the real end, after an end marker */
-	STREAM_BAD = -1,	/* after a message; or a signal came */
-	STREAM_CUT = -2,	/* it ends too early; without a message */
-	STREAM_UNMARKED = -3	/* all of a tar, but no end marker; without, too */
+	STREAM_DONE = 0,	/* the true end, after an end marker */
+	STREAM_BAD = -1,	/* after a message, or after a signal */
+	STREAM_CUT = -2,	/* truncated input; no message */
+	STREAM_UNMARKED = -3	/* a whole tar without end marker; no message */
 };
 
-/* stream_next(r, m): the next member; several streams may follow each other. */
+/*
+ * stream_next(r, m):
+ * Set ${*m} to the next member.  Several streams may follow each other in one
+ * input.  Return any of the results above.
+ */
 int stream_next(struct stream_reader *r, struct stream_member *m);
 
 /*
- * stream_data(r, to): the bytes of the member that stream_next gave, all of
- * them, which must be asked for.  STREAM_MORE, BAD or CUT.
+ * stream_data(r, to):
+ * Read all ${m->size} bytes of the member that stream_next returned into ${to}.
+ * Call this or stream_mark for each member.  Return STREAM_MORE, STREAM_BAD or
+ * STREAM_CUT.
  */
 int stream_data(struct stream_reader *r, void *to);
 
 /*
- * stream_mark(r, mark): in place of stream_data for a MEMBER_END: read the end
- * mark and compare the hash of the bytes before it.  STREAM_MORE, BAD or CUT.
+ * stream_mark(r, mark):
+ * Replaces stream_data for a MEMBER_END: parse the end-of-stream marker, and
+ * compare its hash with the bytes before it.  Return STREAM_MORE, STREAM_BAD or
+ * STREAM_CUT.
  */
 int stream_mark(struct stream_reader *r, struct stream_mark *mark);
 
-const char *stream_path(const struct stream_reader *r);	/* quoted, for messages */
-uint64_t stream_bytes(const struct stream_reader *r);	/* read so far */
-uint64_t stream_skipped(const struct stream_reader *r);	/* members left out */
-int stream_foreign(const struct stream_reader *r);	/* as limits had it */
+/*
+ * stream_path(r): Return the quoted name of the input, valid as long as ${r}.
+ * stream_bytes(r): Return the number of bytes read so far.
+ * stream_skipped(r): Return the number of members omitted.
+ * stream_foreign(r): Return ${foreign} of the limits.
+ */
+const char *stream_path(const struct stream_reader *r);
+uint64_t stream_bytes(const struct stream_reader *r);
+uint64_t stream_skipped(const struct stream_reader *r);
+int stream_foreign(const struct stream_reader *r);
 
-/* stream_library(): name and version of the library that reads tars. */
+/* stream_library(): Return the name and version of libarchive. */
 const char *stream_library(void);
 
 #endif

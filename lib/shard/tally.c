@@ -1,4 +1,5 @@
-/* Count samples by class. */
+/* Counts of samples by class.  Labels are stored and sorted at the end,
+ * because they can be large and sparse if no list of classes is given. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ tally_label(struct tally *t, int label)
 	t->label[t->n++] = label;
 }
 
+/* A class may occur in several intervals of a sample; count it once. */
 void
 tally_add(struct tally *t, const struct sample *s)
 {
@@ -51,8 +53,8 @@ tally_order(const void *a, const void *b)
 }
 
 /*
- * Return the classes to print, [*n], by number: those with a name, and those
- * that occur.  The caller frees them.
+ * Return the classes to print, ${*n} of them, by number: those with a name, and
+ * those that occur.  The caller frees them.
  */
 static struct tally_class *
 tally_classes(struct tally *t, size_t named, size_t *n)

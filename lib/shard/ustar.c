@@ -1,10 +1,11 @@
-/* The header of a tar member: POSIX.1-1988 ustar, the fields in fixed form. */
+/* The header of a tar member: POSIX.1-1988 ustar, with numbers of fixed
+ * width. */
 #include <assert.h>
 #include <string.h>
 
 #include "shard/ustar.h"
 
-/* ${digits} octal digits at ${field}; what follows them stays. */
+/* Write ${digits} octal digits at ${field}, without a terminator. */
 static void
 ustar_octal(unsigned char *field, int digits, uint64_t v)
 {
@@ -26,12 +27,12 @@ ustar_header(unsigned char header[USTAR_BLOCK], const char *name, uint64_t size)
 	ustar_octal(header + 108, 7, 0);		/* user */
 	ustar_octal(header + 116, 7, 0);		/* group */
 	ustar_octal(header + 124, 11, size);
-	ustar_octal(header + 136, 11, 0);		/* time of change */
+	ustar_octal(header + 136, 11, 0);		/* modification time */
 	header[156] = '0';			/* a regular file */
 	memcpy(header + 257, "ustar\0" "00", 8);
 	ustar_octal(header + 329, 7, 0);		/* device numbers */
 	ustar_octal(header + 337, 7, 0);
-	memset(header + 148, ' ', 8);		/* the sum counts itself so */
+	memset(header + 148, ' ', 8);		/* blanks while it is summed */
 	for (int i = 0; i < USTAR_BLOCK; i++)
 		sum += header[i];
 	ustar_octal(header + 148, 6, sum);

@@ -1,4 +1,8 @@
-/* Verifying one shard: its bytes from the first on, and their hash. */
+/*
+ * Verification of one shard: its bytes from first to last, and their hash.
+ * Each byte is read once, and the headers are compared with those that the
+ * index implies.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,11 +41,11 @@ verify_unreadable(struct verify_walk *k, const struct damage *d)
 	k->stop = 1;
 }
 
-/* ---- the bytes ---- */
+/* ---- bytes ---- */
 
 /*
- * Have ${n} bytes at w->at, or fewer if the limit comes first.  NULL and a
- * finding if they cannot be read.
+ * Return a pointer to ${n} bytes at ${w->at}, fewer if the limit comes first.
+ * Return NULL if they cannot be read, which is reported.
  */
 static const unsigned char *
 verify_need(struct verify_walk *k, size_t n)
@@ -73,6 +77,7 @@ verify_need(struct verify_walk *k, size_t n)
 	return w->data;
 }
 
+/* Advance by ${n} bytes, which are hashed even if nothing examines them. */
 static void
 verify_pass(struct verify_walk *k, uint64_t n)
 {
@@ -90,7 +95,7 @@ verify_pass(struct verify_walk *k, uint64_t n)
 
 /* ---- members ---- */
 
-/* The header of ${name} at this place; pass it. */
+/* Check the header of ${name} here, and advance past it. */
 static void
 verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 {
@@ -111,7 +116,8 @@ verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 	verify_pass(k, USTAR_BLOCK);
 }
 
-/* Filler before a sample that was aligned. */
+/* Check the filler before a sample.  It is a member of zeros, whose header
+ * is a block. */
 static void
 verify_check_pad(struct verify_walk *k, uint64_t to)
 {
@@ -163,7 +169,7 @@ verify_check_label(struct verify_walk *k, const struct shard_entry *e,
 		    k->key, e->label);
 }
 
-/* Return the first field of KEY.json that the index has otherwise, or NULL. */
+/* Return the first field of KEY.json that differs from the index, or NULL. */
 static const char *
 verify_disagrees(const struct verify_walk *k, const struct sample *s,
     const struct shard_entry *e, const struct shard_record *r)
@@ -226,7 +232,7 @@ verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
 
 	if (k->v->frame == NULL)
 		return;
-	/* The index has the size of the first stream's frames. */
+	/* The index has the frame size of stream 0 only. */
 	bad = k->v->frame(k->v->arg, k->thread, ext, data, n,
 	    number % e->streams == 0 ? e->width : 0,
 	    number % e->streams == 0 ? e->height : 0, &why);
@@ -235,7 +241,7 @@ verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
 		    "frame %u: %s", number / e->streams, why.text);
 }
 
-/* Record ${n} of the sample: its header, its data, what fills its block. */
+/* Check record ${n} of the sample: its header, its data, its padding. */
 static void
 verify_check_member(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, uint32_t n)
@@ -254,6 +260,7 @@ verify_check_member(struct verify_walk *k, const struct shard_entry *e,
 	if (crc != r[n].crc)
 		verify_found(k, k->w.at, "data",
 		    "the checksum of %s is %08x (wanted %08x)",
+		    /* KEY.json and frames are parsed only by VERIFY_DECODE. */
 		    name, crc, r[n].crc);
 	else if (n >= frames && n < frames + e->aux - 1u)
 		verify_check_label(k, e, data, length);
@@ -279,6 +286,7 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 	int bad;
 
 	shard_key(k->s, &e, k->key);
+	/* A gap before the sample must be filler. */
 	if (start >= k->w.at + USTAR_BLOCK)
 		verify_check_pad(k, start);
 	bad = shard_records(k->s, &e, 0, n, r, &why);
@@ -306,7 +314,8 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 	free(r);
 }
 
-/* Everything before the index, then the rest of the file for its hash. */
+/* Check everything before the index, then read the rest of the file for its
+ * hash. */
 static void
 verify_walk(struct verify_walk *k, struct hash128 *hash)
 {
@@ -323,7 +332,8 @@ verify_walk(struct verify_walk *k, struct hash128 *hash)
 		    (unsigned long long)f->data_length);
 		verify_pass(k, f->data_length - k->w.at);
 	}
-	/* Where it shows is said already, if it is known. */
+	/* The hash shows only that something is wrong.  If the place is
+	 * known, it has been reported. */
 	if (k->wrong == 0 && !hash128_equal(hasher_128(k->w.hash),
 	    f->data_hash))
 		verify_found(k, 0, "hash",

@@ -1,10 +1,11 @@
-/* Verifying one shard: its index and footer, which shard_open accepted. */
+/* Verification of the index and footer of a shard that shard_open accepted. */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "shard/verify_walk.h"
 
-/* Bytes of the file that a writer must leave zero. */
+/* Check that ${n} bytes of the file at ${at} are zero, as writers must leave
+ * them. */
 static void
 verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
     const char *kind, const char *what)
@@ -23,7 +24,11 @@ verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
 		verify_found(k, at, kind, "%s are not zero", what);
 }
 
-/* Flags and bytes that have no meaning yet, and keys that are there twice. */
+/*
+ * Check that flags and bytes without a meaning are zero, and that no key occurs
+ * twice.  Equal keys have equal hashes, so they are adjacent in the order
+ * section.
+ */
 static void
 verify_index_check_entries(struct verify_walk *k)
 {
@@ -64,7 +69,7 @@ verify_index(struct verify_walk *k)
 		verify_index_check_zero(k, f->index_at + at, end - at, "index",
 		    "bytes after a section");
 	}
-	/* A later minor version may have given them a meaning. */
+	/* A later minor version may use these bytes. */
 	if (f->minor == 0 && !k->stop) {
 		verify_index_check_zero(k, footer + 188, 4, "footer",
 		    "reserved bytes");

@@ -1,4 +1,5 @@
-/* Verifying a set: its shards side by side, findings in their order. */
+/* Verification of a set.  Threads verify the shards in parallel; the errors
+ * are reported in the order of the shards. */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,11 +15,12 @@
 #include "shard/manifest.h"
 #include "shard/verify.h"
 
-/* What one shard came to. */
+/* The errors and keys of one shard. */
 struct verify_result {
 	struct damage *damage;
 	size_t damages, cap;
-	char *keys;			/* one after the other, with zero bytes */
+	char *keys;			/* one after the other, each with
+					 * '\0' */
 	uint32_t samples;
 };
 
@@ -27,11 +29,11 @@ struct verify_set_state {
 	const char *dir;
 	struct manifest *m;
 	struct verify_result *result;		/* [shards] */
-	int wrong;			/* findings reported */
+	int wrong;			/* errors reported */
 	atomic_int stop;
 };
 
-/* Report a finding, on the caller's thread. */
+/* Report an error, on the caller's thread. */
 static void
 verify_set_found(struct verify_set_state *s, const char *name,
     const struct damage *d)
@@ -55,7 +57,8 @@ verify_set_found_in_shard(struct verify_set_state *s, size_t k)
 /* ---- one shard, on any thread ---- */
 
 /*
- * verify_shard hands its findings to this, and asks for frames to be decoded.
+ * The argument of verify_shard's callbacks.  Errors are stored for the caller's
+ * thread; frames and progress are passed on at once.
  */
 struct verify_relay {
 	const struct verify *to;
@@ -95,7 +98,7 @@ verify_set_count(void *arg, uint64_t bytes)
 		to->tick(to->arg, bytes);
 }
 
-/* The keys, to find one that two shards have. */
+/* Store the keys, to detect one that two shards have. */
 static void
 verify_set_keep_keys(struct verify_result *r, const struct shard *s)
 {
@@ -138,6 +141,8 @@ verify_set_check_shard(struct verify_set_state *set, size_t k, int thread)
 	wrong |= verify_shard(&v, m->name, s, thread, &hash);
 	if (wrong == 0 && v.depth != VERIFY_FAST &&
 	    !hash128_equal(hash, m->sum.hash)) {
+		/* Only if nothing else is wrong: the hash adds no
+		 * information then. */
 		d = (struct damage){ 0 };
 		damage_set(&d, NOWHERE, "hash",
 		    "the hash of the file is not the one in the manifest");
@@ -161,7 +166,7 @@ verify_set_part(size_t k, int thread, void *arg)
 
 /* ---- the set ---- */
 
-/* Does the file ${name} hold ${want}? */
+/* Check that the file ${name} contains exactly ${want}. */
 static void
 verify_set_check_beside(struct verify_set_state *s, const char *name,
     const struct buffer *want)
@@ -182,7 +187,8 @@ verify_set_check_beside(struct verify_set_state *s, const char *name,
 	free(path);
 }
 
-/* A tar that the manifest does not know harms nobody, but is worth a word. */
+/* Warn of shards that the manifest does not list.  They are harmless, but
+ * probably a mistake. */
 static void
 verify_set_warn_of_extra(const struct verify_set_state *s)
 {
@@ -205,7 +211,8 @@ verify_set_warn_of_extra(const struct verify_set_state *s)
 		closedir(dir);
 }
 
-/* A shard that is not what the manifest says was told before. */
+/* Check the identity of the content.  A shard that failed its check has been
+ * reported. */
 static void
 verify_set_check_identity(struct verify_set_state *s)
 {
@@ -218,6 +225,7 @@ verify_set_check_identity(struct verify_set_state *s)
 		verify_set_found(s, MANIFEST_NAME, &d);
 }
 
+/* Check that no key occurs in two shards. */
 static void
 verify_set_check_keys(struct verify_set_state *s)
 {
@@ -232,7 +240,7 @@ verify_set_check_keys(struct verify_set_state *s)
 			uint64_t sample = i;
 			struct damage d = { 0 };
 
-			/* Twice in one shard was told before. */
+			/* A duplicate in one shard has been reported. */
 			if (!keyset_add(keys, key, &shard, &sample) &&
 			    shard != k) {
 				damage_set(&d, NOWHERE, "key", "the key is there "

@@ -1,4 +1,5 @@
-/* Writing a shard. */
+/* Writer of a shard.  The index is collected in memory and written after the
+ * last sample, because its sections have no fixed size. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "shard/writer.h"
 
 struct shard_writer {
-	char *path;			/* NULL: only computing */
+	char *path;			/* NULL: compute only */
 	struct commit *commit;
 	struct hasher *hash;
 	uint64_t at;			/* bytes put */
-	uint64_t start;			/* of the sample being put */
+	uint64_t start;			/* offset of the sample being put */
 	struct shard_footer footer;
 	struct buffer samples, records, strings, meta;
 };
@@ -97,6 +98,7 @@ shard_add(struct shard_writer *w, const struct sample *s,
 		.source = s->source_hash,
 	};
 
+	/* blk has 32 bits, and so has the number of a record. */
 	assert(w->at % USTAR_BLOCK == 0);
 	if (w->at / USTAR_BLOCK > UINT32_MAX ||
 	    f->records + records > UINT32_MAX)
@@ -125,7 +127,8 @@ shard_samples(const struct shard_writer *w)
 	return w->footer.samples;
 }
 
-/* Where the sections lie; the length of the index, with its footer. */
+/* Compute the places of the sections.  Return the length of the index with
+ * its footer. */
 static uint64_t
 writer_place(const struct shard_writer *w, uint64_t samples, uint64_t records,
     uint64_t strings, struct shard_section section[SECTIONS])
@@ -156,6 +159,7 @@ shard_size_with(const struct shard_writer *w, uint64_t bytes, uint64_t records,
 struct writer_hashed { uint64_t hash; uint32_t number; };
 
 static int
+/* The number decides between equal hashes, so that the order is unique. */
 writer_by_hash(const void *a, const void *b)
 {
 	const struct writer_hashed *x = a, *y = b;
@@ -165,7 +169,8 @@ writer_by_hash(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Fill the section of sample numbers in the order of their keys' hashes. */
+/* Fill the order section: sample numbers, sorted by the hashes of their
+ * keys.  shard_find searches it. */
 static void
 writer_put_order(const struct shard_writer *w, unsigned char *to)
 {
@@ -189,7 +194,8 @@ writer_copy(unsigned char *index, struct shard_section s,
 		memcpy(index + s.at, b->data, b->n);
 }
 
-/* The index as it stands in the file; its length is in the footer. */
+/* Return the bytes of the index.  The footer has their length.  The caller
+ * frees them. */
 static unsigned char *
 writer_make_index(struct shard_writer *w)
 {
@@ -220,6 +226,7 @@ shard_finish(struct shard_writer *w, struct shard_sum *sum)
 	struct commit *c = w->commit;
 	int result = -1;
 
+	/* The assertion above means that every byte put belongs to a sample. */
 	assert(w->at == w->start);
 	ustar_header(header, SHARD_INDEX, w->footer.index_length);
 	if (shard_put(w, header, sizeof(header)) != 0 ||
