@@ -58,7 +58,7 @@ class_check(const char *what, const struct class_list *c, struct error *why)
 	qsort(sorted, c->n, sizeof(*sorted), classes_by_name);
 	for (size_t i = 1; i < c->n && result == 0; i++)
 		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
-			result = error_set(why, "%s: class %s is there twice, as %td and "
+			result = error_set(why, "%s: class %s is listed twice, as %td and "
 			    "%td", what, Q(*sorted[i]), sorted[i - 1] - c->name,
 			    sorted[i] - c->name);
 out:

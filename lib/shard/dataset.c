@@ -262,8 +262,7 @@ dataset_shard_of(const struct dataset *d, uint32_t i)
 	size_t low = 0, high = d->m->shards - 1;
 
 	assert(i < d->m->samples);
-	while (low < high) {		/* the last that begins at or before
-					 * i */
+	while (low < high) {		/* the last shard with first <= i */
 		size_t middle = high - (high - low) / 2;
 
 		if (d->m->shard[middle].first <= i)
@@ -282,8 +281,8 @@ dataset_sample(const struct dataset *d, uint32_t i)
 	struct shard_entry e = shard_entry(s, i -
 	    (uint32_t)d->m->shard[k].first);
 	struct sample m = shard_sample(s, &e, d->key[i]);
-/* The labels in the index are only those of samples with one label. */
 
+	/* The index has no sets of labels; dataset_read_sets loaded them. */
 	if (d->first != NULL && (m.flags & SHARD_LABELS)) {
 		m.labels = d->span + d->first[i];
 		m.nlabels = (int)(d->first[i + 1] - d->first[i]);

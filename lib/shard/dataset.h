@@ -3,8 +3,8 @@
 
 /*
  * Reader of a packed dataset: a directory of shards with one manifest
- * (vt-shard(5)).  Samples are numbered from 0 in the order of the shards.  Each
- * frame is read by one pread, and its CRC32C is checked every time.  An open
+ * (vt-shard(5)).  Samples are numbered from 0 in the order of the shards.  Frames
+ * are read on demand, and the CRC32C of each is checked every time.  An open
  * dataset is read-only, so any thread may call these functions.
  */
 

@@ -15,8 +15,8 @@
 #define NEAR (64 << 10)		/* a smaller gap is read and discarded */
 #define MOST_PIECES 512		/* pieces of one preadv; IOV_MAX is 1024 */
 
-/* A requested frame: its number, its index in the request, its place in the
- * output. */
+/* A requested frame: its number in the sample, its index in the request, and
+ * its offset in the output. */
 struct dataset_want {
 	int frame, number;
 	size_t at;
@@ -83,9 +83,7 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 			uint64_t at = (uint64_t)r->blk * USTAR_BLOCK;
 
 			if (i > 0 && w[i].frame == w[i - 1].frame)
-				continue;	/* repeated:
-						 * dataset_check_frames
-						 * copies it */
+				continue;	/* repeated, is copied later */
 			if (at - end >= NEAR)
 				break;
 			if (at > end)
@@ -102,8 +100,8 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 
 /*
  * Find the records of the frames w[n], in ascending order, of one stream.  ${r}
- * has capacity for all records between the first and the last: one read is
- * faster than n.
+ * has capacity for all records between the first and the last, which one read
+ * covers.
  */
 static int
 dataset_find_records(const struct shard *s, const struct shard_entry *e,
@@ -172,8 +170,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	if ((result = dataset_find_records(s, &e, stream, w, n,
 	    (struct shard_record *)(void *)(w + n), why)) != 0)
 		goto out_taken;
-	/* Compute the places in the order of the request, not in the order
-	 * of the file. */
+	/* The output is in the order of the request, not of the file. */
 	for (int f = 0; f < n; f++)
 		at[w[f].number + 1] = w[f].record.length;
 	for (int f = 0; f < n; f++) {

@@ -24,8 +24,8 @@ gather_place(const struct stream_reader *r, const struct stream_member *m)
 	    (unsigned long long)m->offset, m->name);
 }
 
-/* Report that ${m} is not the member ${want}.  Other programs write members
- * in the order of the directory, so archives of theirs get a hint. */
+/* Report that ${m} is not the expected member ${want}.  Other programs write
+ * members in the order of the directory, so their archives get a hint. */
 static int
 gather_wrong(const struct gather *g, const struct stream_reader *r,
     const struct stream_member *m, const char *want)
@@ -44,7 +44,8 @@ gather_wrong(const struct gather *g, const struct stream_reader *r,
 	return STREAM_BAD;
 }
 
-/* The name of the frame with this number, over all streams, of the sample. */
+/* Write the name of frame member ${number} of the sample: the frames of all
+ * streams are counted together. */
 static void
 gather_frame_name(const struct gather *g, uint64_t number,
     char name[USTAR_NAME + 1])
@@ -80,9 +81,9 @@ gather_another_stream(struct gather *g, const struct stream_member *m)
 }
 
 /*
- * Check that ${m} is the next member.  Frames may come until the label.  The
- * label and KEY.json may come only after a whole number of frames of all
- * streams.  ${want} is the one valid name, for the message.
+ * Check that ${m} is the next member.  Frames are valid until the label.
+ * The label and KEY.json are valid only after a whole number of frames of all
+ * streams.  ${want} is the only valid name, for the message.
  */
 static int
 gather_check_order(struct gather *g, const struct stream_reader *r,
@@ -101,7 +102,7 @@ gather_check_order(struct gather *g, const struct stream_reader *r,
 	}
 	if (strcmp(m->key, g->key) != 0) {
 		snprintf(rest, sizeof(rest), g->frames % (uint64_t)g->streams.n ==
-		    0 ? "%.80s.json, without which a sample is not whole" :
+		    0 ? "%.80s.json, without which a sample is incomplete" :
 		    "the rest of sample %.80s", g->key);
 		return gather_wrong(g, r, m, rest);
 	}
@@ -182,7 +183,7 @@ gather_add_label(struct gather *g, struct stream_reader *r,
 	snprintf(again, sizeof(again), "%d", g->label);
 	if (strlen(text) != m->size || strcmp(text, again) != 0)
 		return gather_wrong(g, r, m,
-		    "a label in decimal digits and no more");
+		    "a label in decimal digits only");
 	return gather_append(g, r, m, again, strlen(again));
 }
 
@@ -213,13 +214,13 @@ gather_agree(struct gather *g, const struct sample *s, const char *at)
 	if (strcmp(s->key, g->key) != 0)
 		return fail("%s: \"key\" is %s", at, s->key);
 	if ((uint64_t)s->frames != frames)
-		return fail("%s: \"frames\" is %d, but %llu came", at, s->frames,
+		return fail("%s: \"frames\" is %d, but the stream has %llu", at, s->frames,
 		    (unsigned long long)frames);
 	if (s->label != g->label)
 		return fail("%s: \"label\" is %d, but %s.cls %s", at, s->label,
-		    g->key, g->label == -1 ? "did not come" : "has another");
+		    g->key, g->label == -1 ? "is missing" : "has another");
 	if (!stream_list_equal(s->streams, &g->streams))
-		return fail("%s: \"streams\" are not those that came", at);
+		return fail("%s: \"streams\" differ from those in the stream", at);
 	for (uint64_t f = 0; f < frames; f++) {
 		uint64_t t = gather_frame_time(s, f);
 
@@ -234,7 +235,8 @@ gather_agree(struct gather *g, const struct sample *s, const char *at)
 	return 0;
 }
 
-/* The shard stores KEY.json in canonical form, whatever the input's form is. */
+/* Check KEY.json and close the sample.  The shard stores KEY.json in canonical
+ * form, whatever form the input has. */
 static int
 gather_add_info(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
@@ -300,7 +302,7 @@ gather_end(struct gather *g, struct stream_reader *r,
 	if (mark.samples != g->stream_samples ||
 	    mark.frames != g->stream_frames)
 		return fail("%s: offset %llu: end-of-stream marker: %llu "
-		    "samples, %llu frames (%llu, %llu came)", stream_path(r),
+		    "samples, %llu frames (read %llu, %llu)", stream_path(r),
 		    (unsigned long long)m->offset,
 		    (unsigned long long)mark.samples,
 		    (unsigned long long)mark.frames,

@@ -83,7 +83,7 @@ key_from_path(const char *path, char *key)
 			break;
 		}
 	if (last.n == 0)
-		return fail("%s: no name is left to make a key of",
+		return fail("%s: no name remains for a key",
 		    text_quote(path));
 	key_escape(&b, last);
 	if (b.n <= KEY_MAX) {

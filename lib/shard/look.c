@@ -78,8 +78,7 @@ look_list_shard(const struct shard *s, const struct class_list *names,
 		free(class);
 	}
 	free(path);
-	return ferror(f) ? 1 : 0;	/* the caller reports it when it
-					 * closes the file */
+	return ferror(f) ? 1 : 0;	/* the caller reports it */
 }
 
 int

@@ -18,8 +18,7 @@
 #define MANIFEST_NAME "manifest.json"
 #define CLASSES_NAME "classes.txt"
 #define SUMS_NAME "SHARDS.xxh128"
-#define MANIFEST_VERSION 2	/* version 1 has settings_id under the name
-				 * dataset_id */
+#define MANIFEST_VERSION 2	/* 1: dataset_id has the settings_id */
 
 /* A shard of the set. */
 struct manifest_shard {
@@ -55,8 +54,8 @@ void manifest_free(struct manifest *m);
 /*
  * manifest_settings_id(classes, options, streams):
  * Return the identity of the settings: the XXH3-128 of the canonical JSON of
- * all three.  If the classes were inferred, they are unknown until the last
- * sample; then ${classes} is NULL, and ${options} says so.
+ * all three.  If classes are inferred, they are unknown until the last sample.
+ * Then ${classes} is NULL, and ${options} says so.
  */
 struct hash128 manifest_settings_id(const struct class_list *classes,
     const char *options, const struct stream_list *streams);

@@ -21,7 +21,7 @@ manifest_get_count(const struct json *o, const char *key, uint64_t *to,
 	int64_t v;
 
 	if (json_to_int(json_get(o, key), 0, INT64_MAX, &v) != 0)
-		return error_set(why, "\"%s\" is missing or no count", key);
+		return error_set(why, "\"%s\" is missing or not a count", key);
 	*to = (uint64_t)v;
 	return 0;
 }
@@ -112,7 +112,7 @@ manifest_get_classes(const struct json *o, struct manifest *m,
 		const char *name = json_to_text(json_at(list, i));
 
 		if (name == NULL)
-			return error_set(why, "class %zu is no text", i);
+			return error_set(why, "class %zu is not a text", i);
 		class_add(&m->classes, name);
 	}
 	if (class_check("\"classes\"", &m->classes, why) != 0)
@@ -148,7 +148,7 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	settings_key = m->identified ? "settings_id" : "dataset_id";
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
 	    &m->generation) != 0)
-		return error_set(why, "\"generation\" is missing or no count");
+		return error_set(why, "\"generation\" is missing or not a count");
 	if (!json_is(options, '{'))
 		return error_set(why, "\"options\" is missing");
 	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
@@ -237,8 +237,8 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 		    "(wanted %s)", hash128_text(f->settings, text[0]),
 		    hash128_text(m->settings, text[1]));
 	if (f->number != k || f->first != want->first)
-		return damage_set(d, NOWHERE, "set", "shard %u, from sample %llu "
-		    "on (the manifest says shard %zu, from sample %llu on)",
+		return damage_set(d, NOWHERE, "set", "shard %u with first sample "
+		    "%llu (the manifest says shard %zu with first sample %llu)",
 		    f->number, (unsigned long long)f->first, k,
 		    (unsigned long long)want->first);
 	if (f->samples != want->sum.samples || f->frames != want->sum.frames)

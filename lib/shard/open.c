@@ -154,8 +154,8 @@ shard_read_meta(struct shard *s, struct damage *d)
 	if (format == NULL || strcmp(format, "vtshard") != 0 ||
 	    json_to_int(json_get(meta, "version"), 1, 1, &version) != 0 ||
 	    stream_list_read(json_get(meta, "streams"), &s->streams) != 0)
-		result = damage_set(d, at, "index", "the index's description "
-		    "lacks format, version or streams as they should be");
+		result = damage_set(d, at, "index", "format, version or "
+		    "streams of the index's description is missing or wrong");
 	json_free(meta);
 	return result;
 }
@@ -319,11 +319,11 @@ shard_wake(struct shard *s, struct error *e)
 		return -1;
 	if (s->fd < 0)
 		return error_errno(e, "%s: cannot open again", Q(s->path));
+	/* The footer has the hashes of all content, so an equal footer means
+	 * an equal shard. */
 	if (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size != s->size ||
 	    file_pread(s->fd, s->path, footer, sizeof(footer),
 	    shard_footer_at(s), e) != 0 || !hash128_equal(hash128(footer,
-	    /* The footer contains the hashes of all content, so equal
-	     * footers mean equal shards. */
 	    sizeof(footer)), s->footer_hash)) {
 		shard_rest(s);
 		errno = 0;

@@ -129,7 +129,7 @@ pack_begin_sample(struct pack *p, const struct stream_reader *r,
 		    "sample %llu", stream_path(r),
 		    (unsigned long long)m->offset, m->key,
 		    (unsigned long long)offset);
-	return fail("%s: offset %llu: key %s came before, at offset %llu of %s: "
+	return fail("%s: offset %llu: key %s is used already, at offset %llu of %s: "
 	    "keys must differ, and a sample's members must follow each other",
 	    stream_path(r), (unsigned long long)m->offset, m->key,
 	    (unsigned long long)offset, strcmp(p->input[source], "-") == 0 ?
@@ -367,7 +367,7 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 	if (result != 0 && p.status == EXIT_FAILED && p.m->shards > 0 &&
 	    !o->dry_run && !p.finished)
 		note("%s: %zu finished shards, %llu samples, are kept; the same "
-		    "command goes on after them", Q(o->dir), p.m->shards,
+		    "command continues after them", Q(o->dir), p.m->shards,
 		    (unsigned long long)p.m->samples);
 	pack_fill_report(&p, NULL, to);
 	if (result == 0)

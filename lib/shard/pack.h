@@ -22,8 +22,7 @@ struct pack_report {
 	size_t shards;
 	uint64_t read;				/* bytes of input */
 	uint64_t skipped;			/* members omitted */
-	uint64_t defective;			/* samples flagged as
-						 * truncated or damaged */
+	uint64_t defective;			/* truncated or damaged ones */
 	char *classes;				/* samples per class, as
 						 * tally_text prints them;
 						 * NULL before the end; the
@@ -35,8 +34,7 @@ struct pack_report {
 struct pack_options {
 	const char *dir, *prefix;
 	uint64_t shard_size, max_member;	/* bytes */
-	const char *classes;			/* file of class names, or
-						 * NULL */
+	const char *classes;			/* file of names, or NULL */
 	int rest;		/* the input lacks the samples that are
 				 * packed already */
 	int force;		/* replace an existing set */

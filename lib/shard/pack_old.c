@@ -23,8 +23,7 @@ pack_old_adopt_labels(struct pack *p, const struct shard *s,
 	    (whole = shard_sample_read(s, e, key, &bad)) == NULL)
 		return -1;
 	derive_add(p->derive, whole != NULL ? whole : &entry);
-	if (p->o->rest)			/* otherwise the input contains it
-					 * again */
+	if (p->o->rest)			/* else the input has it again */
 		tally_add(&p->tally, whole != NULL ? whole : &entry);
 	sample_free(whole);
 	return 0;
@@ -110,7 +109,7 @@ pack_old_adopt_journal(struct pack *p)
 
 	p->settings = xstrdup(p->journal->settings);
 	if (o != NULL && (prefix == NULL || strcmp(prefix, p->o->prefix) != 0)) {
-		fail("%s: cannot go on with other prefix: %s (the first run "
+		fail("%s: cannot continue with another prefix: %s (the first run "
 		    "had %s; -f starts over)", Q(p->o->dir), Q(p->o->prefix),
 		    prefix ? Q(prefix) : "none");
 		result = pack_refuse(p);
@@ -143,7 +142,7 @@ pack_look(struct pack *p)
 	} else if (p->journal != NULL) {
 		result = pack_old_adopt_journal(p);
 	} else if (file_size(first) >= 0) {
-		fail("%s: is there, but no manifest or journal lists it (-f "
+		fail("%s: exists, but no manifest or journal lists it (-f "
 		    "replaces it)", Q(first));
 		result = pack_refuse(p);
 	}
@@ -153,7 +152,7 @@ pack_look(struct pack *p)
 		note("%s: holds %s, %zu shards, %llu samples%s", Q(o->dir),
 		    there ? "a finished set" : "a set that was not finished",
 		    p->m->shards, (unsigned long long)p->m->samples,
-		    o->rest ? "; what comes is added" : there ?
+		    o->rest ? "; new input is added" : there ?
 		    "; the input is compared with it" :
 		    "; the input is compared with them, and the rest added");
 out:

@@ -70,7 +70,7 @@ pack_set_compare_settings(struct pack *p, const char *mine)
 		char *b = json_print(json_get(now, member[i]));
 
 		if (strcmp(a, b) != 0) {
-			fail("%s: cannot go on with other %s: %s (the first run "
+			fail("%s: cannot continue with other %s: %s (the first run "
 			    "had %s; -f starts over)", Q(p->o->dir), member[i],
 			    b, a);
 			result = pack_refuse(p);
@@ -258,7 +258,7 @@ pack_finish(struct pack *p)
 	if (p->shard != NULL && pack_set_finish_shard(p) != 0)
 		return -1;
 	if (p->m->samples == 0)
-		return fail("no sample came (nothing was packed)");
+		return fail("no sample in the input (nothing was packed)");
 	if (p->o->dry_run)
 		return p->finished ? 0 : pack_set_check_space(p);
 	if (!p->finished) {

@@ -53,8 +53,7 @@ struct pack {
 	uint64_t samples;		/* complete ones, with those compared */
 	struct tally tally;		/* all samples of the set so far */
 	char last[KEY_MAX + 1];		/* key of the last complete sample */
-	int streams_begun, stream_begun;	/* header used: any; of this
-						 * stream */
+	int streams_begun, stream_begun;	/* heads read: any; of this */
 
 	/* The shard being written. */
 	struct shard_writer *shard;

@@ -192,7 +192,7 @@ sample_get_text(const char *what, const struct json *o, const char *name,
 	const char *s = json_to_text(json_get(o, name));
 
 	if (s == NULL)
-		error_set(why, "%s: \"%s\" is missing or no text", what, name);
+		error_set(why, "%s: \"%s\" is missing or not a text", what, name);
 	return s;
 }
 
@@ -220,7 +220,7 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 	int64_t t = 0;
 
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
-		return error_set(why, "%s: \"t\" is no list of %d times", what,
+		return error_set(why, "%s: \"t\" is not a list of %d times", what,
 		    s->frames);
 	/* Times ascend from 0, and each may equal the one before. */
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
@@ -243,7 +243,7 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s,
 	struct label_span *to;
 
 	if (!json_is(v, '[') || n > 1000000)
-		return error_set(why, "%s: \"labels\" is missing or no list, "
+		return error_set(why, "%s: \"labels\" is missing or not a list, "
 		    "but flag %d is set", what, SHARD_LABELS);
 	s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
@@ -282,7 +282,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	int64_t flags, bytes;
 
 	if (!json_is(o, '{'))
-		return error_set(why, "%s: no JSON object", what);
+		return error_set(why, "%s: not a JSON object", what);
 	if ((key = sample_get_text(what, o, "key", why)) == NULL ||
 	    (source = sample_get_text(what, o, "src", why)) == NULL ||
 	    (status = sample_get_text(what, o, "status", why)) == NULL ||
@@ -299,7 +299,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	    sample_get_rate(what, json_get(o, "fps"), &s->fps, why) != 0)
 		return -1;
 	if (!key_is_valid(key))
-		return error_set(why, "%s: \"key\" %s is no key", what,
+		return error_set(why, "%s: \"key\" %s is not a valid key", what,
 		    text_quote(key));
 	if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
 		return error_set(why, "%s: \"src_xxh3\" %s (wanted 16 "
@@ -312,7 +312,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 		return error_set(why, "%s: \"t\" and flag %d do not go together",
 		    what, SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
-		return error_set(why, "%s: one label and several", what);
+		return error_set(why, "%s: both \"label\" and \"labels\" are given", what);
 	if ((t != NULL && sample_get_times(what, t, s, why) != 0) ||
 	    ((flags & SHARD_LABELS) &&
 	    sample_get_labels(what, json_get(o, "labels"), s, why) != 0))

@@ -19,8 +19,7 @@
 #include "base/number.h"
 #include "shard/key.h"
 
-#define FRAME_MAX 999999	/* maximum frames of a sample: names have 6
-				 * digits */
+#define FRAME_MAX 999999	/* per sample; names have 6 digits */
 
 /* Flags of a sample, stored in the index and in KEY.json. */
 enum {

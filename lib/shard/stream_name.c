@@ -35,7 +35,7 @@ stream_parse_frame(const char *s, struct stream_member *m)
 			return "the tag is not 1 to 8 of a-z and 0-9";
 		snprintf(m->tag, sizeof(m->tag), "%.*s", (int)n, s);
 		if (strcmp(m->tag, STREAM_UNTAGGED) == 0)
-			return "the tag rgb is that of names without a tag";
+			return "the tag rgb is implied (wanted a name without it)";
 		s = dot + 1;
 	}
 	if (!stream_ext_known(s))

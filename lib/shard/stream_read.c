@@ -232,7 +232,7 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 	char type = stream_read_member_type(r);
 
 	if (name == NULL || *name == '\0')
-		return "a name that is no plain text";
+		return "a name that is not plain text";
 	/* Links first: a hard link has the type of a regular file. */
 	if (archive_entry_hardlink(e) != NULL)
 		return "a hard link (wanted a regular file)";
@@ -253,7 +253,7 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 		return "a member of another type, such as sparse or contiguous "
 		    "(wanted a regular file)";
 	if (!archive_entry_size_is_set(e) || archive_entry_size(e) < 0)
-		return "a size that is none";
+		return "no valid size";
 	return stream_member_name(name, m);
 }
 
@@ -333,7 +333,7 @@ stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
 		    why, archive_entry_filetype(e) == AE_IFDIR ? "--foreign "
 		    "takes archives of other programs, with directories" :
-		    "--skip-foreign leaves such members out");
+		    "--skip-foreign omits such members");
 	if (r->skipped++ < NAMED)
 		warning("%s: offset %llu: member %s left out: %s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
@@ -370,8 +370,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 			.offset = r->data_at - USTAR_BLOCK,
 			.size = archive_entry_size(e) < 0 ? 0 :
 			    (uint64_t)archive_entry_size(e) };
-		if (r->members == 0) {		/* the first member of a
-						 * stream */
+		if (r->members == 0) {		/* a stream begins */
 			hasher_reset(r->hash);
 			r->hashed = r->member.offset;
 		}
@@ -407,8 +406,7 @@ stream_data(struct stream_reader *r, void *to)
 
 		if (got == ARCHIVE_RETRY)
 			continue;
-		/* A short read before the end of the input is an error of
-		 * libarchive. */
+		/* The member is shorter than its header says. */
 		if (got <= 0)
 			return stream_read_is_cut(r, r->data_at + size) ?
 			    STREAM_CUT : stream_read_damaged(r, r->data_at + n);
@@ -469,9 +467,9 @@ stream_mark(struct stream_reader *r, struct stream_mark *mark)
 		    "the stream "
 		    "is %s, but its writer sent %s: %s", r->path,
 		    (unsigned long long)r->member.offset, known ? got :
-		    "unknown", want, r->limits.foreign ? "damaged on the way, "
-		    "or archived anew (then leave __vt__ out)" :
-		    "damaged on the way");
+		    "unknown", want, r->limits.foreign ? "damaged in transit, "
+		    "or archived again (then omit __vt__)" :
+		    "damaged in transit");
 	free(text);
 	r->members = 0;
 	r->marked = 1;

@@ -19,8 +19,8 @@ struct stream_limits {
 				 * marker required, directories ignored */
 	int skip;		/* 1: omit members that do not belong, with a
 				 * warning */
-	void (*idle)(void *arg);	/* called once a second without
-					 * input; may be NULL */
+	void (*idle)(void *arg);	/* once a second without input, or
+					 * NULL */
 	void *arg;
 };
 

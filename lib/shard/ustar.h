@@ -11,8 +11,7 @@
 
 #define USTAR_BLOCK 512
 #define USTAR_NAME 100			/* maximum length of a name in bytes */
-#define USTAR_SIZE 077777777777ull	/* maximum size of a member: 8 GiB -
-					 * 1 */
+#define USTAR_SIZE 077777777777ull	/* maximum member: 8 GiB - 1 */
 
 /*
  * ustar_header(header, name, size):

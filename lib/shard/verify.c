@@ -116,8 +116,7 @@ verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 	verify_pass(k, USTAR_BLOCK);
 }
 
-/* Check the filler before a sample.  It is a member of zeros, whose header
- * is a block. */
+/* Check the filler before an aligned sample: a member that is all zeros. */
 static void
 verify_check_pad(struct verify_walk *k, uint64_t to)
 {
@@ -257,10 +256,10 @@ verify_check_member(struct verify_walk *k, const struct shard_entry *e,
 	if (k->stop || (data = verify_need(k, padded)) == NULL)
 		return;
 	crc = crc32c(0, data, length);
+	/* Below VERIFY_DECODE, the CRC stands for the content. */
 	if (crc != r[n].crc)
 		verify_found(k, k->w.at, "data",
 		    "the checksum of %s is %08x (wanted %08x)",
-		    /* KEY.json and frames are parsed only by VERIFY_DECODE. */
 		    name, crc, r[n].crc);
 	else if (n >= frames && n < frames + e->aux - 1u)
 		verify_check_label(k, e, data, length);

@@ -49,7 +49,7 @@ verify_index_check_entries(struct verify_walk *k)
 		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
 		    &a, k->key), shard_key(k->s, &b, before)) == 0)
 			verify_found(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
-			    "the key is there twice");
+			    "the key occurs twice");
 		k->key[0] = '\0';
 		b = a;
 	}

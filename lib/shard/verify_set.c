@@ -141,8 +141,7 @@ verify_set_check_shard(struct verify_set_state *set, size_t k, int thread)
 	wrong |= verify_shard(&v, m->name, s, thread, &hash);
 	if (wrong == 0 && v.depth != VERIFY_FAST &&
 	    !hash128_equal(hash, m->sum.hash)) {
-		/* Only if nothing else is wrong: the hash adds no
-		 * information then. */
+		/* After another error, the hash adds no information. */
 		d = (struct damage){ 0 };
 		damage_set(&d, NOWHERE, "hash",
 		    "the hash of the file is not the one in the manifest");
@@ -180,7 +179,7 @@ verify_set_check_beside(struct verify_set_state *s, const char *name,
 		damage_set(&d, NOWHERE, "missing", "%s", said.text);
 	else if (got.n != want->n || memcmp(got.data, want->data, got.n) != 0)
 		damage_set(&d, NOWHERE, "manifest",
-		    "does not hold what the manifest says");
+		    "differs from what the manifest says");
 	if (d.kind != NULL)
 		verify_set_found(s, name, &d);
 	buffer_free(&got);
@@ -243,7 +242,7 @@ verify_set_check_keys(struct verify_set_state *s)
 			/* A duplicate in one shard has been reported. */
 			if (!keyset_add(keys, key, &shard, &sample) &&
 			    shard != k) {
-				damage_set(&d, NOWHERE, "key", "the key is there "
+				damage_set(&d, NOWHERE, "key", "the key occurs "
 				    "twice, first in %s",
 				    s->m->shard[shard].name);
 				strcpy(d.key, key);

@@ -226,7 +226,7 @@ shard_finish(struct shard_writer *w, struct shard_sum *sum)
 	struct commit *c = w->commit;
 	int result = -1;
 
-	/* The assertion above means that every byte put belongs to a sample. */
+	/* Every byte put must belong to a sample in the index. */
 	assert(w->at == w->start);
 	ustar_header(header, SHARD_INDEX, w->footer.index_length);
 	if (shard_put(w, header, sizeof(header)) != 0 ||

@@ -219,7 +219,7 @@ at=$(tar tRf "$T/test.tar" | sed -n "s|^block \([0-9]*\): $name\$|\1|p")
 check_exit "a damaged frame" 4 look --frames=4 --crop=28 --clips=2 -i - <"$T/bad.tar"
 check_says "is named" "error: standard input: key ${name%.000000.jpg}: frame 0: "
 check_same "the other clips have answers" 63 "$(grep -vc '^#' "$T/out")"
-check_says "and the marker at the end tells, too" 'the hash of the stream is .* damaged on the way'
+check_says "and the marker at the end tells, too" 'the hash of the stream is .* damaged in transit'
 
 # ---- memory ----
 

@@ -198,7 +198,7 @@ check_exit "members in another order" 1 vt-pack -n -o x --foreign foreign.tar
 check_says "are told so" "tar --sort=name puts members in order"
 (cd tree && find c0 -name '*.jpg' | LC_ALL=C sort | tar -cf ../foreign.tar -T -)
 check_exit "frames alone" 1 vt-pack -n -o x --foreign foreign.tar
-check_says "lack what closes a sample" "wanted c0/clip_0.json, without which a sample is not whole"
+check_says "lack what closes a sample" "wanted c0/clip_0.json, without which a sample is incomplete"
 gzip -c a.tar >a.tgz
 LC_ALL=C sed 's/"frames":657,"samples":30,/"frames":658,"samples":30,/' a.tar >counted.tar
 check_exit "another number of frames than the end of the stream says" 1 vt-pack -n -o x counted.tar
@@ -310,7 +310,7 @@ rm -rf part
 head -c $((size * 3 / 4)) a.tar >cut.tar
 check_exit "a stream that was cut" 1 vt-pack -o part --shard-size=1M cut.tar
 check_says "is told with samples, key and offset" "cut.tar: the input ended after [0-9]* samples, last complete key c[0-9]/clip_[0-9]*, offset $((size * 3 / 4))"
-check_says "and what was kept" "note: part: [0-9]* finished shards, [0-9]* samples, are kept; the same command goes on after them"
+check_says "and what was kept" "note: part: [0-9]* finished shards, [0-9]* samples, are kept; the same command continues after them"
 finished=$(cat "$T/out")
 check "finished shards were printed" test -n "$finished"
 check "and are there" sh -c "for f in $(echo $finished); do cmp part/\$f set/\$f || exit 1; done"
@@ -360,7 +360,7 @@ check_says "is refused at the first sample" "the input differs from what part4 h
 check_exit "one that begins alike too" 2 vt-pack -o part4 --shard-size=1M mixed.tar
 check_says "where it differs" "at sample 3: it has c1/clip_13 \(packed is c0/clip_3\)"
 check_exit "another shard size" 2 vt-pack -o part4 --shard-size=2M a.tar
-check_says "is refused" "cannot go on with other options: .*; -f starts over\)"
+check_says "is refused" "cannot continue with other options: .*; -f starts over\)"
 check_exit "another prefix" 2 vt-pack -o part4 --prefix=y --shard-size=1M a.tar
 check_exit "other classes" 2 vt-pack -o part4 --classes=names.txt --shard-size=1M a.tar
 check "and nothing was touched" same part6 part4

@@ -209,7 +209,7 @@ test_parts(void)
 	buffer_add(&both, a.data, a.n);
 	write_file(&both);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "the same stream twice");
-	ok(strstr(said, "came before, at offset 0") != NULL,
+	ok(strstr(said, "is used already, at offset 0") != NULL,
 	    "is refused for its keys");
 	both.n = 0;
 	buffer_add(&both, a.data, a.n);
@@ -411,7 +411,7 @@ test_order(void)
 	refused(&b, "wanted a/b.000001.jpg");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/c.000000.jpg", '0', NULL, "one", 3);
-	refused(&b, "wanted a/b.json, without which a sample is not whole, after "
+	refused(&b, "wanted a/b.json, without which a sample is incomplete, after "
 	    "a/b.000000.jpg at offset 0 (tar --sort=name puts");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.000001.jpg", '0', NULL, "two", 3);
@@ -420,7 +420,7 @@ test_order(void)
 	refused(&b, "a frame that is not empty");
 	put_sample(&b);
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
-	refused(&b, "key a/b came before, at offset 0");
+	refused(&b, "key a/b is used already, at offset 0");
 	put_sample(&b);
 	put(&b, "a/b.json", '0', NULL, info, strlen(info));
 	refused(&b, "wanted the first frame of a sample");
@@ -432,11 +432,11 @@ test_order(void)
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.000001.jpg", '0', NULL, "two", 3);
 	put(&b, "a/b.json", '0', NULL, info, strlen(info));
-	refused(&b, "\"label\" is 1, but a/b.cls did not come");
+	refused(&b, "\"label\" is 1, but a/b.cls is missing");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.cls", '0', NULL, "1", 1);
 	put(&b, "a/b.json", '0', NULL, info, strlen(info));
-	refused(&b, "\"frames\" is 2, but 1 came");
+	refused(&b, "\"frames\" is 2, but the stream has 1");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.cls", '0', NULL, "1\n", 2);
 	refused(&b, "a label");
@@ -499,7 +499,7 @@ test_order(void)
 	refused(&b, "class 0: \"a\\u202e\" holds a control character");
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.json", '0', NULL, "[]", 2);
-	refused(&b, "no JSON object");
+	refused(&b, "not a JSON object");
 	/* Each field missing in turn. */
 	for (const char *s = info; (s = strstr(s, "\":")) != NULL; s++) {
 		size_t at = (size_t)(s - info) - 1;
