@@ -20,6 +20,8 @@ append_open(struct append *a, const char *path, int flags)
 	    text_quote(path));
 }
 
+/* Old bytes go first: the file never has a gap.  Only the first failure of a
+ * series is reported. */
 void
 append_add(struct append *a, const void *data, size_t n)
 {
@@ -39,6 +41,8 @@ append_add(struct append *a, const void *data, size_t n)
 	a->failing = a->left.n > 0;
 }
 
+/* Bytes that still cannot be written are an error now: there is no later
+ * retry. */
 int
 append_close(struct append *a)
 {

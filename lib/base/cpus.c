@@ -30,6 +30,8 @@ cpus_from_environment(const char *const *names, int otherwise)
 	return otherwise;
 }
 
+/* Open MPI, MPICH (and Intel MPI) and Slurm, in this order: mpirun inside a
+ * Slurm job sets its own variables, too. */
 int
 launch_rank(int *size)
 {
@@ -44,6 +46,7 @@ launch_rank(int *size)
 	return *size > 1 ? cpus_from_environment(ranks, 0) : 0;
 }
 
+/* In 64 bits, because n * rank may exceed 32. */
 int
 split(int n, int rank, int ranks, int *first)
 {

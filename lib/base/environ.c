@@ -50,6 +50,8 @@ environ_matches(const char *name, const char *wanted, char best[80], int *least)
 	return d == 0;
 }
 
+/* Warn if no command reads ${variable}, with the new name, or else the most
+ * similar one at a distance below 3. */
 static void
 environ_check_variable(const char *variable, const char *const *own, size_t n)
 {
@@ -100,6 +102,7 @@ environ_check(const char *const *own, size_t n)
 		char name[80];
 		size_t length = strcspn(*e, "=");
 
+		/* A longer name cannot be an option. */
 		if (!text_starts(*e, "VT_") || length >= sizeof(name))
 			continue;
 		memcpy(name, *e, length);

@@ -45,6 +45,7 @@ file_read(const char *path, struct buffer *b)
 	return file_try(path, b, NULL);
 }
 
+/* Read until the end: the size of a pipe or of a file in /proc is unknown. */
 int
 file_try(const char *path, struct buffer *b, struct error *e)
 {
@@ -82,6 +83,8 @@ file_read_text(const char *path, struct buffer *b)
 	return 0;
 }
 
+/* Unlike read(2), pread(2) may be called by several threads on one
+ * descriptor. */
 int
 file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
     struct error *e)
@@ -117,6 +120,8 @@ file_write_some(int fd, const void *from, size_t n)
 		ssize_t k = AGAIN(write(fd, p, left));
 
 		if (k == 0)
+			/* 0 without an error: report one, or the loop would
+			 * never end. */
 			errno = EIO;
 		if (k <= 0)
 			break;

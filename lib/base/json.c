@@ -59,6 +59,8 @@ json_begin(struct json_writer *w, const char *key)
 	}
 }
 
+/* The depth is asserted: all documents that vt writes have a fixed depth, or
+ * were read with JSON_DEPTH. */
 void
 json_open(struct json_writer *w, const char *key, char bracket)
 {
@@ -111,6 +113,7 @@ json_put_text(struct json_writer *w, const char *key, const char *s)
 	json_put_string(&w->out, s);
 }
 
+/* Paths and names of files are bytes, and JSON is UTF-8. */
 void
 json_put_bytes(struct json_writer *w, const char *key, const char *s)
 {
@@ -165,6 +168,8 @@ json_parse(const char *what, const char *text, size_t n)
 	return json_try(what, text, n, NULL);
 }
 
+/* Duplicate keys are rejected: canonical output could not represent them,
+ * and readers disagree on which counts. */
 struct json *
 json_try(const char *what, const char *text, size_t n, struct error *e)
 {
@@ -208,6 +213,8 @@ json_at(const struct json *array, size_t i)
 	return json_to_ours(json_array_get(json_of_ours(array), i));
 }
 
+/* Objects and arrays are counted by different functions of jansson; other
+ * types give 0. */
 size_t
 json_size(const struct json *v)
 {
@@ -229,6 +236,7 @@ json_next(const struct json *object, void **at, const char **key)
 	return json_to_ours(json_object_iter_value(*at));
 }
 
+/* Recursion is at most as deep as the document, which json_try limits. */
 int
 json_depth(const struct json *v)
 {
@@ -309,6 +317,7 @@ json_by_key(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Print ${v} and everything in it, with the keys of each object sorted. */
 static void
 json_print_value(struct json_writer *w, const char *key, const json_t *v)
 {
@@ -344,6 +353,7 @@ json_print_value(struct json_writer *w, const char *key, const json_t *v)
 	}
 }
 
+/* Used for values that are compared or hashed as text. */
 char *
 json_print(const struct json *v)
 {

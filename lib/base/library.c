@@ -4,6 +4,8 @@
 
 #include "base/library.h"
 
+/* RTLD_LOCAL keeps its symbols out of other lookups.  RTLD_NOW reports
+ * missing dependencies here. */
 void *
 library_open(const char *file, const char *who, const struct library_entry *e,
     size_t n, struct error *why)
@@ -35,6 +37,7 @@ library_close(void *library)
 		dlclose(library);
 }
 
+/* RTLD_NODELETE keeps the library loaded, so the handle is not needed. */
 void
 library_keep(const char *file)
 {

@@ -33,6 +33,7 @@ xcalloc(size_t n, size_t bytes)
 	    n * bytes);
 }
 
+/* realloc(p, 0) may free ${p}, so ask for at least one byte. */
 void *
 xrealloc(void *p, size_t n, size_t bytes)
 {
@@ -98,6 +99,8 @@ array_room(void *array, size_t n, size_t *cap, size_t bytes)
 	return xrealloc(array, *cap, bytes);
 }
 
+/* Grow by half of the content, so that repeated additions take amortized
+ * constant time. */
 void
 buffer_room(struct buffer *b, size_t n)
 {

@@ -48,6 +48,7 @@ names_slot_of(const struct names *n, const char *name)
 	return &n->slot[i];
 }
 
+/* Slots depend on their number, so insert all names again. */
 static void
 names_grow(struct names *n)
 {

@@ -69,6 +69,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 			end--;
 		*end = '\0';
 	}
+	/* Files may use names of earlier releases. */
 	if ((now = renamed_now(t->command->name, name)) == NULL)
 		now = name;
 	if ((i = option_named(t, now)) < 0 || !option_is_setting(t, i))
@@ -79,6 +80,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 	free(from);
 }
 
+/* Options point into the text, so it is never freed. */
 void
 option_read_config(struct option_table *t, const char *path)
 {

@@ -24,6 +24,7 @@ option_print_help_row(const struct option_table *t, const struct option_row *r,
 	if (r->arg != NULL)
 		n += snprintf(left + n, sizeof(left) - (size_t)n,
 		    r->flags & OPTION_OPTIONAL ? "[=%s]" : "=%s", r->arg);
+	/* The help begins in column 28; a longer name has a line of its own. */
 	if (n > 27)
 		printf("%s\n%-28s%s\n", left, "", r->help);
 	else
@@ -99,6 +100,8 @@ option_print_completed_by(const struct option_row *r)
 	return "-";
 }
 
+/* The format is private to completions/make, which runs each command with
+ * --complete-spec. */
 void
 option_print_spec(const struct option_table *t)
 {

@@ -13,6 +13,7 @@ static const struct { const char *name, *commands; } all_options[] = {
 	{ NULL, NULL }
 };
 
+/* Append the rows that have a variable; the others are headings. */
 static void
 option_table_collect(struct option_table *t, const struct option_row *r)
 {

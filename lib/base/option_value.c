@@ -118,6 +118,8 @@ option_value_bad(const struct option_row *r, const char *from,
 	}
 }
 
+/* Return 1 for yes, 0 for no, -1 for other text.  Words with an odd
+ * index mean yes. */
 static int
 option_value_yes_or_no(const char *value)
 {
@@ -130,6 +132,8 @@ option_value_yes_or_no(const char *value)
 	return -1;
 }
 
+/* Parse ${value} into the variable of the row, by its kind.  On an error the
+ * program ends. */
 void
 option_set(struct option_table *t, int i, const char *from,
     const char *value, enum option_origin o)
@@ -139,6 +143,7 @@ option_set(struct option_table *t, int i, const char *from,
 	int64_t n;
 	int bad = 0, k;
 
+	/* no limits in the row: from 0 to the limit of the type */
 	if (min == 0 && max == 0)
 		max = r->kind == OPTION_INT ? INT32_MAX : 9e18;
 	switch (r->kind) {
@@ -148,6 +153,8 @@ option_set(struct option_table *t, int i, const char *from,
 			*(int *)r->to = k;
 		break;
 	case OPTION_COUNT:
+		/* -v on the command line increments; files and the
+		 * environment give the count. */
 		if (o == OPTION_COMMAND) {
 			++*(int *)r->to;
 		} else {
@@ -193,6 +200,8 @@ option_set(struct option_table *t, int i, const char *from,
 	t->origin[i] = o;
 }
 
+/* Reals are printed so that they read back exactly, because checkpoints
+ * store this text. */
 void
 option_print(struct buffer *b, const struct option_row *r)
 {

@@ -82,6 +82,8 @@ spool_new(struct spool_budget *b, size_t items)
 	return s;
 }
 
+/* Keep the spool for reuse if its capacity and the bytes in use fit the
+ * limit. */
 void
 spool_free(struct spool *s)
 {
@@ -152,6 +154,8 @@ spool_spill(struct spool *s)
 	return 0;
 }
 
+/* The budget counts bytes in memory only.  A spool that alone exceeds it
+ * still keeps up to SMALL bytes. */
 int
 spool_add(struct spool *s, const void *data, size_t n)
 {
@@ -177,6 +181,7 @@ spool_get(struct spool *s, size_t i, size_t *n, struct error *e)
 
 	assert(i < s->items);
 	*n = t->n;
+	/* The tail begins where the file ends. */
 	if (t->at >= s->in_file)
 		return s->tail.data + (t->at - s->in_file);
 	if (t->n > s->scratch_size) {

@@ -32,6 +32,8 @@ table_unescape(char *s)
 	return 0;
 }
 
+/* The result is at most twice as long, since each character becomes at most
+ * two. */
 char *
 table_escape(const char *s)
 {
@@ -142,6 +144,8 @@ table_parse(const char *what, const char *text)
 		if (*next == '\n')
 			*next++ = '\0';
 		number++;
+		/* Accept lines that end in \r\n, as other systems write
+		 * them. */
 		if (text_chomp(line) != 0)
 			bad = fail("%s:%d: a carriage return within the line",
 			    t->path, number);
@@ -163,6 +167,7 @@ table_parse(const char *what, const char *text)
 	return t;
 }
 
+/* A zero byte would end the text early, so file_read_text refuses it. */
 struct table *
 table_read(const char *path)
 {

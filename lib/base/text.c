@@ -116,6 +116,8 @@ text_int(const char *s, int64_t min, int64_t max, int64_t *to)
 	return 0;
 }
 
+/* Leading blanks and '+' are refused, as in text_int.  The comparison also
+ * refuses NaN. */
 int
 text_real(const char *s, double min, double max, double *to)
 {
@@ -145,6 +147,7 @@ text_real_write(char *buf, double x)
 	return buf;
 }
 
+/* One row of the matrix suffices, since only the row above is needed. */
 int
 text_distance(const char *a, const char *b)
 {

@@ -117,6 +117,8 @@ out:
 	return result;
 }
 
+/* Equal names with other numbers count as a difference, because labels are
+ * numbers. */
 int
 class_compare(const char *path, const struct class_list *have,
     const char *whose, const struct class_list *want, const char *classes)

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "shard/dataset_shards.h"
 
+/* Open shard ${k} and check it against the manifest.  Return 0, or -1 or -2
+ * as damage_say. */
 static int
 dataset_open_shard(struct dataset *d, size_t k)
 {
@@ -231,6 +233,7 @@ dataset_class_hash(const struct dataset *d)
 	return d->class_hash;
 }
 
+/* The settings of the set contain those of the extraction as "extract". */
 char *
 dataset_extract(const struct dataset *d)
 {
@@ -256,6 +259,8 @@ dataset_ext(const struct dataset *d, int stream)
 	return d->m->streams.kind[stream].ext;
 }
 
+/* Binary search: a set may have thousands of shards, and each clip of an
+ * epoch asks. */
 size_t
 dataset_shard_of(const struct dataset *d, uint32_t i)
 {
@@ -273,6 +278,7 @@ dataset_shard_of(const struct dataset *d, uint32_t i)
 	return low;
 }
 
+/* The index and the labels are in memory, so this reads no file. */
 struct sample
 dataset_sample(const struct dataset *d, uint32_t i)
 {
@@ -296,6 +302,7 @@ dataset_sets(const struct dataset *d)
 	return d->first != NULL;
 }
 
+/* Read the index of every sample once, to size buffers before training. */
 void
 dataset_most(const struct dataset *d, int *frames, int *w, int *h)
 {

@@ -315,6 +315,7 @@ gather_end(struct gather *g, struct stream_reader *r,
 	return STREAM_MORE;
 }
 
+/* Keep the memory for the next sample, and the list of streams for all. */
 void
 gather_next(struct gather *g)
 {

@@ -50,6 +50,7 @@ journal_seal(struct buffer *line)
 	buffer_printf(line, " %08x\n", crc32c(0, line->data, line->n));
 }
 
+/* Format the line without its checksum. */
 static void
 journal_put_shard(struct buffer *b, size_t number,
     const struct journal_shard *s)
@@ -177,10 +178,12 @@ journal_continue(struct journal *j)
 {
 	if (journal_rewrite(j) != 0)
 		return -1;
+	/* The commit replaced the file, so open the new one. */
 	j->fd = open(j->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	return j->fd >= 0 ? 0 : fail_errno("%s: cannot open", Q(j->path));
 }
 
+/* Write the first line by a commit, so a journal always has its settings. */
 struct journal *
 journal_create(const char *dir, const char *settings)
 {

@@ -32,6 +32,7 @@ keyset_free(struct keyset *k)
 	free(k);
 }
 
+/* names_add numbers keys from 0, so the number indexes the origins. */
 int
 keyset_add(struct keyset *k, const char *key, uint32_t *source,
     uint64_t *offset)

@@ -57,6 +57,7 @@ look_each_shard(const struct look *l, int (*each)(const struct shard *s,
 	return result;
 }
 
+/* Print a row for each sample.  The index suffices, so no member is read. */
 static int
 look_list_shard(const struct shard *s, const struct class_list *names,
     void *arg)
@@ -110,6 +111,7 @@ look_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f)
 	return 1;
 }
 
+/* Print the sample with the wanted key if this shard has it. */
 static int
 look_cat_shard(const struct shard *s, const struct class_list *names, void *arg)
 {
@@ -145,6 +147,7 @@ look_cat(const struct look *l, const char *key, int64_t frame, FILE *f)
 
 struct look_ends { int zero; FILE *f; };
 
+/* The path of the video is in KEY.json only, so read it for each sample. */
 static int
 look_sources_of(const struct shard *s, const struct class_list *names,
     void *arg)
@@ -180,6 +183,8 @@ look_sources(const struct look *l, int zero, FILE *f)
 	return look_each_shard(l, look_sources_of, &o);
 }
 
+/* Without a manifest, the journal lists the finished shards.  Their names
+ * follow from the prefix in its settings. */
 int
 look_done(const char *dir, int zero, FILE *f)
 {

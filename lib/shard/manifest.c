@@ -14,6 +14,7 @@ manifest_new(void)
 {
 	struct manifest *m = xcalloc(1, sizeof(*m));
 
+	/* later generations are reserved for appends */
 	m->generation = 1;
 	return m;
 }
@@ -31,6 +32,8 @@ manifest_free(struct manifest *m)
 	free(m);
 }
 
+/* The text that is hashed must not change: footers and checkpoints store the
+ * result. */
 struct hash128
 manifest_settings_id(const struct class_list *classes, const char *options,
     const struct stream_list *streams)
@@ -97,6 +100,7 @@ manifest_put_hash64(struct json_writer *w, const char *key,
 	json_put_text(w, key, text);
 }
 
+/* Members are in the order of their keys, as canonical JSON requires. */
 static void
 manifest_put_shards(struct json_writer *w, const struct manifest *m)
 {
@@ -118,6 +122,7 @@ manifest_put_shards(struct json_writer *w, const struct manifest *m)
 	json_close(w);
 }
 
+/* The format of xxh128sum -c. */
 void
 manifest_sums(const struct manifest *m, struct buffer *b)
 {

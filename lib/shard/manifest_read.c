@@ -45,6 +45,8 @@ manifest_is_plain_name(const char *s)
 	return s != NULL && *s != '\0' && *s != '.' && strchr(s, '/') == NULL;
 }
 
+/* Read the list of shards and add up their counts.  Shards must follow each
+ * other without a gap in the numbers of samples. */
 static int
 manifest_get_shards(const struct json *list, struct manifest *m,
     struct error *why)
@@ -83,6 +85,7 @@ manifest_get_shards(const struct json *list, struct manifest *m,
 	return 0;
 }
 
+/* Compare a total that the manifest states with the sum over its shards. */
 static int
 manifest_check_total(const struct json *o, const char *key, uint64_t want,
     struct error *why)
@@ -97,6 +100,7 @@ manifest_check_total(const struct json *o, const char *key, uint64_t want,
 	return 0;
 }
 
+/* Read the class names, and check them against the hash of classes.txt. */
 static int
 manifest_get_classes(const struct json *o, struct manifest *m,
     struct error *why)
@@ -127,6 +131,8 @@ manifest_get_classes(const struct json *o, struct manifest *m,
 	return 0;
 }
 
+/* Check all members against each other: a manifest that was edited by hand
+ * is probably inconsistent. */
 static int
 manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 {
@@ -219,6 +225,8 @@ out:
 	return m;
 }
 
+/* Only ${m->shard[k]} is written, so threads may check different shards at
+ * once. */
 int
 manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
     struct damage *d)
@@ -250,6 +258,7 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 	if (!stream_list_equal(&s->streams, &m->streams))
 		return damage_set(d, NOWHERE, "set",
 		    "its streams are not those of the manifest");
+	/* Labels of a set are in KEY.json and are checked when that is read. */
 	for (uint32_t i = 0; i < f->samples; i++) {
 		struct shard_entry e = shard_entry(s, i);
 
@@ -267,6 +276,8 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 	return 0;
 }
 
+/* A manifest of version 0.1.0 stores no hash of the content, so compute it;
+ * others must match. */
 int
 manifest_identify(struct manifest *m, struct damage *d)
 {

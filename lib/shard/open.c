@@ -24,6 +24,7 @@ shard_footer_at(const struct shard *s)
 	return s->size - SHARD_END - SHARD_FOOTER;
 }
 
+/* The footer has a fixed place at the end, so it is found without the index. */
 static int
 shard_read_footer(struct shard *s, struct damage *d)
 {
@@ -134,6 +135,7 @@ out:
 	return result;
 }
 
+/* The description says which streams a sample has. */
 static int
 shard_read_meta(struct shard *s, struct damage *d)
 {
@@ -191,6 +193,7 @@ shard_check_sample(const struct shard *s, const struct shard_entry *e,
 	return NULL;
 }
 
+/* Check every sample, and that their sums are those of the footer. */
 static int
 shard_check_samples(const struct shard *s, struct damage *d)
 {
@@ -242,6 +245,7 @@ shard_check_order(const struct shard *s, struct damage *d)
 	return 0;
 }
 
+/* The order matters: each step relies on the checks of the steps before. */
 static int
 shard_load(struct shard *s, struct damage *d)
 {
@@ -252,6 +256,8 @@ shard_load(struct shard *s, struct damage *d)
 	return 0;
 }
 
+/* The common end of shard_open: return ${s}, or report the error and close
+ * it. */
 static struct shard *
 shard_opened(struct shard *s, int result, struct damage *d, int print)
 {

@@ -61,6 +61,8 @@ pack_class_counts(struct pack *p)
 
 /* ---- samples ---- */
 
+/* Without given class names, labels are limited so that a damaged one does
+ * not create a huge list of classes. */
 static int
 pack_check_label(struct pack *p, const struct stream_reader *r, int label)
 {
@@ -99,6 +101,7 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 	}
 	tally_add(&p->tally, s);
 	p->samples++;
+	/* for the message of a truncated input */
 	strcpy(p->last, g->key);
 	gather_next(g);
 	return 0;
@@ -173,6 +176,7 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 	if (class_check(what, &classes, NULL) != 0)
 		goto out;
 	extract = options != NULL ? json_print(options) : NULL;
+	/* The first stream determines the settings of the set. */
 	if (!p->streams_begun) {
 		p->extract = extract;
 		extract = NULL;
@@ -185,6 +189,7 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 		result = 0;
 		goto out;
 	}
+	/* A later stream: compare it with the first. */
 	same = (extract == NULL) == (p->extract == NULL) &&
 	    (extract == NULL || strcmp(extract, p->extract) == 0);
 	if (p->o->classes == NULL) {
@@ -203,6 +208,8 @@ out:
 	return result;
 }
 
+/* A head is valid only at the beginning of a stream: members before it would
+ * have been packed without it. */
 static int
 pack_read_head(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
@@ -222,6 +229,7 @@ pack_read_head(struct pack *p, struct stream_reader *r,
 	return result;
 }
 
+/* The next stream of the same input begins after the marker. */
 static int
 pack_read_end(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
@@ -238,6 +246,8 @@ pack_read_end(struct pack *p, struct stream_reader *r,
 	return result;
 }
 
+/* Dispatch a member by its kind.  Return STREAM_MORE, or an error of the
+ * stream. */
 static int
 pack_read_member(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
@@ -266,6 +276,7 @@ pack_read_member(struct pack *p, struct stream_reader *r,
 	return result;
 }
 
+/* The reader sees only the end of the input, so name both possible causes. */
 static int
 pack_cut(struct pack *p, const struct stream_reader *r)
 {
@@ -289,6 +300,8 @@ pack_tick(void *arg)
 	p->o->tick(p->o->arg, &so_far);
 }
 
+/* Read one input to its end.  Return 0, or a negative number after a message
+ * or a signal. */
 static int
 pack_read_input(struct pack *p, const char *path)
 {
@@ -328,6 +341,8 @@ pack_read_input(struct pack *p, const char *path)
 	return result;
 }
 
+/* Take the lock before the directory is read or changed, so that two runs
+ * cannot write one set.  A dry run changes nothing and takes no lock. */
 static int
 pack_prepare(struct pack *p)
 {
@@ -364,6 +379,7 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 		result = pack_finish(&p);
 	if (result != 0 && stop_signal() != 0)
 		warning("stopped by signal %d", stop_signal());
+	/* Tell that the work is not lost, unless the usage was wrong. */
 	if (result != 0 && p.status == EXIT_FAILED && p.m->shards > 0 &&
 	    !o->dry_run && !p.finished)
 		note("%s: %zu finished shards, %llu samples, are kept; the same "

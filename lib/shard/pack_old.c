@@ -124,6 +124,8 @@ pack_old_adopt_journal(struct pack *p)
 	return result;
 }
 
+/* A manifest means a finished set, a journal an unfinished one.  A shard
+ * without either is not ours to replace. */
 int
 pack_look(struct pack *p)
 {

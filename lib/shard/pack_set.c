@@ -102,6 +102,7 @@ pack_settle(struct pack *p)
 	json_close(&w);
 	free(p->m->options);
 	p->m->options = w.out.data;
+	/* the first sample has shown them */
 	p->m->streams = p->g.streams;
 	mine = pack_settings(p->o->prefix, pack_set_classes_known(p),
 	    p->m->options, &p->m->streams);
@@ -117,6 +118,7 @@ pack_settle(struct pack *p)
 
 /* ---- shards ---- */
 
+/* In a dry run the writer computes sizes and hashes without a file. */
 static int
 pack_set_begin_shard(struct pack *p)
 {
@@ -168,6 +170,8 @@ pack_place(struct pack *p, int complete)
 		return -1;
 	if (p->shard == NULL && pack_set_begin_shard(p) != 0)
 		return -1;
+	/* An incomplete sample can be written only as the first of its
+	 * shard: otherwise it may have to move to the next one. */
 	if (!complete && (shard_samples(p->shard) > 0 || g->bytes.n < GATHERED))
 		return 0;
 	if (shard_put(p->shard, g->bytes.data, g->bytes.n) != 0)
@@ -243,6 +247,8 @@ out:
 	return result;
 }
 
+/* Order matters: last shard, manifest, removal of the journal.  A run that
+ * is killed in between resumes at the same place. */
 int
 pack_finish(struct pack *p)
 {

@@ -27,6 +27,8 @@ damage_set(struct damage *d, uint64_t offset, const char *kind,
 	return -1;
 }
 
+/* A reader cannot distinguish damage from an I/O error by the message, so
+ * the kind decides. */
 int
 damage_say(const char *path, const struct damage *d, struct error *e)
 {
@@ -41,6 +43,8 @@ damage_say(const char *path, const struct damage *d, struct error *e)
 	    strcmp(d->kind, "files") == 0 ? -1 : -2;
 }
 
+/* pread leaves the file offset alone, so several threads can share the
+ * descriptor. */
 int
 shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d)
@@ -115,6 +119,8 @@ shard_sample(const struct shard *s, const struct shard_entry *e,
 	};
 }
 
+/* Keys are sorted by their hashes: search for the hash, then compare the
+ * keys that have it. */
 int64_t
 shard_find(const struct shard *s, const char *key)
 {
@@ -145,10 +151,13 @@ shard_find(const struct shard *s, const char *key)
 	return -1;
 }
 
+/* Records are not checked by shard_open, which does not read them.  So check
+ * here that they do not point outside their sample. */
 int
 shard_records(const struct shard *s, const struct shard_entry *e,
     uint32_t from, uint32_t n, struct shard_record *to, struct error *why)
 {
+	/* 256 records per pread bound the buffer on the stack to 4 KiB. */
 	unsigned char raw[256 * SHARD_RECORD];
 	uint64_t at = s->footer.index_at + s->footer.section[SECTION_RECORDS].at +
 	    (uint64_t)SHARD_RECORD * (e->first + from);
@@ -205,6 +214,7 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 	return 0;
 }
 
+/* KEY.json is the last member of a sample. */
 struct sample *
 shard_sample_read(const struct shard *s, const struct shard_entry *e,
     const char *what, int *bad)

@@ -115,6 +115,8 @@ sample_path_from_text(const char *text)
 	return path;
 }
 
+/* Write the members in the order of their keys, as canonical JSON requires.
+ * "t" and "labels" exist only with their flags. */
 void
 sample_write(const struct sample *s, struct buffer *b)
 {
@@ -162,6 +164,8 @@ sample_write(const struct sample *s, struct buffer *b)
 	free(source);
 }
 
+/* The functions below read one member each.  They return 0, or -1 with a
+ * message in ${why}, printed if ${why} is NULL. */
 static int
 sample_get_int(const char *what, const struct json *o, const char *name,
     int64_t min, int64_t max, int64_t *to, struct error *why)
@@ -212,6 +216,7 @@ sample_get_rate(const char *what, const struct json *v, struct fraction *fps,
 	return 0;
 }
 
+/* Times begin at 0 and never decrease; equal times are valid. */
 static int
 sample_get_times(const char *what, const struct json *v, struct sample *s,
     struct error *why)
@@ -222,7 +227,6 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
 		return error_set(why, "%s: \"t\" is not a list of %d times", what,
 		    s->frames);
-	/* Times ascend from 0, and each may equal the one before. */
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
@@ -235,6 +239,8 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 	return 0;
 }
 
+/* Check the intervals against the number of frames, which sample_get_all has
+ * read before. */
 static int
 sample_get_labels(const char *what, const struct json *v, struct sample *s,
     struct error *why)
@@ -273,6 +279,11 @@ sample_get_streams(const char *what, const struct json *v, struct sample *s,
 	    error_set(why, "%s: \"streams\" is missing or wrong", what);
 }
 
+/*
+ * Check everything that later code relies on, because the stream and the shard
+ * may come from another program.  On an error, the fields set so far belong to
+ * ${s}, and sample_free frees them.
+ */
 static int
 sample_get_all(const char *what, const struct json *o, struct sample *s,
     struct error *why)
@@ -308,6 +319,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 		return -1;
 	/* The flags and the fields they announce must agree. */
 	s->flags = (unsigned)flags;
+	/* The flag must match, because the index stores only the flag. */
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
 		return error_set(why, "%s: \"t\" and flag %d do not go together",
 		    what, SHARD_VARIABLE);
@@ -347,6 +359,8 @@ sample_free(struct sample *s)
 {
 	if (s == NULL)
 		return;
+	/* sample_read allocated these; the type says const for other
+	 * creators. */
 	free((void *)s->key);
 	free((void *)s->source);
 	free((void *)s->status);

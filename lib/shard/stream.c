@@ -42,6 +42,7 @@ stream_open(int fd, const char *path, const char *tool)
 	return w;
 }
 
+/* The hash covers what is written, so it is updated here and not per member. */
 static int
 stream_flush(struct stream_writer *w)
 {
@@ -52,6 +53,7 @@ stream_flush(struct stream_writer *w)
 	return file_write(w->fd, w->path, w->out.data, n);
 }
 
+/* Buffer a member, and write when the buffer is full. */
 static int
 stream_put_member(struct stream_writer *w, const char *name, const void *data,
     size_t n)
@@ -169,6 +171,7 @@ out:
 	return result;
 }
 
+/* The end-of-stream marker, then the two zero blocks that end a tar. */
 int
 stream_end(struct stream_writer *w, const char *status)
 {

@@ -81,6 +81,7 @@ tally_classes(struct tally *t, size_t named, size_t *n)
 	return c;
 }
 
+/* The name of a class, or its number if it has none. */
 static const char *
 tally_name(const struct class_list *classes, int label, char number[16])
 {
@@ -90,6 +91,8 @@ tally_name(const struct class_list *classes, int label, char number[16])
 	return number;
 }
 
+/* Find the extremes in the same pass in which the list is formatted, until
+ * it is too long. */
 void
 tally_text(struct tally *t, const struct class_list *classes,
     struct buffer *to)

@@ -16,6 +16,8 @@
 
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
 
+/* Count the error and pass it on.  A callback that returns -1 stops the
+ * walk. */
 void
 verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...)
@@ -140,6 +142,7 @@ verify_check_pad(struct verify_walk *k, uint64_t to)
 	}
 }
 
+/* The name of record ${n}, as the writer must have chosen it. */
 static void
 verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
     uint32_t n, char name[USTAR_NAME + 1])
@@ -155,6 +158,7 @@ verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
 		    &k->s->streams.kind[n % e->streams], name);
 }
 
+/* KEY.cls must be exactly the decimal label of the index. */
 static void
 verify_check_label(struct verify_walk *k, const struct shard_entry *e,
     const void *data, size_t n)
@@ -197,6 +201,7 @@ verify_disagrees(const struct verify_walk *k, const struct sample *s,
 	return NULL;
 }
 
+/* KEY.json must parse, agree with the index and be in canonical form. */
 static void
 verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)
@@ -221,6 +226,7 @@ verify_check_info(struct verify_walk *k, const struct shard_entry *e,
 	sample_free(s);
 }
 
+/* Let the caller decode the frame, if it can. */
 static void
 verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
     uint32_t number, const void *data, size_t n)
@@ -273,6 +279,8 @@ verify_check_member(struct verify_walk *k, const struct shard_entry *e,
 	verify_pass(k, padded);
 }
 
+/* Check the members of sample ${i} in order, and that they fill its blocks
+ * exactly.  After an error of the layout, continue at the end of the sample. */
 static void
 verify_check_sample(struct verify_walk *k, uint32_t i)
 {

@@ -66,6 +66,7 @@ struct verify_relay {
 	struct verify_result *r;
 };
 
+/* Store an error until the caller's thread reaches this shard. */
 static int
 verify_set_keep(void *arg, const char *name, const struct damage *d)
 {
@@ -115,6 +116,8 @@ verify_set_keep_keys(struct verify_result *r, const struct shard *s)
 	r->keys = b.data;
 }
 
+/* Check one shard completely.  The file is opened and closed here, so few
+ * files are open at once. */
 static void
 verify_set_check_shard(struct verify_set_state *set, size_t k, int thread)
 {
@@ -154,6 +157,8 @@ out:
 	free(path);
 }
 
+/* The work of one number of struct ordered.  After a stop, the rest returns
+ * at once. */
 static void
 verify_set_part(size_t k, int thread, void *arg)
 {
@@ -273,6 +278,8 @@ verify_set(const struct verify *v, const char *dir, int threads)
 	verify_set_check_beside(&s, SUMS_NAME, &sums);
 	verify_set_warn_of_extra(&s);
 	s.result = xcalloc(s.m->shards, sizeof(*s.result));
+	/* The window is all shards: stored errors are small, and no thread
+	 * waits. */
 	shards = ordered_new(s.m->shards, threads, 1, s.m->shards,
 	    verify_set_part, &s);
 	while (!s.stop && ordered_next(shards, &next))

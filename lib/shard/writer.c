@@ -49,6 +49,7 @@ shard_create(const char *path, uint32_t number, uint64_t first,
 	return w;
 }
 
+/* NULL members are valid: shard_finish calls this after commit_done. */
 void
 shard_drop(struct shard_writer *w)
 {
@@ -64,6 +65,7 @@ shard_drop(struct shard_writer *w)
 	free(w);
 }
 
+/* Hash all bytes here, so that the hash of the file needs no second read. */
 int
 shard_put(struct shard_writer *w, const void *data, size_t n)
 {
@@ -109,6 +111,7 @@ shard_add(struct shard_writer *w, const struct sample *s,
 	for (size_t i = 0; i < records; i++) {
 		struct shard_record r = record[i];
 
+		/* from the sample to the file */
 		r.blk += e.blk;
 		shard_record_put(bytes, &r);
 		buffer_add(&w->records, bytes, sizeof(bytes));
@@ -145,6 +148,8 @@ writer_place(const struct shard_writer *w, uint64_t samples, uint64_t records,
 	return round_up(at, USTAR_BLOCK) + SHARD_FOOTER;
 }
 
+/* The packer calls this before it adds a sample, to decide whether the shard
+ * is full. */
 uint64_t
 shard_size_with(const struct shard_writer *w, uint64_t bytes, uint64_t records,
     size_t key)
