@@ -16,7 +16,7 @@ extern char **environ;
 /* Variables that belong to no option. */
 static const char *const others[] = {
 	"VT_ISA", "VT_SHARE_DIR", "VT_CUDNN_PLANS",
-	"VT_FLIP_BIT", "VT_FAULTS", "VT_PYTHON", "VT_SHARED",	/* read by tests */
+	"VT_FLIP_BIT", "VT_FAULTS", "VT_PYTHON", "VT_SHARED",	/* tests */
 };
 
 /* The options of all commands: a variable that this command does not read

@@ -124,12 +124,13 @@ int error_errno(struct error *e, const char *fmt, ...)
  * that calls nest.
  *
  * Prefer a callee that takes a struct error.  This call is for messages that
- * arise many calls below, in functions whose other callers print them.
- * Examples are reading a video or a folder of frames (ingest/extract.c),
- * reading a checkpoint or a schedule (train/run/best.c,
- * train/run/difference.c), reading and writing a table of algorithms
- * (backend/choice_cache.c), writing a checkpoint (train/run/saver.c), and
- * measuring steps (vt-train).
+ * arise many calls below, in functions whose other callers print them:
+ * - reading a video or a folder of frames (ingest/extract.c);
+ * - reading a checkpoint or a schedule (train/run/best.c,
+ *   train/run/difference.c);
+ * - writing a checkpoint (train/run/saver.c);
+ * - reading and writing a table of algorithms (backend/choice_cache.c);
+ * - measuring steps (vt-train).
  */
 struct error *fail_into(struct error *e);
 

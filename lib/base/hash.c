@@ -218,8 +218,8 @@ hasher_free(struct hasher *h)
 	free(h);
 }
 
-/* XXH3 in 64 and in 128 bits share one state and differ only in the last
- * step, so the functions of the 128-bit state serve both. */
+/* XXH3 in 64 and in 128 bits have the same state and differ only in the last
+ * step.  The functions of the 128-bit state therefore serve both. */
 void
 hasher_reset(struct hasher *h)
 {

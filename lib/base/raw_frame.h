@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A frame of ${w} x ${h} RGB pixels at ${pixels}, to be resized to side x side,
- * or already of that size if ${across} is 0.  ${pixels} and ${taps} are byte
+ * A frame of ${w} x ${h} RGB pixels at ${pixels}, to be resized to side x side.
+ * If ${across} is 0, it has that size already.  ${pixels} and ${taps} are byte
  * offsets from the beginning of the clip.
  *
  * The table at ${taps} has 32-bit integers: at[side] and k[side][across] for

@@ -97,7 +97,7 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
 }
 
 /*
- * ln(x) = 2 atanh(s) + e ln(2), where x = m 2^e, s = (m - 1) / (m + 1)
+ * ln(x) = 2 atanh(s) + e ln(2), where x = m 2^e, s = (m - 1) / (m + 1).
  * m is in [sqrt(1/2), sqrt(2)), so |s| < 0.172, and twelve terms of the series
  * leave a relative error of 1e-19.  It uses only +, -, *, / and frexp, which
  * are exact or correctly rounded on every machine.

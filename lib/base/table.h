@@ -46,10 +46,11 @@ void table_free(struct table *t);
 int table_column(const struct table *t, const char *name);
 
 /*
- * table_int(t, row, name, min, max, to), table_real(t, row, name, min, max, to):
- * Set ${*to} to the number in column ${name} of row ${row}.  Return 0, or -1
- * after a message with file, line and column, if the column is absent or the
- * cell is not a number in [min, max].
+ * table_int(t, row, name, min, max, to),
+ * table_real(t, row, name, min, max, to):
+ * Set ${*to} to the number in column ${name} of row ${row}.  Return 0.  If the
+ * column is absent or the cell is not a number in [min, max], return -1 after a
+ * message with file, line and column.
  */
 int table_int(const struct table *t, size_t row, const char *name,
     int64_t min, int64_t max, int64_t *to);

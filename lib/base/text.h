@@ -58,8 +58,9 @@ char *text_real_write(char *buf, double x);
 
 /*
  * text_utf8(s):
- * Return the length in bytes of the UTF-8 character at ${s} (RFC 3629), 1 for
- * the final '\0', or 0 if ${s} does not begin with a valid one.
+ * Return the length in bytes of the UTF-8 character at ${s} (RFC 3629).  It is
+ * 1 for the final '\0'.  Return 0 if ${s} does not begin with a valid
+ * character.
  * text_is_utf8(s):
  * Return 1 if all of ${s} is UTF-8, 0 otherwise.
  */

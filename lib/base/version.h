@@ -16,9 +16,9 @@ extern const char version_text[], version_build[];
  * checkpoint with the same number.
  *
  * A commit increases it if it changes the weights of existing runs.  That is, a
- * run that the previous commit started would end with other weights, at the same
- * options, data, libraries and instruction set.  A commit does not increase it
- * for:
+ * run that the previous commit started would end with other weights, at the
+ * same options, data, libraries and instruction set.  A commit does not
+ * increase it for:
  * - new options and defaults, if older checkpoints keep their rule
  *   (fact_before);
  * - a change of speed;

@@ -3,9 +3,9 @@
 
 /*
  * Reader of a packed dataset: a directory of shards with one manifest
- * (vt-shard(5)).  Samples are numbered from 0 in the order of the shards.  Frames
- * are read on demand, and the CRC32C of each is checked every time.  An open
- * dataset is read-only, so any thread may call these functions.
+ * (vt-shard(5)).  Samples are numbered from 0 in the order of the shards.
+ * Frames are read on demand, and the CRC32C of each is checked every time.  An
+ * open dataset is read-only, so any thread may call these functions.
  */
 
 #include <stddef.h>

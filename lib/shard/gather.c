@@ -3,8 +3,8 @@
  *
  * A sample is KEY.000000.jpg, ... in order, KEY.cls if it has a label, and
  * KEY.json, which closes it.  The order is part of the format.  The members
- * appended here are the bytes of the shard, and frame f of stream k of n
- * streams is record f n + k of the index.  So an index record takes 16 bytes,
+ * appended here are the bytes of the shard.  Frame f of stream k of n streams
+ * is record f n + k of the index.  An index record therefore takes 16 bytes,
  * and no name is stored or looked up.  The order also distinguishes a truncated
  * sample from a complete one before its KEY.json arrives.
  */

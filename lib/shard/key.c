@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "shard/key.h"
 
-#define KEPT 63			/* bytes of a long key; '-' and 16 digits follow */
+#define KEPT 63			/* bytes of a long key before its hash */
 
 /* One component of a path; not terminated. */
 struct key_part { const char *s; size_t n; };

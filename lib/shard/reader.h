@@ -119,8 +119,8 @@ int64_t shard_find(const struct shard *s, const char *key);
 
 /*
  * shard_records(s, e, from, n, to, why):
- * Read records ${from} to ${from} + ${n} - 1 of sample ${e} into ${to}[n], and
- * check that the members lie within the sample, one after the other.  Return 0,
+ * Read records ${from} to ${from} + ${n} - 1 of sample ${e} into ${to}[n].
+ * Check that the members lie within the sample, one after the other.  Return 0,
  * -1 on an I/O error, or -2 if they do not, with a message in ${why}, printed
  * if ${why} is NULL.
  */

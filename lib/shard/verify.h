@@ -2,8 +2,8 @@
 #define SHARD_VERIFY_H
 
 /*
- * Verification: are the bytes of a shard, or of a whole set, those that were
- * packed?
+ * Verification that the bytes of a shard, or of a whole set, are those that
+ * were packed.
  */
 
 #include <stddef.h>

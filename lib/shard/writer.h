@@ -52,8 +52,9 @@ uint32_t shard_samples(const struct shard_writer *w);
 
 /*
  * shard_size_with(w, bytes, records, key):
- * Return the size in bytes of the finished file if it had one more sample, with
- * ${bytes} bytes of members, ${records} members and a key of ${key} bytes.
+ * Return the size in bytes that the finished file would have with one more
+ * sample: ${bytes} bytes of members, ${records} members and a key of ${key}
+ * bytes.
  */
 uint64_t shard_size_with(const struct shard_writer *w, uint64_t bytes,
     uint64_t records, size_t key);
