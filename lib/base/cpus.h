@@ -26,8 +26,9 @@ int split(int n, int rank, int ranks, int *first);
 
 /*
  * split_parts(n, parts, rank, ranks, first):
- * As split, but give each rank whole ones of ${parts} equal parts; ${n} must be
- * a multiple of ${parts}.  0 ${parts} means split.
+ * As split, but the ${n} items form ${parts} equal parts, and no part is
+ * divided between ranks.  ${n} is a multiple of ${parts}.  If ${parts} is 0, as
+ * split.
  */
 int split_parts(int n, int parts, int rank, int ranks, int *first);
 

@@ -95,6 +95,7 @@ char *fail_held(void);
 /*
  * fail_say(who, line):
  * Print ${line}, which begins with a severity, as "PROGRAM: [${who}] ${line}".
+ * If ${who} is "", omit the brackets.
  */
 void fail_say(const char *who, const char *line);
 

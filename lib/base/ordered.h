@@ -11,8 +11,8 @@ struct ordered;
  * Call work(i, thread, ${arg}) once for each i from 0 to ${n} - 1, on
  * ${threads} threads, but at most ${n}.  ${thread} is 0 to threads - 1.  If
  * ${caller} is 1, the caller is thread 0 and works while it waits in
- * ordered_next.  Then one thread works only when ordered_next is called.  If
- * ${caller} is 0, all threads are new.
+ * ordered_next.  With one thread, all work then happens in ordered_next.  If
+ * ${caller} is 0, all threads are started here.
  *
  * Work on i begins only after the caller is done with result i - ${window}.
  * Element i % ${window} of an array is therefore free for result i.

@@ -7,7 +7,7 @@
 /*
  * text_quote(s):
  * Return ${s} in a form safe for messages.  Plain printable UTF-8 without
- * blanks and quotes is unchanged; other text is quoted as in C, with escapes.
+ * blanks, quotes and backslashes is unchanged.  Other text is quoted as in C.
  * Text longer than 512 bytes is truncated, with "...".  The result is valid
  * until the fourth later call by the same thread.
  */

@@ -117,8 +117,8 @@ dataset_read_sets(struct dataset *d)
 	return bad;
 }
 
-/* Open everything.  Return 0, or -1 or -2 as damage_say.  The shards before
- * the identity: the hash of the content is computed from their footers. */
+/* Open everything.  Return 0, or -1 or -2 as damage_say.  Open the shards
+ * before the identity is checked: it is computed from their footers. */
 static int
 dataset_open_parts(struct dataset *d)
 {
@@ -259,8 +259,8 @@ dataset_ext(const struct dataset *d, int stream)
 	return d->m->streams.kind[stream].ext;
 }
 
-/* Binary search: a set may have thousands of shards, and each clip of an
- * epoch asks. */
+/* Binary search: a set may have thousands of shards, and each clip calls
+ * this. */
 size_t
 dataset_shard_of(const struct dataset *d, uint32_t i)
 {

@@ -1,5 +1,5 @@
 /*
- * Assembly of the members of a stream to the samples of a shard.
+ * Assembly of the members of a stream into the samples of a shard.
  *
  * A sample is KEY.000000.jpg, ... in order, KEY.cls if it has a label, and
  * KEY.json, which closes it.  The order is part of the format.  The members

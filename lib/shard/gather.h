@@ -2,7 +2,7 @@
 #define SHARD_GATHER_H
 
 /*
- * Assembly of stream members to samples, in the form in which a shard stores
+ * Assembly of stream members into samples, in the form in which a shard stores
  * them.  Each member must be the next one of its sample, and KEY.json must
  * agree with the members.
  */

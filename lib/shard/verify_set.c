@@ -157,8 +157,8 @@ out:
 	free(path);
 }
 
-/* The work of one number of struct ordered.  After a stop, the rest returns
- * at once. */
+/* Verify shard ${k}: the work function of struct ordered.  After a stop, the
+ * remaining calls return at once. */
 static void
 verify_set_part(size_t k, int thread, void *arg)
 {
