@@ -10,8 +10,7 @@
  * stop_handle():
  * From now on, SIGINT, SIGTERM, SIGHUP and SIGUSR1 set the flag.  A second
  * signal of the same kind, except SIGUSR1, ends the process if it arrives more
- * than 0.2 s later.  Interrupted
- * system calls are restarted.
+ * than 0.2 s later.  Interrupted system calls are restarted.
  */
 void stop_handle(void);
 
