@@ -1,4 +1,4 @@
-/* Antialiased resizing: the weights, as Pillow's BILINEAR has them. */
+/* Plan antialiased resizing: the weights of Pillow's BILINEAR. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "media/resize.h"
 
 /*
- * The most taps of a place: the triangle is twice the scale wide, and at least
- * 2; it may lie across one pixel more, and one makes them even.
+ * Return the maximum number of taps of a position.  The triangle is 2
+ * max(scale, 1) wide and may touch one more pixel; one more makes the number
+ * even.
  */
 static int
 antialias_max_taps(double scale)
@@ -44,8 +45,8 @@ antialias_reserve_lines(struct antialias *a, size_t words, size_t packs)
 }
 
 /*
- * At n places of an axis of m pixels a place has 2 m / n + 6 taps at most, so
- * all have 2 m + 6 n, which grows with n.
+ * For n positions on an axis of m pixels, antialias_max_taps is at most 2 m / n
+ * + 6.  All positions together have at most 2 m + 6 n taps, which grows with n.
  */
 void
 antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
@@ -56,7 +57,9 @@ antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
 
 	antialias_axis_reserve(&a->x, (size_t)w, across);
 	antialias_axis_reserve(&a->y, (size_t)h, down);
-	/* Lines are as wide as the result, which is as high here or less. */
+	/* The number of lines is at most the taps of one position, which is
+	 * largest for a small result.  words = taps * (3 n + slack) is at most
+	 * (2 m + 6 n) (3 + slack). */
 	antialias_reserve_lines(a, (2 * (size_t)from_h + 6 * width) *
 	    (3 + RESIZE_SLACK), across / 4 + 1);
 }
@@ -79,10 +82,14 @@ antialias_free(struct antialias *a)
 }
 
 /*
- * The taps of the place whose centre is ${centre}, in pixels from ${base} on;
- * the triangle reaches ${reach} to both sides.  Doubles in the order in which
- * Pillow's Resample.c, precompute_coeffs, has them, so that rounding is its,
- * too.
+ * Set ${k} to the weights of the position whose center is ${centre}, relative
+ * to pixel ${base}, and ${*at} to its first pixel.  Return the number of taps.
+ *
+ *	w(x) = max(0, 1 - |x| / reach)
+ *	k[j] = round(2^22 w(at + j + 0.5 - base - centre) / sum of all w)
+ *
+ * Doubles are combined in the order of Pillow's Resample.c, precompute_coeffs,
+ * so that the rounding is the same.
  */
 static int
 antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
@@ -113,8 +120,8 @@ antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
 }
 
 /*
- * Coordinates count from the whole pixel that the region begins in, so that
- * they have the same bits wherever the input was cut.
+ * Coordinates are relative to the integer pixel in which the region begins.
+ * They have the same bits for each crop of the input.
  */
 static void
 antialias_plan_axis(struct resize_axis *a, const struct resize_span *s)
@@ -155,9 +162,9 @@ antialias_pack_set(struct antialias_pack *p, const int32_t *k0,
 }
 
 /*
- * Find the places that can be loaded as 16 bytes a pair without reading beyond
- * the row: all but some at the right, which are at the left where the result is
- * mirrored.  Lay out their weights.
+ * Find the positions whose pairs can be loaded as 16 bytes without reading
+ * beyond the row, and lay out their weights.  All positions qualify except a
+ * few at the right, or at the left of a mirrored result.
  */
 static void
 antialias_plan_packs(struct antialias *a, int from_w)

@@ -1,12 +1,13 @@
 /*
- * Antialiased resizing, rows first: each input row in use becomes a line of
- * bytes (kept as words), and an output row is a sum of such lines.  Both are
+ * Antialiased resizing, horizontally first.  Each input row in use becomes a
+ * line of bytes, stored as 16-bit words.  An output row is a weighted sum of
+ * lines.  Both steps compute
  *
  *	to = [sum over j of k[j] from[at + j] / 2^22]
  *
- * with a bracket that rounds halves up, which are the numbers of Pillow 9.  A
- * weight has 23 bits, so vectors take it as hi 2^11 + lo, with products of 16
- * bits added in 32: 255 times the sum of the weights is below 2^30.
+ * where the bracket rounds halves up, as Pillow 9 does.  A weight has 23 bits.
+ * Vectors split it as hi 2^11 + lo and add 16-bit products in 32 bits: 255
+ * times the sum of the weights is below 2^30.
  */
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -17,7 +18,7 @@
 #define HALF ANTIALIAS_HALF
 #define LOW ANTIALIAS_LOW
 
-/* Places ${i} to ${n} - 1 of a line. */
+/* Compute positions ${i} to ${n} - 1 of a line; the scalar version. */
 static void
 antialias_across(int16_t *line, const uint8_t *from,
     const struct resize_axis *x, int i, int n)
@@ -38,7 +39,9 @@ antialias_across(int16_t *line, const uint8_t *from,
 	}
 }
 
-/* A line whose places are pixels as they are, and a row that is a line. */
+/*
+ * Copy a row to a line, and a line to a row, where the axis needs no weights.
+ */
 static void
 antialias_widen(int16_t *restrict line, const uint8_t *restrict from, int n)
 {
@@ -53,11 +56,15 @@ antialias_narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
 		to[i] = (uint8_t)line[i];
 }
 
-/* The lines of the ring that a row is the sum of. */
+/*
+ * The input lines of one output row.  Lines are kept in a ring buffer, indexed
+ * by the input row modulo ${most}.
+ */
 struct antialias_rows {
 	const int16_t *ring;
-	size_t words;			/* of a line */
-	int first, count, most;		/* which is first, of ${most} */
+	size_t words;			/* per line */
+	int first, count, most;		/* slot of the first line; number of
+					 * lines; slots */
 	const int32_t *k;
 };
 
@@ -69,7 +76,7 @@ antialias_row(const struct antialias_rows *r, int j)
 	return r->ring + (size_t)i * r->words;
 }
 
-/* Bytes ${i} to ${n} - 1 of an output row. */
+/* Compute bytes ${i} to ${n} - 1 of an output row; the scalar version. */
 static void
 antialias_down(uint8_t *to, const struct antialias_rows *r, int i, int n)
 {
@@ -87,14 +94,14 @@ antialias_down(uint8_t *to, const struct antialias_rows *r, int i, int n)
 #define WIDE 1
 
 /*
- * The sums of places at[0] and at[2], in halves of a register: R, G, B,
- * nothing.
+ * Return the sums of positions at[0] and at[2], one in each half of a register:
+ * R, G, B, 0.
  */
 static inline __m256i
 antialias_across_two(const struct antialias_pack *p, const uint8_t *from,
     const int *at, int pairs)
 {
-	/* Two pixels' R, as words, their G, their B, and nothing. */
+	/* The R of two pixels as words, then G, then B, then zeros. */
 	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -1,
 	    3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
 	const uint8_t *one = from + 3 * (size_t)at[0];
@@ -116,23 +123,25 @@ antialias_across_two(const struct antialias_pack *p, const uint8_t *from,
 	    lo), ANTIALIAS_BITS);
 }
 
-/* Places ${i} up to ${end}, four at a time. */
+/* Compute positions ${i} to ${end} - 1, four at a time. */
 static inline void
 antialias_across_pairs(int16_t *line, const struct antialias_pack *p,
     const uint8_t *from, const struct resize_axis *x, int i, int end, int pairs)
 {
-	/* In each half: R, G, B, nothing, R, G, B, nothing, to six words. */
+	/* Compact each half from R, G, B, 0, R, G, B, 0 to six words. */
 	const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1,
 	    2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
 
 	for (; i < end; i += 4, p += 2 * pairs) {
-		/* Places 0 and 1, and 2 and 3: packing works in halves. */
+		/* Packing works within halves: one half gets positions 0 and 1,
+		 * the other 2 and 3. */
 		__m256i v = _mm256_shuffle_epi8(_mm256_packs_epi32(
 		    antialias_across_two(p, from, x->at + i, pairs),
 		    antialias_across_two(p + pairs, from, x->at + i + 1,
 		    pairs)), order);
 
-		/* The two words beyond are written over later. */
+		/* Each store writes two words too many; the next one overwrites
+		 * them. */
 		_mm_storeu_si128((__m128i *)(line + 3 * i),
 		    _mm256_castsi256_si128(v));
 		_mm_storeu_si128((__m128i *)(line + 3 * i + 6),
@@ -140,7 +149,7 @@ antialias_across_pairs(int16_t *line, const struct antialias_pack *p,
 	}
 }
 
-/* Places that are pixels as they are, mirrored; four are read at once. */
+/* Copy pixels in mirrored order, four per load. */
 static void
 antialias_across_mirrored(int16_t *line, const uint8_t *from, const int *at,
     int i, int end)
@@ -169,7 +178,8 @@ antialias_across_wide(int16_t *line, const struct antialias_pack *p,
 		antialias_across_mirrored(line, from, x->at, i, end);
 		return;
 	}
-	/* Enlarging takes one pair, shrinking by less than 3/2 two. */
+	/* Enlarging needs one pair, shrinking by less than 3/2 two.  Constant
+	 * counts let the compiler unroll. */
 	switch (x->pairs) {
 	case 1:
 		antialias_across_pairs(line, p, from, x, i, end, 1);
@@ -185,18 +195,22 @@ antialias_across_wide(int16_t *line, const struct antialias_pack *p,
 	}
 }
 
-/* Two lines that a row is the sum of, and their weights. */
+/* Two lines of the sum, and their weights. */
 struct antialias_couple { const int16_t *a, *b; __m256i hi, lo; };
 
-#define COUPLES 4		/* more are summed by the plain version */
+#define COUPLES 4		/* more are summed by the scalar version */
 
+/*
+ * Pair up the lines of ${r}.  Return the number of pairs; ${c} is set only if
+ * it is at most COUPLES.
+ */
 static int
 antialias_couples(struct antialias_couple *c, const struct antialias_rows *r)
 {
 	int n = (r->count + 1) / 2;
 
 	for (int j = 0; j < n && n <= COUPLES; j++, c++) {
-		/* An odd last line is its own partner, of weight 0. */
+		/* An odd last line is paired with itself, with weight 0. */
 		int other = 2 * j + 1 < r->count;
 		int32_t k0 = r->k[2 * j], k1 = other ? r->k[2 * j + 1] : 0;
 
@@ -209,7 +223,7 @@ antialias_couples(struct antialias_couple *c, const struct antialias_rows *r)
 	return n;
 }
 
-/* 16 words of the result. */
+/* Return 16 words of the result. */
 static inline __m256i
 antialias_down_16(const struct antialias_couple *c, int n, int i)
 {
@@ -234,7 +248,10 @@ antialias_down_16(const struct antialias_couple *c, int n, int i)
 	return _mm256_packs_epi32(lo[0], lo[1]);
 }
 
-/* The beginning of an output row, in whole registers; how many bytes. */
+/*
+ * Compute as much of an output row as fills whole registers.  Return the number
+ * of bytes.
+ */
 static inline int
 antialias_down_couples(uint8_t *to, const struct antialias_couple *c,
     int couples, int n)
@@ -245,7 +262,7 @@ antialias_down_couples(uint8_t *to, const struct antialias_couple *c,
 		__m256i v = _mm256_packus_epi16(antialias_down_16(c, couples,
 		    i), antialias_down_16(c, couples, i + 16));
 
-		/* Packing works in halves of a register; put it in order. */
+		/* Packing works within halves; restore the order. */
 		_mm256_storeu_si256((__m256i *)(to + i),
 		    _mm256_permute4x64_epi64(v, 0xd8));
 	}
@@ -272,7 +289,7 @@ antialias_down_wide(uint8_t *to, const struct antialias_rows *r, int n)
 
 #else
 
-/* The plain versions do all of it. */
+/* Without AVX2 the scalar versions compute everything. */
 #define WIDE 0
 #define antialias_across_wide(line, p, from, x, i, end) ((void)(p))
 #define antialias_down_wide(to, r, n) 0
@@ -285,7 +302,7 @@ ISA(antialias_run)(const struct antialias_job *job)
 	const struct resize_axis *x = job->x, *y = job->y;
 	int n = 3 * x->n, low = WIDE ? job->low : 0, high = WIDE ? job->high : 0;
 	size_t words = (size_t)n + RESIZE_SLACK;
-	int made = 0;			/* input rows below it were lines */
+	int made = 0;			/* next input row that becomes a line */
 
 	for (int i = 0; i < y->n; i++) {
 		struct antialias_rows r = { job->line, words,

@@ -5,35 +5,38 @@
 #include <stdint.h>
 
 /*
- * Is a container whole?  A demuxer that meets a hole looks for the next thing
- * it knows and says nothing, so the structure is followed here from the first
- * byte to the last, and whatever the format has to tell of a loss is held
- * against what is there: sizes, counts, sequence numbers and checksums.
- * Frames are not decoded, and what only a decoder could tell is not seen.
+ * Check whether a container is complete.  A demuxer that meets a hole searches
+ * for the next structure it knows, without a message.  So follow the structure
+ * from the first byte to the last, and compare all redundant data with the
+ * content: sizes, counts, sequence numbers and checksums.  Frames are not
+ * decoded; damage that only a decoder can detect is not reported.
  */
 
 enum container_state {
-	CONTAINER_WHOLE,	/* or of a format that tells nothing */
+	CONTAINER_WHOLE,	/* no damage found, or the format has no
+				 * redundant data */
 	CONTAINER_CUT,		/* the file ends before its structure does */
 	CONTAINER_BROKEN	/* bytes were lost or changed before its end */
 };
 
 struct container_report {
 	enum container_state state;
-	int complete;		/* it says how much there is, and that is there:
-				 * no duration need be believed */
+	int complete;		/* 1 if the container declares its size and has
+				 * it: ignore its declared duration */
 	int appended;		/* number of files appended to the first one */
-	int64_t newest;		/* time stamp of a frame, of 33 bits at 90 kHz,
-				 * that packets announce; -1: not known */
-	char text[120];		/* what was found and where, if it is not whole */
+	int64_t newest;		/* time stamp of the newest frame that packets
+				 * announce: 33 bits, 90 kHz; -1 if unknown */
+	char text[120];		/* the first damage and its place, if ${state}
+				 * is not CONTAINER_WHOLE */
 };
 
 /*
  * container_check(fd, size, bytes, format, id, report):
- * Check the structure of the file ${fd} of ${size} bytes, whose format is
- * ${format} in FFmpeg's terms.  ${bytes} is its content, or NULL: it is read.  ${id}
- * is the AVStream id of the wanted stream; damage that certainly belongs to other
- * streams is ignored.  ${report} has the first damage.
+ * Check the structure of the file ${fd} of ${size} bytes.  ${format} is
+ * FFmpeg's name of its format.  ${bytes} is the file's content, or NULL: the
+ * file is read.  ${id} is the AVStream id of the wanted stream; damage that
+ * certainly belongs to other streams is ignored.  Set ${*report}, with the
+ * first damage found.  No message is printed.
  */
 void container_check(int fd, int64_t size, const uint8_t *bytes,
     const char *format, int id, struct container_report *report);

@@ -1,4 +1,4 @@
-/* Frame rates: reading, finding and changing them. */
+/* Parse frame rates, find the rate of a video, and resample to another rate. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,12 @@
 #include "base/text.h"
 #include "media/fps.h"
 
-#define FASTEST 1000		/* frames a second */
-#define SLACK 0.001		/* seconds a frame may be off its place */
-#define MAKE_UP 15		/* frames in which a wrong time is made up for */
+#define FASTEST 1000		/* maximum rate, in frames per second */
+#define SLACK 0.001		/* tolerance of a frame's time, in seconds */
+#define MAKE_UP 15		/* maximum frames until a wrong time stamp is
+				 * compensated */
 
-/* Wide enough for a time, two rates and a tick multiplied. */
+/* Wide enough for the product of a time, two rates and a tick. */
 typedef __int128 wide;
 
 static int
@@ -54,7 +55,7 @@ fps_parse(const char *text, struct fraction *f)
 	return fps_is_sound(*f) ? 0 : -1;
 }
 
-/* Every frame within SLACK of its place at ${rate}? */
+/* Return 1 if every frame is within SLACK of its time at ${rate}. */
 static int
 fps_fits(const int64_t *time, size_t n, struct fraction tick,
     struct fraction rate)
@@ -71,14 +72,18 @@ fps_fits(const int64_t *time, size_t n, struct fraction tick,
 	return 1;
 }
 
-/* (n - 1) frames in ${span} ticks, as an int fraction. */
+/*
+ * Return the rate of ${frames} frames in ${span} ticks, or 0/0 if it does not
+ * fit ints.
+ */
 static struct fraction
 fps_mean_rate(int64_t frames, int64_t span, struct fraction tick)
 {
 	wide num = (wide)frames * tick.den, den = (wide)span * tick.num;
 	int64_t g;
 
-	/* Halving both loses nothing that matters at this size. */
+	/* The values are large here, so halving both changes the quotient
+	 * little. */
 	while (num > INT64_MAX || den > INT64_MAX) {
 		num /= 2;
 		den /= 2;
@@ -150,8 +155,9 @@ fps_by_size(const void *a, const void *b)
 }
 
 /*
- * Do the frames after ${i} of ${n} come as much sooner than ${usual} as it comes
- * too late, by more than ${near}?  Then nothing is missing: a time was wrong.
+ * Return 1 if the frames after ${i} of ${n} come early, compared with the
+ * interval ${usual}, by the same time as frame ${i} comes late, to within
+ * ${near}.  Then a time stamp is wrong and no frame is missing.
  */
 static int
 fps_made_up(const struct video_frame *frame, size_t n, size_t i, int64_t usual,
@@ -203,7 +209,7 @@ fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
 	return n - even <= (n > 10 ? n / 10 : 1) ? gaps : 0;
 }
 
-/* k / rate <= (time + until) / 2 * tick, without rounding. */
+/* k / rate <= (time + until) / 2 * tick, in integers: no rounding. */
 int
 fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
     struct fraction tick)

@@ -10,53 +10,73 @@
 
 /*
  * fps_parse(text, f):
- * A rate as people write it: "25", "29.97" or "30000/1001", above 0 and at
- * most 1000.  -1 without a message if ${text} is no such rate.
+ * Set ${*f} to the rate ${text}: "25", "29.97" or "30000/1001", above 0 and at
+ * most 1000 frames per second.  Return 0, or -1 without a message if ${text} is
+ * not such a rate.
  */
 int fps_parse(const char *text, struct fraction *f);
 
 /*
  * fps_find(time, n, tick, hint, hints, found):
- * The rate of ${n} frames at ${time}[], ascending from 0, in ticks of ${tick}
- * seconds.  Return 1 if it is constant: frame i lies within a millisecond of
- * i / ${found}, which is what containers that count milliseconds leave of a
- * rate.  Rates that the file claims, ${hint}[], are tried first, then whole
- * numbers and their NTSC forms, then the mean.  Otherwise return 0, and
- * ${found} is the mean.  A single frame has the first sound hint.
+ * Find the rate of ${n} frames at ${time}[], in ascending ticks of ${tick}
+ * seconds from 0.  Return 1 if it is constant, and set ${*found} to it.
+ * Constant means that frame i lies within a millisecond of i / ${found}:
+ * containers that count milliseconds preserve a rate no better.  Otherwise
+ * return 0 and set ${*found} to the mean.
+ *
+ * Candidates are tried in this order: the declared rates ${hint}[], of which
+ * there are ${hints}; the integer nearest to the mean; its NTSC form, times
+ * 1000/1001; the mean.  A single frame has the first valid hint, or 0/0 if
+ * there is none.
  */
 int fps_find(const int64_t *time, size_t n, struct fraction tick,
     const struct fraction *hint, int hints, struct fraction *found);
 
-/* When a frame is on: from time to until, ticks from the first frame's. */
+/*
+ * The presentation interval of a frame, in ticks from the first frame's time.
+ */
 struct video_frame { int64_t time, until; };
 
 /*
  * fps_gaps(frame, n, tick, first):
- * How often more than one and a half frame times lie between two of ${n}
- * frames of a constant rate, and nothing is on in between; ${*first} is the
- * frame before the first such gap.  The rate is constant if nine of ten frames,
- * or all but one of five to ten, come as long after the one before as half of
- * them do, to a quarter of that and a millisecond; others have no gaps.  Nor is
- * it a gap where some of the next frames come as much sooner: MPEG's streams say
- * a time once for several frames, which may be given to one too early, and no
- * frame is missing.  Sorts ${frame}[].
+ * Count the gaps between ${n} frames of a constant rate, and set ${*first} to
+ * the index of the frame before the first gap.  Sort ${frame}[] by time.
+ *
+ * The usual interval is the median of the intervals.  A gap is an interval of
+ * more than 1.5 times the usual one in which no frame is displayed for more
+ * than half of the usual one.  A millisecond of tolerance is added to both.
+ *
+ * The rate is constant if nine of ten intervals are within a quarter, and a
+ * millisecond, of the usual one.  If there are at most ten intervals, all but
+ * one must be.  Return 0 for other rates, and for fewer than 5 frames.
+ *
+ * An interval is not a gap if the next frames come early by the same time: MPEG
+ * streams give several frames one time stamp, which may be attached to the
+ * wrong frame although none is missing.
  */
 size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
     size_t *first);
 
 /*
  * fps_shows(k, rate, time, until, tick):
- * 1 if frame ${k} of a video resampled to ${rate}, the one for k / ${rate}
- * seconds, is not after the frame that is on from ${time} to ${until}, in
- * ticks from the first frame: no later frame is strictly nearer.  So for each
- * frame in turn, "while (fps_shows(k, ...)) k++" gives every output frame the
- * input frame nearest in time, ties to the earlier; and the last frame is the
- * last that is not nearer to the end of the video than to its last frame.
+ * Resample a video to ${rate}: output frame ${k} stands for the time k /
+ * ${rate} seconds.  Return 1 if that time is not later than the middle of the
+ * input frame displayed from ${time} to ${until}, in ticks from the first
+ * frame's time.  No later input frame is then strictly nearer.
+ *
+ * For each input frame in turn, "while (fps_shows(k, ...)) k++" gives each
+ * output frame the nearest input frame, the earlier one if two are equally
+ * near.  The last output frame is the last one that is not nearer to the end of
+ * the video than to its last frame.
  */
 int fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
     struct fraction tick);
 
-/* fps_100us(time, tick): ${time} >= 0 in units of 0.1 ms, rounded. */
+/*
+ * fps_100us(time, tick):
+ * Return ${time}, at least 0, in units of 0.1 ms, rounded to nearest and at
+ * most INT64_MAX.
+ */
 int64_t fps_100us(int64_t time, struct fraction tick);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "media/image.h"
 
-/* libswscale reads and writes a little past the end. */
+/* libswscale may read and write past the last pixel. */
 static size_t
 image_bytes_of(int w, int h, int c)
 {

@@ -2,69 +2,90 @@
 #define MEDIA_IMAGE_H
 
 /*
- * Images as bytes: 8 bits a channel, [h][w][c], c = 3 for RGB and 1 for
- * grey, rows without gaps.
+ * Images as bytes: 8 bits per channel, [h][w][c], c = 3 for RGB and 1 for gray,
+ * rows without padding.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
+/* An image.  One that is all 0 is empty and can be passed to image_reshape. */
 struct image {
 	int w, h, c;
 	uint8_t *data;
-	size_t room;		/* bytes of ${data}, where it may grow */
+	size_t room;		/* capacity of ${data} in bytes; 0 if others own
+				 * it */
 };
 
 /* A rectangle of an image, in pixels; edges may be fractional. */
 struct region { double x, y, w, h; };
 
-/* image_new(w, h, c): a black image, for image_free; dies without memory. */
+/*
+ * image_new(w, h, c):
+ * Return a black image of ${w} x ${h} pixels and ${c} channels, 1 or 3.  The
+ * caller frees it with image_free.  The program ends if memory is exhausted.
+ */
 struct image *image_new(int w, int h, int c);
+
+/* image_free(m): free ${m} and its pixels, or do nothing if it is NULL. */
 void image_free(struct image *m);
 
 /*
  * image_reshape(m, w, h, c):
- * Make ${m}, which is image_new's or all 0, of that size; what it shows is
- * undefined then.  It grows, and never shrinks: free ${m}->data in the end.
+ * Set the size of ${m}, which comes from image_new or is all 0.  Its pixels
+ * become undefined.  Its memory grows as needed and never shrinks.  If ${m}
+ * began as all 0, the caller frees ${m}->data.  The program ends if memory is
+ * exhausted.
  */
 void image_reshape(struct image *m, int w, int h, int c);
 
 /*
- * What resizing writes down meanwhile, kept so that frames of a size that was
- * there before allocate nothing; a thread's own.
+ * Plans and buffers of image_resize.  They are kept between calls, so that a
+ * repeated size allocates nothing.  A resizer belongs to one thread at a time.
  */
 struct resizer;
 
+/*
+ * resizer_new(): return a resizer.  The caller frees it with resizer_free.
+ * resizer_free(NULL) does nothing.
+ */
 struct resizer *resizer_new(void);
 void resizer_free(struct resizer *z);
 
 /*
- * resizer_reserve(z, w, h, from_w, from_h): have room for results up to
- * ${w} x ${h} of images up to ${from_w} x ${from_h}.
+ * resizer_reserve(z, w, h, from_w, from_h):
+ * Allocate for results up to ${w} x ${h} of images up to ${from_w} x ${from_h}.
+ * Later calls of image_resize up to these sizes allocate nothing.
  */
 void resizer_reserve(struct resizer *z, int w, int h, int from_w, int from_h);
 
 /*
- * How to resize: one of the two rules, and whether the region was cut out
- * first, so that nothing outside of it is looked at.
- * RESIZE_BILINEAR: without a filter for shrinking, as PySlowFast resizes
- * (torch.nn.functional.interpolate, align_corners=False).  Pixel centres lie at
- * half: output pixel i samples input coordinate r.x + (i + 0.5) * r.w / to_w -
- * 0.5, clamped.  Weights are in 1/255 across and 1/8224 down, which leaves each
- * byte within 1 of the exact value, and exact where output pixels lie on input
- * pixels.
- * RESIZE_ANTIALIAS: as Pillow's BILINEAR, which TSM uses: where an axis
- * shrinks, the triangle of weights is as much wider, so that every pixel counts.
- * The bytes of Pillow 9, and within 1 of those of later ones.
+ * How to resize: a filter, combined by | with RESIZE_CUT if the region counts
+ * as cut out first, so that no pixel outside it contributes.
+ *
+ * RESIZE_BILINEAR: no low-pass filter, as PySlowFast resizes
+ * (torch.nn.functional.interpolate, align_corners=False).  Pixel centers lie at
+ * half integers: output pixel i samples input coordinate r.x + (i + 0.5) * r.w
+ * / to_w - 0.5, clamped.  Weights are multiples of 1/255 horizontally and of
+ * 1/8224 vertically.  Each byte is within 1 of the exact value, and exact where
+ * output pixels coincide with input pixels.
+ *
+ * RESIZE_ANTIALIAS: as Pillow's BILINEAR, which TSM uses.  If an axis shrinks,
+ * the triangle of weights widens by the same factor, so that every input pixel
+ * contributes.  The bytes equal those of Pillow 9, and are within 1 of those of
+ * later versions.
+ *
+ * RESIZE_CUT: a pixel that the region's edge divides is inside if its center
+ * is.
  */
 enum { RESIZE_BILINEAR = 0, RESIZE_ANTIALIAS = 1, RESIZE_CUT = 2 };
 
 /*
  * image_resize(z, how, to, to_w, to_h, from, from_w, from_h, r, flip):
- * Write region ${r} of the RGB image ${from} to ${to} as ${to_w} x ${to_h}
- * pixels, mirrored left to right if ${flip}; ${how}: a rule, | RESIZE_CUT if
- * so.  Of pixels that a cut divides those are inside whose centre is.  The same
- * bits on every machine.  ${to} and ${from} must not overlap.
+ * Resize region ${r} of the RGB image ${from}, [from_h][from_w][3], into ${to},
+ * [to_h][to_w][3].  Mirror it left to right if ${flip} is not 0.  ${how} is a
+ * filter, with RESIZE_CUT or without.  The result has the same bits on every
+ * machine.  ${to} and ${from} must not overlap.
  */
 void image_resize(struct resizer *z, int how, uint8_t *to, int to_w, int to_h,
     const uint8_t *from, int from_w, int from_h, struct region r, int flip);

@@ -1,7 +1,7 @@
 #ifndef MEDIA_JPEG_H
 #define MEDIA_JPEG_H
 
-/* JPEG through libjpeg-turbo, from planes and to pixels. */
+/* Encode planes as JPEG, and decode JPEG to pixels, through libjpeg-turbo. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,47 +10,71 @@
 #include "base/mem.h"
 #include "media/image.h"
 
-/* jpeg_library(): "libjpeg-turbo 2.1.5", as this was compiled with. */
+/*
+ * jpeg_library(): return the version compiled in, such as "libjpeg-turbo
+ * 2.1.5".
+ */
 const char *jpeg_library(void);
 
 /*
- * A decoder and an encoder keep their state between frames; each belongs to
- * one thread at a time.
+ * A decoder and an encoder keep buffers between pictures.  Each belongs to one
+ * thread at a time.
  */
 struct jpeg_decoder;
 struct jpeg_encoder;
 
+/*
+ * jpeg_decoder_new():
+ * Return a decoder.  The caller frees it with jpeg_decoder_free.  The program
+ * ends if libjpeg cannot start.  jpeg_decoder_free(NULL) does nothing.
+ */
 struct jpeg_decoder *jpeg_decoder_new(void);
 void jpeg_decoder_free(struct jpeg_decoder *d);
 
-/* jpeg_decoder_reserve(d, w, h): have room for pictures up to ${w} x ${h}. */
+/*
+ * jpeg_decoder_reserve(d, w, h):
+ * Allocate for decoded regions up to ${w} x ${h} pixels.
+ */
 void jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h);
 
-/* jpeg_size(d, data, n, w, h): the size in the header; -1 after a message. */
+/*
+ * jpeg_size(d, data, n, w, h, why):
+ * Set ${*w} and ${*h} to the size in the header of the JPEG ${data}, ${n}
+ * bytes.  Return 0, or -1 after a message (error_set) without a file name.
+ */
 int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
     int *h, struct error *why);
 
 /*
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
- * Decode as RGB at least the region ${part} of the image, at the smallest
- * scale of 1, 1/2, 1/4 and 1/8 that leaves ${part} no smaller than ${want_w} x
- * ${want_h}.  ${out} points into the decoder, valid until its next call, and
- * shows a little more than ${part}, which lies at ${out_part} in it: enough for
- * image_resize to give the same bits as from the whole image at that scale.
- * A truncated file, or a decoder warning, is an error: -1 after a message
- * (error_set) without the file's name, which the caller adds.
+ * Decode at least the region ${part} of the image as RGB, at the smallest scale
+ * of 1, 1/2, 1/4 and 1/8 that leaves ${part} no smaller than ${want_w} x
+ * ${want_h} pixels.  ${part} is in pixels of the whole image at full scale.
+ * ${out} points into ${d} and is valid until its next call; ${part} lies at
+ * ${out_part} in it.  The margin around ${out_part} lets image_resize give the
+ * same bits as from the whole image at that scale.  A truncated file or a
+ * decoder warning is an error.  Return 0, or -1 after a message (error_set)
+ * without the file name, which the caller adds.
  */
 int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
     struct region *out_part, struct error *why);
 
+/*
+ * jpeg_encoder_new(quality):
+ * Return an encoder of ${quality} 1 to 100 on libjpeg's scale.  The caller
+ * frees it with jpeg_encoder_free.  The program ends if libjpeg cannot start.
+ * jpeg_encoder_free(NULL) does nothing.
+ */
 struct jpeg_encoder *jpeg_encoder_new(int quality);
 void jpeg_encoder_free(struct jpeg_encoder *e);
 
 /*
  * jpeg_encode_planes(e, plane, stride, w, h, out):
- * Append a 4:2:0 JPEG of planar full-range YCbCr (BT.601, as JFIF says) to
- * ${out}; chroma planes are (w + 1) / 2 by (h + 1) / 2.
+ * Append a 4:2:0 JPEG to ${out}.  The planes are Y of ${w} by ${h} samples,
+ * then Cb and Cr of (w + 1) / 2 by (h + 1) / 2, full range, BT.601 as in JFIF.
+ * ${stride} is in bytes.  Return 0, or -1 after a message without a file name;
+ * ${out} is then unchanged.
  */
 int jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
     const int stride[3], int w, int h, struct buffer *out);

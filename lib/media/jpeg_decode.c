@@ -1,8 +1,8 @@
 /*
- * JPEG to pixels, only as many as are wanted: fewer DCT coefficients where a
- * smaller image will do, no columns left and right of the region, no rows
- * above it, and nothing at all below it.  What is left to do in any case is
- * the Huffman decoding of everything above the region's last row.
+ * Decode a region of a JPEG, and no more than needed: fewer DCT coefficients if
+ * a smaller scale suffices, no columns left and right of the region, no rows
+ * above it, and nothing below it.  The Huffman decoding of everything above the
+ * region's last row remains.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,10 +18,10 @@
 #include "media/jpeg.h"
 
 /*
- * Pixels to decode around the region, after scaling: one for the neighbour
- * that a bilinear resize looks at, and one because libjpeg interpolates chroma
- * as if the image ended where decoding does.  An antialiased resize by s looks
- * at s / 2 beyond.  With these, a region has the same pixels as the whole image.
+ * Pixels to decode around the region, after scaling.  One is for the neighbor
+ * that a bilinear resize reads.  One is for chroma: libjpeg interpolates it as
+ * if the image ended where decoding ends.  An antialiased resize by s reads s /
+ * 2 more.  With this margin a region has the same pixels as in the whole image.
  */
 #define MARGIN 2
 
@@ -44,8 +44,8 @@ jpeg_library(void)
 }
 
 /*
- * libjpeg wants this not to return: back to whoever called setjmp.  Want of
- * memory is no fault of the picture, and ends the process as everywhere.
+ * libjpeg requires that this does not return: jump to the setjmp in the caller.
+ * Exhausted memory is not an error of the picture, and ends the program.
  */
 static void
 jpeg_decode_on_error(j_common_ptr j)
@@ -58,7 +58,7 @@ jpeg_decode_on_error(j_common_ptr j)
 	longjmp(d->back, 1);
 }
 
-/* A warning, below 0, means pixels that were made up. */
+/* A level below 0 is a warning: libjpeg has invented pixels. */
 static void
 jpeg_decode_on_message(j_common_ptr j, int level)
 {
@@ -131,7 +131,9 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h,
 	return 0;
 }
 
-/* The scale in eighths: the smallest that leaves ${part} large enough. */
+/*
+ * Return the scale in eighths: the smallest that leaves ${part} large enough.
+ */
 static unsigned
 jpeg_decode_scale_of(struct region part, int want_w, int want_h)
 {
@@ -142,8 +144,10 @@ jpeg_decode_scale_of(struct region part, int want_w, int want_h)
 	return 8;
 }
 
-/* The pixels from ${*first} to ${*end} - 1 of ${total} that a span needs which
- * becomes ${want}. */
+/*
+ * Set ${*first} and ${*end} to the pixels, of ${total}, that a span needs if it
+ * is resized to ${want} pixels.
+ */
 static void
 jpeg_decode_widen(double start, double length, int want, JDIMENSION total,
     JDIMENSION *first, JDIMENSION *end)
@@ -153,12 +157,12 @@ jpeg_decode_widen(double start, double length, int want, JDIMENSION total,
 
 	a = a > 0 ? a : 0;
 	b = b < total ? b : total;
-	/* A span outside the image is clamped to the pixel next to it. */
+	/* A span outside the image is clamped to the nearest pixel. */
 	*first = a < total ? (JDIMENSION)a : total - 1;
 	*end = b > *first ? (JDIMENSION)b : *first + 1;
 }
 
-/* Rows up to ${end} into ${to}. */
+/* Decode rows up to ${end} - 1 into ${to}. */
 static void
 jpeg_decode_read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
 {
@@ -176,8 +180,8 @@ jpeg_decode_read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
 }
 
 /*
- * A file with the end mark in its place is whole, and what lies below the
- * region need not be decoded to know that.
+ * Return 1 if the end-of-image marker is at the end of the file.  The file is
+ * then complete, and the rows below the region need no decoding to show it.
  */
 static int
 jpeg_decode_is_whole(const uint8_t *data, size_t n)
@@ -185,7 +189,7 @@ jpeg_decode_is_whole(const uint8_t *data, size_t n)
 	return n >= 2 && data[n - 2] == 0xff && data[n - 1] == JPEG_EOI;
 }
 
-/* The work of jpeg_decode, which errors leave by a jump. */
+/* The body of jpeg_decode.  Errors leave it by longjmp. */
 static void
 jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
@@ -209,7 +213,8 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 	    &top, &bottom);
 	width = right - left;
 	if (width < j->output_width)
-		jpeg_crop_scanline(j, &left, &width);	/* moves ${left} down */
+		jpeg_crop_scanline(j, &left, &width);	/* rounds ${left} down
+							 * to a block */
 	size = 3 * (size_t)j->output_width * (bottom - top);
 	jpeg_decode_make_room(d, size + 3 * (size_t)j->output_width);
 	if (top > 0)
@@ -223,7 +228,8 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 		jpeg_abort_decompress(j);
 		return;
 	}
-	/* Skipping to the very end would skip looking at it: read a row. */
+	/* libjpeg would not check data that are skipped up to the end, so
+	 * decode the last row. */
 	if (bottom + 1 < j->output_height)
 		jpeg_skip_scanlines(j, j->output_height - 1 - bottom);
 	jpeg_decode_read_rows(d, j->output_height, d->pixels + size);

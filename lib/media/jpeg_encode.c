@@ -1,4 +1,7 @@
-/* The JPEG encoder: planes or pixels to bytes, by libjpeg's raw-data path. */
+/*
+ * Encode planes as JPEG, through libjpeg's raw-data interface, which takes them
+ * without conversion.
+ */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 #include "base/number.h"
 #include "media/jpeg.h"
 
-#define ROOM 65536		/* that the output grows by, at least */
+#define ROOM 65536		/* minimum growth of the output, in bytes */
 
 struct jpeg_encoder {
 	struct jpeg_compress_struct c;
@@ -20,15 +23,17 @@ struct jpeg_encoder {
 	jmp_buf back;
 	char why[JMSG_LENGTH_MAX];
 	struct buffer *out;
-	uint8_t *padded;	/* rows with whole blocks, if the image's
-				 * have none */
+	uint8_t *padded;	/* rows padded to whole blocks, if the image's
+				 * width is not */
 	size_t padded_size;
 	int w, h;
 };
 
 /* ---- libjpeg's callbacks ---- */
 
-/* libjpeg wants this not to return: back to whoever called setjmp. */
+/*
+ * libjpeg requires that this does not return: jump to the setjmp in the caller.
+ */
 static void
 jpeg_encode_on_error(j_common_ptr c)
 {
@@ -47,10 +52,13 @@ jpeg_encode_on_message(j_common_ptr c)
 static void
 jpeg_encode_on_start(j_compress_ptr c)
 {
-	(void)c;		/* jpeg_encode_aim() has been called */
+	(void)c;		/* jpeg_encode_aim has set the destination */
 }
 
-/* Let libjpeg write after what ${e->out} holds. */
+/*
+ * Let libjpeg append at least ${room} bytes to ${e->out}.  One byte is kept for
+ * the NUL that ends a buffer.
+ */
 static void
 jpeg_encode_aim(struct jpeg_encoder *e, size_t room)
 {
@@ -101,7 +109,7 @@ jpeg_encoder_new(int quality)
 	e->to.empty_output_buffer = jpeg_encode_on_full;
 	e->to.term_destination = jpeg_encode_on_end;
 	e->c.dest = &e->to;
-	/* The tables of a quality are the same for every image. */
+	/* Quantization tables depend only on the quality. */
 	e->c.in_color_space = JCS_YCbCr;
 	e->c.input_components = 3;
 	jpeg_set_defaults(&e->c);
@@ -131,9 +139,10 @@ jpeg_encode_check_size(int w, int h)
 }
 
 /*
- * Sixteen rows of luma and eight of chroma from row ${y} on, as libjpeg wants
- * them: whole blocks.  Rows below the image repeat its last, columns to its
- * right the last pixel; only rows that lack columns are copied.
+ * Set ${luma} and ${chroma} to sixteen rows of luma and eight of chroma,
+ * starting at row ${y}, in whole blocks.  Rows below the image repeat its last
+ * row; columns to its right repeat the last pixel.  Only rows that lack columns
+ * are copied.
  */
 static void
 jpeg_encode_take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
@@ -151,7 +160,8 @@ jpeg_encode_take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 		for (int i = 0; i < rows; i++) {
 			int k = top + i < h ? top + i : h - 1;
 
-			/* libjpeg does not write here, but has no const. */
+			/* libjpeg does not write here; its interface lacks a
+			 * const. */
 			row[i] = (JSAMPROW)plane[p] + k * (ptrdiff_t)stride[p];
 			if (wide == w)
 				continue;
@@ -174,7 +184,7 @@ jpeg_encode_begin(struct jpeg_encoder *e)
 	jpeg_start_compress(&e->c, TRUE);
 }
 
-/* After an error: leave ${e->out} as it was, ${before} bytes. */
+/* After an error, restore ${e->out} to its ${before} bytes. */
 static int
 jpeg_encode_give_up(struct jpeg_encoder *e, size_t before)
 {

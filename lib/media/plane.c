@@ -1,4 +1,4 @@
-/* Planar images: what their numbers mean, and which way up they are. */
+/* Convert planar images to JFIF's color space, and turn them upright. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,13 @@
 #include "base/number.h"
 #include "media/plane.h"
 
+/* 1.0 in struct plane_factors */
 #define ONE 8192
-#define ALIGN 64		/* rows begin at multiples of a vector */
-#define SPAN 1024		/* of chroma at a time: on the stack, in cache */
-#define TILE 16			/* turned at a time: both sides stay in cache */
+#define ALIGN 64		/* row alignment in bytes: the widest vector */
+#define SPAN 1024		/* chroma samples per block: on the stack, in
+				 * cache */
+#define TILE 16			/* pixels per side of a block: input and output
+				 * stay in cache */
 
 struct planes *
 plane_room(struct plane_buffer *b, int w, int h)
@@ -23,7 +26,7 @@ plane_room(struct plane_buffer *b, int w, int h)
 
 	if (b->p.w == w && b->p.h == h)
 		return &b->p;
-	/* A vector more than the image, for those who read ahead. */
+	/* One vector of padding, for code that reads ahead. */
 	b->data = xrealloc(b->data, y + 2 * c + 2 * ALIGN, 1);
 	start = b->data + (ALIGN - (uintptr_t)b->data % ALIGN) % ALIGN;
 	b->p = (struct planes){ w, h, { start, start + y, start + y + c },
@@ -45,7 +48,8 @@ plane_is_jfif(struct plane_colour c)
 }
 
 /*
- * To red, green and blue by the source's definition and back by JFIF's:
+ * Return the coefficients of plane_to_jfif: to R, G and B by the source's
+ * definition, then back by JFIF's.
  *
  *	R = y + 2 (1 - kr) r	B = y + 2 (1 - kb) b
  *	G = y - (2 kr (1 - kr) r + 2 kb (1 - kb) b) / kg
@@ -72,7 +76,10 @@ plane_factors_of(struct plane_colour c)
 	};
 }
 
-/* Up to 2 SPAN columns from ${x} on of chroma row ${j} and its luma. */
+/*
+ * Convert up to 2 SPAN columns, starting at ${x}, of chroma row ${j} and its
+ * two luma rows.
+ */
 static void
 plane_span_to_jfif(struct planes *to, const struct planes *from, int j, int x,
     const struct plane_factors *f)

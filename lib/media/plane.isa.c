@@ -1,7 +1,9 @@
-/* The loops of plane_to_jfif over a row. */
+/*
+ * The inner loops of plane_to_jfif (plane.h): one row of luma, one of chroma.
+ */
 #include "media/plane.h"
 
-#define BITS 13			/* of fraction in struct plane_factors */
+#define BITS 13			/* fraction bits of struct plane_factors */
 #define HALF (1 << (BITS - 1))
 
 static inline uint8_t
@@ -10,7 +12,10 @@ plane_clamp(int v)
 	return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
-/* ${add}: what chroma adds to each pixel, in 1/8192. */
+/*
+ * to[i] = clamp((from[i] y + offset + add[i]) / 2^13), rounded.  ${add} is the
+ * contribution of chroma, in 1/8192.
+ */
 void
 ISA(plane_luma_row)(uint8_t *to, const uint8_t *from, const int32_t *add, int n,
     const struct plane_factors *f)
@@ -21,7 +26,13 @@ ISA(plane_luma_row)(uint8_t *to, const uint8_t *from, const int32_t *add, int n,
 		to[i] = plane_clamp((from[i] * y + offset + add[i]) >> BITS);
 }
 
-/* ${add} gets two equal elements for each of the ${n} of chroma. */
+/*
+ * With b = from_b[i] - 128 and r = from_r[i] - 128:
+ *
+ *	add[2 i] = add[2 i + 1] = b p + r q
+ *	to_b[i] = clamp(128 + (b s + r t) / 2^13)
+ *	to_r[i] = clamp(128 + (b u + r v) / 2^13), rounded
+ */
 void
 ISA(plane_chroma_row)(uint8_t *to_b, uint8_t *to_r, const uint8_t *from_b,
     const uint8_t *from_r, int32_t *add, int n, const struct plane_factors *f)

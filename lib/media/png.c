@@ -1,7 +1,7 @@
 /*
- * PNG through libpng's ordinary interface.  Its simplified one is shorter, but
- * converts the pixels of files that carry a gamma; here the bytes of a frame
- * must come back as they were.
+ * PNG through libpng's full interface.  The simplified interface is shorter,
+ * but converts the pixels of files that carry a gamma.  Here the bytes of a
+ * frame must be preserved.
  */
 #include <png.h>
 #include <setjmp.h>
@@ -16,22 +16,25 @@
 #include "base/text.h"
 #include "media/png.h"
 
-/* A damaged header must not make us ask for terabytes. */
+/* A damaged header must not cause terabytes to be allocated. */
 #define MAX_SIDE 65535
 #define MAX_PIXELS (1 << 27)
 
-/* What libpng's callbacks and the code below them share. */
+/* State shared by libpng's callbacks and the code below. */
 struct png_job {
 	png_structp png;
 	png_infop info;
-	const uint8_t *in;		/* reading: from here */
+	const uint8_t *in;		/* reading: the file; ${at} of ${n}
+					 * bytes are consumed */
 	size_t n, at;
-	struct buffer *out;		/* writing: to here */
+	struct buffer *out;		/* writing: the destination */
 	struct image *m;
 	char error[128];
 };
 
-/* libpng wants this not to return: back to the setjmp below. */
+/*
+ * libpng requires that this does not return: jump to the setjmp in the caller.
+ */
 static void
 png_on_error(png_structp png, const char *text)
 {
@@ -41,7 +44,10 @@ png_on_error(png_structp png, const char *text)
 	png_longjmp(png, 1);
 }
 
-/* It warns of things that leave the pixels alone, such as odd profiles. */
+/*
+ * Ignore warnings: they concern data that do not affect pixels, such as unusual
+ * color profiles.
+ */
 static void
 png_on_warning(png_structp png, const char *text)
 {
@@ -78,7 +84,7 @@ png_row(const struct png_job *j, int y)
 	return j->m->data + (size_t)y * (size_t)j->m->w * (size_t)j->m->c;
 }
 
-/* The part of encoding that libpng may leave by a jump. */
+/* The body of png_encode, which libpng's errors leave by longjmp. */
 static int
 png_encode_inner(struct png_job *j)
 {
@@ -112,13 +118,13 @@ png_encode(const struct image *m, struct buffer *out)
 	status = png_encode_inner(&j);
 	png_destroy_write_struct(&j.png, &j.info);
 	if (status != 0) {
-		out->n = before;	/* half a picture is none */
+		out->n = before;	/* remove the incomplete picture */
 		return fail("PNG of %d x %d: %s", m->w, m->h, j.error);
 	}
 	return 0;
 }
 
-/* The part of decoding that libpng may leave by a jump. */
+/* The body of png_decode_to, which libpng's errors leave by longjmp. */
 static int
 png_decode_inner(struct png_job *j)
 {
@@ -133,7 +139,7 @@ png_decode_inner(struct png_job *j)
 	png_get_IHDR(j->png, j->info, &w, &h, &depth, &colour, NULL, NULL, NULL);
 	if ((uint64_t)w * h > MAX_PIXELS)
 		png_error(j->png, "more than 128 million pixels");
-	/* Palettes, grey, 1 to 16 bits, with alpha or without: as RGB. */
+	/* Convert palettes, gray, 1 to 16 bits and alpha to RGB. */
 	png_set_expand(j->png);
 	png_set_strip_16(j->png);
 	png_set_strip_alpha(j->png);

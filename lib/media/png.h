@@ -1,7 +1,7 @@
 #ifndef MEDIA_PNG_H
 #define MEDIA_PNG_H
 
-/* PNG through libpng: 8-bit RGB and grey. */
+/* Read and write PNG through libpng: 8-bit RGB and gray. */
 
 #include <stddef.h>
 
@@ -9,17 +9,28 @@
 #include "base/mem.h"
 #include "media/image.h"
 
-/* png_encode(m, out): append the picture to ${out}; the same bytes for the
- * same pixels with the same libpng and zlib. */
+/*
+ * png_encode(m, out):
+ * Append ${m} to ${out} as PNG.  The bytes depend only on the pixels and on the
+ * versions of libpng and zlib.  Return 0, or -1 after a message without a file
+ * name; ${out} is then unchanged.
+ */
 int png_encode(const struct image *m, struct buffer *out);
 
-/* png_decode_to(m, data, n, why): decode as RGB into ${m}, which image_reshape
- * fits to it.  Return 0, or -1 after a message (error_set) without a file name. */
+/*
+ * png_decode_to(m, data, n, why):
+ * Decode the PNG ${data}, ${n} bytes, as RGB into ${m}, which image_reshape
+ * resizes.  Return 0, or -1 after a message (error_set) without a file name.
+ */
 int png_decode_to(struct image *m, const void *data, size_t n,
     struct error *why);
 
-/* png_write(path, m): commit the picture as a file; "-" is standard output,
- * which the caller closes with stdout_done. */
+/*
+ * png_write(path, m):
+ * Write ${m} as PNG to the file ${path}, by commit_bytes (base/file.h).  "-" is
+ * standard output, which the caller closes with stdout_done.  Return 0, or -1
+ * after a message.
+ */
 int png_write(const char *path, const struct image *m);
 
 #endif

@@ -1,4 +1,8 @@
-/* Clips whose frames are not yet resized. */
+/*
+ * Write raw clips: copy the pixels that resizing reads, and the weights as
+ * tables.  The plans are those of image_resize (resize.h), so a device computes
+ * the same bits.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +16,24 @@ struct raw_clip {
 	uint8_t *to;
 	size_t room, used;
 	int t, side, done;		/* frames */
-	/* What the tables are of that were written last; side 0: there are
-	 * none. */
+	/*
+	 * Keys of the tables written last; plan.across is 0 if there are none.
+	 */
 	struct resize_span across, down;
+	/* filter of these tables */
 	int antialias;
+	/* the last frame with tables */
 	struct raw_frame plan;
 };
 
-/* ---- one axis, as either rule plans it ---- */
+/* ---- one axis, planned by either filter ---- */
 
 struct raw_axis {
-	int n;				/* places */
-	const struct resize_tap *tap;	/* bilinear, */
-	const struct resize_axis *sum;	/* or antialiased */
-	int first, end, taps;		/* pixels that are looked at */
+	int n;				/* output positions */
+	const struct resize_tap *tap;	/* plan if bilinear, */
+	const struct resize_axis *sum;	/* plan if antialiased */
+	int first, end, taps;		/* pixels read: ${first} to ${end} - 1;
+					 * maximum taps of a position */
 };
 
 static int
@@ -60,7 +68,7 @@ raw_axis_of(int n, int total, const struct resize_tap *tap,
 	return a;
 }
 
-/* Returns where the table ends. */
+/* Write the table of ${a}, as in base/raw_frame.h.  Return its end. */
 static int32_t *
 raw_axis_write(const struct raw_axis *a, int32_t *to)
 {
@@ -104,8 +112,10 @@ raw_copy_pixels(uint8_t *to, const struct image *from, int x, int y, int w,
 		    3 * (size_t)w);
 }
 
-/* All frames of a clip have the same plan, but where their pixels begin may
- * differ with how they were compressed. */
+/*
+ * Return 1 if the last tables fit this call.  Frames of a clip usually have the
+ * same plan, unless jpeg_decode has returned them at different offsets.
+ */
 static int
 raw_is_planned(struct raw_clip *c, const struct resize_call *call)
 {
@@ -120,7 +130,11 @@ raw_is_planned(struct raw_clip *c, const struct resize_call *call)
 	return same && c->plan.across > 0;
 }
 
-/* 0: there is no room for it. */
+/*
+ * Write the raw pixels of ${from}, with tables if they differ from the last,
+ * and set ${*f}.  Return 0, with nothing written, if the clip would exceed
+ * ${most} bytes.
+ */
 static int
 raw_add_undecoded(struct raw_clip *c, struct resizer *z,
     const struct resize_call *call, const struct image *from, size_t most,
@@ -146,7 +160,8 @@ raw_add_undecoded(struct raw_clip *c, struct resizer *z,
 			.across = x.taps, .down = y.taps,
 			.antialias = antialias != 0 };
 	if (c->used + tables + raw_pixel_bytes(f->w, f->h) > most) {
-		c->plan.across = 0;		/* nothing was written of it */
+		c->plan.across = 0;		/* no tables match the keys
+						 * now */
 		return 0;
 	}
 	if (!same)
@@ -169,7 +184,7 @@ raw_add(struct raw_clip *c, struct resizer *z, int how,
 		from->data, from->w, from->h, r, flip };
 	size_t sized = raw_pixel_bytes(c->side, c->side);
 
-	/* The rest must have room in any case. */
+	/* Reserve a resized frame's bytes for each remaining frame. */
 	if (raw_add_undecoded(c, z, &call, from,
 	    c->room - (size_t)(c->t - c->done) * sized, f))
 		return;

@@ -2,13 +2,14 @@
 #define MEDIA_RAW_H
 
 /*
- * Clips whose frames are not yet resized: the pixels that decoding gave, no more
- * of them than are looked at, beside tables of what image_resize would make of
- * them, which needs no doubles then.  A device has what a frame becomes from
- * them by itself, to the same bits (backend/cuda/resize_body.h).
+ * Raw clips: frames that are decoded but not resized.  A raw clip holds the
+ * pixels that resizing reads and tables of the weights.  A device resizes them
+ * with integers only, to the same bits as image_resize
+ * (backend/cuda/resize_body.h).
  *
- * A clip of t frames is t of struct raw_frame and what these point to, from a
- * multiple of 16 bytes on.
+ * A clip of t frames is an array of t struct raw_frame (base/raw_frame.h),
+ * followed by the tables and pixels that they refer to.  It begins at a
+ * multiple of 16 bytes.
  */
 
 #include <stddef.h>
@@ -17,24 +18,41 @@
 #include "base/raw_frame.h"
 #include "media/image.h"
 
-/* A clip that is being laid out: a thread's own, for one after the other. */
+/*
+ * A writer of raw clips, reused from clip to clip.  It belongs to one thread at
+ * a time.
+ */
 struct raw_clip;
 
+/* raw_new(): return a writer.  The caller frees it with raw_free. */
 struct raw_clip *raw_new(void);
 void raw_free(struct raw_clip *c);
 
 /*
- * raw_begin(c, to, room, t, side): a clip of ${t} frames of ${side} x ${side}
- * pixels, to ${to}, a multiple of 16 bytes, where there are raw_room bytes.
- * raw_add(c, z, how, from, r, flip): its next frame is what image_resize would make
- * of ${from}.  Where there is no room for the pixels of that, it is made here.
- * raw_repeat(c): its next frame is the last one again.
- * raw_used(c): the bytes of it so far, a multiple of 16.
+ * raw_begin(c, to, room, t, side):
+ * Begin a clip of ${t} frames, to be resized to ${side} x ${side} pixels, at
+ * ${to}, a multiple of 16 bytes.  ${room} is the capacity in bytes: raw_room
+ * (base/raw_frame.h), and at least the frame array and ${t} resized frames.
  */
 void raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side);
+
+/*
+ * raw_add(c, z, how, from, r, flip):
+ * Append the frame that image_resize would make of ${from}, with the same
+ * arguments.  If its raw pixels do not fit, store the resized frame instead.
+ * Later frames always have capacity to be stored resized.  ${from} is not kept.
+ */
 void raw_add(struct raw_clip *c, struct resizer *z, int how,
     const struct image *from, struct region r, int flip);
+
+/*
+ * raw_repeat(c): append the last frame again; at least one raw_add came before.
+ */
 void raw_repeat(struct raw_clip *c);
+
+/*
+ * raw_used(c): return the size of the clip so far in bytes, a multiple of 16.
+ */
 size_t raw_used(const struct raw_clip *c);
 
 #endif

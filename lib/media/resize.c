@@ -1,4 +1,7 @@
-/* Crop, resize and mirror in one pass: bilinear, and the choice of the rule. */
+/*
+ * Crop, resize and mirror in one pass: plan the bilinear filter, and dispatch
+ * to either filter.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,14 +93,15 @@ resize_planned(struct resize_span *was, const struct resize_span *of)
 }
 
 /*
- * Plan an axis into ${t}, with weights that add up to ${one}.  A coordinate is
- * snapped to 2^-20 first, so that it has the same weights wherever the input
- * was cut: the last bits of a double depend on how far it is from 0.
+ * Plan an axis into ${t}, with weights that sum to ${one}.  The last bits of a
+ * double depend on its magnitude.  Round coordinates to 2^-20, so that each
+ * crop of the input gives the same weights.
  */
 static void
 resize_plan_axis(struct resize_tap *t, const struct resize_span *s, int one)
 {
-	int last = s->total > 1 ? s->total - 2 : 0;	/* that has a neighbour */
+	int last = s->total > 1 ? s->total - 2 : 0;	/* last pixel with a
+							 * neighbor */
 
 	for (int i = 0; i < s->n; i++) {
 		double x = s->start + (i + 0.5) * s->length / s->n - 0.5;
@@ -114,8 +118,9 @@ resize_plan_axis(struct resize_tap *t, const struct resize_span *s, int one)
 }
 
 /*
- * Returns how many quads ${n} places make: 0 where two pixels lie too far apart
- * for one, shrinking beyond 1/3.
+ * Plan groups of four positions.  Return their number, or 0 if two adjacent
+ * positions lie too far apart for one load, which happens when shrinking beyond
+ * 1/3.
  */
 static int
 resize_plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
@@ -127,11 +132,12 @@ resize_plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
 		int half = i / 2 % 2;
 		int low = 3 * (t[0].at < t[1].at ? t[0].at : t[1].at);
 
-		if (low > 3 * from_w - 16)	/* not beyond the row */
+		if (low > 3 * from_w - 16)	/* do not load beyond the row */
 			low = 3 * from_w - 16;
 		q->at[half] = low;
 		for (int k = 0; k < 16; k++) {
-			/* R, next R, G, next G, B, next B of one, of two. */
+			/* Order: R, next R, G, next G, B, next B of one pixel,
+			 * then of the other. */
 			int byte = 3 * t[k / 6 % 2].at + 3 * (k % 2) +
 			    k % 6 / 2 - low;
 

@@ -1,14 +1,14 @@
 /*
- * Bilinear resizing, columns first: each input row in use is stretched once,
- * in 16 bits a channel, and an output row is a blend of two such lines.
+ * Bilinear resizing, horizontally first.  Each input row in use becomes a line
+ * of 16-bit words, and an output row blends two lines.
  *
  *	line[i][c] = (from[at][c] - 128) v0 + (from[at+1][c] - 128) v1
  *	to[k] = [([line[k] w0 / 2^15] + [next[k] w1 / 2^15]) / 2^6] + 128
  *
- * with brackets that round.  v0 + v1 is 255, so that the weights are bytes and
- * a line just fits 16 bits; w0 + w1 is 8224, which is 2^15 2^6 / 255, so that
- * what does not change comes out as it was.  The first formula and the inner
- * brackets are instructions of x86, and every copy gives the same bits.
+ * Brackets round.  v0 + v1 is 255: the weights are bytes, and a line just fits
+ * 16 bits.  w0 + w1 is 8224, which is 2^15 2^6 / 255 rounded, so that constant
+ * areas keep their value.  The first formula and the inner brackets are single
+ * x86 instructions; every copy gives the same bits.
  */
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -16,7 +16,10 @@
 
 #include "media/resize.h"
 
-/* Pixels ${i} to ${n} - 1 of a line; the neighbour is ${next} bytes on. */
+/*
+ * Compute pixels ${i} to ${n} - 1 of a line.  The right neighbor is ${next}
+ * bytes ahead.
+ */
 static void
 resize_stretch(int16_t *restrict line, const uint8_t *restrict from,
     const struct resize_tap *restrict x, int i, int n, int next)
@@ -30,7 +33,7 @@ resize_stretch(int16_t *restrict line, const uint8_t *restrict from,
 	}
 }
 
-/* Bytes ${k} to ${n} - 1 of an output row. */
+/* Compute bytes ${k} to ${n} - 1 of an output row. */
 static void
 resize_blend(uint8_t *restrict to, const int16_t *restrict a,
     const int16_t *restrict b, const int w[2], int k, int n)
@@ -55,12 +58,12 @@ resize_quad_stretch(int16_t *line, const struct resize_quad *q,
 	v = _mm256_shuffle_epi8(v,
 	    _mm256_loadu_si256((const __m256i *)q->pick));
 	v = _mm256_maddubs_epi16(_mm256_loadu_si256((const __m256i *)q->w), v);
-	/* Each half is 6 words; the 2 beyond are written over later. */
+	/* Each half has 6 words; the next store overwrites the other 2. */
 	_mm_storeu_si128((__m128i *)line, _mm256_castsi256_si128(v));
 	_mm_storeu_si128((__m128i *)(line + 6), _mm256_extracti128_si256(v, 1));
 }
 
-/* The beginning of a line; how many pixels. */
+/* Compute as much of a line as has quads.  Return the number of pixels. */
 static int
 resize_stretch_wide(int16_t *line, const struct resize_job *job,
     const uint8_t *from)
@@ -70,7 +73,7 @@ resize_stretch_wide(int16_t *line, const struct resize_job *job,
 	return 4 * job->quads;
 }
 
-/* The blend of 16 words. */
+/* Return the blend of 16 words. */
 static inline __m256i
 resize_blend_16(const int16_t *a, const int16_t *b, const int w[2])
 {
@@ -83,7 +86,10 @@ resize_blend_16(const int16_t *a, const int16_t *b, const int w[2])
 	return _mm256_srai_epi16(u, 6);
 }
 
-/* The beginning of an output row, in whole registers; how many bytes. */
+/*
+ * Compute as much of an output row as fills whole registers.  Return the number
+ * of bytes.
+ */
 static int
 resize_blend_wide(uint8_t *to, const int16_t *a, const int16_t *b,
     const int w[2], int n)
@@ -94,7 +100,7 @@ resize_blend_wide(uint8_t *to, const int16_t *a, const int16_t *b,
 		__m256i v = _mm256_packs_epi16(resize_blend_16(a + k, b + k, w),
 		    resize_blend_16(a + k + 16, b + k + 16, w));
 
-		/* Packing works in halves of a register; put it in order. */
+		/* Packing works within halves; restore the order. */
 		v = _mm256_permute4x64_epi64(v, 0xd8);
 		v = _mm256_xor_si256(v, _mm256_set1_epi8(-128));
 		_mm256_storeu_si256((__m256i *)(to + k), v);
@@ -104,7 +110,7 @@ resize_blend_wide(uint8_t *to, const int16_t *a, const int16_t *b,
 
 #else
 
-/* The plain versions do all of it. */
+/* Without AVX2 the scalar versions compute everything. */
 #define resize_stretch_wide(line, job, from) 0
 #define resize_blend_wide(to, a, b, w, n) 0
 
@@ -123,7 +129,8 @@ ISA(resize_run)(const struct resize_job *job)
 		int16_t *two[2];
 		int done;
 
-		/* Input rows take turns with two lines; most are there. */
+		/* Two lines alternate by the parity of the input row; most rows
+		 * are already there. */
 		for (int s = 0; s < 2; s++) {
 			int r = y->at + s < job->from_h ? y->at + s : y->at;
 			const uint8_t *from = job->from +

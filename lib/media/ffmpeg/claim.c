@@ -30,10 +30,13 @@
 
 #define UNKNOWN 0x40000000	/* a frame count of at least this was never
 				 * filled in */
-#define FRAMES 2		/* that a file may fall short of its claim */
-#define SHARE 0.01		/* or this part of it, */
-#define SECONDS 1.0		/* but at most this; always this with sound */
-#define AGE 1e12		/* seconds; no valid time stamp is this large */
+#define FRAMES 2		/* frames by which a file may fall short of its
+				 * declaration */
+#define SHARE 0.01		/* or this fraction of it, */
+#define SECONDS 1.0		/* but at most this; always this much with
+				 * sound */
+#define AGE 1e12		/* in seconds; no valid time stamp is this
+				 * large */
 #define LATE 0x40000000		/* ms: half the range of an FLV time stamp */
 
 static int
@@ -54,10 +57,11 @@ claim_index(const AVFormatContext *f, const AVStream *st)
 }
 
 /*
- * Not where an index lists all packets: frames may be as far apart as it says.
- * Raw streams have no times, gif has the duration of each frame, avi counts
- * frames, and the pages of ogg are numbered: what is dropped there was never
- * encoded.
+ * Formats with time stamps in which a gap means a lost frame.  Exclude an index
+ * that lists all packets: frames may be as far apart as it declares.  Exclude
+ * raw streams, which have no times; gif, which has the duration of each frame;
+ * and avi, which counts frames.  Exclude ogg, whose pages are numbered: a frame
+ * missing from it was never encoded.
  */
 int
 claim_has_times(const AVFormatContext *f, const AVStream *st)
@@ -71,7 +75,10 @@ claim_has_times(const AVFormatContext *f, const AVStream *st)
 	return claim_is_format(f, "mov") && st->nb_frames == 0;
 }
 
-/* Matroska's tag for a single stream, "00:00:02.003000000"; 0: it has none. */
+/*
+ * Return the duration of Matroska's tag for one stream, "00:00:02.003000000",
+ * or 0 if absent.
+ */
 static double
 claim_own_duration(const AVStream *st)
 {
@@ -186,7 +193,7 @@ claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 	    (double)p->duration) * tick);
 }
 
-/* What may be missing at either end of ${frames} frames of ${seconds}. */
+/* Return the tolerance at either end of ${frames} frames of ${seconds}. */
 static double
 claim_some_frames(int64_t frames, double seconds)
 {
@@ -204,10 +211,10 @@ claim_short(const struct ff_claim *c, const AVFormatContext *f,
 		return 1;
 	if (c->seconds == 0 || c->complete || (listed > 0 && st->nb_frames > 0))
 		return 0;
-	/* Some count from the start of the clock, some from the first frame. */
+	/* Some writers count from time 0, some from the first frame. */
 	if (c->start < 0)
 		end -= c->start;
-	/* Streams that end together do so to within this. */
+	/* Streams of one file end together to within this. */
 	allowed = claim_some_frames(frames, seconds);
 	if (!c->own && f->nb_streams > 1 && !claim_is_format(f, "mov"))
 		allowed = fmax(allowed, SECONDS);

@@ -1,7 +1,7 @@
 #ifndef MEDIA_FFMPEG_FF_H
 #define MEDIA_FFMPEG_FF_H
 
-/* What the files of this folder share; nobody else includes it. */
+/* Internal interface of media/ffmpeg.  No other folder includes it. */
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -14,17 +14,21 @@
 #include "media/plane.h"
 #include "media/video.h"
 
-/* A packet of at most this many bytes holds no frame but repeats the last one
- * (MPEG-4 frames that are not coded). */
+/*
+ * A packet of at most this many bytes has no frame: it repeats the previous one
+ * (MPEG-4 frames that are not coded).
+ */
 #define FF_NOT_CODED 8
 
-/* Nothing else includes errno.h for these. */
+/* for ff_starved */
 #include <errno.h>
 
 /*
- * ff_starved(r): did the call that returned ${r} lack memory?  Not all of
- * FFmpeg says so: an index or a queue of packets that cannot grow is just
- * shorter.  But the C library sets errno, if the caller has set it to 0 before.
+ * ff_starved(r):
+ * Return 1 if the FFmpeg call that returned ${r} lacked memory.  Parts of
+ * FFmpeg do not report it: an index or a packet queue that cannot grow stays
+ * shorter.  The C library then sets errno, which the caller has set to 0 before
+ * the call.
  */
 static inline int
 ff_starved(int r)
@@ -32,10 +36,14 @@ ff_starved(int r)
 	return r == AVERROR(ENOMEM) || errno == ENOMEM;
 }
 
-/* ff_text(code): what an FFmpeg error code means. */
+/*
+ * ff_text(code):
+ * Return the text of the FFmpeg error ${code}.  Valid until the thread's next
+ * call.
+ */
 const char *ff_text(int code);
 
-/* What has other names in newer versions. */
+/* Names that differ between FFmpeg versions. */
 #if LIBAVUTIL_VERSION_MAJOR >= 58
 #define ff_duration(frame) ((frame)->duration)
 #else
@@ -59,81 +67,108 @@ ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 
 /* ---- messages: log.c ---- */
 
-/* What FFmpeg says at level "error" and above, instead of to stderr. */
+/* FFmpeg's messages at level "error" and above, which are not printed. */
 struct ff_log {
-	int64_t errors;
-	char first[160];
-	int open_group;		/* an open group of pictures: references may
-				 * precede the file */
+	int64_t errors;			/* number of messages */
+	char first[160];		/* the first one, "" if none */
+	int open_group;		/* in an open group of pictures, whose
+				 * references may precede the file: ignore
+				 * messages about missing ones */
 };
 
 /*
- * ff_listen(l): from now on this thread's messages go to ${l}; NULL: nowhere.
- * Those of codecs that are not video are left out: a broken sound track is no
- * concern of ours.
+ * ff_listen(l):
+ * Send this thread's FFmpeg messages to ${l}; NULL: drop them.  Messages of
+ * audio and subtitle codecs are dropped: a damaged sound track does not matter
+ * here.  ${l} must stay valid until the next call.
  */
 void ff_listen(struct ff_log *l);
 
 /* ---- the file: source.c ---- */
 
-/* A demuxer's view of a regular file; error is the errno of a failed read. */
+/* A regular file as a demuxer reads it. */
 struct ff_source {
-	int fd, error;
-	int64_t at, size;
+	int fd, error;			/* error: errno of a failed read, or
+					 * 0 */
+	int64_t at, size;		/* file position; size in bytes */
 	AVIOContext *io;
 	struct hasher *hasher;
-	int64_t hashed;			/* bytes from the beginning */
-	uint8_t *bytes;			/* those that are hashed; NULL: the file
-					 * is too large to keep */
+	int64_t hashed;			/* bytes hashed, from the beginning */
+	uint8_t *bytes;			/* the hashed bytes; NULL: the file is
+					 * too large to keep */
 };
 
-/* source_open(s, fd, size): -1 without a message if there is no memory. */
+/*
+ * source_open(s, fd, size):
+ * Set up ${s} for the file ${fd} of ${size} bytes, which the caller keeps open.
+ * Return 0, or -1 without a message if memory is exhausted.
+ */
 int source_open(struct ff_source *s, int fd, int64_t size);
+
+/* source_close(s): release the memory of ${s}; ${fd} stays open. */
 void source_close(struct ff_source *s);
 
-/* source_hash_to(s, end): read and hash the bytes before ${end} that are not
- * hashed yet, or up to the end of the file.  -1 and errno if one cannot be
- * read. */
+/*
+ * source_hash_to(s, end):
+ * Read and hash the bytes before ${end}, or up to the end of the file, that are
+ * not hashed yet.  Return 0, or -1 with errno and without a message if a read
+ * fails.
+ */
 int source_hash_to(struct ff_source *s, int64_t end);
 
-/* source_bytes(s): the whole file, or NULL if it is too large to keep or was not
- * read to the end.  Valid until source_close. */
+/*
+ * source_bytes(s):
+ * Return the whole file, or NULL if it is too large to keep or not hashed to
+ * its end.  Valid until source_close.
+ */
 const uint8_t *source_bytes(const struct ff_source *s);
 
 /*
- * source_format(s, path): the demuxer for what the file holds, by its first
- * bytes; NULL after a message if it is none that may be used.
+ * source_format(s, path):
+ * Return the demuxer for the format that the first bytes show, or NULL after a
+ * message if the format is unknown or not allowed.
  */
 const AVInputFormat *source_format(struct ff_source *s, const char *path);
 
 /* ---- what the file claims: claim.c ---- */
 
 /*
- * How far a file reaches, in seconds of its own clock, and what it claims.
- * Which claims can be relied on depends on the container; claim.c says how.
+ * The extent of a file by its packets, in seconds of its own clock, and the
+ * extent that it declares.  Which declarations are reliable depends on the
+ * container; claim.c explains it.
  */
 struct ff_claim {
-	double start, seconds;	/* claimed; 0 seconds: no claim in time */
-	int own;		/* the claim is of our stream, not of any */
-	int64_t packets;	/* whole ones of our stream, read so far */
-	double ours_start, ours_end;	/* of our packets that give frames */
-	double shown_start, shown_end;	/* of the frames decoded */
+	double start, seconds;	/* declared; ${seconds} is 0 if there is no
+				 * declared duration */
+	int own;		/* 1 if ${seconds} is of our stream, not of the
+				 * longest one */
+	int64_t packets;	/* complete packets of our stream, read so
+				 * far */
+	double ours_start, ours_end;	/* extent of our packets that are not
+					 * marked for discarding */
+	double shown_start, shown_end;	/* extent of the decoded frames */
 	int begins_with_key;	/* the first packet of our stream is a key
 				 * frame */
 	double key_start;	/* display time of that key frame; -1e30:
 				 * unknown */
-	double next_key;	/* time stamp of the second key frame */
+	double next_key;	/* time stamp of the second key frame; 1e30:
+				 * unknown */
 	int64_t first_dts;	/* dts of the first packet, in ticks */
-	int open;		/* the first group of pictures has had a leading
-				 * picture, and is not over */
+	int open;		/* 1 while in the first group of pictures, once
+				 * it has had a leading picture */
 	int leading;		/* the newest packet is displayed before the
 				 * first key frame */
-	int complete;		/* the container says that all of it is there */
-	int cut;		/* the last packet, or the container, is incomplete */
-	int ended_badly;	/* the demuxer met an error where it ended */
+	int complete;		/* container_report.complete */
+	int cut;		/* 1 if the last packet or the container is
+				 * incomplete */
+	int ended_badly;	/* 1 if the demuxer reported an error at the
+				 * end */
 };
 
-/* claim_read(c, f, st): what the headers say of stream ${st}. */
+/*
+ * claim_read(c, f, st):
+ * Set ${*c} from the headers of ${f} for its stream ${st}.
+ */
 void claim_read(struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st);
 
@@ -155,20 +190,27 @@ void claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p);
  */
 void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p);
 
-/* claim_short(c, f, st, frames, seconds): 1 if the file ends before what it
- * claims, after ${frames} frames of ${seconds} in all. */
+/*
+ * claim_short(c, f, st, frames, seconds):
+ * Return 1 if the file ends before its declared end, after ${frames} frames
+ * that last ${seconds} in total.
+ */
 int claim_short(const struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st, int64_t frames, double seconds);
 
-/* claim_hidden(c, ...): seconds at the end for which packets were there and
- * the decoder gave no frame; 0 if it is within what is usual. */
+/*
+ * claim_hidden(c, frames, seconds):
+ * Return the seconds at the end for which there were packets and the decoder
+ * returned no frame, or 0 if that is at most the length of two frames.
+ * Arguments as for claim_short.
+ */
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
 /*
- * claim_hidden_first(c, ...): return the seconds at the beginning for which
- * there were packets and the decoder returned no frame, or 0 if that is usual.
- * Leading pictures of an open group do not count: their references precede the
- * file.
+ * claim_hidden_first(c, frames, seconds):
+ * Return the seconds at the beginning for which there were packets and the
+ * decoder returned no frame, or 0 if that is usual.  Leading pictures of an
+ * open group do not count: their references precede the file.
  */
 double claim_hidden_first(const struct ff_claim *c, int64_t frames,
     double seconds);
@@ -177,32 +219,54 @@ double claim_hidden_first(const struct ff_claim *c, int64_t frames,
  * frame. */
 int claim_has_times(const AVFormatContext *f, const AVStream *st);
 
-/* claim_index(f, st): packets the index of a file with a full index lists,
- * -1 if this container's index is not full. */
+/*
+ * claim_index(f, st):
+ * Return the number of packets in the file's index, or -1 if indexes of this
+ * format do not list every packet.
+ */
 int64_t claim_index(const AVFormatContext *f, const AVStream *st);
 
 /* ---- the order of frames: poc.c ---- */
 
-/* The numbers, in the order of showing, that frames of raw streams carry. */
+/*
+ * Detection of missing frames in raw H.264 and HEVC by their picture order
+ * counts.  Begin with all 0.
+ */
 struct ff_poc {
-	AVCodecParserContext *parser;	/* NULL: this stream has none */
+	AVCodecParserContext *parser;	/* NULL: this stream is not checked */
 	AVCodecContext *codec;
-	int *number;			/* of the group that is read */
+	int *number;			/* [n] counts of the current group */
 	size_t n, cap;
-	int step;			/* from one frame to the next; 0: unknown */
-	int64_t lost;
-	int unsure;			/* what is not followed is in the stream */
+	int step;			/* smallest difference of counts; 0:
+					 * unknown */
+	int64_t lost;			/* missing frames so far */
+	int unsure;			/* 1 if the stream has field pictures,
+					 * whose counts are not followed */
 };
 
-/* poc_begin(o, f, st): for stream ${st} of ${f}; -1 if there is no memory. */
+/*
+ * poc_begin(o, f, st):
+ * Prepare ${o} for stream ${st} of ${f}.  Do nothing if ${f} is not raw H.264
+ * or HEVC.  Return 0, or -1 without a message if memory is exhausted.
+ */
 int poc_begin(struct ff_poc *o, const AVFormatContext *f,
     const AVStream *st);
 
-/* poc_packet(o, p): the next packet; -1 if there is no memory. */
+/*
+ * poc_packet(o, p):
+ * Record the count of packet ${p}, in stream order.  Return 0, or -1 without a
+ * message if memory is exhausted.
+ */
 int poc_packet(struct ff_poc *o, const AVPacket *p);
 
-/* poc_end(o): how many frames are missing between others. */
+/*
+ * poc_end(o):
+ * Return the number of frames missing between others; 0 if unknown.  Call it
+ * once, after the last packet.
+ */
 int64_t poc_end(struct ff_poc *o);
+
+/* poc_free(o): release the memory of ${o}. */
 void poc_free(struct ff_poc *o);
 
 /* ---- detection of cut slices by a second decoder: shadow.c ---- */
@@ -241,33 +305,51 @@ int shadow_packet(struct ff_shadow *s, const AVPacket *p);
  * on bytes that are not in the file.  Return 0 otherwise.
  */
 int shadow_differs(struct ff_shadow *s, const AVFrame *f);
+
+/* shadow_free(s): release the memory of ${s}. */
 void shadow_free(struct ff_shadow *s);
 
 /* ---- frames: frame.c ---- */
 
-/* One conversion of swscale, kept while its ends stay the same. */
+/*
+ * An swscale context, reused while size, format, color space and range stay the
+ * same.
+ */
 struct ff_scaler {
 	struct SwsContext *sws;
 	int w, h, format, to_w, to_h, to_format, space, full;
 };
 
+/*
+ * The converter of frames to wanted sizes, with its buffers.  Begin with all 0.
+ */
 struct ff_frame {
-	struct ff_scaler planes, rgb;
-	struct planes frame;		/* the decoder's own */
+	struct ff_scaler planes, rgb;	/* for frame_planes, for frame_rgb */
+	struct planes frame;		/* views of the decoder's planes */
 	struct plane_buffer scaled, turned;
 	struct image pixels, upright;
-	int warned;
+	int warned;			/* 1 if an unknown color matrix was
+					 * reported */
 };
 
-/* frame_planes, frame_rgb: as video_planes, video_rgb, of frame ${f}. */
+/*
+ * frame_planes(p, path, f, turn, w, h), frame_rgb(p, path, f, turn, w, h):
+ * Convert frame ${f} to ${w} by ${h} pixels, turned upright by ${turn}, as
+ * video_planes or video_rgb (media/video.h).  Return NULL after a message,
+ * which names ${path}.  The result belongs to ${p} or to ${f} and is valid
+ * until the next call.
+ */
 const struct planes *frame_planes(struct ff_frame *p, const char *path,
     const AVFrame *f, struct plane_turn turn, int w, int h);
 const struct image *frame_rgb(struct ff_frame *p, const char *path,
     const AVFrame *f, struct plane_turn turn, int w, int h);
+
+/* frame_free(p): release the memory of ${p}. */
 void frame_free(struct ff_frame *p);
 
 /* ---- a video: open.c, video.c ---- */
 
+/* A video; media/video.h describes its use. */
 struct video {
 	char *path;
 	struct video_info info;
@@ -278,41 +360,54 @@ struct video {
 	struct ff_claim claim;
 	struct ff_poc poc;
 	struct ff_shadow shadow;
-	int64_t dv_whole, dv_broken;	/* DV packets in a container: complete,
-					 * and not */
+	int64_t dv_whole, dv_broken;	/* DV packets in other containers:
+					 * complete ones, and damaged ones */
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;
 	AVCodecContext *decoder;
-	AVPacket *packet, *next;	/* next: read ahead, unless it is empty */
+	AVPacket *packet, *next;	/* next: read ahead, if its size is not
+					 * 0 */
+	/* the frame that video_next returned, and the one after it */
 	AVFrame *now, *ahead;
-	int64_t origin;			/* stream time that is time 0 */
+	int64_t origin;			/* stream time of time 0, in ticks */
 	int64_t first;			/* time at which the current one of
-					 * several joined files begins */
-	int64_t stated;			/* time stamp of the newest frame */
-	int64_t time, until;		/* of ahead; what it would be next */
-	struct video_frame *shown;	/* all frames, as they came */
+					 * several concatenated files begins */
+	int64_t stated;			/* time stamp of the newest frame, as
+					 * stored */
+	int64_t time, until;		/* time of ${ahead}, and its expected
+					 * end */
+	struct video_frame *shown;	/* intervals of all frames, in decoding
+					 * order */
 	size_t nshown, cap;
-	int64_t heard;			/* log.errors already accounted for */
-	int draining;			/* all packets were sent */
-	int hurt;			/* this packet is already counted */
-	int flagged;			/* FFmpeg flags this packet as
+	int64_t heard;			/* log.errors that are already
+					 * counted */
+	int draining;			/* 1 once all packets were sent */
+	int hurt;			/* 1 if this packet is already counted
+					 * as damage */
+	int flagged;			/* 1 if FFmpeg flags this packet as
 					 * corrupt */
-	int64_t flagged_only;		/* packets that only this flag calls
-					 * damaged */
-	int leading;			/* leading picture: its references may
-					 * be missing */
-	int have_ahead, started, concluded;
-	int first_w, first_h;		/* as stored */
+	int64_t flagged_only;		/* packets whose only sign of damage is
+					 * that flag */
+	int leading;			/* 1 in a leading picture, whose
+					 * references may be missing */
+	int have_ahead, started, concluded;	/* ${ahead} is valid; a frame
+						 * was decoded; video_conclude
+						 * has run */
+	int first_w, first_h;		/* size of the first frame, as stored */
 };
 
 /*
- * video_look_ahead(v): decode the frame after ${v->now} into ${v->ahead}.  1,
- * 0 if there is none, -1 after a message.
+ * video_look_ahead(v):
+ * Decode the frame after ${v->now} into ${v->ahead} and set its times.  Return
+ * 1, 0 after the last frame, or -1 after a message.
  */
 int video_look_ahead(struct video *v);
 
-/* video_too_big(v, w, h): 1 after a message if that is beyond the limit. */
+/*
+ * video_too_big(v, w, h):
+ * Return 1 after a message if ${w} x ${h} pixels exceed the limit, 0 otherwise.
+ */
 int video_too_big(const struct video *v, int w, int h);
 
 #endif

@@ -1,4 +1,4 @@
-/* From a decoder's frame to one of the wanted size, the right way up. */
+/* Convert a decoded frame to a wanted size, upright, as JPEG planes or RGB. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -6,7 +6,10 @@
 #include "base/text.h"
 #include "media/ffmpeg/ff.h"
 
-/* The numbers of the narrow range unless it is said, or implied, otherwise. */
+/*
+ * Return 1 for full range.  A frame has limited range unless its range or pixel
+ * format says otherwise; gray counts as full unless it says limited.
+ */
 static int
 ff_frame_is_full(const AVFrame *f)
 {
@@ -34,13 +37,14 @@ ff_frame_is_rgb(const AVFrame *f)
 	    AV_PIX_FMT_FLAG_PAL));
 }
 
-/* ITU-T H.273, table 4. */
+/* Return the color space of ${f}.  Weights are from ITU-T H.273, table 4. */
 static struct plane_colour
 ff_frame_colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
 {
 	int full = ff_frame_is_full(f);
 
-	if (ff_frame_is_rgb(f))		/* swscale has made it what JFIF wants */
+	if (ff_frame_is_rgb(f))		/* swscale converts RGB to JFIF's color
+					 * space */
 		return (struct plane_colour){ 0.299, 0.114, 1 };
 	switch (f->colorspace) {
 	case AVCOL_SPC_BT709:
@@ -67,9 +71,11 @@ ff_frame_colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
 
 /*
  * Make ${s} convert frames like ${f} to ${w} by ${h} pixels of ${format}.
- * Between YUV formats swscale changes size and layout only: it is told the
- * same range and matrix for both ends, since it would go through RGB between
- * two matrices, and plane_to_jfif does the rest in one pass.
+ * Return 0, or -1 after a message.
+ *
+ * Between YUV formats swscale only changes size and layout, so give both ends
+ * the same range and matrix.  Between two matrices it would go through RGB;
+ * plane_to_jfif converts in one pass.
  */
 static int
 ff_frame_scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f,
@@ -101,7 +107,7 @@ ff_frame_scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f,
 	from = sws_getCoefficients(space);
 	to = rgb || format == AV_PIX_FMT_RGB24 ?
 	    sws_getCoefficients(SWS_CS_ITU601) : from;
-	/* -1: there is nothing to set for these two formats. */
+	/* -1: the setting does not apply to these two formats */
 	(void)sws_setColorspaceDetails(s->sws, from, full, to,
 	    format == AV_PIX_FMT_RGB24 ? 1 : full, 0, 1 << 16, 1 << 16);
 	*s = (struct ff_scaler){ s->sws, f->width, f->height, f->format, w, h,
@@ -123,8 +129,8 @@ ff_frame_is_420(const AVFrame *f)
 }
 
 /*
- * Size first, so that what follows has few pixels to look at; where nothing
- * is to be done the decoder's own planes are the result.
+ * Scale first, so that the other steps process few pixels.  If no step is
+ * needed, return the decoder's own planes.
  */
 const struct planes *
 frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
@@ -148,7 +154,8 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 			return fail_null("%s: cannot scale", text_quote(path));
 	}
 	if (!plane_is_jfif(colour)) {
-		/* The decoder still needs its frames; ours may be changed. */
+		/* Do not change the decoder's frame: it is a reference of later
+		 * ones. */
 		next = now != &p->frame ? now :
 		    plane_room(&p->scaled, stored_w, stored_h);
 		plane_to_jfif(next, now, colour);
@@ -170,7 +177,7 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	uint8_t *to[4] = { NULL };
 	int stride[4] = { 3 * stored_w };
 
-	(void)ff_frame_colour_of(p, path, f);	/* for its warning */
+	(void)ff_frame_colour_of(p, path, f);	/* may print a warning */
 	if (ff_frame_scaler_set(&p->rgb, path, f, stored_w, stored_h,
 	    AV_PIX_FMT_RGB24) != 0)
 		return NULL;

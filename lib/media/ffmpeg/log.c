@@ -1,4 +1,4 @@
-/* FFmpeg's messages: heard by the thread they concern, and never printed. */
+/* Collect FFmpeg's messages for the thread that causes them, and print none. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "media/ffmpeg/ff.h"
 
+/* this thread's destination; NULL: drop messages */
 static _Thread_local struct ff_log *listener;
 
 const char *
@@ -16,7 +17,7 @@ ff_text(int code)
 	return av_make_error_string(text, sizeof(text), code);
 }
 
-/* Of a codec for sound or subtitles, which we do not decode? */
+/* Return 1 for codecs that are not video: their data are not decoded. */
 static int
 ff_log_is_foreign(void *context)
 {

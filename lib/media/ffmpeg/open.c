@@ -1,4 +1,7 @@
-/* Opening a video: what the file is, and which stream of it is decoded. */
+/*
+ * Open a video: identify the format, choose a stream, open its decoder and
+ * decode the first frame.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +11,7 @@
 #include "base/text.h"
 #include "media/ffmpeg/ff.h"
 
-#define MOST_EXPECTED 1e6	/* frames; whoever claims more is not believed */
+#define MOST_EXPECTED 1e6	/* maximum believed number of frames */
 #define Q text_quote
 
 int
@@ -36,7 +39,7 @@ video_versions(FILE *f)
 	}
 }
 
-/* A demuxer that would open another file is told that it may not. */
+/* Refuse a demuxer's request to open another file. */
 static int
 video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
     int flags, AVDictionary **options)
@@ -46,8 +49,8 @@ video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
 }
 
 /*
- * Why did FFmpeg refuse?  Its first complaint says more than its code.  The
- * commonest of all is that of an mp4 file whose end is missing.
+ * Report why FFmpeg refused.  Its first message says more than its error code.
+ * The most common one is that of an mp4 file without its end.
  */
 static int
 video_unreadable(const struct video *v, const char *what, int code)
@@ -69,13 +72,17 @@ video_too_big(const struct video *v, int w, int h)
 	return 1;
 }
 
-/* Options that hold for every decoder, FFmpeg's own look ahead included. */
+/*
+ * Return options for every decoder, also for those of
+ * avformat_find_stream_info.
+ */
 static AVDictionary *
 video_decoder_options(const struct video *v)
 {
 	AVDictionary *d = NULL;
 
-	/* It counts the padding too, which we do not: look_ahead is exact. */
+	/* FFmpeg's limit includes padding, so it is looser.  video_look_ahead
+	 * checks the exact size. */
 	av_dict_set_int(&d, "max_pixels", 2 * v->limits.pixels + (1 << 16), 0);
 	av_dict_set(&d, "threads", "1", 0);
 	return d;
@@ -100,7 +107,7 @@ video_open_container(struct video *v)
 	snprintf(v->info.format, sizeof(v->info.format), "%.*s",
 	    (int)strcspn(format->name, ","), format->name);
 	errno = 0;
-	/* On failure this frees the context. */
+	/* avformat_open_input frees the context on failure. */
 	r = avformat_open_input(&v->format, "", format, NULL);
 	if (ff_starved(r))
 		return fail("%s: out of memory", Q(v->path));
@@ -129,7 +136,7 @@ video_open_container(struct video *v)
 	return 0;
 }
 
-/* No stream can be used: say what there is. */
+/* Report which streams the file has, none of which can be used. */
 static int
 video_none_found(const struct video *v)
 {
@@ -146,7 +153,7 @@ video_none_found(const struct video *v)
 	    covers > 0 ? " and a cover picture" : "");
 }
 
-/* FFmpeg's idea of the best stream, cover pictures aside. */
+/* Choose FFmpeg's best video stream, excluding cover pictures. */
 static int
 video_choose_stream(struct video *v)
 {
@@ -162,7 +169,8 @@ video_choose_stream(struct video *v)
 	    f->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)
 		return video_none_found(v);
 	v->stream = f->streams[best];
-	/* Where the index tells if the file is whole, only ours is read. */
+	/* If the index shows whether the file is complete, read only our
+	 * stream. */
 	if (claim_index(f, v->stream) > 0)
 		for (unsigned i = 0; i < f->nb_streams; i++)
 			if ((int)i != best)
@@ -170,7 +178,10 @@ video_choose_stream(struct video *v)
 	return 0;
 }
 
-/* What the headers say of it; video.c looks at the packets too. */
+/*
+ * Return 1 if the headers declare encryption.  video_next_packet checks
+ * packets.
+ */
 static int
 video_is_encrypted(const AVStream *st)
 {
@@ -220,9 +231,10 @@ video_open_decoder(struct video *v)
 }
 
 /*
- * The display matrix { a b . c d . } shows the stored pixel (x, y) at (a x +
- * c y, b x + d y): eight of them turn and mirror, and only those are followed.
- * The container's counts; where it has none, that of the first frame.
+ * Set the turn from the display matrix { a b .  c d .  }, which displays the
+ * stored pixel (x, y) at (a x + c y, b x + d y).  Eight matrices turn by
+ * multiples of 90 degrees or mirror; others are reported and ignored.  The
+ * container's matrix takes precedence over that of the first frame.
  */
 static void
 video_read_turn(struct video *v)
@@ -246,7 +258,10 @@ video_read_turn(struct video *v)
 		    "followed", Q(v->path), -av_display_rotation_get(m));
 }
 
-/* As claimed, or as FFmpeg thinks. */
+/*
+ * Return the number of frames by the declared duration, or by FFmpeg's estimate
+ * of it.
+ */
 static double
 video_likely(const struct video *v)
 {
@@ -259,7 +274,7 @@ video_likely(const struct video *v)
 	    i->rate[0].den : 0;
 }
 
-/* Some more, so that lists of frames seldom grow on the way. */
+/* Add a margin, so that lists of frames seldom grow. */
 static size_t
 video_expected_frames(double n)
 {
@@ -286,7 +301,7 @@ video_read_info(struct video *v)
 	v->shown = xcalloc(v->cap, sizeof(*v->shown));
 }
 
-/* What only the first frame tells. */
+/* Set the information that only a decoded frame has. */
 static void
 video_read_first(struct video *v)
 {
@@ -309,7 +324,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	struct stat s;
 	int r;
 
-	/* For all videos: no allocation beyond what a frame may need. */
+	/* A process-wide limit on any single allocation by FFmpeg. */
 	av_max_alloc((size_t)limits->pixels * 8 + (256 << 20));
 	v->path = xstrdup(path);
 	v->limits = *limits;

@@ -1,4 +1,7 @@
-/* Pictures that are no video's, scaled and converted as its frames are. */
+/*
+ * Convert pictures that do not come from a video, with the code for video
+ * frames.
+ */
 #include <stdlib.h>
 
 #include "base/exit.h"
@@ -8,7 +11,7 @@
 
 struct picture {
 	struct ff_frame frame;
-	AVFrame *from;			/* its pixels are the caller's */
+	AVFrame *from;			/* a view of the caller's pixels */
 };
 
 struct picture *

@@ -1,7 +1,7 @@
 /*
- * The order of frames in raw streams, which have no times: H.264 and HEVC number
- * each frame in the order of showing (picture order count, 8.2.1 and 8.3.1),
- * anew after each instantaneous refresh, in even steps.
+ * Find missing frames in raw H.264 and HEVC, which have no time stamps.  Each
+ * frame carries its position in output order (picture order count, 8.2.1 and
+ * 8.3.1).  It restarts at each instantaneous refresh and grows in even steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ poc_by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* A group is complete: what lacks between its numbers? */
+/* End a group: count the frames missing between its counts. */
 static void
 poc_end_group(struct ff_poc *o)
 {
@@ -54,7 +54,7 @@ poc_end_group(struct ff_poc *o)
 	for (size_t i = 1; i < o->n && o->step > 0; i++) {
 		int d = o->number[i] - o->number[i - 1];
 
-		/* Twice the same: the refresh between them is gone. */
+		/* Equal counts: the refresh between the two is missing. */
 		o->lost += d == 0 ? 1 : d / o->step - 1;
 	}
 	o->n = 0;
@@ -73,7 +73,7 @@ poc_packet(struct ff_poc *o, const AVPacket *p)
 	    p->pts, p->dts, p->pos);
 	if (errno == ENOMEM)
 		return -1;
-	/* Fields come in pairs, in ways that differ. */
+	/* Encoders pair the counts of fields in different ways. */
 	if (o->parser->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
 	    o->parser->picture_structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD)
 		o->unsure = 1;

@@ -1,4 +1,7 @@
-/* The file under a demuxer: read by pread, recognised by its bytes. */
+/*
+ * The file under a demuxer: read it by pread, hash it, and identify its format
+ * by its bytes.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +13,16 @@
 #include "media/ffmpeg/ff.h"
 
 #define BUFFER 65536
-#define GAP (1 << 20)		/* skipped bytes that are hashed at once */
+#define GAP (1 << 20)		/* maximum skip, in bytes, that is hashed at
+				 * once */
 #define KEPT (16 << 20)		/* files up to this size are kept in memory, so
-				 * that the container check reads no file again */
+				 * that the container check need not read them
+				 * again */
 
 /*
- * Containers that hold their own frames, and raw streams that can be told
- * by their bytes.  What is not here stays out: lists of other files (hls,
- * concat, dash, image2), devices, and single frames.
+ * Containers that hold their own frames, and raw streams that their bytes
+ * identify.  All others are refused: lists of other files (hls, concat, dash,
+ * image2), devices, and single frames.
  */
 static const char *const allowed[] = {
 	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv",
@@ -25,12 +30,12 @@ static const char *const allowed[] = {
 	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
 };
 
-/* Hash the ${n} bytes ${data} that follow those hashed, and keep them. */
+/* Hash ${data}, the ${n} bytes after those already hashed, and keep them. */
 static void
 video_source_add(struct ff_source *s, const void *data, int64_t n)
 {
 	hasher_add(s->hasher, data, (size_t)n);
-	/* A file may have grown since it was opened. */
+	/* The file may have grown since it was opened. */
 	if (s->bytes != NULL && s->hashed + n <= s->size)
 		memcpy(s->bytes + s->hashed, data, (size_t)n);
 	s->hashed += n;
@@ -61,9 +66,10 @@ source_hash_to(struct ff_source *s, int64_t end)
 }
 
 /*
- * Hash what is new in the ${n} bytes ${data} at s->at.  A demuxer skips short
- * ranges, as samples of other streams: read these for the hash, so that it can
- * follow.  After a longer skip source_hash_to reads the rest.
+ * Hash the bytes of ${data}, ${n} bytes at s->at, that are not hashed yet.  A
+ * demuxer skips short ranges, such as samples of other streams.  Read these for
+ * the hash, so that it keeps up.  After a longer skip source_hash_to reads the
+ * rest.
  */
 static void
 video_source_hash(struct ff_source *s, const uint8_t *data, int64_t n)
@@ -149,7 +155,10 @@ source_close(struct ff_source *s)
 	avio_context_free(&s->io);
 }
 
-/* "mov,mp4,m4a" is the format whose first name is "mov". */
+/*
+ * Return 1 if ${name} is allowed.  Only the first of several names counts:
+ * "mov" in "mov,mp4,m4a".
+ */
 static int
 video_source_is_allowed(const char *name)
 {
@@ -185,7 +194,7 @@ const AVInputFormat *
 source_format(struct ff_source *s, const char *path)
 {
 	const AVInputFormat *format = NULL;
-	/* How sure it is, of AVPROBE_SCORE_MAX; or an error. */
+	/* confidence, at most AVPROBE_SCORE_MAX, or an error */
 	int score = av_probe_input_buffer2(s->io, &format, "", NULL, 0, 0);
 
 	if (s->error != 0) {

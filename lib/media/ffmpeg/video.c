@@ -1,4 +1,4 @@
-/* Decoding: packets to frames with times, and an account of the damage. */
+/* Decode packets to frames, assign their times, and count the damage. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,13 +13,14 @@
 #include "media/ffmpeg/ff.h"
 
 #define Q text_quote
-#define RETRIES 100		/* a demuxer or decoder that gets nowhere */
+#define RETRIES 100		/* calls in which a demuxer or decoder may make
+				 * no progress */
 #define FAR (INT64_MAX / 4)	/* ticks; the sum of two does not overflow */
 #define REORDER 16		/* maximum frames by which a decoder reorders */
 
 /* ---- damage ---- */
 
-/* One place is counted once, however many signs it shows. */
+/* Count damage once per packet, even if several checks detect it. */
 static void
 video_mark_damaged(struct video *v, const char *what)
 {
@@ -30,7 +31,7 @@ video_mark_damaged(struct video *v, const char *what)
 	v->hurt = 1;
 }
 
-/* Has FFmpeg complained since this was last asked? */
+/* Return 1 if FFmpeg has reported errors since the last call. */
 static int
 video_has_new_errors(struct video *v)
 {
@@ -43,7 +44,10 @@ video_has_new_errors(struct video *v)
 
 /* ---- packets ---- */
 
-/* Something is on from ${time} to ${until}, ticks from the first frame's. */
+/*
+ * Record that a frame is displayed from ${time} to ${until}, in ticks from the
+ * first frame's time.
+ */
 static void
 video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
@@ -95,10 +99,10 @@ video_dv_packet(struct video *v, AVPacket *p)
 }
 
 /*
- * Read the next packet of our stream into ${p}: 1, 0 at the end, -1 after a
- * message.  What the demuxer complains of in the call that finds the end
- * belongs to the end; otherwise it is damage.  An empty packet stands for a
- * frame that is shown on; to a decoder it would mean the end.
+ * Read the next packet of our stream into ${p}.  Return 1, 0 at the end, or -1
+ * after a message.  If the demuxer reports an error in the call that finds the
+ * end, the error belongs to the end; otherwise it is damage.  An empty packet
+ * repeats the previous frame; a decoder would take it for the end.
  */
 static int
 video_read_packet(struct video *v, AVPacket *p)
@@ -145,10 +149,10 @@ video_read_packet(struct video *v, AVPacket *p)
 }
 
 /*
- * Read the next packet to decode; results as video_read_packet.  Decode an incomplete
- * packet only if more packets follow: the last one is where the file was cut.
- * video_count_flagged decides whether a packet is damaged that only FFmpeg's flag
- * marks.
+ * Read the next packet to decode; results as video_read_packet.  Decode an
+ * incomplete packet only if more packets follow: the last one is where the file
+ * was cut.  If only FFmpeg's flag marks a packet, video_count_flagged decides
+ * whether it is damaged.
  */
 static int
 video_next_packet(struct video *v)
@@ -205,7 +209,7 @@ video_is_cut_off(struct video *v, const AVFrame *f)
 	return r;
 }
 
-/* Give the decoder a packet, or tell it that there are no more. */
+/* Send the decoder the next packet, or the end of the stream. */
 static int
 video_feed(struct video *v)
 {
@@ -234,7 +238,7 @@ video_feed(struct video *v)
 	return 0;
 }
 
-/* Decode a frame into ${f}: 1, 0 at the end, -1 after a message. */
+/* Decode a frame into ${f}.  Return 1, 0 at the end, or -1 after a message. */
 static int
 video_decode(struct video *v, AVFrame *f)
 {
@@ -340,7 +344,7 @@ video_set_time(struct video *v, const AVFrame *f)
 	}
 	if (at != AV_NOPTS_VALUE)
 		v->stated = t;
-	/* Its end, unless the next frame says otherwise. */
+	/* The expected end; the next frame's time replaces it. */
 	if (length <= 0 || length > FAR)
 		length = v->started ? v->time - last : 0;
 	if (length <= 0 && v->info.rate[0].num > 0)
@@ -365,7 +369,7 @@ video_look_ahead(struct video *v)
 	return 1;
 }
 
-/* A place that no packet and no frame showed. */
+/* Count damage that belongs to no packet and no frame. */
 static void __attribute__((format(printf, 2, 3)))
 video_add_damage(struct video *v, const char *fmt, ...)
 {
@@ -415,9 +419,10 @@ video_count_flagged(struct video *v, int64_t appended)
 }
 
 /*
- * Does the container announce frames after the last, by the time stamp
- * ${newest}?  Where the data of a frame are lost there is no packet; and the second
- * field of a frame may have a time stamp of its own.
+ * Count damage if the container announces a frame after the last one, by its
+ * time stamp ${newest}.  There is no packet where the data of a frame are lost.
+ * The second field of a frame may have its own time stamp, so require 3/4 of
+ * the mean frame interval.
  */
 static void
 video_find_unshown(struct video *v, int64_t newest)
@@ -434,7 +439,7 @@ video_find_unshown(struct video *v, int64_t newest)
 		    (double)d / 90e3);
 }
 
-/* All frames are through: what is to be said of the file? */
+/* Conclude the account after the last frame. */
 static void
 video_conclude(struct video *v)
 {
@@ -547,7 +552,7 @@ int
 video_hash(struct video *v, uint64_t *bytes, uint64_t *hash)
 {
 	if (v->source.error != 0)
-		return -1;		/* video_next has reported it */
+		return -1;		/* reported by video_next */
 	if (source_hash_to(&v->source, INT64_MAX) != 0)
 		return fail_errno("%s: cannot read", Q(v->path));
 	*bytes = (uint64_t)v->source.hashed;

@@ -1,4 +1,7 @@
-/* Video in a build without FFmpeg: the same functions, which say so. */
+/*
+ * The interface of media/video.h in a build without FFmpeg: every call that
+ * opens a video fails with a message.
+ */
 #include "base/fail.h"
 #include "media/video.h"
 
@@ -30,7 +33,7 @@ video_free(struct video *v)
 	(void)v;
 }
 
-/* Nobody has a video that these could be called with. */
+/* The functions below are unreachable, because no struct video exists. */
 
 const struct video_info *
 video_info(const struct video *v)
