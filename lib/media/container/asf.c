@@ -1,24 +1,24 @@
 /*
- * ASF specification: a header that states the size of the file (3.2) and the
- * number of its packets (5), all of one size (5.2), in which the objects of a
- * stream, frames of a video, are in fragments (5.2.3).  Their numbers jump where
- * an encoder dropped a frame.
+ * ASF specification.  A header declares the size of the file (3.2) and the
+ * number of its packets (5), which have one size (5.2).  Packets carry
+ * fragments of the objects of a stream, which are video frames (5.2.3).  Object
+ * numbers skip where an encoder dropped a frame, so skips are not damage.
  */
 #include <string.h>
 
 #include "media/container/reader.h"
 
 #define STREAMS 128
-#define DATA_HEAD 50	/* bytes of the data object's header */
+#define DATA_HEAD 50	/* size of the data object's header, in bytes */
 
-/* Of each stream: its newest object. */
+/* The newest object of a stream: its number, size and bytes found so far. */
 struct asf_object { int seen; uint32_t number; uint64_t size, got; };
 
-/* A packet, while it is read. */
+/* A packet that is being parsed. */
 struct asf_packet {
-	int64_t at, end;	/* the next field; and after its payloads */
-	int several;		/* payloads */
-	int property;		/* sizes of fields of payloads, 2 bits each */
+	int64_t at, end;	/* the next field; the end of the payloads */
+	int several;		/* 1 if it has several payloads */
+	int property;		/* sizes of payload fields, 2 bits each */
 };
 
 static const uint8_t guid_properties[16] = { 0xa1, 0xdc, 0xab, 0x8c, 0x47,
@@ -37,7 +37,10 @@ asf_is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
 	return 1;
 }
 
-/* A field of ${p} whose size is said by the two bits ${code}. */
+/*
+ * Return the next field of ${p}, of 0, 1, 2 or 4 bytes by the low bits of
+ * ${code}.
+ */
 static uint64_t
 asf_field(struct reader *r, struct asf_packet *p, int code)
 {
@@ -49,7 +52,10 @@ asf_field(struct reader *r, struct asf_packet *p, int code)
 	return v;
 }
 
-/* One payload: is it what its stream goes on with? */
+/*
+ * Check that the payload at p->at continues the newest object of its stream, or
+ * begins the next one.
+ */
 static enum container_state
 asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
     struct asf_object *all)
@@ -66,8 +72,8 @@ asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
 	n = p->several ? asf_field(r, p, length_code) :
 	    (uint64_t)(p->end - p->at > 0 ? p->end - p->at : 0);
 	if (p->at > p->end || n > (uint64_t)(p->end - p->at))
-		return reader_broken(r, start, "a payload goes beyond its "
-		    "packet");
+		return reader_broken(r, start, "a payload extends beyond "
+		    "its packet");
 	p->at += (int64_t)n;
 	if ((stream & 127) != r->id || extra < 8)
 		return CONTAINER_WHOLE;
@@ -78,7 +84,7 @@ asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
 			    (unsigned long long)o->size);
 		*o = (struct asf_object){ 1, number, size, 0 };
 	} else if (!o->seen || o->number != number || o->got != offset) {
-		return reader_broken(r, start, "a frame lacks a part");
+		return reader_broken(r, start, "part of a frame is missing");
 	}
 	o->got += n;
 	return CONTAINER_WHOLE;
@@ -105,7 +111,7 @@ asf_check_packet(struct reader *r, int64_t at, int64_t size,
 	if (length == 0 || length > (uint64_t)size)
 		length = (uint64_t)size;
 	if (padding > length)
-		return reader_broken(r, at, "more padding than packet");
+		return reader_broken(r, at, "more padding than the packet has");
 	p.end = at + (int64_t)(length - padding);
 	p.at += 6;					/* time, duration */
 	p.several = flags & 1;
@@ -170,7 +176,8 @@ asf_check(struct reader *r)
 			packets = reader_little(r, at + 56, 8);
 		}
 		if (reader_little(r, at + 96, 4) != (uint64_t)packet)
-			packet = 0;			/* of many sizes */
+			packet = 0;			/* of several sizes: not
+							 * checked */
 	}
 	if (file > (uint64_t)r->size)
 		return reader_cut(r, r->size);

@@ -17,7 +17,8 @@ static const uint32_t RIFF = TAG('R', 'I', 'F', 'F'),
 
 struct avi {
 	int riffs;
-	int64_t found, listed;		/* frames: in the first movi; in idx1 */
+	int64_t found, listed;		/* frames of our stream in the first
+					 * movi, and in idx1 */
 	int has_index, wants_index;
 };
 
@@ -27,7 +28,10 @@ avi_is_digit(int c)
 	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
-/* The stream of the chunk "01wb" or "ix01"; -1 if it is of none. */
+/*
+ * Return the stream of a chunk such as "01wb" or "ix01", or -1 if it belongs to
+ * none.
+ */
 static int
 avi_stream_of(uint32_t tag)
 {
@@ -66,8 +70,8 @@ avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 		if (n > r->size - at - 8)
 			return reader_cut(r, at);
 		if (n > end - at - 8)
-			return reader_broken(r, at, "a chunk goes beyond its "
-			    "list");
+			return reader_broken(r, at, "a chunk extends beyond "
+			    "its list");
 		a->found += a->riffs == 1 && avi_is_data(tag) &&
 		    avi_stream_of(tag) == r->id;
 		at += 8 + n + (n & 1);
@@ -75,7 +79,7 @@ avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 	return CONTAINER_WHOLE;
 }
 
-/* Does the list "hdrl" at ${at} say that there is an index? */
+/* Return 1 if the list "hdrl" at ${at} declares an index. */
 static int
 avi_wants_index(struct reader *r, int64_t at)
 {
@@ -83,7 +87,7 @@ avi_wants_index(struct reader *r, int64_t at)
 	    reader_little(r, at + 32, 4) & 0x10;
 }
 
-/* The chunks of a RIFF, "AVI " or "AVIX", up to ${end}. */
+/* Check the chunks of a RIFF, "AVI " or "AVIX", up to ${end}. */
 static enum container_state
 avi_check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 {

@@ -1,6 +1,6 @@
 /*
- * FLV 10.1, E: tags of sound, video and data, each followed by its size.  Most
- * files state their own size in the first tag of data.
+ * FLV 10.1, annex E: tags of sound, video and data, each followed by its size.
+ * Most files declare their own size in the first data tag.
  */
 #include <string.h>
 
@@ -8,7 +8,10 @@
 
 enum { SOUND = 8, VIDEO = 9, DATA = 18 };
 
-/* The size of the file as "onMetaData" of ${n} bytes at ${at} says; 0: not. */
+/*
+ * Return the file size declared by "onMetaData", ${n} bytes at ${at}, or 0 if
+ * absent.
+ */
 static int64_t
 flv_stated_size(struct reader *r, int64_t at, int64_t n)
 {
@@ -41,18 +44,18 @@ flv_check(struct reader *r)
 
 		if (at + 11 > r->size)
 			return reader_cut(r, at);
-		/* 0x20 says that the tag is encrypted; its stream is 0. */
+		/* 0x20 marks an encrypted tag.  The stream number is 0. */
 		type &= ~0x20;
 		if ((type != SOUND && type != VIDEO && type != DATA) ||
 		    reader_big(r, at + 8, 3) != 0)
 			return reader_broken(r, at, "no tag begins here");
 		if (n > r->size - at - 15)
 			return reader_cut(r, at);
-		/* Some writers leave out their own 11 bytes, or all. */
+		/* Some writers omit their own 11 bytes, or the whole size. */
 		after = (int64_t)reader_big(r, at + 11 + n, 4);
 		if (after != n + 11 && after != n && after != 0)
-			return reader_broken(r, at, "a tag of %lld bytes, after "
-			    "which its size is %lld", (long long)n + 11,
+			return reader_broken(r, at, "a tag of %lld bytes, "
+			    "followed by the size %lld", (long long)n + 11,
 			    (long long)after);
 		if (type == DATA && first) {
 			stated = flv_stated_size(r, at + 11, n);

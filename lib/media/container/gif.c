@@ -1,28 +1,28 @@
 /*
- * GIF89a, 15 to 27: blocks up to a trailer.  The codes of an image, in blocks of
- * up to 255 bytes, must give as many pixels as it has, and then end (appendix
- * F): codes that were lost or came from another image do not.
+ * GIF89a, 15 to 27: blocks up to a trailer.  The codes of an image, in blocks
+ * of up to 255 bytes, must yield its number of pixels and then end (appendix
+ * F).  Lost or foreign codes do not.
  */
 #include "media/container/reader.h"
 
-#define CODES 4096		/* of 12 bits */
+#define CODES 4096		/* codes have at most 12 bits */
 
-/* Bytes of a colour table announced by the flags ${f}. */
+/* Return the bytes of the color table that the flags ${f} announce. */
 static int
 gif_colours(int f)
 {
 	return f >= 0 && f & 0x80 ? 3 << ((f & 7) + 1) : 0;
 }
 
-/* The codes of an image, taken from its blocks bit by bit. */
+/* A reader of an image's codes, across its blocks. */
 struct gif_codes {
-	int64_t at;			/* the next byte of the block */
-	int left;			/* bytes of the block; 0: at its end */
+	int64_t at;			/* offset of the next byte */
+	int left;			/* bytes left in the block */
 	uint32_t bits;
-	int n;				/* bits at hand */
+	int n;				/* number of valid bits in ${bits} */
 };
 
-/* The next code of ${width} bits; -1 at the end of the blocks. */
+/* Return the next code of ${width} bits, or -1 at the end of the blocks. */
 static int
 gif_next_code(struct reader *r, struct gif_codes *c, int width)
 {
@@ -48,9 +48,9 @@ gif_next_code(struct reader *r, struct gif_codes *c, int width)
 }
 
 /*
- * How many pixels the codes from ${at} on give, up to the mark at their end; -1
- * if one of them is none that can come there.  Only the lengths of the strings
- * that codes stand for are followed.
+ * Return the number of pixels of the codes that begin at ${at}, up to the end
+ * code, or -1 if a code is invalid there.  Codes stand for strings (LZW); only
+ * the lengths of the strings are tracked.
  */
 static int64_t
 gif_count_pixels(struct reader *r, int64_t at, int size)
@@ -83,7 +83,7 @@ gif_count_pixels(struct reader *r, int64_t at, int size)
 	return pixels;
 }
 
-/* The byte after the sub-blocks that begin at ${at}. */
+/* Return the offset after the sub-blocks at ${at}. */
 static int64_t
 gif_skip_blocks(struct reader *r, int64_t at)
 {
@@ -94,7 +94,10 @@ gif_skip_blocks(struct reader *r, int64_t at)
 	return at + 1;
 }
 
-/* Is the image at ${at}, whose blocks begin at ${data}, not what it says? */
+/*
+ * Return 1 if the image at ${at}, whose blocks begin at ${data}, does not have
+ * its declared number of pixels.
+ */
 static int
 gif_is_damaged(struct reader *r, int64_t at, int64_t data)
 {
@@ -118,15 +121,15 @@ gif_check(struct reader *r)
 		case 0x21:		/* extension: label */
 			at = gif_skip_blocks(r, at + 2);
 			break;
-		case 0x2c:		/* image: place, colours, code size */
+		case 0x2c:		/* image: position, colors, code size */
 			data = at + 11 + gif_colours(reader_byte(r, at + 9));
 			at = gif_skip_blocks(r, data);
 			if (at == data + 1 && at <= r->size)
 				return reader_broken(r, start, "an image "
 				    "without pixels");
 			if (gif_is_damaged(r, start, data))
-				return reader_broken(r, start, "an image with "
-				    "other pixels than it says");
+				return reader_broken(r, start, "the pixels of an "
+				    "image do not match its size");
 			break;
 		case 'G':		/* header of a GIF file appended to the
 					 * first */
@@ -136,7 +139,7 @@ gif_check(struct reader *r)
 				    "here");
 			at += 13 + gif_colours(reader_byte(r, at + 10));
 			break;
-		case 0:			/* some writers pad, with one */
+		case 0:			/* some writers pad with one zero */
 			if (reader_byte(r, at + 1) != 0) {
 				at++;
 				break;

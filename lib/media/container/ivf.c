@@ -1,4 +1,4 @@
-/* IVF: a header of 32 bytes, then frames of a size and a time. */
+/* IVF: a header of 32 bytes, then frames, each after its size and time. */
 #include "media/container/reader.h"
 
 enum container_state
@@ -27,11 +27,9 @@ ivf_check(struct reader *r)
 		time = now;
 		at += 12 + (int64_t)size;
 	}
-	/*
-	 * The header holds the number of frames, or ticks in files by newer
+	/* The header has the number of frames, or ticks in files of newer
 	 * FFmpeg.  0 and UINT32_MAX mean unknown; a writer to a pipe leaves the
-	 * latter.
-	 */
+	 * latter. */
 	if (length == 0 || length == UINT32_MAX)
 		return CONTAINER_WHOLE;
 	/* For one frame of up to a second, newer FFmpeg stores its duration in

@@ -1,17 +1,18 @@
 /*
- * Matroska and WebM, RFC 8794 and RFC 9559: elements of a number, a size and a
- * content, some of which begin with a checksum of the rest.
+ * Matroska and WebM, RFC 8794 and RFC 9559: elements of an identifier, a size
+ * and content.  Some begin with a checksum of the rest of their content.
  */
 #include "media/container/reader.h"
 
-#define UNKNOWN INT64_MAX	/* a size that the writer did not know */
+#define UNKNOWN INT64_MAX	/* size of an element whose writer did not know
+				 * it */
 
 enum { EBML = 0x1a45dfa3, SEGMENT = 0x18538067, CLUSTER = 0x1f43b675,
 	VOID = 0xec, CRC = 0xbf };
 
 struct matroska_element { uint32_t id; int64_t at, data, size; };
 
-/* What may stand in a segment, and in a cluster. */
+/* Elements allowed in a segment, and in a cluster. */
 static const uint32_t in_segment[] = { 0x114d9b74, 0x1549a966, 0x1654ae6b,
 	CLUSTER, 0x1c53bb6b, 0x1254c367, 0x1941a469, 0x1043a770, VOID, CRC, 0 };
 static const uint32_t in_cluster[] = { 0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0,
@@ -26,7 +27,10 @@ matroska_is_one_of(uint32_t id, const uint32_t *list)
 	return 0;
 }
 
-/* Bytes of a number that begins with ${first}; more than 8 if none does. */
+/*
+ * Return the size in bytes of a number whose first byte is ${first}; above 8 if
+ * invalid.
+ */
 static int
 matroska_number_bytes(int first)
 {
@@ -37,7 +41,9 @@ matroska_number_bytes(int first)
 	return n;
 }
 
-/* Read the head of the element at ${at}; -1 if there is none. */
+/*
+ * Read the head of the element at ${at}.  Return 0, or -1 if none begins there.
+ */
 static int
 matroska_read_head(struct reader *r, int64_t at, struct matroska_element *e)
 {
@@ -57,7 +63,7 @@ matroska_read_head(struct reader *r, int64_t at, struct matroska_element *e)
 	return 0;
 }
 
-/* Does ${e} begin with a checksum, and not that of what follows it? */
+/* Return 1 if ${e} begins with a checksum and the rest does not match it. */
 static int
 matroska_is_changed(struct reader *r, const struct matroska_element *e)
 {
@@ -68,7 +74,10 @@ matroska_is_changed(struct reader *r, const struct matroska_element *e)
 	    reader_crc(r, e->data + 6, e->size - 6, 0);
 }
 
-/* One head: what to do with what lies there. */
+/*
+ * Check the head of the element at ${at}, which must be in ${list} and end by
+ * ${end}.
+ */
 static enum container_state
 matroska_check_head(struct reader *r, int64_t at, int64_t end,
     struct matroska_element *e, const uint32_t *list)
@@ -84,12 +93,12 @@ matroska_check_head(struct reader *r, int64_t at, int64_t end,
 		    reader_broken(r, at, "an element without a size");
 	if (e->size > end - e->data)
 		return end == r->size ? reader_cut(r, at) :
-		    reader_broken(r, at, "an element goes beyond the one that "
-		    "holds it");
+		    reader_broken(r, at, "an element extends beyond its "
+		    "parent");
 	return CONTAINER_WHOLE;
 }
 
-/* The elements of a cluster; ${*at} becomes the end of one without a size. */
+/* Check the elements of a cluster, and set ${*at} to its end. */
 static enum container_state
 matroska_check_cluster(struct reader *r, const struct matroska_element *c,
     int64_t end, int64_t *at)
@@ -123,7 +132,8 @@ matroska_check(struct reader *r)
 	if (matroska_read_head(r, 0, &e) != 0 || e.id != EBML ||
 	    e.size > r->size || matroska_read_head(r, e.data + e.size, &e) !=
 	    0 || e.id != SEGMENT)
-		return CONTAINER_WHOLE;		/* not ours to judge */
+		return CONTAINER_WHOLE;		/* unknown structure: not
+						 * checked */
 	sized = e.size != UNKNOWN;
 	if (sized) {
 		if (e.size > r->size - e.data)

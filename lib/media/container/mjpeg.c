@@ -1,10 +1,10 @@
-/* JPEG files one after the other: ITU-T T.81, B. */
+/* Raw MJPEG: concatenated JPEG pictures, ITU-T T.81, B. */
 #include "media/container/reader.h"
 
 enum { SOF = 0xffc0, SOI = 0xffd8, EOI = 0xffd9, SOS = 0xffda,
 	FILL = 0xffff };
 
-/* Does the marker begin a frame header, of which there is one? */
+/* Return 1 if ${marker} begins a frame header.  Each picture has one. */
 static int
 mjpeg_is_size(int marker)
 {
@@ -12,7 +12,10 @@ mjpeg_is_size(int marker)
 	    marker != 0xffc8 && marker != 0xffcc;
 }
 
-/* After the coded data that begins at ${at}: the next marker but a restart. */
+/*
+ * Return the offset of the first marker, other than a restart, after the coded
+ * data at ${at}.
+ */
 static int64_t
 mjpeg_skip_coded(struct reader *r, int64_t at)
 {
@@ -59,7 +62,7 @@ mjpeg_step(struct reader *r, struct mjpeg_cursor *c)
 		if (mjpeg_is_size(marker)) {
 			if (c->sized++)
 				return reader_broken(r, c->at,
-				    "two frames in one");
+				    "a second frame header");
 			c->frame = reader_big(r, c->at + 5, 4);
 		}
 		c->at += 2 + (int64_t)reader_big(r, c->at + 2, 2);

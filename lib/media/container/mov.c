@@ -25,27 +25,34 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
 				 * duration */
 #define TENTH 10		/* or 1/TENTH of its duration, or a second */
 
-#define MOST (1 << 24)		/* samples in a run; more are none */
+#define MOST (1 << 24)		/* maximum samples in a run; a larger number is
+				 * invalid */
 
 struct mov_box { uint32_t type; int64_t at, data, end; };
 
-/* Of the file, as far as it was followed. */
+/* State of the check, as far as the file was followed. */
 struct mov {
-	int fragments;			/* seen */
-	int64_t number;			/* of the newest */
+	int fragments;			/* found so far; -1: not a fragmented
+					 * file */
+	int64_t number;			/* sequence number of the newest */
 	uint32_t duration, size;	/* defaults of our track */
-	/* Of the newest fragment: */
-	int64_t bytes;			/* of all samples; -1: not known */
+	/* the newest fragment: */
+	int64_t bytes;			/* size of all samples; -1: unknown */
 	int64_t jumped;			/* fragments missing before it */
-	/* Of our track: */
-	int64_t next;			/* time that should come; -1: not known */
-	int64_t mean;			/* ticks of a sample */
+	/* our track: */
+	int64_t next;			/* expected time of the next sample; -1:
+					 * unknown */
+	int64_t mean;			/* mean duration of a sample, in
+					 * ticks */
 };
 
-/* What a track fragment says. */
+/* The contents of a track fragment's headers; time is -1 if absent. */
 struct mov_track { int ours; int64_t time; uint32_t duration, size; };
 
-/* ${a} + ${b}, which may come from anywhere, without overflow. */
+/*
+ * Return ${a} + ${b}, or INT64_MAX / 2 on overflow: files may declare any
+ * number.
+ */
 static int64_t
 mov_sum(int64_t a, int64_t b)
 {
@@ -54,8 +61,11 @@ mov_sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &c) ? INT64_MAX / 2 : c;
 }
 
-/* Read the head of the box at ${at}, which must end before ${end}; -1 if
- * none begins there, or if it is too large: then only its type is known. */
+/*
+ * Read the head of the box at ${at}, which must end by ${end}.  Return 0, or -1
+ * if no box begins there or it is too large; then only its type and end are
+ * valid.
+ */
 static int
 mov_read_box(struct reader *r, int64_t at, int64_t end, struct mov_box *b)
 {
@@ -68,18 +78,19 @@ mov_read_box(struct reader *r, int64_t at, int64_t end, struct mov_box *b)
 		size = reader_big(r, at + 8, 8);
 		head = 16;
 	} else if (size == 0 && end == r->size) {
-		size = (uint64_t)(end - at);		/* up to the end */
+		size = (uint64_t)(end - at);		/* extends to the end of
+							 * the file */
 	}
 	b->data = at + head;
 	b->end = size > INT64_MAX ? INT64_MAX : mov_sum(at, (int64_t)size);
-	for (int i = 0; i < 32; i += 8)			/* letters, or (c) */
+	for (int i = 0; i < 32; i += 8)			/* printable, or (c) */
 		if ((b->type >> i & 255) < ' ')
 			b->type = 0;
 	return at + head > end || size < (uint64_t)head || b->type == 0 ||
 	    size > (uint64_t)(end - at) ? -1 : 0;
 }
 
-/* 8.8.8: a run of samples. */
+/* 8.8.8: add the times and sizes of a run of samples. */
 static void
 mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
     struct mov_track *t)
@@ -100,7 +111,8 @@ mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
 		if (m->bytes >= 0)
 			m->bytes += flags & 0x200 ? (int64_t)reader_big(r,
 			    at + (flags & 0x100 ? 4 : 0), 4) : t->size;
-		if (fields == 0) {			/* all are alike */
+		if (fields == 0) {			/* all samples are
+							 * alike */
 			time += (n - 1) * t->duration;
 			if (m->bytes >= 0)
 				m->bytes += (n - 1) * t->size;
@@ -148,8 +160,8 @@ mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
 			t.time = (int64_t)reader_big(r, next,
 			    flags >> 24 == 1 ? 8 : 4);
 			if (t.time < 0)
-				return reader_broken(r, b.at, "a time of 63 "
-				    "bits");
+				return reader_broken(r, b.at, "a time of "
+				    "more than 63 bits");
 			if (t.ours && m->next >= 0 && m->jumped > 0 &&
 			    t.time - m->next > m->mean / 2)
 				return reader_broken(r, traf->at, "%lld ticks "
@@ -161,7 +173,7 @@ mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
 			mov_read_run(r, &b, m, &t);
 		}
 	}
-	/* Without times, numbers must do. */
+	/* Without times, sequence numbers alone decide. */
 	if (t.ours && t.time < 0 && m->jumped > 0)
 		return reader_broken(r, traf->at, "%lld fragments are missing "
 		    "before this one", (long long)m->jumped);
@@ -195,8 +207,10 @@ mov_check_fragment(struct reader *r, const struct mov_box *moof, struct mov *m)
 	return CONTAINER_WHOLE;
 }
 
-/* Defaults of our track: in ${within}, which is moov, there is mvex, and in
- * that trex. */
+/*
+ * Read the defaults of our track from trex, which is in mvex, which is in moov.
+ * ${within} is the type of the box whose content is [at, end).
+ */
 static void
 mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
     struct mov *m)
@@ -215,7 +229,7 @@ mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
 }
 
 /*
- * A track's times: ticks a second, its duration, the sum of its samples'
+ * A track's times: ticks per second, its duration, the sum of its samples'
  * durations, and the number of samples.  ${at} is the offset of the box with
  * these durations.
  */
@@ -298,7 +312,7 @@ mov_check_times(struct reader *r, const struct mov_box *moov)
 	return CONTAINER_WHOLE;
 }
 
-/* 8.16.3: an index of segments says how many bytes follow it. */
+/* 8.16.3: return 1 if the file ends before the segments that ${sidx} lists. */
 static int
 mov_ends_before(struct reader *r, const struct mov_box *sidx)
 {
@@ -315,7 +329,7 @@ mov_ends_before(struct reader *r, const struct mov_box *sidx)
 	return end > r->size;
 }
 
-/* 8.8.9: an index at the end says where fragments begin. */
+/* 8.8.9: check that fragments begin where the index at the end lists them. */
 static enum container_state
 mov_check_index(struct reader *r, const struct mov_box *mfra)
 {
@@ -340,8 +354,8 @@ mov_check_index(struct reader *r, const struct mov_box *mfra)
 
 			if (moof < 0 || moof >= r->size ||
 			    reader_big(r, moof + 4, 4) != MOOF)
-				return reader_broken(r, at, "the fragment at "
-				    "byte %lld is not there", (long long)moof);
+				return reader_broken(r, at, "no fragment "
+				    "begins at byte %lld", (long long)moof);
 		}
 	}
 	return CONTAINER_WHOLE;

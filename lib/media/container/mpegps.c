@@ -1,6 +1,6 @@
 /*
- * MPEG program streams, ISO/IEC 11172-1, 2.4.3 and 13818-1, 2.5.3: packs and
- * packets, one after the other, each with a start code.
+ * MPEG program streams, ISO/IEC 11172-1, 2.4.3 and 13818-1, 2.5.3: a sequence
+ * of packs and packets, each with a start code.
  */
 #include "media/container/reader.h"
 
@@ -12,7 +12,8 @@ mpegps_check(struct reader *r)
 	int64_t at = 0, n;
 
 	if (reader_big(r, 0, 4) != PACK)
-		return CONTAINER_WHOLE;		/* not ours to judge */
+		return CONTAINER_WHOLE;		/* unknown structure: not
+						 * checked */
 	for (; at < r->size; at += n) {
 		uint64_t code = reader_big(r, at, 4);
 		int second = reader_byte(r, at + 4);

@@ -7,7 +7,10 @@
 
 #define SYNC 0x47
 
-/* Bytes of a packet, of which 188 count; ${*lead} come before those. */
+/*
+ * Return the size of a packet, or 0 if unknown.  Set ${*lead} to the bytes
+ * before its 188 bytes of ISO/IEC 13818-1.
+ */
 static int
 mpegts_packet_bytes(struct reader *r, int *lead)
 {
@@ -34,7 +37,7 @@ mpegts_is_after(int64_t a, int64_t b)
 	return ((a - b) & 0x1ffffffff) < 0x100000000;
 }
 
-/* The time stamp of 33 bits at ${at}. */
+/* Return the 33-bit time stamp at ${at}. */
 static int64_t
 mpegts_time_stamp(struct reader *r, int64_t at)
 {
@@ -45,12 +48,14 @@ mpegts_time_stamp(struct reader *r, int64_t at)
 }
 
 /*
- * 2.4.3.6: read the header of a stream's packet, which holds the times at
- * which the frame that begins in it is decoded and displayed.  Return -1 if
- * there is no header, 1 if an appended file begins here, else 0.  An appended
- * file sets time back, and starts with a frame that ${is_key} or that is
- * decoded at ${*first} or before.  A leading picture is displayed before the
- * first frame, but decoded after it.  Lost packets never set time back.
+ * 2.4.3.6: read the header of a stream's packet, which has the decoding and
+ * display times of the frame that begins in it.  Return -1 if there is no
+ * header, 1 if an appended file begins here, else 0.
+ *
+ * An appended file sets time back, and starts with a frame that is a key frame
+ * (${is_key}) or is decoded at ${*first} or before.  A leading picture is
+ * displayed before the first frame, but decoded after it.  Lost packets never
+ * set time back.
  */
 static int
 mpegts_read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
@@ -107,7 +112,7 @@ mpegts_check(struct reader *r)
 		if (head & 0x800000)
 			return reader_broken(r, at, "a packet that was received "
 			    "with errors");
-		/* A packet may be there twice. */
+		/* A packet may be repeated once, with the same head. */
 		r->report->appended += header;
 		if (has_data && last >= 0 && !jumps && header == 0 &&
 		    count != (last + 1) % 16 && head != last_head)

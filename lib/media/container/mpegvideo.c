@@ -1,6 +1,6 @@
 /*
  * Raw MPEG-1 and MPEG-2 video, ISO/IEC 13818-2, 6.3.8 and 6.3.9: frames are
- * numbered in the order in which they are shown, anew in each group.
+ * numbered in display order.  Numbers restart in each group.
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@ enum { FRAME = 0x100, GROUP = 0x1b8 };
 #define MOST 1024		/* numbers have 10 bits */
 
 /*
- * The first number that is missing below the largest of ${seen}, from its
- * smallest on if ${broken_link} says that an editor took the frames
- * before that; -1: none.
+ * Return the first number missing below the largest of ${seen}, or -1 if none
+ * is.  If ${broken_link} is set, an editor removed earlier frames: start at the
+ * smallest number.
  */
 static int
 mpegvideo_missing(const char seen[MOST], int broken_link)
@@ -30,8 +30,8 @@ mpegvideo_missing(const char seen[MOST], int broken_link)
 }
 
 /*
- * The least number of a group.  An editor that took the frames before it says
- * so; and some writers begin with 1.
+ * Return the first number that a group must have: 0, or its smallest one in the
+ * first group, which some writers begin with 1, and after a broken link.
  */
 static int
 mpegvideo_least_frames(const char seen[MOST], int first_group, int broken_link)
@@ -68,7 +68,7 @@ mpegvideo_check(struct reader *r)
 			    mpegvideo_least_frames(seen, groups == 1, link))) >=
 			    0)
 				return reader_broken(r, at - 4, "frame %d of "
-				    "the group before is missing", lost);
+				    "the previous group is missing", lost);
 			memset(seen, 0, sizeof(seen));
 			groups++;
 			link = reader_byte(r, at + 3) >> 5 & 1;

@@ -1,8 +1,8 @@
-/* MXF, SMPTE ST 377-1, 6.3 and 7: triplets of a key, a length and a value. */
+/* MXF, SMPTE ST 377-1, 6.3 and 7: triplets of key, length and value. */
 #include "media/container/reader.h"
 
-#define RUN_IN 65536		/* bytes that may come before the first */
-#define KEY 0x060e2b34		/* what every key begins with */
+#define RUN_IN 65536		/* maximum bytes before the first key */
+#define KEY 0x060e2b34		/* first bytes of every key */
 
 enum container_state
 mxf_check(struct reader *r)
@@ -14,7 +14,8 @@ mxf_check(struct reader *r)
 		at++;
 	start = at;
 	if (at == RUN_IN)
-		return CONTAINER_WHOLE;		/* not ours to judge */
+		return CONTAINER_WHOLE;		/* unknown structure: not
+						 * checked */
 	while (at < r->size) {
 		int first = reader_byte(r, at + 16), more;
 		uint64_t n = (uint64_t)(first & 127);
@@ -32,7 +33,9 @@ mxf_check(struct reader *r)
 		data = at + 17 + more;
 		if (n > (uint64_t)(r->size - data) || data > r->size)
 			return reader_cut(r, at);
-		/* A partition pack says where the last of them is. */
+		/*
+		 * A partition pack has the offset of the last one, the footer.
+		 */
 		if (reader_big(r, at + 4, 4) == 0x02050101 &&
 		    reader_big(r, at + 8, 5) == 0x0d01020101 &&
 		    reader_byte(r, at + 13) >= 2 && reader_byte(r, at + 13) <= 4)

@@ -1,11 +1,12 @@
 /*
- * Raw H.264 and HEVC, ITU-T H.264 and H.265, annex B, and MPEG-4 visual.  No unit
- * has three zero bytes in a row; a few may follow it.  Missing frames are found by their
- * order, for which headers must be decoded: media/ffmpeg/poc.c.
+ * Raw H.264 and HEVC (ITU-T H.264 and H.265, annex B) and MPEG-4 visual.  No
+ * unit contains three zero bytes in a row; a few may follow it.  Missing frames
+ * show only in their order, and headers must be decoded to see it:
+ * media/ffmpeg/poc.c.
  */
 #include "media/container/reader.h"
 
-#define ZEROS 32		/* that no writer pads with */
+#define ZEROS 32		/* zero bytes; no writer pads with this many */
 
 enum container_state
 nal_check(struct reader *r)

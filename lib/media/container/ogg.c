@@ -4,23 +4,34 @@
  */
 #include "media/container/reader.h"
 
-#define STREAMS 32		/* that are followed; more are not checked */
-#define FIRST 2			/* flags of a page: first and last of its */
-#define LAST 4			/* stream */
+#define STREAMS 32		/* maximum streams checked; others are
+				 * ignored */
+#define FIRST 2			/* page flags: first page of its stream, */
+#define LAST 4			/* last page */
 
+/*
+ * A stream.  ${next} is the number of its next page.  It is ${open} until its
+ * last page.  It has data once a page has a granule position.
+ */
 struct ogg_stream { uint32_t serial, next; int open, has_data; };
 
+/* Return the checksum of the page of ${n} bytes at ${at}. */
 static uint32_t
 ogg_checksum(struct reader *r, int64_t at, int64_t n)
 {
-	static const int64_t field = 22;	/* counts as 0 */
+	static const int64_t field = 22;	/* offset of the checksum, which
+						 * counts as 0 */
 	uint32_t crc = reader_crc_high(r, at, field, 0);
 
+	/* Advance the CRC over the field's 32 zero bits. */
 	for (int i = 0; i < 32; i++)
 		crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7 : 0);
 	return reader_crc_high(r, at + field + 4, n - field - 4, crc);
 }
 
+/*
+ * Return the stream ${serial}, which may be new, or NULL if there are too many.
+ */
 static struct ogg_stream *
 ogg_find(struct ogg_stream *s, int *n, uint32_t serial)
 {

@@ -1,4 +1,7 @@
-/* Bytes of a file as numbers and checksums, and which format is checked how. */
+/*
+ * Read bytes of a file as numbers and checksums, and dispatch container_check
+ * to the check of a format.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +11,10 @@
 #include "base/hash.h"
 #include "media/container/reader.h"
 
+/*
+ * Make r->data contain the byte at ${at}.  Return 0, or -1 if it cannot be
+ * read.
+ */
 static int
 reader_move(struct reader *r, int64_t at)
 {
@@ -74,7 +81,7 @@ enum container_state
 reader_cut(struct reader *r, int64_t at)
 {
 	snprintf(r->report->text, sizeof(r->report->text),
-	    "what begins at byte %lld is incomplete", (long long)at);
+	    "the structure at byte %lld is incomplete", (long long)at);
 	return CONTAINER_CUT;
 }
 
@@ -134,7 +141,7 @@ reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 	return reader_checksum(r, at, n, crc, 0);
 }
 
-/* The same polynomial, highest bit first and without inversions. */
+/* Reflect the bits around the reflected CRC, and undo its complements. */
 uint32_t
 reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {
@@ -143,7 +150,7 @@ reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 	return reader_flip(__builtin_bswap32(crc));
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 void
 container_check(int fd, int64_t size, const uint8_t *bytes,

@@ -1,7 +1,7 @@
 #ifndef MEDIA_CONTAINER_READER_H
 #define MEDIA_CONTAINER_READER_H
 
-/* What the files of this folder share; nobody else includes it. */
+/* Internal interface of media/container.  No other folder includes it. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,43 +11,60 @@
 
 /* The bytes of a file: all of them in memory, or a window that moves. */
 struct reader {
-	int fd, id;
-	int64_t size, start;
-	ssize_t n;
+	int fd, id;			/* id: AVStream id of the wanted
+					 * stream */
+	int64_t size, start;		/* of the file; of ${data} in it */
+	ssize_t n;			/* bytes in ${data} */
 	struct container_report *report;
-	const uint8_t *data;		/* [n], from byte start of the file */
+	const uint8_t *data;		/* the caller's bytes, or ${window} */
 	uint8_t window[65536];
 };
 
-/* reader_byte(r, at): -1 beyond the end, or if it cannot be read. */
+/*
+ * reader_byte(r, at):
+ * Return the byte at ${at}, or -1 if it is outside the file or cannot be read.
+ */
 int reader_byte(struct reader *r, int64_t at);
 
 /*
- * reader_bytes(r, at, n): the address of as many of the ${*n} bytes at ${at}
- * as the window holds, at least one; ${*n} becomes their number.  NULL beyond
- * the end.  Valid until the next call.
+ * reader_bytes(r, at, n):
+ * Return the address of the bytes at ${at}, and set ${*n} to their number: at
+ * least 1 and at most ${*n}.  Return NULL outside the file or if a read fails.
+ * Valid until the next call.
  */
 const uint8_t *reader_bytes(struct reader *r, int64_t at, size_t *n);
 
-/* reader_big, reader_little(r, at, n): ${n} bytes as a number, big or little
- * end first; what lies beyond the end counts as 0. */
+/*
+ * reader_big(r, at, n), reader_little(r, at, n):
+ * Return the ${n} bytes at ${at}, at most 8, as a number in big or little
+ * endian.  Bytes that cannot be read count as 0.
+ */
 uint64_t reader_big(struct reader *r, int64_t at, int n);
 uint64_t reader_little(struct reader *r, int64_t at, int n);
 
-/* reader_cut(r, at), reader_broken(r, at, fmt, ...): the report of a check. */
+/*
+ * reader_cut(r, at), reader_broken(r, at, fmt, ...):
+ * Set the text of the report, with the offset ${at}.  Return CONTAINER_CUT or
+ * CONTAINER_BROKEN.
+ */
 enum container_state reader_cut(struct reader *r, int64_t at);
 enum container_state reader_broken(struct reader *r, int64_t at,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * reader_crc(r, at, n, crc): CRC-32 of the polynomial 0x04c11db7, lowest bit
- * first as in Matroska and zip, on top of ${crc}; 0 begins one.
- * reader_crc_high: highest bit first, without complements, as in Ogg.
+ * reader_crc(r, at, n, crc), reader_crc_high(r, at, n, crc):
+ * Return ${crc} continued over the ${n} bytes at ${at}, or fewer at the end of
+ * the file; 0 begins a checksum.  The polynomial is 0x04c11db7.  reader_crc
+ * takes the lowest bit first, as Matroska and zip.  reader_crc_high takes the
+ * highest bit first, without complements, as Ogg.
  */
 uint32_t reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc);
 uint32_t reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc);
 
-/* The checks, one for each format. */
+/*
+ * The checks, one per format.  Each returns the state of the file ${r}, and
+ * sets the text of the report if the state is not CONTAINER_WHOLE.
+ */
 typedef enum container_state container_checker(struct reader *r);
 
 container_checker asf_check, avi_check, dv_check, flv_check, gif_check,

@@ -1,15 +1,18 @@
 /*
- * YUV4MPEG2: a line of parameters, then frames of one size, each after a line
- * of its own.  yuv4mpeg(5) of mjpegtools, and the pixel formats of FFmpeg.
+ * YUV4MPEG2: a line of parameters, then frames of one size, each after its own
+ * line.  Sources: yuv4mpeg(5) of mjpegtools, and FFmpeg's pixel formats.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "media/container/reader.h"
 
-#define LINE 256		/* bytes of a line, its end included */
+#define LINE 256		/* maximum bytes of a line, including its end */
 
-/* Read the line at ${at}: its bytes with the newline, 0 if there is none. */
+/*
+ * Read the line at ${at}.  Return its bytes including the newline, or 0 if
+ * there is none.
+ */
 static int
 y4m_read_line(struct reader *r, int64_t at, char line[LINE])
 {
@@ -27,7 +30,10 @@ y4m_read_line(struct reader *r, int64_t at, char line[LINE])
 	return 0;
 }
 
-/* Bytes of a frame of ${w} by ${h} pixels and the chroma ${c}; 0: unknown. */
+/*
+ * Return the bytes of a frame of ${w} by ${h} pixels with chroma ${c}, or 0 if
+ * unknown.
+ */
 static int64_t
 y4m_frame_bytes(int64_t w, int64_t h, const char *c)
 {
@@ -48,7 +54,8 @@ y4m_frame_bytes(int64_t w, int64_t h, const char *c)
 		n = pixels + 2 * half;
 	else
 		return 0;
-	/* "420p10" is deeper, "420paldv" and "420mpeg2" are not. */
+	/* "420p10" has two bytes per sample; "420paldv" and "420mpeg2" have
+	 * one. */
 	return deep != NULL || strstr(c, "p9") != NULL ? 2 * n : n;
 }
 
@@ -72,7 +79,8 @@ y4m_check(struct reader *r)
 	}
 	if (w < 1 || h < 1 || w > 65535 || h > 65535 ||
 	    (size = y4m_frame_bytes(w, h, chroma)) == 0)
-		return CONTAINER_WHOLE;		/* not ours to judge */
+		return CONTAINER_WHOLE;		/* unknown structure: not
+						 * checked */
 	for (at = n; at < r->size; at += n + size) {
 		n = y4m_read_line(r, at, line);
 		if (n > 0 && (strncmp(line, "FRAME", 5) != 0 ||

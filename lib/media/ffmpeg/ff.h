@@ -201,8 +201,9 @@ int claim_short(const struct ff_claim *c, const AVFormatContext *f,
 /*
  * claim_hidden(c, frames, seconds):
  * Return the seconds at the end for which there were packets and the decoder
- * returned no frame, or 0 if that is at most the length of two frames.
- * Arguments as for claim_short.
+ * returned no frame.  Return 0 if that is at most the length of two frames, or
+ * if the file ends within an open first group of pictures.  Arguments as for
+ * claim_short.
  */
 double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 
