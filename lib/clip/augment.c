@@ -1,4 +1,7 @@
-/* Which part of the frame a clip shows. */
+/*
+ * Choose the crops of clips, as the published programs do, including their
+ * rounding.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +43,9 @@ crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
 void
 crop_places(int w, int h, int crop_w, int crop_h, int place[CROP_PLACES][2])
 {
-	/* In quarters of the free room, which are whole pixels, rounded down:
-	 * the far places may lie up to 3 pixels off the edge. */
+	/* In quarters of the free space, in whole pixels rounded down.  The
+	 * farthest positions may end up to 3 pixels before the edge, as
+	 * published. */
 	static const int quarter[CROP_PLACES][2] = {
 		{ 0, 0 }, { 4, 0 }, { 0, 4 }, { 4, 4 }, { 2, 2 },
 		{ 0, 2 }, { 4, 2 }, { 2, 4 }, { 2, 0 },
@@ -90,7 +94,10 @@ crop_multiscale(int w, int h, int side, struct rng size, struct rng where)
 		RESIZE_ANTIALIAS | RESIZE_CUT };
 }
 
-/* A square of ${side} at x, y of the frame resized to ${to}, in stored pixels. */
+/*
+ * Return the square of ${side} at (x, y) of the frame resized to ${to}, in
+ * stored pixels.
+ */
 static struct crop
 crop_of_scaled(int w, int h, const int to[2], int x, int y, int side, int how)
 {
@@ -123,7 +130,7 @@ crop_draw_jitter(const struct crop_options *o, int w, int h, int side,
 	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
 }
 
-/* The largest part in the middle whose ratio is not beyond 3/4 and 4/3. */
+/* Set ${*cw} and ${*ch} to the largest size with a ratio from 3/4 to 4/3. */
 static void
 crop_middle(int w, int h, int *cw, int *ch)
 {
@@ -209,7 +216,8 @@ crop_scaled(enum view_rule rule, int w, int h, int size, int to[2])
 	int wide = w >= h;
 	double longer = wide ? w : h, shorter = wide ? h : w;
 
-	/* TSM's is torchvision's Resize, whose order of operations differs. */
+	/* TSM uses torchvision's Resize, which orders the operations
+	 * differently. */
 	to[wide] = size;
 	to[!wide] = (int)(rule == VIEW_TSM ? size * longer / shorter :
 	    floor(longer / shorter * size));
@@ -218,7 +226,7 @@ crop_scaled(enum view_rule rule, int w, int h, int size, int to[2])
 static struct crop
 crop_tsm_view(int w, int h, const int to[2], int side, int view, int views)
 {
-	/* Numbers in crop_places of the views: three along each long side. */
+	/* Indexes in crop_places of 3 views along the long side. */
 	static const int wide[3] = { 5, 6, 4 }, tall[3] = { 8, 7, 4 };
 	int place[CROP_PLACES][2], which;
 	struct crop c;
@@ -242,7 +250,7 @@ crop_pyslowfast_view(int w, int h, const int to[2], int side, int view,
 	int at[2], along = to[0] >= to[1] ? 0 : 1;
 
 	for (int i = 0; i < 2; i++)
-		at[i] = (to[i] - side + 1) / 2;	/* halves go up */
+		at[i] = (to[i] - side + 1) / 2;	/* rounded up */
 	if (views == 3 && view != 1)
 		at[along] = view == 0 ? 0 : to[along] - side;
 	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);

@@ -1,4 +1,7 @@
-/* Which frames of a video make a clip. */
+/*
+ * Choose the frames of clips, with the arithmetic and the rounding of the
+ * published programs.
+ */
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -9,9 +12,9 @@
 #define DENSE_WINDOW 64
 
 /*
- * Frame floor(i n/T + shift n/T) for each segment i.  In doubles and in this
- * order, because the published program does so and its rounding shows: where
- * n/T is inexact, a frame that should be k can come out as k - 1.
+ * Set frame i to floor(i n/T + shift n/T) for each segment i, shift 1/2 for the
+ * center.  The published program computes in doubles in this order, and its
+ * rounding shows: where n/T is inexact, a frame can be k - 1 instead of k.
  */
 static void
 clip_segments(int total, int t, int centre, int *frame)
@@ -30,14 +33,19 @@ clip_same_frame(int t, int which, int *frame)
 		frame[i] = which;
 }
 
-/* How many places a window of ${window} frames has; 1 if it does not fit. */
+/*
+ * Return the number of starts of a window of ${window} frames; 1 if it does not
+ * fit.
+ */
 static int
 clip_places(int total, int window)
 {
 	return total > window ? total - window + 1 : 1;
 }
 
-/* Place ${view} of ${views} spread over 0 to ${last}; one alone is 0. */
+/*
+ * Return start ${view} of ${views} spread over 0 to ${last}; 0 if there is one.
+ */
 static int
 clip_spread(int last, int view, int views)
 {
@@ -51,7 +59,9 @@ clip_spread(int last, int view, int views)
 static void
 clip_dense(int total, int t, int start, int *frame)
 {
-	/* Beyond 64 frames the published stride is 0: one frame t times. */
+	/*
+	 * For more than 64 frames the published stride is 0: one frame t times.
+	 */
 	int stride = t > DENSE_WINDOW ? 1 : DENSE_WINDOW / t;
 
 	for (int i = 0; i < t; i++)
@@ -68,7 +78,7 @@ clip_strided(int total, int t, int stride, int start, int *frame)
 	}
 }
 
-/* The places of a window of t frames, ${stride} apart, in the video. */
+/* Return the number of starts of a window of t frames, ${stride} apart. */
 static int
 clip_strided_places(int total, int t, int stride)
 {
@@ -77,7 +87,10 @@ clip_strided_places(int total, int t, int stride)
 	return window < total ? clip_places(total, (int)window) : 1;
 }
 
-/* As PySlowFast's datasets/ssv2.py, get_seq_frames; numpy rounds to even. */
+/*
+ * Set the boundaries of segment ${i}, as get_seq_frames in PySlowFast's
+ * datasets/ssv2.py.  numpy rounds halves to even, and so does rint.
+ */
 static void
 clip_borders(const struct clip_of *v, int i, int *first, int *last)
 {
@@ -89,7 +102,7 @@ clip_borders(const struct clip_of *v, int i, int *first, int *last)
 
 /* ---- PySlowFast's window, which need not begin with a frame ---- */
 
-/* How many frames of the video it covers, and how far it can be moved. */
+/* Return the length of the window in frames of the video. */
 static double
 clip_window_size(const struct clip_of *v)
 {
@@ -98,6 +111,7 @@ clip_window_size(const struct clip_of *v)
 	return (double)((long long)v->stride * v->t) / 30 * fps;
 }
 
+/* Return the frames by which the window can be moved. */
 static double
 clip_window_slack(const struct clip_of *v)
 {
@@ -107,8 +121,8 @@ clip_window_slack(const struct clip_of *v)
 }
 
 /*
- * The T frames from ${start} on, spread to the window's last.  In floats, and
- * from both ends, because torch.linspace does so and its rounding shows.
+ * Write T frames spread from ${start} to the end of the window.  torch.linspace
+ * computes in floats and from both ends, and its rounding shows.
  */
 static void
 clip_window(const struct clip_of *v, double start, int *frame)
@@ -146,7 +160,7 @@ clip_needs_stride(enum sampler s)
 	return s == SAMPLER_PYSLOWFAST || s == SAMPLER_CHARADES;
 }
 
-/* Segments as SSV2 has them know no stride. */
+/* SSV2's segments ignore a stride. */
 static int
 clip_is_strided(enum sampler s, int stride)
 {

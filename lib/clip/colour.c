@@ -1,4 +1,4 @@
-/* Changes of a picture's colours and shape. */
+/* Change the colors and the shape of a picture, in integers. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "clip/colour.h"
 
-#define ONE (1 << 15)			/* of a factor */
+#define ONE (1 << 15)			/* factor 1 in fixed point */
 
 static uint8_t
 colour_clamp(int64_t v)
@@ -14,7 +14,7 @@ colour_clamp(int64_t v)
 	return v < 0 ? 0 : v > 255 ? 255 : (uint8_t)v;
 }
 
-/* 0.2989 R + 0.587 G + 0.114 B, as torchvision has it, rounded. */
+/* gray = 0.2989 R + 0.587 G + 0.114 B, rounded; the weights of torchvision. */
 static int
 colour_grey(const uint8_t *p)
 {
@@ -56,14 +56,17 @@ colour_contrast(int64_t f, size_t n, uint8_t *p)
 
 	for (size_t i = 0; i < n; i++)
 		sum += (uint64_t)colour_grey(p + 3 * i);
-	/* Of the mean some bits beyond the point are kept: it is a factor's. */
+	/* Keep the fraction of the mean, in units of 1 / ONE. */
 	mean = (int64_t)((sum * ONE + n / 2) / n);
 	for (size_t i = 0; i < 3 * n; i++)
 		p[i] = colour_clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
 		    ONE / 2) >> 15);
 }
 
-/* The mean of 3x3 pixels, of which the middle counts 5; borders stay. */
+/*
+ * Blend with the weighted mean of 3x3 pixels: 5 for the middle, 1 for the
+ * others, of 13.  The border stays.
+ */
 static void
 colour_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 {
@@ -94,6 +97,7 @@ colour_look_up(size_t n, uint8_t *p, uint8_t table[3][256])
 			p[c] = table[c][p[c]];
 }
 
+/* to = 255 (v - low) / (high - low), rounded, for each channel. */
 static void
 colour_autocontrast(size_t n, uint8_t *p)
 {
@@ -117,8 +121,8 @@ colour_autocontrast(size_t n, uint8_t *p)
 }
 
 /*
- * Each value becomes what part of the pixels is below it, in steps of the 255th
- * part of all but those of the greatest value.
+ * to = (number of pixels below v + step / 2) / step, for each channel, where
+ * step is 1/255 of the pixels that are below the maximum.
  */
 static void
 colour_equalize(size_t n, uint8_t *p)
@@ -143,7 +147,9 @@ colour_equalize(size_t n, uint8_t *p)
 	colour_look_up(n, p, table);
 }
 
-/* Other values for all channels alike: ${v} is bits, or the threshold. */
+/*
+ * Map all channels by one table.  ${v} is the number of bits, or the threshold.
+ */
 static void
 colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 {
@@ -162,8 +168,8 @@ colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 /* ---- hue ---- */
 
 /*
- * Turn the hue of one pixel by ${turn}, of 6 * 2^16 all around: the greatest
- * and the smallest channel stay what they are.
+ * Rotate the hue of one pixel by ${turn}, in 1 / (6 * 2^16) of a full turn.
+ * The largest and the smallest value are kept.
  */
 static void
 colour_turn_hue(int turn, uint8_t *p)
@@ -210,8 +216,8 @@ colour_turn_hue(int turn, uint8_t *p)
 /* ---- shape ---- */
 
 /*
- * Output pixel (x, y) is input pixel (a x + b y + c, d x + e y + f), rounded,
- * in 2^-16 of a pixel.
+ * Output pixel (x, y) is input pixel (a x + b y + c, d x + e y + f), rounded.
+ * Coefficients are in 2^-16 pixels.
  */
 struct colour_affine { int64_t a, b, c, d, e, f; };
 

@@ -2,29 +2,34 @@
 #define CLIP_DRAW_H
 
 /*
- * What is drawn for a training clip, and from which counter on.  Each question
- * has 65,536 counters of its own, so an answer stays the same when a question
- * is added, when another one needs more draws, or when a draw is repeated to
- * stay unbiased.  vt-checkpoint(5) lists them; a number is never used again
- * for something else, since it would change what a resumed run trains on.
+ * Counters of the random numbers of a training clip.  Each purpose has 65,536
+ * counters, so that its numbers do not change when a purpose is added, when
+ * another one needs more numbers, or when a draw is repeated to stay unbiased.
+ * vt-checkpoint(5) lists the purposes.  Never reuse a number for another
+ * purpose: it would change the clips of a resumed run.
  */
 
 #include "base/rng.h"
 
 enum draw {
-	DRAW_STRIDE = 0 << 16,		/* frames between frames, if a range */
-	DRAW_FRAMES = 1 << 16,		/* one for a window, T for segments */
+	DRAW_STRIDE = 0 << 16,		/* stride, if it is a range */
+	DRAW_FRAMES = 1 << 16,		/* 1 draw for a window, T for
+					 * segments */
 	DRAW_CROP_SIZE = 2 << 16,
 	DRAW_CROP_PLACE = 3 << 16,
 	DRAW_FLIP = 4 << 16,
 	DRAW_RAND = 5 << 16,		/* RandAugment */
-	DRAW_JITTER = 6 << 16,		/* of colours */
-	DRAW_ERASE = 7 << 16,
-	DRAW_NOISE = 8 << 16,		/* what is put there, 4 words each */
-	DRAW_MIX = 9 << 16		/* of the first of those mixed */
+	DRAW_JITTER = 6 << 16,		/* color jitter */
+	DRAW_ERASE = 7 << 16,		/* erased box */
+	DRAW_NOISE = 8 << 16,		/* its noise, 4 words per draw */
+	DRAW_MIX = 9 << 16		/* mixing, of the first partner */
 };
 
-/* clip_draw(clip, what): the draws of a clip (rng_clip) that decide ${what}. */
+/*
+ * clip_draw(clip, what):
+ * Return the random numbers of ${clip}, which is from rng_clip, for the purpose
+ * ${what}.
+ */
 static inline struct rng
 clip_draw(struct rng clip, enum draw what)
 {

@@ -1,4 +1,7 @@
-/* What is done to a training clip beside its crop. */
+/*
+ * Draw and apply the transforms of training clips.  All draws come from the
+ * clip's own counters (draw.h).
+ */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +23,7 @@ effects_mixes(const struct effects *e)
 
 /* ---- RandAugment ---- */
 
-/* The value of an operator at a level from 0 to 1, with a sign. */
+/* Return the argument of an operator at a level from 0 to 1, with a sign. */
 static double
 effects_magnitude(enum colour_op op, double level, int negative, int side)
 {
@@ -96,7 +99,7 @@ effects_draw_jitter(const struct effects *e, struct rng r,
 
 /* ---- erasing ---- */
 
-/* Noise over a box, from counters of its own: 16 bytes each. */
+/* Fill ${to} with noise.  Each 16 bytes have a counter of their own. */
 static void
 effects_noise(struct rng clip, uint8_t *to, size_t n)
 {
@@ -194,8 +197,9 @@ effects_ring(int i, int n, int ring[3])
 }
 
 /*
- * The incomplete beta function of a, a at ${x} below a half, by the continued
- * fraction (Abramowitz and Stegun 26.5.8), from the inside out.
+ * Return the regularized incomplete beta function I_x(a, a) for ${x} below 1/2,
+ * by the continued fraction of Abramowitz and Stegun 26.5.8, evaluated from the
+ * inside out.
  */
 static double
 effects_below(double a, double x)
@@ -214,6 +218,7 @@ effects_below(double a, double x)
 	return exp(log_front) / (a * f);
 }
 
+/* Bisect the quantile in 60 steps, on the lower half by symmetry. */
 double
 effects_beta(double a, double u)
 {
@@ -243,7 +248,9 @@ effects_place_cut(struct mix *m, struct rng *r, double share, int side)
 	m->y = y - size / 2 > 0 ? y - size / 2 : 0;
 	m->w = (right < side ? right : side) - m->x;
 	m->h = (bottom < side ? bottom : side) - m->y;
-	/* What of the clip is left, where the frame cuts the box off. */
+	/*
+	 * Recompute lambda, since the frame's edge may cut off part of the box.
+	 */
 	m->share = MIX_ONE - (int)lrint(MIX_ONE * ((double)m->w * m->h /
 	    ((double)side * side)));
 }
@@ -263,6 +270,7 @@ effects_mix_of(const struct effects *e, struct rng clip, int side)
 	return m;
 }
 
+/* a = (p a + (2^15 - p) b) / 2^15, rounded. */
 static void
 effects_blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
 {
@@ -272,11 +280,13 @@ effects_blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
 		a[i] = (uint8_t)((p * a[i] + q * b[i] + MIX_ONE / 2) / MIX_ONE);
 }
 
-/* Each clip's bytes ${at} to ${at} + ${n} - 1 with those of the next one. */
+/*
+ * Mix bytes ${at} to ${at} + ${n} - 1 of each clip with those of the next one.
+ */
 static void
 effects_turn(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
 {
-	uint8_t first[4096];	/* as they were */
+	uint8_t first[4096];	/* original bytes of the first clip */
 
 	for (size_t end = at + n; at < end; at += n) {
 		n = end - at < sizeof(first) ? end - at : sizeof(first);
@@ -296,7 +306,7 @@ effects_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
 	if (!m->cut)
 		effects_turn(m->share, clip, clips, 0,
 		    (size_t)t * (size_t)side * row);
-	/* In the box nothing of a clip is left. */
+	/* CutMix: the box is entirely the next partner's. */
 	for (int k = 0; k < t * m->h; k++)
 		effects_turn(0, clip, clips, (size_t)(k / m->h * side + m->y +
 		    k % m->h) * row + 3 * (size_t)m->x, 3 * (size_t)m->w);

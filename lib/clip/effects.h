@@ -2,86 +2,110 @@
 #define CLIP_EFFECTS_H
 
 /*
- * What else may be done to a clip for training, beside its crop: pure functions
- * of its number, the same in all its frames, on bytes [t][side][side][3].
+ * Transforms of training clips other than the crop: RandAugment, color jitter,
+ * random erasing, MixUp and CutMix.  They are pure functions of the clip's
+ * number, the same in all its frames, on bytes [t][side][side][3].
  */
 
 #include "base/rng.h"
 #include "clip/colour.h"
 
-/* All 0, and repeat 0 or 1: nothing. */
+/* Which transforms are on.  All 0, and ${repeat} 0 or 1: none. */
 struct effects {
-	double mixup, cutmix;		/* of Beta(a, a) */
-	double jitter[4];		/* brightness, contrast, saturation, hue */
-	int ops, level;			/* of RandAugment */
-	double erase;			/* the part of clips that are */
-	int repeat;			/* clips that a sample gives in a row */
+	double mixup, cutmix;		/* parameter a of Beta(a, a); 0: off */
+	double jitter[4];		/* range of brightness, contrast,
+					 * saturation, hue; 0: off */
+	int ops, level;			/* RandAugment: operators, level 0 to
+					 * 30 */
+	double erase;			/* probability of erasing, 0 to 1 */
+	int repeat;			/* repeated augmentation: clips of one
+					 * sample in a row */
 };
 
 /*
- * effects_none(e): return 1 if no effect changes the pixels of a single clip.
- * effects_mixes(e): return 1 if clips are mixed with others.
+ * effects_none(e):
+ * Return 1 if no transform changes the pixels of a single clip.
  */
 int effects_none(const struct effects *e);
+
+/* effects_mixes(e): return 1 if clips are mixed with others. */
 int effects_mixes(const struct effects *e);
 
-enum { EFFECTS_OPS = 16 };		/* of RandAugment, at most */
+enum { EFFECTS_OPS = 16 };		/* maximum operators of RandAugment */
 
-/* What is drawn for a clip: changes one after the other, and what is erased. */
+/* The transforms drawn for one clip: operators in order, and an erased box. */
 struct effects_drawn {
+	/* number of operators */
 	int n;
 	struct { enum colour_op op; double v; } op[EFFECTS_OPS + 4];
-	int of_rand;			/* the first of them, of RandAugment */
-	int x, y, w, h;			/* w = 0: nothing */
+	int of_rand;			/* the first ${of_rand} are of
+					 * RandAugment */
+	int x, y, w, h;			/* erased box; w = 0: none */
 };
 
 /*
- * effects_draw(e, clip, side): what is drawn for the clip whose rng_clip is
- * ${clip}, in frames of ${side}.
- * effects_apply(e, clip, t, side, pixels, room):
- * Do it to the clip, in this order:
- * RandAugment: e->ops of RAND_OPS, drawn evenly, with the level e->level of 30
- * (Cubuk et al. 2020; magnitudes as torchvision's transforms.RandAugment);
- * colour jitter: factors evenly from 1 - j (at least 0) to 1 + j, and a turn of
- * the hue from -j to j, in an order that is drawn (torchvision's ColorJitter);
- * random erasing: noise over a box of 0.02 to 0.33 of the frame, whose ratio is
- * 0.3 to 3.3 (Zhong et al. 2020; torchvision's RandomErasing), the same noise
- * in all frames.
- * ${room} is a frame's bytes.
+ * effects_draw(e, clip, side):
+ * Return the transforms of a clip with frames of ${side} x ${side} pixels.
+ * ${clip} is rng_clip of the clip's number.
  */
 struct effects_drawn effects_draw(const struct effects *e, struct rng clip,
     int side);
+
+/*
+ * effects_apply(e, clip, t, side, pixels, room):
+ * Apply the transforms of effects_draw to the clip ${pixels} of ${t} frames, in
+ * place.  ${room} is a buffer of one frame's bytes.  The order is:
+ *
+ * - RandAugment: e->ops operators, uniform among RAND_OPS, at level e->level of
+ *   30 (Cubuk et al.  2020; magnitudes of torchvision's
+ *   transforms.RandAugment);
+ * - color jitter in a random order: factors uniform from max(0, 1 - j) to 1 +
+ *   j, and a hue rotation from -j to j (torchvision's ColorJitter);
+ * - random erasing: noise over a box of 0.02 to 0.33 of the frame with a ratio
+ *   of 0.3 to 3.3, the same noise in all frames (Zhong et al.  2020;
+ *   torchvision's RandomErasing).
+ */
 void effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room);
 
-/* How clips are mixed. */
+/* How a clip is mixed with the next partner. */
 struct mix {
-	int share;			/* of its own, in 2^-15 */
-	int cut;			/* x to x + w, y to y + h is the next one's; 0:
-					 * every pixel is a mean */
+	int share;			/* lambda: weight of the clip itself, in
+					 * 2^-15 */
+	int cut;			/* 1: CutMix, the box is taken from the
+					 * next partner; 0: MixUp, every pixel
+					 * is a weighted mean */
 	int x, y, w, h;
 };
 
 #define MIX_ONE (1 << 15)
 
 /*
- * effects_ring(i, n, ring): the clips of a microbatch of ${n} that clip ${i} is
- * mixed with, itself too, in their order; returns how many.  They are pairs, the
- * first with the last, the second with the one before that, and so on, as a
- * batch and the same in reverse are mixed; if ${n} is odd the three in the middle
- * go around, each mixed with the next.  One clip is mixed with none.
- * effects_mix_of(e, clip, side): how, where ${clip} is rng_clip of the first of
- * them: by MixUp (Zhang et al. 2018) or by CutMix (Yun et al. 2019), evenly if
- * both are on.  h = 0 if it is not by CutMix.
- * effects_mix(m, t, side, clip, clips): mix them, each in its place: each becomes
- * share times itself and 1 - share times the next, the last one with the first.
+ * effects_ring(i, n, ring):
+ * Set ${ring} to the mixing partners of clip ${i} in a microbatch of ${n},
+ * itself included, in ascending order.  Return their number, 1 to 3.  Clip i is
+ * paired with clip n - 1 - i, as if the batch were mixed with its reverse.  If
+ * ${n} is odd and above 1, the three in the middle form a cycle.
  */
 int effects_ring(int i, int n, int ring[3]);
+
+/*
+ * effects_mix_of(e, clip, side):
+ * Return how the partners are mixed; ${clip} is rng_clip of the first one.  Use
+ * MixUp (Zhang et al.  2018) or CutMix (Yun et al.  2019), with equal
+ * probability if both are on.  The box is all 0 for MixUp.
+ */
 struct mix effects_mix_of(const struct effects *e, struct rng clip, int side);
+
+/*
+ * effects_mix(m, t, side, clip, clips):
+ * Mix the partners ${clip}[], ${clips} of them, in place.  Each becomes lambda
+ * times itself plus 1 - lambda times the next one; the first follows the last.
+ */
 void effects_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
     int clips);
 
-/* effects_beta(a, u): the x whose share of Beta(a, a) below it is ${u}. */
+/* effects_beta(a, u): return the quantile of Beta(a, a) at ${u}, 0 to 1. */
 double effects_beta(double a, double u);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is done to a clip, as words. */
+/* Print the transforms of a clip as words. */
 #include "clip/effects_tell.h"
 
 static const char *const names[] = {
@@ -7,7 +7,7 @@ static const char *const names[] = {
 	"solarize", "autocontrast", "equalize"
 };
 
-/* As its option is called. */
+/* Return the name of the option that sets this jitter. */
 static const char *
 effects_tell_jitter_name(enum colour_op op)
 {
@@ -15,7 +15,7 @@ effects_tell_jitter_name(enum colour_op op)
 	    names[op];
 }
 
-/* Those without a value are what they are. */
+/* Return 0 for operators without an argument. */
 static int
 effects_tell_has_value(enum colour_op op)
 {

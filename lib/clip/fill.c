@@ -1,4 +1,7 @@
-/* From stored frames to the pixels of a clip. */
+/*
+ * Decode the stored frames of a clip to pixels: read them, decode the crop,
+ * resize, then apply the transforms.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +16,20 @@
 #include "media/png.h"
 #include "media/raw.h"
 
-#define RESERVE ((size_t)64 << 20)	/* bytes of stored frames, at most */
+#define RESERVE ((size_t)64 << 20)	/* maximum reserved for stored frames,
+					 * in bytes */
 
 struct filler {
 	struct jpeg_decoder *jpeg;
-	struct image pixels;	/* of a PNG; a JPEG's are the decoder's */
+	struct image pixels;	/* of a PNG; those of a JPEG belong to
+				 * ${jpeg} */
 	struct resizer *resizer;
 	struct raw_clip *raw;
-	struct buffer bytes;	/* stored frames of a clip, one after another */
+	struct buffer bytes;	/* stored frames of a clip, concatenated */
 	struct buffer scratch;	/* for reading them */
 	struct buffer frame;	/* for effects */
-	size_t *at;		/* [max + 1] where each begins in ${bytes} */
+	size_t *at;		/* [max + 1] offset of each in ${bytes} */
+	/* capacity of ${at}, in frames */
 	int max;
 	struct error error;
 };
@@ -61,7 +67,10 @@ frame_source_sample(const struct dataset *d, uint32_t i)
 	return s;
 }
 
-/* An item is valid until the spool is asked again, so copy it under the lock. */
+/*
+ * A spool item is valid until the next call of spool_get, so copy it under the
+ * lock.
+ */
 static int
 frame_source_read_spool(const struct frame_source *s, const int *frame, int n,
     struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
@@ -117,7 +126,8 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 
 	fill_reserve_frames(f, m->t);
 	resizer_reserve(f->resizer, m->side, m->side, m->w, m->h);
-	/* Untouched memory costs nothing: frames take a quarter of that. */
+	/* Reserve 1 byte per pixel, 3 for PNG; JPEG frames take about a quarter
+	 * of that.  The system provides only the memory that is touched. */
 	bytes = (size_t)m->t * pixels * (m->png ? 3 : 1);
 	buffer_room(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
 	buffer_room(&f->scratch, m->scratch);
@@ -175,7 +185,7 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
 	    &f->error);
 }
 
-/* Is the frame of the size that the index promised? */
+/* Return 0 if the frame has the size in the index. */
 static int
 fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
 {
@@ -186,9 +196,9 @@ fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
 }
 
 /*
- * Decode at least region ${r} of the frame of ${n} bytes ${data}; ${*at} is
- * where it lies in ${out}, which is valid until the next call.  A PNG is
- * decoded whole.
+ * Decode at least region ${r} of a frame, ${n} bytes at ${data}, into ${out},
+ * valid until the next call, and set ${*at} to the region's position in it.  A
+ * PNG is decoded whole.
  */
 static int
 fill_decode(struct filler *f, const struct frame_source *s, const void *data,
@@ -210,8 +220,10 @@ fill_decode(struct filler *f, const struct frame_source *s, const void *data,
 	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at, why);
 }
 
-/* Frame ${k} of the clip: to pixels of the size wanted, or, if ${to} is NULL,
- * to the raw clip. */
+/*
+ * Decode frame ${k} of the clip to ${to}, or append it to the raw clip if ${to}
+ * is NULL.
+ */
 static int
 fill_frame(struct filler *f, const struct frame_source *s,
     const struct clip_request *c, int k, uint8_t *to, struct fill_cost *cost)
@@ -241,7 +253,7 @@ fill_frame(struct filler *f, const struct frame_source *s,
 	return status == 0 ? 0 : -2;
 }
 
-/* The last frame once more. */
+/* Repeat the last frame. */
 static void
 fill_repeat_frame(struct filler *f, uint8_t *to, size_t size)
 {

@@ -2,8 +2,9 @@
 #define CLIP_FILL_H
 
 /*
- * From stored frames to the pixels of a clip.  The loader and vt-eval on videos
- * both call clip_fill, so a video scores as the sample that is packed from it.
+ * Decode the stored frames of a clip to pixels.  The loader and vt-eval on
+ * videos both call clip_fill, so a video scores as the sample that is packed
+ * from it.
  */
 
 #include <pthread.h>
@@ -16,12 +17,14 @@
 #include "shard/dataset.h"
 
 /*
- * The frames, size, crop and effects of a clip: a pure function of the seed and the
- * clip's number, or of the number of a view.
+ * The contents of a clip: a pure function of the seed and the clip's number,
+ * or of the number of a view.
  */
 struct clip_request {
+	/* number of frames; width and height in pixels */
 	int t, side;
-	int *frame;			/* [t] from 0; the caller's */
+	int *frame;			/* [t] frame numbers from 0, owned by
+					 * the caller */
 	struct crop crop;
 	const struct effects *effects;	/* NULL: none */
 	struct rng random;		/* rng_clip of the clip, for effects */
@@ -29,80 +32,98 @@ struct clip_request {
 
 /* The stored frames of one video: of a sample of a dataset, or of a spool. */
 struct frame_source {
-	const char *file, *key;		/* as messages show them */
+	const char *file, *key;		/* for messages */
 	int frames, width, height;
 	double fps;			/* 0: unknown */
-	int png;			/* PNG, not JPEG */
-	/*
-	 * get(s, frame, n, to, at, scratch, why):
+	int png;			/* 1: frames are PNG, 0: JPEG */
+	/* get(s, frame, n, to, at, scratch, why):
 	 * Read the bytes of the ${n} frames ${frame} into ${to}, as
-	 * dataset_frames_read.  Any thread may call it.
-	 */
+	 * dataset_frames_read.  Any thread may call it. */
 	int (*get)(const struct frame_source *s, const int *frame, int n,
 	    struct buffer *to, size_t *at, struct buffer *scratch,
 	    struct error *why);
+	/* of frame_source_sample */
 	const struct dataset *data;
 	uint32_t sample;
+	/* of frame_source_spool */
 	struct spool *spool;
-	const int *item;		/* [frames] of the spool; NULL: all of
-					 * them, in order */
-	pthread_mutex_t *lock;		/* of the spool */
+	const int *item;		/* [frames] spool items of the frames;
+					 * NULL: all items in order */
+	pthread_mutex_t *lock;		/* protects ${spool} */
 };
 
 /*
- * frame_source_sample(d, i): stream 0 of sample ${i} of ${d}, for one clip:
- * file is text_quote's.
- * frame_source_spool(m, spool, item, lock): sample ${m}, whose frames are in
- * ${spool}.  The arguments stay the caller's, and must outlive the result.
+ * frame_source_sample(d, i):
+ * Return stream 0 of sample ${i} of ${d}, which must outlive it.  ${file} is
+ * from text_quote: valid until the fourth later call by this thread, so use the
+ * source for one clip.
  */
 struct frame_source frame_source_sample(const struct dataset *d, uint32_t i);
+
+/*
+ * frame_source_spool(m, spool, item, lock):
+ * Return the frames of sample ${m}, which are items ${item}[] of ${spool};
+ * NULL: all items.  ${lock} protects ${spool}.  The caller owns all arguments,
+ * which must outlive the result.
+ */
 struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
 
-/* The cost of filling clips. */
+/* The cost of clips so far. */
 struct fill_cost {
-	uint64_t clips, frames;	/* frames decoded; a repeated one once */
-	uint64_t bytes;		/* of frames, as stored */
+	uint64_t clips, frames;	/* ${frames} are decoded frames; a repeated
+				 * frame counts once */
+	uint64_t bytes;		/* stored bytes of these frames */
 	double read, decode, resize;	/* seconds */
 };
 
-/* Buffers and decoders, for one thread. */
+/* The buffers and decoders of one thread. */
 struct filler;
 
 /*
  * filler_new(max):
- * ${max} is the maximum of what clips ask for, so that no call of clip_fill
- * allocates (except for frames that are stored with more than 8 bits a pixel,
- * 24 in PNG, or clips of more than 64 MiB as stored); scratch is
- * dataset_frames_room's.  NULL: buffers grow on the way.
+ * Return the state of one thread for clip_fill; the caller frees it with
+ * filler_free.  ${max} has the maximum of each field over all clips.  Then
+ * clip_fill allocates nothing, unless stored frames take more than 8 bits per
+ * pixel (24 in PNG) or a clip takes more than 64 MiB as stored.
+ * ${max->scratch} is from dataset_frames_room.  NULL: buffers grow as needed.
+ * filler_free(NULL) does nothing.
  */
 struct fill_max { int t, side, w, h, png; size_t scratch; };
 
 struct filler *filler_new(const struct fill_max *max);
 void filler_free(struct filler *f);
 
-/* Where a clip goes. */
+/* The output of clip_fill. */
 struct clip_out {
-	uint8_t *bytes;			/* [t][side][side][3] RGB; if raw, a
-					 * multiple of 16 bytes */
-	size_t raw;			/* bytes there for a raw clip
-					 * (media/raw.h), raw_room's; 0: pixels
-					 * are wanted */
-	size_t used;			/* set to the bytes of the raw clip */
-	const atomic_int *stop;		/* NULL: never */
-	struct fill_cost cost;		/* added to */
+	uint8_t *bytes;			/* [t][side][side][3] RGB; for a raw
+					 * clip ${raw} bytes, aligned to 16 */
+	size_t raw;			/* above 0: write a raw clip
+					 * (media/raw.h) into this many bytes,
+					 * from raw_room; 0: write pixels */
+	size_t used;			/* set to the size of the raw clip, in
+					 * bytes */
+	const atomic_int *stop;		/* 1: stop early; NULL: never */
+	struct fill_cost cost;		/* increased by each call */
 };
 
 /*
  * clip_fill(f, s, r, out):
- * Write clip ${r} of ${s} to ${out}.  Decode only the crop, at no more than the
- * scale it needs.  Return 0, -1 on an I/O error, or -2 if the data are damaged.
- * Print nothing, since clips are filled ahead and out of order: filler_error is
- * the message, which names file, key and frame.  Once ${*stop} is set, return 0
- * early and leave ${out} half written.
+ * Write clip ${r} of ${s} to ${out}, with its crop and transforms.  A raw clip
+ * must have no transforms (${r->effects} NULL).  Decode only the crop, at the
+ * smallest sufficient scale.  Return 0, -1 on an I/O error, or -2 if the data
+ * are damaged.  Print nothing, since clips are filled ahead and out of order:
+ * filler_error has the message.  Once ${*stop} is not 0, return 0 early, with
+ * ${out} incomplete.
  */
 int clip_fill(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, struct clip_out *out);
+
+/*
+ * filler_error(f):
+ * Return the message of the last failed clip_fill, with file, key and frame.
+ * Valid until the next call.
+ */
 const char *filler_error(const struct filler *f);
 
 #endif

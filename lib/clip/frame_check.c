@@ -1,4 +1,4 @@
-/* Whether stored frames decode. */
+/* Check that stored frames decode, with one decoder per thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "media/jpeg.h"
 #include "media/png.h"
 
-/* A thread's; ${jpeg} is there once it is needed. */
+/* The decoders of one thread; ${jpeg} is NULL until it is needed. */
 struct frame_check_decoder { struct jpeg_decoder *jpeg; struct image png; };
 
 struct frame_check { struct frame_check_decoder *decoder; int threads; };

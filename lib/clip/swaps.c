@@ -1,4 +1,4 @@
-/* What classes become where a clip is mirrored. */
+/* Read and apply the table of mirrored classes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,10 @@
 #define Q text_quote
 #define UNSET (-2)
 
-/* The class called ${name}, or of that number; -1 without a message. */
+/*
+ * Return the class with the name or the number ${name}, or -1 without a
+ * message.
+ */
 static int
 swaps_find(const struct class_list *c, const char *name)
 {
@@ -38,7 +41,7 @@ swaps_read_class(const struct table *t, size_t row, const char *column,
 		return fail("%s: line %d: class %s is not among the %zu classes",
 		    t->path, t->line[row], Q(name), c->n);
 	if (s->to[*to] != UNSET)
-		return fail("%s: line %d: class %s stands above already",
+		return fail("%s: line %d: class %s is listed twice",
 		    t->path, t->line[row], Q(name));
 	return 0;
 }
@@ -59,8 +62,8 @@ swaps_read_row(const struct table *t, size_t row, const struct class_list *c,
 	if (swaps_read_class(t, row, "mirrored", c, s, &b) != 0)
 		return -1;
 	if (a == b)
-		return fail("%s: line %d: class %s is itself (wanted another "
-		    "one, or -: never mirrored)", t->path, t->line[row],
+		return fail("%s: line %d: class %s is mirrored to itself "
+		    "(wanted another class, or -: never mirrored)", t->path, t->line[row],
 		    Q(other));
 	s->to[a] = b;
 	s->to[b] = a;
@@ -78,7 +81,7 @@ swaps_parse(const char *what, const char *text, const struct class_list *c,
 	for (size_t i = 0; i < c->n; i++)
 		s->to[i] = UNSET;
 	if (!bad && t->rows == 0)
-		bad = fail("%s: no classes in it", t->path);
+		bad = fail("%s: no rows (wanted class and mirrored)", t->path);
 	for (size_t i = 0; !bad && i < t->rows; i++)
 		bad = swaps_read_row(t, i, c, s);
 	for (size_t i = 0; i < c->n; i++)

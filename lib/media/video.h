@@ -36,7 +36,7 @@ void video_versions(FILE *f);
 /* A video file that is being decoded. */
 struct video;
 
-/* What the headers declare.  Sizes are those of the upright frame. */
+/* Data from the headers.  Sizes are those of the upright frame. */
 struct video_info {
 	/* FFmpeg's names of the container, the codec and the pixel format */
 	char format[32], codec[32], pixels[32];
@@ -55,7 +55,7 @@ struct video_info {
 					 * frames: a little above ${likely} */
 };
 
-/* What decoding found.  It is complete once video_next has returned 0. */
+/* Findings of decoding, complete once video_next has returned 0. */
 struct video_account {
 	int64_t frames;		/* returned by video_next so far */
 	double decoded;		/* end of the last frame, in seconds from the

@@ -108,11 +108,11 @@ test_table(struct swaps *s)
 	refused("a number beyond", "#class\tmirrored\n6\ta\n",
 	    "t: line 2: class 6 is not");
 	refused("a class twice", "#class\tmirrored\na\tb\nc\tb\n",
-	    "t: line 3: class b stands above already");
+	    "t: line 3: class b is listed twice");
 	refused("a class that is itself", "#class\tmirrored\nf\tf\n",
-	    "t: line 2: class f is itself");
+	    "t: line 2: class f is mirrored to itself");
 	refused("another header", "#class\tother\na\tb\n", "mirrored");
-	refused("nothing", "#class\tmirrored\n", "no classes in it");
+	refused("nothing", "#class\tmirrored\n", "no rows");
 }
 
 /* ---- the loader ---- */
