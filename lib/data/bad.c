@@ -1,11 +1,14 @@
-/* Samples that are known to be damaged. */
+/*
+ * The set of damaged samples, a sorted array: it is small, and searched for
+ * every clip.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "data/bad.h"
 
-/* Where ${sample} is, or belongs. */
+/* Return the position of ${sample}, or the one at which to insert it. */
 static size_t
 bad_place(const struct bad_set *b, uint32_t sample)
 {

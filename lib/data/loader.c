@@ -1,20 +1,19 @@
 /*
- * Microbatches, loaded ahead by threads.
+ * Prefetch microbatches with threads.
  *
- * A slot holds one microbatch.  Whoever finds no clip left to load plans the
- * next microbatch into a free slot and puts it at the end of the queue;
- * threads load the queue's clips in order, and the trainer takes whole
- * microbatches off its head. There are as many slots as the memory allows for
- * the largest microbatch to come (55 of 8 clips of 8 frames of 224 pixels in
- * 512 MiB), so that nothing is allocated on the way and a change of shape is
- * nothing special.
+ * A slot holds one microbatch.  A thread that finds no clip left to load plans
+ * the next microbatch into a free slot and appends it to the queue.  Threads
+ * load the clips of the queue in order; the trainer takes complete microbatches
+ * off its head.  There are as many slots as the memory allows for the largest
+ * microbatch to come (55 of 8 clips of 8 frames of 224 pixels in 512 MiB).  So
+ * nothing is allocated later, and a change of shape needs no special case.
  *
- * The unit of work is a clip, not a microbatch: a microbatch that the trainer
- * waits for is loaded by all threads at once.  One lock guards all of it but
- * the clips being loaded.  It is taken twice a clip, for far less than a
- * microsecond, and a clip of 8 frames takes 5 ms or more: a frame of 320x256
- * is read in 15 us, decoded and resized in 600 us (vt-bench loader, one
- * thread), so threads hardly ever meet there.
+ * The unit of work is a clip, not a microbatch: all threads load a microbatch
+ * that the trainer waits for.  One lock protects everything except the clips
+ * being loaded.  It is taken twice per clip, for far less than a microsecond.
+ * A clip of 8 frames takes at least 5 ms: reading a frame of 320x256 takes 15
+ * us, decoding and resizing 600 us (vt-bench loader, one thread).  So threads
+ * rarely contend for it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -28,20 +27,20 @@
 #include "base/text.h"
 #include "data/loader_run.h"
 
-/* More microbatches ahead would only be memory: they are small then. */
+/* more would only use memory: microbatches are small then */
 #define MOST_SLOTS 256
 
 /* ---- loading ---- */
 
 /*
- * Find a clip to load, planning a microbatch if need be; 0 if there is none
- * now. The lock is held.
+ * Set ${*slot} and ${*clip} to a clip to load, and plan a microbatch if
+ * necessary.  Return 0 if there is none now.  The caller holds the lock.
  *
- * Microbatches enter the queue in the order of the plan, under the lock, so
- * which thread plans one does not matter, nor when.  Only the last of the queue
- * can have clips that nobody has begun, so ${loading} is all there is to
- * remember.  A thread that finds nothing sleeps until loader_return gives a
- * slot back, or somebody has planned a microbatch with more clips than one.
+ * Microbatches enter the queue in the order of the plan, under the lock, so it
+ * does not matter which thread plans one, nor when.  Only the last of the queue
+ * can have clips that no thread has begun, so ${loading} is the only state.  A
+ * thread that finds nothing sleeps until loader_return frees a slot, or another
+ * thread plans a microbatch of several clips.
  */
 static int
 loader_take(struct loader *l, struct loader_slot **slot, int *clip)
@@ -99,7 +98,7 @@ loader_thread(void *arg)
 	return NULL;
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 static void
 loader_slot_init(struct loader_slot *s, const struct microbatches *l,
@@ -112,7 +111,7 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
-	/* A multiple of the alignment, which suits any vector and copy. */
+	/* 64 bytes suit any vector load and any copy. */
 	s->pixels = room->take != NULL ? room->take(room->of, m->bytes) :
 	    aligned_alloc(64, round_up(m->bytes, 64));
 	if (s->pixels == NULL && m->bytes > 0)
@@ -121,8 +120,9 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 }
 
 /*
- * As many slots as ${memory} allows, two at least, but no more than there is to
- * load; one more than that lets the end be seen while all are kept.
+ * Return the number of slots: as many as fit into ${memory}, at least two, at
+ * most one more than there are microbatches.  The additional slot lets a thread
+ * detect the end while the caller holds all microbatches.
  */
 static int
 loader_slots_for(const struct microbatches *m, size_t memory, size_t bytes)
@@ -134,7 +134,10 @@ loader_slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 	return n < 2 ? 2 : (int)n;
 }
 
-/* What ${threads} threads decode into: whole frames, at most. */
+/*
+ * Return the maximum bytes of the decoders of ${threads} threads: a whole frame
+ * each.
+ */
 static size_t
 loader_decoder_bytes(const struct dataset *d, int threads)
 {
@@ -144,7 +147,7 @@ loader_decoder_bytes(const struct dataset *d, int threads)
 	return (size_t)(threads < 1 ? 1 : threads) * 3 * (size_t)w * (size_t)h;
 }
 
-/* Frees ${m}. */
+/* Return the bytes of a loader of ${m}, and free ${m}. */
 static size_t
 loader_bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
     int threads)
@@ -152,7 +155,9 @@ loader_bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
 	size_t bytes = microbatches_most(m).bytes, sum;
 	int slots = loader_slots_for(m, memory, bytes);
 
-	if (slots > microbatches_left(m, MOST_SLOTS))	/* which stay empty */
+	if (slots > microbatches_left(m, MOST_SLOTS))	/* without the
+							 * additional one, which
+							 * stays empty */
 		slots = microbatches_left(m, MOST_SLOTS);
 	sum = (size_t)slots * bytes + loader_decoder_bytes(d, threads);
 	microbatches_free(m);
@@ -167,7 +172,7 @@ loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
 	    o->memory, o->threads);
 }
 
-/* Frees ${m}. */
+/* Return the maximum bytes of a microbatch of ${m}, and free ${m}. */
 static size_t
 loader_max_bytes(struct microbatches *m)
 {
@@ -198,7 +203,7 @@ loader_views_bytes(const struct dataset *d, uint32_t count,
 	    o->memory, o->threads);
 }
 
-/* Make the slots, then let the threads go. */
+/* Create the slots, then start the threads. */
 static struct loader *
 loader_begin(const struct dataset *d, struct microbatches *microbatches,
     size_t memory, int threads, const struct loader_room *room,
@@ -270,7 +275,7 @@ loader_free(struct loader *l)
 		struct loader_slot *s = &l->slot[i];
 
 		s->mb.n = 0;
-		slot_begin(s);		/* what it says of damage */
+		slot_begin(s);		/* frees its list of damaged samples */
 		microbatch_close(&s->mb);
 		if (l->room.take != NULL)
 			l->room.give(l->room.of, s->pixels);
@@ -292,7 +297,7 @@ loader_free(struct loader *l)
 	free(l);
 }
 
-/* ---- the trainer's side ---- */
+/* ---- the caller's side ---- */
 
 static int
 loader_write_trace(const struct loader *l, const struct loader_slot *s)
@@ -325,7 +330,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 	int status = 1;
 
 	pthread_mutex_lock(&l->lock);
-	/* With every slot in the trainer's hands, nothing would ever come. */
+	/* If the caller held every slot, this would wait forever. */
 	assert(l->head != NULL || l->free != NULL || l->ended);
 	while (l->head != NULL ? l->head->left > 0 : !l->ended)
 		pthread_cond_wait(&l->ready, &l->lock);

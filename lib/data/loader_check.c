@@ -1,4 +1,7 @@
-/* Whether a dataset has what a network needs, and may be mixed. */
+/*
+ * Check that a dataset has the streams and targets of a network, and that clips
+ * can be mixed.
+ */
 #include <string.h>
 
 #include "base/fail.h"
@@ -26,15 +29,14 @@ loader_can_mix(const struct needs *needs, const struct schedule *s,
 	for (int i = 0; i < needs->targets; i++)
 		if (!(needs->target[i].kinds &
 		    (1 << TARGET_SHARES | 1 << TARGET_SET)))
-			return fail("%s has losses of one class a clip only, and "
-			    "clips that are mixed have shares of several",
-			    network);
+			return fail("%s: a loss takes one class per clip (wanted "
+			    "soft labels, which mixed clips have)", network);
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
 			if (s->stage[i].cell[k].group < 2)
-				return fail("%s: stage %d has microbatches of one "
-				    "clip, and a clip is mixed with another of "
-				    "its microbatch (vt-schedule --bn-size)",
+				return fail("%s: stage %d: microbatches of one clip "
+				    "(wanted at least two clips to mix: "
+				    "vt-schedule --bn-size)",
 				    s->path, i);
 	return 0;
 }

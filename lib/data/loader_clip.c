@@ -1,12 +1,12 @@
 /*
- * One clip is loaded, or another in its place.
+ * Load one clip, and replace it if it is damaged.
  *
- * Where damaged clips are replaced, the place of one is taken by the next sample
- * of its epoch's order that is not known to be damaged and whose frames, those
- * that this clip asks for, are whole.  Known is what the trainer has said of the
- * steps before (loader_bad), so what a step is made of is a function of that set
- * and of the data alone, whichever rank loads it and whatever it has found while
- * it loaded ahead.  A microbatch that was loaded before something in it became
+ * A damaged clip is replaced by the next sample in its epoch's order that is
+ * not known to be damaged and whose frames for this clip are intact.  Known are
+ * the samples that the trainer has passed to loader_bad for earlier steps.  So
+ * the content of a step is a function of that set and of the data.  It depends
+ * neither on which rank loads it nor on what that rank has found while
+ * prefetching.  A microbatch that was loaded before one of its samples became
  * known is loaded again when the trainer asks for it.
  */
 #include <stdlib.h>
@@ -54,13 +54,13 @@ loader_note_bad(struct loader_slot *s, int i, const char *why)
 		xstrdup(why) };
 }
 
-/* Load a clip, without the lock. */
+/* Load clip ${i} of ${s}.  The caller does not hold the lock. */
 static int
 loader_load_clip(const struct loader *l, struct loader_slot *s, int i,
     struct filler *f, struct fill_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
-	const struct stream *rgb = mb->stream;	/* loader_has: there is no other */
+	const struct stream *rgb = mb->stream;	/* loader_has allows no other */
 	struct frame_source source = frame_source_sample(l->d, mb->sample[i]);
 	struct clip_request *r = &s->request[i];
 	struct clip_out out = { .bytes = microbatch_clip_bytes(mb, i),
@@ -97,7 +97,8 @@ clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 			break;
 	}
 	s->done[i] = 1;
-	/* Of several, the first clip's error: threads do not matter. */
+	/* Keep the error of the first failed clip, so that it does not depend
+	 * on threads. */
 	if (status != 0 && i < s->failed) {
 		s->failed = i;
 		s->status = status;
@@ -124,7 +125,10 @@ clip_done(struct loader *l, struct loader_slot *s, int i)
 	return clips;
 }
 
-/* What is known is no news, and one sample is one, however many clips met it. */
+/*
+ * Drop known samples and duplicates: clips of one sample find its damage
+ * several times.
+ */
 static void
 loader_drop_known(struct loader *l, struct loader_slot *s)
 {

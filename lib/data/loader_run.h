@@ -2,8 +2,8 @@
 #define DATA_LOADER_RUN_H
 
 /*
- * A loader at work, for the files that queue its microbatches (loader.c) and
- * that load one clip of them (loader_clip.c).
+ * Internal state of a loader, for loader.c, which queues microbatches, and
+ * loader_clip.c, which loads their clips.
  */
 
 #include <pthread.h>
@@ -13,20 +13,26 @@
 #include "data/loader.h"
 #include "data/microbatches.h"
 
+/* A microbatch with its memory. */
 struct loader_slot {
-	struct microbatch mb;	/* first: loader_return gets its address */
-	uint8_t *pixels;	/* of all its streams */
-	struct loader_slot *next;	/* in the queue, or of those free */
-	int begun, left;	/* clips: given to threads, not yet loaded */
+	struct microbatch mb;	/* first, so that loader_return can cast its
+				 * address */
+	uint8_t *pixels;	/* memory of all its streams */
+	struct loader_slot *next;	/* next slot of the queue or of the free
+					 * list */
+	int begun, left;	/* clips taken by threads; clips not yet done */
 	struct clip_request *request;	/* [n] */
-	int *frame;		/* [n][t] of the requests */
-	char *waits;		/* [n] 1: loaded, to be mixed with another */
+	int *frame;		/* [n][t] frame numbers of ${request} */
+	char *waits;		/* [n] 1: loaded, waiting for its mixing
+				 * partners */
 	char *done;		/* [n] 1: loaded */
-	size_t cap;		/* of mb.bad */
-	int failed, status;	/* the first clip that failed, and how */
+	size_t cap;		/* capacity of mb.bad */
+	int failed, status;	/* the first clip that failed (${mb.n}: none),
+				 * and its status */
 	char error[1024];
 };
 
+/* Fields before ${lock} are constant after loader_begin, except ${stop}. */
 struct loader {
 	const struct dataset *d;
 	struct fill_max max;
@@ -38,45 +44,56 @@ struct loader {
 	struct loader_slot *slot;
 	int slots;
 	atomic_int stop;
-	int replaces;		/* damaged clips, by others */
+	int replaces;		/* 1: replace damaged clips */
 
-	pthread_mutex_t lock;	/* of all below, and of ${microbatches} */
+	pthread_mutex_t lock;	/* protects all below, and ${microbatches} */
 	pthread_cond_t work, ready;
 	struct loader_slot *head, *tail;		/* queue */
-	struct loader_slot *loading;			/* the last, if not all begun */
+	struct loader_slot *loading;			/* the last one, if
+							 * clips are left to
+							 * begin */
 	struct loader_slot *free;
-	int ended;				/* all microbatches are in slots */
+	int ended;				/* 1: all microbatches were
+						 * planned */
 	struct bad_set bad;
-	uint64_t loads;				/* microbatches begun */
+	uint64_t loads;				/* number of loads begun */
 	struct loader_stats stats;
 };
 
 /*
- * clip_load(l, s, i, f): load clip ${i} of a slot with ${f}.  The lock is held,
- * and released meanwhile: no other thread touches the clip.  Note in the slot
- * what fails.
+ * clip_load(l, s, i, f):
+ * Load clip ${i} of slot ${s} with ${f}, or a replacement.  The caller holds
+ * the lock, which is released while loading: no other thread touches the clip.
+ * Record a failure in the slot.
  */
 void clip_load(struct loader *l, struct loader_slot *s, int i,
     struct filler *f);
 
 /*
- * clip_done(l, s, i): the clip is loaded: mix it with its partners if they are,
- * too, and let the lock go meanwhile, since nobody else touches them.  Returns how
- * many clips are done: none until all of them are.
+ * clip_done(l, s, i):
+ * Mark clip ${i} as loaded, and mix it with its partners once all of them are
+ * loaded.  Return the number of clips that became done: 0 while partners are
+ * missing.  The caller holds the lock, which is released while mixing: no other
+ * thread touches these clips.
  */
 int clip_done(struct loader *l, struct loader_slot *s, int i);
 
 /*
- * slot_settle(l, s): all of the slot is loaded, and the trainer asks for it: what
- * has become known as damaged since then is replaced.  The lock is held.
+ * slot_settle(l, s):
+ * Prepare the loaded slot ${s} for loader_next.  If a sample in it has become
+ * known as damaged, load it again with replacements.  The caller holds the
+ * lock.
  */
 void slot_settle(struct loader *l, struct loader_slot *s);
 
-/* slot_stale(l, s): a sample in it is known as damaged by now.  The lock is
- * held. */
+/*
+ * slot_stale(l, s):
+ * Return 1 if a sample of ${s} is now known to be damaged.  The caller holds
+ * the lock.
+ */
 int slot_stale(const struct loader *l, const struct loader_slot *s);
 
-/* slot_begin(s): nothing of its microbatch is loaded; slot_free(s). */
+/* slot_begin(s): reset ${s} to nothing loaded. */
 void slot_begin(struct loader_slot *s);
 
 #endif

@@ -1,4 +1,7 @@
-/* What the microbatches of a run are. */
+/*
+ * Plan the microbatches of a run: which clips each one holds, their shapes and
+ * their sizes.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +16,10 @@
 #include "data/twice.h"
 #include "sched/parts.h"
 
-#define ALIGN 64		/* of each stream, for any vector and copy */
+#define ALIGN 64		/* alignment of each stream, in bytes: suits any
+				 * vector load and copy */
 
-/* Where clips are mixed a target of one class is shares of several. */
+/* Return the kind of a target of mixed clips: one class becomes soft labels. */
 static enum target_kind
 microbatch_mixed_kind(const struct target_need *t, enum target_kind kind)
 {
@@ -57,7 +61,8 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 	for (int i = 0; i < l->needs->targets && microbatches_mixes(l); i++)
 		l->kind[i] = microbatch_mixed_kind(&l->needs->target[i],
 		    l->kind[i]);
-	if (l->samples > 0) {			/* an empty set has no steps */
+	if (l->samples > 0) {			/* an empty dataset has no
+						 * steps */
 		l->order = order_new(o->seed, l->samples);
 		l->at = schedule_seek(s, l->samples, from);
 	}
@@ -99,7 +104,7 @@ microbatch_open(const struct needs *needs, const enum target_kind *kind,
 
 	mb->stream = xcalloc((size_t)needs->streams, sizeof(*mb->stream));
 	mb->target = xcalloc((size_t)needs->targets + 1, sizeof(*mb->target));
-	/* The last one, without classes, ends the list. */
+	/* The additional one, all 0, ends the list. */
 	for (int i = 0; i < needs->targets; i++) {
 		struct target *t = &mb->target[i];
 		size_t classes = (size_t)needs->target[i].classes;
@@ -143,7 +148,7 @@ microbatch_close(struct microbatch *mb)
 	free(mb->past);
 }
 
-/* The shapes of its streams: ${t} frames of ${side} by ${side}. */
+/* Set the shapes of the streams to ${t} frames of ${side} by ${side}. */
 static void
 microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
     int side)
@@ -158,7 +163,7 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
 	}
 }
 
-/* Bytes from one clip to the next. */
+/* Return the bytes from one clip to the next. */
 static size_t
 microbatch_clip_size(const struct stream *s)
 {
@@ -169,7 +174,7 @@ microbatch_clip_size(const struct stream *s)
 uint8_t *
 microbatch_clip_bytes(const struct microbatch *mb, int i)
 {
-	/* loader_has: there is no other stream. */
+	/* loader_has allows no other stream. */
 	return mb->stream->bytes + (size_t)i * microbatch_clip_size(mb->stream);
 }
 
@@ -189,10 +194,12 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 	return end;
 }
 
-/* ---- how large they get ---- */
+/* ---- maximum sizes ---- */
 
-/* Bytes of clips of one stream, and SIZE_MAX if nothing has room for them; raw
- * ones may have some hundred times as many as their pixels. */
+/*
+ * Return the bytes of one stream, or SIZE_MAX if they exceed the address space.
+ * Raw clips can be about a hundred times as large as their pixels.
+ */
 static size_t
 microbatch_stream_bytes(const struct microbatches *l, const struct dims *d)
 {
@@ -256,7 +263,7 @@ microbatches_most(const struct microbatches *l)
 	return m;
 }
 
-/* A step is one of those that are wanted. */
+/* Return 1 if step ${at} is in the loader's range. */
 static int
 microbatch_is_wanted(const struct microbatches *l,
     const struct schedule_step *at)
@@ -264,7 +271,10 @@ microbatch_is_wanted(const struct microbatches *l,
 	return at->cell != NULL && (l->o.until == 0 || at->step < l->o.until);
 }
 
-/* What this rank computes again in step ${at}; not due: nothing. */
+/*
+ * Return the audit duplicate that this rank computes in step ${at}, if it is
+ * due.
+ */
 static struct twice
 microbatch_audits(const struct microbatches *l, const struct schedule_step *at)
 {
@@ -291,7 +301,7 @@ microbatches_left(const struct microbatches *l, int most)
 	return n < (uint64_t)most ? (int)n : most;
 }
 
-/* ---- which clips they hold ---- */
+/* ---- contents ---- */
 
 static int
 microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)

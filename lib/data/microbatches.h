@@ -2,8 +2,8 @@
 #define DATA_LEAVES_H
 
 /*
- * What the microbatches of a run are, one after the other, before any frame is
- * read: the plan that the loader carries out.
+ * The plan of the loader: the sequence of microbatches, before any frame is
+ * read.
  */
 
 #include "data/loader.h"
@@ -11,86 +11,109 @@
 struct microbatches;
 
 /*
- * microbatches_of_steps, microbatches_of_views: as loader_new and
- * loader_views.
+ * microbatches_of_steps(d, s, from, o):
+ * Return the plan of loader_new with the same arguments.  The caller frees it
+ * with microbatches_free; ${d} and ${s} must outlive it.
  */
 struct microbatches *microbatches_of_steps(const struct dataset *d,
     const struct schedule *s, uint64_t from, const struct loader_options *o);
+
+/* microbatches_of_views(d, first, count, o): the same for loader_views. */
 struct microbatches *microbatches_of_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);
+
+/* microbatches_free(l): free ${l}, or do nothing if it is NULL. */
 void microbatches_free(struct microbatches *l);
 
 /*
- * microbatches_most(l): the most that any microbatch to come has of each: clips,
- * frames of a clip and of all, side, bytes of pixels; 0 if there is none.  Dies
- * if that is more than can be addressed.
+ * microbatches_most(l):
+ * Return the maximum, over all microbatches to come, of each field: clips,
+ * frames of a clip, side, frames of all clips, bytes of pixels.  All are 0 if
+ * none is to come.  The program ends after a message if the bytes exceed the
+ * address space.
  */
 struct microbatch_most { int clips, t, side; size_t frames, bytes; };
 
 struct microbatch_most microbatches_most(const struct microbatches *l);
 
 /*
- * microbatches_place(l, mb, room): the streams of ${mb} lie one after the other
- * from ${room} on, each from a multiple of 64 bytes.  Returns their bytes.
+ * microbatches_place(l, mb, room):
+ * Set the streams of ${mb} to consecutive parts of the buffer ${room}, each
+ * aligned to 64 bytes.  Return their total size in bytes.
  */
 size_t microbatches_place(const struct microbatches *l, struct microbatch *mb,
     uint8_t *room);
 
-/* microbatches_left(l, most): how many are to come; ${most} if more. */
+/*
+ * microbatches_left(l, most):
+ * Return the number of microbatches to come, at most ${most}.
+ */
 int microbatches_left(const struct microbatches *l, int most);
 
 /*
- * microbatch_open(needs, kind, mb, clips): allocate ${mb} for ${clips} clips of
- * ${needs}, except their pixels, with targets of ${kind}[needs->targets]; NULL:
- * one class a clip.
- * microbatches_open(l, mb, clips): the same as ${l} has them.
- * microbatch_close(mb): free either.
+ * microbatch_open(needs, kind, mb, clips):
+ * Allocate ${mb}, except its pixels, for ${clips} clips of the input spec
+ * ${needs}.  ${kind}[needs->targets] has the kinds of targets; NULL: one class
+ * per clip.  The caller frees it with microbatch_close.
  */
 void microbatch_open(const struct needs *needs, const enum target_kind *kind,
     struct microbatch *mb, int clips);
+
+/* microbatches_open(l, mb, clips): the same for the input spec of ${l}. */
 void microbatches_open(const struct microbatches *l, struct microbatch *mb,
     int clips);
+
+/* microbatch_close(mb): free the memory of ${mb}, except its pixels. */
 void microbatch_close(struct microbatch *mb);
 
 /*
- * microbatches_next(l, to): the next microbatch, but for its targets and
- * pixels; 0 if there is none.  One thread at a time.
+ * microbatches_next(l, to):
+ * Set ${to} to the next microbatch, except targets and pixels.  Return 1, or 0
+ * at the end.  One thread at a time.
  */
 int microbatches_next(struct microbatches *l, struct microbatch *to);
 
 /*
- * microbatches_seat(l, mb, i, bad): the sample of clip ${i} of a step: that of its
- * place in the order of the epoch and mb->past[i] more, or the first one after it
- * that is not in ${bad}, and mb->past[i] says so; 0, and all stays, if there is
- * none.  One thread at a time.
+ * microbatches_seat(l, mb, i, bad):
+ * Assign a sample to clip ${i} of ${mb}.  Start mb->past[i] samples after the
+ * clip's own in the order of its epoch, and take the first one that is not in
+ * ${bad}.  Set mb->past[i] to the number skipped.  Return 1, or 0 with ${mb}
+ * unchanged if none is left or ${l} is a plan of views.  One thread at a time.
  */
 int microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad);
 
 /*
- * microbatches_choose(l, mb, i, s, r): set ${r}, whose frame points to t ints, to
- * what clip ${i} of ${mb} shows of its sample, ${s}, and set the clip's targets.
- * Any number of threads may call it.
+ * microbatches_choose(l, mb, i, s, r):
+ * Set ${r} to the contents of clip ${i} of ${mb}, from its sample ${s}, and set
+ * the clip's targets.  The caller sets ${r->frame} to t ints.  Any thread may
+ * call it.
  */
 void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
     const struct frame_source *s, struct clip_request *r);
 
-/* microbatch_clip_bytes(mb, i): where clip ${i} of its only stream lies. */
+/*
+ * microbatch_clip_bytes(mb, i):
+ * Return the address of clip ${i} in the first stream, the only one.
+ */
 uint8_t *microbatch_clip_bytes(const struct microbatch *mb, int i);
 
-/*
- * microbatches_mixes(l): return 1 if clips are mixed, in training.
- * microbatches_mix(l, mb, i): then mix clip ${i} and its partners, once all are
- * loaded, and their targets.
- */
+/* microbatches_mixes(l): return 1 if this is training and clips are mixed. */
 int microbatches_mixes(const struct microbatches *l);
+
+/*
+ * microbatches_mix(l, mb, i):
+ * Mix clip ${i} and its partners, all of them loaded, in place, with their
+ * targets.
+ */
 void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
     int i);
 
 /*
- * microbatches_tell(l, microbatch, i, to): what is done to clip ${i}, in words
- * (clip/effects_tell.h), and as "repeat=K" which of the clips in a row of its
- * sample it is, from 0; "-" for nothing.
+ * microbatches_tell(l, mb, i, to):
+ * Print the transforms of clip ${i} to ${to} as words (clip/effects_tell.h),
+ * after "repeat=K" for clip K, from 0, of a repeated sample.  Print "-" if
+ * there are none.
  */
 void microbatches_tell(const struct microbatches *l,
     const struct microbatch *mb, int i, FILE *to);

@@ -1,11 +1,14 @@
-/* What a clip of a microbatch shows, and what is done to it. */
+/*
+ * Choose the frames, the crop, the transforms and the targets of a clip of a
+ * microbatch.
+ */
 #include <string.h>
 
 #include "clip/draw.h"
 #include "clip/effects_tell.h"
 #include "data/microbatches_run.h"
 
-/* ---- what a clip shows ---- */
+/* ---- contents of a clip ---- */
 
 static void
 microbatch_choose_for_training(const struct microbatches *l,
@@ -67,10 +70,10 @@ microbatch_choose_none(struct target *t, int i)
 }
 
 /*
- * The classes of clip ${i} as a set, or as shares of which one is all; no
- * weight if there are none.  In training they are those that can be
- * seen from its first frame to its last; in testing those of the whole video, as
- * PySlowFast's datasets/charades.py has it.
+ * Set the target of clip ${i} to its set of classes; one class becomes a set of
+ * one.  Set its weight to 0 if there are none.  In training take the classes
+ * visible between its first and its last frame.  In testing take those of the
+ * whole video, as PySlowFast's datasets/charades.py.
  */
 static void
 microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
@@ -98,7 +101,10 @@ microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
 		t->weight[i] = 0;
 }
 
-/* A mirrored clip may be of other classes, or not be mirrored for its own. */
+/*
+ * Set the classes of a mirrored clip, or clear ${*flip} if they forbid
+ * mirroring.
+ */
 static void
 microbatch_swap_classes(const struct swaps *s, struct target *t, int i,
     int *flip)
@@ -134,7 +140,7 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	}
 }
 
-/* ---- how clips are mixed ---- */
+/* ---- mixing ---- */
 
 int
 microbatches_mixes(const struct microbatches *l)
@@ -143,8 +149,8 @@ microbatches_mixes(const struct microbatches *l)
 }
 
 /*
- * Each target becomes a mean of its own and the next clip's; what is mixed with
- * a clip of no class has none.
+ * Mix each target with that of the next partner, by lambda = ${share}.  If one
+ * partner has no class, set the weights of all partners to 0.
  */
 static void
 microbatch_mix_targets(struct target *t, const int *ring, int clips,
@@ -170,7 +176,7 @@ microbatch_mix_targets(struct target *t, const int *ring, int clips,
 		t->weight[ring[i]] = 0;
 }
 
-/* How clip ${i} is mixed; the clips with it. */
+/* Return how clip ${i} is mixed, and set ${ring} to its ${*clips} partners. */
 static struct mix
 microbatch_mix_of(const struct microbatches *l, const struct microbatch *mb,
     int i, int ring[3], int *clips)
@@ -195,7 +201,7 @@ microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 		    (float)m.share / MIX_ONE);
 }
 
-/* ---- in words ---- */
+/* ---- trace ---- */
 
 static int
 microbatch_tell_mix(const struct microbatches *l, const struct microbatch *mb,

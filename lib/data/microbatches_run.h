@@ -2,8 +2,8 @@
 #define DATA_MICROBATCHES_RUN_H
 
 /*
- * The microbatches of a run, for the files that plan them (microbatches.c) and
- * that say what each clip shows (microbatches_clip.c).
+ * Internal state of a plan, for microbatches.c, which plans microbatches, and
+ * microbatches_clip.c, which chooses the contents of clips.
  */
 
 #include <string.h>
@@ -16,25 +16,29 @@ struct microbatches {
 	uint32_t samples;
 	const struct needs *needs;
 	enum target_kind *kind;			/* [needs->targets] */
-	struct dims *shape;			/* [needs->streams], of the next */
-	int raw, w, h;				/* clips come raw, of frames of
+	struct dims *shape;			/* [needs->streams], scratch */
+	int raw, w, h;				/* 1: clips are raw, of frames
 						 * up to w x h */
 
-	/* Training: microbatch ${next} of this rank's in step ${at}. */
+	/* Training: the next microbatch is number ${next} of this rank in step
+	 * ${at}. */
 	const struct schedule *schedule;	/* NULL: testing */
 	struct loader_options o;
 	struct order *order;
 	struct schedule_step at;
-	int next, audited;			/* what is to be audited in it
-						 * was given */
+	int next, audited;			/* 1: the step's audit duplicate
+						 * was returned */
 
-	/* Testing: view ${view} of ${views}. */
+	/* Testing: the next view is number ${view} of ${views}. */
 	struct view_options v;
-	uint32_t first;				/* sample */
+	uint32_t first;				/* first sample */
 	uint64_t view, views;
 };
 
-/* 0: a target that the data do not have, which is none that counts. */
+/*
+ * Return 1 if datasets have labels for target ${t}.  Other targets get no label,
+ * and their losses do not count.
+ */
 static inline int
 target_labelled(const struct target_need *t)
 {

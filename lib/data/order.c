@@ -1,4 +1,4 @@
-/* The order of samples, epoch by epoch. */
+/* Compute and cache the order of samples of an epoch. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "data/order.h"
 
 /*
- * A batch straddles at most two epochs unless it is larger than the set, and
- * then orders are short and made again quickly.
+ * Orders to cache.  A batch spans at most two epochs, unless it is larger than
+ * the dataset; then orders are short and recomputed quickly.
  */
 #define KEPT 2
 

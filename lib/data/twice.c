@@ -1,4 +1,4 @@
-/* Which microbatch of a step is computed twice. */
+/* Choose the microbatch of a step that is computed twice. */
 #include "base/cpus.h"
 #include "base/rng.h"
 #include "data/twice.h"

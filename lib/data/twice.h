@@ -2,26 +2,30 @@
 #define DATA_TWICE_H
 
 /*
- * Which microbatch of a step is computed a second time, and by which rank
- * (train/guard/audit.h): a function of seed and step, so that loaders prefetch it and
- * a run that is resumed audits what it would have.
+ * Choose the microbatch of a step that is computed twice, and the rank that
+ * repeats it (train/guard/audit.h).  The choice is a function of seed and step.
+ * So loaders prefetch it, and a resumed run audits the same microbatches.
  */
 
 #include "sched/schedule.h"
 
+/* An audit duplicate. */
 struct twice {
-	int due;			/* 0: none in this step */
-	int index;			/* of the microbatch, in the step */
-	int rank;			/* whose it is */
-	int again;			/* who computes it again */
+	int due;			/* 0: none in this step; ignore the
+					 * others */
+	int index;			/* number of the microbatch in the
+					 * step */
+	int rank;			/* the rank that owns it */
+	int again;			/* the rank that repeats it */
 };
 
 /*
  * twice_at(seed, at, every, ranks):
- * Every ${every} steps (0: never) there is one, counted from 1.  The pairs of
- * ranks take turns, so that within ranks * (ranks - 1) audits each rank audits
- * each other one; one rank alone audits itself.  Which of its microbatches it
- * is, Philox says.  None in a step that has fewer microbatches than ranks.
+ * Return the audit duplicate of step ${at}, if any.  Every ${every} steps,
+ * counted from 1, there is one; 0: never.  The pairs of ranks alternate: within
+ * ranks * (ranks - 1) audits each rank audits each other one.  A single rank
+ * audits itself.  Philox draws one of the microbatches of the audited rank.  If
+ * that rank has none in the step, there is no duplicate.
  */
 struct twice twice_at(uint64_t seed, const struct schedule_step *at,
     int64_t every, int ranks);
