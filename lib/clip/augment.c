@@ -81,6 +81,7 @@ crop_jitter(const struct crop_options *o, int side, int *low, int *high)
 	*high = *high > *low ? *high : *low;
 }
 
+/* The published program crops first and then resizes with Pillow. */
 static struct crop
 crop_multiscale(int w, int h, int side, struct rng size, struct rng where)
 {
@@ -123,6 +124,8 @@ crop_draw_jitter(const struct crop_options *o, int w, int h, int side,
 	for (int i = 0; i < 2; i++) {
 		int room = to[i] - side;
 
+		/* Upstream's randint excludes its upper bound, the last
+		 * position. */
 		if (o->rule == CROP_JITTER)
 			room++;
 		at[i] = room > 0 ? (int)rng_below(&where, (uint32_t)room) : 0;
@@ -142,6 +145,10 @@ crop_middle(int w, int h, int *cw, int *ch)
 	*ch = crop_min(*ch, h);
 }
 
+/*
+ * Draw area and log ratio uniformly until the size fits, at most ten times, as
+ * PySlowFast's random_resized_crop.
+ */
 static struct crop
 crop_resized(const struct crop_options *o, int w, int h, struct rng size,
     struct rng where)

@@ -142,6 +142,7 @@ clip_window(const struct clip_of *v, double start, int *frame)
 
 /* ---- Charades' window, which may begin before the video ---- */
 
+/* Repeat the first frame before the video and the last frame after it. */
 static void
 clip_charades(const struct clip_of *v, long long start, int *frame)
 {
@@ -201,6 +202,7 @@ clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
 			    (uint32_t)(last - first) + 1);
 		}
 	} else if (s == SAMPLER_DENSE) {
+		/* The published program's randint excludes the last start. */
 		int n = clip_places(v->total, DENSE_WINDOW);
 
 		clip_dense(v->total, v->t, n == 1 ? 0 :

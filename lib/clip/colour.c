@@ -28,8 +28,9 @@ colour_blend(int64_t f, int64_t a, int64_t b)
 	return colour_clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
 }
 
-/* ---- blends with another picture ---- */
+/* ---- blends with another picture: to = f p + (1 - f) other ---- */
 
+/* The other picture is black. */
 static void
 colour_brightness(int64_t f, size_t n, uint8_t *p)
 {
@@ -37,6 +38,7 @@ colour_brightness(int64_t f, size_t n, uint8_t *p)
 		p[i] = colour_blend(f, p[i], 0);
 }
 
+/* The other picture is the grayscale. */
 static void
 colour_saturation(int64_t f, size_t n, uint8_t *p)
 {
@@ -48,6 +50,7 @@ colour_saturation(int64_t f, size_t n, uint8_t *p)
 	}
 }
 
+/* The other picture is the mean of the grayscale. */
 static void
 colour_contrast(int64_t f, size_t n, uint8_t *p)
 {
@@ -121,8 +124,9 @@ colour_autocontrast(size_t n, uint8_t *p)
 }
 
 /*
- * to = (number of pixels below v + step / 2) / step, for each channel, where
- * step is 1/255 of the pixels that are below the maximum.
+ * to = (below + step / 2) / step, for each channel.  ${below} is the number of
+ * pixels with smaller values.  ${step} is 1/255 of the pixels below the
+ * maximum.
  */
 static void
 colour_equalize(size_t n, uint8_t *p)
@@ -257,6 +261,7 @@ colour_shape(enum colour_op op, double v, int side)
 	return m;
 }
 
+/* Take the nearest source pixel; outside is black. */
 static void
 colour_warp(const struct colour_affine *m, int side, uint8_t *to,
     const uint8_t *from)

@@ -3,10 +3,10 @@
 
 /*
  * Counters of the random numbers of a training clip.  Each purpose has 65,536
- * counters, so that its numbers do not change when a purpose is added, when
- * another one needs more numbers, or when a draw is repeated to stay unbiased.
- * vt-checkpoint(5) lists the purposes.  Never reuse a number for another
- * purpose: it would change the clips of a resumed run.
+ * counters of its own.  So its numbers do not depend on other purposes, nor on
+ * how often a draw is repeated to stay unbiased.  vt-checkpoint(5) lists the
+ * purposes.  Never reuse a number for another purpose: it would change the
+ * clips of a resumed run.
  */
 
 #include "base/rng.h"

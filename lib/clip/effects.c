@@ -23,7 +23,11 @@ effects_mixes(const struct effects *e)
 
 /* ---- RandAugment ---- */
 
-/* Return the argument of an operator at a level from 0 to 1, with a sign. */
+/*
+ * Return the argument of an operator at a level from 0 to 1, with a sign.  The
+ * ranges are those of torchvision's RandAugment, _augmentation_space, with
+ * translations in proportion to ${side}.
+ */
 static double
 effects_magnitude(enum colour_op op, double level, int negative, int side)
 {
@@ -52,6 +56,9 @@ effects_magnitude(enum colour_op op, double level, int negative, int side)
 	}
 }
 
+/*
+ * Draw an operator and a sign for each step, even if the operator has no sign.
+ */
 static void
 effects_draw_rand(const struct effects *e, struct rng r, int side,
     struct effects_drawn *to)
@@ -69,6 +76,10 @@ effects_draw_rand(const struct effects *e, struct rng r, int side,
 
 /* ---- colour jitter ---- */
 
+/*
+ * Draw a random order (Fisher-Yates), then all four factors.  A factor is drawn
+ * even if it is off, so that the others do not depend on it.
+ */
 static void
 effects_draw_jitter(const struct effects *e, struct rng r,
     struct effects_drawn *to)
@@ -114,6 +125,10 @@ effects_noise(struct rng clip, uint8_t *to, size_t n)
 	}
 }
 
+/*
+ * Draw area and log ratio until the box is smaller than the frame, at most ten
+ * times, as torchvision's RandomErasing.
+ */
 static void
 effects_draw_box(const struct effects *e, struct rng r, int side,
     struct effects_drawn *to)
@@ -197,8 +212,8 @@ effects_ring(int i, int n, int ring[3])
 }
 
 /*
- * Return the regularized incomplete beta function I_x(a, a) for ${x} below 1/2,
- * by the continued fraction of Abramowitz and Stegun 26.5.8, evaluated from the
+ * Return the regularized incomplete beta function I_x(a, a) for ${x} below 1/2.
+ * Evaluate the continued fraction of Abramowitz and Stegun 26.5.8 from the
  * inside out.
  */
 static double
@@ -235,6 +250,10 @@ effects_beta(double a, double u)
 	return u < 0.5 ? high : 1 - high;
 }
 
+/*
+ * Place a box of side * sqrt(1 - lambda), centered at a uniform pixel, as
+ * CutMix.
+ */
 static void
 effects_place_cut(struct mix *m, struct rng *r, double share, int side)
 {

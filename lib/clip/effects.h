@@ -61,9 +61,9 @@ struct effects_drawn effects_draw(const struct effects *e, struct rng clip,
  *   transforms.RandAugment);
  * - color jitter in a random order: factors uniform from max(0, 1 - j) to 1 +
  *   j, and a hue rotation from -j to j (torchvision's ColorJitter);
- * - random erasing: noise over a box of 0.02 to 0.33 of the frame with a ratio
- *   of 0.3 to 3.3, the same noise in all frames (Zhong et al.  2020;
- *   torchvision's RandomErasing).
+ * - random erasing: a box of 0.02 to 0.33 of the frame, with a ratio of 0.3 to
+ *   3.3, is filled with noise.  The noise is the same in all frames (Zhong et
+ *   al.  2020; torchvision's RandomErasing).
  */
 void effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room);

@@ -196,9 +196,9 @@ fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
 }
 
 /*
- * Decode at least region ${r} of a frame, ${n} bytes at ${data}, into ${out},
- * valid until the next call, and set ${*at} to the region's position in it.  A
- * PNG is decoded whole.
+ * Decode at least region ${r} of a frame, ${n} bytes at ${data}.  ${out} is
+ * valid until the next call, and has the region at ${*at}.  A PNG is decoded
+ * whole.
  */
 static int
 fill_decode(struct filler *f, const struct frame_source *s, const void *data,

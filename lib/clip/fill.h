@@ -83,11 +83,11 @@ struct filler;
 /*
  * filler_new(max):
  * Return the state of one thread for clip_fill; the caller frees it with
- * filler_free.  ${max} has the maximum of each field over all clips.  Then
- * clip_fill allocates nothing, unless stored frames take more than 8 bits per
- * pixel (24 in PNG) or a clip takes more than 64 MiB as stored.
- * ${max->scratch} is from dataset_frames_room.  NULL: buffers grow as needed.
- * filler_free(NULL) does nothing.
+ * filler_free.  ${max} has the maximum of each field over all clips, so that
+ * clip_fill allocates nothing.  Exceptions are stored frames above 8 bits per
+ * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->scratch} is from
+ * dataset_frames_room.  NULL: buffers grow as needed.  filler_free(NULL) does
+ * nothing.
  */
 struct fill_max { int t, side, w, h, png; size_t scratch; };
 

@@ -4,9 +4,9 @@
  * A slot holds one microbatch.  A thread that finds no clip left to load plans
  * the next microbatch into a free slot and appends it to the queue.  Threads
  * load the clips of the queue in order; the trainer takes complete microbatches
- * off its head.  There are as many slots as the memory allows for the largest
- * microbatch to come (55 of 8 clips of 8 frames of 224 pixels in 512 MiB).  So
- * nothing is allocated later, and a change of shape needs no special case.
+ * off its head.  The memory limit and the largest microbatch to come decide how
+ * many slots are created: 55 for 8 clips of 8 frames of 224 pixels in 512 MiB.
+ * So nothing is allocated later, and a change of shape needs no special case.
  *
  * The unit of work is a clip, not a microbatch: all threads load a microbatch
  * that the trainer waits for.  One lock protects everything except the clips
@@ -274,8 +274,10 @@ loader_free(struct loader *l)
 	for (int i = 0; i < l->slots; i++) {
 		struct loader_slot *s = &l->slot[i];
 
+		/* The slot may hold a microbatch: reset it to free its list of
+		 * damaged samples. */
 		s->mb.n = 0;
-		slot_begin(s);		/* frees its list of damaged samples */
+		slot_begin(s);
 		microbatch_close(&s->mb);
 		if (l->room.take != NULL)
 			l->room.give(l->room.of, s->pixels);
@@ -332,6 +334,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 	pthread_mutex_lock(&l->lock);
 	/* If the caller held every slot, this would wait forever. */
 	assert(l->head != NULL || l->free != NULL || l->ended);
+	/* Wait until the head is loaded or the plan has ended. */
 	while (l->head != NULL ? l->head->left > 0 : !l->ended)
 		pthread_cond_wait(&l->ready, &l->lock);
 	s = l->head;

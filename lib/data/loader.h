@@ -157,12 +157,11 @@ int loader_tests(const struct dataset *d, const struct needs *needs, int target,
  * allocated here.  The program ends if memory is exhausted or a thread does not
  * start.
  *
- * With ${o}->trace, loader_next writes a line for each clip that it returns:
- * step, clip, key, frames from 0, crop as WxH+X+Y in stored pixels, flip, and
- * transforms (microbatches_tell).  Each loader writes a header first.  The
- * lines of all ranks and of all resumptions together equal those of one
- * uninterrupted run on one rank, apart from headers and from the order within a
- * step.
+ * With ${o}->trace, each loader writes a header.  loader_next then writes a
+ * line for each clip that it returns: step, clip, key, frames from 0, crop as
+ * WxH+X+Y in stored pixels, flip, and transforms (microbatches_tell).  The
+ * lines of all ranks and resumptions together equal those of one uninterrupted
+ * run on one rank.  Only their order within a step may differ.
  */
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);

@@ -1,13 +1,13 @@
 /*
  * Load one clip, and replace it if it is damaged.
  *
- * A damaged clip is replaced by the next sample in its epoch's order that is
- * not known to be damaged and whose frames for this clip are intact.  Known are
- * the samples that the trainer has passed to loader_bad for earlier steps.  So
- * the content of a step is a function of that set and of the data.  It depends
- * neither on which rank loads it nor on what that rank has found while
- * prefetching.  A microbatch that was loaded before one of its samples became
- * known is loaded again when the trainer asks for it.
+ * The replacement is the next sample in the epoch's order that is not known to
+ * be damaged and has intact frames for this clip.  Known are the samples that
+ * the trainer has passed to loader_bad for earlier steps.  So the content of a
+ * step is a function of that set and of the data.  The rank that loads a step,
+ * and damage found while prefetching, do not change it.  If a sample becomes
+ * known after its microbatch was loaded, loader_next loads the microbatch
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +89,7 @@ clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 		status = loader_load_clip(l, s, i, f, &cost);
 		pthread_mutex_lock(&l->lock);
 		loader_add_cost(&l->stats, &cost);
+		/* -2: the data are damaged. */
 		if (status != -2 || !l->replaces)
 			break;
 		loader_note_bad(s, i, filler_error(f));
@@ -164,6 +165,7 @@ slot_settle(struct loader *l, struct loader_slot *s)
 	struct microbatch *mb = &s->mb;
 	struct filler *f;
 
+	/* Damage is rare, so load in the caller's thread. */
 	if (slot_stale(l, s) && l->replaces) {
 		f = filler_new(&l->max);
 		slot_begin(s);

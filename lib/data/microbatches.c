@@ -225,6 +225,8 @@ microbatch_include(const struct microbatches *l, struct microbatch_most *m,
 	for (int i = 0; i < l->needs->streams; i++) {
 		size_t more = microbatch_stream_bytes(l, &l->shape[i]);
 
+		/* At most a quarter of the address space, so that sums over two
+		 * slots do not overflow. */
 		if (more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
 		    ALIGN * ALIGN + more) > SIZE_MAX / 4)
 			die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels "
@@ -327,6 +329,7 @@ microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 		l->at = schedule_next(l->schedule, l->samples, &l->at);
 		l->next = l->audited = 0;
 	}
+	/* The audit duplicate comes first in its step. */
 	l->audited |= to->again;
 	to->at = l->at;
 	to->index = to->again ? t.index : first + l->next++;
@@ -370,6 +373,7 @@ int
 microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad)
 {
+	/* repeated augmentation: consecutive clips share a sample */
 	uint64_t repeat = l->o.effects.repeat > 1 ?
 	    (uint64_t)l->o.effects.repeat : 1;
 	uint32_t past = mb->past[i];

@@ -14,6 +14,9 @@ twice_at(uint64_t seed, const struct schedule_step *at, int64_t every,
 
 	if (every <= 0 || step % (uint64_t)every != 0)
 		return t;
+	/* Audit ${turn} is of rank turn mod p.  The rank that repeats it
+	 * follows after 1 + (turn div p) mod (p - 1) ranks.  So all ordered
+	 * pairs occur once in p (p - 1) audits. */
 	turn = step / (uint64_t)every - 1;
 	t.rank = (int)(turn % p);
 	if (ranks > 1)
@@ -21,6 +24,7 @@ twice_at(uint64_t seed, const struct schedule_step *at, int64_t every,
 	count = split(at->cell->batch / at->cell->group, t.rank, ranks, &first);
 	if (count == 0)
 		return t;
+	/* index = first + floor(draw / 2^32 * count) */
 	draw = rng_philox(seed, (uint32_t)step, (uint32_t)(step >> 32), 0,
 	    RNG_AUDIT).w[0];
 	t.index = first + (int)((uint64_t)draw * (uint64_t)count >> 32);

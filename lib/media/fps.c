@@ -155,9 +155,9 @@ fps_by_size(const void *a, const void *b)
 }
 
 /*
- * Return 1 if the frames after ${i} of ${n} come early, compared with the
- * interval ${usual}, by the same time as frame ${i} comes late, to within
- * ${near}.  Then a time stamp is wrong and no frame is missing.
+ * Return 1 if a time stamp is wrong and no frame is missing.  Then frame ${i}
+ * of ${n} comes late, compared with the interval ${usual}, and the next frames
+ * come early by the same time, to within ${near}.
  */
 static int
 fps_made_up(const struct video_frame *frame, size_t n, size_t i, int64_t usual,

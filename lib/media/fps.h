@@ -42,9 +42,9 @@ struct video_frame { int64_t time, until; };
  * Count the gaps between ${n} frames of a constant rate, and set ${*first} to
  * the index of the frame before the first gap.  Sort ${frame}[] by time.
  *
- * The usual interval is the median of the intervals.  A gap is an interval of
- * more than 1.5 times the usual one in which no frame is displayed for more
- * than half of the usual one.  A millisecond of tolerance is added to both.
+ * The usual interval is the median of the intervals.  A gap is an interval above
+ * 1.5 times the usual one.  In it no frame is displayed for more than half of
+ * the usual one.  A millisecond of tolerance is added to both limits.
  *
  * The rate is constant if nine of ten intervals are within a quarter, and a
  * millisecond, of the usual one.  If there are at most ten intervals, all but
@@ -60,14 +60,14 @@ size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
 /*
  * fps_shows(k, rate, time, until, tick):
  * Resample a video to ${rate}: output frame ${k} stands for the time k /
- * ${rate} seconds.  Return 1 if that time is not later than the middle of the
- * input frame displayed from ${time} to ${until}, in ticks from the first
- * frame's time.  No later input frame is then strictly nearer.
+ * ${rate} seconds.  The input frame is displayed from ${time} to ${until}, in
+ * ticks from the first frame's time.  Return 1 if the output time is not after
+ * the middle of that interval.  No later input frame is then strictly nearer.
  *
  * For each input frame in turn, "while (fps_shows(k, ...)) k++" gives each
- * output frame the nearest input frame, the earlier one if two are equally
- * near.  The last output frame is the last one that is not nearer to the end of
- * the video than to its last frame.
+ * output frame the nearest input frame.  Of two equally near ones it takes the
+ * earlier.  The last output frame is the last one that is not nearer to the end
+ * of the video than to its last frame.
  */
 int fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
     struct fraction tick);

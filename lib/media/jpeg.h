@@ -47,10 +47,10 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
 
 /*
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
- * Decode at least the region ${part} of the image as RGB, at the smallest scale
- * of 1, 1/2, 1/4 and 1/8 that leaves ${part} no smaller than ${want_w} x
- * ${want_h} pixels.  ${part} is in pixels of the whole image at full scale.
- * ${out} points into ${d} and is valid until its next call; ${part} lies at
+ * Decode at least the region ${part} of the image as RGB.  ${part} is in pixels
+ * of the whole image at full scale.  Use the smallest scale of 1, 1/2, 1/4 and
+ * 1/8 at which ${part} has at least ${want_w} x ${want_h} pixels.  ${out}
+ * points into ${d} and is valid until its next call; ${part} lies at
  * ${out_part} in it.  The margin around ${out_part} lets image_resize give the
  * same bits as from the whole image at that scale.  A truncated file or a
  * decoder warning is an error.  Return 0, or -1 after a message (error_set)
@@ -71,10 +71,10 @@ void jpeg_encoder_free(struct jpeg_encoder *e);
 
 /*
  * jpeg_encode_planes(e, plane, stride, w, h, out):
- * Append a 4:2:0 JPEG to ${out}.  The planes are Y of ${w} by ${h} samples,
- * then Cb and Cr of (w + 1) / 2 by (h + 1) / 2, full range, BT.601 as in JFIF.
- * ${stride} is in bytes.  Return 0, or -1 after a message without a file name;
- * ${out} is then unchanged.
+ * Append a 4:2:0 JPEG to ${out}.  The planes are Y, Cb and Cr in full range,
+ * BT.601 as in JFIF.  Y has ${w} by ${h} samples; Cb and Cr have (w + 1) / 2 by
+ * (h + 1) / 2.  ${stride} is in bytes.  Return 0, or -1 after a message without
+ * a file name; ${out} is then unchanged.
  */
 int jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
     const int stride[3], int w, int h, struct buffer *out);

@@ -75,9 +75,9 @@ struct resize_axis {
 };
 
 /*
- * Weights of one pair of taps for positions i and i + 2, one position in each
- * half of a register, in the order of the pixels: two weights for R, two for G,
- * two for B, then two zeros.  A weight is hi 2^11 + lo.
+ * Weights of one pair of taps for positions i and i + 2, one position per half
+ * of a register.  The order is that of the pixels: two weights for R, two for
+ * G, two for B, then two zeros.  A weight is hi 2^11 + lo.
  */
 struct antialias_pack { int16_t hi[16], lo[16]; };
 
@@ -135,9 +135,10 @@ struct resize_call {
 
 /*
  * resize_inside(how, start, length, total, first, end):
- * Set ${*first} and ${*end} so that the pixels from ${*first} to ${*end} - 1 of
- * an axis of ${total} may contribute to the region [start, start + length).
- * There is at least one.  Without RESIZE_CUT in ${how} these are all pixels.
+ * Set ${*first} and ${*end} to the input range of the region [start, start +
+ * length) of an axis of ${total} pixels: ${*first} to ${*end} - 1 may
+ * contribute.  The range is never empty.  Without RESIZE_CUT in ${how} it has
+ * all pixels.
  */
 void resize_inside(int how, double start, double length, int total,
     int *first, int *end);

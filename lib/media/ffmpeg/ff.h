@@ -133,9 +133,9 @@ const AVInputFormat *source_format(struct ff_source *s, const char *path);
 /* ---- what the file claims: claim.c ---- */
 
 /*
- * The extent of a file by its packets, in seconds of its own clock, and the
- * extent that it declares.  Which declarations are reliable depends on the
- * container; claim.c explains it.
+ * The declared extent of a file, and the extent of its packets, in seconds of
+ * the file's clock.  Which declarations are reliable depends on the container;
+ * claim.c explains it.
  */
 struct ff_claim {
 	double start, seconds;	/* declared; ${seconds} is 0 if there is no

@@ -1,6 +1,6 @@
 /*
- * The file under a demuxer: read it by pread, hash it, and identify its format
- * by its bytes.
+ * Give a demuxer the bytes of a file.  Read by pread, hash what was read, and
+ * identify the format by the first bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 				 * again */
 
 /*
- * Containers that hold their own frames, and raw streams that their bytes
- * identify.  All others are refused: lists of other files (hls, concat, dash,
- * image2), devices, and single frames.
+ * Containers with their own frames, and raw streams that can be identified by
+ * content.  All other formats are refused: lists of other files (hls, concat,
+ * dash, image2), devices, and single frames.
  */
 static const char *const allowed[] = {
 	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv",

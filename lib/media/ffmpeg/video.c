@@ -305,12 +305,12 @@ video_restarts(const struct video *v, const AVFrame *f, int64_t t)
 
 /*
  * Set the time of frame ${f}, in ticks from the first frame:
- * - a frame without a time gets the end of the frame before it;
- * - a frame at which times restart gets that end, too, and later times are
- *   shifted accordingly;
- * - a frame whose time is out of range, or not after the one before it, comes
- *   one tick after that one;
- * - else the frame has the time that the file states.
+ * - Without a time stamp, it is the end of the previous frame.
+ * - If time stamps restart at this frame, it is that end, too; later times are
+ *   shifted by the same difference.
+ * - If the time stamp is out of range, or not after the previous frame, it is
+ *   one tick after the previous frame.
+ * - Otherwise it is the time stamp.
  */
 static void
 video_set_time(struct video *v, const AVFrame *f)
