@@ -204,7 +204,8 @@ void loader_free(struct loader *l);
 int loader_next(struct loader *l, struct microbatch **mb);
 
 /*
- * loader_return(l, mb): give ${mb} back to the loader, which reuses its memory.
+ * loader_return(l, mb):
+ * Give ${mb} back to the loader, which reuses its memory.
  */
 void loader_return(struct loader *l, struct microbatch *mb);
 
@@ -297,7 +298,8 @@ size_t loader_views_bytes(const struct dataset *d, uint32_t count,
     const struct view_options *o);
 
 /*
- * loader_views_most(d, o): return the maximum bytes of a microbatch's pixels.
+ * loader_views_most(d, o):
+ * Return the maximum bytes of a microbatch's pixels.
  */
 size_t loader_views_most(const struct dataset *d,
     const struct view_options *o);

@@ -120,8 +120,8 @@ antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
 }
 
 /*
- * Coordinates are relative to the integer pixel in which the region begins.
- * They have the same bits for each crop of the input.
+ * Coordinates are relative to the integer pixel in which the region begins.  So
+ * each decoded part of the input gives the same bits.
  */
 static void
 antialias_plan_axis(struct resize_axis *a, const struct resize_span *s)

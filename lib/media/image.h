@@ -46,8 +46,9 @@ void image_reshape(struct image *m, int w, int h, int c);
 struct resizer;
 
 /*
- * resizer_new(): return a resizer.  The caller frees it with resizer_free.
- * resizer_free(NULL) does nothing.
+ * resizer_new():
+ * Return a resizer.  The caller frees it with resizer_free.  resizer_free(NULL)
+ * does nothing.
  */
 struct resizer *resizer_new(void);
 void resizer_free(struct resizer *z);

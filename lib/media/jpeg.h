@@ -11,8 +11,8 @@
 #include "media/image.h"
 
 /*
- * jpeg_library(): return the version compiled in, such as "libjpeg-turbo
- * 2.1.5".
+ * jpeg_library():
+ * Return the version compiled in, such as "libjpeg-turbo 2.1.5".
  */
 const char *jpeg_library(void);
 

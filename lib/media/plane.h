@@ -35,8 +35,8 @@ void plane_buffer_free(struct plane_buffer *b);
 struct plane_colour { double kr, kb; int full; };
 
 /*
- * plane_is_jfif(c): return 1 if ${c} is that of JFIF: BT.601 weights, full
- * range.
+ * plane_is_jfif(c):
+ * Return 1 if ${c} is that of JFIF: BT.601 weights, full range.
  */
 int plane_is_jfif(struct plane_colour c);
 

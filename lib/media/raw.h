@@ -46,12 +46,14 @@ void raw_add(struct raw_clip *c, struct resizer *z, int how,
     const struct image *from, struct region r, int flip);
 
 /*
- * raw_repeat(c): append the last frame again; at least one raw_add came before.
+ * raw_repeat(c):
+ * Append the last frame again; at least one raw_add came before.
  */
 void raw_repeat(struct raw_clip *c);
 
 /*
- * raw_used(c): return the size of the clip so far in bytes, a multiple of 16.
+ * raw_used(c):
+ * Return the size of the clip so far in bytes, a multiple of 16.
  */
 size_t raw_used(const struct raw_clip *c);
 

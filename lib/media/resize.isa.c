@@ -5,10 +5,10 @@
  *	line[i][c] = (from[at][c] - 128) v0 + (from[at+1][c] - 128) v1
  *	to[k] = [([line[k] w0 / 2^15] + [next[k] w1 / 2^15]) / 2^6] + 128
  *
- * Brackets round.  v0 + v1 is 255: the weights are bytes, and a line just fits
- * 16 bits.  w0 + w1 is 8224, which is 2^15 2^6 / 255 rounded, so that constant
- * areas keep their value.  The first formula and the inner brackets are single
- * x86 instructions; every copy gives the same bits.
+ * Brackets round to nearest.  v0 + v1 is 255: the weights are bytes, and a line
+ * just fits 16 bits.  w0 + w1 is 8224, which is 2^15 2^6 / 255 rounded, so that
+ * constant areas keep their value.  The first formula and the inner brackets
+ * are single x86 instructions; every copy gives the same bits.
  */
 #if defined(__AVX2__)
 #include <immintrin.h>

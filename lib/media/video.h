@@ -135,7 +135,7 @@ int video_hash(struct video *v, uint64_t *bytes, uint64_t *hash);
  * is bicubic.  Call it only after video_next has returned 1.  Return NULL after
  * a message.  The result belongs to ${v} and is valid until its next call.
  *
- * Sources with other weights (BT.709, BT.2020, ...)  or limited range are
+ * Sources with other weights (BT.709, BT.2020, ...) or limited range are
  * converted.  A source without this information counts as BT.601 with limited
  * range.  Samples of more than 8 bits are rounded to 8.  The transfer function
  * is kept, also that of HDR.  Pixels count as square.  Interlaced frames stay
@@ -153,8 +153,9 @@ const struct image *video_rgb(struct video *v, int w, int h);
 struct picture;
 
 /*
- * picture_new(): return a converter, or NULL in a build without FFmpeg.  The
- * program ends if memory is exhausted.
+ * picture_new():
+ * Return a converter, or NULL in a build without FFmpeg.  The program ends if
+ * memory is exhausted.
  */
 struct picture *picture_new(void);
 

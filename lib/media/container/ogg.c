@@ -10,8 +10,8 @@
 #define LAST 4			/* last page */
 
 /*
- * A stream.  ${next} is the number of its next page.  It is ${open} until its
- * last page.  It has data once a page has a granule position.
+ * A stream.  ${next} is the number of its next page.  ${open} is 1 until its
+ * last page.  ${has_data} is 1 after a page with a granule position above 0.
  */
 struct ogg_stream { uint32_t serial, next; int open, has_data; };
 

@@ -141,7 +141,10 @@ reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 	return reader_checksum(r, at, n, crc, 0);
 }
 
-/* Reflect the bits around the reflected CRC, and undo its complements. */
+/*
+ * hash_crc32 takes the lowest bit first and complements its argument and
+ * result.  Reverse the bits before and after, and undo the complements.
+ */
 uint32_t
 reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
 {

@@ -35,8 +35,7 @@
 #define SHARE 0.01		/* or this fraction of it, */
 #define SECONDS 1.0		/* but at most this; always this much with
 				 * sound */
-#define AGE 1e12		/* in seconds; no valid time stamp is this
-				 * large */
+#define AGE 1e12		/* seconds; valid time stamps are smaller */
 #define LATE 0x40000000		/* ms: half the range of an FLV time stamp */
 
 static int

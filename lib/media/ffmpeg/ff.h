@@ -173,20 +173,22 @@ void claim_read(struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st);
 
 /*
- * claim_is_time(t, st): return 1 if ${t} ticks of ${st} are a valid time.
- * Return 0 for AV_NOPTS_VALUE and for values so large that FFmpeg derived them
- * from it.
+ * claim_is_time(t, st):
+ * Return 1 if ${t} ticks of ${st} are a valid time.  Return 0 for
+ * AV_NOPTS_VALUE and for values so large that FFmpeg derived them from it.
  */
 int claim_is_time(int64_t t, const AVStream *st);
 
 /*
- * claim_mend(c, f, p): correct the times of packet ${p} of our stream of ${f}
- * if the demuxer misread times before 0 as late ones.
+ * claim_mend(c, f, p):
+ * Correct the times of packet ${p} of our stream of ${f} if the demuxer misread
+ * times before 0 as late ones.
  */
 void claim_mend(struct ff_claim *c, const AVFormatContext *f, AVPacket *p);
 
 /*
- * claim_packet(c, st, p): record that packet ${p} of our stream ${st} was read.
+ * claim_packet(c, st, p):
+ * Record that packet ${p} of our stream ${st} was read.
  */
 void claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p);
 

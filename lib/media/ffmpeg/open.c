@@ -231,7 +231,7 @@ video_open_decoder(struct video *v)
 }
 
 /*
- * Set the turn from the display matrix { a b .  c d .  }, which displays the
+ * Set the turn from the display matrix { a b . c d . }, which displays the
  * stored pixel (x, y) at (a x + c y, b x + d y).  Eight matrices turn by
  * multiples of 90 degrees or mirror; others are reported and ignored.  The
  * container's matrix takes precedence over that of the first frame.
