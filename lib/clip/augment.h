@@ -23,7 +23,7 @@
  * multigrid schedule makes crops smaller.
  *
  * RESIZED: a region of random area and aspect ratio, as Inception's (Szegedy et
- * al.  2015) and PySlowFast's random_resized_crop.
+ * al. 2015) and PySlowFast's random_resized_crop.
  *
  * CENTRE: the center crop, as in validation.
  */

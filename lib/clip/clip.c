@@ -44,7 +44,8 @@ clip_places(int total, int window)
 }
 
 /*
- * Return start ${view} of ${views} spread over 0 to ${last}; 0 if there is one.
+ * Return number ${view} of ${views} starts spread evenly over 0 to ${last}.  A
+ * single start is 0.
  */
 static int
 clip_spread(int last, int view, int views)

@@ -13,8 +13,8 @@
  * How frames are chosen.
  *
  * TSM: the video is split into T equal segments, each of which gives one frame:
- * a random one in training, the middle one in testing (TSN, Wang et al.  2016;
- * Lin et al.  2019, ops/dataset.py).  A video of T frames gives each frame
+ * a random one in training, the middle one in testing (TSN, Wang et al. 2016;
+ * Lin et al. 2019, ops/dataset.py).  A video of T frames gives each frame
  * once.  In a shorter video, segments are shorter than a frame: the clip still
  * runs from beginning to end, with frames repeated.
  *
@@ -30,7 +30,7 @@
  * in PySlowFast for Something-Something (datasets/ssv2.py).
  *
  * With a stride, all of these except SSV2 take a window of T frames ${stride}
- * apart (Feichtenhofer et al.  2019, section 4).  The next two require a
+ * apart (Feichtenhofer et al. 2019, section 4).  The next two require a
  * stride.
  *
  * PYSLOWFAST: the window as PySlowFast decodes it (datasets/decoder.py).  It

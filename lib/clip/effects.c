@@ -110,7 +110,7 @@ effects_draw_jitter(const struct effects *e, struct rng r,
 
 /* ---- erasing ---- */
 
-/* Fill ${to} with noise.  Each 16 bytes have a counter of their own. */
+/* Fill ${to} with noise.  Philox gives 16 bytes per counter. */
 static void
 effects_noise(struct rng clip, uint8_t *to, size_t n)
 {

@@ -57,13 +57,13 @@ struct effects_drawn effects_draw(const struct effects *e, struct rng clip,
  * place.  ${room} is a buffer of one frame's bytes.  The order is:
  *
  * - RandAugment: e->ops operators, uniform among RAND_OPS, at level e->level of
- *   30 (Cubuk et al.  2020; magnitudes of torchvision's
+ *   30 (Cubuk et al. 2020; magnitudes of torchvision's
  *   transforms.RandAugment);
  * - color jitter in a random order: factors uniform from max(0, 1 - j) to 1 +
  *   j, and a hue rotation from -j to j (torchvision's ColorJitter);
  * - random erasing: a box of 0.02 to 0.33 of the frame, with a ratio of 0.3 to
  *   3.3, is filled with noise.  The noise is the same in all frames (Zhong et
- *   al.  2020; torchvision's RandomErasing).
+ *   al. 2020; torchvision's RandomErasing).
  */
 void effects_apply(const struct effects *e, struct rng clip, int t, int side,
     uint8_t *pixels, uint8_t *room);
@@ -92,7 +92,7 @@ int effects_ring(int i, int n, int ring[3]);
 /*
  * effects_mix_of(e, clip, side):
  * Return how the partners are mixed; ${clip} is rng_clip of the first one.  Use
- * MixUp (Zhang et al.  2018) or CutMix (Yun et al.  2019), with equal
+ * MixUp (Zhang et al. 2018) or CutMix (Yun et al.  2019), with equal
  * probability if both are on.  The box is all 0 for MixUp.
  */
 struct mix effects_mix_of(const struct effects *e, struct rng clip, int side);
