@@ -185,7 +185,10 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
 	    &f->error);
 }
 
-/* Return 0 if the frame has the size in the index. */
+/*
+ * Return 0 if the frame has the size in the index, or -1 after a message
+ * (error_set).
+ */
 static int
 fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
 {

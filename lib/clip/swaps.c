@@ -63,8 +63,8 @@ swaps_read_row(const struct table *t, size_t row, const struct class_list *c,
 		return -1;
 	if (a == b)
 		return fail("%s: line %d: class %s is mirrored to itself "
-		    "(wanted another class, or -: never mirrored)", t->path, t->line[row],
-		    Q(other));
+		    "(wanted another class, or -: never mirrored)", t->path,
+		    t->line[row], Q(other));
 	s->to[a] = b;
 	s->to[b] = a;
 	return 0;

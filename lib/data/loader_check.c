@@ -29,15 +29,15 @@ loader_can_mix(const struct needs *needs, const struct schedule *s,
 	for (int i = 0; i < needs->targets; i++)
 		if (!(needs->target[i].kinds &
 		    (1 << TARGET_SHARES | 1 << TARGET_SET)))
-			return fail("%s: a loss takes one class per clip (wanted "
-			    "soft labels, which mixed clips have)", network);
+			return fail("%s: a loss takes one class per clip "
+			    "(wanted soft labels, which mixed clips have)",
+			    network);
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
 			if (s->stage[i].cell[k].group < 2)
-				return fail("%s: stage %d: microbatches of one clip "
-				    "(wanted at least two clips to mix: "
-				    "vt-schedule --bn-size)",
-				    s->path, i);
+				return fail("%s: stage %d: microbatches of "
+				    "one clip (wanted at least two clips to "
+				    "mix: vt-schedule --bn-size)", s->path, i);
 	return 0;
 }
 

@@ -36,8 +36,8 @@ struct microbatches {
 };
 
 /*
- * Return 1 if datasets have labels for target ${t}.  Other targets get no label,
- * and their losses do not count.
+ * Return 1 if datasets have labels for target ${t}.  Other targets get no
+ * label, and their losses do not count.
  */
 static inline int
 target_labelled(const struct target_need *t)

@@ -42,16 +42,16 @@ struct video_frame { int64_t time, until; };
  * Count the gaps between ${n} frames of a constant rate, and set ${*first} to
  * the index of the frame before the first gap.  Sort ${frame}[] by time.
  *
- * The usual interval is the median of the intervals.  A gap is an interval above
- * 1.5 times the usual one.  In it no frame is displayed for more than half of
- * the usual one.  A millisecond of tolerance is added to both limits.
+ * The usual interval is the median of the intervals.  A gap is an interval
+ * above 1.5 times the usual one.  In it no frame is displayed for more than
+ * half of the usual one.  A millisecond of tolerance is added to both limits.
  *
  * The rate is constant if nine of ten intervals are within a quarter, and a
  * millisecond, of the usual one.  If there are at most ten intervals, all but
  * one must be.  Return 0 for other rates, and for fewer than 5 frames.
  *
- * An interval is not a gap if the next frames come early by the same time: MPEG
- * streams give several frames one time stamp, which may be attached to the
+ * An interval is not a gap if the next frames come early by the same time.
+ * MPEG streams give several frames one time stamp, which may be attached to the
  * wrong frame although none is missing.
  */
 size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
@@ -65,7 +65,7 @@ size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
  * the middle of that interval.  No later input frame is then strictly nearer.
  *
  * For each input frame in turn, "while (fps_shows(k, ...)) k++" gives each
- * output frame the nearest input frame.  Of two equally near ones it takes the
+ * output frame the nearest input frame.  If two are equally near, it takes the
  * earlier.  The last output frame is the last one that is not nearer to the end
  * of the video than to its last frame.
  */

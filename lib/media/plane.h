@@ -18,9 +18,9 @@ struct plane_buffer { struct planes p; uint8_t *data; };
 
 /*
  * plane_room(b, w, h):
- * Size ${b} for ${w} by ${h} pixels, which are undefined then.  Return &b->p,
- * valid until the next call with another size or plane_buffer_free.  The
- * program ends if memory is exhausted.
+ * Size ${b} for ${w} by ${h} pixels; a change of size leaves them undefined.
+ * Return &b->p, valid until the next change or plane_buffer_free.  The program
+ * ends if memory is exhausted.
  */
 struct planes *plane_room(struct plane_buffer *b, int w, int h);
 

@@ -128,8 +128,8 @@ gif_check(struct reader *r)
 				return reader_broken(r, start, "an image "
 				    "without pixels");
 			if (gif_is_damaged(r, start, data))
-				return reader_broken(r, start, "the pixels of an "
-				    "image do not match its size");
+				return reader_broken(r, start, "the pixels of "
+				    "an image do not match its size");
 			break;
 		case 'G':		/* header of a GIF file appended to the
 					 * first */
