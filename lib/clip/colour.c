@@ -172,8 +172,11 @@ colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 /* ---- hue ---- */
 
 /*
- * Rotate the hue of one pixel by ${turn}, in 1 / (6 * 2^16) of a full turn.
- * The largest and the smallest value are kept.
+ * Rotate the hue of one pixel by ${turn}, in 1 / (6 * 2^16) of a full turn, as
+ * in HSV.  With the largest value ${high} and the smallest ${low} kept, and f
+ * the fraction of a sixth of a turn, the middle value is
+ *
+ *	low + (high - low) f in even sixths, high - (high - low) f in odd ones
  */
 static void
 colour_turn_hue(int turn, uint8_t *p)
