@@ -200,6 +200,7 @@ crop_train(const struct crop_options *o, int w, int h, int side,
 		c = crop_test(VIEW_TSM, w, h, side, 0, 1, 0);
 		break;
 	}
+	/* This also clears RESIZE_CUT (augment.h). */
 	if (o->resize == RESIZE_ALL_BILINEAR)
 		c.how = RESIZE_BILINEAR;
 	if (o->resize == RESIZE_ALL_ANTIALIAS)
@@ -238,6 +239,7 @@ crop_tsm_view(int w, int h, const int to[2], int side, int view, int views)
 	int place[CROP_PLACES][2], which;
 	struct crop c;
 
+	/* torchvision's CenterCrop rounds halves to even. */
 	if (views == 1)
 		return crop_of_scaled(w, h, to,
 		    (int)lrint((to[0] - side) / 2.0),

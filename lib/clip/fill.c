@@ -283,6 +283,7 @@ fill_frames(struct filler *f, const struct frame_source *s,
 
 	out->cost.read += clock_seconds() - start;
 	for (int k = 0; k < r->t && status == 0 && !fill_is_stopped(out); k++) {
+		/* Short videos repeat frames: decode each one once. */
 		if (k > 0 && r->frame[k] == r->frame[k - 1])
 			fill_repeat_frame(f, to, size);
 		else

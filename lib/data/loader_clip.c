@@ -139,6 +139,7 @@ loader_drop_known(struct loader *l, struct loader_slot *s)
 	for (int i = 0; i < mb->bads; i++) {
 		int known = bad_has(&l->bad, mb->bad[i].sample);
 
+		/* The list is short: damage is rare. */
 		for (int k = 0; k < n && !known; k++)
 			known = mb->bad[k].sample == mb->bad[i].sample;
 		if (known)

@@ -71,10 +71,10 @@ void clip_load(struct loader *l, struct loader_slot *s, int i,
 
 /*
  * clip_done(l, s, i):
- * Mark clip ${i} as loaded, and mix it with its partners once all of them are
- * loaded.  Return the number of clips that became done: 0 while partners are
- * missing.  The caller holds the lock, which is released while mixing: no other
- * thread touches these clips.
+ * Mark clip ${i} as loaded.  If clips are mixed, mix it with its partners once
+ * all of them are loaded.  Return the number of clips that became done: 1
+ * without mixing, 0 while partners are missing.  The caller holds the lock,
+ * which is released while mixing: no other thread touches these clips.
  */
 int clip_done(struct loader *l, struct loader_slot *s, int i);
 

@@ -56,6 +56,7 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 
 	l->schedule = s;
 	l->o = *o;
+	/* Transforms work on resized pixels, on the host. */
 	l->raw = o->raw && effects_none(&o->effects) &&
 	    !effects_mixes(&o->effects);
 	for (int i = 0; i < l->needs->targets && microbatches_mixes(l); i++)
@@ -315,6 +316,7 @@ microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 	struct parts p;
 	struct twice t = { 0 };
 
+	/* Skip steps in which this rank has no microbatch. */
 	for (;;) {
 		if (!microbatch_is_wanted(l, &l->at))
 			return 0;

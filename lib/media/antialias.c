@@ -57,9 +57,10 @@ antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
 
 	antialias_axis_reserve(&a->x, (size_t)w, across);
 	antialias_axis_reserve(&a->y, (size_t)h, down);
-	/* The number of lines is at most the taps of one position, which is
-	 * largest for a small result.  words = taps * (3 n + slack) is at most
-	 * (2 m + 6 n) (3 + slack). */
+	/*
+	 * For a result of at most n x n, taps * (3 n + slack) is at most (2 m +
+	 * 6 n) (3 + slack).  For other shapes antialias_by may allocate more.
+	 */
 	antialias_reserve_lines(a, (2 * (size_t)from_h + 6 * width) *
 	    (3 + RESIZE_SLACK), across / 4 + 1);
 }
