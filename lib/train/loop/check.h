@@ -1,7 +1,8 @@
 #ifndef TRAIN_LOOP_CHECK_H
 #define TRAIN_LOOP_CHECK_H
 
-/* The whole plan of a run that nobody has started, or why it cannot be. */
+/* Plan a run without starting it, and check that it can start: --check of
+ * vt-schedule(1). */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,28 +11,34 @@
 #include "sched/compare.h"
 
 struct check_options {
+	/* Paths or names, as vt-train takes them. */
 	const char *schedule, *model, *data, *device;
 	enum precision precision;
-	int ranks;			/* of the run */
-	int deterministic;		/* EXACT or FAST (train/reduce/sums.h) */
-	int threads;			/* of a rank; 0: its share of the cores */
-	size_t memory;			/* bytes of a rank; 0: any */
-	int momentum;			/* was set, so a schedule may not say it */
-	int time;			/* measure the time of the run
+	int ranks;			/* of the planned run */
+	int deterministic;		/* EXACT or FAST
+					 * (train/reduce/sums.h) */
+	int threads;			/* of a rank; 0: share the cores */
+	size_t memory;			/* limit of a rank in bytes; 0: none */
+	int momentum;			/* --momentum was given, so the schedule
+					 * must not set the momentum */
+	int time;			/* also measure the time of the run
 					 * (estimate.h) */
 };
 
 /*
  * check_schedule(o, f):
- * Plan such a run as vt-train -n does, with its defaults, and print a row for
- * each cell to ${f}, and the memory of a rank.  0, or an exit status after a
- * message that says which rule is broken.
+ * Plan the run ${o} with vt-train's defaults, as vt-train -n does.  Print to
+ * ${f} a row for each cell of the schedule, and the memory of each rank.
+ * Return 0, or an exit status after a message that names the broken rule.
+ * Call it at most once in a process.
  */
 int check_schedule(const struct check_options *o, FILE *f);
 
 /*
- * check_network(model, cost): the network, the caller's to free, and the cost of
- * cells by its multiply-adds; NULL after a message.
+ * check_network(model, cost):
+ * Read network ${model}, and set ${*cost} to the cost of cells by its
+ * multiply-adds.  Return the network, or NULL after a message.  The caller
+ * frees it, after the last use of ${*cost}.
  */
 struct graph *check_network(const char *model, struct cost *cost);
 

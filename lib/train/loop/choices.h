@@ -2,35 +2,45 @@
 #define TRAIN_LOOP_CHOICES_H
 
 /*
- * How the back end does things, where it may choose, as data: rank 0 chooses,
- * all ranks do as it does, and the table of it lies in the run's directory, from
- * which the run goes on.  What was found by trying is kept for other runs, too,
- * in vt/choices.tsv in the user's cache.
+ * The algorithms that the back end chose, as a table.  Rank 0 chooses, and the
+ * other ranks take its table, so that all compute the same bits.  The run
+ * directory stores the table, and a resumed run reads it.  Choices made by
+ * autotuning are also stored for other runs, in vt/choices.tsv of the user's
+ * cache (backend/choice_cache.h).
  */
 
 #include "train/loop/session.h"
 
 /*
- * choices_plan(s): trainer_plan, with the choices of the run that goes on, and
- * alike on all ranks.  0, or an exit status that they share.
+ * choices_plan(s):
+ * Call trainer_plan with the choices of the run to resume, if there is one, and
+ * with the same choices on all ranks.  Return 0, or an exit status that is the
+ * same on all ranks.  Collective: all ranks call it.
  */
 int choices_plan(struct session *s);
 
 /*
- * choices_take_saved(d, dir): from now on ${d} does as the run in ${dir} did, as far
- * as that was on such a device and by such a library.  0, or an exit status after a
- * message.
+ * choices_take_saved(d, dir):
+ * Make device ${d} choose as the run in ${dir} did.  Ignore choices made for
+ * another device or library version.  Do nothing if ${dir} has no table.
+ * Return 0, or an exit status after a message.
  */
 int choices_take_saved(struct device *d, const char *dir);
 
 /*
- * choices_stamp(d, was): how many choices there are and the hash of their table,
- * "ROWS:HASH", the caller's to free; NULL: there is nothing to choose.  ${was},
- * unless it is NULL, is such a stamp: only as many are counted as it has.
- *
- * choices_state(s, was): the same, if sums are exact, becomes the state's.
+ * choices_stamp(d, was):
+ * Return "ROWS:HASH" of the table of ${d}, or NULL if its back end has no
+ * choices.  ${was} may be an earlier stamp: then only the first rows are
+ * counted and hashed, as many as ${was} has.  NULL: all rows.  The caller frees
+ * the text.
  */
 char *choices_stamp(struct device *d, const char *was);
+
+/*
+ * choices_state(s, was):
+ * Store that stamp in the state of ${s}, or NULL if sums are not exact.  ${s}
+ * owns the text.
+ */
 void choices_state(struct session *s, const char *was);
 
 #endif

@@ -1,23 +1,27 @@
 #ifndef TRAIN_LOOP_CLIPS_H
 #define TRAIN_LOOP_CLIPS_H
 
-/* How vt-train(1) and vt-bench(1) make clips for training. */
+/* Settings of training clips, for vt-train(1) and vt-bench(1). */
 
 #include "data/loader.h"
 #include "train/loop/views.h"
 
+/* clip/augment.h and clip/effects.h explain the values and their ranges. */
 struct clip_settings {
 	int sampler, crop_rule, flip, inverse, resize;
-	double low, high, area;		/* of crops */
+	double low, high, area;		/* jitter: short sides, in pixels for a
+					 * crop of 224; resized: the smallest
+					 * part of the frame, 0 to 1 */
 	double mixup, cutmix, jitter[4], erase;
 	int64_t ops, level, repeat;
 };
 
-/* What is so unless it is set. */
+/* The defaults. */
 #define CLIP_SETTINGS { .flip = 1, .low = 256, .high = 320, .area = 0.08, \
 	.level = 9, .repeat = 1 }
 
-/* clips_set(c, o): set sampler, crop and effects of ${o}. */
+/* clips_set(c, o): copy ${c} to the sampler, crop and effects of ${o}; leave
+ * the other fields as they are. */
 void clips_set(const struct clip_settings *c, struct loader_options *o);
 
 #endif

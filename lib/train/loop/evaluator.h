@@ -2,10 +2,10 @@
 #define TRAIN_LOOP_EVALUATOR_H
 
 /*
- * Scores of a dataset: views of each sample (clips and crops) go through the
- * network, to its first head, with its running statistics, and the scores of a
- * sample's views are joined (graph/ensemble.h).  Samples are shared out over ranks; the result
- * is the same for every number of ranks and threads.
+ * Score a dataset.  The views of each sample (clips and crops) pass through the
+ * network with its running statistics.  The scores of the first head are
+ * combined over the views of a sample (graph/ensemble.h).  Ranks share the
+ * samples; the result has the same bits for any number of ranks and threads.
  */
 
 #include "comm/comm.h"
@@ -15,47 +15,58 @@
 struct evaluation {
 	uint32_t samples;
 	int classes;
-	enum loss_kind loss;		/* of the head */
+	enum loss_kind loss;		/* of the first head */
 	double *scores;			/* [samples][classes] */
-	uint64_t views;			/* that were run, over all ranks */
+	uint64_t views;			/* computed, by all ranks together */
 };
 
 /*
  * evaluate(n, d, v, c, progress, e):
- * Score every sample of ${d}.  The plan for microbatches of the shape in ${v}
- * must have been reserved (evaluate_plan).  ${progress} (NULL: none) is called
- * with the views done by this rank and all it has.  0, or the exit status of
- * what went wrong after a message.
+ * Score every sample of ${d} into ${e}, on every rank of ${c}.  The plan that
+ * evaluate_plan(n, v) makes must be reserved (net_reserve).  Unless ${progress}
+ * is NULL, call it after each microbatch: ${done} of this rank's ${all} views.
+ * Return 0, or an exit status that is the same on all ranks, after a message:
+ * EXIT_FAILED, EXIT_DAMAGE, EXIT_RANKS, or EXIT_DIVERGED if a score is not
+ * finite.  After 0 the caller calls evaluation_free.
+ * Collective: all ranks call it.
  */
 int evaluate(struct net *n, const struct dataset *d,
     const struct view_options *v, struct comm *c,
     void (*progress)(uint64_t done, uint64_t all), struct evaluation *e);
 void evaluation_free(struct evaluation *e);
 
+/* evaluate_plan(n, v): return the forward plan for microbatches of ${v}, owned
+ * by ${n}, or NULL after a message. */
 struct plan *evaluate_plan(struct net *n, const struct view_options *v);
 
-/* What the scores say: of the samples that have a label, or a set of them. */
+/* Metrics over the samples that have a class, or a set of classes. */
 struct summary {
-	uint32_t labelled;
-	uint32_t ranked;		/* of these, with a class at all */
-	double top1, top5;		/* of those: a set is right where the best
-					 * of its classes is */
-	double loss;
-	int classes;			/* that a labelled sample has */
-	double map;			/* mean over these of evaluation_precision;
-					 * 0 if samples have one class each */
+	uint32_t labelled;		/* samples with a label */
+	uint32_t ranked;		/* labelled samples whose set of classes
+					 * is not empty */
+	double top1, top5;		/* part of the ranked samples, 0 to 1; a
+					 * set counts by its best class */
+	double loss;			/* mean over the labelled samples */
+	int classes;			/* classes of at least one labelled
+					 * sample; 0 if samples have one class
+					 * each */
+	double map;			/* mean of evaluation_precision over
+					 * these classes; 0 if there are none */
 };
 
 struct summary evaluation_summary(const struct evaluation *e,
     const struct dataset *d);
 
-/* evaluation_precision(e, d, c): the average precision of class ${c} over the
- * labelled samples, -1 if none has it (graph/precision.h). */
+/*
+ * evaluation_precision(e, d, c):
+ * Return the average precision of class ${c} over the labelled samples, 0 to 1
+ * (graph/precision.h), or -1 if no sample has this class.
+ */
 double evaluation_precision(const struct evaluation *e,
     const struct dataset *d, int c);
 
-/* evaluation_has(d, i, c): 1 if sample ${i} is of class ${c}, -1 if it has no
- * label. */
+/* evaluation_has(d, i, c): return 1 if sample ${i} has class ${c}, 0 if it does
+ * not, or -1 if it has no label. */
 int evaluation_has(const struct dataset *d, uint32_t i, int c);
 
 #endif

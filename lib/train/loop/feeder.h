@@ -2,7 +2,8 @@
 #define TRAIN_LOOP_FEEDER_H
 
 /*
- * A feeder takes microbatches from a loader through a network, one at a time:
+ * A feeder passes the microbatches of a loader through a network, one at a
+ * time:
  *
  *	feeder_begin(f, outcome, scale);
  *	while (more) {
@@ -14,8 +15,8 @@
  *
  * A discrete device computes on one microbatch while the pixels of the next
  * one are uploaded (net/ahead.h), from pinned memory that the loader writes to.
- * The feeder owns that protocol: when pixels are sent, when their memory goes
- * back to the loader, and which passes reuse the packed weights.
+ * The feeder implements that protocol: when pixels are uploaded, when their
+ * memory goes back to the loader, and which passes reuse the packed weights.
  */
 
 #include <stdatomic.h>
@@ -27,23 +28,26 @@
 struct feeder {
 	/* Set by the caller. */
 	struct net *net;
-	struct plan *plan;		/* of every microbatch; NULL: */
+	struct plan *plan;		/* for every microbatch; NULL: by
+					 * cell */
 	struct plan *(*plans)[SCHEDULE_CYCLE];	/* [stage][turn] */
-	struct watch *watch;		/* of waits for the loader; NULL: none */
-	struct microbatch *own;		/* of every pass while no loader is open */
-	uint64_t seed;			/* of the passes; feeder_open sets it */
+	struct watch *watch;		/* of waits for the loader; NULL:
+					 * none */
+	struct microbatch *own;		/* the input while no loader is open */
+	uint64_t seed;			/* of dropout; feeder_open sets it */
 
-	struct microbatch *mb;		/* the present one; NULL: none */
-	double waited;			/* seconds for the loader */
+	/* Results. */
+	struct microbatch *mb;		/* the current one; NULL: none */
+	double waited;			/* seconds spent waiting for clips */
 
-	/* The rest is the feeder's. */
+	/* Private. */
 	struct loader *loader;
-	struct feed feed;		/* of the present microbatch */
+	struct feed feed;		/* of the current microbatch */
 	struct outcome *outcome;	/* of the next pass; NULL: not wanted */
 	double scale;			/* of the loss; 0: 1 */
 	int passes;			/* since feeder_begin */
-	_Atomic(uint64_t) clip;		/* the first of the present microbatch */
-	_Atomic(int64_t) sample;	/* its sample; -1: none is present */
+	_Atomic(uint64_t) clip;		/* the first of the microbatch */
+	_Atomic(int64_t) sample;	/* its sample; -1: no microbatch */
 	atomic_int loading;		/* feeder_next waits for the loader */
 };
 
@@ -60,9 +64,9 @@ void feeder_plan_views(struct net *n, struct view_options *o,
 
 /*
  * feeder_open(f, d, s, from, o), feeder_open_views(f, d, first, count, o):
- * Open the loader, as loader_new and loader_views do, with pixels in pinned
- * memory if ${f}->net has a prefetch buffer, and raw clips only then.  The net
- * and its plans stay the caller's and must outlive the feeder.
+ * Open the loader, as loader_new and loader_views do.  If ${f}->net has a
+ * prefetch buffer, pixels lie in pinned memory; only then clips may be raw.
+ * The net and its plans must outlive the feeder.
  */
 void feeder_open(struct feeder *f, const struct dataset *d,
     const struct schedule *s, uint64_t from, const struct loader_options *o);
@@ -76,22 +80,23 @@ void feeder_close(struct feeder *f);
 /*
  * feeder_begin(f, outcome, scale):
  * Begin a series of passes with the same weights, which the first pass packs.
- * Write the outcomes of pass i to ${outcome} + i * graph->heads, memory
- * of the device, if it is not NULL.  Multiply losses by ${scale}, or by 1 if
- * it is 0.  An open feeder begins with feeder_begin(f, NULL, 0).
+ * If ${outcome} is not NULL, write the outcomes of pass i to
+ * ${outcome} + i * graph->heads, in device memory.  Multiply losses by
+ * ${scale}, or by 1 if it is 0.  After feeder_open, the state is that of
+ * feeder_begin(f, NULL, 0).
  */
 void feeder_begin(struct feeder *f, struct outcome *outcome, double scale);
 
 /*
  * feeder_next(f):
- * Wait for the next microbatch, ${f}->mb.  Return 0, or after a message
- * EXIT_DAMAGE if data are damaged, else EXIT_FAILED; the end of the loader is
- * such an error.  Without a loader it is ${f}->own, and nothing can fail.
+ * Wait for the next microbatch, and set ${f}->mb to it.  Without a loader, set
+ * it to ${f}->own.  Return 0, or after a message EXIT_DAMAGE if data are
+ * damaged and EXIT_FAILED otherwise.  The end of the loader is an error.
  */
 int feeder_next(struct feeder *f);
 
 /*
- * feeder_forward(f, dw): run the forward pass of the present microbatch, as
+ * feeder_forward(f, dw): run the forward pass of the current microbatch, as
  * net_forward(n, p, feed, dw).
  * feeder_backward(f, final): run its backward pass, as plan_backward.
  */
@@ -106,14 +111,14 @@ void feeder_backward(struct feeder *f, struct event *final);
  */
 void feeder_prefetch(struct feeder *f);
 
-/* feeder_done(f): give the present microbatch, if there is one, back to the
- * loader and start the upload of the next one. */
+/* feeder_done(f): return the current microbatch, if there is one, to the loader
+ * and start the upload of the next one. */
 void feeder_done(struct feeder *f);
 
 /*
  * feeder_at(f, clip, sample):
  * Set ${*clip} and ${*sample} to the clip that feeder_next waits for, or to the
- * first one of the present microbatch.  Return 1, or 0 if there is neither.
+ * first clip of the current microbatch.  Return 1, or 0 if there is neither.
  * Any thread may call it.
  */
 int feeder_at(struct feeder *f, uint64_t *clip, uint32_t *sample);

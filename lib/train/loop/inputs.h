@@ -2,31 +2,34 @@
 #define TRAIN_LOOP_INPUTS_H
 
 /*
- * What a run reads before it begins: the schedule, the datasets, the classes
- * that a flip swaps, and the network, alike on every rank.
+ * Open the inputs of a run, alike on every rank: the schedule, the datasets,
+ * the table of classes that a flip swaps, and the network.
  */
 
 #include "train/loop/session.h"
 
 /*
  * inputs_text(c, path):
- * The text of a file that rank 0 can read, on every rank: standard input ("-")
- * belongs to rank 0 alone, and files may differ from host to host.  The
- * caller's to free; NULL after a message, on all ranks alike.
+ * Return the text of file ${path}, read by rank 0 and sent to every rank.  Only
+ * rank 0 has standard input ("-"), and files may differ from host to host.
+ * Return NULL on all ranks if rank 0 cannot read it, after its message.  The
+ * caller frees the text.  Other ranks may pass a NULL ${path}.
+ * Collective: all ranks call it.
  */
 char *inputs_text(struct comm *c, const char *path);
 
 /*
  * inputs_open(s):
- * Open what s->o names, on all ranks of s->comm.  What is opened is the
- * session's, also after a failure.  0, or an exit status that all ranks share.
+ * Open the inputs that s->o names, on all ranks of s->comm.  ${s} owns them,
+ * also after a failure.  Return 0, or an exit status that is the same on all
+ * ranks.  Collective: all ranks call it.
  */
 int inputs_open(struct session *s);
 
 /*
  * inputs_warn_crop(d, path, crop):
- * Warn if no frame of ${d}, called ${path} in the message, has a short side of
- * ${crop} pixels.
+ * Warn if every frame of ${d} has a short side below ${crop} pixels.  The
+ * message calls the dataset ${path}.
  */
 void inputs_warn_crop(const struct dataset *d, const char *path, int crop);
 

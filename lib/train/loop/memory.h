@@ -2,9 +2,9 @@
 #define TRAIN_LOOP_MEMORY_H
 
 /*
- * The memory of a run, known before its first step: what a rank needs, by
- * name, at the moment when it needs most: a validation while a checkpoint is
- * written.
+ * Compute the memory of a run before its first step: the peak of each rank, by
+ * item.  The peak is a validation while a checkpoint is being written.
+ * All functions need a trainer after trainer_plan.
  */
 
 #include <stddef.h>
@@ -13,45 +13,58 @@
 struct trainer;
 
 enum {
-	MEMORY_BASE,			/* program, libraries, index of the data */
+	MEMORY_BASE,			/* program, libraries, dataset index */
 	MEMORY_PARAMETERS,
-	MEMORY_SLOTS,			/* of this rank: momentum */
+	MEMORY_SLOTS,			/* optimizer state that the rank owns */
 	MEMORY_GRADIENTS,
 	MEMORY_ACTIVATIONS,
-	MEMORY_LOADER, MEMORY_VALIDATION,	/* clips loaded ahead */
-	MEMORY_SCORES,			/* of the validation, on every rank */
-	MEMORY_SNAPSHOT,		/* rank 0: a checkpoint on its way */
-	MEMORY_LEARNERS,		/* weights and slots of each */
-	MEMORY_EXCHANGE,		/* received from other ranks */
+	MEMORY_LOADER, MEMORY_VALIDATION,	/* prefetched clips */
+	MEMORY_SCORES,			/* of a validation, on every rank */
+	MEMORY_SNAPSHOT,		/* rank 0: copy for a checkpoint */
+	MEMORY_LEARNERS,		/* their weights, optimizer state */
+	MEMORY_EXCHANGE,		/* receive and staging buffers */
 	MEMORY_ITEMS
 };
 
-/* Bytes of each; planned by trainer_plan. */
+/* Bytes of each item. */
 struct memory { size_t item[MEMORY_ITEMS]; };
 
-/* memory_plan(t, rank): what ${rank} needs; the base is taken to be this
- * rank's. */
+/* memory_plan(t, rank): return the peak of ${rank}, over all cells of the
+ * schedule.  MEMORY_BASE is that of the calling rank. */
 struct memory memory_plan(const struct trainer *t, int rank);
-/* memory_cell(t, rank, stage, turn): the same, were that cell all the schedule. */
+
+/* memory_cell(t, rank, stage, turn): return the peak of ${rank} if the schedule
+ * consisted of cell ${turn} of ${stage} alone. */
 struct memory memory_cell(const struct trainer *t, int rank, int stage,
     int turn);
 
-/* memory_sum(t, m): what it is in memory of the host's; memory_apart: of the
- * device's, if that has its own. */
+/*
+ * memory_sum(t, m): return the bytes of ${m} in host memory.
+ * memory_apart(t, m): return those in device memory; 0 if the device uses host
+ * memory.
+ */
 size_t memory_sum(const struct trainer *t, const struct memory *m);
 size_t memory_apart(const struct trainer *t, const struct memory *m);
 
-/* memory_print(t, f): a line for each item, and what each rank needs. */
+/* memory_print(t, f): print to ${f} a line for each item of rank 0, and the sum
+ * of each rank. */
 void memory_print(const struct trainer *t, FILE *f);
 
 /*
- * memory_fits(t): all ranks ask: can every host hold its ranks, and every device
- * its own?  0, or an exit
- * status that they share, after a message of the first rank of such a host.
+ * memory_fits(t):
+ * Check that every host has the memory for its ranks, and every device for its
+ * rank.  Return 0, or an exit status that is the same on all ranks.  The lowest
+ * rank of a host without enough memory prints the message.
+ * Collective: all ranks call it.
  */
 int memory_fits(const struct trainer *t);
 
-/* memory_measure(t): the base, when all is planned but little is allocated. */
+/*
+ * memory_measure(t):
+ * Return MEMORY_BASE: the resident memory of this process except parameters and
+ * optimizer state, plus a constant for pages touched later.  Call it when all
+ * plans exist and no large buffer is allocated.
+ */
 size_t memory_measure(const struct trainer *t);
 
 #endif

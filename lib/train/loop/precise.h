@@ -2,20 +2,21 @@
 #define TRAIN_LOOP_PRECISE_H
 
 /*
- * Precise batch normalisation: the mean and variance of each channel over many
- * clips, with the weights as they are, in place of running averages over steps
- * whose weights, crops and frames were others (Wu and Johnson, "Rethinking
- * 'Batch' in BatchNorm", 2021, section 3).
+ * Precise batch normalization (Wu and Johnson, "Rethinking 'Batch' in
+ * BatchNorm", 2021, section 3): measure the mean and variance of each channel
+ * over many clips with the current weights.  Running averages, in contrast, mix
+ * steps with other weights, crops and frames.
  *
- * The clips are the first of the training order, cropped, mirrored and sampled
- * as in training but without mixing and other effects, at one shape.  They go
- * through the network in groups that normalise by their own statistics.  With
- * m and v the mean and (biased) variance of a group, the population's are
+ * The clips are the first of the training order, at one shape.  They are
+ * sampled, cropped and flipped as in training, without mixing and other
+ * effects.  They pass through the network in groups, each normalized by its own
+ * statistics.  With m and v the mean and biased variance of a group, those of
+ * the population are
  *
  *	mean = E[m]	variance = E[v + m^2] - mean^2
  *
- * in doubles, in the order of the tree of comm/exact.h: the same bits on any
- * number of ranks.
+ * Sums are doubles, added in the order of the tree of comm/exact.h, so that any
+ * number of ranks gives the same bits.
  */
 
 #include "comm/comm.h"
@@ -48,43 +49,45 @@ int precise_parse(const char *text, int64_t *clips);
 int64_t precise_choose(const struct graph *g, uint64_t samples, int batch,
     int group, int ranks);
 
-/* Which clips: ${clips} of them, rounded up to whole groups. */
+/* The clips to measure. */
 struct precise_options {
-	int64_t clips;
-	int group;			/* clips that share statistics */
+	int64_t clips;			/* rounded up to whole groups */
+	int group;			/* clips normalized together */
 	int frames, crop, stride;	/* stride 0: segments */
-	size_t memory;			/* of pixels loaded ahead */
+	size_t memory;			/* bytes of prefetched pixels */
 };
 
 /*
  * precise_new(n, d, c, o, loading):
- * Plan to measure ${n} on dataset ${d} by the ranks of ${c}, which all stay the
- * caller's; of ${loading}, the draws and the ranks.  NULL after a message if the
- * groups are too few for the ranks, or there is no plan.  The plan must be
- * reserved (net_reserve) before the first measurement.
+ * Plan to measure the statistics of ${n} on dataset ${d}, by the ranks of ${c}.
+ * All three must outlive the result.  Copy sampler, crops, flips, seed and
+ * ranks from ${loading}.  Return NULL after a message if there are fewer
+ * groups than ranks or if planning fails.  Reserve the plan (net_reserve)
+ * before the first measurement.  precise_free(NULL) does nothing.
  */
 struct precise *precise_new(struct net *n, const struct dataset *d,
     struct comm *c, const struct precise_options *o,
     const struct loader_options *loading);
 void precise_free(struct precise *p);
 
-/* precise_groups(p): how many groups it takes. */
+/* precise_groups(p): return the number of groups of a measurement. */
 int precise_groups(const struct precise *p);
 
-/* precise_plan(p): return the plan of a group, the net's. */
+/* precise_plan(p): return the plan for a group, owned by the net. */
 struct plan *precise_plan(const struct precise *p);
 
-/* precise_bytes(p): what its loader takes at most. */
+/* precise_bytes(p): return the maximal memory of its loader, in bytes. */
 size_t precise_bytes(const struct precise *p);
 
 /*
  * precise_measure(p, room, t):
- * The statistics of every normalisation that is not frozen become those of
- * the population; ${room} is a gradient buffer of the net's.  Damaged samples
- * are passed over where ${t} allows it, and become known to it; NULL allows
- * none.  All ranks call it.  0, or an exit status that they share, and then
- * nothing has changed: EXIT_DIVERGED, without a message, if a statistic is not
- * finite.
+ * Measure, and replace the running statistics of every normalization that is
+ * not frozen.  ${room} is a gradient buffer of the net, which is overwritten.
+ * If ${t} allows damaged samples, skip them and add them to its known ones.
+ * With ${t} = NULL a damaged sample is an error.
+ * Return 0, or an exit status that is the same on all ranks; then no statistic
+ * has changed.  EXIT_DIVERGED, returned without a message, means that a
+ * statistic is not finite.  Collective: all ranks call it.
  */
 int precise_measure(struct precise *p, void *room, struct trainer *t);
 

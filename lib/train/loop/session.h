@@ -2,60 +2,65 @@
 #define TRAIN_LOOP_SESSION_H
 
 /*
- * All that a run of vt-train has open: what the options ask for, checked, on
- * all ranks, before the run's directory is touched (inputs.c, session.c); then
- * the checkpoint to go on from, and the directory (begin.c).
+ * A session holds the inputs and the state of a run of vt-train.  session_open
+ * opens and checks on all ranks what the options ask for, before the run
+ * directory is touched (inputs.c, session.c).  session_begin then finds the
+ * checkpoint to resume from and takes the directory (begin.c).
  */
 
 #include "train/loop/trainer.h"
 
-/* How to choose algorithms: by the library's rule, or the fastest by trying; auto:
- * the fastest, if sums have no fixed order. */
+/* Choose algorithms by the library's rule, or by autotuning.  CHOOSE_AUTO
+ * autotunes if the order of sums is free (FAST). */
 enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 
-/* As vt-train(1) names them; what is not listed is filled in by the session. */
+/* Options of vt-train(1), by their names there where no comment says more. */
 struct session_options {
 	const char *data, *val;		/* val: NULL for none */
 	const char *model, *schedule, *device;
-	enum precision precision;	/* asked for */
-	const char *out;		/* NULL: only to look */
+	enum precision precision;	/* requested */
+	const char *out;		/* run directory; NULL: a dry run */
 	struct replay *replay;		/* NULL: an ordinary run */
 	const char *resume;		/* "auto", "never" or a file */
-	enum loss_kind loss;		/* where the network leaves it open */
-	const char *flips;		/* a table of classes; NULL: none */
-	const char *groups;		/* of parameters */
+	enum loss_kind loss;		/* for a network without a loss */
+	const char *flips;		/* --flip-swap; NULL: none */
+	const char *groups;		/* rule of parameter groups */
 	const char *init;		/* a file of weights; NULL: none */
-	int init_partial;		/* it may have few of them */
+	int init_partial;		/* accept a file with few weights */
 	const struct option_list *freeze;
 	const struct option_list *override;
-	struct modes modes;		/* that the options ask for */
-	struct { int momentum, keep_best, precise; } given;	/* by the user */
+	struct modes modes;		/* requested by options */
+	struct { int momentum, keep_best, precise; } given;	/* by user */
 	struct sum_settings sums;
 	enum choosing choosing;
-	int plain;			/* convolutions do no work of norms */
-	int sharded;			/* update a part of the weights, with
-					 * FAST; always so with EXACT */
+	int plain;			/* do not fuse norms into
+					 * convolutions */
+	int sharded;			/* FAST: a rank updates only the weights
+					 * it owns; EXACT always does so */
 	int threads;			/* of a rank, to compute */
-	int ranks;			/* to plan for, only to look; 0: those
-					 * that are there */
-	int keep;			/* newest checkpoints */
-	int tensorboard;		/* write events for it */
+	int ranks;			/* ranks to plan a dry run for; 0: those
+					 * of ${comm} */
+	int keep;			/* newest checkpoints to keep */
+	int tensorboard;		/* write event files */
 	const struct optimizer *optimizer;
 	struct optimizer_settings optimizing;
 	double clip, clip_value, ema;	/* as in struct optim */
-	double loss_scale;		/* below 0: dynamic; 0: as the precision
-					 * needs it */
-	double smoothing;		/* of labels; 0: as the network says */
-	int aggregate;			/* running variances: train/optim/running.h */
-	struct loader_options loading;	/* less rank, ranks, needs, trace */
-	struct view_options viewing;	/* t, side 0: as in the last stage */
+	double loss_scale;		/* below 0: dynamic; 0: by precision */
+	double smoothing;		/* of labels; 0: as in the network */
+	int aggregate;			/* --bn-running=aggregate
+					 * (train/optim/running.h) */
+	/* The session sets rank, ranks, needs, learners, spread and swaps of
+	 * ${loading}, and the shape of ${viewing} where t or side is 0. */
+	struct loader_options loading;
+	struct view_options viewing;
 	struct trainer_options trainer;
 };
 
 struct session {
 	struct session_options o;
 	struct comm *comm;
-	struct comm *planned;		/* of o.ranks; NULL: none */
+	struct comm *planned;		/* stands for o.ranks ranks; NULL: not
+					 * a plan for other ranks */
 	const char *build;
 	char *schedule_text, *network_text, *network_path, *classes;
 	struct schedule *schedule;
@@ -70,54 +75,65 @@ struct session {
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17], flips[33];
 	char *settings, *recipe, *order, *extract;
-	char *corrupt;			/* as checkpoints say it; NULL: none */
-	char *init;			/* as checkpoints say it; NULL: none */
-	char *choices;			/* the same */
+	/* Values of the same fields of struct state; NULL: none. */
+	char *corrupt;
+	char *init;
+	char *choices;
 	int finished;			/* the run was finished before this
 					 * start */
 };
 
 /*
  * session_open(s, comm, o):
- * Everything up to the plan, on all ranks of ${comm}, which stays the caller's;
- * the texts of ${o} must stay.  0, or an exit status that all ranks share; then
- * session_close all the same.
+ * Open and check all inputs in the zeroed ${s}, and plan the run.  ${comm} and
+ * the texts of ${o} must outlive ${s}.  Return 0, or an exit status that is the
+ * same on all ranks.  Call session_close in either case.
+ * Collective: all ranks call it.
  */
 int session_open(struct session *s, struct comm *comm,
     const struct session_options *o);
 void session_close(struct session *s);
 
-/* session_history(s, step): the hash of the schedule up to ${step}, as
- * checkpoints keep it, becomes that of the state. */
+/* session_history(s, step): set the history of the state to the hash of the
+ * schedule up to ${step}, which checkpoints store. */
 void session_history(struct session *s, uint64_t step);
 
 /*
  * session_begin(s):
- * Find the checkpoint to go on from, lock the directory, and have weights and
- * state on every rank.  0, or an exit status that all ranks share.
+ * Find the checkpoint to resume from, lock the run directory, and load weights
+ * and state on every rank.  Without a checkpoint, initialize them.
+ * If the run is finished and its directory is read-only, only set
+ * ${s}->finished and return the exit status of the run, 0 or 3.  Otherwise
+ * return 0, or an exit status that is the same on all ranks.  Collective: all
+ * ranks call it.
  */
 int session_begin(struct session *s);
 
 /*
  * session_look(s, f):
- * For a dry run: find what session_begin would begin from, have its state on
- * every rank, and refuse what session_begin refuses of it.  Load no checkpoint
- * and touch nothing.  Print what would become of the weights of --init to ${f}
- * unless that is NULL.  Return 0, or an exit status that all ranks share.
+ * For a dry run: find and check what session_begin would begin from, and set
+ * the state on every rank.  Load no tensors, and change no file.  Print to ${f}
+ * (NULL: do not) how the weights of --init would be matched.
+ * Return 0, or an exit status that is the same on all ranks.
+ * Collective: all ranks call it.
  */
 int session_look(struct session *s, FILE *f);
 
 /*
  * session_record(s, settings, argument):
- * On rank 0: write beside the checkpoints what the run was started with, the
- * ${settings} as a configuration file and the command line up to a NULL, and
- * begin its log, which says how the process ended whatever happens: ${s} must
- * outlive main.  0, or an exit status.
+ * On rank 0: write to the run directory the inputs of the run, ${settings} as a
+ * configuration file, and the command line ${argument} up to a NULL.  Open the
+ * log.  A handler of exit(3) writes its last line however the process ends, so
+ * ${s} must outlive main.  Return 0, or an exit status after a message.
  */
 int session_record(struct session *s, const char *settings,
     char *const *argument);
 
-/* session_end(s, status): the log's last line; the run's exit status. */
+/*
+ * session_end(s, status):
+ * Write the last line of the log and close it, on rank 0.  Return ${status}, or
+ * EXIT_FAILED if the run succeeded but its log could not be written.
+ */
 int session_end(struct session *s, int status);
 
 #endif

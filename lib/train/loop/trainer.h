@@ -2,13 +2,14 @@
 #define TRAIN_LOOP_TRAINER_H
 
 /*
- * Training: the steps of a schedule, one after the other, on all ranks.
+ * Train the steps of a schedule, in order, on all ranks.
  *
- * A step runs this rank's microbatches forward and backward, adds their
- * gradients over all microbatches in a fixed order while the last one's
- * backward pass still runs, each rank those of the parameters it owns, updates
- * these, and has the others' from their owners.  At its border the ranks agree
- * on whether to stop, to save or to evaluate.
+ * In a step, each rank runs the forward and backward passes of its
+ * microbatches. The gradients of all microbatches are summed in a fixed order
+ * while the last backward pass still runs: each rank sums those of the
+ * parameters it owns.  It then updates these parameters and gathers the others
+ * from their owners.  At the step boundary the ranks agree on whether to stop,
+ * to save or to validate.
  */
 
 #include <stdio.h>
@@ -31,84 +32,103 @@ struct replay;
 enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
 
 struct trainer_options {
-	double save_every;		/* seconds; 0: never by the clock */
-	int64_t save_steps;		/* steps; 0: never by steps */
-	int validates;			/* or the run that is replayed did */
+	double save_every;		/* seconds; 0: off */
+	int64_t save_steps;		/* steps; 0: off */
+	int validates;			/* validations are due, also those of a
+					 * replayed run */
 	double val_every;		/* epochs; 0: at the end only */
-	int64_t precise;		/* clips to measure statistics on before
-					 * a validation, or PRECISE_AUTO
+	int64_t precise;		/* clips of --precise-bn, PRECISE_AUTO
 					 * (train/loop/precise.h), or 0 */
 	enum keep_best best;
 	int64_t log_every;		/* steps between lines of the log */
-	double stop_after;		/* seconds; 0: never */
-	double max_loss;		/* beyond it the run has diverged; 0: any */
-	int use_ema;			/* validate the average of the weights */
+	double stop_after;		/* seconds; 0: off */
+	double max_loss;		/* a larger loss is divergence; 0: any
+					 * finite loss is allowed */
+	int use_ema;			/* validate the moving average */
 	struct learner_settings learners;
-	double corrupt;			/* of the samples may be damaged; below
-					 * 0: a damaged one ends the run */
-	int64_t skips;			/* steps that may be skipped since they
-					 * are not finite */
-	int audit_report;		/* go on although an audit failed */
+	double corrupt;			/* part of the samples that may be
+					 * damaged; below 0: the first one ends
+					 * the run */
+	int64_t skips;			/* non-finite steps that may be skipped
+					 * (train/guard/not_finite.h) */
+	int audit_report;		/* continue after a failed audit */
 };
 
-/* Everything a run is made of; the caller owns what the pointers show. */
+/* The parts of a run.  The caller owns what the pointers refer to. */
 struct trainer {
 	struct trainer_options o;
 	struct modes modes;		/* of options, device and ranks */
 	struct comm *comm;
 	struct net *net;
 	struct sums sums;		/* of gradients */
-	struct segments share;		/* who updates which parameters */
+	struct segments share;		/* owner of each parameter */
 	struct optim optim;
 	const struct schedule *schedule;
-	const struct dataset *train, *val;	/* val may be NULL */
+	const struct dataset *train, *val;	/* val: NULL if absent */
 	struct loader_options loading;
 	struct view_options viewing;	/* the fixed shape of validation */
 	struct rundir *run;		/* rank 0 only; elsewhere NULL */
-	uint64_t safe_step;		/* ${run} has the checkpoint of this
-					 * step, and it is whole; 0: none;
-					 * known to all ranks */
-	struct state state;		/* what a checkpoint says; step, clips,
-					 * epoch, loss, best and history are
-					 * kept here */
-	struct replay *replay;		/* what is compared, and nothing saved;
-					 * NULL: an ordinary run */
+	uint64_t safe_step;		/* step of a complete checkpoint in
+					 * ${run}, the same on all ranks; 0:
+					 * none */
+	struct state state;		/* content of the next checkpoint; the
+					 * trainer updates step, clips, epoch,
+					 * loss, best and history */
+	struct replay *replay;		/* compare with its checkpoints, and
+					 * save nothing; NULL: train */
 	FILE *out;			/* the log as a table; NULL: none */
 
 	struct trainer_work *work;	/* private */
 };
 
 /*
- * trainer_plan(t): plan every shape of the schedule.  0, or an exit status after
- * a message.
+ * trainer_plan(t):
+ * Plan every shape of the schedule and of validations.  Allocate no buffers.
+ * Return 0, or an exit status after a message.
  */
 int trainer_plan(struct trainer *t);
 
 /*
- * trainer_shares(t, step): can these ranks share every batch from ${step} on?
- * Those before it were others' affair.  0, or EXIT_USAGE after a message.
+ * trainer_shares(t, step):
+ * Check that these ranks can share every batch of the schedule, starting with
+ * the stage of ${step}.  Earlier stages may have run on other ranks.
+ * Return 0, or EXIT_USAGE after a message.
  */
 int trainer_shares(const struct trainer *t, uint64_t step);
 
-/* trainer_print_plan(t, f): what trainer_plan found, for people. */
+/* trainer_print_plan(t, f): print a row for each cell of the schedule, then the
+ * totals. */
 void trainer_print_plan(const struct trainer *t, FILE *f);
 
-/* trainer_print_totals(t, f): of the whole run, and its memory; less the rows. */
+/* trainer_print_totals(t, f): print the totals of the run and the memory of its
+ * ranks, as comment lines of a table. */
 void trainer_print_totals(const struct trainer *t, FILE *f);
 
-/* trainer_explain(t, f): the operators of the largest shape, what was fused
- * into what, and the algorithms. */
+/* trainer_explain(t, f): print the operators of the most expensive shape, their
+ * fusion and their algorithms. */
 void trainer_explain(const struct trainer *t, FILE *f);
 
 /*
- * trainer_run(t): train from t->state.step to the end of the schedule.  Return
- * the exit status: 0 done, 3 done without damaged samples, 75 stopped with state saved, 5 diverged, 4 damaged
- * data, 1 failed; the same on every rank.  Whatever the reason to end, what
- * the last step border holds is saved first, if it is finite.  A rank whose
- * clips cannot be loaded takes part in the step's exchange, so that all reach
- * that border; one whose exchange fails aborts all ranks.
+ * trainer_run(t):
+ * Train from ${t}->state.step to the end of the schedule.  Return an exit
+ * status that is the same on all ranks:
+ *
+ *	0	done
+ *	3	done; damaged samples were replaced
+ *	75	stopped, with the state saved
+ *	5	diverged
+ *	4	damaged data, or a replayed checkpoint differs
+ *	1, 6	failed; ranks differ or are lost
+ *
+ * Before an early end, save the state of the last step boundary if it is
+ * finite. If a rank cannot load its clips, it still takes part in the
+ * reduction, so that all ranks reach that boundary.  If communication fails,
+ * abort all ranks. Collective: all ranks call it.
  */
 int trainer_run(struct trainer *t);
+
+/* trainer_close(t): free plans, buffers and threads of ${t}.  Do nothing if it
+ * was not planned. */
 void trainer_close(struct trainer *t);
 
 #endif

@@ -2,8 +2,8 @@
 #define TRAIN_LOOP_WORK_H
 
 /*
- * What a trainer works with while it runs: private to trainer.c, step.c,
- * work.c and steplog.c.
+ * The working state of a trainer: its plans, buffers and counters.  Only
+ * lib/train includes this header; programs use trainer.h.
  */
 
 #include "sched/parts.h"
@@ -13,106 +13,124 @@
 #include "train/reduce/spread.h"
 #include "train/run/saver.h"
 
+/* Requests for the next step boundary. */
 enum { WISH_STOP = 1, WISH_SAVE = 2 };
 
-/* What a rank tells the others of one of its microbatches, or of its part. */
+/* The report of one microbatch, or of a rank's part of one, sent to all
+ * ranks. */
 struct microbatch_report {
-	double loss;			/* mean over its clips */
-	int32_t top1, top5;		/* clips that were right */
-	int32_t wish, status;		/* status: why it was not computed */
-	int32_t bad, unused;		/* damaged samples that were found */
+	double loss;			/* mean over its clips, all heads */
+	int32_t top1, top5;		/* clips classified right, first head */
+	int32_t wish, status;		/* WISH_* bits; exit status, not 0 if it
+					 * was not computed */
+	int32_t bad, unused;		/* damaged samples found while
+					 * loading */
 };
 
+/* The reports of a step, joined over all ranks. */
 struct step_report {
 	double loss, norm;
 	int top1, top5, wish, status;
-	int bad;			/* damaged samples that were found */
-	int skipped;			/* nothing was updated: train/optim/optim.h */
-	int between;			/* learners have not been averaged:
-					 * nothing to validate or to save */
+	int bad;			/* damaged samples found while
+					 * loading */
+	int skipped;			/* no update was made: OPTIM_SKIPPED
+					 * (train/optim/optim.h) */
+	int between;			/* learners are not averaged yet, so the
+					 * state cannot be validated or saved */
 };
 
-/* Seconds by phase, since the last line of the log. */
+/* Seconds in each phase, since the last line of the log. */
 struct phases { double wait, forward, backward, comm, comm_busy, update; };
 
 struct trainer_work {
 	struct plan *(*plan)[SCHEDULE_CYCLE];	/* [stages] of each cell */
-	int gradients;			/* buffers a step needs */
-	void **gradient;
-	int free;			/* of them, during a step */
-	size_t base;			/* bytes before any buffer, measured */
-	int most_microbatches;		/* in a step, parts of them counted */
+	int gradients;			/* gradient buffers of a step */
+	void **gradient;		/* [gradients], device memory */
+	int free;			/* the first ones are free */
+	size_t base;			/* MEMORY_BASE, measured */
+	int most_microbatches;		/* maximum over steps; parts count */
 	struct spread spread;
 	struct tree tree;
 	struct microbatch_report *report;	/* [most_microbatches] */
-	size_t *report_at;		/* [ranks + 1] bytes: each rank's */
-	double *microbatch_loss;
-	struct outcome *outcome;	/* of the device: what the losses of
-					 * this rank's microbatches say */
-	struct outcome *fetched;	/* the same here, after the step */
+	size_t *report_at;		/* [ranks + 1] first byte of each
+					 * rank */
+	double *microbatch_loss;	/* [most_microbatches] */
+	struct outcome *outcome;	/* device memory: losses and hits of
+					 * this rank's microbatches */
+	struct outcome *fetched;	/* their host copy, after the step */
 	struct feeder feeder;
 	struct bucket *bucket;
 	struct audit *audit;
 	struct corrupt *corrupt;
-	struct learners *learners;	/* NULL: every step is of all ranks */
-	struct saver *saver;
-	int64_t measured;		/* clips to measure statistics on */
+	struct learners *learners;	/* NULL: no K-step averaging */
+	struct saver *saver;		/* rank 0; elsewhere NULL */
+	int64_t measured;		/* clips of --precise-bn */
 	int measured_group;		/* clips normalized together */
-	struct precise *precise;	/* NULL if none are measured */
-	struct schedule_step at, seen;	/* the next step, the last one */
+	struct precise *precise;	/* NULL: nothing is measured */
+	struct schedule_step at, seen;	/* the next step; the last one */
 
 	uint64_t steps;			/* of the whole schedule */
-	double macs, macs_done;		/* forward, of what is left at start */
-	double started, saved_at, validating;
-	double measuring;		/* of the last validation */
+	double macs, macs_done;		/* forward multiply-adds of the steps
+					 * left at the start; done since */
+	double started, saved_at, validating;	/* clock seconds, twice; sum */
+	double measuring;		/* seconds of --precise-bn in the last
+					 * validation */
 	uint64_t saved_step;
-	int apart;			/* the ranks' weights differ */
+	int apart;			/* ranks have different weights */
 	int unsaved;			/* the state is not in a checkpoint */
-	char history[33];		/* of the schedule up to there */
+	char history[33];		/* of the schedule up to saved_step */
 	struct phases time;
-	double logged_at, logged_loss;	/* sums since the last line */
+	double logged_at, logged_loss;	/* time of the last line; sums since */
 	int64_t logged_steps, logged_clips, logged_top1;
 	double window_loss;		/* sum over window_steps steps */
 	double first_loss;		/* mean loss of the first window */
 	int window_steps, warned_of_heat;	/* steps in this window; has
 						 * warned */
-	int table_begun;
+	int table_begun;		/* the header was printed */
 };
 
-/* work_parts(t, c): the microbatches of a step of cell ${c}, or their parts: what
- * is called microbatches below. */
+/* work_parts(t, c): return the microbatches of a step of cell ${c}.  If ranks
+ * share BN groups, each part of a group counts as a microbatch, here and
+ * below. */
 struct parts work_parts(const struct trainer *t, const struct cell *c);
 
-/* work_buffers(t, microbatches, rank): the most gradient buffers that a rank with
- * its share of ${microbatches} holds at once. */
+/* work_buffers(t, microbatches, rank): return the maximal number of gradient
+ * buffers that ${rank} holds at once in a step of ${microbatches}. */
 int work_buffers(const struct trainer *t, int microbatches, int rank);
 
-/* work_share_text(t, c, text): how many microbatches of cell ${c} rank 0 has, "2",
- * or which part of one, "1/4". */
+/* work_share_text(t, c, text): print to ${text} the number of microbatches of
+ * cell ${c} on rank 0, "2", or its part of one, "1/4".  Return ${text}. */
 char *work_share_text(const struct trainer *t, const struct cell *c,
     char text[16]);
 
-/* work_open(t): loader, threads, buffers; 0, or an exit status that all ranks
- * share. */
+/* work_open(t): allocate the buffers, and start loader and threads.  Return 0,
+ * or an exit status that is the same on all ranks.  Collective: all ranks call
+ * it. */
 int work_open(struct trainer *t);
 
 /*
  * work_step(t, s):
- * One step at t->work->at: forward and backward of this rank's microbatches,
- * their sum over all ranks, the update; ${s} is what all ranks' say together.
- * 0, or an exit status that all ranks share, and then weights and state are
- * still those of the last border.
+ * Make the step ${t}->work->at: run this rank's microbatches, sum their
+ * gradients over all ranks, and update the weights.  Join the reports of all
+ * ranks in ${s}.  Return 0, or an exit status that is the same on all ranks;
+ * then weights and state are those of the last step boundary.
+ * Collective: all ranks call it.
  */
 int work_step(struct trainer *t, struct step_report *s);
 
 /*
- * Parts of a step, for those who make it in their own way.
+ * Parts of a step, also for learners_step:
  *
- * work_share(t, microbatches, rank, first): how many of the step's ${rank} has,
- * from ${*first} on.
- * work_join(t, microbatches, s): what the losses and reports of all ranks say
- * together; s->status.
- * work_count(t, loss): the step is done.
+ * work_share(t, microbatches, rank, first):
+ * Return how many of ${microbatches} belong to ${rank}, and set ${*first} to
+ * the index of the first one.
+ *
+ * work_join(t, microbatches, s):
+ * Fetch the losses from the device, share all reports with all ranks, and join
+ * them in ${s}.  Return ${s}->status.  Collective: all ranks call it.
+ *
+ * work_count(t, loss):
+ * Count a finished step of loss ${loss} in the state.
  */
 int work_share(const struct trainer *t, int microbatches, int rank, int *first);
 int work_join(struct trainer *t, int microbatches, struct step_report *s);
@@ -120,27 +138,35 @@ void work_count(struct trainer *t, double loss);
 
 /*
  * work_microbatches(t, tree, leaf, first, count, reduced, status):
- * Run forward and backward passes of the next ${count} microbatches, numbers
- * ${first} and up of the step, after feeder_begin, and fill in their reports.
- * Add their gradients up as leaves ${leaf} and up of ${tree}.  Leave the
- * additions of the last one to the reduction (bucket_begin) in
- * ${reduced}[TREE_MOST], which must live until bucket_wait; NULL: do them here.
- * If a microbatch cannot be loaded, or ${status} is not 0, compute no more
- * passes: the sum is then unusable, but other ranks wait for it, and learn the
- * status from the reports.  Return the status.
+ * After feeder_begin, run forward and backward passes of the next ${count}
+ * microbatches, which have the indices ${first}, ${first} + 1, ... in the step.
+ * Fill in their reports, except losses.  Sum their gradients as leaves ${leaf},
+ * ${leaf} + 1, ... of ${tree}.
+ * If ${reduced} is not NULL, leave the additions of the last gradient to the
+ * reduction (bucket_begin), in ${reduced}[TREE_MOST], which must live until
+ * bucket_wait.  If it is NULL, do them here.
+ * If a microbatch cannot be loaded, or ${status} is not 0, compute no further
+ * passes.  The sum is then unusable, but it is still reduced, because other
+ * ranks wait for it; they learn the status from the reports.
+ * Return the status.
  */
 int work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
     int count, struct tree_sum *reduced, int status);
 
-/* work_diverged(t, what, value): EXIT_DIVERGED, which all ranks know and one
- * says: "step 3: <what> <value>: the run has diverged". */
+/* work_diverged(t, what, value): on rank 0, print "step 3: ${what} ${value}:
+ * the run has diverged".  Return EXIT_DIVERGED. */
 int work_diverged(const struct trainer *t, const char *what, double value);
 
-/* work_account(t, at): step ${at} is done: count its work for the forecast. */
+/* work_account(t, at): add the work of the finished step ${at} to macs_done,
+ * for the ETA. */
 void work_account(struct trainer *t, const struct schedule_step *at);
 
-/* work_log_step(t, s, now): count a step; a line where it is due, or now. */
+/* work_log_step(t, s, now): add step ${s} to the sums of a log line.  Write the
+ * line if it is due, or if ${now} is not 0. */
 void work_log_step(struct trainer *t, const struct step_report *s, int now);
+
+/* work_log_validation(t, s, seconds, best): log a validation that took
+ * ${seconds}.  ${best}: it is the best so far. */
 void work_log_validation(struct trainer *t, const struct summary *s,
     double seconds, int best);
 
