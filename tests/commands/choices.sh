@@ -70,7 +70,7 @@ check_exit "validation and precise BN have shapes, too" 0 train more --val "$T/v
 check "which are chosen with the others" test "$(rows "$T/more/choices.tsv")" -gt 5
 check_exit "another back end has no choices" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	--device ref -j 1 -o "$T/none" --progress=never --autotune fastest
-check_says "and says so" 'note: --autotune: back end ref has none to make'
+check_says "and says so" 'note: --autotune: back end ref has no algorithms to choose'
 check "nor a table of them" test ! -e "$T/none/choices.tsv"
 
 # ---- on ranks ----

@@ -86,7 +86,7 @@ check_exit "a loss of sigmoids takes them, too" 0 vt-train -i "$T/train" -m "$T/
 	--device ref --mixup 1 -qq
 check_exit "but no smoothing" 2 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/smooth" --device ref \
 	--label-smoothing 0.1
-check_says "as is said" 'no loss of one class'
+check_says "as is said" 'has no softmax loss'
 
 # ---- pictures ----
 

@@ -166,7 +166,7 @@ exact() {
 check_exit "exact sums are of whole groups" 2 exact
 check_says "and there is a way out" 'makes 2 microbatches, too few for 4 ranks; start 2 ranks, .* or --deterministic=fast'
 check_exit "three ranks for two groups" 2 train no 3 --device ref
-check_says "are refused" 'makes 2 microbatches, too few for 3 ranks, which are no multiple of that; start 2 ranks'
+check_says "are refused" 'makes 2 microbatches, too few for 3 ranks, which are not a multiple of it; start 2 ranks'
 stages '0 0 1 0 10 2 16 5 0.02 0 0' >"$T/five.tsv"
 check_exit "five clips for two ranks" 2 train no 4 --device ref --schedule "$T/five.tsv"
 check_says "are refused" '4 ranks for 2 BN groups of 5 clips: 5 clips cannot be shared equally by 2 ranks'

@@ -1,4 +1,11 @@
-/* A run begins, or goes on from a checkpoint, in its directory. */
+/*
+ * Begin a run in its directory, or resume it from a checkpoint.  Rank 0 alone
+ * reads and writes the directory; the other ranks receive state and tensors.
+ *
+ * A run that is refused leaves its directory untouched: rank 0 finds and checks
+ * the checkpoint without the lock, and only then takes the directory.
+ * resume_set_aside checks under the lock that nothing has changed.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,8 +33,9 @@
 #include "train/weights/init.h"
 
 /*
- * What was the best so far must have been so by the same metric, and a file
- * must say so; otherwise what comes is compared with nothing.
+ * Keep the best metric of checkpoint ${was} if it is of the metric of this run,
+ * and if its step is known.  Otherwise reset it, so that the next validation is
+ * the best.
  */
 static void
 begin_check_best(struct session *s, struct state *was)
@@ -36,18 +44,20 @@ begin_check_best(struct session *s, struct state *was)
 	int other = *was->best_metric != '\0' &&
 	    strcmp(was->best_metric, metric) != 0;
 
-	if (was->best_step == 0 && !other)	/* of version 0.1.0, or none */
+	/* Checkpoints of version 0.1.0 lack the step: look for it. */
+	if (was->best_step == 0 && !other)
 		was->best_step = best_step_of(s->o.out, was->best);
 	if (was->best_step > 0 && !other)
 		return;
 	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
-		note("the best by %s so far is not known; it is counted anew",
-		    metric);
+		note("the best %s so far is not known: the next validation is "
+		    "taken as the best", metric);
 	was->best = BEST_WORST;
 	was->best_step = 0;
 }
 
-/* The run goes on: it must be the one that --init began. */
+/* Check that the run to resume began from the weights of --init, if that is
+ * given.  Return 0, or -1 after a message. */
 static int
 begin_check_init(struct session *s, const struct resume *r)
 {
@@ -58,8 +68,8 @@ begin_check_init(struct session *s, const struct resume *r)
 		return 0;
 	if (!init_same(s->o.init, r->state.init))
 		return -1;
-	note("%s: is what the run began from; it goes on from its checkpoint",
-	    text_quote(s->o.init));
+	note("%s: not loaded again: the run began from it and resumes from its "
+	    "checkpoint", text_quote(s->o.init));
 	return 0;
 }
 
@@ -94,7 +104,8 @@ begin_measure_nothing(struct session *s)
 	s->t.state.config = s->recipe;
 }
 
-/* The weights that a new run begins from, on rank 0; 0 or -status. */
+/* Open the weights of --init on rank 0, if a new run has them.  Return 0, or
+ * the negated exit status after a message. */
 static int
 begin_open_init(struct session *s, struct init *in)
 {
@@ -158,14 +169,16 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 		return begin_open_init(s, in);
 	if (begin_check_resume(s, r) != 0 || begin_check_init(s, r) != 0)
 		return -EXIT_USAGE;
-	choices_state(s, NULL);		/* as later checkpoints say it */
+	/* begin_check_resume compared as many rows as the checkpoint has; later
+	 * checkpoints store all. */
+	choices_state(s, NULL);
 	begin_check_best(s, &r->state);
 	note("%s: resuming after step %" PRIu64, text_quote(r->path),
 	    r->state.step);
 	return 1;
 }
 
-/* As begin_find_checkpoint, for a replay. */
+/* Do the same for a replay: find the checkpoint at which it starts. */
 static int
 begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 {
@@ -177,13 +190,14 @@ begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 		return begin_open_init(s, in);
 	if (begin_check_resume(s, r) != 0)
 		return -EXIT_USAGE;
-	r->state.due = 0;		/* no validation is done again */
+	r->state.due = 0;		/* a replay does not validate */
 	return 1;
 }
 
 /*
- * Make and lock the directory.  ${found}: there is a checkpoint, ${r}; while
- * it was read, the directory was not locked.
+ * Make and lock the directory.  ${found}: checkpoint ${r} was found.  It was
+ * read without the lock, so resume_set_aside checks that it is still the
+ * newest. Then complete what a killed run left undone: the file "latest".
  */
 static int
 begin_take_directory(struct session *s, const struct resume *r, int found)
@@ -202,7 +216,8 @@ begin_take_directory(struct session *s, const struct resume *r, int found)
 
 /*
  * Return 1 if the run of checkpoint ${r} is finished and its directory is
- * read-only.  Then there is nothing to do, and no lock to take.
+ * read-only, such as an archived run.  Then there is nothing to do, and no lock
+ * can be taken.
  */
 static int
 begin_is_kept(const struct session *s, const struct resume *r)
@@ -217,7 +232,8 @@ begin_is_kept(const struct session *s, const struct resume *r)
 
 #define FINISHED 2		/* ${step} holds the exit status */
 
-/* Numbers that rank 0 tells the others. */
+/* The result of begin_find, which rank 0 sends to the others: ${found} is 1, 0,
+ * FINISHED, or a negated exit status; the rest is of the checkpoint. */
 struct begin_where {
 	int64_t found;
 	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
@@ -226,7 +242,7 @@ struct begin_where {
 	double epoch, loss, best;
 };
 
-/* A flat buffer from rank 0 to all. */
+/* Broadcast a flat buffer from the device of rank 0 to all devices. */
 static int
 begin_broadcast_flat(struct session *s, void *flat)
 {
@@ -244,8 +260,8 @@ begin_broadcast_flat(struct session *s, void *flat)
 	return bad;
 }
 
-/* The list of damaged samples: the bytes of its text, 0 for none; and from rank 0
- * to all. */
+/* Copy the list of damaged samples of a checkpoint, on rank 0.  Return the
+ * bytes of the text with its zero byte, 0 if ${text} is NULL. */
 static uint64_t
 begin_keep_corrupt(struct session *s, const char *text)
 {
@@ -255,6 +271,7 @@ begin_keep_corrupt(struct session *s, const char *text)
 	return strlen(text) + 1;
 }
 
+/* Broadcast that list, ${bytes} long, to all ranks. */
 static int
 begin_broadcast_corrupt(struct session *s, size_t bytes)
 {
@@ -266,7 +283,8 @@ begin_broadcast_corrupt(struct session *s, size_t bytes)
 	return comm_broadcast(s->comm, s->corrupt, bytes, 0);
 }
 
-/* What became of the weights, beside the checkpoints. */
+/* Write init.tsv to the run directory: how the weights of --init were
+ * matched. */
 static int
 begin_record_init(struct session *s, const struct init *in)
 {
@@ -284,7 +302,8 @@ begin_record_init(struct session *s, const struct init *in)
 	return bad;
 }
 
-/* The first weights: rank 0 has what ${in} brings, and tells the others. */
+/* Initialize the weights of a new run.  Rank 0 loads those of --init over them
+ * and broadcasts the result. */
 static int
 begin_anew(struct session *s, const struct init *in)
 {
@@ -297,7 +316,8 @@ begin_anew(struct session *s, const struct init *in)
 	return begin_broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
 }
 
-/* Find the checkpoint or the weights that the run begins from, on rank 0. */
+/* Find on rank 0 the checkpoint, or the weights of --init, from which the run
+ * begins.  With ${dry}, or for a replay, do not check for a finished run. */
 static struct begin_where
 begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 {
@@ -328,7 +348,7 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	return w;
 }
 
-/* The state of the checkpoint that rank 0 found becomes that of every rank. */
+/* Set the state of this rank to that of the checkpoint that rank 0 found. */
 static void
 begin_adopt_state(struct session *s, const struct begin_where *w)
 {
@@ -349,8 +369,9 @@ begin_adopt_state(struct session *s, const struct begin_where *w)
 		begin_measure_nothing(s);
 }
 
-/* Load the checkpoint ${r}, if ${found}, and take the directory, on rank 0;
- * return an exit status.  ${whole}: the optimizer state of all ranks. */
+/* On rank 0: load the checkpoint ${r}, if ${found}, and take the directory.
+ * Put the optimizer state of all ranks into ${whole}.  Return 0, or an exit
+ * status. */
 static int
 begin_here(struct session *s, const struct resume *r, int found,
     struct slots_whole *whole, const struct init *in)
@@ -365,8 +386,8 @@ begin_here(struct session *s, const struct resume *r, int found,
 }
 
 /*
- * Begin the run.  With ${dry} only find, check and plan it.  memory_fits needs the
- * state of the checkpoint, and is called before any file is changed.
+ * Begin the run.  With ${dry}, only find and check its checkpoint.  memory_fits
+ * depends on the state of the checkpoint, and precedes any change of a file.
  */
 static int
 begin(struct session *s, struct resume *r, struct init *in, int dry)
@@ -435,7 +456,8 @@ session_begin(struct session *s)
 	return status;
 }
 
-/* For on_exit(3): however the process ends, the log says with what status. */
+/* The handler for on_exit(3): write the "end" line of the log with the exit
+ * status. */
 static void
 begin_end_log(int status, void *session)
 {

@@ -1,4 +1,4 @@
-/* The plan of a run that is not started. */
+/* Plan a run without starting it, and print the plan. */
 #include <stdlib.h>
 
 #include "base/exit.h"
@@ -14,7 +14,7 @@
 #include "train/loop/session.h"
 #include "train/loop/work.h"
 
-/* As vt-train has them where they are not set. */
+/* Return the defaults of vt-train, with the values of ${o}. */
 static struct session_options
 check_defaults(const struct check_options *o)
 {
@@ -42,7 +42,8 @@ check_defaults(const struct check_options *o)
 	return s;
 }
 
-/* Forward, of all steps of a cell. */
+/* Return the forward multiply-adds of ${steps} steps of cell ${k} of stage
+ * ${i}. */
 static double
 check_cell_macs(const struct trainer *t, int i, int k, uint64_t steps)
 {
@@ -63,7 +64,8 @@ check_all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
 	return sum;
 }
 
-/* Of the device's memory, where it has its own: there is less of it. */
+/* Return the bytes of the scarcer memory: that of a discrete device, otherwise
+ * that of the host. */
 static size_t
 check_scarce(const struct trainer *t, const struct memory *m)
 {
@@ -116,7 +118,8 @@ check_print_cells(const struct trainer *t, FILE *f)
 	free(steps);
 }
 
-/* Rank ${rank} must do with ${most} bytes. */
+/* Check that rank ${rank} needs at most ${most} bytes.  Otherwise name the cell
+ * that needs most, and return EXIT_USAGE. */
 static int
 check_memory(const struct trainer *t, int rank, size_t most)
 {
@@ -178,7 +181,7 @@ check_schedule(const struct check_options *o, FILE *f)
 	return status;
 }
 
-/* Of a clip, as the network sees it. */
+/* Return the multiply-adds of the network for a clip of cell ${c}. */
 static double
 check_macs(const struct cell *c, void *network)
 {
@@ -192,7 +195,7 @@ check_macs(const struct cell *c, void *network)
 struct graph *
 check_network(const char *model, struct cost *cost)
 {
-	enum { CLASSES = 400 };		/* of the head, which costs nothing */
+	enum { CLASSES = 400 };		/* the head's cost is negligible */
 	char *path = share_find("models", model, ".net");
 	struct graph *g = path != NULL ? graph_read(path, CLASSES) : NULL;
 

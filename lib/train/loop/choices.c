@@ -1,4 +1,7 @@
-/* The back end's choices: from where a run stopped, from rank 0, for other runs. */
+/*
+ * The algorithms that the back end chose: read from the run to resume, shared
+ * with all ranks, and stored for other runs.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +32,7 @@ static int
 choices_count(const struct session *s)
 {
 	char *text = device_choices(s->device, CHOICES_MADE);
-	int lines = -1;			/* less the header */
+	int lines = -1;			/* do not count the header */
 
 	for (const char *at = text; *at != '\0'; at++)
 		lines += *at == '\n';
@@ -37,9 +40,9 @@ choices_count(const struct session *s)
 	return lines;
 }
 
-/* ---- of the run that goes on ---- */
+/* ---- of the run to resume or replay ---- */
 
-/* Its directory, the caller's to free; NULL: none does. */
+/* Return its directory, which the caller frees, or NULL if there is none. */
 static char *
 choices_directory(const struct session *s)
 {
@@ -98,11 +101,12 @@ choices_plan_here(struct session *s)
 	device_tune(s->device, choices_plain_flag(s) |
 	    (choices_autotunes(s) ? TUNE_TRY : 0));
 	status = trainer_plan(&s->t);
-	device_tune(s->device, choices_plain_flag(s));	/* no step waits for trying */
+	/* Shapes planned later must not autotune during a step. */
+	device_tune(s->device, choices_plain_flag(s));
 	return status;
 }
 
-/* Rank 0's part. */
+/* On rank 0: plan with the saved choices, and choose what they lack. */
 static int
 choices_plan_first(struct session *s)
 {
@@ -124,7 +128,8 @@ choices_plan_first(struct session *s)
 	return status;
 }
 
-/* Rank 0's table, on every rank, the caller's to free; NULL: a rank is lost. */
+/* Return the table of rank 0 on every rank, or NULL if communication fails.
+ * The caller frees it. */
 static char *
 choices_broadcast(struct session *s)
 {
@@ -141,7 +146,7 @@ choices_broadcast(struct session *s)
 	return NULL;
 }
 
-/* What the others do. */
+/* On the other ranks: plan with the choices of rank 0. */
 static int
 choices_plan_likewise(struct session *s, const char *table)
 {
@@ -151,6 +156,8 @@ choices_plan_likewise(struct session *s, const char *table)
 	return choices_plan_here(s);
 }
 
+/* Plan on all ranks with the choices of rank 0.  agree_ranks then detects a
+ * rank that could not take them, such as one with another device. */
 static int
 choices_plan_alike(struct session *s)
 {
@@ -179,14 +186,14 @@ choices_plan(struct session *s)
 	char *any = device_choices(s->device, CHOICES_MADE);
 
 	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
-		note("--autotune: back end %s has none to make",
+		note("--autotune: back end %s has no algorithms to choose",
 		    s->backend->name);
 	free(any);
 	return any != NULL ? choices_plan_alike(s) : comm_agree(s->comm,
 	    trainer_plan(&s->t));
 }
 
-/* ---- what checkpoints say of them ---- */
+/* ---- the stamp in checkpoints ---- */
 
 char *
 choices_stamp(struct device *d, const char *was)
@@ -196,7 +203,7 @@ choices_stamp(struct device *d, const char *was)
 
 	if (text == NULL)
 		return NULL;
-	end = text + strcspn(text, "\n") + 1;	/* the header */
+	end = text + strcspn(text, "\n") + 1;	/* after the header */
 	for (; *end != '\0' && rows != most; rows++)
 		end += strcspn(end, "\n") + 1;
 	stamp = xprintf("%ld:%s", rows, hash128_text(hash128(text,

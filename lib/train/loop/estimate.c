@@ -10,10 +10,9 @@
  *	d / L	if the L loader threads are
  *	(p + d) / N	if the N processors are
  *
- * From a log: the mean time per clip of each shape, and of a validation.  A
- * line of the log names only the shape of its last step.  If a line covers
- * several shapes (short cycles), the times of shapes are mixed, but their sum
- * is right.
+ * From a log: take the mean time per clip of each shape, and of a validation.
+ * A line of the log names only the shape of its last step.  If a line covers
+ * several shapes (short cycles), it mixes their times, but the sum is right.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -123,9 +122,8 @@ estimate_rig_time(struct estimate_rig *r, struct plan *p, int backward,
 	return stop_signal() != 0 ? -1 : 0;
 }
 
-/*
- * Return the thread seconds that ${l} takes to load a clip, or -1.  Free ${l}.
- */
+/* Return the thread seconds that ${l} takes to load a clip, or -1 after a
+ * message.  Free ${l}. */
 static double
 estimate_rig_drain(struct loader *l)
 {
@@ -371,8 +369,9 @@ estimate_is_cheap(const struct trainer *t)
 /* Seconds and clips of the logged steps, by cell. */
 struct estimate_log {
 	const struct trainer *t;
-	int same;			/* the lines that follow are of a run
-					 * like this one */
+	int same;			/* the current lines belong to a run of
+					 * this network, precision and number of
+					 * ranks */
 	double (*seconds)[SCHEDULE_CYCLE], (*clips)[SCHEDULE_CYCLE];
 	double validating;
 	int validations;

@@ -12,7 +12,8 @@
 struct estimate {
 	uint64_t steps;
 	double training;		/* seconds of these steps */
-	const char *validation;		/* "validation", or "measurement" */
+	const char *validation;		/* "validation"; "measurement" without a
+					 * validation set */
 	int validations;
 	double validating;		/* seconds of all validations */
 	int shapes;			/* shapes timed; 0: estimated from a
@@ -25,8 +26,9 @@ struct estimate {
  * estimate_measure(t, cores, e):
  * Time at least two microbatches of each remaining shape on synthetic clips,
  * and the loading of two microbatches of real clips.  Multiply by the remaining
- * steps.  ${cores}: processors of this rank, shared by computing and loading.
- * Communication between ranks, updates and checkpoints are not included.
+ * steps.  ${cores} is the number of processors of this rank, shared by
+ * computing and loading.  Communication between ranks, updates and checkpoints
+ * are not included.
  *
  * Call it between trainer_plan and trainer_run; weights and statistics do not
  * change.  It is not collective, but ranks of one host should measure at the
@@ -50,11 +52,12 @@ int estimate_is_cheap(const struct trainer *t);
  */
 int estimate_log(const struct trainer *t, const char *run, struct estimate *e);
 
-/* estimate_text(e, text): return "about 12 min: 9 min of 1475 steps, ...". */
+/* estimate_text(e, text): print to ${text} "about 12 min: 9 min of 1475 steps,
+ * ...".  Return ${text}. */
 char *estimate_text(const struct estimate *e, char text[256]);
 
-/* estimate_print(t, e, f): print that text and the time of a step of each
- * shape. */
+/* estimate_print(t, e, f): print that text and the time of a step of each shape
+ * to ${f}. */
 void estimate_print(const struct trainer *t, const struct estimate *e,
     FILE *f);
 

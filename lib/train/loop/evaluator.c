@@ -1,4 +1,4 @@
-/* Scores of a dataset. */
+/* Score a dataset, and compute its metrics. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,8 @@ evaluator_add_microbatch(const struct feeder *f, const struct view_options *v,
 		    (size_t)l->sample[i] * classes);
 }
 
-/* Every rank has all scores, so all come to the same answer; one says it. */
+/* Check that all scores are finite.  Every rank has all scores, so all return
+ * the same status; rank 0 prints the message. */
 static int
 evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
     int rank)
@@ -96,7 +97,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	}
 	feeder_close(&f);
 	free(scratch);
-	/* All ranks agree on whether to go on before any waits for another. */
+	/* Agree on the status, so that no rank waits in a gather for one that
+	 * has failed. */
 	if (comm_max(c, &most) != 0)
 		most = EXIT_RANKS;
 	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)
@@ -133,7 +135,8 @@ evaluation_has(const struct dataset *d, uint32_t i, int c)
 	return m.label < 0 ? -1 : m.label == c;
 }
 
-/* Into ${right}: 1 for the classes of sample ${i}; how many, -1: no label. */
+/* Set ${right}[classes] to 1 for the classes of sample ${i}, else to 0.  Return
+ * their number, or -1 if the sample has no label. */
 static int
 evaluator_classes_of(const struct evaluation *e, const struct dataset *d,
     uint32_t i, char *right)
@@ -153,6 +156,7 @@ evaluator_classes_of(const struct evaluation *e, const struct dataset *d,
 	return count;
 }
 
+/* Return the mean binary cross-entropy over all classes. */
 static double
 evaluator_set_loss(const struct evaluation *e, const double *scores,
     const char *right)
@@ -164,6 +168,8 @@ evaluator_set_loss(const struct evaluation *e, const double *scores,
 	return sum / e->classes;
 }
 
+/* Add a sample with ${n} classes ${right} to ${s}.  It counts for top-k by the
+ * best rank of its classes. */
 static void
 evaluator_add_sample(struct summary *s, const struct evaluation *e,
     const double *scores, const char *right, int n)

@@ -1,4 +1,4 @@
-/* Microbatches from a loader through a network. */
+/* Pass microbatches from a loader through a network. */
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -28,6 +28,7 @@ feeder_room(const struct net *n)
 		n->device };
 }
 
+/* Enlarge the prefetch buffer that net_reserve_ahead will allocate. */
 static void
 feeder_need_landing(struct net *n, size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* Opening the schedule, the datasets and the network of a run. */
+/* Open the schedule, the datasets and the network of a run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 		    "detail", text_quote(path), crop, crop, w, h);
 }
 
-/* A sampler of windows must be told how far their frames are apart. */
+/* Check that the schedule has a stride if the sampler chooses windows of frames
+ * at a distance. */
 static int
 inputs_check_strides(const struct session *s)
 {
@@ -82,7 +83,7 @@ inputs_open_schedule(struct session *s)
 	table_free(t);
 	if (s->schedule != NULL && schedule_moves(s->schedule) &&
 	    s->o.given.momentum) {
-		fail("%s: says the momentum of each stage (--momentum is for "
+		fail("%s: sets the momentum of each stage (--momentum is for "
 		    "schedules without)", s->schedule->path);
 		return EXIT_USAGE;
 	}
@@ -94,14 +95,15 @@ inputs_open_schedule(struct session *s)
 }
 
 /*
- * A sample to train on has a label, or a set of them; of a set to validate on,
- * those that have none do not count, but some must.
+ * Check that ${d} has labels: ${training} needs a label, or a set of them, for
+ * every sample.  A validation ignores samples without, but needs at least one
+ * with a label.
  */
 static int
 inputs_check_labels(const struct dataset *d, const char *path, int training)
 {
 	uint32_t n = dataset_samples(d), none = 0;
-	const char *key = "";		/* the first of those */
+	const char *key = "";		/* of the first sample without */
 
 	for (uint32_t i = n; i-- > 0;) {
 		struct sample m = dataset_sample(d, i);
@@ -112,7 +114,7 @@ inputs_check_labels(const struct dataset *d, const char *path, int training)
 		key = m.key;
 	}
 	if (n == 0)
-		return fail("%s: no samples in it", text_quote(path));
+		return fail("%s: 0 samples (wanted at least 1)", text_quote(path));
 	if (none == n)
 		return fail("%s: none of its %u samples has a label (vt-extract "
 		    "--label-from=dir or --annotations gives labels)", text_quote(path),
@@ -162,7 +164,7 @@ inputs_open_data(struct session *s)
 	return inputs_compare_classes(s) == 0 ? 0 : EXIT_USAGE;
 }
 
-/* What classes become where clips are mirrored; rank 0's file. */
+/* Read the table of classes that a flip swaps, from the file of rank 0. */
 static int
 inputs_open_flips(struct session *s)
 {
@@ -206,7 +208,8 @@ inputs_refuse_weights(const char *model)
 	return bad;
 }
 
-/* NULL after a message. */
+/* Return the path of the .net file of --model, which the caller frees, or NULL
+ * after a message. */
 static char *
 inputs_find_network(const char *model)
 {
@@ -215,7 +218,8 @@ inputs_find_network(const char *model)
 	if (inputs_refuse_weights(model) != 0)
 		return NULL;
 	text = path_join(model, "network.net");
-	/* A run is often called as its network is: the network is meant. */
+	/* A run directory often has the name of its network.  Then prefer the
+	 * network. */
 	if (!file_is_dir(model) || share_has("models", model, ".net")) {
 		free(text);
 		return share_find("models", model, ".net");
@@ -230,7 +234,7 @@ inputs_find_network(const char *model)
 	return NULL;
 }
 
-/* Labels are smoothed in every loss that can be. */
+/* Set --label-smoothing in every softmax loss of the network. */
 static int
 inputs_smooth_labels(struct session *s)
 {
@@ -243,14 +247,14 @@ inputs_smooth_labels(struct session *s)
 			losses++;
 		}
 	if (s->o.smoothing > 0 && losses == 0)
-		return fail("%s has no loss of one class (--label-smoothing)",
+		return fail("%s: has no softmax loss (--label-smoothing needs one)",
 		    g->name);
 	return 0;
 }
 
 /*
- * The network; one whose file leaves the loss open has the one asked for, which
- * becomes a line of the text that checkpoints keep.
+ * Parse the network.  If its file has no loss, add the one of --loss as a line
+ * to the text, which checkpoints store.  Return NULL after a message.
  */
 static struct graph *
 inputs_parse_network(struct session *s)

@@ -1,4 +1,7 @@
-/* The memory of a run, known before its first step. */
+/*
+ * Compute the memory of a run before its first step, and refuse a run that does
+ * not fit.  Large buffers are planned exactly; MEMORY_BASE is measured.
+ */
 #include <stdint.h>
 #include <string.h>
 #include <stdlib.h>
@@ -21,13 +24,13 @@ static const char *const names[MEMORY_ITEMS] = {
 };
 
 /*
- * What is touched only later: code that first runs in a step, stacks, the
- * allocator's remainders.  0.2 to 5 MiB were measured over networks of 0.4 MiB
- * to 43 MiB, on ref and cpu, with 1 and 2 ranks.
+ * Memory that is touched only after memory_measure: code that first runs in a
+ * step, stacks, fragments of the allocator.  Measured: 0.2 to 5 MiB, for
+ * networks of 0.4 to 43 MiB on ref and cpu, with 1 and 2 ranks.
  */
 #define LATER ((size_t)3 << 20)
 
-/* The most gradient buffers that a rank holds at once. */
+/* Return the maximal number of gradient buffers that ${rank} holds at once. */
 static int
 memory_buffers(const struct trainer *t, int rank)
 {
@@ -44,7 +47,7 @@ memory_buffers(const struct trainer *t, int rank)
 	return most;
 }
 
-/* What a device with memory of its own has; the rest is the host's. */
+/* Items in the memory of a discrete device; the others are in host memory. */
 static const char on_device[MEMORY_ITEMS] = {
 	[MEMORY_PARAMETERS] = 1, [MEMORY_SLOTS] = 1, [MEMORY_GRADIENTS] = 1,
 	[MEMORY_ACTIVATIONS] = 1, [MEMORY_LEARNERS] = 1
@@ -71,6 +74,7 @@ memory_exact_bytes(const struct trainer *t, int leaves, int rank)
 	    t->net->device->elem) + memory_staged(t, leaves, rank);
 }
 
+/* Return MEMORY_EXCHANGE: that of the most expensive cell. */
 static size_t
 memory_exchange(const struct trainer *t, int rank)
 {
@@ -103,7 +107,7 @@ memory_slots_bytes(const struct trainer *t, int rank)
 	return sum;
 }
 
-/* Weights and slots of a learner. */
+/* Return the bytes of weights and optimizer state of one learner. */
 static size_t
 memory_learner_bytes(const struct trainer *t)
 {
@@ -142,7 +146,9 @@ memory_plan(const struct trainer *t, int rank)
 		m.item[MEMORY_SCORES] = samples *
 		    (size_t)n->graph->head[0].classes * sizeof(double);
 	}
-	if (t->work->precise != NULL) {		/* before, not beside it */
+	/* Statistics are measured before a validation, not during it, so their
+	 * loaders never exist at the same time. */
+	if (t->work->precise != NULL) {
 		size_t bytes = precise_bytes(t->work->precise);
 
 		if (bytes > m.item[MEMORY_VALIDATION])
@@ -203,7 +209,8 @@ memory_print_bytes(FILE *f, const char *what, size_t bytes)
 	fprintf(f, "# %-20s %s\n", what, text_bytes(text, (double)bytes));
 }
 
-/* "optim/momentum" is called momentum; single numbers are not worth a line. */
+/* Print a line for each kind of optimizer state that has the shape of the
+ * parameters, as "momentum" for "optim/momentum". */
 static void
 memory_print_slots(const struct trainer *t, FILE *f)
 {
@@ -232,8 +239,8 @@ memory_print(const struct trainer *t, FILE *f)
 	memory_print_bytes(f, "memory of rank 0", memory_sum(t, &m));
 	if (memory_apart(t, &m) > 0)
 		memory_print_bytes(f, "of its device", memory_apart(t, &m));
-	/* The others differ in gradients, by one buffer or so, and in what
-	 * they own. */
+	/* Print consecutive ranks with the same sum in one line.  Ranks differ
+	 * by about one gradient buffer and by the optimizer state they own. */
 	for (int r = 1; r < size; r++) {
 		struct memory other = memory_plan(t, r);
 		size_t sum = memory_sum(t, &other);
@@ -258,7 +265,8 @@ memory_print(const struct trainer *t, FILE *f)
 		memory_print_bytes(f, "available now", ram_available());
 }
 
-/* Of parameters and slots, what is in memory of the host's by now. */
+/* Return the bytes of parameters and optimizer state that are already resident
+ * in host memory. */
 static size_t
 memory_resident(const struct trainer *t)
 {
@@ -284,7 +292,9 @@ memory_measure(const struct trainer *t)
 	return (all > mine ? all - mine : 0) + LATER;
 }
 
-/* Can the device hold what it does not hold yet?  An exit status. */
+/* Check that the device has memory for the buffers still to come.  Parameters
+ * and optimizer state are allocated already.  Return 0, or an exit status
+ * after a message. */
 static int
 memory_device_fits(const struct trainer *t, const struct memory *m)
 {
@@ -304,7 +314,8 @@ memory_device_fits(const struct trainer *t, const struct memory *m)
 	return EXIT_FAILED;
 }
 
-/* What a rank says of itself. */
+/* The message of each rank in memory_fits: bytes still to be allocated in host
+ * memory, and bytes available on its host. */
 struct memory_need { char host[64]; size_t bytes, available; };
 
 int
@@ -319,7 +330,8 @@ memory_fits(const struct trainer *t)
 	char a[32], b[32];
 
 	gethostname(mine.host, sizeof(mine.host) - 1);
-	/* What it has by now is no longer among what is available. */
+	/* ram_available() already excludes resident memory: count only what is
+	 * still to be allocated. */
 	mine.bytes = memory_sum(t, &m) - m.item[MEMORY_BASE] -
 	    memory_resident(t);
 	if (comm_allgather(c, &mine, sizeof(mine), all) != 0)

@@ -1,4 +1,4 @@
-/* Statistics of a population of clips, for batch normalisation. */
+/* Measure the statistics of a population of clips, for batch normalization. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,28 +12,30 @@
 #include "train/loop/precise.h"
 #include "train/loop/work.h"
 
-/* The statistics of one normalisation. */
+/* The statistics of one normalization. */
 struct precise_place {
 	const struct param *mean, *var;
-	const struct param *between;	/* NULL: not tracked */
-	size_t at;			/* its first channel among all */
-	double biased;			/* (n - 1) / n, of a group's n values */
+	const struct param *between;	/* between-group variance; NULL: not
+					 * tracked */
+	size_t at;			/* offset of its first channel */
+	double biased;			/* (n - 1) / n, for n values of a
+					 * channel in a group */
 };
 
 struct precise {
 	struct net *net;
 	const struct dataset *d;
 	struct comm *comm;
-	struct schedule one;		/* a single step of all groups */
+	struct schedule one;		/* one step that contains all groups */
 	struct stage stage;
 	struct lr_piece lr;
 	struct loader_options loading;
 	struct plan *plan;
 	struct precise_place *place;
 	int places;
-	size_t channels;		/* of all places */
-	struct exact exact;		/* of E[m], then E[v + m^2] */
-	double *host;			/* [channels at most of a place] */
+	size_t channels;		/* of all places together */
+	struct exact exact;		/* sums of m, then of v + m^2 */
+	double *host;			/* [2 * maximal channels of a place] */
 };
 
 int
@@ -68,7 +70,7 @@ precise_choose(const struct graph *g, uint64_t samples, int batch, int group,
 	return n < (int64_t)ranks * group ? (int64_t)ranks * group : n;
 }
 
-/* A schedule of one step: enough epochs for it, whatever the dataset. */
+/* Make a schedule of one step whose batch holds all groups. */
 static void
 precise_make_step(struct precise *p, const struct precise_options *o)
 {
@@ -84,7 +86,7 @@ precise_make_step(struct precise *p, const struct precise_options *o)
 		.stage = &p->stage };
 }
 
-/* Those of the network that are measured in training. */
+/* List the normalizations that use batch statistics in training. */
 static void
 precise_find_places(struct precise *p)
 {
@@ -206,7 +208,10 @@ precise_element(const struct net *n, const void *flat, const struct param *p)
 	return (char *)flat + p->offset * n->device->elem;
 }
 
-/* What the forward pass has left in ${room}, as m and v + m^2. */
+/*
+ * Return [2 * channels] values of one group, which the caller frees: m, then
+ * v + m^2.  The forward pass has left m and the unbiased variance in ${room}.
+ */
 static double *
 precise_moments(const struct precise *p, const void *room)
 {
@@ -228,9 +233,12 @@ precise_moments(const struct precise *p, const void *room)
 }
 
 /*
- * This rank's groups, added up as far as it has them; an exit status.  What is
- * known to be damaged is in none of them, and what is found becomes known at
- * the end, so the clips are a function of what was known before.
+ * Run the ${count} groups of this rank, which are the leaves from ${first} of
+ * tree ${t}, and add up their moments.  Return 0, or an exit status.
+ *
+ * Samples already known as damaged are replaced in the clips.  Newly found ones
+ * become known only after the measurement.  So its clips are a function of the
+ * state before it, on any number of ranks.
  */
 static int
 precise_run_groups(struct precise *p, int count, int first, struct tree *t,
@@ -264,7 +272,7 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
 	return status;
 }
 
-/* 1 if all of them are numbers, which all ranks find alike. */
+/* Return 1 if all sums are finite.  All ranks have the same sums. */
 static int
 precise_all_finite(const struct precise *p, const double *sum)
 {
@@ -274,6 +282,8 @@ precise_all_finite(const struct precise *p, const double *sum)
 	return 1;
 }
 
+/* Store the statistics of the population: mean = E[m] and
+ * variance = E[v + m^2] - mean^2, at least 0. */
 static void
 precise_store(struct precise *p, const double *sum)
 {
@@ -295,7 +305,7 @@ precise_store(struct precise *p, const double *sum)
 		    count);
 		device_put(n->device, precise_element(n, n->w, at->var), var,
 		    count);
-		/* All of it is in the variance now. */
+		/* The variance now contains the between-group variance. */
 		memset(var, 0, count * sizeof(*var));
 		if (at->between != NULL)
 			device_put(n->device,
@@ -312,7 +322,8 @@ precise_measure(struct precise *p, void *room, struct trainer *of)
 	int first, count = exact_leaves(&p->exact, t.leaves, &first), status;
 
 	p->loading.replaces = c != NULL;
-	/* All can go on, or none waits for another. */
+	/* Agree on the status, so that no rank waits in a reduction for one
+	 * that has failed. */
 	status = comm_agree(p->comm, precise_run_groups(p, count, first, &t,
 	    room, c, of));
 	if (status == 0 && c != NULL)

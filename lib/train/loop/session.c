@@ -1,4 +1,4 @@
-/* Putting together what a run has open, alike on every rank. */
+/* Open the parts of a session, alike on every rank. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,8 @@
 #include "train/run/best.h"
 #include "train/run/resume.h"
 
-/*
- * How the ranks were started, before they do anything together that depends on
- * it.
- */
+/* Check that all ranks were started alike: program, build, ISA and settings.
+ * Later collective calls depend on it, so this check is the first one. */
 static int
 session_check_start(struct session *s)
 {
@@ -31,7 +29,7 @@ session_check_start(struct session *s)
 	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
 }
 
-/* What they have opened. */
+/* Check that all ranks have opened the same inputs. */
 static int
 session_check_ranks(struct session *s)
 {
@@ -45,7 +43,7 @@ session_check_ranks(struct session *s)
 	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
 }
 
-/* The shape of validation: asked for, or that of the last stage. */
+/* Set the shape of validations: that of the options, or of the last cell. */
 static void
 session_set_viewing(struct session *s)
 {
@@ -149,7 +147,7 @@ session_describe(struct session *s)
 	session_history(s, 0);
 }
 
-/* Some ranks share a BN group in a cell of the schedule. */
+/* Return 1 if ranks share a BN group in any cell of the schedule. */
 static int
 session_shares_groups(const struct session *s)
 {
@@ -194,7 +192,7 @@ session_set_modes(struct session *s)
 	return EXIT_USAGE;
 }
 
-/* Who sums up what, and updates it. */
+/* Choose how gradients are summed, and the rank that owns each parameter. */
 static int
 session_open_sums(struct session *s)
 {

@@ -1,4 +1,11 @@
-/* One step of the training loop. */
+/*
+ * A step of the training loop: run this rank's microbatches, reduce their
+ * gradients during the last backward pass, update the weights.
+ *
+ * A rank that cannot continue (damaged clip, failed audit) still takes part in
+ * every collective of the step.  The others learn its status from the joined
+ * reports, and all leave the step at the same place with the same status.
+ */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -27,8 +34,8 @@ step_give_gradient(struct trainer_work *w, const void *g)
 	w->gradient[w->free++] = (void *)g;
 }
 
-/* Return the requests of this rank for the next step boundary, WISH_* bits.  The
- * clock of rank 0 decides. */
+/* Return the requests of this rank for the next step boundary, WISH_* bits.
+ * Only rank 0 compares its clock: those of other ranks may differ. */
 static int
 step_wishes(const struct trainer *t)
 {
@@ -47,7 +54,8 @@ step_wishes(const struct trainer *t)
 	return wish;
 }
 
-/* Sums of peers were a part of ${phase}. */
+/* Move the time spent in sums of synchronized BN from ${phase} to the
+ * communication. */
 static void
 step_count_sums(struct trainer_work *w, double *phase)
 {
@@ -56,8 +64,11 @@ step_count_sums(struct trainer_work *w, double *phase)
 	w->spread.waited = 0;
 }
 
-/* Would this rank rather know first what all say of the step?  Of its microbatches,
- * numbers ${first} and on, one could not be loaded, or has a damaged sample. */
+/*
+ * Return 1 if this rank must not update before the reports are joined: one of
+ * its ${count} microbatches from index ${first} could not be loaded or has a
+ * damaged sample, and that may end the run.
+ */
 static int
 step_is_deferred(const struct trainer *t, int first, int count)
 {
@@ -70,9 +81,13 @@ step_is_deferred(const struct trainer *t, int first, int count)
 }
 
 /*
- * What a loss of one microbatch may be for its device to make the step, without a
- * look at the others: where none is more, their mean over the step, and sum over
- * heads, is not beyond --max-loss, rounding included.
+ * Return the limit that a device applies to the loss of each microbatch and
+ * head.  If no loss exceeds it, the loss of the step,
+ *
+ *	sum over heads of weight * mean over microbatches of loss,
+ *
+ * does not exceed --max-loss.  The factor 1 - 1e-6 covers the rounding of sums.
+ * The limit is only sufficient: a step that exceeds it is decided by the host.
  */
 static double
 step_max_loss(const struct trainer *t)
@@ -86,7 +101,8 @@ step_max_loss(const struct trainer *t)
 	    weights : DBL_MAX;
 }
 
-/* Devices that judge have this rank's word with its gradient. */
+/* If the device computes found_inf, write this rank's flag, which is
+ * all-reduced with its gradient. */
 static void
 step_tell_devices(struct trainer *t, int first, int count)
 {
@@ -134,7 +150,8 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 
 		if (status == 0)
 			status = feeder_next(f);
-		/* Peers would wait for sums of one that does not compute. */
+		/* The ranks of a BN group must all compute or all skip the
+		 * pass: each waits for the sums of the others. */
 		status = spread_agree(p->peers, status);
 		start = clock_seconds();
 		if (status == 0) {
@@ -150,7 +167,9 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 			step_tell_devices(t, first, count);
 			final = bucket_begin(w->bucket, tree, sums, n);
 		}
-		/* A gradient that the audit hashes is not added up meanwhile. */
+		/* An audited backward pass does not record the event.  The
+		 * reduction then starts in bucket_wait, after audit_look has
+		 * hashed the gradient. */
 		if (status == 0)
 			feeder_backward(f, looks ? NULL : final);
 		if (status == 0 && looks)
@@ -191,9 +210,11 @@ step_run_microbatches(struct trainer *t, int microbatches)
 }
 
 /*
- * What the losses of this rank's microbatches say goes into their reports: the
- * loss is what is made smaller, the sum over the heads, and the hits are those
- * of the first head.  All of a step is fetched from the device at once.
+ * Fetch the outcomes of this rank's microbatches from the device, in one copy
+ * for the whole step, and store them in the reports:
+ *
+ *	loss = sum over heads of weight * loss of the head
+ *	top1, top5: those of the first head
  */
 static void
 step_fetch_outcomes(struct trainer *t, int microbatches)
@@ -216,7 +237,7 @@ step_fetch_outcomes(struct trainer *t, int microbatches)
 	}
 }
 
-/* Every microbatch's report to every rank. */
+/* Send the reports of all microbatches to all ranks. */
 static int
 step_share_reports(struct trainer *t, int microbatches)
 {
@@ -229,7 +250,8 @@ step_share_reports(struct trainer *t, int microbatches)
 	return comm_allgatherv(t->comm, w->report, w->report_at);
 }
 
-/* What all microbatches of the step say together, in the order of the tree. */
+/* Join the reports of all microbatches.  The mean loss is taken in the order of
+ * the summation tree, so that it has the same bits for any number of ranks. */
 static struct step_report
 step_join_reports(struct trainer_work *w, int microbatches)
 {
@@ -283,7 +305,8 @@ work_diverged(const struct trainer *t, const char *what, double value)
 	return EXIT_DIVERGED;
 }
 
-/* A step that is not finite: it ends the run, or is counted and no more. */
+/* Handle a step that is not finite: end the run, or count the step without an
+ * update, as --on-nan says.  Return 0, or an exit status. */
 static int
 step_skip(struct trainer *t, struct step_report *s, const char *what,
     double value)
@@ -298,9 +321,10 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
 }
 
 /*
- * Begin the update before this host knows the losses, its own and those of other
- * ranks.  Wait for them where something else may stop the step, and where ranks
- * do not share what they know of losses with the gradient.
+ * Launch the update before the host knows the losses of the step, if the device
+ * can check them.  Leave the launch to optim_hear, after the reports are
+ * joined, if an audit or a damaged sample may end the step, or if the losses
+ * of other ranks are not all-reduced with the gradient.
  */
 static void
 step_ask(struct trainer *t, void *sum, int microbatches)
@@ -363,7 +387,7 @@ work_step(struct trainer *t, struct step_report *s)
 	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)
 		return step_skip(t, s, "a mean or variance of its batch "
-		    "normalisations is", INFINITY);
+		    "normalizations is", INFINITY);
 	if (bad && !s->skipped)
 		return step_skip(t, s, "the gradient's norm is", s->norm);
 	if (s->skipped && t->comm->rank == 0)

@@ -1,4 +1,7 @@
-/* The log of a run: a table on standard output, JSON lines in its directory. */
+/*
+ * The log of a run: a table on standard output, and JSON lines and event files
+ * in its directory.  Rank 0 writes it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,11 +15,12 @@
 #include "base/progress.h"
 #include "train/loop/work.h"
 
-/* Means over the steps of a line. */
+/* Means over the steps of a line; norm is of the last step. */
 struct steplog_line {
 	double loss, top1, norm;
-	double seconds, rate;		/* of all its steps; clips a second */
-	struct phases per;		/* seconds of a step */
+	double seconds, rate;		/* all steps together; clips per
+					 * second */
+	struct phases per;		/* seconds per step */
 };
 
 static struct steplog_line
@@ -34,25 +38,27 @@ steplog_means(const struct trainer_work *w, const struct step_report *s)
 			t->comm / n, t->comm_busy / n, t->update / n } };
 }
 
-/* Who reads the table may stop: that is no reason to stop training. */
+/* If the reader of the table has closed its pipe, stop printing and keep
+ * training: log.jsonl has everything. */
 static void
 steplog_check_out(struct trainer *t)
 {
 	if (fflush(t->out) == 0)
 		return;
 	if (errno == EPIPE || errno == EBADF)
-		note("standard output is closed; the log goes on in %s",
+		note("standard output is closed; the log continues in %s",
 		    t->run != NULL ? t->run->log.file.path : "nothing");
 	else
-		warning("standard output: cannot write: %s; the log goes on in "
+		warning("standard output: cannot write: %s; the log continues in "
 		    "%s", strerror(errno), t->run != NULL ?
 		    t->run->log.file.path : "nothing");
 	t->out = NULL;
 }
 
 /*
- * A terminal that somebody works at: one that controls this process.  mpirun
- * gives its ranks one that leads to a file as well as to anything else.
+ * Return 1 if ${f} is the controlling terminal of this process, so that a
+ * person reads it.  isatty would not do: mpirun gives its ranks a terminal
+ * even if their output goes to a file.
  */
 static int
 steplog_print(FILE *f)
@@ -60,7 +66,7 @@ steplog_print(FILE *f)
 	return tcgetpgrp(fileno(f)) >= 0;
 }
 
-/* For people: short, in columns; log.jsonl has all. */
+/* Print a line in aligned columns, for a terminal. */
 static void
 steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 {
@@ -82,7 +88,8 @@ steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 
 enum steplog_kind {
 	STEPLOG_REAL,
-	STEPLOG_MS,			/* seconds; the table has milliseconds */
+	STEPLOG_MS,			/* seconds; the table has
+					 * milliseconds */
 	STEPLOG_FINITE,			/* log.jsonl omits other values */
 	STEPLOG_BOOL,
 	STEPLOG_TEXT,
@@ -93,11 +100,12 @@ struct steplog_value {
 	const char *key;		/* in log.jsonl and the table */
 	double value;
 	enum steplog_kind kind;
-	const char *tag;		/* for TensorBoard; NULL: not there */
-	const char *format;		/* in the table; NULL: not there; or the
-					 * text */
+	const char *tag;		/* in TensorBoard; NULL: omit */
+	const char *format;		/* in the table; NULL: omit.  The text
+					 * if ${kind} is STEPLOG_TEXT */
 };
 
+/* Print a row with tabs, for a file or a pipe, after the header. */
 static void
 steplog_print_row(struct trainer *t, const struct steplog_value *v, size_t n)
 {
@@ -185,7 +193,7 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		{ "bn", c->group, STEPLOG_REAL, NULL, NULL },
 		{ "bn_run", c->run, STEPLOG_REAL, NULL, NULL },
 		{ "comm_busy", l->per.comm_busy, STEPLOG_REAL, NULL, NULL },
-		/* of the last step, if it was made */
+		/* of the last step; omitted if it was skipped */
 		{ "grad_norm", l->norm, STEPLOG_FINITE, "gradient/norm", NULL },
 		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
 		{ "peak_memory", (double)runlog_memory(), STEPLOG_REAL, NULL, NULL },

@@ -1,4 +1,11 @@
-/* The training loop: what there is to do between steps. */
+/*
+ * The training loop.  At each step boundary it logs, validates, saves and
+ * stops, in that order.  step.c makes the steps.
+ *
+ * Every decision at a boundary is a function of the state and of the joined
+ * reports, which are the same on all ranks.  So all ranks make the same
+ * collective calls.
+ */
 #include <math.h>
 
 #include "base/clock.h"
@@ -33,7 +40,7 @@ trainer_swap_weights(struct trainer *t, int wanted)
 		comm_abort(t->comm, EXIT_RANKS);
 }
 
-/* Give the normalisations the statistics of many clips; an exit status. */
+/* Measure the statistics of --precise-bn.  Return 0, or an exit status. */
 static int
 trainer_measure(struct trainer *t)
 {
@@ -98,8 +105,9 @@ trainer_validate(struct trainer *t, int *best)
 }
 
 /*
- * Begin to save what the step border holds; the file is rank 0's, which has
- * what the others own from them.
+ * Start to save the state of this step boundary.  Rank 0 gathers the parameters
+ * and the optimizer state from their owners, and writes the file in the
+ * background.
  */
 static void
 trainer_save(struct trainer *t, int how)
@@ -125,8 +133,11 @@ trainer_save(struct trainer *t, int how)
 		saver_start(w->saver, copy, t->state.step, how);
 }
 
-/* 1 if a validation falls between two numbers of clips seen; a run without one
- * measures its statistics at the end. */
+/*
+ * Return 1 if a validation is due: a multiple of --val-every lies between epoch
+ * ${before} and the current one, or this is the ${end}.  A run without
+ * validations measures its statistics once, at the end.
+ */
 static int
 trainer_validation_due(const struct trainer *t, double before, int end)
 {
@@ -136,7 +147,8 @@ trainer_validation_due(const struct trainer *t, double before, int end)
 	    floor(t->state.epoch / t->o.val_every));
 }
 
-/* All ranks ask, and have the same answer. */
+/* Return 1 if weights, running statistics and optimizer state of all ranks are
+ * finite.  Collective. */
 static int
 trainer_is_finite(struct trainer *t)
 {
@@ -151,10 +163,11 @@ static int
 trainer_check_finite(struct trainer *t)
 {
 	return trainer_is_finite(t) ? 0 : work_diverged(t,
-	    "among its weights, running statistics or momenta is", NAN);
+	    "a weight, running statistic or optimizer state is", NAN);
 }
 
-/* What is saved is rank 0's, and all must have the same. */
+/* Check that all ranks have the same weights, because only those of rank 0 are
+ * saved.  Return 0, or an exit status.  Collective. */
 static int
 trainer_check_replicas(struct trainer *t)
 {
@@ -167,8 +180,8 @@ trainer_check_replicas(struct trainer *t)
 }
 
 /*
- * After a step: log, validate, save.  ${end}: it was the last one.  0, or an
- * exit status.
+ * After a step: log, validate, save.  ${before} is the epoch before the step.
+ * ${end}: it was the last one.  Return 0, or an exit status.
  */
 static int
 trainer_step_boundary(struct trainer *t, const struct step_report *s,
@@ -182,7 +195,9 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->wish & WISH_STOP));
-	if (t->replay != NULL) {	/* of a validation, what stays */
+	if (t->replay != NULL) {
+		/* A replay skips validations, but measures their statistics,
+		 * which are part of the checkpoints to compare with. */
 		status = due && w->precise != NULL ? trainer_validate(t,
 		    &best) : 0;
 		return status != 0 ? status : replay_border(t->replay, t);
@@ -201,9 +216,10 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 }
 
 /*
- * The run ends before its time: save what the last border holds, if it is
- * finite.  After a divergence the older checkpoints stay, however many are to
- * be kept: the newest finite one may not be the one to go on from.
+ * After a failure: save the state of the last step boundary, if it is finite
+ * and the same on all ranks.  After a divergence remove no older checkpoint,
+ * whatever --keep says: the newest finite one may already be on the way to
+ * divergence.
  */
 static void
 trainer_rescue(struct trainer *t, int status)
@@ -213,11 +229,16 @@ trainer_rescue(struct trainer *t, int status)
 		return;
 	trainer_save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)
-		note("what %llu steps made is saved",
+		note("the state after step %llu is saved",
 		    (unsigned long long)t->state.step);
 }
 
-/* The last save must be durable before the run says that it is; rank 0. */
+/*
+ * On rank 0: wait until the last save is durable.  If the run is ${done}, name
+ * that checkpoint final.safetensors, and only then remove old ones.  Check that
+ * best.safetensors is the checkpoint that the state names.  Return 0, or -1
+ * after a message.
+ */
 static int
 trainer_settle(struct trainer *t, int done)
 {
@@ -232,7 +253,8 @@ trainer_settle(struct trainer *t, int done)
 	return bad;
 }
 
-/* The schedule is done; without all of its samples? */
+/* Return the exit status of a finished schedule: EXIT_SKIPPED after a note if
+ * damaged samples were replaced, else 0. */
 static int
 trainer_skipped_status(const struct trainer *t)
 {
@@ -240,7 +262,7 @@ trainer_skipped_status(const struct trainer *t)
 
 	if (n == 0)
 		return 0;
-	note("%zu of %u samples are damaged, and others were in their place",
+	note("%zu of %u samples are damaged and were replaced by others",
 	    n, dataset_samples(t->train));
 	return EXIT_SKIPPED;
 }
@@ -251,7 +273,7 @@ trainer_finish(struct trainer *t, int status, int end)
 	int64_t failed = 0;
 	int wait;
 
-	if (t->replay != NULL) {	/* nothing was saved, nothing is */
+	if (t->replay != NULL) {	/* a replay saves nothing */
 		if (status == EXIT_AGAIN && t->comm->rank == 0)
 			fail("stopped after step %llu: later ones were not "
 			    "compared", (unsigned long long)t->state.step);
@@ -267,14 +289,16 @@ trainer_finish(struct trainer *t, int status, int end)
 		failed = EXIT_FAILED;
 	if (!failed && status == EXIT_AGAIN)
 		note("stopped after step %llu, which is saved in %s: the same "
-		    "command goes on", (unsigned long long)t->state.step,
+		    "command resumes", (unsigned long long)t->state.step,
 		    text_quote(t->run != NULL ? t->run->path : ""));
 	if (failed && (status == 0 || status == EXIT_AGAIN))
 		return (int)failed;
 	return status == 0 && end ? trainer_skipped_status(t) : status;
 }
 
-/* What a killed run left undone; that it cannot be done is said at the end. */
+/* Repair best.safetensors if an earlier start was killed before it named that
+ * file.  A failure is ignored here: trainer_settle tries again and reports
+ * it. */
 static void
 trainer_repair(struct trainer *t)
 {
@@ -283,9 +307,9 @@ trainer_repair(struct trainer *t)
 }
 
 /*
- * A run whose validation failed saved its steps all the same: what was due is
- * done first, as if it had not failed, and the checkpoint made what it would
- * have been.
+ * If the validation at the step of the resumed checkpoint failed, validate
+ * first, and save that step again.  The run then continues as if the validation
+ * had not failed.
  */
 static int
 trainer_catch_up(struct trainer *t)
@@ -317,7 +341,8 @@ trainer_run(struct trainer *t)
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
 	if (status == 0 && end && w->unsaved)
-		trainer_save(t, 0);		/* it came from another directory */
+		trainer_save(t, 0);	/* a finished run of another
+					 * directory */
 	while (!end && status == 0) {
 		struct step_report s = { 0 };
 

@@ -1,4 +1,7 @@
-/* Test protocols. */
+/*
+ * Test protocols of published programs.  vt-eval(1) says which paper each is
+ * from.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +25,9 @@ static const struct views_protocol {
 	{ SAMPLER_CHARADES, VIEW_PYSLOWFAST, 10, 3, 1, ENSEMBLE_MAX },
 };
 
-/* Which of ${names}, between bars, the run's setting ${name} is; 0: none. */
+/* Return the index, in the list ${names} separated by "|", of the value that
+ * the run of ${st} had for its setting ${name}.  Return 0 if it is not
+ * listed. */
 static int
 views_setting(const struct state *st, const char *name, const char *names)
 {
@@ -67,8 +72,8 @@ views_check(const struct view_options *v)
 	int most = clip_test_most(v->sampler, v->stride);
 
 	if (clip_needs_stride(v->sampler) && v->stride == 0)
-		return fail("this sampler needs a stride, which the run had not "
-		    "(wanted --stride=N)");
+		return fail("this sampler needs a stride, which the run does not "
+		    "have (wanted --stride=N)");
 	if (v->clips > most)
 		return fail("--clips=%d: this sampler has up to %d clip%s a video",
 		    v->clips, most, most > 1 ? "s" : "");

@@ -20,8 +20,9 @@
  */
 void views_set(int protocol, const struct state *st, struct view_options *v);
 
-/* views_check(v): check that sampler and rule of ${v} have a stride if they
- * need one, and as many clips and crops.  Return 0, or -1 after a message. */
+/* views_check(v): check that ${v} has a stride if its sampler needs one, and
+ * that sampler and rule allow its clips and crops.  Return 0, or -1 after a
+ * message. */
 int views_check(const struct view_options *v);
 
 #endif

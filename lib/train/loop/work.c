@@ -1,4 +1,7 @@
-/* A trainer's plans and buffers, and the forecast of a run. */
+/*
+ * The plans and buffers of a trainer, the division of batches among ranks, and
+ * the printed plan of a run.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +33,8 @@ work_share(const struct trainer *t, int microbatches, int rank, int *first)
 	    first);
 }
 
-/* What is mixed with one another must be on one rank. */
+/* Check that a rank's part of a BN group has an even number of clips, if clips
+ * are mixed: both clips of a pair must be on one rank. */
 static int
 work_check_mixing(const struct trainer *t, const struct cell *c)
 {
@@ -45,8 +49,8 @@ work_check_mixing(const struct trainer *t, const struct cell *c)
 	    c->group, p.clips);
 }
 
-/* A cell must give every rank a whole number of groups, at least one, or an equal
- * part of one. */
+/* Check that cell ${c} gives every rank at least one whole BN group, or an
+ * equal part of one.  Return 0, or -1 after a message. */
 static int
 work_check_cell(const struct trainer *t, const struct cell *c)
 {
@@ -65,8 +69,8 @@ work_check_cell(const struct trainer *t, const struct cell *c)
 	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
 	    "too few for %d ranks%s; start %d ranks, or choose a larger batch or "
 	    "smaller groups (vt-schedule --bn-size)%s", t->schedule->path,
-	    c->batch, c->group, groups, ranks, spread ? ", which are no "
-	    "multiple of that" : "", groups, spread ? "" :
+	    c->batch, c->group, groups, ranks, spread ? ", which are not a "
+	    "multiple of it" : "", groups, spread ? "" :
 	    ", or --deterministic=fast, which can spread a group over ranks");
 }
 
@@ -78,12 +82,14 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 	struct tree tree = { 0 };
 	struct tree_sum sums[TREE_MOST];
 
-	/* A learner's are summed up before the next one's begin. */
+	/* A rank sums the gradients of a learner before it runs the next one,
+	 * so count those of one learner. */
 	if (learners > 0)
 		microbatches /= learners;
 	count = split(microbatches, learners > 0 ? 0 : rank, ranks, &first);
 	tree.leaves = microbatches;
-	/* A tree of its own, as bucket_tree has it. */
+	/* With a free order each rank sums its gradients in its own tree, as
+	 * bucket_tree does. */
 	if (sums_free(&t->sums) != NULL) {
 		tree.leaves = count;
 		first = 0;
@@ -267,7 +273,7 @@ work_step_macs(const struct trainer *t, const struct schedule_step *at)
 	    work_parts(t, at->cell).n;
 }
 
-/* One line a cell: its shape, and how the ranks share it. */
+/* Print a row for each cell: its shape, and how the ranks share it. */
 static void
 work_print_cells(const struct trainer *t, FILE *f)
 {
@@ -322,7 +328,8 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	for (struct schedule_step at = schedule_start(t->schedule, samples);
 	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
 		clips += (uint64_t)at.cell->batch;
-		macs += 3 * work_step_macs(t, &at);	/* backward is two forwards */
+		macs += 3 * work_step_macs(t, &at);	/* a backward pass costs
+							 * two forward passes */
 	}
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
@@ -374,7 +381,8 @@ trainer_explain(const struct trainer *t, FILE *f)
 		plan_explain(most, f);
 }
 
-/* What may fail on one rank alone. */
+/* Allocate what may fail on one rank alone.  work_open then agrees on the
+ * status before any rank connects. */
 static int
 work_reserve(struct trainer *t)
 {
@@ -416,7 +424,7 @@ work_reserve(struct trainer *t)
 	return 0;
 }
 
-/* Of a normalisation. */
+/* Return the maximal number of channels of a normalization. */
 static size_t
 work_max_channels(const struct graph *g)
 {
