@@ -91,7 +91,7 @@ check_says "are apart" 'a run begins from weights or continues a checkpoint \(wa
 check_exit "--init of a run that is there" 2 train first --init="$T/w.safetensors"
 check_says "is refused" 'the run is there already, and did not begin from weights'
 check_exit "the same command goes on" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
-check_says "from its checkpoint" 'is what the run began from; it goes on from its checkpoint'
+check_says "from its checkpoint" 'not loaded again: the run began from it and resumes from its checkpoint'
 cp "$T/w.safetensors" "$T/kept"
 rm "$T/w.safetensors"
 check_exit "when the file is gone, too" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
@@ -172,7 +172,7 @@ set +f
 check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --output="$T/first"
 check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
 check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --output="$T/first"
-check_says "are not written" 'names=caffe2: names that are read, and not written'
+check_says "are not written" 'names=caffe2: names that are only read'
 check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"

@@ -136,7 +136,7 @@ mkdir "$T/begun" && cp "$T/stop/config" "$T/begun"
 check_exit "--status of a run that has not saved yet" 75 vt-train --status "$T/begun"
 check_same "says that it goes on" unfinished "$(jq -r .state "$T/out")"
 check_exit "--status of no run" 2 vt-train --status "$T/nowhere"
-check_says "says why" 'no run in it'
+check_says "says why" 'not the directory of a run'
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	train stop --device ref --stop-after 0.001s >/dev/null 2>&1
 	[ $? = 75 ] || break

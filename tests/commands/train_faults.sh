@@ -168,7 +168,7 @@ if [ $shim = yes ]; then
 	rm -rf "$T/eio"
 	at best.safetensors ever
 	check_exit "a best that cannot be named is exit 1" 1 train eio
-	check_says "and said" 'the end is not saved; the last safe step is 1: .*best'
+	check_says "and said" 'the last step is not saved; the last safe step is 1: .*best'
 	RUN=''
 	check_same "which --status says, too" "failed 1" "$(state eio)"
 	check "and the same command mends it" train eio
@@ -178,7 +178,7 @@ else
 fi
 cp -r "$T/ref" "$T/lost" && rm "$T/lost/best.safetensors"
 check_exit "a best that is lost is exit 1" 1 train lost
-check_says "which says so" "best.safetensors: is not there, or not of step 8"
+check_says "which says so" "best.safetensors: missing, or not of step 8"
 check_exit "each time" 1 train lost
 check_exit "unless none is wanted" 0 train lost --keep-best none
 if [ $shim = yes ]; then
@@ -317,7 +317,7 @@ if [ $shim = yes ]; then
 	)
 	check_same "an interrupt saves, exit 75" 75 "$(cat "$T/status")"
 	check_says "says at once what it does" 'the step is finished and saved first'
-	check_says "and then what is saved, and where" "stopped after step [0-9]+, which is saved in $T/int: the same command goes on"
+	check_says "and then what is saved, and where" "stopped after step [0-9]+, which is saved in $T/int: the same command resumes"
 	check_same "--status" "unfinished 75" "$(state int)"
 	(
 		run_long int2
@@ -367,7 +367,7 @@ if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
 	check_same "does not" "" "$(grep 'checkpoints may' "$T/err")"
 	big --keep 20 >/dev/null 2>"$T/err"
 	check_same "a full disk makes room, exit 0" 0 $?
-	check_says "at the expense of older checkpoints" 'ckpt-0000000001.safetensors: removed, for the disk is full'
+	check_says "at the expense of older checkpoints" 'ckpt-0000000001.safetensors: removed because the disk is full'
 	check_same "and nothing is missing" "best.safetensors final.safetensors" \
 		"$(cd "$T/disk-was/run" && ls | grep -E '^(best|final)' | tr '\n' ' ' | sed 's/ $//')"
 else

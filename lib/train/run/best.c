@@ -76,13 +76,13 @@ best_repair(struct rundir *r, uint64_t step)
 
 	if (!best_is_of(best, step)) {
 		if (!best_is_of(path, step))
-			bad = fail("%s: is not there, or not of step %" PRIu64
-			    ", the best so far; nor is %s (without "
-			    "--keep-best=none the run will end with 1, unless a "
-			    "later step is better)", text_quote(best), step,
+			bad = fail("%s: missing, or not of step %" PRIu64
+			    ", the best so far, and so is %s (unless a later "
+			    "step is better, the run will end with 1: "
+			    "--keep-best=none avoids it)", text_quote(best), step,
 			    path_base(path));
 		else if ((bad = rundir_name(r, path, "best.safetensors")) == 0)
-			note("%s: repaired: it is of step %" PRIu64 " now",
+			note("%s: repaired: now of step %" PRIu64,
 			    text_quote(best), step);
 	}
 	free(path);

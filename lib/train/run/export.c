@@ -20,8 +20,8 @@ export_set_shape(const struct graph *g, const struct naming *n,
 		x->dim[i] = p->dim[i];
 	if (no_t && p->ndim == 5) {
 		if (p->dim[2] != 1)
-			return fail("%s: %s is %d frames long, which %s has no "
-			    "place for", g->name, p->name, p->dim[2], n->name);
+			return fail("%s: %s is %d frames long (wanted 1, as in "
+			    "%s)", g->name, p->name, p->dim[2], n->name);
 		x->dim[2] = p->dim[3];
 		x->dim[3] = p->dim[4];
 		x->ndim = 4;

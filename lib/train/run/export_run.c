@@ -86,8 +86,8 @@ export_run(const char *run, const char *path, const char *names, int ema)
 	if (n == NULL)
 		return EXIT_USAGE;
 	if (!naming_writes(n)) {
-		fail("--names=%s: names that are read, and not written (wanted "
-		    "those of another program)", text_quote(names));
+		fail("--names=%s: names that are only read (wanted those of another "
+		    "program)", text_quote(names));
 		naming_close(n);
 		return EXIT_USAGE;
 	}

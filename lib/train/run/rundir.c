@@ -189,7 +189,7 @@ rundir_make_room(const struct rundir *r, uint64_t safe)
 
 		made = unlink(old) == 0;
 		if (made)
-			warning("%s: removed, for the disk is full",
+			warning("%s: removed because the disk is full",
 			    text_quote(old));
 		free(old);
 	}

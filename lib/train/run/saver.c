@@ -124,7 +124,7 @@ saver_wait(struct saver *s)
 		saver_save(s);
 	if (s->copy == NULL && !s->skipped)
 		return 0;
-	return fail("%s: the end is not saved; the last safe step is %llu: %s",
+	return fail("%s: the last step is not saved; the last safe step is %llu: %s",
 	    text_quote(s->run->path), (unsigned long long)s->safe, s->why.text);
 }
 

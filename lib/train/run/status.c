@@ -92,6 +92,7 @@ run_status(const char *dir, FILE *f)
 	buffer_free(&w.out);
 	resume_free(&r);
 	if (status == EXIT_USAGE)
-		fail("%s: no run in it", text_quote(dir));
+		fail("%s: not the directory of a run (wanted an --output of "
+		    "vt-train)", text_quote(dir));
 	return status;
 }
