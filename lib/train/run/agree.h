@@ -2,8 +2,9 @@
 #define TRAIN_RUN_AGREE_H
 
 /*
- * What must be the same: on every rank of a run, and in a run that goes on
- * where another stopped.  facts.c has the table of what is compared and when.
+ * Compare run fingerprints: those of all ranks of a run, and that of a run with
+ * the one of the checkpoint it resumes from.  facts.c has the table of compared
+ * values.
  */
 
 #include "base/options.h"
@@ -11,24 +12,27 @@
 #include "train/run/facts.h"
 
 /*
- * agree_program(text): the hash of the executable file that runs, 32 digits;
- * "unknown" if it cannot be read.
+ * agree_program(text):
+ * Write the hash of the running executable file to ${text}, as 32 hex digits,
+ * or "unknown" if it cannot be read.  Return ${text}.
  */
 const char *agree_program(char text[33]);
 
 /*
  * agree_ranks(c, mine):
- * Do all ranks say the same of all that must be the same on them?  Every rank
- * gets the answer: 0, or -1 after one message of rank 0 for the first thing
- * that differs: which rank, on which host, has which value.
+ * Check that the fingerprints ${mine} of all ranks agree, as far as FACT_RANKS.
+ * Return 0, or -1 on all ranks.  Rank 0 prints the first value that differs,
+ * and the ranks and hosts that have each value.  Also return -1 if
+ * communication fails.  Collective: all ranks call it.
  */
 int agree_ranks(struct comm *c, const struct identity *mine);
 
 /*
  * agree_resume(path, was, now, override, say, of):
- * Check that a run may resume from checkpoint ${path}.  The number of ranks,
- * paths and logging may differ.  Data, network and recipe may not, except for
- * the names in ${override}.
+ * Check that a run with fingerprint ${now} may resume from checkpoint ${path},
+ * whose fingerprint is ${was}.  The number of ranks, paths and logging may
+ * differ.  Data, network and recipe may not, except for the names in
+ * ${override}.
  *
  * ${say}(${of}, name) returns a text such as "lr was 1 and is 2 now", which
  * agree_resume frees.  If it returns NULL, the message shows both values.

@@ -2,10 +2,11 @@
 #define TRAIN_RUN_CHECKPOINT_H
 
 /*
- * Checkpoints: everything a run needs to go on as if it had never stopped, in
- * a safetensors file (vt-checkpoint(5)).  Weights are model/NAME, running
- * statistics bn/NAME, slots (train/optim/slots.h) as they are called, momentum
- * optim/momentum/NAME; the rest is metadata.
+ * Read checkpoints (vt-checkpoint(5)): a safetensors file with everything that
+ * a run needs to resume with the same bits.  Weights are tensors model/NAME,
+ * running statistics bn/NAME.  Optimizer state has the names of
+ * train/optim/slots.h, such as optim/momentum/NAME.  The rest is metadata.
+ * snapshot.h writes checkpoints.
  */
 
 #include <stdint.h>
@@ -14,97 +15,117 @@
 #include "train/optim/slots.h"
 
 /*
- * What is saved beside the tensors; texts are the owner's.  Checkpoints of
- * version 0.1.0 lack isa, library, dataset and extract, which are NULL then; their
- * build is "vt 0.1.0 cpu avx512".
+ * The metadata of a checkpoint.  Texts belong to the owner of the struct.
+ * Checkpoints of version 0.1.0 lack isa, library, dataset and extract, which
+ * are NULL then; their build is "vt 0.1.0 cpu avx512".
  */
 struct state {
-	uint64_t step, clips;		/* steps done, clips seen (G) */
+	uint64_t step, clips;		/* steps done, clips used */
 	uint64_t seed;
 	double epoch;			/* clips / samples */
-	double loss;			/* running mean, for the log */
-	double best;			/* the best of metric ${best_metric} */
-	uint64_t best_step;		/* where it was; 0: none yet, or not
-					 * known (version 0.1.0) */
-	uint64_t skipped;		/* steps that were, of those done: they
-					 * were not finite */
-	int grown, grow_wants;		/* the batch of learners, times that of
-					 * the schedule; averages in a row that
-					 * wanted more (train/learn/grow.h) */
-	int due;			/* 1: its validation was due, and failed */
+	double loss;			/* moving average, for the log */
+	double best;			/* best value of ${best_metric}; a loss
+					 * is negated */
+	uint64_t best_step;		/* its step; 0: none yet, or unknown
+					 * (version 0.1.0) */
+	uint64_t skipped;		/* of ${step}, those skipped because
+					 * they were not finite */
+	int grown, grow_wants;		/* factor by which the batch of learners
+					 * has grown; averages in a row above
+					 * the threshold (train/learn/grow.h) */
+	int due;			/* 1: the validation due at this step
+					 * failed */
 	const char *best_metric;	/* "top1", "loss", "map"; "" if
 					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
 	const char *results;		/* VERSION_RESULTS; "1" if an older
 					 * checkpoint lacks it */
 	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
-	const char *precision;		/* "fp32", "bf16 by AMX"; older ones do
-					 * not say, and are fp32 */
+	const char *precision;		/* "fp32", "bf16 by AMX"; "fp32" if an
+					 * older checkpoint lacks it */
 	const char *classes;		/* one name a line */
 	const char *class_hash;		/* 16 hex digits */
-	const char *choices;		/* the back end's, "ROWS:HASH", NULL: it
-					 * has none, or sums are not exact */
-	const char *config;		/* settings, as --print-config, by their
-					 * present names */
-	const char *corrupt;		/* numbers of samples that are damaged
-					 * and passed over (data/bad.h), NULL:
-					 * none */
+	const char *choices;		/* stamp of the chosen algorithms,
+					 * "ROWS:HASH" (train/loop/choices.h);
+					 * NULL: the back end has no choices, or
+					 * sums are not exact */
+	const char *config;		/* settings, as --print-config, under
+					 * the option names of this version */
+	const char *corrupt;		/* indices of samples known as damaged
+					 * (data/bad.h); NULL: none */
 	const char *dataset;		/* dataset_id, 32 hex digits */
-	const char *settings_id;	/* of the data, 32 hex digits */
-	int64_t generation;
-	const char *extract;		/* how the data's frames were made
-					 * (ingest/extract_settings.h); NULL: not
-					 * known */
-	const char *flips;		/* hash of what classes become where clips
-					 * are mirrored, or "none" */
-	const char *history;		/* hash of the schedule so far */
-	const char *model, *network;	/* its name, and the .net file's text */
-	int frames, crop, stride;	/* of the schedule's last cell; stride 0:
-					 * none, or not known (0.1.0) */
-	const char *init;		/* the weights it began from, NULL:
-					 * none (train/weights/init.h) */
-	const char *order;		/* how sums are ordered: "v1/LEAF" */
+	const char *settings_id;	/* hash of the dataset's settings, 32
+					 * hex digits */
+	int64_t generation;		/* of the dataset */
+	const char *extract;		/* settings of the dataset's extraction
+					 * (ingest/extract_settings.h); NULL:
+					 * unknown */
+	const char *flips;		/* hash of the table of --flip-swap, or
+					 * "none" */
+	const char *history;		/* hash of the schedule up to ${step} */
+	const char *model, *network;	/* name and text of the .net file */
+	int frames, crop, stride;	/* of the schedule's last cell; stride
+					 * 0: none, or unknown (0.1.0) */
+	const char *init;		/* weights of --init; NULL: none
+					 * (train/weights/init.h) */
+	const char *order;		/* version of the summation order,
+					 * "v1" */
 };
 
 #define CHECKPOINT_FORMAT "1"
 #define CHECKPOINT_ROUNDING 1e-6f	/* rounding: a variance may be this far
 					 * below 0 */
 
-/* checkpoint_name(p): what a parameter is called in the file, the caller's to
- * free: "model/NAME", "bn/NAME". */
+/* checkpoint_name(p): return the tensor name of a parameter, "model/NAME" or
+ * "bn/NAME".  The caller frees it. */
 char *checkpoint_name(const struct param *p);
 
-/* checkpoint_finite(path, tensor, n): 0; -3 after a message if one of ${n}
- * tensors, that are or will be in ${path}, has a value that is not finite. */
+/* checkpoint_finite(path, tensor, n): check that all values of ${n} tensors are
+ * finite.  Return 0, or -3 after a message, which names the file ${path}. */
 int checkpoint_finite(const char *path, const struct tensor *tensor, size_t n);
 
 /*
- * checkpoint_read(path, file, state): read and check a whole checkpoint; the
- * texts of ${state} point into ${file}.  0; after a message, -1: cannot be
- * read; -2: damaged; -3: it holds NaN or infinity.
+ * checkpoint_read(path, file, state):
+ * Read and check a whole checkpoint.  Return 0, or after a message
+ *
+ *	-1	the file cannot be read
+ *	-2	it is damaged
+ *	-3	it contains NaN or infinity
+ *
+ * After 0 the texts of ${state} point into ${file}, which the caller frees
+ * (safetensors_free).  After a failure there is nothing to free.
  */
 int checkpoint_read(const char *path, struct safetensors *file,
     struct state *state);
 
-/* checkpoint_status(bad): the exit status for what checkpoint_read gave. */
+/* checkpoint_status(bad): return the exit status for such a failure. */
 int checkpoint_status(int bad);
 
-/* checkpoint_has_ema(file, path): 0 if a moving average is in it, else -1 after
- * a message. */
+/* checkpoint_has_ema(file, path): return 0 if the checkpoint has a moving
+ * average of the weights, or -1 after a message. */
 int checkpoint_has_ema(const struct safetensors *file, const char *path);
 
 /*
- * checkpoint_load(file, path, n): put its weights and running statistics into
- * net ${n}; checkpoint_load_ema their moving average.  checkpoint_slots(file,
- * path, slots, whole): the rest, for all ranks, into ${whole}, which is made;
- * slots_scatter shares it out.  A slot that the checkpoint does not know, since
- * it was made with other settings, has its first values, after a note.  -1
- * after a message if a tensor is missing or of another shape.
+ * checkpoint_load(file, path, n):
+ * Load weights and running statistics into net ${n}.
+ * checkpoint_load_ema(file, path, n):
+ * Load their moving average into net ${n}.
+ * Return 0, or -1 after a message if a tensor is missing or has another shape;
+ * then ${n} is loaded in part.
  */
 int checkpoint_load(const struct safetensors *file, const char *path,
     struct net *n);
 int checkpoint_load_ema(const struct safetensors *file, const char *path,
     struct net *n);
+
+/*
+ * checkpoint_slots(file, path, slots, whole):
+ * Load the optimizer state of all ranks into a new ${whole}, for slots_scatter.
+ * ${slots} lists its kinds.  State that the checkpoint lacks, because it was
+ * saved with other settings, gets its initial values, after a note.
+ * Return 0, or -1 after a message if a tensor is missing or has another shape.
+ * After 0 the caller frees ${whole} (slots_forget).
+ */
 int checkpoint_slots(const struct safetensors *file, const char *path,
     const struct slots *slots, struct slots_whole *whole);
 

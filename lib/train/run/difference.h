@@ -11,14 +11,15 @@
 #include "train/run/checkpoint.h"
 
 /*
- * difference_network(was, now), difference_classes(was, now):
- * Describe how the network, or the class list, of state ${now} differs from
- * that of checkpoint ${was}: by name, or by the first line that differs, as
- * "network was tsm_tiny and is tsn_tiny now".
+ * difference_network(was, now):
+ * Describe how the network of state ${now} differs from that of checkpoint
+ * ${was}: by name, as "network was tsm_tiny and is tsn_tiny now", or by the
+ * first line that differs.
+ * difference_classes(was, now):
+ * Describe the first line in which their class lists differ.
  * difference_flips(was, now):
- * Say whether each of the states has a table of classes that change under a
- * flip.
- * Return the text, which the caller frees.
+ * Say whether each of them has a table of --flip-swap.
+ * Each returns a text, which the caller frees.
  */
 char *difference_network(const struct state *was, const struct state *now);
 char *difference_classes(const struct state *was, const struct state *now);

@@ -2,9 +2,11 @@
 #define TRAIN_RUN_EXPORT_RUN_H
 
 /*
- * export_run(run, path, names, ema): the weights of a run, or of a checkpoint,
- * or with ${ema} their moving average, as a safetensors file at ${path} under
- * the ${names} of another program.  An exit status.
+ * export_run(run, path, names, ema):
+ * Write the weights of ${run}, a run directory or a checkpoint, to the
+ * safetensors file ${path}, under the tensor names of program ${names}.  With
+ * ${ema} write their moving average.  Return 0, or an exit status after a
+ * message.
  */
 int export_run(const char *run, const char *path, const char *names, int ema);
 

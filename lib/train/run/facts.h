@@ -2,17 +2,15 @@
 #define TRAIN_RUN_FACTS_H
 
 /*
- * What is compared between ranks, and with a checkpoint when resuming, as text:
- * a line each, "name = value", where an option is called as it is typed,
- * --name, which nothing else is.
+ * The fingerprint of a run as text: the facts that are compared between ranks,
+ * and with a checkpoint when resuming.  Each fact is a line "name = value".
+ * Only options have names that begin with "--".
  */
 
 #include "base/mem.h"
 
-/*
- * What there is to compare.  The texts are the owner's; NULL: not known, and
- * not compared.
- */
+/* The fingerprint of a run.  The texts belong to the owner of the struct.
+ * NULL: unknown, and not compared. */
 struct identity {
 	const char *program;		/* hash of the executable file */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
@@ -20,55 +18,62 @@ struct identity {
 	const char *isa;		/* "avx512" */
 	const char *library;		/* "oneDNN 2.6.3", or "none" */
 	const char *precision;		/* "fp32", "bf16 by AMX" */
-	const char *choices;		/* of the back end's: how many, and a hash */
-	const char *network;		/* its text */
-	const char *checkpoint;		/* hash of the file that is evaluated */
-	const char *classes;		/* hash of their names */
-	const char *data, *val;		/* identities of the datasets */
+	const char *choices;		/* stamp of the chosen algorithms */
+	const char *network;		/* text of the .net file */
+	const char *checkpoint;		/* hash of the evaluated file */
+	const char *classes;		/* hash of the class names */
+	const char *data, *val;		/* dataset_id of both datasets */
 	const char *schedule;		/* a hash of it */
-	const char *flips;		/* hash of what classes become then */
-	const char *order;		/* of sums */
-	const char *settings;		/* as options_config(NULL) has them */
+	const char *flips;		/* hash of the table of --flip-swap */
+	const char *order;		/* version of the summation order */
+	const char *settings;		/* a configuration file */
 };
 
-enum { FACT_RANKS = 1, FACT_RESUME = 2 };	/* what is compared when */
+/* Comparisons in which a fact takes part. */
+enum { FACT_RANKS = 1, FACT_RESUME = 2 };
 
-#define FACT_NAME 96			/* room for a name */
+#define FACT_NAME 96			/* bytes of a name, at most */
 
-/* facts_of(x, when): the facts of ${x}, the caller's to free. */
+/* facts_of(x, when): return the facts of ${x} that take part in the comparisons
+ * ${when}, FACT_* bits, as text.  The caller frees it. */
 char *facts_of(const struct identity *x, int when);
 
-/*
- * fact_name(at, name): the name that the line at ${at} begins with; 0 if it
- * sets nothing.  fact_next(at): the line after it.
- */
+/* fact_name(at, name): copy the name of the fact on the line at ${at} to
+ * ${name}.  Return 1, or 0 if the line is a comment or no fact. */
 int fact_name(const char *at, char name[FACT_NAME]);
+
+/* fact_next(at): return the beginning of the next line, or the end of the
+ * text. */
 const char *fact_next(const char *at);
 
-/* fact_value(facts, name): the caller's to free; NULL: unset. */
+/* fact_value(facts, name): return the value of a fact in the text ${facts},
+ * NULL if absent.  The caller frees it. */
 char *fact_value(const char *facts, const char *name);
 
-/* fact_before(name): what a setting was before it had a name, NULL: its default. */
+/* fact_before(name): return the value that runs had before the option ${name}
+ * existed, NULL if that is its default.  Do not free it. */
 const char *fact_before(const char *name);
 
-/* fact_hint(name): what helps where it differs, or NULL. */
+/* fact_hint(name): return advice for ranks or runs that differ in ${name}, NULL
+ * if there is none.  Do not free it. */
 const char *fact_hint(const char *name);
 
-/* fact_plain(name): as messages and --override call it. */
+/* fact_plain(name): return ${name} without "--", as in messages and --override.
+ * The result points into ${name}. */
 const char *fact_plain(const char *name);
 
 /*
- * facts_recipe(): the settings in force that weights depend on, as a
- * configuration file, which checkpoints keep; the caller's to free.
+ * facts_recipe():
+ * Return the current settings that affect the weights, as a configuration file,
+ * which checkpoints store.  The caller frees it.
  */
 char *facts_recipe(void);
 
-/*
- * facts_may_override(name): 1 if --override may name it: something that is
- * compared when resuming.  facts_overrides(b): append all such names, ", "
- * between.
- */
+/* facts_may_override(name): return 1 if --override may name ${name}: it is
+ * compared when resuming. */
 int facts_may_override(const char *name);
+
+/* facts_overrides(b): append all such names to ${b}, separated by ", ". */
 void facts_overrides(struct buffer *b);
 
 #endif

@@ -8,8 +8,8 @@
 
 enum { ORDINAL_DEVICES = 64 };
 
-/* The devices that one rank sees.  Launchers show it all devices of its host,
- * or only its own. */
+/* The devices that one rank sees.  A launcher may show it all devices of its
+ * host, or only its own one. */
 struct ordinal_view {
 	char host[64];
 	int devices;			/* at most ORDINAL_DEVICES */

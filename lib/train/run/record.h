@@ -1,30 +1,32 @@
 #ifndef TRAIN_RUN_RECORD_H
 #define TRAIN_RUN_RECORD_H
 
+/* Record in the run directory how the run was started. */
+
 #include "train/run/rundir.h"
 
-/* What a run was started with, as it is kept beside its checkpoints. */
 struct record {
 	/* The texts of config, schedule.tsv, network.net and classes.txt. */
 	const char *settings, *schedule, *network, *classes;
-	const char *choices;		/* the back end's; NULL: it has none */
-	/* For the log. */
+	const char *choices;		/* text of choices.tsv; NULL: none */
+	/* Values of the "start" line of the log. */
 	const char *build, *isa, *dataset, *model;
-	const char *val;		/* identity of that dataset; NULL: none */
+	const char *val;		/* its dataset_id; NULL: none */
 	const char *precision;		/* of activations */
 	const char *device, *comm;	/* libraries, with their versions */
-	char *const *argument;		/* the command line, to a NULL */
+	char *const *argument;		/* the command line, up to a NULL */
 	size_t parameters;
 	uint32_t samples;
 	int ranks;
-	uint64_t step;			/* that the run goes on after */
-	int tensorboard;		/* its events are wanted */
+	uint64_t step;			/* resume after this step; 0: begin */
+	int tensorboard;		/* also open an event file */
 };
 
 /*
- * record_write(r, p): write those files into ${r}, begin its log anew or cut
- * it back to ${p}->step, and add the "start" line; begin a file of events, if
- * wanted.  -1 after a message.
+ * record_write(r, p):
+ * Write those files into ${r}.  Open its log, truncated after the lines of
+ * ${p}->step, and add the "start" line.  Open an event file if it is wanted.
+ * Return 0, or -1 after a message.
  */
 int record_write(struct rundir *r, const struct record *p);
 

@@ -1,48 +1,53 @@
 #ifndef TRAIN_RUN_RESUME_H
 #define TRAIN_RUN_RESUME_H
 
-/*
- * Going on where a run stopped: which checkpoint, and whether it belongs to
- * the run that is asked for.
- */
+/* Find the checkpoint from which a run resumes, and check that it belongs to
+ * that run. */
 
 #include "base/options.h"
 #include "sched/schedule.h"
 #include "train/run/agree.h"
 #include "train/run/checkpoint.h"
 
-/* A checkpoint that was found and is whole. */
+/* An intact checkpoint. */
 struct resume {
 	char *path;
 	struct safetensors file;
 	struct state state;
-	int passed;			/* newer ones that are of no use */
-	uint64_t newest;		/* the step of the newest of all */
+	int passed;			/* number of newer checkpoints, which
+					 * are damaged or not finite */
+	uint64_t newest;		/* step of the newest one of all */
 };
 
 /*
- * resume_newest(dir, r): the newest checkpoint of run directory ${dir} that is
- * whole and finite; what is wrong with newer ones is reported.  1 found; 0
- * there is none; -1 an error; -2 there were some, all damaged; -3 all damaged
- * or not finite.  Nothing on the disk is changed.
+ * resume_newest(dir, r):
+ * Read the newest checkpoint of run directory ${dir} that is intact and finite.
+ * Report the defects of newer ones.  Change nothing on the disk.  Return
+ *
+ *	1	found; the caller calls resume_free
+ *	0	there are no checkpoints, without a message
+ *	-1	a file cannot be read
+ *	-2	all checkpoints are damaged
+ *	-3	all checkpoints contain NaN or infinity
  */
 int resume_newest(const char *dir, struct resume *r);
 
 /*
- * resume_set_aside(dir, r): the run goes on from ${r}, which resume_newest
- * found (or with all zeros, begins): rename those it passed over to *.bad.
- * The lock is held, and was not when they were read: -1 after a message if
- * there are others now.
+ * resume_set_aside(dir, r):
+ * Rename the newer checkpoints that resume_newest skipped to *.bad.  ${r} is
+ * its result, or all zeros if a new run begins.  The caller holds the lock of
+ * the directory, which resume_newest did not need.  Return 0, or -1 after a
+ * message if the checkpoints have changed since.
  */
 int resume_set_aside(const char *dir, const struct resume *r);
 
-/* resume_file(path, r): that one; 1, -1, -2 or -3. */
+/* resume_file(path, r): read checkpoint ${path}.  Return 1, or -1, -2 or -3
+ * after a message, as checkpoint_read. */
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
 
-/*
- * resume_identity(s): what a state says of what must be the same; its texts.
- */
+/* resume_identity(s): return the fingerprint of the run with state ${s}.  Its
+ * texts are those of ${s}. */
 struct identity resume_identity(const struct state *s);
 
 /*

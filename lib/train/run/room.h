@@ -7,10 +7,10 @@
 
 /*
  * room_check(s, dir, keep, best, f):
- * What checkpoints of slots ${s} and their net will take in run directory
- * ${dir} (which need not be there yet): ${keep} of them, one that is being written, and
- * with ${best} the best.  Say it to ${f} (NULL: do not), and warn if the disk
- * cannot hold it.
+ * Compute the disk space of checkpoints in run directory ${dir}, which may not
+ * exist yet.  It holds ${keep} of them, one that is being written, and with
+ * ${best} the best one.  ${s} is the optimizer state, with its net.
+ * Print the result to ${f} (NULL: do not), and warn if the disk is too small.
  */
 void room_check(const struct slots *s, const char *dir, int keep, int best,
     FILE *f);

@@ -2,16 +2,22 @@
 #define TRAIN_RUN_RUNDIR_H
 
 /*
- * The directory of a run:
+ * The directory of a run, which only rank 0 changes:
  *
  *	ckpt-%010u.safetensors	checkpoints, by step
- *	latest			name and hash of the newest
+ *	latest			name and hash of the newest checkpoint
  *	best.safetensors	the best by validation, if wanted (best.h)
- *	final.safetensors	written when the schedule is done
+ *	final.safetensors	the last checkpoint of a finished schedule
  *	log.jsonl		one JSON object a line (runlog.h)
- *	events.out.tfevents.*	the same for TensorBoard, if wanted (events.h)
- *	config, schedule.tsv, network.net	what the run was started with
- *	choices.tsv	how the back end does things, if it chooses (train/loop/choices.h)
+ *	events.out.tfevents.*	event files of TensorBoard (events.h)
+ *	config, schedule.tsv,	inputs of the run (record.h)
+ *	network.net, classes.txt
+ *	choices.tsv		algorithms of the back end, if it has choices
+ *				(train/loop/choices.h)
+ *	init.tsv		matched weights, with --init
+ *
+ * Functions that return int return 0, or -1 after a message, unless they say
+ * otherwise.
  */
 
 #include <stddef.h>
@@ -25,62 +31,77 @@
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
 
 struct rundir {
-	const char *path;
-	int lock;
+	const char *path;		/* must outlive the struct */
+	int lock;			/* file descriptor of RUNDIR_LOCK */
 	int keep;			/* newest checkpoints to keep */
 	struct runlog log;		/* opened with runlog_open */
 	struct events events;		/* opened with events_open, if wanted */
 };
 
-/* rundir_open(r, path): make and lock it, sweep what killed runs left. */
+/* rundir_open(r, path): make and lock directory ${path}, and remove temporary
+ * files of killed runs. */
 int rundir_open(struct rundir *r, const char *path);
 void rundir_close(struct rundir *r);
 
-/* rundir_path(r, name): the caller's to free. */
+/* rundir_path(r, name): return the path of ${name} in ${r}.  The caller frees
+ * it. */
 char *rundir_path(const struct rundir *r, const char *name);
+
+/* rundir_checkpoint(r, step): return the path of the checkpoint of ${step}.
+ * The caller frees it. */
 char *rundir_checkpoint(const struct rundir *r, uint64_t step);
 
-/* rundir_checkpoints(path, suffix, steps): steps of the checkpoints there whose
- * names have ${suffix} at their end, newest first, in *steps, the caller's to
- * free; how many, or -1. */
+/*
+ * rundir_checkpoints(path, suffix, steps):
+ * List the checkpoints in directory ${path} whose names end in
+ * ".safetensors${suffix}".  Set ${*steps} to their steps, newest first, which
+ * the caller frees.  Return their number, 0 if there is no such directory, or
+ * -1 after a message.
+ */
 int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 
 /*
- * rundir_saved(r, step, hash, best, keep_all): a checkpoint of ${step} is
- * durable: name it in "latest", make it the best if ${best}, and unless
- * ${keep_all} remove what is no longer kept.
+ * rundir_saved(r, step, hash, best, keep_all):
+ * Complete the save of ${step}, whose checkpoint is durable and has ${hash}:
+ * name it in "latest", link it as best.safetensors if ${best}, and unless
+ * ${keep_all} remove checkpoints beyond ${r}->keep.  A file that cannot be
+ * removed is a warning.
  */
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
     int best, int keep_all);
 
-/* rundir_prune(r): the same at the end; a killed run may have left more. */
+/* rundir_prune(r): remove checkpoints beyond ${r}->keep at the end of a run.  A
+ * killed start may have left some.  A failure is a warning. */
 void rundir_prune(const struct rundir *r);
 
-/* rundir_latest(r, step, hash): what a killed run left undone: "latest" names
- * the checkpoint of ${step}, which is durable. */
+/* rundir_latest(r, step, hash): make "latest" name the checkpoint of ${step},
+ * which is durable and has ${hash}. */
 int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash);
 
 /*
- * rundir_make_room(r, safe): the disk is full: remove the oldest checkpoint
- * before that of step ${safe}, which is whole.  1 if there was one.
+ * rundir_make_room(r, safe):
+ * On a full disk, remove the oldest checkpoint, after a warning, if it is older
+ * than the intact one of step ${safe}.  Return 1 if a file was removed, else 0.
  */
 int rundir_make_room(const struct rundir *r, uint64_t safe);
 
-/* rundir_name(r, path, name): give a file ${name} in the run, too, durably. */
+/* rundir_name(r, path, name): durably link file ${path} as ${name} in ${r}, or
+ * copy it if the file system has no links.  Replace an existing ${name}. */
 int rundir_name(const struct rundir *r, const char *path, const char *name);
 
-/*
- * rundir_finish(r, step): final.safetensors, from the last checkpoint.
- * rundir_unfinish(r): there are steps to go, so there is none; a run that was
- * finished may go on with a longer schedule.
- */
+/* rundir_finish(r, step): link the last checkpoint, of ${step}, as
+ * final.safetensors. */
 int rundir_finish(struct rundir *r, uint64_t step);
+
+/* rundir_unfinish(r): remove final.safetensors, if it exists.  A finished run
+ * may continue with a longer schedule. */
 int rundir_unfinish(struct rundir *r);
 
 /*
- * rundir_choose(path): the checkpoint that ${path} means: a file itself; of the
- * folder of a run the final one, else the best, else the newest.  The caller's
- * to free; NULL after a message if there is none.
+ * rundir_choose(path):
+ * Return the path of the checkpoint that ${path} means: a file is itself.  A
+ * run directory means its final checkpoint, else the best, else the newest.
+ * Return NULL after a message if it has none.  The caller frees the path.
  */
 char *rundir_choose(const char *path);
 

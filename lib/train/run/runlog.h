@@ -2,9 +2,9 @@
 #define TRAIN_RUN_RUNLOG_H
 
 /*
- * log.jsonl of a run: one JSON object a line.  A "start" line opens what one
- * start of the command did, an "end" line closes it with its exit status; a
- * start that was killed has no end.
+ * log.jsonl of a run: one JSON object a line.  Each start of the command adds a
+ * "start" line first, and an "end" line with its exit status last.  A killed
+ * start has no "end" line.
  */
 
 #include <pthread.h>
@@ -15,45 +15,53 @@
 
 struct runlog {
 	struct append file;
-	int ended;			/* there is an "end" line */
-	pthread_mutex_t lock;
+	int ended;			/* the "end" line was written */
+	pthread_mutex_t lock;		/* of ${file} */
 };
 
 /*
- * runlog_open(l, dir, step): the log in ${dir}, cut back to lines of steps up
- * to ${step}; 0 begins it anew.  -1 after a message.
+ * runlog_open(l, dir, step):
+ * Open the log in ${dir}, keeping only lines of steps up to ${step}.  With
+ * ${step} = 0, begin an empty log.  Return 0, or -1 after a message.
  */
 int runlog_open(struct runlog *l, const char *dir, uint64_t step);
 
 /*
- * runlog_line(l, w): append what ${w} holds as a line (base/append.h), and free
+ * runlog_line(l, w):
+ * Append the object in ${w} as a line, and free it.  A write error is a
+ * warning, and the line is written later (base/append.h).  Any thread may call
  * it.
  */
 void runlog_line(struct runlog *l, struct json_writer *w);
 
-/* runlog_sync(l): make the lines durable, as far as they are written. */
+/* runlog_sync(l): make the written lines durable. */
 void runlog_sync(struct runlog *l);
 
 /*
- * runlog_end(l, status, step): the "end" line, once; later calls, and those
- * before runlog_open, do nothing.  May be called from a handler of exit(3).
+ * runlog_end(l, status, step):
+ * Append the "end" line.  Later calls, and calls before runlog_open, do
+ * nothing. A handler of exit(3) may call it.
  */
 void runlog_end(struct runlog *l, int status, uint64_t step);
 
-/* runlog_close(l): -1 after a message if lines could not be written. */
+/* runlog_close(l): close the log.  Return 0, or -1 after a message if lines
+ * could not be written.  Do nothing if it is not open. */
 int runlog_close(struct runlog *l);
 
 /*
  * runlog_last(dir, status):
- * How the last start in ${dir} ended: RUNLOG_ENDED with its exit status,
- * RUNLOG_OPEN (it runs, or was killed), or RUNLOG_NONE (no log, or one of
- * version 0.1.0 that does not say).
+ * Return how the last start in ${dir} ended:
+ *
+ *	RUNLOG_ENDED	with the exit status ${*status}
+ *	RUNLOG_OPEN	it is running, or was killed
+ *	RUNLOG_NONE	no log, or one of version 0.1.0 without such lines
  */
 enum runlog_last { RUNLOG_NONE, RUNLOG_OPEN, RUNLOG_ENDED };
 
 enum runlog_last runlog_last(const char *dir, int *status);
 
-/* runlog_memory(): the most bytes that this process held, "peak_memory". */
+/* runlog_memory(): return the peak resident memory of this process in bytes,
+ * the "peak_memory" of log lines. */
 int64_t runlog_memory(void);
 
 #endif

@@ -2,15 +2,19 @@
 #define TRAIN_RUN_SAVER_H
 
 /*
- * Writes checkpoints while training goes on: one at a time, from a copy made
- * at a step border.
+ * Write checkpoints in the background of training: one at a time, from a copy
+ * made at a step boundary.
  *
- * A save that fails is a warning, and the run goes on: the one before it still
- * stands.  The copy is kept.  If it is the best so far it is tried again
- * before any later one is written, for what a later one says of the best must
- * be on the disk; any other is given up for the next one, and tried again
- * only at the end.  Where the disk is full, older checkpoints are removed
- * first, but never the newest that is known to be whole.
+ * A failed save is a warning, and the run continues: the last intact checkpoint
+ * remains.  The copy is kept and written later:
+ *
+ * - The best so far is tried again before any later save, because the metadata
+ *   of later checkpoints name its step.
+ * - Any other copy is dropped at the next save.  At the end it is tried again.
+ *
+ * On a full disk, older checkpoints are removed first, but never the newest one
+ * known to be intact.  Only rank 0 has a saver, and only its main thread calls
+ * these functions.
  */
 
 #include "train/run/rundir.h"
@@ -18,28 +22,32 @@
 
 struct saver;
 
-/* saver_new(r, safe): the checkpoint of step ${safe} is in ${r} and whole; 0:
- * none is. */
+/* saver_new(r, safe): return a saver for ${r}, which must outlive it.  ${safe}
+ * is the step of an intact checkpoint in ${r}; 0: none. */
 struct saver *saver_new(struct rundir *r, uint64_t safe);
-/* saver_free waits for a save that is under way. */
+
+/* saver_free(s): wait for a running save, and free ${s} with its copy.
+ * saver_free(NULL) does nothing. */
 void saver_free(struct saver *s);
 
-enum { SAVE_BEST = 1, SAVE_KEEP_ALL = 2 };	/* the best; remove none */
+/* The checkpoint is the best so far; remove no older ones. */
+enum { SAVE_BEST = 1, SAVE_KEEP_ALL = 2 };
 
 /*
- * saver_ready(s, step, how): wait until a copy may be made for a save of
- * ${step}: there is one at a time.  0, or -1 after a warning if the best must
- * be written first and still cannot be.
+ * saver_ready(s, step, how):
+ * Wait for the running save, so that a copy for the save of ${step} may be
+ * made. ${how} has SAVE_* bits.  Return 0, or -1 after a warning if the best
+ * checkpoint must be written first and still cannot be.
  */
 int saver_ready(struct saver *s, uint64_t step, int how);
 
-/* saver_start(s, copy, step, how): begin to write ${copy}, which becomes the
- * saver's; saver_ready has said 0. */
+/* saver_start(s, copy, step, how): start to write ${copy}, and take it.
+ * saver_ready must have returned 0. */
 void saver_start(struct saver *s, struct snapshot *copy, uint64_t step,
     int how);
 
-/* saver_wait(s): until all is written; -1 after a message if the last save
- * failed, and did so again. */
+/* saver_wait(s): wait for the running save, and try a failed one again.  Return
+ * 0, or -1 after a message if the last step is not saved. */
 int saver_wait(struct saver *s);
 
 #endif

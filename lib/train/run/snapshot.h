@@ -1,29 +1,38 @@
 #ifndef TRAIN_RUN_SNAPSHOT_H
 #define TRAIN_RUN_SNAPSHOT_H
 
+/* Copy the state of a run to the host, and write it as a checkpoint. */
+
 #include "train/run/checkpoint.h"
 
-/* A copy of tensors and state on the host, made at a step border. */
+/* A host copy of tensors and metadata, made at a step boundary. */
 struct snapshot;
 
 /*
- * snapshot_take(copy, n, slots, s): a copy on rank 0, ${*copy}, which is NULL on
- * the others; all ranks that share the slots call it.  -1 if another cannot be
- * reached.
+ * snapshot_take(copy, n, slots, s):
+ * Copy parameters, optimizer state and ${s} to a new ${*copy} on rank 0, which
+ * gathers the state that other ranks own.  Set ${*copy} to NULL on other ranks.
+ * Return 0, or -1 if communication fails.  The caller calls snapshot_free, or
+ * passes the copy to saver_start.  Collective: all ranks of ${slots} call it.
  */
 int snapshot_take(struct snapshot **copy, const struct net *n,
     const struct slots *slots, const struct state *s);
 void snapshot_free(struct snapshot *s);
 
-/* snapshot_write(s, path, hash): commit it as a file, whose hash is written to
- * ${*hash}; -1 after a message, and so if a value is not finite. */
+/*
+ * snapshot_write(s, path, hash):
+ * Commit ${s} as checkpoint file ${path} (base/commit.h), and set ${*hash} to
+ * the hash of the file.  Return 0, or -1 after a message, also if a value is
+ * not finite.
+ */
 int snapshot_write(const struct snapshot *s, const char *path,
     struct hash128 *hash);
 
 /*
- * snapshot_compare(s, f, first): how many tensors of ${s} are not in file ${f}
- * as they are, or are in it and not in ${s}; the name of the first of them goes
- * to ${*first}, and belongs to either.
+ * snapshot_compare(s, f, first):
+ * Return the number of tensors that ${s} and file ${f} do not have in common
+ * with the same bits.  If there are any, point ${*first} to the name of the
+ * first, which belongs to ${s} or ${f}.
  */
 int snapshot_compare(const struct snapshot *s, const struct safetensors *f,
     const char **first);

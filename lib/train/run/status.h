@@ -3,19 +3,21 @@
 
 #include <stdio.h>
 
+/* Tell the state of a run from its directory. */
+
 /*
  * run_status(dir, f):
- * Print to ${f}, as one JSON object, how the run in ${dir} stands, and return
- * the exit status that says the same:
+ * Print the state of the run in ${dir} to ${f}, as one JSON object.  Return the
+ * exit status for that state:
  *
  *	finished	0 or 3	the schedule is done
- *	running		75	a process is at work on it now
+ *	running		75	a process is training it
  *	unfinished	75	stopped with its state saved, or killed
  *	diverged	5
- *	failed		1 or 4	as the run did, or every checkpoint is damaged
- *	none		2	no run is there
+ *	failed		1 or 4	as the run did, or all checkpoints are damaged
+ *	none		2	not the directory of a run; with a message
  *
- * Nothing on the disk is changed, and a run at work is not disturbed.
+ * Change nothing on the disk; a process may train the run meanwhile.
  */
 int run_status(const char *dir, FILE *f);
 

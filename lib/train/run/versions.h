@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 /*
- * train_versions(f): what commands that run networks say beside their own
- * version: how ranks talk, the processor, back ends and formats, a line each.
+ * train_versions(f):
+ * Print to ${f}, for --version of commands that run networks, a line each for
+ * the MPI library, device collectives, processor, back ends, devices and
+ * formats.
  */
 void train_versions(FILE *f);
 
