@@ -1,6 +1,7 @@
 /*
- * Comparing what must be the same: between the ranks of a run, and of a run with
- * the checkpoint it resumes from.
+ * Compare run fingerprints: between the ranks of a run, and of a run with the
+ * checkpoint it resumes from.  Ranks first exchange hashes; only if these
+ * differ do they exchange the texts, to name the difference.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,11 @@
 #include "base/text.h"
 #include "train/run/agree.h"
 
-/* In pieces: with the code for GPUs a program is large, and what has been freed
- * would let the allocator keep more of what is freed later. */
+/*
+ * Hash the program in pieces.  With GPU code it is large, and freeing one large
+ * block raises the mmap threshold of malloc(3): later blocks of that size would
+ * come from the heap and stay resident.
+ */
 const char *
 agree_program(char text[33])
 {
@@ -37,7 +41,8 @@ agree_program(char text[33])
 
 struct agree_card { struct hash128 hash; uint64_t bytes; char host[64]; };
 
-/* "7 on rank 0 (node1) and 62 more, 8 on rank 17 (node5)" */
+/* Append to ${b} the values of ${name} and their ranks, as "7 on rank 0 (node1)
+ * and 62 more, 8 on rank 17 (node5)".  ${facts} is [ranks][most] bytes. */
 static void
 agree_who_has_what(struct buffer *b, const char *name,
     const struct agree_card *card, const char *facts, size_t most, int ranks)
@@ -68,7 +73,8 @@ agree_who_has_what(struct buffer *b, const char *name,
 	free(value);
 }
 
-/* The first thing in which rank ${r} is not like rank 0. */
+/* Set ${name} to the first fact of ${mine} that ${other} lacks or has with
+ * another value, or else the reverse.  Return 1, or 0 if they agree. */
 static int
 agree_first_difference(const char *mine, const char *other,
     char name[FACT_NAME])
@@ -123,7 +129,7 @@ agree_ranks(struct comm *c, const struct identity *mine)
 	size_t most = 0;
 	int same = 1, result = -1;
 
-	memset(&card, 0, sizeof(card));		/* its holes are sent too */
+	memset(&card, 0, sizeof(card));		/* padding is sent, too */
 	card.bytes = strlen(facts) + 1;
 	card.hash = hash128(facts, card.bytes);
 	gethostname(card.host, sizeof(card.host) - 1);
@@ -168,7 +174,8 @@ struct agree_resuming {
 	const void *of;
 };
 
-/* 0 if ${name} is the same in both, or may differ; else 1 after a message. */
+/* Return 0 if ${name} has the same value in both or may differ, else 1 after a
+ * message. */
 static int
 agree_differs(const struct agree_resuming *r, const char *name, const char *was,
     const char *is)
@@ -189,8 +196,9 @@ agree_differs(const struct agree_resuming *r, const char *name, const char *was,
 }
 
 /*
- * Each thing that is known of both.  A setting that the checkpoint does not
- * speak of is younger than the checkpoint, and was what it is by default.
+ * Compare each fact that both fingerprints have.  If the checkpoint lacks an
+ * option, the option is newer than the checkpoint: its value then was that of
+ * fact_before, or else the default.
  */
 int
 agree_resume(const char *path, const struct identity *was,
@@ -221,7 +229,7 @@ agree_resume(const char *path, const struct identity *was,
 		free(a);
 		free(b);
 	}
-	/* What it had and is not set now. */
+	/* Options of the checkpoint that are unset now. */
 	for (const char *at = then; *at != '\0'; at = fact_next(at)) {
 		char *a, *b;
 

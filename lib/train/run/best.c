@@ -1,4 +1,4 @@
-/* best.safetensors is the checkpoint that the state names. */
+/* Keep best.safetensors equal to the checkpoint that the state names. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 /*
  * Return the JSON header of a safetensors file, which the caller frees, and set
  * ${*bytes} to the length of the file up to its values.  Return NULL without a
- * message if there is no such header.  The values stay on the disk: a checkpoint
- * may be as large as the memory that is left.
+ * message if the file has no such header.  Do not read the values: the
+ * checkpoint may not fit in the available memory.
  */
 static struct json *
 best_read_header(const char *path, int64_t *bytes)
@@ -46,8 +46,8 @@ out:
 	return v;
 }
 
-/* 1 if ${path} is a whole checkpoint of ${step}, as far as its header tells;
- * says nothing if it is not. */
+/* Return 1 if ${path} is a checkpoint of ${step} by its header, and as long as
+ * the header says; otherwise 0 without a message. */
 static int
 best_is_of(const char *path, uint64_t step)
 {

@@ -1,4 +1,8 @@
-/* Checkpoints: a run's state as named tensors and metadata, as it is read. */
+/*
+ * Read a checkpoint, and load its tensors.  A checkpoint of an older version
+ * lacks some metadata; checkpoint_read then sets the value that the older
+ * version used.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,6 +76,8 @@ checkpoint_variances(const char *path, const struct safetensors *f)
 	return 0;
 }
 
+/* Return the metadata ${key}.  If it is absent, return "" and set ${*bad},
+ * after a message unless ${*bad} was set. */
 static const char *
 checkpoint_text_of(const struct safetensors *f, const char *key,
     const char *path, int *bad)
@@ -101,7 +107,7 @@ checkpoint_count_of(const struct safetensors *f, const char *key,
 	return n;
 }
 
-/* A side, a number of frames, or another that is not 0. */
+/* Return the metadata ${key} as a number of at least 1. */
 static int
 checkpoint_extent_of(const struct safetensors *f, const char *key,
     const char *path, int *bad)
@@ -157,7 +163,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->init = safetensors_meta(f, "vt.init");
 	s->isa = safetensors_meta(f, "vt.isa");
 	s->library = safetensors_meta(f, "vt.library");
-	/* What version 0.1.0 calls so is a hash of settings. */
+	/* Version 0.1.0 stored a hash of the settings under this key. */
 	s->dataset = checkpoint_text_of(f, "vt.dataset_id", path, &bad);
 	s->settings_id = safetensors_meta(f, "vt.settings_id");
 	if (s->settings_id == NULL) {
@@ -203,8 +209,8 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	return bad;
 }
 
-/* The tensor ${name}, of the shape of ${p} (NULL: a single number), which
- * ${who} needs; NULL after a message. */
+/* Return the tensor ${name}, which must have the shape of ${p} (NULL: a
+ * scalar), or NULL after a message.  ${who} needs it. */
 static const struct tensor *
 checkpoint_find(const struct safetensors *f, const char *path, const char *name,
     const struct param *p, const char *who)
@@ -226,7 +232,7 @@ checkpoint_find(const struct safetensors *f, const char *path, const char *name,
 	return t;
 }
 
-/* Its values as doubles, the caller's to free. */
+/* Return the ${n} values of ${t} as doubles.  The caller frees them. */
 static double *
 checkpoint_doubles_of(const struct tensor *t, size_t n)
 {
@@ -238,7 +244,7 @@ checkpoint_doubles_of(const struct tensor *t, size_t n)
 	return v;
 }
 
-/* Into parameter ${p}; frees ${name}, what it is called in the file. */
+/* Load tensor ${name} into parameter ${p} of ${n}.  Take and free ${name}. */
 static int
 checkpoint_load_param(const struct safetensors *f, const char *path,
     const struct net *n, const struct param *p, char *name)
@@ -247,7 +253,8 @@ checkpoint_load_param(const struct safetensors *f, const char *path,
 	size_t elem = n->device->elem;
 	void *to = (char *)n->w + p->offset * elem;
 
-	/* It was not tracked: --override=bn-running begins it with 0. */
+	/* A run without --bn-running=aggregate has no between-group variance.
+	 * With --override=bn-running it starts at 0. */
 	if (p->kind == PARAM_BETWEEN && safetensors_tensor(f, name) == NULL) {
 		free(name);
 		return 0;
@@ -297,7 +304,7 @@ checkpoint_load_ema(const struct safetensors *f, const char *path,
 	return 0;
 }
 
-/* Values of parameter number ${p} into copy ${j} of slot ${i} of ${whole}. */
+/* Load the state of parameter ${p} into copy ${j} of slot ${i} of ${whole}. */
 static int
 checkpoint_load_slot(const struct safetensors *f, const char *path,
     const struct slots *s, int i, int j, int p, struct slots_whole *whole)
@@ -328,7 +335,8 @@ checkpoint_load_slot(const struct safetensors *f, const char *path,
 	return 0;
 }
 
-/* 1 if the file has any tensor of copy ${j} of slot ${i}; otherwise a note. */
+/* Return 1 if the file has any tensor of copy ${j} of slot ${i}, otherwise 0
+ * after a note. */
 static int
 checkpoint_knows_slot(const struct safetensors *f, const char *path,
     const struct slots *s, int i, int j)

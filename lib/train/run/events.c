@@ -1,4 +1,4 @@
-/* Event files of TensorBoard. */
+/* Write event files of TensorBoard, without its protocol buffer library. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,8 +14,14 @@
 #define PREFIX "events.out.tfevents."
 #define VERSION "brain.Event:2"
 
-/* ---- protocol buffers: a key is the number of a field and its kind ---- */
+/*
+ * ---- protocol buffers ----
+ *
+ * A message is a sequence of keys and values: key = field << 3 | wire type
+ * (https://protobuf.dev/programming-guides/encoding/).
+ */
 
+/* Wire types. */
 enum { VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 5 };
 
 /* Fields of Event, SessionLog, Summary and Summary.Value. */
@@ -24,7 +30,7 @@ enum { EVENT_WALL_TIME = 1, EVENT_STEP, EVENT_FILE_VERSION, EVENT_SUMMARY = 5,
 enum { SESSION_STATUS = 1, SESSION_START = 1 };
 enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_SIMPLE = 2 };
 
-/* ${n} bytes, the lowest first. */
+/* Append the low ${n} bytes of ${v}, in little endian. */
 static void
 events_put_little(struct buffer *b, uint64_t v, int n)
 {
@@ -35,7 +41,8 @@ events_put_little(struct buffer *b, uint64_t v, int n)
 	buffer_add(b, byte, (size_t)n);
 }
 
-/* Seven bits a byte, the lowest first; the top bit says that more follow. */
+/* Append ${v} as a varint: seven bits in each byte, the lowest first.  The top
+ * bit is set if more bytes follow. */
 static void
 events_put_varint(struct buffer *b, uint64_t v)
 {
@@ -95,7 +102,8 @@ events_masked_crc(const void *data, size_t n)
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-/* An event that says when it was, and what ${rest} has. */
+/* Write an event with the current time and the fields in ${rest}, as a
+ * record. */
 static void
 events_write_event(struct events *e, const struct buffer *rest)
 {
@@ -112,6 +120,7 @@ events_write_event(struct events *e, const struct buffer *rest)
 	buffer_free(&event);
 }
 
+/* Write the version, and the start of a session at step ${first}. */
 static void
 events_write_head(struct events *e, uint64_t first)
 {
@@ -130,8 +139,9 @@ events_write_head(struct events *e, uint64_t first)
 
 /* ---- the file ---- */
 
-/* The newest TIME in ${dir}, 0 without any; readers take files in the order of
- * their names. */
+/* Return the newest TIME of the event files in ${dir}, 0 without any.  Readers
+ * take files in the order of their names, so a new file needs a later TIME,
+ * also if the clock was set back. */
 static int64_t
 events_newest(const char *dir)
 {

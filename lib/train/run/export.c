@@ -1,4 +1,4 @@
-/* Parameters, as other programs name and lay them out. */
+/* Export parameters with the tensor names and layouts of another program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "train/run/export.h"
 #include "train/weights/adapt.h"
 
-/* Give a weight the axes that it has there. */
+/* Set the shape of weight ${p} in the other program: drop the time axis, which
+ * must be 1 long, or insert one, as the naming row ${r} says. */
 static int
 export_set_shape(const struct graph *g, const struct naming *n,
     const struct param *p, const struct rename *r, struct exported *x)
@@ -44,8 +45,11 @@ export_add(struct export *e)
 	return &e->tensor[e->tensors++];
 }
 
-/* The bias of the operator that ${norm} follows, where the row of that
- * operator says that there is no such thing there; or -1. */
+/*
+ * Return the index of a bias that the other program lacks, or -1: that of the
+ * operator before ${norm}, if the row of that operator says "fold".
+ * Subtracting this bias from the running mean gives the same output.
+ */
 static int
 export_folded_bias(const struct graph *g, const struct naming *n, int norm)
 {
@@ -137,7 +141,13 @@ export_values_of(const struct net *n, int p)
 	return v;
 }
 
-/* The values of ${x} as floats, the caller's to free. */
+/*
+ * Return the values of ${x} as floats, which the caller frees:
+ *
+ *	out[row][c'] = v[row][c] - bias[row], c' = (c + first) mod columns
+ *
+ * The bias is 0 unless ${x} is the mean of a norm with a folded bias.
+ */
 static float *
 export_floats_of(const struct exported *x, const struct net *n)
 {
@@ -153,7 +163,7 @@ export_floats_of(const struct exported *x, const struct net *n)
 		size_t at = i % plane, c = i / plane % columns;
 		size_t row = i / plane / columns;
 
-		/* Theirs first are ours last. */
+		/* Rotate: our last x->first channels come first. */
 		c = x->first == 0 ? c : c < columns - (size_t)x->first ?
 		    c + (size_t)x->first : c - (columns - (size_t)x->first);
 		to[(row * columns + c) * plane + at] =

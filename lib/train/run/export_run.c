@@ -1,4 +1,4 @@
-/* A checkpoint as a file for another program. */
+/* Export a checkpoint for another program. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,13 +12,14 @@
 #include "train/run/export_run.h"
 #include "train/run/rundir.h"
 
-/* As it is: the values are those of the checkpoint, in fp32. */
+/* Write the parameters of ${n} to ${path}, with the values of the checkpoint in
+ * fp32.  Return 0, or an exit status after a message. */
 static int
 export_write_net(const struct state *s, const struct net *n,
     const struct naming *names, const char *path)
 {
 	char *step = xprintf("%" PRIu64, s->step);
-	/* "pt" is what PyTorch's own readers of safetensors look for. */
+	/* PyTorch's readers of safetensors look for the format "pt". */
 	const struct meta meta[] = { { "format", "pt" },
 		{ "vt.build", s->build }, { "vt.classes", s->classes },
 		{ "vt.model", s->model }, { "vt.step", step } };
@@ -38,6 +39,8 @@ export_write_net(const struct state *s, const struct net *n,
 	return status;
 }
 
+/* Load ${checkpoint} into a net on the ref back end, which keeps fp32, and
+ * export it. */
 static int
 export_checkpoint(const char *checkpoint, const char *path,
     const struct naming *names, int ema)

@@ -1,6 +1,10 @@
 /*
- * One table of what must be the same, for two comparisons: between the ranks
- * of a run, and of a run with the checkpoint it resumes from.
+ * The table of facts in the fingerprint of a run, with the comparisons in which
+ * each takes part: between the ranks of a run, and with the checkpoint it
+ * resumes from.
+ *
+ * An option is compared unless free_setting lists it.  So a new option is
+ * compared until somebody decides otherwise.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,10 +19,10 @@
 	{ #name, offsetof(struct identity, name), when, hint }
 
 static const struct facts_field {
-	const char *name;		/* what --override takes */
-	size_t at;			/* in struct identity */
-	int when;
-	const char *hint;		/* what helps; NULL: nothing special */
+	const char *name;		/* also for --override */
+	size_t at;			/* offset in struct identity */
+	int when;			/* FACT_* bits */
+	const char *hint;		/* advice if it differs; NULL: none */
 } field[] = {
 	FIELD(build, FACT_RANKS, "install the same build on every host"),
 	FIELD(program, FACT_RANKS, "install the same build on every host"),
@@ -42,20 +46,23 @@ static const struct facts_field {
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
 /*
- * Options that may differ, and when; all others must agree.  Between ranks,
- * those that a rank reads for itself alone: paths on its host, whose content is
- * compared; how many threads and how much memory it has; what it prints.  When
- * resuming, all that the weights do not depend on, and files whose content is
- * compared; checkpoints do not speak of these.
+ * Options that may differ, and in which comparisons; all others must agree.
+ *
+ * Between ranks, these are options that concern one rank: paths on its host,
+ * whose content is compared; its threads and memory; its output.  When
+ * resuming, these are options that do not affect the weights, and paths of
+ * files whose content is compared.  Checkpoints do not store the latter.
  */
 static const struct facts_free_setting { const char *name; int when; } free_setting[] = {
 	{ "data", FACT_RANKS | FACT_RESUME },
 	{ "val", FACT_RANKS | FACT_RESUME },
 	{ "output", FACT_RANKS | FACT_RESUME },
-	{ "override", FACT_RANKS | FACT_RESUME },	/* rank 0 alone resumes */
+	{ "override", FACT_RANKS | FACT_RESUME },	/* rank 0 alone
+							 * resumes */
 	{ "flip-swap", FACT_RANKS | FACT_RESUME },
 	{ "trace-samples", FACT_RANKS | FACT_RESUME },
-	{ "precision", FACT_RANKS | FACT_RESUME },	/* what came of it */
+	/* The field precision has the precision that results. */
+	{ "precision", FACT_RANKS | FACT_RESUME },
 	{ "threads", FACT_RANKS | FACT_RESUME },
 	{ "loader-threads", FACT_RANKS | FACT_RESUME },
 	{ "loader-memory", FACT_RANKS | FACT_RESUME },
@@ -65,7 +72,8 @@ static const struct facts_free_setting { const char *name; int when; } free_sett
 	{ "model", FACT_RESUME },
 	{ "schedule", FACT_RESUME },
 	{ "resume", FACT_RESUME },
-	{ "init", FACT_RANKS | FACT_RESUME },		/* rank 0 alone reads it */
+	{ "init", FACT_RANKS | FACT_RESUME },		/* rank 0 alone reads
+							 * it */
 	{ "init-partial", FACT_RESUME },
 	{ "export", FACT_RESUME },
 	{ "names", FACT_RESUME },
@@ -77,8 +85,9 @@ static const struct facts_free_setting { const char *name; int when; } free_sett
 	{ "shard-optimizer", FACT_RESUME },
 	{ "stop-after", FACT_RESUME },
 	{ "step-timeout", FACT_RESUME },
-	{ "autotune", FACT_RESUME },		/* what came of it, */
-	{ "fuse", FACT_RESUME },		/* and of this */
+	/* The field choices has the algorithms that result. */
+	{ "autotune", FACT_RESUME },
+	{ "fuse", FACT_RESUME },
 	{ "max-loss", FACT_RESUME },
 	{ "on-nan", FACT_RESUME },
 	{ "on-corrupt", FACT_RESUME },
@@ -95,22 +104,24 @@ static const struct facts_free_setting { const char *name; int when; } free_sett
 	{ "noise-scale", FACT_RESUME },
 	{ "bucket", FACT_RESUME },
 	{ "allreduce", FACT_RESUME },
-	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone reads it */
+	{ "allreduce-table", FACT_RANKS | FACT_RESUME },	/* rank 0 alone
+								 * reads it */
 	{ "val-every", FACT_RESUME },
 	{ "val-frames", FACT_RESUME },
 	{ "val-crop", FACT_RESUME },
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
 
-/* What was done by checkpoints that do not name a setting, where that is not the
- * default. */
+/* Options that were added with a default other than the earlier behavior, and
+ * the value for that behavior. */
 static const struct { const char *name, *then; } unnamed[] = {
 	{ "--resize", "bilinear" },
 	{ "--precise-bn", "0" },
 };
 #define UNNAMED (sizeof(unnamed) / sizeof(unnamed[0]))
 
-#define LONG 200			/* a longer value is shown as its hash */
+#define LONG 200			/* a longer value is replaced by its
+					 * hash */
 
 static int
 facts_is_free(const char *name, int when)
@@ -147,7 +158,8 @@ fact_next(const char *at)
 	return at + (*at == '\n');
 }
 
-/* Options are called as they are typed, which no field is. */
+/* Append the options of ${settings} as "--name", so that none collides with a
+ * field. */
 static void
 facts_add_settings(struct buffer *b, const char *settings, int when)
 {

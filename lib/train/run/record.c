@@ -1,4 +1,4 @@
-/* What a run was started with. */
+/* Record how a run was started: its inputs, and the "start" line of its log. */
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <sys/utsname.h>

@@ -1,4 +1,5 @@
-/* Which checkpoint a run resumes from, and whether it may. */
+/* Find the checkpoint to resume from, and check that the run may resume from
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,13 +47,14 @@ resume_newest(const char *dir, struct resume *r)
 
 		r->passed = i;
 		r->newest = steps[0];
-		/* A run at work removes old ones. */
+		/* A running process may have removed it meanwhile. */
 		if (bad != -1 || access(path, F_OK) == 0)
 			got = bad == -3 && got == -2 ? -2 : bad;
 		free(path);
 	}
 	free(steps);
-	/* An earlier start has renamed them, and began nothing either. */
+	/* An earlier start may have renamed all of them, and then failed to
+	 * begin a run. */
 	if (n == 0) {
 		got = rundir_checkpoints(dir, ".bad", &steps) > 0 ? -2 : 0;
 		free(steps);
@@ -139,7 +141,8 @@ resume_check(const struct resume *r, const struct state *now,
 	struct identity was = resume_identity(&r->state);
 	struct identity is = resume_identity(now);
 
-	if (was.isa == NULL) {		/* "vt 0.1.0 cpu avx512" */
+	/* Version 0.1.0: the ISA is the last word of "vt 0.1.0 cpu avx512". */
+	if (was.isa == NULL) {
 		was.isa = was.build;
 		for (int i = 0; i < 3; i++) {
 			was.isa += strcspn(was.isa, " ");

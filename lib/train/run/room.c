@@ -1,4 +1,4 @@
-/* Will the checkpoints fit on the disk? */
+/* Check that the checkpoints of a run fit on the disk. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -9,7 +9,8 @@
 #include "train/run/room.h"
 #include "train/run/rundir.h"
 
-/* A checkpoint: values, slots of what is trained, and about the header. */
+/* Return the bytes of a checkpoint: parameters, optimizer state, and an
+ * estimate of the header. */
 static double
 room_checkpoint_bytes(const struct slots *s)
 {
@@ -29,7 +30,8 @@ room_checkpoint_bytes(const struct slots *s)
 	return bytes;
 }
 
-/* Free bytes on the disk of ${dir}, or of what it will be in; -1 unknown. */
+/* Return the free bytes on the disk of ${dir}, or of its nearest existing
+ * parent. Return -1 if unknown. */
 static double
 room_free_bytes(const char *dir)
 {
@@ -44,7 +46,7 @@ room_free_bytes(const char *dir)
 	return bad ? -1 : (double)s.f_bavail * (double)s.f_frsize;
 }
 
-/* What the checkpoints that are there will give back. */
+/* Return the bytes of the existing checkpoints, which the run will remove. */
 static double
 room_used_bytes(const char *dir)
 {

@@ -1,4 +1,7 @@
-/* The directory of a run: checkpoints kept and removed. */
+/*
+ * The directory of a run: name, link and remove checkpoints.  A checkpoint is
+ * removed only when a newer one is durable and named in "latest".
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -80,7 +83,8 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 		(*steps)[n++] = step;
 	}
 	if (errno != 0) {
-		/* Half a list would make a run begin anew, or lose some. */
+		/* With a partial list a run would start again from step 0, or
+		 * remove the wrong checkpoints. */
 		fail_errno("%s: cannot read", text_quote(path));
 		free(*steps);
 		*steps = NULL;
@@ -93,7 +97,8 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 	return (int)n;
 }
 
-/* A hard link, or a copy where links fail. */
+/* Link under a temporary name and rename, so that ${name} is always a complete
+ * file.  Copy if the file system has no hard links. */
 int
 rundir_name(const struct rundir *r, const char *from, const char *name)
 {
@@ -107,7 +112,8 @@ rundir_name(const struct rundir *r, const char *from, const char *name)
 		bad = TEMP_FAILURE_RETRY(rename(temp, to)) != 0 ?
 		    fail_errno("%s: cannot rename to this name", text_quote(to)) :
 		    file_sync_dir(r->path);
-		unlink(temp);	/* rename keeps it if both are one file */
+		/* rename(2) does nothing if both are links to one file. */
+		unlink(temp);
 	} else {
 		bad = file_read(from, &b) != 0 || commit_bytes(to, b.data, b.n);
 	}
@@ -117,7 +123,8 @@ rundir_name(const struct rundir *r, const char *from, const char *name)
 	return bad ? -1 : 0;
 }
 
-/* Remove checkpoints before ${step}, the oldest first: all but r->keep. */
+/* Remove checkpoints of steps before ${step}, the oldest first, except the
+ * ${r}->keep newest. */
 static void
 rundir_remove_old(const struct rundir *r, uint64_t step)
 {
@@ -169,7 +176,8 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
 
 	if (!bad && best)
 		bad = rundir_name(r, path, "best.safetensors");
-	/* Only now may older ones go. */
+	/* The new checkpoint is durable and named: older ones are no longer
+	 * needed. */
 	if (!bad && !keep_all)
 		rundir_remove_old(r, step);
 	free(path);

@@ -1,4 +1,4 @@
-/* The log of a run: cut back, written, and read for how the run ended. */
+/* The log of a run: truncate it, append lines, and read how the run ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define NAME "log.jsonl"
 
-/* The step a line is about; 0 if it names none. */
+/* Return the step of a line, 0 if it has none. */
 static uint64_t
 runlog_step_of(const char *line)
 {
@@ -22,7 +22,8 @@ runlog_step_of(const char *line)
 	return at != NULL ? strtoull(at + 7, NULL, 10) : 0;
 }
 
-/* The lines of the old log that are about steps up to ${step}. */
+/* Append to ${kept} the lines of log ${path} of steps up to ${step}.  Return 0,
+ * or -1 after a message. */
 static int
 runlog_keep_lines(const char *path, uint64_t step, struct buffer *kept)
 {
@@ -38,7 +39,7 @@ runlog_keep_lines(const char *path, uint64_t step, struct buffer *kept)
 	for (line = old.data; *line != '\0'; line = next) {
 		next = strchr(line, '\n');
 		if (next == NULL)
-			break;		/* a torn last line */
+			break;		/* a truncated last line */
 		*next++ = '\0';
 		if (runlog_step_of(line) <= step)
 			buffer_printf(kept, "%s\n", line);
@@ -98,7 +99,8 @@ runlog_end(struct runlog *l, int status, uint64_t step)
 	json_put_text(&w, "time", clock_utc(now));
 	json_put_text(&w, "type", "end");
 	json_close(&w);
-	/* A thread that calls exit(3) may do so while another writes a line. */
+	/* Another thread may hold the lock while this one calls exit(3).  Drop
+	 * the line then: waiting could deadlock. */
 	if (pthread_mutex_trylock(&l->lock) == 0) {
 		pthread_mutex_unlock(&l->lock);
 		runlog_line(l, &w);
@@ -123,7 +125,7 @@ runlog_close(struct runlog *l)
 
 /* ---- how the run ended ---- */
 
-/* The exit status that an "end" line holds; -1 if it is damaged. */
+/* Return the exit status in an "end" line, -1 if the line is damaged. */
 static int
 runlog_end_status(const char *line, size_t n)
 {
@@ -144,7 +146,8 @@ runlog_last(const char *dir, int *status)
 
 	if (access(path, F_OK) != 0 || file_read(path, &b) != 0)
 		goto out;
-	/* Quotes in texts are escaped, so these stand for nothing else. */
+	/* Quotes inside values are escaped, so these strings match only keys
+	 * and whole values. */
 	for (line = b.data; (next = strchr(line, '\n')) != NULL; line = next) {
 		*next++ = '\0';
 		if (strstr(line, "\"type\":\"start\"") != NULL)
@@ -159,7 +162,7 @@ out:
 	return last;
 }
 
-/* ---- members ---- */
+/* ---- memory ---- */
 
 int64_t
 runlog_memory(void)

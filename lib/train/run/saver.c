@@ -1,4 +1,4 @@
-/* Checkpoints written in the background. */
+/* Write checkpoints in the background, by one thread for each save. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,11 +12,13 @@
 struct saver {
 	struct rundir *run;
 	pthread_t thread;
-	int running, skipped;		/* skipped: the last step to be saved */
-	struct snapshot *copy;		/* being written, or could not be */
-	uint64_t step, safe;		/* safe: the last step that is durable */
-	int how;
-	struct error why;		/* the last save failed */
+	int running, skipped;		/* the thread exists; the last requested
+					 * save was skipped */
+	struct snapshot *copy;		/* being written, or failed; NULL:
+					 * none */
+	uint64_t step, safe;		/* of ${copy}; last durable step */
+	int how;			/* SAVE_* bits of ${copy} */
+	struct error why;		/* reason of the last failure */
 };
 
 static void
@@ -27,7 +29,11 @@ saver_not_saved(const struct saver *s, uint64_t step, const char *why)
 	    (unsigned long long)s->safe, why);
 }
 
-/* Write the copy, and free it if that went well. */
+/*
+ * Write the copy, and free it after success.  On a full disk, remove older
+ * checkpoints one by one and try again.  Messages go to ${s}->why, because a
+ * failed save is only a warning.
+ */
 static void
 saver_save(struct saver *s)
 {
@@ -49,7 +55,8 @@ saver_save(struct saver *s)
 		saver_not_saved(s, s->step, s->why.text);
 	} else {
 		if (s->why.text[0] != '\0')
-			warning("%s", s->why.text);	/* what it could not remove */
+			warning("%s", s->why.text);	/* of
+							 * rundir_remove_old */
 		s->safe = s->step;
 		detail("%s is saved", text_quote(path));
 		snapshot_free(s->copy);
@@ -113,7 +120,7 @@ saver_start(struct saver *s, struct snapshot *copy, uint64_t step, int how)
 	if (pthread_create(&s->thread, NULL, saver_thread, s) == 0)
 		s->running = 1;
 	else
-		saver_save(s);		/* training waits for it, no more */
+		saver_save(s);		/* no thread: training waits */
 }
 
 int

@@ -1,4 +1,4 @@
-/* A schedule as a picture: shapes, batches and learning rate over the epochs. */
+/* Draw a schedule: shapes, batches and learning rate over the epochs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "sched/summary.h"
 #include "train/run/schedule_draw.h"
 
-/* One line of what it amounts to. */
+/* Return a one-line summary of ${s}, which the caller frees. */
 static char *
 schedule_draw_note_of(const struct schedule *s)
 {
@@ -30,7 +30,8 @@ schedule_draw(const struct schedule *s, const char *path)
 	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
 		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
 	enum { PANELS = 4, LR = 3 };
-	/* Sizes begin at 0; batches double, learning rates fall to a tenth. */
+	/* Crops and frames have linear axes from 0, batches a log axis of base
+	 * 2, and learning rates one of base 10. */
 	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
 		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
 		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };

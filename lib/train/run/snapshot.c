@@ -1,4 +1,8 @@
-/* A run's state as named tensors and metadata, copied and written. */
+/*
+ * Copy the state of a run as named tensors and metadata, and write it as a
+ * checkpoint.  The copy is made at a step boundary; training then continues
+ * while the copy is written.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +16,15 @@
 
 struct snapshot {
 	size_t tensors;
-	struct tensor *tensor;		/* names are its own */
-	void *w;			/* the flat buffer, copied */
-	struct slots_whole whole;
-	size_t metas, room;
+	struct tensor *tensor;		/* the snapshot owns the names */
+	void *w;			/* copy of the flat parameters */
+	struct slots_whole whole;	/* optimizer state of all ranks */
+	size_t metas, room;		/* used, allocated */
 	struct meta *meta;		/* the snapshot owns the values */
 };
 
-/* ${p}: whose shape it has; NULL: a single number. */
+/* Add a tensor of ${n} values at ${data}, with the shape of ${p} (NULL: a
+ * scalar). Take ${name}; ${data} must outlive ${s}. */
 static void
 snapshot_add_tensor(struct snapshot *s, char *name, const struct param *p,
     const void *data, size_t n, size_t size)
@@ -34,7 +39,7 @@ snapshot_add_tensor(struct snapshot *s, char *name, const struct param *p,
 		t->dim[i] = p->dim[i];
 }
 
-/* Values of parameter number ${p} in slot ${i}, and in all copies of it. */
+/* Add the tensors of parameter ${p} in slot ${i}: one for each copy. */
 static void
 snapshot_add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 {
@@ -61,7 +66,7 @@ snapshot_add_meta(struct snapshot *s, const char *key, char *value)
 static char *
 snapshot_real_text(double x)
 {
-	return xprintf("%a", x);	/* exact */
+	return xprintf("%a", x);	/* hexadecimal, so exact */
 }
 
 static int
@@ -71,7 +76,8 @@ snapshot_by_tensor_name(const void *a, const void *b)
 	    ((const struct tensor *)b)->name);
 }
 
-/* {"NAME":"XXH3-64",...}: which tensor is damaged, should the whole be. */
+/* Return {"NAME":"XXH3-64",...}.  If the hash of the whole file is wrong, these
+ * tell which tensor is damaged. */
 static char *
 snapshot_tensor_hashes(struct snapshot *s)
 {
@@ -91,7 +97,8 @@ snapshot_tensor_hashes(struct snapshot *s)
 	return w.out.data;
 }
 
-/* The flat buffers, on the host. */
+/* Copy the parameters to the host, and list all tensors.  The optimizer state
+ * is not filled in yet. */
 static struct snapshot *
 snapshot_copy_values(const struct net *n, const struct slots *slots)
 {
@@ -121,7 +128,7 @@ snapshot_copy_values(const struct net *n, const struct slots *slots)
 static void
 snapshot_add_metas(struct snapshot *s, const struct state *st)
 {
-	/* In byte order, as the format wants them. */
+	/* The format requires keys in byte order. */
 	snapshot_add_meta(s, "vt.best", snapshot_real_text(st->best));
 	if (st->best_step > 0)
 		snapshot_add_meta(s, "vt.best_metric",
@@ -246,7 +253,8 @@ snapshot_compare(const struct snapshot *s, const struct safetensors *f,
 		if (!snapshot_is_same(&s->tensor[i], there) && differ++ == 0)
 			*first = s->tensor[i].name;
 	}
-	/* The footer is no tensor of ours. */
+	/* Count tensors that only the file has, except the footer, which is of
+	 * type U8. */
 	for (size_t i = 0; i < f->tensors && found < f->tensors - 1; i++) {
 		size_t k = 0;
 

@@ -1,4 +1,4 @@
-/* How a run stands, without touching it. */
+/* Tell the state of a run from its directory, without changing it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,9 @@ status_has_file(const char *dir, const char *name)
 }
 
 /*
- * The state in a word, and its exit status.  ${got}: what resume_newest found.
- * A run of version 0.1.0 has no "end" in its log: what lies there tells.
+ * Return the state as a word, and set ${*status} to its exit status.  ${got} is
+ * the result of resume_newest.  A log of version 0.1.0 has no "end" line; then
+ * the files in the directory decide.
  */
 static const char *
 status_state_of(const char *dir, int got, int *status)

@@ -1,4 +1,4 @@
-/* What this build computes with. */
+/* Print the libraries, devices and formats of this build. */
 #include "backend/backend.h"
 #include "base/cpus.h"
 #include "base/isa.h"
