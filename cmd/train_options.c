@@ -1,4 +1,5 @@
-/* The options of vt-train: their table, their check, and the modes they ask for. */
+/* The options of vt-train: the table, the checks, and the modes they
+ * request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,7 @@ static const struct option_row rows[] = {
 	    "fail at a step that is not finite, or skip:K (fail)",
 	    "fail|skip:K", 0, 0, 0 },
 	{ 0, "on-corrupt", OPTION_TEXT, &o.on_corrupt, "WHAT",
-	    "fail at damaged clips, replace or skip:RATE (fail)",
+	    "fail at damaged clips, or replace: skip:RATE (fail)",
 	    "fail|skip:RATE", 0, 0, 0 },
 	{ 0, "step-timeout", OPTION_TIME, &o.step_timeout, "TIME",
 	    "limit waits for clips, saves, ranks; 0: off (10m)",
@@ -169,8 +170,9 @@ static const struct command command = {
 };
 
 /*
- * --replay: what the settings of the run say of its own time and place is not
- * meant; schedule and network are the copies in it.
+ * For --replay, which reads the settings of the run: reset options about time,
+ * files and machine of that run, unless they were typed.  Use the copies of
+ * schedule and network in the run.
  */
 static void
 train_options_forget_place(void)
@@ -194,8 +196,11 @@ train_options_forget_place(void)
 		o.model = path_join(o.replay, "network.net");
 }
 
-/* Runs of earlier releases stored the values of --override with their names.
- * choices is both an old name and a fact, which it still means. */
+/*
+ * Replace old option names in --override, or refuse them if they were typed.
+ * The settings of runs of earlier releases contain them.  "choices" is an old
+ * option and also the name of a fact; it still means the fact.
+ */
 static void
 train_options_refuse_old(void)
 {
@@ -212,7 +217,7 @@ train_options_refuse_old(void)
 	}
 }
 
-/* Check each value by itself, and set those that are made from a text. */
+/* Check each value by itself, and parse values that are texts. */
 static void
 train_options_check_values(void)
 {
@@ -244,7 +249,7 @@ train_options_check_values(void)
 		    "all samples, 0 to 1)", text_quote(o.on_corrupt));
 }
 
-/* The first option that refines learners, NULL if none does. */
+/* Return the first option set that needs --learners, NULL if there is none. */
 static const char *
 train_options_of_learners(const struct learner_settings *l)
 {
@@ -259,7 +264,8 @@ train_options_of_learners(const struct learner_settings *l)
 	    l->noise ? "noise-scale" : l->grow > 0 ? "batch-growth-max" : NULL;
 }
 
-/* The first option that refines the growth of the batch, NULL if none does. */
+/* Return the first option set that needs --batch-growth-max, NULL if there is
+ * none. */
 static const char *
 train_options_of_growth(const struct learner_settings *l)
 {
@@ -270,7 +276,8 @@ train_options_of_growth(const struct learner_settings *l)
 	    l->grow_after != unset.grow_after ? "batch-growth-patience" : NULL;
 }
 
-/* The modes that the options ask for. */
+/* Set the modes that the options request.  session.c adds those of the device
+ * and of the ranks. */
 static void
 train_options_set_modes(struct modes *m)
 {

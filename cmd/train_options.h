@@ -1,7 +1,7 @@
 #ifndef CMD_TRAIN_OPTIONS_H
 #define CMD_TRAIN_OPTIONS_H
 
-/* The options of vt-train, which vt-train(1) explains. */
+/* The options of vt-train; vt-train(1) explains them. */
 
 #include <stdint.h>
 
@@ -13,7 +13,8 @@
 #include "options/optimizer.h"
 #include "options/sums.h"
 
-/* As the options are called; a text is NULL where it was not set. */
+/* Fields have the names of their options, or a comment.  A text is NULL if it
+ * was not set. */
 struct train_options {
 	const char *config;
 	/* what to train */
@@ -23,15 +24,17 @@ struct train_options {
 	int64_t seed;
 	struct clip_settings clips;
 	struct optimizer_options optimizing;
-	int running;			/* --bn-running */
+	int running;			/* --bn-running; 1: aggregate */
 	struct learner_settings learners;
 	/* validation */
 	const char *val;
-	int validates;			/* the run does, that is replayed, too */
+	int validates;			/* the run validates, also a run that is
+					 * replayed */
 	double val_every;
 	int64_t val_frames, val_crop;
 	const char *precise;		/* --precise-bn */
-	int64_t precise_clips;		/* clips, or PRECISE_AUTO
+	int64_t precise_clips;		/* --precise-bn in clips, or
+					 * PRECISE_AUTO
 					 * (train/loop/precise.h) */
 	/* the run */
 	const char *out, *resume;
@@ -40,14 +43,15 @@ struct train_options {
 	int64_t save_steps, keep, log_every;
 	int keep_best, tensorboard;
 	const char *on_nan, *on_corrupt;
-	int64_t skips;			/* that --on-nan allows */
-	double corrupt;			/* rate that --on-corrupt allows */
+	int64_t skips;			/* steps that --on-nan lets fail */
+	double corrupt;			/* part of the samples that --on-corrupt
+					 * lets fail; -1: none */
 	int64_t audit;
 	int audit_report;
 	const char *replay, *steps;
 	/* instead of a run */
 	const char *status, *export, *names;
-	int uses_run;			/* one of those three is set */
+	int uses_run;			/* one of these three is set */
 	int dry_run, time, parity;
 	/* machine */
 	const char *device, *trace;
@@ -56,14 +60,14 @@ struct train_options {
 	struct sum_settings sums;
 	int progress, quiet, verbose;
 
-	struct modes modes;		/* all that the above ask for */
+	struct modes modes;		/* of all options above */
 };
 
 /*
  * train_options_read(argc, argv):
- * The options of a command line, which is moved as getopt does; dies of wrong
- * use.  Of what is asked of a run that there is (uses_run) nothing is checked.
- * What is returned may be changed and is not to be freed.
+ * Read and check the options of a command line, and permute it as getopt does.
+ * Wrong use ends the program after a message.  With ${uses_run} no further
+ * option is checked.  Return a static struct, which the caller may change.
  */
 struct train_options *train_options_read(int *argc, char ***argv);
 

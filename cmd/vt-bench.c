@@ -1,4 +1,4 @@
-/* vt-bench: time one part of vt, and check that it does its work. */
+/* vt-bench: time one part of vt, and verify its results. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static const struct command command = {
 	"vt-bench"
 };
 
-/* What main opens and closes again. */
+/* The inputs and the state of a benchmark, opened and closed by main. */
 struct bench_session {
 	struct bench b;
 	struct comm *comm;
@@ -167,7 +167,7 @@ vt_bench_run_decode(struct bench_session *s)
 static int
 vt_bench_run_loader(struct bench_session *s)
 {
-	/* Clips that are mixed have shares of as many classes as there are. */
+	/* Mixed clips have soft labels over all classes. */
 	struct target_need target = { TARGET_DEFAULT,
 		dataset_classes(s->data), 1 << TARGET_CLASS |
 		1 << TARGET_SHARES };
@@ -227,10 +227,10 @@ vt_bench_run_allreduce(struct bench_session *s)
 struct bench_subtest {
 	const char *name;
 	int (*run)(struct bench_session *s);
-	int network;			/* it needs one */
-	int clips;			/* it has the options of clips */
-	const char *options;		/* beside those that all have */
-	const char *shapes;		/* unless others are asked for */
+	int network;			/* 1: open a network and a device */
+	int clips;			/* 1: OPTION_CLIPS apply */
+	const char *options;		/* that apply, besides common ones */
+	const char *shapes;		/* defaults of --shape */
 };
 
 static const struct bench_subtest subtests[] = {
@@ -253,7 +253,7 @@ static const struct bench_subtest subtests[] = {
 	    "comm-dtype overlap tune step-timeout ", "" },
 };
 
-/* ---- what was asked for ---- */
+/* ---- options ---- */
 
 static const struct bench_subtest *
 vt_bench_find_subtest(const char *name)
@@ -266,8 +266,8 @@ vt_bench_find_subtest(const char *name)
 }
 
 /*
- * An option of another sub-test would be heard in vain, and the figure would
- * not be the one that was meant.  A file of settings may serve all of them.
+ * Refuse options of other sub-tests: they have no effect, so the figure would
+ * not be the intended one.  A configuration file may serve all sub-tests.
  */
 static void
 vt_bench_check_unused(const struct bench_subtest *t)
@@ -379,7 +379,7 @@ vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
 	return t->network ? vt_bench_open_network(s) : 0;
 }
 
-/* Rank 0 has the figures, so its verdict is everybody's. */
+/* Return the exit status of rank 0, which has the figures, on all ranks. */
 static int
 vt_bench_verdict(struct bench_session *s, int status)
 {

@@ -1,4 +1,7 @@
-/* vt-eval: a checkpoint, and videos or packed clips, become scores. */
+/*
+ * vt-eval: predict the classes of videos with a checkpoint, score a packed
+ * dataset, or draw training curves.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -168,15 +171,17 @@ static const struct command command = {
 	rows, vt_eval_versions, "FILE", "vt-eval"
 };
 
-/* What is evaluated: video files, a stream of frames, or a packed dataset. */
+/* An evaluation of video files, of a stream of frames, or of a packed
+ * dataset. */
 struct eval_session {
 	struct comm *comm;
 	const char *network;
 	int threads;
 	struct model model;
 	struct view_options views;
-	struct clips clips;		/* the first two, and */
-	struct packed packed;		/* its path is NULL then */
+	struct clips clips;		/* videos or a stream */
+	struct packed packed;		/* a dataset; path is NULL for videos or
+					 * a stream */
 	struct list list;		/* videos from operands and -T */
 	const char **video;		/* [list.n] paths of these videos */
 	struct output output;
@@ -184,8 +189,8 @@ struct eval_session {
 
 /* ---- setting up ---- */
 
-/* How the ranks were started, before they do anything together; of
- * --checkpoint the content is compared. */
+/* Check that all ranks were started alike, before any other collective call.
+ * The path of --checkpoint may differ: packed_prepare compares the content. */
 static int
 vt_eval_check_start(const struct eval_session *s)
 {
@@ -212,7 +217,8 @@ vt_eval_describe(const struct eval_session *s)
 
 static struct { double started; uint64_t all; } work;
 
-/* The other ranks have as many to do, give or take a sample, and are as far. */
+/* Show the progress of all ranks, estimated from rank 0: the others have the
+ * same number of samples, within one. */
 static void
 vt_eval_show_progress(uint64_t done, uint64_t all)
 {
@@ -321,7 +327,7 @@ vt_eval_run(struct eval_session *s)
 	return status;
 }
 
-/* None of the options ${name}, up to a NULL, may be set. */
+/* Refuse the options ${name}, up to a NULL, which are for ${are_for}. */
 static void
 vt_eval_refuse_options(const char *const *name, const char *are_for)
 {
@@ -410,8 +416,8 @@ vt_eval_choose_input(struct eval_session *s, int n, char **operand)
 	}
 }
 
-/* How runs trained, into the files ${curves}: of their logs, without a network
- * or a dataset. */
+/* --curve: write the training curves of runs from their logs.  This needs
+ * neither a network nor a dataset. */
 static int
 vt_eval_draw_curves(int operands, char **operand)
 {
@@ -442,7 +448,8 @@ vt_eval_draw_curves(int operands, char **operand)
 	return status;
 }
 
-/* Which views were chosen.  A choice has no value that means none. */
+/* Note which options of views were given, because a choice has no value for
+ * "not given". */
 static void
 vt_eval_mark_given(void)
 {
@@ -486,7 +493,8 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv, step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	s.threads = cores(s.comm);	/* of all ranks, whatever is set here */
+	s.threads = cores(s.comm);	/* cores() is collective: call it even
+					 * if --threads is set */
 	if (threads > 0)
 		s.threads = (int)threads;
 	s.clips.threads = s.threads;

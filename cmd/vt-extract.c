@@ -1,4 +1,4 @@
-/* vt-extract: videos to a stream of samples. */
+/* vt-extract: decode videos to a stream of samples. */
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -129,7 +129,7 @@ static const struct command command = {
 	rows, video_versions, "FILE", "vt-extract"
 };
 
-/* Everything there is to do. */
+/* The videos to extract, and the open outputs. */
 struct extract_job {
 	struct list list;
 	struct class_list classes;
@@ -137,7 +137,7 @@ struct extract_job {
 	struct commit *out, *report;
 };
 
-static volatile sig_atomic_t asked;	/* by SIGUSR1, how far it is */
+static volatile sig_atomic_t asked;	/* SIGUSR1: print the progress */
 
 /* ---- settings ---- */
 
@@ -187,9 +187,10 @@ vt_extract_settle(void)
 	how.memory = &budget;
 }
 
-/* ---- what there is to do ---- */
+/* ---- the list of videos ---- */
 
-/* Return 0, or an exit status after a message. */
+/* List the videos with keys and labels.  Return 0, or an exit status after a
+ * message. */
 static int
 vt_extract_gather(struct extract_job *j, int n, char **operand)
 {
@@ -223,7 +224,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	    extract_keys(&j->list, root) == 0 ? 0 : EXIT_FAILED;
 }
 
-/* ---- doing it ---- */
+/* ---- extraction ---- */
 
 static int
 vt_extract_open_output(struct extract_job *j)
@@ -249,7 +250,8 @@ vt_extract_open_output(struct extract_job *j)
 	return result;
 }
 
-/* The end marker: all of the stream is on the disk, but has no name yet. */
+/* Write the end-of-stream marker and sync.  The file still has its temporary
+ * name. */
 static int
 vt_extract_end_stream(struct extract_job *j, int64_t skipped)
 {
@@ -261,7 +263,8 @@ vt_extract_end_stream(struct extract_job *j, int64_t skipped)
 	return j->out != NULL ? commit_sync(j->out) : 0;
 }
 
-/* The name, last of all: where it is, nothing is left to do. */
+/* Rename the output to its final name.  This is the last action, so a file with
+ * this name is complete. */
 static int
 vt_extract_name_output(struct extract_job *j)
 {
@@ -271,7 +274,7 @@ vt_extract_name_output(struct extract_job *j)
 	return c != NULL ? commit_done(c) : 0;
 }
 
-/* Also after a failure: that is when a report is wanted most. */
+/* Complete the report, also after a failure. */
 static int
 vt_extract_close_report(struct extract_job *j, const char *status,
     const struct ledger_sum *sum)
@@ -319,8 +322,8 @@ vt_extract_run(struct extract_job *j)
 	};
 	int result = EXIT_FAILED;
 
-	/* Before the first byte: what reads the stream asks for the terminal
-	 * only then. */
+	/* Claim the terminal for the progress line before the first byte of the
+	 * stream: its reader, vt-pack, claims it after that byte. */
 	progress_start((enum progress_mode)progress);
 	if (vt_extract_open_output(j) != 0) {
 		progress_end();
@@ -344,7 +347,8 @@ vt_extract_run(struct extract_job *j)
 	return result;
 }
 
-/* Only what headers tell: a table of what would be stored. */
+/* --dry-run: print a table of the videos that would be stored, from their
+ * headers alone. */
 static int
 vt_extract_list_all(struct extract_job *j)
 {

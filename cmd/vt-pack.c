@@ -1,4 +1,4 @@
-/* vt-pack: streams to shards; shards verified, listed, looked into. */
+/* vt-pack: pack streams into shards; verify, list and print shards. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 
 #define Q text_quote
 
-/* By the order of their choices; "no" is what holds without the option. */
+/* In the order of the choices; "no" is the value without the option. */
 enum { CHECK_FULL, CHECK_FAST, CHECK_DECODE, CHECK_NO };
 
 static const char *output, *input, *prefix = "shard", *classes, *cat, *config;
@@ -331,7 +331,7 @@ vt_pack_exit_of(int result)
 	    EXIT_FAILED;
 }
 
-/* ---- looking into shards ---- */
+/* ---- --list, --cat, --done ---- */
 
 static int
 vt_pack_do_cat(const struct look *l)

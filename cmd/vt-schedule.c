@@ -1,6 +1,6 @@
 /*
- * vt-schedule: print a training schedule as a table, draw it, sum it up, hold it
- * against a network, a dataset and a machine, or against another.
+ * vt-schedule: make or read a training schedule, and print, draw or summarize
+ * it.  Or check it with a network, a dataset and a machine, or compare several.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +160,8 @@ static const struct command command = {
 	.name = "vt-schedule"
 };
 
-/* What is set in vain is worth a word, unless it stands in a file of settings,
- * which may serve every policy. */
+/* Warn about options without effect.  A configuration file may serve every
+ * policy, so do not warn about one. */
 static void
 vt_schedule_warn_unused(void)
 {
@@ -173,7 +173,8 @@ vt_schedule_warn_unused(void)
 		    "--check");
 }
 
-/* A table is read as it stands: nothing else may claim to shape it. */
+/* Read a table.  Refuse options that would shape a schedule, because the table
+ * is used unchanged. */
 static struct schedule *
 vt_schedule_read_operand(const char *path)
 {
@@ -217,7 +218,7 @@ vt_schedule_check_outputs(void)
 		exit(EXIT_USAGE);
 }
 
-/* The samples that are known: said, or of a dataset; 0: not known. */
+/* Return the number of samples, from --samples or --data; 0: unknown. */
 static uint64_t
 vt_schedule_samples(void)
 {
@@ -234,7 +235,8 @@ vt_schedule_samples(void)
 	return n;
 }
 
-/* ${chose}: the size of groups was chosen here, which the table says. */
+/* Return the table as text, which the caller frees.  ${chose}: the group size
+ * was chosen by default, so state it in a comment line. */
 static char *
 vt_schedule_text_of(const struct schedule *s, int chose)
 {
@@ -248,8 +250,8 @@ vt_schedule_text_of(const struct schedule *s, int chose)
 }
 
 /*
- * The table is there: of the same command, which was stopped before the plot,
- * or of another one.
+ * Return 1 if the file of --output already contains ${text}.  A command that
+ * was stopped before its plot may then be repeated without -f.
  */
 static int
 vt_schedule_is_written(const char *text)
@@ -274,7 +276,8 @@ vt_schedule_write_table(const char *text)
 	return 0;
 }
 
-/* What a run will look at first: how long it is, and who can share it. */
+/* With --verbose, print the length of the schedule and the maximal number of
+ * ranks. */
 static void
 vt_schedule_say_more(const struct schedule *s)
 {
@@ -358,7 +361,7 @@ vt_schedule_query(const struct schedule *s)
 	return bad ? EXIT_USAGE : stdout_done() != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Options that belong to one another. */
+/* Check the combination of options. */
 static void
 vt_schedule_check_options(int tables)
 {
@@ -382,7 +385,8 @@ vt_schedule_check_options(int tables)
 		options_wrong("--deterministic without --check");
 }
 
-/* The table, the picture, the summary: whatever is wanted of ${s}. */
+/* Print the table, the picture and the summary of ${s}, as far as requested.
+ * ${made}: it was made by rule. */
 static int
 vt_schedule_print(struct schedule *s, int made, int chose)
 {

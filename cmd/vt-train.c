@@ -1,4 +1,9 @@
-/* vt-train: shards, a network and a schedule become checkpoints. */
+/*
+ * vt-train: train a network on shards by a schedule, and save checkpoints.
+ *
+ * Ranks first connect and compare their settings.  An error of usage therefore
+ * ends all ranks with the same status.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,8 +28,9 @@
 #include "train_options.h"
 
 /*
- * All settings, as they are kept in the run: paths in it are good from any
- * directory, and a schedule that came by a pipe is the run's own copy.
+ * Return all settings as a configuration file for the run directory, which the
+ * caller frees.  Relative paths become absolute.  A schedule from standard
+ * input becomes the copy in the run.
  */
 static char *
 vt_train_kept_settings(struct train_options *o)
@@ -62,7 +68,8 @@ vt_train_kept_settings(struct train_options *o)
 	return text;
 }
 
-/* The copy of a network in a run has the loss that --loss gave it. */
+/* Return 1 if the network is the copy in a replayed run, which already contains
+ * the loss of --loss. */
 static int
 vt_train_has_loss(const struct train_options *o)
 {
@@ -85,8 +92,8 @@ vt_train_session_options(const struct train_options *o, int own)
 		.init = o->init, .init_partial = o->init_partial,
 		.freeze = &o->freeze,
 		.override = &o->override, .modes = o->modes, .sums = o->sums,
-		/* A file of settings lists them all, so --momentum there says
-		 * nothing of a schedule. */
+		/* A configuration file lists all settings.  So --momentum in it
+		 * does not contradict a schedule that sets the momentum. */
 		.given = { .momentum = options_given("momentum") &&
 				!options_given("config"),
 			.keep_best = options_given("keep-best"),
@@ -130,7 +137,7 @@ vt_train_session_options(const struct train_options *o, int own)
 	return s;
 }
 
-/* Not a run: a file of one. */
+/* --export: write the weights of a run to a file. */
 static int
 vt_train_export_weights(const struct train_options *o)
 {
@@ -142,7 +149,7 @@ vt_train_export_weights(const struct train_options *o)
 	return export_run(o->out, o->export, o->names, o->optimizing.use_ema);
 }
 
-/* What a run that there is can be asked for: how far it is, its weights. */
+/* --status and --export, which use an existing run. */
 static int
 vt_train_use_run(const struct train_options *o)
 {
@@ -167,7 +174,7 @@ vt_train_open_trace(const char *trace, const struct comm *c)
 	return f;
 }
 
-/* What a run is, for those who ask. */
+/* With --verbose, describe the run. */
 static void
 vt_train_say_run(const struct train_options *o, const struct session *s)
 {
@@ -191,7 +198,7 @@ vt_train_say_run(const struct train_options *o, const struct session *s)
 	    schedule_steps(s->schedule, samples), s->t.state.step);
 }
 
-/* Rank 0 writes down what the run was started with. */
+/* On rank 0: record in the run directory how the run was started. */
 static int
 vt_train_write_record(struct train_options *o, struct session *s,
     char *const *argument)
@@ -264,7 +271,7 @@ vt_train_run(struct train_options *o, struct session *s, int own,
 	if (s->comm->rank == 0 && o->quiet == 0)
 		stop_say("\nvt-train: note: the step is finished and saved "
 		    "first; a second Ctrl-C ends at once\n");
-	/* A pipe that is closed must not end the run: the log has everything. */
+	/* A closed pipe must not end the run: log.jsonl has everything. */
 	signal(SIGPIPE, SIG_IGN);
 	status = trainer_run(&s->t);
 	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
@@ -275,7 +282,8 @@ vt_train_run(struct train_options *o, struct session *s, int own,
 	return status;
 }
 
-/* Nothing is written but what comes of it. */
+/* --replay: recompute steps and print the comparison.  Write nothing to the
+ * run. */
 static int
 vt_train_replay(const struct train_options *o, struct session *s)
 {
@@ -310,7 +318,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 int
 main(int argc, char **argv)
 {
-	static struct session s;	/* its log ends after main */
+	static struct session s;	/* a handler of exit(3) uses it */
 	static struct replay again;
 	struct train_options *o;
 	struct session_options want;
@@ -319,7 +327,7 @@ main(int argc, char **argv)
 	char **arguments = xcalloc((size_t)argc + 1, sizeof(*arguments));
 	int status = 0, own;
 
-	/* As they were typed: what is no option is moved behind the others. */
+	/* Copy the command line before getopt permutes it. */
 	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
 	program_start(argv[0]);
 	o = train_options_read(&argc, &argv);

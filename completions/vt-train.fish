@@ -89,7 +89,7 @@ complete -c vt-train -l keep-best -r -f -a 'top1 loss none map' -d 'keep the bes
 complete -c vt-train -l stop-after -r -f -d 'save and stop after TIME, exit 75 (0: off)'
 complete -c vt-train -l max-loss -r -f -d 'treat a larger loss as divergence (0: NaN, Inf only)'
 complete -c vt-train -l on-nan -r -f -a 'fail skip:K' -d 'fail at a step that is not finite, or skip:K (fail)'
-complete -c vt-train -l on-corrupt -r -f -a 'fail skip:RATE' -d 'fail at damaged clips, replace or skip:RATE (fail)'
+complete -c vt-train -l on-corrupt -r -f -a 'fail skip:RATE' -d 'fail at damaged clips, or replace: skip:RATE (fail)'
 complete -c vt-train -l step-timeout -r -f -d 'limit waits for clips, saves, ranks; 0: off (10m)'
 complete -c vt-train -l log-every -r -f -d 'write a line of the log every STEPS (10)'
 complete -c vt-train -l tensorboard -d 'also write event files for TensorBoard'

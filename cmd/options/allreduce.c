@@ -1,4 +1,4 @@
-/* Options of vt-bench allreduce. */
+/* Check the options of vt-bench allreduce. */
 #include <inttypes.h>
 
 #include "base/text.h"

@@ -17,7 +17,7 @@ struct bench_allreduce_options {
 	double timeout;			/* seconds; as comm_open */
 };
 
-/* What is so unless it is set. */
+/* The defaults. */
 #define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4, \
 	.timeout = 600 }
 
@@ -35,7 +35,7 @@ struct bench_allreduce_options {
 	    "allreduce: sum N vectors (0: one for each rank)", \
 	    NULL, 0, 1e6, 0 }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
-	    "allreduce: exact, native, ring, torus[:XxY], halving", \
+	    "allreduce: time exact, native, ring, torus, halving", \
 	    "exact|native|ring|torus|halving", 0, 0, OPTION_COMMON }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
 	    "allreduce: send fp32, bf16 or fp16; not exact (fp32)", \
@@ -50,11 +50,13 @@ struct bench_allreduce_options {
 	    "allreduce: limit waits for ranks; 0: off (10m)", \
 	    NULL, 0, 1e9, 0 }
 
-/* allreduce_options_check(o, ranks): dies of what cannot be meant. */
+/* allreduce_options_check(o, ranks): end the program after a message if the
+ * options contradict each other, or if ${ranks} are too many. */
 void allreduce_options_check(const struct bench_allreduce_options *o,
     int ranks);
 
-/* allreduce_options_set(o, c): as bench_allreduce takes them; ${o} must stay. */
+/* allreduce_options_set(o, c): return ${o} in the form of bench_allreduce.  The
+ * result refers to ${o} and ${c}. */
 struct sum_options allreduce_options_set(const struct bench_allreduce_options *o,
     struct comm *c);
 

@@ -2,8 +2,8 @@
 #define CMD_OPTIONS_COMMON_H
 
 /*
- * Rows that several commands share; ${to} points at the value.  OPTION_CONFIG and
- * the like are in base/options.h.
+ * Option rows that several commands share.  ${to} points at the value.
+ * base/options.h has OPTION_CONFIG and others that all commands share.
  */
 
 #include "base/options.h"

@@ -1,7 +1,8 @@
 #ifndef CMD_OPTIONS_LEARNERS_H
 #define CMD_OPTIONS_LEARNERS_H
 
-/* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains them. */
+/* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains
+ * them. */
 
 #include "base/options.h"
 #include "train/learn/learner_settings.h"

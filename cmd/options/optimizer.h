@@ -10,7 +10,8 @@ struct optimizer_options {
 	int optimizer;			/* a row of optimizers[] */
 	struct optimizer_settings set;
 	double clip, clip_value;	/* 0: never */
-	const char *loss_scale;		/* as it was typed; NULL: by precision */
+	const char *loss_scale;		/* as it was typed; NULL: by
+					 * precision */
 	double ema;			/* 0: no average is kept */
 	int use_ema, sharded;
 	double smoothing;
@@ -74,8 +75,8 @@ struct optimizer_options {
 	    "tsm|tsm-fine|plain", 0, 0, 0 }
 
 /*
- * optimizer_options_scale(o): return the loss scale; -1: dynamic, 0: by precision.
- * End the program if --loss-scale is neither dynamic nor in range.
+ * optimizer_options_scale(o): return the loss scale; -1: dynamic, 0: by
+ * precision. End the program if --loss-scale is neither dynamic nor in range.
  */
 double optimizer_options_scale(const struct optimizer_options *o);
 

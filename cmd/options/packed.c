@@ -1,4 +1,4 @@
-/* Check the files that vt-eval writes besides its answer. */
+/* Check the names of the files that vt-eval writes besides its table. */
 #include <stdlib.h>
 #include <string.h>
 

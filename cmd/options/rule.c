@@ -1,4 +1,4 @@
-/* A schedule by rule: from settings, checked. */
+/* Make a schedule by rule, from checked settings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +20,10 @@ const char *const rule_options[] = { "policy", "batch", "frames", "crop",
 
 /* ---- lists ---- */
 
-enum { ITEMS = 64, ITEM = 64 };	/* of a list; bytes of one */
+enum { ITEMS = 64, ITEM = 64 };	/* items of a list; bytes of an item */
 
-/*
- * Copy what stands before the next comma of ${*rest} to ${item} and step over
- * it.  0 after the last one.
- */
+/* Copy the next item of the comma-separated list ${*rest} to ${item}, and
+ * advance ${*rest}.  Return 1, or 0 after the last item. */
 static int
 rule_next_item(const char **rest, char item[ITEM])
 {
@@ -39,7 +37,7 @@ rule_next_item(const char **rest, char item[ITEM])
 	return 1;
 }
 
-/* Lists are as long as these; more is a slip. */
+/* End the program if a list already has ${most} items, the maximum. */
 static void
 rule_check_length(const char *option, int n, int most)
 {
@@ -55,7 +53,7 @@ rule_read_falls(const struct rule *r, int fall[ITEMS])
 	char item[ITEM];
 	int n = 0;
 
-	if (list == NULL) {	/* as 20 and 40 of TSM's 50 */
+	if (list == NULL) {	/* 2/5 and 4/5: TSM has 20 and 40 of 50 */
 		for (int part = 2; part <= 4; part += 2)
 			if (r->epochs * part / 5 > (n > 0 ? fall[n - 1] : 0))
 				fall[n++] = (int)(r->epochs * part / 5);
@@ -75,7 +73,8 @@ rule_read_falls(const struct rule *r, int fall[ITEMS])
 	return n;
 }
 
-/* ${wanted} numbers in ${to}[${most}]; 0: as many as there are. */
+/* Parse ${list} to ${to}[${most}].  It must have ${wanted} numbers (0: any
+ * number).  Return their number. */
 static int
 rule_read_numbers(const char *option, const char *list, double min, double max,
     int wanted, double *to, int most)
@@ -181,7 +180,8 @@ rule_warn(const struct rule *r)
 			    vain[i].why);
 }
 
-/* How the learning rate falls. */
+/* Set the decay of the learning rate: its kind, and the factor after each
+ * milestone, in ${factor}[ITEMS + 1]. */
 static void
 rule_set_decay(const struct rule *r, struct multigrid *m, double *factor)
 {
@@ -200,7 +200,7 @@ rule_set_decay(const struct rule *r, struct multigrid *m, double *factor)
 		    m->falls + 1, factor, ITEMS + 1);
 }
 
-/* The schedule but for its groups. */
+/* Return the schedule without BN groups, or NULL after a message. */
 static struct schedule *
 rule_make(const struct rule *r)
 {
@@ -221,7 +221,8 @@ rule_make(const struct rule *r)
 	m.fall = fall;
 	m.long_factor = longs;
 	m.short_factor = shorts;
-	/* Without a long cycle only steps know milestones. */
+	/* Milestones matter for the step policy, and for the long cycle, which
+	 * ends its last shape at them. */
 	if (r->decay == DECAY_STEP || rule_has_long(r))
 		m.falls = rule_read_falls(r, fall);
 	rule_set_decay(r, &m, factor);

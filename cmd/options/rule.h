@@ -2,9 +2,10 @@
 #define CMD_OPTIONS_RULE_H
 
 /*
- * A schedule by rule, from what a person sets: numbers, and lists as text.
- * Wrong ones are usage errors that name their option and end the program
- * (options_wrong); the options are called as the fields here, or as said.
+ * Make a schedule by rule from the options of vt-schedule(1): numbers, and
+ * lists as text.  A wrong value ends the program with a message that names the
+ * option (options_wrong).  Fields have the names of their options, or a
+ * comment.
  */
 
 #include <stdint.h>
@@ -27,23 +28,25 @@ struct rule {
 	const char *grows;		/* --batch-at; NULL: nowhere */
 };
 
-/* What is so unless it is set. */
+/* The defaults. */
 #define RULE_SETTINGS { .fine_tune = 1, .batch = 64, .frames = 8, .crop = 224, \
 	.epochs = 50, .ranks = 1, .power = 2, .lr = 0.01, .gamma = 0.1, \
 	.momentum = 0.9, .longs = "0.25x0.7071067811865476," \
 	"0.5x0.7071067811865476,0.5x1,1x1", \
 	.shorts = "0.5,0.7071067811865476" }
 
-/* Options that shape a schedule, up to a NULL. */
+/* Names of the options that shape a schedule, up to a NULL. */
 extern const char *const rule_options[];
 
 /*
- * rule_schedule(r): the schedule, schedule_free's; NULL after a message if the
- * numbers give none.  A bn_size of 0 becomes what was chosen.
+ * rule_schedule(r):
+ * Return the schedule of ${r}, which the caller frees (schedule_free), or NULL
+ * after a message if the numbers allow none.  If ${r}->bn_size is 0, set it to
+ * the size that was chosen.
  */
 struct schedule *rule_schedule(struct rule *r);
 
-/* rule_warn(r): a warning for each option that was set in vain. */
+/* rule_warn(r): print a warning for each given option that has no effect. */
 void rule_warn(const struct rule *r);
 
 #endif

@@ -1,7 +1,8 @@
 #ifndef CMD_OPTIONS_SUMS_H
 #define CMD_OPTIONS_SUMS_H
 
-/* Options of the all-reduce (train/reduce/sums.h); vt-train(1) explains them. */
+/* Options of the all-reduce (train/reduce/sums.h); vt-train(1) explains
+ * them. */
 
 #include "base/options.h"
 #include "train/reduce/sums.h"
