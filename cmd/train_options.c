@@ -355,10 +355,10 @@ train_options_check(void)
 	if ((refused = modes_refused(&o.modes)) != NULL)
 		options_wrong("%s", refused);
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
-		options_wrong("nowhere to put the run (wanted --output=DIR)");
+		options_wrong("no run directory (wanted --output=DIR)");
 	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))
-		options_wrong("--output=%s is a file (wanted a directory, in "
-		    "which the run keeps its checkpoints and log)",
+		options_wrong("--output=%s is a file (wanted a directory for "
+		    "checkpoints and log)",
 		    text_quote(o.out));
 }
 

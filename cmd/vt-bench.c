@@ -66,14 +66,14 @@ static const struct option_row rows[] = {
 	OPTION_ALLREDUCE(summing),
 	OPTION_HEADING("Clips of the loader"),
 	OPTION_CLIPS(clips),
-	OPTION_HEADING("Runs and answers"),
+	OPTION_HEADING("Runs and results"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
 	    "run N times before the timed runs (2)",
 	    NULL, 0, 1e6, OPTION_COMMON },
 	{ 0, "runs", OPTION_INT, &runs, "N",
 	    "time N runs (10)", NULL, 1, 1e6, OPTION_COMMON },
 	{ 0, "verify", OPTION_FLAG, &verify, NULL,
-	    "verify answers (yes)", NULL, 0, 0, OPTION_COMMON },
+	    "verify the results (yes)", NULL, 0, 0, OPTION_COMMON },
 	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
 	    "fail unless the median of NAME is <=X, or >=X",
 	    NULL, 0, 0, OPTION_COMMON },
@@ -105,7 +105,7 @@ vt_bench_versions(FILE *f)
 
 static const struct command command = {
 	"decode|loader|op|step|allreduce [OPTION]... [VIDEO]...",
-	"Time one part of vt, check its answers, and print a row a figure.",
+	"Time one part of vt, verify its results, and print a row for each figure.",
 	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
 	rows, vt_bench_versions, "decode|loader|op|step|allreduce FILE",
 	"vt-bench"
@@ -284,13 +284,13 @@ vt_bench_check_unused(const struct bench_subtest *t)
 		snprintf(word, sizeof(word), " %s ", names[i]);
 		if (config == NULL && options_given(names[i]) &&
 		    strstr(t->options, word) == NULL)
-			options_wrong("--%s means nothing to %s", names[i],
+			options_wrong("--%s does not apply to %s", names[i],
 			    t->name);
 	}
 	for (size_t i = 0; i < sizeof(of_clips) / sizeof(of_clips[0]); i++)
 		if (config == NULL && !t->clips &&
 		    options_given(of_clips[i].name))
-			options_wrong("--%s means nothing to %s",
+			options_wrong("--%s does not apply to %s",
 			    of_clips[i].name, t->name);
 }
 
@@ -351,8 +351,8 @@ vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 	    clips.cutmix > 0) && schedule_path == NULL)
 		for (size_t i = 0; i < s->shapes.n; i++)
 			if (s->shapes.item[i].n < 2)
-				options_wrong("--mixup, --cutmix: one clip is "
-				    "mixed with no other");
+				options_wrong("--mixup, --cutmix: a shape of 1 "
+				    "clip (wanted at least 2)");
 	if (sheet != NULL && plot_ready(sheet) != 0)
 		exit(EXIT_USAGE);
 	allreduce_options_check(&summing, size);
@@ -370,7 +370,7 @@ vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
 	if (data != NULL && (s->data = dataset_open(data, &bad)) == NULL)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (s->data != NULL && dataset_samples(s->data) == 0) {
-		fail("%s: no samples in it", text_quote(data));
+		fail("%s: 0 samples (wanted at least 1)", text_quote(data));
 		return EXIT_FAILED;
 	}
 	if (schedule_path != NULL &&

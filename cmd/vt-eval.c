@@ -166,7 +166,7 @@ vt_eval_versions(FILE *f)
 
 static const struct command command = {
 	"[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE",
-	"Say what a trained network sees in videos, or score a packed dataset.",
+	"Predict the classes of videos, or score a packed dataset.",
 	"vt-eval --checkpoint=run clip.mp4",
 	rows, vt_eval_versions, "FILE", "vt-eval"
 };
@@ -297,7 +297,7 @@ vt_eval_recognise_all(struct eval_session *s)
 	status = answer_all(&a);
 	progress_end();
 	if (status == EXIT_SKIPPED || (a.done == 0 && a.failed > 1))
-		warning("%" PRIu64 " of %" PRIu64 " have no answer", a.failed,
+		warning("%" PRIu64 " of %" PRIu64 " have no prediction", a.failed,
 		    a.done + a.failed);
 	return status;
 }
@@ -427,7 +427,7 @@ vt_eval_draw_curves(int operands, char **operand)
 	int status = 0;
 
 	vt_eval_refuse_options(of_scores,
-	    "what a network sees, not for --curve");
+	    "predictions, not for --curve");
 	if (operands > 0)
 		options_wrong("%s: not for --curve, which takes no videos "
 		    "(wanted runs as --checkpoint=RUN)", text_quote(operand[0]));

@@ -193,13 +193,13 @@ vt_pack_do_pack(const char *const *operand, size_t n)
 	if (output == NULL || *output == '\0')
 		options_wrong("no directory to pack to (-o DIR)");
 	if (input != NULL)
-		options_wrong("-i names a set to look at; packing reads streams, "
-		    "given as operands or on standard input");
+		options_wrong("-i is for reading a dataset (wanted streams to pack "
+		    "as operands or on standard input)");
 	if (!pack_prefix_valid(prefix))
 		options_wrong("--prefix: %s (wanted 1 to 64 of A-Z a-z 0-9 _ . -, "
 		    "not . or - first)", Q(prefix));
 	if (force && rest)
-		options_wrong("-f starts over and --continue does not");
+		options_wrong("-f and --continue (wanted one of them)");
 	if (n == 0) {
 		operand = standard_input;
 		n = 1;
@@ -315,10 +315,10 @@ vt_pack_do_verify(const char *const *operand, size_t n)
 	progress_end();
 	frame_check_free(c.frames);
 	if (wrong > 0)
-		fail("%s: %d thing%s wrong", Q(input ? input : operand[0]), wrong,
+		fail("%s: %d defect%s", Q(input ? input : operand[0]), wrong,
 		    wrong == 1 ? "" : "s");
 	if (verbose && wrong == 0)
-		note("nothing wrong: %.3f s, %.1f MB/s",
+		note("no defects: %.3f s, %.1f MB/s",
 		    clock_seconds() - started, (double)c.bytes /
 		    (clock_seconds() - started) / 1e6);
 	return wrong < 0 ? EXIT_FAILED : wrong > 0 ? EXIT_DAMAGE : EXIT_DONE;
@@ -351,7 +351,7 @@ vt_pack_do_cat(const struct look *l)
 		    number < 0 ? "a tar" : "a frame");
 	result = look_cat(l, key, number, stdout);
 	if (result == 0)
-		result = fail("%s: no sample of this key", Q(key));
+		result = fail("%s: no sample has this key", Q(key));
 	free(key);
 	return result;
 }
@@ -389,11 +389,11 @@ main(int argc, char **argv)
 		    "nothing to look at");
 	for (size_t i = 0; modes > 0 && i < n; i++)
 		if (file_is_dir(operand[i]))
-			options_wrong("%s is a directory (a set is given by -i)",
+			options_wrong("%s: is a directory (wanted a shard, or -i DIR)",
 			    Q(operand[i]));
 	if (modes > 0 && output != NULL && !done)
-		options_wrong("-o names a set to pack; the one to look at is "
-		    "given by -i");
+		options_wrong("-o is for packing (wanted -i DIR to read a "
+		    "dataset)");
 	if (verify != CHECK_NO) {
 		status = vt_pack_do_verify(operand, n);
 	} else if (list) {

@@ -169,7 +169,7 @@ vt_schedule_warn_unused(void)
 		return;
 	rule_warn(&rule);
 	if (rule.bn != BN_PYSLOWFAST && options_given("ranks"))
-		warning("--ranks does nothing without --bn=pyslowfast or "
+		warning("--ranks has no effect without --bn=pyslowfast or "
 		    "--check");
 }
 
@@ -184,7 +184,7 @@ vt_schedule_read_operand(const char *path)
 			    rule_options[i], text_quote(path));
 	if (options_given("ranks") && !set.check)
 		options_wrong("--ranks: the schedule is read from %s, not made "
-		    "(with --check it is of the run)", text_quote(path));
+		    "(wanted --check with it)", text_quote(path));
 	return schedule_read(path);
 }
 
@@ -213,7 +213,7 @@ vt_schedule_check_outputs(void)
 		options_wrong("more than one of the table, the plot and the summary "
 		    "to standard output");
 	if (vt_schedule_is_stdout(set.plot) && isatty(STDOUT_FILENO))
-		options_wrong("--plot=-: a PNG does not go to a terminal");
+		options_wrong("--plot=-: standard output is a terminal (wanted a file)");
 	if (set.plot != NULL && plot_ready(set.plot) != 0)
 		exit(EXIT_USAGE);
 }
@@ -311,7 +311,7 @@ vt_schedule_check(const char *path)
 	if (set.model == NULL || set.data == NULL)
 		options_wrong("--check needs --model=NET and --data=DIR");
 	if (set.samples > 0)
-		options_wrong("--check and --samples: %s says how many",
+		options_wrong("--check and --samples: the samples of %s are checked",
 		    text_quote(set.data));
 	status = check_schedule(&o, stdout);
 	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
@@ -368,21 +368,21 @@ vt_schedule_check_options(int tables)
 	if (set.check + set.compare + (set.at != NULL) > 1)
 		options_wrong("more than one of --check, --compare and --locate");
 	if (set.check && tables != 1)
-		options_wrong("--check of one TABLE");
+		options_wrong("--check needs one TABLE");
 	if (set.compare && tables < 2)
-		options_wrong("--compare of two TABLEs and more");
+		options_wrong("--compare needs at least 2 TABLEs");
 	if ((set.check || set.compare || set.at != NULL) && (set.summary ||
 	    set.plot != NULL || set.out != NULL))
-		options_wrong("--check, --compare and --locate print what they "
-		    "say, and nothing else");
+		options_wrong("--check, --compare and --locate do not combine with "
+		    "--summary, --plot or --output");
 	if (!set.check && !set.compare && set.model != NULL)
-		options_wrong("--model without --check or --compare");
+		options_wrong("--model needs --check or --compare");
 	if (!set.check && set.memory > 0)
-		options_wrong("--memory without --check");
+		options_wrong("--memory needs --check");
 	if (!set.check && set.time)
-		options_wrong("--time without --check");
+		options_wrong("--time needs --check");
 	if (!set.check && set.deterministic)
-		options_wrong("--deterministic without --check");
+		options_wrong("--deterministic needs --check");
 }
 
 /* Print the table, the picture and the summary of ${s}, as far as requested.
@@ -430,7 +430,7 @@ main(int argc, char **argv)
 	if (set.compare)
 		return vt_schedule_compare(argv + first, argc - first);
 	if (argc - first > 1)
-		options_wrong("%s: one table at most, but for --compare",
+		options_wrong("%s: more than one TABLE (only --compare takes several)",
 		    text_quote(argv[first + 1]));
 	if (set.check)
 		return vt_schedule_check(argv[first]);

@@ -143,9 +143,9 @@ vt_train_export_weights(const struct train_options *o)
 {
 	if (o->export == NULL || o->names == NULL || o->out == NULL)
 		options_wrong("%s (wanted --export=FILE --names=PROGRAM "
-		    "--output=RUN)", o->export == NULL ? "--names, and no file to "
-		    "export" : o->names == NULL ? "--export, and no names" :
-		    "--export, and no run");
+		    "--output=RUN)", o->export == NULL ? "--names without "
+		    "--export" : o->names == NULL ? "--export without --names" :
+		    "--export without --output");
 	return export_run(o->out, o->export, o->names, o->optimizing.use_ema);
 }
 

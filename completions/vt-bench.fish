@@ -56,7 +56,7 @@ complete -c vt-bench -l cutmix -r -f -d 'swap boxes by CutMix, lambda of Beta(A,
 complete -c vt-bench -l repeat -r -f -d 'use each sample for N clips in a row (1)'
 complete -c vt-bench -l warmup -r -f -d 'run N times before the timed runs (2)'
 complete -c vt-bench -l runs -r -f -d 'time N runs (10)'
-complete -c vt-bench -l verify -d 'verify answers (yes)'
+complete -c vt-bench -l verify -d 'verify the results (yes)'
 complete -c vt-bench -l no-verify -d 'turn off --verify'
 complete -c vt-bench -l require -r -f -d 'fail unless the median of NAME is <=X, or >=X'
 complete -c vt-bench -l json -d 'print JSON Lines, not a table'

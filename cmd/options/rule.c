@@ -163,7 +163,7 @@ rule_warn(const struct rule *r)
 		{ "warmup-lr", r->warmup_epochs > 0,
 		    "without --warmup-epochs" },
 		{ "gamma", r->factors == NULL && steps, steps ?
-		    "beside --lr-factors" : "without --lr-policy=step" },
+		    "with --lr-factors" : "without --lr-policy=step" },
 		{ "lr-factors", steps, "without --lr-policy=step" },
 		{ "milestones", steps || rule_has_long(r),
 		    "without --lr-policy=step or a long cycle" },
@@ -176,7 +176,7 @@ rule_warn(const struct rule *r)
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
 		if (!vain[i].used && options_given(vain[i].name))
-			warning("--%s does nothing %s", vain[i].name,
+			warning("--%s has no effect %s", vain[i].name,
 			    vain[i].why);
 }
 

@@ -236,10 +236,10 @@ wrong "no dataset" loader
 wrong "step takes no operands" step x.mp4
 wrong "2x8 \(wanted clips x frames x side" step --shape=2x8
 wrong "not a requirement" step --require=fast
-wrong "--schedule means nothing to op" op --schedule=s.tsv
+wrong "--schedule does not apply to op" op --schedule=s.tsv
 wrong "takes neither --kinds, --convs nor --data" step --schedule=s.tsv --kinds
-wrong "--model means nothing to decode" decode --model=tsm_tiny a.mp4
-wrong "--threads means nothing to allreduce" allreduce -j2
+wrong "--model does not apply to decode" decode --model=tsm_tiny a.mp4
+wrong "--threads does not apply to allreduce" allreduce -j2
 wrong "--schedule and --shape" loader --data="$T/train" --schedule="$T/s.tsv" --shape=1x1x1
 wrong "--algorithm=tree \(wanted exact, native, ring, torus, torus:XxY or halving\)" allreduce --algorithm=tree
 wrong "--min=8192 is more than --max=4096" allreduce --min=8K --max=4K

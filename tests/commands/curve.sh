@@ -275,7 +275,7 @@ check_exit "without a run" 2 vt-eval --curve="$T/no.tsv"
 check_exit "with videos" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" clip.mp4
 check_exit "with a dataset" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -i "$T/train"
 check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -0
-check_says "names it" '--null is for what a network sees, not for --curve'
+check_says "names it" '--null is for predictions, not for --curve'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
 	check_exit "on several ranks" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"

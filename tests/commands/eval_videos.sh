@@ -177,11 +177,11 @@ check_says "of a truncated one" 'error: .*/cut.mp4: '
 check_says "of an empty one" 'error: .*/empty.mp4: is empty'
 check_says "of what is no video" 'error: .*/text.mp4: '
 check_says "of what is not there" 'error: .*/none.mp4: cannot open: No such file'
-check_says "and how many" 'warning: 4 of 7 have no answer'
+check_says "and how many" 'warning: 4 of 7 have no prediction'
 check_exit "one bad video, and no other" 1 look "$T/bad/empty.mp4"
 check_same "has its line alone" 1 "$(wc -l <"$T/err")"
 check_exit "several, and none that is good" 1 look -o "$T/no" "$T/bad/empty.mp4" "$T/bad/text.mp4"
-check_says "have one for all" 'warning: 2 of 2 have no answer'
+check_says "have one for all" 'warning: 2 of 2 have no prediction'
 check "and leave no file" test ! -e "$T/no"
 check_exit "with -o" 3 look -o "$T/some" "$T/bad/empty.mp4" "$1"
 check_same "the answers there are" "$(sed -n 2p "$T/all")" "$(tail -n +2 "$T/some")"

@@ -35,7 +35,7 @@ check_says "are for --init, and the network lies next to them" \
 check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
 check_says "are too" "--init=$T/r50.pth begins from them$"
 check_exit "a file for --output" 2 train -o "$T/s.tsv"
-check_says "is refused with what it is for" "--output=$T/s.tsv is a file \(wanted a directory, in which the run keeps its checkpoints and log\)"
+check_says "is refused with what it is for" "--output=$T/s.tsv is a file \(wanted a directory for checkpoints and log\)"
 check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
 check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
 check_exit "a folder without a dataset" 1 train -n -i "$T/run"

@@ -150,7 +150,7 @@ check_same "without warnings of what a file sets in vain" "" \
 check_same "and the environment is heard" "$(vt-schedule --milestones=3,7)" \
     "$(VT_MILESTONES=3,7 vt-schedule)"
 check_exit "an option in vain" 0 vt-schedule --short-factors=0.5
-check_says "is worth a warning" "warning: --short-factors does nothing"
+check_says "is worth a warning" "warning: --short-factors has no effect"
 check_exit "unless that is not wanted" 0 vt-schedule -q --short-factors=0.5
 check_same "and it is quiet then" "" "$(cat "$T/err")"
 
