@@ -139,7 +139,7 @@ check_exit "in a folder that is not there" 0 look -m tsm_tiny --init="$T/w.safet
 check "leaves none" test ! -e "$T/no"
 check_exit "of a run that did not begin from weights" 2 look -m tsm_tiny --init="$T/w.safetensors" --output="$T/first"
 check_exit "of one that did" 0 look -m tsm_tiny --init="$T/w.safetensors" --output="$T/frozen" --freeze=backbone
-check_says "goes on" 'goes on from its checkpoint'
+check_says "goes on" 'resumes from its checkpoint'
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 
 # ---- the same bits ----

@@ -230,7 +230,7 @@ if command -v python3 >/dev/null; then
 	vt-train -i "$T/train" -o "$T/unmeasured" $common --precise-bn=off >/dev/null
 	# shellcheck disable=SC2086
 	check_exit "a checkpoint of version 0.1.0 goes on" 0 vt-train -i "$T/train" -o "$T/run" $basic
-	check_says "with a word on the data" 'by the settings they were made with'
+	check_says "with a word on the data" 'stored only the settings of vt-extract'
 	check "to the same weights" cmp "$T/run/final.safetensors" "$T/unmeasured/final.safetensors"
 	old 5
 	check_exit "with another setting, it is refused" 2 go_on
