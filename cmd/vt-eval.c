@@ -309,6 +309,8 @@ vt_eval_run(struct eval_session *s)
 {
 	int packed = s->packed.path != NULL, status;
 
+	/* Until all is open, rank 0 prints each message once for all ranks that
+	 * have it. */
 	comm_hold(s->comm);
 	status = vt_eval_check_start(s);
 	if (status == 0 && packed)

@@ -271,7 +271,7 @@ vt_train_run(struct train_options *o, struct session *s, int own,
 	if (s->comm->rank == 0 && o->quiet == 0)
 		stop_say("\nvt-train: note: the step is finished and saved "
 		    "first; a second Ctrl-C ends at once\n");
-	/* A closed pipe must not end the run: log.jsonl has everything. */
+	/* A closed pipe must not end the run: log.jsonl has all lines. */
 	signal(SIGPIPE, SIG_IGN);
 	status = trainer_run(&s->t);
 	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
@@ -342,6 +342,8 @@ main(int argc, char **argv)
 	own = cores(comm);		/* cores() is collective, so call it
 					 * whatever --threads says */
 	want = vt_train_session_options(o, own);
+	/* Until the session is open, rank 0 prints each message once for all
+	 * ranks that have it. */
 	comm_hold(comm);
 	if (o->replay != NULL) {
 		status = replay_open(&again, comm, o->replay, o->steps);

@@ -396,6 +396,8 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 	struct begin_where w = { 0 };
 	int status;
 
+	/* The others wait in this broadcast; a refusal reaches them as a
+	 * negative ${found}. */
 	if (s->comm->rank == 0)
 		w = begin_find(s, r, in, dry);
 	if (comm_broadcast(s->comm, &w, sizeof(w), 0) != 0)

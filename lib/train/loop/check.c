@@ -156,7 +156,7 @@ check_schedule(const struct check_options *o, FILE *f)
 	struct session_options so = check_defaults(o);
 	struct comm *comm = comm_self();
 	struct estimate e = { 0 };
-	int share = cores(comm) / o->ranks, status;
+	int share = cores(comm) / o->ranks, status;	/* as on one host */
 
 	if (so.threads == 0)
 		so.threads = share > 0 ? share : 1;

@@ -32,6 +32,7 @@ evaluator_add_microbatch(const struct feeder *f, const struct view_options *v,
 	uint64_t each = (uint64_t)(v->clips * v->crops);
 
 	net_scores(f->plan, scratch);
+	/* Skip clips that only fill up the last microbatch. */
 	for (int i = 0; i < l->n - l->filled; i++, ++*views)
 		ensemble_add(v->ensemble, e->loss, e->classes, scratch +
 		    (size_t)i * classes, l->clip[i] % each == 0, e->scores +
@@ -76,6 +77,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	uint64_t views = 0, all;
 	int64_t most = 0;
 
+	/* Split the samples evenly; ${start} is in bytes, for the gather. */
 	row = (size_t)classes * sizeof(double);
 	for (int r = 0; r <= c->size; r++)
 		start[r] = (size_t)((uint64_t)samples * (uint64_t)r /

@@ -85,7 +85,7 @@ feeder_close(struct feeder *f)
 {
 	if (f->loader == NULL)
 		return;
-	ahead_drop(&f->net->ahead);
+	ahead_drop(&f->net->ahead);	/* it may still read loader memory */
 	loader_free(f->loader);
 	f->loader = NULL;
 	f->mb = NULL;
@@ -143,6 +143,7 @@ feeder_plan_of(const struct feeder *f, const struct microbatch *mb)
 	return f->plan != NULL ? f->plan : f->plans[mb->at.stage][mb->at.turn];
 }
 
+/* Start the upload of ${mb}, unless it was started before (ahead_send). */
 static void
 feeder_send(struct feeder *f, const struct microbatch *mb)
 {
@@ -160,7 +161,7 @@ feeder_forward(struct feeder *f, void *dw)
 		f->outcome, f->scale };
 	if (f->outcome != NULL)
 		f->outcome += f->net->graph->heads;
-	f->net->same = f->passes++ > 0;
+	f->net->same = f->passes++ > 0;	/* the first pass packs the weights */
 	net_forward(f->net, feeder_plan_of(f, mb), &f->feed, dw);
 }
 
@@ -186,6 +187,8 @@ feeder_done(struct feeder *f)
 	if (f->mb == NULL)
 		return;
 	atomic_store(&f->sample, -1);
+	/* The upload reads pinned memory, which the loader may overwrite once
+	 * it has the microbatch back. */
 	ahead_wait(&f->net->ahead);
 	if (f->loader != NULL)
 		loader_return(f->loader, f->mb);

@@ -17,7 +17,7 @@ char *
 inputs_text(struct comm *c, const char *path)
 {
 	struct buffer b = { 0 };
-	int64_t n = -1;
+	int64_t n = -1;			/* bytes of the text; -1: failed */
 
 	if (c->rank == 0 && file_read_text(path, &b) == 0)
 		n = (int64_t)b.n;
@@ -287,6 +287,8 @@ inputs_open_network(struct session *s)
 	struct device_options o = { .threads = s->o.threads,
 		.precision = s->o.precision };
 
+	/* Agree before each collective call, so that a rank that fails does not
+	 * leave the others waiting. */
 	s->backend = backend_find(s->o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
 		s->network_path = inputs_find_network(s->o.model);

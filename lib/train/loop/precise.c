@@ -145,6 +145,8 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->comm = c;
 	precise_make_step(p, o);
 	p->loading = *loading;
+	/* Keep what decides frames, crops and flips.  Groups are whole, and one
+	 * rank computes each, so learners and shared BN groups do not apply. */
 	p->loading.effects = (struct effects){ .repeat = 1 };
 	p->loading.trace = NULL;
 	p->loading.learners = p->loading.spread = 0;

@@ -71,9 +71,11 @@ session_set_trainer(struct session *s)
 	struct trainer *t = &s->t;
 
 	t->o = s->o.trainer;
+	/* If samples have sets of classes, mAP is the default metric. */
 	if (t->o.best == BEST_TOP1 && !s->o.given.keep_best &&
 	    s->val != NULL && dataset_sets(s->val))
 		t->o.best = BEST_MAP;
+	/* A dry run for other ranks plans with a comm that only has a size. */
 	if (s->o.ranks > 0)
 		s->planned = comm_planned(s->o.ranks);
 	t->modes = s->o.modes;

@@ -323,8 +323,10 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
 /*
  * Launch the update before the host knows the losses of the step, if the device
  * can check them.  Leave the launch to optim_hear, after the reports are
- * joined, if an audit or a damaged sample may end the step, or if the losses
- * of other ranks are not all-reduced with the gradient.
+ * joined, in two cases:
+ *
+ * - An audit or a damaged sample may end the step.
+ * - The found_inf flags of other ranks are not all-reduced with the gradient.
  */
 static void
 step_ask(struct trainer *t, void *sum, int microbatches)
@@ -375,6 +377,7 @@ work_step(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (bad)
 		return bad;
+	/* Before the update: wrong gradients must not reach the weights. */
 	if ((bad = audit_end(w->audit, t)) < 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (bad)
@@ -384,6 +387,8 @@ work_step(struct trainer *t, struct step_report *s)
 	start = clock_seconds();
 	if ((bad = optim_hear(&t->optim, &s->norm)) == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
+	/* A dynamic loss scale overflows now and then.  Such a step counts, and
+	 * the next one has a lower scale. */
 	s->skipped = bad == OPTIM_SKIPPED;
 	if (bad == OPTIM_STATISTICS)
 		return step_skip(t, s, "a mean or variance of its batch "

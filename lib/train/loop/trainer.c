@@ -119,6 +119,8 @@ trainer_save(struct trainer *t, int how)
 	w->saved_at = clock_seconds();
 	w->saved_step = t->state.step;
 	w->unsaved = 0;
+	/* Rank 0 may wait here for the previous save.  It tells the others
+	 * whether to take a copy, because taking one is collective. */
 	wait = watch_enter(t->comm->watch, "saving", 0);
 	ready = t->run != NULL && saver_ready(w->saver, t->state.step,
 	    how) == 0;
@@ -203,11 +205,13 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 		return status != 0 ? status : replay_border(t->replay, t);
 	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
+	/* Never save or validate weights that are not finite, or that differ
+	 * between ranks. */
 	if ((due || saving) && ((status = trainer_check_finite(t)) != 0 ||
 	    (status = trainer_check_replicas(t)) != 0))
 		return status;
 	if (due && (status = trainer_validate(t, &best)) != 0) {
-		t->state.due = 1;
+		t->state.due = 1;	/* trainer_catch_up validates */
 		return status;
 	}
 	if (best || saving)

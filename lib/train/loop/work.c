@@ -201,6 +201,8 @@ trainer_plan(struct trainer *t)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 
+			/* Packing the weights pays only if several passes of a
+			 * step use them. */
 			t->net->repeats |= work_parts(t, c).n > (learners > 0 ?
 			    learners : t->comm->size);
 		}

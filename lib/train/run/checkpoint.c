@@ -263,6 +263,7 @@ checkpoint_load_param(const struct safetensors *f, const char *path,
 	free(name);
 	if (t == NULL)
 		return -1;
+	/* Convert between fp32 and fp64 if the device has the other type. */
 	if (t->bytes == p->count * elem) {
 		device_upload(n->device, to, t->data, t->bytes);
 	} else {

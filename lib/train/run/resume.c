@@ -47,7 +47,8 @@ resume_newest(const char *dir, struct resume *r)
 
 		r->passed = i;
 		r->newest = steps[0];
-		/* A running process may have removed it meanwhile. */
+		/* A running process may have removed it meanwhile.  If any is
+		 * damaged, the result is -2, not -3. */
 		if (bad != -1 || access(path, F_OK) == 0)
 			got = bad == -3 && got == -2 ? -2 : bad;
 		free(path);

@@ -76,6 +76,8 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 
 		if (sscanf(e->d_name, "ckpt-%" SCNu64, &step) != 1)
 			continue;
+		/* Print the name again, and compare: this excludes other
+		 * spellings and suffixes, such as temporary files. */
 		snprintf(name, sizeof(name), NAME "%s", step, suffix);
 		if (strcmp(name, e->d_name) != 0)
 			continue;

@@ -35,6 +35,7 @@ status_state_of(const char *dir, int got, int *status)
 	enum runlog_last last = runlog_last(dir, status);
 	char holder[256];
 
+	/* The lock comes first: the log of a running process has no end. */
 	if (dir_locked(dir, RUNDIR_LOCK, holder, sizeof(holder))) {
 		*status = EXIT_AGAIN;
 		return "running";
