@@ -76,7 +76,7 @@ struct optimizer_options {
 
 /*
  * optimizer_options_scale(o): return the loss scale; -1: dynamic, 0: by
- * precision. End the program if --loss-scale is neither dynamic nor in range.
+ * precision.  End the program if --loss-scale is neither dynamic nor in range.
  */
 double optimizer_options_scale(const struct optimizer_options *o);
 

@@ -197,7 +197,7 @@ begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 /*
  * Make and lock the directory.  ${found}: checkpoint ${r} was found.  It was
  * read without the lock, so resume_set_aside checks that it is still the
- * newest. Then complete what a killed run left undone: the file "latest".
+ * newest.  Then complete what a killed run left undone: the file "latest".
  */
 static int
 begin_take_directory(struct session *s, const struct resume *r, int found)

@@ -53,8 +53,8 @@ inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 		    "detail", text_quote(path), crop, crop, w, h);
 }
 
-/* Check that the schedule has a stride if the sampler chooses windows of frames
- * at a distance. */
+/* Check that the schedule has a stride if the sampler chooses frames at a fixed
+ * distance. */
 static int
 inputs_check_strides(const struct session *s)
 {
@@ -95,15 +95,16 @@ inputs_open_schedule(struct session *s)
 }
 
 /*
- * Check that ${d} has labels: ${training} needs a label, or a set of them, for
- * every sample.  A validation ignores samples without, but needs at least one
- * with a label.
+ * Check that ${d} has labels.  ${training} needs a label, or a set of them, for
+ * every sample.  A validation needs at least one, and ignores samples without a
+ * label.
  */
 static int
 inputs_check_labels(const struct dataset *d, const char *path, int training)
 {
 	uint32_t n = dataset_samples(d), none = 0;
-	const char *key = "";		/* of the first sample without */
+	const char *key = "";		/* of the first sample without a
+					 * label */
 
 	for (uint32_t i = n; i-- > 0;) {
 		struct sample m = dataset_sample(d, i);

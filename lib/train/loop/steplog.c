@@ -193,7 +193,7 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		{ "bn", c->group, STEPLOG_REAL, NULL, NULL },
 		{ "bn_run", c->run, STEPLOG_REAL, NULL, NULL },
 		{ "comm_busy", l->per.comm_busy, STEPLOG_REAL, NULL, NULL },
-		/* of the last step; omitted if it was skipped */
+		/* of the last step; omitted if it is not finite */
 		{ "grad_norm", l->norm, STEPLOG_FINITE, "gradient/norm", NULL },
 		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
 		{ "peak_memory", (double)runlog_memory(), STEPLOG_REAL, NULL, NULL },

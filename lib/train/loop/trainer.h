@@ -5,7 +5,7 @@
  * Train the steps of a schedule, in order, on all ranks.
  *
  * In a step, each rank runs the forward and backward passes of its
- * microbatches. The gradients of all microbatches are summed in a fixed order
+ * microbatches.  The gradients of all microbatches are summed in a fixed order
  * while the last backward pass still runs: each rank sums those of the
  * parameters it owns.  It then updates these parameters and gathers the others
  * from their owners.  At the step boundary the ranks agree on whether to stop,
@@ -83,8 +83,8 @@ struct trainer {
 
 /*
  * trainer_plan(t):
- * Plan every shape of the schedule and of validations.  Allocate no buffers.
- * Return 0, or an exit status after a message.
+ * Plan every shape of the schedule and of validations.  trainer_run allocates
+ * the buffers.  Return 0, or an exit status after a message.
  */
 int trainer_plan(struct trainer *t);
 
@@ -121,9 +121,9 @@ void trainer_explain(const struct trainer *t, FILE *f);
  *	1, 6	failed; ranks differ or are lost
  *
  * Before an early end, save the state of the last step boundary if it is
- * finite. If a rank cannot load its clips, it still takes part in the
+ * finite.  If a rank cannot load its clips, it still takes part in the
  * reduction, so that all ranks reach that boundary.  If communication fails,
- * abort all ranks. Collective: all ranks call it.
+ * abort all ranks.  Collective: all ranks call it.
  */
 int trainer_run(struct trainer *t);
 

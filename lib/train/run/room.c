@@ -31,7 +31,7 @@ room_checkpoint_bytes(const struct slots *s)
 }
 
 /* Return the free bytes on the disk of ${dir}, or of its nearest existing
- * parent. Return -1 if unknown. */
+ * parent.  Return -1 if unknown. */
 static double
 room_free_bytes(const char *dir)
 {

@@ -40,7 +40,7 @@ void runlog_sync(struct runlog *l);
 /*
  * runlog_end(l, status, step):
  * Append the "end" line.  Later calls, and calls before runlog_open, do
- * nothing. A handler of exit(3) may call it.
+ * nothing.  A handler of exit(3) may call it.
  */
 void runlog_end(struct runlog *l, int status, uint64_t step);
 

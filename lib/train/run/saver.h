@@ -36,7 +36,7 @@ enum { SAVE_BEST = 1, SAVE_KEEP_ALL = 2 };
 /*
  * saver_ready(s, step, how):
  * Wait for the running save, so that a copy for the save of ${step} may be
- * made. ${how} has SAVE_* bits.  Return 0, or -1 after a warning if the best
+ * made.  ${how} has SAVE_* bits.  Return 0, or -1 after a warning if the best
  * checkpoint must be written first and still cannot be.
  */
 int saver_ready(struct saver *s, uint64_t step, int how);

@@ -24,7 +24,7 @@ struct snapshot {
 };
 
 /* Add a tensor of ${n} values at ${data}, with the shape of ${p} (NULL: a
- * scalar). Take ${name}; ${data} must outlive ${s}. */
+ * scalar).  Take ${name}; ${data} must outlive ${s}. */
 static void
 snapshot_add_tensor(struct snapshot *s, char *name, const struct param *p,
     const void *data, size_t n, size_t size)
