@@ -54,6 +54,8 @@ struct summary {
 					 * these classes; 0 if there are none */
 };
 
+/* evaluation_summary(e, d): return the metrics of ${e}, of the samples of
+ * ${d}. */
 struct summary evaluation_summary(const struct evaluation *e,
     const struct dataset *d);
 

@@ -127,8 +127,8 @@ void trainer_explain(const struct trainer *t, FILE *f);
  */
 int trainer_run(struct trainer *t);
 
-/* trainer_close(t): free plans, buffers and threads of ${t}.  Do nothing if it
- * was not planned. */
+/* trainer_close(t): stop the threads of ${t} and free its buffers.  The plans
+ * belong to its net.  Do nothing if ${t} was not planned. */
 void trainer_close(struct trainer *t);
 
 #endif

@@ -37,6 +37,8 @@ int events_open(struct events *e, const char *dir, uint64_t step);
 void events_add(struct events *e, uint64_t step, const struct event_scalar *v,
     int n);
 
-int events_close(struct events *e);	/* as append_close */
+/* events_close(e): close the file.  Return 0, or -1 after a message if
+ * something could not be written.  Do nothing if ${e} is not open. */
+int events_close(struct events *e);
 
 #endif
