@@ -131,8 +131,8 @@ int session_record(struct session *s, const char *settings,
 
 /*
  * session_end(s, status):
- * Write the last line of the log and close it, on rank 0.  Return ${status}, or
- * EXIT_FAILED if the run succeeded but its log could not be written.
+ * Write the last line of the log and close it, on rank 0.  Return ${status}.
+ * If the log could not be written, return EXIT_FAILED instead of 0, 3 and 75.
  */
 int session_end(struct session *s, int status);
 

@@ -20,9 +20,9 @@ const char *agree_program(char text[33]);
 
 /*
  * agree_ranks(c, mine):
- * Check that the fingerprints ${mine} of all ranks agree, as far as FACT_RANKS.
- * Return 0, or -1 on all ranks.  Rank 0 prints the first value that differs,
- * and the ranks and hosts that have each value.  Also return -1 if
+ * Check that the fingerprints ${mine} of all ranks agree in the facts of
+ * FACT_RANKS.  Return 0, or -1 on all ranks.  Rank 0 prints the first fact that
+ * differs, and the ranks and hosts that have each value.  Also return -1 if
  * communication fails.  Collective: all ranks call it.
  */
 int agree_ranks(struct comm *c, const struct identity *mine);
