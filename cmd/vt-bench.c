@@ -126,6 +126,7 @@ struct bench_session {
 
 /* ---- the cases ---- */
 
+/* Open network and device.  Return 0, or an exit status after a message. */
 static int
 vt_bench_open_network(struct bench_session *s)
 {
@@ -319,6 +320,8 @@ vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
 	free(copy);
 }
 
+/* Check the options for sub-test ${t}, before ranks connect: no other rank
+ * waits for one that exits here. */
 static void
 vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 {

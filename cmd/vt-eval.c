@@ -234,6 +234,8 @@ vt_eval_show_progress(uint64_t done, uint64_t all)
 	    (1 - part) / part));
 }
 
+/* Score a packed dataset on all ranks, and write the results on rank 0.  Return
+ * 0, or an exit status. */
 static int
 vt_eval_score_packed(struct eval_session *s)
 {
@@ -275,6 +277,8 @@ vt_eval_show_videos(uint64_t done)
 	    (double)done / (clock_seconds() - work.started));
 }
 
+/* Predict the classes of all videos, or of the samples of a stream.  Return 0,
+ * EXIT_SKIPPED if some have no prediction, or another exit status. */
 static int
 vt_eval_recognise_all(struct eval_session *s)
 {

@@ -156,6 +156,7 @@ vt_extract_parse_size(void)
 	how.height = h;
 }
 
+/* Check the options, and derive the settings of the extraction from them. */
 static void
 vt_extract_settle(void)
 {
@@ -226,6 +227,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 
 /* ---- extraction ---- */
 
+/* Open the stream and the report, and write the head of the stream.  Files get
+ * their names only at the end.  Return 0, or -1 after a message. */
 static int
 vt_extract_open_output(struct extract_job *j)
 {

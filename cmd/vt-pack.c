@@ -100,7 +100,8 @@ static const struct command command = {
 
 /* ---- packing ---- */
 
-static volatile sig_atomic_t want_status;
+static volatile sig_atomic_t want_status;	/* SIGUSR1: print the
+						 * progress */
 static double started;
 
 static void
@@ -110,6 +111,8 @@ vt_pack_on_status(int number)
 	want_status = 1;
 }
 
+/* The callback for a finished shard: print its name on standard output, so that
+ * a reader may take it while packing continues. */
 static int
 vt_pack_packed(void *arg, const char *name, const struct shard_sum *sum)
 {
@@ -128,6 +131,7 @@ vt_pack_packed(void *arg, const char *name, const struct shard_sum *sum)
 	return 0;
 }
 
+/* The callback for progress, called while the input is read. */
 static void
 vt_pack_tick(void *arg, const struct pack_report *r)
 {
@@ -228,11 +232,13 @@ vt_pack_do_pack(const char *const *operand, size_t n)
 
 /* ---- --verify ---- */
 
+/* State of the callbacks of a verification, which several threads call. */
 struct pack_checking {
 	struct frame_check *frames;
 	atomic_uint_fast64_t bytes;
 };
 
+/* The callback for a defect: print a row. */
 static int
 vt_pack_on_damage(void *arg, const char *name, const struct damage *d)
 {

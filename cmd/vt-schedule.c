@@ -317,6 +317,8 @@ vt_schedule_check(const char *path)
 	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
 }
 
+/* --compare: print a row for each of ${n} tables, by the work of the input or
+ * of --model. */
 static int
 vt_schedule_compare(char *const *path, int n)
 {

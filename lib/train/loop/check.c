@@ -74,6 +74,8 @@ check_scarce(const struct trainer *t, const struct memory *m)
 	return apart > 0 ? apart : memory_sum(t, m);
 }
 
+/* Print the row of cell ${k} of stage ${i}.  ${all} is the work of the schedule
+ * in multiply-adds. */
 static void
 check_print_cell(const struct trainer *t, int i, int k, uint64_t steps,
     double all, FILE *f)

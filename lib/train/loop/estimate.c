@@ -219,6 +219,8 @@ estimate_known_cell(const struct trainer *t, const struct estimate *e, int i,
 	return 0;
 }
 
+/* Measure the seconds of a step of cell ${k} of stage ${i}, unless an earlier
+ * cell has the same shape.  Return 0, or -1. */
 static int
 estimate_measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
 {
@@ -286,6 +288,8 @@ estimate_total(const struct trainer *t, struct estimate *e, double validation)
 	free(steps);
 }
 
+/* Check that the memory suffices, and allocate the buffers of a pass.  Return
+ * 0, or -1 after a message. */
 static int
 estimate_rig_open(struct estimate_rig *r)
 {
@@ -402,6 +406,8 @@ estimate_real_of(const struct json *line, const char *key)
 	return json_to_real(json_get(line, key), &v) == 0 && v > 0 ? v : 0;
 }
 
+/* Add a step line to all cells of its shape.  Cells of the same shape share
+ * their times. */
 static void
 estimate_log_step(struct estimate_log *l, const struct json *line)
 {

@@ -128,6 +128,7 @@ session_history(struct session *s, uint64_t step)
 	    dataset_samples(s->train), step), s->history);
 }
 
+/* Set the texts and hashes of the inputs, for fingerprint and checkpoints. */
 static void
 session_describe(struct session *s)
 {

@@ -101,6 +101,8 @@ agree_first_difference(const char *mine, const char *other,
 	return 0;
 }
 
+/* Print the first fact in which the ranks differ.  ${facts} is [ranks][most]
+ * bytes.  One difference is enough: others often follow from it. */
 static void
 agree_say_difference(const struct agree_card *card, const char *facts,
     size_t most, int ranks)

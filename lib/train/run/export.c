@@ -67,6 +67,9 @@ export_folded_bias(const struct graph *g, const struct naming *n, int norm)
 	return -1;
 }
 
+/* Add the tensors of operator ${i}: its parameters, without a folded bias, and
+ * the counter of a norm, which PyTorch expects.  Return 0, or -1 after a
+ * message. */
 static int
 export_op(const struct graph *g, const struct naming *n, int i,
     struct export *e)

@@ -22,6 +22,7 @@ record_put_versions(struct json_writer *w, const struct record *p,
 	json_close(w);
 }
 
+/* Write the "start" line, with its keys in byte order (vt-checkpoint(5)). */
 static void
 record_log_start(struct rundir *r, const struct record *p)
 {
