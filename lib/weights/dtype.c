@@ -1,4 +1,4 @@
-/* Types of stored numbers, and the floats that they are. */
+/* The element types of stored tensors: names, sizes and conversion to fp32. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,7 +52,10 @@ float_of_bits(uint32_t bits)
 	return x;
 }
 
-/* IEEE 754 half precision: every value of it is a float. */
+/*
+ * Convert IEEE 754 half precision.  Every value of it, NaN payloads and
+ * subnormal numbers included, is exact in fp32.
+ */
 static float
 float_of_half(uint16_t h)
 {

@@ -1,4 +1,6 @@
-/* Bounded memory, in blocks. */
+/*
+ * A bounded arena: memory in blocks of at least 64 KiB that are freed together.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,9 +15,9 @@
 struct heap_block { struct heap_block *next; max_align_t data[]; };
 
 struct heap {
-	struct heap_block *block;		/* the newest one */
-	size_t used, size;		/* of it */
-	size_t left;			/* that may still be asked for */
+	struct heap_block *block;		/* the newest block */
+	size_t used, size;		/* bytes of it: used, and in all */
+	size_t left;			/* bytes that may still be requested */
 };
 
 size_t

@@ -1,4 +1,7 @@
-/* Tables of names, and the patterns in them. */
+/*
+ * Key mapping: read the tables share/weights/NAME.tsv and match parameter names
+ * of other programs against their patterns.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +18,16 @@ const char *const naming_known[] = {
 
 enum { NUMBERS = 6, DIGITS = 6 };
 
-/* What the wildcards of a pattern stand for. */
+/* The text that the wildcards of a pattern matched. */
 struct naming_bound {
 	int n, number[NUMBERS];
 	const char *rest;
 };
 
-/* "*", "*+1": its length in the pattern; what is added into ${*plus}. */
+/*
+ * Return the length of a star in the pattern, "*" or "*+1", and set ${*plus} to
+ * the number that it adds.
+ */
 static size_t
 naming_star(const char *pattern, int *plus)
 {
@@ -33,8 +39,10 @@ naming_star(const char *pattern, int *plus)
 }
 
 /*
- * ${text} is as ${pattern} says: "*" is a number, "*+1" one that is greater by
- * 1, "%" the rest, "[...]" may be missing.  What was found, into ${b}.
+ * Match ${text} against ${pattern}.  "*" matches a number n, "*+1" the number n
+ * + 1, "%" the rest of the text, and "[...]" an optional prefix.  Store what
+ * the wildcards matched, in order, in ${b}.  Return 1 if the whole text
+ * matches, otherwise 0.
  */
 static int
 naming_match(const char *pattern, const char *text, struct naming_bound *b)
@@ -60,7 +68,10 @@ naming_match(const char *pattern, const char *text, struct naming_bound *b)
 				return 0;
 			continue;
 		}
-		/* As a program prints it, so that it can be printed again. */
+		/*
+		 * Accept only numbers as printf("%d") writes them: a leading
+		 * zero would be lost when naming_fill prints the number.
+		 */
 		if (digits < 1 || digits > DIGITS || b->n == NUMBERS ||
 		    (digits > 1 && *text == '0'))
 			return 0;
@@ -73,7 +84,10 @@ naming_match(const char *pattern, const char *text, struct naming_bound *b)
 	return *text == '\0';
 }
 
-/* The text that ${pattern} stands for, into ${to}; 0 if it is too long. */
+/*
+ * Substitute the matched wildcards ${b} into ${pattern}.  Write the text to
+ * ${to}[NAMING_TEXT].  Return 1, or 0 if it is too long.
+ */
 static int
 naming_fill(const char *pattern, const struct naming_bound *b, char *to)
 {
@@ -103,8 +117,10 @@ naming_fill(const char *pattern, const struct naming_bound *b, char *to)
 	return 1;
 }
 
-/* Evaluate a condition "op NAME, past NAME, no NAME": the network has every
- * operator of the first two kinds, and none of the last. */
+/*
+ * Evaluate a condition "op NAME, past NAME, no NAME".  Return 1 if the network
+ * has each operator named by "op" and "past", and none named by "no".
+ */
 static int
 naming_holds(const char *when, const struct naming_bound *b,
     const struct naming_of *of)
@@ -203,7 +219,8 @@ naming_unwrap(const struct naming *n, const char *name)
 	for (size_t i = 0; i < n->prefixes; i++)
 		if (text_starts(name, n->prefix[i])) {
 			name += strlen(n->prefix[i]);
-			i = (size_t)-1;		/* from the first again */
+			i = (size_t)-1;		/* restart: prefixes nest in any
+						 * order */
 		}
 	return name;
 }

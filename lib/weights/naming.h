@@ -2,89 +2,127 @@
 #define WEIGHTS_NAMING_H
 
 /*
- * How other programs name what a network's operators own: tables of patterns,
- * share/weights/NAME.tsv, which vt-weights(5) describes.
+ * Key mapping: how other programs name the parameters of a network.  A mapping
+ * is a table of patterns, share/weights/NAME.tsv; vt-weights(5) describes its
+ * columns.
  */
 
 #include <stddef.h>
 
 #include "base/table.h"
 
-/* A row: what an operator of ours is called there. */
+/* A row: an operator's name in the other program and in vt. */
 struct rename {
 	const char *theirs, *ours;
-	const char *when;		/* the network must have; "-": nothing */
-	const char *how;		/* "-", "2d", "3d", "read", "end", "lacks",
-					 * "turn NAME" or "fold NAME" */
+	const char *when;		/* condition on the network; "-":
+					 * none */
+	const char *how;		/* "-", "2d", "3d", "read", "end",
+					 * "lacks", "turn NAME" or "fold
+					 * NAME" */
 };
 
 struct naming {
-	char *name;			/* "tsm" */
+	char *name;			/* such as "tsm" */
 	struct table *table;
 	size_t renames, prefixes, ends, lacks;
 	struct rename *rename;
-	const char **prefix;		/* that wrappers put before all names */
-	struct rename *end;		/* what parameters of an operator have
-					 * behind its name; none: ".weight" and
-					 * so on, as here */
-	struct rename *lack;		/* operators that no network of the
-					 * other program has */
+	const char **prefix;		/* prefixes that wrappers add to every
+					 * name */
+	struct rename *end;		/* suffixes of parameter names; if there
+					 * are no rows, ".weight" and so on, as
+					 * in vt */
+	struct rename *lack;		/* operators of vt that the other
+					 * program never has */
 };
 
-/* What a network is asked: has it an operator of this name; with ${past}, one
- * that shifts from the past only. */
+/*
+ * The questions that a mapping asks about a network: has(network, op, past)
+ * returns 1 if the network has an operator called ${op}, and, if ${past} is
+ * set, that operator shifts channels from past frames only.
+ */
 struct naming_of {
+	/* callback; see above */
 	int (*has)(const void *network, const char *op, int past);
+	/* first argument of ${has} */
 	const void *network;
 };
 
-enum { NAMING_TEXT = 256 };		/* room for a name */
+enum { NAMING_TEXT = 256 };		/* capacity for one name, in bytes */
 
-/* The programs that come with vt, and a NULL. */
+/* The mappings that come with vt; NULL ends the list. */
 extern const char *const naming_known[];
 
-/* naming_open(name): the table of that program, or of that file; NULL after a
- * message. */
+/*
+ * naming_open(name):
+ * Read the mapping called ${name}, or the file of that path.  Return NULL after
+ * a message.  The caller frees it with naming_close.
+ */
 struct naming *naming_open(const char *name);
+
+/* naming_close(n): Free the mapping.  NULL does nothing. */
 void naming_close(struct naming *n);
 
 /*
- * naming_ours(n, of, theirs, ours): the operator of the network that ${theirs}
- * is the name of, into ${ours}[NAMING_TEXT], by the row that is returned; NULL
- * without a message if there is none.
+ * naming_ours(n, of, theirs, ours):
+ * Translate ${theirs}, an operator's name in the other program.  Write the name
+ * of the operator in the network to ${ours}[NAMING_TEXT].
+ * Return the first row that matches and whose operator the network has, or NULL
+ * without a message.  The row belongs to ${n}.
  */
 const struct rename *naming_ours(const struct naming *n,
     const struct naming_of *of, const char *theirs, char *ours);
 
-/* naming_writes(n): 0 if there is no other way. */
+/*
+ * naming_writes(n):
+ * Return 1 if names can be translated from vt to the other program with
+ * naming_theirs; 0 if all rows are for reading only.
+ */
 int naming_writes(const struct naming *n);
 
-/* naming_theirs(n, of, ours, theirs): the other way. */
+/*
+ * naming_theirs(n, of, ours, theirs):
+ * Translate ${ours}, the name of an operator of the network, to the other
+ * program's name, written to ${theirs}[NAMING_TEXT].
+ * Return the first row that is not for reading only, that matches, and whose
+ * condition holds for the network; or NULL without a message.  The row belongs
+ * to ${n}.
+ */
 const struct rename *naming_theirs(const struct naming *n,
     const struct naming_of *of, const char *ours, char *theirs);
 
 /*
  * naming_lacks(n, of, ours):
- * Return 1 if a row "lacks" of the table says that no network of the other
- * program has the operator that we call ${ours}; 0 otherwise.
+ * Return 1 if a "lacks" row matches ${ours}, an operator of the network: the
+ * other program never has this operator.  Return 0 otherwise.
  */
 int naming_lacks(const struct naming *n, const struct naming_of *of,
     const char *ours);
 
 /*
- * naming_how(r, verb, ours, name): 1 if the row of operator ${ours} says
- * "${verb} NAME" or just "${verb}"; NAME then goes to ${name}[NAMING_TEXT].
+ * naming_how(r, verb, ours, name):
+ * Return 1 if column "how" of row ${r}, which matched operator ${ours}, is
+ * "${verb}" or "${verb} NAME".  In the second case write NAME, with its
+ * wildcards filled in from ${ours}, to ${name}[NAMING_TEXT]; in the first leave
+ * ${name} as it is.  Return 0 otherwise.
  */
 int naming_how(const struct rename *r, const char *verb, const char *ours,
     char *name);
 
-/* naming_unwrap(n, name): behind all prefixes of wrappers. */
+/*
+ * naming_unwrap(n, name):
+ * Return the part of ${name} after all prefixes of wrappers, such as "module.".
+ */
 const char *naming_unwrap(const struct naming *n, const char *name);
 
 /*
- * naming_end(n, name, end): where the operator's name ends in ${name}, which is
- * of a parameter; what follows is ${*end} here, or NULL if it is a state of
- * training.  NULL without a message if ${name} has no such end.
+ * naming_end(n, name, end):
+ * Find where the operator's name ends in ${name}, the name of a parameter.
+ * Return a pointer to the suffix, inside ${name}.
+ * Set ${*end} to the suffix as vt writes it, or to NULL if the tensor is
+ * training state that vt does not read.  If the table has no "end" rows, the
+ * suffix starts at the last dot and ${*end} is the suffix itself.
+ * Return NULL without a message if ${name} has no known suffix; ${*end} is then
+ * NULL.
  */
 const char *naming_end(const struct naming *n, const char *name,
     const char **end);

@@ -1,4 +1,7 @@
-/* The interpreter of pickles: a stack, marks, a memo and a table of opcodes. */
+/*
+ * The interpreter of pickles: a table of opcodes that work on the pickle VM of
+ * pickle_machine.h.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +10,10 @@
 #include "weights/pickle_machine.h"
 #include "weights/pickle_numpy.h"
 
-/* Run an opcode with the operand m->operand; NULL, or what is wrong. */
+/*
+ * Run the opcode whose operand is m->operand.  Return NULL, or the text of an
+ * error.
+ */
 typedef const char *opcode(struct machine *m);
 
 static struct value none = { .kind = VALUE_NONE };
@@ -27,7 +33,7 @@ pickle_op_none(struct machine *m)
 	return machine_push(m, &none);
 }
 
-/* Push an empty value of the kind that the operand says. */
+/* Push an empty value of the kind given by the operand. */
 static const char *
 pickle_op_new(struct machine *m)
 {
@@ -61,8 +67,11 @@ pickle_op_count(struct machine *m)
 	return pickle_push_int(m, m->operand);
 }
 
-/* Two's complement in as many bytes as it takes; beyond 8 it is no number
- * that a weight has. */
+/*
+ * A two's complement integer of ${n} bytes, lowest first.  Longer ones than 8
+ * bytes do not fit int64_t and occur in no weight file; they become a
+ * VALUE_OTHER.
+ */
 static const char *
 pickle_op_long1(struct machine *m)
 {
@@ -101,7 +110,11 @@ pickle_op_text(struct machine *m)
 	return machine_push_text(m, m->operand);
 }
 
-/* What Python 2 writes of 256 bytes and more: numbers, and no names. */
+/*
+ * Python 2 writes strings of at least 256 bytes as BINSTRING.  In weight files
+ * these are the numbers of arrays, never names, so the value points into the
+ * file.
+ */
 static const char *
 pickle_op_bytes(struct machine *m)
 {
@@ -154,7 +167,7 @@ pickle_op_add(struct machine *m)
 	    (enum value_kind)m->operand);
 }
 
-/* Add the values above the mark. */
+/* Add the values above the last mark. */
 static const char *
 pickle_op_add_marked(struct machine *m)
 {
@@ -165,9 +178,12 @@ pickle_op_add_marked(struct machine *m)
 	return machine_join(m, values, (enum value_kind)m->operand);
 }
 
-/* ---- classes, which are names ---- */
+/* ---- classes: kept as names, never imported ---- */
 
-/* Up to a newline, which is taken too; NULL: none within 255 bytes. */
+/*
+ * Read up to a newline and skip it.  Set ${*n} to the length.  Return NULL if
+ * there is no newline within 255 bytes.
+ */
 static const char *
 pickle_read_line(struct machine *m, size_t *n)
 {
@@ -212,7 +228,10 @@ pickle_op_reduce(struct machine *m)
 	return bad != NULL ? bad : machine_push_new(m, v);
 }
 
-/* As REDUCE, for classes that Python makes without calling them. */
+/*
+ * Like REDUCE, for classes that Python creates through __new__.  No such class
+ * holds weights, so the result is a VALUE_OTHER.
+ */
 static const char *
 pickle_op_newobj(struct machine *m)
 {
@@ -223,11 +242,11 @@ pickle_op_newobj(struct machine *m)
 	machine_pop(m);
 	class = machine_pop(m);
 	pickle_other(&m->p, class->kind == VALUE_CLASS ? class->u.name :
-	    "what is no class", &v);
+	    "a value that is not a class", &v);
 	return machine_push_new(m, v);
 }
 
-/* The attributes of an object, which matter for numpy's only. */
+/* Set the attributes of an object.  They matter only for numpy's types. */
 static const char *
 pickle_op_build(struct machine *m)
 {
@@ -258,9 +277,10 @@ pickle_op_stop(struct machine *m)
 }
 
 /*
- * Those with a function are done; the others have their names only, for the
- * message that refuses them.  The operand is the integer of ${bytes} bytes, lowest
- * first, that follows the opcode, or if ${bytes} is 0 the one given here.
+ * Opcodes with a function are supported.  The others are listed for the name in
+ * the message that rejects them.
+ * ${bytes} is the size of the operand after the opcode, lowest byte first.  If
+ * it is 0, ${operand} is the operand.
  */
 static const struct {
 	const char *name;
@@ -297,8 +317,10 @@ static const struct {
 	['R'] = { "REDUCE", pickle_op_reduce, 0, 0 },
 	['b'] = { "BUILD", pickle_op_build, 0, 0 },
 	['Q'] = { "BINPERSID", pickle_op_binpersid, 0, 0 },
-	/* The legacy magic and times in nanoseconds; numpy's numbers;
-	 * metadata; Python 2's texts. */
+	/*
+	 * Needed for, in this order: the legacy magic number and times in
+	 * nanoseconds; numpy's scalars; metadata; strings of Python 2.
+	 */
 	[0x8a] = { "LONG1", pickle_op_long1, 1, 0 },
 	[0x87] = { "TUPLE3", pickle_op_tuple_of, 0, 3 },
 	[0x81] = { "NEWOBJ", pickle_op_newobj, 0, 0 },
@@ -329,7 +351,7 @@ static const struct {
 	[0x98] = { "READONLY_BUFFER", NULL, 0, 0 },
 };
 
-/* Take the operand of opcode ${code} and run it. */
+/* Read the operand of opcode ${code} and run the opcode. */
 static const char *
 pickle_run(struct machine *m, unsigned char code)
 {
@@ -368,6 +390,10 @@ pickle_load(const struct pickle *p, size_t *used, struct value **to)
 		if (bad != NULL) {
 			fail("%s: offset %zu: opcode %s: %s", p->path,
 			    p->base + from, name, strcmp(bad, FULL) != 0 ? bad :
+			    /*
+			     * FULL is an empty text: only the caller knows the
+			     * limit in words.
+			     */
 			    "objects larger than ten times the file");
 			return -2;
 		}

@@ -2,14 +2,15 @@
 #define WEIGHTS_PICKLE_H
 
 /*
- * Python's pickles, as torch.save and caffe2 write them, read by an interpreter
- * that executes nothing: a pickle is a program whose opcodes build objects, and in
- * Python some of them import and call whatever the file names.  Here the
- * opcodes are a closed table, what is called is a closed table too, and an
- * object of any other class is a VALUE_OTHER, which holds nothing.
+ * A reader of Python pickles as torch.save and caffe2 write them.  It executes
+ * nothing.  A pickle is a program whose opcodes build objects; in Python, some
+ * opcodes import and call whatever the file names.  Here both the opcodes and
+ * the callable names are closed tables.  An object of any other class becomes a
+ * VALUE_OTHER, which holds no data.
  *
- * The opcodes are those that protocol 2 of PyTorch writes, and what Python 2,
- * numpy and metadata add to them (Python's Lib/pickletools.py describes them all).
+ * The opcodes are those of protocol 2 that PyTorch writes, and those that
+ * Python 2, numpy and metadata add.  Source: Python's Lib/pickletools.py
+ * describes them all.
  */
 
 #include <stddef.h>
@@ -21,29 +22,35 @@
 
 enum value_kind {
 	VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_REAL, VALUE_TEXT,
-	VALUE_BYTES,	/* where they lie in the file */
+	VALUE_BYTES,	/* point into the file */
 	VALUE_TUPLE, VALUE_LIST, VALUE_DICT, VALUE_CLASS,
-	VALUE_STORAGE,	/* numbers, which lie elsewhere in the file */
-	VALUE_TENSOR,	/* a view of a storage, or an array of numpy's */
-	VALUE_DTYPE,	/* of numpy */
-	VALUE_ARRAY,	/* of numpy, before it has numbers */
-	VALUE_OTHER	/* of a class that is not known */
+	VALUE_STORAGE,	/* names numbers stored elsewhere in the file */
+	VALUE_TENSOR,	/* a view of a storage, or a numpy array */
+	VALUE_DTYPE,	/* a numpy dtype */
+	VALUE_ARRAY,	/* a numpy array without data yet */
+	VALUE_OTHER	/* an object of an unknown class */
 };
 
 enum { TENSOR_DIMS = 8 };		/* at most */
 
-/* torch.FloatStorage and its kin, by the persistent id; or what an array of
- * numpy's has of its own. */
+/*
+ * A storage: torch.FloatStorage and its kin, by persistent id, or the data of a
+ * numpy array.
+ */
 struct storage {
-	const char *key;		/* what the file calls its numbers */
-	const unsigned char *data;	/* they are here; NULL: elsewhere */
+	const char *key;		/* name of its data in the file */
+	const unsigned char *data;	/* the data; NULL: look up ${key} */
 	enum dtype type;
 	int64_t count;
-	int64_t first, view;		/* legacy: a part of them; view < 0:
-					 * all */
+	int64_t first, view;		/* legacy format: the elements that
+					 * belong to it; view < 0: all of
+					 * them */
 };
 
-/* torch._utils._rebuild_tensor_v2: strides and offset count numbers. */
+/*
+ * A tensor, as torch._utils._rebuild_tensor_v2 takes it.  Offset and strides
+ * count elements, not bytes.
+ */
 struct view {
 	const struct storage *storage;
 	int64_t offset;
@@ -54,16 +61,22 @@ struct view {
 struct value {
 	enum value_kind kind;
 	union {
-		int64_t i;		/* of a bool, too */
+		int64_t i;		/* also of a bool: 0 or 1 */
 		double r;
-		/* Of a text, s[n] is 0; of bytes, nobody knows. */
+		/*
+		 * A VALUE_TEXT ends with a zero byte at s[n]; a VALUE_BYTES
+		 * does not.
+		 */
 		struct { const char *s; size_t n; } text;
-		struct {		/* a dict: key, value, key, value */
+		struct {		/* a dict stores key, value, key,
+					 * value */
 			struct value **item;
 			size_t n, cap;
 		} of;
-		const char *name;	/* a class: "collections.OrderedDict" */
-		struct { const char *name; char order; } dtype;	/* "f4", '<' */
+		const char *name;	/* class name, such as
+					 * "collections.OrderedDict" */
+		struct { const char *name; char order; } dtype;	/* such as "f4",
+								 * '<' */
 		struct storage *storage;
 		struct view *tensor;
 	} u;
@@ -71,37 +84,46 @@ struct value {
 
 /* All storages that a pickle names, each key once. */
 struct storages {
-	struct names *keys;		/* and their numbers */
+	struct names *keys;		/* index: position in ${item} */
 	struct storage **item;
 	size_t cap;
 };
 
-/* Where a pickle lies, and what is read from it. */
+/* A pickle: its bytes, and the objects that collect what is read from it. */
 struct pickle {
-	const char *path;		/* for messages, as they show it */
-	size_t base;			/* offset in the file, for messages */
+	const char *path;		/* for messages, already quoted */
+	size_t base;			/* offset of ${data} in the file, for
+					 * messages */
 	const unsigned char *data;
 	size_t n;
-	struct heap *heap;		/* all values are in it */
-	struct names *unknown;		/* classes that were passed over */
+	struct heap *heap;		/* owns all values */
+	struct names *unknown;		/* classes that became VALUE_OTHER */
 	struct storages *storages;
 };
 
 /*
- * pickle_load(p, used, to): the object of the pickle that begins at p->data,
- * into ${*to}, and how many bytes it takes into ${*used}.  0; -2 after a
- * message with the offset and the opcode: damaged, not allowed, or larger than
- * the heap.
+ * pickle_load(p, used, to):
+ * Interpret the pickle that begins at p->data and ends within p->n bytes.  Set
+ * ${*to} to its object and ${*used} to its length in bytes.
+ * Return 0, or -2 after a message with the offset and the opcode: the pickle is
+ * damaged, uses an unsupported opcode, or needs more memory than the arena
+ * allows.
+ * The object lives in p->heap; texts and bytes may point into p->data.
  */
 int pickle_load(const struct pickle *p, size_t *used, struct value **to);
 
 /*
- * value_get(dict, key): the last value of that text; NULL without a message,
- * also where ${dict} is none.
+ * value_get(dict, key):
+ * Return the value of ${key}; the last one if the key occurs twice, as in
+ * Python.  Return NULL without a message if it is absent or ${dict} is not a
+ * dict.
  */
 struct value *value_get(const struct value *dict, const char *key);
 
-/* value_is(v, text): 1 if it is that text. */
+/*
+ * value_is(v, text):
+ * Return 1 if ${v} is a VALUE_TEXT equal to ${text}, otherwise 0.
+ */
 int value_is(const struct value *v, const char *text);
 
 #endif

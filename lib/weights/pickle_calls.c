@@ -1,8 +1,10 @@
 /*
- * What the names in a pickle stand for: ordered dicts, storages, and tensors
- * that are views of them (PyTorch's torch/_utils.py and torch/serialization.py
- * say with which arguments); and what pickle_numpy.c knows.  Everything else is
- * inert.
+ * The closed table of classes and functions that a pickle may call: ordered
+ * dicts, storages, tensors that are views of storages, and numpy's arrays
+ * (pickle_numpy.c).  Calls of any other name have no effect and give a
+ * VALUE_OTHER.
+ * Source of the argument lists: PyTorch's torch/_utils.py and
+ * torch/serialization.py.
  */
 #include <string.h>
 
@@ -51,7 +53,10 @@ pickle_is_seq(const struct value *v, size_t least)
 	    v->u.of.n >= least;
 }
 
-/* OrderedDict() is filled by opcodes; Python 2 gives the pairs as a list. */
+/*
+ * OrderedDict() is filled by later opcodes.  Python 2 passes its pairs as a
+ * list instead.
+ */
 static const char *
 pickle_ordered_dict(const struct pickle *p, const struct value *args,
     struct value *to)
@@ -60,12 +65,12 @@ pickle_ordered_dict(const struct pickle *p, const struct value *args,
 	if (args->u.of.n == 0)
 		return NULL;
 	if (!pickle_is_seq(pickle_at(args, 0), 0))
-		return "an OrderedDict of no list";
+		return "an OrderedDict whose pairs are not a list";
 	for (size_t i = 0; i < pickle_at(args, 0)->u.of.n; i++) {
 		const struct value *pair = pickle_at(pickle_at(args, 0), i);
 
 		if (!pickle_is_seq(pair, 2))
-			return "an OrderedDict of what are no pairs";
+			return "an OrderedDict of values that are not pairs";
 		if (pickle_append(p, to, pair->u.of.item[0]) != 0 ||
 		    pickle_append(p, to, pair->u.of.item[1]) != 0)
 			return "";
@@ -73,7 +78,7 @@ pickle_ordered_dict(const struct pickle *p, const struct value *args,
 	return NULL;
 }
 
-/* (storage, offset, sizes, strides, whether it needs gradients, hooks) */
+/* Arguments: (storage, offset, sizes, strides, requires_grad, hooks). */
 static const char *
 pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
     struct value *to)
@@ -85,18 +90,18 @@ pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
 	    !pickle_is_seq(pickle_at(args, 2), 0) ||
 	    !pickle_is_seq(pickle_at(args, 3), 0))
 		return "a tensor without storage, offset, sizes and strides";
-	/* A storage of numbers that no weight is made of. */
+	/* A storage of an element type that no weight has, such as complex. */
 	if (pickle_at(args, 0)->kind == VALUE_OTHER) {
 		to->kind = VALUE_OTHER;
 		return NULL;
 	}
 	if (pickle_at(args, 0)->kind != VALUE_STORAGE)
-		return "a tensor whose storage is none";
+		return "a tensor whose first argument is not a storage";
 	size = pickle_at(args, 2);
 	stride = pickle_at(args, 3);
 	if (size->u.of.n != stride->u.of.n || size->u.of.n > TENSOR_DIMS)
-		return "a tensor whose strides are not as many as its sizes, "
-		    "or more than 8";
+		return "a tensor with unequal numbers of sizes and strides, "
+		    "or with more than 8";
 	if ((v = heap_get(p->heap, sizeof(*v))) == NULL)
 		return "";
 	v->storage = pickle_at(args, 0)->u.storage;
@@ -108,8 +113,8 @@ pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
 
 		if (d->kind != VALUE_INT || s->kind != VALUE_INT ||
 		    d->u.i < 0 || d->u.i > INT32_MAX || s->u.i < 0)
-			return "a tensor whose sizes or strides are no numbers "
-			    "from 0 up";
+			return "a tensor with a size or stride that is not a "
+			    "number from 0";
 		v->dim[i] = d->u.i;
 		v->stride[i] = s->u.i;
 	}
@@ -118,7 +123,7 @@ pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
 	return NULL;
 }
 
-/* (tensor, whether it needs gradients, hooks) */
+/* Arguments: (tensor, requires_grad, hooks). */
 static const char *
 pickle_rebuild_parameter(const struct pickle *p, const struct value *args,
     struct value *to)
@@ -126,7 +131,7 @@ pickle_rebuild_parameter(const struct pickle *p, const struct value *args,
 	(void)p;
 	if (!pickle_is_seq(args, 1) || (pickle_at(args, 0)->kind !=
 	    VALUE_TENSOR && pickle_at(args, 0)->kind != VALUE_OTHER))
-		return "a parameter of no tensor";
+		return "a parameter that is not a tensor";
 	*to = *pickle_at(args, 0);
 	return NULL;
 }
@@ -154,18 +159,21 @@ pickle_call(const struct pickle *p, const struct value *class,
     const struct value *args, struct value *to)
 {
 	const char *name = class->kind == VALUE_CLASS ? class->u.name :
-	    "what is no class";
+	    "a value that is not a class";
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(name, calls[i].name) == 0)
 			return args->kind == VALUE_TUPLE ?
 			    calls[i].call(p, args, to) :
-			    "arguments that are no tuple";
+			    "arguments that are not a tuple";
 	pickle_other(p, name, to);
 	return NULL;
 }
 
-/* The part of them that it is: (key, first, count). */
+/*
+ * Legacy format: the view (key, first, count) of a storage that shares the data
+ * of another one.
+ */
 static const char *
 pickle_storage_view(const struct value *part, struct storage *s)
 {
@@ -180,7 +188,10 @@ pickle_storage_view(const struct value *part, struct storage *s)
 	return NULL;
 }
 
-/* A key means the same numbers wherever it stands. */
+/*
+ * Add ${s} to the storages of ${p}.  A key must mean the same data in the whole
+ * pickle, or a later tensor would read beyond it.
+ */
 static const char *
 pickle_remember(const struct pickle *p, struct storage *s)
 {
@@ -192,7 +203,7 @@ pickle_remember(const struct pickle *p, struct storage *s)
 		i = names_find(all->keys, s->key);
 		return dtype_bytes(all->item[i]->type) ==
 		    dtype_bytes(s->type) && all->item[i]->count == s->count ?
-		    NULL : "a storage that is of another size elsewhere";
+		    NULL : "a storage that has another size elsewhere";
 	}
 	item = heap_room(p->heap, all->item, (size_t)i, &all->cap,
 	    sizeof(*item));
@@ -203,8 +214,11 @@ pickle_remember(const struct pickle *p, struct storage *s)
 	return NULL;
 }
 
-/* ('storage', class, key, place, count[, view]); a module saved whole, with
- * its source, is nothing that is known. */
+/*
+ * The persistent id is ('storage', class, key, location, count[, view]).  The
+ * other known id is a module saved whole, with its source text; it becomes a
+ * VALUE_OTHER.
+ */
 const char *
 pickle_persistent(const struct pickle *p, const struct value *id,
     struct value *to)

@@ -1,4 +1,4 @@
-/* The stack, the marks and the memo of a pickle's interpreter. */
+/* The pickle VM: its stack, its marks and its memo. */
 #include <string.h>
 
 #include "weights/pickle_machine.h"
@@ -74,13 +74,16 @@ machine_mark(struct machine *m)
 	return NULL;
 }
 
-/* Picklers number from 0, so that no number reaches the pickle's length. */
+/*
+ * Picklers number memo entries from 0, so every valid index is less than the
+ * length of the pickle.  This bounds the memo.
+ */
 const char *
 machine_put(struct machine *m, size_t i)
 {
 	WANT(m, 1);
 	if (i >= m->p.n)
-		return "a place in the memo beyond what the pickle could fill";
+		return "a memo index larger than the pickle";
 	while (m->memos <= i) {
 		struct value **memo = heap_room(m->p.heap, m->memo, m->memos,
 		    &m->memos_cap, sizeof(*memo));
@@ -98,7 +101,7 @@ const char *
 machine_get(struct machine *m, size_t i)
 {
 	if (i >= m->memos || m->memo[i] == NULL)
-		return "a place in the memo that is empty";
+		return "a memo entry that was never stored";
 	return machine_push(m, m->memo[i]);
 }
 
@@ -130,8 +133,8 @@ machine_join(struct machine *m, size_t n, enum value_kind kind)
 	if (kind == VALUE_DICT && n % 2 != 0)
 		return "a key without a value";
 	if (to->kind != kind && to->kind != VALUE_OTHER)
-		return kind == VALUE_DICT ? "members for what is no dict" :
-		    "members for what is no list";
+		return kind == VALUE_DICT ? "members for a value that is not a dict" :
+		    "members for a value that is not a list";
 	for (size_t i = m->n - n; i < m->n && to->kind == kind; i++)
 		if (pickle_append(&m->p, to, m->stack[i]) != 0)
 			return FULL;

@@ -1,7 +1,7 @@
 /*
- * Arrays of numpy's, whose numbers lie in the pickle itself (numpy's
- * core/src/multiarray/methods.c, array_reduce and array_setstate, and
- * descriptor.c, arraydescr_reduce and arraydescr_setstate, say how).
+ * numpy arrays in a pickle, whose data stand in the pickle itself.
+ * Source: numpy's core/src/multiarray/methods.c (array_reduce, array_setstate)
+ * and descriptor.c (arraydescr_reduce, arraydescr_setstate).
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ const char *
 numpy_array(const struct pickle *p, const struct value *args, struct value *to)
 {
 	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_CLASS)
-		return "an array of no class";
+		return "an array whose first argument is not a class";
 	to->kind = VALUE_ARRAY;
 	if (strcmp(numpy_at(args, 0)->u.name, "numpy.ndarray") != 0)
 		pickle_other(p, numpy_at(args, 0)->u.name, to);
@@ -49,7 +49,7 @@ numpy_dtype(const struct pickle *p, const struct value *args, struct value *to)
 {
 	(void)p;
 	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_TEXT)
-		return "a type of numpy's without a name";
+		return "a numpy type without a name";
 	to->kind = VALUE_DTYPE;
 	to->u.dtype.name = numpy_at(args, 0)->u.text.s;
 	to->u.dtype.order = '<';
@@ -69,7 +69,10 @@ numpy_no_bytes(const struct pickle *p, const struct value *args,
 	return NULL;
 }
 
-/* Up to U+00FF, each in one byte; others are no bytes. */
+/*
+ * Decode UTF-8 to latin1.  Characters above U+00FF are an error: they cannot
+ * come from bytes.
+ */
 const char *
 numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 {
@@ -90,8 +93,11 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 		unsigned char c = from[i];
 
 		if (c >= 0x80) {
-			/* The first byte has the upper two bits of eight; the
-			 * text ends with a zero, which is no second one. */
+			/*
+			 * Two UTF-8 bytes, 0xc2 or 0xc3 and a continuation
+			 * byte, make one character.  At the end of the text,
+			 * the terminating zero byte fails the second check.
+			 */
 			if ((c != 0xc2 && c != 0xc3) ||
 			    (from[i + 1] & 0xc0) != 0x80)
 				return "a text that is not of latin1";
@@ -105,14 +111,14 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 	return NULL;
 }
 
-/* (version, order, ...) */
+/* The state is (version, order, ...). */
 static const char *
 numpy_set_dtype(struct value *v, const struct value *state)
 {
 	if (!numpy_is_tuple(state, 2) ||
 	    numpy_at(state, 1)->kind != VALUE_TEXT ||
 	    numpy_at(state, 1)->u.text.n != 1)
-		return "a type of numpy's whose state is not (version, order, "
+		return "a numpy type whose state is not (version, order, "
 		    "...)";
 	v->u.dtype.order = numpy_at(state, 1)->u.text.s[0];
 	return NULL;
@@ -130,8 +136,10 @@ numpy_unknown_type(const struct pickle *p, const struct value *dtype,
 	return NULL;
 }
 
-/* The shape into ${t}, and the strides of C's order or Fortran's; the product
- * of the sizes is ${count}, or the shape is wrong. */
+/*
+ * Set the shape of ${t} and its strides, in C or Fortran order.  The product of
+ * the sizes must be ${count}, the number of stored elements.
+ */
 static const char *
 numpy_set_shape(struct view *t, const struct value *shape, int fortran,
     uint64_t count)
@@ -144,7 +152,7 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 		const struct value *d = numpy_at(shape, (size_t)i);
 
 		if (d->kind != VALUE_INT || d->u.i < 0 || d->u.i > INT32_MAX)
-			return "an array whose sizes are no numbers from 0 up";
+			return "an array with a size that is not a number from 0";
 		t->dim[i] = d->u.i;
 		none |= d->u.i == 0;
 	}
@@ -161,7 +169,7 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 	    left == 1 ? NULL : "an array whose bytes are not those of its shape";
 }
 
-/* ([version,] shape, type, whether in Fortran's order, bytes) */
+/* The state is ([version,] shape, dtype, is_fortran, bytes). */
 static const char *
 numpy_set_array(const struct pickle *p, struct value *v,
     const struct value *state)

@@ -1,4 +1,7 @@
-/* safetensors files, written and read. */
+/*
+ * Write and read safetensors files.  Ours are laid out deterministically and
+ * end with a hash, so equal states give equal files.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +16,14 @@
 
 #define FOOTER "~vt.footer"
 #define FOOTER_BYTES 64
-#define MAGIC "VTCKPT1"		/* with its '\0': 8 bytes */
-#define HEADER_MOST 100000000	/* the format's own limit */
+#define MAGIC "VTCKPT1"		/* 8 bytes with its '\0' */
+#define HEADER_MOST 100000000	/* limit set by the format */
 #define ALIGN 64
 
-/* Largest elements first, then by name: every tensor stays aligned. */
+/*
+ * Sort by element size, largest first, then by name: then every tensor is
+ * aligned to its element size without padding.
+ */
 static int
 safetensors_by_order(const void *va, const void *vb)
 {
@@ -46,7 +52,7 @@ safetensors_put_tensor(struct json_writer *w, const char *name, enum dtype type,
 	json_close(w);
 }
 
-/* A tensor and where its data begin. */
+/* A tensor and the offset of its data. */
 struct safetensors_placed { const struct tensor *t; size_t at; };
 
 static int
@@ -57,7 +63,10 @@ safetensors_by_name(const void *va, const void *vb)
 	return strcmp(a->t->name, b->t->name);
 }
 
-/* The header, padded so that the data begin at a multiple of ALIGN. */
+/*
+ * Make the header, padded with spaces so that the data begin at a multiple of
+ * ALIGN.
+ */
 static void
 safetensors_make_header(struct buffer *out, const struct tensor **sorted,
     size_t n, const struct meta *meta, size_t m, int ours)
@@ -160,7 +169,10 @@ safetensors_export(const char *path, const struct tensor *tensor, size_t n,
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
-/* One entry of the header; ${data} is where offsets count from. */
+/*
+ * Read one entry of the header into ${t}, whose name is set.  Offsets count
+ * from ${data}, which holds ${bytes}.
+ */
 static int
 safetensors_read_tensor(const char *path, const struct json *v, int ours,
     const char *data, size_t bytes, struct tensor *t)
@@ -176,8 +188,8 @@ safetensors_read_tensor(const char *path, const struct json *v, int ours,
 		    type != NULL ? text_quote(type) : "missing",
 		    ours ? "U8, F32 or F64" : dtype_names());
 	if (!json_is(shape, '[') || json_size(shape) > 8)
-		return DAMAGED("%s: tensor %s: no shape of up to 8 numbers", path,
-		    text_quote(t->name));
+		return DAMAGED("%s: tensor %s: shape is not an array of "
+		    "at most 8 numbers", path, text_quote(t->name));
 	t->ndim = (int)json_size(shape);
 	for (int i = 0; i < t->ndim; i++) {
 		if (json_to_int(json_at(shape, (size_t)i), 0, INT32_MAX,
@@ -211,7 +223,7 @@ safetensors_by_data(const void *va, const void *vb)
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* The tensors cover the data exactly, one after the other. */
+/* Check that the tensors cover the data exactly, without gaps or overlaps. */
 static int
 safetensors_check_cover(const char *path, const struct safetensors *s,
     const char *data)
@@ -232,12 +244,16 @@ safetensors_check_cover(const char *path, const struct safetensors *s,
 	return 0;
 }
 
-/* Copy the tensors whose values lie at odd places to places of their own. */
+/*
+ * The format allows data at any offset.  Copy the tensors that are not aligned
+ * to their element size into one buffer.
+ */
 static void
 safetensors_align_tensors(struct safetensors *s)
 {
 	size_t room = 0, at = 0;
 
+	/* The first pass measures the buffer, the second copies. */
 	for (int copy = 0; copy < 2; copy++) {
 		for (size_t i = 0; i < s->tensors; i++) {
 			struct tensor *t = &s->tensor[i];

@@ -2,10 +2,11 @@
 #define WEIGHTS_SAFETENSORS_H
 
 /*
- * safetensors files: named tensors after a JSON header, read by many
- * programs, executing nothing.  Ours are strict about what they write and
- * read: tensors sorted, data at a multiple of 64 bytes, and a last tensor,
- * ~vt.footer, that holds a hash of everything before it (vt-checkpoint(5)).
+ * safetensors files: a JSON header, then named tensors.  Many programs read
+ * them, and reading executes nothing.
+ * Files of vt are stricter: tensors are sorted, data begin at a multiple of 64
+ * bytes, and a last tensor, ~vt.footer, holds a hash of everything before it
+ * (vt-checkpoint(5)).
  */
 
 #include <stddef.h>
@@ -21,57 +22,82 @@ struct tensor {
 	enum dtype type;
 	int ndim;
 	int64_t dim[8];
-	const void *data;		/* little-endian, C order; aligned as
-					 * its type wants it */
+	const void *data;		/* little-endian, C order, aligned to
+					 * the element size */
 	size_t bytes;
 };
 
-/* A pair of texts of the file's metadata. */
+/* One key and value of the metadata. */
 struct meta { const char *key, *value; };
 
 /*
  * safetensors_write(path, tensor, n, meta, m, hash):
- * Commit a file.  Tensors may come in any order; metadata keys must be in
- * byte order.  ${*hash} is that of the whole file, as xxh128sum prints it.
- * -1 after a message.  safetensors_export does the same for other programs,
- * which know of no footer.
+ * Write a file with ${n} tensors, in any order, and ${m} metadata pairs, whose
+ * keys must be in byte order.  End it with the footer, and commit it durably
+ * (base/commit.h).
+ * Set ${*hash} to the hash of the whole file, as xxh128sum prints it.  Return
+ * 0, or -1 after a message.
  */
 int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);
+
+/*
+ * safetensors_export(path, tensor, n, meta, m, hash):
+ * Write a file for other programs: the same without the footer.
+ */
 int safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);
 
-/* A file that was read: everything belongs to it. */
+/* A file that was read.  safetensors_free frees all of it. */
 struct safetensors {
 	struct buffer file;
 	size_t tensors, metas;
 	struct tensor *tensor;
 	struct meta *meta;
-	struct names *names;		/* of the tensors, by their numbers */
-	char *moved;			/* copies of those that lay unaligned */
+	struct names *names;		/* tensor names; index: position in
+					 * ${tensor} */
+	char *moved;			/* copies of tensors that were not
+					 * aligned */
+	/* the parsed header */
 	void *document;
-	char *owned;			/* a text that safetensors_free frees; of
-					 * the reader of this format, or NULL */
+	char *owned;			/* text that an upper reader of this
+					 * format attached; safetensors_free
+					 * frees it; NULL if none */
 };
 
 /*
- * safetensors_read(path, ours, s): read and check a whole file: sizes, offsets,
- * holes, and with ${ours} the footer's hash, and that its types are those of a
- * checkpoint: U8, F32 and F64.  Without, a footer is only checked if there is
- * one.  The format lets tensors begin at
- * any byte; those are moved to where their values can be read.  0; -1 after a
- * message if it cannot be read, -2 if what is in it is damaged.
+ * safetensors_read(path, ours, s):
+ * Read a whole file into memory and check it: sizes, offsets and gaps.  With
+ * ${ours}, require the footer, verify its hash, and accept only the types of a
+ * checkpoint: U8, F32 and F64.  Without ${ours}, verify the footer if there is
+ * one.  Unaligned tensors are copied, so that tensor.data is always aligned.
+ * Return 0, -1 after a message if the file cannot be read, or -2 after a
+ * message if its content is damaged.  The caller frees ${s} with
+ * safetensors_free; after a failure it is empty.
  */
 int safetensors_read(const char *path, int ours, struct safetensors *s);
-/* safetensors_take(name, file, ours, s): the same of what was read already from
- * what messages call ${name}; takes ${file}, in any case. */
+/*
+ * safetensors_take(name, file, ours, s):
+ * Do the same with ${file}, a file's content that was read already; messages
+ * call it ${name}.  Take ownership of ${file}, also on failure.
+ */
 int safetensors_take(const char *name, struct buffer *file, int ours,
     struct safetensors *s);
+
+/* safetensors_free(s): Free what was read and leave ${s} empty. */
 void safetensors_free(struct safetensors *s);
 
-/* NULL without a message if there is none of that name. */
+/*
+ * safetensors_tensor(s, name):
+ * Return the tensor called ${name}, or NULL without a message.
+ */
 const struct tensor *safetensors_tensor(const struct safetensors *s,
     const char *name);
+
+/*
+ * safetensors_meta(s, key):
+ * Return the metadata value of ${key}, or NULL without a message.
+ */
 const char *safetensors_meta(const struct safetensors *s, const char *key);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Files of torch.save.  Since version 1.6 they are zip archives: an object as
- * a pickle, and beside it the numbers of each storage.  The legacy format is a
- * row of pickles, for the magic number, the protocol, the system, the object
- * and the keys of its storages; the numbers of each of these follow, behind
- * their count.  (PyTorch's torch/serialization.py, _save and _legacy_save.)
- * A file of caffe2's is one pickle alone, whose arrays have their numbers.
+ * Files of torch.save.  Since version 1.6 they are zip archives: one member is
+ * a pickle of the object, and the data of each storage is a member of its own.
+ * The legacy format is a sequence of pickles: magic number, protocol, system,
+ * object, and the keys of its storages.  The data of each storage follow, each
+ * after its element count.
+ * A file of caffe2 is a single pickle of numpy arrays, which hold their data.
+ * Source: PyTorch's torch/serialization.py, _save and _legacy_save.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 enum { LEGACY_PROTOCOL = 1001, PROTO = 0x80 };
 
-/* LONG1 0x1950a86a20f9469cfc6c, behind PROTO and its number. */
+/*
+ * The opcode LONG1 0x1950a86a20f9469cfc6c, which follows PROTO and its operand.
+ */
 static const unsigned char magic[] = {
 	0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19,
 	'.'
@@ -46,7 +49,7 @@ torch_is_pickle(const struct buffer *file)
 	    (unsigned char)file->data[1] <= 5;
 }
 
-/* What is passed over, in a line. */
+/* Print one note that names the classes of skipped objects. */
 static void
 torch_say_unknown(const char *path, const struct names *unknown)
 {
@@ -59,12 +62,15 @@ torch_say_unknown(const char *path, const struct names *unknown)
 	if (n > 8)
 		buffer_printf(&b, " and %zu more", n - 8);
 	if (n > 0)
-		note("%s: passed over objects of %s, which are no weights",
+		note("%s: skipped objects of %s, which are not weights",
 		    path, b.data);
 	buffer_free(&b);
 }
 
-/* What begins at offset ${from} of the file, and is ${n} bytes at most. */
+/*
+ * Return a pickle that begins at offset ${from} of the file and has at most
+ * ${n} bytes.
+ */
 static struct pickle
 torch_pickle_at(const char *path, const struct weights *w, size_t from,
     size_t n)
@@ -94,10 +100,10 @@ torch_pickle_end(struct pickle *p)
 struct torch_archive {
 	struct zip zip;
 	const unsigned char *data;
-	const char *top;		/* the folder, with its '/' */
+	const char *top;		/* folder, with its '/' */
 };
 
-/* A member of the archive's folder, or NULL. */
+/* Return a member of the archive's folder, or NULL. */
 static const struct zip_member *
 torch_member(const struct torch_archive *a, const char *dir, const char *name)
 {
@@ -120,7 +126,10 @@ torch_find_member(const void *archive, const struct storage *s)
 		m->bytes / dtype_bytes(s->type) };
 }
 
-/* The folder of data.pkl, for the caller to free; NULL: there is none. */
+/*
+ * Return the folder of data.pkl, with its '/'.  The caller frees it.  NULL if
+ * absent.
+ */
 static char *
 torch_find_top(const struct zip *z)
 {
@@ -134,7 +143,7 @@ torch_find_top(const struct zip *z)
 	return NULL;
 }
 
-/* A checksum may be of nothing: PyTorch can be told to leave them out. */
+/* Wrong checksums only warn: PyTorch has an option to leave them out. */
 static void
 torch_check_sums(const char *path, const struct torch_archive *a)
 {
@@ -150,12 +159,14 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 			first = names_text(a->zip.names, i);
 	}
 	if (bad > 0)
-		warning("%s: %zu of %zu members are not those of their "
-		    "checksums, %s the first: damaged, or written without",
+		warning("%s: %zu of %zu members do not match their "
+		    "checksums, %s the first: damaged, or written without them",
 		    path, bad, a->zip.members, text_quote(first));
 }
 
-/* List the tensors of pickle ${p}; torch_dict explains ${find} and ${from}. */
+/*
+ * List the tensors of pickle ${p}.  ${find} and ${from} are as for torch_dict.
+ */
 static int
 torch_read_pickle(struct pickle p,
     struct numbers (*find)(const void *from, const struct storage *s),
@@ -216,7 +227,8 @@ torch_zip(const char *path, struct weights *w)
 /* ---- legacy ---- */
 
 struct torch_legacy_file {
-	struct names *keys;		/* of the storages, in their order */
+	struct names *keys;		/* keys of the storages, in file
+					 * order */
 	struct numbers *numbers;
 };
 
@@ -229,7 +241,7 @@ torch_find_legacy(const void *legacy, const struct storage *s)
 	return i >= 0 ? l->numbers[i] : (struct numbers){ 0 };
 }
 
-/* The counts and numbers of the storages, which begin at ${at}. */
+/* Find the data of each storage.  Counts and data begin at offset ${at}. */
 static int
 torch_place_numbers(const struct pickle *p, const struct value *keys, size_t at,
     struct torch_legacy_file *l)
@@ -248,14 +260,14 @@ torch_place_numbers(const struct pickle *p, const struct value *keys, size_t at,
 
 		if (k < 0 || names_add(l->keys, key->u.text.s) < 0)
 			return DAMAGED("%s: key %zu of its storages is %s",
-			    p->path, i, key->kind != VALUE_TEXT ? "no text" :
+			    p->path, i, key->kind != VALUE_TEXT ? "not a text" :
 			    k < 0 ? "not one of a known type" :
-			    "there twice");
+			    "listed twice");
 		bytes = dtype_bytes(p->storages->item[k]->type);
 		if (p->n - at < 8 || (count = get64(p->data + at)) >
 		    (p->n - at - 8) / bytes)
 			return DAMAGED("%s: offset %zu: storage %s is longer "
-			    "than the file (truncated?)", p->path,
+			    "than the file, which may be truncated", p->path,
 			    p->base + at, text_quote(key->u.text.s));
 		l->numbers[i] = (struct numbers){ p->data + at + 8, count };
 		at += 8 + (size_t)count * bytes;
@@ -263,7 +275,7 @@ torch_place_numbers(const struct pickle *p, const struct value *keys, size_t at,
 	return 0;
 }
 
-/* The next of the file's pickles; ${*at} moves behind it. */
+/* Load the next pickle of the file and move ${*at} past it. */
 static int
 torch_next_pickle(struct pickle *p, size_t *at, struct value **v)
 {
@@ -326,7 +338,7 @@ torch_legacy(const char *path, struct weights *w)
 	return bad;
 }
 
-/* ---- a pickle alone ---- */
+/* ---- a single pickle ---- */
 
 static struct numbers
 torch_find_nothing(const void *nothing, const struct storage *s)

@@ -1,5 +1,7 @@
-/* State dicts: which of a file's objects it is, and that its tensors lie
- * within their storages. */
+/*
+ * Find the state dict among the objects of a file, and check that its tensors
+ * lie within their storages.
+ */
 #include <string.h>
 
 #include "base/fail.h"
@@ -9,7 +11,7 @@
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
-/* What programs save it as, beside an optimiser's state and so on. */
+/* Keys under which programs save it, next to optimizer state and so on. */
 static const char *const places[] = {
 	"state_dict", "model_state", "model_state_dict", "model", "blobs"
 };
@@ -23,7 +25,7 @@ torch_dict_has_tensors(const struct value *dict)
 	return 0;
 }
 
-/* The one of ${v}, down to ${depth} dicts below it, or NULL. */
+/* Return the dict of tensors in ${v}, at most ${depth} levels down, or NULL. */
 static const struct value *
 torch_dict_find(const struct value *v, int depth)
 {
@@ -38,7 +40,7 @@ torch_dict_find(const struct value *v, int depth)
 	return found != NULL ? found : torch_dict_has_tensors(v) ? v : NULL;
 }
 
-/* Say what there is instead. */
+/* List the keys that were found instead. */
 static int
 torch_dict_none(const struct pickle *p, const struct value *root)
 {
@@ -59,7 +61,11 @@ torch_dict_none(const struct pickle *p, const struct value *root)
 	return -2;
 }
 
-/* All numbers of the view lie within ${count} of them. */
+/*
+ * Return 1 if all elements of the view lie within ${count} elements.  The sum
+ * of offset and (size - 1) x stride is bounded step by step, so it cannot
+ * overflow.
+ */
 static int
 torch_dict_fits(const struct view *v, uint64_t count)
 {
@@ -81,7 +87,11 @@ torch_dict_fits(const struct view *v, uint64_t count)
 	return 1;
 }
 
-/* Tensor ${name} as a weight. */
+/*
+ * Convert view ${v} into the weight ${t} called ${name}, after all checks.  The
+ * limit of elements stops views with stride 0, which can describe any number of
+ * elements with one stored number.
+ */
 static int
 torch_dict_read_view(const struct pickle *p, const char *name,
     const struct view *v, struct numbers all, size_t file, struct weight *t)
@@ -153,7 +163,7 @@ torch_dict(const struct pickle *p, const struct value *root,
 		    (uint64_t)s->count } : find(from, s), w->file.n, &t) != 0)
 			return -2;
 		if ((at = names_add(w->names, t.name)) < 0) {
-			/* In a dict the last one stays. */
+			/* As in Python, the last value of a key counts. */
 			w->tensor[names_find(w->names, t.name)] = t;
 			continue;
 		}

@@ -1,4 +1,4 @@
-/* A file of weights: which kind it is, and its tensors as floats. */
+/* Detect the format of a file of weights and give its tensors as fp32. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ weights_open_safetensors(const char *name, struct weights *w)
 	return 0;
 }
 
-/* It begins as safetensors do: a length, and a JSON object. */
+/* A safetensors file begins with 8 bytes of length and a JSON object. */
 static int
 weights_is_safetensors(const struct buffer *file)
 {
@@ -97,7 +97,10 @@ weights_close(struct weights *w)
 	*w = (struct weights){ 0 };
 }
 
-/* Along dimension ${k} of those from ${from} on; where writing goes on. */
+/*
+ * Convert dimensions ${k} and up, whose first element is at ${from}.  Return
+ * the end of what was written.
+ */
 static float *
 weights_floats_along(const struct weight *t, int k, const unsigned char *from,
     float *to)

@@ -2,12 +2,12 @@
 #define WEIGHTS_WEIGHTS_H
 
 /*
- * Files of weights, whoever wrote them: named tensors whose numbers are read
- * as floats.  Of safetensors, of PyTorch's zip archives (.pth, .pyth, .pt), of
- * the files it wrote before version 1.6, and of pickles of numpy's arrays, as
- * caffe2's (.pkl); nothing in them is executed.
- * Reading takes no more memory than ten times the file and 16 MiB, whatever
- * the file says.
+ * Files of weights: named tensors, read as fp32.  Supported are safetensors,
+ * PyTorch's zip archives (.pth, .pyth, .pt), its format before version 1.6, and
+ * pickles of numpy arrays such as caffe2's (.pkl).  Nothing in them is
+ * executed.
+ * Reading takes at most ten times the file plus 16 MiB, whatever the file
+ * declares.
  */
 
 #include "weights/heap.h"
@@ -17,41 +17,51 @@ enum { WEIGHT_DIMS = 8 };		/* at most */
 
 struct weight {
 	const char *name;
-	enum dtype type;		/* in the file */
+	enum dtype type;		/* element type in the file */
 	int ndim;
 	int64_t dim[WEIGHT_DIMS];
+	/* number of elements */
 	size_t count;
-	const unsigned char *first;	/* its first number, in the file */
-	int64_t stride[WEIGHT_DIMS];	/* numbers; not always in C order */
+	const unsigned char *first;	/* element [0]...[0], inside the file's
+					 * buffer */
+	int64_t stride[WEIGHT_DIMS];	/* in elements; not always C order */
 };
 
 struct weights {
 	const char *container;		/* "safetensors", "PyTorch's zip",
-					 * "PyTorch's legacy format", or
-					 * "a pickle" */
-	struct weight *tensor;		/* in the order of the file */
+					 * "PyTorch's legacy format", or "a
+					 * pickle" */
+	struct weight *tensor;		/* in file order */
 	size_t tensors;
-	struct names *names;		/* of the tensors, by their numbers */
-	struct safetensors s;		/* with metadata, where it is one */
-	struct buffer file;		/* where it is none */
+	struct names *names;		/* tensor names; index: position in
+					 * ${tensor} */
+	struct safetensors s;		/* a safetensors file, with its
+					 * metadata */
+	struct buffer file;		/* any other file */
 	struct heap *heap;
 };
 
 /*
- * weights_open(path, w): read the file and list its tensors.  Of a pickle these
- * are those of the state dict: the file's whole object, or what it has under
- * "state_dict", "model_state", "model_state_dict", "model" or "blobs".
- * Objects of classes that are not known are passed over; a note names the
- * classes.  0; -1 after a message if the file cannot be read, -2 if it is
- * damaged, or no file of weights.
+ * weights_open(path, w):
+ * Read the file ${path} ("-": standard input) and list its tensors.  In a
+ * pickle these are the tensors of the state dict: the file's object itself, or
+ * the value of "state_dict", "model_state", "model_state_dict", "model" or
+ * "blobs".  Objects of unknown classes are skipped, and one note names the
+ * classes.
+ * Return 0, -1 after a message if the file cannot be read, or -2 after a
+ * message if it is damaged or not a file of weights.
+ * The caller frees ${w} with weights_close; after a failure it is empty.
  */
 int weights_open(const char *path, struct weights *w);
+
+/* weights_close(w): Free what weights_open read, tensors included. */
 void weights_close(struct weights *w);
 
 
 /*
- * weights_floats(t, to): all numbers in C order into ${to}[t->count].  Those of
- * doubles and large integers are rounded.
+ * weights_floats(t, to):
+ * Convert all elements to fp32, in C order, into ${to}[t->count].  Doubles and
+ * large integers are rounded to the nearest value.
  */
 void weights_floats(const struct weight *t, float *to);
 

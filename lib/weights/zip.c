@@ -1,4 +1,6 @@
-/* The members of a zip archive, none of which is compressed. */
+/*
+ * List the members of a zip archive in memory.  Compressed members are refused.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ enum {
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
-/* The archive, and where its central directory lies. */
+/* The archive, and its central directory: entries, offset and bytes. */
 struct zip_archive {
 	const char *path;
 	const unsigned char *data;
@@ -28,15 +30,18 @@ struct zip_archive {
 	uint64_t entries, at, bytes;
 };
 
-/* ${n} bytes at ${at} lie within the archive. */
+/* Return 1 if ${n} bytes at offset ${at} lie within the archive. */
 static int
 zip_inside(const struct zip_archive *a, uint64_t at, uint64_t n)
 {
 	return at <= a->n && n <= a->n - at;
 }
 
-/* Where the record of the end begins; -1: nowhere.  Behind it is a comment of
- * the length that it says. */
+/*
+ * Return the offset of the end-of-central-directory record, or -1.  An archive
+ * comment may follow it; the comment's declared length must reach the end of
+ * the file, which rejects a signature inside the comment.
+ */
 static int64_t
 zip_find_end(const struct zip_archive *a)
 {
@@ -59,7 +64,7 @@ zip_find_directory(struct zip_archive *a)
 	uint64_t at;
 
 	if (end < 0)
-		return DAMAGED("%s: no end of a zip archive (truncated?)",
+		return DAMAGED("%s: no end record of a zip archive: truncated",
 		    a->path);
 	p = a->data + end;
 	a->entries = get16(p + 10);
@@ -83,8 +88,8 @@ zip_find_directory(struct zip_archive *a)
 }
 
 /*
- * Sizes that do not fit 32 bits stand in an extra field, those that do not
- * fit, in this order.
+ * zip64: a 32-bit size field of all ones means that the value is in the extra
+ * field.  The extra field holds only those values, in this order.
  */
 static void
 zip_widen(const unsigned char *extra, size_t n, uint64_t *size[3])
@@ -104,7 +109,10 @@ zip_widen(const unsigned char *extra, size_t n, uint64_t *size[3])
 	}
 }
 
-/* The entry at ${p} of the directory, whose name has ${length} bytes. */
+/*
+ * Add the entry at ${p} of the directory, whose name has ${length} bytes, to
+ * ${z}.
+ */
 static int
 zip_read_entry(const struct zip_archive *a, const unsigned char *p,
     size_t length, struct zip *z, size_t *cap)

@@ -2,11 +2,12 @@
 #define WEIGHTS_ZIP_H
 
 /*
- * A zip archive in memory, as torch.save makes them: every member is stored as
- * it is, so that its bytes can be used where they lie.  libarchive, which
- * reads tar for us elsewhere, hands members out as copies, one after the
- * other, and also takes what is compressed; here a member is a pointer.
- * .ZIP File Format Specification 6.3.10, sections 4.3 and 4.5.3 (zip64).
+ * A zip archive in memory, as torch.save writes it: every member is stored
+ * uncompressed, so its bytes can be used in place.  libarchive, which reads tar
+ * for us elsewhere, copies members out one after the other and accepts
+ * compressed ones; here a member is a pointer.
+ * Source: .ZIP File Format Specification 6.3.10, sections 4.3 and 4.5.3
+ * (zip64).
  */
 
 #include <stddef.h>
@@ -15,25 +16,34 @@
 #include "base/names.h"
 
 struct zip_member {
-	size_t at, bytes;		/* in the archive */
+	size_t at, bytes;		/* offset in the archive, and size */
 	uint32_t crc;
 };
 
 struct zip {
-	struct names *names;		/* of the members, by their numbers */
+	struct names *names;		/* names; index: position in
+					 * ${member} */
 	struct zip_member *member;
 	size_t members;
 };
 
 /*
- * zip_open(path, data, n, z): list the ${n} bytes at ${data}.  0; -2 after a
- * message: damaged, compressed, encrypted or split; then there is nothing to
- * close.
+ * zip_open(path, data, n, z):
+ * List the members of the archive, the ${n} bytes at ${data}.  Messages call it
+ * ${path}.
+ * Return 0, or -2 after a message if it is damaged, compressed, encrypted or
+ * split; ${z} is then closed.  The caller frees ${z} with zip_close and keeps
+ * ${data}.
  */
 int zip_open(const char *path, const void *data, size_t n, struct zip *z);
+
+/* zip_close(z): Free the list of members and leave ${z} empty. */
 void zip_close(struct zip *z);
 
-/* zip_find(z, name): NULL without a message. */
+/*
+ * zip_find(z, name):
+ * Return the member called ${name}, or NULL without a message.
+ */
 const struct zip_member *zip_find(const struct zip *z, const char *name);
 
 #endif

@@ -15,10 +15,10 @@ for names in "$T"/*.names; do
 	check "and numbers" cmp "$file.values" "$T/values"
 	case $name in
 	*.pkl)
-		check_says "what is no weight is reported" 'passed over objects of .*numpy.ndarray of <U1.*numpy.ndarray of >f4'
+		check_says "what is no weight is reported" 'skipped objects of .*numpy.ndarray of <U1.*numpy.ndarray of >f4'
 		;;
 	mmaction2*)
-		check_says "what is no weight is reported" 'passed over objects of .*HistoryBuffer'
+		check_says "what is no weight is reported" 'skipped objects of .*HistoryBuffer'
 		;;
 	esac
 done

@@ -294,9 +294,9 @@ foreign(void)
 		{ "{\"x\":1}", 0, "tensor x: dtype missing" },
 		{ "{\"x\":{\"dtype\":\"F17\"}}", 0,
 		    "tensor x: dtype F17 (wanted U8, F32, F64, F16, BF16" },
-		{ "{\"x\":{\"dtype\":\"U8\"}}", 0, "tensor x: no shape of up to 8" },
+		{ "{\"x\":{\"dtype\":\"U8\"}}", 0, "tensor x: shape is not an array" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1]}}", 0,
-		    "tensor x: no shape of up to 8 numbers" },
+		    "tensor x: shape is not an array of at most 8 numbers" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[-1]}}", 0, "bad shape" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1.5]}}", 0, "bad shape" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[2147483647,2147483647,"

@@ -175,9 +175,9 @@ arrays_refused(void)
 		{ { "x", "f4", "<", 0, 2, { 0, 2 }, "abcd", 4, NULL },
 			"an array of nothing that has bytes" },
 		{ { "x", "f4", "<", 0, 1, { -1 }, "abcd", 4, NULL },
-			"sizes are no numbers from 0 up" },
+			"size that is not a number from 0" },
 		{ { "x", "f4", "<<", 0, 1, { 1 }, "abcd", 4, NULL },
-			"a type of numpy's whose state is not" },
+			"a numpy type whose state is not" },
 		{ { "x", "f4", "<", 0, 1, { 1 }, NULL, 1, "N" },
 			"an array without order or bytes" },
 		{ { "x", "u1", "|", 0, 1, { 1 }, NULL, sizeof(text) - 1, text },
@@ -195,7 +195,7 @@ arrays_refused(void)
 	/* Only a type that is none of a weight's is passed over. */
 	make_blobs(&b, &(struct made_array){ "x", "f4", "", 0, 1, { 1 }, "abcd",
 	    4, NULL }, 1);
-	refused(open_bytes(&b, &w), &w, "a type of numpy's whose state is not");
+	refused(open_bytes(&b, &w), &w, "a numpy type whose state is not");
 	make_blobs(&b, &make_arrays[6], 2);
 	refused(open_bytes(&b, &w), &w, "no tensors, at the top or in "
 	    "state_dict, model_state, model_state_dict, model or blobs (blobs)");
@@ -367,11 +367,11 @@ pickles(void)
 		P("iposix\nsystem\n", "opcode 0x69 (INST)"),
 		P("\x80\004", "PROTO: a protocol above 2"),
 		P("K", "ends without STOP"),	/* the '.' is its number */
-		P("Xa", "opcode BINUNICODE: the pickle ends in it"),
+		P("Xa", "opcode BINUNICODE: the pickle ends inside it"),
 		P("X\xff\xff\xff\xff", "opcode BINUNICODE: the pickle ends"),
 		P("X\xff\xff\xff\x7f", "opcode BINUNICODE: the pickle ends"),
-		P("G1234", "opcode BINFLOAT: the pickle ends in it"),
-		P("\x8a\xff", "opcode LONG1: the pickle ends in it"),
+		P("G1234", "opcode BINFLOAT: the pickle ends inside it"),
+		P("\x8a\xff", "opcode LONG1: the pickle ends inside it"),
 		P("", "opcode STOP: too few values on the stack"),
 		P("(", "opcode STOP: too few values on the stack"),
 		P("t", "opcode TUPLE: no mark on the stack"),
@@ -379,28 +379,34 @@ pickles(void)
 		P("K\001(K\001\x86", "opcode TUPLE2: too few values"),
 		P("u", "opcode SETITEMS: no mark on the stack"),
 		P("}(K\001u", "opcode SETITEMS: a key without a value"),
-		P("K\001(K\001K\001u", "members for what is no dict"),
-		P("}K\001a", "opcode APPEND: members for what is no list"),
+		P("K\001(K\001K\001u",
+		    "members for a value that is not a dict"),
+		P("}K\001a",
+		    "opcode APPEND: members for a value that is not a list"),
 		P("(e", "opcode APPENDS: too few values on the stack"),
 		P("q\001", "opcode BINPUT: too few values on the stack"),
-		P("Nr\xff\xff\xff\xff", "LONG_BINPUT: a place in the memo beyond"),
-		P("h\001", "opcode BINGET: a place in the memo that is empty"),
-		P("Nq\002h\001", "BINGET: a place in the memo that is empty"),
-		P("j\xff\xff\xff\xff", "LONG_BINGET: a place in the memo"),
+		P("Nr\xff\xff\xff\xff", "LONG_BINPUT: a memo index larger"),
+		P("h\001", "opcode BINGET: a memo entry that was never stored"),
+		P("Nq\002h\001", "BINGET: a memo entry that was never stored"),
+		P("j\xff\xff\xff\xff", "LONG_BINGET: a memo entry"),
 		P("ccollections", "opcode GLOBAL: a class without a name"),
 		P("ca\0b\nc\n", "opcode GLOBAL: a class without a name"),
 		P("ccollections\nOrderedDict\nNR", "REDUCE: arguments that are no"),
-		P("ccollections\nOrderedDict\nN\x85R", "an OrderedDict of no list"),
-		P("ccollections\nOrderedDict\n]Na\x85R", "what are no pairs"),
+		P("ccollections\nOrderedDict\nN\x85R",
+		    "an OrderedDict whose pairs are not a list"),
+		P("ccollections\nOrderedDict\n]Na\x85R",
+		    "values that are not pairs"),
 		P("ctorch._utils\n_rebuild_tensor_v2\n)R", "a tensor without "
 		    "storage"),
 		P("ctorch._utils\n_rebuild_tensor_v2\n(NK\0))tR", "a tensor "
-		    "whose storage is none"),
-		P("ctorch._utils\n_rebuild_parameter\n)R", "of no tensor"),
-		P("cnumpy.core.multiarray\n_reconstruct\n)R", "an array of no "
-		    "class"),
-		P("cnumpy._core.multiarray\n_reconstruct\n)R", "of no class"),
-		P("cnumpy\ndtype\n)R", "a type of numpy's without a name"),
+		    "whose first argument is not a storage"),
+		P("ctorch._utils\n_rebuild_parameter\n)R",
+		    "parameter that is not a tensor"),
+		P("cnumpy.core.multiarray\n_reconstruct\n)R", "an array whose "
+		    "first argument is not a class"),
+		P("cnumpy._core.multiarray\n_reconstruct\n)R",
+		    "first argument is not a class"),
+		P("cnumpy\ndtype\n)R", "a numpy type without a name"),
 		P("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n"
 		    "\x85R)b", "BUILD: an array whose state is not"),
 		P("NQ", "BINPERSID: a persistent id that is not"),
@@ -413,7 +419,7 @@ pickles(void)
 		    "a storage's view that is not"),
 		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1tQ"
 		    "(U\7storagectorch\nFloatStorage\nU\1kNK\2tQ",
-		    "a storage that is of another size elsewhere"),
+		    "a storage that has another size elsewhere"),
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -491,9 +497,9 @@ views(void)
 			2147483647, 2 }, { 2147483647, 2147483647, 2147483647,
 			1 } }, "tensor x reaches beyond" },
 		{ { "x", "FloatStorage", "0", 24, 0, 1, { -1 }, { 1 } },
-			"sizes or strides are no numbers from 0 up" },
+			"size or stride that is not a number from 0" },
 		{ { "x", "FloatStorage", "0", 24, 0, 1, { 1 }, { -1 } },
-			"sizes or strides are no numbers from 0 up" },
+			"size or stride that is not a number from 0" },
 		{ { "x", "FloatStorage", "0", 24, 0, 1, { 2147483647 }, { 0 } },
 			"tensor x has more than 4" },
 		{ { "x", "FloatStorage", "0", 24, 0, 4, { 2147483647, 2147483647,
@@ -627,7 +633,7 @@ archives(void)
 	refused(open_changed(26, "\xff\xff", 2, 1, &w), &w, "bytes at offset");
 	is(open_changed(16, "\0\0\0\0", 4, 0, &w), 0,
 	    "a checksum of nothing is passed");
-	ok(strstr(said, "1 of 5 members are not those of their checksums, "
+	ok(strstr(said, "1 of 5 members do not match their checksums, "
 	    "archive/version the first") != NULL, "and reported");
 	weights_close(&w);
 	make_member(&b, &dir, "archive/constants.pkl", "N.", 2);
