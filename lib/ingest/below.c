@@ -1,4 +1,4 @@
-/* A file's path below a directory, however the two are written. */
+/* The path of a file relative to a directory, for any spelling of the two. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +16,10 @@ below_is_part(struct below_part p, const char *name)
 	return p.n == strlen(name) && memcmp(p.s, name, p.n) == 0;
 }
 
-/* The component at ${*path}, which is moved past it; 0 if there is none. */
+/*
+ * Read the component at ${*path} and move past it.  Skip "." and repeated
+ * slashes.  Return 0 at the end.
+ */
 static int
 below_next_part(const char **path, struct below_part *p)
 {
@@ -29,7 +32,10 @@ below_next_part(const char **path, struct below_part *p)
 	return p->n > 0;
 }
 
-/* ${rest} without "." and doubled slashes; NULL if it is not plain. */
+/*
+ * Normalize ${rest}: remove "." and repeated slashes.  Return NULL if it
+ * contains "..", whose meaning depends on symbolic links.
+ */
 static char *
 below_plain(const char *rest)
 {
@@ -46,7 +52,10 @@ below_plain(const char *rest)
 	return b.data;
 }
 
-/* As it is written, without a look at the disk; NULL if that does not tell. */
+/*
+ * Compare the two as text, without access to the disk.  Return NULL if the text
+ * does not decide.
+ */
 static char *
 below_as_written(const char *path, const char *root)
 {
@@ -71,7 +80,10 @@ below_is_root(const char *path, const struct stat *root)
 	    st.st_ino == root->st_ino;
 }
 
-/* After its longest beginning that is the directory ${root} itself. */
+/*
+ * Return the part of ${path} after its longest prefix that is the directory
+ * ${root}, compared by device and inode.
+ */
 static char *
 below_on_disk(const char *path, const struct stat *root)
 {
@@ -91,7 +103,11 @@ below_on_disk(const char *path, const struct stat *root)
 	return rest != NULL ? below_plain(rest) : NULL;
 }
 
-/* With the folder's real path in front of the name; NULL if there is none. */
+/*
+ * Replace the file's directory by its real path.  Keep the last component,
+ * which may itself be a symbolic link.  Return NULL if the directory does not
+ * exist.
+ */
 static char *
 below_real_path(const char *path)
 {

@@ -3,10 +3,12 @@
 
 /*
  * path_below(path, root):
- * Where file ${path} lies below directory ${root}, "class/clip.mp4": the same
- * for every way to write the two, absolute or relative, through "." or ".." or
- * a symbolic link to the root.  NULL without a message if it lies elsewhere;
- * the caller's to free.
+ * Return the path of the file ${path} relative to the directory ${root}, such
+ * as "class/clip.mp4".  The result is the same for every spelling of the two:
+ * absolute or relative, with "." or "..", or through a symbolic link to the
+ * root.
+ * Return NULL without a message if ${path} is not below ${root}.  The caller
+ * frees the result.
  */
 char *path_below(const char *path, const char *root);
 

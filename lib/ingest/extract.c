@@ -1,4 +1,7 @@
-/* A video becomes a sample. */
+/*
+ * Extract a video: decode it, select and resize frames, encode them, and decide
+ * whether the result is stored.  A folder of frames goes to extract_folder.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,15 +20,15 @@
 #include "shard/stream.h"
 
 #define Q text_quote
-#define TIME_SLACK 1e-4		/* seconds */
+#define TIME_SLACK 1e-4		/* seconds; see extract_is_wanted */
 
-/* What one extraction needs while it runs. */
+/* The state of one extraction. */
 struct extract_work {
-	const char *path;		/* of the row */
+	const char *path;		/* path of the row */
 	const struct list_row *row;
 	const struct extract_options *o;
 	struct extraction *x;
-	struct extractor *e;		/* NULL: only to look */
+	struct extractor *e;		/* NULL: read only the headers */
 	struct video *video;
 	int fd;
 	size_t times;
@@ -34,7 +37,10 @@ struct extract_work {
 
 /* ---- the file ---- */
 
-/* The demuxer has read most of the file; the hash takes those bytes. */
+/*
+ * The demuxer has read most of the file already, and hashed it; video_hash
+ * reads only the rest.
+ */
 static int
 extract_hash_source(struct extract_work *w)
 {
@@ -54,7 +60,10 @@ extract_open_video(struct extract_work *w)
 	return w->video != NULL ? 0 : -1;
 }
 
-/* Open and describe; the reasons for a refusal are video_open's. */
+/*
+ * Open the file and fill in its description.  video_open reports why it refuses
+ * a file.
+ */
 static int
 extract_open_source(struct extract_work *w)
 {
@@ -62,7 +71,10 @@ extract_open_source(struct extract_work *w)
 	struct sample *m = &w->x->sample;
 	struct video_info *i = &w->x->info;
 
-	/* Not to wait for the writer of a pipe, which is refused anyway. */
+	/*
+	 * O_NONBLOCK: do not wait for the writer of a FIFO, which is refused
+	 * anyway.
+	 */
 	w->fd = file_open(w->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (w->fd < 0)
 		return fail_errno("%s: cannot open", Q(w->path));
@@ -105,8 +117,10 @@ extract_encode(struct extract_work *w)
 	return spool_add(w->x->frame, b->data, b->n);
 }
 
-/* Pass the present frame, which is on at ${time}, ${copies} times: as far as it
- * is needed it is stored, once. */
+/*
+ * Emit the current frame, displayed at ${time}, ${copies} times.  Store it at
+ * most once, and only if one of the copies is needed.
+ */
 static int
 extract_store(struct extract_work *w, int64_t time, int64_t copies)
 {
@@ -131,7 +145,10 @@ extract_store(struct extract_work *w, int64_t time, int64_t copies)
 	return 0;
 }
 
-/* Is frame ${k} of the video, on at ${time}, in the part that is wanted? */
+/*
+ * Return 1 if frame ${k} of the video, displayed at ${time}, is in the part
+ * that the row selects.
+ */
 static int
 extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 {
@@ -139,15 +156,18 @@ extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 	struct fraction tick = video_info(w->video)->tick;
 	double t = (double)time * tick.num / tick.den;
 
-	/* Times are rounded to ticks, and those of lists to what people type. */
+	/*
+	 * Timestamps are rounded to ticks, and lists give times with few
+	 * digits, so compare with some tolerance.
+	 */
 	return k >= p->first && (p->count == 0 || k - p->first < p->count) &&
 	    t >= p->start - TIME_SLACK && (p->end == 0 ||
 	    t < p->end - TIME_SLACK);
 }
 
 /*
- * Decode to the end: 0, or -1 after a message.  Of a part, times count from its
- * first frame.
+ * Decode to the end of the video.  Times count from the first frame of the
+ * part.  Return 0, or -1 after a message.
  */
 static int
 extract_decode(struct extract_work *w)
@@ -189,15 +209,20 @@ extract_other_count(const char *path, int64_t frames, int64_t listed)
 	    (long long)listed);
 }
 
-/* Refuse a video with no frame to store, or with other frames than its list
- * says. */
+/*
+ * Refuse a video without a frame to store, or whose number of frames is not the
+ * one in the list.
+ */
 static int
 extract_check_part(const struct extract_work *w)
 {
 	const struct video_account *a = video_account(w->video);
 	const struct list_part *p = &w->row->part;
 
-	/* Truncation and damage are reported elsewhere. */
+	/*
+	 * A truncated or damaged video has its own message, so do not report
+	 * its number of frames too.
+	 */
 	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
 	    a->damage == 0)
 		return extract_other_count(w->path, a->frames, p->frames);
@@ -213,9 +238,12 @@ extract_check_part(const struct extract_work *w)
 	return 0;
 }
 
-/* ---- what is to be said of it ---- */
+/* ---- the result ---- */
 
-/* The rate of what is stored, and the times where it has none. */
+/*
+ * Find the frame rate of the stored frames.  If they have no constant rate,
+ * store the time of each frame in units of 100 microseconds.
+ */
 static int
 extract_find_rate(struct extract_work *w)
 {
@@ -236,7 +264,7 @@ extract_find_rate(struct extract_work *w)
 		int64_t t = fps_100us(w->e->time[k], i->tick);
 
 		if (t > UINT32_MAX)
-			return fail("%s: frame %zu is on at %.0f s (wanted at "
+			return fail("%s: frame %zu is displayed at %.0f s (wanted at "
 			    "most %.0f)", Q(w->path), k, (double)t / 1e4,
 			    UINT32_MAX / 1e4);
 		time[k] = (uint32_t)t;
@@ -262,7 +290,10 @@ extract_copy_account(struct extract_work *w)
 		m->flags |= SHARD_RESCALED;
 }
 
-/* Judge by what is allowed; write why into the message. */
+/*
+ * Decide whether the options allow the damage and the truncation.  Put the
+ * reason into the message.
+ */
 static void
 extract_decide(struct extract_work *w)
 {
@@ -302,7 +333,10 @@ extract_decide(struct extract_work *w)
 	}
 }
 
-/* For as many frames as there should be, so that lists do not grow. */
+/*
+ * Reserve memory for the expected number of frames, so that the arrays do not
+ * grow while decoding.
+ */
 static void
 extract_make_room(struct extract_work *w)
 {
@@ -326,13 +360,16 @@ extract_make_room(struct extract_work *w)
 	}
 }
 
-/* The headers were wrong: decode again, now that it is known what is needed. */
+/*
+ * The headers declared another number of frames, so frames that are needed were
+ * not stored.  Decode again with the true number.
+ */
 static int
 extract_again(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 
-	detail("%s: %d frames, which its headers do not say: decoded twice",
+	detail("%s: %d frames, not the number in its headers: decoded twice",
 	    Q(w->path), x->sample.frames);
 	spool_free(x->frame);
 	x->frame = spool_new(w->o->memory, 0);
@@ -357,7 +394,7 @@ extract(struct extract_work *w)
 		return;
 	extract_make_room(w);
 	r = extract_decode(w);
-	/* After a signal, do not read the rest. */
+	/* After a signal, do not read the rest of the file for its hash. */
 	if (r != 0 && w->o->stopped != NULL && w->o->stopped())
 		return;
 	if (extract_hash_source(w) != 0)
@@ -388,7 +425,7 @@ extract_clean_up(struct extract_work *w)
 		close(w->fd);
 }
 
-/* Begin ${x} with what is known before the video is opened. */
+/* Fill in what is known before the video is opened. */
 static void
 extract_begin(const struct list_row *row, const struct extract_options *o,
     struct extraction *x)

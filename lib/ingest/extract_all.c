@@ -1,4 +1,4 @@
-/* Videos decoded side by side, samples written in order. */
+/* Decode videos in parallel and write their samples in list order. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@
 #include "ingest/spans.h"
 
 #define Q text_quote
-#define WINDOW 8		/* videos a thread may run ahead of the slowest */
+#define WINDOW 8		/* videos that may be decoded ahead of the
+				 * writer, per thread */
 
 /* ---- keys ---- */
 
@@ -33,8 +34,8 @@ extract_all_by_key(const void *a, const void *b, void *rows)
 }
 
 /*
- * Nothing of a path but what lies below the root enters a set, so its bytes do
- * not tell how the path was typed, nor whose machine it was.
+ * Only the path relative to the root enters a set.  The bytes of a set then do
+ * not depend on the spelling of the path or on the machine.
  */
 static char *
 extract_all_source_of(const char *path, const char *root)
@@ -106,13 +107,15 @@ extract_labels(const struct sample *s)
 	return b.data;
 }
 
-/* ---- results, in order ---- */
+/* ---- results, in list order ---- */
 
-/* One run, while it runs. */
+/* The state of one run. */
 struct extract_all_state {
 	struct extract_run *r;
-	struct extract_options how;		/* r->how, and when to stop */
-	struct extraction *result;		/* [window], i at i % window */
+	struct extract_options how;		/* r->how, with ${stopped}
+						 * set */
+	struct extraction *result;		/* [window]: video i at i %
+						 * window */
 	size_t window;
 	struct extractor **extractor;		/* [threads] */
 	double start;
@@ -197,7 +200,10 @@ extract_all_say_sample(const struct extract_run *r, int i,
 	    m->width, m->height, m->key, spent);
 }
 
-/* "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s, ETA 1:02" */
+/*
+ * Write a line such as "12/400 videos, 3600 frames, 1830 frames/s, 12.2 MB/s,
+ * ETA 1:02".
+ */
 static const char *
 extract_all_how_far(const struct extract_all_state *s, char buf[200])
 {
@@ -264,7 +270,8 @@ extract_refusal(const struct list_row *row, const struct extraction *x, int stop
 }
 
 /*
- * Print the message about video ${i}: a warning, or an error if the run stops.
+ * Print the message about video ${i}: a warning, or an error if it ends the
+ * run.
  */
 static void
 extract_all_say_message(const struct extract_run *r, int i,
@@ -285,7 +292,10 @@ extract_all_say_message(const struct extract_run *r, int i,
 	free(text);
 }
 
-/* Write the result of video ${i}, the next in the list; -1 ends the run. */
+/*
+ * Write the result of video ${i}, the next in the list.  Return 0, or -1 if the
+ * run must end.
+ */
 static int
 extract_all_finish(struct extract_all_state *s, int i, struct extraction *x)
 {

@@ -1,7 +1,7 @@
 #ifndef INGEST_EXTRACT_ALL_H
 #define INGEST_EXTRACT_ALL_H
 
-/* All videos of a list to one stream, in the order of the list. */
+/* Extract all videos of a list to one stream, in list order. */
 
 #include <signal.h>
 
@@ -14,49 +14,54 @@
 
 /*
  * extract_keys(l, root):
- * Fill in the source of each row's sample, the path of its video below ${root},
- * and the key that is made from it.  If ${root} is NULL, it is the current
- * directory, and a video that is not below it has its bare name.  -1 after a
- * message if a path is not below ${root}, or naming both paths if two have one
- * key: they would become one sample.
+ * Set the source of each row's sample, the path of its video relative to
+ * ${root}, and the key derived from it.  If ${root} is NULL, use the current
+ * directory; a video outside it gets its file name only.
+ * Return 0, or -1 after a message: a path is not below ${root}, or two videos
+ * have the same key.  The list owns the texts.
  */
 int extract_keys(struct list *l, const char *root);
 
 /*
  * extract_labels(s):
- * Return what a table shows: the label, or the set of labels with commas between
- * them, "none" if it is empty.  The caller frees it.
+ * Return the labels of ${s} for a table: the single label, or the set of labels
+ * separated by commas, or "none" for an empty set.  The caller frees it.
  */
 char *extract_labels(const struct sample *s);
 
+/* One run of vt-extract: its inputs, and the totals that it fills in. */
 struct extract_run {
 	const struct extract_options *how;
 	const struct list *list;	/* numbered, with keys */
 	int threads;			/* videos decoded at once */
-	int skip;			/* go on after a video that is refused */
-	int verbose;			/* 1: a note a video, 2: timings too */
+	int skip;			/* 1: continue after a refused video */
+	int verbose;			/* 1: a note per video; 2: with
+					 * timings */
 	struct stream_writer *stream;
-	struct commit *report;		/* NULL: none */
-	volatile sig_atomic_t *asked;	/* non-zero: note how far it is */
-	struct ledger_sum sum;		/* filled in */
-	struct tally tally;		/* samples stored, by class; the caller
-					 * frees it */
+	struct commit *report;		/* report file; NULL: no report */
+	volatile sig_atomic_t *asked;	/* set by a signal handler: print the
+					 * progress; NULL: never */
+	struct ledger_sum sum;		/* result: totals */
+	struct tally tally;		/* result: samples stored, by class; the
+					 * caller frees it */
 };
 
 /*
- * extract_all(r): 0 when all videos are stored, or skipped if ${r->skip}; -1
- * after a message at the first that is refused, or when the stream or the
- * report cannot be written, or if a signal came.  What is written is the same
- * for every number of threads.
+ * extract_all(r):
+ * Extract all videos of r->list to r->stream and r->report.  The output does
+ * not depend on the number of threads.
+ * Return 0 when all videos are stored, or skipped if r->skip is set.  Return -1
+ * after a message if a video is refused without r->skip, or if the stream or
+ * report cannot be written.  Return -1 if a signal arrived.
  */
 int extract_all(struct extract_run *r);
 
 /*
  * extract_refusal(row, x, stop):
  * Return the message why the video of ${row} is refused.  It begins with the
- * line of the list.  If the file is missing it lists the paths that were tried.
- * If ${stop}, it then names the option that skips such videos.  The caller
- * frees it.
+ * line of the list.  If the file is missing, it lists the paths that were
+ * tried; if ${stop} is set too, it names the option that skips such videos.
+ * The caller frees it.
  */
 char *extract_refusal(const struct list_row *row, const struct extraction *x,
     int stop);

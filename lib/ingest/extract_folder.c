@@ -1,7 +1,8 @@
 /*
- * A folder of frames becomes a sample.  A JPEG that keeps its size is stored as
- * it is, byte for byte, once it is known to decode: a second compression would
- * only lose more.  Nothing in such a folder tells a rate, so none is stored.
+ * Extract a folder of frames.
+ * A JPEG that keeps its size is stored unchanged after a test that it decodes,
+ * because a second compression would only lose quality.  A folder contains no
+ * frame rate, so none is stored.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,11 @@ struct extract_folder_work {
 	struct folder folder;
 };
 
-/* Of a PNG's header, before memory is taken; 0 by 0 if there is none. */
+/*
+ * Read the size from a PNG header, so that a limit is checked before memory is
+ * allocated.  Set 0 by 0 if there is no valid header; the decoder then reports
+ * the error.
+ */
 static void
 extract_folder_png_size(const struct buffer *b, int *w, int *h)
 {
@@ -59,7 +64,10 @@ extract_folder_decode_jpeg(struct extract_folder_work *w,
 	    &at, why);
 }
 
-/* Decode ${b}, as ${m}; -1 after a message without a name. */
+/*
+ * Decode ${b} to ${m}, and set the size of the sample by the first frame.
+ * Return 0, or -1 with the reason in ${why}, without the file name.
+ */
 static int
 extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
     struct image *m, struct error *why)
@@ -112,7 +120,7 @@ extract_folder_encode(struct extract_folder_work *w, const struct image *m,
 	    (const uint8_t *const *)p->plane, p->stride, p->w, p->h, b);
 }
 
-/* One frame, from ${name} to the spool. */
+/* Read, decode and store one frame, and add its bytes to ${hash}. */
 static int
 extract_folder_take_frame(struct extract_folder_work *w, const char *name,
     struct hasher *hash)
@@ -158,7 +166,7 @@ extract_folder_take_frames(struct extract_folder_work *w, size_t first,
 	return bad;
 }
 
-/* What a folder cannot give. */
+/* Refuse parts and rates that a folder cannot provide. */
 static int
 extract_folder_check(const struct extract_folder_work *w,
     const struct list_part *p)
@@ -203,7 +211,8 @@ extract_folder(const struct list_row *row, const struct extract_options *o,
 		goto out;
 	count = part->count > 0 ? (size_t)part->count :
 	    w.folder.n - (size_t)part->first;
-	if (own != NULL) {		/* a look: the first frame tells */
+	if (own != NULL) {		/* headers only: the first frame
+					 * tells */
 		w.e = own;
 		w.o = &one;
 		spool_budget_open(&budget, 1 << 20);

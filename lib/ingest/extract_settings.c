@@ -1,11 +1,15 @@
-/* How frames are extracted, as JSON. */
+/*
+ * The settings of an extraction, to and from JSON.  Keys are in byte order, and
+ * options without effect are written as 0, so equal settings give equal text.
+ */
 #include <string.h>
 
 #include "base/json.h"
 #include "ingest/extract_settings.h"
 #include "shard/stream.h"
 
-#define MOST 16384		/* pixels of a side, as vt-extract takes them */
+#define MOST 16384		/* pixels of a side; the limit of vt-extract's
+				 * options */
 
 const struct extract_options extract_defaults = {
 	.short_side = 256, .quality = 90, .max_frames = FRAME_MAX,

@@ -2,25 +2,30 @@
 #define INGEST_EXTRACT_SETTINGS_H
 
 /*
- * What the bytes of extracted frames depend on, as one canonical JSON object:
- * the head of a stream has it, then the manifest of a set, then the checkpoints
- * that are trained on it, so that a video can be shown to a network as those
- * were that it was trained on.
+ * The settings that determine the bytes of extracted frames, as one canonical
+ * JSON object.  It is stored in the head of a stream, in the manifest of a set
+ * and in the checkpoints trained on it.  A video can then be extracted for a
+ * network as its training data were.
  */
 
 #include "ingest/extract.h"
 
-/* extract_settings(o): the caller's to free. */
+/*
+ * extract_settings(o):
+ * Return the settings of ${o} as JSON text.  The caller frees it.
+ */
 char *extract_settings(const struct extract_options *o);
 
 /*
- * extract_settings_read(text, o): size, rate, format and quality into ${o},
- * whose other members stay.  -1, without a message if ${text} is JSON, when it
- * holds something else; then ${o} stays, too.
+ * extract_settings_read(text, to):
+ * Parse ${text} and set size, rate, format and quality in ${to}; keep the other
+ * fields.
+ * Return 0, or -1 if ${text} does not contain such settings; a message is
+ * printed only if it is not JSON.  After a failure ${to} is unchanged.
  */
 int extract_settings_read(const char *text, struct extract_options *o);
 
-/* extract_defaults: what vt-extract does where nothing is said. */
+/* The defaults of vt-extract's options. */
 extern const struct extract_options extract_defaults;
 
 #endif

@@ -1,4 +1,4 @@
-/* What extraction from videos and from folders of frames share. */
+/* Functions shared by the extraction of videos and of folders of frames. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ extraction_free(struct extraction *x)
 	*x = (struct extraction){ 0 };
 }
 
-/* The nearest even number of ${v}, at least 2. */
+/* Return the even number nearest to ${v}, at least 2. */
 static int
 extractor_even(double v)
 {
@@ -61,8 +61,8 @@ extractor_even(double v)
 }
 
 /*
- * The long side is rounded to an even number, so that chroma has as many
- * samples as luma has pairs.
+ * Round the long side to an even number, because 4:2:0 chroma has one sample
+ * for two pixels.
  */
 void
 extract_size(const struct extract_options *o, int w, int h, int *to_w,

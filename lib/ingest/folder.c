@@ -1,4 +1,4 @@
-/* A folder of frames. */
+/* List the frames of a folder and check their numbers. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,13 @@
 #include "ingest/folder.h"
 
 #define Q text_quote
-#define DIGITS 15		/* of a number; more of them are none */
+#define DIGITS 15		/* a number with more digits is not a frame
+				 * number */
 
-/* A name as its parts: the prefix's length, the number, the kind. */
+/* A file name: the length of its prefix, its number, and 1 for PNG. */
 struct folder_parts { size_t prefix; long long number; int png; };
 
-/* 0 if it is no frame's. */
+/* Parse ${name}.  Return 1, or 0 if it is not the name of a frame. */
 static int
 folder_cut(const char *name, struct folder_parts *p)
 {
@@ -75,7 +76,7 @@ folder_same_kind(const char *a, const char *b)
 	    p.png == q.png && memcmp(a, b, p.prefix) == 0;
 }
 
-/* Keep frames like ${f->frame[like]} only. */
+/* Keep only the frames whose prefix and format are those of f->frame[like]. */
 static void
 folder_keep_like(struct folder *f, size_t like)
 {
@@ -91,7 +92,9 @@ folder_keep_like(struct folder *f, size_t like)
 	free(name);
 }
 
-/* Of several prefixes, the one that says that it is of pictures. */
+/*
+ * If there are several prefixes, choose the one that usually names RGB frames.
+ */
 static int
 folder_choose(const char *path, struct folder *f)
 {
@@ -134,8 +137,10 @@ folder_check_numbers(const char *path, const struct folder *f)
 	return 0;
 }
 
-/* Report a folder without frames.  The message depends on whether it holds
- * folders, files or nothing. */
+/*
+ * Report a folder without frames.  The message depends on whether it holds
+ * folders, files or nothing.
+ */
 static int
 folder_empty(const char *path)
 {

@@ -2,9 +2,9 @@
 #define INGEST_INCOMING_H
 
 /*
- * Clips that come one after the other, from video files or from a stream of
- * vt-extract, each with all its frames as they would be packed.  Any number of
- * them takes the memory of a few: what is beyond a spool's budget is in a file.
+ * A source of clips: video files, or a stream of vt-extract.  Each clip has all
+ * its frames, encoded as they would be packed.  The memory use does not depend
+ * on the number of clips, because frames beyond a spool's budget go to a file.
  */
 
 #include "ingest/extract.h"
@@ -13,33 +13,49 @@ struct incoming;
 
 /*
  * incoming_videos(path, n, how, threads):
- * ${n} video files in their order; ${threads} decode ahead.  One that is
- * refused comes like the others, with kept 0 and a message.  ${path} and what
- * ${how} points to stay the caller's and must outlive it.
+ * Open ${n} video files as a source, in this order.  ${threads} threads decode
+ * ahead.  A refused video is delivered like the others, with kept 0 and a
+ * message.
+ * Return the source; the caller frees it with incoming_free.  ${path} and
+ * everything ${how} points to must outlive it.
  */
 struct incoming *incoming_videos(const char *const *path, size_t n,
     const struct extract_options *how, int threads);
 
 /*
  * incoming_stream(path, memory):
- * The samples of a stream, "-" for standard input; of several streams of frames
- * in it, the first.  NULL after a message.  ${memory} stays the caller's.
- * incoming_settings(in): of a stream, how its frames were made, as JSON; NULL if
- * it does not say, and before the first sample has come.
+ * Open the stream ${path} ("-": standard input) as a source of its samples.  If
+ * the stream holds several streams of frames, deliver the first.
+ * Return the source, or NULL after a message.  The caller frees it with
+ * incoming_free; ${memory} must outlive it.
  */
 struct incoming *incoming_stream(const char *path, struct spool_budget *memory);
+
+/*
+ * incoming_settings(in):
+ * Return the settings of a stream's frames as JSON (ingest/extract_settings.h).
+ * Return NULL before the first sample, if the stream does not declare them, and
+ * for video files.  Valid until the next incoming_next.
+ */
 const char *incoming_settings(const struct incoming *in);
 
 /*
  * incoming_next(in, x):
- * Set ${*x} to the next clip, which belongs to ${in} and is valid until the next
- * call.  Its source is the path as given; for a stream, the path that it stores,
- * or the key if it stores none.  A file has no key.  A stream has sample, frame
- * and kept only, and is the shard of its samples, for messages.
- * Return 1; 0 after the last; -1 after a message if the stream cannot be read,
- * is damaged or ends too early.
+ * Point ${*x} at the next clip, which belongs to ${in} and is valid until the
+ * next call.
+ * The sample's source is the path as given; for a stream it is the path that
+ * the stream stores, or the key if it stores none.  A clip from a file has no
+ * key.  A clip from a stream sets only sample, frame and kept; its sample.shard
+ * is the stream, for messages.
+ * Return 1; 0 after the last clip; -1 after a message if the stream cannot be
+ * read, is damaged or ends too early.
  */
 int incoming_next(struct incoming *in, const struct extraction **x);
+
+/*
+ * incoming_free(in):
+ * Close the source and stop its threads.  NULL does nothing.
+ */
 void incoming_free(struct incoming *in);
 
 #endif

@@ -1,13 +1,19 @@
 #ifndef INGEST_INCOMING_KIND_H
 #define INGEST_INCOMING_KIND_H
 
-/* What a source of clips is made of: the first member of its own struct. */
+/*
+ * The methods of a source of clips; each kind of source has this struct as its
+ * first member.
+ */
 
 #include "ingest/incoming.h"
 
 struct incoming {
+	/* as incoming_next */
 	int (*next)(struct incoming *in, const struct extraction **x);
+	/* frees ${in} too */
 	void (*free)(struct incoming *in);
+	/* as incoming_settings */
 	const char *settings;
 };
 

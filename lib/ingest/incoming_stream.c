@@ -1,10 +1,9 @@
 /*
- * The samples of a stream, one at a time.
+ * A source that delivers the samples of a stream, one at a time.
  *
- * What a stream may hold is checked by shard/gather.h, as it is for packing; it
- * keeps the bytes of a sample only until they are taken away, into a spool:
- * which frames are wanted depends on how many there are, and that is known when
- * the last has come.
+ * shard/gather.h checks the stream, as for packing.  It keeps the bytes of a
+ * sample only until they are moved to a spool.  All frames must be kept until
+ * the last one has come, because the choice of frames depends on their number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +14,22 @@
 #include "ingest/incoming_kind.h"
 #include "shard/gather.h"
 
-#define MEMBER ((uint64_t)64 << 20)	/* the largest, as vt-pack has it */
+#define MEMBER ((uint64_t)64 << 20)	/* largest member; the same limit as
+					 * vt-pack's */
 
 struct incoming_stream {
 	struct incoming in;
 	struct stream_reader *r;
 	struct gather g;
 	struct spool_budget *memory;
-	struct sample *sample;		/* of ${now} */
+	struct sample *sample;		/* owner of now.sample's texts */
 	struct extraction now;
-	char key[KEY_MAX + 1];		/* of the last complete sample */
+	char key[KEY_MAX + 1];		/* key of the last complete sample */
 	char *settings;
-	uint64_t all;			/* samples that came */
+	uint64_t all;			/* samples delivered */
 };
 
-/* The frames of stream 0 are kept, the others are only checked. */
+/* Move the frames of stream 0 to the spool.  Other streams are only checked. */
 static int
 incoming_stream_keep_frame(struct incoming_stream *s,
     const struct stream_member *m)
@@ -68,7 +68,7 @@ incoming_stream_read_head(struct incoming_stream *s,
 	return result;
 }
 
-/* STREAM_DONE: a sample is complete. */
+/* Return STREAM_DONE if the member completes a sample. */
 static int
 incoming_stream_read_member(struct incoming_stream *s,
     const struct stream_member *m)
@@ -92,7 +92,7 @@ incoming_stream_read_member(struct incoming_stream *s,
 	return result;
 }
 
-/* What ends a stream other than well. */
+/* Report a stream that ended without its end-of-stream marker. */
 static int
 incoming_stream_cut(const struct incoming_stream *s, int why)
 {

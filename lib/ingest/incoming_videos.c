@@ -1,8 +1,8 @@
 /*
- * Video files, decoded ahead by threads.
+ * A source that decodes video files ahead on its own threads.
  *
- * The network runs on the caller's thread, which is not one of these: a back
- * end may keep threads for each thread that calls it.
+ * The network runs on the caller's thread, not on one of these, because a back
+ * end may keep worker threads for each thread that calls it.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 #include "base/ordered.h"
 #include "ingest/incoming_kind.h"
 
-#define AHEAD 2			/* videos a thread may be ahead of the caller */
+#define AHEAD 2			/* videos that may be decoded ahead of the
+				 * caller, per thread */
 
 struct incoming_videos {
 	struct incoming in;
@@ -19,9 +20,10 @@ struct incoming_videos {
 	struct extractor **extractor;	/* [threads] */
 	int threads;
 	struct ordered *videos;
-	struct extraction *place;	/* [window] video i at i % window */
+	struct extraction *place;	/* [window]: video i at i % window */
 	size_t window;
-	struct extraction *given;	/* to the caller; NULL: none */
+	struct extraction *given;	/* the clip that the caller has; NULL:
+					 * none */
 };
 
 static void
@@ -85,7 +87,7 @@ incoming_videos(const char *const *path, size_t n,
 	return &v->in;
 }
 
-/* ---- of every kind ---- */
+/* ---- dispatch ---- */
 
 int
 incoming_next(struct incoming *in, const struct extraction **x)

@@ -1,4 +1,4 @@
-/* What became of each video, as JSON Lines. */
+/* The report of vt-extract as JSON Lines.  Keys are in byte order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ ledger_put_damage(struct json_writer *w, const struct extraction *x)
 	json_close(w);
 }
 
-/* To a tenth of a millisecond: what the clock of a video is good for. */
+/* With 4 digits after the point: timestamps are stored to 100 microseconds. */
 static void
 ledger_put_seconds(struct json_writer *w, const char *key, double v)
 {

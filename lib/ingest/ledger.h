@@ -6,25 +6,33 @@
 #include "base/mem.h"
 #include "ingest/extract.h"
 
-/* The report of vt-extract: one JSON object a line; vt-extract(1) has them. */
+/*
+ * The report of vt-extract: one JSON object per line.  vt-extract(1) describes
+ * the fields.
+ */
 
 /*
  * ledger_video(b, path, x):
- * Append the line of the video ${path}.  A path that is not UTF-8 has U+FFFD
- * where it is not, and its bytes in hexadecimal beside it, as "path_hex".
+ * Append the line of the video ${path} to ${b}.  In a path that is not UTF-8,
+ * U+FFFD replaces the invalid bytes; a second field, "path_hex", has all its
+ * bytes in hexadecimal.
  */
 void ledger_video(struct buffer *b, const char *path,
     const struct extraction *x);
 
-/* What came of all of them. */
+/* Totals of a run. */
 struct ledger_sum {
-	int64_t videos;			/* named */
-	int64_t stored, skipped, frames, bytes;	/* bytes of the sources */
-	int64_t stored_bytes;		/* bytes of the frames */
-	double seconds;			/* by the clock */
+	int64_t videos;			/* videos in the list */
+	int64_t stored, skipped, frames, bytes;	/* ${bytes} counts the
+						 * sources */
+	int64_t stored_bytes;		/* bytes of the stored frames */
+	double seconds;			/* wall-clock time */
 };
 
-/* ledger_summary(b, status, s): append the last line; "ok" or "stopped". */
+/*
+ * ledger_summary(b, status, s):
+ * Append the last line to ${b}.  ${status} is "ok" or "stopped".
+ */
 void ledger_summary(struct buffer *b, const char *status,
     const struct ledger_sum *s);
 

@@ -1,4 +1,4 @@
-/* Lists of videos, and plain ones of paths. */
+/* Rows of lists, and lists that contain only paths. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +105,10 @@ list_no_json(const char *name, const char *text)
 	return 1;
 }
 
-/* Where every line ends in CR LF, as some editors have it, the CR is none of
- * the path. */
+/*
+ * Return 1 if every line ends in CR LF, as some editors write it.  Then the CR
+ * is not part of the path.  A CR in only some lines is.
+ */
 static int
 list_has_returns(const char *text)
 {
@@ -129,8 +131,8 @@ list_read_paths(struct list *l, const char *file, int zero)
 	if (file_read(file, &b) != 0)
 		goto out;
 	if (!zero && strlen(b.data) != b.n) {
-		fail("%s: line %d: a zero byte (is this a list for -0?)", name,
-		    line + 1);
+		fail("%s: line %d: a zero byte (wanted lines of text; -0 "
+		    "reads such lists)", name, line + 1);
 		goto out;
 	}
 	if (!zero && list_no_json(name, b.data))

@@ -1,7 +1,9 @@
 #ifndef INGEST_LIST_H
 #define INGEST_LIST_H
 
-/* Lists of videos: plain lists of paths, and those that come with datasets. */
+/*
+ * Lists of videos: plain lists of paths, and the annotation lists of datasets.
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +15,8 @@
  * The format of a list.  vt-extract(1) shows a line of each; list_layout.c has
  * their names.
  * PATH_LABEL: a path and a label, separated by blanks, tabs, commas or
- * semicolons.  With three fields, the middle one is the number of frames.  It is
- * ignored, but LIST_AUTO checks it against the video.
+ * semicolons.  With three fields, the middle one is the number of frames.  It
+ * is ignored, but LIST_AUTO checks it against the video.
  * CSV: a header line names the columns: path (or file, filename, video), label
  * (or class), and possibly split, time_start and time_end.
  * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
@@ -26,11 +28,12 @@
  * HMDB51: CLASS_test_splitK.txt, one file per class: a name, and 1 for
  * training, 2 for testing or 0 for neither.
  * SSV1, SSV2: Something-Something: "id;label", and JSON.
- * CHARADES: its own CSV, with actions in seconds.  CHARADES_FRAMES:
- * PySlowFast's list of its frames.
- * MMACTION2: a path and at least one label.  MMACTION2_FRAMES: a folder of
- * frames, their number, and at least one label.  MMACTION2_OFFSET: the same,
- * with the number of the first frame, from 0, before the number of frames.
+ * CHARADES: its own CSV, with actions in seconds.
+ * CHARADES_FRAMES: PySlowFast's list of its frames.
+ * MMACTION2: a path and at least one label.
+ * MMACTION2_FRAMES: a folder of frames, their number, and at least one label.
+ * MMACTION2_OFFSET: the same, with the number of the first frame, from 0,
+ * before the number of frames.
  * PYSLOWFAST: a path and a label, or only a path with label 0.  A word between
  * path and label is ignored.
  * TSM: a folder of frames, their number and a label.
@@ -40,43 +43,45 @@ enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
 	LIST_CHARADES_FRAMES, LIST_MMACTION2, LIST_MMACTION2_FRAMES,
 	LIST_MMACTION2_OFFSET, LIST_PYSLOWFAST, LIST_TSM, LIST_FORMATS };
 
-/* The part of a video that a row means; all 0: all of it. */
+/* The part of a video that a row selects; all 0: the whole video. */
 struct list_part {
-	double start, end;	/* seconds; end 0: to its end */
+	double start, end;	/* seconds; end 0: to the end of the video */
 	int64_t first, count;	/* frames, from 0; count 0: all that follow */
 	int64_t frames;		/* frames of the whole video, from the list; 0
 				 * if unknown */
 };
 
-/* One class of several, and when it can be seen. */
+/* One class of a set, and the interval that shows it. */
 enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
 
 struct list_label {
-	char *text;		/* as it is written */
+	char *text;		/* as written in the list */
 	enum list_unit unit;
-	double from, to;	/* both included */
+	double from, to;	/* inclusive */
 };
 
-/* A line of a list, and what it says of the sample that it becomes. */
+/* A row of a list, and the sample that it becomes. */
 struct list_row {
-	struct sample sample;	/* label or labels: list_number; key and source:
-				 * extract_keys */
-	char *path;		/* where the video, or its folder of frames, is */
-	char *name;		/* a path that is this part's alone, to make a
-				 * key of; NULL: ${path} */
-	char *label;		/* as it is written, NULL: none, or several */
-	int by_folder;		/* ${label} comes from list_label_folders */
-	int base;		/* class 0 has this number in ${label} */
-	int bare;		/* the format requires a label, but the line has
-				 * none */
-	char *tried;		/* names that were looked for, if none exists;
-				 * NULL: only ${path} */
-	int several;		/* it has a set of classes, maybe an empty one */
-	struct list_label *set;	/* [nset] sample.labels, as they are written */
+	struct sample sample;	/* label or labels set by list_number; key and
+				 * source by extract_keys */
+	char *path;		/* the video, or its folder of frames */
+	char *name;		/* unique path of a part of a video, to derive
+				 * the key; NULL: ${path} */
+	char *label;		/* as written; NULL: none, or a set */
+	int by_folder;		/* 1: ${label} comes from list_label_folders */
+	int base;		/* number of class 0 in ${label} */
+	int bare;		/* 1: the format requires a label, but the line
+				 * has none */
+	char *tried;		/* names that were tried, if none exists; NULL:
+				 * only ${path} */
+	int several;		/* 1: it has a set of classes, possibly empty */
+	struct list_label *set;	/* [nset]: sample.labels, as written */
 	int nset;
 	struct list_part part;
-	const char *file;	/* the list, or NULL for an operand */
-	int line, item;		/* one of them, from 1 */
+	const char *file;	/* the list, or NULL for a command-line
+				 * operand */
+	int line, item;		/* position in the list, from 1; the other is
+				 * 0 */
 };
 
 struct list {
@@ -84,47 +89,55 @@ struct list {
 	size_t n, cap;
 	char **file;		/* names of the lists read */
 	size_t files, files_cap;
-	int strict;		/* numbers among names are an error: some list has
-				 * another format than an explicit path-label or
-				 * csv */
-	int coded;		/* classes are c000, c001 ...: so many there are
-				 * whatever occurs; 0: they are named */
+	int strict;		/* 1: numbers mixed with names are an error; set
+				 * unless all lists have an explicit format
+				 * path-label or csv */
+	int coded;		/* number of classes with codes c000, c001 ...,
+				 * whichever of them occur; 0: classes have
+				 * names */
 };
 
-void list_free(struct list *l);			/* leaves an empty list */
+/* list_free(l): Free all rows and leave an empty list. */
+void list_free(struct list *l);
 
-/* list_add(l, path): one path as it stands. */
+/* list_add(l, path): Append one row for ${path}, a command-line operand. */
 void list_add(struct list *l, const char *path);
 
-/* list_read_paths(l, file, zero): add the lines of ${file} as paths, or what
- * stands between zero bytes; "-" is standard input. */
+/*
+ * list_read_paths(l, file, zero):
+ * Append the lines of ${file} ("-": standard input) as paths.  With ${zero},
+ * paths are terminated by zero bytes instead of newlines.
+ * Return 0, or -1 after a message.
+ */
 int list_read_paths(struct list *l, const char *file, int zero);
 
-/* How to read a list. */
+/* How to read an annotation list. */
 struct list_how {
 	enum list_format format;
-	const char *root;	/* where relative paths begin; NULL: here */
-	const char *subset;	/* only these rows; NULL: all */
+	const char *root;	/* base of relative paths; NULL: current
+				 * directory */
+	const char *subset;	/* read only rows of this split; NULL: all */
 };
 
 /*
  * list_read(l, file, how):
- * Add the rows of an annotation list.  LIST_AUTO looks at its content.  What it
- * was read as, and how many videos and classes are in it, is printed as a note.
- * A ${file} that is not there and holds '*', '?' or '[' is a pattern, whose
- * files are read in byte order.  -1 after a message naming the line.
+ * Append the rows of an annotation list.  LIST_AUTO detects the format from the
+ * content.  If ${file} does not exist and contains '*', '?' or '[', it is a
+ * glob pattern, whose files are read in byte order.
+ * Print a note with the format and the numbers of videos and classes.  Return
+ * 0, or -1 after a message that names the line.
  */
 int list_read(struct list *l, const char *file, const struct list_how *how);
 
-/* The names of the formats, in their order. */
+/* The names of the formats, in the order of enum list_format. */
 #define LIST_FORMAT_CHOICES "auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|" \
 	"ssv2|charades|charades-frames|mmaction2|mmaction2-frames|" \
 	"mmaction2-offset|pyslowfast|tsm"
 
 /*
  * list_at(row):
- * Return "FILE: line N: ", which begins a message about ${row}, or "" if ${row}
- * is not from a list.  Valid until this thread's next call.
+ * Return "FILE: line N: ", the prefix of messages about ${row}, or "" if ${row}
+ * is not from a list.  Valid until the next call by this thread.
  */
 const char *list_at(const struct list_row *row);
 
@@ -157,11 +170,13 @@ int list_label_folders(struct list *l, const char *root);
 int list_number(struct list *l, struct class_list *classes, const char *file);
 
 /*
- * list_classes(path, sorted, c): class names, one a line, also if they are
- * numbered from 0 or 1 as in UCF101's classInd.txt, or coded c000, c001 and so
- * on as in Charades; or as an object of JSON, of names and their numbers, as in
- * Something-Something v2.  In the file's order, or, if ${sorted}, in that of
- * their bytes.
+ * list_classes(path, sorted, c):
+ * Read class names from the file ${path} into ${c}.  The file has one name per
+ * line.  Lines may be numbered from 0 or 1, as in UCF101's classInd.txt, or
+ * begin with codes c000, c001 and so on, as in Charades.  The file may also be
+ * a JSON object of names and numbers, as in Something-Something v2.
+ * Keep the order of the file, or sort by bytes if ${sorted} is set.  Return 0,
+ * or -1 after a message.
  */
 int list_classes(const char *path, int sorted, struct class_list *c);
 

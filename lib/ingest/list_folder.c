@@ -18,8 +18,10 @@
 
 #define Q text_quote
 
-/* A video and the components of its path.  The first is "/" if the path is
- * absolute; the last is the file name. */
+/*
+ * A video and the components of its path.  The first is "/" if the path is
+ * absolute; the last is the file name.
+ */
 struct folder_item { struct list_row *row; char *path, **part; int parts; };
 struct folder_items { struct folder_item *item; size_t n, cap; };
 

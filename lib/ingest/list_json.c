@@ -1,4 +1,6 @@
-/* Something-Something v2: a list, and the numbers of its classes, as JSON. */
+/*
+ * Something-Something v2: its annotation list and its class numbers, both JSON.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,10 @@
 
 #define Q text_quote
 
-/* A template is the class with its objects in brackets. */
+/*
+ * A template is the class name with placeholders in brackets: remove the
+ * brackets.  The caller frees the result.
+ */
 static char *
 list_json_class_of(const char *template)
 {
@@ -25,7 +30,7 @@ list_json_class_of(const char *template)
 	return class;
 }
 
-/* An item has no line; messages count it from 1. */
+/* An item has no line number; messages count items from 1. */
 static int
 list_json_read_item(struct list_reading *r, const struct json *o, size_t i)
 {
@@ -59,7 +64,7 @@ list_ssv2(struct list_reading *r, const char *text, size_t n)
 	if ((all = json_parse(r->name, text, n)) == NULL)
 		return -1;
 	if (!json_is(all, '['))
-		result = fail("%s: no array (wanted %s)", r->name,
+		result = fail("%s: not a JSON array (wanted %s)", r->name,
 		    list_kind[LIST_SSV2].wanted);
 	for (size_t i = 0; i < json_size(all) && result == 0; i++)
 		result = list_json_read_item(r, json_at(all, i), i);
@@ -67,7 +72,7 @@ list_ssv2(struct list_reading *r, const char *text, size_t n)
 	return result;
 }
 
-/* A number, or digits as a text. */
+/* Accept a number, or its digits as a text. */
 static int
 list_json_to_number(const struct json *v, int64_t most, int64_t *to)
 {
@@ -92,7 +97,7 @@ list_json_classes(const char *path, const char *text, size_t n,
 		return -1;
 	name = xcalloc(all + 1, sizeof(*name));
 	if (all == 0)
-		result = fail("%s: no object of class names and numbers",
+		result = fail("%s: not a JSON object of class names and numbers",
 		    Q(path));
 	for (void *at = NULL; result == 0 &&
 	    (v = json_next(o, &at, &key)) != NULL;)

@@ -1,4 +1,7 @@
-/* The rows of lists that come with datasets and are like no others'. */
+/*
+ * Readers for rows of formats that one dataset alone has: HMDB51,
+ * Something-Something v1 and Charades.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +13,12 @@
 #include "ingest/list_layout.h"
 
 #define Q text_quote
-#define CHARADES 157		/* classes, c000 to c156 */
+#define CHARADES 157		/* number of classes, c000 to c156 */
 
-/* The last character of a row is its use; the name may hold anything else. */
+/*
+ * Names may contain blanks, so parse from the end: the last character of a row
+ * is its use.
+ */
 int
 list_hmdb51_row(struct list_reading *r, char *line)
 {
@@ -22,7 +28,7 @@ list_hmdb51_row(struct list_reading *r, char *line)
 	int which, result = -1;
 
 	if (class == NULL) {
-		fail("%s: not called as a list of HMDB51 (wanted "
+		fail("%s: not named like a list of HMDB51 (wanted "
 		    "CLASS_test_split1.txt)", r->name);
 		goto out;
 	}
@@ -72,7 +78,7 @@ list_ssv1_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/* "c012 3.10 9.80", as a label "12". */
+/* Parse "c012 3.10 9.80" and add label "12" with this interval. */
 static int
 list_charades_action(const struct list_reading *r, struct list_row *row,
     const char *text)
@@ -118,7 +124,10 @@ list_charades_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/* Frame ${at} of the row's video has class ${text}: a run goes on, or begins. */
+/*
+ * Frame ${at} of the row's video shows class ${text}.  Extend the interval of
+ * this class that ends at the frame before, or begin a new one.
+ */
 static void
 list_frame_label(struct list_row *row, const char *text, double at)
 {
@@ -133,7 +142,7 @@ list_frame_label(struct list_row *row, const char *text, double at)
 	list_row_label(row, text, LIST_FRAMES, at, at);
 }
 
-/* A row is a frame; those of a video follow each other. */
+/* Each row is a frame.  The rows of a video must follow each other. */
 int
 list_charades_frame(struct list_reading *r, char *line)
 {

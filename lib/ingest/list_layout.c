@@ -1,4 +1,7 @@
-/* What an annotation list looks like: its lines, fields and columns. */
+/*
+ * Detect the format of an annotation list, and split its text into lines,
+ * fields and words.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +107,10 @@ list_cut_fields(char *line, char sep, char **field)
 	}
 }
 
-/* The column called by one of ${names}, "a|b", or -1. */
+/*
+ * Return the index of the column whose name is one of ${names}, "a|b", without
+ * regard to case; -1 if absent.
+ */
 static int
 list_column(char **field, int n, const char *names)
 {
@@ -138,7 +144,7 @@ list_read_header(const char *line, struct list_layout *y)
 		y->sep = *s;
 		y->path = list_column(field, n, PATHS);
 		y->id = list_column(field, n, "youtube_id|video_id|id");
-		/* Of a list of paths "start" may be anything. */
+		/* In a list of paths, a column "start" can mean anything. */
 		y->start = list_column(field, n, y->path >= 0 ? "time_start" :
 		    "time_start|start");
 		y->end = list_column(field, n, y->path >= 0 ? "time_end" :
@@ -156,7 +162,7 @@ list_read_header(const char *line, struct list_layout *y)
 		if (y->header)
 			return 1;
 	}
-	/* As it is written there. */
+	/* The misspelling is PySlowFast's. */
 	if (text_starts(line, "original_vido_id")) {
 		y->format = LIST_CHARADES_FRAMES;
 		y->header = 1;
@@ -164,7 +170,7 @@ list_read_header(const char *line, struct list_layout *y)
 	return y->header;
 }
 
-/* A separator that every line has; blanks if there is none. */
+/* Return a separator that occurs in every line, or a blank if there is none. */
 static char
 list_find_separator(const struct list_lines *l)
 {
@@ -215,7 +221,7 @@ list_hmdb51_class(const char *path)
 	return xstrndup(base, (size_t)(at - base));
 }
 
-/* "name.avi 0", 1 or 2. */
+/* Match "name.avi 0", 1 or 2. */
 static int
 list_is_hmdb51(const char *line)
 {
@@ -228,7 +234,7 @@ list_is_hmdb51(const char *line)
 	    line[n - 2] == ' ';
 }
 
-/* "123;What is done". */
+/* Match "123;label", where the label is not a number. */
 static int
 list_is_ssv1(const char *line)
 {
@@ -265,7 +271,8 @@ list_cut_words(char *line, char **word)
 		word[n++] = w;
 		w[-1] = '\0';
 	}
-	for (int i = 0; i < n / 2; i++) {	/* the last came first */
+	for (int i = 0; i < n / 2; i++) {	/* found from the end:
+						 * reverse */
 		char *w = word[i];
 
 		word[i] = word[n - 1 - i];
@@ -274,7 +281,7 @@ list_cut_words(char *line, char **word)
 	return n;
 }
 
-/* Of a file, not a folder of frames: its name has an extension. */
+/* A file has an extension; a folder of frames has none. */
 static int
 list_is_file(const char *path)
 {
@@ -284,8 +291,9 @@ list_is_file(const char *path)
 }
 
 /*
- * What lines between blanks mean, by how many whole numbers stand behind the
- * paths, and by whether these are of files or of folders.
+ * Choose the format of a list separated by blanks.  The number of integers
+ * after the paths decides, and whether the paths are files or folders.  Report
+ * an error where two formats are possible.
  */
 static int
 list_choose_numbered(const struct list_lines *l, struct list_reading *r)
@@ -311,7 +319,7 @@ list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 	if (files > 0 && least > 0 && most > 2)
 		r->y.format = LIST_MMACTION2;
 	else if (files > 0 && least == 1 && most == 2)
-		return fail("%s: line %d: two numbers behind the path, and one in "
+		return fail("%s: line %d: two numbers after the path, but one in "
 		    "line %d (wanted --annotations-format=mmaction2 for one label or "
 		    "more, or path-label for a number of frames and a label)",
 		    r->name, many, few);
@@ -357,7 +365,7 @@ list_has_header(enum list_format f)
 	    f == LIST_CHARADES_FRAMES;
 }
 
-/* Is its header, if it has one, what the format asked for needs? */
+/* Check that the header, if any, has the columns of the requested format. */
 static int
 list_check_header(const struct list_reading *r, enum list_format asked)
 {

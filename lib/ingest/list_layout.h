@@ -1,112 +1,160 @@
 #ifndef INGEST_LIST_LAYOUT_H
 #define INGEST_LIST_LAYOUT_H
 
-/* What the readers of lists share: the files list*.c. */
+/* Internal interface of the list readers, the files list*.c. */
 
 #include "base/mem.h"
 #include "ingest/list.h"
 
-#define LIST_FIELDS 64		/* of a line that count */
-#define LIST_MARK "\357\273\277"	/* a byte order mark, of some editors */
+#define LIST_FIELDS 64		/* further fields of a line are ignored */
+#define LIST_MARK "\357\273\277"	/* UTF-8 byte order mark, written by
+					 * some editors */
 
-/* The lines of a list that are not empty, in its text, without their ends. */
+/*
+ * The non-empty lines of a list and their numbers.  They point into its text.
+ */
 struct list_lines { char **s; int *number; size_t n, cap; };
 
-/* The names of a format, in --annotations-format and in notes. */
+/*
+ * A format: its name for --annotations-format, its title for notes, and a
+ * description of a correct line for errors.
+ */
 struct list_kind { const char *name, *title, *wanted; };
 extern const struct list_kind list_kind[LIST_FORMATS];
 
+/* How the lines of a list are divided. */
 struct list_layout {
 	enum list_format format;
 	char sep;		/* between fields; ' ': blanks */
-	int header;		/* the first line is one */
-	/* columns, or -1 */
+	int header;		/* 1: the first line is a header */
+	/* index of each column, or -1 */
 	int path, label, id, start, end, split, actions;
 };
 
-/* A list while it is read. */
+/* The state of reading one list. */
 struct list_reading {
 	struct list *l;
 	const struct list_how *how;
-	const char *path, *name;	/* of the file; as messages show it */
+	const char *path, *name;	/* path of the file; its name in
+					 * messages */
 	struct list_layout y;
-	int line;			/* the number of the one that is read */
+	int line;			/* number of the current line */
 	int skipped;			/* rows of other subsets */
 	struct buffer tried;		/* names tried for the current video */
 	int counted;			/* first line whose frame count will be
 					 * checked, or 0 */
 	int ignored;			/* first line whose middle field is
 					 * ignored, or 0 */
-	struct list_row *video;		/* CHARADES_FRAMES: as yet */
+	struct list_row *video;		/* unused; NULL */
 };
 
 /* ---- list.c ---- */
 
-/* list_append(l, path, label, file, line): a row, whose strings become the
- * list's; ${label} may be NULL.  Good until the next one is added. */
+/*
+ * list_append(l, path, label, file, line):
+ * Append a row and return it.  The list takes ${path} and ${label}; ${label}
+ * and ${file} may be NULL.  The pointer is valid until the next row is added.
+ */
 struct list_row *list_append(struct list *l, char *path, char *label,
     const char *file, int line);
 
-/* list_row_label(r, text, unit, from, to): one class more of a row's set. */
+/*
+ * list_row_label(r, text, unit, from, to):
+ * Add class ${text} to the set of row ${r}, shown from ${from} to ${to},
+ * inclusive, in ${unit}.
+ */
 void list_row_label(struct list_row *r, const char *text, enum list_unit unit,
     double from, double to);
 
-/* list_name(l, file): the name of a list as messages show it, kept by ${l}. */
+/*
+ * list_name(l, file):
+ * Return the name of ${file} for messages.  ${l} owns it.
+ */
 const char *list_name(struct list *l, const char *file);
 
-/* list_is_json(text): does it begin as an object or an array of JSON? */
+/*
+ * list_is_json(text):
+ * Return 1 if ${text} begins like a JSON object or array, otherwise 0.
+ */
 int list_is_json(const char *text);
 
-/* list_no_json(name, text): refuse JSON where lines are wanted: 1 after a
- * message. */
+/*
+ * list_no_json(name, text):
+ * Refuse JSON where lines of text are wanted.  Return 1 after a message if
+ * ${text} is JSON, otherwise 0.
+ */
 int list_no_json(const char *name, const char *text);
 
 /* ---- list_layout.c ---- */
 
-/* list_cut_lines(l, name, text): fill ${l}, or -1 after a message. */
+/*
+ * list_cut_lines(l, name, text):
+ * Split ${text} in place into its non-empty lines, ${l}, without line ends.
+ * Return 0, or -1 after a message if a line contains a carriage return.  The
+ * caller frees the arrays of ${l}.
+ */
 int list_cut_lines(struct list_lines *l, const char *name, char *text);
 
 /*
  * list_cut_fields(line, sep, field):
- * Cut ${line} at ${sep} into ${field}[LIST_FIELDS], taking off quotes, within
- * which "" is one; fields beyond are left out.  Return how many.
+ * Split ${line} in place at ${sep} into ${field}[LIST_FIELDS].  Remove quotes;
+ * within quotes, "" stands for one quote.  Ignore further fields.  Return the
+ * number of fields.
  */
 int list_cut_fields(char *line, char sep, char **field);
 
 /*
- * list_cut_words(line, word): cut a copy of a row that is written between
- * blanks into a path and the words behind it that are whole numbers,
- * ${word}[LIST_FIELDS]; return how many of these there are, at most all but the
- * first word.  The path is what is left of ${line}.
+ * list_cut_words(line, word):
+ * Split ${line}, separated by blanks, in place into a path and the integers
+ * after it, ${word}[LIST_FIELDS].  The path, which keeps at least the first
+ * word, is what remains in ${line}.  Return the number of integers.
  */
 int list_cut_words(char *line, char **word);
 
-/* list_is_ucf101(line): Class/v_Class_gNN_cNN.avi, and a number from 1 or
- * nothing. */
+/*
+ * list_is_ucf101(line):
+ * Return 1 if ${line} is Class/v_Class_gNN_cNN.avi, alone or with a number from
+ * 1 to 101 after it.
+ */
 int list_is_ucf101(const char *line);
 
-/* list_hmdb51_class(path): the class that a file CLASS_test_splitK.txt is of,
- * the caller's to free; NULL if it is not called so. */
+/*
+ * list_hmdb51_class(path):
+ * Return the class of a file that is called CLASS_test_splitK.txt; NULL without
+ * a message for another name.  The caller frees it.
+ */
 char *list_hmdb51_class(const char *path);
 
 /*
  * list_choose_layout(l, r):
- * Fill in r->y: a header line decides; without one, names and lines as the
- * datasets have them, then what stands behind the paths; everything else is
- * path and label.  -1 after a message, also where that is ambiguous.
+ * Set r->y, the format and the columns.  For LIST_AUTO, a header line decides
+ * first, then file names and lines of known datasets, then the integers after
+ * the paths; the fallback is path and label.
+ * Return 0, or -1 after a message, also if the format is ambiguous.
  */
 int list_choose_layout(const struct list_lines *l, struct list_reading *r);
 
 /* ---- list_read.c ---- */
 
-/* list_place(r, path): below the root unless absolute; the caller's. */
+/*
+ * list_place(r, path):
+ * Return ${path} joined to the root of the list, or unchanged if it is absolute
+ * or there is no root.  The caller frees it.
+ */
 char *list_place(const struct list_reading *r, const char *path);
 
-/* list_broken(r, found): -1 after a message: the line, what was found in it and
- * what its format wants. */
+/*
+ * list_broken(r, found):
+ * Report the current line: ${found} was found in it, and what its format wants.
+ * Return -1.
+ */
 int list_broken(const struct list_reading *r, const char *found);
 
-/* list_take(r, subset): is a row of ${subset}, "" or NULL for none, wanted? */
+/*
+ * list_take(r, subset):
+ * Return 1 if rows of ${subset} ("" or NULL: none) are wanted.  Otherwise count
+ * the row as skipped and return 0.
+ */
 int list_take(struct list_reading *r, const char *subset);
 
 /*
@@ -114,20 +162,32 @@ int list_take(struct list_reading *r, const char *subset);
  * Append a row without a label for the clip ${id}, which the list names without
  * an extension.  Its path is the first that exists of ID.mp4, ID.webm, ID.mkv,
  * ID.avi and the folder ID.  If none exists, use the folder if ${folder} is
- * set, else the usual extension of the dataset.
+ * set, otherwise the usual extension of the dataset.
  */
 struct list_row *list_find(struct list_reading *r, const char *id, int folder);
 
-/* ---- rows: list_known.c of datasets, list_numbered.c of programs, list_json.c;
- * -1 after a message ---- */
+/*
+ * ---- readers of rows: list_known.c, list_numbered.c and list_json.c ----
+ *
+ * list_FORMAT_row(r, line):
+ * Parse ${line}, which is modified, and append what it describes to r->l.
+ * Return 0, or -1 after a message.
+ */
 
 int list_hmdb51_row(struct list_reading *r, char *line);
 int list_ssv1_row(struct list_reading *r, char *line);
 int list_charades_row(struct list_reading *r, char *line);
 int list_charades_frame(struct list_reading *r, char *line);
-/* list_numbered_row(r, line): of MMAction2, PySlowFast and TSM. */
+/*
+ * list_numbered_row(r, line):
+ * Do the same for the formats of MMAction2, PySlowFast and TSM.
+ */
 int list_numbered_row(struct list_reading *r, char *line);
-/* list_ssv2(r, text, n): all rows of a JSON file. */
+/*
+ * list_ssv2(r, text, n):
+ * Append all rows of a Something-Something v2 JSON file, ${n} bytes at ${text}.
+ * Return 0, or -1 after a message.
+ */
 int list_ssv2(struct list_reading *r, const char *text, size_t n);
 
 #endif

@@ -1,4 +1,6 @@
-/* Labels as lists write them, and the classes they mean. */
+/*
+ * Convert the labels of lists to class numbers, and read files of class names.
+ */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ list_number_by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A label somewhere in a list, and where its number goes. */
+/* A label in a list, and where to store its number. */
 struct list_number_item {
 	char *text;
 	const struct list_row *row;
@@ -28,7 +30,7 @@ struct list_number_item {
 };
 struct list_number_items { struct list_number_item *item; size_t n, cap; };
 
-/* Fill ${c} with the different ones among the labels, sorted. */
+/* Fill ${c} with the distinct labels, in byte order. */
 static int
 list_number_derive(const struct list_number_items *t, struct class_list *c)
 {
@@ -44,7 +46,10 @@ list_number_derive(const struct list_number_items *t, struct class_list *c)
 	return class_check("classes", c, NULL);
 }
 
-/* ${index} is the order of the names, for bisection. */
+/*
+ * Look up ${name} by bisection.  ${index} is the order of the names.  Return
+ * the class number, or -1.
+ */
 static int
 list_number_find(const struct class_list *c, const int *index, const char *name)
 {
@@ -128,8 +133,10 @@ list_number_read_all(const struct list_number_items *t,
 	return 0;
 }
 
-/* Return 1 if the label consists of digits, of any number: one that is too
- * large is not a name either.  The name of a folder is never a number. */
+/*
+ * Return 1 if the label consists of digits.  A number that is too large is
+ * still not a name.  The name of a folder is never a number.
+ */
 static int
 list_is_number(const struct list_number_item *k)
 {
@@ -168,8 +175,10 @@ list_number_all_numbers(const struct list_number_items *t, int strict)
 	return -1;
 }
 
-/* Refuse a line without a label if its format requires one or if other lines of
- * the list have one. */
+/*
+ * Refuse a line without a label if its format requires one or if other lines of
+ * the list have one.
+ */
 static int
 list_number_check_bare(const struct list *l)
 {
@@ -223,7 +232,7 @@ list_number_gather(struct list_row *r, struct list_number_items *t)
 		list_number_add_item(t, r->label, r, &r->sample.label);
 }
 
-/* The classes of a dataset that has codes for them, whichever occur. */
+/* Add all classes of a dataset that has codes, whichever of them occur. */
 static void
 list_number_add_codes(int n, struct class_list *c)
 {
@@ -258,7 +267,8 @@ list_number(struct list *l, struct class_list *classes, const char *file)
 }
 
 /*
- * The name after "12 name" or "c012 name" if 12 is ${number}; else NULL.
+ * Return the name after "12 name" or "c012 name" if the number is ${number};
+ * otherwise NULL.
  */
 static char *
 list_number_after(char *line, int64_t number)

@@ -1,7 +1,7 @@
 /*
- * The rows of lists that programs read: a path, then whole numbers.  The last
- * ones are labels; before them a number of frames may stand, and the number of
- * the first one.
+ * Rows of the lists that training programs read: a path, then integers.  The
+ * last integers are labels.  The number of the first frame and the number of
+ * frames may precede them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,10 @@
 
 #define Q text_quote
 
-/* How many numbers come before the labels, and how many labels there may be. */
+/*
+ * Which integers precede the labels (offset and frames: 0 or 1), the minimum
+ * number of labels, and whether several are allowed.
+ */
 struct list_numbered_fields { int offset, frames, skipped, least, several; };
 
 static struct list_numbered_fields
@@ -35,7 +38,10 @@ list_numbered_numbers_of(enum list_format f)
 	}
 }
 
-/* "PATH", "PATH LABEL" or "PATH WORD LABEL": the label is 0 if there is none. */
+/*
+ * Parse "PATH", "PATH LABEL" or "PATH WORD LABEL".  Without a label, use label
+ * 0.
+ */
 static int
 list_numbered_pyslowfast_row(struct list_reading *r, char *line)
 {
@@ -45,7 +51,7 @@ list_numbered_pyslowfast_row(struct list_reading *r, char *line)
 
 	if (n < 1 || n > 3 || *field[0] == '\0' ||
 	    (n > 1 && text_int(field[n - 1], 0, INT32_MAX, &class) != 0))
-		return fail("%s: line %d: %d fields from %s on (wanted %s)",
+		return fail("%s: line %d: %d fields, the first %s (wanted %s)",
 		    r->name, r->line, n, Q(field[0]),
 		    list_kind[LIST_PYSLOWFAST].wanted);
 	list_append(r->l, list_place(r, field[0]), xstrdup(n > 1 ?
@@ -53,7 +59,10 @@ list_numbered_pyslowfast_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/* A part of a folder has a key of its own: the folder's, and its frames. */
+/*
+ * Set the part of the folder.  With an offset, several rows may share a folder,
+ * so derive the key from the folder and the frames.
+ */
 static void
 list_numbered_take_frames(struct list_row *row,
     const struct list_numbered_fields *want, const int64_t *number)

@@ -1,4 +1,7 @@
-/* Annotation lists: files of them, and the rows of the plainer formats. */
+/*
+ * Read annotation lists: open their files, and parse the rows of the plainer
+ * formats.
+ */
 #include <glob.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +16,7 @@
 #include "ingest/list_layout.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* more than any video has */
+#define SECONDS 1e6		/* longer than any video */
 
 char *
 list_place(const struct list_reading *r, const char *path)
@@ -42,8 +45,10 @@ list_take(struct list_reading *r, const char *subset)
 	return 0;
 }
 
-/* Return the path of ${below} under the root if it exists.  Otherwise record
- * the name in r->tried and return NULL. */
+/*
+ * Return the path of ${below} under the root if it exists.  Otherwise record
+ * the name in r->tried and return NULL.
+ */
 static char *
 list_try(struct list_reading *r, const char *below)
 {
@@ -105,8 +110,9 @@ list_find(struct list_reading *r, const char *id, int folder)
 }
 
 /*
- * Cut the last word off ${line}, blanks before it too, and return it; NULL if
- * there is only one.  So a path may hold blanks.
+ * Cut the last word and the blanks before it off ${line}, and return it.
+ * Return NULL if there is only one word.  Words are cut from the end because a
+ * path may contain blanks.
  */
 static char *
 list_cut_last_word(char *line)
@@ -148,7 +154,7 @@ list_take_middle(struct list_reading *r, const char *text, const char *label,
 	    "path-label to ignore the number)", r->name, r->line, Q(label));
 }
 
-/* "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
+/* Parse "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
 static int
 list_blank_row(struct list_reading *r, char *line)
 {
@@ -168,7 +174,10 @@ list_blank_row(struct list_reading *r, char *line)
 	return 0;
 }
 
-/* The part that a row with these times means; ${text} NULL: none is given. */
+/*
+ * Set ${p} from the two times of a row; NULL: absent.  Return 0, or -1 after a
+ * message.
+ */
 static int
 list_read_part(const struct list_reading *r, const char *start, const char *end,
     struct list_part *p)
@@ -185,8 +194,9 @@ list_read_part(const struct list_reading *r, const char *start, const char *end,
 }
 
 /*
- * What a part of ${path} is called, as the videos of Kinetics are:
- * NAME_SSSSSS_EEEEEE.mp4 in whole seconds; else in milliseconds, with an "ms".
+ * Name a part of ${path} as Kinetics names its clips: NAME_SSSSSS_EEEEEE.mp4,
+ * in whole seconds, or in milliseconds with the suffix "ms".  Return NULL for a
+ * whole video.  The caller frees the name.
  */
 static char *
 list_part_name(const char *path, const struct list_part *p)
@@ -239,10 +249,11 @@ list_separated_row(struct list_reading *r, char *line)
 }
 
 /*
- * The name of a Kinetics video is made of its identifier and whole seconds.
- * Sets are kept flat, or in folders named by label, with '_' for ' ' or as it
- * is: the first of these that exists counts.  If none does, a whole video that
- * is there counts; and if there is none either, the flat one.
+ * Find a Kinetics video.  Its name consists of the identifier and whole
+ * seconds.  Sets are kept flat, or in folders named by label, with '_' for ' '
+ * or unchanged.
+ * Take the first of these that exists.  If there is none, take a whole video
+ * and select the part.  If that is missing too, record the flat name.
  */
 static struct list_row *
 list_find_kinetics(struct list_reading *r, const char *label, const char *id,
@@ -365,7 +376,10 @@ list_read_lines(struct list_reading *r, char *text)
 	return result;
 }
 
-/* An array of objects, the first of which begins with "id". */
+/*
+ * Return 1 if ${text} is an array of objects, the first of which begins with
+ * "id".
+ */
 static int
 list_is_ssv2(const char *text)
 {
@@ -412,7 +426,7 @@ list_by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How many labels there are among the rows from ${first} on. */
+/* Count the distinct labels of row ${first} and the rows after it. */
 static size_t
 list_count_classes(const struct list *l, size_t first)
 {
@@ -446,7 +460,7 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 
 	if (strpbrk(file, "*?[") != NULL && access(file, F_OK) != 0) {
 		if (glob(file, 0, NULL, &found) != 0)
-			return fail("%s: no file is called so", Q(file));
+			return fail("%s: no file matches this pattern", Q(file));
 		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *),
 		    list_by_bytes);
 		snprintf(files, sizeof(files), ", %zu files", found.gl_pathc);

@@ -1,12 +1,14 @@
-/* The frames of a video that are worth storing. */
+/* Decide which frames of a video are stored. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "ingest/needed.h"
 
-/* By how many frames a header may be wrong: a rounded duration, a frame at an
- * end that is not shown. */
+/*
+ * A header may be wrong by this number of frames: its duration is rounded, and
+ * a frame at either end may not be displayed.
+ */
 enum { NEARLY = 2 };
 
 void
@@ -73,7 +75,7 @@ needed_done(struct needed *n, const struct extract_options *o,
 		n->frames = 0;
 		return 0;
 	}
-	x->place = n->place;		/* its now */
+	x->place = n->place;		/* ${x} owns it now */
 	n->place = NULL;
 	return 1;
 }

@@ -1,4 +1,4 @@
-/* Sets of classes, from lists into samples. */
+/* Convert the label intervals of a list to frames of a sample. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "ingest/spans.h"
 
-/* Seconds from the first stored frame. */
+/* Return the time of a frame, in seconds from the first stored one. */
 static double
 spans_time_of(const struct sample *m, int frame)
 {
@@ -20,12 +20,12 @@ spans_within(int v, int frames)
 	return v < 0 ? 0 : v >= frames ? frames - 1 : v;
 }
 
-/* Frames that are on from ${from} to ${to} seconds. */
+/* Find the frames displayed from ${from} to ${to}, in seconds. */
 static void
 spans_place_seconds(const struct sample *m, double from, double to,
     int *first, int *last)
 {
-	int on = 0;			/* the last one not after ${from} */
+	int on = 0;			/* the last frame not after ${from} */
 
 	*first = *last = -1;
 	for (int f = 0; f < m->frames; f++) {
@@ -56,8 +56,8 @@ spans_place(const struct list_row *row, const struct sample *m)
 		if (s->unit == LIST_SECONDS && m->time == NULL &&
 		    m->fps.num == 0 && m->frames > 1) {
 			free(to);
-			return fail_null("%s: its labels are in seconds, and its "
-			    "rate is not known", text_quote(row->path));
+			return fail_null("%s: labels in seconds, but its frame "
+			    "rate is unknown", text_quote(row->path));
 		}
 		if (s->unit == LIST_SECONDS && m->frames > 1) {
 			spans_place_seconds(m, s->from - row->part.start,

@@ -134,7 +134,7 @@ test_numbered(void)
 	    LIST_AUTO, "list: line 1: a folder and three numbers, in every line "
 	    "(wanted --annotations-format=mmaction2-offset");
 	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", LIST_AUTO,
-	    "list: line 2: two numbers behind the path, and one in line 1 (wanted "
+	    "list: line 2: two numbers after the path, but one in line 1 (wanted "
 	    "--annotations-format=mmaction2");
 	refuses("a label that is none", "v/a 30 7\nv/b 30 x\n", LIST_TSM,
 	    "list: line 2: \"v/b 30 x\" (wanted a folder, the number");
@@ -142,7 +142,7 @@ test_numbered(void)
 	refuses("no label", "v/a 30\n", LIST_TSM, "line 1: \"v/a 30\"");
 	refuses("one label too many", "v/a 30 1 2\n", LIST_TSM, "line 1");
 	refuses("PySlowFast, a label in words", "a.mp4 run\n", LIST_PYSLOWFAST,
-	    "line 1: 2 fields from a.mp4 on (wanted a path and a label");
+	    "line 1: 2 fields, the first a.mp4 (wanted a path and a label");
 }
 
 static void
@@ -218,7 +218,7 @@ test_subsets(void)
 	check_refused("a use that is none", "clap_test_split1.txt",
 	    "a.avi 1\nb.avi 3\n", LIST_HMDB51, "train", "line 2: \"b.avi 3\"");
 	check_refused("another name", "clap.txt", "a.avi 1\n", LIST_HMDB51,
-	    "train", "not called as a list of HMDB51");
+	    "train", "not named like a list of HMDB51");
 	check_refused("a list without subsets", "list", "a.mp4 1\n", LIST_AUTO,
 	    "train", "has no subsets (--subset=train)");
 	unlink(put("clap.txt", ""));
@@ -244,7 +244,7 @@ test_patterns(void)
 	said_begin(why, sizeof(why));
 	ok(list_read(&l, pattern, &how) == -1, "or of none");
 	said_end();
-	ok(strstr(why, "no file is called so") != NULL, "which is said: %s",
+	ok(strstr(why, "no file matches this pattern") != NULL, "which is said: %s",
 	    why);
 	list_free(&l);
 	unlink(put("wave_test_split1.txt", ""));
