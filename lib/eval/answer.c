@@ -1,4 +1,4 @@
-/* The likeliest classes of clips, line by line. */
+/* Print the predictions for clips, one line per clip. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,17 @@ answer_classes_of(const struct answer *a)
 	return a->model->graph->head[0].classes;
 }
 
-/* How many classes a line has. */
+/* Return the number of classes on a line. */
 static int
 answer_columns(const struct answer *a)
 {
 	return a->top < answer_classes_of(a) ? a->top : answer_classes_of(a);
 }
 
-/* Print the header with the first prediction, so that an error leaves no empty
- * table. */
+/*
+ * The header is printed with the first prediction, so that an error leaves no
+ * empty table.
+ */
 static void
 answer_header(const struct answer *a, struct buffer *to)
 {
@@ -47,7 +49,10 @@ answer_by_score(const void *x, const void *y, void *scores)
 	return p != q ? (p > q ? -1 : 1) : a - b;
 }
 
-/* ${why}: why there is no answer, or NULL, and ${best} and ${p}. */
+/*
+ * Append the JSON line of a clip.  ${why} is the reason why there is no
+ * prediction; if it is NULL, ${best} and ${p} are the prediction.
+ */
 static void
 answer_json_line(const struct answer *a, const struct extraction *v,
     const char *why, const int *best, const double *p, struct buffer *to)
@@ -120,7 +125,9 @@ answer_line(const struct answer *a, const struct extraction *v,
 	free(p);
 }
 
-/* The table has no line without an answer; the message says why. */
+/*
+ * Report a clip without a prediction.  Only the JSON output has a line for it.
+ */
 static void
 answer_failed(struct answer *a, const struct extraction *v, const char *why,
     struct buffer *to)
@@ -156,8 +163,10 @@ answer_summary(const struct answer *a, struct buffer *to)
 	buffer_free(&w.out);
 }
 
-/* Frames that were made in another way than those the network was trained on
- * are another input; a stream says at its head how they were made. */
+/*
+ * Frames extracted with other settings than the training data are another
+ * input.  A stream declares its settings in its head; warn if they differ.
+ */
 static void
 answer_compare_settings(const struct answer *a)
 {
@@ -170,7 +179,10 @@ answer_compare_settings(const struct answer *a)
 		    "standard input" : text_quote(a->clips->stream), is, want);
 }
 
-/* One clip: its line into ${to}. */
+/*
+ * Predict one clip and append its line to ${to}.  Return 0, or an exit status
+ * after a message.
+ */
 static int
 answer_clip(struct answer *a, const struct extraction *v, double *scores,
     struct buffer *to)

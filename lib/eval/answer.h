@@ -2,36 +2,43 @@
 #define EVAL_ANSWER_H
 
 /*
- * The likeliest classes of clips that come from video files or from a stream,
- * a line each as soon as it is known.
+ * Predict the most likely classes of clips from video files or from a stream.
+ * Each line is printed as soon as it is known.
  */
 
 #include "eval/clips.h"
 #include "eval/output.h"
 
+/* A run of predictions: its inputs, and its counts. */
 struct answer {
 	const struct model *model;
 	const struct view_options *views;
 	struct clips *clips;
 	struct output *output;
-	int top;			/* classes a line, at most */
+	int top;			/* maximum number of classes on a
+					 * line */
+	/* 1: JSON lines, 0: a table */
 	int json;
-	void (*progress)(uint64_t done);	/* after each; NULL: none */
-	uint64_t done, failed;		/* filled in: with and without answer */
+	void (*progress)(uint64_t done);	/* called after each clip; NULL:
+						 * none */
+	uint64_t done, failed;		/* result: clips with and without
+					 * prediction */
 };
 
 /*
  * answer_all(a):
- * Recognise and print until there are no more.  A clip that cannot be shown to
- * the network is an error on standard error, and the others go on.  0; or an
- * exit status: EXIT_SKIPPED if some have no answer, EXIT_FAILED if none has.
+ * Predict and print every clip of a->clips.  A clip that cannot be decoded gets
+ * an error message, and the others follow.
+ * Return 0, or an exit status after a message: EXIT_SKIPPED if some clips have
+ * no prediction, EXIT_FAILED if none has one or the output fails, EXIT_DIVERGED
+ * if a score is not finite, EXIT_DAMAGE if the stream is damaged.
  */
 int answer_all(struct answer *a);
 
 /*
- * answer_line(a, clip, scores, to): what stands for a clip: ${scores} are
- * those of all classes, before the softmax.  Of classes that score the same the
- * first comes first.
+ * answer_line(a, clip, scores, to):
+ * Append the line of ${clip} to ${to}.  ${scores} has the scores of all classes
+ * before the softmax.  Sort classes by score, equal scores by class number.
  */
 void answer_line(const struct answer *a, const struct extraction *clip,
     const double *scores, struct buffer *to);

@@ -1,4 +1,7 @@
-/* The views that a user has chosen. */
+/*
+ * Derive the views of a clip from the checkpoint, the protocol and explicit
+ * options, in increasing priority.
+ */
 #include "base/exit.h"
 #include "eval/chosen.h"
 

@@ -1,13 +1,15 @@
 #ifndef EVAL_CHOSEN_H
 #define EVAL_CHOSEN_H
 
-/* The views that a user has chosen, one option at a time. */
+/* The views that the user selects with options. */
 
 #include "eval/model.h"
 #include "train/loop/views.h"
 
-/* The choices.  A count or size of 0, and a choice that is not in ${given}, is left to
- * the protocol or the checkpoint. */
+/*
+ * Values of the options.  A count or size of 0, and a choice whose field in
+ * ${given} is 0, is left to the protocol or the checkpoint.
+ */
 struct chosen {
 	struct { int sampler, stride, crop_rule, ensemble, full; } given;
 	int protocol, sampler, crop_rule, ensemble, full;
@@ -15,8 +17,11 @@ struct chosen {
 	int64_t microbatch, loader_threads, loader_memory;
 };
 
-/* chosen_views(o, m, v): set the views ${v} for the network ${m}, which has been
- * read.  Return 0, or an exit status after a message. */
+/*
+ * chosen_views(o, m, v):
+ * Set the views ${v} for the network ${m}, which has been read.  ${v} refers to
+ * m->graph.  Return 0, or EXIT_USAGE after a message.
+ */
 int chosen_views(const struct chosen *o, const struct model *m,
     struct view_options *v);
 

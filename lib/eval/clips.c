@@ -1,4 +1,4 @@
-/* Videos and the network, made ready. */
+/* Open the source of clips and the network for vt-eval on videos. */
 #include <stdlib.h>
 
 #include "base/exit.h"
@@ -8,8 +8,11 @@
 #include "eval/clips.h"
 #include "ingest/extract_settings.h"
 
-/* Frames that no view shows need not be resized and compressed: for extraction,
- * with the views as ${views}. */
+/*
+ * The ${need} callback of extraction: mark the frames that the views show.
+ * Other frames are neither resized nor encoded.  ${views} is a struct
+ * view_options.
+ */
 static void
 eval_clips_need(const void *views, const struct extraction *x, int frames,
     struct fraction fps, char *wanted)
@@ -30,12 +33,13 @@ eval_clips_need(const void *views, const struct extraction *x, int frames,
 }
 
 /*
- * Videos are shown as the frames were made that the network was trained on, in
- * their size, rate and compression: so the answer for a video is the one it
- * gets as a sample of a packed dataset, to the bit.  Without the compression
- * probabilities of tsm_tiny, trained on frames of quality 90, moved by 0.006 in
- * the mean over 92 clips and 0.02 at most, and one clip got another class; where
- * JPEG is decoded at half size or less, by 0.016 and 0.07.
+ * Extract videos with the settings of the training data: size, rate and
+ * compression.  The scores of a video then equal those of the same video as a
+ * sample of a packed dataset, bit for bit.
+ * Without the compression, probabilities of tsm_tiny, trained on frames of
+ * quality 90, moved by 0.006 in the mean over 92 clips and by at most 0.02, and
+ * one clip got another class.  Where JPEG is decoded at half size or less, they
+ * moved by 0.016 and 0.07.
  */
 static void
 eval_clips_set_extraction(struct clips *c, const struct model *m,
@@ -45,11 +49,11 @@ eval_clips_set_extraction(struct clips *c, const struct model *m,
 	struct extract_options o = extract_defaults;
 
 	if (as == NULL)
-		detail("%s does not say how its frames were made: they are as "
-		    "vt-extract makes them", text_quote(m->path));
+		detail("%s does not record its extraction settings: "
+		    "using the defaults of vt-extract", text_quote(m->path));
 	else if (extract_settings_read(as, &o) != 0)
-		warning("%s: the frames of its data were made as %s, which is "
-		    "not vt-extract's: they are as vt-extract makes them",
+		warning("%s: extraction settings %s (wanted those of "
+		    "vt-extract): using its defaults",
 		    text_quote(m->path), as);
 	o.allow_truncated = c->how.allow_truncated;
 	o.max_damage = c->how.max_damage;
@@ -70,7 +74,10 @@ clips_open(struct clips *c, struct model *m, const struct view_options *v)
 	if (loader_shows(&m->graph->needs, m->graph->name, "a video") != 0)
 		return EXIT_USAGE;
 	eval_clips_set_extraction(c, m, v);
-	/* Decoding goes on while weights and algorithms are made ready. */
+	/*
+	 * Start decoding first: it overlaps with loading weights and choosing
+	 * algorithms.
+	 */
 	c->incoming = c->video != NULL ? incoming_videos(c->video, c->videos,
 	    &c->how, c->decoders) : incoming_stream(c->stream, &c->budget);
 	if (c->incoming == NULL)

@@ -2,33 +2,43 @@
 #define EVAL_CLIPS_H
 
 /*
- * Video files or a stream of frames, and the network that is to see them, made
- * ready side by side.
+ * A source of clips, and the network that scores them.  Both are prepared at
+ * the same time.
  */
 
 #include "eval/recognise.h"
 
 struct clips {
-	/* Of the caller. */
-	const char *const *video;	/* [videos] paths; NULL: ${stream} */
+	/* Set by the caller. */
+	const char *const *video;	/* [videos] paths; NULL: read
+					 * ${stream} */
 	size_t videos;
-	const char *stream;		/* a file, or "-" */
-	struct extract_options how;	/* what is refused; the rest is set here */
-	size_t memory;			/* of encoded frames, then in a file */
+	const char *stream;		/* path of a stream, or "-" */
+	struct extract_options how;	/* in: limits on damage, pixels and
+					 * frames; the rest is overwritten */
+	size_t memory;			/* bytes of encoded frames in memory;
+					 * further frames go to a file */
 	int decoders;			/* threads that decode videos */
-	int threads;			/* and that compute */
+	int threads;			/* threads that compute */
 	enum precision precision;
-	/* Filled in. */
+	/* Set by clips_open. */
 	struct spool_budget budget;
 	struct incoming *incoming;
 	struct recogniser *recogniser;
 };
 
 /*
- * clips_open(c, m, v): ${m} has been read but not started; ${v} stays the
- * caller's.  0, or an exit status after a message; clips_close in any case.
+ * clips_open(c, m, v):
+ * Open the source, start the network ${m}, which must have been read but not
+ * started, and create the recogniser.  ${v} must outlive ${c}.
+ * Return 0, or an exit status after a message.  Call clips_close in both cases.
  */
 int clips_open(struct clips *c, struct model *m, const struct view_options *v);
-void clips_close(struct clips *c);	/* leaves an empty one */
+
+/*
+ * clips_close(c):
+ * Stop all threads, free everything that clips_open set, and leave ${c} empty.
+ */
+void clips_close(struct clips *c);
 
 #endif

@@ -1,4 +1,7 @@
-/* Which classes are predicted as which. */
+/*
+ * The confusion matrix: counts, an order of the classes that shows groups, and
+ * the worst pairs.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,16 +45,21 @@ confusion_add(struct confusion *c, int label, int predicted)
 
 /* ---- the order ---- */
 
-/* Groups of classes while they are joined; group i holds class i at first. */
+/* Groups of classes while they are merged.  At first group i holds class i. */
 struct confusion_groups {
 	int n;
-	double *alike;			/* [n][n] between classes, symmetric */
-	double *mean;			/* [n][n] between groups */
-	int *size, *nearest;		/* [n]; 0: joined to another; -1: none */
-	int **member;			/* [n][size], in their order */
+	double *alike;			/* [n][n] similarity of classes,
+					 * symmetric */
+	double *mean;			/* [n][n] mean similarity of groups */
+	int *size, *nearest;		/* [n]; size 0: merged; nearest -1:
+					 * none */
+	int **member;			/* [n][size] classes, in order */
 };
 
-/* The group most confused with group ${i}, behind it; -1: none. */
+/*
+ * Return the group with a higher number that is most similar to group ${i}, or
+ * -1.
+ */
 static int
 confusion_nearest(const struct confusion_groups *g, int i)
 {
@@ -75,7 +83,10 @@ confusion_turn(int *member, int n)
 	}
 }
 
-/* Turn the members of both so that ${a}'s last and ${b}'s first fit best. */
+/*
+ * Reverse the members of ${a} and ${b} where needed, so that the last class of
+ * ${a} and the first of ${b} are as similar as possible.
+ */
 static void
 confusion_face(const struct confusion_groups *g, int a, int b)
 {
@@ -94,7 +105,7 @@ confusion_face(const struct confusion_groups *g, int a, int b)
 		confusion_turn(y, g->size[b]);
 }
 
-/* Join group ${b} to ${a}, a < b, which keeps its place. */
+/* Merge group ${b} into group ${a}, a < b. */
 static void
 confusion_join(struct confusion_groups *g, int a, int b)
 {
@@ -113,8 +124,10 @@ confusion_join(struct confusion_groups *g, int a, int b)
 
 		*confusion_at(g->mean, g->n, a, k) = *confusion_at(g->mean, g->n, k, a) = mean;
 	}
-	/* A mean is at most the larger of the two: for the others the nearest
-	 * stays what it was. */
+	/*
+	 * A mean of two similarities is at most the larger one.  So only groups
+	 * whose nearest was ${a} or ${b} need a new search.
+	 */
 	for (int k = 0; k < g->n; k++)
 		if (g->size[k] > 0 && (k == a || g->nearest[k] == a ||
 		    g->nearest[k] == b))
@@ -189,7 +202,10 @@ confusion_order(const struct confusion *c, int *order)
 
 /* ---- the worst pairs ---- */
 
-/* Whether pair ${a} is worse than ${b}; of equal ones neither is. */
+/*
+ * Return 1 if pair ${a} is worse than ${b}, 0 if they are equal or ${b} is
+ * worse.
+ */
 static int
 confusion_worse(const struct confusion *c, struct confused a, struct confused b)
 {
@@ -212,7 +228,9 @@ confusion_worst(const struct confusion *c, int most, struct confused *pair)
 			if (i == k || *confusion_at(c->count, c->classes, i,
 			    k) == 0)
 				continue;
-			/* From behind the last one that is as bad. */
+			/*
+			 * Insert after the last pair that is at least as bad.
+			 */
 			while (to > 0 && confusion_worse(c, p, pair[to - 1]))
 				to--;
 			if (to == most)

@@ -1,4 +1,4 @@
-/* Curves of runs: which runs, and the means of several. */
+/* Curves of runs: find the runs, and average several into one curve. */
 #include <glob.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 #define Q text_quote
 
-/* ---- which runs ---- */
+/* ---- runs ---- */
 
-/* The curve called ${name}, a new one if there is none. */
+/* Return the curve called ${name}; create it if it is new. */
 static struct curves_line *
 curves_line_of(struct curves *c, const char *name)
 {
@@ -39,7 +39,7 @@ curves_add_run(struct curves_line *l, const char *path)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	for (size_t i = 0; i + 1 < l->runs; i++)
 		if (strcmp(l->run[i].log, h->log) == 0) {
-			fail("%s: twice in the mean of %s", Q(path), Q(l->name));
+			fail("%s: listed twice in the mean of %s", Q(path), Q(l->name));
 			return EXIT_USAGE;
 		}
 	if (h->series[HISTORY_LOSS].n + h->series[HISTORY_TOP1].n == 0)
@@ -47,7 +47,10 @@ curves_add_run(struct curves_line *l, const char *path)
 	return 0;
 }
 
-/* A run, or a pattern that stands for several, in order of their names. */
+/*
+ * Add a run, or all runs that match a glob pattern, in the order of their
+ * names.
+ */
 static int
 curves_add_runs(struct curves_line *l, const char *pattern)
 {
@@ -67,7 +70,7 @@ curves_add_runs(struct curves_line *l, const char *pattern)
 	return bad != 0 ? EXIT_FAILED : status;
 }
 
-/* "NAME=RUN,RUN,...", or a run. */
+/* Parse "NAME=RUN,RUN,...", or a single run. */
 static int
 curves_add_model(struct curves *c, const char *text)
 {
@@ -98,8 +101,10 @@ curves_add_model(struct curves *c, const char *text)
 	return status;
 }
 
-/* What a picture calls a run that has no name of its own: the last part of its
- * path, where that is not the same of two. */
+/*
+ * Shorten the names of unnamed curves to the last component of their paths,
+ * unless two of them would be equal.
+ */
 static void
 curves_shorten_names(struct curves *c)
 {
@@ -132,8 +137,10 @@ curves_shorten_names(struct curves *c)
 
 /* ---- means ---- */
 
-/* ${s} at ${epoch}, up to ${near} beyond its ends; 0, or -1 if it has nothing
- * there. */
+/*
+ * Interpolate ${s} linearly at ${epoch}.  Up to ${near} beyond its ends, use
+ * the end point.  Return 0, or -1 if it has no value there.
+ */
 static int
 curves_at_epoch(const struct history_series *s, double epoch, double near,
     struct history_point *to)
@@ -145,7 +152,7 @@ curves_at_epoch(const struct history_series *s, double epoch, double near,
 	if (s->n == 0 || epoch < s->at[0].epoch - near ||
 	    epoch > s->at[s->n - 1].epoch + near)
 		return -1;
-	while (k < end) {		/* to the first not before it */
+	while (k < end) {		/* bisect: the first point not before */
 		size_t middle = k + (end - k) / 2;
 
 		if (s->at[middle].epoch < epoch)
@@ -165,7 +172,10 @@ curves_at_epoch(const struct history_series *s, double epoch, double near,
 	return 0;
 }
 
-/* Its mean at ${epoch}; 0, or -1 if a run has nothing there. */
+/*
+ * Compute the mean of all runs at ${epoch} and its standard error.  Return 0,
+ * or -1 if a run has no value there.
+ */
 static int
 curves_mean_at(const struct curves_line *l, int of, double epoch, double near,
     struct curves_point *to)
@@ -189,7 +199,10 @@ curves_mean_at(const struct curves_line *l, int of, double epoch, double near,
 	return 0;
 }
 
-/* Half the way to the point before, or to the second. */
+/*
+ * Return half the distance from point ${k} to the one before; for the first
+ * point, to the one after.
+ */
 static double
 curves_half_step(const struct history_series *s, size_t k)
 {
@@ -200,7 +213,7 @@ curves_half_step(const struct history_series *s, size_t k)
 	return (s->at[k].epoch - s->at[k - 1].epoch) / 2;
 }
 
-/* The run whose points end first. */
+/* Return the run whose points end first. */
 static const struct history *
 curves_shortest(const struct curves_line *l, int of)
 {
@@ -233,15 +246,18 @@ curves_take_mean(struct curves_line *l, int of)
 		n += curves_mean_at(l, of, grid->at[k].epoch,
 		    curves_half_step(grid, k), &l->series[of].at[n]) == 0;
 	l->series[of].n = n;
-	/* Of runs that end together the last line may be a few steps off. */
+	/*
+	 * The last lines of runs that end together may be a few steps apart:
+	 * one missing point is not reported.
+	 */
 	if (n + 1 >= grid->n && (n > 0 || grid->n == 0))
 		return;
 	if (n == 0)
-		warning("%s: there is no epoch of which all its runs have the "
-		    "%s; %s has the least", Q(l->name), what[of],
+		warning("%s: no epoch at which all its runs have the %s; %s "
+		    "has the fewest", Q(l->name), what[of],
 		    Q(curves_shortest(l, of)->log));
 	else
-		note("%s: the mean of the %s is of epochs %.4g to %.4g; %s ends "
+		note("%s: the mean of the %s covers epochs %.4g to %.4g; %s ends "
 		    "first", Q(l->name), what[of], l->series[of].at[0].epoch,
 		    l->series[of].at[n - 1].epoch,
 		    Q(curves_shortest(l, of)->log));

@@ -2,23 +2,25 @@
 #define EVAL_CURVES_H
 
 /*
- * How runs trained, as curves: the loss of training and the accuracy of
- * validation, over the seconds of training and over epochs.  A curve is of one
- * run, or the mean of several.
+ * Training curves of runs: training loss and validation accuracy, over seconds
+ * of training and over epochs.  A curve shows one run, or the mean of several.
  */
 
 #include "base/options.h"
 #include "eval/history.h"
 
 struct curves_point {
-	double epoch, seconds;		/* seconds: as in history.h */
+	double epoch, seconds;		/* seconds as in history.h */
 	double value;			/* mean over the runs */
-	double error;			/* its standard error; NaN of one run */
+	double error;			/* standard error of the mean; NaN for
+					 * one run */
 };
 
+/* One curve. */
 struct curves_line {
 	char *name;
-	int named;			/* by the user, and so it stays */
+	int named;			/* 1: named by the user; never
+					 * shortened */
 	struct history *run;		/* [runs] */
 	size_t runs, cap;
 	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];
@@ -32,26 +34,35 @@ struct curves {
 
 /*
  * curves_read(c, models):
- * Each of ${models} is a run or "NAME=RUN,RUN,...", where a run is a folder or
- * a log, or a pattern, glob(7), that stands for several; those of the same name
- * are one curve.  A name of a file that is there is taken as it is.
+ * Read the runs that ${models} lists.  Each item is a run or
+ * "NAME=RUN,RUN,...".  A run is a run directory, a log file, or a glob pattern,
+ * glob(7), for several.  Runs with the same name form one curve.  An item that
+ * names an existing file is taken literally.
  *
- * A mean has the epochs of that of its runs that has the most points; of the
- * others it takes what lies on the straight line between two of their points,
- * or the first or last point where that is no further away than half a step
- * from point to point.  It begins and ends where all of them do.  Over seconds
- * a point stands at the mean of theirs.  0, or an exit status after a message;
- * curves_free in any case.
+ * A mean is computed at the epochs of the run with the most points.  The other
+ * runs are interpolated linearly; beyond their ends, their first or last point
+ * serves up to half a step away.  A mean covers only epochs that all its runs
+ * have.  Its seconds are the mean of theirs.
+ *
+ * Return 0, or an exit status after a message.  Call curves_free in both cases.
  */
 int curves_read(struct curves *c, const struct option_list *models);
-void curves_free(struct curves *c);		/* leaves none */
+
+/* curves_free(c): Free all curves and leave ${c} empty. */
+void curves_free(struct curves *c);
 
 /*
- * curves_ready(path): 0 if curves can become that file: a table if its name
- * ends with .tsv, else a picture (draw/plot.h); -1 after a message.
- * curves_write(c, path): commit it; 0, or -1 after a message.
+ * curves_ready(path):
+ * Check that curves can be written to ${path}: a table if its name ends in
+ * .tsv, otherwise a picture (draw/plot.h).  Return 0, or -1 after a message.
  */
 int curves_ready(const char *path);
+
+/*
+ * curves_write(c, path):
+ * Write the curves to ${path} as a table or a picture, and commit the file.
+ * Return 0, or -1 after a message.
+ */
 int curves_write(const struct curves *c, const char *path);
 
 /*
@@ -71,10 +82,17 @@ struct curves_reach { size_t runs; double epoch, seconds; };
 struct curves_reach curves_reach(const struct curves_line *l, int of,
     double target);
 
-/* curves_schedule(l): the first there is of its runs; NULL: none. */
+/*
+ * curves_schedule(l):
+ * Return the schedule of the first run of ${l} that has one, or NULL.  It
+ * belongs to ${l}.
+ */
 const struct schedule *curves_schedule(const struct curves_line *l);
 
-/* curves_draw(c, path): as a picture. */
+/*
+ * curves_draw(c, path):
+ * Draw the curves as a picture.  Return 0, or -1 after a message.
+ */
 int curves_draw(const struct curves *c, const char *path);
 
 #endif

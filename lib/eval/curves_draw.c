@@ -1,6 +1,8 @@
-/* Curves of runs as a picture: losses above accuracies, over seconds on the
- * left and over epochs on the right, and below them the cells of the
- * schedules. */
+/*
+ * Draw curves of runs: losses above accuracies, over seconds on the left and
+ * over epochs on the right.  Below them, strips show the batch shapes of the
+ * schedules.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,20 +12,23 @@
 #include "sched/summary.h"
 
 enum { SIDES = 2, PANELS = 2 };
-enum { MOST = 160, MARKS = 40 };	/* points of a line; with dots on them */
+enum { MOST = 160, MARKS = 40 };	/* maximum points of a line; at most
+					 * MARKS points get dots */
 
-/* A unit of time that makes numbers short. */
+/* A unit of time, and its length in seconds. */
 struct curves_unit { const char *label; double seconds; };
 
 /* ---- points ---- */
 
-/* Of a series, for both sides; x[0] is all of their memory. */
+/*
+ * The points of a series, for both sides.  x[0] owns the memory of all arrays.
+ */
 struct curves_points { double *x[SIDES], *y, *low, *high; int n; };
 
 /*
- * A long log has more lines than the picture has pixels, and then what one sees
- * is their noise: ${every} of them become their mean, as each of them is the
- * mean of its steps.
+ * A long log has more points than the picture has pixels, and would show only
+ * noise.  Replace each ${every} points by their mean, as a log line itself is
+ * the mean of its steps.
  */
 static struct curves_points
 curves_points_of(const struct curves_point *at, size_t n, size_t every,
@@ -42,7 +47,7 @@ curves_points_of(const struct curves_point *at, size_t n, size_t every,
 		size_t of = n - first < every ? n - first : every;
 		double part = 1. / (double)of;
 
-		/* They end where the last of them does. */
+		/* A group is drawn at its last point. */
 		p.x[0][k] = at[i].seconds / second;
 		p.x[1][k] = at[i].epoch;
 		p.y[k] += part * scale * at[i].value;
@@ -66,7 +71,10 @@ curves_same_cells(const struct stage *a, const struct stage *b)
 	return same;
 }
 
-/* The largest cell of a stage, and how many others there are. */
+/*
+ * Return the largest cell of a stage as text, and the number of others.  The
+ * caller frees it.
+ */
 static char *
 curves_band_text(const struct stage *g)
 {
@@ -80,7 +88,7 @@ curves_band_text(const struct stage *g)
 	    xprintf("%dx%dx%d +%d", c->batch, c->frames, c->crop, g->cells - 1);
 }
 
-/* When the curve came to ${epoch}, in seconds. */
+/* Interpolate the seconds at which the curve reached ${epoch}. */
 static double
 curves_seconds_at(const struct curves_line *l, double epoch)
 {
@@ -98,8 +106,10 @@ curves_seconds_at(const struct curves_line *l, double epoch)
 	return from.seconds;
 }
 
-/* Stretches of equal cells, as far as the curve goes; over seconds and over
- * epochs. */
+/*
+ * Bands of equal cells, up to the end of the curve, over seconds and over
+ * epochs.
+ */
 struct curves_bands { struct plot_band *side[SIDES]; int n; };
 
 static struct curves_bands
@@ -126,7 +136,7 @@ curves_bands_of(const struct curves_line *l, double largest, double second)
 			k++;
 		if (band.from >= end)
 			break;
-		/* The last batch may reach beyond the last epoch. */
+		/* The last batch may extend beyond the last epoch. */
 		band.to = k == s->stages ? end :
 		    fmin(s->stage[k - 1].epoch_end, end);
 		band.text = curves_band_text(g);
@@ -147,7 +157,7 @@ curves_free_bands(struct curves_bands *b)
 		free(b->side[side]);
 }
 
-/* The dearest stage of all, which is the darkest. */
+/* Return the cost of the most expensive stage, which gets the darkest shade. */
 static double
 curves_largest_cost(const struct curves *c)
 {
@@ -168,7 +178,8 @@ curves_largest_cost(const struct curves *c)
 struct curves_picture {
 	const struct curves *c;
 	struct curves_unit unit;
-	int of[PANELS], panels;		/* what each shows; how many there are */
+	int of[PANELS], panels;		/* series of each panel; number of
+					 * panels */
 	struct curves_points *points[PANELS];	/* [curves] */
 	struct plot_series *series[SIDES][PANELS];	/* [curves] */
 	struct plot_panel panel[SIDES][PANELS];
@@ -180,7 +191,7 @@ struct curves_picture {
 	struct plot plot[SIDES];
 };
 
-/* How far the axes reach. */
+/* Find the ends of the axes. */
 static void
 curves_find_ends(const struct curves *c, double *seconds, double *epoch)
 {
@@ -209,7 +220,7 @@ curves_unit_of(double seconds)
 	return units[i];
 }
 
-/* Panel ${k} of both sides, with the series of all curves. */
+/* Fill panel ${k} of both sides with the series of all curves. */
 static void
 curves_add_panel(struct curves_picture *p, int k)
 {
@@ -287,8 +298,8 @@ curves_mark_target(struct curves_picture *p)
 }
 
 /*
- * The cells as strips; and where they change as hairlines, if there is one
- * curve: of several, those of one would cross the lines of the others.
+ * Add the cells as strips.  Draw rules where they change, but only for a single
+ * curve: with several, the rules of one would cross the lines of the others.
  */
 static void
 curves_add_strips(struct curves_picture *p)
@@ -345,7 +356,10 @@ curves_free_picture(struct curves_picture *p)
 	}
 }
 
-/* Which curves are means, and of how many; NULL: none. */
+/*
+ * Return a note which curves are means of how many runs, or NULL.  The caller
+ * frees it.
+ */
 static char *
 curves_note_of(const struct curves *c)
 {

@@ -1,4 +1,4 @@
-/* Curves of runs as a file: a table, or a picture. */
+/* Write curves of runs to a file, as a table or a picture. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,9 @@ curves_ready(const char *path)
 
 /* ---- a table ---- */
 
-/* The cells of a stage, "8x4x112,16x4x80". */
+/*
+ * Return the cells of a stage, such as "8x4x112,16x4x80".  The caller frees it.
+ */
 static char *
 curves_cells_text(const struct stage *g)
 {
@@ -34,7 +36,7 @@ curves_cells_text(const struct stage *g)
 	return b.data;
 }
 
-/* A tab, and ${v} or nothing. */
+/* Append a tab, and ${v} if it is finite. */
 static void
 curves_add_cell(struct buffer *b, double v)
 {
@@ -43,7 +45,10 @@ curves_add_cell(struct buffer *b, double v)
 	buffer_printf(b, "\t%s", isfinite(v) ? text_real_write(text, v) : "");
 }
 
-/* The steps until ${epoch} belong to the stage before a border there. */
+/*
+ * Return the stage of the steps that lead up to ${epoch}.  At a boundary
+ * between stages, this is the earlier stage.
+ */
 static const struct stage *
 curves_stage_until(const struct schedule *s, double epoch)
 {

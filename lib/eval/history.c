@@ -1,4 +1,4 @@
-/* The log of a run, read as values over its training. */
+/* Read the log of a run as series of values over its training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "eval/history.h"
 
-/* Where reading is. */
+/* The state of reading one log. */
 struct history_reader {
 	struct history *h;
 	const struct json *line;
-	int number;			/* of the line, from 1 */
-	struct history_series steps;	/* of all step lines; their value is
-					 * the clips until there */
+	int number;			/* number of the line, from 1 */
+	struct history_series steps;	/* all step lines; value: clips so
+					 * far */
 };
 
 static void
@@ -35,7 +35,10 @@ history_is_null(const struct json *v)
 	return v != NULL;
 }
 
-/* The number ${name} of the line; NaN, which the log has as null, if it may. */
+/*
+ * Read number ${name} of the line.  The log writes a number that is not finite
+ * as null; with ${or_null}, read it as NaN.
+ */
 static int
 history_number(const struct history_reader *r, const char *name, int or_null,
     double *to)
@@ -48,7 +51,7 @@ history_number(const struct history_reader *r, const char *name, int or_null,
 	if (or_null && history_is_null(v))
 		return 0;
 	return fail("%s:%d: %s %s (wanted a number)", text_quote(r->h->log),
-	    r->number, v == NULL ? "no" : "no number:", name);
+	    r->number, v == NULL ? "no" : "not a number:", name);
 }
 
 static int
@@ -63,7 +66,7 @@ history_read_step(const struct history_reader *r, uint64_t *step)
 	return 0;
 }
 
-/* What follows step ${step} is done again. */
+/* Drop the points after ${step}: these steps are repeated. */
 static void
 history_forget(struct history_series *s, uint64_t step)
 {
@@ -85,9 +88,10 @@ history_on_start(struct history_reader *r)
 }
 
 /*
- * The line stands for the steps since the one before it, or since the start:
- * a kill takes those after the last line.  Clips tell which; they cost what
- * those of the line do.
+ * Read a step line.  It stands for the steps since the line before, or since
+ * the start.  After a kill, the lines of the last steps are missing, but the
+ * line's ${clips} counts their clips.  Assume that these took as long per clip
+ * as those of the line.
  */
 static int
 history_on_step(struct history_reader *r)
@@ -109,7 +113,10 @@ history_on_step(struct history_reader *r)
 	}
 	last = r->steps.n > 0 ? &r->steps.at[r->steps.n - 1] : &none;
 	all = rate > 0 ? (clips - last->value) / rate : seconds;
-	/* Clips are whole numbers: less than half of one is rounding. */
+	/*
+	 * The clip count is an integer: a difference below half a clip is
+	 * rounding.
+	 */
 	if ((all - seconds) * rate > 0.5)
 		seconds = all;
 	p.seconds = last->seconds + seconds;
@@ -167,8 +174,11 @@ history_read_line(struct history_reader *r, const char *text)
 	return bad;
 }
 
-/* A validation comes before the line that counts its step, if not right after
- * it. */
+/*
+ * Set the seconds of validations.  A validation is logged before the line that
+ * counts its step, or directly after it; interpolate between the step lines
+ * around it.
+ */
 static void
 history_place_validations(const struct history_series *steps,
     struct history_series *s)
@@ -184,7 +194,9 @@ history_place_validations(const struct history_series *steps,
 			k++;
 		if (steps->n == 0)
 			return;
-		/* After the last line, steps take as long as those of it. */
+		/*
+		 * After the last line, extrapolate with the speed of that line.
+		 */
 		to = &steps->at[k < steps->n ? k : k - 1];
 		if (to > steps->at)
 			from = to - 1;

@@ -1,8 +1,10 @@
 #ifndef EVAL_HISTORY_H
 #define EVAL_HISTORY_H
 
-/* What the log of a run tells of its training: values over epochs and over the
- * seconds that it trained. */
+/*
+ * The training history in the log of a run: values over epochs and over seconds
+ * of training.
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,40 +12,47 @@
 #include "sched/schedule.h"
 
 enum history_of {
-	HISTORY_LOSS,		/* of training, over the steps of a line */
-	HISTORY_TOP1,		/* of a validation, 0 to 1 */
-	HISTORY_MAP,		/* the same, where samples have sets of classes */
+	HISTORY_LOSS,		/* training loss, mean over the steps of a
+				 * line */
+	HISTORY_TOP1,		/* validation accuracy, 0 to 1 */
+	HISTORY_MAP,		/* validation mAP, if samples have sets of
+				 * classes */
 	HISTORY_SERIES
 };
 
 struct history_point {
 	uint64_t step;
 	double epoch;
-	double seconds;		/* of training until there, without validation;
-				 * NaN: not known */
-	double value;		/* NaN: it was not finite */
+	double seconds;		/* seconds of training so far, without
+				 * validation; NaN: unknown */
+	double value;		/* NaN: not finite */
 };
 
 struct history_series { struct history_point *at; size_t n, cap; };
 
 struct history {
-	char *log;			/* the file, for messages */
-	struct history_series series[HISTORY_SERIES];	/* in order of steps */
-	struct schedule *schedule;	/* NULL: none beside the log */
+	char *log;			/* path of the log, for messages */
+	struct history_series series[HISTORY_SERIES];	/* sorted by step */
+	struct schedule *schedule;	/* NULL: no schedule next to the log */
 };
 
 /*
  * history_read(h, run):
- * Read log.jsonl and schedule.tsv of the folder ${run}, or ${run} itself as a
- * log and the schedule beside it.  Steps that were done again after a kill
- * count once, as they were done last.  Seconds are sums over the lines: those
- * of steps whose line a kill took are what the next line's clips took each, and
- * a validation between two lines lies between their seconds.  A last line
- * without an end is one that is being written, and is left out.  0; after a
- * message -1 if the log cannot be read, -2 if something in it, or in the
- * schedule, is wrong, with file and line.  history_free in any case.
+ * Read log.jsonl and schedule.tsv of the run directory ${run}.  If ${run} is a
+ * file, read it as the log, and the schedule in its directory.
+ *
+ * Steps repeated after a kill count once, with their last values.  Seconds are
+ * sums over the lines.  Steps whose line was lost in a kill are charged at the
+ * rate of the next line.  A last line without a newline is still being written
+ * and is ignored.
+ *
+ * Return 0; -1 after a message if the log cannot be read; -2 after a message
+ * with file and line if the log or the schedule is invalid.  Call history_free
+ * in all cases.
  */
 int history_read(struct history *h, const char *run);
-void history_free(struct history *h);		/* leaves an empty one */
+
+/* history_free(h): Free the history and leave it empty. */
+void history_free(struct history *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* From a checkpoint to a network on a device. */
+/* Load a network from a checkpoint onto a device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,10 @@
 #include "train/loop/choices.h"
 #include "train/run/rundir.h"
 
-/* The scores that count must be of the classes that the checkpoint names;
- * other heads may be of anything. */
+/*
+ * The first head gives the scores, so its classes must be the named classes of
+ * the checkpoint.  Other heads may have any target.
+ */
 static int
 model_check_head(const struct model *m)
 {
@@ -49,7 +51,7 @@ model_read(struct model *m, const char *path, const char *device)
 	return m->graph != NULL ? model_check_head(m) : EXIT_DAMAGE;
 }
 
-/* Convolutions are done as in the run that the checkpoint is of. */
+/* Use the convolution algorithms that the run of the checkpoint saved. */
 static int
 model_take_choices(const struct model *m)
 {

@@ -2,8 +2,8 @@
 #define EVAL_MODEL_H
 
 /*
- * A trained network: all of it, its classes and its shape come from a
- * checkpoint.
+ * A trained network.  Its structure, its classes and its input shape come from
+ * a checkpoint.
  */
 
 #include "net/net.h"
@@ -11,9 +11,9 @@
 #include "train/run/checkpoint.h"
 
 struct model {
-	int ema;			/* set before: the moving average of the
-					 * weights is meant */
-	char *path;			/* of the checkpoint */
+	int ema;			/* set before model_read; 1: use the
+					 * moving average of the weights */
+	char *path;			/* path of the checkpoint */
 	struct safetensors file;
 	struct state state;
 	struct class_list class;
@@ -25,17 +25,21 @@ struct model {
 
 /*
  * model_read(m, path, device):
- * Read the checkpoint that ${path} means (rundir_choose), with a note if that
- * is the directory of a run, find the back end called ${device}, and take the
- * network apart.  0, or an exit status after a message; then model_close all
- * the same.
+ * Read the checkpoint that ${path} means (rundir_choose), and print a note if
+ * ${path} is a run directory.  Find the back end called ${device} and build the
+ * graph.
+ * Return 0, or an exit status after a message.  Call model_close in both cases.
  */
 int model_read(struct model *m, const char *path, const char *device);
 
-/* model_start(m, threads, precision): open the device, and have the weights on
- * it.  Results as above. */
+/*
+ * model_start(m, threads, precision):
+ * Open the device with ${threads} threads, and load the weights onto it.
+ * Return 0, or an exit status after a message.
+ */
 int model_start(struct model *m, int threads, enum precision precision);
 
-void model_close(struct model *m);	/* leaves an empty one */
+/* model_close(m): Free everything and leave ${m} empty. */
+void model_close(struct model *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where an answer goes. */
+/* The output of vt-eval: standard output or a committed file. */
 #include <stdio.h>
 #include <string.h>
 

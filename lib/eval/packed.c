@@ -1,4 +1,4 @@
-/* A packed dataset is scored. */
+/* Score a packed dataset: open everything, check it, and write the results. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,10 @@ packed_close(struct packed *p)
 	*p = (struct packed){ 0 };
 }
 
-/* All ranks have opened the same. */
+/*
+ * Check that all ranks opened the same checkpoint and dataset, and compute with
+ * the same library, precision and algorithms.
+ */
 static int
 packed_check_ranks(const struct packed *p, struct comm *comm)
 {
@@ -63,8 +66,8 @@ packed_check_ranks(const struct packed *p, struct comm *comm)
 }
 
 /*
- * The classes of the data must be those the network was trained on, by number
- * and name: otherwise every score would be right for something else.
+ * The data must have the classes that the network was trained on, by number and
+ * name.  Otherwise the scores would be attributed to the wrong classes.
  */
 static int
 packed_check_classes(const struct packed *p)
@@ -74,7 +77,7 @@ packed_check_classes(const struct packed *p)
 	    "was trained on") == 0 ? 0 : EXIT_USAGE;
 }
 
-/* What says how often the network is right needs labels. */
+/* Outputs that show right and wrong predictions need labels. */
 static int
 packed_check_labels(const struct packed *p)
 {
@@ -97,7 +100,9 @@ packed_check_labels(const struct packed *p)
 	return EXIT_USAGE;
 }
 
-/* What cannot be written should not be found out when all is scored. */
+/*
+ * Check the outputs before scoring, so that a bad path does not waste the run.
+ */
 static int
 packed_check_outputs(const struct packed *p, int rank, const char *answer)
 {

@@ -1,14 +1,16 @@
 #ifndef EVAL_PACKED_H
 #define EVAL_PACKED_H
 
-/* A packed dataset is scored, and what came of it is written. */
+/* Score a packed dataset with a network, and write the results. */
 
 #include "base/options.h"
 #include "eval/chosen.h"
 #include "eval/output.h"
 #include "eval/results.h"
 
-/* What is written beside the answer; NULL and no items: nothing. */
+/*
+ * Files to write in addition to the main output.  NULL or an empty list: none.
+ */
 struct packed_files {
 	const char *scores, *per_class, *sheet;
 	struct option_list matrix;
@@ -25,34 +27,46 @@ struct packed {
 	struct evaluation e;
 };
 
-/* What it starts with. */
+/* How to open the network. */
 struct packed_start {
 	const char *network, *device;
 	int threads;
 	enum precision precision;
 	const struct chosen *views;
-	const char *output;		/* the answer's; NULL: standard output */
+	const char *output;		/* path of the main output; NULL:
+					 * standard output */
 };
 
 /*
  * packed_prepare(p, how, comm):
- * Read and start the network ${p}->model, open the dataset ${p}->path, and
- * refuse what can be refused: ranks that do not have the same, data without
- * what the network looks at, classes that are not those of the network, no
- * labels or no room where the files need them, views that cannot be.  0, or an
- * exit status that all ranks share, after a message; packed_close and
- * model_close in any case.
+ * Read and start the network p->model, open the dataset p->path, and reserve
+ * memory.  Refuse ranks that differ, data without the streams that the network
+ * reads, classes that differ from those of the network, missing labels, outputs
+ * that cannot be written, and impossible views.
+ * Collective: all ranks call it.  Return 0, or an exit status after a message,
+ * the same on all ranks.  Call packed_close and model_close in both cases.
  */
 int packed_prepare(struct packed *p, const struct packed_start *how,
     struct comm *comm);
 
-/* packed_open(p): the dataset alone, of the network that has been read. */
+/*
+ * packed_open(p):
+ * Open only the dataset p->path, for a network that has been read.  Return 0,
+ * or an exit status after a message.
+ */
 int packed_open(struct packed *p);
+
+/*
+ * packed_close(p):
+ * Free the dataset and the evaluation, and leave ${p} empty.
+ */
 void packed_close(struct packed *p);
 
 /*
- * packed_write(p, json, output): p->e is there: write the files, then the
- * answer.  0, or an exit status after a message.
+ * packed_write(p, json, output):
+ * Write the files and then the main output for the evaluation p->e.  ${json}
+ * selects JSON lines instead of a table.  Return 0, or an exit status after a
+ * message.
  */
 int packed_write(const struct packed *p, int json, struct output *output);
 

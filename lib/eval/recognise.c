@@ -1,4 +1,7 @@
-/* From the frames of a clip to its scores. */
+/*
+ * Score one clip: choose its views, decode and resize their frames on several
+ * threads, run the network, and average the scores.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +18,8 @@
 
 struct recogniser {
 	const struct model *m;
-	struct view_options v;		/* n: of a microbatch, as planned */
+	struct view_options v;		/* v.n: views in a microbatch, as
+					 * planned */
 	int classes;
 	enum loss_kind loss;
 	struct feeder feeder;
@@ -23,12 +27,13 @@ struct recogniser {
 	uint8_t *pixels;		/* [n][t][side][side][3] */
 	double *scratch;		/* [n][classes] */
 
-	/* The content of a microbatch. */
+	/* The content of the current microbatch. */
 	struct frame_source source;
-	pthread_mutex_t lock;		/* of its spool */
+	pthread_mutex_t lock;		/* for the spool of ${source} */
 	struct clip_request *request;	/* [n] */
-	int *frame;			/* [n][t] of these */
-	char *bad;			/* [n t] */
+	int *frame;			/* [n][t]; request[i].frame points into
+					 * it */
+	char *bad;			/* [n t]: 1 if the frame failed */
 
 	struct pool *pool;
 	struct filler **filler;		/* [threads] */
@@ -41,8 +46,9 @@ recognise_frames_of(const struct recogniser *r)
 }
 
 /*
- * As few microbatches as ${most} views in each allow, and all alike: ten views
- * are two of five and not eight and two with six that nobody asked for.
+ * Return the size of equal microbatches, as few as ${most} views in each allow.
+ * Ten views with ${most} 8 become two microbatches of five, not one of eight
+ * and one padded from two.
  */
 static int
 recognise_views_together(int views, int most)
@@ -127,7 +133,10 @@ recogniser_free(struct recogniser *r)
 
 /* ---- pixels ---- */
 
-/* Frame ${j} of the microbatch, on any thread, as a clip of one frame. */
+/*
+ * Fill frame ${j} of the microbatch, as a clip of one frame.  May run on any
+ * thread.
+ */
 static int
 recognise_fill_frame(struct recogniser *r, int j, int thread)
 {
@@ -149,7 +158,10 @@ recognise_fill_part(int j, int thread, void *arg)
 	r->bad[j] = recognise_fill_frame(r, j, thread) != 0;
 }
 
-/* Fill ${n} views from number ${first} on; results as of recognise. */
+/*
+ * Fill ${n} views, the first of which is view ${first} of the clip.  Return as
+ * recognise does.
+ */
 static int
 recognise_load(struct recogniser *r, int first, int n, char *why)
 {
@@ -162,7 +174,7 @@ recognise_load(struct recogniser *r, int first, int n, char *why)
 		j++;
 	if (j == frames)
 		return 0;
-	/* Once more, for the message. */
+	/* Repeat the first bad frame on this thread to get its message. */
 	status = recognise_fill_frame(r, j, 0);
 	snprintf(why, RECOGNISE_WHY, "%s", filler_error(r->filler[0]));
 	return status == -1 ? fail("%s", why) : -2;

@@ -2,9 +2,9 @@
 #define EVAL_RECOGNISE_H
 
 /*
- * What a network makes of one clip after the other, as it makes of the samples
- * of a packed dataset (train/loop/evaluator.h): the same views of the same frames,
- * and the scores averaged over them before any softmax.
+ * Score single clips with a network.  Views, frames and averaging are those of
+ * an evaluation of a packed dataset (train/loop/evaluator.h), so the scores are
+ * equal.
  */
 
 #include "data/loader.h"
@@ -14,23 +14,29 @@
 struct recogniser;
 
 /*
- * recogniser_new(m, v, threads):
- * Of ${m}, which must have been started and stays the caller's, in the views of
- * ${v}, of which n run through it together at most; its needs do not matter.
- * ${threads} decode frames.  NULL after a message; then ${*status} is the exit
- * status.
+ * recogniser_new(m, v, threads, status):
+ * Return a recogniser for ${m}, which must be started and must outlive it, and
+ * for the views ${v}.  v->n is the maximum number of views in a microbatch;
+ * v->needs is ignored.  ${threads} threads decode frames.
+ * Return NULL after a message and set ${*status} to the exit status on failure.
+ * The caller frees it with recogniser_free.
  */
 struct recogniser *recogniser_new(const struct model *m,
     const struct view_options *v, int threads, int *status);
+
+/* recogniser_free(r): Stop its threads and free it.  NULL does nothing. */
 void recogniser_free(struct recogniser *r);
+
+/* capacity of the reason, in bytes */
+#define RECOGNISE_WHY 1024
 
 /*
  * recognise(r, a, scores, why):
- * The scores of every class, [classes], for clip ${a}, whose frames are there.
- * 0; -1 after a message: its frames cannot be read back; -2 and the reason in
- * ${why}[RECOGNISE_WHY]: a frame is damaged.
+ * Write the scores of all classes to ${scores}[classes] for clip ${a}, which
+ * must have frames.
+ * Return 0; -1 after a message if its frames cannot be read back; -2 with the
+ * reason in ${why}[RECOGNISE_WHY] if a frame is damaged.
  */
-#define RECOGNISE_WHY 1024
 int recognise(struct recogniser *r, const struct extraction *a, double *scores,
     char *why);
 

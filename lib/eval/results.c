@@ -1,4 +1,4 @@
-/* What an evaluation found, as tables. */
+/* The results of an evaluation as tables. */
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -31,7 +31,7 @@ results_best(const struct results *r, uint32_t i, int n, int *class)
 	}
 }
 
-/* The classes of sample ${i}, one after the other: -1 after the last. */
+/* Return the first class of sample ${i} after class ${c}, or -1. */
 static int
 results_next_class(const struct results *r, uint32_t i, int c)
 {
@@ -104,7 +104,10 @@ results_confusion(const struct results *r)
 	return c;
 }
 
-/* How many samples of each class are right among the first ${k}. */
+/*
+ * Count for each class the samples whose label is among the best ${k}.  The
+ * caller frees the array.
+ */
 static double *
 results_hits(const struct results *r, int k)
 {
@@ -158,7 +161,7 @@ results_write_hits(const struct results *r, const char *path)
 	    "most_confused_with\ttimes\n");
 	for (size_t c = 0; c < n; c++) {
 		const double *row = all->count + c * n;
-		size_t other = n;	/* none yet, and with one class never */
+		size_t other = n;	/* no confusion found yet */
 		char *name, *confused;
 		double samples = all->samples[c], times = 0;
 

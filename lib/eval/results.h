@@ -1,7 +1,7 @@
 #ifndef EVAL_RESULTS_H
 #define EVAL_RESULTS_H
 
-/* What an evaluation found, as files and pictures. */
+/* The results of an evaluation as text, tables and pictures. */
 
 #include "eval/confusion.h"
 #include "train/loop/evaluator.h"
@@ -11,78 +11,107 @@ struct results {
 	const struct dataset *data;
 	const char *const *class;	/* [e->classes] names */
 	struct summary summary;
-	const char *title;		/* of pictures */
+	const char *title;		/* title of pictures */
 };
 
 /*
- * results_label(r, i, names): the label of sample ${i}, for a table: its number,
- * or, with ${names}, the name of its class; of a set those of all, with '|'
- * between them.  "" or "-1" without one.  The caller's to free.
+ * results_label(r, i, names):
+ * Return the label of sample ${i} for a table: its class number or, with
+ * ${names}, its class name.  A set of labels is separated by '|'.  Without a
+ * label, return "-1" or, with ${names}, "".  The caller frees the text.
  */
 char *results_label(const struct results *r, uint32_t i, int names);
 
-/* results_scores(r, i): the scores of sample ${i}, [classes]. */
+/*
+ * results_scores(r, i):
+ * Return the scores of sample ${i}, [classes], owned by r->e.
+ */
 const double *results_scores(const struct results *r, uint32_t i);
 
 /*
- * results_best(r, i, n, class): the ${n} classes of sample ${i} that score
- * highest, the highest first; of equal ones the first.
+ * results_best(r, i, n, class):
+ * Write the ${n} classes of sample ${i} with the highest scores to ${class}[n],
+ * highest first; equal scores in order of class number.
  */
 void results_best(const struct results *r, uint32_t i, int n, int *class);
 
-/* results_print(r, json, to): a line a sample: key, label, the five highest
- * classes, the probability of the highest; or the same as JSON. */
+/*
+ * results_print(r, json, to):
+ * Append one line per sample to ${to}: key, label, the five best classes, and
+ * the probability of the best; or the same as JSON.
+ */
 void results_print(const struct results *r, int json, struct buffer *to);
 
-/* Where they come from. */
+/* The origin of the results. */
 struct results_of {
 	const char *checkpoint, *data, *model;
 	uint64_t step;
 	const struct view_options *views;
 };
 
-/* results_print_summary(r, of, json, to): the line that closes them. */
+/* results_print_summary(r, of, json, to): Append the summary line to ${to}. */
 void results_print_summary(const struct results *r, const struct results_of *of,
     int json, struct buffer *to);
 
 /*
- * These commit a file.  0; -1 after a message; -2 from the sheet if a frame is
- * damaged.
+ * ---- files and pictures ----
+ *
+ * The functions results_write_* and results_draw_* commit a file.  They return
+ * 0, or -1 after a message.
  */
 
-/* A row a sample: key, label, every class's score. */
+/*
+ * results_write_scores(r, path):
+ * Write a table with a row per sample: key, label, and the score of every
+ * class.
+ */
 int results_write_scores(const struct results *r, const char *path);
 
 /*
- * A row a class: samples, top-1, top-5, what it is most confused with.  Equal scores
- * count against a label here as in the summary (metric_rank).  Where samples
- * have sets of classes, samples and average precision.
+ * results_write_classes(r, path):
+ * Write a table with a row per class: samples, top-1, top-5, and the class it
+ * is most confused with.  Equal scores count against a label, as in the summary
+ * (metric_rank).  If samples have sets of classes, write samples and average
+ * precision.
  */
 int results_write_classes(const struct results *r, const char *path);
 
-/* results_confusion(r): of the samples that have a label, each predicted as
- * the first of its highest scores; for confusion_free. */
+/*
+ * results_confusion(r):
+ * Return the confusion matrix of the samples that have a label.  A sample is
+ * predicted as its best class, the first of equal ones.  The caller frees it
+ * with confusion_free.
+ */
 struct confusion *results_confusion(const struct results *r);
 
-/*
- * The confusion matrix: as a table if ${path} ends with .tsv, else as a picture
- * (draw/plot.h).  results_matrix_ready(path, classes): 0 if it can be made
- * under that name; -1 after a message, for before the work begins.
- */
+/* Options of the confusion matrix. */
 struct matrix_options {
-	int counts;			/* samples, not percent of a row's */
-	int by_number;			/* classes in their order, not so that
-					 * confused ones stand together */
+	int counts;			/* 1: samples, 0: percent of the row */
+	int by_number;			/* 1: class order, 0: confused classes
+					 * adjacent (confusion_order) */
 };
 
+/*
+ * results_matrix_ready(path, classes):
+ * Check, before the work begins, that a matrix of ${classes} classes can be
+ * written to ${path}.  Return 0, or -1 after a message.
+ */
 int results_matrix_ready(const char *path, int classes);
+
+/*
+ * results_write_matrix(r, o, path):
+ * Write the confusion matrix: as a table if ${path} ends in .tsv, otherwise as
+ * a picture (draw/plot.h).
+ */
 int results_write_matrix(const struct results *r,
     const struct matrix_options *o, const char *path);
 
 /*
- * A contact sheet as a picture: the first, middle and last frame of up to ${n}
- * samples, and what they are predicted as.  They are spread over the dataset,
- * or, with ${wrong}, the wrong predictions with the highest scores.
+ * results_draw_sheet(r, n, wrong, path):
+ * Draw a contact sheet: the first, middle and last frame of up to ${n} samples,
+ * and their predictions.  The samples are evenly spaced over the dataset; with
+ * ${wrong}, they are the wrong predictions with the highest probability.
+ * Return 0, -1 after a message, or -2 after a message if a frame is damaged.
  */
 int results_draw_sheet(const struct results *r, int n, int wrong,
     const char *path);

@@ -1,4 +1,4 @@
-/* What an evaluation found: the confusion matrix and the contact sheet. */
+/* The results of an evaluation: the confusion matrix and the contact sheet. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "eval/results.h"
 #include "graph/metric.h"
 
-/* The figures below a title; nothing without labels. */
+/* Append the accuracies below a title, if there are labels. */
 static void
 results_add_summary(const struct results *r, struct buffer *to)
 {
@@ -150,11 +150,11 @@ results_write_matrix(const struct results *r, const struct matrix_options *o,
 
 /* ---- the contact sheet ---- */
 
-enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample, pixels */
+enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample; pixels */
 
 /*
- * The first, the middle and the last frame of sample ${i}, side by side, into
- * ${*to}; 0, or as clip_fill.
+ * Copy the first, middle and last frame of sample ${i}, side by side, into a
+ * new image ${*to}.  Return 0, or the error of clip_fill.
  */
 static int
 results_strip(const struct results *r, struct filler *f, uint32_t i,
@@ -183,7 +183,7 @@ results_strip(const struct results *r, struct filler *f, uint32_t i,
 	return bad;
 }
 
-/* A sample that may stand on the sheet. */
+/* A sample that the sheet may show. */
 struct results_candidate { uint32_t sample; int predicted; double score; };
 
 static int
@@ -196,7 +196,10 @@ results_most_confident(const void *a, const void *b)
 	return x->sample < y->sample ? -1 : 1;
 }
 
-/* All samples, or those that are wrong, most confident first; how many. */
+/*
+ * List all samples in order, or the wrong ones with the most confident first,
+ * in a new array ${*to}.  Return their number.
+ */
 static uint32_t
 results_candidates(const struct results *r, int wrong,
     struct results_candidate **to)
@@ -267,7 +270,10 @@ results_draw_sheet(const struct results *r, int n, int wrong, const char *path)
 	s.note = note.data;
 	s.clip = clip;
 	s.n = n;
-	/* As many rows: a clip is 5/3 as wide as high, and so is the sheet. */
+	/*
+	 * Square in clips: a clip on the sheet and the sheet itself are both
+	 * 5/3 as wide as high.
+	 */
 	s.columns = (int)ceil(sqrt(n));
 	if (!bad)
 		bad = plot_sheet(&s, path);

@@ -1,4 +1,4 @@
-/* What an evaluation found, a line a sample. */
+/* Print the results of an evaluation, one line per sample. */
 #include <inttypes.h>
 #include <stdlib.h>
 

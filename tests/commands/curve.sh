@@ -153,7 +153,7 @@ check_same "the end of a run that is a little shorter is in the mean" "2.1 4.2 "
 	"$(of_curve x top1 | awk -v RS='; ' '{ printf "%s ", $1 }')"
 curve -k "x=$T/m1,$T/one,$T/going"
 check_same "it ends where the first of them ends" "2 " "$(of_curve x loss | awk -v RS='; ' '$1 { printf "%s ", $1 }')"
-check "which is told" grep -q 'x: the mean of the loss is of epochs 2 to 2; .*/going/log.jsonl ends first' "$T/err"
+check "which is told" grep -q 'x: the mean of the loss covers epochs 2 to 2; .*/going/log.jsonl ends first' "$T/err"
 
 # ---- a real run, killed and resumed ----
 
@@ -254,8 +254,8 @@ broken() {
 broken '{"step":' 4 'not valid JSON' "a line that is cut"
 broken '' 4 'not valid JSON' "an empty line"
 broken '[1]' 4 'no type' "one that is no object"
-broken "$(step 5 1 40 5 8 '"low"')" 4 'no number: loss' "a loss that is no number"
-broken "$(step 5 1 40 null 8 1)" 4 'no number: seconds' "seconds that are none"
+broken "$(step 5 1 40 5 8 '"low"')" 4 'not a number: loss' "a loss that is no number"
+broken "$(step 5 1 40 null 8 1)" 4 'not a number: seconds' "seconds that are none"
 broken "$(step 5 1 40 5 8 1 | sed 's/"epoch":1,//')" 4 'no epoch' "no epoch"
 broken "$(step -1 1 40 5 8 1)" 4 'no step' "a step below 0"
 check "and nothing is written" test ! -e "$T/no.tsv"
