@@ -3,13 +3,13 @@
 
 /*
  * Pictures of numbers: curves, a confusion matrix and a contact sheet.  The
- * extension of the file says what it becomes: .png, .svg or .pdf; "-" is a PNG
- * on standard output.  Everything can be told apart without colour: lines by
- * their dashes, cells by their darkness, frames by their marks.  The same
- * input gives the same bytes with the same fonts and the same cairo.
+ * extension of the file selects the format: .png, .svg or .pdf; "-" is a PNG on
+ * standard output.  Nothing is distinguished by colour alone: lines differ by
+ * dashes, cells by darkness, frames by marks.  The same input, fonts and cairo
+ * version give the same bytes.
  *
- * An optional part: without cairo the folder "without" has these functions,
- * which say so.  Functions return 0, or -1 after a message.
+ * Drawing is an optional part.  In a build without cairo, the functions in the
+ * folder "without" report that.  Functions return 0, or -1 after a message.
  */
 
 #include <stdio.h>
@@ -17,29 +17,36 @@
 #include "media/image.h"
 
 /*
- * plot_ready(path): 0 if a picture can be drawn into ${path}, going by its
- * extension and by what was built in; for work of hours whose result is drawn.
+ * plot_ready(path):
+ * Check that pictures can be written to ${path}: the extension is known and
+ * drawing is built in.  Call it before hours of work whose result will be
+ * drawn.
  */
 int plot_ready(const char *path);
+
+/*
+ * plot_versions(f):
+ * Print the version of cairo to ${f}; nothing without cairo.
+ */
 void plot_versions(FILE *f);
 
 /* ---- curves ---- */
 
 struct plot_axis {
 	const char *label;	/* with its unit: "epoch", "crop, pixels" */
-	double min, max;	/* equal: as the data say */
+	double min, max;	/* equal: fit to the data */
 	int log;		/* 0: linear; 2 or 10: logarithmic */
 };
 
 struct plot_series {
-	const char *name;	/* for the legend; NULL: not in it */
+	const char *name;	/* in the legend; NULL: not in it */
 	int n;
-	const double *x, *y;	/* [n]; a NaN in y leaves a gap, and so does
-				 * what a logarithm cannot show */
-	int style;		/* number of its colour and dashes */
-	const double *low, *high;	/* [n] what is shaded around it; NULL:
-					 * nothing */
-	int marks;		/* a dot at each point, too */
+	const double *x, *y;	/* [n]; a NaN in y makes a gap, as does a value
+				 * that a logarithmic axis cannot show */
+	int style;		/* number of its colour and dash pattern */
+	const double *low, *high;	/* [n] bounds of the shaded band; NULL:
+					 * none */
+	int marks;		/* 1: a dot at each point */
 };
 
 /* A vertical line from the level of its panel down to the axis, with a text. */
@@ -50,7 +57,7 @@ struct plot_drop {
 };
 
 struct plot_panel {
-	struct plot_axis y;	/* its label stands above the panel */
+	struct plot_axis y;	/* its label is above the panel */
 	const struct plot_series *series;
 	int n;
 	const double *level;	/* a horizontal line at this y; NULL: none */
@@ -58,89 +65,101 @@ struct plot_panel {
 	int drops;
 };
 
-/* Stretches of x with a text each, where there is room for it. */
+/* An interval of x with a text, drawn if there is space for it. */
 struct plot_band {
 	double from, to;
-	double shade;		/* 0: the palest, to 1 */
+	double shade;		/* 0: lightest, 1: darkest */
 	const char *text;
 };
 
 struct plot_strip {
-	int style;		/* as that of the series it belongs to */
+	int style;		/* that of the series it belongs to */
 	const struct plot_band *band;
 	int n;
 };
 
-/* Panels above one another over the same x, and strips below them. */
+/* Panels above one another over the same x axis, and strips below them. */
 struct plot {
-	const char *title, *note;	/* above all of it; NULL: none */
+	const char *title, *note;	/* above everything; NULL: none */
 	int w, h;			/* in units of 1/96 inch; a PNG has two
-					 * pixels a unit; at least 300 x 200 */
+					 * pixels per unit; at least 300 x
+					 * 200 */
 	struct plot_axis x;
-	const double *rule;		/* hairlines at these x, */
-	int rules;			/* this many */
+	const double *rule;		/* [rules] hairlines at these x */
+	int rules;
 	const struct plot_panel *panel;
 	int panels;
-	const char *strip_label;	/* stands above the strips */
+	const char *strip_label;	/* above the strips */
 	const struct plot_strip *strip;
 	int strips;
 };
 
+/*
+ * plot_draw(p, path):
+ * Draw one plot, with a legend inside each panel's label line.
+ */
 int plot_draw(const struct plot *p, const char *path);
 
 /*
- * plot_beside(p, n, path): ${n} of them side by side in one picture, with the
- * title, the note, the width and the height of ${p}[0].  The names of its first
- * panel's series stand above it all, in as many lines as they take.
+ * plot_beside(p, n, path):
+ * Draw ${n} plots side by side in one picture, with the title, note, width and
+ * height of p[0].  Its legend, the names of the series in the first panel of
+ * p[0], is above all of them.
  */
 int plot_beside(const struct plot *p, int n, const char *path);
 
 /* ---- a confusion matrix ---- */
 
-/* Cells that a list beside the matrix names. */
+/* A cell that the list next to the matrix names. */
 struct plot_pair { int row, column; };
 
 /*
- * ${n} x ${n} cells, the number in each if there is room, names at the sides as
- * far as they fit.  The diagonal has a colour of its own.  Where cells are too
- * small for numbers, ${pair} is listed beside the matrix, with the counts, and
- * where names do not fit, theirs are the ones that are shown.
+ * A matrix of ${n} x ${n} cells.  Each cell shows its number and each side its
+ * names, if there is space.  The diagonal has a colour of its own.  If cells
+ * are too small for numbers, ${pair} is listed next to the matrix with the
+ * counts.  If there is no space for all names, only those of ${pair} are shown.
  */
 struct plot_matrix {
 	const char *title, *note;
-	const char *row_label, *column_label;	/* what the sides are */
+	const char *row_label, *column_label;	/* what the sides mean */
 	const char *pair_label;			/* heading of the list */
-	int n;					/* up to PLOT_CLASSES */
-	const char *const *name;		/* [n] of rows and columns */
+	int n;					/* 1 to PLOT_CLASSES */
+	const char *const *name;		/* [n] names of rows and
+						 * columns */
 	const double *count;			/* [n][n], at least 0 */
-	int percent;				/* show parts of a row's sum */
-	const struct plot_pair *pair;		/* [pairs], at most PLOT_PAIRS */
+	int percent;				/* 1: show percent of the row
+						 * sum */
+	const struct plot_pair *pair;		/* [pairs], at most
+						 * PLOT_PAIRS */
 	int pairs;
 };
 
 enum { PLOT_CLASSES = 2000, PLOT_PAIRS = 20 };
 
+/* plot_matrix(m, path): Draw a confusion matrix. */
 int plot_matrix(const struct plot_matrix *m, const char *path);
 
 /* ---- a contact sheet ---- */
 
 enum plot_mark { PLOT_UNMARKED, PLOT_RIGHT, PLOT_WRONG };
 
-/* Frames of one clip, with lines below them. */
+/* The frames of one clip, with captions below them. */
 struct plot_clip {
 	const struct image *m;
 	enum plot_mark mark;
-	const char *caption, *score;	/* a line: left and right; NULL: none */
-	const char *note, *path;	/* one line each; NULL if absent */
+	const char *caption, *score;	/* first line: left and right; NULL:
+					 * none */
+	const char *note, *path;	/* one line each; NULL: none */
 };
 
 struct plot_sheet {
 	const char *title, *note;
 	const struct plot_clip *clip;
-	int n, columns;			/* clips, and how many in a row; a pixel
-					 * of theirs is one of a PNG's */
+	int n, columns;			/* clips; clips per row; a pixel of an
+					 * image is a pixel of a PNG */
 };
 
+/* plot_sheet(s, path): Draw a contact sheet. */
 int plot_sheet(const struct plot_sheet *s, const char *path);
 
 #endif

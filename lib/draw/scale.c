@@ -5,8 +5,10 @@
 #include "draw/scale.h"
 
 /*
- * The logarithm to base 2 from arithmetic alone, so that pixels do not depend
- * on a libm: the exponent, and the series of artanh for the rest.
+ * Compute log2(x) from basic arithmetic only, so that pixels do not depend on a
+ * libm: the exponent, plus the artanh series for the mantissa,
+ * ln(m / h) = 2 (t + t^3/3 + t^5/5 + ...), t = (m - h) / (m + h), h =
+ * sqrt(1/2).
  */
 static double
 scale_log_two(double x)
@@ -20,7 +22,7 @@ scale_log_two(double x)
 	return e - 0.5 + 2 * t * sum / 0.69314718055994531;
 }
 
-/* ${base} to the whole power ${n}. */
+/* Return ${base} to the integer power ${n}. */
 static double
 scale_power(double base, int n)
 {
@@ -31,7 +33,7 @@ scale_power(double base, int n)
 	return n < 0 ? 1 / p : p;
 }
 
-/* The largest n with base^n <= x. */
+/* Return the largest n with base^n <= x. */
 static int
 scale_exponent(double x, double base)
 {
@@ -44,8 +46,10 @@ scale_exponent(double x, double base)
 	return n;
 }
 
-/* The least of 1, 2 and 5 times powers of ten that makes ${most} steps at most
- * of ${range}. */
+/*
+ * Return the smallest step that is 1, 2 or 5 times a power of ten and divides
+ * ${range} into at most ${most} steps.
+ */
 static double
 scale_nice_step(double range, int most)
 {
@@ -72,7 +76,10 @@ scale_fit(double min, double max, int log, int room)
 			double more = (scale_log_two(max) -
 			    scale_log_two(min)) * 0.06;
 
-			/* exp2 of a small number, near enough for a margin */
+			/*
+			 * a first-order approximation of exp2 is sufficient for
+			 * a margin
+			 */
 			s.min = min / (1 + more);
 			s.max = max * (1 + more);
 		}
@@ -88,7 +95,7 @@ scale_fit(double min, double max, int log, int room)
 		double more = (max - min) * 0.06;
 
 		s.max = max + more;
-		/* A range that nearly reaches down to 0 begins there. */
+		/* A range that nearly reaches 0 begins at 0. */
 		s.min = min >= 0 && min < 2 * step ? 0 : min - more;
 	}
 	return s;
@@ -135,7 +142,10 @@ scale_add_tick(const struct scale *s, double v, double step, struct tick *tick,
 	return n + 1;
 }
 
-/* Powers of the base, every so many; with few decades, 2 and 5 of them too. */
+/*
+ * Put ticks at powers of the base, every nth if there are many.  With few
+ * decades, also at 2 and 5 times a power.
+ */
 static int
 scale_log_ticks(const struct scale *s, int most, struct tick *tick)
 {

@@ -1,39 +1,48 @@
 #ifndef DRAW_SCALE_H
 #define DRAW_SCALE_H
 
-/* The scale of an axis: where a value lies, and which values get a tick. */
+/* The scale of an axis: positions of values, and ticks. */
 
 enum { SCALE_TICKS = 32 };
 
 struct scale {
-	double min, max;	/* min < max; above 0 if log */
-	int log;		/* 0: linear; 2, 10: logarithmic, ticks at powers */
+	double min, max;	/* min < max; above 0 if logarithmic */
+	int log;		/* 0: linear; 2 or 10: base of the logarithm */
 };
 
 struct tick {
 	double value;
-	char text[24];		/* what to write beside it */
+	char text[24];		/* the label */
 };
 
 /*
  * scale_fit(min, max, log, room):
- * A scale over values from ${min} to ${max}, widened where there is no range
- * to speak of, and with ${room} to the next tick at each end so that lines do
- * not run along the border.  A logarithm needs ${min} > 0.
+ * Return a scale for values from ${min} to ${max}.  Widen it if the range is
+ * empty.  With ${room}, add a margin at both ends, so that lines do not run
+ * along the border.  If ${log} is not 0, ${min} must be above 0.
  */
 struct scale scale_fit(double min, double max, int log, int room);
 
-/* scale_place(s, v): 0 for the least value, 1 for the greatest, and beyond. */
+/*
+ * scale_place(s, v):
+ * Return the position of ${v}: 0 for s->min, 1 for s->max, and outside this
+ * range for values outside it.
+ */
 double scale_place(const struct scale *s, double v);
 
 /*
  * scale_ticks(s, most, tick):
- * Write at most ${most}, up to SCALE_TICKS, ticks within the scale to ${tick}
- * and return how many: 1, 2 or 5 times a power of ten apart, or at powers.
+ * Write the ticks within the scale, at most ${most} and SCALE_TICKS, to
+ * ${tick}.  They are 1, 2 or 5 times a power of ten apart, or at powers of the
+ * base.  Return their number.
  */
 int scale_ticks(const struct scale *s, int most, struct tick *tick);
 
-/* scale_text(v, step, to): ${v} as one of numbers ${step} apart; 24 bytes. */
+/*
+ * scale_text(v, step, to):
+ * Print ${v}, one of several numbers that are ${step} apart, with the digits
+ * that this needs.
+ */
 void scale_text(double v, double step, char to[24]);
 
 #endif

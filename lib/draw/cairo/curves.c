@@ -1,4 +1,4 @@
-/* Curves over a common axis, in panels above one another. */
+/* Draw curves over a common x axis, in panels above one another. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,10 @@ plot_shown(const struct scale *s, double v)
 	return isfinite(v) && (s->log == 0 || v > 0);
 }
 
-/* A value far off the scale is as good as one just outside the panel. */
+/*
+ * Limit positions far outside the panel: cairo's coordinates are 24.8 fixed
+ * point and could overflow.
+ */
 static double
 plot_limit(double t)
 {
@@ -25,7 +28,7 @@ curves_place(const struct area *a, double x, double y)
 		a->y + (1 - plot_limit(scale_place(&a->sy, y))) * a->h };
 }
 
-/* A stretch of a series without gaps. */
+/* Draw points ${from} to ${to} - 1 of a series, which has no gap there. */
 static void
 plot_draw_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
@@ -41,7 +44,9 @@ plot_draw_stretch(struct page *page, const struct area *a,
 	free(at);
 }
 
-/* What is shaded around it: there along the low values, back along the high. */
+/*
+ * Shade the band around these points: forward along ${low}, back along ${high}.
+ */
 static void
 plot_shade_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
@@ -58,7 +63,10 @@ plot_shade_stretch(struct page *page, const struct area *a,
 	free(at);
 }
 
-/* ${shade}: what is around the line, else the line. */
+/*
+ * Draw a series stretch by stretch, between points that cannot be shown.  With
+ * ${shade}, draw its band instead of its line.
+ */
 static void
 plot_draw_series(struct page *page, const struct area *a,
     const struct plot_series *s, int shade)
@@ -78,7 +86,10 @@ plot_draw_series(struct page *page, const struct area *a,
 	}
 }
 
-/* The names of the series, from the right, in the line of the label. */
+/*
+ * Draw the names of the series in the line of the panel's label, from right to
+ * left.
+ */
 static void
 plot_draw_legend(struct page *page, const struct area *a,
     const struct plot_panel *p, double y)
@@ -111,7 +122,10 @@ plot_fit(const struct plot_axis *axis, double min, double max, int room)
 	return scale_fit(min, max, log, room);
 }
 
-/* The range of the values of a panel, x or y, that its scale can show. */
+/*
+ * Extend ${*min} and ${*max} by the values of a panel, x or y, that its scale
+ * can show.
+ */
 static void
 plot_widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
     double *min, double *max)
@@ -201,7 +215,9 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 			    plot->rule[i], a->sy.min).x), a->y, .5, a->h,
 			    ink_faint);
 	page_fill(page, a->x, curves_crisp(a->y + a->h), a->w, 1, ink_rule);
-	/* Lines may touch the border by half their width, but not cross it. */
+	/*
+	 * Lines may overlap the border by half their width, but not cross it.
+	 */
 	cairo_save(page_cairo(page));
 	cairo_rectangle(page_cairo(page), a->x - 2, a->y - 2, a->w + 4,
 	    a->h + 4);
@@ -216,7 +232,7 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 	cairo_restore(page_cairo(page));
 }
 
-/* ${y}: where it lies. */
+/* Draw the x axis at height ${y}. */
 static void
 plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
     double y)
@@ -235,8 +251,10 @@ plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 		    ink_black);
 }
 
-/* Room for the longest number beside any panel, and for what is beside a
- * strip. */
+/*
+ * Return the width of the widest tick label of any panel, or of a strip's line
+ * sample.
+ */
 static double
 plot_left_width(struct page *page, const struct plot *p, double h)
 {
@@ -254,7 +272,7 @@ plot_left_width(struct page *page, const struct plot *p, double h)
 	return ceil(most);
 }
 
-/* One of those that stand side by side: from ${x} and ${top} on, ${w} x ${h}. */
+/* Draw one of the plots that stand side by side into ${room}. */
 static void
 plot_draw_one(struct page *page, const struct plot *p, int legend,
     const struct area *room)

@@ -1,4 +1,4 @@
-/* What stands around curves: a legend above them, strips below. */
+/* Draw the parts around curves: the legend above them and the strips below. */
 #include <math.h>
 
 #include "draw/cairo/curves.h"
@@ -59,7 +59,7 @@ plot_draw_band(struct page *page, const struct area *a,
 
 	if (!(to > from))
 		return;
-	/* Half a unit of paper between two of them. */
+	/* Leave half a unit of background between bands. */
 	page_fill(page, curves_crisp(from), y, fmax(curves_crisp(to) -
 	    curves_crisp(from) - .5, .5), STRIP, ink);
 	if (b->text != NULL && page_text_width(page, b->text, TEXT_SIZE, 0) + 6 <

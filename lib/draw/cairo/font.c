@@ -1,4 +1,4 @@
-/* Fonts by fontconfig. */
+/* Select fonts with fontconfig. */
 #include <cairo-ft.h>
 #include <fontconfig/fontconfig.h>
 #include <stdlib.h>
@@ -9,19 +9,24 @@
 #include "base/text.h"
 #include "draw/cairo/font.h"
 
-/* DejaVu comes first for it is what fontconfig itself depends on in Debian, so
- * that most machines draw the same picture. */
+/*
+ * DejaVu comes first because Debian's fontconfig depends on it: most machines
+ * then draw the same picture.
+ */
 #define FAMILIES "DejaVu Sans,Noto Sans,Liberation Sans,Arial,Helvetica," \
 	"sans-serif"
 
 struct font {
 	int bold;
 	FcPattern *found;		/* NULL: no font is installed */
-	FcCharSet *covers;		/* belongs to ${found} */
+	FcCharSet *covers;		/* owned by ${found} */
 	cairo_font_face_t *face;
 };
 
-/* The best font for those letters, NULL: as the families say. */
+/*
+ * Return the best font that has ${letters}; with NULL, the best of FAMILIES.
+ * The caller destroys it.
+ */
 static FcPattern *
 font_match(int bold, FcCharSet *letters)
 {
@@ -50,8 +55,8 @@ font_new(int bold)
 	f->found = font_match(bold, NULL);
 	if (f->found == NULL) {
 		if (!bold)
-			warning("no font is installed: pictures get plain strokes "
-			    "for letters (fonts-dejavu-core would do)");
+			warning("no font is installed: letters are drawn as "
+			    "strokes (install fonts-dejavu-core)");
 		f->face = cairo_toy_font_face_create("sans-serif",
 		    CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD :
 		    CAIRO_FONT_WEIGHT_NORMAL);
@@ -75,7 +80,10 @@ font_free(struct font *f)
 	free(f);
 }
 
-/* The letters of ${text} that ${f} lacks make a set of all of them; else NULL. */
+/*
+ * Return the set of letters of ${text} if ${f} lacks one of them, otherwise
+ * NULL.  The caller destroys it.
+ */
 static FcCharSet *
 font_uncovered(const struct font *f, const char *text)
 {
@@ -122,7 +130,7 @@ font_text(const char *text)
 	while (*text != '\0') {
 		int n = text_utf8(text);
 		const unsigned char *u = (const unsigned char *)text;
-		/* C0, DEL, and C1: control characters have no look. */
+		/* C0, DEL and C1 control characters have no glyph. */
 		int plain = n > 1 ? !(u[0] == 0xc2 && u[1] < 0xa0) :
 		    n == 1 && u[0] >= ' ' && u[0] != 0x7f;
 

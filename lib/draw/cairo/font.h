@@ -2,26 +2,37 @@
 #define DRAW_CAIRO_FONT_H
 
 /*
- * Fonts by fontconfig: the first of a list of plain sans-serif families that is
- * installed, and for text it has no letters for, one that has.  Texts are drawn
- * letter after letter; scripts that join letters are legible, not beautiful.
- * With no font at all cairo's own strokes stand in, after a warning.
+ * Fonts through fontconfig: the first installed one of a list of sans-serif
+ * families.  For text that it has no glyphs for, use another font that has
+ * them.  Text is drawn letter by letter, so scripts that join letters are
+ * legible but not well shaped.  If no font is installed, print a warning and
+ * use cairo's built-in strokes.
  */
 
 #include <cairo.h>
 
 struct font;
 
-/* font_new(bold), font_free(f). */
+/*
+ * font_new(bold):
+ * Find a font, bold or regular.  Print a warning if none is installed.  The
+ * caller frees it with font_free; NULL does nothing there.
+ */
 struct font *font_new(int bold);
 void font_free(struct font *f);
 
-/* font_face(f, text): to draw ${text}, from font_text, with; the caller's, for
- * cairo_font_face_destroy. */
+/*
+ * font_face(f, text):
+ * Return the font face for ${text}, which comes from font_text.  The caller
+ * frees it with cairo_font_face_destroy.
+ */
 cairo_font_face_t *font_face(const struct font *f, const char *text);
 
-/* font_text(text): ${text} as cairo takes it: what is not UTF-8 or not to be
- * drawn is a question mark; the caller's to free. */
+/*
+ * font_text(text):
+ * Return a copy of ${text} that cairo accepts: invalid UTF-8 and control
+ * characters become question marks.  The caller frees it.
+ */
 char *font_text(const char *text);
 
 #endif

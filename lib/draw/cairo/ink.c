@@ -1,4 +1,4 @@
-/* Colours, lines and images on a page. */
+/* Draw colours, lines and images on a page. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -66,7 +66,7 @@ void
 page_path(struct page *p, const struct point *at, int n, double width,
     int style, struct ink ink)
 {
-	/* How far to draw, to leave, to draw..., in widths of the line. */
+	/* Lengths of dashes and gaps, in line widths; 0 ends the list. */
 	static const double dashes[7][7] = { { 0 }, { 5, 2.5, 0 },
 		{ 1.2, 2.2, 0 }, { 7, 2.5, 1.2, 2.5, 0 }, { 9, 4, 0 },
 		{ 5, 2, 1.2, 2, 1.2, 2, 0 }, { 2.5, 2.5, 0 } };

@@ -1,4 +1,4 @@
-/* A confusion matrix: its cells, names and colours. */
+/* Draw a confusion matrix: cells, names and the colour key. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 enum { WIDEST = 1240, LARGEST = 46, LONGEST = 230 };
 
-/* ---- what stands in a cell ---- */
+/* ---- values ---- */
 
-/* The sum of row ${r}. */
+/* Return the sum of row ${r}. */
 static double
 plot_matrix_row_sum(const struct plot_matrix *m, int r)
 {
@@ -34,7 +34,10 @@ plot_matrix_value(const struct layout *l, int row, int column)
 	    100 * count / l->sum[row] : 0;
 }
 
-/* What is not nothing must not look like nothing, nor most like all. */
+/*
+ * Round percentages so that a small value is not shown as 0, nor an incomplete
+ * one as 100.
+ */
 static void
 plot_matrix_value_text(const struct layout *l, int row, int column, char to[24])
 {
@@ -55,14 +58,14 @@ matrix_ink(double part, int diagonal)
 		{ { .99, .88, .70 }, { .87, .39, .02 }, { .36, .10, .02 } },
 		{ { .84, .91, .97 }, { .10, .45, .71 }, { .03, .15, .34 } } };
 	const struct ink *s = scale[diagonal != 0];
-	/* Areas of light, not lengths: few samples of many can be seen. */
+	/* The square root makes a few samples of many visible. */
 	double t = sqrt(part);
 
 	return t < .6 ? ink_mix(s[0], s[1], t / .6) :
 	    ink_mix(s[1], s[2], (t - .6) / .4);
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
 static double
 plot_matrix_widest(struct page *p, const struct plot_matrix *m, double size)
@@ -74,7 +77,10 @@ plot_matrix_widest(struct page *p, const struct plot_matrix *m, double size)
 	return most;
 }
 
-/* The size of the numbers that fits the cells, 0: none. */
+/*
+ * Return the font size at which all numbers fit their cells; 0 if it would be
+ * too small.
+ */
 static double
 plot_matrix_number_size(struct page *p, const struct layout *l)
 {
@@ -115,7 +121,7 @@ plot_matrix_arrange_names(struct page *p, struct layout *l)
 	} else if (l->side >= 16) {
 		l->turn = 45;
 		l->below = (longest + l->size) * slant;
-		/* The first name must not reach over the edge. */
+		/* The first slanted name must not extend beyond the page. */
 		l->left = fmax(l->left, longest * slant - l->side / 2 - 20);
 	} else {
 		l->turn = 90;
@@ -143,7 +149,7 @@ plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
 	l->number = plot_matrix_number_size(p, l);
 	if (l->side >= 7) {
 		plot_matrix_arrange_names(p, l);
-	} else {		/* those of the pairs alone */
+	} else {		/* only the pairs are named */
 		l->size = TEXT_SIZE - 1;
 		l->names = LONGEST * .8;
 		l->left = l->below = l->names + MATRIX_LEADER;
@@ -179,7 +185,7 @@ plot_matrix_draw_cells(struct page *p, const struct layout *l)
 				    l->side, l->side, l->side, matrix_ink(
 				    plot_matrix_value(l, r, k) / l->max,
 				    r == k));
-	/* A grid where it does not hide the cells. */
+	/* Draw a grid only if it does not hide the cells. */
 	for (int i = 1; l->side >= 7 && i < l->m->n; i++) {
 		page_fill(p, l->x, l->y + i * l->side, l->w, .5, ink_faint);
 		page_fill(p, l->x + i * l->side, l->y, .5, l->w, ink_faint);
@@ -232,7 +238,7 @@ plot_matrix_draw_names(struct page *p, const struct layout *l)
 	}
 }
 
-/* Both colours from none to all, and what their darkness means. */
+/* Draw the colour key: both colour scales from none to all, with values. */
 static void
 plot_matrix_draw_key(struct page *p, const struct layout *l)
 {

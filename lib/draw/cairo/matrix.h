@@ -1,39 +1,53 @@
 #ifndef DRAW_CAIRO_MATRIX_H
 #define DRAW_CAIRO_MATRIX_H
 
-/* What the two files of the confusion matrix share. */
+/* Internal interface of the two files that draw a confusion matrix. */
 
 #include "draw/cairo/page.h"
 #include "draw/plot.h"
 
 enum {
-	MATRIX_KEY_TOP = 16,		/* the key of colours: from the top of */
-	MATRIX_KEY = 150,		/* the cells, and its height */
+	MATRIX_KEY_TOP = 16,		/* top of the colour key, from that of
+					 * the cells */
+	MATRIX_KEY = 150,		/* height of the colour key */
 	MATRIX_LIST = 300,		/* width of the list of pairs */
-	MATRIX_LEADER = 26		/* from a name to a cell far from it */
+	MATRIX_LEADER = 26		/* distance from a name to the matrix */
 };
 
-/* Where things are, in units of the page. */
+/* The layout, in page units (page.h). */
 struct layout {
 	const struct plot_matrix *m;
-	double *sum;			/* [n] of each row */
-	double most, max;		/* of the sums; value of the darkest */
-	double side, number;		/* of a cell; size of its number, 0 none */
+	double *sum;			/* [n] sum of each row */
+	double most, max;		/* largest sum; value of the darkest
+					 * cell */
+	double side, number;		/* of a cell; font size of its number,
+					 * 0: none */
 	double x, y, w;			/* the cells */
-	double size, names, turn;	/* of names: letters, room, slant */
-	double left, below;		/* room beside the cells */
-	double key, right, bottom;	/* x of the key; ends of it all */
+	double size, names, turn;	/* of names: font size, width,
+					 * rotation */
+	double left, below;		/* space next to the cells */
+	double key, right, bottom;	/* x of the key; right and bottom
+					 * ends */
 };
 
-/* matrix_ink(part, diagonal): the colour of a cell, ${part} from 0 to 1. */
+/*
+ * matrix_ink(part, diagonal):
+ * Return the colour of a cell with value ${part}, 0 to 1, on or off the
+ * diagonal.
+ */
 struct ink matrix_ink(double part, int diagonal);
 
-/* matrix_list(p, l): the pairs, below the key; where that ends. */
+/* matrix_list(p, l): Draw the list of pairs below the key. */
 void matrix_list(struct page *p, const struct layout *l);
+
+/* matrix_list_bottom(l): Return the y of the list's lower end. */
 double matrix_list_bottom(const struct layout *l);
 
-/* matrix_leaders(p, l): the names of the pairs at the sides, with lines to
- * their rows and columns. */
+/*
+ * matrix_leaders(p, l):
+ * Draw the names of the pairs at the sides, with leader lines to their rows and
+ * columns.
+ */
 void matrix_leaders(struct page *p, const struct layout *l);
 
 #endif

@@ -1,4 +1,6 @@
-/* The pairs of a confusion matrix that are named where not all classes can be. */
+/*
+ * Draw the worst pairs of a confusion matrix whose classes cannot all be named.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +74,10 @@ matrix_pairs_by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* The rows or the columns of the pairs, each once, in order; how many. */
+/*
+ * Write the rows or the columns of the pairs to ${to}, sorted and without
+ * duplicates.  Return their number.
+ */
 static int
 matrix_pairs_sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
 {
@@ -88,9 +93,9 @@ matrix_pairs_sides(const struct plot_matrix *m, int columns, int to[PLOT_PAIRS])
 }
 
 /*
- * Move names, at ${at} in rising order, ${gap} apart and within 0 to ${end}:
- * the mean of pushing all down and of pushing all up keeps the distances and
- * leaves each as near as can be.
+ * Move names at ${at}, which ascends, at least ${gap} apart and into 0 to
+ * ${end}.  Take the mean of pushing all down and of pushing all up: it keeps
+ * the distances and moves each name little.
  */
 static void
 matrix_pairs_spread(double *at, int n, double gap, double end)

@@ -1,4 +1,4 @@
-/* A picture that is being drawn, and the file it becomes. */
+/* A picture while it is drawn, and the file that it becomes. */
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 const struct ink ink_black = { .13, .13, .13 }, ink_grey = { .40, .40, .40 },
     ink_rule = { .62, .62, .62 }, ink_faint = { .89, .89, .89 },
     ink_paper = { 1, 1, 1 };
-/* Of Okabe and Ito's: bluish green and vermilion, the former darkened. */
+/* From the palette of Okabe and Ito: bluish green, darkened, and vermilion. */
 const struct ink ink_right = { 0, .51, .37 }, ink_wrong = { .835, .369, 0 };
 
 enum page_kind { PNG, SVG, PDF };
@@ -29,20 +29,22 @@ static const struct { const char *extension; enum page_kind kind; } kinds[] = {
 };
 
 struct page {
-	struct font *font[2];		/* plain, bold */
-	double capital;			/* height of one in a font of size 1 */
+	struct font *font[2];		/* regular, bold */
+	double capital;			/* height of a capital letter at font
+					 * size 1 */
 	cairo_font_options_t *options;
 	enum page_kind kind;
 	const char *path;
 	char *title;
 	cairo_surface_t *surface;
 	cairo_t *c;
-	struct buffer out, said;	/* an SVG or PDF; every text drawn */
+	struct buffer out, said;	/* bytes of an SVG or PDF; all texts
+					 * drawn, for the SVG's description */
 };
 
 /* ---- the file ---- */
 
-/* Its kind, or -1 after a message. */
+/* Return the kind of file by the name's extension, or -1 after a message. */
 static int
 page_kind_of(const char *path)
 {
@@ -51,7 +53,7 @@ page_kind_of(const char *path)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (text_ends(path, kinds[i].extension))
 			return kinds[i].kind;
-	return fail("%s: what kind of picture is that? (wanted a name that ends "
+	return fail("%s: unknown picture format (wanted a name that ends "
 	    "with .png, .svg or .pdf)", text_quote(path));
 }
 
@@ -67,7 +69,9 @@ plot_versions(FILE *f)
 	fprintf(f, "cairo %s\n", cairo_version_string());
 }
 
-/* The kerning and the widths of letters must not depend on the resolution. */
+/*
+ * Without hinting, kerning and letter widths do not depend on the resolution.
+ */
 static cairo_font_options_t *
 page_exact_options(void)
 {
@@ -141,13 +145,13 @@ page_size(struct page *p, double w, double h, const char *path,
 		cairo_svg_surface_set_document_unit(p->surface,
 		    CAIRO_SVG_UNIT_PX);
 		break;
-	case PDF:	/* its unit is the point, 1/72 inch */
+	case PDF:	/* unit of PDF: a point, 1/72 inch */
 		p->surface = cairo_pdf_surface_create_for_stream(page_collect,
 		    &p->out, w * .75, h * .75);
 		cairo_surface_set_device_scale(p->surface, .75, .75);
 		cairo_pdf_surface_set_metadata(p->surface,
 		    CAIRO_PDF_METADATA_TITLE, p->title);
-		/* The time of day would make every file another one. */
+		/* A fixed date, so that equal pictures give equal files. */
 		cairo_pdf_surface_set_metadata(p->surface,
 		    CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
 		break;
@@ -162,7 +166,7 @@ page_size(struct page *p, double w, double h, const char *path,
 	return 0;
 }
 
-/* The pixels of ${p} as ours. */
+/* Copy the pixels of the surface to an RGB image. */
 static struct image *
 page_take_pixels(struct page *p)
 {

@@ -2,15 +2,15 @@
 #define DRAW_CAIRO_PAGE_H
 
 /*
- * A picture that is being drawn, for the files of this folder only.  Lengths
- * are in units of 1/96 inch from the top left; a PNG has PAGE_SCALE pixels a
- * unit, so what should be crisp lies on halves.
+ * A picture while it is drawn; for the files of this folder only.  Lengths are
+ * in units of 1/96 inch, from the top left.  A PNG has PAGE_SCALE pixels per
+ * unit, so pixel-aligned edges lie on half units.
  *
- *	struct page *p = page_new();
- *	... page_text_width(p, ...) to find out how large it must be ...
- *	if (page_size(p, w, h, path, title) == 0)
- *		... draw ...
- *	return page_done(p);		frees it; 0 or -1
+ * 	struct page *p = page_new();
+ * 	... page_text_width(p, ...) to find the size ...
+ * 	if (page_size(p, w, h, path, title) == 0)
+ * 		... draw ...
+ * 	return page_done(p);		frees it; 0 or -1
  */
 
 #include <cairo.h>
@@ -20,59 +20,106 @@
 enum { PAGE_SCALE = 2, PAGE_MARGIN = 16, PAGE_LINE = 17 };
 
 struct page;
+
+/* A colour: red, green and blue, 0 to 1. */
 struct ink { double r, g, b; };
 struct point { double x, y; };
 
 extern const struct ink ink_black, ink_grey, ink_rule, ink_faint, ink_paper;
 extern const struct ink ink_right, ink_wrong;
 
+/*
+ * page_new():
+ * Return a page without a size.  Text can be measured, but nothing drawn.
+ * page_done frees it.
+ */
 struct page *page_new(void);
+
+/*
+ * page_size(p, w, h, path, title):
+ * Set the size and begin to draw on white.  ${path}, which must outlive the
+ * page, selects PNG, SVG or PDF by its extension.  ${title} (NULL: none) goes
+ * into the file's metadata.  Return 0, or -1 after a message.
+ */
 int page_size(struct page *p, double w, double h, const char *path,
     const char *title);
+
+/*
+ * page_done(p):
+ * Write the file, if page_size succeeded, and free the page.  Return 0, or -1;
+ * a message was printed here or by page_size.
+ */
 int page_done(struct page *p);
 
-/* page_cairo(p): for what has no function here; from page_size on. */
+/*
+ * page_cairo(p):
+ * Return the cairo context, for operations without a function here.  NULL
+ * before page_size.
+ */
 cairo_t *page_cairo(struct page *p);
 
 /*
- * ink_palette(i) is number i mod 7 of a palette that people with any colour
- * vision can tell apart (Okabe and Ito, "Color Universal Design", 2008, without
- * its yellow, too pale for lines).  ink_mix(a, b, t) lies ${t} of the way from
- * ${a} to ${b}.  ink_dark(i): 1 if white text reads better on it than black.
+ * ink_palette(i):
+ * Return colour ${i} mod 7 of a palette that is distinguishable with any colour
+ * vision.
+ * Source: Okabe and Ito, "Color Universal Design", 2008; without its yellow,
+ * which is too pale for lines.
  */
 struct ink ink_palette(int i);
+
+/* ink_mix(a, b, t): Interpolate linearly: ${a} for ${t} = 0, ${b} for 1. */
 struct ink ink_mix(struct ink a, struct ink b, double t);
+
+/*
+ * ink_dark(i):
+ * Return 1 if white text is easier to read on ${i} than black text.
+ */
 int ink_dark(struct ink i);
 
+/* page_ink(p, ink): Set the colour of the following cairo operations. */
 void page_ink(struct page *p, struct ink ink);
+
+/* page_fill(p, x, y, w, h, ink): Fill a rectangle. */
 void page_fill(struct page *p, double x, double y, double w, double h,
     struct ink ink);
-/* page_frame: the outline of a rectangle, outside of it. */
+/*
+ * page_frame(p, x, y, w, h, thick, ink):
+ * Draw a frame of width ${thick} around the outside of a rectangle.
+ */
 void page_frame(struct page *p, double x, double y, double w, double h,
     double thick, struct ink ink);
+
+/* page_line(p, a, b, width, ink): Draw a straight line. */
 void page_line(struct page *p, struct point a, struct point b, double width,
     struct ink ink);
 
 /*
- * page_path(p, at, n, width, style, ink): lines from point to point with dashes
- * number ${style} mod 7; 0 is unbroken.
+ * page_path(p, at, n, width, style, ink):
+ * Draw lines through ${n} points, with dash pattern ${style} mod 7; 0 is solid.
  */
 void page_path(struct page *p, const struct point *at, int n, double width,
     int style, struct ink ink);
 
-/* page_area(p, at, n, ink, part): a polygon that covers ${part} of what is
- * below it.  page_dot: a filled circle. */
+/*
+ * page_area(p, at, n, ink, part):
+ * Fill a polygon with opacity ${part}, 0 to 1.
+ */
 void page_area(struct page *p, const struct point *at, int n, struct ink ink,
     double part);
+
+/* page_dot(p, at, radius, ink): Fill a circle. */
 void page_dot(struct page *p, struct point at, double radius, struct ink ink);
 
-/* page_image(p, x, y, m): a pixel of ${m} is a pixel of a PNG. */
+/*
+ * page_image(p, x, y, m):
+ * Draw image ${m}, 1 or 3 channels; one of its pixels is one pixel of a PNG.
+ */
 void page_image(struct page *p, double x, double y, const struct image *m);
 
 /*
- * Text.  (x, y) is where it is held: at the left, middle or right of its width,
- * and at the middle of the height of its capitals.  ${turn} is anticlockwise,
- * in degrees, around that place.
+ * Text.  (x, y) is the anchor: at the left, middle or right of its width, and
+ * at half the height of capital letters.  ${turn} rotates it counterclockwise
+ * around the anchor, in degrees.
  */
 enum text_hold { TEXT_LEFT, TEXT_MIDDLE, TEXT_RIGHT };
 
@@ -86,13 +133,23 @@ struct text_style {
 
 enum { TEXT_SIZE = 11, TITLE_SIZE = 15 };
 
+/*
+ * page_text(p, x, y, text, s):
+ * Draw ${text}.  Invalid characters become question marks.
+ */
 void page_text(struct page *p, double x, double y, const char *text,
     const struct text_style *s);
-/* page_word: in the ordinary size. */
+/*
+ * page_word(p, x, y, text, hold, ink):
+ * Draw ${text} in the regular font at TEXT_SIZE.
+ */
 void page_word(struct page *p, double x, double y, const char *text,
     enum text_hold hold, struct ink ink);
 
-/* page_text_width(p, text, size, bold): in units. */
+/*
+ * page_text_width(p, text, size, bold):
+ * Return the width of ${text} in page units.
+ */
 double page_text_width(struct page *p, const char *text, double size, int bold);
 
 /*
@@ -104,15 +161,28 @@ double page_text_width(struct page *p, const char *text, double size, int bold);
 char *page_path_fit(struct page *p, const char *path, double size,
     double width);
 
-/* page_text_fit(p, text, size, bold, width): ${text} cut to ${width}, with an
- * ellipsis if it had to be; the caller's to free. */
+/*
+ * page_text_fit(p, text, size, bold, width):
+ * Shorten ${text} to ${width}, with an ellipsis at its end if it was cut.  The
+ * caller frees the result.
+ */
 char *page_text_fit(struct page *p, const char *text, double size, int bold,
     double width);
 
-/* page_head_height(title, note), page_head_width, page_head: the lines above a
- * picture, where they are given. */
+/*
+ * page_head_height(title, note):
+ * Return the height of the heading: the title and the note, each absent if
+ * NULL, and the top margin.
+ */
 double page_head_height(const char *title, const char *note);
+
+/*
+ * page_head_width(p, title, note):
+ * Return the page width that the heading needs.
+ */
 double page_head_width(struct page *p, const char *title, const char *note);
+
+/* page_head(p, w, title, note): Draw the heading on a page of width ${w}. */
 void page_head(struct page *p, double w, const char *title, const char *note);
 
 #endif

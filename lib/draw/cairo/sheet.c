@@ -1,4 +1,4 @@
-/* A contact sheet: frames of clips with lines below them. */
+/* Draw a contact sheet: frames of clips with captions below them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,10 @@
 
 enum { GAP = 14, MARK = 15, FRAMED = 6 };
 
-/* Right is a tick, wrong a cross, so that grey shows it too. */
+/*
+ * Draw a tick for right and a cross for wrong: the shapes differ without
+ * colour.
+ */
 static void
 plot_sheet_draw_mark(struct page *p, double x, double y, enum plot_mark mark)
 {
@@ -56,7 +59,7 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
 {
 	double left = c->mark != PLOT_UNMARKED ? MARK : 0, right = 0;
 
-	/* Smaller frames stand in the middle of their place. */
+	/* Center smaller frames in their cell. */
 	page_image(p, x + floor((w - plot_sheet_wide(c->m)) / 2), y + floor((h -
 	    plot_sheet_high(c->m)) / 2), c->m);
 	y += h + FRAMED + TEXT_SIZE / 2.;

@@ -1,4 +1,4 @@
-/* What cairo leaves to be done to an SVG. */
+/* Post-process the SVG that cairo writes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "draw/cairo/svg.h"
 
 /*
- * cairo counts the surfaces of a process and names its elements by the count,
- * "image52" or "surface67", so that a second picture would not be the first one
- * again.  Here they are numbered from 0 within the file.
+ * cairo numbers the surfaces of a process and uses the number in names such as
+ * "image52" and "surface67".  A second picture would thus differ from the
+ * first.  Renumber them from 0 within the file.
  */
 static void
 svg_number_from_zero(struct buffer *svg)
@@ -63,8 +63,8 @@ svg_add_escaped(struct buffer *b, const char *text)
 }
 
 /*
- * The letters are outlines, which look the same everywhere but say nothing to a
- * search or a screen reader: <title> and <desc> do.
+ * Letters are drawn as outlines, which look the same everywhere but cannot be
+ * searched or read aloud.  Add the text as <title> and <desc>.
  */
 static void
 svg_describe(struct buffer *svg, const char *title, const char *said)

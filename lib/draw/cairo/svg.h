@@ -4,8 +4,9 @@
 #include "base/mem.h"
 
 /*
- * svg_finish(svg, title, said): make cairo's SVG the same for the same picture,
- * and let it say what is drawn: ${title}, and the lines of ${said} (UTF-8).
+ * svg_finish(svg, title, said):
+ * Make cairo's SVG reproducible, and add ${title} and the lines of ${said},
+ * both UTF-8, as its description.  Replace the bytes of ${svg}.
  */
 void svg_finish(struct buffer *svg, const char *title, const char *said);
 

@@ -1,4 +1,7 @@
-/* Drawing in a build without cairo: the same functions, which say so. */
+/*
+ * Drawing in a build without cairo: each function reports that cairo is
+ * missing.
+ */
 #include "base/fail.h"
 #include "base/text.h"
 #include "draw/plot.h"
