@@ -1,10 +1,10 @@
 /*
- * Sums over ranks: the exact exchange, which is the same tree on any number of
- * ranks, the MPI library's own, and the algorithms that are free to add in any
- * order.
+ * Benchmark all-reduce: the exact sum, which has the same summation tree on any
+ * number of ranks; the MPI library's own; and the algorithms that may add in
+ * any order.
  *
- * The elements are small whole numbers, so that all give the same sum and
- * every element of it can be checked.
+ * All elements are small integers, so every algorithm gives the same sum and
+ * every element can be checked.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ allreduce_traffic(double bytes, int ranks)
 	return 2 * bytes * (ranks - 1) / ranks;
 }
 
-/* One way to sum: the exact one, or a row of the table of algorithms. */
+/* A candidate: the exact sum, or a row of the table of algorithms. */
 struct bench_allreduce_way {
-	const char *name;		/* as it was asked for */
+	const char *name;		/* as on the command line */
 	const struct algorithm *kind;	/* NULL: exact */
 	int columns;
 };
@@ -39,30 +39,33 @@ struct bench_allreduce_way {
 struct bench_allreduce_job {
 	const struct sum_options *o;
 	const int *host;
-	struct comm *comm;		/* for what may have a thread of its own */
+	struct comm *comm;		/* communicator that may be used by
+					 * another thread */
 	struct exact exact;
 	struct allreduce free;
 	const struct bench_allreduce_way *way;
-	struct tree tree;		/* this rank's subtrees, whole vectors */
-	int microbatches, first, count;	/* in all; this rank's */
+	struct tree tree;		/* this rank's subtrees of full
+					 * vectors */
+	int microbatches, first, count;	/* in all; first and number of this
+					 * rank */
 	size_t n;			/* elements */
 	float *result;
 	struct figure seconds;
 	struct hidden hidden;
 	struct tuning tuning;
-	int apart;			/* no processor is shared by ranks */
+	int apart;			/* 1: no processor is shared by ranks */
 	char note[160];			/* how ranks are bound */
 };
 
 /*
- * Element i of a microbatch is one of PERIOD numbers from -8 to 8: so many, and
- * prime, that a piece in the wrong place shows.
+ * Element i of a microbatch is one of PERIOD integers from -8 to 8.  PERIOD is
+ * large and prime, so that a misplaced chunk is detected.
  */
 #define PERIOD 1009
 
 /*
- * The sum of microbatches ${first} to ${end} - 1, for elements 0 to PERIOD -
- * 1.
+ * Compute the sum of microbatches ${first} to ${end} - 1 for elements 0 to
+ * PERIOD - 1.
  */
 static void
 bench_allreduce_sum_leaves(float v[PERIOD], int first, int end)
@@ -84,7 +87,10 @@ bench_allreduce_fill(float *v, size_t n, int first, int end)
 		v[i] = sum[i % PERIOD];
 }
 
-/* What the exchange uses up, anew; another sum begins in the result. */
+/*
+ * Fill the buffers that a sum overwrites: the subtrees for the exact sum, the
+ * result for the others.
+ */
 static void
 bench_allreduce_refill(struct bench_allreduce_job *j)
 {
@@ -111,7 +117,7 @@ bench_allreduce_sum(void *arg)
 	    j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
 }
 
-/* A run takes as long as on the slowest rank. */
+/* Time one sum.  Its time is that of the slowest rank. */
 static int
 bench_allreduce_run(void *arg, int counts)
 {
@@ -144,8 +150,9 @@ bench_allreduce_run_hidden(void *arg, int counts)
 }
 
 /*
- * How far a sum may be off: by one rounding of each vector's elements, up to 8,
- * in each message, of 8 digits at least.
+ * Return the tolerance of a sum, 8 M x 2 P x 2^-8 for M microbatches on P ranks
+ * with a 16-bit communication dtype, otherwise 0.  Elements are at most 8 M,
+ * and each of at most 2 P messages rounds them to at least 8 bits.
  */
 static double
 bench_allreduce_tolerance(const struct bench_allreduce_job *j)
@@ -156,7 +163,10 @@ bench_allreduce_tolerance(const struct bench_allreduce_job *j)
 	    8.0 * j->microbatches * 2 * j->comm->size * 0x1p-8;
 }
 
-/* Every element, on every rank; rank 0 hears of the others' mistakes. */
+/*
+ * Check every element on every rank.  Rank 0 learns if another rank found an
+ * error.
+ */
 static int
 bench_allreduce_verify(struct bench *b, struct bench_allreduce_job *j)
 {
@@ -176,12 +186,12 @@ bench_allreduce_verify(struct bench *b, struct bench_allreduce_job *j)
 		    (long long)wrong, at);
 	if (comm_max(j->comm, &wrong) != 0)
 		return EXIT_RANKS;
-	/* One word from each rank that is wrong is enough. */
+	/* Another rank's errors count as one. */
 	b->wrong += wrong > 0 && b->wrong == 0;
 	return 0;
 }
 
-/* What has been measured, for those who choose by it. */
+/* Store a measurement for the tuning table. */
 static void
 bench_allreduce_record(struct bench_allreduce_job *j, double us)
 {
@@ -288,7 +298,7 @@ bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
 	return status;
 }
 
-/* ---- what is asked for ---- */
+/* ---- selection ---- */
 
 int
 bench_allreduce_check(const char *name)
@@ -299,8 +309,11 @@ bench_allreduce_check(const char *name)
 	    algorithm_parse(name, &columns, &rows) != NULL ? 0 : -1;
 }
 
-/* The ways asked for; else the exact and the library's, and all others where a
- * table of them is wanted.  Returns how many. */
+/*
+ * List the candidates: those named in the options; otherwise the exact sum and
+ * the library's, or all algorithms if a tuning table is wanted.  Return their
+ * number.
+ */
 static int
 bench_allreduce_choose(const struct sum_options *o,
     struct bench_allreduce_way *way)
@@ -349,8 +362,8 @@ bench_allreduce_say_ranks(struct bench *b, const struct bench_allreduce_job *j,
 	bench_remark(b, "%d ranks, %d microbatches, %d host%s; %s",
 	    o->comm->size, j->microbatches, hosts, hosts > 1 ? "s" : "", bound);
 	/*
-	 * Open MPI waits by spinning: its sum is hundreds of times slower once
-	 * two ranks take turns on a processor, whatever the exchange.
+	 * Open MPI waits by spinning.  Its sum is hundreds of times slower if
+	 * two ranks share a processor, so a ratio would be meaningless.
 	 */
 	if (o->comm->t->allreduce != NULL && !j->apart)
 		bench_remark(b, "no ratio to the library's sum, which waits by "

@@ -3,12 +3,11 @@
 
 /*
  * allreduce_traffic(bytes, ranks):
- * The bytes that each of ${ranks} must send, at least, so that all have the sum
- * of their vectors of ${bytes}: each element's ${ranks} parts meet somewhere,
- * (P - 1) / P of the vector leaves each rank for that, and as much again for
- * the sums to come back.  Divided by the time it is the bus bandwidth, which
- * can be held against that of the links whatever P is (after nccl-tests,
- * doc/PERFORMANCE.md).
+ * Return the bytes that each rank must send at least, 2 b (P - 1) / P for
+ * vectors of b bytes on P ranks.  Half of it is the reduce-scatter, half the
+ * all-gather.  Divided by the time it is the bus bandwidth, which is comparable
+ * to the bandwidth of the links for any P.
+ * Source: nccl-tests, doc/PERFORMANCE.md.
  */
 double allreduce_traffic(double bytes, int ranks);
 

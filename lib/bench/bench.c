@@ -1,4 +1,4 @@
-/* Repeating, rows, and what is required of them. */
+/* The engine of vt-bench: repetition, output and requirements. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ bench_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The value of rank ${i} from 0, in ascending order. */
+/* Return the value with index ${i}, from 0, in ascending order. */
 static double
 bench_ranked(const struct figure *f, size_t i)
 {
@@ -70,11 +70,11 @@ figure_median(const struct figure *f)
 double
 figure_p99(const struct figure *f)
 {
-	/* The rank counted from 1 is 0.99 n, rounded up. */
+	/* The rank, from 1, is 0.99 n rounded up. */
 	return f->n == 0 ? NAN : bench_ranked(f, (99 * f->n + 99) / 100 - 1);
 }
 
-/* ---- what is required ---- */
+/* ---- requirements ---- */
 
 int
 bench_require(struct bench *b, const char *text, struct error *why)
@@ -104,7 +104,7 @@ bench_hold_against(struct bench *b, const char *name, const char *unit,
 		if (fnmatch(r->name, name, 0) != 0)
 			continue;
 		r->rows++;
-		/* A NaN meets nothing. */
+		/* A NaN fails every requirement. */
 		if (r->least ? v >= r->bound : v <= r->bound)
 			continue;
 		b->unmet++;
@@ -170,7 +170,7 @@ bench_print_json(const struct bench *b, const char *name,
 	buffer_free(&w.out);
 }
 
-/* Counts as they are; measured values never have more than six digits. */
+/* Print counts in full, and measured values with six digits. */
 static void
 bench_put_number(FILE *f, double v)
 {
@@ -316,12 +316,14 @@ bench_end(struct bench *b)
 		fprintf(b->out, "%s\n", w.out.data);
 		buffer_free(&w.out);
 	}
-	/* A requirement that speaks of no row is a slip, not a success. */
+	/*
+	 * A requirement that matches no row is a typing error, not a success.
+	 */
 	for (size_t i = 0; i < b->requirements && b->out != NULL; i++)
 		if (b->require[i].rows == 0) {
 			b->unmet++;
-			fail("no figure is called %s, of which something was "
-			    "required", text_quote(b->require[i].name));
+			fail("%s: no figure matches this name "
+			    "(--require)", text_quote(b->require[i].name));
 		}
 	return b->wrong > 0 || b->unmet > 0 ? EXIT_FAILED : 0;
 }

@@ -2,9 +2,9 @@
 #define BENCH_CASES_H
 
 /*
- * What vt-bench measures.  Each function prints its rows, checks its answers
- * if b->check, and returns 0 or an exit status after a message; a wrong answer
- * is counted by bench_wrong and is no such status.
+ * The cases of vt-bench.  Each function prints its rows and, if b->check is
+ * set, checks its results.  It returns 0, or an exit status after a message.  A
+ * wrong result is counted by bench_wrong and is not an exit status.
  */
 
 #include "backend/backend.h"
@@ -15,59 +15,104 @@
 #include "data/loader.h"
 #include "shard/dataset.h"
 
-/* Frames a second: of videos, and of the pictures of a packed set. */
+/* Decoding speed of videos, and of the frames of a packed set. */
 struct decode_options {
-	char **file;			/* videos */
+	char **file;			/* paths of videos */
 	int files;
-	const struct dataset *data;	/* NULL: no pictures */
-	const struct shape_list *shapes;	/* only their sides matter */
-	int images;			/* pictures that a run decodes */
-	int short_side;			/* that videos are extracted at */
+	const struct dataset *data;	/* NULL: no packed set */
+	const struct shape_list *shapes;	/* only their sides are used */
+	int images;			/* frames that a run decodes */
+	int short_side;			/* stored short side of videos, in
+					 * pixels */
 };
+
+/* bench_videos(b, o): Measure decoding and extraction of each video of ${o}. */
 int bench_videos(struct bench *b, const struct decode_options *o);
+
+/*
+ * bench_pictures(b, o):
+ * Measure JPEG decoding of whole frames of the packed set, and of training
+ * crops for each side.
+ */
 int bench_pictures(struct bench *b, const struct decode_options *o);
 
-/* The loader beside libjpeg-turbo alone. */
+/* The loader, compared with libjpeg-turbo alone. */
 struct load_options {
 	const struct dataset *data;
-	const struct schedule *schedule;	/* NULL: the shapes */
+	const struct schedule *schedule;	/* NULL: use ${shapes} */
 	const struct shape_list *shapes;
-	const struct loader_options *clips;	/* sampler, crop, effects, needs */
-	const char *sheet;		/* NULL, or where clips are drawn */
+	const struct loader_options *clips;	/* sampler, crop, effects, input
+						 * spec */
+	const char *sheet;		/* path of a contact sheet of clips, or
+					 * NULL */
 };
-/* The first clips of schedule ${s} as a contact sheet; an exit status. */
+/*
+ * bench_sheet(d, s, o, path):
+ * Draw the first clips of schedule ${s} as a contact sheet.
+ */
 int bench_sheet(const struct dataset *d, const struct schedule *s,
     const struct loader_options *o, const char *path);
+
+/*
+ * bench_loader(b, o):
+ * Measure the loader on each shape, or on each stage of the schedule.
+ */
 int bench_loader(struct bench *b, const struct load_options *o);
 
-/* Operators alone, and whole steps of training. */
+/* Single operators, and whole training steps. */
 struct net_options {
 	const struct graph *graph;
 	struct device *device;
 	const struct shape_list *shapes;
-	const struct schedule *schedule;	/* of the cells */
-	const struct dataset *data;	/* of the step; NULL: made-up clips */
-	int kinds, convs;		/* of the step: bench/inside.h */
+	const struct schedule *schedule;	/* its cells (bench_cells) */
+	const struct dataset *data;	/* for steps; NULL: synthetic clips */
+	int kinds, convs;		/* for steps: profile
+					 * (bench/inside.h) */
 };
+
+/*
+ * bench_ops(b, o):
+ * Measure each distinct operator of the network at each shape.
+ */
 int bench_ops(struct bench *b, const struct net_options *o);
+
+/* bench_step(b, o): Measure whole training steps at each shape. */
 int bench_step(struct bench *b, const struct net_options *o);
-/* Steps on the microbatches of a schedule, held against their nominal cost. */
+/*
+ * bench_cells(b, o):
+ * Measure steps on the microbatches of a schedule, and compare them with their
+ * nominal cost.
+ */
 int bench_cells(struct bench *b, const struct net_options *o);
 
-/* Sums over ranks. */
+/* All-reduce over ranks. */
 struct sum_options {
 	struct comm *comm;
-	size_t min, max;		/* bytes of a vector */
-	int factor;			/* from one size to the next */
-	int microbatches;		/* of the exact sum; 0: one a rank */
-	const char *const *name;	/* exact, or algorithms; else the exact */
-	size_t names;			/* and the library's */
-	const struct wire *wire;	/* of those */
-	int hidden;			/* measure that, too */
-	const char *tune;		/* a table to write; NULL: none */
+	size_t min, max;		/* bytes of the smallest and largest
+					 * vector */
+	int factor;			/* ratio of consecutive sizes */
+	int microbatches;		/* of the exact sum; 0: one per rank */
+	const char *const *name;	/* "exact" or names of algorithms */
+	size_t names;			/* 0: exact and the library's own */
+	const struct wire *wire;	/* communication dtype of the
+					 * algorithms */
+	int hidden;			/* 1: also measure overlap
+					 * (bench/hidden.h) */
+	const char *tune;		/* path of a tuning table to write;
+					 * NULL: none */
 };
-/* bench_allreduce_check(name): -1: there is no such algorithm. */
+/*
+ * bench_allreduce_check(name):
+ * Return 0 if ${name} is "exact" or a known algorithm, otherwise -1 without a
+ * message.
+ */
 int bench_allreduce_check(const char *name);
+
+/*
+ * bench_allreduce(b, o):
+ * Measure all-reduce for each size and algorithm.  Collective: all ranks call
+ * it.
+ */
 int bench_allreduce(struct bench *b, const struct sum_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The microbatches of a schedule, in turns in one process: does a step on each
- * cost what its multiply-adds say?
+ * Measure steps on the microbatch shapes of a schedule, alternating in one
+ * process, and compare their cost with their multiply-adds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 
 #define RATE 0.001
 
-/* A shape that some cell of the schedule has. */
+/* A distinct microbatch shape of the schedule. */
 struct bench_cells_shaped {
 	struct bench_shape shape;
-	double macs;			/* forward, of a clip */
+	double macs;			/* forward, per clip */
 	struct figure seconds, cost;
 };
 
@@ -28,7 +28,8 @@ struct bench_cells_job {
 	struct optim optim;
 	struct bench_cells_shaped *cell;
 	size_t n, cap;
-	size_t full;			/* the cell of most work a clip */
+	size_t full;			/* index of the cell with the most work
+					 * per clip */
 };
 
 static void
@@ -51,7 +52,7 @@ bench_cells_add_cell(struct bench_cells_job *j, const struct cell *c)
 	j->n++;
 }
 
-/* A step on cell ${i}: its seconds, or -1 after a wrong answer. */
+/* Run a step on cell ${i}.  Return its seconds, or -1 after a message. */
 static double
 bench_cells_step(struct bench_cells_job *j, size_t i)
 {
@@ -72,7 +73,7 @@ bench_cells_step(struct bench_cells_job *j, size_t i)
 	return -1;
 }
 
-/* Seconds of a clip for each of its multiply-adds. */
+/* Return the seconds per clip and multiply-add. */
 static double
 bench_cells_nominal(const struct bench_cells_shaped *c, double seconds)
 {

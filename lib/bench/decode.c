@@ -1,6 +1,7 @@
 /*
- * Videos: decoding alone, and all that vt-extract does to one.  Each thread
- * decodes every file, one after the other, as vt-extract's threads do.
+ * Benchmark videos: decoding alone, and the whole extraction of vt-extract.
+ * Each thread decodes every file, one after the other, as the threads of
+ * vt-extract do.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,17 +21,17 @@
 
 #define MOST_PIXELS ((int64_t)64 << 20)
 
-/* What was extracted: frames decoded, and their size as stored. */
+/* The result of an extraction: decoded frames, and their stored size. */
 struct bench_decode_made { int64_t frames; int width, height; };
 
-/* One file, and what came of the last run on each thread. */
+/* One file, and the results of the last run by thread. */
 struct bench_decode_job {
 	const char *path;
 	struct pool *pool;
 	struct extract_options how;
 	struct extractor **extractor;	/* [threads] */
 	struct video_account *account;	/* [threads] */
-	struct video_info info;		/* as thread 0 saw it */
+	struct video_info info;		/* as read by thread 0 */
 	struct bench_decode_made *made;		/* [threads] */
 	int *bad;			/* [threads] */
 	int extracting;
@@ -104,7 +105,10 @@ bench_decode_run(void *arg, int counts)
 	return 0;
 }
 
-/* Are there as many frames as the file says, the same for everyone? */
+/*
+ * Check that the number of packets is the declared one, and that all threads
+ * decoded the same number of frames.
+ */
 static void
 bench_decode_check(struct bench *b, struct bench_decode_job *j)
 {

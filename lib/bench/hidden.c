@@ -1,4 +1,4 @@
-/* How much of an exchange is hidden behind a computation. */
+/* Measure how much of a collective overlaps with a computation. */
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -17,7 +17,10 @@ hidden_thread(void *arg)
 	return NULL;
 }
 
-/* About 20 us: dependent sums, which nothing but the processor slows down. */
+/*
+ * Compute for about 20 us per unit: dependent additions, which only the
+ * processor limits.
+ */
 static void
 hidden_compute(struct hidden *h, double units)
 {
@@ -30,7 +33,7 @@ hidden_compute(struct hidden *h, double units)
 	}
 }
 
-/* The slowest rank's. */
+/* Replace ${*seconds} by the maximum over all ranks. */
 static int
 hidden_slowest(struct comm *c, double *seconds)
 {
@@ -76,7 +79,10 @@ hidden_together(struct hidden *h, double units, double *seconds)
 	return w.bad != 0 || hidden_slowest(h->comm, seconds) != 0 ? -1 : 0;
 }
 
-/* Seconds of a unit; on the slowest rank, so that all compute as much. */
+/*
+ * Find the seconds of one unit on the slowest rank, so that all ranks compute
+ * the same number of units.
+ */
 static int
 hidden_calibrate(struct hidden *h)
 {

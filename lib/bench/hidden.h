@@ -2,26 +2,34 @@
 #define BENCH_HIDDEN_H
 
 /*
- * How much of an exchange is hidden behind a computation, when a thread of its
- * own does it.  The computation, on this thread, lasts as long as the exchange
- * alone.
+ * Overlap: the share of a collective's time that is hidden behind a computation
+ * when a second thread runs the collective.  The computation, on the calling
+ * thread, lasts as long as the collective alone.
  */
 
 #include "bench/bench.h"
 #include "comm/comm.h"
 
 struct hidden {
-	struct comm *comm;		/* the exchange's own */
-	int (*exchange)(void *arg);	/* 0, or -1 after a message */
+	struct comm *comm;		/* used by the collective only */
+	int (*exchange)(void *arg);	/* the collective: 0, or -1 after a
+					 * message */
 	void *arg;
-	struct figure share;		/* (compute + exchange - both) / exchange */
+	struct figure share;		/* (compute + exchange - both) /
+					 * exchange */
 
-	double each;			/* seconds of one unit of computing */
+	double each;			/* seconds per unit of computing */
+	/* keeps the compiler from removing the work */
 	volatile double kept;
 };
 
-/* hidden_run(h, counts): both alone and together; an exit status.  All ranks
- * call it, and each gets what the slowest took. */
+/*
+ * hidden_run(h, counts):
+ * Run the collective alone, the computation alone, and both together.  If
+ * ${counts} is set, add the share to h->share, by the times of the slowest
+ * rank.  Return 0, or EXIT_RANKS after a message.  Collective: all ranks call
+ * it.
+ */
 int hidden_run(struct hidden *h, int counts);
 
 #endif

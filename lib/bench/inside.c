@@ -1,6 +1,6 @@
 /*
- * Where the time of a step goes: by what the back end made one task of, and
- * each convolution in its place beside the same one alone.
+ * Profile a training step: the time of each kind of task, and of each
+ * convolution within the step compared with the same convolution alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,15 @@
 #include "bench/tasks.h"
 #include "net/alike.h"
 
-enum { LINE = 64 };			/* bytes, of a cache */
-enum { WORST = 5 };			/* convolutions that are listed */
+enum { LINE = 64 };			/* bytes of a cache line */
+enum { WORST = 5 };			/* convolutions with the worst ratio to
+					 * list */
 
-/* Tasks of one kind: the operators that they do, as bn+relu. */
+/* Tasks of one kind.  The name lists the fused operators, such as bn+relu. */
 struct inside_kind {
 	char name[128];
 	struct figure pass[2];		/* forward, backward */
-	int none[2];			/* there is no such pass */
+	int none[2];			/* 1: no such pass */
 };
 
 struct inside_conv {
@@ -32,7 +33,7 @@ struct inside_job {
 	struct rig *rig;
 	struct optim *optim;
 	const struct inside_options *o;
-	int *of;			/* [n] the kind of each task */
+	int *of;			/* [n] kind of each task */
 	struct inside_kind *kind;
 	int kinds;
 	struct inside_conv *conv;
@@ -41,7 +42,7 @@ struct inside_job {
 	struct figure step, inside, alone, ratio;
 };
 
-/* ---- what there is ---- */
+/* ---- tasks ---- */
 
 static int
 inside_find_kind(struct inside_job *j, const char *name)
@@ -80,7 +81,10 @@ inside_open(struct inside_job *j)
 
 /* ---- steps, and convolutions alone ---- */
 
-/* A whole step with a clock around each task. */
+/*
+ * Run a whole step and time each task, with a device synchronization after
+ * each.
+ */
 static void
 inside_step(struct inside_job *j)
 {
@@ -108,8 +112,10 @@ inside_step(struct inside_job *j)
 	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
 }
 
-/* Out of the caches of all cores, where there is an instruction for it; those of
- * a device with memory of its own are not reached. */
+/*
+ * Evict ${bytes} at ${p} from the caches of all cores, if the instruction set
+ * can.  The caches of a discrete device are not evicted.
+ */
 static void
 inside_evict(const struct device *d, const void *p, size_t bytes)
 {
@@ -148,9 +154,9 @@ inside_evict_operands(const struct inside_job *j, const struct task *t)
 }
 
 /*
- * Both passes of each convolution, in the order of the step.  All that a pass
- * reads and writes lies apart in the arena; what is in it by now has the right
- * size and no meaning.
+ * Run both passes of each convolution alone, in the order of the step, with
+ * operands evicted from the caches.  By now the arena holds values without
+ * meaning; only their size matters.
  */
 static void
 inside_run_alone(struct inside_job *j, int counts)

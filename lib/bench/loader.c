@@ -1,9 +1,10 @@
 /*
- * The loader at work, one step after the other as fast as they come, and
- * libjpeg-turbo alone on the frames of the first of them, on as many threads.
+ * Benchmark the loader at full speed, and libjpeg-turbo alone on the frames of
+ * its first steps, with the same number of threads.
  *
- * A run does both, so that what else the machine does falls on both: the loader
- * rests while libjpeg works because all its microbatches are full then.
+ * Each run measures both, so that other load on the machine affects both.  The
+ * loader is idle while libjpeg-turbo runs, because all its microbatches are
+ * full then.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,28 +20,34 @@
 #include "data/loader.h"
 
 /*
- * Frames of a run, at least.  Microbatches come in bursts, since a trainer that
- * waits sleeps; over fewer the rate would be that of the bursts.
+ * Minimum number of frames per run.  Microbatches arrive in bursts, because a
+ * waiting trainer sleeps; with fewer frames the rate would be that of a burst.
  */
 #define FRAMES 1024
-#define AHEAD 8				/* leaves that wait when it rests */
+#define AHEAD 8				/* microbatches that are full when it is
+					 * idle */
 #define CHECKED 2			/* steps whose pixels are compared */
 
 struct bench_loader_job {
 	const struct dataset *data;
 	struct schedule *schedule;
-	const char *name;		/* of the rows */
-	struct pool *pool;		/* libjpeg's, as many as the loader's */
-	const struct loader_options *made;	/* how clips are */
+	const char *name;		/* in row names */
+	struct pool *pool;		/* for libjpeg-turbo; size of the
+					 * loader's */
+	const struct loader_options *made;	/* how clips are made */
 	struct loader *loader;
-	uint64_t steps;			/* of a run */
-	struct stored stored;		/* frames of one; none: not JPEG */
-	struct figure frames, clips;	/* a second */
-	struct figure read, decode, resize;	/* us a frame, of a thread */
-	struct figure alone[2];		/* frames a second: crops, whole */
+	uint64_t steps;			/* per run */
+	struct stored stored;		/* frames of one run; empty if not
+					 * JPEG */
+	struct figure frames, clips;	/* per second */
+	struct figure read, decode, resize;	/* us per frame on one thread */
+	struct figure alone[2];		/* frames per second: crops, whole
+					 * frames */
 };
 
-/* Some microbatches ahead; their size is that of the largest to come. */
+/*
+ * Return loader options with memory for AHEAD microbatches of the largest size.
+ */
 static struct loader_options
 bench_loader_options(const struct bench_loader_job *j, int threads)
 {
@@ -65,7 +72,10 @@ bench_loader_status(int got)
 
 /* ---- a run ---- */
 
-/* Take ${steps} steps, and go on until there were ${microbatches}. */
+/*
+ * Take at least ${steps} whole steps and ${microbatches} microbatches.  Add up
+ * their clips and frames.
+ */
 static int
 bench_loader_take(struct bench_loader_job *j, uint64_t steps, int microbatches,
     double *clips, double *frames)
@@ -88,7 +98,7 @@ bench_loader_take(struct bench_loader_job *j, uint64_t steps, int microbatches,
 	}
 }
 
-/* Until the loader has nothing left to do. */
+/* Wait, at most about 1 s, until the loader has nothing left to do. */
 static void
 bench_loader_close_idle(struct bench_loader_job *j)
 {
@@ -145,9 +155,9 @@ bench_loader_run(void *arg, int counts)
 	return 0;
 }
 
-/* ---- what libjpeg is given ---- */
+/* ---- frames for libjpeg-turbo ---- */
 
-/* The frames of a run, as stored, with their crops. */
+/* Collect the stored frames of a run, with their crops. */
 static int
 bench_loader_gather(struct bench_loader_job *j)
 {
@@ -191,7 +201,7 @@ bench_loader_same(const struct microbatch *x, const struct microbatch *y)
 	    memcmp(a->bytes, b->bytes, bytes) == 0;
 }
 
-/* Microbatch after microbatch, several threads must load what one does. */
+/* Check that several threads load the same microbatches as one thread. */
 static int
 bench_loader_compare(struct bench *b, struct bench_loader_job *j,
     struct loader *many, struct loader *one)
@@ -291,7 +301,7 @@ bench_loader_close_job(struct bench_loader_job *j)
 	schedule_free(j->schedule);
 }
 
-/* ${n} cells, visited in turn. */
+/* Measure ${n} cells that are visited in turn. */
 static int
 bench_loader_measure(struct bench *b, const struct load_options *lo,
     const struct cell *cell, int n, const char *name)

@@ -1,4 +1,4 @@
-/* The machine, in a few words. */
+/* Describe the machine that figures were measured on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,9 @@
 #include "media/jpeg.h"
 #include "media/video.h"
 
-/* The processor's name as the kernel gives it, or the architecture's. */
+/*
+ * Return the processor's model name from the kernel, or else the architecture.
+ */
 static void
 machine_processor(char *to, size_t size)
 {
@@ -39,7 +41,7 @@ machine_processor(char *to, size_t size)
 		fclose(f);
 }
 
-/* "libavformat 59.27.100\nlibavcodec ..." with commas for the newlines. */
+/* Append ", libavformat 59.27.100, libavcodec ..." to ${b}. */
 static void
 machine_video_libraries(struct buffer *b)
 {

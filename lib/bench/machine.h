@@ -1,13 +1,17 @@
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-/* What a figure depends on besides the program: the machine and libraries. */
+/* The machine and the libraries that a figure depends on. */
 
-enum { FACTS = 8 };			/* at most */
+enum { FACTS = 8 };			/* maximum number */
 
+/* A property of the machine; ${key} is static. */
 struct fact { const char *key; char value[512]; };
 
-/* machine_facts(f): into ${f}[FACTS], in the order of their keys; how many. */
+/*
+ * machine_facts(f):
+ * Fill ${f}[FACTS], sorted by key, and return the number of facts.
+ */
 int machine_facts(struct fact *f);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Every distinct operator of a network, in its place in a training step: each
- * forward pass in its turn, the chosen ones again and again, and then each
- * backward pass; so all of them work on what a step would give them.
+ * Benchmark every distinct operator of a network within a training step.  Run
+ * all forward passes in order, then all backward passes, and repeat the pass of
+ * each measured operator in its turn.  All operators then work on the values of
+ * a real step.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,19 +16,19 @@
 #include "net/alike.h"
 #include "net/parity/parity.h"
 
-/* Multiply-adds of a forward pass that the reference is given at most. */
+/* Maximum multiply-adds of a forward pass for the reference. */
 #define REFERENCE_MACS 2e9
 
-/* An operator, and how many of the network are like it. */
+/* A distinct operator, and the number of operators of the network like it. */
 struct bench_op_distinct { int task, like; struct figure forward, backward; };
 
 struct bench_op_job {
 	const struct net_options *o;
-	char prefix[160];		/* of names: op/NET/SHAPE */
+	char prefix[160];		/* prefix of names: op/NET/SHAPE */
 	struct rig rig;
 	struct bench_op_distinct *d;
 	int n;
-	struct task *task;		/* what run times */
+	struct task *task;		/* the task that bench_op_run times */
 	int backward;
 	struct figure *figure;
 };
@@ -121,7 +122,7 @@ bench_op_print_pass(struct bench *b, struct bench_op_job *j,
 	double work = task_work(t, backward);
 	struct figure ms = { 0 };
 
-	if (f->n == 0)			/* no gradient flows back */
+	if (f->n == 0)			/* no backward pass */
 		return;
 	for (size_t i = 0; i < f->n; i++)
 		figure_add(&ms, 1e3 * f->v[i]);
@@ -145,7 +146,7 @@ bench_op_print_task(struct bench *b, struct bench_op_job *j,
 	bench_op_print_pass(b, j, d, 1, NULL);
 }
 
-/* Medians times how often they occur, by kind of operator. */
+/* Sum the medians by kind of operator, each times its number of occurrences. */
 static void
 bench_op_print_totals(struct bench *b, struct bench_op_job *j)
 {
@@ -179,7 +180,7 @@ bench_op_print_totals(struct bench *b, struct bench_op_job *j)
 
 /* ---- checking ---- */
 
-/* The shape, or as many images of it as the reference can take. */
+/* Halve the shape until the reference can compute it in reasonable time. */
 static struct bench_shape
 bench_op_reduced(const struct net_options *o, struct bench_shape s)
 {

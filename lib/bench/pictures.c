@@ -1,6 +1,6 @@
 /*
- * Frames of a packed set: all of each, and the crops that training at a side
- * asks for, on the same frames, frames a second beside each other.
+ * Benchmark frames of a packed set: decode whole frames, and decode training
+ * crops for each side, on the same frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,10 @@ bench_pictures_run(void *arg, int counts)
 	return 0;
 }
 
-/* ${images} frames, spread over the samples, with crops for ${side}. */
+/*
+ * Choose ${images} frames, spread over the samples, with training crops for
+ * ${side}.
+ */
 static int
 bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
     int side)
@@ -56,7 +59,7 @@ bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
 	return 0;
 }
 
-/* A crop must have the pixels of the whole frame. */
+/* Check that a decoded crop has the pixels of the whole frame. */
 static int
 bench_pictures_check(struct bench *b, struct stored *s, int side)
 {
@@ -81,7 +84,7 @@ bench_pictures_check(struct bench *b, struct stored *s, int side)
 	return status;
 }
 
-/* Decode the frames, whole or in part, into j->seconds. */
+/* Decode the frames, whole or in part, and time them in j->seconds. */
 static int
 bench_pictures_repeat(const struct bench *b, struct bench_pictures_job *j,
     int whole)

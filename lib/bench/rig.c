@@ -1,4 +1,6 @@
-/* A network to be measured. */
+/*
+ * The fixture of the network benchmarks: a network and a synthetic microbatch.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 
 #define SEED 1
 
-/* Free the pixels that are in pinned memory, once no upload reads them. */
+/* Free the pixels in pinned memory after the last upload has read them. */
 static void
 rig_unpin(struct rig *r)
 {

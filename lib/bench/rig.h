@@ -2,8 +2,9 @@
 #define BENCH_RIG_H
 
 /*
- * A network on a back end with a microbatch of made-up clips to train on: the
- * same pixels, labels and initial weights on every back end.
+ * The fixture of the network benchmarks: a network on a back end, with a
+ * synthetic microbatch to train on.  Pixels, labels and initial weights are the
+ * same on every back end.
  */
 
 #include "bench/shape.h"
@@ -11,46 +12,59 @@
 
 struct rig {
 	struct net *net;
-	struct plan *plan;		/* of training */
+	struct plan *plan;		/* plan for training */
 	void *gradient;			/* flat, as the parameters */
 	struct feed feed;
-	struct microbatch mb;		/* the same, for the feeder */
-	struct feeder feeder;		/* without a loader: of made-up clips */
-	struct outcome *outcome;	/* of the device */
-	struct outcome *fetched;	/* [heads] */
-	int pinned;			/* streams whose pixels are in pinned
-					 * memory (rig_prefetch) */
+	struct microbatch mb;		/* view of ${feed} for the feeder */
+	struct feeder feeder;		/* without a loader: of synthetic
+					 * clips */
+	struct outcome *outcome;	/* on the device */
+	struct outcome *fetched;	/* [heads] copy of ${outcome} on the
+					 * host */
+	int pinned;			/* number of streams whose pixels are in
+					 * pinned memory (rig_prefetch) */
 };
 
-/* rig_open(r, g, b, s): -1 after a message; rig_close in any case. */
+/*
+ * rig_open(r, g, d, s):
+ * Create the network ${g} on device ${d} with a microbatch of shape ${s}.
+ * Return 0, or -1 after a message.  Call rig_close in both cases.
+ */
 int rig_open(struct rig *r, const struct graph *g, struct device *d,
     const struct bench_shape *s);
+
+/* rig_close(r): Free the fixture and leave it empty. */
 void rig_close(struct rig *r);
 
 /*
- * rig_shape(r, s): go on with a microbatch of shape ${s}, with the same
- * parameters; -1 after a message.
+ * rig_shape(r, s):
+ * Replace the microbatch by one of shape ${s}; keep the parameters.  Return 0,
+ * or -1 after a message.
  */
 int rig_shape(struct rig *r, const struct bench_shape *s);
 
 /*
  * rig_prefetch(r):
- * From now on, upload pixels from pinned memory while the step before is
- * computed, as training does (train/loop/feeder.h).  Do nothing if the device
- * uses host memory.  Return 0, or -1 after a message.
- *
- * rig_upload(r):
- * Upload the pixels once and wait until the device has them.
+ * Upload the pixels of the following steps from pinned memory while the step
+ * before is computed, as training does (train/loop/feeder.h).  Do nothing if
+ * the device uses host memory.  Return 0, or -1 after a message.
  */
 int rig_prefetch(struct rig *r);
+
+/* rig_upload(r): Upload the pixels once and wait until the device has them. */
 void rig_upload(struct rig *r);
 
 /*
- * rig_pass(r): run the forward and the backward pass on the made-up clips.
- * rig_loss(r): wait for the device and return the loss of the last forward pass
- * whose outcomes went to r->outcome.
+ * rig_pass(r):
+ * Run the forward and the backward pass on the synthetic microbatch.
  */
 void rig_pass(struct rig *r);
+
+/*
+ * rig_loss(r):
+ * Wait for the device, and return the loss of the last forward pass whose
+ * outcomes went to r->outcome.
+ */
 double rig_loss(struct rig *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shapes of batches, as text and as schedules. */
+/* Batch shapes as text and as schedules. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

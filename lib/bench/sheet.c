@@ -1,4 +1,4 @@
-/* The first clips that a loader gives, as a contact sheet. */
+/* Draw the first clips of a loader as a contact sheet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,13 @@
 #include "bench/cases.h"
 #include "draw/plot.h"
 
-enum { CLIPS = 24, STRIP = 3, GAP = 4, MOST = 160 };	/* frames, pixels */
+enum { CLIPS = 24, STRIP = 3, GAP = 4, MOST = 160 };	/* frames per clip;
+							 * pixels */
 
-/* The first, the middle and the last frame of a clip, no wider than MOST. */
+/*
+ * Return the first, middle and last frame of a clip side by side, each at most
+ * MOST pixels wide.  The caller frees the image.
+ */
 static struct image *
 bench_sheet_strip(struct resizer *z, const struct stream *s,
     const uint8_t *clip)
@@ -37,7 +41,10 @@ bench_sheet_strip(struct resizer *z, const struct stream *s,
 	return all;
 }
 
-/* "a", or of a mixed clip "0.73 a + 0.27 b". */
+/*
+ * Return the class of clip ${i}, or for a mixed clip "0.73 a + 0.27 b".  The
+ * caller frees it.
+ */
 static char *
 bench_sheet_caption(const struct dataset *d, const struct target *t, int i)
 {

@@ -1,6 +1,7 @@
 /*
- * Whole steps of training on one microbatch: forward, backward, update; on
- * made-up clips, and on those of a packed set with the loader at work beside.
+ * Benchmark whole training steps on one microbatch: forward, backward and
+ * update.  Use synthetic clips, and clips of a packed set with the loader
+ * running at the same time.
  */
 #include <float.h>
 #include <math.h>
@@ -18,12 +19,15 @@
 #include "train/optim/optim.h"
 
 #define RATE 0.001
-#define LOADERS 2		/* threads, as vt-train's default */
+#define LOADERS 2		/* threads; the default of vt-train */
 #define MEMORY ((size_t)512 << 20)
-/* Steps of more multiply-adds, forward, are too long for plain loops. */
+/*
+ * Steps with more forward multiply-adds take too long on the reference back
+ * end.
+ */
 #define REFERENCE_MACS 4e9
 #define LOSS_TOLERANCE 1e-4	/* relative */
-#define LOSS_TOLERANCE_16 1e-2	/* where activations have 16 bits */
+#define LOSS_TOLERANCE_16 1e-2	/* with 16-bit activations */
 #define NORM_TOLERANCE 1e-2
 #define NORM_TOLERANCE_16 5e-2
 
@@ -36,13 +40,15 @@ struct bench_step_job {
 	struct bench *b;
 	const struct net_options *o;
 	struct bench_shape shape;
-	char prefix[160];		/* of names: step/NET/SHAPE */
+	char prefix[160];		/* prefix of names: step/NET/SHAPE */
 	struct rig rig;
 	struct optim optim;
 	double loss, norm;		/* of the last step */
-	size_t available;		/* on the device, before it all */
-	size_t base;			/* resident before it all; 0: memory of
-					 * an earlier shape is among it */
+	size_t available;		/* device memory before the first
+					 * allocation */
+	size_t base;			/* resident memory before the first
+					 * allocation; 0: unknown, because an
+					 * earlier shape used memory */
 	struct figure seconds[PHASES];
 };
 
@@ -56,7 +62,8 @@ bench_step_clear(struct bench_step_job *j)
 /* ---- one step ---- */
 
 /*
- * A diverged step is a wrong answer if answers matter; then it ends the case.
+ * Return 0 after a message if results are checked and the step diverged; this
+ * ends the case.
  */
 static int
 bench_step_is_sound(struct bench_step_job *j)
@@ -69,7 +76,7 @@ bench_step_is_sound(struct bench_step_job *j)
 	return 0;
 }
 
-/* As a step of the trainer has it. */
+/* Update the weights as a step of the trainer does. */
 static void
 bench_step_update(struct bench_step_job *j)
 {
@@ -129,8 +136,10 @@ bench_step_print_phases(struct bench_step_job *j, const char *under)
 	    under);
 }
 
-/* Time the upload of a step's pixels separately, because training overlaps it
- * with the previous step. */
+/*
+ * Time the upload of a step's pixels separately, because training overlaps it
+ * with the previous step.
+ */
 static void
 bench_step_measure_upload(struct bench_step_job *j)
 {
@@ -169,7 +178,7 @@ bench_step_print_memory(struct bench_step_job *j)
 		bench_value(j->b, (double)(ram_peak() - j->base), "bytes",
 		    note, "%s/peak", j->prefix);
 	}
-	/* Linux counts in KiB. */
+	/* ru_maxrss is in KiB on Linux. */
 	if (getrusage(RUSAGE_SELF, &u) == 0)
 		bench_value(j->b, 1024.0 * (double)u.ru_maxrss, "bytes",
 		    "the process's largest so far", "%s/resident", j->prefix);
@@ -177,7 +186,10 @@ bench_step_print_memory(struct bench_step_job *j)
 
 /* ---- checking ---- */
 
-/* Two steps from the first weights: what they give on ${d}. */
+/*
+ * Run two steps from the initial weights on device ${d}.  Store their losses
+ * and the first gradient norm.
+ */
 static int
 bench_step_first_steps(struct bench_step_job *j, struct device *d,
     double loss[2], double *norm)
@@ -209,7 +221,10 @@ bench_step_error_of(double x, double key)
 	return fabs(x - key) / (fabs(key) > 1e-6 ? fabs(key) : 1);
 }
 
-/* The losses of two steps and the first gradient must be the reference's. */
+/*
+ * Compare the losses of two steps and the first gradient norm with those of
+ * ref64.
+ */
 static int
 bench_step_check(struct bench_step_job *j)
 {
@@ -249,7 +264,10 @@ bench_step_check(struct bench_step_job *j)
 
 /* ---- the case ---- */
 
-/* The same steps on the clips of a set; ${alone} is the step without. */
+/*
+ * Measure the same steps on clips of a set.  ${alone} is the time of a step
+ * without the loader.
+ */
 static int
 bench_step_measure_data(struct bench_step_job *j, double alone)
 {

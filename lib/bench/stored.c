@@ -1,4 +1,4 @@
-/* Stored frames, decoded by libjpeg-turbo alone. */
+/* Decode stored frames with libjpeg-turbo alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ stored_decode_region(const struct stored *s, int thread,
 	    f->sample.shard), f->sample.key, f->number, why.text) : 0;
 }
 
-/* The picture must be of the size that the index says. */
+/* The decoded size must be the one in the index. */
 static int
 stored_decode_whole(const struct stored *s, int thread,
     const struct stored_frame *f)
@@ -148,7 +148,10 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	    0)
 		return -1;
 	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w, m.h, at, 0);
-	/* The part was scaled by 1, 1/2 or 1/4: ask for that of the whole. */
+	/*
+	 * The part was decoded at scale 1, 1/2, 1/4 or 1/8: decode the whole
+	 * frame at the same scale.
+	 */
 	by = at.w / r.w;
 	if (stored_decode_region(s, 0, f, stored_whole(f),
 	    (int)(f->sample.width * by), (int)(f->sample.height * by), &m,

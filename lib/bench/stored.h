@@ -2,9 +2,9 @@
 #define BENCH_STORED_H
 
 /*
- * Stored frames of a packed set, in memory, and the part of each that a clip
- * wants: what a JPEG decoder can do with the same bytes, without any of the
- * loader around it.
+ * Stored frames of a packed set, in memory, and the part of each frame that a
+ * clip uses.  They show the speed of a JPEG decoder on the same bytes, without
+ * the loader.
  */
 
 #include "base/pool.h"
@@ -13,11 +13,12 @@
 #include "shard/dataset.h"
 
 struct stored_frame {
-	size_t at, bytes;		/* in the buffer */
+	size_t at, bytes;		/* position in the buffer */
 	struct sample sample;
-	int number;			/* of the frame, from 0 */
+	int number;			/* frame number, from 0 */
 	struct region part;
-	int side, how;			/* that the part is wanted at */
+	int side, how;			/* size and filter that the part is
+					 * wanted at */
 };
 
 struct stored {
@@ -30,32 +31,44 @@ struct stored {
 	int failed;
 };
 
-/* stored_open(s, p): to be decoded by the threads of ${p}. */
+/*
+ * stored_open(s, p):
+ * Prepare ${s} for decoding by the threads of ${p}, which must outlive it.  The
+ * caller frees it with stored_close.
+ */
 void stored_open(struct stored *s, struct pool *p);
 void stored_close(struct stored *s);
 
 /*
- * stored_add(s, d, sample, frame, n, crop, side): add ${n} frames of a sample.
- * 0; -1 or -2 after a message, as dataset_frames_read.
+ * stored_add(s, d, sample, frame, n, crop, side):
+ * Read ${n} frames, numbers ${frame}[n], of a sample and add them, with the
+ * crop and the side that a clip uses.  Return 0, or as dataset_frames_read: -1
+ * or -2 after a message.
  */
 int stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
     const int *frame, int n, struct crop crop, int side);
+
+/* stored_clear(s): Remove all frames. */
 void stored_clear(struct stored *s);
 
 /*
- * stored_decode(s, whole): decode every frame to RGB, in full if ${whole} or
- * else the wanted part at the scale it allows.  -1 after a message.
+ * stored_decode(s, whole):
+ * Decode every frame to RGB: fully if ${whole} is set, otherwise only the
+ * wanted part at the smallest sufficient scale.  Return 0, or -1 after a
+ * message.
  */
 int stored_decode(struct stored *s, int whole);
 
 /*
- * stored_compare(s, i, part, whole): frame ${i} resized as a clip wants it,
- * from its part and from the whole picture at the same scale, to [side][side]
- * [3] bytes each; they must be equal.  -1 after a message.
+ * stored_compare(s, i, part, whole):
+ * Decode frame ${i} twice, its part and the whole frame at the same scale, and
+ * resize the clip's region of both to ${part} and ${whole}, [side][side][3]
+ * bytes each.  The caller compares them; they must be equal.  Return 0, or -1
+ * after a message.
  */
 int stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole);
 
-/* stored_is_jpeg(d): 1, or 0 for a set that keeps other pictures. */
+/* stored_is_jpeg(d): Return 1 if the frames of ${d} are JPEG, otherwise 0. */
 int stored_is_jpeg(const struct dataset *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operators alone: their work. */
+/* The work, traffic and time of single tasks. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ task_work(const struct task *t, int backward)
 
 	if (type->macs == NULL)
 		return 0;
-	if (backward)		/* of each input, and of weights */
+	if (backward)		/* one per input, one for weights */
 		for (int j = 0; j < t->op->nin; j++)
 			passes += t->wants_dx[j];
 	return 2 * type->macs(t->op, t->in, &t->out) * passes;
@@ -53,7 +53,10 @@ task_seconds(struct task *t, void (*pass)(struct task *))
 	return start;
 }
 
-/* The kernel of an operator with a window, its stride if it is not 1, and its groups. */
+/*
+ * Print the kernel of an operator with a window, its stride if it is not 1, and
+ * its groups.
+ */
 static void
 task_window(const struct op *op, char *buf, size_t size)
 {

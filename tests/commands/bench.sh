@@ -215,7 +215,7 @@ check_exit "and one that is not" 1 vt-bench allreduce $sizes --require='allreduc
 check_says "is named" 'allreduce/exact/4/sent: 0 bytes \(required >= 1\)'
 check_exit "one of a pattern" 1 vt-bench allreduce $sizes --require='allreduce/*<=1e9' --require='*/time<=0'
 check_exit "one of which there is no row" 1 vt-bench allreduce $sizes --require='decode/*>=1'
-check_says "is a slip" 'no figure is called decode/\*'
+check_says "is a slip" 'decode/\*: no figure matches this name'
 check_exit "JSON counts them" 1 vt-bench allreduce $sizes --json --require='*/sent>=1'
 check_same "in the summary" "1 0" "$(jq -r 'select(.type == "summary") | "\(.unmet) \(.wrong)"' "$T/out")"
 }
