@@ -225,6 +225,7 @@ bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
 	bench_row(b, &us, "us", NULL, "allreduce/%s/%.0f/time", what, bytes);
 	bench_rate(b, &j->seconds, allreduce_traffic(bytes, ranks) / 1e9,
 	    "GB/s", NULL, "allreduce/%s/%.0f/bus", what, bytes);
+	/* The library's own algorithm does not report what it sends. */
 	if (!algorithm_is_native(j->way->kind))
 		bench_value(b, (double)(j->way->kind == NULL ?
 		    exact_traffic(&j->exact, j->n) :
@@ -287,6 +288,7 @@ bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
 		else if (algorithm_is_native(way[i].kind))
 			native = us;
 	}
+	/* Ranks that share a processor would make the ratio meaningless. */
 	if (status == 0 && exact > 0 && native > 0 && j->apart)
 		bench_value(b, exact / native, "times", j->note,
 		    "allreduce/%zu/ratio", j->n * sizeof(float));

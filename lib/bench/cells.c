@@ -87,6 +87,10 @@ bench_cells_run(void *arg, int counts)
 	double *seconds = xcalloc(j->n, sizeof(*seconds));
 	int status = 0;
 
+	/*
+	 * Visit all cells in each run, so that other load on the machine
+	 * affects them equally.
+	 */
 	for (size_t i = 0; i < j->n && status == 0; i++)
 		if ((seconds[i] = bench_cells_step(j, i)) < 0)
 			status = EXIT_FAILED;

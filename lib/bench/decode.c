@@ -84,6 +84,7 @@ bench_decode_part(int i, int thread, void *arg)
 {
 	struct bench_decode_job *j = arg;
 
+	/* Index ${i} selects the data; any thread of the pool may run it. */
 	(void)thread;
 	j->bad[i] = j->extracting ? bench_decode_extract(j, i) :
 	    bench_decode_video(j, i);

@@ -114,6 +114,10 @@ bench_loader_run_once(struct bench_loader_job *j, int counts)
 {
 	struct loader_stats was, is;
 	double start, seconds, clips, frames, us;
+	/*
+	 * Before timing, take the AHEAD microbatches that were loaded in
+	 * advance.
+	 */
 	int status = bench_loader_take(j, 0, AHEAD, &clips, &frames);
 
 	if (status != 0)

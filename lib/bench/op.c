@@ -84,6 +84,7 @@ bench_op_time_pass(struct bench *b, struct bench_op_job *j, int i)
 	if (j->backward && task_impl(j->task)->backward == NULL)
 		return;
 	if (d == NULL) {
+		/* Not measured, but later operators need its output. */
 		bench_op_run(j, 0);
 		return;
 	}

@@ -48,6 +48,9 @@ shape_schedule(const struct cell *cell, int n)
 	struct schedule *s = NULL;
 	struct table *t;
 
+	/*
+	 * Build the text of a schedule and parse it, so that its checks apply.
+	 */
 	buffer_text(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\t"
 	    "lr\tstride_min\tstride_max\n");
 	for (int i = 0; i < n; i++)

@@ -97,6 +97,10 @@ bench_step_run(void *arg, int counts)
 	double at[PHASES + 1];
 	int status;
 
+	/*
+	 * On an asynchronous device, forward and backward are the times of the
+	 * launches: only the update waits for the device.
+	 */
 	at[WAIT] = clock_seconds();
 	if ((status = feeder_next(&r->feeder)) != 0)
 		return status;

@@ -58,6 +58,7 @@ scale_nice_step(double range, int most)
 	    unit = scale_power(10, scale_exponent(least, 10));
 	int i = 0;
 
+	/* Tolerate a relative rounding error of 1e-7. */
 	while (steps[i] * unit < least * 0.9999999 && i < 3)
 		i++;
 	return steps[i] * unit;
@@ -70,6 +71,10 @@ scale_fit(double min, double max, int log, int room)
 
 	if (log != 0) {
 		if (max < min * 1.0001) {
+			/*
+			 * Widen an empty range by about one power of the base
+			 * on each side.
+			 */
 			s.min = min / log / 0.75;
 			s.max = max * log * 0.75;
 		} else if (room) {
@@ -135,6 +140,7 @@ scale_add_tick(const struct scale *s, double v, double step, struct tick *tick,
 {
 	double at = scale_place(s, v);
 
+	/* Tolerate rounding errors at the ends. */
 	if (n == SCALE_TICKS || at < -1e-9 || at > 1 + 1e-9)
 		return n;
 	tick[n].value = v;

@@ -228,6 +228,7 @@ answer_all(struct answer *a)
 	int got, status = 0;
 
 	while (status == 0 && (got = incoming_next(a->clips->incoming, &v)) == 1) {
+		/* A stream's settings are known only after its first sample. */
 		if (a->done + a->failed == 0)
 			answer_compare_settings(a);
 		status = answer_clip(a, v, scores, &lines);

@@ -55,6 +55,7 @@ eval_clips_set_extraction(struct clips *c, const struct model *m,
 		warning("%s: extraction settings %s (wanted those of "
 		    "vt-extract): using its defaults",
 		    text_quote(m->path), as);
+	/* Limits are the user's; they do not change the frames of a clip. */
 	o.allow_truncated = c->how.allow_truncated;
 	o.max_damage = c->how.max_damage;
 	o.max_pixels = c->how.max_pixels;

@@ -187,6 +187,10 @@ confusion_order(const struct confusion *c, int *order)
 		confusion_join(&g, best, g.nearest[best]);
 	}
 	for (int i = 0; i < g.n; i++) {
+		/*
+		 * A group and its reverse are equally good: begin with the
+		 * lower class.
+		 */
 		if (g.size[i] > 1 && g.member[i][0] > g.member[i][g.size[i] - 1])
 			confusion_turn(g.member[i], g.size[i]);
 		for (int k = 0; k < g.size[i]; k++)

@@ -79,6 +79,7 @@ curves_add_model(struct curves *c, const char *text)
 	struct curves_line *l;
 	int status = 0;
 
+	/* A file whose name contains '=' or ',' is a run, not a list. */
 	if (access(text, F_OK) == 0)
 		return curves_add_run(curves_line_of(c, text), text);
 	name = equals == NULL ? xstrdup(text) :
@@ -195,6 +196,7 @@ curves_mean_at(const struct curves_line *l, int of, double epoch, double near,
 		curves_at_epoch(&l->run[i].series[of], epoch, near, &p);
 		square += (p.value - to->value) * (p.value - to->value);
 	}
+	/* s / sqrt(n), with s^2 = sum (x - mean)^2 / (n - 1) */
 	to->error = l->runs > 1 ? sqrt(square / (n - 1) / n) : NAN;
 	return 0;
 }

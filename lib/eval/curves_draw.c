@@ -243,6 +243,7 @@ curves_add_panel(struct curves_picture *p, int k)
 		size_t n = l->series[of].n;
 		struct curves_points *at = &p->points[k][i];
 
+		/* Accuracies are in percent, and few enough to show all. */
 		*at = curves_points_of(l->series[of].at, n, loss ? n / MOST + 1 : 1,
 		    loss ? 1 : 100, p->unit.seconds);
 		for (int side = 0; side < SIDES; side++)

@@ -81,6 +81,7 @@ history_on_start(struct history_reader *r)
 
 	if (history_read_step(r, &step) != 0)
 		return -1;
+	/* A resumed run repeats the steps after its checkpoint. */
 	history_forget(&r->steps, step);
 	for (int i = 0; i < HISTORY_SERIES; i++)
 		history_forget(&r->h->series[i], step);
@@ -107,6 +108,7 @@ history_on_step(struct history_reader *r)
 	    history_number(r, "clips_per_s", 0, &rate) != 0 ||
 	    history_number(r, "loss", 1, &loss) != 0)
 		return -1;
+	/* A second line for the same step replaces the first. */
 	if (p.step > 0) {
 		history_forget(&r->steps, p.step - 1);
 		history_forget(&r->h->series[HISTORY_LOSS], p.step - 1);

@@ -139,6 +139,10 @@ int
 packed_prepare(struct packed *p, const struct packed_start *how,
     struct comm *comm)
 {
+	/*
+	 * Agree on the status before the next collective: a rank that failed
+	 * would not take part in it.
+	 */
 	int status = comm_agree(comm, packed_open_all(p, how));
 
 	if (status == 0)

@@ -84,6 +84,7 @@ extract_open_source(struct extract_work *w)
 		return -1;
 	*i = *video_info(w->video);
 	extract_size(w->o, i->width, i->height, &m->width, &m->height);
+	/* JPEG_MAX_DIMENSION of libjpeg. */
 	if (m->width > 65500 || m->height > 65500)
 		return fail("%s: %dx%d frames (wanted at most 65500 each way)",
 		    Q(w->path), m->width, m->height);
@@ -189,6 +190,10 @@ extract_decode(struct extract_work *w)
 		if (fps.num > 0) {
 			int64_t first = k;
 
+			/*
+			 * Stop one frame beyond the limit: extract_store
+			 * reports it.
+			 */
 			while (k <= w->o->max_frames && fps_shows(k, fps,
 			    f.time - origin, f.until - origin, tick))
 				k++;
@@ -397,6 +402,7 @@ extract(struct extract_work *w)
 	/* After a signal, do not read the rest of the file for its hash. */
 	if (r != 0 && w->o->stopped != NULL && w->o->stopped())
 		return;
+	/* Report the hash and the damage of refused videos too. */
 	if (extract_hash_source(w) != 0)
 		return;
 	extract_copy_account(w);
@@ -445,6 +451,7 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 	struct error *before;
 
 	extract_begin(row, o, x);
+	/* Collect messages in ${x}: extract_all prints them in list order. */
 	before = fail_into(&x->message);
 	if (file_is_dir(row->path))
 		extract_folder(row, o, e, x);

@@ -74,6 +74,7 @@ extract_keys(struct list *l, const char *root)
 		if (extract_all_make_key(&l->row[i], root) != 0)
 			goto out;
 	}
+	/* Sorted, equal keys are adjacent; ties stay in list order. */
 	qsort_r(order, l->n, sizeof(*order), extract_all_by_key, l->row);
 	for (size_t i = 1; i < l->n; i++) {
 		const struct list_row *a = &l->row[order[i - 1]];
@@ -121,6 +122,7 @@ struct extract_all_state {
 	double start;
 };
 
+/* Set when a run ends; the decoding threads poll it and give up. */
 static atomic_int stopping;
 
 static int
@@ -302,6 +304,7 @@ extract_all_finish(struct extract_all_state *s, int i, struct extraction *x)
 	struct extract_run *r = s->r;
 	int refused = !x->kept && !r->skip;
 
+	/* Messages about videos that a signal cut short would mislead. */
 	if (stop_signal() != 0)
 		return -1;
 	extract_all_say_message(r, i, x);
@@ -345,6 +348,7 @@ extract_all(struct extract_run *r)
 	    extract_all_item, &s);
 	while (result == 0 && ordered_next(videos, &i))
 		result = extract_all_finish(&s, (int)i, &s.result[i % s.window]);
+	/* Threads that still decode give up, so ordered_free returns soon. */
 	stopping = 1;
 	ordered_free(videos);
 	for (i = 0; i < s.window; i++)

@@ -77,6 +77,9 @@ incoming_videos(const char *const *path, size_t n,
 	v->path = path;
 	v->how = how;
 	v->threads = (size_t)threads > n ? (int)n : threads;
+	/*
+	 * One more than the threads may be ahead: the clip that the caller has.
+	 */
 	v->window = (size_t)v->threads * AHEAD + 1;
 	v->place = xcalloc(v->window, sizeof(*v->place));
 	v->extractor = xcalloc((size_t)v->threads, sizeof(*v->extractor));

@@ -89,6 +89,9 @@ list_is_json(const char *text)
 		text += strlen(LIST_MARK);
 	text += strspn(text, " \t\r\n");
 	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
+	/*
+	 * A path may begin with a bracket, so check the character after it too.
+	 */
 	return (*text == '{' || *text == '[') && (*next == '"' ||
 	    (*text == '[' && *next == '{'));
 }

@@ -39,6 +39,7 @@ list_json_read_item(struct list_reading *r, const struct json *o, size_t i)
 	const char *text = json_to_text(template);
 	struct list_row *row;
 
+	/* An item of a test list has an id and nothing else. */
 	if (!json_is(o, '{') || id == NULL || *id == '\0' ||
 	    strchr(id, '/') != NULL || (text == NULL && (template != NULL ||
 	    json_size(o) > 1)))

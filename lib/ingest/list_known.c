@@ -49,6 +49,7 @@ list_hmdb51_row(struct list_reading *r, char *line)
 	for (n--; n > 0 && line[n - 1] == ' ';)
 		n--;
 	line[n] = '\0';
+	/* use[0] is NULL, which no subset matches: the row is skipped. */
 	if (!list_take(r, use[which]))
 		goto out;
 	path = xprintf("%s/%s", class, line);

@@ -86,6 +86,7 @@ list_cut_fields(char *line, char sep, char **field)
 
 		if (quoted)
 			p++;
+		/* Copy in place without quotes: ${to} never passes ${p}. */
 		for (; *p != '\0'; p++) {
 			if (quoted && p[0] == '"' && p[1] == '"')
 				p++;
@@ -115,6 +116,7 @@ static int
 list_column(char **field, int n, const char *names)
 {
 	for (int i = 0; i < n; i++) {
+		/* The header may be written as a comment. */
 		const char *f = field[i] + strspn(field[i], "# ");
 		size_t m;
 
@@ -136,6 +138,7 @@ list_read_header(const char *line, struct list_layout *y)
 {
 	static const char seps[] = ",\t;";
 
+	/* The separator is the one that gives known column names. */
 	for (const char *s = seps; *s != '\0'; s++) {
 		char *copy = xstrdup(line), *field[LIST_FIELDS];
 		int n = list_cut_fields(copy, *s, field);
@@ -345,6 +348,7 @@ list_choose(const struct list_lines *l, struct list_reading *r, int header)
 	if (header)
 		return 0;
 	r->y.sep = ' ';
+	/* From the most specific format to the most general. */
 	if (hmdb51)
 		r->y.format = LIST_HMDB51;
 	else if (list_all_lines(l, list_is_ucf101))

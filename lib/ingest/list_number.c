@@ -194,6 +194,7 @@ list_number_check_bare(const struct list *l)
 			    "folder)", list_at(bare), Q(bare->path));
 		if (i == l->n)
 			break;
+		/* The rows of a list are consecutive: begin the next list. */
 		if (i > 0 && r->file != r[-1].file) {
 			bare = NULL;
 			labelled = 0;

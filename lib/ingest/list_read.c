@@ -162,6 +162,10 @@ list_blank_row(struct list_reading *r, char *line)
 	struct list_row *row;
 	int64_t frames = 0;
 
+	/*
+	 * A number after a file name is a field of its own.  After a name
+	 * without an extension it may belong to the path.
+	 */
 	if (label != NULL && word != NULL && strchr(line, '.') != NULL &&
 	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
 	    &frames) == 0 && list_take_middle(r, list_cut_last_word(line),
@@ -458,6 +462,7 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	glob_t found = { 0 };
 	int result = 0;
 
+	/* An existing file is never a pattern, whatever its name. */
 	if (strpbrk(file, "*?[") != NULL && access(file, F_OK) != 0) {
 		if (glob(file, 0, NULL, &found) != 0)
 			return fail("%s: no file matches this pattern", Q(file));

@@ -23,6 +23,10 @@ needed_begin(struct needed *n, const struct extract_options *o,
 		return;
 	n->n = (size_t)about + NEARLY;
 	n->wanted = xcalloc(n->n, 1);
+	/*
+	 * Mark what is needed for every number of frames that is close to the
+	 * declared one.
+	 */
 	for (int k = about - NEARLY; k <= about + NEARLY; k++)
 		if (k > 0)
 			o->need(o->need_of, x, k, fps, n->wanted);

@@ -59,6 +59,10 @@ spans_place(const struct list_row *row, const struct sample *m)
 			return fail_null("%s: labels in seconds, but its frame "
 			    "rate is unknown", text_quote(row->path));
 		}
+		/*
+		 * Times in a list count from the beginning of the video, those
+		 * of a sample from its first frame.
+		 */
 		if (s->unit == LIST_SECONDS && m->frames > 1) {
 			spans_place_seconds(m, s->from - row->part.start,
 			    s->to - row->part.start, &to[i].first, &to[i].last);

@@ -65,9 +65,11 @@ float_of_half(uint16_t h)
 
 	if (exponent == 31)
 		return float_of_bits(sign | 0x7f800000 | fraction << 13);
+	/* Rebias the exponent from 15 to 127. */
 	if (exponent > 0)
 		return float_of_bits(sign | (exponent + 112) << 23 |
 		    fraction << 13);
+	/* A subnormal number is fraction x 2^-24; ldexpf is exact here. */
 	x = ldexpf((float)fraction, -24);
 	return sign != 0 ? -x : x;
 }

@@ -84,6 +84,9 @@ heap_text(struct heap *h, const char *s, size_t n)
 void *
 heap_room(struct heap *h, void *array, size_t n, size_t *cap, size_t bytes)
 {
+	/*
+	 * Doubling bounds all copies left behind by the size of the last one.
+	 */
 	size_t more = n < 8 ? 8 : n * 2;
 	void *copy;
 

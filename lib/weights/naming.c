@@ -48,6 +48,7 @@ static int
 naming_match(const char *pattern, const char *text, struct naming_bound *b)
 {
 	*b = (struct naming_bound){ .rest = "" };
+	/* Skip the optional prefix, also in ${text} if it is there. */
 	if (*pattern == '[') {
 		size_t n = strcspn(pattern, "]") - 1;
 
@@ -236,6 +237,7 @@ naming_end(const struct naming *n, const char *name, const char **end)
 		*end = strcmp(r->ours, "-") == 0 ? NULL : r->ours;
 		return name + strlen(name) - strlen(r->theirs);
 	}
+	/* Without "end" rows the suffix starts at the last dot. */
 	return *end = n->ends > 0 ? NULL : strrchr(name, '.');
 }
 
@@ -278,6 +280,7 @@ naming_read_rows(struct naming *n)
 {
 	const struct table *t = n->table;
 
+	/* A row goes into one of the arrays, so each may need all rows. */
 	n->rename = xcalloc(t->rows, sizeof(*n->rename));
 	n->prefix = xcalloc(t->rows, sizeof(*n->prefix));
 	n->end = xcalloc(t->rows, sizeof(*n->end));

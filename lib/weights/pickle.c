@@ -95,6 +95,7 @@ pickle_op_binfloat(struct machine *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_REAL };
+	/* BINFLOAT is the only big-endian operand of the format. */
 	uint64_t bits = 0;
 
 	TAKE(m, 8, p);
@@ -408,6 +409,7 @@ value_get(const struct value *dict, const char *key)
 {
 	if (dict->kind != VALUE_DICT)
 		return NULL;
+	/* From the end: the last value of a key counts. */
 	for (size_t i = dict->u.of.n; i >= 2; i -= 2)
 		if (value_is(dict->u.of.item[i - 2], key))
 			return dict->u.of.item[i - 1];

@@ -12,6 +12,7 @@
 #include "weights/pickle_calls.h"
 #include "weights/pickle_numpy.h"
 
+/* Storage classes of the element types that weights have. */
 static const struct { const char *name; enum dtype type; } storages[] = {
 	{ "FloatStorage", DTYPE_F32 }, { "DoubleStorage", DTYPE_F64 },
 	{ "HalfStorage", DTYPE_F16 }, { "BFloat16Storage", DTYPE_BF16 },
@@ -140,6 +141,8 @@ static const struct {
 	const char *name;
 	const char *(*call)(const struct pickle *, const struct value *args,
 	    struct value *to);
+
+/* numpy 2 renamed its module numpy.core to numpy._core. */
 } calls[] = {
 	{ "collections.OrderedDict", pickle_ordered_dict },
 	{ "torch._utils._rebuild_tensor", pickle_rebuild_tensor },
@@ -244,6 +247,7 @@ pickle_persistent(const struct pickle *p, const struct value *id,
 	s->key = pickle_at(id, 2)->u.text.s;
 	s->count = pickle_at(id, 4)->u.i;
 	s->view = -1;
+	/* A tensor that was saved on a GPU names torch.cuda.FloatStorage. */
 	class += text_starts(class, "torch.cuda.") ? strlen("torch.cuda.") :
 	    text_starts(class, "torch.") ? strlen("torch.") : 0;
 	for (size_t i = 0; i < sizeof(storages) / sizeof(storages[0]); i++)

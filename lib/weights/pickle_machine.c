@@ -20,6 +20,7 @@ machine_push(struct machine *m, struct value *v)
 	struct value **stack = heap_room(m->p.heap, m->stack, m->n, &m->cap,
 	    sizeof(*stack));
 
+	/* ${v} is NULL if the caller's heap_get failed. */
 	if (stack == NULL || v == NULL)
 		return FULL;
 	m->stack = stack;
@@ -135,6 +136,7 @@ machine_join(struct machine *m, size_t n, enum value_kind kind)
 	if (to->kind != kind && to->kind != VALUE_OTHER)
 		return kind == VALUE_DICT ? "members for a value that is not a dict" :
 		    "members for a value that is not a list";
+	/* A VALUE_OTHER drops the values. */
 	for (size_t i = m->n - n; i < m->n && to->kind == kind; i++)
 		if (pickle_append(&m->p, to, m->stack[i]) != 0)
 			return FULL;

@@ -9,6 +9,7 @@
 #include "weights/pickle_calls.h"
 #include "weights/pickle_numpy.h"
 
+/* Type codes of numpy: the kind of number and its size in bytes. */
 static const struct { const char *name; enum dtype type; } types[] = {
 	{ "f4", DTYPE_F32 }, { "f8", DTYPE_F64 }, { "f2", DTYPE_F16 },
 	{ "i8", DTYPE_I64 }, { "i4", DTYPE_I32 }, { "i2", DTYPE_I16 },
@@ -156,6 +157,10 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 		t->dim[i] = d->u.i;
 		none |= d->u.i == 0;
 	}
+	/*
+	 * Divide ${count} by each size instead of multiplying the sizes: no
+	 * product can then overflow.
+	 */
 	for (int k = 0; k < t->ndim && !none; k++) {
 		int i = fortran ? k : t->ndim - 1 - k;
 
@@ -191,6 +196,10 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	while (type < sizeof(types) / sizeof(types[0]) &&
 	    strcmp(dtype->u.dtype.name, types[type].name) != 0)
 		type++;
+	/*
+	 * Accept little-endian ('<'), single-byte ('|') and native ('=') order;
+	 * the host is little-endian.  strchr would also match a zero byte.
+	 */
 	if (type == sizeof(types) / sizeof(types[0]) ||
 	    strchr("<|=", dtype->u.dtype.order) == NULL ||
 	    dtype->u.dtype.order == '\0')

@@ -85,6 +85,7 @@ safetensors_make_header(struct buffer *out, const struct tensor **sorted,
 	for (size_t i = 0; i < m; i++)
 		json_put_text(&w, meta[i].key, meta[i].value);
 	json_close(&w);
+	/* Entries are sorted by name, unlike the data. */
 	qsort(named, n, sizeof(*named), safetensors_by_name);
 	for (size_t i = 0; i < n; i++) {
 		const struct tensor *t = named[i].t;
@@ -133,6 +134,10 @@ safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
 		bad = safetensors_add(c, h, sorted[i]->data, sorted[i]->bytes);
 		count += sorted[i]->bytes;
 	}
+	/*
+	 * The footer: magic number, length and hash of all bytes before it, and
+	 * zeros.
+	 */
 	if (!bad && ours) {
 		struct hash128 hash = hasher_128(h);
 
@@ -192,6 +197,10 @@ safetensors_read_tensor(const char *path, const struct json *v, int ours,
 		    "at most 8 numbers", path, text_quote(t->name));
 	t->ndim = (int)json_size(shape);
 	for (int i = 0; i < t->ndim; i++) {
+		/*
+		 * 16 is above the largest element size, so the bytes cannot
+		 * overflow.
+		 */
 		if (json_to_int(json_at(shape, (size_t)i), 0, INT32_MAX,
 		    &t->dim[i]) != 0 || (t->dim[i] > 0 &&
 		    count > INT64_MAX / 16 / t->dim[i]))
@@ -220,6 +229,7 @@ safetensors_by_data(const void *va, const void *vb)
 
 	if (a->data != b->data)
 		return (const char *)a->data < (const char *)b->data ? -1 : 1;
+	/* An empty tensor sorts before the one that begins at its offset. */
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
@@ -363,6 +373,7 @@ safetensors_take(const char *name, struct buffer *file, int ours,
 	bad = ours ? safetensors_check_footer(name, s) : 0;
 	if (bad == 0)
 		bad = safetensors_read_header(name, ours, s);
+	/* A file of vt is verified even if another format was expected. */
 	if (bad == 0 && !ours && safetensors_tensor(s, FOOTER) != NULL)
 		bad = safetensors_check_footer(name, s);
 	if (bad)

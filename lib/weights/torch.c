@@ -340,6 +340,10 @@ torch_legacy(const char *path, struct weights *w)
 
 /* ---- a single pickle ---- */
 
+/*
+ * Without an archive only numpy arrays have data, and those hold it themselves:
+ * any other storage has none.
+ */
 static struct numbers
 torch_find_nothing(const void *nothing, const struct storage *s)
 {

@@ -33,6 +33,10 @@ torch_dict_find(const struct value *v, int depth)
 
 	if (v == NULL || v->kind != VALUE_DICT)
 		return NULL;
+	/*
+	 * Search inner dicts first: an outer one may hold other tensors, such
+	 * as running statistics of the program.
+	 */
 	for (size_t i = 0; depth > 0 && found == NULL &&
 	    i < sizeof(places) / sizeof(places[0]); i++)
 		if ((inner = value_get(v, places[i])) != NULL)
@@ -121,6 +125,10 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 		.count = 1 };
 	for (int i = 0; i < v->ndim; i++) {
 		t->dim[i] = v->dim[i];
+		/*
+		 * The stride of a dimension of size 1 is never used and may be
+		 * anything; 0 keeps addresses in range.
+		 */
 		t->stride[i] = v->dim[i] > 1 ? v->stride[i] : 0;
 		if (v->dim[i] > 0 && t->count > most / (uint64_t)v->dim[i])
 			return DAMAGED("%s: tensor %s has more than %llu "
@@ -129,6 +137,7 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 		t->count *= (size_t)v->dim[i];
 	}
 	t->first = all.data;
+	/* The offset of an empty tensor may lie outside its storage. */
 	if (t->count > 0)
 		t->first += (first + (uint64_t)v->offset) *
 		    dtype_bytes(s->type);

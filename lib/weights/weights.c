@@ -47,6 +47,9 @@ weights_is_safetensors(const struct buffer *file)
 static int
 weights_open_any(const char *name, struct weights *w)
 {
+	/*
+	 * Test for the legacy format before pickles: its files begin with one.
+	 */
 	if (torch_is_zip(&w->file)) {
 		w->container = "PyTorch's zip";
 		return torch_zip(name, w);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "weights/zip.h"
 
+/* Signatures and fixed sizes of the records, and of their fields. */
 enum {
 	END = 0x06054b50, END_BYTES = 22, COMMENT = 65535,
 	END64 = 0x06064b50, END64_BYTES = 56,
@@ -70,6 +71,10 @@ zip_find_directory(struct zip_archive *a)
 	a->entries = get16(p + 10);
 	a->bytes = get32(p + 12);
 	a->at = get32(p + 16);
+	/*
+	 * A zip64 locator directly before the end record: its record has the
+	 * 64-bit fields that replace those of the end record.
+	 */
 	if (end >= LOCATOR_BYTES && get32(p - LOCATOR_BYTES) == LOCATOR) {
 		at = get64(p - LOCATOR_BYTES + 8);
 		if (!zip_inside(a, at, END64_BYTES) ||
@@ -138,6 +143,10 @@ zip_read_entry(const struct zip_archive *a, const unsigned char *p,
 		bad = DAMAGED("%s: member %s: no header at offset %llu",
 		    a->path, shown, (unsigned long long)at);
 	else
+		/*
+		 * The data follow the local header.  Its name and extra field
+		 * may differ in length from those in the directory.
+		 */
 		begin = at + LOCAL_BYTES + get16(a->data + at + 26) +
 		    get16(a->data + at + 28);
 	if (!bad && (packed != bytes || !zip_inside(a, begin, bytes)))

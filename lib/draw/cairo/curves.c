@@ -278,6 +278,7 @@ plot_draw_one(struct page *page, const struct plot *p, int legend,
     const struct area *room)
 {
 	double strips = curves_strips_height(p), min = INFINITY, max = -INFINITY;
+	/* 34 or 18 units are the height of the x axis. */
 	double each = floor((room->h - (p->x.label != NULL ? 34 : 18) - strips) /
 	    fmax(p->panels, 1));
 	struct area a = { .h = each - PAGE_LINE - 14 };

@@ -25,6 +25,7 @@ ink_mix(struct ink a, struct ink b, double t)
 int
 ink_dark(struct ink i)
 {
+	/* Luma by ITU-R BT.601. */
 	return .299 * i.r + .587 * i.g + .114 * i.b < .47;
 }
 
@@ -126,6 +127,10 @@ page_image(struct page *p, double x, double y, const struct image *m)
 	for (int i = 0; data != NULL && i < m->h; i++)
 		for (int k = 0; k < m->w; k++, v += m->c) {
 			uint32_t to = (uint32_t)(m->c == 3 ? v[0] << 16 |
+			    /*
+			     * CAIRO_FORMAT_RGB24 is 0x00RRGGBB in native byte
+			     * order.
+			     */
 			    v[1] << 8 | v[2] : v[0] * 0x10101);
 
 			memcpy(data + (size_t)i * stride + (size_t)k * 4, &to, 4);
@@ -135,6 +140,7 @@ page_image(struct page *p, double x, double y, const struct image *m)
 	cairo_translate(c, x, y);
 	cairo_scale(c, 1. / PAGE_SCALE, 1. / PAGE_SCALE);
 	cairo_set_source_surface(c, s, 0, 0);
+	/* One pixel is one pixel: do not interpolate. */
 	cairo_pattern_set_filter(cairo_get_source(c), CAIRO_FILTER_NEAREST);
 	cairo_rectangle(c, 0, 0, m->w, m->h);
 	cairo_fill(c);

@@ -134,6 +134,7 @@ plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
     struct layout *l)
 {
 	*l = (struct layout){ .m = m };
+	/* Cells are as large as the page allows, in steps of a half unit. */
 	l->side = fmin(LARGEST, fmax(.5, floor(2. * WIDEST / m->n) / 2));
 	l->sum = xcalloc((size_t)m->n, sizeof(*l->sum));
 	for (int r = 0; r < m->n; r++) {

@@ -196,6 +196,7 @@ page_write_file(struct page *p)
 	struct image *m;
 	int bad;
 
+	/* The PNG is encoded from memory; other surfaces write at the end. */
 	if (p->kind == PNG)
 		cairo_surface_flush(p->surface);
 	else
@@ -269,6 +270,7 @@ page_path_fit(struct page *p, const char *path, double size, double width)
 		if (slash != NULL)
 			s = slash;
 		else
+			/* Step over whole UTF-8 characters. */
 			do
 				s++;
 			while (((unsigned char)*s & 0xc0) == 0x80);
@@ -293,6 +295,7 @@ page_text_fit(struct page *p, const char *text, double size, int bold,
 	while (n > 0) {
 		char *cut;
 
+		/* Do not cut inside a UTF-8 character, nor after a blank. */
 		do
 			n--;
 		while (n > 0 && ((unsigned char)clean[n] & 0xc0) == 0x80);
@@ -319,10 +322,12 @@ page_text(struct page *p, double x, double y, const char *text,
 
 	cairo_save(p->c);
 	cairo_translate(p->c, x, y);
+	/* cairo's y axis points down, so a positive angle is clockwise. */
 	cairo_rotate(p->c, -s->turn * M_PI / 180);
 	cairo_set_font_face(p->c, face);
 	cairo_set_font_size(p->c, s->size);
 	page_ink(p, s->ink);
+	/* Center capital letters vertically on (x, y). */
 	cairo_move_to(p->c, s->hold == TEXT_LEFT ? 0 :
 	    s->hold == TEXT_RIGHT ? -w : -w / 2, p->capital * s->size / 2);
 	cairo_show_text(p->c, clean);
