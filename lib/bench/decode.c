@@ -145,6 +145,7 @@ bench_decode_measure(struct bench *b, struct bench_decode_job *j)
 		bench_rate(b, &j->seconds, frames, "frames/s", note,
 		    "decode/video/%s", j->path);
 	figure_free(&j->seconds);
+	/* Measure again, now with extraction. */
 	j->extracting = 1;
 	if (status == 0)
 		status = bench_repeat(b, bench_decode_run, j);

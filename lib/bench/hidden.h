@@ -19,8 +19,8 @@ struct hidden {
 					 * exchange */
 
 	double each;			/* seconds per unit of computing */
-	/* keeps the compiler from removing the work */
-	volatile double kept;
+	volatile double kept;		/* keeps the compiler from removing the
+					 * work */
 };
 
 /*

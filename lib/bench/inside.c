@@ -284,6 +284,7 @@ inside_print_convs(struct inside_job *j)
 	bench_row(b, &j->alone, "s", "each alone, operands out of cache",
 	    "%s/conv/alone", prefix);
 	bench_row(b, &j->ratio, "times", NULL, "%s/conv/ratio", prefix);
+	/* Sort last: the rows above are in the order of the network. */
 	qsort(j->conv, (size_t)j->convs, sizeof(*j->conv), inside_by_ratio);
 	for (int k = 0; k < j->convs && k < WORST; k++)
 		bench_row(b, &j->conv[k].ratio, "times",

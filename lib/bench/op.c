@@ -222,6 +222,7 @@ bench_op_check(struct bench *b, struct bench_op_job *j,
 	struct device *exact = NULL;
 	struct bench_shape s = bench_op_reduced(j->o, shape);
 	struct rig x = { 0 }, key = { 0 };
+	/* In 16 bits single elements may differ much: compare norms. */
 	struct parity_options o = { .by_norm = precision != PRECISION_FP32 };
 	struct parity *row = xcalloc((size_t)j->o->graph->nop, sizeof(*row));
 	char note[80], text[40];
@@ -262,6 +263,7 @@ bench_op_measure(struct bench *b, const struct net_options *o,
 			bench_op_print_task(b, &j, &j.d[k]);
 		bench_op_print_totals(b, &j);
 	}
+	/* Free the memory first: the check opens two fixtures of its own. */
 	rig_close(&j.rig);
 	if (status == 0 && b->check)
 		status = bench_op_check(b, &j, shape);

@@ -144,6 +144,7 @@ bench_pictures(struct bench *b, const struct decode_options *o)
 		int side = o->shapes->item[i].side;
 
 		status = bench_pictures_choose(&j.s, o->data, o->images, side);
+		/* Whole frames do not depend on the side: measure them once. */
 		if (status == 0 && i == 0)
 			status = bench_pictures_measure_full(b, &j, &full);
 		if (status == 0)

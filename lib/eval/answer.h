@@ -17,8 +17,7 @@ struct answer {
 	struct output *output;
 	int top;			/* maximum number of classes on a
 					 * line */
-	/* 1: JSON lines, 0: a table */
-	int json;
+	int json;			/* 1: JSON lines, 0: a table */
 	void (*progress)(uint64_t done);	/* called after each clip; NULL:
 						 * none */
 	uint64_t done, failed;		/* result: clips with and without

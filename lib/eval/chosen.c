@@ -17,6 +17,7 @@ chosen_views(const struct chosen *o, const struct model *m,
 		.side = o->side > 0 ? (int)o->side : state->crop,
 		.memory = (size_t)o->loader_memory,
 		.needs = &m->graph->needs };
+	/* The protocol sets defaults, which explicit options override. */
 	views_set(o->protocol, state, v);
 	if (o->clips > 0) {
 		v->clips = (int)o->clips;

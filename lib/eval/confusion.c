@@ -150,6 +150,10 @@ confusion_groups_open(struct confusion_groups *g, const struct confusion *c)
 			double there = *confusion_at(c->count, g->n, i, k);
 			double back = *confusion_at(c->count, g->n, k, i);
 
+			/*
+			 * alike[i][k] = share of i predicted as k + share of k
+			 * predicted as i
+			 */
 			if (i != k && there > 0)
 				*confusion_at(g->alike, g->n, i, k) += there /
 				    c->samples[i];

@@ -187,6 +187,7 @@ packed_write(const struct packed *p, int json, struct output *output)
 	for (size_t i = 0; i < f->matrix.n; i++)
 		bad |= results_write_matrix(&r, &f->matrix_options,
 		    f->matrix.item[i]);
+	/* Only the sheet reads frames, which may be damaged (-2). */
 	if (f->sheet != NULL)
 		drawn = results_draw_sheet(&r, f->sheet_samples,
 		    f->sheet_wrong, f->sheet);

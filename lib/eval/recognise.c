@@ -80,6 +80,7 @@ recogniser_new(const struct model *m, const struct view_options *v, int threads,
 	r->m = m;
 	r->v = *v;
 	pthread_mutex_init(&r->lock, NULL);
+	/* Before planning: the plan depends on the size of the microbatch. */
 	r->v.n = recognise_views_together(v->clips * v->crops, v->n);
 	r->classes = m->graph->head[0].classes;
 	r->loss = m->graph->op[m->graph->head[0].loss].loss;

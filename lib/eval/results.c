@@ -81,6 +81,7 @@ results_write_scores(const struct results *r, const char *path)
 		buffer_printf(&b, "%s\t%s", m.key, label);
 		free(label);
 		for (int c = 0; c < r->e->classes; c++)
+			/* Nine digits suffice for fp32. */
 			buffer_printf(&b, "\t%.9g", results_scores(r, i)[c]);
 		buffer_text(&b, "\n");
 	}

@@ -62,6 +62,7 @@ results_write_table(const struct results *r, const struct confusion *c,
 	int bad;
 
 	buffer_text(&b, "#label\tsamples");
+	/* Row -1 is the header. */
 	for (int i = -1; i < c->classes; i++) {
 		if (i >= 0) {
 			char *name = table_escape(r->class[order[i]]);

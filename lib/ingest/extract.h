@@ -31,7 +31,8 @@ struct extract_options {
 	enum extract_format format;
 	int quality;			/* JPEG quality, 1 to 100 */
 	int allow_truncated;
-	int64_t max_damage;		/* damaged places to accept */
+	int64_t max_damage;		/* maximum number of damaged places to
+					 * accept */
 	int strict_rate;		/* count gaps in a constant frame rate
 					 * as damage */
 	struct spool_budget *memory;	/* budget for encoded frames in
@@ -47,8 +48,7 @@ struct extract_options {
 	 */
 	void (*need)(const void *of, const struct extraction *x, int frames,
 	    struct fraction fps, char *wanted);
-	/* first argument of ${need} */
-	const void *need_of;
+	const void *need_of;		/* first argument of ${need} */
 };
 
 /* The result of extracting a video or a folder of frames. */
@@ -116,8 +116,9 @@ void extract_video(const struct list_row *row, const struct extract_options *o,
 
 /*
  * extract_look(row, o, x):
- * Do the same, but read only the headers and the first frame, and store no
- * frames.  For a folder, also check that the frames of its part exist.
+ * Fill in ${x} as extract_video does, but read only the headers and the first
+ * frame, and store no frames.  For a folder, also check that the frames of its
+ * part exist.
  */
 void extract_look(const struct list_row *row, const struct extract_options *o,
     struct extraction *x);

@@ -55,6 +55,9 @@ extract_settings_read(const char *text, struct extract_options *to)
 	struct json *j = json_parse("settings", text, strlen(text));
 	const char *format = json_to_text(json_get(j, "format"));
 	const struct json *fps = json_get(j, "fps");
+	/*
+	 * Both parts of the rate are set or neither, as are width and height.
+	 */
 	int good = format != NULL &&
 	    json_to_bool(json_get(j, "enlarge"), &o.enlarge) == 0 &&
 	    extract_settings_number(json_at(fps, 0), INT32_MAX, &o.fps.num) ==

@@ -195,6 +195,7 @@ folder_open(const char *path, struct folder *f)
 		return -1;
 	}
 	qsort(f->frame, f->n, sizeof(*f->frame), folder_by_number);
+	/* All frames have the same format by now. */
 	folder_cut(f->frame[0].name, &p);
 	f->png = p.png;
 	if (folder_check_numbers(path, f) == 0)

@@ -11,10 +11,9 @@
 
 struct folder {
 	size_t n;
-	/* sorted by number */
+	/* The frames, sorted by number. */
 	struct folder_frame { char *name; long long number; } *frame;
-	/* 1: PNG, 0: JPEG */
-	int png;
+	int png;			/* 1: PNG, 0: JPEG */
 };
 
 /*

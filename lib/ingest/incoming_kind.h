@@ -9,12 +9,11 @@
 #include "ingest/incoming.h"
 
 struct incoming {
-	/* as incoming_next */
+	/* incoming_next(in, x) */
 	int (*next)(struct incoming *in, const struct extraction **x);
-	/* frees ${in} too */
+	/* incoming_free(in); frees ${in} too */
 	void (*free)(struct incoming *in);
-	/* as incoming_settings */
-	const char *settings;
+	const char *settings;		/* incoming_settings(in) */
 };
 
 #endif

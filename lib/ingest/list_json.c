@@ -100,6 +100,7 @@ list_json_classes(const char *path, const char *text, size_t n,
 	if (all == 0)
 		result = fail("%s: not a JSON object of class names and numbers",
 		    Q(path));
+	/* The numbers must be 0 to all - 1, each of them once. */
 	for (void *at = NULL; result == 0 &&
 	    (v = json_next(o, &at, &key)) != NULL;)
 		if (list_json_to_number(v, (int64_t)all - 1, &i) != 0)

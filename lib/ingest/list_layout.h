@@ -180,7 +180,7 @@ int list_charades_row(struct list_reading *r, char *line);
 int list_charades_frame(struct list_reading *r, char *line);
 /*
  * list_numbered_row(r, line):
- * Do the same for the formats of MMAction2, PySlowFast and TSM.
+ * Parse a row in a format of MMAction2, PySlowFast or TSM, as above.
  */
 int list_numbered_row(struct list_reading *r, char *line);
 /*

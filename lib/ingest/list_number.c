@@ -300,6 +300,10 @@ list_number_read_classes(const char *path, struct class_list *c)
 	if (class_read(path, c) != 0)
 		goto out;
 	result = 0;
+	/*
+	 * Numbers begin at 0 or 1, as the first line shows.  If a line is not
+	 * numbered accordingly, all lines are names as they stand.
+	 */
 	from = list_number_after(c->name[0], 0) == NULL;
 	for (size_t i = 0; i < c->n; i++)
 		if (list_number_after(c->name[i], (int64_t)i + from) == NULL)

@@ -94,6 +94,7 @@ list_numbered_row(struct list_reading *r, char *line)
 	whole = xstrdup(line);
 	n = list_cut_words(line, word);
 	bad = n < before + want.least || (!want.several && n != before + 1);
+	/* The number of frames is at least 1, an offset at least 0. */
 	for (int i = 0; i < before && !bad; i++)
 		bad = text_int(word[i], i == before - 1, 1000000,
 		    &number[i]) != 0;

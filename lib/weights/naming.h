@@ -41,10 +41,8 @@ struct naming {
  * set, that operator shifts channels from past frames only.
  */
 struct naming_of {
-	/* callback; see above */
 	int (*has)(const void *network, const char *op, int past);
-	/* first argument of ${has} */
-	const void *network;
+	const void *network;		/* first argument of ${has} */
 };
 
 enum { NAMING_TEXT = 256 };		/* capacity for one name, in bytes */

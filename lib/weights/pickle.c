@@ -95,10 +95,10 @@ pickle_op_binfloat(struct machine *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_REAL };
-	/* BINFLOAT is the only big-endian operand of the format. */
 	uint64_t bits = 0;
 
 	TAKE(m, 8, p);
+	/* BINFLOAT is the only big-endian operand of the format. */
 	for (int i = 0; i < 8; i++)
 		bits = bits << 8 | p[i];
 	memcpy(&v.u.r, &bits, sizeof(bits));

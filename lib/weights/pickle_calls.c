@@ -141,8 +141,6 @@ static const struct {
 	const char *name;
 	const char *(*call)(const struct pickle *, const struct value *args,
 	    struct value *to);
-
-/* numpy 2 renamed its module numpy.core to numpy._core. */
 } calls[] = {
 	{ "collections.OrderedDict", pickle_ordered_dict },
 	{ "torch._utils._rebuild_tensor", pickle_rebuild_tensor },
@@ -150,6 +148,7 @@ static const struct {
 	{ "torch._utils._rebuild_parameter", pickle_rebuild_parameter },
 	{ "torch._utils._rebuild_parameter_with_state",
 	    pickle_rebuild_parameter },
+	/* numpy 2 renamed its module numpy.core to numpy._core. */
 	{ "numpy.core.multiarray._reconstruct", numpy_array },
 	{ "numpy._core.multiarray._reconstruct", numpy_array },
 	{ "numpy.dtype", numpy_dtype },

@@ -341,6 +341,7 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 	}
 	if (bad)
 		return bad;
+	/* By position of the data, to check for gaps. */
 	if (s->tensors > 0)
 		qsort(s->tensor, s->tensors, sizeof(*s->tensor),
 		    safetensors_by_data);
@@ -355,6 +356,7 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 	}
 	if ((bad = safetensors_check_cover(path, s, data)) != 0)
 		return bad;
+	/* After sorting: a name's index is its tensor's position. */
 	s->names = names_new();
 	for (size_t i = 0; i < s->tensors; i++)
 		names_add(s->names, s->tensor[i].name);

@@ -43,7 +43,8 @@ int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
 
 /*
  * safetensors_export(path, tensor, n, meta, m, hash):
- * Write a file for other programs: the same without the footer.
+ * Write a file for other programs, as safetensors_write does but without the
+ * footer.
  */
 int safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);
@@ -58,8 +59,7 @@ struct safetensors {
 					 * ${tensor} */
 	char *moved;			/* copies of tensors that were not
 					 * aligned */
-	/* the parsed header */
-	void *document;
+	void *document;			/* the parsed header */
 	char *owned;			/* text that an upper reader of this
 					 * format attached; safetensors_free
 					 * frees it; NULL if none */
@@ -78,8 +78,9 @@ struct safetensors {
 int safetensors_read(const char *path, int ours, struct safetensors *s);
 /*
  * safetensors_take(name, file, ours, s):
- * Do the same with ${file}, a file's content that was read already; messages
- * call it ${name}.  Take ownership of ${file}, also on failure.
+ * Check and parse ${file}, the content of a file that was read already, as
+ * safetensors_read does.  Messages call it ${name}.  Take ownership of ${file},
+ * also on failure.
  */
 int safetensors_take(const char *name, struct buffer *file, int ours,
     struct safetensors *s);

@@ -299,6 +299,7 @@ torch_read_legacy(struct pickle *p, struct weights *w,
 	const struct value *little;
 	size_t at = 2 + sizeof(magic);
 
+	/* After the magic number: protocol, system, object, storage keys. */
 	if (torch_next_pickle(p, &at, &protocol) != 0)
 		return -2;
 	if (protocol->kind != VALUE_INT ||

@@ -28,6 +28,7 @@ weights_open_safetensors(const char *name, struct weights *w)
 		*t = (struct weight){ .name = from->name, .type = from->type,
 			.ndim = from->ndim, .first = from->data,
 			.count = from->bytes / dtype_bytes(from->type) };
+		/* Strides of C order. */
 		for (int k = t->ndim; k-- > 0;) {
 			t->dim[k] = from->dim[k];
 			t->stride[k] = stride;

@@ -20,8 +20,7 @@ struct weight {
 	enum dtype type;		/* element type in the file */
 	int ndim;
 	int64_t dim[WEIGHT_DIMS];
-	/* number of elements */
-	size_t count;
+	size_t count;			/* number of elements */
 	const unsigned char *first;	/* element [0]...[0], inside the file's
 					 * buffer */
 	int64_t stride[WEIGHT_DIMS];	/* in elements; not always C order */

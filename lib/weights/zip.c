@@ -179,6 +179,7 @@ zip_open(const char *path, const void *data, size_t n, struct zip *z)
 	for (uint64_t i = 0; i < a.entries && !bad; i++) {
 		size_t whole = 0;
 
+		/* An entry ends with its name, extra field and comment. */
 		if (left >= ENTRY_BYTES && get32(p) == ENTRY)
 			whole = ENTRY_BYTES + (size_t)get16(p + 28) +
 			    get16(p + 30) + get16(p + 32);

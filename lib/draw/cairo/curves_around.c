@@ -26,6 +26,7 @@ curves_legend(struct page *page, const struct plot *p, double y)
 			continue;
 		w = CURVES_SAMPLE + 6 + page_text_width(page, s->name, TEXT_SIZE,
 		    0);
+		/* Begin a new line if the name does not fit. */
 		if (h == 0 || x + w > right) {
 			x = PAGE_MARGIN;
 			h += PAGE_LINE;

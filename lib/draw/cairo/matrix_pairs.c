@@ -127,6 +127,7 @@ matrix_leaders(struct page *p, const struct layout *l)
 	for (int columns = 0; columns < 2; columns++) {
 		int n = matrix_pairs_sides(l->m, columns, class);
 
+		/* The ideal position of a name is next to its row or column. */
 		for (int i = 0; i < n; i++)
 			at[i] = (class[i] + .5) * l->side;
 		matrix_pairs_spread(at, n, l->size + 3, l->w);

@@ -104,6 +104,7 @@ plot_sheet(const struct plot_sheet *s, const char *path)
 	width = fmax(columns * (w + GAP) - GAP + 2 * PAGE_MARGIN,
 	    page_head_width(p, s->title, s->note));
 	top = page_head_height(s->title, s->note) + 6;
+	/* An empty sheet has no last gap to subtract. */
 	if (page_size(p, width, top + fmax(rows, 0) * each - GAP + PAGE_MARGIN +
 	    GAP * (s->n == 0), path, s->title) != 0)
 		return page_done(p);
