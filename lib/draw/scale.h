@@ -40,8 +40,8 @@ int scale_ticks(const struct scale *s, int most, struct tick *tick);
 
 /*
  * scale_text(v, step, to):
- * Print ${v}, one of several numbers that are ${step} apart, with the digits
- * that this needs.
+ * Print ${v} to ${to}, 24 bytes, with the digits that distinguish numbers
+ * ${step} apart.
  */
 void scale_text(double v, double step, char to[24]);
 

@@ -123,7 +123,7 @@ void extract_video(const struct list_row *row, const struct extract_options *o,
 void extract_look(const struct list_row *row, const struct extract_options *o,
     struct extraction *x);
 
-/* extraction_free(x): Free the frames and times in ${x} and leave it empty. */
+/* extraction_free(x): Free everything that ${x} owns and leave it empty. */
 void extraction_free(struct extraction *x);
 
 #endif

@@ -15,8 +15,8 @@ struct font;
 
 /*
  * font_new(bold):
- * Find a font, bold or regular.  Print a warning if none is installed.  The
- * caller frees it with font_free; NULL does nothing there.
+ * Find a font, bold or regular.  If none is installed, the regular one prints a
+ * warning.  The caller frees it with font_free; NULL does nothing there.
  */
 struct font *font_new(int bold);
 void font_free(struct font *f);
