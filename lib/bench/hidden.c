@@ -69,7 +69,10 @@ hidden_together(struct hidden *h, double units, double *seconds)
 	if (comm_barrier(h->comm) != 0)
 		return -1;
 	start = clock_seconds();
-	/* While it waits, the collective must leave the processor to us. */
+	/*
+	 * While it waits, the collective must leave the processor to this
+	 * thread.
+	 */
 	comm_aside(h->comm, 1);
 	if (pthread_create(&thread, NULL, hidden_thread, &w) != 0)
 		return fail("cannot start a thread");

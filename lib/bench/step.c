@@ -62,8 +62,8 @@ bench_step_clear(struct bench_step_job *j)
 /* ---- one step ---- */
 
 /*
- * Return 0 after a message if results are checked and the step diverged; this
- * ends the case.
+ * Return 1, or 0 after a message if results are checked and the step diverged;
+ * this ends the case.
  */
 static int
 bench_step_is_sound(struct bench_step_job *j)

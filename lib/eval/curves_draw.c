@@ -12,8 +12,8 @@
 #include "sched/summary.h"
 
 enum { SIDES = 2, PANELS = 2 };
-enum { MOST = 160, MARKS = 40 };	/* maximum points of a line; at most
-					 * MARKS points get dots */
+enum { MOST = 160, MARKS = 40 };	/* maximum points of a line; maximum
+					 * points of a line with dots */
 
 /* A unit of time, and its length in seconds. */
 struct curves_unit { const char *label; double seconds; };

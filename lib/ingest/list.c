@@ -133,7 +133,7 @@ list_read_paths(struct list *l, const char *file, int zero)
 
 	if (file_read(file, &b) != 0)
 		goto out;
-	/* Paths end at a zero byte, so one within a line would cut it. */
+	/* A zero byte within a line would cut its path. */
 	if (!zero && strlen(b.data) != b.n) {
 		fail("%s: line %d: a zero byte (wanted lines of text; -0 "
 		    "reads such lists)", name, line + 1);

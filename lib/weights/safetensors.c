@@ -375,7 +375,7 @@ safetensors_take(const char *name, struct buffer *file, int ours,
 	bad = ours ? safetensors_check_footer(name, s) : 0;
 	if (bad == 0)
 		bad = safetensors_read_header(name, ours, s);
-	/* A file of vt is verified even if another format was expected. */
+	/* A file with vt's footer is verified even if none is required. */
 	if (bad == 0 && !ours && safetensors_tensor(s, FOOTER) != NULL)
 		bad = safetensors_check_footer(name, s);
 	if (bad)
