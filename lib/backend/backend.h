@@ -2,19 +2,21 @@
 #define BACKEND_BACKEND_H
 
 /*
- * A back end is a device that holds memory and runs operators.  Adding one
- * means filling in these structures; nothing above this layer names a device,
- * and nothing outside a back end reads an activation, so how activations lie
- * in memory is its own affair.
+ * A back end is a kind of device that holds memory and runs operators.  To add
+ * one, fill in these structures.  No code above this layer names a device.
+ * Only the back end reads activations, so it chooses their layout.
  *
- * Parameters and their gradients lie in flat buffers of elements of
- * ${elem} bytes each, in the order of the graph (graph/graph.h).
+ * Parameters and their gradients are flat buffers of elements of ${elem} bytes
+ * each, in the order of the graph (graph/graph.h).
  *
- * The unit of work is a microbatch: the clips that share batch normalisation
- * statistics.  What a back end computes for a microbatch depends on nothing
- * outside it, nor on the number of threads, so that a run gives the same bits
- * however its microbatches are spread over ranks.  One that is a part of a
- * larger one (struct peers) depends on the other parts by their sums alone.
+ * The unit of work is a microbatch: the clips that share batch normalization
+ * statistics.  The results for a microbatch depend on its content alone, and
+ * not on the number of threads.  A run therefore gives the same bits for every
+ * distribution of microbatches over ranks.  A part of a larger microbatch
+ * (struct peers) depends on the other parts by their sums alone.
+ *
+ * Unless a comment says otherwise, one thread at a time may use a device.  A
+ * device error ends the program after a message.
  */
 
 #include <stddef.h>
@@ -23,38 +25,44 @@
 #include "backend/parameters.h"
 #include "backend/task.h"
 
-/* What activations and their gradients are stored as. */
+/* Format in which activations and their gradients are stored. */
 enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_FP16 };
 
-/* What a back end is opened with. */
+/* Arguments of device_open. */
 struct device_options {
-	int threads;			/* to work with, 1 and more */
+	int threads;			/* number of threads, at least 1 */
 	enum precision precision;
-	size_t remade;			/* bytes of an output from which on it
-					 * may be made again for the backward
-					 * pass and not kept; 0: by the back
-					 * end's own rule */
-	int ordinal;			/* which of several devices of the
-					 * machine, from 0 */
+	/*
+	 * Recompute outputs of at least this many bytes for the backward pass,
+	 * instead of storing them (activation checkpointing).  0: use the back
+	 * end's own threshold.
+	 */
+	size_t remade;
+	/* Number of the device among those of this host, from 0. */
+	int ordinal;
 };
 
 /*
- * A back end, opened.  Several may be open in one process, of one kind or of
- * two; each keeps all of its state in a structure of its own that begins with
- * this one.
+ * An open back end.  Several may be open in one process, also of the same kind.
+ * Each back end defines a structure for its state that begins with this one.
  */
 struct device {
 	const struct backend *backend;
 	size_t elem;			/* bytes of a parameter */
-	struct device_options o;	/* precision: what it came to */
-	/* [OP_KINDS], of the precision.  Where open leaves this or the next
-	 * NULL, it is struct backend's ops, and the name of the precision. */
+	struct device_options o;	/* precision: the one in effect */
+	/*
+	 * [OP_KINDS], for this precision.  If open leaves ${ops} or
+	 * ${precision} NULL, device_open sets struct backend's ops, or the name
+	 * of the precision.
+	 */
 	const struct op_impl *const *ops;
-	const char *precision;		/* in words: "fp32", "bf16 by AMX" */
+	const char *precision;		/* name: "fp32", "bf16 by AMX" */
 };
 
-/* Which choices: those of tasks that were prepared on a device, or those that
- * were measured there or elsewhere. */
+/*
+ * Kinds of entries of an algorithm cache: CHOICES_MADE, selected for tasks that
+ * were prepared on this device; CHOICES_KNOWN, measured here or elsewhere.
+ */
 enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
 
 enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
@@ -64,12 +72,12 @@ struct replay;
 struct fabric_calls;
 
 /*
- * The groups of a back end's functions.  The functions device_* below and in
- * backend/parameters.h call them, and say what each does.  ${d} is the device
- * that open returned.  In a group that is there, no function is NULL.
+ * The functions of a back end, in groups.  The functions device_* below and in
+ * backend/parameters.h call them; the comments there define them.  ${d} is the
+ * device that open returned.  If a group is present, all of its functions are.
  */
 
-/* Memory, and copies between it and the host's. */
+/* Device memory, and copies between it and host memory. */
 struct memory_ops {
 	void *(*alloc)(struct device *d, size_t bytes);
 	void (*free)(struct device *d, void *p);
@@ -105,9 +113,10 @@ struct layout_ops {
 	    const double *host);
 };
 
-/* Parameters and their gradients (backend/parameters.h). */
+/* Operations on parameters and their gradients (backend/parameters.h). */
 struct param_ops {
-	int portions;			/* update to track take lists of them */
+	/* 1 if update, moments, clamp and track take lists of portions. */
+	int portions;
 	void (*add)(struct device *d, void *sum, const void *x, size_t n);
 	void (*update)(struct device *d, const struct update *);
 	void (*moments)(struct device *d, const struct moments *);
@@ -117,7 +126,10 @@ struct param_ops {
 	    const struct interval *part, size_t parts);
 };
 
-/* A device that checks its own step and skips it (backend/parameters.h). */
+/*
+ * A device that decides by itself whether to skip a step
+ * (backend/parameters.h).
+ */
 struct verdict_ops {
 	void (*judge)(struct device *d, struct verdict *v,
 	    const struct judgement *j);
@@ -127,7 +139,7 @@ struct verdict_ops {
 	    size_t n, double most, int other);
 };
 
-/* A device that works beside the host, on streams. */
+/* A device that works asynchronously, on streams. */
 struct stream_ops {
 	struct device *(*aside)(struct device *d);
 	void (*aside_free)(struct device *d, struct device *aside);
@@ -154,9 +166,10 @@ struct tuning_ops {
 	void (*tune)(struct device *d, int how);
 };
 
-/* Several devices of a host, of which a rank takes one. */
+/* Several devices on one host; each rank takes one. */
 struct ordinal_ops {
-	const char *(*names)(void);	/* of those here, as text */
+	/* Return the names of this host's devices as one text. */
+	const char *(*names)(void);
 	/*
 	 * Store the UUIDs of the first ${max} devices of this host.  Return
 	 * their number, at most ${max}.
@@ -165,17 +178,21 @@ struct ordinal_ops {
 };
 
 /*
- * A back end.  A group, or a function, that is NULL is something that it cannot
- * do.  All have the first four groups.
+ * A back end.  A group or function that is NULL is not supported.  Every back
+ * end has memory, event, layout and param.
  */
 struct backend {
 	const char *name;
 	size_t elem;			/* bytes of a parameter */
-	int apart;			/* its memory is not the host's: nobody
-					 * but these functions touches it */
 	/*
-	 * The back end fills in its own part; NULL after a message.  Where
-	 * there is no such precision here, it says so and lowers it.
+	 * 1 if device memory is separate from host memory (a discrete device).
+	 * Only the functions below access it then.
+	 */
+	int apart;
+	/*
+	 * Open a device and fill in the back end's own part of struct device.
+	 * If the device lacks the requested precision, warn and lower
+	 * ${o->precision}.  Return NULL after a message.
 	 */
 	struct device *(*open)(struct device_options *o);
 	void (*close)(struct device *d);
@@ -188,54 +205,90 @@ struct backend {
 	const struct graph_ops *graph;
 	const struct tuning_ops *tuning;
 	const struct ordinal_ops *ordinal;
-	const struct fabric_calls *(*fabric)(void);	/* backend_fabric */
+	const struct fabric_calls *(*fabric)(void);	/* see backend_fabric */
 	const char *(*library)(void);	/* "oneDNN 2.6.3" */
 	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
 	    const size_t *at, int n, int t, int side);
-	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL: has none */
+	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL where not
+						 * supported */
 	/*
-	 * Look at the ${n} tasks of a plan, whose shapes, wants_dx, wants_dw and
-	 * idle are known, and let tasks do the work of others: set impl, into, stored,
-	 * lies, lends, reads, remade and priv.  NULL: each does its own.
+	 * Fuse tasks of a plan of ${n} tasks.  Their shapes, wants_dx, wants_dw
+	 * and idle are set.  Set impl, into, stored, lies, lends, reads, remade
+	 * and priv.  If NULL, no tasks are fused.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };
 
 /*
- * device_open(b, o): NULL after a message.  device_close(d): NULL is fine; all
- * that was made on ${d} must be freed before.
+ * device_open(b, o):
+ * Open a device of back end ${b}.  ${o} is copied.  Return NULL after a
+ * message.  The caller closes it by device_close.
+ *
+ * device_close(d):
+ * Close ${d}.  Free all objects that were created on it first.  Do nothing if
+ * ${d} is NULL.
  */
 struct device *device_open(const struct backend *b,
     const struct device_options *o);
 void device_close(struct device *d);
 
-/* Memory of the device: zeroed; NULL after a message. */
+/*
+ * device_alloc(d, bytes):
+ * Allocate ${bytes} of device memory, set to zero.  Return NULL after a message
+ * if memory is exhausted.  The caller frees it by device_free.
+ *
+ * device_free(d, p):
+ * Free ${p} after all work submitted to ${d} is done.  Do nothing if it is
+ * NULL.
+ */
 void *device_alloc(struct device *d, size_t bytes);
 void device_free(struct device *d, void *p);
 
-/* device_available(d): bytes that could still be allocated; SIZE_MAX: not known,
- * or it is the host's memory. */
+/*
+ * device_available(d):
+ * Return the bytes of device memory that are free.  Return SIZE_MAX if that is
+ * unknown or the device uses host memory.
+ */
 size_t device_available(struct device *d);
 
-/* Memory of the host's that copies to and from the device are fast with. */
+/*
+ * device_alloc_host(d, bytes):
+ * Allocate ${bytes} of host memory that ${d} copies from and to at full speed:
+ * pinned memory in CUDA.  Return NULL after a message.  The caller frees it by
+ * device_free_host.
+ *
+ * device_free_host(d, p):
+ * Free ${p}.  Do nothing if it is NULL.
+ */
 void *device_alloc_host(struct device *d, size_t bytes);
 void device_free_host(struct device *d, void *p);
 
 /*
- * device_aside(d): ${d} again, for another thread: what is asked of it is done in
- * the order in which it is asked for, beside the work that ${d} is given; its
- * memory is the same.  A download or upload is done when it returns.  NULL after a
- * message.
+ * device_aside(d):
+ * Create a side stream of ${d}, for use by a second thread.  Work submitted to
+ * it runs in order, concurrently with the work of ${d}.  Both share device
+ * memory.  device_upload and device_download on it are complete on return.
+ * Return ${d} itself if the back end has no streams, or NULL after a message.
+ * Free it by device_aside_free before ${d} is closed.
+ *
+ * device_aside_free(d, aside):
+ * Wait for the work of the side stream ${aside} and free it.  Do nothing if it
+ * is NULL or ${d}.
  */
 struct device *device_aside(struct device *d);
 void device_aside_free(struct device *d, struct device *aside);
 
 /*
- * device_stream(d): the order of the work that ${d} is given, as the libraries of
- * its maker know it, so that they can do theirs in it; NULL: there are none.
- * device_narrow(d, to, x, n, as, scale), device_widen(d, x, from, n, as, scale):
- * elements of fp32 times ${scale} to 16 bits for them, and back; only where there
- * is a stream.
+ * device_stream(d):
+ * Return the native stream of ${d} (cudaStream_t), on which libraries of its
+ * vendor can submit work.  Return NULL if there is none.
+ *
+ * device_narrow(d, to, x, n, as, scale):
+ * Set to[i] = x[i] scale, rounded to the 16-bit format ${as}.  ${x} are ${n}
+ * fp32 elements in device memory.  Call it only if device_stream is not NULL.
+ *
+ * device_widen(d, x, from, n, as, scale):
+ * Set x[i] = from[i] scale: the opposite conversion, to fp32.
  */
 void *device_stream(struct device *d);
 void device_narrow(struct device *d, void *to, const void *x, size_t n,
@@ -244,70 +297,121 @@ void device_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
 
 /*
- * How tasks are done, where several ways give results that differ in their last
- * bits, as data.  Each way is chosen when the first task of its kind and shape is
- * prepared, and then for good: by what was chosen before, else by rule.
+ * The algorithm cache: the algorithm of each task, as data.  Algorithms of a
+ * task differ in the last bits of their results.  The device selects one when
+ * the first task of a kind and shape is prepared, and never changes it.  It
+ * takes the cached one, or else applies its selection rule.
  *
- * device_choices(d, which): a table, a row for each choice under a header, those
- * that are added later below those before; the caller's to free; NULL: ${d} has
- * nothing to choose.
- * device_choose(d, which, what, text): what such a table says; ${what} names it
- * in messages, and -1 after one.  CHOICES_MADE are chosen from now on, if they
- * were made for a device and a library as these are; of CHOICES_KNOWN it is
- * known which is the fastest.
- * device_tune(d, how): from now on so (backend/tuning.h); by rule, if nobody says.
- * Both do nothing where there is nothing to choose.
+ * device_choices(d, which):
+ * Return the cache as a table with a header and a row for each choice, the
+ * oldest first.  The caller frees it.  Return NULL if ${d} has no algorithms to
+ * select.
+ *
+ * device_choose(d, which, what, text):
+ * Add the rows of such a table, ${text}, to the cache.  Rows of CHOICES_MADE
+ * determine later selections if device and library are those of ${d}.  Rows of
+ * CHOICES_KNOWN only say which algorithm is the fastest.  ${what} names the
+ * table in messages.  Return 0, or -1 after a message.  Do nothing if ${d} has
+ * no algorithms to select.
+ *
+ * device_tune(d, how):
+ * Set the selection rule for later tasks, a sum of enum tuning
+ * (backend/tuning.h).  Without a call it is 0.
  */
 char *device_choices(struct device *d, enum choices_kind which);
 int device_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
 void device_tune(struct device *d, int how);
 
-/* n elements between host doubles and the parameters at ${w}. */
+/*
+ * device_put(d, w, host, n):
+ * Copy ${n} elements from ${host} to the parameters at ${w}, rounded to their
+ * type.
+ * device_get(d, host, w, n):
+ * Copy ${n} parameters at ${w} to ${host}.  Both return when ${host} may be
+ * reused.
+ */
 void device_put(struct device *d, void *w, const double *host, size_t n);
 void device_get(struct device *d, double *host, const void *w, size_t n);
 
-/* Raw bytes of parameters, for exchange and checkpoints. */
+/*
+ * device_upload(d, w, host, bytes):
+ * Copy ${bytes} from ${host} to device memory, in stream order.  The caller may
+ * reuse ${host} on return.
+ *
+ * device_download(d, host, w, bytes):
+ * Copy ${bytes} from device memory to ${host}, after the work submitted before.
+ * The copy is complete on return.
+ */
 void device_upload(struct device *d, void *w, const void *host, size_t bytes);
 void device_download(struct device *d, void *host, const void *w,
     size_t bytes);
 
-/* device_bring(d, to, host, bytes): device_upload from memory that
- * device_alloc_host gave, which must stay as it is until that is done: nobody
- * waits for it. */
+/*
+ * device_bring(d, to, host, bytes):
+ * Start an asynchronous upload of ${bytes} from ${host}, memory of
+ * device_alloc_host.  Do not wait for it.  The caller must not change ${host}
+ * until the copy is done.
+ */
 void device_bring(struct device *d, void *to, const void *host, size_t bytes);
 
-/* The same from one place of the device's memory to another. */
+/*
+ * device_copy(d, to, from, bytes):
+ * Copy ${bytes} within device memory, in stream order.
+ */
 void device_copy(struct device *d, void *to, const void *from, size_t bytes);
 
 /*
- * device_resizes(d): it can make clips of those that are raw (media/raw.h).
- * device_resize(d, to, from, at, n, t, side): ${n} of ${t} frames, clip i from
- * ${from} + ${at}[i] to ${at}[i + 1] of the device's memory, all multiples of 16;
- * into ${to}, [n][t][side][side][3] bytes, those of image_resize.
+ * device_resizes(d):
+ * Return 1 if ${d} can resize raw clips (media/raw.h).
+ *
+ * device_resize(d, to, from, at, n, t, side):
+ * Resize ${n} raw clips of ${t} frames.  Clip i is at ${from} + ${at}[i] to
+ * ${at}[i + 1] in device memory, [n + 1] multiples of 16.  Write
+ * [n][t][side][side][3] bytes to ${to}, equal to those of image_resize.
  */
 int device_resizes(const struct device *d);
 void device_resize(struct device *d, uint8_t *to, const uint8_t *from,
     const size_t *at, int n, int t, int side);
 
-/* Bytes of an activation of this shape. */
+/*
+ * device_bytes(d, shape):
+ * Return the bytes of an activation of this shape.
+ */
 size_t device_bytes(const struct device *d, const struct dims *shape);
 
-/* The logical [n][t][h][w][c] values of an activation, out of it and into. */
+/*
+ * device_read(d, host, shape, activation):
+ * Copy the logical values [n][t][h][w][c] of ${activation} to ${host}.
+ *
+ * device_write(d, activation, shape, host):
+ * Set ${activation} from the logical values at ${host}, rounded to the
+ * precision of ${d}.
+ */
 void device_read(struct device *d, double *host, const struct dims *shape,
     const void *activation);
 void device_write(struct device *d, void *activation,
     const struct dims *shape, const double *host);
 
 /*
- * An event says how far a backward pass has come: gradients from element
- * ${from} of the flat buffer on are final.  device_event_record is called in
- * the order of the work given to the device, and takes effect when that work
- * is done; device_event_wait, of any thread, returns when gradients from
- * ${from} on are.  Recording the number of all elements resets the event.
- * device_event_follow(d, e, from): what ${d} is asked for from now on is done
- * after that instead, which must have been recorded; the event may be of an
- * aside of ${d}, or ${d} of its device.
+ * Events report the progress of a backward pass: the gradients from an element
+ * to the end of the flat buffer are final.
+ *
+ * device_event_new(d):
+ * Create an event.  The caller frees it by device_event_free.
+ *
+ * device_event_record(d, e, from):
+ * Record in stream order that gradients from element ${from} to the end are
+ * final.  Recording the number of all elements resets the event.
+ *
+ * device_event_wait(d, e, from):
+ * Wait until the gradients from ${from} to the end are final.  Any thread may
+ * call it.
+ *
+ * device_event_follow(d, e, from):
+ * Let later work of ${d} wait for the gradients from ${from} to the end,
+ * without blocking the host.  They must have been recorded.  ${e} may belong to
+ * a side stream of ${d}, or to the device whose side stream ${d} is.
  */
 struct event *device_event_new(struct device *d);
 void device_event_free(struct device *d, struct event *e);
@@ -317,7 +421,7 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
 
 /*
  * Capture work once and launch it many times, as CUDA Graphs do.  A launch
- * costs less than submitting each piece of work separately.
+ * costs less than submitting each kernel separately.
  *
  * device_capture(d):
  * Capture the work that this thread submits to ${d} from now on, and do not
@@ -333,25 +437,35 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
  * device_replay(d, r):
  * Launch the graph ${r}.  It records its events as the submitted work would
  * have.
+ *
+ * device_replay_free(d, r):
+ * Free ${r}.  Do nothing if it is NULL.
  */
 int device_capture(struct device *d);
 struct replay *device_captured(struct device *d);
 void device_replay(struct device *d, struct replay *r);
 void device_replay_free(struct device *d, struct replay *r);
 
-/* backends[]: those compiled in; ends with NULL. */
+/* The back ends of this build; NULL ends the list. */
 extern const struct backend *const backends[];
 
-/* backend_fabric(b): the library that sums device memory over ranks on a native
- * stream (comm/fabric.h); NULL if the back end has none in this build. */
+/*
+ * backend_fabric(b):
+ * Return the library that sums device memory over ranks on a native stream
+ * (comm/fabric.h).  Return NULL if the back end has none in this build.
+ */
 const struct fabric_calls *backend_fabric(const struct backend *b);
 
-/* backend_library(b): the library it is made of; "none" if there is none. */
+/*
+ * backend_library(b):
+ * Return the name and version of the library that ${b} uses, or "none".
+ */
 const char *backend_library(const struct backend *b);
 
 /*
- * backend_find(name): NULL after a message that says what is there, and what
- * a missing one would need.
+ * backend_find(name):
+ * Return the back end ${name}.  Return NULL after a message that names the
+ * known ones, and what a missing one needs to be built.
  */
 const struct backend *backend_find(const char *name);
 

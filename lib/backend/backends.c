@@ -1,4 +1,6 @@
-/* The back ends of this build: the one place where they are chosen by #if. */
+/*
+ * The list of back ends in this build.  Only here do build options select them.
+ */
 #include <string.h>
 
 #include "backend/backend.h"

@@ -1,4 +1,7 @@
-/* Chains of operators that one pass can do. */
+/*
+ * Finds the chains of a plan: a bn and the operators behind it that one kernel
+ * does.
+ */
 #include <stdlib.h>
 
 #include "backend/chains.h"
@@ -7,11 +10,13 @@
 struct chains {
 	struct task *task;
 	int n;
-	int *readers;			/* how many tasks read each y */
-	int *reader;			/* the last of them */
+	int *readers;			/* [n] number of readers of y */
+	int *reader;			/* [n] the last reader */
 };
 
-/* The only reader of task ${i}'s output, if it is of kind ${kind}, or NULL. */
+/*
+ * Return the only reader of ${t}'s output if it is an unfused ${kind}, or NULL.
+ */
 static struct task *
 chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
 {
@@ -21,7 +26,7 @@ chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
 	    r->into == r->index ? r : NULL;
 }
 
-/* The first shift of the output of ${t}, or NULL. */
+/* Return the first shift of the output of ${t}, or NULL. */
 static struct task *
 chains_shift(const struct chains *s, const struct task *t)
 {
@@ -81,8 +86,10 @@ chains_find(struct task *task, int n, const struct op_impl *norm,
 			s.readers[task[i].op->in[j]]++;
 			s.reader[task[i].op->in[j]] = i;
 		}
-	/* From the last: of two norms that are added the later one has the
-	 * addition, and the other one is its shortcut, ready before it. */
+	/*
+	 * Go backward: if two bns are added, the later one takes the addition,
+	 * and the earlier one becomes its shortcut, which is ready in time.
+	 */
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].into == i &&
 		    (takes == NULL || takes(&task[i])))

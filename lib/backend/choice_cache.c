@@ -1,4 +1,4 @@
-/* The table of choices in the user's cache. */
+/* Loads and saves the algorithm cache in the user's cache folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Return the path of the file, which the caller frees; NULL if it has no folder. */
+/*
+ * Return the path of the file, or NULL if neither folder is set.  The caller
+ * frees it.
+ */
 static char *
 choice_cache_path(void)
 {
@@ -22,8 +25,8 @@ choice_cache_path(void)
 }
 
 /*
- * Read the file at ${path} into ${text} and make its choices known to ${d}.  Return
- * 0, also if there is no file, or -1 after writing the reason to ${why}.
+ * Read the file at ${path} into ${text} and add its choices to ${d}.  Return 0,
+ * also if there is no file, or -1 after writing the reason to ${why}.
  */
 static int
 choice_cache_read(struct device *d, const char *path, struct buffer *text,
@@ -66,7 +69,10 @@ choice_cache_save(struct device *d)
 
 	if (path == NULL)
 		return;
-	/* Another process may have written it since choice_cache_load. */
+	/*
+	 * Merge first: another process may have written since
+	 * choice_cache_load.
+	 */
 	if (choice_cache_read(d, path, &was, &read) != 0)
 		buffer_free(&was);
 	now = device_choices(d, CHOICES_KNOWN);

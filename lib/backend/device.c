@@ -1,4 +1,4 @@
-/* An opened back end: its table, called. */
+/* Dispatches the functions device_* and task_* to the tables of a back end. */
 #include "backend/backend.h"
 
 struct device *

@@ -2,8 +2,8 @@
 #define BACKEND_FORMULAS_H
 
 /*
- * What is computed of a parameter as a whole, on the host or on a device, to the
- * same bits: read by both compilers, neither of which may contract it.
+ * Formulas for one parameter, compiled for the host and for devices, with the
+ * same bits.  Both compilers read this file and must not contract expressions.
  */
 
 #include <math.h>
@@ -17,8 +17,15 @@
 #endif
 
 /*
- * ratio_of(r, lr, decay, w, d): of a layer with that learning rate and decay,
- * and these norms.
+ * ratio_of(r, lr, decay, w, d):
+ * Return the trust ratio of a layer with this learning rate and decay.  ${w} is
+ * the norm of its weights, ${d} that of its gradient or direction:
+ *
+ *	LARS: t = trust w / (d + decay w), with clip min(t / lr, 1)
+ *	LAMB: t = w / d, with clip min(t, 1)
+ *
+ * Return 1 if a norm is 0 or the rule is RATIO_NONE.  Sources:
+ * train/optim/optimizer.c.
  */
 FORMULA double
 ratio_of(const struct ratio_rule *r, double lr, double decay, double w, double d)
@@ -38,8 +45,10 @@ ratio_of(const struct ratio_rule *r, double lr, double decay, double w, double d
 }
 
 /*
- * update_rates(u, p, scale, ratio): learning rate, decay and scale of a step,
- * for what is in ${p}.
+ * update_rates(u, p, scale, ratio):
+ * Return learning rate, decay and gradient scale of update ${u} for the
+ * elements of ${p}.  ${scale} multiplies the gradient, and ${ratio} is the
+ * trust ratio.
  */
 struct update_rates { double lr, decay, scale; };
 
@@ -63,7 +72,10 @@ update_rates(const struct update *u, const struct portion *p, double scale,
 	return r;
 }
 
-/* loss_is_lost(loss, most): 1 if it is beyond ${most}, or NaN. */
+/*
+ * loss_is_lost(loss, most):
+ * Return 1 if |${loss}| exceeds ${most} or is NaN.
+ */
 FORMULA int
 loss_is_lost(double loss, double most)
 {
@@ -72,9 +84,10 @@ loss_is_lost(double loss, double most)
 
 /*
  * verdict_of(trained, statistics, scale, clip, lost):
- * From the sums of squares of all trained gradients and of all statistics.  The
- * norm is that of the gradient times ${scale}.  A norm above ${clip} shortens the
- * step, as PyTorch's clip_grad_norm_ does; 0: none does.
+ * Decide whether to skip a step, from the sums of squares of all trained
+ * gradients and of all statistics.  The norm is that of the gradient times
+ * ${scale}.  A norm above ${clip} shortens the step, as in PyTorch's
+ * clip_grad_norm_; 0: no limit.  ${lost} is 1 if a loss is out of range.
  */
 FORMULA struct verdict
 verdict_of(double trained, double statistics, double scale, double clip, int lost)

@@ -1,4 +1,4 @@
-/* Memory, copies and events of back ends that work on the host. */
+/* Memory, copies and events of back ends that work on host memory. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,8 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* ---- memory ---- */
 
-/* Huge pages: a step walks through gigabytes, and page faults would show. */
+/* Huge pages: a step touches gigabytes, and page faults would cost time. */
 static void *
 host_alloc(struct device *d, size_t bytes)
 {
@@ -53,7 +52,6 @@ host_free(struct device *d, void *p)
 	free(p);
 }
 
-/* ---- copies ---- */
 
 static void
 host_put(struct device *d, void *w, const double *host, size_t n)
@@ -89,12 +87,11 @@ const struct memory_ops host_memory = {
 	.download = host_copy, .copy = host_copy, .bring = host_copy,
 };
 
-/* ---- events ---- */
 
 struct event {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	size_t from;
+	size_t from;			/* first final gradient */
 };
 
 static struct event *

@@ -2,9 +2,9 @@
 #define BACKEND_HOST_H
 
 /*
- * Groups of a back end (backend/backend.h) whose memory is the host's and whose
- * work is done when the call returns.  Parameters are float or double, as
- * struct backend's elem says.
+ * Function groups (backend/backend.h) for back ends that use host memory and
+ * complete all work before a call returns.  Parameters are float or double,
+ * according to struct backend's elem.
  */
 
 #include "backend/backend.h"

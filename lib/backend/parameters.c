@@ -1,4 +1,7 @@
-/* Work on parameters, portion by portion where a back end takes no more. */
+/*
+ * Operations on parameters.  For a back end that takes no lists of portions,
+ * calls it once per portion.
+ */
 #include "backend/backend.h"
 #include "backend/formulas.h"
 
@@ -8,7 +11,7 @@ parameters_at(const struct device *d, const void *flat, size_t i)
 	return flat != NULL ? (char *)flat + i * d->elem : NULL;
 }
 
-/* So many portions are one thing to do for the back end. */
+/* Return 1 if the back end takes all ${portions} in one call. */
 static int
 parameters_at_once(const struct device *d, size_t portions)
 {

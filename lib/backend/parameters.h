@@ -2,10 +2,11 @@
 #define BACKEND_PARAMETERS_H
 
 /*
- * What a device does to parameters, to their gradients and to what is kept
- * beside them: sums, sums of squares, steps of optimisers, and the verdict on
- * whether a step is to be made.  All of them are flat buffers of elements, in
- * memory of the device (backend/backend.h).
+ * Operations of a device on parameters, their gradients and the optimizer
+ * state: sums, sums of squares, optimizer updates, and the found_inf check,
+ * which skips a step that is not finite (torch.amp.GradScaler).  All operands
+ * are flat buffers of elements in device memory (backend/backend.h), unless a
+ * comment says otherwise.
  */
 
 #include <stddef.h>
@@ -14,74 +15,90 @@
 struct device;
 struct outcome;
 
-/* Elements of a flat buffer. */
+/* Elements of a flat buffer: ${n} from ${at}. */
 struct interval { size_t at, n; };
 
 /*
- * The elements of one parameter that a rank owns, as a row of a table, so that
- * a device has one thing to do for all parameters, and not as many as there
- * are.  What differs from step to step is no part of the table: a device that
- * is apart has it in its own memory, and is sent it again when it is another.
+ * The elements of one parameter that a rank owns (an owned shard), as a row of
+ * a table.  With the table a device updates all parameters in one kernel
+ * launch.  The table holds nothing that changes between steps: a discrete
+ * device keeps a copy and uploads it only if it differs.
  */
 struct portion {
 	size_t at, n;			/* elements of weights and gradients */
-	size_t held;			/* the first, of what is only kept of
-					 * elements that are owned */
+	/*
+	 * First element in buffers that exist for owned elements only: the
+	 * optimizer state.
+	 */
+	size_t held;
 	size_t of;			/* number of the parameter */
-	double factor[2];		/* on learning rate and decay; or, of
-					 * what is tracked, on rate and scale */
+	/*
+	 * Factors of learning rate and decay; in struct track, of rate and
+	 * scale.
+	 */
+	double factor[2];
 };
 
 /*
- * The structures below have a list of ${portions} portions, and their buffers
- * begin with element 0; or none, and then they are about ${n} elements as they
- * lie, of no factor.
+ * The structures below have a list of ${portions} portions, whose offsets count
+ * from element 0 of the buffers.  If ${portions} is 0, they apply to ${n}
+ * elements without factors.
  *
- * ${scale} 0: the scale of the verdict that is obeyed.
+ * ${scale} 0 means: use the scale of the verdict that device_obey has set.
  */
 
-/* How the ratio of a layer goes into a step: with the learning rate; with what is
- * added to the momentum; or with that, and the learning rate, too. */
+/*
+ * Factor that a layer's trust ratio multiplies: the learning rate; the gradient
+ * with its decay, before the momentum; or the gradient together with the
+ * learning rate.
+ */
 enum ratio_use { RATIO_RATE, RATIO_GRADIENT, RATIO_STEP };
 
 /*
- * A step of stochastic gradient descent: with d = scale g + decay w and
- * m = momentum m + d, w -= lr m, or with Nesterov lr (d + momentum m).
+ * SGD with momentum.  With d = scale g + decay w:
+ *
+ *	m = momentum m + d
+ *	w -= lr m, or with Nesterov lr (d + momentum m)
  */
 struct update {
-	void *w, *m;			/* weights and momentum; m NULL: there
-					 * is none, m = d; m is of what is held */
+	/*
+	 * Weights, and momentum of held elements.  m NULL: no momentum, so m =
+	 * d.
+	 */
+	void *w, *m;
 	const void *g;			/* gradient */
 	size_t n;
 	double lr, momentum, decay;
-	double scale;			/* the gradient is multiplied by it */
+	double scale;			/* multiplies the gradient */
 	int nesterov;
 	enum ratio_use use;
-	const double *ratio;		/* [parameters], of the device's; NULL:
-					 * all are 1 */
+	const double *ratio;		/* [parameters] trust ratios; NULL: 1 */
 	const struct portion *portion;
 	size_t portions;
 };
 
 /*
- * Moments of a gradient, and the direction that follows from them (Kingma and
- * Ba 2015, algorithm 1): with d = scale g, m += (1 - beta1) (d - m) and
- * v += (1 - beta2) (d^2 - v),
- * g = m / rest1 / (sqrt(v / rest2) + eps) + decay w.
+ * Moments of a gradient and the resulting direction (Kingma and Ba 2015, Adam,
+ * algorithm 1).  With d = scale g:
+ *
+ *	m += (1 - beta1) (d - m)
+ *	v += (1 - beta2) (d^2 - v)
+ *	g = m / rest1 / (sqrt(v / rest2) + eps) + decay w
  */
 struct moments {
 	const void *w;			/* weights */
-	void *m, *v;			/* mean and mean square of gradients, of
-					 * what is held */
-	void *g;			/* the gradient becomes the direction */
+	/* Mean of the gradients and of their squares, for held elements. */
+	void *m, *v;
+	void *g;			/* gradient; becomes the direction */
 	size_t n;
 	double beta1, beta2, eps, decay, scale;
-	double rest1, rest2;		/* 1 - beta^t after t steps */
+	/* bias_correction1 and 2: 1 - beta^t in step t. */
+	double rest1, rest2;
 	const struct portion *portion;
 	size_t portions;
 };
 
-/* What is above ${most} / ${scale} becomes that, and what is below minus that. */
+/* Limit x to the range -most / scale to most / scale. */
 struct clamp {
 	void *x;
 	size_t n;
@@ -90,9 +107,9 @@ struct clamp {
 	size_t portions;
 };
 
-/* w += rate (x scale - w): running statistics, and averages. */
+/* w += rate (scale x - w): running statistics, and averages of weights. */
 struct track {
-	void *w;			/* of what is held */
+	void *w;			/* held elements */
 	const void *x;
 	size_t n;
 	double rate, scale;
@@ -101,94 +118,141 @@ struct track {
 };
 
 /*
- * sum += x, n elements; from any thread, also during other work.  ${device}
- * is a struct device, of any type so that the exchange can be given it.
+ * device_add(device, sum, x, n):
+ * Add ${n} elements: sum += x, in stream order.  Any thread may call it, also
+ * during other work.  ${device} is a struct device; the type lets the
+ * collectives call it.
  */
 void device_add(void *device, void *sum, const void *x, size_t n);
 
+/*
+ * device_update(d, u): execute the SGD update ${u}.
+ *
+ * device_moments(d, m): compute the Adam direction of ${m}.
+ *
+ * device_clamp(d, c): limit the elements of ${c}.
+ *
+ * device_track(d, t): update the moving averages of ${t}.
+ *
+ * Each works in stream order, and copies its tables before it returns.
+ */
 void device_update(struct device *d, const struct update *u);
 void device_moments(struct device *d, const struct moments *m);
 void device_clamp(struct device *d, const struct clamp *c);
 void device_track(struct device *d, const struct track *t);
 
 /*
- * Sums of squares: ${sum}[i] of the elements of ${part}[i], for each of
- * ${parts}, in an order fixed by its length alone.  Into host memory.
+ * device_squares(d, sum, x, part, parts):
+ * Store the sum of squares of the elements of ${part}[i] in ${sum}[i], [parts]
+ * in host memory.  The order of the additions depends only on the length of a
+ * part.  The sums are complete on return.
  */
 void device_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts);
 
-/* ---- what a device finds out by itself, so that nobody waits in between ---- */
+/* ---- the found_inf check on the device, without a wait of the host ---- */
 
-/* Sums of squares as those of device_squares, of which each parameter has some,
- * are added up in their order; the order decides the bits. */
+/*
+ * Norm blocks: intervals whose sums of squares are added up, in order, to one
+ * sum for each parameter.  The order determines the bits.
+ */
 struct addends {
 	const struct interval *part;
 	size_t parts;
-	const size_t *first;		/* [params + 1] of each parameter */
+	const size_t *first;		/* [params + 1] first block of each */
 	size_t params;
 };
 
-/* Whether a step is to be made; or what is not finite.  VERDICT_LOSS: or what a
- * rank would rather look at first. */
+/*
+ * Result of the check: update, or skip the step because of a loss, the gradient
+ * or the statistics.  VERDICT_LOSS also means that a rank defers the step to
+ * inspect it first.
+ */
 enum verdict_kind { VERDICT_STEP, VERDICT_LOSS, VERDICT_GRADIENT,
     VERDICT_STATISTICS };
 struct verdict {
-	int32_t what;
-	int32_t statistics;		/* these are finite */
+	int32_t what;			/* enum verdict_kind */
+	int32_t statistics;		/* 1 if the statistics are finite */
 	double norm;			/* of all trained gradients */
-	double scale;			/* what the gradient is multiplied by in
-					 * the update */
-};
-
-enum judged { JUDGED_NOT, JUDGED_TRAINED, JUDGED_STATISTICS };
-struct judgement {
-	const void *g;			/* the gradient */
-	struct addends of;
-	const char *kind;		/* [params] enum judged */
-	double scale;			/* of the gradient and its norm */
-	double clip;			/* the largest norm; 0: any */
-	const struct outcome *outcome;	/* of the device's: losses, none of which
-					 * may be beyond ${most}, nor NaN */
-	size_t outcomes;
-	double most;
-	const float *lost;		/* of the device's: must be 0; NULL:
-					 * there is nothing of the kind */
+	double scale;			/* multiplies the gradient in the
+					 * update */
 };
 
 /*
- * The ratio of a layer, by how much longer or shorter its step is than without,
- * from the norms of its weights w and of its mean gradient, or direction, d;
- * train/optim/optimizer.c has the sources.  Formulas: backend/formulas.h.
+ * Treatment of a parameter: ignore it, or check its gradient or its statistics.
+ */
+enum judged { JUDGED_NOT, JUDGED_TRAINED, JUDGED_STATISTICS };
+/* Arguments of the found_inf check. */
+struct judgement {
+	const void *g;			/* gradient, or statistics of the
+					 * step */
+	struct addends of;		/* blocks of all parameters */
+	const char *kind;		/* [params] enum judged */
+	double scale;			/* of the gradient and its norm */
+	double clip;			/* maximal norm; 0: no limit */
+	/*
+	 * Losses in device memory, [outcomes].  The step is skipped if one
+	 * exceeds ${most} in magnitude or is NaN.
+	 */
+	const struct outcome *outcome;
+	size_t outcomes;
+	double most;
+	/*
+	 * found_inf flag, all-reduced, in device memory.  The step is skipped
+	 * if it is not 0.  NULL: not used.
+	 */
+	const float *lost;
+};
+
+/*
+ * Trust ratio of a layer: factor of the length of its step, from the norm w of
+ * its weights and the norm d of its mean gradient or direction.  Sources:
+ * train/optim/optimizer.c.  Formulas: backend/formulas.h.
  */
 enum ratio_kind { RATIO_NONE, RATIO_LARS, RATIO_LAMB };
 struct ratio_rule {
 	enum ratio_kind kind;
-	double trust;			/* LARS' coefficient */
-	int clip;			/* no ratio enlarges a step */
+	double trust;			/* LARS coefficient */
+	int clip;			/* 1: no ratio enlarges a step */
 };
 
-/* A parameter: its factors on learning rate and decay; has 0: its ratio is 1. */
+/* A parameter: factors of learning rate and decay; ${has} 0: its ratio is 1. */
 struct layer { double factor[2]; size_t has; };
 
+/*
+ * Arguments of device_ratios: buffers of weights and of gradients or
+ * directions.
+ */
 struct ratios {
 	const void *w, *d;
 	struct addends of;
 	const struct layer *layer;	/* [params] */
 	struct ratio_rule rule;
-	double lr, decay, scale;	/* scale: of d; 0: as above */
-	double *ratio;			/* [params] written, of the device's */
+	double lr, decay, scale;	/* scale: of d; 0: of the verdict */
+	double *ratio;			/* [params] result, in device memory */
 };
 
 /*
- * device_judges(d): it can do these.
- * device_judge(d, v, j): into ${v}, of the device's memory; nobody waits.
- * device_obey(d, v): from now on device_update, device_moments, device_clamp and
- * device_track do something only if ${v} is VERDICT_STEP then; NULL: always.
- * device_ratios(d, r): nobody waits.
- * device_lost(d, lost, o, n, most, other): ${*lost}, of the device's, becomes 1 if
- * one of the ${n} losses ${o} is beyond ${most} or NaN, or for an ${other} reason;
- * else 0.  Ranks add it up.
+ * device_judges(d):
+ * Return 1 if ${d} supports the functions below.  They are asynchronous: the
+ * host does not wait for their results.
+ *
+ * device_judge(d, v, j):
+ * Check a step by verdict_of (backend/formulas.h) and write the result to ${v},
+ * in device memory.
+ *
+ * device_obey(d, v):
+ * Make later device_update, device_moments, device_clamp and device_track do
+ * nothing unless ${v}, in device memory, is VERDICT_STEP when they run.  NULL:
+ * always execute them.
+ *
+ * device_ratios(d, r):
+ * Compute the trust ratios of ${r}.
+ *
+ * device_lost(d, lost, o, n, most, other):
+ * Set the found_inf flag ${*lost}, in device memory, to 1 or 0.  It is 1 if
+ * ${other} is not 0, or if one of the ${n} losses ${o} is NaN or exceeds
+ * ${most} in magnitude.  The caller all-reduces it as a sum.
  */
 int device_judges(const struct device *d);
 void device_judge(struct device *d, struct verdict *v,

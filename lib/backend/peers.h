@@ -2,19 +2,24 @@
 #define BACKEND_PEERS_H
 
 /*
- * What a bn tells its peers (backend.h), for back ends that compute it on the
- * host: two numbers of each of ${n} channels, in ${x}[2 n], which are to be
- * summed.  Doubles, in which a variance is the difference of two such sums to
- * full precision: activations are floats, and less exact.
+ * Statistics that a sync BN exchanges with its peers (struct peers), for back
+ * ends that compute them on the host: two sums of each of ${n} channels, in
+ * ${x}[2 n].  They are doubles: the variance is a difference of two sums, and
+ * floats would lose its digits.
  */
 
 #include "backend/backend.h"
 
 /*
- * peers_tell(x, n, c, count, mean, m2): the mean of the ${count} values of
- * channel ${c} here, and the sum of their squared deviations from it.
- * peers_hear(x, n, c, count, mean, m2): the same, once summed, of the ${count}
- * values of all peers.
+ * peers_tell(x, n, c, count, mean, m2):
+ * Pack the statistics of channel ${c}: the mean of ${count} values, and the sum
+ * of their squared deviations from it:
+ *
+ *	x[c] = count mean,  x[n + c] = m2 + count mean^2
+ *
+ * peers_hear(x, n, c, count, mean, m2):
+ * Unpack the same statistics from the sums over peers of ${count} values in
+ * all.
  */
 static inline void
 peers_tell(double *x, size_t n, size_t c, double count, double mean, double m2)
@@ -32,21 +37,30 @@ peers_hear(const double *x, size_t n, size_t c, double count, double *mean,
 	*m2 = *m2 < 0 ? 0 : *m2;	/* by a rounding; NaN stays */
 }
 
-/* peers_count(t, count): the values of all, of ${count} here. */
+/*
+ * peers_count(t, count):
+ * Return the number of values on all peers, of which ${count} are here.
+ */
 static inline double
 peers_count(const struct task *t, double count)
 {
 	return t->peers != NULL ? t->peers->n * count : count;
 }
 
-/* peers_bytes(t): of the numbers that a bn exchanges at a time; 0: none. */
+/*
+ * peers_bytes(t):
+ * Return the bytes of ${x} that task ${t} needs; 0 if it has no peers.
+ */
 static inline size_t
 peers_bytes(const struct task *t)
 {
 	return t->peers != NULL ? 2 * (size_t)t->out.c * sizeof(double) : 0;
 }
 
-/* peers_sum(t, x): over all peers, of every channel. */
+/*
+ * peers_sum(t, x):
+ * Sum ${x} over all peers.  All peers call it.
+ */
 static inline void
 peers_sum(const struct task *t, double *x)
 {

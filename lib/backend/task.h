@@ -2,8 +2,8 @@
 #define BACKEND_TASK_H
 
 /*
- * What a back end computes: an operator bound to a shape, what a microbatch
- * brings to it, and how a back end says that it does such a thing.
+ * The interface between a plan and a back end: an operator bound to a shape,
+ * the input of a microbatch, and a back end's implementation of an operator.
  */
 
 #include <stddef.h>
@@ -13,148 +13,182 @@
 
 struct device;
 
-/* What a loss says of the clips of a microbatch. */
+/* Results of one loss over the clips of a microbatch. */
 struct outcome {
-	double loss;			/* mean, of clips times their weights */
-	int32_t top1, top5;		/* clips that are right among them */
+	double loss;			/* mean of the clips' weighted losses */
+	int32_t top1, top5;		/* clips predicted correctly */
 };
 
 /*
- * What one microbatch brings, in host memory of the caller's, and where its
- * losses go, in the device's: nobody waits for them until the step is over.
+ * Input of one microbatch, in host memory of the caller, and the destination of
+ * its losses, in device memory.  The host reads the losses only after the step,
+ * so that nothing waits for them.
  */
 struct feed {
-	const struct stream *stream;	/* as graph->needs lists them */
-	const struct target *target;
+	const struct stream *stream;	/* [graph->needs.streams] */
+	const struct target *target;	/* [graph->needs.targets]; NULL: none */
 	const uint64_t *clip;		/* [n] global clip numbers */
-	uint64_t seed;			/* for dropout, with the clip */
-	struct outcome *outcome;	/* [heads]; NULL: not asked for */
-	double scale;			/* the gradients of losses are multiplied
-					 * by it; 0: as they are */
+	uint64_t seed;			/* of dropout; hashed with the clip */
+	struct outcome *outcome;	/* [heads]; NULL: do not report */
+	double scale;			/* loss scale of the gradients; 0: 1 */
 };
 
-/* Those values of a feed that operators of a device that is apart find in its
- * memory, with all else (backend/tray.h). */
+/*
+ * Values of a feed that operators of a discrete device read from its memory.  A
+ * captured graph must find them at a fixed address (backend/tray.h).
+ */
 struct feed_values {
 	uint64_t seed;
 	double scale;			/* feed_scale() */
 };
 
 /*
- * Ranks whose microbatches are parts of one, with as many clips each, that is
- * normalised as a whole.  All of them run the same plan at the same time, and
- * each bn of it that takes its statistics from the microbatch asks for two sums
- * a channel forward, and for two backward (Peng et al. 2018, MegDet, section
- * 3.3).
+ * Ranks whose microbatches are equal parts of one larger microbatch that is
+ * normalized as a whole: the process group of a sync BN.  All peers run the
+ * same plan at the same time.  Each bn that takes its statistics from the
+ * microbatch needs two sums a channel in the forward pass, and two in the
+ * backward pass.  Peng et al. 2018, MegDet, section 3.3.
  *
- * sum: each of the ${n} numbers at ${x} becomes its sum over all peers, the same
- * bits on each.  ${x} is memory of the device's, and the sum a part of the work
- * given to it, in its order; ${d} is that device.  Where a peer cannot be reached
- * the run ends.
+ * sum(peers, d, x, n):
+ * Replace each of the ${n} numbers at ${x}, device memory of ${d}, by its sum
+ * over all peers, with the same bits on each.  The sum runs in stream order.
+ * If a peer cannot be reached, the program ends.
  */
 struct peers {
-	int n;				/* ranks, two and more */
+	int n;				/* ranks, at least 2 */
 	void (*sum)(const struct peers *, struct device *d, double *x,
 	    size_t n);
 };
 
 /*
- * One operator bound to one shape: all its kernels need, and no decisions.
+ * One operator bound to one shape: all that its kernels need.  A task takes no
+ * decisions.
  *
- * A back end may let one task do the work of others (struct backend's fuse).
- * A task that is done by another has ${into} of that one; it is neither
- * prepared nor run.  Forward, all is done when the doing task's turn comes,
- * backward likewise: its inputs must be ready then, and the gradients of its
- * outputs complete.
+ * A back end may fuse tasks (struct backend's fuse).  A task with ${into} of
+ * another one is neither prepared nor run.  The other task does its work, in
+ * the forward and in the backward pass.  When it runs, the inputs of both must
+ * be ready, and in the backward pass the gradients of all their outputs.
  */
 struct task {
 	struct device *device;
 	const struct op *op;
 	int index;			/* of the op in the graph */
-	int training;			/* batch statistics; backward follows */
+	int training;			/* 1: batch statistics, and a backward
+					 * pass */
 	const struct peers *peers;	/* NULL: the microbatch is whole */
-	const struct op_impl *impl;	/* the back end's row for op, or what
-					 * it puts in its place */
-	int into;			/* the task that does this one's work:
-					 * itself, if nobody else does */
-	int stored;			/* y is memory, not only on its way
-					 * from one fused op to the next */
-	int lies;			/* the task whose y holds this one's
-					 * output, in a form that those who
-					 * read it know: itself, if plain */
-	int lends;			/* another task reads of what it saved */
-	int reads;			/* READS_* of the backward pass: ask
-					 * task_reads() */
-	int remade;			/* y does not stay for the backward
-					 * pass, but is made again before it is
-					 * first read there; 0 if it never is */
+	/* The back end's row for op, or a replacement of it. */
+	const struct op_impl *impl;
+	/*
+	 * fused_into: number of the task that does this one's work; its own
+	 * unless fused.
+	 */
+	int into;
+	/* 1 if y is materialized; 0 if only fused ops use it. */
+	int stored;
+	/*
+	 * alias_of: number of the task whose y buffer stores this output, in a
+	 * layout that its readers know.  Its own number unless aliased.
+	 */
+	int lies;
+	/* shares_saved: 1 if another task reads its ${saved}. */
+	int lends;
+	/* Inputs of the backward pass, READS_*.  Query by task_reads. */
+	int reads;
+	/*
+	 * 1: do not store y for the backward pass, but recompute it before its
+	 * first reader there, if there is one.
+	 */
+	int remade;
 	struct dims in[OP_INPUTS], out;
-	int wants_dx[OP_INPUTS];	/* an input gradient will be asked for */
-	int wants_dw;			/* and the parameters', which are trained;
-					 * a bn that is not has running
-					 * statistics */
-	int idle;			/* it has no backward pass: neither it
-					 * nor anything before it learns */
-	int accumulate[OP_INPUTS];	/* dx += rather than dx = */
+	int wants_dx[OP_INPUTS];	/* needs_input_grad */
+	/*
+	 * needs_weight_grad: parameters are trained.  A bn whose parameters are
+	 * not trained normalizes with running statistics.
+	 */
+	int wants_dw;
+	/*
+	 * no_grad: the task has no backward pass.  Neither it nor a task before
+	 * it has trained parameters.
+	 */
+	int idle;
+	int accumulate[OP_INPUTS];	/* 1: dx +=, 0: dx = */
 	const void *x[OP_INPUTS];	/* inputs */
 	void *y;			/* output */
-	void *dx[OP_INPUTS];		/* input gradients; NULL: not wanted */
-	const void *dy;			/* output gradient; NULL: none comes but
-					 * from what is fused with it */
+	void *dx[OP_INPUTS];		/* input gradients; NULL: not needed */
+	/* Output gradient.  NULL if only fused tasks produce it. */
+	const void *dy;
 	const void *w[OP_PARAMS];	/* parameters */
-	void *dw[OP_PARAMS];		/* their gradients, written anew; of
-					 * PARAM_MEAN and PARAM_VAR: the mean
-					 * and unbiased variance of this
-					 * microbatch; of PARAM_BETWEEN: how
-					 * far its mean is from the running
-					 * one, squared; NULL: not wanted */
-	void *saved;			/* written forward, read backward */
-	void *kept;			/* stays from one microbatch to the next
-					 * while the parameters do */
-	int renew;			/* they have changed: what is kept is
-					 * to be made anew */
-	int repeats;			/* several microbatches will come before
-					 * they change */
-	void *scratch;			/* contents die with each call */
-	const struct feed *feed;	/* where the device is apart, what it
-					 * points to lies there */
-	const struct feed_values *values;	/* then: of the feed */
-	void *priv;			/* the back end's own, for this task */
+	/*
+	 * Gradients of the parameters, overwritten; NULL: not needed.  For
+	 * PARAM_MEAN and PARAM_VAR: mean and unbiased variance of this
+	 * microbatch.  For PARAM_BETWEEN: squared distance of its mean from the
+	 * running mean.
+	 */
+	void *dw[OP_PARAMS];
+	void *saved;			/* forward writes, backward reads */
+	/*
+	 * Packed weights: valid from one microbatch to the next while the
+	 * parameters do not change.
+	 */
+	void *kept;
+	/*
+	 * weights_changed: the parameters have changed, so ${kept} must be
+	 * rebuilt.
+	 */
+	int renew;
+	/*
+	 * 1 if several microbatches run between two changes of the parameters.
+	 */
+	int repeats;
+	void *scratch;			/* undefined before each call */
+	/* On a discrete device its pointers are device pointers. */
+	const struct feed *feed;
+	/*
+	 * On a discrete device: values of the feed, in device memory.
+	 * Otherwise NULL.
+	 */
+	const struct feed_values *values;
+	void *priv;			/* private to the back end */
 };
 
-/* What a backward pass reads; READS_X_DW: x, but for dw alone. */
+/* Inputs that a backward pass reads.  READS_X_DW: x, for dw only. */
 enum { READS_X = 1, READS_Y = 2, READS_X_DW = 4 };
 
+/* A back end's implementation of an operator. */
 struct op_impl {
-	int reads;			/* what task.reads begins as */
+	int reads;			/* initial task.reads */
 	/*
-	 * Choose algorithms for this shape, once, and undo it; NULL: nothing
-	 * to do.  -1 after a message if the op cannot be run as it should.
-	 * Preparing may put another row into the task's impl.
+	 * Select algorithms for this shape, once per task; release undoes it.
+	 * Either may be NULL.  Return 0, or -1 after a message if the op cannot
+	 * run.  prepare may replace the task's impl.
 	 */
 	int (*prepare)(struct task *);
 	void (*release)(struct task *);
 	/*
-	 * Bytes to keep from forward to backward (and until the last reader of
-	 * the output is done), and to scribble on; NULL: 0.
+	 * Return the bytes of ${saved} and of ${scratch}; NULL: 0.  ${saved}
+	 * lives from the forward to the backward pass, and until the last
+	 * reader of the output is done.
 	 */
 	size_t (*saved)(const struct task *);
 	size_t (*scratch)(const struct task *);
-	/* Bytes to keep while the parameters stay the same; NULL: 0. */
+	/* Return the bytes of ${kept}; NULL: 0. */
 	size_t (*kept)(const struct task *);
 	void (*forward)(struct task *);
 	/*
-	 * Write again what of y is remade, as forward did and to the same bits,
-	 * from x and what was saved, in the backward pass; NULL: there is none.
+	 * Recompute y in the backward pass from x and ${saved}, to the same
+	 * bits as forward.  NULL: not supported.
 	 */
 	void (*remake)(struct task *);
-	/* NULL: no gradient flows back through it. */
+	/* NULL if no gradient flows through the operator. */
 	void (*backward)(struct task *);
-	/* What prepare chose, in words for people; NULL: there is no choice. */
+	/*
+	 * Describe the selected algorithm for the user in ${text}; NULL: no
+	 * choice.
+	 */
 	void (*describe)(const struct task *, char *text, size_t size);
 };
 
-/* feed_scale(f): what gradients of losses are multiplied by. */
+/* feed_scale(f): return the factor of the gradients of losses. */
 static inline double
 feed_scale(const struct feed *f)
 {
@@ -162,21 +196,32 @@ feed_scale(const struct feed *f)
 }
 
 /*
- * task_impl(t): the operator's row in the back end's table; NULL: it has none.
- * task_forward, task_backward: run it; no backward pass is fine.
+ * task_impl(t): return the implementation of ${t}'s operator; NULL if
+ * unsupported.
+ *
+ * task_forward(t): run the forward pass of ${t}.
+ *
+ * task_backward(t): run the backward pass of ${t}, if it has one.
  */
 const struct op_impl *task_impl(const struct task *t);
 void task_forward(struct task *t);
 void task_backward(struct task *t);
 
-/* task_reads(t): what the backward pass of this op reads, of READS_X and
- * READS_Y; nothing, if it has none. */
+/*
+ * task_reads(t): return the inputs that the backward pass of ${t} reads, a sum
+ * of READS_X and READS_Y; 0 if it has no backward pass.
+ */
 int task_reads(const struct task *t);
 
-/* task_remake(t): of one whose impl has it. */
+/*
+ * task_remake(t): recompute the output of ${t}, whose impl->remake is not NULL.
+ */
 void task_remake(struct task *t);
 
-/* task_release(t): undo its prepare; fine where there was none. */
+/*
+ * task_release(t): undo prepare.  Do nothing if ${t} is fused into another task
+ * or was not prepared.
+ */
 void task_release(struct task *t);
 
 #endif

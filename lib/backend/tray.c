@@ -1,4 +1,4 @@
-/* What a microbatch brings, where operators find it. */
+/* The staging buffer: device memory that holds the input of one microbatch. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,29 @@
 #include "base/mem.h"
 #include "base/number.h"
 
-enum { ALIGN = 256 };			/* of every stream, for vector loads */
+enum { ALIGN = 256 };			/* bytes, of each stream: for vector
+					 * loads */
 
-/* Where a target lies among what is small. */
+/* Offsets of a target's arrays from small_at. */
 struct tray_places { size_t label, share, weight; };
 
 /*
- * Streams one after the other, then what is small: the values, clips, targets,
- * and last the outcomes, which only the device writes.
+ * Layout on the device: the streams, then from small_at: struct feed_values,
+ * clip numbers, targets, and last the outcomes, which only the device writes.
+ * ${clip} and ${outcome} are offsets from small_at.
  */
 struct tray {
 	struct device *device;
 	int n, streams, targets, heads;
 	size_t *stream_at, *stream_bytes;	/* [streams] */
-	struct tray_places *places;		/* [targets], from small_at on */
-	size_t *raw;			/* [n + 1] where raw clips have landed */
+	struct tray_places *places;		/* [targets] */
+	size_t *raw;			/* [n + 1] offsets of raw clips in the
+					 * prefetch buffer */
 	size_t small_at, clip, outcome, bytes;
-	char *small;			/* [outcome] as it is to be sent */
-	struct stream *stream;		/* [streams], [targets] of the device */
+	char *small;			/* [outcome] host copy, uploaded at
+					 * once */
+	struct stream *stream;		/* [streams] and [targets], device
+					 * pointers */
 	struct target *target;
 	struct feed feed;
 };
@@ -111,7 +116,10 @@ tray_bytes(const struct tray *t)
 	return t == NULL ? 0 : t->bytes;
 }
 
-/* Something small, if there is any; where it will be on the device. */
+/*
+ * Write ${bytes} at offset ${place} of the host copy.  Return their device
+ * address, or NULL if ${from} is NULL.
+ */
 static void *
 tray_put(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
 {
@@ -146,7 +154,7 @@ tray_ahead(const struct tray *t)
 	return t == NULL ? 0 : t->small_at;
 }
 
-/* Clips that are raw land one after the other; returns the bytes of all. */
+/* Upload the clips of a raw stream without gaps.  Return their bytes. */
 static size_t
 tray_send_raw(const struct tray *t, struct device *d, char *to,
     const struct stream *s)
@@ -178,7 +186,7 @@ tray_send(const struct tray *t, struct device *d, void *to,
 	}
 }
 
-/* Returns what the stream took where it landed. */
+/* Return the bytes of the stream in the prefetch buffer. */
 static size_t
 tray_resize_raw(struct tray *t, uint8_t *to, const char *landed,
     const struct stream *s)
@@ -190,7 +198,10 @@ tray_resize_raw(struct tray *t, uint8_t *to, const char *landed,
 	return t->raw[t->n];
 }
 
-/* Pixels, from where they landed or from the host. */
+/*
+ * Fill the pixels of the staging buffer, from the prefetch buffer or from the
+ * host.
+ */
 static void
 tray_bring_streams(struct tray *t, char *at, const char *landed,
     const struct feed *f)
@@ -253,6 +264,7 @@ tray_form(const struct tray *t, const struct feed *f)
 {
 	uint64_t form = f->outcome != NULL;
 
+	/* 1 bit for the outcome and 3 for each target must fit. */
 	assert(t->targets <= 20);
 	for (int i = 0; i < t->targets && f->target != NULL; i++)
 		form = form << 3 | (uint64_t)f->target[i].kind << 1 |

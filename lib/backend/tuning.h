@@ -2,10 +2,11 @@
 #define BACKEND_TUNING_H
 
 /*
- * What device_tune is told: how tasks are done that were not chosen for yet, a sum
- * of these.
- * TUNE_TRY: by what is known, else by trying; without it by rule.
- * TUNE_PLAIN: a convolution does no work of the norms beside it.
+ * Selection rule for algorithms, a sum of flags; see device_tune.
+ *
+ * - TUNE_TRY: take the fastest known algorithm, or measure the candidates.
+ *   Without it a fixed rule selects one.
+ * - TUNE_PLAIN: do not fuse norms into convolutions.
  */
 enum tuning { TUNE_TRY = 1, TUNE_PLAIN = 2 };
 
