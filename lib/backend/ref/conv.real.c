@@ -1,4 +1,4 @@
-/* Convolutions, by plain loops. */
+/* Convolutions, by direct loops. */
 #include <string.h>
 
 #include "backend/ref/ref.h"
@@ -6,9 +6,9 @@
 /*
  * ---- conv: y[o] = b[o] + sum over taps and i of w[o][i][tap] x[i] ----
  *
- * Weights are turned in double first, so that the innermost loops run over
- * consecutive numbers: into [tap][i][o] for the output, into [tap][o][i] for the
- * gradient of the input.
+ * The weights are first transposed in double, so that the innermost loops run
+ * over consecutive numbers: to [tap][i][o] for the output, and to [tap][o][i]
+ * for the input gradient.
  */
 
 static int
@@ -27,12 +27,15 @@ ref_conv_weights(const struct task *k)
 static size_t
 ref_conv_scratch(const struct task *k)
 {
-	/* weights, their gradient, one row of sums over outputs, one over inputs */
+	/*
+	 * the weights, their gradient, a row of sums over outputs and one over
+	 * inputs
+	 */
 	return (2 * ref_conv_weights(k) + k->out.c + k->in[0].c) *
 	    sizeof(double);
 }
 
-/* Turn weight o, i of a tap to tap, i * step_i + o * step_o. */
+/* Transpose the weights: w[o][i][tap] to turned[tap][i step_i + o step_o]. */
 static void
 ref_conv_turn(const struct task *k, double *turned, int step_i, int step_o)
 {
@@ -49,8 +52,9 @@ ref_conv_turn(const struct task *k, double *turned, int step_i, int step_o)
 }
 
 /*
- * Call visit(k, output row, input row, tap, arg) for every output place and
- * every tap that lands inside the input, output places in order.
+ * Call visit(k, output row, input row, tap, arg) for each output position in
+ * order, and for each tap inside the input.  Then call finish for the position,
+ * unless it is NULL.
  */
 static void
 ref_conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
@@ -91,8 +95,9 @@ ref_conv_work(struct task *k)
 }
 
 /*
- * Add row r of w times x[r], for each r in order, to sum: rows of n numbers,
- * stride apart.  Four rows at a time, as sum need not be stored between them.
+ * sum[k] += sum over r of w[r stride + k] x[r], in order of r, with k below
+ * ${n} and r below ${rows}.  Four rows per pass, so that ${sum} is stored less
+ * often.
  */
 static void
 ref_conv_add(double *restrict sum, int n, const double *restrict w, size_t stride,
@@ -182,7 +187,9 @@ ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 	}
 }
 
-/* Write the sums of ref_conv_visit to dw, in the order of the parameters. */
+/*
+ * Transpose the gradient of the weights back, into dw.  db[o] = sum of dy[o].
+ */
 static void
 ref_conv_parameters(struct task *k, const double *turned)
 {

@@ -1,4 +1,7 @@
-/* The reference back end: parameters, what is stored, its table. */
+/*
+ * The reference back end: opening, rounding, operations on parameters, and the
+ * table of operators.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +79,10 @@ ref_device_add(struct device *d, void *sum, const void *x, size_t n)
 		((REAL *)sum)[i] += ((const REAL *)x)[i];
 }
 
-/* As PyTorch's SGD: the learning rate stands outside the momentum. */
+/*
+ * w -= lr d with momentum; see struct update.  As in PyTorch's SGD, the
+ * momentum does not contain the learning rate.
+ */
 static void
 ref_device_update(struct device *device, const struct update *u)
 {
@@ -98,6 +104,7 @@ ref_device_update(struct device *device, const struct update *u)
 }
 
 static void
+/* The direction of Adam; see struct moments. */
 ref_device_moments(struct device *device, const struct moments *k)
 {
 	const REAL *w = k->w;

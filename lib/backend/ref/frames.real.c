@@ -4,12 +4,13 @@
 #include "backend/ref/ref.h"
 
 /*
- * ---- shift: the first c / fold channels come from the next frame, the next
- * c / fold from the one before, zeros beyond the ends; or, from the past only,
- * the first c / fold from the one before ----
+ * ---- shift: y[t][c] = x[t + d][c], 0 outside the clip ----
+ *
+ * d is 1 for the first C / fold channels, -1 for the next C / fold, and 0 for
+ * the rest.  With the attribute past, d is -1 for the first C / fold channels.
  */
 
-/* Add (or set) y[t] from x[t + by] for channels first to last. */
+/* y[t][c] += x[t + by][c] for channels ${first} to ${last} - 1. */
 static void
 ref_shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
     int last, int by)
@@ -63,9 +64,12 @@ ref_shift_backward(struct task *k)
 
 REF_OP(shift);
 
-/* ---- frames: y[i] = x[op_frame(i)] ---- */
+/* ---- frames: y[t] = x[op_frame(t)] ---- */
 
-/* Add frames of ${x} to those of ${y}; ${back}: from the chosen to all. */
+/*
+ * Add the selected frames of ${x} to ${y}.  With ${back}, add the frames of
+ * ${x} to the selected frames of ${y}.
+ */
 static void
 ref_frames_add(const struct task *k, const REAL *x, REAL *y, int back)
 {
@@ -102,7 +106,7 @@ ref_frames_backward(struct task *k)
 
 REF_OP(frames);
 
-/* ---- concat: the channels of x0, then those of x1, ... ---- */
+/* ---- concat: y[c] = x0[c], then the channels of x1, ... ---- */
 
 static void
 ref_concat_forward(struct task *k)

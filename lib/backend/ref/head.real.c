@@ -1,8 +1,11 @@
-/* The classifier. */
+/* The operators of a classifier. */
 #include "backend/ref/ref.h"
 #include "base/rng.h"
 
-/* ---- dropout: y = x / (1 - rate) or 0, drawn by clip and place ---- */
+/*
+ * ---- dropout: y = x / (1 - rate), or 0 with probability rate; a hash of seed,
+ * clip, operator and position decides ----
+ */
 
 static double
 ref_dropout_factor(const struct task *k, size_t i)
@@ -41,7 +44,7 @@ ref_dropout_backward(struct task *k)
 
 REF_OP(dropout);
 
-/* ---- linear: y = w x + b for every row; w is [out][in] ---- */
+/* ---- linear: y[o] = sum over i of w[o][i] x[i] + b[o], for each row ---- */
 
 static void
 ref_linear_forward(struct task *k)

@@ -5,14 +5,15 @@
 #include "graph/metric.h"
 
 /*
- * ---- loss: with x the scores of a clip, q the shares of its classes and w its
- * weight, y = w l and
+ * ---- loss: y = w l with x the scores of a clip, q its soft labels, w its
+ * weight ----
  *
- *   softmax:  l = sum over c of q[c] (ln(sum of exp x) - x[c])
- *   sigmoid:  l = mean over c of ln(1 + exp x[c]) - q[c] x[c]
+ *	softmax:  l = sum over c of q[c] (ln(sum of exp x) - x[c])
+ *	sigmoid:  l = mean over c of ln(1 + exp x[c]) - q[c] x[c]
  *
- * The gradient is that of the mean over the clips of the microbatch, whatever
- * their weights, times the weight of the loss and the scale of the feed.
+ * The gradient is that of the mean over the clips of the microbatch.  The mean
+ * divides by their number, not by their weights.  The weight of the loss and
+ * the loss scale of the feed multiply the gradient.
  */
 
 static size_t
@@ -21,7 +22,10 @@ ref_loss_scratch(const struct task *k)
 	return 2 * (size_t)k->in[0].c * sizeof(double);	/* x, q */
 }
 
-/* x and q of clip ${n}, into the scratch memory; its weight. */
+/*
+ * Write the scores and smoothed labels of clip ${n} to ${x} and ${q}.  Return
+ * its weight.
+ */
 static double
 ref_loss_clip(struct task *k, int n, double *x, double *q)
 {

@@ -1,16 +1,17 @@
-/* What attention is made of: products of matrices, and softmax. */
+/* Operators of attention: GEMM and softmax. */
 #include <math.h>
 
 #include "backend/ref/ref.h"
 
 /*
- * ---- bmm: for each clip y[p][q] = sum over i of A[p][i] B[i][q] ----
+ * ---- bmm: y[p][q] = sum over i of A[p][i] B[i][q], for each clip ----
  *
- * Input a is a matrix of a row for each place and a column for each channel,
- * and A is that or its transpose; likewise B.
+ * An input is a matrix with a row for each position (t, h, w) and a column for
+ * each channel.  A and B are inputs 0 and 1 or, with TRANSPOSE_A and
+ * TRANSPOSE_B, their transposes.
  */
 
-/* Where A[p][i] is from the start of a clip: p * row + i * column. */
+/* A matrix of ${size} elements a clip: A[p][i] is at p row + i column. */
 struct ref_matrix { size_t size, row, column; };
 
 struct ref_bmm { size_t p, i, q; struct ref_matrix a, b; };
@@ -116,9 +117,13 @@ ref_bmm_backward(struct task *k)
 
 REF_OP(bmm, .reads = READS_X);
 
-/* ---- softmax: y = exp(x) / (the sum of exp(x) over some axes) ---- */
+/*
+ * ---- softmax: y = exp(x) / (sum of exp(x) over some axes) ----
+ *
+ * The maximum of x is subtracted first, so that exp does not overflow.
+ */
 
-/* One number for each place and channel that is summed by itself. */
+/* Shape of the sums: the axes that are summed over have length 1. */
 static struct dims
 ref_softmax_groups(const struct task *k)
 {
@@ -138,7 +143,7 @@ ref_softmax_scratch(const struct task *k)
 	return 2 * dims_count(&g) * sizeof(double);
 }
 
-/* For each number i of the task, in order: visit(k, i, its group, arg). */
+/* Call visit(k, i, index of its sum, v) for each element i in order. */
 static void
 ref_softmax_visit(struct task *k, void (*visit)(struct task *, size_t i,
     size_t g, double *), double *v)
@@ -202,7 +207,7 @@ ref_softmax_dot(struct task *k, size_t i, size_t g, double *v)
 	v[g] += (double)((const REAL *)k->y)[i] * ((const REAL *)k->dy)[i];
 }
 
-/* dx = y (dy - the sum of y dy over the axes) */
+/* dx = y (dy - sum of y dy over the axes) */
 static void
 ref_softmax_slope(struct task *k, size_t i, size_t g, double *v)
 {

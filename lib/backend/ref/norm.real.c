@@ -1,15 +1,14 @@
-/* Batch normalisation, by plain loops. */
+/* Batch normalization, by direct loops. */
 #include <math.h>
 
 #include "backend/peers.h"
 #include "backend/ref/ref.h"
 
 /*
- * ---- bn: y = (x - mean) / sqrt(var + eps) * scale + offset ----
+ * ---- bn: y = (x - mean) / sqrt(var + eps) scale + offset ----
  *
- * In training, mean and (biased) variance are those of this microbatch, and of
- * its peers'; the unbiased variance goes to the running statistics, as in
- * PyTorch.
+ * In training, mean and biased variance are those of this microbatch and its
+ * peers.  The running statistics receive the unbiased variance, as in PyTorch.
  */
 
 static size_t
@@ -24,7 +23,10 @@ ref_bn_scratch(const struct task *k)
 	return 2 * (size_t)k->out.c * sizeof(double);	/* two sums */
 }
 
-/* Mean and squared deviations of each channel, of the ${n} values here. */
+/*
+ * mean = sum x / n, m2 = sum (x - mean)^2, for each channel over the ${n} rows
+ * of this rank.
+ */
 static void
 ref_bn_moments(struct task *k, size_t n, double *mean, double *m2)
 {
@@ -70,7 +72,10 @@ ref_bn_statistics(struct task *k, double *mean, double *rstd)
 	}
 }
 
-/* Those of the past; what is tracked stays as it is. */
+/*
+ * Normalize with the running statistics, and report them as this microbatch's,
+ * so that tracking does not change them.
+ */
 static void
 ref_bn_running(struct task *k, double *mean, double *rstd)
 {
@@ -106,11 +111,15 @@ ref_bn_forward(struct task *k)
 }
 
 /*
- * With xh = (x - mean) rstd over n rows:  doffset = sum dy,
- * dscale = sum dy xh,  dx = scale rstd (dy - doffset / n - xh dscale / n);
- * where the statistics are fixed, they pass no gradient: dx = scale rstd dy,
- * for which x is not needed.  With peers n and the sums in dx are those of all;
- * the gradients of parameters are summed up like any other.
+ * With xh = (x - mean) rstd over n rows:
+ *
+ *	doffset = sum dy
+ *	dscale = sum dy xh
+ *	dx = scale rstd (dy - doffset / n - xh dscale / n)
+ *
+ * Fixed statistics pass no gradient: dx = scale rstd dy, which does not need x.
+ * With peers, n and the sums in dx are those of all peers.  The gradients of
+ * parameters stay local: they are all-reduced like any other.
  */
 static void
 ref_bn_sums(struct task *k, size_t n, double *ds, double *db)

@@ -1,9 +1,12 @@
-/* Operators that take each number for itself. */
+/* Elementwise operators. */
 #include <math.h>
 
 #include "backend/ref/ref.h"
 
-/* ---- input: y = (pixel / 255 - mean) / std ---- */
+/*
+ * ---- input: y = (pixel / 255 - mean) / sd, with mean and sd of the channel
+ * ----
+ */
 
 static void
 ref_input_forward(struct task *k)
@@ -31,7 +34,7 @@ const struct op_impl REF(input) = { .forward = ref_input_forward_rounded };
 /*
  * ---- relu: y = max(x, 0) ----
  *
- * relu(NaN) and relu6(NaN) are NaN, and their gradients pass, as in PyTorch
+ * relu(NaN) and relu6(NaN) are NaN and pass the gradient, as in PyTorch
  * (threshold_backward and hardtanh_backward in native_functions).
  */
 
@@ -114,7 +117,7 @@ ref_relu6_backward(struct task *k)
 
 REF_OP(relu6, .reads = READS_Y);
 
-/* ---- sigmoid: y = 1 / (1 + exp(-x)), of slope y (1 - y) ---- */
+/* ---- sigmoid: y = 1 / (1 + exp(-x)),  dy/dx = y (1 - y) ---- */
 
 static double
 ref_sigmoid(double x)
@@ -143,7 +146,7 @@ ref_sigmoid_backward(struct task *k)
 
 REF_OP(sigmoid, .reads = READS_Y);
 
-/* ---- swish: y = x s, s = ref_sigmoid(x), of slope s (1 + x (1 - s)) ---- */
+/* ---- swish: y = x s with s = sigmoid(x),  dy/dx = s (1 + x (1 - s)) ---- */
 
 static void
 ref_swish_forward(struct task *k)
@@ -206,7 +209,7 @@ ref_scale_backward(struct task *k)
 
 REF_OP(scale, .reads = READS_X_DW);
 
-/* ---- mul: y = a b; an axis of b that is 1 long stands for all of a's ---- */
+/* ---- mul: y = a b; an axis of b of length 1 is broadcast ---- */
 
 static size_t
 ref_mul_row(const struct task *k, int n, int t, int h, int w)
@@ -238,7 +241,7 @@ ref_mul_forward(struct task *k)
 			y[i] = a[i] * b[ref_mul_row(k, n, t, h, w) + c];
 }
 
-/* da = dy b;  db = the sum of dy a over the axes it stands for. */
+/* da = dy b;  db = sum of dy a over the broadcast axes. */
 static void
 ref_mul_backward(struct task *k)
 {

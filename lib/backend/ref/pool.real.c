@@ -1,16 +1,18 @@
-/* The largest and the mean of windows. */
+/* Pooling: the maximum and the mean of windows. */
 #include <math.h>
 #include <string.h>
 
 #include "backend/ref/ref.h"
 
-/* ---- maxpool: the first maximum of a window, or its last NaN, as PyTorch's
- * max_pool3d ---- */
+/*
+ * ---- maxpool: y = max of x over a window; the first maximum, or the last NaN,
+ * receives the gradient, as in PyTorch's max_pool3d ----
+ */
 
 static size_t
 ref_maxpool_saved(const struct task *k)
 {
-	return dims_count(&k->out) * sizeof(int32_t);	/* which input place */
+	return dims_count(&k->out) * sizeof(int32_t);	/* index of the input */
 }
 
 static void
@@ -66,11 +68,13 @@ ref_maxpool_backward(struct task *k)
 
 REF_OP(maxpool, .saved = ref_maxpool_saved);
 
-/*
- * ---- avgpool: the mean over whole axes, or of windows ----
- */
+/* ---- avgpool: y = mean of x over whole axes, or over windows ---- */
 
-/* Call visit(k, output row, input row, arg) for each place in each window. */
+/*
+ * Call visit(k, output row, input row, weight) for each input inside each
+ * window.  The weight is 1 / the window's size; with the attribute cut, only
+ * inputs inside count.
+ */
 static void
 ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
     size_t x, double share))
@@ -84,7 +88,7 @@ ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
 	for (int w = 0; w < d->w; w++) {
 		int out[3] = { t, h, w }, from[3], inside = 0;
 
-		/* First count what is inside, then visit it. */
+		/* pass 0 counts the inputs inside */
 		for (int pass = 0; pass < 2; pass++)
 			for (int i = 0; i < ks[0] * ks[1] * ks[2]; i++) {
 				int tap[3] = { i / ks[2] / ks[1],
@@ -120,7 +124,7 @@ ref_avgpool_spread(struct task *k, size_t y, size_t x, double share)
 		    ((const REAL *)k->dy)[y + c]);
 }
 
-/* The row of the output that row (n, t, h, w) of the input goes to. */
+/* Return the output row that row (n, t, h, w) of the input contributes to. */
 static size_t
 ref_avgpool_row(const struct task *k, int n, int t, int h, int w)
 {
@@ -136,7 +140,7 @@ ref_avgpool_scratch(const struct task *k)
 	return dims_count(&k->out) * sizeof(double);
 }
 
-/* The sums over whole axes. */
+/* sum[output] += x over whole axes. */
 static void
 ref_avgpool_axes(struct task *k)
 {

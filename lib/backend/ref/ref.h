@@ -2,15 +2,16 @@
 #define BACKEND_REF_REF_H
 
 /*
- * The reference back end: plain loops over [n][t][h][w][c], one thread.  It
- * exists to be obviously right; the other back ends are tested against it.
+ * The reference back end: direct loops over [n][t][h][w][c] in one thread.  It
+ * is simple rather than fast, and tests compare the other back ends with it.
  *
- * Each NAME.real.c is compiled twice, with REAL as the type of what is stored:
- * float is the back end ref, double ref64.  Sums are double in both.  What a
- * file shows to the others is called REF(name), so that both can be linked.
- * Opened with a precision of 16 bits, either keeps activations and their
- * gradients as numbers that have these: the answer key for devices that store
- * so.
+ * Each NAME.real.c is compiled twice, with REAL as the stored type: float for
+ * the back end ref, double for ref64.  Both add in double.  A symbol used by
+ * other files is named REF(name), so that both variants can be linked.
+ *
+ * With a 16-bit precision, activations and their gradients are rounded to it
+ * but stored as REAL.  They are the expected results for devices that store 16
+ * bits.
  */
 
 #include <stddef.h>
@@ -23,8 +24,9 @@
 #define REF(name)		REF_AS(name, REAL)
 
 /*
- * An operator of ref_NAME_forward and ref_NAME_backward; then what else it has.  What
- * they store is rounded to the device's precision once it is whole.
+ * Define the operator REF(name) by ref_NAME_forward and ref_NAME_backward,
+ * followed by other fields of struct op_impl.  Outputs and input gradients are
+ * rounded to the device's precision when they are complete.
  */
 #define REF_OP(name, ...) \
 	static void ref_ ## name ## _forward_rounded(struct task *k) \
@@ -43,9 +45,9 @@
 
 /*
  * REF(round_output)(k), REF(round_gradients)(k):
- * Round the output, or the input gradients, of a task.  A loss is a result and
- * no activation, and stays as it is, like parameters, their gradients and the
- * statistics of bn.
+ * Round the output, or the input gradients, of task ${k} to the precision of
+ * its device.  Losses, parameters, their gradients and the statistics of bn are
+ * not rounded.
  */
 void REF(round_output)(struct task *k);
 void REF(round_gradients)(struct task *k);
@@ -53,21 +55,27 @@ void REF(round_gradients)(struct task *k);
 #define OPERATOR(KIND, name, half) extern const struct op_impl REF(name);
 #include "backend/ops.def"
 
-/* Offset of channel 0 at a place. */
+/* Return the offset of channel 0 at position (t, h, w) of clip ${n}. */
 static inline size_t
 ref_at(const struct dims *d, int n, int t, int h, int w)
 {
 	return ((((size_t)n * d->t + t) * d->h + h) * d->w + w) * d->c;
 }
 
-/* Channels are the last axis: an activation is rows of c numbers. */
+/*
+ * Return the number of rows: channels are the last axis, so an activation is
+ * rows of c numbers.
+ */
 static inline size_t
 ref_rows(const struct dims *d)
 {
 	return dims_count(d) / d->c;
 }
 
-/* Make ready to add to an input gradient: clear it if nobody wrote it yet. */
+/*
+ * Return input gradient ${j} for adding to it, or NULL if it is not needed.
+ * Clear it first if this task is its first writer.
+ */
 static inline REAL *
 ref_gradient(struct task *k, int j)
 {
@@ -76,7 +84,10 @@ ref_gradient(struct task *k, int j)
 	return k->dx[j];
 }
 
-/* The place in the input that tap (a, b, c) of output (t, h, w) reads. */
+/*
+ * Set ${in} to the input position that tap (a, b, c) of output (t, h, w) reads.
+ * Return 1 if it is inside the input.
+ */
 static inline int
 ref_source(const struct task *k, const int out[3], const int tap[3],
     int in[3])

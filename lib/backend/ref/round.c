@@ -1,9 +1,12 @@
-/* Rounding to formats of 16 bits, by arithmetic. */
+/* Rounding to 16-bit formats, by arithmetic. */
 #include <math.h>
 
 #include "backend/ref/round.h"
 
-/* Bits of the mantissa with the first, the least exponent, the largest number. */
+/*
+ * digits: bits of the mantissa, including the implicit one; least: smallest
+ * exponent of a normal number; most: largest number.
+ */
 static const struct { int digits, least; double most; } formats[] = {
 	[PRECISION_BF16] = { 8, -126, 0x1.fep127 },
 	[PRECISION_FP16] = { 11, -14, 0x1.ffcp15 },

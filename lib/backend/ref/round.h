@@ -4,10 +4,10 @@
 #include "backend/backend.h"
 
 /*
- * round_to(v, p): the number nearest to ${v} that precision ${p} has, of two
- * the even one; too large ones become infinite, as IEEE 754 has it.  Numbers
- * too small for a full mantissa keep what bits are left, which the bf16
- * instructions of processors do not do: they give 0.
+ * round_to(v, p):
+ * Return ${v} rounded to precision ${p}, ties to even.  Numbers that are too
+ * large become infinite, as in IEEE 754.  Subnormal results are kept, although
+ * the bf16 instructions of processors flush them to 0.
  */
 double round_to(double v, enum precision p);
 
