@@ -23,7 +23,10 @@ name_fits(const char *s)
 	return n > 0 && n < 64 && s[n] == '\0';
 }
 
-/* One to three integers between commas, ${min} to ${max}; how many, or -1. */
+/*
+ * Read one to three integers from ${min} to ${max}, separated by commas.
+ * Return their number, or -1.
+ */
 static int
 attribute_integers(const char *s, int min, int max, int v[3])
 {
@@ -47,7 +50,10 @@ attribute_integers(const char *s, int min, int max, int v[3])
 	}
 }
 
-/* "h,w" or "t,h,w" into v[t, h, w]; two numbers leave t as ${t}. */
+/*
+ * Read "h,w" or "t,h,w" into v[t, h, w]; if t is missing, set it to ${t}.
+ * Return the number of values, or -1.
+ */
 static int
 attribute_window(const char *s, int min, int t, int v[3])
 {
@@ -61,7 +67,10 @@ attribute_window(const char *s, int min, int t, int v[3])
 	return n == 2 || n == 3 ? n : -1;
 }
 
-/* Numbers from ${min} up, between commas, into a new ${*v}; how many, or -1. */
+/*
+ * Read numbers of at least ${min}, separated by commas, into a new ${*v}.
+ * Return their number, or -1.
+ */
 static int
 attribute_reals(const char *s, double min, double **v)
 {
@@ -96,11 +105,11 @@ attribute_set_inputs(struct reader *r, struct op *op, const char *value)
 
 		snprintf(name, sizeof(name), "%.*s", (int)len, value);
 		if ((from = names_find(r->names, name)) < 0)
-			return fail("%s:%d: in=%s: nothing above is named so",
-			    r->path, r->line, Q(name));
+			return fail("%s:%d: in=%s: no operator above has this "
+			    "name", r->path, r->line, Q(name));
 		if (r->g->op[from].kind == OP_LOSS)
-			return fail("%s:%d: in=%s: a loss is no input", r->path,
-			    r->line, name);
+			return fail("%s:%d: in=%s: a loss is not an input",
+			    r->path, r->line, name);
 		if (op->nin == type->max_in)
 			return fail("%s:%d: %s takes at most %d inputs", r->path,
 			    r->line, type->name, type->max_in);
@@ -111,7 +120,7 @@ attribute_set_inputs(struct reader *r, struct op *op, const char *value)
 	}
 }
 
-/* One or more of ${letters}, each a bit by its place. */
+/* Read a set of ${letters}; the bit of each is its index.  Return 0 or -1. */
 static int
 attribute_letters_of(const char *s, const char *letters, int *set)
 {
@@ -125,7 +134,7 @@ attribute_letters_of(const char *s, const char *letters, int *set)
 	return *set != 0 ? 0 : -1;
 }
 
-/* One of two words: 0 or 1. */
+/* Set ${*to} to 0 or 1 for the word ${no} or ${yes}.  Return 0 or -1. */
 static int
 attribute_word_of(const char *s, const char *no, const char *yes, int *to)
 {
@@ -133,7 +142,7 @@ attribute_word_of(const char *s, const char *no, const char *yes, int *to)
 	return *to || strcmp(s, no) == 0 ? 0 : -1;
 }
 
-/* A number, perhaps divided: X, X/c or X/sqrt(c). */
+/* Read a factor X, X/c or X/sqrt(c).  Return 0 or -1. */
 static int
 attribute_factor(const char *s, double *by, enum per *per)
 {
@@ -154,14 +163,14 @@ attribute_factor(const char *s, double *by, enum per *per)
 /* Attributes that are one number. */
 static const struct attribute_whole {
 	const char *key;
-	size_t at;			/* of the int in struct op */
+	size_t at;			/* offset of an int in struct op */
 	int min, max;
 	const char *want;
 } wholes[] = {
 	{ "out", offsetof(struct op, out), 1, OP_CHANNELS, "1 to 1048576" },
 	{ "groups", offsetof(struct op, groups), 1, OP_CHANNELS,
 	    "1 to 1048576" },
-	/* Half of the channels each way is all of them. */
+	/* fold=2 shifts all channels */
 	{ "fold", offsetof(struct op, fold), 2, OP_CHANNELS, "2 to 1048576" },
 	{ "bias", offsetof(struct op, bias), 0, 1, "0 or 1" },
 	{ "trained", offsetof(struct op, trained), 0, 1, "0 or 1" },
@@ -172,7 +181,7 @@ static const struct attribute_whole {
 
 static const struct attribute_real {
 	const char *key;
-	size_t at;			/* of the double in struct op */
+	size_t at;			/* offset of a double in struct op */
 	double min, max;
 	const char *want;
 } real_values[] = {
@@ -183,7 +192,10 @@ static const struct attribute_real {
 	    "a number from 0 to 1" },
 };
 
-/* 1 if ${key} is one of the tables', which then is set; 0; -1 after a message. */
+/*
+ * Set attribute ${i} of ${w}.  Return 1, or 0 if it is not in the tables, or -1
+ * after a message.
+ */
 static int
 attribute_set_number(struct reader *r, struct op *op, const struct words *w,
     int i)

@@ -1,6 +1,6 @@
 /*
- * Blocks of .net files: lines between "def block" and "end", whose $keys are
- * filled in where the block is used, as text.
+ * Blocks of .net files: the lines between "def block" and "end".  Using a block
+ * substitutes its $keys as text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "graph/reader.h"
 
-#define EXPANDED (16u << 20)	/* bytes that blocks may expand to */
+#define EXPANDED (16u << 20)	/* maximum of bytes, all blocks together */
 
-/* The length of the key at ${s}, after its '$'. */
+/* Return the length of the key at ${s}, behind its '$'. */
 static size_t
 block_key_length(const char *s)
 {
@@ -39,8 +39,8 @@ block_begin(struct reader *r, char *name)
 		return fail_null("%s:%d: def has no name", r->path, r->line);
 	name[n] = '\0';
 	if (reader_type(name) >= 0 || (i = names_add(r->block_names, name)) < 0)
-		return fail_null("%s:%d: there is a block or operator %s already",
-		    r->path, r->line, name);
+		return fail_null("%s:%d: block or operator %s is already "
+		    "defined", r->path, r->line, name);
 	r->block = array_room(r->block, (size_t)i, &r->block_cap,
 	    sizeof(*r->block));
 	r->block[i] = (struct block){ 0 };
@@ -75,7 +75,10 @@ block_line(struct reader *r, struct block *b, char *line)
 	return 0;
 }
 
-/* Fill in $name and the $keys of one line of a block. */
+/*
+ * Copy one line of a block to ${out}, with $name and the $keys substituted.
+ * Return 0, or -1 after a message.
+ */
 static int
 block_fill(struct reader *r, const char *line, const struct words *w,
     char out[LINE])

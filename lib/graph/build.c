@@ -1,6 +1,6 @@
 /*
- * Operators of .net files: what must hold between them, and the parameters
- * they own.
+ * Operators of .net files: checks their attributes and inputs, and appends them
+ * and their parameters to the graph.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ reader_type(const char *name)
 	return -1;
 }
 
-/* 1 if the number of channels must be known for what ${op} is or owns. */
+/* Return 1 if ${op} needs a known number of channels. */
 static int
 graph_takes_channels(const struct op *op)
 {
@@ -34,7 +34,7 @@ graph_takes_channels(const struct op *op)
 	    (op->kind == OP_SCALE && op->trained && op->per != PER_ONE);
 }
 
-/* 1 if a kernel, stride or padding is more than nothing. */
+/* Return 1 if kernel, stride or padding differs from 1, 1 and 0. */
 static int
 graph_has_window(const struct op *op)
 {
@@ -44,7 +44,7 @@ graph_has_window(const struct op *op)
 	return 0;
 }
 
-/* What remains to check once all attributes are set. */
+/* Check the attributes of ${op} together; each is checked already. */
 static int
 graph_check_op(struct reader *r, const struct op *op, int cin)
 {
@@ -74,7 +74,7 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: frames %s: no step=FRAMES", r->path, r->line,
 		    op->name);
 	if (op->kind == OP_FRAMES && op->first >= op->step)
-		return fail("%s:%d: frames %s: first=%d is no smaller than "
+		return fail("%s:%d: frames %s: first=%d is not smaller than "
 		    "step=%d", r->path, r->line, op->name, op->first, op->step);
 	if (op->kind == OP_FRAMES && op->spread && op->first > 0)
 		return fail("%s:%d: frames %s: spread=1 begins with frame 0 "
@@ -93,15 +93,15 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 	for (int i = 0; i < 3; i++)
 		if ((op->kind == OP_MAXPOOL || op->kind == OP_AVGPOOL) &&
 		    op->p[i] >= op->k[i])
-			return fail("%s:%d: %s %s: padding %d is no smaller than "
-			    "its window %d", r->path, r->line, type->name,
-			    op->name, op->p[i], op->k[i]);
+			return fail("%s:%d: %s %s: padding %d is not smaller "
+			    "than its window %d", r->path, r->line,
+			    type->name, op->name, op->p[i], op->k[i]);
 	return 0;
 }
 
 /*
- * ${*v} has ${n} of the channels' values, one standing for all, 0 for ${by};
- * make it one for each.
+ * Expand ${*v}, which has ${n} values, to one value a channel.  One value is
+ * used for all channels, and ${by} if there is none.
  */
 static int
 graph_each_channel(struct reader *r, const struct op *op, const char *key,
@@ -116,7 +116,7 @@ graph_each_channel(struct reader *r, const struct op *op, const char *key,
 	return 0;
 }
 
-/* What is left to do for inputs and losses: what they are fed. */
+/* Connect inputs to their streams and losses to their targets. */
 static int
 graph_feed_op(struct reader *r, struct op *op, const struct line *l)
 {
@@ -161,7 +161,10 @@ reader_append(struct reader *r, struct op *op, int cin)
 
 			p[i].op = index;
 			p[i].offset = g->elements;
-			/* ${left} is a multiple of PARAM_ALIGN. */
+			/*
+			 * ${left} is a multiple of PARAM_ALIGN, so round_up
+			 * stays below it
+			 */
 			if (p[i].count > left)
 				return fail("%s:%d: with %s the network has more "
 				    "than 2^31 parameters", r->path, r->line,
@@ -181,7 +184,7 @@ reader_append(struct reader *r, struct op *op, int cin)
 	return 0;
 }
 
-/* Read the line ${w} into ${op}, and put that into the graph. */
+/* Read line ${w} into ${op} and append that to the graph. */
 static int
 graph_read_op(struct reader *r, struct op *op, const struct words *w)
 {
@@ -199,8 +202,8 @@ graph_read_op(struct reader *r, struct op *op, const struct words *w)
 			    (int)strlen(type->attributes) - 1, type->attributes);
 		for (int j = 0; j < i; j++)
 			if (strcmp(w->key[i], w->key[j]) == 0)
-				return fail("%s:%d: %s twice", r->path, r->line,
-				    w->key[i]);
+				return fail("%s:%d: %s is given twice",
+				    r->path, r->line, w->key[i]);
 		if (attribute_set(r, op, w, i, &l) != 0)
 			return -1;
 	}
@@ -231,7 +234,8 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 		return fail("%s:%d: more than %d operators", r->path, r->line,
 		    GRAPH_OPS);
 	if (names_find(r->names, w->name) >= 0)
-		return fail("%s:%d: a second %s", r->path, r->line, w->name);
+		return fail("%s:%d: %s is defined twice", r->path, r->line,
+		    w->name);
 	strcpy(op.name, w->name);
 	if (graph_read_op(r, &op, w) != 0) {
 		free(op.mean);

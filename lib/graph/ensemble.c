@@ -1,11 +1,14 @@
-/* How the scores of a clip's views become those of the clip. */
+/* Combines the scores of a clip's views to those of the clip. */
 #include <float.h>
 #include <math.h>
 
 #include "graph/ensemble.h"
 #include "graph/metric.h"
 
-/* A sigmoid grows with its score, so that scores will do for the greatest. */
+/*
+ * Return 1 if ${how} combines probabilities.  A sigmoid is monotonic, so the
+ * maximum of its scores will do.
+ */
 static int
 ensemble_wants_probabilities(enum ensemble how, enum loss_kind kind)
 {
@@ -24,11 +27,14 @@ ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
 			sum[c] = scores[c];
 		else if (how != ENSEMBLE_MAX)
 			sum[c] += scores[c];
-		else if (!(scores[c] <= sum[c]))	/* a NaN stays one */
+		else if (!(scores[c] <= sum[c]))	/* keep NaN */
 			sum[c] = scores[c];
 }
 
-/* The score of a probability; finite, as sums of 0 and 1 would not be. */
+/*
+ * Return the score of probability ${p}: ln p, or for a sigmoid ln(p / (1 - p)).
+ * Limit p so that the score stays finite: sums may be rounded to 0 or 1.
+ */
 static double
 ensemble_score(enum loss_kind kind, double p)
 {

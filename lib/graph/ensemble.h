@@ -1,17 +1,20 @@
 #ifndef GRAPH_ENSEMBLE_H
 #define GRAPH_ENSEMBLE_H
 
-/* How the scores of a clip's views become those of the clip. */
+/* Combines the scores of a clip's views to those of the clip. */
 
 #include "base/feed.h"
 #include "graph/op.h"
 
 /*
- * ensemble_add(how, kind, classes, scores, first, sum): take one view's
- * ${scores} into ${sum}; ${first}: it is the first.  ${scores} is written over.
- * ensemble_end(how, kind, classes, views, sum): make scores of it, whose
- * probabilities for a loss of ${kind} are those meant; greatest ones of a softmax
- * are made to add up to 1.
+ * ensemble_add(how, kind, classes, scores, first, sum):
+ * Add the ${scores} of one view, [classes], to ${sum}.  ${first} is 1 for the
+ * first view, which initializes ${sum}.  ${scores} is overwritten.
+ *
+ * ensemble_end(how, kind, classes, views, sum):
+ * Turn the ${sum} of ${views} views into scores of the clip.  A loss of ${kind}
+ * gives them the combined probabilities.  Maxima of softmax probabilities are
+ * normalized to the sum 1 by that.
  */
 void ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
     double *scores, int first, double *sum);

@@ -1,4 +1,4 @@
-/* What follows from a graph: shapes, work, sizes. */
+/* Shapes, multiply-adds and sizes of a graph. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,7 +85,7 @@ graph_between(struct graph *g)
 	to = g->param = xcalloc((size_t)(n + g->nop), sizeof(*to));
 	g->nparam = 0;
 	g->elements = 0;
-	/* Parameters are in the order of their operators. */
+	/* Keep the parameters in the order of their operators. */
 	for (int i = 0; i < g->nop; i++) {
 		struct op *op = &g->op[i];
 		struct param *first = to + g->nparam;

@@ -1,4 +1,4 @@
-/* How good scores are. */
+/* Ranks, losses and probabilities from a clip's scores. */
 #include <limits.h>
 #include <math.h>
 
@@ -50,7 +50,10 @@ metric_log_sum(const double *scores, int classes)
 double
 metric_binary(double score, double share)
 {
-	/* Written so that no exponent is large. */
+	/*
+	 * The equivalent max(x, 0) - share x + ln(1 + exp(-|x|)) does not
+	 * overflow.
+	 */
 	return (score > 0 ? score : 0) - share * score + log1p(exp(-fabs(score)));
 }
 

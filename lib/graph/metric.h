@@ -1,45 +1,52 @@
 #ifndef GRAPH_METRIC_H
 #define GRAPH_METRIC_H
 
-/* What a clip's scores say, to a loss of its kind. */
+/* Ranks, losses and probabilities from a clip's scores. */
 
 #include "graph/op.h"
 
 /*
- * metric_rank(scores, classes, label): how many classes score higher than
- * ${label}, so that it is right among the top k if that is below k.  Equal
- * scores count against it: a network that gives the same score to every class
- * is never right.
+ * metric_rank(scores, classes, label):
+ * Return the number of classes that score at least as high as ${label}, without
+ * itself.  The clip is correct in the top k if that is below k.  Equal scores
+ * count against it, so that a network with equal scores for all classes is
+ * never correct.
  */
 int metric_rank(const double *scores, int classes, int label);
 
 /*
- * target_rank(t, i, scores): how many classes score higher than the best of
- * those that are right, equal scores counted (metric_rank); that is of a set
- * all its classes, and of shares the class of the largest, the first of equal
- * ones.  INT_MAX if none is right.
+ * target_rank(t, i, scores):
+ * Return the best metric_rank among the correct classes of clip ${i}.  They are
+ * all classes of a set, and for shares the class with the largest, the first of
+ * equal ones.  Return INT_MAX if no class is correct.
  */
 int target_rank(const struct target *t, int i, const double *scores);
 
-/* metric_log_sum(scores, classes): ln of the sum of exp(scores). */
+/* metric_log_sum(scores, classes): return ln of the sum of exp(scores). */
 double metric_log_sum(const double *scores, int classes);
 
 /*
- * metric_binary(score, share): ln(1 + exp(score)) - share * score, the binary
- * cross-entropy of one class.
+ * metric_binary(score, share):
+ * Return the binary cross-entropy of one class: ln(1 + exp(score)) - share
+ * score.
  */
 double metric_binary(double score, double share);
 
 /*
- * metric_loss(kind, scores, classes, label): softmax: -ln softmax(scores)[label];
- * sigmoid: the mean of metric_binary over the classes, of which ${label} alone
- * is right.  As vt-model(5) has them.
+ * metric_loss(kind, scores, classes, label):
+ * Return the loss of a clip of class ${label}, as defined in vt-model(5).
+ *
+ *	softmax: -ln softmax(scores)[label]
+ *	sigmoid: mean of metric_binary over the classes
  */
 double metric_loss(enum loss_kind kind, const double *scores, int classes,
     int label);
 
-/* metric_probabilities(kind, scores, classes, p): into ${p}: the softmax, or
- * each class's sigmoid. */
+/*
+ * metric_probabilities(kind, scores, classes, p):
+ * Write the softmax of ${scores}, or the sigmoid of each, to ${p}[classes].
+ * ${p} may be ${scores}.
+ */
 void metric_probabilities(enum loss_kind kind, const double *scores,
     int classes, double *p);
 

@@ -1,4 +1,4 @@
-/* The table of operators, their parameters and their work. */
+/* The table of operators, their parameters and multiply-adds. */
 #include <math.h>
 #include <stdio.h>
 
@@ -27,14 +27,14 @@ op_shape(struct param *p, int ndim, const int *dim)
 	}
 }
 
-/* The deviation that a line says, or ${otherwise}. */
+/* Return the std attribute, or ${otherwise} if it is not given. */
 static double
 op_deviation(const struct op *op, double otherwise)
 {
 	return isnan(op->std) ? otherwise : op->std;
 }
 
-/* He et al. 2015 over the outputs (fan-out), as torchvision initialises. */
+/* He et al. 2015 over the outputs (fan-out), as torchvision initializes. */
 static int
 op_conv_params(const struct op *op, int cin, struct param *p)
 {
@@ -94,7 +94,7 @@ op_scale_params(const struct op *op, int cin, struct param *p)
 	return 1;
 }
 
-/* ---- work: one multiply-add is one, as the published counts have it ---- */
+/* ---- multiply-adds: one counts as 1, as in published counts ---- */
 
 static double
 op_conv_macs(const struct op *op, const struct dims *in, const struct dims *out)

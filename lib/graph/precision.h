@@ -3,21 +3,22 @@
 
 #include <stddef.h>
 
-/* Scores of samples for one class, and whether each is of it. */
+/* The score of a sample for one class; ${right} is 1 if it belongs to it. */
 struct scored { double score; int right; };
 
 /*
  * average_precision(s, n):
- * The average precision of a class among ${n} samples: the sum over thresholds,
- * from the highest score down, of the precision above the threshold times the
- * recall it adds,
+ * Return the average precision of a class over ${n} samples.  It is the sum,
+ * over thresholds from the highest score down, of precision times the increase
+ * of recall:
  *
  *	sum over k of (tp[k] - tp[k - 1]) / positives * tp[k] / (tp[k] + fp[k])
  *
- * where equal scores are one threshold, so that their order does not matter.
- * -1 where no sample is of the class.  Sorts ${s}.  As scikit-learn's
- * average_precision_score, which PySlowFast's utils/meters.py, get_map, calls
- * for each class that has a positive.
+ * Equal scores are one threshold, so that their order does not matter.  Return
+ * -1 if no sample belongs to the class.  ${s} is sorted in place.
+ *
+ * Source: scikit-learn's average_precision_score, which get_map in PySlowFast's
+ * utils/meters.py calls for each class with a positive sample.
  */
 double average_precision(struct scored *s, size_t n);
 

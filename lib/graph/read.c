@@ -1,10 +1,10 @@
 /*
  * Reads .net files: one operator a line, "op name key=value ...", and textual
- * blocks (block.c).  No conditions and no arithmetic: a network that needs
- * them is a file that is written by a program.
+ * blocks (block.c).  The format has no conditions and no arithmetic; a program
+ * can write the files that need them.
  *
- * The time it takes is bounded by the size of the file, whatever stands in it:
- * names are looked up by their hash, and what blocks expand to is limited.
+ * The time is linear in the size of the file for any content: names are hashed,
+ * and the expansion of blocks is limited.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "graph/reader.h"
 
 #define Q text_quote
-#define DEPTH 8			/* blocks within blocks */
+#define DEPTH 8			/* of nested blocks */
 
 static int
 graph_cut(struct reader *r, const char *line, struct words *w)
@@ -85,7 +85,7 @@ reader_line(struct reader *r, const char *line, int depth)
 	    Q(w.op));
 }
 
-/* 1 if ${line} is the ${word} and, but for a comment, nothing more. */
+/* Return 1 if ${line} is ${word} alone, apart from a comment. */
 static int
 graph_is_alone(const char *line, const char *word)
 {
@@ -114,7 +114,7 @@ graph_read_lines(struct reader *r, char *text)
 		if (text_chomp(line) != 0)
 			return fail("%s:%d: a carriage return within the line",
 			    r->path, r->line);
-		/* It is kept in checkpoints, as JSON. */
+		/* Checkpoints store the text as JSON. */
 		if (!text_is_utf8(line))
 			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");

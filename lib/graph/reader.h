@@ -2,17 +2,20 @@
 #define GRAPH_READER_H
 
 /*
- * What the parts of the reader of .net files share: read.c (lines), block.c,
- * build.c (operators), attribute.c.
+ * Shared by the parts of the .net reader: read.c (lines), block.c, build.c
+ * (operators), attribute.c, whole.c (streams, heads).
  */
 
 #include "base/names.h"
 #include "graph/graph.h"
 
 #define WORDS 24		/* attributes on a line */
-#define LINE 1024		/* bytes in a line, with its blocks' $keys filled in */
+#define LINE 1024		/* bytes in a line, with $keys substituted */
 
-/* The lines between "def" and "end", in the text, and the $keys in them. */
+/*
+ * A block: the lines between "def" and "end", pointers into the text, and their
+ * $keys.
+ */
 struct block {
 	const char **line;
 	size_t lines, cap;
@@ -20,6 +23,7 @@ struct block {
 	struct { const char *text; size_t n; } key[WORDS];
 };
 
+/* State of reading one file. */
 struct reader {
 	struct graph *g;
 	const char *path;
@@ -27,20 +31,20 @@ struct reader {
 	int classes;
 
 	/* build.c */
-	struct names *names;		/* of operators, by their numbers */
-	struct names *streams, *targets;	/* as graph->needs has them */
-	int *channels;			/* of each op's output */
+	struct names *names;		/* of operators, by index */
+	struct names *streams, *targets;	/* of graph->needs */
+	int *channels;			/* output channels of each op */
 	size_t op_cap, param_cap, channel_cap, stream_cap, target_cap;
 	size_t head_cap;
 
 	/* block.c */
 	struct names *block_names;
-	struct block *block;		/* by the numbers of their names */
+	struct block *block;		/* by the index of its name */
 	size_t block_cap;
-	size_t expanded;		/* bytes of the lines of blocks so far */
+	size_t expanded;		/* bytes of expanded lines so far */
 };
 
-/* A line, cut into words; attributes are cut at their '='. */
+/* A line, split into words; attributes are split at their '='. */
 struct words {
 	int n;
 	const char *op, *name;
@@ -48,68 +52,94 @@ struct words {
 	char text[LINE];
 };
 
-/* reader_type(name): the kind of operator called so, or -1. */
+/* reader_type(name): return the kind of operator ${name}, or -1. */
 int reader_type(const char *name);
 
 /*
  * reader_line(r, line, depth):
- * Take one line, of the file or, ${depth} blocks deep, of a block; -1 after a
- * message.
+ * Read one line of the file, or of a block at nesting depth ${depth}.  Return
+ * 0, or -1 after a message.
  */
 int reader_line(struct reader *r, const char *line, int depth);
 
-/* reader_op(r, kind, w): the line is an operator: append it; -1 after a
- * message. */
+/*
+ * reader_op(r, kind, w):
+ * Append the operator of line ${w} to the graph.  Return 0, or -1 after a
+ * message.
+ */
 int reader_op(struct reader *r, enum op_kind kind, const struct words *w);
 
 /*
- * reader_append(r, op, cin): put ${op} at the end of the graph, with the
- * parameters it owns for ${cin} channels; -1 after a message.
+ * reader_append(r, op, cin):
+ * Append ${op} to the graph, with the parameters it has for ${cin} input
+ * channels.  Return 0, or -1 after a message.
  */
 int reader_append(struct reader *r, struct op *op, int cin);
 
 /*
- * reader_stream(r, op, name), reader_target(r, op, name): the input or loss
- * ${op} reads the stream or target of that name; reader_target makes the scores
- * that the loss is taken of a head of the graph.  -1 after a message.
+ * reader_stream(r, op, name):
+ * Connect the input ${op} to the stream ${name}.  Return 0, or -1 after a
+ * message.
+ *
+ * reader_target(r, op, name):
+ * Connect the loss ${op} to the target ${name}, and make its scores a head of
+ * the graph.  Return 0, or -1 after a message.
  */
 int reader_stream(struct reader *r, struct op *op, const char *name);
 int reader_target(struct reader *r, struct op *op, const char *name);
 
-/* reader_finish(r): the whole must be a network; append the loss that it does
- * not name. */
+/*
+ * reader_finish(r):
+ * Check that the graph is a complete network.  Append a loss if the file has
+ * none.  Return 0, or -1 after a message.
+ */
 int reader_finish(struct reader *r);
 
-/* What the line of an operator says that is not in its struct op. */
+/* Attributes of an operator's line that are not in struct op. */
 struct line {
-	int padded;			/* p= is there */
-	int means, sds;			/* values of mean=, std= */
+	int padded;			/* p= is given */
+	int means, sds;			/* number of values of mean=, std= */
 	const char *stream, *target;
 };
 
 #define NAME_RULE "up to 63 letters, digits, '_', '.' and '-'"
 
+/* name_fits(s): return 1 if ${s} follows NAME_RULE. */
 int name_fits(const char *s);
 
-/* attribute_set(r, op, w, i, l): set attribute ${i} of ${w}, which ${op} has;
- * -1 after a message. */
+/*
+ * attribute_set(r, op, w, i, l):
+ * Set attribute ${i} of ${w}, which the kind of ${op} has.  Return 0, or -1
+ * after a message.
+ */
 int attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
     struct line *l);
 
 /*
- * block_begin(r, name): "def NAME": what follows up to "end" is a block; NULL
- * after a message.  block_line(r, b, line): one line of it, without its
- * comment, since a '$' in that asks for nothing; the text must stay.
+ * block_begin(r, name):
+ * Begin the block that "def NAME" defines, ${name} being the text behind def.
+ * Return NULL after a message.  ${r} owns the block.
+ *
+ * block_line(r, b, line):
+ * Add a line to the block, after removing its comment, in which a '$' has no
+ * meaning.  ${line} must outlive ${r}.  Return 0, or -1 after a message.
+ *
+ * block_name(r, b):
+ * Return the name of the block.
  */
 struct block *block_begin(struct reader *r, char *name);
 int block_line(struct reader *r, struct block *b, char *line);
 const char *block_name(const struct reader *r, const struct block *b);
 
-/* block_expand(r, b, w, depth): the line ${w} uses the block: take its lines. */
+/*
+ * block_expand(r, b, w, depth):
+ * Read the lines of block ${b} with the $keys of line ${w}.  Return 0, or -1
+ * after a message.
+ */
 int block_expand(struct reader *r, const struct block *b, const struct words *w,
     int depth);
 
-/* block_free(r): all blocks and their names. */
+/* block_free(r): free all blocks and their names. */
 void block_free(struct reader *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* The shapes that operators give, and which numbers they take from where. */
+/* Output shapes of operators, and the indices that frames and shift read. */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,7 +38,6 @@ dims_text(const struct dims *d, char *buf)
 	return buf;
 }
 
-/* ---- shapes ---- */
 
 int
 shape_same(const struct op *op, const struct dims *in, struct dims *out)
@@ -56,7 +55,7 @@ shape_same(const struct op *op, const struct dims *in, struct dims *out)
 	return 0;
 }
 
-/* A window of k over size + 2 p, moved by s. */
+/* Return the number of windows of length k, at distance s, in size + 2 p. */
 static int
 shape_windows(int size, int k, int s, int p)
 {
@@ -116,7 +115,7 @@ shape_loss(const struct op *op, const struct dims *in, struct dims *out)
 	return 0;
 }
 
-/* Each axis of the second input is as long as the first one's, or one long. */
+/* An axis of the second input has the length of the first one's, or 1. */
 int
 shape_mul(const struct op *op, const struct dims *in, struct dims *out)
 {
@@ -187,7 +186,7 @@ shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
 	return 0;
 }
 
-/* ---- channels that are not those of the first input ---- */
+/* ---- output channels that are not those of the first input ---- */
 
 int
 channels_concat(const struct op *op, const int *in)
@@ -202,18 +201,17 @@ channels_concat(const struct op *op, const int *in)
 	return sum <= OP_CHANNELS ? (int)sum : -1;
 }
 
-/* The places of a clip are known with a shape only. */
+/* The number of positions is known with a shape only. */
 int
 channels_bmm(const struct op *op, const int *in)
 {
 	return op->transpose & TRANSPOSE_B ? 0 : in[1];
 }
 
-/* ---- which numbers ---- */
 
 /*
- * Every step-th from ${first} on; or spread from the first to the last, as
- * PySlowFast's trunc(linspace(0, T - 1, T / step)).
+ * Every step-th frame from ${first}, or frames spread evenly from the first to
+ * the last, as PySlowFast's trunc(linspace(0, T - 1, T / step)).
  */
 int
 op_frames(const struct op *op, int frames)

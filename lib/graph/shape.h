@@ -2,8 +2,13 @@
 #define GRAPH_SHAPE_H
 
 /*
- * For the table of operators (op.c): output shapes by kind, -1 after a message
- * if the inputs do not fit, and output channels; struct op_type's infer and
+ * Functions for the table of operators (op.c).
+ *
+ * shape_*(op, in, out): compute the output shape from those of the inputs; see
+ * struct op_type's infer.  Return 0, or -1 after a message if the inputs do not
+ * fit.
+ *
+ * channels_*(op, in): return the output channels; see struct op_type's
  * channels.
  */
 

@@ -1,6 +1,6 @@
 /*
- * What makes operators a network: the streams it reads, and its heads, which
- * are the scores that losses are taken of.
+ * Completes a network: the streams it reads, and its heads, the scores of
+ * losses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "graph/reader.h"
 
-/* The kinds of target that each loss can be taken of. */
+/* Bits of the target kinds that each loss accepts. */
 static const unsigned kinds[LOSS_KINDS] = {
 	[LOSS_SOFTMAX] = 1 << TARGET_CLASS | 1 << TARGET_SHARES,
 	[LOSS_SIGMOID] = 1 << TARGET_CLASS | 1 << TARGET_SET,
@@ -73,7 +73,7 @@ reader_target(struct reader *r, struct op *op, const char *name)
 	return 0;
 }
 
-/* A file without a loss: it follows the last operator, which gives the scores. */
+/* Append the loss of a file without one; the last operator gives the scores. */
 static int
 graph_add_loss(struct reader *r)
 {
@@ -93,7 +93,7 @@ graph_add_loss(struct reader *r)
 	    reader_append(r, &loss, r->classes);
 }
 
-/* What nothing uses is a slip of the pen. */
+/* An unused operator is a mistake in the file. */
 static int
 graph_check_used(const struct reader *r)
 {
@@ -109,11 +109,14 @@ graph_check_used(const struct reader *r)
 	for (i = 0; i < g->nop && used[i]; i++)
 		;
 	free(used);
-	return i < g->nop ? fail("%s: nothing uses %s", r->path,
+	return i < g->nop ? fail("%s: no operator uses %s", r->path,
 	    g->op[i].name) : 0;
 }
 
-/* The classifier of a head is the last linear layer that its scores come from. */
+/*
+ * Mark the classifier of each head: the last linear layer that its scores
+ * depend on.
+ */
 static void
 graph_mark_classifiers(struct graph *g)
 {
@@ -141,7 +144,8 @@ reader_finish(struct reader *r)
 	struct graph *g = r->g;
 
 	if (g->nop < 2)
-		return fail("%s: no network in it", r->path);
+		return fail("%s: no network (wanted an input and an operator)",
+		    r->path);
 	g->open_loss = g->heads == 0;
 	if ((g->open_loss && graph_add_loss(r) != 0) ||
 	    graph_check_used(r) != 0)

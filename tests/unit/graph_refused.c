@@ -25,19 +25,19 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "conv "
 	    "a123456789012345678901234567890123456789012345678901234567890123"
 	    " in=x out=8\n", "t.net:2: name a1234567890" },
-	{ HEAD "relu x in=x\n", "t.net:2: a second x" },
+	{ HEAD "relu x in=x\n", "t.net:2: x is defined twice" },
 	{ "relu r in=x\n", "t.net:1: relu before the input" },
 	{ HEAD "# M\xfcller\n", "t.net:2: not UTF-8" },
 	{ HEAD "relu a in=x\rrelu b in=x\n",
 	    "t.net:2: a carriage return within the line" },
-	{ "", "t.net: no network in it" },
-	{ HEAD, "t.net: no network in it" },
+	{ "", "t.net: no network (wanted an input and an operator)" },
+	{ HEAD, "t.net: no network (wanted an input and an operator)" },
 	/* attributes */
 	{ HEAD "relu r in=x out=8\n",
 	    "t.net:2: relu has no attribute out (it has: in)" },
 	{ HEAD "conv c in=x kt=3\n", "t.net:2: conv has no attribute kt (it has: "
 	    "in out k s p groups bias std)" },
-	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out twice" },
+	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out is given twice" },
 	{ HEAD "conv c in=x\n", "t.net:2: conv c: no out=CHANNELS" },
 	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted 1 to 1048576)" },
 	/* Products of sizes do not wrap. */
@@ -88,7 +88,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "avgpool p in=x over=t k=2,2\n", "t.net:2: avgpool p: both "
 	    "over=AXES and a window k, s or p" },
 	{ HEAD "avgpool p in=x k=2,2 p=0,2\n",
-	    "t.net:2: avgpool p: padding 2 is no smaller than its window 2" },
+	    "t.net:2: avgpool p: padding 2 is not smaller than its window 2" },
 	{ HEAD "avgpool p in=x k=2,2 edges=no\n",
 	    "t.net:2: edges=no (wanted zeros or cut)" },
 	{ HEAD "avgpool p in=x over=c\n",
@@ -102,7 +102,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "frames f in=x step=4 first=-1\n",
 	    "t.net:2: first=-1 (wanted 0 to 1024)" },
 	{ HEAD "frames f in=x step=4 first=4\n",
-	    "t.net:2: frames f: first=4 is no smaller than step=4" },
+	    "t.net:2: frames f: first=4 is not smaller than step=4" },
 	{ HEAD "frames f in=x step=4 first=1 spread=1\n",
 	    "t.net:2: frames f: spread=1 begins with frame 0 (first=1)" },
 	{ HEAD "bmm m in=x,x transpose=c\n",
@@ -130,7 +130,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "scale s in=x by=nan\n", "by=nan (wanted a number" },
 	{ HEAD "scale s in=x by=1 trained=2\n", "trained=2 (wanted 0 or 1)" },
 	{ HEAD "maxpool m in=x k=2,2 p=2,0\n",
-	    "t.net:2: maxpool m: padding 2 is no smaller than its window 2" },
+	    "t.net:2: maxpool m: padding 2 is not smaller than its window 2" },
 	/* streams */
 	{ "input x\n", "t.net:1: input x: no out=CHANNELS" },
 	{ "input x out=257\n",
@@ -148,8 +148,8 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ "input x out=3 stream=\n", "t.net:1: stream=\"\" (wanted up to 63" },
 	{ HEAD "input y out=2\n", "t.net:2: out=2 (an input above reads 3 "
 	    "channels of the stream rgb)" },
-	{ HEAD "input x stream=flow out=2\n", "t.net:2: a second x" },
-	{ HEAD "input y stream=flow out=2" TAIL2, "t.net: nothing uses y" },
+	{ HEAD "input x stream=flow out=2\n", "t.net:2: x is defined twice" },
+	{ HEAD "input y stream=flow out=2" TAIL2, "t.net: no operator uses y" },
 	/* losses */
 	{ HEAD SCORES "loss l in=s kind=hinge\n",
 	    "t.net:4: kind=hinge (wanted softmax or sigmoid)" },
@@ -168,19 +168,19 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "t.net:5: loss m: p gives 3 scores a clip (wanted one for each of 7 "
 	    "classes)" },
 	{ HEAD SCORES "loss l in=s\nrelu r in=l\n",
-	    "t.net:5: in=l: a loss is no input" },
-	{ HEAD SCORES "loss l in=s\nrelu r in=s\n", "t.net: nothing uses r" },
-	{ HEAD "loss x in=x\n", "t.net:2: a second x" },
+	    "t.net:5: in=l: a loss is not an input" },
+	{ HEAD SCORES "loss l in=s\nrelu r in=s\n", "t.net: no operator uses r" },
+	{ HEAD "loss x in=x\n", "t.net:2: x is defined twice" },
 	/* inputs */
-	{ HEAD "relu r in=y\n", "t.net:2: in=y: nothing above is named so" },
+	{ HEAD "relu r in=y\n", "t.net:2: in=y: no operator above has this name" },
 	/* The name above has 63 letters, and this one more. */
 	{ HEAD "relu "
 	    "a12345678901234567890123456789012345678901234567890123456789012"
 	    " in=x\nrelu r in="
 	    "a123456789012345678901234567890123456789012345678901234567890123"
-	    "\n", ": nothing above is named so" },
-	{ HEAD "relu r in=r\n", "in=r: nothing above is named so" },
-	{ HEAD "relu r in=\n", "in=\"\": nothing above is named so" },
+	    "\n", ": no operator above has this name" },
+	{ HEAD "relu r in=r\n", "in=r: no operator above has this name" },
+	{ HEAD "relu r in=\n", "in=\"\": no operator above has this name" },
 	{ HEAD "relu r in=x,x\n", "t.net:2: relu takes at most 1 inputs" },
 	{ HEAD "add a in=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x\n",
 	    "t.net:2: add takes at most 16 inputs" },
@@ -201,9 +201,9 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "def b\ndef c\nend\nend\n", "t.net:3: def inside block b" },
 	{ HEAD "def # b\nend\n", "t.net:2: def has no name" },
 	{ HEAD "def b\nend\ndef b\nend\n",
-	    "t.net:4: there is a block or operator b already" },
+	    "t.net:4: block or operator b is already defined" },
 	{ HEAD "def conv\nend\n",
-	    "t.net:2: there is a block or operator conv already" },
+	    "t.net:2: block or operator conv is already defined" },
 	{ HEAD "def b\nrelu $name in=$in\nend\n\nb r\n",
 	    "t.net:6: b r: no value for $in" },
 	{ HEAD "def b\nrelu $name in=$in\nend\nb r in=x out=3\n",
@@ -215,13 +215,13 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "def b\nrelu $name.r in=x\nend\nb r\n",
 	    "t.net:5: the last line of block b does not define $name" },
 	{ HEAD "def b\nrelu $name in=y\nend\nb r\n",
-	    "t.net:5: in=y: nothing above is named so" },
+	    "t.net:5: in=y: no operator above has this name" },
 	{ HEAD "def b\n # nothing\n\nend\nb r\n",
 	    "t.net:6: the last line of block b does not define $name" },
 	{ HEAD "def b\nb $name.b\nrelu $name in=x\nend\nb r\n",
 	    "t.net:6: blocks nested more than 8 deep" },
 	/* the whole */
-	{ HEAD "relu last in=x\nrelu r in=x" TAIL, "t.net: nothing uses r" },
+	{ HEAD "relu last in=x\nrelu r in=x" TAIL, "t.net: no operator uses r" },
 	{ HEAD "relu r in=x\n", "t.net: the last operator gives 3 scores a clip "
 	    "(wanted one for each of 7 classes: out=classes)" },
 	{ HEAD "avgpool p in=x over=hw\nlinear fc in=p out=8\n",
