@@ -327,6 +327,7 @@ void device_tune(struct device *d, int how);
  * device_put(d, w, host, n):
  * Copy ${n} elements from ${host} to the parameters at ${w}, rounded to their
  * type.
+ *
  * device_get(d, host, w, n):
  * Copy ${n} parameters at ${w} to ${host}.  Both return when ${host} may be
  * reused.

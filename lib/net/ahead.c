@@ -1,4 +1,4 @@
-/* Pixels on their way to a device. */
+/* Prefetch of pixels to a discrete device. */
 #include "net/ahead.h"
 
 int

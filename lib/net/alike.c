@@ -1,18 +1,21 @@
-/* Which tasks of a plan are the same work. */
+/* Finds tasks of a plan that do the same work. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "net/alike.h"
 
-/* A number that was not given is a NaN, which is like another one. */
+/* NaN stands for a number that was not given, and equals itself. */
 static int
 alike_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* All that says how values come about, but not how large weights are. */
+/*
+ * Compare all attributes that determine values or work.  The initialization of
+ * weights and the weight of a loss do not count.
+ */
 static int
 alike_ops(const struct op *p, const struct op *q)
 {

@@ -1,8 +1,8 @@
-/* What a plan has become, for people. */
+/* Prints a plan as a table for the user. */
 #include "base/mem.h"
 #include "net/plan.h"
 
-/* The ops that task ${i} does, in their order. */
+/* Append the names of the ops that task ${i} does, in their order. */
 static void
 explain_name_ops(const struct plan *p, int i, struct buffer *b)
 {
@@ -33,7 +33,7 @@ plan_explain(const struct plan *p, FILE *f)
 		    t->impl->saved != NULL && !t->idle ? t->impl->saved(t) : 0,
 		    made);
 		if (p->remake[i] >= 0)
-			fprintf(f, ", again before the gradients of %s",
+			fprintf(f, ", recomputed before the gradients of %s",
 			    p->task[p->remake[i]].op->name);
 		fputc('\n', f);
 		buffer_free(&b);

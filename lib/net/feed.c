@@ -1,4 +1,4 @@
-/* Clips that are made up. */
+/* Synthetic microbatches for measurements and comparisons. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,17 @@
 #ifndef NET_FEED_H
 #define NET_FEED_H
 
-/* Clips that are made up, to measure and to compare with. */
+/* Synthetic microbatches for measurements and comparisons. */
 
 #include "backend/backend.h"
 
 /*
- * feed_make(f, input, needs): random bytes and labels in turn for streams of
- * the shapes ${input}[needs->streams]; the same each time.  feed_free gives
- * them back and leaves an empty feed.
+ * feed_make(f, input, needs):
+ * Fill ${f} with pseudorandom pixels and cyclic labels for streams of the
+ * shapes ${input}[needs->streams].  The content is the same each time.
+ *
+ * feed_free(f, needs):
+ * Free the buffers and leave an empty feed.
  */
 void feed_make(struct feed *f, const struct dims *input,
     const struct needs *needs);

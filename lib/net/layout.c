@@ -1,4 +1,4 @@
-/* The buffers of a plan: how long each lives, and its place in one arena. */
+/* The buffers of a plan: their lifetimes, and their places in one arena. */
 #include <stdlib.h>
 
 #include "backend/tray.h"
@@ -7,8 +7,8 @@
 #include "net/alike.h"
 #include "net/plan.h"
 
-#define ALIGN 4096		/* of every buffer: a page, so that huge pages and
-				 * vector loads both come out right */
+#define ALIGN 4096		/* of every buffer: a page, for huge pages and
+				 * vector loads */
 
 static int
 layout_by_size(const void *va, const void *vb)
@@ -18,11 +18,11 @@ layout_by_size(const void *va, const void *vb)
 
 	if (a->bytes != b->bytes)
 		return a->bytes < b->bytes ? 1 : -1;
-	return (a > b) - (a < b);	/* the blocks are elements of one array:
-					 * keep its order */
+	/* Both are elements of one array; keep its order. */
+	return (a > b) - (a < b);
 }
 
-/* Are both alive at some time? */
+/* Return 1 if both are alive at some time. */
 static int
 layout_overlap(const struct plan_block *a, const struct plan_block *b)
 {
@@ -52,8 +52,10 @@ plan_place(const struct plan_block *b, int n)
 		size_t at = 0;
 		int k;
 
-		/* The lowest offset that is free for all its lives: the first
-		 * gap that is wide enough between those that live then. */
+		/*
+		 * Find the lowest free offset: the first wide enough gap
+		 * between the blocks that are alive at the same time.
+		 */
 		for (k = 0; k < i; k++) {
 			const struct plan_block *o = order[placed[k]];
 
@@ -82,21 +84,25 @@ layout_bytes_of(size_t (*f)(const struct task *), const struct task *t)
 	return f != NULL ? f(t) : 0;
 }
 
-/* When the backward pass does the work of task ${i}; plan_new's time. */
+/*
+ * Return the time at which the backward pass does task ${i}; see plan_lay_out.
+ */
 static int
 layout_backward_at(const struct plan *p, int i)
 {
 	return 2 * p->n - 1 - p->task[i].into;
 }
 
-/* How long each buffer must live, from what is read when. */
+/* [n] lifetimes of the buffers, in the times of plan_lay_out. */
 struct layout_lives {
-	int *first;			/* write of dy; its time of reading: none */
-	int *last;			/* read of y; of one that is remade, in
-					 * the forward pass */
-	int *again, *ends;		/* the reads of that in the backward
-					 * pass; ends is 0: none */
-	int *keep;			/* what a task saved */
+	int *first;			/* first write of dy */
+	/*
+	 * Last read of y.  If y is recomputed: last read in the forward pass.
+	 */
+	int *last;
+	/* Reads of a recomputed y in the backward pass; ends 0: none. */
+	int *again, *ends;
+	int *keep;			/* last read of saved */
 };
 
 static void
@@ -117,7 +123,7 @@ layout_read_at(const struct plan *p, struct layout_lives *l, int from, int time)
 		l->ends[lies] = time;
 }
 
-/* Everything that the work of task ${i} reads from others. */
+/* Record that task ${i} reads its inputs at ${time}. */
 static void
 layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
     int time)
@@ -130,9 +136,10 @@ layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
 }
 
 /*
- * Outputs are made again, all that one task has, before the first of them is
- * read.  Its inputs are read then, which may be such outputs themselves: those
- * of earlier tasks, that come later here and are made again first.
+ * Set the time of each recomputation.  All outputs of one task are recomputed
+ * together, before the first of them is read.  The task's inputs are read then,
+ * too, and may be recomputed themselves.  They belong to earlier tasks, which
+ * this loop visits later and which are recomputed first.
  */
 static void
 layout_find_remakes(struct plan *p, struct layout_lives *l)
@@ -178,7 +185,7 @@ layout_lives_of(struct plan *p)
 			int from = t->op->in[j];
 
 			if (p->task[from].into == t->into)
-				continue;	/* on its way, not stored */
+				continue;	/* internal to the fused task */
 			layout_read_at(p, &l, from, t->into);
 			if (task_reads(t) & READS_X)
 				layout_read_at(p, &l, from,
@@ -189,7 +196,7 @@ layout_lives_of(struct plan *p)
 		if (task_reads(t) & READS_Y)
 			layout_read_at(p, &l, i, layout_backward_at(p, i));
 	}
-	/* Scores and losses are the caller's to read, after it all. */
+	/* The caller reads scores and losses after the passes. */
 	for (int i = 0; i < p->graph->heads; i++)
 		l.last[p->graph->head[i].scores] =
 		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
@@ -197,7 +204,7 @@ layout_lives_of(struct plan *p)
 	return l;
 }
 
-/* Append a buffer, if there is any. */
+/* Append a buffer unless it is empty. */
 static void
 layout_add(struct plan_block *b, int *n, struct plan_block block)
 {
@@ -208,10 +215,9 @@ layout_add(struct plan_block *b, int *n, struct plan_block block)
 }
 
 /*
- * List every buffer with its lives, then place them.  Time runs 0 to n - 1
- * through the forward pass and on to 2 n - 1 through the backward pass, which
- * reaches op i at 2 n - 1 - i; what is fused is done at the time of the task
- * that does it.
+ * List every buffer with its lifetimes, then place them.  Times are 0 to n - 1
+ * in the forward pass, and n to 2 n - 1 in the backward pass, which reaches op
+ * i at 2 n - 1 - i.  A fused op runs at the time of the task that does it.
  */
 void
 plan_lay_out(struct plan *p)

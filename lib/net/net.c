@@ -1,4 +1,4 @@
-/* A network at work: parameters, plans by shape, one arena. */
+/* A network on a device: parameters, plans by shape, one arena. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ net_init(struct net *n, uint64_t seed)
 	for (int k = 0; k < n->graph->nparam; k++) {
 		const struct param *p = &n->graph->param[k];
 
-		/* How statistics are tracked must not change what is drawn. */
+		/* graph_between must not change the initial weights. */
 		number += k > 0 && p->kind != PARAM_BETWEEN;
 		if (p->count > cap) {
 			cap = p->count;

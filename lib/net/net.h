@@ -2,9 +2,9 @@
 #define NET_NET_H
 
 /*
- * A network at work: a graph on a back end, its parameters, and a plan for
- * each shape that is wanted, all sharing one arena.  Changing shape is
- * changing a pointer.
+ * A network on a device: a graph, its parameters, and a plan for each
+ * microbatch shape in use.  All plans share one arena.  Switching to another
+ * shape only switches the plan.
  */
 
 #include <stdint.h>
@@ -15,66 +15,98 @@
 struct net {
 	const struct graph *graph;
 	struct device *device;
-	void *w;			/* parameters, graph->elements of them */
+	void *w;			/* [graph->elements] parameters, on the
+					 * device */
 	struct plan **plan;
 	size_t plans, cap;
 	void *arena;
 	size_t arena_bytes;
-	int repeats;			/* set before plans are made: a step of
-					 * training has several microbatches */
-	int same;			/* set before net_forward: no parameter
-					 * has changed since the last one */
-	size_t landing;			/* set before net_reserve_ahead: bytes that
-					 * what is sent ahead may take, if more
-					 * than pixels */
-	struct ahead ahead;		/* open if it was asked for */
-	const struct plan *bound;	/* what the arena was used by last */
+	/*
+	 * Set before plans are made: 1 if a training step has several
+	 * microbatches.
+	 */
+	int repeats;
+	/*
+	 * Set before net_forward: 1 if no parameter has changed since the last
+	 * call.  net_forward clears it.
+	 */
+	int same;
+	/*
+	 * Set before net_reserve_ahead: bytes of the prefetch buffer, if more
+	 * than the pixels need.
+	 */
+	size_t landing;
+	struct ahead ahead;		/* open after net_reserve_ahead */
+	const struct plan *bound;	/* last plan that used the arena */
 };
 
 /*
- * net_new(g, d): parameters are allocated and zero.  ${g} and ${d} stay the
- * caller's and must outlive the net.  NULL after a message.
+ * net_new(g, d):
+ * Return a network of graph ${g} on device ${d} with all parameters 0.  The
+ * caller owns ${g} and ${d}, which must outlive it.  Return NULL after a
+ * message.  The caller frees it by net_free.
+ *
+ * net_free(n):
+ * Free ${n} with its plans.  Do nothing if it is NULL.
  */
 struct net *net_new(const struct graph *g, struct device *d);
 void net_free(struct net *n);
 
 /*
- * net_init(n, seed): the initial values that the .net file asks for; element
- * i of tensor k is a function of (seed, k, i).
+ * net_init(n, seed):
+ * Set the initial values that the .net file defines.  Element i of tensor k is
+ * a function of (seed, k, i).
  */
 void net_init(struct net *n, uint64_t seed);
 
 /*
- * net_plan(n, input, training): the plan for a microbatch whose streams have
- * these shapes, [graph->needs.streams], made on first use.  Touches no device
- * memory.  NULL after a message.
+ * net_plan(n, input, training):
+ * Return the plan for a microbatch whose streams have the shapes
+ * ${input}[graph->needs.streams].  Make it on first use, without device memory.
+ * ${n} owns it.  Return NULL after a message.
  */
 struct plan *net_plan(struct net *n, const struct dims *input, int training);
 
-/* net_plan_part(n, input, peers): for training on a part of a microbatch, see
- * plan_new_part. */
+/*
+ * net_plan_part(n, input, peers):
+ * Return the training plan for a part of a microbatch; see plan_new_part.
+ */
 struct plan *net_plan_part(struct net *n, const struct dims *input,
     const struct peers *peers);
 
-/* net_reserve(n): memory for the largest plan made so far. */
+/*
+ * net_reserve(n):
+ * Allocate an arena for the largest plan made so far.  Return 0, or -1 after a
+ * message.
+ */
 int net_reserve(struct net *n);
 
-/* net_reserve_ahead(n): what pixels land in that are sent before their pass
- * (net/ahead.h), for the largest plan made so far; nothing, where the device works
- * on the host's memory.  net_ahead_bytes(n): of that. */
+/*
+ * net_reserve_ahead(n):
+ * Allocate the prefetch buffer (net/ahead.h) for the largest plan made so far.
+ * Do nothing if the device works on host memory.  Return 0, or -1 after a
+ * message.
+ *
+ * net_ahead_bytes(n):
+ * Return the bytes of that buffer.
+ */
 int net_reserve_ahead(struct net *n);
 size_t net_ahead_bytes(const struct net *n);
 
 /*
- * net_forward(n, p, feed, dw): run a plan of this net.  A training plan writes
- * gradients (and at once the batch statistics) into ${dw}, a buffer of the
- * back end's with graph->elements elements; otherwise it is NULL.
+ * net_forward(n, p, feed, dw):
+ * Run the forward pass of plan ${p} of this network.  ${dw} is a device buffer
+ * of graph->elements elements that receives gradients, and the batch statistics
+ * at once.  It is NULL unless ${p} is for training.
  */
 void net_forward(struct net *n, struct plan *p, const struct feed *feed,
     void *dw);
 
-/* net_scores(p, scores): what the last forward pass gave at the first head,
- * before the softmax: [n][classes]. */
+/*
+ * net_scores(p, scores):
+ * Copy the scores of the first head after a forward pass, before the softmax,
+ * to ${scores}, [n][classes].
+ */
 void net_scores(const struct plan *p, double *scores);
 
 #endif

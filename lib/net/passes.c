@@ -1,19 +1,19 @@
-/* Passes that a device keeps. */
+/* The cache of captured CUDA graphs of a plan. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "net/passes.h"
 
 /*
- * A step of k microbatches has about log2(k) gradients in turn, and each of them
- * two passes; beyond that something is other each time, and keeping it would
- * only take memory.
+ * Maximum of graphs.  A step of k microbatches uses about log2(k) gradient
+ * buffers in turn, with two passes each.  If more keys occur, they differ each
+ * time, and their graphs would only take memory.
  */
 enum { PASSES = 32 };
 
 struct passes_pass {
 	struct pass_key key;
-	int refused;			/* it cannot be kept */
+	int refused;			/* 1: it cannot be captured */
 	struct replay *kept;
 };
 
@@ -25,7 +25,7 @@ passes_new(void)
 	return xcalloc(1, sizeof(struct passes));
 }
 
-/* What an arena that is no more was used by is of no use. */
+/* Free all graphs.  They refer to an arena that was freed. */
 static void
 passes_forget(struct passes *p, struct device *d)
 {
@@ -49,7 +49,7 @@ passes_same(const struct pass_key *a, const struct pass_key *b)
 	    a->backward == b->backward && a->renew == b->renew;
 }
 
-/* NULL: it has not come before. */
+/* Return the entry of ${key}.  If there is none, add one and return NULL. */
 static struct passes_pass *
 passes_find(struct passes *p, struct device *d, const struct pass_key *key)
 {

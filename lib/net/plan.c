@@ -10,14 +10,14 @@
 #include "net/plan.h"
 
 /*
- * The last ops' parameters are final first: those from the mark on belong to
- * tasks whose backward pass is done.
+ * Set the mark of each task.  The parameters of the last ops are final first.
+ * Those from the mark to the end belong to tasks whose backward pass is done.
  */
 static void
 plan_set_marks(struct plan *p)
 {
 	size_t mark = p->graph->elements;
-	int k = p->n - 1;		/* ops from k + 1 on are done */
+	int k = p->n - 1;		/* ops k + 1 to n - 1 are done */
 
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (; k >= 0 && (p->task[k].into >= i ||
@@ -30,13 +30,13 @@ plan_set_marks(struct plan *p)
 }
 
 /*
- * Which gradients there are, and which are added to what is there: in backward
- * order the first writer of a gradient need not.
+ * Decide which outputs have a gradient buffer, and which tasks add to one.  The
+ * first writer in backward order overwrites, all others add.
  */
 static void
 plan_set_gradients(struct plan *p)
 {
-	/* What does the work of one that learns is not idle either. */
+	/* A task that does the work of a trained one needs a backward pass. */
 	for (int i = 0; i < p->n; i++)
 		p->task[p->task[i].into].idle &= p->task[i].idle;
 	for (int time = p->n - 1; time >= 0; time--)
@@ -65,7 +65,7 @@ plan_is_trained(const struct graph *g, const struct op *op)
 	return trained;
 }
 
-/* A task as it stands before the back end looks at it. */
+/* Initialize task ${i}, unfused. */
 static int
 plan_set_task(struct plan *p, int i, const struct dims *out)
 {
@@ -78,8 +78,10 @@ plan_set_task(struct plan *p, int i, const struct dims *out)
 		.wants_dw = p->training && plan_is_trained(p->graph, op),
 		.into = i, .stored = 1, .lies = i,
 		.impl = p->device->ops[op->kind] };
-	/* Pixels learn nothing, nor what is only made of them and of what is
-	 * frozen. */
+	/*
+	 * Pixels need no gradient.  Neither do outputs that depend only on
+	 * pixels and frozen parameters.
+	 */
 	t->idle = !t->wants_dw;
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
@@ -175,7 +177,9 @@ plan_free(struct plan *p)
 	free(p);
 }
 
-/* Element ${i} of a flat buffer, NULL of none. */
+/*
+ * Return the address of element ${i} of a flat buffer, or NULL if it is NULL.
+ */
 static void *
 plan_element(const struct plan *p, const void *flat, size_t i)
 {
@@ -232,7 +236,6 @@ plan_bind(struct plan *p, void *arena, const void *w, void *dw)
 	p->dw = dw;
 }
 
-/* ---- passes ---- */
 
 void
 plan_feed(struct plan *p, const struct feed *feed)
@@ -251,9 +254,10 @@ plan_feed(struct plan *p, const struct feed *feed)
 }
 
 /*
- * A pass that its device may keep: of one that works on memory of its own, from
- * which a pass takes all that is another microbatch's.  Peers wait for one
- * another in the middle of it.
+ * Run a pass through the graph cache if possible.  That needs a discrete
+ * device, where a captured pass finds each microbatch in the staging buffer.  A
+ * pass with peers cannot be captured, because the host exchanges sums in the
+ * middle of it.
  */
 static void
 plan_run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg),

@@ -2,10 +2,10 @@
 #define NET_PLAN_H
 
 /*
- * A plan is a network bound to one shape of microbatch and one back end: a flat
- * array of tasks, and for each buffer its place in one arena.  Running it is a
- * loop.  Making it touches no device memory, so every shape of a schedule can
- * be planned, and refused, before the first step.
+ * A plan: a network bound to one shape of microbatch and to one device.  It is
+ * an array of tasks, with the offset of each buffer in an arena.  Running it is
+ * a loop.  Making it uses no device memory, so each shape of a schedule can be
+ * planned, and refused, before the first step.
  */
 
 #include <stddef.h>
@@ -16,46 +16,58 @@
 struct plan {
 	struct dims *input;		/* [streams] of one microbatch */
 	int training;
-	const struct peers *peers;	/* of a part; NULL: of a whole one */
+	const struct peers *peers;	/* of a part; NULL: whole */
 	int repeats;			/* task.repeats */
-	int n;				/* tasks, one an op */
+	int n;				/* number of tasks, one per op */
 	struct task *task;
-	/* [n] into the arena, of arena bytes. */
+	/* [n] offsets in the arena. */
 	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
-	size_t tray_at;
-	size_t arena;
-	char *has_dy;			/* [n] its gradient is a buffer */
-	int *remake;			/* [n] the task before whose backward
-					 * pass task i remakes; -1: it has not */
-	size_t *mark;			/* [n] once the backward pass of task i
-					 * is done, gradients from this element
-					 * of the flat buffer on are final */
-	double macs;			/* of a forward pass */
-	int renew;			/* the next forward pass meets other
-					 * parameters, or another arena */
+	size_t tray_at;			/* offset of the staging buffer */
+	size_t arena;			/* bytes of the arena */
+	char *has_dy;			/* [n] 1: dy has a buffer */
+	/*
+	 * [n] Task i is recomputed before the backward pass of task remake[i];
+	 * -1: never.
+	 */
+	int *remake;
+	/*
+	 * [n] After the backward pass of task i, the gradients from element
+	 * mark[i] of the flat buffer to its end are final.
+	 */
+	size_t *mark;
+	double macs;			/* multiply-adds of a forward pass */
+	/* 1 if parameters or arena have changed since the last forward pass. */
+	int renew;
 	const struct graph *graph;
 	struct device *device;
-	struct ahead *ahead;		/* net/ahead.h; NULL: none */
-	struct tray *tray;		/* backend/tray.h; NULL: none */
+	struct ahead *ahead;		/* net/ahead.h; NULL: no prefetch */
+	struct tray *tray;		/* backend/tray.h; NULL: host memory */
 	struct passes *passes;		/* net/passes.h */
-	void *base;			/* the last arguments of plan_bind */
+	void *base;			/* last arguments of plan_bind */
 	const void *w, *dw;
 };
 
-/* What a plan is for. */
+/* Use of a plan. */
 enum plan_use {
-	PLAN_TEST,			/* forward passes, always more of them */
-	PLAN_ONCE,			/* a step of training is one microbatch */
-	PLAN_REPEAT			/* it is several */
+	PLAN_TEST,			/* forward passes only */
+	PLAN_ONCE,			/* training, one microbatch a step */
+	PLAN_REPEAT			/* training, several a step */
 };
 
 /*
  * plan_new(g, d, input, use):
- * Infer every shape from those of the streams, ${input}[g->needs.streams], let
- * ${d} choose algorithms, and place every buffer by its
- * lifetime.  NULL after a message.
- * plan_new_part(g, d, input, use, peers): the same of one part of a microbatch,
- * whose others these peers have; they stay the caller's.  NULL: it is whole.
+ * Make a plan of graph ${g} on device ${d}.  Infer all shapes from those of the
+ * streams, ${input}[g->needs.streams].  Let ${d} fuse tasks and select
+ * algorithms, and place the buffers by lifetime.  ${g} and ${d} must outlive
+ * it.  Return NULL after a message.  The caller frees it by plan_free.
+ *
+ * plan_new_part(g, d, input, use, peers):
+ * Make a plan of one part of a microbatch; ${peers} have the other parts.  The
+ * caller owns ${peers}, which must outlive the plan.  NULL: the microbatch is
+ * whole.
+ *
+ * plan_free(p):
+ * Free ${p}.  Do nothing if it is NULL.
  */
 struct plan *plan_new(const struct graph *g, struct device *d,
     const struct dims *input, enum plan_use use);
@@ -64,58 +76,69 @@ struct plan *plan_new_part(const struct graph *g, struct device *d,
 void plan_free(struct plan *p);
 
 /*
- * plan_bind(p, arena, w, dw): resolve the offsets against ${arena} of at least
- * p->arena bytes and the flat buffers; ${dw} may be NULL without training.  Only
- * pointers whose buffer differs from that of the call before are written.
+ * plan_bind(p, arena, w, dw):
+ * Set all pointers of the tasks: into ${arena} of at least p->arena bytes, and
+ * into the flat buffers of parameters ${w} and gradients ${dw}.  ${dw} may be
+ * NULL without training.  Buffers of the previous call cost nothing.
  */
 void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
 
-/* plan_feed(p, feed): the tasks have that microbatch from now on: what
- * plan_forward begins with, for those who run tasks themselves. */
+/*
+ * plan_feed(p, feed):
+ * Give the microbatch ${feed} to the tasks, through the staging buffer if there
+ * is one.  plan_forward calls it.  Other callers need it if they run tasks
+ * themselves.
+ */
 void plan_feed(struct plan *p, const struct feed *feed);
 
 /*
- * plan_forward(p, feed): ${feed} must live until the backward pass is done.
- * Unless the caller has set p->renew to 0, it is taken that the parameters
- * have changed.
+ * plan_forward(p, feed):
+ * Run the forward pass on ${feed}, which must live until the backward pass is
+ * done.  Assume that the parameters have changed unless the caller has set
+ * p->renew to 0.
  */
 void plan_forward(struct plan *p, const struct feed *feed);
 
 /*
- * plan_backward(p, final): write every gradient; after each task that finishes
- * some, record it in ${final}, an event of the device's (NULL: do not).
+ * plan_backward(p, final):
+ * Run the backward pass and write every gradient.  After each task that
+ * completes some, record them in ${final}, an event of the device, unless it is
+ * NULL.
  */
 void plan_backward(struct plan *p, struct event *final);
 
 /*
- * plan_remade(p, i, k): the first task after ${k} that remakes before the
- * backward pass of task ${i}; p->n: there is none.
+ * plan_remade(p, i, k):
+ * Return the first task after ${k} that is recomputed before the backward pass
+ * of task ${i}; p->n if there is none.
  */
 int plan_remade(const struct plan *p, int i, int k);
 
 /*
- * plan_explain(p, f): a line for each task that runs: the ops it does, its
- * shape, the bytes it keeps for the backward pass, and how it is done.
+ * plan_explain(p, f):
+ * Print a line to ${f} for each task that runs: its ops, shape, bytes kept for
+ * the backward pass, and algorithm.
  */
 void plan_explain(const struct plan *p, FILE *f);
 
-/* plan_lay_out(p): plan_new's: a place for every buffer of its tasks. */
+/*
+ * plan_lay_out(p):
+ * Place all buffers of the tasks in the arena; a part of plan_new.
+ */
 void plan_lay_out(struct plan *p);
 
-/*
- * plan_place: the lifetimes that an arena is laid out by, exported for its
- * test.
- */
+/* A buffer: its lifetimes, in inclusive times of tasks, and its place. */
 struct plan_block {
-	size_t bytes, *at;
-	int born, dies;			/* inclusive */
-	int again, ends;		/* a second life; ends is 0: none */
+	size_t bytes, *at;		/* *at: offset, set by plan_place */
+	int born, dies;			/* first and last use */
+	int again, ends;		/* a second lifetime; ends 0: none */
 };
 
 /*
- * plan_place(b, n): place each block so that it overlaps no block alive at the
- * same time.  Place the largest first; keep the order of equal ones.  Return
- * the size of the arena in bytes.
+ * plan_place(b, n):
+ * Place each of ${n} blocks so that it overlaps no block alive at the same
+ * time.  Place the largest first; keep the order of equal ones.  Return the
+ * size of the arena in bytes.  It is public for its test.
  */
 size_t plan_place(const struct plan_block *b, int n);
 

@@ -17,7 +17,7 @@ check_exit "every operator is ref's" 0 parity
 cp "$T/out" "$T/table"
 check_same "and nothing is written" "" "$(ls -A "$T/empty")"
 check_same "at each microbatch of the schedule" "$(grep -v '^#' "$T/s.tsv" | awk '{ print $8 "x" $6 "x" $7 }' | sort -u)" \
-    "$(sed -n "s/^# $device beside ref at \([0-9]*x[0-9]*x[0-9]*\)x.*, 2 of 2 clips$/\1/p" "$T/table" | sort -u)"
+    "$(sed -n "s/^# $device compared with ref at \([0-9]*x[0-9]*x[0-9]*\)x.*, 2 of 2 clips$/\1/p" "$T/table" | sort -u)"
 check_same "of all 14 convolutions, and the stem's" "15" \
     "$(awk -F'\t' '/^# .* 2x4x32x32x3/ { here = 1 } /^# .* beside/ && !/2x4x32x32x3/ { here = 0 }
 	here && $2 == "conv" { n += $3 } END { print n }' "$T/table")"

@@ -1,66 +1,92 @@
 #ifndef NET_PARITY_JOB_H
 #define NET_PARITY_JOB_H
 
-/*
- * A comparison at work: private to parity.c, pass.c and numbers.c.
- */
+/* The state of a comparison; private to parity.c, pass.c and numbers.c. */
 
 #include "net/alike.h"
 #include "net/parity/parity.h"
 
-/* One plan, bound. */
+/* A network and plan that are compared, with bound gradients. */
 struct parity_side { struct net *net; struct plan *plan; void *dw; };
 
-/* The gradient that a task gives to an op that is done by another task. */
+/*
+ * The input gradient that a group passes to op ${from} outside of it: of the
+ * compared side, of its second run, and of the reference.  ${added} is 1 if
+ * the group adds to it.
+ */
 struct edge { int from, added; double *got, *again, *want; };
 
-/* A task and all that it does. */
+/* A task and all tasks fused into it. */
 struct parity_group {
-	int first;			/* op of it */
-	int like;			/* the first task that is the same work */
-	int skip;			/* its outputs are made up */
+	int first;			/* its first op */
+	int like;			/* first task that does the same work */
+	int skip;			/* 1: not run, random outputs instead */
 	struct edge *edge;
 	int edges;
 };
 
 struct parity_job {
-	struct parity_side x, key;		/* what is compared, and the reference */
+	struct parity_side x, key;		/* compared, reference */
 	const struct parity_options *o;
 	int n;
-	struct parity_group *group;		/* [n]; of tasks that run */
+	struct parity_group *group;		/* [n], for tasks that run */
 	struct parity *result;		/* [n] */
-	double **in;			/* [n * OP_INPUTS] what the op is to read */
-	double **inner;			/* [n] gradient from within its group */
-	char **kink;			/* [n] outputs that either side of a ReLU
-					 * may have */
+	double **in;			/* [n * OP_INPUTS] reference inputs */
+	double **inner;			/* [n] gradient from within the group */
+	/*
+	 * [n] Marks output elements whose ReLU rounding may decide either way.
+	 */
+	char **kink;
 };
 
-/* ---- numbers ---- */
 
-/* side_fetch(s, d, at): an activation, to be freed.  side_put: into it. */
+/*
+ * side_fetch(s, d, at):
+ * Return a copy of the activation of shape ${d} at ${at}.  The caller frees it.
+ *
+ * side_put(s, d, at, v):
+ * Write ${v} to the activation.
+ */
 double *side_fetch(const struct parity_side *s, const struct dims *d,
     const void *at);
 void side_put(const struct parity_side *s, const struct dims *d, const void *at,
     const double *v);
 
-/* side_settle: the same, and ${v} becomes what that memory holds of it, which
- * may be rounded. */
+/*
+ * side_settle(s, d, at, v):
+ * Write ${v} to the activation, then set ${v} to the stored, rounded values.
+ *
+ * side_poison(s, at, bytes):
+ * Fill ${bytes} of device memory with NaNs.
+ */
 void side_settle(const struct parity_side *s, const struct dims *d,
     const void *at, double *v);
 void side_poison(const struct parity_side *s, const void *at, size_t bytes);
 
-/* parity_draw(d, stream): random values from -1 to 1, to be freed. */
+/*
+ * parity_draw(d, stream):
+ * Return random values of shape ${d} in [-1, 1).  The caller frees them.
+ *
+ * parity_largest(v, n):
+ * Return the largest magnitude of ${v}[n].
+ */
 double *parity_draw(const struct dims *d, int stream);
 double parity_largest(const double *v, size_t n);
 
-/* parity_compare: ${worst} becomes that of itself and of ${got} from ${want}. */
+/*
+ * parity_compare(j, worst, got, want, n):
+ * Raise ${*worst} to the relative difference of ${got} from ${want}, by the
+ * options of ${j}.
+ */
 void parity_compare(struct parity_job *j, double *worst, double *got,
     const double *want, size_t n);
 
-/* ---- passes ---- */
 
-/* parity_forward, parity_backward: op ${k} of the reference, and what of the
- * other plan is done at its turn. */
+/*
+ * parity_forward(j, k), parity_backward(j, k):
+ * Run op ${k} of the reference, and the compared plan's tasks that are due
+ * then.  Call it for all ops in order; backward in reverse.
+ */
 void parity_forward(struct parity_job *j, int k);
 void parity_backward(struct parity_job *j, int k);
 

@@ -1,4 +1,4 @@
-/* What a comparison reads, writes and makes up. */
+/* Reads, writes, draws and compares the numbers of a comparison. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@ side_put(const struct parity_side *s, const struct dims *d, const void *at,
 	device_write(s->plan->device, (void *)at, d, v);
 }
 
-/* The same, and what that memory holds of it, which may be rounded. */
 void
 side_settle(const struct parity_side *s, const struct dims *d, const void *at,
     double *v)
@@ -42,7 +41,7 @@ side_poison(const struct parity_side *s, const void *at, size_t bytes)
 	free(nans);
 }
 
-/* Even values from -1 to 1 that a float holds exactly. */
+/* Uniform values in [-1, 1) that a float holds exactly. */
 double *
 parity_draw(const struct dims *d, int stream)
 {
@@ -69,7 +68,6 @@ parity_largest(const double *v, size_t n)
 	return most;
 }
 
-/* ${worst} becomes that of itself and of ${got} from ${want}. */
 void
 parity_compare(struct parity_job *j, double *worst, double *got, const double *want,
     size_t n)

@@ -1,4 +1,7 @@
-/* Tasks beside those of a reference: what there is to compare. */
+/*
+ * Compares the tasks of a plan with those of a reference: finds the distinct
+ * tasks, and lists the results.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +51,11 @@ parity_find_groups(struct parity_job *j)
 		while (p->task[like].into != like || !plan_alike(p, like, i))
 			like++;
 		g->like = like;
-		/* What is made again, lies in a form of its own, or is lent
-		 * cannot be made up. */
+		/*
+		 * A skipped task gets random outputs.  That is impossible for
+		 * outputs that are recomputed, aliased or read from another
+		 * task's saved memory.
+		 */
 		g->skip = like != i && p->remake[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
 			g->skip &= p->task[k].lies == k && !p->task[k].lends;
@@ -57,7 +63,6 @@ parity_find_groups(struct parity_job *j)
 	}
 }
 
-/* ---- all of it ---- */
 
 static int
 parity_bind(struct parity_side *s, struct feed *feed)

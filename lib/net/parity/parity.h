@@ -2,47 +2,55 @@
 #define NET_PARITY_PARITY_H
 
 /*
- * Does a back end compute what another one does?  Each task of a plan, with
- * all that is fused into it, is run once, forward and backward, beside the
- * same ops of a plan that fuses nothing (the reference's), both on the same
- * inputs and output gradients.  What a pass writes is poisoned before.
+ * Compares the results of a back end with those of another one.  Each task of a
+ * plan, with all tasks fused into it, runs once, forward and backward.  The
+ * same ops of an unfused plan of the reference run on the same inputs and
+ * output gradients.  Outputs are poisoned with NaNs first.
  */
 
 #include "net/net.h"
 
 /* Relative differences of a task; infinite for a NaN. */
 struct parity {
-	int task;			/* the first of those that are alike */
-	int like;			/* how many there are */
+	int task;			/* the first of equal tasks */
+	int like;			/* their number */
 	double forward;			/* of outputs */
 	double dx;			/* of input gradients */
-	double dw;			/* of parameters' gradients, statistics */
+	/* Gradients of parameters, and statistics. */
+	double dw;
 };
 
 struct parity_options {
-	/* 1: the norm of the difference over that of the reference; 0: the
-	 * largest difference over the largest value. */
+	/*
+	 * 1: norm of the difference divided by the norm of the reference.  0:
+	 * largest difference divided by the largest value.
+	 */
 	int by_norm;
 };
 
 /*
  * parity_run(net, p, key, q, o, row):
- * Compare plan ${p} of ${net} with plan ${q} of ${key}: of training, of the
- * same graph and shape, with room reserved; the parameters of both are the
- * same.  ${row}[p->n] gets a row for each distinct task; how many, or -1 after
- * a message.  All parameters' gradients are made in buffers of its own.
+ * Compare plan ${p} of ${net} with plan ${q} of ${key}, the reference.  Both
+ * are for training, of the same graph and shape, with reserved arenas and equal
+ * parameters.  Plan ${q} must not be fused.  Write a row for each distinct task
+ * to ${row}[p->n].  Return their number, or -1 after a message.  All gradients
+ * go to buffers of its own.
  *
- * Where a ReLU fused into a task decides by a number that both have computed,
- * and it is nearly 0, the two may decide differently with right; there the
- * output gradient is 0.
+ * A ReLU fused into a task decides by a number that both sides have computed.
+ * If it is nearly 0, either decision is correct.  The output gradient is set to
+ * 0 there.
  */
 int parity_run(struct net *net, struct plan *p, struct net *key,
     struct plan *q, const struct parity_options *o, struct parity *row);
 
+/* parity_worst(row): return the largest difference of the row. */
 double parity_worst(const struct parity *row);
 
-/* parity_tolerance(p): what it may be: 0.0001 in fp32; 0.02 by norm in 16
- * bits, of which bf16 keeps eight. */
+/*
+ * parity_tolerance(p):
+ * Return the allowed difference: 0.0001 in fp32; 0.02 by norm in 16 bits, since
+ * bf16 has a mantissa of 8 bits.
+ */
 double parity_tolerance(enum precision p);
 
 #endif

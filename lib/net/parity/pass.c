@@ -1,12 +1,12 @@
 /*
- * Tasks beside those of a reference, forward and backward.
+ * Runs tasks of a plan and of a reference, forward and backward.
  *
- * Both plans are walked in the reference's order, one op at a time, so that
- * all that it reads and writes is alive in its arena then; the other plan runs
- * a task when the op comes that does it.  The reference's activations are what
- * both read: before a task runs, the other plan's inputs are overwritten by
- * them, unless they lie in a form that only the back end can write; then it has
- * written it itself from the same inputs.  Output gradients are random.
+ * Both plans follow the order of the reference, one op at a time, so that all
+ * its inputs and outputs are alive in its arena.  A task of the compared plan
+ * runs when the op that does it is due.  Both read the reference's activations:
+ * before a task runs, they overwrite the compared plan's inputs.  Aliased
+ * inputs have a layout that only the back end can write.  It has written those
+ * itself, from the same inputs.  Output gradients are random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +20,10 @@ parity_result_of(struct parity_job *j, int of)
 	return &j->result[j->group[of].like];
 }
 
-/* ---- forward ---- */
 
 /*
- * Where the output of op ${k} hangs on a decision that rounding may turn: a
- * ReLU decides so by what another op of its task has computed.
+ * Mark outputs of ReLU op ${k} that rounding may decide.  Only a ReLU whose
+ * input is computed within its task can be affected.
  */
 static void
 parity_find_kinks(struct parity_job *j, int k)
@@ -47,8 +46,8 @@ parity_find_kinks(struct parity_job *j, int k)
 }
 
 /*
- * An op of the same task that moves such outputs: the reference's own pass
- * tells where to.
+ * Propagate the marks through an op of the same task that moves elements.  The
+ * reference's forward pass on the marks shows where they go.
  */
 static void
 parity_move_kinks(struct parity_job *j, int k)
@@ -79,7 +78,7 @@ parity_move_kinks(struct parity_job *j, int k)
 	free(v);
 }
 
-/* What op ${k} reads from other tasks, as the reference has it. */
+/* Save the reference's values of the inputs of op ${k} from other tasks. */
 static void
 parity_keep_inputs(struct parity_job *j, int k)
 {
@@ -122,7 +121,7 @@ parity_run_forward(struct parity_job *j, int of)
 	task_forward(run);
 }
 
-/* Output ${k} of a task is there on both sides. */
+/* Compare stored output ${k}, which both sides have computed. */
 static void
 parity_check_output(struct parity_job *j, int k)
 {
@@ -164,9 +163,8 @@ parity_forward(struct parity_job *j, int k)
 			parity_check_output(j, i);
 }
 
-/* ---- backward ---- */
 
-/* The gradient of op ${k}'s output that comes from other tasks. */
+/* Return the random gradient of op ${k}'s output, 0 at marked elements. */
 static double *
 parity_draw_dy(const struct parity_job *j, int k)
 {
@@ -192,8 +190,9 @@ parity_dx_of(const struct parity_job *j, int of, int from)
 }
 
 /*
- * The backward pass of a task.  What it adds to holds ${before} of the largest
- * number that it added the first time.
+ * Run the backward pass of task ${of}.  Gradients that it adds to are 0 in the
+ * first run.  In the second (${again}) they hold values as large as those that
+ * the first run added.
  */
 static void
 parity_run_backward(struct parity_job *j, int of, int again)
@@ -246,7 +245,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 	free(held);
 }
 
-/* What one op of the reference gives to those that it reads. */
+/* Collect the input gradients of one op of the reference. */
 static void
 parity_collect(struct parity_job *j, int k)
 {
@@ -303,9 +302,10 @@ parity_run_key(struct parity_job *j, int k)
 }
 
 /*
- * Where the sums of a bn are lent, they are of an input that was rounded otherwise
- * than the reference's: a mean is known to a part of the spread.  Both get the
- * spread on top, so that they are compared by that where they are less.
+ * The sums of a bn with lent statistics are of an input that is rounded
+ * differently from the reference's.  So the mean is only accurate relative to
+ * the standard deviation.  Add that to both sides, so that it is the scale
+ * where the mean is smaller.
  */
 static void
 parity_add_spread(struct parity_job *j, int k, int i, double *got, double *want)
@@ -353,7 +353,7 @@ parity_check_parameters(struct parity_job *j, int k)
 	}
 }
 
-/* Both sides have done all of task ${of}. */
+/* Compare all gradients of task ${of}, which both sides have computed. */
 static void
 parity_check_gradients(struct parity_job *j, int of)
 {

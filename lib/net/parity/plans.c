@@ -1,4 +1,4 @@
-/* The run's operators beside those of the reference. */
+/* Compares the operators of a run with the back end ref, and prints a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,16 @@
 #include "net/parity/parity.h"
 #include "net/parity/plans.h"
 
-/* Multiply-adds of a forward pass, at which the reference takes a minute or
- * two for the distinct ones of them. */
+/*
+ * Multiply-adds of a forward pass.  The distinct tasks of that many take the
+ * reference one to two minutes.
+ */
 #define REFERENCE_MACS 5e9
 
-/* The shapes of a plan's streams, with as many clips as the reference takes. */
+/*
+ * Return the shapes of the streams of ${p}, with few enough clips for the
+ * reference.  The caller frees them.
+ */
 static struct dims *
 train_parity_fewer_clips(const struct plan *p)
 {
@@ -45,7 +50,7 @@ train_parity_print_row(FILE *f, const struct plan *p, const struct parity *r)
 	fflush(f);
 }
 
-/* One plan; 0 or an exit status. */
+/* Compare one plan.  Return 0 or an exit status. */
 static int
 train_parity_check_plan(const struct plan *p, struct net *x, struct net *key,
     FILE *f)
@@ -59,7 +64,7 @@ train_parity_check_plan(const struct plan *p, struct net *x, struct net *key,
 	char shape[64];
 	int n = -1, over = 0;
 
-	fprintf(f, "# %s beside ref at %s, %d of %d clips\n",
+	fprintf(f, "# %s compared with ref at %s, %d of %d clips\n",
 	    p->device->backend->name, dims_text(d, shape), d->n,
 	    p->input->n);
 	fprintf(f, "#task\toperators\talike\tin\tout\tforward\tdx\tdw\tworst\t"
