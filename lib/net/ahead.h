@@ -41,9 +41,10 @@ void ahead_close(struct ahead *a);
 /*
  * ahead_send(a, t, stream, load):
  * Start the upload of ${stream} for the staging buffer ${t}.  It waits on the
- * device until the last pixels were taken.  The caller must not change ${stream} until ahead_wait
- * returns.  ${load} numbers its content: if the same pixels were sent already
- * and not taken, do nothing.  Do nothing if ${a} is not open or ${t} is NULL.
+ * device until the last pixels were taken.  The caller must not change
+ * ${stream} until ahead_wait returns.  ${load} numbers its content.  Do nothing
+ * if the same pixels were sent already and not taken, if ${a} is not open, or
+ * if ${t} is NULL.
  */
 void ahead_send(struct ahead *a, const struct tray *t,
     const struct stream *stream, uint64_t load);

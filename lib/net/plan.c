@@ -11,7 +11,7 @@
 
 /*
  * Set the mark of each task.  The parameters of the last ops are final first.
- * Those from the mark to the end belong to tasks whose backward pass is done.
+ * From the mark to the end, they belong to tasks whose backward pass is done.
  */
 static void
 plan_set_marks(struct plan *p)

@@ -1,4 +1,4 @@
-/* Schedules side by side at equal compute. */
+/* Compares schedules at points of equal work. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,9 @@
 
 enum { PARTS = 20 };
 
-/* The epoch at which so much is done; -1: it is never. */
+/*
+ * Return the epoch at which ${work} is done, or -1 if the schedule does less.
+ */
 static double
 compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 {
@@ -27,7 +29,7 @@ compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 	return -1;
 }
 
-/* Return 0 if ${cost} is known for all cells. */
+/* Return 0 if ${cost} is known for all cells, else -1. */
 static int
 compare_check_costs(const struct schedule *s, const struct cost *cost)
 {
@@ -38,7 +40,10 @@ compare_check_costs(const struct schedule *s, const struct cost *cost)
 	return 0;
 }
 
-/* Where a schedule is at an epoch: its own shape, not those of its short cycle. */
+/*
+ * Print the state of a schedule at an epoch.  The shape is the stage's own, the
+ * last of its short cycle.
+ */
 static void
 compare_print_place(const struct schedule *s, double epoch, uint64_t samples,
     struct buffer *out)

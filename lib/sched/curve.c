@@ -1,4 +1,4 @@
-/* A schedule as curves over its epochs. */
+/* Curves of a schedule over its epochs, for plots. */
 #include <math.h>
 #include <stdlib.h>
 

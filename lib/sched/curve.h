@@ -1,31 +1,39 @@
 #ifndef SCHED_CURVE_H
 #define SCHED_CURVE_H
 
-/* A schedule as curves over its epochs, to be drawn. */
+/* Curves of a schedule over its epochs, for plots. */
 
 #include "sched/schedule.h"
 
-/* Points in order of x; a NaN in y ends a line.  curve_free frees them. */
+/* Points in order of x.  A NaN in y ends a line.  curve_free frees them. */
 struct curve { double *x, *y; size_t n, x_cap, y_cap; };
 
 enum curve_of { CURVE_CROP, CURVE_FRAMES, CURVE_BATCH };
 
-/* curve_turns(s, what): how many curves show ${what}: one for each turn of the
- * longest short cycle, or 1 if in no stage it changes from turn to turn. */
+/*
+ * curve_turns(s, what):
+ * Return the number of curves that show ${what}.  It is the length of the
+ * longest short cycle, or 1 if ${what} is constant within each cycle.
+ */
 int curve_turns(const struct schedule *s, enum curve_of what);
 
-/* curve_cell(s, what, turn): of cell ${turn} of each stage that has so many. */
+/*
+ * curve_cell(s, what, turn):
+ * Return the values of cell ${turn} of each stage; NaN in stages with fewer
+ * cells.
+ */
 struct curve curve_cell(const struct schedule *s, enum curve_of what,
     int turn);
 
 /*
- * curve_lr(s): the learning rate, at points so close that it looks bent as it
- * is.
+ * curve_lr(s):
+ * Return the learning rate, with 100 segments for each bent piece.
  */
 struct curve curve_lr(const struct schedule *s);
 
-/* curve_most(c): the greatest y, 0 if there is none above. */
+/* curve_most(c): return the largest y, or 0 if none is larger. */
 double curve_most(const struct curve *c);
+/* curve_free(c): free the points and leave an empty curve. */
 void curve_free(struct curve *c);
 
 #endif

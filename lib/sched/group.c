@@ -1,9 +1,9 @@
-/* Groups of clips that share batch-normalisation statistics. */
+/* Groups the clips of each cell for batch normalization. */
 #include "base/fail.h"
 #include "base/number.h"
 #include "sched/group.h"
 
-/* The largest size up to ${most} of which every batch is a multiple. */
+/* Return the largest size up to ${most} that divides every batch. */
 static int
 group_largest(const struct schedule *s, int most)
 {
@@ -38,9 +38,9 @@ group_constant(struct schedule *s, int size)
 			struct cell *c = &s->stage[i].cell[k];
 
 			if (c->batch % size != 0)
-				return fail("stage %d, cycle %d: a batch of %d is "
-				    "not a whole number of groups of %d clips "
-				    "(groups of %d would do everywhere)", i, k,
+				return fail("stage %d, cycle %d: a batch of "
+				    "%d is not a whole number of groups of %d "
+				    "clips (groups of %d fit all batches)", i, k,
 				    c->batch, size, group_largest(s, size));
 			c->group = size;
 			c->run = 0;
@@ -48,7 +48,7 @@ group_constant(struct schedule *s, int size)
 	return 0;
 }
 
-/* The cells of one stage, by that program's rule. */
+/* Set the groups of one stage by the rule of group_pyslowfast. */
 static int
 group_stage(struct stage *g, int number, int size, int ranks, int by_stage)
 {
@@ -57,8 +57,8 @@ group_stage(struct stage *g, int number, int size, int ranks, int by_stage)
 	int splits = q > 1 ? (int)q : 1, devices = q < 1 ? (int)(1 / q) : 1;
 
 	if (ranks % devices != 0)
-		return fail("stage %d: batch normalisation over %d devices, and %d "
-		    "devices are not a whole number of those", number, devices,
+		return fail("stage %d: batch normalization over %d devices "
+		    "needs a multiple of that (found %d)", number, devices,
 		    ranks);
 	for (int k = 0; k < g->cells; k++) {
 		struct cell *c = &g->cell[k];

@@ -1,4 +1,4 @@
-/* Batches that grow. */
+/* Batch growth. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "sched/growth.h"
 
-/* Make a stage begin at ${epoch}; its number, or -1 after a message. */
+/*
+ * Split the stage of ${epoch} so that one begins there.  Return its index, or
+ * -1 after a message.
+ */
 static int
 growth_cut(struct schedule *s, int epoch)
 {
@@ -17,8 +20,8 @@ growth_cut(struct schedule *s, int epoch)
 	while (i < s->stages && s->stage[i].epoch_end <= epoch)
 		i++;
 	if (i == s->stages)
-		return fail("a batch that grows at epoch %d, in a schedule of "
-		    "%d", epoch, schedule_epochs(s));
+		return fail("the batch grows at epoch %d, but the schedule "
+		    "has %d epochs", epoch, schedule_epochs(s));
 	if (s->stage[i].epoch_begin == epoch)
 		return i;
 	if (s->stages == SCHEDULE_STAGES)
@@ -38,7 +41,10 @@ growth_cut(struct schedule *s, int epoch)
 	return i + 1;
 }
 
-/* A stage whose batch is ${to} / ${from} as large. */
+/*
+ * Multiply the batches of a stage by ${to} / ${from}.  Return 0, or -1 after a
+ * message.
+ */
 static int
 growth_multiply(struct stage *g, int from, int to, enum follow follow)
 {
@@ -48,8 +54,8 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 		int64_t batch = (int64_t)g->cell[i].batch * to;
 
 		if (batch % from != 0 || batch / from > SCHEDULE_BATCH)
-			return fail("at epoch %d a batch of %d would become %g (a "
-			    "whole number up to %d is wanted)", g->epoch_begin,
+			return fail("at epoch %d a batch of %d would become "
+			    "%g (wanted a whole number up to %d)", g->epoch_begin,
 			    g->cell[i].batch, (double)batch / from,
 			    SCHEDULE_BATCH);
 		g->cell[i].batch = (int)(batch / from);
@@ -58,13 +64,13 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 		struct lr_piece *p = &g->lr[i];
 
 		if (p->kind != LR_FLAT && p->until < g->epoch_end)
-			return fail("a batch that grows at epoch %d, within the "
+			return fail("the batch grows at epoch %d, within the "
 			    "warm-up of %g epochs", g->epoch_begin, p->until);
 		p->r0 *= k;
 		p->r1 *= k;
 		if (p->r0 > LR_MOST || p->r1 > LR_MOST)
-			return fail("at epoch %d the learning rate would follow "
-			    "the batch beyond %g", g->epoch_begin, LR_MOST);
+			return fail("at epoch %d the learning rate, scaled "
+			    "with the batch, exceeds %g", g->epoch_begin, LR_MOST);
 	}
 	if (follow == FOLLOW_MOMENTUM)
 		g->momentum = 1 - (1 - g->momentum) / k;

@@ -7,8 +7,8 @@
 #include "sched/lr.h"
 
 /*
- * (1 + cos(pi x)) / 2 = (1 - sin z) / 2 with z = pi (x - 1/2), whose Taylor
- * series has reached the last bit after the term of z^21: z^23 / 23! < 2e-18.
+ * (1 + cos(pi x)) / 2 = (1 - sin z) / 2 with z = pi (x - 1/2).  The Taylor
+ * series of sin z needs no term beyond z^21, because z^23 / 23! < 2e-18.
  */
 double
 lr_cosine(double x)
@@ -20,7 +20,7 @@ lr_cosine(double x)
 	return (1 - z * sum) / 2;
 }
 
-/* What is left of the way from r1 to r0: 1 at e0, 0 at e1. */
+/* Return the decay of a curve: 1 at e0, 0 at e1. */
 static double
 lr_fall(const struct lr_piece *p, double epoch)
 {
@@ -49,7 +49,7 @@ lr_at(const struct lr_piece *piece, int n, double epoch)
 	return p->r1 + (p->r0 - p->r1) * lr_fall(p, epoch);
 }
 
-/* "R@E" at the start of ${text}, which is overwritten. */
+/* Read "R@E" from ${text}, which is overwritten. */
 static int
 lr_parse_point(char *text, double *r, double *e)
 {
@@ -62,7 +62,7 @@ lr_parse_point(char *text, double *r, double *e)
 	    text_real(at + 1, 0, LR_MOST, e) == 0 ? 0 : -1;
 }
 
-/* What follows the colon of a piece: "cosine", or "power2" to "power9". */
+/* Read "cosine", or "power2" to "power9". */
 static int
 lr_parse_shape(const char *text, struct lr_piece *p)
 {
@@ -80,7 +80,7 @@ lr_parse_shape(const char *text, struct lr_piece *p)
 	return 0;
 }
 
-/* One piece, "R", "R@E..R@E" or "R@E..R@E:SHAPE". */
+/* Read one piece: "R", "R@E..R@E" or "R@E..R@E:SHAPE". */
 static int
 lr_parse_piece(const char *where, const char *text, int end,
     struct lr_piece *p)
@@ -119,8 +119,8 @@ lr_parse_piece(const char *where, const char *text, int end,
 }
 
 /*
- * A piece that can never apply, or epochs that no piece covers, mean that the
- * table does not say what its author thinks.
+ * Reject pieces that never apply, and epochs without a piece.  Such a table
+ * does not mean what its author intended.
  */
 static int
 lr_check_place(const char *where, const char *text, int begin, int end,
@@ -142,7 +142,9 @@ lr_check_place(const char *where, const char *text, int begin, int end,
 		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
 		    "another piece for the rest)", where, text_quote(text),
 		    p->until, end);
-	/* It ends at r1, but may begin anywhere on the line. */
+	/*
+	 * A piece ends at r1 but may begin anywhere on its line, so check that.
+	 */
 	lr = lr_at(p, 1, from);
 	if (!(lr >= -1e-12 * (p->r0 + p->r1) && lr <= LR_MOST))
 		return fail("%s: %s is %g at epoch %g, where it begins to hold "

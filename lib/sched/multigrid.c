@@ -1,7 +1,7 @@
 /*
- * Schedules by rule.  A double here is computed as PySlowFast computes it, so
- * do not reorder or merge operations; rint rounds halves to even, as round
- * does in Python.
+ * Makes multigrid schedules.  PySlowFast computes these doubles in the same
+ * order, so do not reorder or merge operations.  rint rounds halves to even, as
+ * round does in Python.
  */
 #include <limits.h>
 #include <math.h>
@@ -11,11 +11,12 @@
 #include "base/mem.h"
 #include "sched/multigrid.h"
 
-/* One shape of the long cycle, rounded. */
+/* A shape of the long cycle, rounded. */
 struct multigrid_shape {
-	int times;		/* the batch, in base batches */
+	int times;		/* batch, in base batches */
 	int frames, crop;
-	double mean;		/* batch over its short cycle, in base batches */
+	double mean;		/* mean batch of its short cycle, in base
+				 * batches */
 };
 
 int
@@ -37,7 +38,6 @@ multigrid_short(const struct multigrid *m, int crop, int i)
 	return (int)fmin(rint(ratio * ratio), INT_MAX);
 }
 
-/* ---- shapes ---- */
 
 static int
 multigrid_long_shape(const struct multigrid *m, int k,
@@ -52,8 +52,10 @@ multigrid_long_shape(const struct multigrid *m, int k,
 		return fail("long cycle: %g x %g of %d frames and crop size %d is "
 		    "%d x %d (wanted at least 1 x 1)", f->frames, f->crop,
 		    m->frames, m->crop, s->frames, s->crop);
-	/* The published mean takes the short crops before they are rounded,
-	 * and S0's for every S. */
+	/*
+	 * As in PySlowFast, the mean uses short crops before rounding, and
+	 * those relative to S0 for every S.
+	 */
 	for (int i = 0; i < m->shorts; i++)
 		sum += multigrid_batch(m, s->frames, m->crop *
 		    m->short_factor[i]);
@@ -66,12 +68,12 @@ multigrid_long_shape(const struct multigrid *m, int k,
 	return 0;
 }
 
-/* The cells of a stage at shape ${s}. */
+/* Set the cells of stage ${g}, which has shape ${s}. */
 static int
 multigrid_fill_cells(const struct multigrid *m, const struct multigrid_shape *s,
     struct stage *g)
 {
-	/* Fewer frames may span the time of all of them. */
+	/* Fewer frames may cover the time span of the base clip. */
 	int stretch = m->frames / s->frames;
 	int stride = m->stride * (stretch > 0 ? stretch : 1);
 
@@ -82,11 +84,13 @@ multigrid_fill_cells(const struct multigrid *m, const struct multigrid_shape *s,
 		    (int)rint(m->short_factor[i] * m->crop) : s->crop;
 
 		if (crop < 1)
-			return fail("short cycle: %g of crop size %d is nothing",
+			return fail("short cycle: %g of crop size %d is less "
+			    "than 1 pixel",
 			    m->short_factor[i], m->crop);
 		if (batch < 1)
-			return fail("short cycle: crop size %d has no place in a "
-			    "stage of crop size %d, which has half its pixels or less",
+			return fail("short cycle: crop size %d does not fit a "
+			    "stage of crop size %d (wanted less than twice "
+			    "its pixels)",
 			    crop, s->crop);
 		if (batch > SCHEDULE_BATCH)
 			return fail("a batch of %.0f clips at %d frames and crop size %d "
@@ -103,20 +107,21 @@ multigrid_fill_cells(const struct multigrid *m, const struct multigrid_shape *s,
 	return 0;
 }
 
-/* ---- epochs ---- */
 
-/* What is known of the schedule while it grows. */
+/* State of the schedule under construction. */
 struct multigrid_growth {
 	const struct multigrid *m;
 	struct schedule *s;
 	size_t cap;
-	struct flat { double lr; int times; } *flat;	/* [stages] the learning
-				 * rate but for warm-up, of a batch of so many
-				 * base batches */
+	/*
+	 * [stages] Learning rate after warm-up, for a batch of ${times} base
+	 * batches.
+	 */
+	struct flat { double lr; int times; } *flat;
 	size_t flats;
 };
 
-/* Append a stage that lasts to ${end}, unless that leaves it no epoch. */
+/* Append a stage that ends at epoch ${end}, unless it would be empty. */
 static int
 multigrid_add_stage(struct multigrid_growth *w,
     const struct multigrid_shape *shape, double factor, int end)
@@ -143,7 +148,9 @@ multigrid_add_stage(struct multigrid_growth *w,
 	return multigrid_fill_cells(w->m, shape, g);
 }
 
-/* No long cycle: the base shape, its epochs multiplied and truncated. */
+/*
+ * Without a long cycle: use the base shape, and multiply and truncate epochs.
+ */
 static int
 multigrid_plain_stages(struct multigrid_growth *w)
 {
@@ -161,7 +168,7 @@ multigrid_plain_stages(struct multigrid_growth *w)
 }
 
 /*
- * Epochs between fall ${j} - 1 and fall ${j} of the learning rate, without
+ * Return the number of epochs between milestones ${j} - 1 and ${j}, without
  * cycles.
  */
 static int
@@ -172,9 +179,10 @@ multigrid_between(const struct multigrid *m, int j)
 }
 
 /*
- * Between two falls, epochs in proportion to the mean batch: each shape gets
- * as many steps.  Fine-tuning gets the share of its steps that the others kept.
- * Then all are stretched to the epochs wanted, and ends, not lengths, rounded.
+ * Divide the epochs between two milestones in proportion to the mean batch, so
+ * that each shape gets the same number of steps.  Reduce the epochs of
+ * fine-tuning by the factor by which the cycles reduce steps.  Then scale all
+ * to the requested total, and round ends, not lengths.
  */
 static int
 multigrid_long_stages(struct multigrid_growth *w,
@@ -213,8 +221,10 @@ multigrid_long_stages(struct multigrid_growth *w,
 		}
 	if (!m->fine_tune)
 		return 0;
-	/* The first half keeps the learning rate, so that shape and rate do not change
-	 * in the same epoch. */
+	/*
+	 * The first half of fine-tuning keeps the learning rate, so that shape
+	 * and rate do not change in the same epoch.
+	 */
 	begin = (int)rint(done);
 	end = (int)rint(done + tuning * stretch);
 	if (multigrid_add_stage(w, last, m->factor[m->falls - 1],
@@ -223,12 +233,11 @@ multigrid_long_stages(struct multigrid_growth *w,
 	return multigrid_add_stage(w, last, m->factor[m->falls], end);
 }
 
-/* ---- learning rates ---- */
 
 /*
- * The learning rate of stage ${i} but for warm-up.  What bends does so over the
- * epochs of the whole schedule, and is multiplied by the batch, as a constant
- * one is: the rule that PySlowFast has for its relative learning rates.
+ * Return the learning rate of stage ${i} without warm-up.  A curve spans the
+ * epochs of the whole schedule and is multiplied by the relative batch, as a
+ * constant is.  PySlowFast treats its relative learning rates in this way.
  */
 static struct lr_piece
 multigrid_rate_of(const struct multigrid_growth *w, int i)
@@ -253,9 +262,10 @@ multigrid_set_rates(const struct multigrid_growth *w)
 	struct lr_piece after;
 
 	if (warm.epochs >= schedule_epochs(s))
-		return fail("a warm-up of %g epochs in a schedule of %d",
+		return fail("the warm-up takes %g epochs, but the schedule "
+		    "has %d",
 		    warm.epochs, schedule_epochs(s));
-	/* It climbs to the learning rate of the epoch where it ends. */
+	/* Warm up to the learning rate of the epoch in which it ends. */
 	after = multigrid_rate_of(w, (int)(schedule_stage(s, (int)warm.epochs) -
 	    s->stage));
 	warm.to = lr_at(&after, 1, warm.epochs);
@@ -288,7 +298,7 @@ multigrid_schedule(const struct multigrid *m)
 		status = m->longs > 0 ? multigrid_long_stages(&w, shape) :
 		    multigrid_plain_stages(&w);
 	if (status == 0 && w.s->stages == 0)
-		status = fail("%d epochs times %g leave none", m->epochs,
+		status = fail("%d epochs times %g are less than 1", m->epochs,
 		    m->epoch_factor);
 	if (status == 0)
 		status = multigrid_set_rates(&w);

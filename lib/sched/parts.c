@@ -1,4 +1,4 @@
-/* The microbatches of a step, as the ranks of a run compute them. */
+/* The split of a step's batch into microbatches. */
 #include "sched/parts.h"
 
 struct parts

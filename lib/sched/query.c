@@ -1,4 +1,4 @@
-/* The step, the epoch and the sample of any of the three. */
+/* Finds the step of an epoch or sample of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ query_clip(const struct schedule *s, uint64_t samples, uint64_t clip)
 {
 	uint64_t low = 0, high = schedule_steps(s, samples);
 
-	/* The last step that begins at or before it. */
+	/* Find the last step that begins at or before it. */
 	while (low + 1 < high) {
 		uint64_t middle = low + (high - low) / 2;
 
@@ -24,7 +24,10 @@ query_clip(const struct schedule *s, uint64_t samples, uint64_t clip)
 	return schedule_seek(s, samples, low);
 }
 
-/* The step that ${item} means: 1 found, 0 it is after the end, -1 no sense. */
+/*
+ * Find the step of ${item}.  Return 1 if it exists, 0 if it is after the end,
+ * or -1 if ${item} is invalid.
+ */
 static int
 query_find(const struct schedule *s, uint64_t samples, const char *item,
     struct schedule_step *at)

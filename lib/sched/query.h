@@ -1,22 +1,30 @@
 #ifndef SCHED_QUERY_H
 #define SCHED_QUERY_H
 
-/* Where in a run is a step, an epoch or a sample? */
+/* Finds the step of an epoch or sample of a run. */
 
 #include "base/mem.h"
 #include "sched/schedule.h"
 
 /*
  * query_print(s, samples, list, out):
- * Append to ${out} a table with a row for each item of ${list}: the step
- * "step:N", the one that the exact epoch "epoch:X" is in, or the one that takes
- * clip number N of the run, "sample:N", from 0; where there are ${samples}.  -1
- * after a message if an item says nothing, or comes after the end.
+ * Append to ${out} a table with a row for each item of ${list}, for a data set
+ * of ${samples} samples.  An item is one of:
+ *
+ *	step:N		step N
+ *	epoch:X		the step of the exact epoch X
+ *	sample:N	the step that trains on clip number N of the run
+ *   Numbers count from 0.  Return 0, or -1 after a message if an
+ * item is invalid or after the end.
  */
 int query_print(const struct schedule *s, uint64_t samples, const char *list,
     struct buffer *out);
 
-/* query_clip(s, samples, clip): the step that takes it, or where the run ends. */
+/*
+ * query_clip(s, samples, clip):
+ * Return the step that trains on ${clip}, or the last step if the run ends
+ * before.
+ */
 struct schedule_step query_clip(const struct schedule *s, uint64_t samples,
     uint64_t clip);
 

@@ -1,4 +1,4 @@
-/* A schedule: what each step is. */
+/* The steps of a schedule. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ schedule_epochs(const struct schedule *s)
 	return s->stage[s->stages - 1].epoch_end;
 }
 
-/* The first stage that lasts beyond ${epoch}, or the last. */
+/* Return the first stage that ends after ${epoch}, or the last. */
 const struct stage *
 schedule_stage(const struct schedule *s, int epoch)
 {
@@ -48,7 +48,10 @@ schedule_stage(const struct schedule *s, int epoch)
 	return &s->stage[low];
 }
 
-/* Step ${step} begins at ${clip} and takes cell ${turn} of its stage. */
+/*
+ * Return step ${step}, which begins at ${clip} and takes cell ${turn} of its
+ * stage.
+ */
 static struct schedule_step
 schedule_place(const struct schedule *s, uint64_t samples, uint64_t step,
     uint64_t clip, int turn)
@@ -94,9 +97,9 @@ schedule_next(const struct schedule *s, uint64_t samples,
 }
 
 /*
- * From the first step of an epoch, pass over as many whole short cycles as
- * leave the walk within that epoch, at most ${most}, and return how many: with
- * r clips left in the epoch and c in a cycle, (r - 1) / c cycles leave one.
+ * From the first step of an epoch, skip whole short cycles, at most ${most},
+ * but stay in that epoch.  Return their number.  With r clips left in the epoch
+ * and c in a cycle, (r - 1) / c cycles leave at least one clip.
  */
 static uint64_t
 schedule_pass_cycles(const struct schedule *s, uint64_t samples,
@@ -199,7 +202,6 @@ schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 	return hash;
 }
 
-/* ---- cells ---- */
 
 int
 cell_clip(const struct cell *c, int group, int i)

@@ -2,14 +2,14 @@
 #define SCHED_SCHEDULE_H
 
 /*
- * A schedule says, for every step of a run, the shape of the batch, how its
- * clips are grouped for batch normalisation, and the learning rate.  It is a
- * table (vt-schedule(5)); everything here is a function of it.
+ * A schedule defines for every step of a run the shape of the batch, its groups
+ * for batch normalization, and the learning rate.  It is a table
+ * (vt-schedule(5)), and all functions here depend on it alone.
  *
- * Clips are counted from the start of training without a break: step t trains
- * on clips G(t) to G(t) + B(t) - 1, where G(t) is the sum of the batches
- * before it.  With N samples, clip g belongs to epoch g div N.  A batch may
- * straddle two epochs.  A step belongs to the epoch of its first clip.
+ * Clips are numbered from the start of training.  Step t trains on clips G(t)
+ * to G(t) + B(t) - 1, where G(t) is the sum of the batches before it.  With N
+ * samples, clip g belongs to epoch g div N.  A batch may span two epochs; its
+ * step belongs to the epoch of its first clip.
  */
 
 #include <stddef.h>
@@ -19,9 +19,9 @@
 #include "base/table.h"
 #include "sched/lr.h"
 
-/* What a table may say; beyond these a number is a slip. */
+/* Limits of a table; larger values are treated as mistakes. */
 enum {
-	SCHEDULE_CYCLE = 8,		/* shapes a stage can visit in turn */
+	SCHEDULE_CYCLE = 8,		/* cells of a stage */
 	SCHEDULE_STAGES = 10000,
 	SCHEDULE_EPOCHS = 1000000,
 	SCHEDULE_BATCH = 1 << 24,
@@ -29,29 +29,33 @@ enum {
 	SCHEDULE_CROP = 1 << 14
 };
 #define MOMENTUM_MOST 0.99999
-#define SCHEDULE_SAMPLES ((uint64_t)1 << 40)	/* G(t) stays below 2^61 */
+#define SCHEDULE_SAMPLES ((uint64_t)1 << 40)	/* so that G(t) < 2^61 */
 
-/* A batch shape, and all that belongs to it. */
+/* A batch shape and its properties. */
 struct cell {
 	int batch;		/* clips, over all ranks */
 	int frames, crop;	/* T; S in pixels */
 	int group;		/* clips that share BN statistics */
-	int run;		/* 0: a group is consecutive clips; otherwise
-				 * groups interleave within each ${run} clips,
-				 * and clip i of them is in group
-				 * i mod (run / group) */
-	int stride_min, stride_max;	/* frames between frames, drawn per
-				 * clip; 0, 0: segments choose the frames */
+	/*
+	 * 0: a group is consecutive clips.  Otherwise groups interleave within
+	 * each ${run} clips: clip i of them is in group i mod (run / group).
+	 */
+	int run;
+	/*
+	 * Distance of frames, drawn per clip from this range.  Both 0: segments
+	 * choose the frames.
+	 */
+	int stride_min, stride_max;
 };
 
-/* Epochs ${epoch_begin} to ${epoch_end} - 1; its cells are visited in turn. */
+/* Epochs ${epoch_begin} to ${epoch_end} - 1.  Steps take its cells in turn. */
 struct stage {
 	int epoch_begin, epoch_end;
 	int cells;
 	struct cell cell[SCHEDULE_CYCLE];
 	int pieces;
 	struct lr_piece *lr;	/* [pieces] in order */
-	int moves;		/* the schedule says the momentum, too: */
+	int moves;		/* 1: use ${momentum}, too */
 	double momentum;
 };
 
@@ -61,56 +65,76 @@ struct schedule {
 	struct stage *stage;	/* in order of epochs, without gaps */
 };
 
-/* Where training stands before step ${step}, and what that step is. */
+/* The state before step ${step}, and the properties of that step. */
 struct schedule_step {
 	uint64_t step;		/* t */
 	uint64_t clip;		/* G(t) */
 	int epoch;		/* of the first clip */
-	int stage, turn;	/* cell ${turn} of the stage; the cycle starts
-				 * anew with each epoch, so with each stage */
+	/*
+	 * The step takes cell ${turn} of the stage.  Each epoch restarts the
+	 * short cycle.
+	 */
+	int stage, turn;
 	double exact_epoch;	/* G(t) / N */
 	double lr;
-	double momentum;	/* -1: the schedule does not say it */
+	double momentum;	/* -1: not set by the schedule */
 	const struct cell *cell;	/* NULL: the schedule has ended */
 };
 
 /*
- * schedule_read(path), schedule_from_table(t):
- * "-" is standard input.  NULL after a message with file, line and column:
- * numbers out of range, gaps, stages or cycles out of order, a batch that is
- * not a whole number of groups, epochs without a learning rate.
+ * schedule_read(path):
+ * Read a schedule from a file; "-" is standard input.  Return NULL after a
+ * message with file, line and column.  Errors are numbers out of range, gaps,
+ * stages or cycles out of order, batches that are not a whole number of groups,
+ * and epochs without a learning rate.  The caller frees it by schedule_free.
+ *
+ * schedule_from_table(t):
+ * Do the same for a table in memory.  The caller keeps ${t}.
+ *
+ * schedule_free(s):
+ * Free ${s}.  Do nothing if it is NULL.
  */
 struct schedule *schedule_read(const char *path);
 struct schedule *schedule_from_table(const struct table *t);
 void schedule_free(struct schedule *s);
 
 /*
- * schedule_text(s): the table as text, the caller's to free; reading it back
- * gives the same schedule, learning rates to the last bit.
- * schedule_text_steps(s, samples): the same with the columns steps and clips,
- * which say what each cell gets of a run over that many samples; they are for
- * people, and readers pass over them.
+ * schedule_text(s):
+ * Return the table as text.  Reading it back gives the same schedule, with the
+ * same bits of learning rates.  The caller frees it.
+ *
+ * schedule_text_steps(s, samples):
+ * Return the same with the columns steps and clips of each cell in a run over
+ * ${samples} samples.  Readers ignore these columns.  The caller frees it.
  */
 char *schedule_text(const struct schedule *s);
 char *schedule_text_steps(const struct schedule *s, uint64_t samples);
 
-/* schedule_moves(s): the momentum is the schedule's: it says one in each stage. */
+/*
+ * schedule_moves(s): return 1 if the schedule sets the momentum of each stage.
+ */
 int schedule_moves(const struct schedule *s);
 
+/* schedule_epochs(s): return the number of epochs. */
 int schedule_epochs(const struct schedule *s);
 
-/* schedule_stage(s, epoch): the stage an epoch belongs to; the last for
- * epochs after it. */
+/*
+ * schedule_stage(s, epoch):
+ * Return the stage of an epoch; the last stage for epochs after the end.
+ */
 const struct stage *schedule_stage(const struct schedule *s, int epoch);
 
 /*
- * schedule_start(s, samples): the first step, for ${samples} samples, 1 to
- * SCHEDULE_SAMPLES.
- * schedule_next(s, samples, at): the step after ${at}; after the last step,
- * ${at} again.
- * schedule_seek(s, samples, step): step ${step}, as a walk from the first
- * would find it, in time proportional to its epochs; after the last step,
- * where the walk ends.
+ * schedule_start(s, samples):
+ * Return the first step for ${samples} samples, 1 to SCHEDULE_SAMPLES.
+ *
+ * schedule_next(s, samples, at):
+ * Return the step after ${at}.  Its cell is NULL after the last step; ${at} is
+ * returned then.
+ *
+ * schedule_seek(s, samples, step):
+ * Return step ${step}, with the result of repeated schedule_next, in time
+ * proportional to the epochs before.
  */
 struct schedule_step schedule_start(const struct schedule *s, uint64_t samples);
 struct schedule_step schedule_next(const struct schedule *s, uint64_t samples,
@@ -118,37 +142,40 @@ struct schedule_step schedule_next(const struct schedule *s, uint64_t samples,
 struct schedule_step schedule_seek(const struct schedule *s, uint64_t samples,
     uint64_t step);
 
-/* schedule_steps(s, samples): how many steps the whole schedule has. */
+/* schedule_steps(s, samples): return the number of steps of the schedule. */
 uint64_t schedule_steps(const struct schedule *s, uint64_t samples);
 
 /*
  * schedule_count(s, samples, steps):
- * Write to ${steps}[s->stages][SCHEDULE_CYCLE] how many steps each cell gets.
+ * Write the number of steps of each cell to
+ * ${steps}[s->stages][SCHEDULE_CYCLE].
  */
 void schedule_count(const struct schedule *s, uint64_t samples,
     uint64_t (*steps)[SCHEDULE_CYCLE]);
 
 /*
  * schedule_prefix_hash(s, samples, step):
- * A hash of ${samples} and of all that steps 0 to ${step} - 1 depend on: the
- * cell, its place among the clips, and the learning rate, to the last bit.
- * Equal for two schedules that agree so far, whatever they say later and
- * however their tables are cut into stages.  Takes some 20 ms for a million
- * steps.
+ * Return a hash of ${samples} and of all that steps 0 to ${step} - 1 depend on:
+ * the cells, the numbers of their clips, and the bits of the learning rates and
+ * momentums.  It is equal for two schedules that agree up to that step.  Later
+ * steps, and the division into stages, have no influence.  It takes about 20 ms
+ * for a million steps.
  */
 struct hash128 schedule_prefix_hash(const struct schedule *s, uint64_t samples,
     uint64_t step);
 
 /*
- * cell_clip(c, group, i): the place in the batch of clip ${i} of BN group
- * ${group}: group * c->group + i, unless the groups interleave.
+ * cell_clip(c, group, i):
+ * Return the index in the batch of clip ${i} of BN group ${group}: group *
+ * c->group + i, unless the groups interleave.
  */
 int cell_clip(const struct cell *c, int group, int i);
 
 /*
- * cell_cost(c): frames * crop * crop, the input of one clip.  The work of a
- * network is proportional to it but for the rounding of feature maps, which
- * makes small crops 2 to 5 % dearer.
+ * cell_cost(c):
+ * Return frames * crop * crop, the input size of one clip.  The work of a
+ * network is proportional to it, except for the rounding of feature maps.  That
+ * makes small crops 2 to 5 % more expensive.
  */
 double cell_cost(const struct cell *c);
 

@@ -1,4 +1,4 @@
-/* A schedule as a table: read, and written again. */
+/* Reads and writes the table of a schedule. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +7,14 @@
 #include "base/text.h"
 #include "sched/schedule.h"
 
-/* ---- reading ---- */
 
-/* A row as it stands, before it is compared with its neighbours. */
+/* The integers of a row, before they are compared with other rows. */
 struct schedule_row {
 	int64_t stage, begin, end, cycle, batch, frames, crop;
 	int64_t stride_min, stride_max;
 };
 
-/* "N" or "N/M": groups of N, interleaved within each M if M is given. */
+/* Read "N" or "N/M": groups of N, interleaved within each M if M is given. */
 static int
 schedule_read_groups(const struct table *t, size_t r, struct cell *c)
 {
@@ -50,7 +49,7 @@ schedule_read_groups(const struct table *t, size_t r, struct cell *c)
 	return 0;
 }
 
-/* Version 0.1.0 called the epochs of a stage first and last. */
+/* Version 0.1.0 named the epoch columns first and last. */
 static const char *
 schedule_begin_name(const struct table *t)
 {
@@ -94,7 +93,7 @@ schedule_read_row(const struct table *t, size_t r, struct schedule_row *w,
 	return schedule_read_groups(t, r, c);
 }
 
-/* Row ${r} begins stage ${g}. */
+/* Begin stage ${g} by row ${r}; ${before} is the stage before it, or NULL. */
 static int
 schedule_begin_stage(const struct table *t, size_t r,
     const struct schedule_row *w, const struct stage *before, struct stage *g)
@@ -130,7 +129,7 @@ schedule_begin_stage(const struct table *t, size_t r,
 	return g->pieces < 0 ? -1 : 0;
 }
 
-/* Row ${r} continues stage ${g}, whose first row is ${top}. */
+/* Check row ${r}, which continues stage ${g}.  ${top} is its first row. */
 static int
 schedule_continue_stage(const struct table *t, size_t r,
     const struct schedule_row *w, size_t top, const struct stage *g)
@@ -213,7 +212,6 @@ schedule_read(const char *path)
 	return s;
 }
 
-/* ---- writing ---- */
 
 static void
 schedule_print_row(const struct schedule *s, int stage, int cycle,
@@ -237,7 +235,7 @@ schedule_print_row(const struct schedule *s, int stage, int cycle,
 	}
 }
 
-/* ${steps} is what schedule_count writes, or NULL. */
+/* Return the table.  ${steps} is the result of schedule_count, or NULL. */
 static char *
 schedule_print_table(const struct schedule *s,
     uint64_t (*steps)[SCHEDULE_CYCLE])

@@ -1,11 +1,11 @@
-/* What a schedule amounts to, for people. */
+/* Summaries of a schedule for the user. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "sched/summary.h"
 
-/* Measured on 64 classes of two moves each (vt-schedule(1), CAVEATS). */
+/* Measured on 64 classes of two movements each (vt-multigrid(7)). */
 #define FRAMES_SHARE 0.05
 
 double
@@ -76,7 +76,10 @@ schedule_work(const struct schedule *s)
 	    cell_cost(schedule_largest(s, &cost_input));
 }
 
-/* Of all steps of a stage of N samples, over N. */
+/*
+ * Return the sum of the learning rates of a stage's steps, divided by N, the
+ * number of samples.
+ */
 static double
 summary_summed_rate(const struct stage *g)
 {
@@ -119,14 +122,14 @@ schedule_advise(const struct schedule *s)
 				frames = s->stage[i].cell[k].frames;
 	share = schedule_frames_share(s, frames);
 	if (share < FRAMES_SHARE)
-		warning("%s: steps with %d frames, the most, have %.2g %% of the "
-		    "learning rate that all steps have together: below %g %% "
-		    "what is learned of fewer frames is not known of so many "
-		    "(vt-schedule(1), CAVEATS)", s->path, frames,
+		warning("%s: steps with %d frames, the most, have %.2g %% of "
+		    "the learning rate of all steps (wanted at least %g %%): "
+		    "the network does not learn to use so many frames "
+		    "(vt-multigrid(7))", s->path, frames,
 		    100 * share, 100 * FRAMES_SHARE);
 }
 
-/* "512x8x158", and the next only where it differs from the one before. */
+/* Return the shapes of the cells, as "512x8x158 256x8x224". */
 static char *
 summary_shapes_text(const struct stage *g)
 {
@@ -161,7 +164,10 @@ summary_strides_text(const struct cell *c)
 	return xprintf("%d to %d", c->stride_min, c->stride_max);
 }
 
-/* The learning rate where the stage begins and, if it moved, where it ends. */
+/*
+ * Return the learning rate at the beginning of the stage and, if it differs, at
+ * its end.
+ */
 static char *
 summary_rate_text(const struct stage *g)
 {
@@ -175,7 +181,7 @@ summary_rate_text(const struct stage *g)
 
 enum { COLUMNS = 8 };
 
-/* Lines of equal columns, a blank apart, as wide as their widest cell. */
+/* Print columns as wide as their widest cell, separated by two blanks. */
 static void
 summary_print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
 {

@@ -113,9 +113,9 @@ wrong "--long-factors: 1x2 " --policy=long --long-factors=1x2
 wrong "--short-factors: 0 \(wanted" --policy=short --short-factors=0
 wrong "--short-factors: more than 7 items" --policy=short --short-factors=1,1,1,1,1,1,1,1
 wrong "wanted --milestones, or --no-fine-tune" --policy=long --milestones=none
-wrong "a warm-up of 50 epochs in a schedule of 50" --warmup-epochs=50
+wrong "the warm-up takes 50 epochs, but the schedule has 50" --warmup-epochs=50
 wrong "is 0 x 158 \(wanted at least 1 x 1\)" --policy=long --frames=2
-wrong "crop size 112 has no place in a stage of crop size 56" --policy=long+short \
+wrong "crop size 112 does not fit a stage of crop size 56" --policy=long+short \
     --long-factors=0.25x0.25,1x1
 wrong "a learning rate of 1e\\+12 after epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
     --lr-factors=1e6,1,1
