@@ -13,6 +13,10 @@ device_open(const struct backend *b, const struct device_options *o)
 		d->backend = b;
 		d->elem = b->elem;
 		d->o = got;
+		/*
+		 * A back end sets these only if they differ from device to
+		 * device.
+		 */
 		if (d->ops == NULL)
 			d->ops = b->ops;
 		if (d->precision == NULL)
@@ -63,6 +67,10 @@ device_free_host(struct device *d, void *p)
 struct device *
 device_aside(struct device *d)
 {
+	/*
+	 * Without streams all work is synchronous, and ${d} can serve as its
+	 * own.
+	 */
 	return d->backend->stream != NULL ? d->backend->stream->aside(d) : d;
 }
 
@@ -198,6 +206,7 @@ task_reads(const struct task *t)
 
 	if (t->idle)
 		return 0;
+	/* READS_X_DW needs x for the gradient of the weights only. */
 	return t->wants_dw && (t->reads & READS_X_DW) ? reads | READS_X : reads;
 }
 
@@ -223,6 +232,9 @@ task_remake(struct task *t)
 void
 task_release(struct task *t)
 {
+	/*
+	 * plan_free also passes tasks that a failed plan_new has not reached.
+	 */
 	if (t->op != NULL && t->into == t->index && t->impl != NULL &&
 	    t->impl->release != NULL)
 		t->impl->release(t);

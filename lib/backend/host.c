@@ -19,11 +19,19 @@ host_alloc(struct device *d, size_t bytes)
 	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
 
 	(void)d;
+	/*
+	 * At least one unit, because posix_memalign may return NULL for 0
+	 * bytes.
+	 */
 	bytes = (bytes + align) / align * align;
 	if (posix_memalign(&p, align, bytes) != 0)
 		return fail_null("out of memory: %zu bytes wanted", bytes);
 	if (align == HUGE_PAGE)
 		madvise(p, bytes, MADV_HUGEPAGE);
+	/*
+	 * device_alloc returns zeros.  This takes the page faults before the
+	 * first step.
+	 */
 	memset(p, 0, bytes);
 	return p;
 }
@@ -102,6 +110,7 @@ host_event_create(struct device *d)
 	(void)d;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->moved, NULL);
+	/* No gradient is final yet. */
 	e->from = SIZE_MAX;
 	return e;
 }
@@ -137,6 +146,7 @@ static void
 host_event_follow(struct device *d, struct event *e, size_t from)
 {
 	(void)d;
+	/* All later work runs on the host, so the host has to wait. */
 	host_event_wait(e, from);
 }
 

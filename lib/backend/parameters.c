@@ -35,6 +35,9 @@ device_update(struct device *d, const struct update *u)
 	}
 	for (size_t i = 0; i < u->portions; i++) {
 		const struct portion *p = &u->portion[i];
+		/*
+		 * Factors and ratio of the parameter become rates of this call.
+		 */
 		struct update_rates r = update_rates(u, p, u->scale,
 		    u->ratio != NULL ? u->ratio[p->of] : 1);
 
@@ -66,6 +69,10 @@ device_moments(struct device *d, const struct moments *m)
 		one.v = parameters_at(d, m->v, p->held);
 		one.g = parameters_at(d, m->g, p->at);
 		one.n = p->n;
+		/*
+		 * The direction contains the decay.  device_update applies the
+		 * learning rate, and its factor, later.
+		 */
 		one.decay = m->decay * p->factor[1];
 		d->backend->param->moments(d, &one);
 	}

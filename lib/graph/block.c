@@ -62,6 +62,9 @@ block_line(struct reader *r, struct block *b, char *line)
 	for (const char *s = line; (s = strchr(s, '$')) != NULL;) {
 		size_t n = block_key_length(++s);
 
+		/*
+		 * $name is the name of the line that uses the block, not a key.
+		 */
 		if ((n == 4 && memcmp(s, "name", 4) == 0) || block_has(b, s, n))
 			continue;
 		if (b->keys == WORDS)
@@ -128,6 +131,9 @@ block_expand(struct reader *r, const struct block *b, const struct words *w,
 			return fail("%s:%d: block %s has no $%s", r->path,
 			    r->line, w->op, w->key[i]);
 	for (size_t l = 0; l < b->lines; l++) {
+		/*
+		 * Blocks that use blocks can grow exponentially with the file.
+		 */
 		r->expanded += strlen(b->line[l]) + 1;
 		if (r->expanded > EXPANDED)
 			return fail("%s:%d: the blocks expand to more than %u MiB",
@@ -136,6 +142,7 @@ block_expand(struct reader *r, const struct block *b, const struct words *w,
 		    reader_line(r, line, depth + 1) != 0)
 			return -1;
 	}
+	/* Other lines refer to the output of the block by that name. */
 	if (r->g->nop == 0 ||
 	    names_find(r->names, w->name) != r->g->nop - 1)
 		return fail("%s:%d: the last line of block %s does not define "

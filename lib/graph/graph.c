@@ -38,6 +38,7 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out,
 		struct dims in[OP_INPUTS];
 
 		if (op->kind == OP_INPUT) {
+			/* The .net file sets the channels of a stream. */
 			out[i] = input[op->stream];
 			out[i].c = op->out;
 			continue;
@@ -94,6 +95,7 @@ graph_between(struct graph *g)
 			first[k] = old[op->param + k];
 		op->param = g->nparam;
 		if (op->kind == OP_BN && !op->fixed) {
+			/* It has the shape of running_var, and begins at 0. */
 			first[op->nparam] = first[op->nparam - 1];
 			first[op->nparam].kind = PARAM_BETWEEN;
 			first[op->nparam].fill = 0;
@@ -104,6 +106,7 @@ graph_between(struct graph *g)
 		g->nparam += op->nparam;
 	}
 	for (int k = 0; k < g->nparam; k++) {
+		/* The offsets of all later parameters move. */
 		to[k].offset = g->elements;
 		g->elements += round_up(to[k].count, PARAM_ALIGN);
 	}
@@ -116,6 +119,7 @@ graph_parameters(const struct graph *g)
 	size_t n = 0;
 
 	for (int i = 0; i < g->nparam; i++)
+		/* Kinds from PARAM_MEAN are tracked, not trained. */
 		if (g->param[i].kind < PARAM_MEAN)
 			n += g->param[i].count;
 	return n;

@@ -10,6 +10,7 @@ metric_rank(const double *scores, int classes, int label)
 	int above = 0;
 
 	for (int c = 0; c < classes; c++)
+		/* Negated, so that equal scores and NaNs count as higher. */
 		above += c != label && !(scores[c] < scores[label]);
 	return above;
 }
@@ -43,6 +44,7 @@ metric_log_sum(const double *scores, int classes)
 	for (int c = 1; c < classes; c++)
 		top = scores[c] > top ? scores[c] : top;
 	for (int c = 0; c < classes; c++)
+		/* Relative to the maximum, so that exp does not overflow. */
 		sum += exp(scores[c] - top);
 	return top + log(sum);
 }

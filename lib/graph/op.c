@@ -22,6 +22,7 @@ op_shape(struct param *p, int ndim, const int *dim)
 	p->count = 1;
 	for (int i = 0; i < ndim; i++) {
 		p->dim[i] = dim[i];
+		/* reader_append rejects a count of SIZE_MAX. */
 		if (__builtin_mul_overflow(p->count, (size_t)dim[i], &p->count))
 			p->count = SIZE_MAX;
 	}
@@ -118,6 +119,10 @@ op_bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 	    (double)dims_places(in) : in->c);
 }
 
+/*
+ * Columns: name, minimum and maximum of inputs, attributes, infer, channels,
+ * params, macs.
+ */
 const struct op_type op_types[OP_KINDS] = {
 	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
 	    NULL },

@@ -24,6 +24,7 @@ average_precision(struct scored *s, size_t n)
 	for (size_t i = 0; i < n;) {
 		double threshold = s[i].score, more = 0;
 
+		/* Equal scores pass one threshold together. */
 		for (; i < n && s[i].score == threshold; i++)
 			more += s[i].right;
 		right += more;

@@ -19,6 +19,10 @@
 #define Q text_quote
 #define DEPTH 8			/* of nested blocks */
 
+/*
+ * Split ${line} at blanks into operator, name and attributes, without its
+ * comment.  Return 0, or -1 after a message.
+ */
 static int
 graph_cut(struct reader *r, const char *line, struct words *w)
 {
@@ -118,6 +122,7 @@ graph_read_lines(struct reader *r, char *text)
 		if (!text_is_utf8(line))
 			return fail("%s:%d: not UTF-8", r->path, r->line);
 		word = line + strspn(line, " \t");
+		/* A def without a name counts, too; block_begin reports it. */
 		if (strncmp(word, "def", 3) == 0 &&
 		    (graph_is_alone(word, "def") ||
 		    strspn(word + 3, " \t") > 0)) {

@@ -35,9 +35,11 @@ ahead_send(struct ahead *a, const struct tray *t, const struct stream *stream,
 	if (a->beside == NULL || t == NULL ||
 	    (a->of == stream[0].bytes && a->load == load))
 		return;
+	/* The last pixels must be copied before they are overwritten. */
 	if (a->used)
 		device_event_follow(a->beside, a->taken, 0);
 	tray_send(t, a->beside, a->at, stream);
+	/* Element 0 stands for the whole buffer. */
 	device_event_record(a->beside, a->landed, 0);
 	a->of = stream[0].bytes;
 	a->load = load;
@@ -49,6 +51,7 @@ ahead_take(struct ahead *a, const struct feed *f)
 {
 	if (a == NULL || a->of == NULL || a->of != f->stream[0].bytes)
 		return NULL;
+	/* The pixels serve one pass. */
 	a->of = NULL;
 	device_event_follow(a->device, a->landed, 0);
 	return a->at;

@@ -11,6 +11,7 @@
 static uint8_t *
 feed_draw_pixels(size_t n)
 {
+	/* The last block of 16 random bytes may exceed ${n}. */
 	uint8_t *p = xmalloc(n + 16);
 
 	for (size_t i = 0; i < n; i += 16) {

@@ -68,6 +68,7 @@ net_plan_of(struct net *n, const struct dims *input, int training,
 {
 	struct plan *p;
 
+	/* A run has few plans, one for each shape of its schedule. */
 	for (size_t i = 0; i < n->plans; i++) {
 		p = n->plan[i];
 		if (memcmp(p->input, input, (size_t)n->graph->needs.streams *
@@ -119,6 +120,7 @@ net_reserve(struct net *n)
 			most = n->plan[i]->arena;
 	if (most <= n->arena_bytes)
 		return 0;
+	/* Free it first: memory may not suffice for both. */
 	device_free(n->device, n->arena);
 	n->arena_bytes = 0;
 	n->bound = NULL;
@@ -143,6 +145,10 @@ void
 net_forward(struct net *n, struct plan *p, const struct feed *feed, void *dw)
 {
 	plan_bind(p, n->arena, n->w, dw);
+	/*
+	 * Packed weights are in the arena, which another plan may have
+	 * overwritten.
+	 */
 	p->renew = !n->same || n->bound != p;
 	n->same = 0;
 	n->bound = p;

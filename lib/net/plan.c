@@ -320,6 +320,7 @@ plan_run_backward(void *arg)
 			task_remake(&p->task[k]);
 		if (p->task[i].into == i)
 			task_backward(&p->task[i]);
+		/* Record a mark only if this task has completed gradients. */
 		if (b->final != NULL && p->mark[i] < mark)
 			device_event_record(p->device, b->final,
 			    mark = p->mark[i]);

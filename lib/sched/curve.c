@@ -47,6 +47,7 @@ curve_cell(const struct schedule *s, enum curve_of what, int turn)
 		double y = turn < g->cells ? curve_number(&g->cell[turn],
 		    what) : NAN;
 
+		/* A stage is a horizontal line. */
 		curve_add_point(&c, g->epoch_begin, y);
 		curve_add_point(&c, g->epoch_end, y);
 	}

@@ -11,6 +11,7 @@ group_largest(const struct schedule *s, int most)
 
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
+			/* The greatest common divisor of all batches. */
 			d = (int)common_divisor(d,
 			    s->stage[i].cell[k].batch);
 	while (d % most != 0)
@@ -64,6 +65,7 @@ group_stage(struct stage *g, int number, int size, int ranks, int by_stage)
 		struct cell *c = &g->cell[k];
 		int own = c->batch / ranks;
 
+		/* PySlowFast would drop the remainder, or stop. */
 		if (c->batch % ranks != 0)
 			return fail("stage %d, cycle %d: a batch of %d cannot be "
 			    "shared equally by %d devices", number, k, c->batch,

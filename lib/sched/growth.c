@@ -33,6 +33,7 @@ growth_cut(struct schedule *s, int epoch)
 	s->stages++;
 	*after = *g;
 	g->epoch_end = after->epoch_begin = epoch;
+	/* Both stages get copies of the pieces they need. */
 	all = g->lr;
 	n = g->pieces;
 	g->pieces = lr_part(all, n, g->epoch_begin, epoch, &g->lr);
@@ -63,6 +64,7 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 	for (int i = 0; i < g->pieces && follow == FOLLOW_LR; i++) {
 		struct lr_piece *p = &g->lr[i];
 
+		/* A piece that bends and ends within its stage is a warm-up. */
 		if (p->kind != LR_FLAT && p->until < g->epoch_end)
 			return fail("the batch grows at epoch %d, within the "
 			    "warm-up of %g epochs", g->epoch_begin, p->until);

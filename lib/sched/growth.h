@@ -34,7 +34,7 @@ struct growth_at { int epoch, batch; };
  * stage for FOLLOW_MOMENTUM; the schedule then sets the momentum of each stage.
  * Return 0, or -1 after a message.  Errors are an epoch outside the schedule or
  * in its warm-up, and a batch, learning rate or momentum out of range.  ${s} is
- * then invalid; the caller frees it.
+ * then partly changed; the caller frees it.
  */
 int schedule_grow(struct schedule *s, int base, const struct growth_at *at,
     int n, enum follow follow, double momentum);

@@ -223,6 +223,7 @@ lr_part(const struct lr_piece *piece, int n, int begin, int end,
 		if (piece[i].until <= from)
 			continue;
 		p[count] = piece[i];
+		/* Only a constant has no end of its own. */
 		if (p[count].kind == LR_FLAT)
 			p[count].until = end;
 		from = p[count++].until;

@@ -17,6 +17,9 @@ parts_clip(const struct parts *p, const struct cell *c, int part, int i)
 	int group = part / p->span, number = part % p->span;
 	int half = p->clips / 2, at = number * p->clips + i;
 
+	/*
+	 * Clips i and clips - 1 - i of a part are mixing partners in its group.
+	 */
 	if (p->span > 1 && p->clips % 2 == 0)
 		at = i < half ? number * half + i :
 		    c->group - (number + 1) * half + i - half;

@@ -54,6 +54,7 @@ query_find(const struct schedule *s, uint64_t samples, const char *item,
 	} else if (n == 5 && strncmp(item, "epoch", n) == 0) {
 		if (text_real(value, 0, SCHEDULE_EPOCHS, &epoch) != 0)
 			return -1;
+		/* The clip during which that exact epoch is reached. */
 		clip = (uint64_t)floor(epoch * (double)samples);
 	} else {
 		return -1;

@@ -14,8 +14,9 @@
  *	step:N		step N
  *	epoch:X		the step of the exact epoch X
  *	sample:N	the step that trains on clip number N of the run
- *   Numbers count from 0.  Return 0, or -1 after a message if an
- * item is invalid or after the end.
+ *
+ * Numbers count from 0.  Return 0, or -1 after a message if an item is invalid
+ * or after the end.
  */
 int query_print(const struct schedule *s, uint64_t samples, const char *list,
     struct buffer *out);

@@ -91,6 +91,7 @@ schedule_next(const struct schedule *s, uint64_t samples,
 	if (at->cell == NULL)
 		return *at;
 	clip = at->clip + (uint64_t)at->cell->batch;
+	/* Each epoch restarts the short cycle. */
 	same = clip / samples == (uint64_t)at->epoch;
 	return schedule_place(s, samples, at->step + 1, clip, same ?
 	    (at->turn + 1) % s->stage[at->stage].cells : 0);
@@ -188,9 +189,11 @@ schedule_prefix_hash(const struct schedule *s, uint64_t samples, uint64_t step)
 
 		for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 			put32(record + 4 * i, (uint32_t)number[i]);
+		/* Hash the bits: equal runs have equal learning rates. */
 		memcpy(&lr, &at.lr, sizeof(lr));
 		put64(record + sizeof(number), lr);
 		hasher_add(h, record, sizeof(number) + 8);
+		/* Only a schedule that sets the momentum has it in its hash. */
 		if (at.momentum < 0)
 			continue;
 		memcpy(&lr, &at.momentum, sizeof(lr));

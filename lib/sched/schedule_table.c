@@ -173,6 +173,10 @@ schedule_from_table(const struct table *t)
 
 		if (schedule_read_row(t, r, &w, &c) != 0)
 			goto err0;
+		/*
+		 * The first row of a stage has all that its other rows must
+		 * repeat.
+		 */
 		if (s->stages == 0 || w.stage != s->stages - 1) {
 			if (w.stage != s->stages) {
 				fail("%s:%d: column stage: %d (wanted %d)", t->path,

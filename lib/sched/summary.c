@@ -33,6 +33,10 @@ stage_cost(const struct stage *g, const struct cost *cost)
 	double clips = 0, sum = 0;
 
 	for (int k = 0; k < g->cells; k++) {
+		/*
+		 * All cells get equally many steps, so weight each by its
+		 * clips.
+		 */
 		clips += g->cell[k].batch;
 		sum += g->cell[k].batch * cost->of(&g->cell[k], cost->arg);
 	}
@@ -103,6 +107,10 @@ schedule_frames_share(const struct schedule *s, int frames)
 		double rate = summary_summed_rate(g);
 
 		for (int k = 0; k < g->cells; k++)
+			/*
+			 * Each cell has an equal share of the steps of its
+			 * stage.
+			 */
 			if (g->cell[k].frames == frames)
 				sum += rate / g->cells;
 		all += rate;
@@ -148,6 +156,7 @@ summary_groups_text(const struct stage *g)
 	int same = 1;
 
 	for (int k = 1; k < g->cells; k++)
+		/* Print one number if all cells have the same. */
 		same &= g->cell[k].group == g->cell[0].group;
 	for (int k = 0; k < (same ? 1 : g->cells); k++)
 		buffer_printf(&b, "%s%d", k > 0 ? " " : "", g->cell[k].group);

@@ -36,6 +36,7 @@ side_poison(const struct parity_side *s, const void *at, size_t bytes)
 {
 	void *nans = xmalloc(bytes + 1);
 
+	/* These bytes are NaNs in all floating-point formats. */
 	memset(nans, 0xff, bytes);
 	device_upload(s->plan->device, (void *)at, nans, bytes);
 	free(nans);
@@ -77,12 +78,14 @@ parity_compare(struct parity_job *j, double *worst, double *got, const double *w
 	for (size_t i = 0; i < n; i++) {
 		double d = fabs(got[i] - want[i]);
 
+		/* A NaN is an infinite difference. */
 		most = d <= most ? most : isnan(d) ? INFINITY : d;
 		d2 += d * d;
 		w2 += want[i] * want[i];
 	}
 	scale = j->o->by_norm ? sqrt(w2) : parity_largest(want, n);
 	off = j->o->by_norm && isfinite(most) ? sqrt(d2) : most;
+	/* Compare absolutely if the reference is almost 0 everywhere. */
 	off /= scale > 1e-6 ? scale : 1;
 	*worst = off <= *worst ? *worst : isnan(off) ? INFINITY : off;
 }

@@ -32,6 +32,10 @@ parity_find_edges(struct parity_job *j, int of)
 				g->edge[g->edges++] = (struct edge){ from, 1,
 					NULL, NULL, NULL };
 			}
+			/*
+			 * The group adds only if none of its ops overwrites the
+			 * gradient.
+			 */
 			g->edge[e].added &= p->task[i].accumulate[k];
 		}
 }
@@ -74,6 +78,7 @@ parity_bind(struct parity_side *s, struct feed *feed)
 		return -1;
 	side_poison(s, s->dw, bytes);
 	plan_bind(s->plan, s->net->arena, s->net->w, s->dw);
+	/* Parameters may have changed, so let all weights be packed again. */
 	s->net->bound = NULL;
 	for (int i = 0; i < s->plan->n; i++)
 		s->plan->task[i].renew = 1;

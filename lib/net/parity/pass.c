@@ -159,6 +159,10 @@ parity_forward(struct parity_job *j, int k)
 	if (x[k].into == k && !g->skip)
 		parity_run_forward(j, k);
 	for (int i = 0; i < j->n; i++)
+		/*
+		 * An output is complete on both sides once its op has run in
+		 * the reference and its task in the compared plan.
+		 */
 		if (x[i].stored && (i > x[i].into ? i : x[i].into) == k)
 			parity_check_output(j, i);
 }
@@ -279,6 +283,10 @@ parity_run_key(struct parity_job *j, int k)
 	size_t n = dims_count(&t->out);
 
 	if (t->dy != NULL) {
+		/*
+		 * Gradients from other tasks are random; those from within the
+		 * group are added.
+		 */
 		double *dy = j->x.plan->has_dy[k] ? parity_draw_dy(j, k) :
 		    xcalloc(n, sizeof(*dy));
 
@@ -290,6 +298,7 @@ parity_run_key(struct parity_job *j, int k)
 		j->inner[k] = NULL;
 	}
 	for (int i = 0; i < t->op->nin; i++)
+		/* Add to 0, so that dx is the share of this op alone. */
 		if (t->dx[i] != NULL && t->accumulate[i]) {
 			double *zero = xcalloc(dims_count(&t->in[i]),
 			    sizeof(*zero));
