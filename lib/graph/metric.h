@@ -27,8 +27,9 @@ double metric_log_sum(const double *scores, int classes);
 
 /*
  * metric_binary(score, share):
- * Return the binary cross-entropy of one class: ln(1 + exp(score)) - share
- * score.
+ * Return the binary cross-entropy of one class:
+ *
+ *	ln(1 + exp(score)) - share score
  */
 double metric_binary(double score, double share);
 

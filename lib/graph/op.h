@@ -49,7 +49,7 @@ enum { OP_INPUTS = 16, OP_PARAMS = 5 };	/* maxima */
 enum {
 	OP_WINDOW = 1024,		/* of a kernel, stride or padding */
 	OP_STREAM = 256,		/* channels of an input */
-	OP_CHANNELS = 1 << 20		/* channels */
+	OP_CHANNELS = 1 << 20		/* channels of an output */
 };
 #define DIMS_MOST ((size_t)1 << 40)	/* maximum of values in an output */
 enum { OVER_T = 1, OVER_H = 2, OVER_W = 4, OVER_C = 8 };
@@ -121,7 +121,7 @@ enum param_kind {
 
 /*
  * A parameter.  Weights are [out][in / groups][t][h][w] as in PyTorch, without
- * t if k has two numbers in the .net file.  Those of a linear layer are
+ * t if k has two numbers in the .net file.  The weight of a linear layer is
  * [out][in].
  */
 struct param {

@@ -1,4 +1,4 @@
-/* Average precision. */
+/* Computes average precision from the scores of samples. */
 #include <stdlib.h>
 
 #include "graph/precision.h"

@@ -3,8 +3,8 @@
  * blocks (block.c).  The format has no conditions and no arithmetic; a program
  * can write the files that need them.
  *
- * The time is linear in the size of the file for any content: names are hashed,
- * and the expansion of blocks is limited.
+ * The time is bounded for any content: names are hashed, and the expansion of
+ * blocks is limited.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -256,7 +256,7 @@ plan_feed(struct plan *p, const struct feed *feed)
 /*
  * Run a pass through the graph cache if possible.  That needs a discrete
  * device, where a captured pass finds each microbatch in the staging buffer.  A
- * pass with peers cannot be captured, because the host exchanges sums in the
+ * pass with peers cannot be captured, because peers wait for one another in the
  * middle of it.
  */
 static void

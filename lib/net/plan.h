@@ -42,7 +42,7 @@ struct plan {
 	struct device *device;
 	struct ahead *ahead;		/* net/ahead.h; NULL: no prefetch */
 	struct tray *tray;		/* backend/tray.h; NULL: host memory */
-	struct passes *passes;		/* net/passes.h */
+	struct passes *passes;		/* net/passes.h: graph cache */
 	void *base;			/* last arguments of plan_bind */
 	const void *w, *dw;
 };

@@ -67,8 +67,8 @@ struct schedule {
 
 /* The state before step ${step}, and the properties of that step. */
 struct schedule_step {
-	uint64_t step;		/* t */
-	uint64_t clip;		/* G(t) */
+	uint64_t step;		/* t, from 0 */
+	uint64_t clip;		/* G(t): first clip */
 	int epoch;		/* of the first clip */
 	/*
 	 * The step takes cell ${turn} of the stage.  Each epoch restarts the
