@@ -43,8 +43,9 @@ struct device_options {
 };
 
 /*
- * An open back end.  Several may be open in one process, also of the same kind.
- * Each back end defines a structure for its state that begins with this one.
+ * An open device of a back end.  One process may open several, also of the same
+ * kind.  Each back end defines a structure for its state that begins with this
+ * one.
  */
 struct device {
 	const struct backend *backend;
@@ -399,7 +400,8 @@ void device_write(struct device *d, void *activation,
  * to the end of the flat buffer are final.
  *
  * device_event_new(d):
- * Create an event.  The caller frees it by device_event_free.
+ * Create an event.  The caller frees it by device_event_free, which accepts
+ * NULL.
  *
  * device_event_record(d, e, from):
  * Record in stream order that gradients from element ${from} to the end are

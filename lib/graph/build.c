@@ -163,7 +163,7 @@ reader_append(struct reader *r, struct op *op, int cin)
 			p[i].offset = g->elements;
 			/*
 			 * ${left} is a multiple of PARAM_ALIGN, so round_up
-			 * stays below it
+			 * does not exceed it.
 			 */
 			if (p[i].count > left)
 				return fail("%s:%d: with %s the network has more "

@@ -193,9 +193,13 @@ double op_factor(const struct op *op, int channels);
  */
 int op_shift(const struct op *op, int channels, int c);
 
-/* dims_count(d): return the number of values. */
+/*
+ * dims_count(d): return the number of values.
+ *
+ * dims_places(d): return the number of positions of a clip, t * h * w.
+ */
 size_t dims_count(const struct dims *d);
-size_t dims_places(const struct dims *d);	/* t * h * w */
+size_t dims_places(const struct dims *d);
 
 /* dims_fit(d): return 1 if there are 1 to DIMS_MOST values. */
 int dims_fit(const struct dims *d);

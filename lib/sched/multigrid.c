@@ -180,9 +180,9 @@ multigrid_between(const struct multigrid *m, int j)
 
 /*
  * Divide the epochs between two milestones in proportion to the mean batch, so
- * that each shape gets the same number of steps.  Reduce the epochs of
- * fine-tuning by the factor by which the cycles reduce steps.  Then scale all
- * to the requested total, and round ends, not lengths.
+ * that each shape gets the same number of steps.  Reduce the steps of
+ * fine-tuning by the factor by which the cycles reduce the others.  Then scale
+ * all to the requested total, and round ends, not lengths.
  */
 static int
 multigrid_long_stages(struct multigrid_growth *w,

@@ -56,9 +56,9 @@ parity_find_groups(struct parity_job *j)
 			like++;
 		g->like = like;
 		/*
-		 * A skipped task gets random outputs.  That is impossible for
-		 * outputs that are recomputed, aliased or read from another
-		 * task's saved memory.
+		 * Skip a repeated task and draw its outputs.  It must run if
+		 * its outputs are recomputed or aliased, or if another task
+		 * reads its saved memory.
 		 */
 		g->skip = like != i && p->remake[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
