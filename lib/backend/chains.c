@@ -45,6 +45,10 @@ chains_absorb(struct task *t, int into)
 	t->reads = 0;
 }
 
+/*
+ * Make the chain of ${bn}: extend it by an addition and a relu that alone read
+ * the output before them.
+ */
 static void
 chains_add(const struct chains *s, struct task *bn, const struct op_impl *norm)
 {

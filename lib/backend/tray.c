@@ -47,6 +47,10 @@ tray_place_streams(struct tray *t, const struct dims *input)
 	t->small_at = at;
 }
 
+/*
+ * Set the offsets of all data but the pixels.  A target has room for labels and
+ * for soft labels, since either may come.
+ */
 static void
 tray_place_small(struct tray *t, const struct needs *needs)
 {
@@ -129,6 +133,7 @@ tray_put(struct tray *t, char *at, size_t place, const void *from, size_t bytes)
 	return at + place;
 }
 
+/* Write target ${i} to the host copy, and make the device's view of it. */
 static void
 tray_put_target(struct tray *t, char *at, int i, const struct target *from)
 {

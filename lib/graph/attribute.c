@@ -93,6 +93,10 @@ attribute_reals(const char *s, double min, double **v)
 	}
 }
 
+/*
+ * Set the inputs to operators above, which are named in ${value} and separated
+ * by commas.  Return 0, or -1 after a message.
+ */
 static int
 attribute_set_inputs(struct reader *r, struct op *op, const char *value)
 {

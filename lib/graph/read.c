@@ -101,6 +101,10 @@ graph_is_alone(const char *line, const char *word)
 	return *line == '\0' || *line == '#';
 }
 
+/*
+ * Read all lines of ${text}, which is overwritten: operators, and definitions
+ * of blocks.  Blocks keep pointers into it.
+ */
 static int
 graph_read_lines(struct reader *r, char *text)
 {

@@ -62,6 +62,7 @@ net_init(struct net *n, uint64_t seed)
 	free(host);
 }
 
+/* Return the plan of these arguments, or make it. */
 static struct plan *
 net_plan_of(struct net *n, const struct dims *input, int training,
     const struct peers *peers)

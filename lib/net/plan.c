@@ -307,6 +307,10 @@ plan_remade(const struct plan *p, int i, int k)
 
 struct plan_backward_job { struct plan *plan; struct event *final; };
 
+/*
+ * Run the tasks backward, recompute outputs before their first reader, and
+ * record which gradients are final.
+ */
 static void
 plan_run_backward(void *arg)
 {

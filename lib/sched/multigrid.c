@@ -39,6 +39,7 @@ multigrid_short(const struct multigrid *m, int crop, int i)
 }
 
 
+/* Compute shape ${k} of the long cycle.  Return 0, or -1 after a message. */
 static int
 multigrid_long_shape(const struct multigrid *m, int k,
     struct multigrid_shape *s)
@@ -253,6 +254,7 @@ multigrid_rate_of(const struct multigrid_growth *w, int i)
 		.e1 = end, .r1 = lr_linear(m->lr_end, 1, times) };
 }
 
+/* Set the learning rates of all stages, with the warm-up. */
 static int
 multigrid_set_rates(const struct multigrid_growth *w)
 {

@@ -64,6 +64,7 @@ schedule_end_name(const struct table *t)
 	    table_column(t, "last") >= 0 ? "last" : "epoch_end";
 }
 
+/* Read row ${r} into ${w} and ${c}.  Return 0, or -1 after a message. */
 static int
 schedule_read_row(const struct table *t, size_t r, struct schedule_row *w,
     struct cell *c)

@@ -210,6 +210,7 @@ summary_print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
 	}
 }
 
+/* Append the table of stages, with steps if ${samples} is not 0. */
 static void
 summary_print_stages(const struct schedule *s, uint64_t samples,
     struct buffer *out)

@@ -117,6 +117,7 @@ ref_conv_add(double *restrict sum, int n, const double *restrict w, size_t strid
 			sum[k] += w[k] * (double)x[r];
 }
 
+/* sum[o] += sum over i of w[tap][i][o] x[i], in each group of channels. */
 static void
 ref_conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
@@ -155,6 +156,7 @@ ref_conv_forward(struct task *k)
 	ref_conv_visit(k, ref_conv_forward_tap, ref_conv_forward_end, &v);
 }
 
+/* dw[tap][i][o] += x[i] dy[o],  dx[i] += sum over o of w[tap][o][i] dy[o]. */
 static void
 ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {

@@ -63,6 +63,11 @@ ref_linear_forward(struct task *k)
 		}
 }
 
+/*
+ * db[o] = sum over rows of dy[o]
+ * dw[o][i] = sum over rows of dy[o] x[i]
+ * dx[i] += sum over o of w[o][i] dy[o]
+ */
 static void
 ref_linear_backward(struct task *k)
 {

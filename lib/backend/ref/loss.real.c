@@ -76,6 +76,12 @@ ref_loss_forward(struct task *k)
 		k->feed->outcome[k->op->head] = o;
 }
 
+/*
+ * softmax:  dx[c] += w / N (softmax(x)[c] (sum of q) - q[c])
+ * sigmoid:  dx[c] += w / N (sigmoid(x[c]) - q[c]) / C
+ *
+ * Here w includes the weight of the loss and the loss scale.
+ */
 static void
 ref_loss_backward(struct task *k)
 {

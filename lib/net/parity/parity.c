@@ -10,6 +10,7 @@
 #include "net/feed.h"
 #include "net/parity/job.h"
 
+/* List the ops outside of group ${of} to which it passes input gradients. */
 static void
 parity_find_edges(struct parity_job *j, int of)
 {
@@ -40,6 +41,7 @@ parity_find_edges(struct parity_job *j, int of)
 		}
 }
 
+/* Find the ops of each task that runs, the first equal task, and its edges. */
 static void
 parity_find_groups(struct parity_job *j)
 {

@@ -94,6 +94,10 @@ parity_keep_inputs(struct parity_job *j, int k)
 	}
 }
 
+/*
+ * Run the forward pass of task ${of} on the reference's inputs, after filling
+ * all memory that it must write with NaNs.
+ */
 static void
 parity_run_forward(struct parity_job *j, int of)
 {
@@ -276,6 +280,10 @@ parity_collect(struct parity_job *j, int k)
 	}
 }
 
+/*
+ * Run the backward pass of op ${k} of the reference, and collect its input
+ * gradients.
+ */
 static void
 parity_run_key(struct parity_job *j, int k)
 {
