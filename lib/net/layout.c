@@ -164,7 +164,7 @@ layout_find_remakes(struct plan *p, struct layout_lives *l)
 	}
 }
 
-/* Find the first and last use of each buffer from what each task reads. */
+/* Find the first and last use of each buffer, by the reads of all tasks. */
 static struct layout_lives
 layout_lives_of(struct plan *p)
 {

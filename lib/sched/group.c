@@ -41,8 +41,8 @@ group_constant(struct schedule *s, int size)
 			if (c->batch % size != 0)
 				return fail("stage %d, cycle %d: a batch of "
 				    "%d is not a whole number of groups of %d "
-				    "clips (groups of %d fit all batches)", i, k,
-				    c->batch, size, group_largest(s, size));
+				    "clips (groups of %d fit all batches)", i,
+				    k, c->batch, size, group_largest(s, size));
 			c->group = size;
 			c->run = 0;
 		}

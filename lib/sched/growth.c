@@ -56,8 +56,8 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 
 		if (batch % from != 0 || batch / from > SCHEDULE_BATCH)
 			return fail("at epoch %d a batch of %d would become "
-			    "%g (wanted a whole number up to %d)", g->epoch_begin,
-			    g->cell[i].batch, (double)batch / from,
+			    "%g (wanted a whole number up to %d)",
+			    g->epoch_begin, g->cell[i].batch, (double)batch / from,
 			    SCHEDULE_BATCH);
 		g->cell[i].batch = (int)(batch / from);
 	}
@@ -72,7 +72,8 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 		p->r1 *= k;
 		if (p->r0 > LR_MOST || p->r1 > LR_MOST)
 			return fail("at epoch %d the learning rate, scaled "
-			    "with the batch, exceeds %g", g->epoch_begin, LR_MOST);
+			    "with the batch, exceeds %g", g->epoch_begin,
+			    LR_MOST);
 	}
 	if (follow == FOLLOW_MOMENTUM)
 		g->momentum = 1 - (1 - g->momentum) / k;

@@ -46,8 +46,8 @@ ref_bn_moments(struct task *k, size_t n, double *mean, double *m2)
 }
 
 /*
- * Compute mean and 1 / sqrt(var + eps) of the microbatch, or of all its parts if
- * there are peers.  Write the statistics that are tracked to dw.
+ * Compute mean and 1 / sqrt(var + eps) of the microbatch, or of all its parts
+ * if there are peers.  Write the statistics that are tracked to dw.
  */
 static void
 ref_bn_statistics(struct task *k, double *mean, double *rstd)
