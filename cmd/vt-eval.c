@@ -494,7 +494,7 @@ main(int argc, char **argv)
 		output = NULL;
 	if (output != NULL && !force && file_size(output) >= 0) {
 		fail("%s: exists (-f replaces it)", text_quote(output));
-		return EXIT_FAILED;
+		exit(EXIT_FAILED);
 	}
 	if ((s.comm = comm_open(&argc, &argv, step_timeout)) == NULL)
 		return EXIT_USAGE;

@@ -232,8 +232,9 @@ curves_add_panel(struct curves_picture *p, int k)
 	p->points[k] = xcalloc(curves, sizeof(*p->points[k]));
 	for (int side = 0; side < SIDES; side++) {
 		p->series[side][k] = xcalloc(curves, sizeof(struct plot_series));
-		p->panel[side][k] = (struct plot_panel){ { label[of], 0, 0, 0 },
-			p->series[side][k], (int)curves };
+		p->panel[side][k] = (struct plot_panel){
+			.y = { label[of], 0, 0, 0 },
+			.series = p->series[side][k], .n = (int)curves };
 	}
 	for (size_t i = 0; i < curves; i++)
 		if (p->c->line[i].series[of].n > most)

@@ -194,9 +194,11 @@ draw_curves(const char *path)
 	const struct plot_series s[] = { { .name = "first & last", .n = 50,
 		.x = x, .y = up }, { .n = 50, .x = x, .y = gap, .style = 1 },
 		{ .name = "third", .n = 50, .x = x, .y = gap, .style = 2 } };
-	struct plot_panel panel[] = { { { "one", 0, 0, 0 }, s, 3 },
-		{ { "two", 0, 0, 10 }, s, 2 }, { { "none", 0, 0, 0 }, s, 0 },
-		{ { "far", 1, 2, 0 }, s, 1 } };
+	struct plot_panel panel[] = {
+		{ .y = { "one", 0, 0, 0 }, .series = s, .n = 3 },
+		{ .y = { "two", 0, 0, 10 }, .series = s, .n = 2 },
+		{ .y = { "none", 0, 0, 0 }, .series = s },
+		{ .y = { "far", 1, 2, 0 }, .series = s, .n = 1 } };
 	static const double rule[] = { 10, 20 };
 
 	for (int i = 0; i < 50; i++) {
@@ -224,7 +226,8 @@ draw_beside(const char *path)
 		{ 1, 3.9, 1, "<in>" }, { 3.9, 9, .5, "no room for this text" } };
 	static const struct plot_strip strip[] = { { 0, band, 3 },
 		{ 1, band, 0 } };
-	const struct plot_panel panel[] = { { { "one", 0, 0, 0 }, s, 4 } };
+	const struct plot_panel panel[] = { { .y = { "one", 0, 0, 0 },
+		.series = s, .n = 4 } };
 	const struct plot p[] = { { .title = "Both", .w = 400, .h = 300,
 		.x = { "left", 0, 4, 0 }, .panel = panel, .panels = 1,
 		.strip_label = "strips", .strip = strip, .strips = 2 },

@@ -32,9 +32,11 @@ schedule_draw(const struct schedule *s, const char *path)
 	enum { PANELS = 4, LR = 3 };
 	/* Crops and frames have linear axes from 0, batches a log axis of base
 	 * 2, and learning rates one of base 10. */
-	struct plot_panel panel[PANELS] = { { { "Crop, pixels", 0, 0, 0 }, NULL,
-		0 }, { { "Frames", 0, 0, 0 }, NULL, 0 }, { { "Batch, clips", 0,
-		0, 2 }, NULL, 0 }, { { "Learning rate", 0, 0, 10 }, NULL, 0 } };
+	struct plot_panel panel[PANELS] = {
+		{ .y = { "Crop, pixels", 0, 0, 0 } },
+		{ .y = { "Frames", 0, 0, 0 } },
+		{ .y = { "Batch, clips", 0, 0, 2 } },
+		{ .y = { "Learning rate", 0, 0, 10 } } };
 	struct plot_series series[PANELS][SCHEDULE_CYCLE];
 	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
 	double *border = xcalloc((size_t)s->stages, sizeof(*border));
