@@ -1,13 +1,16 @@
 #ifndef TESTS_BLOCKED_H
 #define TESTS_BLOCKED_H
 
-/* Activations in blocks of channels, as the cpu back end has them in fp32. */
+/* Activations in blocks of channels, the fp32 layout of the cpu back end. */
 
 #include "backend/cpu/cpu.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
-/* Where channel ${c} of a place lies. */
+/*
+ * Return the index of channel ${c} of pixel ${place} of image ${image} in the
+ * blocked layout.
+ */
 static inline size_t
 blocked_index(const struct dims *d, int image, size_t place, int c)
 {
@@ -17,7 +20,10 @@ blocked_index(const struct dims *d, int image, size_t place, int c)
 	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
 }
 
-/* Normal numbers, with 0 where there is no channel; the caller frees them. */
+/*
+ * Return cpu_floats(d) normal numbers drawn from ${stream}, and 0 in the
+ * padding channels.  The caller frees them.
+ */
 static inline float *
 blocked_draw(const struct dims *d, uint32_t stream)
 {

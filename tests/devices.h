@@ -1,14 +1,20 @@
 #ifndef TESTS_DEVICES_H
 #define TESTS_DEVICES_H
 
-/* Back ends whose device is not here: included after tap.h. */
+/*
+ * Skip a back end that has no device on this machine.  Include this file after
+ * tap.h.
+ */
 
 #include "backend/backend.h"
 #include "base/fail.h"
 
 #include "said.h"
 
-/* 1 if a device of ${b} can be opened; 0 after a test that is skipped. */
+/*
+ * Return 1 if a device of ${b} can be opened.  Otherwise print a skipped test
+ * and return 0.
+ */
 static int
 has_device(const struct backend *b)
 {
@@ -22,7 +28,7 @@ has_device(const struct backend *b)
 	there = d != NULL;
 	device_close(d);
 	if (!there)
-		skip(b->name, "no such device here");
+		skip(b->name, "no device of this back end here");
 	return there;
 }
 

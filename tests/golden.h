@@ -2,9 +2,9 @@
 #define TESTS_GOLDEN_H
 
 /*
- * golden.tar made from its rule: 4 samples run/v_00i of 3+i frames, label i%2,
- * source hash i*7+1, 340x256 at 30000/1001; frame f is the first 700+37*f bytes
- * of SHAKE-256 over the text "i-f", its time 333*f.
+ * Make tests/golden/golden.tar from its rule.  It holds 4 samples run/v_00i of
+ * 3+i frames, label i%2, source hash i*7+1, 340x256 at 30000/1001.  Frame f is
+ * the first 700+37*f bytes of SHAKE-256 over the text "i-f"; its time is 333*f.
  */
 
 #include <stdint.h>
@@ -53,7 +53,10 @@ keccak(uint64_t a[25])
 	}
 }
 
-/* ${n} bytes of SHAKE-256 over a text shorter than a block of 136 bytes. */
+/*
+ * Write ${n} bytes of SHAKE-256 over ${text} to ${to}.  The text is shorter
+ * than a block of 136 bytes.
+ */
 static void
 shake256(const char *text, unsigned char *to, size_t n)
 {
@@ -71,6 +74,10 @@ shake256(const char *text, unsigned char *to, size_t n)
 	}
 }
 
+/*
+ * Append a tar member ${name} with ${data}, and fill ${r} with its entry of the
+ * index.  Advance ${blk} past it.  Return 0, or another value on failure.
+ */
 static int
 golden_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
     const char *name, const void *data, size_t n, uint32_t time)
@@ -86,7 +93,11 @@ golden_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 	    shard_put(w, data, n) | shard_put(w, zeros, ustar_padding(n));
 }
 
-/* Write it to ${path}, NULL: only compute; 0 or -1. */
+/*
+ * golden_make(path, sum):
+ * Write golden.tar to ${path} and its sums to ${sum}.  If ${path} is NULL, only
+ * compute the sums.  Return 0, or -1 after a message.
+ */
 static int
 golden_make(const char *path, struct shard_sum *sum)
 {

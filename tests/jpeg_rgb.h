@@ -1,7 +1,7 @@
 #ifndef JPEG_RGB_H
 #define JPEG_RGB_H
 
-/* JPEG from RGB pixels, which the product never encodes. */
+/* Encode JPEG from RGB pixels.  The product itself never encodes RGB. */
 
 #include <stdio.h>
 #include <stdlib.h>

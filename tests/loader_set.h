@@ -1,7 +1,7 @@
 #ifndef TESTS_LOADER_SET_H
 #define TESTS_LOADER_SET_H
 
-/* Small packed sets for the tests of what reads them. */
+/* Make small packed datasets for tests of the code that reads datasets. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +20,18 @@
 
 struct set {
 	const char *dir, *ext;
-	int shards;			/* samples are dealt to them evenly */
+	int shards;			/* samples are distributed evenly */
 	int samples;
-	int classes;			/* a, b, c, ...; sample i is of class
-					 * i mod classes; 0 means 3 */
-	int letter;			/* of the first class; 0 means a */
-	int (*label)(int sample);	/* NULL, or another one; -1: none */
-	/* NULL, or its set of classes, each with its first and last frame: how
-	 * many; -1: it has none. */
+	int classes;			/* named a, b, c, ...; sample i has
+					 * class i mod classes; 0 means 3 */
+	int letter;			/* name of the first class; 0 means a */
+	int (*label)(int sample);	/* class of a sample, -1: none; NULL:
+					 * the rule above */
+	/*
+	 * Write the label intervals of a sample to ${to}: class, first and last
+	 * frame.  Return their number, or -1 if the sample has one label only.
+	 * NULL: no sample has intervals.
+	 */
 	int (*spans)(int sample, int frames, struct label_span *to);
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
@@ -35,7 +39,10 @@ struct set {
 	void (*frame)(int sample, int frame, int w, int h, struct buffer *to);
 };
 
-/* A PNG for ${frame} of sets whose pixels do not matter, but differ. */
+/*
+ * Append a PNG whose pixels differ by ${sample} and ${frame}; a frame function
+ * for tests that do not look at pixels.
+ */
 static inline void
 set_plain(int sample, int frame, int w, int h, struct buffer *to)
 {
@@ -62,9 +69,12 @@ set_member(struct shard_writer *w, uint32_t *blk, struct shard_record *r,
 	    shard_put(w, zeros, ustar_padding(n));
 }
 
-enum { SET_SPANS = 8 };		/* of a sample, at most */
+enum { SET_SPANS = 8 };		/* maximum of one sample */
 
-/* Sample i has key s0000i. */
+/*
+ * Add sample ${i}, with key s0000i, to the shard ${w}.  Return 0, or another
+ * value on failure.
+ */
 static int
 set_sample(const struct set *set, struct shard_writer *w, int i,
     const struct stream_list *streams)
@@ -106,7 +116,7 @@ set_sample(const struct set *set, struct shard_writer *w, int i,
 	return bad;
 }
 
-/* Write the set; 0 or -1. */
+/* Write the dataset to set->dir, which exists.  Return 0 or -1. */
 static int
 set_make(const struct set *set)
 {
@@ -143,8 +153,10 @@ set_make(const struct set *set)
 }
 
 /*
- * Make the set in a directory below ${root}, a template of mkdtemp, which
- * becomes the working directory, and open it; without it there is no test.
+ * set_open(set, root):
+ * Make a directory from ${root}, a template of mkdtemp, and change to it.
+ * Write the dataset there, and open it.  On failure, end the test with "Bail
+ * out!".  The caller ends with set_close.
  */
 static inline struct dataset *
 set_open(const struct set *set, char *root)
@@ -154,13 +166,13 @@ set_open(const struct set *set, char *root)
 	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
 	    file_make_dir(set->dir) != 0 || set_make(set) != 0 ||
 	    (d = dataset_open(set->dir, NULL)) == NULL) {
-		printf("Bail out! there is no set\n");
+		printf("Bail out! cannot make or open the dataset\n");
 		exit(1);
 	}
 	return d;
 }
 
-/* Close it, and remove the directory with all that is in it. */
+/* Close ${d}, and remove the directory ${root} with its files. */
 static inline void
 set_close(struct dataset *d, const char *root)
 {

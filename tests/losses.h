@@ -3,7 +3,10 @@
 
 #include "net/net.h"
 
-/* losses_read(p, losses): those of the first head after a forward pass: [n]. */
+/*
+ * losses_read(p, losses):
+ * Copy the losses of the first head, [n], from the device after a forward pass.
+ */
 static inline void
 losses_read(const struct plan *p, double *losses)
 {

@@ -1,14 +1,18 @@
 #ifndef TESTS_MODELS_H
 #define TESTS_MODELS_H
 
-/* The networks of share/models. */
+/* Read the networks of share/models. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "graph/graph.h"
 
-/* Without it no test can go on. */
+/*
+ * model_read(name, classes):
+ * Return the graph of share/models/${name}.net.  On failure, end the test with
+ * "Bail out!".  The caller frees it.
+ */
 static inline struct graph *
 model_read(const char *name, int classes)
 {

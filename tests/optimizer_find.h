@@ -5,7 +5,10 @@
 
 #include "train/optim/optimizer.h"
 
-/* optimizer_find(name): NULL if there is none. */
+/*
+ * optimizer_find(name):
+ * Return the row of that name in the table of optimizers, or NULL if absent.
+ */
 static inline const struct optimizer *
 optimizer_find(const char *name)
 {

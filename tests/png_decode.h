@@ -3,7 +3,11 @@
 
 #include "media/png.h"
 
-/* png_decode(data, n): as RGB; NULL after a message without a file name. */
+/*
+ * png_decode(data, n):
+ * Decode a PNG as RGB.  Return NULL after a message without a file name.  The
+ * caller frees the image.
+ */
 static inline struct image *
 png_decode(const void *data, size_t n)
 {

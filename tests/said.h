@@ -1,7 +1,7 @@
 #ifndef SAID_H
 #define SAID_H
 
-/* Messages of the code under test, for tests that look at them. */
+/* Capture messages of the code under test, so that a test can compare them. */
 
 #include <stdio.h>
 
@@ -17,7 +17,11 @@ said_state(void)
 	return &s;
 }
 
-/* said_now(): what this thread has said since said_begin. */
+/*
+ * said_now():
+ * Return the messages of this thread since said_begin.  The text is in the
+ * buffer of said_begin.  NULL if nothing is captured.
+ */
 static inline char *
 said_now(void)
 {
@@ -28,7 +32,11 @@ said_now(void)
 	return s->to;
 }
 
-/* said_end(): the same is in the buffer; from now on messages are printed. */
+/*
+ * said_end():
+ * Copy the messages into the buffer and stop capturing.  Later messages are
+ * printed.  Do nothing if nothing is captured.
+ */
 static inline void
 said_end(void)
 {
@@ -41,8 +49,11 @@ said_end(void)
 	s->to = NULL;
 }
 
-/* said_begin(to, size): keep errors and warnings of this thread for ${to}, until
- * said_end or the next said_begin. */
+/*
+ * said_begin(to, size):
+ * Capture errors and warnings of this thread until said_end or the next
+ * said_begin. said_now and said_end copy them to ${to}, at most ${size} bytes.
+ */
 static inline void
 said_begin(char *to, size_t size)
 {

@@ -4,7 +4,10 @@
 #include "sched/lr.h"
 #include "sched/schedule.h"
 
-/* schedule_lr(s, epoch): the learning rate at an exact epoch. */
+/*
+ * schedule_lr(s, epoch):
+ * Return the learning rate at ${epoch}, which may have a fraction.
+ */
 static inline double
 schedule_lr(const struct schedule *s, double epoch)
 {

@@ -7,7 +7,11 @@
 
 #include "shard/reader.h"
 
-/* shard_open_memory(data, n, d): shard_open of a file that has these bytes. */
+/*
+ * shard_open_memory(data, n, d):
+ * Like shard_open of a file that holds these ${n} bytes.  NULL after a damage
+ * in ${d}.
+ */
 static inline struct shard *
 shard_open_memory(const void *data, size_t n, struct damage *d)
 {

@@ -2,8 +2,8 @@
 #define TESTS_STREAM_MAKE_H
 
 /*
- * Streams for tests, a function of their numbers: samples c<i%3>/clip_<i> with
- * label i%3, frames of random bytes.
+ * Make streams for tests.  Each is a function of its numbers: samples
+ * c<i%3>/clip_<i> with label i%3 and frames of random bytes.
  */
 
 #include <stdint.h>
@@ -20,15 +20,19 @@
 
 struct make {
 	int first, samples;	/* numbers of the samples */
-	int frames;		/* of a sample: up to twice as many */
-	int bytes;		/* of a frame: up to twice as many */
-	int labels;		/* classes; 0: without labels */
-	int head;		/* with __vt__/.head */
-	const char *pictures;	/* NULL, or "jpg" or "png": real ones */
+	int frames;		/* minimum per sample; below twice as many */
+	int bytes;		/* minimum per frame; below twice as many */
+	int labels;		/* number of classes; 0: no labels */
+	int head;		/* write __vt__/.head */
+	const char *pictures;	/* "jpg" or "png": encode pictures; NULL:
+				 * random bytes */
 	uint64_t seed;
 };
 
-/* A real picture of 64 x 48 pixels. */
+/*
+ * Write a frame of 64x48 pixels, encoded as ${ext}.  Return 0, or another value
+ * on failure.
+ */
 static int
 make_picture(struct stream_writer *w, const char *ext, int seed)
 {
@@ -48,6 +52,10 @@ make_picture(struct stream_writer *w, const char *ext, int seed)
 	return bad;
 }
 
+/*
+ * Write the stream that ${m} describes to ${fd}.  Return 0, or -1 after a
+ * message.
+ */
 __attribute__((unused)) static int
 make_stream(int fd, const struct make *m)
 {

@@ -1,7 +1,7 @@
 #ifndef TESTS_TAP_H
 #define TESTS_TAP_H
 
-/* TAP for the tests in C: ok(), is(), near(), skip(), done(). */
+/* Print TAP from tests in C: ok(), is(), near(), skip(), done(). */
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +11,10 @@
 
 static int tap_run, tap_failed;
 
+/*
+ * Print a line "ok" if ${pass} is not 0, else "not ok", with the description
+ * ${fmt}.  Return ${pass}.
+ */
 __attribute__((format(printf, 2, 3), unused)) static int
 ok(int pass, const char *fmt, ...)
 {
@@ -38,7 +42,7 @@ diag(const char *fmt, ...)
 	putchar('\n');
 }
 
-/* Integers are equal. */
+/* Check that two integers are equal.  Print both if not. */
 __attribute__((unused)) static int
 is(long long got, long long want, const char *what)
 {
@@ -47,7 +51,7 @@ is(long long got, long long want, const char *what)
 	return got == want;
 }
 
-/* Texts are equal. */
+/* Check that two texts are equal.  NULL equals nothing. */
 __attribute__((unused)) static int
 is_text(const char *got, const char *want, const char *what)
 {
@@ -58,7 +62,7 @@ is_text(const char *got, const char *want, const char *what)
 	return same;
 }
 
-/* |got - want| <= tolerance, and neither is a NaN. */
+/* Check that |got - want| <= tolerance.  A NaN fails. */
 __attribute__((unused)) static int
 near(double got, double want, double tolerance, const char *what)
 {
@@ -69,13 +73,18 @@ near(double got, double want, double tolerance, const char *what)
 	return pass;
 }
 
+/* Print a skipped test with its reason. */
 __attribute__((unused)) static void
 skip(const char *what, const char *why)
 {
 	printf("ok %d - %s # SKIP %s\n", ++tap_run, what, why);
 }
 
-/* A reference table or file of tests/golden; tests run from the root. */
+/*
+ * golden_path(name):
+ * Return the path of tests/golden/${name}.  Tests run in the root of the tree.
+ * Valid until the fourth next call.
+ */
 __attribute__((unused)) static const char *
 golden_path(const char *name)
 {
@@ -87,7 +96,7 @@ golden_path(const char *name)
 	return p;
 }
 
-/* The last line of main: return done(); */
+/* Print the plan, and return the exit status of main: 1 if a test failed. */
 __attribute__((unused)) static int
 done(void)
 {

@@ -1,7 +1,10 @@
 #ifndef TESTS_THIN_H
 #define TESTS_THIN_H
 
-/* Networks of share/models with an eighth of their channels. */
+/*
+ * Read networks of share/models with an eighth of their channels, so that tests
+ * on plain loops take seconds.
+ */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +17,10 @@
 
 enum { THIN = 8, LEAST = 8 };
 
-/* A number after one of these says channels, but in what is read. */
+/*
+ * Return the length of the key at ${at} if it is a key for a number of
+ * channels, else 0.  The line "input" has such keys too, but its channels stay.
+ */
 static inline int
 says_channels(const char *at)
 {
@@ -28,7 +34,10 @@ says_channels(const char *at)
 	return 0;
 }
 
-/* The text of a network, with fewer channels. */
+/*
+ * Return the text of a network with all channels divided by THIN, at least
+ * LEAST.  The caller frees it.
+ */
 static inline char *
 thin(const char *text)
 {
@@ -55,6 +64,10 @@ thin(const char *text)
 	return b.data;
 }
 
+/*
+ * Return the thin graph of share/models/${name}.net.  On failure, end the test
+ * with "Bail out!".  The caller frees it.
+ */
 static inline struct graph *
 read_thin(const char *name, int classes)
 {

@@ -4,7 +4,10 @@
 #include "base/names.h"
 #include "weights/weights.h"
 
-/* weights_find(w, name): the tensor of that name; NULL if there is none. */
+/*
+ * weights_find(w, name):
+ * Return the tensor of that name, or NULL if absent.
+ */
 static inline const struct weight *
 weights_find(const struct weights *w, const char *name)
 {

@@ -2,8 +2,9 @@
 #define TESTS_WEIGHTS_MAKE_H
 
 /*
- * Files as torch.save makes them, made byte by byte: pickles of state dicts,
- * in a zip archive or in the legacy format; and as caffe2's programs do.
+ * Make files byte by byte as torch.save writes them: pickles of state dicts, in
+ * a zip archive or in the legacy format.  Also make files as caffe2's programs
+ * write them.
  */
 
 #include "base/bytes.h"
@@ -11,16 +12,18 @@
 #include "base/mem.h"
 #include "weights/zip.h"
 
-/* A tensor, and the storage that it is a view of, whose id in the legacy
- * format says whether it is a view itself. */
+/*
+ * A tensor and the storage that it is a view of.  In the legacy format the
+ * storage id says whether the storage is a view itself.
+ */
 struct made {
 	const char *name, *class;	/* "weight", "FloatStorage" */
 	const char *key;
-	int count;			/* of the storage */
+	int count;			/* elements of the storage */
 	int offset, ndim, dim[4], stride[4];
 };
 
-/* The numbers of a storage. */
+/* The elements of a storage. */
 struct made_storage { const char *key; const void *data; size_t bytes; int count; };
 
 static inline void
@@ -74,7 +77,7 @@ make_tensor(struct buffer *b, const struct made *t, int legacy)
 	buffer_text(b, "\x89""ccollections\nOrderedDict\n)RtR");
 }
 
-/* A dict of them, without PROTO and STOP. */
+/* Append an OrderedDict of ${n} tensors, without the opcodes PROTO and STOP. */
 static inline void
 make_dict(struct buffer *b, const struct made *t, int n, int legacy)
 {
@@ -86,7 +89,7 @@ make_dict(struct buffer *b, const struct made *t, int n, int legacy)
 	buffer_text(b, "u");
 }
 
-/* A whole pickle of what ${inner} makes. */
+/* Append a whole pickle with ${inner} between PROTO and STOP. */
 static inline void
 make_pickle(struct buffer *b, const struct buffer *inner)
 {
@@ -95,7 +98,9 @@ make_pickle(struct buffer *b, const struct buffer *inner)
 	buffer_text(b, ".");
 }
 
-/* A file in an archive, its central directory in ${dir}. */
+/*
+ * Append a member to a zip archive, and its central directory entry to ${dir}.
+ */
 static inline void
 make_member(struct buffer *b, struct buffer *dir, const char *name,
     const void *data, size_t n)
@@ -133,7 +138,7 @@ make_zip_end(struct buffer *b, const struct buffer *dir, int members)
 	buffer_add(b, end, sizeof(end));
 }
 
-/* An archive of the pickle of ${object} and ${n} storages. */
+/* Append a zip archive with the pickle of ${object} and ${n} storages. */
 static inline void
 make_zip(struct buffer *b, const struct buffer *object,
     const struct made_storage *s, int n)
@@ -154,7 +159,7 @@ make_zip(struct buffer *b, const struct buffer *object,
 	buffer_free(&dir);
 }
 
-/* The same in the legacy format. */
+/* Append the same in the legacy format of torch.save. */
 static inline void
 make_legacy(struct buffer *b, const struct buffer *object,
     const struct made_storage *s, int n)
@@ -178,9 +183,9 @@ make_legacy(struct buffer *b, const struct buffer *object,
 	}
 }
 
-/* ---- arrays of numpy's ---- */
+/* ---- numpy arrays ---- */
 
-/* Bytes as Python 2 writes them. */
+/* Append a byte string as Python 2's pickle writes it. */
 static inline void
 make_bytes(struct buffer *b, const void *data, size_t n)
 {
@@ -195,13 +200,14 @@ make_bytes(struct buffer *b, const void *data, size_t n)
 	buffer_add(b, data, n);
 }
 
-/* An array whose type is "f4" and so on, in order '<', and its ${n} bytes. */
+/* An array of type "f4" and so on, byte order '<' or '>', with ${n} bytes. */
 struct made_array {
 	const char *name, *type, *order;
 	int fortran, ndim, dim[4];
 	const void *data;
 	size_t n;
-	const char *bytes;		/* without data: opcodes, ${n} of them */
+	const char *bytes;		/* if data is NULL: ${n} bytes of
+					 * opcodes */
 };
 
 static inline void
@@ -225,7 +231,7 @@ make_array(struct buffer *b, const struct made_array *a)
 	buffer_text(b, "tb");
 }
 
-/* {"blobs": {name: array ...}} */
+/* Append {"blobs": {name: array ...}}. */
 static inline void
 make_blobs(struct buffer *b, const struct made_array *a, int n)
 {
@@ -241,7 +247,7 @@ make_blobs(struct buffer *b, const struct made_array *a, int n)
 	buffer_free(&object);
 }
 
-/* ---- a file with something of everything ---- */
+/* ---- a file with a case of everything ---- */
 
 static const float make_floats[24] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
@@ -265,7 +271,9 @@ static const struct made_storage make_storages[] = {
 };
 enum { MAKE_TENSORS = 7, MAKE_STORAGES = 3 };
 
-/* A checkpoint: {"epoch": 3, "meta": something of numpy's, "state_dict": ...} */
+/*
+ * Append a checkpoint: {"epoch": 3, "meta": a numpy scalar, "state_dict": ...}.
+ */
 static inline void
 make_object(struct buffer *b, int legacy)
 {
@@ -289,7 +297,7 @@ make_object(struct buffer *b, int legacy)
 	buffer_text(b, "ccollections\nOrderedDict\n)Rsbu");
 }
 
-/* The same tensors as safetensors, but for those that are views. */
+/* Append a safetensors file with the tensors above that are no views. */
 static inline void
 make_safetensors(struct buffer *b)
 {
@@ -309,7 +317,10 @@ make_safetensors(struct buffer *b)
 	buffer_add(b, make_long, sizeof(make_long));
 }
 
-/* Arrays: in both orders, of bytes that Python 3 wrote, and of no number. */
+/*
+ * Arrays in both orders, one of bytes written by Python 3, and types that are
+ * refused.
+ */
 static const char make_encoded[] = "c_codecs\nencode\nX\005\0\0\0a\xc3\xbf\xc2\x80"
     "X\006\0\0\0latin1\x86R";
 static const struct made_array make_arrays[] = {
@@ -329,8 +340,11 @@ static const struct made_array make_arrays[] = {
 };
 enum { MAKE_ARRAYS = 8 };
 
-/* make_file(b, kind): a whole file, "zip", "legacy", "safetensors", "arrays",
- * or the "pickle" of the zip alone. */
+/*
+ * make_file(b, kind):
+ * Append a whole file.  ${kind} is "zip", "legacy", "safetensors", "arrays", or
+ * "pickle", which is the pickle of the zip alone.
+ */
 static inline void
 make_file(struct buffer *b, const char *kind)
 {

@@ -1,7 +1,8 @@
 /*
- * Sums over ranks in any order: every algorithm on 1 to 9 ranks, on hosts of
- * many kinds, with odd lengths, against a plain sum; the bytes it sends; 16-bit
- * numbers on the wire.  Ranks are threads.
+ * Sums over ranks in any order: every algorithm gives the plain sum on 1 to 9
+ * ranks, on hosts of many kinds, with odd lengths.  Each algorithm sends the
+ * number of bytes that it declares, and 16-bit formats round as specified.
+ * Ranks are threads.
  */
 #include <stdint.h>
 
@@ -13,14 +14,14 @@
 #include "tap.h"
 #include "tools/threads/threads.h"
 
-enum { MOST = 9, BEFORE = 3, AFTER = 2 };	/* elements outside the range */
+enum { MOST = 9, BEFORE = 3, AFTER = 2 };	/* elements around the range */
 
-/* Where ranks are. */
+/* The host of each rank. */
 static const struct { const char *what; int host[MOST]; } places[] = {
 	{ "one host", { 0, 0, 0, 0, 0, 0, 0, 0, 0 } },
-	{ "a host each", { 0, 1, 2, 3, 4, 5, 6, 7, 8 } },
-	{ "two a host", { 0, 0, 1, 1, 2, 2, 3, 3, 4 } },
-	{ "hosts in turns", { 0, 1, 2, 0, 1, 2, 0, 1, 2 } },
+	{ "a host per rank", { 0, 1, 2, 3, 4, 5, 6, 7, 8 } },
+	{ "two ranks per host", { 0, 0, 1, 1, 2, 2, 3, 3, 4 } },
+	{ "hosts in rotation", { 0, 1, 2, 0, 1, 2, 0, 1, 2 } },
 	{ "unequal hosts", { 5, 5, 5, 5, 2, 2, 1, 1, 1 } },
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -28,7 +29,7 @@ static const struct { const char *what; int host[MOST]; } places[] = {
 struct job {
 	struct allreduce_options o;
 	size_t n;
-	int whole;			/* numbers whose sum is exact */
+	int whole;			/* values whose sum is exact */
 	float *result[MOST];
 	size_t sent[MOST], said[MOST];
 	int bad;
@@ -71,8 +72,9 @@ rank_main(struct comm *c, void *arg)
 }
 
 /*
- * A message of w is rounded by up to u of its sum's magnitudes, and a sum goes
- * through as many messages, one after the other, as there are steps.
+ * Return the error bound of element ${i}.  A message rounds the sum's
+ * magnitudes by at most u, and a sum passes through at most as many messages as
+ * there are steps.
  */
 static double
 bound(const struct job *j, const struct allreduce_options *o, int ranks,
@@ -87,7 +89,7 @@ bound(const struct job *j, const struct allreduce_options *o, int ranks,
 	    (o->wire == &wires[WIRE_FP16] ? 2 * ranks * 0x1p-38 * largest : 0);
 }
 
-/* Faults in what a job's ranks have, of which the results are freed. */
+/* Count the wrong results of all ranks, and free the results. */
 static int
 faults(struct job *j, int ranks)
 {
@@ -111,7 +113,7 @@ faults(struct job *j, int ranks)
 		bad += j->sent[r] != j->said[r];
 		sent += j->sent[r];
 	}
-	/* Unless some stand aside, no algorithm sends more than it must. */
+	/* With a power of two, no algorithm sends more than the minimum. */
 	if (j->o.wire->head == 0 && (ranks & (ranks - 1)) == 0)
 		bad += sent != 2 * (size_t)(ranks - 1) *
 		    wire_bytes(j->o.wire, sizeof(float), j->n);
@@ -132,7 +134,10 @@ try(const struct algorithm *k, const struct wire *w, const int *host, int ranks,
 	return faults(&j, ranks);
 }
 
-/* Half as many where numbers are rounded, and only on hosts with several. */
+/*
+ * Formats that round run half of the lengths and of the layouts: one host, two
+ * ranks per host, and unequal hosts.
+ */
 static void
 test_sums(const struct algorithm *k, const struct wire *w)
 {
@@ -147,12 +152,13 @@ test_sums(const struct algorithm *k, const struct wire *w)
 			for (size_t i = 0; i < (w->elem > 0 ? 2 : 4); i++)
 				bad += try(k, w, places[p].host, ranks, 0,
 				    lengths[i], w->elem == 0 && i != 1);
-		ok(bad == 0, "%s in %s, %s: 1 to 9 ranks", k->name, w->name,
+		ok(bad == 0,
+		    "%s sums in %s on %s of 1 to 9 ranks", k->name, w->name,
 		    places[p].what);
 	}
 }
 
-/* Every grid that there is. */
+/* Try every grid of 1 to 9 ranks. */
 static void
 test_grids(void)
 {
@@ -169,7 +175,7 @@ test_grids(void)
 			bad += try(halving, wires, places[0].host, ranks, x,
 			    103, 0);
 		}
-	is(bad, 0, "torus and halving on every grid of 1 to 9 ranks");
+	is(bad, 0, "torus and halving sum right on every grid of 1 to 9 ranks");
 }
 
 static void
@@ -182,20 +188,27 @@ test_choices(void)
 	const int *two = places[2].host, *turns = places[3].host;
 	struct grid g;
 
-	is(torus->columns(two, 8), 2, "a row of a torus is a host");
-	is(torus->columns(turns, 9), 3, "wherever its ranks are");
-	is(torus->columns(each, 8), 2, "else the grid is as square as can be");
-	is(torus->columns(one, 7), 1, "a prime number of ranks is a ring");
-	is(torus->columns(two, 5), 1, "so is one that hosts share unequally");
+	is(torus->columns(two, 8), 2, "torus: a row is a host");
+	is(torus->columns(turns, 9), 3,
+	    "torus: a row is a host if its ranks are not neighbours");
+	is(torus->columns(each, 8), 2,
+	    "torus: with one rank per host the grid is as square as possible");
+	is(torus->columns(one, 7), 1,
+	    "torus: a prime number of ranks forms a ring");
+	is(torus->columns(two, 5), 1,
+	    "torus: ranks on unequal hosts form a ring");
 	is(halving->columns(one, 7), 7, "halving: one host is one row");
-	is(halving->columns(each, 7), 1, "and a host each one column");
-	is(torus->steps(4, 2), 8, "2 (X - 1) + 2 (Y - 1) steps");
-	is(ring->steps(1, 8), 14, "2 (P - 1) in a ring");
-	is(halving->steps(4, 8), 8, "2 + 2 log2 Y steps");
-	is(halving->steps(1, 6), 6, "and two more where Y is no power of two");
+	is(halving->columns(each, 7), 1,
+	    "halving: one rank per host gives one column");
+	is(torus->steps(4, 2), 8, "torus takes 2 (X - 1) + 2 (Y - 1) steps");
+	is(ring->steps(1, 8), 14, "a ring takes 2 (P - 1) steps");
+	is(halving->steps(4, 8), 8, "halving takes 2 + 2 log2 Y steps");
+	is(halving->steps(1, 6), 6,
+	    "halving takes two more steps if Y is not a power of two");
 	grid_open(&g, turns, 9, 3, 4);
 	ok(g.hosts == 3 && g.rank[0] == 0 && g.rank[1] == 3 && g.rank[2] == 6 &&
-	    g.rank[3] == 1 && g.me == 4, "the ranks of a host stand in a row");
+	    g.rank[3] == 1 && g.me == 4,
+	    "grid_open puts the ranks of a host in a row");
 	grid_close(&g);
 }
 
@@ -218,24 +231,27 @@ test_refused(void)
 		.add = wire_sum, .most = 9 } };
 
 	comm_threads(6, refused, &j);
-	is(j.bad, 6, "6 ranks make no grid of 4 columns");
+	is(j.bad, 6, "6 ranks in 4 columns are refused");
 	j.bad = j.o.columns = 0;
 	j.o.wire = &wires[WIRE_BF16];
 	j.o.elem = 8;
 	comm_threads(2, refused, &j);
-	is(j.bad, 2, "doubles do not travel as 16 bits");
+	is(j.bad, 2, "doubles in a 16-bit format are refused");
 	j.bad = 0;
 	j.o.wire = wires;
 	j.o.elem = 4;
 	j.o.kind = algorithm_find("native");
 	comm_threads(2, refused, &j);
-	is(j.bad, 2, "threads have no library");
+	is(j.bad, 2,
+	    "native is refused by threads, which have no device library");
 }
 
 /* ---- 16-bit numbers ---- */
 
-/* The nearest number of ${digits} binary digits and no exponent below
- * ${least}, ties to even. */
+/*
+ * Round to the nearest number of ${digits} binary digits with an exponent of at
+ * least ${least}, ties to even.
+ */
 static double
 nearest(double x, int digits, int least)
 {
@@ -258,7 +274,7 @@ test_rounding(void)
 
 	for (uint32_t i = 0; i < N; i++)
 		x[i] = (float)ldexp(rng_normal(1, 2, i), (int)(i % 60) - 40);
-	/* Ties, in both directions. */
+	/* Ties in both directions. */
 	x[0] = 1 + 0x1p-8f;
 	x[1] = 1 + 0x3p-8f;
 	x[2] = -(1 + 0x1p-8f);
@@ -266,7 +282,8 @@ test_rounding(void)
 	wires[WIRE_BF16].unpack(y, half, N);
 	for (int i = 0; i < N; i++)
 		bad += y[i] != (float)nearest(x[i], 8, -200);
-	is(bad, 0, "bf16 is the nearest number of 8 digits, ties to even");
+	is(bad, 0,
+	    "bf16 rounds to the nearest number of 8 digits, ties to even");
 	for (int i = 0; i < N; i++)
 		largest = fmax(largest, fabs((double)x[i]));
 	wires[WIRE_FP16].pack(half, x, N);
@@ -275,12 +292,16 @@ test_rounding(void)
 	for (int i = 0; i < N; i++) {
 		int e;
 
-		/* The largest has exponent 15; the unit is 2^-24 then. */
+		/*
+		 * The scale gives the largest value exponent 15; the unit is
+		 * 2^-24 then.
+		 */
 		frexp(largest, &e);
 		bad += y[i] != (float)nearest(x[i], 11, e - 15 - 13);
 		far += y[i] == 0 && x[i] != 0;
 	}
-	ok(bad == 0 && far > 0, "fp16 is that of 11 digits, and in range");
+	ok(bad == 0 && far > 0,
+	    "fp16 rounds to 11 digits and the scale keeps it in range");
 	memset(x, 0, N * sizeof(*x));
 	x[5] = INFINITY;
 	x[6] = NAN;
@@ -289,13 +310,14 @@ test_rounding(void)
 		wires[w].pack(half, x, 9);
 		wires[w].unpack(y, half, 9);
 		ok(y[5] == INFINITY && isnan(y[6]) && y[0] == 0 && y[7] > 1e29f,
-		    "%s: infinity and NaN stay what they are", wires[w].name);
+		    "%s: infinity and NaN survive", wires[w].name);
 	}
 	x[5] = x[6] = 0;
 	x[7] = 0x1p-140f;
 	wires[WIRE_FP16].pack(half, x, 9);
 	wires[WIRE_FP16].unpack(y, half, 9);
-	ok(y[7] == 0x1p-140f || y[7] == 0, "fp16: so do the smallest numbers");
+	ok(y[7] == 0x1p-140f || y[7] == 0,
+	    "fp16: the smallest fp32 number becomes itself or 0");
 	free(x);
 	free(y);
 	free(half);
@@ -328,7 +350,7 @@ test_sets(void)
 	best->fp16_add(a, h, N, 0x1p9f);
 	base->fp16_add(b, h, N, 0x1p9f);
 	bad += memcmp(a, b, sizeof(a)) != 0;
-	is(bad, 0, "every instruction set gives the same bits");
+	is(bad, 0, "the kernels of every instruction set give the same bits");
 	free(x);
 }
 

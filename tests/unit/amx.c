@@ -1,7 +1,7 @@
 /*
- * Products of tiles against plain sums: every edge, small whole numbers.  What
- * is made of them, gradients of weights, against plain sums in double, and to
- * the same bits for any number of threads.
+ * Matrix products of AMX tiles equal plain sums of small whole numbers, at
+ * every edge of a tile.  Gradients of weights made from them agree with plain
+ * sums in double, and have the same bits for any number of threads.
  */
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 
 #include "tap.h"
 
-enum { MOST = 8 };			/* pieces of terms */
+enum { MOST = 8 };			/* blocks of the summed dimension */
 
 static bf16
 whole(uint32_t i, uint32_t stream)
@@ -19,7 +19,10 @@ whole(uint32_t i, uint32_t stream)
 	return bf16_of((float)(int)(4 * rng_normal(1, stream, i)));
 }
 
-/* Everything around what is asked for, and in C before, is NaN or a mark. */
+/*
+ * Elements outside the product are NaN in A and B.  C holds known values, so
+ * that a write outside shows.
+ */
 static void
 test_product(const struct amx_kernels *k, int rows, int columns, int runs,
     int depth, int more)
@@ -63,14 +66,17 @@ test_product(const struct amx_kernels *k, int rows, int columns, int runs,
 		}
 		bad += c[i] != want;
 	}
-	is(bad, 0, "the product of tiles, and nothing else, is written");
+	is(bad, 0, "tiles: the product is right and nothing else is written");
 }
 
 /* ---- gradients of weights ---- */
 
-enum { BESIDE = 64 };			/* numbers around an activation */
+enum { BESIDE = 64 };			/* elements around an activation */
 
-/* Nothing but the channels that there are is a number. */
+/*
+ * Return an activation of random numbers.  Everything else is NaN: padding
+ * channels and the margins.
+ */
 static bf16 *
 activation(size_t places, int channels, int row, uint32_t stream)
 {
@@ -85,6 +91,10 @@ activation(size_t places, int channels, int row, uint32_t stream)
 	return x;
 }
 
+/*
+ * Compute the gradient as ${threads} threads would, with NaN in the scratch
+ * memory.  The caller frees it.
+ */
 static float *
 gradient(const struct product_shape *s, int threads, const bf16 *x,
     const bf16 *dy, size_t n)
@@ -111,7 +121,10 @@ gradient(const struct product_shape *s, int threads, const bf16 *x,
 	return dw;
 }
 
-/* One weight's gradient. */
+/*
+ * Return one weight's gradient as a plain sum: dw[o][c][y][z] = sum over pixels
+ * of x * dy.
+ */
 static double
 plain(const struct product_shape *s, const bf16 *x, const bf16 *dy, int o,
     int c, int y, int z)
@@ -159,8 +172,8 @@ test_weights(const char *what, struct product_shape s)
 	}
 	near(sqrt(off / all), 0, 1e-6, what);
 	other = gradient(&s, 5, x + BESIDE, dy + BESIDE, n);
-	ok(memcmp(dw, other, n * sizeof(*dw)) == 0, "%s: five threads give the "
-	    "same bits", what);
+	ok(memcmp(dw, other, n * sizeof(*dw)) == 0,
+	    "%s: five threads give the same bits as one", what);
 	free(x);
 	free(dy);
 	free(dw);
@@ -176,35 +189,36 @@ test_gradients(void)
 	} list[] = {
 #define SHAPE(n, i, h, w, o, ...) { .images = n, .in = i, .in_h = h, .in_w = w, \
 	    .out = o, __VA_ARGS__ }
-		{ "1x1 in three parts", SHAPE(3, 96, 40, 41, 80, .k = { 1, 1 },
+		{ "1x1 in three shards", SHAPE(3, 96, 40, 41, 80, .k = { 1, 1 },
 		    .s = { 1, 1 }) },
-		{ "1x1 in runs", SHAPE(2, 128, 21, 33, 160, .k = { 1, 1 },
+		{ "1x1 in blocks", SHAPE(2, 128, 21, 33, 160, .k = { 1, 1 },
 		    .s = { 1, 1 }) },
-		{ "1x1 of one place of two", SHAPE(1, 16, 1, 2, 16,
+		{ "1x1, one output pixel of two", SHAPE(1, 16, 1, 2, 16,
 		    .k = { 1, 1 }, .s = { 1, 2 }) },
 		{ "1x1 of stride 2, many channels", SHAPE(2, 64, 7, 9, 560,
 		    .k = { 1, 1 }, .s = { 2, 2 }) },
-		{ "1x1 padded", SHAPE(2, 16, 3, 5, 32, .k = { 1, 1 },
+		{ "1x1 with padding", SHAPE(2, 16, 3, 5, 32, .k = { 1, 1 },
 		    .s = { 1, 1 }, .p = { 1, 1 }) },
-		{ "3x3, channels no multiple of a block", SHAPE(2, 20, 13, 7, 36,
+		{ "3x3, channels not a multiple of a block",
+			SHAPE(2, 20, 13, 7, 36,
 		    .k = { 3, 3 }, .s = { 1, 1 }, .p = { 1, 1 }) },
-		{ "3x3 in parts and runs", SHAPE(5, 48, 27, 35, 64,
+		{ "3x3 in shards and blocks", SHAPE(5, 48, 27, 35, 64,
 		    .k = { 3, 3 }, .s = { 1, 1 }, .p = { 1, 1 }) },
 		{ "3x3 of stride 2", SHAPE(5, 48, 15, 14, 40, .k = { 3, 3 },
 		    .s = { 2, 2 }, .p = { 1, 1 }) },
 		{ "3x3 of strides 1 and 2, without padding", SHAPE(3, 12, 9, 14,
 		    17, .k = { 3, 3 }, .s = { 1, 2 }) },
-		{ "3x3 padded by 2", SHAPE(3, 16, 5, 4, 16, .k = { 3, 3 },
+		{ "3x3 with padding 2", SHAPE(3, 16, 5, 4, 16, .k = { 3, 3 },
 		    .s = { 1, 1 }, .p = { 2, 2 }) },
 		{ "2x2 of stride 2", SHAPE(3, 32, 9, 8, 16, .k = { 2, 2 },
 		    .s = { 2, 2 }) },
 		{ "1x7", SHAPE(3, 32, 9, 11, 16, .k = { 1, 7 },
 		    .s = { 1, 1 }, .p = { 0, 3 }) },
-		{ "5x5 of 1 channel", SHAPE(4, 1, 16, 19, 24, .k = { 5, 5 },
+		{ "5x5 on 1 channel", SHAPE(4, 1, 16, 19, 24, .k = { 5, 5 },
 		    .s = { 1, 1 }, .p = { 2, 2 }) },
-		{ "5x5 of 2 channels", SHAPE(3, 2, 17, 12, 16, .k = { 5, 5 },
+		{ "5x5 on 2 channels", SHAPE(3, 2, 17, 12, 16, .k = { 5, 5 },
 		    .s = { 2, 2 }, .p = { 2, 2 }) },
-		{ "7x7 of pixels", SHAPE(2, 3, 61, 70, 64, .k = { 7, 7 },
+		{ "7x7 on pixels", SHAPE(2, 3, 61, 70, 64, .k = { 7, 7 },
 		    .s = { 2, 2 }, .p = { 3, 3 }) },
 	};
 
@@ -219,7 +233,7 @@ main(void)
 	const struct amx_kernels *k = amx_kernels_pick();
 
 	if (k == NULL) {
-		skip("products of tiles", "no AMX here");
+		skip("products of AMX tiles", "no AMX on this machine");
 		return done();
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

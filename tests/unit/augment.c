@@ -1,11 +1,18 @@
-/* Which part of the image a clip shows. */
+/*
+ * The crops of a clip, for training and for tests: sizes and places agree with
+ * tables of TSM and PySlowFast, and random crops have the specified
+ * distributions.
+ */
 #include "base/file.h"
 #include "base/table.h"
 #include "clip/augment.h"
 
 #include "tap.h"
 
-/* Is "0,0 0,44 ..." (distinct, ascending) what crop_places gives? */
+/*
+ * Return 1 if ${place} holds exactly the places in ${text}, "0,0 0,44 ...".
+ * They are distinct, in ascending order, ${distinct} in number.
+ */
 static int
 same_places(const char *text, int64_t distinct, int place[CROP_PLACES][2])
 {
@@ -53,9 +60,12 @@ test_multiscale_golden(void)
 		places += same_places(table_text(g, r, "offsets_x,y"),
 		    distinct, place);
 	}
-	is(g->rows % CROP_SIZES, 0, "ten pairs a image");
-	is(sizes, (long long)g->rows, "each pair of sizes as published, once");
-	is(places, (long long)g->rows, "places as published");
+	is(g->rows % CROP_SIZES, 0,
+	    "TSM: the table has ten pairs of sizes per image");
+	is(sizes, (long long)g->rows,
+	    "TSM: each published pair of sizes occurs once");
+	is(places, (long long)g->rows,
+	    "TSM: crops are at the published places");
 	table_free(g);
 }
 
@@ -88,7 +98,8 @@ test_three_golden(void)
 			diag("got %s, wanted %s", got,
 			    table_text(g, r, column));
 	}
-	is(good, (long long)g->rows, "three crops as published");
+	is(good, (long long)g->rows,
+	    "TSM: three test crops are at the published places");
 	table_free(g);
 }
 
@@ -99,7 +110,10 @@ inside(struct crop c, int w, int h)
 	    c.x + c.w <= w * (1 + 1e-12) && c.y + c.h <= h * (1 + 1e-12);
 }
 
-/* How many of the two rules' crops at some sides are. */
+/*
+ * Count the test crops of both rules, at some sides, that are not inside the
+ * image.
+ */
 static int
 outside(int w, int h, int view, int views, int full)
 {
@@ -137,13 +151,13 @@ test_bounds(void)
 					    sides[g % 7], rng_clip(1, g)), w, h);
 				}
 		}
-	is(bad, 0, "every crop of every image lies inside it");
+	is(bad, 0, "every crop of every image is inside it");
 	bad = 0;
 	for (int w = 1; w < 30; w++)
 		bad += crop_test_known(VIEW_TSM, w) != (w == 1 || w == 3 ||
 		    w == 5 || w == 10) || crop_test_known(VIEW_PYSLOWFAST, w) !=
 		    (w == 1 || w == 3);
-	is(bad, 0, "1, 3, 5 and 10 crops are known, PySlowFast's 1 and 3");
+	is(bad, 0, "TSM has 1, 3, 5 and 10 test crops, PySlowFast 1 and 3");
 }
 
 static void
@@ -156,22 +170,27 @@ test_views(void)
 	struct crop e = crop_test(VIEW_TSM, 340, 256, 224, 8, 10, 0);
 
 	ok(a.x == 58 && a.y == 16 && a.w == 224 && a.h == 224 && !a.flip,
-	    "the centre of 340x256");
+	    "one TSM crop of 340x256 is in the centre");
 	ok(b.x == 16 && b.y == 0 && c.x == 16 && c.y == 116,
-	    "an upright image gives top and bottom");
-	ok(d.x == 116 && d.y == 32 && !d.flip, "a corner");
-	ok(e.x == d.x && e.y == d.y && e.flip, "and its mirror image");
-	/* 341 to 256 makes it 341 wide, and half of 117 is 58. */
+	    "three TSM crops of an upright image are left, right and centre "
+	    "along its height");
+	ok(d.x == 116 && d.y == 32 && !d.flip, "crop 3 of 10 is at a corner");
+	ok(e.x == d.x && e.y == d.y && e.flip,
+	    "crop 8 of 10 is crop 3 mirrored");
+	/*
+	 * Scaling the height 341 to 256 gives width 341; half of 117, 58.5,
+	 * rounds to 58.
+	 */
 	a = crop_test(VIEW_TSM, 455, 341, 224, 0, 1, 0);
 	ok(fabs(a.w - 224 * 455.0 / 341) < 1e-9 &&
 	    fabs(a.x - 58 * 455.0 / 341) < 1e-9 && a.y == 16 * 341.0 / 256,
-	    "halves round to even, as published");
+	    "half pixels round to even, as in TSM");
 	a = crop_test(VIEW_TSM, 340, 256, 112, 0, 1, 0);
 	ok(a.x == 58 && a.y == 16 && a.w == 224 && a.h == 224,
-	    "half the side shows the same");
+	    "half the crop side shows the same region");
 }
 
-/* What is drawn, and how often. */
+/* Distribution of the random crops over sizes, places and flips. */
 static void
 test_draws(void)
 {
@@ -181,7 +200,7 @@ test_draws(void)
 	int places[CROP_PLACES][2], at[CROP_PLACES] = { 0 }, low = N, high = 0;
 	int unflipped = 0, centred = 0, n = crop_sizes(340, 256, 224, pair);
 
-	is(n, CROP_SIZES, "ten pairs of sizes");
+	is(n, CROP_SIZES, "crop_sizes gives ten pairs of sizes");
 	for (uint64_t g = 0; g < N; g++) {
 		struct crop c = crop_train(&crop_usual, 340, 256, 224,
 		    rng_clip(1, g));
@@ -200,22 +219,24 @@ test_draws(void)
 		unflipped += d.flip == 0;
 		centred += d.x == 58 && d.y == 16 && d.w == 224;
 	}
-	is(seen, N, "every crop has one of the ten sizes");
-	near(flips, N / 2.0, 4 * 81, "half are mirrored");
-	near(whole, N / 10.0, 4 * 49, "a tenth are the whole short side");
+	is(seen, N, "every random crop has one of the ten sizes");
+	near(flips, N / 2.0, 4 * 81, "half of the random crops are mirrored");
+	near(whole, N / 10.0, 4 * 49,
+	    "a tenth of the random crops have the whole short side");
 	for (int i = 0; i < CROP_PLACES; i++) {
 		low = at[i] < low ? at[i] : low;
 		high = at[i] > high ? at[i] : high;
 	}
-	ok(low > 140 && high < 260, "all 13 places are drawn alike (200 each: "
-	    "%d to %d)", low, high);
-	ok(unflipped == N && centred == N, "the centre rule draws nothing");
+	ok(low > 140 && high < 260,
+	    "all 13 places are equally likely (200 each: %d to %d)", low, high);
+	ok(unflipped == N && centred == N,
+	    "the centre rule neither moves nor mirrors a crop");
 	crop_sizes(400, 222, 224, pair);
 	ok(pair[0][0] == 222 && pair[0][1] == 222,
-	    "no size is larger than the image");
+	    "no crop size is larger than the image");
 }
 
-/* ---- PySlowFast's ---- */
+/* ---- PySlowFast ---- */
 
 static int
 number(const struct table *g, size_t r, const char *name)
@@ -226,7 +247,10 @@ number(const struct table *g, size_t r, const char *name)
 	return (int)v;
 }
 
-/* A crop of the scaled frame, in whole pixels of that. */
+/*
+ * Return 1 if ${c} is the square of ${side} at (x, y) of the frame scaled from
+ * ${w} x ${h} to ${to}.
+ */
 static int
 is_at(struct crop c, int w, int h, const int to[2], int x, int y, int side)
 {
@@ -253,7 +277,7 @@ test_uniform_golden(void)
 		sizes += to[0] == number(g, r, "out_w") &&
 		    to[1] == number(g, r, "out_h");
 		view = number(g, r, "spatial_idx");
-		/* Crops of 256 of 320 are no view of ours. */
+		/* Our views have no crops of 256 from a short side of 320. */
 		if (!full && size != (int)lrint(side * 256 / 224.0))
 			continue;
 		asked++;
@@ -265,13 +289,18 @@ test_uniform_golden(void)
 			    0, 1, full), w, h, to, number(g, r, "x0"),
 			    number(g, r, "y0"), side);
 	}
-	is(sizes, (long long)g->rows, "short sides as PySlowFast has them");
-	ok(places == asked && asked > 100, "and its crops (%d of %d)", places,
+	is(sizes, (long long)g->rows,
+	    "PySlowFast: frames are scaled to the published sizes");
+	ok(places == asked && asked > 100, "PySlowFast: test crops are at the "
+	    "published places (%d of %d)", places,
 	    asked);
 	table_free(g);
 }
 
-/* The lengths that its datasets were asked for, shape by shape. */
+/*
+ * The ranges of short sides in tables recorded from PySlowFast's datasets,
+ * shape by shape.
+ */
 static void
 test_jitter_golden(const char *name)
 {
@@ -292,11 +321,12 @@ test_jitter_golden(const char *name)
 		    high == (int)lrint(320 * side / 224.0);
 	}
 	is(published, (long long)g->rows, name);
-	is(repaired, (long long)g->rows, "in proportion, where it is repaired");
+	is(repaired, (long long)g->rows,
+	    "the repaired jitter scales the range in proportion to the crop");
 	table_free(g);
 }
 
-/* Which lengths and places are drawn, and how often. */
+/* Distribution of jittered short sides and places. */
 static void
 test_jitter(void)
 {
@@ -319,14 +349,16 @@ test_jitter(void)
 			mean[k >> 1] += size / (2.0 * N);
 			last[k & 1] += fabs(c.x + c.w - 256) < 1e-9;
 		}
-	ok(least == 256 && most == 320, "lengths of 256 to 320 (%d to %d)",
+	ok(least == 256 && most == 320,
+	    "jitter: short sides reach from 256 to 320 (%d to %d)",
 	    least, most);
-	near(mean[0], 288, 0.5, "evenly");
-	/* The mean of 1 / x over [1/320, 1/256]. */
+	near(mean[0], 288, 0.5,
+	    "jitter: short sides are uniformly distributed");
+	/* The mean of x for 1 / x uniform over [1/320, 1/256]. */
 	near(mean[1], log(320 / 256.0) / (1 / 256.0 - 1 / 320.0), 0.5,
-	    "or evenly in one over the length");
+	    "inverse jitter: the inverse of the short side is uniform");
 	ok(last[1] == 0 && last[0] > N / 50,
-	    "the last place is drawn, but not upstream");
+	    "jitter draws the last place, which upstream never does");
 }
 
 static void
@@ -350,16 +382,22 @@ test_resized(void)
 		thin = ratio < thin ? ratio : thin;
 		wide = ratio > wide ? ratio : wide;
 	}
-	ok(low > 0.078 && low < 0.09 && high > 0.95, "parts of %.3f to %.3f", low,
+	ok(low > 0.078 && low < 0.09 && high > 0.95,
+	    "resized crops take areas from %.3f to %.3f", low,
 	    high);
-	/* Large ones that do not fit are drawn again. */
-	ok(area > 0.45 && area < 0.54, "evenly (%.3f)", area);
+	/*
+	 * The mean of [0.08, 1] is 0.54.  Large crops that do not fit are
+	 * redrawn, which lowers it.
+	 */
+	ok(area > 0.45 && area < 0.54,
+	    "resized crops have uniform areas (mean %.3f)", area);
 	ok(thin > 0.73 && thin < 0.76 && wide > 1.32 && wide < 1.36,
-	    "ratios of 3/4 to 4/3 (%.3f to %.3f)", thin, wide);
+	    "resized crops have ratios of 3/4 to 4/3 (%.3f to %.3f)",
+	    thin, wide);
 	o.area = 1;
 	c = crop_train(&o, 400, 100, 224, rng_clip(2, 1));
 	ok(c.w == 133 && c.h == 100 && c.x == 133 && c.y == 0,
-	    "where none fits, the middle");
+	    "if no resized crop fits, the centre is taken at ratio 4/3");
 }
 
 int

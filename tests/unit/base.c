@@ -1,4 +1,7 @@
-/* The base layer: hashes, randomness, text, tables, JSON, commits, threads. */
+/*
+ * The base layer: hashes, random numbers, text, tables, JSON, commits and
+ * threads give the documented results.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -20,7 +23,7 @@
 #include "said.h"
 #include "tap.h"
 
-/* CRC32C bit by bit, from its polynomial. */
+/* CRC32C bit by bit from its polynomial, as the reference. */
 static uint32_t
 crc32c_plain(uint32_t crc, const unsigned char *p, size_t n)
 {
@@ -47,17 +50,19 @@ test_hashes(void)
 		data[i] = (unsigned char)(i * 7919 >> 3);
 	for (size_t n = 0; n < sizeof(data); n += n < 40 ? 1 : 997)
 		same &= crc32c(5, data + 1, n) == crc32c_plain(5, data + 1, n);
-	ok(same, "fast and plain CRC32C agree at every length tried");
+	ok(same, "fast CRC32C equals the bitwise one at every length tried");
 	is(crc32c(crc32c(0, data, 5000), data + 5000, 15000),
-	    crc32c(0, data, 20000), "CRC32C continues");
+	    crc32c(0, data, 20000),
+	    "CRC32C of two parts in sequence is that of the whole");
 	is(hash_crc32(0, "123456789", 9), 0xcbf43926, "CRC-32 of 123456789");
 	is_text(hash128_text(hash128("", 0), text),
-	    "99aa06d3014798d86001c324468d497f", "XXH3-128 of nothing");
+	    "99aa06d3014798d86001c324468d497f", "XXH3-128 of no bytes");
 	for (size_t i = 0; i < sizeof(data); i += 1000)
 		hasher_add(h, data + i, 1000);
 	ok(hash128_equal(hasher_128(h), hash128(data, sizeof(data))),
-	    "128 bits in pieces");
-	ok(hasher_64(h) == hash64(data, sizeof(data)), "64 bits in pieces");
+	    "128-bit hash in pieces is that of the whole");
+	ok(hasher_64(h) == hash64(data, sizeof(data)),
+	    "64-bit hash in pieces is that of the whole");
 	hasher_free(h);
 }
 
@@ -75,7 +80,7 @@ test_randomness(void)
 		rng_philox(0x299f31d0a4093822, 0x243f6a88, 0x85a308d3,
 		0x13198a2e, 0x03707344) };
 	uint32_t order[10], *big = malloc(239789 * sizeof(*big));
-	/* The design's digest begins one digit short of FNV's own offset. */
+	/* The offset of the recorded digest is one digit short of FNV's own. */
 	uint64_t fnv = 1469598103934665603ull;
 	double sum = 0, squares = 0;
 	struct rng r = rng_clip(1, 2);
@@ -85,14 +90,16 @@ test_randomness(void)
 		ok(memcmp(b[i].w, want[i], 16) == 0,
 		    "Philox4x32-10 known answer %d", i + 1);
 	rng_shuffle(0x0123456789abcdef, 0, 10, order);
-	ok(memcmp(order, epoch0, sizeof(order)) == 0, "order of epoch 0");
+	ok(memcmp(order, epoch0, sizeof(order)) == 0,
+	    "shuffled order of epoch 0");
 	rng_shuffle(0x0123456789abcdef, 1, 10, order);
-	ok(memcmp(order, epoch1, sizeof(order)) == 0, "order of epoch 1");
+	ok(memcmp(order, epoch1, sizeof(order)) == 0,
+	    "shuffled order of epoch 1");
 	rng_shuffle(42, 3, 239789, big);
 	for (size_t i = 0; i < 239789; i++)
 		for (int k = 0; k < 4; k++)
 			fnv = (fnv ^ (big[i] >> 8 * k & 0xff)) * 1099511628211ull;
-	ok(fnv == 0x31be8f36b417661c, "order of 239,789 samples");
+	ok(fnv == 0x31be8f36b417661c, "shuffled order of 239,789 samples");
 	free(big);
 	for (uint32_t i = 0; i < 100000; i++) {
 		double x = rng_normal(7, 3, i);
@@ -115,41 +122,55 @@ test_text(void)
 	static const double values[] = { 0.1, 1.0 / 3, 0.08000000000000002, 1e300,
 		5e-324, 0.010000000000000002 };
 	static const struct { const char *text, *want, *what; } quoted[] = {
-		{ "\303\251t\303\251", "\303\251t\303\251", "UTF-8 is shown" },
+		{ "\303\251t\303\251", "\303\251t\303\251",
+			"text_quote: UTF-8 of two bytes is shown" },
 		{ "\347\216\213 \360\237\216\276",
 		    "\"\347\216\213 \360\237\216\276\"",
-		    "of three and four bytes too" },
-		{ "a\302\233b", "\"a\\u009bb\"", "a C1 control is escaped" },
-		{ "a\177", "\"a\\177\"", "a delete too" },
-		{ "a\342\200\256b", "\"a\\u202eb\"", "and what turns the "
-		    "direction" },
-		{ "\342\201\246", "\"\\u2066\"", "or isolates it" },
-		{ "a\342\200\250", "\"a\\u2028\"", "and ends of lines" },
-		{ "\342\200\215", "\342\200\215", "a joiner is not" },
-		{ "a\233b", "\"a\\233b\"", "a byte that is no UTF-8 is escaped" },
-		{ "\342\200", "\"\\342\\200\"", "and half a character" },
+		    "text_quote: UTF-8 of three and four bytes is shown" },
+		{ "a\302\233b", "\"a\\u009bb\"",
+			"text_quote: a C1 control is escaped" },
+		{ "a\177", "\"a\\177\"", "text_quote: a delete is escaped" },
+		{ "a\342\200\256b", "\"a\\u202eb\"",
+			"text_quote: a change of text direction is escaped" },
+		{ "\342\201\246", "\"\\u2066\"",
+			"text_quote: a direction isolate is escaped" },
+		{ "a\342\200\250", "\"a\\u2028\"",
+			"text_quote: a line separator is escaped" },
+		{ "\342\200\215", "\342\200\215",
+			"text_quote: a zero-width joiner is shown" },
+		{ "a\233b", "\"a\\233b\"",
+			"text_quote: a byte that is not UTF-8 is escaped" },
+		{ "\342\200", "\"\\342\\200\"",
+			"text_quote: an incomplete character is escaped" },
 	};
 	int64_t i;
 	double x;
 	char buf[32];
 	int same = 1;
 
-	is_text(text_quote("a b\n\x01"), "\"a b\\n\\001\"", "odd names are quoted");
-	is_text(text_quote("clip_1.mp4"), "clip_1.mp4", "plain names are not");
+	is_text(text_quote("a b\n\x01"), "\"a b\\n\\001\"",
+	    "text_quote: names with blanks and controls are quoted");
+	is_text(text_quote("clip_1.mp4"), "clip_1.mp4",
+	    "text_quote: a simple name is not quoted");
 	for (size_t k = 0; k < sizeof(quoted) / sizeof(quoted[0]); k++)
 		is_text(text_quote(quoted[k].text), quoted[k].want, quoted[k].what);
 	is(text_chomp(strcpy(buf, "a\r")) == 0 && strcmp(buf, "a") == 0, 1,
-	    "a carriage return is taken off the end of a line");
-	is(text_chomp(strcpy(buf, "a\rb\r")), -1, "one within it is told");
-	is(text_int("12x", 0, 100, &i), -1, "trailing garbage in an integer");
-	is(text_int(" 12", 0, 100, &i), -1, "a blank before an integer");
-	is(text_int("101", 0, 100, &i), -1, "an integer out of range");
-	is(text_real("nan", -1, 1, &x), -1, "NaN is not a number here");
+	    "text_chomp removes a carriage return at the end of a line");
+	is(text_chomp(strcpy(buf, "a\rb\r")), -1,
+	    "text_chomp refuses a carriage return within a line");
+	is(text_int("12x", 0, 100, &i), -1,
+	    "text_int refuses trailing characters");
+	is(text_int(" 12", 0, 100, &i), -1, "text_int refuses a leading blank");
+	is(text_int("101", 0, 100, &i), -1,
+	    "text_int refuses an integer out of range");
+	is(text_real("nan", -1, 1, &x), -1, "text_real refuses NaN");
 	for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
 		same &= strtod(text_real_write(buf, values[k]), NULL) == values[k];
-	ok(same, "doubles are written so that they read back");
-	is_text(text_real_write(buf, 0.1), "0.1", "and short where short will do");
-	is(text_distance("shard-size", "shard-sise"), 1, "distance of near names");
+	ok(same, "text_real_write: doubles read back the same");
+	is_text(text_real_write(buf, 0.1), "0.1",
+	    "text_real_write: 0.1 is written in its short form");
+	is(text_distance("shard-size", "shard-sise"), 1,
+	    "text_distance of two names with one letter changed");
 }
 
 static void
@@ -169,37 +190,48 @@ test_tables(void)
 	char said[512];
 	int64_t n = 0;
 
-	is(t != NULL && t->rows == 2 && t->columns == 2, 1, "a table is read");
-	is_text(table_text(t, 0, "key"), "A\tB", "escapes are undone");
-	is(table_int(t, 1, "n", 0, 9, &n) == 0 && n == 4, 1, "a number in a cell");
+	is(t != NULL && t->rows == 2 && t->columns == 2, 1,
+	    "a table with a comment and a header is read");
+	is_text(table_text(t, 0, "key"), "A\tB",
+	    "escapes in a cell are decoded");
+	is(table_int(t, 1, "n", 0, 9, &n) == 0 && n == 4, 1,
+	    "a number in a cell is read");
 	said_begin(said, sizeof(said));
-	is(table_int(t, 1, "n", 0, 3, &n), -1, "a number out of range");
+	is(table_int(t, 1, "n", 0, 3, &n), -1,
+	    "a number out of range in a cell is refused");
 	is_text(said_now(), "t.tsv:4: column n: 4 (wanted an integer from 0 to 3)",
 	    "the message names file, line and column");
 	said_begin(said, sizeof(said));
-	ok(table_parse("u.tsv", "#a\tb\n1\n") == NULL, "a short row is refused");
+	ok(table_parse("u.tsv", "#a\tb\n1\n") == NULL,
+	    "a row with too few cells is refused");
 	is_text(said_now(), "u.tsv:2: 1 cells (wanted 2, as in the header)",
-	    "and the message says where");
+	    "the message names the line of the short row");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		said_begin(said, sizeof(said));
-		ok(table_parse("u.tsv", bad[i][0]) == NULL, "refused: %s",
+		ok(table_parse("u.tsv", bad[i][0]) == NULL,
+		    "a table is refused: %s",
 		    bad[i][1]);
-		is_text(said_now(), bad[i][1], "and told");
+		is_text(said_now(), bad[i][1],
+		    "the message names the fault of the table");
 	}
 	said_end();
 	table_free(t);
 	escaped = table_escape("a\tb\nc\rd\\");
-	is_text(escaped, "a\\tb\\nc\\rd\\\\", "a cell is escaped");
+	is_text(escaped, "a\\tb\\nc\\rd\\\\",
+	    "table_escape escapes tab, newline, return and backslash");
 	text = xprintf("#a\n%s\r\n", escaped);
 	t = table_parse("again", text);
 	is_text(t != NULL ? table_text(t, 0, "a") : "", "a\tb\nc\rd\\",
-	    "and reads back, with lines that end as elsewhere");
+	    "an escaped cell reads back, also with CRLF lines");
 	table_free(t);
 	free(text);
 	free(escaped);
 }
 
-/* Whatever a message holds, it is one line that a terminal only shows. */
+/*
+ * A message is one line without control characters, whatever its arguments
+ * hold.
+ */
 static void
 test_messages(void)
 {
@@ -208,7 +240,8 @@ test_messages(void)
 	said_begin(said, sizeof(said));
 	fail("%s", "a\033[2Jb\302\233c\342\200\256d\377e\303\251\nf");
 	said_end();
-	is_text(said, "a?[2Jb??c???d?e\303\251?f", "messages hold no controls");
+	is_text(said, "a?[2Jb??c???d?e\303\251?f",
+	    "a message replaces control characters and bad UTF-8");
 }
 
 static void
@@ -228,8 +261,8 @@ test_names(void)
 		wrong += names_find(n, name) != i || names_add(n, name) != -1 ||
 		    strcmp(names_text(n, (size_t)i), name) != 0;
 	}
-	is(wrong, 0, "names keep the numbers they got");
-	is((long long)names_count(n), 20000, "and are counted");
+	is(wrong, 0, "names_find returns the numbers of names_add");
+	is((long long)names_count(n), 20000, "names_count counts the names");
 	names_free(n);
 }
 
@@ -252,22 +285,23 @@ test_json(void)
 	json_put_bool(&w, "c", 1);
 	json_close(&w);
 	is_text(w.out.data, "{\"a\":-5,\"b\":[\"x\\\"\\\\\\n\\u0002\",0.1],\"c\":true}",
-	    "canonical JSON");
+	    "json_writer writes canonical JSON");
 	v = json_parse("t", w.out.data, w.out.n);
 	is(json_to_int(json_get(v, "a"), -9, 9, &n) == 0 && n == -5, 1,
-	    "read back an integer");
+	    "JSON: an integer is read back");
 	is_text(json_to_text(json_at(json_get(v, "b"), 0)), "x\"\\\n\x02",
-	    "read back a text");
+	    "JSON: a text is read back");
 	again = json_print(v);
-	is_text(again, w.out.data, "printed again the same");
+	is_text(again, w.out.data,
+	    "JSON: printing what was read gives the same text");
 	said_begin(said, sizeof(said));
 	ok(json_parse("t", "{\"a\":1,\"a\":2}", 13) == NULL,
-	    "duplicate keys are refused");
+	    "JSON: duplicate keys are refused");
 	said_end();
 	free(again);
 	json_free(v);
 
-	/* As deep as may be is printed again; one more is refused. */
+	/* The maximum depth is read and printed; one level more is refused. */
 	for (int deep = JSON_DEPTH; deep <= JSON_DEPTH + 1; deep++) {
 		struct buffer b = { 0 };
 
@@ -282,16 +316,18 @@ test_json(void)
 		again = v != NULL ? json_print(v) : xstrdup(said);
 		is_text(again, deep == JSON_DEPTH ? b.data :
 		    "t: JSON nested more than 64 deep", deep == JSON_DEPTH ?
-		    "64 brackets deep" : "65 are refused");
+		    "JSON: 64 brackets deep are read and "
+		    "printed" : "JSON: 65 brackets deep are refused");
 		free(again);
 		json_free(v);
 		buffer_free(&b);
 	}
 	v = json_parse("t", "{\"b\":1,\"a\":[[],{}]}", 19);
-	is(json_depth(v), 3, "brackets within brackets");
+	is(json_depth(v), 3, "json_depth counts nested brackets");
 	for (void *at = NULL; (item = json_next(v, &at, &key)) != NULL;)
 		n += *key + json_is(item, '[');
-	is(n, -5 + 'a' + 'b' + 1, "members one by one");
+	is(n, -5 + 'a' + 'b' + 1,
+	    "json_next visits all members with their keys");
 	json_free(v);
 	buffer_free(&w.out);
 }
@@ -323,40 +359,46 @@ test_commits(void)
 		exit(1);
 	a = path_join(dir, "a");
 	link_name = path_join(dir, "link");
-	is(commit_text(a, "one"), 0, "a file is committed");
+	is(commit_text(a, "one"), 0, "commit: a file is written");
 	c = commit_open(a);
 	commit_write(c, "half", 4);
 	commit_drop(c);
 	is(file_read(a, &b) == 0 && strcmp(b.data, "one") == 0, 1,
-	    "a dropped commit leaves the old file");
+	    "commit: commit_drop leaves the old file");
 	if (symlink("a", link_name) != 0)
 		exit(1);
-	is(commit_text(link_name, "two"), 0, "a commit through a link");
+	is(commit_text(link_name, "two"), 0,
+	    "commit: writing through a symbolic link succeeds");
 	is(lstat(link_name, &s) == 0 && S_ISLNK(s.st_mode), 1,
-	    "leaves the link a link");
-	is(file_size(a), 3, "and replaces its target");
+	    "commit: the symbolic link stays a link");
+	is(file_size(a), 3, "commit: the target of the link is replaced");
 	said_begin(said, sizeof(said));
 	commit_text("/dev/null", "x");
 	is(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode), 1,
-	    "a device stays a device");
-	ok(commit_open(dir) == NULL, "a directory is refused");
+	    "commit: a device stays a device");
+	ok(commit_open(dir) == NULL, "commit: a directory is refused");
 	said_begin(said, sizeof(said));
-	is(file_read("/nowhere/at/all", &b), -1, "a file that is not there");
+	is(file_read("/nowhere/at/all", &b), -1,
+	    "file_read: an absent file is refused");
 	is_text(said_now(), "/nowhere/at/all: cannot open: No such file or directory",
-	    "the message says why");
+	    "file_read: the message has the reason");
 	c = commit_open(a);
 	commit_write(c, "left behind", 11);
-	is(commit_sweep(dir), 0, "temporary files are swept");
-	is(commit_done(c), -1, "and a swept commit fails");
+	is(commit_sweep(dir), 0,
+	    "commit_sweep returns 0 with a temporary file present");
+	is(commit_done(c), -1, "commit_done fails if the file was swept");
 	c = commit_open(a);
-	if ((child = fork()) == 0) {	/* dies in the middle */
+	if ((child = fork()) == 0) {	/* the writer dies in the middle */
 		commit_write(commit_open(a), "half", 4);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	is(temporaries(dir), 2, "a killed writer leaves its temporary file");
-	is(commit_text(a, "three"), 0, "the next commit");
-	is(temporaries(dir), 1, "removes it, but not that of a live one");
+	is(temporaries(dir), 2,
+	    "commit: a killed writer leaves its temporary file");
+	is(commit_text(a, "three"), 0,
+	    "commit: the next commit of the same file succeeds");
+	is(temporaries(dir), 1,
+	    "commit: it removes the dead writer's file, not the live one's");
 	child = fork();
 	if (child == 0) {
 		said_begin(said, sizeof(said));
@@ -364,29 +406,32 @@ test_commits(void)
 		die(1, "out of memory");
 	}
 	waitpid(child, NULL, 0);
-	is(temporaries(dir), 1, "a program that dies of itself removes its own");
-	is(commit_done(c), 0, "which goes on to its end");
-	is(temporaries(dir), 0, "and nothing is left");
+	is(temporaries(dir), 1,
+	    "commit: a program that ends by die() removes its file");
+	is(commit_done(c), 0, "commit: the live writer commits");
+	is(temporaries(dir), 0, "commit: no temporary file remains");
 	lock = dir_lock(dir, ".lock");
-	ok(lock >= 0, "a directory is locked");
-	ok(dir_lock(dir, ".lock") < 0, "once");
-	is(ftruncate(lock, 0), 0, "who has it has not yet said so");
+	ok(lock >= 0, "dir_lock: a directory is locked");
+	ok(dir_lock(dir, "dir_lock: a second lock is refused") < 0, "once");
+	is(ftruncate(lock, 0), 0,
+	    "dir_lock: truncate the lock, as before its owner writes its name");
 	if ((child = fork()) == 0) {
 		usleep(250000);
 		_exit(pwrite(lock, "node1 17\n", 9, 0) != 9);
 	}
 	ok(dir_lock(dir, ".lock") < 0 &&
 	    strstr(said_now(), "(host and pid: node1 17)") != NULL,
-	    "the message waits for the name");
+	    "dir_lock: the message waits for the owner's name");
 	waitpid(child, NULL, 0);
 	said_begin(said, sizeof(said));
-	is(file_read("/nowhere/file", &b), -1, "a file that is not there");
+	is(file_read("/nowhere/file", &b), -1,
+	    "file_read: a file in an absent directory is refused");
 	is_text(said_now(), "/nowhere/file: cannot open: No such file or directory",
-	    "the message says what the system said");
+	    "file_read: the message has the system's reason");
 	said_end();
 	dir_unlock(lock);
 	lock = dir_lock(dir, ".lock");
-	ok(lock >= 0, "and again after unlocking");
+	ok(lock >= 0, "dir_lock: after unlocking the directory can be locked");
 	dir_unlock(lock);
 	buffer_free(&b);
 	free(a);
@@ -423,7 +468,8 @@ test_pool(void)
 		bad += s.total != 500 * 63 * 32;
 		pool_free(p);
 	}
-	is(bad, 0, "every part of a loop runs once, with 1 to 4 threads");
+	is(bad, 0,
+	    "pool_run: every part of a loop runs once, with 1 to 4 threads");
 }
 
 int

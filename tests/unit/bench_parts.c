@@ -1,4 +1,7 @@
-/* The engine of vt-bench: its statistics, its gates, and its formulas. */
+/*
+ * The engine of vt-bench: statistics, gates, shapes, formulas of work and
+ * traffic, and timing are right.
+ */
 #include "base/fail.h"
 #include "base/mem.h"
 #include "bench/allreduce.h"
@@ -18,31 +21,36 @@ test_figures(void)
 	struct figure f = { 0 };
 
 	ok(isnan(figure_min(&f)) && isnan(figure_median(&f)) &&
-	    isnan(figure_p99(&f)), "nothing measured is no number");
+	    isnan(figure_p99(&f)), "without values all statistics are NaN");
 	figure_add(&f, 7);
 	ok(figure_min(&f) == 7 && figure_median(&f) == 7 &&
-	    figure_p99(&f) == 7, "one value is all three");
+	    figure_p99(&f) == 7,
+	    "one value is minimum, median and 99th percentile");
 	figure_add(&f, 1);
-	near(figure_median(&f), 4, 0, "the median of two is between them");
+	near(figure_median(&f), 4, 0, "the median of two values is their mean");
 	figure_add(&f, 3);
-	near(figure_median(&f), 3, 0, "the median of three is the middle one");
-	near(figure_min(&f), 1, 0, "the least, whenever it came");
-	near(figure_p99(&f), 7, 0, "of few values the 99th percentile is the "
-	    "largest");
+	near(figure_median(&f), 3, 0,
+	    "the median of three values is the middle one");
+	near(figure_min(&f), 1, 0, "the minimum does not depend on the order");
+	near(figure_p99(&f), 7, 0,
+	    "the 99th percentile of a few values is the largest");
 	figure_free(&f);
 	for (int i = 0; i < 200; i++)
 		figure_add(&f, i * 77 % 200);
-	near(figure_p99(&f), 197, 0, "of 0 to 199, 198 do not exceed 197");
+	near(figure_p99(&f), 197, 0,
+	    "99th percentile: 198 of 0 to 199 are at most 197");
 	figure_add(&f, 1e9);
-	near(figure_p99(&f), 198, 0, "of one more, 199 do not exceed 198");
+	near(figure_p99(&f), 198, 0,
+	    "99th percentile: 199 of 201 values are at most 198");
 	figure_free(&f);
 	for (int i = 0; i < 60; i++)
 		figure_add(&f, i);
-	near(figure_p99(&f), 59, 0, "of 0 to 59, 59.4 is rounded up to 60");
+	near(figure_p99(&f), 59, 0,
+	    "99th percentile: of 60 values, rank 59.4 rounds up to 60");
 	figure_free(&f);
 }
 
-/* How often run was called, and how often it counted. */
+/* Calls of ${run}, and how many of them were timed. */
 struct calls { int all, counted, fail_at; };
 
 static int
@@ -60,14 +68,20 @@ test_repeat(void)
 	struct bench b = { .warmup = 3, .runs = 5 };
 	struct calls c = { 0 };
 
-	is(bench_repeat(&b, run, &c), 0, "all runs went well");
-	ok(c.all == 8 && c.counted == 5, "three warm up, five count");
+	is(bench_repeat(&b, run, &c), 0,
+	    "bench_repeat returns 0 if all runs succeed");
+	ok(c.all == 8 && c.counted == 5,
+	    "bench_repeat: three warmup runs and five timed ones");
 	c = (struct calls){ .fail_at = 2 };
-	is(bench_repeat(&b, run, &c), 4, "what a run returns is returned");
-	is(c.all, 2, "and no other begins");
+	is(bench_repeat(&b, run, &c), 4,
+	    "bench_repeat returns the status of a failed run");
+	is(c.all, 2, "bench_repeat starts no run after a failed one");
 }
 
-/* bench_end after figures of 1 and 3, each required to be ${text}. */
+/*
+ * Return the status of bench_end after the figures a/b/one = 1 and a/b/three =
+ * 3 under the requirement ${text}; -1 if the requirement is refused.
+ */
 static int
 verdict(const char *text)
 {
@@ -116,17 +130,18 @@ test_shapes(void)
 	int accepted = 0;
 
 	ok(shape_parse("12x8x224", &s) == 0 && s.n == 12 && s.t == 8 &&
-	    s.side == 224, "a shape is read");
-	is_text(shape_text(&s, text), "12x8x224", "and written");
+	    s.side == 224, "shape_parse reads 12x8x224");
+	is_text(shape_text(&s, text), "12x8x224", "shape_text writes 12x8x224");
 	c = shape_cell(&s);
 	made = shape_schedule(&c, 1);
 	ok(made != NULL && made->stage[0].cell[0].batch == 12 &&
 	    made->stage[0].cell[0].group == 12 &&
-	    made->stage[0].cell[0].crop == 224, "as a schedule, one group");
+	    made->stage[0].cell[0].crop == 224,
+	    "a shape becomes a schedule with one BN group");
 	schedule_free(made);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		accepted += shape_parse(wrong[i], &s) == 0;
-	is(accepted, 0, "what is no shape is refused");
+	is(accepted, 0, "malformed shapes are refused");
 }
 
 static size_t
@@ -136,7 +151,7 @@ floats(const struct device *device, const struct dims *d)
 	return dims_count(d) * sizeof(float);
 }
 
-/* By hand: 2x3x8x8x16 to 2x3x4x4x32 through 3x3 of stride 2. */
+/* Work by hand: 2x3x8x8x16 to 2x3x4x4x32 by a 3x3 convolution of stride 2. */
 static void
 test_work(void)
 {
@@ -160,20 +175,26 @@ test_work(void)
 
 	past.past = 1;
 	u.op = &past;
-	ok(!task_alike(&t, &u), "another rule is other work, at the same shape");
+	ok(!task_alike(&t, &u),
+	    "tasks that differ in the rule of their operator are not alike");
 	u = t;
-	near(task_work(&t, 0), work, 0, "two operations a multiply-add");
-	near(task_work(&t, 1), 2 * work, 0, "backward: weights and input");
-	near(task_traffic(&t, 0), x + y, 0, "x and y pass once");
-	near(task_traffic(&t, 1), y + x + x, 0, "backward: dy, x and dx");
-	ok(task_alike(&t, &u), "equal work is alike");
+	near(task_work(&t, 0), work, 0,
+	    "forward: two operations per multiply-add");
+	near(task_work(&t, 1), 2 * work, 0,
+	    "backward: work for weights and input");
+	near(task_traffic(&t, 0), x + y, 0, "forward: x and y are moved once");
+	near(task_traffic(&t, 1), y + x + x, 0,
+	    "backward: dy, x and dx are moved once");
+	ok(task_alike(&t, &u), "equal tasks are alike");
 	u.wants_dx[0] = 0;
-	near(task_work(&u, 1), work, 0, "backward of pixels: the weights");
-	ok(!task_alike(&t, &u), "and not like the other");
+	near(task_work(&u, 1), work, 0,
+	    "backward without dx: work for the weights only");
+	ok(!task_alike(&t, &u), "tasks with and without dx are not alike");
 	u = t;
 	u.wants_dw = 0;
-	near(task_work(&u, 1), work, 0, "backward of frozen weights: the input");
-	ok(!task_alike(&t, &u), "nor is that");
+	near(task_work(&u, 1), work, 0,
+	    "backward with frozen weights: work for the input only");
+	ok(!task_alike(&t, &u), "tasks with and without dw are not alike");
 	op.kind = OP_RELU;
 	t.impl = &relu;
 	t.reads = READS_Y;
@@ -181,12 +202,12 @@ test_work(void)
 	u = t;
 	u.out = t.in[0];
 	u.accumulate[0] = 1;
-	near(task_work(&u, 0), 0, 0, "others have no multiply-adds");
+	near(task_work(&u, 0), 0, 0, "relu has no multiply-adds");
 	near(task_traffic(&u, 1), x + x + 2 * x, 0,
-	    "relu: dy, y, and dx twice where it is added to");
+	    "relu: dy and y are moved once, dx twice if accumulated");
 }
 
-/* On a device that does nothing before somebody waits. */
+/* On the stand-in device, which does no work before the host waits. */
 static void
 test_seconds(void)
 {
@@ -201,7 +222,7 @@ test_seconds(void)
 	int waited = 1;
 
 	if (rig_open(&r, g, d, &(struct bench_shape){ 2, 2, 8 }) != 0)
-		ok(0, "a small network");
+		ok(0, "a bench fixture of a small network opens");
 	p = r.plan;
 	plan_bind(p, r.net->arena, r.net->w, r.gradient);
 	plan_feed(p, &r.feed);
@@ -212,7 +233,7 @@ test_seconds(void)
 		waited &= standin_faults(driver, FAULT_WAIT) > 0 ||
 		    standin_absent();
 	}
-	ok(waited, "the clock of an operator stops when the device is done");
+	ok(waited, "the time of an operator ends when the device is done");
 	rig_close(&r);
 	device_close(d);
 	graph_free(g);
@@ -227,7 +248,9 @@ main(void)
 	test_shapes();
 	test_work();
 	test_seconds();
-	near(allreduce_traffic(100, 1), 0, 0, "one rank sends nothing");
-	near(allreduce_traffic(100, 4), 150, 0, "four: 2 * 3 / 4 of it");
+	near(allreduce_traffic(100, 1), 0, 0,
+	    "allreduce: one rank sends nothing");
+	near(allreduce_traffic(100, 4), 150, 0,
+	    "allreduce: four ranks send 2 * 3 / 4 of the bytes each");
 	return done();
 }

@@ -1,6 +1,8 @@
 /*
- * Checkpoints: safetensors files written, read, damaged and foreign; a net and
- * its momentum saved and loaded; what a run directory keeps; the log cut back.
+ * Checkpoints: safetensors files are written, read back and refused if damaged
+ * or foreign.  A net and its momentum are saved and loaded exactly.  A run
+ * directory keeps the checkpoints that it should, and the log is cut back to
+ * the resumed step.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +25,7 @@
 
 static char *dir;
 
-/* A path in the test's own folder. */
+/* Return the path of ${name} in the test's folder.  Valid for 63 more calls. */
 static const char *
 in_dir(const char *name)
 {
@@ -52,7 +54,10 @@ exists(const char *name)
 	return access(in_dir(name), F_OK) == 0;
 }
 
-/* What reading says; "" if it says nothing.  ${*got} is the result. */
+/*
+ * Read ${path} and set ${*got} to the result.  Return the messages, "" if none;
+ * valid until the next call.
+ */
 static const char *
 reading(const char *path, int ours, int *got)
 {
@@ -96,8 +101,9 @@ round_trip(void)
 	int same = 1, got;
 
 	is(safetensors_write(path, three, 5, notes, 2, &hash), 0, "written");
-	is(safetensors_read(path, 1, &s), 0, "and read");
-	is((long long)s.tensors, 6, "five tensors and the footer");
+	is(safetensors_read(path, 1, &s), 0, "safetensors: the file is read");
+	is((long long)s.tensors, 6,
+	    "safetensors: it has five tensors and the footer");
 	for (int i = 0; i < 5; i++) {
 		t = safetensors_tensor(&s, three[i].name);
 		same &= t != NULL && t->type == three[i].type &&
@@ -106,52 +112,58 @@ round_trip(void)
 		for (int k = 0; same && k < t->ndim; k++)
 			same &= t->dim[k] == three[i].dim[k];
 	}
-	ok(same, "with the types, shapes and values that were written");
-	is_text(safetensors_meta(&s, "text"), notes[1].value, "and the metadata");
-	is_text(safetensors_meta(&s, "a"), "", "also where it is empty");
+	ok(same, "safetensors: types, shapes and values are those written");
+	is_text(safetensors_meta(&s, "text"), notes[1].value,
+	    "safetensors: metadata is read back");
+	is_text(safetensors_meta(&s, "a"), "",
+	    "safetensors: empty metadata is read back");
 	ok(safetensors_meta(&s, "b") == NULL && safetensors_tensor(&s, "q") ==
-	    NULL, "and no other");
+	    NULL, "safetensors: absent metadata and tensors are NULL");
 	t = safetensors_tensor(&s, "a/one");
 	is(((const char *)t->data - s.file.data) % 64, 0,
-	    "data begin at a multiple of 64");
+	    "safetensors: data begin at a multiple of 64");
 	t = safetensors_tensor(&s, "z");
 	is(((const char *)t->data - s.file.data) % 4, 0,
-	    "larger elements come first, so all are aligned");
+	    "safetensors: larger elements come first, which aligns all");
 	safetensors_free(&s);
 
 	file_read(path, &whole);
 	ok(hash128_equal(hash, hash128(whole.data, whole.n)),
-	    "the hash is that of the whole file");
+	    "safetensors_write returns the hash of the whole file");
 	for (int i = 7; i >= 0; i--)
 		header = header << 8 | (unsigned char)whole.data[i];
 	ok((8 + header) % 64 == 0 && whole.n == 8 + header + 57 + 64 &&
-	    whole.data[8] == '{', "header, %u bytes of tensors, footer", 57u);
+	    whole.data[8] == '{', "safetensors: the file is header, %u bytes "
+	    "of tensors, footer", 57u);
 	buffer_free(&whole);
 
-	/* Tensors in another order are the same file. */
+	/* Tensors given in another order make the same file. */
 	struct tensor mixed[5];
 	for (int i = 0; i < 5; i++)
 		mixed[i] = three[4 - i];
 	safetensors_write(in_dir("u.safetensors"), mixed, 5, notes, 2, &again);
-	ok(hash128_equal(hash, again), "the order they are given in is nothing");
-	is(safetensors_read(path, 0, &s), 0, "any reader of the format reads it");
+	ok(hash128_equal(hash, again),
+	    "safetensors: the order of the tensors given changes no byte");
+	is(safetensors_read(path, 0, &s), 0,
+	    "safetensors: a checkpoint reads as a file of other programs");
 	safetensors_free(&s);
 	is(safetensors_read(in_dir("nowhere"), 1, &s), -1,
-	    "a file that is not there is no damage");
+	    "safetensors: an absent file is an error, not damage");
 
-	/* Types that weights of others have, checkpoints have not. */
+	/* Weights of other programs have types that checkpoints lack. */
 	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4 };
 	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2, &again);
 	ok(strstr(reading(in_dir("v.safetensors"), 1, &got),
 	    "tensor h: dtype F16 (wanted U8, F32 or F64)") != NULL && got == -2,
-	    "a checkpoint has three types");
+	    "safetensors: a checkpoint with F16 is refused");
 	reading(in_dir("v.safetensors"), 0, &got);
-	is(got, 0, "other files more");
+	is(got, 0, "safetensors: F16 in a file of another program is read");
 	safetensors_export(in_dir("w.safetensors"), three, 5, notes, 2, &again);
 	is(safetensors_read(in_dir("w.safetensors"), 0, &s), 0,
-	    "a file for others");
-	is((long long)s.tensors, 5, "has no footer");
-	is((long long)(s.file.n % 64), 57, "nor anything behind its tensors");
+	    "safetensors_export writes a file that reads back");
+	is((long long)s.tensors, 5, "safetensors_export writes no footer");
+	is((long long)(s.file.n % 64), 57,
+	    "safetensors_export writes nothing after the tensors");
 	safetensors_free(&s);
 }
 
@@ -192,14 +204,14 @@ unaligned(void)
 		ok(d != NULL && (uintptr_t)d->data % 8 == 0 &&
 		    memcmp(d->data, f64s, 24) == 0 &&
 		    f != NULL && (uintptr_t)f->data % 4 == 0 &&
-		    memcmp(f->data, f32s, 24) == 0, "unaligned tensors are "
-		    "read, after a header of %zu bytes", n);
+		    memcmp(f->data, f32s, 24) == 0, "unaligned tensors after a "
+		    "header of %zu bytes are read", n);
 		safetensors_free(&s);
 		buffer_free(&b);
 	}
 }
 
-/* Every value of every byte, and every length, of a small file. */
+/* Try every value of every byte, and every length, of a small file. */
 static void
 damage(void)
 {
@@ -230,11 +242,11 @@ damage(void)
 				exit(1);
 		}
 	close(fd);
-	is(passed, 0, "every other value of every byte is damage");
-	is(silent, 0, "and is reported");
+	is(passed, 0, "every other value of every byte is refused as damage");
+	is(silent, 0, "every damaged byte is reported");
 	diag("%zu bytes, %zu files", b.n, b.n * 255);
 	reading(path, 1, &got);
-	is(got, 0, "the file itself is whole");
+	is(got, 0, "the undamaged file is read");
 	passed = 0;
 	for (size_t n = 0; n < b.n; n++) {
 		put_file(cut, b.data, n);
@@ -247,11 +259,11 @@ damage(void)
 		reading(cut, 1, &got);
 		passed += got != -2;
 	}
-	is(passed, 0, "so is every other length");
+	is(passed, 0, "every other length is refused as damage");
 	buffer_free(&b);
 }
 
-/* ---- headers that others, or an enemy, wrote ---- */
+/* ---- headers of other writers, some hostile ---- */
 
 static void
 put_foreign(const char *header, size_t data)
@@ -322,33 +334,35 @@ foreign(void)
 		put_foreign(good[i].header, good[i].data);
 		path = in_dir("f");
 		said = reading(path, 0, &got);
-		if (!ok(got == 0 && *said == '\0', "read: %s", good[i].header))
+		if (!ok(got == 0 && *said == '\0',
+		    "a header is read: %s", good[i].header))
 			diag("%s", said);
 		said = reading(path, 1, &got);
 		ok(got == -2 && strstr(said, "no footer") != NULL,
-		    "but it is no checkpoint of vt");
+		    "it is refused as a checkpoint of vt: no footer");
 	}
 	put_foreign(good[2].header, 16);
 	safetensors_read(in_dir("f"), 0, &s);
 	ok(strcmp(s.tensor[0].name, "y") == 0 && memcmp(safetensors_tensor(&s,
 	    "x")->data, s.file.data + s.file.n - 8, 8) == 0,
-	    "tensors lie where the header says");
+	    "tensor data begin where the header says");
 	safetensors_free(&s);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put_foreign(bad[i].header, bad[i].data);
 		said = reading(in_dir("f"), 0, &got);
 		if (!ok(got == -2 && strstr(said, bad[i].says) != NULL &&
-		    strstr(said, "; ") == NULL, "refused: %s", bad[i].says))
+		    strstr(said, "; ") == NULL,
+		    "a header is refused: %s", bad[i].says))
 			diag("%d: %s", got, said);
 	}
 	put_file(in_dir("f"), "1234567", 7);
 	said = reading(in_dir("f"), 0, &got);
 	ok(got == -2 && strstr(said, "7 bytes (wanted a header)") != NULL,
-	    "refused: no header at all");
+	    "a file too short for a header is refused");
 	put_file(in_dir("f"), "\xff\xff\xff\xff\0\0\0\0{}", 10);
 	said = reading(in_dir("f"), 0, &got);
 	ok(got == -2 && strstr(said, "a header of 4294967295 bytes in a file of "
-	    "10") != NULL, "refused: a header longer than the file");
+	    "10") != NULL, "a header longer than the file is refused");
 }
 
 /* ---- a net ---- */
@@ -377,7 +391,7 @@ a_state(void)
 		.flips = "none" };
 }
 
-/* What lies in the flat buffers, read as doubles. */
+/* Return the elements of a flat buffer as doubles.  The caller frees them. */
 static double *
 values(const struct net *n, const void *flat)
 {
@@ -424,7 +438,9 @@ free_net(struct net *n, struct optim *o)
 	graph_free((struct graph *)g);
 }
 
-/* All parameters, and all momentum of trained ones, are the same. */
+/*
+ * Return 1 if all parameters are equal, and the momentum of all trained ones.
+ */
 static int
 same_net(const struct net *a, const struct optim *oa, const struct net *b,
     const struct optim *ob)
@@ -455,7 +471,7 @@ save_net(const struct net *n, const struct optim *o, const struct state *st,
 
 	if (snapshot_take(&s, n, &o->slots, st) != 0 ||
 	    snapshot_write(s, path, &hash) != 0)
-		ok(0, "%s is written", path);
+		ok(0, "a checkpoint is written to %s", path);
 	snapshot_free(s);
 	return hash;
 }
@@ -475,7 +491,10 @@ load_all(const struct safetensors *f, const char *path, struct net *n,
 	return bad;
 }
 
-/* Load ${path} into a new net made of ${text}; the message. */
+/*
+ * Load ${path} into a new net made of ${text}.  Return the message, valid until
+ * the next call.
+ */
 static const char *
 load_says(const char *path, const char *text)
 {
@@ -508,13 +527,13 @@ saved_net(void)
 	struct net *wide = new_net("ref64", net_text, 3, &m64);
 	struct hash128 hash = save_net(n, &m, &st, path);
 
-	ok(!same_net(n, &m, other, &m2), "two nets that differ");
+	ok(!same_net(n, &m, other, &m2), "two nets of different seeds differ");
 	is(checkpoint_read(path, &f, &got), 0, "a checkpoint is read");
 	ok(got.step == 12 && got.clips == UINT64_MAX && got.seed == 7 &&
 	    got.epoch == 1.0 / 3 && got.loss == 0.1 && got.best == -1e300 &&
 	    got.best_step == 9 && strcmp(got.best_metric, "top1") == 0 &&
 	    got.generation == 2 && got.frames == 8 && got.crop == 48,
-	    "its numbers are exact");
+	    "the numbers of a checkpoint read back exactly");
 	ok(strcmp(got.build, st.build) == 0 &&
 	    strcmp(got.results, st.results) == 0 &&
 	    strcmp(got.isa, st.isa) == 0 &&
@@ -529,48 +548,51 @@ saved_net(void)
 	    strcmp(got.extract, st.extract) == 0 &&
 	    strcmp(got.model, st.model) == 0 &&
 	    strcmp(got.network, st.network) == 0 &&
-	    strcmp(got.order, st.order) == 0, "and so are its texts");
-	is((long long)f.metas, 29, "and there is nothing else in it");
+	    strcmp(got.order, st.order) == 0,
+	    "the texts of a checkpoint read back exactly");
+	is((long long)f.metas, 29, "a checkpoint has no further metadata");
 	ok(safetensors_tensor(&f, "model/c.weight") != NULL &&
 	    safetensors_tensor(&f, "optim/momentum/c.weight") != NULL &&
 	    safetensors_tensor(&f, "bn/b.running_var") != NULL &&
 	    safetensors_tensor(&f, "optim/momentum/b.running_var") == NULL,
 	    "tensors have the names of vt-checkpoint(5)");
-	is((long long)f.tensors, 5 + 5 + 2 + 1, "each of them once");
-	is(load_all(&f, path, other, &m2), 0, "it is loaded");
-	ok(same_net(n, &m, other, &m2), "and the nets are the same");
-	is(load_all(&f, path, wide, &m64), 0, "doubles take floats");
-	ok(same_net(n, &m, wide, &m64), "as they are");
+	is((long long)f.tensors, 5 + 5 + 2 + 1, "each tensor is saved once");
+	is(load_all(&f, path, other, &m2), 0,
+	    "a checkpoint is loaded into another net");
+	ok(same_net(n, &m, other, &m2), "the loaded net equals the saved one");
+	is(load_all(&f, path, wide, &m64), 0,
+	    "a fp32 checkpoint is loaded into a fp64 net");
+	ok(same_net(n, &m, wide, &m64), "fp32 values are exact in fp64");
 	safetensors_free(&f);
 	ok(hash128_equal(hash, save_net(other, &m2, &st,
-	    in_dir("o.safetensors"))), "equal states are equal files");
+	    in_dir("o.safetensors"))), "equal states make equal files");
 	save_net(wide, &m64, &st, in_dir("w.safetensors"));
 	checkpoint_read(in_dir("w.safetensors"), &f, &got);
 	is((long long)safetensors_tensor(&f, "model/fc.bias")->bytes, 16,
-	    "doubles are saved as doubles");
+	    "a fp64 net is saved in fp64");
 	is(load_all(&f, path, other, &m2), 0,
-	    "floats take doubles");
-	ok(same_net(n, &m, other, &m2), "rounded");
+	    "a fp64 checkpoint is loaded into a fp32 net");
+	ok(same_net(n, &m, other, &m2), "fp64 values are rounded to fp32");
 	safetensors_free(&f);
 
 	ok(strstr(load_says(path, "input x out=3\nconv d in=x out=4 k=3,3\n"
 	    "avgpool p in=d over=thw\nlinear fc in=p out=classes\n"),
 	    "no tensor model/d.weight, which net needs") != NULL,
-	    "refused: a network with another layer");
+	    "a network with another layer is refused");
 	ok(strstr(load_says(path, "input x out=3\nconv c in=x out=5 k=3,3\n"
 	    "avgpool p in=c over=thw\nlinear fc in=p out=classes\n"),
 	    "tensor model/c.weight: dimension 0 is 4 (wanted 5)") != NULL,
-	    "refused: a layer of another width");
+	    "a layer of another width is refused");
 	ok(strstr(load_says(path, "input x out=3\nconv c in=x out=4 k=1,3,3\n"
 	    "avgpool p in=c over=thw\nlinear fc in=p out=classes\n"),
 	    "tensor model/c.weight has 4 dimensions (wanted 5)") != NULL,
-	    "refused: a layer of other dimensions");
+	    "a layer with another number of dimensions is refused");
 	free_net(n, &m);
 	free_net(other, &m2);
 	free_net(wide, &m64);
 }
 
-/* A checkpoint whose metadata are ${meta} is refused, and this is said. */
+/* Check that a checkpoint with the metadata ${meta} is refused with ${want}. */
 static void
 metadata_error(const struct meta *meta, size_t n, const char *want)
 {
@@ -584,7 +606,8 @@ metadata_error(const struct meta *meta, size_t n, const char *want)
 	said_begin(said, sizeof(said));
 	got = checkpoint_read(in_dir("m"), &f, &st);
 	said_end();
-	if (!ok(got == -2 && strstr(said, want) != NULL, "refused: %s", want))
+	if (!ok(got == -2 && strstr(said, want) != NULL,
+	    "metadata is refused: %s", want))
 		diag("%d: %s", got, said);
 }
 
@@ -619,9 +642,12 @@ metadata_errors(void)
 	metadata_error(some, N, "vt.step is twelve (wanted a number)");
 }
 
-/* ---- the directory of a run ---- */
+/* ---- the run directory ---- */
 
-/* The names in the run directory, sorted, without "." files. */
+/*
+ * Return the names in a directory, sorted, without dot files.  Valid until the
+ * next call.
+ */
 static const char *
 names(const char *path)
 {
@@ -651,7 +677,7 @@ text_of(const char *path)
 	return file_read(path, &b) == 0 ? b.data : "(unreadable)";
 }
 
-/* Save a checkpoint of ${step} as the saver does; its hash. */
+/* Save a checkpoint of ${step} as the saver does.  Return its hash. */
 static struct hash128
 save_step(struct rundir *r, const struct net *n, const struct optim *m,
     uint64_t step, int best)
@@ -663,7 +689,7 @@ save_step(struct rundir *r, const struct net *n, const struct optim *m,
 	st.step = step;
 	hash = save_net(n, m, &st, path);
 	if (rundir_saved(r, step, hash, best, 0) != 0)
-		ok(0, "step %d is saved", (int)step);
+		ok(0, "the checkpoint of step %d is saved", (int)step);
 	free(path);
 	return hash;
 }
@@ -678,7 +704,7 @@ set_step_damaged(struct rundir *r, uint64_t step)
 	free(path);
 }
 
-/* A network with NaN in it is neither written nor read. */
+/* A net that holds NaN is neither written nor read. */
 static void
 not_finite(struct rundir *r, const struct net *n, struct optim *m)
 {
@@ -696,13 +722,15 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	device_upload(d, momentum(m), &nan, sizeof(nan));
 	snapshot_take(&s, n, &m->slots, &st);
 	said_begin(said, sizeof(said));
-	is(snapshot_write(s, path, &hash), -1, "NaN is not written");
+	is(snapshot_write(s, path, &hash), -1,
+	    "a checkpoint with NaN is not written");
 	said_end();
-	ok(strstr(said, "holds NaN") != NULL && !exists(path), "but said");
+	ok(strstr(said, "holds NaN") != NULL && !exists(path),
+	    "the refusal names NaN and leaves no file");
 	snapshot_free(s);
 	device_upload(d, momentum(m), &was, sizeof(was));
 
-	/* As a version before this one wrote it: over a good one. */
+	/* Old versions wrote such checkpoints: replace a good one. */
 	save_step(r, n, m, 40, 0);
 	safetensors_read(path, 1, &f);
 	for (size_t i = 0; i < f.tensors; i++)
@@ -712,16 +740,19 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash);
 	safetensors_free(&f);
 	said_begin(said, sizeof(said));
-	is(resume_file(path, &found), -3, "nor is it read");
-	is(resume_newest(r->path, &found), 1, "an older one is found");
+	is(resume_file(path, &found), -3,
+	    "a checkpoint with NaN is refused by resume_file");
+	is(resume_newest(r->path, &found), 1,
+	    "resume_newest falls back to an older checkpoint");
 	said_end();
-	is((long long)found.state.step, 20, "which is finite");
+	is((long long)found.state.step, 20,
+	    "the older checkpoint is the newest finite one");
 	resume_free(&found);
 	unlink(path);
 	free(path);
 }
 
-/* A variance below 0 is damage, unless it is a rounding error. */
+/* A variance below 0 is damage, unless it is within rounding error. */
 static void
 negative(struct rundir *r, const struct net *n, struct optim *m)
 {
@@ -747,23 +778,28 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 		safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas,
 		    &hash);
 		safetensors_free(&f);
-		ok(changed > 0, "%d variances are %g now", changed,
+		ok(changed > 0, "%d variances are set to %g", changed,
 		    (double)row[i].value);
 		said_begin(said, sizeof(said));
 		is(resume_file(path, &found), row[i].status == 0 ? 1 : -2,
-		    "which is refused as damage, or read");
+		    "a variance below 0 is refused, one within rounding is "
+		    "read");
 		said_end();
 		if (row[i].status == 0)
 			resume_free(&found);
 		else
 			ok(strstr(said, "running_var holds -5 (wanted a "
-			    "variance") != NULL, "and said: %s", said);
+			    "variance") != NULL,
+			    "the message names the variance: %s", said);
 	}
 	unlink(path);
 	free(path);
 }
 
-/* best.safetensors follows the state, whatever became of it. */
+/*
+ * best.safetensors follows the step in the state, whatever happened to the
+ * file.
+ */
 static void
 best(struct rundir *r, const struct net *n, const struct optim *m)
 {
@@ -771,20 +807,28 @@ best(struct rundir *r, const struct net *n, const struct optim *m)
 	struct resume found;
 
 	unlink(path);
-	is(best_repair(r, 20), 0, "a missing best is made from its checkpoint");
-	is(resume_file(path, &found), 1, "and is whole");
-	is((long long)found.state.step, 20, "and the one that was named");
+	is(best_repair(r, 20), 0,
+	    "best_repair makes a missing best.safetensors");
+	is(resume_file(path, &found), 1,
+	    "the repaired best.safetensors is read");
+	is((long long)found.state.step, 20,
+	    "the repaired best has the named step");
 	resume_free(&found);
 	save_step(r, n, m, 25, 0);
-	is(best_repair(r, 25), 0, "so is one of another step");
-	is(resume_file(path, &found), 1, "which is whole");
-	is((long long)found.state.step, 25, "and the new one");
+	is(best_repair(r, 25), 0,
+	    "best_repair replaces a best of another step");
+	is(resume_file(path, &found), 1,
+	    "the replaced best.safetensors is read");
+	is((long long)found.state.step, 25,
+	    "the replaced best has the new step");
 	resume_free(&found);
 	unlink(in_dir("deep/run/ckpt-0000000025.safetensors"));
-	is(best_repair(r, 25), 0, "it needs no checkpoint when it is there");
+	is(best_repair(r, 25), 0,
+	    "best_repair needs no checkpoint if best is right");
 	if (truncate(path, 300) != 0)
 		exit(1);
-	is(best_repair(r, 25), -1, "but when it is not whole");
+	is(best_repair(r, 25), -1,
+	    "best_repair fails if best is damaged and the checkpoint gone");
 }
 
 static void
@@ -799,66 +843,77 @@ run_directory(void)
 	char said[1024], text[33], want[128];
 	uint64_t *steps;
 
-	is(resume_newest(path, &found), 0, "a directory that is not there is new");
-	is(rundir_open(&r, path), 0, "it is made, with those above it");
+	is(resume_newest(path, &found), 0,
+	    "resume: an absent directory is a new run");
+	is(rundir_open(&r, path), 0,
+	    "rundir_open makes the directory and its parents");
 	said_begin(said, sizeof(said));
-	ok(rundir_open(&second, path) != 0, "and locked");
+	ok(rundir_open(&second, path) != 0, "a second rundir_open is refused");
 	said_end();
-	ok(strstr(said, "in use") != NULL, "as a second run is told");
-	is(resume_newest(path, &found), 0, "nothing to go on from yet");
+	ok(strstr(said, "in use") != NULL,
+	    "the message says that the directory is in use");
+	is(resume_newest(path, &found), 0,
+	    "resume: a directory without checkpoints is a new run");
 
 	hash = save_step(&r, n, &m, 5, 1);
 	is_text(names(path), "best.safetensors ckpt-0000000005.safetensors latest",
-	    "the first checkpoint is the best");
+	    "the first checkpoint is also the best");
 	snprintf(want, sizeof(want), "ckpt-0000000005.safetensors %s\n",
 	    hash128_text(hash, text));
 	is_text(text_of(in_dir("deep/run/latest")), want,
-	    "latest names it and its hash");
+	    "latest holds the name and hash of the checkpoint");
 	save_step(&r, n, &m, 10, 0);
 	save_step(&r, n, &m, 20, 0);
 	is_text(names(path), "best.safetensors ckpt-0000000010.safetensors "
-	    "ckpt-0000000020.safetensors latest", "two are kept, and the best");
+	    "ckpt-0000000020.safetensors latest",
+	    "two checkpoints are kept, and the best");
 	is(resume_file(in_dir("deep/run/best.safetensors"), &found), 1,
-	    "the best is a checkpoint of its own");
-	is((long long)found.state.step, 5, "of the step it was best at");
+	    "best.safetensors is a checkpoint of its own");
+	is((long long)found.state.step, 5,
+	    "best.safetensors has the step of the best");
 	resume_free(&found);
 
-	/* Another program's files are not ours to count or remove. */
+	/* Files of other programs are neither counted nor removed. */
 	put_file(in_dir("deep/run/ckpt-1.safetensors"), "", 0);
 	put_file(in_dir("deep/run/ckpt-0000000001.safetensors.old"), "", 0);
 	save_step(&r, n, &m, 10000000000, 0);
 	is_text(names(path), "best.safetensors "
 	    "ckpt-0000000001.safetensors.old ckpt-0000000020.safetensors "
 	    "ckpt-1.safetensors ckpt-10000000000.safetensors latest",
-	    "files of other names stay, and 10 digits are no limit");
-	is(rundir_checkpoints(path, "", &steps), 2, "two checkpoints are found");
-	ok(steps[0] == 10000000000 && steps[1] == 20, "the newest first");
+	    "files of other names stay, and a step may have 11 digits");
+	is(rundir_checkpoints(path, "", &steps), 2,
+	    "rundir_checkpoints finds two checkpoints");
+	ok(steps[0] == 10000000000 && steps[1] == 20,
+	    "rundir_checkpoints lists the newest first");
 	free(steps);
-	is(rundir_finish(&r, 20), 0, "the run ends");
+	is(rundir_finish(&r, 20), 0, "rundir_finish ends the run");
 	is(resume_file(in_dir("deep/run/final.safetensors"), &found), 1,
-	    "with a final checkpoint");
+	    "a finished run has a final checkpoint");
 	resume_free(&found);
 
-	is(rundir_unfinish(&r), 0, "which goes when it goes on");
+	is(rundir_unfinish(&r), 0,
+	    "rundir_unfinish succeeds with a final checkpoint");
 	ok(!exists("deep/run/final.safetensors") && rundir_unfinish(&r) == 0,
-	    "and need not be there for that");
+	    "rundir_unfinish removes it, and succeeds without one");
 
-	/* Damaged ones are put aside, and an older one is taken. */
+	/* Damaged checkpoints are renamed, and an older one is taken. */
 	set_step_damaged(&r, 10000000000);
 	said_begin(said, sizeof(said));
-	is(resume_newest(path, &found), 1, "after a damaged one, one is found");
-	is((long long)found.state.step, 20, "which is the one before");
+	is(resume_newest(path, &found), 1,
+	    "resume_newest finds a checkpoint despite a damaged one");
+	is((long long)found.state.step, 20,
+	    "resume_newest takes the one before the damaged one");
 	ok(exists("deep/run/ckpt-10000000000.safetensors"),
-	    "looking changes nothing");
-	is(resume_set_aside(path, &found), 0, "going on from it");
+	    "resume_newest renames nothing");
+	is(resume_set_aside(path, &found), 0, "resume_set_aside succeeds");
 	said_end();
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
 	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
-	    "puts the damaged one aside, and that is said");
+	    "resume_set_aside renames the damaged checkpoint and says so");
 	save_step(&r, n, &m, 30, 0);
 	said_begin(said, sizeof(said));
 	is(resume_set_aside(path, &found), -1,
-	    "one that was saved meanwhile is not put aside");
+	    "resume_set_aside refuses if a newer checkpoint was saved");
 	said_end();
 	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));
 	resume_free(&found);
@@ -867,15 +922,18 @@ run_directory(void)
 	best(&r, n, &m);
 	set_step_damaged(&r, 20);
 	said_begin(said, sizeof(said));
-	is(resume_newest(path, &found), -2, "only damaged ones are an error");
+	is(resume_newest(path, &found), -2,
+	    "resume_newest fails if all checkpoints are damaged");
 	said_end();
-	ok(strstr(said, "every checkpoint is damaged") != NULL, "that is said");
+	ok(strstr(said, "every checkpoint is damaged") != NULL,
+	    "the message says that all are damaged");
 
-	/* What a killed run left behind goes, under the lock. */
+	/* Temporary files of a killed run are removed under the lock. */
 	put_file(in_dir("deep/run/.latest.tmp.1234"), "x", 1);
 	rundir_close(&r);
-	is(rundir_open(&r, path), 0, "the lock is free again");
-	ok(!exists("deep/run/.latest.tmp.1234"), "and leavings are swept away");
+	is(rundir_open(&r, path), 0, "rundir_open succeeds after rundir_close");
+	ok(!exists("deep/run/.latest.tmp.1234"),
+	    "rundir_open removes temporary files");
 	rundir_close(&r);
 	free_net(n, &m);
 }
@@ -903,18 +961,20 @@ log_cut(void)
 	char said[256];
 
 	file_make_dir(path);
-	is(runlog_last(path, &status), RUNLOG_NONE, "no log says nothing");
-	is(runlog_open(&l, path, 0), 0, "a new log");
+	is(runlog_last(path, &status), RUNLOG_NONE,
+	    "a missing log has no status");
+	is(runlog_open(&l, path, 0), 0, "runlog_open makes a new log");
 	add_line(&l, "ranks", 1, 0, "start");
-	is(runlog_last(path, &status), RUNLOG_OPEN, "a start without an end");
+	is(runlog_last(path, &status), RUNLOG_OPEN,
+	    "a log with a start but no end is open");
 	for (int i = 1; i < 5; i++)
 		add_line(&l, "loss", 1, 10 * i, "step");
-	is(runlog_close(&l), 0, "it is closed");
-	/* The line that was being written when the power went. */
+	is(runlog_close(&l), 0, "runlog_close succeeds");
+	/* A line that was being written when the power failed. */
 	FILE *f = fopen(in_dir("logs/log.jsonl"), "a");
 	fputs("{\"loss\":1,\"step\":2", f);
 	fclose(f);
-	is(runlog_open(&l, path, 30), 0, "it goes on from step 30");
+	is(runlog_open(&l, path, 30), 0, "runlog_open resumes from step 30");
 	add_line(&l, "ranks", 1, 30, "start");
 	is_text(text_of(in_dir("logs/log.jsonl")),
 	    "{\"ranks\":1,\"step\":0,\"type\":\"start\"}\n"
@@ -922,16 +982,17 @@ log_cut(void)
 	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n"
 	    "{\"ranks\":1,\"step\":30,\"type\":\"start\"}\n",
-	    "with the lines up to there, and no torn one");
+	    "lines up to step 30 are kept, the torn one is cut");
 	runlog_end(&l, 5, 30);
 	runlog_end(&l, 1, 30);
-	is(runlog_last(path, &status), RUNLOG_ENDED, "and an end");
-	is(status, 5, "whose status is the first one");
+	is(runlog_last(path, &status), RUNLOG_ENDED, "runlog_end ends the log");
+	is(status, 5, "the first status given to runlog_end counts");
 	runlog_close(&l);
-	is(runlog_open(&l, path, 0), 0, "a run from the start");
-	is_text(text_of(in_dir("logs/log.jsonl")), "", "begins it anew");
+	is(runlog_open(&l, path, 0), 0, "runlog_open starts a run at step 0");
+	is_text(text_of(in_dir("logs/log.jsonl")), "",
+	    "a start at step 0 empties the log");
 
-	/* A full disk: the lines wait. */
+	/* A full disk: lines wait in memory. */
 	int fd = l.file.fd;
 	l.file.fd = open("/dev/full", O_WRONLY);
 	said_begin(said, sizeof(said));
@@ -947,11 +1008,11 @@ log_cut(void)
 	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n",
-	    "and no line is lost");
+	    "lines are written when the disk has space again");
 	l.file.fd = open("/dev/full", O_WRONLY);
 	said_begin(said, sizeof(said));
 	add_line(&l, "loss", 1, 40, "step");
-	is(runlog_close(&l), -1, "unless the disk stays full");
+	is(runlog_close(&l), -1, "runlog_close fails if the disk stays full");
 	said_end();
 	close(fd);
 }
@@ -987,7 +1048,7 @@ main(void)
 
 	snprintf(name, sizeof(name), "%s/vt-test.XXXXXX", base ? base : "/tmp");
 	if ((dir = mkdtemp(name)) == NULL) {
-		printf("Bail out! no folder for the test\n");
+		printf("Bail out! cannot make a folder for the test\n");
 		return 1;
 	}
 	round_trip();

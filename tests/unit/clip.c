@@ -1,4 +1,7 @@
-/* Which frames make a clip: against golden rows, and against the rule. */
+/*
+ * The frames of a clip, for training, validation and tests: they agree with
+ * tables of TSM and PySlowFast, and with the rules at all small sizes.
+ */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -12,10 +15,10 @@
 #define OF(total, t) (&(struct clip_of){ total, t, 0, 0 })
 #define STRIDED(total, t, stride) (&(struct clip_of){ total, t, stride, 30 })
 
-/* What the first frame is called. */
+/* The number of the first frame in the tables. */
 static int from = 1;
 
-/* "3,8,13" of ${n} numbers: are they ${frame}? */
+/* Return 1 if ${text}, "3,8,13", lists the ${n} frames of ${frame}. */
 static int
 same_list(const char *text, const int *frame, int n)
 {
@@ -50,7 +53,7 @@ same_cell(const struct table *g, size_t row, const char *name,
 	return 0;
 }
 
-/* The least and the greatest frame of each place over ${draws} clips. */
+/* Find the minimum and maximum of each frame over ${draws} random clips. */
 static void
 ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
 {
@@ -67,7 +70,10 @@ ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
 	}
 }
 
-/* Segments of ${each} frames, or, if 0, frame 0 always. */
+/*
+ * Return 1 if TSM's training clips fill segments of ${each} frames; if 0, if
+ * they take frame 0 only.
+ */
 static int
 train_is(int total, int t, int each)
 {
@@ -114,18 +120,19 @@ test_golden(void)
 		    (each > 0) == (strcmp(table_text(g, r, "train_mode"),
 		    "jitter") == 0);
 	}
-	is(val, (long long)g->rows, "tsm-upstream: validation as published");
+	is(val, (long long)g->rows,
+	    "tsm-upstream: validation clips as published");
 	is(repaired, (long long)g->rows,
-	    "tsm: the same above T frames, spread from there down");
-	is(test, (long long)g->rows, "testing as published");
-	is(twice, (long long)g->rows, "testing twice as published");
-	is(dense, (long long)g->rows, "ten dense clips as published");
+	    "tsm: validation as published above T frames, else spread evenly");
+	is(test, (long long)g->rows, "tsm-upstream: test clips as published");
+	is(twice, (long long)g->rows, "tsm: two test clips as published");
+	is(dense, (long long)g->rows, "dense: ten test clips as published");
 	is(train, (long long)g->rows,
-	    "training draws fill the published ranges, and no more");
+	    "tsm-upstream: training clips fill exactly the published ranges");
 	table_free(g);
 }
 
-/* Numbers of a row, from 0 to a million. */
+/* Return a number from 0 to a million of row ${r}. */
 static int
 number(const struct table *g, size_t r, const char *name)
 {
@@ -153,24 +160,29 @@ test_pyslowfast(void)
 		    "clip_idx_of_10"), 10, frame);
 		good += same_cell(g, r, "frame_indices", frame, c.t);
 	}
-	is(good, (long long)g->rows, "PySlowFast's windows as published");
+	is(good, (long long)g->rows, "PySlowFast: test windows as published");
 	table_free(g);
 	for (uint64_t k = 0; k < 4000; k++) {
 		clip_train(SAMPLER_PYSLOWFAST, &v, rng_clip(3, k), frame);
 		low = frame[0] < low ? frame[0] : low;
 		high = frame[7] > high ? frame[7] : high;
-		/* 53.3 frames, so 52.3 / 7 = 7.5 apart. */
+		/*
+		 * A window of 53.3 frames: neighbours are 52.3 / 7 = 7.5 apart.
+		 */
 		for (int i = 1; i < 8; i++)
 			inside &= frame[i] - frame[i - 1] == 7 ||
 			    frame[i] - frame[i - 1] == 8;
 	}
 	ok(low == 0 && high == 298 && inside,
-	    "in training they start anywhere (%d to %d)", low, high);
+	    "PySlowFast: training windows start anywhere (%d to %d)",
+	    low, high);
 	clip_validate(SAMPLER_PYSLOWFAST, &v, frame);
-	ok(frame[0] == 123 && frame[7] == 175, "and validate in the middle");
+	ok(frame[0] == 123 && frame[7] == 175,
+	    "PySlowFast: the validation window is in the middle");
 	v = (struct clip_of){ 10, 4, 2, 0 };
 	clip_test(SAMPLER_PYSLOWFAST, &v, 0, 1, frame);
-	ok(frame[1] == 2 && frame[3] == 7, "30 a second where it is not known");
+	ok(frame[1] == 2 && frame[3] == 7,
+	    "PySlowFast: an unknown rate counts as 30 per second");
 }
 
 static void
@@ -194,9 +206,10 @@ test_ssv2(void)
 		}
 		train += good && *p == '\0';
 	}
-	is(test, (long long)g->rows, "SSv2: segment centres as published");
+	is(test, (long long)g->rows,
+	    "SSv2: test frames are the published segment centres");
 	is(train, (long long)g->rows,
-	    "and training draws fill the published ranges, and no more");
+	    "SSv2: training clips fill exactly the published ranges");
 	table_free(g);
 }
 
@@ -216,9 +229,12 @@ test_charades(void)
 		    "clip_idx_of_10"), 10, frame);
 		good += same_cell(g, r, "indices", frame, c.t);
 	}
-	is(good, (long long)g->rows, "Charades' windows as published");
+	is(good, (long long)g->rows, "Charades: test windows as published");
 	table_free(g);
-	/* A window of 61 frames of a video of 40: 21 before it, or after. */
+	/*
+	 * A window of 61 frames in a video of 40 begins up to 21 frames before
+	 * it, or ends up to 21 after it.
+	 */
 	for (uint64_t k = 0; k < 2000; k++) {
 		clip_train(SAMPLER_CHARADES, &v, rng_clip(3, k), frame);
 		low = frame[15] < low ? frame[15] : low;
@@ -228,7 +244,7 @@ test_charades(void)
 			even &= frame[i] - frame[i - 1] <= 4;
 	}
 	ok(low == 39 && high == 0 && even && first > 20 && first < 200,
-	    "a window that is too long lies anywhere around the video");
+	    "Charades: too long a window overlaps the video at random");
 	v.total = 100;
 	low = MOST;
 	for (uint64_t k = 0; k < 2000; k++) {
@@ -236,10 +252,11 @@ test_charades(void)
 		low = frame[0] < low ? frame[0] : low;
 		high = frame[15] > high ? frame[15] : high;
 	}
-	ok(low == 0 && high == 99, "another anywhere in it");
+	ok(low == 0 && high == 99,
+	    "Charades: a short window is anywhere in the video");
 }
 
-/* The same from the rule itself, for every n and T of some size. */
+/* The same by the rule itself, for all n and T up to a size. */
 static void
 test_rule(void)
 {
@@ -262,11 +279,12 @@ test_rule(void)
 				same += other[i] == (n > t ? frame[i] : 0);
 			}
 		}
-	is(centre, 200 * 820, "validation takes the middles of the segments");
-	ok(early < 200 * 820 / 100, "and is early by rounding seldom (%d of "
-	    "%d)", early, 200 * 820);
-	is(once, 820, "a video of T frames gives each once");
-	is(same, 200 * 820, "upstream differs at T frames or fewer, only");
+	is(centre, 200 * 820,
+	    "tsm: validation takes the middle of each segment");
+	ok(early < 200 * 820 / 100, "tsm: rounding takes an earlier frame "
+	    "seldom (%d of %d)", early, 200 * 820);
+	is(once, 820, "tsm: a video of T frames gives each frame once");
+	is(same, 200 * 820, "tsm-upstream differs only at T frames or fewer");
 }
 
 static void
@@ -285,10 +303,11 @@ test_short(void)
 				order &= frame[i] >= frame[i - 1];
 		}
 	}
-	ok(good, "below T frames training draws fill the parts of frames");
-	ok(order, "and stay in order");
+	ok(good, "tsm: below T frames training clips fill the segments");
+	ok(order, "tsm: below T frames training clips are in order");
 	ranges(SAMPLER_TSM, 1, 64, 10, low, high);
-	ok(low[0] == 0 && high[63] == 0, "a still picture is 64 frames 0");
+	ok(low[0] == 0 && high[63] == 0,
+	    "tsm: a video of one frame repeats it 64 times");
 }
 
 static void
@@ -298,20 +317,24 @@ test_dense(void)
 
 	ranges(SAMPLER_DENSE, 80, 8, 2000, low, high);
 	ok(low[0] == 0 && high[0] == 15 && low[7] == 56 && high[7] == 71,
-	    "dense training windows start at 0 to n - 65");
+	    "dense: training windows start at 0 to n - 65");
 	ranges(SAMPLER_DENSE, 65, 8, 200, low, high);
-	ok(low[0] == 0 && high[0] == 0, "at 65 frames at 0");
+	ok(low[0] == 0 && high[0] == 0,
+	    "dense: at 65 frames the window starts at 0");
 	ranges(SAMPLER_DENSE, 30, 8, 200, low, high);
 	ok(low[0] == 0 && high[0] == 0 && low[4] == 2 && high[4] == 2,
-	    "in a shorter video at 0, and wrap around");
+	    "dense: in a shorter video it starts at 0 and wraps around");
 	clip_validate(SAMPLER_DENSE, OF(164, 8), frame);
-	ok(frame[0] == 50 && frame[7] == 106, "validation takes the middle");
+	ok(frame[0] == 50 && frame[7] == 106,
+	    "dense: the validation window is in the middle");
 	clip_test(SAMPLER_DENSE, OF(10, 128), 0, 1, frame);
-	ok(frame[1] == 1 && frame[11] == 1, "beyond 64 frames the stride is 1");
+	ok(frame[1] == 1 && frame[11] == 1,
+	    "dense: above 64 frames the stride is 1");
 	ok(clip_test_most(SAMPLER_TSM, 0) == 2 &&
 	    clip_test_most(SAMPLER_DENSE, 0) >= 10 &&
 	    clip_test_most(SAMPLER_TSM, 2) >= 10 &&
-	    clip_test_most(SAMPLER_SSV2, 2) == 1, "views a sampler knows");
+	    clip_test_most(SAMPLER_SSV2, 2) == 1,
+	    "the maximum number of test clips is that of the sampler");
 }
 
 static void
@@ -326,20 +349,22 @@ test_strided(void)
 		for (int i = 1; i < 8; i++)
 			even &= frame[i] == frame[0] + 4 * i;
 	}
-	ok(even, "strided frames are a stride apart");
-	ok(low == 0 && high == 11, "and start wherever the window fits");
+	ok(even, "strided: frames are a stride apart");
+	ok(low == 0 && high == 11,
+	    "strided: the window starts wherever it fits");
 	clip_train(SAMPLER_TSM, STRIDED(20, 8, 4), rng_clip(3, 0), frame);
 	ok(frame[0] == 0 && frame[4] == 16 && frame[5] == 19 && frame[7] == 19,
-	    "a short video repeats its last frame");
+	    "strided: a short video repeats its last frame");
 	clip_test(SAMPLER_TSM, STRIDED(40, 8, 4), 0, 1, frame);
-	is(frame[0], 5, "one strided view lies in the middle");
+	is(frame[0], 5, "strided: one view is in the middle");
 	clip_test(SAMPLER_TSM, STRIDED(40, 8, 4), 2, 3, frame);
-	is(frame[7], 39, "the last of several ends with the video");
+	is(frame[7], 39,
+	    "strided: the last of several views ends with the video");
 	clip_test(SAMPLER_TSM, STRIDED(1, 8, 1 << 28), 1, 2, frame);
-	is(frame[7], 0, "and nothing overflows");
+	is(frame[7], 0, "strided: a huge stride does not overflow");
 }
 
-/* A clip is the same whatever else was drawn for it before. */
+/* A clip does not depend on numbers that were drawn for it before. */
 static void
 test_draws(void)
 {
@@ -350,7 +375,7 @@ test_draws(void)
 	rng_below(&b, 3);
 	clip_train(SAMPLER_TSM, OF(300, 16), b, again);
 	ok(memcmp(first, again, sizeof(first)) == 0,
-	    "draws do not depend on those before");
+	    "draws of one purpose do not depend on other draws");
 }
 
 int

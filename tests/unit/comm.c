@@ -1,7 +1,7 @@
 /*
- * Communicators: split by colour and key; exchanges that are started, tested
- * and waited for, several at once; the deadline of a wait.  Ranks are threads,
- * or with an argument what mpirun has started (tests/ranks/comm_mpi.sh).
+ * Communicators: split by color and key; nonblocking exchanges, several at
+ * once; and a wait that exceeds its limit ends the run.  Ranks are threads, or
+ * with an argument those of mpirun (tests/ranks/comm_mpi.sh).
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -14,9 +14,9 @@
 #include "tap.h"
 #include "tools/threads/threads.h"
 
-enum { LONG = 300000 };		/* bytes: more than a transport buffers */
+enum { LONG = 300000 };		/* bytes; more than a transport buffers */
 
-/* What message ${k} from rank ${from} holds at ${i}. */
+/* Return byte ${i} of message ${k} from rank ${from}. */
 static char
 letter(int from, int k, size_t i)
 {
@@ -43,7 +43,10 @@ differs(const char *got, int from, int k, size_t n)
 	return bad;
 }
 
-/* Even and odd ranks, the last one first; and every third one in none. */
+/*
+ * Split into even and odd ranks in reverse order.  Then split again without
+ * every third rank.
+ */
 static int
 splits(struct comm *c)
 {
@@ -56,13 +59,13 @@ splits(struct comm *c)
 	bad += comm_allgather(half, &v, sizeof(v), all) != 0;
 	for (int r = 0; r < size; r++)
 		bad += all[r] != 2 * (size - 1 - r) + colour;
-	/* A part is split, and repeated, like the whole. */
+	/* A split communicator can be duplicated. */
 	bad += (again = comm_dup(half, COMM_WAITS)) == NULL;
 	bad += again->rank != half->rank || comm_barrier(again) != 0;
 	comm_free(again);
 	comm_free(half);
 
-	/* The same key on all: the order stays. */
+	/* Equal keys keep the order of the ranks. */
 	bad += comm_split(&some, c, c->rank % 3 == 0 ? -1 : 5, 0,
 	    COMM_WAITS) != 0;
 	bad += (some == NULL) != (c->rank % 3 == 0);
@@ -76,7 +79,9 @@ splits(struct comm *c)
 	return bad;
 }
 
-/* Three rounds of a ring at once, which end in another order. */
+/*
+ * Four ring exchanges at once, completed in another order than started, twice.
+ */
 static int
 rounds(struct comm *c)
 {
@@ -113,8 +118,8 @@ rounds(struct comm *c)
 }
 
 /*
- * Two communicators at once, which half of the ranks use in the other order,
- * and several pieces between the same ranks.
+ * Use two communicators at once, half of the ranks in the other order, with two
+ * messages between the same ranks.
  */
 static int
 both(struct comm *c)
@@ -149,8 +154,10 @@ both(struct comm *c)
 	return bad;
 }
 
-/* What rank 0 waits for is only sent when it has looked in vain, of which the
- * others hear on a communicator of their own. */
+/*
+ * Rank 0 tests an exchange before its message is sent.  A barrier on a second
+ * communicator tells the sender that rank 0 has tested.
+ */
 static int
 not_yet(struct comm *c)
 {
@@ -174,7 +181,7 @@ not_yet(struct comm *c)
 	return bad;
 }
 
-/* Parts of unequal size, started and then waited for. */
+/* A nonblocking all-gather of unequal sizes. */
 static int
 gathers(struct comm *c)
 {
@@ -199,11 +206,11 @@ gathers(struct comm *c)
 }
 
 static const struct { const char *what; int (*run)(struct comm *); } tests[] = {
-	{ "split by colour and key", splits },
-	{ "four exchanges under way at once", rounds },
+	{ "split by color and key", splits },
+	{ "four exchanges at once", rounds },
 	{ "two communicators at once", both },
-	{ "one that is not done yet", not_yet },
-	{ "an allgather that is started", gathers },
+	{ "an exchange that is not complete", not_yet },
+	{ "a nonblocking all-gather", gathers },
 };
 #define TESTS (sizeof(tests) / sizeof(tests[0]))
 
@@ -217,7 +224,7 @@ rank_main(struct comm *c, void *arg)
 	__atomic_fetch_add(&j->bad, tests[j->test].run(c), __ATOMIC_RELAXED);
 }
 
-/* The faults on any rank, under mpirun. */
+/* Run all tests on the ranks of mpirun.  A fault on any rank aborts. */
 static int
 ranks_of_mpi(int argc, char **argv)
 {
@@ -236,7 +243,7 @@ ranks_of_mpi(int argc, char **argv)
 	return c == NULL;
 }
 
-/* ---- a wait that lasts too long ---- */
+/* ---- a wait that exceeds its limit ---- */
 
 static void
 late(struct comm *c, void *arg)
@@ -251,7 +258,10 @@ late(struct comm *c, void *arg)
 	comm_split(&part, c, 0, 0, "waiting for a word");
 	if (c->rank == 0) {
 		comm_start(part, &x, NULL, 0, &p, 1);
-		/* What is under way may last, as long as nobody waits. */
+		/*
+		 * An exchange may take longer than the limit if nobody waits
+		 * for it.
+		 */
 		clock_sleep(2);
 		fputs("then ", stderr);
 		comm_wait(&x);
@@ -269,7 +279,7 @@ deadline(void)
 	pid_t child;
 
 	if (pipe(end) != 0 || (child = fork()) < 0) {
-		ok(0, "a child process");
+		ok(0, "a child process is made");
 		return;
 	}
 	if (child == 0) {
@@ -284,10 +294,10 @@ deadline(void)
 	close(end[0]);
 	waitpid(child, &status, 0);
 	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, EXIT_RANKS,
-	    "an exchange that never ends ends the run");
+	    "a wait that exceeds its limit ends the run");
 	if (!ok(strstr(said, "then ") != NULL && strstr(said,
-	    "waiting for a word") != NULL, "once it is waited for, in the "
-	    "words of its communicator"))
+	    "waiting for a word") != NULL, "the limit counts from the wait, "
+	    "and the message names the communicator"))
 		diag("%s", said);
 }
 
@@ -298,7 +308,7 @@ main(int argc, char **argv)
 
 	if (argc > 1)
 		return ranks_of_mpi(argc, argv);
-	deadline();		/* a fork, so before there are threads */
+	deadline();		/* forks, so run it before threads exist */
 	for (size_t i = 0; i < TESTS; i++)
 		for (int size = 2; size <= 7; size++) {
 			struct job j = { i, 0 };
@@ -307,7 +317,8 @@ main(int argc, char **argv)
 			ok(j.bad == 0, "%d ranks: %s", size, tests[i].what);
 		}
 	self = comm_self();
-	is(splits(self) + gathers(self), 0, "one rank alone");
+	is(splits(self) + gathers(self), 0,
+	    "one rank: splits and all-gathers work");
 	comm_free(self);
 	return done();
 }

@@ -1,4 +1,7 @@
-/* Shards and sets: written, opened, read. */
+/*
+ * Shards and packed datasets: written files read back in any order and by
+ * several threads, damage is found, and the identity depends on the content.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -17,7 +20,7 @@
 #include "tap.h"
 
 #define SHARDS 5
-#define SAMPLES 7		/* of each */
+#define SAMPLES 7		/* per shard */
 #define FRAMES 40
 
 static char *dir;
@@ -31,19 +34,19 @@ test_golden(void)
 	FILE *f;
 
 	is(golden_make(path, &sum), 0, "golden.tar is made from its rule");
-	is((long long)sum.bytes, GOLDEN_SIZE, "its size");
+	is((long long)sum.bytes, GOLDEN_SIZE, "golden.tar has its size");
 	file_read(path, &mine);
 	ok(hash128_equal(sum.hash, hash128(mine.data, mine.n)),
-	    "the writer knows the file's hash");
+	    "shard_finish returns the hash of the file");
 	command = xprintf("sha256sum '%s'", path);
 	if ((f = popen(command, "r")) != NULL &&
 	    fgets(line, sizeof(line), f) != NULL)
 		line[64] = '\0';
 	pclose(f);
-	is_text(line, GOLDEN_SHA256, "its SHA-256");
+	is_text(line, GOLDEN_SHA256, "golden.tar has its SHA-256");
 	file_read(golden_path("golden.tar"), &theirs);
 	ok(mine.n == theirs.n && memcmp(mine.data, theirs.data, mine.n) == 0,
-	    "the same bytes as golden.tar");
+	    "golden.tar has the bytes of the stored file");
 	unlink(path);
 	free(path);
 	free(command);
@@ -51,15 +54,17 @@ test_golden(void)
 	buffer_free(&theirs);
 }
 
-/* Of the sets that are made: to be other sets than the first. */
+/*
+ * If set, a made dataset differs from the first in one label, or in one frame.
+ */
 static int other_label, other_frame;
 
-/* The bytes of a frame, of a length and content of its own. */
+/* Write the bytes of a frame; length and content depend on both numbers. */
 static size_t
 frame_bytes(uint32_t sample, int frame, unsigned char *to)
 {
 	struct rng_block b = rng_philox(1, sample, (uint32_t)frame, 0, 0);
-	/* Some gaps are below 64 KiB and some are not. */
+	/* Some gaps between frames are below 64 KiB and some are not. */
 	size_t n = frame % 10 == 3 ? 70000 + b.w[1] % 100 : 1 + b.w[1] % 3000;
 
 	for (size_t i = 0; i < n; i++)
@@ -130,7 +135,7 @@ make_set(void)
 	manifest_free(m);
 }
 
-/* Read frames and compare; how many were wrong. */
+/* Read frames and compare them.  Return 1 if any is wrong. */
 static int
 read_some(const struct dataset *d, uint32_t i, const int *frame, int n)
 {
@@ -184,36 +189,41 @@ test_reading(void)
 	void *result;
 	int frame[FRAMES], wrong = 0;
 
-	ok(d != NULL, "a set is opened");
+	ok(d != NULL, "dataset_open opens a dataset");
 	if (d == NULL)
 		return;
-	is(dataset_samples(d), SHARDS * SAMPLES, "its samples");
-	is(dataset_classes(d), 3, "its classes");
-	is_text(dataset_class(d, 2), "c two", "a class");
-	is_text(dataset_ext(d, 0), "jpg", "the kind of frame");
+	is(dataset_samples(d), SHARDS * SAMPLES,
+	    "dataset_samples returns the number of samples");
+	is(dataset_classes(d), 3,
+	    "dataset_classes returns the number of classes");
+	is_text(dataset_class(d, 2), "c two", "dataset_class returns a name");
+	is_text(dataset_ext(d, 0), "jpg",
+	    "dataset_ext returns the kind of frames");
 	s = dataset_sample(d, 23);
-	is_text(s.key, "c2/clip_23", "a sample's key");
-	is(s.label, 2, "its label");
-	is(s.frames, FRAMES, "its frames");
-	is(s.width == 64 && s.height == 48 && s.fps.num == 25, 1, "its size");
-	is(dataset_json_read(d, 23, &b), 0, "its .json is read");
-	is_text(b.data, "c2/clip_23", "and is what was written");
+	is_text(s.key, "c2/clip_23", "dataset_sample returns the key");
+	is(s.label, 2, "dataset_sample returns the label");
+	is(s.frames, FRAMES, "dataset_sample returns the number of frames");
+	is(s.width == 64 && s.height == 48 && s.fps.num == 25, 1,
+	    "dataset_sample returns size and rate");
+	is(dataset_json_read(d, 23, &b), 0,
+	    "dataset_json_read reads the .json member");
+	is_text(b.data, "c2/clip_23", "the .json member has the written text");
 	for (int f = 0; f < FRAMES; f++)
 		frame[f] = f;
 	for (uint32_t i = 0; i < SHARDS * SAMPLES; i++)
 		wrong += read_some(d, i, frame, FRAMES);
-	is(wrong, 0, "every frame of every sample");
-	is(read_all(d, 5), 0, "frames in any order, with repeats");
+	is(wrong, 0, "every frame of every sample reads back");
+	is(read_all(d, 5), 0, "frames in any order, with repeats, read back");
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread[i], NULL, reader, d);
 	for (int i = 0; i < 4; i++) {
 		pthread_join(thread[i], &result);
 		wrong += (int)(intptr_t)result;
 	}
-	is(wrong, 0, "four threads at once");
+	is(wrong, 0, "four threads read at the same time");
 	dataset_free(d);
 
-	/* Only so many open files that shards must be closed and opened. */
+	/* So few open files that shards must be closed and reopened. */
 	getrlimit(RLIMIT_NOFILE, &limit);
 	few = limit;
 	few.rlim_cur = 8;
@@ -221,20 +231,21 @@ test_reading(void)
 	d = dataset_open(dir, NULL);
 	few.rlim_cur = 5;
 	setrlimit(RLIMIT_NOFILE, &few);
-	ok(d != NULL && read_all(d, 6) == 0, "with few open files");
+	ok(d != NULL && read_all(d, 6) == 0,
+	    "frames read back with few open files");
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread[i], NULL, reader, d);
 	for (int i = 0; i < 4; i++) {
 		pthread_join(thread[i], &result);
 		wrong += (int)(intptr_t)result;
 	}
-	is(wrong, 0, "and four threads");
+	is(wrong, 0, "four threads read with few open files");
 	setrlimit(RLIMIT_NOFILE, &limit);
 	dataset_free(d);
 	buffer_free(&b);
 }
 
-/* Change a byte of a file. */
+/* Change a bit of the byte at ${at}. */
 static void
 flip(const char *path, off_t at)
 {
@@ -267,7 +278,7 @@ test_damage(void)
 	    "a changed byte of a frame is found");
 	said_end();
 	ok(strstr(said, "t-000001.tar: key c1/clip_7, offset 512: frame 0") !=
-	    NULL, "and the message says where");
+	    NULL, "the message names shard, key, offset and frame");
 	flip(path, 600);
 	dataset_free(d);
 
@@ -280,8 +291,9 @@ test_damage(void)
 	flip(path, (off_t)file_size(path) - 2500);
 	rename(path, kept);
 	ok(dataset_open(dir, NULL) == NULL, "a missing shard is found");
-	is(link(other, path), 0, "one shard under the name of another");
-	ok(dataset_open(dir, NULL) == NULL, "is found");
+	is(link(other, path), 0, "one shard gets the name of another");
+	ok(dataset_open(dir, NULL) == NULL,
+	    "a shard under the name of another is found");
 	said_begin(said, sizeof(said));
 	rename(kept, path);
 	flip(manifest, 100);
@@ -289,7 +301,7 @@ test_damage(void)
 	flip(manifest, 100);
 	said_end();
 	d = dataset_open(dir, NULL);
-	ok(d != NULL, "and all is well again");
+	ok(d != NULL, "the restored dataset opens");
 	dataset_free(d);
 	free(path);
 	free(other);
@@ -299,7 +311,7 @@ test_damage(void)
 	buffer_free(&room);
 }
 
-/* Make a set of its own and tell its identity. */
+/* Make a dataset in a folder ${name}.  Return its identity. */
 static struct hash128
 identity_of_set(const char *name)
 {
@@ -318,7 +330,10 @@ identity_of_set(const char *name)
 	return id;
 }
 
-/* ${from} becomes ${to}, as often as it is there; how often that was. */
+/*
+ * Replace ${from} by ${to} everywhere in a file.  Return the number of
+ * replacements.
+ */
 static int
 edit(const char *path, const char *from, const char *to)
 {
@@ -342,8 +357,8 @@ edit(const char *path, const char *from, const char *to)
 }
 
 /*
- * Equal sets have one identity; another label, other videos or other names of
- * classes make another set, though it was made in the same way.
+ * Equal datasets have the same identity.  Another label, frame or class name
+ * changes it, though the settings are the same.
  */
 static void
 test_identity(void)
@@ -357,44 +372,51 @@ test_identity(void)
 	struct buffer b = { 0 }, original = { 0 };
 
 	dataset_free(d);
-	ok(hash128_equal(identity_of_set("same"), id), "the same set again");
+	ok(hash128_equal(identity_of_set("same"), id),
+	    "an equal dataset has the same identity");
 	other_label = 1;
-	ok(!hash128_equal(identity_of_set("label"), id), "another label");
+	ok(!hash128_equal(identity_of_set("label"), id),
+	    "another label gives another identity");
 	other_label = 0;
 	other_frame = 1;
-	ok(!hash128_equal(identity_of_set("frame"), id), "another frame");
+	ok(!hash128_equal(identity_of_set("frame"), id),
+	    "another frame gives another identity");
 	other_frame = 0;
 	d = dataset_open(other, NULL);
 	ok(hash128_equal(dataset_settings_id(d), settings),
-	    "which the settings do not tell");
+	    "another label does not change the settings id");
 	dataset_free(d);
 
 	file_read(manifest, &original);
-	/* A manifest as version 0.1.0 wrote it: only the settings' hash. */
+	/*
+	 * A manifest as version 0.1.0 wrote it has only the hash of the
+	 * settings.
+	 */
 	edit(manifest, hash128_text(id, text[0]), hash128_text(settings, text[1]));
 	edit(manifest, "\"settings_id\"", "\"unused\"");
 	is(edit(manifest, "\"version\":2", "\"version\":1"), 1,
-	    "a manifest of version 0.1.0");
+	    "the manifest is changed to version 0.1.0");
 	d = dataset_open(same, NULL);
 	ok(d != NULL && hash128_equal(dataset_id(d), id),
-	    "the identity follows from the footers");
+	    "version 0.1.0: the identity follows from the footers");
 	dataset_free(d);
 	edit(manifest, "\"version\":1", "\"version\":2");
 	edit(manifest, "\"unused\"", "\"settings_id\"");
 	said_begin(said, sizeof(said));
-	ok(dataset_open(same, NULL) == NULL, "an identity that is not that of the shards");
+	ok(dataset_open(same, NULL) == NULL,
+	    "an identity that is not that of the shards is refused");
 	said_end();
 
-	/* The manifest alone does not make it the same set. */
+	/* An equal manifest does not make an equal dataset. */
 	commit_bytes(manifest, original.data, original.n);
 	d = dataset_open(same, NULL);
-	ok(d != NULL, "the manifest as it was");
+	ok(d != NULL, "the dataset with the original manifest opens");
 	dataset_free(d);
 	file_read(theirs, &b);
 	commit_bytes(shard, b.data, b.n);
 	said_begin(said, sizeof(said));
 	ok(dataset_open(same, NULL) == NULL,
-	    "a shard of a set that was made in the same way");
+	    "a shard of another dataset with the same settings is refused");
 	said_end();
 	buffer_free(&b);
 	buffer_free(&original);

@@ -1,7 +1,8 @@
 /*
- * Direct convolutions against plain sums in double: taps over all axes,
- * strides, paddings, channels that fill no block, written and added, with
- * what is outside poisoned; and the same bits for any cut.
+ * Direct convolutions agree with plain sums in double: taps over all axes,
+ * strides, paddings, channels that do not fill a block, overwriting and
+ * accumulating.  Memory outside the result is NaN.  The bits do not depend on
+ * the number of threads.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/direct.h"
@@ -19,21 +20,21 @@ struct row {
 
 static const struct row rows[] = {
 	{ "1x1", { 2, 3, 5, 6, 20 }, 48, { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
-	{ "1x1 of one place", { 3, 1, 1, 1, 1 }, 1, { 1, 1, 1 }, { 1, 1, 1 },
+	{ "1x1 on one pixel", { 3, 1, 1, 1, 1 }, 1, { 1, 1, 1 }, { 1, 1, 1 },
 	    { 0 } },
 	{ "1x1 of stride 2", { 2, 2, 9, 8, 40 }, 33, { 1, 1, 1 }, { 1, 2, 2 },
 	    { 0 } },
-	{ "1x1 of more channels than are read at a time", { 1, 1, 5, 7, 530 },
+	{ "1x1 from more channels than one block reads", { 1, 1, 5, 7, 530 },
 	    520, { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
-	{ "1x1 to more than stays in a cache", { 1, 1, 129, 128, 5 }, 64,
+	{ "1x1 to more than a cache holds", { 1, 1, 129, 128, 5 }, 64,
 	    { 1, 1, 1 }, { 1, 1, 1 }, { 0 } },
 	{ "3x3", { 1, 2, 7, 13, 21 }, 37, { 1, 3, 3 }, { 1, 1, 1 },
 	    { 0, 1, 1 } },
 	{ "3x3 of stride 2", { 2, 1, 7, 13, 70 }, 37, { 1, 3, 3 }, { 1, 2, 2 },
 	    { 0, 1, 1 } },
-	{ "3x3, padded by more than its reach", { 1, 3, 4, 4, 16 }, 16,
+	{ "3x3 with padding of more than its radius", { 1, 3, 4, 4, 16 }, 16,
 	    { 1, 3, 3 }, { 1, 1, 1 }, { 0, 3, 3 } },
-	{ "2x2 of stride 3, whose places are not all met", { 1, 2, 8, 9, 16 },
+	{ "2x2 of stride 3, which skips some pixels", { 1, 2, 8, 9, 16 },
 	    16, { 1, 2, 2 }, { 1, 3, 3 }, { 0 } },
 	{ "5x5 of stride 3 and 2", { 1, 1, 13, 11, 32 }, 64, { 1, 5, 5 },
 	    { 1, 3, 2 }, { 0, 2, 2 } },
@@ -43,7 +44,10 @@ static const struct row rows[] = {
 	    { 3, 1, 1 }, { 0 } },
 };
 
-/* The image and place that tap ${t} of output image and place finds; 0: none. */
+/*
+ * Move ${*image} and ${*place} from an output pixel to the input pixel of tap
+ * ${t}.  Return 0 if it is in the padding.
+ */
 static int
 meets(const struct row *r, const struct dims *y, int *image, size_t *place,
     int t)
@@ -58,7 +62,11 @@ meets(const struct row *r, const struct dims *y, int *image, size_t *place,
 	return a >= 0 && a < x->t && b >= 0 && b < x->h && c >= 0 && c < x->w;
 }
 
-/* Sums into ${to}, as ${out} lies, of what ${in} has. */
+/*
+ * Add the convolution of ${from}, of shape ${in}, to ${to}, of shape ${out}:
+ * y[p][o] = sum over taps t and channels c of w[o][c][t] * x[p at t][c];
+ * if ${back}, the gradient of x from that of y.
+ */
 static void
 plain(const struct row *r, const struct dims *y, int back, const float *w,
     const struct dims *out, double *to, const struct dims *in, const float *from)
@@ -89,7 +97,7 @@ plain(const struct row *r, const struct dims *y, int back, const float *w,
 			}
 }
 
-/* The jobs of a cut for ${threads}, all done. */
+/* Run all jobs of a division for ${threads} threads, in reverse order. */
 static void
 direct(struct direct g, int threads, const float *in, const float *w,
     const float *bias, float *out, int more)
@@ -134,7 +142,7 @@ test_pass(const struct row *r, int back, int more)
 		bias[c] = (float)c / (float)g.out.c;
 	plain(r, &y, back, w, &g.out, want, &g.in, in);
 	for (int threads = 1; threads <= 8; threads *= 2) {
-		/* Aligned as a device's memory is. */
+		/* Align as device memory is aligned. */
 		void *room;
 
 		if (posix_memalign(&room, 64, bytes) != 0)
@@ -161,7 +169,8 @@ test_pass(const struct row *r, int back, int more)
 				worst = e <= worst ? worst : isnan(e) ? INFINITY : e;
 			}
 	if (!ok(worst < 2e-6 * sqrt((double)taps * g.in.c) * 4 && same,
-	    "%s %s%s", r->what, back ? "back" : "forward", more ? ", added" : ""))
+	    "%s %s%s", r->what, back ? "back" : "forward", more ?
+	    ", accumulated" : ""))
 		diag("worst error %g; cuts agree: %d", worst, same);
 	free(w);
 	free(in);

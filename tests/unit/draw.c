@@ -1,7 +1,7 @@
 /*
- * Drawing: scales and their ticks; which classes stand together; pictures that
- * say what they should, are as large as they should be, and are the same bytes
- * when they are made again.
+ * Drawing: ticks of scales, the order of classes in a confusion matrix, and
+ * pictures.  Pictures contain the expected texts, have the expected size, and
+ * are the same bytes if drawn again.
  */
 #include <unistd.h>
 
@@ -33,9 +33,9 @@ ticks_are(double min, double max, int log, int most, const char *want)
 		inside &= at > -1e-6 && at < 1 + 1e-6;
 		strcat(strcat(got, i > 0 ? " " : ""), tick[i].text);
 	}
-	is_text(got, want, "ticks");
+	is_text(got, want, "ticks are the expected ones");
 	if (!inside)
-		ok(0, "ticks lie within the scale");
+		ok(0, "ticks are within the scale");
 }
 
 static void
@@ -54,22 +54,24 @@ test_scales(void)
 	ticks_are(0.9, 60, 10, 9, "1 2 5 10 20 50");
 	ticks_are(60, 1100, 2, 6, "64 128 256 512 1024");
 	near(scale_place(&(struct scale){ 1, 8, 2 }, 2), 1.0 / 3, 1e-12,
-	    "a logarithm from arithmetic alone");
+	    "the base-2 logarithm of a place is exact");
 	near(scale_place(&(struct scale){ 1e-3, 1e3, 10 }, 1), 0.5, 1e-12,
-	    "in decades too");
+	    "the base-10 logarithm of a place is exact");
 	s = scale_fit(5, 5, 0, 1);
-	ok(s.min < 5 && s.max > 5, "one value has room around it");
+	ok(s.min < 5 && s.max > 5, "a scale of one value has a margin");
 	s = scale_fit(0, 0, 0, 1);
-	ok(s.min < 0 && s.max > 0, "even 0");
+	ok(s.min < 0 && s.max > 0, "a scale of one value, 0, has a margin");
 	s = scale_fit(0.1, 2, 0, 1);
-	ok(s.min == 0 && s.max > 2, "a range that nearly begins at 0 does");
+	ok(s.min == 0 && s.max > 2,
+	    "a scale whose data nearly begin at 0 begins at 0");
 	s = scale_fit(0.1, 0.1, 10, 1);
-	ok(s.min < 0.1 && s.max > 0.1, "one value on a logarithm");
+	ok(s.min < 0.1 && s.max > 0.1,
+	    "a logarithmic scale of one value has a margin");
 }
 
-/* ---- which classes stand together ---- */
+/* ---- order of classes ---- */
 
-/* Counts as rows of digits, "310 040 ...". */
+/* Return a confusion matrix of rows of digits, "310 040 ...". */
 static struct confusion *
 counts(const char *rows)
 {
@@ -100,22 +102,30 @@ order_is(const char *rows, const char *want, const char *what)
 static void
 test_order(void)
 {
-	order_is("5", "0", "one class");
-	order_is("300 030 003", "012", "no confusion: as they are numbered");
-	order_is("000 000 000", "012", "no samples either");
-	order_is("4001 0400 0040 1004", "0312", "two that are confused meet");
-	order_is("4000 0401 0040 0004", "0132", "in one direction, too");
+	order_is("5", "0", "order: one class");
+	order_is("300 030 003", "012",
+	    "order: no confusion keeps the numbering");
+	order_is("000 000 000", "012", "order: no samples keep the numbering");
+	order_is("4001 0400 0040 1004", "0312",
+	    "order: two confused classes are neighbours");
+	order_is("4000 0401 0040 0004", "0132",
+	    "order: confusion in one direction suffices");
 	order_is("40010 04001 00400 10040 01004", "03142",
-	    "pairs follow the lower of their numbers");
+	    "order: pairs follow the lower of their numbers");
 	order_is("40200 04020 10402 02040 00104", "02413",
-	    "a chain 0-2-4 turns its links to each other");
-	/* 0 is predicted as 2 twice in nine times, 1 once, but always. */
-	order_is("702 001 009", "021", "shares decide, not counts");
-	order_is("7020 0010 0091 0007", "0213", "and both stand beside it");
-	order_is("4100 1410 0141 0014", "0123", "a band is in order already");
+	    "order: a chain 0-2-4 puts its links next to each other");
+	/*
+	 * 0 is predicted as 2 in 2 of 9 samples. 1 is predicted as 2 in its
+	 * only sample.
+	 */
+	order_is("702 001 009", "021", "order: shares decide, not counts");
+	order_is("7020 0010 0091 0007", "0213",
+	    "order: both partners are next to the common class");
+	order_is("4100 1410 0141 0014", "0123",
+	    "order: a band matrix is in order already");
 }
 
-/* Large and random: every class once, and groups of five found again. */
+/* Large and random: every class occurs once, and groups of five are found. */
 static void
 test_groups(void)
 {
@@ -127,7 +137,7 @@ test_groups(void)
 	for (int i = 0; i < N; i++)
 		for (int k = 0; k < 40; k++) {
 			draw = draw * 1103515245u + 12345u;
-			/* i and i + 80, 160, ... belong together. */
+			/* i and i + 80, 160, ... form a group. */
 			confusion_add(c, i, k < 25 ? i :
 			    (i % 80) + 80 * (int)(draw >> 16) % 400);
 		}
@@ -136,7 +146,7 @@ test_groups(void)
 		seen[order[i]]++;
 	for (int i = 0; i < N; i++)
 		places += seen[i] == 1;
-	is(places, N, "every class has one place");
+	is(places, N, "order: each of 400 classes has one place");
 	for (int i = 0; i < N; i += SIZE) {
 		int same = 1;
 
@@ -144,7 +154,8 @@ test_groups(void)
 			same &= order[i + k] % 80 == order[i] % 80;
 		whole += same;
 	}
-	is(whole, N / SIZE, "80 groups of 5 among 400 classes stand together");
+	is(whole, N / SIZE,
+	    "order: 80 groups of 5 among 400 classes are contiguous");
 	confusion_free(c);
 }
 
@@ -159,7 +170,7 @@ worst_are(const char *rows, int most, const char *want)
 	for (int i = 0; i < n; i++)
 		sprintf(got + strlen(got), "%s%d>%d", i > 0 ? " " : "",
 		    pair[i].label, pair[i].predicted);
-	is_text(got, want, "the worst pairs");
+	is_text(got, want, "the most confused pairs are in order");
 	confusion_free(c);
 }
 
@@ -211,8 +222,11 @@ draw_curves(const char *path)
 	    .rule = rule, .rules = 2, .panel = panel, .panels = 4 }, path);
 }
 
-/* Two side by side, the second without strips: a line with what is around it,
- * with gaps in either, and one with dots; more names than fit into a line. */
+/*
+ * Draw two plots side by side, the second without strips.  A line with a shaded
+ * range has gaps in both; another has dots.  The names do not fit into one line
+ * of the legend.
+ */
 static int
 draw_beside(const char *path)
 {
@@ -236,8 +250,10 @@ draw_beside(const char *path)
 	return plot_beside(p, 2, path);
 }
 
-/* ${n} classes, each predicted as itself 7, 8 or 9 times and as the next one
- * twice. */
+/*
+ * Draw ${n} classes, each predicted as itself 7, 8 or 9 times and as the next
+ * one twice.
+ */
 static int
 draw_matrix(int n, int percent, const char *path)
 {
@@ -322,8 +338,10 @@ draw_empty(const char *path)
 	    0 }, path);
 }
 
-/* Names that would stop a careless program: bytes that are no text, controls,
- * letters that the plain font lacks. */
+/*
+ * Draw names with bytes that are not text, controls, and letters that common
+ * fonts lack.
+ */
 static int
 draw_odd(const char *path)
 {
@@ -337,9 +355,9 @@ draw_odd(const char *path)
 }
 
 /*
- * ${draw} as all three kinds: each the same bytes again; the PNG of w x h pixels
- * (0: any), with some ink and a margin; the SVG with each of ${says}, ended by
- * NULL, on a line of its description.
+ * Draw with ${draw} as PNG, SVG and PDF, each twice, and compare the bytes.
+ * The PNG has w x h pixels (0: any), some color and a white margin.  The SVG
+ * has each text of ${says}, ended by NULL, on a line of its description.
  */
 static void
 check_picture(const char *what, int (*draw)(const char *path), int w, int h,
@@ -359,23 +377,25 @@ check_picture(const char *what, int (*draw)(const char *path), int w, int h,
 		snprintf(name[1], 16, "b.%s", kinds[i]);
 		if (!ok(draw(in_dir(name[0])) == 0 && draw(in_dir(name[1])) == 0 &&
 		    file_read(in_dir(name[0]), &a) == 0 &&
-		    file_read(in_dir(name[1]), &b) == 0, "%s: is drawn as %s",
+		    file_read(in_dir(name[1]), &b) == 0,
+		    "%s: can be drawn as %s",
 		    what, kinds[i]))
 			continue;
 		ok(a.n == b.n && memcmp(a.data, b.data, a.n) == 0,
-		    "%s: the same bytes again", what);
+		    "%s: drawn again, the bytes are the same", what);
 		ok(memcmp(a.data, magic[i], strlen(magic[i])) == 0,
-		    "%s: it is a %s", what, kinds[i]);
+		    "%s: the file is a %s", what, kinds[i]);
 		for (int k = 0; i == 1 && says[k] != NULL; k++) {
 			char *line = xprintf("\n%s\n", says[k]);
 
-			ok(strstr(a.data, line) != NULL, "%s: says %s", what,
+			ok(strstr(a.data, line) != NULL,
+			    "%s: the description says %s", what,
 			    says[k]);
 			free(line);
 		}
 		if (i == 0 && (m = png_decode(a.data, a.n)) != NULL) {
 			ok((w == 0 || m->w == w) && (h == 0 || m->h == h),
-			    "%s: %d x %d pixels", what, m->w, m->h);
+			    "%s: the PNG has %d x %d pixels", what, m->w, m->h);
 			for (int k = 0; k < m->w * m->h; k++) {
 				int x = k % m->w, y = k / m->w;
 
@@ -385,7 +405,8 @@ check_picture(const char *what, int (*draw)(const char *path), int w, int h,
 					margin &= m->data[3 * k] == 255;
 			}
 			ink /= 255. * m->w * m->h;
-			ok(ink > 0.0005 && ink < 0.6, "%s: %.2f %% ink", what,
+			ok(ink > 0.0005 && ink < 0.6,
+			    "%s: %.2f %% of the PNG is colored", what,
 			    100 * ink);
 			ok(margin, "%s: nothing touches the edge", what);
 			image_free(m);
@@ -425,9 +446,10 @@ test_pictures(void)
 	struct buffer b = { 0 };
 
 	check_picture("curves", draw_curves, 800, 700, curves);
-	check_picture("two side by side", draw_beside, 800, 600, beside);
+	check_picture("two plots side by side", draw_beside, 800, 600, beside);
 	ok(file_read(in_dir("a.svg"), &b) == 0 &&
-	    strstr(b.data, "no room") == NULL, "no text where there is no room");
+	    strstr(b.data, "no room") == NULL,
+	    "two plots side by side: text that does not fit is left out");
 	buffer_free(&b);
 	check_picture("3 classes", draw_small, 0, 0, percent);
 	check_picture("3 classes in counts", draw_counts, 0, 0, number);
@@ -435,7 +457,7 @@ test_pictures(void)
 	check_picture("400 classes", draw_large, 0, 0, large);
 	ok(file_read(in_dir("a.svg"), &b) == 0 &&
 	    strstr(b.data, "\nclass 1100\n") == NULL,
-	    "400 classes: only those of the pairs are named");
+	    "400 classes: only those of the listed pairs are named");
 	buffer_free(&b);
 	check_picture("1 class", draw_one, 0, 0, none);
 	check_picture("a sheet", draw_sheet, 0, 0, sheet);
@@ -460,17 +482,18 @@ test_refusals(void)
 		said_begin(why, sizeof(why));
 		refused(plot_ready(names[i]), "wanted a name that ends with "
 		    ".png, .svg or .pdf", names[i]);
-		refused(draw_small(names[i]), names[i], "nor is it drawn");
+		refused(draw_small(names[i]), names[i],
+		    "a name with an unknown suffix is refused by drawing");
 		said_end();
 	}
 	said_begin(why, sizeof(why));
 	refused(draw_small("/nowhere/x.svg"), "/nowhere/x.svg",
-	    "a folder that is not there");
+	    "a picture in an absent folder is refused");
 	refused(draw_matrix(0, 1, in_dir("x.png")), "0 classes",
-	    "a matrix of nothing");
+	    "a matrix of 0 classes is refused");
 	said_end();
 	is(plot_ready("a.png") + plot_ready("b.svg") + plot_ready("c.pdf") +
-	    plot_ready("-"), 0, "what can be drawn");
+	    plot_ready("-"), 0, ".png, .svg, .pdf and - can be drawn");
 }
 
 #ifdef VT_HAVE_CAIRO
@@ -490,11 +513,12 @@ test_colours(void)
 			darker &= grey < last;
 			last = grey;
 		}
-		ok(darker, "the more the darker, %s the diagonal", diagonal ?
+		ok(darker,
+		    "colors darken with the share, %s the diagonal", diagonal ?
 		    "on" : "off");
 		ok(ink_dark(matrix_ink(1, diagonal)) &&
 		    !ink_dark(matrix_ink(0, diagonal)),
-		    "white numbers on dark ground only");
+		    "numbers are white on dark ground only");
 	}
 }
 
@@ -512,11 +536,16 @@ test_drawing(void)
 	char why[512];
 
 	said_begin(why, sizeof(why));
-	refused(plot_ready("a.png"), "no cairo", "without cairo: says so");
+	refused(plot_ready("a.png"), "no cairo",
+	    "without cairo: plot_ready says so");
 	refused(draw_small(in_dir("a.png")), "CAIRO=yes", "and what to do");
-	refused(draw_curves(in_dir("a.png")), "no cairo", "curves");
-	refused(draw_beside(in_dir("a.png")), "no cairo", "two of them");
-	refused(draw_sheet(in_dir("a.png")), "no cairo", "a sheet");
+	refused(draw_curves(in_dir("without cairo: the message says how to "
+	    "build with it")), "no cairo", "curves");
+	refused(draw_beside(in_dir(
+	    "without cairo: curves are refused")), "no cairo",
+	    "without cairo: two plots side by side are refused");
+	refused(draw_sheet(in_dir("a.png")), "no cairo",
+	    "without cairo: a sheet is refused");
 	said_end();
 	skip("pictures", "built without cairo");
 }

@@ -1,7 +1,8 @@
 /*
- * What is done to clips for training: that it is a function of seed and number,
- * that shares and boxes are drawn as said, and the formulas of mixing.  The
- * pictures' own formulas are in tests/parity/pictures.py.
+ * Transforms of training clips: they are functions of seed and clip number,
+ * mixing shares and boxes have the specified distributions, and mixing follows
+ * its formulas.  The formulas of single transforms are checked by
+ * tests/parity/pictures.py.
  */
 #include "base/mem.h"
 #include "clip/draw.h"
@@ -13,7 +14,7 @@ enum { T = 3, SIDE = 24, BYTES = 3 * T * SIDE * SIDE, FRAME = BYTES / T };
 
 static uint8_t clip[2][BYTES], room[FRAME];
 
-/* Clip ${which}: a picture that differs from frame to frame. */
+/* Draw clip ${which}, random bytes that differ from frame to frame. */
 static void
 draw(uint8_t *to, int which)
 {
@@ -22,9 +23,12 @@ draw(uint8_t *to, int which)
 		    0).w[0] >> 8);
 }
 
-/* ---- Beta ---- */
+/* ---- the beta distribution ---- */
 
-/* Where both are said in closed form, and the mean of many. */
+/*
+ * Compare quantiles where they have a closed form, and mean and variance of
+ * many draws elsewhere.
+ */
 static void
 test_beta(void)
 {
@@ -39,15 +43,17 @@ test_beta(void)
 		worst = fmax(worst, fabs(x - s * s));
 		worst = fmax(worst, fabs(3 * y * y - 2 * y * y * y - u));
 	}
-	near(worst, 0, 1e-9, "shares of Beta(1, 1), (1/2, 1/2) and (2, 2)");
+	near(worst, 0, 1e-9,
+	    "quantiles of Beta(1, 1), (1/2, 1/2) and (2, 2) are exact");
 	for (int i = 0; i < 20000; i++) {
 		double x = effects_beta(0.2, (i + 0.5) / 20000);
 
 		sum += x / 20000;
 		square += (x - 0.5) * (x - 0.5) / 20000;
 	}
-	near(sum, 0.5, 1e-6, "half on average");
-	near(square, 1 / (4 * (2 * 0.2 + 1)), 1e-4, "and as far from it");
+	near(sum, 0.5, 1e-6, "the mean of Beta(0.2, 0.2) is 1/2");
+	near(square, 1 / (4 * (2 * 0.2 + 1)), 1e-4,
+	    "the variance of Beta(0.2, 0.2) is 1 / (4 (2 a + 1))");
 }
 
 /* ---- mixing ---- */
@@ -76,9 +82,10 @@ test_mixup(void)
 			    (1 - share) * clip[0][i])));
 		}
 	}
-	ok(cuts == 0 && worst <= 0.5, "MixUp: means of both, rounded (%.3f)",
+	ok(cuts == 0 && worst <= 0.5,
+	    "MixUp: pixels are weighted means of two clips, rounded (%.3f)",
 	    worst);
-	near(sum, 0.5, 0.08, "half of each on average");
+	near(sum, 0.5, 0.08, "MixUp: the mean share is 1/2");
 }
 
 static void
@@ -112,18 +119,19 @@ test_cutmix(void)
 		inside += m.x >= 0 && m.y >= 0 && m.w >= 0 && m.h >= 0 &&
 		    m.x + m.w <= SIDE && m.y + m.h <= SIDE;
 	}
-	ok(right == 400 && cuts == 400, "CutMix: a box changes places, in every "
-	    "frame");
-	is(shares, 400, "and shares are what is left");
-	is(inside, 400, "no box leaves the frame");
-	/* Boxes at the edge are cut off: more than half is left on average. */
-	ok(sum > 0.5 && sum < 0.8 && whole < 40, "of which it has its part "
-	    "(%.3f)", sum);
+	ok(right == 400 && cuts == 400,
+	    "CutMix: two clips swap a box in every frame");
+	is(shares, 400, "CutMix: the share is the area outside the box");
+	is(inside, 400, "CutMix: no box leaves the frame");
+	/* Boxes at the edge are clipped, so the mean share is above 1/2. */
+	ok(sum > 0.5 && sum < 0.8 && whole < 40,
+	    "CutMix: boxes at the edge are clipped (mean share %.3f)", sum);
 	e.mixup = 1;
 	cuts = 0;
 	for (uint64_t g = 0; g < 2000; g++)
 		cuts += effects_mix_of(&e, rng_clip(1, g), SIDE).cut;
-	near(cuts, 1000, 4 * 23, "with both, each is one half");
+	near(cuts, 1000, 4 * 23,
+	    "MixUp and CutMix together: half of the clips each");
 }
 
 static void
@@ -149,10 +157,10 @@ test_partners(void)
 			good &= in == 1 && (k == 3 || ring[0] + ring[1] ==
 			    n - 1);
 		}
-	ok(good, "every clip is mixed, with others of its microbatch");
+	ok(good, "partners: each clip is mixed within its microbatch");
 }
 
-/* Three clips, each with the next. */
+/* Three clips, each mixed with the next. */
 static void
 test_around(void)
 {
@@ -186,7 +194,7 @@ test_around(void)
 		right += same;
 		cuts += m.cut;
 	}
-	ok(right == 200 && cuts > 50 && cuts < 150, "three clips go around, each "
+	ok(right == 200 && cuts > 50 && cuts < 150, "three clips are each "
 	    "mixed with the next (%d of 200, %d by CutMix)", right, cuts);
 }
 
@@ -217,7 +225,8 @@ test_functions(void)
 			    g + 1), seed = rng_clip(4, g);
 
 			changed += changes(&kinds[k], r, a);
-			rng_uniform(&r);	/* what was drawn before */
+			rng_uniform(&r);	/* as if something was drawn
+						 * before */
 			changes(&kinds[k], r, b);
 			same &= memcmp(a, b, BYTES) == 0;
 			changes(&kinds[k], other, b);
@@ -225,14 +234,18 @@ test_functions(void)
 			changes(&kinds[k], seed, b);
 			differ += memcmp(a, b, BYTES) != 0;
 		}
-	ok(same, "clips are functions of their number");
-	ok(changed > 700 && differ > 1400, "and differ with it and the seed");
+	ok(same, "transforms depend only on seed and number");
+	ok(changed > 700 && differ > 1400,
+	    "transforms differ between numbers and between seeds");
 	ok(effects_none(&none) && effects_mixes(&none) &&
 	    !effects_none(&kinds[0]) && !effects_mixes(&kinds[0]),
-	    "nothing is nothing");
+	    "effects_none and effects_mixes see mixing only as mixing");
 }
 
-/* A box in each frame is the same noise, and the rest is what it was. */
+/*
+ * Erasing fills a box with the same noise in each frame, and changes nothing
+ * else.
+ */
 static void
 test_erase(void)
 {
@@ -268,14 +281,17 @@ test_erase(void)
 		still += same;
 		boxes++;
 	}
-	near(erased, 500, 4 * 20, "a quarter is erased");
-	is(still, boxes, "the noise stands still");
-	is(sizes, boxes, "boxes of 0.02 to 0.33 of the frame");
+	near(erased, 500, 4 * 20, "erase: a quarter of the clips is erased");
+	is(still, boxes, "erase: the noise is the same in each frame");
+	is(sizes, boxes, "erase: boxes cover 0.02 to 0.33 of the frame");
 }
 
-/* ---- in words ---- */
+/* ---- effects_tell ---- */
 
-/* As torchvision calls them, in the order of enum colour_op; then jitter. */
+/*
+ * The names of torchvision in the order of enum colour_op, then those of
+ * jitter.
+ */
 static const char *const words[] = { "rand-identity", "rand-shear-x",
 	"rand-shear-y", "rand-translate-x", "rand-translate-y", "rand-rotate",
 	"rand-brightness", "rand-color", "rand-contrast", "rand-sharpness",
@@ -284,7 +300,10 @@ static const char *const words[] = { "rand-identity", "rand-shear-x",
 static const enum colour_op jitters[] = { RAND_BRIGHTNESS, RAND_COLOR,
 	RAND_CONTRAST, COLOUR_HUE };
 
-/* Do what a word says; the noise of a box is taken from ${noise}. */
+/*
+ * Apply the transform that ${word} names.  The noise of a box is taken from
+ * ${noise}.  Return 1 for a box, 0 for another transform, -1 if unknown.
+ */
 static int
 do_word(char *word, uint8_t *to, const uint8_t *noise)
 {
@@ -344,10 +363,11 @@ test_words(void)
 		counted += n == done;
 		free(text);
 	}
-	is(bad, 0, "every word is known");
-	is(counted, 300, "as many as are said");
-	ok(right == 300 && boxes > 100 && boxes < 200, "what the words say is "
-	    "what was done (%d of 300, %d boxes)", right, boxes);
+	is(bad, 0, "effects_tell: every word is known");
+	is(counted, 300, "effects_tell returns the number of its words");
+	ok(right == 300 && boxes > 100 && boxes < 200,
+	    "effects_tell: its words reproduce the clip (%d of 300, %d boxes)",
+	    right, boxes);
 }
 
 int

@@ -1,4 +1,6 @@
-/* Views that become one: against what a softmax and a sigmoid are. */
+/*
+ * The mean and maximum of views agree with softmax and sigmoid computed here.
+ */
 #include "graph/ensemble.h"
 #include "graph/metric.h"
 
@@ -21,7 +23,7 @@ joined(enum ensemble how, enum loss_kind kind, double *sum)
 	ensemble_end(how, kind, CLASSES, VIEWS, sum);
 }
 
-/* The probability of class ${c} in view ${v}. */
+/* Return the probability of class ${c} in view ${v}. */
 static double
 probability(enum loss_kind kind, int v, int c)
 {
@@ -36,7 +38,7 @@ probability(enum loss_kind kind, int v, int c)
 static void
 test_kind(enum loss_kind kind, const char *name)
 {
-	/* What was there before counts for nothing. */
+	/* Initial contents of the sum must not count. */
 	double mean[CLASSES] = { 9, 9, 9, 9 }, most[CLASSES] = { 99, 9, 9, 9 };
 	double p[CLASSES], worst = 0, all = 0;
 
@@ -56,7 +58,8 @@ test_kind(enum loss_kind kind, const char *name)
 		worst = fmax(worst, fabs(p[c] - fmax(probability(kind, 0, c),
 		    fmax(probability(kind, 1, c), probability(kind, 2, c))) /
 		    (kind == LOSS_SOFTMAX ? all : 1)));
-	near(worst, 0, 1e-12, "and the greatest of them");
+	near(worst, 0, 1e-12,
+	    "the maximum of probabilities over views is right");
 }
 
 static void
@@ -68,10 +71,10 @@ test_scores(void)
 	for (int c = 0; c < CLASSES; c++)
 		worst = fmax(worst, fabs(sum[c] - (view[0][c] + view[1][c] +
 		    view[2][c]) / 3));
-	near(worst, 0, 1e-15, "scores are averaged as they are");
+	near(worst, 0, 1e-15, "the mean of scores over views is right");
 }
 
-/* Probabilities of 0 and 1 have scores, and a NaN is not lost. */
+/* Probabilities of 0 and 1 have finite scores, and a NaN is kept. */
 static void
 test_ends(void)
 {
@@ -96,15 +99,17 @@ test_ends(void)
 			    2, 2, sum);
 			kept &= isnan(sum[0]);
 		}
-	ok(finite, "certain views have finite scores");
-	ok(kept, "and a NaN stays one");
+	ok(finite, "views with probabilities 0 and 1 have finite scores");
+	ok(kept, "a NaN in one view makes the result NaN");
 }
 
 int
 main(void)
 {
-	test_kind(LOSS_SOFTMAX, "probabilities of a softmax are averaged");
-	test_kind(LOSS_SIGMOID, "probabilities of sigmoids are averaged");
+	test_kind(LOSS_SOFTMAX,
+	    "softmax: the mean of probabilities over views is right");
+	test_kind(LOSS_SIGMOID,
+	    "sigmoid: the mean of probabilities over views is right");
 	test_scores();
 	test_ends();
 	return done();

@@ -1,6 +1,6 @@
 /*
- * What vt-eval takes from a checkpoint of several heads: the scores of the
- * first, whatever the others are of.
+ * vt-eval on a checkpoint of several heads uses the scores of the first head,
+ * and the other heads change no bit of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ frame(int sample, int number, int w, int h, struct buffer *to)
 	image_free(m);
 }
 
-/* A checkpoint of the network ${text}, as it is before the first step. */
+/* Save a checkpoint of the network ${text} before its first step. */
 static void
 save(const char *path, const char *text)
 {
@@ -71,8 +71,10 @@ save(const char *path, const char *text)
 	graph_free(g);
 }
 
-/* The scores of the set by a network ${text}, to be freed; NULL and the message
- * in ${said}. */
+/*
+ * Evaluate the dataset by a network ${text}.  Return the scores, which the
+ * caller frees; NULL after a message in ${said}.
+ */
 static double *
 scores(const char *text, struct comm *comm, char said[512])
 {
@@ -97,11 +99,13 @@ scores(const char *text, struct comm *comm, char said[512])
 			.memory = 1 << 20, .needs = &m.graph->needs };
 		ok(evaluate_plan(m.net, &p.views) != NULL &&
 		    net_reserve(m.net) == 0 && evaluate(m.net, p.data,
-		    &p.views, comm, NULL, &p.e) == 0, "it is evaluated");
+		    &p.views, comm, NULL, &p.e) == 0,
+		    "the dataset is evaluated");
 		found = p.e.scores;
 		p.e.scores = NULL;
 	} else {
-		is(status, EXIT_USAGE, "it is refused");
+		is(status, EXIT_USAGE,
+		    "an error has the exit status of wrong use");
 	}
 	packed_close(&p);
 	model_close(&m);
@@ -119,9 +123,9 @@ main(int argc, char **argv)
 	static const struct { const char *what, *loss; } other[] = {
 		{ "another target", "loss m in=fc\n"
 		    "loss n in=other target=verb\n" },
-		{ "another, smoothed and weighed", "loss m in=fc\n"
+		{ "another target, with smoothing and weight", "loss m in=fc\n"
 		    "loss n in=other target=verb smooth=0.1 weight=0.3\n" },
-		{ "sets", "loss m in=fc\n"
+		{ "sets of classes", "loss m in=fc\n"
 		    "loss n in=other target=tags kind=sigmoid\n" },
 	};
 	double *alone, *beside;
@@ -131,14 +135,16 @@ main(int argc, char **argv)
 	if (mkdtemp(dir) == NULL || set_make(&set) != 0)
 		return 1;
 	alone = scores(TRUNK "loss m in=fc\n", comm, said);
-	ok(alone != NULL && alone[0] != alone[3], "one head has scores");
+	ok(alone != NULL && alone[0] != alone[3],
+	    "a network of one head has scores");
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
 		char *text = xprintf(TRUNK AUXILIARY "%s", other[i].loss);
 
 		beside = scores(text, comm, said);
 		ok(beside != NULL && memcmp(alone, beside,
 		    15 * sizeof(*alone)) == 0,
-		    "beside a head of %s they are the same bits", other[i].what);
+		    "a second head of %s changes no bit of the scores",
+		    other[i].what);
 		free(beside);
 		free(text);
 	}
