@@ -297,7 +297,7 @@ make_object(struct buffer *b, int legacy)
 	buffer_text(b, "ccollections\nOrderedDict\n)Rsbu");
 }
 
-/* Append a safetensors file with the tensors above that are no views. */
+/* Append a safetensors file with the tensors above, except views. */
 static inline void
 make_safetensors(struct buffer *b)
 {

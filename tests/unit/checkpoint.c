@@ -100,7 +100,8 @@ round_trip(void)
 	uint64_t header = 0;
 	int same = 1, got;
 
-	is(safetensors_write(path, three, 5, notes, 2, &hash), 0, "written");
+	is(safetensors_write(path, three, 5, notes, 2, &hash), 0,
+	    "safetensors: five tensors are written");
 	is(safetensors_read(path, 1, &s), 0, "safetensors: the file is read");
 	is((long long)s.tensors, 6,
 	    "safetensors: it has five tensors and the footer");

@@ -1,6 +1,7 @@
 /*
- * The summation tree: one result for every number of ranks, its subtrees, and
- * the bytes it moves.  Ranks are threads.
+ * The exact sum over ranks: the summation tree gives the same bits for every
+ * number of ranks, ranks hold few subtrees, and the bytes sent are those
+ * declared.  Ranks are threads.
  */
 #include <math.h>
 
@@ -22,7 +23,10 @@ add(void *arg, void *sum, const void *x, size_t n)
 		((float *)sum)[i] += ((const float *)x)[i];
 }
 
-/* The vector of a leaf, with values of very different sizes. */
+/*
+ * Return the vector of leaf ${i}, with values of very different magnitudes.
+ * The caller frees it.
+ */
 static float *
 leaf(int i)
 {
@@ -34,7 +38,10 @@ leaf(int i)
 	return v;
 }
 
-/* The definition: node (k, i) = left child + right child, if it is there. */
+/*
+ * The definition: node(k, i) = node(k - 1, 2 i) + node(k - 1, 2 i + 1); the
+ * second term only if that node has leaves.
+ */
 static double
 node(const double *v, int leaves, int level, int index)
 {
@@ -47,12 +54,12 @@ node(const double *v, int leaves, int level, int index)
 }
 
 struct job {
-	int leaves, n;			/* n: elements, in all up to N */
+	int leaves, n;			/* n: elements to sum, at most N */
 	float *result[16];
 	size_t sent[16], said[16];
 };
 
-/* One rank: make its leaves, join subtrees, reduce in two slices. */
+/* One rank: make its leaves, add subtrees, reduce in two slices. */
 static void
 rank_main(struct comm *c, void *arg)
 {
@@ -108,7 +115,8 @@ test_ranks(int leaves)
 	}
 	free(want);
 	ok(same, "%d leaves: 1 to 8 ranks get the same bits", leaves);
-	ok(traffic, "%d leaves: and send what exact_traffic says", leaves);
+	ok(traffic, "%d leaves: ranks send as many bytes as exact_traffic "
+	    "returns", leaves);
 }
 
 static void
@@ -124,7 +132,7 @@ test_definition(void)
 			level++;
 		bad += exact_sum(v, leaves) != node(v, leaves, level, 0);
 	}
-	is(bad, 0, "the tree is the one that is defined, for 1 to 100 leaves");
+	is(bad, 0, "exact_sum is the defined tree for 1 to 100 leaves");
 }
 
 static void
@@ -139,7 +147,7 @@ test_subtrees(void)
 	    "leaves 2 to 4 of 8 are nodes (1, 1) and (0, 4)");
 	tree_of(6, 4, 2, &t);
 	ok(t.n == 1 && t.part[0].level == 2 && t.part[0].index == 1,
-	    "the last two of 6 are node (2, 1)");
+	    "the last two of 6 leaves are node (2, 1)");
 	for (int leaves = 1; leaves <= 256; leaves++)
 		for (int size = 1; size <= leaves && size <= 9; size++)
 			for (int r = 0; r < size; r++) {
@@ -154,9 +162,9 @@ test_subtrees(void)
 }
 
 /*
- * Each rank holds one subtree here, and then all of them together send what a
- * reduce-scatter and an allgather do, 2 (P - 1) vectors, to the byte.  So does
- * each rank its P-th part, where the vector can be cut evenly.
+ * With one subtree per rank, all ranks together send exactly 2 (P - 1) vectors,
+ * as a reduce-scatter and an all-gather do.  If P divides the vector, each rank
+ * sends a P-th of them.
  */
 static void
 test_traffic(void)
@@ -175,19 +183,19 @@ test_traffic(void)
 				free(j.result[r]);
 			}
 			ok(sum == 2 * (size_t)(size - 1) * (size_t)j.n *
-			    sizeof(float), "%d ranks, %d elements: they send "
-			    "2 (P - 1) vectors", size, j.n);
-			ok(even || odd, "%d ranks, %d elements: and all as "
-			    "much, if it can be", size, j.n);
+			    sizeof(float), "%d ranks, %d elements: together "
+			    "they send 2 (P - 1) vectors", size, j.n);
+			ok(even || odd, "%d ranks, %d elements: each sends an "
+			    "equal part if P divides them", size, j.n);
 		}
 	}
 }
 
-/* ---- the same, owned: scattered, then gathered ---- */
+/* ---- the same with owners: reduce-scatter, then all-gather ---- */
 
 /*
- * One rank: each bucket's sum to its owners, then what they own to all.  What a
- * rank does not own is spoilt in between.
+ * One rank: reduce-scatter each bucket, then all-gather.  Elements of other
+ * owners are NaN in between.
  */
 static void
 owner_main(struct comm *c, void *arg)
@@ -229,7 +237,10 @@ owner_main(struct comm *c, void *arg)
 	segments_close(&own);
 }
 
-/* How many elements ${rank} owns of buckets of ${bucket}. */
+/*
+ * Return the number of elements that ${rank} owns if buckets have ${bucket}
+ * elements.
+ */
 static size_t
 owned_by(size_t elements, size_t bucket, int rank, int ranks)
 {
@@ -244,7 +255,10 @@ owned_by(size_t elements, size_t bucket, int rank, int ranks)
 	return n;
 }
 
-/* Each element has one owner, whose elements lie without holes. */
+/*
+ * Count faults: each element has one owner, and what an owner holds is
+ * contiguous.
+ */
 static int
 well_owned(int size, size_t elements, size_t most)
 {
@@ -285,7 +299,7 @@ test_owners(void)
 			for (size_t most = 1; most <= 64; most *= 4)
 				bad += well_owned(size, elements[i],
 				    most * EXACT_BLOCK);
-	is(bad, 0, "each element has one owner, in blocks");
+	is(bad, 0, "each element has one owner, in whole blocks");
 	comm_threads(1, rank_main, &one);
 	for (int size = 1; size <= 8; size++) {
 		struct job j = { .leaves = 13, .n = N };
@@ -299,8 +313,9 @@ test_owners(void)
 		}
 	}
 	free(one.result[0]);
-	ok(same, "sums that their owners have get the same bits everywhere");
-	ok(traffic, "and cost what exact_traffic says");
+	ok(same, "reduce-scatter and all-gather give the bits of one rank");
+	ok(traffic, "reduce-scatter and all-gather send as many bytes as "
+	    "exact_traffic returns");
 }
 
 static void
@@ -337,6 +352,7 @@ main(void)
 	test_owners();
 	for (int size = 4; size <= 8; size++)
 		comm_threads(size, collectives, &bad);
-	is(bad, 0, "broadcast, gather, max and barrier on 4 to 8 ranks");
+	is(bad, 0,
+	    "broadcast, all-gather, maximum and barrier work on 4 to 8 ranks");
 	return done();
 }

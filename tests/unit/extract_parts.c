@@ -1,5 +1,7 @@
-/* What vt-extract is made of: results in order, frames kept and needed,
- * sizes. */
+/*
+ * Parts of vt-extract: results in the order of their items, the spool of
+ * frames, the size of stored frames, settings, and the choice of needed frames.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -71,15 +73,18 @@ test_ordered(int threads, int caller)
 {
 	int right = 1;
 
-	is(run(threads, caller, 5, -1), 0, "all is done");
+	is(run(threads, caller, 5, -1), 0, "ordered: all items are done");
 	for (int i = 0; i < N; i++)
 		right &= seen.done[i] == i;
-	ok(right && seen.n == N, "in order, %d threads", threads);
-	ok(atomic_load(&seen.ahead) < 5, "within the window");
-	is(run(threads, caller, 5, 50), 5, "what the last done returned");
+	ok(right && seen.n == N,
+	    "ordered: items are done in order, %d threads", threads);
+	ok(atomic_load(&seen.ahead) < 5,
+	    "ordered: work stays within the window");
+	is(run(threads, caller, 5, 50), 5,
+	    "ordered: the status of a failed item is returned");
 	ok(seen.n == 50 && atomic_load(&seen.started) <= 56,
-	    "nothing more begins after it");
-	is(run(threads, caller, 1, -1), 0, "one at a time");
+	    "ordered: no further item begins after a failure");
+	is(run(threads, caller, 1, -1), 0, "ordered: a window of one works");
 }
 
 /* ---- spool ---- */
@@ -100,9 +105,9 @@ test_spool(size_t limit, const char *what)
 		r |= spool_add(s, data, (size_t)(i * 7500 + 1));
 	}
 	is(r, 0, what);
-	is((long long)spool_count(s), 40, "items");
+	is((long long)spool_count(s), 40, "spool: all items are counted");
 	ok(atomic_load(&budget.used) <= limit + (1 << 20),
-	    "no more memory than agreed");
+	    "spool: memory stays within the budget");
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < 40; i++) {
 			const char *p = spool_get(s, (size_t)i, &n, NULL);
@@ -110,15 +115,17 @@ test_spool(size_t limit, const char *what)
 			wrong += p == NULL || n != (size_t)(i * 7500 + 1) ||
 			    p[0] != i || p[n - 1] != i;
 		}
-	is(wrong, 0, "come back as they were, and again");
+	is(wrong, 0, "spool: items read back twice");
 	spool_free(s);
-	is((long long)atomic_load(&budget.used), 0, "the memory is given back");
-	ok(budget.kept_bytes <= limit, "and what is kept fits into the limit");
+	is((long long)atomic_load(&budget.used), 0,
+	    "spool: freeing returns the memory to the budget");
+	ok(budget.kept_bytes <= limit,
+	    "spool: what is kept for reuse is within the limit");
 	s = spool_new(&budget, 10);
-	is((long long)spool_count(s), 0, "one used again is empty");
+	is((long long)spool_count(s), 0, "spool: a reused spool is empty");
 	r = spool_add(s, "once more", 9);
 	ok(r == 0 && memcmp(spool_get(s, 0, &n, NULL), "once more", 9) == 0 && n == 9,
-	    "and holds what it is given");
+	    "spool: a reused spool stores an item");
 	spool_free(s);
 	spool_budget_close(&budget);
 	free(data);
@@ -135,9 +142,11 @@ test_spool_error(void)
 	s = spool_new(&budget, 0);
 	setenv("TMPDIR", "/nonexistent", 1);
 	said_begin(why, sizeof(why));
-	is(spool_add(s, data, 1 << 20), -1, "no place for the file");
+	is(spool_add(s, data, 1 << 20), -1,
+	    "spool: a missing TMPDIR is an error");
 	said_end();
-	ok(strstr(why, "/nonexistent") != NULL, "is named: %s", why);
+	ok(strstr(why, "/nonexistent") != NULL,
+	    "spool: the message names the folder: %s", why);
 	unsetenv("TMPDIR");
 	spool_free(s);
 	free(data);
@@ -151,7 +160,8 @@ size_is(struct extract_options o, int w, int h, int want_w, int want_h)
 	int got_w, got_h;
 
 	extract_size(&o, w, h, &got_w, &got_h);
-	if (!ok(got_w == want_w && got_h == want_h, "%dx%d becomes %dx%d", w,
+	if (!ok(got_w == want_w && got_h == want_h,
+	    "size: %dx%d becomes %dx%d", w,
 	    h, want_w, want_h))
 		diag("got %dx%d", got_w, got_h);
 }
@@ -166,12 +176,13 @@ test_sizes(void)
 
 	size_is(side, 1920, 1080, 456, 256);	/* 455.1 */
 	size_is(side, 1080, 1920, 256, 456);
-	size_is(side, 426, 320, 340, 256);	/* 340.8: the nearest even */
+	size_is(side, 426, 320, 340, 256);	/* 340.8: the nearest even
+						 * number is 340 */
 	size_is(side, 427, 320, 342, 256);	/* 341.6 */
 	size_is(side, 300, 300, 256, 256);
 	size_is(side, 340, 256, 340, 256);
-	size_is(side, 341, 256, 341, 256);	/* not touched */
-	size_is(side, 320, 240, 320, 240);	/* smaller: left alone */
+	size_is(side, 341, 256, 341, 256);	/* already right: unchanged */
+	size_is(side, 320, 240, 320, 240);	/* smaller: unchanged */
 	size_is(side, 1, 1, 1, 1);
 	size_is(side, 20000, 257, 19922, 256);
 	size_is(large, 320, 240, 342, 256);	/* 341.3 */
@@ -205,10 +216,12 @@ settings(void)
 			.height = 9, .quality = 1, .fps = { 1, 1 } };
 		char *text = extract_settings(&all[i]), *again;
 
-		is(extract_settings_read(text, &o), 0, "settings are read");
+		is(extract_settings_read(text, &o), 0,
+		    "settings: the written text is read");
 		again = extract_settings(&o);
 		ok(strcmp(text, again) == 0 && o.max_damage == 3,
-		    "and are those that were written: %s", text);
+		    "settings: read and written again, the text is the same: %s",
+		    text);
 		free(text);
 		free(again);
 	}
@@ -216,11 +229,12 @@ settings(void)
 		struct extract_options o = { .quality = 7, .enlarge = 1 };
 
 		ok(extract_settings_read(wrong[i], &o) == -1 && o.quality == 7 &&
-		    o.enlarge == 1, "refused, without a trace: %s", wrong[i]);
+		    o.enlarge == 1,
+		    "settings: refused without a change: %s", wrong[i]);
 	}
 }
 
-/* ---- the frames that are needed ---- */
+/* ---- needed frames ---- */
 
 static void
 middle_and_last(const void *of, const struct extraction *x, int frames,
@@ -230,7 +244,7 @@ middle_and_last(const void *of, const struct extraction *x, int frames,
 	wanted[frames / 2] = wanted[frames - 1] = 1;
 }
 
-/* Pass ${frames}; how many of them were stored. */
+/* Pass ${frames} frames.  Return the number of stored ones. */
 static int
 pass(struct needed *n, int frames)
 {
@@ -257,7 +271,8 @@ test_needed(void)
 		ok(stored < 9 && needed_done(&n, &o, &x) == 1 &&
 		    x.place[frames / 2] >= 0 && x.place[frames - 1] ==
 		    stored - 1 && x.place[0] == -1,
-		    "%d frames for about 100: %d stored", frames, stored);
+		    "needed: %d frames, announced as 100: %d stored",
+		    frames, stored);
 		needed_free(&n);
 		extraction_free(&x);
 	}
@@ -266,22 +281,25 @@ test_needed(void)
 		pass(&n, frames);
 		if (needed_done(&n, &o, &x) == 0) {
 			is(pass(&n, frames), frames > 1 ? 2 : 1,
-			    "a header that is wrong: once more");
-			is(needed_done(&n, &o, &x), 1, "and then all are there");
-			ok(x.place[frames / 2] == 0, "where place says");
+			    "needed: a wrong frame count takes a second pass");
+			is(needed_done(&n, &o, &x), 1,
+			    "needed: after the second pass all frames are "
+			    "stored");
+			ok(x.place[frames / 2] == 0,
+			    "needed: place has the index of a stored frame");
 		}
 		needed_free(&n);
 		extraction_free(&x);
 	}
 	needed_begin(&n, &o, &x, 0, fps);
 	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
-	    "nobody knows how many: all");
+	    "needed: an unknown frame count stores all frames");
 	needed_free(&n);
 	extraction_free(&x);
 	o.need = NULL;
 	needed_begin(&n, &o, &x, 100, fps);
 	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
-	    "nobody asks for few: all");
+	    "needed: without a choice all frames are stored");
 	needed_free(&n);
 	extraction_free(&x);
 }
@@ -294,9 +312,9 @@ main(void)
 		test_ordered(1, caller);
 		test_ordered(3, caller);
 	}
-	test_spool(1 << 30, "in memory");
-	test_spool(2 << 20, "partly in a file");
-	test_spool(0, "mostly in a file");
+	test_spool(1 << 30, "spool: items are added in memory");
+	test_spool(2 << 20, "spool: items are added partly in a file");
+	test_spool(0, "spool: items are added mostly in a file");
 	test_spool_error();
 	test_sizes();
 	test_needed();

@@ -1,8 +1,8 @@
 /*
- * Sums by a device library (comm/fabric.h).  A stand-in for the library records the
- * calls in order and executes them between threads.  Tests cover the calls of a
- * direct sum and of a torus, their results, links that are not ready at once,
- * errors, and the deadline of the watchdog for sums and for closing a link.
+ * Sums by a device library (comm/fabric.h).  A stand-in for the library records
+ * the calls in order and executes them between threads.  Tests cover the calls
+ * of a direct sum and of a torus, their results, links that are not ready at
+ * once, errors, and the limit of the watchdog for sums and for closing a link.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,10 +25,10 @@ enum { MOST = 8, UNREADY = 3 };
 
 struct link { struct comm *comm; const char *name; int unready, elems; };
 
-static _Thread_local struct comm *mine;		/* of this rank */
-static _Thread_local struct buffer asked;	/* what it asked for */
+static _Thread_local struct comm *mine;		/* this rank's communicator */
+static _Thread_local struct buffer asked;	/* the calls of this rank */
 static _Thread_local int links;
-static _Thread_local int fails, hangs;		/* the sum that does */
+static _Thread_local int fails, hangs;		/* the sum that fails */
 static _Thread_local int aborted;
 
 static int
@@ -74,7 +74,7 @@ stand_split(void *link, int colour, int key)
 	return new_link(c, links == 1 ? "row" : "column");
 }
 
-/* Elements are floats here, whatever they are called. */
+/* Elements are always floats here, whatever ${type} says. */
 static int
 all_sum(struct comm *c, float *x, size_t n)
 {
@@ -128,7 +128,7 @@ stand_scatter(void *link, void *x, int rank, size_t each, int type,
 	int bad = ask("scatter", l, each, type, stream) != 0 ||
 	    rank != l->comm->rank;
 
-	/* Only its own part of it is of use. */
+	/* Only this rank's part of the result is defined. */
 	memcpy(all, x, n * sizeof(*all));
 	bad |= all_sum(l->comm, all, n);
 	for (size_t i = 0; i < n; i++)
@@ -215,7 +215,7 @@ struct job {
 	int columns, type;
 	const int *host;
 	size_t n;
-	char *asked[MOST];		/* by rank */
+	char *asked[MOST];		/* recorded calls by rank */
 	int wrong;
 };
 
@@ -244,18 +244,18 @@ sums(struct comm *c, void *arg)
 	free(x);
 }
 
-/* What rank ${rank} of ${ranks} asks for. */
+/* Check the sums of all ranks, and the calls of rank ${rank}. */
 static void
 test(const char *what, struct job j, int ranks, int rank, const char *want)
 {
 	comm_threads(ranks, sums, &j);
 	is(j.wrong, 0, what);
-	is_text(j.asked[rank], want, "by these calls");
+	is_text(j.asked[rank], want, "the calls are the expected ones");
 	for (int r = 0; r < ranks; r++)
 		free(j.asked[r]);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static void
 cut_wire(struct comm *c, void *arg)
@@ -278,8 +278,8 @@ cut_wire(struct comm *c, void *arg)
 }
 
 /*
- * In a process of its own, where the other rank never answers: a sum or, with
- * ${closing}, the end of a link.
+ * Run in a child process.  The other rank never answers: a sum hangs, or with
+ * ${closing} the end of a link.
  */
 static void
 hang(struct comm *c, void *closing)
@@ -323,9 +323,9 @@ deadline(void *closing, const char *what)
 	waitpid(pid, &status, 0);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_RANKS,
 	    "%s ends the ranks", what);
-	ok(strstr(said, "aborted") != NULL, "once its links are aborted");
+	ok(strstr(said, "aborted") != NULL, "the links are aborted first");
 	ok(strstr(said, "--step-timeout allows") != NULL,
-	    "with what they waited for");
+	    "the message names --step-timeout");
 }
 
 int
@@ -336,31 +336,36 @@ main(void)
 	static const int three[] = { 0, 0, 0, 1, 1, 1 };
 	int wrong = 0;
 
-	test("two ranks, one sum", (struct job){ .columns = 2, .n = 7 }, 2, 0,
+	test("two ranks: one sum", (struct job){ .columns = 2, .n = 7 }, 2, 0,
 	    "id open sum:world:7:fp32 finish:world close:world ");
-	test("in 16 bits", (struct job){ .columns = 3, .type = WIRE_BF16,
+	test("three ranks: a sum in 16 bits",
+	    (struct job){ .columns = 3, .type = WIRE_BF16,
 	    .n = 5 }, 3, 1, "open sum:world:5:bf16 finish:world close:world ");
-	test("a torus on two hosts", (struct job){ .columns = 2, .n = 8,
+	test("four ranks on two hosts: a torus",
+	    (struct job){ .columns = 2, .n = 8,
 	    .host = two_hosts }, 4, 3, "open split:1:1 split:1:1 "
 	    "scatter:row:4:fp32 sum:column:4:fp32 gather:row:4:fp32 "
 	    "finish:row finish:column finish:world "
 	    "close:row close:column close:world ");
-	test("what does not divide", (struct job){ .columns = 2, .n = 9,
+	test("four ranks: elements that the columns do not divide",
+	    (struct job){ .columns = 2, .n = 9,
 	    .host = crossed }, 4, 1, "open split:1:0 split:0:1 "
 	    "scatter:row:4:fp32 sum:column:4:fp32 gather:row:4:fp32 "
 	    "sum:world:1:fp32 finish:row finish:column finish:world "
 	    "close:row close:column close:world ");
-	test("less than the columns", (struct job){ .columns = 3, .n = 2,
+	test("six ranks: fewer elements than columns",
+	    (struct job){ .columns = 3, .n = 2,
 	    .type = WIRE_FP16, .host = three }, 6, 0, "id open split:0:0 "
 	    "split:0:0 sum:world:2:fp16 finish:row finish:column finish:world "
 	    "close:row close:column close:world ");
-	test("a column is no grid", (struct job){ .columns = 1, .n = 3 }, 4, 2,
+	test("one column: a direct sum",
+	    (struct job){ .columns = 1, .n = 3 }, 4, 2,
 	    "open sum:world:3:fp32 finish:world close:world ");
 	said_begin((char [256]){ 0 }, 256);
 	comm_threads(2, cut_wire, &wrong);
 	said_end();
-	is(wrong, 0, "an error aborts the links, and no more is asked");
+	is(wrong, 0, "an error aborts the links, and later sums fail");
 	deadline(NULL, "a sum that never ends");
-	deadline(&asked, "a link that never finishes");
+	deadline(&asked, "a link that never closes");
 	return done();
 }

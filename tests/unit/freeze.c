@@ -1,7 +1,8 @@
 /*
- * Frozen operators: what would be computed for their sake alone is not, what it
- * needed is not kept, and what is trained comes out with the bits that it has
- * where everything is computed and the optimiser leaves the frozen alone.
+ * Frozen operators: gradients that only they need are not computed, and tensors
+ * that only these gradients read are not kept.  Trained parameters get the same
+ * bits as when everything is computed and the optimizer skips frozen
+ * parameters.
  */
 #include "base/mem.h"
 #include "base/text.h"
@@ -15,7 +16,10 @@
 
 enum { STEPS = 3, CLASSES = 5 };
 
-/* All operators with parameters, and norms with all that is fused with them. */
+/*
+ * All operators with parameters, and normalizations with everything that is
+ * fused with them.
+ */
 static const char net_text[] =
     "input x out=3 mean=0.4,0.4,0.4 std=0.2,0.2,0.2\n"
     "conv a in=x out=32 k=3,3 s=2,2\n"
@@ -38,10 +42,11 @@ static const char net_text[] =
 
 static const struct {
 	const char *pattern[3];
-	const char *passes;		/* the operators that have backward
-					 * passes, but for the loss */
-	int less;			/* memory is: not everywhere are those
-					 * alive at its peak that are saved */
+	const char *passes;		/* first letters of the operators
+					 * with a backward pass, except the
+					 * loss */
+	int less;			/* needs less memory; not if saved
+					 * tensors are dead at the peak */
 } cases[] = {
 	{ { "backbone" }, "l", 1 },
 	{ { "[a-d]" }, "ghijmnpol", 1 },
@@ -62,13 +67,16 @@ frozen(int k)
 	for (; what.n < 3 && cases[k].pattern[what.n] != NULL; what.n++)
 		item[what.n] = cases[k].pattern[what.n];
 	if (g == NULL || freeze_apply(g, &what) != 0) {
-		printf("Bail out! nothing is frozen\n");
+		printf("Bail out! cannot freeze the operators\n");
 		exit(1);
 	}
 	return g;
 }
 
-/* Say that parameters are frozen, or not; what was so before. */
+/*
+ * Set the frozen flag of all parameters to ${to}, 0 if NULL.  Write the old
+ * flags to ${was} unless NULL.
+ */
 static void
 set_frozen(struct graph *g, const char *to, char *was)
 {
@@ -79,19 +87,23 @@ set_frozen(struct graph *g, const char *to, char *was)
 	}
 }
 
-/* A network that is trained for some steps. */
+/* A network trained for some steps. */
 struct training {
 	struct graph *graph;
 	struct net *net;
 	struct plan *plan;
 	void *dw;
 	size_t bytes;			/* of its parameters */
-	char *w;			/* in the end */
+	char *w;			/* parameters after the last step */
 	double norm[STEPS];
-	int stray;			/* gradients written for what is frozen */
+	int stray;			/* bytes written to gradients of
+					 * frozen parameters */
 };
 
-/* NaNs where gradients of the frozen would be, and how many are no more so. */
+/*
+ * Fill gradients of frozen parameters with NaN.  If ${look}, count their
+ * changed bytes instead.
+ */
 static int
 poison(struct training *t, int look)
 {
@@ -116,7 +128,7 @@ poison(struct training *t, int look)
 	return stray;
 }
 
-/* ${whole}: the plan is not told what is frozen. */
+/* Train STEPS steps.  If ${whole}, the plan computes all gradients. */
 static struct training
 train(struct device *d, int k, int whole, int repeats)
 {
@@ -166,7 +178,10 @@ release(struct training *t)
 	free(t->w);
 }
 
-/* The names of what has a backward pass, one letter each. */
+/*
+ * Return the first letter of each operator with a backward pass.  Valid until
+ * the next call.
+ */
 static const char *
 passes(const struct plan *p)
 {
@@ -180,7 +195,7 @@ passes(const struct plan *p)
 	return text;
 }
 
-/* What of the plan is there for a backward pass that is not. */
+/* Count what the plan still has for backward passes that do not happen. */
 static int
 leftovers(const struct plan *p)
 {
@@ -212,15 +227,19 @@ test(struct device *d, int k, int repeats)
 	    repeats ? ", several microbatches" : "");
 	for (int i = 0; i < STEPS; i++)
 		same &= isfinite(some.norm[i]) && some.norm[i] == all.norm[i];
-	ok(same, "%s: the bits are those of all gradients", what);
-	is_text(passes(some.plan), cases[k].passes, "these have backward passes");
-	is_text(passes(all.plan), "abrscdefghijmnpol", "of all these");
-	is(some.stray, 0, "no gradient of the frozen is computed");
-	ok(all.stray > 0, "which there was");
-	is(leftovers(some.plan), 0, "nothing else of it is in the plan");
+	ok(same, "%s: same bits as with all gradients", what);
+	is_text(passes(some.plan), cases[k].passes,
+	    "only these operators have a backward pass");
+	is_text(passes(all.plan), "abrscdefghijmnpol",
+	    "with all gradients, all operators have a backward pass");
+	is(some.stray, 0, "no gradient of a frozen parameter is written");
+	ok(all.stray > 0, "with all gradients, they are written");
+	is(leftovers(some.plan), 0,
+	    "the plan has no leftovers of the omitted backward passes");
 	if (cases[k].less)
-		ok(some.plan->arena < all.plan->arena, "and memory is saved (%s, "
-		    "%s)", text_bytes(a, (double)some.plan->arena),
+		ok(some.plan->arena < all.plan->arena,
+		    "less memory is needed (%s, %s)",
+		    text_bytes(a, (double)some.plan->arena),
 		    text_bytes(b, (double)all.plan->arena));
 	release(&some);
 	release(&all);
@@ -240,7 +259,10 @@ loss(struct net *n, struct plan *p, const struct feed *f, void *dw)
 	return sum;
 }
 
-/* Some derivatives of each parameter that is trained; the worst error. */
+/*
+ * Return the worst relative error of some derivatives of each trained
+ * parameter.
+ */
 static double
 worst_derivative(struct training *t, const struct feed *f)
 {
@@ -284,14 +306,17 @@ derivatives(struct device *d, int k)
 	net_forward(t.net, t.plan, &feed, t.dw);
 	plan_backward(t.plan, NULL);
 	worst = worst_derivative(&t, &feed);
-	if (!ok(worst < 1e-5, "--freeze=%s: gradients of the rest by finite "
-	    "differences", cases[k].pattern[0]))
+	if (!ok(worst < 1e-5, "--freeze=%s: the other gradients agree with "
+	    "finite differences", cases[k].pattern[0]))
 		diag("worst error %g", worst);
 	feed_free(&feed, &t.graph->needs);
 	release(&t);
 }
 
-/* On all back ends, with outputs made again as soon as can be, or kept. */
+/*
+ * Test all back ends, with outputs kept (${remade} 0) or recomputed whenever
+ * possible (1).
+ */
 static void
 test_all(enum precision precision, size_t remade)
 {
@@ -301,8 +326,9 @@ test_all(enum precision precision, size_t remade)
 			.precision = precision });
 
 		if (d == NULL || d->o.precision != precision)
-			skip(backends[i]->name, d == NULL ? "no such device "
-			    "here" : "not of this precision here");
+			skip(backends[i]->name, d == NULL ?
+			    "no such device "
+			    "here" : "no such precision here");
 		else
 			for (int k = 0; k < CASES; k++)
 				test(d, k, k % 2);

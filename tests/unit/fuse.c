@@ -1,9 +1,9 @@
 /* tests/run: weight 16 */
 /*
- * What a back end fuses, against the unfused tasks of ref64: the same network,
- * weights and clips; each output, gradient and statistic.
+ * Fused operators agree with the unfused ones of ref64 on the same network,
+ * weights and clips: each output, gradient and statistic.
  *
- * With the name of a back end in its arguments, of that one alone.
+ * With the name of a back end as argument, test that one alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +24,9 @@ enum { CLASSES = 5 };
 
 static const struct {
 	const char *name, *text;
-	int fused;			/* tasks that another one does on cpu */
-	int patterns;			/* and on cuda in fp16, when training */
+	int fused;			/* tasks fused into another one on
+					 * cpu */
+	int patterns;			/* and on cuda in fp16, in training */
 } nets[] = {
 	{ "bn, relu",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
@@ -43,7 +44,7 @@ static const struct {
 	  "avgpool p in=s over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 1, 1 },
-	{ "two bns into one addition",
+	{ "two bns added",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
@@ -54,7 +55,7 @@ static const struct {
 	  "avgpool p in=r over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 2, 2 },
-	{ "an output that is used twice is not swallowed",
+	{ "an output that is used twice is not fused",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
@@ -63,7 +64,7 @@ static const struct {
 	  "avgpool p in=s over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 0, 0 },
-	{ "shifts of whole blocks, shortcuts that lie shifted",
+	{ "shifts of whole blocks, shortcuts stored shifted",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=48 k=3,3\n"
 	  "bn b in=a\n"
@@ -81,7 +82,7 @@ static const struct {
 	  "avgpool p in=k over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 7, 7 },
-	{ "a shift beside a reader of the plain form",
+	{ "a shift next to a reader of the unshifted form",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=48 k=3,3\n"
 	  "bn b in=a\n"
@@ -96,7 +97,7 @@ static const struct {
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 4, 4 },
-	{ "shifts of whole 32s, shortcuts that lie shifted by 2 folds",
+	{ "shifts of whole 32s, shortcuts stored shifted by 2 folds",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=128 k=3,3\n"
 	  "bn b in=a\n"
@@ -114,7 +115,7 @@ static const struct {
 	  "avgpool p in=k over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 7, 7 },
-	{ "a shift of whole 32s beside a reader of the plain form",
+	{ "a shift of whole 32s next to a reader of the unshifted form",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=128 k=3,3\n"
 	  "bn b in=a\n"
@@ -129,7 +130,7 @@ static const struct {
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 4, 4 },
-	{ "a shift that divides a block, and one beside it",
+	{ "a shift that divides a block, and one next to it",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=20 k=3,3\n"
 	  "bn b in=a\n"
@@ -144,7 +145,7 @@ static const struct {
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 5, 3 },
-	{ "norms before convolutions, sums behind them",
+	{ "norms before convolutions, sums after them",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
@@ -196,10 +197,12 @@ open_plain(struct device_options *o)
 		.plain = 1 }), o);
 }
 
-/* What a step gives: scores, losses, then every parameter's gradient. */
+/*
+ * The result of a step: scores, losses, then the gradient of every parameter.
+ */
 struct result { double *v; size_t scores, n; int fused; };
 
-/* NaNs. */
+/* Fill memory with NaN. */
 static void
 poison(struct device *d, void *at, size_t bytes)
 {
@@ -248,7 +251,7 @@ step(struct device *d, const struct graph *g, const struct dims *in,
 	return r;
 }
 
-/* The worst of all parts' relative differences, each by its own norm. */
+/* Return the worst relative difference of all parts, each by its own norm. */
 static double
 apart(const struct graph *g, const struct result *x, const struct result *key,
     int clips)
@@ -265,7 +268,7 @@ apart(const struct graph *g, const struct result *x, const struct result *key,
 			d += (x->v[i] - key->v[i]) * (x->v[i] - key->v[i]);
 			s += key->v[i] * key->v[i];
 		}
-		/* A bias before a normalisation has a gradient of 0. */
+		/* A bias before a normalization has a gradient of 0. */
 		d = sqrt(d) / (sqrt(s) > 1e-6 ? sqrt(s) : 1);
 		worst = d <= worst ? worst : isnan(d) ? INFINITY : d;
 		at += n;
@@ -273,20 +276,22 @@ apart(const struct graph *g, const struct result *x, const struct result *key,
 	return worst;
 }
 
-/* The kinds of steps, by their frames and by ${training} of test(). */
+/* Frames and ${training} of test(). */
 static const struct way { int training, frames; } ways[] = {
 	{ 1, 4 }, { 1, 1 }, { 0, 4 }, { 2, 4 } };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* The results of ref64 for small and large clips, and those of ${rounded} of test() in
- * bf16 and fp16.  Each is computed once. */
+/*
+ * Results of ref64 for small and large clips, and of the less fused device in
+ * bf16 and fp16.  Each is computed once.
+ */
 static struct result known[4][NETS][WAYS];
 
 /*
- * ${rounded}: one that fuses less, in the precision of ${d}.  What is fused is
- * rounded less often than the tasks of that: it must be no farther from what is
- * exact.
- * ${training} 2: with the running statistics.
+ * Compare ${d} with ${key}.  ${rounded} is a device that fuses less, in the
+ * precision of ${d}.  Fused operators round less often, so their error must not
+ * be larger than that of ${rounded}.
+ * In a way with training 2, bn uses the running statistics.
  */
 static void
 test(struct device *d, struct device *key, struct device *rounded, int k,
@@ -302,7 +307,7 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	uint64_t clip[] = { 0, 1, 2 };
 	struct stream stream = { t, in.h, in.w, 3, pixel, NULL };
 	struct target target = { .classes = CLASSES, .label = label };
-	/* In fp16 small gradients would be lost. */
+	/* In fp16 small gradients would underflow. */
 	struct feed f = { &stream, &target, clip, 3, NULL,
 		d->o.precision == PRECISION_FP16 ? 1024 : 0 };
 	struct result x, *want = &known[large][k][way];
@@ -330,9 +335,11 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 		    "%g", worst, most);
 	is(want->fused, 0, "ref64 fuses nothing");
 	if (strcmp(d->backend->name, "cpu") == 0)
-		is(x.fused, nets[k].fused, "cpu: tasks that another one does");
+		is(x.fused, nets[k].fused,
+		    "cpu: the expected number of tasks is fused");
 	if (d->backend->open == open_fused && training == 1)
-		is(x.fused, nets[k].patterns, "cuda: the same");
+		is(x.fused, nets[k].patterns,
+		    "cuda: the expected number of tasks is fused");
 	free(x.v);
 	free(pixel);
 	graph_free(g);
@@ -363,8 +370,8 @@ test_on(const struct backend *b, const struct backend *like,
 }
 
 /*
- * The cuda back end without a GPU: with patterns of convolutions it is no farther
- * from what is exact than without.
+ * The cuda back end without a GPU: fused convolutions have no larger error than
+ * unfused ones.
  */
 static void
 test_standin(void)
@@ -389,7 +396,7 @@ find_op(const struct graph *g, const char *name)
 	return i;
 }
 
-/* The beta of channel 1 of the first bn, "b". */
+/* Return the index of the beta of channel 1 of the first bn, "b". */
 static size_t
 beta_of(const struct graph *g)
 {
@@ -400,7 +407,7 @@ beta_of(const struct graph *g)
 	return g->param[i].offset + 1;
 }
 
-/* Set it to NaN, so that the channel becomes NaN. */
+/* Set that beta to NaN, so that the channel becomes NaN. */
 static void
 spoil(struct net *n)
 {
@@ -413,8 +420,10 @@ spoil(struct net *n)
 	free(w);
 }
 
-/* The gradient of that beta if the gradient of each output of the following relu,
- * "r", is 1: the number of values that pass the relu. */
+/*
+ * Return the gradient of that beta if the gradient of each output of the
+ * following relu, "r", is 1.  It is the number of values that pass the relu.
+ */
 static double
 passed(struct net *n, struct plan *p, const void *dw)
 {
@@ -437,8 +446,10 @@ passed(struct net *n, struct plan *p, const void *dw)
 	return sum;
 }
 
-/* In the first and the third network: scores that are finite although an earlier
- * channel is not, and gradients that the relu blocks. */
+/*
+ * Count finite scores, though a NaN channel precedes them.  In the first and
+ * third network, also check that the relu blocks no gradient of NaN.
+ */
 static int
 wrong_nans(struct device *d, int k, int training)
 {
@@ -496,12 +507,12 @@ test_nans(const struct backend *b, enum precision precision)
 				diag("%s, %d", nets[k].name, training);
 		}
 	if (d != NULL && d->o.precision == precision)
-		ok(bad == 0, "%s in %s: NaN passes through fused operators, and "
-		    "its gradient", b->name, d->precision);
+		ok(bad == 0, "%s in %s: NaN and its gradient pass through "
+		    "fused operators", b->name, d->precision);
 	device_close(d);
 }
 
-/* Each back end in each precision; with a name that one alone. */
+/* Test each back end in each precision, or the one named ${only}. */
 static void
 test_all(const char *only)
 {
@@ -526,8 +537,10 @@ main(int argc, char **argv)
 	test_all(argc > 1 ? argv[1] : NULL);
 	if (argc > 1)
 		return done();
-	/* In fused convolutions the library decides how NaN propagates; the
-	 * statistics of their norms are NaN. */
+	/*
+	 * In fused convolutions the library decides how NaN propagates; their
+	 * norms get NaN statistics.
+	 */
 	plain.open = open_plain;
 	for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++)
 		test_nans(&plain, (enum precision)p);

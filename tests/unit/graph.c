@@ -1,4 +1,7 @@
-/* The .net language: what is read, and the shapes and work it stands for. */
+/*
+ * The .net language, accepted networks: defaults, attributes, shapes,
+ * parameters, multiply-adds, streams and heads are those of vt-model(5).
+ */
 #include "base/table.h"
 #include "graph/graph.h"
 
@@ -26,7 +29,7 @@ param_named(const struct graph *g, const char *name)
 	exit(1);
 }
 
-/* Every default and every attribute, as vt-model(5) has them. */
+/* Every default and every attribute of vt-model(5). */
 static void
 language(void)
 {
@@ -53,70 +56,83 @@ language(void)
 	    "dropout o in=m\n"
 	    "avgpool p in=o over=thw\n"
 	    "linear f in=p out=12\n"
-	    "linear l in=f out=classes std=0.5";	/* no newline at the end */
+	    "linear l in=f out=classes std=0.5";	/* no newline at the
+							 * end */
 	struct graph *g = graph_parse("dir/t.net", text, 7);
 	struct dims in = { 2, 6, 24, 24, 3 }, out[32];
 	char dims[64];
 	const struct op *c, *d;
 
-	if (!ok(g != NULL, "a network with everything is read"))
+	if (!ok(g != NULL, "a network with every operator is read"))
 		return;
-	is_text(g->name, "t", "its name is the file's without .net");
-	is(g->nop, 17, "blocks within blocks become operators");
+	is_text(g->name, "t", "the name is that of the file without .net");
+	is(g->nop, 17, "nested blocks become operators");
 	c = op_named(g, "c");
 	d = op_named(g, "d");
 	ok(c->k[0] == 1 && c->k[1] == 5 && c->k[2] == 4 && c->s[0] == 1 &&
 	    c->s[1] == 2 && c->s[2] == 3 && c->groups == 4 && c->bias,
-	    "two numbers are h and w");
+	    "k of two numbers is h and w");
 	ok(c->p[0] == 0 && c->p[1] == 2 && c->p[2] == 1,
-	    "the padding is (k - 1) / 2, rounded down, where none is given");
+	    "the default padding is (k - 1) / 2, rounded down");
 	ok(d->k[0] == 2 && d->s[0] == 2 && d->p[0] == 0 && d->p[1] == 2 &&
-	    d->p[2] == 1, "three numbers are t, h and w");
-	is(param_named(g, "c.weight")->ndim, 4, "k=h,w gives weights of 4 axes");
-	is(param_named(g, "d.weight")->ndim, 5, "k=t,h,w gives weights of 5");
+	    d->p[2] == 1, "k of three numbers is t, h and w");
+	is(param_named(g, "c.weight")->ndim, 4,
+	    "k=h,w gives weights of 4 dimensions");
+	is(param_named(g, "d.weight")->ndim, 5,
+	    "k=t,h,w gives weights of 5 dimensions");
 	is((long long)param_named(g, "c.weight")->count, 32 * 4 * 5 * 4,
 	    "groups divide the input channels of weights");
 	near(param_named(g, "c.weight")->std, sqrt(2.0 / (32 * 5 * 4)), 1e-15,
-	    "convolutions begin normal, of variance 2 / (out taps)");
-	near(param_named(g, "d.weight")->std, 0.25, 0, "or as std says");
-	near(param_named(g, "c.bias")->std, 0, 0, "their biases at 0");
-	near(param_named(g, "l.weight")->std, 0.5, 0, "linear layers as std says");
-	near(param_named(g, "f.weight")->std, 0.01, 0, "or 0.01");
-	near(param_named(g, "b.weight")->fill, 1, 0, "scales at 1");
-	near(param_named(g, "e.weight")->fill, 0, 0, "or as gamma says");
-	near(param_named(g, "b.running_var")->fill, 1, 0, "running variances at 1");
+	    "conv weights are normal of variance 2 / (out taps)");
+	near(param_named(g, "d.weight")->std, 0.25, 0,
+	    "std sets the deviation of conv weights");
+	near(param_named(g, "c.bias")->std, 0, 0,
+	    "conv biases are initialized to 0");
+	near(param_named(g, "l.weight")->std, 0.5, 0,
+	    "std sets the deviation of linear weights");
+	near(param_named(g, "f.weight")->std, 0.01, 0,
+	    "linear weights have a deviation of 0.01 by default");
+	near(param_named(g, "b.weight")->fill, 1, 0,
+	    "bn scales are initialized to 1");
+	near(param_named(g, "e.weight")->fill, 0, 0,
+	    "gamma sets the initial bn scales");
+	near(param_named(g, "b.running_var")->fill, 1, 0,
+	    "running variances are initialized to 1");
 	ok(op_named(g, "b")->eps == 1e-5 && op_named(g, "b")->momentum == 0.1 &&
 	    op_named(g, "e")->eps == 1e-3 && op_named(g, "e")->momentum == 0.01,
-	    "bn has eps 1e-5 and momentum 0.1 unless said");
-	near(op_named(g, "o")->rate, 0.5, 0, "dropout has rate 0.5");
+	    "bn has eps 1e-5 and momentum 0.1 by default");
+	near(op_named(g, "o")->rate, 0.5, 0, "dropout has rate 0.5 by default");
 	ok(param_named(g, "l.weight")->head && param_named(g, "l.bias")->head &&
 	    !param_named(g, "f.weight")->head,
 	    "the last linear layer is the classifier");
-	if (ok(graph_shapes(g, &in, out, NULL) == 0, "shapes follow")) {
+	if (ok(graph_shapes(g, &in, out, NULL) == 0,
+	    "graph_shapes accepts the network")) {
 		is_text(dims_text(&out[op_named(g, "t") - g->op], dims),
-		    "2x6x24x24x16", "default padding keeps sizes at stride 1");
+		    "2x6x24x24x16",
+		    "shape: default padding keeps the size at stride 1");
 		is_text(dims_text(&out[op_named(g, "c") - g->op], dims),
-		    "2x6x12x8x32", "a convolution's output");
+		    "2x6x12x8x32", "shape: a convolution with strides");
 		is_text(dims_text(&out[op_named(g, "d") - g->op], dims),
-		    "2x3x14x8x16", "one over time");
+		    "2x3x14x8x16", "shape: a convolution over time");
 		is_text(dims_text(&out[op_named(g, "m") - g->op], dims),
-		    "2x3x13x7x16", "a pool's");
+		    "2x3x13x7x16", "shape: a pool");
 		is_text(dims_text(&out[op_named(g, "l") - g->op], dims),
-		    "2x1x1x1x7", "the scores");
+		    "2x1x1x1x7", "shape: the scores");
 		is_text(dims_text(&out[g->nop - 1], dims), "2x1x1x1x1",
-		    "the losses");
+		    "shape: the losses");
 	}
 	for (int i = 0; i < g->nparam; i++)
 		if (g->param[i].offset % PARAM_ALIGN != 0 || (i > 0 &&
 		    g->param[i].offset < g->param[i - 1].offset +
 		    g->param[i - 1].count))
-			ok(0, "%s has a place of its own", g->param[i].name);
+			ok(0,
+			    "%s overlaps another parameter", g->param[i].name);
 	ok(g->param[g->nparam - 1].offset + g->param[g->nparam - 1].count <=
 	    g->elements, "the flat buffer holds every parameter");
 	graph_free(g);
 }
 
-/* What networks of two pathways, and those that attend, are made of. */
+/* Operators of networks with two pathways and of those with attention. */
 static void
 joins(void)
 {
@@ -161,31 +177,35 @@ joins(void)
 
 	g = graph_parse("t.net", text, 7);
 	if (!ok(g != NULL && graph_shapes(g, &in, out, NULL) == 0,
-	    "joins, attention and gates are read"))
+	    "a network with joins, attention and gates is read"))
 		return;
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
 		is_text(dims_text(&out[op_named(g, want[i].op) - g->op], dims),
 		    want[i].shape, want[i].op);
 	y = op_named(g, "y");
 	near(op_types[OP_BMM].macs(y, &out[y->in[0]], &out[y - g->op]),
-	    2.0 * 192 * 48 * 26, 0, "a product counts each multiply-add");
+	    2.0 * 192 * 48 * 26, 0,
+	    "a matrix product counts each multiply-add");
 	ok(op_named(g, "s")->past && op_named(g, "v")->cut &&
-	    op_named(g, "p")->over == OVER_C, "words and letters are kept");
+	    op_named(g, "p")->over == OVER_C,
+	    "values that are words or letters are read");
 	near(op_factor(op_named(g, "d"), 48), 1 / 48.0, 0, "a factor of 1/c");
-	is(op_named(g, "d")->nparam, 0, "a constant factor is no parameter");
-	near(param_named(g, "g.weight")->fill, 0.5, 0, "a trained one is");
+	is(op_named(g, "d")->nparam, 0, "a constant factor is not a parameter");
+	near(param_named(g, "g.weight")->fill, 0.5, 0,
+	    "a trained factor is a parameter");
 	near(param_named(g, "n.weight")->fill, 2 / sqrt(3), 1e-15,
-	    "and begins where it says");
-	is((long long)param_named(g, "n.weight")->count, 1, "it is one number");
+	    "a trained factor is initialized to its value");
+	is((long long)param_named(g, "n.weight")->count, 1,
+	    "a trained factor has one element");
 	is(param_named(g, "fc.weight")->dim[1], 32,
-	    "what is joined has the channels of all");
+	    "concat adds up the channels");
 	ok(op_types[OP_BMM].infer(&ab, (struct dims[]){ { 2, 3, 2, 2, 5 },
 	    { 2, 1, 7, 1, 12 } }, &z) == 0 && strcmp(dims_text(&z, dims),
-	    "2x1x1x5x7") == 0, "both transposed: rows become places of a row");
+	    "2x1x1x5x7") == 0, "bmm, both transposed: shape");
 	graph_free(g);
 }
 
-/* PySlowFast's slow pathway, as that program chose its frames. */
+/* Frames of the slow pathway agree with a table of PySlowFast. */
 static void
 slow_pathway(void)
 {
@@ -206,12 +226,16 @@ slow_pathway(void)
 		}
 		bad += i + 1 != op_frames(&op, frames);
 	}
-	ok(bad == 0 && t->rows == 9, "spread frames are PySlowFast's (%zu rows)",
+	ok(bad == 0 && t->rows == 9,
+	    "spread frames are PySlowFast's (%zu rows)",
 	    t->rows);
 	table_free(t);
 }
 
-/* The products of the five non-local blocks of I3D, counted over there. */
+/*
+ * Multiply-adds of the matrix products in I3D's five non-local blocks agree
+ * with those counted by PySlowFast.
+ */
 static void
 attention_macs(void)
 {
@@ -246,20 +270,20 @@ attention_macs(void)
 				macs += op_types[OP_BMM].macs(&g->op[i],
 				    &out[g->op[i].in[0]], &out[i]);
 		near(macs, strtod(t->cell[t->rows - 1][9], NULL), 0,
-		    "the products of I3D's non-local blocks");
+		    "multiply-adds of the products are PySlowFast's");
 	}
 	graph_free(g);
 	table_free(t);
 }
 
-/* Two streams, a shared trunk, and three heads of two targets. */
+/* Two streams, a shared trunk, and three heads for two targets. */
 static void
 heads(void)
 {
 	static const char text[] =
 	    "input x out=3 mean=0.5 std=0.25,0.5,1\n"
 	    "input y stream=flow out=10 mean=0.5\n"
-	    "input z out=3\n"			/* rgb again */
+	    "input z out=3\n"			/* rgb a second time */
 	    "conv a in=x out=8 k=3,3\n"
 	    "conv b in=y out=8 k=3,3\n"
 	    "conv c in=z out=8 k=3,3\n"
@@ -285,32 +309,35 @@ heads(void)
 	    "flow") == 0 && g->needs.stream[1].c == 10,
 	    "it needs rgb of 3 channels and flow of 10");
 	ok(x->stream == 0 && y->stream == 1 && op_named(g, "z")->stream == 0,
-	    "and each input knows its stream");
+	    "each input has the index of its stream");
 	ok(x->mean[0] == 0.5 && x->mean[2] == 0.5 && x->sd[0] == 0.25 &&
 	    x->sd[2] == 1 && y->mean[9] == 0.5 && y->sd[9] == 1,
-	    "one mean stands for all channels, and std is 1 unless said");
+	    "one mean is for all channels, and std is 1 by default");
 	ok(g->needs.targets == 2 && strcmp(g->needs.target[0].name, "class") == 0
 	    && g->needs.target[0].classes == 7 && strcmp(g->needs.target[1].name,
 	    "verb") == 0 && g->needs.target[1].classes == 12,
-	    "it needs classes, and verbs");
+	    "it needs the targets class and verb");
 	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SHARES) &&
 	    g->needs.target[1].kinds == 1 << TARGET_CLASS,
-	    "of kinds that all losses of a target take");
+	    "a target may have the kinds that all its losses accept");
 	is(g->heads, 3, "it has three heads");
 	ok(g->head[0].scores == op_named(g, "fc") - g->op &&
 	    g->head[0].loss == op_named(g, "main") - g->op &&
 	    g->head[0].classes == 7 && g->head[2].classes == 12 &&
-	    op_named(g, "more")->head == 2, "in the order of the losses");
+	    op_named(g, "more")->head == 2,
+	    "heads are in the order of the losses");
 	ok(op_named(g, "set")->loss == LOSS_SIGMOID &&
 	    op_named(g, "set")->weight == 0.5 && op_named(g, "main")->weight == 1
-	    && op_named(g, "main")->smooth == 0.1, "with what their lines say");
+	    && op_named(g, "main")->smooth == 0.1,
+	    "losses have the attributes of their lines");
 	ok(param_named(g, "fc.weight")->head && param_named(g, "verb.bias")->head &&
 	    !param_named(g, "mid.weight")->head,
-	    "the last linear layer of each is a classifier");
+	    "the last linear layer of each head is a classifier");
 	ok(graph_shapes(g, in, out, NULL) == 0 && out[1].c == 10 && out[0].c == 3,
 	    "each stream has its shape");
 	in[1].h = 12;
-	ok(graph_shapes(g, in, out, NULL) != 0, "which must suit the network");
+	ok(graph_shapes(g, in, out, NULL) != 0,
+	    "streams of shapes that do not fit are refused");
 	graph_free(g);
 }
 

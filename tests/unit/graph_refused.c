@@ -1,4 +1,7 @@
-/* The .net language: what is refused, and how that is said. */
+/*
+ * The .net language, refused networks: each fault gives one message that names
+ * its line, and reading takes bounded time.
+ */
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -40,7 +43,7 @@ static const struct { const char *text, *says; } wrong[] = {
 	{ HEAD "conv c in=x out=8 out=8\n", "t.net:2: out is given twice" },
 	{ HEAD "conv c in=x\n", "t.net:2: conv c: no out=CHANNELS" },
 	{ HEAD "conv c in=x out=0\n", "t.net:2: out=0 (wanted 1 to 1048576)" },
-	/* Products of sizes do not wrap. */
+	/* Products of sizes must not overflow. */
 	{ HEAD "conv c in=x out=8 k=65536,65536\n",
 	    "t.net:2: k=65536,65536 (wanted h,w or t,h,w, 1 to 1024)" },
 	{ HEAD "conv c in=x out=1048576 k=1048576,1 p=524288,524288\n",
@@ -228,7 +231,10 @@ static const struct { const char *text, *says; } wrong[] = {
 	    "gives 8 scores a clip (wanted one for each of 7 classes" },
 };
 
-/* The message graph_parse gives; it must give one, and no graph. */
+/*
+ * Return the message of graph_parse, which must refuse ${text}.  Valid until
+ * the next call.
+ */
 static const char *
 message(const char *text)
 {
@@ -281,8 +287,8 @@ errors(void)
 }
 
 /*
- * Reading takes a time that the size of the text bounds.  Without the limits
- * the second of these takes minutes and the third longer than anyone has.
+ * The size of the text bounds the time of reading.  Without the limits the
+ * second of these networks takes minutes and the third practically forever.
  */
 static void
 limits(void)
@@ -336,7 +342,7 @@ limits(void)
 	buffer_free(&b);
 }
 
-/* A file whose text ends at a zero byte would be another network, silently. */
+/* Text after a zero byte must not be ignored: it would be another network. */
 static void
 zero_byte(void)
 {
@@ -358,7 +364,9 @@ zero_byte(void)
 	unlink(path);
 }
 
-/* Shapes that do not fit are found when a plan is made, and named. */
+/*
+ * Shapes that do not fit are refused by graph_shapes, which names the operator.
+ */
 static void
 shape_error(const char *text, int t, int side, const char *want)
 {

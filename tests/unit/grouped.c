@@ -1,7 +1,8 @@
 /*
- * Convolutions in groups against plain sums in double: taps over all axes,
- * strides, paddings, groups that fill no block and images of a few places,
- * written and added, with what is outside poisoned; jobs in any order.
+ * Grouped convolutions agree with plain sums in double: taps over all axes,
+ * strides, paddings, groups that do not fill a block, images of a few pixels,
+ * overwriting and accumulating.  Memory outside the result is NaN.  Jobs run in
+ * reverse order.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/grouped.h"
@@ -18,23 +19,23 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ "each channel, 2x2 images", { 3, 3, 2, 2, 40 }, 40, 40, { 1, 3, 3 },
+	{ "depthwise, 2x2 images", { 3, 3, 2, 2, 40 }, 40, 40, { 1, 3, 3 },
 	    { 1, 1, 1 }, { 0, 1, 1 } },
-	{ "each channel, images of one place", { 2, 1, 1, 1, 16 }, 16, 16,
+	{ "depthwise, images of one pixel", { 2, 1, 1, 1, 16 }, 16, 16,
 	    { 1, 3, 3 }, { 1, 1, 1 }, { 0, 1, 1 } },
-	{ "each channel, 7x5 of stride 2", { 2, 5, 7, 5, 24 }, 24, 24,
+	{ "depthwise, 7x5 of stride 2", { 2, 5, 7, 5, 24 }, 24, 24,
 	    { 1, 3, 3 }, { 1, 2, 2 }, { 0, 1, 1 } },
-	{ "each channel, 5x5 of stride 3 and 2, without padding",
+	{ "depthwise, 5x5 of stride 3 and 2, without padding",
 	    { 1, 9, 13, 11, 5 }, 5, 5, { 1, 5, 5 }, { 1, 3, 2 }, { 0 } },
-	{ "each channel, padded by more than its reach", { 1, 2, 3, 4, 8 }, 8, 8,
+	{ "depthwise, padding of more than the radius", { 1, 2, 3, 4, 8 }, 8, 8,
 	    { 1, 2, 2 }, { 1, 1, 1 }, { 0, 3, 3 } },
-	{ "each channel, 3x3x3 of stride 2, 1 and 2", { 2, 4, 4, 4, 54 }, 54, 54,
+	{ "depthwise, 3x3x3 of stride 2, 1 and 2", { 2, 4, 4, 4, 54 }, 54, 54,
 	    { 3, 3, 3 }, { 2, 1, 2 }, { 1, 1, 1 } },
-	{ "each channel, 5x1x1 of stride 3", { 2, 9, 2, 3, 17 }, 17, 17,
+	{ "depthwise, 5x1x1 of stride 3", { 2, 9, 2, 3, 17 }, 17, 17,
 	    { 5, 1, 1 }, { 3, 1, 1 }, { 2, 0, 0 } },
-	{ "2x2 of stride 3, whose places are not all met", { 1, 2, 8, 9, 16 },
+	{ "2x2 of stride 3, which skips some pixels", { 1, 2, 8, 9, 16 },
 	    16, 16, { 1, 2, 2 }, { 1, 3, 3 }, { 0 } },
-	{ "each channel to three", { 2, 2, 4, 4, 7 }, 21, 7, { 1, 3, 3 },
+	{ "groups of 1 to 3", { 2, 2, 4, 4, 7 }, 21, 7, { 1, 3, 3 },
 	    { 1, 1, 1 }, { 0, 1, 1 } },
 	{ "groups of 3 to 1", { 2, 2, 4, 4, 21 }, 7, 7, { 1, 3, 3 },
 	    { 1, 2, 1 }, { 0, 1, 1 } },
@@ -44,12 +45,12 @@ static const struct row rows[] = {
 
 struct set {
 	struct grouped g;
-	size_t n, nw;			/* weights; of all */
+	size_t n, nw;			/* nw: number of weights */
 	float *x, *dy, *w, bias[64];
-	double *y, *dx, *dw;		/* what is wanted */
+	double *y, *dx, *dw;		/* the expected results */
 };
 
-/* Output number ${y}, input number ${x} and weight ${w} that meet. */
+/* Add the product of one output, input and weight element to each result. */
 static void
 meet(struct set *s, size_t y, size_t x, size_t w)
 {
@@ -88,7 +89,7 @@ plain(struct set *s)
 		}
 }
 
-/* The worst error of an activation, with zeros where it is filled up. */
+/* Return the worst error of an activation.  Padding channels must be 0. */
 static double
 apart(const struct dims *d, const float *got, const double *want,
     const float *before, const float *bias)
@@ -120,7 +121,10 @@ poisoned(size_t bytes)
 	return p;
 }
 
-/* One activation, by all jobs of a pass, the last one first. */
+/*
+ * Compute one activation by all jobs of a pass in reverse order.  Return the
+ * worst error.
+ */
 static double
 pass(const struct set *s, int back, int more)
 {
@@ -188,8 +192,8 @@ test(const struct row *r)
 		(r->x.w + 2 * p[2] - k[2]) / s[2] + 1, r->out },
 		.groups = r->groups, .k = { k[0], k[1], k[2] },
 		.s = { s[0], s[1], s[2] }, .p = { p[0], p[1], p[2] } } };
-	static const char *const what[] = { "forward, biased", "forward",
-		"back", "back, added", "weights" };
+	static const char *const what[] = { "forward with bias", "forward",
+		"back", "back, accumulated", "weights" };
 
 	d.nw = (size_t)(r->out * (r->x.c / r->groups) * k[0] * k[1] * k[2]);
 	d.x = blocked_draw(&d.g.x, 2);

@@ -1,4 +1,7 @@
-/* Groups of parameters, against the published program's. */
+/*
+ * Parameter groups have the learning rate and weight decay factors of the
+ * published programs, and normalizations have no decay.
+ */
 #include "base/fail.h"
 #include "base/table.h"
 #include "train/optim/groups.h"
@@ -10,7 +13,7 @@
 
 struct count { int tensors; size_t values; double lr, decay; };
 
-/* What the published table calls the group of a parameter. */
+/* Return the name of a parameter's group in the published table. */
 static const char *
 published_group(const struct graph *g, const struct param *p)
 {
@@ -30,7 +33,10 @@ published_group(const struct graph *g, const struct param *p)
 	}
 }
 
-/* The parameters of ${group}, and the factors they all have, or NANs. */
+/*
+ * Count the parameters of ${group} and find their common factors; NAN if they
+ * differ.
+ */
 static struct count
 count_group(const struct graph *g, const struct group_rule *rule,
     const char *group)
@@ -80,7 +86,7 @@ published_groups(const struct table *t, const char *row, const char *name,
 		    "%s, %s: %s tensors of %s values, learning rate x %s, decay x %s",
 		    row, cell[1], cell[2], cell[3], cell[4], cell[5]);
 	}
-	is(compared, 7, "all groups were compared");
+	is(compared, 7, "all groups of the table are compared");
 	graph_free(g);
 }
 
@@ -88,7 +94,7 @@ static void
 groups(void)
 {
 	/*
-	 * weight, bias, norm, head weight, head bias: learning rate and decay
+	 * learning rate and decay of weight, bias, norm, head weight, head bias
 	 */
 	static const struct { const char *rule; double want[5][2]; } others[] = {
 		{ "tsm", { { 1, 1 }, { 2, 0 }, { 1, 0 }, { 5, 1 }, { 10, 0 } } },
@@ -117,18 +123,20 @@ groups(void)
 		is(same, 5, others[i].rule);
 	}
 	said_begin(said, sizeof(said));
-	ok(group_rule_find("none") == NULL, "no other rule");
+	ok(group_rule_find("none") == NULL, "an unknown rule is refused");
 	said_end();
 	ok(strstr(said, "wanted tsm, tsm-fine or plain") != NULL,
-	    "and the message names those there are");
+	    "the message names the known rules");
 	published_groups(t, "tsm_r50_8f_k400", "tsm_r50", 400);
 	published_groups(t, "tsm_r50_8f_sth", "tsm_r50", 174);
 	published_groups(t, "tsn_r50_8f_k400", "tsn_r50", 400);
 	table_free(t);
 }
 
-/* What a normalisation has never decays, by any rule, nor do biases but by
- * PySlowFast's. */
+/*
+ * Parameters of normalizations never decay, by any rule.  Biases decay only by
+ * PySlowFast's rule, plain.
+ */
 static void
 no_decay(const char *name)
 {
@@ -152,8 +160,8 @@ no_decay(const char *name)
 			    (p->kind != PARAM_BIAS ||
 			    strcmp(r->name, "plain") != 0);
 	}
-	ok(norms > 0 && biases > 0 && decayed == 0, "%s: none of %d scales, "
-	    "offsets and %d biases decays", name, norms, biases);
+	ok(norms > 0 && biases > 0 && decayed == 0, "%s: none of %d norm "
+	    "parameters and %d biases decays", name, norms, biases);
 	graph_free(g);
 }
 

@@ -1,4 +1,8 @@
-/* Resizing, and JPEG decoding of regions at scales. */
+/*
+ * Resizing agrees with the exact bilinear formula on every instruction set.
+ * JPEG regions decoded at a scale equal those of the whole image, and damaged
+ * files are refused.
+ */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -49,7 +53,10 @@ clamped(const struct image *m, int x, int y, int c)
 	return m->data[(y * m->w + x) * 3 + c];
 }
 
-/* The value at (x, y), pixel centres at whole numbers. */
+/*
+ * Return the bilinear value at (x, y), where pixel centers have integer
+ * coordinates.
+ */
 static double
 exact(const struct image *m, double x, double y, int c)
 {
@@ -68,7 +75,7 @@ exact(const struct image *m, double x, double y, int c)
 	    fx * clamped(m, ix + 1, iy + 1, c));
 }
 
-/* The greatest difference from the rounded exact value. */
+/* Return the greatest difference from the rounded exact value. */
 static int
 worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
     int flip)
@@ -89,7 +96,7 @@ worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
 	return most;
 }
 
-/* The copies this processor can run. */
+/* Return the resize functions that this processor can run, ${*n} of them. */
 static void (*const *copies(int *n))(const struct resize_job *job)
 {
 	static void (*const all[])(const struct resize_job *job) = {
@@ -104,8 +111,8 @@ static void (*const *copies(int *n))(const struct resize_job *job)
 }
 
 /*
- * Resize by every copy, with bytes around the output that must stay as they
- * are.  Return 1 if they do and all copies agree; the result is in ${to}.
+ * Resize by every function, with marked bytes around the output.  Return 1 if
+ * the marks stay and all functions agree.  The result is in ${to}.
  */
 static int
 resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
@@ -143,7 +150,10 @@ test_resize(void)
 	for (int k = 0; k < 400; k++) {
 		struct image *m = noise_image(between(1, 90), between(1, 60));
 		int w = between(1, 70), h = between(1, 50), flip = k & 1, e;
-		/* Whole and broken numbers, inside and out of the image. */
+		/*
+		 * Integer and fractional regions, inside and outside of the
+		 * image.
+		 */
 		struct region r = { between(-20, 60) / (k % 3 + 1.0),
 			between(-20, 40) / (k % 3 + 1.0),
 			between(1, 90) / (k % 5 + 1.0),
@@ -157,9 +167,9 @@ test_resize(void)
 		most = e > most ? e : most;
 		image_free(m);
 	}
-	ok(agree, "the %d copies of resize agree and keep inside their output",
+	ok(agree, "the %d copies of resize agree and write only their output",
 	    many);
-	ok(most <= 1, "and are within 1 of the exact value (%d)", most);
+	ok(most <= 1, "resize is within 1 of the exact value (%d)", most);
 }
 
 static void
@@ -172,12 +182,12 @@ test_identity(void)
 
 	same = resized(to, 101, 77, m, all, 0) &&
 	    memcmp(to, m->data, 101 * 77 * 3) == 0;
-	ok(same, "a image at its own size is the same image");
+	ok(same, "an image resized to its own size is unchanged");
 	resized(to, 64, 41, m, part, 0);
 	for (int y = 0; y < 41; y++)
 		same &= memcmp(to + y * 64 * 3,
 		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
-	ok(same, "so is a part of it");
+	ok(same, "a region resized to its own size is unchanged");
 	for (int w = 1; w < 60; w++) {
 		resized(to, w, 20, m, part, 0);
 		resized(back, w, 20, m, part, 1);
@@ -185,7 +195,7 @@ test_identity(void)
 			mirrored &= memcmp(to + 3 * i, back +
 			    3 * (i / w * w + w - 1 - i % w), 3) == 0;
 	}
-	ok(mirrored, "a mirrored result is the mirrored result");
+	ok(mirrored, "a flipped resize is the mirror image of the other");
 	image_free(m);
 }
 
@@ -196,7 +206,7 @@ test_flat(void)
 	struct image *m = image_new(90, 70, 3);
 	int same = 1;
 
-	/* Every value survives every weight: nothing drifts or overflows. */
+	/* A constant survives all weights: nothing drifts or overflows. */
 	for (int v = 0; v < 256; v++) {
 		memset(m->data, v, 90 * 70 * 3);
 		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },
@@ -204,7 +214,7 @@ test_flat(void)
 		for (int i = 0; i < 83 * 3 * 3; i++)
 			same &= to[i] == v;
 	}
-	ok(same, "a plain image stays plain");
+	ok(same, "a constant image stays constant");
 	image_free(m);
 }
 
@@ -248,7 +258,7 @@ encode(struct buffer *to, const struct image *m, const struct kind *k)
 	free(data);
 }
 
-/* Like a photograph: smooth, with some detail, and colour. */
+/* Return an image like a photograph: smooth, with some detail and color. */
 static struct image *
 image(int w, int h)
 {
@@ -272,8 +282,8 @@ static const struct kind kinds[] = { { "4:2:0", 2, 2, 0, 0 },
 	{ "grey", 1, 1, 0, 1 } };
 
 /*
- * Does a region, decoded alone and resized, equal the region of the whole
- * image decoded at the same scale?  Bit for bit.
+ * Return 1 if a region, decoded alone and resized, has the bits of the same
+ * region of the whole image decoded at the same scale.
  */
 static int
 same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
@@ -336,8 +346,8 @@ test_regions(void)
 			}
 			image_free(m);
 		}
-		ok(same == tried, "%s: regions are those of the whole (%d of "
-		    "%d)", kinds[k].name, same, tried);
+		ok(same == tried, "%s: regions have the bits of the whole "
+		    "image (%d of %d)", kinds[k].name, same, tried);
 	}
 	buffer_free(&b);
 	jpeg_decoder_free(d);
@@ -355,23 +365,25 @@ test_decode(void)
 
 	encode(&b, m, &kinds[1]);
 	is(jpeg_size(d, b.data, b.n, &w, &h, NULL) == 0 && w == 340 && h == 256, 1,
-	    "the size in the header");
+	    "jpeg_size returns the size in the header");
 	is(jpeg_decode(d, b.data, b.n, r, 120, 100, &out, &at, NULL), 0,
-	    "a region is decoded");
+	    "jpeg_decode decodes a region");
 	for (int y = 0; y < 100; y++)
 		for (int x = 0; x < 120 * 3; x++)
 			error += abs(m->data[((y + 80) * 340 + 100) * 3 + x] -
 			    out.data[((y + (int)at.y) * out.w + (int)at.x) * 3 +
 			    x]);
-	near(error / 36000.0, 0, 4, "and shows that part of the image");
-	ok(out.w < 160 && out.h <= 104, "and little beside it (%dx%d)", out.w,
+	near(error / 36000.0, 0, 4,
+	    "the decoded region shows that part of the image");
+	ok(out.w < 160 && out.h <= 104,
+	    "little more than the region is decoded (%dx%d)", out.w,
 	    out.h);
 	jpeg_decode(d, b.data, b.n, r, 60, 50, &out, &at, NULL);
-	is(at.w == 60 && at.h == 50, 1, "at 1/2 when that is enough");
+	is(at.w == 60 && at.h == 50, 1, "the scale is 1/2 if that suffices");
 	jpeg_decode(d, b.data, b.n, r, 60, 51, &out, &at, NULL);
-	is(at.w == 120, 1, "but not when a row is missing");
+	is(at.w == 120, 1, "the scale is 1 if 1/2 lacks a row");
 	jpeg_decode(d, b.data, b.n, r, 1, 1, &out, &at, NULL);
-	is(at.w == 15, 1, "1/8 is the smallest");
+	is(at.w == 15, 1, "the smallest scale is 1/8");
 	buffer_free(&b);
 	image_free(m);
 	jpeg_decoder_free(d);
@@ -397,13 +409,16 @@ test_damage(void)
 	}
 	said_begin(said, sizeof(said));
 	jpeg_decode(d, b.data, n / 2, all, 170, 128, &out, &at, NULL);
-	is_text(said_now(), "JPEG: Premature end of JPEG file", "the message says why");
-	is(jpeg_size(d, b.data, 0, &w, &h, NULL), -1, "nothing is no JPEG");
+	is_text(said_now(), "JPEG: Premature end of JPEG file",
+	    "JPEG: the message has the reason");
+	is(jpeg_size(d, b.data, 0, &w, &h, NULL), -1,
+	    "jpeg_size refuses no bytes");
 	is(jpeg_size(d, "\x89PNG\r\n\x1a\n........", 16, &w, &h, NULL), -1,
-	    "nor is a PNG");
-	is(cut, (long long)n, "a file cut at any byte is refused");
-	is(cut_top, (long long)n, "even if only its top is wanted");
-	/* Changed bytes: whatever comes of it, it comes back. */
+	    "jpeg_size refuses a PNG");
+	is(cut, (long long)n, "a JPEG cut at any byte is refused");
+	is(cut_top, (long long)n,
+	    "it is refused even if only its top is wanted");
+	/* Changed bytes may decode or not, but decoding returns. */
 	for (int k = 0; k < 3000; k++) {
 		size_t at_byte = noise() % n;
 		char old = b.data[at_byte];
@@ -417,11 +432,11 @@ test_damage(void)
 	said_end();
 	is(crashed, 0, "changed bytes are refused or decoded");
 	is(jpeg_decode(d, b.data, n, all, 170, 128, &out, &at, NULL), 0,
-	    "and the decoder works on");
-	/* Bytes after the end mark are allowed, if the mark is there. */
+	    "the decoder still works after damaged files");
+	/* Bytes after the end marker are allowed. */
 	buffer_add(&b, "tail", 4);
 	is(jpeg_decode(d, b.data, b.n, top, 9, 9, &out, &at, NULL), 0,
-	    "bytes after the end are no harm");
+	    "bytes after the end marker are ignored");
 	buffer_free(&b);
 	image_free(m);
 	jpeg_decoder_free(d);

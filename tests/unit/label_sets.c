@@ -1,4 +1,7 @@
-/* Sets of classes: from shards through the loader to targets. */
+/*
+ * Sets of classes per sample come from shards through the loader to the targets
+ * of a microbatch.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,8 +37,11 @@ label_of(int sample)
 	return sample == 8 ? -1 : sample % CLASSES;
 }
 
-/* 0 to 4 in all frames, and class 3 in the last two; 5 of no class; 6 of one
- * class twice; 7 has a label and 8 nothing; 9 is as 6. */
+/*
+ * Samples 0 to 4 have a class in all frames, and class 3 in the last two.
+ * Sample 5 has no class; 6 and 9 have one class twice.  Sample 7 has a label,
+ * and 8 nothing.
+ */
 static int
 spans_of(int sample, int n, struct label_span *to)
 {
@@ -65,7 +71,10 @@ static const struct set set = { .dir = dir, .ext = "png", .shards = 2,
 	.spans = spans_of, .frames = frames_of, .width = size_of,
 	.height = size_of, .frame = draw };
 
-/* What the classes of a clip of ${sample} are that shows ${first} to ${last}. */
+/*
+ * Return 1 if a clip of ${sample} with frames ${first} to ${last} has class
+ * ${c}.
+ */
 static int
 wanted(int sample, int first, int last, int c)
 {
@@ -92,7 +101,7 @@ needs_of(unsigned kinds)
 	return n;
 }
 
-/* A set's clip: the frames are told by their pixels. */
+/* Check the targets of a microbatch.  The pixels of a clip tell its frames. */
 static void
 check_microbatch(const struct microbatch *mb, int testing, int *bad, int *part)
 {
@@ -133,8 +142,8 @@ test_testing(const struct dataset *d)
 		n += mb->n;
 		loader_return(l, mb);
 	}
-	is(n, 12, "all samples to test, filled up");
-	is(bad, 0, "with the classes of the whole video");
+	is(n, 12, "all samples are tested, the last microbatch filled up");
+	is(bad, 0, "a test clip has the classes of the whole video");
 	loader_free(l);
 }
 
@@ -158,9 +167,11 @@ test_training(const struct dataset *d)
 		n += mb->n;
 		loader_return(l, mb);
 	}
-	is(n, 200, "clips to train on");
-	is(bad, 0, "with the classes from their first frame to their last");
-	ok(part > 50 && part < 200, "which is not all in %d of them", part);
+	is(n, 200, "200 clips are trained on");
+	is(bad, 0,
+	    "a training clip has the classes between its first and last frame");
+	ok(part > 50 && part < 200,
+	    "some clips end before the last interval (%d)", part);
 	loader_free(l);
 	schedule_free(s);
 	table_free(t);
@@ -174,12 +185,13 @@ test_needs(const struct dataset *d)
 	char why[512];
 
 	said_begin(why, sizeof(why));
-	is(loader_has(d, &class, "net"), -1, "a loss of one class");
+	is(loader_has(d, &class, "net"), -1,
+	    "a loss of one class is refused for sets of classes");
 	said_end();
 	ok(strstr(why, "net has a loss of one class a clip (wanted a loss of "
-	    "kind=sigmoid") != NULL, "is refused: %s", why);
+	    "kind=sigmoid") != NULL, "the message says so: %s", why);
 	any = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
-	is(loader_has(d, &any, "net"), 0, "one of sets is not");
+	is(loader_has(d, &any, "net"), 0, "a loss of sets is accepted");
 }
 
 int
@@ -194,19 +206,22 @@ main(void)
 		return 1;
 	command = xprintf("rm -r '%s'", dir);
 	d = dataset_open(dir, NULL);
-	ok(d != NULL && dataset_sets(d), "a set of sets");
+	ok(d != NULL && dataset_sets(d),
+	    "a dataset with sets of classes opens");
 	m = dataset_sample(d, 5);
-	ok(m.labels != NULL && m.nlabels == 0, "an empty one");
+	ok(m.labels != NULL && m.nlabels == 0,
+	    "a sample may have an empty set");
 	m = dataset_sample(d, 7);
-	ok(m.labels == NULL && m.nlabels == 0, "a sample without one");
+	ok(m.labels == NULL && m.nlabels == 0, "a sample may have no set");
 	m = dataset_sample(d, 1);
 	ok(m.nlabels == 2 && m.labels[1].class == 3 &&
-	    m.labels[1].first == FRAMES - 2, "classes and frames");
+	    m.labels[1].first == FRAMES - 2,
+	    "a set has classes with their frames");
 	test_testing(d);
 	test_training(d);
 	test_needs(d);
 	dataset_free(d);
-	ok(system(command) == 0, "done with");
+	ok(system(command) == 0, "the dataset is removed");
 	free(command);
 	return done();
 }

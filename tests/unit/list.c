@@ -1,4 +1,7 @@
-/* Lists of videos, as each dataset writes them; labels and classes. */
+/*
+ * Lists of videos as users and datasets write them are read or refused with the
+ * line; labels become class numbers, by names, class files or folders.
+ */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +16,10 @@
 static char dir[] = "/tmp/vt-list.XXXXXX";
 static char why[1024];
 
-/* The path of ${name} in the test's folder, holding ${n} bytes of ${text}. */
+/*
+ * Write ${n} bytes of ${text} to a file ${name} in the test's folder.  Return
+ * its path, valid for three more calls.
+ */
 static const char *
 put_bytes(const char *name, const char *text, size_t n)
 {
@@ -35,7 +41,10 @@ put(const char *name, const char *text)
 	return put_bytes(name, text, strlen(text));
 }
 
-/* "path|label path|label ..." of what was read, or "failed". */
+/*
+ * Return "path|label path|label ..." of the rows, or "failed".  Valid until the
+ * next call.
+ */
 static const char *
 rows(const struct list *l, int result)
 {
@@ -87,29 +96,34 @@ test_path_label(void)
 {
 	reads("path and label", "a.mp4 3\nb/c.avi 0\n", LIST_AUTO, NULL,
 	    "a.mp4|3 b/c.avi|0");
-	reads("below a root", "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
+	reads(
+	    "paths relative to a root", "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
 	    "r/s/a.mp4|3 /b.avi|0");
-	reads("a path alone", "a.mp4\nb.mp4\n", LIST_AUTO, NULL,
+	reads("paths alone", "a.mp4\nb.mp4\n", LIST_AUTO, NULL,
 	    "a.mp4|- b.mp4|-");
 	reads("path, frames, label", "a.mp4 300 3\n", LIST_AUTO, NULL,
 	    "a.mp4|3");
 	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 4\n",
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
-	reads("and frames", "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
+	reads("blanks in paths, with frames",
+	    "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
 	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
-	refuses("two labels, not frames and a label", "a.mp4 4 1\nb.mp4 0 4\n",
+	refuses("two labels, not frames and a label, are refused",
+	    "a.mp4 4 1\nb.mp4 0 4\n",
 	    LIST_AUTO, "list: line 2: 0 frames before the label 4 (wanted the "
 	    "frames of the video; --annotations-format=mmaction2 for several");
-	reads("unless the format is named", "a.mp4 4 1\nb.mp4 0 4\n",
+	reads("two numbers are read if the format is named",
+	    "a.mp4 4 1\nb.mp4 0 4\n",
 	    LIST_PATH_LABEL, NULL, "a.mp4|1 b.mp4|4");
-	refuses("also between commas", "a.mp4,0,4\n", LIST_AUTO,
+	refuses(
+	    "two labels between commas are refused", "a.mp4,0,4\n", LIST_AUTO,
 	    "line 1: 0 frames before the label 4");
-	reads("some with, some without, where it is asked for",
+	reads("named format: frames in some lines only",
 	    "a b.mp4 3\nc d.mp4 120 4\n", LIST_PATH_LABEL, NULL,
 	    "a b.mp4|3 c d.mp4|4");
 	reads("a number in the path", "take 3.mp4 7\n", LIST_AUTO, NULL,
 	    "take 3.mp4|7");
-	reads("runs of blanks, CR, no newline at the end",
+	reads("runs of blanks, CR LF, no newline at the end",
 	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", LIST_AUTO, NULL, "a.mp4|3 b.mp4|1");
 	reads("commas", "a b.mp4,3\nc.mp4,x y\n", LIST_AUTO, NULL,
 	    "a b.mp4|3 c.mp4|x y");
@@ -121,28 +135,35 @@ test_path_label(void)
 	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", LIST_AUTO, NULL,
 	    "a.mp4|run b.mp4|walk");
 	reads("nothing", "", LIST_AUTO, NULL, "");
-	refuses("four fields", "a.mp4,1,2,3\n", LIST_AUTO, "line 1: 4 fields");
-	refuses("a line without a path", "a.mp4,1\n,2\n", LIST_AUTO,
+	refuses("four fields are refused",
+	    "a.mp4,1,2,3\n", LIST_AUTO, "line 1: 4 fields");
+	refuses("a line without a path is refused", "a.mp4,1\n,2\n", LIST_AUTO,
 	    "line 2: no path");
 }
 
 static void
 test_csv(void)
 {
-	reads("a header", "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
+	reads(
+	    "CSV with a header", "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
 	    "v/a.mp4|run");
-	reads("other names, other order, a mark", "\357\273\277Class\tVideo\n"
+	reads("CSV: other names, other order, a byte order mark",
+	    "\357\273\277Class\tVideo\n"
 	    "run\ta.mp4\n", LIST_AUTO, NULL, "a.mp4|run");
-	reads("label before label_id", "file;label_id;label\na;5;walk\n",
+	reads("CSV: label is preferred to label_id",
+	    "file;label_id;label\na;5;walk\n",
 	    LIST_AUTO, NULL, "a|walk");
-	reads("only numbers", "file;label_id\na;5\n", LIST_AUTO, NULL, "a|5");
-	reads("no label column", "path,n\na.mp4,7\n", LIST_CSV, NULL,
+	reads("CSV: label_id alone",
+	    "file;label_id\na;5\n", LIST_AUTO, NULL, "a|5");
+	reads("CSV: no label column", "path,n\na.mp4,7\n", LIST_CSV, NULL,
 	    "a.mp4|-");
 	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", LIST_AUTO, NULL,
 	    "a b.mp4|2");
-	refuses("a short row", "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
+	refuses("CSV: a short row is refused",
+	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
 	    "line 3: no path and label");
-	refuses("no header", "a.mp4,1\n", LIST_CSV, "no header");
+	refuses(
+	    "CSV: no header is refused", "a.mp4,1\n", LIST_CSV, "no header");
 }
 
 static void
@@ -154,16 +175,21 @@ test_kinetics(void)
 	reads("flat", "label,youtube_id,time_start,time_end,split\n"
 	    "\"juggling balls\",Ab-_1,12,22,train\n", LIST_AUTO, "k",
 	    "k/Ab-_1_000012_000022.mp4|juggling balls");
-	reads("without labels", "youtube_id,time_start,time_end,split\n"
+	reads(
+	    "Kinetics without labels", "youtube_id,time_start,time_end,split\n"
 	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
-	refuses("no times", "label,youtube_id,time_start,time_end\n"
+	refuses("Kinetics: a row without times is refused",
+	    "label,youtube_id,time_start,time_end\n"
 	    "x,y,1\n", LIST_KINETICS, "line 2: not a row of Kinetics");
-	refuses("times that are none", "label,youtube_id,time_start,time_end\n"
+	refuses("Kinetics: a time that is not a number is refused",
+	    "label,youtube_id,time_start,time_end\n"
 	    "x,y,1,soon\n", LIST_KINETICS, "line 2: time_end soon");
-	refuses("an end before the start", "label,youtube_id,time_start,"
+	refuses("Kinetics: an end before the start is refused",
+	    "label,youtube_id,time_start,"
 	    "time_end\nx,y,12,3\n", LIST_KINETICS, "line 2: time_end 3 (wanted "
 	    "seconds after time_start, 12)");
-	refuses("another header", "path,label\n", LIST_KINETICS,
+	refuses("Kinetics: another header is refused",
+	    "path,label\n", LIST_KINETICS,
 	    "no header of Kinetics");
 	snprintf(path, sizeof(path), "%s/juggling_balls", dir);
 	mkdir(path, 0700);
@@ -172,7 +198,8 @@ test_kinetics(void)
 	    "juggling balls,A,1,11\n"), &(struct list_how){ LIST_AUTO, dir, NULL });
 	snprintf(path, sizeof(path), "%s/juggling_balls/A_000001_000011.mp4",
 	    dir);
-	is_text(l.row[0].path, path, "in a folder of its class");
+	is_text(l.row[0].path, path,
+	    "Kinetics: a video in a folder of its class");
 	list_free(&l);
 	unlink(path);
 	*strrchr(path, '/') = '\0';
@@ -182,16 +209,19 @@ test_kinetics(void)
 static void
 test_ucf101(void)
 {
-	reads("numbers count from 1", "Archery/v_Archery_g08_c01.avi 3\n"
+	reads(
+	    "UCF101: numbers count from 1", "Archery/v_Archery_g08_c01.avi 3\n"
 	    "Archery/v_Archery_g08_c02.avi 1\n", LIST_AUTO, "u",
 	    "u/Archery/v_Archery_g08_c01.avi|3 "
 	    "u/Archery/v_Archery_g08_c02.avi|1");
-	reads("a test list", "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
+	reads("UCF101: a test list",
+	    "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
 	    NULL, "Archery/v_Archery_g01_c01.avi|Archery");
-	reads("a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
+	reads("UCF101: a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
 	    "B/v_B_g08_c01.avi 1\n", LIST_AUTO, NULL,
 	    "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
-	refuses("0 where it is asked for", "A/v_A_g08_c01.avi 0\n",
+	refuses("UCF101: a 0 is refused if the format is named",
+	    "A/v_A_g08_c01.avi 0\n",
 	    LIST_UCF101, "line 1: \"A/v_A_g08_c01.avi 0\" (wanted Class/v_Cl");
 }
 
@@ -208,51 +238,57 @@ test_paths(void)
 
 	r = list_read_paths(&l, put("list", "a b.mp4\n\n-x\n\xff\r\nlast"), 0);
 	is_text(rows(&l, r), "a b.mp4|- -x|- \xff\r|- last|-",
-	    "paths are bytes, one a line");
+	    "list of paths: paths are bytes, one per line");
 	list_free(&l);
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 1);
-	is_text(rows(&l, r), "a\nb|- c|-", "between zero bytes");
+	is_text(rows(&l, r), "a\nb|- c|-",
+	    "list of paths: separated by zero bytes");
 	list_free(&l);
 	r = list_read_paths(&l, put("list", "\357\273\277a b.mp4\r\nc.mp4\r\n\r\nd"),
 	    0);
 	is_text(rows(&l, r), "a b.mp4|- c.mp4|- d|-",
-	    "lines that all end in CR LF, and a byte order mark");
+	    "list of paths: CR LF everywhere, and a byte order mark");
 	list_free(&l);
 	for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
 		said_begin(why, sizeof(why));
 		r = list_read_paths(&l, put("list", json[i]), 0);
 		ok(r == -1 && strstr(said_now(), "list: JSON (wanted lines of text") !=
-		    NULL, "JSON as a list of paths: %s", said_now());
+		    NULL, "JSON as a list of paths is refused: %s", said_now());
 		said_begin(why, sizeof(why));
 		r = list_read(&l, put("list", json[i]),
 		    &(struct list_how){ LIST_AUTO, NULL, NULL });
 		said_end();
 		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
-		    NULL, "and of labels");
+		    NULL, "JSON as a list of labels is refused");
 		list_free(&l);
 	}
 	r = list_read_paths(&l, put("list", "[2020] a.mp4\n{b}.mp4\n"), 0);
-	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-", "brackets in names");
+	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-",
+	    "list of paths: brackets in names");
 	list_free(&l);
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", "a 1\rb 2\r"),
 	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
 	said_end();
 	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
-	    "lines that end in CR alone: %s", why);
+	    "lines that end in CR alone are refused: %s", why);
 	list_free(&l);
 	said_begin(why, sizeof(why));
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 0);
 	ok(r == -1 && strstr(said_now(), "zero byte") != NULL,
-	    "a zero byte in a list of lines: %s", said_now());
+	    "a zero byte in a list of lines is refused: %s", said_now());
 	r = list_read_paths(&l, "/nonexistent/list", 0);
 	said_end();
 	ok(r == -1 && strstr(why, "/nonexistent/list") != NULL,
-	    "a missing list is named");
+	    "a missing list is refused by name");
 	list_free(&l);
 }
 
-/* "0 1 -1" for the rows of ${text}, with ${classes} if not NULL. */
+/*
+ * Return class numbers, "0 1 -1", of the rows of ${text}, with the class file
+ * ${classes} if not NULL, or "failed".  Set ${*names} to the classes.  Valid
+ * until the next call.
+ */
 static const char *
 numbers_as(const char *text, const char *classes, int by_folder,
     const char **names, enum list_format format)
@@ -294,7 +330,7 @@ numbers(const char *text, const char *classes, int by_folder,
 	return numbers_as(text, classes, by_folder, names, LIST_PATH_LABEL);
 }
 
-/* A list that is refused when its labels get numbers. */
+/* Check that a list is refused when its labels become numbers. */
 static void
 refuses_labels(const char *what, const char *text, enum list_format format,
     const char *classes, const char *says)
@@ -311,39 +347,49 @@ test_labels(void)
 {
 	const char *c;
 
-	refuses_labels("a line without a label", "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
+	refuses_labels(
+	    "a line without a label is refused", "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
 	    "line; -T takes paths alone");
-	refuses_labels("the last one", "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
+	refuses_labels("a last line without a label is refused",
+	    "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: no label");
-	refuses_labels("no line with one", "a.mp4\nb.mp4\n", LIST_PATH_LABEL,
+	refuses_labels("a list without labels is refused",
+	    "a.mp4\nb.mp4\n", LIST_PATH_LABEL,
 	    NULL, "list: line 1: a.mp4: no label");
-	refuses_labels("an empty one between commas", "a.mp4,1\nb.mp4,\n",
+	refuses_labels(
+	    "an empty label between commas is refused", "a.mp4,1\nb.mp4,\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: no label");
-	refuses_labels("an empty field of a CSV", "path,label\na,x\nb,\n",
+	refuses_labels(
+	    "an empty label in a CSV is refused", "path,label\na,x\nb,\n",
 	    LIST_AUTO, NULL, "list: line 3: b: no label");
 	is_text(numbers_as("path,n\na,1\nb,2\n", NULL, 0, &c, LIST_AUTO),
-	    "-1 -1", "a CSV without a column of labels has none");
-	refuses_labels("of Something-Something v2", "[{\"id\":\"1\",\"template\":"
+	    "-1 -1", "a CSV without a label column has no labels");
+	refuses_labels("Something-Something v2: a missing label is refused",
+	    "[{\"id\":\"1\",\"template\":"
 	    "\"a\"},{\"id\":\"2\"}]", LIST_AUTO, NULL,
 	    "list: item 2: 2.webm: no label");
 	is_text(numbers_as("x/a.mp4\nx/b.mp4\n", NULL, 1, &c, LIST_AUTO), "0 0",
 	    "folders give labels to paths alone");
-	refuses_labels("a name among numbers", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
+	refuses_labels(
+	    "a name among numbers is refused", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
 	    "(wanted only numbers or only names; --annotations-format=path-label");
-	refuses_labels("a number among names", "a.mp4 run\nb.mp4 7\n"
+	refuses_labels("a number among names is refused", "a.mp4 run\nb.mp4 7\n"
 	    "c.mp4 walk\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: label 7 among names");
-	refuses_labels("in a CSV", "path,label\na,1\nb,2\nc,x\n", LIST_AUTO, NULL,
+	refuses_labels("a name among numbers in a CSV is refused",
+	    "path,label\na,1\nb,2\nc,x\n", LIST_AUTO, NULL,
 	    "list: line 4: c: label x among numbers");
 	is_text(numbers_as("path,label\na,1\nb,x\n", NULL, 0, &c, LIST_CSV),
-	    "0 1", "unless the format is named: a number is a name");
-	refuses_labels("UCF101 counts from 1", "A/v_A_g01_c01.avi 2\n"
+	    "0 1", "named format: a number among names is a name");
+	refuses_labels("UCF101: a label beyond the classes counts from 1",
+	    "A/v_A_g01_c01.avi 2\n"
 	    "B/v_B_g01_c01.avi 7\n", LIST_AUTO, "1 A\n2 B\n", "list: line 2: "
 	    "B/v_B_g01_c01.avi: label 7 (wanted 1 to 2)");
 	is_text(numbers_as("B/v_B_g01_c01.avi 2\nA/v_A_g01_c01.avi 1\n",
-	    "1 A\n2 B\n", 0, &c, LIST_AUTO), "1 0", "and labels from 0");
+	    "1 A\n2 B\n", 0, &c, LIST_AUTO), "1 0",
+	    "UCF101: labels become numbers from 0");
 }
 
 static void
@@ -351,60 +397,69 @@ test_numbers(void)
 {
 	const char *c;
 
-	is_text(numbers("a 4\nb 0\n", NULL, 0, &c), "4 0", "numbers stay");
-	is_text(c, "", "and name no classes");
+	is_text(numbers("a 4\nb 0\n", NULL, 0, &c), "4 0",
+	    "numbers as labels are class numbers");
+	is_text(c, "", "numbers as labels name no classes");
 	is_text(numbers("a run\nb fall\nc run\n", NULL, 0, &c), "1 0 1",
-	    "names are numbered");
-	is_text(c, "fall,run", "in byte order");
+	    "names as labels are numbered");
+	is_text(c, "fall,run", "names are numbered in byte order");
 	is_text(numbers("a run\nb fall\n", "run\nwalk\nfall\n", 0, &c), "0 2",
-	    "by the class file");
+	    "names are numbered by the class file");
 	is_text(numbers("a 2\nb 0\n", "run\nwalk\nfall\n", 0, &c), "2 0",
-	    "numbers within the class file");
+	    "numbers within the class file are accepted");
 	is_text(numbers("a 3\n", "run\nwalk\nfall\n", 0, &c), "failed",
-	    "a number beyond it");
+	    "a number beyond the class file is refused");
 	ok(strstr(why, "line 1: a: label 3 (wanted 0 to 2)") != NULL,
-	    "says so: %s", why);
+	    "the message names line and range: %s", why);
 	is_text(numbers("a run\nb jump\n", "run\nwalk\n", 0, &c), "failed",
-	    "a name that is not in it");
+	    "a name that is not in the class file is refused");
 	ok(strstr(why, "line 2: b: class jump is not among the 2 classes of "
-	    "names.txt (wanted run, walk: --classes)") != NULL, "says so: %s", why);
-	is_text(numbers("a -1\n", NULL, 0, &c), "failed", "below 0");
+	    "names.txt (wanted run, walk: --classes)") != NULL,
+	    "the message names line and classes: %s", why);
+	is_text(numbers("a -1\n", NULL, 0, &c), "failed",
+	    "a negative number is refused");
 	is_text(numbers("a 1\nb 99999999999999999999\n", NULL, 0, &c), "failed",
-	    "a number too large for any integer");
+	    "a number too large for 64 bits is refused");
 	ok(strstr(why, "line 2: b: label 99999999999999999999 (wanted 0 to ") !=
-	    NULL, "is no name: %s", why);
-	is_text(numbers("a 2147483648\n", NULL, 0, &c), "failed", "nor one too "
-	    "large for a label");
+	    NULL, "the message has the range: %s", why);
+	is_text(numbers("a 2147483648\n", NULL, 0, &c), "failed",
+	    "a number too large for a label is refused");
 	is_text(numbers("a 0\n", "run\na\302\233b\n", 0, &c), "failed",
-	    "a class with a control");
+	    "a class with a control character is refused");
 	ok(strstr(why, "class 1: \"a\\u009bb\" holds a control character") !=
-	    NULL, "is told: %s", why);
+	    NULL, "the message escapes the class: %s", why);
 	is_text(numbers("a 0\n", "\302\253\303\251t\303\251\302\273\n", 0, &c), "0",
-	    "other characters are free");
+	    "a class with other characters is accepted");
 	is_text(numbers("a 1\nb x\n", NULL, 0, &c), "0 1",
-	    "one name makes all of them names");
+	    "one name makes all labels names");
 	is_text(numbers("x/run/a\nx/fall/b\n./x/fall//c\n", NULL, 1, &c),
 	    "1 0 0", "folders");
-	is_text(c, "fall,run", "are the classes");
+	is_text(c, "folders give labels", "folders are the classes");
 	is_text(numbers("7/a\n5/b\n", NULL, 1, &c), "1 0",
-	    "folders called by numbers are names");
+	    "folders named by numbers are names");
 	is_text(numbers("x/a run\nfall/b\n", NULL, 1, &c), "1 0",
-	    "a label of the list goes before the folder");
-	is_text(numbers("a\n", NULL, 1, &c), "failed", "no folder");
-	is_text(numbers("./a\n", NULL, 1, &c), "failed", "none in ./a");
-	is_text(numbers("/a\n", NULL, 1, &c), "failed", "none in /a");
+	    "a label in the list overrides the folder");
+	is_text(numbers("a\n", NULL, 1, &c), "failed",
+	    "a path without a folder is refused");
+	is_text(numbers("./a\n", NULL, 1, &c), "failed",
+	    "./a has no folder and is refused");
+	is_text(numbers("/a\n", NULL, 1, &c), "failed",
+	    "/a has no folder and is refused");
 	numbers("a 0\n", "1 Apply\r\n2 Archery Two\r\n", 0, &c);
-	is_text(c, "Apply,Archery Two", "classes numbered from 1");
+	is_text(c, "Apply,Archery Two", "a class file numbered from 1");
 	numbers("a 0\n", "0 Apply\n1 Archery\n", 0, &c);
-	is_text(c, "Apply,Archery", "or from 0");
+	is_text(c, "Apply,Archery", "a class file numbered from 0");
 	numbers("a 0\n", "2 hands\n1 hand\n", 0, &c);
-	is_text(c, "2 hands,1 hand", "other numbers are part of the name");
-	is_text(numbers("a 0\n", "x\nx\n", 0, &c), "failed", "a class twice");
+	is_text(c, "2 hands,1 hand",
+	    "a class file with other numbers: they are part of the name");
+	is_text(numbers("a 0\n", "x\nx\n", 0, &c), "failed",
+	    "a class file with a class twice is refused");
 }
 
 /*
- * Return the labels that folders give to the paths of ${text}, with lines "PATH" or
- * "PATH LABEL"; or the status and the message.
+ * Return the labels that folders give to the paths of ${text}, whose lines are
+ * "PATH" or "PATH LABEL"; on failure the status and the message.  Valid until
+ * the next call.
  */
 static const char *
 folders(const char *text, const char *root)
@@ -441,36 +496,41 @@ test_folders(void)
 	const char *mixed = "v/walk/a\nv/walk/x/b\nv/fall/c";
 
 	is_text(folders(mixed, "v"), "walk walk fall",
-	    "a root makes the first folder below it the class");
-	is_text(folders(mixed, "./v/"), "walk walk fall", "however it is written");
+	    "folders: the first folder under the root is the class");
+	is_text(folders(mixed, "./v/"), "walk walk fall",
+	    "folders: the root may be written otherwise");
 	is_text(folders("v/walk/a\nv/b", "v"), "1 v/b: is in v itself (wanted "
 	    "in a subfolder that names its class: --label-from=dir)",
-	    "a video at the root has no class");
+	    "folders: a video in the root itself is refused");
 	is_text(folders("v/walk/a\nw/b", "v"), "1 w/b: not below v",
-	    "nor has one elsewhere");
+	    "folders: a video outside the root is refused");
 	is_text(folders(mixed, NULL), "2 v/walk/x/b: class x by its own folder, "
 	    "walk by the first folder below v; other videos lie at other depths "
 	    "(wanted --root=v for walk)",
-	    "without a root: several depths are ambiguous");
+	    "folders: without a root, several depths are refused");
 	is_text(folders("walk/a\nwalk/x/b", NULL), "2 walk/x/b: class x by its "
 	    "own folder, walk by the first folder below .; other videos lie at "
 	    "other depths (wanted --root=. for walk)",
-	    "also within one folder");
+	    "folders: several depths are refused within one folder");
 	is_text(folders("/v/walk/a\n/v//./walk/x/b", NULL), "2 /v//./walk/x/b: "
 	    "class x by its own folder, walk by the first folder below /v; other "
 	    "videos lie at other depths (wanted --root=/v for walk)",
-	    "and where paths are absolute");
+	    "folders: several depths are refused in absolute paths");
 	is_text(folders("v/walk/x/a\nv/fall/x/b", NULL), "x x",
-	    "one depth is not: the video's own folder");
-	is_text(folders("v/walk/a\nv/walk/b", NULL), "walk walk", "even if it is "
-	    "the only one");
+	    "folders: at one depth the video's own folder counts");
+	is_text(folders("v/walk/a\nv/walk/b", NULL), "walk walk",
+	    "folders: at one depth the only folder counts");
 	is_text(folders("walk/a\n/v/w/fall/b", NULL), "walk fall",
-	    "nothing is above both: the own folder");
+	    "folders: without a common parent the own folder counts");
 	is_text(folders("v/walk/a\nv/b run\nv/fall/x/c run", NULL),
-	    "walk run run", "videos with a label do not count");
+	    "walk run run",
+	    "folders: videos with a label do not count for the depth");
 }
 
-/* The tally of ${n} classes NAME0, NAME1, ...; class i has i + 1 samples. */
+/*
+ * Return the summary of ${n} classes NAME0, NAME1, ...; class i has i + 1
+ * samples.  Valid until the next call.
+ */
 static const char *
 tallied(const char *name, int n, int unlabelled)
 {
@@ -506,25 +566,26 @@ test_tally(void)
 	struct tally t = { 0 };
 
 	is_text(tallied("my ", 2, 1), ", 2 classes (\"my 0\": 1, \"my 1\": 2), "
-	    "1 without a class", "classes are counted");
-	is_text(tallied(NULL, 1, 0), ", 1 class (0: 1)", "also by number");
-	is_text(tallied(NULL, 0, 3), "", "without classes there is no text");
+	    "1 without a class", "summary: classes are counted");
+	is_text(tallied(NULL, 1, 0), ", 1 class (0: 1)",
+	    "summary: classes without names are shown by number");
+	is_text(tallied(NULL, 0, 3), "", "summary: no classes give no text");
 	is_text(tallied("a_rather_long_name_of_a_class_", 30, 0), ", 30 classes "
 	    "(from a_rather_long_name_of_a_class_0: 1 to "
 	    "a_rather_long_name_of_a_class_29: 30)",
-	    "many are the smallest and the largest");
+	    "summary: many classes show the smallest and the largest");
 	tally_add(&t, &(struct sample){ .label = -1, .labels = several,
 		.nlabels = 3, .flags = SHARD_DAMAGED });
 	tally_text(&t, &none, &b);
 	is_text(b.data, ", 2 classes (0: 1, 2: 1)",
-	    "a sample of several classes counts once in each");
-	ok(t.defective == 1, "a damaged one is counted");
+	    "summary: a sample of several classes counts once in each");
+	ok(t.defective == 1, "summary: a damaged sample is counted");
 	for (int i = 0; i < 3; i++)
 		class_add(&three, (const char *[]){ "a", "b", "c" }[i]);
 	b.n = 0;
 	tally_text(&t, &three, &b);
 	is_text(b.data, ", 3 classes (a: 1, b: 0, c: 1)",
-	    "a class that is named and does not occur is shown");
+	    "summary: a named class without samples is shown");
 	class_list_free(&three);
 	tally_free(&t);
 	buffer_free(&b);

@@ -1,4 +1,7 @@
-/* Lists as datasets and programs write them: rows, parts, sets of classes. */
+/*
+ * Lists of TSM, MMAction2, PySlowFast, Something-Something, Charades, HMDB51
+ * and Kinetics are read: rows, parts of videos, sets of classes, subsets.
+ */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +15,10 @@
 static char dir[] = "/tmp/vt-lists.XXXXXX";
 static char why[1024];
 
-/* The path of ${name} in the test's folder, which holds ${text}. */
+/*
+ * Write ${text} to a file ${name} in the test's folder.  Return its path, valid
+ * for three more calls.
+ */
 static const char *
 put(const char *name, const char *text)
 {
@@ -29,8 +35,9 @@ put(const char *name, const char *text)
 }
 
 /*
- * "path=name|label[START,END;FIRST,COUNT]" of each row, what is not there left
- * out, a set as {text,text@from-to}.
+ * Return "path=name|label[START,END](FIRST,COUNT)" of each row without the
+ * absent parts; a set of classes is {text,text@from-to}.  Valid until the next
+ * call.
  */
 static const char *
 rows(const struct list *l)
@@ -118,25 +125,29 @@ test_numbered(void)
 {
 	reads("TSM: frames in folders", "v/a 300 7\nv/b 12 0\n", LIST_AUTO,
 	    "v/a|7(0,300) v/b|0(0,12)");
-	reads("folders that are called by numbers", "78687 41 36\n42 9 1\n",
+	reads("TSM: folders named by numbers", "78687 41 36\n42 9 1\n",
 	    LIST_AUTO, "78687|36(0,41) 42|1(0,9)");
-	reads("MMAction2: an offset", "v/a 120 300 7\nv/a 0 30 8\n",
+	reads("MMAction2: frames with an offset", "v/a 120 300 7\nv/a 0 30 8\n",
 	    LIST_MMACTION2_OFFSET, "v/a=v/a_f000120_f000420(120,300){7} "
 	    "v/a=v/a_f000000_f000030(0,30){8}");
-	reads("several labels of videos", "a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO,
+	reads("MMAction2: several labels of videos",
+	    "a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO,
 	    "a.mp4{7,9,12} b.mp4{1}");
-	reads("and of frames", "v/a 300 7 9\nv/b 20 1\n", LIST_AUTO,
+	reads("MMAction2: several labels of frames",
+	    "v/a 300 7 9\nv/b 20 1\n", LIST_AUTO,
 	    "v/a(0,300){7,9} v/b(0,20){1}");
-	reads("PySlowFast: a word between them, or nothing",
+	reads("PySlowFast: three fields, two, or no label",
 	    "c/a.mp4 7\nc/b.mp4 x 3\nc/c.mp4\n", LIST_PYSLOWFAST,
 	    "c/a.mp4|7 c/b.mp4|3 c/c.mp4|0");
-	refuses("three numbers behind each folder", "v/a 120 300 7\n",
+	refuses("three numbers after each folder are refused without a format",
+	    "v/a 120 300 7\n",
 	    LIST_AUTO, "list: line 1: a folder and three numbers, in every line "
 	    "(wanted --annotations-format=mmaction2-offset");
 	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", LIST_AUTO,
 	    "list: line 2: two numbers after the path, but one in line 1 (wanted "
 	    "--annotations-format=mmaction2");
-	refuses("a label that is none", "v/a 30 7\nv/b 30 x\n", LIST_TSM,
+	refuses("TSM: a label that is not a number is refused",
+	    "v/a 30 7\nv/b 30 x\n", LIST_TSM,
 	    "list: line 2: \"v/b 30 x\" (wanted a folder, the number");
 	refuses("no frames", "v/a 0 7\n", LIST_TSM, "line 1: \"v/a 0 7\"");
 	refuses("no label", "v/a 30\n", LIST_TSM, "line 1: \"v/a 30\"");
@@ -152,21 +163,28 @@ test_something(void)
 
 	reads("v1", "74225;Turning the camera right\n116154;Opening\n",
 	    LIST_AUTO, "74225|Turning the camera right 116154|Opening");
-	reads("v1, a test list", "7\n8\n", LIST_SSV1, "7 8");
-	refuses("v1, no label", "7;a\n8;\n", LIST_SSV1, "line 2: 8; (wanted a number");
+	reads(
+	    "Something-Something v1: a test list", "7\n8\n", LIST_SSV1, "7 8");
+	refuses("Something-Something v1: a missing label is refused",
+	    "7;a\n8;\n", LIST_SSV1, "line 2: 8; (wanted a number");
 	reads("v2", "[{\"id\":\"12\",\"label\":\"pushing cup left\",\"template\":"
 	    "\"Pushing [something] left\",\"placeholders\":[\"cup\"]},\n"
 	    "{\"id\":\"3\",\"template\":\"Opening [something]\"}]", LIST_AUTO,
 	    "12.webm|Pushing something left 3.webm|Opening something");
-	reads("v2, a test list", "[{\"id\": \"456\"}]", LIST_AUTO, "456.webm");
-	refuses("v2, an item without an id", "[{\"id\":\"1\"},{\"template\":"
+	reads("Something-Something v2: a test list",
+	    "[{\"id\": \"456\"}]", LIST_AUTO, "456.webm");
+	refuses("Something-Something v2: an item without an id is refused",
+	    "[{\"id\":\"1\"},{\"template\":"
 	    "\"a\"}]", LIST_AUTO, "list: item 2 (wanted \"id\"");
-	refuses("v2, a path for an id", "[{\"id\":\"../1\"}]", LIST_AUTO,
+	refuses("Something-Something v2: a path as an id is refused",
+	    "[{\"id\":\"../1\"}]", LIST_AUTO,
 	    "item 1");
-	refuses("v2, no JSON", "1;a\n", LIST_SSV2, "list");
+	refuses("Something-Something v2: text that is not JSON is refused",
+	    "1;a\n", LIST_SSV2, "list");
 	put("7.mp4", "x");
 	snprintf(path, sizeof(path), "%s/7.mp4|a %s/8|b", dir, dir);
-	check_read("the video that is there, or the folder", "list",
+	check_read(
+	    "Something-Something v1: an existing video, else a folder", "list",
 	    "7;a\n8;b\n", LIST_AUTO, dir, NULL, path);
 	unlink(put("7.mp4", ""));
 }
@@ -178,22 +196,28 @@ test_charades(void)
 	    "46GP8,HR43,\"He said, \"\"no\"\".\",c092 11.90 21.20;"
 	    "c147 0.00 12.60,24.83\nN11GT,0KZ7,x,,18.33\n", LIST_AUTO,
 	    "46GP8.mp4{92@11.9-21.2,147@0-12.6} N11GT.mp4{}");
-	refuses("an action of no class", "id,actions\na,c157 0 1\n", LIST_AUTO,
+	refuses("Charades: an action of an unknown class is refused",
+	    "id,actions\na,c157 0 1\n", LIST_AUTO,
 	    "list: line 2: action \"c157 0 1\" (wanted c000 to c156, then");
-	refuses("an action that ends before it begins", "id,actions\n"
+	refuses("Charades: an action that ends before it begins is refused",
+	    "id,actions\n"
 	    "a,c000 3 1\n", LIST_AUTO, "line 2: action \"c000 3 1\"");
-	refuses("a short row", "id,subject,actions\na,b\n", LIST_AUTO,
+	refuses("Charades: a short row is refused",
+	    "id,subject,actions\na,b\n", LIST_AUTO,
 	    "line 2: 2 fields (wanted one for each of the header");
-	reads("its frames", "original_vido_id video_id frame_id path labels\n"
+	reads("Charades: a list of frames",
+	    "original_vido_id video_id frame_id path labels\n"
 	    "AB 0 0 AB/AB-000001.jpg \"12,59\"\n"
 	    "AB 0 1 AB/AB-000002.jpg \"12\"\n"
 	    "AB 0 2 AB/AB-000003.jpg \"59,12\"\n"
 	    "CD 1 0 CD/CD-000001.jpg \"\"\n", LIST_AUTO,
 	    "AB(0,3){12@0-2,59@0-0,59@2-2} CD(0,1){}");
-	refuses("a frame that is left out", "original_vido_id video_id frame_id "
+	refuses("Charades: a missing frame is refused",
+	    "original_vido_id video_id frame_id "
 	    "path labels\nAB 0 0 AB/1.jpg \"\"\nAB 0 2 AB/3.jpg \"\"\n",
 	    LIST_AUTO, "list: line 3: frame 2 of AB (wanted 1, the next one)");
-	refuses("a label of no class", "original_vido_id video_id frame_id path "
+	refuses("Charades: a label that is not a number is refused",
+	    "original_vido_id video_id frame_id path "
 	    "labels\nAB 0 0 AB/1.jpg \"12,x\"\n", LIST_AUTO,
 	    "line 2: label x (wanted 0 to 156)");
 }
@@ -205,17 +229,22 @@ test_subsets(void)
 	    "run,a,1,11,train\nwalk,b,2,12,val\nrun,c,3,13,train\n";
 	const char *hmdb51 = "#20_Rhythm (x)_goo_0.avi 1 \nb.avi 2\nc d.avi 0\n";
 
-	check_read("the rows of a subset", "list", kinetics, LIST_AUTO, NULL,
+	check_read(
+	    "Kinetics: the rows of a subset", "list", kinetics, LIST_AUTO, NULL,
 	    "train", "a_000001_000011.mp4|run c_000003_000013.mp4|run");
-	check_refused("one that has none", "list", kinetics, LIST_AUTO, "test",
+	check_refused("Kinetics: a subset without rows is refused",
+	    "list", kinetics, LIST_AUTO, "test",
 	    "no row of the subset test, of 3 rows");
-	check_read("HMDB51, training", "clap_test_split1.txt", hmdb51, LIST_AUTO,
+	check_read("HMDB51: training videos",
+	    "clap_test_split1.txt", hmdb51, LIST_AUTO,
 	    NULL, "train", "clap/#20_Rhythm (x)_goo_0.avi|clap");
 	check_read("testing", "clap_test_split1.txt", hmdb51, LIST_AUTO, NULL,
 	    "test", "clap/b.avi|clap");
-	check_refused("one of them must be named", "clap_test_split1.txt",
+	check_refused("HMDB51: a list without --subset is refused",
+	    "clap_test_split1.txt",
 	    hmdb51, LIST_AUTO, NULL, "wanted --subset=train or");
-	check_refused("a use that is none", "clap_test_split1.txt",
+	check_refused(
+	    "HMDB51: an unknown use is refused", "clap_test_split1.txt",
 	    "a.avi 1\nb.avi 3\n", LIST_HMDB51, "train", "line 2: \"b.avi 3\"");
 	check_refused("another name", "clap.txt", "a.avi 1\n", LIST_HMDB51,
 	    "train", "not named like a list of HMDB51");
@@ -236,13 +265,15 @@ test_patterns(void)
 	put("clap_test_split1.txt", "c.avi 1\n");
 	put("clap_test_split2.txt", "d.avi 1\n");
 	snprintf(pattern, sizeof(pattern), "%s/*_test_split1.txt", dir);
-	ok(list_read(&l, pattern, &how) == 0, "a pattern is files");
+	ok(list_read(&l, pattern, &how) == 0,
+	    "HMDB51: a pattern of file names is read");
 	is_text(rows(&l), "clap/c.avi|clap wave/a.avi|wave",
-	    "in the order of their names");
+	    "HMDB51: files of a pattern are in the order of their names");
 	list_free(&l);
 	snprintf(pattern, sizeof(pattern), "%s/*.none", dir);
 	said_begin(why, sizeof(why));
-	ok(list_read(&l, pattern, &how) == -1, "or of none");
+	ok(list_read(&l, pattern, &how) == -1,
+	    "a pattern without files is refused");
 	said_end();
 	ok(strstr(why, "no file matches this pattern") != NULL, "which is said: %s",
 	    why);
@@ -252,7 +283,10 @@ test_patterns(void)
 	unlink(put("clap_test_split2.txt", ""));
 }
 
-/* With a whole video there, the part of it; with the cut one, that. */
+/*
+ * If the whole video exists, a row is a part of it; if the cut video exists,
+ * the row is that file.
+ */
 static void
 test_parts(void)
 {
@@ -265,12 +299,14 @@ test_parts(void)
 	put("whole.webm", "x");
 	put("cut_000005_000015.mp4", "x");
 	put("cut.mp4", "x");
-	ok(list_read(&l, put("list", text), &how) == 0, "Kinetics, uncut");
+	ok(list_read(&l, put("list", text), &how) == 0,
+	    "Kinetics: a list of uncut videos is read");
 	snprintf(want, sizeof(want), "%1$s/whole.webm=%1$s/"
 	    "whole_000012_000022.webm|run[12,22] %1$s/whole.webm=%1$s/"
 	    "whole_001500_003000ms.webm|run[1.5,3] "
 	    "%1$s/cut_000005_000015.mp4|run", dir);
-	is_text(rows(&l), want, "parts of whole videos, but not of cut ones");
+	is_text(rows(&l), want,
+	    "Kinetics: parts of whole videos, and cut videos as they are");
 	list_free(&l);
 	reads("CSV with times", "path,label,time_start,time_end\na.mp4,x,2,4\n"
 	    "b.mp4,y,,\nc.mp4,x,3,\n", LIST_AUTO,
@@ -281,7 +317,10 @@ test_parts(void)
 	unlink(put("cut.mp4", ""));
 }
 
-/* "0 1 {2,3}" for the rows of ${text}. */
+/*
+ * Return the class numbers, "0 -1,2,3", of the rows of ${text}, with the number
+ * of classes and the last class; or the message.  Valid until the next call.
+ */
 static const char *
 numbers(const char *text, enum list_format f, const char *classes, int sorted)
 {
@@ -317,32 +356,38 @@ static void
 test_numbers(void)
 {
 	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 0),
-	    "1 2 0 of 3 a", "Something-Something v1 in the order of its file");
+	    "1 2 0 of 3 a",
+	    "Something-Something v1: numbered in the order of the class file");
 	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 1),
-	    "1 0 2 of 3 c", "and sorted, as TSM does");
+	    "1 0 2 of 3 c",
+	    "Something-Something v1: numbered in sorted order, as TSM does");
 	is_text(numbers("1;b\n2;a\n", LIST_AUTO, "{\"b\":\"0\",\"a\":\"1\"}", 0),
-	    "0 1 of 2 a", "the numbers of v2");
+	    "0 1 of 2 a", "Something-Something v2: numbers of the class file");
 	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":0,\"a\":0}", 0),
-	    "class 0 is b and a") != NULL, "a number that is there twice: %s",
+	    "class 0 is b and a") != NULL,
+	    "a class number given twice is refused: %s",
 	    why);
 	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":5}", 0),
-	    "class b has no number from 0 to 0") != NULL, "or missing: %s", why);
+	    "class b has no number from 0 to 0") != NULL,
+	    "a missing class number is refused: %s", why);
 	is_text(numbers("id,actions\na,c003 0 1;c001 2 3\n", LIST_AUTO, NULL, 0),
-	    "-1,3,1 of 157 c156", "Charades has all its classes");
+	    "-1,3,1 of 157 c156", "Charades: all 157 classes by default");
 	is_text(numbers("id,actions\na,c001 0 1\n", LIST_AUTO,
 	    "c000 Holding some clothes\nc001 Putting clothes somewhere\n", 0),
-	    "-1,1 of 2 Putting clothes somewhere", "or those of its file");
+	    "-1,1 of 2 Putting clothes somewhere",
+	    "Charades: the classes of a class file");
 	ok(strstr(numbers("id,actions\na,c002 0 1\n", LIST_AUTO,
 	    "c000 x\nc001 y\n", 0), "list: line 2: a.mp4: label 2 (wanted 0 to "
-	    "1)") != NULL, "a code beyond: %s", why);
+	    "1)") != NULL,
+	    "Charades: a code beyond the class file is refused: %s", why);
 	is_text(numbers("a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO, NULL, 0),
-	    "-1,7,9,12 -1,1 of 0 ", "several labels are numbers");
+	    "-1,7,9,12 -1,1 of 0 ", "MMAction2: several labels are numbers");
 	is_text(numbers("Archery/v_Archery_g01_c01.avi\n", LIST_AUTO,
 	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
-	    "UCF101's test list by classInd.txt");
+	    "UCF101: a test list with classInd.txt");
 	is_text(numbers("Archery/v_Archery_g08_c01.avi 2\n", LIST_AUTO,
 	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
-	    "as its training list");
+	    "UCF101: a training list with classInd.txt");
 }
 
 int

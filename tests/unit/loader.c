@@ -1,5 +1,9 @@
-/* tests/run: weight 3
- * The loader, on sets whose pixels say which sample and frame they are of. */
+/*
+ * tests/run: weight 3
+ * The loader gives the clips of an independent computation, with the same bits
+ * for any number of ranks and threads and after any stop.  Damage is reported
+ * with its place.  Pixels of the datasets tell sample and frame.
+ */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
@@ -21,7 +25,7 @@
 
 static char *root;
 
-/* ---- sets ---- */
+/* ---- datasets ---- */
 
 #define SAMPLES 23
 
@@ -119,8 +123,10 @@ schedule(const char *rows)
 	return s;
 }
 
-/* Batches of 24, 12 and 4 leave an epoch of 23 anywhere; groups of 2, some of
- * them interleaved; strides in one stage. */
+/*
+ * Batches of 24, 12 and 4 cross the end of an epoch of 23 anywhere.  Groups
+ * have 2 clips, in one stage interleaved; one stage has strides.
+ */
 static const char mixed[] =
     "0 0 3 0 24 4 11 2 0.1 0 0\n"
     "0 0 3 1 12 4 16 2 0.1 0 0\n"
@@ -133,7 +139,7 @@ static const struct loader_options plain = { .seed = 77, .threads = 1,
 	.ranks = 1, .sampler = SAMPLER_TSM, .crop = { .flip = 1 },
 	.memory = 1 << 20 };
 
-/* ---- the answer key: one clip, by the shortest way ---- */
+/* ---- the reference: one clip, computed directly ---- */
 
 static void
 answer(const struct dataset *d, const struct microbatch *f, int i,
@@ -218,26 +224,31 @@ test_against_answer(void)
 		loader_return(l, f);
 	}
 	is(status, 0, "the schedule ends");
-	ok(at.cell == NULL && next == 0, "with its last microbatch");
-	is(loader_next(l, &f), 0, "and stays at its end");
-	is(plan, microbatches, "microbatches come in order, each of its cell's shape");
-	is(in_order, clips, "with the clips of their group");
-	is(right, clips, "and the pixels are those of the answer key");
+	ok(at.cell == NULL && next == 0,
+	    "the schedule ends after its last microbatch");
+	is(loader_next(l, &f), 0, "loader_next at the end returns 0 again");
+	is(plan, microbatches,
+	    "microbatches are in order and have the shape of their cell");
+	is(in_order, clips, "microbatches have the clips of their BN group");
+	is(right, clips, "pixels are those of the reference");
 	is(labels, clips, "labels, samples and pixels agree");
-	ok(seen > 0 && others == 0, "what was looked at before comes next (%d "
+	ok(seen > 0 && others == 0, "loader_peek shows the next microbatch (%d "
 	    "of %d)", seen, microbatches);
-	ok(straddled > 0, "groups straddle epochs (%d of %d microbatches)", straddled,
+	ok(straddled > 0,
+	    "some groups cross epochs (%d of %d microbatches)", straddled,
 	    microbatches);
-	is((long long)loader_stats(l).clips, clips, "every clip is counted");
-	is((long long)loader_stats(l).microbatches, microbatches, "every microbatch is counted");
+	is((long long)loader_stats(l).clips, clips,
+	    "loader_stats counts every clip");
+	is((long long)loader_stats(l).microbatches, microbatches,
+	    "loader_stats counts every microbatch");
 	ok(loader_stats(l).decode > 0 && loader_stats(l).resize > 0 &&
 	    loader_stats(l).bytes > 0 && loader_stats(l).waited > 0 &&
-	    loader_stats(l).ready == 0, "and what it took");
+	    loader_stats(l).ready == 0, "loader_stats has times and bytes");
 	loader_free(l);
 	schedule_free(s);
 }
 
-/* ---- the same whatever loads it ---- */
+/* ---- ranks, threads and stops change nothing ---- */
 
 struct digest { uint64_t step; int index; struct hash128 hash; };
 struct digests { struct digest *at; size_t n, cap; };
@@ -269,8 +280,10 @@ by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* All microbatches from step ${from} on, of all ranks, in the order of the steps;
- * at most ${most} of each rank. */
+/*
+ * Digest the microbatches of all ranks from step ${from}, at most ${most} per
+ * rank.  Return them in the order of steps.
+ */
 static struct digests
 run(const struct dataset *d, const struct schedule *s, uint64_t from,
     struct loader_options o, size_t most)
@@ -292,7 +305,10 @@ run(const struct dataset *d, const struct schedule *s, uint64_t from,
 	return all;
 }
 
-/* ${b} is what ${a} has from step ${from} on, or the beginning of it. */
+/*
+ * Return 1 if ${b} equals the digests of ${a} from step ${from}.  Without
+ * ${whole}, ${b} may end earlier.
+ */
 static int
 same_from(const struct digests *a, uint64_t from, const struct digests *b,
     int whole)
@@ -324,12 +340,13 @@ test_same(void)
 		for (o.threads = 1; o.threads <= 8; o.threads += 7) {
 			o.memory = o.threads == 8 ? 1 << 20 : 0;
 			/*
-			 * Steps of 2 microbatches leave some of 3 or 4 ranks
-			 * idle.
+			 * With 2 microbatches per step, 3 or 4 ranks have idle
+			 * ones.
 			 */
 			other = run(d, s, 0, o, SIZE_MAX);
-			ok(same_from(&one, 0, &other, 1), "%d ranks of %d "
-			    "threads and %zu bytes load the same", o.ranks,
+			ok(same_from(&one, 0, &other, 1),
+			    "%d ranks of %d threads and %zu bytes load the "
+			    "same bits", o.ranks,
 			    o.threads, o.memory);
 			free(other.at);
 		}
@@ -340,10 +357,11 @@ test_same(void)
 		good += same_from(&one, t, &other, t > steps);
 		free(other.at);
 	}
-	is(good, (long long)steps + 2, "from any step on it is the same");
+	is(good, (long long)steps + 2,
+	    "a start at any step loads the same bits");
 	o.seed++;
 	other = run(d, s, 0, o, 4);
-	ok(!same_from(&one, 0, &other, 0), "another seed is another run");
+	ok(!same_from(&one, 0, &other, 0), "another seed loads other bits");
 	free(other.at);
 	free(one.at);
 	schedule_free(s);
@@ -359,7 +377,10 @@ by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines of ${text}, sorted, which merges those of ranks. */
+/*
+ * Return the lines of ${text}, sorted, which merges those of ranks.  Free
+ * ${text}.
+ */
 static char *
 sorted(char *text)
 {
@@ -377,7 +398,10 @@ sorted(char *text)
 	return b.data;
 }
 
-/* The trace of all ranks, of a run that was stopped after step ${stop}. */
+/*
+ * Return the trace of all ranks of a run that stops after step ${stop} and
+ * resumes.  The caller frees it.
+ */
 static char *
 trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 {
@@ -394,7 +418,10 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 
 			o.trace = open_memstream(&text, &n);
 			l = loader_new(numbers_set(), s, part[k][0], &o);
-			/* What is loaded beyond the stop must not show. */
+			/*
+			 * Clips that are prefetched beyond the stop must not be
+			 * in the trace.
+			 */
 			while (part[k][0] < part[k][1] &&
 			    loader_next(l, &f) == 1) {
 				int last = f->at.step + 1 == part[k][1], first;
@@ -409,7 +436,8 @@ trace(const struct schedule *s, uint64_t stop, struct loader_options o)
 			loader_free(l);
 			fclose(o.trace);
 			if (strncmp(text, HEADER, strlen(HEADER)) != 0)
-				ok(0, "rank %d has no header", o.rank);
+				ok(0, "the trace of rank %d has a header",
+				    o.rank);
 			buffer_text(&b, text + strlen(HEADER));
 			free(text);
 		}
@@ -420,8 +448,8 @@ static void
 test_trace(void)
 {
 	/*
-	 * Every rank has a microbatch in every step, so that each can stop
-	 * anywhere.
+	 * Every rank has a microbatch in every step, so that each can stop at
+	 * any step.
 	 */
 	struct schedule *s = schedule("0 0 4 0 12 3 11 2 0.1 0 0\n"
 	    "1 4 6 0 8 2 16 2 0.1 0 0\n");
@@ -436,7 +464,7 @@ test_trace(void)
 	for (char *p = one; (p = strchr(p, '\n')) != NULL; p++)
 		lines++;
 	is((long long)lines, (long long)clips,
-	    "the trace has a line for each clip, after a header");
+	    "the trace has a header and a line for each clip");
 	for (o.ranks = 1; o.ranks <= 4; o.ranks++)
 		for (uint64_t stop = 0; stop <= steps; stop += 1 + stop / 2) {
 			char *other;
@@ -447,7 +475,8 @@ test_trace(void)
 			tried++;
 			free(other);
 		}
-	is(same, tried, "the same for any ranks, threads and stop");
+	is(same, tried,
+	    "the trace does not depend on ranks, threads and stops");
 	free(one);
 	schedule_free(s);
 }
@@ -480,7 +509,8 @@ test_trace_line(void)
 	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d\t-", order[0],
 	    frame[0], frame[1], frame[2], c.w, c.h, c.x, c.y, c.flip);
 	strtok(text, "\n");
-	is_text(strtok(NULL, "\n"), want, "a line of the trace");
+	is_text(strtok(NULL, "\n"), want,
+	    "a line of the trace has the clip's frames, crop and flip");
 	loader_free(l);
 	free(text);
 	free(want);
@@ -518,7 +548,10 @@ test_jpeg(void)
 			    frames_of(sample), 4, 0, 0 }, view / 10, 2, frame);
 			b.n = 0;
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
-			/* 113 of 32 allows a half. */
+			/*
+			 * A crop of 113 pixels to a side of 32 allows a scale
+			 * of 1/2.
+			 */
 			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at, NULL);
 			image_resize(resizer, c.how, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
@@ -528,8 +561,8 @@ test_jpeg(void)
 		}
 		loader_return(l, f);
 	}
-	is(frames, 34 * 3 * 4, "JPEG: all views of all samples");
-	is(right, frames, "JPEG: each as from the whole frame");
+	is(frames, 34 * 3 * 4, "JPEG: all views of all samples are loaded");
+	is(right, frames, "JPEG: each view equals that of the whole frame");
 	loader_free(l);
 	jpeg_decoder_free(e);
 	buffer_free(&b);
@@ -581,8 +614,9 @@ test_views(void)
 				loader_return(l, f);
 			}
 			if (o.threads > 1)
-				ok(same_from(&one, 0, &again, 1), "views %d: "
-				    "the same with 8 threads", k);
+				ok(same_from(&one, 0, &again, 1),
+				    "views %d: 8 threads load the same bits",
+				    k);
 			loader_free(l);
 			free(again.at);
 		}
@@ -601,11 +635,11 @@ test_no_views(void)
 	struct loader *l = loader_views(numbers_set(), 5, 0, &o);
 	struct microbatch *f;
 
-	is(loader_next(l, &f), 0, "no samples, no microbatches");
+	is(loader_next(l, &f), 0, "no samples give no microbatches");
 	loader_free(l);
 }
 
-/* ---- odd sets ---- */
+/* ---- unusual datasets ---- */
 
 static void
 test_small(void)
@@ -621,11 +655,13 @@ test_small(void)
 	struct microbatch *f;
 	int first = 1, all = 1;
 
-	is((long long)a.n, 3 * 4, "one sample, 40 epochs, 3 batches of 16");
+	is((long long)a.n, 3 * 4,
+	    "one sample, 40 epochs: 3 batches of 16 are loaded");
 	o.ranks = 3;
 	o.threads = 8;
 	b = run(d, s, 0, o, SIZE_MAX);
-	ok(same_from(&a, 0, &b, 1), "the same with 3 ranks of 8 threads");
+	ok(same_from(&a, 0, &b, 1),
+	    "one sample: 3 ranks of 8 threads load the same bits");
 	while (loader_next(l, &f) == 1) {
 		for (int i = 0; i < f->n; i++) {
 			const uint8_t *p = f->stream->bytes + (size_t)(i * 8 * 432);
@@ -637,8 +673,9 @@ test_small(void)
 		}
 		loader_return(l, f);
 	}
-	ok(first && all, "one frame makes a clip of 8");
-	is((long long)loader_stats(l).frames, 48, "and is decoded once for it");
+	ok(first && all, "one sample: one frame is repeated for a clip of 8");
+	is((long long)loader_stats(l).frames, 48,
+	    "one sample: the frame is decoded once per clip");
 	loader_free(l);
 	schedule_free(s);
 	dataset_free(d);
@@ -654,14 +691,15 @@ test_order(void)
 	uint32_t want[7];
 	int good = 0;
 
-	/* Here and there, as interleaved groups ask. */
+	/* Clip numbers in no order, as interleaved groups ask for them. */
 	for (uint64_t k = 0; k < 500; k++) {
 		uint64_t g = k * 13 % 97;
 
 		rng_shuffle(9, (uint32_t)(g / 7), 7, want);
 		good += order_sample(o, g) == want[g % 7];
 	}
-	is(good, 500, "a clip's sample is its place in its epoch's order");
+	is(good, 500,
+	    "order_sample returns the sample at a clip's place in its epoch");
 	order_free(o);
 }
 
@@ -684,14 +722,15 @@ test_rank_leaves(void)
 			}
 			good &= next == microbatches && most - least <= 1;
 		}
-	ok(good, "ranks share microbatches without gap, and evenly");
+	ok(good, "split gives ranks microbatches without gaps, evenly");
 }
 
 /* ---- damage ---- */
 
 /*
- * Load one epoch of views; the status of the microbatch that failed, and
- * where.
+ * Load one epoch of views.  Return the status of the first failed microbatch,
+ * and its index in ${*mb}.  The next call must repeat status and message; else
+ * return 99.
  */
 static int
 first_failure(const struct dataset *d, int threads, int *mb, char *said,
@@ -731,23 +770,24 @@ test_changed_byte(void)
 	struct sample s = dataset_sample(d, 7);
 	int fd = open(path, O_WRONLY), at, same = 1;
 
-	/* In frame 0 of sample 7, of 6 frames that are all used. */
+	/* In frame 0 of sample 7, whose 6 frames are all used. */
 	is(pwrite(fd, "x", 1, (off_t)s.offset + 512 + 60), 1,
 	    "a byte of a frame is changed");
 	is(first_failure(d, 1, &at, said, sizeof(said)), -2,
-	    "the loader says so");
-	is(at, 3, "in the place of the microbatch, after those before it");
+	    "a changed byte gives the status of damage");
+	is(at, 3, "a changed byte fails its microbatch, not those before");
 	ok(strstr(said, path) != NULL && strstr(said, "s00007") != NULL &&
-	    strstr(said, "frame 0") != NULL, "naming shard, key and frame: %s",
+	    strstr(said, "frame 0") != NULL,
+	    "the message names shard, key and frame: %s",
 	    said);
 	for (int k = 0; k < 10; k++)
 		same &= first_failure(d, 8, &at, now, sizeof(now)) == -2 &&
 		    at == 3 && strcmp(now, said) == 0;
-	ok(same, "with 8 threads the same");
+	ok(same, "8 threads fail at the same microbatch with the same message");
 	is(ftruncate(fd, (off_t)dataset_sample(d, 3).offset), 0,
-	    "the shard is truncated");
+	    "a shard is truncated");
 	is(first_failure(d, 3, &at, said, sizeof(said)), -1,
-	    "that is an error of reading");
+	    "a truncated shard gives the status of a read error");
 	close(fd);
 	dataset_free(d);
 	free(path);
@@ -779,11 +819,11 @@ test_bad_frames(void)
 	struct microbatch *f;
 
 	is(first_failure(d, 3, &at, said, sizeof(said)), -2,
-	    "a frame that was packed half is found");
-	is(at, 0, "in its place");
+	    "a truncated frame is found");
+	is(at, 0, "a truncated frame fails its microbatch");
 	want = xprintf("%s/t-000000.tar: key s00001: frame 3: JPEG: Premature "
 	    "end of JPEG file", dir);
-	is_text(said, want, "and named");
+	is_text(said, want, "the message names the truncated frame");
 	free(want);
 	l = loader_views(d, 6, 1, &o);
 	said_begin(said, sizeof(said));
@@ -791,14 +831,14 @@ test_bad_frames(void)
 	said_end();
 	want = xprintf("%s/t-000000.tar: key s00006: frame 2: 45x30 pixels "
 	    "(the index says 44x30)", dir);
-	is_text(said, want, "and named");
+	is_text(said, want, "the message names the frame of another size");
 	free(want);
 	loader_free(l);
 	dataset_free(d);
 	free(dir);
 }
 
-/* ---- ending early, and memory ---- */
+/* ---- early end, and memory ---- */
 
 static void
 test_early_end(void)
@@ -819,9 +859,9 @@ test_early_end(void)
 				loader_return(l, f);
 			loaded += loader_next(l, &f) == 1;
 		}
-		loader_free(l);		/* with a microbatch in our hands */
+		loader_free(l);		/* while a microbatch is held */
 	}
-	is(loaded, 120, "a loader may end at any time, under load");
+	is(loaded, 120, "a loader can be freed at any time while it works");
 	loader_free(NULL);
 	schedule_free(s);
 }
@@ -829,7 +869,9 @@ test_early_end(void)
 static void
 test_memory(void)
 {
-	/* The largest microbatch is of stage 1: 2 * 8 * 22 * 22 * 3 bytes. */
+	/*
+	 * The largest microbatch is that of stage 1: 2 * 8 * 22 * 22 * 3 bytes.
+	 */
 	const size_t largest = 2 * 8 * 22 * 22 * 3;
 	struct schedule *s = schedule(mixed);
 	struct loader_options o = plain;
@@ -857,19 +899,22 @@ test_memory(void)
 		}
 		want = microbatches < 2 ? 2 : (int)microbatches;
 		ok(n <= want && most <= want && epochs == 8,
-		    "no more than %d microbatches at a time (%d, %d)", want, n, most);
+		    "memory holds no more than %d microbatches (%d, %d)",
+		    want, n, most);
 		loader_free(l);
 
-		/* All but one may be kept. */
+		/* All microbatches but one may be held. */
 		l = loader_new(numbers_set(), s, 0, &o);
 		n = 0;
 		while (n < want - 1 && loader_next(l, &kept[n]) == 1)
 			n++;
-		is(loader_next(l, &f), 1, "while all but one are kept");
+		is(loader_next(l, &f), 1, "loader_next works while all "
+		    "microbatches but one are held");
 		loader_return(l, f);
 		while (n-- > 0)
 			loader_return(l, kept[n]);
-		is(loader_next(l, &f), 1, "and when they are back");
+		is(loader_next(l, &f), 1,
+		    "loader_next works after they are returned");
 		loader_free(l);
 	}
 	schedule_free(s);

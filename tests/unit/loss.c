@@ -1,7 +1,7 @@
 /*
- * Losses and hits against sums done here by hand, on every back end: of classes,
- * sets and distributions, with ties, weights, scores too large for exp, and
- * clips that have no class.
+ * Losses and hits on every back end agree with sums computed here: classes,
+ * sets and distributions, ties, weights, scores too large for exp, and clips
+ * without a class.
  */
 #include "backend/backend.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 
 enum { MOST = 64 };
 
-/* One loss and what it is given. */
+/* One loss and its input. */
 struct trial {
 	struct op op;
 	struct target target;
@@ -26,7 +26,7 @@ struct answer {
 	double y[MOST], dx[MOST];
 };
 
-/* Of the device's, with what is at ${host}; or, NULL, with garbage. */
+/* Return device memory with a copy of ${host}; with garbage if it is NULL. */
 static void *
 there(struct device *d, const void *host, size_t bytes)
 {
@@ -39,7 +39,7 @@ there(struct device *d, const void *host, size_t bytes)
 	return p;
 }
 
-/* What a target points to lies where the device finds it. */
+/* Return ${t} with its arrays copied to device memory. */
 static struct target
 target_there(struct device *d, const struct target *t, int n)
 {
@@ -113,43 +113,45 @@ static void
 hits(struct device *d)
 {
 	static const double x[] = {
-		1, 1, 1, 1, 1, 1, 1,	/* equal ones are not right */
+		1, 1, 1, 1, 1, 1, 1,	/* equal scores: no hit */
 		1, 2, 3, 9, 4, 5, 6,	/* the first */
 		1, 2, 7, 9, 8, 5, 6,	/* the third */
 		1, 2, 3, 4, 5, 6, 7,	/* the fourth */
-		3, 9, 9, 3, 9, 9, 1,	/* with the fourth as good: the sixth */
+		3, 9, 9, 3, 9, 9, 1,	/* ties with the fourth: the sixth */
 	};
 	struct trial t = { .target = { .classes = 7, .label = (int[]){ 3, 3, 2, 3,
 	    3 } }, .n = 5, .x = x };
 	struct answer a = run(d, &t);
 
-	ok(a.o.top1 == 1 && a.o.top5 == 3, "%s: hits: one first, three among "
-	    "five, and equal scores are none (%d, %d)", d->backend->name,
+	ok(a.o.top1 == 1 && a.o.top5 == 3, "%s: hits: one top-1, three top-5, "
+	    "and none among equal scores (%d, %d)", d->backend->name,
 	    a.o.top1, a.o.top5);
-	near(a.y[0], log(7), 1e-6, "equal scores lose ln of their number");
+	near(a.y[0], log(7), 1e-6,
+	    "equal scores have a loss of ln of their number");
 	t.target.label = (int[]){ -1, -1, -1, -1, -1 };
 	t.target.classes = 3;
 	a = run(d, &t);
 	ok(a.o.top1 == 0 && a.o.top5 == 0 && a.o.loss == 0 && a.y[4] == 0 &&
-	    a.dx[0] == 0 && a.dx[14] == 0, "%s: no class, no loss, no gradient, "
-	    "and no hit among three", d->backend->name);
+	    a.dx[0] == 0 && a.dx[14] == 0, "%s: clips without a class have no "
+	    "loss, gradient or hit", d->backend->name);
 	t.target = (struct target){ TARGET_SET, 7, NULL, (float[35]){ 0 }, NULL };
 	t.target.share[7 + 3] = t.target.share[7] = 1;	/* first and last */
 	t.target.share[14 + 0] = t.target.share[14 + 4] = 1;	/* last, second */
 	t.target.share[21 + 0] = 1;			/* last */
 	t.op.loss = LOSS_SIGMOID;
 	a = run(d, &t);
-	ok(a.o.top1 == 1 && a.o.top5 == 2, "%s: of a set its best counts (%d, %d)",
+	ok(a.o.top1 == 1 && a.o.top5 == 2,
+	    "%s: hits of a set count its best class (%d, %d)",
 	    d->backend->name, a.o.top1, a.o.top5);
 	t.op.loss = LOSS_SOFTMAX;
 	t.target.kind = TARGET_SHARES;
-	t.target.share[7 + 0] = 0.6f;	/* it is the last */
+	t.target.share[7 + 0] = 0.6f;	/* it has rank 7 */
 	t.target.share[7 + 3] = 0.4f;
 	t.target.share[14 + 0] = t.target.share[14 + 4] = 0.5f;
-	t.target.share[28 + 1] = 1;	/* the first, with three others */
+	t.target.share[28 + 1] = 1;	/* rank 1, with ties */
 	a = run(d, &t);
-	ok(a.o.top1 == 0 && a.o.top5 == 1, "%s: of shares the largest, or the "
-	    "first of them (%d, %d)", d->backend->name, a.o.top1, a.o.top5);
+	ok(a.o.top1 == 0 && a.o.top5 == 1, "%s: hits of shares count the first "
+	    "of the largest (%d, %d)", d->backend->name, a.o.top1, a.o.top5);
 }
 
 /* ---- values ---- */
@@ -177,18 +179,19 @@ values(struct device *d)
 		near(a.y[i], want[i], 1e-6, "cross-entropy with shares");
 		sum += want[i] / 3;
 	}
-	near(a.o.loss, sum, 1e-6, "and its mean");
+	near(a.o.loss, sum, 1e-6, "the loss of a batch is the mean");
 
 	t.target.weight = weight;
 	b = run(d, &t);
 	near(b.o.loss, (2 * want[0] + 0.5 * want[2]) / 3, 1e-6,
-	    "weights multiply; the mean is over all clips");
+	    "weights multiply losses; the mean is over all clips");
 	ok(fabs(b.dx[1] - 2 * a.dx[1]) < 1e-6 && b.dx[4] == 0 && b.dx[7] == 0 &&
-	    fabs(b.dx[8] - 0.5 * a.dx[8]) < 1e-6, "%s: gradients, too", name);
+	    fabs(b.dx[8] - 0.5 * a.dx[8]) < 1e-6,
+	    "%s: weights multiply gradients", name);
 	t.op.weight = 0.25;
 	a = run(d, &t);
 	ok(a.o.loss == b.o.loss && fabs(a.dx[1] - 0.25 * b.dx[1]) < 1e-6,
-	    "%s: the weight of a loss is in its gradient alone", name);
+	    "%s: the weight of a loss multiplies only its gradient", name);
 
 	t = (struct trial){ .op = { .smooth = 0.2 }, .target = { .classes = 4,
 	    .label = (int[]){ 2, 0, 3 } }, .n = 3, .x = x };
@@ -199,7 +202,8 @@ values(struct device *d)
 	t.target = (struct target){ TARGET_SHARES, 4, NULL, share, NULL };
 	b = run(d, &t);
 	ok(fabs(a.o.loss - b.o.loss) < 1e-6 && fabs(a.dx[2] - b.dx[2]) < 1e-6 &&
-	    fabs(a.dx[5] - b.dx[5]) < 1e-6, "%s: smoothing is such shares", name);
+	    fabs(a.dx[5] - b.dx[5]) < 1e-6,
+	    "%s: smoothing equals the corresponding shares", name);
 
 	t.op.loss = LOSS_SIGMOID;
 	t.target = (struct target){ TARGET_SET, 4, NULL, set, NULL };
@@ -215,7 +219,7 @@ values(struct device *d)
 	}
 }
 
-/* ---- what is not to be multiplied by 0, or raised to a power ---- */
+/* ---- values that must not be multiplied by 0 or exponentiated ---- */
 
 static void
 extremes(struct device *d)
@@ -228,21 +232,25 @@ extremes(struct device *d)
 	struct answer a = run(d, &t);
 	const char *name = d->backend->name;
 
-	near(a.y[0], log(2) / 3, 1e-6, "large scores that are right");
-	near(a.y[2] / ((2e4 + log(2)) / 3), 1, 1e-6, "and wrong");
-	ok(a.y[1] == 0 && a.dx[3] == 0 && a.dx[4] == 0, "%s: a clip of weight 0 "
-	    "is not there, whatever its scores", name);
+	near(a.y[0], log(2) / 3, 1e-6,
+	    "sigmoid: large right scores have no loss");
+	near(a.y[2] / ((2e4 + log(2)) / 3), 1, 1e-6,
+	    "sigmoid: large wrong scores have a finite loss");
+	ok(a.y[1] == 0 && a.dx[3] == 0 && a.dx[4] == 0,
+	    "%s: a clip of weight 0 counts nothing, whatever its scores", name);
 	t.op.loss = LOSS_SOFTMAX;
 	t.target = (struct target){ .classes = 3, .label = (int[]){ 1, -1, 1 } };
 	a = run(d, &t);
-	near(a.y[0] / 2e4, 1, 1e-6, "softmax of large scores");
-	ok(a.y[1] == 0 && a.dx[5] == 0 && a.y[2] == 0, "%s: nor is one without a "
-	    "class", name);
+	near(a.y[0] / 2e4, 1, 1e-6,
+	    "softmax: large wrong scores have a finite loss");
+	ok(a.y[1] == 0 && a.dx[5] == 0 && a.y[2] == 0,
+	    "%s: a clip without a class counts nothing, whatever its scores",
+	    name);
 }
 
 /*
- * The mean is summed as trainers did from what they read: each loss, as it is
- * stored, over the number of clips, in their order.
+ * The mean is summed in the order of the clips, each loss as it is stored,
+ * divided by the number of clips.  Trainers once did so on the host.
  */
 static void
 order(struct device *d)
@@ -267,14 +275,15 @@ order(struct device *d)
 		top1 += rank < 1;
 		top5 += rank < 5;
 	}
-	/* A GPU adds up side by side, and has an exp and a log of its own. */
+	/* A GPU sums in parallel, and has its own exp and log. */
 	ok((d->backend->apart ? fabs(a.o.loss - sum) < 1e-6 : a.o.loss == sum) &&
-	    a.o.top1 == top1 && a.o.top5 == top5, "%s: the mean loss %s (%.17g, "
-	    "%.17g), and the hits", d->backend->name, d->backend->apart ?
+	    a.o.top1 == top1 && a.o.top5 == top5, "%s: the mean loss %s "
+	    "(%.17g, %.17g), and the hits",
+	    d->backend->name, d->backend->apart ?
 	    "nearly" : "to the bit", a.o.loss, sum);
 }
 
-/* 0: there is no such device. */
+/* Return 0 if there is no such device. */
 static int
 test_backend(const struct backend *b)
 {

@@ -1,7 +1,7 @@
 /*
- * The scale of the loss: gradients of parameters are that times larger, to the
- * bit where nothing is rounded away; in fp16 small ones live by it, and a
- * dynamic scale finds what is not too large.
+ * The loss scale multiplies gradients of parameters exactly as long as nothing
+ * is rounded.  In fp16 it keeps small gradients from underflow, and a dynamic
+ * scale settles at one that does not overflow.
  */
 #include <string.h>
 
@@ -32,7 +32,10 @@ struct rig {
 	double *got;			/* [elements] */
 };
 
-/* ${weight}: of the loss, as text.  NULL: no such device here. */
+/*
+ * Make a network whose loss has ${weight}, as text.  Return NULL if there is no
+ * such device.
+ */
 static struct rig *
 rig_new(const struct backend *b, enum precision precision, const char *weight)
 {
@@ -71,7 +74,7 @@ rig_free(struct rig *r)
 	free(r);
 }
 
-/* The gradient of the loss times ${scale}. */
+/* Return the gradient of the loss times ${scale}, valid until the next call. */
 static const double *
 gradient(struct rig *r, double scale)
 {
@@ -82,7 +85,7 @@ gradient(struct rig *r, double scale)
 	return r->got;
 }
 
-/* Of all that is trained. */
+/* Return the norm of the elements of ${v} that are trained. */
 static double
 length(const struct rig *r, const double *v)
 {
@@ -120,14 +123,14 @@ exact(const struct backend *b, enum precision precision)
 			some += r->got[i] != 0;
 		}
 	}
-	ok(same && some > 100, "%s, %s: the gradient is that times larger, to "
-	    "the bit, and statistics are as they were", b->name,
+	ok(same && some > 100, "%s, %s: the scale multiplies gradients "
+	    "exactly, and leaves statistics", b->name,
 	    r->d->precision);
 	free(plain);
 	rig_free(r);
 }
 
-/* What a gradient of activations that is too small for fp16 comes to. */
+/* Gradients of activations that are too small for fp16. */
 static void
 small(void)
 {
@@ -137,15 +140,16 @@ small(void)
 	double want = length(whole, gradient(whole, 0)), scaled;
 
 	ok(want > 0 && length(r, gradient(r, 0)) == 0,
-	    "without a scale, fp16 has nothing of gradients below 2^-25");
+	    "fp16: without a scale, gradients below 2^-25 are lost");
 	scaled = length(r, gradient(r, 0x1p24)) / 0x1p24;
-	if (!ok(fabs(scaled / want - 1) < 0.01, "with one it has all of them"))
+	if (!ok(fabs(scaled / want - 1) < 0.01,
+	    "fp16: with a scale, none are lost"))
 		diag("%g for %g", scaled, want);
 	rig_free(r);
 	rig_free(whole);
 }
 
-/* A loss so heavy that 65536 times it is beyond fp16. */
+/* With this weight, 65536 times the loss overflows fp16. */
 static void
 dynamic(void)
 {
@@ -157,13 +161,14 @@ dynamic(void)
 	int skipped = 0, made = 0, grown = 0, wrong = 0, since = 0, late = 0;
 
 	optim_open(&o, r->n, NULL);
-	is((int)optim_loss_scale(&o), 65536, "a dynamic scale begins at 65536");
+	is((int)optim_loss_scale(&o), 65536,
+	    "a dynamic scale is 65536 initially");
 	for (int i = 0; i < 40; i++) {
 		double scale = optim_loss_scale(&o);
 		int bad;
 
 		grown += i > 0 && scale == 2 * before;
-		/* Steps that were made since the scale was another. */
+		/* Steps since the scale changed. */
 		late += (i > 0 && scale == 2 * before) != (since == o.scale_every);
 		since = i > 0 && scale != before ? 0 : since;
 		wrong += i > 0 && scale != before && scale != 2 * before &&
@@ -178,16 +183,17 @@ dynamic(void)
 		if (bad == 0 && first == 0)
 			first = norm;
 	}
-	is(wrong, 0, "a step is made, or the scale is halved");
-	ok(skipped >= 3 && made >= 20 && grown >= 2, "steps are skipped (%d) until "
-	    "the scale is not too large, and after some it grows (%d)", skipped,
+	is(wrong, 0, "a step is made, or it is skipped and the scale halved");
+	ok(skipped >= 3 && made >= 20 && grown >= 2,
+	    "steps are skipped (%d) while the scale is too large; later it "
+	    "grows (%d)", skipped,
 	    grown);
-	is(late, 0, "it grows after as many steps as asked");
+	is(late, 0, "the scale grows after the requested number of steps");
 	optim_close(&o);
 	rig_free(r);
 	r = rig_new(backend_find("ref"), PRECISION_FP32, "64");
 	ok(fabs(length(r, gradient(r, 0)) / first - 1) < 0.01,
-	    "the norm is that of the gradient without a scale");
+	    "the norm is that of the unscaled gradient");
 	rig_free(r);
 }
 

@@ -1,6 +1,7 @@
 /*
- * Weights of other networks: those that are loaded, reshaped, initialized and left
- * out; their values; and files for other programs, read back.
+ * Weights of other networks are matched by name and shape: loaded, reshaped,
+ * initialized or left out, with the right values.  Files exported for other
+ * programs read back.
  */
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 
 static char *path;
 
-/* A ResNet of one block, with a non-local block behind it, over images. */
+/* A ResNet of one block with a shift, for images. */
 static const char resnet[] =
     "input x out=3 mean=0.5 std=0.2\n"
     "conv conv1 in=x out=4 k=3,3 s=2,2\nbn bn1 in=conv1\nrelu r in=bn1\n"
@@ -29,7 +30,7 @@ static const char resnet[] =
     "add layer1.0 in=layer1.0.bn1,layer1.0.downsample.1\n"
     "avgpool p in=layer1.0 over=hw\nlinear fc in=p out=classes std=0.1\n"
     "avgpool s in=fc over=t\n";
-/* The same with kernels over time. */
+/* The same without a shift, with kernels over time. */
 static const char cube[] =
     "input x out=3 mean=0.5 std=0.2\n"
     "conv conv1 in=x out=4 k=5,3,3 s=1,2,2\nbn bn1 in=conv1\nrelu r in=bn1\n"
@@ -39,7 +40,7 @@ static const char cube[] =
     "bn layer1.0.downsample.1 in=layer1.0.downsample.0\n"
     "add layer1.0 in=layer1.0.bn1,layer1.0.downsample.1\n"
     "avgpool p in=layer1.0 over=thw\nlinear fc in=p out=classes std=0.1\n";
-/* Two pathways, and the last norm by which the fast one's channels count. */
+/* Two pathways.  The last norm tells how many channels the fast pathway has. */
 static const char slowfast[] =
     "input x out=3 mean=0.5 std=0.2\nframes slow in=x step=4 spread=1\n"
     "conv slow.conv1 in=slow out=4 k=1,3,3 s=1,2,2\nbn slow.bn1 in=slow.conv1\n"
@@ -54,7 +55,7 @@ static const char slowfast[] =
     "avgpool a in=slow.layer1.0.bn1 over=thw\n"
     "avgpool b in=fast.layer4.2.bn3 over=thw\n"
     "concat p in=a,b\nlinear fc in=p out=classes std=0.1\n";
-/* A convolution whose bias a norm takes away. */
+/* A convolution whose bias is absorbed by the norm that follows. */
 static const char nonlocal[] =
     "input x out=3 mean=0.5 std=0.2\n"
     "conv conv1 in=x out=4 k=1,3,3 s=1,2,2\nbn bn1 in=conv1\n"
@@ -65,7 +66,9 @@ static const char nonlocal[] =
 
 struct lab { struct graph *graph; struct device *device; struct net *net; };
 
-/* A network whose values are all different, multiples of 2^-10 from ${first}. */
+/*
+ * Return a network whose values are distinct multiples of 2^-10, plus ${first}.
+ */
 static struct lab
 lab_new(const char *text, int classes, double first)
 {
@@ -73,7 +76,7 @@ lab_new(const char *text, int classes, double first)
 	struct lab l = { .graph = graph_parse("small.net", text, classes) };
 
 	if (l.graph == NULL) {
-		printf("Bail out! a network of the test is wrong\n");
+		printf("Bail out! a network of the test is refused\n");
 		exit(1);
 	}
 	l.device = device_open(backend_find("ref"), &o);
@@ -99,7 +102,7 @@ lab_free(struct lab *l)
 	graph_free(l->graph);
 }
 
-/* Values of the parameter ${name}, the caller's to free. */
+/* Return the values of the parameter ${name}.  The caller frees them. */
 static double *
 values(const struct lab *l, const char *name, size_t *n)
 {
@@ -138,8 +141,10 @@ export_as(const struct lab *l, const char *names)
 	struct export e;
 	int bad = n == NULL;
 
-	/* Networks with shifts start from weights of programs without shifts.
-	 * This file stands for such weights. */
+	/*
+	 * Networks with shifts start from weights of programs without shifts.
+	 * This file stands for such weights.
+	 */
 	if (!bad)
 		n->lacks = 0;
 	bad = bad || export_new(l->graph, n, &e) != 0;
@@ -151,8 +156,10 @@ export_as(const struct lab *l, const char *names)
 	return bad;
 }
 
-/* What was exported from ${from} into ${to}; the match is the caller's, like
- * the weights. */
+/*
+ * Load the exported file into ${to}.  Return the match; the caller frees it and
+ * closes ${w}.
+ */
 static struct match *
 load(struct weights *w, const struct lab *to, const char *classes)
 {
@@ -174,7 +181,7 @@ fate(const struct match *m, const char *name)
 	exit(1);
 }
 
-/* ---- there and back ---- */
+/* ---- export and read back ---- */
 
 static void
 round_trips(void)
@@ -202,13 +209,15 @@ round_trips(void)
 		for (int k = 0; k < a.graph->nparam; k++)
 			differ += !same_values(&a, &b, a.graph->param[k].name);
 		ok(differ == 0 && strcmp(m->names, of[i].names) == 0,
-		    "network %zu through names of %s", i, m->names);
+		    "network %zu is exported and read back with names of %s",
+		    i, m->names);
 		if (i == 0) {
 			float count = 0;
 
 			weights_floats(weights_find(&w,
 			    "layer1.0.bn1.num_batches_tracked"), &count);
-			is((long long)count, 77, "counters say the steps");
+			is((long long)count, 77,
+			    "num_batches_tracked is the number of steps");
 		}
 		match_free(m);
 		weights_close(&w);
@@ -217,7 +226,7 @@ round_trips(void)
 	}
 }
 
-/* Its classifier takes the fast pathway first. */
+/* MMAction2's classifier has the channels of the fast pathway first. */
 static void
 turned(void)
 {
@@ -239,13 +248,14 @@ turned(void)
 		for (int c = 0; c < 6; c++)
 			wrong += (double)x[row * 6 + c] !=
 			    v[row * 6 + (c < 2 ? 4 + c : c - 2)];
-	is(wrong, 0, "MMAction2's SlowFast has the fast channels first");
+	is(wrong, 0,
+	    "exported to MMAction2, SlowFast has the fast channels first");
 	free(v);
 	weights_close(&w);
 	lab_free(&a);
 }
 
-/* (x + b - m) / s is (x - (m - b)) / s. */
+/* The norm gives (x + b - m) / s = (x - (m - b)) / s. */
 static void
 folded(void)
 {
@@ -262,8 +272,9 @@ folded(void)
 	got = values(&b, "layer1.0.nl.bn.running_mean", &n);
 	for (size_t i = 0; i < n; i++)
 		wrong += got[i] != (double)(float)(mean[i] - bias[i]);
-	is(wrong, 0, "a bias before a norm goes into its mean");
-	is(fate(m, "layer1.0.nl.out.bias")->fate, FATE_NEW, "and is not there");
+	is(wrong, 0, "a conv bias before a norm is absorbed by its mean");
+	is(fate(m, "layer1.0.nl.out.bias")->fate, FATE_NEW,
+	    "the absorbed bias is initialized, not loaded");
 	free(bias);
 	free(mean);
 	free(got);
@@ -288,30 +299,36 @@ inflated(void)
 	export_as(&a, "torchvision");
 	m = load(&w, &b, NULL);
 	deep = values(&b, "conv1.weight", &k);
-	is((long long)k, (long long)n * 5, "a kernel over five frames");
+	is((long long)k, (long long)n * 5,
+	    "inflation: the kernel has five frames");
 	for (size_t i = 0; i < k; i++)
 		wrong += deep[i] != (double)((float)flat[i / 45 * 9 + i % 9] / 5);
-	is(wrong, 0, "is that over one, a fifth of it five times");
-	is(fate(m, "conv1.weight")->fate, FATE_RESHAPED, "which is reshaped");
-	is_text(fate(m, "conv1.weight")->why, "repeated over frames", "so");
+	is(wrong, 0, "inflation: each frame has a fifth of the 2-D kernel");
+	is(fate(m, "conv1.weight")->fate, FATE_RESHAPED,
+	    "inflation: the status is reshaped");
+	is_text(fate(m, "conv1.weight")->why, "repeated over frames",
+	    "inflation: the reason is given");
 	is(fate(m, "layer1.0.downsample.0.weight")->fate, FATE_LOADED,
-	    "over one frame it is loaded");
+	    "inflation: a kernel over one frame is loaded");
 	ok(same_values(&a, &b, "layer1.0.bn1.running_var"),
-	    "and statistics, too");
-	is((long long)m->elements, (long long)m->of, "all of the backbone");
+	    "inflation: running statistics are loaded");
+	is((long long)m->elements, (long long)m->of,
+	    "inflation: the whole backbone is loaded");
 	match_free(m);
 	weights_close(&w);
 	free(flat);
 	free(deep);
 	lab_free(&b);
 
-	/* The other way it is another network. */
+	/* The inverse is not done: 3-D kernels are not loaded into 2-D ones. */
 	b = lab_new(cube, 3, 1);
 	export_as(&b, "pyslowfast");
 	m = load(&w, &a, NULL);
-	is(fate(m, "conv1.weight")->fate, FATE_NEW, "five frames are not one");
+	is(fate(m, "conv1.weight")->fate, FATE_NEW,
+	    "a 3-D kernel is not loaded into a 2-D one");
 	is_text(fate(m, "conv1.weight")->why,
-	    "4x3x5x3x3 in the file (wanted 4x3x3x3)", "which is printed");
+	    "4x3x5x3x3 in the file (wanted 4x3x3x3)",
+	    "the reason is the shapes");
 	match_free(m);
 	weights_close(&w);
 	lab_free(&a);
@@ -334,16 +351,17 @@ colours(void)
 	export_as(&a, "torchvision");
 	m = load(&w, &b, NULL);
 	flow = values(&b, "conv1.weight", &k);
-	is((long long)k, 4 * 8 * 9, "a first layer of eight channels");
+	is((long long)k, 4 * 8 * 9,
+	    "colors: the first layer has eight channels");
 	for (size_t i = 0; i < k; i++) {
 		const double *p = rgb + i / 72 * 27 + i % 9;
 		float mean = ((float)p[0] + (float)p[9] + (float)p[18]) / 3;
 
 		wrong += flow[i] != (double)mean;
 	}
-	is(wrong, 0, "has the mean of the colours in each");
+	is(wrong, 0, "colors: each channel has the mean over the colors");
 	is_text(fate(m, "conv1.weight")->why, "mean over the colours, repeated",
-	    "which is printed");
+	    "colors: the reason is given");
 	match_free(m);
 	weights_close(&w);
 	free(rgb);
@@ -353,7 +371,10 @@ colours(void)
 	lab_free(&b);
 }
 
-/* A still network in the slow pathway, whose layers take laterals, too. */
+/*
+ * Load a 2-D network into the slow pathway, whose layers also have lateral
+ * inputs.
+ */
 static void
 added(void)
 {
@@ -365,9 +386,10 @@ added(void)
 	double *less = values(&a, "layer1.0.conv1.weight", &n), *more;
 	int wrong = 0;
 
-	/* By names of torchvision, which has no place for kernels over time. */
+	/* torchvision has no names for kernels over time. */
 	said_begin((char[512]){ 0 }, 512);
-	is(export_as(&a, "torchvision"), 1, "torchvision has no 3-D ResNet");
+	is(export_as(&a, "torchvision"), 1,
+	    "torchvision: a 3-D ResNet is refused");
 	said_end();
 	lab_free(&a);
 	a = lab_new(resnet, 3, 1);
@@ -376,11 +398,12 @@ added(void)
 	export_as(&a, "torchvision");
 	m = load(&w, &b, NULL);
 	more = values(&b, "slow.layer1.0.conv1.weight", &k);
-	is((long long)n * 3 / 2 * 3, (long long)k, "six channels for four");
+	is((long long)n * 3 / 2 * 3, (long long)k,
+	    "laterals: six input channels instead of four");
 	for (size_t i = 0; i < k; i++)
 		wrong += more[i] != (i / 3 % 6 < 4 ? (double)((float)less[i /
 		    18 * 4 + i / 3 % 6] / 3) : 0);
-	is(wrong, 0, "zeros for those that a lateral adds");
+	is(wrong, 0, "laterals: the added channels have zeros");
 	is(fate(m, "fast.conv1.weight")->fate, FATE_NEW,
 	    "the fast pathway is initialized");
 	ok(same_values(&b, &before, "fast.conv1.weight"), "and is as it was");
@@ -406,19 +429,24 @@ classes(void)
 
 	export_as(&a, "tsm");
 	m = load(&w, &b, NULL);
-	is(fate(m, "fc.weight")->fate, FATE_NEW, "a classifier of other size");
-	is_text(fate(m, "fc.bias")->why, "3 in the file (wanted 5)", "and why");
+	is(fate(m, "fc.weight")->fate, FATE_NEW,
+	    "a classifier of another size is initialized");
+	is_text(fate(m, "fc.bias")->why, "3 in the file (wanted 5)",
+	    "the reason is its shape");
 	ok(same_values(&b, &before, "fc.weight") &&
-	    same_values(&b, &before, "fc.bias"), "it stays as it was made");
-	ok(same_values(&b, &a, "conv1.weight"), "and the rest is loaded");
+	    same_values(&b, &before, "fc.bias"),
+	    "the initialized classifier keeps its values");
+	ok(same_values(&b, &a, "conv1.weight"),
+	    "the other parameters are loaded");
 	is((long long)m->elements, (long long)m->of,
-	    "it does not count with the backbone");
+	    "a classifier does not count as backbone");
 	match_table(m, &table);
 	ok(strstr(table.data, "\nfc.weight\tnew\t-\t3x4 in the file (wanted "
 	    "5x4)\n") != NULL && strstr(table.data, "\nconv1.weight\tloaded\t"
 	    "base_model.conv1.weight\t-\n") != NULL &&
 	    strstr(table.data, "\n-\tleft out\tnew_fc.weight\tfc.weight is 5x4"
-	    "\n") != NULL, "a table says all that");
+	    "\n") != NULL,
+	    "match_table lists loaded, initialized and left-out tensors");
 	buffer_free(&table);
 	match_free(m);
 	weights_close(&w);
@@ -427,7 +455,7 @@ classes(void)
 	lab_free(&a);
 }
 
-/* A checkpoint of ours is known by its metadata, and has names of classes. */
+/* Our checkpoints are known by their metadata, and have class names. */
 static void
 checkpoints(void)
 {
@@ -457,12 +485,14 @@ checkpoints(void)
 		struct match *m = load(&w, &b, other ? "a\nb\nd\n" :
 		    "a\nb\nc\n");
 
-		is_text(m->names, "vt", "a checkpoint of ours");
+		is_text(m->names, "vt", "a checkpoint of vt is detected");
 		is(fate(m, "fc.weight")->fate, other ? FATE_NEW : FATE_LOADED,
-		    other ? "other classes have another classifier" :
-		    "with the same classes has its classifier");
+		    other ? "a checkpoint with other classes: the classifier "
+		    "is initialized" :
+		    "a checkpoint with the same classes: the classifier is "
+		    "loaded");
 		is(fate(m, "bn1.running_mean")->fate, FATE_LOADED,
-		    "and the rest");
+		    "a checkpoint: the backbone is loaded");
 		match_free(m);
 		weights_close(&w);
 	}
@@ -473,7 +503,7 @@ checkpoints(void)
 	lab_free(&b);
 }
 
-/* At least half of the backbone. */
+/* A match must load at least half of the backbone. */
 static void
 enough(void)
 {

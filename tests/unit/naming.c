@@ -1,7 +1,7 @@
 /*
- * Names of other programs: the tables in share/weights write the keys, shapes
- * and counters that those programs have, for every table of keys in
- * tests/golden; and what is written so is read back to the same parameters.
+ * Exported names: the tables in share/weights give the keys, shapes and
+ * counters of other programs, for every table of keys in tests/golden.  Read
+ * back, they give the same parameters.
  */
 #include <dirent.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 #include "said.h"
 #include "tap.h"
 
-/* A table of keys, and which network by which names has them. */
+/* A table of keys, and the network and names that must give them. */
 static const struct row {
 	const char *keys, *names, *network;
 	int classes;
@@ -81,7 +81,7 @@ network(const struct row *r)
 	return g;
 }
 
-/* "name shape" of a table of keys, or of what is written; to be sorted. */
+/* Compare lines "name shape" for sorting. */
 static int
 by_text(const void *a, const void *b)
 {
@@ -102,7 +102,7 @@ shown(const struct exported *x)
 	return b.data;
 }
 
-/* A tensor of a table's row, "name shape", as a file has it. */
+/* Return the tensor of a row "name shape".  The caller frees its name. */
 static struct weight
 as_weight(const char *row, const char *prefix)
 {
@@ -118,7 +118,10 @@ as_weight(const char *row, const char *prefix)
 	return t;
 }
 
-/* A file of these keys, within ${prefix}, is recognised, and all of it used. */
+/*
+ * Check that a file with these keys, prefixed by ${prefix}, is detected and
+ * used completely.
+ */
 static void
 reading(const struct row *r, const struct graph *g, char **row, size_t n,
     const char *prefix)
@@ -134,8 +137,10 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 	for (int i = 0; i < g->nparam; i++) {
 		const char *name = g->param[i].name;
 
-		/* Their classifier may take the pathways the other way; what
-		 * is folded into a norm there is 0 here. */
+		/*
+		 * Their classifier may have the pathways in the other order.  A
+		 * bias that is absorbed by a norm is absent in their files.
+		 */
 		if (m->param[i].fate == FATE_LOADED ||
 		    strcmp(m->param[i].why, "input channels in another order")
 		    == 0 || (strcmp(r->names, "mmaction2") == 0 &&
@@ -148,7 +153,7 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 		    left++ < 2)
 			diag("%s: %s", w.tensor[i].name, m->left[i]);
 	ok(fresh == 0 && left == 0 && strcmp(m->names, r->names) == 0,
-	    "%s%s: recognised as %s, and all of it loaded", prefix, r->keys,
+	    "%s%s: detected as %s, and all of it is loaded", prefix, r->keys,
 	    m->names);
 	match_free(m);
 	for (size_t i = 0; i < n; i++)
@@ -156,7 +161,10 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 	free(w.tensor);
 }
 
-/* ${text}: the table of keys, "name<tab>shape" and more in a line. */
+/*
+ * Check the names of ${r} against ${text}, a table of keys whose lines begin
+ * "name<tab>shape".
+ */
 static void
 keys(const struct row *r, char *text)
 {
@@ -189,7 +197,8 @@ keys(const struct row *r, char *text)
 	for (size_t i = 0; i < e.tensors && i < wanted; i++)
 		if (strcmp(got[i], want[i]) != 0 && differ++ < 2)
 			diag("got %s, wanted %s", got[i], want[i]);
-	if (!ok(differ == 0 && wanted > 100, "%s: %s has its keys and shapes",
+	if (!ok(differ == 0 && wanted > 100,
+	    "%s: %s is exported with these keys and shapes",
 	    r->keys, r->network))
 		diag("%zu names, wanted %zu", e.tensors, wanted);
 	reading(r, g, want, wanted, strlen(r->keys) % 2 == 0 ? "" : "module.");
@@ -221,7 +230,10 @@ golden_keys(const struct row *r)
 
 /* ---- the networks of each program ---- */
 
-/* The networks of share/models, and the programs that can name their tensors. */
+/*
+ * The networks of share/models, and the programs for which they can be
+ * exported.
+ */
 static const struct { const char *network, *names; } written[] = {
 	{ "c2d_r50", "pyslowfast mmaction2" },
 	{ "c2d_r50_nl", "pyslowfast mmaction2" },
@@ -286,16 +298,17 @@ networks_written(void)
 			naming_close(n);
 		}
 		if (!ok(strcmp(b.data, written[i].names) == 0,
-		    "%s has names of %s", r.network, written[i].names))
-			diag("it has those of %s", b.data);
+		    "%s can be exported with names of %s",
+		    r.network, written[i].names))
+			diag("it can be with those of %s", b.data);
 		buffer_free(&b);
 		graph_free(g);
 	}
 }
 
-/* ---- X3D, of which there is no table ---- */
+/* ---- X3D, for which there is no golden table ---- */
 
-/* A convolution and, with ${norm}, the norm that follows it there. */
+/* Append the keys of a convolution and, unless ${norm} is NULL, of its norm. */
 static void
 add_conv(struct buffer *b, const char *name, const char *norm, int out, int in,
     const char *kernel)
@@ -310,7 +323,10 @@ add_conv(struct buffer *b, const char *name, const char *norm, int out, int in,
 		buffer_printf(b, "%s.num_batches_tracked\tscalar\n", norm);
 }
 
-/* A convolution of block ${i} of stage ${s}, whose norm is called after it. */
+/*
+ * Append the keys of a convolution of block ${i} of stage ${s}, and of its
+ * norm.
+ */
 static void
 add_block_conv(struct buffer *b, int s, int i, const char *name, int out, int in,
     const char *kernel)
@@ -323,8 +339,11 @@ add_block_conv(struct buffer *b, int s, int i, const char *name, int out, int in
 	free(norm);
 }
 
-/* The gate of every other block, from the first: 1/16 of the channels, rounded
- * to eights, but by no more than a tenth down. */
+/*
+ * Append the keys of a gate.  Every other block has one, from the first.  It
+ * has 1/16 of the channels, rounded to a multiple of 8 that is at most a tenth
+ * smaller.
+ */
 static void
 add_gate(struct buffer *b, int s, int i, int wide)
 {
@@ -341,9 +360,10 @@ add_gate(struct buffer *b, int s, int i, int wide)
 }
 
 /*
- * PySlowFast's X3D-S and X3D-M: models/video_model_builder.py, stem_helper.py,
- * resnet_helper.py, operators.py, head_helper.py.  A block has a projection and
- * its norm where it halves the picture, the first of all too.
+ * Keys of PySlowFast's X3D-S and X3D-M, as made by its
+ * models/video_model_builder.py, stem_helper.py, resnet_helper.py, operators.py
+ * and head_helper.py.  The first block of each stage has a projection with a
+ * norm.
  */
 static void
 x3d_keys(void)
@@ -382,7 +402,7 @@ x3d_keys(void)
 	buffer_free(&b);
 }
 
-/* Every table of keys in tests/golden is in the list above. */
+/* Every table of keys in tests/golden must be in the list above. */
 static void
 all_tables(void)
 {
@@ -407,7 +427,8 @@ all_tables(void)
 	}
 	if (d != NULL)
 		closedir(d);
-	ok(missing == 0 && tables == ROWS, "all %d tables of keys", tables);
+	ok(missing == 0 && tables == ROWS,
+	    "all %d tables of keys are checked", tables);
 }
 
 /* Every network in share/models must be in the list above. */
@@ -422,7 +443,7 @@ all_networks(void)
 		networks += text_ends(e->d_name, ".net");
 	if (d != NULL)
 		closedir(d);
-	is(networks, WRITTEN, "all networks are listed");
+	is(networks, WRITTEN, "all networks are in the list");
 }
 
 int

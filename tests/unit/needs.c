@@ -1,6 +1,6 @@
 /*
- * What a network needs of the loader: which data can feed it, and how the
- * streams and targets of a microbatch lie.
+ * The input spec of a network: which datasets can feed it, and where the
+ * streams and targets of a microbatch are.
  */
 
 #include "base/fail.h"
@@ -39,7 +39,7 @@ schedule(const char *rows)
 	return s;
 }
 
-/* ---- which data can feed it ---- */
+/* ---- which datasets can feed it ---- */
 
 static void
 refused(const struct dataset *d, const char *net, const char *want)
@@ -52,9 +52,9 @@ refused(const struct dataset *d, const char *net, const char *want)
 	bad = g == NULL || loader_has(d, &g->needs, g->name) != 0;
 	said_end();
 	if (want == NULL)
-		ok(!bad, "rgb and classes are there");
+		ok(!bad, "the dataset has rgb and classes");
 	else if (!ok(bad && strstr(said, want) != NULL &&
-	    strstr(said, "; ") == NULL, "refused: %s", want))
+	    strstr(said, "; ") == NULL, "the dataset is refused: %s", want))
 		diag("got: %s", said);
 	graph_free(g);
 }
@@ -77,7 +77,7 @@ offers(const struct dataset *d)
 	    "loss m in=s kind=sigmoid\n", NULL);
 }
 
-/* ---- how it lies ---- */
+/* ---- the memory of a microbatch ---- */
 
 static const struct needs two = {
 	.streams = 3, .targets = 2,
@@ -132,11 +132,12 @@ streams(const struct dataset *d)
 				    mb.target[k].classes == 3;
 		}
 	}
-	ok(n > 0 && shapes == 3 * n, "every stream has its channels, and the "
-	    "shape of the cell");
-	is(apart, 3 * n, "they lie one after the other, at multiples of 64 bytes");
-	is(inside, 2 * n, "within what was said to be the most");
-	is(labels, 2 * clips, "the target of classes has the labels, the other none");
+	ok(n > 0 && shapes == 3 * n,
+	    "every stream has its channels and the shape of the cell");
+	is(apart, 3 * n, "streams are adjacent, at multiples of 64 bytes");
+	is(inside, 2 * n, "a microbatch fits into the declared maximum");
+	is(labels, 2 * clips,
+	    "the target class has the labels, other targets have none");
 	microbatch_close(&mb);
 	microbatches_free(m);
 	schedule_free(s);
@@ -144,7 +145,7 @@ streams(const struct dataset *d)
 	free(r.frame);
 }
 
-/* ---- its inputs ---- */
+/* ---- inputs ---- */
 
 static void
 inputs(void)
@@ -155,9 +156,10 @@ inputs(void)
 	struct dims *input = graph_inputs(g, 2, 8, 32);
 
 	ok(input[0].c == 3 && input[1].c == 200 && input[1].n == 2 &&
-	    input[1].t == 8 && input[1].w == 32, "a network's inputs");
+	    input[1].t == 8 && input[1].w == 32,
+	    "graph_inputs returns the shapes of all inputs");
 	near(graph_macs(g, input), 2 * 8 * 32 * 32 * (3 + 200) * 8.0 + 2 * 8 * 3,
-	    0, "and its work, with both");
+	    0, "graph_macs counts the work of all inputs");
 	free(input);
 	graph_free(g);
 }

@@ -1,6 +1,7 @@
 /*
- * The parameters and multiply-adds of the networks in share/models, against
- * sums done here by hand.  networks_golden.c has what published programs say.
+ * Parameters and multiply-adds of the networks in share/models equal sums
+ * computed here layer by layer. networks_golden.c compares with published
+ * programs.
  */
 #include "graph/graph.h"
 
@@ -8,17 +9,18 @@
 #include "tap.h"
 
 /*
- * Parameters and multiply-adds of a ResNet of basic blocks, by hand: a stem of
- * ${taps} x ${taps} taps at stride 2 with ${stem} channels, perhaps a pool of
- * stride 2, then ${stages} stages of two blocks, each with twice the channels
- * and half the side of the one before.
+ * Parameters and multiply-adds of a ResNet of basic blocks: a stem of ${taps} x
+ * ${taps} at stride 2 with ${stem} channels, a pool of stride 2 if ${pool},
+ * then ${stages} stages of two blocks.  Each stage has twice the channels and
+ * half the side of the one before.
  */
 struct sum { long long parameters, macs; };
 
 static void
 add_conv(struct sum *s, int in, int out, int k, int side)
 {
-	s->parameters += (long long)in * out * k * k + 2 * out;	/* and its bn */
+	s->parameters += (long long)in * out * k * k + 2 * out;	/* with its
+								 * bn */
 	s->macs += (long long)in * out * k * k * side * side;
 }
 
@@ -70,9 +72,9 @@ by_hand(void)
 	static const int shapes[][2] = { { 2, 34 }, { 4, 48 }, { 8, 79 } };
 
 	is(basic(16, 5, 0, 3, 8, 1, 48).parameters, 175896,
-	    "the small network has the parameters its file says");
+	    "the sum of tsm_tiny is the number in its file");
 	is(basic(64, 7, 1, 4, 1000, 1, 224).parameters, 11689512,
-	    "ResNet-18 has torchvision's");
+	    "the sum of ResNet-18 is torchvision's");
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		int t = shapes[i][0], side = shapes[i][1];
 
@@ -87,13 +89,16 @@ by_hand(void)
 
 /* ---- three dimensions ---- */
 
-/* A clip of ${t} frames of ${side} by ${side}, on its way through. */
+/*
+ * The shape after the layers so far: ${t} frames of ${side} x ${side}, ${c}
+ * channels.
+ */
 struct way { struct sum s; int t, side, c; };
 
 /*
- * To ${out} channels by ${kt} x ${k} x ${k} taps at strides ${st} and ${s},
- * padded to keep the size; with its norm if ${bn}, channel by channel if
- * ${alone}.
+ * Add a convolution to ${out} channels with ${kt} x ${k} x ${k} taps and
+ * strides ${st} and ${s}, padded to keep the size.  Add a norm if ${bn}.  The
+ * convolution is depthwise if ${alone}.
  */
 static void
 go(struct way *w, int out, int kt, int k, int st, int s, int bn, int alone)
@@ -107,7 +112,7 @@ go(struct way *w, int out, int kt, int k, int st, int s, int bn, int alone)
 	w->s.macs += n * w->t * w->side * w->side;
 }
 
-/* What another path from ${from} to where ${w} is costs. */
+/* Add a projection from the shape ${from} to that of ${w}. */
 static void
 beside(struct way *w, struct way from, int st, int s, int bn)
 {
@@ -126,7 +131,10 @@ classify(struct way *w, int classes)
 	return w->s;
 }
 
-/* ResNet-50 whose first (${first}) or second convolution sees three frames. */
+/*
+ * ResNet-50 with three frames in the first (${first}) or second convolution of
+ * its blocks.
+ */
 static struct sum
 inflated(int first, int classes, int t, int side)
 {
@@ -154,7 +162,10 @@ inflated(int first, int classes, int t, int side)
 	return classify(&w, classes);
 }
 
-/* Tran et al. 2018: as many channels between as keep 3 x 3 x 3's parameters. */
+/*
+ * Tran et al. 2018: as many channels between as keep the parameters of 3 x 3 x
+ * 3.
+ */
 static void
 apart(struct way *w, int mid, int out, int s)
 {
@@ -183,7 +194,9 @@ r2plus1d(int classes, int t, int side)
 	return classify(&w, classes);
 }
 
-/* Channels ${c} / 16 rounded to eights, but never down by more than a tenth. */
+/*
+ * Return ${c} / 16 rounded to a multiple of 8 that is at most a tenth smaller.
+ */
 static int
 few(int c)
 {
@@ -193,8 +206,10 @@ few(int c)
 	return 10 * n * 16 < 9 * c ? n + 8 : n;
 }
 
-/* Feichtenhofer 2020: 1, 2, 5 and 3 blocks times 2.2, 24 channels times 2.25;
- * ${normed}: the first projection has a norm, too. */
+/*
+ * Feichtenhofer 2020: 1, 2, 5 and 3 blocks times 2.2, expansion 2.25.  If
+ * ${normed}, the first projection also has a norm.
+ */
 static struct sum
 x3d(int normed, int classes, int t, int side)
 {
@@ -229,11 +244,14 @@ x3d(int normed, int classes, int t, int side)
 static void
 by_hand_over_time(void)
 {
-	/* torchvision says 31,505,325; PySlowFast's is in networks_golden.c. */
+	/*
+	 * torchvision states 31,505,325.  PySlowFast's figure is in
+	 * networks_golden.c.
+	 */
 	is(r2plus1d(400, 16, 112).parameters, 31505325,
-	    "R(2+1)D-18 has torchvision's parameters");
+	    "the sum of R(2+1)D-18 is torchvision's");
 	is(inflated(1, 400, 8, 224).parameters, 28043472,
-	    "I3D 3x1x1 has PySlowFast's");
+	    "the sum of I3D 3x1x1 is PySlowFast's");
 	check_sum("i3d_r50", 400, 8, 224, inflated(1, 400, 8, 224));
 	check_sum("i3d_r50_333", 400, 8, 224, inflated(0, 400, 8, 224));
 	check_sum("i3d_r50_333", 174, 32, 158, inflated(0, 174, 32, 158));
@@ -245,7 +263,7 @@ by_hand_over_time(void)
 	check_sum("x3d_m_pyslowfast", 400, 16, 224, x3d(1, 400, 16, 224));
 	check_sum("x3d_s_pyslowfast", 400, 13, 160, x3d(1, 400, 13, 160));
 	is(x3d(1, 400, 16, 224).parameters, 3794322,
-	    "PySlowFast's X3D has the parameters its file says");
+	    "the sum of PySlowFast's X3D is the number in its file");
 }
 
 int

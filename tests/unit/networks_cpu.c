@@ -1,8 +1,7 @@
 /*
- * Each network in share/models can be planned on the cpu back end, in every
- * precision that this processor has, for training and for testing: it has each
- * operator at these shapes, and none comes down to the plain loops that oneDNN
- * calls ref.
+ * The cpu back end plans each network in share/models, in every precision of
+ * this processor, for training and for testing.  No operator runs on oneDNN's
+ * slow reference implementation, which oneDNN calls ref.
  */
 #include <glob.h>
 
@@ -12,7 +11,9 @@
 
 #include "tap.h"
 
-/* How the tasks of ${p} are done that are done by ref; or "". */
+/*
+ * Write the name and algorithm of the first task that runs on ref; "" if none.
+ */
 static void
 plain_loops(const struct plan *p, char text[400])
 {
@@ -42,7 +43,7 @@ test(const char *path, struct device *d)
 		struct plan *p = plan_new(g, d, &in, uses[u]);
 
 		if (p == NULL) {
-			snprintf(text, sizeof(text), "there is no plan of it");
+			snprintf(text, sizeof(text), "it cannot be planned");
 			break;
 		}
 		plain_loops(p, text);

@@ -1,6 +1,6 @@
 /*
- * The networks in share/models beside tables that the published programs
- * printed: parameters, multiply-adds, each tensor, each layer.
+ * Networks in share/models agree with tables printed by the published programs:
+ * parameters, multiply-adds, each tensor, each layer.
  */
 #include "base/mem.h"
 #include "base/table.h"
@@ -9,9 +9,9 @@
 #include "models.h"
 #include "tap.h"
 
-/* ---- published names as ours ---- */
+/* ---- published names become ours ---- */
 
-/* Take ${what} out of ${s}, wherever a whole component begins with it. */
+/* Remove ${what} from ${s} wherever it ends a component. */
 static void
 cut(char *s, const char *what)
 {
@@ -24,7 +24,10 @@ cut(char *s, const char *what)
 			at += n;
 }
 
-/* Put ${to} for the first ${from} in ${s} of 128 bytes. */
+/*
+ * Replace the first ${from} in ${s}, of 128 bytes, by ${to}.  Return 0 if
+ * absent.
+ */
 static int
 change(char *s, const char *from, const char *to)
 {
@@ -38,9 +41,9 @@ change(char *s, const char *from, const char *to)
 }
 
 /*
- * torchvision and the program of TSM: a shift puts ".net" around its
- * convolution, temporal pooling around a stage, attention ".block" around what
- * it follows.
+ * torchvision and the program of TSM.  A shift adds ".net" to the name of its
+ * convolution, temporal pooling to that of a stage; attention adds ".block" to
+ * the name of the block before it.
  */
 static void
 rename_tsm(char *s)
@@ -55,7 +58,9 @@ rename_tsm(char *s)
 	(void)(change(s, "new_fc", "fc") || change(s, "classifier", "fc"));
 }
 
-/* PySlowFast: stages from s1, pathways 0 and 1, branches of blocks. */
+/*
+ * PySlowFast: stages count from s1, pathways are 0 and 1, blocks have branches.
+ */
 static void
 rename_psf(char *s, int pathways)
 {
@@ -144,7 +149,10 @@ pathways(const struct graph *g)
 	return 1;
 }
 
-/* ${from}, of the table ${file}, as ${g} names it, into ${to} of 128 bytes. */
+/*
+ * Write the key ${from} of the table ${file}, as ${g} names it, to ${to} of 128
+ * bytes.
+ */
 static void
 rename_key(const struct graph *g, const char *file, const char *from, char *to)
 {
@@ -157,9 +165,9 @@ rename_key(const struct graph *g, const char *file, const char *from, char *to)
 		rename_tsm(to);
 }
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
-/* The number in the row of ${model}; -1 if there is none. */
+/* Return the number in the row of ${name}, or -1 if absent. */
 static double
 stat(const struct table *t, const char *name, const char *column)
 {
@@ -172,8 +180,9 @@ stat(const struct table *t, const char *name, const char *column)
 }
 
 /*
- * PySlowFast's head slides over what a crop of 256 leaves, 8 x 8, with a window
- * of 7 x 7: four scores, whose probabilities it averages.  Ours is one mean.
+ * At a crop of 256 the last maps are 8 x 8.  PySlowFast's head moves a window
+ * of 7 x 7 over them and averages the probabilities of four scores; ours takes
+ * one mean.
  */
 static double
 head_at_256(const char *table, const struct graph *g)
@@ -216,12 +225,13 @@ golden_stats(const char *table, const char *row, const char *name, int classes,
 	in.h = in.w = 256;
 	if (stat(stats, row, "macs_256") > 0)
 		near(graph_macs(g, &in) + head_at_256(table, g),
-		    stat(stats, row, "macs_256"), 0, WHAT("at 256"));
+		    stat(stats, row, "macs_256"), 0, WHAT(
+		    "multiply-adds at 256"));
 	graph_free(g);
 	table_free(stats);
 }
 
-/* At the shapes of a multigrid schedule. */
+/* Compare multiply-adds at the shapes of a multigrid schedule. */
 static void
 golden_shapes(const char *row, const char *name)
 {
@@ -238,7 +248,8 @@ golden_shapes(const char *row, const char *name)
 			same += graph_macs(g, &in) == strtod(t->cell[r][3], NULL);
 		}
 	ok(all == 9 && same == all,
-	    "%s costs what it should at %d of 9 multigrid shapes", name, same);
+	    "%s has the published multiply-adds at %d of 9 multigrid shapes",
+	    name, same);
 	graph_free(g);
 	table_free(t);
 }
@@ -255,8 +266,8 @@ param_index(const struct graph *g, const char *name)
 }
 
 /*
- * Every tensor of the table is one of ours, by name, shape and kind, and every
- * one of ours is in it; ${ordered}: in the same order.
+ * Check that the tensors of the table are ours, by name, shape and kind, and
+ * that it has all of ours.  If ${ordered}, they have the same order.
  */
 static void
 golden_keys(const char *file, const char *name, int classes, int ordered)
@@ -274,7 +285,7 @@ golden_keys(const char *file, const char *name, int classes, int ordered)
 		const struct param *p;
 		int k, at = 0;
 
-		/* A count of batches, which no rule here needs. */
+		/* The number of batches, which no rule here needs. */
 		if (strstr(key, "num_batches_tracked") != NULL)
 			continue;
 		rename_key(g, file, key, want);
@@ -292,10 +303,11 @@ golden_keys(const char *file, const char *name, int classes, int ordered)
 			last = k;
 		} else if (differ++ == 0)
 			diag("%s: %s %s, wanted %s", key, want,
-			    p != NULL ? shape : "is not there", t->cell[r][1]);
+			    p != NULL ? shape : "is absent", t->cell[r][1]);
 	}
 	ok(differ == 0 && found == g->nparam && found > 100,
-	    "%s has the tensors of %s (%d of %d)", name, file, found, g->nparam);
+	    "%s has the tensors of %s (%d of %d)",
+	    name, file, found, g->nparam);
 	free(seen);
 	graph_free(g);
 	table_free(t);
@@ -303,7 +315,10 @@ golden_keys(const char *file, const char *name, int classes, int ordered)
 
 /* ---- layers ---- */
 
-/* "8x64x56x56", where frames are images of a batch, or "1x64x8x56x56". */
+/*
+ * Write a shape as PyTorch prints it: "8x64x56x56" with frames as images, or
+ * "1x64x8x56x56".
+ */
 static void
 torch_shape(const struct dims *d, const char *type, char *to, size_t size)
 {
@@ -322,7 +337,9 @@ torch_window(const int v[3], const char *type, char *to, size_t size)
 		snprintf(to, size, "%dx%dx%d", v[0], v[1], v[2]);
 }
 
-/* Columns: name, type, in, out, kernel, stride, padding, groups, weights, macs. */
+/*
+ * Columns: name, type, in, out, kernel, stride, padding, groups, weights, macs.
+ */
 static int
 same_layer(const struct graph *g, int i, const struct dims *out,
     char *const *cell)
@@ -392,13 +409,14 @@ golden_layers(const char *file, const char *name, int classes, int frames)
 	}
 	ok(differ == 0 && found == layers && found > 50,
 	    "%s has the layers of %s (%d of %d)", name, file, found, layers);
-	near(products, listed, 0, "and its products of attention");
+	near(products, listed, 0,
+	    "its attention has the published multiply-adds");
 	free(out);
 	graph_free(g);
 	table_free(t);
 }
 
-/* One frame at a time, which the program of TSM runs online. */
+/* One frame at a time, as the program of TSM runs online. */
 static void
 golden_online(void)
 {

@@ -1,13 +1,14 @@
 /* tests/run: weight 38 */
 /*
- * Operators: one list of cases, used three times.  On ref64 every gradient is
- * compared with finite differences; ref, cpu and cuda are compared with ref64,
- * with outputs poisoned beforehand, gradients overwritten and added to, what is
- * kept between microbatches used, and with different numbers of threads giving
- * the same bits.  For a GPU a driver stands in that works on the host, from the
- * same kernels, and in several orders.
+ * Operators are right on every back end: a list of cases is used three times.
+ * On ref64 every gradient is compared with finite differences. ref, cpu and
+ * cuda are compared with ref64: outputs hold NaN before, gradients are
+ * overwritten or accumulated, packed weights are reused, and any number of
+ * threads gives the same bits.  A stand-in driver runs the kernels of cuda on
+ * the host, in several orders.
  *
- * With the name of a back end in its arguments, that is compared with ref64 alone.
+ * With the name of a back end as argument, only that one is compared with
+ * ref64.
  */
 #include "backend/tray.h"
 #include "backend/ref/round.h"
@@ -30,7 +31,8 @@ struct test {
 	const char *what;
 	struct op op;
 	struct dims in;
-	struct dims more[2];		/* of further inputs, where different */
+	struct dims more[2];		/* shapes of further inputs, if
+					 * different */
 };
 
 #define INPUT(c, ...) { .kind = OP_INPUT, .out = c, .stream = 1, .mean = \
@@ -38,7 +40,7 @@ struct test {
     .27, .28, .29, .3, .31, .32, .33, .34, .35, .36, .37, .38, .39, .4 } }
 #define CONV(...) { .kind = OP_CONV, .planar = 1, __VA_ARGS__ }
 
-/* Its target is of that kind, by its number. */
+/* The target has the index of its kind. */
 #define LOSS(what, how, ...) { .kind = OP_LOSS, .target = TARGET_##what, \
     .loss = LOSS_##how, __VA_ARGS__ }
 
@@ -50,20 +52,20 @@ static const struct row rows[] = {
 	    1), { 2, 2, 7, 5, 10 } },
 	{ "input of 20 channels", INPUT(20, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1,
 	    .1, .2, .3, .4, .5, .6, .7, .8, .9, 1), { 2, 2, 3, 5, 20 } },
-	{ "input of one place", INPUT(3, .485, .456, .406), { 2, 3, 1, 1, 3 } },
+	{ "input of one pixel", INPUT(3, .485, .456, .406), { 2, 3, 1, 1, 3 } },
 	{ "conv 1x1", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 48),
 	    { 2, 2, 5, 6, 32 } },
 	{ "conv 1x1 stride 2", CONV(.k = { 1, 1, 1 }, .s = { 1, 2, 2 },
 	    .out = 32), { 1, 4, 9, 8, 16 } },
-	{ "conv 1x1 stride 2, many places", CONV(.k = { 1, 1, 1 },
+	{ "conv 1x1 stride 2, many pixels", CONV(.k = { 1, 1, 1 },
 	    .s = { 1, 2, 2 }, .out = 20), { 1, 2, 57, 59, 40 } },
-	{ "conv 3x3 stride 2, many places", CONV(.k = { 1, 3, 3 },
+	{ "conv 3x3 stride 2, many pixels", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .out = 9), { 1, 2, 79, 61, 18 } },
 	{ "conv 1x1 of one row", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 },
 	    .out = 33), { 1, 2, 1, 403, 5 } },
 	{ "conv 3x3", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
 	    .p = { 0, 1, 1 }, .out = 16), { 2, 2, 6, 7, 16 } },
-	{ "conv 3x3, channels no multiple of a block", CONV(.k = { 1, 3, 3 },
+	{ "conv 3x3, channels not a multiple of a block", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .out = 20), { 3, 1, 7, 9, 12 } },
 	{ "conv 3x3, wide enough for Winograd, 7 images", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 64), { 1, 7, 15, 14, 64 } },
@@ -83,10 +85,10 @@ static const struct row rows[] = {
 	    .out = 100), { 1, 13, 14, 15, 64 } },
 	{ "conv 1x1 stride 3, odd channels, with bias", CONV(.k = { 1, 1, 1 },
 	    .s = { 1, 3, 3 }, .out = 21, .bias = 1), { 3, 1, 7, 8, 37 } },
-	{ "conv 1x1 between more channels than are read at a time",
+	{ "conv 1x1 between more channels than one block reads",
 	    CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 528),
 	    { 1, 3, 3, 5, 560 } },
-	{ "conv 1x1 to more than stays in a cache", CONV(.k = { 1, 1, 1 },
+	{ "conv 1x1 to more than a cache holds", CONV(.k = { 1, 1, 1 },
 	    .s = { 1, 1, 1 }, .out = 64), { 1, 1, 129, 128, 5 } },
 	{ "conv 1x1 of 1 image, many channels", CONV(.k = { 1, 1, 1 },
 	    .s = { 1, 1, 1 }, .out = 272), { 1, 1, 7, 7, 208 } },
@@ -135,38 +137,38 @@ static const struct row rows[] = {
 	{ "conv 3x3x3, wide, stride 2", { .kind = OP_CONV, .k = { 3, 3, 3 },
 	    .s = { 2, 2, 2 }, .p = { 1, 1, 1 }, .out = 64 },
 	    { 2, 5, 15, 16, 48 } },
-	{ "conv of each channel", CONV(.k = { 1, 3, 3 }, .s = { 1, 2, 2 },
+	{ "depthwise conv", CONV(.k = { 1, 3, 3 }, .s = { 1, 2, 2 },
 	    .p = { 0, 1, 1 }, .out = 32, .groups = 32), { 2, 1, 7, 6, 32 } },
-	{ "conv of each channel over time", { .kind = OP_CONV,
+	{ "depthwise conv over time", { .kind = OP_CONV,
 	    .k = { 3, 3, 3 }, .s = { 1, 1, 1 }, .p = { 1, 1, 1 }, .out = 16,
 	    .groups = 16 }, { 2, 3, 5, 6, 16 } },
-	{ "conv of each channel over time, stride 2", { .kind = OP_CONV,
+	{ "depthwise conv over time, stride 2", { .kind = OP_CONV,
 	    .k = { 5, 3, 3 }, .s = { 2, 2, 2 }, .p = { 2, 1, 1 }, .out = 24,
 	    .groups = 24 }, { 1, 5, 6, 7, 24 } },
-	{ "conv of each channel, 2x2 images", CONV(.k = { 1, 3, 3 },
+	{ "depthwise conv, 2x2 images", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 40, .groups = 40),
 	    { 3, 3, 2, 2, 40 } },
-	{ "conv of each channel, 4x4 to 2x2", CONV(.k = { 1, 5, 5 },
+	{ "depthwise conv, 4x4 to 2x2", CONV(.k = { 1, 5, 5 },
 	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16, .groups = 16,
 	    .bias = 1), { 2, 3, 4, 4, 16 } },
-	{ "conv of each channel over time, 2x2 images", { .kind = OP_CONV,
+	{ "depthwise conv over time, 2x2 images", { .kind = OP_CONV,
 	    .k = { 3, 3, 3 }, .s = { 2, 1, 1 }, .p = { 1, 1, 1 }, .out = 54,
 	    .groups = 54 }, { 2, 4, 2, 2, 54 } },
-	{ "conv of each channel, odd channels, with bias", CONV(
+	{ "depthwise conv, odd channels, with bias", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 21,
 	    .groups = 21, .bias = 1), { 3, 1, 5, 11, 21 } },
-	{ "conv of each channel over time, wide, pairs of channels", {
+	{ "depthwise conv over time, wide, pairs of channels", {
 	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 1, 1 },
 	    .p = { 1, 1, 1 }, .out = 54, .groups = 54 },
 	    { 2, 3, 13, 18, 54 } },
-	{ "conv of each channel over time, wide, stride 1x2x2", {
+	{ "depthwise conv over time, wide, stride 1x2x2", {
 	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 2, 2 },
 	    .p = { 1, 1, 1 }, .out = 40, .groups = 40 },
 	    { 2, 4, 15, 21, 40 } },
-	{ "conv of each channel 5x1x1", { .kind = OP_CONV, .k = { 5, 1, 1 },
+	{ "depthwise conv 5x1x1", { .kind = OP_CONV, .k = { 5, 1, 1 },
 	    .s = { 1, 1, 1 }, .p = { 2, 0, 0 }, .out = 24, .groups = 24 },
 	    { 2, 6, 5, 9, 24 } },
-	{ "conv of each channel, without padding, stride 3", CONV(
+	{ "depthwise conv, without padding, stride 3", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 3, 3 }, .out = 288, .groups = 288),
 	    { 1, 2, 10, 12, 288 } },
 	{ "conv over time in groups", { .kind = OP_CONV, .k = { 3, 1, 1 },
@@ -194,7 +196,7 @@ static const struct row rows[] = {
 	{ "conv 1x5x5 of pixels padded by 2 frames, with bias", {
 	    .kind = OP_CONV, .k = { 1, 5, 5 }, .s = { 1, 2, 2 },
 	    .p = { 2, 2, 2 }, .out = 16, .bias = 1 }, { 1, 2, 9, 11, 3 } },
-	{ "conv of each channel padded by 2 frames, with bias", {
+	{ "depthwise conv padded by 2 frames, with bias", {
 	    .kind = OP_CONV, .k = { 1, 3, 3 }, .s = { 1, 1, 1 },
 	    .p = { 2, 1, 1 }, .out = 40, .groups = 40, .bias = 1 },
 	    { 2, 2, 4, 5, 40 } },
@@ -207,13 +209,13 @@ static const struct row rows[] = {
 	{ "bn", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 }, { 2, 3, 4, 5, 16 } },
 	{ "bn, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 },
 	    { 3, 2, 3, 3, 21 } },
-	{ "bn, one place an image", { .kind = OP_BN, .gamma = 1, .eps = 1e-3 },
+	{ "bn, one pixel per image", { .kind = OP_BN, .gamma = 1, .eps = 1e-3 },
 	    { 4, 2, 1, 1, 20 } },
 	{ "bn, fixed", { .kind = OP_BN, .gamma = 1, .eps = 1e-5, .fixed = 1 },
 	    { 2, 3, 4, 5, 16 } },
 	{ "bn, fixed, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5,
 	    .fixed = 1 }, { 3, 2, 3, 3, 21 } },
-	{ "bn, fixed, one place an image", { .kind = OP_BN, .gamma = 1,
+	{ "bn, fixed, one pixel per image", { .kind = OP_BN, .gamma = 1,
 	    .eps = 1e-3, .fixed = 1 }, { 4, 2, 1, 1, 20 } },
 	{ "relu", { .kind = OP_RELU }, { 2, 2, 5, 3, 24 } },
 	{ "add of two", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 24 } },
@@ -273,7 +275,7 @@ static const struct row rows[] = {
 	    .past = 1 }, { 2, 4, 2, 3, 64 } },
 	{ "relu6", { .kind = OP_RELU6 }, { 2, 2, 5, 3, 24 } },
 	{ "sigmoid", { .kind = OP_SIGMOID }, { 2, 2, 5, 3, 20 } },
-	{ "sigmoid of one place", { .kind = OP_SIGMOID }, { 3, 1, 1, 1, 37 } },
+	{ "sigmoid of one pixel", { .kind = OP_SIGMOID }, { 3, 1, 1, 1, 37 } },
 	{ "swish", { .kind = OP_SWISH }, { 2, 2, 5, 3, 20 } },
 	{ "scale by a constant", { .kind = OP_SCALE, .by = -0.75 },
 	    { 2, 2, 5, 3, 20 } },
@@ -296,7 +298,7 @@ static const struct row rows[] = {
 	    { 1, 2, 3, 3, 400 } },
 	{ "softmax over few channels", { .kind = OP_SOFTMAX, .over = OVER_C },
 	    { 2, 2, 5, 7, 3 } },
-	{ "softmax over one place", { .kind = OP_SOFTMAX, .over = OVER_C },
+	{ "softmax of one pixel", { .kind = OP_SOFTMAX, .over = OVER_C },
 	    { 5, 1, 1, 1, 37 } },
 	{ "softmax over t", { .kind = OP_SOFTMAX, .over = OVER_T },
 	    { 2, 4, 2, 3, 20 } },
@@ -310,9 +312,10 @@ static const struct row rows[] = {
 	    { 2, 1, 1, 1, 37 } },
 	{ "linear of many channels", { .kind = OP_LINEAR, .out = 10 },
 	    { 2, 2, 1, 1, 400 } },
-	{ "linear at every place", { .kind = OP_LINEAR, .out = 10 },
+	{ "linear at every pixel", { .kind = OP_LINEAR, .out = 10 },
 	    { 2, 2, 3, 4, 37 } },
-	{ "linear at every place, few channels", { .kind = OP_LINEAR, .out = 2 },
+	{ "linear at every pixel, few channels",
+		{ .kind = OP_LINEAR, .out = 2 },
 	    { 2, 2, 3, 2, 3 } },
 	{ "loss", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 7 } },
 	{ "loss of two classes", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 2 } },
@@ -328,11 +331,11 @@ static const struct row rows[] = {
 	    { 6, 1, 1, 1, 5 } },
 };
 
-/* With inputs of several shapes. */
+/* Operators whose inputs have several shapes. */
 static const struct test joins[] = {
-	{ "mul by one place of each clip", { .kind = OP_MUL, .nin = 2 },
+	{ "mul by one pixel of each clip", { .kind = OP_MUL, .nin = 2 },
 	    { 2, 3, 5, 3, 20 }, { { 2, 1, 1, 1, 20 } } },
-	{ "mul by one place of each frame", { .kind = OP_MUL, .nin = 2 },
+	{ "mul by one pixel of each frame", { .kind = OP_MUL, .nin = 2 },
 	    { 2, 3, 5, 3, 16 }, { { 2, 3, 1, 1, 16 } } },
 	{ "mul by one frame and row", { .kind = OP_MUL, .nin = 2 },
 	    { 2, 3, 5, 3, 16 }, { { 2, 1, 1, 3, 16 } } },
@@ -348,7 +351,7 @@ static const struct test joins[] = {
 	    { 2, 2, 3, 5, 3 }, { { 2, 2, 3, 5, 18 }, { 2, 2, 3, 5, 2 } } },
 	{ "concat of pixels", { .kind = OP_CONCAT, .nin = 2 },
 	    { 2, 2, 3, 5, 1 }, { { 2, 2, 3, 5, 2 } } },
-	{ "concat of one place", { .kind = OP_CONCAT, .nin = 2 },
+	{ "concat of one pixel", { .kind = OP_CONCAT, .nin = 2 },
 	    { 3, 1, 1, 1, 37 }, { { 3, 1, 1, 1, 5 } } },
 	{ "bmm", { .kind = OP_BMM, .nin = 2 }, { 2, 2, 3, 4, 18 },
 	    { { 2, 1, 3, 6, 20 } } },
@@ -366,7 +369,7 @@ static const struct test joins[] = {
 	    { { 2, 1, 1, 2, 20 } } },
 	{ "bmm of few channels", { .kind = OP_BMM, .nin = 2 },
 	    { 2, 2, 3, 4, 2 }, { { 2, 1, 1, 2, 3 } } },
-	{ "bmm of many places", { .kind = OP_BMM, .nin = 2,
+	{ "bmm of many pixels", { .kind = OP_BMM, .nin = 2,
 	    .transpose = TRANSPOSE_B }, { 1, 2, 15, 17, 20 },
 	    { { 1, 2, 7, 8, 20 } } },
 };
@@ -385,7 +388,7 @@ list_tests(void)
 	memcpy(tests + ROWS, joins, sizeof(joins));
 }
 
-/* What an operator is given, and what it gives back. */
+/* An operator and its inputs. */
 struct data {
 	struct op op;
 	struct dims in[OP_INPUTS], out;
@@ -394,10 +397,12 @@ struct data {
 	double *x[OP_INPUTS], *w[OP_PARAMS], *dy, *before[OP_INPUTS];
 	struct feed feed;
 	struct stream stream[2];	/* inputs read the second one */
-	struct target target[3];	/* one of each kind, weighed */
-	int sums;			/* what is added to stays in the result */
+	struct target target[3];	/* one of each kind, with weights */
+	int sums;			/* an accumulated gradient keeps what
+					 * it was added to */
 	int index;			/* index of the op in its graph */
-	enum precision rounded;		/* what backward finds of the output */
+	enum precision rounded;		/* precision of the output that
+					 * backward reads */
 };
 
 struct result {
@@ -405,8 +410,10 @@ struct result {
 	struct outcome outcome;
 };
 
-/* Normal numbers, which repeat after a prime number of them: drawing each took a
- * quarter of the test's time. */
+/*
+ * Return normal numbers, which repeat after a prime number of them.  Drawing
+ * each took a quarter of the test's time.
+ */
 static double *
 draw(size_t n, uint32_t stream)
 {
@@ -459,7 +466,7 @@ make(struct data *d, const struct test *t, int training)
 	d->dy = draw(dims_count(&d->out), 40);
 	if (d->op.kind == OP_LOSS && d->op.weight == 0)
 		d->op.weight = 1;
-	/* It is the gradient of the mean, times the weight of the loss. */
+	/* The gradient of the mean, times the weight of the loss. */
 	for (size_t i = 0; i < dims_count(&d->out) && d->op.kind == OP_LOSS; i++)
 		d->dy[i] = d->op.weight / d->out.n;
 	for (int i = 0; i < 16; i++) {
@@ -468,7 +475,7 @@ make(struct data *d, const struct test *t, int training)
 	}
 	for (size_t i = 0; i < sizeof(pixels); i++)
 		pixels[i] = (uint8_t)(i * 131 >> 3);
-	/* Clips 0, 2, 4 have weights of their own, clip 3 none. */
+	/* Clips 0, 2 and 4 have weights that differ from 1; clip 3 has 0. */
 	for (int i = 0; i < 16 && d->op.kind == OP_LOSS; i++) {
 		weight[i] = i % 2 ? i != 3 : 0.5f * (float)i + 0.25f;
 		sum = 0;
@@ -504,7 +511,7 @@ release(struct data *d)
 	free(d->dy);
 }
 
-/* NaNs. */
+/* Fill memory with NaN. */
 static void
 poison(struct device *b, const void *at, size_t bytes)
 {
@@ -515,7 +522,7 @@ poison(struct device *b, const void *at, size_t bytes)
 	free(nans);
 }
 
-/* A device copy of an activation, or poison of its size. */
+/* Return a device copy of an activation; filled with NaN if ${host} is NULL. */
 static void *
 activation(struct device *b, const struct dims *d, const double *host)
 {
@@ -528,11 +535,13 @@ activation(struct device *b, const struct dims *d, const double *host)
 	return p;
 }
 
-/* Numbers other than 0 in the room that fills up the last block of channels. */
+/* Nonzero numbers in the padding of the last block of channels. */
 static long stray;
 
-/* Bytes of a number of an activation: one place an image is fp32 on cpu, and
- * ref stores what it rounds as it is. */
+/*
+ * Return the bytes of an element of an activation.  On cpu, images of one pixel
+ * stay fp32. ref stores rounded numbers in their full size.
+ */
 static size_t
 stored(struct device *b, const struct dims *d)
 {
@@ -556,7 +565,8 @@ fetch(struct device *b, const struct dims *d, void *p)
 		stray -= host[i] != 0;
 	for (size_t i = 0; i < bytes / size; i++)
 		stray += size == sizeof(uint16_t) ?
-		    (uint32_t)((uint16_t *)raw)[i] << 17 != 0 :	/* -0 is 0 */
+		    (uint32_t)((uint16_t *)raw)[i] << 17 != 0 :	/* -0 counts
+								 * as 0 */
 		    size == sizeof(float) ? ((float *)raw)[i] != 0 :
 		    ((double *)raw)[i] != 0;
 	free(raw);
@@ -577,12 +587,19 @@ round_output(struct device *b, const struct data *d, void *y)
 	free(host);
 }
 
-/* The treatment of input gradients.  FROZEN: they are written, but those of the
- * parameters are not.  FORWARD: there is no backward pass.
- * The backward pass has only the inputs that it declares to read. */
+/*
+ * The treatment of gradients.  WRITTEN and ADDED: input gradients are
+ * overwritten or accumulated.  UNWANTED: there are none.  FROZEN: there are
+ * none for parameters.  FORWARD: there is no backward pass.
+ * The backward pass has only the inputs that it declares to read; others hold
+ * NaN.
+ */
 enum { WRITTEN, ADDED, UNWANTED, FROZEN, FORWARD };
 
-/* What the operator is given lies where it finds it; a tray is in ${memory}. */
+/*
+ * Load the streams and targets of ${f} into a staging buffer on the device, in
+ * ${*memory}.  Return it; the caller frees both.
+ */
 static struct tray *
 bring(struct device *b, const struct data *d, const struct feed *f,
     void **memory, struct task *t)
@@ -603,10 +620,13 @@ bring(struct device *b, const struct data *d, const struct feed *f,
 	return tray;
 }
 
-/* Shapes and algorithms of the operator that run computed last. */
+/* Shape and algorithm of the operator that run() executed last. */
 static char last_run[380];
 
-/* Run one operator forward and, in training, backward.  0: not supported. */
+/*
+ * Run one operator forward and, in training, backward.  Return 0 if the back
+ * end does not support it.
+ */
 static int
 run(struct device *b, const struct data *d, int gradients,
     struct result *r)
@@ -622,7 +642,8 @@ run(struct device *b, const struct data *d, int gradients,
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    gradients != FORWARD && d->op.kind != OP_INPUT &&
-	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels have none */
+	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels
+								 * have none */
 	struct tray *tray;
 	void *memory;
 	size_t n;
@@ -672,7 +693,10 @@ run(struct device *b, const struct data *d, int gradients,
 	n = impl->kept ? impl->kept(&t) : 0;
 	t.kept = device_alloc(b, n > 0 ? n : 1);
 	if (n > 0 && t.repeats) {
-		/* A microbatch before this one, of the same weights. */
+		/*
+		 * An earlier microbatch with the same weights, which packs
+		 * them.
+		 */
 		poison(b, t.kept, n);
 		impl->forward(&t);
 		if (d->training)
@@ -738,7 +762,9 @@ release_result(struct result *r)
 		free(r->dw[j]);
 }
 
-/* Largest difference over the largest value; NaN counts as infinite. */
+/*
+ * Return the largest difference over the largest value; NaN counts as infinite.
+ */
 static double
 difference(const double *a, const double *b, size_t n)
 {
@@ -775,9 +801,9 @@ worst(const struct data *d, const struct result *a, const struct result *b)
 
 /* ---- finite differences, on ref64 ---- */
 
-static struct device *key;		/* ref64, open */
+static struct device *key;		/* an open ref64 */
 
-/* sum y dy, the function whose gradient the backward pass gives. */
+/* f = sum y dy; its gradient is what the backward pass returns. */
 static double
 value(const struct data *d)
 {
@@ -791,7 +817,7 @@ value(const struct data *d)
 	return sum;
 }
 
-/* The worst error of up to 25 of the ${n} derivatives ${dv} of ${v}. */
+/* Return the worst error of up to 25 of the ${n} derivatives ${dv} of ${v}. */
 static double
 check_gradient(const struct data *d, double *v, const double *dv, size_t n)
 {
@@ -825,7 +851,7 @@ test_gradients(const struct test *t)
 	make(&d, t, 1);
 	if (d.op.kind == OP_CONV && dims_count(&d.out) / (size_t)d.out.c *
 	    d.param[0].count > 1000000) {
-		release(&d);		/* others like it are small */
+		release(&d);		/* similar cases are small */
 		return;
 	}
 	run(key, &d, WRITTEN, &r);
@@ -839,7 +865,8 @@ test_gradients(const struct test *t)
 			    d.param[j].count);
 			w = v > w ? v : w;
 		}
-	if (!ok(w < 1e-6, "ref64: gradients of %s by finite differences",
+	if (!ok(w < 1e-6,
+	    "ref64: gradients of %s agree with finite differences",
 	    t->what))
 		diag("worst error %g", w);
 	release_result(&r);
@@ -848,7 +875,7 @@ test_gradients(const struct test *t)
 
 /* ---- back ends against ref64 ---- */
 
-/* The result of ref64 for a case, computed once for all back ends. */
+/* Return the result of ref64 for a case, computed once for all back ends. */
 static const struct result *
 key_result(const struct test *t, const struct data *d)
 {
@@ -897,8 +924,10 @@ test_backend(struct device *b, const struct test *t, double tolerance)
 
 /* ---- frozen parameters ---- */
 
-/* Numbers of an output and the input gradients that are not the same without
- * gradients of the parameters. */
+/*
+ * Count outputs and input gradients that change if there are no gradients of
+ * parameters.
+ */
 static int
 test_frozen(struct device *b, const struct test *t)
 {
@@ -952,12 +981,12 @@ test_all_frozen(const struct backend *backend, enum precision p)
 		if (op_types[tests[i].op.kind].params != NULL)
 			bad += test_frozen(b, &tests[i]);
 	said_end();
-	ok(bad == 0, "%s: input gradients are the same beside frozen "
-	    "parameters", name_of(b));
+	ok(bad == 0, "%s: frozen parameters change no bit of input gradients",
+	    name_of(b));
 	device_close(b);
 }
 
-/* The same bits on each of ${n} devices. */
+/* Check that each of ${n} devices gives the same bits. */
 struct way { const struct backend *backend; int threads; };
 
 static void
@@ -1011,7 +1040,7 @@ test_threads(const struct backend *b, enum precision p)
 	test_same(ways, 4, p, "1, 2, 3 and 5 threads");
 }
 
-/* Work that is done when it is given, or late, or in another order. */
+/* Work is done when it is launched, or late, or in another order. */
 static void
 test_orders(enum precision p)
 {
@@ -1020,7 +1049,7 @@ test_orders(enum precision p)
 	for (int i = 0; i < STANDIN_WHENS; i++)
 		ways[i] = (struct way){ standin_backend((enum standin_when)i),
 			1 };
-	test_same(ways, STANDIN_WHENS, p, "its orders");
+	test_same(ways, STANDIN_WHENS, p, "all orders of execution");
 }
 
 static void
@@ -1037,8 +1066,10 @@ round_data(struct data *d, enum precision p)
 
 /* ---- NaN ---- */
 
-/* The position in the window of output ${at} that receives its gradient: the last
- * NaN, or else the first maximum. */
+/*
+ * Return the element in the window of output ${at} that receives its gradient:
+ * the last NaN, or else the first maximum.
+ */
 static size_t
 largest_of(const struct data *d, size_t at)
 {
@@ -1074,8 +1105,10 @@ largest_of(const struct data *d, size_t at)
 	return best;
 }
 
-/* As in PyTorch, relu and relu6 pass the gradient of a NaN (threshold_backward,
- * hardtanh_backward). */
+/*
+ * As in PyTorch, relu and relu6 pass the gradient of a NaN (threshold_backward,
+ * hardtanh_backward).
+ */
 static void
 expect(const struct data *d, double *y, double *dx)
 {
@@ -1139,13 +1172,13 @@ test_nans(struct device *b)
 		release_result(&want);
 		release(&d);
 	}
-	ok(bad == 0, "%s: NaN passes through relu, relu6 and maxpool, and so "
-	    "do their gradients", name_of(b));
+	ok(bad == 0, "%s: NaN and its gradient pass through relu, relu6 and "
+	    "maxpool", name_of(b));
 }
 
-/* ---- stored in 16 bits ---- */
+/* ---- activations in 16 bits ---- */
 
-/* Numbers of ${got} that are not those of ${want}, rounded. */
+/* Count numbers of ${got} that are not those of ${want}, rounded. */
 static int
 unlike(const double *got, const double *want, size_t n, enum precision p)
 {
@@ -1157,9 +1190,9 @@ unlike(const double *got, const double *want, size_t n, enum precision p)
 }
 
 /*
- * Of the same inputs, and of an output that is rounded, what an operator
- * stores is what it stores without the precision, rounded; parameters'
- * gradients and losses are the same.
+ * From the same inputs and a rounded output, the 16-bit operator must store the
+ * rounded results of the fp32 operator.  Gradients of parameters and losses
+ * must be the same.
  */
 static int
 test_rounded(struct device *b, struct device *plain, const struct test *t,
@@ -1202,14 +1235,17 @@ test_precision(const char *name, enum precision p)
 		for (int mode = WRITTEN; mode <= ADDED; mode++)
 			bad += test_rounded(b, plain, &tests[i], mode, p);
 	test_nans(b);
-	ok(bad == 0, "%s in %s: activations and their gradients are stored "
-	    "rounded, and nothing else is", name, p == PRECISION_BF16 ? "bf16" :
+	ok(bad == 0, "%s in %s: only activations and their gradients are "
+	    "rounded", name, p == PRECISION_BF16 ? "bf16" :
 	    "fp16");
 	device_close(b);
 	device_close(plain);
 }
 
-/* Against arithmetic on bits, and for one number a format that is too long. */
+/*
+ * Compare with bit arithmetic, and with a number that lies close to a tie in
+ * double.
+ */
 static void
 test_rounding(void)
 {
@@ -1230,17 +1266,17 @@ test_rounding(void)
 		bad += !isnan(v) && round_to(v, PRECISION_FP16) != (_Float16)v;
 #endif
 	}
-	is(bad, 0, "rounding to bf16 and fp16 is to the nearest, or even");
+	is(bad, 0, "rounding to bf16 and fp16 is to nearest, ties to even");
 	ok(round_to(1 + 0x1p-8 + 0x1p-40, PRECISION_BF16) == 1 + 0x1p-7 &&
 	    round_to(65519.999, PRECISION_FP16) == 65504 &&
 	    isinf(round_to(65520, PRECISION_FP16)) &&
 	    round_to(0x1p-25, PRECISION_FP16) == 0 &&
 	    round_to(0x1.001p-25, PRECISION_FP16) == 0x1p-24 &&
 	    isnan(round_to(NAN, PRECISION_BF16)),
-	    "from double at once, and at the ends of the formats");
+	    "rounding is right from double and at the ends of the formats");
 }
 
-/* The difference of ${a} and ${b} by their norms. */
+/* Return the norm of the difference over the norm of ${b}. */
 static double
 by_norm(const double *a, const double *b, size_t n)
 {
@@ -1255,8 +1291,8 @@ by_norm(const double *a, const double *b, size_t n)
 }
 
 /*
- * The result of ref64 in that precision for a case, computed once for all back ends.
- * It always writes input gradients, or adds to them.
+ * Return the result of ref64 in that precision for a case, computed once for
+ * all back ends.  Input gradients are always overwritten or accumulated.
  */
 static const struct result *
 rounded_result(struct device *same, const struct test *t, const struct data *d,
@@ -1271,7 +1307,10 @@ rounded_result(struct device *same, const struct test *t, const struct data *d,
 	return r;
 }
 
-/* Both store so; the arithmetic between is theirs. */
+/*
+ * Return the worst difference from ref64 in the same precision.  Both round
+ * what they store; only the arithmetic differs.
+ */
 static double
 off_rounded(struct device *b, struct device *same, const struct test *t,
     int training, int mode)
@@ -1302,7 +1341,7 @@ off_rounded(struct device *b, struct device *same, const struct test *t,
 	return w;
 }
 
-/* 0: there is no such precision here. */
+/* Return 0 if this machine lacks the precision. */
 static int
 test_stored(const struct backend *backend, enum precision p, double tolerance)
 {
@@ -1326,11 +1365,11 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 			diag("%g by norm from ref64 of that precision", w);
 	}
 	if (has) {
-		ok(stray == 0, "%s: what fills up channels stays 0",
+		ok(stray == 0, "%s: padding channels stay 0",
 		    name_of(b));
 		test_nans(b);
 	} else {
-		skip(name_of(b), "the processor has no bf16 here");
+		skip(name_of(b), "the processor has no bf16");
 	}
 	stray = 0;
 	device_close(b);
@@ -1338,10 +1377,12 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 	return has;
 }
 
-/* ---- dropout of many values, and in large networks ---- */
+/* ---- dropout of many elements, and in large networks ---- */
 
-/* Find which of the ${n} values at ${at}, of 2^22 + 4096, dropout drops in the op
- * of that number. */
+/*
+ * Find which of ${n} elements from ${at}, of 2^22 + 4096, dropout drops in op
+ * number ${index}.
+ */
 static void
 dropped(struct device *b, int index, size_t at, size_t n, char *mask)
 {
@@ -1364,7 +1405,8 @@ test_dropout(struct device *b)
 {
 	enum { N = 4096 };
 	static char first[N], late[N], other[N];
-	const uint64_t clip = 0;	/* the number that make() gives to the first */
+	const uint64_t clip = 0;	/* the number that make() gives to
+					 * the first clip */
 	int bad = 0;
 
 	dropped(b, 3, 0, N, first);
@@ -1374,16 +1416,18 @@ test_dropout(struct device *b)
 		bad += first[i] != (rng_unit(rng_philox(5, (uint32_t)clip,
 		    (uint32_t)(clip >> 32), 3u << 20 | i / 4, 3).w[i % 4]) <
 		    0.5);
-	ok(bad == 0, "%s: dropout of the first values is unchanged",
+	ok(bad == 0,
+	    "%s: dropout of the first elements is that of earlier versions",
 	    b->backend->name);
 	bad = 0;
 	for (uint32_t i = 0; i < N; i++)
 		bad += late[i] != (rng_unit(rng_philox(5, (uint32_t)clip,
 		    (uint32_t)(clip >> 32), 3u << 20 | i / 4, 1 << 8 | 3).w[i %
 		    4]) < 0.5);
-	ok(bad == 0, "%s: behind 2^22 values it is not that of the first",
+	ok(bad == 0, "%s: dropout after 2^22 elements is not that of the first",
 	    b->backend->name);
-	ok(memcmp(first, other, N) != 0, "%s: nor is that of an op 4096 later",
+	ok(memcmp(first, other, N) != 0,
+	    "%s: dropout of op 4096 is not that of op 0",
 	    b->backend->name);
 }
 
@@ -1395,7 +1439,10 @@ test_update(struct device *b)
 	enum { N = 100003 };
 	double *w = draw(N, 1), *m = draw(N, 2), *g = draw(N, 3), *host[2];
 	double bad = 0, squares[2][3];
-	/* The second table is as large as the first, and must not be taken for it. */
+	/*
+	 * The second table has the size of the first; a cached copy of the
+	 * first must not be used.
+	 */
 	const struct interval part[2][3] = {
 		{ { 5, 0 }, { 5, 1024 }, { 1029, N - 1029 } },
 		{ { 7, 0 }, { 7, 500 }, { 507, 2000 } } };
@@ -1435,14 +1482,15 @@ test_update(struct device *b)
 		free(host[0]);
 		free(host[1]);
 	}
-	if (!ok(bad < 1e-6, "%s: update, add, track and squares", b->backend->name))
+	if (!ok(bad < 1e-6, "%s: update, add, track and squares agree with "
+	    "ref64", b->backend->name))
 		diag("worst difference from ref64 %g", bad);
 	free(w);
 	free(m);
 	free(g);
 }
 
-/* Directions from moments, steps along them, and what is clamped. */
+/* Adam directions, steps with them, and clamping. */
 static void
 test_moments(struct device *b)
 {
@@ -1485,7 +1533,7 @@ test_moments(struct device *b)
 	bad = difference(host[0], host[1], 5 * N);
 	for (size_t i = 3 * N; i < 4 * N; i++)
 		bad = fmax(bad, fabs(host[1][i]) - 0.75);
-	if (!ok(bad < 1e-5, "%s: moments, steps without any, clamp",
+	if (!ok(bad < 1e-5, "%s: moments, update and clamp agree with ref64",
 	    b->backend->name))
 		diag("worst difference from ref64 %g", bad);
 	for (int i = 0; i < 4; i++)
@@ -1494,7 +1542,9 @@ test_moments(struct device *b)
 	free(host[1]);
 }
 
-/* A back end in fp32, all cases; 0: there is no such device. */
+/*
+ * Test a back end in fp32 on all cases.  Return 0 if there is no such device.
+ */
 static int
 test_whole(const struct backend *backend)
 {
@@ -1506,7 +1556,7 @@ test_whole(const struct backend *backend)
 		return 0;
 	for (size_t i = 0; i < TESTS; i++)
 		test_backend(b, &tests[i], tolerance);
-	ok(stray == 0, "%s: what fills up blocks of channels stays 0",
+	ok(stray == 0, "%s: padding of channel blocks stays 0",
 	    backend->name);
 	stray = 0;
 	test_nans(b);
@@ -1520,7 +1570,7 @@ test_whole(const struct backend *backend)
 	return 1;
 }
 
-/* The cuda back end without a GPU. */
+/* Test the cuda back end on the stand-in, without a GPU. */
 static void
 test_standin(void)
 {
@@ -1534,7 +1584,7 @@ test_standin(void)
 	test_stored(b, PRECISION_FP16, 2e-3);
 }
 
-/* The back end cpu in bf16. */
+/* Test the cpu back end in bf16. */
 static void
 test_half(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Operators against the programs they come from: the temporal shift of TSM, and
- * batch normalisation in groups as PySlowFast splits a batch, on every back end.
+ * The temporal shift agrees with the program of TSM, and batch normalization in
+ * groups with PySlowFast's split batches, on every back end.
  */
 #include "backend/backend.h"
 #include "base/mem.h"
@@ -12,7 +12,10 @@ enum { MOST = 256 };
 
 struct numbers { double v[MOST]; int n; };
 
-/* The values of column ${name} in rows whose first cell is ${key}; NULL: all. */
+/*
+ * Return the values of column ${name} in rows whose first cell is ${key}, or in
+ * all if it is NULL.
+ */
 static struct numbers
 column(const struct table *t, const char *key, const char *name)
 {
@@ -24,7 +27,7 @@ column(const struct table *t, const char *key, const char *name)
 	return x;
 }
 
-/* The larger of ${most} and |d|; NaN counts as infinite. */
+/* Return the larger of ${most} and |d|; NaN counts as infinite. */
 static double
 larger(double most, double d)
 {
@@ -32,8 +35,9 @@ larger(double most, double d)
 }
 
 /*
- * Forward, and backward so that statistics are written: of x[dims], to y[dims],
- * with parameters ${w} and what is written for them in ${dw}, [nparam][c].
+ * Run an operator on x[dims] with parameters ${w}, and write y[dims].  In
+ * training run it backward too, with a gradient of 0, and write statistics to
+ * ${dw}, [nparam][c].
  */
 static void
 run(struct device *b, struct op *op, const struct dims *dims, int training,
@@ -83,7 +87,7 @@ run(struct device *b, struct op *op, const struct dims *dims, int training,
 		impl->release(&t);
 }
 
-/* Rows are [n][t][c], which is our order too. */
+/* Rows are [n][t][c], as our activations. */
 static void
 test_shift(struct device *b)
 {
@@ -99,14 +103,15 @@ test_shift(struct device *b)
 	run(b, &op, &d, 1, in.v, NULL, y, NULL);
 	for (int i = 0; i < out.n; i++)
 		same += y[i] == out.v[i];
-	ok(out.n == 64 && same == out.n, "%s: the shift of TSM", b->backend->name);
+	ok(out.n == 64 && same == out.n,
+	    "%s: the shift equals that of TSM", b->backend->name);
 	table_free(t);
 }
 
 /*
- * [4][2][1][2][2] in their order, n c t h w.  Their split s of 2 is clips s and
- * s + 2; gamma and beta are said in tests/golden/README.md.  Each channel is
- * there twice, as the cpu back end wants more than three.
+ * The table has [4][2][1][2][2] values in the order n c t h w.  Its split s of
+ * 2 is clips s and s + 2. tests/golden/README.md has gamma and beta.  Each
+ * channel is used twice, because the cpu back end needs more than three.
  */
 static void
 test_bn(struct device *b)
@@ -163,10 +168,11 @@ test_bn(struct device *b)
 					    w[2][c], 2));
 	}
 	ok(want.n == 32 && values < 1e-5,
-	    "%s: split batch normalisation of PySlowFast", b->backend->name);
+	    "%s: bn in groups equals PySlowFast's split bn", b->backend->name);
 	ok(mean.n == 4 && var.n == 4 && statistics < 1e-6,
-	    "%s: and its running statistics", b->backend->name);
-	ok(between < 1e-6, "%s: how far a mean is from the running one",
+	    "%s: its running statistics equal PySlowFast's", b->backend->name);
+	ok(between < 1e-6,
+	    "%s: the between-group variance is (mean - running mean)^2",
 	    b->backend->name);
 	table_free(t);
 }

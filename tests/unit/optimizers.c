@@ -1,7 +1,7 @@
 /*
- * Ten steps of each optimiser, on every back end, against its formulas as the
- * papers have them, written down once more in double; with clipping, and with
- * the moving average.
+ * Ten steps of each optimizer on every back end agree with the formulas of the
+ * papers, computed here in double, with clipping and with the moving average of
+ * weights.
  */
 #include <string.h>
 
@@ -52,13 +52,13 @@ static const struct optimizer_settings set = { .momentum = 0.9,
 	.decay = DECAY, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6,
 	.trust = 0.05 };
 
-/* What the formulas are done with here: one of each for a parameter. */
+/* The state of the formulas, one per parameter. */
 struct plain { double *w, *m, *v, *g, *average; };
 
 static void
 draw_gradient(const struct param *p, int k, int step, double *g)
 {
-	/* Every third step is long enough to be clipped. */
+	/* Every third step has a gradient long enough to be clipped. */
 	double size = step % 3 == 1 ? 2.0 : 0.2;
 
 	for (size_t i = 0; i < p->count; i++) {
@@ -80,7 +80,7 @@ length(const double *v, size_t n)
 	return sqrt(sum);
 }
 
-/* The group of a parameter by the rule of TSM. */
+/* Return the group of a parameter by the rule of TSM. */
 static struct group
 group(const struct param *p)
 {
@@ -93,8 +93,10 @@ group(const struct param *p)
 	return (struct group){ lrs[p->kind], decays[p->kind] };
 }
 
-/* d = g + decay w,  m = momentum m + d,  w -= lr m, or with Nesterov
- * lr (d + momentum m). */
+/*
+ * d = g + decay w, m = momentum m + d, w -= lr m; with Nesterov w -= lr (d +
+ * momentum m).
+ */
 static void
 plain_sgd(struct plain *v, size_t n, double lr, double decay, int nesterov)
 {
@@ -108,8 +110,9 @@ plain_sgd(struct plain *v, size_t n, double lr, double decay, int nesterov)
 
 /*
  * You, Gitman and Ginsburg 2017, algorithm 1: local = eta |w| / (|g| + decay
- * |w|), v = momentum v + lr local (g + decay w), w -= v; or with the learning
- * rate outside; or as Apex's LARC, with the local rate at most the global one.
+ * |w|), v = momentum v + lr local (g + decay w), w -= v.  If ${outside}, the
+ * learning rate is outside of v.  If ${cut}, the local rate is at most the
+ * global one, as in Apex's LARC.
  */
 static void
 plain_lars(struct plain *v, size_t n, double lr, double decay, int layer,
@@ -129,8 +132,10 @@ plain_lars(struct plain *v, size_t n, double lr, double decay, int layer,
 	}
 }
 
-/* Loshchilov and Hutter 2019, algorithm 2, of PyTorch's form: the decay first,
- * with the learning rate. */
+/*
+ * Loshchilov and Hutter 2019, algorithm 2, in PyTorch's form: the decay first,
+ * times the learning rate.
+ */
 static void
 plain_adamw(struct plain *v, size_t n, double lr, double decay, int t)
 {
@@ -169,7 +174,9 @@ plain_lamb(struct plain *v, size_t n, double lr, double decay, int layer,
 	free(r);
 }
 
-/* Step number ${t}, from 1, with the mean of the gradients; their norm. */
+/*
+ * Make step ${t}, from 1, with the mean of the gradients.  Return their norm.
+ */
 static double
 plain_step(const struct trial *c, const struct graph *g, struct plain *v,
     double lr, int t)
@@ -222,7 +229,7 @@ plain_step(const struct trial *c, const struct graph *g, struct plain *v,
 	return norm;
 }
 
-/* The larger one, or a NaN if one is (fmax would drop it). */
+/* Return the larger one, or a NaN if one is (fmax would drop it). */
 static double
 worse(double a, double b)
 {
@@ -230,8 +237,8 @@ worse(double a, double b)
 }
 
 /*
- * The largest difference from what ${v} has at ${field} of its parts, relative
- * to values of size 1.
+ * Return the largest difference of ${flat} from ${field} of ${v}, relative to 1
+ * + the value.
  */
 static double
 difference(const struct net *n, const void *flat, const struct plain *v,
@@ -321,7 +328,7 @@ not_finite(struct optim *o, struct net *n, void *g, const char *name)
 		device_download(n->device, now, o->slots.slot[0].data, bytes);
 		same &= memcmp(now, m, bytes) == 0;
 		ok(got == OPTIM_GRADIENT && same && !isfinite(norm),
-		    "%s, %s: a gradient with %g in it changes nothing",
+		    "%s, %s: a gradient that holds %g changes nothing",
 		    n->device->backend->name, name, bad[i]);
 	}
 	free(w);
@@ -329,7 +336,7 @@ not_finite(struct optim *o, struct net *n, void *g, const char *name)
 	free(now);
 }
 
-/* How far ${o} and ${n} are from what was done by hand. */
+/* Return the largest difference of all state from the formulas. */
 static double
 apart(const struct optim *o, const struct net *n, const struct plain *v)
 {
@@ -375,12 +382,14 @@ steps(struct device *b, const struct trial *c)
 		norms = worse(norms, fabs(norm - want) / want);
 		most = worse(most, apart(&o, n, v));
 	}
-	ok(clipped > 0 && clipped < STEPS, "some steps are clipped, not all (%d)",
+	ok(clipped > 0 && clipped < STEPS,
+	    "some steps are clipped, not all (%d)",
 	    clipped);
-	ok(norms <= tolerance, "%s, %s: the norm before clipping",
+	ok(norms <= tolerance,
+	    "%s, %s: the norm before clipping is that of the formulas",
 	    b->backend->name, c->name);
-	if (!ok(most <= tolerance, "%s, %s: %d steps as by hand, and their moving "
-	    "average", b->backend->name, c->name, STEPS))
+	if (!ok(most <= tolerance, "%s, %s: %d steps and the moving average "
+	    "are those of the formulas", b->backend->name, c->name, STEPS))
 		diag("they differ by %g", most);
 	not_finite(&o, n, gradient, c->name);
 	plain_free(v, g->nparam);
@@ -405,6 +414,6 @@ main(void)
 			steps(b, &trials[k]);
 		device_close(b);
 	}
-	ok(optimizer_find("adam") == NULL, "no other optimiser");
+	ok(optimizer_find("adam") == NULL, "an unknown optimizer is absent");
 	return done();
 }

@@ -1,4 +1,7 @@
-/* The choice of a device for each rank of a host, by the devices that the ranks see. */
+/*
+ * Each rank of a host gets a device by the devices that the ranks see; ranks
+ * that would share one are refused.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ enum { RANKS = 8 };
 static struct ordinal_view view[RANKS];
 static char said[512];
 
-/* Rank ${rank} sees ${n} devices of ${host}, starting with number ${first}. */
+/* Let rank ${rank} see ${n} devices of ${host}, from number ${first}. */
 static void
 sees(int rank, const char *host, int n, int first)
 {
@@ -28,7 +31,10 @@ sees(int rank, const char *host, int n, int first)
 		    first + i);
 }
 
-/* The ordinals of all ranks, as text; "-" for a rank without a device. */
+/*
+ * Return the ordinals of all ranks as text, "-" for a refused rank.  Valid
+ * until the next call.
+ */
 static const char *
 picks(int ranks)
 {
@@ -88,35 +94,40 @@ main(void)
 	is_text(picks(4), "0123", "ranks that see all devices take one each");
 	for (int r = 4; r < 8; r++)
 		sees(r, "b", 4, 0);
-	is_text(picks(8), "01230123", "so do those of each host");
+	is_text(picks(8), "01230123",
+	    "ranks on two hosts take one each on their host");
 	for (int r = 0; r < 4; r++)
 		sees(r, "a", 1, r);
-	is_text(picks(4), "0000", "a rank that sees one takes that");
+	is_text(picks(4), "0000", "a rank that sees one device takes it");
 	sees(0, "a", 2, 0);
 	sees(1, "a", 2, 2);
 	sees(2, "a", 2, 4);
-	is_text(picks(3), "000", "each that is shown a pair of its own, the first");
+	is_text(picks(3), "000",
+	    "ranks that see separate pairs take the first of their pair");
 	sees(0, "a", 1, 0);
-	is_text(picks(1), "0", "one rank, one device");
+	is_text(picks(1), "0", "one rank takes the one device");
 	sees(0, "a", 0, 0);
 	sees(1, "a", 0, 0);
-	is_text(picks(2), "00", "no device at all is not an error here");
+	is_text(picks(2), "00", "without devices, ranks get ordinal 0");
 
 	sees(0, "a", 1, 0);
 	sees(1, "a", 1, 0);
-	is_text(picks(2), "--", "two ranks that are shown the same are refused");
+	is_text(picks(2), "--",
+	    "two ranks that see the same device are refused");
 	ok(strstr(said, "ranks 0 and 1") != NULL && strstr(said,
-	    "CUDA_VISIBLE_DEVICES") != NULL, "by name: %s", said);
+	    "CUDA_VISIBLE_DEVICES") != NULL,
+	    "the message names both ranks: %s", said);
 	for (int r = 0; r < 3; r++)
 		sees(r, "a", 2, 0);
-	is_text(picks(3), "01-", "so is a rank beyond the last device");
-	ok(strstr(said, "rank 2: 2 devices of host a") != NULL, "which is "
-	    "said: %s", said);
+	is_text(picks(3), "01-", "a rank beyond the last device is refused");
+	ok(strstr(said, "rank 2: 2 devices of host a") != NULL,
+	    "the message names the rank: %s", said);
 
 	comm_threads(3, none, right);
-	ok(right[0] && right[1] && right[2], "a back end without devices");
+	ok(right[0] && right[1] && right[2],
+	    "a back end without a device list gives ordinal 0");
 	comm_threads(3, one, right);
-	ok(right[0] && right[1] && right[2], "ranks exchange the devices that they "
-	    "see");
+	ok(right[0] && right[1] && right[2],
+	    "ranks exchange the devices that they see");
 	return done();
 }
