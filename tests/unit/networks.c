@@ -19,8 +19,7 @@ struct sum { long long parameters, macs; };
 static void
 add_conv(struct sum *s, int in, int out, int k, int side)
 {
-	s->parameters += (long long)in * out * k * k + 2 * out;	/* with its
-								 * bn */
+	s->parameters += (long long)in * out * k * k + 2 * out;	/* with bn */
 	s->macs += (long long)in * out * k * k * side * side;
 }
 

@@ -565,8 +565,7 @@ fetch(struct device *b, const struct dims *d, void *p)
 		stray -= host[i] != 0;
 	for (size_t i = 0; i < bytes / size; i++)
 		stray += size == sizeof(uint16_t) ?
-		    (uint32_t)((uint16_t *)raw)[i] << 17 != 0 :	/* -0 counts
-								 * as 0 */
+		    (uint32_t)((uint16_t *)raw)[i] << 17 != 0 :	/* -0 == 0 */
 		    size == sizeof(float) ? ((float *)raw)[i] != 0 :
 		    ((double *)raw)[i] != 0;
 	free(raw);
@@ -642,8 +641,8 @@ run(struct device *b, const struct data *d, int gradients,
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    gradients != FORWARD && d->op.kind != OP_INPUT &&
-	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* pixels
-								 * have none */
+	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* no
+								 * gradient */
 	struct tray *tray;
 	void *memory;
 	size_t n;
@@ -1243,8 +1242,8 @@ test_precision(const char *name, enum precision p)
 }
 
 /*
- * Compare with bit arithmetic, and with a number that lies close to a tie in
- * double.
+ * Compare with bit arithmetic.  Also check doubles that must not be rounded
+ * twice, via fp32.
  */
 static void
 test_rounding(void)
@@ -1427,7 +1426,7 @@ test_dropout(struct device *b)
 	ok(bad == 0, "%s: dropout after 2^22 elements is not that of the first",
 	    b->backend->name);
 	ok(memcmp(first, other, N) != 0,
-	    "%s: dropout of op 4096 is not that of op 0",
+	    "%s: dropout of an op 4096 places later is another",
 	    b->backend->name);
 }
 

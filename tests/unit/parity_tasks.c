@@ -1,6 +1,6 @@
 /*
- * The comparison of tasks with the reference's: what is right passes, fused or
- * not, and each kind of slip is found where it is.
+ * The comparison of tasks with a reference: right tasks pass, fused or not, and
+ * each kind of planted fault is found in its task only.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@
 
 #include "tap.h"
 
-/* Shortcuts that are added to, shifts of whole blocks and of parts, likes. */
+/*
+ * Accumulated shortcuts, shifts of whole blocks and within a block, and equal
+ * tasks.
+ */
 static const char text[] =
     "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
     "conv a in=x out=48 k=3,3\n"
@@ -38,7 +41,7 @@ static const char text[] =
     "avgpool v in=u over=t\n";
 enum { CLASSES = 5, ROWS = 64 };
 
-/* A device, and a plan of the network on it. */
+/* A device and a plan of the network on it. */
 struct half { struct device *device; struct graph *graph; struct net *net;
     struct plan *plan; };
 
@@ -68,7 +71,7 @@ half_close(struct half *h)
 	device_close(h->device);
 }
 
-/* Rows of ${b} beside ref64; how many. */
+/* Compare ${b} with ref64.  Write the rows and return their number. */
 static int
 compare(const struct backend *b, enum precision precision, struct parity *row)
 {
@@ -98,7 +101,7 @@ test_right(const char *name, enum precision precision)
 		worst = fmax(worst, parity_worst(&row[i]));
 		all += row[i].forward > 0 && row[i].dx > 0;
 	}
-	ok(worst <= parity_tolerance(precision), "%s computes what ref64 does%s",
+	ok(worst <= parity_tolerance(precision), "%s agrees with ref64%s",
 	    name, precision == PRECISION_BF16 ? " in bf16" : "");
 	for (int i = 0; i < n; i++)
 		if (parity_worst(&row[i]) > parity_tolerance(precision))
@@ -106,15 +109,16 @@ test_right(const char *name, enum precision precision)
 			    row[i].forward, row[i].dx, row[i].dw);
 	diag("%d rows, the worst differs by %g", n, worst);
 	if (precision == PRECISION_FP32)
-		ok(all > n / 3, "and not by the same code");
+		ok(all > n / 3, "its results differ from ref64 by rounding: it "
+		    "runs other code");
 }
 
-/* ---- slips ---- */
+/* ---- planted faults ---- */
 
 static struct op_impl impls[OP_KINDS];
 static const struct op_impl *table[OP_KINDS], *real;
 
-/* The first number of an activation becomes another. */
+/* Change the first element of an activation. */
 static void
 bend(struct task *t, const struct dims *d, void *at)
 {
@@ -146,7 +150,7 @@ no_forward(struct task *t)
 	(void)t;
 }
 
-/* It writes where it should add. */
+/* Overwrite where it should accumulate. */
 static void
 anew_backward(struct task *t)
 {
@@ -157,7 +161,7 @@ anew_backward(struct task *t)
 	free(zero);
 }
 
-/* It adds where it should write. */
+/* Accumulate where it should overwrite. */
 static void
 adding_weights(struct task *t)
 {
@@ -174,7 +178,7 @@ adding_weights(struct task *t)
 	free(now);
 }
 
-/* ref with another row for ${kind}. */
+/* Return ref with other functions for ${kind}. */
 static struct backend
 slip(enum op_kind kind, void (*forward)(struct task *),
     void (*backward)(struct task *))
@@ -193,7 +197,10 @@ slip(enum op_kind kind, void (*forward)(struct task *),
 	return b;
 }
 
-/* Where differences are found: in ops of ${kind}, and of the kind of answer. */
+/*
+ * Check that differences are found only in operators of ${kind}, and only in
+ * the result ${which}.
+ */
 static void
 found(const struct backend *b, enum op_kind kind, int which, const char *what)
 {
@@ -213,7 +220,7 @@ found(const struct backend *b, enum op_kind kind, int which, const char *what)
 				elsewhere += !mine;
 			}
 	}
-	ok(here > 0 && elsewhere == 0, "%s is found, there and nowhere else",
+	ok(here > 0 && elsewhere == 0, "%s is found there and nowhere else",
 	    what);
 	graph_free(g);
 }
@@ -226,18 +233,20 @@ test_slips(void)
 	struct backend b;
 
 	b = slip(OP_RELU, bent_forward, NULL);
-	found(&b, OP_RELU, FORWARD, "a wrong number in an output");
+	found(&b, OP_RELU, FORWARD, "a wrong element of an output");
 	b = slip(OP_SHIFT, no_forward, NULL);
 	found(&b, OP_SHIFT, FORWARD, "an output that is not written");
 	b = slip(OP_MAXPOOL, NULL, bent_backward);
-	found(&b, OP_MAXPOOL, DX, "a wrong number in an input gradient");
+	found(&b, OP_MAXPOOL, DX, "a wrong element of an input gradient");
 	b = slip(OP_SHIFT, NULL, anew_backward);
-	found(&b, OP_SHIFT, DX, "a gradient that is not added to");
+	found(&b, OP_SHIFT, DX,
+	    "an input gradient that is overwritten, not accumulated");
 	b = slip(OP_BN, NULL, adding_weights);
-	found(&b, OP_BN, DW, "a parameter's gradient that is added to");
+	found(&b, OP_BN, DW,
+	    "a parameter gradient that is accumulated, not overwritten");
 }
 
-/* ---- slips in what is fused ---- */
+/* ---- planted faults in fused tasks ---- */
 
 static const struct backend *whole;
 static struct op_impl fused;
@@ -269,7 +278,7 @@ test_fused(void)
 	n = compare(&b, PRECISION_FP32, row);
 	for (int i = 0; i < n; i++)
 		bad += row[i].forward > 1e-4;
-	is(bad, 1, "a wrong number of a fused task is found");
+	is(bad, 1, "a wrong element of a fused task is found");
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * How ranks share a step: which part of which BN group each clip is in, and that
- * clips which are mixed with one another stay together.
+ * The parts of a step that ranks share: each clip is in one part of its BN
+ * group, and clips that are mixed with each other are in the same part.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { MOST = 64 };
 
-/* The group and the place in it of clip ${at} of a batch. */
+/* Find group and place of clip ${at} of a batch. */
 static void
 find(const struct cell *c, int at, int *group, int *place)
 {
@@ -21,7 +21,10 @@ find(const struct cell *c, int at, int *group, int *place)
 				return;
 }
 
-/* 1 if clips ${i} of part ${part} are mixed with those of their group. */
+/*
+ * Return 1 if the clips of part ${part} have the mixing partners that they have
+ * in the whole group.
+ */
 static int
 partners_agree(const struct cell *c, const struct parts *p, int part)
 {
@@ -41,7 +44,10 @@ partners_agree(const struct cell *c, const struct parts *p, int part)
 	return same;
 }
 
-/* ${span}: wanted; 0: the ranks cannot share it. */
+/*
+ * ${span} is the expected number of parts per group; 0 if the ranks cannot
+ * share groups.
+ */
 static void
 test(int batch, int group, int run, int ranks, int span)
 {
@@ -50,21 +56,23 @@ test(int batch, int group, int run, int ranks, int span)
 	    ranks, 0);
 	int seen[MOST] = { 0 }, once = 1, same = 1;
 
-	ok(whole.span == 1 && whole.n == batch / group, "%d clips in groups of "
-	    "%d, %d ranks: whole ones, if they are not to be spread", batch,
+	ok(whole.span == 1 && whole.n == batch / group,
+	    "%d clips in groups of %d, %d ranks: parts are whole groups unless "
+	    "sharing is allowed", batch,
 	    group, ranks);
-	is(p.span, span > 0 ? span : 1, "to be spread");
-	is(p.n * p.clips, batch, "parts are of all clips");
-	is(p.n >= ranks, span > 0, "there are enough, if that can be");
+	is(p.span, span > 0 ? span : 1,
+	    "sharing: a group has the expected number of parts");
+	is(p.n * p.clips, batch, "parts cover all clips");
+	is(p.n >= ranks, span > 0, "each rank has a part, if that is possible");
 	for (int i = 0; i < p.n; i++)
 		for (int k = 0; k < p.clips; k++)
 			seen[parts_clip(&p, &c, i, k)]++;
 	for (int i = 0; i < batch; i++)
 		once &= seen[i] == 1;
-	ok(once, "each clip is in one of them, once");
+	ok(once, "each clip is in one part");
 	for (int i = 0; i < p.n && (p.span == 1 || p.clips % 2 == 0); i++)
 		same &= partners_agree(&c, &p, i);
-	ok(same, "with those that it is mixed with");
+	ok(same, "the mixing partners of a clip are in its part");
 }
 
 int
@@ -72,16 +80,16 @@ main(void)
 {
 	test(16, 8, 0, 1, 1);
 	test(16, 8, 0, 2, 1);
-	test(16, 8, 0, 3, 0);		/* no multiple of 2 */
+	test(16, 8, 0, 3, 0);		/* not a multiple of 2 groups */
 	test(16, 8, 0, 4, 2);
 	test(16, 8, 0, 8, 4);
-	test(16, 8, 0, 16, 8);		/* a clip each */
-	test(16, 8, 0, 32, 0);		/* none for some */
-	test(12, 6, 0, 4, 2);		/* three each */
-	test(10, 5, 0, 4, 0);		/* five by two */
+	test(16, 8, 0, 16, 8);		/* a clip per rank */
+	test(16, 8, 0, 32, 0);		/* none for some ranks */
+	test(12, 6, 0, 4, 2);		/* three clips per rank */
+	test(10, 5, 0, 4, 0);		/* 5 clips over 2 ranks */
 	test(15, 5, 0, 15, 5);
 	test(64, 8, 0, 4, 1);
-	test(48, 8, 16, 12, 2);		/* groups interleave */
+	test(48, 8, 16, 12, 2);		/* interleaved groups */
 	test(24, 12, 24, 6, 3);
 	return done();
 }

@@ -1,8 +1,8 @@
 /* tests/run: weight 8 */
 /*
- * A microbatch in parts, each with a peer that shares the statistics of its batch
- * normalisations: outputs, gradients and statistics are those of the whole one.
- * Peers are threads here, each with a device of its own.
+ * A microbatch split over peers that share BN statistics gives the outputs,
+ * gradients and statistics of the whole microbatch.  Peers are threads, each
+ * with its own device.
  */
 #include <math.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static const struct {
 	const char *name, *text;
 	int norms;
 } nets[] = {
-	{ "bn, relu, and dropout by the clip",
+	{ "bn, relu, and dropout per clip",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=20 k=3,3\n"
 	  "bn b in=a gamma=0.7\n"
@@ -33,7 +33,7 @@ static const struct {
 	  "dropout o in=p rate=0.3\n"
 	  "linear l in=o out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 2 },
-	{ "shifts, shortcuts that lie shifted, two bns into one addition",
+	{ "shifts, shortcuts stored shifted, two bns added",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=128 k=3,3\n"
 	  "bn b in=a\n"
@@ -53,7 +53,7 @@ static const struct {
 	  "avgpool p in=k over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 4 },
-	{ "bn of one place an image",
+	{ "bn of one pixel per image",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=40 k=3,3\n"
 	  "avgpool p in=a over=hw\n"
@@ -63,7 +63,7 @@ static const struct {
 };
 enum { NETS = sizeof(nets) / sizeof(nets[0]) };
 
-/* ---- peers that are threads ---- */
+/* ---- peers as threads ---- */
 
 enum { PEERS = 4 };
 
@@ -109,11 +109,13 @@ struct job {
 	const uint8_t *pixel;
 	struct peer peer;
 	int parts;
-	/* Scores and losses of its clips; the gradient of all parameters. */
+	/*
+	 * Scores and losses of its clips, and the gradient of all parameters.
+	 */
 	double *scores, *losses, *dw;
 };
 
-/* ${bytes} at ${to} become NaNs. */
+/* Fill ${bytes} at ${to} with NaN. */
 static void
 spoil(struct device *d, void *to, size_t bytes)
 {
@@ -124,7 +126,7 @@ spoil(struct device *d, void *to, size_t bytes)
 	free(nan);
 }
 
-/* One part, or all; in a thread. */
+/* Thread: compute one part, or all clips. */
 static void *
 step(void *arg)
 {
@@ -165,8 +167,11 @@ step(void *arg)
 	return NULL;
 }
 
-/* All clips as ${parts}: into ${to}, with the mean of the gradients.  Returns how
- * many parameters of statistics some part has otherwise than the first. */
+/*
+ * Run all clips in ${parts} parts.  Write scores, losses and the mean of the
+ * gradients to ${to}, and the sums of the last part to ${*sums}.  Return the
+ * number of statistics that differ between parts.
+ */
 static int
 run(const struct job *like, int parts, struct job *to, int *sums)
 {
@@ -221,7 +226,7 @@ job_free(struct job *j)
 	free(j->dw);
 }
 
-/* ---- how far apart ---- */
+/* ---- differences ---- */
 
 static double
 distance(const double *x, const double *key, size_t n, double least)
@@ -236,7 +241,10 @@ distance(const double *x, const double *key, size_t n, double least)
 	return isnan(d) ? INFINITY : d;
 }
 
-/* The worst of scores, losses and each parameter's gradient or statistic. */
+/*
+ * Return the worst difference of scores, losses and each parameter's gradient
+ * or statistic.
+ */
 static double
 apart(const struct job *x, const struct job *key)
 {
@@ -280,7 +288,10 @@ test(const struct backend *b, enum precision precision, int k, int parts,
 	like.precision = PRECISION_FP32;
 	run(&like, 1, &key, &(int){ 0 });
 	if (precision != PRECISION_FP32) {
-		/* No farther from what is exact than the whole one is. */
+		/*
+		 * The error must not be larger than that of the whole
+		 * microbatch.
+		 */
 		like.backend = b;
 		like.precision = precision;
 		run(&like, 1, &whole, &(int){ 0 });
@@ -293,14 +304,15 @@ test(const struct backend *b, enum precision precision, int k, int parts,
 	    nets[k].name))
 		diag("worst relative difference %g, wanted %g", worst, most);
 	is(differ, 0, "all parts have the same statistics");
-	is(sums, how == FIXED ? 0 : 2 * nets[k].norms, "and two sums a bn");
+	is(sums, how == FIXED ? 0 : 2 * nets[k].norms,
+	    "each bn takes two sums over peers");
 	job_free(&x);
 	job_free(&key);
 	free(pixel);
 	graph_free(g);
 }
 
-/* Does ${b} have the precision? */
+/* Return 1 if ${b} has the precision. */
 static int
 has(const struct backend *b, enum precision precision)
 {

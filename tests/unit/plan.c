@@ -1,9 +1,9 @@
 /*
- * Plans: no buffer is overwritten while somebody will still read it, which is
- * found out by walking through the reads and writes of a training step, also of
- * one that leaves parts of the network frozen; sharing an arena changes no bit,
- * nor does making outputs again; every shape of every schedule fits the arena
- * that is reserved; gradients are final where the marks say so.
+ * Memory plans: simulating the reads and writes of a training step finds no
+ * buffer that is overwritten before its last read, also with frozen operators.
+ * Sharing an arena and recomputing outputs change no bit.  Every shape of every
+ * schedule fits the reserved arena.  Gradients are final where the marks say
+ * so.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -51,27 +51,30 @@ model(const char *name)
 	snprintf(path, sizeof(path), strcmp(name, "joins") == 0 ?
 	    "tests/parity/%s.net" : "share/models/%s.net", name);
 	if ((g = graph_read(path, 8)) == NULL) {
-		printf("Bail out! %s cannot be read\n", path);
+		printf("Bail out! cannot read %s\n", path);
 		exit(1);
 	}
 	return g;
 }
 
-/* ---- who owns each page of the arena ---- */
+/* ---- the owner of each page of the arena ---- */
 
 enum { Y = 1, DY, SAVED, KEPT, SCRATCH, BUFFERS };
 
 struct shadow {
 	const struct plan *p;
-	int *owner;			/* [pages]: BUFFERS * op + which, or 0:
-					 * nobody */
+	int *owner;			/* [pages]: BUFFERS * op + which, or
+					 * 0 if free */
 	size_t pages;
-	int lost, outside, unaligned;	/* found wrong */
-	int remade;			/* tasks that made something again */
-	const char *first;		/* the first that was */
+	int lost, outside, unaligned;	/* counts of faults */
+	int remade;			/* tasks that recomputed something */
+	const char *first;		/* the operator of the first fault */
 };
 
-/* Where buffer ${which} of op ${i} lies; its bytes, 0 if it has none. */
+/*
+ * Return the bytes of buffer ${which} of op ${i}, 0 if it has none, and set
+ * ${*at} to its offset.
+ */
 static size_t
 place(const struct plan *p, int i, int which, size_t *at)
 {
@@ -135,7 +138,7 @@ read_buffer(struct shadow *s, int i, int which)
 		}
 }
 
-/* What a call reads must be there before it, and after all it writes. */
+/* What a call reads must be valid before it, and after all its writes. */
 struct access { int op, which; };
 
 static void
@@ -154,7 +157,10 @@ call(struct shadow *s, const struct access *reads, int nr,
 
 enum { MEMBERS = 4, ACCESSES = MEMBERS * (2 * OP_INPUTS + 4) };
 
-/* Where task ${from}'s output is read, by one that is done in task ${by}. */
+/*
+ * Add the buffers that hold the output of task ${from} to ${reads}, for a
+ * reader that runs in task ${by}.
+ */
 static void
 reads_output(const struct shadow *s, struct access *reads, int *nr, int from,
     int by)
@@ -162,13 +168,13 @@ reads_output(const struct shadow *s, struct access *reads, int *nr, int from,
 	const struct task *t = &s->p->task[from];
 
 	if (t->into == by)
-		return;			/* on its way */
+		return;			/* fused: not in memory */
 	reads[(*nr)++] = (struct access){ t->lies, Y };
 	if (t->lies != from)
 		reads[(*nr)++] = (struct access){ t->into, SAVED };
 }
 
-/* All that task ${i} does: its own work, and that of others. */
+/* Simulate the forward pass of task ${i} and of the tasks fused into it. */
 static void
 forward_call(struct shadow *s, int i)
 {
@@ -209,7 +215,10 @@ backward_task(const struct shadow *s, const struct task *t,
 			continue;
 		for (int k = 0; k < j; k++)
 			again |= t->op->in[k] == from;
-		/* What is added to must have been written by another call. */
+		/*
+		 * An accumulated gradient must have been written by another
+		 * call.
+		 */
 		if (t->accumulate[j] && !again)
 			reads[(*nr)++] = (struct access){ from, DY };
 		writes[(*nw)++] = (struct access){ from, DY };
@@ -233,7 +242,7 @@ backward_call(struct shadow *s, int i)
 	call(s, reads, nr, writes, nw);
 }
 
-/* What is made again, from what forward made it of. */
+/* Simulate a recomputation, from the inputs of the forward pass. */
 static void
 remake_call(struct shadow *s, int i)
 {
@@ -273,10 +282,10 @@ walk(const struct plan *p, const char *what)
 		if (p->task[i].into == i)
 			backward_call(&s, i);
 	}
-	/* What is kept meets the next microbatch. */
+	/* Packed weights must survive until the next microbatch. */
 	for (int i = 0; i < p->n; i++)
 		read_buffer(&s, i, KEPT);
-	/* Scores and losses are for whoever asks after it all. */
+	/* Scores and losses are read after the step. */
 	for (int i = 0; i < p->graph->heads; i++) {
 		read_buffer(&s, p->graph->head[i].scores, Y);
 		read_buffer(&s, p->graph->head[i].loss, Y);
@@ -285,15 +294,16 @@ walk(const struct plan *p, const char *what)
 		for (int k = Y; k <= KEPT; k++)
 			sum += (double)place(p, i, k, &at);
 	if (!ok(s.lost + s.outside + s.unaligned == 0,
-	    "%s: nothing is overwritten too soon (%s for %s; %d make outputs "
-	    "again)", what, text_bytes(arena, (double)p->arena),
+	    "%s: nothing is overwritten before its last read (%s instead of "
+	    "%s; %d tasks recompute)",
+	    what, text_bytes(arena, (double)p->arena),
 	    text_bytes(all, sum), s.remade))
 		diag("%d lost, %d outside, %d not on a page; the first is %s",
 		    s.lost, s.outside, s.unaligned, s.first);
 	free(s.owner);
 }
 
-/* ---- gradients are final where the marks say ---- */
+/* ---- gradients are final at the marks ---- */
 
 static void
 marks(const struct plan *p, const char *what)
@@ -307,7 +317,10 @@ marks(const struct plan *p, const char *what)
 
 		bad += p->mark[i] > before;
 		before = p->mark[i];
-		/* What is not done yet lies below, and right below. */
+		/*
+		 * Gradients that are not final are below the mark, and none
+		 * below is final at its end.
+		 */
 		for (int k = 0; k < g->nparam; k++) {
 			const struct param *q = &g->param[k];
 			int done = p->task[q->op].into >= i;
@@ -318,14 +331,15 @@ marks(const struct plan *p, const char *what)
 		}
 		bad += below;
 	}
-	ok(bad == 0 && before == 0, "%s: marks fall to 0 behind what is final",
+	ok(bad == 0 && before == 0,
+	    "%s: marks fall to 0 and all gradients above a mark are final",
 	    what);
 }
 
 struct tail { const struct net *n; const void *dw; char *copy; size_t from;
     int calls, changed; };
 
-/* Keep what is said to be final, and see whether what was kept has changed. */
+/* Copy what is final at ${mark}, and count earlier copies that changed. */
 static void
 keep_tail(size_t mark, struct tail *t)
 {
@@ -342,9 +356,7 @@ keep_tail(size_t mark, struct tail *t)
 	free(now);
 }
 
-/*
- * ---- the same bits with an arena of shared places and of separate ones ----
- */
+/* ---- shared and separate buffers give the same bits ---- */
 
 static void
 fill(struct device *b, void *to, size_t bytes, int value)
@@ -367,7 +379,7 @@ backward(void *arg)
 	return NULL;
 }
 
-/* The backward pass in a thread, its gradients looked at when they are final. */
+/* Run the backward pass in a thread and copy gradients as they become final. */
 static void
 follow(struct plan *p, struct tail *tail)
 {
@@ -386,7 +398,10 @@ follow(struct plan *p, struct tail *tail)
 	device_event_free(d, b.final);
 }
 
-/* A copy of all that plan ${p}, bound, will make again; *bytes of it. */
+/*
+ * Return a copy of all outputs that the bound plan ${p} will recompute,
+ * ${*bytes} long.  The caller frees it.
+ */
 static char *
 remade(const struct plan *p, size_t *bytes)
 {
@@ -405,7 +420,7 @@ remade(const struct plan *p, size_t *bytes)
 	return copy;
 }
 
-/* NaNs over what will be made again. */
+/* Fill with NaN what will be recomputed. */
 static void
 forget(const struct plan *p)
 {
@@ -416,8 +431,9 @@ forget(const struct plan *p)
 }
 
 /*
- * One step of plan ${p} in an arena of NaNs; gradients and scores.  Without
- * ${tail}, every buffer is apart, and what is made again has the bits it had.
+ * Run one step of plan ${p} in an arena of NaN.  Return gradients and scores.
+ * If ${tail} is NULL, buffers are separate; check that recomputed outputs have
+ * the same bits.
  */
 static double *
 step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
@@ -451,7 +467,7 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 		ok(memcmp(was, is, bytes) == 0 && (bytes > 0 ||
 		    strcmp(b->backend->name, "cpu") != 0 ||
 		    strcmp(n->graph->name, "tsm_tiny") != 0),
-		    "%s on %s: %zu bytes are made again as they were",
+		    "%s on %s: %zu recomputed bytes are the same",
 		    n->graph->name, b->backend->name, bytes);
 		free(was);
 		free(is);
@@ -470,7 +486,7 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 	return out;
 }
 
-/* Give every buffer a place of its own. */
+/* Give every buffer a separate place. */
 static void
 spread(struct plan *p)
 {
@@ -521,10 +537,11 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 	for (size_t i = 0; i < values; i++)
 		whole &= isfinite(shared[i]);
 	ok(memcmp(shared, alone, values * sizeof(*shared)) == 0 && whole &&
-	    arena < p->arena, "%s on %s: the same bits as with every buffer "
-	    "alone", name, b->backend->name);
+	    arena < p->arena, "%s on %s: shared and separate buffers give the "
+	    "same bits", name, b->backend->name);
 	ok(tail.changed == 0 && tail.calls > 3,
-	    "%s on %s: what is final stays (%d parts)", name, b->backend->name,
+	    "%s on %s: final gradients do not change (%d parts)",
+	    name, b->backend->name,
 	    tail.calls);
 	free(shared);
 	free(alone);
@@ -538,7 +555,10 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 
 /* ---- all networks, at shapes of multigrid and at odd ones ---- */
 
-/* With what pattern ${frozen} names left as it is, unless that is NULL. */
+/*
+ * Check plans of ${name} at ${n} shapes.  ${frozen} is a pattern of operators
+ * to freeze, or NULL.
+ */
 static void
 shapes(struct device *b, const char *name, const char *frozen,
     const int (*shape)[3], int n)
@@ -547,7 +567,7 @@ shapes(struct device *b, const char *name, const char *frozen,
 
 	if (frozen != NULL && freeze_apply(g, &(struct option_list){
 	    &frozen, 1, 1 }) != 0) {
-		printf("Bail out! nothing of %s is frozen\n", name);
+		printf("Bail out! cannot freeze %s\n", name);
 		exit(1);
 	}
 	for (int i = 0; i < n; i++)
@@ -572,10 +592,12 @@ shapes(struct device *b, const char *name, const char *frozen,
 	graph_free(g);
 }
 
-/* ---- what is worth making again ---- */
+/* ---- the choice of recomputed outputs ---- */
 
-/* The outputs of tsm_tiny that are made again with ${remade}, and the bytes of
- * the smallest. */
+/*
+ * Return the number of outputs of tsm_tiny that are recomputed with ${remade},
+ * and set ${*least} to the size of the smallest.
+ */
 static int
 count_remade(const struct backend *backend, size_t remade, int side,
     size_t *least)
@@ -609,15 +631,16 @@ worth_remaking(const struct backend *b)
 	int all = count_remade(b, 1, 48, &least);
 	int some = count_remade(b, least + 1, 48, &half);
 
-	ok(all > some && some > 0 && half > least, "%s: outputs are made again "
-	    "from as many bytes on as asked for (%d, %d of them)", b->name, all,
+	ok(all > some && some > 0 && half > least, "%s: outputs are recomputed "
+	    "from the requested size (%d, %d of them)", b->name, all,
 	    some);
-	is(count_remade(b, 0, 24, &rule), 0, "none of a small network is");
+	is(count_remade(b, 0, 24, &rule), 0,
+	    "a small network recomputes nothing");
 	ok(count_remade(b, 0, 224, &rule) > 0 && rule > (size_t)1 << 20,
-	    "large ones are");
+	    "a large network recomputes its large outputs");
 }
 
-/* ---- the arena that is reserved ---- */
+/* ---- the reserved arena ---- */
 
 static void
 reserve(struct device *b, const char *table)
@@ -630,7 +653,10 @@ reserve(struct device *b, const char *table)
 	for (int i = 0; s != NULL && i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			/* A clip a microbatch: only the proportions count. */
+			/*
+			 * One clip per microbatch suffices: only proportions
+			 * count.
+			 */
 			struct dims in = { 1, c->frames, c->crop, c->crop, 3 };
 
 			cells += net_plan(n, &in, 1) != NULL;
@@ -672,10 +698,10 @@ schedules(struct device *b)
 	}
 	if (n >= 0)
 		free(e);
-	ok(tables > 0, "there are schedules");
+	ok(tables > 0, "share/schedules has schedules");
 }
 
-/* ---- placing, of lives drawn at random ---- */
+/* ---- placing blocks of random lifetimes ---- */
 
 static int
 alive(const struct plan_block *b, int time)
@@ -727,21 +753,22 @@ placing(void)
 		bad += end != size;
 		for (int i = 0; i < BLOCKS; i++)
 			end -= b[i].bytes < end ? b[i].bytes : end;
-		tight += end == 0;	/* less than all of them together */
+		tight += end == 0;	/* less than all blocks together */
 		for (int i = 0; i < BLOCKS; i++)
 			b[i].at = &back[BLOCKS - 1 - i];
 		plan_place(b, BLOCKS);
 		for (int i = 0; i < BLOCKS; i++)
 			moved += at[i] != back[BLOCKS - 1 - i];
 	}
-	ok(bad == 0, "blocks that live at the same time lie apart");
-	is(tight, ROUNDS, "and others share a place");
-	is(moved, 0, "it is the same place wherever the offsets are kept");
+	ok(bad == 0, "blocks that live at the same time do not overlap");
+	is(tight, ROUNDS, "other blocks share memory");
+	is(moved, 0,
+	    "the placement does not depend on where offsets are stored");
 }
 
 /*
- * No gradient is asked for where no parameter lies before it: not of pixels,
- * and not of frames of them, whose backward passes have nothing to do.
+ * No gradient is computed for tensors that depend on no parameter: neither for
+ * pixels nor for frames chosen from them.
  */
 static void
 pixels_learn_nothing(struct device *b)
@@ -769,7 +796,7 @@ pixels_learn_nothing(struct device *b)
 		for (int j = 0; j < t->op->nin; j++)
 			bad += t->wants_dx[j] != (t->op->in[j] > 2);
 	}
-	is(bad, 0, "no gradient is made of what is only made of pixels");
+	is(bad, 0, "tensors that depend only on pixels get no gradient");
 	plan_free(p);
 	graph_free(g);
 }

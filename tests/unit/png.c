@@ -1,4 +1,7 @@
-/* PNG: what goes in comes out; what is damaged is refused, with a reason. */
+/*
+ * PNG files round-trip; truncated, changed or hostile files are refused with a
+ * reason.
+ */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -26,24 +29,25 @@ test_round_trip(int w, int h, int c)
 	int differ = 0;
 
 	buffer_text(&b, "kept");
-	is(png_encode(m, &b), 0, "a picture is encoded");
-	ok(memcmp(b.data, "kept\x89PNG", 8) == 0, "after what was there");
+	is(png_encode(m, &b), 0, "png_encode encodes a picture");
+	ok(memcmp(b.data, "kept\x89PNG", 8) == 0,
+	    "png_encode appends to the buffer");
 	back = png_decode(b.data + 4, b.n - 4);
 	ok(back != NULL && back->w == w && back->h == h && back->c == 3,
-	    "%d x %d of %d channels come back as RGB", w, h, c);
+	    "%d x %d of %d channels decode as RGB", w, h, c);
 	for (int i = 0; back != NULL && i < w * h * 3; i++)
 		differ += back->data[i] != m->data[c == 3 ? i : i / 3];
-	is(differ, 0, "with the same pixels");
+	is(differ, 0, "decoded pixels are those encoded");
 	png_encode(m, &again);
 	ok(again.n == b.n - 4 && memcmp(again.data, b.data + 4, again.n) == 0,
-	    "a second time gives the same bytes");
+	    "encoding again gives the same bytes");
 	image_free(back);
 	image_free(m);
 	buffer_free(&b);
 	buffer_free(&again);
 }
 
-/* Cut anywhere or changed anywhere: an error or the right size, no crash. */
+/* Truncated anywhere or changed anywhere: an error, never a crash. */
 static void
 test_damage(void)
 {
@@ -72,19 +76,20 @@ test_damage(void)
 	}
 	back = png_decode(b.data, b.n / 2);
 	said_end();
-	is(passed, 0, "a file that is truncated or changed in any byte is refused");
-	is(silent, 0, "each time with a message");
+	is(passed, 0,
+	    "a file that is truncated or changed in any byte is refused");
+	is(silent, 0, "each refusal has a message");
 	ok(back == NULL && strstr(why, "truncated") != NULL,
-	    "which says that the file is truncated");
+	    "the message says that the file is truncated");
 	image_free(m);
 	buffer_free(&b);
 }
 
-/* A header may claim what it likes. */
+/* The size in a header is not trusted. */
 static void
 test_claims(void)
 {
-	/* 60000 x 60000 RGB, its checksum right, no data. */
+	/* 60000 x 60000 RGB with a right checksum and no data. */
 	static const unsigned char huge[] = { 0x89, 'P', 'N', 'G', 13, 10, 26,
 		10, 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0xea, 0x60, 0, 0,
 		0xea, 0x60, 8, 2, 0, 0, 0, 0x0f, 0xb0, 0xe2, 0x15,
@@ -94,7 +99,8 @@ test_claims(void)
 	said_begin(why, sizeof(why));
 	ok(png_decode(huge, sizeof(huge)) == NULL, "a huge picture is refused");
 	said_end();
-	ok(strstr(why, "128 million") != NULL, "before memory is asked for");
+	ok(strstr(why, "128 million") != NULL,
+	    "it is refused before memory is allocated");
 	diag("%s", why);
 }
 
@@ -107,13 +113,14 @@ test_file(void)
 	int fd = mkstemp(path);
 
 	close(fd);
-	is(png_write(path, m), 0, "a picture is written as a file");
+	is(png_write(path, m), 0, "png_write writes a file");
 	if (file_read(path, &b) == 0)
 		back = png_decode(b.data, b.n);
 	ok(back != NULL && back->w == 5 && back->data[3] == m->data[1],
-	    "and read from it");
+	    "the file reads back");
 	said_begin(why, sizeof(why));
-	is(png_write("/nowhere/x.png", m), -1, "a folder that is not there");
+	is(png_write("/nowhere/x.png", m), -1,
+	    "a file in an absent folder is refused");
 	said_end();
 	unlink(path);
 	image_free(back);

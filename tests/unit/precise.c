@@ -1,7 +1,7 @@
 /*
- * Precise batch normalisation: the statistics of a population do not depend on
- * how it was grouped where the input does not, and are those of one group that
- * holds all of it.
+ * Precise batch normalization: where the input does not depend on the BN
+ * groups, the statistics of a population do not either, and equal those of one
+ * group of all clips.
  */
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static const char network[] =
 static int frames_of(int i) { return 4 + i % 3; }
 static int side_of(int i) { return (void)i, 20; }
 
-/* Samples differ in brightness, so that the means of their groups do. */
+/* Samples differ in brightness, and so do the means of their groups. */
 static void
 frame(int sample, int number, int w, int h, struct buffer *to)
 {
@@ -41,7 +41,7 @@ frame(int sample, int number, int w, int h, struct buffer *to)
 	image_free(m);
 }
 
-/* Mean and variance of each channel, by number of the normalisation. */
+/* Mean and variance of each channel of each normalization. */
 struct found { double mean[2][CHANNELS], var[2][CHANNELS]; };
 
 static struct found
@@ -63,7 +63,7 @@ look(const struct net *n, const void *flat)
 	return f;
 }
 
-/* The greatest difference, relative to the variance. */
+/* Return the greatest difference, relative to the variance. */
 static double
 apart(const struct found *a, const struct found *b, int bn)
 {
@@ -77,8 +77,11 @@ apart(const struct found *a, const struct found *b, int bn)
 	return most;
 }
 
-/* All samples in groups of ${group}; with ${one}, what a forward pass of the
- * last group says of it, its variance made one of a population. */
+/*
+ * Measure all samples in groups of ${group}.  If ${one} is not NULL, it gets
+ * the statistics of the last group's forward pass, with the variance of a
+ * population.
+ */
 static struct found
 measure(struct device *d, const struct dataset *set, int group, int frozen,
     struct found *one)
@@ -102,7 +105,7 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 	room = device_alloc(d, g->elements * d->elem);
 	p = precise_new(n, set, c, &o, &loading);
 	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, room, NULL) != 0) {
-		printf("Bail out! nothing was measured\n");
+		printf("Bail out! cannot measure statistics\n");
 		exit(1);
 	}
 	f = look(n, n->w);
@@ -136,13 +139,15 @@ test_device(const struct backend *b, const struct dataset *set,
 	ok(apart(&all, &one, 0) < tolerance && apart(&all, &one, 1) < tolerance,
 	    "%s: one group of all clips has their statistics", b->name);
 	ok(apart(&by2, &all, 0) < tolerance && apart(&by3, &all, 0) < tolerance,
-	    "%s: where the input does not depend on the groups, nor do they",
+	    "%s: first bn: statistics do not depend on the groups",
 	    b->name);
-	ok(apart(&by2, &all, 1) > 1e-3, "%s: but further on", b->name);
-	ok(apart(&part, &by2, 0) > 0.05, "%s: a group is not the population",
+	ok(apart(&by2, &all, 1) > 1e-3,
+	    "%s: second bn: statistics depend on the groups", b->name);
+	ok(apart(&part, &by2, 0) > 0.05,
+	    "%s: one group has other statistics than the population",
 	    b->name);
 	ok(still.mean[0][0] == 0 && still.var[1][3] == 1,
-	    "%s: frozen ones stay", b->name);
+	    "%s: frozen statistics do not change", b->name);
 	device_close(d);
 }
 
@@ -165,16 +170,20 @@ test_choice(void)
 		taken += precise_parse(right[i].text, &clips) == 0 &&
 		    clips == right[i].clips;
 	is(taken, 4, "a number of clips, auto and off are accepted");
-	is((int)precise_choose(g, 12, 8, 4, 1), 32, "of a small set 32 clips");
-	is((int)precise_choose(g, 800, 8, 4, 1), 100, "or an eighth");
-	is((int)precise_choose(g, 240000, 64, 8, 4), 1024, "of a large one 1,024");
-	is((int)precise_choose(g, 240000, 8192, 32, 256), 8192, "or a batch");
+	is((int)precise_choose(g, 12, 8, 4, 1), 32,
+	    "auto: a small dataset takes 32 clips");
+	is((int)precise_choose(g, 800, 8, 4, 1), 100,
+	    "auto: a larger dataset takes an eighth");
+	is((int)precise_choose(g, 240000, 64, 8, 4), 1024,
+	    "auto: a large dataset takes 1,024 clips");
+	is((int)precise_choose(g, 240000, 8192, 32, 256), 8192,
+	    "auto: at least one batch is taken");
 	is((int)precise_choose(g, 800, 16, 16, 8), 128,
-	    "a group for each rank where ranks share groups");
+	    "auto: at least a group per rank is taken if ranks share groups");
 	for (int i = 0; i < g->nop; i++)
 		g->op[i].fixed = g->op[i].kind == OP_BN;
 	is((int)precise_choose(g, 800, 8, 4, 1), 0,
-	    "nothing where all is frozen");
+	    "auto: nothing is measured if all bns are frozen");
 	graph_free(g);
 }
 

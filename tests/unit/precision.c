@@ -1,4 +1,7 @@
-/* Average precision, against sums worked out by hand. */
+/*
+ * Average precision equals sums computed by hand, with ties and without
+ * positives.
+ */
 #include <math.h>
 
 #include "graph/precision.h"
@@ -27,14 +30,16 @@ main(void)
 	    some[] = { { 2, 0 }, { 2, 1 }, { 1, 1 }, { 3, 1 } },
 	    none[] = { { 2, 0 }, { 1, 0 } };
 
-	check("all above", first, 3, 1);
-	check("the last of four", last, 4, 1.0 / 4);
-	check("first, third and fifth", mixed, 5,
+	check("all positives first", first, 3, 1);
+	check("the positive is the last of four", last, 4, 1.0 / 4);
+	check("positives are first, third and fifth", mixed, 5,
 	    (1.0 / 1 + 2.0 / 3 + 3.0 / 5) / 3);
 	check("equal scores are one threshold", equal, 4, 2.0 / 4);
-	check("in any order", turned, 4, 2.0 / 4);
-	check("and among others", some, 4, (1 + 2.0 / 3 + 3.0 / 4) / 3);
-	check("no positive", none, 2, -1);
-	check("no sample", none, 0, -1);
+	check(
+	    "equal scores in another order give the same", turned, 4, 2.0 / 4);
+	check(
+	    "equal scores among others", some, 4, (1 + 2.0 / 3 + 3.0 / 4) / 3);
+	check("without positives the result is -1", none, 2, -1);
+	check("without samples the result is -1", none, 0, -1);
 	return done();
 }

@@ -1,4 +1,7 @@
-/* The live line: one a terminal, whatever runs there, and off for messages. */
+/*
+ * The progress line: one program at a time draws it on a terminal, and messages
+ * replace it.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,9 +16,9 @@
 
 #include "tap.h"
 
-#define PATIENCE 120		/* seconds until a child is thought to hang */
+#define PATIENCE 120		/* seconds until a child counts as hanging */
 
-static char seen[1 << 20];	/* what the terminal was sent */
+static char seen[1 << 20];	/* the output on the terminal */
 static size_t n_seen;
 static int master;
 
@@ -25,7 +28,7 @@ nap(void)
 	poll(NULL, 0, 20);
 }
 
-/* Take what the terminal has been sent since. */
+/* Read new output of the terminal. */
 static void
 look(void)
 {
@@ -37,7 +40,10 @@ look(void)
 	seen[n_seen] = '\0';
 }
 
-/* Wait until ${text} has been shown behind place ${from}: where it begins. */
+/*
+ * Wait until ${text} appears in the output after offset ${from}.  Return its
+ * address, or NULL after PATIENCE.
+ */
 static const char *
 wait_for(const char *text, size_t from)
 {
@@ -62,9 +68,9 @@ on_term(int number)
 }
 
 /*
- * Start a command called ${name}, standard error on the terminal, that draws
- * its name until SIGTERM.  Once it has tried to for ${least} seconds it prints
- * ${message}, if there is one, and then says so by a byte to ${tell}.
+ * Start a program ${name} with standard error on ${terminal}, which draws its
+ * name until SIGTERM.  After ${least} seconds it prints ${message} unless NULL,
+ * and then writes a byte to ${tell}.
  */
 static pid_t
 command(const char *terminal, const char *name, int tell, double least,
@@ -105,7 +111,10 @@ main(void)
 
 	setenv("TERM", "xterm", 1);
 	master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-	/* It stays open here, or reads fail while no command has it. */
+	/*
+	 * Keep the terminal open: otherwise reads fail while no program has it
+	 * open.
+	 */
 	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 ||
 	    (terminal = ptsname(master)) == NULL ||
 	    open(terminal, O_RDWR | O_NOCTTY) < 0 || pipe(told) != 0) {
@@ -113,26 +122,30 @@ main(void)
 		return 0;
 	}
 	first = command(terminal, "first", told[1], 0, NULL);
-	ok(wait_for("[first draws]", 0) != NULL, "a command draws");
-	ok(read(told[0], &c, 1) == 1, "and goes on");
+	ok(wait_for("[first draws]", 0) != NULL, "the first program draws");
+	ok(read(told[0], &c, 1) == 1, "the first program runs");
 	second = command(terminal, "second", told[1], 1, "a message");
-	ok(read(told[0], &c, 1) == 1, "another one has tried for a second");
+	ok(read(told[0], &c, 1) == 1,
+	    "a second program has tried to draw for a second");
 	at = wait_for("second: warning: a message", 0);
-	ok(strstr(seen, "[second draws]") == NULL, "and drew nothing");
+	ok(strstr(seen, "[second draws]") == NULL,
+	    "the second program draws nothing");
 	ok(at != NULL && at - seen >= 4 && memcmp(at - 4, "\r\033[K", 4) == 0,
-	    "its message stands where the line was");
-	ok(wait_for("[first draws]", n_seen) != NULL, "and the line comes back");
+	    "its message replaces the line");
+	ok(wait_for("[first draws]", n_seen) != NULL,
+	    "the line of the first program is drawn again");
 	kill(first, SIGKILL);
 	waitpid(first, NULL, 0);
 	look();
 	before = n_seen;
 	ok(wait_for("[second draws]", before) != NULL,
-	    "when the first is killed, the other one draws");
+	    "after the first is killed, the second program draws");
 	kill(second, SIGTERM);
 	waitpid(second, NULL, 0);
 	look();
-	ok(strstr(seen + before, "[first draws]") == NULL, "and it alone");
+	ok(strstr(seen + before, "[first draws]") == NULL,
+	    "the killed program draws no more");
 	ok(n_seen >= 4 && memcmp(seen + n_seen - 4, "\r\033[K", 4) == 0,
-	    "at the end the line is taken off");
+	    "at the end the line is erased");
 	return done();
 }

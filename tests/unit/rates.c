@@ -1,6 +1,6 @@
 /*
- * Learning rates that bend, batches that grow, and the step, epoch and sample
- * of each other.
+ * Learning rate curves, growing batches, and the conversion between step, epoch
+ * and sample.
  */
 #include "base/fail.h"
 #include "base/mem.h"
@@ -14,8 +14,8 @@
 #include "tap.h"
 
 /*
- * lr / (B (1 - m)) of cell ${k} of a stage, the noise's scale by sample;
- * ${momentum} where the stage says none.
+ * Return lr / (B (1 - m)) of cell ${k} of a stage, the noise scale per sample.
+ * The momentum is ${momentum} if the stage has none.
  */
 static double
 schedule_noise(const struct stage *g, int k, double epoch, double momentum)
@@ -36,7 +36,8 @@ test_cosine(void)
 	for (int i = 0; i <= 1000; i++)
 		worst = fmax(worst, fabs(lr_cosine(i / 1000.0) -
 		    (1 + cos(acos(-1) * i / 1000.0)) / 2));
-	ok(worst < 3e-16, "half a wave of cosine, to the last bit or two (%g)",
+	ok(worst < 3e-16,
+	    "lr_cosine is half a cosine wave within rounding (%g)",
 	    worst);
 }
 
@@ -48,18 +49,19 @@ test_text(void)
 	struct buffer b = { 0 };
 	int n = lr_parse("t", text, 0, 90, &p);
 
-	is(n, 2, "a warm-up and a cosine");
+	is(n, 2, "a warm-up and a cosine parse as two pieces");
 	lr_print(p, n, &b);
-	is_text(b.data, text, "print as they were");
-	near(lr_at(p, n, 47.5), 0.3, 1e-15, "it is half-way in the middle");
-	near(lr_at(p, n, 90), 0.1, 1e-15, "and ends where it says");
+	is_text(b.data, text, "the pieces print as they were written");
+	near(lr_at(p, n, 47.5), 0.3, 1e-15, "a cosine has its mean half-way");
+	near(lr_at(p, n, 90), 0.1, 1e-15, "a cosine ends at its end value");
 	free(p);
 	buffer_free(&b);
 	n = lr_parse("t", "3@0..1@10:power2", 2, 10, &p);
-	near(lr_at(p, n, 5), 1 + 2 * 0.25, 1e-15, "a square");
+	near(lr_at(p, n, 5), 1 + 2 * 0.25, 1e-15,
+	    "power2 falls with the square");
 	free(p);
 	n = lr_parse("t", "3@0..0@10:power9", 0, 10, &p);
-	near(lr_at(p, n, 9), 3e-9, 1e-20, "a ninth power");
+	near(lr_at(p, n, 9), 3e-9, 1e-20, "power9 falls with the ninth power");
 	free(p);
 }
 
@@ -80,14 +82,14 @@ refused(const char *text, const char *why)
 		free(p);
 }
 
-/* ---- under cycles ---- */
+/* ---- under multigrid cycles ---- */
 
 static const struct long_factor longs[] = { { 0.25, 0.7071067811865476 },
 	{ 0.5, 0.7071067811865476 }, { 0.5, 1 }, { 1, 1 } };
 static const double shorts[] = { 0.5, 0.7071067811865476 };
 static const int falls[] = { 94, 154, 196 };
 
-/* PySlowFast's K400 schedule, with another learning rate. */
+/* PySlowFast's K400 schedule with another learning rate. */
 static struct multigrid
 kinetics(enum rate_kind decay)
 {
@@ -101,7 +103,10 @@ kinetics(enum rate_kind decay)
 		.shorts = 2, .short_factor = shorts, .fine_tune = 1 };
 }
 
-/* At the end of each epoch: times the batch of the stage's own cell. */
+/*
+ * At the start of each epoch, the rate is multiplied by the batch of the
+ * stage's own cell over the base batch.
+ */
 static void
 test_cycles(void)
 {
@@ -114,7 +119,7 @@ test_cycles(void)
 		int end = schedule_epochs(s);
 		double worst = 0;
 
-		is(end, 358, "the epochs are those of steps");
+		is(end, 358, "all decays give the same number of epochs");
 		for (int e = 34; e < end; e++) {
 			const struct stage *g = schedule_stage(s, e);
 			double x = (double)e / end, f = decay == LR_LINE ?
@@ -125,10 +130,11 @@ test_cycles(void)
 			worst = fmax(worst, fabs(schedule_lr(s, e) / (times *
 			    (0.001 + (0.1 - 0.001) * f)) - 1));
 		}
-		ok(worst < 1e-13, "%s over all epochs, times the batch (%g)",
+		ok(worst < 1e-13,
+		    "%s decays over all epochs, times the batch (%g)",
 		    name[decay], worst);
 		near(schedule_lr(s, 33.99999999), schedule_lr(s, 34), 1e-8,
-		    "the warm-up leads there");
+		    "the warm-up ends at the rate of the decay");
 		schedule_free(s);
 	}
 }
@@ -163,7 +169,8 @@ test_growth(void)
 	char *text;
 
 	/* Epoch 205 is the end of a stage, 100 is within one. */
-	is(lr->stages, was->stages + 1, "a stage is cut where the batch grows");
+	is(lr->stages, was->stages + 1,
+	    "a stage is split where the batch grows");
 	for (int e = 0; e < 358; e++) {
 		double x = e + 0.5, base = schedule_noise(schedule_stage(was, e),
 		    1, x, 0.9);
@@ -178,20 +185,22 @@ test_growth(void)
 		batches += schedule_stage(lr, e)->cell[0].batch ==
 		    k * schedule_stage(was, e)->cell[0].batch;
 	}
-	is(batches, 358, "all batches grow");
-	ok(worst < 1e-12, "learning rate or momentum keep the noise (%g)", worst);
-	ok(lower < 1e-12, "without, it falls as the batch grows (%g)", lower);
-	is(group_constant(momentum, 8), 0, "groups stay");
+	is(batches, 358, "the batches of all cells grow");
+	ok(worst < 1e-12, "scaling learning rate or momentum keeps the noise "
+	    "scale (%g)", worst);
+	ok(lower < 1e-12, "without scaling, the noise scale falls as the batch "
+	    "grows (%g)", lower);
+	is(group_constant(momentum, 8), 0, "BN groups keep their size");
 	text = schedule_text(momentum);
 	t = table_parse("t", text);
 	again = schedule_from_table(t);
 	ok(again != NULL && schedule_moves(again) &&
 	    again->stage[again->stages - 1].momentum ==
 	    momentum->stage[momentum->stages - 1].momentum,
-	    "the table says the momentum, to the last bit");
+	    "a table keeps the momentum to the last bit");
 	ok(!schedule_moves(lr) && schedule_start(lr, 10).momentum < 0 &&
 	    schedule_start(momentum, 10).momentum == 0.9,
-	    "a step has it, if the table does");
+	    "a step has a momentum only if the table has");
 	table_free(t);
 	free(text);
 	schedule_free(again);
@@ -210,8 +219,9 @@ no_growth(struct growth_at at, const char *why)
 	said_begin(said, sizeof(said));
 	s = grown(FOLLOW_LR, &at, 1);
 	said_end();
-	if (!ok(s == NULL && strstr(said, why) != NULL, "a batch of %d at epoch "
-	    "%d: %s", at.batch, at.epoch, why))
+	if (!ok(s == NULL && strstr(said, why) != NULL,
+	    "a batch of %d at epoch %d is refused: %s",
+	    at.batch, at.epoch, why))
 		diag("%s", said);
 	schedule_free(s);
 }
@@ -235,8 +245,8 @@ test_queries(void)
 		right += query_clip(s, samples, at.clip).step == at.step;
 		right += query_clip(s, samples, last).step == at.step;
 	}
-	ok(checked > 500 && right == checked, "each sample's step is the one "
-	    "that takes it");
+	ok(checked > 500 && right == checked,
+	    "query_clip returns the step that takes a sample");
 	schedule_free(s);
 }
 

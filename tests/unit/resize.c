@@ -1,6 +1,6 @@
 /*
- * The two rules of resizing: against what Pillow and PyTorch said, against the
- * formula, and the copies for the instruction sets against each other.
+ * Both rules of resizing agree with outputs of Pillow and PyTorch and with the
+ * exact formula, on every instruction set.
  */
 #include "base/file.h"
 #include "base/isa.h"
@@ -13,7 +13,7 @@
 
 static uint32_t state = 1;
 
-/* As noise() of tests/parity/resize.py. */
+/* The generator of tests/parity/resize.py. */
 static uint8_t
 noise(void)
 {
@@ -37,7 +37,7 @@ noise_image(int w, int h)
 	return m;
 }
 
-/* The copies this processor can run. */
+/* Return the resize functions that this processor can run, ${*n} of them. */
 static void (*const *copies(int *n))(const struct antialias_job *job)
 {
 	static void (*const all[])(const struct antialias_job *job) = {
@@ -51,9 +51,9 @@ static void (*const *copies(int *n))(const struct antialias_job *job)
 	return all;
 }
 
-/* ---- what the programs said ---- */
+/* ---- outputs of Pillow and PyTorch ---- */
 
-/* The greatest difference of ${to} from bytes in hexadecimal. */
+/* Return the greatest difference of ${to} from bytes in hexadecimal. */
 static int
 worst(const uint8_t *to, size_t n, const char *hex)
 {
@@ -99,7 +99,8 @@ test_golden(const char *name, int rule, int most, const char *what)
 		image_free(m);
 		image_free(to);
 	}
-	ok(good == (int)t->rows && good > 20, "%s (%d of %d images)", what, good,
+	ok(good == (int)t->rows && good > 20,
+	    "%s (%d of %d images)", what, good,
 	    (int)t->rows);
 	resizer_free(z);
 	table_free(t);
@@ -107,7 +108,7 @@ test_golden(const char *name, int rule, int most, const char *what)
 
 /* ---- the formula ---- */
 
-/* Weight of pixel ${k} at place ${i}; pixels from ${first} to ${end} - 1. */
+/* Return the weight of pixel ${k} for output ${i}. */
 static double
 weight(double start, double scale, int i, int k)
 {
@@ -117,7 +118,7 @@ weight(double start, double scale, int i, int k)
 	return x < 1 ? 1 - x : 0;
 }
 
-/* An exact value, without any rounding between the axes. */
+/* Return an exact value, without rounding between the axes. */
 static double
 exact(const struct image *m, struct region r, int w, int h, int how, int i,
     int j, int c)
@@ -139,8 +140,8 @@ exact(const struct image *m, struct region r, int w, int h, int how, int i,
 }
 
 /*
- * Resize by every copy, with bytes around the output that must stay as they
- * are.  Return 1 if they do and all copies agree; the result is in ${to}.
+ * Resize by every function, with marked bytes around the output.  Return 1 if
+ * the marks stay and all functions agree.  The result is in ${to}.
  */
 static int
 resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
@@ -180,7 +181,7 @@ test_formula(void)
 		int w = between(1, 70), h = between(1, 50), flip = k & 1;
 		int how = RESIZE_ANTIALIAS | (k & 2 ? RESIZE_CUT : 0);
 		double part = k % 3 + 1;
-		/* Whole and broken numbers, within the image. */
+		/* Integer and fractional regions within the image. */
 		struct region r = { between(0, m->w - 1) / part,
 			between(0, m->h - 1) / part, 0, 0 };
 
@@ -197,9 +198,11 @@ test_formula(void)
 		}
 		image_free(m);
 	}
-	ok(agree, "the %d copies agree and keep inside their output", many);
+	ok(agree,
+	    "the %d copies of resize agree and write only their output", many);
 	/* Half a level in each of the two passes. */
-	ok(most <= 1.001, "and are the formula, rounded twice (%.3f)", most);
+	ok(most <= 1.001,
+	    "antialiased resize is the formula, rounded twice (%.3f)", most);
 }
 
 static void
@@ -212,17 +215,17 @@ test_same(void)
 
 	same = resized(to, 101, 77, m, all, RESIZE_ANTIALIAS, 0) &&
 	    memcmp(to, m->data, 101 * 77 * 3) == 0;
-	ok(same, "an image at its own size is the same image");
+	ok(same, "an image resized to its own size is unchanged");
 	resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 0);
 	for (int y = 0; y < 41; y++)
 		same &= memcmp(to + y * 64 * 3,
 		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
-	ok(same, "so is a part of it");
+	ok(same, "a region resized to its own size is unchanged");
 	same = resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 1);
 	for (int i = 0; i < 64 * 41; i++)
 		same &= memcmp(to + 3 * i, m->data + 3 * ((i / 64 + 9) * 101 +
 		    13 + 63 - i % 64), 3) == 0;
-	ok(same, "and one that is mirrored");
+	ok(same, "a flipped region of its own size is mirrored");
 	for (int v = 0; v < 256; v++) {
 		memset(m->data, v, 101 * 77 * 3);
 		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },
@@ -230,11 +233,11 @@ test_same(void)
 		for (int i = 0; i < 83 * 3 * 3; i++)
 			same &= to[i] == v;
 	}
-	ok(same, "a plain image stays plain");
+	ok(same, "a constant image stays constant");
 	image_free(m);
 }
 
-/* A region that was cut out looks at nothing outside, under both rules. */
+/* RESIZE_CUT reads no pixel outside the region, under both rules. */
 static void
 test_cut(void)
 {
@@ -262,14 +265,15 @@ test_cut(void)
 			differs += memcmp(to, again, sizeof(to)) != 0;
 		image_free(m);
 	}
-	ok(same, "pixels outside of a cut change nothing");
-	ok(differs > 80, "and those around a part do (%d of 100)", differs);
+	ok(same, "pixels outside a cut region change nothing");
+	ok(differs > 80, "pixels outside a region that is not cut change the "
+	    "result (%d of 100)", differs);
 	resizer_free(z);
 }
 
 /*
- * A resizer keeps what it planned for the frame before: call after call of which
- * one thing is another gives what a new resizer gives.
+ * A resizer keeps the plan of the previous call.  Calls that each change one
+ * parameter must give what a new resizer gives.
  */
 static void
 test_kept(void)
@@ -280,7 +284,10 @@ test_kept(void)
 	int v[9] = { 0, 0, 40, 30, 60, 5, 5, 40, 40 }, same = 0;
 
 	for (int k = 0; k < 2000; k++) {
-		/* Rule and cut, flip, result, row, place and size of the part. */
+		/*
+		 * Rule and cut, flip, size of the result, row length, place and
+		 * size of the region.
+		 */
 		static const int low[9] = { 0, 0, 8, 8, 41, 0, 0, 20, 20 };
 		static const int high[9] = { 3, 1, 48, 48, 64, 20, 20, 40, 40 };
 		int i = between(0, 8);
@@ -298,7 +305,8 @@ test_kept(void)
 		same += memcmp(to, again, n) == 0;
 		resizer_free(z);
 	}
-	ok(same == 2000, "what was planned before changes nothing (%d of 2000)",
+	ok(same == 2000,
+	    "a plan kept from earlier calls changes nothing (%d of 2000)",
 	    same);
 	resizer_free(kept);
 	image_free(m);
@@ -308,9 +316,9 @@ int
 main(void)
 {
 	test_golden("resize_pillow.tsv", RESIZE_ANTIALIAS, 0,
-	    "antialiased: what Pillow gives");
+	    "antialiased: equals Pillow");
 	test_golden("resize_torch.tsv", RESIZE_BILINEAR, 1,
-	    "bilinear: within 1 of what PyTorch gives");
+	    "bilinear: within 1 of PyTorch");
 	test_formula();
 	test_same();
 	test_cut();

@@ -1,7 +1,7 @@
 /*
- * Running statistics of batch normalisation: those that PySlowFast's
- * sub-batch normalisation joins, after one step exactly, after several on
- * average over the orders of the groups.
+ * Running statistics of batch normalization in groups equal PySlowFast's
+ * aggregated ones: exactly after one step, and after several steps on average
+ * over the orders of the groups.
  */
 #include "base/rng.h"
 #include "base/table.h"
@@ -14,9 +14,9 @@ enum { CHANNELS = 4, GROUPS = 2, STEPS = 4 };
 
 static struct graph *g;
 static struct net *n;
-static void *flat;			/* a gradient */
+static void *flat;			/* a flat gradient buffer */
 
-/* The parameter of a kind: there is one normalisation. */
+/* Return the parameter of a kind; there is one normalization. */
 static const struct param *
 of(enum param_kind kind)
 {
@@ -32,10 +32,13 @@ at(void *buffer, const struct param *p)
 	return (char *)buffer + p->offset * n->device->elem;
 }
 
-/* What a group says of a channel. */
+/* The statistics of a group. */
 struct group_says { double mean[CHANNELS], var[CHANNELS]; };
 
-/* The sum over groups, as kernels and the exchange give it; then a step. */
+/*
+ * Write the sums over groups, as kernels and all-reduce give them, then make a
+ * step.
+ */
 static void
 step(struct running *r, const struct group_says *s)
 {
@@ -73,7 +76,7 @@ begin(void)
 	net_init(n, 1);
 }
 
-/* Cells ${column} of the rows of ${tensor}. */
+/* Read the values of the rows of ${tensor}.  Return their number. */
 static int
 numbers(const struct table *t, const char *tensor, double *to)
 {
@@ -85,7 +88,7 @@ numbers(const struct table *t, const char *tensor, double *to)
 	return found;
 }
 
-/* Split s of 2 is clips s and s + 2; channels come twice. */
+/* Split s of 2 is clips s and s + 2.  Each channel is used twice. */
 static void
 test_golden(double tolerance)
 {
@@ -124,7 +127,7 @@ test_golden(double tolerance)
 		worst = fmax(worst, fabs(got[1][c] - var[c % 2]));
 	}
 	ok(found == 32 + 2 + 2 && worst < tolerance,
-	    "%s: the aggregated statistics of PySlowFast (%g)",
+	    "%s: equal to PySlowFast's aggregated statistics (%g)",
 	    n->device->backend->name, worst);
 	table_free(t);
 }
@@ -132,8 +135,8 @@ test_golden(double tolerance)
 static struct group_says drawn[STEPS][GROUPS];
 
 /*
- * That program, with a running mean and variance for each split; bit t of
- * ${order} exchanges the groups of step t.
+ * Return PySlowFast's aggregated variance, from a running mean and variance per
+ * split.  Bit t of ${order} swaps the groups of step t.
  */
 static double
 splits(int order, int c)
@@ -186,7 +189,7 @@ test_orders(double tolerance)
 		within = fmax(within, sum - v);
 	}
 	ok(worst < tolerance && within > 100 * tolerance,
-	    "%s: and on average over the orders of the groups (%g of %g)",
+	    "%s: equal to the mean over the orders of the groups (%g of %g)",
 	    n->device->backend->name, worst, within);
 }
 
@@ -208,9 +211,9 @@ main(void)
 		before = g->elements;
 		graph_between(g);
 		is_text(of(PARAM_BETWEEN)->name, "b.running_between",
-		    "a parameter of its own");
+		    "graph_between adds a parameter to bn");
 		is((long long)g->elements, (long long)before + PARAM_ALIGN,
-		    "in the flat buffer");
+		    "the parameter is in the flat buffer");
 		n = net_new(g, d);
 		flat = device_alloc(d, g->elements * d->elem);
 		test_golden(tolerance);

@@ -1,6 +1,7 @@
 /*
- * Schedules: tables, walking, learning rates, BN groups, the rule of
- * multigrid.
+ * Schedules: tables are read, printed and refused by place; steps follow the
+ * definition; learning rates, BN groups and the multigrid rule give the
+ * expected values.
  */
 #include <stdint.h>
 
@@ -31,7 +32,7 @@ parse(const char *rows)
 	return s;
 }
 
-/* Blanks for tabs, which are easier on the eye here. */
+/* Parse rows with blanks instead of tabs, which are easier to read here. */
 static struct schedule *
 parse_blanks(const char *rows)
 {
@@ -46,7 +47,7 @@ parse_blanks(const char *rows)
 	return s;
 }
 
-/* Two stages of different short cycles, made so that nothing comes out even. */
+/* Two stages of different short cycles whose batches divide no epoch evenly. */
 static const char uneven[] =
     "0 0 3 0 16 4 112 8 0.01@0..0.2@1.5,0.2 1 2\n"
     "0 0 3 1 8 4 158 8 0.01@0..0.2@1.5,0.2 1 2\n"
@@ -65,14 +66,15 @@ test_round_trip(void)
 	char *text = schedule_text(s), *again, *rows;
 	struct table *t = table_parse("again", text);
 
-	is(s->stages, 2, "a table of two stages");
-	is(s->stage[0].cells, 3, "the first of three shapes");
-	is(s->stage[0].cell[2].group, 2, "groups of 2");
-	is(s->stage[0].cell[2].run, 4, "that interleave in 4");
-	is(schedule_epochs(s), 7, "and seven epochs in all");
+	is(s->stages, 2, "a table has two stages");
+	is(s->stage[0].cells, 3, "the first stage has three cells");
+	is(s->stage[0].cell[2].group, 2, "a bn of 2/4 has groups of 2");
+	is(s->stage[0].cell[2].run, 4,
+	    "a bn of 2/4 interleaves groups in runs of 4");
+	is(schedule_epochs(s), 7, "the table has seven epochs");
 	back = schedule_from_table(t);
 	again = schedule_text(back);
-	is_text(again, text, "a table that is read prints as it was");
+	is_text(again, text, "a table that is read prints the same");
 	table_free(t);
 	schedule_free(back);
 	schedule_free(s);
@@ -112,7 +114,7 @@ test_round_trip(void)
 	}
 }
 
-/* A table and what must be said of it, with the place. */
+/* A table and the message that must refuse it. */
 static const struct { const char *rows, *message; } bad[] = {
 	{ "", "t.tsv: no rows under the header" },
 	{ "1 0 9 0 8 8 32 8 0.1 0 0\n", "t.tsv:2: column stage: 1 (wanted 0)" },
@@ -193,7 +195,7 @@ test_bad_tables(void)
 		s = parse_blanks(bad[i].rows);
 		said_end();
 		if (!ok(s == NULL && strncmp(why, bad[i].message,
-		    strlen(bad[i].message)) == 0, "refused: %s",
+		    strlen(bad[i].message)) == 0, "a table is refused: %s",
 		    bad[i].message))
 			diag("said: %s", why);
 		schedule_free(s);
@@ -204,7 +206,7 @@ test_bad_tables(void)
 	s = schedule_from_table(t);
 	said_end();
 	ok(s == NULL && strstr(why, "no column bn") != NULL,
-	    "a column that is missing is named");
+	    "the message names a missing column");
 	table_free(t);
 }
 
@@ -219,26 +221,30 @@ test_rates(void)
 	    "2 9 12 0 8 1 1 8 0.01 0 0\n");
 	int same = 1;
 
-	/* The line runs on where a stage begins: one warm-up, two stages. */
+	/*
+	 * The line continues into the next stage: one warm-up over two stages.
+	 */
 	for (double e = 0; e < 5; e += 0.0625)
 		same &= schedule_lr(s, e) == e * ((0.4 - 0.01) / 5) + 0.01;
-	ok(same, "a line is learning rate + epoch * slope, to the last bit");
-	near(schedule_lr(s, 5), 0.4, 0, "the next piece begins where it ends");
-	near(schedule_lr(s, 6.5), 0.25, 1e-15, "a line down");
-	near(schedule_lr(s, 8), 0.05, 0, "then a constant");
-	near(schedule_lr(s, 9), 0.01, 0, "then the next stage");
-	near(schedule_lr(s, 99), 0.01, 0, "and its last piece for good");
+	ok(same, "a piece is learning rate + epoch * slope, to the last bit");
+	near(schedule_lr(s, 5), 0.4, 0,
+	    "the next piece begins where the first ends");
+	near(schedule_lr(s, 6.5), 0.25, 1e-15, "a falling piece");
+	near(schedule_lr(s, 8), 0.05, 0, "a constant piece");
+	near(schedule_lr(s, 9), 0.01, 0, "the next stage");
+	near(schedule_lr(s, 99), 0.01, 0,
+	    "the last piece holds beyond the last epoch");
 	is(schedule_stage(s, 8) - s->stage, 1, "epoch 8 is in stage 1");
-	is(schedule_stage(s, 9) - s->stage, 2, "epoch 9 in stage 2");
+	is(schedule_stage(s, 9) - s->stage, 2, "epoch 9 is in stage 2");
 	schedule_free(s);
 }
 
-/* ---- walking ---- */
+/* ---- steps ---- */
 
 /*
- * The walk once more, from the definition: a step takes the clips after the
- * last one, its epoch is that of the first of them, and the first step of an
- * epoch takes cell 0.
+ * Compare the steps with their definition: a step takes the clips after the
+ * last one, its epoch is that of its first clip, and the first step of an epoch
+ * takes cell 0.
  */
 static int
 walk_is_right(const struct schedule *s, uint64_t n, uint64_t *steps,
@@ -291,8 +297,8 @@ test_walk(uint64_t n)
 	int straddles, same = 1, good;
 
 	good = walk_is_right(s, n, &steps, &straddles);
-	ok(good, "%d samples: every step is as defined, %d batches "
-	    "straddle epochs", (int)n, straddles);
+	ok(good, "%d samples: every step is as defined, %d batches cross epochs",
+	    (int)n, straddles);
 	for (uint64_t t = 0; t <= steps; t++) {
 		found = schedule_seek(s, n, t);
 		same &= same_step(&at, &found);
@@ -300,10 +306,12 @@ test_walk(uint64_t n)
 			walked[at.stage][at.turn]++;
 		at = schedule_next(s, n, &at);
 	}
-	ok(same, "seeking any step is walking to it");
+	ok(same, "schedule_seek gives the steps of schedule_next");
 	found = schedule_seek(s, n, steps + 1000);
-	ok(same_step(&at, &found), "after the last step too");
-	is((long long)schedule_steps(s, n), (long long)steps, "as many steps");
+	ok(same_step(&at, &found),
+	    "schedule_seek beyond the last step gives the end");
+	is((long long)schedule_steps(s, n), (long long)steps,
+	    "schedule_steps counts the steps");
 	schedule_count(s, n, count);
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
@@ -311,24 +319,25 @@ test_walk(uint64_t n)
 			sum += count[i][k];
 			clips += count[i][k] * (uint64_t)s->stage[i].cell[k].batch;
 		}
-	ok(same && sum == steps && clips == at.clip, "in each cell");
+	ok(same && sum == steps && clips == at.clip,
+	    "schedule_count counts the steps of each cell");
 	schedule_free(s);
 }
 
-/* A million epochs of a billion clips: counting does not walk them. */
+/* A million epochs of a billion clips: counting must not visit each step. */
 static void
 test_long_walk(void)
 {
 	struct schedule *s = parse("0\t0\t1000000\t0\t1\t1\t1\t1\t0.1\t0\t0\n");
 
 	ok(schedule_steps(s, 1000000000) == 1000000000000000,
-	    "10^15 steps are counted, not walked");
+	    "10^15 steps are counted at once");
 	is(schedule_seek(s, 1000000000, 999999999999999).epoch, 999999,
-	    "and the last is found");
+	    "the last of 10^15 steps is found");
 	schedule_free(s);
 }
 
-/* ---- the past ---- */
+/* ---- the hash of past steps ---- */
 
 static int
 same_past(const char *a, const char *b, uint64_t na, uint64_t nb, uint64_t step)
@@ -357,21 +366,31 @@ test_prefix(void)
 	static const char mixed[] = "0 0 9 0 8 8 32 4/8 0.1 0 0\n";
 
 	/* 40 samples, batches of 8: epoch 4 begins with step 20. */
-	ok(same_past(one, one, 40, 40, 45), "the same table, the same past");
-	ok(same_past(one, cut, 40, 40, 45), "however it is cut into stages");
-	ok(same_past(one, longer, 40, 40, 45), "or prolonged");
-	ok(same_past(one, later, 40, 40, 20), "or changed later");
-	ok(!same_past(one, later, 40, 40, 21), "but not in what is past");
-	ok(!same_past(one, bit, 40, 40, 1), "the last bit of a learning rate counts");
-	ok(same_past(one, bit, 40, 40, 0), "from the first step on");
-	ok(!same_past(one, group, 40, 40, 1), "so do BN groups");
-	ok(!same_past(group, mixed, 40, 40, 1), "and how they interleave");
-	ok(!same_past(one, one, 40, 41, 1), "and the number of samples");
+	ok(same_past(one, one, 40, 40, 45),
+	    "past: the same table has the same hash");
+	ok(same_past(one, cut, 40, 40, 45),
+	    "past: splitting a stage does not change the hash");
+	ok(same_past(one, longer, 40, 40, 45),
+	    "past: more epochs do not change the hash");
+	ok(same_past(one, later, 40, 40, 20),
+	    "past: a later change does not change the hash");
+	ok(!same_past(one, later, 40, 40, 21),
+	    "past: a change in a past step changes the hash");
+	ok(!same_past(one, bit, 40, 40, 1),
+	    "past: the last bit of a learning rate changes the hash");
+	ok(same_past(one, bit, 40, 40, 0), "past: not before the first step");
+	ok(!same_past(one, group, 40, 40, 1),
+	    "past: BN groups change the hash");
+	ok(!same_past(group, mixed, 40, 40, 1),
+	    "past: interleaving of BN groups changes the hash");
+	ok(!same_past(one, one, 40, 41, 1),
+	    "past: the number of samples changes the hash");
 	ok(same_past(one, longer, 40, 40, 45) &&
-	    !same_past(one, longer, 40, 40, 46), "the end is part of the past");
+	    !same_past(one, longer, 40, 40, 46),
+	    "past: the end of the schedule is part of the hash");
 }
 
-/* ---- groups ---- */
+/* ---- BN groups ---- */
 
 static void
 test_groups(void)
@@ -383,37 +402,42 @@ test_groups(void)
 	char why[256];
 	int seen[16] = { 0 }, all = 1, rule = 1;
 
-	is(cell_clip(&block, 2, 3), 11, "a group of consecutive clips");
+	is(cell_clip(&block, 2, 3), 11,
+	    "without interleaving, a group has consecutive clips");
 	for (int g = 0; g < 4; g++)
 		for (int i = 0; i < 4; i++) {
 			int at = cell_clip(&mixed, g, i);
 
 			seen[at]++;
-			/* clip j of each 8 belongs to group j mod 2 of those */
+			/* clip j of each 8 belongs to their group j mod 2 */
 			rule &= at / 8 == g / 2 && at % 8 % 2 == g % 2;
 		}
 	for (int i = 0; i < 16; i++)
 		all &= seen[i] == 1;
 	ok(all && rule, "interleaved groups take each clip once, by remainder");
 	said_begin(why, sizeof(why));
-	is(group_constant(s, 8), -1, "12 clips are not groups of 8");
+	is(group_constant(s, 8), -1, "a batch of 12 in groups of 8 is refused");
 	said_end();
 	ok(strstr(why, "stage 0, cycle 0: a batch of 12") != NULL &&
-	    strstr(why, "groups of 4 would do") != NULL, "it says so and offers 4");
-	is(group_constant(s, 4), 0, "groups of 4 it is");
-	is(s->stage[0].cell[0].group, 4, "in both cells");
+	    strstr(why, "groups of 4 would do") != NULL,
+	    "the message names the cell and a possible size, 4");
+	is(group_constant(s, 4), 0, "groups of 4 are accepted");
+	is(s->stage[0].cell[0].group, 4, "both cells get groups of 4");
 	said_begin(why, sizeof(why));
-	is(group_pyslowfast(s, 8, 5, 1), -1, "12 clips for 5 devices");
+	is(group_pyslowfast(s, 8, 5, 1), -1,
+	    "12 clips for 5 devices are refused");
 	said_end();
-	ok(strstr(why, "shared equally by 5 devices") != NULL, "are refused");
+	ok(strstr(why, "shared equally by 5 devices") != NULL,
+	    "the message says so");
 	said_begin(why, sizeof(why));
-	is(group_pyslowfast(s, 4, 6, 1), -1, "or unequal shares");
+	is(group_pyslowfast(s, 4, 6, 1), -1,
+	    "unequal shares of devices are refused");
 	said_end();
 	diag("%s", why);
 	schedule_free(s);
 }
 
-/* ---- the rule ---- */
+/* ---- the multigrid rule ---- */
 
 static const struct long_factor quarter[] = { { 0.25, 0.7071067811865476 },
 	{ 0.5, 0.7071067811865476 }, { 0.5, 1 }, { 1, 1 } };
@@ -432,9 +456,11 @@ test_long(void)
 	struct schedule *s = multigrid_schedule(&m);
 	int shapes = 1;
 
-	/* Batches of 8, 4, 2 and 1 and as many steps for each: epochs in the
-	 * proportion 8:4:2:1, here 15 of them. */
-	is(s->stages, 4, "the long cycle alone: one stage a shape");
+	/*
+	 * Batches of 8, 4, 2 and 1 take equally many steps.  Epochs are in the
+	 * proportion 8:4:2:1, here 15 of them.
+	 */
+	is(s->stages, 4, "the long cycle alone has one stage per shape");
 	for (int i = 0; i < 4; i++) {
 		const struct stage *g = &s->stage[i];
 
@@ -445,12 +471,17 @@ test_long(void)
 		    g->cell[0].stride_max == 16 / frames[i] &&
 		    schedule_lr(s, g->epoch_begin) == batch[i] / 8 * 0.005;
 	}
-	ok(shapes, "shapes, epochs, strides and learning rates by hand");
-	near(schedule_work(s), 15.0 / 3.75, 0.03, "and a quarter of the work");
+	ok(shapes, "shapes, epochs, strides and learning rates are as computed "
+	    "by hand");
+	near(schedule_work(s), 15.0 / 3.75, 0.03,
+	    "the long cycle needs about a quarter of the work");
 	schedule_free(s);
 }
 
-/* Every cell has about the work of the base shape; steps are shared equally. */
+/*
+ * Every cell has about the work of the base shape, and steps are distributed
+ * evenly.
+ */
 static void
 test_invariants(int batch, int frames, int crop)
 {
@@ -479,17 +510,23 @@ test_invariants(int batch, int frames, int crop)
 			many = steps > many ? steps : many;
 		}
 	}
-	ok(least > 0.9 && most < 1.1, "%dx%dx%d: the work of a step stays within "
+	ok(least > 0.9 && most < 1.1, "%dx%dx%d: the work of a step is between "
 	    "%.3f and %.3f", batch, frames, crop, least, most);
-	/* The mean batch counts short crops against S0, the steps taken see
-	 * them against S: 32/3 planned and 32/3 met, and so on. */
-	ok(many / few < 1.03, "steps of the first long cycle: %.1f to %.1f base "
-	    "epochs", few, many);
-	is(schedule_epochs(s), 1000, "and the epochs are those wanted");
-	is(s->stage[0].cell[0].batch, 16 * batch, "2 x 8 base batches at first");
-	is(s->stage[s->stages - 1].cell[0].batch, 4 * batch, "4 in the end");
-	near(schedule_lr(s, 0), 8, 0, "the learning rate follows the long cycle's batch");
-	near(schedule_lr(s, 999), 0.01, 0, "down to the last");
+	/*
+	 * The mean batch of the plan counts short crops relative to S0; the
+	 * steps counted here, relative to S.  Both give 32/3 and so on.
+	 */
+	ok(many / few < 1.03, "steps of the first long cycle: %.1f to %.1f "
+	    "base epochs", few, many);
+	is(schedule_epochs(s), 1000, "the schedule has the requested epochs");
+	is(s->stage[0].cell[0].batch, 16 * batch,
+	    "the first batch is 2 x 8 base batches");
+	is(s->stage[s->stages - 1].cell[0].batch, 4 * batch,
+	    "the last batch is 4 base batches");
+	near(schedule_lr(s, 0), 8, 0,
+	    "the learning rate is scaled with the batch of the long cycle");
+	near(schedule_lr(s, 999), 0.01, 0,
+	    "the last learning rate is that of the base schedule");
 	schedule_free(s);
 }
 
@@ -508,43 +545,48 @@ test_plain(void)
 	group_constant(s, 8);
 	text = schedule_text(s);
 	/*
-	 * The warm-up ends after the first fall: it climbs to the learning
+	 * The warm-up ends after the first milestone.  It rises to the learning
 	 * rate there.
 	 */
 	is_text(text, HEAD
 	    "0\t0\t5\t0\t32\t8\t224\t8\t0.002@0..0.002@6\t0\t0\n"
 	    "1\t5\t9\t0\t32\t8\t224\t8\t0.002@0..0.002@6,0.002\t0\t0\n"
 	    "2\t9\t11\t0\t32\t8\t224\t8\t0.0002\t0\t0\n",
-	    "no cycles: one stage a learning rate, and the warm-up across them");
+	    "without cycles: one stage per learning rate, the warm-up across "
+	    "them");
 	free(text);
 	schedule_free(s);
 	m.epoch_factor = 1.5;
 	s = multigrid_schedule(&m);
 	ok(s->stage[0].epoch_end == 7 && s->stage[1].epoch_end == 13 &&
-	    s->stage[2].epoch_end == 16, "stretched epochs are cut off, not rounded");
+	    s->stage[2].epoch_end == 16,
+	    "stretched epochs are truncated, not rounded");
 	schedule_free(s);
 	said_begin(why, sizeof(why));
 	m.warmup_epochs = 16;
 	none = multigrid_schedule(&m);
-	ok(none == NULL, "a warm-up without an end: %s", said_now());
+	ok(none == NULL,
+	    "a warm-up longer than the schedule is refused: %s", said_now());
 	said_begin(why, sizeof(why));
 	m.warmup_epochs = 0;
 	m.epoch_factor = 0.05;
 	none = multigrid_schedule(&m);
-	ok(none == NULL, "no epochs: %s", said_now());
+	ok(none == NULL,
+	    "a schedule without epochs is refused: %s", said_now());
 	said_begin(why, sizeof(why));
 	m.epoch_factor = 1;
 	m.longs = 4;
 	m.long_factor = quarter;
 	m.frames = 1;
 	none = multigrid_schedule(&m);
-	ok(none == NULL, "no frames: %s", said_now());
+	ok(none == NULL, "a shape without frames is refused: %s", said_now());
 	said_begin(why, sizeof(why));
 	m.frames = 8;
 	m.falls = 0;
 	m.fine_tune = 1;
 	none = multigrid_schedule(&m);
-	ok(none == NULL, "all fine-tuning: %s", said_now());
+	ok(none == NULL,
+	    "a schedule of only fine-tuning is refused: %s", said_now());
 	said_end();
 }
 

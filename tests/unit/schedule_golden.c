@@ -1,7 +1,7 @@
 /*
- * Schedules against PySlowFast's own: shapes, epochs, learning rates as
- * doubles, strides and BN groups, of every tests/golden/psf_*.tsv, from the values
- * in its config.
+ * Schedules equal those of PySlowFast and MMAction2: shapes, epochs, learning
+ * rates as doubles, strides and BN groups of every tests/golden/psf_*.tsv, from
+ * the values of its config.
  */
 #include <math.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 enum { MOST = 32 };
 
-/* What is compared, so that the report can say how much that was. */
+/* Counters of what is compared, for the report. */
 static int rows, values;
 
 struct config {
@@ -38,7 +38,7 @@ golden(const char *name, const char *kind)
 	return table_read(golden_path(path));
 }
 
-/* ---- the config, whose values are Python's ---- */
+/* ---- the config, with values printed by Python ---- */
 
 static const char *
 value(const struct table *t, const char *key)
@@ -56,7 +56,10 @@ number(const struct table *t, const char *key)
 	return strtod(value(t, key), NULL);
 }
 
-/* The numbers of a list, brackets of tuples or not. */
+/*
+ * Read the numbers of a list, with or without brackets of tuples.  Return their
+ * number.
+ */
 static int
 numbers(const char *text, double to[MOST])
 {
@@ -99,7 +102,8 @@ read_config(const char *name, struct config *c)
 	for (int j = 0; j < c->m.falls; j++)
 		c->fall[j] = (int)list[j + 1];
 	/*
-	 * The long cycle discards LRS for powers of gamma; the short uses it.
+	 * The long cycle ignores LRS and takes powers of gamma.  The short one
+	 * uses LRS.
 	 */
 	numbers(value(t, "in.SOLVER.LRS"), c->factor);
 	for (int j = 0; is_long && j <= c->m.falls; j++)
@@ -118,7 +122,7 @@ read_config(const char *name, struct config *c)
 	table_free(t);
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static int
 same(const struct table *t, size_t r, const char *column, double got)
@@ -133,7 +137,10 @@ same(const struct table *t, size_t r, const char *column, double got)
 	return 0;
 }
 
-/* The words PySlowFast has for a cell's groups on that many devices. */
+/*
+ * Compare the BN groups of a cell with the terms PySlowFast has for them on
+ * ${ranks} devices.
+ */
 static int
 same_groups(const struct table *t, size_t r, const struct cell *c, int ranks)
 {
@@ -153,7 +160,9 @@ same_groups(const struct table *t, size_t r, const struct cell *c, int ranks)
 	    same(t, r, "bn_sync_devices", c->run > 0 ? 1 : c->group / own);
 }
 
-/* What all three files have: the base shape of a stage, or a cell. */
+/*
+ * Compare the columns of all three files: the base shape of a stage, or a cell.
+ */
 static int
 same_shape(const struct table *t, size_t r, const struct cell *c, int ranks)
 {
@@ -162,14 +171,14 @@ same_shape(const struct table *t, size_t r, const struct cell *c, int ranks)
 	    same(t, r, "T", c->frames) & same_groups(t, r, c, ranks);
 }
 
-/* sr_max 0 is their way to say that the stride does not vary. */
+/* sr_max is 0 if the stride does not vary. */
 static int
 same_strides(const struct table *t, size_t r, const struct cell *c)
 {
 	const char *max = table_text(t, r, "sr_max");
 
 	if (strcmp(max, "-") == 0)
-		return 1;		/* segments: nothing was drawn */
+		return 1;		/* segments: no stride is drawn */
 	return same(t, r, "sr_min", c->stride_min) &
 	    (strcmp(max, "0") == 0 ? c->stride_max == c->stride_min :
 	    same(t, r, "sr_max", c->stride_max));
@@ -220,7 +229,10 @@ same_epochs(const char *name, const struct config *c, const struct schedule *s)
 	return good;
 }
 
-/* The first steps of every stage, found by walking over the real samples. */
+/*
+ * Compare the first steps of every stage, found by iterating over the real
+ * samples.
+ */
 static int
 same_steps(const char *name, const struct config *c, const struct schedule *s)
 {
@@ -255,7 +267,7 @@ same_steps(const char *name, const struct config *c, const struct schedule *s)
 	return good;
 }
 
-/* Their loaders drop the last, partial batch of a rank's epoch; we do not. */
+/* PySlowFast's loaders drop the last partial batch of an epoch; ours do not. */
 static int
 near_iterations(const char *name, const struct config *c,
     const struct schedule *s)
@@ -281,21 +293,24 @@ test_case(const char *name)
 	read_config(name, &c);
 	s = multigrid_schedule(&c.m);
 	if (!ok(s != NULL && group_pyslowfast(s, c.bn_size, c.ranks,
-	    c.by_stage) == 0, "%s: a schedule", name))
+	    c.by_stage) == 0, "%s: a schedule is made", name))
 		return;
-	ok(same_phases(name, &c, s), "%s: phases", name);
-	ok(same_epochs(name, &c, s), "%s: epochs", name);
-	ok(same_steps(name, &c, s), "%s: the first steps of each phase", name);
-	ok(near_iterations(name, &c, s), "%s: as many steps within 0.3 %%",
+	ok(same_phases(name, &c, s), "%s: phases are equal", name);
+	ok(same_epochs(name, &c, s), "%s: epochs are equal", name);
+	ok(same_steps(name, &c, s),
+	    "%s: the first steps of each phase are equal", name);
+	ok(near_iterations(name, &c, s),
+	    "%s: the number of steps is equal within 0.3 %%",
 	    name);
-	/* And all of it again from the table, which is what training reads. */
+	/* Repeat with the printed table, which is what training reads. */
 	counted_rows = rows;
 	counted_values = values;
 	text = schedule_text(s);
 	t = table_parse(name, text);
 	back = schedule_from_table(t);
 	ok(same_phases(name, &c, back) && same_epochs(name, &c, back) &&
-	    same_steps(name, &c, back), "%s: the same from its table", name);
+	    same_steps(name, &c, back),
+	    "%s: its printed table gives the same", name);
 	rows = counted_rows;
 	values = counted_values;
 	table_free(t);
@@ -305,8 +320,8 @@ test_case(const char *name)
 }
 
 /*
- * MMAction2 0.24.1 writes its factors with four digits, and gives the second
- * half of fine-tuning one more fall of the learning rate; all else is the same.
+ * MMAction2 0.24.1 writes its factors with four digits, and lowers the learning
+ * rate once more in the second half of fine-tuning.  All else is the same.
  */
 static void
 test_mmaction2(void)
@@ -341,11 +356,12 @@ test_mmaction2(void)
 		    same(t, r, "T", last->frames) &
 		    same(t, r, "S", last->crop) &
 		    same(t, r, "frame_interval", last->stride_max);
-		/* Their last product is taken in another order. */
+		/* Their last product is computed in another order. */
 		good &= r + 1 < t->rows ? same(t, r, "lr_no_warmup", lr) :
 		    fabs(lr - 1e-5) < 1e-20;
 	}
-	ok(good, "mmaction2 k400: phases, with its last learning rate given");
+	ok(good,
+	    "mmaction2 k400: phases are equal, with its last learning rate");
 	table_free(t);
 	schedule_free(s);
 }

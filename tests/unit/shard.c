@@ -1,4 +1,7 @@
-/* The shard layer: keys, tar headers, the stream. */
+/*
+ * The shard layer: keys of paths, tar headers, streams, class names inferred
+ * from keys, and the journal.
+ */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -44,15 +47,17 @@ test_keys(void)
 	int wrong = 0;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		is(key_from_path(rows[i].path, key), 0, "a key");
+		is(key_from_path(rows[i].path, key), 0,
+		    "key_from_path makes a key");
 		is_text(key, rows[i].key, text_quote(rows[i].path));
 		wrong += !key_is_valid(key);
 	}
-	is(wrong, 0, "keys that are made are valid");
+	is(wrong, 0, "keys from paths are valid");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!key_is_valid(bad[i]), "not a key: %s", text_quote(bad[i]));
+		ok(!key_is_valid(bad[i]),
+		    "an invalid key is refused: %s", text_quote(bad[i]));
 
-	/* Every length, escapes at every place of the cut. */
+	/* Paths of every length, with escapes at every position of the cut. */
 	for (int n = 1; n < 200; n++) {
 		memset(path, 'a', (size_t)n);
 		for (int k = n - 1; k >= 0 && k > n - 12; k--)
@@ -66,15 +71,15 @@ test_keys(void)
 		wrong += key_from_path(path, other) != 0 ||
 		    strcmp(key, other) == 0;
 	}
-	is(wrong, 0, "keys of all lengths are valid and differ");
+	is(wrong, 0, "keys from paths of all lengths are valid and differ");
 	said_begin(said, sizeof(said));
-	is(key_from_path("./", key), -1, "a path without a name");
+	is(key_from_path("./", key), -1, "a path without a name is refused");
 	said_end();
 }
 
 /*
- * Different paths have different keys: all strings of up to 3 of these pieces
- * as a directory name, each with the same file in it.
+ * Different paths have different keys: try all folder names of up to 3 of these
+ * pieces, each with the same file in it.
  */
 static void
 test_injective(void)
@@ -100,7 +105,7 @@ test_injective(void)
 			    strncmp(path[i], "./", 2) != 0 &&
 			    strncmp(path[j], "./", 2) != 0;
 	is(bad, 0, "odd names have valid keys");
-	is(same, 0, "and no two the same");
+	is(same, 0, "different paths have different keys");
 }
 
 static void
@@ -111,10 +116,11 @@ test_header(void)
 
 	ustar_header(h, "run/v_000.000000.jpg", 700);
 	is_text(hash128_text(hash128(h, sizeof(h)), text),
-	    "a5d918eb0baaa051e92eccadf29bb688", "the header of golden.tar's first member");
+	    "a5d918eb0baaa051e92eccadf29bb688",
+	    "the header of golden.tar's first member");
 }
 
-/* A stream of two samples in memory. */
+/* Write a stream of two samples. */
 static void
 write_stream(const char *path)
 {
@@ -191,23 +197,25 @@ test_stream(void)
 		exit(1);
 	path = path_join(dir, "s.tar");
 	write_stream(path);
-	is(file_read(path, &b), 0, "and read");
+	is(file_read(path, &b), 0, "the stream is read");
 	for (size_t k = 0; k < sizeof(want) / sizeof(want[0]); k++) {
 		const char *data = member(&b, &at, name);
 
-		is_text(name, want[k][0], "a member's name");
+		is_text(name, want[k][0], "a member has its name");
 		ok(memcmp(data, want[k][1], strlen(want[k][1]) + 1) == 0,
-		    "and content");
+		    "a member has its content");
 	}
 	snprintf(end, sizeof(end), "{\"frames\":5,\"samples\":2,"
 	    "\"status\":\"ok\",\"tool\":\"test 1\",\"xxh3\":\"%016llx\"}",
 	    (unsigned long long)hash64(b.data, at));
-	is_text(member(&b, &at, name), end, "the end-of-stream marker has sums and the hash");
+	is_text(member(&b, &at, name), end,
+	    "the end-of-stream marker has counts and the hash");
 	is(b.n - at, 1024, "two zero blocks end the stream");
 	s = sample_read("x.json", want[8][1], strlen(want[8][1]), NULL, NULL);
-	is_text(s->source, "back\\slash \xff.mp4", "an odd path comes back");
-	is(s->time[2], 700, "and the times");
-	is(s->flags, 5, "and the flags");
+	is_text(s->source, "back\\slash \xff.mp4",
+	    "a path with odd bytes reads back");
+	is(s->time[2], 700, "frame times read back");
+	is(s->flags, 5, "flags read back");
 	sample_free(s);
 	unlink(path);
 	rmdir(dir);
@@ -215,7 +223,10 @@ test_stream(void)
 	buffer_free(&b);
 }
 
-/* Names of classes from keys: the first component that fits. */
+/*
+ * Check the class names inferred from keys: the first component that has one
+ * name per label.
+ */
 static void
 derive_from(const char *const (*sample)[2], int n, const char *want,
     const char *what)
@@ -261,16 +272,25 @@ test_derive(void)
 	static const char *const control[][2] = { { "r=0A/a", "0" },
 		{ "s/a", "1" } };
 
-	derive_from(first, 3, "run\njump\n", "classes from the first component");
-	derive_from(second, 3, "run\njump high\n", "or the second");
-	derive_from(none, 2, "0\n1\n2\n", "or numbers: no component");
-	derive_from(mixed, 2, "0\n1\n", "one name for two labels");
-	derive_from(moved, 3, "0\n1\n", "two names for one label");
-	derive_from(hole, 3, "run\n1\n2\njump\n", "labels that do not occur");
-	derive_from(clash, 2, "0\n1\n2\n", "a name like a missing label's");
-	derive_from(several, 2, "0\n1\n2\n", "samples with several labels");
-	derive_from(control, 2, "0\n1\n", "a name that is no text");
-	derive_from(NULL, 0, "", "no labels, no classes");
+	derive_from(first, 3, "run\njump\n",
+	    "class names come from the first component");
+	derive_from(second, 3, "run\njump high\n",
+	    "class names come from the second component");
+	derive_from(none, 2, "0\n1\n2\n",
+	    "without a component, labels are the names");
+	derive_from(mixed, 2, "0\n1\n",
+	    "one name for two labels is not a class name");
+	derive_from(moved, 3, "0\n1\n",
+	    "two names for one label are not class names");
+	derive_from(hole, 3, "run\n1\n2\njump\n",
+	    "missing labels are named by their number");
+	derive_from(clash, 2, "0\n1\n2\n",
+	    "a name equal to a missing label's number is refused");
+	derive_from(several, 2, "0\n1\n2\n",
+	    "samples with several labels give no names");
+	derive_from(control, 2, "0\n1\n",
+	    "a name with a control character is refused");
+	derive_from(NULL, 0, "", "no samples give no classes");
 }
 
 static void
@@ -293,12 +313,13 @@ test_keyset(void)
 		wrong += keyset_add(k, key, &source, &offset) != 0 ||
 		    offset != (uint64_t)i;
 	}
-	is(wrong, 0, "keys that come twice are found, with their places");
-	is(keyset_add(k, "c/50000", &source, &offset), 1, "and others are new");
+	is(wrong, 0, "keyset finds duplicate keys, with their offsets");
+	is(keyset_add(k, "c/50000", &source, &offset), 1,
+	    "keyset accepts a new key");
 	keyset_free(k);
 }
 
-/* Without the sync of a commit, which is slow. */
+/* Write without the slow fsync of a commit. */
 static void
 put_file(const char *path, const void *data, size_t n)
 {
@@ -310,7 +331,7 @@ put_file(const char *path, const void *data, size_t n)
 	close(fd);
 }
 
-/* The journal cut at every length, and with every byte changed. */
+/* Cut the journal at every length, and change every byte. */
 static void
 test_journal(void)
 {
@@ -332,7 +353,7 @@ test_journal(void)
 	j = journal_read(dir, &bad);
 	ok(j != NULL && j->shards == 2 && j->shard[1].sum.frames == 4 &&
 	    strcmp(j->shard[1].first, "a/b") == 0 &&
-	    strcmp(j->settings, "{\"a b\":1}") == 0, "and read");
+	    strcmp(j->settings, "{\"a b\":1}") == 0, "a journal is read");
 	journal_free(j);
 	for (size_t n = 0; n < b.n; n++) {
 		size_t lines = 0;
@@ -345,7 +366,7 @@ test_journal(void)
 		    (j != NULL && j->shards != lines - 1);
 		journal_free(j);
 	}
-	is(wrong, 0, "a line that was cut does not exist");
+	is(wrong, 0, "a journal cut in a line ends before that line");
 	for (size_t i = 0; i < b.n; i++) {
 		b.data[i] ^= 1;
 		put_file(path, b.data, b.n);
@@ -353,11 +374,13 @@ test_journal(void)
 		said_begin(said, sizeof(said));
 		j = journal_read(dir, &bad);
 		said_end();
-		/* The last lines may be lost; their shards are done anew. */
+		/*
+		 * The last lines may be lost; their shards are written again.
+		 */
 		lost += j != NULL && j->shards >= 2;
 		journal_free(j);
 	}
-	is(lost, 0, "a changed byte is damage, or takes the last lines");
+	is(lost, 0, "a changed byte is damage, or loses the last lines");
 	unlink(path);
 	rmdir(dir);
 	free(path);

@@ -1,10 +1,9 @@
 /* tests/run: weight 4 */
 /*
- * What an optimiser keeps, owned by ranks: each of the table, with a moving
- * average of the weights and a loss scale that grows, and one that is not in
- * the table, with two values an element, one a parameter and one in all, step
- * to the same bits on any number of ranks, and their checkpoints are the same
- * file, from which any number of ranks go on.  Ranks are threads.
+ * Optimizer state owned by ranks: any number of ranks takes the same steps and
+ * writes the same checkpoint, from which any number of ranks continues.  This
+ * holds for each optimizer of the table, with a moving average of weights and a
+ * dynamic loss scale, and for one that is not in the table.  Ranks are threads.
  */
 #include <math.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@
 #include "devices.h"
 #include "tools/threads/threads.h"
 
-/* Parameters over some blocks, and running statistics between them. */
+/* Parameters of several blocks, with running statistics between them. */
 static const char net_text[] =
     "input x out=3\n"
     "conv a in=x out=24 k=3,3\n"
@@ -36,9 +35,9 @@ enum { STEPS = 3, MOST = 7 };
 
 static const char *dir;
 
-/* ---- an optimiser of its own, on the host ---- */
+/* ---- an optimizer that is not in the table, on the host ---- */
 
-/* Element ${i} of a portion. */
+/* Update element ${i} of a shard. */
 static void
 trial_element(const struct optimizer_settings *o, struct device *d,
     const struct optim_pass *p, const struct portion *k, size_t i)
@@ -125,8 +124,10 @@ put(struct rank *r, size_t i, double v)
 	device_put(r->d, (char *)r->gradient + i * r->d->elem, &v, 1);
 }
 
-/* The gradient of a step where it is owned, and elsewhere nothing of use; it is
- * that of the loss times its scale, statistics are not. */
+/*
+ * Write the gradient of a step where it is owned, and NaN elsewhere.  It is
+ * multiplied by the loss scale; statistics are not.
+ */
 static void
 draw_gradient(struct rank *r, int step)
 {
@@ -154,7 +155,7 @@ draw_gradient(struct rank *r, int step)
 	}
 }
 
-/* ---- steps, at any number of ranks ---- */
+/* ---- steps on any number of ranks ---- */
 
 struct job {
 	const struct backend *b;
@@ -190,7 +191,7 @@ wrong(struct job *j, int bad)
 	__atomic_fetch_add(&j->wrong, bad, __ATOMIC_RELAXED);
 }
 
-/* ${steps} from step ${from}; then a checkpoint. */
+/* Make ${steps} steps from step ${from}, then a checkpoint. */
 static void
 go(struct rank *r, struct job *j, int from, int steps)
 {
@@ -229,7 +230,7 @@ from_the_first(struct comm *c, void *arg)
 	rank_close(&r);
 }
 
-/* A step, and a checkpoint that another number of ranks goes on from. */
+/* Make one step, and a checkpoint from which other ranks continue. */
 static void
 the_first(struct comm *c, void *arg)
 {
@@ -251,7 +252,7 @@ the_others(struct comm *c, void *arg)
 	struct rank r;
 
 	rank_open(&r, c, j->b, j->kind);
-	/* The weights are broadcast by vt-train; here every rank reads them. */
+	/* vt-train broadcasts the weights; here every rank reads them. */
 	wrong(j, checkpoint_read(path_of("c"), &f, &st) != 0 ||
 	    checkpoint_load(&f, path_of("c"), r.n) != 0);
 	if (c->rank == 0)
@@ -284,7 +285,8 @@ steps(const struct backend *b, const struct optimizer *kind)
 
 	comm_threads(1, from_the_first, &one);
 	bad = one.wrong;
-	ok(one.norm[0] > 3, "%s, %s: a step is clipped", b->name, kind->name);
+	ok(one.norm[0] > 3,
+	    "%s, %s: the first step is clipped", b->name, kind->name);
 	for (int size = 2; size <= MOST; size++) {
 		struct job j = { .b = b, .kind = kind }, k = j;
 
@@ -296,19 +298,19 @@ steps(const struct backend *b, const struct optimizer *kind)
 		bad += j.wrong + k.wrong;
 	}
 	is(bad, 0, "steps are made, saved and read");
-	ok(same, "%s, %s: 1 to %d ranks: norms, weights and checkpoint are the "
-	    "same", b->name, kind->name, MOST);
-	ok(again, "and so they are when other ranks go on from one");
+	ok(same, "%s, %s: 1 to %d ranks have the same norms, weights and "
+	    "checkpoint", b->name, kind->name, MOST);
+	ok(again, "another number of ranks continues from a checkpoint with "
+	    "the same bits");
 }
 
-/* ---- what only one rank sees ---- */
+/* ---- faults on one rank ---- */
 
 struct fault { const char *name; double value; int want, wrong; double scale; };
 
 /*
- * A gradient that is not finite at parameter ${name}, of a loss times ${scale}:
- * nothing is changed but the scale, which is halved where the step is skipped
- * for it.
+ * A gradient that is not finite at parameter ${name}, of a loss times ${scale},
+ * must change nothing.  If the step is skipped, only the scale is halved.
  */
 static void
 bad_gradient(struct comm *c, void *arg)
@@ -382,19 +384,20 @@ faults(void)
 
 		for (int size = 1; size <= 3; size++)
 			comm_threads(size, bad_gradient, &f);
-		ok(f.wrong == 0, "%g in the gradient of %s: all ranks see it, and "
-		    "change nothing%s", f.value, f.name, f.want ==
+		ok(f.wrong == 0, "%g in the gradient of %s: all ranks see it "
+		    "and change nothing%s", f.value, f.name, f.want ==
 		    OPTIM_SKIPPED ? " but the scale" : "");
 	}
 	for (int rank = 0; rank < 3; rank++) {
 		struct fault f = { "", NAN, rank, 0, 0 };
 
 		comm_threads(3, bad_momentum, &f);
-		ok(f.wrong == 0, "a NaN that rank %d has: all ranks see it", rank);
+		ok(f.wrong == 0, "a NaN in the momentum of rank %d is seen by "
+		    "all ranks", rank);
 	}
 }
 
-/* ---- what is in the file ---- */
+/* ---- the file ---- */
 
 static void
 names(void)
@@ -405,28 +408,32 @@ names(void)
 	const struct tensor *first, *second, *trust, *scale;
 
 	comm_threads(3, from_the_first, &one);
-	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint");
+	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint is read");
 	first = safetensors_tensor(&f, "optim/first/c.weight");
 	second = safetensors_tensor(&f, "optim/second/c.weight");
 	trust = safetensors_tensor(&f, "optim/trust/c.weight");
 	scale = safetensors_tensor(&f, "optim/scale");
 	ok(first != NULL && second != NULL && trust != NULL && scale != NULL,
-	    "has every slot, by its name");
+	    "it has every slot by name");
 	ok(first->type == DTYPE_F32 && first->ndim == 4 &&
-	    first->bytes == 24 * 24 * 9 * 4, "values like the parameters");
+	    first->bytes == 24 * 24 * 9 * 4,
+	    "SLOT_REAL: values of the parameter's shape, in its type");
 	ok(second->type == DTYPE_F64 && second->ndim == 4 &&
-	    second->bytes == 24 * 24 * 9 * 8, "values in double precision");
+	    second->bytes == 24 * 24 * 9 * 8,
+	    "SLOT_F64: values of the parameter's shape, in double");
 	ok(trust->type == DTYPE_F64 && trust->ndim == 0 &&
-	    *(const double *)trust->data == 0.5, "one a parameter");
+	    *(const double *)trust->data == 0.5,
+	    "SLOT_PARAM: one value per parameter");
 	ok(scale->type == DTYPE_F64 && scale->ndim == 0 &&
-	    *(const double *)scale->data == 1024, "one in all");
+	    *(const double *)scale->data == 1024,
+	    "SLOT_ONCE: one value in all");
 	ok(safetensors_tensor(&f, "optim/first/b.running_mean") == NULL &&
 	    safetensors_tensor(&f, "optim/trust/b.running_var") == NULL,
-	    "none of running statistics");
+	    "running statistics have no slots");
 	safetensors_free(&f);
 }
 
-/* The names that PyTorch has for them, but for the momentum's. */
+/* Check the names of slots.  They are PyTorch's, except the momentum's. */
 static void
 names_of(const struct optimizer *kind, const char *const *want)
 {
@@ -436,7 +443,7 @@ names_of(const struct optimizer *kind, const char *const *want)
 	int slots = 0, wanted = 0, there = 0;
 
 	comm_threads(2, from_the_first, &one);
-	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint");
+	is(checkpoint_read(path_of("c"), &f, &st), 0, "a checkpoint is read");
 	for (size_t i = 0; i < f.tensors; i++)
 		slots += strncmp(f.tensor[i].name, "optim/", 6) == 0 ||
 		    strncmp(f.tensor[i].name, "ema/", 4) == 0;
@@ -448,11 +455,14 @@ names_of(const struct optimizer *kind, const char *const *want)
 		free(name);
 	}
 	is(there, wanted, kind->name);
-	/* Those by element of 8 parameters, the average of 4 statistics too. */
+	/*
+	 * Slots per element exist for 8 parameters; the average also for 4
+	 * statistics.
+	 */
 	is(slots, strcmp(kind->name, "sgd") == 0 ? 8 + 12 + 3 : 2 * 8 + 12 + 4,
-	    "and no more");
+	    "there are no other slots");
 	ok(safetensors_tensor(&f, "ema/b.running_mean") != NULL,
-	    "the average of running statistics, too");
+	    "running statistics have an average");
 	safetensors_free(&f);
 }
 

@@ -1,7 +1,7 @@
 /*
- * The driver that stands in for a GPU: what is right passes in every order, and
- * each kind of fault that is planted is found, by its count and, where work is
- * done late, by the numbers.
+ * The stand-in driver for a GPU: right programs pass in every order of
+ * execution, and each kind of planted fault is counted and, if work is done
+ * late, changes the results.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ add_f32(const void *args, struct block b)
 	}
 }
 
-/* y[i] = x[i + 1], and one too many. */
+/* y[i] = x[i + 1], which reads one element too many. */
 static void
 beyond_f32(const void *args, struct block b)
 {
@@ -46,7 +46,7 @@ beyond_f32(const void *args, struct block b)
 			    a->x[(size_t)b.x * THREADS + (size_t)i + 1];
 }
 
-/* Writes what it reads, too. */
+/* Writes y, and also x, which it declares as read. */
 static void
 back_f32(const void *args, struct block b)
 {
@@ -55,7 +55,7 @@ back_f32(const void *args, struct block b)
 	((float *)a->x)[0] = a->y[b.threads - 1] = 1;
 }
 
-/* The first number before y. */
+/* Writes the element before y. */
 static void
 ahead_f32(const void *args, struct block b)
 {
@@ -64,7 +64,7 @@ ahead_f32(const void *args, struct block b)
 	a->y[(int)b.x - 1] = a->x[0];
 }
 
-/* Each thread reads what its neighbour writes. */
+/* Each thread reads what its neighbor writes. */
 static void
 mixed_f32(const void *args, struct block b)
 {
@@ -92,8 +92,8 @@ struct set {
 	const struct driver_calls *call;
 	struct gpu_stream *t, *side;
 	struct gpu_event *e, *f;
-	float *x, *y, *z;		/* the device's */
-	float *in, *out;		/* pinned */
+	float *x, *y, *z;		/* device memory */
+	float *in, *out;		/* pinned memory */
 };
 
 static struct set
@@ -133,7 +133,7 @@ close_set(struct set *s)
 	s->call->close(s->d);
 }
 
-/* A kernel of ${n} numbers of x and y, ${reads} and ${writes} of them declared. */
+/* Launch a kernel on x and y, with ${reads} and ${writes} elements declared. */
 static void
 launch(struct set *s, struct gpu_stream *t, int kernel, const float *x,
     float *y, size_t reads, size_t writes, float by)
@@ -156,7 +156,7 @@ add(struct set *s, struct gpu_stream *t, const float *x, float *y, float by)
 	launch(s, t, ADD, x, y, N, N, by);
 }
 
-/* How many numbers of ${v} are not their places plus ${by}. */
+/* Count elements of ${v} that are not their index plus ${by}. */
 static int
 wrong(const float *v, float by)
 {
@@ -167,7 +167,10 @@ wrong(const float *v, float by)
 	return bad;
 }
 
-/* Each kind but ${which}: none; of that one, how many, and what was said. */
+/*
+ * Return the number of faults ${which}, if their message contains ${said} and
+ * there are no other faults; else 0.
+ */
 static int
 found(struct set *s, enum standin_fault which, const char *said)
 {
@@ -185,9 +188,9 @@ found(struct set *s, enum standin_fault which, const char *said)
 	return 0;
 }
 
-/* ---- what is right ---- */
+/* ---- right programs ---- */
 
-/* In by one stream, worked on by another, out by the first again. */
+/* Copy in on one stream, compute on another, copy out on the first. */
 static void
 there_and_back(struct set *s)
 {
@@ -210,18 +213,18 @@ test_right(enum standin_when when)
 	for (int i = 0; i < 3; i++)
 		there_and_back(&s);
 	is(wrong(s.out, 3) == 0, when == STANDIN_AT_ONCE,
-	    "work is done at once, or not before it is waited for");
+	    "work is done at once, or not before a wait");
 	s.call->wait(s.d, s.side);
-	is(wrong(s.out, 3), 0, "two streams and their events");
+	is(wrong(s.out, 3), 0, "two streams ordered by events compute right");
 	s.call->copy(s.d, s.t, s.out, s.z, BYTES);
 	s.call->record(s.d, s.e, s.t);
 	s.call->wait_event(s.d, s.e);
-	is(s.out[N - 1] == 0, 1, "an event that the host waits for");
-	is(standin_pieces(s.d), 14, "and all the work was counted");
+	is(s.out[N - 1] == 0, 1, "the host can wait for an event");
+	is(standin_pieces(s.d), 14, "all work items are counted");
 	close_set(&s);
 }
 
-/* A graph with two branches, run three times. */
+/* A graph with two branches, launched three times. */
 static void
 test_graph(enum standin_when when)
 {
@@ -240,20 +243,20 @@ test_graph(enum standin_when when)
 	g = s.call->captured(s.d, s.t);
 	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
 	s.call->wait(s.d, s.t);
-	is(wrong(s.out, 0), 0, "what is captured is not done");
+	is(wrong(s.out, 0), 0, "captured work is not executed");
 	for (int i = 0; i < 3; i++)
 		s.call->graph_run(s.d, s.t, g);
 	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
 	s.call->wait(s.d, s.t);
-	is(wrong(s.out, 6), 0, "a graph runs three times");
+	is(wrong(s.out, 6), 0, "a graph is launched three times");
 	s.call->copy(s.d, s.t, s.out, s.z, BYTES);
 	s.call->wait(s.d, s.t);
-	is(wrong(s.out, 10), 0, "both its branches");
+	is(wrong(s.out, 10), 0, "the second branch of the graph is executed");
 	s.call->graph_free(s.d, g);
 	close_set(&s);
 }
 
-/* An event that each run of a graph records, for the host. */
+/* An event for the host that each launch of a graph records. */
 static void
 test_inside(enum standin_when when)
 {
@@ -269,15 +272,16 @@ test_inside(enum standin_when when)
 		s.out[N - 1] = 5;
 		s.call->graph_run(s.d, s.t, g);
 		s.call->wait_event(s.d, s.e);
-		is(s.out[N - 1] == 0, 1, "an event that a graph records");
+		is(s.out[N - 1] == 0, 1,
+		    "the host can wait for an event recorded in a graph");
 	}
 	s.call->graph_free(s.d, g);
 	close_set(&s);
 }
 
-/* ---- what is not ---- */
+/* ---- planted faults ---- */
 
-/* What a copy brings is used without following it. */
+/* Use the result of a copy on another stream without waiting for it. */
 static void
 test_missing_event(enum standin_when when)
 {
@@ -291,13 +295,13 @@ test_missing_event(enum standin_when when)
 	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_RACE, "a copy (1.2) and add (0.1) both touch byte 0 "
-	    "of memory of 4000") == 1, "a missing event is found");
+	    "of memory of 4000") == 1, "a missing event after a copy is found");
 	ok((wrong(s.out, 1) > 0) == (when == STANDIN_LATE),
-	    "and it shows where work is done late");
+	    "the race changes the result if work is done late");
 	close_set(&s);
 }
 
-/* What another stream still reads is written. */
+/* Overwrite what another stream still reads. */
 static void
 test_missing_event_back(enum standin_when when)
 {
@@ -312,12 +316,13 @@ test_missing_event_back(enum standin_when when)
 	s.call->copy(s.d, s.side, s.out, s.y, BYTES);
 	s.call->wait(s.d, s.side);
 	ok(found(&s, FAULT_RACE, "add (1.2) and a fill (0.2)") == 1,
-	    "so is one before what is written again");
-	ok((wrong(s.out, 0) > 0) == (when == STANDIN_LATE), "and shows");
+	    "a missing event before an overwrite is found");
+	ok((wrong(s.out, 0) > 0) == (when == STANDIN_LATE),
+	    "the overwrite changes the result if work is done late");
 	close_set(&s);
 }
 
-/* A race that the other order shows. */
+/* A race that only the other order shows. */
 static void
 test_other_order(enum standin_when when)
 {
@@ -329,8 +334,9 @@ test_other_order(enum standin_when when)
 	s.call->fill(s.d, s.side, s.y, 0, BYTES);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_RACE, "a copy (0.1) and a fill (1.2)") == 1,
-	    "and one that does harm if others are first");
-	ok((wrong(s.out, 0) > 0) == (when == STANDIN_OTHERS), "and shows");
+	    "a race between a read and a later write is found");
+	ok((wrong(s.out, 0) > 0) == (when == STANDIN_OTHERS),
+	    "it changes the result if other streams run first");
 	close_set(&s);
 }
 
@@ -345,11 +351,11 @@ test_missing_in_graph(void)
 	s.call->record(s.d, s.e, s.t);
 	s.call->follow(s.d, s.side, s.e);
 	add(&s, s.t, s.y, s.x, 1);
-	add(&s, s.side, s.x, s.z, 1);	/* follows the beginning alone */
+	add(&s, s.side, s.x, s.z, 1);	/* ordered after the beginning alone */
 	s.call->record(s.d, s.f, s.side);
 	s.call->follow(s.d, s.t, s.f);
 	g = s.call->captured(s.d, s.t);
-	ok(found(&s, FAULT_MISUSE, "") == 0, "a graph is made");
+	ok(found(&s, FAULT_MISUSE, "") == 0, "a graph is captured");
 	s.call->graph_run(s.d, s.t, g);
 	s.call->wait(s.d, s.t);
 	ok(standin_faults(s.d, FAULT_RACE) == 1,
@@ -362,7 +368,7 @@ test_missing_in_graph(void)
 	add(&s, s.side, s.y, s.z, 1);
 	g = s.call->captured(s.d, s.t);
 	ok(found(&s, FAULT_MISUSE, "does not follow all") == 1,
-	    "and a branch that is left behind");
+	    "a branch that is not joined is found");
 	s.call->graph_free(s.d, g);
 	close_set(&s);
 }
@@ -374,18 +380,19 @@ test_early(void)
 
 	add(&s, s.t, s.x, s.y, 1);
 	ok(found(&s, FAULT_EARLY, "add (0.1) reads byte 0 of memory of 4000 "
-	    "before") == 1, "an early read is found");
+	    "before") == 1, "a read of uninitialized memory is found");
 	s.call->fill(s.d, s.t, s.x, 0, BYTES - 4);
 	add(&s, s.t, s.x, s.y, 1);
 	ok(found(&s, FAULT_EARLY, "reads byte 3996 of memory") == 1,
-	    "and one of the last number alone");
+	    "a read of one uninitialized element is found");
 	add(&s, s.t, s.y, s.y, 1);
 	s.call->free(s.d, s.y);
 	s.y = s.call->alloc(s.d, BYTES);
-	ok(found(&s, FAULT_EARLY, "") == 0, "but not where it was written");
+	ok(found(&s, FAULT_EARLY, "") == 0,
+	    "a read of written memory is no fault");
 	add(&s, s.t, s.y, s.z, 1);
 	ok(found(&s, FAULT_EARLY, "") == 1,
-	    "and what is allocated anew is unknown again");
+	    "reused memory counts as uninitialized");
 	close_set(&s);
 }
 
@@ -400,21 +407,22 @@ test_wait(void)
 	standin_quiet(s.d, 1);
 	add(&s, s.t, s.x, s.y, 1);
 	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
-	ok(found(&s, FAULT_WAIT, "") == 0, "work is no wait");
+	ok(found(&s, FAULT_WAIT, "") == 0, "launching work is no wait");
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_WAIT, "the host waits") == 1,
-	    "a host wait is found");
+	    "a wait of the host is found");
 	s.call->copy(s.d, s.t, plain, s.y, sizeof(plain));
 	ok(found(&s, FAULT_WAIT, "the host waits") == 1,
-	    "and a copy to what is not pinned is one");
-	is(plain[3] == 4, 1, "but brings what it should");
+	    "a copy to pageable memory is found as a wait");
+	is(plain[3] == 4, 1, "that copy is done");
 	p = s.call->alloc(s.d, 10);
 	s.call->free(s.d, p);
 	ok(found(&s, FAULT_WAIT, "memory is allocated") == 2,
-	    "so is memory that comes and goes");
+	    "allocating and freeing memory are found as waits");
 	standin_quiet(s.d, 0);
 	s.call->wait(s.d, s.t);
-	ok(found(&s, FAULT_WAIT, "") == 0, "elsewhere the host may wait");
+	ok(found(&s, FAULT_WAIT, "") == 0,
+	    "outside of a quiet section the host may wait");
 	close_set(&s);
 }
 
@@ -429,30 +437,30 @@ test_undeclared(void)
 	launch(&s, s.t, BEYOND, s.x, s.y, N, N, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "kernel beyond touches byte 4000 of a "
-	    "span of 4000"), "a read beyond what was declared is found");
+	    "span of 4000"), "a read beyond the declared range is found");
 	launch(&s, s.t, ADD, s.x, s.y, N, 0, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "of which it did not say"),
-	    "and a write that was not declared at all");
+	    "a write without a declaration is found");
 	launch(&s, s.t, ADD, s.x, s.y, N, N - 1, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "writes beside"),
-	    "and of the last number");
+	    "a write beyond the declared range is found");
 	launch(&s, s.t, BACK, s.x, s.y, N, N, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "writes byte 0 of 4000 that it said it "
-	    "only reads"), "and a write to what is only read");
+	    "only reads"), "a write to a range declared as read is found");
 	launch(&s, s.t, AHEAD, s.x, s.y, 1, N, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "writes beside"),
-	    "and one just before");
+	    "a write just before the declared range is found");
 	launch(&s, s.t, MIXED, s.x, s.y, 1, N, 0);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_UNDECLARED, "its threads backwards"),
-	    "and threads that need one another");
+	    "threads that depend on each other are found");
 	s.call->copy(s.d, s.t, s.out, s.z, BYTES);
 	s.call->wait(s.d, s.t);
-	is(s.out[0] == 0 && s.out[N - 1] == 0, 1, "nothing else was written");
+	is(s.out[0] == 0 && s.out[N - 1] == 0, 1, "nothing else is written");
 	close_set(&s);
 }
 
@@ -463,34 +471,36 @@ test_misuse(void)
 
 	s.call->fill(s.d, s.t, s.x, 0, BYTES + 1);
 	ok(found(&s, FAULT_MISUSE, "not allocated") == 1,
-	    "more than was allocated");
+	    "filling more than was allocated is found");
 	s.call->fill(s.d, s.t, s.x, 0, BYTES);
 	s.call->copy(s.d, s.t, s.x + 1, s.x, 8);
-	ok(found(&s, FAULT_MISUSE, "onto itself") == 1, "copies that overlap");
+	ok(found(&s, FAULT_MISUSE, "onto itself") == 1,
+	    "a copy to an overlapping range is found");
 	launch(&s, s.t, KERNELS, s.x, s.y, N, N, 0);
-	ok(found(&s, FAULT_MISUSE, "no kernel 5") == 1, "an unknown kernel");
+	ok(found(&s, FAULT_MISUSE, "no kernel 5") == 1,
+	    "an unknown kernel is found");
 	launch(&s, s.t, ADD, s.x, s.y, 0, N, 0);
 	ok(found(&s, FAULT_MISUSE, "kernel add: 0 by 1 blocks") == 1,
-	    "a grid without blocks");
+	    "a grid without blocks is found");
 	s.call->capture(s.d, s.t);
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_MISUSE, "that is captured") == 1,
-	    "a wait within a capture");
+	    "a wait within a capture is found");
 	s.call->copy(s.d, s.t, s.x, s.in, BYTES);
 	ok(found(&s, FAULT_MISUSE, "host's memory is captured") == 1,
-	    "what the host has at one time, in a graph");
+	    "host memory in a captured graph is found");
 	s.call->record(s.d, s.e, s.t);
 	s.call->graph_free(s.d, s.call->captured(s.d, s.t));
 	s.call->wait_event(s.d, s.e);
 	ok(found(&s, FAULT_MISUSE, "event of a graph") == 1,
-	    "a wait for an event of a graph");
+	    "a wait for an event of a graph is found");
 	s.call->record_inside(s.d, s.f, s.t);
 	ok(found(&s, FAULT_MISUSE, "nobody captures") == 1,
-	    "an event of a graph that there is not");
+	    "an event for a graph without a capture is found");
 	close_set(&s);
 }
 
-/* A device that fails says so at each wait from then on. */
+/* A device that failed reports it at each later wait. */
 static void
 test_broken(void)
 {
@@ -499,12 +509,14 @@ test_broken(void)
 
 	said_begin(said, sizeof(said));
 	s.call->fill(s.d, s.t, s.x, 0, BYTES);
-	is(s.call->wait(s.d, s.t), 0, "work that did not fail");
+	is(s.call->wait(s.d, s.t), 0,
+	    "broken device: work before the failure succeeds");
 	s.call->fill(s.d, s.t, s.x, 0, BYTES);
-	is(s.call->wait(s.d, s.t), -1, "work that did");
-	is(s.call->wait(s.d, s.t), -1, "is not forgotten");
+	is(s.call->wait(s.d, s.t), -1,
+	    "broken device: a wait after the failure returns -1");
+	is(s.call->wait(s.d, s.t), -1, "broken device: later waits return -1");
 	said_end();
-	ok(strstr(said, "failed") != NULL, "and there is a message");
+	ok(strstr(said, "failed") != NULL, "broken device: there is a message");
 	close_set(&s);
 }
 
@@ -514,7 +526,7 @@ small(void)
 	return standin_open(&(struct standin_options){ .memory = 1 << 20 });
 }
 
-/* How a process ends that does it, with what it says taken away. */
+/* Run ${what} in a child without its output.  Return the wait status. */
 static int
 ends(void (*what)(void))
 {
@@ -578,18 +590,20 @@ test_ends(void)
 	int status;
 
 	status = ends(host_reads);
-	ok(status != 0, "a host that touches the device's memory crashes");
-	is(ends(unasked), 1 << 8, "a fault that nobody asks for ends the test");
-	is(ends(unfreed), 1 << 8, "and memory that is left behind");
-	is(ends(clean), 0, "and else it ends well");
+	ok(status != 0, "the host crashes if it touches device memory");
+	is(ends(unasked), 1 << 8,
+	    "a fault that the test does not query ends it with status 1");
+	is(ends(unfreed), 1 << 8,
+	    "memory that is not freed ends the test with status 1");
+	is(ends(clean), 0, "without faults the test ends with status 0");
 	said_begin(said, sizeof(said));
 	ok(d->call->alloc(d, 2 << 20) == NULL && strstr(said_now(), "2097152") !=
-	    NULL, "there is no more memory than there is");
+	    NULL, "an allocation beyond the device's memory fails");
 	said_end();
 	d->call->close(d);
 }
 
-/* Numbers of 16 bits there and back, and between two of them. */
+/* 16-bit numbers to float and back, and numbers between two of them. */
 static void
 test_numbers(void)
 {
@@ -600,15 +614,15 @@ test_numbers(void)
 
 		bad += !isnan(from_f16(h)) && to_f16(from_f16(h)) != h;
 		bad += !isnan(from_bf16(h)) && to_bf16(from_bf16(h)) != h;
-		/* Halfway to the next one: to the even one of both. */
+		/* Halfway to the next one: to the even one. */
 		if ((i & 0x7fff) < 0x7bff)
 			bad += to_f16((from_f16(h) + from_f16((uint16_t)(h +
 			    1))) / 2) != ((h + 1) & ~1);
 	}
-	is(bad, 0, "numbers of 16 bits");
+	is(bad, 0, "16-bit numbers convert to float and back, ties to even");
 	ok(to_f16(65519) == 0x7bff && to_f16(65520) == 0x7c00 &&
 	    isnan(from_f16(to_f16(NAN))) && isnan(from_bf16(to_bf16(NAN))),
-	    "and their ends");
+	    "conversion is right at the largest fp16 and for NaN");
 }
 
 int

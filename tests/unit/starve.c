@@ -1,7 +1,7 @@
 /*
- * One allocation inside a library fails, each in turn.  Inside FFmpeg: a video
- * is refused or has all of its frames; an index that cannot grow is just
- * shorter, and FFmpeg does not say so.  Inside libjpeg: it says so, by a jump.
+ * Each allocation inside a library fails in turn.  FFmpeg: a video is refused
+ * or has all of its frames, though FFmpeg silently shortens an index that
+ * cannot grow. libjpeg: its error handler ends the program.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define RUNS 100		/* of each kind of file */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STARVES 0		/* they have an allocator of their own */
+#define STARVES 0		/* sanitizers have their own allocator */
 #else
 #define STARVES 1
 
@@ -33,7 +33,10 @@ void *__libc_realloc(void *, size_t);
 static long calls, victim;
 static const char *library = "libav";
 
-/* Is this the call that is to fail?  Ours die of it, and are spared. */
+/*
+ * Return 1 if this call must fail.  Calls of our code never fail, because it
+ * would exit.
+ */
 static int
 starved(const void *caller)
 {
@@ -82,7 +85,7 @@ write_video(const char *codec, const char *extension)
 	struct image *m = image_new(64, 48, 3);
 	int bad;
 
-	strcpy(strrchr(path, '.'), extension);	/* no longer than ".webm" */
+	strcpy(strrchr(path, '.'), extension);	/* at most as long as ".webm" */
 	e = encoder_open(path, &o);
 	bad = e == NULL;
 	for (int i = 0; i < FRAMES && !bad; i++) {
@@ -96,7 +99,10 @@ write_video(const char *codec, const char *extension)
 	return bad ? -1 : encoder_done(e);
 }
 
-/* Frames of the video with allocation ${which} failing; -1: refused. */
+/*
+ * Return the frames decoded with allocation ${which} failing, or -1 if the
+ * video is refused.
+ */
 static int
 decode(long which)
 {
@@ -132,12 +138,13 @@ test_kind(const char *codec, const char *extension)
 		skip(codec, "this FFmpeg has no such encoder");
 		return;
 	}
-	if (!ok(write_video(codec, extension) == 0, "%s in %s", codec,
+	if (!ok(write_video(codec, extension) == 0,
+	    "a video is written: %s in %s", codec,
 	    extension))
 		return;
-	is(decode(0), FRAMES, "undisturbed: all frames");
+	is(decode(0), FRAMES, "without a failure all frames are decoded");
 	all = calls;
-	ok(all > 100, "%ld allocations", all);
+	ok(all > 100, "decoding makes %ld allocations", all);
 	for (int i = 0; i < RUNS; i++) {
 		long which = 1 + all * i / RUNS;
 		int n = decode(which);
@@ -146,14 +153,15 @@ test_kind(const char *codec, const char *extension)
 		if (n >= 0 && n < FRAMES && fewer++ == 0)
 			first = which;
 	}
-	if (!ok(fewer == 0, "one of them fails, %d times: none shortens it",
+	if (!ok(fewer == 0,
+	    "one allocation fails, %d times: no video is shortened",
 	    RUNS))
 		diag("%d do, the first of them number %ld", fewer, first);
-	ok(refused > 0, "%d times it is refused", refused);
+	ok(refused > 0, "the video is refused %d times", refused);
 	unlink(path);
 }
 
-/* A JPEG encoder that cannot begin ends the program, after a message. */
+/* A JPEG encoder without memory ends the program after a message. */
 static void
 test_jpeg(void)
 {
@@ -173,12 +181,12 @@ test_jpeg(void)
 			_exit(0);
 		}
 		waitpid(child, &status, 0);
-		/* It may do with less. */
+		/* Some allocations are optional. */
 		wrong += !WIFEXITED(status) || WEXITSTATUS(status) > 1;
 		ended += WIFEXITED(status) && WEXITSTATUS(status) == 1;
 	}
-	ok(ended > 0, "%d of %d allocations are needed for JPEG", ended, tried);
-	is(wrong, 0, "without one of them the program ends with 1");
+	ok(ended > 0, "JPEG: %d of %d allocations are required", ended, tried);
+	is(wrong, 0, "JPEG: without a required one the program exits with 1");
 	library = "libav";
 }
 #endif
@@ -202,9 +210,9 @@ main(void)
 		test_kind("mpeg2video", ".ts");
 		return done();
 	}
-	skip("allocations that fail", "no FFmpeg in this build");
+	skip("failing allocations", "built without FFmpeg");
 #else
-	skip("allocations that fail", "a sanitizer has its own allocator");
+	skip("failing allocations", "a sanitizer has its own allocator");
 #endif
 	return done();
 }
