@@ -538,11 +538,11 @@ test_drawing(void)
 	said_begin(why, sizeof(why));
 	refused(plot_ready("a.png"), "no cairo",
 	    "without cairo: plot_ready says so");
-	refused(draw_small(in_dir("a.png")), "CAIRO=yes", "and what to do");
-	refused(draw_curves(in_dir("without cairo: the message says how to "
-	    "build with it")), "no cairo", "curves");
-	refused(draw_beside(in_dir(
-	    "without cairo: curves are refused")), "no cairo",
+	refused(draw_small(in_dir("a.png")), "CAIRO=yes",
+	    "without cairo: the message says how to build with it");
+	refused(draw_curves(in_dir("a.png")), "no cairo",
+	    "without cairo: curves are refused");
+	refused(draw_beside(in_dir("a.png")), "no cairo",
 	    "without cairo: two plots side by side are refused");
 	refused(draw_sheet(in_dir("a.png")), "no cairo",
 	    "without cairo: a sheet is refused");

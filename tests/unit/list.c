@@ -433,8 +433,8 @@ test_numbers(void)
 	is_text(numbers("a 1\nb x\n", NULL, 0, &c), "0 1",
 	    "one name makes all labels names");
 	is_text(numbers("x/run/a\nx/fall/b\n./x/fall//c\n", NULL, 1, &c),
-	    "1 0 0", "folders");
-	is_text(c, "folders give labels", "folders are the classes");
+	    "1 0 0", "folders give labels");
+	is_text(c, "fall,run", "folders are the classes");
 	is_text(numbers("7/a\n5/b\n", NULL, 1, &c), "1 0",
 	    "folders named by numbers are names");
 	is_text(numbers("x/a run\nfall/b\n", NULL, 1, &c), "1 0",

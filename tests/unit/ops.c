@@ -641,8 +641,7 @@ run(struct device *b, const struct data *d, int gradients,
 		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    gradients != FORWARD && d->op.kind != OP_INPUT &&
-	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* no
-								 * gradient */
+	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* none */
 	struct tray *tray;
 	void *memory;
 	size_t n;

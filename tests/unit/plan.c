@@ -138,7 +138,7 @@ read_buffer(struct shadow *s, int i, int which)
 		}
 }
 
-/* What a call reads must be valid before it, and after all its writes. */
+/* A call's inputs must be valid before it, and after all its writes. */
 struct access { int op, which; };
 
 static void

@@ -389,7 +389,7 @@ test_early(void)
 	s.call->free(s.d, s.y);
 	s.y = s.call->alloc(s.d, BYTES);
 	ok(found(&s, FAULT_EARLY, "") == 0,
-	    "a read of written memory is no fault");
+	    "a read of written memory is accepted");
 	add(&s, s.t, s.y, s.z, 1);
 	ok(found(&s, FAULT_EARLY, "") == 1,
 	    "reused memory counts as uninitialized");
@@ -407,7 +407,7 @@ test_wait(void)
 	standin_quiet(s.d, 1);
 	add(&s, s.t, s.x, s.y, 1);
 	s.call->copy(s.d, s.t, s.out, s.y, BYTES);
-	ok(found(&s, FAULT_WAIT, "") == 0, "launching work is no wait");
+	ok(found(&s, FAULT_WAIT, "") == 0, "launching work is not a wait");
 	s.call->wait(s.d, s.t);
 	ok(found(&s, FAULT_WAIT, "the host waits") == 1,
 	    "a wait of the host is found");

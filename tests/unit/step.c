@@ -1,6 +1,6 @@
 /*
- * A step of training reads nothing back from its device but what its losses
- * say, once: a device that works beside the host would be waited for.
+ * A training step downloads only the losses, once: a device that works
+ * asynchronously would otherwise be waited for.
  */
 
 #include "base/mem.h"
@@ -18,7 +18,8 @@ static struct memory_ops memory;
 static struct layout_ops layout;
 static const struct backend *real;
 static int reads, gets, fetches;
-static int others, amid;	/* of something else, and before a later step */
+static int others, amid;	/* other downloads; those before the last
+				 * download of losses */
 
 static void
 count_read(struct device *d, double *host, const struct dims *shape,
@@ -50,7 +51,7 @@ count_fetch(struct device *d, void *host, const void *w, size_t bytes)
 static int frames_of(int i) { return 4 + i % 3; }
 static int side_of(int i) { return (void)i, 20; }
 
-/* Train on back end ${b} over the schedule; the exit status. */
+/* Train on back end ${b} over the schedule.  Return the exit status. */
 static int
 train(const struct dataset *set, const struct schedule *s,
     const struct backend *b)
@@ -119,12 +120,14 @@ main(void)
 
 		if (!has_device(backends[i]))
 			continue;
-		is(train(d, s, backends[i]), 0, "a run on a device that counts");
+		is(train(d, s, backends[i]), 0,
+		    "a run on a device with counters succeeds");
 		ok(reads == 0 && gets == 0, "%s: no activation or parameter is "
 		    "read (%d, %d)", name, reads, gets);
-		is(fetches, steps, "what the losses of all microbatches and "
-		    "heads say is fetched, once a step");
-		is(amid, 0, "and nothing else before the run is saved");
+		is(fetches, steps, "the losses of all microbatches and heads "
+		    "are downloaded once per step");
+		is(amid, 0,
+		    "nothing else is downloaded before the run is saved");
 	}
 	schedule_free(s);
 	table_free(rows);

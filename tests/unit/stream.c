@@ -1,8 +1,9 @@
 /*
- * Reading streams: cut anywhere, with a byte changed anywhere, and tars that
- * mean harm.  With arguments it writes a stream for the shell tests:
+ * Reading tar streams: cut anywhere, changed in any byte, out of order or
+ * hostile, they are refused with a reason.  With arguments, write a stream for
+ * shell tests:
  *
- *	tests/stream FIRST SAMPLES FRAMES BYTES LABELS HEAD [jpg|png]
+ * tests/stream FIRST SAMPLES FRAMES BYTES LABELS HEAD [jpg|png]
  */
 /* tests/run: weight 6 */
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 static char *dir, *path, *out;
 static char said[4000];
 
-/* Pack the file without writing anything; what is said goes to said[]. */
+/* Pack the file without writing anything.  Messages go to said[]. */
 static int
 dry(int foreign, int skip, uint64_t max_member, struct pack_report *r)
 {
@@ -52,7 +53,7 @@ write_file(const struct buffer *b)
 	close(fd);
 }
 
-/* A stream as the writer makes it. */
+/* Return a stream as the writer makes it.  The caller frees it. */
 static struct buffer
 a_stream(const struct make *m)
 {
@@ -65,7 +66,7 @@ a_stream(const struct make *m)
 	return b;
 }
 
-/* ---- a tar, by hand ---- */
+/* ---- tar archives made here ---- */
 
 static void
 checksum(unsigned char *h)
@@ -130,12 +131,12 @@ test_cuts(void)
 	struct pack_report r;
 	int wrong = 0, silent = 0;
 	uint64_t complete[3], samples = 0;
-	size_t end = 0;			/* where the end-of-stream marker begins */
+	size_t end = 0;			/* offset of the end-of-stream marker */
 	char want[60];
 
-	is(dry(0, 0, 1 << 20, &r), EXIT_DONE, "a whole stream");
-	is((long long)r.samples, 3, "its samples");
-	/* Where a sample is complete: its .json, up to its last byte. */
+	is(dry(0, 0, 1 << 20, &r), EXIT_DONE, "a whole stream is read");
+	is((long long)r.samples, 3, "all its samples are read");
+	/* A sample is complete at the last byte of its .json. */
 	for (size_t at = 0; at + 512 <= b.n && b.data[at] != '\0';) {
 		size_t n = strtoul(b.data + at + 124, NULL, 8);
 
@@ -144,7 +145,7 @@ test_cuts(void)
 			complete[samples++] = at + 512 + n;
 		at += 512 + n + ustar_padding(n);
 	}
-	is((long long)samples, 3, "and where they end");
+	is((long long)samples, 3, "the ends of its samples are known");
 	for (size_t n = b.n - 1; n > 0; n--) {
 		if (truncate(path, (off_t)n) != 0)
 			exit(1);
@@ -157,13 +158,16 @@ test_cuts(void)
 		if (silent == 1 && strstr(said, want) == NULL)
 			diag("%zu bytes: %s: %s", n, want, said);
 	}
-	is(wrong, 0, "cut to any length it is refused");
-	is(silent, 0, "and the message counts the complete samples");
+	is(wrong, 0, "a stream cut to any length is refused");
+	is(silent, 0, "the message counts the complete samples");
 	if (truncate(path, 0) != 0)
 		exit(1);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "so is nothing at all");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "an empty stream is refused");
 
-	/* One bit of every byte; the end-of-stream marker cannot vouch for itself. */
+	/*
+	 * Change one bit of every byte, except in the end-of-stream marker,
+	 * which no hash covers.
+	 */
 	wrong = 0;
 	for (size_t i = 0; i < b.n; i++) {
 		if (i == end)
@@ -193,17 +197,20 @@ test_parts(void)
 	buffer_add(&both, a.data, a.n);
 	buffer_add(&both, b.data, b.n);
 	write_file(&both);
-	is(dry(0, 0, 1 << 20, &r), EXIT_DONE, "two streams in one");
-	is((long long)r.samples, 4, "are both read");
+	is(dry(0, 0, 1 << 20, &r), EXIT_DONE,
+	    "two concatenated streams are accepted");
+	is((long long)r.samples, 4, "both streams are read");
 	both.n -= 1024;
 	write_file(&both);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "the second is cut");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "a second stream that is cut is refused");
 	both.n = 0;
-	buffer_add(&both, a.data, a.n - 2048);	/* without its end-of-stream marker */
+	buffer_add(&both, a.data, a.n - 2048);	/* without its end-of-stream
+						 * marker */
 	buffer_add(&both, b.data, b.n);
 	write_file(&both);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
-	    "the first lost its end, and the second follows");
+	    "a second stream after one that is cut is refused");
 	both.n = 0;
 	buffer_add(&both, a.data, a.n);
 	buffer_add(&both, a.data, a.n);
@@ -215,7 +222,8 @@ test_parts(void)
 	buffer_add(&both, a.data, a.n);
 	buffer_add(&both, "garbage", 7);
 	write_file(&both);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "something after the end");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "garbage after the end is refused");
 	m.head = 1;
 	buffer_free(&b);
 	b = a_stream(&m);
@@ -224,19 +232,20 @@ test_parts(void)
 	buffer_add(&both, b.data, b.n);
 	write_file(&both);
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
-	    "streams made with different settings");
+	    "concatenated streams of different settings are refused");
 	both.n = 0;
 	buffer_add(&both, b.data, b.n);
 	for (int k = 0; k < 9; k++)
 		put_end(&both);
 	write_file(&both);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_DONE, "zero blocks may follow");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_DONE,
+	    "zero blocks after the end are accepted");
 	buffer_free(&a);
 	buffer_free(&b);
 	buffer_free(&both);
 }
 
-/* ---- foreign and hostile ---- */
+/* ---- archives of other programs, some hostile ---- */
 
 static void
 test_foreign(void)
@@ -247,17 +256,19 @@ test_foreign(void)
 	put_sample(&b);
 	put_end(&b);
 	write_file(&b);
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a tar without an end-of-stream marker");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "a tar without an end-of-stream marker is refused");
 	ok(strstr(said, "a whole tar archive, of 1 samples, but without the "
-	    "end-of-stream marker of vt-extract (--foreign takes") != NULL, "is told from "
-	    "one that is truncated: %s", said);
-	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "is taken with --foreign");
-	is((long long)r.samples, 1, "with its sample");
+	    "end-of-stream marker of vt-extract (--foreign takes") != NULL,
+	    "the message tells it from a truncated one: %s", said);
+	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "--foreign accepts it");
+	is((long long)r.samples, 1, "--foreign reads its sample");
 	b.n -= 512;
 	write_file(&b);
 	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED,
-	    "but not without its two zero blocks");
-	ok(strstr(said, "the pipe broke") != NULL, "as such: %s", said);
+	    "--foreign refuses it without its two zero blocks");
+	ok(strstr(said, "the pipe broke") != NULL,
+	    "the message says that the pipe broke: %s", said);
 	buffer_free(&b);
 	put(&b, "./", '5', NULL, "", 0);
 	put(&b, "./a", '5', NULL, "", 0);
@@ -267,28 +278,34 @@ test_foreign(void)
 	put(&b, "./a/b.json", '0', NULL, info, strlen(info));
 	put_end(&b);
 	write_file(&b);
-	is(dry(1, 0, 1 << 20, &r), EXIT_DONE, "directories and ./ are passed");
-	is((long long)r.samples, 1, "and the sample is there");
-	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED, "a directory in a stream is "
-	    "not");
+	is(dry(1, 0, 1 << 20, &r), EXIT_DONE,
+	    "--foreign accepts directories and ./");
+	is((long long)r.samples, 1,
+	    "--foreign reads the sample of such an archive");
+	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "a directory in a stream is refused");
 	ok(strstr(said, "a directory (wanted a regular file); --foreign takes "
-	    "archives of other programs") != NULL, "as such: %s", said);
+	    "archives of other programs") != NULL,
+	    "the message names --foreign: %s", said);
 	buffer_free(&b);
 	buffer_add(&b, "\x1f\x8b\x08\0\0\0\0\0\0\3 compressed", 21);
 	write_file(&b);
-	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED, "a compressed one");
+	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "a compressed stream is refused");
 	ok(strstr(said, "compressed (wanted a tar stream: gzip -dc FILE | "
-	    "vt)") != NULL, "is told as such: %s", said);
+	    "vt)") != NULL, "the message says how to decompress: %s", said);
 	buffer_free(&b);
 	put_sample(&b);
 	put(&b, "__vt__/.index", '0', NULL, "a shard's index", 15);
 	put_end(&b);
 	write_file(&b);
-	is(dry(1, 0, 1 << 20, NULL), EXIT_DONE, "a shard may be packed anew");
+	is(dry(1, 0, 1 << 20, NULL), EXIT_DONE, "--foreign accepts a shard");
 	buffer_free(&b);
 }
 
-/* A member that does not belong: an error, left out with --skip-foreign. */
+/*
+ * A member that does not belong is an error, and left out with --skip-foreign.
+ */
 static void
 stranger(const char *name, char type, const char *link, const char *data,
     const char *why)
@@ -303,16 +320,17 @@ stranger(const char *name, char type, const char *link, const char *data,
 	write_file(&b);
 	status = dry(1, 0, 1 << 20, NULL);
 	if (!ok(status == EXIT_FAILED && strstr(said, why) != NULL &&
-	    strstr(said, "offset 0") != NULL, "refused: %s", why))
+	    strstr(said, "offset 0") != NULL,
+	    "a foreign member is refused: %s", why))
 		diag("%d: %s", status, said);
 	status = dry(1, 1, 1 << 20, &r);
 	if (!ok(status == EXIT_SKIPPED && r.samples == 1 && r.skipped == 1,
-	    "left out: %s", why))
+	    "--skip-foreign leaves it out: %s", why))
 		diag("%d: %s", status, said);
 	buffer_free(&b);
 }
 
-/* Something that is refused whatever is allowed. */
+/* Check that an archive is refused whatever is allowed. */
 static void
 refused(struct buffer *b, const char *why)
 {
@@ -323,7 +341,7 @@ refused(struct buffer *b, const char *why)
 	status[0] = dry(1, 0, 1 << 20, NULL);
 	status[1] = dry(1, 1, 1 << 20, NULL);
 	if (!ok(status[0] == EXIT_FAILED && status[1] == EXIT_FAILED &&
-	    strstr(said, why) != NULL, "refused: %s", why))
+	    strstr(said, why) != NULL, "an archive is refused: %s", why))
 		diag("%d %d: %s", status[0], status[1], said);
 	buffer_free(b);
 }
@@ -362,14 +380,15 @@ test_hostile(void)
 		stranger("a.000000.jpg", *t, NULL, "x",
 		    "a member of another type");
 
-	/* Extended headers that change what the plain one says. */
+	/* Extended headers that change the name or size in the next header. */
 	sprintf(pax, "29 path=../../etc/x.00000.jpg\n");
 	put(&b, "pax", 'x', NULL, pax, 30);
 	put(&b, "a.000000.jpg", '0', NULL, "x", 1);
 	put_sample(&b);
 	put_end(&b);
 	write_file(&b);
-	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED, "a pax path that leads out");
+	is(dry(1, 0, 1 << 20, NULL), EXIT_FAILED,
+	    "a pax path that leads out of the folder is refused");
 	buffer_free(&b);
 	sprintf(pax, "%s", "../../../etc/passwd");
 	put(&b, "././@LongLink", 'L', NULL, pax, strlen(pax) + 1);
@@ -380,7 +399,7 @@ test_hostile(void)
 	put(&b, "a.000000.jpg", '0', NULL, "x", 1);
 	refused(&b, "wanted at most 1048576");
 
-	/* Sizes in base 256: 2^40, 2^63 - 1, and one below zero. */
+	/* Sizes in base 256: 2^40, 2^63 - 1, and a negative one. */
 	for (int i = 0; i < 3; i++) {
 		put(&b, "a.000000.jpg", '0', NULL, "x", 1);
 		memset(b.data + 124, i == 2 ? 0xff : 0, 12);
@@ -446,7 +465,7 @@ test_order(void)
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.json", '0', NULL, "{", 1);
 	refused(&b, "not valid JSON");
-	/* As deep as may be is kept, as other fields that are not known are. */
+	/* JSON of the maximum depth is accepted, with unknown fields. */
 	for (int deep = 62; deep <= 64; deep++) {
 		struct buffer j = { 0 };
 
@@ -465,7 +484,7 @@ test_order(void)
 			put_end(&b);
 			write_file(&b);
 			is(dry(1, 0, 1 << 20, NULL), EXIT_DONE,
-			    "KEY.json within the depth");
+			    "KEY.json within the maximum depth is accepted");
 			buffer_free(&b);
 		} else {
 			refused(&b, "a/b.json: JSON nested more than 64 deep");
@@ -487,7 +506,7 @@ test_order(void)
 			put_end(&b);
 			write_file(&b);
 			is(dry(1, 0, 1 << 20, NULL), EXIT_DONE,
-			    "a head within the depth");
+			    "a head within the maximum depth is accepted");
 			buffer_free(&b);
 		} else {
 			refused(&b, "\"options\" nested more than 32 deep");
@@ -516,14 +535,14 @@ test_order(void)
 	put_sample(&b);
 	put(&b, "a/c.000000.png", '0', NULL, "one", 3);
 	refused(&b, "wanted a/c.000000.jpg");
-	/* Two streams: frame by frame, in the same order. */
+	/* Two streams must alternate frame by frame. */
 	put(&b, "a/b.000000.jpg", '0', NULL, "one", 3);
 	put(&b, "a/b.000000.flow.png", '0', NULL, "one", 3);
 	put(&b, "a/b.000001.flow.png", '0', NULL, "one", 3);
 	refused(&b, "wanted a/b.000001.jpg");
 }
 
-/* Two streams, several labels and times of their own, all the way through. */
+/* Two streams, several labels and separate times are packed and read back. */
 static void
 test_all_the_way(void)
 {
@@ -553,22 +572,26 @@ test_all_the_way(void)
 	write_file(&b);
 	is(pack(&o, &input, 1, &r), EXIT_DONE, "two streams are packed");
 	d = dataset_open(out, NULL);
-	ok(d != NULL, "and the set opened");
-	is(dataset_streams(d), 2, "its streams");
-	is_text(dataset_ext(d, 1), "png", "the second");
-	is(dataset_sample(d, 0).label, -1, "no one label");
-	is((int)dataset_sample(d, 0).flags, 36, "its flags");
-	is(dataset_classes(d), 3, "classes as many as the labels ask for");
-	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &room, NULL), 0, "frames of stream 1");
-	is_text(b.data, "dueunodue", "are they");
-	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &room, NULL), 0, "and of stream 0");
-	is_text(b.data, "two!onetwo!", "too");
-	is(dataset_json_read(d, 0, &b), 0, "the .json");
-	is_text(b.data, json, "is kept as it was, with what is not known");
+	ok(d != NULL, "the dataset opens");
+	is(dataset_streams(d), 2, "it has two streams");
+	is_text(dataset_ext(d, 1), "png",
+	    "the second stream has its kind of frames");
+	is(dataset_sample(d, 0).label, -1, "the sample has no single label");
+	is((int)dataset_sample(d, 0).flags, 36, "the sample has its flags");
+	is(dataset_classes(d), 3,
+	    "the number of classes follows from the labels");
+	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &room, NULL), 0,
+	    "frames of stream 1 are read");
+	is_text(b.data, "dueunodue", "frames of stream 1 are those written");
+	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &room, NULL), 0,
+	    "frames of stream 0 are read");
+	is_text(b.data, "two!onetwo!", "frames of stream 0 are those written");
+	is(dataset_json_read(d, 0, &b), 0, "the .json is read");
+	is_text(b.data, json, "the .json is kept with its unknown fields");
 	dataset_free(d);
 	buffer_free(&b);
 	buffer_free(&room);
-	ok(system(command) == 0, "done with");
+	ok(system(command) == 0, "the dataset is removed");
 	free(command);
 }
 
@@ -588,7 +611,7 @@ main(int argc, char **argv)
 	}
 	if ((dir = mkdtemp(temp)) == NULL)
 		return 1;
-	/* In memory: ext4 would write a file out each time it is replaced. */
+	/* In memory, because ext4 writes a replaced file out each time. */
 	path = xprintf("/proc/self/fd/%d", memfd_create("s.tar", 0));
 	out = path_join(dir, "out");
 	test_cuts();

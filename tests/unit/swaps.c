@@ -1,4 +1,7 @@
-/* Classes that a flip swaps: the table, and what the loader makes of it. */
+/*
+ * Label maps for flips: the table is parsed or refused, and the loader swaps
+ * the labels of flipped clips.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,9 +15,9 @@
 enum { SAMPLES = 12, FRAMES = 4, CLASSES = 6, SIDE = 16, CLIPS = 240 };
 
 static char dir[] = "/tmp/vt-swaps.XXXXXX";
-static int sets;		/* the dataset has sets of classes */
+static int sets;		/* 1: the dataset has sets of classes */
 
-/* a and b swap, c and d swap, e is never mirrored, f is as it is. */
+/* a and b swap, c and d swap, e is never flipped, f keeps its label. */
 static const char rows[] = "# comment\n#class\tmirrored\na\tb\n3\tc\ne\t-\n";
 
 static int
@@ -31,7 +34,7 @@ size_of(int sample)
 	return SIDE;
 }
 
-/* Of sample i: class i mod 6, and of every second one the next class, too. */
+/* Sample i has class i mod 6; odd ones also have the next class. */
 static int
 spans_of(int sample, int n, struct label_span *to)
 {
@@ -42,7 +45,7 @@ spans_of(int sample, int n, struct label_span *to)
 	return 1 + sample % 2;
 }
 
-/* Brighter to the right: so it is seen whether it was mirrored. */
+/* Draw brighter to the right, so that a flip is visible. */
 static void
 draw(int sample, int frame, int w, int h, struct buffer *to)
 {
@@ -87,25 +90,28 @@ test_table(struct swaps *s)
 
 	for (int c = 0; c < CLASSES; c++)
 		class_add(&classes, (char[]){ (char)('a' + c), '\0' });
-	is(swaps_parse("t", rows, &classes, s), 0, "a table of swaps");
+	is(swaps_parse("t", rows, &classes, s), 0, "a table of swaps is read");
 	is(swaps_class(s, &flip, 0), 1, "a becomes b");
-	is(swaps_class(s, &flip, 1), 0, "and b a");
-	is(swaps_class(s, &flip, 2), 3, "by numbers, too");
-	is(swaps_class(s, &flip, 5), 5, "others stay");
-	is(swaps_class(s, &flip, -1), -1, "and so does none");
-	is(flip, 1, "all of these are mirrored");
-	is(swaps_class(s, &flip, 4), 4, "e stays");
-	is(flip, 0, "and is not mirrored");
-	is(swaps_class(s, &flip, 0), 0, "what is not mirrored is not swapped");
+	is(swaps_class(s, &flip, 1), 0, "b becomes a");
+	is(swaps_class(s, &flip, 2), 3, "classes given by number swap");
+	is(swaps_class(s, &flip, 5), 5, "a class that is not listed stays");
+	is(swaps_class(s, &flip, -1), -1, "no class stays no class");
+	is(flip, 1, "none of these forbids the flip");
+	is(swaps_class(s, &flip, 4), 4, "a class that is never flipped stays");
+	is(flip, 0, "a class that is never flipped forbids the flip");
+	is(swaps_class(s, &flip, 0), 0, "without a flip nothing is swapped");
 	flip = 1;
 	swaps_set(s, &flip, share);
 	ok(flip && share[0] == 0 && share[1] == 1 && share[2] == 1 &&
-	    share[3] == 0 && share[4] == 0 && share[5] == 1, "sets swap");
+	    share[3] == 0 && share[4] == 0 && share[5] == 1,
+	    "sets of classes swap");
 	swaps_set(s, &flip, never);
-	ok(!flip && never[0] == 1 && never[1] == 0, "or are not mirrored");
-	refused("an unknown class", "#class\tmirrored\na\tx\n",
+	ok(!flip && never[0] == 1 && never[1] == 0,
+	    "a set with a class that is never flipped forbids the flip");
+	refused("an unknown class is refused", "#class\tmirrored\na\tx\n",
 	    "t: line 2: class x is not among the 6 classes");
-	refused("a number beyond", "#class\tmirrored\n6\ta\n",
+	refused("a class number beyond the classes is refused",
+	    "#class\tmirrored\n6\ta\n",
 	    "t: line 2: class 6 is not");
 	refused("a class twice", "#class\tmirrored\na\tb\nc\tb\n",
 	    "t: line 3: class b is listed twice");
@@ -161,7 +167,7 @@ load(const struct dataset *d, const struct swaps *s, int threads,
 	table_free(t);
 }
 
-/* A mirrored clip's class in the table above. */
+/* The class of a flipped clip by the table above; -1: never flipped. */
 static const int mirrored[CLASSES] = { 1, 0, 3, 2, -1, 5 };
 
 static void
@@ -177,9 +183,10 @@ check_classes(const struct seen *plain, const struct seen *swapped)
 		bad += swapped->flip[c] != (plain->flip[c] && other >= 0);
 		bad += swapped->label[c] != (swapped->flip[c] ? other : was);
 	}
-	is(bad, 0, "labels are swapped where clips are mirrored");
+	is(bad, 0, "labels are swapped exactly where clips are flipped");
 	ok(flips > CLIPS / 4 && flips < CLIPS / 2 && never > 5,
-	    "in %d of %d clips, but not %d others", flips, CLIPS, never);
+	    "%d of %d clips are flipped, and %d are never flipped",
+	    flips, CLIPS, never);
 }
 
 static void
@@ -199,8 +206,9 @@ check_sets(const struct seen *plain, const struct seen *swapped)
 				    mirrored[k] : k));
 		bad += swapped->set[c] != want;
 	}
-	is(bad, 0, "sets are swapped where clips are mirrored");
-	ok(flips > CLIPS / 5, "in %d of %d clips", flips, CLIPS);
+	is(bad, 0, "sets are swapped exactly where clips are flipped");
+	ok(flips > CLIPS / 5,
+	    "%d of %d clips with sets are flipped", flips, CLIPS);
 }
 
 static void
@@ -217,7 +225,7 @@ test_loader(const struct swaps *s)
 		load(d, s, 3, &three);
 		(sets ? check_sets : check_classes)(&plain, &one);
 		ok(memcmp(&one, &three, sizeof(one)) == 0,
-		    "the same with three threads");
+		    "three threads give the same");
 		dataset_free(d);
 	}
 }
@@ -236,7 +244,7 @@ main(void)
 	swaps_free(&s);
 	class_list_free(&classes);
 	command = xprintf("rm -r '%s'", dir);
-	ok(system(command) == 0, "done with");
+	ok(system(command) == 0, "the dataset is removed");
 	free(command);
 	return done();
 }

@@ -1,4 +1,7 @@
-/* Which algorithm sums how much: by a table, by rule; and how much at once. */
+/*
+ * The choice of an all-reduce algorithm by a table of measurements or by rule,
+ * and the size of a bucket.
+ */
 #include "base/mem.h"
 #include "comm/tuning.h"
 
@@ -37,17 +40,17 @@ test_table(const struct tuning *t)
 	const int one[8] = { 0 };
 
 	is_text(chosen(t, sum(two, 8, WIRE_FP32, 2000, 1)), "native",
-	    "the fastest at the size that is nearest");
+	    "table: the fastest at the nearest size");
 	is_text(chosen(t, sum(two, 8, WIRE_FP32, 2000, 0)), "halving",
-	    "of those that can");
+	    "table: the fastest of the available algorithms");
 	is_text(chosen(t, sum(two, 8, WIRE_FP32, 1 << 30, 1)), "torus",
-	    "larger than all: at the largest");
+	    "table: above all sizes the largest counts");
 	is_text(chosen(t, sum(two, 8, WIRE_BF16, 1 << 20, 0)), "torus",
-	    "of the exchange that is asked for");
+	    "table: only rows of the communication dtype count");
 	is_text(chosen(t, sum(one, 8, WIRE_FP32, 1 << 20, 0)), "ring",
-	    "and of as many hosts");
+	    "table: only rows of the number of hosts count");
 	ok(chosen(t, sum(two, 4, WIRE_FP32, 4, 1)) == NULL,
-	    "none of other ranks");
+	    "table: no row for this number of ranks");
 }
 
 static void
@@ -60,15 +63,19 @@ test_rule(void)
 	for (int r = 0; r < 128; r++)
 		each[r] = r;
 	s = sum(two, 8, WIRE_FP32, 1 << 20, 0);
-	is_text(tuning_rule(&s)->name, "torus", "several hosts of several ranks");
+	is_text(tuning_rule(&s)->name, "torus",
+	    "rule: several hosts with several ranks take a torus");
 	s.bytes = 4096;
-	is_text(tuning_rule(&s)->name, "halving", "short vectors");
+	is_text(tuning_rule(&s)->name, "halving",
+	    "rule: short vectors take halving");
 	s = sum(each, 64, WIRE_FP32, 1 << 20, 0);
-	is_text(tuning_rule(&s)->name, "ring", "a rank a host");
+	is_text(tuning_rule(&s)->name, "ring",
+	    "rule: one rank per host takes a ring");
 	s = sum(one, 64, WIRE_FP32, 1 << 20, 0);
-	is_text(tuning_rule(&s)->name, "ring", "one host");
+	is_text(tuning_rule(&s)->name, "ring", "rule: one host takes a ring");
 	s = sum(each, 65, WIRE_FP32, 1 << 20, 0);
-	is_text(tuning_rule(&s)->name, "halving", "more than 64 ranks");
+	is_text(tuning_rule(&s)->name, "halving",
+	    "rule: more than 64 ranks take halving");
 	free(each);
 	free(one);
 }
@@ -79,13 +86,14 @@ test_bucket(const struct tuning *t)
 	struct summing s = sum(two, 8, WIRE_FP32, 1 << 20, 0);
 	const struct tuning none = { 0 };
 
-	/* 90 us, and 1023 KiB in 910 us. */
+	/* 1 KiB takes 90 us; further 1023 KiB take 910 us. */
 	is((long long)tuning_bucket(t, &s, algorithm_find("ring"), 1),
-	    (long long)(90.0 * 1023 * 1024 / 910), "latency times bandwidth");
+	    (long long)(90.0 * 1023 * 1024 / 910),
+	    "bucket: latency times bandwidth of the table");
 	is((long long)tuning_bucket(t, &s, algorithm_find("torus"), 4),
-	    8 << 18, "256 KiB a step where that is not known");
+	    8 << 18, "bucket: 256 KiB per step without a bandwidth");
 	is((long long)tuning_bucket(&none, &s, algorithm_find("ring"), 1),
-	    14 << 18, "more steps, more bytes");
+	    14 << 18, "bucket: more steps take more bytes");
 }
 
 static void
@@ -102,13 +110,13 @@ test_text(const struct tuning *t)
 	};
 	char *again = tuning_text(t);
 
-	is_text(again, text, "a table is written as it is read");
+	is_text(again, text, "a table prints as it was read");
 	free(again);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct table *table = table_parse("bad", bad[i]);
 		struct tuning u;
 
-		is(tuning_parse(&u, table), -1, "a wrong table is refused");
+		is(tuning_parse(&u, table), -1, "a malformed table is refused");
 		table_free(table);
 	}
 }

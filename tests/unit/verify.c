@@ -1,6 +1,6 @@
 /*
- * Verifying: of golden.tar, every bit flipped and every length it can be cut
- * to is found; findings say what and where.
+ * Verification of shards finds every flipped bit of golden.tar and every length
+ * it can be cut to; findings name kind, key and offset.
  */
 /* tests/run: weight 4 */
 #include <fcntl.h>
@@ -43,7 +43,7 @@ frame(void *arg, int thread, const char *ext, const void *data, size_t n,
 	return t->frames == 5 ? error_set(why, "the fifth is bad") : 0;
 }
 
-/* What is found in the first ${n} bytes of the image. */
+/* Verify the first ${n} bytes of the image.  Return the findings. */
 static struct told
 look(enum verify_depth depth, size_t n, int stop)
 {
@@ -74,14 +74,15 @@ test_every_flip(void)
 		for (int bit = 0; bit < 8; bit++) {
 			image[i] ^= (unsigned char)(1 << bit);
 			missed += look(VERIFY_FULL, GOLDEN_SIZE, 1).n < 1;
-			/* Not stopping at the first finding, for some. */
+			/* For some, do not stop at the first finding. */
 			if ((i * 8 + (size_t)bit) % 61 == 0)
 				missed_all += look(VERIFY_FULL, GOLDEN_SIZE,
 				    0).n < 1;
 			image[i] ^= (unsigned char)(1 << bit);
 		}
 	is(missed, 0, "each of 311,296 flipped bits is found");
-	is(missed_all, 0, "and when looking further");
+	is(missed_all, 0,
+	    "flipped bits are found without stopping at the first finding");
 }
 
 static void
@@ -94,7 +95,7 @@ test_every_length(void)
 	is(missed, 0, "each of 38,912 shorter lengths is found");
 }
 
-/* Flip bit 0 of byte ${at}: what is the first finding? */
+/* Flip bit 0 of byte ${at} and check the first finding. */
 static void
 expect(size_t at, const char *kind, const char *key, uint64_t offset)
 {
@@ -105,7 +106,8 @@ expect(size_t at, const char *kind, const char *key, uint64_t offset)
 	image[at] ^= 1;
 	ok(t.n >= 1 && strcmp(t.first.kind, kind) == 0 &&
 	    strcmp(t.first.key, key) == 0 && t.first.offset == offset,
-	    "byte %zu: %s at %llu", at, kind, (unsigned long long)offset);
+	    "the first finding for byte %zu is: %s at %llu",
+	    at, kind, (unsigned long long)offset);
 	if (t.n >= 1 && strcmp(t.first.kind, kind) != 0)
 		diag("%s %llu %s: %s", t.first.kind,
 		    (unsigned long long)t.first.offset, t.first.key,
@@ -117,9 +119,9 @@ test_places(void)
 {
 	struct told t = look(VERIFY_FULL, GOLDEN_SIZE, 0);
 
-	is(t.n, 0, "golden.tar is as it was packed");
+	is(t.n, 0, "full: golden.tar has no findings");
 	t = look(VERIFY_FAST, GOLDEN_SIZE, 0);
-	is(t.n, 0, "a quick look finds nothing either");
+	is(t.n, 0, "fast: golden.tar has no findings");
 	expect(3, "header", "run/v_000", 3);
 	expect(512, "data", "run/v_000", 512);
 	expect(512 + 700, "padding", "run/v_000", 512 + 700);
@@ -132,20 +134,23 @@ test_places(void)
 	image[512] ^= 1;
 	image[30000] ^= 1;
 	t = look(VERIFY_FULL, GOLDEN_SIZE, 0);
-	is(t.n, 2, "two damaged places are two findings");
-	ok(strcmp(t.last.key, "run/v_003") == 0, "the second in sample 3");
+	is(t.n, 2, "full: two damaged places are two findings");
+	ok(strcmp(t.last.key, "run/v_003") == 0,
+	    "full: the second finding is in sample 3");
 	t = look(VERIFY_FAST, GOLDEN_SIZE, 0);
-	is(t.n, 0, "which the quick look cannot see");
+	is(t.n, 0, "fast: damaged data are not seen");
 	image[512] ^= 1;
 	image[30000] ^= 1;
 
 	t = look(VERIFY_DECODE, GOLDEN_SIZE, 0);
-	is(t.frames, 18, "every frame is given to the decoder");
-	is(t.n, 5, "a bad frame, and .json members that lack fields");
-	ok(strcmp(t.last.kind, "json") == 0, "are what is wrong");
+	is(t.frames, 18, "decode: every frame is given to the decoder");
+	is(t.n, 5,
+	    "decode: a bad frame and .json members without fields are found");
+	ok(strcmp(t.last.kind, "json") == 0,
+	    "decode: the last finding is a .json member");
 }
 
-/* The same from a file, by windows. */
+/* The same from a file, in windows. */
 static void
 test_file(void)
 {
@@ -156,21 +161,25 @@ test_file(void)
 	int fd;
 
 	is(verify_shard(&v, path, s, 0, &hash), 0, "a file is verified");
-	ok(hash128_equal(hash, hash128(image, GOLDEN_SIZE)), "and hashed");
+	ok(hash128_equal(hash, hash128(image, GOLDEN_SIZE)),
+	    "a verified file has its hash");
 	fd = open(path, O_WRONLY);
-	ok(pwrite(fd, "x", 1, 20000) == 1, "a byte is written over");
+	ok(pwrite(fd, "x", 1, 20000) == 1, "a byte of the file is overwritten");
 	close(fd);
-	is(verify_shard(&v, path, s, 0, &hash), 1, "which is found");
-	is((long long)t.first.offset / 512, 20000 / 512, "where it is");
-	ok(truncate(path, 30000) == 0, "the file is cut while it is open");
-	is(verify_shard(&v, path, s, 0, &hash), 1, "which ends it");
-	is_text(t.last.kind, "io", "as an error of reading");
+	is(verify_shard(&v, path, s, 0, &hash), 1,
+	    "the overwritten byte is found");
+	is((long long)t.first.offset / 512, 20000 / 512,
+	    "it is found at its offset");
+	ok(truncate(path, 30000) == 0, "the open file is truncated");
+	is(verify_shard(&v, path, s, 0, &hash), 1,
+	    "a truncated file ends the verification");
+	is_text(t.last.kind, "io", "a truncated file is a read error");
 	shard_close(s);
 }
 
 /*
- * An index whose hashes are right but whose content is not: a broken writer, or
- * a hostile one.  Nothing may crash; all must be refused.
+ * An index with right hashes but wrong content, as from a broken or hostile
+ * writer.  Nothing may crash, and all must be refused.
  */
 static void
 test_wrong_index(void)
@@ -191,15 +200,19 @@ test_wrong_index(void)
 			f.index_hash = hash128(image + blob, length - 512);
 			shard_footer_put(image + footer, &f);
 			tried++;
-			/* Flags, size, rate, source and times are in .json. */
+			/*
+			 * Flags, size, rate, source and times are only in
+			 * .json.
+			 */
 			missed += look(VERIFY_FULL, GOLDEN_SIZE, 0).n < 1 &&
 			    memcmp(keep, image + blob, length - 512) != 0 &&
 			    !(i < 256 && (i % 64 == 14 || i % 64 >= 40)) &&
 			    !(i >= 256 && i < 672 && i % 16 >= 12);
 			memcpy(image + blob, keep, sizeof(keep));
 		}
-	is(tried, 3072, "an index with each byte changed, hashed anew");
-	is(missed, 0, "is refused wherever the tar can tell");
+	is(tried, 3072, "the index is changed in each byte and hashed again");
+	is(missed, 0,
+	    "a wrong index is refused wherever the tar contradicts it");
 }
 
 /* Footers with every field at an extreme. */

@@ -1,4 +1,7 @@
-/* Frame rates, planes, and videos written and read back. */
+/*
+ * Videos: frame rates, resampling in time, colors, JPEG frames and gaps follow
+ * their definitions, and videos written with many encoders read back.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 #include "said.h"
 #include "tap.h"
 
-/* For builds with the leak sanitizer: what libx265 3.5 itself leaves behind. */
+/* For builds with the leak sanitizer: libx265 3.5 itself leaks. */
 const char *__lsan_default_suppressions(void);
 const char *
 __lsan_default_suppressions(void)
@@ -42,10 +45,12 @@ test_parse(void)
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		ok(fps_parse(good[i].text, &f) == 0 && f.num == good[i].num &&
-		    f.den == good[i].den, "rate %s is %d/%d", good[i].text,
+		    f.den == good[i].den,
+		    "fps_parse: rate %s is %d/%d", good[i].text,
 		    good[i].num, good[i].den);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(fps_parse(bad[i], &f) != 0, "\"%s\" is no rate", bad[i]);
+		ok(fps_parse(bad[i], &f) != 0,
+		    "fps_parse: \"%s\" is refused", bad[i]);
 }
 
 static void
@@ -70,42 +75,50 @@ test_find(void)
 
 	for (int i = 0; i < 1000; i++)
 		t[i] = i;
-	check_find("ticks of a frame", t, 1000, frame, f25, 1, f25);
-	check_find("no hint", t, 1000, frame, none, 1, f25);
+	check_find("fps_find: ticks of one frame", t, 1000, frame, f25, 1, f25);
+	check_find("fps_find: no hint", t, 1000, frame, none, 1, f25);
 	t[999]++;
-	check_find("one frame dropped near the end", t, 1000, frame, f25, 0,
+	check_find(
+	    "fps_find: one frame dropped near the end", t, 1000, frame, f25, 0,
 	    (struct fraction){ 999, 40 });
 	for (int i = 0; i < 1000; i++)
 		t[i] = (int64_t)(i * 1001 / 30.0 + 0.5);
-	check_find("NTSC in milliseconds", t, 1000, ms, ntsc, 1, ntsc);
-	check_find("NTSC without a hint", t, 1000, ms, none, 1, ntsc);
-	check_find("a wrong hint", t, 1000, ms, (struct fraction){ 30, 1 }, 1,
+	check_find(
+	    "fps_find: NTSC in milliseconds", t, 1000, ms, ntsc, 1, ntsc);
+	check_find("fps_find: NTSC without a hint", t, 1000, ms, none, 1, ntsc);
+	check_find("fps_find: a wrong hint",
+	    t, 1000, ms, (struct fraction){ 30, 1 }, 1,
 	    ntsc);
 	for (int i = 0; i < 90; i++)
 		t[i] = i < 45 ? i * 33 : 45 * 33 + (i - 45) * 83;
-	check_find("two rates", t, 90, ms, f25, 0,
+	check_find("fps_find: two rates", t, 90, ms, f25, 0,
 	    (struct fraction){ 89000, 5137 });
-	check_find("one frame", t, 1, ms, f25, 1, f25);
-	check_find("one frame of a mad rate", t, 1, ms,
+	check_find("fps_find: one frame", t, 1, ms, f25, 1, f25);
+	check_find("fps_find: one frame with an absurd rate", t, 1, ms,
 	    (struct fraction){ 90000, 1 }, 1, none);
 	for (int i = 0; i < 5; i++)
 		t[i] = i;
-	check_find("frames at once", t, 5, (struct fraction){ 1, 1000000 },
+	check_find("fps_find: frames at the same time",
+	    t, 5, (struct fraction){ 1, 1000000 },
 	    none, 0, none);
 	t[0] = 0;
 	t[1] = INT64_MAX / 5;
-	check_find("frames an age apart", t, 2,
+	check_find("fps_find: frames an age apart", t, 2,
 	    (struct fraction){ INT32_MAX, 1 }, none, 0, none);
 	is(fps_100us(t[1], (struct fraction){ INT32_MAX, 1 }), INT64_MAX,
-	    "an age in 0.1 ms is cut off");
+	    "fps_100us: an age is clamped");
 	is(fps_100us(1001, (struct fraction){ 1, 30000 }), 334,
-	    "33.37 ms is 334 tenths");
-	is(fps_100us(1, (struct fraction){ 1, 20000 }), 1, "halves go up");
+	    "fps_100us: 33.37 ms is 334 tenths");
+	is(fps_100us(1, (struct fraction){ 1, 20000 }), 1,
+	    "fps_100us: halves round up");
 	is(fps_100us((int64_t)1 << 40, (struct fraction){ 1, 90000 }),
-	    122167958642ll, "a long time");
+	    122167958642ll, "fps_100us: a long time is exact");
 }
 
-/* For each frame the frame that fps_shows gives, as digits. */
+/*
+ * Return for each output frame the input frame that is displayed, as digits.
+ * Valid until the next call.
+ */
 static const char *
 shown(const int64_t *t, int n, int64_t end, struct fraction tick,
     struct fraction rate)
@@ -132,18 +145,20 @@ test_resample(void)
 	int drift = 0;
 
 	is_text(shown(even, 6, 6, tick, (struct fraction){ 30, 1 }), "012345",
-	    "the same rate keeps every frame");
+	    "resample: the same rate keeps every frame");
 	is_text(shown(even, 6, 6, tick, (struct fraction){ 15, 1 }), "024",
-	    "half the rate");
+	    "resample: half the rate takes every second frame");
 	is_text(shown(even, 6, 6, tick, (struct fraction){ 60, 1 }),
-	    "001122334455", "twice the rate; ties to the earlier");
+	    "001122334455",
+	    "resample: twice the rate repeats; ties go to the earlier frame");
 	is_text(shown(even, 6, 6, tick, (struct fraction){ 20, 1 }), "0134",
-	    "20 of 30: 0, 1.5 (tie), 3, 4.5 (tie)");
+	    "resample: 20 of 30: 0, 1.5 (tie), 3, 4.5 (tie)");
 	is_text(shown(vfr, 5, 1100, ms, (struct fraction){ 10, 1 }),
-	    "01123333444", "variable: nearest in time");
+	    "01123333444",
+	    "resample: a variable rate takes the nearest frame in time");
 	is_text(shown(vfr, 5, 1040, ms, (struct fraction){ 1, 1 }), "04",
-	    "one a second");
-	/* An hour of NTSC to 30: frame k is within half a frame. */
+	    "resample: one frame per second");
+	/* An hour of NTSC at 30: frame k is within half a frame. */
 	for (int64_t i = 0; i < 107892; i++)
 		for (; fps_shows(k, (struct fraction){ 30, 1 }, i * 1001,
 		    (i + 1) * 1001, (struct fraction){ 1, 30000 }); k++) {
@@ -152,13 +167,13 @@ test_resample(void)
 			drift |= fabs(off) > 0.5 * 1001 / 30000 + 1e-9;
 			last = i;
 		}
-	is(k, 108000, "an hour at 29.97 is 108000 frames at 30");
-	ok(!drift && last == 107891, "without drift");
+	is(k, 108000, "resample: an hour at 29.97 is 108000 frames at 30");
+	ok(!drift && last == 107891, "resample: an hour has no drift");
 }
 
 /* ---- planes ---- */
 
-/* The definitions, in double and pixel by pixel. */
+/* The definitions, in double, pixel by pixel. */
 static double
 jfif(struct plane_colour c, int y, int b, int r, int which)
 {
@@ -220,7 +235,7 @@ test_colour(const char *what, struct plane_colour c)
 	plane_buffer_free(&b);
 }
 
-/* Every instruction set this machine has gives the same bytes. */
+/* Every instruction set of this machine gives the same bytes. */
 static void
 test_isa(void)
 {
@@ -252,7 +267,8 @@ test_isa(void)
 		}
 		ok(memcmp(got[0], base[0], 511) == 0 &&
 		    memcmp(got[1], base[1], 256) == 0 &&
-		    memcmp(got[2], base[2], 256) == 0, "%s: the same bytes",
+		    memcmp(got[2], base[2], 256) == 0,
+		    "%s: the same bytes as the base",
 		    isa_name(i));
 	}
 #endif
@@ -284,7 +300,7 @@ test_turn(int swap, int mirror, int flip)
 
 /* ---- JPEG ---- */
 
-/* Width and height in the frame header of a JPEG file. */
+/* Read width and height from the frame header of a JPEG file. */
 static int
 jpeg_header(const struct buffer *b, int *w, int *h)
 {
@@ -319,27 +335,27 @@ test_jpeg(void)
 		r = jpeg_encode_planes(e, from, p->stride, p->w, p->h, &b);
 		ok(r == 0 && jpeg_header(&b, &w, &h) == 0 && w == p->w &&
 		    h == p->h, "JPEG of %dx%d, 4:2:0", p->w, p->h);
-		/* What lies after the frame's columns must not matter. */
+		/* Bytes after the frame's columns must not matter. */
 		for (int y = 0; y < p->h; y++)
 			memset(p->plane[0] + y * p->stride[0] + p->w, 99,
 			    (size_t)(p->stride[0] - p->w));
 		jpeg_encode_planes(e, from, p->stride, p->w, p->h, &c);
 		ok(b.n == c.n && memcmp(b.data, c.data, b.n) == 0,
-		    "and nothing but the frame goes in");
+		    "JPEG: bytes beyond the frame change nothing");
 	}
 	b.n = 0;
 	buffer_text(&b, "before");
 	r = jpeg_encode_planes(e, (const uint8_t *const *)a.p.plane, a.p.stride,
 	    16, 8, &b);
 	ok(r == 0 && memcmp(b.data, "before\377\330", 8) == 0,
-	    "JPEG is appended");
+	    "JPEG: the file is appended to the buffer");
 	b.n = 6;
 	said_begin(why, sizeof(why));
 	r = jpeg_encode_planes(e, (const uint8_t *const *)a.p.plane,
 	    a.p.stride, 70000, 10, &b);
 	said_end();
 	ok(r == -1 && b.n == 6 && strstr(why, "70000x10") != NULL,
-	    "too wide for JPEG is refused: %s", why);
+	    "JPEG: a frame that is too wide is refused: %s", why);
 	buffer_free(&b);
 	buffer_free(&c);
 	plane_buffer_free(&a);
@@ -349,8 +365,8 @@ test_jpeg(void)
 /* ---- gaps ---- */
 
 /*
- * The gaps in ${n} frames ${step} hundredths of a millisecond apart, rounded to
- * milliseconds, of which those are missing that are marked in ${without}.
+ * Return the gaps in ${n} frames ${step} hundredths of a millisecond apart,
+ * rounded to milliseconds.  Frames marked by x in ${without} are missing.
  */
 static size_t
 gaps(size_t n, int64_t step, const char *without, size_t *first)
@@ -378,41 +394,44 @@ test_gaps(void)
 	struct fraction ms = { 1, 1000 };
 	size_t first = 99;
 
-	is((long long)gaps(40, 3333, "", &first), 0, "30 a second: no gaps");
+	is((long long)gaps(40, 3333, "", &first), 0,
+	    "gaps: 30 per second has none");
 	is((long long)gaps(40, 3333, "       x", &first), 1,
-	    "one frame missing");
-	is((long long)first, 6, "is found where it is");
+	    "gaps: one missing frame is found");
+	is((long long)first, 6,
+	    "gaps: the first gap is where the frame is missing");
 	is((long long)gaps(40, 1667, "  xx     x", &first), 2,
-	    "60 a second, in milliseconds: two gaps");
+	    "gaps: two in 60 per second, in milliseconds");
 	is((long long)gaps(40, 834, "       x", &first), 1,
-	    "120 a second, in milliseconds");
-	is((long long)gaps(6, 4000, "  x", &first), 1, "in five frames");
+	    "gaps: one in 120 per second, in milliseconds");
+	is((long long)gaps(6, 4000, "  x", &first), 1,
+	    "gaps: one in five frames");
 	is((long long)gaps(30, 4000, "x", &first), 0,
-	    "a later beginning is none");
+	    "gaps: a later beginning is none");
 	is((long long)fps_gaps(odd, 8, ms, &first), 0,
-	    "a variable rate has none");
+	    "gaps: a variable rate has none");
 	for (int i = 0; i < 12; i++)
 		held[i] = (struct video_frame){ i * 40 + (i > 6) * 80,
 			i * 40 + 40 + (i > 5) * 80 };
 	is((long long)fps_gaps(held, 12, ms, &first), 0,
-	    "nor a frame that says it is on for longer");
-	/* Frames 12 to 14 have times that are one frame too late. */
+	    "gaps: a frame of longer declared duration is none");
+	/* The times of frames 12 to 14 are one frame too late. */
 	for (int i = 0; i < 40; i++) {
 		int64_t at = i * 40 + (i >= 12 && i < 15) * 40 - (i == 14) * 39;
 
 		late[i] = (struct video_frame){ at, at + 40 };
 	}
 	is((long long)fps_gaps(late, 40, ms, &first), 0,
-	    "nor a wrong time that the next frames make up for");
+	    "gaps: late times that later frames make up for are none");
 	for (int i = 15; i < 40; i++)
 		late[i].time += 80;
 	is((long long)fps_gaps(late, 40, ms, &first), 1,
-	    "and what lacks after them is found");
+	    "gaps: a missing frame after late times is found");
 }
 
 /* ---- written and read back ---- */
 
-/* A grey ramp whose brightness tells the frame. */
+/* Draw a gray ramp whose brightness tells the frame. */
 static void
 paint(struct image *m, int frame)
 {
@@ -467,14 +486,15 @@ read_video(const char *path, const char *codec, int frames)
 		t[n++] = f.time;
 	}
 	a = video_account(v);
-	is(n, frames, "all frames come back");
-	is(wrong, 0, "in order, with their brightness");
+	is(n, frames, "all frames are read back");
+	is(wrong, 0, "frames are in order and have their brightness");
 	ok(a->frames == frames && !a->truncated && a->damage == 0,
-	    "whole and sound%s%s", *a->message ? ": " : "", a->message);
+	    "the account has all frames and no damage%s%s",
+	    *a->message ? ": " : "", a->message);
 	ok(fps_find(t, (size_t)n, video_info(v)->tick, video_info(v)->rate, 2,
 	    &rate) == 1 && rate.num == 25 && rate.den == 2,
-	    "at 25/2 a second (%d/%d)", rate.num, rate.den);
-	near(a->decoded, frames / 12.5, 0.09, "and of the right length");
+	    "the rate is 25/2 (%d/%d)", rate.num, rate.den);
+	near(a->decoded, frames / 12.5, 0.09, "the decoded duration is right");
 	video_free(v);
 	close(fd);
 }
@@ -489,13 +509,13 @@ test_round_trip(const char *codec, const char *extension)
 		skip(codec, "this FFmpeg has no such encoder");
 		return;
 	}
-	if (ok(write_video(path, codec, 20) == 0, "%s: writes %s", codec,
+	if (ok(write_video(path, codec, 20) == 0, "%s: is written to %s", codec,
 	    extension))
 		read_video(path, codec, 20);
 	unlink(path);
 }
 
-/* Something that moves, on a ground that does not. */
+/* Draw a moving square on a static background. */
 static void
 paint_motion(struct image *m, int video, int frame)
 {
@@ -517,7 +537,7 @@ paint_motion(struct image *m, int video, int frame)
 		}
 }
 
-/* Write video ${number}; its bytes are appended to ${b}. */
+/* Write video ${number} and append its bytes to ${b}. */
 static int
 write_motion(const char *codec, int number, struct buffer *b)
 {
@@ -549,8 +569,8 @@ write_motion(const char *codec, int number, struct buffer *b)
 }
 
 /*
- * The same frames make the same file, also after other work has left other
- * bytes in memory: x264 reads some that it has not written.
+ * The same frames must make the same file, whatever other work left in memory:
+ * x264 reads some bytes that it has not written.
  */
 static void
 test_same_bytes(const char *codec)
@@ -572,9 +592,9 @@ test_same_bytes(const char *codec)
 	}
 	buffer_free(&b[0]);
 	buffer_free(&b[1]);
-	is(bad, 0, "24 videos are written twice");
-	if (!ok(differ == 0, "%s: the same frames, the same bytes", codec))
-		diag("%d of 24 differ", differ);
+	is(bad, 0, "videos are written twice");
+	if (!ok(differ == 0, "%s: the same frames make the same bytes", codec))
+		diag("%d videos differ", differ);
 }
 
 static void
@@ -588,20 +608,20 @@ test_encoder_errors(void)
 	snprintf(path, sizeof(path), "%s/x.nothing", dir);
 	said_begin(why, sizeof(why));
 	ok(encoder_open(path, &o) == NULL && strstr(said_now(), "extension") != NULL,
-	    "an unknown container is refused");
+	    "encoder: an unknown container is refused");
 	snprintf(path, sizeof(path), "%s/x.mkv", dir);
 	o.codec = "nosuch";
 	said_begin(why, sizeof(why));
 	ok(encoder_open(path, &o) == NULL && strstr(said_now(), "nosuch") != NULL,
-	    "an unknown encoder is named");
+	    "encoder: an unknown encoder is refused by name");
 	o.codec = "mpeg4";
 	said_begin(why, sizeof(why));
 	e = encoder_open(path, &o);
 	ok(e != NULL && encoder_add(e, m) != 0 && strstr(said_now(), "8x8") != NULL,
-	    "a frame of another size is refused");
+	    "encoder: a frame of another size is refused");
 	encoder_drop(e);
 	said_end();
-	ok(access(path, F_OK) != 0, "a dropped video leaves no file");
+	ok(access(path, F_OK) != 0, "encoder: a dropped video leaves no file");
 	image_free(m);
 }
 
@@ -638,7 +658,7 @@ main(void)
 		test_same_bytes("mpeg4");
 		test_encoder_errors();
 	} else {
-		skip("videos written and read back", "no FFmpeg in this build");
+		skip("videos written and read back", "built without FFmpeg");
 	}
 	rmdir(dir);
 	return done();

@@ -1,6 +1,7 @@
 /*
- * Files of weights: what is read from those of PyTorch and from safetensors,
- * where state dicts are found, and what is refused, with which words.
+ * Weight files of PyTorch, numpy and safetensors: tensors have the right
+ * values, state dicts are found at their usual places, and malformed or hostile
+ * files are refused with a reason.
  */
 #include <math.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 static char *path;
 static char said[4096];
 
-/* Write ${b}, which is emptied, and read it as weights. */
+/* Write ${b} to the file, free it, and open the file as weights. */
 static int
 open_bytes(struct buffer *b, struct weights *w)
 {
@@ -38,7 +39,7 @@ open_bytes(struct buffer *b, struct weights *w)
 	return bad;
 }
 
-/* A pickle of what ${object} makes, as a zip with the usual storages. */
+/* Open a zip with the pickle of ${object} and the usual storages. */
 static int
 open_object(struct buffer *object, struct weights *w)
 {
@@ -49,7 +50,7 @@ open_object(struct buffer *object, struct weights *w)
 	return open_bytes(&b, w);
 }
 
-/* The same of a state dict of tensors. */
+/* Open the state dict of ${n} tensors in the same way. */
 static int
 open_tensors(const struct made *t, int n, struct weights *w)
 {
@@ -59,20 +60,20 @@ open_tensors(const struct made *t, int n, struct weights *w)
 	return open_object(&object, w);
 }
 
-/* It is refused, and the message has ${words} and is one. */
+/* Check that a file is refused with one message that has ${words}. */
 static void
 refused(int bad, struct weights *w, const char *words)
 {
 	int good = bad == -2 && strstr(said, words) != NULL &&
 	    strstr(said, "; ") == NULL;
 
-	if (!ok(good, "refused: %s", words))
+	if (!ok(good, "a file is refused: %s", words))
 		diag("%d: %s", bad, said);
 	if (bad == 0)
 		weights_close(w);
 }
 
-/* Tensor ${name} has these numbers. */
+/* Check that tensor ${name} has these values. */
 static void
 has(const struct weights *w, const char *name, const float *want, size_t n)
 {
@@ -110,11 +111,11 @@ kinds(void)
 			continue;
 		}
 		is((long long)w.tensors, k < 2 ? MAKE_TENSORS : 3,
-		    "all its tensors");
+		    "the file has all its tensors");
 		t = weights_find(&w, "conv.weight");
 		ok(t != NULL && t->ndim == 3 && t->dim[0] == 2 &&
 		    t->dim[1] == 3 && t->dim[2] == 4 && t->type == DTYPE_F32,
-		    "with their shapes and types");
+		    "a tensor has its shape and type");
 		has(&w, "conv.weight", make_floats, 24);
 		has(&w, "half", half, 4);
 		has(&w, "bn.num_batches_tracked", count, 1);
@@ -124,12 +125,13 @@ kinds(void)
 			has(&w, "spread", spread, 6);
 			has(&w, "none", part, 0);
 		}
-		ok(weights_find(&w, "scalar") == NULL, "and no others");
+		ok(weights_find(&w, "scalar") == NULL,
+		    "an absent name is not found");
 		weights_close(&w);
 	}
 }
 
-/* The same as numpy's arrays, of which each is whole. */
+/* The same as numpy arrays, each stored whole. */
 static void
 arrays(void)
 {
@@ -146,7 +148,7 @@ arrays(void)
 		diag("%s", said);
 		return;
 	}
-	is((long long)w.tensors, 6, "all that are of numbers");
+	is((long long)w.tensors, 6, "all arrays of numbers are found");
 	has(&w, "conv1_w", make_floats, 24);
 	has(&w, "turned", turned, 24);
 	has(&w, "half", half, 4);
@@ -192,21 +194,21 @@ arrays_refused(void)
 		make_blobs(&b, &bad[i].a, 1);
 		refused(open_bytes(&b, &w), &w, bad[i].words);
 	}
-	/* Only a type that is none of a weight's is passed over. */
+	/* Only known types that weights do not have are skipped. */
 	make_blobs(&b, &(struct made_array){ "x", "f4", "", 0, 1, { 1 }, "abcd",
 	    4, NULL }, 1);
 	refused(open_bytes(&b, &w), &w, "a numpy type whose state is not");
 	make_blobs(&b, &make_arrays[6], 2);
 	refused(open_bytes(&b, &w), &w, "no tensors, at the top or in "
 	    "state_dict, model_state, model_state_dict, model or blobs (blobs)");
-	/* Whatever is cut off is missed. */
+	/* A pickle cut at any length is refused. */
 	make_file(&b, "arrays");
 	for (size_t n = 0, whole = b.n, wrong = 0; n <= whole; n++) {
 		struct buffer part = { 0 };
 
 		if (n == whole) {
-			is((long long)wrong, 0, "every shorter pickle is "
-			    "refused");
+			is((long long)wrong, 0,
+			    "every shorter pickle of arrays is refused");
 			break;
 		}
 		buffer_add(&part, b.data, n);
@@ -215,7 +217,7 @@ arrays_refused(void)
 	buffer_free(&b);
 }
 
-/* Every type, by the bits that PyTorch stores. */
+/* Every type, from the bits that PyTorch stores. */
 static void
 types(void)
 {
@@ -253,7 +255,7 @@ types(void)
 	}
 }
 
-/* State dicts under what programs call them, and deeper. */
+/* State dicts under their usual names, and nested. */
 static void
 places(void)
 {
@@ -280,7 +282,8 @@ places(void)
 			buffer_text(&b, "s");
 		ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
 		    strcmp(w.tensor[0].name, "conv.weight") == 0,
-		    "found %d dicts deep%s%s", depth, depth > 0 ? ", in " : "",
+		    "a state dict is found %d dicts deep%s%s",
+		    depth, depth > 0 ? ", in " : "",
 		    depth > 0 ? at[i][0] : "");
 		weights_close(&w);
 	}
@@ -294,20 +297,20 @@ places(void)
 	    "\"\\033[2J\")");
 	buffer_text(&b, "]");
 	refused(open_object(&b, &w), &w, "it holds no dict");
-	/* It is within itself. */
+	/* A dict that contains itself. */
 	buffer_text(&b, "}q\001");
 	make_text(&b, "model");
 	buffer_text(&b, "h\001s");
 	refused(open_object(&b, &w), &w, "no tensors");
-	/* Python 2's: a list of pairs, texts of bytes. */
+	/* As written by Python 2: a list of pairs, with byte strings. */
 	buffer_text(&b, "ccollections\nOrderedDict\n](](U\004nameR");
 	b.n--;
 	make_tensor(&b, &make_tensors[0], 0);
 	buffer_text(&b, "ee\x85R");
 	ok(open_object(&b, &w) == 0 && weights_find(&w, "name") != NULL,
-	    "a dict that Python 2 wrote");
+	    "a dict of Python 2 is read");
 	weights_close(&w);
-	/* A parameter, and a name that is there twice. */
+	/* A parameter, and a name given twice. */
 	buffer_text(&b, "}(");
 	make_text(&b, "twice");
 	make_tensor(&b, &make_tensors[0], 0);
@@ -316,13 +319,13 @@ places(void)
 	make_tensor(&b, &make_tensors[2], 0);
 	buffer_text(&b, "\x88N\x87Ru");
 	ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
-	    w.tensor[0].count == 6, "the last of two stays");
+	    w.tensor[0].count == 6, "the last of two tensors of a name counts");
 	weights_close(&w);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused files ---- */
 
-/* The opcodes that there are, by pickletools. */
+/* The opcodes that are read, by pickletools. */
 static const char allowed[] = "\x80.N\x88\x89JKMGXqrhj(}])t\x85\x86" "aesucRbQ"
     "\x8a\x87\x81UT";
 
@@ -338,11 +341,11 @@ opcodes(void)
 		char want[64];
 		int bad;
 
-		/* Behind a 1, so that nothing else can be said. */
+		/* After a 1, so that only the opcode itself can be refused. */
 		buffer_text(&b, "K\001");
 		buffer_add(&b, &c, 1);
 		bad = open_object(&b, &w);
-		/* The pickle is the first member, behind 64 bytes and PROTO. */
+		/* The pickle is the first member, after 64 bytes and PROTO. */
 		snprintf(want, sizeof(want), "offset 68: opcode 0x%02x (", c);
 		if ((strstr(said, want) != NULL) ==
 		    (memchr(allowed, code, sizeof(allowed) - 1) != NULL)) {
@@ -352,7 +355,7 @@ opcodes(void)
 		if (bad == 0)
 			weights_close(&w);
 	}
-	is(wrong, 0, "each of 256 opcodes is allowed or refused by offset");
+	is(wrong, 0, "each of 256 opcodes is read or refused by offset");
 }
 
 static void
@@ -431,8 +434,10 @@ pickles(void)
 	}
 }
 
-/* A storage that is a part of another, as old legacy files have it: numbers
- * 5 to 12 of storage 0. */
+/*
+ * Open a storage that is a part of another, as in old legacy files: ${count}
+ * elements from ${first} of storage 0.
+ */
 static int
 open_part(int first, int count, int offset, struct weights *w)
 {
@@ -466,7 +471,7 @@ storage_views(void)
 	static const float want[] = { 11, 12 };
 	struct weights w;
 
-	is(open_part(5, 8, 6, &w), 0, "a storage that is a view");
+	is(open_part(5, 8, 6, &w), 0, "a storage that is a view is read");
 	has(&w, "part", want, 2);
 	weights_close(&w);
 	refused(open_part(5, 8, 7, &w), &w, "reaches beyond the 8 numbers");
@@ -521,12 +526,13 @@ views(void)
 		has(&w, good[i].name, last, (size_t)!i);
 		weights_close(&w);
 	}
-	is(open_tensors(&good[2], 1, &w), 0, "a storage of less than its file");
+	is(open_tensors(&good[2], 1, &w), 0,
+	    "a storage smaller than its file is read");
 	weights_close(&w);
 	storage_views();
 }
 
-/* A class that would act is a name and no more. */
+/* A class that would act when called is only a name. */
 static void
 inert(void)
 {
@@ -546,30 +552,33 @@ inert(void)
 	}
 	buffer_text(&b, "\x85R");
 	make_text(&b, "log");
-	/* As a list, a dict and an object with attributes: all forgotten. */
+	/*
+	 * As a list, a dict and an object with attributes, all of which are
+	 * skipped.
+	 */
 	buffer_text(&b, "cmmengine.logging\nHistoryBuffer\n)\x81"
 	    "(K\001K\002eK\001a(K\001K\002uK\001K\002s}b");
 	make_text(&b, "state_dict");
 	make_dict(&b, make_tensors, 3, 0);
 	buffer_text(&b, "u");
 	fail_flush();
-	is(open_object(&b, &w), 0, "objects of unknown classes are passed over");
-	is((long long)w.tensors, 3, "and tensors found");
-	is(access(touched, F_OK), -1, "and nothing was called");
+	is(open_object(&b, &w), 0, "objects of unknown classes are skipped");
+	is((long long)w.tensors, 3, "tensors after unknown objects are found");
+	is(access(touched, F_OK), -1, "no unknown class is called");
 	weights_close(&w);
 	free(touched);
-	/* A tensor of numbers that no weight is made of. */
+	/* A tensor of a type that no weight has. */
 	make_dict(&b, make_tensors, 1, 0);
 	make_text(&b, "complex");
 	make_tensor(&b, &(struct made){ "c", "ComplexFloatStorage", "0", 3, 0,
 	    1, { 3 }, { 1 } }, 0);
 	buffer_text(&b, "s");
-	is(open_object(&b, &w), 0, "so are tensors of other types");
-	is((long long)w.tensors, 1, "and the others stay");
+	is(open_object(&b, &w), 0, "tensors of other types are skipped");
+	is((long long)w.tensors, 1, "tensors of known types are kept");
 	weights_close(&w);
 }
 
-/* A pickle of ever more objects: refused when they are too many. */
+/* A pickle of more and more objects is refused at a limit. */
 static void
 memory(void)
 {
@@ -588,13 +597,16 @@ memory(void)
 		ok(bad == -2 && (strstr(said, "objects larger than ten times "
 		    "the file") != NULL || strstr(said, "too few values") !=
 		    NULL || strstr(said, "no dict") != NULL),
-		    "refused: millions of objects");
+		    "millions of objects are refused");
 	}
 }
 
 /* ---- archives ---- */
 
-/* A good archive whose bytes [at, at + n) of entry 1 are these. */
+/*
+ * Open a good archive after writing ${n} bytes at ${at} of its last directory
+ * entry, or with ${local} of its last local header.
+ */
 static int
 open_changed(size_t at, const void *bytes, size_t n, int local,
     struct weights *w)
@@ -651,7 +663,7 @@ archives(void)
 	buffer_free(&dir);
 	refused(open_bytes(&b, &w), &w, "written on a big-endian machine");
 
-	/* Whatever is cut off is missed. */
+	/* An archive cut at any length is refused. */
 	make_file(&b, "zip");
 	for (size_t n = 0, whole = b.n; n < whole; n += 7) {
 		struct buffer part = { 0 };
@@ -668,11 +680,11 @@ archives(void)
 		buffer_add(&part, b.data, n);
 		bad += open_bytes(&part, &w) != -2 || *said == '\0';
 	}
-	is(bad, 0, "and every shorter legacy file");
+	is(bad, 0, "every shorter legacy file is refused");
 	buffer_free(&b);
 }
 
-/* Sizes that are said to be in the extra field of zip64. */
+/* Sizes that are given in the extra field of zip64. */
 static void
 zip64(void)
 {
@@ -714,13 +726,13 @@ others(void)
 	buffer_text(&b, "");
 	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");
 	make_file(&b, "legacy");
-	b.data[17] = 'N';	/* of the protocol's number */
+	b.data[17] = 'N';	/* the opcode of the protocol's number */
 	refused(open_bytes(&b, &w), &w, "which no file of weights needs");
 	make_file(&b, "legacy");
 	b.data[18]++;
 	refused(open_bytes(&b, &w), &w, "a protocol that is not 1001");
 	unlink(path);
-	is(weights_open(path, &w), -1, "a file that is not there");
+	is(weights_open(path, &w), -1, "an absent file is an error");
 }
 
 int

@@ -1,8 +1,9 @@
 /*
- * weights_mutated [FILE...]: files of weights, ours and these, each damaged in
- * COUNT ways that SEED chooses: none ends in a crash or a hang, is refused
- * without words, or asks for more memory at once than ten times the file and
- * 16 MiB.  malloc and its kin are called through here (--wrap).
+ * weights_mutated [FILE...]: damaged weight files never crash or hang the
+ * reader, are never refused without a message, and never make it allocate more
+ * than ten times the file and 16 MiB at once.  Files made here and those given
+ * are damaged in COUNT ways chosen by SEED. malloc and its kin are wrapped by
+ * the linker (--wrap).
  */
 #include <signal.h>
 #include <unistd.h>
@@ -68,7 +69,7 @@ hung(int signal)
 	_exit(1);
 }
 
-/* Numbers that are large, small or negative wherever they stand. */
+/* Numbers that are large, small or negative at any width. */
 static const unsigned char odd[][8] = {
 	{ 0 }, { 1 }, { 255, 255, 255, 255 }, { 255, 255, 255, 127 },
 	{ 0, 0, 0, 128 }, { 255, 255, 255, 255, 255, 255, 255, 255 },
@@ -83,11 +84,11 @@ below(uint32_t r, size_t n)
 	return n > 0 ? (size_t)(r % n) : 0;
 }
 
-/* One change of ${b}; ${r} and ${q} are random. */
+/* Make one change to ${b}; ${r} and ${q} are random. */
 static void
 mutate(struct buffer *b, const uint32_t *r, const uint32_t *q)
 {
-	/* Mostly where the structure is: in the first 2 KiB, or the last. */
+	/* Mostly where the structure is: in the first or the last 2 KiB. */
 	size_t window = b->n > 2048 ? 2048 : b->n;
 	size_t at = r[0] % 8 == 0 ? below(r[1], b->n) : r[0] % 8 < 3 ?
 	    b->n - 1 - below(r[1], window) : below(r[1], window);
@@ -95,32 +96,32 @@ mutate(struct buffer *b, const uint32_t *r, const uint32_t *q)
 
 	n = n < left ? n : left;
 	switch (r[3] % 8) {
-	case 0:				/* a bit */
+	case 0:				/* flip a bit */
 		b->data[at] ^= (char)(1 << q[0] % 8);
 		break;
-	case 1:				/* a byte */
+	case 1:				/* change a byte */
 		b->data[at] = (char)q[0];
 		break;
-	case 2:				/* an opcode */
+	case 2:				/* write an opcode */
 		b->data[at] = opcodes[below(q[0], sizeof(opcodes) - 1)];
 		break;
-	case 3:				/* a number */
+	case 3:				/* write a number */
 		n = (size_t)1 << q[0] % 4;
 		memcpy(b->data + at, odd[q[1] % 8], n < left ? n : left);
 		break;
-	case 4:				/* taken out */
+	case 4:				/* remove bytes */
 		memmove(b->data + at, b->data + at + n, left - n);
 		b->n -= n;
 		break;
-	case 5:				/* twice */
+	case 5:				/* repeat bytes */
 		buffer_room(b, n);
 		memmove(b->data + at + n, b->data + at, left);
 		b->n += n;
 		break;
-	case 6:				/* from elsewhere */
+	case 6:				/* copy from elsewhere */
 		memmove(b->data + at, b->data + below(q[0], b->n - n + 1), n);
 		break;
-	default:			/* cut off */
+	default:			/* cut, or increment */
 		if (q[0] % 4 == 0)
 			b->n = at;
 		else
@@ -128,7 +129,7 @@ mutate(struct buffer *b, const uint32_t *r, const uint32_t *q)
 	}
 }
 
-/* 1 if reading the bytes keeps the promises. */
+/* Return 1 if reading the bytes has a permitted outcome. */
 static int
 survives(const struct buffer *b)
 {
@@ -164,7 +165,7 @@ survives(const struct buffer *b)
 	return good;
 }
 
-/* What broke it is kept, for eyes. */
+/* Keep the file that failed, for inspection. */
 static void
 keep(const struct buffer *b)
 {
@@ -233,10 +234,10 @@ main(int argc, char **argv)
 		all_of(argv[i], &b, (uint64_t)seed + 16 + (uint64_t)i, count);
 		buffer_free(&b);
 	}
-	/* The check itself: an allocation is seen. */
+	/* Check the wrapper itself: an allocation is seen. */
 	largest = 0;
 	free(xmalloc(12345));
-	ok(largest == 12345, "allocations are seen");
+	ok(largest == 12345, "the wrapper sees allocations");
 	unlink(path);
 	return done();
 }
