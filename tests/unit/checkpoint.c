@@ -1,8 +1,8 @@
 /*
- * Checkpoints: safetensors files are written, read back and refused if damaged
- * or foreign.  A net and its momentum are saved and loaded exactly.  A run
- * directory keeps the checkpoints that it should, and the log is cut back to
- * the resumed step.
+ * Checkpoints: safetensors files are written and read back, and refused if
+ * damaged or foreign; a net and its momentum are saved and loaded exactly.  A
+ * run directory keeps the checkpoints that it should, and the log is cut back
+ * to the resumed step.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -340,7 +340,7 @@ foreign(void)
 			diag("%s", said);
 		said = reading(path, 1, &got);
 		ok(got == -2 && strstr(said, "no footer") != NULL,
-		    "it is refused as a checkpoint of vt: no footer");
+		    "a file without a footer is refused as a checkpoint of vt");
 	}
 	put_foreign(good[2].header, 16);
 	safetensors_read(in_dir("f"), 0, &s);

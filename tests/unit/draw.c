@@ -1,7 +1,7 @@
 /*
- * Drawing: ticks of scales, the order of classes in a confusion matrix, and
- * pictures.  Pictures contain the expected texts, have the expected size, and
- * are the same bytes if drawn again.
+ * Drawing: scales have the expected ticks, confused classes are neighbors, and
+ * pictures have the expected texts, sizes and bytes.  A picture drawn again has
+ * the same bytes.
  */
 #include <unistd.h>
 
@@ -54,9 +54,9 @@ test_scales(void)
 	ticks_are(0.9, 60, 10, 9, "1 2 5 10 20 50");
 	ticks_are(60, 1100, 2, 6, "64 128 256 512 1024");
 	near(scale_place(&(struct scale){ 1, 8, 2 }, 2), 1.0 / 3, 1e-12,
-	    "the base-2 logarithm of a place is exact");
+	    "scale_place: in base 2, 2 is a third of the way from 1 to 8");
 	near(scale_place(&(struct scale){ 1e-3, 1e3, 10 }, 1), 0.5, 1e-12,
-	    "the base-10 logarithm of a place is exact");
+	    "scale_place: in base 10, 1 is half-way from 1e-3 to 1e3");
 	s = scale_fit(5, 5, 0, 1);
 	ok(s.min < 5 && s.max > 5, "a scale of one value has a margin");
 	s = scale_fit(0, 0, 0, 1);

@@ -1,8 +1,9 @@
 /*
- * Sums by a device library (comm/fabric.h).  A stand-in for the library records
- * the calls in order and executes them between threads.  Tests cover the calls
- * of a direct sum and of a torus, their results, links that are not ready at
- * once, errors, and the limit of the watchdog for sums and for closing a link.
+ * Sums by a device library (comm/fabric.h): the calls of direct sums and of
+ * tori are the expected ones, results are right, and errors and hangs end the
+ * run.  A stand-in for the library records the calls in order and executes them
+ * between threads.  Its links are not ready at once.  The watchdog limits sums
+ * and the closing of a link.
  */
 #include <sys/wait.h>
 #include <unistd.h>

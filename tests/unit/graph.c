@@ -307,7 +307,7 @@ heads(void)
 	ok(g->needs.streams == 2 && strcmp(g->needs.stream[0].name, "rgb") == 0 &&
 	    g->needs.stream[0].c == 3 && strcmp(g->needs.stream[1].name,
 	    "flow") == 0 && g->needs.stream[1].c == 10,
-	    "it needs rgb of 3 channels and flow of 10");
+	    "the network needs rgb of 3 channels and flow of 10");
 	ok(x->stream == 0 && y->stream == 1 && op_named(g, "z")->stream == 0,
 	    "each input has the index of its stream");
 	ok(x->mean[0] == 0.5 && x->mean[2] == 0.5 && x->sd[0] == 0.25 &&
@@ -316,11 +316,11 @@ heads(void)
 	ok(g->needs.targets == 2 && strcmp(g->needs.target[0].name, "class") == 0
 	    && g->needs.target[0].classes == 7 && strcmp(g->needs.target[1].name,
 	    "verb") == 0 && g->needs.target[1].classes == 12,
-	    "it needs the targets class and verb");
+	    "the network needs the targets class and verb");
 	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SHARES) &&
 	    g->needs.target[1].kinds == 1 << TARGET_CLASS,
 	    "a target may have the kinds that all its losses accept");
-	is(g->heads, 3, "it has three heads");
+	is(g->heads, 3, "the network has three heads");
 	ok(g->head[0].scores == op_named(g, "fc") - g->op &&
 	    g->head[0].loss == op_named(g, "main") - g->op &&
 	    g->head[0].classes == 7 && g->head[2].classes == 12 &&

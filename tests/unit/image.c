@@ -195,7 +195,7 @@ test_identity(void)
 			mirrored &= memcmp(to + 3 * i, back +
 			    3 * (i / w * w + w - 1 - i % w), 3) == 0;
 	}
-	ok(mirrored, "a flipped resize is the mirror image of the other");
+	ok(mirrored, "a flipped resize mirrors the unflipped one");
 	image_free(m);
 }
 
@@ -417,7 +417,7 @@ test_damage(void)
 	    "jpeg_size refuses a PNG");
 	is(cut, (long long)n, "a JPEG cut at any byte is refused");
 	is(cut_top, (long long)n,
-	    "it is refused even if only its top is wanted");
+	    "a cut JPEG is refused even if only its top is wanted");
 	/* Changed bytes may decode or not, but decoding returns. */
 	for (int k = 0; k < 3000; k++) {
 		size_t at_byte = noise() % n;

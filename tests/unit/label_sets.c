@@ -189,7 +189,7 @@ test_needs(const struct dataset *d)
 	    "a loss of one class is refused for sets of classes");
 	said_end();
 	ok(strstr(why, "net has a loss of one class a clip (wanted a loss of "
-	    "kind=sigmoid") != NULL, "the message says so: %s", why);
+	    "kind=sigmoid") != NULL, "the message names kind=sigmoid: %s", why);
 	any = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
 	is(loader_has(d, &any, "net"), 0, "a loss of sets is accepted");
 }

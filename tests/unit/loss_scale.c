@@ -1,7 +1,7 @@
 /*
- * The loss scale multiplies gradients of parameters exactly as long as nothing
- * is rounded.  In fp16 it keeps small gradients from underflow, and a dynamic
- * scale settles at one that does not overflow.
+ * The loss scale multiplies gradients of parameters exactly if nothing is
+ * rounded, and keeps small fp16 gradients from underflow.  A dynamic scale
+ * settles at one that does not overflow.
  */
 #include <string.h>
 

@@ -300,7 +300,7 @@ networks_written(void)
 		if (!ok(strcmp(b.data, written[i].names) == 0,
 		    "%s can be exported with names of %s",
 		    r.network, written[i].names))
-			diag("it can be with those of %s", b.data);
+			diag("it can with names of %s", b.data);
 		buffer_free(&b);
 		graph_free(g);
 	}

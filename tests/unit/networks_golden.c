@@ -410,7 +410,7 @@ golden_layers(const char *file, const char *name, int classes, int frames)
 	ok(differ == 0 && found == layers && found > 50,
 	    "%s has the layers of %s (%d of %d)", name, file, found, layers);
 	near(products, listed, 0,
-	    "its attention has the published multiply-adds");
+	    "multiply-adds of attention are the published ones");
 	free(out);
 	graph_free(g);
 	table_free(t);

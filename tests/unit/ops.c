@@ -1,11 +1,10 @@
 /* tests/run: weight 38 */
 /*
- * Operators are right on every back end: a list of cases is used three times.
- * On ref64 every gradient is compared with finite differences. ref, cpu and
- * cuda are compared with ref64: outputs hold NaN before, gradients are
- * overwritten or accumulated, packed weights are reused, and any number of
- * threads gives the same bits.  A stand-in driver runs the kernels of cuda on
- * the host, in several orders.
+ * Operators on every back end: gradients of ref64 agree with finite
+ * differences, and ref, cpu and cuda agree with ref64 on one list of cases.
+ * Outputs hold NaN before, gradients are overwritten or accumulated, packed
+ * weights are reused, and any number of threads gives the same bits.  A
+ * stand-in driver runs the kernels of cuda on the host, in several orders.
  *
  * With the name of a back end as argument, only that one is compared with
  * ref64.

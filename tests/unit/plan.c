@@ -761,7 +761,7 @@ placing(void)
 			moved += at[i] != back[BLOCKS - 1 - i];
 	}
 	ok(bad == 0, "blocks that live at the same time do not overlap");
-	is(tight, ROUNDS, "other blocks share memory");
+	is(tight, ROUNDS, "blocks that live at other times share memory");
 	is(moved, 0,
 	    "the placement does not depend on where offsets are stored");
 }

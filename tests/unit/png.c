@@ -100,7 +100,7 @@ test_claims(void)
 	ok(png_decode(huge, sizeof(huge)) == NULL, "a huge picture is refused");
 	said_end();
 	ok(strstr(why, "128 million") != NULL,
-	    "it is refused before memory is allocated");
+	    "a huge picture is refused before memory is allocated");
 	diag("%s", why);
 }
 

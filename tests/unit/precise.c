@@ -1,7 +1,7 @@
 /*
- * Precise batch normalization: where the input does not depend on the BN
- * groups, the statistics of a population do not either, and equal those of one
- * group of all clips.
+ * Precise batch normalization gives the statistics of the population: where the
+ * input does not depend on the BN groups, they equal those of one group of all
+ * clips.
  */
 
 #include "base/mem.h"

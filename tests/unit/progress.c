@@ -131,7 +131,7 @@ main(void)
 	ok(strstr(seen, "[second draws]") == NULL,
 	    "the second program draws nothing");
 	ok(at != NULL && at - seen >= 4 && memcmp(at - 4, "\r\033[K", 4) == 0,
-	    "its message replaces the line");
+	    "the message of the second program replaces the line");
 	ok(wait_for("[first draws]", n_seen) != NULL,
 	    "the line of the first program is drawn again");
 	kill(first, SIGKILL);

@@ -428,7 +428,7 @@ test_groups(void)
 	    "12 clips for 5 devices are refused");
 	said_end();
 	ok(strstr(why, "shared equally by 5 devices") != NULL,
-	    "the message says so");
+	    "the message says that shares are unequal");
 	said_begin(why, sizeof(why));
 	is(group_pyslowfast(s, 4, 6, 1), -1,
 	    "unequal shares of devices are refused");

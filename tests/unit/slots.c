@@ -414,7 +414,7 @@ names(void)
 	trust = safetensors_tensor(&f, "optim/trust/c.weight");
 	scale = safetensors_tensor(&f, "optim/scale");
 	ok(first != NULL && second != NULL && trust != NULL && scale != NULL,
-	    "it has every slot by name");
+	    "a checkpoint has every slot by name");
 	ok(first->type == DTYPE_F32 && first->ndim == 4 &&
 	    first->bytes == 24 * 24 * 9 * 4,
 	    "SLOT_REAL: values of the parameter's shape, in its type");

@@ -336,7 +336,7 @@ test_other_order(enum standin_when when)
 	ok(found(&s, FAULT_RACE, "a copy (0.1) and a fill (1.2)") == 1,
 	    "a race between a read and a later write is found");
 	ok((wrong(s.out, 0) > 0) == (when == STANDIN_OTHERS),
-	    "it changes the result if other streams run first");
+	    "the race changes the result if other streams run first");
 	close_set(&s);
 }
 

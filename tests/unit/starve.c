@@ -1,7 +1,7 @@
 /*
- * Each allocation inside a library fails in turn.  FFmpeg: a video is refused
- * or has all of its frames, though FFmpeg silently shortens an index that
- * cannot grow. libjpeg: its error handler ends the program.
+ * Each allocation inside FFmpeg and libjpeg fails in turn: a video is refused
+ * or has all of its frames, and a JPEG encoder ends the program.  FFmpeg
+ * silently shortens an index that cannot grow.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -169,7 +169,7 @@ test_file(void)
 	is(verify_shard(&v, path, s, 0, &hash), 1,
 	    "the overwritten byte is found");
 	is((long long)t.first.offset / 512, 20000 / 512,
-	    "it is found at its offset");
+	    "the overwritten byte is found at its offset");
 	ok(truncate(path, 30000) == 0, "the open file is truncated");
 	is(verify_shard(&v, path, s, 0, &hash), 1,
 	    "a truncated file ends the verification");

@@ -295,7 +295,8 @@ test_turn(int swap, int mirror, int flip)
 			wrong += memcmp(to + 3 * (y * w + x),
 			    from + 3 * (sy * W + sx), 3) != 0;
 		}
-	is(wrong, 0, swap ? "turned, axes swapped" : "turned");
+	is(wrong, 0, swap ? "plane_turn moves every pixel, with axes swapped" :
+	    "plane_turn moves every pixel");
 }
 
 /* ---- JPEG ---- */
