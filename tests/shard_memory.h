@@ -9,8 +9,8 @@
 
 /*
  * shard_open_memory(data, n, d):
- * Like shard_open of a file that holds these ${n} bytes.  NULL after a damage
- * in ${d}.
+ * Open a file in memory that holds these ${n} bytes.  Return as shard_open
+ * does: NULL on damage, which it describes in ${d}.
  */
 static inline struct shard *
 shard_open_memory(const void *data, size_t n, struct damage *d)

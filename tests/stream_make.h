@@ -19,9 +19,9 @@
 #include "jpeg_rgb.h"
 
 struct make {
-	int first, samples;	/* numbers of the samples */
-	int frames;		/* minimum per sample; below twice as many */
-	int bytes;		/* minimum per frame; below twice as many */
+	int first, samples;	/* number of the first; how many */
+	int frames;		/* per sample: N to 2 N - 1 */
+	int bytes;		/* per frame: N to 2 N - 1 */
 	int labels;		/* number of classes; 0: no labels */
 	int head;		/* write __vt__/.head */
 	const char *pictures;	/* "jpg" or "png": encode pictures; NULL:

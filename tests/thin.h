@@ -3,7 +3,7 @@
 
 /*
  * Read networks of share/models with an eighth of their channels, so that tests
- * on plain loops take seconds.
+ * on the stand-in for a GPU take seconds.
  */
 
 #include <ctype.h>

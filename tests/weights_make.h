@@ -200,7 +200,9 @@ make_bytes(struct buffer *b, const void *data, size_t n)
 	buffer_add(b, data, n);
 }
 
-/* An array of type "f4" and so on, byte order '<' or '>', with ${n} bytes. */
+/*
+ * An array of type "f4" and so on, byte order '<', '>' or '|', with ${n} bytes.
+ */
 struct made_array {
 	const char *name, *type, *order;
 	int fortran, ndim, dim[4];

@@ -1,6 +1,7 @@
 /*
- * Parts of vt-extract: results in the order of their items, the spool of
- * frames, the size of stored frames, settings, and the choice of needed frames.
+ * Parts of vt-extract: results come in the order of their items, the spool
+ * stays within its budget, sizes and settings are right, and only needed frames
+ * are stored.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
  * Sums by a device library (comm/fabric.h): the calls of direct sums and of
- * tori are the expected ones, results are right, and errors and hangs end the
- * run.  A stand-in for the library records the calls in order and executes them
- * between threads.  Its links are not ready at once.  The watchdog limits sums
- * and the closing of a link.
+ * tori are the expected ones, results are right, errors abort the links, and
+ * hangs end the run.  A stand-in for the library records the calls in order and
+ * executes them between threads.  Its links are not ready at once.
  */
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * The input spec of a network: which datasets can feed it, and where the
- * streams and targets of a microbatch are.
+ * The input spec of a network selects the datasets that can feed it, and
+ * determines the layout of streams and targets in a microbatch.
  */
 
 #include "base/fail.h"

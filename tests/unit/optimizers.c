@@ -1,7 +1,7 @@
 /*
  * Ten steps of each optimizer on every back end agree with the formulas of the
- * papers, computed here in double, with clipping and with the moving average of
- * weights.
+ * papers, computed here in double.  Clipping and the moving average of weights
+ * are included.
  */
 #include <string.h>
 

@@ -318,8 +318,9 @@ marks(const struct plan *p, const char *what)
 		bad += p->mark[i] > before;
 		before = p->mark[i];
 		/*
-		 * Gradients that are not final are below the mark, and none
-		 * below is final at its end.
+		 * A gradient that is not final must end below the mark.  The
+		 * mark is as low as possible: the last gradient below it must
+		 * not be final.
 		 */
 		for (int k = 0; k < g->nparam; k++) {
 			const struct param *q = &g->param[k];

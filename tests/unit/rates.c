@@ -1,6 +1,6 @@
 /*
- * Learning rate curves, growing batches, and the conversion between step, epoch
- * and sample.
+ * Learning rate curves, growing batches, and conversions of step, epoch and
+ * sample agree with their formulas.
  */
 #include "base/fail.h"
 #include "base/mem.h"

@@ -47,7 +47,10 @@ parse_blanks(const char *rows)
 	return s;
 }
 
-/* Two stages of different short cycles whose batches divide no epoch evenly. */
+/*
+ * Two stages of different short cycles, with batches chosen so that nothing
+ * divides evenly.
+ */
 static const char uneven[] =
     "0 0 3 0 16 4 112 8 0.01@0..0.2@1.5,0.2 1 2\n"
     "0 0 3 1 8 4 158 8 0.01@0..0.2@1.5,0.2 1 2\n"
@@ -242,9 +245,9 @@ test_rates(void)
 /* ---- steps ---- */
 
 /*
- * Compare the steps with their definition: a step takes the clips after the
- * last one, its epoch is that of its first clip, and the first step of an epoch
- * takes cell 0.
+ * Compare the steps with their definition.  A step takes the clips after those
+ * of the last step, and its epoch is that of its first clip.  The first step of
+ * an epoch takes cell 0.
  */
 static int
 walk_is_right(const struct schedule *s, uint64_t n, uint64_t *steps,

@@ -17,7 +17,7 @@
 
 enum { MOST = 32 };
 
-/* Counters of what is compared, for the report. */
+/* Counts of compared rows and values, for the report. */
 static int rows, values;
 
 struct config {

@@ -2,8 +2,9 @@
 /*
  * Optimizer state owned by ranks: any number of ranks takes the same steps and
  * writes the same checkpoint, from which any number of ranks continues.  This
- * holds for each optimizer of the table, with a moving average of weights and a
- * dynamic loss scale, and for one that is not in the table.  Ranks are threads.
+ * holds for each optimizer of the table, with a moving average and a dynamic
+ * loss scale.  It also holds for one that is not in the table.  Ranks are
+ * threads.
  */
 #include <math.h>
 #include <unistd.h>

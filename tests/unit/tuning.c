@@ -1,6 +1,6 @@
 /*
- * The choice of an all-reduce algorithm by a table of measurements or by rule,
- * and the size of a bucket.
+ * An all-reduce algorithm is chosen by a table of measurements or by rule, and
+ * the size of a bucket follows from latency and bandwidth.
  */
 #include "base/mem.h"
 #include "comm/tuning.h"

@@ -1,9 +1,9 @@
 /*
  * weights_mutated [FILE...]: damaged weight files never crash or hang the
- * reader, are never refused without a message, and never make it allocate more
- * than ten times the file and 16 MiB at once.  Files made here and those given
- * are damaged in COUNT ways chosen by SEED. malloc and its kin are wrapped by
- * the linker (--wrap).
+ * reader, and are never refused without a message.  The reader never allocates
+ * more than ten times the file and 16 MiB at once.  Files made here and those
+ * given are damaged in COUNT ways chosen by SEED. malloc and its kin are
+ * wrapped by the linker (--wrap).
  */
 #include <signal.h>
 #include <unistd.h>
