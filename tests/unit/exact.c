@@ -115,8 +115,8 @@ test_ranks(int leaves)
 	}
 	free(want);
 	ok(same, "%d leaves: 1 to 8 ranks get the same bits", leaves);
-	ok(traffic, "%d leaves: ranks send as many bytes as exact_traffic "
-	    "returns", leaves);
+	ok(traffic, "%d leaves: ranks send the bytes that exact_traffic returns",
+	    leaves);
 }
 
 static void

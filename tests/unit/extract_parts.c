@@ -221,7 +221,7 @@ settings(void)
 		    "settings: the written text is read");
 		again = extract_settings(&o);
 		ok(strcmp(text, again) == 0 && o.max_damage == 3,
-		    "settings: read and written again, the text is the same: %s",
+		    "settings: read and written again, the text is equal: %s",
 		    text);
 		free(text);
 		free(again);

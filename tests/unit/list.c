@@ -96,8 +96,8 @@ test_path_label(void)
 {
 	reads("path and label", "a.mp4 3\nb/c.avi 0\n", LIST_AUTO, NULL,
 	    "a.mp4|3 b/c.avi|0");
-	reads(
-	    "paths relative to a root", "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
+	reads("paths relative to a root",
+	    "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
 	    "r/s/a.mp4|3 /b.avi|0");
 	reads("paths alone", "a.mp4\nb.mp4\n", LIST_AUTO, NULL,
 	    "a.mp4|- b.mp4|-");
@@ -115,8 +115,8 @@ test_path_label(void)
 	reads("two numbers are read if the format is named",
 	    "a.mp4 4 1\nb.mp4 0 4\n",
 	    LIST_PATH_LABEL, NULL, "a.mp4|1 b.mp4|4");
-	refuses(
-	    "two labels between commas are refused", "a.mp4,0,4\n", LIST_AUTO,
+	refuses("two labels between commas are refused",
+	    "a.mp4,0,4\n", LIST_AUTO,
 	    "line 1: 0 frames before the label 4");
 	reads("named format: frames in some lines only",
 	    "a b.mp4 3\nc d.mp4 120 4\n", LIST_PATH_LABEL, NULL,
@@ -144,8 +144,8 @@ test_path_label(void)
 static void
 test_csv(void)
 {
-	reads(
-	    "CSV with a header", "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
+	reads("CSV with a header",
+	    "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
 	    "v/a.mp4|run");
 	reads("CSV: other names, other order, a byte order mark",
 	    "\357\273\277Class\tVideo\n"
@@ -162,8 +162,8 @@ test_csv(void)
 	refuses("CSV: a short row is refused",
 	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
 	    "line 3: no path and label");
-	refuses(
-	    "CSV: no header is refused", "a.mp4,1\n", LIST_CSV, "no header");
+	refuses("CSV: no header is refused",
+	    "a.mp4,1\n", LIST_CSV, "no header");
 }
 
 static void
@@ -175,8 +175,8 @@ test_kinetics(void)
 	reads("flat", "label,youtube_id,time_start,time_end,split\n"
 	    "\"juggling balls\",Ab-_1,12,22,train\n", LIST_AUTO, "k",
 	    "k/Ab-_1_000012_000022.mp4|juggling balls");
-	reads(
-	    "Kinetics without labels", "youtube_id,time_start,time_end,split\n"
+	reads("Kinetics without labels",
+	    "youtube_id,time_start,time_end,split\n"
 	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
 	refuses("Kinetics: a row without times is refused",
 	    "label,youtube_id,time_start,time_end\n"
@@ -209,8 +209,8 @@ test_kinetics(void)
 static void
 test_ucf101(void)
 {
-	reads(
-	    "UCF101: numbers count from 1", "Archery/v_Archery_g08_c01.avi 3\n"
+	reads("UCF101: numbers count from 1",
+	    "Archery/v_Archery_g08_c01.avi 3\n"
 	    "Archery/v_Archery_g08_c02.avi 1\n", LIST_AUTO, "u",
 	    "u/Archery/v_Archery_g08_c01.avi|3 "
 	    "u/Archery/v_Archery_g08_c02.avi|1");
@@ -347,8 +347,8 @@ test_labels(void)
 {
 	const char *c;
 
-	refuses_labels(
-	    "a line without a label is refused", "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
+	refuses_labels("a line without a label is refused",
+	    "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
 	    "line; -T takes paths alone");
 	refuses_labels("a last line without a label is refused",
@@ -357,11 +357,11 @@ test_labels(void)
 	refuses_labels("a list without labels is refused",
 	    "a.mp4\nb.mp4\n", LIST_PATH_LABEL,
 	    NULL, "list: line 1: a.mp4: no label");
-	refuses_labels(
-	    "an empty label between commas is refused", "a.mp4,1\nb.mp4,\n",
+	refuses_labels("an empty label between commas is refused",
+	    "a.mp4,1\nb.mp4,\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: no label");
-	refuses_labels(
-	    "an empty label in a CSV is refused", "path,label\na,x\nb,\n",
+	refuses_labels("an empty label in a CSV is refused",
+	    "path,label\na,x\nb,\n",
 	    LIST_AUTO, NULL, "list: line 3: b: no label");
 	is_text(numbers_as("path,n\na,1\nb,2\n", NULL, 0, &c, LIST_AUTO),
 	    "-1 -1", "a CSV without a label column has no labels");
@@ -371,8 +371,8 @@ test_labels(void)
 	    "list: item 2: 2.webm: no label");
 	is_text(numbers_as("x/a.mp4\nx/b.mp4\n", NULL, 1, &c, LIST_AUTO), "0 0",
 	    "folders give labels to paths alone");
-	refuses_labels(
-	    "a name among numbers is refused", "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
+	refuses_labels("a name among numbers is refused",
+	    "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
 	    "(wanted only numbers or only names; --annotations-format=path-label");
 	refuses_labels("a number among names is refused", "a.mp4 run\nb.mp4 7\n"

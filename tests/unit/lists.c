@@ -163,8 +163,8 @@ test_something(void)
 
 	reads("v1", "74225;Turning the camera right\n116154;Opening\n",
 	    LIST_AUTO, "74225|Turning the camera right 116154|Opening");
-	reads(
-	    "Something-Something v1: a test list", "7\n8\n", LIST_SSV1, "7 8");
+	reads("Something-Something v1: a test list",
+	    "7\n8\n", LIST_SSV1, "7 8");
 	refuses("Something-Something v1: a missing label is refused",
 	    "7;a\n8;\n", LIST_SSV1, "line 2: 8; (wanted a number");
 	reads("v2", "[{\"id\":\"12\",\"label\":\"pushing cup left\",\"template\":"
@@ -183,8 +183,8 @@ test_something(void)
 	    "1;a\n", LIST_SSV2, "list");
 	put("7.mp4", "x");
 	snprintf(path, sizeof(path), "%s/7.mp4|a %s/8|b", dir, dir);
-	check_read(
-	    "Something-Something v1: an existing video, else a folder", "list",
+	check_read("Something-Something v1: an existing video, else a folder",
+	    "list",
 	    "7;a\n8;b\n", LIST_AUTO, dir, NULL, path);
 	unlink(put("7.mp4", ""));
 }
@@ -229,8 +229,8 @@ test_subsets(void)
 	    "run,a,1,11,train\nwalk,b,2,12,val\nrun,c,3,13,train\n";
 	const char *hmdb51 = "#20_Rhythm (x)_goo_0.avi 1 \nb.avi 2\nc d.avi 0\n";
 
-	check_read(
-	    "Kinetics: the rows of a subset", "list", kinetics, LIST_AUTO, NULL,
+	check_read("Kinetics: the rows of a subset",
+	    "list", kinetics, LIST_AUTO, NULL,
 	    "train", "a_000001_000011.mp4|run c_000003_000013.mp4|run");
 	check_refused("Kinetics: a subset without rows is refused",
 	    "list", kinetics, LIST_AUTO, "test",
@@ -243,8 +243,8 @@ test_subsets(void)
 	check_refused("HMDB51: a list without --subset is refused",
 	    "clap_test_split1.txt",
 	    hmdb51, LIST_AUTO, NULL, "wanted --subset=train or");
-	check_refused(
-	    "HMDB51: an unknown use is refused", "clap_test_split1.txt",
+	check_refused("HMDB51: an unknown use is refused",
+	    "clap_test_split1.txt",
 	    "a.avi 1\nb.avi 3\n", LIST_HMDB51, "train", "line 2: \"b.avi 3\"");
 	check_refused("another name", "clap.txt", "a.avi 1\n", LIST_HMDB51,
 	    "train", "not named like a list of HMDB51");

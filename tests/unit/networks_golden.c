@@ -225,8 +225,8 @@ golden_stats(const char *table, const char *row, const char *name, int classes,
 	in.h = in.w = 256;
 	if (stat(stats, row, "macs_256") > 0)
 		near(graph_macs(g, &in) + head_at_256(table, g),
-		    stat(stats, row, "macs_256"), 0, WHAT(
-		    "multiply-adds at 256"));
+		    stat(stats, row, "macs_256"), 0,
+		    WHAT("multiply-adds at 256"));
 	graph_free(g);
 	table_free(stats);
 }

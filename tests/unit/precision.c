@@ -35,10 +35,10 @@ main(void)
 	check("positives are first, third and fifth", mixed, 5,
 	    (1.0 / 1 + 2.0 / 3 + 3.0 / 5) / 3);
 	check("equal scores are one threshold", equal, 4, 2.0 / 4);
-	check(
-	    "equal scores in another order give the same", turned, 4, 2.0 / 4);
-	check(
-	    "equal scores among others", some, 4, (1 + 2.0 / 3 + 3.0 / 4) / 3);
+	check("equal scores in another order give the same",
+	    turned, 4, 2.0 / 4);
+	check("equal scores among others",
+	    some, 4, (1 + 2.0 / 3 + 3.0 / 4) / 3);
 	check("without positives the result is -1", none, 2, -1);
 	check("without samples the result is -1", none, 0, -1);
 	return done();

@@ -78,13 +78,13 @@ test_find(void)
 	check_find("fps_find: ticks of one frame", t, 1000, frame, f25, 1, f25);
 	check_find("fps_find: no hint", t, 1000, frame, none, 1, f25);
 	t[999]++;
-	check_find(
-	    "fps_find: one frame dropped near the end", t, 1000, frame, f25, 0,
+	check_find("fps_find: one frame dropped near the end",
+	    t, 1000, frame, f25, 0,
 	    (struct fraction){ 999, 40 });
 	for (int i = 0; i < 1000; i++)
 		t[i] = (int64_t)(i * 1001 / 30.0 + 0.5);
-	check_find(
-	    "fps_find: NTSC in milliseconds", t, 1000, ms, ntsc, 1, ntsc);
+	check_find("fps_find: NTSC in milliseconds",
+	    t, 1000, ms, ntsc, 1, ntsc);
 	check_find("fps_find: NTSC without a hint", t, 1000, ms, none, 1, ntsc);
 	check_find("fps_find: a wrong hint",
 	    t, 1000, ms, (struct fraction){ 30, 1 }, 1,
