@@ -28,7 +28,7 @@ has_device(const struct backend *b)
 	there = d != NULL;
 	device_close(d);
 	if (!there)
-		skip(b->name, "no device of this back end here");
+		skip(b->name, "no such device here");
 	return there;
 }
 

@@ -73,7 +73,10 @@ near(double got, double want, double tolerance, const char *what)
 	return pass;
 }
 
-/* Print a skipped test with its reason. */
+/*
+ * Print a skipped test with its reason ${why}.  tests/run accepts the reasons in
+ * its list may_skip where CI must run all other tests.
+ */
 __attribute__((unused)) static void
 skip(const char *what, const char *why)
 {

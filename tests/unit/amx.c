@@ -233,7 +233,7 @@ main(void)
 	const struct amx_kernels *k = amx_kernels_pick();
 
 	if (k == NULL) {
-		skip("products of AMX tiles", "no AMX on this machine");
+		skip("products of AMX tiles", "no AMX here");
 		return done();
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -328,7 +328,7 @@ test_all(enum precision precision, size_t remade)
 		if (d == NULL || d->o.precision != precision)
 			skip(backends[i]->name, d == NULL ?
 			    "no such device "
-			    "here" : "no such precision here");
+			    "here" : "not of this precision here");
 		else
 			for (int k = 0; k < CASES; k++)
 				test(d, k, k % 2);

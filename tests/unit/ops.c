@@ -1366,7 +1366,7 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 		    name_of(b));
 		test_nans(b);
 	} else {
-		skip(name_of(b), "the processor has no bf16");
+		skip(name_of(b), "the processor has no bf16 here");
 	}
 	stray = 0;
 	device_close(b);

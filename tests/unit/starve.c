@@ -210,7 +210,7 @@ main(void)
 		test_kind("mpeg2video", ".ts");
 		return done();
 	}
-	skip("failing allocations", "built without FFmpeg");
+	skip("failing allocations", "no FFmpeg in this build");
 #else
 	skip("failing allocations", "a sanitizer has its own allocator");
 #endif

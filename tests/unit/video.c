@@ -659,7 +659,7 @@ main(void)
 		test_same_bytes("mpeg4");
 		test_encoder_errors();
 	} else {
-		skip("videos written and read back", "built without FFmpeg");
+		skip("videos written and read back", "no FFmpeg in this build");
 	}
 	rmdir(dir);
 	return done();
