@@ -74,8 +74,8 @@ near(double got, double want, double tolerance, const char *what)
 }
 
 /*
- * Print a skipped test with its reason ${why}.  tests/run accepts the reasons in
- * its list may_skip where CI must run all other tests.
+ * Print a skipped test with its reason ${why}.  In CI, tests/run fails a reason
+ * that is not in its list may_skip.
  */
 __attribute__((unused)) static void
 skip(const char *what, const char *why)
