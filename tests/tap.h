@@ -74,8 +74,8 @@ near(double got, double want, double tolerance, const char *what)
 }
 
 /*
- * Print a skipped test with its reason ${why}.  In CI, tests/run fails a reason
- * that is not in its list may_skip.
+ * Print a skipped test with its reason ${why}.  In CI, a reason that the list
+ * may_skip of tests/run lacks counts as a failure.
  */
 __attribute__((unused)) static void
 skip(const char *what, const char *why)
