@@ -1,5 +1,5 @@
-# Functions for the shell tests: TAP on standard output.
-# A test sources this file from the root of the tree and ends with "plan".
+# Functions for the shell tests. Results go to standard output as TAP. A test
+# sources this file from the root of the tree and ends with "plan".
 BUILD=${BUILD:-build}
 SHARED=${VT_SHARED:-../shared}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
@@ -8,27 +8,31 @@ PATH="$BUILD:$PATH"
 VT_SHARE_DIR=$PWD/share
 export PATH VT_SHARE_DIR
 . tests/sanitizers
-# Open MPI as root, with more ranks than processors, and none of them bound.
+# Allow Open MPI to run as root, with more ranks than processors, none of them
+# bound.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-# Makes packed sets of made-up clips, as its source says.
+# makeset DIR CLIPS FRAMES WIDTH HEIGHT SEED [NAME=N]...: make a packed set of
+# synthetic clips. tests/tools/makeset.c documents the arguments.
 MAKESET=$BUILD/tests/tools/makeset
 n_tests=0
 
-# built PART: this build has it
+# built PART: succeed if this build contains PART.
 built() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
-# find_torch: a Python that has PyTorch, into $python; PYTHON names one first
+# find_torch: set $python to a Python that has PyTorch. Try PYTHON first. Fail
+# if none is found.
 find_torch() {
 	for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
 		if "$python" -c 'import importlib.util as u; exit(u.find_spec("torch") is None)' 2>/dev/null; then return 0; fi
 	done
 	return 1
 }
-# narrower [FILE]: a network with an eighth of its channels where that is whole
+# narrower [FILE]: print a network with an eighth of its channels. Layers whose
+# channels are not a multiple of 64 keep them.
 narrower() {
 	awk 'function less(v) { return v % 64 == 0 ? v / 8 : v }
 		/^(def|end|#)/ { print; next }
@@ -39,8 +43,10 @@ narrower() {
 			print
 		}' "$@"
 }
-# sample_info, frame_sums ARGUMENT...: what vt-extract makes of them, a line for
-# the .json of each sample, or for the hash of each frame
+# sample_info ARGUMENT...: run vt-extract and print the .json of each sample,
+# one per line.
+# frame_sums ARGUMENT...: run vt-extract and print the hash of each frame, one
+# per line.
 sample_info() {
 	vt-extract -q "$@" | tar xOf - --wildcards '*.json' | sed 's/}{/}\n{/g'
 }
@@ -63,12 +69,13 @@ not_ok() {
 diag() {
 	echo "$*" | sed 's/^/# /'
 }
-# skip WHAT WHY: one test that cannot run here
+# skip WHAT WHY: report one check that cannot run here.
 skip() {
 	n_tests=$((n_tests + 1))
 	echo "ok $n_tests - $1 # SKIP $2"
 }
-# retell PROGRAM FILE: the results that PROGRAM wrote there, as ours
+# retell PROGRAM FILE: report the TAP results in FILE, written by PROGRAM, as
+# results of this test.
 retell() {
 	grep -q '^1\.\.' "$2" || not_ok "$1 ran to its end"
 	while read -r line; do
@@ -80,7 +87,7 @@ retell() {
 		esac
 	done <"$2"
 }
-# skip_all WHY: the whole file cannot run here
+# skip_all WHY: report that the whole file cannot run here, and exit.
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
@@ -88,7 +95,7 @@ skip_all() {
 plan() {
 	echo "1..$n_tests"
 }
-# check WHAT COMMAND...: passes if the command succeeds
+# check WHAT COMMAND...: pass if COMMAND succeeds.
 check() {
 	what=$1
 	shift
@@ -97,7 +104,7 @@ check() {
 		diag "failed: $*"
 	fi
 }
-# check_same WHAT WANTED GOT
+# check_same WHAT WANTED GOT: pass if the two strings are equal.
 check_same() {
 	if [ "$2" = "$3" ]; then ok "$1"; else
 		not_ok "$1"
@@ -105,8 +112,9 @@ check_same() {
 		diag "got:    $3"
 	fi
 }
-# check_exit WHAT STATUS COMMAND...: the exit status; death by a signal and a
-# sanitizer's report are never what was wanted
+# check_exit WHAT STATUS COMMAND...: pass if COMMAND exits with STATUS. A
+# sanitizer report always fails the check. Its output stays in $T/out and
+# $T/err.
 check_exit() {
 	what=$1 want=$2
 	shift 2
@@ -120,7 +128,8 @@ check_exit() {
 		diag "$(head -5 "$T/err")"
 	fi
 }
-# check_says WHAT REGEX: the last check_exit wrote a matching line to stderr
+# check_says WHAT REGEX: pass if the last check_exit wrote a matching line to
+# stderr.
 check_says() {
 	if grep -qE -- "$2" "$T/err"; then ok "$1"; else
 		not_ok "$1"
@@ -128,8 +137,8 @@ check_says() {
 		diag "$(head -5 "$T/err")"
 	fi
 }
-# damaged_set SET PLACE: $T/broken-PLACE, the same with one byte changed in the
-# index or the footer of its first shard, or in its manifest
+# damaged_set SET PLACE: copy SET to $T/broken-PLACE and change one byte there.
+# PLACE is index or footer (of the first shard) or manifest.
 damaged_set() {
 	rm -rf "$T/broken-$2"
 	cp -r "$1" "$T/broken-$2"
@@ -144,35 +153,36 @@ damaged_set() {
 	# shellcheck disable=SC2059
 	printf "\\$(printf %03o $((byte ^ 2)))" | dd of="$file" bs=1 seek="$at" conv=notrunc 2>/dev/null
 }
-# descendants PID: its children, and theirs
+# descendants PID: print all descendant processes of PID.
 descendants() {
 	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
 		echo "$child"
 		descendants "$child"
 	done
 }
-# run_pid PID: the first of PID and those below it that is no shell
+# run_pid PID: print the first of PID and its descendants that runs vt or
+# mpirun, not a shell.
 run_pid() {
 	for p in $1 $(descendants "$1"); do
 		case $(readlink "/proc/$p/exe") in */vt-* | *mpirun* | *orterun*) echo "$p"; return ;; esac
 	done
 }
-# await COMMAND...: wait until it succeeds, for a minute at most
+# await COMMAND...: retry COMMAND until it succeeds, for about a minute.
 await() {
 	for waited in $(seq 1200); do
 		! "$@" >/dev/null 2>&1 || return 0
 		sleep 0.05
 	done
-	diag "after $waited looks in vain: $*"
+	diag "gave up after $waited attempts: $*"
 	return 1
 }
-# on_ranks COMMAND...: on $np of them
+# on_ranks COMMAND...: run COMMAND on $np ranks.
 np=1
 on_ranks() {
 	if [ $np = 1 ]; then "$@"; else mpirun -np $np "$@"; fi
 }
-# killed_often N COMMAND...: start it N times, on $np ranks, 1 and 2 in turn with MPI,
-# and kill it, a little later each time
+# killed_often N COMMAND...: start COMMAND N times and kill it, a little later
+# each time. With MPI it alternates between 1 and 2 ranks ($np).
 killed_often() {
 	times=$1 again=0
 	shift
@@ -188,8 +198,8 @@ killed_often() {
 	done
 	np=1
 }
-# rank_pid PID RANK: the process of a rank that mpirun, itself below PID, has
-# started; waits for it to be there
+# rank_pid PID RANK: print the process of RANK below the mpirun of PID. Wait up
+# to 10 s for it to start.
 rank_pid() {
 	for i in $(seq 200); do
 		for p in $(descendants "$1"); do
@@ -201,17 +211,17 @@ rank_pid() {
 		sleep 0.05
 	done
 }
-# videos_begin: skip the test without ffmpeg and its libraries; $V is a folder for
-# videos
+# videos_begin: skip the test without ffmpeg and its libraries. Set $V to a
+# folder for videos.
 videos_begin() {
 	command -v ffmpeg >/dev/null || skip_all "no ffmpeg command"
 	built FFmpeg || skip_all "no FFmpeg in this build"
 	V=$T/v
 	mkdir -p "$V"
 }
-# small_net OUT [OUT2 [RATE]]: a network that plain loops are fast enough for: a
-# convolution to OUT channels and a head; with OUT2 a temporal shift and a second
-# convolution, too, and with RATE dropout
+# small_net OUT [OUT2 [RATE]]: print a network small enough for the reference
+# loops. It has a convolution to OUT channels and a head. OUT2 adds a temporal
+# shift and a second convolution. RATE adds dropout.
 small_net() {
 	cat <<-NET
 	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
@@ -232,8 +242,8 @@ small_net() {
 	echo "linear   fc       in=$last out=classes std=0.1"
 	echo "avgpool  scores   in=fc over=t"
 }
-# each_cell BATCH: a schedule with each cell of --policy=long+short for an epoch, of
-# microbatches of two clips
+# each_cell BATCH: print a schedule that visits each cell of --policy=long+short
+# for one epoch, in microbatches of two clips.
 each_cell() {
 	vt-schedule --policy=long+short --batch=4 --frames=8 --crop=48 --bn-size=2 --epochs=4 --milestones=1,2 |
 		awk -v batch="$1" 'BEGIN { FS = OFS = "\t" }
@@ -241,12 +251,13 @@ each_cell() {
 			seen[$6, $7]++ { next }
 			{ $1 = n + 0; $2 = $1; $3 = $1 + 1; $4 = 0; $5 = batch; $9 = 0.01; n++; print }'
 }
-# stages ROW...: a schedule of these rows, between blanks
+# stages ROW...: print a schedule of these rows, whose cells are separated by
+# spaces.
 stages() {
 	echo "#stage epoch_begin epoch_end cycle batch frames crop bn lr stride_min stride_max" | tr ' ' '\t'
 	printf '%s\n' "$@" | tr ' ' '\t'
 }
-# A folder of the test's own, removed at the end.
+# The test's own temporary folder, removed at the end.
 T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")
 trap 'rm -rf "$T"' EXIT
 trap 'exit 143' TERM INT

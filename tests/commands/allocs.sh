@@ -1,25 +1,27 @@
 #!/bin/sh
-# Nothing is allocated in a step of training, nor in a frame of a video, once one
-# of its shape has run: counted by tests/tools/allocs/count.c, in our own code.
+# A training step and a video frame allocate nothing, once one of the same shape
+# has run. tests/tools/allocs/count.c counts allocations in our own code.
 # tests/run: weight 14
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# allocates FIRST-LAST PROGRAM ARGUMENT...: prints how many times
+# allocates FIRST-LAST PROGRAM ARGUMENT...: print the number of allocations in
+# these steps or frames.
 allocates() {
 	span=$1 program=$2
 	shift 2
 	ALLOCS=$span ${launch:-} "$BUILD/tests/allocs/$program" "$@" >/dev/null 2>"$T/err" || diag "$(tail -3 "$T/err")"
 	sed -n 's/^allocations: \([0-9]*\) in [1-9][0-9]* steps or frames$/\1/p' "$T/err"
 }
-# places PROGRAM: where, for people
+# places PROGRAM: print where it allocated, as files and lines.
 places() {
 	sed -nE 's/^([a-z_]+) ([0-9]+) (0x.*)/\1 \2 \3/p' "$T/err" | while read -r call times at; do
 		# shellcheck disable=SC2086
 		echo "$call, $times times, of $(addr2line -fse "$BUILD/tests/allocs/$1" $at 2>/dev/null | paste -d' ' - - | tr '\n' ',')"
 	done
 }
-# none WHAT FIRST-LAST PROGRAM ARGUMENT...: each process of it says 0
+# none WHAT FIRST-LAST PROGRAM ARGUMENT...: check that each of its processes
+# counts 0 allocations.
 none() {
 	what=$1
 	shift
@@ -30,7 +32,7 @@ none() {
 
 # ---- steps ----
 
-# Every shape has run before step 11; the loader is never far ahead.
+# Every shape has run before step 11. --loader-memory keeps the loader close.
 stages '0 0 2 0 24 2 16 4 0.01 0 0' '0 0 2 1 16 2 20 4 0.01 0 0' '1 2 4 0 12 4 28 4 0.01 0 0' \
 	'2 4 6 0 24 2 16 4 0.01 0 0' '2 4 6 1 16 2 20 4 0.01 0 0' '3 6 8 0 12 4 28 4 0.01 0 0' >"$T/s.tsv"
 small_net 8 8 0.3 >"$T/net.net"
@@ -63,9 +65,9 @@ steps "long videos in PNG, between validations" 11-20 -i "$T/png" -m "$T/net.net
 	--keep-best none
 rm -rf "$T/run"
 # shellcheck disable=SC2086
-check "the first steps do, and are counted" \
+check "the first steps allocate, and are counted" \
 	test "$(allocates 1-20 vt-train $options -i "$T/train" -m "$T/net.net" --device ref)" -gt 0
-check "with the place" grep -q '^[a-z]*alloc [1-9][0-9]* 0x[0-9a-f]' "$T/err"
+check "a counted allocation has its address" grep -q '^[a-z]*alloc [1-9][0-9]* 0x[0-9a-f]' "$T/err"
 
 # ---- frames ----
 
@@ -82,7 +84,7 @@ if command -v ffmpeg >/dev/null && built FFmpeg; then
 			none "$suffix $options" 2-1000 vt-extract -j1 -f -o "$T/x.tar" $options "$T"/*.$suffix
 		done
 	done
-	check "the first frame of a video does, and is counted" \
+	check "the first frame of a video allocates, and is counted" \
 		test "$(allocates 0-1000 vt-extract -j1 -f -o "$T/x.tar" "$T"/*.mp4)" -gt 0
 else
 	skip "videos" "no ffmpeg, or built without it"

@@ -1,23 +1,23 @@
 #!/bin/sh
-# A device whose memory the host cannot touch (tests/tools/apart): whatever trains,
-# saves, averages, checks or scores on it gives the bits that ref gives, on any
+# A device whose memory the host cannot touch (tests/tools/apart): training,
+# saving, averaging, auditing and scoring on it give the bits of ref, on any
 # number of ranks.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# ---- it is found ----
+# ---- touches of device memory are found ----
 
 touch=$BUILD/apart/touch
-check_exit "memory that is only copied" 0 "$touch" none
+check_exit "device memory that is only copied is no error" 0 "$touch" none
 for what in read write; do
-	check_exit "a host that wants to $what it" 99 "$touch" $what
-	check_says "is told" 'apart: the host touched memory of the device: 0x'
+	check_exit "a host that wants to $what device memory is stopped" 99 "$touch" $what
+	check_says "$what: the message says that the host touched it" 'apart: the host touched memory of the device: 0x'
 done
-check_exit "memory of the host's is no operand" 99 "$touch" give
-check_says "and is told" 'apart: no memory of the device'
-check_exit "nor is the device's copied to" 99 "$touch" take
-check_exit "what is freed stays so" 99 "$touch" freed
+check_exit "host memory as an operand is an error" 99 "$touch" give
+check_says "operand: the message says that it is not device memory" 'apart: no memory of the device'
+check_exit "a copy that takes host memory for device memory is an error" 99 "$touch" take
+check_exit "a touch of freed device memory is an error" 99 "$touch" freed
 
 # ---- tests in C ----
 
@@ -33,10 +33,10 @@ done
 
 "$MAKESET" "$T/train" 48 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2
 small_net 8 8 0.3 >"$T/net.net"
-# 12 microbatches, then 6; and one that two ranks share.
+# 12 microbatches, then 6; and a group that two ranks share.
 stages '0 0 2 0 24 2 16 2 0.05 0 0' '1 2 3 0 24 2 20 4 0.02 0 0' >"$T/s.tsv"
 stages '0 0 1 0 8 2 16 8 0.05 0 0' >"$T/wide.tsv"
-# train NAME WHERE RANKS OPTION...: WHERE: apart/, or nothing
+# train NAME WHERE RANKS OPTION...: make a run. WHERE is apart/ or empty.
 train() {
 	run=$T/$1 where=$2 np=${3:-1}
 	shift 3
@@ -45,15 +45,14 @@ train() {
 	$launch "$BUILD/${where}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
 		--seed 7 -q -o "$run" "$@" >"$T/said" 2>"$T/err" || { diag "$(head -20 "$T/err")"; return 1; }
 }
-# digest NAME: of all that is in its last checkpoint, less the 64 values of the
-# footer, which come last
+# digest NAME: print a checksum of all values in its last checkpoint, without
+# the 64 values of the footer, which come last.
 digest() {
 	"$BUILD/tests/tools/weightdump" "$T/$1/final.safetensors" "$T/all" >/dev/null 2>&1 || { echo "none of $1"; return; }
 	head -c -256 "$T/all" | cksum
 }
-# alike WHAT RANKS OPTION...: ref on one rank, or with $each on as many, and apart
-# on these
-# near NAME OTHER MOST: the distance of their weights, over the length of the first
+# near NAME OTHER MOST: succeed if the relative L2 distance of their weights is
+# at most MOST.
 near() {
 	for run in "$1" "$2"; do
 		"$BUILD/tests/tools/weightdump" "$T/$run/final.safetensors" "$T/all" >/dev/null || return 1
@@ -63,6 +62,8 @@ near() {
 		{ d += ($1 - $2) ^ 2; n += $1 ^ 2 } END { exit !(NR > 0 && d <= most ^ 2 * n) }'
 }
 each=
+# alike WHAT RANKS OPTION...: compare ref with the device of tests/tools/apart
+# on each number of RANKS. ref runs on one rank, or with $each on that number.
 alike() {
 	what=$1 ranks=$2
 	shift 2
@@ -89,20 +90,21 @@ if have_mpi; then
 	done
 	APART_FABRIC=apart
 	export APART_FABRIC
-	# Sums of two are the same in any order; so are those of pairs of pairs.
+	# A sum of two is the same in any order, and so is one of pairs of
+	# pairs.
 	alike "ring, by the devices" 2 --deterministic=fast --allreduce=native
 	alike "torus, by the devices" 4 --deterministic=fast --allreduce=torus:2x2
 	for wire in bf16 fp16; do
 		rm -rf "$T/ref" "$T/apart"
 		train ref '' 2 --deterministic=fast --allreduce=ring
 		train apart apart/ 2 --deterministic=fast --comm-dtype=$wire
-		check "the devices' $wire is not fp32" test "$(digest ref)" != "$(digest apart)"
-		check "but near it" near ref apart 0.01
+		check "sums by the devices in $wire are not those in fp32" test "$(digest ref)" != "$(digest apart)"
+		check "sums by the devices in $wire are near those in fp32" near ref apart 0.01
 	done
 	train plan apart/ 2 --deterministic=fast --dry-run
-	check "the way is said" grep -q 'native by apart' "$T/said"
+	check "the plan names the all-reduce by the devices" grep -q 'native by apart' "$T/said"
 	APART_FABRIC=none
-	check "a plan for devices without a fabric" train plan apart/ 2 --deterministic=fast --dry-run
+	check "a device without a fabric does not sum by itself" train plan apart/ 2 --deterministic=fast --dry-run
 	check_same "does not sum by them" 0 "$(grep -c 'by apart' "$T/said")"
 	unset APART_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"

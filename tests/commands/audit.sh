@@ -1,14 +1,14 @@
 #!/bin/sh
-# --audit: a microbatch computed twice changes no weight; one bit of one gradient
-# that is flipped on one rank is found in the first audited step that holds it,
-# by name, on every rank in turn; where nothing is audited nothing is said.
+# --audit computes a microbatch twice, and changes no weight. One flipped bit of
+# a gradient is found in the first audited step that contains it, on every rank
+# in turn, with the parameter's name. Nothing is reported outside of audits.
 # tests/run: weight 9
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
 "$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
 small_net 8 8 0.3 >"$T/net.net"
-# 40 clips in batches of 12: 14 steps of 6 microbatches, and 4 of 4.
+# 40 clips in batches of 12: 14 steps of 6 microbatches, then 4 steps of 4.
 stages '0 0 4 0 12 2 16 2 0.01 0 0' '1 4 5 0 8 4 16 2 0.01 0 0' >"$T/s.tsv"
 host=$(uname -n)
 
@@ -31,22 +31,23 @@ ranks="1"
 ! have_mpi || ranks="1 2 3"
 [ "$ranks" != 1 ] || skip "audits between ranks" "no MPI"
 for np in $ranks; do
-	check "$np ranks: a run with an audit every step" train $np every-$np -q --audit 1 --bucket 4K
+	check "$np ranks: a run with an audit at every step" train $np every-$np -q --audit 1 --bucket 4K
 	check "$np ranks: its weights are the same bits" same none every-$np
-	check_same "$np ranks: every step had one, and all agree" "18 0" \
+	check_same "$np ranks: every step is audited, and no audit differs" "18 0" \
 		"$(audits every-$np | jq -s -r '"\(length) \(map(.differ) | add)"')"
 	pairs=$((np * (np - 1)))
-	check_same "$np ranks: each rank audits each other one in turn" $((pairs > 0 ? pairs : 1)) \
+	check_same "$np ranks: each rank audits each other rank in turn" $((pairs > 0 ? pairs : 1)) \
 		"$(audits every-$np | head -n $((pairs > 0 ? pairs : 1)) | jq -s 'unique_by([.rank, .again]) | length')"
-	[ $np = 1 ] || check_same "$np ranks: none itself" 0 \
+	[ $np = 1 ] || check_same "$np ranks: no rank audits itself" 0 \
 		"$(audits every-$np | jq -s 'map(select(.rank == .again)) | length')"
 done
-check_same "which microbatch it is changes" yes "$(audits every-1 |
+check_same "the audited microbatch changes" yes "$(audits every-1 |
 	jq -s -r 'if ([.[].microbatch] | unique | length) > 3 then "yes" else "no" end')"
 
 # ---- a fault is found ----
 
-# audited RANKS STEP: rank, again, microbatch of that step
+# audited RANKS STEP: print rank, duplicate rank and microbatch of that step's
+# audit.
 audited() {
 	audits every-$1 | jq -r "select(.step == $2) | \"\(.rank) \(.again) \(.microbatch)\""
 }
@@ -55,22 +56,22 @@ for np in $ranks; do
 		# shellcheck disable=SC2046
 		set -- $(audited $np $step)
 		rm -rf "$T/bad"
-		VT_FLIP_BIT=$step:$1:$3 check_exit "$np ranks: a bit flipped on rank $1 in step $step" 6 \
+		VT_FLIP_BIT=$step:$1:$3 check_exit "$np ranks: a bit flipped on rank $1 in step $step ends with 6" 6 \
 			train $np bad --audit 1
 		who="rank $1 on $host and rank $2 on $host both computed microbatch $3, and the gradients of"
 		[ $np != 1 ] || who="rank 0 on $host computed microbatch $3 twice, and the gradients of"
-		check_says "is found there, and named" "step $step: $who [a-z0-9.]*[a-z] differ"
+		check_says "$np ranks: the message names step $step, ranks and parameter" "step $step: $who [a-z0-9.]*[a-z] differ"
 	done
 done
-check_same "nothing of that step is kept" $((step - 1)) "$(vt-train --status "$T/bad" | jq .step)"
-VT_FLIP_BIT=$step:$1:$3 check_exit "which a run without audits does not see" 0 train $np unseen -q
-check "although its weights are others" sh -c "! cmp -s '$T/none/final.safetensors' '$T/unseen/final.safetensors'"
+check_same "nothing of the differing step is saved" $((step - 1)) "$(vt-train --status "$T/bad" | jq .step)"
+VT_FLIP_BIT=$step:$1:$3 check_exit "a run without audits does not find the flipped bit" 0 train $np unseen -q
+check "the flipped bit changes the weights" sh -c "! cmp -s '$T/none/final.safetensors' '$T/unseen/final.safetensors'"
 rm -rf "$T/bad"
-VT_FLIP_BIT=$step:$1:$3 check_exit "--audit-report only says so" 0 train $np bad --audit 1 --audit-report
-check_says "in a warning" "warning: step $step: .*differ"
-check_same "and in the log, once" "$step 1" "$(audits bad | jq -r 'select(.differ > 0) | "\(.step) \(.differ)"')"
+VT_FLIP_BIT=$step:$1:$3 check_exit "--audit-report lets the run end" 0 train $np bad --audit 1 --audit-report
+check_says "--audit-report warns of the differing step" "warning: step $step: .*differ"
+check_same "--audit-report logs the differing step once" "$step 1" "$(audits bad | jq -r 'select(.differ > 0) | "\(.step) \(.differ)"')"
 
-# The last microbatch of a rank is summed up while its backward pass runs.
+# The last microbatch of a rank is summed while its backward pass runs.
 for step in $(seq 13); do
 	# shellcheck disable=SC2046
 	set -- $(audited 2 $step)
@@ -78,21 +79,21 @@ for step in $(seq 13); do
 done
 if [ "$ranks" != 1 ]; then
 	rm -rf "$T/bad"
-	VT_FLIP_BIT=$step:$1:$3 check_exit "in a rank's last microbatch, too" 6 train 2 bad --audit 1
+	VT_FLIP_BIT=$step:$1:$3 check_exit "a bit flipped in a rank's last microbatch ends with 6" 6 train 2 bad --audit 1
 fi
 
-# A network of a single parameter, which the comparison must not pass over.
+# A network of a single parameter, which the comparison must include.
 cat >"$T/one.net" <<-'NET'
 	input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
 	conv     scores   in=x out=classes k=1,1
 	avgpool  mean     in=scores over=thw
 NET
-check "it is audited" train 1 one -q --audit 1 -m "$T/one.net"
+check "a network of one parameter is audited" train 1 one -q --audit 1 -m "$T/one.net"
 VT_FLIP_BIT=1:0:$(audits one | jq -r 'select(.step == 1) | .microbatch') \
-	check_exit "a fault in the only parameter" 6 train 1 one-bad --audit 1 -m "$T/one.net"
-check_says "is found, too" "step 1: .* the gradients of scores.weight differ"
+	check_exit "a fault in the only parameter ends with 6" 6 train 1 one-bad --audit 1 -m "$T/one.net"
+check_says "the message names the only parameter" "step 1: .* the gradients of scores.weight differ"
 
-# ---- and only what is audited ----
+# ---- only audited microbatches are compared ----
 
 # shellcheck disable=SC2046
 set -- $(audited $np 2)
@@ -100,27 +101,27 @@ other=$((($3 + 1) % 6))
 for rank in $(seq 0 $((np - 1))); do
 	rm -rf "$T/bad"
 	[ $other -lt $((6 * rank / np)) ] || [ $other -ge $((6 * (rank + 1) / np)) ] ||
-		VT_FLIP_BIT=2:$rank:$other check_exit "a fault in a microbatch that was not chosen is not reported" 0 \
+		VT_FLIP_BIT=2:$rank:$other check_exit "rank $rank: a fault in a microbatch that is not audited is not reported" 0 \
 			train $np bad --audit 1
 done
-check_same "by any audit" 0 "$(audits bad | jq -s 'map(.differ) | add')"
+check_same "no audit of that run differs" 0 "$(audits bad | jq -s 'map(.differ) | add')"
 rm -rf "$T/bad"
-VT_FLIP_BIT=3:$1:$3 check_exit "nor in a step that was not audited" 0 train $np bad -q --audit 2
-check_same "of which every second one is" "2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
+VT_FLIP_BIT=3:$1:$3 check_exit "a fault in a step that is not audited is not reported" 0 train $np bad -q --audit 2
+check_same "--audit 2 audits every second step" "2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
 
-check_exit "audits where bits are not promised" 2 train 1 no --audit 1 --deterministic fast
-check_says "are refused" '--audit is for --deterministic=exact'
-check_exit "VT_FLIP_BIT that says nothing" 2 env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
+check_exit "--audit with --deterministic=fast ends with 2" 2 train 1 no --audit 1 --deterministic fast
+check_says "the message wants --deterministic=exact" '--audit is for --deterministic=exact'
+check_exit "a malformed VT_FLIP_BIT ends with 2" 2 env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/none2" --device ref
-check_says "is refused" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
+check_says "the message shows the form of VT_FLIP_BIT" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
 
-# ---- resumed at another number of ranks; what is traced ----
+# ---- resumed on another number of ranks; traced clips ----
 
 if [ "$ranks" != 1 ]; then
-	check_exit "a run is stopped" 75 train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
-	check "and goes on with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
-	check "with the same weights" same none again
-	check_same "clips are traced once" 0 "$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
+	check_exit "a run with audits is stopped" 75 train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
+	check "it resumes with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
+	check "the resumed run has the same weights" same none again
+	check_same "a clip that is computed twice is traced once" 0 "$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
 fi
 
 plan

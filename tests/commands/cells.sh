@@ -1,20 +1,20 @@
 #!/bin/sh
-# A run through every cell of long and short cycles ends with the same bits at
+# A run through every cell of long and short cycles ends with the same bits on
 # every number of ranks and threads, in each precision and on each back end,
-# with and without a stop among the cells.
+# with and without stops in the cells.
 # tests/run: weight 50
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
 "$MAKESET" "$T/train" 16 8 64 48 1 || skip_all "no test set"
-# The cells of --policy=long+short, each an epoch of two steps of four
+# The cells of --policy=long+short: one epoch each, of two steps of four
 # microbatches.
 each_cell 8 >"$T/s.tsv"
 cells=$(grep -vc '^#' "$T/s.tsv")
 limit="timeout -k 5 300"
 common="-i $T/train -m tsm_tiny --schedule $T/s.tsv --seed 3 --log-every 1 -qq"
 
-# each NAME RANKS THREADS OPTIONS: a run in folder NAME
+# each NAME RANKS THREADS OPTIONS: make a run in folder NAME.
 each() {
 	name=$1 ranks=$2 threads=$3
 	shift 3
@@ -24,12 +24,13 @@ each() {
 	$limit $launch "$BUILD/vt-train" $common -o "$T/$name" -j "$threads" "$@"
 }
 
-# same_bits WHAT OPTIONS: for ranks and threads
+# same_bits WHAT OPTIONS: check that all numbers of ranks and threads give the same
+# bits.
 same_bits() {
 	back=$1
 	shift
-	check_exit "$back: a run through $cells cells" 0 each one 1 1 "$@"
-	check_same "$back: each of them made steps" "$cells" \
+	check_exit "$back: a run through $cells cells on one rank" 0 each one 1 1 "$@"
+	check_same "$back: each cell made steps" "$cells" \
 		"$(jq -r 'select(.type == "step") | "\(.frames)x\(.crop)"' "$T/one/log.jsonl" | sort -u | wc -l)"
 	for ranks in $some_ranks; do
 		for threads in 1 2; do
@@ -39,19 +40,19 @@ same_bits() {
 				continue
 			fi
 			check_exit "$back: $ranks ranks of $threads threads" 0 each other "$ranks" "$threads" "$@"
-			check "$back: end with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
+			check "$back: $ranks ranks of $threads threads end with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
 			rm -rf "$T/other"
 		done
 	done
 	[ "$back" != ref ] || return
-	check_exit "$back: a run that is stopped in each cell" 75 each other 1 2 --stop-after 0.001s "$@"
+	check_exit "$back: a run is stopped after its first step" 75 each other 1 2 --stop-after 0.001s "$@"
 	again=0 most=1
 	! have_mpi || most=2
 	while [ $again -lt 40 ] && ! [ -s "$T/other/final.safetensors" ]; do
 		each other $((again % most + 1)) 1 --stop-after 0.001s "$@" >/dev/null 2>&1
 		again=$((again + 1))
 	done
-	check "$back: ends with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
+	check "$back: a run that is stopped after each step ends with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
 	rm -rf "$T/one" "$T/other"
 }
 

@@ -1,13 +1,15 @@
 #!/bin/sh
-# What must be the same on every rank, and in a run that goes on: who has what
-# is said once, and exit 6 or 2; what may differ changes nothing.
+# Settings that must agree between ranks, and between a run and its checkpoint.
+# A difference ends with status 6 or 2 and one message that names it. Settings
+# that may differ change no weight.
 # tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no
 ! have_mpi || mpi=yes
 
-# The second differs from the first in its videos only, the third in a label.
+# "videos" differs from "train" in its pixels only, "named" in a class name,
+# "fewer" and "more" in their number of classes and samples.
 "$MAKESET" "$T/train" 24 8 40 32 1 && "$MAKESET" "$T/videos" 24 8 40 32 2 &&
 	"$MAKESET" "$T/val" 8 8 40 32 3 && "$MAKESET" "$T/named" 24 8 40 32 1 letter=98 &&
 	"$MAKESET" "$T/fewer" 24 8 40 32 1 classes=6 && "$MAKESET" "$T/more" 32 8 40 32 1 || skip_all "no test set"
@@ -17,32 +19,32 @@ stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
 sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
 limit="timeout -k 5 120"
 program=vt-train
-# Version 0.1.0 always resized bilinearly, and measured no statistics.
+# Version 0.1.0 always resized bilinearly and measured no BN statistics.
 basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref --resize=bilinear --precise-bn=off"
 common="$basic -q"
 
-check_same "sets that were made alike have one settings_id" 1 \
+check_same "sets made with equal settings have one settings_id" 1 \
 	"$(jq -r .settings_id "$T/train/manifest.json" "$T/videos/manifest.json" | sort -u | wc -l)"
-check_same "but are not one set" 2 \
+check_same "sets with different pixels have different dataset_ids" 2 \
 	"$(jq -r .dataset_id "$T/train/manifest.json" "$T/videos/manifest.json" | sort -u | wc -l)"
 
 # ---- between ranks ----
 
-# lines FILE: how many messages of the ranks are in it
+# lines FILE: count the messages of ranks in FILE.
 lines() {
 	grep -c '^vt-[a-z]*: ' "$1"
 }
-# differ WHAT REGEX OPTION...: rank 2 of 3 has these options beside; nobody
-# trains, and it is said once, with that rank and both values
+# differ WHAT REGEX OPTION...: rank 2 of 3 gets these extra options. No rank
+# trains, and one message names the rank and both values.
 differ() {
 	what=$1 regex=$2
 	shift 2
 	# shellcheck disable=SC2086
-	check_exit "$what on one rank is exit 6" 6 $limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
+	check_exit "$what on one rank ends with 6" 6 $limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 1 $program -i "$T/train" -o "$T/no" $common "$@"
-	check_says "that says who has what" "error: the ranks differ in $regex"
-	check_same "once" 1 "$(lines "$T/err")"
-	check "and touches nothing" test ! -e "$T/no"
+	check_says "$what: the message names the option and both values" "error: the ranks differ in $regex"
+	check_same "$what: there is one message" 1 "$(lines "$T/err")"
+	check "$what: no run folder is made" test ! -e "$T/no"
 }
 if [ $mpi = yes ]; then
 	host=$(hostname)
@@ -69,116 +71,117 @@ if [ $mpi = yes ]; then
 	LC_ALL=C sed "s/$version/9${version#?}/g" "$BUILD/vt-train" >"$T/vt-train"
 	differ "another build" "build: \"?vt $mine\"? on rank 0 .* and 1 more, \"?vt 9${mine#?}\"? on rank 2 .*same build"
 	program=vt-train
-	# An option that is wrong is found before the ranks know each other.
+	# Wrong options are found before the ranks connect.
 	differ_2() {
 		# shellcheck disable=SC2086
 		check_exit "$1" 2 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
 			-np 1 vt-train -i "$T/train" -o "$T/no" $common --sede 8
 	}
-	differ_2 "an unknown option on one rank"
-	check_says "is not lost" 'error: no option --sede'
+	differ_2 "an unknown option on one rank ends with 2"
+	check_says "the message about the unknown option is printed" 'error: no option --sede'
 
-	# What all ranks have to say is said once.
+	# A message that all ranks have is printed once.
 	# shellcheck disable=SC2086
-	check_exit "data that are on no rank" 1 $limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "are reported missing once, for all" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+	check_exit "a dataset missing on all 3 ranks ends with 1" 1 $limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
+	check_same "the missing dataset is reported once, for all 3 ranks" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "or on two of them" 1 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
+	check_exit "a dataset missing on 2 of 3 ranks ends with 1" 1 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 2 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "once, for those" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+	check_same "the missing dataset is reported once, for those 2 ranks" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "a checkpoint that is on no rank" 1 $limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
-	check_same "is missed once" 1 "$(lines "$T/err")"
+	check_exit "vt-eval: a checkpoint missing on all ranks ends with 1" 1 $limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
+	check_same "vt-eval: the missing checkpoint is reported once" 1 "$(lines "$T/err")"
 
-	# What a rank has for itself alone.
+	# Settings that may differ between ranks.
 	# shellcheck disable=SC2086
-	check_exit "one rank" 0 vt-train -i "$T/train" -o "$T/one" $common
+	check_exit "one rank trains" 0 vt-train -i "$T/train" -o "$T/one" $common
 	cp -r "$T/train" "$T/copy"
 	# shellcheck disable=SC2086
-	check_exit "other threads, memory, paths and words on a rank" 0 $limit \
+	check_exit "ranks may differ in threads, memory, paths and verbosity" 0 $limit \
 		mpirun -np 1 vt-train -i "$T/train" -o "$T/two" $common : \
 		-np 1 vt-train -i "$T/copy" $common -o "$T/elsewhere" -j 1 --loader-threads 1 --loader-memory 1M \
 			-qq -v --progress never --trace-samples "$T/trace"
-	check "change no weight" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
-	check "rank 0 writes where it was told to" test ! -e "$T/elsewhere"
+	check "different threads and paths on a rank change no weight" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
+	check "only rank 0 writes a run folder" test ! -e "$T/elsewhere"
 
 	# shellcheck disable=SC2086
-	check_exit "vt-eval: other views on one rank" 6 $limit \
+	check_exit "vt-eval: different --clips on one rank end with 6" 6 $limit \
 		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
 		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
-	check_says "are told" 'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
+	check_says "vt-eval: the message names --clips and both values" 'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
-	check_exit "vt-eval: another checkpoint on one rank" 6 $limit \
+	check_exit "vt-eval: a different checkpoint on one rank ends with 6" 6 $limit \
 		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
 		-np 1 vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
-	check_says "is told" 'the ranks differ in checkpoint: '
-	check_exit "vt-bench: other sizes on one rank" 6 $limit \
+	check_says "vt-eval: the message names the checkpoint" 'the ranks differ in checkpoint: '
+	check_exit "vt-bench: a different --max on one rank ends with 6" 6 $limit \
 		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1
-	check_says "are told" 'the ranks differ in --max: 65536 on rank 0 .* 131072 on rank 1'
+	check_says "vt-bench: the message names --max and both values" 'the ranks differ in --max: 65536 on rank 0 .* 131072 on rank 1'
 else
-	skip "other options on one rank" "no mpirun, or built without MPI"
+	skip "different options on one rank" "no mpirun, or built without MPI"
 fi
 
 # ---- with a checkpoint ----
 
-go_on() {	# [OPTION]...: with the run of two steps
+go_on() {	# [OPTION]...: run or resume for one step
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/run" $common --stop-after 0.000001s "$@"
 }
-check_exit "a run that is to go on" 75 go_on
+check_exit "a run is stopped after its first step" 75 go_on
 cp -r "$T/run" "$T/begun"
-check_exit "other videos are refused" 2 go_on -i "$T/videos"
-check_says "naming what differs" 'data was [0-9a-f]{32} and is [0-9a-f]{32} now .*--override=data allows it'
-check_same "nothing has changed" "$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
-check_exit "or taken, if that is meant" 75 go_on -i "$T/videos" --override data
+check_exit "resuming with other videos is refused" 2 go_on -i "$T/videos"
+check_says "the message shows both dataset ids and the way out" 'data was [0-9a-f]{32} and is [0-9a-f]{32} now .*--override=data allows it'
+check_same "a refused resume changes neither checkpoint nor log" "$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
+check_exit "--override=data allows other videos" 75 go_on -i "$T/videos" --override data
 rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
-check_exit "another seed is refused" 2 go_on --seed 8
-check_says "with both values" 'seed was 7 and is 8 now'
-check_exit "another schedule for the past is refused" 2 go_on --schedule "$T/s2.tsv"
-check_says "with the first step, and what may change" \
+check_exit "resuming with another seed is refused" 2 go_on --seed 8
+check_says "the message shows both seeds" 'seed was 7 and is 8 now'
+check_exit "resuming with another schedule for past steps is refused" 2 go_on --schedule "$T/s2.tsv"
+check_says "the message names the first step that differs and the way out" \
 	'schedule: in step 1 \(epoch 0.00\) lr was 0.01.* and is 0.02.* now \(steps to come may change; --override=schedule allows it\)'
 mv "$T/run/schedule.tsv" "$T/aside.tsv"
-check_exit "nor where the one that was followed is not there" 2 go_on --schedule "$T/s2.tsv"
-check_says "which is not known then" 'schedule: the first 1 steps differ from those of the run \('
+check_exit "another schedule is refused when the run's schedule.tsv is missing" 2 go_on --schedule "$T/s2.tsv"
+check_says "the message says that past steps differ, without a step" 'schedule: the first 1 steps differ from those of the run \('
 cp "$T/s2.tsv" "$T/run/schedule.tsv"
-check_exit "nor where another one lies there" 2 go_on --schedule "$T/s2.tsv"
-check_says "which is seen" 'schedule: the first 1 steps differ from those of the run \('
+check_exit "another schedule is refused when the run's schedule.tsv is not the one it followed" 2 go_on --schedule "$T/s2.tsv"
+check_says "the message says that past steps differ" 'schedule: the first 1 steps differ from those of the run \('
 mv "$T/aside.tsv" "$T/run/schedule.tsv"
-check_exit "another network is refused" 2 go_on -m "$T/wide.net"
-check_says "by name" ': network was net and is wide now \(--override=network allows it\)'
+check_exit "resuming with another network is refused" 2 go_on -m "$T/wide.net"
+check_says "the message shows both network names" ': network was net and is wide now \(--override=network allows it\)'
 mkdir "$T/elsewhere.d" && cp "$T/wide.net" "$T/elsewhere.d/net.net"
-check_exit "one of the same name is refused" 2 go_on -m "$T/elsewhere.d/net.net"
-check_says "by its first line that differs" \
+check_exit "another network of the same name is refused" 2 go_on -m "$T/elsewhere.d/net.net"
+check_says "the message shows the first line that differs" \
 	'network net: line 2 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now \(--override=network'
-check_exit "other classes are refused" 2 go_on -i "$T/named"
-check_says "by the first of them" ': class 0 was a and is b now \(--override=classes'
-check_exit "fewer classes are refused" 2 go_on -i "$T/fewer"
-check_says "by the first that lacks" ': class 6 was g and is missing now \(--override=classes'
-check_exit "more samples are refused" 2 go_on -i "$T/more"
-check_says "by their number" 'schedule: an epoch had 24 samples and has 32 now \('
-# Several columns differ, at a step after the first.
+check_exit "resuming with other class names is refused" 2 go_on -i "$T/named"
+check_says "the message shows the first class that differs" ': class 0 was a and is b now \(--override=classes'
+check_exit "resuming with fewer classes is refused" 2 go_on -i "$T/fewer"
+check_says "the message names the first missing class" ': class 6 was g and is missing now \(--override=classes'
+check_exit "resuming with more samples is refused" 2 go_on -i "$T/more"
+check_says "the message shows both numbers of samples" 'schedule: an epoch had 24 samples and has 32 now \('
+# Several columns differ, in a step after the first.
 stages '0 0 1 0 12 2 16 4 0.01 0 0' '1 1 2 0 24 2 16 4 0.01 0 0' >"$T/s3.tsv"
 rm -rf "$T/three" && vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s3.tsv" >/dev/null
-check_exit "a schedule that differs in a later step" 2 vt-train -i "$T/train" -o "$T/three" $common
-check_says "is refused by that step" 'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
+check_exit "a schedule that differs in a later step is refused" 2 vt-train -i "$T/train" -o "$T/three" $common
+check_says "the message names that later step" 'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
 sed 's/^0\t0\t1/0\t0\t2/; 3d' "$T/s3.tsv" | sed 's/^0\t0\t2/0\t0\t1/' >"$T/s4.tsv"
-check_exit "and one that ends before" 2 vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
-check_says "by where it ends" 'schedule: ends after step 2 now, but the run did 3 steps \('
+check_exit "a schedule that ends before the run's last step is refused" 2 vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
+check_says "the message shows where the schedule ends" 'schedule: ends after step 2 now, but the run did 3 steps \('
 if vt-train --version -v | grep -q '^processor: avx'; then
-	check_exit "another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
-	check_says "by name" 'isa was avx[0-9]* and is base now .*--override=isa'
+	check_exit "resuming with another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
+	check_says "the message shows both instruction sets" 'isa was avx[0-9]* and is base now .*--override=isa'
 else
 	skip "another instruction set" "no AVX"
 fi
-check_exit "an --override of nothing" 2 go_on --override bogus
-check_says "names what there is" \
+check_exit "--override of an unknown name is refused" 2 go_on --override bogus
+check_says "the message lists the names that --override takes" \
 	'--override=bogus \(wanted one of results, isa, library, precision, network, classes, data, schedule, order, .*seed.*\)'
-check_exit "nor of what may change anyway" 2 go_on --override threads
+check_exit "--override of a setting that may change anyway is refused" 2 go_on --override threads
 
-# checkpoint FILE NAME=VALUE...: the file with other metadata, NAME= without it
+# checkpoint FILE NAME=VALUE...: set metadata of FILE and make its footer again.
+# An empty VALUE removes the name.
 cat >"$T/meta.py" <<'PY'
 import ctypes, json, struct, sys
 class Hash(ctypes.Structure):
@@ -208,16 +211,17 @@ if command -v python3 >/dev/null; then
 	change build="vt 0.0.9"
 	check_exit "a checkpoint of another build is resumed" 75 go_on
 	change results=
-	check_exit "so is one that has no results number, which is 1" 75 go_on
+	check_exit "a checkpoint without a results number, which means 1, is resumed" 75 go_on
 	change results=999
 	check_exit "another results number is refused" 2 go_on
-	check_says "by name" 'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
-	check_exit "or taken, if that is meant" 75 go_on --override results
+	check_says "the message shows both results numbers" 'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
+	check_exit "--override=results allows another results number" 75 go_on --override results
 	change library="oneDNN 1.0"
-	check_exit "another library is refused" 2 go_on
-	check_says "by name" 'library was "?oneDNN 1.0"? and is none now'
+	check_exit "another version of a library is refused" 2 go_on
+	check_says "the message shows both libraries" 'library was "?oneDNN 1.0"? and is none now'
 
-	# As version 0.1.0 wrote it: settings in its words, the data by theirs.
+	# As version 0.1.0 wrote checkpoints: old option names, and settings_id
+	# in place of dataset_id.
 	isa=$(vt-train --version -v | sed -n 's/^processor: \([a-z0-9]*\),.*/\1/p')
 	id=$(jq -r .settings_id "$T/train/manifest.json")
 	old() {
@@ -233,12 +237,12 @@ if command -v python3 >/dev/null; then
 	check_says "with a word on the data" 'stored only the settings of vt-extract'
 	check "to the same weights" cmp "$T/run/final.safetensors" "$T/unmeasured/final.safetensors"
 	old 5
-	check_exit "with another setting, it is refused" 2 go_on
-	check_says "in the words of now" 'clip-grad was 5 and is 0 now'
+	check_exit "a checkpoint of version 0.1.0 with another setting is refused" 2 go_on
+	check_says "the message uses the present option name, clip-grad" 'clip-grad was 5 and is 0 now'
 	for was in yes no; do
 		change config="$(printf '%s\n' 'seed = 7' 'resize = bilinear' "tensorboard = $was" 'device = ref')"
-		check_exit "a run with tensorboard = $was resumes without it" 75 go_on
-		check_exit "and with" 75 go_on --tensorboard
+		check_exit "a run with tensorboard = $was resumes without --tensorboard" 75 go_on
+		check_exit "a run with tensorboard = $was resumes with --tensorboard" 75 go_on --tensorboard
 	done
 else
 	skip "other results, and a checkpoint of 0.1.0" "no python3"
@@ -246,17 +250,18 @@ fi
 
 # ---- options that do not affect weights ----
 
-# meta FILE NAME: print the metadata NAME of a checkpoint
+# meta FILE NAME: print the metadata NAME of a checkpoint.
 meta() {
 	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r ".__metadata__[\"$2\"]"
 }
 # shellcheck disable=SC2086
 [ -e "$T/one/final.safetensors" ] || vt-train -i "$T/train" -o "$T/one" $common >/dev/null
 build="vt $(vt-train --version | sed -n '1s/.* //p')"
-check_same "checkpoint and log name the build, and the checkpoint its results" "$build, $build, 1" \
+check_same "checkpoint and log name the build, and the checkpoint its results number" "$build, $build, 1" \
 	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
 	meta "$T/one/final.safetensors" vt.results)"
-# List a new option here, or do not store it (free_setting in lib/train/run/facts.c).
+# List a new option here if it decides the weights. Otherwise do not store it
+# (free_setting in lib/train/run/facts.c).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
 	freeze
@@ -296,12 +301,13 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	comm-dtype
 	NAMES
 )" "$(meta "$T/one/final.safetensors" vt.config | sed -n 's/^\(# \)\{0,1\}\([a-z][a-z0-9-]*\) = .*/\2/p' | sort)"
-# same OPTION...: check that a run with these added has the same bytes
+# same OPTION...: check that a run with these extra options ends with the same
+# bytes.
 same() {
 	rm -rf "$T/same"
 	# shellcheck disable=SC2086
 	check_exit "$*" 0 vt-train -i "$T/train" -o "$T/same" $common "$@"
-	check "and its last checkpoint is the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
+	check "$*: its last checkpoint is the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 }
 same --tensorboard
 same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
@@ -310,7 +316,7 @@ same --save-every=0 --save-steps=1 --keep=1 --stop-after=1h --step-timeout=1h
 same --max-loss=100 --on-nan=skip:3 --on-corrupt=skip:0.5 --audit=1 --audit-report
 same --resume=never --autotune=rule --no-fuse --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
 rm -rf "$T/same"
-check_exit "a run that is stopped" 75 go_on --tensorboard -o "$T/same"
-check_exit "resumes without --tensorboard" 0 vt-train -i "$T/train" -o "$T/same" $common
-check "to the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
+check_exit "a run with --tensorboard is stopped" 75 go_on --tensorboard -o "$T/same"
+check_exit "a run with --tensorboard resumes without it" 0 vt-train -i "$T/train" -o "$T/same" $common
+check "a run resumed without --tensorboard ends with the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 plan

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Hosts that are network namespaces: what each algorithm sends between them is
-# its formula, and a host that is gone ends the run with its name.
+# Hosts that are network namespaces: each all-reduce algorithm sends the bytes
+# of its formula, and a lost host ends the run with a message that names it.
 # tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -11,9 +11,10 @@ trap 'exit 143' TERM INT HUP
 
 # ---- bytes between hosts ----
 
-# check_sent WHAT WANTED RANKS OPTION...: the first host sends so much, within
-# 1 %, of a sum of 16 MiB on so many ranks a host; starting is 10 KB of it.  TCP
-# sends a part again when the machine is busy: one time of three is enough.
+# check_sent WHAT WANTED RANKS OPTION...: pass if the first host sends WANTED
+# bytes, within 1 %, for a sum of 16 MiB with RANKS ranks a host. About 10 KB of
+# that is the start. TCP retransmits when the machine is busy, so one of three
+# attempts suffices.
 check_sent() {
 	what=$1 want=$2 ranks=$3 got=
 	shift 3
@@ -35,7 +36,7 @@ check_sent() {
 	diag "sent$got bytes (wanted $want)"
 }
 S=$((16 << 20))
-# hosts  algorithm  ranks a host  bytes that a host sends
+# columns: hosts, algorithm, ranks a host, bytes that a host sends, option
 while read -r n name ranks bytes more; do
 	[ "$(echo $hosts | wc -w)" = "$n" ] || hosts_up "$n"
 	check_sent "$n hosts of $ranks: $name${more:+ $more} sends $bytes bytes" "$bytes" "$ranks" --algorithm="$name" $more
@@ -51,20 +52,21 @@ done <<CASES
 4 halving 2 $((S * 3 / 2))
 4 halving 1 $((S * 3 / 4)) --comm-dtype=fp16
 CASES
-check "the hosts are counted" grep -q '^# 4 ranks, .* 4 hosts;' "$T/out"
+check "the output counts the 4 hosts" grep -q '^# 4 ranks, .* 4 hosts;' "$T/out"
 
-# ---- a host that is gone ----
+# ---- a lost host ----
 
 "$MAKESET" "$T/train" 40 8 40 32 1
 small_net 8 >"$T/net.net"
 stages '0 0 100000 0 16 2 16 4 0.01 0 0' >"$T/long.tsv"
-# ranks: the processes of vt-train on all hosts
+# ranks: print the processes of vt-train on all hosts.
 ranks() {
 	for h in $hosts; do ip netns pids "$h"; done | while read -r p; do
 		case $(readlink "/proc/$p/exe") in */vt-train) echo "$p" ;; esac
 	done
 }
-# Without its link a host is out of reach of mpirun, too, which waits for ever.
+# Without its link a host is out of mpirun's reach, too, and mpirun waits for
+# ever.
 for how in link stop kill; do
 	hosts_up 2
 	rm -rf "$T/run"
@@ -89,10 +91,10 @@ for how in link stop kill; do
 	wait $pid
 	status=$?
 	case $how in kill) says="rank 1 .*on node $net-h2 exited" ;; *) says="rank 1 on $net-h2 does not answer" ;; esac
-	check_says "$how: and it is said which one is gone" "$says"
+	check_says "$how: the message names the lost rank and host" "$says"
 	case $how in
-	stop) check_same "$how: the run ends with 6" 6 $status ;;
-	kill) check_same "$how: the run ends with mpirun's 137" 137 $status ;;
+	stop) check_same "$how: mpirun ends with 6" 6 $status ;;
+	kill) check_same "$how: mpirun ends with 137" 137 $status ;;
 	esac
 done
 plan

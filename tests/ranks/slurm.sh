@@ -1,8 +1,8 @@
 #!/bin/sh
-# share/examples/slurm.sh and slurm-mpirun.sh on a real Slurm, of two nodes on this
-# machine: the time limit, a preemption, a node that is lost; each time the job
-# queues itself, or is queued, and goes on, and the weights at the end are those
-# of one rank that nobody disturbed.  And slurm-pack.sh: an array that packs.
+# The job scripts of share/examples on a real Slurm with two nodes on this
+# machine. slurm.sh and slurm-mpirun.sh survive the time limit, a preemption and
+# a lost node: the job is queued again and resumes. The final weights are those
+# of one undisturbed rank. slurm-pack.sh packs a dataset with an array of jobs.
 # tests/run: weight 130
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -17,14 +17,15 @@ examples=$PWD/share/examples
 host=$(hostname -s)
 port=$((20000 + $$ % 20000))
 
-# ---- a Slurm of its own ----
+# ---- a private Slurm ----
 
 S=$T/slurm
 mkdir -p "$S/state" "$S/spool/n1" "$S/spool/n2" "$S/tmp/n1" "$S/tmp/n2" "$S/munge"
 chmod 755 "$T" "$S" "$S/munge"
 head -c 128 /dev/urandom >"$S/munge/key"
 chmod 400 "$S/munge/key"
-# The requeued are started by this test; without TmpFS the two nodes' PMIx collide.
+# This test starts requeued jobs itself. Without TmpFS the PMIx of the two nodes
+# collide.
 cat >"$S/slurm.conf" <<CONF
 ClusterName=t
 SlurmctldHost=$host(127.0.0.1)
@@ -59,7 +60,7 @@ CONF
 echo IgnoreSystemd=yes >"$S/cgroup.conf"
 export SLURM_CONF="$S/slurm.conf"
 
-# stepds: the processes of Slurm that hold files of this one open
+# stepds: print the processes of Slurm that hold files of this test open.
 stepds() {
 	for p in /proc/[0-9]*; do
 		case $(readlink "$p/exe") in */slurmstepd) ;; *) continue ;; esac
@@ -92,7 +93,8 @@ slurmctld -f "$SLURM_CONF" >"$S/err" 2>&1 || skip_all "slurmctld: $(tail -1 "$S/
 for n in n1 n2; do
 	slurmd -f "$SLURM_CONF" -N $n >"$S/err" 2>&1 || skip_all "slurmd: $(tail -1 "$S/err")"
 done
-# until_ SECONDS COMMAND...: wait until it succeeds; three times as long beside others
+# until_ SECONDS COMMAND...: wait until COMMAND succeeds, for up to three times
+# SECONDS, because other tests may run.
 until_() {
 	n=$(($1 * 30))
 	shift
@@ -101,7 +103,7 @@ until_() {
 		sleep 0.1
 		n=$((n - 1))
 	done
-	diag "in vain: $*"
+	diag "gave up: $*"
 	diag "$(squeue 2>&1; tail -n 8 "$S/ctld.log" "$T"/slurm-*.out; scontrol show job "$job")"
 	return 1
 }
@@ -111,7 +113,7 @@ idle() {
 until_ 20 idle || skip_all "the nodes of Slurm do not come up here"
 timeout 20 srun --mpi=pmix -N2 -n2 true 2>"$S/err" || skip_all "srun --mpi=pmix: $(tail -1 "$S/err")"
 
-# reached WHAT SECONDS COMMAND...
+# reached WHAT SECONDS COMMAND...: check that COMMAND succeeds in time.
 reached() {
 	what=$1
 	shift
@@ -122,7 +124,7 @@ reached() {
 
 "$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
 small_net 8 8 0.3 >"$T/net.net"
-# schedule EPOCHS: 12 clips a step, of 40
+# schedule EPOCHS: write a schedule of 12 clips a step, of 40 samples.
 schedule() {
 	stages "0 0 $1 0 12 2 16 2 0.01 0 0" >"$T/new.tsv"
 	mv "$T/new.tsv" "$T/s.tsv"
@@ -131,19 +133,19 @@ schedule 100000
 cd "$T" || exit 2
 vt-train -i train -m net.net --schedule s.tsv --device ref -j 1 --save-steps 100 --step-timeout 60s --print-config >job.conf
 
-# asks JOB FORMAT: what squeue says
+# asks JOB FORMAT: print squeue's fields for JOB.
 asks() {
 	squeue -h -j "$1" -o "$2" 2>/dev/null
 }
 queued() {
 	[ "$(asks "$1" %T)" = PENDING ] && [ "$(asks "$1" %r)" = BeginTime ]
 }
-# steps N: the run of the example has made N steps since it was last asked
+# steps N: succeed if the run has made N steps since $begun.
 steps() {
 	[ "$(vt-train --status run 2>/dev/null | jq '.step // 0')" -ge $((begun + $1)) ]
 }
 begun=0
-# Slurm revokes the credentials of the second in which a job was queued again.
+# Slurm revokes credentials of the second in which a job was requeued, so wait.
 start() {
 	sleep 2
 	scontrol update jobid="$job" StartTime=now
@@ -156,42 +158,43 @@ goes_on() {
 ends() {
 	jq -r 'select(.type == "end") | .status' run/log.jsonl | tail -1
 }
-# Slurm holds a job that queued itself back for two minutes.
+# Slurm holds back a job that requeued itself for two minutes, so start it.
 finished() {
 	queued "$job" && scontrol update jobid="$job" StartTime=now
 	[ "$(scontrol show job "$job" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p')" = COMPLETED ]
 }
-# last: the schedule ends soon, the run with it, and one rank alone has the same
+# last WHAT: let the schedule end soon. Check that the run ends, and that one
+# rank alone gets the same weights.
 last() {
 	schedule $(($(vt-train --status run | jq '.epoch | floor') + 20))
 	start
-	reached "$1: the job ends when the run is done" 30 finished
+	reached "$1: the job ends when the run is finished" 30 finished
 	vt-train -c job.conf -o alone -q >/dev/null 2>&1
-	check "$1: with the weights of one rank that nobody disturbed" cmp run/final.safetensors alone/final.safetensors
+	check "$1: its weights are those of one undisturbed rank" cmp run/final.safetensors alone/final.safetensors
 }
 
 job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=USR1@50 "$examples/slurm.sh")
-reached "slurm.sh: before its time is over it saves and queues itself" 45 queued "$job"
-check_same "slurm.sh: it ended with 75" 75 "$(ends)"
+reached "slurm.sh: before its time limit it saves and requeues itself" 45 queued "$job"
+check_same "slurm.sh: at its time limit the run ended with 75" 75 "$(ends)"
 scontrol update jobid="$job" TimeLimit=30
-check "slurm.sh: and goes on" goes_on
+check "slurm.sh: it resumes after its time limit" goes_on
 other=$(sbatch --parsable -p high --nodes=2 --ntasks-per-node=1 -o /dev/null --wrap 'sleep 1')
 reached "slurm.sh: a job of higher priority takes its nodes" 30 queued "$job"
-check_same "slurm.sh: it saved first" 75 "$(ends)"
+check_same "slurm.sh: before the preemption the run saved and ended with 75" 75 "$(ends)"
 gone() {
 	[ -z "$(asks "$other" %T)" ]
 }
 until_ 20 gone
-check "slurm.sh: and goes on" goes_on
-# The whole node: its daemon, the step's, the rank.
+check "slurm.sh: it resumes after the preemption" goes_on
+# Lose the whole node: its slurmd, its slurmstepd and the rank.
 for p in /proc/[0-9]*; do
 	case $(readlink "$p/exe") in */vt-train) ;; *) continue ;; esac
 	tr '\0' '\n' <"$p/environ" 2>/dev/null | grep -qx 'SLURMD_NODENAME=n2' || continue
 	kill -KILL "$(cat "$S/n2.pid")" "$(ps -o ppid= -p "${p#/proc/}" | tr -d ' ')" "${p#/proc/}"
 done
 scontrol update nodename=n2 state=down reason=lost
-reached "slurm.sh: a node is lost, and the job is queued again" 30 queued "$job"
-# It comes back as a host that was started anew.
+reached "slurm.sh: after a node is lost, the job is queued again" 30 queued "$job"
+# The node comes back as if its host had restarted.
 rm -rf "$S/n2.pid" "$S"/spool/n2/* "$S"/tmp/n2/*
 slurmd -f "$SLURM_CONF" -N n2 >"$S/err" 2>&1
 until_ 20 idle
@@ -203,11 +206,11 @@ job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 "$exampl
 begun=0
 reached "slurm-mpirun.sh: a job begins" 30 steps 100
 scancel --batch --signal=USR1 "$job"
-reached "slurm-mpirun.sh: at its signal it saves and queues itself" 30 queued "$job"
-check_same "slurm-mpirun.sh: it ended with 75" 75 "$(ends)"
+reached "slurm-mpirun.sh: at USR1 it saves and requeues itself" 30 queued "$job"
+check_same "slurm-mpirun.sh: at USR1 the run ended with 75" 75 "$(ends)"
 last slurm-mpirun.sh
 
-check_same "what there is to say for the two nodes" 2 "$(jq -r 'select(.type == "start") | .ranks' run/log.jsonl | tail -1)"
+check_same "the log has one start entry with 2 ranks for the two nodes" 2 "$(jq -r 'select(.type == "start") | .ranks' run/log.jsonl | tail -1)"
 
 # ---- an array that packs ----
 
@@ -220,13 +223,13 @@ if built FFmpeg; then
 	packed() {
 		[ "$(scontrol show job "$join" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p')" = COMPLETED ]
 	}
-	reached "slurm-pack.sh: an array of three and what joins them" 60 packed
-	check "slurm-pack.sh: make the set that one pipe makes" diff -r -x .vt-pack.lock at_once packed
-	check "slurm-pack.sh: and leave no parts behind" test ! -e packed.parts
+	reached "slurm-pack.sh: an array of three jobs and the job that joins them complete" 60 packed
+	check "slurm-pack.sh: the set equals that of one pipe" diff -r -x .vt-pack.lock at_once packed
+	check "slurm-pack.sh: no parts are left" test ! -e packed.parts
 else
 	skip "slurm-pack.sh" "no FFmpeg in this build"
 fi
 cd "$OLDPWD" || exit 2
 down
-check_same "no daemon is left" "" "$(stepds; for f in "$S"/*.pid; do cat "$f" 2>/dev/null; done)"
+check_same "no Slurm daemon is left" "" "$(stepds; for f in "$S"/*.pid; do cat "$f" 2>/dev/null; done)"
 plan
