@@ -1,7 +1,7 @@
 #!/bin/sh
-# make demo with the user's videos: after a stop at any place, the same command
-# ends with the same results.  A stopped training saves.  The tests train for one or
-# three epochs.
+# make demo with the user's videos. After a stop at any place, the same command
+# ends with the same results, and a stopped training saves its state. The tests
+# train for one or three epochs.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -12,40 +12,41 @@ done
 "$BUILD/motions" "$T/made" 5 1 1 || skip_all "no videos"
 mkdir "$T/my videos" && mv "$T/made/train/pan_left" "$T/made/train/zoom_in" "$T/my videos"
 
-# demo OUT [SETTING...]: as it is typed; what is built is not built again
+# demo OUT [SETTING...]: run make demo as a user would, but never rebuild vt,
+# because other tests run it.
 demo() {
 	out=$T/$1
 	shift
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS PATH="$T/bin:$PATH" make --no-print-directory \
 		BUILD="${BIN:-$BUILD}" -o all demo-run VIDEOS="$T/my videos" NET=tsm_tiny OUT="$out" "$@"
 }
-# results OUT: all that has no times in it
+# results OUT: print checksums of all results that contain no times.
 results() {
 	(cd "$T/$1" && cksum train/*.tar test/*.tar ./*.txt schedule.tsv tsm_tiny/final.safetensors tsm_tiny-*.tsv)
 }
 
-check_exit "one epoch" 0 demo whole EPOCHS=1
-check "ends with a figure" grep -q '^top-1 of tsm_tiny: [0-9.]* %' "$T/out"
-check_same "a fifth was kept for the test" "8 2" "$(wc -l <"$T/whole/train.txt") $(wc -l <"$T/whole/test.txt")"
+check_exit "a demo of one epoch" 0 demo whole EPOCHS=1
+check "the demo prints top-1 at its end" grep -q '^top-1 of tsm_tiny: [0-9.]* %' "$T/out"
+check_same "a fifth of the videos is kept for the test" "8 2" "$(wc -l <"$T/whole/train.txt") $(wc -l <"$T/whole/test.txt")"
 before=$(results whole)
-check_exit "again" 0 demo whole EPOCHS=1
-check_same "changes nothing" "$before" "$(results whole)"
-check_exit "with other settings" 2 demo whole EPOCHS=2
-check_says "it is refused" "holds a demo of .* EPOCHS=1"
+check_exit "the same demo again" 0 demo whole EPOCHS=1
+check_same "the same demo again changes no result" "$before" "$(results whole)"
+check_exit "a demo with other settings in the same OUT ends with 2" 2 demo whole EPOCHS=2
+check_says "the message shows the settings of the demo in OUT" "holds a demo of .* EPOCHS=1"
 sed -i 's/--optimizer=adamw/--optimizer=sgd/' "$T/whole/settings.txt"
-check_exit "over one of an earlier recipe" 2 demo whole EPOCHS=1
-check_says "it is refused before anything starts" "holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
+check_exit "a demo over one of an earlier recipe ends with 2" 2 demo whole EPOCHS=1
+check_says "the message shows the earlier recipe and the way out" "holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
 sed -i 's/--optimizer=sgd/--optimizer=adamw/' "$T/whole/settings.txt"
 for epochs in 0 many 1.5; do
 	check_exit "EPOCHS=$epochs is refused" 2 demo none EPOCHS=$epochs
-	check_says "and why" "EPOCHS=$epochs: wanted a number of epochs"
+	check_says "EPOCHS=$epochs: the message says what is wanted" "EPOCHS=$epochs: wanted a number of epochs"
 done
-check "and nothing is made" test ! -e "$T/none"
+check "a refused demo makes no folder" test ! -e "$T/none"
 
 # ---- stopped ----
 
-# Commands that end the demo where PLACE says, by SIGNAL to all its processes as
-# a terminal sends it, and else are the commands.
+# Commands that end the demo where PLACE says: they send SIGNAL to all its
+# processes, as a terminal does. Elsewhere they run the real commands.
 mkdir "$T/stop"
 for c in "$BUILD"/vt-* "$BUILD/motions"; do [ -x "$c" ] && ln -s "$c" "$T/stop"; done
 rm "$T/stop/vt-pack" "$T/stop/vt-train" "$T/stop/vt-eval"
@@ -85,7 +86,7 @@ cat >"$T/stop/vt-eval" <<SHIM
 exec "$BUILD/vt-eval" "\$@"
 SHIM
 chmod +x "$T"/stop/vt-pack "$T"/stop/vt-train "$T"/stop/vt-eval
-# stopped PLACE SIGNAL OUT EPOCHS: stop a demo there
+# stopped PLACE SIGNAL OUT EPOCHS: run a demo that is stopped there.
 stopped() {
 	PLACE=$1 SIGNAL=$2 EPOCHS=$4 bash -c 'set -m; BUILD=$0 VIDEOS=$1 NET=tsm_tiny OUT=$2 share/demo/run &
 		echo $! >"$3"; wait $!' "$T/stop" "$T/my videos" "$T/$3" "$T/group" >"$T/stopped.out" 2>&1
@@ -99,30 +100,30 @@ for at in train:INT train:KILL test:TERM score:INT; do
 	status=$?
 	check "stopped at ${at%:*} by SIG${at#*:}" test "$status" -ge 128
 done
-check_exit "typed again" 0 demo parts EPOCHS=1
-check_same "it ends with the same" "$before" "$(results parts)"
+check_exit "the stopped demo is run again" 0 demo parts EPOCHS=1
+check_same "the stopped demo ends with the same results" "$before" "$(results parts)"
 
-# A stopped training saves the step, and the same command resumes from it.
+# A stopped training saves its state, and the same command resumes from it.
 for signal in INT TERM HUP; do
 	stopped run $signal "saved-$signal" 3
-	check_same "the training stopped by SIG$signal: state saved, run again" 75 $?
-	check "the demo says so" grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
-	check "after a step" test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
+	check_same "SIG$signal: make ends with 75 when training is stopped" 75 $?
+	check "SIG$signal: the demo says how to resume, and where its results are" grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
+	check "SIG$signal: a checkpoint of step 1 is saved" test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
 done
-check_exit "three epochs" 0 demo three EPOCHS=3
-check "show what a validation gives" grep -q '^# validation	step [0-9]' "$T/out"
-check_exit "stopped runs, repeated" 0 demo saved-INT EPOCHS=3
-check_says "go on after the step" 'resuming after step 1'
-check_same "and end with the same" "$(results three)" "$(results saved-INT)"
+check_exit "a demo of three epochs" 0 demo three EPOCHS=3
+check "the output of the training shows validations" grep -q '^# validation	step [0-9]' "$T/out"
+check_exit "a demo whose training was stopped is run again" 0 demo saved-INT EPOCHS=3
+check_says "the training resumes after step 1" 'resuming after step 1'
+check_same "the resumed training ends with the same results" "$(results three)" "$(results saved-INT)"
 cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"
-check_exit "with other videos" 2 demo parts EPOCHS=1
-check_says "it is refused" "has other videos than when OUT=.* was begun"
+check_exit "a demo with changed videos ends with 2" 2 demo parts EPOCHS=1
+check_says "the message says that the videos have changed" "has other videos than when OUT=.* was begun"
 
-# ---- its training by two trees, in turns ----
+# ---- demo-vs: the demo's training by two trees, in turns ----
 
 check_exit "demo-vs wants two trees" 2 tests/bench/demo-vs .
-check_exit "that are built" 2 env BUILD=build tests/bench/demo-vs . "$T"
-check_exit "a tree beside itself" 0 env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 tests/bench/demo-vs . . 2
-check_same "trains twice each" "demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
+check_exit "demo-vs wants trees that are built" 2 env BUILD=build tests/bench/demo-vs . "$T"
+check_exit "demo-vs compares a tree with itself" 0 env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 tests/bench/demo-vs . . 2
+check_same "demo-vs prints two runs of each tree and their ratio" "demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
     "$(awk -F'\t' '!/^#/ && $4 > 0 && $4 <= $5 && $5 <= $6 { print $1, $3 }' "$T/out" | sort | tr '\n' ' ' | sed 's/ $//')"
 plan

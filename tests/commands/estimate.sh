@@ -1,6 +1,6 @@
 #!/bin/sh
-# Estimates of a run's time: measured by -n --time and at the start of a run, or
-# taken from the log of an earlier run.  Measuring changes no weight.
+# Estimates of a run's time are measured by -n --time and at the start of a run,
+# or taken from the log of an earlier run. Measuring changes no weight.
 # tests/run: weight 8
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -9,10 +9,11 @@ cd "${0%/*}/../.." || exit 2
 small_net 4 >"$T/net.net"
 # Two shapes: 8 epochs of 10 steps each, then 4 epochs of 5 steps.
 stages '0 0 8 0 4 2 16 4 0.01 0 0' '1 8 12 0 8 2 20 4 0.01 0 0' >"$T/s.tsv"
-# One shape of many steps; three microbatches are less than a hundredth of the run.
+# One shape and many steps. The three measured microbatches take less than a
+# hundredth of the run.
 stages '0 0 40 0 4 2 16 4 0.01 0 0' >"$T/long.tsv"
 sed 's/^0	0	40	0	4/0	0	40	0	8/' "$T/long.tsv" >"$T/pair.tsv"
-# train [OPTION]...: run vt-train on plain loops
+# train [OPTION]...: run vt-train on the reference back end.
 train() {
 	vt-train -i "$T/train" -m "$T/net.net" --device ref -j 1 "$@"
 }
@@ -20,7 +21,7 @@ train() {
 # ---- from a log ----
 
 # A log with known seconds: 80 steps of the first shape take 2 s each, 20 of the
-# second 6 s, and 12 validations 3 s.
+# second 6 s each, and 12 validations 3 s each.
 mkdir "$T/logged"
 log() {
 	printf '{"model":"net","precision":"fp32","ranks":1,"step":0,"type":"start"}\n'
@@ -33,70 +34,70 @@ time_of() {
 	sed -n 's/^# time  *//p' "$T/out"
 }
 log >"$T/logged/log.jsonl"
-check_exit "-n with a run that has a log" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
-check_same "multiplies its times" \
+check_exit "-n estimates from the log of a run" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
+check_same "the estimate from a log multiplies its times" \
 	"about 5 min: 5 min of 100 steps, 36 s of 12 validations (from $T/logged/log.jsonl)" "$(time_of)"
-check_same "and says those of a step" "2 s,6 s" "$(sed -n 's/^# stage .* \([0-9.]* s\) a step$/\1/p' "$T/out" | paste -sd , -)"
-check_exit "without validation" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check_same "there is none" "about 5 min: 5 min of 100 steps (from $T/logged/log.jsonl)" "$(time_of)"
-check_exit "in another precision" 0 train -n --schedule "$T/s.tsv" -o "$T/logged" --precision fp16
-check_same "it tells nothing" "" "$(time_of)"
+check_same "-n shows the seconds of a step of each stage" "2 s,6 s" "$(sed -n 's/^# stage .* \([0-9.]* s\) a step$/\1/p' "$T/out" | paste -sd , -)"
+check_exit "-n without --val" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
+check_same "without --val the estimate has no validations" "about 5 min: 5 min of 100 steps (from $T/logged/log.jsonl)" "$(time_of)"
+check_exit "-n in another precision than the log's" 0 train -n --schedule "$T/s.tsv" -o "$T/logged" --precision fp16
+check_same "a log of another precision gives no estimate" "" "$(time_of)"
 log | sed 's/"seconds":20/"seconds":0.0001/; s/"clips_per_s":2,/"clips_per_s":1000000,/' >"$T/logged/log.jsonl"
-check_exit "steps of a few microseconds" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check "are stated without an exponent" grep -q '^# stage 0,.* 0.004 ms a step$' "$T/out"
+check_exit "-n with a log of steps that take microseconds" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
+check "times of microseconds are printed without an exponent" grep -q '^# stage 0,.* 0.004 ms a step$' "$T/out"
 log short >"$T/logged/log.jsonl"
-check_exit "a log that lacks a shape" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
-check_same "tells nothing" "" "$(time_of)"
+check_exit "-n with a log that lacks a shape" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
+check_same "a log that lacks a shape gives no estimate" "" "$(time_of)"
 printf 'junk\n{"type":7}\n' >"$T/logged/log.jsonl"
-check_exit "one that is damaged" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check_same "neither" "" "$(time_of)$(cat "$T/err")"
+check_exit "-n with a damaged log" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
+check_same "a damaged log gives neither an estimate nor a message" "" "$(time_of)$(cat "$T/err")"
 
 # ---- measured ----
 
-check_exit "-n --time" 0 train -n --time --schedule "$T/s.tsv" --val "$T/val"
-check "multiplies what it measures" expr "$(time_of)" : \
+check_exit "-n --time measures" 0 train -n --time --schedule "$T/s.tsv" --val "$T/val"
+check "-n --time multiplies the times that it measures" expr "$(time_of)" : \
 	'about [0-9.]* m*[si]n*: [0-9.]* [mins]* of 100 steps, [0-9.]* [mins]* of 12 validations (timed at least 2 microbatches of each of 2 shapes)$'
-check_same "a line for each stage" 2 "$(grep -c ' m*s a step$' "$T/out")"
-check_exit "and with --precise-bn" 0 train -n --time --schedule "$T/s.tsv" --precise-bn 16
-check "which is measured once" grep -q ' of 1 measurement (' "$T/out"
-check_exit "--time alone" 2 train --time --schedule "$T/s.tsv" -o "$T/none"
-check_says "is refused" "--time without --dry-run"
-check_exit "vt-schedule --check --time" 0 vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
-check "says the same" grep -q '^# time  *about .* of 100 steps, .* of 1 measurement (timed' "$T/out"
-check_exit "vt-schedule --time alone" 2 vt-schedule --time
+check_same "-n --time prints the time of a step for each stage" 2 "$(grep -c ' m*s a step$' "$T/out")"
+check_exit "-n --time with --precise-bn" 0 train -n --time --schedule "$T/s.tsv" --precise-bn 16
+check "the estimate has one measurement of precise BN" grep -q ' of 1 measurement (' "$T/out"
+check_exit "--time without -n ends with 2" 2 train --time --schedule "$T/s.tsv" -o "$T/none"
+check_says "the message says that --time needs --dry-run" "--time without --dry-run"
+check_exit "vt-schedule --check --time measures" 0 vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
+check "vt-schedule --check --time prints the same estimate" grep -q '^# time  *about .* of 100 steps, .* of 1 measurement (timed' "$T/out"
+check_exit "vt-schedule --time without --check ends with 2" 2 vt-schedule --time
 if have_mpi; then
-	check_exit "on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
-	check "a part of a microbatch is timed" grep -q '^# time  *about .* of 400 steps, .* (timed' "$T/out"
+	check_exit "-n --time on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
+	check "two ranks time their part of a microbatch" grep -q '^# time  *about .* of 400 steps, .* (timed' "$T/out"
 	sed 's/^0	0	40/0	0	20/' "$T/pair.tsv" >"$T/half.tsv"
 	check_exit "half of a run on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
 		--schedule "$T/half.tsv" -o "$T/pair" -q
-	check_exit "and resume" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
+	check_exit "the other half of the run on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
 		--schedule "$T/pair.tsv" -o "$T/pair" --log-every 1
-	check_same "the first estimates both from its log" 1 "$(grep -c 'note: about .* of 100 steps (from .*pair/log.jsonl)' "$T/err")"
+	check_same "on two ranks, the log of the first half gives the estimate" 1 "$(grep -c 'note: about .* of 100 steps (from .*pair/log.jsonl)' "$T/err")"
 fi
 
 # ---- a run ----
 
-check_exit "a run" 0 train --schedule "$T/long.tsv" -o "$T/run" --save-steps 200
-check_says "says how long it will take" "note: about .* of 400 steps, .* \(timed"
-check_exit "a quiet one" 0 train --schedule "$T/long.tsv" -o "$T/quiet" -q
-check_same "says nothing" "" "$(cat "$T/err")"
-check "and has the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
+check_exit "a run of many steps" 0 train --schedule "$T/long.tsv" -o "$T/run" --save-steps 200
+check_says "a run prints an estimate at its start" "note: about .* of 400 steps, .* \(timed"
+check_exit "a run of many steps with -q" 0 train --schedule "$T/long.tsv" -o "$T/quiet" -q
+check_same "with -q nothing is printed" "" "$(cat "$T/err")"
+check "measuring changes no weight" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
-check_exit "a resumed run" 0 train --schedule "$T/long.tsv" -o "$T/run"
-check_says "has the time of the rest from its log" "note: about .* of 200 steps \(from .*run/log.jsonl\)"
-check "and the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
+check_exit "a run that resumes at half" 0 train --schedule "$T/long.tsv" -o "$T/run"
+check_says "a resumed run estimates the rest from its log" "note: about .* of 200 steps \(from .*run/log.jsonl\)"
+check "a resumed run ends with the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "-n of a run that is half done" 0 train -n --schedule "$T/long.tsv" -o "$T/run"
-check "plans the rest" grep -q '^# steps done  *200$' "$T/out"
-check "and has the time of the rest" grep -q '^# time  *about .* of 200 steps' "$T/out"
-check_exit "-n with another seed" 2 train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
-check_says "is refused as the start would be" 'seed was'
-check_exit "a run without measured statistics" 0 train --schedule "$T/long.tsv" -o "$T/off" --precise-bn off --save-steps 200 -q
+check "-n shows how many steps are done" grep -q '^# steps done  *200$' "$T/out"
+check "-n estimates the rest" grep -q '^# time  *about .* of 200 steps' "$T/out"
+check_exit "-n with another seed than the run's ends with 2" 2 train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
+check_says "-n prints the message that resuming would print" 'seed was'
+check_exit "a run with --precise-bn=off" 0 train --schedule "$T/long.tsv" -o "$T/off" --precise-bn off --save-steps 200 -q
 rm "$T/off/final.safetensors" "$T/off/ckpt-0000000400.safetensors"
-check_exit "-n of its rest" 0 train -n --schedule "$T/long.tsv" -o "$T/off"
-check "measures none" sh -c "! grep 'precise BN' '$T/out'"
-check_exit "a short run" 0 train --schedule "$T/s.tsv" -o "$T/short"
-check_same "does not measure" "" "$(grep about "$T/err")"
+check_exit "-n of the rest of that run" 0 train -n --schedule "$T/long.tsv" -o "$T/off"
+check "-n keeps --precise-bn=off from the run" sh -c "! grep 'precise BN' '$T/out'"
+check_exit "a run of few steps" 0 train --schedule "$T/s.tsv" -o "$T/short"
+check_same "a run of few steps does not measure" "" "$(grep about "$T/err")"
 
 plan

@@ -1,7 +1,7 @@
 #!/bin/sh
-# vt-eval: the same results for every number of ranks and threads, figures that
-# follow from the scores, views that average, and what it says when something is
-# wrong.
+# vt-eval gives the same results on every number of ranks and threads. Its
+# figures follow from the scores, and views are averaged. Each wrong use and
+# damaged file has its message and exit status.
 # tests/run: weight 24
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -15,7 +15,7 @@ cpu=no cairo=no
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 22 8 40 32 2 || skip_all "no test set"
 small_net 8 12 0.3 >"$T/net.net"
 vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=4 --milestones=none -o "$T/s.tsv"
-# trained DIR SET [OPTION]...: a run of a few steps
+# trained DIR SET [OPTION]...: make a run of a few steps.
 trained() {
 	run=$1 set=$2
 	shift 2
@@ -24,7 +24,7 @@ trained() {
 trained "$T/run" "$T/train" || skip_all "nothing was trained"
 net=$T/run/final.safetensors
 
-# all DIR COMMAND...: every result of the set val, in a folder of its own
+# all DIR COMMAND...: write every kind of result for the set "val" to DIR.
 all() {
 	dir=$1
 	shift
@@ -34,7 +34,7 @@ all() {
 	"$@" -k "$net" -i "$T/val" --scores "$dir/scores" --per-class "$dir/classes" --matrix "$dir/matrix.tsv" \
 		>"$dir/out" 2>"$dir/err"
 }
-# compared WHAT A B: two such folders, byte for byte
+# compared WHAT A B: pass if two such folders are equal, byte for byte.
 compared() {
 	got=$(diff -rq "$2" "$3" 2>&1) && [ -s "$2/matrix.tsv" ]
 	check_same "$1" "0 " "$? $got"
@@ -47,7 +47,7 @@ for device in ref cpu; do
 		skip "cpu: the same results" "built without oneDNN"
 		continue
 	fi
-	check "$device: all results" all "$T/$device" vt-eval --device $device -j 1 --loader-threads 1
+	check "$device: all kinds of results are written" all "$T/$device" vt-eval --device $device -j 1 --loader-threads 1
 	check_same "$device: nothing on standard error" "" "$(cat "$T/$device/err")"
 	all "$T/$device-j3" vt-eval --device $device -j 3 --loader-threads 4 --loader-memory 1
 	compared "$device: 1 and 3 threads give the same bytes" "$T/$device" "$T/$device-j3"
@@ -62,19 +62,20 @@ for device in ref cpu; do
 done
 "$MAKESET" "$T/two" 2 8 40 32 3
 vt-eval -k "$net" -i "$T/two" --device ref >"$T/two.1"
-check_same "a set of 2 samples" "2 22" "$(grep -vc '^#' "$T/two.1") $(grep -vc '^#' "$T/ref/out")"
+check_same "a set of 2 samples has 2 lines" "2 22" "$(grep -vc '^#' "$T/two.1") $(grep -vc '^#' "$T/ref/out")"
 if [ $mpi = yes ]; then
 	mpirun -np 3 "$BUILD/vt-eval" -k "$net" -i "$T/two" --device ref >"$T/two.3" 2>"$T/err"
-	check "and 3 ranks, of which one has nothing to do" cmp "$T/two.1" "$T/two.3"
+	check "3 ranks score 2 samples, and one rank has none" cmp "$T/two.1" "$T/two.3"
 fi
 
-# ---- the figures ----
+# ---- figures ----
 
-# field NAME FILE: of its summary line
+# field NAME FILE: print a value of the summary line.
 field() {
 	sed -n "s/^#summary.*	$1 \([^	]*\).*/\1/p" "$2"
 }
-# right FILE: top-1 and top-5 by the table of scores: how many score as high
+# right FILE: compute top-1 and top-5 from a table of scores. A class counts as
+# better if its score is at least the label's.
 right() {
 	awk -F '\t' '/^#/ || $2 < 0 { next } {
 		n++
@@ -90,7 +91,7 @@ for d in "$T/ref" "$T/cpu"; do
 	[ -d "$d" ] || continue
 	name=${d##*/}
 	check_same "$name: top-1 and top-5 follow from the scores" "$(field top1 "$d/out") $(field top5 "$d/out")" "$(right "$d/scores")"
-	check_same "$name: and so do the loss" "$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' '!/^#/ {
+	check_same "$name: the loss follows from the scores" "$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' '!/^#/ {
 		sum = 0
 		for (c = 3; c <= NF; c++)
 			sum += exp($c)
@@ -98,7 +99,7 @@ for d in "$T/ref" "$T/cpu"; do
 		n++
 	}
 	END { printf "%.6f\n", loss / n }' "$d/scores" | cut -c1-7)"
-	check_same "$name: and the names and the softmax of each sample" "" "$(awk -F '\t' '
+	check_same "$name: the names and softmax of each sample follow from the scores" "" "$(awk -F '\t' '
 		FNR == 1 && NR == 1 { for (c = 3; c <= NF; c++) class[c] = $c; next }
 		FNR == 1 { next }
 		NR == FNR {
@@ -116,7 +117,8 @@ for d in "$T/ref" "$T/cpu"; do
 		}
 		/^#/ { next }
 		$2 != label[$1] || $3 != top[$1] || ($8 - p[$1]) ^ 2 > 1e-14' "$d/scores" "$d/out")"
-	# Each class: its samples, those right, what it is most often taken for.
+	# Columns of a class: its samples, its accuracy, and the class it is
+	# most often taken for.
 	check_same "$name: the table of classes follows from the samples" "$(cut -f1-4,6,7 "$d/classes" | grep -v '^#')" "$(awk -F '\t' '
 		/^#/ { next }
 		{ n[$2]++; right[$2] += $2 == $3; taken[$2, $3]++ }
@@ -135,20 +137,21 @@ for d in "$T/ref" "$T/cpu"; do
 				printf "%d\t%s\t%d\t%.9g\t%s\t%d\n", c, name, n[name], right[name] / n[name], most, times
 			}
 		}' "$d/out")"
-	check_same "$name: its parts weigh up to top-1 and top-5 of all" "22 $(field top1 "$d/out") $(field top5 "$d/out")" "$(awk -F '\t' '
+	check_same "$name: the weighted means over classes are top-1 and top-5 of all samples" "22 $(field top1 "$d/out") $(field top5 "$d/out")" "$(awk -F '\t' '
 		!/^#/ { n += $3; one += $3 * $4; five += $3 * $5 }
 		END { printf "%d %.6f %.6f\n", n, one / n, five / n }' "$d/classes")"
 done
-check_same "--json says the same" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out") $(field loss "$T/ref/out") 22 22" \
+check_same "--json prints the same figures" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out") $(field loss "$T/ref/out") 22 22" \
 	"$(vt-eval -k "$net" -i "$T/val" --device ref --json | tail -1 |
 	sed 's/.*"labelled":\([0-9]*\).*"loss":\([^,]*\).*"top1":\([^,]*\),"top5":\([^,]*\).*"views":\([0-9]*\).*/\3 \4 \2 \1 \5/' |
 	awk '{ printf "%.6f %.6f %.6f %d %d\n", $1, $2, $3, $4, $5 }')"
-check_same "each sample, too" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -k "$net" -i "$T/val" --device ref --json |
+check_same "--json prints the same samples" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -k "$net" -i "$T/val" --device ref --json |
 	sed -n 's/^{"key":"\([^"]*\)","label":"\(.\)",.*"top":\[\(.*\)\],.*/\1,\2,\3/p' | tr -d '"' | tr , '\t')"
 
 # ---- the confusion matrix and the contact sheet ----
 
-# confused [VALUES]: the matrix as a table, by number, from the samples' lines
+# confused [percent]: compute the confusion matrix from the samples' lines, in
+# the order of class numbers.
 confused() {
 	awk -F '\t' -v percent="${1:-}" '/^#/ { next }
 		{ n[$2]++; taken[$2, $3]++ }
@@ -165,12 +168,13 @@ confused() {
 			}
 		}' "$T/ref/out"
 }
-check_exit "the matrix as tables" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
-check_same "has the counts of the samples" "$(confused)" "$(cat "$T/m1.tsv")"
-check "as often as it was asked for" cmp "$T/m1.tsv" "$T/m2.tsv"
-check_exit "in percent" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
-check_same "of the samples of the label" "$(confused percent)" "$(cat "$T/m3.tsv")"
-# by_number FILE: its rows and columns put back in the order of the numbers
+check_exit "--matrix twice, as tables of counts" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
+check_same "the matrix has the counts of the samples" "$(confused)" "$(cat "$T/m1.tsv")"
+check "both matrices are the same" cmp "$T/m1.tsv" "$T/m2.tsv"
+check_exit "--matrix as a table of percentages" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
+check_same "the matrix has percentages of each label's samples" "$(confused percent)" "$(cat "$T/m3.tsv")"
+# by_number FILE: print the matrix with rows and columns in the order of class
+# numbers.
 by_number() {
 	awk -F '\t' '
 		NR == 1 { for (c = 3; c <= NF; c++) at[$c] = c; next }
@@ -183,10 +187,10 @@ by_number() {
 			}
 		}' "$1"
 }
-check_same "grouped, the default, has the same cells" "$(confused percent)" "$(by_number "$T/ref/matrix.tsv")"
-check_same "in rows and columns of one order" "$(head -1 "$T/ref/matrix.tsv" | cut -f 3- | tr '\t' ' ')" "$(sed 1d "$T/ref/matrix.tsv" | cut -f1 | paste -sd ' ')"
-check "another one than by number" sh -c "! cmp -s '$T/ref/matrix.tsv' '$T/m3.tsv'"
-# said FILE LINE...: the lines of a picture are in it; a PDF's in this order
+check_same "the default order has the same cells" "$(confused percent)" "$(by_number "$T/ref/matrix.tsv")"
+check_same "rows and columns have the same order" "$(head -1 "$T/ref/matrix.tsv" | cut -f 3- | tr '\t' ' ')" "$(sed 1d "$T/ref/matrix.tsv" | cut -f1 | paste -sd ' ')"
+check "the default order is not that of class numbers" sh -c "! cmp -s '$T/ref/matrix.tsv' '$T/m3.tsv'"
+# said FILE LINE...: succeed if FILE contains all these lines.
 said() {
 	file=$1
 	shift
@@ -195,95 +199,97 @@ said() {
 	done
 }
 if [ $cairo = yes ]; then
-	check_same "the pictures are what their names say" "89504e47 3c3f786d 25504446 89504e47" \
+	check_same "each picture has the signature of its format" "89504e47 3c3f786d 25504446 89504e47" \
 		"$(for f in matrix.png matrix.svg matrix.pdf sheet.png; do head -c 4 "$T/ref/$f" | od -An -tx1 | tr -d ' \n'; echo; done | paste -sd ' ')"
-	check "the matrix names its sides, classes, key and figures" said "$T/ref/matrix.svg" label "predicted as" a h N "% of N" \
+	check "the matrix picture shows axes, classes, key and figures" said "$T/ref/matrix.svg" label "predicted as" a h N "% of N" \
 		"top-1 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top1 "$T/ref/out") }") %, top-5 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top5 "$T/ref/out") }") % of 22 samples"
-	check "and has each row's number of samples" said "$T/ref/matrix.svg" $(sed 1d "$T/m1.tsv" | cut -f 2)
+	check "the matrix picture shows each row's number of samples" said "$T/ref/matrix.svg" $(sed 1d "$T/m1.tsv" | cut -f 2)
 	if command -v pdftotext >/dev/null; then
 		pdftotext -layout "$T/ref/matrix.pdf" - | tr -s ' ' '\n' >"$T/pdf.txt"
-		check "the PDF has its text as text" said "$T/pdf.txt" label predicted top-1 samples
+		check "the PDF contains its text as text" said "$T/pdf.txt" label predicted top-1 samples
 	else
-		skip "the PDF has its text as text" "no pdftotext"
+		skip "the PDF contains its text as text" "no pdftotext"
 	fi
-	check_exit "counts, drawn by number" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
-	check "say samples, not percent" said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
+	check_exit "a matrix picture of counts, by class number" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
+	check "the picture of counts has no percentages" said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
 	check_exit "a sheet of wrong predictions" 0 vt-eval -k "$net" -i "$T/val" --device ref --sheet "$T/wrong.svg" --sheet-of=wrong --sheet-samples 5
-	# The five wrong samples with the highest scores, as key, prediction, label.
+	# The five most confident wrong predictions: key, label, prediction and
+	# score.
 	awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | sort -t "$(printf '\t')" -k 8,8gr -s | head -5 >"$T/wrong"
-	check_same "has the most confident ones, in order" "$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
-	check_same "with their scores" "$(awk -F '\t' '{ printf "%.3f\n", $8 }' "$T/wrong")" "$(grep -xE '0\.[0-9]{3}' "$T/wrong.svg")"
-	check_same "and their labels" "$(awk -F '\t' '{ print "label: " $2 }' "$T/wrong")" "$(grep '^label: ' "$T/wrong.svg")"
-	check "and says of how many" grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
+	check_same "the sheet shows the most confident ones, in order" "$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
+	check_same "the sheet shows their scores" "$(awk -F '\t' '{ printf "%.3f\n", $8 }' "$T/wrong")" "$(grep -xE '0\.[0-9]{3}' "$T/wrong.svg")"
+	check_same "the sheet shows their labels" "$(awk -F '\t' '{ print "label: " $2 }' "$T/wrong")" "$(grep '^label: ' "$T/wrong.svg")"
+	check "the sheet says how many wrong predictions there are" grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
 else
 	skip "pictures" "built without cairo"
-	check_exit "a picture without cairo" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
-	check_says "says so" 'this build has no cairo'
-	check_exit "a sheet without cairo" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
+	check_exit "a picture without cairo ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
+	check_says "the message says that this build has no cairo" 'this build has no cairo'
+	check_exit "a sheet without cairo ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
 fi
 for file in "matrix m.jpg" "sheet m.tsv" "matrix m" "sheet m"; do
-	check_exit "--${file% *}=${file#* }" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
-	[ $cairo = no ] || check_says "says what a picture can be" "m[.a-z]*: .*wanted a name that ends with .png, .svg or .pdf"
-	check "before any work" test ! -e "$T/never"
+	check_exit "--${file% *}=${file#* } ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
+	[ $cairo = no ] || check_says "--${file% *}=${file#* }: the message lists the formats" "m[.a-z]*: .*wanted a name that ends with .png, .svg or .pdf"
+	check "--${file% *}=${file#* }: nothing is computed" test ! -e "$T/never"
 done
 
 trained "$T/more" "$T/train" --val "$T/val" --val-every 4
-check_same "the figures are those that training prints" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
+check_same "the figures are those of the training's last validation" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
 	"$(sed -n 's/.*"top1":\([^,}]*\),"top5":\([^,}]*\).*/\1 \2/p' "$T/more/log.jsonl" | tail -1 | awk '{ printf "%.6f %.6f", $1, $2 }')"
 
 # Samples without a label count for no figure.
 "$MAKESET" "$T/blank" 22 8 40 32 2 blank=4
-check_exit "a set with unlabelled samples" 0 vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
-check_says "says how many" 'blank: 6 of 22 samples have no label'
-check_same "counts the others" "22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
-check_same "and so does its table of classes" 16 "$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
-check_same "but has all of them in the table" 22 "$(grep -vc '^#' "$T/b.tsv")"
-check_same "with the scores they have anyway" "$(cut -f1,3- "$T/ref/scores")" "$(cut -f1,3- "$T/b.tsv")"
-check_same "and no name" 6 "$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
+check_exit "a set with unlabelled samples is scored" 0 vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
+check_says "the message counts the unlabelled samples" 'blank: 6 of 22 samples have no label'
+check_same "the figures count the labelled samples only" "22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
+check_same "the table of classes counts the labelled samples only" 16 "$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
+check_same "the table of scores has all samples" 22 "$(grep -vc '^#' "$T/b.tsv")"
+check_same "unlabelled samples have the same scores" "$(cut -f1,3- "$T/ref/scores")" "$(cut -f1,3- "$T/b.tsv")"
+check_same "unlabelled samples have no label name" 6 "$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
-check_exit "a set without any label" 0 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
-check_says "says that there is no accuracy" 'none: no sample has a label; there are scores, but no accuracy'
-check_same "and prints none" "   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
-check_same "but predictions" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
-check_same "and scores" 5 "$(grep -vc '^#' "$T/n.scores")"
-check_exit "as JSON, too" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
-check_same "no accuracy" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
+check_exit "a set without any label is scored" 0 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
+check_says "the message says that there is no accuracy" 'none: no sample has a label; there are scores, but no accuracy'
+check_same "without labels, no accuracy or loss is printed" "   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
+check_same "without labels, predictions are printed" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
+check_same "without labels, scores are written" 5 "$(grep -vc '^#' "$T/n.scores")"
+check_exit "a set without any label, with --json" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
+check_same "without labels, --json has no accuracy or loss" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
 for option in matrix=n.tsv per-class=n.tsv; do
-	check_exit "--$option of it" 2 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
-	check_says "is refused" "none: no sample has a label, which --${option%=*} needs"
-	check "before any work" test ! -e "$T/never"
+	check_exit "--$option without labels ends with 2" 2 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
+	check_says "--$option: the message says that it needs labels" "none: no sample has a label, which --${option%=*} needs"
+	check "--$option: nothing is computed" test ! -e "$T/never"
 done
 if [ $cairo = yes ]; then
-	check_exit "a sheet of it" 0 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
-	check "says what they are predicted as" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
-	check_exit "a sheet of its wrong ones" 2 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
-	check_says "is refused" "no sample has a label, which --sheet-of=wrong needs"
+	check_exit "a sheet of samples without labels" 0 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
+	check "the sheet of unlabelled samples shows predictions and scores" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
+	check_exit "a sheet of wrong predictions without labels ends with 2" 2 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
+	check_says "the message says that --sheet-of=wrong needs labels" "no sample has a label, which --sheet-of=wrong needs"
 else
 	skip "a sheet of unlabelled samples" "built without cairo"
 fi
 
-# Two classes: the columns of a third and more are empty.
+# Two classes: the columns for a third and further predictions are empty.
 "$MAKESET" "$T/pair" 9 8 40 32 2 classes=2
-check "a network of two classes" trained "$T/run2" "$T/pair"
-check_exit "is scored" 0 vt-eval -k "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
-check_same "always right by top-5" 1.000000 "$(field top5 "$T/out")"
-check_same "in a table of the same columns" "8 columns, 2 names" "$(awk -F '\t' '
+check "a network of two classes is trained" trained "$T/run2" "$T/pair"
+check_exit "a network of two classes is scored" 0 vt-eval -k "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
+check_same "with two classes, top-5 is 1" 1.000000 "$(field top5 "$T/out")"
+check_same "with two classes, the table of classes has the same columns" "8 columns, 2 names" "$(awk -F '\t' '
 	!/^#/ { print NF " columns, " ($3 != "") + ($4 != "") + ($5 $6 $7 != "") " names" }' "$T/out" | sort -u)"
 
-# The same score for every class is a guess, and counts as wrong everywhere.
+# A network with equal scores for all classes only guesses, and counts as wrong
+# everywhere.
 sed 's/std=0.1/std=0/' "$T/net.net" >"$T/zero.net"
 awk 'BEGIN { OFS = FS = "\t" } NR > 1 { $3 = 1; $9 = "0" } { print } NR == 2 { exit }' "$T/s.tsv" >"$T/zero.tsv"
 if vt-train -i "$T/train" -m "$T/zero.net" --schedule "$T/zero.tsv" -o "$T/run0" --device ref -qq >/dev/null; then
-	check_exit "a network that says the same to everything" 0 vt-eval -k "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
-	check_same "is never right" "0.000000 0.000000" "$(field top1 "$T/out") $(field top5 "$T/out")"
-	check_same "in any class" "0 0" "$(awk -F '\t' '!/^#/ { one += $4; five += $5 } END { print one + 0, five + 0 }' "$T/0.classes")"
+	check_exit "a network with equal scores is scored" 0 vt-eval -k "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
+	check_same "equal scores are never right" "0.000000 0.000000" "$(field top1 "$T/out") $(field top5 "$T/out")"
+	check_same "equal scores are right in no class" "0 0" "$(awk -F '\t' '!/^#/ { one += $4; five += $5 } END { print one + 0, five + 0 }' "$T/0.classes")"
 else
-	skip "a network that says the same to everything" "no rate of 0"
+	skip "a network with equal scores" "no rate of 0"
 fi
 
 # ---- views ----
 
-# Sets of which each is what one view of the set "wide" shows.
+# Each of these sets contains the pixels that one view of the set "wide" shows.
 "$MAKESET" "$T/wide" 9 8 48 32 3 png=1
 for part in left: right:x=16 centre:x=8; do
 	x=${part#*:}
@@ -292,14 +298,14 @@ for part in left: right:x=16 centre:x=8; do
 done
 "$MAKESET" "$T/odd" 9 8 48 32 3 png=1 first=1 step=2
 "$MAKESET" "$T/even" 9 8 48 32 3 png=1 first=0 step=2
-# views FILE SET [OPTION]...: the scores
+# views FILE SET [OPTION]...: write the scores of SET.
 views() {
 	file=$1 set=$2
 	shift 2
 	vt-eval -k "$net" -i "$T/$set" --device ref --scores "$T/$file" --full-short-side --crop 32 "$@" >"$T/out" 2>"$T/err"
 }
 for part in left right centre left-m right-m centre-m; do views $part.1 $part; done
-# mean FILE...: of their scores; one given twice counts twice
+# mean FILE...: print the mean of their scores. A file given twice counts twice.
 mean() {
 	for f; do cat "$T/$f"; done | awk -F '\t' '/^#/ { next }
 		!($1 in n) { order[++keys] = $1 }
@@ -313,8 +319,9 @@ mean() {
 			}
 		}'
 }
-# same_mean WHAT FILE FILE...: the first has the mean of the others, but for
-# what single precision and, of mirrored pictures, resizing to bytes round
+# same_mean WHAT FILE FILE...: pass if the scores of the first are the mean of
+# the others. The tolerance is for float rounding, and for mirrored pictures
+# that are resized to bytes.
 same_mean() {
 	what=$1 got=$2
 	shift 2
@@ -332,31 +339,31 @@ same_mean() {
 		END { printf "%d samples %d differ\n", n, differ }')"
 }
 check "one crop and one clip" views one wide
-same_mean "is the centre" one centre.1
+same_mean "one crop is the centre crop" one centre.1
 check "3 crops" views three wide --crops 3
-same_mean "are left, right and centre, averaged" three left.1 right.1 centre.1
-check_same "27 views of 9 samples" "9 27 3" "$(for f in samples views crops; do field $f "$T/out"; done | xargs)"
+same_mean "3 crops average left, right and centre" three left.1 right.1 centre.1
+check_same "3 crops of 9 samples are 27 views" "9 27 3" "$(for f in samples views crops; do field $f "$T/out"; done | xargs)"
 check "5 crops" views five wide --crops 5
-same_mean "are the corners and the centre" five left.1 left.1 right.1 right.1 centre.1
+same_mean "5 crops average the corners and the centre" five left.1 left.1 right.1 right.1 centre.1
 check "10 crops" views ten wide --crops 10
-same_mean "are those and their mirror images" ten left.1 left.1 right.1 right.1 centre.1 left-m.1 left-m.1 right-m.1 right-m.1 centre-m.1
-check "the views differ" sh -c "! cmp -s '$T/one' '$T/three' && ! cmp -s '$T/five' '$T/ten' && ! cmp -s '$T/left.1' '$T/left-m.1'"
+same_mean "10 crops average the 5 crops and their mirror images" ten left.1 left.1 right.1 right.1 centre.1 left-m.1 left-m.1 right-m.1 right-m.1 centre-m.1
+check "different crops have different scores" sh -c "! cmp -s '$T/one' '$T/three' && ! cmp -s '$T/five' '$T/ten' && ! cmp -s '$T/left.1' '$T/left-m.1'"
 views odd.1 odd
 views even.1 even
-same_mean "one clip of segments is their middles" one odd.1
+same_mean "one clip of segments shows the middles of the segments" one odd.1
 check "2 clips" views clips wide --clips 2
-same_mean "are these and their beginnings, averaged" clips odd.1 even.1
+same_mean "2 clips average the middles and the beginnings of the segments" clips odd.1 even.1
 check "2 clips of 3 crops" views both wide --clips 2 --crops 3
-check_same "are 54 views" 54 "$(field views "$T/out")"
+check_same "2 clips of 3 crops of 9 samples are 54 views" 54 "$(field views "$T/out")"
 views o3 odd --crops 3
 views e3 even --crops 3
-same_mean "all averaged" both o3 e3
-check "dense clips" views dense wide --sampler dense --clips 5
-check_same "are as many as asked for" "5 45" "$(field clips "$T/out") $(field views "$T/out")"
-check "frames and crop can be others" views other wide --frames 2 --crop 20
-check_same "and are said" "2 20" "$(field frames "$T/out") $(field crop "$T/out")"
-check "one view at a time" views leaf1 wide --crops 3 --microbatch 1
-same_mean "gives the same scores" leaf1 three
+same_mean "2 clips of 3 crops average all 6 views" both o3 e3
+check "5 dense clips" views dense wide --sampler dense --clips 5
+check_same "the number of dense clips is the one asked for" "5 45" "$(field clips "$T/out") $(field views "$T/out")"
+check "--frames and --crop differ from the training's" views other wide --frames 2 --crop 20
+check_same "the summary shows --frames and --crop" "2 20" "$(field frames "$T/out") $(field crop "$T/out")"
+check "3 crops, one view at a time" views leaf1 wide --crops 3 --microbatch 1
+same_mean "one view at a time gives the same scores" leaf1 three
 if [ $mpi = yes ]; then
 	mpirun -np 3 "$BUILD/vt-eval" -k "$net" -i "$T/wide" --device ref --full-short-side --crop 32 --clips 2 --crops 3 --scores "$T/both.3" >/dev/null 2>"$T/err"
 	check "3 ranks share samples, not views: the same bytes" cmp "$T/both" "$T/both.3"
@@ -364,7 +371,7 @@ fi
 
 # ---- protocols ----
 
-# protocol FILE [OPTION]...: the scores, without what views() adds
+# protocol FILE [OPTION]...: write the scores without the options of views().
 protocol() {
 	file=$1
 	shift
@@ -375,12 +382,12 @@ protocol twice.1 --sampler=tsm --clips=2 --crops=3 --full-short-side
 check "tsm-twice is 2 clips of 3 crops" cmp "$T/twice" "$T/twice.1"
 protocol dense --views=tsm-dense --clips=2
 protocol dense.1 --sampler=dense --clips=2 --crops=3 --full-short-side
-check "tsm-dense dense clips, of which another number can be asked for" cmp "$T/dense" "$T/dense.1"
+check "tsm-dense is dense clips, and --clips overrides their number" cmp "$T/dense" "$T/dense.1"
 protocol psf --views=pyslowfast --stride=2
-check_same "pyslowfast is 30 views" "9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
+check_same "pyslowfast is 10 clips of 3 crops" "9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
 protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full-short-side --crop-rule=pyslowfast --ensemble=probabilities
-check "and all it stands for" cmp "$T/psf" "$T/psf.1"
-check_same "whose scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
+check "pyslowfast equals its list of options" cmp "$T/psf" "$T/psf.1"
+check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
 	sum = 0
 	for (c = 3; c <= NF; c++)
 		sum += exp($c)
@@ -390,57 +397,59 @@ check_same "whose scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '
 END { print n, bad + 0 }' "$T/psf")"
 protocol scores --views=pyslowfast --stride=2 --ensemble=scores
 protocol max --views=pyslowfast --stride=2 --ensemble=max
-check "the ensembles differ" sh -c "! cmp -s '$T/psf' '$T/scores' && ! cmp -s '$T/psf' '$T/max' && ! cmp -s '$T/scores' '$T/max'"
+check "the three values of --ensemble give different scores" sh -c "! cmp -s '$T/psf' '$T/scores' && ! cmp -s '$T/psf' '$T/max' && ! cmp -s '$T/scores' '$T/max'"
 protocol rule --views=pyslowfast --stride=2 --crop-rule=tsm
-check "and so do the rules of crops" sh -c "! cmp -s '$T/psf' '$T/rule'"
-# A run whose frames are 2 apart is scored so, as it was validated.
+check "another --crop-rule gives other scores" sh -c "! cmp -s '$T/psf' '$T/rule'"
+# A run whose frames are 2 apart is scored with that stride, as it was
+# validated.
 stages '0 0 2 0 8 3 28 4 0.01 2 2' >"$T/apart.tsv"
 vt-train -i "$T/train" --val "$T/wide" -m "$T/net.net" --schedule "$T/apart.tsv" -o "$T/apart" --device ref --seed 7 -qq \
 	--sampler=pyslowfast --crop-rule=jitter >"$T/apart.out" 2>"$T/err" || diag "$(cat "$T/err")"
-check_same "a run's own views are those of its validations" "$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
+check_same "without view options, vt-eval uses the views of the run's validations" "$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
 	"$(vt-eval -k "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
-check_exit "a sampler of windows in a schedule without a stride" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "a sampler of windows with a schedule without a stride ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/none" --device ref --sampler=pyslowfast
-check_says "is refused" 's.tsv.*: stage 0 has no stride'
+check_says "the message says that the stage has no stride" 's.tsv.*: stage 0 has no stride'
 
-# ---- the folder of a run ----
+# ---- a run's folder as checkpoint ----
 
 cp -r "$T/more" "$T/dir"
 for kind in final best ckpt; do
-	check_exit "a run's folder" 0 vt-eval -k "$T/dir" -i "$T/val" --device ref
-	check_says "scores $kind and says so" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
+	check_exit "a run's folder as checkpoint ($kind is its best)" 0 vt-eval -k "$T/dir" -i "$T/val" --device ref
+	check_says "a run's folder: the message names $kind" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
 	vt-eval -k "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
-	check "as if it had been named" cmp "$T/out" "$T/out2"
+	check "a run's folder: the scores are those of $kind" cmp "$T/out" "$T/out2"
 	rm "$T/dir"/$kind*.safetensors
 done
 
-# ---- the live line ----
+# ---- the progress line ----
 
 if command -v script >/dev/null; then
 	env TERM=xterm script -qec "vt-eval -k '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --frames 8 --crop 64 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
-	check "the live line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
+	check "the progress line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
 else
-	skip "the live line" "no script(1)"
+	skip "the progress line" "no script(1)"
 fi
 
-# ---- what is refused ----
+# ---- refusals ----
 
 evaluate() {
 	vt-eval -k "$net" -i "$T/val" --device ref "$@"
 }
-# refused WHAT STATUS REGEX COMMAND...: with one line
+# refused WHAT STATUS REGEX COMMAND...: check status and message, which is one
+# line.
 refused() {
 	what=$1 status=$2 regex=$3
 	shift 3
 	check_exit "$what" "$status" "$@"
-	check_says "$what: says so" "$regex"
-	check_same "$what: in one line, and no result" "1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
+	check_says "$what: the message says so" "$regex"
+	check_same "$what: there is one line of message and no result" "1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
 }
 two_lines() {
 	what=$1 status=$2 regex=$3
 	shift 3
 	check_exit "$what" "$status" "$@"
-	check_says "$what: says so" "$regex"
+	check_says "$what: the message says so" "$regex"
 }
 two_lines "no network" 2 'no network \(wanted --checkpoint=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
 two_lines "no data" 2 'no input \(wanted videos, -T or --data=DIR\)' vt-eval -k "$net"
@@ -463,7 +472,7 @@ refused "more classes" 2 'nine: class 8 is i \(the checkpoint has 8 classes\): e
 "$MAKESET" "$T/names" 16 8 40 32 2 letter=98
 refused "classes of other names" 2 'names: class 0 is b \(the checkpoint has a\)' vt-eval -k "$net" -i "$T/names" --device ref
 
-# Every cut of a checkpoint, spread over the file, and its last byte.
+# Truncate a checkpoint at lengths spread over the file, and by its last byte.
 size=$(wc -c <"$net")
 bad=
 for n in 0 1 7 8 9 63 64 65 $((size / 4)) $((size / 2)) $((size - 65)) $((size - 64)) $((size - 1)); do
@@ -471,7 +480,7 @@ for n in 0 1 7 8 9 63 64 65 $((size / 4)) $((size / 2)) $((size - 65)) $((size -
 	vt-eval -k "$T/cut.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
 	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer at the end (truncated' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
 done
-check_same "a truncated checkpoint is damaged, wherever the cut" "" "$bad"
+check_same "a checkpoint that is truncated anywhere is refused as damaged" "" "$bad"
 bad=
 for at in 0 9 200 $((size / 2)) $((size - 70)) $((size - 60)) $((size - 40)) $((size - 1)); do
 	cp "$net" "$T/flip.safetensors"
@@ -481,12 +490,12 @@ for at in 0 9 200 $((size / 2)) $((size - 70)) $((size - 60)) $((size - 40)) $((
 	vt-eval -k "$T/flip.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
 	[ "$? $(grep -c . "$T/out") $(grep -c 'flip.safetensors: ' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $at"
 done
-check_same "one bit of it is enough" "" "$bad"
+check_same "a checkpoint with one flipped bit is refused as damaged" "" "$bad"
 
-# A checkpoint whose metadata say another network than its tensors are of; its
-# hash is right, so that only the tensors can tell.
+# Checkpoints with changed metadata and a correct hash, so that only the
+# metadata and tensors can reveal the change.
 if command -v xxh128sum >/dev/null && command -v jq >/dev/null; then
-	# remade FILTER: the checkpoint with its header changed by jq
+	# remade FILTER: write the checkpoint with its header changed by jq.
 	remade() {
 		length=$(od -An -tu8 -N8 "$net" | tr -d ' ')
 		tail -c +9 "$net" | head -c "$length" | jq -cj "$1" >"$T/header"
@@ -513,7 +522,7 @@ if command -v xxh128sum >/dev/null && command -v jq >/dev/null; then
 			v=$((v / 256))
 		done
 	}
-	# dash has no \x: turn it into bytes.
+	# dash's printf has no \x, so convert hexadecimal digits to bytes.
 	bytes() {
 		sed 's/\\x//g' | while read -r hex || [ -n "$hex" ]; do
 			for h in $(echo "$hex" | sed 's/../& /g'); do
@@ -523,8 +532,8 @@ if command -v xxh128sum >/dev/null && command -v jq >/dev/null; then
 		done
 	}
 	remade .
-	check_exit "a checkpoint written anew" 0 vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
-	check "scores the same" cmp "$T/out" "$T/ref/out"
+	check_exit "a checkpoint with a rewritten header is read" 0 vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
+	check "the rewritten checkpoint gives the same results" cmp "$T/out" "$T/ref/out"
 	remade '.__metadata__["vt.network"] |= sub("out=12"; "out=16")'
 	refused "tensors of another network" 4 'tensor model/conv2.weight: dimension 0 is 12 \(wanted 16\)' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	remade '.__metadata__["vt.network"] |= gsub("conv2"; "conv3")'
@@ -546,7 +555,8 @@ fi
 # ---- damaged data ----
 
 cp -r "$T/val" "$T/broken"
-# Its frame 0, which the middles of segments are not, but their beginnings.
+# Damage frame 0 of one sample. The beginnings of segments include it, their
+# middles do not.
 offset=$(vt-pack --list -i "$T/val" | awk -F '\t' '$1 == "s00015" { print $10 + 600 }')
 printf '\377\377' | dd of="$T/broken/t-000001.tar" bs=1 seek="$offset" conv=notrunc 2>/dev/null
 mkdir "$T/results"
@@ -560,21 +570,21 @@ for np in 1 3; do
 	# shellcheck disable=SC2086
 	check_exit "a damaged frame, $np ranks" 4 $launch "$BUILD/vt-eval" -k "$net" -i "$T/broken" --device ref --clips 2 \
 		--scores "$T/results/s" --per-class "$T/results/c" --matrix "$T/results/m.tsv"
-	check_says "$np ranks: names shard and sample" 't-000001.tar.*s00015'
-	check_same "$np ranks: once, and no result" "1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
+	check_says "$np ranks: the message names shard and sample" 't-000001.tar.*s00015'
+	check_same "$np ranks: there is one message and no result" "1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
 done
 if [ $cairo = yes ]; then
-	check_exit "a damaged frame that is looked at for the sheet only" 4 vt-eval -k "$net" -i "$T/broken" --device ref \
+	check_exit "a damaged frame that only the sheet shows ends with 4" 4 vt-eval -k "$net" -i "$T/broken" --device ref \
 		--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
-	check_says "names it" 't-000001.tar.*s00015'
-	check "the results are those of the whole set" cmp "$T/out" "$T/ref/out"
-	check_same "but there is no sheet" s "$(ls -A "$T/results")"
+	check_says "the message names shard and sample of the sheet's frame" 't-000001.tar.*s00015'
+	check "the results are those of the undamaged set" cmp "$T/out" "$T/ref/out"
+	check_same "no sheet is written" s "$(ls -A "$T/results")"
 else
 	skip "a damaged frame on the sheet" "built without cairo"
 fi
 for place in index footer manifest; do
 	damaged_set "$T/val" $place
-	check_exit "a damaged $place" 4 vt-eval -k "$net" -i "$T/broken-$place" --device ref
+	check_exit "a damaged $place of the set ends with 4" 4 vt-eval -k "$net" -i "$T/broken-$place" --device ref
 done
 mv "$T/broken/t-000001.tar" "$T/t-1"
 refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -k "$net" -i "$T/broken" --device ref
@@ -585,9 +595,9 @@ refused "a shard in the place of another" 4 't-000001.tar' vt-eval -k "$net" -i 
 
 # ---- results that cannot be written ----
 
-check_exit "standard output that is full" 1 sh -c "vt-eval -k '$net' -i '$T/val' --device ref >/dev/full"
-check_says "says so" 'standard output.*No space'
-# limited OPTION...: no file may have a byte
+check_exit "full standard output ends with 1" 1 sh -c "vt-eval -k '$net' -i '$T/val' --device ref >/dev/full"
+check_says "the message says that standard output is full" 'standard output.*No space'
+# limited OPTION...: evaluate with a file size limit of 0 bytes.
 limited() {
 	{ (ulimit -f 0; evaluate "$@" 2>&1 >/dev/null); echo $? >"$T/status"; } | cat >&2
 	return "$(cat "$T/status")"
@@ -605,18 +615,18 @@ for file in scores per-class matrix sheet; do
 	refused "--$file that is a folder" 1 'results.*: is a directory' evaluate --$file "$T/results.${f#*.}"
 	rmdir "$T/results.${f#*.}"
 	echo old >"$T/results/$f"
-	check_exit "--$file on a full disk" 1 limited --$file "$T/results/$f"
-	check_says "--$file: says so" "$f: .*File too large"
-	check_same "--$file: leaves what was there, and nothing else" "$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
+	check_exit "--$file on a full disk ends with 1" 1 limited --$file "$T/results/$f"
+	check_says "--$file: the message says why writing failed" "$f: .*File too large"
+	check_same "--$file: the old file stays, and nothing else" "$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
 	ln -sf /dev/full "$T/full.${f#*.}"
-	check_exit "--$file to /dev/full" 1 evaluate --$file "$T/full.${f#*.}"
-	check "--$file: which stays a device" test -c /dev/full
+	check_exit "--$file to /dev/full ends with 1" 1 evaluate --$file "$T/full.${f#*.}"
+	check "--$file: /dev/full stays a device" test -c /dev/full
 	mkfifo "$T/$f"
 	cat "$T/$f" >"$T/through" &
 	check_exit "--$file into a pipe" 0 evaluate --$file "$T/$f"
 	wait $!
 	rm "$T/$f"
 	check_exit "--$file into a file" 0 evaluate --$file "$T/results/$f"
-	check "--$file: the same bytes" cmp "$T/through" "$T/results/$f"
+	check "--$file: pipe and file get the same bytes" cmp "$T/through" "$T/results/$f"
 done
 plan

@@ -1,19 +1,20 @@
 #!/bin/sh
-# vt-eval of videos and of streams: the answer is the one a packed dataset of
-# the same videos gets, a bad video does not keep the others from theirs, and a
-# long stream takes the memory of a short one.
+# vt-eval on videos and streams gives the predictions of a packed dataset of the
+# same videos. A bad video does not affect the others, and a long stream needs
+# no more memory than a short one.
 # tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built FFmpeg || {
-	check_exit "videos in a build without FFmpeg" 2 vt-eval -k run a.mp4
-	check_says "are refused before any work" 'this build has no FFmpeg, which decodes videos'
+	check_exit "videos in a build without FFmpeg end with 2" 2 vt-eval -k run a.mp4
+	check_says "the message says that this build has no FFmpeg" 'this build has no FFmpeg, which decodes videos'
 	plan
 	exit
 }
 
-# Videos of eight classes to train on, and 64 to look at; frames of a size, rate
-# and quality that are nobody's default.  The demo's .mpg may lack a frame.
+# Videos of eight classes to train on, and 64 to score. Size, rate and quality
+# of the frames differ from all defaults. A .mpg of the demo may lack a frame,
+# so leave them out.
 motions "$T/videos" 2 10 3 >/dev/null || skip_all "no videos"
 for part in train test; do
 	(cd "$T/videos" && find $part -type f ! -name '*.mpg' | LC_ALL=C sort | head -64) >"$T/$part.txt"
@@ -36,51 +37,52 @@ look() {
 # shellcheck disable=SC2046
 set -- $(cat "$T/test.txt")
 
-# ---- as a packed dataset ----
+# ---- compared with a packed dataset ----
 
-# plain: key or path, classes and the first's probability, of any kind of answer
+# of_set, of_videos: print key or path, the classes and the first probability of
+# a table.
 of_set() {
 	awk -F '\t' '!/^#/ { printf "%s %s %s %s %s %s %.6f\n", $1, $3, $4, $5, $6, $7, $8 }'
 }
 of_videos() {
 	awk -F '\t' '!/^#/ { sub(/\.[a-z0-9]*$/, "", $1); print $1, $2, $4, $6, $8, $10, $3 }'
 }
-# Of a crop that is not resized and of one that is; of several views, too, which
-# two microbatches do not divide evenly.
+# One crop that is not resized, one that is, and several views that microbatches
+# of 4 do not divide evenly.
 for views in "" "--crop=20 --frames=5" "--clips=2 --crops=3 --microbatch=4 --full-short-side"; do
 	# shellcheck disable=SC2086
 	look -i "$T/test" $views | of_set >"$T/want"
 	# shellcheck disable=SC2086
-	check_exit "videos${views:+, $views}" 0 look $views "$@"
-	check_same "have nothing on standard error" "" "$(cat "$T/err")"
+	check_exit "videos${views:+, $views}: scored" 0 look $views "$@"
+	check_same "videos${views:+, $views}: no message" "" "$(cat "$T/err")"
 	of_videos <"$T/out" >"$T/got"
-	check "and the answers of the packed dataset" cmp "$T/want" "$T/got"
+	check "videos${views:+, $views}: the predictions of the packed dataset" cmp "$T/want" "$T/got"
 	# shellcheck disable=SC2086
-	check_exit "so has their stream" 0 look $views -i - <"$T/test.tar"
+	check_exit "videos${views:+, $views}: scored from a stream" 0 look $views -i - <"$T/test.tar"
 	of_videos <"$T/out" >"$T/got"
-	check "by their paths" cmp "$T/want" "$T/got"
+	check "videos${views:+, $views}: the stream has the same predictions" cmp "$T/want" "$T/got"
 done
-check_same "64 of them" 64 "$(wc -l <"$T/want")"
+check_same "there are 64 predictions" 64 "$(wc -l <"$T/want")"
 look "$@" >"$T/all"
 check_exit "a stream in a file" 0 look -i "$T/test.tar"
 cut -f2- "$T/out" | tail -n +2 >"$T/a"
 cut -f2- "$T/all" | tail -n +2 >"$T/b"
-check "is the same" cmp "$T/a" "$T/b"
+check "a stream in a file has the predictions of its videos" cmp "$T/a" "$T/b"
 vt-extract -q --short-side=28 "$1" >"$T/other.tar"
-check_exit "frames made in another way" 0 look -i - <"$T/other.tar"
-check_says "are told" 'warning: standard input: its frames were made as \{.*"short_side":28.*\(the network was trained on \{.*"short_side":40'
-check "and have another answer" sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(sed -n 2p "$2" | cut -f3)"' sh "$T/out" "$T/all"
-check_exit "4 threads that decode, and 3 that compute" 0 look --loader-threads=4 -j3 "$@"
-check "give the same bytes" cmp "$T/out" "$T/all"
+check_exit "a stream with frames of another size" 0 look -i - <"$T/other.tar"
+check_says "the warning shows both ways in which frames were made" 'warning: standard input: its frames were made as \{.*"short_side":28.*\(the network was trained on \{.*"short_side":40'
+check "frames of another size give other scores" sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(sed -n 2p "$2" | cut -f3)"' sh "$T/out" "$T/all"
+check_exit "4 loader threads and 3 compute threads" 0 look --loader-threads=4 -j3 "$@"
+check "numbers of threads change no byte" cmp "$T/out" "$T/all"
 if built oneDNN; then
 	vt-eval -k "$net" --device cpu "$@" | of_videos >"$T/got"
 	look "$@" | of_videos >"$T/want"
-	check_same "the fast back end agrees" "" "$(paste -d' ' "$T/want" "$T/got" |
+	check_same "the cpu back end agrees with ref to 1e-4" "" "$(paste -d' ' "$T/want" "$T/got" |
 		awk '$1 != $8 || $7 - $14 > 1e-4 || $14 - $7 > 1e-4')"
 fi
 
-# Only frames that are needed are made, which ones the headers let guess: a file
-# whose header says 5 frames, and not as many as it has, is decoded again.
+# vt-eval decodes only the frames it needs, guessed from the headers. A file
+# whose header declares 5 frames, fewer than it has, is decoded again.
 avi=$(grep '\.avi$' "$T/test.txt" | head -1)
 cp "$avi" "$T/lie.avi"
 at=$(grep -abo vids "$T/lie.avi" | head -1 | cut -d: -f1)
@@ -101,69 +103,69 @@ line.mp4"
 find "$T/My Videos" -name 'a b.mp4' >"$T/list"
 printf '%s\n' "$1" "$2" >>"$T/list"
 check_exit "videos of a list" 0 look -T "$T/list"
-check_same "have the answers of these videos" \
+check_same "a list gives the predictions of its videos" \
 	"$(sed -n 2,3p "$T/all" | cut -f2- | sed -n '1p;1p;2p')" "$(sed 1d "$T/out" | cut -f2-)"
-check_same "with blanks in names, too" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
-check_exit "of one that ends in zero bytes" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -k "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
-check_same "behind the operands" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
-check_same "three in all" 4 "$(wc -l <"$T/out")"
+check_same "names with spaces work in a list" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "a list separated by zero bytes, after an operand" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -k "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
+check_same "the operand comes first" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
+check_same "the list with a line feed in a name gives all three predictions" 4 "$(wc -l <"$T/out")"
 : >"$T/empty"
-check_exit "an empty list" 1 look -T "$T/empty"
-check_exit "a list and a dataset" 2 look -T "$T/list" -i "$T/test"
-check_exit "-0 without a list" 2 look -0 "$1"
-check_exit "a folder of folders of videos" 1 look "$T/My Videos"
-check_says "is told what to write" 'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
-check_same "and nothing is printed above an error" "" "$(cat "$T/out")"
-check_exit "a folder of videos" 1 look "$T/My Videos/lie still"
-check_says "too" 'but with files \(wanted its videos, .*/lie still"/\*, or'
+check_exit "an empty list ends with 1" 1 look -T "$T/empty"
+check_exit "a list and a dataset end with 2" 2 look -T "$T/list" -i "$T/test"
+check_exit "-0 without a list ends with 2" 2 look -0 "$1"
+check_exit "a folder of folders of videos ends with 1" 1 look "$T/My Videos"
+check_says "the message shows two ways to name the videos in the folders" 'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
+check_same "an error at the start prints no table" "" "$(cat "$T/out")"
+check_exit "a folder of videos ends with 1" 1 look "$T/My Videos/lie still"
+check_says "the message shows two ways to name the videos in the folder" 'but with files \(wanted its videos, .*/lie still"/\*, or'
 (cd "$T/My Videos" && vt-extract -q -o "$T/blank.tar" "lie still/a b.mp4")
-check_exit "a stream" 0 look -i "$T/blank.tar"
-check_same "shows the path and not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
-check_exit "as JSON" 0 look --json -i "$T/blank.tar"
-check_same "it has both" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
+check_exit "a stream of a name with spaces" 0 look -i "$T/blank.tar"
+check_same "a stream's table shows the path, not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
+check_exit "a stream of a name with spaces, with --json" 0 look --json -i "$T/blank.tar"
+check_same "--json has key and path" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
 
-# ---- the sampler of the training ----
+# ---- the sampler of the run ----
 
 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null
-check_exit "a network that was trained with dense windows" 0 vt-eval -k "$T/dense" --device ref -q --clips=3 "$1"
+check_exit "a network that was trained on dense windows" 0 vt-eval -k "$T/dense" --device ref -q --clips=3 "$1"
 vt-eval -k "$T/dense" --device ref -q --clips=3 --sampler=dense "$1" >"$T/out2"
-check "is shown such windows" cmp "$T/out" "$T/out2"
-check_exit "unless others are asked for" 2 vt-eval -k "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
+check "the run's sampler is used" cmp "$T/out" "$T/out2"
+check_exit "--sampler overrides the run's sampler" 2 vt-eval -k "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
 
-# ---- what is printed ----
+# ---- output ----
 
-check_exit "the folder of a run" 0 vt-eval -k "$T/run" --device ref "$1"
-check_says "says which checkpoint it takes" 'note: scoring .*/run/final\.safetensors'
+check_exit "a run's folder as checkpoint" 0 vt-eval -k "$T/run" --device ref "$1"
+check_says "the message names the checkpoint that is used" 'note: scoring .*/run/final\.safetensors'
 check_exit "--top=2" 0 look --top=2 "$1"
-check_same "has two classes" "#video top1 p1 top2 p2" "$(head -1 "$T/out" | tr '\t' ' ')"
-check_same "and a line of as many" 5 "$(sed -n 2p "$T/out" | awk -F '\t' '{ print NF }')"
+check_same "--top=2 has a header of two classes" "#video top1 p1 top2 p2" "$(head -1 "$T/out" | tr '\t' ' ')"
+check_same "--top=2 has lines of two classes" 5 "$(sed -n 2p "$T/out" | awk -F '\t' '{ print NF }')"
 check_exit "--top=100 of 8 classes" 0 look --top=100 "$1"
-check_same "has all of them, whose probabilities sum to 1" "17 1.000" \
+check_same "--top=100 has all 8 classes, whose probabilities sum to 1" "17 1.000" \
 	"$(sed -n 2p "$T/out" | awk -F '\t' '{ for (i = 3; i <= NF; i += 2) s += $i; printf "%d %.3f", NF, s }')"
 if command -v jq >/dev/null; then
 	check_exit "--json" 0 look --json "$1" "$2"
-	check_same "has the same in lines of JSON" "$(sed -n 2,3p "$T/all" | cut -f1,2,4,6,8,10)" \
+	check_same "--json has the same predictions" "$(sed -n 2,3p "$T/all" | cut -f1,2,4,6,8,10)" \
 		"$(jq -r 'select(.type == "video") | [.path] + .top | @tsv' "$T/out")"
-	check_same "and a summary" "2 0 4 28 net" \
+	check_same "--json has a summary" "2 0 4 28 net" \
 		"$(jq -r 'select(.type == "summary") | "\(.answered) \(.failed) \(.frames) \(.crop) \(.model)"' "$T/out")"
-	check_exit "of a stream" 0 look --json -i "$T/test.tar"
-	check_same "with keys" "64" "$(jq -r 'select(.type == "clip").key' "$T/out" | sort -u | wc -l)"
+	check_exit "--json of a stream" 0 look --json -i "$T/test.tar"
+	check_same "--json of a stream has 64 different keys" "64" "$(jq -r 'select(.type == "clip").key' "$T/out" | sort -u | wc -l)"
 else
 	skip "--json" "no jq"
 fi
-check_exit "-o" 0 look -o "$T/answer" "$@"
-check "has the answer" cmp "$T/answer" "$T/all"
-check_same "and standard output nothing" 0 "$(wc -c <"$T/out")"
-check_exit "-o of a file that is there" 1 look -o "$T/answer" "$1"
-check_says "says how to replace it" 'answer: exists \(-f replaces it\)'
-check "and leaves it" cmp "$T/answer" "$T/all"
-check_exit "-f" 0 look -f -o "$T/answer" "$1"
-check_same "replaces it" 2 "$(wc -l <"$T/answer")"
-check_exit "-o of a packed dataset" 0 look -i "$T/test" -o "$T/packed"
+check_exit "-o writes a file" 0 look -o "$T/answer" "$@"
+check "the file of -o has the table" cmp "$T/answer" "$T/all"
+check_same "with -o, standard output is empty" 0 "$(wc -c <"$T/out")"
+check_exit "-o with an existing file ends with 1" 1 look -o "$T/answer" "$1"
+check_says "the message says that -f replaces the file" 'answer: exists \(-f replaces it\)'
+check "the existing file is not changed" cmp "$T/answer" "$T/all"
+check_exit "-f -o with an existing file" 0 look -f -o "$T/answer" "$1"
+check_same "-f replaces the existing file" 2 "$(wc -l <"$T/answer")"
+check_exit "-o with a packed dataset" 0 look -i "$T/test" -o "$T/packed"
 look -i "$T/test" >"$T/out2"
-check "has its table" cmp "$T/packed" "$T/out2"
+check "-o with a packed dataset writes its table" cmp "$T/packed" "$T/out2"
 
-# ---- what is wrong with a video ----
+# ---- bad videos ----
 
 mkdir "$T/bad"
 size=$(wc -c <"$1")
@@ -187,16 +189,17 @@ check_exit "with -o" 3 look -o "$T/some" "$T/bad/empty.mp4" "$1"
 check_same "the answers there are" "$(sed -n 2p "$T/all")" "$(tail -n +2 "$T/some")"
 if command -v jq >/dev/null; then
 	look --json "$T/bad/empty.mp4" "$1" 2>/dev/null >"$T/out"
-	check_same "--json has a line for each" "failed ok 1 1" \
+	check_same "--json has a line for each video, with its status" "failed ok 1 1" \
 		"$(jq -rs '"\(.[0].status) \(.[1].status) \(.[2].answered) \(.[2].failed)"' "$T/out")"
 fi
 
-# ---- what is wrong with a stream ----
+# ---- bad streams ----
 
-# streamed WHAT STATUS REGEX: of $T/bad.tar
+# streamed WHAT STATUS REGEX: score $T/bad.tar and check status, message and
+# that no file is left.
 streamed() {
 	check_exit "$1" "$2" look -i - -o "$T/no" <"$T/bad.tar"
-	check_says "$1: says so" "$3"
+	check_says "$1: the message says so" "$3"
 	check "$1: leaves no file" test ! -e "$T/no"
 }
 size=$(wc -c <"$T/test.tar")
@@ -208,7 +211,7 @@ seq 100000 >"$T/bad.tar"
 streamed "none" 4 'standard input: not a tar stream'
 gzip -c "$T/test.tar" >"$T/bad.tar"
 streamed "a compressed one" 4 'standard input: compressed \(wanted a tar stream: gzip -dc FILE \| vt-eval\)'
-# A byte in the middle of the second clip's first frame.
+# Damage the middle of the second clip's first frame.
 name=$(tar tf "$T/test.tar" | grep '\.000000\.jpg$' | sed -n 2p)
 at=$(tar tRf "$T/test.tar" | sed -n "s|^block \([0-9]*\): $name\$|\1|p")
 {
@@ -223,7 +226,7 @@ check_says "and the marker at the end tells, too" 'the hash of the stream is .* 
 
 # ---- memory ----
 
-# peak N: of a stream of N clips, in KiB
+# peak N: print the peak memory for a stream of N clips, in KiB.
 # shellcheck disable=SC2086
 peak() {
 	head -"$1" "$T/test.txt" >"$T/few.txt"
@@ -237,19 +240,19 @@ else
 	check "60 clips of a stream take the memory of 3: $many and $few KiB" test $((many - few)) -lt 2048
 fi
 
-# ---- what is refused ----
+# ---- refusals ----
 
-check_exit "standard input as a video" 2 look -
-check_says "is a stream" '-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
-check_exit "a table of a packed dataset" 2 look --scores="$T/no" "$1"
-check_says "says what it is for" '--scores is for a packed dataset'
-check_exit "and one of videos" 2 look --top=3 -i "$T/test"
-check_says "too" '--top is for videos and streams'
+check_exit "- as a video ends with 2" 2 look -
+check_says "the message names --data=- and -T -" '-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
+check_exit "--scores with videos ends with 2" 2 look --scores="$T/no" "$1"
+check_says "the message says that --scores is for a packed dataset" '--scores is for a packed dataset'
+check_exit "--top with a packed dataset ends with 2" 2 look --top=3 -i "$T/test"
+check_says "the message says that --top is for videos and streams" '--top is for videos and streams'
 if have_mpi; then
-	check_exit "two ranks" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
-	check_says "are told what to do" 'videos and streams are for one process, not for 2 ranks'
-	check_exit "two ranks with a missing list" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
-	check_says "are told the same" 'videos and streams are for one process, not for 2 ranks'
+	check_exit "videos on two ranks end with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
+	check_says "the message says that videos need one process" 'videos and streams are for one process, not for 2 ranks'
+	check_exit "a missing list on two ranks ends with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
+	check_says "the message says that a list needs one process" 'videos and streams are for one process, not for 2 ranks'
 else
 	skip "two ranks" "no mpirun, or built without MPI"
 fi

@@ -1,12 +1,13 @@
 #!/bin/sh
 # tests/run: weight 15
-# vt-extract: a file that was cut, anywhere, is never taken for a whole one.
+# vt-extract never takes a truncated file for a whole one, wherever it was cut.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin
 mkdir -p "$T/cut"
 
-# make NAME OPTION...: four seconds, a test pattern and a tone; "" if it cannot be
+# make NAME OPTION...: make four seconds of test pattern and tone. Fail if
+# ffmpeg cannot.
 make() {
 	name=$1
 	shift
@@ -14,13 +15,14 @@ make() {
 		-shortest "$@" "$V/$name" </dev/null 2>"$T/make.err"
 }
 
-# whole NAME: the file as it is gives all of its frames
+# whole NAME: check that the untruncated file gives all of its frames.
 whole() {
 	check_same "$1 is whole" "ok 100" "$(vt-extract -q "$V/$1" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 }
 
-# cut NAME: cut at 20 places; each is refused, whether truncated, damaged or
-# unreadable, with a reason; a prefix is kept on request
+# cut NAME LAST: cut the file at 20 places. Each cut is refused with a reason,
+# as truncated, damaged or unreadable. Frames before the cut are kept on
+# request.
 cut() {
 	name=$1
 	n=$(stat -c%s "$V/$name")
@@ -40,22 +42,22 @@ cut() {
 		diag "$(grep '^ok' "$T/list")"
 		diag "$(head -3 "$T/err")"
 	fi
-	check_same "$name: each with a reason" 20 "$(grep -c '/[0-9]*[.][a-z0-9]*: ..*' "$T/list")"
+	check_same "$name: each refusal has a reason" 20 "$(grep -c '/[0-9]*[.][a-z0-9]*: ..*' "$T/list")"
 	got=0
 	vt-extract -q --on-error=skip --allow-truncated --max-damage=9 "$T"/cut/* --report="$T/r.jsonl" >/dev/null 2>"$T/err" || got=$?
 	kept=$(jq -r 'select(.kept and .frames > 0)|.path' "$T/r.jsonl" | wc -l)
 	more=$(jq -r 'select(.type == "video" and .frames > 100)|.path' "$T/r.jsonl" | wc -l)
 	ascending=$(jq -r 'select(.kept).frames' "$T/r.jsonl" | sort -nc 2>&1)
 	if { [ $got = 0 ] || [ $got = 3 ]; } && [ "$kept" -ge 12 ] && [ "$more" = 0 ] && [ -z "$ascending" ]; then
-		ok "$name: what is there can be kept"
+		ok "$name: frames before the cut can be kept"
 	else
-		not_ok "$name: what is there can be kept"
+		not_ok "$name: frames before the cut can be kept"
 		diag "exit $got, $kept kept, $more too long, $ascending"
 		diag "$(head -3 "$T/err")"
 	fi
 }
 
-# The last cut takes so many bytes as are surely of the video.
+# The last cut removes so many bytes that some belong to the video.
 while read -r name last options; do
 	# shellcheck disable=SC2086
 	if make "$name" $options; then
@@ -79,53 +81,55 @@ v.mxf 9000 -an -c:v mpeg2video
 v.gif 1 -an
 LIST
 
-# A raw stream and a transport stream claim nothing; the decoder must notice.
+# A raw stream and a transport stream declare no length, so the decoder must
+# notice.
 make v.h264 -an -c:v libx264 -pix_fmt yuv420p -bf 0
 n=$(stat -c%s "$V/v.h264")
 head -c $((n / 2)) "$V/v.h264" >"$V/half.h264"
-check_exit "half a raw stream" 1 vt-extract "$V/half.h264"
+check_exit "half of a raw stream is refused" 1 vt-extract "$V/half.h264"
 
 # Trimmed by an edit list: fewer frames than packets, and still whole.
 make long.mp4 -an -c:v libx264 -pix_fmt yuv420p -g 100
 ffmpeg -v error -y -nostdin -ss 1.5 -i "$V/long.mp4" -c copy "$V/trim.mp4" </dev/null
 want=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 "$V/trim.mp4")
-check_same "an edit list is no cut" "ok $want" \
+check_same "a video trimmed by an edit list is whole" "ok $want" \
 	"$(vt-extract -q "$V/trim.mp4" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 [ "$want" -lt 100 ] || diag "the edit list trims nothing here"
 
-# change_times BYTE VALUE: change a byte of the durations in the index of trim.mp4
+# change_times BYTE VALUE: print trim.mp4 with one byte of the durations in its
+# index changed.
 change_times() {
 	at=$(grep -obUa stts "$V/trim.mp4" | head -1)
 	at=$((${at%%:*} + $1))
 	# shellcheck disable=SC2059
 	head -c "$at" "$V/trim.mp4" && printf "\\$(printf %o "$2")" && tail -c +$((at + 2)) "$V/trim.mp4"
 }
-# The first entry: the number of frames, and the ticks of each.
+# The first entry has the number of frames and the ticks of each.
 change_times 13 1 >"$T/cut/times.mp4"
-check_exit "frames that last longer than their track" 1 vt-extract "$T/cut/times.mp4"
-check_says "says how long" 'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
+check_exit "frames that last longer than their track are refused" 1 vt-extract "$T/cut/times.mp4"
+check_says "the message shows both durations" 'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
 change_times 10 9 >"$T/cut/times.mp4"
-check_exit "more frames than their track has time for" 1 vt-extract "$T/cut/times.mp4"
+check_exit "more frames than the track's duration are refused" 1 vt-extract "$T/cut/times.mp4"
 make vfr.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf "select='not(mod(n,7))'" -fps_mode vfr
 ffmpeg -v error -y -nostdin -i "$V/long.mp4" -t 0.5 -c copy "$V/copy.mp4" </dev/null
 for f in vfr copy; do
-	check_exit "durations and a track that differ by frames: $f" 0 vt-extract -o /dev/null "$V/$f.mp4"
+	check_exit "$f.mp4: durations and track may differ by some frames" 0 vt-extract -o /dev/null "$V/$f.mp4"
 done
 
-# Frames that end before the sound does: only where the file says so is it whole.
+# The frames end before the sound does. The file is whole only if it says so.
 for e in webm flv; do
 	ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=3 "$V/short.$e" </dev/null
 done
-check_exit "webm: the tags say that the video is shorter than the sound" 0 vt-extract "$V/short.webm" -o "$T/short.tar"
-check_exit "flv: all bytes that it says it has are there" 0 vt-extract -f "$V/short.flv" -o "$T/short.tar"
+check_exit "webm: a tag declares the video shorter than the sound, so it is whole" 0 vt-extract "$V/short.webm" -o "$T/short.tar"
+check_exit "flv: the declared file size is there, so it is whole" 0 vt-extract -f "$V/short.flv" -o "$T/short.tar"
 LC_ALL=C sed 's/filesize/filesiye/' "$V/short.flv" >"$V/nosize.flv"
-check_exit "flv: it says only 3 seconds" 1 vt-extract "$V/nosize.flv"
-check_says "of which one exists" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
+check_exit "flv: without a file size, 1 of 3 declared seconds is refused" 1 vt-extract "$V/nosize.flv"
+check_says "flv: the message shows both durations" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
 
-# Noise and flipped bits: no crash, no message swallowed.
+# Noise and flipped bits: no crash, and no decoder error without a message.
 ffmpeg -v error -y -nostdin -i "$V/v.mkv" -c copy -bsf:v noise=amount=3000 "$T/cut/noise.mkv" </dev/null
-check_exit "noise is damage" 1 vt-extract "$T/cut/noise.mkv"
-check_says "with a count" "noise.mkv: damaged in [0-9]* places"
+check_exit "a file with noise is refused as damaged" 1 vt-extract "$T/cut/noise.mkv"
+check_says "the message counts the damaged places" "noise.mkv: damaged in [0-9]* places"
 n=$(stat -c%s "$V/v.avi")
 silent=0 crashed=0
 for i in $(seq 1 40); do
@@ -140,6 +144,6 @@ for i in $(seq 1 40); do
 	[ $got -le 1 ] || crashed=$((crashed + 1))
 	[ $got = 0 ] && [ "${errors:-0}" != 0 ] && silent=$((silent + 1))
 done
-check_same "40 flipped bits: no crash, no hang" 0 $crashed
-check_same "and no exit 0 where the decoder complained" 0 $silent
+check_same "40 flipped bits: no crash and no hang" 0 $crashed
+check_same "40 flipped bits: no exit 0 after a decoder error" 0 $silent
 plan

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/run: weight 12
-# vt-extract: what it refuses, what it says, and what it leaves behind.
+# vt-extract: the files and options it refuses, its messages, and what it leaves
+# behind.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin
@@ -18,7 +19,8 @@ L="-f lavfi -i testsrc2=s=96x64:r=25"
 }
 size=$(stat -c%s "$V/a.mp4")
 
-# refused NAME REGEX: exit 1 with one line of the file's name and why, no output
+# refused NAME REGEX: check exit 1, one line with the file's name and the
+# reason, and no output.
 refused() {
 	check_exit "$1 is refused" 1 vt-extract -- "$1"
 	if [ "$(wc -l <"$T/err")" = 1 ] && grep -qE "^vt-extract: error: .*$2" "$T/err"; then
@@ -68,7 +70,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 cd "$there" || exit 2
 
-# A frame of 60000 x 60000 in the header; memory is not to be had for it.
+# The header declares a frame of 60000 x 60000, which no memory could hold.
 python3 - "$V/a.mp4" "$V/huge.mp4" <<'P'
 import struct, sys
 b = bytearray(open(sys.argv[1], "rb").read())
@@ -79,38 +81,38 @@ P
 bounded="prlimit --as=700000000"
 $bounded "$(command -v vt-extract)" --version >/dev/null 2>&1 || bounded=	# a sanitizer needs more
 # shellcheck disable=SC2086
-check_exit "too large a frame" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
-check_says "is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
-check_exit "--max-pixels" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
-check_exit "--max-pixels, enough" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"
-check_exit "--max-frames" 1 vt-extract --max-frames=9 "$V/a.mp4"
-check_says "names itself" 'a.mp4: more than 9 frames \(--max-frames\)'
-check_exit "--max-frames, enough" 0 vt-extract -f --max-frames=10 "$V/a.mp4" -o "$T/p.tar"
-check_exit "--max-frames counts what --fps makes" 1 vt-extract --max-frames=380 --fps=1000 "$V/a.mp4"
+check_exit "a video with a huge frame ends with 1" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
+check_says "a huge frame is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
+check_exit "--max-pixels below the frame ends with 1" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
+check_exit "--max-pixels of the frame lets it pass" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"
+check_exit "--max-frames below the video's frames ends with 1" 1 vt-extract --max-frames=9 "$V/a.mp4"
+check_says "the message names --max-frames" 'a.mp4: more than 9 frames \(--max-frames\)'
+check_exit "--max-frames of the video's frames lets it pass" 0 vt-extract -f --max-frames=10 "$V/a.mp4" -o "$T/p.tar"
+check_exit "--max-frames counts the frames that --fps makes" 1 vt-extract --max-frames=380 --fps=1000 "$V/a.mp4"
 
-# ---- one bad among good ----
+# ---- one bad video among good ones ----
 
 cp "$V/a.mp4" "$V/b.mp4"
 cp "$V/a.mp4" "$V/c.mp4"
-check_exit "the first bad one ends it" 1 vt-extract --root "$V" "$V/a.mp4" "$V/empty.mp4" "$V/b.mp4" -o "$T/stop.tar" --report="$T/r.jsonl"
-check "and leaves no file" test ! -e "$T/stop.tar"
-check_same "the report says how far it came" "ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
+check_exit "a bad video ends the run with 1" 1 vt-extract --root "$V" "$V/a.mp4" "$V/empty.mp4" "$V/b.mp4" -o "$T/stop.tar" --report="$T/r.jsonl"
+check "with a bad video, no file is left" test ! -e "$T/stop.tar"
+check_same "the report says that the run stopped at the bad video" "ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
 vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>/dev/null
-check "on standard output there is no end-of-stream marker" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
-check_exit "--on-error=skip goes on, exit 3" 3 vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
-check_says "and warns of each" 'warning: skipped: .*empty.mp4: is empty'
-check_says "and of all" 'warning: 2 of 4 videos were skipped'
-check_same "the good ones are there" "a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
-check_same "the end-of-stream marker says so" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
-check_same "the report names the bad ones" "$V/empty.mp4 $V/noindex.mp4" \
+check "standard output gets no end-of-stream marker" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
+check_exit "--on-error=skip continues and ends with 3" 3 vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
+check_says "a warning names each skipped video" 'warning: skipped: .*empty.mp4: is empty'
+check_says "a warning counts the skipped videos" 'warning: 2 of 4 videos were skipped'
+check_same "the good videos are in the stream" "a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
+check_same "the end-of-stream marker has status skipped" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
+check_same "the report names the skipped videos" "$V/empty.mp4 $V/noindex.mp4" \
 	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
-check_same "names its program" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
+check_same "the report names the version of vt" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
 	"$(jq -r 'select(.type=="summary").build' "$T/r.jsonl")"
-check_same "and sums up" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
-check_exit "-q: no warnings" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
-check_same "none" "" "$(cat "$T/err")"
-check_exit "-qq: no errors" 1 vt-extract -qq "$V/empty.mp4"
-check_same "none" "" "$(cat "$T/err")"
+check_same "the report has a summary" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
+check_exit "-q with skipped videos ends with 3" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
+check_same "-q prints no warning" "" "$(cat "$T/err")"
+check_exit "-qq with a bad video ends with 1" 1 vt-extract -qq "$V/empty.mp4"
+check_same "-qq prints no error" "" "$(cat "$T/err")"
 
 # ---- damage ----
 
@@ -119,38 +121,39 @@ n=$(stat -c%s "$V/hurt.mp4")
 for p in 40 60 80; do
 	printf 'vt was here, and this is no video' | dd of="$V/hurt.mp4" bs=1 seek=$((n * p / 100)) conv=notrunc 2>/dev/null
 done
-check_exit "a damaged video is refused" 1 vt-extract "$V/hurt.mp4" --report="$T/r.jsonl"
-check_says "with a count" 'hurt.mp4: damaged in [0-9]+ places? \(.*\); --max-damage allows some'
+check_exit "a damaged video ends with 1" 1 vt-extract "$V/hurt.mp4" --report="$T/r.jsonl"
+check_says "the message counts the damaged places, and names --max-damage" 'hurt.mp4: damaged in [0-9]+ places? \(.*\); --max-damage allows some'
 d=$(jq -r 'select(.type=="video").damage.places' "$T/r.jsonl")
-check_exit "--max-damage=$d keeps it" 0 vt-extract --root "$V" --max-damage="$d" "$V/hurt.mp4" -o "$T/hurt.tar"
-check_says "with a warning" 'warning: .*hurt.mp4: damaged'
-check_exit "--max-damage=$((d - 1)) does not" 1 vt-extract --max-damage=$((d - 1)) "$V/hurt.mp4"
-check_same "flag and status are stored" "2 damaged" "$(tar xOf "$T/hurt.tar" hurt.json | jq -r '"\(.flags) \(.status)"' )"
+check_exit "--max-damage=$d keeps a video with $d damaged places" 0 vt-extract --root "$V" --max-damage="$d" "$V/hurt.mp4" -o "$T/hurt.tar"
+check_says "a kept damaged video has a warning" 'warning: .*hurt.mp4: damaged'
+check_exit "--max-damage=$((d - 1)) refuses it" 1 vt-extract --max-damage=$((d - 1)) "$V/hurt.mp4"
+check_same "a kept damaged video has flag and status" "2 damaged" "$(tar xOf "$T/hurt.tar" hurt.json | jq -r '"\(.flags) \(.status)"' )"
 
 # ---- the output ----
 
-check_exit "-o does not replace a file" 1 vt-extract "$V/a.mp4" -o "$T/skip.tar"
-check_says "and says what would" 'skip.tar: exists \(-f replaces it\)'
+check_exit "-o with an existing file ends with 1" 1 vt-extract "$V/a.mp4" -o "$T/skip.tar"
+check_says "the message says that -f replaces the file" 'skip.tar: exists \(-f replaces it\)'
 echo old >"$T/link.to"
 ln -s link.to "$T/link"
-check_exit "-f does" 0 vt-extract -f "$V/a.mp4" -o "$T/link"
-check "through a symbolic link" sh -c 'test -L "$1/link" && tar tf "$1/link.to" >/dev/null' sh "$T"
+check_exit "-f -o with an existing file" 0 vt-extract -f "$V/a.mp4" -o "$T/link"
+check "-f replaces the file through a symbolic link" sh -c 'test -L "$1/link" && tar tf "$1/link.to" >/dev/null' sh "$T"
 check_exit "-o - is standard output" 0 sh -c 'vt-extract "$1" -o - | tar tf - >/dev/null' sh "$V/a.mp4"
-check_exit "a full disk is an error" 1 sh -c 'vt-extract "$1" >/dev/full' sh "$V/a.mp4"
-check_says "that names it" 'stdout: cannot write: No space left'
-check_exit "so is a full file" 1 vt-extract "$V/a.mp4" -f -o /dev/full
-check "which is still a device" test -c /dev/full
-check_exit "and a closed standard output" 1 sh -c 'vt-extract "$1" >&-' sh "$V/a.mp4"
-check_exit "and a folder that is not there" 1 vt-extract "$V/a.mp4" -o "$T/none/x.tar"
+check_exit "standard output on a full disk ends with 1" 1 sh -c 'vt-extract "$1" >/dev/full' sh "$V/a.mp4"
+check_says "the message names standard output and the reason" 'stdout: cannot write: No space left'
+check_exit "-o on a full device ends with 1" 1 vt-extract "$V/a.mp4" -f -o /dev/full
+check "the full device stays a device" test -c /dev/full
+check_exit "a closed standard output ends with 1" 1 sh -c 'vt-extract "$1" >&-' sh "$V/a.mp4"
+check_exit "a missing output folder ends with 1" 1 vt-extract "$V/a.mp4" -o "$T/none/x.tar"
 check_same "no temporary files are left" "" "$(find "$T" -name '.*.tmp.*')"
 for i in $(seq 1 60); do cp "$V/long.mp4" "$V/l$i.mp4"; done
-check_exit "a reader that goes away" 141 sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
-check_same "is no message" "" "$(cat "$T/err2")"
+check_exit "a reader that closes the pipe ends vt-extract by SIGPIPE" 141 sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
+check_same "a reader that closes the pipe gives no message" "" "$(cat "$T/err2")"
 mkdir "$T/lots"
 for i in $(seq 1000); do ln -s "$V/long.mp4" "$T/lots/$i.mp4"; done
 for s in INT:130 TERM:143 HUP:129; do
 	want=${s#*:} s=${s%:*}
-	# Far more videos than it gets to see: the signal comes after the first.
+	# There are far more videos than vt-extract can finish, so the signal
+	# arrives after the first one.
 	: >"$T/err"
 	vt-extract -v -j2 --root="$T/lots" "$T"/lots/*.mp4 -o "$T/sig.tar" --report="$T/sig.jsonl" 2>"$T/err" &
 	pid=$!
@@ -160,7 +163,7 @@ for s in INT:130 TERM:143 HUP:129; do
 	got=$?
 	[ $got = 0 ] && got="0, finished before the signal"
 	check_same "SIG$s ends it" "$want" "$got"
-	check_same "and leaves nothing but the report" "sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
+	check_same "SIG$s leaves nothing but the report" "sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
 done
 vt-extract -j1 --root "$V" "$V"/l*.mp4 -o "$T/killed.tar" 2>/dev/null &
 pid=$!
@@ -171,21 +174,22 @@ await begun
 kill -9 $pid
 wait $pid 2>/dev/null
 check "SIGKILL leaves a temporary file" sh -c 'test -n "$(find "$1" -name ".killed.*")"' sh "$T"
-check_exit "the next run of the same output" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
-check_same "removes it" "" "$(find "$T" -name '.killed.*')"
-check_exit "with SIGPIPE ignored a gone reader is an error" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; until [ -s "$2/rc" ]; do sleep 0.02; done; exit "$(cat "$2/rc")"' sh "$V" "$T"
+check_exit "the next run with the same output succeeds" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
+check_same "the next run removes the temporary file" "" "$(find "$T" -name '.killed.*')"
+check_exit "if SIGPIPE is ignored, a closed pipe ends with 1" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; until [ -s "$2/rc" ]; do sleep 0.02; done; exit "$(cat "$2/rc")"' sh "$V" "$T"
 
-# ---- wrong use ----
+# ---- wrong usage ----
 
-# wrong REGEX ARGUMENT...: exit 2, nothing on standard output, a line and a hint
+# wrong REGEX ARGUMENT...: check exit 2, nothing on standard output, a line and
+# a hint.
 wrong() {
 	re=$1
 	shift
 	check_exit "wrong: $*" 2 vt-extract "$@"
 	if [ ! -s "$T/out" ] && grep -qE -- "$re" "$T/err" && grep -q "^Try 'vt-extract --help'" "$T/err"; then
-		ok "says: $re"
+		ok "wrong usage: the message says: $re"
 	else
-		not_ok "says: $re"
+		not_ok "wrong usage: the message says: $re"
 		diag "$(head -3 "$T/err")"
 	fi
 }
@@ -205,22 +209,23 @@ wrong '--annotations-format is for --annotations' --annotations-format=csv "$V/a
 wrong '--spool-memory: 1 ' --spool-memory=1 "$V/a.mp4"
 vt-extract -q --size=32x32 --fps=5 "$V/a.mp4" >"$T/same"
 vt-extract --print-config --size=32x32 --fps=5 >"$T/conf"
-check "what --print-config says is a configuration" sh -c 'vt-extract -q -c "$2/conf" "$1" | cmp - "$2/same"' sh "$V/a.mp4" "$T"
-check_exit "an empty list" 1 vt-extract -T /dev/null
-check_exit "a missing list" 1 vt-extract -T "$T/nosuch"
-check_exit "a missing class file" 1 vt-extract --classes="$T/nosuch" "$V/a.mp4"
+check "the output of --print-config is a configuration file" sh -c 'vt-extract -q -c "$2/conf" "$1" | cmp - "$2/same"' sh "$V/a.mp4" "$T"
+check_exit "an empty list ends with 1" 1 vt-extract -T /dev/null
+check_exit "a missing list ends with 1" 1 vt-extract -T "$T/nosuch"
+check_exit "a missing class file ends with 1" 1 vt-extract --classes="$T/nosuch" "$V/a.mp4"
 if command -v script >/dev/null; then
 	script -qec "vt-extract '$V/a.mp4'" /dev/null >"$T/tty" </dev/null
-	check_same "a terminal gets no tar" 2 $?
-	check "and a reason" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
-	# One live line for both ends of a pipe: what draws first draws alone.
+	check_same "a terminal as standard output is refused with 2" 2 $?
+	check "the message says that a tar stream does not go to a terminal" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
+	# Both ends of a pipe share one progress line: the first to draw draws
+	# alone.
 	mkdir "$T/many"
 	for i in $(seq 240); do ln -s "$V/long.mp4" "$T/many/$i.mp4"; done
 	TERM=xterm script -qec "vt-extract --root='$T/many' '$T'/many/*.mp4 | vt-pack -o '$T/piped'" /dev/null >"$T/tty" </dev/null
 	tr '\r' '\n' <"$T/tty" | sed -n 's/.*[0-9] videos,.*/extract/p; s/.*[0-9] samples,.*/pack/p' | uniq >"$T/drew"
-	check_same "vt-extract | vt-pack: vt-extract draws a line" extract "$(head -1 "$T/drew")"
-	check "vt-pack draws none before it has ended" test "$(wc -l <"$T/drew")" -le 2
-	check "the name of a shard has a line of its own" grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
+	check_same "vt-extract | vt-pack: vt-extract draws the progress line" extract "$(head -1 "$T/drew")"
+	check "vt-extract | vt-pack: vt-pack draws none before vt-extract has ended" test "$(wc -l <"$T/drew")" -le 2
+	check "the name of a finished shard has a line of its own" grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
 else
 	skip "a terminal gets no tar" "no script command"
 fi

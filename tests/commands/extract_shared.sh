@@ -1,16 +1,16 @@
 #!/bin/sh
 # tests/run: weight 25
-# vt-extract on the real clips of ../shared: every whole file gives exactly the
-# frames that a full decode counted; every other one is refused with a reason.
+# vt-extract on the real clips of ../shared. Every intact file gives exactly the
+# frames that a full decode counted. Every other file is refused with a reason.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 C=$SHARED/data/clips
 [ -r "$C/MANIFEST.tsv" ] || skip_all "no $C/MANIFEST.tsv"
 built FFmpeg || skip_all "no FFmpeg in this build"
 
-# The rule, from the columns of the manifest: no codec or no frames decoded
-# means refused; a note of decoder errors or of a cut means damaged; all else
-# is whole.
+# The columns of the manifest decide. Without a codec or decoded frames, the
+# file is refused. A note of decoder errors or of a cut means damaged. All other
+# files are intact.
 awk -F'\t' 'NR > 1 && $4 != "jpeg frames" {
 	want = "ok"
 	if ($15 ~ /decoder error lines/ || $15 ~ /cut (at|in)/)
@@ -20,8 +20,8 @@ awk -F'\t' 'NR > 1 && $4 != "jpeg frames" {
 	print $1 "\t" want "\t" $9
 }' "$C/MANIFEST.tsv" >"$T/want"
 
-# Frames are not looked at here: small ones take less time.  One run for each
-# folder and extension, because a key leaves the extension out.
+# This part compares counts, not pixels, so small frames save time. Run once for
+# each extension, because a key omits the extension.
 cut -f1 "$T/want" | sed 's/.*\.//' | sort -u >"$T/extensions"
 : >"$T/got"
 while read -r e; do
@@ -50,11 +50,11 @@ while IFS="$(printf '\t')" read -r f want frames; do
 	esac
 done <"$T/want"
 if grep -q refused "$T/want"; then
-	check_same "what was cut is told from what is damaged" "truncated" \
+	check_same "truncated files are reported as truncated, not damaged" "truncated" \
 		"$(grep -h '^derived/truncated_[fh6]' "$T/got" | cut -f2 | sort -u | tr '\n' ' ' | sed 's/ $//')"
 fi
 
-# Times, in 0.1 ms from the first frame, where they are not those of a rate.
+# Times of variable rates, in 0.1 ms from the first frame.
 for f in action/mmaction2_demo_skeleton.mp4 derived/vfr_dropped.mp4 nasty/filetype.asf derived/vfr_30_then_12.mp4; do
 	[ -r "$C/$f" ] && command -v ffprobe >/dev/null || continue
 	ffprobe -v error -select_streams v:0 -show_entries frame=best_effort_timestamp_time -of csv=p=0 "$C/$f" |

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Training in bf16: the same bits with every number of ranks and threads and
-# after a stop, what must agree about it, and where there is none.
+# Training in bf16 gives the same bits with every number of ranks and threads
+# and after a stop. Ranks and resumed runs must agree on it. A processor without
+# bf16 trains in fp32.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -21,55 +22,55 @@ train() {
 	vt-train -i "$T/train" -o "$T/$run" $common -j 1 "$@"
 }
 check_exit "a run in bf16" 0 train one
-check "its log says so" grep -q '"precision":"bf16 by' "$T/one/log.jsonl"
-check "and its checkpoint" grep -qa '"vt.precision":"bf16 by' "$T/one/final.safetensors"
-check_exit "its plan" 0 vt-train -i "$T/train" $common -n
-check "says so, too" grep -q '^# back end  *cpu in bf16 by' "$T/out"
-# oneDNN's blocks of channels are others there.
-check_exit "a plan without AMX" 0 env ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 vt-train -i "$T/train" -m tsm_r50 \
+check "the log says that the run is in bf16" grep -q '"precision":"bf16 by' "$T/one/log.jsonl"
+check "the checkpoint says that the run is in bf16" grep -qa '"vt.precision":"bf16 by' "$T/one/final.safetensors"
+check_exit "a dry run in bf16" 0 vt-train -i "$T/train" $common -n
+check "the plan says that the run is in bf16" grep -q '^# back end  *cpu in bf16 by' "$T/out"
+# Without AMX, oneDNN blocks the channels differently.
+check_exit "a dry run of bf16 without AMX" 0 env ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 vt-train -i "$T/train" -m tsm_r50 \
 	--schedule "$T/s.tsv" --precision bf16 -q -n -j 3
-check_exit "three threads" 0 train threads -j 3
-check "give the same bits" cmp "$T/one/final.safetensors" "$T/threads/final.safetensors"
+check_exit "a run in bf16 on three threads" 0 train threads -j 3
+check "three threads give the same bits" cmp "$T/one/final.safetensors" "$T/threads/final.safetensors"
 if have_mpi; then
 	for np in 2 3 4; do
 		# shellcheck disable=SC2086
-		check_exit "$np ranks" 0 $limit mpirun -np $np "$BUILD/vt-train" -i "$T/train" -o "$T/np$np" $common -j 1
-		check "give the same bits" cmp "$T/one/final.safetensors" "$T/np$np/final.safetensors"
+		check_exit "a run in bf16 on $np ranks" 0 $limit mpirun -np $np "$BUILD/vt-train" -i "$T/train" -o "$T/np$np" $common -j 1
+		check "$np ranks give the same bits" cmp "$T/one/final.safetensors" "$T/np$np/final.safetensors"
 	done
 	# shellcheck disable=SC2086
-	check_exit "a rank in fp32" 6 $limit mpirun -np 1 "$BUILD/vt-train" -i "$T/train" -o "$T/no" $common : \
+	check_exit "one rank in fp32 and one in bf16 end with 6" 6 $limit mpirun -np 1 "$BUILD/vt-train" -i "$T/train" -o "$T/no" $common : \
 		-np 1 "$BUILD/vt-train" -i "$T/train" -o "$T/no" $common --precision fp32
-	check_says "is told" 'the ranks differ in precision: "?bf16 by .* on rank 0 .*, fp32 on rank 1'
-	check "and nothing touched" test ! -e "$T/no"
+	check_says "the message shows both precisions" 'the ranks differ in precision: "?bf16 by .* on rank 0 .*, fp32 on rank 1'
+	check "ranks that differ make no folder" test ! -e "$T/no"
 else
 	skip "ranks in bf16" "no MPI"
 fi
 check_exit "a run in fp32" 0 train full --precision fp32
-check "gives others" sh -c "! cmp -s '$T/one/final.safetensors' '$T/full/final.safetensors'"
+check "fp32 gives other weights than bf16" sh -c "! cmp -s '$T/one/final.safetensors' '$T/full/final.safetensors'"
 
-# ---- going on ----
+# ---- resuming ----
 
-check_exit "a run that is to go on" 75 train two --stop-after 0.001s
+check_exit "a run in bf16 is stopped" 75 train two --stop-after 0.001s
 cp -r "$T/two" "$T/mixed"
-check_exit "does not in fp32" 2 train two --precision fp32
-check_says "unasked" 'precision was "?bf16 by .* and is fp32 now .*--override=precision'
-check_exit "but does so if that is meant" 0 train mixed --precision fp32 --override precision
-check_exit "and in bf16" 0 train two
-check "to the same bits" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
+check_exit "resuming it in fp32 ends with 2" 2 train two --precision fp32
+check_says "the message shows both precisions and the way out" 'precision was "?bf16 by .* and is fp32 now .*--override=precision'
+check_exit "--override=precision resumes it in fp32" 0 train mixed --precision fp32 --override precision
+check_exit "it resumes in bf16" 0 train two
+check "a resumed run in bf16 ends with the same bits" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
 
 # ---- scoring ----
 
-check_exit "scores in bf16" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val" --precision bf16
-check_exit "and in fp32" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val"
+check_exit "vt-eval scores in bf16" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val" --precision bf16
+check_exit "vt-eval scores the bf16 run in fp32" 0 vt-eval -k "$T/one/final.safetensors" -i "$T/val"
 
-# ---- where there is none ----
+# ---- a processor without bf16 ----
 
-check_exit "a processor without it" 0 env VT_ISA=avx2 vt-train -i "$T/train" -o "$T/old" -m "$T/net.net" \
+check_exit "a run in bf16 on a processor without it" 0 env VT_ISA=avx2 vt-train -i "$T/train" -o "$T/old" -m "$T/net.net" \
 	--schedule "$T/s.tsv" --seed 7 --precision bf16 -j 1
-check_says "is told once" 'note: .*bf16.*fp32'
-check_same "no more" 1 "$(grep -c 'bf16' "$T/err")"
-check "and the run says what it was" grep -q '"precision":"fp32"' "$T/old/log.jsonl"
-check_exit "the same in fp32" 0 env VT_ISA=avx2 vt-train -i "$T/train" -o "$T/plain" -m "$T/net.net" \
+check_says "a note says that fp32 is used" 'note: .*bf16.*fp32'
+check_same "there is one note" 1 "$(grep -c 'bf16' "$T/err")"
+check "the log says that the run is in fp32" grep -q '"precision":"fp32"' "$T/old/log.jsonl"
+check_exit "a run in fp32 on that processor" 0 env VT_ISA=avx2 vt-train -i "$T/train" -o "$T/plain" -m "$T/net.net" \
 	--schedule "$T/s.tsv" --seed 7 -j 1 -q
-check "gives the same bits" cmp "$T/old/final.safetensors" "$T/plain/final.safetensors"
+check "bf16 without support gives the bits of fp32" cmp "$T/old/final.safetensors" "$T/plain/final.safetensors"
 plan

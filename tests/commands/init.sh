@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs that begin from weights of a file, and files of weights for others: what
-# is taken, what is new, what stays frozen; the same bits on ranks and after a
-# stop.
+# Runs that start from a file of weights (--init), and exported weights: which
+# parameters are loaded, which are initialized, which stay frozen. Ranks and
+# stops do not change a bit.
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -14,53 +14,52 @@ stages '0 0 1 0 8 2 16 4 0.01 0 0' >"$T/s1.tsv"
 stages '0 0 1 0 8 2 16 4 1e-30 0 0' >"$T/still.tsv"
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 
-# train DIR OPTION...: a run
+# train DIR OPTION...: make a run.
 train() {
 	dir=$1
 	shift
 	# shellcheck disable=SC2086
 	timeout -k 5 120 vt-train $options -o "$T/$dir" "$@" >/dev/null
 }
-# tensors DIR: a line for each tensor of a run, by TSM's names: its name and the hash
-# of its numbers
+# tensors DIR: print name and hash of each tensor of a run, by TSM's names.
 tensors() {
 	vt-train -q --export="$T/tensors" --names=tsm --output="$T/$1" && "$dump" "$T/tensors" | cut -f1,4 | grep -v num_batches
 }
-# changed A B: names of the tensors that are not the same in two lists
+# changed A B: print the names of tensors that differ between two lists.
 changed() {
 	join "$1" "$2" | awk '$2 != $3 { print $1 }'
 }
-# fates DIR FATE: parameters of the report
+# fates DIR FATE: print the parameters of that fate in the report.
 fates() {
 	awk -F'\t' -v f="$2" '$2 == f { print $1 }' "$T/$1/init.tsv"
 }
 
-check_exit "a run to begin from" 0 train first
+check_exit "a run to start from" 0 train first
 tensors first | sort >"$T/first.list"
-check "its tensors are seen" test "$(wc -l <"$T/first.list")" -eq 77
-check_exit "its weights for others" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
-check_says "are counted" 'w.safetensors: 92 tensors, names of tsm, step 6'
-check "no footer is in the file" sh -c "! grep -q vt.footer '$T/w.safetensors'"
+check "the run has 77 tensors" test "$(wc -l <"$T/first.list")" -eq 77
+check_exit "its weights are exported with names of tsm" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
+check_says "the message counts the exported tensors" 'w.safetensors: 92 tensors, names of tsm, step 6'
+check "the exported file has no vt footer" sh -c "! grep -q vt.footer '$T/w.safetensors'"
 
-# ---- what is taken ----
+# ---- loaded parameters ----
 
-check_exit "a run that begins from it, with all but the classifier frozen" 0 \
+check_exit "a run starts from the file with a frozen backbone" 0 \
 	train frozen --init="$T/w.safetensors" --freeze=backbone
 check_says "says what became of it" \
 	'w.safetensors: safetensors, names of tsm: 77 of 77 parameters loaded, 0 reshaped, 0 initialized; 100.0 % of the backbone'
 tensors frozen | sort >"$T/frozen.list"
 check_same "only the classifier has changed" "new_fc.bias new_fc.weight" "$(changed "$T/first.list" "$T/frozen.list" | xargs)"
-check_same "the report lists them all" 77 "$(fates frozen loaded | wc -l)"
+check_same "the report lists all 77 loaded parameters" 77 "$(fates frozen loaded | wc -l)"
 check "the run's config names the file" grep -q "^init = $T/w.safetensors" "$T/frozen/config"
-check "and what is frozen" grep -q '^freeze = backbone' "$T/frozen/config"
-check "the checkpoint, too" sh -c "grep -a -q '\"vt.init\":\"[0-9a-f]* tsm w.safetensors\"' '$T/frozen/final.safetensors'"
-check_exit "from a checkpoint of vt" 0 train own --init="$T/first/final.safetensors" --freeze=backbone
+check "the run's config has the frozen pattern" grep -q '^freeze = backbone' "$T/frozen/config"
+check "the checkpoint has hash, naming scheme and file of the weights" sh -c "grep -a -q '\"vt.init\":\"[0-9a-f]* tsm w.safetensors\"' '$T/frozen/final.safetensors'"
+check_exit "a run starts from a checkpoint of vt" 0 train own --init="$T/first/final.safetensors" --freeze=backbone
 tensors own | sort >"$T/own.list"
-check_same "it is the same" "" "$(changed "$T/frozen.list" "$T/own.list")"
-check_same "and its momentum is not a weight" "a state of training" \
+check_same "starting from a checkpoint gives the same weights" "" "$(changed "$T/frozen.list" "$T/own.list")"
+check_same "the report calls momentum a state of training" "a state of training" \
 	"$(awk -F'\t' '$3 ~ /optim/ { print $4 }' "$T/own/init.tsv" | sort -u)"
 
-# Other classes: a new head, as the seed makes it.
+# A set with other classes: the seed initializes a new classifier.
 for set in five named; do
 	options="-i $T/$set -m tsm_tiny --schedule=$T/still.tsv --device=ref --weight-decay=0"
 	check_exit "$set: other classes" 0 train $set --init="$T/w.safetensors" --freeze=backbone
@@ -72,19 +71,19 @@ for set in five named; do
 	tensors $set | sort >"$T/$set.list"
 	train $set.plain --freeze=backbone
 	tensors $set.plain | sort >"$T/$set.plain.list"
-	check_same "the backbone is the file's" "" "$(changed "$T/first.list" "$T/$set.list" | grep -v new_fc)"
-	check_same "the new weights are those of the seed" "$(grep '^new_fc.weight' "$T/$set.plain.list" | md5sum)" \
+	check_same "$set: the backbone is loaded from the file" "" "$(changed "$T/first.list" "$T/$set.list" | grep -v new_fc)"
+	check_same "$set: the seed initializes the new classifier" "$(grep '^new_fc.weight' "$T/$set.plain.list" | md5sum)" \
 		"$(grep '^new_fc.weight' "$T/$set.list" | md5sum)"
 done
 
-# ---- what is refused ----
+# ---- refusals ----
 
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
-check_exit "weights of another network" 1 train no -m tsn_r18 --init="$T/w.safetensors"
-check_says "are refused, with the way out" 'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
-check "and nothing is touched" test ! -e "$T/no"
+check_exit "weights of another network end with 1" 1 train no -m tsn_r18 --init="$T/w.safetensors"
+check_says "the message shows the percentage and --init-partial" 'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
+check "a refused run makes no folder" test ! -e "$T/no"
 small_net 8 >"$T/net.net"
-check_exit "unless few are enough" 0 train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
+check_exit "--init-partial takes weights of another network" 0 train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 check_exit "--init and --resume=FILE" 2 train no --init="$T/w.safetensors" --resume="$T/first/final.safetensors"
 check_says "are apart" 'a run begins from weights or continues a checkpoint \(wanted one of them\)'
@@ -94,39 +93,40 @@ check_exit "the same command goes on" 0 train frozen --init="$T/w.safetensors" -
 check_says "from its checkpoint" 'not loaded again: the run began from it and resumes from its checkpoint'
 cp "$T/w.safetensors" "$T/kept"
 rm "$T/w.safetensors"
-check_exit "when the file is gone, too" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
-check_exit "but not by another name" 2 train frozen --init="$T/gone" --freeze=backbone
-check_says "that is not there" 'gone: the run is there already, and began from another file, w.safetensors'
+check_exit "the run resumes when the file is gone" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
+check_exit "the run does not resume with another missing file" 2 train frozen --init="$T/gone" --freeze=backbone
+check_says "the message names the run's own file instead of the missing one" 'gone: the run is there already, and began from another file, w.safetensors'
 mv "$T/kept" "$T/w.safetensors"
-check_exit "another file does not" 2 train frozen --init="$T/first/final.safetensors" --freeze=backbone
-check_says "and is named" 'began from another file, w.safetensors'
-check_exit "nor does another freeze" 2 train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
-check_says "as any setting" '--freeze|freeze was'
-# arena OPTION...: the bytes of activations that a run would have
+check_exit "the run does not resume with another existing file" 2 train frozen --init="$T/first/final.safetensors" --freeze=backbone
+check_says "the message names the run's own file" 'began from another file, w.safetensors'
+check_exit "the run does not resume with another --freeze" 2 train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
+check_says "the message names the setting freeze" '--freeze|freeze was'
+# arena OPTION...: print the bytes of activations that a run with these options
+# needs.
 arena() {
 	# shellcheck disable=SC2086
 	vt-train -n $options -o "$T/no" "$@" | sed -n 's/^0.*	//p'
 }
-check "what is frozen takes less memory, as the plan says" test "$(arena --freeze=backbone)" -lt "$(arena)"
-check_exit "nothing to freeze" 2 train no --freeze='layer9.*'
-check_says "is said" "tsm_tiny has no operator of this name"
-check_exit "all frozen" 2 train no --freeze='*'
-check_says "leaves nothing to train" 'nothing is left to train'
+check "frozen layers need less memory, by the plan" test "$(arena --freeze=backbone)" -lt "$(arena)"
+check_exit "a freeze pattern without a match ends with 2" 2 train no --freeze='layer9.*'
+check_says "the message says that no operator has this name" "tsm_tiny has no operator of this name"
+check_exit "freezing everything ends with 2" 2 train no --freeze='*'
+check_says "the message says that nothing is left to train" 'nothing is left to train'
 head -c 5000 "$T/w.safetensors" >"$T/cut"
-check_exit "a file that is cut off" 4 train no --init="$T/cut"
-check_exit "one that is not there" 1 train no --init="$T/nowhere"
-check "nothing was begun" test ! -e "$T/no"
+check_exit "a truncated file of weights ends with 4" 4 train no --init="$T/cut"
+check_exit "a missing file of weights ends with 1" 1 train no --init="$T/nowhere"
+check "none of the refused runs made a folder" test ! -e "$T/no"
 
 # ---- a dry run ----
 
-# look OPTION...: what a run with these options would be
+# look OPTION...: make a dry run with these options.
 look() {
 	# shellcheck disable=SC2086
 	vt-train -n $options "$@"
 }
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
-check_exit "a dry run" 0 look -m tsm_tiny --init="$T/w.safetensors" -v
-check_says "reads the weights" 'names of tsm: 77 of 77 parameters loaded'
+check_exit "a dry run with --init" 0 look -m tsm_tiny --init="$T/w.safetensors" -v
+check_says "the dry run reads the weights" 'names of tsm: 77 of 77 parameters loaded'
 sed -n '/^#parameter/,/^-/p' "$T/out" | grep '	' | grep -v '^-' >"$T/table"
 grep -v '^-' "$T/frozen/init.tsv" >"$T/want"
 check "-v lists them as the run would" cmp "$T/want" "$T/table"
@@ -147,27 +147,27 @@ options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 both="--init=$T/w.safetensors --freeze=layer1.* --freeze=partial-bn"
 set -f
 # shellcheck disable=SC2086
-check_exit "parts that are frozen" 0 train whole $both
+check_exit "a run with frozen parts" 0 train whole $both
 # shellcheck disable=SC2086
-check_exit "the first half of it" 0 train halves --schedule="$T/s1.tsv" $both
+check_exit "the first half of that run" 0 train halves --schedule="$T/s1.tsv" $both
 # shellcheck disable=SC2086
-check_exit "and the second" 0 train halves $both
-check "have the same bits" cmp "$T/whole/final.safetensors" "$T/halves/final.safetensors"
+check_exit "the second half of that run" 0 train halves $both
+check "two halves have the bits of one run" cmp "$T/whole/final.safetensors" "$T/halves/final.safetensors"
 tensors whole | sort >"$T/whole.list"
-check_same "no norm but the first has changed" "base_model.bn1" \
+check_same "with partial-bn, only the first norm has changed" "base_model.bn1" \
 	"$(changed "$T/first.list" "$T/whole.list" | sed -n 's/\.running_.*//p' | sort -u)"
-check_same "nor what the pattern names" "" "$(changed "$T/first.list" "$T/whole.list" | grep 'layer1\.')"
-check_same "the rest has" yes "$(changed "$T/first.list" "$T/whole.list" | grep -q 'layer3.0.conv1.net.weight' && echo yes)"
+check_same "the layers of the freeze pattern have not changed" "" "$(changed "$T/first.list" "$T/whole.list" | grep 'layer1\.')"
+check_same "other layers have changed" yes "$(changed "$T/first.list" "$T/whole.list" | grep -q 'layer3.0.conv1.net.weight' && echo yes)"
 if have_mpi; then
 	# shellcheck disable=SC2086
-	check_exit "on two ranks" 0 timeout -k 5 120 mpirun -np 2 vt-train $options -o "$T/two" $both
-	check "they are the same, too" cmp "$T/whole/final.safetensors" "$T/two/final.safetensors"
+	check_exit "a run with frozen parts on two ranks" 0 timeout -k 5 120 mpirun -np 2 vt-train $options -o "$T/two" $both
+	check "two ranks have the same bits" cmp "$T/whole/final.safetensors" "$T/two/final.safetensors"
 else
-	skip "on two ranks" "no MPI"
+	skip "a run with frozen parts on two ranks" "no MPI"
 fi
 set +f
 
-# ---- for others ----
+# ---- exports ----
 
 check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --output="$T/first"
 check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
@@ -177,20 +177,20 @@ check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
 for names in torchvision pyslowfast; do
-	check_exit "$names has no network that shifts" 2 vt-train --export="$T/x" --names=$names --output="$T/first"
-	check_says "which is printed" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
-	check "and no file is written" test ! -e "$T/x"
+	check_exit "$names: an export of a network with shifts ends with 2" 2 vt-train --export="$T/x" --names=$names --output="$T/first"
+	check_says "$names: the message names the operator and the table" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
+	check "$names: no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done
 for names in "$T/torchvision.tsv" "$T/pyslowfast.tsv" mmaction2; do
-	check_exit "$names" 0 vt-train -q --export="$T/x" --names=$names --output="$T/first"
+	check_exit "$names: exported" 0 vt-train -q --export="$T/x" --names=$names --output="$T/first"
 	rm -rf "$T/from"
-	check_exit "read again" 0 train from --init="$T/x" --freeze=backbone
+	check_exit "$names: the export is loaded by a run" 0 train from --init="$T/x" --freeze=backbone
 	tensors from | sort >"$T/from.list"
-	check_same "is the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
+	check_same "$names: the loaded weights are the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
 done
 
-# ---- PyTorch's own ----
+# ---- files of PyTorch ----
 
 if ! find_torch; then
 	skip "files of PyTorch" "no PyTorch (Debian: python3-torch)"
@@ -215,17 +215,17 @@ torch.save({"epoch": 3, "state_dict": state}, sys.argv[3], _use_new_zipfile_seri
 state["module.base_model.conv1.weight"][0, 0, 0, 0] = float("nan")
 torch.save({"epoch": 3, "state_dict": state}, sys.argv[4])
 PYTHON
-check_exit "PyTorch writes them" 0 "$python" "$T/convert.py" "$T/w.safetensors" "$T/w.pth" "$T/old.pth" "$T/nan.pth"
+check_exit "PyTorch writes the weights in three files" 0 "$python" "$T/convert.py" "$T/w.safetensors" "$T/w.pth" "$T/old.pth" "$T/nan.pth"
 for f in w old; do
 	rm -rf "$T/from"
-	check_exit "$f.pth" 0 train from --init="$T/$f.pth" --freeze=backbone
+	check_exit "$f.pth is loaded by a run" 0 train from --init="$T/$f.pth" --freeze=backbone
 	tensors from | sort >"$T/from.list"
-	check_same "is the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
+	check_same "$f.pth: the loaded weights are the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
 done
-check_exit "NaN is refused" 1 train no --init="$T/nan.pth"
-check_says "and where" 'tensor module.base_model.conv1.weight holds NaN'
+check_exit "weights with NaN end with 1" 1 train no --init="$T/nan.pth"
+check_says "the message names the tensor with NaN" 'tensor module.base_model.conv1.weight holds NaN'
 
-# torchvision's own ResNet takes what is exported, and gives what is taken.
+# torchvision's ResNet-18 loads exported weights, and vt loads torchvision's.
 if ! "$python" -c 'import torchvision' 2>/dev/null; then
 	skip "torchvision" "no torchvision"
 	plan
@@ -249,8 +249,8 @@ PYTHON
 check_exit "torchvision writes a ResNet-18" 0 "$python" "$T/strict.py" "$T/r18.pth"
 rm -rf "$T/from"
 options="-i $T/train -m tsn_r18 --schedule=$T/s1.tsv --device=ref"
-check_exit "a run begins from it" 0 train from --init="$T/r18.pth"
-check_says "all of it" 'names of torchvision: 102 of 102 parameters loaded'
-check_exit "its weights" 0 vt-train -q --export="$T/x" --names=torchvision --output="$T/from"
-check_exit "torchvision loads with strict=True" 0 "$python" "$T/strict.py" "$T/r18.pth" "$T/x"
+check_exit "a run starts from torchvision's ResNet-18" 0 train from --init="$T/r18.pth"
+check_says "all of its parameters are loaded" 'names of torchvision: 102 of 102 parameters loaded'
+check_exit "the run's weights are exported with names of torchvision" 0 vt-train -q --export="$T/x" --names=torchvision --output="$T/from"
+check_exit "torchvision loads the export with strict=True" 0 "$python" "$T/strict.py" "$T/r18.pth" "$T/x"
 plan

@@ -1,10 +1,10 @@
 #!/bin/sh
 # tests/run: weight 70
-# vt-extract never refuses an intact video: it accepts each of more than 600, made
-# by ffmpeg with many encoders, containers, rates and cuts, with every frame.  The
-# expected number of frames is the encoded number, or, after cuts, the number that
-# ffprobe decodes.
-#
+# vt-extract never refuses an intact video. It accepts each of more than 600,
+# made by ffmpeg with many encoders, containers, rates and cuts, with every
+# frame. The expected number of frames is the encoded number, or after cuts the
+# number that ffprobe decodes.
+# 
 # INTACT=long makes three times as many: tests/torture/intact.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -20,19 +20,20 @@ F="ffmpeg -nostdin -v error -y -threads 1"
 ffmpeg -v error -encoders >"$T/encoders"
 n=0
 
-# video FRAMES TAG EXT: name another video $o; if FRAMES is -, ffprobe counts
+# video FRAMES TAG EXT: set $o to the name of another video. If FRAMES is -,
+# ffprobe counts its frames.
 video() {
 	n=$((n + 1))
 	o=$V/$(printf '%04d-%s' $n "$2").$3
 	echo "${o##*/} $1" >>"$T/want"
 }
-# has OPTIONS: test whether this ffmpeg has the encoders in OPTIONS
+# has OPTIONS: succeed if this ffmpeg has the encoders in OPTIONS.
 has() {
 	for word in $(echo "$1" | grep -o '\-c:[va] [^ ]*' | cut -d' ' -f2); do
 		grep -q " $word " "$T/encoders" || return 1
 	done
 }
-# muxer EXT: print the options of the muxer
+# muxer EXT: print the options of the muxer.
 muxer() {
 	case $1 in
 	frag.mp4 | frag.mov) echo "-movflags +frag_keyframe+empty_moov" ;;
@@ -44,12 +45,13 @@ muxer() {
 	m2v) echo "-f mpeg2video" ;;
 	esac
 }
-# input RATE FRAMES: print the input options; SIZE, FILTER and SOUND (an encoder) add some
+# input RATE FRAMES: print the input options. SIZE, FILTER and SOUND (an
+# encoder) add to them.
 input() {
 	echo "-f lavfi -i testsrc2=s=${SIZE:-64x48}:r=$1 ${SOUND:+-f lavfi -i sine=r=48000:d=$(echo "$2 $1" | awk '{split($2, r, "/"); printf "%.3f", $1 * (r[2] ? r[2] : 1) / r[1]}')} ${FILTER:+-vf \"$FILTER\" -fps_mode vfr} -frames:v $2 ${SOUND:+-c:a $SOUND} -pix_fmt yuv420p"
 }
-# copies TAG RATE FRAMES 'OPTION...' EXT...: encode once, and copy into each container,
-# when all are encoded
+# copies TAG RATE FRAMES 'OPTION...' EXT...: encode once, and copy into each
+# container after all are encoded.
 copies() {
 	tag=$1 rate=$2 frames=$3 options=$4
 	shift 4
@@ -66,9 +68,10 @@ copies() {
 	done
 	printf '%s\t%s\n' "$base" "$job" >>"$T/copies"
 }
-# cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of type FROM, and cut
-# it without decoding, at several times, with -ss before and after the input; one ffmpeg
-# makes all cuts of a file, because to start takes it longer than to cut
+# cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of type FROM.
+# Cut it without decoding, at several times, with -ss before and after the
+# input. One ffmpeg makes all cuts of a file, because its start takes longer
+# than a cut.
 cuts() {
 	tag=$1 from=$2 options=$3
 	shift 3
@@ -92,13 +95,15 @@ cuts() {
 	done
 	printf '%s\n' "$F $(input 25 50) $options $base && $F $inputs $job" >>"$T/jobs"
 }
-# pipes TAG 'OPTION...' FORMAT EXT: write to a pipe, so that the muxer cannot seek back
+# pipes TAG 'OPTION...' FORMAT EXT: write to a pipe, so that the muxer cannot
+# seek back.
 pipes() {
 	has "$2" || return 0
 	video "${WANT:-20}" "$1-pipe" "$4"
 	printf '%s\n' "$F $(input 25 20) $2 -f $3 - | cat >$o" >>"$T/jobs"
 }
-# joins TAG 'OPTION...' EXT...: join a file with itself by concat; ts and ogv also by cat
+# joins TAG 'OPTION...' EXT...: join a file with itself by ffmpeg's concat. Join
+# ts, ogv and mpg by cat, too.
 joins() {
 	tag=$1 options=$2
 	shift 2
@@ -266,7 +271,7 @@ printf '%s\n' "$F -f lavfi -i testsrc2=s=64x48:r=25 -frames:v 6 $B/a.gif && prin
 
 # ---- videos that earlier versions refused
 
-# once FRAMES TAG EXT 'COMMAND': run COMMAND, in which OUT stands for the video
+# once FRAMES TAG EXT 'COMMAND': run COMMAND, in which OUT stands for the video.
 once() {
 	video "$1" "$2" "$3"
 	echo "$4" | sed "s|OUT|$o|g; s|BASE|$B/$n|g" >>"$T/jobs"
@@ -295,14 +300,15 @@ once - demo mpg "$BUILD/motions BASE 40 1 21 >/dev/null && mv BASE/train/pan_lef
 
 start=$(date +%s)
 xargs -P 2 -d '\n' -n 1 sh -c <"$T/jobs" 2>"$T/make.err" || :
-# One ffmpeg copies eight of those that were encoded: starting it takes the time.
+# One ffmpeg copies eight encoded files, because its start takes most of the
+# time.
 awk -F'\t' -v run="$F" '
 	NR % 8 == 1 && NR > 1 { print run from to; from = to = "" }
 	{ gsub(/ -map 0 /, " -map " (NR - 1) % 8 " ", $2); from = from " -i " $1; to = to $2 }
 	END { print run from to }' "$T/copies" >"$T/batches"
 xargs -P 2 -d '\n' -n 1 sh -c <"$T/batches" 2>>"$T/make.err" || :
 diag "$(wc -l <"$T/want") videos made in $(($(date +%s) - start)) s by $(cat "$T/jobs" "$T/batches" | wc -l) commands"
-check_same "ffmpeg makes all of them" "" "$(while read -r name _; do [ -s "$V/$name" ] || echo "$name"; done <"$T/want")"
+check_same "ffmpeg makes all videos" "" "$(while read -r name _; do [ -s "$V/$name" ] || echo "$name"; done <"$T/want")"
 [ ! -s "$T/make.err" ] || diag "$(head -5 "$T/make.err")"
 start=$(date +%s)
 awk '$2 == "-" {print $1}' "$T/want" | (cd "$V" && xargs -P 2 -I{} sh -c '
@@ -323,52 +329,53 @@ while read -r name status frames message; do
 		diag "got $status, $frames: $message"
 	fi
 done <"$T/got"
-check_same "each has been extracted" "$(wc -l <"$T/want")" "$(wc -l <"$T/got")"
+check_same "each video is in the report" "$(wc -l <"$T/want")" "$(wc -l <"$T/got")"
 
 # ---- gaps count for --strict-rate alone
 
 E="vt-extract -q -f -o $T/stream --report=$T/report"
 # shellcheck disable=SC2086
 has "$vp8" && $F $L -t 2 -vf "select='not(eq(n,30))'" -fps_mode vfr $vp8 "$T/gap.webm" && {
-	check_exit "a video that lacks a frame of its rate" 0 $E "$T/gap.webm"
-	check_same "is whole, and the report counts the gap" "ok 49 1 0" \
+	check_exit "a video that lacks a frame of its rate is extracted" 0 $E "$T/gap.webm"
+	check_same "it has status ok, and the report counts the gap" "ok 49 1 0" \
 		"$(jq -r 'select(.type == "video") | "\(.status) \(.frames) \(.gaps) \(.damage.places)"' "$T/report")"
-	check_exit "--strict-rate refuses it" 1 vt-extract -f -o "$T/stream" --report="$T/report" --strict-rate "$T/gap.webm"
-	check_says "and says where" 'damaged in 1 place \(no frame after 1.160 s for 0.080 s\); --max-damage allows some'
-	check_same "the report counts it as damage" "damaged 1 1" \
+	check_exit "--strict-rate refuses a video with a gap" 1 vt-extract -f -o "$T/stream" --report="$T/report" --strict-rate "$T/gap.webm"
+	check_says "the message shows where the gap is, and how long" 'damaged in 1 place \(no frame after 1.160 s for 0.080 s\); --max-damage allows some'
+	check_same "--strict-rate: the report counts the gap as damage" "damaged 1 1" \
 		"$(jq -r 'select(.type == "video") | "\(.status) \(.gaps) \(.damage.places)"' "$T/report")"
-	check_exit "--max-damage=1 keeps it" 0 $E --strict-rate --max-damage=1 "$T/gap.webm"
+	check_exit "--strict-rate --max-damage=1 keeps a video with one gap" 0 $E --strict-rate --max-damage=1 "$T/gap.webm"
 }
 
 # ---- appended data has continuing times, and is checked like the rest
 
 # shellcheck disable=SC2086
 $F $L -t 0.8 $m2 "$T/a.ts" && cat "$T/a.ts" "$T/a.ts" >"$T/two.ts" && {
-	check_exit "a transport stream twice" 0 $E --fps=25 "$T/two.ts"
-	check_same "has all its frames at its rate" 40 "$(jq 'select(.type == "video") | .frames' "$T/report")"
+	check_exit "a transport stream joined with itself is extracted" 0 $E --fps=25 "$T/two.ts"
+	check_same "the joined stream has all frames at its rate" 40 "$(jq 'select(.type == "video") | .frames' "$T/report")"
 	size=$(wc -c <"$T/a.ts")
 	{ head -c $((size + 188 * 12)) "$T/two.ts" && tail -c +$((size + 188 * 14 + 1)) "$T/two.ts"; } >"$T/lost.ts"
-	check_exit "without two packets of the second" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
-	check_says "is damaged" 'lost.ts: damaged in'
+	check_exit "a joined stream without two packets of its second part is refused" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
+	check_says "the joined stream is reported as damaged" 'lost.ts: damaged in'
 }
-# A group whose first two pictures, after its key frame, are displayed before it.
+# An open group: its first two pictures after the key frame are displayed before
+# it.
 # shellcheck disable=SC2086
 $F $L -t 2 $m2 "$T/whole.ts" && $F -ss 0.6 -i "$T/whole.ts" -c copy -copyts "$T/open.ts" && {
-	check_exit "a transport stream that begins with an open group" 0 $E --fps=25 "$T/open.ts"
+	check_exit "a transport stream that begins with an open group is extracted" 0 $E --fps=25 "$T/open.ts"
 	at=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$T/open.ts" | grep -o '[0-9]*' | sed -n 2,3p)
 	# shellcheck disable=SC2086
 	set -- $at
 	{ head -c "$1" "$T/open.ts" && tail -c +$(($2 + 1)) "$T/open.ts"; } >"$T/lost.ts"
-	check_exit "without the first of its leading pictures" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
-	check_says "is damaged, too" 'lost.ts: damaged in'
+	check_exit "without the first of its leading pictures it is refused" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
+	check_says "the open group is reported as damaged" 'lost.ts: damaged in'
 }
 # shellcheck disable=SC2086
 $F $L -frames:v 12 -c:v mpeg4 -f avi - | cat >"$T/pipe.avi" && {
 	head -c -100 "$T/pipe.avi" >"$T/cut.avi"
-	check_exit "avi of a pipe that was cut" 1 vt-extract -f -o "$T/stream" "$T/cut.avi"
-	check_says "is truncated" 'truncated: 11 frames'
+	check_exit "a truncated avi from a pipe is refused" 1 vt-extract -f -o "$T/stream" "$T/cut.avi"
+	check_says "the avi is reported as truncated" 'truncated: 11 frames'
 }
 least=600
 [ "${INTACT:-}" != long ] || least=1700
-check "at least $least of them" test "$(wc -l <"$T/want")" -ge $least
+check "there are at least $least videos" test "$(wc -l <"$T/want")" -ge $least
 plan

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The inventory of test descriptions names the tests that a later one lacks.
+# tests/tools/inventory lists the descriptions of checks, and names those that a
+# later list lacks.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -12,12 +13,12 @@ $inventory "$T/later" >"$T/after"
 check_same "descriptions are listed without figures" "old	near: N|old	reads|old	reads|old	writes" \
 	"$(paste -sd '|' "$T/before")"
 check_exit "a list is equal to itself" 0 $inventory -c "$T/before" "$T/before"
-check_exit "tests that are missing are found" 1 $inventory -c "$T/before" "$T/after"
+check_exit "missing descriptions are found" 1 $inventory -c "$T/before" "$T/after"
 printf 'test\told\tnew\nrenamed\told\twrites\tnew\tstores\n' >"$T/changes"
-check_exit "as is one of two" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
-check_same "which is named" "missing (1 of 2): new	reads" "$(head -1 "$T/out")"
+check_exit "one missing description of two equal ones is found" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
+check_same "the missing description is named" "missing (1 of 2): new	reads" "$(head -1 "$T/out")"
 printf 'removed\told\treads\tboth are in new\n' >>"$T/changes"
-check_exit "moved, renamed and removed ones are allowed" 0 $inventory -c "$T/before" "$T/after" "$T/changes"
+check_exit "moved, renamed and removed descriptions are allowed" 0 $inventory -c "$T/before" "$T/after" "$T/changes"
 printf 'removed\told\tnear: N\t\n' >>"$T/changes"
-check_exit "but not without a reason" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
+check_exit "a removal without a reason is refused" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
 plan

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Some of the kills of "make torture", always the same, with all that an
-# optimiser can keep.
+# A fixed part of the kills of "make torture" (tests/torture/kills), with every
+# kind of optimizer state: a run that was killed resumes to the files of an
+# undisturbed run.
 # tests/run: weight 18
 OPTIONS="${OPTIONS---optimizer=lamb --ema=0.9 --loss-scale=dynamic}"
 export OPTIONS

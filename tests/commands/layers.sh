@@ -1,10 +1,10 @@
 #!/bin/sh
-# The layers hold: a file in lib/ includes only its own layer and those named
-# beside it, and a vendor's header appears only in its place.
+# The layers hold: a file in lib/ includes only its own layer and those that the
+# table allows. A vendor's header is included in one place only.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# layer  what it may include
+# columns: layer, the layers that it may include
 layers() {
 	cat <<'LAYERS'
 base
@@ -26,9 +26,9 @@ bench    train net backend graph weights data clip ingest shard draw media sched
 LAYERS
 }
 
-# folder of a layer  which other folders of its layer it may include: those that are not
-# here include none, as do the files of a layer that are in no folder.  net/parity is
-# included by other layers alone.
+# columns: folder of a layer, the other folders of its layer that it may
+# include. A folder without a row includes none, and neither do files directly
+# in the layer. Only other layers include net/parity.
 folders() {
 	cat <<'FOLDERS'
 train/reduce
@@ -41,7 +41,8 @@ train/loop     train/guard train/learn train/optim train/reduce train/run train/
 FOLDERS
 }
 
-# header (an extended regular expression)  the only files that may include it
+# columns: header (an extended regular expression), the only files that may
+# include it
 vendors() {
 	cat <<'VENDORS'
 libav.*|libsw.*  lib/media/ffmpeg/ share/demo/encode.c
@@ -61,7 +62,7 @@ nccl\.h          lib/backend/cuda/nccl/
 VENDORS
 }
 
-# includes DIR: "file used-layer" for every include of ours below DIR
+# includes DIR: print "file used-layer" for each of our includes below DIR.
 includes() {
 	find "$1" -name '*.[ch]' -o -name '*.cu' | xargs -d '\n' awk '/^#include "[a-z]*\// {
 		split(substr($2, 2), p, "/")
@@ -69,7 +70,7 @@ includes() {
 			print FILENAME, p[1] }'
 }
 
-# violations DIR: what breaks the table of layers below DIR
+# violations DIR: print the violations of the table of layers below DIR.
 violations() {
 	layers | while read -r layer may; do
 		[ -d "$1/$layer" ] || continue
@@ -86,10 +87,10 @@ violations() {
 	done
 }
 
-# inner_violations DIR: what breaks the table of folders below DIR
+# inner_violations DIR: print the violations of the table of folders below DIR.
 inner_violations() {
 	folders >"$T/folders"
-	# own: the folder of the file, or its layer where it lies in no folder
+	# own is the folder of the file, or its layer if it is in no folder.
 	find "$1" -name '*.[ch]' -o -name '*.cu' | sort | xargs -d '\n' awk -v root="$1/" '
 	FILENAME == ARGV[1] { for (i = 2; i <= NF; i++) may[$1, $i] = 1; next }
 	FNR == 1 { n = split(substr(FILENAME, length(root) + 1), p, "/"); own = p[1] (n > 2 ? "/" p[2] : "") }
@@ -102,23 +103,23 @@ inner_violations() {
 }
 
 bad=$(violations lib)
-check "every include points to a lower layer" test -z "$bad"
+check "every include points to an allowed layer" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
-# A check that cannot fail is none: plant a violation and find it.
+# Plant violations, to prove that the checks can fail.
 t=$(mktemp -d)
 mkdir "$t/base" "$t/net"
 echo '#include "net/plan.h"' >"$t/base/x.c"
 echo '#include "base/fail.h"' >"$t/net/y.c"
-check "a planted violation is found" test "$(violations "$t")" = "$t/base/x.c includes net/"
+check "a planted include of a higher layer is found" test "$(violations "$t")" = "$t/base/x.c includes net/"
 mkdir -p "$t/train/reduce" "$t/train/loop"
 echo '#include "train/loop/work.h"' >"$t/train/reduce/x.c"
 echo '#include "train/reduce/bucket.h"' >"$t/train/loop/y.c"
-check "and one between folders of a layer" test "$(inner_violations "$t")" = "$t/train/reduce/x.c includes train/loop/"
+check "a planted include between folders of a layer is found" test "$(inner_violations "$t")" = "$t/train/reduce/x.c includes train/loop/"
 rm -rf "$t"
 
 bad=$(inner_violations lib)
-check "inside a layer, every include points to a folder that its folder may include" test -z "$bad"
+check "within a layer, every include points to an allowed folder" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
 bad=$(vendors | while read -r header places; do
@@ -129,15 +130,15 @@ bad=$(vendors | while read -r header places; do
 		echo "$f includes <$header>"
 	done
 done)
-check "every vendor's header stays in its place" test -z "$bad"
+check "every vendor's header is included in its place only" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
-# Randomness and time come from base/ only (formats: no other source).
+# Randomness and time come from lib/base only.
 bad=$(grep -nE '\b(rand|srand|random|drand48|lrand48)\(|[^a-z_]time\(NULL\)' -r lib cmd --include='*.[ch]' | grep -v '^lib/base/clock\.c:' || true)
-check "no other source of randomness" test -z "$bad"
+check "only lib/base has sources of randomness and time" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
 bad=$(awk '/^[a-z].*\(.*[^;]$/{f=FNR} /^{/{infn=1} /^}/{infn=0} infn && /^#[ \t]*if.*VT_HAVE_/{print FILENAME": "FNR}' $(find lib cmd -name '*.c'))
-check "no back end is chosen by #if inside a function" test -z "$bad"
+check "no #if VT_HAVE_ stands inside a function" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 plan

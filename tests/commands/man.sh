@@ -1,6 +1,6 @@
 #!/bin/sh
-# The manual: every page is clean, and its examples run as they are pasted from
-# a page that is 80 columns wide.
+# The manual: every page passes the linters, and its examples run as they are
+# pasted from a terminal of 80 columns.
 # tests/run: weight 28
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -9,9 +9,9 @@ root=$PWD
 have() {
 	command -v "$1" >/dev/null
 }
-# examples: of a page that is shown, what a reader would paste: displays, whose
-# lines are indented by 11; a blank line is between two of them.  Those that show
-# what a command prints, after "$ ", are to be read.
+# examples: print the displays of a formatted page that a reader would paste.
+# Their lines are indented by 11. A blank line follows each. Displays with "$ "
+# show output, and are left out.
 examples() {
 	col -bx | awk '
 		/^[A-Z]/ { inside = /^EXAMPLES/ }
@@ -27,22 +27,22 @@ with_groff() {
 
 # ---- form ----
 
-# The C sources, with texts that are cut in pieces put together.
+# The C sources, with adjacent string literals joined.
 cat cmd/*.c lib/*/*.[ch] lib/*/*/*.[ch] | tr -d '\n' | sed 's/"[ 	]*"//g' >"$T/source"
 
 for page in man/*.[1-9]; do
 	name=${page##*/}
 	if have mandoc; then
-		check_same "$name: mandoc has nothing to say" "" \
+		check_same "$name: mandoc reports nothing" "" \
 			"$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
 		check_same "$name: no example is wider than 80 columns" "" "$(with_mandoc "$page" | awk 'length > 80')"
 	else
 		skip "$name: mandoc" "no mandoc"
 	fi
 	if have groff; then
-		check_same "$name: nor has groff" "" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
+		check_same "$name: groff reports nothing" "" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
 		have mandoc &&
-			check_same "$name: it shows the same examples" "$(with_mandoc "$page")" "$(with_groff "$page")"
+			check_same "$name: groff shows the same examples" "$(with_mandoc "$page")" "$(with_groff "$page")"
 	else
 		skip "$name: groff" "no groff"
 	fi
@@ -54,9 +54,10 @@ for page in man/*.[1-9]; do
 	case $name in
 	*.1) check "$name: has all exit statuses" grep -q '^\.Sh EXIT STATUS' "$page" ;;
 	esac
-	# A message must share its longest run of words with the source.
+	# The longest run of words that a message shares with the source must
+	# have at least 9 characters.
 	sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | tr -d '"' >"$T/diagnostics"
-	check_same "$name: its messages are in the source" "" "$(awk '
+	check_same "$name: its diagnostics are in the source" "" "$(awk '
 		NR == FNR { source = source $0; next }
 		{
 			n = split($0, word, " ")
@@ -76,12 +77,12 @@ for page in man/*.[1-9]; do
 		}' "$T/source" "$T/diagnostics")"
 done
 
-# Scripts that are shown whole.
+# Complete scripts in displays.
 for page in man/*.[1-9]; do
 	awk -v to="$T/script" '/^\.Bd/ { n++; f = to "." n; next } /^\.Ed/ { f = ""; next } f != "" { print >f }' "$page"
 	for script in "$T"/script.*; do
 		[ -f "$script" ] && head -1 "$script" | grep -q '^#!/bin/bash' &&
-			check "${page##*/}: a script without slips" bash -n "$script"
+			check "${page##*/}: bash finds no syntax error in a script" bash -n "$script"
 	done
 	rm -f "$T"/script.*
 done
@@ -91,7 +92,7 @@ done
 check_same "vt-model.5: every network is listed" "$(cd share/models && echo *.net | tr ' ' '\n' | sort | sed 's/\.net$//')" \
 	"$(sed -n '/^\.Sh NETWORKS/,/^\.El/s/^\.It \([a-z][^T]*\) Ta .*/\1/p' man/vt-model.5 | tr -s ', ' '\n' | sort)"
 
-# ---- what the examples work on ----
+# ---- files that the examples use ----
 
 base=$T/base
 mkdir "$base" && cd "$base" || exit 2
@@ -116,7 +117,7 @@ fi
 vt-schedule --batch=8 --frames=4 --crop=32 --bn-size=4 --epochs=4 --milestones=none -o s.tsv
 vt-train -i train --val=val -m tsm_tiny --schedule=s.tsv -o run -qq >/dev/null ||
 	diag "there is no run to work on"
-# Others beside it, for their logs.
+# More runs, with copies of the log, for examples about several runs.
 for other in multigrid runs/scratch-1 runs/scratch-2 runs/tuned-1 runs/tuned-2; do
 	mkdir -p $other
 	cp run/log.jsonl run/schedule.tsv $other
@@ -125,9 +126,10 @@ cd "$root" || exit 2
 # The network that vt-model(5) shows.
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' man/vt-model.5 | sed -n '/^\.Bd/,/^\.Ed/{/^\./!p;}' >"$base/small.net"
 
-# ---- running them ----
+# ---- run the examples ----
 
-# lacks LINES: what they need and is not here; fails if nothing is missing
+# lacks LINES: print a requirement of LINES that this machine lacks. Fail if it
+# lacks none.
 lacks() {
 	for word in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench mpirun srun jq xxh128sum zstd ffmpeg ssh python3; do
 		case " $1 " in
@@ -149,7 +151,8 @@ lacks() {
 	false
 }
 have mandoc || skip_all "no mandoc"
-# What is left out leaves later examples of its page without what they need.
+# If an example is skipped, later ones of its page may lack its output, so skip
+# them, too.
 for page in man/*.[1-9]; do
 	name=${page##*/}
 	rm -f "$T"/example.*

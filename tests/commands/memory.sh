@@ -1,12 +1,12 @@
 #!/bin/sh
-# The memory that vt-train -n plans is what a run then takes, with validation
-# and saving, and a plan that does not fit is refused.
+# The memory that vt-train -n plans is what a run takes, with validations and
+# checkpoints. A plan that does not fit is refused.
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 32 5 128 112 1 && "$MAKESET" "$T/val" 24 5 128 112 2 || skip_all "no test set"
 
-# Much memory, little work; an output that is not kept for the backward pass.
+# Much memory and little work. One output is recomputed for the backward pass.
 cat >"$T/wide.net" <<'NET'
 input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
 conv     conv1    in=x out=16 k=1,1
@@ -19,7 +19,7 @@ avgpool  avgpool  in=relu over=hw
 linear   fc       in=avgpool out=classes std=0.1
 avgpool  scores   in=fc over=t
 NET
-# Many parameters: the snapshot and the gradients count.
+# Many parameters, so that the snapshot and the gradients count.
 cat >"$T/deep.net" <<'NET'
 input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
 conv     conv1    in=x out=16 k=1,1 s=8,8
@@ -34,7 +34,7 @@ stages '0 0 1 0 16 4 112 8 0.001 0 0' >"$T/s.tsv"
 stages '0 0 1 0 8 1 16 2 0.001 0 0' >"$T/small.tsv"
 stages '0 0 1 0 16 1024 2000 8 0.001 0 0' >"$T/vast.tsv"
 
-# bytes: of "# memory of rank 0   123.4 MiB"
+# bytes: print the bytes of the line "# memory of rank 0 123.4 MiB".
 bytes() {
 	awk '/^# memory of rank 0 / { print $6 * ($7 == "GiB" ? 1024 : 1) * 1048576 }' "$T/plan"
 }
@@ -74,21 +74,21 @@ done
 if have_mpi; then
 	mpirun -np 2 "$BUILD/vt-train" -n -i "$T/train" -m "$T/deep.net" --schedule "$T/small.tsv" --device ref -j 1 \
 		>"$T/plan" 2>"$T/err" || diag "$(cat "$T/err")"
-	check "the plan of two ranks has a figure for each" grep -q '^# of rank 1 ' "$T/plan"
-	check_same "and half of the momentum of one" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
+	check "the plan of two ranks shows the memory of each" grep -q '^# of rank 1 ' "$T/plan"
+	check_same "--shard-optimizer: each of two ranks plans half of the momentum" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
 		--schedule "$T/small.tsv" --device ref -j 1 | awk '/^# momentum/ { printf "%.2g", $3 / 2 }')" \
 		"$(awk '/^# momentum/ { printf "%.2g", $3 }' "$T/plan")"
 else
 	skip "the plan of two ranks" "no mpirun, or built without MPI"
 fi
 
-check_exit "a plan that fits into no memory" 1 vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
+check_exit "a plan that exceeds the memory ends with 1" 1 vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
 	--device ref -o "$T/no"
-check_says "says how much there is and how much it needs" \
+check_says "the message shows available and needed memory" \
 	"$(uname -n) has [0-9.]+ [GTM]iB of memory available, and 1 rank there needs"
-check "and has made nothing" test ! -e "$T/no"
-check_exit "but can be looked at" 0 vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
-check_exit "and its tasks, with what was fused" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/s.tsv"
+check "a refused plan makes no folder" test ! -e "$T/no"
+check_exit "-n shows a plan that exceeds the memory" 0 vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
+check_exit "-n -v lists the tasks" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/s.tsv"
 case $(vt-train --version -v) in
 *oneDNN*)
 	check_same "relu1 does the work of bn1" 1 "$(grep -c "^bn1 + relu1${tab}8x4x112x112x16${tab}" "$T/out")"
@@ -96,6 +96,6 @@ case $(vt-train --version -v) in
 	check_exit "with a smaller output" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/small.tsv"
 	check_same "it is kept" 0 "$(grep -c ", recomputed before" "$T/out")"
 	;;
-*) check_same "nothing is fused on ref" 1 "$(grep -c "^bn1${tab}" "$T/out")" ;;
+*) check_same "ref fuses nothing" 1 "$(grep -c "^bn1${tab}" "$T/out")" ;;
 esac
 plan

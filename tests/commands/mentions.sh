@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files and options that README, the manual and the examples mention must exist;
-# each option in the table of the command that it is mentioned with.
+# Files and options that README, the manual and the examples mention exist, and
+# each option belongs to the command that it is mentioned with.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -20,17 +20,18 @@ cat >"$T/others" <<-'OTHERS'
 	zstd         --long
 OTHERS
 
-# The files to check.  NEWS.md is left out: it names removed options.
+# The files to check. NEWS.md is left out, because it names removed options.
 pages=$(ls README.md lib/README.md tests/gpu/contact/README man/*.[1-9] share/examples/*)
 
-# paths FILE...: print "FILE PATH" for each file of the tree that FILE mentions
+# paths FILE...: print "FILE PATH" for each file of the tree that FILE mentions.
 paths() {
 	for f; do
 		grep -oE '(^|[^A-Za-z0-9_/.-])(lib|cmd|man|share|tests|completions)/[A-Za-z0-9_./*+-]*[A-Za-z0-9_/*]' "$f" |
 			sed 's|^[^a-z]*||' | grep -v '^share/vt/' | sort -u | sed "s|^|$f |"
 	done
 }
-# lost FILE...: print the paths that do not exist, neither as such nor as a test
+# lost FILE...: print the mentioned paths that do not exist, with or without .c
+# or .sh.
 lost() {
 	paths "$@" | while read -r f path; do
 		found=no
@@ -41,9 +42,10 @@ lost() {
 	done
 }
 
-# unknown FILE...: print "FILE:LINE: OPTION" for each option that no command near it
-# has.  In a command line, that is its command.  Elsewhere, these are the commands of
-# the paragraph, and the command of the page; if there are none, all commands.
+# unknown FILE...: print "FILE:LINE: OPTION" for each option that no command
+# near it has. In a command line, that is its command. Elsewhere, it is each
+# command of the paragraph and the command of the page. If there are none, it is
+# any command.
 unknown() {
 	awk '
 	FILENAME == ARGV[1] { has[$1, $2] = has["any", $2] = 1; next }
@@ -134,16 +136,16 @@ unknown() {
 # shellcheck disable=SC2086
 {
 	check_same "every mentioned file of the tree exists" "" "$(lost $pages share/NEWS.md)"
-	check "files are mentioned" test "$(paths $pages | wc -l)" -gt 50
+	check "more than 50 files are mentioned" test "$(paths $pages | wc -l)" -gt 50
 	check_same "every mentioned option belongs to its command" "" "$(unknown $pages)"
 }
 for page in $pages; do
 	cp "$page" "$T/page" && sed -i 's/--data/--dada/g; s/Fl -data/Fl -dada/g' "$T/page"
 	[ -n "$(unknown "$T/page")" ] && echo "$page"
 done >"$T/found"
-check "options are mentioned" test "$(wc -l <"$T/found")" -ge 5
+check "at least 5 pages mention an option" test "$(wc -l <"$T/found")" -ge 5
 
-# Prove that the checks can fail: plant violations and find them.
+# Plant violations, to prove that the checks can fail.
 cat >"$T/planted.md" <<-'PLANTED'
 	Kernels are in lib/net/kernels.c, plans in lib/net/plan.c and tests/unit/plan.
 
@@ -159,8 +161,8 @@ cat >"$T/planted.1" <<-'PLANTED'
 	of
 	.Xr vt-eval 1 .
 PLANTED
-check_same "a missing file is found" "$T/planted.md: lib/net/kernels.c" "$(lost "$T/planted.md")"
-check_same "so are options that no command has, or another one" "$(cat <<-FOUND
+check_same "a planted missing file is found" "$T/planted.md: lib/net/kernels.c" "$(lost "$T/planted.md")"
+check_same "planted options of no command or of another one are found" "$(cat <<-FOUND
 	$T/planted.md:3: vt-train --no-such-thing
 	$T/planted.md:3: vt-eval --schedule
 	$T/planted.md:3: vt-eval --bind-to

@@ -1,16 +1,18 @@
 #!/bin/sh
-# Training on clips that are changed and mixed: the same weights for every number
-# of threads and ranks and after a stop, and other ones with each option.
+# Training on augmented and mixed clips gives the same weights for every number
+# of threads and ranks and after a stop. Each option changes the weights.
 # tests/run: weight 10
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 20 4 40 32 1 || skip_all "no test set"
 small_net 8 8 0.3 >"$T/net.net"
-# Batches of 12 in groups of 3 and 4: those of 3 go around.
+# Batches of 12 in groups of 3 and 4 clips. In groups of 3, mixing partners form
+# a cycle.
 stages '0 0 3 0 12 2 28 3 0.05 0 0' '1 3 6 0 12 2 20 4 0.05 0 0' >"$T/s.tsv"
 all="--mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --random-erase=0.5
 	--repeat=2 --label-smoothing=0.1 --crop-rule=jitter --jitter-inverse"
-# trained RUN [OPTION]...: the hash of each tensor at the end
+# trained RUN [OPTION]...: train, and print the hash of each tensor of the final
+# checkpoint.
 trained() {
 	run=$T/$1
 	shift
@@ -19,7 +21,7 @@ trained() {
 	tail -c +9 "$run/final.safetensors" | head -c "$(od -An -tu8 -N8 "$run/final.safetensors" | tr -d ' ')" |
 		jq -r '.__metadata__["vt.tensors"]'
 }
-# traced RUN: the clips of all ranks of such a run, sorted
+# traced RUN: print the traced clips of all ranks of such a run, sorted.
 traced() {
 	cat "$T/trace-$1"* | grep -v '^#' | sort
 }
@@ -27,17 +29,17 @@ plain=$(trained plain)
 # shellcheck disable=SC2086
 {
 	want=$(trained all $all --loader-threads 1 -j 1 --trace-samples "$T/trace-all")
-	check_same "4 threads that load, 3 that compute" "$want" "$(trained threads $all --loader-threads 4 -j 3 --trace-samples "$T/trace-threads")"
-	check_same "the same is done to each clip" "$(traced all)" "$(traced threads)"
-	check_same "memory for two microbatches" "$want" "$(trained memory $all --loader-memory 1)"
+	check_same "4 loader threads and 3 compute threads give the same weights" "$want" "$(trained threads $all --loader-threads 4 -j 3 --trace-samples "$T/trace-threads")"
+	check_same "4 loader threads give the same transforms of each clip" "$(traced all)" "$(traced threads)"
+	check_same "memory for two microbatches gives the same weights" "$want" "$(trained memory $all --loader-memory 1)"
 	for np in 2 3; do
 		if have_mpi; then
 			launch="mpirun -np $np"
-			check_same "$np ranks" "$want" "$(trained "ranks$np" $all -j 1 --trace-samples "$T/trace-ranks$np")"
+			check_same "$np ranks give the same weights" "$want" "$(trained "ranks$np" $all -j 1 --trace-samples "$T/trace-ranks$np")"
 			launch=
-			check_same "the same is done to each clip" "$(traced all)" "$(traced "ranks$np")"
+			check_same "$np ranks give the same transforms of each clip" "$(traced all)" "$(traced "ranks$np")"
 		else
-			skip "$np ranks" "no mpirun, or built without MPI"
+			skip "$np ranks give the same weights" "no mpirun, or built without MPI"
 		fi
 	done
 	# Stopped after four of ten steps, and resumed.
@@ -45,14 +47,15 @@ plain=$(trained plain)
 	whole=$T/s.tsv
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/part.tsv" -o "$T/part" --device ref --seed 7 -qq $all >/dev/null 2>"$T/err" ||
 		diag "$(cat "$T/err")"
-	check_same "a run that was stopped and resumed" "$want" "$(trained part $all)"
-	check_exit "but not without one of the options" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
+	check_same "a run that is stopped and resumed gives the same weights" "$want" "$(trained part $all)"
+	check_exit "resuming without one of the options ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
 		--device ref --seed 7 ${all%--crop-rule*}
 }
-check_says "which is printed" 'crop-rule'
-# What was done to each clip, in words: two operations, four changes of colour, and
-# what it is mixed with, which is in the same step; a share and a box are shared.
-check "words say what was done to a clip" awk -F '\t' '!/^#/ {
+check_says "the message names the missing option" 'crop-rule'
+# The trace lists the transforms of each clip: two operations, four color
+# changes, and its mixing partner. The partner is in the same step and has the
+# same lambda or box.
+check "the trace lists the transforms of each clip" awk -F '\t' '!/^#/ {
 		n = split($7, word, " "); ops = jitter = mix = 0
 		bad += word[1] != "repeat=" $2 % 2
 		for (i = 2; i <= n; i++) {
@@ -79,24 +82,24 @@ for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contras
 	check "$option alone changes the run" test -n "$got" -a "$got" != "$plain"
 done
 stages '0 0 3 0 12 2 28 1 0.05 0 0' >"$T/ones.tsv"
-check_exit "microbatches of one clip" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/ones.tsv" -o "$T/ones" --device ref --mixup 1
-check_says "cannot be mixed" 'microbatches of one clip.*--bn-size'
+check_exit "--mixup with microbatches of one clip ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/ones.tsv" -o "$T/ones" --device ref --mixup 1
+check_says "the message names the microbatches and --bn-size" 'microbatches of one clip.*--bn-size'
 sed 's/^avgpool  scores.*/&\nloss     end      in=scores kind=sigmoid/' "$T/net.net" >"$T/sigmoid.net"
-check_exit "a loss of sigmoids takes them, too" 0 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/sigmoid" \
+check_exit "--mixup with a sigmoid loss trains" 0 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/sigmoid" \
 	--device ref --mixup 1 -qq
-check_exit "but no smoothing" 2 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/smooth" --device ref \
+check_exit "--label-smoothing with a sigmoid loss ends with 2" 2 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/smooth" --device ref \
 	--label-smoothing 0.1
 check_says "as is said" 'has no softmax loss'
 
-# ---- pictures ----
+# ---- contact sheets ----
 
 if built cairo; then
-	check_exit "a sheet of clips" 0 vt-bench loader -i "$T/train" --shape 8x4x96 --runs 1 --warmup 0 --mixup 1 --cutmix 1 \
+	check_exit "a contact sheet of mixed clips" 0 vt-bench loader -i "$T/train" --shape 8x4x96 --runs 1 --warmup 0 --mixup 1 --cutmix 1 \
 		--rand-augment 2 --sheet "$T/sheet.svg"
-	check "has shares of classes" grep -qE '0\.[0-9]+ [a-h] [+] 0\.[0-9]+ [a-h]' "$T/sheet.svg"
-	check_exit "a sheet of a kind that cannot be drawn" 2 vt-bench loader -i "$T/train" --sheet "$T/sheet.gif"
+	check "the contact sheet shows shares of classes" grep -qE '0\.[0-9]+ [a-h] [+] 0\.[0-9]+ [a-h]' "$T/sheet.svg"
+	check_exit "a contact sheet in an unknown format ends with 2" 2 vt-bench loader -i "$T/train" --sheet "$T/sheet.gif"
 else
 	skip "a sheet of clips" "built without cairo"
 fi
-check_exit "clips have nothing to do with operators" 2 vt-bench op --mixup 1
+check_exit "--mixup with vt-bench op ends with 2" 2 vt-bench op --mixup 1
 plan

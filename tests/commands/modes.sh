@@ -1,7 +1,7 @@
 #!/bin/sh
-# Modes of vt-train in pairs, by the table in lib/train/modes.c: every pair that
-# works takes three steps on ref, and does what both modes are for; every refused
-# pair ends with 2 and its message; what falls back is said.
+# Modes of vt-train in pairs, by the table in lib/train/modes.c. Every allowed
+# pair trains three steps on ref, and both modes have their effect. Every
+# refused pair ends with 2 and its message. The plan shows fallbacks.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -13,7 +13,7 @@ stages '0 0 1 0 8 2 16 2 0.02 0 0' >"$T/groups.tsv"
 stages '0 0 1 0 8 2 16 8 0.02 0 0' >"$T/shared.tsv"
 printf '#class\tmirrored\na\tb\n' >"$T/flips.tsv"
 printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t1024\tring\t9\n' >"$T/table.tsv"
-# A sample of which no frame is a picture.
+# Damage every frame of one sample.
 cp -r "$T/whole" "$T/damaged"
 shard=$(find "$T/damaged" -name '*-000000.tar')
 tar tRf "$shard" | tr -d : | while read -r _ block name; do
@@ -33,7 +33,7 @@ options_of() {
 	COMM_16) echo --comm-dtype=bf16 ;;
 	SHARDED) echo --shard-optimizer ;;
 	FP64) echo --device=ref64 ;;
-	# Each step is the last before an average, so that it can be saved.
+	# Average after each step, so that each step can be saved.
 	LEARNERS) echo --learners=2 --average-every=1 ;;
 	ONE_LEARNER) echo --learners=1 ;;
 	LEARNER_SETTING) echo --outer-lr=0.5 ;;
@@ -76,17 +76,18 @@ modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER 
 	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY"
 if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
 
-# has MODE: the set $set has it
+# has MODE: succeed if the set $set contains MODE.
 has() {
 	case ,$set, in *,$1,*) ;; *) return 1 ;; esac
 }
-# options BUT...: those of the modes of $set, less these
+# options BUT...: print the options of the modes in $set, except BUT.
 options() {
 	for mode in $(echo "$set" | tr , ' '); do
 		case " $* " in *" $mode "*) ;; *) options_of "$mode" ;; esac
 	done
 }
-# train [OPTION]...: on as many ranks, with the schedule and the data of $set
+# train [OPTION]...: train with the ranks, the schedule and the data that $set
+# needs.
 train() {
 	np=1 data=whole schedule=groups
 	! has RANKS || np=2
@@ -100,13 +101,13 @@ log() {
 }
 
 # shellcheck disable=SC2086
-"$BUILD/tests/tools/modes" $modes >"$T/cases" || not_ok "the cases"
+"$BUILD/tests/tools/modes" $modes >"$T/cases" || not_ok "tests/tools/modes prints the cases"
 set=
-check "a run without any" train -o "$T/first"
+check "a run without any mode trains" train -o "$T/first"
 
-# ---- what is refused ----
+# ---- refused sets ----
 
-# The rules, each with a set that only it refuses.
+# The rules, each with a set that no other rule refuses.
 cat >"$T/refused" <<-'END'
 	INIT,RESUME	--init and --resume=@: a run begins from weights or continues a checkpoint (wanted one of them)
 	INIT_PARTIAL	--init-partial without --init=FILE
@@ -142,13 +143,14 @@ cat >"$T/refused" <<-'END'
 	REPLAY,DRY_RUN	--replay only compares (wanted no --output, --dry-run or --parity)
 	REPLAY,PARITY	--replay only compares (wanted no --output, --dry-run or --parity)
 END
-# More pairs are refused because one of them needs a mode that the other excludes.
+# More pairs are refused, because one mode of them needs a third that the other
+# excludes.
 grep '^refused' "$T/cases" | cut -f2,3 | sort -u >"$T/found"
-check_same "the table has these rules" "" "$(grep -vxFf "$T/found" "$T/refused")"
+check_same "the table has all listed rules" "" "$(grep -vxFf "$T/found" "$T/refused")"
 refused=
 while IFS=$(printf '\t') read -r set message; do
 	got=0
-	# Options are checked before the ranks meet, so one is enough.
+	# Options are checked before the ranks connect, so one rank is enough.
 	out="-o $T/no"
 	! has REPLAY || out=
 	# shellcheck disable=SC2046,SC2086
@@ -158,11 +160,12 @@ while IFS=$(printf '\t') read -r set message; do
 "
 done <"$T/found"
 check_same "$(wc -l <"$T/found") single modes and pairs end with 2 and their message" "" "$refused"
-check "and nothing is written" test ! -e "$T/no"
+check "a refused set makes no folder" test ! -e "$T/no"
 
-# ---- what works ----
+# ---- allowed sets ----
 
-# what a mode leaves in the log and the checkpoint of the run in $dir
+# trace_of MODE: succeed if log and checkpoint of the run in $dir show the
+# effect of MODE.
 trace_of() {
 	case $1 in
 	AUDIT) test "$(log "$dir" audit | jq -c .differ | sort -u)" = 0 ;;
@@ -175,7 +178,8 @@ trace_of() {
 	NOISE) log "$dir" average | grep -q . ;;
 	esac
 }
-# try: train three steps with the modes of $set, resume and replay if they are among them
+# try: train three steps with the modes of $set. Resume and replay if the set
+# says so.
 try() {
 	from=$T/run dir=$T/run want=0
 	rm -rf "$T/run" "$T/resumed" "$T/probe"
@@ -184,18 +188,18 @@ try() {
 	limit=
 	if has ON_NAN; then	# the largest loss is skipped
 		# shellcheck disable=SC2046,SC2086
-		check_exit "$set: losses" $want train $(options $more ON_NAN) -o "$T/probe"
+		check_exit "$set: measures losses" $want train $(options $more ON_NAN) -o "$T/probe"
 		limit=--max-loss=$(log "$T/probe" step | jq -s '[.[].loss] | max - 1e-7')
 	fi
 	# shellcheck disable=SC2046,SC2086
-	check_exit "$set" $want train $(options $more) $limit -o "$T/run"
-	check_same "three steps" 3 "$(vt-train --status "$T/run" | jq .step)"
+	check_exit "$set: trains" $want train $(options $more) $limit -o "$T/run"
+	check_same "$set: makes three steps" 3 "$(vt-train --status "$T/run" | jq .step)"
 	if has RESUME; then
 		dir=$T/resumed
 		# shellcheck disable=SC2046,SC2086
-		check_exit "resumed" $want train $(options $more) $limit -o "$dir" \
+		check_exit "$set: resumes" $want train $(options $more) $limit -o "$dir" \
 			--resume "$T/run/ckpt-0000000001.safetensors"
-		has FAST || check "gives the same bits" cmp "$T/run/final.safetensors" "$dir/final.safetensors"
+		has FAST || check "$set: the resumed run has the same bits" cmp "$T/run/final.safetensors" "$dir/final.safetensors"
 	fi
 	for mode in $(echo "$set" | tr , ' '); do
 		trace_of "$mode" || not_ok "$set: $mode does its work"
@@ -206,23 +210,23 @@ try() {
 		audit=
 		! has AUDIT || audit=--audit=1
 		# shellcheck disable=SC2086
-		check_exit "replayed" 0 on_ranks vt-train --replay "$dir" -j 1 -v $steps $audit
-		check_same "is the same" same "$(grep -v '^#' "$T/out" | cut -f2 | sort -u)"
-		! has AUTOTUNE || check_says "says what autotuning falls back to" \
+		check_exit "$set: replays" 0 on_ranks vt-train --replay "$dir" -j 1 -v $steps $audit
+		check_same "$set: every replayed step is the same" same "$(grep -v '^#' "$T/out" | cut -f2 | sort -u)"
+		! has AUTOTUNE || check_says "$set: the replay shows the fallback of autotuning" \
 			"autotuning falls back: the algorithms of the run"
 	fi
 }
-# look MODES: print the plan, or compare with ref
+# look MODES: print the plan, or compare with ref.
 look() {
 	rm -rf "$T/run"
 	# shellcheck disable=SC2046
-	check_exit "$set" 0 train $(options OUTPUT) -v
-	has PARITY || check_same "names its modes" "$1" "$(grep -E '^# (modes|falls back) ' "$T/out")"
-	! has AUTOTUNE || check_says "says what autotuning falls back to" "autotuning falls back: algorithms by rule"
+	check_exit "$set: plan or comparison with ref" 0 train $(options OUTPUT) -v
+	has PARITY || check_same "$set: the plan names modes and fallbacks" "$1" "$(grep -E '^# (modes|falls back) ' "$T/out")"
+	! has AUTOTUNE || check_says "$set: the plan shows the fallback of autotuning" "autotuning falls back: algorithms by rule"
 }
 
 np=1
-# A set is a line, and its fall-backs are those that follow it.
+# A line for each set, with the fallbacks that follow it.
 grep -v '^refused' "$T/cases" | awk '/^run/ { if (n++) printf "\n"; printf "%s", $0; next } { printf "|%s", $0 }
 	END { print "" }' >"$T/sets"
 while IFS=$(printf '\t') read -r _ set shown <&3; do
@@ -230,15 +234,16 @@ while IFS=$(printf '\t') read -r _ set shown <&3; do
 	if has DRY_RUN || has PARITY; then look "$shown"; else try; fi
 done 3<"$T/sets"
 
-# ---- what falls back, by device ----
+# ---- fallbacks by device ----
 
-# falls PROGRAM RANKS WANTED [OPTION]...: the modes and what falls back, on devices of the tests' own
+# falls PROGRAM RANKS WANTED [OPTION]...: check the plan's modes and fallbacks
+# on one of the test devices.
 falls() {
 	program=$1 np=$2 wanted=$3
 	shift 3
 	check_exit "$program on $np ranks $*" 0 on_ranks "$BUILD/$program/vt-train" -n -v -i "$T/whole" -m "$T/net.net" \
 		--schedule "$T/groups.tsv" --device ref -j 1 --precise-bn off "$@"
-	check_same "says what falls back" "$wanted" "$(sed -nE 's/^# (modes|falls back) +//p' "$T/out")"
+	check_same "$program on $np ranks $*: modes and fallbacks" "$wanted" "$(sed -nE 's/^# (modes|falls back) +//p' "$T/out")"
 }
 falls gpu 1 "sharded optimizer, device check, early update"
 if have_mpi; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests/run: weight 8
-# Samples with sets of classes: trained by binary cross-entropy, the same for all
-# ranks and threads; mean average precision against another program's.
+# Samples with sets of classes are trained by binary cross-entropy, with the
+# same bits for all numbers of ranks and threads. Mean average precision equals
+# another program's.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -15,14 +16,14 @@ train() {
 	vt-train -q -i "$T/train" --val="$T/val" --schedule="$T/s.tsv" --device=ref "$@"
 }
 
-check_exit "a loss of one class" 2 train -m "$T/net.net" -o "$T/no"
-check_says "is refused, with the way out" 'its samples have sets of classes, and net has a loss of one class a clip .*--loss=sigmoid'
-check_exit "a network that has a loss, and another asked for" 2 train -m "$T/own.net" --loss=sigmoid -o "$T/no"
-check_says "is refused" 'own.net: has a loss of its own'
-check "nothing is left of them" test ! -e "$T/no"
-check_exit "binary cross-entropy" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/run"
-check_same "is in the network that is kept" "loss loss in=scores kind=sigmoid" "$(tail -1 "$T/run/network.net")"
-check_exit "or in the file" 0 train -m "$T/own.net" -o "$T/own"
+check_exit "a loss of one class for sets of classes ends with 2" 2 train -m "$T/net.net" -o "$T/no"
+check_says "the message shows set, loss and the way out" 'its samples have sets of classes, and net has a loss of one class a clip .*--loss=sigmoid'
+check_exit "--loss with a network that has a loss ends with 2" 2 train -m "$T/own.net" --loss=sigmoid -o "$T/no"
+check_says "the message says that the network has a loss of its own" 'own.net: has a loss of its own'
+check "a refused run makes no folder" test ! -e "$T/no"
+check_exit "--loss=sigmoid trains" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/run"
+check_same "--loss=sigmoid is a line in the run's network" "loss loss in=scores kind=sigmoid" "$(tail -1 "$T/run/network.net")"
+check_exit "a network with a sigmoid loss trains" 0 train -m "$T/own.net" -o "$T/own"
 weights() {
 	python3 - "$1/final.safetensors" <<-'P'
 	import hashlib, json, struct, sys
@@ -36,34 +37,34 @@ weights() {
 	P
 }
 weights "$T/run" >"$T/want"
-check "there are weights" test -s "$T/want"
+check "the digest has weights" test -s "$T/want"
 weights "$T/own" >"$T/got"
-check "which is the same" cmp "$T/want" "$T/got"
-check_same "validation has a mean average precision, and keeps the best by it" "2 map" \
+check "both ways give the same weights" cmp "$T/want" "$T/got"
+check_same "validations have mean average precision, which chooses the best checkpoint" "2 map" \
 	"$(grep -c '"map":' "$T/run/log.jsonl") $(strings "$T/run/final.safetensors" | head -1 | grep -o '"vt.best_metric":"[a-z]*"' | cut -d'"' -f4)"
-check_exit "threads" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/threads" -j2 --loader-threads=3
+check_exit "other numbers of threads train" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/threads" -j2 --loader-threads=3
 weights "$T/threads" >"$T/got"
-check "give the same weights" cmp "$T/want" "$T/got"
-check_same "and the same log of validations" "$(grep '"map":' "$T/run/log.jsonl" | jq -c '[.map,.top1,.loss]')" \
+check "other numbers of threads give the same weights" cmp "$T/want" "$T/got"
+check_same "other numbers of threads give the same validations" "$(grep '"map":' "$T/run/log.jsonl" | jq -c '[.map,.top1,.loss]')" \
 	"$(grep '"map":' "$T/threads/log.jsonl" | jq -c '[.map,.top1,.loss]')"
 if have_mpi; then
-	check_exit "two ranks" 0 mpirun -np 2 vt-train -q -i "$T/train" --val="$T/val" --schedule="$T/s.tsv" --device=ref -m "$T/net.net" --loss=sigmoid -o "$T/two"
+	check_exit "two ranks train" 0 mpirun -np 2 vt-train -q -i "$T/train" --val="$T/val" --schedule="$T/s.tsv" --device=ref -m "$T/net.net" --loss=sigmoid -o "$T/two"
 	weights "$T/two" >"$T/got"
-	check "give the same weights" cmp "$T/want" "$T/got"
-	check_same "and the same mean average precision" "$(grep '"map":' "$T/run/log.jsonl" | jq -c .map)" \
+	check "two ranks give the same weights" cmp "$T/want" "$T/got"
+	check_same "two ranks give the same mean average precision" "$(grep '"map":' "$T/run/log.jsonl" | jq -c .map)" \
 		"$(grep '"map":' "$T/two/log.jsonl" | jq -c .map)"
 else
 	skip "ranks" "no mpirun"
 fi
 if built oneDNN; then
-	check_exit "oneDNN" 0 train -m "$T/net.net" --loss=sigmoid --device=cpu -o "$T/cpu"
-	check_same "comes to nearly the same loss" "same" "$(jq -s '[.[]|select(.type=="validation").loss]|last' "$T/run/log.jsonl" "$T/cpu/log.jsonl" >"$T/l1"
+	check_exit "the cpu back end trains" 0 train -m "$T/net.net" --loss=sigmoid --device=cpu -o "$T/cpu"
+	check_same "the cpu back end gives the loss of ref, within 0.001" "same" "$(jq -s '[.[]|select(.type=="validation").loss]|last' "$T/run/log.jsonl" "$T/cpu/log.jsonl" >"$T/l1"
 	jq -s '[.[]|select(.type=="validation").loss]|last' "$T/cpu/log.jsonl" >>"$T/l1"; jq -s -r 'if (.[0]-.[1]|fabs) < 1e-3 then "same" else tostring end' "$T/l1")"
 fi
 
-check_exit "vt-eval" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
+check_exit "vt-eval with --json" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
 cp "$T/out" "$T/json"
-check_exit "as a table" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref
+check_exit "vt-eval as a table" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref
 cp "$T/out" "$T/table"
 python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
 # Average precision by its definition: over the positives, the precision among
@@ -101,10 +102,10 @@ for l, s in zip(labels, scores):
 print("loss", abs(out[-1]["loss"] - math.fsum(loss) / len(loss)) < 1e-7)
 P
 for what in classes summary labels table loss; do
-	check_same "$what as another program has it" "$what True" "$(grep "^$what" "$T/py")"
+	check_same "$what: as another program computes it" "$what True" "$(grep "^$what" "$T/py")"
 done
-check_exit "a confusion matrix" 2 vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
-check_says "is of one class each" 'its samples have sets of classes .--matrix is for one class each'
-check_exit "a set of one class each" 0 vt-eval -k "$T/run" -i "$T/plain" --device=ref
-check_same "has no mean average precision" 0 "$(grep -c mAP "$T/out")"
+check_exit "--matrix with sets of classes ends with 2" 2 vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
+check_says "the message says that --matrix is for one class each" 'its samples have sets of classes .--matrix is for one class each'
+check_exit "a set with one class each is scored" 0 vt-eval -k "$T/run" -i "$T/plain" --device=ref
+check_same "with one class each there is no mean average precision" 0 "$(grep -c mAP "$T/out")"
 plan
