@@ -1,7 +1,7 @@
-# What only tests link: their programs, and the commands with a part replaced.  The
-# Makefile includes this.
+# Programs that only tests link: the tests themselves, and the commands with a part
+# replaced. The Makefile includes this file.
 
-# ---- what there is ----
+# ---- the programs ----
 
 UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 GPU       := $(patsubst tests/gpu/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu/*.c))
@@ -16,15 +16,15 @@ TEST       = $(UNIT) $(GPU) \
 # The programs of the quick tests (tests/run -q).
 QUICK     := $(basename $(notdir $(shell grep -L 'tests/run: weight' tests/unit/*.c tests/gpu/*.c)))
 QUICK_TEST = $(filter $(QUICK:%=$(BUILD)/tests/%) $(BUILD)/tests/tools/%,$(TEST))
-# A GPU that tests have instead: tests/gpu/standin, and the back end without what asks a
-# vendor's library, which is tested where there is none.
+# The stand-in for a GPU (tests/gpu/standin), and the cuda back end without the files
+# that call a vendor's library. This tests the back end on machines without a GPU.
 GPU_C      = $(wildcard tests/gpu/standin/*.c) $(call optional,CUDA,tests/gpu/standin/none/runtime.c $(filter-out \
              $(addprefix lib/backend/cuda/,runtime% cudnn% cublas% kernels.c),$(wildcard lib/backend/cuda/*.c)) \
              lib/backend/cuda/without/nccl.c)
 GPU_O      = $(patsubst %.c,$(BUILD)/%.o,$(GPU_C))
-# What tests preload so that calls of the system fail.  A sanitizer has its own
-# allocator, that of threads its own signals, and how system calls are caught depends
-# on the processor.
+# The library that tests preload to make system calls fail. Builds with a sanitizer omit
+# the heap's part, because a sanitizer has its own allocator. ThreadSanitizer also has
+# its own signals. The code that catches system calls depends on the processor.
 FAULT_C   := $(if $(findstring -fsanitize=thread,$(CFLAGS)),,$(if $(filter x86_64,$(ARCH)),\
              tests/torture/fault.c $(if $(findstring -fsanitize,$(CFLAGS)),,tests/torture/fault_heap.c)))
 FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
@@ -33,12 +33,12 @@ FAULT_SO   = $(if $(FAULT_C),$(BUILD)/tests/fault.so)
 
 $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-# With a main of ours, and with that of libFuzzer.
+# Link a fuzz target with our main (replay.c), and with that of libFuzzer.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
-# As $(BUILD)/vt-train has it.
+# These also need the object that $(BUILD)/vt-train links.
 $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/drill/vt-train $(BUILD)/tests/serialized/vt-train \
 $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
@@ -46,25 +46,25 @@ WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# vt-train that flips a bit where VT_FLIP_BIT says.
+# A vt-train that flips a bit at the place in VT_FLIP_BIT.
 DRILLED    = audit_open audit_looks audit_look optim_step optim_hear
 $(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# vt-bench whose answers are wrong.
+# A vt-bench whose results are wrong.
 SPOILED    = allreduce_run exact_reduce extract_video loader_next parity_compare rig_loss stored_compare
 $(BUILD)/tests/spoil/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/spoil/spoil.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(SPOILED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# vt-train with an MPI that is limited to MPI_THREAD_SERIALIZED.
+# A vt-train whose MPI is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce
 $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mpi.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# Programs whose device_open is that of tests/tools/apart/apart.c: their ref is a device
-# whose memory the host cannot touch.  With BUILD=build/apart a test of commands
-# runs these.
+# Programs that take device_open from tests/tools/apart/apart.c: their ref is a device
+# whose memory the host cannot touch. With BUILD=build/apart, a test of commands runs
+# these programs.
 APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
              tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
 APART_O    = $(patsubst %,$(BUILD)/tests/tools/apart/%.o,apart memory fabric)
@@ -78,16 +78,16 @@ $(BUILD)/apart/touch: $(BUILD)/tests/tools/apart/touch.o $(APART_O) $(BUILD)/lib
 $(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
-# With a GPU of the tests' in the place of ref.
+# Commands with the stand-in for a GPU in the place of ref.
 $(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $^ $(LDLIBS)
-# One program of the commands and tests for a machine with a GPU, which contains the
-# kernels once (tests/gpu/contact/carry).  Each part is linked by itself and exports only its
-# main, as main_PART.
+# One program with the commands and tests for a machine with a GPU, so that it contains
+# the kernels only once (tests/gpu/contact/carry). Each part is linked by itself and
+# exports only its main, as main_PART.
 GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_resize gpu_train gpu_whole
 GPU_MAINS  = vt-train vt-bench ceilings makeset $(GPU_TESTS)
 PARTS_OF_vt-train = cmd/vt-train cmd/train_options
@@ -104,7 +104,7 @@ $(BUILD)/gpu/%.main.o:
 $(BUILD)/tests/gpu/contact/program.o: FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
 $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-# It watches what is allocated at once.
+# This test checks the size of each allocation.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
 $(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
@@ -113,9 +113,9 @@ $(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUIL
 	$(LINK) $^ $(LDLIBS)
 # Tests include their own headers by path from tests/.
 $(BUILD)/tests/%.o: FLAGS += -Itests
-# The plain loops of the stand-in take most of its tests' time.
+# The stand-in's reference loops take most of the time of its tests.
 $(BUILD)/tests/gpu/standin/loops.o: CFLAGS += -O3
-# What tests have instead of GPUs, and of processes for ranks.
+# The stand-in for a GPU, and threads in the place of rank processes.
 $(BUILD)/tests/support.a: $(GPU_O) $(BUILD)/tests/tools/threads/threads.o
 	@rm -f $@
 	$(AR) rcs $@ $^

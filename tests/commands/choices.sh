@@ -1,7 +1,8 @@
 #!/bin/sh
-# How the back end does convolutions, chosen by rule or by trying: the table in the
-# run, the one in the user's cache, on several ranks, and when a run goes on.  On the
-# cuda back end without a GPU, whose engines differ in their last bits.
+# The algorithms of convolutions, chosen by rule or by autotuning: the table in
+# the run, the one in the user's cache, on several ranks, and in resumed runs.
+# It runs on the cuda back end with a stand-in for a GPU, whose engines differ
+# in their last bits.
 # tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -20,7 +21,7 @@ train() {
 	on_ranks timeout -k 5 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref \
 		-j 1 --seed 7 -q -o "$run" "$@"
 }
-# engines FILE: those in a table
+# engines FILE: print the engines in a table.
 engines() {
 	cut -f4 "$1" | sed 1d | sort -u | tr '\n' ' '
 }
@@ -32,63 +33,64 @@ digest() {
 	head -c -256 "$T/all" | cksum
 }
 
-# ---- by rule, and by trying ----
+# ---- by rule, and by autotuning ----
 
-check_exit "an exact run" 0 train rule
-check_same "chooses by rule" '0 ' "$(engines "$T/rule/choices.tsv")"
-check "and asks no cache" test ! -e "$cached"
-# Two convolutions: forward, their weights, and the data of the second.
-check_same "each convolution once" 5 "$(rows "$T/rule/choices.tsv")"
-check_exit "tried" 0 train tried --autotune fastest
-check_same "the fastest is taken" '3 ' "$(engines "$T/tried/choices.tsv")"
-check "which gives other weights" test "$(digest rule)" != "$(digest tried)"
-check "and is kept for other runs" cmp "$T/tried/choices.tsv" "$cached"
-check_exit "a fast run" 0 env STANDIN_FASTEST=4 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a run with exact sums" 0 train rule
+check_same "exact sums choose engines by rule" '0 ' "$(engines "$T/rule/choices.tsv")"
+check "exact sums do not use the cache" test ! -e "$cached"
+# Two convolutions: forward and weight gradients of both, data gradients of the
+# second.
+check_same "the run's table has each convolution once" 5 "$(rows "$T/rule/choices.tsv")"
+check_exit "a run with --autotune=fastest" 0 train tried --autotune fastest
+check_same "--autotune=fastest takes the fastest engine" '3 ' "$(engines "$T/tried/choices.tsv")"
+check "another engine gives other weights" test "$(digest rule)" != "$(digest tried)"
+check "the choices are cached for other runs" cmp "$T/tried/choices.tsv" "$cached"
+check_exit "a run with --deterministic=fast and a new shape" 0 env STANDIN_FASTEST=4 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/longer.tsv" --device ref -j 1 --seed 7 -q -o "$T/fast" --deterministic=fast
-check_same "takes what is known, and tries what is not" '3 4 ' "$(engines "$T/fast/choices.tsv")"
-check_same "each shape once" 10 "$(rows "$T/fast/choices.tsv")"
-check_same "of which others know now" 10 "$(rows "$cached")"
-check "the order is that in which they were wanted" cmp "$T/tried/choices.tsv" - <<-END
+check_same "cached choices are used, and only new shapes are tried" '3 4 ' "$(engines "$T/fast/choices.tsv")"
+check_same "the run's table has each shape once" 10 "$(rows "$T/fast/choices.tsv")"
+check_same "the cache has the new choices" 10 "$(rows "$cached")"
+check "the table is in the order in which convolutions were needed" cmp "$T/tried/choices.tsv" - <<-END
 	$(head -6 "$T/fast/choices.tsv")
 END
-# bench OPTION...: the time of a step at a shape that no run has had
+# bench OPTION...: time a step at a shape that no run has had.
 bench() {
 	timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 --device ref -j 1 --warmup=0 --runs=1 --no-verify "$@"
 }
-check_exit "vt-bench by rule" 0 bench
-check_same "keeps nothing" 10 "$(rows "$cached")"
-check_exit "vt-bench tries, too" 0 env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
+check_exit "vt-bench without --autotune" 0 bench
+check_same "vt-bench without --autotune caches nothing" 10 "$(rows "$cached")"
+check_exit "vt-bench with --autotune=fastest" 0 env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
 	--device ref -j 1 --warmup=0 --runs=1 --no-verify --autotune fastest
-check_same "and keeps what it finds beside what is known" '3 4 5 ' "$(engines "$cached")"
-check_same "shape by shape" 15 "$(rows "$cached")"
-check_exit "the second time" 0 bench --autotune fastest
-check_same "it takes what is known" '3 4 5 ' "$(engines "$cached")"
-check_same "and tries nothing" 15 "$(rows "$cached")"
-check_exit "or not, if that is not wanted" 0 train slow --deterministic=fast --autotune rule
-check_same "but by rule" '0 ' "$(engines "$T/slow/choices.tsv")"
-check_exit "validation and precise BN have shapes, too" 0 train more --val "$T/val" --val-frames 4 --precise-bn 8
-check "which are chosen with the others" test "$(rows "$T/more/choices.tsv")" -gt 5
-check_exit "another back end has no choices" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_same "vt-bench adds its choices to the cache" '3 4 5 ' "$(engines "$cached")"
+check_same "vt-bench caches each of its shapes" 15 "$(rows "$cached")"
+check_exit "vt-bench with --autotune=fastest again" 0 bench --autotune fastest
+check_same "vt-bench uses the cached choices" '3 4 5 ' "$(engines "$cached")"
+check_same "vt-bench tries nothing again" 15 "$(rows "$cached")"
+check_exit "a run with --deterministic=fast and --autotune=rule" 0 train slow --deterministic=fast --autotune rule
+check_same "--autotune=rule overrides the cache" '0 ' "$(engines "$T/slow/choices.tsv")"
+check_exit "a run with validation and precise BN" 0 train more --val "$T/val" --val-frames 4 --precise-bn 8
+check "shapes of validation and precise BN are in the run's table" test "$(rows "$T/more/choices.tsv")" -gt 5
+check_exit "--autotune with a back end without engines" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	--device ref -j 1 -o "$T/none" --progress=never --autotune fastest
 check_says "and says so" 'note: --autotune: back end ref has no algorithms to choose'
 check "nor a table of them" test ! -e "$T/none/choices.tsv"
 
-# ---- on ranks ----
+# ---- several ranks ----
 
 if have_mpi; then
 	np=2
 	rm -r "$T/cache"
-	check_exit "two ranks" 0 train ranks --autotune fastest
-	check_same "do as the first one does" '3 ' "$(engines "$T/ranks/choices.tsv")"
-	check_same "and have the weights of one" "$(digest tried)" "$(digest ranks)"
+	check_exit "two ranks with --autotune=fastest" 0 train ranks --autotune fastest
+	check_same "two ranks use the choices of the first" '3 ' "$(engines "$T/ranks/choices.tsv")"
+	check_same "two ranks have the weights of one" "$(digest tried)" "$(digest ranks)"
 	np=1
 else
-	skip "ranks do as the first one does" "no MPI"
+	skip "two ranks use the choices of the first" "no MPI"
 fi
 
-# ---- going on ----
+# ---- resumed runs ----
 
-# stopped: a copy of a run after its second step
+# stopped: copy a run after its second step to "again".
 train stopped --autotune fastest --save-steps 1 --keep 20 >/dev/null
 rm "$T"/stopped/ckpt-*[3-9].safetensors "$T/stopped/final.safetensors" "$T/stopped/latest"
 stopped() {
@@ -98,120 +100,120 @@ stopped() {
 STANDIN_FASTEST=5
 rm -rf "$T/cache"
 stopped
-check_exit "a run goes on" 0 train again --autotune fastest
-check_same "as it began" '3 ' "$(engines "$T/again/choices.tsv")"
-check_same "to the same weights" "$(digest tried)" "$(digest again)"
-check_same "and tells others" '3 ' "$(engines "$cached")"
+check_exit "a run resumes while another engine is fastest" 0 train again --autotune fastest
+check_same "a resumed run keeps its choices" '3 ' "$(engines "$T/again/choices.tsv")"
+check_same "a resumed run ends with the same weights" "$(digest tried)" "$(digest again)"
+check_same "a resumed run adds its choices to the cache" '3 ' "$(engines "$cached")"
 stopped
-check_exit "by rule, too" 0 train again --autotune rule
-check_same "it goes on as it began" "$(digest tried)" "$(digest again)"
+check_exit "a run resumes with --autotune=rule" 0 train again --autotune rule
+check_same "with --autotune=rule, a resumed run keeps its choices" "$(digest tried)" "$(digest again)"
 stopped
-check_exit "with shapes that are new" 0 train again --autotune fastest --schedule "$T/longer.tsv"
-check_same "these are added" '3 5 ' "$(engines "$T/again/choices.tsv")"
+check_exit "a run resumes with new shapes" 0 train again --autotune fastest --schedule "$T/longer.tsv"
+check_same "choices for new shapes are added to the run's table" '3 5 ' "$(engines "$T/again/choices.tsv")"
 stopped
-check_exit "from another directory" 0 train elsewhere --resume "$T/stopped/ckpt-0000000002.safetensors"
-check_same "by the table beside the checkpoint" '3 ' "$(engines "$T/elsewhere/choices.tsv")"
-check_same "to the same weights" "$(digest tried)" "$(digest elsewhere)"
+check_exit "a run resumes from another directory" 0 train elsewhere --resume "$T/stopped/ckpt-0000000002.safetensors"
+check_same "the table next to the checkpoint is used" '3 ' "$(engines "$T/elsewhere/choices.tsv")"
+check_same "from another directory, the weights are the same" "$(digest tried)" "$(digest elsewhere)"
 
 rm "$T/again/choices.tsv"
 rm -f "$T"/again/ckpt-*[3-9].safetensors
-check_exit "without the table it is other" 2 train again
-check_says "which is refused" \
+check_exit "without its table, a run does not resume" 2 train again
+check_says "the message shows the changed choices and the way out" \
 	'choices was 5:[0-9a-f]{32} and is 5:[0-9a-f]{32} now \(one kind of device .*--override=choices allows it\)'
-check_exit "unless that is meant" 0 train again --override choices
+check_exit "--override=choices resumes without the table" 0 train again --override choices
 stopped
 sed -i '2,$s/the stand-in/another/' "$T/again/choices.tsv"
-check_exit "a table of another device" 2 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a run with a table of another device does not resume" 2 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never -o "$T/again"
-check_says "is said to be one" 'again/choices.tsv: 5 of its 5 choices are not for cuDNN 1 on the stand-in'
-check_says "and is not taken" 'choices was 5:'
-check_exit "a replay" 0 timeout 120 "$BUILD/gpu/vt-train" --replay "$T/tried" -j 1 -q
-check_same "computes as the run did" same "$(cut -f2 "$T/out" | tail -1)"
+check_says "a warning shows that the table's choices are for another device" 'again/choices.tsv: 5 of its 5 choices are not for cuDNN 1 on the stand-in'
+check_says "the message shows that the choices have changed" 'choices was 5:'
+check_exit "a run with choices is replayed" 0 timeout 120 "$BUILD/gpu/vt-train" --replay "$T/tried" -j 1 -q
+check_same "the replay agrees with the run" same "$(cut -f2 "$T/out" | tail -1)"
 
-# ---- convolutions that do the work of norms ----
+# ---- convolutions with fused norms ----
 
-# small_net without its shift: a norm stands before its second convolution
+# small_net without its shift, so that a norm precedes its second convolution.
 small_net 8 16 | sed '/^shift/d; s/in=shift1/in=relu1/' >"$T/fused.net"
-# half RUN OPTION...: the same in fp16
+# half RUN OPTION...: train that network in fp16.
 half() {
 	run=$1
 	shift
 	train "$run" -m "$T/fused.net" --precision fp16 "$@"
 }
-# With a norm before it: forward, data and weights.
-check_exit "in fp16" 0 half fused
-check_same "convolutions do the work of norms" '0 ' "$(engines "$T/fused/choices.tsv")"
-check_exit "with --no-fuse" 0 half plain --no-fuse
-check_same "they do not" '- 0 ' "$(engines "$T/plain/choices.tsv")"
-check "which gives other weights" test "$(digest fused)" != "$(digest plain)"
-check_exit "where plain ones are faster" 0 env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
+# With a norm before it: forward, data and weight gradients.
+check_exit "a run in fp16" 0 half fused
+check_same "norms are fused into convolutions" '0 ' "$(engines "$T/fused/choices.tsv")"
+check_exit "a run in fp16 with --no-fuse" 0 half plain --no-fuse
+check_same "with --no-fuse, norms are not fused" '- 0 ' "$(engines "$T/plain/choices.tsv")"
+check "fused and unfused convolutions give other weights" test "$(digest fused)" != "$(digest plain)"
+check_exit "a run on a device whose fused engines are slower" 0 env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
 	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --autotune fastest
-check_same "these are taken" "$(digest plain)" "$(digest slower)"
-check_same "and the table says how long it takes" 1 \
+check_same "the faster unfused convolutions are chosen" "$(digest plain)" "$(digest slower)"
+check_same "the table has a row for the unfused choice, with its seconds" 1 \
 	"$(awk -F'\t' '$4 == "-" && $6 > 0' "$T/slower/choices.tsv" | cut -f3 | grep -c '^0\.2')"
-check_exit "another run knows that" 0 half known --autotune fastest
-check_same "and is plain" "$(digest plain)" "$(digest known)"
+check_exit "another run with the cached choice" 0 half known --autotune fastest
+check_same "the cached choice is unfused, too" "$(digest plain)" "$(digest known)"
 rm -r "$T/cache"
-check_exit "where they are slower" 0 half faster --autotune fastest
-check_same "they are not taken" "$(digest fused)" "$(digest faster)"
+check_exit "a run on a device whose fused engines are faster" 0 half faster --autotune fastest
+check_same "the faster fused engines are chosen" "$(digest fused)" "$(digest faster)"
 if have_mpi; then
 	np=2
 	rm -r "$T/cache"
-	check_exit "two ranks, of which the first finds plain ones faster" 0 mpirun -np 1 -x STANDIN_SLOW=1 \
+	check_exit "two ranks, on the first of which fused engines are slower" 0 mpirun -np 1 -x STANDIN_SLOW=1 \
 		"$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q \
 		-o "$T/apart" --precision fp16 --autotune fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
 		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --autotune fastest
-	check_same "do as it does" "$(digest plain)" "$(digest apart)"
+	check_same "both ranks use the first one's unfused convolutions" "$(digest plain)" "$(digest apart)"
 	np=1
 else
-	skip "two ranks do as the first" "no MPI"
+	skip "both ranks use the first one's choices" "no MPI"
 fi
 half fused-on --save-steps 1 --keep 20 >/dev/null
 half plain-on --save-steps 1 --keep 20 --no-fuse >/dev/null
 for how in fused plain; do
 	rm "$T/$how-on"/ckpt-*[3-9].safetensors "$T/$how-on/final.safetensors" "$T/$how-on/latest"
 done
-check_exit "a run that began fused" 0 half fused-on --no-fuse
-check_same "goes on so" "$(digest fused)" "$(digest fused-on)"
-check_exit "one that began plain" 0 half plain-on
-check_same "does, too" "$(digest plain)" "$(digest plain-on)"
+check_exit "a run that was fused resumes with --no-fuse" 0 half fused-on --no-fuse
+check_same "it stays fused" "$(digest fused)" "$(digest fused-on)"
+check_exit "a run that was unfused resumes without --no-fuse" 0 half plain-on
+check_same "it stays unfused" "$(digest plain)" "$(digest plain-on)"
 
 # ---- evaluation ----
 
-# scored FILE: by vt-eval, with what lies beside the checkpoint
+# scored FILE: score by vt-eval, with the table next to the checkpoint.
 scored() {
 	timeout 120 "$BUILD/gpu/vt-eval" -k "$T/scored" -i "$T/val" --device ref -j 1 --scores "$1"
 }
 check_exit "a run with a validation" 0 train scored --autotune fastest --val "$T/val"
-check_exit "vt-eval" 0 scored "$T/as-run.tsv"
+check_exit "vt-eval uses the run's table" 0 scored "$T/as-run.tsv"
 sed -i '2,$s/the stand-in/another/' "$T/scored/choices.tsv"
-check_exit "a run on another device" 0 scored "$T/other.tsv"
-check_says "is said to be one" 'scored/choices.tsv: 7 of its 7 choices are not for cuDNN 1 on the stand-in'
+check_exit "vt-eval with a table of another device" 0 scored "$T/other.tsv"
+check_says "vt-eval warns of choices for another device" 'scored/choices.tsv: 7 of its 7 choices are not for cuDNN 1 on the stand-in'
 sed -i '3s/\t-\t/\t7=\t/' "$T/scored/choices.tsv"
-check_exit "a damaged table ends it" 4 scored "$T/damaged.tsv"
-check_says "by line" 'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
-check "before it writes anything" test ! -e "$T/damaged.tsv"
-check_exit "what has no choices does not look" 0 vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
+check_exit "vt-eval with a damaged table ends with 4" 4 scored "$T/damaged.tsv"
+check_says "vt-eval's message shows the damaged line" 'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
+check "vt-eval with a damaged table writes no scores" test ! -e "$T/damaged.tsv"
+check_exit "vt-eval on a back end without choices ignores the table" 0 vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
 rm "$T/scored/choices.tsv"
-check_exit "without a table" 0 scored "$T/by-rule.tsv"
-check "scores are those by rule, as on another device" cmp "$T/by-rule.tsv" "$T/other.tsv"
-check "and with it the run's" sh -c "! cmp -s '$T/by-rule.tsv' '$T/as-run.tsv'"
+check_exit "vt-eval without a table" 0 scored "$T/by-rule.tsv"
+check "without a table, and with one of another device, engines are chosen by rule" cmp "$T/by-rule.tsv" "$T/other.tsv"
+check "with the run's table, scores are other than by rule" sh -c "! cmp -s '$T/by-rule.tsv' '$T/as-run.tsv'"
 
-# ---- damage ----
+# ---- damaged tables ----
 
 stopped
 sed -i '3s/\t-\t/\t7=\t/' "$T/again/choices.tsv"
-check_exit "a damaged table ends it" 4 train again
-check_says "by line" 'again/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
+check_exit "resuming with a damaged table ends with 4" 4 train again
+check_says "the message shows the damaged line of the run's table" 'again/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
 stopped
 printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
-check_exit "a damaged cache does not" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a damaged cache does not end a run" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/anew"
-check_says "but is warned of" 'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
-check_same "once" 1 "$(grep -c 'warning:' "$T/err")"
-check_same "and written anew" '5 ' "$(engines "$cached")"
+check_says "a warning says that algorithms are searched again" 'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
+check_same "there is one warning" 1 "$(grep -c 'warning:' "$T/err")"
+check_same "the damaged cache is replaced" '5 ' "$(engines "$cached")"
 rm -r "$T/cache" && : >"$T/cache"
-check_exit "nor does one that cannot be" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a cache that cannot be written does not end a run" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/unkept"
-check_says "of which there is one warning" 'warning: .*other runs will search'
+check_says "a warning says that other runs will search again" 'warning: .*other runs will search'
 plan

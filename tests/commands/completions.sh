@@ -1,6 +1,6 @@
 #!/bin/sh
-# The completions: those in the tree are those of the option tables, and they
-# do in bash, zsh and fish what they are for.
+# The completions in the tree equal those made from the option tables, and
+# complete command lines in bash, zsh and fish.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD
@@ -12,7 +12,7 @@ have() {
 # ---- the files ----
 
 mkdir "$T/made"
-check_exit "they are made" 0 completions/make "$T/made" "$T/made"
+check_exit "completions/make makes the files" 0 completions/make "$T/made" "$T/made"
 check "option_names.h: as made now (make completions)" cmp lib/base/option_names.h "$T/made/option_names.h"
 for f in vt.bash _vt vt-extract.fish vt-pack.fish vt-schedule.fish vt-train.fish vt-eval.fish vt-bench.fish; do
 	check "$f: as made now (make completions)" cmp "completions/$f" "$T/made/$f"
@@ -29,19 +29,19 @@ for f in vt.bash _vt vt-extract.fish vt-pack.fish vt-schedule.fish vt-train.fish
 	fi
 done
 if have shellcheck; then
-	check_same "shellcheck has nothing to say" "" "$(shellcheck -e SC1003 completions/make completions/vt.bash)"
+	check_same "shellcheck reports nothing" "" "$(shellcheck -e SC1003 completions/make completions/vt.bash)"
 else
 	skip "shellcheck" "no shellcheck"
 fi
 
-# A folder to complete in.
+# A folder in which to complete.
 mkdir -p "$T/here/videos" "$T/here/models" && cd "$T/here" || exit 2
 touch stages.tsv 'two words.tsv' my.net my.txt pre:fix.tsv
 
 # ---- bash, by its function ----
 
-# reply WORD...: what the last word may become, sorted, in one line; the words
-# cut as bash does it, at = and :.
+# reply WORD...: print the completions of the last word, sorted, in one line.
+# WORDs are split as bash splits them, at = and :.
 reply() {
 	bash --norc -c '. "$0"
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -57,38 +57,38 @@ bash_has() {
 }
 nets=$(cd "$root/share/models" && echo tsm_*.net | sed 's/\.net//g')
 if have bash; then
-	bash_has "long options by their beginning" "--save-every= --save-steps=" vt-train --sav
-	bash_has "one that takes no value" "--nesterov" vt-train --nes
-	bash_has "one whose value may be left out" "--verify --verify=" vt-pack --verif
-	bash_has "a flag that is on" "--no-flip" vt-train --no-fl
-	check_same "bash: every option is offered" \
+	bash_has "long options by prefix" "--save-every= --save-steps=" vt-train --sav
+	bash_has "an option without a value" "--nesterov" vt-train --nes
+	bash_has "an option with an optional value" "--verify --verify=" vt-pack --verif
+	bash_has "a flag that is on by default, by its --no- form" "--no-flip" vt-train --no-fl
+	check_same "bash: all options are completed" \
 		"$(vt-train --complete-spec | awk '{ if ($1 != "-") print "-" $1; print "--" $2 }' | sort)" \
 		"$(reply vt-train - | tr ' ' '\n' | sed 's/=$//' | sort -u)"
-	bash_has "values" "fast full" vt-pack --verify = f
+	bash_has "values by prefix" "fast full" vt-pack --verify = f
 	bash_has "all values" "jpeg png" vt-extract --format =
-	bash_has "values in a word of their own" "long long+short" vt-schedule --policy l
-	bash_has "values where = does not cut words" "--policy=long --policy=long+short" vt-schedule --policy=l
-	bash_has "none of a number" "" vt-train --seed =
-	bash_has "none of what is no option" "" vt-train --no-such =
-	bash_has "networks that are installed" "$nets" vt-train --model = tsm
-	bash_has "networks in files, and folders" "models my.net" vt-train -m m
-	bash_has "of the program that is named" "$nets" "$BUILD/vt-bench" --model tsm
+	bash_has "values as a separate word" "long long+short" vt-schedule --policy l
+	bash_has "values if = does not split words" "--policy=long --policy=long+short" vt-schedule --policy=l
+	bash_has "no completion for a number" "" vt-train --seed =
+	bash_has "no completion for an unknown option" "" vt-train --no-such =
+	bash_has "installed networks" "$nets" vt-train --model = tsm
+	bash_has "network files and folders" "models my.net" vt-train -m m
+	bash_has "networks of the command as it is typed" "$nets" "$BUILD/vt-bench" --model tsm
 	bash_has "files after a short option" "-Tstages.tsv" vt-extract -Ts
 	bash_has "folders after a short option" "-ivideos" vt-train -iv
-	bash_has "values and files" "never" vt-train --resume = nev
-	bash_has "files and values" "stages.tsv" vt-train --resume = st
+	bash_has "values of an option that also takes files" "never" vt-train --resume = nev
+	bash_has "files of an option that also takes values" "stages.tsv" vt-train --resume = st
 	bash_has "a name with a colon" "fix.tsv" vt-extract pre : f
 	bash_has "sub-tests" "allreduce decode loader op step" vt-bench ""
 	bash_has "sub-tests after options" "loader" vt-bench --runs = 3 -q --shape 2x8x112 lo
-	bash_has "only one" "" vt-bench step st
-	bash_has "not after --" "" vt-train -- --sa
+	bash_has "no second sub-test" "" vt-bench step st
+	bash_has "no options after --" "" vt-train -- --sa
 	bash_has "operands after --" "step" vt-bench -- st
-	bash_has "options where there are no operands" "$(reply vt-train -)" vt-train ""
+	bash_has "options if there are no operands" "$(reply vt-train -)" vt-train ""
 else
 	skip "bash" "no bash"
 fi
 
-# ---- bash and zsh, as typed ----
+# ---- bash and zsh, as typed in a terminal ----
 
 for c in vt-extract vt-schedule vt-train vt-bench; do
 	printf '%s() { printf "<<%s"; printf " [%%s]" "$@"; echo ">>"; }\n' $c $c
@@ -99,12 +99,12 @@ done >"$T/setup"
 } >"$T/setup.bash"
 {
 	cat "$T/setup"
-	# Keys that came before the shell was ready are still Tab.
+	# Tab keys that arrive before the shell is ready still complete.
 	echo "fpath=('$root/completions' \$fpath)
 autoload -Uz compinit && compinit -u -D
 zstyle ':completion:*' insert-tab false"
 } >"$T/setup.zsh"
-# Each line, and what the command gets.
+# Each line as typed, and the words that the command gets.
 cat >"$T/typed" <<'END'
 vt-train --sched\tst\t
 vt-train [--schedule=stages.tsv]
@@ -134,7 +134,7 @@ vt-train --resume=nev\t --no-fl\t --device=ref6\t
 vt-train [--resume=never] [--no-flip] [--device=ref64]
 END
 sed -n 'p;n' "$T/typed" >"$T/lines"
-# typed SHELL COMMAND...
+# typed SHELL COMMAND...: type the lines into an interactive SHELL.
 typed() {
 	shell=$1
 	shift
@@ -143,7 +143,7 @@ typed() {
 		return
 	fi
 	python3 "$root/tests/commands/typed.py" "$T/setup.$shell" "$@" <"$T/lines" |
-		sed 's/\/]/]/g' >"$T/got"	# zsh takes a last slash away again
+		sed 's/\/]/]/g' >"$T/got"	# zsh removes a last slash again
 	n=0
 	while read -r line; do
 		n=$((n + 1))
@@ -155,7 +155,7 @@ typed zsh zsh -f -i
 
 # ---- fish ----
 
-# fish_has WHAT WANTED LINE: the candidates at the end of the line
+# fish_has WHAT WANTED LINE: check the completions at the end of LINE.
 fish_has() {
 	check_same "fish: $1" "$2" "$(HOME=$T fish --no-config -c '
 		for f in $argv[1]/*.fish

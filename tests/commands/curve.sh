@@ -1,11 +1,12 @@
 #!/bin/sh
-# vt-eval --curve: how runs trained, as a table and as a picture: of logs that
-# are made up, whose values are known, and of a run that was killed and resumed.
+# vt-eval --curve draws the progress of runs as a table and as a picture: of
+# made-up logs with known values, and of a run that was killed and resumed.
 # tests/run: weight 7
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# step STEP EPOCH CLIPS SECONDS RATE LOSS, val STEP EPOCH TOP1, start STEP: lines
+# step STEP EPOCH CLIPS SECONDS RATE LOSS, val STEP EPOCH TOP1, start STEP:
+# print lines of a log.
 step() {
 	echo "{\"clips\":$3,\"clips_per_s\":$5,\"epoch\":$2,\"loss\":$6,\"seconds\":$4,\"step\":$1,\"type\":\"step\"}"
 }
@@ -15,24 +16,25 @@ val() {
 start() {
 	echo "{\"step\":$1,\"time\":\"2026-01-01T00:00:00Z\",\"type\":\"start\"}"
 }
-# made DIR: a run with standard input as its log
+# made DIR: make a run whose log is standard input.
 made() {
 	mkdir -p "$T/$1"
 	cat >"$T/$1/log.jsonl"
 }
-# rows SERIES [COLUMNS]: those of the table, in one line
+# rows SERIES [COLUMNS]: print these cells of the table, in one line.
 rows() {
 	awk -F '\t' -v s="$1" -v c="${2:-3,4,5}" 'BEGIN { n = split(c, f, ",") }
 		$2 == s { for (i = 1; i <= n; i++) printf "%s%s", $f[i], i < n ? " " : "; " }' "$T/t.tsv"
 }
-# curve ARGUMENT...: its table
+# curve ARGUMENT...: write the table.
 curve() {
 	vt-eval --curve="$T/t.tsv" "$@" 2>"$T/err" || diag "$(cat "$T/err")"
 }
 
 # ---- one run ----
 
-# 8 clips a step, 40 samples; lines of 10, 10 and 5 steps at 1, 2 and 4 s a step.
+# 8 clips a step and 40 samples. Log lines cover 10, 10 and 5 steps, at 1, 2 and
+# 4 s a step.
 {
 	start 0
 	step 10 2 80 10 8 2
@@ -44,24 +46,25 @@ curve() {
 	echo '{"status":0,"step":25,"type":"end"}'
 } | made one
 curve -k "$T/one"
-check_same "columns" "#curve series epoch seconds value error runs cells" "$(head -1 "$T/t.tsv" | tr '\t' ' ')"
-check_same "losses over epochs and seconds" "2 10 2; 4 30 1.5; 5 50 ; " "$(rows loss)"
-check_same "accuracies, between two lines at their place" "3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
-check_same "of one run without an error, called by its folder" "one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
-check_same "without a schedule no cells" "" "$(rows loss 8 | tr -d '; ')"
+check_same "the table has its columns" "#curve series epoch seconds value error runs cells" "$(head -1 "$T/t.tsv" | tr '\t' ' ')"
+check_same "the table has losses over epochs and seconds" "2 10 2; 4 30 1.5; 5 50 ; " "$(rows loss)"
+check_same "a validation between two log lines has interpolated seconds" "3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
+check_same "a single run has no error, and the name of its folder" "one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
+check_same "without a schedule, the table has no cells" "" "$(rows loss 8 | tr -d '; ')"
 cp "$T/t.tsv" "$T/one.tsv"
 curve -k "$T/one/log.jsonl"
-check_same "the log itself is the same" "$(cut -f2- "$T/one.tsv")" "$(cut -f2- "$T/t.tsv")"
+check_same "a log file gives the same table as its run's folder" "$(cut -f2- "$T/one.tsv")" "$(cut -f2- "$T/t.tsv")"
 
-# Stages that visit one cell and three.
+# A stage with one cell and one with two.
 stages "0 0 2 0 8 4 32 4 0.1 0 0" "1 2 5 0 16 4 22 4 0.1 0 0" "1 2 5 1 8 4 32 4 0.1 0 0" >"$T/one/schedule.tsv"
 curve -k "$T/one"
-check_same "with one the cells of each point" "8x4x32; 16x4x22,8x4x32; 16x4x22,8x4x32; " "$(rows loss 8)"
+check_same "with a schedule, each point has its cells" "8x4x32; 16x4x22,8x4x32; 16x4x22,8x4x32; " "$(rows loss 8)"
 
-# ---- killed, going on, repeated ----
+# ---- killed, resumed, repeated ----
 
-# Saved after 14 and killed: steps 15 on are done again, and the seconds of 11 to
-# 14 went with their line; the clips of the next one took 0.5 s each.
+# Saved after step 14 and killed. Steps from 15 are repeated. The seconds of
+# steps 11 to 14 were lost with their log line; the clips of the next line took
+# 0.5 s each.
 {
 	start 0
 	step 10 2 80 10 8 2
@@ -71,8 +74,8 @@ check_same "with one the cells of each point" "8x4x32; 16x4x22,8x4x32; 16x4x22,8
 	val 20 4 0.4
 } | made killed
 curve -k "$T/killed"
-check_same "steps whose line was lost took as long as the next" "2 10 2; 4 50 1.5; " "$(rows loss)"
-check_same "and accuracies are where they were" "2 10 0.2; 4 50 0.4; " "$(rows top1)"
+check_same "steps without a log line take as long as those of the next line" "2 10 2; 4 50 1.5; " "$(rows loss)"
+check_same "with a lost log line, validations keep their places" "2 10 0.2; 4 50 0.4; " "$(rows top1)"
 {
 	start 0
 	step 10 2 80 10 8 2
@@ -87,23 +90,23 @@ check_same "and accuracies are where they were" "2 10 0.2; 4 50 0.4; " "$(rows t
 	printf '{"clips":240,"clips_per_s":8,"epoch":6,"lo'
 } | made again
 curve -k "$T/again"
-check_same "steps that were done again count once, as the last time" "2 10 2; 4 30 1.5; " "$(rows loss)"
-check_same "so do validations" "4 30 0.5; " "$(rows top1)"
-check_same "and a line that is being written is no error" "" "$(cat "$T/err")"
+check_same "repeated steps count once, with their last values" "2 10 2; 4 30 1.5; " "$(rows loss)"
+check_same "repeated validations count once" "4 30 0.5; " "$(rows top1)"
+check_same "an incomplete last line is no error" "" "$(cat "$T/err")"
 {
 	start 0
 	step 10 2 80 10 8 2
 	val 12 2.4 0.2
 } | made going
 curve -k "$T/going"
-check_same "after the last line steps take as long" "2.4 12 0.2; " "$(rows top1)"
+check_same "after the last log line, steps take as long as before" "2.4 12 0.2; " "$(rows top1)"
 {
 	start 0
 	val 5 1 0.2
 } | made early
 curve -k "$T/early"
-check_same "before the first nobody knows" "1  0.2; " "$(rows top1)"
-check_exit "and the picture has a gap there" 0 vt-eval --curve="$T/early.svg" -k "$T/early"
+check_same "before the first log line, the seconds are unknown" "1  0.2; " "$(rows top1)"
+check_exit "the picture omits points with unknown seconds" 0 vt-eval --curve="$T/early.svg" -k "$T/early"
 
 # ---- means ----
 
@@ -117,7 +120,8 @@ for i in 1 2 3; do
 	} | made "m$i"
 done
 curve -k "x=$T/m1,$T/m2,$T/m3" -k "y=$T/m[12]" -k "$T/m3" -k "x y=$T/m1" -k "x y=$T/m2"
-# of_curve NAME SERIES: epoch, seconds, value, error, runs, with 4 digits
+# of_curve NAME SERIES: print epoch, seconds, value, error and runs, with 4
+# digits.
 of_curve() {
 	awk -F '\t' -v c="$1" -v s="$2" '$1 == c && $2 == s {
 		printf "%g %g %.4f %s %d; ", $3, $4, $5, $6 == "" ? "-" : sprintf("%.4f", $6), $7 }' "$T/t.tsv"
@@ -145,11 +149,11 @@ check_says "which it names" '--curve-target is for .*--curve'
 	val 20 4.2 0.3
 } | made fold
 curve -k "x=$T/m1,$T/fold"
-check_same "between points lies a line, and beyond the ends what is near" \
+check_same "values between points are interpolated, and those beyond an end are the nearest" \
 	"2 10 1.5000 0.5000 2; 4 $(echo 'scale=9; (20 + 10 + 10 * 1.9 / 2.1) / 2' | bc | awk '{ printf "%g", $1 }') $(awk 'BEGIN {
 		b = 2 + 2 * 1.9 / 2.1; printf "%.4f %.4f", (1 + b) / 2, (b - 1) / 2 }') 2; " "$(of_curve x loss)"
 curve -k "x=$T/fold,$T/m1"
-check_same "the end of a run that is a little shorter is in the mean" "2.1 4.2 " \
+check_same "the end of a slightly shorter run is in the mean" "2.1 4.2 " \
 	"$(of_curve x top1 | awk -v RS='; ' '{ printf "%s ", $1 }')"
 curve -k "x=$T/m1,$T/one,$T/going"
 check_same "it ends where the first of them ends" "2 " "$(of_curve x loss | awk -v RS='; ' '$1 { printf "%s ", $1 }')"
@@ -179,30 +183,30 @@ wait $pid 2>/dev/null
 train halves --save-steps=7
 curve -k "$T/whole" -k "$T/halves"
 log=$T/whole/log.jsonl
-check_same "all of the log's losses" "$(jq -r 'select(.type == "step") | "\(.epoch) \(.loss)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
+check_same "a real run: the table has all losses of the log" "$(jq -r 'select(.type == "step") | "\(.epoch) \(.loss)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "loss" { printf "%.9g %.9g; ", $3, $5 }' "$T/t.tsv")"
-check_same "and accuracies" "$(jq -r 'select(.type == "validation") | "\(.epoch) \(.top1)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
+check_same "a real run: the table has all accuracies of the log" "$(jq -r 'select(.type == "validation") | "\(.epoch) \(.top1)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "top1" { printf "%.9g %.9g; ", $3, $5 }' "$T/t.tsv")"
-check_same "its last second is the sum" "$(jq -s '[.[] | select(.type == "step").seconds] | add' "$log" | awk '{ printf "%.6f", $1 }')" \
+check_same "a real run: its last second is the sum of the log" "$(jq -s '[.[] | select(.type == "step").seconds] | add' "$log" | awk '{ printf "%.6f", $1 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "loss" { s = $4 } END { printf "%.6f", s }' "$T/t.tsv")"
-check_same "the cells of its stages" "4x2x24 8x2x16" "$(awk -F '\t' '$1 == "whole" && $2 == "loss" { print $8 }' "$T/t.tsv" | uniq | tr '\n' ' ' | sed 's/ $//')"
+check_same "a real run: the table has the cells of its stages" "4x2x24 8x2x16" "$(awk -F '\t' '$1 == "whole" && $2 == "loss" { print $8 }' "$T/t.tsv" | uniq | tr '\n' ' ' | sed 's/ $//')"
 accuracies() {
 	awk -F '\t' -v c="$1" '$1 == c && $2 == "top1" { print $3, $5 }' "$T/t.tsv"
 }
-check_same "killed and resumed: the same accuracies, each once" "$(accuracies whole)" "$(accuracies halves)"
-check_same "every epoch comes after the one before, and every second" "" "$(awk -F '\t' '
+check_same "a run that was killed and resumed has each accuracy once" "$(accuracies whole)" "$(accuracies halves)"
+check_same "epochs and seconds increase in every series" "" "$(awk -F '\t' '
 	$1 $2 == last && ($3 <= e || $4 <= s) { print } { last = $1 $2; e = $3; s = $4 }' "$T/t.tsv")"
 
 # ---- pictures ----
 
 if built cairo; then
 	for kind in png svg pdf; do
-		check_exit "a picture: $kind" 0 vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
-		check "the same bytes again" cmp "$T/a.$kind" "$T/b.$kind"
+		check_exit "a $kind picture is drawn" 0 vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
+		check "a $kind picture has the same bytes again" cmp "$T/a.$kind" "$T/b.$kind"
 	done
 	for text in all whole one 'Training loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
 		'Cells, batch x frames x crop' 4x2x24 8x2x16 '8x4x32 +1'; do
-		check "it says $text" grep -qxF "$text" "$T/a.svg"
+		check "the picture contains: $text" grep -qxF "$text" "$T/a.svg"
 	done
 	check_exit "a picture with a target" 0 vt-eval --curve="$T/target.svg" --curve-target=15 -k "all=$T/m1,$T/m2" -k "$T/m3"
 	for text in '20, 2 of 2 runs' '3, 2 of 2 runs' 30 2; do
@@ -210,17 +214,18 @@ if built cairo; then
 	done
 	sed 's/"top1"/"map":0.5,"top1"/' "$T/one/log.jsonl" | made sets
 	vt-eval --curve="$T/sets.svg" --curve="$T/t.tsv" -k "$T/sets"
-	check "of sets of classes mean average precision" grep -qx 'Validation mAP, %' "$T/sets.svg"
-	check_same "which is in the table, too" "3 20 0.5; 4 30 0.5; 5 50 0.5; " "$(rows map)"
+	check "for sets of classes, the picture shows mean average precision" grep -qx 'Validation mAP, %' "$T/sets.svg"
+	check_same "for sets of classes, the table has mean average precision" "3 20 0.5; 4 30 0.5; 5 50 0.5; " "$(rows map)"
 	awk 'BEGIN { for (i = 1; i <= 3000; i++) printf "{\"clips\":%d,\"clips_per_s\":1,\"epoch\":%g,\"loss\":%g,\"seconds\":8,\"step\":%d,\"type\":\"step\"}\n",
 		8 * i, i / 100, 1 / i, i }' | made long
-	check_exit "a long one, without validation" 0 vt-eval --curve="$T/long.svg" -k "$T/long"
-	check "is in hours" grep -qx 'hours of training' "$T/long.svg"
-	check_exit "and is one panel" 1 grep -q Validation "$T/long.svg"
-	check_exit "to standard output" 0 vt-eval --curve=- -k "$T/one"
-	check_exit "another kind of file" 2 vt-eval --curve="$T/a.jpg" -k "$T/one"
-	check_says "says which there are" 'wanted a name that ends with .png, .svg or .pdf'
-	# The command as it is built with CAIRO=no: the other folder before the rest.
+	check_exit "a long run without validation is drawn" 0 vt-eval --curve="$T/long.svg" -k "$T/long"
+	check "the picture of a long run has hours" grep -qx 'hours of training' "$T/long.svg"
+	check_exit "without validations, the picture has one panel" 1 grep -q Validation "$T/long.svg"
+	check_exit "a picture on standard output" 0 vt-eval --curve=- -k "$T/one"
+	check_exit "an unknown picture format ends with 2" 2 vt-eval --curve="$T/a.jpg" -k "$T/one"
+	check_says "the message lists the formats" 'wanted a name that ends with .png, .svg or .pdf'
+	# vt-eval as CAIRO=no builds it: lib/draw/without comes before the
+	# library.
 	eval "set -- $(cat "$BUILD/flags")"
 	cc=$1
 	shift
@@ -237,35 +242,36 @@ else
 	skip "pictures" "built without cairo"
 	bare=vt-eval
 fi
-check_exit "a picture without cairo" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
-check_says "says what to install" 'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
-check "before any work" test ! -e "$T/no.tsv" -a ! -e "$T/no.png"
-check_exit "a table is made without it" 0 "$bare" --curve="$T/t.tsv" -k "$T/one"
+check_exit "a picture without cairo ends with 2" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
+check_says "the message names the package and the build option" 'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check "without cairo nothing is written" test ! -e "$T/no.tsv" -a ! -e "$T/no.png"
+check_exit "a table is made without cairo" 0 "$bare" --curve="$T/t.tsv" -k "$T/one"
 
-# ---- what is refused ----
+# ---- refusals ----
 
-# broken LINE STATUS REGEX WHAT: line 2 of a log
+# broken LINE STATUS REGEX WHAT: check that a log whose second line is LINE is
+# refused.
 broken() {
 	{ start 0; echo "$1"; step 10 2 80 10 8 2; } | made broken
 	check_exit "$4" "$2" vt-eval --curve="$T/no.tsv" -k "$T/broken"
-	check_says "is told with file and line" "broken/log.jsonl:2: $3"
-	check_same "once" 1 "$(wc -l <"$T/err")"
+	check_says "$4: the message shows file and line" "broken/log.jsonl:2: $3"
+	check_same "$4: there is one message" 1 "$(wc -l <"$T/err")"
 }
-broken '{"step":' 4 'not valid JSON' "a line that is cut"
+broken '{"step":' 4 'not valid JSON' "a truncated line"
 broken '' 4 'not valid JSON' "an empty line"
 broken '[1]' 4 'no type' "one that is no object"
 broken "$(step 5 1 40 5 8 '"low"')" 4 'not a number: loss' "a loss that is no number"
 broken "$(step 5 1 40 null 8 1)" 4 'not a number: seconds' "seconds that are none"
 broken "$(step 5 1 40 5 8 1 | sed 's/"epoch":1,//')" 4 'no epoch' "no epoch"
 broken "$(step -1 1 40 5 8 1)" 4 'no step' "a step below 0"
-check "and nothing is written" test ! -e "$T/no.tsv"
+check "refused logs write no table" test ! -e "$T/no.tsv"
 mkdir "$T/odd"
 cp "$T/one/log.jsonl" "$T/odd"
 echo '#stage' >"$T/odd/schedule.tsv"
-check_exit "a schedule that is none" 4 vt-eval --curve="$T/no.tsv" -k "$T/odd"
-check_exit "no such run" 1 vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
-check_says "is told" 'nowhere: no such run'
-check_exit "a folder without a log" 1 vt-eval --curve="$T/no.tsv" -k "$T/train"
+check_exit "a malformed schedule of a run ends with 4" 4 vt-eval --curve="$T/no.tsv" -k "$T/odd"
+check_exit "a missing run ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
+check_says "the message names the missing run" 'nowhere: no such run'
+check_exit "a folder without a log ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/train"
 start 0 | made empty
 check_exit "no step at all" 1 vt-eval --curve="$T/no.tsv" -k "$T/empty"
 check_says "says so" 'nothing to draw: no run has a step yet'
@@ -278,8 +284,8 @@ check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -0
 check_says "names it" '--null is for predictions, not for --curve'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
-	check_exit "on several ranks" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
-	check_says "once" 'for one process, not for 2 ranks'
+	check_exit "--curve on several ranks ends with 2" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
+	check_says "the message says that --curve needs one process" 'for one process, not for 2 ranks'
 fi
-check "nothing of these was written" test ! -e "$T/no.tsv"
+check "refused command lines write no table" test ! -e "$T/no.tsv"
 plan

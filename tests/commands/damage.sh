@@ -1,12 +1,12 @@
 #!/bin/sh
 # tests/run: weight 20
-# vt-extract on files that were damaged systematically: in sixteen containers,
-# with sound and without, stretches are zeroed or removed and files are cut.
-# Frames carry numbers, so that it is known which are there.  What is accepted
-# must have all frames, but for the few kinds of damage that nothing in a file
-# can tell, which vt-extract(1) names and the list below allows.
-#
-# A small part, by a seed; tests/torture/damage does all.
+# vt-extract on files that are damaged systematically. In sixteen containers,
+# with and without sound, ranges are zeroed or removed and files are truncated.
+# Frames carry numbers, so that the test knows which are present. An accepted
+# file must have all frames, except after the kinds of damage that nothing in a
+# file reveals. vt-extract(1) names these kinds, and the list below allows them.
+# 
+# This is a small part, chosen by a seed; tests/torture/damage does all.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin
@@ -15,14 +15,14 @@ steps=${DAMAGE_STEPS:-4} every=${DAMAGE_EVERY:-13} seed=${DAMAGE_SEED:-7}
 D=$BUILD/tests/tools/damage
 total=0 total_refused=0 total_all=0 total_changed=0 total_fewer=0
 
-# packets FILE: where the packets of its video are
+# packets FILE: print the places of the packets of its video.
 packets() {
 	ffprobe -v error -select_streams v -show_entries packet=pos,size,flags -of csv=p=0 "$1" 2>/dev/null |
 		awk -F, '$2 ~ /^[0-9]+$/ {print $2 "," $1 "," substr($3, 1, 1)}' | sort -t, -n
 }
 
-# torment NAME ALLOWED OPTION...: all damage of one kind of file; ALLOWED are
-# the kinds, separated by |, that may be accepted with fewer frames
+# torment NAME ALLOWED OPTION...: apply all damage to one kind of file. ALLOWED
+# are the kinds, separated by |, that may be accepted with fewer frames.
 torment() {
 	name=$1 allowed=$2
 	shift 2
@@ -33,7 +33,7 @@ torment() {
 		skip "$name" "$(head -1 "$T/make.err")"
 		return
 	fi
-	check_same "$name: undamaged, all 50 frames" "50 50 50" \
+	check_same "$name: undamaged, it has all 50 frames" "50 50 50" \
 		"$(vt-extract -q $rate "$v" | "$D" count | cut -f2-4 | tr '\t' ' ')"
 	rm -rf "$T/d" && mkdir "$T/d"
 	packets "$v" | "$D" make "$v" "$T/d" "$steps" "$every" "$seed" || not_ok "$name: damaged copies"
@@ -52,16 +52,16 @@ torment() {
 		awk '{printf "%s%s %d", sep, $2, $1; sep = ", "}')
 	diag "$(printf '%-11s %5d %8d %5d %8d %6d  %s' "$name" "$n" "$refused" "$all" "$changed" "$fewer" "$kinds")"
 	bad=$(awk -F'\t' -v allowed="^($allowed)-" '$2 < 50 && $1 !~ allowed' "$T/counts")
-	check_same "$name: no damage that can be told is accepted with fewer frames" "" "$bad"
+	check_same "$name: no detectable damage is accepted with fewer frames" "" "$bad"
 }
 
 diag "$(printf '%-11s %5s %8s %5s %8s %6s' container files refused all changed fewer)"
 g="-g 12" c="-g 12 -cluster_time_limit 300" x264="-c:v libx264 -g 12"
-# Damage that cannot be detected: a missing end where there is no count, size or
-# duration; a missing beginning where a stream may begin anywhere; missing groups of
-# raw streams, or their last frames; missing blocks of gif and y4m, which have no
-# times; missing groups of a container that shows them only by times, which count
-# with --strict-rate.
+# Damage that cannot be detected: a missing end without a count, size or
+# duration; a missing beginning if a stream may begin anywhere; missing groups
+# of raw streams, or their last frames; missing blocks of gif and y4m, which
+# have no times; missing groups of a container that reveals them only by times,
+# which count with --strict-rate.
 end='p?cut|kcut' raw='[pk]?cut|kremove|premove|remove'
 # shellcheck disable=SC2086
 while read -r name allowed options; do

@@ -52,7 +52,7 @@ for c in "$BUILD"/vt-* "$BUILD/motions"; do [ -x "$c" ] && ln -s "$c" "$T/stop";
 rm "$T/stop/vt-pack" "$T/stop/vt-train" "$T/stop/vt-eval"
 cat >"$T/stop/vt-pack" <<SHIM
 #!/bin/bash
-# Part of the stream comes, and then no more.
+# Pass on a part of the stream, then stop the demo.
 case "\$PLACE \$*" in
 "train -o train" | "test -o test"*)
 	mkfifo "\$PLACE.pipe"

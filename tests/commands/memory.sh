@@ -75,7 +75,7 @@ if have_mpi; then
 	mpirun -np 2 "$BUILD/vt-train" -n -i "$T/train" -m "$T/deep.net" --schedule "$T/small.tsv" --device ref -j 1 \
 		>"$T/plan" 2>"$T/err" || diag "$(cat "$T/err")"
 	check "the plan of two ranks shows the memory of each" grep -q '^# of rank 1 ' "$T/plan"
-	check_same "--shard-optimizer: each of two ranks plans half of the momentum" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
+	check_same "each of two ranks plans half of the momentum" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
 		--schedule "$T/small.tsv" --device ref -j 1 | awk '/^# momentum/ { printf "%.2g", $3 / 2 }')" \
 		"$(awk '/^# momentum/ { printf "%.2g", $3 }' "$T/plan")"
 else

@@ -67,8 +67,8 @@ cp "$T/out" "$T/json"
 check_exit "vt-eval as a table" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref
 cp "$T/out" "$T/table"
 python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
-# Average precision by its definition: over the positives, the precision among
-# all that score no less.
+# Average precision by its definition: the mean over the positives of the precision
+# among all samples that score at least as high.
 import json, sys, math
 rows = [l.rstrip("\n").split("\t") for l in open(sys.argv[1])]
 names = rows[0][2:]

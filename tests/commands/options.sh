@@ -1,13 +1,15 @@
 #!/bin/sh
-# The options of each command: --help, the manual and the completions list the
-# same ones, the settings that are printed can be read back, mistakes are said.
+# The options of each command. --help, the manual and the completions list the
+# same ones. --print-config prints a configuration that can be read back. Each
+# mistake has its message.
 # tests/run: weight 11
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
 release=$(sed -n 's/^RELEASE = //p' Makefile)
 
-# Each of these prints the options it knows, as --name or -n, one a line.
+# Each of these functions prints the options it finds, as --name or -n, one a
+# line.
 in_spec() {
 	"$1" --complete-spec | awk -F '\t' '$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }' | sort
 }
@@ -23,7 +25,7 @@ in_help() {
 			print name
 		}' | sort
 }
-# In the page they are what follows Fl: ".It Fl i , -data Ns = Ns Ar dir".
+# Options in the page follow Fl: ".It Fl i , -data Ns = Ns Ar dir".
 in_page() {
 	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It \(Fl .*\)/\1/p' "man/$1.1" | awk '{
 		flag = 0
@@ -34,7 +36,7 @@ in_page() {
 				print "-" $i
 	}' | sort
 }
-# The completions, as text.
+# The completions, read as text.
 in_bash() {
 	awk -v c="$1" '
 		!inside { inside = $0 == "\t" c ")"; next }
@@ -67,8 +69,9 @@ in_fish() {
 settings() {
 	sed 's/	# [a-z ]*$//' "$1"
 }
-# defaults COMMAND: each option whose --help ends with another default, "(3)", "(64M)",
-# "(0: off)" or a choice, than --print-config prints; at last how many were compared
+# defaults COMMAND: print each option whose --help ends with another default
+# than --print-config prints, then the number of options compared. The default
+# is written "(3)", "(64M)", "(0: off)" or as a choice.
 defaults() {
 	"$1" --print-config | sed 's/^# //' >"$T/values"
 	"$1" --complete-spec | awk -F '\t' -v values="$T/values" '
@@ -103,31 +106,31 @@ defaults() {
 
 for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	in_spec $c >"$T/spec"
-	check "$c: has options" test "$(wc -l <"$T/spec")" -ge 20
-	check_same "$c: each option once" "" "$(uniq -d "$T/spec")"
-	check_same "$c: --help=all has them" "$(cat "$T/spec")" "$(in_help $c =all)"
+	check "$c: there are at least 20 options" test "$(wc -l <"$T/spec")" -ge 20
+	check_same "$c: each option is listed once" "" "$(uniq -d "$T/spec")"
+	check_same "$c: --help=all lists all options" "$(cat "$T/spec")" "$(in_help $c =all)"
 	in_help $c >"$T/common"
-	check_same "$c: --help has some of them" "" "$(comm -13 "$T/spec" "$T/common")"
-	check "$c: at least 15" test "$(wc -l <"$T/common")" -ge 15
-	check "$c: in at most 45 lines" test "$($c --help | wc -l)" -le 45
+	check_same "$c: --help lists only options of the table" "" "$(comm -13 "$T/spec" "$T/common")"
+	check "$c: --help lists at least 15 options" test "$(wc -l <"$T/common")" -ge 15
+	check "$c: --help has at most 45 lines" test "$($c --help | wc -l)" -le 45
 	$c --help=all >"$T/all"
-	check_same "$c: in rows that --help=all has" "" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
+	check_same "$c: each row of --help is in --help=all" "" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
 	if cmp -s "$T/spec" "$T/common"; then all=''; else all='--help=all shows all options.'; fi
-	check_same "$c: and says how to see all" "$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
-	check_same "$c: the page has them" "$(cat "$T/spec")" "$(in_page $c)"
-	check_same "$c: bash completes them" "$(cat "$T/spec")" "$(in_bash $c)"
-	check_same "$c: zsh completes them" "$(cat "$T/spec")" "$(in_zsh $c)"
-	check_same "$c: fish completes them" "$(cat "$T/spec")" "$(in_fish $c)"
+	check_same "$c: --help says how to see all options" "$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
+	check_same "$c: the manual page lists all options" "$(cat "$T/spec")" "$(in_page $c)"
+	check_same "$c: bash completes all options" "$(cat "$T/spec")" "$(in_bash $c)"
+	check_same "$c: zsh completes all options" "$(cat "$T/spec")" "$(in_zsh $c)"
+	check_same "$c: fish completes all options" "$(cat "$T/spec")" "$(in_fish $c)"
 	check_same "$c: --help fits 80 columns" "" "$($c --help | cat - "$T/all" | awk 'length > 80')"
 	defaults $c >"$T/defaults"
-	check_same "$c: --help has the defaults" "" "$(sed '$d' "$T/defaults")"
-	check "$c: of several options" test "$(tail -1 "$T/defaults")" -ge 4
+	check_same "$c: --help shows the built-in defaults" "" "$(sed '$d' "$T/defaults")"
+	check "$c: at least 4 defaults were compared" test "$(tail -1 "$T/defaults")" -ge 4
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
-	check "$c: --version says which" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
+	check "$c: --version prints command and release" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
 	check_same "$c: -V is --version" "$(cat "$T/out")" "$($c -V)"
 
-	# ---- mistakes: one line, and where to look ----
+	# ---- mistakes: one line and a hint ----
 	for wrong in --no-such-option -% --versio --version=1 --help=x "--config"; do
 		check_exit "$c: $wrong is refused" 2 $c "$wrong"
 		check_same "$c: $wrong: one line and the hint" "2 Try '$c --help'." \
@@ -135,17 +138,18 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 		check "$c: $wrong: nothing on standard output" test ! -s "$T/out"
 	done
 
-	# ---- what is printed can be read ----
+	# ---- printed settings can be read ----
 	check_exit "$c: --print-config" 0 $c --print-config
 	settings "$T/out" >"$T/want"
 	mv "$T/out" "$T/config"
-	check_exit "$c: -c reads it" 0 $c -c "$T/config" --print-config
+	check_exit "$c: -c reads the printed settings" 0 $c -c "$T/config" --print-config
 	settings "$T/out" >"$T/got"
-	check "$c: to the same settings" cmp "$T/want" "$T/got"
+	check "$c: the settings read are those printed" cmp "$T/want" "$T/got"
 	mv "$T/out" "$T/config"
-	check_exit "$c: again" 0 $c -c "$T/config" --print-config
-	check "$c: to the same file" cmp "$T/config" "$T/out"
-	# The same with values that are not the defaults, by the environment.
+	check_exit "$c: -c reads them once more" 0 $c -c "$T/config" --print-config
+	check "$c: the second output equals the first" cmp "$T/config" "$T/out"
+	# The same with values that are not the defaults, set by the
+	# environment.
 	$c --complete-spec | awk -F '\t' '
 		$2 ~ /^(-|config|help|version|print-config|no-.*)$/ { next }
 		{ name = "VT_" toupper($2); gsub(/-/, "_", name); n = split($5, value, "|") }
@@ -155,59 +159,60 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 		$3 == "none" { print name "=" (NR % 2 ? "yes" : "no") }' >"$T/environment"
 	set --
 	while IFS= read -r setting; do set -- "$@" "$setting"; done <"$T/environment"
-	check_exit "$c: with other settings" 0 env "$@" $c --print-config
-	check "$c: which count" test "$(grep -c '# environment$' "$T/out")" = $#
+	check_exit "$c: --print-config with other settings" 0 env "$@" $c --print-config
+	check "$c: all settings of the environment count" test "$(grep -c '# environment$' "$T/out")" = $#
 	settings "$T/out" >"$T/want"
 	mv "$T/out" "$T/config"
-	check_exit "$c: -c reads them" 0 $c -c "$T/config" --print-config
+	check_exit "$c: -c reads the other settings" 0 $c -c "$T/config" --print-config
 	settings "$T/out" >"$T/got"
-	check_same "$c: to the same" "$(cat "$T/want")" "$(cat "$T/got")"
-	check_same "$c: the options are the same, whatever is set" "$(cat "$T/spec")" \
+	check_same "$c: the other settings read are those printed" "$(cat "$T/want")" "$(cat "$T/got")"
+	check_same "$c: the options do not depend on the settings" "$(cat "$T/spec")" \
 		"$(export "$@"; in_spec $c)"
 done
 
-# ---- who wins ----
+# ---- precedence ----
 
-# epochs COMMAND...: what the command says of them
+# epochs COMMAND...: print the value of epochs and its origin.
 epochs() {
 	"$@" --print-config | sed -n 's/^epochs = //p' | tr '\t' ' '
 }
 echo 'epochs = 7 # of ours' >"$T/seven"
 echo 'epochs = 8' >"$T/eight"
-check_same "the built-in value" "50 # default" "$(epochs vt-schedule)"
-check_same "a file is stronger" "7 # file" "$(epochs vt-schedule -c "$T/seven")"
-check_same "of two files the last one" "8 # file" "$(epochs vt-schedule -c "$T/seven" -c "$T/eight")"
-check_same "the environment is stronger" "9 # environment" "$(epochs env VT_EPOCHS=9 vt-schedule -c "$T/seven")"
-check_same "the command line is strongest, its last word" "11 # command line" \
+check_same "without a setting, the built-in value counts" "50 # default" "$(epochs vt-schedule)"
+check_same "a file overrides the built-in value" "7 # file" "$(epochs vt-schedule -c "$T/seven")"
+check_same "of two files, the last one counts" "8 # file" "$(epochs vt-schedule -c "$T/seven" -c "$T/eight")"
+check_same "the environment overrides a file" "9 # environment" "$(epochs env VT_EPOCHS=9 vt-schedule -c "$T/seven")"
+check_same "the command line overrides the environment, and its last value counts" "11 # command line" \
 	"$(epochs env VT_EPOCHS=9 vt-schedule --epochs=10 --epochs 11 -c "$T/seven")"
-check_same "an empty text is a text" "prefix =  # environment" \
+check_same "an empty variable sets an empty text" "prefix =  # environment" \
 	"$(VT_PREFIX='' vt-pack --print-config | grep prefix | tr '\t' ' ')"
 printf 'prefix = \t# none\n' >"$T/empty"
-check_same "read as one" "prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
+check_same "an empty value in a file sets an empty text" "prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
 
-# ---- files of settings ----
+# ---- configuration files ----
 
-# prefix LINE: what vt-pack makes of it, between bars
+# prefix LINE: print the value that vt-pack reads from LINE, between bars.
 prefix() {
 	printf '%s\n' "$1" >"$T/one"
 	vt-pack -c "$T/one" --print-config | sed -n 's/^prefix = \(.*\)	# file$/|\1|/p'
 }
-check_same "a value and a comment with quotes" '|a|' "$(prefix 'prefix = "a" # not "b"')"
-check_same "a quote in a value" '|"a \"b\" c"|' "$(prefix 'prefix = "a \"b\" c"')"
-check_same "a backslash is one where it means nothing else" '|"a \\d"|' "$(prefix 'prefix = "a \d"')"
-check_same "quotes around nothing" '||' "$(prefix 'prefix = "" # none')"
-check_same "a comment right after a value" '|a|' "$(prefix 'prefix = a # "b"')"
-check_same "a line of another system" '|a|' "$(prefix "prefix = a$(printf '\r')")"
+check_same "a value may be followed by a comment with quotes" '|a|' "$(prefix 'prefix = "a" # not "b"')"
+check_same "a value may contain escaped quotes" '|"a \"b\" c"|' "$(prefix 'prefix = "a \"b\" c"')"
+check_same "a backslash that escapes nothing is kept" '|"a \\d"|' "$(prefix 'prefix = "a \d"')"
+check_same "an empty value may be quoted" '||' "$(prefix 'prefix = "" # none')"
+check_same "a value without quotes may be followed by a comment" '|a|' "$(prefix 'prefix = a # "b"')"
+check_same "a carriage return at the end of a line is ignored" '|a|' "$(prefix "prefix = a$(printf '\r')")"
 two=$(printf 'a\nb\rc # "d"\\')
 VT_PREFIX=$two vt-pack --print-config >"$T/two"
-check_same "what has two lines is written as one" 1 "$(grep -c '^prefix = .*# environment$' "$T/two")"
-check_same "and read again" "$(grep ^prefix "$T/two" | cut -f 1)" \
+check_same "a value of two lines is printed as one line" 1 "$(grep -c '^prefix = .*# environment$' "$T/two")"
+check_same "a value of two lines is read back" "$(grep ^prefix "$T/two" | cut -f 1)" \
 	"$(vt-pack -c "$T/two" --print-config | grep ^prefix | cut -f 1)"
-# refused REGEX TEXT: a file of settings that is refused, and how
+# refused REGEX TEXT: check that a configuration file with TEXT is refused with
+# this message.
 refused() {
 	printf "$2" >"$T/one"
 	check_exit "refused: $1" 2 vt-pack -c "$T/one" --print-config
-	check_says "and it says so" "$1"
+	check_says "the message is: $1" "$1"
 }
 refused 'one:1: no closing quote' 'prefix = "a\n'
 refused 'one:1: no closing quote' 'prefix = "a\\"\n'
@@ -217,14 +222,14 @@ refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
 
 # ---- an option of another command ----
 
-check_exit "--lr of vt-train" 2 vt-train --lr=0.1 -i train
-check_says "is known by vt-schedule" 'no option --lr=0.1 \(an option of vt-schedule\)'
-check_exit "--batch of vt-train" 2 vt-train --batch 8
-check_says "too" 'no option --batch \(an option of vt-schedule\)'
-check_exit "--short-side of vt-pack" 2 vt-pack --short-side=128
-check_says "is known by two" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
+check_exit "--lr with vt-train ends with 2" 2 vt-train --lr=0.1 -i train
+check_says "the message says that --lr is an option of vt-schedule" 'no option --lr=0.1 \(an option of vt-schedule\)'
+check_exit "--batch with vt-train ends with 2" 2 vt-train --batch 8
+check_says "the message says that --batch is an option of vt-schedule" 'no option --batch \(an option of vt-schedule\)'
+check_exit "--short-side with vt-pack ends with 2" 2 vt-pack --short-side=128
+check_says "the message names both commands with --short-side" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
 
-# ---- variables that nothing reads ----
+# ---- variables that no command reads ----
 
 check_exit "a variable that nothing reads" 0 env VT_SEDE=1 vt-schedule --epochs=1 --milestones=none
 check_says "is told, with the nearest name" 'warning: .* VT_SEDE, which nothing reads \(similar: VT_SEED\)'
@@ -232,40 +237,40 @@ check_exit "but not with -q" 0 env VT_SEDE=1 vt-schedule -q --epochs=1 --milesto
 check_same "that is quiet" "" "$(cat "$T/err")"
 vars=$(for c in extract pack schedule train eval bench; do vt-$c --complete-spec; done | awk -F '\t' '
 	$2 != "-" && $2 !~ /^(no-.*|config|help|version|print-config)$/ { print $2 }' | sort -u | tr a-z- A-Z_)
-check "options are known" test "$(echo "$vars" | wc -l)" -gt 90
-# One that is set to nothing may be an error of its command; of another it is nothing.
+check "more than 90 options have variables" test "$(echo "$vars" | wc -l)" -gt 90
+# An empty variable may be an error of its own command, so set all to x.
 # shellcheck disable=SC2046
 for c in schedule eval; do
 	mine=$(vt-$c --complete-spec | cut -f2 | tr a-z- A-Z_)
 	theirs=$(echo "$vars" | grep -vxF "$mine")
 	env $(echo "$theirs" | sed 's/.*/VT_&=x/') VT_SHARE_DIR="$VT_SHARE_DIR" VT_ISA=base "$BUILD/vt-$c" -i nowhere >/dev/null 2>"$T/err"
-	check_same "vt-$c: those of other commands are not told" "" "$(grep 'nothing reads' "$T/err")"
+	check_same "vt-$c: variables of other commands give no warning" "" "$(grep 'nothing reads' "$T/err")"
 done
-check_exit "an instruction set that is none" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
-check_says "is told" 'warning: VT_ISA=avx9: no such instruction set'
+check_exit "an unknown VT_ISA is no error" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
+check_says "a warning names the unknown instruction set" 'warning: VT_ISA=avx9: no such instruction set'
 if built oneDNN; then
-	check "--version -v names oneDNN's" sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
+	check "--version -v names the version of oneDNN" sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
 		vt-eval --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)"'
 fi
 
-# ---- -v says something ----
+# ---- the messages of -v ----
 
-# Those of vt-extract, vt-pack, vt-bench and vt-schedule have tests of their own.
-"$BUILD/tests/tools/makeset" "$T/train" 16 4 40 32 1 || not_ok "a set"
+# vt-extract, vt-pack, vt-bench and vt-schedule have tests of their own.
+"$BUILD/tests/tools/makeset" "$T/train" 16 4 40 32 1 || not_ok "makeset makes a set"
 vt-schedule --batch=8 --frames=2 --crop=16 --epochs=1 --milestones=none -o "$T/s.tsv"
-check_exit "vt-train" 0 vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
-check_same "without -v nothing" "" "$(cat "$T/err")"
+check_exit "vt-train without -v" 0 vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_same "vt-train without -v prints no message" "" "$(cat "$T/err")"
 rm -r "$T/run"
-check_exit "vt-train -v" 0 vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
-check_says "says on what it trains" 'note: .*/train: 16 samples of [0-9]+ classes$'
-check_says "what" 'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
-check_says "how long" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
-check_says "and what is saved" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
-check_exit "vt-eval" 0 vt-eval -k "$T/run/final.safetensors" -i "$T/train" --device=ref
-check_same "without -v nothing" "" "$(cat "$T/err")"
-check_exit "vt-eval -v" 0 vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
-check_says "says what it scores" 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
-check_says "and in which views" 'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
+check_exit "vt-train with -v" 0 vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_says "vt-train -v shows the dataset" 'note: .*/train: 16 samples of [0-9]+ classes$'
+check_says "vt-train -v shows network, device, precision and ranks" 'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
+check_says "vt-train -v shows epochs and steps of the schedule" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
+check_says "vt-train -v shows saved checkpoints" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
+check_exit "vt-eval without -v" 0 vt-eval -k "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_same "vt-eval without -v prints no message" "" "$(cat "$T/err")"
+check_exit "vt-eval with -v" 0 vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
+check_says "vt-eval -v shows checkpoint, network and step" 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
+check_says "vt-eval -v shows dataset and views" 'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
 
 echo 'epoch = 7' >"$T/wrong"
 check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"

@@ -1,14 +1,15 @@
 #!/bin/sh
-# What a phase of a multigrid schedule leaves as it is.  A network that asks for a
-# last gamma of zeros begins with one, and so does what --init makes anew and
-# nothing else; where the shape changes, all weights carry over and no gamma is
-# reset; gamma and beta do not decay in any cell.
+# A phase of a multigrid schedule preserves the weights. The last gamma of a
+# block starts at 0 if the network says so, also in layers that --init
+# initializes, and in no other. Where the shape changes, all weights carry over
+# and no gamma is reset. Gamma and beta do not decay in any cell.
 # tests/run: weight 30
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
 "$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
-# net BLOCKS: residual blocks whose branch ends in a gamma of zeros
+# net BLOCKS: print a network of residual blocks whose branch ends in a gamma of
+# zeros.
 net() {
 	cat <<-NET
 	def block
@@ -35,15 +36,16 @@ net() {
 net 1 >"$T/one.net"
 net 2 >"$T/two.net"
 
-# Three phases, with a cell of every kind: short cycles of two and of three, groups
-# that interleave, batches, clip lengths and crops that differ.  Columns but lr:
+# Three phases with every kind of cell: short cycles of two and of three,
+# interleaved groups, and different batches, clip lengths and crops. LR0 to LR2
+# stand for rates.
 cells='0 0 1 0 16 2 16 4 LR0 0 0
 0 0 1 1 8 4 16 2/4 LR0 0 0
 1 1 2 0 12 2 20 3/12 LR1 0 0
 1 1 2 1 8 4 20 4 LR1 0 0
 1 1 2 2 8 2 24 4 LR1 0 0
 2 2 3 0 8 4 24 4 LR2 0 0'
-# rates FILE LR0 LR1 LR2
+# rates FILE LR0 LR1 LR2: write the schedule with these rates to FILE.
 rates() {
 	to=$1
 	stages "$(echo "$cells" | sed "s/LR0/$2/; s/LR1/$3/; s/LR2/$4/")" >"$to"
@@ -61,14 +63,14 @@ train() {
 header() {
 	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
 }
-# values FILE TENSOR: its fp32 numbers, each once
+# values FILE TENSOR: print its fp32 values, each once.
 values() {
 	at=$(($(od -An -tu8 -N8 "$1") + 8))
 	set -- "$1" $(header "$1" | jq -r --arg t "$2" '.[$t].data_offsets | "\(.[0]) \(.[1] - .[0])"')
 	[ $# = 3 ] || return
 	od -An -tf4 -w4 -v -j $((at + $2)) -N "$3" "$1" | sort -u | xargs
 }
-# hashes FILE REGEX: of the tensors with such names
+# hashes FILE REGEX: print the hashes of the tensors whose names match.
 hashes() {
 	header "$1" | jq -r --arg r "$2" '.__metadata__["vt.tensors"] | fromjson | to_entries[] |
 		select(.key | test($r)) | "\(.key) \(.value)"'
@@ -78,23 +80,24 @@ ckpt() {
 }
 affine='^model/.*bn[0-9]\.(weight|bias)$'
 
-# ---- how they begin ----
+# ---- initial values ----
 
 for device in ref cpu; do
 	check "$device: a run whose rate is 0" train "$device-still" two still --device $device
 	final=$T/$device-still/final.safetensors
-	check_same "the last gamma of a block is 0" "0 0" "$(values "$final" model/b1.bn2.weight) $(values "$final" model/b2.bn2.weight)"
-	check_same "other gammas are 1" "1 1 1" "$(for n in bn1 b1.bn1 b2.bn1; do values "$final" model/$n.weight; done | xargs)"
-	check_same "and betas 0" "0 0 0 0 0" "$(header "$final" |
+	check_same "$device: the last gamma of a block starts at 0" "0 0" "$(values "$final" model/b1.bn2.weight) $(values "$final" model/b2.bn2.weight)"
+	check_same "$device: other gammas start at 1" "1 1 1" "$(for n in bn1 b1.bn1 b2.bn1; do values "$final" model/$n.weight; done | xargs)"
+	check_same "$device: betas start at 0" "0 0 0 0 0" "$(header "$final" |
 		jq -r 'keys[] | select(test("^model/.*bn[0-9].bias$"))' | while read -r n; do values "$final" "$n"; done | xargs)"
 done
 
-# ---- no phase resets them ----
+# ---- no phase resets gamma ----
 
 check "a run that learns in its first phase only" train first one first --device ref --weight-decay 0.1
 last=$(vt-train --status "$T/first" | jq .step)
-check "in it gammas move away from 0" [ "$(values "$T/first/final.safetensors" model/b1.bn2.weight)" != 0 ]
-# An epoch of 40 clips is a phase; a step is of that in which its first clip is.
+check "in the first phase gammas move away from 0" [ "$(values "$T/first/final.safetensors" model/b1.bn2.weight)" != 0 ]
+# A phase is one epoch of 40 clips. A step belongs to the phase of its first
+# clip.
 border=1
 while [ "$(header "$(ckpt first $border)" | jq -r '.__metadata__["vt.samples"]')" -lt 40 ]; do border=$((border + 1)); done
 was=$(hashes "$(ckpt first "$border")" '^model/')
@@ -102,19 +105,19 @@ same=0
 for k in $(seq $((border + 1)) "$last"); do
 	[ "$(hashes "$(ckpt first "$k")" '^model/')" = "$was" ] && same=$((same + 1))
 done
-check "there are steps after it" [ "$last" -gt $((border + 6)) ]
-check_same "and all of its weights carry over into every other cell" $((last - border)) $same
+check "there are steps after the first phase" [ "$last" -gt $((border + 6)) ]
+check_same "all weights carry over into every other cell" $((last - border)) $same
 
-# ---- what --init makes anew ----
+# ---- layers that --init initializes ----
 
 from=$T/first/final.safetensors
-check "--init of a network with a block less" train init two still --device ref --init "$from" --init-partial
+check "--init from a network with one block less" train init two still --device ref --init "$from" --init-partial
 final=$T/init/final.safetensors
-check_same "gammas and betas in it are taken" "$(hashes "$from" "$affine")" "$(hashes "$final" "$affine" | grep -v '/b2\.')"
-check_same "a last gamma that is not is 0" 0 "$(values "$final" model/b2.bn2.weight)"
-check_same "other gammas 1" 1 "$(values "$final" model/b2.bn1.weight)"
+check_same "gammas and betas in the file are loaded" "$(hashes "$from" "$affine")" "$(hashes "$final" "$affine" | grep -v '/b2\.')"
+check_same "a last gamma that is not in the file starts at 0" 0 "$(values "$final" model/b2.bn2.weight)"
+check_same "other gammas that are not in the file start at 1" 1 "$(values "$final" model/b2.bn1.weight)"
 
-# ---- nor do they decay ----
+# ---- gamma and beta do not decay ----
 
 for device in ref cpu; do
 	check "$device: a run without weight decay" train "$device-light" one last --device $device --weight-decay 0
@@ -130,7 +133,7 @@ for device in ref cpu; do
 		[ "$(hashes "$light" '^model/.*conv')" != "$(hashes "$heavy" '^model/.*conv')" ] && decay=$((decay + 1))
 	done
 	check_same "$device: convolutions decay in every step of every cell" $((last - 1)) $decay
-	check_same "$device: gammas and betas in none" $((last - 1)) $stay
+	check_same "$device: gammas and betas decay in no step" $((last - 1)) $stay
 done
 
 plan

@@ -1,30 +1,29 @@
 #!/bin/sh
-# README.md: each block that a reader would paste runs as it stands, in order,
-# in one folder, beside a few small videos.  Blocks that call make check or make
-# demo are left to those; what is installed goes below DESTDIR.
+# README.md: each block that a reader would paste runs unchanged, in order, in
+# one folder next to a few small videos. make install installs below DESTDIR.
 # tests/run: weight 65
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD
 unset VT_SHARE_DIR
 
-# ---- what the blocks are ----
+# ---- the blocks ----
 
-# A block is indented by four blanks, and ends at a line that is not.
+# A block is a sequence of lines that are indented by four spaces.
 awk -v to="$T/block." '
 	/^    / { if (!inside) f = to sprintf("%02d", ++n); inside = 1; print substr($0, 5) >f; next }
 	{ inside = 0 }' README.md
 ls "$T"/block.* >"$T/blocks"
-check "README has blocks" test "$(wc -l <"$T/blocks")" -ge 6
-check_same "none is wider than a terminal" "" "$(awk 'length > 80' README.md | grep -v '^|')"
+check "README has at least 6 blocks" test "$(wc -l <"$T/blocks")" -ge 6
+check_same "no line of README is wider than 80 columns" "" "$(awk 'length > 80' README.md | grep -v '^|')"
 
-# A README is read on slow lines, too.
+# Small pictures, because a README is read on slow lines, too.
 for f in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' README.md); do
-	check "$f: is there, a PNG, and below 60 KB" sh -c "head -c 4 '$f' | grep -q PNG && [ \$(wc -c <'$f') -lt 60000 ]"
+	check "$f: is a PNG below 60 KB" sh -c "head -c 4 '$f' | grep -q PNG && [ \$(wc -c <'$f') -lt 60000 ]"
 done
-check "README has pictures" test -n "${f:-}"
+check "README has at least one picture" test -n "${f:-}"
 
-# What is tested elsewhere, or too long: by make check itself and make demo.
+# Blocks with make check or make demo are tested elsewhere, or take too long.
 elsewhere() {
 	grep -qE 'make (.*[ ])?(check|demo)' "$1"
 }
@@ -33,15 +32,14 @@ for b in "$T"/block.*; do
 	elsewhere "$b" || blocks="$blocks $b"
 done
 
-# ---- where they run ----
+# ---- the environment of the blocks ----
 
 for part in FFmpeg oneDNN 'Open MPI' cairo; do
 	built "$part" || skip_all "built without $part"
 done
 "$BUILD/motions" "$T/made" 2 1 1 || skip_all "no videos"
 mkdir "$T/home" "$T/bin" && ln -s ../made/train "$T/home/videos" && ln -s "$root/man" "$T/home/man"
-# What is built is not built again, and goes below DESTDIR; the commands are
-# those that are installed there.
+# Never rebuild vt. Install below DESTDIR, and run the installed commands.
 cat >"$T/bin/make" <<WRAPPER
 #!/bin/sh
 exec env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS DEPS=no "$(command -v make)" --no-print-directory \\
@@ -55,11 +53,11 @@ exec "$BUILD/motions" "\$1" 3 1 1
 WRAPPER
 chmod +x "$T/bin/make" "$T/home/build/motions"
 PATH="$T/bin:$T/dest/usr/local/bin:$(echo "$PATH" | sed "s|^$BUILD:||")"
-# Three epochs do, and a pager has nobody to wait for.
+# Three epochs suffice, and a pager would wait for a key.
 VT_EPOCHS=3 MANPAGER=cat
 export PATH VT_EPOCHS MANPAGER
 
-# ---- running them ----
+# ---- run the blocks ----
 
 cd "$T/home" || exit 2
 for b in $blocks; do
@@ -70,8 +68,8 @@ for b in $blocks; do
 	check_exit "$(head -1 "$b" | tr '#' ' ')..." 0 bash -euo pipefail "$b" </dev/null
 done
 for made in quick-run/final.safetensors quick.png train/manifest.json test/manifest.json s.tsv run/final.safetensors confusion.png runs.png; do
-	check "they made $made" test -s $made
+	check "the blocks made $made" test -s $made
 done
-check_same "the commands that ran are those that were installed" "$T/dest/usr/local/bin/vt-train" \
+check_same "the blocks ran the installed commands" "$T/dest/usr/local/bin/vt-train" \
 	"$(command -v vt-train)"
 plan

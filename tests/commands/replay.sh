@@ -1,7 +1,7 @@
 #!/bin/sh
-# --replay: a run computed again agrees with its checkpoints bit for bit, whole or
-# from one to the next, at any number of ranks; a bit that was changed is refused
-# or named; the run itself is only read.
+# --replay recomputes a run and compares it with its checkpoints bit for bit,
+# the whole run or from one checkpoint to another, at any number of ranks. A
+# changed bit is refused or named. The run's files are only read.
 # tests/run: weight 10
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -20,33 +20,34 @@ sums() {
 before=$(sums)
 chmod -R a-w "$T/run"
 
-# steps OUT: the steps and results of a replay
+# steps: print the steps and results of the last replay.
 steps() {
 	grep -v '^#' "$T/out" | cut -f1,2 | tr '\t\n' '  '
 }
-check_exit "a replay of the whole run" 0 vt-train --replay "$T/run"
-check_same "agrees with every checkpoint" \
+check_exit "the whole run is replayed" 0 vt-train --replay "$T/run"
+check_same "the replay agrees with every checkpoint" \
 	"$(for s in $(seq 5 5 $last) $last; do echo "$s"; done | uniq | sed 's/$/ same/' | tr '\n' ' ')" "$(steps)"
-check_exit "one from a checkpoint to the next but one" 0 vt-train --replay="$T/run" --replay-steps=5:15
-check_same "compares these" "10 same 15 same " "$(steps)"
-check_exit "--replay-steps A: goes to the end" 0 vt-train --replay "$T/run" --replay-steps 10:
+check_exit "--replay-steps=5:15 replays from one checkpoint to another" 0 vt-train --replay="$T/run" --replay-steps=5:15
+check_same "--replay-steps=5:15 compares the two checkpoints after step 5" "10 same 15 same " "$(steps)"
+check_exit "--replay-steps=10: replays to the end" 0 vt-train --replay "$T/run" --replay-steps 10:
 if have_mpi; then
-	check_exit "by three ranks" 0 mpirun -np 3 "$BUILD/vt-train" --replay "$T/run" --replay-steps :10 -j 1
-	check_same "the same" "5 same 10 same " "$(steps)"
-	check_exit "with audits" 0 mpirun -np 2 "$BUILD/vt-train" --replay "$T/run" --replay-steps 5:10 -j 1 --audit 1
+	check_exit "three ranks replay a run of one rank" 0 mpirun -np 3 "$BUILD/vt-train" --replay "$T/run" --replay-steps :10 -j 1
+	check_same "three ranks agree with its checkpoints" "5 same 10 same " "$(steps)"
+	check_exit "two ranks replay with audits" 0 mpirun -np 2 "$BUILD/vt-train" --replay "$T/run" --replay-steps 5:10 -j 1 --audit 1
 else
-	skip "by three ranks" "no MPI"
+	skip "three ranks replay a run of one rank" "no MPI"
 fi
 chmod -R u+w "$T/run"
-check_same "nothing in the run has changed" "$before" "$(sums)"
+check_same "replays change no file of the run" "$before" "$(sums)"
 
-# What --precise-bn measures before a validation, of the average, goes on into later steps.
-check "a run whose statistics are measured" vt-train -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" \
+# Precise BN before a validation of the average carries over into later steps.
+check "a run with precise BN of a moving average" vt-train -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/measured" --device ref --save-steps 2 --keep 9 -q --precise-bn 24 --val-every 0.5 --ema 0.9 --use-ema
-check_exit "a replay of it" 0 vt-train --replay "$T/measured"
-check_exit "from a checkpoint on" 0 vt-train --replay "$T/measured" --replay-steps 4:8
+check_exit "the run with precise BN is replayed" 0 vt-train --replay "$T/measured"
+check_exit "the run with precise BN is replayed from a checkpoint" 0 vt-train --replay "$T/measured" --replay-steps 4:8
 
-# A validation that fails leaves a checkpoint that says so, with what was measured.
+# If a validation fails, the checkpoint says that it is due and has the measured
+# statistics.
 failing="-m $T/net.net --schedule $T/s.tsv -o $T/due --device ref -q --precise-bn 24 --val-every 0.5 --save-steps 2 --keep 9"
 cp -r "$T/val" "$T/hurt"
 shard=$(find "$T/hurt" -name '*-000000.tar')
@@ -56,32 +57,32 @@ tar tRf "$shard" | tr -d : | while read -r _ block name; do	# each frame of its 
 	esac
 done
 # shellcheck disable=SC2086
-check_exit "a run whose validation fails" 4 vt-train -i "$T/train" --val "$T/hurt" $failing
+check_exit "a run whose validation fails ends with 4" 4 vt-train -i "$T/train" --val "$T/hurt" $failing
 due="$T/due/$(cut -d' ' -f1 "$T/due/latest")"
-check "leaves that it was due" grep -aq '"vt.due":"1"' "$due"
+check "the last checkpoint says that a validation is due" grep -aq '"vt.due":"1"' "$due"
 cp "$due" "$T/was.due"
-check_exit "a replay ends in its bits" 0 vt-train --replay "$T/due"
+check_exit "the run with a due validation is replayed" 0 vt-train --replay "$T/due"
 step=$(vt-train --status "$T/due" | jq .step)
-check_same "and compares them" "$step same " "$(steps)"
+check_same "the replay agrees with the checkpoint that has a due validation" "$step same " "$(steps)"
 # shellcheck disable=SC2086
-check "the run goes on with other clips to validate" vt-train -i "$T/train" --val "$T/val" $failing
-check_same "and the checkpoint is no longer due" 0 "$(grep -ac '"vt.due"' "$due")"
+check "the run resumes with an intact validation set" vt-train -i "$T/train" --val "$T/val" $failing
+check_same "the checkpoint's validation is no longer due" 0 "$(grep -ac '"vt.due"' "$due")"
 cp "$T/was.due" "$due"
-check_exit "from one that is due, a replay gives the steps after it" 0 vt-train --replay "$T/due" --replay-steps "$step":
-check "which are some" test "$(steps | wc -w)" -ge 4
+check_exit "a replay starts from a checkpoint with a due validation" 0 vt-train --replay "$T/due" --replay-steps "$step":
+check "it compares at least 2 checkpoints" test "$(steps | wc -w)" -ge 4
 
-# ---- what is refused ----
+# ---- refusals ----
 
-check_exit "a step without a checkpoint" 2 vt-train --replay "$T/run" --replay-steps 4:10
-check_says "is refused, with those there are" "no checkpoint of step 4 .it has 5, 10, "
-check_exit "a stretch that ends before it begins" 2 vt-train --replay "$T/run" --replay-steps 10:5
-check_exit "--replay-steps without a run" 2 vt-train --replay-steps 1:2
-check_exit "an --output" 2 vt-train --replay "$T/run" --output "$T/other"
-check_exit "what is no run" 2 vt-train --replay "$T/val"
-check_exit "another recipe" 2 vt-train --replay "$T/run" --momentum 0.5
-check_says "is refused" "momentum was 0.9 and is 0.5"
+check_exit "--replay-steps from a step without a checkpoint ends with 2" 2 vt-train --replay "$T/run" --replay-steps 4:10
+check_says "the message lists the steps with checkpoints" "no checkpoint of step 4 .it has 5, 10, "
+check_exit "--replay-steps whose end is before its begin ends with 2" 2 vt-train --replay "$T/run" --replay-steps 10:5
+check_exit "--replay-steps without --replay ends with 2" 2 vt-train --replay-steps 1:2
+check_exit "--replay with --output ends with 2" 2 vt-train --replay "$T/run" --output "$T/other"
+check_exit "--replay of a folder that is not a run ends with 2" 2 vt-train --replay "$T/val"
+check_exit "--replay with another setting ends with 2" 2 vt-train --replay "$T/run" --momentum 0.5
+check_says "the message shows both values of the setting" "momentum was 0.9 and is 0.5"
 
-# ---- one bit ----
+# ---- one changed bit ----
 
 ckpt=$T/run/ckpt-0000000010.safetensors
 cp "$ckpt" "$T/good"
@@ -89,17 +90,17 @@ at=$(($(wc -c <"$ckpt") - 64 - 400))	# in a tensor
 byte=$(od -An -tu1 -j $at -N1 "$ckpt")
 # shellcheck disable=SC2059
 printf "\\$(printf %03o $((byte ^ 4)))" | dd of="$ckpt" bs=1 seek=$at conv=notrunc 2>/dev/null
-check_exit "a checkpoint with one bit changed is refused as an end" 4 vt-train --replay "$T/run" --replay-steps 5:10
-check_says "by name" "ckpt-0000000010.safetensors.*hash"
-check_exit "and as a start" 4 vt-train --replay "$T/run" --replay-steps 10:15
+check_exit "a checkpoint with one changed bit is refused as the end" 4 vt-train --replay "$T/run" --replay-steps 5:10
+check_says "the message names the checkpoint and its hash" "ckpt-0000000010.safetensors.*hash"
+check_exit "a checkpoint with one changed bit is refused as the start" 4 vt-train --replay "$T/run" --replay-steps 10:15
 
-# The same bit as a processor would have changed it: the file is whole.
+# The same fault in a processor: the file's hash fits.
 cp "$T/good" "$ckpt"
 VT_FLIP_BIT=7:0:2 check_exit "a run with a fault in step 7" 0 "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/bad" --device ref --save-steps 5 --keep 9 -q
-check_exit "is found by its replay" 4 vt-train --replay "$T/bad"
-check_same "in the first checkpoint after it" "5 same 10 differs " "$(steps)"
-check_says "which is named, with a tensor" "ckpt-0000000010.safetensors: [a-z/.0-9]*[a-z] is not what its steps give"
-check_exit "later ones agree with it" 0 vt-train --replay "$T/bad" --replay-steps 10:
+check_exit "the replay of a run with a fault ends with 4" 4 vt-train --replay "$T/bad"
+check_same "the first checkpoint after the fault differs" "5 same 10 differs " "$(steps)"
+check_says "the message names the checkpoint and a tensor" "ckpt-0000000010.safetensors: [a-z/.0-9]*[a-z] is not what its steps give"
+check_exit "later checkpoints agree, starting from the faulty one" 0 vt-train --replay "$T/bad" --replay-steps 10:
 
 plan

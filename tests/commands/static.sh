@@ -1,26 +1,26 @@
 #!/bin/sh
-# STATIC=yes: the commands need nothing but libc and the libraries of a GPU, and
-# run in a root that has only these.
+# STATIC=yes: the commands need only libc and the libraries of a GPU, and run in
+# a root directory that contains nothing else.
 # tests/run: weight 45
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# What a machine with a GPU has.
+# Libraries that a machine with a GPU provides.
 given='linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libcudart|libcudnn.*|libcublas.*|libnccl|libnvrtc.*'
-# needs PROGRAM: the libraries that it loads, a line each: name, file
+# needs PROGRAM: print name and file of each library that it loads.
 needs() {
 	ldd "$1" | sed -nE 's/^[[:space:]]*([^ ]*)( => ([^ ]*))? .*/\1 \3/p'
 }
-# others PROGRAM: those of them that it must not need
+# others PROGRAM: print the libraries that it must not need.
 others() {
 	needs "$1" | sed 's/.*\///' | sed -E 's/^([^ ]*).*/\1/' | grep -vE "^($given)[-.]" || true
 }
 
-# This build if it is one; else one of its own.
+# Use this build if it is static, else make a static one.
 static=$BUILD
 if [ -n "$(others "$BUILD/vt-train")" ]; then
 	static=$T/build
-	# What nvcc makes is the same for both.
+	# The output of nvcc is the same for both builds.
 	if built CUDA; then
 		mkdir -p "$static/lib/backend/cuda"
 		cp -p "$BUILD/nvcc-flags" "$static/"
@@ -30,33 +30,35 @@ if [ -n "$(others "$BUILD/vt-train")" ]; then
 		>"$T/out" 2>"$T/err" || diag "$(tail -5 "$T/err")"
 fi
 for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
-	check "$command is there" test -x "$static/$command"
-	check_same "and needs no other library" '' "$(others "$static/$command")"
+	check "the static build has $command" test -x "$static/$command"
+	check_same "$command needs no other library" '' "$(others "$static/$command")"
 done
-built oneDNN && [ "$static" != "$BUILD" ] && check "the check sees what a plain build needs" test -n "$(others "$BUILD/vt-train")"
+built oneDNN && [ "$static" != "$BUILD" ] && check "a plain build needs other libraries, so the check can fail" test -n "$(others "$BUILD/vt-train")"
 
-check_exit "devices before sm_70 are refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
+check_exit "CUDA_ARCHS below 70 ends with 2" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
 	BUILD="$T/none" all
-check_says "by number" 'CUDA_ARCHS: 60 \(wanted 70 or more\)'
+check_says "the message names the wrong architecture" 'CUDA_ARCHS: 60 \(wanted 70 or more\)'
 for part in DNNL MPI FFMPEG CAIRO; do
 	check_exit "STATIC=yes with $part=yes is refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes \
 		BUILD="$T/none" all
-	check_says "with what is missing" "$part=yes has no static archives"
+	check_says "STATIC=yes with $part=yes: the message says what is missing" "$part=yes has no static archives"
 done
 
 # CC=false: no header is found.
-check_exit "what no distribution has is named" 1 env CC=false DEPS=no share/deps cuda nccl
-check_says "by the packages of its maker" 'libnccl-dev \(nccl\.h\)'
+check_exit "make deps with cuda and nccl missing ends with 1" 1 env CC=false DEPS=no share/deps cuda nccl
+check_says "the message names NVIDIA's package" 'libnccl-dev \(nccl\.h\)'
 
-# ---- an empty root ----
+# ---- an empty root directory ----
 
-# bring FILE DIR: FILE, if it is one, to DIR in the root; linked where it can be
+# bring FILE DIR: put FILE, if it exists, into DIR of the root, as a hard link
+# if possible.
 bring() {
 	[ -f "$1" ] && [ ! -e "$T/root$2/${1##*/}" ] || return 0
 	mkdir -p "$T/root$2"
 	cp -Ll "$1" "$T/root$2/" 2>/dev/null || cp -L "$1" "$T/root$2/"
 }
-# bring_needs PROGRAM DIR: what it loads, to DIR or, without one, where it is here
+# bring_needs PROGRAM DIR: put its libraries into DIR of the root, or without
+# DIR into their own folders.
 bring_needs() {
 	needs "$1" | while read -r name file; do
 		case $name in /*) file=$name ;; esac
@@ -69,7 +71,7 @@ for command in "$static"/vt-*; do
 	cp "$command" "$T/root/"
 	bring_needs "$command"
 done
-# What is opened when it is needed, and what that needs.
+# Libraries that are opened at run time, and their own libraries.
 ldconfig -p | sed -nE 's/.*(libcudnn.*|libcublasLt|libnccl)\.so\.[0-9]+ .*=> //p' >"$T/opened"
 while read -r file; do
 	bring "$file" /usr/lib
@@ -78,28 +80,28 @@ done <"$T/opened"
 inside="chroot $T/root"
 [ "$(id -u)" = 0 ] || inside="unshare -r chroot $T/root"
 if $inside /vt-train --version >"$T/out" 2>"$T/err" || ! grep -qE 'Operation not permitted|unshare' "$T/err"; then
-	check_exit "vt-train runs there" 0 $inside /vt-train --version
-	check_same "as the version that it is" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	check_exit "vt-train runs in the empty root" 0 $inside /vt-train --version
+	check_same "vt-train in the empty root prints its version" "$("$static/vt-train" --version)" "$(cat "$T/out")"
 	if built CUDA; then
-		check_same "and knows the libraries of a GPU" "$(vt-train --version -v | grep -o 'cuda (.*)')" \
+		check_same "vt-train in the empty root has the libraries of a GPU" "$(vt-train --version -v | grep -o 'cuda (.*)')" \
 			"$($inside /vt-train --version -v | grep -o 'cuda (CUDA .*, cuDNN .*, cuBLASLt [^)]*)')"
 	else
-		skip "and knows the libraries of a GPU" "no CUDA in this build"
+		skip "vt-train in the empty root has the libraries of a GPU" "no CUDA in this build"
 	fi
-	check_exit "and vt-schedule makes a schedule" 0 $inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
+	check_exit "vt-schedule makes a schedule in the empty root" 0 $inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
 		--epochs=2
 else
-	skip "vt-train runs there" "cannot change the root here"
+	skip "vt-train runs in the empty root" "cannot change the root here"
 fi
 
-# ---- the archive for a machine with a GPU, in an empty root ----
+# ---- the archive for a machine with a GPU, in an empty root directory ----
 
 flags=
 [ "$static" = "$BUILD" ] || flags=' -- CFLAGS=-O0'
 case $("$static/vt-train" --version) in *'Built with:'*CUDA*NCCL*) cuda=yes ;; *) cuda=no ;; esac
 check_exit "carry packs an archive" 0 env -u MAKELEVEL -u MFLAGS MAKEFLAGS="$flags" CUDA=$cuda CUDA_ARCHS='80 90' \
 	BUILD="$static" tests/gpu/contact/carry "$T/vt-gpu.tar.gz"
-check "of at most 40 MiB" test "$(wc -c <"$T/vt-gpu.tar.gz")" -le $((40 << 20))
+check "the archive has at most 40 MiB" test "$(wc -c <"$T/vt-gpu.tar.gz")" -le $((40 << 20))
 rm -rf "$T/root"
 mkdir -p "$T/root/tmp" "$T/root/dev"
 mknod -m 666 "$T/root/dev/null" c 1 3 2>/dev/null || : >"$T/root/dev/null"
@@ -113,16 +115,16 @@ tar xzf "$T/vt-gpu.tar.gz" -C "$T/root"
 inside="env -u BUILD $inside"
 bring_needs "$T/root/vt-gpu/build/program"
 if $inside /bin/sh -c : 2>/dev/null; then
-	check_exit "right runs there" 0 $inside /vt-gpu/tests/gpu/contact/right -d ref -o /right aside exact op
-	check_exit "fast runs there" 0 $inside /vt-gpu/tests/gpu/contact/fast -d ref -o /fast
-	check_exit "train runs there" 0 $inside /vt-gpu/tests/gpu/contact/train -d ref -o /train
-	check_exit "torch asks for PyTorch" 2 $inside /vt-gpu/tests/gpu/contact/torch -d ref -o /torch
-	check_says "by name" 'python3 has no PyTorch'
-	check_exit "a part of the program is called by name" 0 $inside /vt-gpu/build/program vt-train --version
-	check_same "as the version that it is" "$("$static/vt-train" --version)" "$(cat "$T/out")"
-	check_exit "unknown parts are refused" 2 $inside /vt-gpu/build/program vt-eval
-	check_says "with those that there are" 'NAME one of vt_train vt_bench '
+	check_exit "tests/gpu/contact/right runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/right -d ref -o /right aside exact op
+	check_exit "tests/gpu/contact/fast runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/fast -d ref -o /fast
+	check_exit "tests/gpu/contact/train runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/train -d ref -o /train
+	check_exit "tests/gpu/contact/torch without PyTorch ends with 2" 2 $inside /vt-gpu/tests/gpu/contact/torch -d ref -o /torch
+	check_says "the message says that python3 has no PyTorch" 'python3 has no PyTorch'
+	check_exit "the program runs a part by its name" 0 $inside /vt-gpu/build/program vt-train --version
+	check_same "the part prints its version" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	check_exit "the program refuses an unknown part" 2 $inside /vt-gpu/build/program vt-eval
+	check_says "the message lists the parts of the program" 'NAME one of vt_train vt_bench '
 else
-	skip "right runs there" "cannot change the root here"
+	skip "tests/gpu/contact/right runs in the empty root" "cannot change the root here"
 fi
 plan

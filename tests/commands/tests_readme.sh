@@ -1,10 +1,12 @@
 #!/bin/sh
-# tests/README.md is what tests/tools/readme makes of the tests, and has a line for each.
+# tests/README.md is what tests/tools/readme prints, and has a line for each
+# test.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 tests/tools/readme >"$T/made"
 check "tests/README.md is up to date (tests/tools/readme makes it)" cmp tests/README.md "$T/made"
-# unnamed FOLDER FILE...: those files that the section of the folder has no line for
+# unnamed FOLDER FILE...: print the files for which the folder's section has no
+# line.
 unnamed() {
 	sed -n "/^## $1:/,/^## /s/^- \([^:]*\): ..*/\1/p" "$T/made" >"$T/names"
 	shift
@@ -18,6 +20,6 @@ for folder in unit commands ranks gpu parity; do
 	check_same "$folder: each test has a line" "" "$(unnamed $folder $(find tests/$folder -maxdepth 1 -name '*.[cs]*'))"
 done
 
-# A planted one without a line.
-check_same "a test that has no line is found" tests/unit/none.c "$(unnamed unit tests/unit/none.c)"
+# Plant a test without a line.
+check_same "a planted test without a line is found" tests/unit/none.c "$(unnamed unit tests/unit/none.c)"
 plan

@@ -1,6 +1,7 @@
 #!/bin/sh
-# vt-train: the same weights for every number of ranks and threads, after every
-# kill and stop; refusals and exit codes.
+# vt-train gives the same weights for every number of ranks and threads and
+# after every kill and stop. Refused runs make nothing, and each kind of failure
+# has its exit status.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -9,7 +10,7 @@ mpi=no
 
 "$MAKESET" "$T/train" 40 8 40 32 1 && "$MAKESET" "$T/val" 16 8 40 32 2 || skip_all "no test set"
 
-# A network of one stem and two blocks, small enough for plain loops.
+# A network of a stem and two blocks, small enough for the reference loops.
 cat >"$T/net.net" <<'NET'
 def block
 shift  $name.shift  in=$in fold=4
@@ -32,8 +33,8 @@ dropout  dropout  in=avgpool rate=0.3
 linear   fc       in=dropout out=classes std=0.1
 avgpool  scores   in=fc over=t
 NET
-# Every cell of a small multigrid run, a step or a few of each: L = 6, 4, 5, 4.
-# The first stage is a short cycle; batches straddle epochs of 40 clips.
+# Every cell of a small multigrid run, with 6, 4, 5 and 4 steps. The first stage
+# is a short cycle, and batches cross the ends of epochs of 40 clips.
 {
 	printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
 	printf '0\t0\t3\t0\t24\t2\t16\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
@@ -42,7 +43,7 @@ NET
 	printf '2\t5\t6\t0\t16\t4\t28\t4\t0.002\t0\t0\n'
 } >"$T/s.tsv"
 
-# train DIR [OPTION]...: in the background of nothing, with the common options
+# train DIR [OPTION]...: make a run with the common options.
 train() {
 	dir=$1
 	shift
@@ -52,48 +53,48 @@ same() {
 	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
 }
 
-# tensors FILE: the hash of each tensor, from the header's metadata
+# tensors FILE: print the hash of each tensor, from the header's metadata.
 tensors() {
 	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r '.__metadata__["vt.tensors"]'
 }
 
 check "a run on ref" train ref --device ref
-check "leaves final.safetensors" test -s "$T/ref/final.safetensors"
-check "and a log of every step, in order" sh -c "
+check "the run writes final.safetensors" test -s "$T/ref/final.safetensors"
+check "the log has every step, in order" sh -c "
 	jq -r 'select(.type == \"step\").step' '$T/ref/log.jsonl' | sort -nc"
-check "with the seconds they took" jq -se '[.[] | select(.type == "step")] | .[0] |
+check "the log has the seconds of steps" jq -se '[.[] | select(.type == "step")] | .[0] |
 	.seconds > 0 and (.clips / .seconds / .clips_per_s | . > 0.999 and . < 1.001)' "$T/ref/log.jsonl"
 check_exit "--status of a finished run" 0 vt-train --status "$T/ref"
-check_same "says so" finished "$(jq -r .state "$T/out")"
+check_same "--status says finished" finished "$(jq -r .state "$T/out")"
 
 awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 8; print }' "$T/s.tsv" >"$T/s8.tsv"
 if unshare -rm mount -t tmpfs x "$T" 2>/dev/null; then
-	check_exit "a finished run on a disk that cannot be written" 0 unshare -rm sh -c "
+	check_exit "a finished run on a read-only disk ends with 0" 0 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 --device ref"
-	check_says "says so" 'ref: the run is finished'
-	check "another finished run" cp -r "$T/ref" "$T/second"
-	check_exit "whose checkpoint it should resume from" 1 unshare -rm sh -c "
+	check_says "a message says that the run is finished" 'ref: the run is finished'
+	check "a second finished run is copied" cp -r "$T/ref" "$T/second"
+	check_exit "--resume from another run on a read-only disk ends with 1" 1 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 \\
 				--device ref --resume='$(ls "$T"/second/ckpt-* | tail -n 1)'"
-	check "is not said to be finished" sh -c "! grep 'is finished' '$T/err'"
-	check_says "but the disk cannot be written" 'ref/?.*: Read-only file system'
+	check "the message does not say that the run is finished" sh -c "! grep 'is finished' '$T/err'"
+	check_says "the message says that the file system is read-only" 'ref/?.*: Read-only file system'
 else
 	skip "a finished run on a disk that cannot be written" "no mount namespaces here"
 fi
-check "a finished run" cp -r "$T/ref" "$T/more"
-check_exit "goes on with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
+check "a finished run is copied" cp -r "$T/ref" "$T/more"
+check_exit "a finished run continues with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
 	-o "$T/more" --clip-grad 5 --seed 7 -q --device ref --stop-after 0.001s
-check_exit "and is unfinished then" 75 vt-train --status "$T/more"
-check "without a final.safetensors" test ! -e "$T/more/final.safetensors"
+check_exit "with a longer schedule, --status says unfinished" 75 vt-train --status "$T/more"
+check "with a longer schedule, final.safetensors is removed" test ! -e "$T/more/final.safetensors"
 
-# The settings that checkpoints keep are those that the weights depend on.
+# Checkpoints contain only the settings that decide the weights.
 check "another directory and other logging change no byte" sh -c "
 	vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/other' --clip-grad 5 --seed 7 -qq --device ref \
 	    --log-every 1 --save-steps 3 --keep 2 --loader-threads 3 --loader-memory 1M <'$T/s.tsv' &&
 	cmp '$T/ref/final.safetensors' '$T/other/final.safetensors'"
-check_same "--keep keeps so many" 2 "$(ls "$T/other" | grep -c '^ckpt-')"
+check_same "--keep keeps 2 checkpoints" 2 "$(ls "$T/other" | grep -c '^ckpt-')"
 check "another seed gives other weights" sh -c "
 	vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/seed' --clip-grad 5 --seed 8 -q --device ref &&
 	! cmp -s '$T/ref/final.safetensors' '$T/seed/final.safetensors'"
@@ -117,7 +118,7 @@ for device in ref cpu; do
 		check "$device: 1 and $np ranks, the same weights bit for bit" same $device-1 $device-$np
 	done
 done
-# 20 steps on cpu: equal losses in the log, too (they are in the weights' hash).
+# The logs of the last device's runs must have equal losses, too.
 if [ $mpi = yes ] && [ -s "$T/log4" ]; then
 	check_same "1 and 4 ranks log the same losses" "$(cut -f1,8,9 "$T/log1")" "$(cut -f1,8,9 "$T/log4")"
 	train trace --device ref --trace-samples "$T/trace-1" >/dev/null
@@ -127,11 +128,11 @@ if [ $mpi = yes ] && [ -s "$T/log4" ]; then
 	done
 fi
 
-# ---- stopping and going on ----
+# ---- stopping and resuming ----
 
 train stop --device ref --stop-after 0.001s >/dev/null 2>"$T/err"
 check_same "--stop-after saves and exits 75" 75 $?
-check_exit "--status of an unfinished run" 75 vt-train --status "$T/stop"
+check_exit "--status of an unfinished run exits 75" 75 vt-train --status "$T/stop"
 mkdir "$T/begun" && cp "$T/stop/config" "$T/begun"
 check_exit "--status of a run that has not saved yet" 75 vt-train --status "$T/begun"
 check_same "says that it goes on" unfinished "$(jq -r .state "$T/out")"
@@ -145,8 +146,8 @@ check "stopped after every step and resumed: the same weights" same ref stop
 check_same "its log has every step once" "$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
 	"$(jq -r 'select(.type == "step").step' "$T/stop/log.jsonl" | tail -1)"
 
-# A longer run, so that signals find it at work: two seconds, of which it saves two
-# checkpoints within the first half.
+# A longer run, so that signals arrive while it trains. It takes two seconds and
+# saves two checkpoints within the first half.
 awk 'NR == 1 { print; next } { OFS = FS = "\t"; if ($1 == 2) $3 = 24; print }' "$T/s.tsv" >"$T/long.tsv"
 long() {
 	dir=$1
@@ -154,7 +155,7 @@ long() {
 	"$@" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/long.tsv" -o "$T/$dir" --seed 7 \
 		-qq --device ref --save-steps 5 -j 1 >/dev/null 2>"$T/err"
 }
-# wait_for DIR N: until the run has saved N checkpoints' worth of steps
+# wait_for DIR N: wait until the run has saved N checkpoints.
 wait_for() {
 	for i in $(seq 1000); do
 		[ "$(cat "$T/$1"/ckpt-*.safetensors 2>/dev/null | wc -c)" -gt 0 ] &&
@@ -171,13 +172,14 @@ for signal in TERM USR1 INT; do
 	wait $pid
 	check_same "SIG$signal saves and exits 75" 75 $?
 	long sig-$signal env
-	check "SIG$signal, then again: the same weights" same whole sig-$signal
+	check "SIG$signal, then resumed: the same weights" same whole sig-$signal
 done
 
 if [ $mpi = yes ]; then
 	long mpi-whole mpirun -np 2
-	check "2 ranks of the longer run" same whole mpi-whole
-	# kill -9 of one rank: mpirun ends the others; the same command goes on.
+	check "the longer run on 2 ranks has the same weights" same whole mpi-whole
+	# kill -9 of one rank: mpirun ends the others, and the same command
+	# resumes.
 	long mpi-kill mpirun -np 2 &
 	pid=$!
 	wait_for mpi-kill 2
@@ -186,24 +188,24 @@ if [ $mpi = yes ]; then
 	got=$?
 	check "kill -9 of a rank ends the run" test $got -ne 0 -a $got -ne 75
 	vt-train --status "$T/mpi-kill" >/dev/null 2>&1
-	check_same "its checkpoints are whole" 75 $?
+	check_same "after kill -9 the checkpoints are intact" 75 $?
 	long mpi-kill mpirun -np 2
-	check "the same command goes on to the same weights" same whole mpi-kill
+	check "after kill -9 the same command ends with the same weights" same whole mpi-kill
 	long mpi-kill3 mpirun -np 2 &
 	pid=$!
 	wait_for mpi-kill3 2
 	kill -9 "$(rank_pid $pid 0)" || diag "nothing to kill"
 	wait $pid
 	long mpi-kill3 mpirun -np 3
-	check "and so it does with 3 ranks instead of 2" same whole mpi-kill3
+	check "after kill -9 on 2 ranks, 3 ranks end with the same weights" same whole mpi-kill3
 	long mpi-usr1 mpirun -np 2 &
 	pid=$!
 	wait_for mpi-usr1 2
 	kill -USR1 "$(run_pid $pid)"
 	wait $pid
-	check_same "SIGUSR1 to mpirun: saved, exit 75" 75 $?
+	check_same "SIGUSR1 to mpirun saves and exits 75" 75 $?
 	long mpi-usr1 mpirun -np 2
-	check "and going on gives the same weights" same whole mpi-usr1
+	check "after SIGUSR1 the same command ends with the same weights" same whole mpi-usr1
 else
 	skip "kill -9 of a rank" "no mpirun, or built without MPI"
 fi
@@ -214,95 +216,95 @@ train bad --device ref --save-steps 5 --keep 10 >/dev/null 2>&1
 rm "$T/bad/final.safetensors"
 newest=$(ls "$T"/bad/ckpt-* | tail -1)
 printf x | dd of="$newest" bs=1 seek=5000 conv=notrunc 2>/dev/null
-check "a damaged newest checkpoint: an older one is used" train bad --device ref
-check "the damaged one is kept under another name" test -f "$newest.bad"
-check "and the weights come out the same" same ref bad
+check "if the newest checkpoint is damaged, an older one is used" train bad --device ref
+check "the damaged checkpoint is renamed to .bad" test -f "$newest.bad"
+check "after a damaged checkpoint the weights are the same" same ref bad
 for f in "$T"/bad/ckpt-*.safetensors; do head -c 3000 "$f" >"$f.cut" && mv "$f.cut" "$f"; done
 rm -f "$T/bad/final.safetensors"
-check_exit "only damaged ones: exit 4, not a silent new start" 4 train bad --device ref
-check_exit "and again" 4 train bad --device ref
-check_exit "--status says so too" 4 vt-train --status "$T/bad"
-check_same "in a word" failed "$(jq -r .state "$T/out")"
+check_exit "if all checkpoints are damaged, vt-train exits 4" 4 train bad --device ref
+check_exit "if all checkpoints are damaged, it exits 4 again" 4 train bad --device ref
+check_exit "if all checkpoints are damaged, --status exits 4" 4 vt-train --status "$T/bad"
+check_same "if all checkpoints are damaged, --status says failed" failed "$(jq -r .state "$T/out")"
 
-# ---- what may not change ----
+# ---- settings that may not change ----
 
-check_exit "another recipe is refused" 2 train stop --device ref --momentum 0.8
-check_says "naming the setting and both values" 'momentum was 0.9 and is 0.8'
-check "unless it is overridden" train stop --device ref --momentum 0.8 --override momentum
-check_exit "another network is refused" 2 vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
-check_exit "other data are refused" 2 vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "resuming with another momentum is refused" 2 train stop --device ref --momentum 0.8
+check_says "the message shows both values of momentum" 'momentum was 0.9 and is 0.8'
+check "--override=momentum allows another momentum" train stop --device ref --momentum 0.8 --override momentum
+check_exit "resuming with another network is refused" 2 vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "resuming with other data is refused" 2 vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
 sed 's/0.02/0.03/' "$T/s.tsv" >"$T/s2.tsv"
-check_exit "a schedule with another past is refused" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
-check_exit "--resume=never in a used directory" 2 train ref --device ref --resume never
-check_exit "two runs in one directory" 1 sh -c "flock '$T/ref/.vt-train.lock' '$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --device ref"
-check_says "the second names the first" 'in use'
+check_exit "resuming with another schedule for past steps is refused" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "--resume=never in a used directory is refused" 2 train ref --device ref --resume never
+check_exit "a second run in one directory exits 1" 1 sh -c "flock '$T/ref/.vt-train.lock' '$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --device ref"
+check_says "the message says that the directory is in use" 'in use'
 
 # ---- refusals before the first step ----
 
 sed 's/\t16\t4\t28\t4/\t16\t4\t28\t16/' "$T/s.tsv" >"$T/one.tsv"
 if [ $mpi = yes ]; then
 	if [ "$(nproc)" -gt 1 ]; then
-		OMPI_MCA_hwloc_base_binding_policy=core check_exit "one rank that mpirun has bound to a core" 0 \
+		OMPI_MCA_hwloc_base_binding_policy=core check_exit "-n on one rank that mpirun has bound to a core" 0 \
 			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
-		check_says "is told so" 'bound its ranks here to 1 of'
-		OMPI_MCA_hwloc_base_binding_policy=none check_exit "and one that may run everywhere" 0 \
+		check_says "a note says that the rank is bound" 'bound its ranks here to 1 of'
+		OMPI_MCA_hwloc_base_binding_policy=none check_exit "-n on one rank that is not bound" 0 \
 			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
-		check_same "hears nothing" "" "$(cat "$T/err")"
+		check_same "a rank that is not bound gets no note" "" "$(cat "$T/err")"
 	fi
-	check_exit "fewer microbatches than ranks" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
-	check_says "with the rule" 'batch of 16 clips in BN groups of 16 makes 1 microbatches'
+	check_exit "fewer microbatches than ranks exit 2" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
+	check_says "the message states the rule for microbatches" 'batch of 16 clips in BN groups of 16 makes 1 microbatches'
 else
-	skip "fewer microbatches than ranks" "no mpirun"
+	skip "fewer microbatches than ranks exit 2" "no mpirun"
 fi
-check_exit "no data" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
+check_exit "no --data exits 2" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
 "$MAKESET" "$T/blank" 8 4 40 32 1 blank=1 && "$MAKESET" "$T/part" 8 4 40 32 1 blank=3
-check_exit "a set without labels" 2 vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "is told what would give them" 'blank: none of its 8 samples has a label \(vt-extract --label-from'
-check_exit "one with some" 2 vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "is told the first that has none" 'part: 3 of 8 samples have no label, s00000 first'
-check_exit "a set without labels to validate on" 2 \
+check_exit "a set without labels exits 2" 2 vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "the message shows how to add labels" 'blank: none of its 8 samples has a label \(vt-extract --label-from'
+check_exit "a set with some unlabelled samples exits 2" 2 vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "the message names the first unlabelled sample" 'part: 3 of 8 samples have no label, s00000 first'
+check_exit "a validation set without labels exits 2" 2 \
 	vt-train -i "$T/train" --val "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "is told too" 'blank: none of its 8 samples has a label'
+check_says "the message says that the validation set has no labels" 'blank: none of its 8 samples has a label'
 "$MAKESET" "$T/other" 8 4 40 32 1 classes=3
-check_exit "a set of other classes to validate on" 2 \
+check_exit "a validation set with other classes exits 2" 2 \
 	vt-train -i "$T/train" --val "$T/other" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "is told the first that differs, and the remedy" \
+check_says "the message shows the first missing class and the way out" \
 	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
-check_exit "data that are not there" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
-check_exit "a network that is not there" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
-check_says "names the folder of those that are" "no nonesuch in models \(.*/models has all [0-9]+"
-check_exit "a back end that is not there" 2 vt-train -i "$T/train" --device tpu --schedule "$T/s.tsv" -o "$T/no"
-check_exit "--device cuda without one" 2 vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
-check_says "says what it needs" 'CUDA'
-check_exit "an unknown option" 2 vt-train --sched x
-check_exit "an abbreviated option" 2 vt-train --schedul x
-check_exit "a crop smaller than the network can take" 2 sh -c "
+check_exit "a missing dataset exits 1" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
+check_exit "an unknown network exits 2" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
+check_says "the message names the folder of networks" "no nonesuch in models \(.*/models has all [0-9]+"
+check_exit "an unknown back end exits 2" 2 vt-train -i "$T/train" --device tpu --schedule "$T/s.tsv" -o "$T/no"
+check_exit "--device=cuda without a GPU exits 2" 2 vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
+check_says "the message names CUDA" 'CUDA'
+check_exit "an unknown option exits 2" 2 vt-train --sched x
+check_exit "an abbreviated option exits 2" 2 vt-train --schedul x
+check_exit "a crop too small for the network exits 2" 2 sh -c "
 	sed 's/\t16\t4\t28/\t16\t4\t0/' '$T/s.tsv' | vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/no' --device ref"
-check "nothing was made by a refused run" test ! -e "$T/no"
+check "refused runs make no folder" test ! -e "$T/no"
 check_exit "a dry run prints the plan" 0 vt-train -i "$T/train" -m tsm_r50 --schedule "$T/s.tsv" -n
-check "with memory, steps and parameters" grep -Eq 'parameters|steps' "$T/out"
-check "and makes nothing" test ! -e "$T/no"
+check "the plan has parameters or steps" grep -Eq 'parameters|steps' "$T/out"
+check "a dry run makes no folder" test ! -e "$T/no"
 
-# ---- going wrong ----
+# ---- divergence and damage ----
 
 sed 's/\t0.02\t/\t1000000\t/' "$T/s.tsv" >"$T/hot.tsv"
-check_exit "divergence is exit 5" 5 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --device ref --seed 7
-check_says "and names the step" 'step [0-9]+: .*diverged'
+check_exit "divergence exits 5" 5 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --device ref --seed 7
+check_says "the message names the step of divergence" 'step [0-9]+: .*diverged'
 cp -r "$T/train" "$T/broken"
 offset=$(vt-pack --list -i "$T/train" | awk -F'\t' '$1 == "s00003" { print $10 + 600 }')
 printf '\377\377' | dd of="$T/broken/t-000000.tar" bs=1 seek="$offset" conv=notrunc 2>/dev/null
-check_exit "a damaged frame is exit 4" 4 vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
-check_says "naming shard and key" 't-000000.tar.*s00003'
+check_exit "a damaged frame exits 4" 4 vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
+check_says "the message names shard and key of the damaged frame" 't-000000.tar.*s00003'
 for place in index footer manifest; do
 	damaged_set "$T/train" $place
-	check_exit "a damaged $place too" 4 vt-train -i "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
-	check_exit "also of the validation" 4 vt-train -i "$T/train" --val "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+	check_exit "a damaged $place exits 4" 4 vt-train -i "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+	check_exit "a damaged $place of the validation set exits 4" 4 vt-train -i "$T/train" --val "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
 done
 
 # ---- validation ----
 
-check_exit "validation" 0 train val --device ref --val "$T/val" --val-every 2
-check "is in the log" grep -q '"type":"validation"' "$T/val/log.jsonl"
-check "and the best is kept" test -s "$T/val/best.safetensors"
-check_same "validating changes no weight" "$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/val/final.safetensors")"
+check_exit "a run with validations" 0 train val --device ref --val "$T/val" --val-every 2
+check "the log has validations" grep -q '"type":"validation"' "$T/val/log.jsonl"
+check "the best checkpoint is kept" test -s "$T/val/best.safetensors"
+check_same "validations change no weight" "$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/val/final.safetensors")"
 plan

@@ -1,10 +1,12 @@
 #!/bin/sh
-# vt-train when things go wrong: what is saved, what is the best, what --status
-# says, and what is left on the disk.
+# vt-train under faults: failed system calls, kills, NaN, signals and full
+# disks. The test checks saved and best checkpoints, --status, and the files
+# left.
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
-# Leaks cannot be looked for under strace, nor is a library of ours theirs.
+# LeakSanitizer does not work under strace, and our preloaded library comes before
+# that of a sanitizer.
 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 export ASAN_OPTIONS
 mpi=no
@@ -16,21 +18,23 @@ strace -o /dev/null true 2>/dev/null || trace=no
 small_net 8 >"$T/net.net"
 vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=6 -o "$T/s.tsv" || skip_all "no schedule"
 
-# train DIR [OPTION]...: 12 steps of 20 clips, validated every two; 2, 6 and 8 are the best so far
+# train DIR [OPTION]...: 12 steps of 20 clips, validated every two. Steps 2, 6
+# and 8 are the best so far.
 train() {
 	dir=$1
 	shift
 	${RUN:-} "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
 		--seed 7 --device ref -j 1 -q --save-steps 1 --keep 2 --precise-bn off "$@"
 }
-# header FILE: the header of a checkpoint, as JSON
+# header FILE: print the header of a checkpoint, as JSON.
 header() {
 	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
 }
 meta() {
 	header "$1" | jq -r ".__metadata__[\"$2\"]"
 }
-# poison FILE TENSOR BYTES: its first value becomes these bytes (of printf), and the footer fits again
+# poison FILE TENSOR BYTES: set the tensor's first value to BYTES (an argument
+# of printf) and correct the footer.
 poison() {
 	at=$(($(od -An -tu8 -N8 "$1") + 8 + $(header "$1" | jq ".\"$2\".data_offsets[0]")))
 	printf "$3" | dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
@@ -39,12 +43,13 @@ poison() {
 	env printf "$sum" | dd of="$1" bs=1 seek=$((size - 48)) conv=notrunc 2>/dev/null
 }
 NAN='\000\000\300\177'
-# state DIR: in a word, and the exit status
+# state DIR: print the state of --status and its exit status.
 state() {
 	vt-train --status "$T/$1" >"$T/said" 2>"$T/err"
 	echo "$(jq -r .state "$T/said") $?"
 }
-# faulty CALL WHAT [STRACE OPTION]...: what runs "train" so that CALL fails as WHAT says
+# faulty CALL WHAT [STRACE OPTION]...: set $RUN so that "train" runs with CALL
+# failing as WHAT says.
 faulty() {
 	call=$1 what=$2
 	shift 2
@@ -53,7 +58,7 @@ faulty() {
 
 # ---- the undisturbed run ----
 
-check "the run that all others are held against" train ref
+check "the undisturbed run" train ref
 final=$(meta "$T/ref/final.safetensors" vt.tensors)
 
 # ---- locks ----
@@ -61,14 +66,14 @@ final=$(meta "$T/ref/final.safetensors" vt.tensors)
 if [ $trace = yes ]; then
 	for call in openat flock ftruncate write; do
 		faulty $call error=EINTR:when=1 -P "$T/lock/.vt-train.lock"
-		check "the lock file: $call interrupted once is made again" train lock
+		check "lock file: an interrupted $call is repeated" train lock
 		RUN=''
 		rm -rf "$T/lock"
 	done
 	faulty write error=ENOSPC -P "$T/lock/.vt-train.lock"
-	check_exit "no room for the lock file" 1 train lock
+	check_exit "a full disk for the lock file ends with 1" 1 train lock
 	RUN=''
-	check_says "is said as it is" 'lock: cannot write: No space left'
+	check_says "the message names the lock and the reason" 'lock: cannot write: No space left'
 	rm -rf "$T/lock"
 else
 	skip "an interrupted lock" "no strace"
@@ -76,8 +81,8 @@ fi
 
 # ---- the best checkpoint ----
 
-# at NAME WHAT: what runs "train" so that the rename to NAME fails as WHAT says:
-# "once", "ever", or "kill"
+# at NAME WHAT: set $RUN so that "train" runs with the rename to NAME failing as
+# WHAT says: "once", "ever" or "kill".
 cat >"$T/fault.c" <<'SHIM'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -132,47 +137,47 @@ at() {
 }
 
 best=$(meta "$T/ref/best.safetensors" vt.step)
-check_same "the last state names the best" "$best" "$(meta "$T/ref/final.safetensors" vt.best_step)"
-# whole DIR: every checkpoint of the run is that of the undisturbed one
+check_same "the last checkpoint names the step of the best" "$best" "$(meta "$T/ref/final.safetensors" vt.best_step)"
+# whole DIR: succeed if every checkpoint equals that of the undisturbed run.
 whole() {
 	for f in "$T"/ref/*.safetensors; do
 		cmp -s "$f" "$T/$1/${f##*/}" || { diag "$1: ${f##*/} differs"; return 1; }
 	done
 }
 if [ $shim = yes ]; then
-	# Killed between a checkpoint and its second name, and in other places.
+	# Kill between a checkpoint and its second name, and at other renames.
 	for f in best.safetensors latest final.safetensors ckpt-0000000008.safetensors; do
 		at $f kill
 		rm -rf "$T/kill"
 		train kill >/dev/null 2>&1
 		RUN=''
 		check_same "killed before $f has its name: unfinished" "unfinished 75" "$(state kill)"
-		check "and the same command goes on" train kill
-		check "to the same best and final" whole kill
+		check "killed before $f has its name: the same command resumes" train kill
+		check "killed before $f has its name: best and final are the same" whole kill
 	done
 	rm "$T/kill/best.safetensors"
 	cp "$T/kill/ckpt-0000000012.safetensors" "$T/kill/ckpt-0000000008.safetensors"
-	check_exit "another checkpoint is not taken for the best" 1 train kill
+	check_exit "another checkpoint under the best one's name is refused" 1 train kill
 	cp "$T/ref/best.safetensors" "$T/kill/ckpt-0000000008.safetensors"
-	check "its own is, even when the run is finished" train kill
-	check "and is named so again" whole kill
-	# Every save that can fail, once and for ever: what the run says is true.
+	check "the right checkpoint under that name is accepted, in a finished run" train kill
+	check "best.safetensors is made again from it" whole kill
+	# Every rename that can fail, once and for ever: the messages are true.
 	for f in best.safetensors latest ckpt-0000000006.safetensors ckpt-0000000008.safetensors \
 		ckpt-0000000012.safetensors final.safetensors; do
 		rm -rf "$T/eio"
 		at $f once
-		check_exit "$f that fails once" "$([ $f = final.safetensors ] && echo 1 || echo 0)" train eio
+		check_exit "the rename to $f fails once" "$([ $f = final.safetensors ] && echo 1 || echo 0)" train eio
 		RUN=''
-		[ $f = final.safetensors ] || check "is written after all" whole eio
+		[ $f = final.safetensors ] || check "after a failed rename to $f, all files are right" whole eio
 	done
 	rm -rf "$T/eio"
 	at best.safetensors ever
 	check_exit "a best that cannot be named is exit 1" 1 train eio
 	check_says "and said" 'the last step is not saved; the last safe step is 1: .*best'
 	RUN=''
-	check_same "which --status says, too" "failed 1" "$(state eio)"
-	check "and the same command mends it" train eio
-	check "with the best" whole eio
+	check_same "--status says that it failed" "failed 1" "$(state eio)"
+	check "the same command resumes after the failure" train eio
+	check "after resuming, the best is right" whole eio
 else
 	skip "kills and failed saves" "no compiler"
 fi
@@ -192,9 +197,9 @@ if [ $shim = yes ]; then
 		[ $got = 1 ] && train blind && whole blind && [ "$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/blind/log.jsonl")" = \
 			"$(jq -c 'select(.type=="validation") | [.step, .best]' "$T/ref/log.jsonl")" ] && i=$((i + 1))
 	done >/dev/null 2>&1
-	check_same "a validation that failed is done first when the run goes on" 5 $i
+	check_same "a failed validation is repeated first when the run resumes" 5 $i
 fi
-check_same "by loss, the best is counted anew" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
+check_same "--keep-best=loss chooses the best again, by loss" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
 	train loss --keep-best loss >/dev/null 2>"$T/err" || cat "$T/err"
 	for i in "$T/loss/best.safetensors"; do [ "$(meta "$i" vt.best_metric)" = loss ] || echo "not by loss"; done)"
 
@@ -204,52 +209,53 @@ cp -r "$T/ref" "$T/nan"
 for f in "$T"/nan/ckpt-*; do rm -f "$f"; done
 rm "$T/nan/final.safetensors"
 train early --stop-after 0.001s >/dev/null 2>&1	# one step
-check_same "one that stopped after a step" "unfinished 75" "$(state early)"
+check_same "a run that stopped after one step is unfinished" "unfinished 75" "$(state early)"
 first=$T/early/ckpt-0000000001.safetensors
 cp "$first" "$T/nan/" && cp "$first" "$T/nan/ckpt-0000000003.safetensors"
 poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
 cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
-check_exit "vt-eval of a checkpoint with NaN is exit 5" 5 \
+check_exit "vt-eval of a checkpoint with NaN ends with 5" 5 \
 	vt-eval -k "$T/poison.safetensors" -i "$T/val" --device ref
-check_says "and says where" 'tensor bn/bn1.running_mean holds NaN'
-check "vt-train goes on from the newest that is finite" train nan
-check "and puts the other aside" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
-check_same "to the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
+check_says "the message names the tensor with NaN" 'tensor bn/bn1.running_mean holds NaN'
+check "vt-train resumes from the newest finite checkpoint" train nan
+check "the checkpoint with NaN is renamed to .bad" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
+check_same "the run ends with the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
 mkdir "$T/nans" && cp "$T/poison.safetensors" "$T/nans/ckpt-0000000003.safetensors"
-check_exit "none that is finite is exit 5" 5 train nans
-check_same "which --status says, too" "diverged 5" "$(state nans)"
+check_exit "if no checkpoint is finite, vt-train ends with 5" 5 train nans
+check_same "if no checkpoint is finite, --status says diverged" "diverged 5" "$(state nans)"
 HUGE='\171\226\230\176'		# 1e38
 cp "$first" "$T/huge.safetensors"
 poison "$T/huge.safetensors" model/fc.weight "$HUGE"
 poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
-check_exit "vt-eval of scores that are not finite is exit 5" 5 \
+check_exit "vt-eval with scores that are not finite ends with 5" 5 \
 	vt-eval -k "$T/huge.safetensors" -i "$T/val" --device ref
-check_says "and says of which sample" 'sample s[0-9]+: the score of class [0-9] is'
-# A variance that overflows leaves the loss finite: nothing else would tell.
+check_says "the message names sample and class" 'sample s[0-9]+: the score of class [0-9] is'
+# A variance that overflows leaves the loss finite, so only the check of
+# statistics finds it.
 mkdir "$T/variance" && cp "$first" "$T/variance/"
 poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
-check_exit "running statistics that overflow are a divergence" 5 train variance
-check_says "and said" 'step 1: .*normalisations'
-check_same "the checkpoint before stays the only one" "ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
+check_exit "running statistics that overflow end with 5" 5 train variance
+check_says "the message names the step and the normalizations" 'step 1: .*normalisations'
+check_same "the checkpoint before the overflow stays the only one" "ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
 
-# ---- what is saved before the end ----
+# ---- checkpoints before a failure ----
 
 check_same "a run that stopped has an end in its log" 75 "$(jq -r 'select(.type=="end").status' "$T/early/log.jsonl")"
 sed 's/\t0\.1\t/\t1e9\t/' "$T/s.tsv" >"$T/hot.tsv"
 hot() {
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --seed 7 --device ref -q "$@"
 }
-check_exit "divergence is exit 5" 5 hot
-check_same "--status says so" "diverged 5" "$(state hot)"
+check_exit "divergence ends with 5" 5 hot
+check_same "after divergence, --status says diverged" "diverged 5" "$(state hot)"
 step=$(jq -r .step "$T/said")
-check "what was finite is saved" test "$step" -ge 1
-check_same "and is all finite" 0 "$(vt-eval -k "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
+check "a finite checkpoint is saved before divergence" test "$step" -ge 1
+check_same "the saved checkpoint has no NaN" 0 "$(vt-eval -k "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
 	grep -c 'holds NaN' "$T/err")"
-check_exit "again, it diverges again" 5 hot
-check_same "a loop that goes on at 75 ends" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
+check_exit "the same command diverges again with 5" 5 hot
+check_same "a loop that repeats the command while it ends with 75 stops" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
 	[ $s = 75 ] || break; done 2>/dev/null; echo "$s $n")"
 
-# All frames of a sample that the second step is the first to see are damaged.
+# Damage all frames of a sample that the second step is the first to load.
 train trace --trace-samples "$T/trace.tsv" >/dev/null
 key=$(awk -F'\t' '$1 == 1 { print $3; exit }' "$T/trace.tsv")
 step=$(awk -F'\t' -v k="$key" '$3 == k { print $1; exit }' "$T/trace.tsv")
@@ -260,38 +266,39 @@ while [ $at -lt $(($1 + $2)) ]; do	# all its frames
 	printf '\377\377\377\377' | dd of="$T/train/t-000000.tar" bs=1 seek=$((at + 600)) conv=notrunc 2>/dev/null
 	at=$((at + 1024))
 done
-check_exit "a damaged frame is exit 4" 4 train damaged
-check_same "the steps before it are saved" "failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
+check_exit "a damaged frame ends with 4" 4 train damaged
+check_same "the steps before the damaged frame are saved" "failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
 if [ $mpi = yes ]; then
 	RUN="mpirun -np 2" train damaged2 >/dev/null 2>"$T/err"
 	got=$?
-	check_same "on two ranks, too" "4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
+	check_same "on two ranks, the steps before the damaged frame are saved" "4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
 fi
 rm -r "$T/train" && mv "$T/sound" "$T/train"
-check "with the frame mended, the same command goes on" train damaged
-check_same "to the same weights" "$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
+check "with the frame repaired, the same command resumes" train damaged
+check_same "with the frame repaired, the weights are the same" "$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
 
-# ---- signals, and an output that is closed ----
+# ---- signals, and an output that cannot be written ----
 
 {
 	train pipe --log-every 1 2>"$T/err"
 	echo $? >"$T/status"
 } | head -1 >/dev/null
-check_same "standard output that is closed does not stop a run" 0 "$(cat "$T/status")"
-check "which is whole" whole pipe
-check_same "with its log" 12 "$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
+check_same "a closed pipe as standard output does not stop a run" 0 "$(cat "$T/status")"
+check "with a closed pipe, the checkpoints are right" whole pipe
+check_same "with a closed pipe, the log has all steps" 12 "$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
 train closed >&- 2>"$T/err"
-check_same "nor does one that was never open" 0 $?
+check_same "standard output that was never open does not stop a run" 0 $?
 if [ -e /dev/full ]; then
 	train full >/dev/full 2>"$T/err"
-	check_same "nor one that is full" 0 $?
+	check_same "full standard output does not stop a run" 0 $?
 fi
 vt-train --status "$T/pipe" >/dev/full 2>"$T/err"
-check_same "but what is asked for must be written" 1 $?
+check_same "--status on full standard output ends with 1" 1 $?
 
 if [ $shim = yes ]; then
 	vt-schedule --batch=20 --frames=2 --crop=16 --bn-size=4 --lr=0.1 --epochs=20000 -o "$T/long.tsv"
-	# run_long DIR: a run in the background that waits within a step; its pid
+	# run_long DIR: start a run in the background that waits within a step.
+	# Set $pid.
 	run_long() {
 		rm -f "$T/hold" "$T/hold.held"
 		env LD_PRELOAD="$T/fault.so" FAULT_HOLD="$T/hold" "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" \
@@ -302,7 +309,7 @@ if [ $shim = yes ]; then
 		: >"$T/hold"
 		await test -e "$T/hold.held"
 	}
-	# heard: wait until the run has said that it heard the signal
+	# heard: wait until the run prints that it received the signal.
 	heard() {
 		await grep -q 'the step is finished and saved first' "$T/err"
 	}
@@ -328,27 +335,27 @@ if [ $shim = yes ]; then
 		wait $pid
 		echo $? >"$T/status"
 	)
-	check_same "a second one ends at once, within the step" 130 "$(cat "$T/status")"
-	check_same "as a killed run" "unfinished 75" "$(state int2)"
+	check_same "a second SIGINT ends the run within the step, with 130" 130 "$(cat "$T/status")"
+	check_same "after a second SIGINT, --status says unfinished" "unfinished 75" "$(state int2)"
 	(
 		run_long usr1
 		kill -USR1 $pid
 		await grep -q '^ShdPnd:.0*$' /proc/$pid/status
 		kill -USR1 $pid
-		check_same "a run at work" "running 75" "$(state usr1)" >&3
+		check_same "--status of a run that trains says running" "running 75" "$(state usr1)" >&3
 		rm "$T/hold"
 		wait $pid
 		echo $? >"$T/status"
 	) 3>&1
 	n_tests=$((n_tests + 1))
-	check_same "SIGUSR1 may come twice" 75 "$(cat "$T/status")"
+	check_same "SIGUSR1 may arrive twice, and the run ends with 75" 75 "$(cat "$T/status")"
 else
 	skip "signals within a step" "no compiler"
 fi
 
-# ---- a disk that is too small ----
+# ---- a full disk ----
 
-# A file system of 160 KiB for the run, if we may mount one in a space of our own.
+# A file system of 160 KiB for the run, if a private mount is allowed.
 each=$(wc -c <"$first")
 small() {
 	mkdir -p "$T/disk"
@@ -356,15 +363,15 @@ small() {
 		rm -rf "$0-was"; cp -r "$0" "$0-was"; exit $s' "$T/disk" "$@"
 }
 if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
-	big() {	# as train, with a network whose checkpoints are 36 KiB
+	big() {	# like train, with a network whose checkpoints have 36 KiB
 		sed 's/out=8/out=96/' "$T/net.net" >"$T/big.net"
 		small "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/big.net" --schedule "$T/s.tsv" -o "$T/disk/run" \
 			--seed 7 --device ref -j 1 --save-steps 1 "$@"
 	}
 	check_exit "-n on a disk that is too small" 0 big --keep 20 -n
-	check_says "warns" 'checkpoints may take .* and the disk has .* free'
-	check_exit "-n on one that is not" 0 train none -n
-	check_same "does not" "" "$(grep 'checkpoints may' "$T/err")"
+	check_says "-n warns that checkpoints may need more than the disk has" 'checkpoints may take .* and the disk has .* free'
+	check_exit "-n on a disk with enough space" 0 train none -n
+	check_same "-n does not warn on a disk with enough space" "" "$(grep 'checkpoints may' "$T/err")"
 	big --keep 20 >/dev/null 2>"$T/err"
 	check_same "a full disk makes room, exit 0" 0 $?
 	check_says "at the expense of older checkpoints" 'ckpt-0000000001.safetensors: removed because the disk is full'
@@ -374,46 +381,46 @@ else
 	skip "a full disk" "cannot mount"
 fi
 
-# ---- what is refused touches nothing ----
+# ---- refused runs change nothing ----
 
 snapshot() {
 	(cd "$T/$1" && find . -type f -exec cksum {} + | sort) | cksum
 }
 was=$(snapshot ref)
-check_exit "another recipe" 2 train ref --momentum 0.8
-check_exit "another past" 2 sh -c "
+check_exit "resuming with another momentum is refused" 2 train ref --momentum 0.8
+check_exit "resuming with another learning rate for past steps is refused" 2 sh -c "
 	sed 's/\t0\.1\t/\t0.2\t/' '$T/s.tsv' | '$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule - -o '$T/ref' --seed 7 --device ref"
-check_exit "a run where none may be" 2 train ref --resume never
-check_same "change nothing" "$was" "$(snapshot ref)"
-check_exit "a checkpoint that does not fit, for a new run" 2 train new --resume "$T/ref/final.safetensors" --momentum 0.8
-check "makes no directory" test ! -e "$T/new"
+check_exit "--resume=never with an existing run is refused" 2 train ref --resume never
+check_same "refused runs change no file" "$was" "$(snapshot ref)"
+check_exit "--resume from a checkpoint with another setting, in a new directory, is refused" 2 train new --resume "$T/ref/final.safetensors" --momentum 0.8
+check "the refused run makes no directory" test ! -e "$T/new"
 mkdir "$T/empty"
-check_exit "and in a directory that is there" 2 train empty --resume "$T/ref/final.safetensors" --momentum 0.8
-check_same "leaves no lock" "" "$(ls -A "$T/empty")"
-check_exit "one that fits is gone on from" 0 train other --resume "$T/ref/final.safetensors" --keep-best none
-check "into the new directory" test -s "$T/other/final.safetensors"
+check_exit "--resume from a checkpoint with another setting, in an empty directory, is refused" 2 train empty --resume "$T/ref/final.safetensors" --momentum 0.8
+check_same "the refused run leaves no lock" "" "$(ls -A "$T/empty")"
+check_exit "--resume from a checkpoint with the same settings starts a new run" 0 train other --resume "$T/ref/final.safetensors" --keep-best none
+check "the new run writes into its own directory" test -s "$T/other/final.safetensors"
 cp -r "$T/ref" "$T/cut" && head -c 3000 "$T/ref/final.safetensors" >"$T/cut/ckpt-0000000013.safetensors"
 was=$(snapshot cut)
-check_same "--status of a run with a damaged checkpoint" "finished 0" "$(state cut)"
-check_same "changes nothing" "$was" "$(snapshot cut)"
+check_same "--status of a finished run with a damaged checkpoint" "finished 0" "$(state cut)"
+check_same "--status changes no file" "$was" "$(snapshot cut)"
 
-# ---- the log, and what lies in the run ----
+# ---- the log, and the files of a run ----
 
-check_same "the start: host, arguments, versions" "$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
+check_same "the log's start has host, arguments and version" "$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
 	"$(jq -r 'select(.type=="start") | [.host, .arguments[(.arguments | index("-o")) + 1], .versions.vt] | join(" ")' "$T/ref/log.jsonl")"
-check "every line has its time" jq -se 'all(.[]; (.time | fromdate) > 1700000000)' "$T/ref/log.jsonl"
-check "a step its memory and clips a second" jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
+check "every line of the log has its time" jq -se 'all(.[]; (.time | fromdate) > 1700000000)' "$T/ref/log.jsonl"
+check "a step in the log has memory and clips a second" jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
 awk -F'\t' -v OFS='\t' 'NR > 1 { $8 = "4/20" } 1' "$T/s.tsv" >"$T/between.tsv"
-check "BN groups that interleave" sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
-check_same "are in the log" "4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
+check "a run with interleaved BN groups" sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
+check_same "the log has the interleaved groups" "4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
 (cd "$T" && "$BUILD/vt-train" -i train --val val -m ./net.net --schedule - -o typed --seed 7 --device ref -q --precise-bn off <s.tsv >/dev/null)
 rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
 check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
-check_same "and is that run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
-check_exit "a run is no network" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "but it has one" "--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
+check_same "the config gives the same run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
+check_exit "a run's folder as --model ends with 2" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "the message names the run's network and --output" "--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
 mkdir "$T/tsm_tiny"
-check_exit "a directory called as a network does not hide it" 0 \
+check_exit "a directory with the name of a network does not hide it" 0 \
 	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"
 train full --resume never --trace-samples "$T/trace.tsv" >/dev/null 2>&1
 if [ $mpi = yes ]; then
@@ -425,12 +432,12 @@ if [ $trace = yes ]; then
 	faulty write error=ENOSPC:when=3..6 -P "$T/log/log.jsonl"
 	check_exit "a log that cannot be written for a while" 0 train log --log-every 1
 	RUN=''
-	check_same "misses no line" "$(jq -r '[.type, .step] | @tsv' "$T/pipe/log.jsonl" | cksum)" \
+	check_same "no line of the log is lost" "$(jq -r '[.type, .step] | @tsv' "$T/pipe/log.jsonl" | cksum)" \
 		"$(jq -r '[.type, .step] | @tsv' "$T/log/log.jsonl" | cksum)"
 	faulty write error=ENOSPC:when=3+ -P "$T/log2/log.jsonl"
-	check_exit "one that never can be is exit 1" 1 train log2
+	check_exit "a log that can never be written ends with 1" 1 train log2
 	RUN=''
-	check_says "and says so" 'log.jsonl: its last [0-9]+ bytes could not be written'
+	check_says "the message counts the bytes that were not written" 'log.jsonl: its last [0-9]+ bytes could not be written'
 fi
 if [ -e "$BUILD/tests/fault.so" ]; then
 	twice=
@@ -441,16 +448,16 @@ if [ -e "$BUILD/tests/fault.so" ]; then
 		[ -z "$(sort "$T/err" | uniq -d)" ] || twice="$twice $k"
 	done
 	RUN=''
-	check_same "without files to open, whatever fails is said once" '' "$twice"
+	check_same "without free file descriptors, each failure is reported once" '' "$twice"
 else
-	skip "without files to open" "this processor's system calls are not caught"
+	skip "without free file descriptors, each failure is reported once" "this processor's system calls are not caught"
 fi
 if command -v script >/dev/null; then
 	TERM=xterm script -qec "'$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/tty' \
 		--seed 7 --device ref --log-every 1" /dev/null </dev/null >"$T/out"
 	sed 's/\r$//; s/.*\r\x1b\[K//' "$T/out" >"$T/rows"
-	check_same "on a terminal the log is in columns, each on a line of its own" 12 "$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
-	check_same "of 80 at most" 0 "$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
+	check_same "on a terminal, each step has a line of columns" 12 "$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
+	check_same "on a terminal, lines have at most 80 columns" 0 "$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
 else
 	skip "columns on a terminal" "no script(1)"
 fi

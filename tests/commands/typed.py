@@ -1,6 +1,7 @@
-"""typed.py SETUP COMMAND...: start an interactive shell, COMMAND, let it read
-the file SETUP, then type each line of standard input, where \\t is the Tab key.
-Print what the line made the shell print between << and >>, a line each."""
+"""typed.py SETUP COMMAND...: type lines into an interactive shell.
+Start the shell COMMAND in a pseudoterminal and let it read the file SETUP. Then
+type each line of standard input, in which \\t is the Tab key. For each line, print
+the text between << and >> that the shell printed."""
 import os
 import pty
 import re
@@ -37,7 +38,7 @@ for line in sys.stdin:
     os.write(fd, line.rstrip("\n").replace("\\t", "\t").encode() + b"\n")
     text = read_until(fd, rb"<<.*>>.*" + PROMPT, 10)
     got = re.search(rb"<<(.*)>>", text, re.S)
-    if got is None:		# not completed to a whole command: start anew
+    if got is None:		# the line is no complete command: discard it
         os.write(fd, b"\x03")
         read_until(fd, PROMPT, 2)
     print(got.group(1).decode() if got else "nothing: %r" % text, flush=True)
