@@ -104,8 +104,8 @@ if have_mpi; then
 	train plan apart/ 2 --deterministic=fast --dry-run
 	check "the plan names the all-reduce by the devices" grep -q 'native by apart' "$T/said"
 	APART_FABRIC=none
-	check "a device without a fabric does not sum by itself" train plan apart/ 2 --deterministic=fast --dry-run
-	check_same "does not sum by them" 0 "$(grep -c 'by apart' "$T/said")"
+	check "a plan for devices without a fabric" train plan apart/ 2 --deterministic=fast --dry-run
+	check_same "without a fabric, the devices do not sum" 0 "$(grep -c 'by apart' "$T/said")"
 	unset APART_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	each=

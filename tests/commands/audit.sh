@@ -1,7 +1,8 @@
 #!/bin/sh
-# --audit computes a microbatch twice, and changes no weight. One flipped bit of
-# a gradient is found in the first audited step that contains it, on every rank
-# in turn, with the parameter's name. Nothing is reported outside of audits.
+# --audit computes a microbatch twice and changes no weight; one flipped bit of
+# a gradient is found in the first audited step that contains it. That holds on
+# every rank in turn. The message names the parameter. Nothing is reported
+# outside of audits.
 # tests/run: weight 9
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -119,7 +120,7 @@ check_says "the message shows the form of VT_FLIP_BIT" "VT_FLIP_BIT=3:x .wanted 
 
 if [ "$ranks" != 1 ]; then
 	check_exit "a run with audits is stopped" 75 train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
-	check "it resumes with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
+	check "a stopped run with audits resumes with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
 	check "the resumed run has the same weights" same none again
 	check_same "a clip that is computed twice is traced once" 0 "$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
 fi

@@ -1,7 +1,6 @@
 #!/bin/sh
-# vt-bench: every sub-test runs and its rows are well-formed. A wrong result and
-# an unmet requirement fail, and wrong usage prints nothing. Speed is never
-# tested.
+# vt-bench: every sub-test runs, its rows are well-formed, and a wrong result or
+# an unmet requirement fails. Wrong usage prints nothing. Speed is never tested.
 # tests/run: weight 28
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

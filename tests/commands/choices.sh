@@ -152,7 +152,7 @@ check_same "the faster unfused convolutions are chosen" "$(digest plain)" "$(dig
 check_same "the table has a row for the unfused choice, with its seconds" 1 \
 	"$(awk -F'\t' '$4 == "-" && $6 > 0' "$T/slower/choices.tsv" | cut -f3 | grep -c '^0\.2')"
 check_exit "another run with the cached choice" 0 half known --autotune fastest
-check_same "the cached choice is unfused, too" "$(digest plain)" "$(digest known)"
+check_same "the cached choice is unfused" "$(digest plain)" "$(digest known)"
 rm -r "$T/cache"
 check_exit "a run on a device whose fused engines are faster" 0 half faster --autotune fastest
 check_same "the faster fused engines are chosen" "$(digest fused)" "$(digest faster)"
@@ -174,9 +174,9 @@ for how in fused plain; do
 	rm "$T/$how-on"/ckpt-*[3-9].safetensors "$T/$how-on/final.safetensors" "$T/$how-on/latest"
 done
 check_exit "a run that was fused resumes with --no-fuse" 0 half fused-on --no-fuse
-check_same "it stays fused" "$(digest fused)" "$(digest fused-on)"
+check_same "a run that was fused stays fused" "$(digest fused)" "$(digest fused-on)"
 check_exit "a run that was unfused resumes without --no-fuse" 0 half plain-on
-check_same "it stays unfused" "$(digest plain)" "$(digest plain-on)"
+check_same "a run that was unfused stays unfused" "$(digest plain)" "$(digest plain-on)"
 
 # ---- evaluation ----
 
@@ -195,7 +195,7 @@ check_says "vt-eval's message shows the damaged line" 'scored/choices.tsv: line 
 check "vt-eval with a damaged table writes no scores" test ! -e "$T/damaged.tsv"
 check_exit "vt-eval on a back end without choices ignores the table" 0 vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
 rm "$T/scored/choices.tsv"
-check_exit "vt-eval without a table" 0 scored "$T/by-rule.tsv"
+check_exit "vt-eval without a table in the run" 0 scored "$T/by-rule.tsv"
 check "without a table, and with one of another device, engines are chosen by rule" cmp "$T/by-rule.tsv" "$T/other.tsv"
 check "with the run's table, scores are other than by rule" sh -c "! cmp -s '$T/by-rule.tsv' '$T/as-run.tsv'"
 

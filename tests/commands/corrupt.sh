@@ -1,8 +1,8 @@
 #!/bin/sh
 # --on-corrupt=skip replaces a damaged clip by the next intact sample in its
-# epoch's order. The bits are the same at every number of ranks and loader
-# threads, and after stops. Log and checkpoint name the samples. The exit status
-# is 3, or 4 if there are too many.
+# epoch's order, with the same bits at every number of ranks and loader threads,
+# and after stops. Log and checkpoint name the samples. The exit status is 3, or
+# 4 if there are too many.
 # tests/run: weight 10
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,10 +1,10 @@
 #!/bin/sh
 # tests/run: weight 20
-# vt-extract on files that are damaged systematically. In sixteen containers,
-# with and without sound, ranges are zeroed or removed and files are truncated.
-# Frames carry numbers, so that the test knows which are present. An accepted
-# file must have all frames, except after the kinds of damage that nothing in a
-# file reveals. vt-extract(1) names these kinds, and the list below allows them.
+# vt-extract refuses systematically damaged files, except for the kinds of
+# damage that nothing in a file reveals, which vt-extract(1) names. In sixteen
+# containers, with and without sound, ranges are zeroed or removed and files are
+# truncated. Frames carry numbers, so that the test knows which are present. The
+# list below allows the exceptions.
 # 
 # This is a small part, chosen by a seed; tests/torture/damage does all.
 cd "${0%/*}/../.." || exit 2

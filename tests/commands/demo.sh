@@ -1,6 +1,6 @@
 #!/bin/sh
-# make demo with the user's videos. After a stop at any place, the same command
-# ends with the same results, and a stopped training saves its state. The tests
+# make demo with the user's videos: after a stop at any place, the same command
+# ends with the same results. A stopped training saves its state. The tests
 # train for one or three epochs.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2

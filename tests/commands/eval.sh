@@ -442,14 +442,14 @@ refused() {
 	what=$1 status=$2 regex=$3
 	shift 3
 	check_exit "$what" "$status" "$@"
-	check_says "$what: the message says so" "$regex"
+	check_says "$what: the message says: $regex" "$regex"
 	check_same "$what: there is one line of message and no result" "1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
 }
 two_lines() {
 	what=$1 status=$2 regex=$3
 	shift 3
 	check_exit "$what" "$status" "$@"
-	check_says "$what: the message says so" "$regex"
+	check_says "$what: the message says: $regex" "$regex"
 }
 two_lines "no network" 2 'no network \(wanted --checkpoint=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
 two_lines "no data" 2 'no input \(wanted videos, -T or --data=DIR\)' vt-eval -k "$net"

@@ -199,7 +199,7 @@ fi
 # that no file is left.
 streamed() {
 	check_exit "$1" "$2" look -i - -o "$T/no" <"$T/bad.tar"
-	check_says "$1: the message says so" "$3"
+	check_says "$1: the message says: $3" "$3"
 	check "$1: leaves no file" test ! -e "$T/no"
 }
 size=$(wc -c <"$T/test.tar")

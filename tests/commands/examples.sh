@@ -1,6 +1,6 @@
 #!/bin/sh
-# share/examples: the experiments run, stop and resume. The job scripts requeue
-# themselves if and only if a run ends with 75, and pass signals on.
+# share/examples: the experiments run, stop and resume, and job scripts requeue
+# themselves if and only if a run ends with 75. The scripts pass signals on.
 # tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -17,7 +17,7 @@ make() {
 
 # whole NAME: check that the untruncated file gives all of its frames.
 whole() {
-	check_same "$1 is whole" "ok 100" "$(vt-extract -q "$V/$1" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
+	check_same "$1 is intact" "ok 100" "$(vt-extract -q "$V/$1" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 }
 
 # cut NAME LAST: cut the file at 20 places. Each cut is refused with a reason,

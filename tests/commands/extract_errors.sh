@@ -24,9 +24,9 @@ size=$(stat -c%s "$V/a.mp4")
 refused() {
 	check_exit "$1 is refused" 1 vt-extract -- "$1"
 	if [ "$(wc -l <"$T/err")" = 1 ] && grep -qE "^vt-extract: error: .*$2" "$T/err"; then
-		ok "$1: says why"
+		ok "$1: the message says why"
 	else
-		not_ok "$1: says why"
+		not_ok "$1: the message says why"
 		diag "wanted one line with: $2"
 		diag "$(head -3 "$T/err")"
 	fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/run: weight 12
-# vt-extract on H.261, MJPEG, DV and HEVC, most of them raw streams. Intact ones
-# are accepted, damaged ones refused.
+# vt-extract accepts intact H.261, MJPEG, DV and HEVC, most of them raw streams,
+# and refuses damaged ones.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin

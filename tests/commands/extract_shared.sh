@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests/run: weight 25
-# vt-extract on the real clips of ../shared. Every intact file gives exactly the
-# frames that a full decode counted. Every other file is refused with a reason.
+# vt-extract on the real clips of ../shared: every intact file gives exactly the
+# frames that a full decode counted, and every other file is refused with a
+# reason.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 C=$SHARED/data/clips

@@ -55,7 +55,7 @@ cp -r "$T/two" "$T/mixed"
 check_exit "resuming it in fp32 ends with 2" 2 train two --precision fp32
 check_says "the message shows both precisions and the way out" 'precision was "?bf16 by .* and is fp32 now .*--override=precision'
 check_exit "--override=precision resumes it in fp32" 0 train mixed --precision fp32 --override precision
-check_exit "it resumes in bf16" 0 train two
+check_exit "a stopped run in bf16 resumes in bf16" 0 train two
 check "a resumed run in bf16 ends with the same bits" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
 
 # ---- scoring ----

@@ -37,7 +37,7 @@ fates() {
 check_exit "a run to start from" 0 train first
 tensors first | sort >"$T/first.list"
 check "the run has 77 tensors" test "$(wc -l <"$T/first.list")" -eq 77
-check_exit "its weights are exported with names of tsm" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
+check_exit "the weights of the run are exported with names of tsm" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
 check_says "the message counts the exported tensors" 'w.safetensors: 92 tensors, names of tsm, step 6'
 check "the exported file has no vt footer" sh -c "! grep -q vt.footer '$T/w.safetensors'"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/run: weight 70
-# vt-extract never refuses an intact video. It accepts each of more than 600,
+# vt-extract never refuses an intact video: it accepts each of more than 600,
 # made by ffmpeg with many encoders, containers, rates and cuts, with every
 # frame. The expected number of frames is the encoded number, or after cuts the
 # number that ffprobe decodes.
@@ -337,7 +337,7 @@ E="vt-extract -q -f -o $T/stream --report=$T/report"
 # shellcheck disable=SC2086
 has "$vp8" && $F $L -t 2 -vf "select='not(eq(n,30))'" -fps_mode vfr $vp8 "$T/gap.webm" && {
 	check_exit "a video that lacks a frame of its rate is extracted" 0 $E "$T/gap.webm"
-	check_same "it has status ok, and the report counts the gap" "ok 49 1 0" \
+	check_same "a video with a gap has status ok, and the report counts the gap" "ok 49 1 0" \
 		"$(jq -r 'select(.type == "video") | "\(.status) \(.frames) \(.gaps) \(.damage.places)"' "$T/report")"
 	check_exit "--strict-rate refuses a video with a gap" 1 vt-extract -f -o "$T/stream" --report="$T/report" --strict-rate "$T/gap.webm"
 	check_says "the message shows where the gap is, and how long" 'damaged in 1 place \(no frame after 1.160 s for 0.080 s\); --max-damage allows some'

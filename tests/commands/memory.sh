@@ -1,6 +1,6 @@
 #!/bin/sh
 # The memory that vt-train -n plans is what a run takes, with validations and
-# checkpoints. A plan that does not fit is refused.
+# checkpoints, and a plan that does not fit is refused.
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Modes of vt-train in pairs, by the table in lib/train/modes.c. Every allowed
-# pair trains three steps on ref, and both modes have their effect. Every
-# refused pair ends with 2 and its message. The plan shows fallbacks.
+# Modes of vt-train in pairs, by the table in lib/train/modes.c: every allowed
+# pair trains with the effects of both modes, and every refused pair ends with 2
+# and its message. Pairs train three steps on ref. The plan shows fallbacks.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

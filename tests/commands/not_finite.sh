@@ -1,7 +1,7 @@
 #!/bin/sh
-# A step that is not finite ends the run before its update and lists its clips,
-# or is skipped. Both happen alike at every number of ranks and after a stop.
-# Ranks whose weights differ save nothing and name the rank.
+# A step that is not finite ends the run before its update or is skipped, alike
+# at every number of ranks and after a stop. The clips of such a step are
+# listed. Ranks whose weights differ save nothing and name the rank.
 # tests/run: weight 10
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -85,7 +85,7 @@ if have_mpi; then
 	rm -f "$T/apart-2/log.jsonl"
 	options=
 	check_exit "the run resumes from the last good checkpoint" 0 train apart-2 mpirun -np 2
-	check "it ends with the weights of an undisturbed run" cmp "$T/plain/final.safetensors" "$T/apart-2/final.safetensors"
+	check "the resumed run ends with the weights of an undisturbed run" cmp "$T/plain/final.safetensors" "$T/apart-2/final.safetensors"
 else
 	skip "weights that differ between ranks" "no MPI"
 fi

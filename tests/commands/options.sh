@@ -1,7 +1,7 @@
 #!/bin/sh
-# The options of each command. --help, the manual and the completions list the
-# same ones. --print-config prints a configuration that can be read back. Each
-# mistake has its message.
+# The options of each command: --help, the manual and the completions list the
+# same ones, printed settings can be read back, and each mistake has its
+# message.
 # tests/run: weight 11
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

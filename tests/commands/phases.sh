@@ -1,8 +1,8 @@
 #!/bin/sh
-# A phase of a multigrid schedule preserves the weights. The last gamma of a
-# block starts at 0 if the network says so, also in layers that --init
-# initializes, and in no other. Where the shape changes, all weights carry over
-# and no gamma is reset. Gamma and beta do not decay in any cell.
+# A phase of a multigrid schedule preserves the weights: all carry over where
+# the shape changes, no gamma is reset, and gamma and beta do not decay. The
+# last gamma of a block starts at 0 if the network says so, also in layers that
+# --init initializes, and in no other.
 # tests/run: weight 30
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Old names of options. The command line and the environment refuse them and
-# name the present ones. Configuration files, runs and checkpoints with old
-# names are read. Version 0.2.0 made tests/golden/v0.2.0-names with VT_ISA=base:
-# the run of names.conf, stopped after step 5 of 11, and the tensors of the same
-# run without a stop.
+# Old names of options: the command line and the environment refuse them and
+# name the present ones, while configuration files, runs and checkpoints with
+# old names are read. Version 0.2.0 made tests/golden/v0.2.0-names with
+# VT_ISA=base: the run of names.conf, stopped after step 5 of 11, and the
+# tensors of the same run without a stop.
 # tests/run: weight 9
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

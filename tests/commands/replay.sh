@@ -69,7 +69,7 @@ check "the run resumes with an intact validation set" vt-train -i "$T/train" --v
 check_same "the checkpoint's validation is no longer due" 0 "$(grep -ac '"vt.due"' "$due")"
 cp "$T/was.due" "$due"
 check_exit "a replay starts from a checkpoint with a due validation" 0 vt-train --replay "$T/due" --replay-steps "$step":
-check "it compares at least 2 checkpoints" test "$(steps | wc -w)" -ge 4
+check "the replay from a due validation compares at least 2 checkpoints" test "$(steps | wc -w)" -ge 4
 
 # ---- refusals ----
 

@@ -102,7 +102,7 @@ check_same "the loader's memory covers precise BN if validation clips are smalle
 if have_mpi; then
 	options="--device ref --precise-bn 8"
 	check_exit "--precise-bn with fewer groups than ranks ends with 2" 2 train few mpirun -np 3
-	check_says "the message shows both numbers" 'precise-bn=8 makes 2 groups of 4 clips, too few for 3 ranks'
+	check_says "the message shows groups and ranks" 'precise-bn=8 makes 2 groups of 4 clips, too few for 3 ranks'
 fi
 options="--device ref --precise-bn 8"
 check_exit "resuming with another --precise-bn ends with 2" 2 train ref
@@ -179,16 +179,16 @@ check "a run with --precise-bn=off that keeps every checkpoint" train before env
 options="--device ref"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[5-9].safetensors
 check "a run with --precise-bn=off resumes without the option" train before
-check "it ends with the file of a run that was not stopped" same before ref-plain
-check "its config has precise-bn = 0" grep -qx 'precise-bn = 0' "$T/before/config"
+check "a resumed run with --precise-bn=off ends with the file of an undisturbed one" same before ref-plain
+check "the config of a run with --precise-bn=off has precise-bn = 0" grep -qx 'precise-bn = 0' "$T/before/config"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[6-9].safetensors
 options="--device ref --precise-bn auto"
-check_exit "it does not resume with --precise-bn=auto" 2 train before
-check_says "the message shows both values and --override" 'precise-bn was 0 and is auto now \(--override=precise-bn'
+check_exit "a run with --precise-bn=off does not resume with --precise-bn=auto" 2 train before
+check_says "the message shows both values of precise-bn and --override" 'precise-bn was 0 and is auto now \(--override=precise-bn'
 if have_mpi; then
 	options="--device ref"
-	check "it resumes on two ranks" train before mpirun -np 2
-	check "on two ranks it ends with the same file" same before ref-plain
+	check "a run with --precise-bn=off resumes on two ranks" train before mpirun -np 2
+	check "a run with --precise-bn=off ends with the same file on two ranks" same before ref-plain
 fi
 
 # The shape of validations may change when a run is resumed, because no

@@ -143,7 +143,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ $? = 75 ] || break
 done
 check "stopped after every step and resumed: the same weights" same ref stop
-check_same "its log has every step once" "$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
+check_same "the log of the run stopped after every step has every step once" "$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
 	"$(jq -r 'select(.type == "step").step' "$T/stop/log.jsonl" | tail -1)"
 
 # A longer run, so that signals arrive while it trains. It takes two seconds and

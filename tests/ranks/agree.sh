@@ -1,7 +1,7 @@
 #!/bin/sh
-# Settings that must agree between ranks, and between a run and its checkpoint.
-# A difference ends with status 6 or 2 and one message that names it. Settings
-# that may differ change no weight.
+# Settings that must agree between ranks, or between a run and its checkpoint,
+# end the run with status 6 or 2 and one message if they differ. Settings that
+# may differ change no weight.
 # tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The batch of learners grows with the noise of its gradients. The log shows
-# when it grows; a schedule with the same batches trains the same; the bits are
-# the same for every number of ranks and after every stop.
+# The batch of learners grows with the noise of its gradients, and trains like a
+# schedule with the same batches. The log shows when it grows. The bits are the
+# same for every number of ranks and after every stop.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

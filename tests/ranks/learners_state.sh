@@ -170,7 +170,7 @@ check_same "after divergence in step 5, the last checkpoint is of step 3" "ckpt-
 	"$(cd "$T/bad" && ls ckpt-*.safetensors | xargs)"
 numbers bad/ckpt-0000000003 learner/ >"$T/bad.learner"
 numbers saves/ckpt-0000000003 learner/ >"$T/saves.learner"
-check "that checkpoint has each learner's state of step 3" cmp "$T/bad.learner" "$T/saves.learner"
+check "the last checkpoint has each learner's state of step 3" cmp "$T/bad.learner" "$T/saves.learner"
 check "the learners' state is not empty" test -s "$T/bad.learner"
 
 # ---- other learners ----

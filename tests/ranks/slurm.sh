@@ -1,8 +1,8 @@
 #!/bin/sh
 # The job scripts of share/examples on a real Slurm with two nodes on this
-# machine. slurm.sh and slurm-mpirun.sh survive the time limit, a preemption and
-# a lost node: the job is queued again and resumes. The final weights are those
-# of one undisturbed rank. slurm-pack.sh packs a dataset with an array of jobs.
+# machine: after the time limit, a preemption and a lost node, the run resumes
+# to the weights of one undisturbed rank. slurm-pack.sh packs a dataset with an
+# array of jobs.
 # tests/run: weight 130
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# BN groups that span ranks (--deterministic=fast). With more ranks than groups,
+# BN groups that span ranks (--deterministic=fast): with more ranks than groups,
 # training equals that of one rank per group, within rounding.
 # tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
@@ -116,9 +116,9 @@ near "four ranks have the same validation losses" 1e-6
 # ---- stopped, and resumed on other ranks ----
 
 rm -rf "$T/four"
-check_exit "a run is stopped on four ranks" 75 train four 4 --device ref --stop-after 0.001s
-check_exit "it resumes on two ranks, and is stopped" 75 train four 2 --device ref --stop-after 0.001s
-check_exit "it resumes on eight ranks, and ends" 0 train four 8 --device ref
+check_exit "a run on four ranks is stopped" 75 train four 4 --device ref --stop-after 0.001s
+check_exit "the run of four ranks resumes on two, and is stopped" 75 train four 2 --device ref --stop-after 0.001s
+check_exit "the run of four ranks resumes on eight, and ends" 0 train four 8 --device ref
 values whole >"$T/a" && values four >"$T/b"
 near "the resumed run has the weights and statistics of one rank" 1e-6
 rm -rf "$T/four"
