@@ -12,7 +12,8 @@ touch=$BUILD/apart/touch
 check_exit "device memory that is only copied is no error" 0 "$touch" none
 for what in read write; do
 	check_exit "a host that wants to $what device memory is stopped" 99 "$touch" $what
-	check_says "$what: the message says that the host touched it" 'apart: the host touched memory of the device: 0x'
+	check_says "$what: the message says that the host touched it" \
+		'apart: the host touched memory of the device: 0x'
 done
 check_exit "host memory as an operand is an error" 99 "$touch" give
 check_says "operand: the message says that it is not device memory" 'apart: no memory of the device'
@@ -98,7 +99,8 @@ if have_mpi; then
 		rm -rf "$T/ref" "$T/apart"
 		train ref '' 2 --deterministic=fast --allreduce=ring
 		train apart apart/ 2 --deterministic=fast --comm-dtype=$wire
-		check "sums by the devices in $wire are not those in fp32" test "$(digest ref)" != "$(digest apart)"
+		check "sums by the devices in $wire are not those in fp32" \
+			test "$(digest ref)" != "$(digest apart)"
 		check "sums by the devices in $wire are near those in fp32" near ref apart 0.01
 	done
 	train plan apart/ 2 --deterministic=fast --dry-run

@@ -61,16 +61,19 @@ for np in $ranks; do
 			train $np bad --audit 1
 		who="rank $1 on $host and rank $2 on $host both computed microbatch $3, and the gradients of"
 		[ $np != 1 ] || who="rank 0 on $host computed microbatch $3 twice, and the gradients of"
-		check_says "$np ranks: the message names step $step, ranks and parameter" "step $step: $who [a-z0-9.]*[a-z] differ"
+		check_says "$np ranks: the message names step $step, ranks and parameter" \
+			"step $step: $who [a-z0-9.]*[a-z] differ"
 	done
 done
 check_same "nothing of the differing step is saved" $((step - 1)) "$(vt-train --status "$T/bad" | jq .step)"
 VT_FLIP_BIT=$step:$1:$3 check_exit "a run without audits does not find the flipped bit" 0 train $np unseen -q
-check "the flipped bit changes the weights" sh -c "! cmp -s '$T/none/final.safetensors' '$T/unseen/final.safetensors'"
+check "the flipped bit changes the weights" \
+	sh -c "! cmp -s '$T/none/final.safetensors' '$T/unseen/final.safetensors'"
 rm -rf "$T/bad"
 VT_FLIP_BIT=$step:$1:$3 check_exit "--audit-report lets the run end" 0 train $np bad --audit 1 --audit-report
 check_says "--audit-report warns of the differing step" "warning: step $step: .*differ"
-check_same "--audit-report logs the differing step once" "$step 1" "$(audits bad | jq -r 'select(.differ > 0) | "\(.step) \(.differ)"')"
+check_same "--audit-report logs the differing step once" \
+	"$step 1" "$(audits bad | jq -r 'select(.differ > 0) | "\(.step) \(.differ)"')"
 
 # The last microbatch of a rank is summed while its backward pass runs.
 for step in $(seq 13); do
@@ -92,7 +95,8 @@ NET
 check "a network of one parameter is audited" train 1 one -q --audit 1 -m "$T/one.net"
 VT_FLIP_BIT=1:0:$(audits one | jq -r 'select(.step == 1) | .microbatch') \
 	check_exit "a fault in the only parameter ends with 6" 6 train 1 one-bad --audit 1 -m "$T/one.net"
-check_says "the message names the only parameter" "step 1: .* the gradients of scores.weight differ"
+check_says "a fault in the only parameter: the message names the only parameter" \
+	"step 1: .* the gradients of scores.weight differ"
 
 # ---- only audited microbatches are compared ----
 
@@ -108,21 +112,28 @@ done
 check_same "no audit of that run differs" 0 "$(audits bad | jq -s 'map(.differ) | add')"
 rm -rf "$T/bad"
 VT_FLIP_BIT=3:$1:$3 check_exit "a fault in a step that is not audited is not reported" 0 train $np bad -q --audit 2
-check_same "--audit 2 audits every second step" "2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
+check_same "--audit 2 audits every second step" \
+	"2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
 
 check_exit "--audit with --deterministic=fast ends with 2" 2 train 1 no --audit 1 --deterministic fast
-check_says "the message wants --deterministic=exact" '--audit is for --deterministic=exact'
-check_exit "a malformed VT_FLIP_BIT ends with 2" 2 env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
+check_says "--audit with --deterministic=fast: the message wants --deterministic=exact" \
+	'--audit is for --deterministic=exact'
+check_exit "a malformed VT_FLIP_BIT ends with 2" 2 \
+	env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
 	--schedule "$T/s.tsv" -o "$T/none2" --device ref
-check_says "the message shows the form of VT_FLIP_BIT" "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
+check_says "a malformed VT_FLIP_BIT: the message shows the form of VT_FLIP_BIT" \
+	"VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
 
 # ---- resumed on another number of ranks; traced clips ----
 
 if [ "$ranks" != 1 ]; then
-	check_exit "a run with audits is stopped" 75 train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
-	check "a stopped run with audits resumes with other ranks and audits" train 3 again -q --audit 3 --trace-samples "$T/trace"
+	check_exit "a run with audits is stopped" 75 \
+		train 2 again -q --audit 2 --save-steps 3 --stop-after 0.001s
+	check "a stopped run with audits resumes with other ranks and audits" \
+		train 3 again -q --audit 3 --trace-samples "$T/trace"
 	check "the resumed run has the same weights" same none again
-	check_same "a clip that is computed twice is traced once" 0 "$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
+	check_same "a clip that is computed twice is traced once" 0 \
+		"$(cat "$T"/trace.* | grep -v '^#' | cut -f2 | sort | uniq -d | wc -l)"
 fi
 
 plan

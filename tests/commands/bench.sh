@@ -73,7 +73,8 @@ try() {
 
 if [ $have_video = yes ]; then
 	try decode -j2 "$T/a.mp4"
-	check_same "decode has a row for decoding and one for extracting" "decode/video/$T/a.mp4 decode/extract/$T/a.mp4" \
+	check_same "decode has a row for decoding and one for extracting" \
+		"decode/video/$T/a.mp4 decode/extract/$T/a.mp4" \
 	    "$(names | tr '\n' ' ' | sed 's/ $//')"
 	check "decode describes the file" grep -q 'h264 yuv420p 96x64, 25 frames' "$T/out"
 	head -c "$(($(stat -c%s "$T/a.mp4") * 2 / 3))" "$T/a.mp4" >"$T/cut.mp4"
@@ -95,9 +96,11 @@ try loader -j2 --data="$T/train" --shape=4x4x32
 check "loader has rows for the stages of its work" sh -c "grep -qP '^loader/4x4x32/resize\tus\t3\t' '$T/out'"
 check "loader compares its decoding with libjpeg-turbo" sh -c "grep -q '^loader/4x4x32/jpeg/ratio' '$T/out'"
 vt-schedule --policy=long+short --batch=4 --frames=4 --crop=32 --bn-size=2 --epochs=3 --milestones=1 >"$T/s.tsv"
-check_exit "loader runs a schedule" 0 vt-bench loader --runs=1 --warmup=0 --data="$T/train" --schedule="$T/s.tsv"
+check_exit "loader runs a schedule" 0 \
+	vt-bench loader --runs=1 --warmup=0 --data="$T/train" --schedule="$T/s.tsv"
 check "loader with a schedule prints a table" well_formed "$T/out" loader
-check_same "loader has rows for each stage of the schedule" "$(grep -v '^#' "$T/s.tsv" | cut -f1 | sort -nu | tail -1)" \
+check_same "loader has rows for each stage of the schedule" \
+	"$(grep -v '^#' "$T/s.tsv" | cut -f1 | sort -nu | tail -1)" \
     "$(names | sed -n 's|^loader/stage\([0-9]*\)/frames|\1|p' | tail -1)"
 
 # Change a byte in the middle of the first frame, so that its CRC is wrong.
@@ -108,26 +111,32 @@ check_says "the message names the key of the damaged frame" 'key s[0-9]*'
 check_exit "a damaged frame ends decode with 4" 4 vt-bench decode --data="$T/bad" --images=100
 for place in index footer manifest; do
 	damaged_set "$T/train" $place
-	check_exit "a damaged $place ends loader with 4" 4 vt-bench loader --data="$T/broken-$place" --shape=12x8x32
+	check_exit "a damaged $place ends loader with 4" 4 \
+		vt-bench loader --data="$T/broken-$place" --shape=12x8x32
 done
 
 # ---- op and step ----
 
 try op --device=$device --model=tsm_tiny --shape=1x2x24 --num-classes=5
-check "op times forward and backward" sh -c "grep -q '^op/tsm_tiny/1x2x24/layer2.0.conv1/backward/rate	GF/s' '$T/out'"
+check "op times forward and backward" \
+	sh -c "grep -q '^op/tsm_tiny/1x2x24/layer2.0.conv1/backward/rate	GF/s' '$T/out'"
 [ $device = ref ] || check "op names the implementation that oneDNN chose" grep -q 'conv1/forward.*: .*jit' "$T/out"
-check_same "the totals of all kinds add up" "$(awk -F'\t' '$1 ~ /\/total\// { s += $5 } END { printf "%.3g", s }' "$T/out")" \
+check_same "the totals of all kinds add up" \
+	"$(awk -F'\t' '$1 ~ /\/total\// { s += $5 } END { printf "%.3g", s }' "$T/out")" \
     "$(awk -F'\t' '$1 ~ /\/total$/ { printf "%.3g", $5 }' "$T/out")"
 try step --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5 --kinds -j2
-check "step --kinds has a row for fused operators" [ "$device" = ref -o "$(names | grep -c '/backward/bn+relu$')" = 1 ]
+check "step --kinds has a row for fused operators" \
+	[ "$device" = ref -o "$(names | grep -c '/backward/bn+relu$')" = 1 ]
 check "convolutions are not the whole step" awk -F'\t' \
     '$1 ~ /\/other$/ { found = $4 > 0 && $6 < 1 } END { exit !found }' "$T/out"
 check_same "two clips of two frames are four images" 2 \
     "$(awk -F'\t' '$1 ~ /images$/ { i = $4 } $1 ~ /clips$/ { c = $4 } END { printf "%.5g", i / c }' "$T/out")"
 check_exit "a step in bf16" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5 --runs=1 --precision=bf16
 check "a step in bf16 is compared with ref64" grep -q "/difference" "$T/out"
-check_exit "operators run in bf16" 0 vt-bench op --device=$device --model=tsm_tiny --shape=1x2x24 --num-classes=5 --runs=1 --precision=bf16
-check_exit "step --convs times each convolution" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --convs --runs=3
+check_exit "operators run in bf16" 0 \
+	vt-bench op --device=$device --model=tsm_tiny --shape=1x2x24 --num-classes=5 --runs=1 --precision=bf16
+check_exit "step --convs times each convolution" 0 \
+	vt-bench step --device=$device --model=tsm_tiny --shape=2x2x24 --convs --runs=3
 check "step --convs prints a table" well_formed "$T/out" step
 # tsm_tiny has a stem, two convolutions in each of six blocks, and two
 # projections.
@@ -140,19 +149,24 @@ check_same "the worst convolutions are sorted" "$(names | grep -c '/conv/worst/'
     "$(awk -F'\t' '/\/conv\/worst\// { n += NR == 1 || !last || $5 <= last; last = $5 } END { print n }' "$T/out")"
 check_exit "a step with the loader" 0 vt-bench step --device=$device --model=tsm_tiny --shape=2x4x24 --runs=3 \
     --data="$T/train"
-check "a step with the loader is compared with one without" sh -c "grep -q '^step/tsm_tiny/2x4x24/data/wait' '$T/out' &&
+check "a step with the loader is compared with one without" \
+	sh -c "grep -q '^step/tsm_tiny/2x4x24/data/wait' '$T/out' &&
     grep -q '^step/tsm_tiny/2x4x24/data/ratio' '$T/out'"
-check_exit "step takes several shapes" 0 vt-bench step --device=$device --model=tsm_tiny --shape=1x2x24 --shape=1x1x32 --runs=1
+check_exit "step takes several shapes" 0 \
+	vt-bench step --device=$device --model=tsm_tiny --shape=1x2x24 --shape=1x1x32 --runs=1
 check "several shapes print one table" well_formed "$T/out" step
 check "only the first shape has a peak of memory" sh -c "grep -q '^step/tsm_tiny/1x2x24/peak' '$T/out' &&
     ! grep -q '^step/tsm_tiny/1x1x32/peak' '$T/out'"
-check_exit "a step of more and larger clips" 0 vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-verify
-check "the peak of memory includes the activations" test "$(median step/tsm_tiny/8x4x64/peak)" -gt "$(median step/tsm_tiny/8x4x64/activations)"
+check_exit "a step of more and larger clips" 0 \
+	vt-bench step --device=$device --model=tsm_tiny --shape=8x4x64 --runs=1 --no-verify
+check "the peak of memory includes the activations" \
+	test "$(median step/tsm_tiny/8x4x64/peak)" -gt "$(median step/tsm_tiny/8x4x64/activations)"
 
 # Three different microbatches of 2 clips: 2x16, 4x16 and 4x32.
 vt-schedule --policy=long+short --batch=4 --frames=4 --crop=32 --bn-size=2 --epochs=3 --milestones=1 >"$T/s.tsv"
 try step --device=$device --model=tsm_tiny --schedule="$T/s.tsv"
-check_same "step times each microbatch of a schedule once" "$(grep -v '^#' "$T/s.tsv" | awk '{ print $8 "x" $6 "x" $7 }' | sort -u)" \
+check_same "step times each microbatch of a schedule once" \
+	"$(grep -v '^#' "$T/s.tsv" | awk '{ print $8 "x" $6 "x" $7 }' | sort -u)" \
     "$(names | sed -n 's|^step/tsm_tiny/\(.*\)/cost$|\1|p' | sort -u)"
 check_same "the largest microbatch has cost 1" "1" "$(median step/tsm_tiny/2x4x32/cost)"
 check "cost is time per work, relative to the largest" awk -F'\t' '
@@ -166,17 +180,21 @@ check_same "sizes grow from --min by --factor" "4 400 40000" \
     "$(names | sed -n 's|allreduce/exact/\(.*\)/time|\1|p' | tr '\n' ' ' | sed 's/ $//')"
 if [ $have_mpi = yes ]; then
 	for ranks in 2 3; do
-		check_exit "$ranks ranks run allreduce" 0 mpirun -n $ranks vt-bench allreduce --runs=3 --min=68 --max=100K --factor=40
+		check_exit "$ranks ranks run allreduce" 0 \
+			mpirun -n $ranks vt-bench allreduce --runs=3 --min=68 --max=100K --factor=40
 		check "$ranks ranks print one table" well_formed "$T/out" allreduce
-		check "$ranks ranks: the table has the MPI library's sum" grep -q '^allreduce/native/68/time' "$T/out"
+		check "$ranks ranks: the table has the MPI library's sum" \
+			grep -q '^allreduce/native/68/time' "$T/out"
 		check_exit "$ranks ranks, five microbatches" 0 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --vectors=5
-		check_exit "$ranks ranks: a wrong sum ends with 1" 1 mpirun -n $ranks "$spoiled" allreduce --runs=1 --max=4K
+		check_exit "$ranks ranks: a wrong sum ends with 1" 1 \
+			mpirun -n $ranks "$spoiled" allreduce --runs=1 --max=4K
 		check_says "$ranks ranks: the wrong sum is reported" 'wrong answer: allreduce/exact/4096'
 	done
 	OMPI_MCA_hwloc_base_binding_policy=none check_exit "two ranks that are not bound run allreduce" 0 \
 		mpirun -n 2 vt-bench allreduce --runs=1 --max=4K
 	check "unbound ranks are reported to share processors" grep -q '^# 2 ranks, .*shared by ranks' "$T/out"
-	check "with shared processors there is no ratio to the library's sum" sh -c "! grep -q /ratio '$T/out' && grep -q 'no ratio' '$T/out'"
+	check "with shared processors there is no ratio to the library's sum" \
+		sh -c "! grep -q /ratio '$T/out' && grep -q 'no ratio' '$T/out'"
 	if [ "$(nproc)" -gt 1 ]; then
 		OMPI_MCA_hwloc_base_binding_policy=core check_exit "two ranks bound to cores run allreduce" 0 \
 			mpirun -n 2 vt-bench allreduce --runs=1 --max=4K
@@ -188,20 +206,26 @@ if [ $have_mpi = yes ]; then
 			--factor=40 --algorithm=ring --algorithm=torus:3x1 --algorithm=halving --comm-dtype=$type --overlap
 		check "3 ranks, algorithms in $type: one table" well_formed "$T/out" allreduce
 	done
-	check_same "the table has the requested algorithms" "halving hidden,halving sent,ring hidden,ring sent,torus:3x1 hidden,torus:3x1 sent," \
+	check_same "the table has the requested algorithms" \
+		"halving hidden,halving sent,ring hidden,ring sent,torus:3x1 hidden,torus:3x1 sent," \
 		"$(sed -nE 's|^allreduce/([^/]*)/68/(hidden\|sent)\t.*|\1 \2|p' "$T/out" | LC_ALL=C sort | tr '\n' ',')"
-	check_exit "a wrong sum of an algorithm ends with 1" 1 mpirun -n 2 "$spoiled" allreduce --runs=1 --max=4K --algorithm=torus
+	check_exit "a wrong sum of an algorithm ends with 1" 1 \
+		mpirun -n 2 "$spoiled" allreduce --runs=1 --max=4K --algorithm=torus
 	check_says "the wrong sum of the algorithm is reported" 'wrong answer: allreduce/torus/4096'
-	check_exit "--tune writes a table for vt-train" 0 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K --tune="$T/tune.tsv"
+	check_exit "--tune writes a table for vt-train" 0 \
+		mpirun -n 2 vt-bench allreduce --runs=1 --max=4K --tune="$T/tune.tsv"
 	check_same "the --tune table has a row for each algorithm" \
 		"#ranks hosts exchange bytes algorithm,2 1 fp32 4096 native,2 1 fp32 4096 ring,2 1 fp32 4096 torus,2 1 fp32 4096 halving," \
 		"$(cut -f1-5 "$T/tune.tsv" | tr '\t\n' ' ,')"
 	check_exit "an unmet figure under mpirun" 1 mpirun -n 2 vt-bench allreduce --runs=1 --max=4K \
 	    --require='allreduce/exact/4096/time<=0'
 	check_exit "fewer microbatches than ranks end with 2" 2 mpirun -n 3 vt-bench allreduce --vectors=2
-	check_same "several ranks: the message on microbatches is printed once" 1 "$(grep -c '^vt-bench: ' "$T/err")"
-	check_exit "several ranks: a malformed --require ends with 2" 2 mpirun -n 3 vt-bench allreduce --require=fast
-	check_same "several ranks: the message on --require is printed once" 1 "$(grep -c '^vt-bench: ' "$T/err")"
+	check_same "several ranks: the message on microbatches is printed once" 1 \
+		"$(grep -c '^vt-bench: ' "$T/err")"
+	check_exit "several ranks: a malformed --require ends with 2" 2 \
+		mpirun -n 3 vt-bench allreduce --require=fast
+	check_same "several ranks: the message on --require is printed once" 1 \
+		"$(grep -c '^vt-bench: ' "$T/err")"
 	check_exit "step refuses several ranks" 2 mpirun -n 2 vt-bench step --model=tsm_tiny
 else
 	skip "several ranks" "no Open MPI"
@@ -251,7 +275,8 @@ wrong "--runs: 0" op --runs=0
 wrong "no option --spoilt" op --spoilt
 check_exit "a missing dataset ends with 1" 1 vt-bench loader --data="$T/nowhere"
 printf 'runs = 1\nthreads = 2\nmodel = tsm_tiny\n' >"$T/conf"
-check_exit "a configuration file with other sub-tests' options is accepted" 0 vt-bench allreduce -c "$T/conf" --max=4K
+check_exit "a configuration file with other sub-tests' options is accepted" 0 \
+	vt-bench allreduce -c "$T/conf" --max=4K
 check_exit "a full disk ends with 1" 1 sh -c 'vt-bench allreduce --max=4K --runs=1 >/dev/full'
 check "--version --verbose names the libraries" sh -c 'vt-bench -vV | grep -q "^libraries: libjpeg-turbo"'
 
@@ -261,12 +286,17 @@ check_exit "tests/bench/beside takes no operands" 2 tests/bench/beside tsm_tiny
 check_exit "tests/bench/beside wants at least two threads" 2 tests/bench/beside -j 1
 check_exit "tests/bench/shift-cost wants a network with shifts" 2 tests/bench/shift-cost -m tsn_r50
 if [ $device = cpu ]; then
-	check_exit "tests/bench/beside measures a step next to other processes" 0 tests/bench/beside -j 2 -m tsm_tiny -s 2x2x24 -n 2 -r 2
-	check "tests/bench/beside prints a table" sh -c "! grep -v '^#' '$T/out' | awk -F'\t' 'NF != 7 || \$3 != 2 || !(\$4 > 0 && \$4 <= \$5 && \$5 <= \$6)' | grep ."
-	check_same "tests/bench/beside has all its rows" "all all/ratio busy busy/ratio halves halves/ratio more more/ratio one wholes wholes/ratio" \
+	check_exit "tests/bench/beside measures a step next to other processes" 0 \
+		tests/bench/beside -j 2 -m tsm_tiny -s 2x2x24 -n 2 -r 2
+	check "tests/bench/beside prints a table" \
+		sh -c "! grep -v '^#' '$T/out' | awk -F'\t' 'NF != 7 || \$3 != 2 || !(\$4 > 0 && \$4 <= \$5 && \$5 <= \$6)' | grep ."
+	check_same "tests/bench/beside has all its rows" \
+		"all all/ratio busy busy/ratio halves halves/ratio more more/ratio one wholes wholes/ratio" \
 	    "$(names | sed 's|^beside/tsm_tiny/2x2x24/2/||' | sort | tr '\n' ' ' | sed 's/ $//')"
-	check_exit "tests/bench/shift-cost measures the temporal shift" 0 tests/bench/shift-cost -j 1 -m tsm_tiny -s 2x2x24 -n 2 -r 2
-	check_same "tests/bench/shift-cost has rows with and without shifts" "shift/tsm_tiny/2x2x24/1/with shift/tsm_tiny/2x2x24/1/without shift/tsm_tiny/2x2x24/1/cost" \
+	check_exit "tests/bench/shift-cost measures the temporal shift" 0 \
+		tests/bench/shift-cost -j 1 -m tsm_tiny -s 2x2x24 -n 2 -r 2
+	check_same "tests/bench/shift-cost has rows with and without shifts" \
+		"shift/tsm_tiny/2x2x24/1/with shift/tsm_tiny/2x2x24/1/without shift/tsm_tiny/2x2x24/1/cost" \
 	    "$(names | tr '\n' ' ' | sed 's/ $//')"
 else
 	skip "tests/bench/beside" "no oneDNN"

@@ -40,7 +40,8 @@ same_bits() {
 				continue
 			fi
 			check_exit "$back: $ranks ranks of $threads threads" 0 each other "$ranks" "$threads" "$@"
-			check "$back: $ranks ranks of $threads threads end with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
+			check "$back: $ranks ranks of $threads threads end with the same bits" \
+				cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
 			rm -rf "$T/other"
 		done
 	done
@@ -52,7 +53,8 @@ same_bits() {
 		each other $((again % most + 1)) 1 --stop-after 0.001s "$@" >/dev/null 2>&1
 		again=$((again + 1))
 	done
-	check "$back: a run that is stopped after each step ends with the same bits" cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
+	check "$back: a run that is stopped after each step ends with the same bits" \
+		cmp "$T/one/final.safetensors" "$T/other/final.safetensors"
 	rm -rf "$T/one" "$T/other"
 }
 

@@ -45,7 +45,8 @@ check_exit "a run with --autotune=fastest" 0 train tried --autotune fastest
 check_same "--autotune=fastest takes the fastest engine" '3 ' "$(engines "$T/tried/choices.tsv")"
 check "another engine gives other weights" test "$(digest rule)" != "$(digest tried)"
 check "the choices are cached for other runs" cmp "$T/tried/choices.tsv" "$cached"
-check_exit "a run with --deterministic=fast and a new shape" 0 env STANDIN_FASTEST=4 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a run with --deterministic=fast and a new shape" 0 \
+	env STANDIN_FASTEST=4 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/longer.tsv" --device ref -j 1 --seed 7 -q -o "$T/fast" --deterministic=fast
 check_same "cached choices are used, and only new shapes are tried" '3 4 ' "$(engines "$T/fast/choices.tsv")"
 check_same "the run's table has each shape once" 10 "$(rows "$T/fast/choices.tsv")"
@@ -59,18 +60,21 @@ bench() {
 }
 check_exit "vt-bench without --autotune" 0 bench
 check_same "vt-bench without --autotune caches nothing" 10 "$(rows "$cached")"
-check_exit "vt-bench with --autotune=fastest" 0 env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
+check_exit "vt-bench with --autotune=fastest" 0 \
+	env STANDIN_FASTEST=5 timeout 120 "$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x24 \
 	--device ref -j 1 --warmup=0 --runs=1 --no-verify --autotune fastest
 check_same "vt-bench adds its choices to the cache" '3 4 5 ' "$(engines "$cached")"
 check_same "vt-bench caches each of its shapes" 15 "$(rows "$cached")"
 check_exit "vt-bench with --autotune=fastest again" 0 bench --autotune fastest
 check_same "vt-bench uses the cached choices" '3 4 5 ' "$(engines "$cached")"
 check_same "vt-bench tries nothing again" 15 "$(rows "$cached")"
-check_exit "a run with --deterministic=fast and --autotune=rule" 0 train slow --deterministic=fast --autotune rule
+check_exit "a run with --deterministic=fast and --autotune=rule" 0 \
+	train slow --deterministic=fast --autotune rule
 check_same "--autotune=rule overrides the cache" '0 ' "$(engines "$T/slow/choices.tsv")"
 check_exit "a run with validation and precise BN" 0 train more --val "$T/val" --val-frames 4 --precise-bn 8
 check "shapes of validation and precise BN are in the run's table" test "$(rows "$T/more/choices.tsv")" -gt 5
-check_exit "--autotune with a back end without engines" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "--autotune with a back end without engines" 0 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	--device ref -j 1 -o "$T/none" --progress=never --autotune fastest
 check_says "and says so" 'note: --autotune: back end ref has no algorithms to choose'
 check "nor a table of them" test ! -e "$T/none/choices.tsv"
@@ -111,7 +115,8 @@ stopped
 check_exit "a run resumes with new shapes" 0 train again --autotune fastest --schedule "$T/longer.tsv"
 check_same "choices for new shapes are added to the run's table" '3 5 ' "$(engines "$T/again/choices.tsv")"
 stopped
-check_exit "a run resumes from another directory" 0 train elsewhere --resume "$T/stopped/ckpt-0000000002.safetensors"
+check_exit "a run resumes from another directory" 0 \
+	train elsewhere --resume "$T/stopped/ckpt-0000000002.safetensors"
 check_same "the table next to the checkpoint is used" '3 ' "$(engines "$T/elsewhere/choices.tsv")"
 check_same "from another directory, the weights are the same" "$(digest tried)" "$(digest elsewhere)"
 
@@ -123,9 +128,11 @@ check_says "the message shows the changed choices and the way out" \
 check_exit "--override=choices resumes without the table" 0 train again --override choices
 stopped
 sed -i '2,$s/the stand-in/another/' "$T/again/choices.tsv"
-check_exit "a run with a table of another device does not resume" 2 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a run with a table of another device does not resume" 2 \
+	timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never -o "$T/again"
-check_says "a warning shows that the table's choices are for another device" 'again/choices.tsv: 5 of its 5 choices are not for cuDNN 1 on the stand-in'
+check_says "a warning shows that the table's choices are for another device" \
+	'again/choices.tsv: 5 of its 5 choices are not for cuDNN 1 on the stand-in'
 check_says "the message shows that the choices have changed" 'choices was 5:'
 check_exit "a run with choices is replayed" 0 timeout 120 "$BUILD/gpu/vt-train" --replay "$T/tried" -j 1 -q
 check_same "the replay agrees with the run" same "$(cut -f2 "$T/out" | tail -1)"
@@ -146,7 +153,8 @@ check_same "norms are fused into convolutions" '0 ' "$(engines "$T/fused/choices
 check_exit "a run in fp16 with --no-fuse" 0 half plain --no-fuse
 check_same "with --no-fuse, norms are not fused" '- 0 ' "$(engines "$T/plain/choices.tsv")"
 check "fused and unfused convolutions give other weights" test "$(digest fused)" != "$(digest plain)"
-check_exit "a run on a device whose fused engines are slower" 0 env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
+check_exit "a run on a device whose fused engines are slower" 0 \
+	env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
 	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --autotune fastest
 check_same "the faster unfused convolutions are chosen" "$(digest plain)" "$(digest slower)"
 check_same "the table has a row for the unfused choice, with its seconds" 1 \
@@ -159,7 +167,8 @@ check_same "the faster fused engines are chosen" "$(digest fused)" "$(digest fas
 if have_mpi; then
 	np=2
 	rm -r "$T/cache"
-	check_exit "two ranks, on the first of which fused engines are slower" 0 mpirun -np 1 -x STANDIN_SLOW=1 \
+	check_exit "two ranks, on the first of which fused engines are slower" 0 \
+		mpirun -np 1 -x STANDIN_SLOW=1 \
 		"$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q \
 		-o "$T/apart" --precision fp16 --autotune fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
 		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --autotune fastest
@@ -188,15 +197,19 @@ check_exit "a run with a validation" 0 train scored --autotune fastest --val "$T
 check_exit "vt-eval uses the run's table" 0 scored "$T/as-run.tsv"
 sed -i '2,$s/the stand-in/another/' "$T/scored/choices.tsv"
 check_exit "vt-eval with a table of another device" 0 scored "$T/other.tsv"
-check_says "vt-eval warns of choices for another device" 'scored/choices.tsv: 7 of its 7 choices are not for cuDNN 1 on the stand-in'
+check_says "vt-eval warns of choices for another device" \
+	'scored/choices.tsv: 7 of its 7 choices are not for cuDNN 1 on the stand-in'
 sed -i '3s/\t-\t/\t7=\t/' "$T/scored/choices.tsv"
 check_exit "vt-eval with a damaged table ends with 4" 4 scored "$T/damaged.tsv"
-check_says "vt-eval's message shows the damaged line" 'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
+check_says "vt-eval's message shows the damaged line" \
+	'scored/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
 check "vt-eval with a damaged table writes no scores" test ! -e "$T/damaged.tsv"
-check_exit "vt-eval on a back end without choices ignores the table" 0 vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
+check_exit "vt-eval on a back end without choices ignores the table" 0 \
+	vt-eval -k "$T/scored" -i "$T/val" --device ref -j 1 -q
 rm "$T/scored/choices.tsv"
 check_exit "vt-eval without a table in the run" 0 scored "$T/by-rule.tsv"
-check "without a table, and with one of another device, engines are chosen by rule" cmp "$T/by-rule.tsv" "$T/other.tsv"
+check "without a table, and with one of another device, engines are chosen by rule" \
+	cmp "$T/by-rule.tsv" "$T/other.tsv"
 check "with the run's table, scores are other than by rule" sh -c "! cmp -s '$T/by-rule.tsv' '$T/as-run.tsv'"
 
 # ---- damaged tables ----
@@ -204,16 +217,20 @@ check "with the run's table, scores are other than by rule" sh -c "! cmp -s '$T/
 stopped
 sed -i '3s/\t-\t/\t7=\t/' "$T/again/choices.tsv"
 check_exit "resuming with a damaged table ends with 4" 4 train again
-check_says "the message shows the damaged line of the run's table" 'again/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
+check_says "resuming with a damaged table: the message shows the damaged line of the run's table" \
+	'again/choices.tsv: line 3: .?7=.? is not a list of at most 16 knobs'
 stopped
 printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
-check_exit "a damaged cache does not end a run" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a damaged cache does not end a run" 0 \
+	timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/anew"
-check_says "a warning says that algorithms are searched again" 'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
+check_says "a warning says that algorithms are searched again" \
+	'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
 check_same "there is one warning" 1 "$(grep -c 'warning:' "$T/err")"
 check_same "the damaged cache is replaced" '5 ' "$(engines "$cached")"
 rm -r "$T/cache" && : >"$T/cache"
-check_exit "a cache that cannot be written does not end a run" 0 timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
+check_exit "a cache that cannot be written does not end a run" 0 \
+	timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
 	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/unkept"
 check_says "a warning says that other runs will search again" 'warning: .*other runs will search'
 plan

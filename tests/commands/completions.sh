@@ -29,7 +29,8 @@ for f in vt.bash _vt vt-extract.fish vt-pack.fish vt-schedule.fish vt-train.fish
 	fi
 done
 if have shellcheck; then
-	check_same "shellcheck reports nothing" "" "$(shellcheck -e SC1003 completions/make completions/vt.bash)"
+	check_same "shellcheck reports nothing" \
+		"" "$(shellcheck -e SC1003 completions/make completions/vt.bash)"
 else
 	skip "shellcheck" "no shellcheck"
 fi

@@ -43,7 +43,8 @@ kept() {
 }
 
 set=whole
-check_exit "an intact set with --on-corrupt=skip" 0 train 1 whole-run --on-corrupt skip:0.5 --trace-samples "$T/order"
+check_exit "an intact set with --on-corrupt=skip" 0 \
+	train 1 whole-run --on-corrupt skip:0.5 --trace-samples "$T/order"
 check_exit "an intact set without --on-corrupt" 0 train 1 whole-plain
 check "with an intact set, --on-corrupt=skip changes no byte" same whole-run whole-plain
 
@@ -58,10 +59,13 @@ for key in $a $b $c; do
 	for frame in 0 1 2 3 4 5 6 7 8 9; do breaks "$key" $frame; done
 done
 check_exit "damaged samples end a run with 4" 4 train 1 fails
-check_exit "--on-corrupt=skip continues and ends with 3" 3 train 1 one --on-corrupt skip:0.1 --trace-samples "$T/trace"
-check_says "a warning names the skipped sample" "sample $a is damaged, and passed over from here on: .*$a"
+check_exit "--on-corrupt=skip continues and ends with 3" 3 \
+	train 1 one --on-corrupt skip:0.1 --trace-samples "$T/trace"
+check_says "--on-corrupt=skip: a warning names the skipped sample" \
+	"sample $a is damaged, and passed over from here on: .*$a"
 check_same "there is one warning for each skipped sample" 3 "$(grep -c 'passed over' "$T/err")"
-check_same "the log has the skipped samples" "$(printf '%s\n' "$a" "$b" "$c" | sort | tr '\n' ' ')" "$(log one corrupt | jq -r .key | sort | tr '\n' ' ')"
+check_same "the log has the skipped samples" \
+	"$(printf '%s\n' "$a" "$b" "$c" | sort | tr '\n' ' ')" "$(log one corrupt | jq -r .key | sort | tr '\n' ' ')"
 awk -v bad=" $a $b $c " '!/^#/ { key[$2] = $3; n++ }
 	END {
 		for (g = 0; g < n; g++) {
@@ -77,7 +81,8 @@ check_exit "--status of a run with skipped samples ends with 3" 3 vt-train --sta
 check_same "--status says finished" finished "$(jq -r .state "$T/out")"
 check_exit "a run with skipped samples is replayed" 0 vt-train --replay "$T/one"
 check_exit "more skipped samples than allowed end with 4" 4 train 1 many --on-corrupt skip:0.05
-check_says "the message shows found and allowed numbers" "3 of 40 samples are damaged, and --on-corrupt=skip:0.05 allows 2"
+check_says "more skipped samples than allowed: the message shows found and allowed numbers" \
+	"3 of 40 samples are damaged, and --on-corrupt=skip:0.05 allows 2"
 check_exit "the run resumes if more are allowed" 3 train 1 many --on-corrupt skip:0.1 -q
 check "the resumed run has the same bytes" same one many
 for wrong in skip skip:2 skip:x never; do
@@ -98,7 +103,8 @@ check_exit "--loader-memory=1 skips samples" 3 train 1 p1-memory $options --load
 check "--loader-memory=1 gives the same bytes" same p1 p1-memory
 for np in 2 3; do
 	have_mpi || continue
-	check_exit "$np ranks skip samples" 3 train $np p$np $options --trace-samples "$T/trace$np" --audit 1 --bucket 4K
+	check_exit "$np ranks skip samples" 3 \
+		train $np p$np $options --trace-samples "$T/trace$np" --audit 1 --bucket 4K
 	check "$np ranks give the same bytes" same p1 p$np
 	check_same "$np ranks use the same clips" "" "$(cat "$T/trace$np".* | grep -v '^#' | sort >"$T/sorted"
 		grep -v '^#' "$T/trace1" | sort | diff - "$T/sorted")"
@@ -123,7 +129,8 @@ stages '0 0 3 0 8 2 16 2 0.01 0 0' '1 3 4 0 8 4 16 2 0.01 0 0' >"$T/s2.tsv"
 stages '0 0 1 0 8 4 16 2 0.01 0 0' >"$T/s4.tsv"
 set=whole
 check_exit "a run of two stages" 0 train 1 stages --schedule "$T/s2.tsv" --trace-samples "$T/shown"
-check_exit "a run that traces the clips of precise BN" 0 train 1 clips --schedule "$T/s4.tsv" --trace-samples "$T/clips.tsv"
+check_exit "a run that traces the clips of precise BN" 0 \
+	train 1 clips --schedule "$T/s4.tsv" --trace-samples "$T/clips.tsv"
 set=measured
 cp -r "$T/whole" "$T/measured"
 awk '/^#/ { next }
@@ -137,13 +144,16 @@ check_exit "a damaged frame that no step uses" 0 train 1 unseen --schedule "$T/s
 measured="--schedule $T/s2.tsv --precise-bn 40"
 options="$measured --on-corrupt skip:0.1"
 check_exit "precise BN skips the damaged sample at the end" 3 train 1 bn $options
-check_says "the warning names step and sample" "step 20: sample $key is damaged, and passed over from here on: .*$key"
+check_says "the warning names step and sample" \
+	"step 20: sample $key is damaged, and passed over from here on: .*$key"
 check_same "there is one warning" 1 "$(grep -c 'passed over' "$T/err")"
 check_same "the log has sample and step" "$key 20" "$(log bn corrupt | jq -r '"\(.key) \(.step)"')"
 check_same "the checkpoint has the sample" "$(expr "${key#s}" + 0)" "$(kept "$T/bn/final.safetensors")"
 check_exit "without --on-corrupt=skip, precise BN ends with 4" 4 train 1 bn-fails $measured
-check_exit "more samples than allowed in precise BN end with 4" 4 train 1 bn-many $measured --on-corrupt skip:0.01
-check_says "the message shows step, found and allowed numbers" "step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
+check_exit "more samples than allowed in precise BN end with 4" 4 \
+	train 1 bn-many $measured --on-corrupt skip:0.01
+check_says "more samples than allowed in precise BN: the message shows step, found and allowed numbers" \
+	"step 20: 1 of 40 samples are damaged, and --on-corrupt=skip:0.01 allows 0"
 check_exit "a run whose precise BN skipped too many resumes if more are allowed" 3 train 1 bn-many $options -q
 check "the resumed run with precise BN has the same bytes" same bn bn-many
 check_exit "a run whose precise BN skipped a sample is replayed" 0 vt-train --replay "$T/bn-many"
@@ -154,8 +164,10 @@ stages '0 0 1 0 8 2 16 2 0.01 0 0' >"$T/s1.tsv"
 options="--schedule $T/s1.tsv --precise-bn 40 --val $T/val --val-every 0.2 --on-corrupt skip:0.1 --keep-best none"
 check_exit "precise BN after each step skips samples" 3 train 1 v1 $options
 check_exit "the run with precise BN after each step is replayed" 0 vt-train --replay "$T/v1"
-check_same "all damaged samples are known after the first step" "1 1 1" "$(log v1 corrupt | jq -r .step | xargs)"
-check_exit "precise BN after each step, with five loader threads" 3 train 1 v1-threads $options --loader-threads 5
+check_same "all damaged samples are known after the first step" \
+	"1 1 1" "$(log v1 corrupt | jq -r .step | xargs)"
+check_exit "precise BN after each step, with five loader threads" 3 \
+	train 1 v1-threads $options --loader-threads 5
 check "precise BN after each step: five loader threads give the same bytes" same v1 v1-threads
 for np in 2 3; do
 	have_mpi || continue
@@ -177,7 +189,8 @@ set=partly
 # Mixed clips are loaded in pairs.
 options="--on-corrupt skip:0.2 --loss sigmoid --mixup 0.8"
 check_exit "mixed clips with damaged frames" 3 train 1 m1 $options
-check_exit "mixed clips with other loader threads and memory" 3 train 1 m1-threads $options --loader-threads 5 --loader-memory 1
+check_exit "mixed clips with other loader threads and memory" 3 \
+	train 1 m1-threads $options --loader-threads 5 --loader-memory 1
 check "other loader threads give the same bytes of mixed clips" same m1 m1-threads
 
 plan

@@ -46,19 +46,24 @@ curve() {
 	echo '{"status":0,"step":25,"type":"end"}'
 } | made one
 curve -k "$T/one"
-check_same "the table has its columns" "#curve series epoch seconds value error runs cells" "$(head -1 "$T/t.tsv" | tr '\t' ' ')"
+check_same "the table has its columns" \
+	"#curve series epoch seconds value error runs cells" "$(head -1 "$T/t.tsv" | tr '\t' ' ')"
 check_same "the table has losses over epochs and seconds" "2 10 2; 4 30 1.5; 5 50 ; " "$(rows loss)"
-check_same "a validation between two log lines has interpolated seconds" "3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
-check_same "a single run has no error, and the name of its folder" "one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
+check_same "a validation between two log lines has interpolated seconds" \
+	"3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
+check_same "a single run has no error, and the name of its folder" \
+	"one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
 check_same "without a schedule, the table has no cells" "" "$(rows loss 8 | tr -d '; ')"
 cp "$T/t.tsv" "$T/one.tsv"
 curve -k "$T/one/log.jsonl"
-check_same "a log file gives the same table as its run's folder" "$(cut -f2- "$T/one.tsv")" "$(cut -f2- "$T/t.tsv")"
+check_same "a log file gives the same table as its run's folder" \
+	"$(cut -f2- "$T/one.tsv")" "$(cut -f2- "$T/t.tsv")"
 
 # A stage with one cell and one with two.
 stages "0 0 2 0 8 4 32 4 0.1 0 0" "1 2 5 0 16 4 22 4 0.1 0 0" "1 2 5 1 8 4 32 4 0.1 0 0" >"$T/one/schedule.tsv"
 curve -k "$T/one"
-check_same "with a schedule, each point has its cells" "8x4x32; 16x4x22,8x4x32; 16x4x22,8x4x32; " "$(rows loss 8)"
+check_same "with a schedule, each point has its cells" \
+	"8x4x32; 16x4x22,8x4x32; 16x4x22,8x4x32; " "$(rows loss 8)"
 
 # ---- killed, resumed, repeated ----
 
@@ -183,17 +188,22 @@ wait $pid 2>/dev/null
 train halves --save-steps=7
 curve -k "$T/whole" -k "$T/halves"
 log=$T/whole/log.jsonl
-check_same "a real run: the table has all losses of the log" "$(jq -r 'select(.type == "step") | "\(.epoch) \(.loss)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
+check_same "a real run: the table has all losses of the log" \
+	"$(jq -r 'select(.type == "step") | "\(.epoch) \(.loss)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "loss" { printf "%.9g %.9g; ", $3, $5 }' "$T/t.tsv")"
-check_same "a real run: the table has all accuracies of the log" "$(jq -r 'select(.type == "validation") | "\(.epoch) \(.top1)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
+check_same "a real run: the table has all accuracies of the log" \
+	"$(jq -r 'select(.type == "validation") | "\(.epoch) \(.top1)"' "$log" | awk '{ printf "%.9g %.9g; ", $1, $2 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "top1" { printf "%.9g %.9g; ", $3, $5 }' "$T/t.tsv")"
-check_same "a real run: its last second is the sum of the log" "$(jq -s '[.[] | select(.type == "step").seconds] | add' "$log" | awk '{ printf "%.6f", $1 }')" \
+check_same "a real run: its last second is the sum of the log" \
+	"$(jq -s '[.[] | select(.type == "step").seconds] | add' "$log" | awk '{ printf "%.6f", $1 }')" \
 	"$(awk -F '\t' '$1 == "whole" && $2 == "loss" { s = $4 } END { printf "%.6f", s }' "$T/t.tsv")"
-check_same "a real run: the table has the cells of its stages" "4x2x24 8x2x16" "$(awk -F '\t' '$1 == "whole" && $2 == "loss" { print $8 }' "$T/t.tsv" | uniq | tr '\n' ' ' | sed 's/ $//')"
+check_same "a real run: the table has the cells of its stages" \
+	"4x2x24 8x2x16" "$(awk -F '\t' '$1 == "whole" && $2 == "loss" { print $8 }' "$T/t.tsv" | uniq | tr '\n' ' ' | sed 's/ $//')"
 accuracies() {
 	awk -F '\t' -v c="$1" '$1 == c && $2 == "top1" { print $3, $5 }' "$T/t.tsv"
 }
-check_same "a run that was killed and resumed has each accuracy once" "$(accuracies whole)" "$(accuracies halves)"
+check_same "a run that was killed and resumed has each accuracy once" \
+	"$(accuracies whole)" "$(accuracies halves)"
 check_same "epochs and seconds increase in every series" "" "$(awk -F '\t' '
 	$1 $2 == last && ($3 <= e || $4 <= s) { print } { last = $1 $2; e = $3; s = $4 }' "$T/t.tsv")"
 
@@ -201,7 +211,8 @@ check_same "epochs and seconds increase in every series" "" "$(awk -F '\t' '
 
 if built cairo; then
 	for kind in png svg pdf; do
-		check_exit "a $kind picture is drawn" 0 vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
+		check_exit "a $kind picture is drawn" 0 \
+			vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
 		check "a $kind picture has the same bytes again" cmp "$T/a.$kind" "$T/b.$kind"
 	done
 	for text in all whole one 'Training loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
@@ -214,8 +225,10 @@ if built cairo; then
 	done
 	sed 's/"top1"/"map":0.5,"top1"/' "$T/one/log.jsonl" | made sets
 	vt-eval --curve="$T/sets.svg" --curve="$T/t.tsv" -k "$T/sets"
-	check "for sets of classes, the picture shows mean average precision" grep -qx 'Validation mAP, %' "$T/sets.svg"
-	check_same "for sets of classes, the table has mean average precision" "3 20 0.5; 4 30 0.5; 5 50 0.5; " "$(rows map)"
+	check "for sets of classes, the picture shows mean average precision" \
+		grep -qx 'Validation mAP, %' "$T/sets.svg"
+	check_same "for sets of classes, the table has mean average precision" \
+		"3 20 0.5; 4 30 0.5; 5 50 0.5; " "$(rows map)"
 	awk 'BEGIN { for (i = 1; i <= 3000; i++) printf "{\"clips\":%d,\"clips_per_s\":1,\"epoch\":%g,\"loss\":%g,\"seconds\":8,\"step\":%d,\"type\":\"step\"}\n",
 		8 * i, i / 100, 1 / i, i }' | made long
 	check_exit "a long run without validation is drawn" 0 vt-eval --curve="$T/long.svg" -k "$T/long"
@@ -223,7 +236,8 @@ if built cairo; then
 	check_exit "without validations, the picture has one panel" 1 grep -q Validation "$T/long.svg"
 	check_exit "a picture on standard output" 0 vt-eval --curve=- -k "$T/one"
 	check_exit "an unknown picture format ends with 2" 2 vt-eval --curve="$T/a.jpg" -k "$T/one"
-	check_says "the message lists the formats" 'wanted a name that ends with .png, .svg or .pdf'
+	check_says "an unknown picture format: the message lists the formats" \
+		'wanted a name that ends with .png, .svg or .pdf'
 	# vt-eval as CAIRO=no builds it: lib/draw/without comes before the
 	# library.
 	eval "set -- $(cat "$BUILD/flags")"
@@ -243,7 +257,8 @@ else
 	bare=vt-eval
 fi
 check_exit "a picture without cairo ends with 2" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
-check_says "the message names the package and the build option" 'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check_says "a picture without cairo: the message names the package and the build option" \
+	'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
 check "without cairo nothing is written" test ! -e "$T/no.tsv" -a ! -e "$T/no.png"
 check_exit "a table is made without cairo" 0 "$bare" --curve="$T/t.tsv" -k "$T/one"
 
@@ -270,7 +285,7 @@ cp "$T/one/log.jsonl" "$T/odd"
 echo '#stage' >"$T/odd/schedule.tsv"
 check_exit "a malformed schedule of a run ends with 4" 4 vt-eval --curve="$T/no.tsv" -k "$T/odd"
 check_exit "a missing run ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
-check_says "the message names the missing run" 'nowhere: no such run'
+check_says "a missing run: the message names the missing run" 'nowhere: no such run'
 check_exit "a folder without a log ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/train"
 start 0 | made empty
 check_exit "no step at all" 1 vt-eval --curve="$T/no.tsv" -k "$T/empty"
@@ -285,7 +300,8 @@ check_says "names it" '--null is for predictions, not for --curve'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
 	check_exit "--curve on several ranks ends with 2" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
-	check_says "the message says that --curve needs one process" 'for one process, not for 2 ranks'
+	check_says "--curve on several ranks: the message says that --curve needs one process" \
+		'for one process, not for 2 ranks'
 fi
 check "refused command lines write no table" test ! -e "$T/no.tsv"
 plan

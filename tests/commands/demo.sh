@@ -27,15 +27,18 @@ results() {
 
 check_exit "a demo of one epoch" 0 demo whole EPOCHS=1
 check "the demo prints top-1 at its end" grep -q '^top-1 of tsm_tiny: [0-9.]* %' "$T/out"
-check_same "a fifth of the videos is kept for the test" "8 2" "$(wc -l <"$T/whole/train.txt") $(wc -l <"$T/whole/test.txt")"
+check_same "a fifth of the videos is kept for the test" \
+	"8 2" "$(wc -l <"$T/whole/train.txt") $(wc -l <"$T/whole/test.txt")"
 before=$(results whole)
 check_exit "the same demo again" 0 demo whole EPOCHS=1
 check_same "the same demo again changes no result" "$before" "$(results whole)"
 check_exit "a demo with other settings in the same OUT ends with 2" 2 demo whole EPOCHS=2
-check_says "the message shows the settings of the demo in OUT" "holds a demo of .* EPOCHS=1"
+check_says "a demo with other settings in the same OUT: the message shows the settings of the demo in OUT" \
+	"holds a demo of .* EPOCHS=1"
 sed -i 's/--optimizer=adamw/--optimizer=sgd/' "$T/whole/settings.txt"
 check_exit "a demo over one of an earlier recipe ends with 2" 2 demo whole EPOCHS=1
-check_says "the message shows the earlier recipe and the way out" "holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
+check_says "a demo over one of an earlier recipe: the message shows the earlier recipe and the way out" \
+	"holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
 sed -i 's/--optimizer=sgd/--optimizer=adamw/' "$T/whole/settings.txt"
 for epochs in 0 many 1.5; do
 	check_exit "EPOCHS=$epochs is refused" 2 demo none EPOCHS=$epochs
@@ -107,8 +110,10 @@ check_same "the stopped demo ends with the same results" "$before" "$(results pa
 for signal in INT TERM HUP; do
 	stopped run $signal "saved-$signal" 3
 	check_same "SIG$signal: make ends with 75 when training is stopped" 75 $?
-	check "SIG$signal: the demo says how to resume, and where its results are" grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
-	check "SIG$signal: a checkpoint of step 1 is saved" test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
+	check "SIG$signal: the demo says how to resume, and where its results are" \
+		grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
+	check "SIG$signal: a checkpoint of step 1 is saved" \
+		test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
 done
 check_exit "a demo of three epochs" 0 demo three EPOCHS=3
 check "the output of the training shows validations" grep -q '^# validation	step [0-9]' "$T/out"
@@ -117,13 +122,16 @@ check_says "the training resumes after step 1" 'resuming after step 1'
 check_same "the resumed training ends with the same results" "$(results three)" "$(results saved-INT)"
 cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"
 check_exit "a demo with changed videos ends with 2" 2 demo parts EPOCHS=1
-check_says "the message says that the videos have changed" "has other videos than when OUT=.* was begun"
+check_says "a demo with changed videos: the message says that the videos have changed" \
+	"has other videos than when OUT=.* was begun"
 
 # ---- demo-vs: the demo's training by two trees, in turns ----
 
 check_exit "demo-vs wants two trees" 2 tests/bench/demo-vs .
 check_exit "demo-vs wants trees that are built" 2 env BUILD=build tests/bench/demo-vs . "$T"
-check_exit "demo-vs compares a tree with itself" 0 env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 tests/bench/demo-vs . . 2
-check_same "demo-vs prints two runs of each tree and their ratio" "demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
+check_exit "demo-vs compares a tree with itself" 0 \
+	env VIDEOS="$T/my videos" NET=tsm_tiny EPOCHS=1 tests/bench/demo-vs . . 2
+check_same "demo-vs prints two runs of each tree and their ratio" \
+	"demo/tsm_tiny/new 2 demo/tsm_tiny/old 2 demo/tsm_tiny/ratio 2" \
     "$(awk -F'\t' '!/^#/ && $4 > 0 && $4 <= $5 && $5 <= $6 { print $1, $3 }' "$T/out" | sort | tr '\n' ' ' | sed 's/ $//')"
 plan

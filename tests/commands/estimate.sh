@@ -37,10 +37,13 @@ log >"$T/logged/log.jsonl"
 check_exit "-n estimates from the log of a run" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
 check_same "the estimate from a log multiplies its times" \
 	"about 5 min: 5 min of 100 steps, 36 s of 12 validations (from $T/logged/log.jsonl)" "$(time_of)"
-check_same "-n shows the seconds of a step of each stage" "2 s,6 s" "$(sed -n 's/^# stage .* \([0-9.]* s\) a step$/\1/p' "$T/out" | paste -sd , -)"
+check_same "-n shows the seconds of a step of each stage" \
+	"2 s,6 s" "$(sed -n 's/^# stage .* \([0-9.]* s\) a step$/\1/p' "$T/out" | paste -sd , -)"
 check_exit "-n without --val" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check_same "without --val the estimate has no validations" "about 5 min: 5 min of 100 steps (from $T/logged/log.jsonl)" "$(time_of)"
-check_exit "-n in another precision than the log's" 0 train -n --schedule "$T/s.tsv" -o "$T/logged" --precision fp16
+check_same "without --val the estimate has no validations" \
+	"about 5 min: 5 min of 100 steps (from $T/logged/log.jsonl)" "$(time_of)"
+check_exit "-n in another precision than the log's" 0 \
+	train -n --schedule "$T/s.tsv" -o "$T/logged" --precision fp16
 check_same "a log of another precision gives no estimate" "" "$(time_of)"
 log | sed 's/"seconds":20/"seconds":0.0001/; s/"clips_per_s":2,/"clips_per_s":1000000,/' >"$T/logged/log.jsonl"
 check_exit "-n with a log of steps that take microseconds" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
@@ -61,19 +64,25 @@ check_same "-n --time prints the time of a step for each stage" 2 "$(grep -c ' m
 check_exit "-n --time with --precise-bn" 0 train -n --time --schedule "$T/s.tsv" --precise-bn 16
 check "the estimate has one measurement of precise BN" grep -q ' of 1 measurement (' "$T/out"
 check_exit "--time without -n ends with 2" 2 train --time --schedule "$T/s.tsv" -o "$T/none"
-check_says "the message says that --time needs --dry-run" "--time without --dry-run"
-check_exit "vt-schedule --check --time measures" 0 vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
-check "vt-schedule --check --time prints the same estimate" grep -q '^# time  *about .* of 100 steps, .* of 1 measurement (timed' "$T/out"
+check_says "--time without -n: the message says that --time needs --dry-run" "--time without --dry-run"
+check_exit "vt-schedule --check --time measures" 0 \
+	vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
+check "vt-schedule --check --time prints the same estimate" \
+	grep -q '^# time  *about .* of 100 steps, .* of 1 measurement (timed' "$T/out"
 check_exit "vt-schedule --time without --check ends with 2" 2 vt-schedule --time
 if have_mpi; then
-	check_exit "-n --time on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
-	check "two ranks time their part of a microbatch" grep -q '^# time  *about .* of 400 steps, .* (timed' "$T/out"
+	check_exit "-n --time on two ranks" 0 \
+		mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
+	check "two ranks time their part of a microbatch" \
+		grep -q '^# time  *about .* of 400 steps, .* (timed' "$T/out"
 	sed 's/^0	0	40/0	0	20/' "$T/pair.tsv" >"$T/half.tsv"
 	check_exit "half of a run on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
 		--schedule "$T/half.tsv" -o "$T/pair" -q
-	check_exit "the other half of the run on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
+	check_exit "the other half of the run on two ranks" 0 \
+		mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
 		--schedule "$T/pair.tsv" -o "$T/pair" --log-every 1
-	check_same "on two ranks, the log of the first half gives the estimate" 1 "$(grep -c 'note: about .* of 100 steps (from .*pair/log.jsonl)' "$T/err")"
+	check_same "on two ranks, the log of the first half gives the estimate" 1 \
+		"$(grep -c 'note: about .* of 100 steps (from .*pair/log.jsonl)' "$T/err")"
 fi
 
 # ---- a run ----
@@ -85,15 +94,18 @@ check_same "with -q nothing is printed" "" "$(cat "$T/err")"
 check "measuring changes no weight" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "a run that resumes at half" 0 train --schedule "$T/long.tsv" -o "$T/run"
-check_says "a resumed run estimates the rest from its log" "note: about .* of 200 steps \(from .*run/log.jsonl\)"
+check_says "a resumed run estimates the rest from its log" \
+	"note: about .* of 200 steps \(from .*run/log.jsonl\)"
 check "a resumed run ends with the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "-n of a run that is half done" 0 train -n --schedule "$T/long.tsv" -o "$T/run"
 check "-n shows how many steps are done" grep -q '^# steps done  *200$' "$T/out"
 check "-n estimates the rest" grep -q '^# time  *about .* of 200 steps' "$T/out"
-check_exit "-n with another seed than the run's ends with 2" 2 train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
+check_exit "-n with another seed than the run's ends with 2" 2 \
+	train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
 check_says "-n prints the message that resuming would print" 'seed was'
-check_exit "a run with --precise-bn=off" 0 train --schedule "$T/long.tsv" -o "$T/off" --precise-bn off --save-steps 200 -q
+check_exit "a run with --precise-bn=off" 0 \
+	train --schedule "$T/long.tsv" -o "$T/off" --precise-bn off --save-steps 200 -q
 rm "$T/off/final.safetensors" "$T/off/ckpt-0000000400.safetensors"
 check_exit "-n of the rest of that run" 0 train -n --schedule "$T/long.tsv" -o "$T/off"
 check "-n keeps --precise-bn=off from the run" sh -c "! grep 'precise BN' '$T/out'"

@@ -47,7 +47,8 @@ for device in ref cpu; do
 		skip "cpu: the same results" "built without oneDNN"
 		continue
 	fi
-	check "$device: all kinds of results are written" all "$T/$device" vt-eval --device $device -j 1 --loader-threads 1
+	check "$device: all kinds of results are written" \
+		all "$T/$device" vt-eval --device $device -j 1 --loader-threads 1
 	check_same "$device: nothing on standard error" "" "$(cat "$T/$device/err")"
 	all "$T/$device-j3" vt-eval --device $device -j 3 --loader-threads 4 --loader-memory 1
 	compared "$device: 1 and 3 threads give the same bytes" "$T/$device" "$T/$device-j3"
@@ -91,7 +92,8 @@ for d in "$T/ref" "$T/cpu"; do
 	[ -d "$d" ] || continue
 	name=${d##*/}
 	check_same "$name: top-1 and top-5 follow from the scores" "$(field top1 "$d/out") $(field top5 "$d/out")" "$(right "$d/scores")"
-	check_same "$name: the loss follows from the scores" "$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' '!/^#/ {
+	check_same "$name: the loss follows from the scores" \
+		"$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' '!/^#/ {
 		sum = 0
 		for (c = 3; c <= NF; c++)
 			sum += exp($c)
@@ -137,15 +139,18 @@ for d in "$T/ref" "$T/cpu"; do
 				printf "%d\t%s\t%d\t%.9g\t%s\t%d\n", c, name, n[name], right[name] / n[name], most, times
 			}
 		}' "$d/out")"
-	check_same "$name: the weighted means over classes are top-1 and top-5 of all samples" "22 $(field top1 "$d/out") $(field top5 "$d/out")" "$(awk -F '\t' '
+	check_same "$name: the weighted means over classes are top-1 and top-5 of all samples" \
+		"22 $(field top1 "$d/out") $(field top5 "$d/out")" "$(awk -F '\t' '
 		!/^#/ { n += $3; one += $3 * $4; five += $3 * $5 }
 		END { printf "%d %.6f %.6f\n", n, one / n, five / n }' "$d/classes")"
 done
-check_same "--json prints the same figures" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out") $(field loss "$T/ref/out") 22 22" \
+check_same "--json prints the same figures" \
+	"$(field top1 "$T/ref/out") $(field top5 "$T/ref/out") $(field loss "$T/ref/out") 22 22" \
 	"$(vt-eval -k "$net" -i "$T/val" --device ref --json | tail -1 |
 	sed 's/.*"labelled":\([0-9]*\).*"loss":\([^,]*\).*"top1":\([^,]*\),"top5":\([^,]*\).*"views":\([0-9]*\).*/\3 \4 \2 \1 \5/' |
 	awk '{ printf "%.6f %.6f %.6f %d %d\n", $1, $2, $3, $4, $5 }')"
-check_same "--json prints the same samples" "$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -k "$net" -i "$T/val" --device ref --json |
+check_same "--json prints the same samples" \
+	"$(grep -v '^#' "$T/ref/out" | cut -f1-7)" "$(vt-eval -k "$net" -i "$T/val" --device ref --json |
 	sed -n 's/^{"key":"\([^"]*\)","label":"\(.\)",.*"top":\[\(.*\)\],.*/\1,\2,\3/p' | tr -d '"' | tr , '\t')"
 
 # ---- the confusion matrix and the contact sheet ----
@@ -168,10 +173,12 @@ confused() {
 			}
 		}' "$T/ref/out"
 }
-check_exit "--matrix twice, as tables of counts" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
+check_exit "--matrix twice, as tables of counts" 0 \
+	vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m1.tsv" --matrix "$T/m2.tsv" --matrix-values count --matrix-order number
 check_same "the matrix has the counts of the samples" "$(confused)" "$(cat "$T/m1.tsv")"
 check "both matrices are the same" cmp "$T/m1.tsv" "$T/m2.tsv"
-check_exit "--matrix as a table of percentages" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
+check_exit "--matrix as a table of percentages" 0 \
+	vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/m3.tsv" --matrix-order=number
 check_same "the matrix has percentages of each label's samples" "$(confused percent)" "$(cat "$T/m3.tsv")"
 # by_number FILE: print the matrix with rows and columns in the order of class
 # numbers.
@@ -188,7 +195,8 @@ by_number() {
 		}' "$1"
 }
 check_same "the default order has the same cells" "$(confused percent)" "$(by_number "$T/ref/matrix.tsv")"
-check_same "rows and columns have the same order" "$(head -1 "$T/ref/matrix.tsv" | cut -f 3- | tr '\t' ' ')" "$(sed 1d "$T/ref/matrix.tsv" | cut -f1 | paste -sd ' ')"
+check_same "rows and columns have the same order" \
+	"$(head -1 "$T/ref/matrix.tsv" | cut -f 3- | tr '\t' ' ')" "$(sed 1d "$T/ref/matrix.tsv" | cut -f1 | paste -sd ' ')"
 check "the default order is not that of class numbers" sh -c "! cmp -s '$T/ref/matrix.tsv' '$T/m3.tsv'"
 # said FILE LINE...: succeed if FILE contains all these lines.
 said() {
@@ -201,68 +209,94 @@ said() {
 if [ $cairo = yes ]; then
 	check_same "each picture has the signature of its format" "89504e47 3c3f786d 25504446 89504e47" \
 		"$(for f in matrix.png matrix.svg matrix.pdf sheet.png; do head -c 4 "$T/ref/$f" | od -An -tx1 | tr -d ' \n'; echo; done | paste -sd ' ')"
-	check "the matrix picture shows axes, classes, key and figures" said "$T/ref/matrix.svg" label "predicted as" a h N "% of N" \
+	check "the matrix picture shows axes, classes, key and figures" \
+		said "$T/ref/matrix.svg" label "predicted as" a h N "% of N" \
 		"top-1 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top1 "$T/ref/out") }") %, top-5 $(awk "BEGIN { printf \"%.1f\", 100 * $(field top5 "$T/ref/out") }") % of 22 samples"
-	check "the matrix picture shows each row's number of samples" said "$T/ref/matrix.svg" $(sed 1d "$T/m1.tsv" | cut -f 2)
+	check "the matrix picture shows each row's number of samples" \
+		said "$T/ref/matrix.svg" $(sed 1d "$T/m1.tsv" | cut -f 2)
 	if command -v pdftotext >/dev/null; then
 		pdftotext -layout "$T/ref/matrix.pdf" - | tr -s ' ' '\n' >"$T/pdf.txt"
 		check "the PDF contains its text as text" said "$T/pdf.txt" label predicted top-1 samples
 	else
 		skip "the PDF contains its text as text" "no pdftotext"
 	fi
-	check_exit "a matrix picture of counts, by class number" 0 vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
-	check "the picture of counts has no percentages" said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
+	check_exit "a matrix picture of counts, by class number" 0 \
+		vt-eval -k "$net" -i "$T/val" --device ref --matrix "$T/c.svg" --matrix-values=count --matrix-order=number
+	check "the picture of counts has no percentages" \
+		said "$T/c.svg" samples $(cut -f 3- "$T/m1.tsv" | sed 1d | tr '\t' '\n' | grep -v '^0$' | sort -u)
 	check_exit "a sheet of wrong predictions" 0 vt-eval -k "$net" -i "$T/val" --device ref --sheet "$T/wrong.svg" --sheet-of=wrong --sheet-samples 5
 	# The five most confident wrong predictions: key, label, prediction and
 	# score.
 	awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | sort -t "$(printf '\t')" -k 8,8gr -s | head -5 >"$T/wrong"
-	check_same "the sheet shows the most confident ones, in order" "$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
-	check_same "the sheet shows their scores" "$(awk -F '\t' '{ printf "%.3f\n", $8 }' "$T/wrong")" "$(grep -xE '0\.[0-9]{3}' "$T/wrong.svg")"
-	check_same "the sheet shows their labels" "$(awk -F '\t' '{ print "label: " $2 }' "$T/wrong")" "$(grep '^label: ' "$T/wrong.svg")"
-	check "the sheet says how many wrong predictions there are" grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
+	check_same "the sheet shows the most confident ones, in order" \
+		"$(cut -f1 "$T/wrong")" "$(grep -xE 's[0-9]{5}' "$T/wrong.svg")"
+	check_same "the sheet shows their scores" \
+		"$(awk -F '\t' '{ printf "%.3f\n", $8 }' "$T/wrong")" "$(grep -xE '0\.[0-9]{3}' "$T/wrong.svg")"
+	check_same "the sheet shows their labels" \
+		"$(awk -F '\t' '{ print "label: " $2 }' "$T/wrong")" "$(grep '^label: ' "$T/wrong.svg")"
+	check "the sheet says how many wrong predictions there are" \
+		grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
 else
 	skip "pictures" "built without cairo"
-	check_exit "a picture without cairo ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
-	check_says "the message says that this build has no cairo" 'this build has no cairo'
-	check_exit "a sheet without cairo ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
+	check_exit "a picture without cairo ends with 2" 2 \
+		vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
+	check_says "a picture without cairo: the message says that this build has no cairo" \
+		'this build has no cairo'
+	check_exit "a sheet without cairo ends with 2" 2 \
+		vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
 fi
 for file in "matrix m.jpg" "sheet m.tsv" "matrix m" "sheet m"; do
-	check_exit "--${file% *}=${file#* } ends with 2" 2 vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
+	check_exit "--${file% *}=${file#* } ends with 2" 2 \
+		vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --"${file% *}"="${file#* }"
 	[ $cairo = no ] || check_says "--${file% *}=${file#* }: the message lists the formats" "m[.a-z]*: .*wanted a name that ends with .png, .svg or .pdf"
 	check "--${file% *}=${file#* }: nothing is computed" test ! -e "$T/never"
 done
 
 trained "$T/more" "$T/train" --val "$T/val" --val-every 4
-check_same "the figures are those of the training's last validation" "$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
+check_same "the figures are those of the training's last validation" \
+	"$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
 	"$(sed -n 's/.*"top1":\([^,}]*\),"top5":\([^,}]*\).*/\1 \2/p' "$T/more/log.jsonl" | tail -1 | awk '{ printf "%.6f %.6f", $1, $2 }')"
 
 # Samples without a label count for no figure.
 "$MAKESET" "$T/blank" 22 8 40 32 2 blank=4
-check_exit "a set with unlabelled samples is scored" 0 vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
+check_exit "a set with unlabelled samples is scored" 0 \
+	vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
 check_says "the message counts the unlabelled samples" 'blank: 6 of 22 samples have no label'
-check_same "the figures count the labelled samples only" "22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
-check_same "the table of classes counts the labelled samples only" 16 "$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
+check_same "the figures count the labelled samples only" \
+	"22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
+check_same "the table of classes counts the labelled samples only" 16 \
+	"$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
 check_same "the table of scores has all samples" 22 "$(grep -vc '^#' "$T/b.tsv")"
 check_same "unlabelled samples have the same scores" "$(cut -f1,3- "$T/ref/scores")" "$(cut -f1,3- "$T/b.tsv")"
-check_same "unlabelled samples have no label name" 6 "$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
+check_same "unlabelled samples have no label name" 6 \
+	"$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
-check_exit "a set without any label is scored" 0 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
-check_says "the message says that there is no accuracy" 'none: no sample has a label; there are scores, but no accuracy'
-check_same "without labels, no accuracy or loss is printed" "   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
+check_exit "a set without any label is scored" 0 \
+	vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
+check_says "the message says that there is no accuracy" \
+	'none: no sample has a label; there are scores, but no accuracy'
+check_same "without labels, no accuracy or loss is printed" \
+	"   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
 check_same "without labels, predictions are printed" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
 check_same "without labels, scores are written" 5 "$(grep -vc '^#' "$T/n.scores")"
 check_exit "a set without any label, with --json" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
 check_same "without labels, --json has no accuracy or loss" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
 for option in matrix=n.tsv per-class=n.tsv; do
-	check_exit "--$option without labels ends with 2" 2 vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
-	check_says "--$option: the message says that it needs labels" "none: no sample has a label, which --${option%=*} needs"
+	check_exit "--$option without labels ends with 2" 2 \
+		vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
+	check_says "--$option: the message says that it needs labels" \
+		"none: no sample has a label, which --${option%=*} needs"
 	check "--$option: nothing is computed" test ! -e "$T/never"
 done
 if [ $cairo = yes ]; then
-	check_exit "a sheet of samples without labels" 0 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
-	check "the sheet of unlabelled samples shows predictions and scores" said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
-	check_exit "a sheet of wrong predictions without labels ends with 2" 2 vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
-	check_says "the message says that --sheet-of=wrong needs labels" "no sample has a label, which --sheet-of=wrong needs"
+	check_exit "a sheet of samples without labels" 0 \
+		vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
+	check "the sheet of unlabelled samples shows predictions and scores" \
+		said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
+	check_exit "a sheet of wrong predictions without labels ends with 2" 2 \
+		vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
+	check_says "a sheet of wrong predictions without labels: the message says that --sheet-of=wrong needs labels" \
+		"no sample has a label, which --sheet-of=wrong needs"
 else
 	skip "a sheet of unlabelled samples" "built without cairo"
 fi
@@ -270,7 +304,8 @@ fi
 # Two classes: the columns for a third and further predictions are empty.
 "$MAKESET" "$T/pair" 9 8 40 32 2 classes=2
 check "a network of two classes is trained" trained "$T/run2" "$T/pair"
-check_exit "a network of two classes is scored" 0 vt-eval -k "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
+check_exit "a network of two classes is scored" 0 \
+	vt-eval -k "$T/run2/final.safetensors" -i "$T/pair" --device ref --per-class "$T/2.classes" --matrix "$T/2.tsv"
 check_same "with two classes, top-5 is 1" 1.000000 "$(field top5 "$T/out")"
 check_same "with two classes, the table of classes has the same columns" "8 columns, 2 names" "$(awk -F '\t' '
 	!/^#/ { print NF " columns, " ($3 != "") + ($4 != "") + ($5 $6 $7 != "") " names" }' "$T/out" | sort -u)"
@@ -280,9 +315,12 @@ check_same "with two classes, the table of classes has the same columns" "8 colu
 sed 's/std=0.1/std=0/' "$T/net.net" >"$T/zero.net"
 awk 'BEGIN { OFS = FS = "\t" } NR > 1 { $3 = 1; $9 = "0" } { print } NR == 2 { exit }' "$T/s.tsv" >"$T/zero.tsv"
 if vt-train -i "$T/train" -m "$T/zero.net" --schedule "$T/zero.tsv" -o "$T/run0" --device ref -qq >/dev/null; then
-	check_exit "a network with equal scores is scored" 0 vt-eval -k "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
-	check_same "equal scores are never right" "0.000000 0.000000" "$(field top1 "$T/out") $(field top5 "$T/out")"
-	check_same "equal scores are right in no class" "0 0" "$(awk -F '\t' '!/^#/ { one += $4; five += $5 } END { print one + 0, five + 0 }' "$T/0.classes")"
+	check_exit "a network with equal scores is scored" 0 \
+		vt-eval -k "$T/run0/final.safetensors" -i "$T/val" --device ref --per-class "$T/0.classes"
+	check_same "equal scores are never right" \
+		"0.000000 0.000000" "$(field top1 "$T/out") $(field top5 "$T/out")"
+	check_same "equal scores are right in no class" \
+		"0 0" "$(awk -F '\t' '!/^#/ { one += $4; five += $5 } END { print one + 0, five + 0 }' "$T/0.classes")"
 else
 	skip "a network with equal scores" "no rate of 0"
 fi
@@ -342,12 +380,15 @@ check "one crop and one clip" views one wide
 same_mean "one crop is the centre crop" one centre.1
 check "3 crops" views three wide --crops 3
 same_mean "3 crops average left, right and centre" three left.1 right.1 centre.1
-check_same "3 crops of 9 samples are 27 views" "9 27 3" "$(for f in samples views crops; do field $f "$T/out"; done | xargs)"
+check_same "3 crops of 9 samples are 27 views" \
+	"9 27 3" "$(for f in samples views crops; do field $f "$T/out"; done | xargs)"
 check "5 crops" views five wide --crops 5
 same_mean "5 crops average the corners and the centre" five left.1 left.1 right.1 right.1 centre.1
 check "10 crops" views ten wide --crops 10
-same_mean "10 crops average the 5 crops and their mirror images" ten left.1 left.1 right.1 right.1 centre.1 left-m.1 left-m.1 right-m.1 right-m.1 centre-m.1
-check "different crops have different scores" sh -c "! cmp -s '$T/one' '$T/three' && ! cmp -s '$T/five' '$T/ten' && ! cmp -s '$T/left.1' '$T/left-m.1'"
+same_mean "10 crops average the 5 crops and their mirror images" \
+	ten left.1 left.1 right.1 right.1 centre.1 left-m.1 left-m.1 right-m.1 right-m.1 centre-m.1
+check "different crops have different scores" \
+	sh -c "! cmp -s '$T/one' '$T/three' && ! cmp -s '$T/five' '$T/ten' && ! cmp -s '$T/left.1' '$T/left-m.1'"
 views odd.1 odd
 views even.1 even
 same_mean "one clip of segments shows the middles of the segments" one odd.1
@@ -359,7 +400,8 @@ views o3 odd --crops 3
 views e3 even --crops 3
 same_mean "2 clips of 3 crops average all 6 views" both o3 e3
 check "5 dense clips" views dense wide --sampler dense --clips 5
-check_same "the number of dense clips is the one asked for" "5 45" "$(field clips "$T/out") $(field views "$T/out")"
+check_same "the number of dense clips is the one asked for" \
+	"5 45" "$(field clips "$T/out") $(field views "$T/out")"
 check "--frames and --crop differ from the training's" views other wide --frames 2 --crop 20
 check_same "the summary shows --frames and --crop" "2 20" "$(field frames "$T/out") $(field crop "$T/out")"
 check "3 crops, one view at a time" views leaf1 wide --crops 3 --microbatch 1
@@ -384,7 +426,8 @@ protocol dense --views=tsm-dense --clips=2
 protocol dense.1 --sampler=dense --clips=2 --crops=3 --full-short-side
 check "tsm-dense is dense clips, and --clips overrides their number" cmp "$T/dense" "$T/dense.1"
 protocol psf --views=pyslowfast --stride=2
-check_same "pyslowfast is 10 clips of 3 crops" "9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
+check_same "pyslowfast is 10 clips of 3 crops" \
+	"9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
 protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full-short-side --crop-rule=pyslowfast --ensemble=probabilities
 check "pyslowfast equals its list of options" cmp "$T/psf" "$T/psf.1"
 check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
@@ -397,7 +440,8 @@ check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F
 END { print n, bad + 0 }' "$T/psf")"
 protocol scores --views=pyslowfast --stride=2 --ensemble=scores
 protocol max --views=pyslowfast --stride=2 --ensemble=max
-check "the three values of --ensemble give different scores" sh -c "! cmp -s '$T/psf' '$T/scores' && ! cmp -s '$T/psf' '$T/max' && ! cmp -s '$T/scores' '$T/max'"
+check "the three values of --ensemble give different scores" \
+	sh -c "! cmp -s '$T/psf' '$T/scores' && ! cmp -s '$T/psf' '$T/max' && ! cmp -s '$T/scores' '$T/max'"
 protocol rule --views=pyslowfast --stride=2 --crop-rule=tsm
 check "another --crop-rule gives other scores" sh -c "! cmp -s '$T/psf' '$T/rule'"
 # A run whose frames are 2 apart is scored with that stride, as it was
@@ -405,17 +449,21 @@ check "another --crop-rule gives other scores" sh -c "! cmp -s '$T/psf' '$T/rule
 stages '0 0 2 0 8 3 28 4 0.01 2 2' >"$T/apart.tsv"
 vt-train -i "$T/train" --val "$T/wide" -m "$T/net.net" --schedule "$T/apart.tsv" -o "$T/apart" --device ref --seed 7 -qq \
 	--sampler=pyslowfast --crop-rule=jitter >"$T/apart.out" 2>"$T/err" || diag "$(cat "$T/err")"
-check_same "without view options, vt-eval uses the views of the run's validations" "$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
+check_same "without view options, vt-eval uses the views of the run's validations" \
+	"$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
 	"$(vt-eval -k "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
-check_exit "a sampler of windows with a schedule without a stride ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "a sampler of windows with a schedule without a stride ends with 2" 2 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/none" --device ref --sampler=pyslowfast
-check_says "the message says that the stage has no stride" 's.tsv.*: stage 0 has no stride'
+check_says "a sampler of windows with a schedule without a stride: the message says that the stage has no stride" \
+	's.tsv.*: stage 0 has no stride'
 
 # ---- a run's folder as checkpoint ----
 
 cp -r "$T/more" "$T/dir"
 for kind in final best ckpt; do
-	check_exit "a run's folder as checkpoint ($kind is its best)" 0 vt-eval -k "$T/dir" -i "$T/val" --device ref
+	check_exit "a run's folder as checkpoint, in which $kind is the first choice" 0 \
+		vt-eval -k "$T/dir" -i "$T/val" --device ref
 	check_says "a run's folder: the message names $kind" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
 	vt-eval -k "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
 	check "a run's folder: the scores are those of $kind" cmp "$T/out" "$T/out2"
@@ -426,7 +474,8 @@ done
 
 if command -v script >/dev/null; then
 	env TERM=xterm script -qec "vt-eval -k '$net' -i '$T/wide' --device ref --clips 2 --crops 10 --frames 8 --crop 64 --microbatch 1 -j 1" /dev/null </dev/null >"$T/live" 2>&1
-	check "the progress line has clips, their rate and the time left" grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
+	check "the progress line has clips, their rate and the time left" \
+		grep -qE 'clip [0-9]+/180  [0-9.]+ clips/s  [0-9:.]+( s)? left' "$T/live"
 else
 	skip "the progress line" "no script(1)"
 fi
@@ -443,7 +492,8 @@ refused() {
 	shift 3
 	check_exit "$what" "$status" "$@"
 	check_says "$what: the message says: $regex" "$regex"
-	check_same "$what: there is one line of message and no result" "1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
+	check_same "$what: there is one line of message and no result" \
+		"1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
 }
 two_lines() {
 	what=$1 status=$2 regex=$3
@@ -532,7 +582,8 @@ if command -v xxh128sum >/dev/null && command -v jq >/dev/null; then
 		done
 	}
 	remade .
-	check_exit "a checkpoint with a rewritten header is read" 0 vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
+	check_exit "a checkpoint with a rewritten header is read" 0 \
+		vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
 	check "the rewritten checkpoint gives the same results" cmp "$T/out" "$T/ref/out"
 	remade '.__metadata__["vt.network"] |= sub("out=12"; "out=16")'
 	refused "tensors of another network" 4 'tensor model/conv2.weight: dimension 0 is 12 \(wanted 16\)' vt-eval -k "$T/remade.safetensors" -i "$T/val" --device ref
@@ -571,12 +622,15 @@ for np in 1 3; do
 	check_exit "a damaged frame, $np ranks" 4 $launch "$BUILD/vt-eval" -k "$net" -i "$T/broken" --device ref --clips 2 \
 		--scores "$T/results/s" --per-class "$T/results/c" --matrix "$T/results/m.tsv"
 	check_says "$np ranks: the message names shard and sample" 't-000001.tar.*s00015'
-	check_same "$np ranks: there is one message and no result" "1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
+	check_same "$np ranks: there is one message and no result" \
+		"1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
 done
 if [ $cairo = yes ]; then
-	check_exit "a damaged frame that only the sheet shows ends with 4" 4 vt-eval -k "$net" -i "$T/broken" --device ref \
+	check_exit "a damaged frame that only the sheet shows ends with 4" 4 \
+		vt-eval -k "$net" -i "$T/broken" --device ref \
 		--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
-	check_says "the message names shard and sample of the sheet's frame" 't-000001.tar.*s00015'
+	check_says "a damaged frame that only the sheet shows: the message names shard and sample of the sheet's frame" \
+		't-000001.tar.*s00015'
 	check "the results are those of the undamaged set" cmp "$T/out" "$T/ref/out"
 	check_same "no sheet is written" s "$(ls -A "$T/results")"
 else
@@ -584,7 +638,8 @@ else
 fi
 for place in index footer manifest; do
 	damaged_set "$T/val" $place
-	check_exit "a damaged $place of the set ends with 4" 4 vt-eval -k "$net" -i "$T/broken-$place" --device ref
+	check_exit "a damaged $place of the set ends with 4" 4 \
+		vt-eval -k "$net" -i "$T/broken-$place" --device ref
 done
 mv "$T/broken/t-000001.tar" "$T/t-1"
 refused "a shard that is missing" 1 't-000001.tar.*No such file' vt-eval -k "$net" -i "$T/broken" --device ref
@@ -596,7 +651,7 @@ refused "a shard in the place of another" 4 't-000001.tar' vt-eval -k "$net" -i 
 # ---- results that cannot be written ----
 
 check_exit "full standard output ends with 1" 1 sh -c "vt-eval -k '$net' -i '$T/val' --device ref >/dev/full"
-check_says "the message says that standard output is full" 'standard output.*No space'
+check_says "full standard output: the message says that standard output is full" 'standard output.*No space'
 # limited OPTION...: evaluate with a file size limit of 0 bytes.
 limited() {
 	{ (ulimit -f 0; evaluate "$@" 2>&1 >/dev/null); echo $? >"$T/status"; } | cat >&2
@@ -617,7 +672,8 @@ for file in scores per-class matrix sheet; do
 	echo old >"$T/results/$f"
 	check_exit "--$file on a full disk ends with 1" 1 limited --$file "$T/results/$f"
 	check_says "--$file: the message says why writing failed" "$f: .*File too large"
-	check_same "--$file: the old file stays, and nothing else" "$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
+	check_same "--$file: the old file stays, and nothing else" \
+		"$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
 	ln -sf /dev/full "$T/full.${f#*.}"
 	check_exit "--$file to /dev/full ends with 1" 1 evaluate --$file "$T/full.${f#*.}"
 	check "--$file: /dev/full stays a device" test -c /dev/full

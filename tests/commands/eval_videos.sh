@@ -7,7 +7,8 @@ cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built FFmpeg || {
 	check_exit "videos in a build without FFmpeg end with 2" 2 vt-eval -k run a.mp4
-	check_says "the message says that this build has no FFmpeg" 'this build has no FFmpeg, which decodes videos'
+	check_says "videos in a build without FFmpeg: the message says that this build has no FFmpeg" \
+		'this build has no FFmpeg, which decodes videos'
 	plan
 	exit
 }
@@ -70,8 +71,10 @@ cut -f2- "$T/all" | tail -n +2 >"$T/b"
 check "a stream in a file has the predictions of its videos" cmp "$T/a" "$T/b"
 vt-extract -q --short-side=28 "$1" >"$T/other.tar"
 check_exit "a stream with frames of another size" 0 look -i - <"$T/other.tar"
-check_says "the warning shows both ways in which frames were made" 'warning: standard input: its frames were made as \{.*"short_side":28.*\(the network was trained on \{.*"short_side":40'
-check "frames of another size give other scores" sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(sed -n 2p "$2" | cut -f3)"' sh "$T/out" "$T/all"
+check_says "the warning shows both ways in which frames were made" \
+	'warning: standard input: its frames were made as \{.*"short_side":28.*\(the network was trained on \{.*"short_side":40'
+check "frames of another size give other scores" \
+	sh -c '! tail -1 "$1" | cut -f3 | grep -qxF "$(sed -n 2p "$2" | cut -f3)"' sh "$T/out" "$T/all"
 check_exit "4 loader threads and 3 compute threads" 0 look --loader-threads=4 -j3 "$@"
 check "numbers of threads change no byte" cmp "$T/out" "$T/all"
 if built oneDNN; then
@@ -106,7 +109,8 @@ check_exit "videos of a list" 0 look -T "$T/list"
 check_same "a list gives the predictions of its videos" \
 	"$(sed -n 2,3p "$T/all" | cut -f2- | sed -n '1p;1p;2p')" "$(sed 1d "$T/out" | cut -f2-)"
 check_same "names with spaces work in a list" "$T/My Videos/lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
-check_exit "a list separated by zero bytes, after an operand" 0 sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -k "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
+check_exit "a list separated by zero bytes, after an operand" 0 \
+	sh -c 'find "$1/My Videos" -type f -print0 | sort -z | vt-eval -k "$2" --device ref -0 -T - "$3"' sh "$T" "$net" "$3"
 check_same "the operand comes first" "$(sed -n 4p "$T/all" | cut -f2-)" "$(sed -n 2p "$T/out" | cut -f2-)"
 check_same "the list with a line feed in a name gives all three predictions" 4 "$(wc -l <"$T/out")"
 : >"$T/empty"
@@ -114,15 +118,18 @@ check_exit "an empty list ends with 1" 1 look -T "$T/empty"
 check_exit "a list and a dataset end with 2" 2 look -T "$T/list" -i "$T/test"
 check_exit "-0 without a list ends with 2" 2 look -0 "$1"
 check_exit "a folder of folders of videos ends with 1" 1 look "$T/My Videos"
-check_says "the message shows two ways to name the videos in the folders" 'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
+check_says "a folder of folders of videos: the message shows two ways to name the videos in the folders" \
+	'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
 check_same "an error at the start prints no table" "" "$(cat "$T/out")"
 check_exit "a folder of videos ends with 1" 1 look "$T/My Videos/lie still"
-check_says "the message shows two ways to name the videos in the folder" 'but with files \(wanted its videos, .*/lie still"/\*, or'
+check_says "a folder of videos: the message shows two ways to name the videos in the folder" \
+	'but with files \(wanted its videos, .*/lie still"/\*, or'
 (cd "$T/My Videos" && vt-extract -q -o "$T/blank.tar" "lie still/a b.mp4")
 check_exit "a stream of a name with spaces" 0 look -i "$T/blank.tar"
 check_same "a stream's table shows the path, not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
 check_exit "a stream of a name with spaces, with --json" 0 look --json -i "$T/blank.tar"
-check_same "--json has key and path" '"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
+check_same "--json has key and path" \
+	'"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
 
 # ---- the sampler of the run ----
 
@@ -130,7 +137,8 @@ vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --dev
 check_exit "a network that was trained on dense windows" 0 vt-eval -k "$T/dense" --device ref -q --clips=3 "$1"
 vt-eval -k "$T/dense" --device ref -q --clips=3 --sampler=dense "$1" >"$T/out2"
 check "the run's sampler is used" cmp "$T/out" "$T/out2"
-check_exit "--sampler overrides the run's sampler" 2 vt-eval -k "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
+check_exit "--sampler overrides the run's sampler" 2 \
+	vt-eval -k "$T/dense" --device ref --clips=3 --sampler=tsm "$1"
 
 # ---- output ----
 
@@ -149,7 +157,8 @@ if command -v jq >/dev/null; then
 	check_same "--json has a summary" "2 0 4 28 net" \
 		"$(jq -r 'select(.type == "summary") | "\(.answered) \(.failed) \(.frames) \(.crop) \(.model)"' "$T/out")"
 	check_exit "--json of a stream" 0 look --json -i "$T/test.tar"
-	check_same "--json of a stream has 64 different keys" "64" "$(jq -r 'select(.type == "clip").key' "$T/out" | sort -u | wc -l)"
+	check_same "--json of a stream has 64 different keys" \
+		"64" "$(jq -r 'select(.type == "clip").key' "$T/out" | sort -u | wc -l)"
 else
 	skip "--json" "no jq"
 fi
@@ -157,7 +166,8 @@ check_exit "-o writes a file" 0 look -o "$T/answer" "$@"
 check "the file of -o has the table" cmp "$T/answer" "$T/all"
 check_same "with -o, standard output is empty" 0 "$(wc -c <"$T/out")"
 check_exit "-o with an existing file ends with 1" 1 look -o "$T/answer" "$1"
-check_says "the message says that -f replaces the file" 'answer: exists \(-f replaces it\)'
+check_says "-o with an existing file: the message says that -f replaces the file" \
+	'answer: exists \(-f replaces it\)'
 check "the existing file is not changed" cmp "$T/answer" "$T/all"
 check_exit "-f -o with an existing file" 0 look -f -o "$T/answer" "$1"
 check_same "-f replaces the existing file" 2 "$(wc -l <"$T/answer")"
@@ -243,16 +253,22 @@ fi
 # ---- refusals ----
 
 check_exit "- as a video ends with 2" 2 look -
-check_says "the message names --data=- and -T -" '-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
+check_says "- as a video: the message names --data=- and -T -" \
+	'-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
 check_exit "--scores with videos ends with 2" 2 look --scores="$T/no" "$1"
-check_says "the message says that --scores is for a packed dataset" '--scores is for a packed dataset'
+check_says "--scores with videos: the message says that --scores is for a packed dataset" \
+	'--scores is for a packed dataset'
 check_exit "--top with a packed dataset ends with 2" 2 look --top=3 -i "$T/test"
-check_says "the message says that --top is for videos and streams" '--top is for videos and streams'
+check_says "--top with a packed dataset: the message says that --top is for videos and streams" \
+	'--top is for videos and streams'
 if have_mpi; then
 	check_exit "videos on two ranks end with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
-	check_says "the message says that videos need one process" 'videos and streams are for one process, not for 2 ranks'
-	check_exit "a missing list on two ranks ends with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
-	check_says "the message says that a list needs one process" 'videos and streams are for one process, not for 2 ranks'
+	check_says "videos on two ranks: the message says that videos need one process" \
+		'videos and streams are for one process, not for 2 ranks'
+	check_exit "a missing list on two ranks ends with 2" 2 \
+		mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
+	check_says "a missing list on two ranks: the message says that a list needs one process" \
+		'videos and streams are for one process, not for 2 ranks'
 else
 	skip "two ranks" "no mpirun, or built without MPI"
 fi

@@ -77,7 +77,8 @@ for s in slurm slurm-mpirun; do
 		check_same "$s.sh: status $status requeues nothing" "" "$(grep scontrol "$T/job/calls")"
 	done
 	check_exit "$s.sh: 75 is passed on" 75 with 75 "$examples/$s.sh"
-	check_same "$s.sh: after 75 the job is requeued once" "scontrol requeue 4711" "$(grep scontrol "$T/job/calls")"
+	check_same "$s.sh: after 75 the job is requeued once" \
+		"scontrol requeue 4711" "$(grep scontrol "$T/job/calls")"
 	check "$s.sh: starts vt-train with job.conf" grep -q 'run .*vt-train -c job.conf -o run$' "$T/job/calls"
 done
 for sig in USR1 TERM; do
@@ -88,17 +89,22 @@ done
 
 check_exit "hosts.sh: without hosts it ends with 1" 1 with 0 "$examples/hosts.sh"
 check_exit "hosts.sh: a run that ends well" 0 with 0 "$examples/hosts.sh" a:2,b:3,c -c job.conf
-check "hosts.sh: a run has all ranks of its hosts" grep -q -- '-H a:2,b:3,c -np 6 .* vt-train -c job.conf$' "$T/job/calls"
+check "hosts.sh: a run has all ranks of its hosts" \
+	grep -q -- '-H a:2,b:3,c -np 6 .* vt-train -c job.conf$' "$T/job/calls"
 echo 'node1 slots=2' >"$T/hostfile"
 check_exit "hosts.sh: a hostfile" 0 with 0 "$examples/hosts.sh" "$T/hostfile" -c job.conf
-check "hosts.sh: a hostfile is passed to mpirun" grep -q -- "mpirun --hostfile $T/hostfile .* vt-train -c job.conf$" "$T/job/calls"
+check "hosts.sh: a hostfile is passed to mpirun" \
+	grep -q -- "mpirun --hostfile $T/hostfile .* vt-train -c job.conf$" "$T/job/calls"
 for status in 1 2 4 5 75; do
 	check_exit "hosts.sh: status $status is final" $status with $status "$examples/hosts.sh" a b
-	check_same "hosts.sh: after status $status there is no other start" 1 "$(grep -c vt-train "$T/job/calls")"
+	check_same "hosts.sh: after status $status there is no other start" 1 \
+		"$(grep -c vt-train "$T/job/calls")"
 done
-check_exit "hosts.sh: it restarts after a lost rank, a lost host and a lost peer" 0 with "137 205 6 0" "$examples/hosts.sh" a:2 -o run
+check_exit "hosts.sh: it restarts after a lost rank, a lost host and a lost peer" 0 \
+	with "137 205 6 0" "$examples/hosts.sh" a:2 -o run
 check_same "hosts.sh: it was started four times" 4 "$(grep -c vt-train "$T/job/calls")"
-check_exit "hosts.sh: it gives up after TRIES restarts" 6 with "137 6 6" -c "TRIES=1 . $examples/hosts.sh" "$examples/hosts.sh" a:2 -o run
+check_exit "hosts.sh: it gives up after TRIES restarts" 6 \
+	with "137 6 6" -c "TRIES=1 . $examples/hosts.sh" "$examples/hosts.sh" a:2 -o run
 for sig in USR1 TERM; do
 	check_exit "hosts.sh: SIG$sig ends in 75" 75 interrupted $sig "$examples/hosts.sh" a:2 -o run
 	check "hosts.sh: SIG$sig: mpirun gets SIGUSR1" grep -q 'got USR1' "$T/job/calls"
@@ -113,7 +119,8 @@ if have_mpi && "$MAKESET" "$T/set" 24 8 40 32 1; then
 	check_exit "hosts.sh: a run of a hostfile" 0 bash "$examples/hosts.sh" "$T/hostfile" "$@" -o "$T/both"
 	check "hosts.sh: a run with a hostfile has its ranks" grep -q '"ranks":2' "$T/both/log.jsonl"
 	vt-train "$@" -o "$T/alone" >/dev/null
-	check "hosts.sh: a run with a hostfile has the weights of one rank" cmp "$T/both/final.safetensors" "$T/alone/final.safetensors"
+	check "hosts.sh: a run with a hostfile has the weights of one rank" \
+		cmp "$T/both/final.safetensors" "$T/alone/final.safetensors"
 else
 	skip "hosts.sh: a run of a hostfile" "no MPI"
 fi
@@ -154,7 +161,8 @@ check_exit "experiment.mk: -j2, from lists to a table" 0 experiment whole -j2
 check_same "experiment.mk: the report has a line for each setting" \
 	"#setting tsm_tiny-constant tsm_tiny-multigrid tsn_tiny-constant tsn_tiny-multigrid " \
 	"$(sed 1d whole/report.tsv | cut -f 1 | tr '\n' ' ')"
-check_same "experiment.mk: the report is of two runs of four clips" "# 4 clips of 2 classes; chance is 0.500, the commonest class 0.500|2222" \
+check_same "experiment.mk: the report is of two runs of four clips" \
+	"# 4 clips of 2 classes; chance is 0.500, the commonest class 0.500|2222" \
 	"$(head -1 whole/report.tsv)|$(sed 1,2d whole/report.tsv | cut -f 2 | tr -d '\n')"
 check_same "experiment.mk: the mean is that of vt-eval's top-1" \
 	"$(sed -n 's/^#summary.top1 \([0-9.]*\).*/\1/p' whole/tsm_tiny-constant-[12]/test.tsv | awk '{ s += $1 } END { printf "%.3f", s / 2 }')" \
@@ -182,7 +190,8 @@ vt-extract -q --annotations=list.txt --root=v --classes=classes.txt --short-side
 for parts in 1 3 16; do
 	check_exit "slurm-pack.sh: $parts parts of 12 videos" 0 env PATH="$T/bin:$PATH" bash "$examples/slurm-pack.sh" $parts list.txt \
 		classes.txt packed$parts --root=v --short-side=32
-	check "slurm-pack.sh: $parts parts make the set that one job makes" diff -r -x .vt-pack.lock at_once packed$parts
+	check "slurm-pack.sh: $parts parts make the set that one job makes" \
+		diff -r -x .vt-pack.lock at_once packed$parts
 	check "slurm-pack.sh: $parts parts leave nothing behind" test ! -e packed$parts.parts
 done
 check_exit "experiment.mk: a finished experiment again" 0 experiment whole
@@ -192,7 +201,8 @@ check_exit "experiment.mk: a newer list with the same content" 0 experiment whol
 check_same "experiment.mk: a newer list changes no result" "$before" "$(state whole)"
 sed 2d train.csv >shorter.csv
 check_exit "experiment.mk: another list ends with 2" 2 experiment whole TRAIN=shorter.csv
-check_says "experiment.mk: vt-pack refuses the other list" 'vt-pack: error: .* differs from what whole/train holds'
+check_says "experiment.mk: vt-pack refuses the other list" \
+	'vt-pack: error: .* differs from what whole/train holds'
 check_same "experiment.mk: the other list changes no result" "$before" "$(state whole)"
 check_exit "experiment.mk: other training settings end with 2" 2 experiment whole TRAINING=--clip-grad=5
 check_says "experiment.mk: the message names the settings" "whole/settings: from other settings"
@@ -275,18 +285,22 @@ check "transfer.mk: finetuned runs loaded the weights" grep -q "	loaded	" t/fine
 check_exit "transfer.mk: a finished transfer again" 0 transfer t
 check_same "transfer.mk: a finished transfer again runs no command" "" "$(grep vt- "$T/out")"
 check_exit "transfer.mk: a missing column ends with 2" 2 transfer u GROUP=tape
-check_says "transfer.mk: the message shows found and wanted columns" 'all.csv:1: found path,label,take, wanted columns path, label, tape'
+check_says "transfer.mk: the message shows found and wanted columns" \
+	'all.csv:1: found path,label,take, wanted columns path, label, tape'
 check_exit "transfer.mk: fewer groups than folds end with 2" 2 transfer w FOLDS='1 2 3 4 5 6 7'
 check_says "transfer.mk: the message counts the groups" 'all.csv: found 6 groups, wanted one a fold, 7'
 
 # ---- motions.mk: weights trained on synthetic motion ----
 
-check_exit "motions.mk: makes videos and trains weights" 0 make -f "$examples/motions.mk" MOTIONS="$BUILD/motions" OUT=m TRAIN=2 TEST=1 EPOCHS=2
+check_exit "motions.mk: makes videos and trains weights" 0 \
+	make -f "$examples/motions.mk" MOTIONS="$BUILD/motions" OUT=m TRAIN=2 TEST=1 EPOCHS=2
 check_same "motions.mk: there are eight moves of two videos each" "8 16" \
 	"$(wc -l <m/train/classes.txt) $(wc -l <m/train.txt)"
-check_exit "motions.mk: tsm_r18 starts from the weights" 0 vt-train -q -i m/train -m tsm_r18 --init=m/run/final.safetensors \
+check_exit "motions.mk: tsm_r18 starts from the weights" 0 \
+	vt-train -q -i m/train -m tsm_r18 --init=m/run/final.safetensors \
 	--schedule=m/schedule.tsv --no-flip -o m/next
-check_same "motions.mk: tsm_r18 takes all layers except the one it does not have" "model/neck.bias model/neck.weight" \
+check_same "motions.mk: tsm_r18 takes all layers except the one it does not have" \
+	"model/neck.bias model/neck.weight" \
 	"$(awk -F '\t' '$2 == "new" { print $1 } $2 == "left out" && $3 ~ /^model/ { print $3 }' m/next/init.tsv | LC_ALL=C sort | paste -sd' ')"
 
 # ---- time-to-accuracy.mk ----
@@ -301,7 +315,8 @@ race() {
 		multigrid1='--lr=0.005 --epochs=2' multigrid2='--lr=0.01 --epochs=2' "$@"
 }
 check_exit "time-to-accuracy.mk: -j2, from lists to a table" 0 race r -j2
-check_same "time-to-accuracy.mk: both schedules have the same number of trials" "fixed-1 fixed-2 multigrid-1 multigrid-2 " \
+check_same "time-to-accuracy.mk: both schedules have the same number of trials" \
+	"fixed-1 fixed-2 multigrid-1 multigrid-2 " \
 	"$(sed 1d r/tune.tsv | cut -f 1 | tr '\n' ' ')"
 check_same "time-to-accuracy.mk: the best trial of fixed is taken" \
 	"$(grep ^fixed r/tune.tsv | sort -t "$(printf '\t')" -k 2,2nr -s | head -1 | cut -f 1)" "fixed-$(cat r/fixed.trial)"
@@ -325,9 +340,11 @@ EOF
 check_same "time-to-accuracy.mk: times follow from the prices of steps, up to the first of two validations above the goal" \
 	"$(for r in r/fixed-1 r/fixed-2 r/multigrid-1 r/multigrid-2; do jq -cs . "$r/log.jsonl"; done | jq -rsf race.jq)" \
 	"$(sed '1,/^#run/d' r/report.tsv | awk -F '\t' '{ printf "%s%.0f", t, $3 < 0 ? -1000 : 1000 * $3; t = "\t" } END { print "" }')"
-check_same "time-to-accuracy.mk: the ratio of fixed is 1" "1.00" "$(awk '$1 == "fixed" { print $8 }' r/report.tsv)"
+check_same "time-to-accuracy.mk: the ratio of fixed is 1" \
+	"1.00" "$(awk '$1 == "fixed" { print $8 }' r/report.tsv)"
 check "time-to-accuracy.mk: the curves are drawn" test -s r/curves.png
-check_same "time-to-accuracy.mk: the curves use the prices of steps" "$(awk '$1 == "fixed" { printf "%.3f\n", $5 }' r/report.tsv)" \
+check_same "time-to-accuracy.mk: the curves use the prices of steps" \
+	"$(awk '$1 == "fixed" { printf "%.3f\n", $5 }' r/report.tsv)" \
 	"$(cat r/priced/fixed-?/log.jsonl | jq -s 'map(select(.type == "step") | .seconds) | add / 2' | xargs printf '%.3f\n')"
 check_exit "time-to-accuracy.mk: a finished race again" 0 race r
 check_same "time-to-accuracy.mk: a finished race again runs no command" "" "$(grep vt- "$T/out")"
@@ -352,7 +369,8 @@ for name in tsm stills; do
 done
 if have_mpi; then
 	check_exit "large-tsm.sh: 8 clips a rank on 2 ranks" 0 recipe tsm RANKS=2 EPOCHS=5 WARMUP=1 --
-	check_same "large-tsm.sh: the schedule has batches of 16 and a rate of 0.0025" "16 0.00125@0..0.0025@1,0.0025" \
+	check_same "large-tsm.sh: the schedule has batches of 16 and a rate of 0.0025" \
+		"16 0.00125@0..0.0025@1,0.0025" \
 		"$(awk -F '\t' '$1 == "0" { print $5, $9 }' "$T/tsm.run.tsv")"
 	check "large-tsm.sh: the run ends" test -s "$T/tsm.run/final.safetensors"
 	check_exit "large-stills.sh: a batch that grows" 0 recipe stills RANKS=1 IMAGES=4 EPOCHS=3 WARMUP=0.5 --

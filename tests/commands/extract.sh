@@ -50,10 +50,12 @@ done
 
 check_same "--short-side shrinks the short side and rounds the long one to even" "48 32" \
 	"$(sample_info --short-side=32 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
-check_same "--short-side never enlarges" "96 64 0" "$(sample_info --short-side=100 "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
+check_same "--short-side never enlarges" \
+	"96 64 0" "$(sample_info --short-side=100 "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
 check_same "--short-side --enlarge enlarges, and sets a flag" "150 100 16" \
 	"$(sample_info --short-side=100 --enlarge "$V/a.mp4" | jq -r '"\(.width) \(.height) \(.flags)"')"
-check_same "--size gives exactly this size" "101 33" "$(sample_info --size=101x33 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
+check_same "--size gives exactly this size" \
+	"101 33" "$(sample_info --size=101x33 "$V/a.mp4" | jq -r '"\(.width) \(.height)"')"
 
 frame_sums "$V/a.mp4" >"$T/all"
 # which RATE VIDEO: print the numbers of the frames that RATE chooses.
@@ -62,7 +64,8 @@ which() {
 }
 check_same "--fps at the video's own rate keeps all frames" "1 2 3 4 5 6 7 8 9 10 " "$(which 25 "$V/a.mp4")"
 check_same "--fps at half the rate keeps every second frame" "1 3 5 7 9 " "$(which 25/2 "$V/a.mp4")"
-check_same "--fps at twice the rate repeats frames, with ties to the earlier" "1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9 10 10 " \
+check_same "--fps at twice the rate repeats frames, with ties to the earlier" \
+	"1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9 10 10 " \
 	"$(which 50 "$V/a.mp4")"
 check_same "--fps stores flag and rate, and no times" '8 [25,2] null' \
 	"$(sample_info --fps=12.5 "$V/a.mp4" | jq -r '"\(.flags) \(.fps|tojson) \(.t)"')"
@@ -171,13 +174,17 @@ cp "$V/a.mp4" "$T/set/fall/f1.mp4"
 cp "$V/a.mp4" "$T/set/fall/f2.mp4"
 check_same "--label-from=dir takes labels from folders" "fall/f1 0 fall/f2 0 walk/w1 1 " \
 	"$(sample_info --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
-check_exit "labelled videos are extracted" 0 vt-extract --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/summary.tar"
-check_same "the summary shows videos, classes, frames and bytes" "vt-extract: note: 3 videos, 2 classes (fall: 2, walk: 1), 30 frames, $(tar xOf "$T/summary.tar" --wildcards '*.jpg' |
+check_exit "labelled videos are extracted" 0 \
+	vt-extract --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/summary.tar"
+check_same "the summary shows videos, classes, frames and bytes" \
+	"vt-extract: note: 3 videos, 2 classes (fall: 2, walk: 1), 30 frames, $(tar xOf "$T/summary.tar" --wildcards '*.jpg' |
 	wc -c | awk '{ printf "%.2f KiB", $1 / 1024 }')" "$(cat "$T/err")"
-check_exit "labelled videos are extracted with -q" 0 vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/quiet.tar"
+check_exit "labelled videos are extracted with -q" 0 \
+	vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/quiet.tar"
 check_same "-q prints no summary" "" "$(cat "$T/err")"
 check_exit "the labelled stream is packed" 0 vt-pack -o "$T/summary" "$T/summary.tar"
-check_says "vt-pack's summary shows samples, classes, frames and shards" "^vt-pack: note: .*/summary: 3 samples, 2 classes \(fall: 2, walk: 1\), 30 frames in 1 shard, "
+check_says "vt-pack's summary shows samples, classes, frames and shards" \
+	"^vt-pack: note: .*/summary: 3 samples, 2 classes \(fall: 2, walk: 1\), 30 frames in 1 shard, "
 check_same "a labelled sample has a .cls with its number" "1" \
 	"$(vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 | tar xOf - walk/w1.cls)"
 check_same "the head of the stream has the classes" '["fall","walk"]' \
@@ -187,18 +194,24 @@ cp "$V/a.mp4" "$T/set/walk/slow by/s1.mp4"
 check_same "with --root the class is the first folder below it" "fall/f1 0 walk/slow=20by/s1 1 walk/w1 1 " \
 	"$(cd "$T" && sample_info --root set --label-from=dir set/fall/f1.mp4 "$T/set/walk/slow by/s1.mp4" ./set/walk/w1.mp4 |
 	jq -r '"\(.key) \(.label) "' | tr -d '\n')"
-check_exit "with --label-from=dir, a video in the root itself ends with 1" 1 vt-extract --root "$T/set/walk" --label-from=dir "$T/set/walk/slow by/s1.mp4" "$T/set/walk/w1.mp4"
-check_says "the message says that the video is in the root" 'w1.mp4: is in .*/set/walk itself'
-check_exit "folders of several depths without --root end with 2" 2 sh -c 'cd "$1" && vt-extract --label-from=dir set/*/*.mp4 "set/walk/slow by/s1.mp4" -o mixed.tar' sh "$T"
-check_says "the message shows both possible classes and the way out" 'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk'
+check_exit "with --label-from=dir, a video in the root itself ends with 1" 1 \
+	vt-extract --root "$T/set/walk" --label-from=dir "$T/set/walk/slow by/s1.mp4" "$T/set/walk/w1.mp4"
+check_says "with --label-from=dir, a video in the root itself: the message says that the video is in the root" \
+	'w1.mp4: is in .*/set/walk itself'
+check_exit "folders of several depths without --root end with 2" 2 \
+	sh -c 'cd "$1" && vt-extract --label-from=dir set/*/*.mp4 "set/walk/slow by/s1.mp4" -o mixed.tar' sh "$T"
+check_says "folders of several depths without --root: the message shows both possible classes and the way out" \
+	'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk'
 check "nothing is written if classes are ambiguous" test ! -e "$T/mixed.tar"
 rm -r "$T/set/walk/slow by"
 printf 'walk\njump\nfall\n' >"$T/classes"
 check_same "--classes numbers the classes" "2 2 0 " \
 	"$(sample_info --classes="$T/classes" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.label) "' | tr -d '\n')"
 printf 'walk\n' >"$T/classes1"
-check_exit "a class that --classes lacks ends with 1" 1 vt-extract --classes="$T/classes1" --label-from=dir "$T"/set/*/*.mp4
-check_says "the message names video, class and class file" 'fall/f1.mp4: class fall is not among the 1 class of .*classes1 '
+check_exit "a class that --classes lacks ends with 1" 1 \
+	vt-extract --classes="$T/classes1" --label-from=dir "$T"/set/*/*.mp4
+check_says "a class that --classes lacks: the message names video, class and class file" \
+	'fall/f1.mp4: class fall is not among the 1 class of .*classes1 '
 printf 'path,label\nwalk/w1.mp4,walk\nfall/f2.mp4,fall\n' >"$T/list.csv"
 check_same "--annotations gives paths and labels" "walk/w1 1 fall/f2 0 " \
 	"$(sample_info --annotations "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
@@ -212,9 +225,10 @@ for n in 'new
 line' '-dash' 'sp ace' 'dot.s' "quo'te\"" 'per%cent' '=41' 'b\slash' "$(printf 'latin\351')" 'ünï' '#' '*' '~'; do
 	cp "$V/a.mp4" "$T/odd/$n.mp4"
 done
-check_same "14 odd names with one dash-name give 13 different keys" 13 \
+check_same "13 odd file names give 13 different keys" 13 \
 	"$(find "$T/odd" -name '*.mp4' -print0 | LC_ALL=C sort -z | sample_info -0 -T - --root "$T/odd" | jq -r .key | sort -u | wc -l)"
-check "keys have plain characters only" sh -c '! (find "$1/odd" -name "*.mp4" -print0 | vt-extract -q -0 -T - --root "$1/odd" | tar tf - | grep -v __vt__ | grep -q "[^A-Za-z0-9_=./-]")' sh "$T"
+check "keys have plain characters only" \
+	sh -c '! (find "$1/odd" -name "*.mp4" -print0 | vt-extract -q -0 -T - --root "$1/odd" | tar tf - | grep -v __vt__ | grep -q "[^A-Za-z0-9_=./-]")' sh "$T"
 check "the report names each video by its own bytes" sh -c '
 	cd "$1/odd" && find . -name "*.mp4" -print0 | LC_ALL=C sort -z >"$1/names"
 	vt-extract -q -0 -T "$1/names" --report="$1/odd.jsonl" -o "$1/odd.tar"
@@ -228,7 +242,8 @@ P' sh "$T"
 check_same "a name that begins with a dash is taken after --" "-dash.json" \
 	"$(cd "$T/odd" && PATH="$OLDPWD/$BUILD:$PATH" && members -- -dash.mp4 | grep json)"
 cp "$V/a.mp4" "$T/set/walk/w1.avi"
-check_exit "two videos of one key end with 1" 1 vt-extract "$T/set/walk/w1.mp4" "$T/set/walk/w1.avi" -o "$T/two.tar"
+check_exit "two videos of one key end with 1" 1 \
+	vt-extract "$T/set/walk/w1.mp4" "$T/set/walk/w1.avi" -o "$T/two.tar"
 check_says "the message names both videos of one key" 'w1.mp4 and .*w1.avi have the same key'
 check "with two videos of one key, nothing is written" test ! -e "$T/two.tar"
 rm "$T/set/walk/w1.avi"
@@ -236,7 +251,8 @@ rm "$T/set/walk/w1.avi"
 # ---- the stored path does not depend on how it was typed ----
 
 ln -s "$T/set" "$T/link"
-check_exit "absolute paths below --root are extracted" 0 vt-extract --root "$T/set" "$T"/set/*/*.mp4 -o "$T/absolute.tar"
+check_exit "absolute paths below --root are extracted" 0 \
+	vt-extract --root "$T/set" "$T"/set/*/*.mp4 -o "$T/absolute.tar"
 check_same "the stored path is relative to --root" "fall/f1.mp4 fall/f2.mp4 walk/w1.mp4" \
 	"$(tar xOf "$T/absolute.tar" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r .src | xargs)"
 # typed WHAT DIRECTORY ARGUMENT...: check that these arguments give the same
@@ -266,7 +282,8 @@ mkdir "$T/away"
 check_same "without --root, a path outside the current directory keeps its last component" "w1.mp4 w1" \
 	"$(cd "$T/away" && sample_info "$T/set/walk/w1.mp4" | jq -r '"\(.src) \(.key)"')"
 cp "$V/a.mp4" "$T/set/fall/w1.mp4"
-check_exit "without --root, two videos with the same last component end with 1" 1 sh -c 'cd "$1/away" && vt-extract ../set/walk/w1.mp4 ../set/fall/w1.mp4' sh "$T"
+check_exit "without --root, two videos with the same last component end with 1" 1 \
+	sh -c 'cd "$1/away" && vt-extract ../set/walk/w1.mp4 ../set/fall/w1.mp4' sh "$T"
 check_says "the message suggests --root" 'have the same key, w1 .with --root=DIR'
 rm "$T/set/fall/w1.mp4"
 check_exit "a video outside --root ends with 1" 1 vt-extract --root "$T/set/walk" "$T/set/fall/f1.mp4"
@@ -277,5 +294,6 @@ check_says "the message says that the video is not below --root" 'f1.mp4: not be
 vt-extract -n --root "$T/set" --label-from=dir --short-side=32 "$T"/set/*/*.mp4 >"$T/dry"
 check_same "-n lists key, label, path, codec, size, rate and seconds" "fall/f1 0 h264 48 32 25/1 0.4" \
 	"$(sed -n 2p "$T/dry" | cut -f1,2,4- | tr '\t' ' ')"
-check_same "-n has a header with the columns" "#key label path codec width height fps seconds" "$(head -1 "$T/dry" | tr '\t' ' ')"
+check_same "-n has a header with the columns" \
+	"#key label path codec width height fps seconds" "$(head -1 "$T/dry" | tr '\t' ' ')"
 plan

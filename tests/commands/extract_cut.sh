@@ -17,7 +17,8 @@ make() {
 
 # whole NAME: check that the untruncated file gives all of its frames.
 whole() {
-	check_same "$1 is intact" "ok 100" "$(vt-extract -q "$V/$1" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
+	check_same "$1 is intact" \
+		"ok 100" "$(vt-extract -q "$V/$1" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 }
 
 # cut NAME LAST: cut the file at 20 places. Each cut is refused with a reason,
@@ -107,7 +108,8 @@ change_times() {
 # The first entry has the number of frames and the ticks of each.
 change_times 13 1 >"$T/cut/times.mp4"
 check_exit "frames that last longer than their track are refused" 1 vt-extract "$T/cut/times.mp4"
-check_says "the message shows both durations" 'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
+check_says "frames that last longer than their track: the message shows both durations" \
+	'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
 change_times 10 9 >"$T/cut/times.mp4"
 check_exit "more frames than the track's duration are refused" 1 vt-extract "$T/cut/times.mp4"
 make vfr.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf "select='not(mod(n,7))'" -fps_mode vfr
@@ -120,8 +122,10 @@ done
 for e in webm flv; do
 	ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=3 "$V/short.$e" </dev/null
 done
-check_exit "webm: a tag declares the video shorter than the sound, so it is whole" 0 vt-extract "$V/short.webm" -o "$T/short.tar"
-check_exit "flv: the declared file size is there, so it is whole" 0 vt-extract -f "$V/short.flv" -o "$T/short.tar"
+check_exit "webm: a tag declares the video shorter than the sound, so it is whole" 0 \
+	vt-extract "$V/short.webm" -o "$T/short.tar"
+check_exit "flv: the declared file size is there, so it is whole" 0 \
+	vt-extract -f "$V/short.flv" -o "$T/short.tar"
 LC_ALL=C sed 's/filesize/filesiye/' "$V/short.flv" >"$V/nosize.flv"
 check_exit "flv: without a file size, 1 of 3 declared seconds is refused" 1 vt-extract "$V/nosize.flv"
 check_says "flv: the message shows both durations" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'

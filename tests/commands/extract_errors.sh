@@ -82,34 +82,46 @@ bounded="prlimit --as=700000000"
 $bounded "$(command -v vt-extract)" --version >/dev/null 2>&1 || bounded=	# a sanitizer needs more
 # shellcheck disable=SC2086
 check_exit "a video with a huge frame ends with 1" 1 $bounded "$(command -v vt-extract)" "$V/huge.mp4"
-check_says "a huge frame is refused by its header" 'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
+check_says "a huge frame is refused by its header" \
+	'huge.mp4: 60000x60000 is 3600000000 pixels \(wanted at most 67108864: --max-pixels\)'
 check_exit "--max-pixels below the frame ends with 1" 1 vt-extract --max-pixels=6143 "$V/a.mp4"
 check_exit "--max-pixels of the frame lets it pass" 0 vt-extract --max-pixels=6K "$V/a.mp4" -o "$T/p.tar"
 check_exit "--max-frames below the video's frames ends with 1" 1 vt-extract --max-frames=9 "$V/a.mp4"
-check_says "the message names --max-frames" 'a.mp4: more than 9 frames \(--max-frames\)'
-check_exit "--max-frames of the video's frames lets it pass" 0 vt-extract -f --max-frames=10 "$V/a.mp4" -o "$T/p.tar"
+check_says "--max-frames below the video's frames: the message names --max-frames" \
+	'a.mp4: more than 9 frames \(--max-frames\)'
+check_exit "--max-frames of the video's frames lets it pass" 0 \
+	vt-extract -f --max-frames=10 "$V/a.mp4" -o "$T/p.tar"
 check_exit "--max-frames counts the frames that --fps makes" 1 vt-extract --max-frames=380 --fps=1000 "$V/a.mp4"
 
 # ---- one bad video among good ones ----
 
 cp "$V/a.mp4" "$V/b.mp4"
 cp "$V/a.mp4" "$V/c.mp4"
-check_exit "a bad video ends the run with 1" 1 vt-extract --root "$V" "$V/a.mp4" "$V/empty.mp4" "$V/b.mp4" -o "$T/stop.tar" --report="$T/r.jsonl"
+check_exit "a bad video ends the run with 1" 1 \
+	vt-extract --root "$V" "$V/a.mp4" "$V/empty.mp4" "$V/b.mp4" -o "$T/stop.tar" --report="$T/r.jsonl"
 check "with a bad video, no file is left" test ! -e "$T/stop.tar"
-check_same "the report says that the run stopped at the bad video" "ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
+check_same "the report says that the run stopped at the bad video" \
+	"ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
 vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>/dev/null
-check "standard output gets no end-of-stream marker" sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
-check_exit "--on-error=skip continues and ends with 3" 3 vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
-check_says "a warning names each skipped video" 'warning: skipped: .*empty.mp4: is empty'
-check_says "a warning counts the skipped videos" 'warning: 2 of 4 videos were skipped'
-check_same "the good videos are in the stream" "a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
-check_same "the end-of-stream marker has status skipped" skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
+check "standard output gets no end-of-stream marker" \
+	sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
+check_exit "--on-error=skip continues and ends with 3" 3 \
+	vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
+check_says "--on-error=skip: a warning names each skipped video" \
+	'warning: skipped: .*empty.mp4: is empty'
+check_says "--on-error=skip: a warning counts the skipped videos" 'warning: 2 of 4 videos were skipped'
+check_same "the good videos are in the stream" \
+	"a.json c.json" "$(tar tf "$T/skip.tar" | grep json | tr '\n' ' ' | sed 's/ $//')"
+check_same "the end-of-stream marker has status skipped" \
+	skipped "$(tar xOf "$T/skip.tar" __vt__/.end | jq -r .status)"
 check_same "the report names the skipped videos" "$V/empty.mp4 $V/noindex.mp4" \
 	"$(jq -r 'select(.status!="ok").path' "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
 check_same "the report names the version of vt" "vt $(vt-extract -V | sed -n '1s/.* //p')" \
 	"$(jq -r 'select(.type=="summary").build' "$T/r.jsonl")"
-check_same "the report has a summary" "4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
-check_exit "-q with skipped videos ends with 3" 3 vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
+check_same "the report has a summary" \
+	"4 2 2 20" "$(jq -r 'select(.type=="summary")|"\(.videos) \(.stored) \(.skipped) \(.frames)"' "$T/r.jsonl")"
+check_exit "-q with skipped videos ends with 3" 3 \
+	vt-extract -q --on-error=skip "$V/a.mp4" "$V/empty.mp4" -f -o "$T/skip.tar"
 check_same "-q prints no warning" "" "$(cat "$T/err")"
 check_exit "-qq with a bad video ends with 1" 1 vt-extract -qq "$V/empty.mp4"
 check_same "-qq prints no error" "" "$(cat "$T/err")"
@@ -122,31 +134,38 @@ for p in 40 60 80; do
 	printf 'vt was here, and this is no video' | dd of="$V/hurt.mp4" bs=1 seek=$((n * p / 100)) conv=notrunc 2>/dev/null
 done
 check_exit "a damaged video ends with 1" 1 vt-extract "$V/hurt.mp4" --report="$T/r.jsonl"
-check_says "the message counts the damaged places, and names --max-damage" 'hurt.mp4: damaged in [0-9]+ places? \(.*\); --max-damage allows some'
+check_says "a damaged video: the message counts the damaged places, and names --max-damage" \
+	'hurt.mp4: damaged in [0-9]+ places? \(.*\); --max-damage allows some'
 d=$(jq -r 'select(.type=="video").damage.places' "$T/r.jsonl")
-check_exit "--max-damage=$d keeps a video with $d damaged places" 0 vt-extract --root "$V" --max-damage="$d" "$V/hurt.mp4" -o "$T/hurt.tar"
+check_exit "--max-damage=$d keeps a video with $d damaged places" 0 \
+	vt-extract --root "$V" --max-damage="$d" "$V/hurt.mp4" -o "$T/hurt.tar"
 check_says "a kept damaged video has a warning" 'warning: .*hurt.mp4: damaged'
 check_exit "--max-damage=$((d - 1)) refuses it" 1 vt-extract --max-damage=$((d - 1)) "$V/hurt.mp4"
-check_same "a kept damaged video has flag and status" "2 damaged" "$(tar xOf "$T/hurt.tar" hurt.json | jq -r '"\(.flags) \(.status)"' )"
+check_same "a kept damaged video has flag and status" \
+	"2 damaged" "$(tar xOf "$T/hurt.tar" hurt.json | jq -r '"\(.flags) \(.status)"' )"
 
 # ---- the output ----
 
 check_exit "-o with an existing file ends with 1" 1 vt-extract "$V/a.mp4" -o "$T/skip.tar"
-check_says "the message says that -f replaces the file" 'skip.tar: exists \(-f replaces it\)'
+check_says "-o with an existing file: the message says that -f replaces the file" \
+	'skip.tar: exists \(-f replaces it\)'
 echo old >"$T/link.to"
 ln -s link.to "$T/link"
 check_exit "-f -o with an existing file" 0 vt-extract -f "$V/a.mp4" -o "$T/link"
-check "-f replaces the file through a symbolic link" sh -c 'test -L "$1/link" && tar tf "$1/link.to" >/dev/null' sh "$T"
+check "-f replaces the file through a symbolic link" \
+	sh -c 'test -L "$1/link" && tar tf "$1/link.to" >/dev/null' sh "$T"
 check_exit "-o - is standard output" 0 sh -c 'vt-extract "$1" -o - | tar tf - >/dev/null' sh "$V/a.mp4"
 check_exit "standard output on a full disk ends with 1" 1 sh -c 'vt-extract "$1" >/dev/full' sh "$V/a.mp4"
-check_says "the message names standard output and the reason" 'stdout: cannot write: No space left'
+check_says "standard output on a full disk: the message names standard output and the reason" \
+	'stdout: cannot write: No space left'
 check_exit "-o on a full device ends with 1" 1 vt-extract "$V/a.mp4" -f -o /dev/full
 check "the full device stays a device" test -c /dev/full
 check_exit "a closed standard output ends with 1" 1 sh -c 'vt-extract "$1" >&-' sh "$V/a.mp4"
 check_exit "a missing output folder ends with 1" 1 vt-extract "$V/a.mp4" -o "$T/none/x.tar"
 check_same "no temporary files are left" "" "$(find "$T" -name '.*.tmp.*')"
 for i in $(seq 1 60); do cp "$V/long.mp4" "$V/l$i.mp4"; done
-check_exit "a reader that closes the pipe ends vt-extract by SIGPIPE" 141 sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
+check_exit "a reader that closes the pipe ends vt-extract by SIGPIPE" 141 \
+	sh -c 'vt-extract "$1"/l*.mp4 2>"$2" | head -c 1000 >/dev/null; kill -s PIPE $$' sh "$V" "$T/err2"
 check_same "a reader that closes the pipe gives no message" "" "$(cat "$T/err2")"
 mkdir "$T/lots"
 for i in $(seq 1000); do ln -s "$V/long.mp4" "$T/lots/$i.mp4"; done
@@ -163,7 +182,8 @@ for s in INT:130 TERM:143 HUP:129; do
 	got=$?
 	[ $got = 0 ] && got="0, finished before the signal"
 	check_same "SIG$s ends it" "$want" "$got"
-	check_same "SIG$s leaves nothing but the report" "sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
+	check_same "SIG$s leaves nothing but the report" \
+		"sig.jsonl" "$(cd "$T" && find . -name '*sig.*' | sed 's|./||')"
 done
 vt-extract -j1 --root "$V" "$V"/l*.mp4 -o "$T/killed.tar" 2>/dev/null &
 pid=$!
@@ -176,7 +196,8 @@ wait $pid 2>/dev/null
 check "SIGKILL leaves a temporary file" sh -c 'test -n "$(find "$1" -name ".killed.*")"' sh "$T"
 check_exit "the next run with the same output succeeds" 0 vt-extract "$V/a.mp4" -o "$T/killed.tar"
 check_same "the next run removes the temporary file" "" "$(find "$T" -name '.killed.*')"
-check_exit "if SIGPIPE is ignored, a closed pipe ends with 1" 1 sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; until [ -s "$2/rc" ]; do sleep 0.02; done; exit "$(cat "$2/rc")"' sh "$V" "$T"
+check_exit "if SIGPIPE is ignored, a closed pipe ends with 1" 1 \
+	sh -c 'trap "" PIPE; (vt-extract "$1"/l*.mp4; echo $? >"$2/rc") 2>"$2/err2" | true; until [ -s "$2/rc" ]; do sleep 0.02; done; exit "$(cat "$2/rc")"' sh "$V" "$T"
 
 # ---- wrong usage ----
 
@@ -209,14 +230,16 @@ wrong '--annotations-format is for --annotations' --annotations-format=csv "$V/a
 wrong '--spool-memory: 1 ' --spool-memory=1 "$V/a.mp4"
 vt-extract -q --size=32x32 --fps=5 "$V/a.mp4" >"$T/same"
 vt-extract --print-config --size=32x32 --fps=5 >"$T/conf"
-check "the output of --print-config is a configuration file" sh -c 'vt-extract -q -c "$2/conf" "$1" | cmp - "$2/same"' sh "$V/a.mp4" "$T"
+check "the output of --print-config is a configuration file" \
+	sh -c 'vt-extract -q -c "$2/conf" "$1" | cmp - "$2/same"' sh "$V/a.mp4" "$T"
 check_exit "an empty list ends with 1" 1 vt-extract -T /dev/null
 check_exit "a missing list ends with 1" 1 vt-extract -T "$T/nosuch"
 check_exit "a missing class file ends with 1" 1 vt-extract --classes="$T/nosuch" "$V/a.mp4"
 if command -v script >/dev/null; then
 	script -qec "vt-extract '$V/a.mp4'" /dev/null >"$T/tty" </dev/null
 	check_same "a terminal as standard output is refused with 2" 2 $?
-	check "the message says that a tar stream does not go to a terminal" grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
+	check "the message says that a tar stream does not go to a terminal" \
+		grep -q 'refusing to write a tar stream to a terminal' "$T/tty"
 	# Both ends of a pipe share one progress line: the first to draw draws
 	# alone.
 	mkdir "$T/many"
@@ -224,8 +247,10 @@ if command -v script >/dev/null; then
 	TERM=xterm script -qec "vt-extract --root='$T/many' '$T'/many/*.mp4 | vt-pack -o '$T/piped'" /dev/null >"$T/tty" </dev/null
 	tr '\r' '\n' <"$T/tty" | sed -n 's/.*[0-9] videos,.*/extract/p; s/.*[0-9] samples,.*/pack/p' | uniq >"$T/drew"
 	check_same "vt-extract | vt-pack: vt-extract draws the progress line" extract "$(head -1 "$T/drew")"
-	check "vt-extract | vt-pack: vt-pack draws none before vt-extract has ended" test "$(wc -l <"$T/drew")" -le 2
-	check "the name of a finished shard has a line of its own" grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
+	check "vt-extract | vt-pack: vt-pack draws none before vt-extract has ended" \
+		test "$(wc -l <"$T/drew")" -le 2
+	check "the name of a finished shard has a line of its own" \
+		grep -qE '(^|\[K)shard-000000\.tar.?$' "$T/tty"
 else
 	skip "a terminal gets no tar" "no script command"
 fi

@@ -12,39 +12,55 @@ ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=96x64:r=25:d=4" -c:v mpeg4 -
 
 printf 'label,youtube_id,time_start,time_end,split\n"run fast",a,1,3,train\nwalk,a,0,2,val\nwalk,a,2,4,train\n' >"$T/k.csv"
 check_exit "a Kinetics list is extracted" 0 vt-extract --annotations "$T/k.csv" --root "$V" -o "$T/k.tar"
-check_says "a note shows format, videos and classes of the Kinetics list" 'note: .*k.csv: Kinetics CSV, 3 videos, 2 classes'
-check_exit "--subset=train of a Kinetics list" 0 vt-extract --annotations "$T/k.csv" --subset=train --root "$V" -o "$T/kt.tar"
+check_says "a note shows format, videos and classes of the Kinetics list" \
+	'note: .*k.csv: Kinetics CSV, 3 videos, 2 classes'
+check_exit "--subset=train of a Kinetics list" 0 \
+	vt-extract --annotations "$T/k.csv" --subset=train --root "$V" -o "$T/kt.tar"
 check_says "the note counts the videos of the subset only" 'k.csv: Kinetics CSV, 2 videos, 2 classes'
 check_exit "--subset without --annotations ends with 2" 2 vt-extract --subset=train "$V/a.mp4"
-check_says "the message says that --subset is for --annotations" 'subset is for --annotations'
+check_says "--subset without --annotations: the message says that --subset is for --annotations" \
+	'subset is for --annotations'
 printf 'a.mp4 1\nb.mp4 x y\n' >"$T/broken"
-check_exit "a list with a malformed line ends with 1" 1 vt-extract --annotations "$T/broken" --annotations-format=mmaction2 --root "$V"
-check_says "the message shows line number, found line and wanted form" 'broken: line 2: "b.mp4 x y" \(wanted a path and one label'
+check_exit "a list with a malformed line ends with 1" 1 \
+	vt-extract --annotations "$T/broken" --annotations-format=mmaction2 --root "$V"
+check_says "a list with a malformed line: the message shows line number, found line and wanted form" \
+	'broken: line 2: "b.mp4 x y" \(wanted a path and one label'
 
 printf 'label,youtube_id,time_start,time_end\nwalk,a,0,2\n"run fast",gone,1,3\n' >"$T/gone.csv"
 check_exit "a list with a missing video ends with 1" 1 vt-extract --annotations "$T/gone.csv" --root "$V"
-check_says "the message shows list line, tried names and the way out" \
+check_says "a list with a missing video: the message shows list line, tried names and the way out" \
 	'error: .*gone.csv: line 3: .*/gone_000001_000003.mp4: cannot open: No such file or directory \(tried gone_000001_000003.mp4, run_fast/gone_000001_000003.mp4, "run fast/gone_000001_000003.mp4", gone.mp4, gone.webm, gone.mkv, gone.avi, gone\); --on-error=skip leaves it out'
-check_exit "--on-error=skip skips the missing video" 3 vt-extract --annotations "$T/gone.csv" --root "$V" --on-error=skip -o "$T/gone.tar"
-check_says "the warning shows the list line of the missing video" 'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried '
-check_says "the summary counts skipped and stored videos" 'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames, '
+check_exit "--on-error=skip skips the missing video" 3 \
+	vt-extract --annotations "$T/gone.csv" --root "$V" --on-error=skip -o "$T/gone.tar"
+check_says "the warning shows the list line of the missing video" \
+	'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried '
+check_says "the summary counts skipped and stored videos" \
+	'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames, '
 echo "$V/none.mp4" >"$T/paths"
 check_exit "-T with a missing video ends with 1" 1 vt-extract -T "$T/paths"
-check_says "the message shows the line of the missing video, for -T, too" 'error: .*/paths: line 1: .*/none.mp4: cannot open: No such file or directory; --on-error=skip'
+check_says "-T with a missing video: the message shows its line in the list" \
+	'error: .*/paths: line 1: .*/none.mp4: cannot open: No such file or directory; --on-error=skip'
 
 # ---- a number of frames before the label ----
 
 printf 'a.mp4 100 7\n' >"$T/frames"
-check_exit "a number before the label that equals the video's frames" 0 vt-extract --annotations "$T/frames" --root "$V" -o "$T/frames.tar"
-check_says "a note says that the number is checked against the frames" "frames: path and label, 1 video, 1 class; the number before each label must be the video's frames"
+check_exit "a number before the label that equals the video's frames" 0 \
+	vt-extract --annotations "$T/frames" --root "$V" -o "$T/frames.tar"
+check_says "a note says that the number is checked against the frames" \
+	"frames: path and label, 1 video, 1 class; the number before each label must be the video's frames"
 printf 'a.mp4 99 7\n' >"$T/frames"
-check_exit "a number before the label that differs from the frames ends with 1" 1 vt-extract --annotations "$T/frames" --root "$V"
-check_says "the message shows both numbers and both ways out" 'frames: line 1: .*a.mp4: 100 frames \(the list has 99 before the label; --annotations-format=path-label ignores it, mmaction2 takes it for a label\)'
-check_exit "--annotations-format=path-label ignores the number before the label" 0 vt-extract --annotations-format=path-label --annotations "$T/frames" --root "$V" -o "$T/frames2.tar"
-check_says "a note says that the field before the label is ignored" 'frames: path and label, 1 video, 1 class; the field between path and label \(line 1\) is ignored'
+check_exit "a number before the label that differs from the frames ends with 1" 1 \
+	vt-extract --annotations "$T/frames" --root "$V"
+check_says "a number before the label that differs from the frames: the message shows both numbers and both ways out" \
+	'frames: line 1: .*a.mp4: 100 frames \(the list has 99 before the label; --annotations-format=path-label ignores it, mmaction2 takes it for a label\)'
+check_exit "--annotations-format=path-label ignores the number before the label" 0 \
+	vt-extract --annotations-format=path-label --annotations "$T/frames" --root "$V" -o "$T/frames2.tar"
+check_says "a note says that the field before the label is ignored" \
+	'frames: path and label, 1 video, 1 class; the field between path and label \(line 1\) is ignored'
 printf 'a.mp4 0 4\n' >"$T/frames"
 check_exit "0 before the label ends with 1" 1 vt-extract --annotations "$T/frames" --root "$V"
-check_says "the message says that 0 may be a label" 'frames: line 1: 0 frames before the label 4 \(wanted .*--annotations-format=mmaction2'
+check_says "0 before the label: the message says that 0 may be a label" \
+	'frames: line 1: 0 frames before the label 4 \(wanted .*--annotations-format=mmaction2'
 
 # ---- time spans ----
 
@@ -54,13 +70,16 @@ check_same "time spans of one video are separate samples" \
 frame_sums --root "$V" "$V/a.mp4" >"$T/all"
 check_same "a span has the frames from its start to before its end" "$(sed -n 26,75p "$T/all" | tr '\n' ' ')" \
 	"$(head -1 "$T/k.csv" >"$T/k1.csv"; sed -n 2p "$T/k.csv" >>"$T/k1.csv"; frame_sums --annotations "$T/k1.csv" --root "$V" | tr '\n' ' ')"
-check_same "with --fps, times count from the span's first frame" "$(sed -n '26p;31p;36p;41p;46p;51p;56p;61p;66p;71p' "$T/all" | tr '\n' ' ')" \
+check_same "with --fps, times count from the span's first frame" \
+	"$(sed -n '26p;31p;36p;41p;46p;51p;56p;61p;66p;71p' "$T/all" | tr '\n' ' ')" \
 	"$(frame_sums --annotations "$T/k1.csv" --root "$V" --fps=5 | tr '\n' ' ')"
 printf 'path,label,time_start,time_end\na.mp4,0,3.5,\n' >"$T/p.csv"
-check_same "a span without an end goes to the end of the video" 12 "$(sample_info --annotations "$T/p.csv" --root "$V" | jq .frames)"
+check_same "a span without an end goes to the end of the video" 12 \
+	"$(sample_info --annotations "$T/p.csv" --root "$V" | jq .frames)"
 printf 'path,label,time_start,time_end\na.mp4,0,5,9\n' >"$T/late.csv"
 check_exit "a span after the end of the video ends with 1" 1 vt-extract --annotations "$T/late.csv" --root "$V"
-check_says "the message shows span and duration" 'a.mp4: no frame from 5 s to 9 s \(the video has 4.00 s\)'
+check_says "a span after the end of the video: the message shows span and duration" \
+	'a.mp4: no frame from 5 s to 9 s \(the video has 4.00 s\)'
 
 # ---- folders of frames ----
 
@@ -71,7 +90,8 @@ for i in 1 2 3 4; do cp "$V/f/one/img_0000$i.jpg" "$V/f/two/00$i.jpg"; done
 cp "$V/f/one/img_00001.jpg" "$V/f/gap/1.jpg"
 cp "$V/f/one/img_00002.jpg" "$V/f/gap/3.jpg"
 printf 'one 20 1\ntwo 3 0\n' >"$T/tsm.txt"
-check_exit "a list of folders of frames is extracted" 0 vt-extract --annotations "$T/tsm.txt" --root "$V/f" -o "$T/tsm.tar"
+check_exit "a list of folders of frames is extracted" 0 \
+	vt-extract --annotations "$T/tsm.txt" --root "$V/f" -o "$T/tsm.tar"
 check_says "a note shows the TSM format of the list" 'tsm.txt: frames, as TSM lists them, 2 videos, 2 classes'
 check_same "a folder has the listed number of frames, and no rate" "one 20 1 [0,0] two 3 0 [0,0] " \
 	"$(sample_info --annotations "$T/tsm.txt" --root "$V/f" | jq -r '"\(.key) \(.frames) \(.label) \(.fps|tojson) "' | tr -d '\n')"
@@ -94,25 +114,33 @@ check_same "an offset in the list counts from the first frame" \
 	echo "$(tar xOf "$T/mm.tar" one_f000005_f000015.000000.jpg | md5sum) $(tar xOf "$T/mm.tar" --wildcards '*.json' | jq .frames)")"
 printf 'one 21 1\n' >"$T/many.txt"
 check_exit "more listed frames than there are end with 1" 1 vt-extract --annotations "$T/many.txt" --root "$V/f"
-check_says "the message shows found and listed frames" 'one: 20 frames \(the list says 0 to 20\)'
+check_says "more listed frames than there are: the message shows found and listed frames" \
+	'one: 20 frames \(the list says 0 to 20\)'
 check_exit "a missing frame number ends with 1" 1 vt-extract "$V/f/gap"
-check_says "the message names the missing frame number" 'gap: after 1.jpg comes 3.jpg \(wanted number 2\)'
+check_says "a missing frame number: the message names the missing frame number" \
+	'gap: after 1.jpg comes 3.jpg \(wanted number 2\)'
 mkdir "$V/f/mixed" "$V/f/none"
 cp "$V/f/one/img_00001.jpg" "$V/f/mixed/a1.jpg"
 cp "$V/f/one/img_00001.jpg" "$V/f/mixed/b1.jpg"
 printf 'two,5,0\n' >"$T/folders"
-check_exit "-n with another number of frames than listed ends with 1" 1 vt-extract -n --annotations "$T/folders" --root "$V/f"
-check_says "the message shows found and listed frames, before decoding" 'folders: line 1: .*two: 4 frames \(the list has 5 before the label'
+check_exit "-n with another number of frames than listed ends with 1" 1 \
+	vt-extract -n --annotations "$T/folders" --root "$V/f"
+check_says "-n with another number of frames than listed: the message shows found and listed frames, before decoding" \
+	'folders: line 1: .*two: 4 frames \(the list has 5 before the label'
 check_exit "two patterns of frame names in one folder end with 1" 1 vt-extract "$V/f/mixed"
-check_says "the message shows both patterns" 'frames called like a1.jpg and like b1.jpg'
+check_says "two patterns of frame names in one folder: the message shows both patterns" \
+	'frames called like a1.jpg and like b1.jpg'
 check_exit "a folder without frames ends with 1" 1 vt-extract "$V/f/none"
-check_says "the message says that the folder has no frames" 'none: a folder without frames'
+check_says "a folder without frames: the message says that the folder has no frames" \
+	'none: a folder without frames'
 check_exit "--fps with a folder of frames ends with 1" 1 vt-extract --fps=5 "$V/f/two"
-check_says "the message says that folders have no rate" 'two: a folder of frames, which has no rate'
+check_says "--fps with a folder of frames: the message says that folders have no rate" \
+	'two: a folder of frames, which has no rate'
 head -c 900 "$V/f/one/img_00003.jpg" >"$V/f/two/003.jpg"
 check_exit "a truncated frame ends with 1" 1 vt-extract "$V/f/two"
-check_says "the message names the truncated frame" 'two/003.jpg: '
-check_exit "--on-error=skip skips the folder with a truncated frame" 3 vt-extract --on-error=skip -o "$T/skip.tar" --root "$V/f" "$V/f/two" "$V/f/one"
+check_says "a truncated frame: the message names the truncated frame" 'two/003.jpg: '
+check_exit "--on-error=skip skips the folder with a truncated frame" 3 \
+	vt-extract --on-error=skip -o "$T/skip.tar" --root "$V/f" "$V/f/two" "$V/f/one"
 check_exit "-n with a folder of frames" 0 vt-extract -n --root "$V/f" "$V/f/one"
 check_same "-n lists the folder" "one -1 jpeg 96 64" "$(sed -n 2p "$T/out" | cut -f1,2,4-6 | tr '\t' ' ')"
 
@@ -120,14 +148,17 @@ check_same "-n lists the folder" "one -1 jpeg 96 64" "$(sed -n 2p "$T/out" | cut
 
 printf 'id,script,actions,length\na,"He, who",c012 1.00 2.00;c003 0.00 9.00;c156 1.01 1.02,4\nb,x,,4\n' >"$T/ch.csv"
 cp "$V/a.mp4" "$V/b.mp4"
-check_exit "a Charades list is extracted" 0 vt-extract --annotations "$T/ch.csv" --root "$V" -o "$T/ch.tar" --report="$T/ch.report"
-check_says "a note shows format, videos and classes of the Charades list" 'ch.csv: Charades CSV, 2 videos, 3 classes'
+check_exit "a Charades list is extracted" 0 \
+	vt-extract --annotations "$T/ch.csv" --root "$V" -o "$T/ch.tar" --report="$T/ch.report"
+check_says "a note shows format, videos and classes of the Charades list" \
+	'ch.csv: Charades CSV, 2 videos, 3 classes'
 check_same "the report has the sets of classes" 'a -1 [12,3,156] b -1 [] ' \
 	"$(jq -r 'select(.type=="video")|"\(.key) \(.label) \(.labels|tojson)"' "$T/ch.report" | tr '\n' ' ')"
 check_same "seconds become frames, and a video without actions has an empty set" \
 	'-1 32 [[12,25,50],[3,0,99],[156,25,25]]|-1 32 []|' \
 	"$(tar xOf "$T/ch.tar" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r '"\(.label) \(.flags) \(.labels|tojson)"' | tr '\n' '|')"
-check_same "all 157 classes of Charades are in the head" 157 "$(tar xOf "$T/ch.tar" __vt__/.head | jq '.classes|length')"
+check_same "all 157 classes of Charades are in the head" 157 \
+	"$(tar xOf "$T/ch.tar" __vt__/.head | jq '.classes|length')"
 check_same "with --fps, label intervals have the frames of that rate" '[[12,5,10],[3,0,19],[156,5,5]]' \
 	"$(sample_info --fps=5 --annotations "$T/ch.csv" --root "$V" | head -1 | jq -c .labels)"
 check_exit "a stream of sets of classes is packed" 0 vt-pack -q -o "$T/set" "$T/ch.tar"

@@ -65,23 +65,28 @@ if make r.mjpeg -frames:v 50 -c:v mjpeg && make r.mov -frames:v 50 -c:v mjpeg; t
 	second=$(ffprobe -v error -f mjpeg -show_entries packet=pos -of csv=p=0 "$j" | sed -n 2p)
 	whole r.mjpeg 50
 	spoil r.mjpeg "without its first byte" lose "$j" 0 1
-	check_says "r.mjpeg without its first byte: the message wants FF D8" 'JPEG pictures after other bytes \(wanted FF D8 at byte 0\)'
+	check_says "r.mjpeg without its first byte: the message wants FF D8" \
+		'JPEG pictures after other bytes \(wanted FF D8 at byte 0\)'
 	spoil r.mjpeg "without its head" lose "$j" 0 500
 	spoil r.mjpeg "bytes before the first picture" put "$j" 0 'ten bytes.'
 	spoil r.mjpeg "bytes between two pictures" put "$j" "$second" 'ten bytes.'
-	check_says "r.mjpeg with bytes between pictures: the message shows where" "at byte $second: no frame begins here"
+	check_says "r.mjpeg with bytes between pictures: the message shows where" \
+		"at byte $second: no frame begins here"
 	spoil r.mjpeg "bytes behind the last picture" put "$j" "$n" 'ten bytes.'
 	spoil r.mjpeg "without its last byte" lose "$j" $((n - 1)) 1
 	spoil r.mjpeg "a picture without its end" lose "$j" $((second - 2)) 2
 	spoil r.mov "a mov without its head" lose "$V/r.mov" 0 2000
-	check_says "r.mov without its head: the message says that it is not a video" 'not a video file: JPEG pictures after other bytes'
+	check_says "r.mov without its head: the message says that it is not a video" \
+		'not a video file: JPEG pictures after other bytes'
 	spoil r.mjpeg "a single picture" head -c "$second" "$j"
-	check_says "a single JPEG picture: the message says that it is a picture" 'not a video file but a JPEG picture'
+	check_says "a single JPEG picture: the message says that it is a picture" \
+		'not a video file but a JPEG picture'
 	# Like a camera's photo that is followed by a smaller preview.
 	make small.mjpeg -frames:v 1 -s 32x24 -c:v mjpeg
 	head -c "$second" "$j" >"$V/photo"
 	spoil r.mjpeg "a picture and a smaller one" cat "$V/photo" "$V/small.mjpeg"
-	check_says "a picture and a preview: the message says that it is a picture" 'not a video file but a JPEG picture'
+	check_says "a picture and a preview: the message says that it is a picture" \
+		'not a video file but a JPEG picture'
 fi
 
 # DV of 25, 50 and 100 Mbit/s.
@@ -113,12 +118,14 @@ if make d.dv -frames:v 5 -s 720x576 -pix_fmt yuv420p -c:v dvvideo; then
 	spoil d.dv "parts of two frames swapped" exchange "$d" 160000 400000 4000
 	spoil d.dv "zeros in the pictures" blank "$d" 300010 100
 	spoil d.dv "zeros in what is not decoded" blank "$d" $((2 * f + 12080)) 80
-	check_says "zeros in DV metadata: the message shows place and DIF block" 'damaged in 1 place \(at byte 300080: not the DIF block 1 of sequence 1\)'
+	check_says "zeros in DV metadata: the message shows place and DIF block" \
+		'damaged in 1 place \(at byte 300080: not the DIF block 1 of sequence 1\)'
 	for e in avi mov; do
 		make d.$e -frames:v 5 -s 720x576 -pix_fmt yuv420p -c:v dvvideo && whole d.$e 5
 		at=$(ffprobe -v error -show_entries packet=pos -of csv=p=0 "$V/d.$e" | sed -n 3p)
 		spoil d.$e "zeros in what is not decoded" blank "$V/d.$e" $((at + 12080)) 80
-		check_says "$e with zeros in DV metadata: the message names misplaced DIF blocks" 'damaged in 1 place \(a DV frame with misplaced DIF blocks'
+		check_says "$e with zeros in DV metadata: the message names misplaced DIF blocks" \
+			'damaged in 1 place \(a DV frame with misplaced DIF blocks'
 	done
 fi
 

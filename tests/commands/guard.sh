@@ -61,5 +61,6 @@ exec "$real" "$@"
 SH
 echo 'vt-schedule --base-batch --batch' >"$T/renamed.txt"
 check_exit "an option of another name is found" 1 $compare -p bytes "$T/renamed" "$T/same"
-check_exit "an option of another name passes with a table of both names" 0 $compare -p bytes -t "$T/renamed.txt" "$T/renamed" "$T/same"
+check_exit "an option of another name passes with a table of both names" 0 \
+	$compare -p bytes -t "$T/renamed.txt" "$T/renamed" "$T/same"
 plan

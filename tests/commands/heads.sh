@@ -48,31 +48,41 @@ for d in $devices; do
 	train plain "plain-$d" --device "$d" -qq && train said "said-$d" --device "$d" -qq &&
 		train idle "idle-$d" --device "$d" -qq
 	check_same "$d: all three runs end" "0" "$?"
-	check "$d: the digest includes the weights of all layers" sh -c "[ $(tensors "plain-$d" | grep -c 'conv\|fc') -ge 4 ]"
+	check "$d: the digest includes the weights of all layers" \
+		sh -c "[ $(tensors "plain-$d" | grep -c 'conv\|fc') -ge 4 ]"
 	check_same "$d: an explicit loss line changes no weight" "$(tensors "plain-$d")" "$(tensors "said-$d")"
-	check_same "$d: an explicit loss line changes no loss in the log" "$(steps "plain-$d" loss)" "$(steps "said-$d" loss)"
+	check_same "$d: an explicit loss line changes no loss in the log" \
+		"$(steps "plain-$d" loss)" "$(steps "said-$d" loss)"
 	check_same "$d: an auxiliary head of weight 0 changes no bit" "$(tensors "plain-$d")" "$(tensors "idle-$d")"
-	check_same "$d: an auxiliary head of weight 0 changes no loss" "$(steps "plain-$d" loss)" "$(steps "idle-$d" loss)"
-	check_same "$d: an auxiliary head of weight 0 changes no top-1" "$(steps "plain-$d" top1)" "$(steps "idle-$d" top1)"
+	check_same "$d: an auxiliary head of weight 0 changes no loss" \
+		"$(steps "plain-$d" loss)" "$(steps "idle-$d" loss)"
+	check_same "$d: an auxiliary head of weight 0 changes no top-1" \
+		"$(steps "plain-$d" top1)" "$(steps "idle-$d" top1)"
 	for n in aux smooth sigmoid; do
 		check "$d: a run of $n.net" train $n "$n-$d" --device "$d"
 		check "$d: $n.net trains other weights" test "$(tensors "plain-$d")" != "$(tensors "$n-$d")"
 	done
 	if [ $mpi = yes ]; then
-		check "$d: three ranks train two heads" mpirun -np 3 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" \
+		check "$d: three ranks train two heads" \
+			mpirun -np 3 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" \
 			-o "$T/sigmoid3-$d" --seed 7 -qq --log-every 1 --device "$d"
-		check "$d: three ranks end with the same weights" cmp "$T/sigmoid-$d/final.safetensors" "$T/sigmoid3-$d/final.safetensors"
-		check_same "$d: three ranks log the same losses" "$(steps "sigmoid-$d" loss)" "$(steps "sigmoid3-$d" loss)"
+		check "$d: three ranks end with the same weights" \
+			cmp "$T/sigmoid-$d/final.safetensors" "$T/sigmoid3-$d/final.safetensors"
+		check_same "$d: three ranks log the same losses" \
+			"$(steps "sigmoid-$d" loss)" "$(steps "sigmoid3-$d" loss)"
 	else
 		skip "$d: three ranks" "no mpirun"
 	fi
-	check_exit "$d: vt-eval scores a network of two heads" 0 vt-eval -k "$T/idle-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: vt-eval scores a network of two heads" 0 \
+		vt-eval -k "$T/idle-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/idle-$d.scores"
-	check_exit "$d: vt-eval scores the network of one head" 0 vt-eval -k "$T/plain-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: vt-eval scores the network of one head" 0 \
+		vt-eval -k "$T/plain-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/plain-$d.scores"
 	check_same "$d: scores come from the main head" "$(cut -f1-6 "$T/plain-$d.scores" | grep -v '^#')" \
 		"$(cut -f1-6 "$T/idle-$d.scores" | grep -v '^#')"
-	check_exit "$d: vt-eval scores a head of kind sigmoid" 0 vt-eval -k "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
+	check_exit "$d: vt-eval scores a head of kind sigmoid" 0 \
+		vt-eval -k "$T/sigmoid-$d" -i "$T/train" --device "$d" -q \
 		--scores "$T/sigmoid.scores"
 	check_same "$d: its loss is the binary cross-entropy of its scores" \
 		"$(awk '/^#summary/ { for (i = 2; i < NF; i++) if ($i == "loss") print substr($(i + 1), 1, 7) }' "$T/out")" \
@@ -105,22 +115,28 @@ sed 's/^input .*/input x stream=flow out=10 mean=0.5 std=0.25/' "$T/plain.net" >
 } >"$T/two.net"
 sed 's/^loss .*/loss main in=scores target=verb/' "$T/said.net" >"$T/verb.net"
 check_exit "a network that reads flow ends with 2" 2 train flow no -q
-check_says "the message shows the wanted stream and the available ones" \
+check_says "a network that reads flow: the message shows the wanted stream and the available ones" \
 	'flow reads the stream flow of 10 channels, which .*train does not have \(it has rgb of 3\)$'
-check_same "the message is one line" 1 "$(wc -l <"$T/err")"
+check_same "a network that reads flow: the message is one line" 1 "$(wc -l <"$T/err")"
 check_exit "a network that reads flow and rgb ends with 2" 2 train two no
-check_says "the message names the missing stream of two" 'two reads the stream flow of 2 channels'
+check_says "a network that reads flow and rgb: the message names the missing stream of two" \
+	'two reads the stream flow of 2 channels'
 check_exit "a network with another target ends with 2" 2 train verb no
-check_says "the message shows the wanted target and the available one" 'verb has a loss of the target verb, which .*train does not have \(it has class, one a clip\)$'
+check_says "a network with another target: the message shows the wanted target and the available one" \
+	'verb has a loss of the target verb, which .*train does not have \(it has class, one a clip\)$'
 sed 's/^input .*/input x out=1 mean=0.5/' "$T/plain.net" >"$T/grey.net"
 check_exit "a network that reads rgb of 1 channel ends with 2" 2 train grey no
-check_says "the message shows the wanted number of channels" 'grey reads the stream rgb of 1 channel, which'
+check_says "a network that reads rgb of 1 channel: the message shows the wanted number of channels" \
+	'grey reads the stream rgb of 1 channel, which'
 check "a refused run makes no folder" test ! -e "$T/no"
-check_exit "vt-bench with data that lack the stream ends with 2" 2 vt-bench step -i "$T/train" -m "$T/flow.net" --shape 2x4x28
+check_exit "vt-bench with data that lack the stream ends with 2" 2 \
+	vt-bench step -i "$T/train" -m "$T/flow.net" --shape 2x4x28
 check_says "vt-bench: the message names the missing stream" 'flow reads the stream flow of 10 channels'
 for d in $devices; do
-	check_exit "$d: synthetic clips of vt-bench have every stream" 0 vt-bench step -m "$T/two.net" --shape 2x4x28 --device "$d" \
+	check_exit "$d: synthetic clips of vt-bench have every stream" 0 \
+		vt-bench step -m "$T/two.net" --shape 2x4x28 --device "$d" \
 		--num-classes 5 --verify --runs 1
-	check_exit "$d: synthetic clips of vt-bench have every target" 0 vt-bench step -m "$T/verb.net" --shape 2x4x28 --device "$d" --num-classes 5 --runs 1
+	check_exit "$d: synthetic clips of vt-bench have every target" 0 \
+		vt-bench step -m "$T/verb.net" --shape 2x4x28 --device "$d" --num-classes 5 --runs 1
 done
 plan

@@ -37,7 +37,8 @@ fates() {
 check_exit "a run to start from" 0 train first
 tensors first | sort >"$T/first.list"
 check "the run has 77 tensors" test "$(wc -l <"$T/first.list")" -eq 77
-check_exit "the weights of the run are exported with names of tsm" 0 vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
+check_exit "the weights of the run are exported with names of tsm" 0 \
+	vt-train --export="$T/w.safetensors" --names=tsm --output="$T/first"
 check_says "the message counts the exported tensors" 'w.safetensors: 92 tensors, names of tsm, step 6'
 check "the exported file has no vt footer" sh -c "! grep -q vt.footer '$T/w.safetensors'"
 
@@ -52,8 +53,10 @@ check_same "only the classifier has changed" "new_fc.bias new_fc.weight" "$(chan
 check_same "the report lists all 77 loaded parameters" 77 "$(fates frozen loaded | wc -l)"
 check "the run's config names the file" grep -q "^init = $T/w.safetensors" "$T/frozen/config"
 check "the run's config has the frozen pattern" grep -q '^freeze = backbone' "$T/frozen/config"
-check "the checkpoint has hash, naming scheme and file of the weights" sh -c "grep -a -q '\"vt.init\":\"[0-9a-f]* tsm w.safetensors\"' '$T/frozen/final.safetensors'"
-check_exit "a run starts from a checkpoint of vt" 0 train own --init="$T/first/final.safetensors" --freeze=backbone
+check "the checkpoint has hash, naming scheme and file of the weights" \
+	sh -c "grep -a -q '\"vt.init\":\"[0-9a-f]* tsm w.safetensors\"' '$T/frozen/final.safetensors'"
+check_exit "a run starts from a checkpoint of vt" 0 \
+	train own --init="$T/first/final.safetensors" --freeze=backbone
 tensors own | sort >"$T/own.list"
 check_same "starting from a checkpoint gives the same weights" "" "$(changed "$T/frozen.list" "$T/own.list")"
 check_same "the report calls momentum a state of training" "a state of training" \
@@ -71,8 +74,10 @@ for set in five named; do
 	tensors $set | sort >"$T/$set.list"
 	train $set.plain --freeze=backbone
 	tensors $set.plain | sort >"$T/$set.plain.list"
-	check_same "$set: the backbone is loaded from the file" "" "$(changed "$T/first.list" "$T/$set.list" | grep -v new_fc)"
-	check_same "$set: the seed initializes the new classifier" "$(grep '^new_fc.weight' "$T/$set.plain.list" | md5sum)" \
+	check_same "$set: the backbone is loaded from the file" \
+		"" "$(changed "$T/first.list" "$T/$set.list" | grep -v new_fc)"
+	check_same "$set: the seed initializes the new classifier" \
+		"$(grep '^new_fc.weight' "$T/$set.plain.list" | md5sum)" \
 		"$(grep '^new_fc.weight' "$T/$set.list" | md5sum)"
 done
 
@@ -80,10 +85,12 @@ done
 
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
 check_exit "weights of another network end with 1" 1 train no -m tsn_r18 --init="$T/w.safetensors"
-check_says "the message shows the percentage and --init-partial" 'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
+check_says "weights of another network: the message shows the percentage and --init-partial" \
+	'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
 check "a refused run makes no folder" test ! -e "$T/no"
 small_net 8 >"$T/net.net"
-check_exit "--init-partial takes weights of another network" 0 train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
+check_exit "--init-partial takes weights of another network" 0 \
+	train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 check_exit "--init and --resume=FILE" 2 train no --init="$T/w.safetensors" --resume="$T/first/final.safetensors"
 check_says "are apart" 'a run begins from weights or continues a checkpoint \(wanted one of them\)'
@@ -95,11 +102,14 @@ cp "$T/w.safetensors" "$T/kept"
 rm "$T/w.safetensors"
 check_exit "the run resumes when the file is gone" 0 train frozen --init="$T/w.safetensors" --freeze=backbone
 check_exit "the run does not resume with another missing file" 2 train frozen --init="$T/gone" --freeze=backbone
-check_says "the message names the run's own file instead of the missing one" 'gone: the run is there already, and began from another file, w.safetensors'
+check_says "the message names the run's own file instead of the missing one" \
+	'gone: the run is there already, and began from another file, w.safetensors'
 mv "$T/kept" "$T/w.safetensors"
-check_exit "the run does not resume with another existing file" 2 train frozen --init="$T/first/final.safetensors" --freeze=backbone
+check_exit "the run does not resume with another existing file" 2 \
+	train frozen --init="$T/first/final.safetensors" --freeze=backbone
 check_says "the message names the run's own file" 'began from another file, w.safetensors'
-check_exit "the run does not resume with another --freeze" 2 train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
+check_exit "the run does not resume with another --freeze" 2 \
+	train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
 check_says "the message names the setting freeze" '--freeze|freeze was'
 # arena OPTION...: print the bytes of activations that a run with these options
 # needs.
@@ -109,9 +119,10 @@ arena() {
 }
 check "frozen layers need less memory, by the plan" test "$(arena --freeze=backbone)" -lt "$(arena)"
 check_exit "a freeze pattern without a match ends with 2" 2 train no --freeze='layer9.*'
-check_says "the message says that no operator has this name" "tsm_tiny has no operator of this name"
+check_says "a freeze pattern without a match: the message says that no operator has this name" \
+	"tsm_tiny has no operator of this name"
 check_exit "freezing everything ends with 2" 2 train no --freeze='*'
-check_says "the message says that nothing is left to train" 'nothing is left to train'
+check_says "freezing everything: the message says that nothing is left to train" 'nothing is left to train'
 head -c 5000 "$T/w.safetensors" >"$T/cut"
 check_exit "a truncated file of weights ends with 4" 4 train no --init="$T/cut"
 check_exit "a missing file of weights ends with 1" 1 train no --init="$T/nowhere"
@@ -156,11 +167,14 @@ check "two halves have the bits of one run" cmp "$T/whole/final.safetensors" "$T
 tensors whole | sort >"$T/whole.list"
 check_same "with partial-bn, only the first norm has changed" "base_model.bn1" \
 	"$(changed "$T/first.list" "$T/whole.list" | sed -n 's/\.running_.*//p' | sort -u)"
-check_same "the layers of the freeze pattern have not changed" "" "$(changed "$T/first.list" "$T/whole.list" | grep 'layer1\.')"
-check_same "other layers have changed" yes "$(changed "$T/first.list" "$T/whole.list" | grep -q 'layer3.0.conv1.net.weight' && echo yes)"
+check_same "the layers of the freeze pattern have not changed" \
+	"" "$(changed "$T/first.list" "$T/whole.list" | grep 'layer1\.')"
+check_same "other layers have changed" \
+	yes "$(changed "$T/first.list" "$T/whole.list" | grep -q 'layer3.0.conv1.net.weight' && echo yes)"
 if have_mpi; then
 	# shellcheck disable=SC2086
-	check_exit "a run with frozen parts on two ranks" 0 timeout -k 5 120 mpirun -np 2 vt-train $options -o "$T/two" $both
+	check_exit "a run with frozen parts on two ranks" 0 \
+		timeout -k 5 120 mpirun -np 2 vt-train $options -o "$T/two" $both
 	check "two ranks have the same bits" cmp "$T/whole/final.safetensors" "$T/two/final.safetensors"
 else
 	skip "a run with frozen parts on two ranks" "no MPI"
@@ -177,8 +191,10 @@ check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
 for names in torchvision pyslowfast; do
-	check_exit "$names: an export of a network with shifts ends with 2" 2 vt-train --export="$T/x" --names=$names --output="$T/first"
-	check_says "$names: the message names the operator and the table" "error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
+	check_exit "$names: an export of a network with shifts ends with 2" 2 \
+		vt-train --export="$T/x" --names=$names --output="$T/first"
+	check_says "$names: the message names the operator and the table" \
+		"error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
 	check "$names: no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done
@@ -215,7 +231,8 @@ torch.save({"epoch": 3, "state_dict": state}, sys.argv[3], _use_new_zipfile_seri
 state["module.base_model.conv1.weight"][0, 0, 0, 0] = float("nan")
 torch.save({"epoch": 3, "state_dict": state}, sys.argv[4])
 PYTHON
-check_exit "PyTorch writes the weights in three files" 0 "$python" "$T/convert.py" "$T/w.safetensors" "$T/w.pth" "$T/old.pth" "$T/nan.pth"
+check_exit "PyTorch writes the weights in three files" 0 \
+	"$python" "$T/convert.py" "$T/w.safetensors" "$T/w.pth" "$T/old.pth" "$T/nan.pth"
 for f in w old; do
 	rm -rf "$T/from"
 	check_exit "$f.pth is loaded by a run" 0 train from --init="$T/$f.pth" --freeze=backbone
@@ -223,7 +240,8 @@ for f in w old; do
 	check_same "$f.pth: the loaded weights are the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
 done
 check_exit "weights with NaN end with 1" 1 train no --init="$T/nan.pth"
-check_says "the message names the tensor with NaN" 'tensor module.base_model.conv1.weight holds NaN'
+check_says "weights with NaN: the message names the tensor with NaN" \
+	'tensor module.base_model.conv1.weight holds NaN'
 
 # torchvision's ResNet-18 loads exported weights, and vt loads torchvision's.
 if ! "$python" -c 'import torchvision' 2>/dev/null; then
@@ -251,6 +269,7 @@ rm -rf "$T/from"
 options="-i $T/train -m tsn_r18 --schedule=$T/s1.tsv --device=ref"
 check_exit "a run starts from torchvision's ResNet-18" 0 train from --init="$T/r18.pth"
 check_says "all of its parameters are loaded" 'names of torchvision: 102 of 102 parameters loaded'
-check_exit "the run's weights are exported with names of torchvision" 0 vt-train -q --export="$T/x" --names=torchvision --output="$T/from"
+check_exit "the run's weights are exported with names of torchvision" 0 \
+	vt-train -q --export="$T/x" --names=torchvision --output="$T/from"
 check_exit "torchvision loads the export with strict=True" 0 "$python" "$T/strict.py" "$T/r18.pth" "$T/x"
 plan

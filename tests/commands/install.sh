@@ -36,8 +36,10 @@ check_exit "make install" 0 quiet_make install DESTDIR="$d" PREFIX=/usr
 check_same "exactly the expected files are installed" "$(sort "$T/wanted")" "$(files "$d")"
 check_same "only the commands are executable" "$(grep usr/bin/ "$T/wanted" | sort)" \
 	"$(cd "$d" && find . -type f -perm -u+x | sort)"
-check_same "all users can read the files and folders" "" "$(find "$d" -type f ! -perm 644 ! -perm 755; find "$d" -type d ! -perm 755)"
-check "the installed shared files equal those of the tree" sh -c 'for f in "$1"/usr/share/vt/NEWS.md "$1"/usr/share/vt/*/*; do cmp "$f" "share/${f#*/usr/share/vt/}" || exit 1; done' sh "$d"
+check_same "all users can read the files and folders" \
+	"" "$(find "$d" -type f ! -perm 644 ! -perm 755; find "$d" -type d ! -perm 755)"
+check "the installed shared files equal those of the tree" \
+	sh -c 'for f in "$1"/usr/share/vt/NEWS.md "$1"/usr/share/vt/*/*; do cmp "$f" "share/${f#*/usr/share/vt/}" || exit 1; done' sh "$d"
 check_exit "make install again" 0 quiet_make install DESTDIR="$d" PREFIX=/usr
 check_same "make install again changes no file" "$(sort "$T/wanted")" "$(files "$d")"
 
@@ -46,9 +48,11 @@ check_same "make install again changes no file" "$(sort "$T/wanted")" "$(files "
 named() {
 	sed -n 's/^\.\(It \)\{0,1\}Pa \(\/[^ ]*\/vt\/[^ ]*\).*/\2/p' "$d"/usr/share/man/man*/* | sort -u
 }
-check_same "the installed manual names no other prefix" "" "$(grep -l /usr/local/share "$d"/usr/share/man/man*/*)"
+check_same "the installed manual names no other prefix" \
+	"" "$(grep -l /usr/local/share "$d"/usr/share/man/man*/*)"
 check "the installed manual names files below its prefix" test "$(named | grep -c '^/usr/share/vt/')" -ge 8
-check_same "the files that the installed manual names exist" "" "$(named | while read -r f; do [ -e "$d$f" ] || echo "$f"; done)"
+check_same "the files that the installed manual names exist" \
+	"" "$(named | while read -r f; do [ -e "$d$f" ] || echo "$f"; done)"
 
 if command -v dpkg-query >/dev/null; then
 	check_exit "make deps with nothing missing" 0 env DEPS=no DEPS_TELL=yes share/deps
@@ -84,8 +88,10 @@ runs() {
 	done
 	check_exit "$1: a network is found" 0 "$2/vt-bench" op --model=tsm_tiny --device=ref --shape=1x2x32 --warmup=0 --runs=1
 	check_exit "$1: an unknown network ends with 2" 2 "$2/vt-bench" op --model=none
-	check_says "$1: the message shows where networks are installed" "no none in models \(.*/models\"? has all $(echo $networks | wc -w)"
-	check_exit "$1: VT_SHARE_DIR has precedence" 2 env VT_SHARE_DIR="$T/share" "$2/vt-bench" op --model=tsm_tiny
+	check_says "$1: the message shows where networks are installed" \
+		"no none in models \(.*/models\"? has all $(echo $networks | wc -w)"
+	check_exit "$1: VT_SHARE_DIR has precedence" 2 \
+		env VT_SHARE_DIR="$T/share" "$2/vt-bench" op --model=tsm_tiny
 	check_says "$1: the message names the file in VT_SHARE_DIR" "share/models/tsm_tiny.net:"
 	if command -v bash >/dev/null; then
 		check_same "$1: bash completes networks" "$(printf '%s\n' $networks | grep '^tsm' | tr '\n' ' ')" "$(
@@ -100,7 +106,8 @@ runs "installed" "$d/usr/bin"
 mkdir "$T/moved" && mv "$d/usr" "$T/moved/there"
 runs "moved" "$T/moved/there/bin"
 ln -s "$T/moved/there/bin/vt-bench" "$T/vt-bench"
-check_exit "a command runs through a symbolic link" 0 "$T/vt-bench" op --model=tsm_tiny --device=ref --shape=1x2x32 --warmup=0 --runs=1
+check_exit "a command runs through a symbolic link" 0 \
+	"$T/vt-bench" op --model=tsm_tiny --device=ref --shape=1x2x32 --warmup=0 --runs=1
 mv "$T/moved/there" "$d/usr"
 
 # ---- uninstall ----
@@ -108,12 +115,16 @@ mv "$T/moved/there" "$d/usr"
 mkdir -p "$d/usr/lib/empty" "$d/usr/share/vt/models"
 echo mine >"$d/usr/share/vt/models/mine.net"
 check_exit "make uninstall" 0 quiet_make uninstall DESTDIR="$d" PREFIX=/usr
-check_same "make uninstall leaves files and folders that are not vt's" "./usr/lib/empty ./usr/share/vt/models/mine.net " \
+check_same "make uninstall leaves files and folders that are not vt's" \
+	"./usr/lib/empty ./usr/share/vt/models/mine.net " \
 	"$(cd "$d" && find . ! -type d -o -type d -empty | sort | tr '\n' ' ')"
 rm -r "${d:?}/usr"
-check_exit "make install with PREFIX, BINDIR and MANDIR" 0 quiet_make install DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
-check "files are in PREFIX, BINDIR and MANDIR" test -x "$d/opt/bin/vt-train" -a -f "$d/man/man1/vt-train.1" -a -f "$d/opt/vt/share/vt/models/tsm_r50.net"
-check_exit "make uninstall with PREFIX, BINDIR and MANDIR" 0 quiet_make uninstall DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
+check_exit "make install with PREFIX, BINDIR and MANDIR" 0 \
+	quiet_make install DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
+check "files are in PREFIX, BINDIR and MANDIR" \
+	test -x "$d/opt/bin/vt-train" -a -f "$d/man/man1/vt-train.1" -a -f "$d/opt/vt/share/vt/models/tsm_r50.net"
+check_exit "make uninstall with PREFIX, BINDIR and MANDIR" 0 \
+	quiet_make uninstall DESTDIR="$d" PREFIX=/opt/vt BINDIR=/opt/bin MANDIR=/man
 check_same "make uninstall leaves nothing there" "" "$(ls -A "$d")"
 
 # ---- another PREFIX compiles nothing again ----
@@ -126,7 +137,8 @@ flags() {
 }
 plain=$(flags PREFIX=/usr/local)
 check_same "another PREFIX does not change the flags" "$plain" "$(flags PREFIX=/usr)"
-check_same "BINDIR and DATADIR below one prefix do not change the flags" "$plain" "$(flags PREFIX=/x BINDIR=/y/bin DATADIR=/y/share)"
+check_same "BINDIR and DATADIR below one prefix do not change the flags" \
+	"$plain" "$(flags PREFIX=/x BINDIR=/y/bin DATADIR=/y/share)"
 check "a DATADIR elsewhere is compiled in" sh -c \
 	'case $1 in *\"/usr/share/vt\"*) ;; *) exit 1 ;; esac' sh "$(flags PREFIX=/opt/vt DATADIR=/usr/share)"
 
@@ -159,23 +171,27 @@ if command -v git >/dev/null; then
 	}
 	mkdir "$T/above" && mv "$tree" "$T/above" && git -C "$T/above" init -q && tree=$T/above/tree
 	builds
-	check_same "a repository above the tree does not change the version" "$release" "$(cat "$tree/b/version")"
+	check_same "a repository above the tree does not change the version" \
+		"$release" "$(cat "$tree/b/version")"
 	check "a repository above the tree compiles nothing again" test ! -e "$T/compiled"
 	echo b >"$tree/.gitignore"
 	git -C "$tree" init -q && git -C "$tree" add . && commit one
 	builds
-	check_same "in a repository the version has the commit" "$release+$(git -C "$tree" rev-parse --short=12 HEAD)" \
+	check_same "in a repository the version has the commit" \
+		"$release+$(git -C "$tree" rev-parse --short=12 HEAD)" \
 		"$(cat "$tree/b/version")"
 	check_same "a new version compiles one object" b/lib/base/version.o "$(cat "$T/compiled")"
 	builds
 	check "a second build compiles nothing" test ! -e "$T/compiled"
 	echo "# changed" >>"$tree/Makefile"
 	builds
-	check_same "a changed file adds -dirty to the version" "$release+$(git -C "$tree" rev-parse --short=12 HEAD)-dirty" \
+	check_same "a changed file adds -dirty to the version" \
+		"$release+$(git -C "$tree" rev-parse --short=12 HEAD)-dirty" \
 		"$(cat "$tree/b/version")"
 	commit two
 	builds
-	check_same "another commit changes the version and compiles one object" "$release+$(git -C "$tree" rev-parse --short=12 HEAD) b/lib/base/version.o" \
+	check_same "another commit changes the version and compiles one object" \
+		"$release+$(git -C "$tree" rev-parse --short=12 HEAD) b/lib/base/version.o" \
 		"$(cat "$tree/b/version" "$T/compiled" | tr '\n' ' ' | sed 's/ $//')"
 else
 	skip "the version in a repository" "no git"

@@ -308,7 +308,8 @@ awk -F'\t' -v run="$F" '
 	END { print run from to }' "$T/copies" >"$T/batches"
 xargs -P 2 -d '\n' -n 1 sh -c <"$T/batches" 2>>"$T/make.err" || :
 diag "$(wc -l <"$T/want") videos made in $(($(date +%s) - start)) s by $(cat "$T/jobs" "$T/batches" | wc -l) commands"
-check_same "ffmpeg makes all videos" "" "$(while read -r name _; do [ -s "$V/$name" ] || echo "$name"; done <"$T/want")"
+check_same "ffmpeg makes all videos" \
+	"" "$(while read -r name _; do [ -s "$V/$name" ] || echo "$name"; done <"$T/want")"
 [ ! -s "$T/make.err" ] || diag "$(head -5 "$T/make.err")"
 start=$(date +%s)
 awk '$2 == "-" {print $1}' "$T/want" | (cd "$V" && xargs -P 2 -I{} sh -c '
@@ -339,11 +340,14 @@ has "$vp8" && $F $L -t 2 -vf "select='not(eq(n,30))'" -fps_mode vfr $vp8 "$T/gap
 	check_exit "a video that lacks a frame of its rate is extracted" 0 $E "$T/gap.webm"
 	check_same "a video with a gap has status ok, and the report counts the gap" "ok 49 1 0" \
 		"$(jq -r 'select(.type == "video") | "\(.status) \(.frames) \(.gaps) \(.damage.places)"' "$T/report")"
-	check_exit "--strict-rate refuses a video with a gap" 1 vt-extract -f -o "$T/stream" --report="$T/report" --strict-rate "$T/gap.webm"
-	check_says "the message shows where the gap is, and how long" 'damaged in 1 place \(no frame after 1.160 s for 0.080 s\); --max-damage allows some'
+	check_exit "--strict-rate refuses a video with a gap" 1 \
+		vt-extract -f -o "$T/stream" --report="$T/report" --strict-rate "$T/gap.webm"
+	check_says "the message shows where the gap is, and how long" \
+		'damaged in 1 place \(no frame after 1.160 s for 0.080 s\); --max-damage allows some'
 	check_same "--strict-rate: the report counts the gap as damage" "damaged 1 1" \
 		"$(jq -r 'select(.type == "video") | "\(.status) \(.gaps) \(.damage.places)"' "$T/report")"
-	check_exit "--strict-rate --max-damage=1 keeps a video with one gap" 0 $E --strict-rate --max-damage=1 "$T/gap.webm"
+	check_exit "--strict-rate --max-damage=1 keeps a video with one gap" 0 \
+		$E --strict-rate --max-damage=1 "$T/gap.webm"
 }
 
 # ---- appended data has continuing times, and is checked like the rest
@@ -351,10 +355,12 @@ has "$vp8" && $F $L -t 2 -vf "select='not(eq(n,30))'" -fps_mode vfr $vp8 "$T/gap
 # shellcheck disable=SC2086
 $F $L -t 0.8 $m2 "$T/a.ts" && cat "$T/a.ts" "$T/a.ts" >"$T/two.ts" && {
 	check_exit "a transport stream joined with itself is extracted" 0 $E --fps=25 "$T/two.ts"
-	check_same "the joined stream has all frames at its rate" 40 "$(jq 'select(.type == "video") | .frames' "$T/report")"
+	check_same "the joined stream has all frames at its rate" 40 \
+		"$(jq 'select(.type == "video") | .frames' "$T/report")"
 	size=$(wc -c <"$T/a.ts")
 	{ head -c $((size + 188 * 12)) "$T/two.ts" && tail -c +$((size + 188 * 14 + 1)) "$T/two.ts"; } >"$T/lost.ts"
-	check_exit "a joined stream without two packets of its second part is refused" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
+	check_exit "a joined stream without two packets of its second part is refused" 1 \
+		vt-extract -f -o "$T/stream" "$T/lost.ts"
 	check_says "the joined stream is reported as damaged" 'lost.ts: damaged in'
 }
 # An open group: its first two pictures after the key frame are displayed before
@@ -366,7 +372,8 @@ $F $L -t 2 $m2 "$T/whole.ts" && $F -ss 0.6 -i "$T/whole.ts" -c copy -copyts "$T/
 	# shellcheck disable=SC2086
 	set -- $at
 	{ head -c "$1" "$T/open.ts" && tail -c +$(($2 + 1)) "$T/open.ts"; } >"$T/lost.ts"
-	check_exit "without the first of its leading pictures it is refused" 1 vt-extract -f -o "$T/stream" "$T/lost.ts"
+	check_exit "without the first of its leading pictures it is refused" 1 \
+		vt-extract -f -o "$T/stream" "$T/lost.ts"
 	check_says "the open group is reported as damaged" 'lost.ts: damaged in'
 }
 # shellcheck disable=SC2086

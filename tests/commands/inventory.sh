@@ -15,10 +15,12 @@ check_same "descriptions are listed without figures" "old	near: N|old	reads|old	
 check_exit "a list is equal to itself" 0 $inventory -c "$T/before" "$T/before"
 check_exit "missing descriptions are found" 1 $inventory -c "$T/before" "$T/after"
 printf 'test\told\tnew\nrenamed\told\twrites\tnew\tstores\n' >"$T/changes"
-check_exit "one missing description of two equal ones is found" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
+check_exit "one missing description of two equal ones is found" 1 \
+	$inventory -c "$T/before" "$T/after" "$T/changes"
 check_same "the missing description is named" "missing (1 of 2): new	reads" "$(head -1 "$T/out")"
 printf 'removed\told\treads\tboth are in new\n' >>"$T/changes"
-check_exit "moved, renamed and removed descriptions are allowed" 0 $inventory -c "$T/before" "$T/after" "$T/changes"
+check_exit "moved, renamed and removed descriptions are allowed" 0 \
+	$inventory -c "$T/before" "$T/after" "$T/changes"
 printf 'removed\told\tnear: N\t\n' >>"$T/changes"
 check_exit "a removal without a reason is refused" 1 $inventory -c "$T/before" "$T/after" "$T/changes"
 plan

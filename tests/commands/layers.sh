@@ -115,7 +115,8 @@ check "a planted include of a higher layer is found" test "$(violations "$t")" =
 mkdir -p "$t/train/reduce" "$t/train/loop"
 echo '#include "train/loop/work.h"' >"$t/train/reduce/x.c"
 echo '#include "train/reduce/bucket.h"' >"$t/train/loop/y.c"
-check "a planted include between folders of a layer is found" test "$(inner_violations "$t")" = "$t/train/reduce/x.c includes train/loop/"
+check "a planted include between folders of a layer is found" \
+	test "$(inner_violations "$t")" = "$t/train/reduce/x.c includes train/loop/"
 rm -rf "$t"
 
 bad=$(inner_violations lib)

@@ -28,7 +28,8 @@ lost() {
 check_same "each file and function that lib/README.md names exists" "" "$(lost lib/README.md)"
 check "lib/README.md names at least 40 files" test "$(grep -oE '`[a-z_/]+\.[ch]`' lib/README.md | wc -l)" -ge 40
 printf '`base/none.c`: `none()`\n`base/pool.c`: `pool_run()`, `pool_walk()`\n' >"$T/planted.md"
-check_same "planted missing files and functions are found" "1: base/none.c|1: none() in no file|2: pool_walk() in lib/base/pool.c" \
+check_same "planted missing files and functions are found" \
+	"1: base/none.c|1: none() in no file|2: pool_walk() in lib/base/pool.c" \
 	"$(lost "$T/planted.md" | paste -sd '|')"
 for d in lib/*/ lib/train/*/; do
 	d=${d%/}

@@ -40,9 +40,11 @@ for page in man/*.[1-9]; do
 		skip "$name: mandoc" "no mandoc"
 	fi
 	if have groff; then
-		check_same "$name: groff reports nothing" "" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
+		check_same "$name: groff reports nothing" \
+			"" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
 		have mandoc &&
-			check_same "$name: groff shows the same examples" "$(with_mandoc "$page")" "$(with_groff "$page")"
+			check_same "$name: groff shows the same examples" \
+				"$(with_mandoc "$page")" "$(with_groff "$page")"
 	else
 		skip "$name: groff" "no groff"
 	fi

@@ -75,19 +75,22 @@ if have_mpi; then
 	mpirun -np 2 "$BUILD/vt-train" -n -i "$T/train" -m "$T/deep.net" --schedule "$T/small.tsv" --device ref -j 1 \
 		>"$T/plan" 2>"$T/err" || diag "$(cat "$T/err")"
 	check "the plan of two ranks shows the memory of each" grep -q '^# of rank 1 ' "$T/plan"
-	check_same "each of two ranks plans half of the momentum" "$(vt-train -n -i "$T/train" -m "$T/deep.net" \
+	check_same "each of two ranks plans half of the momentum" \
+		"$(vt-train -n -i "$T/train" -m "$T/deep.net" \
 		--schedule "$T/small.tsv" --device ref -j 1 | awk '/^# momentum/ { printf "%.2g", $3 / 2 }')" \
 		"$(awk '/^# momentum/ { printf "%.2g", $3 }' "$T/plan")"
 else
 	skip "the plan of two ranks" "no mpirun, or built without MPI"
 fi
 
-check_exit "a plan that exceeds the memory ends with 1" 1 vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
+check_exit "a plan that exceeds the memory ends with 1" 1 \
+	vt-train -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" \
 	--device ref -o "$T/no"
-check_says "the message shows available and needed memory" \
+check_says "a plan that exceeds the memory: the message shows available and needed memory" \
 	"$(uname -n) has [0-9.]+ [GTM]iB of memory available, and 1 rank there needs"
 check "a refused plan makes no folder" test ! -e "$T/no"
-check_exit "-n shows a plan that exceeds the memory" 0 vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
+check_exit "-n shows a plan that exceeds the memory" 0 \
+	vt-train -n -i "$T/train" -m "$T/wide.net" --schedule "$T/vast.tsv" --device ref
 check_exit "-n -v lists the tasks" 0 vt-train -n -v -i "$T/train" -m "$T/wide.net" --schedule "$T/s.tsv"
 case $(vt-train --version -v) in
 *oneDNN*)

@@ -29,15 +29,19 @@ plain=$(trained plain)
 # shellcheck disable=SC2086
 {
 	want=$(trained all $all --loader-threads 1 -j 1 --trace-samples "$T/trace-all")
-	check_same "4 loader threads and 3 compute threads give the same weights" "$want" "$(trained threads $all --loader-threads 4 -j 3 --trace-samples "$T/trace-threads")"
+	check_same "4 loader threads and 3 compute threads give the same weights" \
+		"$want" "$(trained threads $all --loader-threads 4 -j 3 --trace-samples "$T/trace-threads")"
 	check_same "4 loader threads give the same transforms of each clip" "$(traced all)" "$(traced threads)"
-	check_same "memory for two microbatches gives the same weights" "$want" "$(trained memory $all --loader-memory 1)"
+	check_same "memory for two microbatches gives the same weights" \
+		"$want" "$(trained memory $all --loader-memory 1)"
 	for np in 2 3; do
 		if have_mpi; then
 			launch="mpirun -np $np"
-			check_same "$np ranks give the same weights" "$want" "$(trained "ranks$np" $all -j 1 --trace-samples "$T/trace-ranks$np")"
+			check_same "$np ranks give the same weights" \
+				"$want" "$(trained "ranks$np" $all -j 1 --trace-samples "$T/trace-ranks$np")"
 			launch=
-			check_same "$np ranks give the same transforms of each clip" "$(traced all)" "$(traced "ranks$np")"
+			check_same "$np ranks give the same transforms of each clip" \
+				"$(traced all)" "$(traced "ranks$np")"
 		else
 			skip "$np ranks give the same weights" "no mpirun, or built without MPI"
 		fi
@@ -48,10 +52,11 @@ plain=$(trained plain)
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/part.tsv" -o "$T/part" --device ref --seed 7 -qq $all >/dev/null 2>"$T/err" ||
 		diag "$(cat "$T/err")"
 	check_same "a run that is stopped and resumed gives the same weights" "$want" "$(trained part $all)"
-	check_exit "resuming without one of the options ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
+	check_exit "resuming without one of the options ends with 2" 2 \
+		vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
 		--device ref --seed 7 ${all%--crop-rule*}
 }
-check_says "the message names the missing option" 'crop-rule'
+check_says "resuming without one of the options: the message names the missing option" 'crop-rule'
 # The trace lists the transforms of each clip: two operations, four color
 # changes, and its mixing partner. The partner is in the same step and has the
 # same lambda or box.
@@ -82,22 +87,29 @@ for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contras
 	check "$option alone changes the run" test -n "$got" -a "$got" != "$plain"
 done
 stages '0 0 3 0 12 2 28 1 0.05 0 0' >"$T/ones.tsv"
-check_exit "--mixup with microbatches of one clip ends with 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/ones.tsv" -o "$T/ones" --device ref --mixup 1
-check_says "the message names the microbatches and --bn-size" 'microbatches of one clip.*--bn-size'
+check_exit "--mixup with microbatches of one clip ends with 2" 2 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/ones.tsv" -o "$T/ones" --device ref --mixup 1
+check_says "--mixup with microbatches of one clip: the message names the microbatches and --bn-size" \
+	'microbatches of one clip.*--bn-size'
 sed 's/^avgpool  scores.*/&\nloss     end      in=scores kind=sigmoid/' "$T/net.net" >"$T/sigmoid.net"
-check_exit "--mixup with a sigmoid loss trains" 0 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/sigmoid" \
+check_exit "--mixup with a sigmoid loss trains" 0 \
+	vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/sigmoid" \
 	--device ref --mixup 1 -qq
-check_exit "--label-smoothing with a sigmoid loss ends with 2" 2 vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/smooth" --device ref \
+check_exit "--label-smoothing with a sigmoid loss ends with 2" 2 \
+	vt-train -i "$T/train" -m "$T/sigmoid.net" --schedule "$T/s.tsv" -o "$T/smooth" --device ref \
 	--label-smoothing 0.1
 check_says "as is said" 'has no softmax loss'
 
 # ---- contact sheets ----
 
 if built cairo; then
-	check_exit "a contact sheet of mixed clips" 0 vt-bench loader -i "$T/train" --shape 8x4x96 --runs 1 --warmup 0 --mixup 1 --cutmix 1 \
+	check_exit "a contact sheet of mixed clips" 0 \
+		vt-bench loader -i "$T/train" --shape 8x4x96 --runs 1 --warmup 0 --mixup 1 --cutmix 1 \
 		--rand-augment 2 --sheet "$T/sheet.svg"
-	check "the contact sheet shows shares of classes" grep -qE '0\.[0-9]+ [a-h] [+] 0\.[0-9]+ [a-h]' "$T/sheet.svg"
-	check_exit "a contact sheet in an unknown format ends with 2" 2 vt-bench loader -i "$T/train" --sheet "$T/sheet.gif"
+	check "the contact sheet shows shares of classes" \
+		grep -qE '0\.[0-9]+ [a-h] [+] 0\.[0-9]+ [a-h]' "$T/sheet.svg"
+	check_exit "a contact sheet in an unknown format ends with 2" 2 \
+		vt-bench loader -i "$T/train" --sheet "$T/sheet.gif"
 else
 	skip "a sheet of clips" "built without cairo"
 fi

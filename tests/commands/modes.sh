@@ -211,7 +211,8 @@ try() {
 		! has AUDIT || audit=--audit=1
 		# shellcheck disable=SC2086
 		check_exit "$set: replays" 0 on_ranks vt-train --replay "$dir" -j 1 -v $steps $audit
-		check_same "$set: every replayed step is the same" same "$(grep -v '^#' "$T/out" | cut -f2 | sort -u)"
+		check_same "$set: every replayed step is the same" \
+			same "$(grep -v '^#' "$T/out" | cut -f2 | sort -u)"
 		! has AUTOTUNE || check_says "$set: the replay shows the fallback of autotuning" \
 			"autotuning falls back: the algorithms of the run"
 	fi
@@ -243,7 +244,8 @@ falls() {
 	shift 3
 	check_exit "$program on $np ranks $*" 0 on_ranks "$BUILD/$program/vt-train" -n -v -i "$T/whole" -m "$T/net.net" \
 		--schedule "$T/groups.tsv" --device ref -j 1 --precise-bn off "$@"
-	check_same "$program on $np ranks $*: modes and fallbacks" "$wanted" "$(sed -nE 's/^# (modes|falls back) +//p' "$T/out")"
+	check_same "$program on $np ranks $*: modes and fallbacks" \
+		"$wanted" "$(sed -nE 's/^# (modes|falls back) +//p' "$T/out")"
 }
 falls gpu 1 "sharded optimizer, device check, early update"
 if have_mpi; then

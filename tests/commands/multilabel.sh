@@ -17,12 +17,15 @@ train() {
 }
 
 check_exit "a loss of one class for sets of classes ends with 2" 2 train -m "$T/net.net" -o "$T/no"
-check_says "the message shows set, loss and the way out" 'its samples have sets of classes, and net has a loss of one class a clip .*--loss=sigmoid'
+check_says "a loss of one class for sets of classes: the message shows set, loss and the way out" \
+	'its samples have sets of classes, and net has a loss of one class a clip .*--loss=sigmoid'
 check_exit "--loss with a network that has a loss ends with 2" 2 train -m "$T/own.net" --loss=sigmoid -o "$T/no"
-check_says "the message says that the network has a loss of its own" 'own.net: has a loss of its own'
+check_says "--loss with a network that has a loss: the message says that the network has a loss of its own" \
+	'own.net: has a loss of its own'
 check "a refused run makes no folder" test ! -e "$T/no"
 check_exit "--loss=sigmoid trains" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/run"
-check_same "--loss=sigmoid is a line in the run's network" "loss loss in=scores kind=sigmoid" "$(tail -1 "$T/run/network.net")"
+check_same "--loss=sigmoid is a line in the run's network" \
+	"loss loss in=scores kind=sigmoid" "$(tail -1 "$T/run/network.net")"
 check_exit "a network with a sigmoid loss trains" 0 train -m "$T/own.net" -o "$T/own"
 weights() {
 	python3 - "$1/final.safetensors" <<-'P'
@@ -42,27 +45,33 @@ weights "$T/own" >"$T/got"
 check "both ways give the same weights" cmp "$T/want" "$T/got"
 check_same "validations have mean average precision, which chooses the best checkpoint" "2 map" \
 	"$(grep -c '"map":' "$T/run/log.jsonl") $(strings "$T/run/final.safetensors" | head -1 | grep -o '"vt.best_metric":"[a-z]*"' | cut -d'"' -f4)"
-check_exit "other numbers of threads train" 0 train -m "$T/net.net" --loss=sigmoid -o "$T/threads" -j2 --loader-threads=3
+check_exit "other numbers of threads train" 0 \
+	train -m "$T/net.net" --loss=sigmoid -o "$T/threads" -j2 --loader-threads=3
 weights "$T/threads" >"$T/got"
 check "other numbers of threads give the same weights" cmp "$T/want" "$T/got"
-check_same "other numbers of threads give the same validations" "$(grep '"map":' "$T/run/log.jsonl" | jq -c '[.map,.top1,.loss]')" \
+check_same "other numbers of threads give the same validations" \
+	"$(grep '"map":' "$T/run/log.jsonl" | jq -c '[.map,.top1,.loss]')" \
 	"$(grep '"map":' "$T/threads/log.jsonl" | jq -c '[.map,.top1,.loss]')"
 if have_mpi; then
-	check_exit "two ranks train" 0 mpirun -np 2 vt-train -q -i "$T/train" --val="$T/val" --schedule="$T/s.tsv" --device=ref -m "$T/net.net" --loss=sigmoid -o "$T/two"
+	check_exit "two ranks train" 0 \
+		mpirun -np 2 vt-train -q -i "$T/train" --val="$T/val" --schedule="$T/s.tsv" --device=ref -m "$T/net.net" --loss=sigmoid -o "$T/two"
 	weights "$T/two" >"$T/got"
 	check "two ranks give the same weights" cmp "$T/want" "$T/got"
-	check_same "two ranks give the same mean average precision" "$(grep '"map":' "$T/run/log.jsonl" | jq -c .map)" \
+	check_same "two ranks give the same mean average precision" \
+		"$(grep '"map":' "$T/run/log.jsonl" | jq -c .map)" \
 		"$(grep '"map":' "$T/two/log.jsonl" | jq -c .map)"
 else
 	skip "ranks" "no mpirun"
 fi
 if built oneDNN; then
 	check_exit "the cpu back end trains" 0 train -m "$T/net.net" --loss=sigmoid --device=cpu -o "$T/cpu"
-	check_same "the cpu back end gives the loss of ref, within 0.001" "same" "$(jq -s '[.[]|select(.type=="validation").loss]|last' "$T/run/log.jsonl" "$T/cpu/log.jsonl" >"$T/l1"
+	check_same "the cpu back end gives the loss of ref, within 0.001" \
+		"same" "$(jq -s '[.[]|select(.type=="validation").loss]|last' "$T/run/log.jsonl" "$T/cpu/log.jsonl" >"$T/l1"
 	jq -s '[.[]|select(.type=="validation").loss]|last' "$T/cpu/log.jsonl" >>"$T/l1"; jq -s -r 'if (.[0]-.[1]|fabs) < 1e-3 then "same" else tostring end' "$T/l1")"
 fi
 
-check_exit "vt-eval with --json" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
+check_exit "vt-eval with --json" 0 \
+	vt-eval -k "$T/run" -i "$T/val" --device=ref --scores="$T/scores" --per-class="$T/classes" --json
 cp "$T/out" "$T/json"
 check_exit "vt-eval as a table" 0 vt-eval -k "$T/run" -i "$T/val" --device=ref
 cp "$T/out" "$T/table"
@@ -104,8 +113,10 @@ P
 for what in classes summary labels table loss; do
 	check_same "$what: as another program computes it" "$what True" "$(grep "^$what" "$T/py")"
 done
-check_exit "--matrix with sets of classes ends with 2" 2 vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
-check_says "the message says that --matrix is for one class each" 'its samples have sets of classes .--matrix is for one class each'
+check_exit "--matrix with sets of classes ends with 2" 2 \
+	vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
+check_says "--matrix with sets of classes: the message says that --matrix is for one class each" \
+	'its samples have sets of classes .--matrix is for one class each'
 check_exit "a set with one class each is scored" 0 vt-eval -k "$T/run" -i "$T/plain" --device=ref
 check_same "with one class each there is no mean average precision" 0 "$(grep -c mAP "$T/out")"
 plan

@@ -24,13 +24,14 @@ means resnet18 "resnet50, tsn_r18 or tsm_r18"
 means x3d "x3d_m, x3d_m_pyslowfast, x3d_s or x3d_s_pyslowfast"
 means tsm-r50 "tsm_r50 or tsn_r50"
 check_exit "a network unlike any other ends with 2" 2 train -n -m nonesuch
-check_says "the message suggests no network" 'no nonesuch in models \([^ ]*/models has all [0-9]+;'
+check_says "a network unlike any other: the message suggests no network" \
+	'no nonesuch in models \([^ ]*/models has all [0-9]+;'
 
 # ---- paths ----
 
 check_exit "a run to take files from" 0 train -o "$T/run" -q
 check_exit "weights of a run as --model end with 2" 2 train -n -m "$T/run/final.safetensors"
-check_says "the message names --init and the run's network" \
+check_says "weights of a run as --model: the message names --init and the run's network" \
 	"final.safetensors: holds weights \(wanted a network\): --init=$T/run/final.safetensors begins from them, and the network of that run is --model=$T/run/network.net"
 check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
 check_says "are too" "--init=$T/r50.pth begins from them$"
@@ -44,7 +45,8 @@ check_says "has no manifest" "manifest.json: no such file: not a packed set"
 # ---- crops ----
 
 check_exit "crops larger than the frames are allowed" 0 train -n --schedule "$T/large.tsv" --val "$T/val"
-check_says "a warning shows the sizes of crops and frames" "warning: $T/train: crops of 33x33 pixels from frames of at most 40x32: they are enlarged"
+check_says "a warning shows the sizes of crops and frames" \
+	"warning: $T/train: crops of 33x33 pixels from frames of at most 40x32: they are enlarged"
 check_says "a warning shows the crops of validation" "warning: $T/val: crops of 33x33 pixels"
 check_exit "crops as large as the frames" 0 train -n --schedule "$T/s.tsv" --val "$T/val" --val-crop 32
 check_same "crops as large as the frames give no warning" "" "$(cat "$T/err")"

@@ -114,9 +114,11 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check "$c: --help lists at least 15 options" test "$(wc -l <"$T/common")" -ge 15
 	check "$c: --help has at most 45 lines" test "$($c --help | wc -l)" -le 45
 	$c --help=all >"$T/all"
-	check_same "$c: each row of --help is in --help=all" "" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
+	check_same "$c: each row of --help is in --help=all" \
+		"" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
 	if cmp -s "$T/spec" "$T/common"; then all=''; else all='--help=all shows all options.'; fi
-	check_same "$c: --help says how to see all options" "$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
+	check_same "$c: --help says how to see all options" \
+		"$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
 	check_same "$c: the manual page lists all options" "$(cat "$T/spec")" "$(in_page $c)"
 	check_same "$c: bash completes all options" "$(cat "$T/spec")" "$(in_bash $c)"
 	check_same "$c: zsh completes all options" "$(cat "$T/spec")" "$(in_zsh $c)"
@@ -127,7 +129,8 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check "$c: at least 4 defaults were compared" test "$(tail -1 "$T/defaults")" -ge 4
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
-	check "$c: --version prints command and release" grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
+	check "$c: --version prints command and release" \
+		grep -qE "^$c \(vt\) $release(\+[0-9a-f]{12,40}(-dirty)?)?$" "$T/out"
 	check_same "$c: -V is --version" "$(cat "$T/out")" "$($c -V)"
 
 	# ---- mistakes: one line and a hint ----
@@ -181,13 +184,15 @@ echo 'epochs = 8' >"$T/eight"
 check_same "without a setting, the built-in value counts" "50 # default" "$(epochs vt-schedule)"
 check_same "a file overrides the built-in value" "7 # file" "$(epochs vt-schedule -c "$T/seven")"
 check_same "of two files, the last one counts" "8 # file" "$(epochs vt-schedule -c "$T/seven" -c "$T/eight")"
-check_same "the environment overrides a file" "9 # environment" "$(epochs env VT_EPOCHS=9 vt-schedule -c "$T/seven")"
+check_same "the environment overrides a file" \
+	"9 # environment" "$(epochs env VT_EPOCHS=9 vt-schedule -c "$T/seven")"
 check_same "the command line overrides the environment, and its last value counts" "11 # command line" \
 	"$(epochs env VT_EPOCHS=9 vt-schedule --epochs=10 --epochs 11 -c "$T/seven")"
 check_same "an empty variable sets an empty text" "prefix =  # environment" \
 	"$(VT_PREFIX='' vt-pack --print-config | grep prefix | tr '\t' ' ')"
 printf 'prefix = \t# none\n' >"$T/empty"
-check_same "an empty value in a file sets an empty text" "prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
+check_same "an empty value in a file sets an empty text" \
+	"prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
 
 # ---- configuration files ----
 
@@ -223,11 +228,14 @@ refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
 # ---- an option of another command ----
 
 check_exit "--lr with vt-train ends with 2" 2 vt-train --lr=0.1 -i train
-check_says "the message says that --lr is an option of vt-schedule" 'no option --lr=0.1 \(an option of vt-schedule\)'
+check_says "--lr with vt-train: the message says that --lr is an option of vt-schedule" \
+	'no option --lr=0.1 \(an option of vt-schedule\)'
 check_exit "--batch with vt-train ends with 2" 2 vt-train --batch 8
-check_says "the message says that --batch is an option of vt-schedule" 'no option --batch \(an option of vt-schedule\)'
+check_says "--batch with vt-train: the message says that --batch is an option of vt-schedule" \
+	'no option --batch \(an option of vt-schedule\)'
 check_exit "--short-side with vt-pack ends with 2" 2 vt-pack --short-side=128
-check_says "the message names both commands with --short-side" 'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
+check_says "--short-side with vt-pack: the message names both commands with --short-side" \
+	'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
 
 # ---- variables that no command reads ----
 
@@ -249,7 +257,8 @@ done
 check_exit "an unknown VT_ISA is no error" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
 check_says "a warning names the unknown instruction set" 'warning: VT_ISA=avx9: no such instruction set'
 if built oneDNN; then
-	check "--version -v names the version of oneDNN" sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
+	check "--version -v names the version of oneDNN" \
+		sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
 		vt-eval --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)"'
 fi
 
@@ -258,19 +267,24 @@ fi
 # vt-extract, vt-pack, vt-bench and vt-schedule have tests of their own.
 "$BUILD/tests/tools/makeset" "$T/train" 16 4 40 32 1 || not_ok "makeset makes a set"
 vt-schedule --batch=8 --frames=2 --crop=16 --epochs=1 --milestones=none -o "$T/s.tsv"
-check_exit "vt-train without -v" 0 vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_exit "vt-train without -v" 0 \
+	vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
 check_same "vt-train without -v prints no message" "" "$(cat "$T/err")"
 rm -r "$T/run"
-check_exit "vt-train with -v" 0 vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
+check_exit "vt-train with -v" 0 \
+	vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
 check_says "vt-train -v shows the dataset" 'note: .*/train: 16 samples of [0-9]+ classes$'
-check_says "vt-train -v shows network, device, precision and ranks" 'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
+check_says "vt-train -v shows network, device, precision and ranks" \
+	'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
 check_says "vt-train -v shows epochs and steps of the schedule" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
 check_says "vt-train -v shows saved checkpoints" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
 check_exit "vt-eval without -v" 0 vt-eval -k "$T/run/final.safetensors" -i "$T/train" --device=ref
 check_same "vt-eval without -v prints no message" "" "$(cat "$T/err")"
 check_exit "vt-eval with -v" 0 vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
-check_says "vt-eval -v shows checkpoint, network and step" 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
-check_says "vt-eval -v shows dataset and views" 'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
+check_says "vt-eval -v shows checkpoint, network and step" \
+	'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
+check_says "vt-eval -v shows dataset and views" \
+	'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
 
 echo 'epoch = 7' >"$T/wrong"
 check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"

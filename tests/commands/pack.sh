@@ -48,7 +48,8 @@ check_same "the names of the shards are printed" "$(cd set && ls ./*.tar | sed '
 check "there are at least 3 shards" test "$(echo "$names" | wc -l)" -ge 3
 check "no shard is larger than --shard-size" test -z "$(find set -name '*.tar' -size +1024k)"
 check "xxh128sum accepts the checksums of the shards" sh -c 'cd set && xxh128sum -c SHARDS.xxh128'
-check_same "classes.txt has the classes of the stream" "c0 c1 c2" "$(tr '\n' ' ' <set/classes.txt | sed 's/ $//')"
+check_same "classes.txt has the classes of the stream" \
+	"c0 c1 c2" "$(tr '\n' ' ' <set/classes.txt | sed 's/ $//')"
 check "the manifest is canonical JSON" python3 -c '
 import json
 t = open("set/manifest.json").read()
@@ -85,19 +86,23 @@ check_same "by default one shard contains all samples" 1 "$(find big -name '*.ta
 # A sample larger than a shard has a shard of its own.
 "$make_stream" 100 2 1200 8000 1 0 >long.tar
 vt-pack -o long --classes=/dev/stdin --shard-size=1M no-head.tar long.tar <set/classes.txt >/dev/null
-check_same "a sample larger than --shard-size has a shard of its own" "$(($(echo "$names" | wc -l) + 2))" "$(find long -name '*.tar' | wc -l)"
+check_same "a sample larger than --shard-size has a shard of its own" \
+	"$(($(echo "$names" | wc -l) + 2))" "$(find long -name '*.tar' | wc -l)"
 check_exit "a set with a large sample is intact" 0 vt-pack --verify -i long
-check_same "other samples are packed as without the large one" "$(vt-pack --list -i set | tail -n +2 | cut -f9-11)" "$(vt-pack --list -i long | sed -n 2,31p | cut -f9-11)"
+check_same "other samples are packed as without the large one" \
+	"$(vt-pack --list -i set | tail -n +2 | cut -f9-11)" "$(vt-pack --list -i long | sed -n 2,31p | cut -f9-11)"
 rm -rf long long.tar
 
 check_exit "-n packs nothing and ends with 0" 0 vt-pack -n -o nowhere a.tar
-check_says "-n prints samples, classes, frames and shards" "would pack 30 samples, 3 classes \\(c0: 10, c1: 10, c2: 10\\), [0-9]* frames in 1 shard, "
+check_says "-n prints samples, classes, frames and shards" \
+	"would pack 30 samples, 3 classes \\(c0: 10, c1: 10, c2: 10\\), [0-9]* frames in 1 shard, "
 check "-n writes nothing" test ! -e nowhere
 
 # ---- classes ----
 
 vt-pack -o derived no-head.tar >/dev/null
-check_same "without a head, classes come from the keys" "c0 c1 c2" "$(tr '\n' ' ' <derived/classes.txt | sed 's/ $//')"
+check_same "without a head, classes come from the keys" \
+	"c0 c1 c2" "$(tr '\n' ' ' <derived/classes.txt | sed 's/ $//')"
 check "the manifest marks inferred classes" grep -q '"classes":"derived"' derived/manifest.json
 printf 'run\nhigh jump\n\303\251t\303\251\n' >names.txt
 vt-pack -o named --classes=names.txt no-head.tar >/dev/null
@@ -105,9 +110,11 @@ check "--classes names the classes" cmp names.txt named/classes.txt
 check_exit "a set with --classes is intact" 0 vt-pack --verify -i named
 printf 'run\njump\n' >few.txt
 check_exit "fewer classes than labels end with 1" 1 vt-pack -o x --classes=few.txt no-head.tar
-check_says "the message shows sample, label and number of classes" "no-head.tar: offset [0-9]*: sample c2/clip_2: label 2 \(wanted one below 2, the number of classes\)"
+check_says "fewer classes than labels: the message shows sample, label and number of classes" \
+	"no-head.tar: offset [0-9]*: sample c2/clip_2: label 2 \(wanted one below 2, the number of classes\)"
 printf 'run\nrun\n\n' >bad.txt
-check_exit "a class file with a duplicate or empty class ends with 1" 1 vt-pack -o x --classes=bad.txt no-head.tar
+check_exit "a class file with a duplicate or empty class ends with 1" 1 \
+	vt-pack -o x --classes=bad.txt no-head.tar
 check_exit "a missing class file ends with 1" 1 vt-pack -o x --classes=missing.txt a.tar
 "$make_stream" 0 3 3 300 0 0 >unlabelled.tar
 vt-pack -o unlabelled unlabelled.tar >/dev/null
@@ -116,9 +123,11 @@ check_exit "a set without labels is intact" 0 vt-pack --verify -i unlabelled
 
 # ---- other programs read it ----
 
-check_same "tar lists all members" "$(($(vt-pack --list -i set | awk -F'\t' 'NR > 1 { n += $4 + 2 } END { print n }') + $(echo "$names" | wc -l)))" \
+check_same "tar lists all members" \
+	"$(($(vt-pack --list -i set | awk -F'\t' 'NR > 1 { n += $4 + 2 } END { print n }') + $(echo "$names" | wc -l)))" \
 	"$(for f in set/*.tar; do tar tf "$f"; done | wc -l | tr -d ' ')"
-check "bsdtar lists the same members" sh -c 'for f in set/*.tar; do tar tf $f >l1; bsdtar tf $f >l2; cmp l1 l2 || exit 1; done'
+check "bsdtar lists the same members" \
+	sh -c 'for f in set/*.tar; do tar tf $f >l1; bsdtar tf $f >l2; cmp l1 l2 || exit 1; done'
 check "Python's tarfile reads all members" python3 -c '
 import tarfile, glob
 for f in sorted(glob.glob("set/*.tar")):
@@ -158,7 +167,8 @@ for f in sorted(glob.glob("set/*.tar")):
     done()
 assert samples == 30'
 mkdir unpacked && tar xf set/shard-000000.tar -C unpacked
-check "an unpacked shard has one file besides its samples" test "$(find unpacked -path '*__vt__*' -type f | wc -l)" = 1
+check "an unpacked shard has one file besides its samples" \
+	test "$(find unpacked -path '*__vt__*' -type f | wc -l)" = 1
 
 check_exit "golden.tar is intact" 0 vt-pack --verify=full "$golden"
 check_same "--verify prints no finding for golden.tar" 0 "$(rows)"
@@ -176,10 +186,13 @@ check_exit "the clip of --cat can be packed again" 0 vt-pack --verify -i reborn
 check_exit "--cat with an unknown key ends with 1" 1 vt-pack --cat nothing:1 -i set
 check_exit "--cat with a frame after the last ends with 1" 1 vt-pack --cat "$key:999" -i set
 check_exit "--cat with a malformed frame number ends with 2" 2 vt-pack --cat "$key:x" -i set
-check_same "--done prints the packed videos" "$(seq 0 29 | awk '{ print "videos/c" $1 % 3 "/clip_" $1 ".mp4" }')" "$(vt-pack --done -o set)"
-check_same "--done -0 separates them by zero bytes" 30 "$(vt-pack --done -0 -o set | tr -dc '\0' | wc -c | tr -d ' ')"
+check_same "--done prints the packed videos" \
+	"$(seq 0 29 | awk '{ print "videos/c" $1 % 3 "/clip_" $1 ".mp4" }')" "$(vt-pack --done -o set)"
+check_same "--done -0 separates them by zero bytes" 30 \
+	"$(vt-pack --done -0 -o set | tr -dc '\0' | wc -c | tr -d ' ')"
 vt-pack -o anew --foreign --shard-size=1M set/*.tar >/dev/null
-check_same "shards that are packed again have the same samples" "$(vt-pack --list -i set | cut -f1-8)" "$(vt-pack --list -i anew | cut -f1-8)"
+check_same "shards that are packed again have the same samples" \
+	"$(vt-pack --list -i set | cut -f1-8)" "$(vt-pack --list -i anew | cut -f1-8)"
 
 # Archives of other programs: frames in a folder, packed by tar.
 mkdir tree
@@ -187,24 +200,30 @@ tar xf a.tar -C tree --exclude='__vt__*'
 vt-pack --list -i set | tail -n +2 | cut -f1-8 | sort >samples
 for format in gnu pax ustar; do
 	tar --format=$format --sort=name -cf foreign.tar -C tree .
-	check_exit "a $format archive is packed with --foreign" 0 vt-pack -o foreign-$format --foreign --classes=set/classes.txt foreign.tar
-	check_same "a $format archive has the same samples" "$(cat samples)" "$(vt-pack --list -i foreign-$format | tail -n +2 | cut -f1-8 | sort)"
+	check_exit "a $format archive is packed with --foreign" 0 \
+		vt-pack -o foreign-$format --foreign --classes=set/classes.txt foreign.tar
+	check_same "a $format archive has the same samples" \
+		"$(cat samples)" "$(vt-pack --list -i foreign-$format | tail -n +2 | cut -f1-8 | sort)"
 	check_exit "a $format archive without --foreign ends with 1" 1 vt-pack -n -o x foreign.tar
-	check_says "a $format archive: the message names --foreign" "member ./: a directory .*; --foreign takes archives of other programs"
+	check_says "a $format archive: the message names --foreign" \
+		"member ./: a directory .*; --foreign takes archives of other programs"
 done
 rm -r foreign-*
 (cd tree && find . -type f | LC_ALL=C sort -r | tar -cf ../foreign.tar -T -)
 check_exit "members in another order end with 1" 1 vt-pack -n -o x --foreign foreign.tar
-check_says "the message shows how to sort members" "tar --sort=name puts members in order"
+check_says "members in another order: the message shows how to sort members" \
+	"tar --sort=name puts members in order"
 (cd tree && find c0 -name '*.jpg' | LC_ALL=C sort | tar -cf ../foreign.tar -T -)
 check_exit "frames alone" 1 vt-pack -n -o x --foreign foreign.tar
 check_says "lack what closes a sample" "wanted c0/clip_0.json, without which a sample is incomplete"
 gzip -c a.tar >a.tgz
 LC_ALL=C sed 's/"frames":657,"samples":30,/"frames":658,"samples":30,/' a.tar >counted.tar
 check_exit "an end-of-stream marker with other counts ends with 1" 1 vt-pack -n -o x counted.tar
-check_says "the message shows both counts" "end-of-stream marker: 30 samples, 658 frames \(30, 657 came\)"
+check_says "an end-of-stream marker with other counts: the message shows both counts" \
+	"end-of-stream marker: 30 samples, 658 frames \(30, 657 came\)"
 check_exit "a compressed stream ends with 1" 1 vt-pack -n -o x a.tgz
-check_says "the message shows how to decompress it" "a.tgz: compressed \(wanted a tar stream: gzip -dc FILE \| vt-pack\)"
+check_says "a compressed stream: the message shows how to decompress it" \
+	"a.tgz: compressed \(wanted a tar stream: gzip -dc FILE \| vt-pack\)"
 rm -r tree foreign.tar a.tgz counted.tar
 
 # ---- --verify ----
@@ -237,7 +256,8 @@ restore() {
 offset=$(vt-pack --list -i set | awk -F'\t' 'NR == 5 { print $10 }')
 change set/shard-000000.tar $((offset + 600))
 damaged "a changed byte of a frame" data full
-check "the finding has shard, offset, key and kind" grep -q "^shard-000000.tar	$((offset + 512))	c0/clip_3	data	" "$T/out"
+check "the finding has shard, offset, key and kind" \
+	grep -q "^shard-000000.tar	$((offset + 512))	c0/clip_3	data	" "$T/out"
 check_exit "--cat of the changed frame ends with 4" 4 vt-pack --cat c0/clip_3:0 -i set
 check_exit "--verify=fast does not read frames" 0 vt-pack --verify=fast -i set
 restore
@@ -313,25 +333,31 @@ check_says "is told with samples, key and offset" "cut.tar: the input ended afte
 check_says "and what was kept" "note: part: [0-9]* finished shards, [0-9]* samples, are kept; the same command continues after them"
 finished=$(cat "$T/out")
 check "the finished shards are printed" test -n "$finished"
-check "the finished shards have the right bytes" sh -c "for f in $(echo $finished); do cmp part/\$f set/\$f || exit 1; done"
+check "the finished shards have the right bytes" \
+	sh -c "for f in $(echo $finished); do cmp part/\$f set/\$f || exit 1; done"
 check "a stopped pack has no manifest" test ! -e part/manifest.json
 vt-pack --done -o part >done.txt
-check "--done lists the videos of the finished shards" sh -c 'n=$(wc -l <done.txt); test "$n" -gt 5 && test "$n" -lt 30'
+check "--done lists the videos of the finished shards" \
+	sh -c 'n=$(wc -l <done.txt); test "$n" -gt 5 && test "$n" -lt 30'
 cp -r part part2
 cp -r part part3
 cp -r part part4
 
 check_exit "the same command resumes a stopped pack" 0 vt-pack -o part --shard-size=1M a.tar
-check_says "a note says that the input is compared and the rest added" "note: part: holds a set that was not finished, [0-9]* shards, [0-9]* samples; the input is compared with them, and the rest added"
+check_says "a note says that the input is compared and the rest added" \
+	"note: part: holds a set that was not finished, [0-9]* shards, [0-9]* samples; the input is compared with them, and the rest added"
 check "a resumed pack has the same bytes" same good part
 check_same "a resumed pack prints all shards" "$names" "$(cat "$T/out")"
 check_exit "the same command on a finished set" 0 vt-pack -o part --shard-size=1M a.tar
-check_says "a note says that the input is compared with the set" "note: part: holds a finished set, [0-9]* shards, 30 samples; the input is compared with it"
+check_says "a note says that the input is compared with the set" \
+	"note: part: holds a finished set, [0-9]* shards, 30 samples; the input is compared with it"
 check "comparing changes no byte" same good part
 check_exit "more samples than a finished set end with 2" 2 vt-pack -o part --shard-size=1M a.tar b.tar
-check_says "the message shows the additional sample and -f" "sample c0/clip_30: the set in part is finished, with 30 samples \(nothing is added to it; -f replaces it\)"
+check_says "more samples than a finished set: the message shows the additional sample and -f" \
+	"sample c0/clip_30: the set in part is finished, with 30 samples \(nothing is added to it; -f replaces it\)"
 check_exit "fewer samples than a finished set end with 2" 2 vt-pack -o part --shard-size=1M a1.tar
-check_says "the message shows both numbers and -f" "the input has 11 samples, but 30 are packed \(-f starts over"
+check_says "fewer samples than a finished set: the message shows both numbers and -f" \
+	"the input has 11 samples, but 30 are packed \(-f starts over"
 check_exit "a truncated stream on a finished set ends with 1" 1 vt-pack -o part --shard-size=1M cut.tar
 check "refused input changes no byte of the set" same good part
 cp -r part2 part5
@@ -342,8 +368,10 @@ check "a pipe is resumed by reading it from its beginning" same good part5
 
 n=$(wc -l <done.txt)
 "$make_stream" "$n" $((30 - n)) 15 3000 3 1 >rest.tar
-check_exit "--continue takes input without the packed samples" 0 vt-pack -o part2 --shard-size=1M --continue rest.tar
-check_says "the summary includes the samples packed before" 'part2: 30 samples, 3 classes \(c0: 10, c1: 10, c2: 10\), '
+check_exit "--continue takes input without the packed samples" 0 \
+	vt-pack -o part2 --shard-size=1M --continue rest.tar
+check_says "the summary includes the samples packed before" \
+	'part2: 30 samples, 3 classes \(c0: 10, c1: 10, c2: 10\), '
 check "--continue gives the same bytes" same good part2
 
 printf 'C 3 1 2 torn' >>part3/.vt-pack.journal
@@ -354,7 +382,8 @@ check "resuming repairs them and gives the same bytes" same good part3
 
 cp -r part4 part6
 check_exit "resuming with another stream ends with 2" 2 vt-pack -o part4 --shard-size=1M a2.tar
-check_says "the message shows the first sample that differs and the ways out" "the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f starts over, --continue takes an input that lacks what is packed"
+check_says "resuming with another stream: the message shows the first sample that differs and the ways out" \
+	"the input differs from what part4 holds at sample 0: it has c2/clip_11 \(packed is c0/clip_0\); -f starts over, --continue takes an input that lacks what is packed"
 "$make_stream" 0 3 15 3000 3 1 >mixed.tar
 "$make_stream" 13 17 15 3000 3 1 >>mixed.tar
 check_exit "one that begins alike too" 2 vt-pack -o part4 --shard-size=1M mixed.tar
@@ -369,7 +398,8 @@ check_exit "packed samples as the rest" 1 vt-pack -o part4 --shard-size=1M --con
 check_says "is refused" "key c0/clip_0 is packed already, as sample 0"
 change part4/.vt-pack.journal 20
 check_exit "a damaged journal ends with 1" 1 vt-pack -o part4 --shard-size=1M a.tar
-check_says "the message shows the damaged line of the journal" "part4/.vt-pack.journal:1: the checksum of the line is wrong"
+check_says "a damaged journal: the message shows the damaged line of the journal" \
+	"part4/.vt-pack.journal:1: the checksum of the line is wrong"
 check_exit "-f starts over" 0 vt-pack -o part4 --shard-size=1M -f a.tar
 check "-f gives the same bytes" same good part4
 check_exit "--continue without a set starts one" 0 vt-pack -o fresh --shard-size=1M --continue a.tar
@@ -377,7 +407,8 @@ check "--continue without a set gives the same bytes" same good fresh
 
 check_exit "another stream for a finished set ends with 2" 2 vt-pack -o set --shard-size=1M a2.tar
 check "another stream changes no byte of the finished set" same good set
-check_exit "-f with a truncated stream ends with 1" 1 sh -c 'head -c 9000 a.tar | vt-pack -o set --shard-size=1M -f'
+check_exit "-f with a truncated stream ends with 1" 1 \
+	sh -c 'head -c 9000 a.tar | vt-pack -o set --shard-size=1M -f'
 check "-f with a truncated stream keeps the old set" same good set
 check_exit "-f with another stream" 0 vt-pack -o set -f b.tar
 check_exit "-f with another stream gives an intact set" 0 vt-pack --verify -i set
@@ -395,14 +426,16 @@ for _ in $(seq 100); do
 	sleep 0.05
 done
 check_exit "a second vt-pack on the same set ends with 1" 1 write busy
-check_says "the message names host and process of the first" "busy: in use by another process \(host and pid: .* $first\)"
+check_says "a second vt-pack on the same set: the message names host and process of the first" \
+	"busy: in use by another process \(host and pid: .* $first\)"
 head -c $((size / 2)) a.tar >&3
 kill -USR1 $first
 for _ in $(seq 60); do
 	grep -q 'samples, .* read' first.err && break
 	sleep 0.05
 done
-check "SIGUSR1 prints the progress" grep -q 'note: [0-9]* samples, [0-9]* shards, .* read, [0-9]* MB/s' first.err
+check "SIGUSR1 prints the progress" \
+	grep -q 'note: [0-9]* samples, [0-9]* shards, .* read, [0-9]* MB/s' first.err
 kill -TERM $first
 status=0
 wait $first || status=$?
@@ -424,7 +457,7 @@ check_exit "a closed standard output ends with 1" 1 sh -c 'vt-pack -o closed --s
 check_exit "the same command completes the set" 0 vt-pack -o closed --shard-size=1M a.tar
 check "a closed standard output wrote nothing into the set" same good closed
 check_exit "a file size limit ends with 1" 1 sh -c 'ulimit -f 500; vt-pack -o limited a.tar'
-check_says "the message shows the system's reason" 'File too large'
+check_says "a file size limit: the message shows the system's reason" 'File too large'
 check "a file size limit leaves no temporary file" test -z "$(find limited -name '*.tmp.*')"
 if unshare -rm sh -c "mkdir -p small && mount -t tmpfs -o size=2m x small" 2>/dev/null; then
 	check "a full disk ends with 1, and resumes with more space" unshare -rm sh -c '
@@ -460,7 +493,8 @@ done
 check_exit "--verify of a directory as operand ends with 2" 2 vt-pack --verify set
 check "wrong usage makes nothing" test ! -e never
 check_exit "a missing stream ends with 1" 1 vt-pack -o never missing.tar
-check_says "the message names the missing stream" "missing.tar: cannot open: No such file or directory"
+check_says "a missing stream: the message names the missing stream" \
+	"missing.tar: cannot open: No such file or directory"
 check_exit "a directory as a stream ends with 1" 1 vt-pack -o never set
 check_exit "--list of a missing set ends with 1" 1 vt-pack --list -i missing
 vt-pack -o conf --shard-size=1M --print-config >conf.txt

@@ -39,11 +39,14 @@ linear   fc      in=avgpool out=classes std=0.2
 avgpool  scores  in=fc over=t
 NET
 check_exit "values that are not finite end with 1" 1 parity -m "$T/vast.net"
-check_says "the message names network, difference and limit" 'vast at 2x.*: differs from ref by inf \(wanted at most 0.0001\)'
+check_says "values that are not finite: the message names network, difference and limit" \
+	'vast at 2x.*: differs from ref by inf \(wanted at most 0.0001\)'
 check_exit "--parity with --dry-run ends with 2" 2 parity --dry-run
 if have_mpi; then
-	check_exit "two ranks compare operators" 0 mpirun -n 2 vt-train --parity -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" --device=$device
-	check_same "two ranks print the table once" "$(grep -v '^#' "$T/table" | cut -f1-5)" "$(grep -v '^#' "$T/out" | cut -f1-5)"
+	check_exit "two ranks compare operators" 0 \
+		mpirun -n 2 vt-train --parity -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" --device=$device
+	check_same "two ranks print the table once" \
+		"$(grep -v '^#' "$T/table" | cut -f1-5)" "$(grep -v '^#' "$T/out" | cut -f1-5)"
 else
 	skip "two ranks compare operators" "no Open MPI"
 fi

@@ -85,8 +85,10 @@ affine='^model/.*bn[0-9]\.(weight|bias)$'
 for device in ref cpu; do
 	check "$device: a run whose rate is 0" train "$device-still" two still --device $device
 	final=$T/$device-still/final.safetensors
-	check_same "$device: the last gamma of a block starts at 0" "0 0" "$(values "$final" model/b1.bn2.weight) $(values "$final" model/b2.bn2.weight)"
-	check_same "$device: other gammas start at 1" "1 1 1" "$(for n in bn1 b1.bn1 b2.bn1; do values "$final" model/$n.weight; done | xargs)"
+	check_same "$device: the last gamma of a block starts at 0" \
+		"0 0" "$(values "$final" model/b1.bn2.weight) $(values "$final" model/b2.bn2.weight)"
+	check_same "$device: other gammas start at 1" \
+		"1 1 1" "$(for n in bn1 b1.bn1 b2.bn1; do values "$final" model/$n.weight; done | xargs)"
 	check_same "$device: betas start at 0" "0 0 0 0 0" "$(header "$final" |
 		jq -r 'keys[] | select(test("^model/.*bn[0-9].bias$"))' | while read -r n; do values "$final" "$n"; done | xargs)"
 done
@@ -95,7 +97,8 @@ done
 
 check "a run that learns in its first phase only" train first one first --device ref --weight-decay 0.1
 last=$(vt-train --status "$T/first" | jq .step)
-check "in the first phase gammas move away from 0" [ "$(values "$T/first/final.safetensors" model/b1.bn2.weight)" != 0 ]
+check "in the first phase gammas move away from 0" \
+	[ "$(values "$T/first/final.safetensors" model/b1.bn2.weight)" != 0 ]
 # A phase is one epoch of 40 clips. A step belongs to the phase of its first
 # clip.
 border=1
@@ -111,9 +114,11 @@ check_same "all weights carry over into every other cell" $((last - border)) $sa
 # ---- layers that --init initializes ----
 
 from=$T/first/final.safetensors
-check "--init from a network with one block less" train init two still --device ref --init "$from" --init-partial
+check "--init from a network with one block less" \
+	train init two still --device ref --init "$from" --init-partial
 final=$T/init/final.safetensors
-check_same "gammas and betas in the file are loaded" "$(hashes "$from" "$affine")" "$(hashes "$final" "$affine" | grep -v '/b2\.')"
+check_same "gammas and betas in the file are loaded" \
+	"$(hashes "$from" "$affine")" "$(hashes "$final" "$affine" | grep -v '/b2\.')"
 check_same "a last gamma that is not in the file starts at 0" 0 "$(values "$final" model/b2.bn2.weight)"
 check_same "other gammas that are not in the file start at 1" 1 "$(values "$final" model/b2.bn1.weight)"
 

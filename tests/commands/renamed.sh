@@ -74,7 +74,8 @@ while read -r c old new since; do
 		check_says "$c, since $since: $was is not read" "warning: $was is not read by $c, which has $now now"
 	else
 		check_exit "$c, since $since: $was ends with 2" 2 env "$was=1" "$c" a b
-		check_says "$c, since $since: the message says that $was is now $now" "error: the environment sets $was, which is now $now"
+		check_says "$c, since $since: the message says that $was is now $now" \
+			"error: the environment sets $was, which is now $now"
 	fi
 done <"$T/table"
 check_exit "an old variable of another command is no error" 0 env VT_AUGMENT=tsm vt-schedule --milestones=none
@@ -119,7 +120,8 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check_same "$c: all other values count" "$(wc -l <"$T/new")" "$(grep -c '# environment$' "$T/out")"
 	settings "$T/out" >"$T/want"
 	renamed "$c" "$T/want" >"$T/old"
-	check_same "$c: the copy has old names for all of them" "$(wc -l <"$T/new")" "$(diff "$T/want" "$T/old" | grep -c '^>')"
+	check_same "$c: the copy has old names for all of them" \
+		"$(wc -l <"$T/new")" "$(diff "$T/want" "$T/old" | grep -c '^>')"
 	check_exit "$c: -c reads old names" 0 "$c" -c "$T/old" --print-config
 	check_same "$c: old names in a file give no message" "" "$(cat "$T/err")"
 	settings "$T/out" >"$T/got"
@@ -144,14 +146,17 @@ check_exit "the checkpoint of 0.2.0 is read" 0 evaluate
 cp "$T/out" "$T/scores"
 check_same "the checkpoint's augment=jitter chooses its test crops" "$(cat "$T/scores")" \
 	"$(evaluate --crop-rule=pyslowfast 2>"$T/err")"
-check "another crop rule gives other scores" test "$(cat "$T/scores")" != "$(evaluate --crop-rule=tsm 2>"$T/err")"
+check "another crop rule gives other scores" \
+	test "$(cat "$T/scores")" != "$(evaluate --crop-rule=tsm 2>"$T/err")"
 check_exit "the run of 0.2.0 is replayed with its own settings" 0 vt-train --replay=names
 check "the replay gives the same checkpoint" grep -q '^5	same' "$T/out"
 check_exit "a different setting under its present name ends with 2" 2 \
 	vt-train -c names.conf --crop-rule=centre
-check_says "the message shows both values under the present name" 'crop-rule was jitter and is centre now \(--override=crop-rule'
+check_says "a different setting under its present name: the message shows both values under the present name" \
+	'crop-rule was jitter and is centre now \(--override=crop-rule'
 check_exit "the run of 0.2.0 is resumed with its old configuration file" 0 vt-train -q -c names.conf
-check_same "the run resumes from its step" 5 "$(jq 'select(.type == "start") | .step' names/log.jsonl | tail -1)"
+check_same "the run resumes from its step" 5 \
+	"$(jq 'select(.type == "start") | .step' names/log.jsonl | tail -1)"
 check_same "the run ends with the tensors of the run without a stop" "$(cat names.tensors)" \
 	"$(tensors names/final.safetensors)"
 check_same "the resumed run's config has present names" \

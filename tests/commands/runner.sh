@@ -44,8 +44,10 @@ run_says "a test that is skipped as a whole" 0 "2 passed, 0 failed, 1 skipped" X
 run_says "in CI, a test that is skipped as a whole fails" 1 "2 passed, 1 failed, 1 skipped" CI=true
 test_is part '1..0 # SKIP no /a b/MANIFEST.tsv'
 mkdir "$T/shared"
-run_says "in CI, a skip for lack of reference data fails if they exist" 1 "2 passed, 1 failed, 1 skipped" CI=true VT_SHARED="$T/shared"
-run_says "in CI, a skip for lack of reference data passes if there are none" 0 "2 passed, 0 failed, 1 skipped" CI=true VT_SHARED="$T/none"
+run_says "in CI, a skip for lack of reference data fails if they exist" 1 \
+	"2 passed, 1 failed, 1 skipped" CI=true VT_SHARED="$T/shared"
+run_says "in CI, a skip for lack of reference data passes if there are none" 0 \
+	"2 passed, 0 failed, 1 skipped" CI=true VT_SHARED="$T/none"
 test_is part 'ok 1 - b' '1..1'
 mkdir "$T/tests/ranks" && cp "$T/tests/commands/part.sh" "$T/tests/ranks/"
 run_says "two tests of one name are refused" 2 "two tests have the name part" X=

@@ -47,7 +47,8 @@ golden() {
 	    "$(vt-schedule $slowfast | phases)"
 	check_same "K400 SlowFast on one device equals PySlowFast's phases" "$(golden k400_1gpu_b8)" \
 	    "$(vt-schedule $slowfast --ranks=1 --batch=8 --lr=0.0125 | phases)"
-	check_same "K400 SlowFast with the short cycle alone equals PySlowFast's phases" "$(golden k400_short_only)" \
+	check_same "K400 SlowFast with the short cycle alone equals PySlowFast's phases" \
+		"$(golden k400_short_only)" \
 	    "$(vt-schedule $slowfast --policy=short \
 	    --lr-factors=1,0.1,0.01,0.001 | phases)"
 	check_same "SSv2 equals PySlowFast's phases" "$(golden ssv2_slowfast_16x8_r50_multigrid)" \
@@ -69,25 +70,29 @@ size() {
 	vt-schedule "$@" | awk -F '\t' '/^# / { said = substr($0, 3); next } !/^#/ { print said, $8 }' | sort -u
 }
 for batch in 1:1 2:1 4:2 6:3 8:4 12:6 14:7 16:8 24:8 64:8 128:8; do
-	check_same "a batch of ${batch%:*} gets groups that divide it" "--bn-size=${batch#*:} ${batch#*:}" "$(size --batch=${batch%:*})"
+	check_same "a batch of ${batch%:*} gets groups that divide it" \
+		"--bn-size=${batch#*:} ${batch#*:}" "$(size --batch=${batch%:*})"
 done
-check_same "the smallest batch of all stages decides on the groups" "--bn-size=4 4" "$(size --policy=long+short --batch=8)"
+check_same "the smallest batch of all stages decides on the groups" \
+	"--bn-size=4 4" "$(size --policy=long+short --batch=8)"
 check_same "an explicit --bn-size needs no comment" " 2" "$(size --batch=8 --bn-size=2)"
 check_same "an explicit --bn-size does not depend on the batch" " 8" "$(size --batch=8 --bn-size=8)"
 vt-schedule --batch=8 --print-config >"$T/config"
 check_same "a configuration file leaves the choice of groups" "--bn-size=4 4" "$(size -c "$T/config")"
-check_same "--bn=pyslowfast keeps groups of 8" "$(size --policy=long+short --batch=8 --bn=pyslowfast --bn-size=8)" \
+check_same "--bn=pyslowfast keeps groups of 8" \
+	"$(size --policy=long+short --batch=8 --bn=pyslowfast --bn-size=8)" \
     "$(size --policy=long+short --batch=8 --bn=pyslowfast)"
 check_exit "-v with a schedule" 0 vt-schedule -v --policy=long --batch=8 --epochs=20
 check_says "-v shows how many ranks can share it" \
     'note: 30 epochs in 10 stages; 2 ranks at most, since a batch of 8 has 2 BN groups of 4 clips'
 check_exit "a batch that is not a whole number of groups ends with 2" 2 vt-schedule --batch=12 --bn-size=8
-check_says "the message suggests a size of groups" \
+check_says "a batch that is not a whole number of groups: the message suggests a size of groups" \
     'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 would do'
 check_exit "the suggested size is accepted" 0 vt-schedule --batch=12 --bn-size=6
 check_exit "unequal shares for --bn=pyslowfast end with 2" 2 \
     vt-schedule --bn=pyslowfast --ranks=3
-check_says "the message says that 3 devices cannot share equally" 'cannot be shared equally by 3 devices'
+check_says "unequal shares for --bn=pyslowfast: the message says that 3 devices cannot share equally" \
+	'cannot be shared equally by 3 devices'
 
 # ---- wrong usage: exit 2, one line and a hint, nothing on standard output ----
 
@@ -127,7 +132,8 @@ wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"
 wrong "gap.tsv:4: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
 wrong "good.tsv exists \(-f replaces it\)" --epochs=3 -o "$T/good.tsv"
-check_exit "-o with an existing equal table is accepted if --plot is new" 0 vt-schedule -o "$T/good.tsv" --plot="$T/late.png"
+check_exit "-o with an existing equal table is accepted if --plot is new" 0 \
+	vt-schedule -o "$T/good.tsv" --plot="$T/late.png"
 check "the plot is drawn then" test -s "$T/late.png"
 cp "$T/good.tsv" "$T/good.png"
 wrong "good.png exists" --plot="$T/good.png"
@@ -141,7 +147,7 @@ check_exit "-f replaces a file" 0 vt-schedule -f --epochs=3 -o "$T/good.tsv"
 check_same "-f writes the new table" "$(vt-schedule --epochs=3)" "$(cat "$T/good.tsv")"
 check_same "-f leaves no temporary file" "" "$(find "$T" -name '.*' -type f)"
 check_exit "-o in a missing folder ends with 1" 1 vt-schedule -o "$T/no/x.tsv"
-check_says "the message names the missing folder" "no/.*: cannot create: No such file"
+check_says "-o in a missing folder: the message names the missing folder" "no/.*: cannot create: No such file"
 check_exit "a full disk ends with 1" 1 sh -c 'vt-schedule >/dev/full'
 check_same "printed settings make the same schedule" \
     "$(vt-schedule --policy=long --epochs=9 --milestones=5)" \
@@ -219,17 +225,21 @@ if built cairo; then
 	stages '0 0 1 0 1 1 1 1 0 0 0' >"$T/least.tsv"
 	check_exit "the smallest possible table is drawn" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
 	for name in x.jpg x tsv; do
-		check_exit "a picture called $name ends with 2" 2 vt-schedule --plot="$T/$name" -o "$T/never.tsv"
-		check_says "a picture called $name: the message lists the formats" 'wanted a name that ends with .png, .svg or .pdf'
+		check_exit "a picture called $name ends with 2" 2 \
+			vt-schedule --plot="$T/$name" -o "$T/never.tsv"
+		check_says "a picture called $name: the message lists the formats" \
+			'wanted a name that ends with .png, .svg or .pdf'
 		check "a picture called $name: nothing is written" test ! -e "$T/never.tsv"
 	done
 	check_exit "a picture in a missing folder ends with 1" 1 vt-schedule --plot="$T/no/x.svg"
 	# Without a font, cairo's own strokes draw the letters.
 	echo '<fontconfig></fontconfig>' >"$T/fonts.conf"
-	check_exit "a picture is drawn without any font" 0 env FONTCONFIG_FILE="$T/fonts.conf" vt-schedule --plot="$T/plain.svg" "$cycles"
+	check_exit "a picture is drawn without any font" 0 \
+		env FONTCONFIG_FILE="$T/fonts.conf" vt-schedule --plot="$T/plain.svg" "$cycles"
 	check_says "a warning names a package with fonts" 'no font is installed: .*fonts-dejavu-core'
 	check_same "there is one warning" 1 "$(grep -c . "$T/err")"
-	check "the picture without fonts contains the same text" grep -qx 'A schedule of 75 epochs' "$T/plain.svg"
+	check "the picture without fonts contains the same text" \
+		grep -qx 'A schedule of 75 epochs' "$T/plain.svg"
 	check_exit "the picture without fonts has other letters" 1 cmp -s "$T/plain.svg" "$T/a.svg"
 	# vt-schedule as CAIRO=no builds it: lib/draw/without comes before the
 	# library.
@@ -249,7 +259,8 @@ else
 	bare=vt-schedule
 fi
 check_exit "a picture without cairo ends with 2" 2 "$bare" --plot="$T/e.png" -o "$T/never.tsv"
-check_says "the message names the packages and the build option" 'e.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check_says "a picture without cairo: the message names the packages and the build option" \
+	'e.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
 check "without cairo nothing is written" test ! -e "$T/never.tsv" -a ! -e "$T/e.png"
 check_same "a table is made without cairo" "$(vt-schedule)" "$("$bare")"
 
@@ -266,10 +277,13 @@ vt-schedule --policy=long+short --batch=16 --crop=48 --epochs=20 --lr-policy=cos
 vt-schedule --batch=16 --crop=48 --epochs=20 -o "$T/fixed.tsv"
 check_same "--locate: three names of one step" "75 75 75" "$(vt-schedule --samples=1000 --locate=step:75,epoch:1.2,sample:1215 "$T/fixed.tsv" |
 	awk -F '\t' '/^[0-9]/ { print $1 }' | xargs)"
-check_same "--locate prints step, epoch and sample" "75 1.2 1200" "$(vt-schedule --samples=1000 --locate=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
+check_same "--locate prints step, epoch and sample" \
+	"75 1.2 1200" "$(vt-schedule --samples=1000 --locate=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
 check_exit "--locate after the end ends with 2" 2 vt-schedule --samples=1000 --locate=step:1250 "$T/fixed.tsv"
-check_says "the message shows where the schedule ends" '1250 is after the end: 1250 steps of 20000 samples in 20 epochs'
-check_exit "--locate with an unknown unit ends with 2" 2 vt-schedule --samples=1000 --locate=hour:3 "$T/fixed.tsv"
+check_says "--locate after the end: the message shows where the schedule ends" \
+	'1250 is after the end: 1250 steps of 20000 samples in 20 epochs'
+check_exit "--locate with an unknown unit ends with 2" 2 \
+	vt-schedule --samples=1000 --locate=hour:3 "$T/fixed.tsv"
 check_exit "--locate=step without --samples ends with 2" 2 vt-schedule --locate=step:3 "$T/fixed.tsv"
 vt-schedule --compare --samples=1000 "$T/fixed.tsv" "$T/by-steps.tsv" "$T/cosine.tsv" >"$T/compared"
 check_same "--compare: step and cosine policies have the same work" \
@@ -277,18 +291,23 @@ check_same "--compare: step and cosine policies have the same work" \
 	"$(awk -F '\t' '/cosine.tsv/ { print $2, $4, $5, $6 }' "$T/compared")"
 check_same "--compare has twenty rows of work" 20 "$(sed '1,/^#work/d' "$T/compared" | grep -c '^[0-9]')"
 check_same "--compare: cheaper schedules end before the last row" - "$(tail -1 "$T/compared" | cut -f 6)"
-check "--compare counts work in epochs of the largest shape" awk -F '\t' '/fixed.tsv/ { exit !($4 == 20 && $5 == 1) }' "$T/compared"
-check "--compare -m counts work by multiply-adds" sh -c "vt-schedule --compare -m tsm_tiny '$T/fixed.tsv' '$T/by-steps.tsv' | grep -q 'by multiply-adds'"
+check "--compare counts work in epochs of the largest shape" \
+	awk -F '\t' '/fixed.tsv/ { exit !($4 == 20 && $5 == 1) }' "$T/compared"
+check "--compare -m counts work by multiply-adds" \
+	sh -c "vt-schedule --compare -m tsm_tiny '$T/fixed.tsv' '$T/by-steps.tsv' | grep -q 'by multiply-adds'"
 check_exit "--compare of one table ends with 2" 2 vt-schedule --compare "$T/fixed.tsv"
 
 "$MAKESET" "$T/train" 40 8 40 32 1 || skip_all "no test set"
-check_exit "--check with a network and a dataset" 0 vt-schedule --check "$T/by-steps.tsv" --model tsm_tiny --data "$T/train" --ranks 2 -j 1
+check_exit "--check with a network and a dataset" 0 \
+	vt-schedule --check "$T/by-steps.tsv" --model tsm_tiny --data "$T/train" --ranks 2 -j 1
 cp "$T/out" "$T/plan"
-check_same "--check prints a row for each cell" "$(grep -c '^[0-9]' "$T/by-steps.tsv")" "$(grep -c '^[0-9]' "$T/plan")"
+check_same "--check prints a row for each cell" \
+	"$(grep -c '^[0-9]' "$T/by-steps.tsv")" "$(grep -c '^[0-9]' "$T/plan")"
 check_same "--check shows the steps and samples of --samples" \
 	"$(vt-schedule --samples=40 "$T/by-steps.tsv" | awk -F '\t' '/^[0-9]/ { print $12, $13 }')" \
 	"$(awk -F '\t' '/^[0-9]/ { print $14, $15 }' "$T/plan")"
-check_same "the work of all cells is 100 %" 100.0 "$(awk -F '\t' '/^[0-9]/ { w += $17 } END { printf "%.1f\n", w }' "$T/plan")"
+check_same "the work of all cells is 100 %" \
+	100.0 "$(awk -F '\t' '/^[0-9]/ { w += $17 } END { printf "%.1f\n", w }' "$T/plan")"
 # Lines that are equal for both programs. The base and the available memory are
 # not.
 same_memory() {
@@ -296,27 +315,38 @@ same_memory() {
 }
 if have_mpi; then
 	mpirun -np 2 vt-train -n -i "$T/train" -m tsm_tiny --schedule "$T/by-steps.tsv" -j 1 >"$T/dry" 2>"$T/err"
-	check_same "--check and vt-train -n plan the same memory on two ranks" "$(same_memory "$T/dry")" "$(same_memory "$T/plan")"
+	check_same "--check and vt-train -n plan the same memory on two ranks" \
+		"$(same_memory "$T/dry")" "$(same_memory "$T/plan")"
 else
 	skip "--check and vt-train -n plan the same memory on two ranks" "no MPI"
 fi
-check_same "--check shows the largest number of ranks" "# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
-check_exit "--check with too many ranks ends with 2" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
-check_says "the message states the rule for ranks" 'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
+check_same "--check shows the largest number of ranks" \
+	"# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
+check_exit "--check with too many ranks ends with 2" 2 \
+	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
+check_says "--check with too many ranks: the message states the rule for ranks" \
+	'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
 check_same "--check with too many ranks prints no table" "" "$(cat "$T/out")"
-check_exit "--check with too little memory ends with 2" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 1M
-check_says "the message names the cell that needs most memory" 'rank 0 of 1 needs .* \(--memory=1.00 MiB\), most of all in stage [0-9], cycle 2'
-check_exit "--check with enough memory" 0 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 8G
-check_exit "--check with an unknown network ends with 2" 2 vt-schedule --check "$T/by-steps.tsv" -m nonesuch -i "$T/train"
+check_exit "--check with too little memory ends with 2" 2 \
+	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 1M
+check_says "--check with too little memory: the message names the cell that needs most memory" \
+	'rank 0 of 1 needs .* \(--memory=1.00 MiB\), most of all in stage [0-9], cycle 2'
+check_exit "--check with enough memory" 0 \
+	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 8G
+check_exit "--check with an unknown network ends with 2" 2 \
+	vt-schedule --check "$T/by-steps.tsv" -m nonesuch -i "$T/train"
 check_exit "--check without a network ends with 2" 2 vt-schedule --check "$T/by-steps.tsv" -i "$T/train"
 check_exit "--memory without --check ends with 2" 2 vt-schedule --memory 1G
 vt-schedule --policy=long+short --bn=pyslowfast --ranks=2 --batch=32 --crop=48 --epochs=20 -o "$T/psf.tsv"
-check_exit "--check of --bn=pyslowfast on its number of ranks" 0 vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
-check_same "with --bn=pyslowfast, each rank has its own groups" "" "$(awk -F '\t' '/^[0-9]/ && $9 != 2 * $10 { print $9, $10 }' "$T/out")"
+check_exit "--check of --bn=pyslowfast on its number of ranks" 0 \
+	vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
+check_same "with --bn=pyslowfast, each rank has its own groups" \
+	"" "$(awk -F '\t' '/^[0-9]/ && $9 != 2 * $10 { print $9, $10 }' "$T/out")"
 
 # ---- a damaged dataset ----
 
 damaged_set "$T/train" manifest
-check_exit "a dataset with a damaged manifest ends with 4" 4 vt-schedule --epochs=2 --milestones=none --data "$T/broken-manifest"
+check_exit "a dataset with a damaged manifest ends with 4" 4 \
+	vt-schedule --epochs=2 --milestones=none --data "$T/broken-manifest"
 check_exit "a missing dataset ends with 1" 1 vt-schedule --epochs=2 --milestones=none --data "$T/nowhere"
 plan

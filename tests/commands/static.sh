@@ -35,18 +35,21 @@ for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 done
 built oneDNN && [ "$static" != "$BUILD" ] && check "a plain build needs other libraries, so the check can fail" test -n "$(others "$BUILD/vt-train")"
 
-check_exit "CUDA_ARCHS below 70 ends with 2" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
+check_exit "CUDA_ARCHS below 70 ends with 2" 2 \
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
 	BUILD="$T/none" all
-check_says "the message names the wrong architecture" 'CUDA_ARCHS: 60 \(wanted 70 or more\)'
+check_says "CUDA_ARCHS below 70: the message names the wrong architecture" \
+	'CUDA_ARCHS: 60 \(wanted 70 or more\)'
 for part in DNNL MPI FFMPEG CAIRO; do
 	check_exit "STATIC=yes with $part=yes is refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes \
 		BUILD="$T/none" all
-	check_says "STATIC=yes with $part=yes: the message says what is missing" "$part=yes has no static archives"
+	check_says "STATIC=yes with $part=yes: the message says what is missing" \
+		"$part=yes has no static archives"
 done
 
 # CC=false: no header is found.
 check_exit "make deps with cuda and nccl missing ends with 1" 1 env CC=false DEPS=no share/deps cuda nccl
-check_says "the message names NVIDIA's package" 'libnccl-dev \(nccl\.h\)'
+check_says "make deps with cuda and nccl missing: the message names NVIDIA's package" 'libnccl-dev \(nccl\.h\)'
 
 # ---- an empty root directory ----
 
@@ -81,14 +84,17 @@ inside="chroot $T/root"
 [ "$(id -u)" = 0 ] || inside="unshare -r chroot $T/root"
 if $inside /vt-train --version >"$T/out" 2>"$T/err" || ! grep -qE 'Operation not permitted|unshare' "$T/err"; then
 	check_exit "vt-train runs in the empty root" 0 $inside /vt-train --version
-	check_same "vt-train in the empty root prints its version" "$("$static/vt-train" --version)" "$(cat "$T/out")"
+	check_same "vt-train in the empty root prints its version" \
+		"$("$static/vt-train" --version)" "$(cat "$T/out")"
 	if built CUDA; then
-		check_same "vt-train in the empty root has the libraries of a GPU" "$(vt-train --version -v | grep -o 'cuda (.*)')" \
+		check_same "vt-train in the empty root has the libraries of a GPU" \
+			"$(vt-train --version -v | grep -o 'cuda (.*)')" \
 			"$($inside /vt-train --version -v | grep -o 'cuda (CUDA .*, cuDNN .*, cuBLASLt [^)]*)')"
 	else
 		skip "vt-train in the empty root has the libraries of a GPU" "no CUDA in this build"
 	fi
-	check_exit "vt-schedule makes a schedule in the empty root" 0 $inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
+	check_exit "vt-schedule makes a schedule in the empty root" 0 \
+		$inside /vt-schedule --policy=constant --batch=8 --frames=8 --crop=112 \
 		--epochs=2
 else
 	skip "vt-train runs in the empty root" "cannot change the root here"
@@ -115,10 +121,14 @@ tar xzf "$T/vt-gpu.tar.gz" -C "$T/root"
 inside="env -u BUILD $inside"
 bring_needs "$T/root/vt-gpu/build/program"
 if $inside /bin/sh -c : 2>/dev/null; then
-	check_exit "tests/gpu/contact/right runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/right -d ref -o /right aside exact op
-	check_exit "tests/gpu/contact/fast runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/fast -d ref -o /fast
-	check_exit "tests/gpu/contact/train runs in the empty root" 0 $inside /vt-gpu/tests/gpu/contact/train -d ref -o /train
-	check_exit "tests/gpu/contact/torch without PyTorch ends with 2" 2 $inside /vt-gpu/tests/gpu/contact/torch -d ref -o /torch
+	check_exit "tests/gpu/contact/right runs in the empty root" 0 \
+		$inside /vt-gpu/tests/gpu/contact/right -d ref -o /right aside exact op
+	check_exit "tests/gpu/contact/fast runs in the empty root" 0 \
+		$inside /vt-gpu/tests/gpu/contact/fast -d ref -o /fast
+	check_exit "tests/gpu/contact/train runs in the empty root" 0 \
+		$inside /vt-gpu/tests/gpu/contact/train -d ref -o /train
+	check_exit "tests/gpu/contact/torch without PyTorch ends with 2" 2 \
+		$inside /vt-gpu/tests/gpu/contact/torch -d ref -o /torch
 	check_says "the message says that python3 has no PyTorch" 'python3 has no PyTorch'
 	check_exit "the program runs a part by its name" 0 $inside /vt-gpu/build/program vt-train --version
 	check_same "the part prints its version" "$("$static/vt-train" --version)" "$(cat "$T/out")"

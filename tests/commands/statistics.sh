@@ -52,20 +52,25 @@ for device in ref cpu; do
 	check "$device: a run without precise BN" train "$device-plain"
 	options="--device $device --precise-bn 22"
 	check "$device: a run with precise BN" train "$device"
-	check_same "$device: precise BN changes no weight" "$(hashes "$T/$device-plain/final.safetensors" model)" \
+	check_same "$device: precise BN changes no weight" \
+		"$(hashes "$T/$device-plain/final.safetensors" model)" \
 		"$(hashes "$T/$device/final.safetensors" model)"
-	check "$device: precise BN changes the statistics" [ "$(hashes "$T/$device-plain/final.safetensors" bn)" != \
+	check "$device: precise BN changes the statistics" \
+		[ "$(hashes "$T/$device-plain/final.safetensors" bn)" != \
 		"$(hashes "$T/$device/final.safetensors" bn)" ]
 	check "$device: a run with precise BN and one validation" train "$device-once" env VT_VAL_EVERY=0
-	check_same "$device: --val-every does not change the final statistics" "$(hashes "$T/$device/final.safetensors" bn)" \
+	check_same "$device: --val-every does not change the final statistics" \
+		"$(hashes "$T/$device/final.safetensors" bn)" \
 		"$(hashes "$T/$device-once/final.safetensors" bn)"
 	alike "$device, precise" "$device"
 
 	options="--device $device --precise-bn off --bn-running aggregate"
 	check "$device: a run with aggregated statistics" train "$device-agg"
-	check_same "$device: aggregation changes no weight" "$(hashes "$T/$device-plain/final.safetensors" model)" \
+	check_same "$device: aggregation changes no weight" \
+		"$(hashes "$T/$device-plain/final.safetensors" model)" \
 		"$(hashes "$T/$device-agg/final.safetensors" model)"
-	check_same "$device: aggregation changes no running mean" "$(hashes "$T/$device-plain/final.safetensors" bn | grep -A1 -B1 mean)" \
+	check_same "$device: aggregation changes no running mean" \
+		"$(hashes "$T/$device-plain/final.safetensors" bn | grep -A1 -B1 mean)" \
 		"$(hashes "$T/$device-agg/final.safetensors" bn | grep -A1 -B1 mean)"
 	alike "$device, aggregated" "$device-agg"
 done
@@ -74,14 +79,17 @@ done
 check "the between-group variances are in the checkpoint" [ "$(tail -c +9 "$T/ref-agg/final.safetensors" |
 	head -c "$(od -An -tu8 -N8 "$T/ref-agg/final.safetensors" | tr -d ' ')" |
 	jq -r 'keys[] | select(endswith(".running_between"))' | wc -l)" = 2 ]
-check "vt-eval reads a checkpoint with between-group variances" vt-eval -k "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
+check "vt-eval reads a checkpoint with between-group variances" \
+	vt-eval -k "$T/ref-agg/final.safetensors" -i "$T/val" --device ref -q
 options="--device ref --precise-bn off --bn-running aggregate"
 cp -r "$T/ref-plain" "$T/later"
 rm "$T/later/ckpt-0000000007.safetensors" "$T/later/final.safetensors"
 check_exit "resuming with another --bn-running ends with 2" 2 train later
-check_says "the message shows both values and the way out" 'bn-running was mean and is aggregate now \(--override=bn-running'
+check_says "resuming with another --bn-running: the message shows both values and the way out" \
+	'bn-running was mean and is aggregate now \(--override=bn-running'
 
-check "the log has the seconds that precise BN took" jq -se '[.[] | select(.type == "validation") | .precise_bn] |
+check "the log has the seconds that precise BN took" \
+	jq -se '[.[] | select(.type == "validation") | .precise_bn] |
 	length == 3 and all(. > 0)' "$T/ref/log.jsonl"
 best=$(jq -rs '[.[] | select(.type == "validation" and .best)] | last | .top1' "$T/ref/log.jsonl")
 check_same "best.safetensors has the statistics of its validation" "$best" \
@@ -92,7 +100,8 @@ check "a run without --val" vt-train -i "$T/train" -m "$T/net.net" --schedule "$
 	--mixup 0.4 --device ref --precise-bn 22
 check_same "a run without --val has the statistics of the end" "$(hashes "$T/ref/final.safetensors" bn)" \
 	"$(hashes "$T/noval/final.safetensors" bn)"
-check_exit "-n with --precise-bn" 0 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --precise-bn 22
+check_exit "-n with --precise-bn" 0 \
+	vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --precise-bn 22
 check "-n shows that 22 clips are 6 groups" grep -q '^# precise BN *6 groups of 4 clips, 4x20$' "$T/out"
 loader() {
 	vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref "$@" | grep '^# loader, validation'
@@ -102,11 +111,13 @@ check_same "the loader's memory covers precise BN if validation clips are smalle
 if have_mpi; then
 	options="--device ref --precise-bn 8"
 	check_exit "--precise-bn with fewer groups than ranks ends with 2" 2 train few mpirun -np 3
-	check_says "the message shows groups and ranks" 'precise-bn=8 makes 2 groups of 4 clips, too few for 3 ranks'
+	check_says "--precise-bn with fewer groups than ranks: the message shows groups and ranks" \
+		'precise-bn=8 makes 2 groups of 4 clips, too few for 3 ranks'
 fi
 options="--device ref --precise-bn 8"
 check_exit "resuming with another --precise-bn ends with 2" 2 train ref
-check_says "the message shows both values of precise-bn" 'precise-bn was 22 and is 8'
+check_says "resuming with another --precise-bn: the message shows both values of precise-bn" \
+	'precise-bn was 22 and is 8'
 
 # ---- the default measurement ----
 
@@ -116,7 +127,8 @@ options="--device ref"
 check "a run with the default of --precise-bn" train auto
 options="--device ref --precise-bn 32"
 check "a run with --precise-bn=32" train by-number
-check_same "the default and --precise-bn=32 give the same statistics" "$(hashes "$T/by-number/final.safetensors" bn)" \
+check_same "the default and --precise-bn=32 give the same statistics" \
+	"$(hashes "$T/by-number/final.safetensors" bn)" \
 	"$(hashes "$T/auto/final.safetensors" bn)"
 options="--device ref"
 alike "by default" auto
@@ -154,7 +166,8 @@ options="--device ref --freeze partial-bn --precise-bn off"
 check "a run with partial-bn without precise BN" train partial-off
 check_same "precise BN does not change frozen norms" "$(hashes "$T/partial-off/final.safetensors" bn/bn2)" \
 	"$(hashes "$T/partial/final.safetensors" bn/bn2)"
-check "precise BN measures the norm that is not frozen" [ "$(hashes "$T/partial-off/final.safetensors" bn/bn1)" != \
+check "precise BN measures the norm that is not frozen" \
+	[ "$(hashes "$T/partial-off/final.safetensors" bn/bn1)" != \
 	"$(hashes "$T/partial/final.safetensors" bn/bn1)" ]
 
 # The moving average of the weights is validated and saved with its own
@@ -165,12 +178,15 @@ options="--device ref --ema 0.9 --use-ema --precise-bn off"
 check "a run with a moving average without precise BN" train ema-off
 check_same "precise BN does not change the moving average" "$(hashes "$T/ema-off/final.safetensors" ema/conv)" \
 	"$(hashes "$T/ema/final.safetensors" ema/conv)"
-check "the moving average has measured statistics" [ "$(hashes "$T/ema-off/final.safetensors" ema/bn1.running_mean)" != \
+check "the moving average has measured statistics" \
+	[ "$(hashes "$T/ema-off/final.safetensors" ema/bn1.running_mean)" != \
 	"$(hashes "$T/ema/final.safetensors" ema/bn1.running_mean)" ]
 
-check_exit "--precise-bn with a word that is not a choice ends with 2" 2 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "--precise-bn with a word that is not a choice ends with 2" 2 \
+	vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	--precise-bn some
-check_says "the message lists the values of --precise-bn" 'precise-bn=some \(wanted auto, off, or a number of clips'
+check_says "--precise-bn with a word that is not a choice: the message lists the values of --precise-bn" \
+	'precise-bn=some \(wanted auto, off, or a number of clips'
 
 # A run with --precise-bn=off has 0 in its checkpoint, and resumes without
 # measuring.
@@ -180,11 +196,13 @@ options="--device ref"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[5-9].safetensors
 check "a run with --precise-bn=off resumes without the option" train before
 check "a resumed run with --precise-bn=off ends with the file of an undisturbed one" same before ref-plain
-check "the config of a run with --precise-bn=off has precise-bn = 0" grep -qx 'precise-bn = 0' "$T/before/config"
+check "the config of a run with --precise-bn=off has precise-bn = 0" \
+	grep -qx 'precise-bn = 0' "$T/before/config"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[6-9].safetensors
 options="--device ref --precise-bn auto"
 check_exit "a run with --precise-bn=off does not resume with --precise-bn=auto" 2 train before
-check_says "the message shows both values of precise-bn and --override" 'precise-bn was 0 and is auto now \(--override=precise-bn'
+check_says "the message shows both values of precise-bn and --override" \
+	'precise-bn was 0 and is auto now \(--override=precise-bn'
 if have_mpi; then
 	options="--device ref"
 	check "a run with --precise-bn=off resumes on two ranks" train before mpirun -np 2
@@ -198,7 +216,8 @@ for rule in 'auto auto' '32 by-number'; do
 	options="--device ref --precise-bn $1 --val-frames 2 --val-crop 16"
 	check "--precise-bn=$1: a finished run accepts another shape of validation" train "$2"
 	check "--precise-bn=$1: a run with that shape from the start" train "$2-shape"
-	check_same "--precise-bn=$1: the shape of validations does not change the statistics" "$(hashes "$T/$2/final.safetensors" bn)" \
+	check_same "--precise-bn=$1: the shape of validations does not change the statistics" \
+		"$(hashes "$T/$2/final.safetensors" bn)" \
 		"$(hashes "$T/$2-shape/final.safetensors" bn)"
 done
 options="--device ref --val-frames 2 --val-crop 16 --precise-bn off"
@@ -215,7 +234,8 @@ mixed() {
 }
 check "a run with interleaved groups" mixed mixed
 # Clip i of each run of m clips is in group i mod (m / n).
-check_same "interleaved groups contain the clips of their rule" "0 2 4 6 1 3 5 7 8 10 12 14 9 11 13 15 0 2 1 3 4 6 5 7" \
+check_same "interleaved groups contain the clips of their rule" \
+	"0 2 4 6 1 3 5 7 8 10 12 14 9 11 13 15 0 2 1 3 4 6 5 7" \
 	"$(awk -F '\t' '$1 == 0 { print $2 } $1 == 1 { print $2 - 16 }' "$T/mixed.trace" | xargs)"
 for n in 2 3; do
 	if have_mpi; then

@@ -33,8 +33,9 @@ dropout  dropout  in=avgpool rate=0.3
 linear   fc       in=dropout out=classes std=0.1
 avgpool  scores   in=fc over=t
 NET
-# Every cell of a small multigrid run, with 6, 4, 5 and 4 steps. The first stage
-# is a short cycle, and batches cross the ends of epochs of 40 clips.
+# Every cell of a small multigrid run, for a step or a few each, in batches of 6,
+# 4, 5 and 4 microbatches. The first stage is a short cycle, and batches cross
+# the ends of epochs of 40 clips.
 {
 	printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
 	printf '0\t0\t3\t0\t24\t2\t16\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
@@ -72,19 +73,22 @@ if unshare -rm mount -t tmpfs x "$T" 2>/dev/null; then
 	check_exit "a finished run on a read-only disk ends with 0" 0 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 --device ref"
-	check_says "a message says that the run is finished" 'ref: the run is finished'
+	check_says "a finished run on a read-only disk: a message says that the run is finished" \
+		'ref: the run is finished'
 	check "a second finished run is copied" cp -r "$T/ref" "$T/second"
 	check_exit "--resume from another run on a read-only disk ends with 1" 1 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 \\
 				--device ref --resume='$(ls "$T"/second/ckpt-* | tail -n 1)'"
 	check "the message does not say that the run is finished" sh -c "! grep 'is finished' '$T/err'"
-	check_says "the message says that the file system is read-only" 'ref/?.*: Read-only file system'
+	check_says "--resume from another run on a read-only disk: the message says that the file system is read-only" \
+		'ref/?.*: Read-only file system'
 else
 	skip "a finished run on a disk that cannot be written" "no mount namespaces here"
 fi
 check "a finished run is copied" cp -r "$T/ref" "$T/more"
-check_exit "a finished run continues with a longer schedule" 75 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
+check_exit "a finished run continues with a longer schedule" 75 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \
 	-o "$T/more" --clip-grad 5 --seed 7 -q --device ref --stop-after 0.001s
 check_exit "with a longer schedule, --status says unfinished" 75 vt-train --status "$T/more"
 check "with a longer schedule, final.safetensors is removed" test ! -e "$T/more/final.safetensors"
@@ -143,7 +147,8 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ $? = 75 ] || break
 done
 check "stopped after every step and resumed: the same weights" same ref stop
-check_same "the log of the run stopped after every step has every step once" "$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
+check_same "the log of the run stopped after every step has every step once" \
+	"$(jq -r 'select(.type == "step").step' "$T/ref/log.jsonl" | tail -1)" \
 	"$(jq -r 'select(.type == "step").step' "$T/stop/log.jsonl" | tail -1)"
 
 # A longer run, so that signals arrive while it trains. It takes two seconds and
@@ -229,15 +234,20 @@ check_same "if all checkpoints are damaged, --status says failed" failed "$(jq -
 # ---- settings that may not change ----
 
 check_exit "resuming with another momentum is refused" 2 train stop --device ref --momentum 0.8
-check_says "the message shows both values of momentum" 'momentum was 0.9 and is 0.8'
+check_says "resuming with another momentum: the message shows both values of momentum" \
+	'momentum was 0.9 and is 0.8'
 check "--override=momentum allows another momentum" train stop --device ref --momentum 0.8 --override momentum
-check_exit "resuming with another network is refused" 2 vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
-check_exit "resuming with other data is refused" 2 vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "resuming with another network is refused" 2 \
+	vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "resuming with other data is refused" 2 \
+	vt-train -i "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
 sed 's/0.02/0.03/' "$T/s.tsv" >"$T/s2.tsv"
-check_exit "resuming with another schedule for past steps is refused" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
+check_exit "resuming with another schedule for past steps is refused" 2 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s2.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
 check_exit "--resume=never in a used directory is refused" 2 train ref --device ref --resume never
-check_exit "a second run in one directory exits 1" 1 sh -c "flock '$T/ref/.vt-train.lock' '$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --device ref"
-check_says "the message says that the directory is in use" 'in use'
+check_exit "a second run in one directory exits 1" 1 \
+	sh -c "flock '$T/ref/.vt-train.lock' '$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --device ref"
+check_says "a second run in one directory: the message says that the directory is in use" 'in use'
 
 # ---- refusals before the first step ----
 
@@ -251,31 +261,40 @@ if [ $mpi = yes ]; then
 			mpirun -np 1 vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref
 		check_same "a rank that is not bound gets no note" "" "$(cat "$T/err")"
 	fi
-	check_exit "fewer microbatches than ranks exit 2" 2 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
-	check_says "the message states the rule for microbatches" 'batch of 16 clips in BN groups of 16 makes 1 microbatches'
+	check_exit "fewer microbatches than ranks exit 2" 2 \
+		mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/one.tsv" -o "$T/no" --device ref
+	check_says "fewer microbatches than ranks: the message states the rule for microbatches" \
+		'batch of 16 clips in BN groups of 16 makes 1 microbatches'
 else
 	skip "fewer microbatches than ranks exit 2" "no mpirun"
 fi
 check_exit "no --data exits 2" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
 "$MAKESET" "$T/blank" 8 4 40 32 1 blank=1 && "$MAKESET" "$T/part" 8 4 40 32 1 blank=3
-check_exit "a set without labels exits 2" 2 vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "the message shows how to add labels" 'blank: none of its 8 samples has a label \(vt-extract --label-from'
-check_exit "a set with some unlabelled samples exits 2" 2 vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "the message names the first unlabelled sample" 'part: 3 of 8 samples have no label, s00000 first'
+check_exit "a set without labels exits 2" 2 \
+	vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "a set without labels: the message shows how to add labels" \
+	'blank: none of its 8 samples has a label \(vt-extract --label-from'
+check_exit "a set with some unlabelled samples exits 2" 2 \
+	vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "a set with some unlabelled samples: the message names the first unlabelled sample" \
+	'part: 3 of 8 samples have no label, s00000 first'
 check_exit "a validation set without labels exits 2" 2 \
 	vt-train -i "$T/train" --val "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "the message says that the validation set has no labels" 'blank: none of its 8 samples has a label'
+check_says "a validation set without labels: the message says that the validation set has no labels" \
+	'blank: none of its 8 samples has a label'
 "$MAKESET" "$T/other" 8 4 40 32 1 classes=3
 check_exit "a validation set with other classes exits 2" 2 \
 	vt-train -i "$T/train" --val "$T/other" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "the message shows the first missing class and the way out" \
+check_says "a validation set with other classes: the message shows the first missing class and the way out" \
 	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
 check_exit "a missing dataset exits 1" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
 check_exit "an unknown network exits 2" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
-check_says "the message names the folder of networks" "no nonesuch in models \(.*/models has all [0-9]+"
+check_says "an unknown network: the message names the folder of networks" \
+	"no nonesuch in models \(.*/models has all [0-9]+"
 check_exit "an unknown back end exits 2" 2 vt-train -i "$T/train" --device tpu --schedule "$T/s.tsv" -o "$T/no"
-check_exit "--device=cuda without a GPU exits 2" 2 vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
-check_says "the message names CUDA" 'CUDA'
+check_exit "--device=cuda without a GPU exits 2" 2 \
+	vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
+check_says "--device=cuda without a GPU: the message names CUDA" 'CUDA'
 check_exit "an unknown option exits 2" 2 vt-train --sched x
 check_exit "an abbreviated option exits 2" 2 vt-train --schedul x
 check_exit "a crop too small for the network exits 2" 2 sh -c "
@@ -288,17 +307,21 @@ check "a dry run makes no folder" test ! -e "$T/no"
 # ---- divergence and damage ----
 
 sed 's/\t0.02\t/\t1000000\t/' "$T/s.tsv" >"$T/hot.tsv"
-check_exit "divergence exits 5" 5 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --device ref --seed 7
-check_says "the message names the step of divergence" 'step [0-9]+: .*diverged'
+check_exit "divergence exits 5" 5 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --device ref --seed 7
+check_says "divergence: the message names the step of divergence" 'step [0-9]+: .*diverged'
 cp -r "$T/train" "$T/broken"
 offset=$(vt-pack --list -i "$T/train" | awk -F'\t' '$1 == "s00003" { print $10 + 600 }')
 printf '\377\377' | dd of="$T/broken/t-000000.tar" bs=1 seek="$offset" conv=notrunc 2>/dev/null
-check_exit "a damaged frame exits 4" 4 vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
-check_says "the message names shard and key of the damaged frame" 't-000000.tar.*s00003'
+check_exit "a damaged frame exits 4" 4 \
+	vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
+check_says "a damaged frame: the message names shard and key of the damaged frame" 't-000000.tar.*s00003'
 for place in index footer manifest; do
 	damaged_set "$T/train" $place
-	check_exit "a damaged $place exits 4" 4 vt-train -i "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
-	check_exit "a damaged $place of the validation set exits 4" 4 vt-train -i "$T/train" --val "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+	check_exit "a damaged $place exits 4" 4 \
+		vt-train -i "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
+	check_exit "a damaged $place of the validation set exits 4" 4 \
+		vt-train -i "$T/train" --val "$T/broken-$place" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b4" --device ref
 done
 
 # ---- validation ----
@@ -306,5 +329,6 @@ done
 check_exit "a run with validations" 0 train val --device ref --val "$T/val" --val-every 2
 check "the log has validations" grep -q '"type":"validation"' "$T/val/log.jsonl"
 check "the best checkpoint is kept" test -s "$T/val/best.safetensors"
-check_same "validations change no weight" "$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/val/final.safetensors")"
+check_same "validations change no weight" \
+	"$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/val/final.safetensors")"
 plan

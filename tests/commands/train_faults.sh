@@ -73,7 +73,8 @@ if [ $trace = yes ]; then
 	faulty write error=ENOSPC -P "$T/lock/.vt-train.lock"
 	check_exit "a full disk for the lock file ends with 1" 1 train lock
 	RUN=''
-	check_says "the message names the lock and the reason" 'lock: cannot write: No space left'
+	check_says "a full disk for the lock file: the message names the lock and the reason" \
+		'lock: cannot write: No space left'
 	rm -rf "$T/lock"
 else
 	skip "an interrupted lock" "no strace"
@@ -137,7 +138,8 @@ at() {
 }
 
 best=$(meta "$T/ref/best.safetensors" vt.step)
-check_same "the last checkpoint names the step of the best" "$best" "$(meta "$T/ref/final.safetensors" vt.best_step)"
+check_same "the last checkpoint names the step of the best" \
+	"$best" "$(meta "$T/ref/final.safetensors" vt.best_step)"
 # whole DIR: succeed if every checkpoint equals that of the undisturbed run.
 whole() {
 	for f in "$T"/ref/*.safetensors; do
@@ -166,7 +168,8 @@ if [ $shim = yes ]; then
 		ckpt-0000000012.safetensors final.safetensors; do
 		rm -rf "$T/eio"
 		at $f once
-		check_exit "the rename to $f fails once" "$([ $f = final.safetensors ] && echo 1 || echo 0)" train eio
+		check_exit "the rename to $f fails once" \
+			"$([ $f = final.safetensors ] && echo 1 || echo 0)" train eio
 		RUN=''
 		[ $f = final.safetensors ] || check "after a failed rename to $f, all files are right" whole eio
 	done
@@ -199,7 +202,8 @@ if [ $shim = yes ]; then
 	done >/dev/null 2>&1
 	check_same "a failed validation is repeated first when the run resumes" 5 $i
 fi
-check_same "--keep-best=loss chooses the best again, by loss" "" "$(train loss --stop-after 0.001s >/dev/null 2>&1
+check_same "--keep-best=loss chooses the best again, by loss" \
+	"" "$(train loss --stop-after 0.001s >/dev/null 2>&1
 	train loss --keep-best loss >/dev/null 2>"$T/err" || cat "$T/err"
 	for i in "$T/loss/best.safetensors"; do [ "$(meta "$i" vt.best_metric)" = loss ] || echo "not by loss"; done)"
 
@@ -216,7 +220,8 @@ poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
 cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
 check_exit "vt-eval of a checkpoint with NaN ends with 5" 5 \
 	vt-eval -k "$T/poison.safetensors" -i "$T/val" --device ref
-check_says "the message names the tensor with NaN" 'tensor bn/bn1.running_mean holds NaN'
+check_says "vt-eval of a checkpoint with NaN: the message names the tensor with NaN" \
+	'tensor bn/bn1.running_mean holds NaN'
 check "vt-train resumes from the newest finite checkpoint" train nan
 check "the checkpoint with NaN is renamed to .bad" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
 check_same "the run ends with the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
@@ -229,14 +234,17 @@ poison "$T/huge.safetensors" model/fc.weight "$HUGE"
 poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
 check_exit "vt-eval with scores that are not finite ends with 5" 5 \
 	vt-eval -k "$T/huge.safetensors" -i "$T/val" --device ref
-check_says "the message names sample and class" 'sample s[0-9]+: the score of class [0-9] is'
+check_says "vt-eval with scores that are not finite: the message names sample and class" \
+	'sample s[0-9]+: the score of class [0-9] is'
 # A variance that overflows leaves the loss finite, so only the check of
 # statistics finds it.
 mkdir "$T/variance" && cp "$first" "$T/variance/"
 poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
 check_exit "running statistics that overflow end with 5" 5 train variance
-check_says "the message names the step and the normalizations" 'step 1: .*normalisations'
-check_same "the checkpoint before the overflow stays the only one" "ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
+check_says "running statistics that overflow: the message names the step and the normalizations" \
+	'step 1: .*normalisations'
+check_same "the checkpoint before the overflow stays the only one" \
+	"ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
 
 # ---- checkpoints before a failure ----
 
@@ -249,10 +257,12 @@ check_exit "divergence ends with 5" 5 hot
 check_same "after divergence, --status says diverged" "diverged 5" "$(state hot)"
 step=$(jq -r .step "$T/said")
 check "a finite checkpoint is saved before divergence" test "$step" -ge 1
-check_same "the saved checkpoint has no NaN" 0 "$(vt-eval -k "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
+check_same "the saved checkpoint has no NaN" 0 \
+	"$(vt-eval -k "$T/hot/ckpt-$(printf %010d "$step").safetensors" -i "$T/train" --device ref >/dev/null 2>"$T/err"
 	grep -c 'holds NaN' "$T/err")"
 check_exit "the same command diverges again with 5" 5 hot
-check_same "a loop that repeats the command while it ends with 75 stops" "5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
+check_same "a loop that repeats the command while it ends with 75 stops" \
+	"5 1" "$(n=0; until hot; do n=$((n + 1)); vt-train --status "$T/hot" >/dev/null; s=$?
 	[ $s = 75 ] || break; done 2>/dev/null; echo "$s $n")"
 
 # Damage all frames of a sample that the second step is the first to load.
@@ -267,15 +277,18 @@ while [ $at -lt $(($1 + $2)) ]; do	# all its frames
 	at=$((at + 1024))
 done
 check_exit "a damaged frame ends with 4" 4 train damaged
-check_same "the steps before the damaged frame are saved" "failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
+check_same "the steps before the damaged frame are saved" \
+	"failed 4 $step" "$(state damaged) $(jq -r .step "$T/said")"
 if [ $mpi = yes ]; then
 	RUN="mpirun -np 2" train damaged2 >/dev/null 2>"$T/err"
 	got=$?
-	check_same "on two ranks, the steps before the damaged frame are saved" "4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
+	check_same "on two ranks, the steps before the damaged frame are saved" \
+		"4 failed 4 $step" "$got $(state damaged2) $(jq -r .step "$T/said")"
 fi
 rm -r "$T/train" && mv "$T/sound" "$T/train"
 check "with the frame repaired, the same command resumes" train damaged
-check_same "with the frame repaired, the weights are the same" "$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
+check_same "with the frame repaired, the weights are the same" \
+	"$final" "$(meta "$T/damaged/final.safetensors" vt.tensors)"
 
 # ---- signals, and an output that cannot be written ----
 
@@ -285,7 +298,8 @@ check_same "with the frame repaired, the weights are the same" "$final" "$(meta 
 } | head -1 >/dev/null
 check_same "a closed pipe as standard output does not stop a run" 0 "$(cat "$T/status")"
 check "with a closed pipe, the checkpoints are right" whole pipe
-check_same "with a closed pipe, the log has all steps" 12 "$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
+check_same "with a closed pipe, the log has all steps" 12 \
+	"$(jq -r 'select(.type=="step").step' "$T/pipe/log.jsonl" | wc -l)"
 train closed >&- 2>"$T/err"
 check_same "standard output that was never open does not stop a run" 0 $?
 if [ -e /dev/full ]; then
@@ -369,7 +383,8 @@ if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
 			--seed 7 --device ref -j 1 --save-steps 1 "$@"
 	}
 	check_exit "-n on a disk that is too small" 0 big --keep 20 -n
-	check_says "-n warns that checkpoints may need more than the disk has" 'checkpoints may take .* and the disk has .* free'
+	check_says "-n warns that checkpoints may need more than the disk has" \
+		'checkpoints may take .* and the disk has .* free'
 	check_exit "-n on a disk with enough space" 0 train none -n
 	check_same "-n does not warn on a disk with enough space" "" "$(grep 'checkpoints may' "$T/err")"
 	big --keep 20 >/dev/null 2>"$T/err"
@@ -392,12 +407,15 @@ check_exit "resuming with another learning rate for past steps is refused" 2 sh 
 	sed 's/\t0\.1\t/\t0.2\t/' '$T/s.tsv' | '$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule - -o '$T/ref' --seed 7 --device ref"
 check_exit "--resume=never with an existing run is refused" 2 train ref --resume never
 check_same "refused runs change no file" "$was" "$(snapshot ref)"
-check_exit "--resume from a checkpoint with another setting, in a new directory, is refused" 2 train new --resume "$T/ref/final.safetensors" --momentum 0.8
+check_exit "--resume from a checkpoint with another setting, in a new directory, is refused" 2 \
+	train new --resume "$T/ref/final.safetensors" --momentum 0.8
 check "the refused run makes no directory" test ! -e "$T/new"
 mkdir "$T/empty"
-check_exit "--resume from a checkpoint with another setting, in an empty directory, is refused" 2 train empty --resume "$T/ref/final.safetensors" --momentum 0.8
+check_exit "--resume from a checkpoint with another setting, in an empty directory, is refused" 2 \
+	train empty --resume "$T/ref/final.safetensors" --momentum 0.8
 check_same "the refused run leaves no lock" "" "$(ls -A "$T/empty")"
-check_exit "--resume from a checkpoint with the same settings starts a new run" 0 train other --resume "$T/ref/final.safetensors" --keep-best none
+check_exit "--resume from a checkpoint with the same settings starts a new run" 0 \
+	train other --resume "$T/ref/final.safetensors" --keep-best none
 check "the new run writes into its own directory" test -s "$T/other/final.safetensors"
 cp -r "$T/ref" "$T/cut" && head -c 3000 "$T/ref/final.safetensors" >"$T/cut/ckpt-0000000013.safetensors"
 was=$(snapshot cut)
@@ -406,19 +424,25 @@ check_same "--status changes no file" "$was" "$(snapshot cut)"
 
 # ---- the log, and the files of a run ----
 
-check_same "the log's start has host, arguments and version" "$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
+check_same "the log's start has host, arguments and version" \
+	"$(uname -n) $T/ref $(vt-train --version | sed -n 's/^vt-train (vt) //p')" \
 	"$(jq -r 'select(.type=="start") | [.host, .arguments[(.arguments | index("-o")) + 1], .versions.vt] | join(" ")' "$T/ref/log.jsonl")"
 check "every line of the log has its time" jq -se 'all(.[]; (.time | fromdate) > 1700000000)' "$T/ref/log.jsonl"
-check "a step in the log has memory and clips a second" jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
+check "a step in the log has memory and clips a second" \
+	jq -se 'all(.[] | select(.type=="step"); .peak_memory > 1000000 and .clips_per_s > 0)' "$T/ref/log.jsonl"
 awk -F'\t' -v OFS='\t' 'NR > 1 { $8 = "4/20" } 1' "$T/s.tsv" >"$T/between.tsv"
-check "a run with interleaved BN groups" sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
-check_same "the log has the interleaved groups" "4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
+check "a run with interleaved BN groups" \
+	sh -c "'$BUILD/vt-train' -i '$T/train' -m '$T/net.net' --schedule '$T/between.tsv' -o '$T/between' --device ref -q --log-every 1"
+check_same "the log has the interleaved groups" \
+	"4 20" "$(jq -r 'select(.type=="step") | "\(.bn) \(.bn_run)"' "$T/between/log.jsonl" | sort -u)"
 (cd "$T" && "$BUILD/vt-train" -i train --val val -m ./net.net --schedule - -o typed --seed 7 --device ref -q --precise-bn off <s.tsv >/dev/null)
 rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
 check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
 check_same "the config gives the same run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
-check_exit "a run's folder as --model ends with 2" 2 vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "the message names the run's network and --output" "--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
+check_exit "a run's folder as --model ends with 2" 2 \
+	vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
+check_says "a run's folder as --model: the message names the run's network and --output" \
+	"--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
 mkdir "$T/tsm_tiny"
 check_exit "a directory with the name of a network does not hide it" 0 \
 	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"
@@ -437,7 +461,8 @@ if [ $trace = yes ]; then
 	faulty write error=ENOSPC:when=3+ -P "$T/log2/log.jsonl"
 	check_exit "a log that can never be written ends with 1" 1 train log2
 	RUN=''
-	check_says "the message counts the bytes that were not written" 'log.jsonl: its last [0-9]+ bytes could not be written'
+	check_says "a log that can never be written: the message counts the bytes that were not written" \
+		'log.jsonl: its last [0-9]+ bytes could not be written'
 fi
 if [ -e "$BUILD/tests/fault.so" ]; then
 	twice=
@@ -456,8 +481,10 @@ if command -v script >/dev/null; then
 	TERM=xterm script -qec "'$BUILD/vt-train' -i '$T/train' --val '$T/val' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/tty' \
 		--seed 7 --device ref --log-every 1" /dev/null </dev/null >"$T/out"
 	sed 's/\r$//; s/.*\r\x1b\[K//' "$T/out" >"$T/rows"
-	check_same "on a terminal, each step has a line of columns" 12 "$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
-	check_same "on a terminal, lines have at most 80 columns" 0 "$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
+	check_same "on a terminal, each step has a line of columns" 12 \
+		"$(grep -cE '^ +[0-9]+ +[0-9.]+ +20x2x16 ' "$T/rows")"
+	check_same "on a terminal, lines have at most 80 columns" 0 \
+		"$(awk 'length > 80' "$T/rows" | grep -vc 'note:')"
 else
 	skip "columns on a terminal" "no script(1)"
 fi

@@ -53,7 +53,8 @@ for optimizer in lars lars-outside adamw lamb; do
 	options="--optimizer=$optimizer --trust-coefficient=0.02 --ema=0.9 --loss-scale=dynamic"
 	# shellcheck disable=SC2086
 	check_exit "$optimizer trains" 0 train $optimizer $options
-	check "$optimizer ends with another loss than sgd" test "$(jq -r 'select(.type == "step").loss' "$T/$optimizer/log.jsonl" | tail -1)" != \
+	check "$optimizer ends with another loss than sgd" \
+		test "$(jq -r 'select(.type == "step").loss' "$T/$optimizer/log.jsonl" | tail -1)" != \
 		"$(jq -r 'select(.type == "step").loss' "$T/sgd/log.jsonl" | tail -1)"
 	if ! have_mpi; then
 		skip "$optimizer on more ranks" "no mpirun, or built without MPI"
@@ -81,7 +82,8 @@ check_same "the state of adamw for a parameter" "ema model optim/exp_avg optim/e
 half="--optimizer=lamb --precision=fp16 --ema=0.5 --clip-value=1"
 # shellcheck disable=SC2086
 check_exit "fp16 trains on ref" 0 train half $half
-check_same "fp16 has a dynamic loss scale" 65536 "$(jq -r 'select(.type == "step").loss_scale' "$T/half/log.jsonl" | tail -1)"
+check_same "fp16 has a dynamic loss scale" 65536 \
+	"$(jq -r 'select(.type == "step").loss_scale' "$T/half/log.jsonl" | tail -1)"
 if have_mpi; then
 	# Killed repeatedly while it saves, and resumed on other numbers of
 	# ranks.
@@ -111,13 +113,16 @@ if have_mpi; then
 	# shellcheck disable=SC2086
 	kept=$(for option in "" --shard-optimizer; do train x -n $free $option | sed -n 's/^# exp_avg  *\([0-9.]*\) .*/\1/p'; done | xargs)
 	# In so small a network, rank 0 owns no whole block.
-	check "--shard-optimizer plans less state on a rank" awk -v s="$kept" 'BEGIN { exit !(split(s, k, " ") == 2 && k[2] < 0.9 * k[1]) }'
+	check "--shard-optimizer plans less state on a rank" \
+		awk -v s="$kept" 'BEGIN { exit !(split(s, k, " ") == 2 && k[2] < 0.9 * k[1]) }'
 else
 	skip "kills in fp16" "no mpirun, or built without MPI"
 fi
 on 1
-check_exit "a fixed loss scale that is too large for fp16 ends with 5" 5 train hot --precision=fp16 --loss-scale=1e9
-check_says "the message says that the gradient is not finite" "the gradient's norm is (inf|-?nan)"
+check_exit "a fixed loss scale that is too large for fp16 ends with 5" 5 \
+	train hot --precision=fp16 --loss-scale=1e9
+check_says "a fixed loss scale that is too large for fp16: the message says that the gradient is not finite" \
+	"the gradient's norm is (inf|-?nan)"
 check_exit "a fixed loss scale in fp32" 0 train scaled --loss-scale=4096
 check_same "a loss scale in fp32 changes no weight" "$(weights sgd)" "$(weights scaled)"
 
@@ -131,15 +136,19 @@ for rate in hot calm; do
 done
 # The largest mean of 20 consecutive steps, starting at step 1 or 21.
 worst=$(jq -rs '[.[] | select(.type == "step").loss] | [.[:20], .[20:40]] | map(add / length) | max' "$T/rate-hot/log.jsonl")
-check "a high learning rate gives a loss above a guess among 8 classes" awk -v l="$worst" 'BEGIN { exit !(l > 1.1 * log(8)) }'
-check_same "one warning says that the learning rate may be too high" 1 "$(grep -c 'warning: steps .* a uniform guess has 2.08: the learning rate may be too high' "$T/hot.said")"
+check "a high learning rate gives a loss above a guess among 8 classes" \
+	awk -v l="$worst" 'BEGIN { exit !(l > 1.1 * log(8)) }'
+check_same "one warning says that the learning rate may be too high" 1 \
+	"$(grep -c 'warning: steps .* a uniform guess has 2.08: the learning rate may be too high' "$T/hot.said")"
 check_same "a run that learns prints no warning" "" "$(grep 'a guess' "$T/calm.said")"
 
 # ---- the moving average: validated, scored, exported ----
 
 check_exit "a run that validates the last weights" 0 train last --ema=0.9 --val "$T/val" --log-every 1
-check_exit "a run that validates their moving average" 0 train average --ema=0.9 --use-ema --val "$T/val" --log-every 1
-check_same "--use-ema trains the same steps" "$(jq -r 'select(.type == "step") | [.loss, .grad_norm] | @tsv' "$T/last/log.jsonl")" \
+check_exit "a run that validates their moving average" 0 \
+	train average --ema=0.9 --use-ema --val "$T/val" --log-every 1
+check_same "--use-ema trains the same steps" \
+	"$(jq -r 'select(.type == "step") | [.loss, .grad_norm] | @tsv' "$T/last/log.jsonl")" \
 	"$(jq -r 'select(.type == "step") | [.loss, .grad_norm] | @tsv' "$T/average/log.jsonl")"
 loss() {
 	jq -r 'select(.type == "validation").loss' "$T/$1/log.jsonl" | tail -1
@@ -151,13 +160,16 @@ scored() {
 	vt-eval -k "$T/$dir/final.safetensors" -i "$T/val" --device ref -j 1 --json "$@" 2>"$T/err" |
 		sed -n 's/.*"loss":\([^,]*\),.*"top1".*/\1/p'
 }
-check_same "vt-eval --use-ema scores the moving average" "$(loss average | cut -c1-8)" "$(scored last --use-ema | cut -c1-8)"
-check_same "vt-eval without --use-ema scores the last weights" "$(loss last | cut -c1-8)" "$(scored average | cut -c1-8)"
+check_same "vt-eval --use-ema scores the moving average" \
+	"$(loss average | cut -c1-8)" "$(scored last --use-ema | cut -c1-8)"
+check_same "vt-eval without --use-ema scores the last weights" \
+	"$(loss last | cut -c1-8)" "$(scored average | cut -c1-8)"
 for which in model ema; do
 	option=
 	[ $which = model ] || option=--use-ema
 	# shellcheck disable=SC2086
-	check_exit "$which: the weights are exported" 0 vt-train -q --export="$T/$which" --names=torchvision --output="$T/last" $option
+	check_exit "$which: the weights are exported" 0 \
+		vt-train -q --export="$T/$which" --names=torchvision --output="$T/last" $option
 	prefix=$which
 	[ $which = ema ] || prefix=bn
 	check_same "$which: the export has the weights and statistics of the checkpoint" \
@@ -165,32 +177,39 @@ for which in model ema; do
 		"$(bytes "$T/$which" fc.weight) $(bytes "$T/$which" bn1.running_var)"
 done
 check "the two exports differ" test "$(bytes "$T/model" fc.weight)" != "$(bytes "$T/ema" fc.weight)"
-check_exit "exporting a moving average that the run lacks ends with 2" 2 vt-train --export="$T/no" --names=torchvision \
+check_exit "exporting a moving average that the run lacks ends with 2" 2 \
+	vt-train --export="$T/no" --names=torchvision \
 	--output="$T/sgd" --use-ema
-check_says "the message says that the run has no moving average" 'sgd/final.safetensors: has no moving average'
-check_exit "scoring a moving average that the run lacks ends with 2" 2 vt-eval -k "$T/sgd" -i "$T/val" --device ref --use-ema
-check_says "the message says that --ema keeps a moving average" 'has no moving average of the weights \(vt-train --ema=DECAY keeps one\)'
+check_says "exporting a moving average that the run lacks: the message says that the run has no moving average" \
+	'sgd/final.safetensors: has no moving average'
+check_exit "scoring a moving average that the run lacks ends with 2" 2 \
+	vt-eval -k "$T/sgd" -i "$T/val" --device ref --use-ema
+check_says "scoring a moving average that the run lacks: the message says that --ema keeps a moving average" \
+	'has no moving average of the weights \(vt-train --ema=DECAY keeps one\)'
 # ---- refusals ----
 
 check_exit "--nesterov with adamw ends with 2" 2 train no --optimizer=adamw --nesterov
-check_says "the message says that it is for sgd" 'it is for sgd'
+check_says "--nesterov with adamw: the message says that it is for sgd" 'it is for sgd'
 check_exit "--trust-clip with sgd ends with 2" 2 train no --trust-clip
-check_says "the message names the optimizers with a trust ratio" 'it is for lars, lars-outside and lamb'
+check_says "--trust-clip with sgd: the message names the optimizers with a trust ratio" \
+	'it is for lars, lars-outside and lamb'
 check_exit "--clip-grad with --clip-value ends with 2" 2 train no --clip-grad=1 --clip-value=1
 check_exit "--use-ema without --ema ends with 2" 2 train no --use-ema
 for bad in 0.5 x 2e9 ''; do
 	check_exit "--loss-scale=$bad ends with 2" 2 train no --loss-scale="$bad"
 done
 check_exit "an unknown optimizer ends with 2" 2 train no --optimizer=adam
-check_says "the message lists the optimizers" 'lars-outside'
+check_says "an unknown optimizer: the message lists the optimizers" 'lars-outside'
 check "refused runs make no folder" test ! -e "$T/no"
 
 # ---- resuming with another optimizer ----
 
 check_exit "resuming with another optimizer is refused" 2 train sgd --optimizer=lamb
-check_says "the message shows both optimizers" 'optimizer was sgd and is lamb now'
+check_says "resuming with another optimizer: the message shows both optimizers" \
+	'optimizer was sgd and is lamb now'
 sed 's/1	2	4/1	2	5/' "$T/s.tsv" >"$T/longer.tsv" && mv "$T/longer.tsv" "$T/s.tsv"
-check_exit "--override=optimizer initializes the new optimizer's state" 0 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+check_exit "--override=optimizer initializes the new optimizer's state" 0 \
+	"$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
 	-o "$T/sgd" --seed 7 -j 1 --device ref --optimizer=lamb --override=optimizer
 check_says "a message names the initialized state" 'has no optim/exp_avg, which is initialized'
 check_exit "validating the average does not change the run" 0 train last --ema=0.9 --use-ema --val "$T/val"

@@ -40,7 +40,8 @@ differ() {
 	what=$1 regex=$2
 	shift 2
 	# shellcheck disable=SC2086
-	check_exit "$what on one rank ends with 6" 6 $limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
+	check_exit "$what on one rank ends with 6" 6 \
+		$limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 1 $program -i "$T/train" -o "$T/no" $common "$@"
 	check_says "$what: the message names the option and both values" "error: the ranks differ in $regex"
 	check_same "$what: there is one message" 1 "$(lines "$T/err")"
@@ -82,16 +83,21 @@ if [ $mpi = yes ]; then
 
 	# A message that all ranks have is printed once.
 	# shellcheck disable=SC2086
-	check_exit "a dataset missing on all 3 ranks ends with 1" 1 $limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "the missing dataset is reported once, for all 3 ranks" "vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+	check_exit "a dataset missing on all 3 ranks ends with 1" 1 \
+		$limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
+	check_same "the missing dataset is reported once, for all 3 ranks" \
+		"vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "a dataset missing on 2 of 3 ranks ends with 1" 1 $limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
+	check_exit "a dataset missing on 2 of 3 ranks ends with 1" 1 \
+		$limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 2 vt-train -i "$T/nowhere" -o "$T/no" $common
-	check_same "the missing dataset is reported once, for those 2 ranks" "vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+	check_same "the missing dataset is reported once, for those 2 ranks" \
+		"vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
-	check_exit "vt-eval: a checkpoint missing on all ranks ends with 1" 1 $limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
+	check_exit "vt-eval: a checkpoint missing on all ranks ends with 1" 1 \
+		$limit mpirun -np 3 vt-eval --checkpoint "$T/nowhere" -i "$T/val"
 	check_same "vt-eval: the missing checkpoint is reported once" 1 "$(lines "$T/err")"
 
 	# Settings that may differ between ranks.
@@ -103,14 +109,16 @@ if [ $mpi = yes ]; then
 		mpirun -np 1 vt-train -i "$T/train" -o "$T/two" $common : \
 		-np 1 vt-train -i "$T/copy" $common -o "$T/elsewhere" -j 1 --loader-threads 1 --loader-memory 1M \
 			-qq -v --progress never --trace-samples "$T/trace"
-	check "different threads and paths on a rank change no weight" cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
+	check "different threads and paths on a rank change no weight" \
+		cmp "$T/one/final.safetensors" "$T/two/final.safetensors"
 	check "only rank 0 writes a run folder" test ! -e "$T/elsewhere"
 
 	# shellcheck disable=SC2086
 	check_exit "vt-eval: different --clips on one rank end with 6" 6 $limit \
 		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
 		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
-	check_says "vt-eval: the message names --clips and both values" 'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
+	check_says "vt-eval: the message names --clips and both values" \
+		'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
 	check_exit "vt-eval: a different checkpoint on one rank ends with 6" 6 $limit \
@@ -119,7 +127,8 @@ if [ $mpi = yes ]; then
 	check_says "vt-eval: the message names the checkpoint" 'the ranks differ in checkpoint: '
 	check_exit "vt-bench: a different --max on one rank ends with 6" 6 $limit \
 		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1
-	check_says "vt-bench: the message names --max and both values" 'the ranks differ in --max: 65536 on rank 0 .* 131072 on rank 1'
+	check_says "vt-bench: the message names --max and both values" \
+		'the ranks differ in --max: 65536 on rank 0 .* 131072 on rank 1'
 else
 	skip "different options on one rank" "no mpirun, or built without MPI"
 fi
@@ -133,50 +142,64 @@ go_on() {	# [OPTION]...: run or resume for one step
 check_exit "a run is stopped after its first step" 75 go_on
 cp -r "$T/run" "$T/begun"
 check_exit "resuming with other videos is refused" 2 go_on -i "$T/videos"
-check_says "the message shows both dataset ids and the way out" 'data was [0-9a-f]{32} and is [0-9a-f]{32} now .*--override=data allows it'
-check_same "a refused resume changes neither checkpoint nor log" "$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
+check_says "resuming with other videos: the message shows both dataset ids and the way out" \
+	'data was [0-9a-f]{32} and is [0-9a-f]{32} now .*--override=data allows it'
+check_same "a refused resume changes neither checkpoint nor log" \
+	"$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
 check_exit "--override=data allows other videos" 75 go_on -i "$T/videos" --override data
 rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
 check_exit "resuming with another seed is refused" 2 go_on --seed 8
-check_says "the message shows both seeds" 'seed was 7 and is 8 now'
+check_says "resuming with another seed: the message shows both seeds" 'seed was 7 and is 8 now'
 check_exit "resuming with another schedule for past steps is refused" 2 go_on --schedule "$T/s2.tsv"
-check_says "the message names the first step that differs and the way out" \
+check_says "resuming with another schedule for past steps: the message names the first step that differs and the way out" \
 	'schedule: in step 1 \(epoch 0.00\) lr was 0.01.* and is 0.02.* now \(steps to come may change; --override=schedule allows it\)'
 mv "$T/run/schedule.tsv" "$T/aside.tsv"
 check_exit "another schedule is refused when the run's schedule.tsv is missing" 2 go_on --schedule "$T/s2.tsv"
-check_says "the message says that past steps differ, without a step" 'schedule: the first 1 steps differ from those of the run \('
+check_says "the message says that past steps differ, without a step" \
+	'schedule: the first 1 steps differ from those of the run \('
 cp "$T/s2.tsv" "$T/run/schedule.tsv"
-check_exit "another schedule is refused when the run's schedule.tsv is not the one it followed" 2 go_on --schedule "$T/s2.tsv"
-check_says "the message says that past steps differ" 'schedule: the first 1 steps differ from those of the run \('
+check_exit "another schedule is refused when the run's schedule.tsv is not the one it followed" 2 \
+	go_on --schedule "$T/s2.tsv"
+check_says "the message says that past steps differ" \
+	'schedule: the first 1 steps differ from those of the run \('
 mv "$T/aside.tsv" "$T/run/schedule.tsv"
 check_exit "resuming with another network is refused" 2 go_on -m "$T/wide.net"
-check_says "the message shows both network names" ': network was net and is wide now \(--override=network allows it\)'
+check_says "resuming with another network: the message shows both network names" \
+	': network was net and is wide now \(--override=network allows it\)'
 mkdir "$T/elsewhere.d" && cp "$T/wide.net" "$T/elsewhere.d/net.net"
 check_exit "another network of the same name is refused" 2 go_on -m "$T/elsewhere.d/net.net"
-check_says "the message shows the first line that differs" \
+check_says "another network of the same name: the message shows the first line that differs" \
 	'network net: line 2 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now \(--override=network'
 check_exit "resuming with other class names is refused" 2 go_on -i "$T/named"
-check_says "the message shows the first class that differs" ': class 0 was a and is b now \(--override=classes'
+check_says "resuming with other class names: the message shows the first class that differs" \
+	': class 0 was a and is b now \(--override=classes'
 check_exit "resuming with fewer classes is refused" 2 go_on -i "$T/fewer"
-check_says "the message names the first missing class" ': class 6 was g and is missing now \(--override=classes'
+check_says "resuming with fewer classes: the message names the first missing class" \
+	': class 6 was g and is missing now \(--override=classes'
 check_exit "resuming with more samples is refused" 2 go_on -i "$T/more"
-check_says "the message shows both numbers of samples" 'schedule: an epoch had 24 samples and has 32 now \('
+check_says "resuming with more samples: the message shows both numbers of samples" \
+	'schedule: an epoch had 24 samples and has 32 now \('
 # Several columns differ, in a step after the first.
 stages '0 0 1 0 12 2 16 4 0.01 0 0' '1 1 2 0 24 2 16 4 0.01 0 0' >"$T/s3.tsv"
 rm -rf "$T/three" && vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s3.tsv" >/dev/null
 check_exit "a schedule that differs in a later step is refused" 2 vt-train -i "$T/train" -o "$T/three" $common
-check_says "the message names that later step" 'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
+check_says "a schedule that differs in a later step: the message names that later step" \
+	'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
 sed 's/^0\t0\t1/0\t0\t2/; 3d' "$T/s3.tsv" | sed 's/^0\t0\t2/0\t0\t1/' >"$T/s4.tsv"
-check_exit "a schedule that ends before the run's last step is refused" 2 vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
-check_says "the message shows where the schedule ends" 'schedule: ends after step 2 now, but the run did 3 steps \('
+check_exit "a schedule that ends before the run's last step is refused" 2 \
+	vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
+check_says "a schedule that ends before the run's last step: the message shows where the schedule ends" \
+	'schedule: ends after step 2 now, but the run did 3 steps \('
 if vt-train --version -v | grep -q '^processor: avx'; then
-	check_exit "resuming with another instruction set is refused" 2 env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
-	check_says "the message shows both instruction sets" 'isa was avx[0-9]* and is base now .*--override=isa'
+	check_exit "resuming with another instruction set is refused" 2 \
+		env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
+	check_says "resuming with another instruction set: the message shows both instruction sets" \
+		'isa was avx[0-9]* and is base now .*--override=isa'
 else
 	skip "another instruction set" "no AVX"
 fi
 check_exit "--override of an unknown name is refused" 2 go_on --override bogus
-check_says "the message lists the names that --override takes" \
+check_says "--override of an unknown name: the message lists the names that --override takes" \
 	'--override=bogus \(wanted one of results, isa, library, precision, network, classes, data, schedule, order, .*seed.*\)'
 check_exit "--override of a setting that may change anyway is refused" 2 go_on --override threads
 
@@ -214,11 +237,13 @@ if command -v python3 >/dev/null; then
 	check_exit "a checkpoint without a results number, which means 1, is resumed" 75 go_on
 	change results=999
 	check_exit "another results number is refused" 2 go_on
-	check_says "the message shows both results numbers" 'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
+	check_says "another results number: the message shows both results numbers" \
+		'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
 	check_exit "--override=results allows another results number" 75 go_on --override results
 	change library="oneDNN 1.0"
 	check_exit "another version of a library is refused" 2 go_on
-	check_says "the message shows both libraries" 'library was "?oneDNN 1.0"? and is none now'
+	check_says "another version of a library: the message shows both libraries" \
+		'library was "?oneDNN 1.0"? and is none now'
 
 	# As version 0.1.0 wrote checkpoints: old option names, and settings_id
 	# in place of dataset_id.
@@ -238,7 +263,8 @@ if command -v python3 >/dev/null; then
 	check "to the same weights" cmp "$T/run/final.safetensors" "$T/unmeasured/final.safetensors"
 	old 5
 	check_exit "a checkpoint of version 0.1.0 with another setting is refused" 2 go_on
-	check_says "the message uses the present option name, clip-grad" 'clip-grad was 5 and is 0 now'
+	check_says "a checkpoint of version 0.1.0 with another setting: the message uses the present option name, clip-grad" \
+		'clip-grad was 5 and is 0 now'
 	for was in yes no; do
 		change config="$(printf '%s\n' 'seed = 7' 'resize = bilinear' "tensorboard = $was" 'device = ref')"
 		check_exit "a run with tensorboard = $was resumes without --tensorboard" 75 go_on
@@ -307,7 +333,8 @@ same() {
 	rm -rf "$T/same"
 	# shellcheck disable=SC2086
 	check_exit "$*" 0 vt-train -i "$T/train" -o "$T/same" $common "$@"
-	check "$*: its last checkpoint is the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
+	check "$*: its last checkpoint is the same file" \
+		cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 }
 same --tensorboard
 same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
@@ -318,5 +345,6 @@ same --resume=never --autotune=rule --no-fuse --precision=fp32 --val-frames=3 --
 rm -rf "$T/same"
 check_exit "a run with --tensorboard is stopped" 75 go_on --tensorboard -o "$T/same"
 check_exit "a run with --tensorboard resumes without it" 0 vt-train -i "$T/train" -o "$T/same" $common
-check "a run resumed without --tensorboard ends with the same file" cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
+check "a run resumed without --tensorboard ends with the same file" \
+	cmp "$T/one/final.safetensors" "$T/same/final.safetensors"
 plan

@@ -45,13 +45,18 @@ for option in --allreduce=ring --comm-dtype=bf16 --allreduce-table=x; do
 	check_says "$option: the message names the mode it needs" "$option is for --deterministic=fast"
 done
 check_exit "an unknown all-reduce algorithm is refused" 2 train no --deterministic=fast --allreduce=tree
-check_says "the message lists the algorithms" "--allreduce=tree \(wanted auto, native, ring, torus, torus:XxY or halving\)"
+check_says "an unknown all-reduce algorithm: the message lists the algorithms" \
+	"--allreduce=tree \(wanted auto, native, ring, torus, torus:XxY or halving\)"
 check_exit "a grid is refused for an algorithm without one" 2 train no --deterministic=fast --allreduce=ring:2x2
 printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t4096\ttree\t9\n' >"$T/bad.tsv"
-check_exit "an all-reduce table with an unknown algorithm is refused" 2 train no --deterministic=fast --allreduce-table="$T/bad.tsv"
-check_says "the message names file and line of the unknown algorithm" "bad.tsv: line 2: algorithm tree"
-check_exit "a grid that does not match the number of ranks is refused" 2 train no --deterministic=fast --allreduce=torus:2x2
-check_says "the message shows how many ranks the grid needs" "torus:2x2: 1 ranks \(wanted 4\)"
+check_exit "an all-reduce table with an unknown algorithm is refused" 2 \
+	train no --deterministic=fast --allreduce-table="$T/bad.tsv"
+check_says "an all-reduce table with an unknown algorithm: the message names file and line of the unknown algorithm" \
+	"bad.tsv: line 2: algorithm tree"
+check_exit "a grid that does not match the number of ranks is refused" 2 \
+	train no --deterministic=fast --allreduce=torus:2x2
+check_says "a grid that does not match the number of ranks: the message shows how many ranks the grid needs" \
+	"torus:2x2: 1 ranks \(wanted 4\)"
 check "a refused run makes no folder" test ! -e "$T/no"
 
 # ---- one rank ----
@@ -79,7 +84,8 @@ for how in native ring torus halving torus:1x4 auto; do
 	check_apart "$how: the weights are those of exact sums, within rounding" exact $how 0 1e-5
 done
 np=3
-check "3 ranks, ring, --shard-optimizer: trains" train shard --deterministic=fast --allreduce=ring --shard-optimizer
+check "3 ranks, ring, --shard-optimizer: trains" \
+	train shard --deterministic=fast --allreduce=ring --shard-optimizer
 check_apart "--shard-optimizer gives the same weights, bit for bit" ring shard 0 0
 for type in bf16 fp16; do
 	np=3
@@ -93,7 +99,8 @@ np=2
 said=$(train plan --deterministic=fast --allreduce-table="$T/table.tsv" --dry-run | grep '^# all-reduce')
 check_same "an all-reduce table chooses the algorithm by size" "halving on 2 x 1 ranks in fp32" \
 	"$(echo "$said" | sed 's/^# all-reduce *//; s/,.*//')"
-check_exit "--comm-dtype=bf16 is refused for ref64, which sums doubles" 2 train doubles --deterministic=fast --comm-dtype=bf16 --device ref64
+check_exit "--comm-dtype=bf16 is refused for ref64, which sums doubles" 2 \
+	train doubles --deterministic=fast --comm-dtype=bf16 --device ref64
 check_exit "a fast run is stopped" 75 train half --deterministic=fast --stop-after 0.001s
 check_exit "a stopped fast run is resumed to its end" 0 train half --deterministic=fast
 check_apart "a stopped and resumed fast run has the same weights" ring2 half 0 1e-5

@@ -64,7 +64,8 @@ values one
 check "one learner gives the bits of plain training" cmp "$T/plain.values" "$T/one.values"
 check_same "a validation that is due waits for the next average" "3 6 9 12 14" \
 	"$(validations one | cut -d' ' -f1 | xargs)"
-check_same "after an average the validation equals that of plain training" "$(validations plain | grep '^6 ')" "$(validations one | grep '^6 ')"
+check_same "after an average the validation equals that of plain training" \
+	"$(validations plain | grep '^6 ')" "$(validations one | grep '^6 ')"
 
 mv "$T/s.tsv" "$T/s.kept"
 awk -F'\t' -v OFS='\t' '{ print $0, NR == 1 ? "momentum" : NR == 2 ? 0.2 : 0.7 }' "$T/s.kept" >"$T/s.tsv"
@@ -73,12 +74,15 @@ check "one learner with a momentum column in the schedule" train says1 -j 1 --le
 mv "$T/s.kept" "$T/s.tsv"
 values says
 values says1
-check "one learner with a momentum column gives the bits of plain training" cmp "$T/says.values" "$T/says1.values"
+check "one learner with a momentum column gives the bits of plain training" \
+	cmp "$T/says.values" "$T/says1.values"
 check "the momentum column changes the weights" sh -c "! cmp -s '$T/says.values' '$T/plain.values'"
 
 check "plain SGD without momentum" train still $common --momentum 0
-check "one learner that resets its momentum at each step" train forgets $common --learners 1 --average-every 1 --average-state reset
-check_same "momentum that is reset at each step equals no momentum" "$(validations still)" "$(validations forgets)"
+check "one learner that resets its momentum at each step" \
+	train forgets $common --learners 1 --average-every 1 --average-state reset
+check_same "momentum that is reset at each step equals no momentum" \
+	"$(validations still)" "$(validations forgets)"
 check "momentum changes the validations" test "$(validations plain)" != "$(validations still)"
 
 # ---- several learners ----
@@ -99,7 +103,8 @@ check "a set of two samples" "$MAKESET" "$T/two" 2 1 40 32 3 png=1
 for set in two train; do
 	mv "$T/s.tsv" "$T/s.kept"
 	stages "0 0 $([ $set = two ] && echo 20 || echo 1) 0 8 1 16 2 0.01 0 0" >"$T/s.tsv"
-	check "AdamW of 4 learners on the set $set" train a4-$set $adam -i "$T/$set" --learners 4 --average-every 1
+	check "AdamW of 4 learners on the set $set" \
+		train a4-$set $adam -i "$T/$set" --learners 4 --average-every 1
 	check "AdamW of the joint batch on the set $set" train a0-$set $adam -i "$T/$set"
 	mv "$T/s.kept" "$T/s.tsv"
 done
@@ -108,7 +113,8 @@ far=$(apart a4-train a0-train)
 check "AdamW of learners that see the same clips equals that of one: $near" below "$near" 1e-5
 check "AdamW of learners that see different clips does not: $far" below 1e-4 "$far"
 check "AdamW with a moving average" train adam $common --optimizer adamw --ema 0.9
-check "AdamW with a moving average, one learner" train adam1 $common --optimizer adamw --ema 0.9 --learners 1 --average-every 5
+check "AdamW with a moving average, one learner" \
+	train adam1 $common --optimizer adamw --ema 0.9 --learners 1 --average-every 5
 values adam
 values adam1
 check "one learner with AdamW gives the bits of plain training" cmp "$T/adam.values" "$T/adam1.values"
@@ -121,8 +127,10 @@ check "plain training with momentum on the joint batch" train moved $common --cl
 near=$(validations_apart outer moved)
 check "outer momentum equals momentum on the joint batch, to rounding: $near" below "$near" 1e-4
 check "4 learners with --outer-lr 1" train four2 -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 1
-check "--outer-lr 1 gives the file of plain averages" cmp "$T/four/final.safetensors" "$T/four2/final.safetensors"
-check "4 learners with --outer-lr 0.5" train half -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 0.5
+check "--outer-lr 1 gives the file of plain averages" \
+	cmp "$T/four/final.safetensors" "$T/four2/final.safetensors"
+check "4 learners with --outer-lr 0.5" \
+	train half -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 0.5
 check "--outer-lr 0.5 gives other weights" test "$(apart four half)" != 0
 
 # ---- noise ----
@@ -145,11 +153,13 @@ ratio=$(awk -v a="$(of "$few" apart)" -v b="$(of "$many" apart)" 'BEGIN { print 
 check "8 times the clips have at most a quarter of the variance (about an eighth): 1/$ratio" below 4 "$ratio"
 check "8 times the clips have at least a 16th of the variance" below "$ratio" 16
 one=$(noises n12 | grep noise_scale | head -1)
-check_same "the noise scale in the log is that of the formula" 1 "$(awk -v v="$(of "$one" apart)" -v d="$(of "$one" moved)" \
+check_same "the noise scale in the log is that of the formula" 1 \
+	"$(awk -v v="$(of "$one" apart)" -v d="$(of "$one" moved)" \
 	-v s="$(of "$one" noise_scale)" 'BEGIN { x = 2 * v * v / (d * d - v * v / 6); print (s > 0 && x / s > 0.999 && x / s < 1.001) }')"
 if [ $mpi = yes ]; then
 	np=4
-	check "the noise is measured on 4 ranks" train n96p4 -j 1 --momentum 0 --learners 6 --average-every 1 --noise-scale
+	check "the noise is measured on 4 ranks" \
+		train n96p4 -j 1 --momentum 0 --learners 6 --average-every 1 --noise-scale
 	np=1
 	check_same "4 ranks log the same noise as one" "$(noises n96)" "$(noises n96p4)"
 fi
@@ -164,7 +174,8 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 	check "4 learners on one rank" train p1 -j 1 $options
 	check "4 learners on one rank of 2 threads" train p1j2 -j 2 $options
 	check "1 and 2 threads give the same bits" cmp "$T/p1/final.safetensors" "$T/p1j2/final.safetensors"
-	check "other options give other bits" sh -c "! cmp -s '$T/p1/final.safetensors' '$T/four/final.safetensors'"
+	check "other options give other bits" \
+		sh -c "! cmp -s '$T/p1/final.safetensors' '$T/four/final.safetensors'"
 	for np in 2 3 4; do
 		[ $mpi = yes ] || continue
 		check "4 learners on $np ranks" train p$np -j $((1 + np % 2)) $options
@@ -178,11 +189,13 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 		again=$((again + 1))
 	done
 	check_same "a run that is stopped stops at each average" 5 $again
-	check "a run that is stopped at each average ends with the same bits" cmp "$T/p1/final.safetensors" "$T/stops/final.safetensors"
+	check "a run that is stopped at each average ends with the same bits" \
+		cmp "$T/p1/final.safetensors" "$T/stops/final.safetensors"
 	# Killed at arbitrary times while it saves at each average.
 	killed_often 4 train kills -j 1 $options --save-steps 1
 	check "a run that was killed resumes" train kills -j 1 $options
-	check "a run that was killed ends with the same bits" cmp "$T/p1/final.safetensors" "$T/kills/final.safetensors"
+	check "a run that was killed ends with the same bits" \
+		cmp "$T/p1/final.safetensors" "$T/kills/final.safetensors"
 }
 
 # ---- groups ----
@@ -194,13 +207,16 @@ options="--learners 6 --average-every 6 --momentum 0.9 --outer-momentum 0.5"
 	check "6 learners in 3 groups" train g3 -j 1 $options --learner-groups 3 --group-every 2
 	for np in 2 4 5 6; do	# inside ranks, across them, and both
 		[ $mpi = yes ] || continue
-		check "6 learners in 3 groups on $np ranks" train g3p$np -j 1 $options --learner-groups 3 --group-every 2
-		check "groups on $np ranks give the same bits" cmp "$T/g3/final.safetensors" "$T/g3p$np/final.safetensors"
+		check "6 learners in 3 groups on $np ranks" \
+			train g3p$np -j 1 $options --learner-groups 3 --group-every 2
+		check "groups on $np ranks give the same bits" \
+			cmp "$T/g3/final.safetensors" "$T/g3p$np/final.safetensors"
 	done
 	np=1
 	check "6 groups of one learner" train g6 -j 1 $options --learner-groups 6
 	check "6 learners without groups" train g0 -j 1 $options
-	check "one group of all learners" train g1 -j 1 --learners 6 --average-every 6 --learner-groups 1 --group-every 3
+	check "one group of all learners" \
+		train g1 -j 1 --learners 6 --average-every 6 --learner-groups 1 --group-every 3
 	check "all learners, averaged as often" train thrice -j 1 --learners 6 --average-every 3
 	for run in g3 g6 g0 g1 thrice; do values $run; done
 	check "groups of one learner equal no groups" cmp "$T/g6.values" "$T/g0.values"
@@ -208,7 +224,8 @@ options="--learners 6 --average-every 6 --momentum 0.9 --outer-momentum 0.5"
 	check "3 groups give other weights than no groups" sh -c "! cmp -s '$T/g3.values' '$T/g0.values'"
 }
 check_exit "groups of unequal sizes end with 2" 2 train no -j 1 --learners 6 --learner-groups 4
-check_says "the message wants a divisor of 6" "wanted a divisor of 6 for --learner-groups"
+check_says "groups of unequal sizes: the message wants a divisor of 6" \
+	"wanted a divisor of 6 for --learner-groups"
 
 # ---- refusals and messages ----
 
@@ -216,32 +233,42 @@ np=1
 if [ $mpi = yes ]; then
 	np=3
 	check_exit "more ranks than learners end with 2" 2 train no -j 1 --learners 2
-	check_says "the message states the rule for ranks and learners" "2 learners on 3 ranks: a rank has whole learners"
+	check_says "more ranks than learners: the message states the rule for ranks and learners" \
+		"2 learners on 3 ranks: a rank has whole learners"
 	np=1
 fi
 check_exit "learners with --deterministic=fast end with 2" 2 train no -j 1 --learners 2 --deterministic fast
-check_says "the message wants --deterministic=exact" "wanted --deterministic=exact"
+check_says "learners with --deterministic=fast: the message wants --deterministic=exact" \
+	"wanted --deterministic=exact"
 check_exit "learners with --loss-scale=dynamic end with 2" 2 train no -j 1 --learners 2 --loss-scale dynamic
-check_says "the message wants a number for --loss-scale" "wanted a number for --loss-scale"
+check_says "learners with --loss-scale=dynamic: the message wants a number for --loss-scale" \
+	"wanted a number for --loss-scale"
 for with in --audit=2 --on-nan=skip:1 --on-corrupt=skip:0.1; do
 	check_exit "learners with $with end with 2" 2 train no -j 1 --learners 2 $with
-	check_says "learners with $with: the message names both options" '--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip'
+	check_says "learners with $with: the message names both options" \
+		'--learners cannot be with --audit, --on-nan=skip or --on-corrupt=skip'
 done
 check_exit "a batch that 5 learners cannot share ends with 2" 2 train no -j 1 --learners 5
-check_says "the message shows microbatches and learners" "makes 12 microbatches, which 5 learners cannot share"
+check_says "a batch that 5 learners cannot share: the message shows microbatches and learners" \
+	"makes 12 microbatches, which 5 learners cannot share"
 check_exit "--average-every without --learners ends with 2" 2 train no -j 1 --average-every 2
-check_says "the message names the missing --learners" "--average-every without --learners"
-check_exit "resuming with another number of learners ends with 2" 2 train p1 -j 1 --learners 2 --average-every 3 --momentum 0.9 --val "$T/val"
-check_says "the message shows both numbers of learners" "learners was 4 and is 2 now"
+check_says "--average-every without --learners: the message names the missing --learners" \
+	"--average-every without --learners"
+check_exit "resuming with another number of learners ends with 2" 2 \
+	train p1 -j 1 --learners 2 --average-every 3 --momentum 0.9 --val "$T/val"
+check_says "resuming with another number of learners: the message shows both numbers of learners" \
+	"learners was 4 and is 2 now"
 check "a refused run makes no folder" test ! -e "$T/no"
 check_exit "a dry run of 4 learners" 0 train no -j 1 --learners 4 -n
-check_same "the dry run shows how many learners a rank has" 1 "$(grep -c '^# learners .*4, averaged every 8 steps, 4 on rank 0' "$T/out")"
-check_same "the dry run shows how much memory the learners take" 1 "$(grep -c '^# learners .*[kMK]i\?B$' "$T/out")"
+check_same "the dry run shows how many learners a rank has" 1 \
+	"$(grep -c '^# learners .*4, averaged every 8 steps, 4 on rank 0' "$T/out")"
+check_same "the dry run shows how much memory the learners take" 1 \
+	"$(grep -c '^# learners .*[kMK]i\?B$' "$T/out")"
 
 # The loss grows too large in the middle of an averaging interval.
 stages '0 0 2 0 24 2 16 2 0.05 0 0' '1 2 7 0 24 2 20 2 1000 0 0' >"$T/s.tsv"
 check_exit "learners that diverge end with 5" 5 train bad -j 1 --learners 4 --average-every 3
-check_says "a message says that the run has diverged" "the run has diverged"
+check_says "learners that diverge: a message says that the run has diverged" "the run has diverged"
 last=$(sed -n 's/.*step \([0-9]*\): .*/\1/p' "$T/err" | head -1)
 check_same "after divergence in step $last, the last checkpoint is that of the last average" \
 	"$(printf ckpt-%010d.safetensors $((last / 3 * 3)))" "$(cd "$T/bad" && ls ckpt-*.safetensors | xargs)"

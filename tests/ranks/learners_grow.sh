@@ -72,8 +72,10 @@ near=$(apart any table)
 far=$(apart any still)
 check "a grown batch trains as a schedule with the same batches, to rounding: $near" below "$near" 3e-5
 check "a grown batch trains other weights than a constant batch: $far" below 1e-3 "$far"
-check "learners whose batch grows by a factor of 3, up to 5 times" train threes --learners 4 --average-every 1 --batch-growth-max 5 --batch-growth-factor 3 --batch-growth-threshold 0 --batch-growth-patience 1
-check_same "the batch grows to 3 times, then 5, and the last update takes the rest" "24 72 120 120 96" "$(averages threes | cut -d' ' -f3 | xargs)"
+check "learners whose batch grows by a factor of 3, up to 5 times" \
+	train threes --learners 4 --average-every 1 --batch-growth-max 5 --batch-growth-factor 3 --batch-growth-threshold 0 --batch-growth-patience 1
+check_same "the batch grows to 3 times, then 5, and the last update takes the rest" \
+	"24 72 120 120 96" "$(averages threes | cut -d' ' -f3 | xargs)"
 
 # ---- when the batch grows ----
 
@@ -88,16 +90,20 @@ wanted() {
 # On 6 samples the gradient is large at first and shrinks from step to step, so
 # the noise scale rises.
 set=few schedule=few
-check "learners whose batch grows when noise exceeds a fifth of it twice in a row" train noisy --learners 4 --average-every 2 --batch-growth-max 16 \
+check "learners whose batch grows when noise exceeds a fifth of it twice in a row" \
+	train noisy --learners 4 --average-every 2 --batch-growth-max 16 \
 	--batch-growth-threshold 0.2 --batch-growth-patience 2 --momentum 0 -q
 set=train schedule=s
 # The last interval ends with the schedule, in the middle of a batch.
-check_same "the batch grows when the logged noise asks for it" "$(averages noisy | wanted 0.2 2 384 | sed '$d' | xargs)" \
+check_same "the batch grows when the logged noise asks for it" \
+	"$(averages noisy | wanted 0.2 2 384 | sed '$d' | xargs)" \
 	"$(averages noisy | cut -d' ' -f3 | sed '$d' | xargs)"
-check "the batch grows at least twice in this run" test "$(averages noisy | cut -d' ' -f3 | sed '$d' | sort -u | wc -l)" -ge 3
+check "the batch grows at least twice in this run" \
+	test "$(averages noisy | cut -d' ' -f3 | sed '$d' | sort -u | wc -l)" -ge 3
 check "the batch does not grow at once" test "$(averages noisy | grep -c ' 24 ')" -ge 3
 check "at least 5 averages log a noise scale" test "$(averages noisy | grep -vc ' -$')" -ge 5
-check "learners whose patience exceeds the number of averages" train never --learners 4 --average-every 2 --batch-growth-max 16 --batch-growth-patience 10
+check "learners whose patience exceeds the number of averages" \
+	train never --learners 4 --average-every 2 --batch-growth-max 16 --batch-growth-patience 10
 check "learners without batch growth" train none --learners 4 --average-every 2
 "$BUILD/tests/tools/weightdump" "$T/none/final.safetensors" "$T/none.all" >"$T/none.names"
 "$BUILD/tests/tools/weightdump" "$T/never/final.safetensors" "$T/never.all" >"$T/never.names"
@@ -116,7 +122,8 @@ for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --a
 	for np in 2 3 4; do
 		[ $mpi = yes ] || continue
 		check "$name: a batch that grows, on $np ranks" train "$name$np" $options
-		check "$name: $np ranks give the same file" cmp "$T/$name/final.safetensors" "$T/$name$np/final.safetensors"
+		check "$name: $np ranks give the same file" \
+			cmp "$T/$name/final.safetensors" "$T/$name$np/final.safetensors"
 	done
 	# Stopped at every average. The checkpoint carries how often noise
 	# exceeded the threshold.
@@ -128,14 +135,18 @@ for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --a
 	done
 	np=1
 	check_same "$name: a run that is stopped stops at each average" "$(averages "$name" | wc -l)" $again
-	check "$name: a run that is stopped gives the same file" cmp "$T/$name/final.safetensors" "$T/stops-$name/final.safetensors"
+	check "$name: a run that is stopped gives the same file" \
+		cmp "$T/$name/final.safetensors" "$T/stops-$name/final.safetensors"
 done
 # shellcheck disable=SC2086
 {
 	killed_often 3 train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1
-	check "a run that was killed resumes" train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1
-	check "a run that was killed gives the same file" cmp "$T/sgd/final.safetensors" "$T/kills/final.safetensors"
-	check_exit "--replay of the killed run" 0 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --seed 7 \
+	check "a run that was killed resumes" \
+		train kills --learners 4 --average-every 1 $always --val "$T/val" -q --save-steps 1
+	check "a run that was killed gives the same file" \
+		cmp "$T/sgd/final.safetensors" "$T/kills/final.safetensors"
+	check_exit "--replay of the killed run" 0 \
+		vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref --seed 7 \
 		-j 1 --learners 4 --average-every 1 $always --replay "$T/kills"
 	check_same "every replayed step is the same" "same" "$(sed -n '/^[0-9]/p' "$T/out" | cut -f2 | sort -u)"
 }
@@ -151,9 +162,12 @@ check_says "says what is missing" "--batch-growth-patience without --batch-growt
 check_exit "groups, whose averages hide the noise: 2" 2 train no --learners 4 --learner-groups 2 --batch-growth-max 4
 check_says "says so" "whose averages hide how far learners move apart"
 # shellcheck disable=SC2086
-check_exit "resuming with another growth threshold ends with 2" 2 train sgd --learners 4 --average-every 1 --batch-growth-max 4 --batch-growth-patience 2 --val "$T/val"
-check_says "the message shows both growth thresholds" "batch-growth-threshold was 0 and is 1 now"
+check_exit "resuming with another growth threshold ends with 2" 2 \
+	train sgd --learners 4 --average-every 1 --batch-growth-max 4 --batch-growth-patience 2 --val "$T/val"
+check_says "resuming with another growth threshold: the message shows both growth thresholds" \
+	"batch-growth-threshold was 0 and is 1 now"
 check_exit "a dry run with batch growth" 0 train no --learners 4 --batch-growth-max 4 -n
-check_same "the dry run shows that the batch grows, and its limit" 1 "$(grep -c '^# the batch grows .*up to 4 times' "$T/out")"
+check_same "the dry run shows that the batch grows, and its limit" 1 \
+	"$(grep -c '^# the batch grows .*up to 4 times' "$T/out")"
 check "a refused run and a dry run make no folder" test ! -e "$T/no"
 plan

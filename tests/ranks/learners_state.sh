@@ -59,9 +59,11 @@ same_file() {
 for optimizer in adamw sgd lamb; do
 	check "$optimizer: plain training" train plain-$optimizer --optimizer $optimizer
 	for how in average keep; do
-		check "$optimizer: one learner, --average-state $how" train $how-$optimizer --optimizer $optimizer --learners 1 --average-every 3 \
+		check "$optimizer: one learner, --average-state $how" \
+			train $how-$optimizer --optimizer $optimizer --learners 1 --average-every 3 \
 			--average-state $how
-		check "$optimizer: one learner, --average-state $how, gives the bits of plain training" cmp "$(network plain-$optimizer)" "$(network $how-$optimizer)"
+		check "$optimizer: one learner, --average-state $how, gives the bits of plain training" \
+			cmp "$(network plain-$optimizer)" "$(network $how-$optimizer)"
 	done
 done
 
@@ -72,11 +74,13 @@ done
 set=two schedule=two alike="--no-flip --crop-rule centre"
 check "plain training on equal clips" train one $alike
 for how in average keep; do
-	check "4 learners on equal clips, --average-state $how" train two-$how $alike --learners 4 --average-every 3 --average-state $how
+	check "4 learners on equal clips, --average-state $how" \
+		train two-$how $alike --learners 4 --average-every 3 --average-state $how
 	near=$(apart two-$how one)
 	check "4 learners on equal clips equal plain training, --average-state $how: $near" below "$near" 1e-4
 done
-check "4 learners on equal clips, --average-state reset" train two-reset $alike --learners 4 --average-every 3 --average-state reset
+check "4 learners on equal clips, --average-state reset" \
+	train two-reset $alike --learners 4 --average-every 3 --average-state reset
 far=$(apart two-reset one)
 check "4 learners on equal clips that reset their state do not equal plain training: $far" below 1e-3 "$far"
 set=train schedule=s
@@ -95,11 +99,13 @@ long() {
 stepwise="--save-steps 1 --keep 20 --epsilon 1e-12 --weight-decay 0 --param-groups plain"
 # shellcheck disable=SC2086
 {
-	check "AdamW, reset at each step" train forgets $stepwise --learners 1 --average-every 1 --average-state reset
+	check "AdamW, reset at each step" \
+		train forgets $stepwise --learners 1 --average-every 1 --average-state reset
 	check "AdamW, averaged at each step" train keeps $stepwise --learners 1 --average-every 1
 }
 forgets=$(long forgets)
-check "a step after a reset has the length of the learning rate: fraction $forgets of the weights" below 0.95 "$forgets"
+check "a step after a reset has the length of the learning rate: fraction $forgets of the weights" \
+	below 0.95 "$forgets"
 keeps=$(long keeps)
 check "a step with state has other lengths: fraction $keeps of the weights" below "$keeps" 0.5
 check_same "after a reset, zeros are saved" "0" "$(numbers forgets/final optim/ | sort -u | xargs)"
@@ -108,7 +114,8 @@ check_same "after a reset, zeros are saved" "0" "$(numbers forgets/final optim/ 
 
 check "4 learners that keep their own state" train own --learners 4 --average-every 3 --average-state keep
 "$BUILD/tests/tools/weightdump" "$T/own/final.safetensors" | cut -f1 >"$T/own.names"
-check_same "the state of all 4 learners is saved, and no mean" "4 0" "$(sed -n 's|^learner/\([0-9]*\)/optim/exp_avg/.*|\1|p' "$T/own.names" |
+check_same "the state of all 4 learners is saved, and no mean" \
+	"4 0" "$(sed -n 's|^learner/\([0-9]*\)/optim/exp_avg/.*|\1|p' "$T/own.names" |
 	sort -u | wc -l) $(grep -c '^optim/exp_avg' "$T/own.names")"
 check_same "the states of the 4 learners differ" 4 "$(for j in 0 1 2 3; do
 	numbers own/final learner/$j/optim/exp_avg_sq/ | md5sum
@@ -140,7 +147,8 @@ the_same() {
 	check_same "$name: a run that is stopped stops at each average" 4 $again
 	check "$name: a run that is stopped gives the same file" same_file "$name" "$name-stops"
 	for run in $others; do
-		check "$name: its weights are not those of $run" sh -c "! cmp -s '$(network "$name")' '$(network "$run")'"
+		check "$name: its weights are not those of $run" \
+			sh -c "! cmp -s '$(network "$name")' '$(network "$run")'"
 	done
 	others="$others $name"
 }
@@ -155,14 +163,16 @@ the_same keep-ema --average-state keep --ema 0.9 --use-ema --precise-bn 24
 
 # Killed at arbitrary times while it saves at each average.
 killed_often 3 train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
-check "a run that was killed resumes" train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
+check "a run that was killed resumes" \
+	train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
 check "a run that was killed gives the same file" same_file keep kills
 
 # ---- an interval that does not end ----
 
 mv "$T/s.tsv" "$T/s.kept"
 stages '0 0 2 0 24 2 16 2 0.01 0 0' '1 2 5 0 24 2 16 2 1e9 0 0' >"$T/s.tsv"
-check_exit "learners that diverge end with 5" 5 train bad --learners 4 --average-every 3 --average-state keep --max-loss 1e6
+check_exit "learners that diverge end with 5" 5 \
+	train bad --learners 4 --average-every 3 --average-state keep --max-loss 1e6
 mv "$T/s.kept" "$T/s.tsv"
 check "a run that saves at each average" train saves --learners 4 --average-every 3 --average-state keep --save-steps 1 \
 	--keep 20
@@ -176,8 +186,11 @@ check "the learners' state is not empty" test -s "$T/bad.learner"
 # ---- other learners ----
 
 cp -r "$T/saves" "$T/more" && rm "$T/more/final.safetensors" "$T"/more/ckpt-0000000010.safetensors
-check_exit "2 learners are added with --override learners" 0 train more --learners 6 --average-every 3 --average-state keep --override learners
-check_says "a message says that new learners start with initial state" "has no optim/exp_avg of learner 4, which is initialized"
+check_exit "2 learners are added with --override learners" 0 \
+	train more --learners 6 --average-every 3 --average-state keep --override learners
+check_says "a message says that new learners start with initial state" \
+	"has no optim/exp_avg of learner 4, which is initialized"
 check_exit "resuming with another --average-state is refused" 2 train saves --learners 4 --average-every 3
-check_says "the message shows both values of average-state" "average-state was keep and is average now"
+check_says "resuming with another --average-state: the message shows both values of average-state" \
+	"average-state was keep and is average now"
 plan

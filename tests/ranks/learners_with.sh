@@ -37,7 +37,8 @@ same_bits() {
 	for np in 2 3; do
 		[ $mpi = yes ] || continue
 		check "$name: 3 learners on $np ranks" train "$name$np" --learners 3 --average-every 4 "$@"
-		check "$name: $np ranks give the same file" cmp "$T/$name/final.safetensors" "$T/$name$np/final.safetensors"
+		check "$name: $np ranks give the same file" \
+			cmp "$T/$name/final.safetensors" "$T/$name$np/final.safetensors"
 	done
 	np=1
 }
@@ -47,29 +48,36 @@ same_bits() {
 check "a run to initialize from" train first --save-steps 1 --keep 99
 same_bits frozen --freeze 'conv*' --init "$T/first/ckpt-0000000001.safetensors" --save-steps 1 --keep 99
 for what in conv1 conv2; do
-	check_same "$what: frozen weights do not change" "$(numbers first/ckpt-0000000001 "^model/$what[.]" | md5sum)" \
+	check_same "$what: frozen weights do not change" \
+		"$(numbers first/ckpt-0000000001 "^model/$what[.]" | md5sum)" \
 		"$(numbers frozen/final "^model/$what[.]" | md5sum)"
 done
-check "the frozen weights have more than 100 values" test "$(numbers first/ckpt-0000000001 '^model/conv1[.]' | sort -u | wc -l)" -gt 100
+check "the frozen weights have more than 100 values" \
+	test "$(numbers first/ckpt-0000000001 '^model/conv1[.]' | sort -u | wc -l)" -gt 100
 check "the head is not frozen and changes" test "$(numbers first/ckpt-0000000001 '^model/fc[.]' | md5sum)" != \
 	"$(numbers frozen/final '^model/fc[.]' | md5sum)"
-check "learners without --freeze" train thawed --learners 3 --average-every 4 --init "$T/first/ckpt-0000000001.safetensors"
+check "learners without --freeze" \
+	train thawed --learners 3 --average-every 4 --init "$T/first/ckpt-0000000001.safetensors"
 check "without --freeze, conv1 changes" test "$(numbers first/ckpt-0000000001 '^model/conv1[.]' | md5sum)" != \
 	"$(numbers thawed/final '^model/conv1[.]' | md5sum)"
 same_bits partial --freeze partial-bn --outer-momentum 0.5 --average-state keep
 check_same "frozen BN statistics keep their initial values" "00000000 3f800000" \
 	"$(numbers partial/final '^bn/bn2' | sort -u | xargs)"
-check "BN statistics that are not frozen change" test "$(numbers partial/final '^bn/bn1' | sort -u | wc -l)" -gt 4
+check "BN statistics that are not frozen change" \
+	test "$(numbers partial/final '^bn/bn1' | sort -u | wc -l)" -gt 4
 
 # ---- optimizers that scale the step of a layer ----
 
 for optimizer in lars lars-outside lamb; do
 	same_bits $optimizer --optimizer $optimizer --weight-decay 0.01
-	check "$optimizer: one learner" train one-$optimizer --optimizer $optimizer --weight-decay 0.01 --learners 1
+	check "$optimizer: one learner" \
+		train one-$optimizer --optimizer $optimizer --weight-decay 0.01 --learners 1
 	check "$optimizer: plain training" train plain-$optimizer --optimizer $optimizer --weight-decay 0.01
-	check_same "$optimizer: one learner equals plain training" "$(numbers plain-$optimizer/final '^(model|bn|optim)/' | md5sum)" \
+	check_same "$optimizer: one learner equals plain training" \
+		"$(numbers plain-$optimizer/final '^(model|bn|optim)/' | md5sum)" \
 		"$(numbers one-$optimizer/final '^(model|bn|optim)/' | md5sum)"
-	check "$optimizer: 3 learners do not equal plain training" test "$(numbers plain-$optimizer/final '^model/' | md5sum)" != \
+	check "$optimizer: 3 learners do not equal plain training" \
+		test "$(numbers plain-$optimizer/final '^model/' | md5sum)" != \
 		"$(numbers $optimizer/final '^model/' | md5sum)"
 done
 check "lars and lars-outside train different weights" test "$(numbers lars/final '^model/' | md5sum)" != \
@@ -81,5 +89,6 @@ same_bits precise --precise-bn 24 --val "$T/val"
 same_bits imprecise --val "$T/val"
 check_same "--precise-bn changes no weight" "$(numbers imprecise/final '^model/' | md5sum)" \
 	"$(numbers precise/final '^model/' | md5sum)"
-check "--precise-bn changes the BN statistics" test "$(numbers imprecise/final '^bn/' | md5sum)" != "$(numbers precise/final '^bn/' | md5sum)"
+check "--precise-bn changes the BN statistics" \
+	test "$(numbers imprecise/final '^bn/' | md5sum)" != "$(numbers precise/final '^bn/' | md5sum)"
 plan

@@ -122,7 +122,8 @@ for rank in 1 0; do
 	kill -STOP "$(rank_pid $pid $rank)"
 	ends "a stopped rank $rank ends the run with 6" 6
 	check_says "rank $rank is named, with its host" "rank $rank on $host does not answer"
-	check_says "rank $rank: the message names the clips that it was to compute" "answer: .*; its [0-9]+ clips of step [0-9]+ begin with [0-9]+ .[^ ]+.\$"
+	check_says "rank $rank: the message names the clips that it was to compute" \
+		"answer: .*; its [0-9]+ clips of step [0-9]+ begin with [0-9]+ .[^ ]+.\$"
 	check_says "rank $rank: the rank that waited says for what and in which step" \
 		"rank [012] on $host is waiting for .* in step [0-9]+, for .*--step-timeout allows 2.0 s"
 	check_same "rank $rank: there is one message" 1 "$(grep -c 'step-timeout' "$T/err")"
@@ -168,7 +169,8 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:$slow=1+ -p "$(rank_pid $pid 0)" 2>/dev/null &
 	ends "a disk that does not answer the save ends with 6" 6
 	wait
-	check_says "save: the message names rank, host and activity" "rank 0 on $host is saving( in step [0-9]+)?, for "
+	check_says "save: the message names rank, host and activity" \
+		"rank 0 on $host is saving( in step [0-9]+)?, for "
 else
 	skip "a disk that does not answer" "strace cannot trace here"
 fi
@@ -225,9 +227,11 @@ rm -rf "$T/run"
 check "a run to evaluate" train env
 reads="-e trace=pread64 -e inject=pread64:$slow=12+"
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-	check_exit "vt-eval: a disk that does not answer ends with 6" 6 timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
+	check_exit "vt-eval: a disk that does not answer ends with 6" 6 \
+		timeout -k 5 120 mpirun -np 2 "$T/only" 1 "$reads" \
 		"$BUILD/vt-eval" -k "$T/run/final.safetensors" -i "$T/val" --device ref -j 1 --crops 10 --step-timeout 2s
-	check_says "vt-eval: the message names rank, host and activity" "rank 1 on $host is scoring \(loading clips\), for "
+	check_says "vt-eval: the message names rank, host and activity" \
+		"rank 1 on $host is scoring \(loading clips\), for "
 fi
 
 # ---- the ranks that did not start, from above ----
@@ -242,9 +246,11 @@ for name in train eval; do
 done
 check_same "a run that did not start makes no folder" no "$([ -e "$T/none" ] && echo yes || echo no)"
 if [ -e "$T/silent.so" ]; then
-	check_same "vt-bench: a rank that is silent from its first message ends with 6" 6 "$(cat "$T/bench.end")"
+	check_same "vt-bench: a rank that is silent from its first message ends with 6" 6 \
+		"$(cat "$T/bench.end")"
 	cp "$T/bench.err" "$T/err"
-	check_says "vt-bench: the message names the silent rank" "rank 0 on $host waits for rank 1 to start, for .* allows it 30.0 s"
+	check_says "vt-bench: the message names the silent rank" \
+		"rank 0 on $host waits for rank 1 to start, for .* allows it 30.0 s"
 	check_same "vt-bench: there is one message" 1 "$(grep -c 'to start' "$T/err")"
 else
 	skip "a rank that is silent from its first message" "no compiler"

@@ -170,7 +170,8 @@ last() {
 	start
 	reached "$1: the job ends when the run is finished" 30 finished
 	vt-train -c job.conf -o alone -q >/dev/null 2>&1
-	check "$1: its weights are those of one undisturbed rank" cmp run/final.safetensors alone/final.safetensors
+	check "$1: its weights are those of one undisturbed rank" \
+		cmp run/final.safetensors alone/final.safetensors
 }
 
 job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=USR1@50 "$examples/slurm.sh")
@@ -210,7 +211,8 @@ reached "slurm-mpirun.sh: at USR1 it saves and requeues itself" 30 queued "$job"
 check_same "slurm-mpirun.sh: at USR1 the run ended with 75" 75 "$(ends)"
 last slurm-mpirun.sh
 
-check_same "the log has one start entry with 2 ranks for the two nodes" 2 "$(jq -r 'select(.type == "start") | .ranks' run/log.jsonl | tail -1)"
+check_same "the log has one start entry with 2 ranks for the two nodes" 2 \
+	"$(jq -r 'select(.type == "start") | .ranks' run/log.jsonl | tail -1)"
 
 # ---- an array that packs ----
 

@@ -103,7 +103,8 @@ clips() {
 rm -rf "$T/one" "$T/four"
 check "one rank, with validation and precise BN" train one 1 --device ref --val "$T/val" --precise-bn 32 \
 	--trace-samples "$T/trace"
-check "four ranks, with validation and precise BN" train four 4 --device ref --val "$T/val" --precise-bn 32 --trace-samples "$T/traces"
+check "four ranks, with validation and precise BN" \
+	train four 4 --device ref --val "$T/val" --precise-bn 32 --trace-samples "$T/traces"
 clips "$T/trace" >"$T/a" && clips "$T/traces".? >"$T/b"
 check "four ranks train on the same clips, with the same crops" cmp "$T/a" "$T/b"
 for run in one four; do
@@ -117,7 +118,8 @@ near "four ranks have the same validation losses" 1e-6
 
 rm -rf "$T/four"
 check_exit "a run on four ranks is stopped" 75 train four 4 --device ref --stop-after 0.001s
-check_exit "the run of four ranks resumes on two, and is stopped" 75 train four 2 --device ref --stop-after 0.001s
+check_exit "the run of four ranks resumes on two, and is stopped" 75 \
+	train four 2 --device ref --stop-after 0.001s
 check_exit "the run of four ranks resumes on eight, and ends" 0 train four 8 --device ref
 values whole >"$T/a" && values four >"$T/b"
 near "the resumed run has the weights and statistics of one rank" 1e-6
@@ -126,7 +128,8 @@ train four 4 --device ref --val "$T/val" --val-every 0
 cp -r "$T/four" "$T/again" && rm "$T/again/final.safetensors"
 rm -rf "$T/four"
 train four 4 --device ref --val "$T/val" --val-every 0
-check_same "two runs on the same ranks have the same bits" "$(values four | md5sum)" "$(cp "$T/again"/ckpt-*14.safetensors \
+check_same "two runs on the same ranks have the same bits" \
+	"$(values four | md5sum)" "$(cp "$T/again"/ckpt-*14.safetensors \
 	"$T/again/final.safetensors" && values again | md5sum)"
 
 # ---- a sample that is damaged ----
@@ -141,8 +144,10 @@ tar tRf "$shard" | tr -d : | while read -r _ block name; do
 done
 rm -rf "$T/four"
 check_exit "a damaged sample ends all ranks of its group, and the others" 4 train four 4 --device ref -i "$T/damaged"
-check_exit "--on-corrupt=skip skips the damaged sample on four ranks" 3 train skipped 4 --device ref -i "$T/damaged" --on-corrupt skip:0.2
-check_exit "--on-corrupt=skip skips the damaged sample on one rank" 3 train skips 1 --device ref -i "$T/damaged" --on-corrupt skip:0.2
+check_exit "--on-corrupt=skip skips the damaged sample on four ranks" 3 \
+	train skipped 4 --device ref -i "$T/damaged" --on-corrupt skip:0.2
+check_exit "--on-corrupt=skip skips the damaged sample on one rank" 3 \
+	train skips 1 --device ref -i "$T/damaged" --on-corrupt skip:0.2
 values skips >"$T/a" && values skipped >"$T/b"
 near "four ranks that skip the sample have the weights of one rank" 1e-6
 
@@ -172,12 +177,16 @@ check_exit "three ranks for two groups" 2 train no 3 --device ref
 check_says "are refused" 'makes 2 microbatches, too few for 3 ranks, which are not a multiple of it; start 2 ranks'
 stages '0 0 1 0 10 2 16 5 0.02 0 0' >"$T/five.tsv"
 check_exit "a group of five clips on two ranks ends with 2" 2 train no 4 --device ref --schedule "$T/five.tsv"
-check_says "the message says why 5 clips cannot be shared" '4 ranks for 2 BN groups of 5 clips: 5 clips cannot be shared equally by 2 ranks'
+check_says "a group of five clips on two ranks: the message says why 5 clips cannot be shared" \
+	'4 ranks for 2 BN groups of 5 clips: 5 clips cannot be shared equally by 2 ranks'
 stages '0 0 1 0 12 2 16 6 0.02 0 0' >"$T/six.tsv"
-check_exit "a group of six mixed clips on two ranks ends with 2" 2 train no 4 --device ref --schedule "$T/six.tsv" \
+check_exit "a group of six mixed clips on two ranks ends with 2" 2 \
+	train no 4 --device ref --schedule "$T/six.tsv" \
 	--mixup 0.4
-check_says "the message says that mixed clips would lie on two ranks" '2 ranks share a BN group of 6 clips, 3 each: clips that are mixed would lie on two'
-check_exit "a group of six clips on two ranks trains without mixing" 0 train six 4 --device ref --schedule "$T/six.tsv"
+check_says "a group of six mixed clips on two ranks: the message says that mixed clips would lie on two ranks" \
+	'2 ranks share a BN group of 6 clips, 3 each: clips that are mixed would lie on two'
+check_exit "a group of six clips on two ranks trains without mixing" 0 \
+	train six 4 --device ref --schedule "$T/six.tsv"
 check "a refused run makes no folder" test ! -e "$T/no"
 
 # ---- dry runs ----
@@ -189,7 +198,8 @@ plans() {
 	vt-schedule --check "$T/s.tsv" -m "$T/net.net" -i "$T/train" --device ref --ranks "$@"
 }
 check_exit "vt-schedule --check for four ranks" 0 plans 4 --deterministic=fast
-check_same "vt-schedule --check shows which part of a group a rank would have" "2 1/2 4 1 1 1/4 2 1/2" "$(grep -v '^#' "$T/out" | cut -f 9,10 | xargs)"
+check_same "vt-schedule --check shows which part of a group a rank would have" \
+	"2 1/2 4 1 1 1/4 2 1/2" "$(grep -v '^#' "$T/out" | cut -f 9,10 | xargs)"
 check_exit "vt-schedule --check refuses four ranks under exact sums" 2 plans 4
 check_exit "vt-schedule --check refuses ranks that cannot share a group" 2 plans 3 --deterministic=fast
 plan
