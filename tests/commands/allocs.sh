@@ -32,7 +32,7 @@ none() {
 
 # ---- steps ----
 
-# Every shape has run before step 11. --loader-memory keeps the loader close.
+# Every shape has run before step 11. --loader-memory limits the prefetch.
 stages '0 0 2 0 24 2 16 4 0.01 0 0' '0 0 2 1 16 2 20 4 0.01 0 0' '1 2 4 0 12 4 28 4 0.01 0 0' \
 	'2 4 6 0 24 2 16 4 0.01 0 0' '2 4 6 1 16 2 20 4 0.01 0 0' '3 6 8 0 12 4 28 4 0.01 0 0' >"$T/s.tsv"
 small_net 8 8 0.3 >"$T/net.net"

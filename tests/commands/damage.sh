@@ -5,7 +5,7 @@
 # containers, with and without sound, ranges are zeroed or removed and files are
 # truncated. Frames carry numbers, so that the test knows which are present. The
 # list below allows the exceptions.
-# 
+#
 # This is a small part, chosen by a seed; tests/torture/damage does all.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -4,7 +4,7 @@
 # made by ffmpeg with many encoders, containers, rates and cuts, with every
 # frame. The expected number of frames is the encoded number, or after cuts the
 # number that ffprobe decodes.
-# 
+#
 # INTACT=long makes three times as many: tests/torture/intact.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -2,7 +2,7 @@
 # The files of version 0.2.0 are still read, with the same result: dataset,
 # stream, schedules, scores, and stopped runs, which end with the same tensors.
 # tests/tools/makefixtures made tests/golden/v0.2.0.
-# 
+#
 # With VT_ISA=base, ref computes the same bits on all processors, so its tensors
 # are compared by hashes. The bits of cpu depend on the processor and on oneDNN,
 # so its weights are compared within a tolerance.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The shards, schedules and checkpoints of version 0.1.0 are still read. That
 # version made tests/golden/v0.1.0:
-#  makeset set 12 4 24 20 1
-#  vt-train -i set -m n.net --schedule s.tsv -o run --clip 5 --groups plain
-#  --seed 7 --device ref --save-steps 2
+#   makeset set 12 4 24 20 1
+#   vt-train -i set -m n.net --schedule s.tsv -o run --clip 5 --groups plain
+#       --seed 7 --device ref --save-steps 2
 # The folder holds the checkpoint of step 4 of 9, the final one, and its scores.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
