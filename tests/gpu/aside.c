@@ -1,7 +1,8 @@
 /*
- * A device once more, for another thread: what one has done and an event has
- * said is there for the other, and what is copied by the other is done when it
- * returns; on the GPU that is none (tests/gpu), which finds what has no order.
+ * A second handle of a device (device_aside), used by another thread.  After an
+ * event, the other thread finds the data that the first one wrote.  A copy
+ * through the second handle is complete when the call returns.  The stand-in
+ * for a GPU detects unordered accesses.
  */
 #include <pthread.h>
 
@@ -15,12 +16,12 @@ enum { N = 300000, HALF = N / 2 };
 struct job {
 	struct device *d, *aside;
 	struct event *done;
-	float *w;			/* of the device */
-	float *host;			/* pinned */
+	float *w;			/* device memory */
+	float *host;			/* pinned host memory */
 	int bad;
 };
 
-/* Take the upper half, once it is there, and give it back, twice as large. */
+/* Download the upper half after its event, double it, and upload it. */
 static void *
 work(void *arg)
 {
@@ -38,8 +39,8 @@ work(void *arg)
 	return NULL;
 }
 
-/* The distance of ${n} numbers that went to 16 bits and back, by another's
- * measure each time, relative to each. */
+/* Convert ${n} numbers to 16 bits and back, with another scale each way.
+ * Return the largest relative error. */
 static double
 back_and_forth(struct device *d, enum precision as, double scale)
 {
@@ -89,13 +90,16 @@ test(const struct backend *b)
 	device_download(d, own, j.w, N * sizeof(float));
 	for (int i = 0; i < N; i++)
 		j.bad += own[i] != (float)(i < HALF ? i : 2 * i);
-	ok(d->backend->apart, "%s: memory is the device's alone", b->name);
-	is(j.bad, 0, "what an event has said is there for the other");
-	ok(device_stream(d) == NULL, "no library knows its streams");
+	ok(d->backend->apart, "%s: the device has memory of its own", b->name);
+	is(j.bad, 0, "after an event, the second handle reads and writes the "
+	    "right data");
+	ok(device_stream(d) == NULL, "the stand-in exposes no stream to "
+	    "libraries");
 	near(back_and_forth(d, PRECISION_BF16, 1), 0, 1.0 / 256 + 1e-6,
-	    "bf16 and back");
+	    "fp32 to bf16 and back: within the rounding of bf16");
 	near(back_and_forth(d, PRECISION_FP16, 0.25), 0, 1.0 / 2048 + 1e-6,
-	    "fp16 of a quarter, and back");
+	    "fp32 to fp16, scaled by a quarter, and back: within the rounding "
+	    "of fp16");
 	device_free_host(d, j.host);
 	device_aside_free(d, j.aside);
 	device_event_free(d, j.done);

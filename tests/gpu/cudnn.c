@@ -1,7 +1,7 @@
 /*
- * Plans of cuDNN, for a device that is described and need not be here: each pass
- * of plain, strided, deep and grouped convolutions has one in each precision;
- * what was chosen is a table, which makes the same plans again.
+ * Plans of cuDNN for a described device, which need not be present.  Each pass
+ * of plain, strided, depthwise and grouped convolutions has a plan in each
+ * precision.  The table of chosen plans makes the same plans again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "said.h"
 #include "tap.h"
 
-/* As NVIDIA's H100 data sheet has it; the fields are cuDNN's. */
+/* The figures are those of NVIDIA's H100 data sheet, the field names those of
+ * cuDNN. */
 static const char h100[] = "{\"deviceName\":\"NVIDIA H100 80GB HBM3\","
     "\"deviceVer\":900,\"driverVer\":13000,\"cudaDeviceId\":0,"
     "\"pciDeviceId\":0,\"isTccDriver\":0,\"supportCoopLaunch\":1,"
@@ -57,7 +58,8 @@ static const struct { const char *what; struct conv_shape s; } cases[] = {
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
-/* Forward, data, weights, and data added to what is there. */
+/* Forward, data gradient, weight gradient, and data gradient that
+ * accumulates. */
 enum { WAYS = 4, PLANS = CASES * GPU_TYPES * WAYS };
 
 static struct conv_shape
@@ -72,7 +74,7 @@ shape(size_t i)
 	return s;
 }
 
-/* What each of the plans is; how many there are not. */
+/* Describe each plan in ${text}.  Return how many are missing. */
 static int
 describe(struct driver *d, char text[PLANS][80])
 {
@@ -128,27 +130,27 @@ main(void)
 
 	d = runtime_described(h100);
 	ok(d->call->choose(d, CHOICES_MADE, "a table", one) == 0,
-	    "the choices are taken from their table");
+	    "the table of choices is accepted");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
-	    "they make the same plans");
+	    "the table makes the same plans again");
 	two = d->call->choices(d, CHOICES_MADE);
-	ok(strcmp(one, two) == 0, "and the same table");
+	ok(strcmp(one, two) == 0, "the new device prints the same table");
 	free(one);
 	free(two);
 
 	ok(refuses(d, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n"
 	    "1\tx\ty\t5\t1=2,3\t0\n", "a table: line 2"),
-	    "knobs without a value are refused, by line");
+	    "knobs without a value are refused, with the line number");
 	ok(refuses(d, "#cudnn\tdevice\tconvolution\tengine\tseconds\n"
 	    "1\tx\ty\t5\t0\n", "knobs"), "a table without knobs is refused");
 	ok(!refuses(d, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n"
 	    "1\tx\ty\t5\t-\t0\n", "are not for cuDNN"),
-	    "another version's choices are no error");
+	    "a table of another version of cuDNN is accepted");
 	d->call->close(d);
 	said_begin(cut, sizeof(cut));
 	d = runtime_described("{}");
 	said_end();
 	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
-	    "a device that says nothing of itself is refused");
+	    "a device description without properties is refused");
 	return done();
 }

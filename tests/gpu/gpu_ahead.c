@@ -21,11 +21,11 @@ enum { CLASSES = 5, PASSES = 7, TURNS = 2 };
 enum { CLIPS = 2, FRAMES = 4, SIDE = 20, WIDTH = 41, HEIGHT = 29 };
 enum sent { NOT_AHEAD, PIXELS, RAW };
 
-/* ---- a driver without some event, that looks at copies ---- */
+/* ---- a driver that can omit an event, and counts copies ---- */
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static struct gpu_stream *side;		/* the second one that was made */
+static struct gpu_stream *side;		/* the second stream that was created */
 static int streams, beside;		/* copies on it */
 enum { NOTHING, LANDED, TAKEN, WAITED };
 static int without;
@@ -63,7 +63,8 @@ struct run {
 	char said[512];
 };
 
-/* One clip of microbatch ${i}, as pixels or raw: frames of which a part is shown. */
+/* Make one clip of microbatch ${i}, as resized pixels or as raw frames with a
+ * region. */
 static void
 fill_clip(struct stream *s, int clip, int i, struct raw_clip *raw,
     struct resizer *z)
@@ -151,7 +152,8 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 			ahead_send(&n->ahead, p->tray, now, 1);
 		((struct stream *)f.stream)[0] = *now;
 		f.seed = (uint64_t)i;
-		/* The third time there is a graph; and nobody waits. */
+		/* From the third pass a captured graph runs, and the host must
+		 * not wait. */
 		standin_quiet(driver, i > 2);
 		net_forward(n, p, &f, dw);
 		plan_backward(p, NULL);
@@ -162,7 +164,8 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 			ahead_wait(&n->ahead);
 		fill(next, i + 1);
 		standin_quiet(driver, i > 2);
-		/* What was sent and is another by now; and nothing twice. */
+		/* Replace a sent microbatch by another, and send each one only
+		 * once. */
 		if (i == 4)
 			ahead_send(&n->ahead, p->tray, next, 99);
 		for (int k = 0; k < 2; k++)
@@ -209,28 +212,29 @@ test(const struct graph *g, enum standin_when when, enum sent what,
 
 	without = NOTHING;
 	ahead = run(g, when, what);
-	ok(same(plain, &ahead, g), "%s: %s that are sent before give the same "
-	    "bits", say, name);
-	ok(plain->beside == 0 && ahead.beside == copies, "all of them beside the "
-	    "work, and none twice (%d)", ahead.beside);
-	if (!ok(ahead.sum == 0 && plain->sum == 0, "nobody waits, and nothing "
-	    "else is wrong"))
+	ok(same(plain, &ahead, g), "%s: %s: prefetched data give "
+	    "the same bits", say, name);
+	ok(plain->beside == 0 && ahead.beside == copies, "all copies run on "
+	    "the side stream, and each only once (%d)", ahead.beside);
+	if (!ok(ahead.sum == 0 && plain->sum == 0, "the host does not wait, "
+	    "and the stand-in finds no other fault"))
 		diag("%s", ahead.said);
-	/* A GPU does not say what it was not told to wait for. */
+	/* Only the stand-in detects a missing wait; a GPU does not report
+	 * it. */
 	for (without = LANDED; without <= TAKEN && !standin_absent();
 	    without++) {
 		less = run(g, when, what);
-		if (!ok(less.race > 0, "%s: %s: an event that is left out, of %s, "
-		    "is found", say, name, without == LANDED ?
-		    "what has landed" : "what was taken"))
+		if (!ok(less.race > 0, "%s: %s: the stand-in detects a missing "
+		    "event, %s", say, name, without == LANDED ?
+		    "after the upload" : "after the pass that reads"))
 			diag("%d %d %s", less.early, less.race, less.said);
 		free(less.w);
 	}
-	/* Elsewhere copies come first whenever anybody waits. */
+	/* In the other modes every wait completes the copies first. */
 	if (when == STANDIN_LATE && !standin_absent()) {
 		less = run(g, when, what);
-		ok(!same(plain, &less, g), "%s: memory of %s that is written too "
-		    "early is seen", say, name);
+		ok(!same(plain, &less, g), "%s: %s: writing a buffer too early "
+		    "changes the result", say, name);
 		free(less.w);
 	}
 	free(ahead.w);
@@ -285,7 +289,7 @@ static void
 bench_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 {
 	if (l->kernel == update) {
-		/* The first step also fills tables. */
+		/* The first step also uploads tables. */
 		if (updates++ > 0 && uploaded > uploaded_most)
 			uploaded_most = uploaded;
 		uploaded = 0;
@@ -326,9 +330,9 @@ test_bench(const struct graph *g)
 	update = standin_kernel("update");
 	status = bench_step(&b, &o);
 	ok(status == 0 && b.wrong == 0 && updates >= b.warmup + b.runs,
-	    "vt-bench's steps: %d", updates);
-	ok(uploaded_most < pixels / 2, "none of them waits for its pixels: %zu "
-	    "bytes on the stream that computes (pixels: %zu)", uploaded_most,
+	    "vt-bench runs its steps without an error: %d", updates);
+	ok(uploaded_most < pixels / 2, "no step waits for its pixels: %zu "
+	    "bytes copied on the compute stream (pixels: %zu)", uploaded_most,
 	    pixels);
 	driver->call = real;
 	bench_close(&b);
@@ -349,7 +353,8 @@ download_copy(struct driver *d, struct gpu_stream *s, void *to,
 	real->copy(d, s, to, from, bytes);
 }
 
-/* Downloads into pinned and other memory, from the first and the second stream. */
+/* Download into pinned and pageable memory, through the first and the second
+ * handle. */
 static void
 test_download(void)
 {
@@ -375,12 +380,13 @@ test_download(void)
 	memset(pinned, 0, BYTES);
 	device_download(aside, pinned + 5, w + 5, BYTES - 5);
 	ok(downloads == 2 && downloaded == pinned + 5 && memcmp(pinned + 5,
-	    plain + 5, BYTES - 5) == 0, "so is one of a second stream, into a "
-	    "part of it");
+	    plain + 5, BYTES - 5) == 0, "a download through the second handle, "
+	    "into the middle of a pinned buffer, is one copy");
 	memset(plain, 0, BYTES);
 	device_download(d, plain, w, BYTES);
 	ok(downloads == 4 && memcmp(plain + 5, pinned + 5, BYTES - 5) == 0,
-	    "other memory is reached by staging");
+	    "a download into pageable memory passes through "
+	    "the staging buffer");
 	driver->call = real;
 	free(plain);
 	device_free_host(d, pinned);

@@ -1,8 +1,9 @@
 /*
- * How convolutions are done is chosen once for each shape, without a GPU: by rule,
- * by trying, by what is known, or as it was chosen before; a pattern that there is
- * no way to do is asked for once, and one that is slower than plain convolutions
- * and kernels is done without.  Ways and seconds are the test's own.
+ * The choice of algorithms for convolutions, once for each shape, without a
+ * GPU: by rule, by measurement, from known measurements, or from an earlier
+ * choice.  A fused pattern without a plan is requested only once.  A pattern
+ * that is slower than the unfused operations is not used.  The test supplies
+ * plans and seconds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,10 @@
 
 struct conv_plan { struct conv_shape s; };
 
-/* Seconds, by pass and pattern; 0: it has no way. */
+/* Seconds by pass and pattern; 0 if there is no plan. */
 static double seconds[3][CONV_PATTERNS];
-static double norm[3];			/* of kernels, by enum norm_part */
+static double norm[3];			/* seconds of kernels, by enum
+					 * norm_part */
 static int opened, tried, ruled;
 
 static void
@@ -86,7 +88,7 @@ shape(enum conv_pass pass, enum conv_pattern pattern)
 		.kernel = { 1, 1 }, .stride = { 1, 1 } };
 }
 
-/* Is it done so? */
+/* Return whether the convolution has a plan. */
 static int
 has(struct ways *w, enum conv_pass pass, enum conv_pattern pattern)
 {
@@ -112,7 +114,7 @@ sums(struct ways *w)
 	return has(w, CONV_FORWARD, CONV_SUMS);
 }
 
-/* What a table says of a convolution: its engine, or "". */
+/* Return the engine that a table names for a convolution, or "" if none. */
 static const char *
 engine(struct ways *w, enum choices_kind which, enum conv_pass pass,
     enum conv_pattern pattern)
@@ -129,7 +131,7 @@ engine(struct ways *w, enum choices_kind which, enum conv_pass pass,
 	return found;
 }
 
-/* All take a second, patterns ${fused}, and kernels next to nothing. */
+/* Let plain convolutions take 1 s, patterns ${fused} s, and kernels 1 ms. */
 static void
 all_take(double fused)
 {
@@ -140,7 +142,8 @@ all_take(double fused)
 			seconds[i][k] = k == CONV_PLAIN ? 1 : fused;
 }
 
-/* Are the patterns of a norm used, when a kernel takes so long? */
+/* Return whether the patterns of a norm are used if kernel ${part} takes
+ * ${kernel} seconds. */
 static int
 normed_if(enum norm_part part, double kernel)
 {
@@ -155,7 +158,8 @@ normed_if(enum norm_part part, double kernel)
 	return used;
 }
 
-/* Another device with what is made, or known, of this one. */
+/* Make another device from the made choices, or from the measurements, of this
+ * one. */
 static struct ways
 after(const struct ways *w, enum choices_kind which, int how)
 {
@@ -163,7 +167,7 @@ after(const struct ways *w, enum choices_kind which, int how)
 	struct ways next = ways(how);
 
 	if (choices_take(next.choices, which, "a table", text) != 0)
-		ok(0, "a table is taken");
+		ok(0, "the table of another device is accepted");
 	free(text);
 	return next;
 }
@@ -175,64 +179,76 @@ test_rule(void)
 
 	all_take(9);
 	ok(normed(&w) && sums(&w) && has(&w, CONV_DATA, CONV_PLAIN),
-	    "by rule there is each that has a way");
-	is(ruled, 5, "each chosen once");
-	ok(normed(&w) && ruled == 5 && tried == 0, "and for good");
+	    "by rule, each pattern with a plan is used");
+	is(ruled, 5, "by rule, each convolution is chosen once");
+	ok(normed(&w) && ruled == 5 && tried == 0, "a choice by rule stays, "
+	    "and nothing is measured");
 	seconds[CONV_DATA][CONV_NORM_BACK] = 0;
 	next = ways(0);
-	ok(!normed(&next) && !normed(&next), "but those that have none");
-	is(opened, 3, "which is asked once");
+	ok(!normed(&next) && !normed(&next), "if one pattern of a norm has no "
+	    "plan, none is used");
+	is(opened, 3, "a missing plan is requested only once");
 	ok(strcmp(engine(&next, CHOICES_MADE, CONV_DATA, CONV_NORM_BACK),
-	    "-") == 0, "and stands in the table");
+	    "-") == 0, "a missing plan is listed as \"-\" in the table");
 	choices_free(w.choices);
 	w = after(&next, CHOICES_MADE, 0);
 	ok(!has(&w, CONV_DATA, CONV_NORM_BACK) && opened == 0,
-	    "so that another need not ask");
+	    "another device takes the missing plan from the table and does not "
+	    "request it");
 	choices_free(next.choices);
 	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
 	ok(!has(&next, CONV_DATA, CONV_NORM_BACK) && opened == 1,
-	    "but one of which it is not known does");
+	    "a table of measurements without this pattern leads to a new "
+	    "request");
 	choices_free(next.choices);
 	choices_free(w.choices);
 }
 
-/* A norm and its convolution, fused or not. */
+/* Compare a norm and its convolution, fused and unfused. */
 static void
 test_norms(void)
 {
 	struct ways w, next;
 
-	all_take(1.25);			/* 3.75, and 3 in their place */
+	all_take(1.25);			/* 3.75 s fused, 3 s unfused */
 	w = ways(TUNE_TRY);
-	ok(!normed(&w), "patterns that are slower are done without");
+	ok(!normed(&w), "patterns that are slower than the unfused operations "
+	    "are not used");
 	ok(strcmp(engine(&w, CHOICES_MADE, CONV_FORWARD, CONV_NORMED_SUMS),
-	    "-") == 0, "as the table says");
+	    "-") == 0, "the table lists a slower pattern as \"-\"");
 	next = after(&w, CHOICES_MADE, 0);
-	ok(!normed(&next) && opened == 0, "and other ranks do by it");
+	ok(!normed(&next) && opened == 0, "other ranks follow the table and "
+	    "make no plans");
 	choices_free(next.choices);
 	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
-	ok(!normed(&next) && tried == 0, "and other runs, which try nothing");
+	ok(!normed(&next) && tried == 0, "other runs follow the measurements "
+	    "and try nothing");
 	choices_free(next.choices);
 	choices_free(w.choices);
 	seconds[CONV_FORWARD][CONV_SUMS] = 9;
 	for (int i = 0; i < 3; i++)
-		ok(!normed_if(i, 0.74) && normed_if(i, 0.76), "each kernel "
-		    "counts (%d)", i);
-	ok(normed_if(PART_APPLY, 0), "one that is not known decides nothing");
+		ok(!normed_if(i, 0.74) && normed_if(i, 0.76), "the time of "
+		    "each kernel decides (%d)", i);
+	ok(normed_if(PART_APPLY, 0), "a kernel that takes 0 s, not measured, "
+	    "decides nothing");
 	seconds[CONV_FORWARD][CONV_SUMS] = 1.25;
 	norm[PART_SUMS_BACK] = 0.76;
 	w = ways(TUNE_TRY);
-	ok(normed(&w), "patterns that are faster than with kernels are used");
+	ok(normed(&w), "patterns that are faster than the unfused operations "
+	    "are used");
 	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
-	ok(normed(&next) && tried == 0, "by others, which try nothing");
+	ok(normed(&next) && tried == 0, "other runs use the faster patterns "
+	    "and try nothing");
 	choices_free(next.choices);
 	choices_free(w.choices);
-	/* Where sums cost nothing, no kernel makes them. */
+	/* If sums cost nothing in the convolution, no kernel needs to compute
+	 * them. */
 	seconds[CONV_FORWARD][CONV_SUMS] = 1;
 	norm[PART_SUMS] = 9;
 	norm[PART_SUMS_BACK] = 0.74;
 	w = ways(TUNE_TRY);
-	ok(!normed(&w), "sums that a convolution leaves take their place");
+	ok(!normed(&w), "unfused operations take sums from the convolution if "
+	    "that is faster than a kernel");
 	choices_free(w.choices);
 }
 
@@ -244,18 +260,21 @@ test_sums(void)
 	all_take(1.25);
 	norm[PART_SUMS] = 0.24;
 	w = ways(TUNE_TRY);
-	ok(!sums(&w), "so are sums");
+	ok(!sums(&w), "sums in the convolution that are slower than a kernel "
+	    "are not used");
 	choices_free(w.choices);
 	norm[PART_SUMS] = 0.26;
 	w = ways(TUNE_TRY);
-	ok(sums(&w), "or not");
+	ok(sums(&w), "sums in the convolution that are faster than a kernel "
+	    "are used");
 	choices_free(w.choices);
-	/* What was measured for another's sake is decided, too. */
+	/* A pattern that was measured for another decision is decided, too. */
 	norm[PART_SUMS] = 0.24;
 	w = ways(TUNE_TRY);
-	ok(!normed(&w) && !sums(&w), "and where they were measured before");
+	ok(!normed(&w) && !sums(&w), "sums measured for the decision on a norm "
+	    "are not used if they are slower");
 	ok(strcmp(engine(&w, CHOICES_KNOWN, CONV_FORWARD, CONV_SUMS), "-") == 0,
-	    "which is known then");
+	    "the measured decision on sums is in the table of measurements");
 	choices_free(w.choices);
 }
 
@@ -268,24 +287,28 @@ test_plain(void)
 	all_take(0.1);
 	w = ways(TUNE_TRY | TUNE_PLAIN);
 	ok(!normed(&w) && !sums(&w) && has(&w, CONV_DATA, CONV_PLAIN),
-	    "plain ones alone, where they are wanted");
-	is(tried, 1, "and no others are tried");
+	    "TUNE_PLAIN: only plain convolutions are used");
+	is(tried, 1, "TUNE_PLAIN: no patterns are tried");
 	known = choices_text(w.choices, CHOICES_KNOWN);
-	ok(strstr(known, "\t-\t-\t") == NULL, "which others do not heed");
+	ok(strstr(known, "\t-\t-\t") == NULL, "TUNE_PLAIN: the table of "
+	    "measurements rules out no pattern for other runs");
 	free(known);
 	next = after(&w, CHOICES_MADE, TUNE_TRY);
-	ok(!normed(&next) && !sums(&next), "but this run, to its end");
+	ok(!normed(&next) && !sums(&next), "TUNE_PLAIN: the table of choices "
+	    "keeps this run on plain convolutions");
 	choices_free(next.choices);
 	choices_free(w.choices);
 	w = ways(TUNE_TRY);
-	ok(normed(&w), "a run that began with patterns");
+	ok(normed(&w), "a run with patterns begins");
 	next = after(&w, CHOICES_MADE, TUNE_PLAIN);
-	ok(normed(&next), "goes on with them");
+	ok(normed(&next), "a run that began with patterns continues with them "
+	    "under TUNE_PLAIN");
 	choices_free(next.choices);
 	choices_free(w.choices);
 }
 
-/* A way that is gone is chosen anew; a plain one cannot be done without. */
+/* Choose again if an engine in the table is gone.  A plain convolution cannot
+ * be left out. */
 static void
 test_gone(void)
 {
@@ -297,12 +320,13 @@ test_gone(void)
 	all_take(1);
 	ok(choices_take(w.choices, CHOICES_MADE, "a table", table) == 0 &&
 	    has(&w, CONV_DATA, CONV_PLAIN) && has(&w, CONV_DATA,
-	    CONV_NORM_BACK) && ruled == 2, "ways that are gone are chosen anew");
+	    CONV_NORM_BACK) && ruled == 2, "engines in the table that no "
+	    "longer exist are chosen again");
 	choices_free(w.choices);
 }
 
-/* What is timed is one kernel, in the memory that it asks for: the stand-in ends
- * the program if it touches any other. */
+/* Time one kernel, in the memory that it declares.  The stand-in ends the
+ * program if the kernel touches other memory. */
 static void
 test_kernels(void)
 {
@@ -330,7 +354,7 @@ test_kernels(void)
 		for (int i = 0; i < 3; i++)
 			cuda_norm_part(&t, (enum norm_part)i);
 		is(standin_pieces(standin_of(d)) - before, 3,
-		    "one kernel is timed at a time");
+		    "timing runs one kernel at a time");
 		for (int i = 0; i < 6; i++)
 			device_free(d, at[i]);
 		device_close(d);

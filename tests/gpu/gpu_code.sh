@@ -26,7 +26,7 @@ awk '/Compiling entry function/ { n = $0; sub(/.*_Z[0-9]+run_/, "", n)
 	/spill stores/ { for (i = 1; i <= NF; i++) if ($(i + 1) == "bytes" && $(i + 2) == "spill" && $i > s[n]) s[n] = $i + 0 }
 	/Used [0-9]+ registers/ { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > r[n]) r[n] = $(i + 1) + 0 }
 	END { for (n in r) print n, r[n], s[n] + 0 }' "$T"/*.log | sort >"$T/registers"
-# kernel stores: the minimum over all types; and kernels that store in pieces
+# kernel stores: the minimum over all types of the 16-byte stores
 awk '/\.entry/ { n = $0; sub(/.*_Z[0-9]+run_/, "", n); match(n, /_(f32|bf16|f16)[0-9]/)
 		t = substr(n, RSTART, RLENGTH); n = substr(n, 1, RSTART - 1); c[n t] += 0; of[n t] = n }
 	/st\.global\.v4/ { c[n t]++ }
@@ -38,9 +38,9 @@ above() {
 	grep -v '^#' tests/gpu/code.tsv | awk -v c="$2" 'NR == FNR { v[$1] = $2; if (c == 3) v[$1] = $3; next }
 		!($1 in v) { print $1 " is missing" } v[$1] > $c { print $1 ": " v[$1] " (at most " $c ")" }' "$1" -
 }
-check_same "registers are within the table" "" "$(above "$T/registers" 2)"
-check_same "so are the bytes that are spilled" "" "$(above "$T/registers" 3)"
-check_same "each kernel that writes vectors stores 16 bytes at once" "" \
+check_same "no kernel uses more registers than the table allows" "" "$(above "$T/registers" 2)"
+check_same "no kernel spills more bytes than the table allows" "" "$(above "$T/registers" 3)"
+check_same "each kernel that writes vectors has the 16-byte stores of the table" "" \
 	"$(grep -v '^#' tests/gpu/code.tsv | awk 'NR == FNR { v[$1] = $2; next }
 		v[$1] < $4 { print $1 ": " v[$1] + 0 " (at least " $4 ")" }' "$T/stores" -)"
 if command -v cuobjdump >/dev/null; then
@@ -51,8 +51,8 @@ if command -v cuobjdump >/dev/null; then
 		/^ +\/\*[0-9a-f]+\*\/ / { c[n t]++ }
 		END { for (k in c) if (c[k] > m[of[k]]) m[of[k]] = c[k]
 			for (n in m) print n, m[n] }' | sort >"$T/instructions"
-	check_same "so are their instructions" "" "$(above "$T/instructions" 5 | sed 's/ is missing//')"
+	check_same "no kernel has more instructions than the table allows" "" "$(above "$T/instructions" 5 | sed 's/ is missing//')"
 else
-	skip "instructions are within the table" "no CUDA disassembler here"
+	skip "no kernel has more instructions than the table allows" "no CUDA disassembler here"
 fi
 plan

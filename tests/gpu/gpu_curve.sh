@@ -1,15 +1,14 @@
 #!/bin/sh
-# The losses of training runs beside tests/gpu/contact/curves.tsv, which holds those of the
-# cpu back end in fp32: step by step at first, and in the mean of each tenth of the
-# run until its end.  The table is compared with this build's cpu back end, and with
-# the cuda back end on the stand-in in each precision.  With MAKE_CURVES=yes it is
-# made instead.
+# The losses of training runs against tests/gpu/contact/curves.tsv, which holds those of the
+# cpu back end in fp32: step by step at first, then in the mean of each tenth of the run.
+# The table is compared with this build's cpu back end, and with the cuda back end on the
+# stand-in in each precision.  MAKE_CURVES=yes writes the table instead.
 # tests/run: weight 50
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 . tests/gpu/contact/curves
 
-# cpu RUN: its losses on the cpu back end
+# cpu RUN: print the losses of RUN on the cpu back end
 cpu() {
 	curve_run "$1" "$T/set" "$T/cpu-$1" vt-train --device cpu
 }
@@ -24,36 +23,36 @@ if [ "${MAKE_CURVES-}" = yes ]; then
 	exit
 fi
 
-# same NAME RUN FIRST: the losses of RUN in $T/NAME are those of the table
+# same NAME RUN FIRST: check the losses of RUN in $T/NAME against the table
 same() {
 	said=$(curve_compare "$2" "$T/$1" "$3" 0.1)
-	check_same "$1: the losses are those of the table" 0 "$?"
+	check_same "$1: the losses agree with the table" 0 "$?"
 	diag "$said"
 }
-check "the whole run of the table learns" awk -F'\t' '$1 == "whole" { if ($2 <= 20) a += $3; if ($2 > 180) b += $3 }
+check "the long run of the table learns: its loss falls by a fifth" awk -F'\t' '$1 == "whole" { if ($2 <= 20) a += $3; if ($2 > 180) b += $3 }
 	END { exit !(b < 0.8 * a) }' tests/gpu/contact/curves.tsv
 for run in short whole; do
 	if built oneDNN; then
-		check_exit "a $run run on cpu" 0 cpu $run
+		check_exit "a $run run on the cpu back end succeeds" 0 cpu $run
 		same cpu-$run $run 1e-3
 	else
-		skip "a $run run on cpu" "no oneDNN in this build"
+		skip "a $run run on the cpu back end succeeds" "no oneDNN in this build"
 	fi
 done
 for precision in fp32 bf16 fp16; do
 	case $precision in fp32) first=1e-3 ;; *) first=5e-2 ;; esac
-	check_exit "a short run in $precision on the cuda back end" 0 curve_run short "$T/set" "$T/$precision" \
+	check_exit "a short run in $precision on the cuda back end succeeds" 0 curve_run short "$T/set" "$T/$precision" \
 		"$BUILD/gpu/vt-train" --device ref --precision $precision -j 2
 	same $precision short $first
 done
 awk 'NR == 15 { print $1 * 1.5; next } { print $1 * (NR == 2 ? 1.01 : 1) }' "$T/fp32" >"$T/wrong"
-check_same "a wrong loss is found, and its step" 'in step 2 ' \
+check_same "a wrong loss is detected, and its step is named" 'in step 2 ' \
 	"$(curve_compare short "$T/wrong" 1e-3 0.1 | sed -n 's/.*\(in step [0-9]* \).*/\1/p')"
 awk 'NR > 10 { print $1 * 1.2; next } { print }' "$T/fp32" >"$T/wrong"
 check_fails() {
 	"$@" >"$T/out" && return 1 || return 0
 }
-check "a curve that leaves the table's is found" check_fails curve_compare short "$T/wrong" 1e-3 0.1
+check "a curve that departs from the table is detected" check_fails curve_compare short "$T/wrong" 1e-3 0.1
 head -n 19 "$T/fp32" >"$T/wrong"
-check "a curve that ends early, too" check_fails curve_compare short "$T/wrong" 1e-3 0.1
+check "a curve that ends early is detected" check_fails curve_compare short "$T/wrong" 1e-3 0.1
 plan

@@ -1,10 +1,10 @@
 /* tests/run: weight 30 */
 /*
- * Passes that the cuda back end keeps as graphs, without a GPU: steps of which
- * each microbatch brings something else, in two shapes in turn, come to the same
- * bits as where every kernel is asked for; in a step that is all graphs nothing
- * is asked for otherwise, and nobody waits.  What does not lie where microbatches
- * bring it is found.
+ * CUDA graphs captured by the cuda back end, without a GPU.  Steps in two
+ * alternating shapes, each microbatch with other pixels, labels, seed and loss
+ * scale, give the same bits with graphs as with separate launches.  A step of
+ * graph launches alone launches nothing else, and the host does not wait.  The
+ * test detects a graph that holds an outdated address of its inputs.
  */
 #include "backend/cuda/kernels.h"
 #include "net/feed.h"
@@ -15,7 +15,8 @@
 #include "thin.h"
 
 enum { CLASSES = 5, STEPS = 9, PARTS = 2, HEADS = 4 };
-enum { WEIGHTED = 2 };			/* last steps, whose clips have weights */
+enum { WEIGHTED = 2 };			/* last steps, whose clips have
+					 * weights */
 
 static const struct {
 	const char *name;
@@ -35,19 +36,24 @@ static const struct {
 	    { { 2, 4, 32 }, { 2, 2, 32 } } },
 };
 
-/* The shape of each step: one comes first, again, and then as a graph.  No graph fits
- * the first step of a shape whose clips have weights. */
+/*
+ * The shape of each step.  A shape runs once without a graph, then is captured,
+ * then runs as a graph.  The first step of a shape with clip weights fits no
+ * graph.
+ */
 static const int shape_of[STEPS] = { 0, 0, 1, 0, 1, 0, 1, 0, 1 };
 static const int all_graphs[STEPS] = { 0, 0, 0, 1, 0, 1, 1, 0, 0 };
 
-/* ---- a driver that counts, and whose graphs hold what is out of date ---- */
+/* ---- a driver that counts, and can capture outdated addresses ---- */
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static int graphs;			/* 0: it has none */
-static int stale;			/* the kernel whose graphs do; -1: none */
-static int captures, launches, runs;	/* now; those not captured; of graphs */
-static struct feed_values *old_values;	/* of the device: out of date */
+static int graphs;			/* 0: capture is refused */
+static int stale;			/* kernel with outdated addresses in
+					 * graphs; -1: none */
+static int captures, launches, runs;	/* capture state; launches outside
+					 * graphs; graph launches */
+static struct feed_values *old_values;	/* outdated, in device memory */
 static uint8_t *old_pixels;
 
 static int
@@ -103,13 +109,14 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 /* ---- steps ---- */
 
 struct run {
-	double *w;			/* what has become of the weights */
+	double *w;			/* the weights after the last step */
 	struct outcome outcome[STEPS][PARTS][HEADS];
 	int faults, waits, asked, graphs;
 	char said[512];
 };
 
-/* What a microbatch brings is its own. */
+/* Give each microbatch its own pixels, labels, clip numbers, seed and loss
+ * scale. */
 static void
 change_feed(struct feed *f, const struct dims *in, int i)
 {
@@ -245,8 +252,8 @@ test(int row)
 {
 	static const struct { int kernel; enum op_kind op; const char *say; }
 	    plants[] = {
-		{ GPU_DROPOUT, OP_DROPOUT, "the seed of dropout" },
-		{ GPU_LOSS_BACK, OP_LOSS, "the scale of the loss" },
+		{ GPU_DROPOUT, OP_DROPOUT, "the dropout seed" },
+		{ GPU_LOSS_BACK, OP_LOSS, "the loss scale" },
 		{ GPU_INPUT, OP_INPUT, "pixels" },
 	};
 	struct graph *g = read_thin(rows[row].name, CLASSES);
@@ -257,14 +264,17 @@ test(int row)
 	eager = make_steps(g, row);
 	graphs = 1;
 	kept = make_steps(g, row);
-	ok(eager.graphs == 0, "%s: without graphs", rows[row].name);
-	/* All but the first step of each shape, and with weights. */
-	is(kept.graphs, (STEPS - 2 - WEIGHTED) * PARTS * 2, "and with");
-	ok(same(&kept, &eager, g), "the same bits");
-	ok(kept.asked == 0 && eager.asked > 0, "nothing but graphs is asked "
-	    "for (%d, %d kernels)", kept.asked, eager.asked);
-	if (!ok(kept.waits == 0 && kept.faults == 0, "nobody waits, and nothing "
-	    "else is wrong"))
+	ok(eager.graphs == 0, "%s: no graph is launched if "
+	    "capture is refused", rows[row].name);
+	/* All but the first step of each shape, and the first with weights. */
+	is(kept.graphs, (STEPS - 2 - WEIGHTED) * PARTS * 2, "all later steps "
+	    "launch graphs");
+	ok(same(&kept, &eager, g), "steps with graphs give the same bits as "
+	    "without");
+	ok(kept.asked == 0 && eager.asked > 0, "a step of graphs launches no "
+	    "single kernel (%d; %d without graphs)", kept.asked, eager.asked);
+	if (!ok(kept.waits == 0 && kept.faults == 0, "the host does not wait, "
+	    "and the stand-in finds no other fault"))
 		diag("%s", kept.said);
 	for (int i = 0; i < 3; i++) {
 		if (row > 0 && i > 0)
@@ -273,8 +283,8 @@ test(int row)
 			continue;
 		stale = plants[i].kernel;
 		other = make_steps(g, row);
-		ok(!same(&other, &eager, g), "%s that are kept in the graph "
-		    "are found", plants[i].say);
+		ok(!same(&other, &eager, g), "the test detects a graph that "
+		    "reads %s from an outdated address", plants[i].say);
 		free(other.w);
 	}
 	free(eager.w);

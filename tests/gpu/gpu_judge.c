@@ -1,11 +1,12 @@
 /* tests/run: weight 11 */
 /*
- * A step on the cuda back end whose verdict the device gives itself, without a
- * GPU: the same as where the host looks at the gradient first, to the bit, by each
- * optimiser, for gradients, statistics and losses that are finite or not, with
- * clipping, averages, aggregated statistics and a scale of the loss that moves;
- * nobody waits before it is made, it takes as few launches for many parameters as
- * for few, and no table is sent again.  With a GPU the bits alone.
+ * The found_inf check of a step by the device, on the cuda back end without a
+ * GPU.  Steps give the same bits as steps that the host checks first.  The
+ * cases are each optimizer, with gradients, statistics and losses that are
+ * finite or not, with clipping, weight averages, aggregated statistics and a
+ * dynamic loss scale.  The host does not wait before the update is launched.
+ * The launches do not grow with the number of parameters, and no table is
+ * uploaded again.  With a GPU the test compares the bits alone.
  */
 #include <math.h>
 
@@ -24,7 +25,7 @@ enum { CLASSES = 5, STEPS = 32, LOSSES = 3, MOST = 4 };
 static const char *const kernel_names[] = { KERNELS(KERNEL, KERNEL) };
 #undef KERNEL
 
-/* What is in the gradient of each step. */
+/* the gradient of each step */
 enum { USUAL, LONG, INFINITE, STATISTIC, LOSS, LARGE };
 
 static int
@@ -33,15 +34,15 @@ kind_of(int step)
 	static const int first[] = { USUAL, LONG, INFINITE, STATISTIC, USUAL,
 		LOSS, LARGE, USUAL };
 
-	/* Then until the scale of the loss cannot be smaller. */
+	/* Then infinite gradients until the loss scale reaches its minimum. */
 	return step < 8 ? first[step] : step < STEPS - 2 ? INFINITE : USUAL;
 }
 
-/* ---- a driver that leaves out a verdict, or an update ---- */
+/* ---- a driver that can omit a kernel ---- */
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static int without;			/* -1: nothing */
+static int without;			/* the kernel to omit; -1: none */
 static int launches, copies;
 
 static void
@@ -62,7 +63,7 @@ copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
 
 /* ---- steps ---- */
 
-/* What steps are made by, and what of the back end they need. */
+/* The options of a trial, and the kernels that it needs. */
 enum { NEEDS = 6 };
 struct trial {
 	const char *name, *optimizer;
@@ -88,18 +89,20 @@ static const struct trial trials[] = {
 };
 enum { TRIALS = sizeof(trials) / sizeof(trials[0]) };
 
-/* Who gives the verdict; who cannot wait for that of the device. */
+/* HOST: the host checks the gradient; ASKED: the device does; IMPATIENT: the
+ * device does, and the host waits at once. */
 enum way { HOST, ASKED, IMPATIENT };
 
-/* A step that ends for its loss, as step.c has it: nobody hears of the update. */
+/* The result of a step that ends because of its loss: as in step.c, the host
+ * does not query the update. */
 enum { UNHEARD = OPTIM_SKIPPED + 1 };
 
 struct run {
-	char *state;			/* weights, and what is kept beside */
+	char *state;			/* weights and optimizer state */
 	size_t bytes;
 	double scale[STEPS], norm[STEPS];
 	int bad[STEPS], faults, early, waits;
-	int launches, copies;		/* of the last step that is asked for */
+	int launches, copies;		/* of the last launched step */
 	char said[512];
 };
 
@@ -145,7 +148,8 @@ keep_all(struct run *r, const struct net *n, const struct optim *o)
 	}
 }
 
-/* Nobody knows what the last step left for this one. */
+/* Launch a step.  Mark results of the last step as undefined first, so that the
+ * stand-in detects a stale read. */
 static void
 ask(struct run *r, enum way way, struct optim *o, struct net *n, void *g,
     const struct outcome *losses, int i)
@@ -201,7 +205,7 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 		d->backend = &no_judge;
 	net_init(n, 1);
 	if (optim_open(&o, n, NULL) != 0 || (o.verdict == NULL) != (way == HOST))
-		ok(0, "the device gives verdicts");
+		ok(0, "the device checks for non-finite values");
 	for (int i = 0; i < STEPS; i++) {
 		make_gradient(host, g, i);
 		device_put(d, dw, host, g->elements);
@@ -239,7 +243,7 @@ same_state(const struct run *a, const struct run *b)
 	return a->bytes == b->bytes && memcmp(a->state, b->state, a->bytes) == 0;
 }
 
-/* Normalisations whose statistics are aggregated. */
+/* Count the normalizations whose statistics are aggregated. */
 static int
 aggregated(const struct graph *g)
 {
@@ -264,26 +268,31 @@ compare(const struct run *host, const struct run *asked, const struct graph *g,
 		    asked->norm[i] || (isnan(host->norm[i]) &&
 		    isnan(asked->norm[i])));
 	}
-	ok(bad == 0, "%s: the same verdicts, and the same scales of the loss",
+	ok(bad == 0, "%s: device and host find the same steps non-finite, and "
+	    "set the same loss scales",
 	    name);
 	ok(kinds[0] > 3 && kinds[OPTIM_SKIPPED] > 10 &&
 	    kinds[OPTIM_GRADIENT] > 1 && kinds[OPTIM_STATISTICS] == 1 &&
-	    kinds[UNHEARD] == 1, "of all kinds (%d made, %d skipped, %d "
-	    "gradients, %d statistics, %d losses)", kinds[0],
+	    kinds[UNHEARD] == 1, "the steps are of all kinds (%d made, %d "
+	    "skipped, %d with bad gradients, %d with bad statistics, %d with "
+	    "bad losses)", kinds[0],
 	    kinds[OPTIM_SKIPPED], kinds[OPTIM_GRADIENT],
 	    kinds[OPTIM_STATISTICS], kinds[UNHEARD]);
-	is(norm, 0, "the same norms, to the bit");
-	ok(same_state(host, asked), "the same weights, and what is kept");
+	is(norm, 0, "device and host compute the same gradient norms, to the "
+	    "bit");
+	ok(same_state(host, asked), "device and host give the same weights and "
+	    "optimizer state");
 	ok(asked->launches < 16 && asked->launches < g->nparam / 2 &&
-	    asked->copies == aggregated(g), "in few launches (%d), and nothing "
-	    "is sent, nor copied but statistics (%d)", asked->launches,
+	    asked->copies == aggregated(g), "a step takes few launches (%d), "
+	    "uploads nothing, and copies only statistics (%d)", asked->launches,
 	    asked->copies);
-	if (!ok(asked->faults == 0, "nobody waits, and nothing else is wrong"))
+	if (!ok(asked->faults == 0, "the host does not wait, and the stand-in "
+	    "finds no other fault"))
 		diag("%s", asked->said);
 }
 
-/* Each kernel that it needs, left out: what was to be written is read before, or
- * the steps are other ones. */
+/* Omit each kernel that the trial needs.  Either its output is read before it
+ * is written, or the weights differ. */
 static void
 test_without(const struct graph *g, const struct trial *c,
     const struct run *want)
@@ -294,8 +303,9 @@ test_without(const struct graph *g, const struct trial *c,
 		without = c->needs[i];
 		less = run(g, c, STANDIN_LATE, ASKED);
 		without = -1;
-		ok(less.early > 0 || !same_state(&less, want), "%s: %s is "
-		    "missed", c->name, kernel_names[c->needs[i]]);
+		ok(less.early > 0 || !same_state(&less, want), "%s: the test "
+		    "detects a "
+		    "missing kernel %s", c->name, kernel_names[c->needs[i]]);
 		free(less.state);
 	}
 }
@@ -315,7 +325,7 @@ test_trial(const struct graph *g, const struct trial *c)
 	}
 }
 
-/* A verdict that is not given, and one that is not waited for. */
+/* Omit the found_inf check, or wait for it too early. */
 static void
 test_planted(const struct graph *g)
 {
@@ -324,10 +334,10 @@ test_planted(const struct graph *g)
 	without = GPU_JUDGE;
 	r = run(g, &trials[0], STANDIN_LATE, ASKED);
 	without = -1;
-	ok(r.early > 0, "a verdict that is left out is missed");
+	ok(r.early > 0, "a missing found_inf check is detected");
 	free(r.state);
 	r = run(g, &trials[0], STANDIN_LATE, IMPATIENT);
-	ok(r.waits > 0, "a wait for it is found");
+	ok(r.waits > 0, "a wait for the found_inf check is detected");
 	free(r.state);
 }
 

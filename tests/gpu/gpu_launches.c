@@ -1,7 +1,8 @@
 /*
- * What a step asks of a GPU, counted without one: kernels, convolutions and products
- * of a forward and a backward pass.  Small kernels cost the time of a launch, 2 to 4
- * us each, whatever they do; a bound keeps their number from growing.
+ * The number of kernels, convolutions and GEMMs that a forward and a backward
+ * pass launch, counted without a GPU.  Small kernels cost the time of a launch,
+ * 2 to 4 us each, whatever they compute; a bound keeps their number from
+ * growing.
  */
 #include "backend/cuda/kernels.h"
 #include "net/feed.h"
@@ -16,8 +17,8 @@ enum { CLASSES = 5 };
 static const struct {
 	const char *name;
 	enum precision precision;
-	int most, packs;		/* launches in graphs; of them, packings
-					 * of weights */
+	int most, packs;		/* maximum launches in graphs; of
+					 * these, launches that pack weights */
 } rows[] = {
 	{ "tsm_r50", PRECISION_FP32, 499, 2 },
 	{ "tsm_r50", PRECISION_BF16, 508, 3 },
@@ -88,10 +89,10 @@ packs(void)
 static void
 tell(void)
 {
-	diag("%d convolutions, %d products", convs, products);
+	diag("%d convolutions, %d GEMMs", convs, products);
 	for (int i = 0; i < GPU_KERNELS; i++)
 		if (kernels[i] > 0)
-			diag("%d of kernel %d", kernels[i], i);
+			diag("%d launches of kernel %d", kernels[i], i);
 }
 
 /* ---- a step ---- */
@@ -113,19 +114,19 @@ test(int row)
 	if (p == NULL || net_reserve(n) != 0)
 		exit(1);
 	for (int i = 0; i < 3; i++) {
-		/* Twice of weights that have changed, the second time into
+		/* Twice with changed weights, the second time captured into
 		 * graphs. */
 		watch(standin_of(d));
 		n->same = i == 2;
 		net_forward(n, p, &f, dw);
 		plan_backward(p, NULL);
 		standin_of(d)->call = real;
-		if (i == 1 && !ok(all_launches() <= rows[row].most, "%s, %s: %d "
-		    "launches (at most %d)", rows[row].name, d->precision,
+		if (i == 1 && !ok(all_launches() <= rows[row].most, "%s, %s: "
+		    "%d launches (at most %d)", rows[row].name, d->precision,
 		    all_launches(), rows[row].most))
 			tell();
-		is(packs(), i < 2 ? rows[row].packs : 0, i < 2 ? "few pack "
-		    "weights" : "of the same weights none does");
+		is(packs(), i < 2 ? rows[row].packs : 0, i < 2 ? "few launches "
+		    "pack weights" : "no launch packs unchanged weights");
 	}
 	feed_free(&f, &g->needs);
 	device_free(d, dw);

@@ -21,9 +21,9 @@ while train $n; status=$?; [ $status != 0 ] && [ $n -lt 100 ]; do
 	[ $status = 1 ] && grep -q 'error: ' "$T/err" || other="$other $n:$status"
 	n=$((n + 1))
 done
-check_same "a run with enough memory ends well" 0 $status
-check "and allocates often" test $n -ge 15
-check_same "where one allocation fails the status is 1, after a message" "" "$other"
+check_same "a run with enough memory succeeds" 0 $status
+check "the run allocates device memory at least 15 times" test $n -ge 15
+check_same "a run with a failed allocation exits with 1 after a message" "" "$other"
 
 # A run estimates its time first.  If that runs out of memory, only the run reports it.
 stages '0 0 60 0 4 2 16 4 0.01 0 0' >"$T/long.tsv"
@@ -35,6 +35,6 @@ until [ $n = 40 ] || grep -q 'note: about' "$T/err"; do
 	[ -z "$(sort "$T/err" | uniq -d)" ] || twice="$twice $n"
 	n=$((n + 1))
 done
-check "with some memory the time is estimated" test $n -lt 40 -a $n -gt 4
-check_same "with less no message comes twice" "" "$twice"
+check "with some memory the run estimates its time" test $n -lt 40 -a $n -gt 4
+check_same "with less memory no message is printed twice" "" "$twice"
 plan

@@ -1,9 +1,10 @@
 /* tests/run: weight 4 */
 /*
- * Whole networks on the cuda back end without a GPU.  Each task of a step is compared
- * with ref64, in every precision, while the stand-in delays and reorders work.  The
- * networks are those of share/models with an eighth of their channels.  Repeated
- * steps give the same bits.  make check-gpu runs this test on a GPU.
+ * Whole networks on the cuda back end without a GPU.  Each task of a step is
+ * compared with ref64, in every precision, while the stand-in delays and
+ * reorders work.  The networks are those of share/models with an eighth of
+ * their channels.  Repeated steps give the same bits.  make check-gpu runs this
+ * test on a GPU.
  */
 #include "base/fail.h"
 #include "base/mem.h"
@@ -30,7 +31,7 @@ static const struct {
 	{ "r2plus1d_18", 4, 17 },
 };
 
-/* A plan of a step on a device. */
+/* a step's plan on one device */
 struct half { struct device *d; struct net *net; struct plan *plan; };
 
 static struct half
@@ -79,8 +80,8 @@ test(int k, enum standin_when when, enum precision p)
 			    row[i].dx, row[i].dw, text);
 			bad++;
 		}
-	ok(n > 0 && bad == 0, "%s in %s, %s: %d kinds of tasks, as ref64 has "
-	    "them", nets[k].name, say[p], x.d->backend->name, n);
+	ok(n > 0 && bad == 0, "%s in %s, %s: %d kinds of tasks "
+	    "agree with ref64", nets[k].name, say[p], x.d->backend->name, n);
 	half_close(&x);
 	half_close(&key);
 	free(in);
@@ -88,10 +89,10 @@ test(int k, enum standin_when when, enum precision p)
 }
 
 /*
- * Run a step four times from the same weights, the last time by a CUDA graph: the
- * bits are the same.  In fp16 convolutions are fused with norms, and only this tests
- * that their sums repeat.  With a GPU, tsm_r50 at 512 frames tests sums of many
- * partial sums.
+ * Run a step four times from the same weights, the last time by a CUDA graph:
+ * the bits are the same.  In fp16 convolutions are fused with norms, and only
+ * this test shows that their sums repeat.  With a GPU, tsm_r50 at 512 frames
+ * tests sums of many partial sums.
  */
 static void
 test_again(enum precision p)
@@ -118,7 +119,8 @@ test_again(enum precision p)
 		same &= memcmp(got[0], got[i > 0], g->elements *
 		    sizeof(double)) == 0;
 	}
-	ok(same, "%s in %s: the same gradients each time", g->name, say[p]);
+	ok(same, "%s in %s: a repeated step gives "
+	    "the same gradients", g->name, say[p]);
 	for (int i = 0; i < 2; i++)
 		free(got[i]);
 	feed_free(&f, &g->needs);

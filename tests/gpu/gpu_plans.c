@@ -22,8 +22,8 @@
 #include "said.h"
 #include "tap.h"
 
-/* As the data sheets of NVIDIA's H100 SXM and H200 have it; the fields are
- * cuDNN's. */
+/* The figures are those of the data sheets of NVIDIA's H100 SXM and H200, the
+ * field names those of cuDNN. */
 #define DEVICE(name, memory, clock) "{\"deviceName\":\"" name "\"," \
     "\"deviceVer\":900,\"driverVer\":13000,\"cudaDeviceId\":0," \
     "\"pciDeviceId\":0,\"isTccDriver\":0,\"supportCoopLaunch\":1," \
@@ -43,7 +43,7 @@ static const struct { const char *name, *json; } devices[] = {
 };
 enum { DEVICES = sizeof(devices) / sizeof(devices[0]) };
 
-/* Clips of a network: the first row whose name it begins with. */
+/* The clip shape of a network: the first row with a prefix of its name. */
 static const struct { const char *begin; int t, side; } clips[] = {
 	{ "x3d_s", 13, 160 }, { "x3d_m", 16, 224 }, { "slowfast_r50_16x8", 64,
 	    224 }, { "slowfast", 32, 224 }, { "i3d_r50_32f", 32, 224 },
@@ -60,7 +60,7 @@ static const struct { const char *schedule, *net; } trains[] = {
 	{ "ssv2_slowfast_16x8_r50_multigrid", "slowfast_r50_16x8" },
 };
 
-/* ---- a driver that asks cuDNN for plans, and remembers each answer ---- */
+/* ---- a driver that requests plans from cuDNN and stores each answer ---- */
 
 struct asked { struct conv_shape shape; int refused; };
 
@@ -86,7 +86,7 @@ ask(struct driver *d, const struct conv_shape *shape)
 	struct conv_plan *p;
 	char said[512];
 
-	memset(&s, 0, sizeof(s));	/* what pads it, too */
+	memset(&s, 0, sizeof(s));	/* the padding bytes, too */
 	s = *shape;
 	if (known(&s) == NULL) {
 		said_begin(said, sizeof(said));
@@ -98,7 +98,7 @@ ask(struct driver *d, const struct conv_shape *shape)
 		if (p != NULL)
 			cudnn->call->conv_free(cudnn, p);
 	}
-	/* A pattern that is refused is done without, as there. */
+	/* As with cuDNN, a refused pattern has no plan. */
 	return s.pattern != CONV_PLAIN && known(&s)->refused ? NULL :
 	    real->conv_new(d, shape);
 }
@@ -118,7 +118,7 @@ open_asking(struct device_options *o)
 
 /* ---- networks ---- */
 
-/* Whether there is a plan of a step of it. */
+/* Return whether a step of ${g} can be planned. */
 static int
 plan(const struct backend *b, const struct graph *g, enum precision p, int group,
     int t, int side)
@@ -252,10 +252,11 @@ test_odd(void)
 		refused++;
 		diag("%s", said);
 	}
-	ok(refused == 0, "each of %d odd convolutions has a plan", all);
+	ok(refused == 0, "each of %d convolutions of unusual sizes "
+	    "has a plan", all);
 }
 
-/* ---- what was refused ---- */
+/* ---- refused convolutions ---- */
 
 static void
 describe(const struct conv_shape *s, char text[80])
@@ -298,7 +299,7 @@ compare(const char *device)
 		pixels += asked[i].shape.type != GPU_F32 &&
 		    asked[i].shape.in < 8;
 		if (asked[i].refused && !in_table(text)) {
-			diag("refused, and not in the table: %s", text);
+			diag("refused, but not in the table: %s", text);
 			more++;
 		}
 	}
@@ -311,17 +312,17 @@ compare(const char *device)
 			    strcmp(text, patterns_refused[k].refused) == 0;
 		}
 		if (!refused) {
-			diag("in the table, and not refused: %s",
+			diag("in the table, but not refused: %s",
 			    patterns_refused[k].refused);
 			less++;
 		}
 	}
-	ok(more == 0 && less == 0, "%s: of %zu convolutions cuDNN refuses those "
-	    "in the table", device, n);
+	ok(more == 0 && less == 0, "%s: of %zu convolutions cuDNN refuses "
+	    "exactly those in the table", device, n);
 	for (int i = 0; i < CONV_PATTERNS; i++)
 		unused += used[i] == 0;
-	is(unused, 0, "and each pattern is in use");
-	is(pixels, 0, "and in 16 bits none is of pixels");
+	is(unused, 0, "each fused pattern has at least one plan");
+	is(pixels, 0, "no 16-bit convolution has fewer than 8 input channels");
 }
 
 static void
@@ -340,10 +341,10 @@ test(int device)
 	for (size_t i = 0; i < nets.gl_pathc; i++)
 		bad += own_clips(&b, nets.gl_pathv[i]);
 	globfree(&nets);
-	is(bad, 0, "each network can be planned");
+	is(bad, 0, "each network can be planned at its own clip shape");
 	for (size_t k = 0; k < sizeof(trains) / sizeof(trains[0]); k++)
 		bad += schedule_shapes(&b, k);
-	is(bad, 0, "and at each shape of a schedule");
+	is(bad, 0, "each network can be planned at each shape of its schedule");
 	compare(devices[device].name);
 	if (device == DEVICES - 1)
 		test_odd();

@@ -1,9 +1,9 @@
 /*
- * Clips that are resized by the cuda back end, without a GPU: the bytes of
- * image_resize, for both rules, for parts that are not whole pixels, shrunk,
- * stretched and mirrored, of frames that lie differently in what was decoded, that
- * are shown twice, and that there is no room for; and what a loader brings so is
- * what it brings otherwise.
+ * Clips resized by the cuda back end, without a GPU: the bytes equal those of
+ * image_resize.  The cases are both interpolation rules; regions of whole and
+ * of fractional pixels, shrunk, stretched and mirrored; frames of other sizes,
+ * repeated frames, and frames that the host resizes because the buffer is
+ * full.  Clips that a loader sends raw equal those that it resizes itself.
  */
 #include "base/mem.h"
 #include "base/rng.h"
@@ -43,16 +43,18 @@ noise(int w, int h)
 	return m;
 }
 
-/* What a set of clips is made of. */
+/* the properties of a set of clips */
 struct kind {
 	const char *say;
 	int rule;
-	int side, low, high;		/* of frames, their widths and heights */
-	int whole;			/* parts are of whole pixels */
-	size_t room;			/* 0: raw_room */
+	int side, low, high;		/* the output side; bounds of the
+					 * frames' widths and heights */
+	int whole;			/* regions of whole pixels */
+	size_t room;			/* bytes for a raw clip; 0: raw_room */
 };
 
-/* A part of a frame, as a crop may be, or a little beyond its edges. */
+/* Return a random region of a frame, which may extend up to 0.4 pixels beyond
+ * it. */
 static struct region
 part(const struct kind *k, const struct image *m)
 {
@@ -61,7 +63,8 @@ part(const struct kind *k, const struct image *m)
 
 	r.w = within(0.6, m->w - r.x + 0.4);
 	r.h = within(0.6, m->h - r.y + 0.4);
-	if (k->room)			/* most of it, which is more than fits */
+	if (k->room)			/* most of the frame, which exceeds
+					 * the buffer */
 		return (struct region){ 0.3, 0.7, m->w - 1.1, m->h - 1.9 };
 	if (k->whole) {
 		r = (struct region){ between(0, m->w - 1), between(0, m->h - 1),
@@ -74,11 +77,11 @@ part(const struct kind *k, const struct image *m)
 
 struct lot {
 	uint8_t *raw, *want, *got;
-	size_t at[CLIPS + 1], size;	/* of a clip, resized */
-	int here;			/* frames that were resized here */
+	size_t at[CLIPS + 1], size;	/* bytes of a resized clip */
+	int here;			/* frames that the host resized */
 };
 
-/* One clip to ${to}; what it should become to ${want}. */
+/* Write one raw clip to ${to}, and the expected pixels to ${want}. */
 static size_t
 make_clip(const struct kind *k, struct lot *lot, struct resizer *z,
     struct raw_clip *c, uint8_t *to, uint8_t *want)
@@ -100,7 +103,7 @@ make_clip(const struct kind *k, struct lot *lot, struct resizer *z,
 			memcpy(want, want - frame, frame);
 			continue;
 		}
-		/* Others of the same size; and some of another one. */
+		/* New pixels of the same size, and sometimes of another. */
 		for (int p = 0; p < 3 * m->w * m->h; p++)
 			m->data[p] = (uint8_t)rng_below(&rng, 256);
 		if (kind == 8) {
@@ -148,13 +151,15 @@ test(struct device *d, const struct kind *k)
 	device_download(d, lot.got, to, CLIPS * lot.size);
 	for (size_t i = 0; i < CLIPS * lot.size; i++)
 		off += lot.got[i] != lot.want[i];
-	ok(off == 0, "%s: the bytes of image_resize (%d others)", k->say, off);
-	is(over, 0, "in no more room than there is");
+	ok(off == 0, "%s: the bytes equal those of "
+	    "image_resize (%d differ)", k->say, off);
+	is(over, 0, "no raw clip exceeds its buffer");
 	if (k->room)
 		ok(lot.here > CLIPS && lot.here < CLIPS * FRAMES,
-		    "some are resized here for want of it (%d)", lot.here);
+		    "the host resizes some frames because the buffer is full "
+		    "(%d)", lot.here);
 	else if (k->high <= 2 * k->side)
-		is(lot.here, 0, "none are resized here");
+		is(lot.here, 0, "the host resizes no frame");
 	device_free(d, from);
 	device_free(d, to);
 	device_free_host(d, lot.raw);
@@ -200,7 +205,8 @@ jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
 	image_free(m);
 }
 
-/* One clip of which no byte is looked at but those that are said to be used. */
+/* Resize one raw clip from a copy of its used bytes, so that a read beyond them
+ * is detected. */
 static void
 resize_clip(struct device *d, const struct stream *s, int i, uint8_t *to)
 {
@@ -253,8 +259,8 @@ test_loader(struct device *d, const char *ext, void (*frame)(int sample,
 	}
 	loader_free(raw);
 	loader_free(plain);
-	ok(more == 0 && clips > 20 && off == 0, "%s, crops by rule %d: a "
-	    "loader's raw clips are those that are not (%d)", ext, (int)rule,
+	ok(more == 0 && clips > 20 && off == 0, "%s, crop rule %d: raw clips "
+	    "of a loader equal its resized clips (%d)", ext, (int)rule,
 	    clips);
 	o.raw = 1;
 	more = loader_most(data, s, 0, &o) > 3 * 16 * 16 * 4 * 2;
@@ -262,7 +268,8 @@ test_loader(struct device *d, const char *ext, void (*frame)(int sample,
 	raw = loader_new(data, s, 0, &o);
 	other = loader_next(raw, &a) == 1 && a->stream->raw == NULL;
 	loader_free(raw);
-	ok(more && other, "where their bytes are changed none is raw");
+	ok(more && other, "the loader sends no raw clips if an effect changes "
+	    "pixels");
 	set_close(data, root);
 }
 
@@ -305,7 +312,7 @@ main(void)
 	struct device *d = device_open(standin_backend(STANDIN_AT_ONCE),
 	    &(struct device_options){ .threads = 1 });
 
-	ok(device_resizes(d), "the device resizes clips");
+	ok(device_resizes(d), "the device can resize clips");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		test(d, &kinds[i]);
 	test_loaders(d);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The four commands for the first contact with a GPU (tests/gpu/contact): options that they
-# refuse, a trial on the ref back end, what they do when a part fails or is stopped,
-# and what they make of the output of commands that only pretend to have a GPU.
+# The four commands for the first contact with a GPU (tests/gpu/contact).  They refuse wrong
+# options.  They run on the ref back end.  They report parts that fail or are stopped, and
+# summarize the output of commands that imitate a GPU.
 # tests/run: weight 24
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -16,66 +16,66 @@ case $(vt-train --version -v) in
 esac
 for command in right fast torch train; do
 	if [ -n "$says" ]; then
-		check_exit "$command needs a GPU" 2 tests/gpu/contact/$command -o "$T/none"
-		check_same "and says so in one line" "$command: $says" "$(cat "$T/err")"
-		check "before it makes anything" test ! -e "$T/none"
+		check_exit "$command exits with 2 without a GPU" 2 tests/gpu/contact/$command -o "$T/none"
+		check_same "$command reports the missing GPU in one line" "$command: $says" "$(cat "$T/err")"
+		check "$command makes no folder without a GPU" test ! -e "$T/none"
 	else
-		skip "$command needs a GPU" "there is one"
+		skip "$command exits with 2 without a GPU" "there is one"
 	fi
 	check_exit "$command refuses an unknown device" 2 tests/gpu/contact/$command -d tpu
-	check_says "and names those that it takes" "$command: -d tpu \\(wanted cuda, cpu or ref\\)"
-	check_exit "a time that is not a number" 2 tests/gpu/contact/$command -d ref -t soon
-	check_says "in seconds" "$command: -t soon \\(wanted seconds\\)"
-	check_exit "and a folder that exists" 2 env PYTHON=true tests/gpu/contact/$command -d ref -o "$T"
-	check_says "so that no results are lost" 'exists already'
-	check_exit "commands that are not built" 2 env BUILD="$T" tests/gpu/contact/$command -d ref
-	check_says "by name" "$command: no $T/vt-bench"
-	check_exit "and unknown options, with its usage" 2 tests/gpu/contact/$command -x
-	check_says "in a line" "^usage: $command .-d DEVICE[^:]*$"
+	check_says "$command lists the devices that it accepts" "$command: -d tpu \\(wanted cuda, cpu or ref\\)"
+	check_exit "$command refuses a time that is not a number" 2 tests/gpu/contact/$command -d ref -t soon
+	check_says "$command names the unit of -t" "$command: -t soon \\(wanted seconds\\)"
+	check_exit "$command refuses an output folder that exists" 2 env PYTHON=true tests/gpu/contact/$command -d ref -o "$T"
+	check_says "$command reports that the folder exists" 'exists already'
+	check_exit "$command refuses a build without vt-bench" 2 env BUILD="$T" tests/gpu/contact/$command -d ref
+	check_says "$command names the missing vt-bench" "$command: no $T/vt-bench"
+	check_exit "$command refuses an unknown option" 2 tests/gpu/contact/$command -x
+	check_says "$command prints its usage in one line" "^usage: $command .-d DEVICE[^:]*$"
 done
-check_exit "torch needs PyTorch" 2 env PYTHON=false tests/gpu/contact/torch -d ref -o "$T/none"
-check_says "and says how to name one" 'torch: false has no PyTorch \(PYTHON names another\)'
-check "before it makes anything" test ! -e "$T/none"
-check_exit "carry wants a file" 2 tests/gpu/contact/carry
-check_exit "that does not exist" 2 tests/gpu/contact/carry "$T"
-check_exit "torch_gpu.py refuses unknown modes" 2 python3 tests/gpu/contact/torch_gpu.py --modes=fp16/fast
-check_exit "and shapes" 2 python3 tests/gpu/contact/torch_gpu.py --shape=8x224
+check_exit "torch exits with 2 without PyTorch" 2 env PYTHON=false tests/gpu/contact/torch -d ref -o "$T/none"
+check_says "torch names the variable that selects a Python" 'torch: false has no PyTorch \(PYTHON names another\)'
+check "torch makes no folder without PyTorch" test ! -e "$T/none"
+check_exit "carry refuses a missing argument" 2 tests/gpu/contact/carry
+check_exit "carry refuses a folder that exists" 2 tests/gpu/contact/carry "$T"
+check_exit "torch_gpu.py refuses an unknown mode" 2 python3 tests/gpu/contact/torch_gpu.py --modes=fp16/fast
+check_exit "torch_gpu.py refuses a shape without clips" 2 python3 tests/gpu/contact/torch_gpu.py --shape=8x224
 
 # ---- a trial ----
 
-# results DIR FILE...: just these files lie there, at most six
+# results DIR FILE...: check that DIR holds exactly these files, at most six
 results() {
 	where=$1
 	shift
-	check_same "${where##*/} leaves its results" "$(printf '%s\n' "$@" | sort)" "$(ls "$where")"
-	check "at most six files" test $# -le 6
+	check_same "${where##*/} writes exactly its result files" "$(printf '%s\n' "$@" | sort)" "$(ls "$where")"
+	check "${where##*/} writes at most six files" test $# -le 6
 }
 check_exit "right runs on ref" 0 tests/gpu/contact/right -d ref -o "$T/right" gpu_whole exact op
 results "$T/right" env.txt checks.txt op.tsv summary.txt
-check_same "with a line for each part" 'gpu_whole passed,exact-fp32 passed,op-tsn_tiny-1x1x24-fp32 passed,' \
+check_same "the summary of right has a line for each part" 'gpu_whole passed,exact-fp32 passed,op-tsn_tiny-1x1x24-fp32 passed,' \
 	"$(awk -F'\t' '!/^#/ { printf "%s %s,", $1, $2 }' "$T/right/summary.txt")"
-check_exit "fast, too" 0 tests/gpu/contact/fast -d ref -o "$T/fast"
+check_exit "fast runs on ref" 0 tests/gpu/contact/fast -d ref -o "$T/fast"
 results "$T/fast" env.txt ceilings.tsv op.tsv steps.tsv summary.txt
-check_same "each step has its precision" 'step/tsm_tiny/4x2x24/fp32/clips step/tsm_tiny/2x2x24/fp32/clips ' \
+check_same "fast names the precision of each step" 'step/tsm_tiny/4x2x24/fp32/clips step/tsm_tiny/2x2x24/fp32/clips ' \
 	"$(cut -f1 "$T/fast/steps.tsv" | grep 'tsm_tiny.*clips' | tr '\n' ' ')"
-check_same "with one header" 1 "$(grep -c '^#name' "$T/fast/steps.tsv")"
-check "operators stand beside their ceiling" grep -qE '^layer1.0.conv1/backward	[0-9.]+	[0-9.]+	GF/s	[0-9.]+$' "$T/fast/summary.txt"
-check_exit "train, too" 0 tests/gpu/contact/train -d ref -o "$T/train"
+check_same "fast writes one header" 1 "$(grep -c '^#name' "$T/fast/steps.tsv")"
+check "fast compares operators with their ceiling" grep -qE '^layer1.0.conv1/backward	[0-9.]+	[0-9.]+	GF/s	[0-9.]+$' "$T/fast/summary.txt"
+check_exit "train runs on ref" 0 tests/gpu/contact/train -d ref -o "$T/train"
 results "$T/train" env.txt losses.tsv loader.tsv runs.tsv summary.txt
-check_same "vt-train ran three times, and the step alone" 'exact 2,fast 2,fast 4,step 4,' \
+check_same "train runs vt-train three times, and the step alone" 'exact 2,fast 2,fast 4,step 4,' \
 	"$(sed 1d "$T/train/runs.tsv" | sort | awk '{ printf "%s %s,", $1, $2 }')"
-check_same "there are the losses of each step" 20 "$(grep -c '^fp32	' "$T/train/losses.tsv")"
+check_same "train writes the loss of each step" 20 "$(grep -c '^fp32	' "$T/train/losses.tsv")"
 if find_torch && "$python" -c 'import torch; torch.amp' 2>/dev/null; then
-	check_exit "torch, too" 0 env PYTHON="$python" tests/gpu/contact/torch -d ref -o "$T/torch"
+	check_exit "torch runs on the cpu" 0 env PYTHON="$python" tests/gpu/contact/torch -d ref -o "$T/torch"
 	results "$T/torch" env.txt torch.tsv summary.txt
-	check "of clips a second" grep -q '^torch/tsm_tiny/2x2x24/fp32/eager/clips	clips/s	1	[0-9]' "$T/torch/torch.tsv"
-	check "the summary has its mode" grep -qE '^tsm_tiny	2x2x24	fp32/eager	[0-9.]+	' "$T/torch/summary.txt"
-	check_exit "graphs are refused without a GPU" 2 "$python" tests/gpu/contact/torch_gpu.py --device=cpu --modes=fp16/graph
+	check "torch writes clips per second" grep -q '^torch/tsm_tiny/2x2x24/fp32/eager/clips	clips/s	1	[0-9]' "$T/torch/torch.tsv"
+	check "the summary of torch names the mode" grep -qE '^tsm_tiny	2x2x24	fp32/eager	[0-9.]+	' "$T/torch/summary.txt"
+	check_exit "torch_gpu.py refuses graphs without a GPU" 2 "$python" tests/gpu/contact/torch_gpu.py --device=cpu --modes=fp16/graph
 else
-	skip "torch, too" "no PyTorch"
+	skip "torch runs on the cpu" "no PyTorch"
 fi
 
-# ---- commands that pretend ----
+# ---- commands that imitate a GPU ----
 
 P=$T/pretend
 mkdir -p "$P/gpu" "$P/tests/tools"
@@ -153,7 +153,7 @@ printf '#!/bin/sh\necho "ok 1 - right"\necho "not ok 2 - conv 3x3 in fp16"\necho
 printf '#!/bin/sh\necho "ok 1 - right"\necho "a launch failed" >&2\nexit 3\n' >"$P/tests/gpu_graphs"
 chmod +x "$P"/* "$P"/*/* "$P/tests/tools/makeset"
 
-# In a copy, so that no results of the checkout are found.
+# Run a copy, so that no results of the checkout are read.
 mkdir -p "$T/tree/tests/gpu"
 cp -r share "$T/tree/"
 cp -r tests/bench "$T/tree/tests/"
@@ -164,67 +164,67 @@ gpu() {
 	shift
 	env BUILD="$P" PYTHON="$P/python" "$T/tree/tests/gpu/contact/$command" "$@"
 }
-check_exit "right goes on where a part fails" 1 gpu right -o "$T/r"
+check_exit "right continues after a part that fails, and exits with 1" 1 gpu right -o "$T/r"
 cp "$T/out" "$T/said"
-check_same "and says of each whether it passed" \
+check_same "the summary of right says of each part whether it passed" \
 	'ops passed,gpu_nets FAILED,gpu_graphs FAILED,gpu_ahead passed,gpu_judge passed,gpu_resize passed,gpu_train passed,gpu_whole passed,aside passed,exact-fp32 passed,exact-bf16 passed,exact-fp16 FAILED,' \
 	"$(awk -F'\t' '!/^#/ && !/^op-/ { printf "%s %s,", $1, $2 }' "$T/r/summary.txt")"
-check "a test that failed is named" grep -q '^# FAILED: gpu_nets: not ok 2 - conv 3x3 in fp16' "$T/r/summary.txt"
-check "its shape and engine are said" grep -q '^# conv1: engine 12' "$T/said"
-check "one that ended early has its message" grep -q '^# FAILED: gpu_graphs: a launch failed' "$T/r/summary.txt"
-check "weights that differ are found" grep -q '^# FAILED: exact-fp16: two runs give different weights' "$T/r/summary.txt"
-check "an operator that differs, too" grep -q '^# FAILED: op-resnet50-3x1x224-bf16: vt-bench: error: conv1 differs' \
+check "the summary names a test that failed" grep -q '^# FAILED: gpu_nets: not ok 2 - conv 3x3 in fp16' "$T/r/summary.txt"
+check "right prints the shape and the engine of a failed test" grep -q '^# conv1: engine 12' "$T/said"
+check "the summary has the message of a test that ended early" grep -q '^# FAILED: gpu_graphs: a launch failed' "$T/r/summary.txt"
+check "right detects runs with different weights" grep -q '^# FAILED: exact-fp16: two runs give different weights' "$T/r/summary.txt"
+check "right detects an operator that differs" grep -q '^# FAILED: op-resnet50-3x1x224-bf16: vt-bench: error: conv1 differs' \
 	"$T/r/summary.txt"
 check_exit "right runs the parts that are named" 0 gpu right -o "$T/r2" ops gpu_train
-check_same "and no others" 'ops,gpu_train,' "$(awk -F'\t' '!/^#/ { printf "%s,", $1 }' "$T/r2/summary.txt")"
-check_exit "and refuses unknown ones" 2 gpu right -o "$T/r3" ops oops
-check_says "by name" 'right: there is no part oops \(wanted a test, exact or op\)'
-check "before it makes anything" test ! -e "$T/r3"
-check_exit "torch goes on where a mode fails" 1 gpu torch -o "$T/tree/tests/gpu/contact/results/1"
-check_same "and shows the fastest mode first" 'tsm_r50	64x8x224	fp16/graph	500	0.0' \
+check_same "right runs no other parts" 'ops,gpu_train,' "$(awk -F'\t' '!/^#/ { printf "%s,", $1 }' "$T/r2/summary.txt")"
+check_exit "right refuses an unknown part" 2 gpu right -o "$T/r3" ops oops
+check_says "right names the unknown part" 'right: there is no part oops \(wanted a test, exact or op\)'
+check "right makes no folder for an unknown part" test ! -e "$T/r3"
+check_exit "torch continues after a mode that fails, and exits with 1" 1 gpu torch -o "$T/tree/tests/gpu/contact/results/1"
+check_same "the summary of torch shows the fastest mode first" 'tsm_r50	64x8x224	fp16/graph	500	0.0' \
 	"$(sed -n 2p "$T/tree/tests/gpu/contact/results/1/summary.txt")"
-check "with what failed" grep -q '^# FAILED: fp16/compile: out of memory' "$T/tree/tests/gpu/contact/results/1/summary.txt"
+check "the summary of torch names the mode that failed" grep -q '^# FAILED: fp16/compile: out of memory' "$T/tree/tests/gpu/contact/results/1/summary.txt"
 check_exit "fast needs no PyTorch" 0 gpu fast -o "$T/f"
-check_same "finds the libraries that PyTorch brings" /with/torch "$(cut -d: -f1 "$P/libraries")"
-check_same "compares with the last figures of torch, with what is expected, and with the floor" \
+check_same "fast uses the libraries that PyTorch brings" /with/torch "$(cut -d: -f1 "$P/libraries")"
+check_same "fast compares with the last figures of torch, the expected rate, and the floor" \
 	'tsm_r50	64x8x224	fp16	1000	1150	500	fp16/graph	2.000	20.000	0.374' \
 	"$(grep '^tsm_r50	64x8x224	fp16	' "$T/f/summary.txt")"
-check_same "plain convolutions beside fused ones" \
+check_same "fast measures unfused convolutions, too" \
 	'tsm_r50	64x8x224	fp16-plain	800	1020	500	fp16/graph	1.600	20.000	0.299' \
 	"$(grep '^tsm_r50	64x8x224	fp16-plain' "$T/f/summary.txt")"
-check "what has no figure of torch has none" grep -q '^tsm_r50	256x4x158	fp16	1000	-	-	-	-	20.000	-$' "$T/f/summary.txt"
-check "an operator has its share of the bandwidth" grep -q '^bn1/forward	6	3000	GB/s	0.750$' "$T/f/summary.txt"
-check_exit "train finds a curve that is wrong" 1 gpu train -o "$T/t"
-check_same "in the precision that it is of" '# FAILED: curve in bf16: 0.3000' "$(grep FAILED "$T/t/summary.txt")"
-check "fed from JPEG" grep -q '^fed from JPEG, of the step alone	0.900	0.95$' "$T/t/summary.txt"
-check "what exact costs" grep -q '^exact, of fast, bn=8	0.500	0.85$' "$T/t/summary.txt"
+check "fast prints a dash if there is no figure of torch" grep -q '^tsm_r50	256x4x158	fp16	1000	-	-	-	-	20.000	-$' "$T/f/summary.txt"
+check "fast gives an operator's share of the bandwidth" grep -q '^bn1/forward	6	3000	GB/s	0.750$' "$T/f/summary.txt"
+check_exit "train detects a wrong loss curve" 1 gpu train -o "$T/t"
+check_same "the summary of train names the precision of the wrong curve" '# FAILED: curve in bf16: 0.3000' "$(grep FAILED "$T/t/summary.txt")"
+check "the summary of train compares training from JPEG with the step alone" grep -q '^fed from JPEG, of the step alone	0.900	0.95$' "$T/t/summary.txt"
+check "the summary of train has the cost of --deterministic=exact" grep -q '^exact, of fast, bn=8	0.500	0.85$' "$T/t/summary.txt"
 
 # ---- commands that are stopped ----
 
-# sleepers: the processes of a part that never ends
+# sleepers: count the processes of the part that never ends
 sleepers() {
 	pgrep -f "sleep 98765[4]" | wc -l
 }
-# It starts another under a timeout of its own, as tests of commands do.
+# It starts a second process under its own timeout, as tests of commands do.
 printf '#!/bin/sh\necho "ok 1 - begun"\ntimeout 900 sleep 987654 & sleep 987654\n' >"$P/tests/gpu_ahead"
 if command -v pgrep >/dev/null; then
-	check_exit "a part that never ends is stopped in time" 1 gpu right -t 17 -o "$T/late" ops gpu_ahead aside
-	check_same "with all that it started" 0 "$(sleepers)"
-	check "and named" grep -q '^# FAILED: gpu_ahead: stopped after its time' "$T/late/summary.txt"
-	check "as are parts for which no time is left" grep -q '^# FAILED: aside: ' "$T/late/summary.txt"
-	check "results so far are there" grep -q '^ops	passed' "$T/late/summary.txt"
+	check_exit "a part that never ends is stopped at its time limit" 1 gpu right -t 17 -o "$T/late" ops gpu_ahead aside
+	check_same "the processes of the stopped part are stopped, too" 0 "$(sleepers)"
+	check "the summary names the stopped part" grep -q '^# FAILED: gpu_ahead: stopped after its time' "$T/late/summary.txt"
+	check "the summary names parts for which no time was left" grep -q '^# FAILED: aside: ' "$T/late/summary.txt"
+	check "the summary has the results before the stopped part" grep -q '^ops	passed' "$T/late/summary.txt"
 	gpu right -o "$T/stopped" ops gpu_ahead >"$T/out" 2>"$T/err" &
 	at_work() {
 		[ "$(sleepers)" != 0 ]
 	}
-	check "such a part is at work" await at_work
+	check "a part that never ends is running" await at_work
 	pkill -TERM -f "tests/gpu/contact/right -o $T/stopped"
 	wait $!
 	check_same "a command that is stopped exits with 143" 143 "$?"
-	check_same "nothing that it started is left" 0 "$(sleepers)"
-	check "its results so far are there" grep -q '^ops	passed' "$T/stopped/summary.txt"
-	check "with the reason" grep -q '^# FAILED: stopped by a signal' "$T/stopped/summary.txt"
+	check_same "a stopped command leaves no processes" 0 "$(sleepers)"
+	check "the summary of a stopped command has the results so far" grep -q '^ops	passed' "$T/stopped/summary.txt"
+	check "the summary of a stopped command names the signal" grep -q '^# FAILED: stopped by a signal' "$T/stopped/summary.txt"
 else
-	skip "a part that never ends is stopped in time" "no pgrep"
+	skip "a part that never ends is stopped at its time limit" "no pgrep"
 fi
 plan

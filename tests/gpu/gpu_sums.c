@@ -1,10 +1,11 @@
 /*
- * Ranks whose devices add up gradients themselves, without GPUs: threads, each with
- * a stand-in of its own, and a library between them that does what NCCL does, in
- * the order of a stream (comm/fabric.h).  Each device gives its own verdict on a
- * step, and nobody waits between the backward pass and the update; weights are
- * those of a run in which the hosts decide, to the bit, also where a rank hesitates
- * or all of them do not go on; a sum that is not waited for is found.
+ * Gradients that the devices of several ranks all-reduce themselves, without
+ * GPUs.  The ranks are threads, each with its own stand-in, connected by a
+ * library that sums in stream order as NCCL does (comm/fabric.h).  Each device
+ * runs its own found_inf check, and no host waits between the backward pass and
+ * the update.  The weights equal those of a run in which the hosts decide, to
+ * the bit.  This also holds if a rank defers a step, and if all ranks stop.  A
+ * missing wait for a sum is detected.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -27,19 +28,20 @@ enum { CLASSES = 3, RANKS = 3, NEVER = -1 };
 static int frames_of(int i) { return (void)i, 6; }
 static int side_of(int i) { return (void)i, 24; }
 
-/* ---- a driver that is watched ---- */
+/* ---- a driver that is observed ---- */
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static int loss_back, update;		/* kernels */
-static int unfollowed;			/* nothing waits for sums */
-static int hesitant;			/* the step at which rank 1 hesitates */
+static int loss_back, update;		/* kernel numbers */
+static int unfollowed;			/* 1: omit the waits for sums */
+static int hesitant;			/* the step that rank 1 defers */
 
-/* Of the thread that computes for a rank.  Waits: for all that the device does; it
- * may wait until pixels were read. */
+/* State of the thread that computes for a rank.  ${waits} counts waits for the
+ * whole stream.  The thread may wait for an upload of pixels. */
 static _Thread_local struct {
 	int computes;
-	int between;			/* backward pass and update */
+	int between;			/* between the backward pass and the
+					 * update */
 	int waits, updates;
 } me;
 static atomic_int others;		/* waits for events by other threads */
@@ -50,7 +52,7 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 	if (l->kernel == loss_back)
 		me.between = 1;
 	if (l->kernel == update) {
-		/* In the first step tables find their places. */
+		/* The first step also uploads tables. */
 		if (me.updates++ == 0)
 			me.waits = 0;
 		me.between = 0;
@@ -86,9 +88,9 @@ no_graphs(struct driver *d, struct gpu_stream *s)
 	return -1;
 }
 
-/* ---- what adds up between devices ---- */
+/* ---- a library that sums between devices ---- */
 
-/* A stream as the library knows it. */
+/* a stream's handle for the library */
 struct native { struct driver *driver; struct gpu_stream *stream; };
 static _Thread_local struct native native;
 
@@ -104,7 +106,7 @@ static _Thread_local struct comm *mine;
 struct link {
 	struct comm *comm;
 	struct driver *driver;
-	void *room;			/* pinned, of the last sum */
+	void *room;			/* pinned buffer of the last sum */
 	int steps;
 };
 
@@ -125,7 +127,7 @@ link_open(const void *id, int rank, int ranks)
 	return l;
 }
 
-/* In order of rank; what is put back is done when the stream comes to it. */
+/* Sum in order of rank.  The result is copied back in stream order. */
 static int
 link_sum(void *link, void *x, size_t n, int type, void *stream)
 {
@@ -142,7 +144,8 @@ link_sum(void *link, void *x, size_t n, int type, void *stream)
 	sum = l->room = call->alloc_host(s->driver, bytes);
 	call->copy(s->driver, s->stream, sum, x, bytes);
 	call->wait(s->driver, s->stream);
-	/* The one number that is not of a gradient. */
+	/* The single number is the deferral flag, the only sum that is not a
+	 * gradient. */
 	if (n == 1 && l->steps++ == hesitant && l->comm->rank == 1)
 		sum[0] = 1;
 	bad |= comm_allgather(l->comm, sum, bytes, all);
@@ -202,14 +205,13 @@ struct job {
 	const struct schedule *schedule;
 	enum standin_when when;
 	const char *optimizer;
-	int by_host;			/* the hosts decide */
+	int by_host;			/* the hosts check each step */
 	double max_loss;
-	int spoilt;			/* rank 1 begins with a weight that is
-					 * not finite */
+	int spoilt;			/* rank 1 begins with a NaN weight */
 	double *w[RANKS];
 	int status[RANKS], faults[RANKS];
 	int waits, updates;		/* of rank 0 */
-	int others;			/* of all */
+	int others;			/* of all ranks */
 };
 
 static void
@@ -265,7 +267,8 @@ rank_main(struct comm *c, void *arg)
 		j->waits = me.waits;
 		j->updates = me.updates;
 	}
-	/* What was asked for is found; all else ends the test. */
+	/* Count the planted faults.  Any other fault ends the test in
+	 * device_close. */
 	for (int i = 0; i < FAULTS && unfollowed; i++)
 		j->faults[c->rank] += standin_faults(driver,
 		    (enum standin_fault)i);
@@ -292,8 +295,8 @@ forget(struct job *j)
 		free(j->w[r]);
 }
 
-/* All ranks of both have the same weights, and end alike; each its own, if they did
- * not begin so. */
+/* Return whether all ranks of both runs have the same weights and statuses.  If
+ * a rank began with another weight, compare each rank only with itself. */
 static int
 alike(const struct job *a, const struct job *b)
 {
@@ -318,18 +321,19 @@ test_optimizer(const struct job *like, const char *name, const struct graph *g)
 	for (one.when = 0; one.when < STANDIN_WHENS; one.when++) {
 		asked = run(&one, 0);
 		ok(alike(&asked, &host) && asked.status[0] == 0,
-		    "%s%s: devices decide as their hosts do", name, g == like->g ?
+		    "%s%s: devices and hosts make the same decisions and give "
+		    "the same weights", name, g == like->g ?
 		    "" : ", aggregated statistics");
 		ok(asked.waits == 0 && asked.others == 0 && asked.updates > 2 &&
-		    host.waits > 0, "and nobody waits before an update (%d, %d; "
-		    "%d where hosts decide)", asked.waits, asked.others,
+		    host.waits > 0, "no thread waits before an update (%d, %d; "
+		    "%d where hosts check)", asked.waits, asked.others,
 		    host.waits);
 		forget(&asked);
 	}
 	forget(&host);
 }
 
-/* A rank would rather look first, and finds nothing. */
+/* Rank 1 asks for a check by the host, which finds nothing. */
 static void
 test_hesitant(const struct job *like)
 {
@@ -339,15 +343,15 @@ test_hesitant(const struct job *like)
 	asked = run(like, 0);
 	hesitant = NEVER;
 	ok(alike(&asked, &host) && asked.status[0] == 0 &&
-	    asked.updates == host.updates + 1, "a step that one of them "
-	    "hesitates at is made by the hosts (%d updates, %d)",
+	    asked.updates == host.updates + 1, "a step that one rank defers is "
+	    "made by the hosts (%d updates; %d with hosts only)",
 	    asked.updates, host.updates);
 	forget(&host);
 	forget(&asked);
 }
 
-/* A step that is not finite, or beyond --max-loss, changes nothing and ends the
- * run. */
+/* A step that is not finite, or whose loss is above --max-loss, changes nothing
+ * and ends the run. */
 static void
 test_diverged(const struct job *like, double max_loss)
 {
@@ -358,8 +362,9 @@ test_diverged(const struct job *like, double max_loss)
 	host = run(&one, 1);
 	asked = run(&one, 0);
 	ok(alike(&asked, &host) && asked.status[0] == EXIT_DIVERGED &&
-	    asked.updates == 1, "a loss of one that is not finite or, of %g, too "
-	    "large ends all, as by the hosts (%d, %d)", max_loss,
+	    asked.updates == 1, "a non-finite loss of one rank, or with "
+	    "--max-loss=%g a large one, ends all ranks as with "
+	    "hosts (%d, %d)", max_loss,
 	    asked.status[0], host.status[0]);
 	forget(&host);
 	forget(&asked);
@@ -373,7 +378,7 @@ test_unfollowed(const struct job *like)
 	unfollowed = 1;
 	j = run(like, 0);
 	unfollowed = 0;
-	ok(j.faults[0] > 0, "a sum that is not waited for is found");
+	ok(j.faults[0] > 0, "a missing wait for a sum is detected");
 	forget(&j);
 }
 
@@ -399,7 +404,8 @@ main(void)
 
 	graph_between(more);
 	if (standin_absent()) {
-		skip("devices that add up", "one GPU is not several");
+		skip("devices "
+		    "all-reduce gradients", "one GPU cannot stand for several");
 		schedule_free(schedule);
 		table_free(rows);
 		graph_free(g);

@@ -1,11 +1,10 @@
 /* tests/run: weight 22 */
 /*
- * Training on the cuda back end without a GPU.  A run of the trainer, with work
- * done late: loss and weights are ref's, and the same bits at 1, 2, 3 and 4
- * ranks; scores are the same however clips are brought.  One step by itself: the
- * host waits for nothing in it, nothing is read before it is written, and a piece
- * of work that is left out is missed.  With a GPU (make check-gpu) the runs are
- * done on it.
+ * Training on the cuda back end without a GPU.  The stand-in delays work.  Loss
+ * and weights of a run agree with ref, and have the same bits at 1, 2, 3 and 4
+ * ranks.  Scores do not depend on the way clips are uploaded.  In a single step
+ * the host does not wait, nothing is read before it is written, and a missing
+ * kernel is detected.  With a GPU (make check-gpu) the runs use the GPU.
  */
 #include "base/mem.h"
 #include "media/png.h"
@@ -47,8 +46,8 @@ struct job {
 	enum precision precision;
 	double *w[RANKS], loss;		/* of rank 0 */
 	size_t elements;
-	int raw;			/* clips were */
-	int status;			/* the worst */
+	int raw;			/* clips were sent raw */
+	int status;			/* the last nonzero status of a rank */
 };
 
 static void
@@ -109,7 +108,7 @@ forget(struct job *j, int ranks)
 		free(j->w[r]);
 }
 
-/* The same run, but that the loader resizes all clips, and nothing is sent raw. */
+/* Repeat the run with a loader that resizes all clips and sends none raw. */
 static int
 same_here(const struct job *like, const struct job *one)
 {
@@ -138,14 +137,15 @@ test_runs(const struct job *like, enum precision p, double most)
 	one.backend = standin_backend(STANDIN_LATE);
 	comm_threads(1, rank_main, &want);
 	comm_threads(1, rank_main, &one);
-	is(want.status != 0 || one.status != 0, 0, "two runs end well");
+	is(want.status != 0 || one.status != 0, 0, "runs on ref and on the "
+	    "cuda back end succeed");
 	off = distance(one.w[0], want.w[0], want.elements);
 	if (!ok(off <= most && fabs(one.loss - want.loss) <= most * want.loss,
-	    "precision %d: loss and weights are ref's", (int)p))
-		diag("loss %g, of ref %g; weights differ by %g", one.loss,
+	    "precision %d: loss and weights agree with ref", (int)p))
+		diag("loss %g, ref's %g; weights differ by %g", one.loss,
 		    want.loss, off);
-	ok(same_here(like, &one), "precision %d: the same weights where clips are "
-	    "resized here and not on the device", (int)p);
+	ok(same_here(like, &one), "precision %d: clips resized by the loader "
+	    "or by the device give the same weights", (int)p);
 	for (int ranks = 2; ranks <= RANKS; ranks++) {
 		struct job j = one;
 		int same = 1;
@@ -154,17 +154,17 @@ test_runs(const struct job *like, enum precision p, double most)
 		for (int r = 0; r < ranks; r++)
 			same &= memcmp(j.w[r], one.w[0], one.elements *
 			    sizeof(double)) == 0;
-		ok(j.status == 0 && same, "precision %d: %d ranks have the same "
-		    "weights", (int)p, ranks);
+		ok(j.status == 0 && same, "precision %d: %d ranks give the "
+		    "weights of one", (int)p, ranks);
 		forget(&j, ranks);
 	}
 	forget(&want, 1);
 	forget(&one, 1);
 }
 
-/* ---- scores, whose clips are sent before, or not ---- */
+/* ---- scores, with and without prefetch ---- */
 
-enum { VIEWS = 4 };		/* a microbatch, of which 24 are no multiple */
+enum { VIEWS = 4 };		/* a microbatch; does not divide the 72 views */
 
 struct scoring {
 	const struct graph *g;
@@ -217,10 +217,10 @@ test_scores(const struct job *like)
 	bytes = (size_t)s[0].e.samples * CLASSES * sizeof(double);
 	for (int i = 1; i < 3 && ended; i++)
 		same &= memcmp(s[i].e.scores, s[0].e.scores, bytes) == 0;
-	ok(ended && same && bytes > 0, "scores are the same where clips are sent "
-	    "before, as pixels or raw");
+	ok(ended && same && bytes > 0, "scores are the same with clips "
+	    "prefetched as pixels, prefetched raw, or not prefetched");
 	ok(!s[0].used && s[1].used && s[2].used && !s[1].raw && s[2].raw,
-	    "which they were");
+	    "the runs prefetched as requested");
 	for (int i = 0; i < 3; i++)
 		evaluation_free(&s[i].e);
 }
@@ -229,7 +229,7 @@ test_scores(const struct job *like)
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static int launches, without;		/* which one is left out; -1: none */
+static int launches, without;		/* the launch to omit; -1: none */
 
 static void
 count_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
@@ -246,8 +246,11 @@ no_graphs(struct driver *d, struct gpu_stream *s)
 	return -1;
 }
 
-/* Two steps, the second one quiet, of memory that nobody has written, each kernel
- * asked for: what was found in that.  Graphs: gpu_graphs.c. */
+/*
+ * Run two steps in memory of undefined content, the second one without waits,
+ * without graphs (gpu_graphs.c tests these).  Return the faults that the
+ * stand-in found.
+ */
 static void
 step(const struct graph *g, int faults[FAULTS], char *said, size_t size)
 {
@@ -306,7 +309,8 @@ test_step(const struct graph *g)
 	char said[512];
 
 	if (standin_absent()) {
-		skip("a step that is watched", "a GPU is not");
+		skip("the stand-in "
+		    "observes a step", "a GPU does not report faults");
 		return;
 	}
 	without = -1;
@@ -317,13 +321,16 @@ test_step(const struct graph *g)
 	if (!ok(sum == 0, "a step of %d kernels waits for nothing and reads "
 	    "nothing early", all))
 		diag("%s", said);
-	/* A few of them; but not those whose output lies where another's lay
-	 * before it. */
+	/*
+	 * Omit some kernels of the forward half.  If an output replaces an
+	 * earlier one in the same memory, the stand-in cannot detect the
+	 * omission.
+	 */
 	for (without = 0; without < all / 2; without += all / 16 + 1) {
 		step(g, faults, said, sizeof(said));
 		missed += faults[FAULT_EARLY] > 0;
 	}
-	ok(missed > 4, "kernels that are left out are missed");
+	ok(missed > 4, "missing kernels are detected");
 }
 
 int

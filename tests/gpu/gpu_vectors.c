@@ -1,8 +1,9 @@
 /*
- * Vector loads and stores of the kernels of the cuda back end, run on the host.  An
- * absent operand and a full vector need no loop; the end of an array needs one.  A
- * multiplication finds the frame of a row.  Norm kernels for full vectors give the
- * same bits as those for any rows, and those that finish the same as two kernels.
+ * Vector loads and stores of the kernels of the cuda back end, run on the
+ * host.  An absent operand and a full vector need no loop; the end of an array
+ * needs one.  A multiplication finds the frame of a row.  Norm kernels for full
+ * vectors give the same bits as those for any rows.  Kernels that also finish
+ * the statistics give the same bits as two kernels.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ test_fetch(void)
 			right &= f[e] == 0;
 		loop |= loops;
 	}
-	ok(right && !loop, "an absent operand is 0, without a loop");
+	ok(right && !loop, "an absent operand reads as 0, without a loop");
 
 	loops = 0;
 	unpack_f16(fetch_f16(x, 8, 16, 8), f);
@@ -65,7 +66,8 @@ test_fetch(void)
 	give_f16(y, 0, 0, f, 1, WHOLE);
 	for (int e = 0; e < 8; e++)
 		right &= widen_f16(y[e]) == 2 * (float)(e + 9);
-	ok(right && loops == 0, "a whole vector needs none");
+	ok(right && loops == 0, "a full vector is read and written without a "
+	    "loop");
 
 	for (size_t n = 9; n < 16; n++) {
 		loops = 0;
@@ -77,7 +79,7 @@ test_fetch(void)
 			    (float)(e + 9) : 0);
 		right &= loops == 2;
 	}
-	ok(right, "the end of an array is read and written by one");
+	ok(right, "the end of an array is read and written by one loop each");
 }
 
 static void
@@ -99,7 +101,7 @@ test_divided(void)
 		}
 		wrong += divided(0x7fffffff, d) != 0x7fffffff / by[k];
 	}
-	ok(wrong == 0, "a division by a product is exact below 2^31");
+	ok(wrong == 0, "division by multiplication is exact below 2^31");
 }
 
 /* ---- norms ---- */
@@ -283,11 +285,12 @@ test_norms(void)
 	EVERY(k, norm_random());
 	EVERY(bits, (uint8_t)(norm_random() * 1e6f));
 	norm_shift();
-	ok(norm_same_sums(0, SHUT_NEVER, 0), "sums of whole vectors have the "
+	ok(norm_same_sums(0, SHUT_NEVER, 0), "sums of full vectors have the "
 	    "bits of sums of any rows");
 	for (int i = 0; i < 8; i++)
 		same &= norm_same_apply(i & 1, i >> 1 & 1, i >> 2 & 1);
-	ok(same, "so has a norm, with a shortcut, a relu, a shift");
+	ok(same, "norms of full vectors with a shortcut, a relu and a shift "
+	    "have the bits of norms of any rows");
 	for (int shut = 0; shut < SHUTS; shut++)
 		for (int moved = 0; moved < 2; moved++) {
 			same &= norm_same_sums(1, shut, moved);
@@ -295,22 +298,24 @@ test_norms(void)
 				same &= norm_same_back(shut, moved, i & 1,
 				    i >> 1);
 		}
-	ok(same, "and its backward pass, however the relu is known");
+	ok(same, "the backward pass of full vectors has the bits of that of "
+	    "any rows, for each way to know the relu");
 	free(m);
 }
 
-/* ---- kernels that finish ---- */
+/* ---- kernels that also finish the statistics ---- */
 
 enum { WIDE = 600, DEEP = 40 };
 
-/* What norm_finish and norm_finish_back write. */
+/* the outputs of norm_finish and norm_finish_back */
 struct finished {
 	float mean[WIDE], rstd[WIDE], to_mean[WIDE], to_var[WIDE];
 	float to_between[WIDE], dscale[WIDE], doffset[WIDE], k[3 * WIDE];
 	uint16_t y[WIDE * DEEP], dx[WIDE * DEEP];
 };
 
-/* Statistics and k by a kernel of their own, or by those that need them. */
+/* Compute statistics and k in kernels of their own (${alone}), or in the
+ * kernels that need them. */
 static void
 finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 {
@@ -339,7 +344,8 @@ finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 		x[i] = narrow_f16(norm_random());
 		dy[i] = narrow_f16(norm_random());
 	}
-	/* The second sum of one channel is too small, by a rounding. */
+	/* Rounding makes the second sum of one channel too small for its
+	 * mean. */
 	for (unsigned i = 0; i < 2 * c; i++) {
 		sums[i] = (norm_random() + (i < c ? 0 : 3)) * (float)rows;
 		param[i] = norm_random();
@@ -372,7 +378,7 @@ finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 static void
 test_finish(void)
 {
-	/* Of one tile, of one that is wider than a block, and of three. */
+	/* One tile, one tile wider than a block, and three tiles. */
 	static const unsigned shape[][2] = { { DEEP, 24 }, { 3, WIDE },
 		{ DEEP, WIDE } };
 	struct finished *f = xcalloc(2, sizeof(*f));
@@ -383,8 +389,9 @@ test_finish(void)
 			finish(&f[k], shape[i / 2][0], shape[i / 2][1], i % 2,
 			    k);
 		}
-		ok(memcmp(&f[0], &f[1], sizeof(f[0])) == 0, "norms of %u rows of "
-		    "%u channels that finish have the bits of two kernels",
+		ok(memcmp(&f[0], &f[1], sizeof(f[0])) == 0, "norms of %u rows "
+		    "of %u channels that finish their statistics have the bits "
+		    "of two kernels",
 		    shape[i / 2][0], shape[i / 2][1]);
 	}
 	free(f);

@@ -1,14 +1,15 @@
 /* tests/run: weight 3 */
 /*
- * Whole networks: loss and gradients of a step on the cuda back end beside those
- * of the cpu back end in fp32, from the same weights, pixels and labels.  Without a
- * GPU two small ones; with one (make check-gpu) those of share/models as they are.
+ * Loss and gradients of a step of whole networks on the cuda back end, compared
+ * with the cpu back end in fp32, from the same weights, pixels and labels.
+ * Without a GPU the test runs two small networks; with one (make check-gpu)
+ * those of share/models in full.
  *
- * The tolerances are by norm, over all parameters.  Each operator by itself is
- * held against ref64 more strictly (gpu_nets.c); through a whole network rounding
- * grows, most of all in 16 bits, where a relu or a maximum takes another turn: at
- * small shapes gradients move by 0.1 in fp16 and by 0.24 in bf16, those of a wrong
- * network by 1.4.
+ * The tolerances are by norm, over all parameters.  gpu_nets.c compares each
+ * operator alone with ref64 more strictly.  Through a whole network rounding
+ * grows, most of all in 16 bits, where a relu or a maximum can select another
+ * input.  At small shapes gradients differ by 0.1 in fp16 and by 0.24 in bf16,
+ * and by 1.4 in a wrong network.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static const struct net_case { const char *name; int clips, t, side; } small[] =
 	{ "x3d_s", 1, 13, 40 }, { NULL, 0, 0, 0 }
 };
 
-/* Multiply-adds of a forward pass, beyond which plain loops take too long. */
+/* Skip ref beyond this many multiply-adds of a forward pass; its plain loops
+ * take too long. */
 #define REFERENCE_MACS 2e9
 
 static const struct { const char *name; double loss, gradient; } limit[] = {
@@ -47,7 +49,7 @@ static const struct { const char *name; double loss, gradient; } limit[] = {
 	[PRECISION_FP16] = { "fp16", 5e-3, 0.3 },
 };
 
-struct step { double loss, *dw; };	/* dw NULL: it takes too long */
+struct step { double loss, *dw; };	/* dw NULL: skipped */
 
 static struct step
 step(const struct graph *g, const struct net_case *c, const struct backend *b,
@@ -95,7 +97,7 @@ out:
 	return s;
 }
 
-/* By norm, of what is trained. */
+/* Return the relative distance by norm, over trained parameters. */
 static double
 distance(const struct graph *g, const double *a, const double *b)
 {
@@ -137,7 +139,7 @@ test(const struct net_case *c)
 		double loss = fabs(got.loss - want.loss) / want.loss;
 
 		ok(loss <= limit[p].loss && off <= limit[p].gradient,
-		    "%s at %dx%dx%d in %s is as %s has it", c->name, c->clips,
+		    "%s at %dx%dx%d in %s agrees with %s", c->name, c->clips,
 		    c->t, c->side, limit[p].name, key()->name);
 		diag("loss differs by %.2g, gradients by %.2g", loss, off);
 		free(got.dw);

@@ -2,23 +2,24 @@
 #define TESTS_GPU_PATTERNS_H
 
 /*
- * Patterns of convolutions (backend/cuda/driver.h), and what runs where there are none.  They
- * are asked for in fp16 alone, where a batch is normalised, of ungrouped
- * convolutions without a bias between channels that are multiples of 8:
+ * Fused convolution patterns (backend/cuda/driver.h), and the unfused
+ * operations that replace them where cuDNN has no plan.  Patterns are requested
+ * in fp16 only, for batch normalization, of ungrouped convolutions without a
+ * bias, with multiples of 8 channels:
  *
  *	CONV_SUMS		CONV_PLAIN, then kernel norm_sums
  *	CONV_NORMED_SUMS	kernel norm_apply, then CONV_SUMS
- *	CONV_NORMED		CONV_PLAIN of what norm_apply made
+ *	CONV_NORMED		CONV_PLAIN of the output of norm_apply
  *	CONV_NORM_BACK		CONV_PLAIN, then kernel norm_sums_back
  *
- * The last three are used together or not at all.  The driver's answer decides; it
- * is no where plain ones were found to be faster, too (backend/cuda/worth.h).  The table holds
- * those that cuDNN 9 refuses for an H100 and an H200 of all that the networks in
- * share/models ask for.  gpu_plans.c fails if it is longer or shorter than
- * cuDNN's answers.
+ * The last three are used together or not at all.  The driver decides.  It also
+ * refuses patterns that it measured to be slower than the unfused operations
+ * (backend/cuda/worth.h).  The table lists the patterns that cuDNN 9 refuses
+ * for an H100 and an H200, out of all that the networks in share/models
+ * request.  gpu_plans.c fails if the table differs from cuDNN's answers.
  */
 static const struct { const char *refused, *instead; } patterns_refused[] = {
-	/* Of volumes there is none. */
+	/* No pattern with a kernel that spans three dimensions has a plan. */
 	{ "forward, normed, sums fp16 3x3x3 64 to 64 in 1",
 	    "norm_apply, CONV_PLAIN, norm_sums" },
 	{ "forward, normed, sums fp16 3x3x3 128 to 128 in 1",
