@@ -1,8 +1,10 @@
 /*
- * ceilings [MIB [SIDE [ROUNDS]]]: what the memory of a GPU and its products can do,
- * as rows of vt-bench(1): GB/s of copies of MIB MiB, read and written both counted,
- * and TFLOP/s of products of SIDE by SIDE matrices of random numbers, in ROUNDS of
- * ten each.  What a training step is held against; see tests/gpu/contact/README.
+ * ceilings [MIB [SIDE [ROUNDS]]]: measure the memory bandwidth of a GPU and the
+ * rate of its GEMMs, as rows of vt-bench(1).  The rows are GB/s of copies of
+ * MIB MiB, with reads and writes both counted, and TFLOP/s of products of SIDE
+ * by SIDE matrices of random numbers.  Each of ROUNDS rounds measures ten
+ * operations.  Training steps are compared with these ceilings; see
+ * tests/gpu/contact/README.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ ceilings_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of what was done in a second, round by round. */
+/* Print a row of ${rate}, one value for each round, after sorting it. */
 static void
 ceilings_row(const struct ceilings_bench *b, const char *name, const char *unit,
     double *rate)
@@ -82,8 +84,8 @@ ceilings_copies(const struct ceilings_bench *b, size_t bytes)
 	free(rate);
 }
 
-/* Random numbers from 0.5 to 1 of either sign: zeros would draw less power, and
- * so be faster than any work. */
+/* Fill with random numbers of absolute value 0.5 to 1.  Zeros would draw less
+ * power, and would therefore be faster than real work. */
 static void
 ceilings_randomise(const struct ceilings_bench *b, void *at, size_t n,
     enum gpu_type type)

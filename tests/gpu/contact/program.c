@@ -1,7 +1,7 @@
 /*
- * program NAME [ARGUMENT]...: run the main function of the part NAME, or of the part
- * that the program is called as, by a symbolic link.  The Makefile's MAINS(X) has
- * X(NAME) for each part, with _ for -.
+ * program NAME [ARGUMENT]...: run the main function of the part NAME, or of the
+ * part whose name the program is called by, through a symbolic link.  The
+ * Makefile's MAINS(X) has X(NAME) for each part, with _ for -.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct { const char *name; int (*main)(int argc, char **argv); }
 
 enum { COUNT = sizeof(mains) / sizeof(mains[0]) };
 
-/* The part with that name, or COUNT. */
+/* Return the index of the part with that name, or COUNT if there is none. */
 static size_t
 program_find(const char *path)
 {

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""torch_gpu.py [OPTION]...: PyTorch's time on a GPU for the training step that
-`vt-bench step --device=cuda` measures, as rows of the same table.
+"""torch_gpu.py [OPTION]...: measure PyTorch's time on a GPU for the training
+step that `vt-bench step --device=cuda` measures, as rows of the same table.
 
-Networks are those of tests/bench/torch_step.py.  The step begins with bytes that
-are on the device already: normalise, forward, cross-entropy, backward, SGD with
-momentum, fused into one kernel.  Activations are channels-last, and cuDNN may try
-its kernels (cudnn.benchmark).
+The networks are those of tests/bench/torch_step.py.  The step begins with
+bytes that are already on the device: normalize, forward, cross-entropy,
+backward, and SGD with momentum in one fused kernel.  Activations are
+channels-last, and cuDNN may try its kernels (cudnn.benchmark).
 
-A mode is PRECISION/HOW.  Precisions: fp16 and bf16 under autocast, fp16 with
-gradient scaling; fp32 without TF32.  How: eager; graph, forward and backward as one
-CUDA graph, fp16 with a fixed scale; compile; reduce-overhead, which is compile with
-CUDA graphs; max-autotune.  One mode a command is best: compiling may take minutes,
-and what a mode holds is not given back.
+A mode is PRECISION/HOW.  The precisions are fp16 and bf16 under autocast,
+fp16 with gradient scaling, and fp32 without TF32.  HOW is eager; graph, with
+forward and backward as one CUDA graph, in fp16 with a fixed scale; compile;
+reduce-overhead, which is compile with CUDA graphs; or max-autotune.  Time
+one mode per command: compiling may take minutes, and a mode's memory is not
+released.
 
-With --device=cpu it runs where no GPU is, to be tried; graphs are refused there.
+With --device=cpu it runs without a GPU, for trials; graphs are refused
+there.
 """
 import argparse
 import os
@@ -21,14 +23,14 @@ import statistics
 import sys
 import time
 
-sys.dont_write_bytecode = True          # this folder may not be ours to write in
+sys.dont_write_bytecode = True          # this folder may be read-only
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "bench"))
 import torch_nets  # noqa: E402
 import torch_step  # noqa: E402
 
 HOW = ("eager", "graph", "compile", "reduce-overhead", "max-autotune")
 MODES = ["%s/%s" % (p, h) for p in ("fp16", "bf16", "fp32") for h in HOW]
-SCALE = 1024.0                          # of a graph in fp16
+SCALE = 1024.0                          # fixed loss scale of graphs in fp16
 
 
 def parse():
@@ -82,7 +84,7 @@ class Step:
         self.graph = self.capture() if how == "graph" else None
 
     def backward(self):
-        """Forward and backward; the loss, of the device."""
+        """Run forward and backward.  Return the loss, on the device."""
         torch = self.torch
         x = (self.pixels.permute(0, 3, 1, 2).float().div_(255) - self.mean) / self.sd
         if self.cube:
@@ -110,7 +112,7 @@ class Step:
         return graph
 
     def once(self):
-        """Seconds, until the loss is known."""
+        """Run one step.  Return the seconds until the loss is known."""
         start = time.perf_counter()
         if self.graph is not None:
             self.graph.replay()

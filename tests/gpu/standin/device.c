@@ -1,4 +1,4 @@
-/* The cuda back end, on the stand-in; or on the device that is here. */
+/* The cuda back end on the stand-in, or on a real GPU with STANDIN=no. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* Graphs: what was put on streams while they were captured, and again. */
+/* CUDA graphs: capture of work on streams, and its replay. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "own.h"
 
-/* A stream that follows what is captured is captured, too. */
+/* A stream that follows a captured event joins the capture. */
 void
 follow_captured(struct standin *s, struct gpu_stream *t,
     const struct gpu_event *e)
@@ -70,7 +70,8 @@ branch_off(struct standin *s, struct gpu_stream *t, struct gpu_stream *from)
 	queue(s, t, follower(from->lane, from->given));
 }
 
-/* All of it again, on streams of its own but for the first branch. */
+/* Queue all pieces again.  The first branch runs on ${t}, each other one on a
+ * stream of its own. */
 void
 graph_replay(struct standin *s, struct gpu_stream *t, const struct gpu_graph *g)
 {
@@ -123,7 +124,7 @@ graph_drop(struct standin *s, struct gpu_graph *g)
 	s->graphs--;
 }
 
-/* ---- the driver's ---- */
+/* ---- functions of the driver ---- */
 
 int
 standin_capture(struct driver *d, struct gpu_stream *t)

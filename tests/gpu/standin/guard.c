@@ -1,6 +1,7 @@
 /*
- * Kernels see copies of what they declared, and nothing else.  Each copy ends
- * where a page does that nobody may touch; what is only read cannot be written.
+ * Guarded execution of kernels.  A kernel sees only copies of the spans that it
+ * declared.  Each copy ends at an inaccessible page, and a span that is only
+ * read is write-protected.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,21 +13,22 @@
 #include "base/mem.h"
 #include "own.h"
 
-/* ALIGN: of the vectors that kernels read. */
+/* ALIGN: the alignment of vectors that kernels read. */
 enum { PAGE = 4096, ALIGN = 16, GARBAGE = 0xff, OTHER_GARBAGE = 0x5a };
 
-/* A stretch that overlapping spans make up, and its copy. */
+/* A union of overlapping spans, and its copy. */
 struct stretch {
 	uintptr_t from, to;
-	int written;			/* some of it */
-	char *page, *copy;		/* the first page; the copy in it */
-	size_t pages;			/* bytes of them */
-	char *first;			/* what the first run wrote */
+	int written;			/* part of it is written */
+	char *page, *copy;		/* the first page; the copy within
+					 * the pages */
+	size_t pages;			/* bytes of the pages */
+	char *first;			/* output of the first run */
 };
 
 struct stretches { struct stretch s[2 * SPANS]; int n; };
 
-/* ---- where a thread goes that touches what it must not ---- */
+/* ---- where a thread continues after an invalid access ---- */
 
 static _Thread_local struct {
 	sigjmp_buf back;
@@ -39,8 +41,8 @@ static struct sigaction before;
 static void
 caught(int number, siginfo_t *info, void *context)
 {
-	static const char text[] = "stand-in: the host touches memory of the "
-	    "device, or what is nobody's\n";
+	static const char text[] = "stand-in: the host touches device memory "
+	    "or unmapped memory\n";
 
 	(void)number;
 	(void)context;
@@ -51,7 +53,8 @@ caught(int number, siginfo_t *info, void *context)
 	}
 	if (write(2, text, sizeof(text) - 1) < 0)
 		abort();
-	sigaction(SIGSEGV, &before, NULL);	/* and once more */
+	sigaction(SIGSEGV, &before, NULL);	/* then fault again, by the
+						 * default action */
 }
 
 static void
@@ -81,7 +84,7 @@ guard_close(struct guard *g)
 	munmap(g->at, g->bytes);
 }
 
-/* ---- what a kernel declared ---- */
+/* ---- the declared spans ---- */
 
 static int
 by_address(const void *a, const void *b)
@@ -121,7 +124,7 @@ list(struct stretches *l, const struct access *a)
 	}
 }
 
-/* Places for the copies, each as its original is to ALIGN bytes. */
+/* Place the copies.  Each keeps its original's address modulo ALIGN. */
 static void
 place(struct guard *g, struct stretches *l)
 {
@@ -142,7 +145,7 @@ place(struct guard *g, struct stretches *l)
 		die(1, "stand-in: a kernel of %zu bytes", (size_t)(at - g->at));
 }
 
-/* Is it among what is only written? */
+/* Return whether ${at} is in a span that is written but not read. */
 static int
 only_written(const struct access *a, uintptr_t at)
 {
@@ -155,7 +158,7 @@ only_written(const struct access *a, uintptr_t at)
 	return 0;
 }
 
-/* Bytes of ${s} from ${at} on that are the same in only_written. */
+/* Return how many bytes of ${s}, from ${at}, belong to the same spans. */
 static size_t
 alike(const struct access *a, const struct stretch *s, uintptr_t at)
 {
@@ -174,7 +177,8 @@ alike(const struct access *a, const struct stretch *s, uintptr_t at)
 	return to - at;
 }
 
-/* What is in memory, but in what is only written ${garbage}, unless 0. */
+/* Fill the copies from memory.  Fill bytes that are only written with
+ * ${garbage} instead, unless it is 0. */
 static void
 fill(struct standin *s, const struct access *a, struct stretches *l,
     int garbage)
@@ -200,9 +204,9 @@ fill(struct standin *s, const struct access *a, struct stretches *l,
 	}
 }
 
-/* ---- running ---- */
+/* ---- execution ---- */
 
-/* Addresses among the arguments become those of the copies. */
+/* Replace addresses among the arguments by those of the copies. */
 static void
 translate(const struct stretches *l, char *args, size_t bytes)
 {
@@ -261,7 +265,7 @@ trapped(struct standin *s, const char *name, const struct stretches *l)
 	    "say that it does", name, (void *)at);
 }
 
-/* Its blocks, once; 0 if it touched what it must not. */
+/* Run all blocks once.  Return 0 after an invalid access. */
 static int
 run(struct standin *s, const struct piece *p, const struct stretches *l,
     int backwards)
@@ -283,7 +287,8 @@ run(struct standin *s, const struct piece *p, const struct stretches *l,
 	return 0;
 }
 
-/* Bytes before and behind the copies, and those that are not to be written. */
+/* Return whether bytes around the copy, or bytes not declared as written,
+ * changed. */
 static int
 spoilt(struct standin *s, const struct access *a, const struct stretch *t)
 {
@@ -310,8 +315,9 @@ spoilt(struct standin *s, const struct access *a, const struct stretch *t)
 	return 0;
 }
 
-/* What the second run left where the first one left ${first}: is it the same,
- * but for garbage that both left? */
+/* Return whether the second run left the same output as the first,
+ * ${first}.  Bytes that neither run wrote keep their garbage; restore these
+ * from memory. */
 static int
 same(struct standin *s, struct stretch *t)
 {

@@ -1,10 +1,11 @@
-/* The back end's kernels, from the bodies that the device runs. */
+/* The table of the back end's kernels on the host, compiled from the bodies
+ * that the GPU runs. */
 #include <string.h>
 
 #include "backend/cuda/bodies.h"
 #include "own.h"
 
-/* Bodies are given their own structures. */
+/* Each body takes its own structure of arguments. */
 #define RUN(name, type, args) \
 static void \
 run_ ## name ## _ ## type(const void *a, struct block b) \

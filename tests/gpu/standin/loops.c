@@ -1,7 +1,7 @@
 /*
- * Convolutions and products by plain loops, in double; what is stored is rounded
- * to fp32 and then to its type, as libraries do.  What a convolution has beside, it
- * does with what is stored.
+ * Convolutions and GEMMs by plain loops, in double.  Outputs are rounded to
+ * fp32 and then to their type, as libraries do.  Norms and sums that are fused
+ * into a convolution use the rounded values.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ store(void *p, const double *v, size_t n, enum gpu_type t)
 		number_put(p, i, t, (float)v[i]);
 }
 
-/* sum += by * v: the one loop that takes time. */
+/* sum += by * v.  Nearly all time is spent here, so the loop is written for
+ * vectors. */
 static void
 axpy(double *restrict sum, double by, const double *restrict v, int n)
 {
@@ -39,7 +40,8 @@ axpy(double *restrict sum, double by, const double *restrict v, int n)
 		sum[i] += by * v[i];
 }
 
-/* One place of y and one of x that a kernel's place ${k} joins. */
+/* Process one pixel of y and the pixel of x that kernel position ${k} connects
+ * to it. */
 static void
 join(const struct conv_shape *s, double *x, double *w, double *y, size_t k,
     size_t kernels)
@@ -65,7 +67,7 @@ join(const struct conv_shape *s, double *x, double *w, double *y, size_t k,
 			}
 }
 
-/* [out][k][in] becomes [group][k][in][out of the group]. */
+/* Transpose weights [out][k][in] to [group][k][in][out of the group]. */
 static double *
 turned(const struct conv_shape *s, const double *w, size_t kernels)
 {
@@ -81,7 +83,8 @@ turned(const struct conv_shape *s, const double *w, size_t kernels)
 	return v;
 }
 
-/* Where place ${k} of a kernel meets x, from place ${to} of y; -1: beside it. */
+/* Return the pixel of x that kernel position ${k} reads for pixel ${to} of y,
+ * or -1 in the padding. */
 static long
 meets(const struct conv_shape *s, long to, long k)
 {
@@ -101,7 +104,7 @@ meets(const struct conv_shape *s, long to, long k)
 	return at;
 }
 
-/* max(v scale + offset, 0) of each channel, as it would be stored. */
+/* v = max(v scale + offset, 0) per channel, rounded to the type. */
 static void
 norm(const struct conv_shape *s, double *v, size_t n,
     const struct conv_beside *b)
@@ -118,7 +121,7 @@ norm(const struct conv_shape *s, double *v, size_t n,
 	}
 }
 
-/* The sums of y as it is stored, and of its squares. */
+/* Sum y and its squares per channel, from the rounded values. */
 static void
 sum_up(const struct conv_shape *s, const void *y, size_t n,
     const struct conv_beside *b)
@@ -138,8 +141,9 @@ sum_up(const struct conv_shape *s, const void *y, size_t n,
 }
 
 /*
- * Behind the norm's relu: 0 where it was shut; and the sums of that.  The rest is
- * what nobody reads.
+ * Apply the gradient of the norm's relu: dx = 0 where its input was not
+ * positive.  Sum dx and dx times the normalized input per channel.  ${rest} is
+ * unused output; fill it with NaNs.
  */
 static void
 shut(const struct conv_shape *s, void *x, double *v, size_t n,

@@ -1,6 +1,6 @@
 /*
- * Memory that is there twice: at the addresses that the device gives away, which
- * nobody may touch, and at others that the stand-in keeps to itself.
+ * Memory with two mappings: device addresses, which nobody may access, and
+ * private addresses that the stand-in uses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "own.h"
 
-enum { PAGE = 4096, GARBAGE = 0xff };	/* as numbers they are NaNs */
+enum { PAGE = 4096, GARBAGE = 0xff };	/* NaNs as numbers */
 
 int
 memory_open(struct memory *m, size_t bytes)
@@ -54,9 +54,10 @@ add(struct memory *m, struct room new)
 }
 
 /*
- * Each has pages of its own, and one after them that nobody has.  The first page is
- * not given away: if it is at a multiple of 4 GiB, an int of 0 and the padding behind
- * it in a kernel's arguments can look like its address (translate in guard.c).
+ * Each allocation has its own pages, followed by an unused one.  The first page
+ * is not given out: if it is at a multiple of 4 GiB, an int of 0 and the
+ * padding after it in a kernel's arguments can look like its address (translate
+ * in guard.c).
  */
 void *
 memory_alloc(struct memory *m, size_t bytes)
@@ -100,7 +101,7 @@ memory_free(struct memory *m, void *p, int host)
 		return -1;
 	if (host)
 		free(p);
-	else	/* gives the pages back */
+	else	/* release the pages */
 		madvise(memory_near(m, p), (m->room[i].bytes + PAGE - 1) /
 		    PAGE * PAGE, MADV_REMOVE);
 	m->rooms--;

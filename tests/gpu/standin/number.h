@@ -2,8 +2,8 @@
 #define TESTS_GPU_NUMBER_H
 
 /*
- * Numbers of 16 bits, by their bits: not the code that the kernels have, so that
- * a slip there is seen.
+ * Conversion of 16-bit numbers by their bits.  The kernels' own code is not
+ * used, so that an error in it is detected.
  */
 
 #include <math.h>
@@ -41,8 +41,8 @@ to_f16(float v)
 		return sign | 0x7c00;
 	frexpf(a, &e);
 	e = e - 1 < -14 || a == 0 ? -14 : e - 1;
-	/* To the nearest, or even.  1024 is the first bit of a mantissa, and
-	 * adds one to the exponent; 2048, one more. */
+	/* Round to nearest even.  Bit 1024 is the implicit bit of the mantissa
+	 * and adds one to the exponent; a carry to 2048 adds one more. */
 	unit = rintf(ldexpf(a, 10 - e));
 	return (uint16_t)(sign | ((int)unit + (e + 14) * 1024));
 }

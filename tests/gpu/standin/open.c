@@ -19,7 +19,7 @@ struct device *__wrap_device_open(const struct backend *b,
 
 static struct driver_calls calls;
 static const struct driver_calls *real;
-static long left;			/* number of allocations that succeed */
+static long left;			/* remaining allocations */
 
 static void *
 alloc(struct driver *d, size_t bytes)

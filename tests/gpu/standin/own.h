@@ -1,7 +1,7 @@
 #ifndef TESTS_GPU_OWN_H
 #define TESTS_GPU_OWN_H
 
-/* The stand-in's own: what its files know of one another. */
+/* Declarations shared by the stand-in's own files. */
 
 #include <pthread.h>
 #include <stdint.h>
@@ -9,64 +9,75 @@
 #include "backend/cuda/choose.h"
 #include "standin.h"
 
-enum { LANES = 24 };			/* streams at a time, at most */
+enum { LANES = 24 };			/* maximum number of streams at a
+					 * time */
 
-/* How much of each lane's work is over at some point, by number. */
+/* A vector clock: for each lane, the number of its last completed piece of
+ * work. */
 struct clock { unsigned at[LANES]; };
 
-/* Work by its lane and number there; number 0: the host. */
+/* A piece of work, by its lane and its number there; number 0 is the host. */
 struct mark { int lane; unsigned at; const char *name; };
 
 /* ---- memory (memory.c) ---- */
 
-/* An allocation. */
+/* An allocation in device or pinned host memory. */
 struct room { char *at; size_t bytes; int host; };
 
 struct memory {
 	int fd;
-	char *far, *near;		/* the same pages: the device's addresses,
-					 * and ours */
+	char *far, *near;		/* two mappings of the same pages:
+					 * ${far} is the device's address
+					 * range, inaccessible to the host;
+					 * ${near} is the stand-in's */
 	size_t bytes;
-	struct room *room;		/* in order of address, hosts' too */
+	struct room *room;		/* all allocations, by address */
 	size_t rooms, cap;
 };
 
-/* memory_open(m, bytes): -1 after a message. */
+/* memory_open(m, bytes): Return 0, or -1 after a message. */
 int memory_open(struct memory *m, size_t bytes);
 void memory_close(struct memory *m);
-/* Garbage; NULL: there is none left. */
+/* memory_alloc, memory_alloc_host: Allocate memory filled with garbage.  Return
+ * NULL if it is exhausted. */
 void *memory_alloc(struct memory *m, size_t bytes);
 void *memory_alloc_host(struct memory *m, size_t bytes);
-/* -1: it was not allocated so. */
+/* memory_free(m, p, host): Return 0, or -1 if ${p} is not an allocation of this
+ * kind. */
 int memory_free(struct memory *m, void *p, int host);
-/* memory_find(m, p): the allocation that ${p} is in, or NULL. */
+/* memory_find(m, p): Return the allocation that contains ${p}, or NULL. */
 const struct room *memory_find(const struct memory *m, const void *p);
-/* memory_near(m, p): where the stand-in finds what is at ${p}. */
+/* memory_near(m, p): Return the stand-in's address of ${p}. */
 void *memory_near(const struct memory *m, const void *p);
 
-/* ---- what was touched by whom (watch.c) ---- */
+/* ---- access history of each byte (watch.c) ---- */
 
-/* Bytes with the same past. */
+/* Consecutive bytes with the same history. */
 struct cell {
 	uintptr_t from, to;
 	struct mark wrote;
-	int garbage;			/* what was written is not to be read */
-	unsigned read[LANES];		/* the last one of each lane since; 0 */
+	int garbage;			/* written as scratch; a read is a
+					 * fault */
+	unsigned read[LANES];		/* number of the last reader in each
+					 * lane since the write; 0: none */
 	const char *reader[LANES];
 };
 
 struct watch { struct cell *cell; size_t n, cap; };
 
-/* What watch_touch found: the other party, and the bytes. */
+/* The result of watch_touch: kinds of faults, the other piece, the address. */
 struct meeting { int early, race; struct mark other; uintptr_t at; };
 
 void watch_free(struct watch *w);
-/* The host has written it; nobody has. */
+/* watch_known: Mark bytes as written by the host.  watch_forget: Mark bytes as
+ * never written. */
 void watch_known(struct watch *w, const void *at, size_t bytes);
 void watch_forget(struct watch *w, const void *at, size_t bytes);
 /*
- * watch_touch(w, who, before, a, scratch, found): ${who}, who comes after all of
- * ${before}, touches ${a}, and leaves garbage in ${scratch}.
+ * watch_touch(w, who, before, a, scratch, found):
+ * Record that ${who} makes the accesses ${a} and leaves garbage in ${scratch}.
+ * ${before} is the clock of all work ordered before it.  Describe the first
+ * fault in ${found}.
  */
 void watch_touch(struct watch *w, const struct mark *who,
     const struct clock *before, const struct access *a,
@@ -89,79 +100,104 @@ struct piece {
 		    struct conv_beside beside; };
 		struct { struct product_shape product; const void *a, *b;
 		    void *c; };
-		struct { int lane; unsigned at; };	/* to wait for */
-		struct gpu_event *event;	/* of a graph: recorded */
+		struct { int lane; unsigned at; };	/* the piece to wait
+							 * for */
+		struct gpu_event *event;	/* recorded inside a graph */
 	};
-	struct span scratch;		/* becomes garbage */
+	struct span scratch;		/* filled with garbage by the piece */
 	char args[];			/* of a launch */
 };
 
 struct standin;
-/* piece_new(bytes): of arguments; piece_free: one of its users has gone. */
+/*
+ * piece_new(kind, name, bytes): Make a piece with room for ${bytes} of
+ * arguments.
+ * piece_free(p): Drop one reference.
+ * piece_run(s, p): Execute the piece.
+ */
 struct piece *piece_new(enum kind kind, const char *name, size_t bytes);
 void piece_free(struct piece *p);
 void piece_run(struct standin *s, const struct piece *p);
 
-/* loops_conv, loops_product: as the shape says, of memory that can be touched. */
+/* loops_conv, loops_product: Compute the operation of the shape, at addresses
+ * that the host can access. */
 void loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
     const struct conv_beside *beside);
 void loops_product(const struct product_shape *s, const void *a, const void *b,
     void *c);
-/* loops_product_bytes: of a, b and c, to the last number. */
+/* loops_product_bytes(s, bytes): Set ${bytes} to the sizes of a, b and c, to
+ * the end of their last element. */
 void loops_product_bytes(const struct product_shape *s, size_t bytes[3]);
 
-/* ---- kernels under guard (guard.c) ---- */
+/* ---- kernels in guarded memory (guard.c) ---- */
 
 struct guard { char *at; size_t bytes, page; };
 
 int guard_open(struct guard *g);
 void guard_close(struct guard *g);
-/* guard_run(s, p): a launch, on copies. */
+/* guard_run(s, p): Run a launch on guarded copies. */
 void guard_run(struct standin *s, const struct piece *p);
 
 /* ---- streams and events (streams.c), graphs (graphs.c) ---- */
 
 struct gpu_stream {
 	int lane;
-	struct piece **piece;		/* a queue, of which ${first} are done */
+	struct piece **piece;		/* a queue; the first ${first} pieces
+					 * are done */
 	size_t first, n, cap;
-	unsigned given, done;		/* number of the last piece */
-	struct clock clock;		/* what is over when its next one begins */
-	struct gpu_graph *graph;	/* being captured */
-	int branch;			/* of that graph */
+	unsigned given, done;		/* numbers of the last queued and the
+					 * last completed piece */
+	struct clock clock;		/* all work ordered before the next
+					 * piece */
+	struct gpu_graph *graph;	/* the graph being captured, or NULL */
+	int branch;			/* branch of that graph */
 };
 
 struct gpu_event {
 	int set, lane, branch;
 	unsigned at;
-	struct clock clock;		/* branches' of the graph, if there is one */
-	const struct gpu_graph *graph;	/* recorded there; only compared */
+	struct clock clock;		/* of the graph's branches if it is
+					 * captured */
+	const struct gpu_graph *graph;	/* graph it was recorded in; only
+					 * compared */
 };
 
-/* Pieces of several branches, in the order in which they came. */
+/* The pieces of all branches, in the order of capture. */
 struct node { int branch; struct piece *piece; struct clock clock; };
 struct gpu_graph {
 	struct node *node;
 	size_t n, cap;
 	int branches;
-	struct gpu_stream *stream[LANES];	/* each branch's, while captured;
-						 * then all but the first one's */
+	struct gpu_stream *stream[LANES];	/* during capture the
+						 * captured streams; then own
+						 * streams of all branches
+						 * but the first */
 	unsigned given[LANES];
 	struct clock clock[LANES];
 };
 
-/* give(s, t, p): to the stream, or to what it is captured into; takes ${p}. */
+/* give(s, t, p): Queue the piece, or append it to the graph that is captured on
+ * ${t}.  Takes ${p}. */
 void give(struct standin *s, struct gpu_stream *t, struct piece *p);
-/* queue(s, t, p): the same, where nothing is captured. */
+/* queue(s, t, p): Queue the piece on a stream without a capture.  Takes
+ * ${p}. */
 void queue(struct standin *s, struct gpu_stream *t, struct piece *p);
-/* clock_merge(c, with): what either knows. */
+/* clock_merge(c, with): Set each entry to the maximum of both clocks. */
 void clock_merge(struct clock *c, const struct clock *with);
-/* follower(lane, at): a piece that waits for that one. */
+/* follower(lane, at): Make a piece that waits for piece ${at} of the lane. */
 struct piece *follower(int lane, unsigned at);
-/* finish(s, t, at): do what is needed for piece ${at} of the stream. */
+/*
+ * finish(s, t, at): Run all that is needed to complete piece ${at} of the
+ * stream.
+ * finish_all(s): Run all queued work.
+ */
 void finish(struct standin *s, struct gpu_stream *t, unsigned at);
 void finish_all(struct standin *s);
-/* wait_for: the host waits for a lane to come to ${at}, which knows ${clock}. */
+/*
+ * wait_for(s, lane, at, clock): Let the host wait for piece ${at} of the lane;
+ * the host then knows ${clock}.  Return 0, or -1 after a message if a piece
+ * failed.
+ */
 int wait_for(struct standin *s, int lane, unsigned at,
     const struct clock *clock);
 struct gpu_stream *lane_new(struct standin *s);
@@ -177,50 +213,52 @@ void graph_replay(struct standin *s, struct gpu_stream *t,
     const struct gpu_graph *g);
 void graph_drop(struct standin *s, struct gpu_graph *g);
 
-/* ---- all of it (standin.c) ---- */
+/* ---- the driver itself (standin.c) ---- */
 
-/* The back end's (kernels.c). */
+/* The back end's kernels (kernels.c). */
 extern const struct standin_kernel standin_kernels[];
 extern const int standin_kernels_n;
 
 struct standin {
-	struct driver driver;		/* first */
+	struct driver driver;		/* must be the first field */
 	struct standin_options o;
 	pthread_mutex_t lock;
 	struct memory memory;
 	struct watch watch;
 	struct guard guard;
 	struct gpu_stream *stream[LANES];
-	unsigned last[LANES];		/* number of a lane's last piece */
-	struct clock host;		/* what the host has waited for */
+	unsigned last[LANES];		/* number of each lane's last piece */
+	struct clock host;		/* all work that the host has waited
+					 * for */
 	int quiet;
-	pthread_t quieted;		/* who must not wait */
+	pthread_t quieted;		/* the thread that must not wait */
 	int broken;
-	int events, graphs, plans;	/* not yet freed */
-	struct ways ways;		/* to do convolutions */
-	int fastest;			/* the engine that timing finds */
-	int slow;			/* patterns are, by timing */
-	int timed;			/* how often it did */
-	int asked;			/* how often for a pattern */
+	int events, graphs, plans;	/* number not yet freed */
+	struct ways ways;		/* choice of convolution algorithms */
+	int fastest;			/* engine that timing finds fastest */
+	int slow;			/* timing finds patterns slow */
+	int timed;			/* number of timings */
+	int asked;			/* number of requests for patterns */
 	long pieces;
 	int faults[FAULTS];
 	char said[512];
 };
 
-/* enter, leave: what a driver is called with, locked. */
+/* enter(d): Lock and return the stand-in.  leave(s): Unlock it. */
 struct standin *enter(struct driver *d);
 void leave(struct standin *s);
-/* not_here(s, what): whoever called waits, or takes long. */
+/* not_here(s, what): Report a FAULT_WAIT if the calling thread must not wait;
+ * ${what} names the wait or the slow call. */
 void not_here(struct standin *s, const char *what);
-/* fault(s, which, fmt, ...): count it. */
+/* fault(s, which, fmt, ...): Count a fault; keep the text of the first one. */
 void fault(struct standin *s, enum standin_fault which, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* piece_reads, piece_writes: add a span to what it touches. */
+/* piece_reads, piece_writes: Add a span to the accesses of the piece. */
 void piece_reads(struct piece *p, const void *at, size_t bytes);
 void piece_writes(struct piece *p, const void *at, size_t bytes);
 
-/* The functions of the table, in the files of their kind. */
+/* The functions of struct driver_calls (backend/cuda/driver.h). */
 struct gpu_stream *standin_stream_new(struct driver *d, int urgent);
 void standin_stream_free(struct driver *d, struct gpu_stream *t);
 struct gpu_event *standin_event_new(struct driver *d);

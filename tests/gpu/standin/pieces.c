@@ -1,4 +1,4 @@
-/* One piece of work, done. */
+/* Execution of one piece of work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ piece_writes(struct piece *p, const void *at, size_t bytes)
 	p->access.write[p->access.writes++] = (struct span){ at, bytes };
 }
 
-/* What an engine writes that is not chosen by rule. */
+/* Clear the last bits of an fp32 output, so that engines other than 0
+ * differ. */
 static void
 lose_bits(const struct memory *m, const struct piece *p)
 {

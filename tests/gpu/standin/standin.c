@@ -1,4 +1,4 @@
-/* The stand-in: its table, its memory, its faults. */
+/* The stand-in's table of driver functions, its memory and its faults. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ standin_alloc_host(struct driver *d, size_t bytes)
 	return p;
 }
 
-/* It waits for all that was given, as CUDA does. */
+/* As in CUDA, a free waits for all queued work. */
 static void
 release(struct driver *d, void *p, int host)
 {
@@ -91,8 +91,8 @@ release(struct driver *d, void *p, int host)
 	if (r != NULL)
 		watch_forget(&s->watch, p, r->bytes);
 	if (memory_free(&s->memory, p, host) != 0)
-		fault(s, FAULT_MISUSE, "%p is freed, which is no memory of this "
-		    "kind", p);
+		fault(s, FAULT_MISUSE, "%p is freed, which is not an "
+		    "allocation of this kind", p);
 	leave(s);
 }
 
@@ -108,7 +108,7 @@ standin_free_host(struct driver *d, void *p)
 	release(d, p, 1);
 }
 
-/* ---- for tests ---- */
+/* ---- functions for tests ---- */
 
 void
 standin_quiet(struct driver *d, int on)

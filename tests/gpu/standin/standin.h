@@ -2,17 +2,19 @@
 #define TESTS_GPU_STANDIN_H
 
 /*
- * A driver without a GPU (lib/backend/cuda/driver.h): all that is asked of it is
- * done on the host, kernels from the bodies that the GPU runs.
+ * A CUDA driver without a GPU (lib/backend/cuda/driver.h).  All work runs on
+ * the host, with kernels compiled from the bodies that the GPU runs.
  *
- * Its device memory has addresses that the host cannot touch; the stand-in has
- * the same pages a second time.  Work is queued, and done when somebody waits,
- * or in another order that the events allow.  A kernel sees no more than copies
- * of what it said it touches, each before memory that nobody can touch.
+ * The stand-in gives out addresses of device memory that the host cannot
+ * access, and maps the same pages a second time for itself.  Work is queued.
+ * It runs when a thread waits for it, or in another order that the events
+ * allow.  A kernel sees only copies of the spans that it declared; an
+ * inaccessible page follows each copy.
  *
- * And it watches: each fault is counted and its first words are kept.  What a
- * test did not ask for by standin_faults ends the program when the driver is
- * closed, so that every test that uses it looks for all of them.
+ * The stand-in counts faults and keeps the text of the first one.  When the
+ * driver is closed, it ends the program if there is a fault that the test did
+ * not fetch by standin_faults.  Therefore each test that uses it detects all
+ * kinds of faults.
  */
 
 #include <stdio.h>
@@ -20,95 +22,119 @@
 #include "backend/cuda/driver.h"
 #include "backend/cuda/kernel.h"
 
-/* A kernel on the host: one of its blocks, by the type of activations. */
+/* A kernel on the host: ${body} runs one block, by the type of the
+ * activations. */
 struct standin_kernel {
 	const char *name;
 	int threads;
-	size_t bytes;			/* of its arguments */
+	size_t bytes;			/* of the arguments */
 	void (*body[GPU_TYPES])(const void *args, struct block b);
 };
 
-/* When work is done. */
+/* The time at which queued work runs. */
 enum standin_when {
 	STANDIN_AT_ONCE,
-	STANDIN_LATE,			/* when waited for, and no more of it than
-					 * that needs */
-	STANDIN_OTHERS,			/* then, but the other streams' first, as
-					 * far as events let them */
+	STANDIN_LATE,			/* only when waited for, and no more
+					 * of it than needed */
+	STANDIN_OTHERS,			/* when waited for, but first the
+					 * work of other streams, as far as
+					 * events allow */
 	STANDIN_WHENS
 };
 
 struct standin_options {
 	enum standin_when when;
-	/* Run each kernel a second time, its threads and blocks backwards, and
-	 * on other garbage where it only writes: both must give the same. */
+	/*
+	 * Run each kernel a second time, with threads and blocks in reverse
+	 * order, and with other garbage in memory that it only writes.  Both
+	 * runs must give the same output.
+	 */
 	int twice;
-	size_t memory;			/* of the device; 0: enough */
-	long breaks;			/* the piece of work that fails, from 1 on */
-	int plain;			/* it has no patterns of convolutions */
-	FILE *trace;			/* a line for each piece; NULL: none */
-	const struct standin_kernel *kernel;	/* NULL: the back end's */
+	size_t memory;			/* bytes of device memory; 0: 16 GiB */
+	long breaks;			/* number of the piece of work that
+					 * fails, counted from 1; 0: none */
+	int plain;			/* there are no fused convolution
+					 * patterns */
+	FILE *trace;			/* one line for each piece of work;
+					 * NULL: none */
+	const struct standin_kernel *kernel;	/* NULL: the back end's
+						 * kernels */
 	int kernels;
 };
 
-/* What can be wrong. */
+/* The kinds of faults. */
 enum standin_fault {
-	FAULT_EARLY,			/* read before it was written */
-	FAULT_RACE,			/* two touch the same, one of them writes,
-					 * and nothing orders them */
-	FAULT_WAIT,			/* the host waits, or memory is allocated,
-					 * where it said it would not */
-	FAULT_UNDECLARED,		/* a kernel touches what it did not say */
-	FAULT_MISUSE,			/* what a real driver refuses, or leaves
-					 * undefined */
+	FAULT_EARLY,			/* a read before the write */
+	FAULT_RACE,			/* two pieces access the same bytes
+					 * without an order, and one of them
+					 * writes */
+	FAULT_WAIT,			/* a wait or an allocation between
+					 * standin_quiet(d, 1) and
+					 * standin_quiet(d, 0) */
+	FAULT_UNDECLARED,		/* a kernel accesses memory that it
+					 * did not declare */
+	FAULT_MISUSE,			/* a call that a real driver refuses
+					 * or leaves undefined */
 	FAULTS
 };
 
 struct driver *standin_open(const struct standin_options *o);
 
 /*
- * standin_backend(when): the cuda back end on a driver of that kind, which runs
- * each kernel twice if it works at once.  Not in backends[].
- * standin_of(d): the driver of such a device.
+ * standin_backend(when):
+ * Return the cuda back end on a stand-in of that kind.  With STANDIN_AT_ONCE
+ * each kernel runs twice.  The back end is not in backends[].
  *
- * standin_absent(): with STANDIN=no in the environment standin_backend is the back
- * end of the product, on the GPU that is here; what follows does nothing then, and
- * finds nothing.
+ * standin_of(d):
+ * Return the driver of such a device.
+ *
+ * standin_absent():
+ * Return whether STANDIN=no is in the environment.  Then standin_backend
+ * returns the product's back end on a real GPU, and the functions below do
+ * nothing and report no faults.
  */
 const struct backend *standin_backend(enum standin_when when);
 struct driver *standin_of(struct device *d);
 int standin_absent(void);
 
 /*
- * standin_quiet(d, on): from now on the host must not wait, nor allocate, nor
- * choose; and until ${on} is 0.
+ * standin_quiet(d, on):
+ * While ${on} is not 0, a wait, an allocation or a choice of algorithms by the
+ * calling thread is a FAULT_WAIT.
  */
 void standin_quiet(struct driver *d, int on);
 
-/* standin_unknown(d, at, bytes): as if nobody had written it. */
+/* standin_unknown(d, at, bytes): Mark these bytes as never written. */
 void standin_unknown(struct driver *d, const void *at, size_t bytes);
 
 /*
- * standin_faults(d, which): how many there were; they are forgotten.
- * standin_said(d): of the first one since the last call, or "".
+ * standin_faults(d, which):
+ * Return the number of faults of this kind, and set it to 0.
+ *
+ * standin_said(d):
+ * Return the text of the first fault since the last call, or "".  It is valid
+ * until the thread's next call.
  */
 int standin_faults(struct driver *d, enum standin_fault which);
 const char *standin_said(struct driver *d);
 
-/* standin_pieces(d): how much work was given to it so far.
- * standin_kernel(name): the number of one of the back end's kernels; -1: none. */
+/*
+ * standin_pieces(d): Return how many pieces of work were queued so far.
+ * standin_kernel(name): Return the number of a kernel of the back end, or -1.
+ */
 long standin_pieces(struct driver *d);
 int standin_kernel(const char *name);
 
 /*
- * It has several engines for convolutions: 0, by rule, and others that lose the
- * last bit of what is stored as fp32.  standin_fastest(d, engine): which one timing
- * finds; 1 if nothing is said.
+ * standin_fastest(d, engine):
+ * Set the engine for convolutions that timing finds to be the fastest (1).
+ * Engine 0 is the choice by rule.  All others clear the last bit of outputs in
+ * fp32, so that tests can tell them apart.
  */
 void standin_fastest(struct driver *d, int engine);
 
-/* standin_slow(d, on): its patterns are slower than plain convolutions and kernels,
- * not faster. */
+/* standin_slow(d, on): Let timing find fused patterns slower than plain
+ * convolutions and kernels, instead of faster. */
 void standin_slow(struct driver *d, int on);
 
 #endif

@@ -1,4 +1,4 @@
-/* Work on streams: its order, when it is done, and who waits for it. */
+/* Work on streams: its order, the time it runs, and waits for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ lane_free(struct standin *s, struct gpu_stream *t)
 	free(t);
 }
 
-/* ---- doing ---- */
+/* ---- execution ---- */
 
 void
 finish(struct standin *s, struct gpu_stream *t, unsigned at)
@@ -67,7 +67,7 @@ finish_all(struct standin *s)
 			finish(s, s->stream[i], s->stream[i]->given);
 }
 
-/* ---- giving ---- */
+/* ---- queueing ---- */
 
 static const char *const lines[] = { "launch", "copy", "fill", "convolution",
     "product", "follow", "record" };
@@ -95,7 +95,8 @@ trace(const struct standin *s, const struct gpu_stream *t,
 	fprintf(f, "\n");
 }
 
-/* Memory that is nobody's, or not of one piece. */
+/* Return whether the span is outside all allocations, or crosses the end of
+ * one. */
 static int
 astray(const struct memory *m, const struct span *s)
 {
@@ -210,7 +211,7 @@ void
 follow(struct standin *s, struct gpu_stream *t, const struct gpu_event *e)
 {
 	if (!e->set)
-		return;		/* as CUDA has it */
+		return;		/* as in CUDA */
 	if (e->graph != NULL) {
 		follow_captured(s, t, e);
 	} else if (t->graph != NULL) {
@@ -222,7 +223,7 @@ follow(struct standin *s, struct gpu_stream *t, const struct gpu_event *e)
 	}
 }
 
-/* ---- the driver's ---- */
+/* ---- functions of the driver ---- */
 
 struct gpu_stream *
 standin_stream_new(struct driver *d, int urgent)
@@ -300,7 +301,8 @@ wait_for(struct standin *s, int lane, unsigned at, const struct clock *clock)
 	for (int i = 0; i < LANES; i++)
 		if (clock->at[i] > s->host.at[i])
 			s->host.at[i] = clock->at[i];
-	return s->broken ? fail("the stand-in's work failed, as it was told") :
+	return s->broken ? fail("the stand-in's work failed, as requested by "
+	    "the test") :
 	    0;
 }
 

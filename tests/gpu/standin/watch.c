@@ -1,6 +1,6 @@
 /*
- * What happened to each byte: who wrote it last, and who has read it since.  Two
- * pieces of work are in order if the later one's clock knows the earlier one
+ * The access history of each byte: its last writer, and the readers since.  Two
+ * pieces of work are ordered if the later one's clock includes the earlier one
  * (Lamport 1978; with a number for each lane, Fidge 1988 and Mattern 1989).
  */
 #include <stdlib.h>
@@ -15,7 +15,7 @@ watch_free(struct watch *w)
 	free(w->cell);
 }
 
-/* The first cell that ends after ${at}. */
+/* Return the first cell that ends after ${at}. */
 static size_t
 find(const struct watch *w, uintptr_t at)
 {
@@ -43,7 +43,8 @@ insert(struct watch *w, size_t i, const struct cell *c)
 	w->n++;
 }
 
-/* So that no cell lies on both sides of ${at}; the first one behind it. */
+/* Split the cell that contains ${at}, if any.  Return the first cell at or
+ * after ${at}. */
 static size_t
 cut(struct watch *w, uintptr_t at)
 {
@@ -66,7 +67,8 @@ drop(struct watch *w, size_t from, size_t to)
 	w->n -= to - from;
 }
 
-/* The cells of a range; ${*n} of them. */
+/* Split cells at both ends of a range.  Return its first cell, and set ${*n} to
+ * their number. */
 static size_t
 range(struct watch *w, const void *at, size_t bytes, size_t *n)
 {

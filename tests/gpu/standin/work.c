@@ -1,4 +1,5 @@
-/* What is asked to be done, checked: copies, kernels, and what libraries do. */
+/* Functions of the driver that queue work, with checks of their arguments:
+ * copies, kernels, convolutions and GEMMs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,7 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 	leave(s);
 }
 
-/* ---- what libraries do ---- */
+/* ---- convolutions and GEMMs ---- */
 
 char *
 standin_choices(struct driver *d, enum choices_kind which)
@@ -144,8 +145,8 @@ key_of(const struct conv_shape *c, char key[KEY])
 		    c->kernel[i], c->stride[i], c->pad[i]);
 }
 
-/* Patterns are there for fp16 alone, of whole vectors of channels, as cuDNN has
- * them for an H100. */
+/* As cuDNN on an H100: patterns exist only for fp16, with multiples of 8
+ * channels. */
 static int
 has_pattern(const struct standin *s, const struct conv_shape *c)
 {
@@ -181,7 +182,8 @@ close_plan(struct ways *w, struct conv_plan *p)
 	free(p);
 }
 
-/* Patterns take a thousandth of what is plain, or a thousand times as long. */
+/* A pattern takes a thousandth of the time of a plain convolution, or a
+ * thousand times as long. */
 static int
 make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 {
@@ -244,7 +246,7 @@ standin_conv_free(struct driver *d, struct conv_plan *p)
 	leave(s);
 }
 
-/* Not 0, and not the same for all. */
+/* Not 0, and not the same for all shapes. */
 size_t
 standin_conv_workspace(struct driver *d, const struct conv_plan *p)
 {
@@ -267,7 +269,7 @@ misplaced(const void *p)
 	return p == NULL || (uintptr_t)p % 16 != 0;
 }
 
-/* What a pattern touches beside. */
+/* Add the spans of the fused operands to the accesses of the piece. */
 static void
 add_beside(struct standin *s, struct piece *p, const struct conv_shape *c,
     size_t x_bytes)
@@ -332,7 +334,8 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *
 	    type_bytes(c->type));
 	if ((beside != NULL) != (c->pattern != CONV_PLAIN))
-		fault(s, FAULT_MISUSE, "%s and what is beside it do not fit",
+		fault(s, FAULT_MISUSE, "%s and its fused operands do not fit "
+		    "together",
 		    p->name);
 	else if (beside != NULL) {
 		p->beside = *beside;

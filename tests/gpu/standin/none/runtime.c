@@ -1,4 +1,5 @@
-/* For builds without CUDA: what its runtime would be asked. */
+/* The CUDA runtime's functions for builds without CUDA: each reports that there
+ * is none. */
 #include "backend/cuda/driver.h"
 #include "base/fail.h"
 
