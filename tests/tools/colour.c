@@ -1,7 +1,7 @@
 /*
- * colour: colour_apply as a filter, for tests/parity/pictures.py.  Standard input is,
- * again and again, a line "op value side" and [side][side][3] bytes; standard
- * output the bytes that come of each.
+ * colour: apply colour_apply to pictures, for tests/parity/pictures.py.
+ * Standard input repeats a line "op value side" and [side][side][3] bytes.
+ * Standard output gets the resulting bytes of each picture.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /*
- * Damage to video files, systematically, and what was made of it.
+ * Damage video files systematically, and count the frames that were extracted
+ * from them.
  *
- *   damage frames N       raw 4:2:0 frames of 64x48 that carry their numbers
- *   damage make FILE DIR STEPS EVERY SEED <PACKETS
- *                         damaged copies of FILE in DIR: zeroed, removed and cut
- *                         at STEPS places, and at every EVERYth of the packets,
- *                         lines "POS,SIZE,K" (K: a key frame)
- *   damage count <STREAM  of each sample of a stream of vt-extract: key, frames,
- *                         frames in their place, different frames
+ *	damage frames N       print raw 4:2:0 frames of 64x48 that show their numbers
+ *	damage make FILE DIR STEPS EVERY SEED <PACKETS
+ *	                      write damaged copies of FILE to DIR: zeroed, removed
+ *	                      and truncated at STEPS places and at each EVERYth
+ *	                      packet; PACKETS are lines "POS,SIZE,K" (K: key frame)
+ *	damage count <STREAM  print for each sample of a stream of vt-extract its key,
+ *	                      frames, frames in the right place, different frames
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,13 +24,13 @@
 
 #define W 64
 #define H 48
-#define BITS 8			/* of a frame's number: a block each */
+#define BITS 8			/* of a frame's number, one block each */
 
 /* ---- frames ---- */
 
 /*
- * Frame ${f}: something moves, and eight blocks at the top and their inverses
- * at the bottom are its number.
+ * Draw frame ${f}: moving stripes, with the number in eight blocks at the top
+ * and their inverses at the bottom.
  */
 static void
 paint(uint8_t *y, uint8_t *u, uint8_t *v, int f)
@@ -65,7 +66,7 @@ write_frames(int n)
 	return stdout_done();
 }
 
-/* The number that frame ${m} carries, -1 if it cannot be read. */
+/* Return the number that frame ${m} shows, or -1 if it is unreadable. */
 static int
 read_number(const struct image *m)
 {
@@ -119,7 +120,8 @@ write_copy(const struct file *f, const char *kind, size_t at, size_t n,
 	return bad ? -1 : 0;
 }
 
-/* A stretch: of zeros, gone, and with all that follows gone. */
+/* Write three copies: with the range zeroed, with it removed, and truncated at
+ * its start. */
 static int
 damage(const struct file *f, const char *what, size_t at, size_t n)
 {
@@ -136,8 +138,8 @@ damage(const struct file *f, const char *what, size_t at, size_t n)
 }
 
 /*
- * Damage that begins and ends where packets do is the hardest to notice: of
- * single packets ("p"), and of all from one key frame to the next ("k").
+ * Damage single packets ("p") and ranges from a key frame to the next ("k").
+ * Damage that begins and ends at packet boundaries is the hardest to detect.
  */
 static int
 damage_packets(const struct file *f, int every, int seed)

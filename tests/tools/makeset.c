@@ -1,9 +1,10 @@
 /*
- * makeset DIR CLIPS FRAMES WIDTH HEIGHT SEED [NAME=N]...: a packed set of
- * camera moves (share/demo/scene.c), labels i mod 8, without going through
- * videos.  With png=1 it keeps frames first, first + step, ... of FRAMES and
- * columns x to x + window - 1 of WIDTH, mirrored with mirror=1, as PNG: what a
- * clip or a crop of the whole set shows is a set of its own.
+ * makeset DIR CLIPS FRAMES WIDTH HEIGHT SEED [NAME=N]...: make a packed set of
+ * camera moves (share/demo/scene.c) without videos, with labels i mod 8.  With
+ * png=1 the set has one crop of each clip as PNG: frames first, first + step,
+ * ... of FRAMES, columns x to x + window - 1 of WIDTH, mirrored with mirror=1.
+ * So the frames that a clip or a crop of the whole set shows make a set of
+ * their own.
  */
 #include "media/png.h"
 
@@ -16,9 +17,11 @@ static int frames, width, height, drawn = -1;
 static uint64_t seed;
 
 static struct option { const char *name; int value; } option[] = {
-	{ "classes", MOVES }, { "letter", 'a' },	/* of the first class */
-	{ "blank", 0 },			/* every so many have no label */
-	{ "sets", 0 },			/* sets of classes, see spans_of */
+	{ "classes", MOVES }, { "letter", 'a' },	/* letter of the
+							 * first class */
+	{ "blank", 0 },			/* every so many samples have no
+					 * label */
+	{ "sets", 0 },			/* label intervals, see spans_of */
 	{ "png", 0 }, { "first", 0 }, { "step", 1 }, { "x", 0 },
 	{ "window", 0 }, { "mirror", 0 }
 };
@@ -28,7 +31,7 @@ enum { CLASSES, LETTER, BLANK, SETS, PNG, FIRST, STEP, X, WINDOW, MIRROR, OPTION
 static int
 frames_of(int sample)
 {
-	/* Not all of one length, unless frames are chosen. */
+	/* The lengths differ, unless frames are chosen. */
 	return OPT(PNG) ? (frames - OPT(FIRST) - 1) / OPT(STEP) + 1 :
 	    frames + sample % 3;
 }
@@ -55,9 +58,9 @@ label_of(int sample)
 }
 
 /*
- * The class it would have, in all frames; of every second one another class in
- * the first half; every fifth is of no class, every seventh has no set but a
- * label.
+ * Every sample has its own class in all frames.  Each second one has another
+ * class in the first half, too.  Each fifth has no class, and each seventh has
+ * a label but no intervals.
  */
 static int
 spans_of(int sample, int n, struct label_span *to)

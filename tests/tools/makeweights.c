@@ -1,5 +1,5 @@
-/* makeweights zip|legacy|safetensors|pickle: a small file of weights, to standard
- * output. */
+/* makeweights zip|legacy|safetensors|pickle: write a small weight file of that
+ * format to standard output. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * modes LABEL...: what the table of lib/train/modes.c says of the modes LABEL,
- * which are given as modes.h names them, one line for each case:
+ * modes LABEL...: print what the table of lib/train/modes.c allows for the
+ * modes LABEL, named as in modes.h, one line for each case:
  *
  *	refused  SET  MESSAGE	every mode and pair that is refused
- *	run      SET  MODES	sets that together hold every other pair
+ *	run      SET  MODES	sets that together have every other pair
  *
  * SET has commas between its modes.  @ stands for a value in MESSAGE.  MODES,
- * and the lines that may follow, are what vt-train -n -v prints of the set.
+ * and the lines that may follow, are the output of vt-train -n -v for the set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *const modes_name[MODES] = { MODE_LIST(NAME) };
 
 #define ON(name) ((uint64_t)1 << MODE_##name)
 
-/* Modes that the options of a mode also set. */
+/* Modes that are set by the options of another mode. */
 static const struct { enum mode mode; uint64_t with; } modes_implied[] = {
 	{ MODE_SYNC_BN, ON(FAST) | ON(RANKS) },
 	{ MODE_LEARNERS, ON(LEARNER_SETTING) },
@@ -52,10 +52,11 @@ modes_bit(int mode)
 	return (uint64_t)1 << mode;
 }
 
-/* Refused because of a number: a rank has whole learners. */
+/* Refused because of a number, not by the table: each rank has whole
+ * learners. */
 #define NUMBERS (ON(ONE_LEARNER) | ON(RANKS))
 
-/* The modes that are on where the options of ${set} are given. */
+/* Return the modes that are on if the options of ${set} are given. */
 static uint64_t
 modes_given(uint64_t set)
 {
@@ -66,7 +67,7 @@ modes_given(uint64_t set)
 	return set;
 }
 
-/* The same with what they are refused without. */
+/* Return ${set} with the modes that it implies or requires. */
 static uint64_t
 modes_whole(uint64_t set)
 {
@@ -142,10 +143,11 @@ modes_say_run(uint64_t set)
 	modes_print(&m, stdout);
 }
 
-/* Modes that look at a run and take no step. */
+/* Modes that inspect a run and take no step. */
 #define LOOKS (ON(DRY_RUN) | ON(TIME) | ON(PARITY))
 
-/* The modes with which ${set} tries mode ${i}: a look tries no two others. */
+/* Return the modes whose pair with mode ${i} a run of ${set} tests.  A run
+ * without steps tests no pairs of other modes. */
 static uint64_t
 modes_tried(uint64_t set, int i)
 {
@@ -153,7 +155,7 @@ modes_tried(uint64_t set, int i)
 	    (modes_bit(i) & LOOKS) ? set : set & LOOKS;
 }
 
-/* How many pairs ${set} tries that are not in ${done}. */
+/* Return the number of pairs that ${set} tests and that are not in ${done}. */
 static int
 modes_new_pairs(uint64_t set, const uint64_t *done)
 {
@@ -164,7 +166,8 @@ modes_new_pairs(uint64_t set, const uint64_t *done)
 	return n;
 }
 
-/* A set that has the pair ${set}, and all that it can have that is new. */
+/* Return a set that contains ${set}, with modes added as long as they test new
+ * pairs. */
 static uint64_t
 modes_grow(uint64_t set, uint64_t all, const uint64_t *done)
 {

@@ -1,11 +1,14 @@
 /*
- * netdump NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]: run one training microbatch
- * of N clips and write what went in and came out to folder OUT, for tests/parity/parity.py:
- * pixels.u8, labels.i32, params.tsv, as doubles scores.f64 and losses.f64, and as
- * the back end stores them, w and dw: .f64 from ref64, else .f32.  The statistics of
- * the microbatch, in dw, then become the running ones; tested.f64 has the scores of
- * the same clips in testing.  With WEIGHTS, a file as for vt-train --init, which must
- * have all but a bias, those are the only scores, and there is no training.
+ * netdump NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]: run one training
+ * microbatch of N clips and write its inputs and outputs to folder OUT, for
+ * tests/parity/parity.py.
+ *
+ * The files are pixels.u8, labels.i32 and params.tsv; scores.f64 and
+ * losses.f64, as doubles; and w and dw in the type of the back end: .f64 from
+ * ref64, else .f32.  Then the statistics of the microbatch, in dw, become the
+ * running statistics, and tested.f64 has the scores of the same clips at test
+ * time.  With WEIGHTS, a file as for vt-train --init that may lack biases only,
+ * the program writes only test scores and does not train.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +32,9 @@ write_file(const char *dir, const char *name, const void *data, size_t bytes)
 }
 
 /*
- * Weights as net_init draws them, which repeat after a prime number: drawing each took a
- * third of the time.  Scales and offsets are not all alike, so that their use shows.
+ * Draw weights as net_init does, from a table that repeats after a prime number
+ * of values.  Drawing each value took a third of the run time.  Scales and
+ * offsets vary, so that an unused one changes the scores.
  */
 static void
 fill(struct net *n)
@@ -52,7 +56,8 @@ fill(struct net *n)
 			fixed = 0, spread = 0.1;
 		else if (p->head)
 			fixed = 0, spread = 0.05;
-		/* Every back end starts from the same floats. */
+		/* Round to float, so that every back end starts from the same
+		 * values. */
 		for (size_t i = 0; i < p->count; i++)
 			v[i] = (float)(fixed + spread *
 			    normal[(i + (size_t)k * APART) % PERIOD]);
@@ -62,7 +67,7 @@ fill(struct net *n)
 	}
 }
 
-/* The numbers of the parameters, or of their gradients, as the device stores them. */
+/* Write the parameters, or their gradients, in the type of the device. */
 static void
 write_elements(const struct net *n, void *from, const char *out,
     const char *name)
@@ -99,7 +104,8 @@ write_params(const struct net *n, void *dw, const char *out)
 	buffer_free(&b);
 }
 
-/* The statistics of the microbatch in ${dw} as the running ones. */
+/* Copy the statistics of the microbatch from ${dw} to the running
+ * statistics. */
 static void
 keep_statistics(struct net *n, void *dw)
 {
@@ -119,8 +125,8 @@ keep_statistics(struct net *n, void *dw)
 	}
 }
 
-/* The weights of a file, which may lack biases: they begin as 0.  0, or -1 after
- * a message. */
+/* Load a weight file.  Biases that it lacks become 0.  Return 0, or -1 after a
+ * message. */
 static int
 load(struct net *n, const char *path)
 {
@@ -143,7 +149,8 @@ load(struct net *n, const char *path)
 		free(zeros);
 	}
 	init_close(&in);
-	return bad ? fail("%s: not all of it is there", path) : 0;
+	return bad ? fail("%s: a parameter other than a "
+	    "bias is missing", path) : 0;
 }
 
 int

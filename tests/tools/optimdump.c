@@ -1,10 +1,10 @@
 /*
- * optimdump OUT OPTIMIZER [nesterov|clip=X|value=X|ema=X]...: ten steps in
- * double on gradients that are made up, to folder OUT, for
- * tests/parity/optim_torch.py: params.tsv lists name, count and the factors on learning
- * rate and decay of each trained parameter; g.f64 has the gradient of each
- * step, w.f64 the weights before the first step and after each, ema.f64 their
- * moving average after each.
+ * optimdump OUT OPTIMIZER [nesterov|clip=X|value=X|ema=X]...: take ten steps in
+ * double with synthetic gradients and write them to folder OUT, for
+ * tests/parity/optim_torch.py.  params.tsv lists name, count and the factors on
+ * learning rate and weight decay of each trained parameter.  g.f64 has the
+ * gradient of each step, w.f64 the weights before the first step and after
+ * each, and ema.f64 their moving average after each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ write_file(const char *dir, const char *name, const struct buffer *b)
 	free(path);
 }
 
-/* The trained parameters of a flat buffer, one after the other. */
+/* Append the trained parameters of a flat buffer. */
 static void
 add(struct buffer *b, const struct net *n, const void *flat)
 {

@@ -1,4 +1,5 @@
-/* peak FILE COMMAND...: run it, and write the most memory it had, in KiB. */
+/* peak FILE COMMAND...: run COMMAND, and write its peak memory in KiB to
+ * FILE. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

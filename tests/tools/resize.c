@@ -1,7 +1,8 @@
 /*
- * resize: image_resize as a filter, for tests/parity/resize.py.  Standard input is,
- * again and again, a line "how from_w from_h x y w h to_w to_h flip" and
- * [from_h][from_w][3] bytes; standard output the [to_h][to_w][3] bytes of each.
+ * resize: apply image_resize to pictures, for tests/parity/resize.py.  Standard
+ * input repeats a line "how from_w from_h x y w h to_w to_h flip" and
+ * [from_h][from_w][3] bytes.  Standard output gets the [to_h][to_w][3] bytes of
+ * each picture.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * weightdump FILE [VALUES]: print the tensors of a file of weights, a line each:
- * name, type, shape and the hash of its numbers as floats; and write the numbers, one
- * tensor after the other, to the file VALUES.  Exit 1 if it cannot be read, 4 if it is
- * no file of weights.
+ * weightdump FILE [VALUES]: print the tensors of a weight file, one line each:
+ * name, type, shape and the hash of its values as floats.  Write the values,
+ * one tensor after the other, to the file VALUES.  Exit with 1 if FILE cannot
+ * be read, and with 4 if it is not a weight file.
  */
 #include <err.h>
 #include <stdio.h>

@@ -1,14 +1,16 @@
 /*
- * Counts what vt itself allocates while it should not.  Commands are linked
- * once more with --wrap for these calls (tests/build.mk), so that each of them that
- * stands in our own objects comes here; what libraries do is not counted.
+ * Count the allocations of vt's own objects in a span of steps or frames that
+ * must not allocate.  tests/build.mk links commands a second time with --wrap
+ * for these calls, so that each call in our objects comes here.  Allocations
+ * inside libraries are not counted.
  *
- * ALLOCS=FIRST-LAST is the span in which nothing may be allocated: the steps of
- * a training run that all threads of the process are in; for videos, the
- * frames from FIRST on of every one but a thread's first, of that thread alone.
- * At the end standard error has a line for each place that allocated: how
- * often, and the addresses of the call and its callers in the program's file,
- * for addr2line(1); then "allocations: N in M steps or frames".
+ * ALLOCS=FIRST-LAST sets the span.  For a training run it counts steps, while
+ * all threads of the process are in them.  For videos it counts frames from
+ * number FIRST, of every video but a thread's first, and of that thread alone.
+ * At exit, standard error gets a line for each place that allocated: the number
+ * of calls, and the addresses of the call and its callers in the program's
+ * file, for addr2line(1).  The last line is "allocations: N in M steps or
+ * frames".
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -43,14 +45,16 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
 void __wrap_watch_phase(struct watch *w, const char *what, uint64_t step);
 int __wrap_video_next(struct video *v, struct video_frame *f);
 
-static unsigned long long first, last;	/* the span; 0, 0: none is wanted */
-static atomic_int in_steps;		/* all threads are in it */
-static _Thread_local int in_frames;	/* this thread is */
+static unsigned long long first, last;	/* the span; 0, 0: count nothing */
+static atomic_int in_steps;		/* all threads are in the span */
+static _Thread_local int in_frames;	/* this thread is in the span */
 static _Thread_local unsigned long long frame, videos;
 static atomic_ullong counted;		/* steps or frames of the span */
-static _Thread_local int busy;		/* what backtrace allocates is not ours */
+static _Thread_local int busy;		/* inside backtrace, whose
+					 * allocations do not count */
 
-/* What a frame has allocated so far: what comes after the last is no frame. */
+/* Allocations since the last frame.  They count only if another frame follows,
+ * since those after the last frame belong to the end of the video. */
 static _Thread_local struct call {
 	const char *name;
 	void *stack[DEPTH];
@@ -75,7 +79,7 @@ report(void)
 		for (int k = SKIP; k < c->depth; k++) {
 			Dl_info d;
 
-			/* The call itself, not what follows it. */
+			/* The return address minus 1 is in the call itself. */
 			if (dladdr(c->stack[k], &d) != 0 &&
 			    d.dli_fbase == self.dli_fbase)
 				fprintf(stderr, " %#llx", (unsigned long long)
@@ -96,7 +100,7 @@ begin(void)
 
 	if (span == NULL || sscanf(span, "%llu-%llu", &first, &last) != 2)
 		return;
-	backtrace(stack, DEPTH);	/* loads what it needs */
+	backtrace(stack, DEPTH);	/* load its library now */
 	atexit(report);
 }
 
@@ -178,7 +182,8 @@ __wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
 	return __real_mmap(at, n, prot, flags, fd, from);
 }
 
-/* The main thread says so before each step; the span ends with the last. */
+/* The main thread calls this before each step.  The span ends after step
+ * ${last}. */
 void
 __wrap_watch_phase(struct watch *w, const char *what, uint64_t step)
 {
@@ -190,7 +195,8 @@ __wrap_watch_phase(struct watch *w, const char *what, uint64_t step)
 	__real_watch_phase(w, what, step);
 }
 
-/* A frame lasts until the next one is there; after the last comes the end. */
+/* A frame's span lasts until the next frame; allocations after the last frame
+ * do not count. */
 int
 __wrap_video_next(struct video *v, struct video_frame *f)
 {

@@ -1,13 +1,13 @@
 /*
- * A device whose memory the host cannot touch, over ref.  Programs are linked
- * once more with --wrap=device_open (tests/build.mk), so that whatever opens ref or
- * ref64 gets this instead.
+ * A device with discrete memory that the host cannot access, on top of ref.
+ * tests/build.mk links programs a second time with --wrap=device_open, so that
+ * opening ref or ref64 returns this device instead.
  *
- * Its memory (memory.c) has two addresses: the one that is given away, at which
- * nothing may be read or written, and one at which ref works.  So a host access
- * ends the process, of whatever thread and whatever another one is doing, with
- * the addresses of its callers.  An address of the host's that is given for the
- * device's ends it too, and the other way about.
+ * Its memory (memory.c) has two addresses: a public one, at which an access is
+ * a fault, and a private one for ref.  So each host access ends the process and
+ * prints the addresses of its callers, in whatever thread it occurs.  A host
+ * address in place of a device address ends the process too, and so does the
+ * reverse.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 enum { HEAD = 64 };
 
 struct apart {
-	struct device device;		/* first */
+	struct device device;		/* must be the first field */
 	struct backend table;
 	struct device *inner;
 	const struct op_impl *ops[OP_KINDS];
@@ -192,8 +192,8 @@ available(struct device *d)
 	return SIZE_MAX;
 }
 
-/* Host memory that is the device's own kind; what is not freed here by its own
- * function is found by the allocator. */
+/* Pinned host memory.  free() of such a pointer is an error that the C library
+ * detects, since it does not begin an allocation. */
 static void *
 alloc_host(struct device *d, size_t bytes)
 {
@@ -212,7 +212,7 @@ free_host(struct device *d, void *p)
 	free((char *)p - HEAD);
 }
 
-/* Another thread's own, as a stream is. */
+/* A second handle for another thread, with the same memory. */
 static struct device *
 aside(struct device *d)
 {
@@ -297,12 +297,13 @@ static const struct stream_ops streams = {
 /* ---- tasks ---- */
 
 struct peers_away {
-	struct peers peers;		/* first */
+	struct peers peers;		/* must be the first field */
 	const struct peers *of;
 	struct device *device;
 };
 
-/* A sum over peers, of memory that ref has at the other address. */
+/* Sum over the peers.  ref passes private addresses; the caller's function
+ * takes public ones. */
 static void
 sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
 {
@@ -314,14 +315,14 @@ sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
 
 enum { STREAMS = 4, TARGETS = 8 };
 
-/* What a microbatch brings, at ref's addresses. */
+/* A feed with private addresses. */
 struct feed_here {
 	struct feed feed;
 	struct stream stream[STREAMS];
 	struct target target[TARGETS];
 };
 
-/* An operator reads one stream, or one target. */
+/* Translate the one stream or target that the operator reads. */
 static void
 find_feed(struct feed_here *h, const struct task *t)
 {
@@ -350,7 +351,8 @@ find_feed(struct feed_here *h, const struct task *t)
 	}
 }
 
-/* What task ${t} is to ref, with ${f} for its feed and ${p} for its peers. */
+/* Return task ${t} with private addresses, with ${f} as its feed and ${p} as
+ * its peers. */
 static struct task
 task_here(const struct task *t, struct feed_here *f, struct peers_away *p)
 {

@@ -6,17 +6,24 @@
 
 extern const struct fabric_calls apart_fabric;	/* fabric.c */
 
-/* apart_here(p): where the test finds what the device gave away as ${p}, which is
- * memory of the device's or ends the process; apart_away: the other way. */
+/*
+ * apart_here(p):
+ * Return the private address of device memory ${p}.  End the process if ${p} is
+ * not device memory.
+ *
+ * apart_away(p):
+ * Return the public address of private address ${p}.
+ */
 void *apart_here(const void *p);
 void *apart_away(const void *p);
 int apart_is_away(const void *p);
 
-/* Memory that is given away. */
+/* Allocate and free device memory, by its public address. */
 void *apart_alloc(struct device *d, size_t bytes);
 void apart_free(struct device *d, void *p);
 
-/* apart_stop(what, p): end with 99, a message and the callers' addresses. */
+/* apart_stop(what, p): Print a message and the callers' addresses, and exit
+ * with 99. */
 _Noreturn void apart_stop(const char *what, const void *p);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct link { struct comm *comm; };
 
-static struct comm *all;	/* the ranks that the next link is for */
+static struct comm *all;	/* the ranks that the next link connects */
 
 static int
 new_id(void *id)
@@ -80,7 +80,7 @@ set(void *x, size_t i, int type, float v)
 		((float *)x)[i] = v;
 }
 
-/* Elements ${first} and on, ${n} of ${count}, become the sum. */
+/* Sum elements ${first} to ${first} + ${n} - 1 of ${count}. */
 static int
 sum_some(struct link *l, void *device, size_t count, size_t first, size_t n,
     int type)

@@ -1,4 +1,5 @@
-/* Memory with two addresses. */
+/* Device memory with two addresses: a public one that the host cannot access,
+ * and a private one. */
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,11 +13,12 @@
 #include "apart.h"
 
 enum { PAGE = 4096 };
-#define ALL ((size_t)1 << 36)		/* addresses; memory where it is used */
+#define ALL ((size_t)1 << 36)		/* addresses; pages are allocated on
+					 * use */
 
 static struct memory {
 	pthread_mutex_t lock;
-	char *away, *here;		/* what is given away, and what is not */
+	char *away, *here;		/* the public and the private mapping */
 	size_t used;
 	struct span { size_t at, bytes; } *piece;
 	size_t pieces, cap;
@@ -105,7 +107,8 @@ apart_alloc(struct device *d, size_t bytes)
 	return memory.away + p.at;
 }
 
-/* Addresses are not used again, so that what is freed stays so. */
+/* Addresses are not reused, so that each later access to freed memory is
+ * detected. */
 void
 apart_free(struct device *d, void *p)
 {

@@ -1,5 +1,8 @@
-/* What apart.c must find: "read" or "write" memory of a device, "give" it the
- * host's, "take" its own for the host's, or use what is "freed"; "none" of it. */
+/*
+ * Errors that apart.c must detect: "read" or "write" device memory, "give" it a
+ * host address for a device address, "take" a device address for a host
+ * address, or use "freed" memory.  "none" makes no error.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * A fault on purpose, to see that it is found.  tests/build.mk links vt-train with
- * --wrap for these calls.  VT_FLIP_BIT in the environment flips one bit, once:
- * STEP:RANK:MICROBATCH in that rank's gradient of that microbatch, as it first
- * computes it, STEP:RANK:w in its weights after the step's update.  Steps count
- * from 1.
+ * Fault injection: flip one bit, to test that the audit detects it.
+ * tests/build.mk links vt-train with --wrap for these calls.  The environment
+ * variable VT_FLIP_BIT selects the bit.  STEP:RANK:MICROBATCH flips it in that
+ * rank's first computation of the microbatch's gradient, and STEP:RANK:w in the
+ * rank's weights after the update.  Steps count from 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +27,14 @@ int __real_optim_hear(struct optim *o, double *norm);
 int __wrap_optim_hear(struct optim *o, double *norm);
 
 static struct drill {
-	const struct trainer *t;	/* the run's */
-	uint64_t step;			/* 0: none */
+	const struct trainer *t;	/* the trainer of the run */
+	uint64_t step;			/* 0: flip nothing */
 	int rank, index;		/* index -1: the weights */
-	int flips, looks;		/* what audit_looks found for audit_look */
+	int flips, looks;		/* results of audit_looks for
+					 * audit_look */
 } drill;
 
-/* From the environment; -1 after a message. */
+/* Read VT_FLIP_BIT.  Return 0, or -1 after a message. */
 static int
 drill_read(struct drill *d)
 {
@@ -54,7 +55,7 @@ drill_read(struct drill *d)
 	return 0;
 }
 
-/* In the step under way, by this rank? */
+/* Return whether this rank must flip the bit in the current step. */
 static int
 drill_due(const struct drill *d, int index)
 {
@@ -63,8 +64,8 @@ drill_due(const struct drill *d, int index)
 }
 
 /*
- * In the first value of a parameter in the middle, a bit of its upper mantissa,
- * so that the weights do come out otherwise.
+ * Flip an upper mantissa bit of the first value of a middle parameter.  The
+ * change is large enough to change the weights.
  */
 static void
 drill_flip(const struct drill *d, void *flat)
@@ -115,7 +116,8 @@ __wrap_audit_look(struct audit *a, struct trainer *t, void *g)
 		__real_audit_look(a, t, g);
 }
 
-/* What an update has returned, of the run's weights. */
+/* After an update of the run's own weights, flip the bit if it is due.  Return
+ * ${bad}. */
 static int
 updated(const struct net *n, int bad)
 {

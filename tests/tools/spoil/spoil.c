@@ -1,7 +1,7 @@
 /*
- * Wrong answers, to see that vt-bench finds them.  tests/build.mk links the command
- * with --wrap for these calls, whose results it checks: each gives one value that is
- * far off.
+ * Wrong results, to test that vt-bench detects them.  tests/build.mk links the
+ * command with --wrap for the calls whose results vt-bench verifies.  Each
+ * wrapper changes one value by a large amount.
  */
 #include "bench/rig.h"
 #include "bench/stored.h"
@@ -32,7 +32,7 @@ double __wrap_rig_loss(struct rig *r);
 int __real_stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole);
 int __wrap_stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole);
 
-/* The first element of a sum. */
+/* Change the first element of a sum. */
 static void
 spoil_sum(void *sum)
 {
@@ -58,7 +58,7 @@ __wrap_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t t
 	return bad;
 }
 
-/* A frame more than there is. */
+/* Report one frame more than was extracted. */
 void
 __wrap_extract_video(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x)
@@ -67,7 +67,7 @@ __wrap_extract_video(const struct list_row *row,
 	x->account.frames++;
 }
 
-/* Of two loaders that are asked in turn, one. */
+/* Change one of two loaders that are called alternately. */
 int
 __wrap_loader_next(struct loader *l, struct microbatch **mb)
 {
@@ -79,7 +79,7 @@ __wrap_loader_next(struct loader *l, struct microbatch **mb)
 	return got;
 }
 
-/* The first number that is compared. */
+/* Change the first value that is compared. */
 void
 __wrap_parity_compare(struct parity_job *j, double *worst, double *got,
     const double *want, size_t n)

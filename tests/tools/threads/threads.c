@@ -1,7 +1,8 @@
 /*
- * Ranks as threads: one queue of messages for each ordered pair of ranks of a
- * communicator.  The messages of a queue are numbered as they come, and what
- * receives them as it is started, so that several exchanges may be under way.
+ * Ranks as threads of one process, for tests without mpirun.  Each ordered pair
+ * of ranks of a communicator has one message queue.  Messages are numbered in
+ * the order of sends, and receives in the order in which they start, so that
+ * several exchanges can be in progress.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,11 +22,13 @@ struct threads_message {
 struct threads_queue {
 	pthread_mutex_t lock;
 	struct threads_message *first, **last;
-	size_t put;			/* messages so far */
-	size_t wanted;			/* likewise; the receiver's own */
+	size_t put;			/* messages sent so far */
+	size_t wanted;			/* receives started so far; accessed
+					 * only by the receiver */
 };
 
-/* What the ranks of a communicator share; the last one to leave frees it. */
+/* State shared by the ranks of a communicator; the last rank to leave frees
+ * it. */
 struct threads_world { int size, members; struct threads_queue *queue; };
 struct threads_member { struct threads_world *w; size_t *sent; };
 
@@ -80,7 +83,8 @@ threads_put(struct threads_queue *q, const struct piece *p)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Message ${number}, out of the queue; NULL: it has not come yet. */
+/* Remove message ${number} from the queue.  Return NULL if it has not
+ * arrived. */
 static struct threads_message *
 threads_take(struct threads_queue *q, size_t number)
 {
@@ -173,8 +177,8 @@ threads_make(struct threads_world *w, int rank, size_t *sent)
 }
 
 /*
- * Ranks tell one another what they want.  The first of those of a colour makes
- * their world and tells the others where it is.
+ * All ranks exchange color and key.  The first rank of a color makes the new
+ * communicator's state and sends its address to the others.
  */
 static int
 threads_split(struct comm **part, struct comm *c, int colour, int key)

@@ -5,13 +5,13 @@
 
 /*
  * comm_threads(size, body, arg):
- * Run ${body}(comm, ${arg}) as ranks 0 to ${size} - 1, one thread each, in
- * this process, and wait for all of them: collectives without mpirun.
+ * Run ${body}(comm, ${arg}) as ranks 0 to ${size} - 1, one thread each, in this
+ * process, and wait for all of them.  Collectives then work without mpirun.
  */
 void comm_threads(int size, void (*body)(struct comm *, void *), void *arg);
 
-/* comm_threads_sent(c): bytes this rank has sent so far, parts of the
- * communicator included. */
+/* comm_threads_sent(c): Return the bytes that this rank has sent so far,
+ * including those through communicators split from ${c}. */
 size_t comm_threads_sent(const struct comm *c);
 
 #endif
