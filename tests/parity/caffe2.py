@@ -1,6 +1,6 @@
-"""caffe2.py: files of weights as caffe2's programs wrote them in Python 2, and
-what PySlowFast's state dicts are called in them.  How names are made here owes
-nothing to share/weights."""
+"""Weight files as programs of caffe2 wrote them in Python 2, with the names
+that they use for the parameters of PySlowFast.  The names are made
+independently of share/weights."""
 import pickle
 import re
 
@@ -11,8 +11,8 @@ LAST = {"2": 2, "3": 3, "4": 5}         # blocks of each stage of a ResNet-50
 
 
 class Python2(pickle._Pickler):
-    """What Python 2 writes in protocol 2: texts are bytes, and arrays have theirs
-    as they are."""
+    """A pickler that writes protocol 2 as Python 2 does: texts are bytes, and
+    arrays keep their own bytes."""
     dispatch = dict(pickle._Pickler.dispatch)
 
     def save_text(self, text):
@@ -24,7 +24,8 @@ class Python2(pickle._Pickler):
 
 
 def blob(key):
-    """The name of PySlowFast's parameter; None: caffe2 has no such thing."""
+    """Return caffe2's name of a parameter of PySlowFast, or None if caffe2 has
+    no such parameter."""
     op, leaf = key.rsplit(".", 1)
     if leaf == "num_batches_tracked":
         return None
@@ -47,7 +48,8 @@ def blob(key):
 
 
 def save(state, path):
-    """The state dict of a module of PySlowFast's, as a run of caffe2's left it."""
+    """Write the state dict of a module of PySlowFast as a run of caffe2 saves
+    it."""
     blobs = {blob(k): v.numpy() for k, v in state.items() if blob(k) is not None}
     blobs.update({k + "_momentum": np.zeros_like(v) for k, v in blobs.items() if v.size < 4096})
     blobs.update(lr=np.array(0.0001, dtype="f4"), model_iter=400000)

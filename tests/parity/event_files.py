@@ -1,10 +1,14 @@
-"""Event files of TensorBoard, read without it and with it.
+"""Read event files of TensorBoard, with an independent reader or with the
+package tensorboard, and compare them with log.jsonl.
 
-event_files.py DIR: the records of the files in DIR are whole, their checksums
-those of another program's formula, and what is left of them, once a session's
-start has dropped what earlier files have of its steps, is what log.jsonl says.
-event_files.py --package DIR: the same as the package tensorboard reads it.
-Prints a line "ok" or what is wrong, after lines "# ..." of what there is.
+event_files.py DIR: check that the files in DIR have whole records with
+checksums by an independent formula.  The start of a session drops its steps
+from earlier files; the remaining values must equal those of log.jsonl.
+event_files.py --package DIR: compare the values that the package tensorboard
+reads.
+
+Print lines "# ..." that count files, tags and steps, and then "ok" or the
+error.
 """
 import glob
 import json
@@ -29,7 +33,8 @@ def single(v):
 
 
 def of_log(path):
-    """{tag: {step: value}}; a step's own seconds are not in the log."""
+    """Return {tag: {step: value}}.  The log does not have the seconds of single
+    steps."""
     out = {}
     for line in open(path):
         v = json.loads(line)
@@ -74,7 +79,7 @@ def records(path):
 
 
 def fields(data):
-    """(number, value) of a protocol buffer."""
+    """Yield (number, value) for each field of a protocol buffer."""
     at = 0
 
     def varint():
@@ -154,8 +159,8 @@ def of_package(directory):
 
 
 def forget_end(got, want):
-    """A kill may come between a line of the log and its events: what either has
-    of its last step is left out, of which the other is one line behind."""
+    """Drop the values from the last step.  A kill may come between a line of
+    the log and its events, so one of the two may lack a step."""
     ends = max(got["time/step"]), max(want["loss/train"])
     before = [s for s in want["loss/train"] if s < max(ends)]
     if min(ends) < max(before):

@@ -1,13 +1,15 @@
-"""families.py NETDUMP FOLDER: do the networks of share/models give what PyTorch
-gives?  Lines on standard input say which: NET CLASSES DEVICE N T SIDE HOW, with
-HOW "tested" for the scores in testing alone, or "trained" for losses, batch
-statistics and every gradient as well.  FOLDER/NET.net is the network.
+"""families.py NETDUMP FOLDER: compare networks of share/models with PyTorch.
 
-Written from the publications: bottlenecks (He et al. 2016), shifts (Lin et al.
-2019), kernels inflated over time (Carreira, Zisserman 2017), attention (Wang et
-al. 2018), slow and fast pathways (Feichtenhofer et al. 2019), inverted residuals
-(Sandler et al. 2018), gates and swish (Feichtenhofer 2020), convolutions apart
-(Tran et al. 2018).  Where torchvision or PyTorchVideo is, theirs are asked too.
+Lines on standard input select them: NET CLASSES DEVICE N T SIDE HOW.  HOW is
+"tested" for test scores only, or "trained" for losses, batch statistics and
+every gradient, too.  FOLDER/NET.net is the network.
+
+The PyTorch code is written from the publications: bottlenecks (He et al.
+2016), shifts (Lin et al. 2019), kernels inflated over time (Carreira,
+Zisserman 2017), attention (Wang et al. 2018), slow and fast pathways
+(Feichtenhofer et al. 2019), inverted residuals (Sandler et al. 2018), gates
+and swish (Feichtenhofer 2020), separated convolutions (Tran et al. 2018).
+If torchvision or PyTorchVideo is installed, their modules are compared, too.
 """
 import os
 import shutil
@@ -25,13 +27,14 @@ import parity
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KINETICS = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
 HALF = (0.45,) * 3, (0.225,) * 3
-AFTER_THIRD = ((2, 0), (2, 2), (3, 0), (3, 2), (3, 4))     # TSM's program
-AFTER_SECOND = ((2, 1), (2, 3), (3, 1), (3, 3), (3, 5))    # PySlowFast
+AFTER_THIRD = ((2, 0), (2, 2), (3, 0), (3, 2), (3, 4))     # as in TSM's program
+AFTER_SECOND = ((2, 1), (2, 3), (3, 1), (3, 3), (3, 5))    # as in PySlowFast
 
 
 class Net(parity.Net):
-    """Tensors are [n, c, t, h, w].  With no ${stats} it trains, and keeps those
-    of the batch; else it tests with them."""
+    """Tensors are [n, c, t, h, w].  Without stats_given the network trains and
+    keeps the statistics of the batch.  Otherwise it tests with the given
+    statistics."""
     stats_given = None
 
     def conv(self, name, x, stride=(1, 1, 1), groups=1):
@@ -58,8 +61,9 @@ class Net(parity.Net):
         return torch.cat([ahead, before(x[:, k:2 * k]), x[:, 2 * k:]], 1)
 
     def attend(self, name, x, how):
-        """${how}: "dot", "soft", which scales, or "even"; with "late" keys and
-        values are pooled behind their convolutions."""
+        """Non-local block.  how contains "dot" for dot products, "soft" for a
+        scaled softmax, or "even" for a softmax without a scale.  With
+        "late", keys and values are pooled after their convolutions."""
         n, c, t, h, w = x.shape
         pool = lambda y: F.max_pool3d(y, (1, 2, 2))
         embed = lambda part, y: self.conv(name + part, y) if self.has(name + part) else y
@@ -104,7 +108,8 @@ class Net(parity.Net):
         return F.max_pool3d(x, (1, 3, 3), (pool, 2, 2), (0, 1, 1))
 
     def classify(self, x):
-        """One score for a clip: of the mean, which is the mean of the frames'."""
+        """Return the scores of a clip from the mean of its features, which
+        equals the mean of the frames' scores."""
         return F.linear(x, self.w["fc.weight"], self.w["fc.bias"])
 
     def resnet(self, x, shifts=None, attends=(), how=None, st=1, pool=1, between=None):
@@ -178,7 +183,7 @@ class Net(parity.Net):
         return self.classify(x.mean((2, 3, 4)))
 
 
-HALVED = (2, 1, 1), (2, 1, 1)                   # C2D's and I3D's pool over time
+HALVED = (2, 1, 1), (2, 1, 1)                   # pool over time of C2D and I3D
 NETS = {
     "tsn_r50": (IMAGENET, Net.resnet, {}),
     "resnet50": (IMAGENET, Net.resnet, {}),
@@ -215,10 +220,10 @@ NETS = {
 }
 
 
-# ---- other people's networks ----
+# ---- networks of other packages ----
 
 def pytorchvideo_name(name):
-    """Of a parameter of x3d_m."""
+    """Return PyTorchVideo's name of a parameter of x3d_m."""
     stem = {"conv1_xy": "blocks.0.conv.conv_t", "conv1_t": "blocks.0.conv.conv_xy", "bn1": "blocks.0.norm",
             "conv5": "blocks.5.pool.pre_conv", "bn5": "blocks.5.pool.pre_norm", "lin5": "blocks.5.pool.post_conv",
             "fc": "blocks.5.proj"}
@@ -233,7 +238,8 @@ def pytorchvideo_name(name):
 
 
 def published(name, classes, t, side):
-    """The same network of another package, and its names; None without."""
+    """Return the same network of another package, and a function for its names,
+    or None without that package."""
     same = lambda n: n
     try:
         if name == "x3d_m":
@@ -249,7 +255,7 @@ def published(name, classes, t, side):
     return None
 
 
-# ---- beside vt ----
+# ---- comparison with vt ----
 
 tests = 0
 
@@ -286,7 +292,7 @@ def compare(name, classes, device, n, t, side, how, folder):
     limit = 1e-6 if dtype == torch.float64 else 1e-4
     with torch.no_grad():
         e = apart(tested, forward(net, x, **details).double().numpy())
-    ok(e <= limit, what + ": scores in testing as PyTorch's", "relative difference %g" % e)
+    ok(e <= limit, what + ": test scores agree with PyTorch", "relative difference %g" % e)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = published(name, classes, t, side)
@@ -299,7 +305,7 @@ def compare(name, classes, device, n, t, side, how, folder):
     with torch.no_grad():
         x = x[:, :, 0] if name == "resnet50" else x
         e = apart(tested, model.eval()(x).double().numpy())
-    ok(e <= limit, what + ": as those of the package that has it", "relative difference %g" % e)
+    ok(e <= limit, what + ": test scores agree with the module of another package", "relative difference %g" % e)
 
 
 def main():

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Every network of share/models against PyTorch built from the same weights: the
-# scores in testing of each, and for one of each kind losses, batch statistics and
-# every gradient, in double with few channels and in float with all.
+# Every network of share/models, compared with PyTorch built from the same weights.  The
+# test compares the test scores of each network.  For one network of each kind it also
+# compares losses, batch statistics and every gradient.  It runs in double with few
+# channels, and in float with all channels.
 # tests/run: weight 85
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -11,15 +12,15 @@ find_torch || skip_all "no PyTorch (Debian: python3-torch)"
 mkdir "$T/full" "$T/narrow"
 for net in share/models/*.net; do
 	name=${net##*/}
-	# No dropout; residual branches begin small, as they do in most files:
-	# through a hundred layers that all weigh alike roundings grow a
-	# thousandfold, in PyTorch too.
+	# No dropout.  Residual branches begin small, as in most published
+	# files.  Through a hundred layers of equal weight, rounding errors
+	# would grow a thousandfold, in PyTorch too.
 	sed -e 's/rate=[0-9.]*/rate=0/' -e '/^bn .*\.bn3 .*conv3$/s/$/ gamma=0.2/' "$net" >"$T/full/$name"
-	# An eighth of the channels, where that is a whole number.
+	# An eighth of the channels, where the number is whole.
 	narrower "$T/full/$name" >"$T/narrow/$name"
 done
 
-# beside NETS: the cases on standard input
+# beside NETS: compare the cases on standard input
 beside() {
 	PYTHONDONTWRITEBYTECODE=1 "$python" tests/parity/families.py "$BUILD/tests/tools/netdump" "$1" >"$T/tap" 2>"$T/err" ||
 		diag "$(tail -3 "$T/err")"
@@ -37,16 +38,16 @@ x3d_m 11 ref64 2 3 64 trained
 r2plus1d_18 11 ref64 2 5 56 trained
 CASES
 if ! built oneDNN; then
-	skip "networks in float" "built without oneDNN"
+	skip "networks in float agree with PyTorch" "built without oneDNN"
 	plan
 	exit 0
 fi
 for net in share/models/*.net; do
-	[ ! -L "$net" ] || continue	# another's clips, the same network
+	[ ! -L "$net" ] || continue	# a link names the same network with other clips
 	net=${net##*/} net=${net%.net}
 	shape='2 8 64' how=tested
 	case $net in
-	*_r18 | *_tiny) continue ;;	# tests/parity/parity.sh
+	*_r18 | *_tiny) continue ;;	# tests/parity/parity.sh has these
 	slowfast* | *_32f*) shape='2 16 64' ;;
 	resnet50) shape='4 1 96' ;;
 	x3d* | *mobilenet*) shape='2 4 64' ;;

@@ -1,10 +1,10 @@
-"""joins.py: what parity.py compares for joins.net, a network of two
+"""joins.py: the network joins.net in PyTorch, for parity.py.  It has two
 pathways with attention, gates and pools over time.
 
-Written from the publications: slow and fast frames, laterals (Feichtenhofer et
-al. 2019), non-local blocks with softmax and with dot products (Wang et al.
-2018), inverted residuals with a shift from the past (Lin et al. 2019), squeeze
-and excitation with swish (Feichtenhofer 2020).
+Written from the publications: slow and fast frames, laterals (Feichtenhofer
+et al. 2019), non-local blocks with softmax and with dot products (Wang et
+al. 2018), inverted residuals with a shift from the past (Lin et al. 2019),
+squeeze and excitation with swish (Feichtenhofer 2020).
 """
 import torch
 import torch.nn.functional as F

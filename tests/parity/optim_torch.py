@@ -1,6 +1,8 @@
-"""Steps of tests/tools/optimdump, done by PyTorch.  Standard input has a line
-for each folder of its: WANTED DIR OPTIMIZER SETTING..., WANTED being same, or
-other where the settings are not those of the folder."""
+"""Repeat the steps of tests/tools/optimdump in PyTorch and compare.
+
+Standard input has a line for each folder of optimdump: WANTED DIR OPTIMIZER
+SETTING...  WANTED is same, or other if the settings differ from those of the
+folder."""
 import sys
 
 import torch
@@ -29,7 +31,7 @@ def optimizer_of(name, parameters, rows, setting):
 
 
 def average_of(parameters, decay):
-    # The rate of the first steps is TensorFlow's; the rest is AveragedModel's.
+    # The warm-up of the decay is TensorFlow's; AveragedModel does the rest.
     def mix(old, new, n):
         d = min(decay, (1 + float(n)) / (10 + float(n)))
         return d * old + (1 - d) * new
@@ -38,7 +40,8 @@ def average_of(parameters, decay):
 
 
 def compare(folder, name, *more):
-    """The worst difference, and the longest step."""
+    """Return the largest difference, and the largest change of a weight in a
+    step."""
     setting = dict(x.partition("=")[::2] for x in more)
     rows = [line.split("\t") for line in open(f"{folder}/params.tsv")]
     counts = [int(r[1]) for r in rows]

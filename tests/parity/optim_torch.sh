@@ -1,5 +1,6 @@
 #!/bin/sh
-# Ten steps of the optimisers that PyTorch has, beside PyTorch's.
+# Ten steps of SGD and AdamW, with clipping and weight averages, compared with
+# PyTorch's optimizers.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -22,13 +23,13 @@ done >"$T/cases" <<-CASES
 	adamw ema=0.5
 CASES
 cases=$(wc -l <"$T/cases")
-# What is compared can differ.
+# Compare wrong settings, too, to show that a difference is detected.
 echo "other $T/1 sgd clip=2" >>"$T/cases"
 echo "other $T/6 adamw clip=2" >>"$T/cases"
 PYTHONDONTWRITEBYTECODE=1 "$python" tests/parity/optim_torch.py <"$T/cases" >"$T/out" 2>"$T/err" || diag "$(tail -3 "$T/err")"
-check_same "every case was compared" $((cases + 2)) "$(wc -l <"$T/out")"
+check_same "PyTorch repeated every case" $((cases + 2)) "$(wc -l <"$T/out")"
 while read -r got wanted case; do
-	if [ "$wanted" = same ]; then what="ten steps are PyTorch's"; else what="another setting is not"; fi
+	if [ "$wanted" = same ]; then what="ten steps agree with PyTorch"; else what="ten steps with another setting differ from PyTorch"; fi
 	if [ "$got" = ok ]; then ok "$what: $case"; else not_ok "$what: $case"; fi
 done <"$T/out"
 plan

@@ -1,12 +1,13 @@
-"""parity.py: does PyTorch, built from the weights in a folder, give the scores, losses
-and gradients that are there?  Lines on standard input say which, each
-MODULE DIR N T SIDE FOLD f64|f32 with MODULE parity or joins.  For each TAP is printed,
-and then "end".
+"""parity.py: compare the scores, losses and gradients in a folder with those of
+PyTorch, built from the weights in it.
 
-Written from the papers' descriptions: a ResNet with basic or bottleneck blocks
-(He et al. 2016), a temporal shift of 1/FOLD of the channels either way at the
-head of each residual branch (Lin et al. 2019; none if FOLD is 0), scores
-averaged over frames.
+Lines on standard input select the folders: MODULE DIR N T SIDE FOLD f64|f32,
+with MODULE parity or joins.  For each, print TAP and then "end".
+
+The network is written from the papers' descriptions: a ResNet with basic or
+bottleneck blocks (He et al. 2016), a temporal shift of 1/FOLD of the
+channels in each direction at the start of each residual branch (Lin et al.
+2019; none if FOLD is 0), and scores averaged over frames.
 """
 import importlib
 import os
@@ -33,7 +34,7 @@ def load(folder):
 
 
 def shift(x, n, fold):
-    """x is [n * t, c, h, w]; 1/fold of the channels go either way."""
+    """Shift 1/fold of the channels of x, [n * t, c, h, w], in each direction."""
     nt, c, h, w = x.shape
     x = x.view(n, nt // n, c, h, w)
     k = c // fold
@@ -96,7 +97,8 @@ class Net:
 
 
 def pixels(folder, n, t, side, dtype):
-    """What the network of ImageNet's mean and deviation sees: [n * t, c, h, w]."""
+    """Return the pixels normalized by ImageNet's mean and deviation, [n * t, c,
+    h, w]."""
     x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n * t, side, side, 3)
     x = torch.tensor(x, dtype=dtype) / 255
     x = (x - torch.tensor([0.485, 0.456, 0.406], dtype=dtype)) / torch.tensor([0.229, 0.224, 0.225], dtype=dtype)
@@ -104,7 +106,8 @@ def pixels(folder, n, t, side, dtype):
 
 
 def report(folder, n, params, net, scores, exact, name, ok=None):
-    """TAP, through ${ok} if that is given: scores, losses, batch statistics and gradients in DIR against the network's."""
+    """Compare scores, losses, batch statistics and gradients in folder with the
+    network's, and print TAP, by ok if it is given."""
     labels = torch.tensor(np.fromfile(folder + "/labels.i32", np.int32), dtype=torch.long)
     losses = F.cross_entropy(scores, labels, reduction="none")
     losses.mean().backward()
@@ -125,12 +128,12 @@ def report(folder, n, params, net, scores, exact, name, ok=None):
 
     limit = 1e-6 if exact else 1e-3
     e = relative(np.fromfile(folder + "/scores.f64").reshape(n, -1), scores.detach().double().numpy())
-    ok(e <= limit, "%s: scores as PyTorch's" % name, "relative difference %g" % e)
+    ok(e <= limit, "%s: scores agree with PyTorch" % name, "relative difference %g" % e)
     e = relative(np.fromfile(folder + "/losses.f64"), losses.detach().double().numpy())
-    ok(e <= limit, "%s: losses as PyTorch's" % name, "relative difference %g" % e)
+    ok(e <= limit, "%s: losses agree with PyTorch" % name, "relative difference %g" % e)
     worst, where, least, there = 0, "", 1, ""
-    # A gradient that is 0 but for rounding, as that of keys' biases under a
-    # softmax, has no direction.
+    # A gradient that is 0 except for rounding has no direction.  An example is
+    # that of the keys' biases before a softmax.
     nothing = (1e-9 if exact else 1e-5) * max(float(w.grad.abs().max()) for w in net.w.values() if w.grad is not None)
     stats, which = 0, ""
     for key, (kind, _, dw) in params.items():
@@ -148,13 +151,13 @@ def report(folder, n, params, net, scores, exact, name, ok=None):
             worst, where = e, key
         if cosine < least:
             least, there = cosine, key
-    ok(stats <= (1e-6 if exact else 1e-3), "%s: batch statistics as PyTorch's" % name,
+    ok(stats <= (1e-6 if exact else 1e-3), "%s: batch statistics agree with PyTorch" % name,
        "relative difference %g at %s" % (stats, which))
     if exact:
-        ok(worst <= 1e-6, "%s: every gradient as PyTorch's" % name,
+        ok(worst <= 1e-6, "%s: every gradient agrees with PyTorch" % name,
            "relative difference %g at %s" % (worst, where))
     else:
-        ok(least >= 0.998, "%s: every gradient points as PyTorch's" % name,
+        ok(least >= 0.998, "%s: every gradient has the direction of PyTorch's" % name,
            "cosine %g at %s" % (least, there))
     print("# worst gradient %g at %s, least cosine %.9f at %s" % (worst, where, least, there))
 

@@ -1,34 +1,37 @@
 #!/bin/sh
-# Whole networks against PyTorch built from the same weights: scores, losses,
-# batch statistics and every gradient, at the three shapes of a multigrid run.
+# Whole networks compared with PyTorch built from the same weights: scores,
+# losses, batch statistics and every gradient, at the three shapes of a
+# multigrid run.
 # tests/run: weight 70
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no NumPy (Debian: python3-numpy)"
 
-# narrow NET: a copy of the network with an eighth of the channels, no dropout
+# narrow NET: copy the network with an eighth of the channels and without
+# dropout
 narrow() {
 	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" | narrower >"$T/$1.net"
 }
 full() {
 	sed -e 's/rate=[0-9.]*/rate=0/' "share/models/$1.net" >"$T/$1.net"
 }
-# fold NET: 1/fold of its channels are shifted either way, 0 if it has no shift
+# fold NET: print FOLD if 1/FOLD of the channels are shifted in each direction,
+# or 0 without a shift
 fold() {
 	awk '$1 == "shift" { fold = 8; for (i = 3; i <= NF; i++) if (sub(/^fold=/, "", $i)) fold = $i }
 	     END { print fold + 0 }' "$T/$1.net"
 }
-# One Python compares all: importing PyTorch takes it a second.
+# One Python process compares all, since importing PyTorch takes a second.
 mkfifo "$T/asked" "$T/said"
 PYTHONDONTWRITEBYTECODE=1 "$python" tests/parity/parity.py <"$T/asked" >"$T/said" 2>"$T/python.err" &
 exec 3>"$T/asked" 4<"$T/said"
 trap '' PIPE
-# compare NET CLASSES BACKEND N T SIDE f64|f32
+# compare NET CLASSES BACKEND N T SIDE f64|f32: compare one network with PyTorch
 compare() {
 	rm -rf "$T/dump"
 	if ! "$BUILD/tests/tools/netdump" "$T/$1.net" "$2" "$3" "$4" "$5" "$6" "$T/dump" 2>"$T/err"; then
-		not_ok "$1 on $3"
+		not_ok "$1 on $3: netdump runs"
 		diag "$(cat "$T/err")"
 		return
 	fi
@@ -46,7 +49,7 @@ compare() {
 	[ "$n_tests" != "$before" ] || not_ok "$1 on $3: parity.py ran: $(tail -3 "$T/python.err")"
 }
 
-# In double: few clips, narrow networks, so that plain loops end in seconds.
+# In double: few clips and narrow networks, so that plain loops end in seconds.
 full tsm_tiny
 narrow tsm_r50
 narrow tsm_r18
@@ -59,18 +62,18 @@ for shape in '8 224' '4 158' '2 112'; do
 done
 compare tsm_r18 5 ref64 3 4 96 f64
 compare tsn_r50 7 ref64 2 2 112 f64
-# Two pathways, attention, gates, pools over time.
+# Two pathways, attention, gates and pools over time.
 cp tests/parity/joins.net "$T"
 compare joins 9 ref64 2 16 33 f64
 compare joins 9 ref64 3 12 20 f64
 
-# In float at full width; single gradients differ where a ReLU flips, so their
-# direction is what is compared (the operators themselves: tests/unit/ops.c).
+# In float at full width.  Single gradients differ where a ReLU flips, so the
+# test compares their direction (tests/unit/ops.c tests the operators).
 full tsm_r50
 full tsn_r50
 full tsm_r18
 if [ -x "$BUILD/vt-train" ] && "$BUILD/vt-train" --version | grep -q '^Built without.*oneDNN'; then
-	skip "whole networks in float" "built without oneDNN"
+	skip "whole networks in float agree with PyTorch" "built without oneDNN"
 else
 	for shape in '8 224' '4 158' '2 112'; do
 		# shellcheck disable=SC2086

@@ -1,8 +1,8 @@
-"""What is done to pictures, beside formulas in NumPy and beside torchvision.
+"""Compare changes of pictures with formulas in NumPy and with torchvision.
 
-pictures.py PROGRAM: many pictures through PROGRAM (tests/tools/colour).  Prints a
-line "numpy|torchvision OPERATION PICTURES worst DIFFERENCE off PART", where PART
-of the bytes differ by more than 1.
+pictures.py PROGRAM: send many pictures through PROGRAM
+(tests/tools/colour).  Print lines "numpy|torchvision OPERATION PICTURES
+worst DIFFERENCE off PART", where PART of the bytes differ by more than 1.
 """
 import math
 import subprocess
@@ -40,7 +40,8 @@ def grey(m):
 
 
 def moved(m, matrix):
-    """Each pixel is the nearest one to where it comes from."""
+    """Return the picture that takes each pixel from the nearest pixel at its
+    source position."""
     side = len(m)
     y, x = np.mgrid[0:side, 0:side]
     u = np.floor(matrix[0][0] * x + matrix[0][1] * y + matrix[0][2] + 0.5)
@@ -113,7 +114,7 @@ def by_numpy(op, v, m):
 
 
 def by_torchvision(op, v, m):
-    """None: its centre or direction is another."""
+    """Return torchvision's result, or None if its center or direction differs."""
     import torch
     from torchvision.transforms import functional as F
     t = torch.from_numpy(m.copy()).permute(2, 0, 1)

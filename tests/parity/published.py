@@ -1,11 +1,14 @@
-"""published.py NETDUMP: checkpoints as PyTorch writes them, by the names, shapes
-and wrapping of other programs: does vt, which loads them as --init does, give
-the scores of the module that wrote the file?  Lines on standard input say which:
-NET KEYS N T SIDE, with tests/golden/keys_KEYS.tsv for the names and shapes; with
-"caffe2" behind them, the same weights in a file of caffe2's, too, which must give
+"""published.py NETDUMP: write checkpoints with the names, shapes and wrapping
+of other programs, and compare vt's scores with those of the PyTorch module
+that wrote the file.  vt loads them as --init does.
+
+Lines on standard input select them: NET KEYS N T SIDE.
+tests/golden/keys_KEYS.tsv has the names and shapes.  With "caffe2" at the
+end, the same weights are also written in a file of caffe2, which must give
 the same bits.
 
-How names are read here owes nothing to share/weights; families.py computes.
+Names are read independently of share/weights; families.py computes the
+scores.
 """
 import collections
 import os
@@ -22,12 +25,12 @@ import caffe2
 from families import NETS, Net, apart, pixels
 
 CLASSES = 11
-LAST = re.compile(r"(bn3|c_bn|conv3\.bn|nl\.W\.1|nonlocal\d+\.bn|conv_out\.bn)$")     # norms of what is added
+LAST = re.compile(r"(bn3|c_bn|conv3\.bn|nl\.W\.1|nonlocal\d+\.bn|conv_out\.bn)$")     # norms that end a residual branch
 MOBILE = (0, 1, 3, 6, 10, 13, 16)       # blocks before each of MMAction2's layers
 
 
 class HistoryBuffer:
-    """What MMEngine keeps of a loss: an object of a class not known here."""
+    """MMEngine's record of a loss: an object of a class that vt does not know."""
 
     def __init__(self):
         self.values = np.arange(5, dtype=np.float64)
@@ -75,7 +78,7 @@ def of_mm(key):
 
 
 def ours(keys, key, fast):
-    """What families.py calls it."""
+    """Return the name that families.py uses for a parameter."""
     if keys.startswith("psf_"):
         key = of_psf(key)
         if "nl" not in key and "layer" in key and re.search(r"\.(conv_(theta|phi|g|out)|bn)\.", key):
@@ -121,9 +124,9 @@ class Written(torch.nn.Module):
         if leaf == "running_var":
             return 1 + 0.5 * torch.rand(shape)
         if len(shape) == 1 and leaf == "weight":
-            # Residual branches begin small, as in families.sh; attention too,
-            # which without a softmax is a product of three: through five blocks
-            # it leaves the range of floats, in PyTorch too.
+            # Residual branches begin small, as in families.sh, and attention
+            # too.  Attention without a softmax is a product of three factors;
+            # after five blocks it exceeds the range of floats, in PyTorch too.
             return (0.2 if LAST.search(".".join(way)) else 1) + 0.1 * x
         if len(shape) == 1:
             return 0.1 * x
@@ -131,7 +134,7 @@ class Written(torch.nn.Module):
 
 
 def save(keys, state, path):
-    """As the program whose names these are does."""
+    """Write the file as the program with these names does."""
     wrapped = collections.OrderedDict(("module." + k, v) for k, v in state.items())
     if keys.startswith("psf_"):
         torch.save(dict(epoch=4, model_state=state, optimizer_state={}, cfg="TRAIN:\n"), path)
@@ -152,7 +155,7 @@ def scores(name, keys, state, folder, n, t, side):
     net.w = {ours(keys, k, fast): v for k, v in state.items()}
     net.stats_given = net.w
     if "slowfast" in keys and keys.startswith("mmaction2_"):
-        w = net.w["fc.weight"]          # its fast channels come first
+        w = net.w["fc.weight"]          # MMAction2's fast channels come first
         net.w["fc.weight"] = torch.cat([w[:, 256:], w[:, :256]], 1)
     x = pixels(folder, n, t, side, torch.float32, norm)
     with torch.no_grad():
@@ -162,7 +165,8 @@ def scores(name, keys, state, folder, n, t, side):
 
 
 def torchvision_resnet(state):
-    """Its own module, of still images; None without torchvision."""
+    """Return torchvision's own module for still images, or None without
+    torchvision."""
     try:
         import torchvision
     except ImportError:
@@ -173,7 +177,8 @@ def torchvision_resnet(state):
 
 
 def netdump(program, name, sizes, folder, path):
-    """vt's scores with the weights of a file, or what it says."""
+    """Run vt with the weights of a file.  Return its scores, or None, and its
+    messages."""
     got = subprocess.run([program, "share/models/%s.net" % name, str(CLASSES), "cpu", *sizes, folder, path],
                          stderr=subprocess.PIPE, universal_newlines=True)
     return np.fromfile(folder + "/tested.f64") if got.returncode == 0 else None, got.stderr.strip()
@@ -205,12 +210,12 @@ def main():
                 want = scores(name, keys, module.state_dict(), folder, n, t, side)
                 e = apart(got.reshape(n, CLASSES), want)
                 why = "relative difference %g" % e
-            ok(e <= 1e-4, "a file of %s in %s: scores as of the module that wrote it" % (keys, name), why)
+            ok(e <= 1e-4, "a file of %s in %s gives the scores of the module that wrote it" % (keys, name), why)
             if sizes[3:] == ["caffe2"]:
                 caffe2.save(module.state_dict(), path)
                 same, why = netdump(sys.argv[1], name, sizes[:3], folder, path)
                 ok(got is not None and same is not None and got.tobytes() == same.tobytes(),
-                   "the same weights in a file of caffe2's: the same scores", why)
+                   "the same weights in a file of caffe2 give the same scores", why)
     print("1..%d" % tests)
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Files of weights as other programs write them, random ones in the names, shapes
-# and wrapping of each program: vt's scores, with the weights taken as --init takes
-# them, are those of the PyTorch module that wrote the file, to 1e-4 in float.
+# Weight files with the names, shapes and wrapping of other programs, with random values.
+# vt loads them as --init does and gives the scores of the PyTorch module that wrote the
+# file, to 1e-4 in float.
 # tests/run: weight 45
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,9 +1,9 @@
-"""Resizing beside the programs whose rules it follows.
+"""Compare resizing with Pillow and PyTorch, whose rules it follows.
 
-resize.py compare PROGRAM...: many images through PROGRAM (tests/tools/resize)
-and through Pillow and PyTorch, those that are there.  Prints for each a line
-"pillow|torch IMAGES worst DIFFERENCE bytes that differ N".
-resize.py golden pillow|torch: tests/golden/resize_*.tsv.
+resize.py compare PROGRAM...: send many images through PROGRAM
+(tests/tools/resize), and through Pillow and PyTorch if they are installed.
+Print for each a line "pillow|torch IMAGES worst DIFFERENCE bytes that differ N".
+resize.py golden pillow|torch: print tests/golden/resize_*.tsv.
 """
 import random
 import subprocess
@@ -15,7 +15,7 @@ BILINEAR, ANTIALIAS, CUT = 0, 1, 2
 
 
 def noise(seed, n):
-    """Bytes of a generator that tests/unit/resize.c has too."""
+    """Return bytes of the generator that tests/unit/resize.c has, too."""
     out, state = bytearray(), seed
     for _ in range(n):
         state = (state * 1664525 + 1013904223) & 0xffffffff
@@ -58,7 +58,8 @@ RULES = {"pillow": (pillow, ANTIALIAS), "torch": (torch_bilinear, BILINEAR)}
 
 
 def cases(name, n, most):
-    """Sizes and boxes: Pillow also takes a part of an image that is not cut."""
+    """Yield sizes and boxes.  Pillow also takes a part of an image that is not
+    cut off."""
     r = random.Random(n)
     for i in range(n):
         w, h = r.randint(1, most), r.randint(1, most)
@@ -96,7 +97,7 @@ def compare(name, program):
     for seed, w, h, box, to_w, to_h, cut in some:
         m = numpy.random.RandomState(seed).randint(0, 256, (h, w, 3),
                                                    numpy.uint8)
-        if seed % 3 == 0:       # only black and white: the widest range
+        if seed % 3 == 0:       # only black and white, the widest range
             m = (m > 127).astype(numpy.uint8) * 255
         flip = seed % 2
         send += b"%d %d %d %d %d %d %d %d %d %d\n" % (

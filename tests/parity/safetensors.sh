@@ -1,5 +1,5 @@
 #!/bin/sh
-# A checkpoint of vt-train, as the Python package safetensors reads it.
+# A checkpoint of vt-train, read by the Python package safetensors.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 python=
@@ -43,11 +43,11 @@ said() {
 	sed -n "s/^$1 //p" "$T/said"
 }
 # 47 trained tensors, each with momentum, 30 running statistics, the footer
-check_same "it finds every tensor" "125 True" "$(said tensors)"
-check_same "each with its shape and bytes" 125 "$(said same)"
-check_same "as many trained values as the network has" 175896 "$(said trained)"
-check_same "all finite" True "$(said finite)"
-check_same "statistics that were tracked" True "$(said var)"
-check_same "the names in vt.tensors are the tensors'" True "$(said hashes)"
-check_same "and the metadata" "2 format 1" "$(said step)"
+check_same "the package finds every tensor" "125 True" "$(said tensors)"
+check_same "each tensor has its shape and bytes" 125 "$(said same)"
+check_same "the checkpoint has as many trained values as the network" 175896 "$(said trained)"
+check_same "all values are finite" True "$(said finite)"
+check_same "running variances are positive" True "$(said var)"
+check_same "vt.tensors lists the names of all tensors" True "$(said hashes)"
+check_same "the package reads the metadata" "2 format 1" "$(said step)"
 plan

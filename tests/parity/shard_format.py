@@ -1,5 +1,5 @@
-"""shard_format.py: read the set train/ by what vt-shard(5) says, and by nothing
-else of vt; an assertion fails if it is not so."""
+"""shard_format.py: read the set train/ from the description in vt-shard(5)
+alone.  An assertion fails if the set differs from it."""
 import json
 import re
 import struct

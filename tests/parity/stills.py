@@ -1,9 +1,9 @@
-"""stills.py make FOLDER: a checkpoint of torchvision's ResNet-50 with random
-weights, pictures, and the scores that PyTorch gives them:
+"""stills.py make FOLDER: write a checkpoint of torchvision's ResNet-50 with
+random weights, pictures, and PyTorch's scores of them:
     weights.pth, frames/CLASS/PICTURE/img_00001.png, tensors/NAME.f32, scores.f64
-stills.py compare FOLDER EXPORTED SCORES ANSWERS: are the tensors of a safetensors
-file the same, bit by bit, the scores of vt-eval --scores to 1e-4, and so the
-probabilities that vt-eval --json gives the folders?
+stills.py compare FOLDER EXPORTED SCORES ANSWERS: compare the tensors of a
+safetensors file bit by bit, the scores of vt-eval --scores to 1e-4, and the
+probabilities of the folders in vt-eval --json.
 """
 import json
 import os

@@ -1,56 +1,56 @@
 #!/bin/sh
-# tests/bench/torch_step.py trains the networks of share/models, and
-# tests/bench/step-vs-torch prints vt and PyTorch side by side.  How fast
-# anything is, is never tested.
+# The benchmark programs for PyTorch run: tests/bench/torch_step.py trains the
+# networks of share/models, and tests/bench/step-vs-torch prints vt and PyTorch
+# side by side.  The test does not check speeds.
 # tests/run: weight 80
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 bench=tests/bench
-check_exit "step-vs-torch knows its networks" 2 python3 $bench/step-vs-torch -m tsm_huge
-check_exit "and says what a shape is" 1 python3 $bench/step-vs-torch -s 2x8
-check_says "as vt-bench does" 'wanted clips x frames x side'
+check_exit "step-vs-torch refuses an unknown network" 2 python3 $bench/step-vs-torch -m tsm_huge
+check_exit "step-vs-torch refuses a shape without frames" 1 python3 $bench/step-vs-torch -s 2x8
+check_says "step-vs-torch describes a shape as vt-bench does" 'wanted clips x frames x side'
 if ! find_torch; then
-	skip "beside PyTorch" "no PyTorch (Debian: python3-torch)"
+	skip "the networks of torch_step.py agree with vt" "no PyTorch (Debian: python3-torch)"
 	plan
 	exit 0
 fi
 
-# In double, from the same weights and pixels: names and shapes of parameters,
-# scores, losses, and the gradient that has come through every layer.
+# In double, from the same weights and pixels, compare names and shapes of
+# parameters, scores, losses, and the gradient that passed through every layer.
 for net in tsm_mobilenet_v2 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18 tsm_tiny tsm_r18 tsm_r50 tsm_r50_nl tsn_r50; do
 	frames=3 side=40
 	case $net in ts*) ;; *) frames=4 side=33 ;; esac
 	sed 's/rate=[0-9.]*/rate=0/' "share/models/$net.net" >"$T/$net.net"
 	rm -rf "$T/dump"
 	"$BUILD/tests/tools/netdump" "$T/$net.net" 5 ref64 1 $frames $side "$T/dump" 2>"$T/err" || diag "$(cat "$T/err")"
-	check_exit "torch_step.py's $net is vt's" 0 "$python" $bench/torch_step.py --net=$net --classes=5 \
+	check_exit "torch_step.py's $net agrees with vt" 0 "$python" $bench/torch_step.py --net=$net --classes=5 \
 	    --shape=1x${frames}x$side --verify="$T/dump"
 done
-check_exit "and tsn_r50 is not tsm_r50" 1 "$python" $bench/torch_step.py --net=tsm_r50 --classes=5 --shape=1x3x40 \
+check_exit "torch_step.py detects that tsn_r50 is not tsm_r50" 1 "$python" $bench/torch_step.py --net=tsm_r50 --classes=5 --shape=1x3x40 \
     --verify="$T/dump"
-check_says "which the scores tell" 'other scores'
-check_exit "another number of classes" 1 "$python" $bench/torch_step.py --net=tsn_r50 --classes=6 --shape=1x3x40 \
+check_says "torch_step.py names the scores that differ" 'other scores'
+check_exit "torch_step.py detects another number of classes" 1 "$python" $bench/torch_step.py --net=tsn_r50 --classes=6 --shape=1x3x40 \
     --verify="$T/dump"
-check_says "is other parameters" 'other parameters: fc.bias'
+check_says "torch_step.py names the parameter of another shape" 'other parameters: fc.bias'
 
 if ! built oneDNN; then
-	skip "step-vs-torch" "no oneDNN"
+	skip "step-vs-torch runs" "no oneDNN"
 	plan
 	exit 0
 fi
-check_exit "step-vs-torch" 0 python3 $bench/step-vs-torch -n 1 -r 1 -j 1 -m tsm_tiny -s 1x2x32 -p fp32 --no-compile "$python"
+check_exit "step-vs-torch runs" 0 python3 $bench/step-vs-torch -n 1 -r 1 -j 1 -m tsm_tiny -s 1x2x32 -p fp32 --no-compile "$python"
 at=vs/tsm_tiny/1x2x32/1/fp32
-# value NAME: the median of a row
+# value NAME: print the median of a row
 value() {
 	awk -F'\t' -v name="$at/$1" '$1 == name { print $5 }' "$T/out"
 }
-check_same "prints vt, PyTorch, their ratio and their memory" \
+check_same "step-vs-torch prints vt, PyTorch, their ratio and their memory" \
     "peak/ratio-torch peak/ratio-torch-plain peak/torch peak/torch-plain peak/vt ratio torch vt" \
     "$(grep -v '^#' "$T/out" | cut -f1 | sed "s|^$at/||" | grep -v '^mode/' | sort | tr '\n' ' ' | sed 's/ $//')"
-check "every mode is listed" test "$(grep -c "^$at/mode/" "$T/out")" -ge 2
-check "the ratio is vt to PyTorch" awk -v a="$(value vt)" -v b="$(value torch)" -v r="$(value ratio)" \
+check "step-vs-torch lists every mode" test "$(grep -c "^$at/mode/" "$T/out")" -ge 2
+check "the ratio is that of vt to PyTorch" awk -v a="$(value vt)" -v b="$(value torch)" -v r="$(value ratio)" \
     'BEGIN { exit !(r > 0.999 * a / b && r < 1.001 * a / b) }'
-check "the memory is plausible" awk -v a="$(value peak/vt)" -v b="$(value peak/torch)" \
+check "the memory figures are plausible" awk -v a="$(value peak/vt)" -v b="$(value peak/torch)" \
     'BEGIN { exit !(a > 1e5 && b > 1e6 && a < 4e9 && b < 4e9) }'
-check "and how busy the machine was" grep -q '^# load average [0-9.]* when it began, .* other processes took [0-9.]* %' "$T/out"
+check "step-vs-torch prints how busy the machine was" grep -q '^# load average [0-9.]* when it began, .* other processes took [0-9.]* %' "$T/out"
 plan

@@ -1,5 +1,5 @@
-"""weights_torch.py FOLDER: files of weights as PyTorch writes them, and beside each
-its tensors, FILE.names, and their numbers as floats, FILE.values."""
+"""weights_torch.py FOLDER: write weight files by PyTorch.  Write next to each
+file its tensor names, FILE.names, and their values as floats, FILE.values."""
 import collections
 import io
 import os
@@ -18,7 +18,7 @@ torch.manual_seed(1)
 
 
 class HistoryBuffer:
-    """What MMEngine keeps of a loss: an object of a class not known here."""
+    """MMEngine's record of a loss: an object of a class that vt does not know."""
 
     def __init__(self):
         self._log_history = numpy.arange(5, dtype=numpy.float64)
@@ -36,7 +36,7 @@ for name, of in (("mmengine", HistoryBuffer), ("mmcv", ConfigDict)):
 
 
 def tensors():
-    """Types, views and shapes that state dicts have."""
+    """Return tensors with the types, views and shapes of state dicts."""
     whole = torch.randn(6, 5, 4, 3)
     d = collections.OrderedDict()
     d["conv.weight"] = whole
@@ -98,7 +98,7 @@ for suffix, how in (("zip", {}), ("legacy", legacy)):
 
 
 def arrays():
-    """Types, orders and sizes that blobs have, and what else is beside them."""
+    """Return arrays with the types, orders and sizes of blobs."""
     d = collections.OrderedDict((k, t.detach().numpy()) for k, t in tensors().items() if t.dtype != torch.bfloat16)
     d["fortran"] = numpy.asfortranarray(numpy.random.RandomState(1).randn(4, 3, 2, 5).astype("f4"))
     d["turned"] = d["fortran"].transpose(2, 0, 1, 3)
@@ -111,13 +111,13 @@ def arrays():
 d = arrays()
 others = dict(model_iter=400000, texts=numpy.array(["a", "b"]), big=numpy.arange(3, dtype=">f4"),
               objects=numpy.array([None, 1], dtype=object), iter=numpy.int64(7))
-# Versions of numpy differ in what their module is called.
+# The name of the module differs between versions of NumPy.
 for name, writer in (("python2", Python2), ("python3", pickle._Pickler)):
     for module in (b"numpy.core.multiarray", b"numpy._core.multiarray"):
         put("%s%s.pkl" % (name, "_core" if b"_core" in module else ""), dict(blobs=dict(d, **others), test_metric=[0.7]),
             {k: torch.from_numpy(numpy.ascontiguousarray(v).reshape(v.shape)) for k, v in d.items()},
             save=lambda whole, f: writer(f, protocol=2).dump(whole), change=module)
-# Whole modules, scripts and what else there is: refused, or without tensors.
+# Whole modules, scripts and other objects must be refused, or have no tensors.
 torch.save(model, os.path.join(folder, "module.bad"))
 torch.save(model, os.path.join(folder, "module-legacy.bad"), **legacy)
 torch.save([1, 2], os.path.join(folder, "list.bad"))

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Files of weights that PyTorch itself wrote, in every form, with metadata as
-# MMAction2's: the same names, shapes and numbers; and each of them damaged.
+# Weight files that PyTorch itself wrote, in every form, with metadata as in
+# MMAction2: vt reads the same names, shapes and values.  Damaged copies do not
+# break the reader.
 # tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -11,8 +12,8 @@ dump=$BUILD/tests/tools/weightdump
 for names in "$T"/*.names; do
 	file=${names%.names} name=$(basename "$names" .names)
 	check_exit "$name is read" 0 "$dump" "$file" "$T/values"
-	check_same "all its names and shapes" "$(cat "$names")" "$(cut -f1,3 "$T/out")"
-	check "and numbers" cmp "$file.values" "$T/values"
+	check_same "$name: all names and shapes are right" "$(cat "$names")" "$(cut -f1,3 "$T/out")"
+	check "$name: all values are right" cmp "$file.values" "$T/values"
 	case $name in
 	*.pkl)
 		check_says "what is no weight is reported" 'skipped objects of .*numpy.ndarray of <U1.*numpy.ndarray of >f4'
@@ -22,14 +23,15 @@ for names in "$T"/*.names; do
 		;;
 	esac
 done
-check "files were made" test -s "$T/mmaction2.pth.legacy.values"
+check "PyTorch wrote the files" test -s "$T/mmaction2.pth.legacy.values"
 for bad in "$T"/*.bad; do
 	check_exit "$(basename "$bad" .bad) is refused" 4 "$dump" "$bad"
 done
-check_says "with a line" 'error: .*script.bad: '
-check_same "and no other" 1 "$(grep -c error "$T/err")"
+check_says "the message names the refused file" 'error: .*script.bad: '
+check_same "a refused file gets one message" 1 "$(grep -c error "$T/err")"
 
-# Each damaged in some ways; tests/torture/weights does it thousands of times.
-check_exit "none of them damaged breaks the reader" 0 env COUNT=40 "$BUILD/tests/weights_mutated" "$T"/*.zip "$T"/*.legacy "$T"/*.pkl
+# Damage each file in some ways; tests/torture/weights does it thousands of
+# times.
+check_exit "damaged files do not break the reader" 0 env COUNT=40 "$BUILD/tests/weights_mutated" "$T"/*.zip "$T"/*.legacy "$T"/*.pkl
 grep -v '^ok' "$T/out" | diag "$(cat)"
 plan
