@@ -1,17 +1,18 @@
 /*
- * A library to preload: the k-th call of one kind fails, or the process gets a
- * signal at it.  seccomp turns the system calls in a table into SIGSYS, so those
- * that the C library makes for itself (stdio, directories) are caught like all
- * others, and a program runs at nearly full speed.
+ * Fault injection by a library to preload: the k-th call of one kind fails, or
+ * the process gets a signal at it.  seccomp turns the system calls in a table
+ * into SIGSYS.  So calls from inside the C library (stdio, directories) are
+ * caught like all others, and a program runs at nearly full speed.
  *
- *   FAULT=KIND:K:HOW    HOW is an error's name, "short" for half a read or
- *                       write, or a signal's; K+ is that call and all later
- *   FAULT=count         say in FAULT_LOG how many calls of each kind there were
- *   FAULT=trace         say in FAULT_LOG what is done to which file
- *   FAULT_LOG=FILE      appended to; gets "hit" when the fault happens
+ *   FAULT=KIND:K:HOW    HOW is the name of an error, "short" for half a read or
+ *                       write, or the name of a signal; K+ is that call and all
+ *                       later ones
+ *   FAULT=count         write the number of calls of each kind to FAULT_LOG
+ *   FAULT=trace         write each rename, link, write and sync to FAULT_LOG
+ *   FAULT_LOG=FILE      file to append to; gets "hit" when the fault occurs
  *   FAULT_RANK=N        only in this rank under mpirun
  *
- * Writes to standard error are left alone: they are how faults are told.
+ * Writes to standard error never fail, since commands report faults there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,14 +70,14 @@ static const struct { const char *name; int error, signal; } ways[] = {
 };
 
 static enum { OFF, FAIL, TALLY, TRACE } mode;
-static int kind, way;			/* which calls fail, and how */
+static int kind, way;			/* the calls that fail, and how */
 static long first, last;
 static long calls[KINDS];
 static const char *log_path;
 
 /*
- * raw(number, arguments): a system call, from the one place where the filter
- * lets it through; the result, or -errno.
+ * raw(number, arguments): Make a system call from the one address that the
+ * filter allows.  Return its result, or -errno.
  */
 long raw(long, long, long, long, long, long, long);
 extern const char raw_end[];
@@ -162,7 +163,7 @@ on_call(int sig, siginfo_t *info, void *context)
 	    size, r[REG_R10], r[REG_R8], r[REG_R9]);
 }
 
-/* The calls in the table become signals, but for those that raw() makes. */
+/* Turn the calls in the table into signals, except those that raw() makes. */
 static int
 catch_calls(void)
 {
@@ -177,7 +178,7 @@ catch_calls(void)
 	    offsetof(struct seccomp_data, field))
 #define IF_EQUAL(value, yes, no) (struct sock_filter) \
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
-	/* Both halves of the address; the low one is enough to differ. */
+	/* The low half of the address suffices to distinguish raw(). */
 	f[0] = LOAD(instruction_pointer);
 	f[1] = IF_EQUAL((uint32_t)ours, END - 2, 0);
 	f[2] = LOAD(arch);
@@ -208,7 +209,7 @@ find(const char *text, size_t n, size_t size, const char *const *name,
 	return -1;
 }
 
-/* KIND:K[+]:HOW; 0 if it is right. */
+/* Parse KIND:K[+]:HOW.  Return 0, or -1 if it is malformed. */
 static int
 parse(const char *s)
 {

@@ -1,4 +1,4 @@
-/* Between the two halves of the fault library. */
+/* The interface between the two files of the fault library. */
 #ifndef FAULT_H
 #define FAULT_H
 
@@ -8,8 +8,9 @@ enum kind {
 };
 
 /*
- * fault_hit(k): count a call of kind ${k}; the errno that it is to fail with,
- * -1 if it is to do half of its work, or 0.  May kill the process.
+ * fault_hit(k):
+ * Count a call of kind ${k}.  Return the errno that it must fail with, -1 if it
+ * must transfer half of its bytes, or 0.  May kill the process.
  */
 int fault_hit(enum kind k);
 

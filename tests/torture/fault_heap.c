@@ -1,6 +1,6 @@
 /*
- * The faults that are no system calls: allocations and the start of threads.
- * Left out of builds with a sanitizer, which have an allocator of their own.
+ * Faults of library calls: allocations and the start of threads.  Builds with a
+ * sanitizer leave this file out, because the sanitizer has its own allocator.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "fault.h"
 
-/* The C library's own, under their other names. */
+/* the C library's own functions, by their other names */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
