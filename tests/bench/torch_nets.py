@@ -1,8 +1,8 @@
-"""The networks of share/models that are no ResNets of images, and the attention
-that one of these has, in PyTorch, for torch_step.py: parameters are named as
-share/models names them.
+"""The networks of share/models that are not ResNets of images, and the
+attention of tsm_r50_nl, in PyTorch, for torch_step.py.  Parameters are named
+as in share/models.
 
-Written as a person would who wants PyTorch to be fast: whole modules, in-place
+The code is written for speed in PyTorch: whole modules, in-place
 activations, one call for each operator.
 """
 
@@ -21,7 +21,8 @@ def projection(nn, cin, out, stride, norm=True):
 
 
 def bottlenecks(torch):
-    """Blocks of He et al. 2016 whose first convolution may span frames."""
+    """Return a path of blocks of He et al. 2016 whose first convolution may
+    span frames."""
     nn = torch.nn
 
     class Block(nn.Module):
@@ -42,7 +43,8 @@ def bottlenecks(torch):
             return self.relu(y)
 
     class Path(nn.Module):
-        """A stem, and four stages whose inputs have ${more} channels beside."""
+        """A stem and four stages; more is the number of channels that are
+        concatenated to the input of each stage."""
         def __init__(self, width, stem_kt, kts, more=(0, 0, 0, 0)):
             super().__init__()
             self.conv1 = conv(nn, 3, width, (stem_kt, 7, 7), (1, 2, 2))
@@ -249,12 +251,13 @@ def tsm_mobilenet_v2(torch, classes, frames, shift):
 
 
 def attention(torch, cin, frames):
-    """The non-local block of tsm_r50_nl (Wang et al. 2018): x, images [n * t, c,
-    h, w], and what each place takes from all places of the clip."""
+    """The non-local block of tsm_r50_nl (Wang et al. 2018) for images [n * t,
+    c, h, w]: each pixel attends to all pixels of the clip."""
     nn = torch.nn
     mid = cin // 2
-    # Flash attention takes 256 features at most on a GPU, and PyTorch 1 has none.
-    # Stages with more have few places, so that plain products write little.
+    # Flash attention takes at most 256 features on a GPU, and PyTorch 1 does
+    # not have it.  Stages with more features have few pixels, so unfused
+    # products write little.
     fused = getattr(nn.functional, "scaled_dot_product_attention", None) if mid <= 256 else None
 
     class Attention(nn.Module):
@@ -266,7 +269,7 @@ def attention(torch, cin, frames):
             nn.init.zeros_(self.bn.weight)
 
         def forward(self, x):
-            def places(y):              # [n, 1, t * h * w, mid]; channels-last is that already
+            def places(y):              # [n, 1, t * h * w, mid]; no copy if channels-last
                 return y.permute(0, 2, 3, 1).reshape(y.shape[0] // frames, 1, -1, mid)
 
             q, k, v = places(self.theta(x)), places(self.pool(self.phi(x))), places(self.pool(self.g(x)))
@@ -277,6 +280,7 @@ def attention(torch, cin, frames):
     return Attention()
 
 
-# Of clips [n, c, t, h, w]: how it is made, and mean and deviation of its input.
+# Networks of clips [n, c, t, h, w]: the constructor, and mean and deviation of
+# the input.
 CUBES = {"i3d_r50": (i3d_r50, HALF), "slowfast_r50_8x8": (slowfast_r50_8x8, HALF), "x3d_m": (x3d_m, HALF),
          "r2plus1d_18": (r2plus1d_18, KINETICS)}

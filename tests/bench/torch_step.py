@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
-"""torch_step.py [OPTION]...: PyTorch's time for the training step that
+"""torch_step.py [OPTION]...: measure PyTorch's time for the training step that
 `vt-bench step` measures, as rows of the same table.
 
-The network is one of share/models: a ResNet (He et al. 2016), perhaps with a
-temporal shift at the head of each residual branch (Lin et al. 2019) and
-attention behind some (Wang et al. 2018), or one of torch_nets.py.  The step
-begins with bytes: normalise, forward, cross-entropy, backward, SGD with momentum.
+The network is one of share/models: a ResNet (He et al. 2016), in some cases
+with a temporal shift at the start of each residual branch (Lin et al. 2019)
+and with attention after some blocks (Wang et al. 2018), or one of
+torch_nets.py.  The step begins with bytes: normalize, forward,
+cross-entropy, backward, SGD with momentum.
 
 A mode is PRECISION/FORMAT/HOW: fp32, or bf16 under autocast; memory format
-default or channels-last; eager or compile.  All modes asked for are timed in
-turns in one process.  PyTorch gives freed memory back to the system in every
-step unless the allocator keeps it, which costs it 10 to 25 %; so this script
-tells glibc to keep it and starts again, unless --malloc=plain is given, or
---malloc=tcmalloc, which preloads that library.
+default or channels-last; eager or compile.  All requested modes are timed
+alternately in one process.  By default glibc returns freed memory to the
+system in every step, which costs PyTorch 10 to 25 %.  So this script sets
+glibc to keep it and starts again.  --malloc=plain leaves glibc as it is, and
+--malloc=tcmalloc preloads that library instead.
 
---serve is for step-vs-torch: for each line "MODE RUNS" on standard input the
-seconds of so many steps are a line on standard output, and "forget MODE" frees
-what a mode holds.  --peak prints the peak of resident memory of three steps of
-the first mode, above what the process had when PyTorch was loaded.
---verify DIR holds network, loss and scores against those that
-tests/tools/netdump has written to DIR.
+--serve is for step-vs-torch: for each line "MODE RUNS" on standard input,
+print a line with the seconds of so many steps; "forget MODE" frees the
+memory of a mode.  --peak prints the peak of resident memory of three steps
+of the first mode, above that of the process after loading PyTorch. --verify
+DIR compares network, loss and scores with those that tests/tools/netdump
+wrote to DIR.
 """
 import argparse
 import ctypes.util
@@ -29,15 +30,15 @@ import statistics
 import sys
 import time
 
-sys.dont_write_bytecode = True          # this folder may not be ours to write in
+sys.dont_write_bytecode = True          # this folder may be read-only
 import torch_nets  # noqa: E402
 
 KEEP = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184",
         "MALLOC_TOP_PAD_": "1073741824"}
 
-# Blocks of a stage; channels of the first; kernel of the stem; three
-# convolutions in a block or two; 1/fold of the channels are shifted either way;
-# stages and blocks in them, from 0, that attention follows.
+# Blocks of each stage; channels of the first stage; kernel of the stem; three
+# convolutions in a block or two; 1/fold of the channels are shifted in each
+# direction; stages and blocks, counted from 0, that attention follows.
 NETS = {
     "tsm_r50": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=8, dropout=0.5),
     "tsm_r50_nl": dict(blocks=(3, 4, 6, 3), width=64, stem=7, deep=True, fold=8, dropout=0.5,
@@ -52,7 +53,7 @@ MODES = ["%s/%s/%s" % (p, f, h) for p in ("fp32", "bf16") for f in ("channels-la
 
 
 def check(p, o, known):
-    """The shape, and modes of those that are ${known}; else it ends."""
+    """Check the shape, and that each mode is one of known; otherwise exit."""
     if not re.fullmatch(r"[1-9]\d*x[1-9]\d*x[1-9]\d*", o.shape):
         p.error("--shape: %s (wanted clips x frames x side)" % o.shape)
     for mode in o.modes.split(","):
@@ -80,7 +81,8 @@ def parse():
 
 
 def set_malloc(kind):
-    """Start again with the allocator asked for, unless this is it."""
+    """Start the script again with the requested allocator, unless it is already
+    active."""
     wanted = {}
     if kind == "keep":
         wanted = {k: v for k, v in KEEP.items() if k not in os.environ}
@@ -88,7 +90,7 @@ def set_malloc(kind):
         found = ctypes.util.find_library("tcmalloc_minimal") or ctypes.util.find_library("tcmalloc")
         if found is None:
             sys.exit("torch_step.py: no tcmalloc (Debian: libtcmalloc-minimal4)")
-        # ":" would let a second preload in; what is there stays first.
+        # ":" would admit a second preload; an existing one stays first.
         wanted = {"LD_PRELOAD": " ".join(filter(None, [os.environ.get("LD_PRELOAD"), found]))}
     if wanted:
         os.environ.update(wanted)
@@ -96,15 +98,16 @@ def set_malloc(kind):
 
 
 def build(torch, name, classes, frames):
-    """The network, its parameters named as share/models does."""
+    """Return the network, with parameters named as in share/models."""
     if name in torch_nets.CUBES:
         return torch_nets.CUBES[name][0](torch, classes)
     nn = torch.nn
     net = NETS.get(name, {"fold": 8})
 
     class Shift(torch.autograd.Function):
-        """Channels from the next frame, from the last one, and where they are;
-        the gradient goes the opposite way."""
+        """Move the first channels from the next frame, the second from the
+        previous one, and leave the others.  The gradient moves in the
+        opposite direction."""
         @staticmethod
         def move(x, ahead, after, k):
             v = x.view(-1, frames, *x.shape[1:])
@@ -188,8 +191,8 @@ def build(torch, name, classes, frames):
 
 
 def normalise(torch, name, frames, pixels, dtype):
-    """What the network reads of [clips * frames, h, w, c] bytes: images, or clips
-    [n, c, t, h, w]."""
+    """Convert bytes [clips * frames, h, w, c] to the network's input: images,
+    or clips [n, c, t, h, w]."""
     mean, std = (torch.tensor(v, dtype=dtype).view(1, 3, 1, 1)
                  for v in torch_nets.CUBES.get(name, (None, torch_nets.IMAGENET))[1])
     x = (pixels.permute(0, 3, 1, 2).to(dtype).div_(255) - mean) / std
@@ -197,7 +200,7 @@ def normalise(torch, name, frames, pixels, dtype):
 
 
 class NotANumber(Exception):
-    """A loss that no training could use: the mode is wrong here."""
+    """The loss is NaN: the mode does not work here."""
 
 
 class Step:
@@ -214,7 +217,7 @@ class Step:
         self.net = build(torch, o.net, o.classes, frames).to(memory_format=self.format).train()
         self.run = torch.compile(self.net) if how == "compile" else self.net
         settings = {"lr": 0.001, "momentum": 0.9, "weight_decay": 1e-4}
-        try:                    # one pass over the parameters, where there is such a thing
+        try:                    # one pass over the parameters, if this version has it
             self.sgd = torch.optim.SGD(self.net.parameters(), fused=True, **settings)
         except (TypeError, RuntimeError):
             self.sgd = torch.optim.SGD(self.net.parameters(), **settings)
@@ -247,7 +250,7 @@ class Step:
 
 
 def status(field):
-    """VmRSS or VmHWM of this process, in bytes."""
+    """Return VmRSS or VmHWM of this process, in bytes."""
     with open("/proc/self/status") as f:
         return 1024 * int(re.search(r"^%s:\s*(\d+) kB" % field, f.read(), re.M).group(1))
 
@@ -309,8 +312,8 @@ def doubles(torch, path):
 
 
 def verify(torch, o):
-    """Same names, shapes and number of parameters; from the same weights and
-    pixels, in double, the same scores and loss."""
+    """Check that names, shapes and number of parameters are the same, and that
+    the same weights and pixels give the same scores and loss in double."""
     clips, frames, side = (int(n) for n in o.shape.split("x"))
     net = build(torch, o.net, o.classes, frames).train()
     if hasattr(net, "dropout"):
@@ -324,7 +327,7 @@ def verify(torch, o):
             name, kind, offset, n, shape = line.rstrip("\n").split("\t")
             dims = [int(s) for s in shape.split(",")]
             if len(dims) == 5 and dims[2] == 1 and name in own and own[name].dim() == 4:
-                del dims[2]             # a kernel of one frame, here of images
+                del dims[2]             # a kernel over one frame; PyTorch's is over images
             theirs[name] = w[int(offset):int(offset) + int(n)].view(dims)
             count += int(n) if int(kind) < 4 else 0
     wrong = ["%s: %s here, %s there" % (k, own.get(k, torch.empty(0)).shape, theirs.get(k, torch.empty(0)).shape)
