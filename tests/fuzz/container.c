@@ -1,5 +1,5 @@
-/* Containers of videos: the first byte chooses the format, the second the id
- * of the stream, 255 for the first that transport streams have, 256. */
+/* Video containers.  The first byte selects the format and the second the
+ * stream id; 255 selects 256, the first id of MPEG transport streams. */
 #include <fcntl.h>
 
 #include "media/container.h"

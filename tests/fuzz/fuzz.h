@@ -2,12 +2,12 @@
 #define TESTS_FUZZ_H
 
 /*
- * Fuzz targets, one file each.  A target takes any bytes, hands them to one of
- * vt's readers and aborts if a promise of that reader is broken; memory and
- * undefined behaviour are the business of the sanitizers.
+ * Fuzz targets, one file each.  A target passes arbitrary bytes to one of vt's
+ * readers and aborts if a property of that reader does not hold.  Sanitizers
+ * detect memory errors and undefined behavior.
  *
- * make check replays the corpus of each target (tests/commands/fuzz.sh); make fuzz
- * lets libFuzzer look for more.
+ * make check replays the corpus of each target (tests/commands/fuzz.sh); make
+ * fuzz lets libFuzzer search for more inputs.
  */
 
 #include <stddef.h>
@@ -23,17 +23,17 @@
 
 #include "../said.h"
 
-/* Take ${size} bytes; 0. */
+/* Run the target on ${size} bytes.  Return 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Messages are made, for their own bugs, but not shown. */
+/* Format messages, to detect errors in them, but do not print them. */
 #define FUZZ_QUIET() do { \
 	static char said_[4096]; \
 	said_begin(said_, sizeof(said_)); \
 	program_quiet(1); \
 } while (0)
 
-/* A promise of the code under test. */
+/* Abort unless a property of the code under test holds. */
 #define MUST(promise) do { \
 	if (!(promise)) { \
 		fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, \
@@ -42,14 +42,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 	} \
 } while (0)
 
-/* The bytes as text with a zero byte behind it, the caller's to free. */
+/* Return the bytes as a string.  The caller frees it. */
 __attribute__((unused)) static char *
 fuzz_text(const uint8_t *data, size_t size)
 {
 	return xstrndup((const char *)data, size);
 }
 
-/* The path of a file that holds the bytes, until the next call. */
+/* Return the path of a file with these bytes.  Valid until the next call. */
 __attribute__((unused)) static const char *
 fuzz_file(const void *data, size_t size)
 {

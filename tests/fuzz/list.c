@@ -1,4 +1,4 @@
-/* Lists of videos: in every format, and the labels in them as classes. */
+/* Annotation lists in every format, and their labels as classes. */
 #include "ingest/list.h"
 
 #include "fuzz.h"

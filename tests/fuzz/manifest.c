@@ -1,4 +1,4 @@
-/* The manifest of a set. */
+/* The manifest of a packed set. */
 #include <fcntl.h>
 
 #include "shard/manifest.h"

@@ -1,4 +1,5 @@
-/* Networks: what is read has shapes and sizes that do not overflow. */
+/* Network files: an accepted network has shapes and sizes that do not
+ * overflow. */
 #include "graph/graph.h"
 
 #include "fuzz.h"

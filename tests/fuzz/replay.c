@@ -1,6 +1,6 @@
 /*
- * replay FILE|DIR...: give each file to the fuzz target this is linked with,
- * where there is no libFuzzer; print how many there were.
+ * replay FILE|DIR...: run the linked fuzz target on each file, for builds
+ * without libFuzzer, and print the number of files.
  */
 #include <dirent.h>
 #include <err.h>
@@ -18,12 +18,14 @@ replay(const char *path)
 	said_end();
 	if (file_read(path, &b) != 0)
 		exit(1);
-	/* No byte more: a sanitizer is to see what is read behind the end. */
+	/* An exact buffer, so that a sanitizer detects a read beyond the
+	 * end. */
 	exact = malloc(b.n > 0 ? b.n : 1);
 	if (exact == NULL)
 		err(1, "%s", path);
 	memcpy(exact, b.data, b.n);
-	fprintf(stderr, "%s\n", path);	/* the last one is the culprit */
+	fprintf(stderr, "%s\n", path);	/* the last path before a crash is
+					 * the culprit */
 	LLVMFuzzerTestOneInput(exact, b.n);
 	free(exact);
 	buffer_free(&b);

@@ -1,6 +1,6 @@
 /*
- * safetensors: every value of every tensor can be read as its type, with the
- * footer of a checkpoint and without.
+ * safetensors files: every value of every tensor can be read as its type, with
+ * the footer of a checkpoint and without.
  */
 #include "base/hash.h"
 #include "train/run/checkpoint.h"
@@ -32,7 +32,7 @@ look(const struct safetensors *s)
 		MUST(safetensors_meta(s, s->meta[i].key) != NULL);
 }
 
-/* The same bytes with a true footer in place of their last ones. */
+/* Replace the last bytes by a valid footer. */
 static void
 seal(uint8_t *file, size_t size)
 {

@@ -1,4 +1,5 @@
-/* Schedules: what is read prints as a table that reads back the same. */
+/* Schedules: an accepted schedule prints as a table that reads back the
+ * same. */
 #include "sched/schedule.h"
 
 #include "fuzz.h"

@@ -1,6 +1,7 @@
 /*
- * The index of a shard.  Hashes guard against accidents, not against malice:
- * they are made true here, so that what they cover is looked at as well.
+ * The index of a shard.  Its hashes protect against accidents, not against
+ * malice.  The target makes them valid, so that the readers behind them are
+ * tested, too.
  */
 #include "base/bytes.h"
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* Streams of samples, from vt-extract and from elsewhere. */
+/* Streams of samples, from vt-extract and from other programs. */
 #include "base/exit.h"
 #include "shard/pack.h"
 

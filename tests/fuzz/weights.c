@@ -1,8 +1,8 @@
 /*
- * Files of weights: every number of every tensor can be read, no tensor is
- * larger than ten times the file and 16 MiB, and what is refused is said.  The
- * bytes are also taken for a pickle, of a state dict with two storages, so that
- * the interpreter is not hidden behind the archive.
+ * Weight files: every value of every tensor can be read, and no tensor is
+ * larger than ten times the file and 16 MiB.  The bytes are also wrapped as the
+ * pickle of a state dict with two storages, so that the pickle reader is
+ * reached without a valid archive.
  */
 #include "weights/weights.h"
 
