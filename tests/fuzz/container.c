@@ -1,5 +1,8 @@
-/* Video containers.  The first byte selects the format and the second the
- * stream id; 255 selects 256, the first id of MPEG transport streams. */
+/*
+ * Video containers: a report has a text exactly if the container is not whole.
+ * The first byte selects the format and the second the stream id; 255 selects
+ * 256, the first id of MPEG transport streams.
+ */
 #include <fcntl.h>
 
 #include "media/container.h"

@@ -1,4 +1,5 @@
-/* Annotation lists in every format, and their labels as classes. */
+/* Annotation lists in every format: an accepted row has a label of its list of
+ * classes, or none. */
 #include "ingest/list.h"
 
 #include "fuzz.h"

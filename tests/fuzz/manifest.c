@@ -1,4 +1,5 @@
-/* The manifest of a packed set. */
+/* The manifest of a packed set: an accepted one has shards, samples and
+ * options. */
 #include <fcntl.h>
 
 #include "shard/manifest.h"

@@ -1,6 +1,7 @@
 /*
- * The index of a shard.  Its hashes protect against accidents, not against
- * malice.  The target makes them valid, so that the readers behind them are
+ * The index of a shard: an accepted index finds every sample by its key, and
+ * verification gives each damage a kind.  Hashes protect against accidents, not
+ * against malice.  The target makes them valid, so that the code behind them is
  * tested, too.
  */
 #include "base/bytes.h"

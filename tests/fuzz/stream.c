@@ -1,4 +1,5 @@
-/* Streams of samples, from vt-extract and from other programs. */
+/* Streams of samples, from vt-extract and from other programs: packing ends
+ * with a documented status. */
 #include "base/exit.h"
 #include "shard/pack.h"
 

@@ -1,8 +1,8 @@
 /*
- * A second handle of a device (device_aside), used by another thread.  After an
- * event, the other thread finds the data that the first one wrote.  A copy
- * through the second handle is complete when the call returns.  The stand-in
- * for a GPU detects unordered accesses.
+ * After an event, a second handle of a device (device_aside), used by another
+ * thread, finds the data that the first one wrote.  A copy through the second
+ * handle is complete when the call returns.  The stand-in for a GPU detects
+ * unordered accesses.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /*
- * Plans of cuDNN for a described device, which need not be present.  Each pass
- * of plain, strided, depthwise and grouped convolutions has a plan in each
- * precision.  The table of chosen plans makes the same plans again.
+ * cuDNN has a plan for each pass of plain, strided, depthwise and grouped
+ * convolutions in each precision, for a described device, which need not be
+ * present.  The table of chosen plans makes the same plans again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* tests/run: weight 2 */
 /*
- * Prefetching pixels to the cuda back end, without a GPU, on a stand-in that delays
- * work.  The bits equal those of uploads by each pass.  Two pinned buffers alternate,
- * and the host waits only until it may write a buffer again.  The test detects each
- * missing event.  Frames that the device resizes are tested the same way.  vt-bench
- * times steps with prefetched pixels, and downloads into pinned memory need no
- * staging.
+ * Prefetched pixels give the same bits as uploads by each pass on the cuda back
+ * end, without a GPU.  The stand-in delays work.  Two pinned buffers alternate,
+ * and the host waits only until it may write a buffer again.  The test detects
+ * each missing event.  Frames that the device resizes are tested the same way.
+ * vt-bench times steps with prefetched pixels, and downloads into pinned memory
+ * need no staging.
  */
 #include "base/mem.h"
 #include "bench/cases.h"

@@ -1,9 +1,9 @@
 /*
- * The choice of algorithms for convolutions, once for each shape, without a
- * GPU: by rule, by measurement, from known measurements, or from an earlier
- * choice.  A fused pattern without a plan is requested only once.  A pattern
- * that is slower than the unfused operations is not used.  The test supplies
- * plans and seconds.
+ * Algorithms for convolutions are chosen once for each shape, without a GPU: by
+ * rule, by measurement, from known measurements, or from an earlier choice.  A
+ * fused pattern without a plan is requested only once.  A pattern that is
+ * slower than the unfused operations is not used.  The test supplies plans and
+ * seconds.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The losses of training runs against tests/gpu/contact/curves.tsv, which holds those of the
-# cpu back end in fp32: step by step at first, then in the mean of each tenth of the run.
-# The table is compared with this build's cpu back end, and with the cuda back end on the
-# stand-in in each precision.  MAKE_CURVES=yes writes the table instead.
+# The losses of training runs agree with tests/gpu/contact/curves.tsv, which holds those of
+# the cpu back end in fp32: step by step at first, then in the mean of each tenth of the
+# run.  The test compares this build's cpu back end, and the cuda back end on the stand-in
+# in each precision.  MAKE_CURVES=yes writes the table instead.
 # tests/run: weight 50
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,10 +1,10 @@
 /* tests/run: weight 30 */
 /*
- * CUDA graphs captured by the cuda back end, without a GPU.  Steps in two
- * alternating shapes, each microbatch with other pixels, labels, seed and loss
- * scale, give the same bits with graphs as with separate launches.  A step of
- * graph launches alone launches nothing else, and the host does not wait.  The
- * test detects a graph that holds an outdated address of its inputs.
+ * Steps that the cuda back end captures into CUDA graphs give the same bits as
+ * steps with separate launches, without a GPU.  Two shapes alternate, and each
+ * microbatch has other pixels, labels, seed and loss scale.  A step of graph
+ * launches alone launches nothing else, and the host does not wait.  The test
+ * detects a graph that holds an outdated address of its inputs.
  */
 #include "backend/cuda/kernels.h"
 #include "net/feed.h"

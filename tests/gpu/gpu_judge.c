@@ -1,12 +1,12 @@
 /* tests/run: weight 11 */
 /*
- * The found_inf check of a step by the device, on the cuda back end without a
- * GPU.  Steps give the same bits as steps that the host checks first.  The
- * cases are each optimizer, with gradients, statistics and losses that are
- * finite or not, with clipping, weight averages, aggregated statistics and a
- * dynamic loss scale.  The host does not wait before the update is launched.
- * The launches do not grow with the number of parameters, and no table is
- * uploaded again.  With a GPU the test compares the bits alone.
+ * A step whose found_inf check runs on the device gives the same bits as a step
+ * that the host checks first, on the cuda back end without a GPU.  The cases
+ * are each optimizer, with gradients, statistics and losses that are finite or
+ * not, with clipping, weight averages, aggregated statistics and a dynamic loss
+ * scale.  The host does not wait before the update is launched.  The launches
+ * do not grow with the number of parameters, and no table is uploaded again.
+ * With a GPU the test compares the bits alone.
  */
 #include <math.h>
 

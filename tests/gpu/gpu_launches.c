@@ -1,8 +1,8 @@
 /*
- * The number of kernels, convolutions and GEMMs that a forward and a backward
- * pass launch, counted without a GPU.  Small kernels cost the time of a launch,
- * 2 to 4 us each, whatever they compute; a bound keeps their number from
- * growing.
+ * A forward and a backward pass launch at most a fixed number of kernels,
+ * convolutions and GEMMs, counted without a GPU.  Small kernels cost the time
+ * of a launch, 2 to 4 us each, whatever they compute, so the bound keeps their
+ * number from growing.
  */
 #include "backend/cuda/kernels.h"
 #include "net/feed.h"

@@ -1,7 +1,7 @@
 /* tests/run: weight 4 */
 /*
- * Whole networks on the cuda back end without a GPU.  Each task of a step is
- * compared with ref64, in every precision, while the stand-in delays and
+ * Each task of a training step of whole networks on the cuda back end agrees
+ * with ref64, in every precision, without a GPU.  The stand-in delays and
  * reorders work.  The networks are those of share/models with an eighth of
  * their channels.  Repeated steps give the same bits.  make check-gpu runs this
  * test on a GPU.

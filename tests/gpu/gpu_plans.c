@@ -1,11 +1,12 @@
 /* tests/run: weight 25 */
 /*
  * cuDNN has a plan for every convolution of every network in share/models, for
- * descriptions of an H100 and an H200, which need not be present.  The convolutions
- * are those that the back end requests when it plans a step: at the network's own
- * clips in each precision, and at every shape of its schedules in 16 bits, with the
- * fused operation graphs of fp16.  cuDNN refuses exactly the graphs listed in
- * patterns.h, and no unfused convolution, not even one of odd channels.
+ * descriptions of an H100 and an H200, which need not be present.  The
+ * convolutions are those that the back end requests when it plans a step: at
+ * the network's own clips in each precision, and at every shape of its
+ * schedules in 16 bits, with the fused operation graphs of fp16.  cuDNN refuses
+ * exactly the graphs listed in patterns.h, and no unfused convolution, not even
+ * one of odd channels.
  */
 #include <glob.h>
 #include <sys/wait.h>
@@ -182,8 +183,8 @@ schedule_shapes(const struct backend *b, size_t k)
 /* ---- convolutions that no network has ---- */
 
 /*
- * The convolutions of tests/unit/ops.c that cuDNN computes, with channels and extents
- * that networks do not have.
+ * The convolutions of tests/unit/ops.c that cuDNN computes, with channels and
+ * extents that networks do not have.
  */
 static const struct {
 	int n, in, out, groups, from[3], kernel[3], stride[3], pad[3];
@@ -216,7 +217,8 @@ static const struct {
 };
 enum { ODD = sizeof(odd) / sizeof(odd[0]) };
 
-/* Forward, data gradient, weight gradient and accumulated data gradient, each type. */
+/* Forward, data gradient, weight gradient and accumulated data gradient, each
+ * type. */
 static void
 test_odd(void)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The four commands for the first contact with a GPU (tests/gpu/contact).  They refuse wrong
-# options.  They run on the ref back end.  They report parts that fail or are stopped, and
+# The four commands for the first contact with a GPU (tests/gpu/contact) refuse wrong
+# options, run on the ref back end, and report parts that fail or are stopped.  They also
 # summarize the output of commands that imitate a GPU.
 # tests/run: weight 24
 cd "${0%/*}/../.." || exit 2

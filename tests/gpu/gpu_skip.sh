@@ -1,9 +1,8 @@
 #!/bin/sh
-# Steps with non-finite gradients that the device itself detects and skips, before the host
-# knows.  They are counted, listed and logged as in a run in which the host checks first,
-# and the weights are the same.  This also holds for a resumed run and for two ranks.  The
-# cuda back end runs without a GPU, with a loss scale at which some gradients exceed the
-# range of fp16.
+# Steps with non-finite gradients that the device itself skips, before the host knows, are
+# counted, listed and logged as in a run in which the host checks first, and the weights are
+# the same.  This also holds for a resumed run and for two ranks.  The cuda back end runs
+# without a GPU, with a loss scale at which some gradients exceed the range of fp16.
 # tests/run: weight 3
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,11 +1,11 @@
 /*
- * Gradients that the devices of several ranks all-reduce themselves, without
- * GPUs.  The ranks are threads, each with its own stand-in, connected by a
- * library that sums in stream order as NCCL does (comm/fabric.h).  Each device
- * runs its own found_inf check, and no host waits between the backward pass and
- * the update.  The weights equal those of a run in which the hosts decide, to
- * the bit.  This also holds if a rank defers a step, and if all ranks stop.  A
- * missing wait for a sum is detected.
+ * Ranks whose devices all-reduce the gradients and run the found_inf check get
+ * the weights of ranks whose hosts run that check, to the bit, without GPUs.
+ * The ranks are threads, each with its own stand-in, connected by a library
+ * that sums in stream order as NCCL does (comm/fabric.h).  No host waits
+ * between the backward pass and the update.  The cases include a rank that
+ * defers a step, and runs in which all ranks stop.  A missing wait for a sum is
+ * detected.
  */
 #include <math.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /* tests/run: weight 22 */
 /*
- * Training on the cuda back end without a GPU.  The stand-in delays work.  Loss
- * and weights of a run agree with ref, and have the same bits at 1, 2, 3 and 4
- * ranks.  Scores do not depend on the way clips are uploaded.  In a single step
- * the host does not wait, nothing is read before it is written, and a missing
+ * Runs of the trainer on the cuda back end agree with ref and have the same
+ * bits at 1, 2, 3 and 4 ranks, without a GPU.  The stand-in delays work.
+ * Scores do not depend on the way clips are uploaded.  In a single step the
+ * host does not wait, nothing is read before it is written, and a missing
  * kernel is detected.  With a GPU (make check-gpu) the runs use the GPU.
  */
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /*
- * Vector loads and stores of the kernels of the cuda back end, run on the
- * host.  An absent operand and a full vector need no loop; the end of an array
- * needs one.  A multiplication finds the frame of a row.  Norm kernels for full
- * vectors give the same bits as those for any rows.  Kernels that also finish
- * the statistics give the same bits as two kernels.
+ * Vector loads and stores of the kernels of the cuda back end, run on the host,
+ * handle absent operands, full vectors and the end of an array.  Only the end
+ * of an array needs a loop.  A multiplication finds the frame of a row.  Norm
+ * kernels for full vectors give the same bits as those for any rows.  Kernels
+ * that also finish the statistics give the same bits as two kernels.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -106,8 +106,10 @@ test_divided(void)
 
 /* ---- norms ---- */
 
-/* The inputs, and two of each output: by the kernel for any rows, and by the kernel
- * for full vectors. */
+/*
+ * The inputs, and two of each output: by the kernel for any rows, and by the
+ * kernel for full vectors.
+ */
 static struct {
 	uint16_t x[N], dy[N], moved[N], res[N];
 	float mean[C], rstd[C], scale[C], offset[C], k[3 * C];
@@ -251,8 +253,10 @@ norm_same_back(int shut, int moved, int fixed, int accumulate)
 	    memcmp(m->dres[0], m->dres[1], sizeof(m->dres[0])) == 0;
 }
 
-/* The shifted dy, so that shifting back gives dy again, or 0 where a row leaves its
- * clip. */
+/*
+ * The shifted dy, so that shifting back gives dy again, or 0 where a row leaves
+ * its clip.
+ */
 static void
 norm_shift(void)
 {

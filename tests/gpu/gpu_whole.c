@@ -1,6 +1,6 @@
 /* tests/run: weight 3 */
 /*
- * Loss and gradients of a step of whole networks on the cuda back end, compared
+ * Loss and gradients of a step of whole networks on the cuda back end agree
  * with the cpu back end in fp32, from the same weights, pixels and labels.
  * Without a GPU the test runs two small networks; with one (make check-gpu)
  * those of share/models in full.

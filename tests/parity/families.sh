@@ -1,8 +1,7 @@
 #!/bin/sh
-# Every network of share/models, compared with PyTorch built from the same weights.  The
-# test compares the test scores of each network.  For one network of each kind it also
-# compares losses, batch statistics and every gradient.  It runs in double with few
-# channels, and in float with all channels.
+# Every network of share/models agrees with PyTorch built from the same weights, in test
+# scores, and for one network of each kind also in losses, batch statistics and every
+# gradient.  The test runs in double with few channels, and in float with all channels.
 # tests/run: weight 85
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ten steps of SGD and AdamW, with clipping and weight averages, compared with
+# Ten steps of SGD and AdamW, with clipping and weight averages, agree with
 # PyTorch's optimizers.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2

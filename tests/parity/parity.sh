@@ -1,7 +1,6 @@
 #!/bin/sh
-# Whole networks compared with PyTorch built from the same weights: scores,
-# losses, batch statistics and every gradient, at the three shapes of a
-# multigrid run.
+# Whole networks agree with PyTorch built from the same weights: scores, losses,
+# batch statistics and every gradient, at the three shapes of a multigrid run.
 # tests/run: weight 70
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Changes of pictures for augmentation, compared with formulas in NumPy, and with
-# torchvision if it is installed.
+# Changes of pictures for augmentation agree with formulas in NumPy, and with torchvision if
+# it is installed.
 # tests/run: weight 5
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Weight files with the names, shapes and wrapping of other programs, with random values.
-# vt loads them as --init does and gives the scores of the PyTorch module that wrote the
-# file, to 1e-4 in float.
+# Weight files with the names, shapes and wrapping of other programs, loaded as --init loads
+# them, give the scores of the PyTorch module that wrote the file, to 1e-4 in float.  The
+# values are random.
 # tests/run: weight 45
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Resizing compared with Pillow and PyTorch, as far as they are installed, with
+# Resizing is within 1 of Pillow and PyTorch, as far as they are installed, with
 # every instruction set.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A checkpoint of vt-train, read by the Python package safetensors.
+# The Python package safetensors reads every tensor and the metadata of a
+# checkpoint of vt-train.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 python=

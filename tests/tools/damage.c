@@ -2,13 +2,13 @@
  * Damage video files systematically, and count the frames that were extracted
  * from them.
  *
- *	damage frames N       print raw 4:2:0 frames of 64x48 that show their numbers
- *	damage make FILE DIR STEPS EVERY SEED <PACKETS
- *	                      write damaged copies of FILE to DIR: zeroed, removed
- *	                      and truncated at STEPS places and at each EVERYth
- *	                      packet; PACKETS are lines "POS,SIZE,K" (K: key frame)
- *	damage count <STREAM  print for each sample of a stream of vt-extract its key,
- *	                      frames, frames in the right place, different frames
+ *   damage frames N       print raw 4:2:0 frames of 64x48 that show their number
+ *   damage make FILE DIR STEPS EVERY SEED <PACKETS
+ *                         write damaged copies of FILE to DIR: zeroed, removed
+ *                         and truncated at STEPS places and at each EVERYth
+ *                         packet; PACKETS are lines "POS,SIZE,K" (K: key frame)
+ *   damage count <STREAM  print for each sample of a stream of vt-extract: key,
+ *                         frames, frames in the right place, different frames
  */
 #include <errno.h>
 #include <stdio.h>

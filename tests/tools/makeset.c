@@ -121,7 +121,7 @@ set_option(const char *text)
 			OPT(o) = atoi(text + n + 1);
 			return 0;
 		}
-	fprintf(stderr, "makeset: %s?\n", text);
+	fprintf(stderr, "makeset: %s: unknown option\n", text);
 	return -1;
 }
 

@@ -1,6 +1,6 @@
 /*
  * modes LABEL...: print what the table of lib/train/modes.c allows for the
- * modes LABEL, named as in modes.h, one line for each case:
+ * modes LABEL, named as in modes.h.  Each line has one case:
  *
  *	refused  SET  MESSAGE	every mode and pair that is refused
  *	run      SET  MODES	sets that together have every other pair

@@ -1,9 +1,9 @@
 /*
- * For programs linked with --wrap=device_open: opening ref gives the cuda back end
- * on the stand-in.  STANDIN_FASTEST is the engine that timing finds on rank 0; each
- * other rank finds another one.  With STANDIN_SLOW, fused convolutions are slower
- * than unfused ones.  STANDIN_ALLOCS is the number of allocations of device memory
- * that succeed.
+ * For programs linked with --wrap=device_open: opening ref gives the cuda back
+ * end on the stand-in.  STANDIN_FASTEST is the engine that timing finds on rank
+ * 0; each other rank finds another one.  With STANDIN_SLOW, fused convolutions
+ * are slower than unfused ones.  STANDIN_ALLOCS is the number of allocations of
+ * device memory that succeed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
- * A fabric (comm/fabric.h) between ranks whose devices have discrete memory.  It
- * transfers synchronously, by messages, in order of rank.  If APART_FABRIC is set,
- * the devices have streams; if it is "apart", their back end has this fabric.
+ * A fabric (comm/fabric.h) between ranks whose devices have discrete memory.
+ * It transfers synchronously, by messages, in order of rank.  If APART_FABRIC
+ * is set, the devices have streams; if it is "apart", their back end has this
+ * fabric.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
- * An MPI library that provides MPI_THREAD_SERIALIZED.  tests/build.mk links a command
- * with --wrap for these calls.  The command aborts if two threads are in such calls
- * at the same time.  Each call sleeps, so that concurrent calls would overlap.
+ * An MPI library that provides MPI_THREAD_SERIALIZED.  tests/build.mk links a
+ * command with --wrap for these calls.  The command aborts if two threads are
+ * in such calls at the same time.  Each call sleeps, so that concurrent calls
+ * would overlap.
  */
 #include <stdatomic.h>
 #include <stdio.h>
