@@ -247,9 +247,9 @@ no_graphs(struct driver *d, struct gpu_stream *s)
 }
 
 /*
- * Run two steps in memory of undefined content, the second one without waits,
- * without graphs (gpu_graphs.c tests these).  Return the faults that the
- * stand-in found.
+ * Run two steps without graphs (gpu_graphs.c tests these), in memory of
+ * undefined content; the host must not wait in the second one.  Return the
+ * faults that the stand-in found.
  */
 static void
 step(const struct graph *g, int faults[FAULTS], char *said, size_t size)
