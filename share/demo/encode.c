@@ -1,4 +1,4 @@
-/* RGB frames to a video file. */
+/* Write RGB frames to a video file by FFmpeg. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct encoder {
 	int64_t frames;
 	struct commit *file;
 	int error;			/* errno of a failed write */
-	int64_t at;			/* in the file */
+	int64_t at;			/* offset in the file */
 	AVIOContext *io;
 	AVFormatContext *format;
 	AVCodecContext *codec;
@@ -34,7 +34,7 @@ struct encoder {
 
 /* ---- the file ---- */
 
-/* FFmpeg 7 made the bytes const. */
+/* Since FFmpeg 7 the buffer is const. */
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
 typedef const uint8_t io_bytes;
 #else
@@ -58,7 +58,7 @@ encode_write_some(void *opaque, io_bytes *from, int n)
 	return (int)done;
 }
 
-/* A muxer goes back to fill in what it knows only at the end. */
+/* Muxers seek back to write sizes and the index at the end. */
 static int64_t
 encode_seek(void *opaque, int64_t to, int whence)
 {
@@ -76,7 +76,7 @@ encode_seek(void *opaque, int64_t to, int whence)
 	return e->at = to;
 }
 
-/* Why FFmpeg failed: the disk, its own words, or its code. */
+/* Print why FFmpeg failed: the write error, or the text of its error code. */
 static int
 encode_failed(struct encoder *e, int code)
 {
@@ -118,7 +118,7 @@ encoder_known(const char *codec)
 	return c != NULL && c->type == AVMEDIA_TYPE_VIDEO;
 }
 
-/* 4:2:0 where the codec has it, for all players have; else its first. */
+/* Return 4:2:0, which all players support, or the first format of the codec. */
 static enum AVPixelFormat
 encode_choose_pixels(const AVCodec *codec)
 {
@@ -132,9 +132,9 @@ encode_choose_pixels(const AVCodec *codec)
 }
 
 /*
- * Quality 1 to 100 on the scale of the codec: x264 and x265 and VP9 have a
- * constant rate factor, 0 best to 51 or 63; the older ones a quantiser, 1 or 2
- * best to 31; the lossless ones nothing.
+ * Set the quality, 1 to 100, on the scale of the codec.  x264, x265, VP9 and AV1
+ * have a constant rate factor from 0 (best) to 51 or 63.  Older codecs have a
+ * quantizer from 1 or 2 (best) to 31.  Lossless codecs have no quality.
  */
 static void
 encode_set_quality(AVCodecContext *c, AVDictionary **options, int quality)
@@ -176,7 +176,7 @@ encode_open_codec(struct encoder *e, const struct encoder_options *o)
 	c->framerate = (AVRational){ o->fps.num, o->fps.den };
 	c->thread_count = 1;
 	c->flags |= AV_CODEC_FLAG_BITEXACT;
-	/* Some encoders take full range only if they are told it is meant. */
+	/* Some encoders accept full range only with this setting. */
 	c->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
 	c->color_range = c->pix_fmt == AV_PIX_FMT_YUVJ420P ?
 	    AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
@@ -189,16 +189,15 @@ encode_open_codec(struct encoder *e, const struct encoder_options *o)
 	if (strcmp(codec->name, "libx265") == 0)
 		av_dict_set(&options, "x265-params",
 		    "log-level=none:frame-threads=1:wpp=0:pmode=0:pme=0:"
-		    "lookahead-slices=0", 0);	/* no pool of threads */
+		    "lookahead-slices=0", 0);	/* no thread pool */
 	/*
-	 * With its trees of macroblocks, x264 164 gives other bytes each
-	 * time.
+	 * With macroblock trees, x264 164 gives different bytes in each run.
 	 */
 	if (strcmp(codec->name, "libx264") == 0)
 		av_dict_set(&options, "x264-params", "mbtree=0", 0);
 	if (strncmp(codec->name, "libvpx", 6) == 0)
 		av_dict_set(&options, "cpu-used", "8", 0);
-	/* Small files matter less here than many of them soon. */
+	/* Speed matters more here than small files. */
 	av_dict_set(&options, "preset", "veryfast", 0);
 	av_dict_set(&options, "deadline", "realtime", 0);
 	r = avcodec_open2(c, codec, &options);
@@ -267,7 +266,7 @@ err:
 	return NULL;
 }
 
-/* Encode ${f}, or what is left if it is NULL, and write what comes out. */
+/* Encode ${f}, or flush the encoder if it is NULL, and write the packets. */
 static int
 encode(struct encoder *e, const AVFrame *f)
 {

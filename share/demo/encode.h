@@ -5,38 +5,46 @@
 #include "media/image.h"
 
 /*
- * Frames to a video file, for tests and for the demo's own videos.  The
- * container follows from the extension.  The same frames give the same bytes
- * with the same FFmpeg.  One thread per encoder; several may run at once.
+ * Write frames to a video file, for tests and for the demo.  The extension of the
+ * file selects the container.  The same frames give the same bytes with the same
+ * version of FFmpeg.  An encoder must be used by one thread at a time; several
+ * encoders may run at once.
  */
 struct encoder;
 
 struct encoder_options {
-	const char *codec;	/* FFmpeg's name of an encoder: "libx264",
-				 * "mpeg4", "libvpx-vp9", "mjpeg", "ffv1" ... */
+	const char *codec;	/* an FFmpeg encoder: "libx264", "mpeg4",
+				 * "libvpx-vp9", "mjpeg", "ffv1" ... */
 	int w, h;
 	struct fraction fps;
-	int quality;		/* 1 worst to 100 best; 75 is ordinary */
-	int keyframes;		/* at most so many frames apart; 0: the codec's
-				 * own choice */
+	int quality;		/* 1 (worst) to 100 (best) */
+	int keyframes;		/* maximal keyframe interval in frames; 0: the
+				 * default of the codec */
 };
 
 /*
- * encoder_open(path, o): NULL after a message, which names the encoder if this
- * FFmpeg lacks it.  The file gets its name when it is complete.
+ * encoder_open(path, o): begin the file ${path}.  Return an encoder, or NULL after
+ * a message, which names the codec if this FFmpeg lacks it.  The file gets its name
+ * when it is complete.  encoder_done() or encoder_drop() frees the encoder.
  */
 struct encoder *encoder_open(const char *path, const struct encoder_options *o);
 
-/* encoder_add(e, m): the next frame, RGB of the size that was said. */
+/*
+ * encoder_add(e, m): add the next frame, RGB of the size in the options.  Return 0, or
+ * -1 after a message.
+ */
 int encoder_add(struct encoder *e, const struct image *m);
 
-/* encoder_done(e): complete the file, durably; frees ${e} in any case. */
+/*
+ * encoder_done(e): complete the file and make it durable.  Return 0, or -1 after a
+ * message.  ${e} is freed in both cases.
+ */
 int encoder_done(struct encoder *e);
 
-/* encoder_drop(e): without a file; NULL is fine. */
+/* encoder_drop(e): free ${e} and discard the file; ${e} may be NULL. */
 void encoder_drop(struct encoder *e);
 
-/* encoder_known(codec): 1 if this FFmpeg has the encoder, without a message. */
+/* encoder_known(codec): return 1 if this FFmpeg has the encoder, else 0, without a message. */
 int encoder_known(const char *codec);
 
 #endif

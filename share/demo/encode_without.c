@@ -1,4 +1,4 @@
-/* Writing videos in a build without FFmpeg: the functions say so. */
+/* Replace encode.c in a build without FFmpeg: encoder_open() fails with a message. */
 #include <stddef.h>
 
 #include "media/video.h"
@@ -19,7 +19,7 @@ encoder_known(const char *codec)
 	return 0;
 }
 
-/* Nobody has an encoder that these could be called with. */
+/* These are never called, because encoder_open() returns no encoder. */
 
 int
 encoder_add(struct encoder *e, const struct image *m)

@@ -1,15 +1,15 @@
 /*
- * motions: makes the demo's videos: camera moves over random still scenes, in
+ * motions: make the videos of the demo: camera moves over random still scenes, in
  * several codecs, containers, sizes and frame rates.
  *
  *	motions OUT TRAIN TEST SEED [demo|near|hard|mixed] [pairs]
  *
- * writes TRAIN videos of each class below OUT/train/CLASS/ and TEST below
- * OUT/test/CLASS/.  The classes are the 8 moves.  In near all is twice as
- * large, and learned sooner; hard has slow moves, and noise; in mixed each video
- * is somewhere between those of demo and what is hardly seen.
- * With pairs there are 64 classes, what the first half shows and what the second:
- * pan_left+zoom_in is another than zoom_in+pan_left.
+ * writes TRAIN videos of each class to OUT/train/CLASS/ and TEST to
+ * OUT/test/CLASS/.  The classes are the 8 moves.  near shows everything at twice the
+ * size, which is learned sooner.  hard has slow moves and noise.  mixed draws the
+ * difficulty of each video between that of demo and moves that are hardly visible.
+ * With pairs, the 64 classes are pairs of moves in the first and the second half of
+ * the video: pan_left+zoom_in differs from zoom_in+pan_left.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,14 +27,14 @@
 #include "encode.h"
 #include "scene.h"
 
-/* What a video may be; each is drawn alike often. */
+/* Codecs and containers; each has the same probability. */
 static const struct motions_kind { const char *codec, *suffix; int quality; } kinds[] = {
 	{ "libx264", "mp4", 80 }, { "mpeg4", "avi", 95 },
 	{ "libx264", "mkv", 80 }, { "mjpeg", "mov", 90 },
 	{ "mpeg2video", "mpg", 95 }, { "libvpx-vp9", "webm", 80 },
 };
 
-/* MPEG-2 knows only some rates; these are among them. */
+/* MPEG-2 supports only some rates; these are among them. */
 static const struct fraction rates[] = {
 	{ 24, 1 }, { 25, 1 }, { 30000, 1001 }, { 30, 1 }
 };
@@ -50,11 +50,11 @@ struct motions_job {
 	int train, test;
 	int classes;			/* MOVES, or MOVES * MOVES pairs */
 	uint64_t seed;
-	const struct difficulty *difficulty, *hardest;	/* NULL: all alike */
+	const struct difficulty *difficulty, *hardest;	/* NULL: one difficulty */
 	atomic_int failed;
 };
 
-/* The moves of a class: of its first half, and of its second. */
+/* Store the moves of the first and the second half of a class in ${move}. */
 static void
 motions_moves_of(const struct motions_job *j, int class, int move[2])
 {
@@ -62,7 +62,7 @@ motions_moves_of(const struct motions_job *j, int class, int move[2])
 	move[1] = j->classes > MOVES ? class / MOVES : move[0];
 }
 
-/* The folder of a class; the caller frees it. */
+/* Return the folder of a class.  The caller frees it. */
 static char *
 motions_folder_of(const struct motions_job *j, int class, int testing)
 {
@@ -76,7 +76,7 @@ motions_folder_of(const struct motions_job *j, int class, int testing)
 	    move_names[move[1]]);
 }
 
-/* Draw and write video ${number} of the whole set. */
+/* Draw and write video ${number} of all videos.  Return 0, or nonzero after a message. */
 static int
 motions_make_video(const struct motions_job *j, int number)
 {
@@ -128,7 +128,7 @@ motions_make_part(int i, int thread, void *arg)
 		atomic_store(&j->failed, 1);
 }
 
-/* What the videos show, by its name; -1: there is no such. */
+/* Apply the setting ${name}.  Return 0, or -1 if it is unknown. */
 static int
 motions_set(struct motions_job *j, const char *name)
 {

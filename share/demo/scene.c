@@ -1,4 +1,4 @@
-/* Random still scenes, and a camera that moves over them. */
+/* Draw random still scenes, and a camera that moves over them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "scene.h"
 
-#define PLANE 224		/* units along the side of the scene */
+#define PLANE 224		/* side of the scene in units */
 #define PI 3.14159265358979323846
 
 const char *const move_names[MOVES] = { "pan_left", "pan_right", "roll_left",
@@ -19,11 +19,11 @@ const struct difficulty difficulty_hard = { 72, .2, .6, .5, 1.5, .005, .015, 12 
 const struct difficulty difficulty_faint = { 72, .2, .6, .5, 1.5, .005, .015, 288 };
 
 struct scene {
-	int w, h, size;			/* size: of the plane, in pixels */
-	double scale;			/* pixels a unit */
+	int w, h, size;			/* size: side of the plane in pixels */
+	double scale;			/* pixels per unit */
 	float *plane;			/* [size][size][3] */
-	double x, y;			/* centre of the middle frame, units */
-	struct camera { double dx, dy, roll, zoom; } half[2];	/* a frame */
+	double x, y;			/* center of the middle frame, units */
+	struct camera { double dx, dy, roll, zoom; } half[2];	/* per frame */
 	double noise;
 	struct rng noise_rng;
 };
@@ -45,7 +45,10 @@ scene_between(struct rng *r, double a, double b)
 	return a + (b - a) * rng_uniform(r);
 }
 
-/* Mix ${colour} into the plane over a box, by how much the shape covers. */
+/*
+ * Blend ${colour} into the plane in the box of ${reach} units around (${x}, ${y}),
+ * with ${cover} as alpha.
+ */
 static void
 scene_paint_shape(struct scene *s, double x, double y, double reach,
     double (*cover)(double dx, double dy, const double *p), const double *p,
@@ -65,7 +68,7 @@ scene_paint_shape(struct scene *s, double x, double y, double reach,
 		}
 }
 
-/* Shapes; p[0] is the size, p[1] a direction. */
+/* Shapes: the alpha at (dx, dy) from the center; p[0] is the size, p[1] an angle. */
 static double
 scene_blob(double dx, double dy, const double *p)
 {
@@ -104,8 +107,8 @@ static double (*const shapes[])(double, double, const double *) = {
 };
 
 /*
- * The ground and what lies on it.  Scenes are of five kinds: each of the four
- * shapes alone, or all of them together.
+ * Paint the ground, a linear gradient, and 70 to 170 shapes on it.  There are five
+ * kinds of scenes: one of the four shapes alone, or all of them.
  */
 static void
 scene_paint(struct scene *s, struct rng *r)
@@ -193,7 +196,7 @@ scene_free(struct scene *s)
 	free(s);
 }
 
-/* The plane at (x, y) units, bilinear, its edge repeated. */
+/* Sample the plane at (x, y) units, bilinear, with repeated edges. */
 static void
 scene_color_at(const struct scene *s, double x, double y, double *rgb)
 {
@@ -219,8 +222,8 @@ scene_color_at(const struct scene *s, double x, double y, double *rgb)
 }
 
 /*
- * About normal, as the sum of four uniforms of 16 bits; a block of the
- * generator is enough for two.
+ * Store two approximately normal numbers in ${to}, each the sum of four uniform
+ * 16-bit numbers.  One block of the generator is enough for both.
  */
 static void
 scene_noise(struct rng *r, double to[2])

@@ -3,8 +3,8 @@
 
 /*
  * Camera moves over random still scenes.  Each move is the time reversal of
- * another, and everything else is drawn alike for all of them, so no single
- * frame, and no set of frames without their order, tells which it is.
+ * another, and all other properties have the same distribution for every move.
+ * Frames without their order therefore do not show the move.
  */
 
 #include <stdint.h>
@@ -13,35 +13,42 @@ enum { MOVES = 8 };
 
 extern const char *const move_names[MOVES];
 
-/* How hard the moves are to see. */
+/* How difficult the moves are to see. */
 struct difficulty {
-	double view;		/* units of the scene along the short side */
-	double shift_min, shift_max;	/* units a frame */
-	double roll_min, roll_max;	/* degrees a frame */
-	double zoom_min, zoom_max;	/* relative, a frame */
-	double noise;			/* sigma, of 255 */
+	double view;		/* scene units along the short side */
+	double shift_min, shift_max;	/* units per frame */
+	double roll_min, roll_max;	/* degrees per frame */
+	double zoom_min, zoom_max;	/* relative, per frame */
+	double noise;			/* standard deviation, of 255 */
 };
 
 extern const struct difficulty difficulty_demo, difficulty_hard;
-extern const struct difficulty difficulty_faint;	/* hard, and much noise */
-extern const struct difficulty difficulty_near;	/* all twice as large */
+extern const struct difficulty difficulty_faint;	/* hard, with much noise */
+extern const struct difficulty difficulty_near;	/* everything twice as large */
 
-/* The part of the way from ${a} to ${b}, evenly in the logarithm of each. */
+/*
+ * Return the difficulty at ${part}, from 0 to 1, of the way from ${a} to ${b};
+ * the logarithm of each field is interpolated.
+ */
 struct difficulty difficulty_between(const struct difficulty *a,
     const struct difficulty *b, double part);
 
 struct scene;
 
 /*
- * scene_new(seed, number, move, w, h, d): clip ${number} of a set: its scene
- * and its camera, for pictures of ${w} x ${h}.  The camera makes move[0] until
- * the middle of the clip and move[1] from there on.
+ * scene_new(seed, number, move, w, h, d): make the scene and the camera of clip
+ * ${number}, for frames of ${w} x ${h}; they depend only on the arguments.  The
+ * camera makes move[0] in the first half of the clip and move[1] in the second.
+ * scene_free() frees the result.
  */
 struct scene *scene_new(uint64_t seed, uint32_t number, const int move[2], int w,
     int h, const struct difficulty *d);
 void scene_free(struct scene *s);
 
-/* scene_draw(s, frame, frames, rgb): frame ${frame} of ${frames}, [h][w][3]. */
+/*
+ * scene_draw(s, frame, frames, rgb): draw frame ${frame}, from 0, of ${frames}
+ * into ${rgb}, [h][w][3].
+ */
 void scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb);
 
 #endif

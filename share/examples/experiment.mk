@@ -1,17 +1,18 @@
-# experiment.mk: what do temporal shifts, and what does multigrid training, give
-# on your videos?  From two lists of videos to a table that says so:
+# experiment.mk: measure the accuracy that temporal shifts and multigrid training
+# give on your videos.  Two lists of videos become a table:
 #
 #   make -f experiment.mk VIDEOS=actions TRAIN=actions/train.csv TEST=actions/test.csv
 #
-# A list names a video and its class on each line (vt-extract(1), --annotations); the
-# paths begin at VIDEOS.  Everything is made in OUT; the table is OUT/report.tsv.
+# A list names a video and its class on each line (vt-extract(1), --annotations).
+# Paths are relative to VIDEOS.  All files are made in OUT; the table is
+# OUT/report.tsv.
 #
-# Interrupt it whenever you like and type the same again: it goes on where it
-# was.  What make calls "Error 75" is a run that was stopped and saved.
+# You can interrupt it at any time; the same command resumes it.  "Error 75" of
+# make means that a run was stopped and saved.
 #
 #   make -f experiment.mk ... -j4 THREADS=1       four runs at once
-#   make -f experiment.mk ... SEEDS='1 2 3 4 5'   more runs, beside those there are
-#   make -f experiment.mk ... status              how far each run is
+#   make -f experiment.mk ... SEEDS='1 2 3 4 5'   more runs, in addition to the existing ones
+#   make -f experiment.mk ... status              the progress of each run
 #
 # To change more than that, copy this file and edit it.
 
@@ -20,14 +21,14 @@ TRAIN     = train.csv
 TEST      = test.csv
 OUT       = experiment
 
-# What is compared: networks (names, or files by their path), schedules by the
-# names below, and seeds, to tell the difference from luck.
+# The comparison: networks (names or paths of files), schedules by the names below,
+# and seeds, which show the random variation.
 NETS      = tsm_tiny tsn_tiny
 SCHEDULES = constant multigrid
 SEEDS     = 1 2 3
 
 # Clips of 8 frames of 80 x 80 suit a few hundred videos of small pictures.
-# With thousands, take tsm_r18 or tsm_r50, --short-side=256 and --crop=224.
+# With thousands, use tsm_r18 or tsm_r50, --short-side=256 and --crop=224.
 EXTRACT   = --short-side=144
 SHAPE     = --batch=8 --frames=8 --crop=80 --lr=0.005 --epochs=40 --milestones=28 --warmup-epochs=2
 constant  = --policy=constant
@@ -35,7 +36,7 @@ multigrid = --policy=long --long-factors=0.5x0.7071,0.5x1,1x1 --epoch-factor=1
 TRAINING  = --clip-grad=20
 EVAL      = --clips=2 --crops=3
 
-# Threads of a run, 0 for all cores; and what starts it, as MPIRUN='mpirun -np 2'.
+# The threads of a run (0: all cores), and a launcher, such as MPIRUN='mpirun -np 2'.
 THREADS   = 0
 MPIRUN    =
 
@@ -48,8 +49,8 @@ settings  = $(EXTRACT) $(TRAINING) $(EVAL)
 all: $(OUT)/report.tsv
 	@cat $(OUT)/report.tsv
 
-# A pack that was stopped goes on, and a list that is newer than its set is
-# compared with it: if it says something else, vt-pack refuses.
+# vt-pack resumes a pack that was stopped.  If a list is newer than its dataset,
+# vt-pack compares the two, and refuses a list that differs.
 $(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
 	vt-extract --annotations=$(TRAIN) --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
 	touch $@
@@ -58,8 +59,8 @@ $(OUT)/test/manifest.json: $(TEST) $(OUT)/train/manifest.json
 	    vt-pack -o $(@D)
 	touch $@
 
-# make compares times and not settings, so these two are written at each start
-# and compared: what was made by other settings is not mixed with these.
+# make compares times, not settings.  These files have the settings and are compared
+# at each start, so results of different settings are not mixed.
 keep = if [ ! -e $@ ]; then mv $@.new $@; elif cmp -s $@.new $@; then rm $@.new; else \
        echo "$@: from other settings; give the new ones another OUT, or remove $(OUT)" >&2; exit 1; fi
 $(OUT)/settings: force
@@ -68,7 +69,7 @@ $(OUT)/settings: force
 $(SCHEDULES:%=$(OUT)/%.tsv): $(OUT)/%.tsv: force | $(OUT)/settings
 	@vt-schedule $(SHAPE) $($*) >$@.new && $(keep)
 
-# final.safetensors has its name once all steps are done, and not before.
+# final.safetensors exists only when all steps are done.
 define rules
 $(call run,$1,$2,$3)/final.safetensors: $(OUT)/$2.tsv | $(OUT)/train/manifest.json
 	$(MPIRUN) vt-train --data=$(OUT)/train --model=$1 --schedule=$(OUT)/$2.tsv --seed=$3 \
@@ -76,13 +77,13 @@ $(call run,$1,$2,$3)/final.safetensors: $(OUT)/$2.tsv | $(OUT)/train/manifest.js
 endef
 $(foreach n,$(NETS),$(foreach s,$(SCHEDULES),$(foreach i,$(SEEDS),$(eval $(call rules,$n,$s,$i)))))
 
-# The last weights and not the best: the test set must not choose.
+# Score the last weights, not the best: the test set must not select weights.
 %/test.tsv: %/final.safetensors | $(OUT)/test/manifest.json
 	vt-eval --checkpoint=$< --data=$(OUT)/test $(EVAL) --threads=$(THREADS) \
 	    --matrix=$(@D)/confusion.png >$@.new
 	mv $@.new $@
 
-# A line for each setting, over its seeds; minutes are those of one training.
+# A line for each setting, with means over its seeds; minutes are those of one run.
 $(OUT)/report.tsv: $(runs:=/test.tsv) force
 	@awk -F '\t' '!/^#/ { all++; if (n[$$2]++ == 0) k++; if (n[$$2] > max) max = n[$$2] } END { \
 	    printf "# %d clips of %d classes; chance is %.3f, the commonest class %.3f\n", \
@@ -104,6 +105,7 @@ status:
 force:
 .PHONY: all status force
 .SECONDARY:
-# make would remove what is finished when it is interrupted a moment later.
+# An interrupted make deletes the targets that it is making, even complete ones,
+# except these.
 .PRECIOUS: %/test.tsv $(OUT)/train/manifest.json \
     $(OUT)/test/manifest.json $(runs:=/final.safetensors)

@@ -1,19 +1,20 @@
-# motions.mk: weights that know motion, learned from nothing, for transfer.mk and
-# for --init:
+# motions.mk: train weights on generated videos of motion, from scratch, for
+# transfer.mk and for --init:
 #
 #   make -f motions.mk MOTIONS=build/motions
 #
-# Draws the videos of eight camera moves (share/demo), from near, packs them, and
-# trains a TSM-ResNet-18 whose classifier sees normalised features: of 512
-# features with a mean far from zero, it swings at learning rates that hardly move
-# the convolutions.  With these settings the loss leaves ln 8 after some 1,000
-# steps of 8 clips; some sixteen others, without the normalisation and on the
-# demo's own scenes for the most part, had not in 700 to 2,900.  Which of the
-# differences it takes was not separated.  vt-train --init takes all layers but the
-# last two.
+# It draws videos of eight camera moves (share/demo, setting near), packs them, and
+# trains a TSM-ResNet-18 with a norm before its classifier.  Without this norm, the 512
+# features have means far from zero, and the classifier oscillates at learning rates
+# that hardly change the convolutions.
 #
-# Interrupt it whenever you like and type the same again.  The training takes
-# about 12 minutes of one core of a Zen 4 (34 clips a second).
+# With these settings the loss falls below ln 8 after about 1,000 steps of 8 clips.
+# About 16 other settings, without the norm and mostly on the scenes of the demo, did
+# not get there in 700 to 2,900 steps.  We did not measure which of the differences is
+# needed.  vt-train --init loads all layers except the last two.
+#
+# You can interrupt it at any time; the same command resumes it.  The training takes
+# about 12 minutes on one core of a Zen 4 (34 clips per second).
 
 MOTIONS   = motions
 OUT       = motions
@@ -38,7 +39,7 @@ $(OUT)/schedule.tsv:
 	vt-schedule --batch=8 --bn-size=8 --frames=8 --crop=48 --lr=0.001 --warmup-epochs=0.5 --epochs=$(EPOCHS) \
 	    --milestones=$$(expr $(EPOCHS) \* 5 / 6) -o $@
 
-# Drawn anew as a whole where that was stopped; a pack goes on.
+# If the drawing was stopped, all videos are drawn again.  vt-pack resumes.
 $(OUT)/drawn:
 	rm -rf $(OUT)/videos
 	$(MOTIONS) $(OUT)/videos $(TRAIN) $(TEST) $(SEED) near

@@ -1,6 +1,6 @@
 #!/bin/bash
-# slurm-mpirun.sh: the same as slurm.sh where Open MPI starts the ranks, not
-# srun: for a site whose Slurm has no PMIx of the right version.
+# slurm-mpirun.sh: slurm.sh with mpirun instead of srun, for a site whose Slurm does
+# not have a suitable version of PMIx.
 #
 #   vt-train ... --print-config >job.conf
 #   sbatch slurm-mpirun.sh
@@ -13,13 +13,13 @@
 #SBATCH --ntasks-per-node=8
 #SBATCH --cpus-per-task=8
 #SBATCH --time=12:00:00
-# "B:" sends USR1 to this script alone; mpirun passes it on to the ranks.
+# "B:" sends USR1 only to this script; mpirun forwards it to the ranks.
 #SBATCH --requeue --open-mode=append --signal=B:USR1@300
-# At TERM mpirun would kill the ranks a second later, so it gets USR1 for both.
+# One second after TERM, mpirun kills the ranks, so send it USR1 for both signals.
 trap 'kill -USR1 $!' USR1 TERM
-# It binds one or two ranks to a core each, all their threads, if not told.
+# By default, mpirun binds each of one or two ranks with all its threads to one core.
 mpirun --bind-to none vt-train -c job.conf -o run &
-# A signal ends a wait early; the last one has the status of mpirun.
+# A signal interrupts wait; the last wait returns the status of mpirun.
 while kill -0 $! 2>/dev/null; do
 	wait $!
 done

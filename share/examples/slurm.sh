@@ -6,13 +6,13 @@
 #   sbatch slurm.sh
 #
 # Put the script and job.conf where all hosts can read them.  Fill in the settings
-# of your site: the partition, unless the default is right (remove one #), and the
-# modules or the container with vt, before srun.  The schedule limits the ranks:
+# of your site: the partition, unless the default is right (remove one #), and,
+# before srun, the modules or the container with vt.  The schedule limits the ranks:
 #
 #   vt-schedule --check --time -m NET -i DIR schedule.tsv
 #
-# prints "ranks at most", which nodes times tasks must not exceed, and an estimate
-# of the run's time on this machine.
+# prints "ranks at most" and an estimate of the time of the run on this machine.  Nodes
+# times tasks per node must not exceed this number.
 #SBATCH --job-name=tsm
 ##SBATCH --partition=NAME
 #SBATCH --nodes=4

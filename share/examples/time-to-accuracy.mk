@@ -1,30 +1,30 @@
-# time-to-accuracy.mk: how much sooner is one schedule as good as another, on your
-# videos?  From three lists of videos to a table that says so:
+# time-to-accuracy.mk: measure how much sooner one schedule reaches the accuracy of
+# another on your videos.  Three lists of videos become a table:
 #
 #   make -f time-to-accuracy.mk VIDEOS=actions TRAIN=actions/train.csv \
 #       VAL=actions/val.csv TEST=actions/test.csv
 #
-# A list names a video and its class on each line (vt-extract(1), --annotations); the
-# paths begin at VIDEOS.  Everything is made in OUT: report.tsv is the table,
-# tune.tsv what the trials gave, and curves.png the accuracy over time.
+# A list names a video and its class on each line (vt-extract(1), --annotations).
+# Paths are relative to VIDEOS.  All files are made in OUT: report.tsv is the table,
+# tune.tsv has the results of the trials, and curves.png the accuracy over time.
 #
-# Each schedule is tried with its TRIALS, as many for one as for the other, on
-# TRAIN and VAL; what was chosen is trained with each seed and looked at on TEST,
-# 30 times a run.  The first schedule says how good is good enough: its mean at
-# the end less one standard error.  A run is there at the first of two looks one
-# after another that are no worse.  Of the first schedule the best trial is taken,
-# of the others the one that is there first.
+# Each schedule has the same number of TRIALS, which train on TRAIN and validate on
+# VAL.  The chosen trial of a schedule is trained with each seed, and validated on TEST
+# 30 times per run.  The goal is the mean final accuracy of the first schedule minus
+# one standard error.  A run reaches the goal at the first of two successive
+# validations that are not below it.  The chosen trial of the first schedule is the
+# best one; that of another schedule is the first that reaches the goal.
 #
-# Times are those of training without the looks.  So that other work on the
-# machine does not count, a step of a shape costs what the fastest tenth of all
-# such steps of all runs took (prices.tsv), in the table as in the curves; all must
-# have run on one machine.
+# Times are those of training without validations.  To exclude the influence of other
+# work on the machine, a step is charged a price: the fastest tenth percentile over all
+# steps of its shape in all runs (prices.tsv).  The table and the curves use these
+# prices.  All runs must be on the same machine.
 #
-# Interrupt it whenever you like and type the same again: it goes on where it
-# was.  What make calls "Error 75" is a run that was stopped and saved.
+# You can interrupt it at any time; the same command resumes it.  "Error 75" of
+# make means that a run was stopped and saved.
 #
 #   make -f time-to-accuracy.mk ... -j2 THREADS=1   two runs at once
-#   make -f time-to-accuracy.mk ... status          how far each run is
+#   make -f time-to-accuracy.mk ... status          the progress of each run
 #
 # To change more than that, copy this file and edit it.
 
@@ -35,8 +35,8 @@ TEST      = test.csv
 NET       = tsm_tiny
 OUT       = time-to-accuracy
 
-# What is compared, and what each is tried with.  Multigrid sees the clips more
-# often in the same time: its coarse cells are cheap.
+# The schedules, and the settings of their trials.  Multigrid trains on more clips in
+# the same time, because its coarse cells are cheap.
 SCHEDULES = fixed multigrid
 TRIALS    = 1 2 3
 SEEDS     = 1 2 3
@@ -54,7 +54,7 @@ EXTRACT   = --short-side=72
 SHAPE     = --batch=8 --frames=8 --crop=48 --warmup-epochs=1
 TRAINING  = --clip-grad=20 --precise-bn=256
 
-# Threads of a run, 0 for all cores; and what starts it, as MPIRUN='mpirun -np 2'.
+# The threads of a run (0: all cores), and a launcher, such as MPIRUN='mpirun -np 2'.
 THREADS   = 0
 MPIRUN    =
 
@@ -67,14 +67,14 @@ settings  = $(NET) $(EXTRACT) $(TRAINING)
 comma    := ,
 empty    :=
 space    := $(empty) $(empty)
-# of SCHEDULE: logs of its runs at these prices, as vt-eval --curve names a group
+# of SCHEDULE: the logs of its runs with these prices, as a group of vt-eval --curve
 of        = $1=$(subst $(space),$(comma),$(patsubst $(OUT)/%,$(OUT)/priced/%,$(filter $(OUT)/$1-%,$(runs))))
 
 all: $(OUT)/report.tsv $(OUT)/curves.png
 	@cat $(OUT)/report.tsv
 
-# make compares times and not settings, so they are written at each start and
-# compared: what was made by other settings is not mixed with these.
+# make compares times, not settings.  These files have the settings and are compared
+# at each start, so results of different settings are not mixed.
 keep = if [ ! -e $@ ]; then mv $@.new $@; elif cmp -s $@.new $@; then rm $@.new; else \
        echo "$@: from other settings; give the new ones another OUT, or remove $(OUT)" >&2; exit 1; fi
 $(OUT)/settings: force
@@ -86,7 +86,7 @@ $(OUT)/tune/$1-$2.tsv: force | $(OUT)/settings
 endef
 $(foreach a,$(SCHEDULES),$(foreach t,$(TRIALS),$(eval $(call planned,$a,$t))))
 
-# A pack that was stopped goes on.
+# vt-pack resumes a pack that was stopped.
 $(OUT)/train/manifest.json: $(TRAIN) | $(OUT)/settings
 	vt-extract --annotations=$< --root=$(VIDEOS) $(EXTRACT) | vt-pack -o $(@D)
 	touch $@
@@ -96,11 +96,11 @@ $(OUT)/val/manifest.json $(OUT)/test/manifest.json: $(OUT)/train/manifest.json
 	vt-extract --annotations=$(word 2,$^) --root=$(VIDEOS) $(EXTRACT) --classes=$(OUT)/train/classes.txt | vt-pack -o $(@D)
 	touch $@
 
-# looks FILE: a thirtieth of the epochs of a schedule
+# looks FILE: the interval of validations, a thirtieth of the epochs of the schedule
 looks     = $$(awk -F '\t' '!/^\#/ { e = $$3 } END { print e / 30 }' $1)
-# A line a step, since the shapes of short cycles change with every step.
+# Log each step, because the shapes of short cycles change with every step.
 learn     = $(MPIRUN) vt-train --model=$(NET) --data=$(OUT)/train $(TRAINING) --log-every=1 --threads=$(THREADS) --output=$(@D)
-# final.safetensors has its name once all steps are done, and not before.
+# final.safetensors exists only when all steps are done.
 $(trials:=/final.safetensors): $(OUT)/tune/%/final.safetensors: $(OUT)/tune/%.tsv | $(OUT)/train/manifest.json $(OUT)/val/manifest.json
 	$(learn) --val=$(OUT)/val --val-every=$(call looks,$<) --schedule=$< >/dev/null
 define run
@@ -109,17 +109,17 @@ $(OUT)/$1-$2/final.safetensors: $(OUT)/$1.trial | $(OUT)/test/manifest.json
 endef
 $(foreach a,$(SCHEDULES),$(foreach s,$(SEEDS),$(eval $(call run,$a,$s))))
 
-# field NAME: of a line of log.jsonl, in awk
+# In awk: number(NAME) returns a field of a line of log.jsonl.
 number    = function number(name) { return match($$0, "\"" name "\":[^,}]*") ? substr($$0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : 0 }
 shape     = number("batch") "x" number("frames") "x" number("crop")
 priced    = for r in $1; do awk '$(number) /"type":"step"/ { print $(shape) "\t" number("seconds") }' \
     $$r/log.jsonl; done | LC_ALL=C sort -t '	' -k 1,1 -k 2,2g | awk -F '\t' -v OFS='\t' 'function out() { if (n) print was, v[int((n + 9) / 10)] } \
     $$1 != was { out(); n = 0; was = $$1 } { v[++n] = $$2 } END { out() }'
-# looked: of each run its name, and the seconds and top-1 at each look
+# looked: for each validation, the name of the run, the seconds and the top-1
 looked    = for r in $1; do awk -F '\t' -v name="$${r\#\#*/}" '$(number) FNR == NR { price[$$1] = $$2; next } \
     /"type":"step"/ { t += price[$(shape)] } \
     /"type":"validation"/ { print name "\t" t "\t" number("top1") "\t" number("samples") }' $@.prices $$r/log.jsonl; done
-# in awk: what is known of runs, from such lines
+# In awk: collect these lines; there() returns the time at which a run reaches a goal.
 collect   = { if ($$1 in n == 0) { name[++runs] = $$1; group = $$1; sub(/-[^-]*$$/, "", group); of[$$1] = group; \
     if (!(group in size)) groups[++kinds] = group; size[group]++ } \
     n[$$1]++; at[$$1, n[$$1]] = $$2; top[$$1, n[$$1]] = $$3; samples = $$4 } \
@@ -132,7 +132,8 @@ $(OUT)/tune.tsv: $(trials:=/final.safetensors)
 	        print "#trial", "top1", "seconds", "until_" sprintf("%.4f", goal); \
 	        for (i = 1; i <= runs; i++) { r = name[i]; printf "%s\t%.4f\t%.3f\t%.3f\n", r, top[r, n[r]], at[r, n[r]], there(r, goal) } }' >$@.new
 	@rm $@.prices && mv $@.new $@
-# The best of the first; of the others the one that is there first, or the best.
+# Choose the best trial of the first schedule.  For another schedule, choose the trial
+# that reaches the goal first, or the best if none does.
 $(SCHEDULES:%=$(OUT)/%.trial): $(OUT)/%.trial: $(OUT)/tune.tsv
 	@awk -F '\t' '{ arm = $$1; sub(/-[^-]*$$/, "", arm) } arm == "$*" { t = $$1; sub(/.*-/, "", t); \
 	    key = "$*" == "$(first)" || $$4 < 0 ? $$2 : 1e9 - $$4; if (!chosen || key > most) { most = key; chosen = t } } \
@@ -169,6 +170,7 @@ status:
 force:
 .PHONY: all status force
 .SECONDARY:
-# make would remove what is finished when it is interrupted a moment later.
+# An interrupted make deletes the targets that it is making, even complete ones,
+# except these.
 .PRECIOUS: $(runs:=/final.safetensors) $(trials:=/final.safetensors) $(OUT)/report.tsv \
     $(OUT)/train/manifest.json $(OUT)/val/manifest.json $(OUT)/test/manifest.json

@@ -1,25 +1,25 @@
-# transfer.mk: is it better to begin from weights than from nothing, on your
-# videos?  From one list of videos and a file of weights to a table that says so:
+# transfer.mk: measure on your videos what pretrained weights gain over training from
+# scratch.  A list of videos and a file of weights become a table:
 #
 #   make -f transfer.mk VIDEOS=actions LIST=actions/all.csv GROUP=recording \
 #       NET=tsm_r18 INIT=motions/final.safetensors
 #
 # The list names a video and its class on each line (vt-extract(1), --annotations) below
-# a header with the columns path and label.  The column GROUP says what videos
-# belong together, such as pieces of one recording: a group is never in both the
-# training and the test of a fold.  Without GROUP each video is a group.
+# a header with the columns path and label.  The column GROUP names videos that
+# belong together, such as parts of one recording.  A group is never in both the
+# training and the test of a fold.  Without GROUP, each video is a group.
 #
-# Each fold is tested once; the rest of the videos trains, from INIT and from
-# scratch, with each seed.  Before that both choose their learning rate among the
-# same RATES, by runs that neither train nor validate on the fold they are for
-# (TUNED: the folds that are looked at).  Everything is made in OUT: report.tsv
-# is the table, and curves.png the accuracy of both over time.
+# Each fold is tested once.  The other videos are trained on, from INIT and from
+# scratch, with each seed.  The learning rate of both is chosen before, among the same
+# RATES, by runs for the folds TUNED.  These runs neither train nor validate on the
+# fold that they are for.  All files are made in OUT: report.tsv is the table, and
+# curves.png has the accuracy of both over time.
 #
-# Interrupt it whenever you like and type the same again: it goes on where it
-# was.  What make calls "Error 75" is a run that was stopped and saved.
+# You can interrupt it at any time; the same command resumes it.  "Error 75" of
+# make means that a run was stopped and saved.
 #
 #   make -f transfer.mk ... -j4 THREADS=1       four runs at once
-#   make -f transfer.mk ... status              how far each run is
+#   make -f transfer.mk ... status              the progress of each run
 #
 # To change more than that, copy this file and edit it.
 
@@ -36,14 +36,14 @@ RATES     = 0.001 0.003 0.01
 TUNED     = 1 2
 
 # Clips of 8 frames of 48 x 48 suit a few hundred videos of small pictures.
-# With thousands, --short-side=256 and --crop=224.
+# With thousands, use --short-side=256 and --crop=224.
 EXTRACT   = --short-side=72
 EPOCHS    = 16
 SHAPE     = --batch=8 --frames=8 --crop=48 --epochs=$(EPOCHS) --milestones=12 --warmup-epochs=1
 TRAINING  = --clip-grad=20
 VAL_EVERY = 2
 
-# Threads of a run, 0 for all cores; and what starts it, as MPIRUN='mpirun -np 2'.
+# The threads of a run (0: all cores), and a launcher, such as MPIRUN='mpirun -np 2'.
 THREADS   = 0
 MPIRUN    =
 
@@ -57,14 +57,14 @@ runs     := $(foreach a,$(ARMS),$(foreach k,$(FOLDS),$(foreach s,$(SEEDS),$(OUT)
 comma    := ,
 empty    :=
 space    := $(empty) $(empty)
-# of ARM: its runs, as vt-eval --curve names a group of them
+# of ARM: its runs, as a group of vt-eval --curve
 of        = $1=$(subst $(space),$(comma),$(filter $(OUT)/$1-%,$(runs)))
 
 all: $(OUT)/report.tsv $(OUT)/curves.png
 	@cat $(OUT)/report.tsv
 
-# make compares times and not settings, so they are written at each start and
-# compared: what was made by other settings is not mixed with these.
+# make compares times, not settings.  These files have the settings and are compared
+# at each start, so results of different settings are not mixed.
 keep = if [ ! -e $@ ]; then mv $@.new $@; elif cmp -s $@.new $@; then rm $@.new; else \
        echo "$@: from other settings; give the new ones another OUT, or remove $(OUT)" >&2; exit 1; fi
 $(OUT)/settings: force
@@ -73,7 +73,7 @@ $(OUT)/settings: force
 $(OUT)/lr-%.tsv: | $(OUT)/settings
 	vt-schedule $(SHAPE) --lr=$* -o $@
 
-# The largest group goes first, to the fold that has the fewest videos.
+# Assign groups to folds, the largest first, each to the fold with the fewest videos.
 $(OUT)/folds.csv: $(LIST) | $(OUT)/settings
 	@awk -F , -v OFS=, -v group='$(GROUP)' -v folds=$(words $(FOLDS)) ' \
 	    { sub(/\r$$/, "") } \
@@ -95,8 +95,8 @@ $(OUT)/folds.csv: $(LIST) | $(OUT)/settings
 $(OUT)/classes.txt: $(OUT)/folds.csv
 	@sed 1d $< | cut -d , -f 2 | LC_ALL=C sort -u >$@.new && $(keep)
 
-# Of fold K, test is the fold, train the others, and rest the others without the
-# one after it, on which its tuning validates.
+# For fold K, test is the fold, and train is the other folds.  rest is train without
+# the fold after K, on which the tuning for K validates.
 in_test   = $$3 == k
 in_train  = $$3 != k
 in_rest   = $$3 != k && $$3 != k % n + 1
@@ -108,7 +108,7 @@ $(OUT)/$1-$2/manifest.json: $(OUT)/folds.csv $(OUT)/classes.txt
 endef
 $(foreach i,$(kinds),$(foreach k,$(FOLDS),$(eval $(call packed,$i,$k))))
 
-# final.safetensors has its name once all steps are done, and not before.
+# final.safetensors exists only when all steps are done.
 scratch   =
 finetuned = --init=$(INIT)
 learn     = $(MPIRUN) vt-train --model=$(NET) $(TRAINING) --threads=$(THREADS) --val-every=$(VAL_EVERY) --output=$(@D)
@@ -136,7 +136,7 @@ $(OUT)/tune.tsv: $(tuning:=/final.safetensors)
 $(ARMS:%=$(OUT)/%.lr): $(OUT)/%.lr: $(OUT)/tune.tsv $(RATES:%=$(OUT)/lr-%.tsv)
 	@awk '$$1 == "$*" && $$3 > best + 0 { best = $$3; lr = $$2 } END { print lr }' $< >$@.new && $(keep)
 
-# Seeds of a fold are averaged; the folds say how sure the difference is.
+# Average over the seeds of a fold; the standard error is over the folds.
 $(OUT)/report.tsv: $(runs:=/final.safetensors) $(ARMS:%=$(OUT)/%.lr) force
 	@for r in $(runs); do echo "$${r##*/}	$$($(last))"; done | tr - '\t' | \
 	    awk -F '\t' -v OFS='\t' -v lrs="$$(cat $(ARMS:%=$(OUT)/%.lr))" ' \
@@ -162,6 +162,7 @@ status:
 force:
 .PHONY: all status force
 .SECONDARY:
-# make would remove what is finished when it is interrupted a moment later.
+# An interrupted make deletes the targets that it is making, even complete ones,
+# except these.
 .PRECIOUS: $(runs:=/final.safetensors) $(tuning:=/final.safetensors) $(OUT)/report.tsv \
     $(foreach i,$(kinds),$(FOLDS:%=$(OUT)/$i-%/manifest.json))
