@@ -132,9 +132,9 @@ encode_choose_pixels(const AVCodec *codec)
 }
 
 /*
- * Set the quality, 1 to 100, on the scale of the codec.  x264, x265, VP9 and AV1
- * have a constant rate factor from 0 (best) to 51 or 63.  Older codecs have a
- * quantizer from 1 or 2 (best) to 31.  Lossless codecs have no quality.
+ * Set the quality, 1 to 100, on the scale of the codec.  x264, x265, VP9 and
+ * AV1 have a constant rate factor from 0 (best) to 51 or 63.  Older codecs have
+ * a quantizer from 1 or 2 (best) to 31.  Lossless codecs have no quality.
  */
 static void
 encode_set_quality(AVCodecContext *c, AVDictionary **options, int quality)

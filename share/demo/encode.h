@@ -5,10 +5,10 @@
 #include "media/image.h"
 
 /*
- * Write frames to a video file, for tests and for the demo.  The extension of the
- * file selects the container.  The same frames give the same bytes with the same
- * version of FFmpeg.  An encoder must be used by one thread at a time; several
- * encoders may run at once.
+ * Write frames to a video file, for tests and for the demo.  The extension of
+ * the file selects the container.  The same frames give the same bytes with the
+ * same version of FFmpeg.  An encoder must be used by one thread at a time;
+ * several encoders may run at once.
  */
 struct encoder;
 
@@ -23,28 +23,32 @@ struct encoder_options {
 };
 
 /*
- * encoder_open(path, o): begin the file ${path}.  Return an encoder, or NULL after
- * a message, which names the codec if this FFmpeg lacks it.  The file gets its name
- * when it is complete.  encoder_done() or encoder_drop() frees the encoder.
+ * encoder_open(path, o): begin the file ${path}.  Return an encoder, or NULL
+ * after a message, which names the codec if this FFmpeg lacks it.  The file
+ * gets its name when it is complete.  encoder_done() or encoder_drop() frees
+ * the encoder.
  */
 struct encoder *encoder_open(const char *path, const struct encoder_options *o);
 
 /*
- * encoder_add(e, m): add the next frame, RGB of the size in the options.  Return 0, or
- * -1 after a message.
+ * encoder_add(e, m): add the next frame, RGB of the size in the options.
+ * Return 0, or -1 after a message.
  */
 int encoder_add(struct encoder *e, const struct image *m);
 
 /*
- * encoder_done(e): complete the file and make it durable.  Return 0, or -1 after a
- * message.  ${e} is freed in both cases.
+ * encoder_done(e): complete the file and make it durable.  Return 0, or -1
+ * after a message.  ${e} is freed in both cases.
  */
 int encoder_done(struct encoder *e);
 
 /* encoder_drop(e): free ${e} and discard the file; ${e} may be NULL. */
 void encoder_drop(struct encoder *e);
 
-/* encoder_known(codec): return 1 if this FFmpeg has the encoder, else 0, without a message. */
+/*
+ * encoder_known(codec): return 1 if this FFmpeg has the encoder, else 0,
+ * without a message.
+ */
 int encoder_known(const char *codec);
 
 #endif

@@ -1,4 +1,7 @@
-/* Replace encode.c in a build without FFmpeg: encoder_open() fails with a message. */
+/*
+ * Replace encode.c in a build without FFmpeg: encoder_open() fails with a
+ * message.
+ */
 #include <stddef.h>
 
 #include "media/video.h"

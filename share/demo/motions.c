@@ -1,15 +1,16 @@
 /*
- * motions: make the videos of the demo: camera moves over random still scenes, in
- * several codecs, containers, sizes and frame rates.
+ * motions: make the videos of the demo: camera moves over random still scenes,
+ * in several codecs, containers, sizes and frame rates.
  *
  *	motions OUT TRAIN TEST SEED [demo|near|hard|mixed] [pairs]
  *
  * writes TRAIN videos of each class to OUT/train/CLASS/ and TEST to
- * OUT/test/CLASS/.  The classes are the 8 moves.  near shows everything at twice the
- * size, which is learned sooner.  hard has slow moves and noise.  mixed draws the
- * difficulty of each video between that of demo and moves that are hardly visible.
- * With pairs, the 64 classes are pairs of moves in the first and the second half of
- * the video: pan_left+zoom_in differs from zoom_in+pan_left.
+ * OUT/test/CLASS/.  The classes are the 8 moves.  near shows everything at
+ * twice the size, which is learned sooner.  hard has slow moves and noise.
+ * mixed draws the difficulty of each video between that of demo and moves that
+ * are hardly visible.  With pairs, the 64 classes are pairs of moves in the
+ * first and the second half of the video: pan_left+zoom_in differs from
+ * zoom_in+pan_left.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -76,7 +77,10 @@ motions_folder_of(const struct motions_job *j, int class, int testing)
 	    move_names[move[1]]);
 }
 
-/* Draw and write video ${number} of all videos.  Return 0, or nonzero after a message. */
+/*
+ * Draw and write video ${number} of all videos.   Return 0, or nonzero after a
+ * message.
+ */
 static int
 motions_make_video(const struct motions_job *j, int number)
 {

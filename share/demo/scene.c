@@ -46,8 +46,8 @@ scene_between(struct rng *r, double a, double b)
 }
 
 /*
- * Blend ${colour} into the plane in the box of ${reach} units around (${x}, ${y}),
- * with ${cover} as alpha.
+ * Blend ${colour} into the plane in the box of ${reach} units around (${x},
+ * ${y}), with ${cover} as alpha.
  */
 static void
 scene_paint_shape(struct scene *s, double x, double y, double reach,
@@ -68,7 +68,10 @@ scene_paint_shape(struct scene *s, double x, double y, double reach,
 		}
 }
 
-/* Shapes: the alpha at (dx, dy) from the center; p[0] is the size, p[1] an angle. */
+/*
+ * Shapes: the alpha at (dx, dy) from the center; p[0] is the size, p[1] an
+ * angle.
+ */
 static double
 scene_blob(double dx, double dy, const double *p)
 {
@@ -107,8 +110,8 @@ static double (*const shapes[])(double, double, const double *) = {
 };
 
 /*
- * Paint the ground, a linear gradient, and 70 to 170 shapes on it.  There are five
- * kinds of scenes: one of the four shapes alone, or all of them.
+ * Paint the ground, a linear gradient, and 70 to 170 shapes on it.  There are
+ * five kinds of scenes: one of the four shapes alone, or all of them.
  */
 static void
 scene_paint(struct scene *s, struct rng *r)
