@@ -2,9 +2,9 @@
 #
 #   make              build everything into build/
 #   make check        build and run the tests: nine minutes on two processors
-#   make check-quick  those that take at most three seconds each: a minute
-#   make demo         train and evaluate on videos it makes itself
-#   make help         the other targets and the settings
+#   make check-quick  run the tests of at most three seconds each: a minute
+#   make demo         train and evaluate a network on generated videos
+#   make help         show the other targets and the settings
 
 RELEASE = 0.2.0
 
@@ -28,8 +28,9 @@ CFLAGS  = -O2 -g
 CPPFLAGS =
 LDFLAGS =
 
-# Optional parts: auto takes them if they are installed, yes insists, no leaves
-# them out.  A part is a folder; what lacks it says so when it is asked for.
+# Optional parts: auto builds a part if its libraries are installed, yes requires
+# them, no leaves the part out.  A part is a folder.  If a build lacks a part, its
+# functions fail with a message.
 FFMPEG  = auto
 CAIRO   = auto
 MPI     = auto
@@ -37,12 +38,12 @@ DNNL    = auto
 CUDA    = auto
 NCCL    = auto
 
-# Compute capabilities that kernels are compiled for, without the dot.
+# Compute capabilities of the compiled kernels, without the dot.
 CUDA_ARCHS = 80 90
 
-# Copies for bare machines: yes links all but libc, CUDA, cuDNN, cuBLASLt and
-# NCCL from static archives, and leaves out what has none, itself or in what it
-# needs.
+# Builds for machines without the libraries: yes links static archives, except libc,
+# CUDA, cuDNN, cuBLASLt and NCCL.  It leaves out parts without an archive, for
+# themselves or for a library that they need.
 STATIC  = no
 
 -include config.mk
@@ -61,20 +62,21 @@ $(foreach p,$(NO_ARCHIVE),$(if $(filter yes,$($(p))),$(error STATIC=yes: $(p)=ye
 $(foreach p,$(NO_ARCHIVE),$(eval override $(p) := no))
 endif
 
-# ---- what is there ----
+# ---- installed libraries ----
 
 has     = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
 header  = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
-# decide(NAME, found, what to install): the value of the setting made yes or no
+# decide(NAME, found, package): turn the setting NAME into yes or no; if it is yes and
+# the library was not found, stop and name the package
 decide  = $(if $(filter no,$($(1))),no,$(if $(2),yes,$(if $(filter yes,$($(1))),\
           $(error $(1)=yes, but $(3) is not installed),no)))
 
-# nvcc says where its toolkit is; the libraries' headers lie there, or where the
-# compiler looks.
+# The path of nvcc shows the directory of its toolkit.  The headers of the libraries are
+# there, or in the default directories of the compiler.
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(if $(NVCC),$(shell command -v $(NVCC) 2>/dev/null)))))
 CUDA_CPP   = $(if $(CUDA_HOME),-isystem $(CUDA_HOME)/include)
 toolkit    = $(shell printf '\#include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CUDA_CPP) -E -x c - >/dev/null 2>&1 && echo yes)
-# Code for these, and what later devices can compile for themselves.
+# Compile code for CUDA_ARCHS, and PTX, which later devices compile themselves.
 # A kernel has up to 4,128 bytes of arguments (struct input of cuda/args.h).  They
 # require a device of at least sm_70 and a toolkit of at least 12.1 (runtime.h).
 old_archs := $(shell for a in $(CUDA_ARCHS); do [ "$${a%%[a-z]*}" -ge 70 ] || echo $$a; done)
@@ -85,7 +87,7 @@ FFMPEG_PC  = libavformat libavcodec libswscale libavutil
 CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
 MPI_PC     = ompi-c
 
-# What installs packages must not ask for them first.
+# Goals that do not build must not require the libraries: deps installs them.
 building   = $(filter-out clean help deps demo check check-quick uninstall fuzz,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
@@ -117,7 +119,7 @@ SKIP       = $(call optional,FFMPEG,lib/media/ffmpeg/%) \
              $(call optional,DNNL,lib/backend/cpu/%) \
              $(call optional,CUDA,lib/backend/cuda/%) \
              $(call optional,NCCL,lib/backend/cuda/nccl/%)
-# The folder "without" has the same functions, which say what is missing.
+# The folder "without" replaces a part: its functions fail with a message.
 SKIP      += $(if $(filter yes,$(HAVE_FFMPEG)),lib/media/without/%) \
              $(if $(filter yes,$(HAVE_CAIRO)),lib/draw/without/%) \
              $(if $(filter yes,$(HAVE_MPI)),lib/comm/without/mpi.c) \
@@ -130,12 +132,12 @@ ISA_avx2   = -mavx2 -mfma
 ISA_amx    = $(ISA_avx512) -mavx512bf16 -mamx-tile -mamx-bf16
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
-# A program is linked with those options alone that it calls.
+# cmd/options is in the archive, so a program is linked only with the options it uses.
 LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c cmd/options/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
-# Compiled for AMX, where that may be.
+# Compiled for AMX, on x86-64 only.
 LIB_AMX   := $(filter %.amx.c,$(LIB_C))
-# Compiled once for each type of what they store.
+# Compiled once for each type of the stored values.
 REALS      = float double
 LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
@@ -150,12 +152,12 @@ CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = share/NEWS.md $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
              share/flips/*.tsv share/examples/*)
-# Programs look for these in ../share/vt beside them, so that they may be moved
-# and another PREFIX builds nothing anew; only for a DATADIR elsewhere they know
-# a path.
+# Programs find these files in ../share/vt, relative to their own directory.  They can
+# therefore be moved, and another PREFIX does not rebuild them.  Only for another
+# DATADIR, the path is compiled in.
 ELSEWHERE  = $(if $(filter $(patsubst %/bin,%/share,$(BINDIR)),$(DATADIR)),,$(DATADIR)/vt)
 
-# Contraction would let the compiler round differently from file to file.
+# Forbid contraction, which would round differently from file to file.
 STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
              -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
@@ -164,17 +166,17 @@ PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
 FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
              $(if $(filter CUDA,$(with)),$(CUDA_CPP))
-# cuDNN, cuBLASLt and NCCL are opened when they are needed (base/library.h); the
-# runtime is in the program.
-# Of what archives need in turn, those that are there: vt uses a part of them,
-# and what it lacks the linker says.
+# cuDNN, cuBLASLt and NCCL are loaded at run time (base/library.h); the CUDA runtime is
+# linked statically.
+# Link all archives that exist of those that the libraries list.  vt uses only a part
+# of them; the linker reports a missing one that is needed.
 archive    = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
 archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--static --libs)),\
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
 LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
              $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
-# A kernel's arithmetic is written out, and never contracted (kernel.h).
+# Kernels write fused multiply-adds explicitly; the compiler must not contract (kernel.h).
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
@@ -196,11 +198,11 @@ $(BUILD)/libvt.a: $(LIB_O) | $(VERSION_O)
 	$(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# Videos are written by the demo and by tests alone.
+# Only the demo and the tests write videos.
 ENCODE_O   = $(BUILD)/share/demo/encode$(call optional,FFMPEG,_without).o
 $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(ENCODE_O) $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-# A command whose options are a file of their own.
+# The options of vt-train are in a file of their own.
 $(BUILD)/vt-train: $(BUILD)/cmd/train_options.o
 include tests/build.mk
 
@@ -236,10 +238,10 @@ $(BUILD)/%.o: %.cu $(BUILD)/nvcc-flags
 
 # ---- using ----
 
-# Where nobody has said on how many: what only waits for a result builds on all.
+# Without -j, goals that build first use all processors for it.
 ALL_CORES  = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Installs what is missing, then starts again with it.
+# Install missing packages, then call make again.
 deps:
 	@DEPS_TELL=yes share/deps build $(if $(filter yes,$(CUDA)),cuda) $(if $(filter yes,$(NCCL)),nccl)
 check:
@@ -254,31 +256,31 @@ demo:
 
 check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
-# The tests without a weight, and no other program of the tests'.
+# Run the tests without a weight, and build only their programs.
 check-quick-run: all $(QUICK_TEST)
 	@BUILD=$(BUILD) tests/run -q
-# On the GPU of this machine; exit 2 without one.
+# Run the tests on the GPU of this machine; exit 2 without one.
 check-gpu: all $(TEST)
 	@BUILD=$(BUILD) tests/gpu/contact/right $(TESTS)
-# Each program in tests/torture is a long test; it prints what it did.
+# Run the programs in tests/torture: long tests that print their actions.
 torture: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
 	    $(or $(TESTS),$(patsubst tests/%,%,$(shell find tests/torture -type f -perm -u+x)))
 demo-run: all
 	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
-# TIME seconds for each of the readers in tests/fuzz, or for those in TARGETS.
+# Run each fuzzer in tests/fuzz, or those in TARGETS, for TIME seconds.
 TIME = 60
 fuzz:
 	@BUILD=$(BUILD) tests/fuzz/run $(TIME) $(TARGETS)
 bench: all
 	@BUILD=$(BUILD) tests/bench/run
 
-# From the option tables of the commands: completions, and a list of all options
-# that the commands are built with.
+# Generate, from the option tables of the commands, the completions, and the list of
+# all options that is compiled into the commands.
 completions: all
 	@BUILD=$(BUILD) completions/make completions lib/base
 
-# What is installed: mode, file and place, between colons.
+# Installed files: mode, source and destination, separated by colons.
 INSTALLED  = $(foreach f,$(CMD),755:$(f):$(BINDIR)/$(notdir $(f))) \
              $(foreach f,$(SHARE),644:$(f):$(DATADIR)/vt/$(f:share/%=%)) \
              $(foreach f,$(MAN),644:$(f):$(MANDIR)/man$(subst .,,$(suffix $(f)))/$(notdir $(f))) \
@@ -293,7 +295,7 @@ install: all
 	    install -D -m $$mode $${i%:*} "$$to" && case $$i in man/*) \
 	    sed -i 's|/usr/local/share/vt|$(DATADIR)/vt|g' "$$to" ;; esac || exit 1; done
 
-# Folders too, if nothing else is in them: below DESTDIR all, else vt's own.
+# Also remove empty folders: all of them under DESTDIR, otherwise only those of vt.
 uninstall:
 	@for i in $(PLACES); do echo "remove $(DESTDIR)$$i" && rm -f "$(DESTDIR)$$i" || exit 1; done
 	@cd "$(DESTDIR)/" && for i in $(patsubst %/,%,$(sort $(dir $(PLACES)))); do case $$i in \
@@ -305,18 +307,18 @@ clean:
 
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
-	@echo '  make check-gpu    run the tests of --device=cuda on the GPU of this machine'
-	@echo '  make bench        figures of this machine, from vt-bench'
-	@echo '  make fuzz         look for inputs that break the readers, TIME=60 seconds each (clang)'
-	@echo '  make torture      thousands of faults, kills and damages: an hour; SEED= and'
-	@echo '                    COUNT= of each set which and how many'
-	@echo '  make install      into PREFIX=$(PREFIX), below DESTDIR= if given; uninstall undoes it'
-	@echo '  make deps         install the Debian packages a build needs; DEPS=no only names them'
-	@echo '  make completions  make the completions of the shells anew'
+	@echo '  make check-gpu    test --device=cuda on the GPU of this machine'
+	@echo '  make bench        measure this machine by vt-bench'
+	@echo '  make fuzz         fuzz each reader for TIME=60 seconds (needs clang)'
+	@echo '  make torture      inject thousands of faults, kills and damages: an hour;'
+	@echo '                    SEED= and COUNT= choose which and how many'
+	@echo '  make install      install into PREFIX=$(PREFIX), below DESTDIR= if given; see uninstall'
+	@echo '  make deps         install the Debian packages of a build; DEPS=no only prints them'
+	@echo '  make completions  regenerate the shell completions'
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
-	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL; STATIC=yes links archives.  make check TESTS="ops shard" runs those tests only;'
-	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your folders of videos.'
+	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL; STATIC=yes links archives.  make check TESTS="ops shard" runs only these tests;'
+	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your own videos, a folder per class.'
 
 force:
 .PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz torture bench completions install uninstall clean help force
