@@ -60,6 +60,14 @@ enum {
  */
 struct graph *graph_read(const char *path, int classes);
 struct graph *graph_parse(const char *name, const char *text, int classes);
+
+/*
+ * graph_uncomment(text):
+ * Return a copy of the text of a .net file in which comments and the blanks
+ * before them are missing.  Lines keep their numbers; a line that has only a
+ * comment is empty.  The caller frees the copy.
+ */
+char *graph_uncomment(const char *text);
 void graph_free(struct graph *g);
 
 /*

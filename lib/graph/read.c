@@ -89,6 +89,26 @@ reader_line(struct reader *r, const char *line, int depth)
 	    Q(w.op));
 }
 
+char *
+graph_uncomment(const char *text)
+{
+	char *copy = xstrdup(text), *to = copy;
+
+	for (const char *at = text; *at != '\0'; at += strcspn(at, "\n")) {
+		const char *end;
+
+		if (*at == '\n')
+			*to++ = *at++;
+		for (end = at + strcspn(at, "#\n"); end > at &&
+		    strchr(" \t\r", end[-1]) != NULL; )
+			end--;
+		memcpy(to, at, (size_t)(end - at));
+		to += end - at;
+	}
+	*to = '\0';
+	return copy;
+}
+
 /* Return 1 if ${line} is ${word} alone, apart from a comment. */
 static int
 graph_is_alone(const char *line, const char *word)

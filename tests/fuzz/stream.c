@@ -1,5 +1,7 @@
 /* Streams of samples, from vt-extract and from other programs: packing ends
  * with a documented status. */
+#include <stdlib.h>
+
 #include "base/exit.h"
 #include "shard/pack.h"
 
@@ -18,11 +20,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.foreign = foreign, .skip_foreign = foreign,
 			.dry_run = 1,
 		};
-		struct pack_report r;
+		struct pack_report r = { 0 };
 		int status = pack(&o, &path, 1, &r);
 
 		MUST(status == EXIT_DONE || status == EXIT_FAILED ||
 		    status == EXIT_USAGE || status == EXIT_SKIPPED);
+		free(r.classes);
 	}
 	return 0;
 }

@@ -170,6 +170,15 @@ mkdir "$T/elsewhere.d" && cp "$T/wide.net" "$T/elsewhere.d/net.net"
 check_exit "another network of the same name is refused" 2 go_on -m "$T/elsewhere.d/net.net"
 check_says "another network of the same name: the message shows the first line that differs" \
 	'network net: line 2 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now \(--override=network'
+# A comment in front of the same operators.
+{ echo "# another comment"; sed '1a # and one more' "$T/net.net"; } >"$T/elsewhere.d/net.net"
+cp -r "$T/run" "$T/before"
+check_exit "the network is compared without comments" 75 go_on -m "$T/elsewhere.d/net.net"
+rm -r "$T/run" && mv "$T/before" "$T/run"
+{ echo "# another comment"; cat "$T/wide.net"; } >"$T/elsewhere.d/net.net"
+check_exit "another network with other comments is refused" 2 go_on -m "$T/elsewhere.d/net.net"
+check_says "another network with other comments: the message has the number of the line" \
+	'network net: line 3 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now'
 check_exit "resuming with other class names is refused" 2 go_on -i "$T/named"
 check_says "resuming with other class names: the message shows the first class that differs" \
 	': class 0 was a and is b now \(--override=classes'

@@ -588,6 +588,7 @@ test_all_the_way(void)
 	is_text(b.data, "two!onetwo!", "frames of stream 0 are those written");
 	is(dataset_json_read(d, 0, &b), 0, "the .json is read");
 	is_text(b.data, json, "the .json is kept with its unknown fields");
+	free(r.classes);
 	dataset_free(d);
 	buffer_free(&b);
 	buffer_free(&room);

@@ -9,36 +9,42 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "graph/graph.h"
 #include "train/run/difference.h"
 
 /* ---- lines of a text ---- */
 
-/* Return a copy of the line at ${*at} and advance ${*at} to the next one.
- * Return NULL at the end.  The caller frees the line. */
+/* Return a copy of the next line at ${*at} that is not empty, and advance
+ * ${*at} behind it and ${*number} to its number.  Return NULL at the end.  The
+ * caller frees the line. */
 static char *
-difference_line(const char **at)
+difference_line(const char **at, int *number)
 {
-	size_t n = strcspn(*at, "\n");
-	char *line = **at == '\0' ? NULL : xstrndup(*at, n);
+	size_t n;
+	char *line;
 
+	for (; **at == '\n'; ++*at)
+		++*number;
+	n = strcspn(*at, "\n");
+	line = **at == '\0' ? NULL : xstrndup(*at, n);
 	*at += n + ((*at)[n] == '\n');
+	++*number;
 	return line;
 }
 
-/* Return "${what} N was X and is Y now" for the first line that differs.  Line
- * numbers begin with ${first}. */
+/* Return "${what} N was X and is Y now" for the first line that differs, apart
+ * from empty lines.  N is its number in ${now}, from ${first}. */
 static char *
 difference_lines(const char *what, int first, const char *was, const char *now)
 {
 	char *a = NULL, *b = NULL, *text;
-	int n = first - 1;
+	int n = first - 1, old = n;
 
 	do {
 		free(a);
 		free(b);
-		a = difference_line(&was);
-		b = difference_line(&now);
-		n++;
+		a = difference_line(&was, &old);
+		b = difference_line(&now, &n);
 	} while (a != NULL && b != NULL && strcmp(a, b) == 0);
 	text = xprintf("%s %d was %s and is %s now", what, n,
 	    a != NULL ? text_quote(a) : "missing",
@@ -51,13 +57,17 @@ difference_lines(const char *what, int first, const char *was, const char *now)
 char *
 difference_network(const struct state *was, const struct state *now)
 {
-	char *what, *text;
+	char *what, *before, *after, *text;
 
 	if (strcmp(was->model, now->model) != 0)
 		return xprintf("network was %s and is %s now",
 		    text_quote(was->model), text_quote(now->model));
 	what = xprintf("network %s: line", text_quote(now->model));
-	text = difference_lines(what, 1, was->network, now->network);
+	before = graph_uncomment(was->network);
+	after = graph_uncomment(now->network);
+	text = difference_lines(what, 1, before, after);
+	free(before);
+	free(after);
 	free(what);
 	return text;
 }

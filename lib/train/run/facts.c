@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "graph/graph.h"
 #include "train/run/facts.h"
 
 #define FIELD(name, when, hint) \
@@ -132,10 +133,35 @@ facts_is_free(const char *name, int when)
 	return 0;
 }
 
-static const char *
-facts_value_in(const struct identity *x, const struct facts_field *f)
+const char *
+fact_next(const char *at)
 {
-	return *(const char *const *)((const char *)x + f->at);
+	at += strcspn(at, "\n");
+	return at + (*at == '\n');
+}
+
+/*
+ * Return the value of a field, or NULL if the run has none.  The network counts
+ * without comments and empty lines: a release that only rewords them must not
+ * refuse the runs of an earlier one.  ${b} is a workspace.
+ */
+static const char *
+facts_value_in(const struct identity *x, const struct facts_field *f,
+    struct buffer *b)
+{
+	const char *v = *(const char *const *)((const char *)x + f->at);
+	char *text;
+
+	if (v == NULL || f->at != offsetof(struct identity, network))
+		return v;
+	text = graph_uncomment(v);
+	b->n = 0;
+	for (const char *at = text; *at != '\0'; at = fact_next(at))
+		if (*at != '\n')
+			buffer_add(b, at, (size_t)(fact_next(at) - at));
+	buffer_text(b, "\n");
+	free(text);
+	return b->data;
 }
 
 int
@@ -149,13 +175,6 @@ fact_name(const char *at, char name[FACT_NAME])
 	memcpy(name, at, n);
 	name[n] = '\0';
 	return 1;
-}
-
-const char *
-fact_next(const char *at)
-{
-	at += strcspn(at, "\n");
-	return at + (*at == '\n');
 }
 
 /* Append the options of ${settings} as "--name", so that none collides with a
@@ -175,12 +194,12 @@ facts_add_settings(struct buffer *b, const char *settings, int when)
 char *
 facts_of(const struct identity *x, int when)
 {
-	struct buffer b = { 0 };
+	struct buffer b = { 0 }, value = { 0 };
 	char text[33];
 
 	buffer_add(&b, "", 0);
 	for (size_t i = 0; i < FIELDS; i++) {
-		const char *v = facts_value_in(x, &field[i]);
+		const char *v = facts_value_in(x, &field[i], &value);
 
 		if (!(field[i].when & when) || v == NULL)
 			continue;
@@ -190,6 +209,7 @@ facts_of(const struct identity *x, int when)
 	}
 	if (x->settings != NULL)
 		facts_add_settings(&b, x->settings, when);
+	buffer_free(&value);
 	return b.data;
 }
 
