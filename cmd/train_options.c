@@ -11,7 +11,7 @@
 #include "train/guard/not_finite.h"
 #include "train/loop/precise.h"
 #include "train/loop/session.h"
-#include "train/run/facts.h"
+#include "train/run/fingerprint.h"
 #include "train/run/versions.h"
 #include "train_options.h"
 
@@ -178,21 +178,21 @@ static void
 train_options_forget_place(void)
 {
 	o.val = NULL;
-	if (!options_typed("output"))
+	if (!options_on_line("output"))
 		o.out = NULL;
-	if (!options_typed("trace-samples"))
+	if (!options_on_line("trace-samples"))
 		o.trace = NULL;
-	if (!options_typed("stop-after"))
+	if (!options_on_line("stop-after"))
 		o.stop_after = 0;
-	if (!options_typed("audit"))
+	if (!options_on_line("audit"))
 		o.audit = 0;
-	if (!options_typed("quiet"))
+	if (!options_on_line("quiet"))
 		o.quiet = 0;
-	if (!options_typed("threads"))
+	if (!options_on_line("threads"))
 		o.threads = 0;
-	if (!options_typed("schedule"))
+	if (!options_on_line("schedule"))
 		o.schedule = path_join(o.replay, "schedule.tsv");
-	if (!options_typed("model"))
+	if (!options_on_line("model"))
 		o.model = path_join(o.replay, "network.net");
 }
 
@@ -206,10 +206,10 @@ train_options_refuse_old(void)
 {
 	for (size_t i = 0; i < o.override.n; i++) {
 		const char **name = &o.override.item[i];
-		const char *now = facts_may_override(*name) ? NULL :
+		const char *now = fingerprint_may_override(*name) ? NULL :
 		    renamed_now("vt-train", *name);
 
-		if (now != NULL && options_typed("override"))
+		if (now != NULL && options_on_line("override"))
 			options_wrong("--override=%s is now --override=%s",
 			    *name, now);
 		if (now != NULL)
@@ -222,10 +222,10 @@ static void
 train_options_check_values(void)
 {
 	for (size_t i = 0; i < o.override.n; i++)
-		if (!facts_may_override(o.override.item[i])) {
+		if (!fingerprint_may_override(o.override.item[i])) {
 			struct buffer b = { 0 };
 
-			facts_overrides(&b);
+			fingerprint_overrides(&b);
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(o.override.item[i]), b.data);
 		}
@@ -329,7 +329,7 @@ train_options_set_modes(struct modes *m)
 			"never") != 0, o.resume },
 		{ MODE_REPLAY, o.replay != NULL, NULL },
 		{ MODE_REPLAY_STEPS, o.steps != NULL, NULL },
-		{ MODE_OUTPUT, options_typed("output"), NULL },
+		{ MODE_OUTPUT, options_on_line("output"), NULL },
 		{ MODE_DRY_RUN, o.dry_run, NULL },
 		{ MODE_TIME, o.time, NULL },
 		{ MODE_PARITY, o.parity, NULL },

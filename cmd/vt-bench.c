@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/choice_cache.h"
+#include "backend/algorithm_cache.h"
 #include "backend/tuning.h"
 #include "base/cpus.h"
 #include "base/exit.h"
@@ -141,13 +141,13 @@ vt_bench_open_network(struct bench_session *s)
 		return EXIT_USAGE;
 	s->graph = graph_read(path, n);
 	free(path);
-	if (s->graph == NULL || (s->data != NULL && loader_has(s->data,
+	if (s->graph == NULL || (s->data != NULL && loader_check_dataset(s->data,
 	    &s->graph->needs, s->graph->name) != 0))
 		return EXIT_USAGE;
 	if ((s->device = device_open(b, &o)) == NULL)
 		return EXIT_USAGE;
-	device_tune(s->device, (autotune == CHOOSE_FASTEST ? TUNE_TRY : 0) |
-	    (fuse ? 0 : TUNE_PLAIN));
+	device_tune(s->device, (autotune == CHOOSE_FASTEST ? TUNE_MEASURE : 0) |
+	    (fuse ? 0 : TUNE_UNFUSED));
 	return 0;
 }
 
@@ -169,10 +169,10 @@ static int
 vt_bench_run_loader(struct bench_session *s)
 {
 	/* Mixed clips have soft labels over all classes. */
-	struct target_need target = { TARGET_DEFAULT,
+	struct target_spec target = { TARGET_DEFAULT,
 		dataset_classes(s->data), 1 << TARGET_CLASS |
-		1 << TARGET_SHARES };
-	struct needs needs = needs_default;
+		1 << TARGET_SOFT };
+	struct input_spec needs = input_spec_default;
 	struct loader_options o = { .needs = &needs };
 
 	needs.target = &target;
@@ -197,10 +197,10 @@ vt_bench_run_network(struct bench_session *s, int (*measure)(struct bench *b,
 	int status;
 
 	if (autotune == CHOOSE_FASTEST)
-		choice_cache_load(s->device);
+		algorithm_cache_load(s->device);
 	status = measure(&s->b, &o);
 	if (autotune == CHOOSE_FASTEST)
-		choice_cache_save(s->device);
+		algorithm_cache_save(s->device);
 	return status;
 }
 
@@ -300,7 +300,7 @@ vt_bench_add_shape(struct bench_session *s, const char *text)
 {
 	struct shape_list *l = &s->shapes;
 
-	l->item = array_room(l->item, l->n, &l->cap, sizeof(*l->item));
+	l->item = array_reserve(l->item, l->n, &l->cap, sizeof(*l->item));
 	if (shape_parse(text, &l->item[l->n++]) != 0)
 		options_wrong("--shape: %s (wanted clips x frames x side, as "
 		    "2x8x224)", text_quote(text));
@@ -384,7 +384,7 @@ vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
 
 /* Return the exit status of rank 0, which has the figures, on all ranks. */
 static int
-vt_bench_verdict(struct bench_session *s, int status)
+vt_bench_status(struct bench_session *s, int status)
 {
 	int64_t worst = status;
 
@@ -403,7 +403,7 @@ vt_bench_run(struct bench_session *s, const struct bench_subtest *t)
 	if ((status = vt_bench_open_inputs(s, t)) != 0)
 		return status;
 	bench_begin(&s->b);
-	return vt_bench_verdict(s, t->run(s));
+	return vt_bench_status(s, t->run(s));
 }
 
 static void
@@ -445,7 +445,7 @@ main(int argc, char **argv)
 		program_rank(s.comm->rank, s.comm->size);
 		s.b.out = s.comm->rank == 0 ? stdout : NULL;
 		settings = options_config(NULL);
-		status = agree_ranks(s.comm, &(struct identity){
+		status = agree_ranks(s.comm, &(struct fingerprint){
 		    .settings = settings }) == 0 ? 0 : EXIT_RANKS;
 		free(settings);
 	}

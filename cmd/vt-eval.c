@@ -20,7 +20,7 @@
 #include "comm/cores.h"
 #include "comm/watch.h"
 #include "draw/plot.h"
-#include "eval/answer.h"
+#include "eval/predict.h"
 #include "eval/curves.h"
 #include "eval/packed.h"
 #include "ingest/list.h"
@@ -38,7 +38,7 @@ static struct option_list checkpoints, curves, lists;
 static struct packed_files files;
 static struct extract_options how = { .max_pixels = 64 << 20,
 	.max_frames = FRAME_MAX };
-static struct chosen views = { .microbatch = 8, .loader_threads = 2,
+static struct view_overrides views = { .microbatch = 8, .loader_threads = 2,
 	.loader_memory = 512 << 20 };
 static int use_ema, zero, precision, json, force, quiet, verbose, progress;
 static int64_t threads, top = 5, sheet_samples = 24;
@@ -195,7 +195,7 @@ static int
 vt_eval_check_start(const struct eval_session *s)
 {
 	char program[33], *settings = options_config(" checkpoint ");
-	struct identity mine = { .program = agree_program(program),
+	struct fingerprint mine = { .program = agree_program(program),
 		.build = version_build, .isa = isa_name(isa_best()),
 		.settings = settings };
 	int bad = agree_ranks(s->comm, &mine);
@@ -280,15 +280,15 @@ vt_eval_show_videos(uint64_t done)
 /* Predict the classes of all videos, or of the samples of a stream.  Return 0,
  * EXIT_SKIPPED if some have no prediction, or another exit status. */
 static int
-vt_eval_recognise_all(struct eval_session *s)
+vt_eval_predict_videos(struct eval_session *s)
 {
-	struct answer a = { .model = &s->model, .views = &s->views,
+	struct predict_run a = { .model = &s->model, .views = &s->views,
 		.clips = &s->clips, .output = &s->output, .top = (int)top,
 		.json = json, .progress = vt_eval_show_videos };
 	int status = model_read(&s->model, s->network, device);
 
 	if (status == 0)
-		status = chosen_views(&views, &s->model, &s->views);
+		status = view_overrides_apply(&views, &s->model, &s->views);
 	if (status == 0)
 		status = clips_open(&s->clips, &s->model, &s->views);
 	if (status == 0 && output_open(&s->output, output) != 0)
@@ -298,7 +298,7 @@ vt_eval_recognise_all(struct eval_session *s)
 	vt_eval_describe(s);
 	work.started = clock_seconds();
 	work.all = s->clips.videos;
-	status = answer_all(&a);
+	status = predict_all(&a);
 	progress_end();
 	if (status == EXIT_SKIPPED || (a.done == 0 && a.failed > 1))
 		warning("%" PRIu64 " of %" PRIu64 " have no prediction", a.failed,
@@ -326,7 +326,7 @@ vt_eval_run(struct eval_session *s)
 		return status;
 	progress_start(s->comm->rank == 0 && quiet == 0 ?
 	    (enum progress_mode)progress : PROGRESS_NEVER);
-	status = packed ? vt_eval_score_packed(s) : vt_eval_recognise_all(s);
+	status = packed ? vt_eval_score_packed(s) : vt_eval_predict_videos(s);
 	if (s->comm->rank == 0 && (status == 0 || status == EXIT_SKIPPED) &&
 	    output_done(&s->output) != 0)
 		status = EXIT_FAILED;
@@ -499,7 +499,7 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv, step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	s.threads = cores(s.comm);	/* cores() is collective: call it even
+	s.threads = cores_threads(s.comm);	/* cores_threads() is collective: call it even
 					 * if --threads is set */
 	if (threads > 0)
 		s.threads = (int)threads;

@@ -158,7 +158,7 @@ vt_extract_parse_size(void)
 
 /* Check the options, and derive the settings of the extraction from them. */
 static void
-vt_extract_settle(void)
+vt_extract_resolve_options(void)
 {
 	how = extract_defaults;
 	vt_extract_parse_size();
@@ -280,7 +280,7 @@ vt_extract_name_output(struct extract_job *j)
 /* Complete the report, also after a failure. */
 static int
 vt_extract_close_report(struct extract_job *j, const char *status,
-    const struct ledger_sum *sum)
+    const struct report_totals *sum)
 {
 	struct buffer b = { 0 };
 	struct commit *c = j->report;
@@ -289,7 +289,7 @@ vt_extract_close_report(struct extract_job *j, const char *status,
 	j->report = NULL;
 	if (c == NULL)
 		return 0;
-	ledger_summary(&b, status, sum);
+	report_summary(&b, status, sum);
 	result = commit_write(c, b.data, b.n);
 	buffer_free(&b);
 	if (result != 0) {
@@ -321,7 +321,7 @@ vt_extract_run(struct extract_job *j)
 	struct extract_run run = {
 		.how = &how, .list = &j->list, .threads = (int)threads,
 		.skip = on_error == ON_ERROR_SKIP, .verbose = verbose,
-		.asked = &asked,
+		.progress_requested = &asked,
 	};
 	int result = EXIT_FAILED;
 
@@ -364,7 +364,7 @@ vt_extract_list_all(struct extract_job *j)
 		const struct sample *m = &x.sample;
 		char *path, rate[32] = "?";
 
-		extract_look(row, &how, &x);
+		extract_probe(row, &how, &x);
 		if (x.kept) {
 			char *label = extract_labels(m);
 
@@ -374,7 +374,7 @@ vt_extract_list_all(struct extract_job *j)
 			path = table_escape(row->path);
 			printf("%s\t%s\t%s\t%s\t%d\t%d\t%s\t%.9g\n", m->key,
 			    label, path, x.info.codec, m->width, m->height,
-			    rate, x.info.claimed);
+			    rate, x.info.declared_seconds);
 			free(path);
 			free(label);
 		} else {
@@ -426,7 +426,7 @@ main(int argc, char **argv)
 	threads = cpus();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);
-	vt_extract_settle();
+	vt_extract_resolve_options();
 	if (video_ready() != 0)
 		return EXIT_FAILED;
 	if (output == NULL && !dry_run && isatty(STDOUT_FILENO))
@@ -442,6 +442,6 @@ main(int argc, char **argv)
 	free(lists.item);
 	free(annotations.item);
 	if (result == EXIT_FAILED)
-		stop_again();
+		stop_reraise();
 	return result;
 }

@@ -17,7 +17,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "clip/frame_check.h"
-#include "shard/look.h"
+#include "shard/shard_query.h"
 #include "shard/pack.h"
 #include "shard/reader.h"
 #include "shard/stream_read.h"
@@ -185,7 +185,7 @@ vt_pack_do_pack(const char *const *operand, size_t n)
 		.dir = output, .prefix = prefix, .classes = classes,
 		.shard_size = (uint64_t)shard_size,
 		.max_member = (uint64_t)max_member,
-		.rest = rest, .force = force, .foreign = foreign, .skip_foreign = skip_foreign,
+		.continued = rest, .force = force, .foreign = foreign, .skip_foreign = skip_foreign,
 		.dry_run = dry_run, .packed = vt_pack_packed,
 		.tick = vt_pack_tick,
 	};
@@ -340,7 +340,7 @@ vt_pack_exit_of(int result)
 /* ---- --list, --cat, --done ---- */
 
 static int
-vt_pack_do_cat(const struct look *l)
+vt_pack_do_cat(const struct shard_query *l)
 {
 	char *key = xstrdup(cat), *colon = strrchr(key, ':');
 	int64_t number = -1;
@@ -355,7 +355,7 @@ vt_pack_do_cat(const struct look *l)
 	if (isatty(STDOUT_FILENO))
 		options_wrong("--cat: refusing to write %s to a terminal",
 		    number < 0 ? "a tar" : "a frame");
-	result = look_cat(l, key, number, stdout);
+	result = shard_query_cat(l, key, number, stdout);
 	if (result == 0)
 		result = fail("%s: no sample has this key", Q(key));
 	free(key);
@@ -369,14 +369,14 @@ vt_pack_do_done(void)
 
 	if (dir == NULL)
 		options_wrong("--done: no set (-o DIR)");
-	return look_done(dir, null, stdout);
+	return shard_query_done(dir, null, stdout);
 }
 
 int
 main(int argc, char **argv)
 {
 	const char *const *operand;
-	struct look look;
+	struct shard_query look;
 	size_t n;
 	int first, modes, status;
 
@@ -385,7 +385,7 @@ main(int argc, char **argv)
 	program_quiet(quiet);
 	operand = (const char *const *)argv + first;
 	n = (size_t)(argc - first);
-	look = (struct look){ input, operand, n };
+	look = (struct shard_query){ input, operand, n };
 	modes = (verify != CHECK_NO) + list + (cat != NULL) + done;
 	if (modes > 1)
 		options_wrong("only one of --verify, --list, --cat and --done");
@@ -403,7 +403,7 @@ main(int argc, char **argv)
 	if (verify != CHECK_NO) {
 		status = vt_pack_do_verify(operand, n);
 	} else if (list) {
-		status = vt_pack_exit_of(look_list(&look, stdout));
+		status = vt_pack_exit_of(shard_query_list(&look, stdout));
 	} else if (cat != NULL) {
 		status = vt_pack_exit_of(vt_pack_do_cat(&look));
 	} else if (done) {
@@ -415,6 +415,6 @@ main(int argc, char **argv)
 	    status == EXIT_SKIPPED))
 		status = EXIT_FAILED;
 	if (status != EXIT_DONE)
-		stop_again();
+		stop_reraise();
 	return status;
 }

@@ -22,7 +22,7 @@
 #include "train/loop/estimate.h"
 #include "train/loop/session.h"
 #include "train/run/export_run.h"
-#include "train/run/room.h"
+#include "train/run/disk_space.h"
 #include "train/run/status.h"
 #include "train/weights/freeze.h"
 #include "train_options.h"
@@ -73,7 +73,7 @@ vt_train_kept_settings(struct train_options *o)
 static int
 vt_train_has_loss(const struct train_options *o)
 {
-	return o->replay != NULL && !options_typed("model");
+	return o->replay != NULL && !options_on_line("model");
 }
 
 static struct session_options
@@ -269,7 +269,7 @@ vt_train_run(struct train_options *o, struct session *s, int own,
 	progress_start(s->comm->rank == 0 && o->quiet == 0 ?
 	    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (s->comm->rank == 0 && o->quiet == 0)
-		stop_say("\nvt-train: note: the step is finished and saved "
+		stop_message("\nvt-train: note: the step is finished and saved "
 		    "first; a second Ctrl-C ends at once\n");
 	/* A closed pipe must not end the run: log.jsonl has all lines. */
 	signal(SIGPIPE, SIG_IGN);
@@ -311,7 +311,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 		trainer_explain(&s->t, stdout);
 	}
 	if (o->out != NULL)
-		room_check(&s->t.optim.slots, o->out, (int)o->keep,
+		disk_space_check(&s->t.optim.slots, o->out, (int)o->keep,
 		    o->val != NULL && s->t.o.best != BEST_NONE, stdout);
 }
 
@@ -339,7 +339,7 @@ main(int argc, char **argv)
 	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
-	own = cores(comm);		/* cores() is collective, so call it
+	own = cores_threads(comm);		/* cores_threads() is collective, so call it
 					 * whatever --threads says */
 	want = vt_train_session_options(o, own);
 	/* Until the session is open, rank 0 prints each message once for all
@@ -355,10 +355,10 @@ main(int argc, char **argv)
 		status = session_open(&s, comm, &want);
 	comm_unhold(comm);
 	if (status == 0 && o->dry_run)
-		status = session_look(&s, o->verbose && comm->rank == 0 ?
+		status = session_check_begin(&s, o->verbose && comm->rank == 0 ?
 		    stdout : NULL);
 	if (status == 0 && o->parity)
-		status = trainer_shares(&s.t, 0);
+		status = trainer_check_ranks(&s.t, 0);
 	if (status == 0 && o->time)
 		status = comm_agree(comm, estimate_measure(&s.t, own, &time) ?
 		    EXIT_FAILED : 0);

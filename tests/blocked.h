@@ -17,7 +17,7 @@ blocked_index(const struct dims *d, int image, size_t place, int c)
 	size_t lanes = (size_t)cpu_lanes();
 
 	return (size_t)image * cpu_image(d) + ((size_t)c / lanes *
-	    cpu_places(d) + place) * lanes + (size_t)c % lanes;
+	    cpu_positions(d) + place) * lanes + (size_t)c % lanes;
 }
 
 /*
@@ -31,7 +31,7 @@ blocked_draw(const struct dims *d, uint32_t stream)
 	uint32_t n = 0;
 
 	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
+		for (size_t p = 0; p < cpu_positions(d); p++)
 			for (int c = 0; c < d->c; c++)
 				v[blocked_index(d, i, p, c)] =
 				    (float)rng_normal(7, stream, n++);

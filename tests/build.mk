@@ -47,12 +47,12 @@ $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(
 	@mkdir -p $(@D)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-train that flips a bit at the place in VT_FLIP_BIT.
-DRILLED    = audit_open audit_looks audit_look optim_step optim_hear
+DRILLED    = audit_open audit_looks audit_look optim_step optim_finish
 $(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-bench whose results are wrong.
-SPOILED    = allreduce_run exact_reduce extract_video loader_next parity_compare rig_loss stored_compare
+SPOILED    = allreduce_run exact_allreduce extract_video loader_next parity_compare fixture_loss stored_compare
 $(BUILD)/tests/spoil/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/spoil/spoil.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(SPOILED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)

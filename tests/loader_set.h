@@ -32,7 +32,7 @@ struct set {
 	 * frame.  Return their number, or -1 if the sample has one label only.
 	 * NULL: no sample has intervals.
 	 */
-	int (*spans)(int sample, int frames, struct label_span *to);
+	int (*spans)(int sample, int frames, struct label_interval *to);
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
 	/* Append the stored bytes of a frame. */
@@ -81,7 +81,7 @@ set_sample(const struct set *set, struct shard_writer *w, int i,
 {
 	int n = set->frames(i), bad = 0;
 	char key[32], name[64];
-	struct label_span span[SET_SPANS];
+	struct label_interval span[SET_SPANS];
 	struct sample s = { .key = key, .source = key, .status = "ok",
 		.streams = streams, .frames = n, .label = set->label ?
 		set->label(i) : i % (set->classes ? set->classes : 3),

@@ -8,9 +8,9 @@
 void
 allreduce_options_check(const struct bench_allreduce_options *o, int ranks)
 {
-	if (o->least > o->most)
+	if (o->min > o->max)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
-		    o->least, o->most);
+		    o->min, o->max);
 	for (size_t i = 0; i < o->algorithms.n; i++)
 		if (bench_allreduce_check(o->algorithms.item[i]) != 0)
 			options_wrong("--algorithm=%s (wanted exact, native, "
@@ -24,7 +24,7 @@ allreduce_options_check(const struct bench_allreduce_options *o, int ranks)
 struct sum_options
 allreduce_options_set(const struct bench_allreduce_options *o, struct comm *c)
 {
-	return (struct sum_options){ c, (size_t)o->least, (size_t)o->most,
+	return (struct sum_options){ c, (size_t)o->min, (size_t)o->max,
 		(int)o->factor, (int)o->vectors, o->algorithms.item,
 		o->algorithms.n, &wires[o->comm_dtype], o->overlap, o->tune };
 }

@@ -9,7 +9,7 @@
 #include "bench/cases.h"
 
 struct bench_allreduce_options {
-	int64_t least, most;		/* bytes of a vector */
+	int64_t min, max;		/* bytes of a vector */
 	int64_t factor, vectors;
 	struct option_list algorithms;
 	int comm_dtype, overlap;
@@ -18,15 +18,15 @@ struct bench_allreduce_options {
 };
 
 /* The defaults. */
-#define ALLREDUCE_OPTIONS { .least = 4 << 10, .most = 64 << 20, .factor = 4, \
+#define ALLREDUCE_OPTIONS { .min = 4 << 10, .max = 64 << 20, .factor = 4, \
 	.timeout = 600 }
 
 /* The rows of a struct bench_allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
-	{ 0, "min", OPTION_SIZE, &(o).least, "BYTES", \
+	{ 0, "min", OPTION_SIZE, &(o).min, "BYTES", \
 	    "allreduce: set the smallest vector (4K)", \
 	    NULL, 4, 1e12, OPTION_COMMON }, \
-	{ 0, "max", OPTION_SIZE, &(o).most, "BYTES", \
+	{ 0, "max", OPTION_SIZE, &(o).max, "BYTES", \
 	    "allreduce: set the largest vector (64M)", \
 	    NULL, 4, 1e12, OPTION_COMMON }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \

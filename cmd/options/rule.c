@@ -39,16 +39,16 @@ rule_next_item(const char **rest, char item[ITEM])
 
 /* End the program if a list already has ${most} items, the maximum. */
 static void
-rule_check_length(const char *option, int n, int most)
+rule_check_length(const char *option, int n, int largest)
 {
-	if (n == most)
-		options_wrong("--%s: more than %d items", option, most);
+	if (n == largest)
+		options_wrong("--%s: more than %d items", option, largest);
 }
 
 static int
-rule_read_falls(const struct rule *r, int fall[ITEMS])
+rule_read_milestones(const struct rule *r, int fall[ITEMS])
 {
-	const char *list = r->falls;
+	const char *list = r->milestones;
 	int64_t before = 0, at;
 	char item[ITEM];
 	int n = 0;
@@ -77,13 +77,13 @@ rule_read_falls(const struct rule *r, int fall[ITEMS])
  * number).  Return their number. */
 static int
 rule_read_numbers(const char *option, const char *list, double min, double max,
-    int wanted, double *to, int most)
+    int wanted, double *to, int largest)
 {
 	char item[ITEM];
 	int n = 0;
 
 	for (; rule_next_item(&list, item); n++) {
-		rule_check_length(option, n, most);
+		rule_check_length(option, n, largest);
 		if (text_real(item, min, max, &to[n]) != 0)
 			options_wrong("--%s: %s (wanted a number from %g to %g)",
 			    option, text_quote(item), min, max);
@@ -170,8 +170,8 @@ rule_warn(const struct rule *r)
 		{ "lr-end", !steps, "with --lr-policy=step" },
 		{ "lr-power", r->decay == DECAY_POWER,
 		    "without --lr-policy=power" },
-		{ "batch-scaling", r->grows != NULL, "without --batch-at" },
-		{ "momentum", r->grows != NULL && r->follow == FOLLOW_MOMENTUM,
+		{ "batch-scaling", r->batch_at != NULL, "without --batch-at" },
+		{ "momentum", r->batch_at != NULL && r->follow == FOLLOW_MOMENTUM,
 		    "without --batch-scaling=momentum" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
@@ -193,11 +193,11 @@ rule_set_decay(const struct rule *r, struct multigrid *m, double *factor)
 	m->power = (int)r->power;
 	m->lr_end = r->lr_end;
 	m->factor = factor;
-	for (int j = 0; j <= m->falls; j++)
+	for (int j = 0; j <= m->milestones; j++)
 		factor[j] = r->decay == DECAY_STEP ? pow(r->gamma, j) : 1;
 	if (r->factors != NULL && r->decay == DECAY_STEP)
 		rule_read_numbers("lr-factors", r->factors, 0, 1e6,
-		    m->falls + 1, factor, ITEMS + 1);
+		    m->milestones + 1, factor, ITEMS + 1);
 }
 
 /* Return the schedule without BN groups, or NULL after a message. */
@@ -215,16 +215,16 @@ rule_make(const struct rule *r)
 	struct long_factor longs[ITEMS];
 	double shorts[SCHEDULE_CYCLE - 1], factor[ITEMS + 1];
 	struct growth_at grows[ITEMS];
-	int fall[ITEMS], n = rule_read_grows(r->grows, grows);
+	int fall[ITEMS], n = rule_read_grows(r->batch_at, grows);
 	struct schedule *s;
 
-	m.fall = fall;
+	m.milestone = fall;
 	m.long_factor = longs;
 	m.short_factor = shorts;
 	/* Milestones matter for the step policy, and for the long cycle, which
 	 * ends its last shape at them. */
 	if (r->decay == DECAY_STEP || rule_has_long(r))
-		m.falls = rule_read_falls(r, fall);
+		m.milestones = rule_read_milestones(r, fall);
 	rule_set_decay(r, &m, factor);
 	if (m.epoch_factor == 0)
 		m.epoch_factor = r->policy == RULE_CONSTANT ? 1 : 1.5;
@@ -233,7 +233,7 @@ rule_make(const struct rule *r)
 	if (rule_has_short(r))
 		m.shorts = rule_read_numbers("short-factors", r->shorts, 1e-6,
 		    1, 0, shorts, SCHEDULE_CYCLE - 1);
-	if (rule_has_long(r) && m.fine_tune && m.falls == 0)
+	if (rule_has_long(r) && m.fine_tune && m.milestones == 0)
 		options_wrong("--policy: without a milestone a long cycle has no epochs, "
 		    "all would be fine-tuning (wanted --milestones, or "
 		    "--no-fine-tune)");

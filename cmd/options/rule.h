@@ -22,10 +22,10 @@ struct rule {
 	int64_t batch, frames, crop, stride, epochs, bn_size, ranks, power;
 	double lr, lr_end, gamma, epoch_factor, warmup_epochs, warmup_lr;
 	double momentum;
-	const char *falls;		/* --milestones; NULL: 2/5 and 4/5 */
+	const char *milestones;		/* --milestones; NULL: 2/5 and 4/5 */
 	const char *factors;		/* --lr-factors; NULL: of gamma */
 	const char *longs, *shorts;	/* --long-factors, --short-factors */
-	const char *grows;		/* --batch-at; NULL: nowhere */
+	const char *batch_at;		/* --batch-at; NULL: nowhere */
 };
 
 /* The defaults. */

@@ -37,7 +37,7 @@ struct device_options {
 	 * instead of storing them (activation checkpointing).  0: use the back
 	 * end's own threshold.
 	 */
-	size_t remade;
+	size_t recompute_bytes;
 	/* Number of the device among those of this host, from 0. */
 	int ordinal;
 };
@@ -61,10 +61,11 @@ struct device {
 };
 
 /*
- * Kinds of entries of an algorithm cache: CHOICES_MADE, selected for tasks that
- * were prepared on this device; CHOICES_KNOWN, measured here or elsewhere.
+ * Kinds of entries of an algorithm cache: ALGORITHMS_SELECTED, selected for
+ * tasks that were prepared on this device; ALGORITHMS_MEASURED, measured here
+ * or elsewhere.
  */
-enum choices_kind { CHOICES_MADE, CHOICES_KNOWN, CHOICES_KINDS };
+enum choices_kind { ALGORITHMS_SELECTED, ALGORITHMS_MEASURED, CHOICES_KINDS };
 
 enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
 
@@ -93,7 +94,7 @@ struct memory_ops {
 	    size_t bytes);
 	void (*copy)(struct device *d, void *to, const void *from,
 	    size_t bytes);
-	void (*bring)(struct device *d, void *to, const void *host,
+	void (*upload_async)(struct device *d, void *to, const void *host,
 	    size_t bytes);
 };
 
@@ -117,7 +118,7 @@ struct layout_ops {
 /* Operations on parameters and their gradients (backend/parameters.h). */
 struct param_ops {
 	/* 1 if update, moments, clamp and track take lists of portions. */
-	int portions;
+	int takes_shards;
 	void (*add)(struct device *d, void *sum, const void *x, size_t n);
 	void (*update)(struct device *d, const struct update *);
 	void (*moments)(struct device *d, const struct moments *);
@@ -131,19 +132,19 @@ struct param_ops {
  * A device that decides by itself whether to skip a step
  * (backend/parameters.h).
  */
-struct verdict_ops {
-	void (*judge)(struct device *d, struct verdict *v,
-	    const struct judgement *j);
-	void (*obey)(struct device *d, const struct verdict *v);
+struct step_check_ops {
+	void (*check)(struct device *d, struct step_check *v,
+	    const struct step_check_args *j);
+	void (*guard)(struct device *d, const struct step_check *v);
 	void (*ratios)(struct device *d, const struct ratios *r);
-	void (*lost)(struct device *d, float *lost, const struct outcome *o,
+	void (*flag_losses)(struct device *d, float *lost, const struct outcome *o,
 	    size_t n, double most, int other);
 };
 
 /* A device that works asynchronously, on streams. */
 struct stream_ops {
-	struct device *(*aside)(struct device *d);
-	void (*aside_free)(struct device *d, struct device *aside);
+	struct device *(*side_stream)(struct device *d);
+	void (*side_stream_free)(struct device *d, struct device *aside);
 	void *(*native)(struct device *d);
 	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
 	    enum precision as, double scale);
@@ -154,8 +155,8 @@ struct stream_ops {
 /* Work that is captured once and launched many times. */
 struct graph_ops {
 	int (*capture)(struct device *d);
-	struct replay *(*captured)(struct device *d);
-	void (*replay)(struct device *d, struct replay *r);
+	struct replay *(*capture_end)(struct device *d);
+	void (*launch)(struct device *d, struct replay *r);
 	void (*free)(struct device *d, struct replay *r);
 };
 
@@ -189,7 +190,7 @@ struct backend {
 	 * 1 if device memory is separate from host memory (a discrete device).
 	 * Only the functions below access it then.
 	 */
-	int apart;
+	int discrete;
 	/*
 	 * Open a device and fill in the back end's own part of struct device.
 	 * If the device lacks the requested precision, warn and lower
@@ -201,7 +202,7 @@ struct backend {
 	const struct event_ops *event;
 	const struct layout_ops *layout;
 	const struct param_ops *param;
-	const struct verdict_ops *verdict;
+	const struct step_check_ops *check;
 	const struct stream_ops *stream;
 	const struct graph_ops *graph;
 	const struct tuning_ops *tuning;
@@ -213,9 +214,9 @@ struct backend {
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL where not
 						 * supported */
 	/*
-	 * Fuse tasks of a plan of ${n} tasks.  Their shapes, wants_dx, wants_dw
-	 * and idle are set.  Set impl, into, stored, lies, lends, reads, remade
-	 * and priv.  If NULL, no tasks are fused.
+	 * Fuse tasks of a plan of ${n} tasks. Their shapes, needs_input_grad,
+	 * needs_weight_grad and idle are set. Set impl, into, stored, lies,
+	 * lends, reads, remade and priv. If NULL, no tasks are fused.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };
@@ -265,19 +266,19 @@ void *device_alloc_host(struct device *d, size_t bytes);
 void device_free_host(struct device *d, void *p);
 
 /*
- * device_aside(d):
+ * device_side_stream(d):
  * Create a side stream of ${d}, for use by a second thread.  Work submitted to
  * it runs in order, concurrently with the work of ${d}.  Both share device
  * memory.  device_upload and device_download on it are complete on return.
  * Return ${d} itself if the back end has no streams, or NULL after a message.
- * Free it by device_aside_free before ${d} is closed.
+ * Free it by device_side_stream_free before ${d} is closed.
  *
- * device_aside_free(d, aside):
+ * device_side_stream_free(d, aside):
  * Wait for the work of the side stream ${aside} and free it.  Do nothing if it
  * is NULL or ${d}.
  */
-struct device *device_aside(struct device *d);
-void device_aside_free(struct device *d, struct device *aside);
+struct device *device_side_stream(struct device *d);
+void device_side_stream_free(struct device *d, struct device *side_stream);
 
 /*
  * device_stream(d):
@@ -303,24 +304,24 @@ void device_widen(struct device *d, void *x, const void *from, size_t n,
  * the first task of a kind and shape is prepared, and never changes it.  It
  * takes the cached one, or else applies its selection rule.
  *
- * device_choices(d, which):
+ * device_algorithms_text(d, which):
  * Return the cache as a table with a header and a row for each choice, the
  * oldest first.  The caller frees it.  Return NULL if ${d} has no algorithms to
  * select.
  *
- * device_choose(d, which, what, text):
- * Add the rows of such a table, ${text}, to the cache.  Rows of CHOICES_MADE
- * determine later selections if device and library are those of ${d}.  Rows of
- * CHOICES_KNOWN only say which algorithm is the fastest.  ${what} names the
- * table in messages.  Return 0, or -1 after a message.  Do nothing if ${d} has
- * no algorithms to select.
+ * device_algorithms_read(d, which, what, text):
+ * Add the rows of such a table, ${text}, to the cache. Rows of
+ * ALGORITHMS_SELECTED determine later selections if device and library are
+ * those of ${d}. Rows of ALGORITHMS_MEASURED only say which algorithm is the
+ * fastest. ${what} names the table in messages. Return 0, or -1 after a
+ * message. Do nothing if ${d} has no algorithms to select.
  *
  * device_tune(d, how):
  * Set the selection rule for later tasks, a sum of enum tuning
  * (backend/tuning.h).  Without a call it is 0.
  */
-char *device_choices(struct device *d, enum choices_kind which);
-int device_choose(struct device *d, enum choices_kind which, const char *what,
+char *device_algorithms_text(struct device *d, enum choices_kind which);
+int device_algorithms_read(struct device *d, enum choices_kind which, const char *what,
     const char *text);
 void device_tune(struct device *d, int how);
 
@@ -350,12 +351,12 @@ void device_download(struct device *d, void *host, const void *w,
     size_t bytes);
 
 /*
- * device_bring(d, to, host, bytes):
+ * device_upload_async(d, to, host, bytes):
  * Start an asynchronous upload of ${bytes} from ${host}, memory of
  * device_alloc_host.  Do not wait for it.  The caller must not change ${host}
  * until the copy is done.
  */
-void device_bring(struct device *d, void *to, const void *host, size_t bytes);
+void device_upload_async(struct device *d, void *to, const void *host, size_t bytes);
 
 /*
  * device_copy(d, to, from, bytes):
@@ -432,22 +433,22 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
  * uses the same memory and the same values.  Return 1, or 0 if the device
  * cannot capture; work is then executed as usual.
  *
- * device_captured(d):
+ * device_capture_end(d):
  * End the capture and return the graph.  Return NULL after a detail message if
  * the work cannot be captured; none of it has been executed then.  The caller
- * frees the graph by device_replay_free.
+ * frees the graph by device_graph_free.
  *
- * device_replay(d, r):
+ * device_graph_launch(d, r):
  * Launch the graph ${r}.  It records its events as the submitted work would
  * have.
  *
- * device_replay_free(d, r):
+ * device_graph_free(d, r):
  * Free ${r}.  Do nothing if it is NULL.
  */
 int device_capture(struct device *d);
-struct replay *device_captured(struct device *d);
-void device_replay(struct device *d, struct replay *r);
-void device_replay_free(struct device *d, struct replay *r);
+struct replay *device_capture_end(struct device *d);
+void device_graph_launch(struct device *d, struct replay *r);
+void device_graph_free(struct device *d, struct replay *r);
 
 /* The back ends of this build; NULL ends the list. */
 extern const struct backend *const backends[];

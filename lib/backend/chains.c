@@ -23,7 +23,7 @@ chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
 	struct task *r = &s->task[s->reader[t->index]];
 
 	return s->readers[t->index] == 1 && r->op->kind == kind &&
-	    r->into == r->index ? r : NULL;
+	    r->fused_into == r->index ? r : NULL;
 }
 
 /* Return the first shift of the output of ${t}, or NULL. */
@@ -38,10 +38,10 @@ chains_shift(const struct chains *s, const struct task *t)
 }
 
 void
-chains_absorb(struct task *t, int into)
+chains_fuse(struct task *t, int into)
 {
-	t->into = into;
-	t->stored = 0;
+	t->fused_into = into;
+	t->materialized = 0;
 	t->reads = 0;
 }
 
@@ -64,11 +64,11 @@ chains_add(const struct chains *s, struct task *bn, const struct op_impl *norm)
 	if ((next = chains_reader(s, c->tail, OP_RELU)) != NULL)
 		c->relu = c->tail = next;
 	if (c->add != NULL)
-		chains_absorb(c->add, c->tail->index);
+		chains_fuse(c->add, c->tail->index);
 	if (c->relu != NULL)
-		chains_absorb(c->relu, c->tail->index);
-	chains_absorb(bn, c->tail->index);
-	c->tail->stored = 1;
+		chains_fuse(c->relu, c->tail->index);
+	chains_fuse(bn, c->tail->index);
+	c->tail->materialized = 1;
 	c->tail->impl = norm;
 	c->tail->priv = bn->priv = c;
 	c->shift = chains_shift(s, c->tail);
@@ -95,7 +95,7 @@ chains_find(struct task *task, int n, const struct op_impl *norm,
 	 * and the earlier one becomes its shortcut, which is ready in time.
 	 */
 	for (int i = n - 1; i >= 0; i--)
-		if (task[i].op->kind == OP_BN && task[i].into == i &&
+		if (task[i].op->kind == OP_BN && task[i].fused_into == i &&
 		    (takes == NULL || takes(&task[i])))
 			chains_add(&s, &task[i], norm);
 	free(s.readers);
@@ -105,15 +105,15 @@ chains_find(struct task *task, int n, const struct op_impl *norm,
 struct norm *
 chains_of(const struct task *t, const struct op_impl *norm)
 {
-	return t->impl == norm && t->into == t->index ? t->priv : NULL;
+	return t->impl == norm && t->fused_into == t->index ? t->priv : NULL;
 }
 
 void
 norm_choose_mask(struct norm *n, int again)
 {
-	n->masks = !n->tail->idle && n->relu != NULL && (n->add != NULL ||
-	    (!n->bn->wants_dw && !again));
-	n->bn->reads = n->bn->wants_dw || (n->relu != NULL && !n->masks) ?
+	n->saves_mask = !n->tail->no_grad && n->relu != NULL && (n->add != NULL ||
+	    (!n->bn->needs_weight_grad && !again));
+	n->bn->reads = n->bn->needs_weight_grad || (n->relu != NULL && !n->saves_mask) ?
 	    READS_X : 0;
 }
 

@@ -31,12 +31,12 @@ struct norm {
 	 * 1: save a mask of one bit a value that says where the relu passed its
 	 * input.
 	 */
-	int masks;
+	int saves_mask;
 	/*
 	 * The task that stores the shortcut shifted, if no unshifted copy
 	 * exists; NULL otherwise.
 	 */
-	struct task *home;
+	struct task *shortcut_home;
 };
 
 /*
@@ -57,17 +57,17 @@ void chains_find(struct task *task, int n, const struct op_impl *norm,
 struct norm *chains_of(const struct task *t, const struct op_impl *norm);
 
 /*
- * chains_absorb(t, into):
+ * chains_fuse(t, into):
  * Fuse task ${t} into task number ${into}.
  */
-void chains_absorb(struct task *t, int into);
+void chains_fuse(struct task *t, int into);
 
 /*
  * norm_choose_mask(n, again):
- * Choose how the backward pass finds where the relu was open, and set ${masks}
- * and the bn's reads.  Without a shortcut, the input of the bn tells.  A frozen
- * bn has no other use for its input, so it saves a mask instead, unless the
- * input stays to recompute the output (${again}).
+ * Choose how the backward pass finds where the relu was open, and set
+ * ${saves_mask} and the bn's reads. Without a shortcut, the input of the bn
+ * tells. A frozen bn has no other use for its input, so it saves a mask
+ * instead, unless the input stays to recompute the output (${again}).
  */
 void norm_choose_mask(struct norm *n, int again);
 

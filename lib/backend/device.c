@@ -65,20 +65,20 @@ device_free_host(struct device *d, void *p)
 }
 
 struct device *
-device_aside(struct device *d)
+device_side_stream(struct device *d)
 {
 	/*
 	 * Without streams all work is synchronous, and ${d} can serve as its
 	 * own.
 	 */
-	return d->backend->stream != NULL ? d->backend->stream->aside(d) : d;
+	return d->backend->stream != NULL ? d->backend->stream->side_stream(d) : d;
 }
 
 void
-device_aside_free(struct device *d, struct device *aside)
+device_side_stream_free(struct device *d, struct device *side_stream)
 {
-	if (aside != NULL && aside != d)
-		d->backend->stream->aside_free(d, aside);
+	if (side_stream != NULL && side_stream != d)
+		d->backend->stream->side_stream_free(d, side_stream);
 }
 
 void *
@@ -103,14 +103,14 @@ device_widen(struct device *d, void *x, const void *from, size_t n,
 }
 
 char *
-device_choices(struct device *d, enum choices_kind which)
+device_algorithms_text(struct device *d, enum choices_kind which)
 {
 	return d->backend->tuning != NULL ?
 	    d->backend->tuning->choices(d, which) : NULL;
 }
 
 int
-device_choose(struct device *d, enum choices_kind which, const char *what,
+device_algorithms_read(struct device *d, enum choices_kind which, const char *what,
     const char *text)
 {
 	return d->backend->tuning != NULL ?
@@ -149,9 +149,9 @@ device_download(struct device *d, void *host, const void *w, size_t bytes)
 }
 
 void
-device_bring(struct device *d, void *to, const void *host, size_t bytes)
+device_upload_async(struct device *d, void *to, const void *host, size_t bytes)
 {
-	d->backend->memory->bring(d, to, host, bytes);
+	d->backend->memory->upload_async(d, to, host, bytes);
 }
 
 void
@@ -204,10 +204,10 @@ task_reads(const struct task *t)
 {
 	int reads = t->reads & (READS_X | READS_Y);
 
-	if (t->idle)
+	if (t->no_grad)
 		return 0;
 	/* READS_X_DW needs x for the gradient of the weights only. */
-	return t->wants_dw && (t->reads & READS_X_DW) ? reads | READS_X : reads;
+	return t->needs_weight_grad && (t->reads & READS_X_DW) ? reads | READS_X : reads;
 }
 
 void
@@ -219,14 +219,14 @@ task_forward(struct task *t)
 void
 task_backward(struct task *t)
 {
-	if (task_impl(t)->backward != NULL && !t->idle)
+	if (task_impl(t)->backward != NULL && !t->no_grad)
 		task_impl(t)->backward(t);
 }
 
 void
-task_remake(struct task *t)
+task_recompute(struct task *t)
 {
-	task_impl(t)->remake(t);
+	task_impl(t)->recompute(t);
 }
 
 void
@@ -235,7 +235,7 @@ task_release(struct task *t)
 	/*
 	 * plan_free also passes tasks that a failed plan_new has not reached.
 	 */
-	if (t->op != NULL && t->into == t->index && t->impl != NULL &&
+	if (t->op != NULL && t->fused_into == t->index && t->impl != NULL &&
 	    t->impl->release != NULL)
 		t->impl->release(t);
 }
@@ -278,19 +278,19 @@ device_capture(struct device *d)
 }
 
 struct replay *
-device_captured(struct device *d)
+device_capture_end(struct device *d)
 {
-	return d->backend->graph->captured(d);
+	return d->backend->graph->capture_end(d);
 }
 
 void
-device_replay(struct device *d, struct replay *r)
+device_graph_launch(struct device *d, struct replay *r)
 {
-	d->backend->graph->replay(d, r);
+	d->backend->graph->launch(d, r);
 }
 
 void
-device_replay_free(struct device *d, struct replay *r)
+device_graph_free(struct device *d, struct replay *r)
 {
 	if (r != NULL)
 		d->backend->graph->free(d, r);

@@ -53,7 +53,7 @@ ratio_of(const struct ratio_rule *r, double lr, double decay, double w, double d
 struct update_rates { double lr, decay, scale; };
 
 FORMULA struct update_rates
-update_rates(const struct update *u, const struct portion *p, double scale,
+update_rates(const struct update *u, const struct owned_shard *p, double scale,
     double ratio)
 {
 	struct update_rates r = { u->lr * p->factor[0], u->decay * p->factor[1],
@@ -73,32 +73,32 @@ update_rates(const struct update *u, const struct portion *p, double scale,
 }
 
 /*
- * loss_is_lost(loss, most):
+ * loss_is_bad(loss, most):
  * Return 1 if |${loss}| exceeds ${most} or is NaN.
  */
 FORMULA int
-loss_is_lost(double loss, double most)
+loss_is_bad(double loss, double largest)
 {
-	return !(fabs(loss) <= most);
+	return !(fabs(loss) <= largest);
 }
 
 /*
- * verdict_of(trained, statistics, scale, clip, lost):
+ * step_check_of(trained, statistics, scale, clip, lost):
  * Decide whether to skip a step, from the sums of squares of all trained
  * gradients and of all statistics.  The norm is that of the gradient times
  * ${scale}.  A norm above ${clip} shortens the step, as in PyTorch's
  * clip_grad_norm_; 0: no limit.  ${lost} is 1 if a loss is out of range.
  */
-FORMULA struct verdict
-verdict_of(double trained, double statistics, double scale, double clip, int lost)
+FORMULA struct step_check
+step_check_of(double trained, double statistics, double scale, double clip, int lost)
 {
-	struct verdict v;
+	struct step_check v;
 
 	v.scale = scale;
 	v.norm = sqrt(trained) * scale;
 	v.statistics = isfinite(statistics) != 0;
-	v.what = lost ? VERDICT_LOSS : !isfinite(v.norm) ? VERDICT_GRADIENT :
-	    !v.statistics ? VERDICT_STATISTICS : VERDICT_STEP;
+	v.kind = lost ? STEP_CHECK_LOSS : !isfinite(v.norm) ? STEP_CHECK_GRADIENT :
+	    !v.statistics ? STEP_CHECK_STATISTICS : STEP_CHECK_STEP;
 	if (clip > 0 && v.norm > clip)
 		v.scale *= clip / (v.norm + 1e-6);
 	return v;

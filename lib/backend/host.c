@@ -92,7 +92,7 @@ const struct memory_ops host_memory = {
 	.alloc = host_alloc, .free = host_free, .available = host_available,
 	.alloc_host = host_alloc_host, .free_host = host_free,
 	.put = host_put, .get = host_get, .upload = host_copy,
-	.download = host_copy, .copy = host_copy, .bring = host_copy,
+	.download = host_copy, .copy = host_copy, .upload_async = host_copy,
 };
 
 

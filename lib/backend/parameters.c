@@ -1,5 +1,5 @@
 /*
- * Operations on parameters.  For a back end that takes no lists of portions,
+ * Operations on parameters.  For a back end that takes no lists of shards,
  * calls it once per portion.
  */
 #include "backend/backend.h"
@@ -11,11 +11,11 @@ parameters_at(const struct device *d, const void *flat, size_t i)
 	return flat != NULL ? (char *)flat + i * d->elem : NULL;
 }
 
-/* Return 1 if the back end takes all ${portions} in one call. */
+/* Return 1 if the back end takes all ${shards} in one call. */
 static int
-parameters_at_once(const struct device *d, size_t portions)
+parameters_at_once(const struct device *d, size_t shards)
 {
-	return portions == 0 || d->backend->param->portions;
+	return shards == 0 || d->backend->param->takes_shards;
 }
 
 void
@@ -29,21 +29,21 @@ device_add(void *device, void *sum, const void *x, size_t n)
 void
 device_update(struct device *d, const struct update *u)
 {
-	if (parameters_at_once(d, u->portions)) {
+	if (parameters_at_once(d, u->shards)) {
 		d->backend->param->update(d, u);
 		return;
 	}
-	for (size_t i = 0; i < u->portions; i++) {
-		const struct portion *p = &u->portion[i];
+	for (size_t i = 0; i < u->shards; i++) {
+		const struct owned_shard *p = &u->shard[i];
 		/*
 		 * Factors and ratio of the parameter become rates of this call.
 		 */
 		struct update_rates r = update_rates(u, p, u->scale,
-		    u->ratio != NULL ? u->ratio[p->of] : 1);
+		    u->ratio != NULL ? u->ratio[p->param] : 1);
 
 		d->backend->param->update(d, &(struct update){ .w = parameters_at(d,
 		    u->w, p->at),
-			.m = parameters_at(d, u->m, p->held),
+			.m = parameters_at(d, u->m, p->state_at),
 			.g = parameters_at(d, u->g, p->at), .n = p->n,
 			.lr = r.lr, .momentum = u->momentum, .decay = r.decay,
 			.scale = r.scale,
@@ -56,17 +56,17 @@ device_moments(struct device *d, const struct moments *m)
 {
 	struct moments one = *m;
 
-	if (parameters_at_once(d, m->portions)) {
+	if (parameters_at_once(d, m->shards)) {
 		d->backend->param->moments(d, m);
 		return;
 	}
-	one.portions = 0;
-	for (size_t i = 0; i < m->portions; i++) {
-		const struct portion *p = &m->portion[i];
+	one.shards = 0;
+	for (size_t i = 0; i < m->shards; i++) {
+		const struct owned_shard *p = &m->shard[i];
 
 		one.w = parameters_at(d, m->w, p->at);
-		one.m = parameters_at(d, m->m, p->held);
-		one.v = parameters_at(d, m->v, p->held);
+		one.m = parameters_at(d, m->m, p->state_at);
+		one.v = parameters_at(d, m->v, p->state_at);
 		one.g = parameters_at(d, m->g, p->at);
 		one.n = p->n;
 		/*
@@ -81,29 +81,29 @@ device_moments(struct device *d, const struct moments *m)
 void
 device_clamp(struct device *d, const struct clamp *c)
 {
-	if (parameters_at_once(d, c->portions)) {
+	if (parameters_at_once(d, c->shards)) {
 		d->backend->param->clamp(d, c);
 		return;
 	}
-	for (size_t i = 0; i < c->portions; i++)
+	for (size_t i = 0; i < c->shards; i++)
 		d->backend->param->clamp(d, &(struct clamp){ .x = parameters_at(d,
 		    c->x,
-			c->portion[i].at), .n = c->portion[i].n,
-			.most = c->most, .scale = c->scale });
+			c->shard[i].at), .n = c->shard[i].n,
+			.max = c->max, .scale = c->scale });
 }
 
 void
 device_track(struct device *d, const struct track *t)
 {
-	if (parameters_at_once(d, t->portions)) {
+	if (parameters_at_once(d, t->shards)) {
 		d->backend->param->track(d, t);
 		return;
 	}
-	for (size_t i = 0; i < t->portions; i++) {
-		const struct portion *p = &t->portion[i];
+	for (size_t i = 0; i < t->shards; i++) {
+		const struct owned_shard *p = &t->shard[i];
 
 		d->backend->param->track(d, &(struct track){ .w = parameters_at(d,
-		    t->w, p->held),
+		    t->w, p->state_at),
 			.x = parameters_at(d, t->x, p->at), .n = p->n,
 			.rate = t->rate * p->factor[0],
 			.scale = t->scale * p->factor[1] });
@@ -118,32 +118,32 @@ device_squares(struct device *d, double *sum, const void *x,
 }
 
 int
-device_judges(const struct device *d)
+device_has_step_check(const struct device *d)
 {
-	return d->backend->verdict != NULL;
+	return d->backend->check != NULL;
 }
 
 void
-device_judge(struct device *d, struct verdict *v, const struct judgement *j)
+device_step_check(struct device *d, struct step_check *v, const struct step_check_args *j)
 {
-	d->backend->verdict->judge(d, v, j);
+	d->backend->check->check(d, v, j);
 }
 
 void
-device_obey(struct device *d, const struct verdict *v)
+device_step_guard(struct device *d, const struct step_check *v)
 {
-	d->backend->verdict->obey(d, v);
+	d->backend->check->guard(d, v);
 }
 
 void
 device_ratios(struct device *d, const struct ratios *r)
 {
-	d->backend->verdict->ratios(d, r);
+	d->backend->check->ratios(d, r);
 }
 
 void
-device_lost(struct device *d, float *lost, const struct outcome *o, size_t n,
-    double most, int other)
+device_flag_losses(struct device *d, float *lost, const struct outcome *o, size_t n,
+    double largest, int other)
 {
-	d->backend->verdict->lost(d, lost, o, n, most, other);
+	d->backend->check->flag_losses(d, lost, o, n, largest, other);
 }

@@ -24,14 +24,14 @@ struct interval { size_t at, n; };
  * launch.  The table holds nothing that changes between steps: a discrete
  * device keeps a copy and uploads it only if it differs.
  */
-struct portion {
+struct owned_shard {
 	size_t at, n;			/* elements of weights and gradients */
 	/*
 	 * First element in buffers that exist for owned elements only: the
 	 * optimizer state.
 	 */
-	size_t held;
-	size_t of;			/* number of the parameter */
+	size_t state_at;
+	size_t param;			/* number of the parameter */
 	/*
 	 * Factors of learning rate and decay; in struct track, of rate and
 	 * scale.
@@ -44,7 +44,8 @@ struct portion {
  * from element 0 of the buffers.  If ${portions} is 0, they apply to ${n}
  * elements without factors.
  *
- * ${scale} 0 means: use the scale of the verdict that device_obey has set.
+ * ${scale} 0 means: use the scale of the verdict that device_step_guard has
+ * set.
  */
 
 /*
@@ -73,8 +74,8 @@ struct update {
 	int nesterov;
 	enum ratio_use use;
 	const double *ratio;		/* [parameters] trust ratios; NULL: 1 */
-	const struct portion *portion;
-	size_t portions;
+	const struct owned_shard *shard;
+	size_t shards;
 };
 
 /*
@@ -93,18 +94,18 @@ struct moments {
 	size_t n;
 	double beta1, beta2, eps, decay, scale;
 	/* bias_correction1 and 2: 1 - beta^t in step t. */
-	double rest1, rest2;
-	const struct portion *portion;
-	size_t portions;
+	double bias_correction1, bias_correction2;
+	const struct owned_shard *shard;
+	size_t shards;
 };
 
 /* Limit x to the range -most / scale to most / scale. */
 struct clamp {
 	void *x;
 	size_t n;
-	double most, scale;
-	const struct portion *portion;
-	size_t portions;
+	double max, scale;
+	const struct owned_shard *shard;
+	size_t shards;
 };
 
 /* w += rate (scale x - w): running statistics, and averages of weights. */
@@ -113,8 +114,8 @@ struct track {
 	const void *x;
 	size_t n;
 	double rate, scale;
-	const struct portion *portion;
-	size_t portions;
+	const struct owned_shard *shard;
+	size_t shards;
 };
 
 /*
@@ -156,7 +157,7 @@ void device_squares(struct device *d, double *sum, const void *x,
  * Norm blocks: intervals whose sums of squares are added up, in order, to one
  * sum for each parameter.  The order determines the bits.
  */
-struct addends {
+struct block_sums {
 	const struct interval *part;
 	size_t parts;
 	const size_t *first;		/* [params + 1] first block of each */
@@ -165,13 +166,13 @@ struct addends {
 
 /*
  * Result of the check: update, or skip the step because of a loss, the gradient
- * or the statistics.  VERDICT_LOSS also means that a rank defers the step to
+ * or the statistics.  STEP_CHECK_LOSS also means that a rank defers the step to
  * inspect it first.
  */
-enum verdict_kind { VERDICT_STEP, VERDICT_LOSS, VERDICT_GRADIENT,
-    VERDICT_STATISTICS };
-struct verdict {
-	int32_t what;			/* enum verdict_kind */
+enum step_check_kind { STEP_CHECK_STEP, STEP_CHECK_LOSS, STEP_CHECK_GRADIENT,
+    STEP_CHECK_STATISTICS };
+struct step_check {
+	int32_t kind;			/* enum step_check_kind */
 	int32_t statistics;		/* 1 if the statistics are finite */
 	double norm;			/* of all trained gradients */
 	double scale;			/* multiplies the gradient in the
@@ -181,13 +182,13 @@ struct verdict {
 /*
  * Treatment of a parameter: ignore it, or check its gradient or its statistics.
  */
-enum judged { JUDGED_NOT, JUDGED_TRAINED, JUDGED_STATISTICS };
+enum check_kind { CHECK_NONE, CHECK_TRAINED, CHECK_STATISTICS };
 /* Arguments of the found_inf check. */
-struct judgement {
+struct step_check_args {
 	const void *g;			/* gradient, or statistics of the
 					 * step */
-	struct addends of;		/* blocks of all parameters */
-	const char *kind;		/* [params] enum judged */
+	struct block_sums of;		/* blocks of all parameters */
+	const char *kind;		/* [params] enum check_kind */
 	double scale;			/* of the gradient and its norm */
 	double clip;			/* maximal norm; 0: no limit */
 	/*
@@ -196,12 +197,12 @@ struct judgement {
 	 */
 	const struct outcome *outcome;
 	size_t outcomes;
-	double most;
+	double max_loss;
 	/*
 	 * found_inf flag, all-reduced, in device memory.  The step is skipped
 	 * if it is not 0.  NULL: not used.
 	 */
-	const float *lost;
+	const float *found_inf;
 };
 
 /*
@@ -216,8 +217,8 @@ struct ratio_rule {
 	int clip;			/* 1: no ratio enlarges a step */
 };
 
-/* A parameter: factors of learning rate and decay; ${has} 0: its ratio is 1. */
-struct layer { double factor[2]; size_t has; };
+/* A parameter: factors of learning rate and decay; ${has_ratio} 0: its ratio is 1. */
+struct layer { double factor[2]; size_t has_ratio; };
 
 /*
  * Arguments of device_ratios: buffers of weights and of gradients or
@@ -225,7 +226,7 @@ struct layer { double factor[2]; size_t has; };
  */
 struct ratios {
 	const void *w, *d;
-	struct addends of;
+	struct block_sums of;
 	const struct layer *layer;	/* [params] */
 	struct ratio_rule rule;
 	double lr, decay, scale;	/* scale: of d; 0: of the verdict */
@@ -233,33 +234,33 @@ struct ratios {
 };
 
 /*
- * device_judges(d):
+ * device_has_step_check(d):
  * Return 1 if ${d} supports the functions below.  They are asynchronous: the
  * host does not wait for their results.
  *
- * device_judge(d, v, j):
- * Check a step by verdict_of (backend/formulas.h) and write the result to ${v},
- * in device memory.
+ * device_step_check(d, v, j):
+ * Check a step by step_check_of (backend/formulas.h) and write the result to
+ * ${v}, in device memory.
  *
- * device_obey(d, v):
+ * device_step_guard(d, v):
  * Make later device_update, device_moments, device_clamp and device_track do
- * nothing unless ${v}, in device memory, is VERDICT_STEP when they run.  NULL:
+ * nothing unless ${v}, in device memory, is STEP_CHECK_STEP when they run.  NULL:
  * always execute them.
  *
  * device_ratios(d, r):
  * Compute the trust ratios of ${r}.
  *
- * device_lost(d, lost, o, n, most, other):
- * Set the found_inf flag ${*lost}, in device memory, to 1 or 0.  It is 1 if
+ * device_flag_losses(d, lost, o, n, most, other):
+ * Set the found_inf flag ${*found_inf}, in device memory, to 1 or 0. It is 1 if
  * ${other} is not 0, or if one of the ${n} losses ${o} is NaN or exceeds
- * ${most} in magnitude.  The caller all-reduces it as a sum.
+ * ${most} in magnitude. The caller all-reduces it as a sum.
  */
-int device_judges(const struct device *d);
-void device_judge(struct device *d, struct verdict *v,
-    const struct judgement *j);
-void device_obey(struct device *d, const struct verdict *v);
+int device_has_step_check(const struct device *d);
+void device_step_check(struct device *d, struct step_check *v,
+    const struct step_check_args *j);
+void device_step_guard(struct device *d, const struct step_check *v);
 void device_ratios(struct device *d, const struct ratios *r);
-void device_lost(struct device *d, float *lost, const struct outcome *o,
-    size_t n, double most, int other);
+void device_flag_losses(struct device *d, float *lost, const struct outcome *o,
+    size_t n, double largest, int other);
 
 #endif

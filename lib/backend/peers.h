@@ -11,25 +11,25 @@
 #include "backend/backend.h"
 
 /*
- * peers_tell(x, n, c, count, mean, m2):
+ * peers_pack(x, n, c, count, mean, m2):
  * Pack the statistics of channel ${c}: the mean of ${count} values, and the sum
  * of their squared deviations from it:
  *
  *	x[c] = count mean,  x[n + c] = m2 + count mean^2
  *
- * peers_hear(x, n, c, count, mean, m2):
+ * peers_unpack(x, n, c, count, mean, m2):
  * Unpack the same statistics from the sums over peers of ${count} values in
  * all.
  */
 static inline void
-peers_tell(double *x, size_t n, size_t c, double count, double mean, double m2)
+peers_pack(double *x, size_t n, size_t c, double count, double mean, double m2)
 {
 	x[c] = count * mean;
 	x[n + c] = m2 + count * mean * mean;
 }
 
 static inline void
-peers_hear(const double *x, size_t n, size_t c, double count, double *mean,
+peers_unpack(const double *x, size_t n, size_t c, double count, double *mean,
     double *m2)
 {
 	*mean = x[c] / count;

@@ -35,7 +35,7 @@ struct feed {
 
 /*
  * Values of a feed that operators of a discrete device read from its memory.  A
- * captured graph must find them at a fixed address (backend/tray.h).
+ * captured graph must find them at a fixed address (backend/staging_buffer.h).
  */
 struct feed_values {
 	uint64_t seed;
@@ -64,9 +64,9 @@ struct peers {
  * One operator bound to one shape: all that its kernels need.  A task takes no
  * decisions.
  *
- * A back end may fuse tasks (struct backend's fuse).  A task with ${into} of
- * another one is neither prepared nor run.  The other task does its work, in
- * the forward and in the backward pass.  When it runs, the inputs of both must
+ * A back end may fuse tasks (struct backend's fuse). A task with ${fused_into}
+ * of another one is neither prepared nor run. The other task does its work, in
+ * the forward and in the backward pass. When it runs, the inputs of both must
  * be ready, and in the backward pass the gradients of all their outputs.
  */
 struct task {
@@ -82,35 +82,35 @@ struct task {
 	 * fused_into: number of the task that does this one's work; its own
 	 * unless fused.
 	 */
-	int into;
+	int fused_into;
 	/* 1 if y is materialized; 0 if only fused ops use it. */
-	int stored;
+	int materialized;
 	/*
 	 * alias_of: number of the task whose y buffer stores this output, in a
 	 * layout that its readers know.  Its own number unless aliased.
 	 */
-	int lies;
+	int alias_of;
 	/* shares_saved: 1 if another task reads its ${saved}. */
-	int lends;
+	int shares_saved;
 	/* Inputs of the backward pass, READS_*.  Query by task_reads. */
 	int reads;
 	/*
 	 * 1: do not store y for the backward pass, but recompute it before its
 	 * first reader there, if there is one.
 	 */
-	int remade;
+	int recompute;
 	struct dims in[OP_INPUTS], out;
-	int wants_dx[OP_INPUTS];	/* needs_input_grad */
+	int needs_input_grad[OP_INPUTS];	/* needs_input_grad */
 	/*
 	 * needs_weight_grad: parameters are trained.  A bn whose parameters are
 	 * not trained normalizes with running statistics.
 	 */
-	int wants_dw;
+	int needs_weight_grad;
 	/*
 	 * no_grad: the task has no backward pass.  Neither it nor a task before
 	 * it has trained parameters.
 	 */
-	int idle;
+	int no_grad;
 	int accumulate[OP_INPUTS];	/* 1: dx +=, 0: dx = */
 	const void *x[OP_INPUTS];	/* inputs */
 	void *y;			/* output */
@@ -130,12 +130,12 @@ struct task {
 	 * Packed weights: valid from one microbatch to the next while the
 	 * parameters do not change.
 	 */
-	void *kept;
+	void *packed_weights;
 	/*
 	 * weights_changed: the parameters have changed, so ${kept} must be
 	 * rebuilt.
 	 */
-	int renew;
+	int weights_changed;
 	/*
 	 * 1 if several microbatches run between two changes of the parameters.
 	 */
@@ -172,13 +172,13 @@ struct op_impl {
 	size_t (*saved)(const struct task *);
 	size_t (*scratch)(const struct task *);
 	/* Return the bytes of ${kept}; NULL: 0. */
-	size_t (*kept)(const struct task *);
+	size_t (*packed_bytes)(const struct task *);
 	void (*forward)(struct task *);
 	/*
 	 * Recompute y in the backward pass from x and ${saved}, to the same
 	 * bits as forward.  NULL: not supported.
 	 */
-	void (*remake)(struct task *);
+	void (*recompute)(struct task *);
 	/* NULL if no gradient flows through the operator. */
 	void (*backward)(struct task *);
 	/*
@@ -214,9 +214,10 @@ void task_backward(struct task *t);
 int task_reads(const struct task *t);
 
 /*
- * task_remake(t): recompute the output of ${t}, whose impl->remake is not NULL.
+ * task_recompute(t): recompute the output of ${t}, whose impl->remake is not
+ * NULL.
  */
-void task_remake(struct task *t);
+void task_recompute(struct task *t);
 
 /*
  * task_release(t): undo prepare.  Do nothing if ${t} is fused into another task

@@ -4,10 +4,10 @@
 /*
  * Selection rule for algorithms, a sum of flags; see device_tune.
  *
- * - TUNE_TRY: take the fastest known algorithm, or measure the candidates.
+ * - TUNE_MEASURE: take the fastest known algorithm, or measure the candidates.
  *   Without it a fixed rule selects one.
- * - TUNE_PLAIN: do not fuse norms into convolutions.
+ * - TUNE_UNFUSED: do not fuse norms into convolutions.
  */
-enum tuning { TUNE_TRY = 1, TUNE_PLAIN = 2 };
+enum tuning { TUNE_MEASURE = 1, TUNE_UNFUSED = 2 };
 
 #endif

@@ -92,7 +92,7 @@ static void
 fail_clean(char *s)
 {
 	for (int n; *s != '\0'; s += n) {
-		n = text_shown(s);
+		n = text_displayable(s);
 		if (n == 0 && *s != '\t')
 			*s = '?';
 		n = n > 0 ? n : 1;

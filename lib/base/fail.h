@@ -130,7 +130,7 @@ int error_errno(struct error *e, const char *fmt, ...)
  * - reading a checkpoint or a schedule (train/run/best.c,
  *   train/run/difference.c);
  * - writing a checkpoint (train/run/saver.c);
- * - reading and writing a table of algorithms (backend/choice_cache.c);
+ * - reading and writing a table of algorithms (backend/algorithm_cache.c);
  * - measuring steps (vt-train).
  */
 struct error *fail_into(struct error *e);

@@ -10,21 +10,21 @@ target_weight(const struct target *t, int i)
 }
 
 double
-target_share(const struct target *t, int i, int c)
+target_soft_label(const struct target *t, int i, int c)
 {
 	return t->kind == TARGET_CLASS ? c == t->label[i] :
-	    t->share[(size_t)i * (size_t)t->classes + (size_t)c];
+	    t->soft[(size_t)i * (size_t)t->classes + (size_t)c];
 }
 
-const struct needs needs_default = {
+const struct input_spec input_spec_default = {
 	.streams = 1, .targets = 1,
-	.stream = (struct stream_need[]){ { STREAM_DEFAULT, 3 } },
-	.target = (struct target_need[]){ { TARGET_DEFAULT, 0,
+	.stream = (struct stream_spec[]){ { STREAM_DEFAULT, 3 } },
+	.target = (struct target_spec[]){ { TARGET_DEFAULT, 0,
 	    1 << TARGET_CLASS } },
 };
 
 void
-needs_shapes(const struct needs *needs, int n, int t, int side,
+input_spec_shapes(const struct input_spec *needs, int n, int t, int side,
     struct dims *shape)
 {
 	for (int i = 0; i < needs->streams; i++)

@@ -18,20 +18,20 @@ struct dims { int n, t, h, w, c; };
  * Clips that are decoded but not resized (media/raw.h); the device resizes
  * them.  Clip i occupies used[i] bytes from byte i * ${each} of the stream.
  */
-struct raw_stream { size_t each, *used; };
+struct decoded_stream { size_t each, *used; };
 
 /* One view of the clips: RGB frames of 3 channels, or optical flow of 2 L
  * channels. */
 struct stream {
 	int t, h, w, c;
 	uint8_t *bytes;			/* [n][t][h][w][c], or */
-	const struct raw_stream *raw;	/* decoded clips, if not NULL */
+	const struct decoded_stream *decoded;	/* decoded clips, if not NULL */
 };
 
 enum target_kind {
 	TARGET_CLASS,			/* one class per clip, or none */
 	TARGET_SET,			/* any number of classes per clip */
-	TARGET_SHARES			/* a distribution, of sum 1 */
+	TARGET_SOFT			/* a distribution, of sum 1 */
 };
 
 /* The targets of the clips of a microbatch, for one loss. */
@@ -40,9 +40,9 @@ struct target {
 	int classes;
 	int *label;			/* TARGET_CLASS: [n]; -1: no class,
 					 * no loss */
-	float *share;			/* [n][classes], for the other kinds.
+	float *soft;			/* [n][classes], for the other kinds.
 					 * TARGET_SET: 0 or 1, or between if
-					 * clips are mixed.  TARGET_SHARES:
+					 * clips are mixed.  TARGET_SOFT:
 					 * soft labels. */
 	float *weight;			/* [n] factor of each clip's loss;
 					 * NULL: all 1 */
@@ -51,11 +51,11 @@ struct target {
 /*
  * target_weight(t, i):
  * Return the weight of clip ${i} in the loss, 0 if it has no class.
- * target_share(t, i, c):
+ * target_soft_label(t, i, c):
  * Return the soft label of class ${c} for clip ${i}, in [0, 1].
  */
 double target_weight(const struct target *t, int i);
-double target_share(const struct target *t, int i, int c);
+double target_soft_label(const struct target *t, int i, int c);
 
 /*
  * Combination of the scores of a clip's views into scores of the clip
@@ -68,13 +68,13 @@ double target_share(const struct target *t, int i, int c);
 enum ensemble { ENSEMBLE_SCORES, ENSEMBLE_PROBABILITIES, ENSEMBLE_MAX };
 
 /* The input that a network needs.  Streams and targets are matched by name. */
-struct needs {
+struct input_spec {
 	int streams, targets;
-	struct stream_need {
+	struct stream_spec {
 		char name[64];
 		int c;
 	} *stream;
-	struct target_need {
+	struct target_spec {
 		char name[64];
 		int classes;
 		unsigned kinds;		/* bits 1 << TARGET_*: the kinds that
@@ -88,14 +88,14 @@ struct needs {
 
 /* The default input: stream "rgb" of 3 channels, and target "class" with any
  * number of classes. */
-extern const struct needs needs_default;
+extern const struct input_spec input_spec_default;
 
 /*
- * needs_shapes(needs, n, t, side, shape):
+ * input_spec_shapes(needs, n, t, side, shape):
  * Set ${shape}[needs->streams] to the shapes of the streams, for ${n} clips of
  * ${t} frames of ${side} x ${side} pixels.
  */
-void needs_shapes(const struct needs *needs, int n, int t, int side,
+void input_spec_shapes(const struct input_spec *needs, int n, int t, int side,
     struct dims *shape);
 
 #endif

@@ -242,17 +242,17 @@ json_depth(const struct json *v)
 {
 	const struct json *item;
 	const char *key;
-	int most = 0, depth;
+	int largest = 0, depth;
 
 	if (!json_is(v, '{') && !json_is(v, '['))
 		return 0;
 	for (void *at = NULL; (item = json_next(v, &at, &key)) != NULL;)
-		if ((depth = json_depth(item)) > most)
-			most = depth;
+		if ((depth = json_depth(item)) > largest)
+			largest = depth;
 	for (size_t i = 0; (item = json_at(v, i)) != NULL; i++)
-		if ((depth = json_depth(item)) > most)
-			most = depth;
-	return most + 1;
+		if ((depth = json_depth(item)) > largest)
+			largest = depth;
+	return largest + 1;
 }
 
 int

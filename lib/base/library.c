@@ -39,7 +39,7 @@ library_close(void *library)
 
 /* RTLD_NODELETE keeps the library loaded, so the handle is not needed. */
 void
-library_keep(const char *file)
+library_pin(const char *file)
 {
 	dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 }

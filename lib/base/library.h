@@ -29,10 +29,10 @@ void *library_open(const char *file, const char *who,
 void library_close(void *library);
 
 /*
- * library_keep(file):
+ * library_pin(file):
  * Load ${file} and keep it loaded until the process ends.  Otherwise other code
  * may load and unload it repeatedly.  Do nothing if it does not exist.
  */
-void library_keep(const char *file);
+void library_pin(const char *file);
 
 #endif

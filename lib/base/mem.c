@@ -90,7 +90,7 @@ xprintf(const char *fmt, ...)
 }
 
 void *
-array_room(void *array, size_t n, size_t *cap, size_t bytes)
+array_reserve(void *array, size_t n, size_t *cap, size_t bytes)
 {
 	if (n < *cap)
 		return array;
@@ -102,7 +102,7 @@ array_room(void *array, size_t n, size_t *cap, size_t bytes)
 /* Grow by half of the content, so that repeated additions take amortized
  * constant time. */
 void
-buffer_room(struct buffer *b, size_t n)
+buffer_reserve(struct buffer *b, size_t n)
 {
 	if (b->n + n + 1 <= b->cap)
 		return;
@@ -113,7 +113,7 @@ buffer_room(struct buffer *b, size_t n)
 void
 buffer_add(struct buffer *b, const void *data, size_t n)
 {
-	buffer_room(b, n);
+	buffer_reserve(b, n);
 	if (n > 0)
 		memcpy(b->data + b->n, data, n);
 	b->n += n;
@@ -134,7 +134,7 @@ buffer_printf(struct buffer *b, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	n = mem_printed_length(fmt, ap);
-	buffer_room(b, n);
+	buffer_reserve(b, n);
 	vsnprintf(b->data + b->n, n + 1, fmt, ap);
 	va_end(ap);
 	b->n += n;

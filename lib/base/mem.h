@@ -36,16 +36,16 @@ char *xstrndup(const char *s, size_t n);
 char *xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * array_room(array, n, cap, bytes):
+ * array_reserve(array, n, cap, bytes):
  * Ensure that the growing ${array} has capacity for element ${n}.  Its elements
  * have ${bytes} bytes each, and its capacity is ${*cap} elements; ${array} is
  * NULL if ${*cap} is 0.  Grow it by half if necessary and update ${*cap}.
  * Return the array, moved or not.
  *
- *	a = array_room(a, n, &cap, sizeof(*a));
+ *	a = array_reserve(a, n, &cap, sizeof(*a));
  *	a[n++] = x;
  */
-void *array_room(void *array, size_t n, size_t *cap, size_t bytes);
+void *array_reserve(void *array, size_t n, size_t *cap, size_t bytes);
 
 /* A growing byte array.  Initialize it with { 0 }.  After the first
  * addition, data[n] is '\0', which ${n} does not count.  buffer_free frees
@@ -63,11 +63,11 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * buffer_room(b, n):
+ * buffer_reserve(b, n):
  * Ensure capacity for ${n} bytes at b->data + b->n, and for a '\0' after them.
  * The caller writes them and increases b->n.
  */
-void buffer_room(struct buffer *b, size_t n);
+void buffer_reserve(struct buffer *b, size_t n);
 
 /* buffer_free(b): Free the bytes and leave an empty buffer. */
 void buffer_free(struct buffer *b);

@@ -72,7 +72,7 @@ names_add(struct names *n, const char *name)
 
 	if (*slot != 0)
 		return -1;
-	n->at = array_room(n->at, n->n, &n->cap, sizeof(*n->at));
+	n->at = array_reserve(n->at, n->n, &n->cap, sizeof(*n->at));
 	n->at[n->n] = n->text.n;
 	buffer_add(&n->text, name, strlen(name) + 1);
 	*slot = (uint32_t)++n->n;

@@ -74,7 +74,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 		now = name;
 	if ((i = option_named(t, now)) < 0 || !option_is_setting(t, i))
 		options_wrong("%s:%d: no option %s%s", path, number,
-		    text_quote(name), option_meant(t, name, ""));
+		    text_quote(name), option_hint(t, name, ""));
 	from = xprintf("%s:%d: %s", path, number, name);
 	option_set(t, i, from, value, OPTION_FILE);
 	free(from);

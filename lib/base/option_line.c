@@ -97,7 +97,7 @@ option_line_refuse(const struct option_table *t, char **argv, int missing)
 	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
 	options_wrong("no option %s%s", text_quote(text),
-	    option_meant(t, name, "--"));
+	    option_hint(t, name, "--"));
 }
 
 size_t
@@ -152,7 +152,7 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		else if (value == NULL)
 			value = no ? "no" : t->row[i]->kind == OPTION_FLAG ? "yes" :
 			    "";
-		g = array_room(g, n, &cap, sizeof(*g));
+		g = array_reserve(g, n, &cap, sizeof(*g));
 		g[n++] = (struct option_given){ i, value, c >= 256 ?
 		    xprintf("--%s", t->row[i]->name) :
 		    xprintf("-%c", t->row[i]->letter), own };

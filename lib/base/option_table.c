@@ -76,7 +76,7 @@ option_table_nearest(const struct option_table *t, const char *name)
 }
 
 const char *
-option_meant(const struct option_table *t, const char *name,
+option_hint(const struct option_table *t, const char *name,
     const char *dashes)
 {
 	static char text[200];

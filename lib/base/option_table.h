@@ -43,12 +43,12 @@ int option_lettered(const struct option_table *t, int letter);
 int option_is_setting(const struct option_table *t, int i);
 
 /*
- * option_meant(t, name, dashes):
+ * option_hint(t, name, dashes):
  * Return a hint for an unknown option ${name}: " (an option of vt-x)", or the
  * most similar option with ${dashes} before its name, or "".  Valid until the
  * next call.
  */
-const char *option_meant(const struct option_table *t, const char *name,
+const char *option_hint(const struct option_table *t, const char *name,
     const char *dashes);
 
 /*

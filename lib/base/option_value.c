@@ -190,7 +190,7 @@ option_set(struct option_table *t, int i, const char *from,
 
 		if (t->origin[i] != o)
 			l->n = 0;
-		l->item = array_room(l->item, l->n, &l->cap, sizeof(*l->item));
+		l->item = array_reserve(l->item, l->n, &l->cap, sizeof(*l->item));
 		l->item[l->n++] = value;
 		break;
 	}

@@ -172,7 +172,7 @@ options_given(const char *name)
 }
 
 int
-options_typed(const char *name)
+options_on_line(const char *name)
 {
 	int i = option_named(&table, name);
 
@@ -180,7 +180,7 @@ options_typed(const char *name)
 }
 
 void
-options_adopt(const char *name, const char *value)
+options_set_default(const char *name, const char *value)
 {
 	option_set(&table, option_named(&table, name), name, value,
 	    OPTION_UNSET);

@@ -121,18 +121,18 @@ char **options_from(const char *name, const char *file, int *argc, char **argv);
 int options_given(const char *name);
 
 /*
- * options_typed(name):
+ * options_on_line(name):
  * Return 1 if the command line set the option, 0 otherwise.
  */
-int options_typed(const char *name);
+int options_on_line(const char *name);
 
 /*
- * options_adopt(name, value):
+ * options_set_default(name, value):
  * Set the option ${name} to ${value} as if that were its default.  The option
  * must exist, must not have been given, and must accept the value.  ${value}
  * must remain valid until the program ends.
  */
-void options_adopt(const char *name, const char *value);
+void options_set_default(const char *name, const char *value);
 
 /*
  * options_config(except):

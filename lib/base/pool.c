@@ -18,7 +18,7 @@
  * is several microseconds, the length of a small layer.  Longer polling would
  * take the core from other processes.
  */
-#define LOOKS 2000
+#define POOL_POLLS 2000
 
 struct pool_loop {
 	void (*part)(int i, int thread, void *arg);
@@ -53,7 +53,7 @@ pool_pause(void)
 }
 
 static uint32_t
-pool_untaken(struct pool *p)
+pool_unclaimed(struct pool *p)
 {
 	return (uint32_t)atomic_load(&p->ticket);
 }
@@ -64,7 +64,7 @@ pool_untaken(struct pool *p)
  * finishes.
  */
 static void
-pool_take_parts(struct pool *p, int thread)
+pool_run_iterations(struct pool *p, int thread)
 {
 	uint_least64_t t = atomic_load(&p->ticket);
 
@@ -90,13 +90,13 @@ pool_wait(struct pool *p)
 {
 	int stop;
 
-	for (int i = 0; i < LOOKS; i++) {
-		if (pool_untaken(p) > 0)
+	for (int i = 0; i < POOL_POLLS; i++) {
+		if (pool_unclaimed(p) > 0)
 			return 1;
 		pool_pause();
 	}
 	pthread_mutex_lock(&p->lock);
-	while (pool_untaken(p) == 0 && !p->stop)
+	while (pool_unclaimed(p) == 0 && !p->stop)
 		pthread_cond_wait(&p->wake, &p->lock);
 	stop = p->stop;
 	pthread_mutex_unlock(&p->lock);
@@ -110,7 +110,7 @@ pool_worker(void *arg)
 
 	free(arg);
 	while (pool_wait(w.p))
-		pool_take_parts(w.p, w.number);
+		pool_run_iterations(w.p, w.number);
 	return NULL;
 }
 
@@ -180,8 +180,8 @@ pool_run(struct pool *p, int n, void (*part)(int i, int thread, void *arg),
 	    (uint32_t)n);
 	pthread_cond_broadcast(&p->wake);
 	pthread_mutex_unlock(&p->lock);
-	pool_take_parts(p, 0);
-	for (int i = 0; i < LOOKS && atomic_load(&p->unfinished) > 0; i++)
+	pool_run_iterations(p, 0);
+	for (int i = 0; i < POOL_POLLS && atomic_load(&p->unfinished) > 0; i++)
 		pool_pause();
 	pthread_mutex_lock(&p->lock);
 	while (atomic_load(&p->unfinished) > 0)

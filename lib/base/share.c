@@ -30,7 +30,7 @@ share_names_add(struct share_names *names, const char *dir, const char *suffix)
 		const char *s = entry[i]->d_name;
 
 		if (text_ends(s, suffix)) {
-			names->item = array_room(names->item, names->n,
+			names->item = array_reserve(names->item, names->n,
 			    &names->cap, sizeof(*names->item));
 			names->item[names->n++] = xprintf("%.*s",
 			    (int)(strlen(s) - strlen(suffix)), s);
@@ -122,21 +122,21 @@ share_name_distance(const char *typed, const char *name)
  * than half of its characters.
  */
 static void
-share_names_meant(const struct share_names *names, const char *typed,
+share_names_similar(const struct share_names *names, const char *typed,
     struct buffer *to)
 {
-	int most = (int)strlen(typed) / 2, least = most, of = 0, shown = 0;
+	int largest = (int)strlen(typed) / 2, least = largest, of = 0, shown = 0;
 
 	for (size_t i = 0; i < names->n; i++) {
 		int d = share_name_distance(typed, names->item[i]);
 
 		least = d < least ? d : least;
 	}
-	most = least + 1 < most ? least + 1 : most;
+	largest = least + 1 < largest ? least + 1 : largest;
 	for (size_t i = 0; i < names->n; i++)
-		of += share_name_distance(typed, names->item[i]) <= most;
+		of += share_name_distance(typed, names->item[i]) <= largest;
 	of = of < MEANT ? of : MEANT;
-	for (int d = least; d <= most; d++)
+	for (int d = least; d <= largest; d++)
 		for (size_t i = 0; i < names->n && shown < of; i++)
 			if (share_name_distance(typed, names->item[i]) == d)
 				buffer_printf(to, "%s%s", ++shown == 1 ? "" :
@@ -152,7 +152,7 @@ share_say_missing(const char *folder, const char *name, const char *where,
 {
 	struct buffer b = { 0 };
 
-	share_names_meant(names, name, &b);
+	share_names_similar(names, name, &b);
 	if (names->n == 0)
 		fail("no %s in %s, which has no files (a path may be given, too)",
 		    text_quote(name), folder);

@@ -161,7 +161,7 @@ spool_add(struct spool *s, const void *data, size_t n)
 {
 	size_t used = atomic_fetch_add(&s->budget->used, n) + n;
 
-	s->item = array_room(s->item, s->items, &s->cap, sizeof(*s->item));
+	s->item = array_reserve(s->item, s->items, &s->cap, sizeof(*s->item));
 	s->item[s->items++] = (struct spool_item){ s->in_file + s->tail.n, n };
 	buffer_add(&s->tail, data, n);
 	return used > s->budget->limit && s->tail.n >= SMALL ? spool_spill(s) :

@@ -13,7 +13,7 @@
  * request arrives as two signals.  Two signals within this many seconds count
  * as one.
  */
-#define APART 0.2
+#define STOP_REPEAT 0.2
 
 static volatile sig_atomic_t which;
 static struct timespec first;		/* arrival of the signal in ${which} */
@@ -28,7 +28,7 @@ stop_on_signal(int number)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	since = (double)(now.tv_sec - first.tv_sec) +
 	    1e-9 * (double)(now.tv_nsec - first.tv_nsec);
-	if (which == number && number != SIGUSR1 && since > APART) {
+	if (which == number && number != SIGUSR1 && since > STOP_REPEAT) {
 		signal(number, SIG_DFL);
 		raise(number);		/* takes effect when the handler
 					 * returns */
@@ -55,7 +55,7 @@ stop_handle(void)
 }
 
 void
-stop_say(const char *line)
+stop_message(const char *line)
 {
 	said = line;
 }
@@ -67,7 +67,7 @@ stop_signal(void)
 }
 
 void
-stop_again(void)
+stop_reraise(void)
 {
 	if (which == 0)
 		return;

@@ -15,20 +15,20 @@
 void stop_handle(void);
 
 /*
- * stop_say(line):
+ * stop_message(line):
  * Make the first SIGINT write ${line} to standard error, for work that
  * continues for a while after it.  ${line} must remain valid.
  */
-void stop_say(const char *line);
+void stop_message(const char *line);
 
 /* stop_signal(): Return the number of the last signal, 0 if there was none. */
 int stop_signal(void);
 
 /*
- * stop_again():
+ * stop_reraise():
  * End the process by the signal that arrived, as if it had not been caught, so
  * that the parent sees the usual status.  Do nothing if none arrived.
  */
-void stop_again(void);
+void stop_reraise(void);
 
 #endif

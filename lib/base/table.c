@@ -56,7 +56,7 @@ table_escape(const char *s)
 /* Split ${line} at its tabs in place.  Return the number of cells and set
  * ${*cell} to an array of their starts, which the caller frees. */
 static size_t
-table_cut(char *line, char ***cell)
+table_split(char *line, char ***cell)
 {
 	size_t n = 0, cap = 0;
 	char **c = NULL;
@@ -64,7 +64,7 @@ table_cut(char *line, char ***cell)
 	for (;;) {
 		char *tab = strchr(line, '\t');
 
-		c = array_room(c, n, &cap, sizeof(*c));
+		c = array_reserve(c, n, &cap, sizeof(*c));
 		c[n++] = line;
 		if (tab == NULL)
 			break;
@@ -80,7 +80,7 @@ static int
 table_add_row(struct table *t, char *line, int number, size_t *cap)
 {
 	char **cell;
-	size_t n = table_cut(line, &cell);
+	size_t n = table_split(line, &cell);
 	int bad = 0;
 
 	if (n != t->columns) {
@@ -94,10 +94,10 @@ table_add_row(struct table *t, char *line, int number, size_t *cap)
 			    "\\r or \\\\)", t->path, number, t->name[i]);
 	/* Both arrays have the same capacity. */
 	if (t->rows == *cap) {
-		size_t room = *cap;
+		size_t capacity = *cap;
 
-		t->cell = array_room(t->cell, t->rows, &room, sizeof(*t->cell));
-		t->line = array_room(t->line, t->rows, cap, sizeof(*t->line));
+		t->cell = array_reserve(t->cell, t->rows, &capacity, sizeof(*t->cell));
+		t->line = array_reserve(t->line, t->rows, cap, sizeof(*t->line));
 	}
 	t->cell[t->rows] = cell;
 	t->line[t->rows++] = number;
@@ -118,7 +118,7 @@ table_set_header(struct table *t, char *line, int number)
 	char **sorted;
 	int bad = 0;
 
-	t->columns = table_cut(line, &t->name);
+	t->columns = table_split(line, &t->name);
 	sorted = xcalloc(t->columns, sizeof(*sorted));
 	memcpy(sorted, t->name, t->columns * sizeof(*sorted));
 	qsort(sorted, t->columns, sizeof(*sorted), table_by_text);

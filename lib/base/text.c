@@ -23,7 +23,7 @@ text_code_of(const char *s, int n)
 }
 
 int
-text_shown(const char *s)
+text_displayable(const char *s)
 {
 	int n = text_utf8(s);
 	unsigned c = n > 0 ? text_code_of(s, n) : 0;
@@ -48,14 +48,14 @@ text_quote(const char *s)
 	int plain = *s != '\0';
 
 	for (const char *p = s; *p != '\0' && plain; p += text_utf8(p))
-		plain = text_shown(p) != 0 && strchr(" \"\\", *p) == NULL;
+		plain = text_displayable(p) != 0 && strchr(" \"\\", *p) == NULL;
 	if (plain && strlen(s) < QUOTED)
 		return strcpy(out, s);
 	*o++ = '"';
 	for (int n; *s != '\0'; s += n) {
 		unsigned char c = (unsigned char)*s;
 
-		n = text_shown(s);
+		n = text_displayable(s);
 		if (o - out > QUOTED - 8) {
 			o = stpcpy(o, "...");
 			break;
@@ -151,9 +151,9 @@ text_real_write(char *buf, double x)
 int
 text_distance(const char *a, const char *b)
 {
-	enum { MOST = 64 };
-	int row[MOST + 1];
-	int n = (int)strnlen(b, MOST);
+	enum { MAX = 64 };
+	int row[MAX + 1];
+	int n = (int)strnlen(b, MAX);
 
 	for (int j = 0; j <= n; j++)
 		row[j] = j;

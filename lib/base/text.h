@@ -14,7 +14,7 @@
 const char *text_quote(const char *s);
 
 /*
- * text_shown(s):
+ * text_displayable(s):
  * Return the length in bytes of the UTF-8 character at ${s} if a terminal
  * displays it without other effects.  Return 0 for:
  * - bytes that are not UTF-8;
@@ -23,7 +23,7 @@ const char *text_quote(const char *s);
  * - bidirectional controls (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
  *   to U+2069), which can make one name look like another.
  */
-int text_shown(const char *s);
+int text_displayable(const char *s);
 
 /*
  * text_chomp(line):

@@ -20,7 +20,7 @@ extern const char version_text[], version_build[];
  * same options, data, libraries and instruction set.  A commit does not
  * increase it for:
  * - new options and defaults, if older checkpoints keep their rule
- *   (fact_before);
+ *   (fingerprint_value_before);
  * - a change of speed;
  * - runs that failed.
  *

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "bench/allreduce.h"
 #include "bench/cases.h"
-#include "bench/hidden.h"
+#include "bench/overlap.h"
 #include "comm/allreduce.h"
 #include "comm/cores.h"
 #include "comm/exact.h"
@@ -30,7 +30,7 @@ allreduce_traffic(double bytes, int ranks)
 }
 
 /* A candidate: the exact sum, or a row of the table of algorithms. */
-struct bench_allreduce_way {
+struct bench_allreduce_candidate {
 	const char *name;		/* as on the command line */
 	const struct algorithm *kind;	/* NULL: exact */
 	int columns;
@@ -43,7 +43,7 @@ struct bench_allreduce_job {
 					 * another thread */
 	struct exact exact;
 	struct allreduce free;
-	const struct bench_allreduce_way *way;
+	const struct bench_allreduce_candidate *candidate;
 	struct tree tree;		/* this rank's subtrees of full
 					 * vectors */
 	int microbatches, first, count;	/* in all; first and number of this
@@ -51,9 +51,9 @@ struct bench_allreduce_job {
 	size_t n;			/* elements */
 	float *result;
 	struct figure seconds;
-	struct hidden hidden;
+	struct overlap overlap;
 	struct tuning tuning;
-	int apart;			/* 1: no processor is shared by ranks */
+	int own_processors;			/* 1: no processor is shared by ranks */
 	char note[160];			/* how ranks are bound */
 };
 
@@ -96,10 +96,10 @@ bench_allreduce_refill(struct bench_allreduce_job *j)
 {
 	const struct tree *t = &j->tree;
 
-	if (j->way->kind != NULL)
+	if (j->candidate->kind != NULL)
 		bench_allreduce_fill(j->result, j->n, j->first,
 		    j->first + j->count);
-	for (int k = 0; k < t->n && j->way->kind == NULL; k++) {
+	for (int k = 0; k < t->n && j->candidate->kind == NULL; k++) {
 		int first = t->part[k].index << t->part[k].level;
 		int end = (t->part[k].index + 1) << t->part[k].level;
 
@@ -113,7 +113,7 @@ bench_allreduce_sum(void *arg)
 {
 	struct bench_allreduce_job *j = arg;
 
-	return j->way->kind == NULL ? exact_reduce(&j->exact, &j->tree, 0,
+	return j->candidate->kind == NULL ? exact_allreduce(&j->exact, &j->tree, 0,
 	    j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
 }
 
@@ -146,7 +146,7 @@ bench_allreduce_run_hidden(void *arg, int counts)
 	struct bench_allreduce_job *j = arg;
 
 	bench_allreduce_refill(j);
-	return hidden_run(&j->hidden, counts);
+	return overlap_run(&j->overlap, counts);
 }
 
 /*
@@ -159,7 +159,7 @@ bench_allreduce_tolerance(const struct bench_allreduce_job *j)
 {
 	const struct wire *w = j->o->wire;
 
-	return j->way->kind == NULL || w->elem == 0 ? 0 :
+	return j->candidate->kind == NULL || w->elem == 0 ? 0 :
 	    8.0 * j->microbatches * 2 * j->comm->size * 0x1p-8;
 }
 
@@ -171,18 +171,18 @@ static int
 bench_allreduce_verify(struct bench *b, struct bench_allreduce_job *j)
 {
 	float want[PERIOD];
-	double most = bench_allreduce_tolerance(j);
+	double tolerance = bench_allreduce_tolerance(j);
 	int64_t wrong = 0;
 	size_t at = 0;
 
 	bench_allreduce_sum_leaves(want, 0, j->microbatches);
 	for (size_t i = 0; i < j->n; i++)
 		if (!(fabs((double)j->result[i] - (double)want[i % PERIOD]) <=
-		    most))
+		    tolerance))
 			at = wrong++ == 0 ? i : at;
 	if (wrong > 0)
 		bench_wrong(b, "allreduce/%s/%zu: %lld elements of the sum, the "
-		    "first at %zu", j->way->name, j->n * sizeof(float),
+		    "first at %zu", j->candidate->name, j->n * sizeof(float),
 		    (long long)wrong, at);
 	if (comm_max(j->comm, &wrong) != 0)
 		return EXIT_RANKS;
@@ -197,12 +197,12 @@ bench_allreduce_record(struct bench_allreduce_job *j, double us)
 {
 	struct tuned *r;
 
-	if (j->way->kind == NULL || j->way->columns > 0)
+	if (j->candidate->kind == NULL || j->candidate->columns > 0)
 		return;
 	j->tuning.row = xrealloc(j->tuning.row, j->tuning.n + 1, sizeof(*r));
 	r = &j->tuning.row[j->tuning.n++];
 	*r = (struct tuned){ j->comm->size, grid_hosts(j->host,
-		j->comm->size), j->o->wire, j->way->kind,
+		j->comm->size), j->o->wire, j->candidate->kind,
 		j->n * sizeof(float), us };
 }
 
@@ -210,7 +210,7 @@ static int
 bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
     double *median)
 {
-	const char *what = j->way->name;
+	const char *what = j->candidate->name;
 	double bytes = (double)(j->n * sizeof(float));
 	int ranks = j->comm->size, status;
 	struct figure us = { 0 };
@@ -226,25 +226,25 @@ bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
 	bench_rate(b, &j->seconds, allreduce_traffic(bytes, ranks) / 1e9,
 	    "GB/s", NULL, "allreduce/%s/%.0f/bus", what, bytes);
 	/* The library's own algorithm does not report what it sends. */
-	if (!algorithm_is_native(j->way->kind))
-		bench_value(b, (double)(j->way->kind == NULL ?
+	if (!algorithm_is_native(j->candidate->kind))
+		bench_value(b, (double)(j->candidate->kind == NULL ?
 		    exact_traffic(&j->exact, j->n) :
 		    allreduce_sends(&j->free, j->n)), "bytes",
 		    "sent by rank 0", "allreduce/%s/%.0f/sent", what, bytes);
 	figure_free(&us);
 	if (b->check && (status = bench_allreduce_verify(b, j)) != 0)
 		return status;
-	if (!j->o->hidden)
+	if (!j->o->overlap)
 		return 0;
-	j->hidden = (struct hidden){ .comm = j->comm,
+	j->overlap = (struct overlap){ .comm = j->comm,
 	    .exchange = bench_allreduce_sum,
 		.arg = j };
 	status = bench_repeat(b, bench_allreduce_run_hidden, j);
 	if (status == 0)
-		bench_row(b, &j->hidden.share, "share", "of the exchange, behind a "
+		bench_row(b, &j->overlap.share, "share", "of the exchange, behind a "
 		    "computation as long", "allreduce/%s/%.0f/hidden", what,
 		    bytes);
-	figure_free(&j->hidden.share);
+	figure_free(&j->overlap.share);
 	return status;
 }
 
@@ -253,12 +253,12 @@ bench_allreduce_measure_way(struct bench *b, struct bench_allreduce_job *j,
     double *median)
 {
 	const struct sum_options *o = j->o;
-	struct allreduce_options free = { .kind = j->way->kind,
-		.wire = o->wire, .columns = j->way->columns, .host = j->host,
-		.elem = sizeof(float), .add = wire_sum, .most = j->n };
+	struct allreduce_options free = { .kind = j->candidate->kind,
+		.wire = o->wire, .columns = j->candidate->columns, .host = j->host,
+		.elem = sizeof(float), .add = wire_sum, .max = j->n };
 	int status;
 
-	if (j->way->kind == NULL)
+	if (j->candidate->kind == NULL)
 		return bench_allreduce_measure(b, j, median);
 	if (allreduce_open(&j->free, j->comm, &free) != 0)
 		return EXIT_USAGE;
@@ -269,7 +269,7 @@ bench_allreduce_measure_way(struct bench *b, struct bench_allreduce_job *j,
 
 static int
 bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
-    const struct bench_allreduce_way *way, int ways)
+    const struct bench_allreduce_candidate *way, int ways)
 {
 	double us, exact = 0, native = 0;
 	int status = 0;
@@ -281,7 +281,7 @@ bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
 		j->tree.part[k].data = xcalloc(j->n, sizeof(float));
 	j->result = xcalloc(j->n, sizeof(float));
 	for (int i = 0; i < ways && status == 0; i++) {
-		j->way = &way[i];
+		j->candidate = &way[i];
 		status = bench_allreduce_measure_way(b, j, &us);
 		if (way[i].kind == NULL)
 			exact = us;
@@ -289,7 +289,7 @@ bench_allreduce_measure_size(struct bench *b, struct bench_allreduce_job *j,
 			native = us;
 	}
 	/* Ranks that share a processor would make the ratio meaningless. */
-	if (status == 0 && exact > 0 && native > 0 && j->apart)
+	if (status == 0 && exact > 0 && native > 0 && j->own_processors)
 		bench_value(b, exact / native, "times", j->note,
 		    "allreduce/%zu/ratio", j->n * sizeof(float));
 	for (int k = 0; k < j->tree.n; k++)
@@ -318,24 +318,24 @@ bench_allreduce_check(const char *name)
  */
 static int
 bench_allreduce_choose(const struct sum_options *o,
-    struct bench_allreduce_way *way)
+    struct bench_allreduce_candidate *way)
 {
 	const struct algorithm *native = algorithm_find("native");
 	int n = 0, rows;
 
 	for (size_t i = 0; i < o->names; i++, n++) {
-		way[n] = (struct bench_allreduce_way){ .name = o->name[i] };
+		way[n] = (struct bench_allreduce_candidate){ .name = o->name[i] };
 		way[n].kind = algorithm_parse(o->name[i], &way[n].columns,
 		    &rows);
 	}
 	if (n == 0 && o->tune == NULL)
-		way[n++] = (struct bench_allreduce_way){ "exact", NULL, 0 };
+		way[n++] = (struct bench_allreduce_candidate){ "exact", NULL, 0 };
 	for (const struct algorithm *k = algorithms; o->names == 0 &&
 	    k->name != NULL; k++)
 		if ((k == native || o->tune != NULL) &&
 		    algorithm_can(k, o->comm, o->wire, sizeof(float)) &&
 		    (k != native || o->comm->t->allreduce != NULL))
-			way[n++] = (struct bench_allreduce_way){ k->name, k,
+			way[n++] = (struct bench_allreduce_candidate){ k->name, k,
 			    0 };
 	return n;
 }
@@ -367,7 +367,7 @@ bench_allreduce_say_ranks(struct bench *b, const struct bench_allreduce_job *j,
 	 * Open MPI waits by spinning.  Its sum is hundreds of times slower if
 	 * two ranks share a processor, so a ratio would be meaningless.
 	 */
-	if (o->comm->t->allreduce != NULL && !j->apart)
+	if (o->comm->t->allreduce != NULL && !j->own_processors)
 		bench_remark(b, "no ratio to the library's sum, which waits by "
 		    "spinning: ranks need processors of their own for it "
 		    "(mpirun --bind-to core)");
@@ -381,13 +381,13 @@ bench_allreduce(struct bench *b, const struct sum_options *o)
 {
 	struct bench_allreduce_job j = { .o = o, .comm = o->comm,
 		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
-	struct bench_allreduce_way *way = xcalloc(o->names + 8, sizeof(*way));
+	struct bench_allreduce_candidate *way = xcalloc(o->names + 8, sizeof(*way));
 	int *host = xcalloc((size_t)o->comm->size, sizeof(*host));
 	int ways = bench_allreduce_choose(o, way), status = 0;
 	char bound[80];
 
 	j.host = host;
-	if ((j.apart = cores_binding(o->comm, bound, sizeof(bound))) < 0 ||
+	if ((j.own_processors = cores_binding(o->comm, bound, sizeof(bound))) < 0 ||
 	    cores_hosts(o->comm, host) != 0)
 		status = EXIT_RANKS;
 	snprintf(j.note, sizeof(j.note), "the exact exchange to the library's; %s",

@@ -19,7 +19,7 @@
 void
 figure_add(struct figure *f, double v)
 {
-	f->v = array_room(f->v, f->n, &f->cap, sizeof(*f->v));
+	f->v = array_reserve(f->v, f->n, &f->cap, sizeof(*f->v));
 	f->v[f->n++] = v;
 }
 
@@ -88,7 +88,7 @@ bench_require(struct bench *b, const char *text, struct error *why)
 		    "NAME>=X)", text_quote(text));
 	r.name = xstrndup(text, (size_t)(at - text));
 	r.least = *at == '>';
-	b->require = array_room(b->require, b->requirements, &b->cap,
+	b->require = array_reserve(b->require, b->requirements, &b->cap,
 	    sizeof(*b->require));
 	b->require[b->requirements++] = r;
 	return 0;

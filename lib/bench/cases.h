@@ -67,7 +67,7 @@ struct net_options {
 	const struct schedule *schedule;	/* its cells (bench_cells) */
 	const struct dataset *data;	/* for steps; NULL: synthetic clips */
 	int kinds, convs;		/* for steps: profile
-					 * (bench/inside.h) */
+					 * (bench/profile.h) */
 };
 
 /*
@@ -96,8 +96,8 @@ struct sum_options {
 	size_t names;			/* 0: exact and the library's own */
 	const struct wire *wire;	/* communication dtype of the
 					 * algorithms */
-	int hidden;			/* 1: also measure overlap
-					 * (bench/hidden.h) */
+	int overlap;			/* 1: also measure overlap
+					 * (bench/overlap.h) */
 	const char *tune;		/* path of a tuning table to write;
 					 * NULL: none */
 };

@@ -9,7 +9,7 @@
 #include "base/exit.h"
 #include "base/mem.h"
 #include "bench/cases.h"
-#include "bench/rig.h"
+#include "bench/fixture.h"
 #include "train/optim/optim.h"
 
 #define RATE 0.001
@@ -24,7 +24,7 @@ struct bench_cells_shaped {
 struct bench_cells_job {
 	struct bench *b;
 	const struct net_options *o;
-	struct rig rig;
+	struct fixture fixture;
 	struct optim optim;
 	struct bench_cells_shaped *cell;
 	size_t n, cap;
@@ -42,7 +42,7 @@ bench_cells_add_cell(struct bench_cells_job *j, const struct cell *c)
 		if (j->cell[i].shape.n == s.n && j->cell[i].shape.t == s.t &&
 		    j->cell[i].shape.side == s.side)
 			return;
-	j->cell = array_room(j->cell, j->n, &j->cap, sizeof(*j->cell));
+	j->cell = array_reserve(j->cell, j->n, &j->cap, sizeof(*j->cell));
 	input = graph_inputs(j->o->graph, s.n, s.t, s.side);
 	j->cell[j->n] = (struct bench_cells_shaped){ .shape = s,
 		.macs = graph_macs(j->o->graph, input) / s.n };
@@ -59,12 +59,12 @@ bench_cells_step(struct bench_cells_job *j, size_t i)
 	double start, loss, norm, end;
 	char text[40];
 
-	if (rig_shape(&j->rig, &j->cell[i].shape) != 0)
+	if (fixture_shape(&j->fixture, &j->cell[i].shape) != 0)
 		return -1;
 	start = clock_seconds();
-	rig_pass(&j->rig);
-	optim_step(&j->optim, j->rig.net, j->rig.gradient, 1, RATE, &norm);
-	loss = rig_loss(&j->rig);
+	fixture_pass(&j->fixture);
+	optim_step(&j->optim, j->fixture.net, j->fixture.gradient, 1, RATE, &norm);
+	loss = fixture_loss(&j->fixture);
 	end = clock_seconds();
 	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
 		return end - start;
@@ -135,9 +135,9 @@ bench_cells(struct bench *b, const struct net_options *o)
 		for (int k = 0; k < o->schedule->stage[i].cells; k++)
 			bench_cells_add_cell(&j,
 			    &o->schedule->stage[i].cell[k]);
-	status = rig_open(&j.rig, o->graph, o->device,
+	status = fixture_open(&j.fixture, o->graph, o->device,
 	    &j.cell[j.full].shape) != 0 ||
-	    optim_open(&j.optim, j.rig.net, NULL) != 0 ? EXIT_FAILED :
+	    optim_open(&j.optim, j.fixture.net, NULL) != 0 ? EXIT_FAILED :
 	    bench_repeat(b, bench_cells_run, &j);
 	if (status == 0)
 		bench_cells_print(&j);
@@ -147,6 +147,6 @@ bench_cells(struct bench *b, const struct net_options *o)
 	}
 	free(j.cell);
 	optim_close(&j.optim);
-	rig_close(&j.rig);
+	fixture_close(&j.fixture);
 	return b->wrong > wrong ? 0 : status;
 }

@@ -19,7 +19,7 @@
 #include "media/video.h"
 #include "shard/stream.h"
 
-#define MOST_PIXELS ((int64_t)64 << 20)
+#define PIXELS_MAX ((int64_t)64 << 20)
 
 /* The result of an extraction: decoded frames, and their stored size. */
 struct bench_decode_made { int64_t frames; int width, height; };
@@ -41,7 +41,7 @@ struct bench_decode_job {
 static int
 bench_decode_video(struct bench_decode_job *j, int thread)
 {
-	struct video_limits limits = { MOST_PIXELS };
+	struct video_limits limits = { PIXELS_MAX };
 	struct video_frame frame;
 	struct video *v;
 	int fd = open(j->path, O_RDONLY | O_CLOEXEC), r;
@@ -168,7 +168,7 @@ bench_videos(struct bench *b, const struct decode_options *o)
 	struct spool_budget memory;
 	struct bench_decode_job j = { .pool = pool_new(b->threads),
 		.how = { .short_side = o->short_side, .quality = 90,
-		    .max_frames = FRAME_MAX, .max_pixels = MOST_PIXELS,
+		    .max_frames = FRAME_MAX, .max_pixels = PIXELS_MAX,
 		    .format = EXTRACT_JPEG, .memory = &memory } };
 	int status = video_ready() == 0 ? 0 : EXIT_FAILED;
 

@@ -59,7 +59,7 @@ bench_loader_options(const struct bench_loader_job *j, int threads)
 	o.ranks = 1;
 	l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 
-	o.memory = AHEAD * microbatches_most(l).bytes;
+	o.memory = AHEAD * microbatches_max(l).bytes;
 	microbatches_free(l);
 	return o;
 }
@@ -169,11 +169,11 @@ bench_loader_gather(struct bench_loader_job *j)
 	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
 	struct microbatch mb = { 0 };
 	struct clip_request r = { 0 };
-	struct microbatch_most most = microbatches_most(l);
+	struct microbatch_max largest = microbatches_max(l);
 	int bad = 0;
 
-	microbatches_open(l, &mb, most.clips);
-	r.frame = xcalloc((size_t)most.t, sizeof(*r.frame));
+	microbatches_open(l, &mb, largest.clips);
+	r.frame = xcalloc((size_t)largest.t, sizeof(*r.frame));
 	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
 		for (int i = 0; i < mb.n && bad == 0; i++) {
 			struct frame_source s = frame_source_sample(j->data,

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "bench/cases.h"
-#include "bench/rig.h"
+#include "bench/fixture.h"
 #include "bench/tasks.h"
 #include "net/alike.h"
 #include "net/parity/parity.h"
@@ -25,7 +25,7 @@ struct bench_op_distinct { int task, like; struct figure forward, backward; };
 struct bench_op_job {
 	const struct net_options *o;
 	char prefix[160];		/* prefix of names: op/NET/SHAPE */
-	struct rig rig;
+	struct fixture fixture;
 	struct bench_op_distinct *d;
 	int n;
 	struct task *task;		/* the task that bench_op_run times */
@@ -48,13 +48,13 @@ bench_op_run(void *arg, int counts)
 static void
 bench_op_find_distinct(struct bench_op_job *j)
 {
-	const struct plan *p = j->rig.plan;
+	const struct plan *p = j->fixture.plan;
 
 	j->d = xcalloc((size_t)p->n, sizeof(*j->d));
 	for (int i = 0; i < p->n; i++) {
 		int k = 0;
 
-		if (p->task[i].into != i)
+		if (p->task[i].fused_into != i)
 			continue;
 		while (k < j->n && !plan_alike(p, j->d[k].task, i))
 			k++;
@@ -78,8 +78,8 @@ bench_op_time_pass(struct bench *b, struct bench_op_job *j, int i)
 {
 	struct bench_op_distinct *d = bench_op_distinct_of(j, i);
 
-	j->task = &j->rig.plan->task[i];
-	if (j->task->into != i)
+	j->task = &j->fixture.plan->task[i];
+	if (j->task->fused_into != i)
 		return;
 	if (j->backward && task_impl(j->task)->backward == NULL)
 		return;
@@ -95,18 +95,18 @@ bench_op_time_pass(struct bench *b, struct bench_op_job *j, int i)
 static void
 bench_op_time_all(struct bench *b, struct bench_op_job *j)
 {
-	struct plan *p = j->rig.plan;
+	struct plan *p = j->fixture.plan;
 
-	plan_bind(p, j->rig.net->arena, j->rig.net->w, j->rig.gradient);
-	plan_feed(p, &j->rig.feed);
+	plan_bind(p, j->fixture.net->arena, j->fixture.net->w, j->fixture.gradient);
+	plan_feed(p, &j->fixture.feed);
 	j->backward = 0;
 	for (int i = 0; i < p->n; i++)
 		bench_op_time_pass(b, j, i);
 	j->backward = 1;
 	for (int i = p->n - 1; i >= 0; i--) {
-		for (int k = plan_remade(p, i, -1); k < p->n;
-		    k = plan_remade(p, i, k))
-			task_remake(&p->task[k]);
+		for (int k = plan_next_recompute(p, i, -1); k < p->n;
+		    k = plan_next_recompute(p, i, k))
+			task_recompute(&p->task[k]);
 		bench_op_time_pass(b, j, i);
 	}
 }
@@ -117,7 +117,7 @@ static void
 bench_op_print_pass(struct bench *b, struct bench_op_job *j,
     const struct bench_op_distinct *d, int backward, const char *note)
 {
-	const struct task *t = &j->rig.plan->task[d->task];
+	const struct task *t = &j->fixture.plan->task[d->task];
 	const struct figure *f = backward ? &d->backward : &d->forward;
 	const char *pass = backward ? "backward" : "forward";
 	double work = task_work(t, backward);
@@ -138,7 +138,7 @@ static void
 bench_op_print_task(struct bench *b, struct bench_op_job *j,
     const struct bench_op_distinct *d)
 {
-	const struct task *t = &j->rig.plan->task[d->task];
+	const struct task *t = &j->fixture.plan->task[d->task];
 	char note[400], text[380];
 
 	task_text(t, text, sizeof(text));
@@ -155,7 +155,7 @@ bench_op_print_totals(struct bench *b, struct bench_op_job *j)
 
 	for (int k = 0; k < j->n; k++) {
 		const struct bench_op_distinct *d = &j->d[k];
-		int kind = (int)j->rig.plan->task[d->task].op->kind;
+		int kind = (int)j->fixture.plan->task[d->task].op->kind;
 
 		for (int pass = 0; pass < 2; pass++) {
 			const struct figure *f = pass ? &d->backward :
@@ -221,7 +221,7 @@ bench_op_check(struct bench *b, struct bench_op_job *j,
 	enum precision precision = j->o->device->o.precision;
 	struct device *exact = NULL;
 	struct bench_shape s = bench_op_reduced(j->o, shape);
-	struct rig x = { 0 }, key = { 0 };
+	struct fixture x = { 0 }, key = { 0 };
 	/* In 16 bits single elements may differ much: compare norms. */
 	struct parity_options o = { .by_norm = precision != PRECISION_FP32 };
 	struct parity *row = xcalloc((size_t)j->o->graph->nop, sizeof(*row));
@@ -231,14 +231,14 @@ bench_op_check(struct bench *b, struct bench_op_job *j,
 	snprintf(note, sizeof(note), "from ref64, at %s", shape_text(&s, text));
 	if (ref != NULL && (exact = device_open(ref, &(struct device_options){
 	    .threads = 1, .precision = precision })) != NULL &&
-	    rig_open(&x, j->o->graph, j->o->device, &s) == 0 &&
-	    rig_open(&key, j->o->graph, exact, &s) == 0)
+	    fixture_open(&x, j->o->graph, j->o->device, &s) == 0 &&
+	    fixture_open(&key, j->o->graph, exact, &s) == 0)
 		n = parity_run(x.net, x.plan, key.net, key.plan, &o, row);
 	for (int i = 0; i < n; i++)
 		bench_op_print_difference(b, j, &row[i],
 		    parity_tolerance(precision), note);
-	rig_close(&x);
-	rig_close(&key);
+	fixture_close(&x);
+	fixture_close(&key);
 	device_close(exact);
 	free(row);
 	return n < 0 ? EXIT_FAILED : 0;
@@ -254,7 +254,7 @@ bench_op_measure(struct bench *b, const struct net_options *o,
 
 	snprintf(j.prefix, sizeof(j.prefix), "op/%s/%s", o->graph->name,
 	    shape_text(&shape, text));
-	if (rig_open(&j.rig, o->graph, o->device, &shape) != 0) {
+	if (fixture_open(&j.fixture, o->graph, o->device, &shape) != 0) {
 		status = EXIT_FAILED;
 	} else {
 		bench_op_find_distinct(&j);
@@ -264,7 +264,7 @@ bench_op_measure(struct bench *b, const struct net_options *o,
 		bench_op_print_totals(b, &j);
 	}
 	/* Free the memory first: the check opens two fixtures of its own. */
-	rig_close(&j.rig);
+	fixture_close(&j.fixture);
 	if (status == 0 && b->check)
 		status = bench_op_check(b, &j, shape);
 	for (int k = 0; k < j.n; k++) {

@@ -49,7 +49,7 @@ bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
 		uint32_t k = (uint32_t)((uint64_t)i * samples / (uint64_t)images);
 		struct sample m = dataset_sample(d, k);
 		int frame = i % m.frames, bad;
-		struct crop c = crop_train(&crop_usual, m.width, m.height, side,
+		struct crop c = crop_train(&crop_defaults, m.width, m.height, side,
 		    rng_clip(1, (uint64_t)i));
 
 		bad = stored_add(s, d, k, &frame, 1, c, side);

@@ -11,7 +11,7 @@
 int
 shape_parse(const char *text, struct bench_shape *s)
 {
-	const int most[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES, SCHEDULE_CROP };
+	const int largest[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES, SCHEDULE_CROP };
 	char part[3][16];
 	int64_t v[3];
 
@@ -21,7 +21,7 @@ shape_parse(const char *text, struct bench_shape *s)
 	    strlen(part[2]) + 2)
 		return -1;
 	for (int i = 0; i < 3; i++)
-		if (text_int(part[i], 1, most[i], &v[i]) != 0)
+		if (text_int(part[i], 1, largest[i], &v[i]) != 0)
 			return -1;
 	*s = (struct bench_shape){ (int)v[0], (int)v[1], (int)v[2] };
 	return 0;

@@ -9,18 +9,18 @@
 #include "bench/cases.h"
 #include "draw/plot.h"
 
-enum { CLIPS = 24, STRIP = 3, GAP = 4, MOST = 160 };	/* frames per clip;
+enum { CLIPS = 24, STRIP = 3, GAP = 4, MAX = 160 };	/* frames per clip;
 							 * pixels */
 
 /*
  * Return the first, middle and last frame of a clip side by side, each at most
- * MOST pixels wide.  The caller frees the image.
+ * SIDE_MAX pixels wide.  The caller frees the image.
  */
 static struct image *
 bench_sheet_strip(struct resizer *z, const struct stream *s,
     const uint8_t *clip)
 {
-	int side = s->w < MOST ? s->w : MOST;
+	int side = s->w < MAX ? s->w : MAX;
 	struct image *all = image_new(STRIP * (side + GAP) - GAP, side, 3);
 	uint8_t *one = xmalloc(3 * (size_t)side * (size_t)side);
 	size_t row = 3 * (size_t)side;
@@ -52,7 +52,7 @@ bench_sheet_caption(const struct dataset *d, const struct target *t, int i)
 
 	buffer_add(&b, "", 0);
 	for (int c = 0; c < t->classes; c++) {
-		double share = target_share(t, i, c);
+		double share = target_soft_label(t, i, c);
 
 		if (share == 1)
 			buffer_printf(&b, "%s%s", b.n > 0 ? " + " : "",

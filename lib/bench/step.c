@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/ram.h"
 #include "bench/cases.h"
-#include "bench/inside.h"
+#include "bench/profile.h"
 #include "train/optim/optim.h"
 
 #define RATE 0.001
@@ -41,7 +41,7 @@ struct bench_step_job {
 	const struct net_options *o;
 	struct bench_shape shape;
 	char prefix[160];		/* prefix of names: step/NET/SHAPE */
-	struct rig rig;
+	struct fixture fixture;
 	struct optim optim;
 	double loss, norm;		/* of the last step */
 	size_t available;		/* device memory before the first
@@ -80,20 +80,20 @@ bench_step_is_sound(struct bench_step_job *j)
 static void
 bench_step_update(struct bench_step_job *j)
 {
-	struct rig *r = &j->rig;
+	struct fixture *r = &j->fixture;
 	const struct losses losses = { r->outcome,
 		(size_t)r->net->graph->heads, DBL_MAX, NULL };
 
-	optim_ask(&j->optim, r->net, r->gradient, 1, RATE, &losses);
-	j->loss = rig_loss(r);
-	optim_hear(&j->optim, &j->norm);
+	optim_begin(&j->optim, r->net, r->gradient, 1, RATE, &losses);
+	j->loss = fixture_loss(r);
+	optim_finish(&j->optim, &j->norm);
 }
 
 static int
 bench_step_run(void *arg, int counts)
 {
 	struct bench_step_job *j = arg;
-	struct rig *r = &j->rig;
+	struct fixture *r = &j->fixture;
 	double at[PHASES + 1];
 	int status;
 
@@ -131,7 +131,7 @@ bench_step_print_phases(struct bench_step_job *j, const char *under)
 	double clips = j->shape.n, images = clips * j->shape.t;
 
 	for (int i = 0; i < PHASES; i++)
-		if (i != WAIT || j->rig.feeder.loader != NULL)
+		if (i != WAIT || j->fixture.feeder.loader != NULL)
 			bench_row(b, &j->seconds[i], "s", NULL, "%s%s/%s",
 			    j->prefix, under, phase_names[i]);
 	bench_rate(b, step, images, "images/s", NULL, "%s%s/images", j->prefix,
@@ -149,12 +149,12 @@ bench_step_measure_upload(struct bench_step_job *j)
 {
 	struct figure f = { 0 };
 
-	if (j->rig.pinned == 0)
+	if (j->fixture.pinned == 0)
 		return;
 	for (int i = 0; i < j->b->runs; i++) {
 		double start = clock_seconds();
 
-		rig_upload(&j->rig);
+		fixture_upload(&j->fixture);
 		figure_add(&f, clock_seconds() - start);
 	}
 	bench_row(j->b, &f, "s", "of the pixels; training overlaps it with a step",
@@ -169,7 +169,7 @@ bench_step_print_memory(struct bench_step_job *j)
 	struct rusage u;
 	char note[80];
 
-	bench_value(j->b, (double)j->rig.plan->arena, "bytes",
+	bench_value(j->b, (double)j->fixture.plan->arena, "bytes",
 	    "activations and their gradients", "%s/activations", j->prefix);
 	if (available < j->available && j->available < SIZE_MAX)
 		bench_value(j->b, (double)(j->available - available), "bytes",
@@ -198,24 +198,24 @@ static int
 bench_step_first_steps(struct bench_step_job *j, struct device *d,
     double loss[2], double *norm)
 {
-	struct rig r = { 0 };
+	struct fixture r = { 0 };
 	struct optim o = { .rule = j->optim.rule,
 		.set = j->optim.set };
-	int bad = rig_open(&r, j->o->graph, d, &j->shape);
+	int bad = fixture_open(&r, j->o->graph, d, &j->shape);
 
 	if (bad == 0)
 		bad = optim_open(&o, r.net, NULL);
 	for (int i = 0; i < 2 && bad == 0; i++) {
 		double n;
 
-		rig_pass(&r);
+		fixture_pass(&r);
 		optim_step(&o, r.net, r.gradient, 1, RATE, &n);
-		loss[i] = rig_loss(&r);
+		loss[i] = fixture_loss(&r);
 		if (i == 0)
 			*norm = n;
 	}
 	optim_close(&o);
-	rig_close(&r);
+	fixture_close(&r);
 	return bad;
 }
 
@@ -239,7 +239,7 @@ bench_step_check(struct bench_step_job *j)
 	double loss[2], key[2], norm, key_norm, worst;
 	int bad;
 
-	if (j->rig.plan->macs > REFERENCE_MACS) {
+	if (j->fixture.plan->macs > REFERENCE_MACS) {
 		bench_remark(j->b, "%s: more than ref64 can repeat: the loss "
 		    "was finite", j->prefix);
 		return 0;
@@ -276,7 +276,7 @@ static int
 bench_step_measure_data(struct bench_step_job *j, double alone)
 {
 	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = crop_usual,
+		.sampler = SAMPLER_TSM, .crop = crop_defaults,
 		.memory = MEMORY, .needs = &j->o->graph->needs };
 	struct cell cell = shape_cell(&j->shape);
 	struct schedule *s = shape_schedule(&cell, 1);
@@ -285,12 +285,12 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 	if (s == NULL)
 		return EXIT_USAGE;
 	bench_step_clear(j);
-	feeder_plan(j->rig.net, &o, j->o->data, s);
-	if (net_reserve_ahead(j->rig.net) != 0) {
+	feeder_plan(j->fixture.net, &o, j->o->data, s);
+	if (net_reserve_prefetch(j->fixture.net) != 0) {
 		schedule_free(s);
 		return EXIT_FAILED;
 	}
-	feeder_open(&j->rig.feeder, j->o->data, s, 0, &o);
+	feeder_open(&j->fixture.feeder, j->o->data, s, 0, &o);
 	status = bench_repeat(j->b, bench_step_run, j);
 	if (status == 0) {
 		bench_step_print_phases(j, "/data");
@@ -298,7 +298,7 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 		    "times", "a step with the loader to one without",
 		    "%s/data/ratio", j->prefix);
 	}
-	feeder_close(&j->rig.feeder);
+	feeder_close(&j->fixture.feeder);
 	schedule_free(s);
 	return status;
 }
@@ -310,9 +310,9 @@ bench_step_measure(struct bench_step_job *j)
 	double alone;
 	int status;
 
-	if (rig_open(&j->rig, j->o->graph, j->o->device, &j->shape) != 0 ||
-	    rig_prefetch(&j->rig) != 0 ||
-	    optim_open(&j->optim, j->rig.net, NULL) != 0)
+	if (fixture_open(&j->fixture, j->o->graph, j->o->device, &j->shape) != 0 ||
+	    fixture_prefetch(&j->fixture) != 0 ||
+	    optim_open(&j->optim, j->fixture.net, NULL) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, bench_step_run, j)) != 0)
 		return status;
@@ -321,8 +321,8 @@ bench_step_measure(struct bench_step_job *j)
 	bench_step_print_memory(j);
 	alone = figure_median(&j->seconds[STEP]);
 	if (j->o->kinds || j->o->convs)
-		status = inside_measure(b, &j->rig, &j->optim,
-		    &(struct inside_options){ j->prefix, RATE, j->o->kinds,
+		status = profile_measure(b, &j->fixture, &j->optim,
+		    &(struct profile_options){ j->prefix, RATE, j->o->kinds,
 		    j->o->convs });
 	if (status == 0 && j->o->data != NULL)
 		status = bench_step_measure_data(j, alone);
@@ -348,7 +348,7 @@ bench_step(struct bench *b, const struct net_options *o)
 		status = bench_step_measure(&j);
 		bench_step_clear(&j);
 		optim_close(&j.optim);
-		rig_close(&j.rig);
+		fixture_close(&j.fixture);
 	}
 	return b->wrong > wrong ? 0 : status;
 }

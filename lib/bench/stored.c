@@ -46,13 +46,13 @@ int
 stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
     const int *frame, int n, struct crop crop, int side)
 {
-	struct buffer read = { 0 }, room = { 0 };
+	struct buffer read = { 0 }, memory = { 0 };
 	size_t *at = xcalloc((size_t)n + 1, sizeof(*at));
-	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &room,
+	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &memory,
 	    NULL);
 
 	for (int i = 0; i < n && bad == 0; i++) {
-		s->frame = array_room(s->frame, s->n, &s->cap,
+		s->frame = array_reserve(s->frame, s->n, &s->cap,
 		    sizeof(*s->frame));
 		s->frame[s->n++] = (struct stored_frame){
 			.at = s->data.n + at[i], .bytes = at[i + 1] - at[i],
@@ -63,7 +63,7 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 	if (bad == 0)
 		buffer_add(&s->data, read.data, at[n]);
 	buffer_free(&read);
-	buffer_free(&room);
+	buffer_free(&memory);
 	free(at);
 	return bad;
 }

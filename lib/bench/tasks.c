@@ -8,13 +8,13 @@ double
 task_work(const struct task *t, int backward)
 {
 	const struct op_type *type = &op_types[t->op->kind];
-	int passes = !backward || t->wants_dw;
+	int passes = !backward || t->needs_weight_grad;
 
 	if (type->macs == NULL)
 		return 0;
 	if (backward)		/* one per input, one for weights */
 		for (int j = 0; j < t->op->nin; j++)
-			passes += t->wants_dx[j];
+			passes += t->needs_input_grad[j];
 	return 2 * type->macs(t->op, t->in, &t->out) * passes;
 }
 
@@ -33,7 +33,7 @@ task_traffic(const struct task *t, int backward)
 
 		if (!backward || (reads & READS_X))
 			sum += x;
-		if (backward && t->wants_dx[j])
+		if (backward && t->needs_input_grad[j])
 			sum += t->accumulate[j] ? 2 * x : x;
 	}
 	return sum;
@@ -79,7 +79,7 @@ task_text(const struct task *t, char *buf, size_t size)
 	char in[64], out[64], window[64] = "", made[160] = "";
 
 	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL ||
-	    (op->kind == OP_AVGPOOL && op->over == 0))
+	    (op->kind == OP_AVGPOOL && op->axes == 0))
 		task_window(op, window, sizeof(window));
 	if (impl->describe != NULL)
 		impl->describe(t, made, sizeof(made));

@@ -23,8 +23,8 @@ double task_traffic(const struct task *t, int backward);
 
 /*
  * task_seconds(t, pass):
- * Run ${pass}, which is task_forward, task_backward or task_remake, and return
- * the seconds until the device has finished it.
+ * Run ${pass}, which is task_forward, task_backward or task_recompute, and
+ * return the seconds until the device has finished it.
  */
 double task_seconds(struct task *t, void (*pass)(struct task *));
 

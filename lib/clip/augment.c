@@ -22,12 +22,12 @@ int
 crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
 {
 	static const double scale[SCALES] = { 1, .875, .75, .66 };
-	int size[SCALES], n = 0, most = crop_min(w, h);
+	int size[SCALES], n = 0, largest = crop_min(w, h);
 
 	for (int i = 0; i < SCALES; i++) {
-		size[i] = (int)(most * scale[i]);
+		size[i] = (int)(largest * scale[i]);
 		if (abs(size[i] - side) < 3)
-			size[i] = crop_min(side, most);
+			size[i] = crop_min(side, largest);
 		if (size[i] < 1)
 			size[i] = 1;
 	}
@@ -41,17 +41,17 @@ crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
 }
 
 void
-crop_places(int w, int h, int crop_w, int crop_h, int place[CROP_PLACES][2])
+crop_positions(int w, int h, int crop_w, int crop_h, int place[CROP_POSITIONS][2])
 {
 	/* In quarters of the free space, in whole pixels rounded down.  The
 	 * farthest positions may end up to 3 pixels before the edge, as
 	 * published. */
-	static const int quarter[CROP_PLACES][2] = {
+	static const int quarter[CROP_POSITIONS][2] = {
 		{ 0, 0 }, { 4, 0 }, { 0, 4 }, { 4, 4 }, { 2, 2 },
 		{ 0, 2 }, { 4, 2 }, { 2, 4 }, { 2, 0 },
 		{ 1, 1 }, { 3, 1 }, { 1, 3 }, { 3, 3 } };
 
-	for (int i = 0; i < CROP_PLACES; i++) {
+	for (int i = 0; i < CROP_POSITIONS; i++) {
 		place[i][0] = quarter[i][0] * ((w - crop_w) / 4);
 		place[i][1] = quarter[i][1] * ((h - crop_h) / 4);
 	}
@@ -59,7 +59,7 @@ crop_places(int w, int h, int crop_w, int crop_h, int place[CROP_PLACES][2])
 
 /* ---- training ---- */
 
-const struct crop_options crop_usual = { .rule = CROP_MULTISCALE, .flip = 1,
+const struct crop_options crop_defaults = { .rule = CROP_MULTISCALE, .flip = 1,
 	.low = 256, .high = 320, .area = 0.08 };
 
 enum view_rule
@@ -85,12 +85,12 @@ crop_jitter(const struct crop_options *o, int side, int *low, int *high)
 static struct crop
 crop_multiscale(int w, int h, int side, struct rng size, struct rng where)
 {
-	int pair[CROP_SIZES][2], place[CROP_PLACES][2];
+	int pair[CROP_SIZES][2], place[CROP_POSITIONS][2];
 	int n = crop_sizes(w, h, side, pair);
 	const int *p = pair[rng_below(&size, (uint32_t)n)], *at;
 
-	crop_places(w, h, p[0], p[1], place);
-	at = place[rng_below(&where, CROP_PLACES)];
+	crop_positions(w, h, p[0], p[1], place);
+	at = place[rng_below(&where, CROP_POSITIONS)];
 	return (struct crop){ at[0], at[1], p[0], p[1], 0,
 		RESIZE_ANTIALIAS | RESIZE_CUT };
 }
@@ -122,13 +122,13 @@ crop_draw_jitter(const struct crop_options *o, int w, int h, int side,
 		length = low + u * (high - low);
 	crop_scaled(VIEW_PYSLOWFAST, w, h, (int)lrint(length), to);
 	for (int i = 0; i < 2; i++) {
-		int room = to[i] - side;
+		int capacity = to[i] - side;
 
 		/* Upstream's randint excludes its upper bound, the last
 		 * position. */
 		if (o->rule == CROP_JITTER)
-			room++;
-		at[i] = room > 0 ? (int)rng_below(&where, (uint32_t)room) : 0;
+			capacity++;
+		at[i] = capacity > 0 ? (int)rng_below(&where, (uint32_t)capacity) : 0;
 	}
 	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
 }
@@ -234,9 +234,9 @@ crop_scaled(enum view_rule rule, int w, int h, int size, int to[2])
 static struct crop
 crop_tsm_view(int w, int h, const int to[2], int side, int view, int views)
 {
-	/* Indexes in crop_places of 3 views along the long side. */
+	/* Indexes in crop_positions of 3 views along the long side. */
 	static const int wide[3] = { 5, 6, 4 }, tall[3] = { 8, 7, 4 };
-	int place[CROP_PLACES][2], which;
+	int place[CROP_POSITIONS][2], which;
 	struct crop c;
 
 	/* torchvision's CenterCrop rounds halves to even. */
@@ -245,7 +245,7 @@ crop_tsm_view(int w, int h, const int to[2], int side, int view, int views)
 		    (int)lrint((to[0] - side) / 2.0),
 		    (int)lrint((to[1] - side) / 2.0), side, RESIZE_ANTIALIAS);
 	which = views == 3 ? (w >= h ? wide : tall)[view] : view % 5;
-	crop_places(to[0], to[1], side, side, place);
+	crop_positions(to[0], to[1], side, side, place);
 	c = crop_of_scaled(w, h, to, place[which][0], place[which][1], side,
 	    RESIZE_ANTIALIAS);
 	c.flip = view >= 5;

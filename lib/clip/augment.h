@@ -45,7 +45,7 @@ struct crop { double x, y, w, h; int flip, how; };
  * The filter: that of the crop rule, or one for all.  RESIZE_ALL_BILINEAR
  * ignores RESIZE_CUT, for compatibility with version 0.1.0.
  */
-enum resize_wish { RESIZE_BY_RULE, RESIZE_ALL_BILINEAR, RESIZE_ALL_ANTIALIAS };
+enum resize_filter { RESIZE_BY_RULE, RESIZE_ALL_BILINEAR, RESIZE_ALL_ANTIALIAS };
 #define RESIZE_NAMES "rule|bilinear|antialias"
 
 /* The options of training crops. */
@@ -58,11 +58,11 @@ struct crop_options {
 					 * length */
 	double area;			/* resized: minimum fraction of the
 					 * frame's area */
-	enum resize_wish resize;
+	enum resize_filter resize;
 };
 
 /* The published options: multiscale, mirrored, 256 to 320, and 0.08. */
-extern const struct crop_options crop_usual;
+extern const struct crop_options crop_defaults;
 
 /*
  * crop_train(o, w, h, side, clip):
@@ -70,7 +70,7 @@ extern const struct crop_options crop_usual;
  * clip's global number; equal arguments give equal crops.
  *
  * Multiscale: draw a pair of crop_sizes, then one of the 13 positions of
- * crop_places, both uniformly.
+ * crop_positions, both uniformly.
  *
  * Jitter: draw a short side between the lengths of crop_jitter, then a
  * position.
@@ -105,14 +105,14 @@ enum view_rule crop_view(enum crop_rule rule);
 int crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2]);
 
 /*
- * crop_places(w, h, crop_w, crop_h, place):
+ * crop_positions(w, h, crop_w, crop_h, place):
  * Set ${place} to the 13 positions (x, y) of a crop: corners and center, the
  * middles of the edges, and the points halfway between center and corners.  In
  * small frames some coincide.  Source: fill_fix_offset, in the same file.
  */
-#define CROP_PLACES 13
-void crop_places(int w, int h, int crop_w, int crop_h,
-    int place[CROP_PLACES][2]);
+#define CROP_POSITIONS 13
+void crop_positions(int w, int h, int crop_w, int crop_h,
+    int place[CROP_POSITIONS][2]);
 
 /*
  * crop_test(rule, w, h, side, view, views, full):

@@ -38,7 +38,7 @@ clip_same_frame(int t, int which, int *frame)
  * fit.
  */
 static int
-clip_places(int total, int window)
+clip_starts(int total, int window)
 {
 	return total > window ? total - window + 1 : 1;
 }
@@ -81,11 +81,11 @@ clip_strided(int total, int t, int stride, int start, int *frame)
 
 /* Return the number of starts of a window of t frames, ${stride} apart. */
 static int
-clip_strided_places(int total, int t, int stride)
+clip_strided_starts(int total, int t, int stride)
 {
 	long long window = (long long)(t - 1) * stride + 1;
 
-	return window < total ? clip_places(total, (int)window) : 1;
+	return window < total ? clip_starts(total, (int)window) : 1;
 }
 
 /*
@@ -93,7 +93,7 @@ clip_strided_places(int total, int t, int stride)
  * datasets/ssv2.py.  numpy rounds halves to even, and so does rint.
  */
 static void
-clip_borders(const struct clip_of *v, int i, int *first, int *last)
+clip_borders(const struct clip_input *v, int i, int *first, int *last)
 {
 	double size = (double)(v->total - 1) / v->t;
 
@@ -105,7 +105,7 @@ clip_borders(const struct clip_of *v, int i, int *first, int *last)
 
 /* Return the length of the window in frames of the video. */
 static double
-clip_window_size(const struct clip_of *v)
+clip_window_size(const struct clip_input *v)
 {
 	double fps = v->fps > 0 ? v->fps : 30;
 
@@ -114,11 +114,11 @@ clip_window_size(const struct clip_of *v)
 
 /* Return the frames by which the window can be moved. */
 static double
-clip_window_slack(const struct clip_of *v)
+clip_window_slack(const struct clip_input *v)
 {
-	double room = v->total - clip_window_size(v);
+	double capacity = v->total - clip_window_size(v);
 
-	return room > 0 ? room : 0;
+	return capacity > 0 ? capacity : 0;
 }
 
 /*
@@ -126,7 +126,7 @@ clip_window_slack(const struct clip_of *v)
  * computes in floats and from both ends, and its rounding shows.
  */
 static void
-clip_window(const struct clip_of *v, double start, int *frame)
+clip_window(const struct clip_input *v, double start, int *frame)
 {
 	float from = (float)start, to = (float)(start + clip_window_size(v) -
 	    1);
@@ -145,7 +145,7 @@ clip_window(const struct clip_of *v, double start, int *frame)
 
 /* Repeat the first frame before the video and the last frame after it. */
 static void
-clip_charades(const struct clip_of *v, long long start, int *frame)
+clip_charades(const struct clip_input *v, long long start, int *frame)
 {
 	for (int i = 0; i < v->t; i++) {
 		long long f = start + (long long)i * v->stride;
@@ -170,10 +170,10 @@ clip_is_strided(enum sampler s, int stride)
 }
 
 static void
-clip_train_window(enum sampler s, const struct clip_of *v, struct rng *r,
+clip_train_window(enum sampler s, const struct clip_input *v, struct rng *r,
     int *frame)
 {
-	int n = clip_strided_places(v->total, v->t, v->stride);
+	int n = clip_strided_starts(v->total, v->t, v->stride);
 	long long length = (long long)(v->t - 1) * v->stride + 1;
 
 	if (s == SAMPLER_PYSLOWFAST) {
@@ -188,7 +188,7 @@ clip_train_window(enum sampler s, const struct clip_of *v, struct rng *r,
 }
 
 void
-clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
+clip_train(enum sampler s, const struct clip_input *v, struct rng clip, int *frame)
 {
 	struct rng r = clip_draw(clip, DRAW_FRAMES);
 	int each = v->total / v->t, first, last;
@@ -204,7 +204,7 @@ clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
 		}
 	} else if (s == SAMPLER_DENSE) {
 		/* The published program's randint excludes the last start. */
-		int n = clip_places(v->total, DENSE_WINDOW);
+		int n = clip_starts(v->total, DENSE_WINDOW);
 
 		clip_dense(v->total, v->t, n == 1 ? 0 :
 		    (int)rng_below(&r, (uint32_t)n - 1), frame);
@@ -222,13 +222,13 @@ clip_train(enum sampler s, const struct clip_of *v, struct rng clip, int *frame)
 }
 
 void
-clip_validate(enum sampler s, const struct clip_of *v, int *frame)
+clip_validate(enum sampler s, const struct clip_input *v, int *frame)
 {
 	if (s == SAMPLER_PYSLOWFAST)
 		clip_window(v, clip_window_slack(v) / 2, frame);
 	else if (s == SAMPLER_DENSE && v->stride == 0)
 		clip_dense(v->total, v->t,
-		    (clip_places(v->total, DENSE_WINDOW) - 1) / 2, frame);
+		    (clip_starts(v->total, DENSE_WINDOW) - 1) / 2, frame);
 	else if (s == SAMPLER_TSM_UPSTREAM && v->stride == 0 &&
 	    v->total <= v->t)
 		clip_same_frame(v->t, 0, frame);
@@ -237,10 +237,10 @@ clip_validate(enum sampler s, const struct clip_of *v, int *frame)
 }
 
 static void
-clip_test_window(enum sampler s, const struct clip_of *v, int view, int views,
+clip_test_window(enum sampler s, const struct clip_input *v, int view, int views,
     int *frame)
 {
-	int last = clip_strided_places(v->total, v->t, v->stride) - 1;
+	int last = clip_strided_starts(v->total, v->t, v->stride) - 1;
 
 	if (s == SAMPLER_PYSLOWFAST)
 		clip_window(v, clip_window_slack(v) * view / views, frame);
@@ -253,13 +253,13 @@ clip_test_window(enum sampler s, const struct clip_of *v, int view, int views,
 }
 
 void
-clip_test(enum sampler s, const struct clip_of *v, int view, int views,
+clip_test(enum sampler s, const struct clip_input *v, int view, int views,
     int *frame)
 {
 	int first, last;
 
 	assert(view >= 0 && view < views &&
-	    views <= clip_test_most(s, v->stride));
+	    views <= clip_test_max(s, v->stride));
 	assert(v->stride > 0 || !clip_needs_stride(s));
 	if (clip_is_strided(s, v->stride)) {
 		clip_test_window(s, v, view, views, frame);
@@ -269,7 +269,7 @@ clip_test(enum sampler s, const struct clip_of *v, int view, int views,
 			frame[i] = (first + last) / 2;
 		}
 	} else if (s == SAMPLER_DENSE) {
-		clip_dense(v->total, v->t, clip_spread(clip_places(v->total,
+		clip_dense(v->total, v->t, clip_spread(clip_starts(v->total,
 		    DENSE_WINDOW) - 1, view, views), frame);
 	} else {
 		clip_segments(v->total, v->t, view == 0, frame);
@@ -277,7 +277,7 @@ clip_test(enum sampler s, const struct clip_of *v, int view, int views,
 }
 
 int
-clip_test_most(enum sampler s, int stride)
+clip_test_max(enum sampler s, int stride)
 {
 	return clip_is_strided(s, stride) || s == SAMPLER_DENSE ? INT_MAX :
 	    s == SAMPLER_SSV2 ? 1 : 2;

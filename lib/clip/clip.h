@@ -43,7 +43,7 @@ enum sampler { SAMPLER_TSM, SAMPLER_TSM_UPSTREAM, SAMPLER_DENSE, SAMPLER_SSV2,
 	SAMPLER_PYSLOWFAST, SAMPLER_CHARADES };
 
 /* The input of a choice of frames. */
-struct clip_of {
+struct clip_input {
 	int total;			/* number of frames of the video */
 	int t;				/* number of frames of the clip */
 	int stride;			/* distance of frames; 0: no stride */
@@ -68,7 +68,7 @@ struct clip_of {
  * window may start before the video; then the first frame is repeated, too.
  * PYSLOWFAST starts at a uniform time, also between frames.
  */
-void clip_train(enum sampler s, const struct clip_of *v, struct rng clip,
+void clip_train(enum sampler s, const struct clip_input *v, struct rng clip,
     int *frame);
 
 /*
@@ -77,12 +77,12 @@ void clip_train(enum sampler s, const struct clip_of *v, struct rng clip,
  * centers, or the window in the middle.  The published programs draw a random
  * window here.
  */
-void clip_validate(enum sampler s, const struct clip_of *v, int *frame);
+void clip_validate(enum sampler s, const struct clip_input *v, int *frame);
 
 /*
  * clip_test(s, v, view, views, frame):
  * Write the frames of clip ${view} of ${views} of the test protocol; ${views}
- * is at most clip_test_most.
+ * is at most clip_test_max.
  *
  * Segments: view 0 takes the centers; view 1 of 2 ("twice") takes the first
  * frames.  SSV2 has only the centers.
@@ -92,11 +92,11 @@ void clip_validate(enum sampler s, const struct clip_of *v, int *frame);
  * lies in the middle.  Under PYSLOWFAST start k of n is k / n of the way,
  * without rounding, so the last possible start is not used.
  */
-void clip_test(enum sampler s, const struct clip_of *v, int view, int views,
+void clip_test(enum sampler s, const struct clip_input *v, int view, int views,
     int *frame);
 
-/* clip_test_most(s, stride): return the maximum ${views} of ${s}. */
-int clip_test_most(enum sampler s, int stride);
+/* clip_test_max(s, stride): return the maximum ${views} of ${s}. */
+int clip_test_max(enum sampler s, int stride);
 
 /* clip_needs_stride(s): return 1 if ${s} requires a stride, 0 otherwise. */
 int clip_needs_stride(enum sampler s);

@@ -285,7 +285,7 @@ colour_warp(const struct colour_affine *m, int side, uint8_t *to,
 
 void
 colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
-    uint8_t *room)
+    uint8_t *buffer)
 {
 	size_t n = (size_t)side * (size_t)side;
 	int64_t f = (int64_t)floor(v * ONE + 0.5);
@@ -299,9 +299,9 @@ colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
 	case RAND_TRANSLATE_X:
 	case RAND_TRANSLATE_Y:
 	case RAND_ROTATE:
-		memcpy(room, picture, 3 * n);
+		memcpy(buffer, picture, 3 * n);
 		m = colour_shape(op, v, side);
-		colour_warp(&m, side, picture, room);
+		colour_warp(&m, side, picture, buffer);
 		break;
 	case RAND_BRIGHTNESS:
 		colour_brightness(f, n, picture);
@@ -313,8 +313,8 @@ colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
 		colour_contrast(f, n, picture);
 		break;
 	case RAND_SHARPNESS:
-		memcpy(room, picture, 3 * n);
-		colour_sharpness(f, side, picture, room);
+		memcpy(buffer, picture, 3 * n);
+		colour_sharpness(f, side, picture, buffer);
 		break;
 	case RAND_POSTERIZE:
 	case RAND_SOLARIZE:

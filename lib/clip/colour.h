@@ -41,6 +41,6 @@ enum colour_op {
  * it is outside.
  */
 void colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
-    uint8_t *room);
+    uint8_t *buffer);
 
 #endif

@@ -129,9 +129,9 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 	/* Reserve 1 byte per pixel, 3 for PNG; JPEG frames take about a quarter
 	 * of that.  The system provides only the memory that is touched. */
 	bytes = (size_t)m->t * pixels * (m->png ? 3 : 1);
-	buffer_room(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
-	buffer_room(&f->scratch, m->scratch);
-	buffer_room(&f->frame, 3 * (size_t)m->side * (size_t)m->side);
+	buffer_reserve(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
+	buffer_reserve(&f->scratch, m->scratch);
+	buffer_reserve(&f->frame, 3 * (size_t)m->side * (size_t)m->side);
 	if (m->png && pixels > 0)
 		image_reshape(&f->pixels, m->w, m->h, 3);
 	else
@@ -305,10 +305,10 @@ clip_fill(struct filler *f, const struct frame_source *s,
 	status = fill_frames(f, s, r, out);
 	if (out->raw > 0)
 		out->used = raw_used(f->raw);
-	if (status != 0 || r->effects == NULL || fill_is_stopped(out))
+	if (status != 0 || r->transforms == NULL || fill_is_stopped(out))
 		return status;
-	buffer_room(&f->frame, 3 * (size_t)r->side * (size_t)r->side);
-	effects_apply(r->effects, r->random, r->t, r->side, out->bytes,
+	buffer_reserve(&f->frame, 3 * (size_t)r->side * (size_t)r->side);
+	transforms_apply(r->transforms, r->random, r->t, r->side, out->bytes,
 	    (uint8_t *)f->frame.data);
 	return 0;
 }

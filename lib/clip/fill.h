@@ -13,7 +13,7 @@
 
 #include "base/spool.h"
 #include "clip/augment.h"
-#include "clip/effects.h"
+#include "clip/transforms.h"
 #include "shard/dataset.h"
 
 /*
@@ -26,7 +26,7 @@ struct clip_request {
 	int *frame;			/* [t] frame numbers from 0, owned by
 					 * the caller */
 	struct crop crop;
-	const struct effects *effects;	/* NULL: none */
+	const struct transforms *transforms;	/* NULL: none */
 	struct rng random;		/* rng_clip of the clip, for effects */
 };
 
@@ -86,8 +86,8 @@ struct filler;
  * filler_free.  ${max} has the maximum of each field over all clips, so that
  * clip_fill allocates nothing.  Exceptions are stored frames above 8 bits per
  * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->scratch} is from
- * dataset_frames_room.  NULL: buffers grow as needed.  filler_free(NULL) does
- * nothing.
+ * dataset_frames_workspace. NULL: buffers grow as needed. filler_free(NULL)
+ * does nothing.
  */
 struct fill_max { int t, side, w, h, png; size_t scratch; };
 
@@ -100,7 +100,8 @@ struct clip_out {
 					 * clip ${raw} bytes, aligned to 16 */
 	size_t raw;			/* above 0: write a raw clip
 					 * (media/raw.h) into this many bytes,
-					 * from raw_room; 0: write pixels */
+					 * from decoded_clip_bytes; 0: write
+					 * pixels */
 	size_t used;			/* set to the size of the raw clip, in
 					 * bytes */
 	const atomic_int *stop;		/* 1: stop early; NULL: never */

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/allreduce.h"
-#include "comm/lanes.h"
+#include "comm/grid_collectives.h"
 #include "comm/watch.h"
 
 /* ---- the transport library's own sum ---- */
@@ -74,7 +74,7 @@ allreduce_torus_steps(int columns, int rows)
 static void
 allreduce_torus(struct allreduce *a, size_t n)
 {
-	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct grid_line row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
 	ring_scatter(a, &row, all);
@@ -107,7 +107,7 @@ allreduce_halving_steps(int columns, int rows)
 static void
 allreduce_halving(struct allreduce *a, size_t n)
 {
-	struct lane row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct grid_line row = grid_row(&a->grid), column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
 	direct_scatter(a, &row, all);
@@ -177,20 +177,20 @@ algorithm_can(const struct algorithm *k, const struct comm *c,
  * They are at most the whole vector, in one message for each rank of a row.
  */
 static size_t
-allreduce_buffer_bytes(const struct wire *w, size_t elem, size_t most,
+allreduce_buffer_bytes(const struct wire *w, size_t elem, size_t largest,
     int ranks)
 {
 	size_t parts = (size_t)ranks;
 
-	return (most + parts) * (w->elem > 0 ? w->elem : elem) +
+	return (largest + parts) * (w->elem > 0 ? w->elem : elem) +
 	    parts * w->head;
 }
 
 size_t
-allreduce_room(const struct wire *w, size_t elem, size_t most, int ranks)
+allreduce_bytes(const struct wire *w, size_t elem, size_t largest, int ranks)
 {
 	return ranks > 1 ? (w->elem > 0 ? 2 : 1) * allreduce_buffer_bytes(w,
-	    elem, most, ranks) : 0;
+	    elem, largest, ranks) : 0;
 }
 
 int
@@ -212,7 +212,7 @@ allreduce_open(struct allreduce *a, struct comm *c,
 		    c->size, columns);
 	grid_open(&a->grid, o->host, c->size, columns, c->rank);
 	if (c->size > 1 && o->kind->list != NULL) {
-		size_t bytes = allreduce_buffer_bytes(o->wire, o->elem, o->most,
+		size_t bytes = allreduce_buffer_bytes(o->wire, o->elem, o->max,
 		    c->size);
 
 		a->buffer[ALLREDUCE_IN] = xmalloc(bytes);

@@ -91,7 +91,7 @@ struct allreduce_options {
 	/* sum[i] += x[i] for ${n} elements */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);
 	void *arg;			/* passed to add */
-	size_t most;			/* largest number of elements of a
+	size_t max;			/* largest number of elements of a
 					 * sum */
 };
 
@@ -115,7 +115,7 @@ struct allreduce {
  * allreduce_open(a, c, o):
  * Prepare ${a} for sums over ${c} with the options ${o}, which are copied.
  * ${o}->host may be freed after the return; ${c} must outlive ${a}.  Allocate
- * allreduce_room bytes; allreduce_close frees them.
+ * allreduce_bytes bytes; allreduce_close frees them.
  * Return 0, or -1 after a message if the ranks do not fill the grid or the
  * algorithm does not support the options.
  */
@@ -135,10 +135,10 @@ int allreduce_run(struct allreduce *a, void *x, size_t from, size_t to);
 size_t allreduce_sends(struct allreduce *a, size_t n);
 
 /*
- * allreduce_room(w, elem, most, ranks): return the bytes that allreduce_open
+ * allreduce_bytes(w, elem, most, ranks): return the bytes that allreduce_open
  * allocates for sums of up to ${most} elements.
  */
-size_t allreduce_room(const struct wire *w, size_t elem, size_t most,
+size_t allreduce_bytes(const struct wire *w, size_t elem, size_t largest,
     int ranks);
 
 #endif

@@ -8,7 +8,7 @@
 static void
 collective_append(struct collective *l, struct collective_op op)
 {
-	l->op = array_room(l->op, l->n, &l->cap, sizeof(*l->op));
+	l->op = array_reserve(l->op, l->n, &l->cap, sizeof(*l->op));
 	l->op[l->n++] = op;
 }
 
@@ -90,11 +90,11 @@ collective_do(const struct collective_op *o, const struct collective_memory *m)
 
 /* Append message ${o}, whose bytes are at ${data}, to ${*list} of ${*n}. */
 static void
-collective_message(struct piece **list, size_t *cap, int *n,
+collective_message(struct message **list, size_t *cap, int *n,
     const struct collective_op *o, void *data)
 {
-	*list = array_room(*list, (size_t)*n, cap, sizeof(**list));
-	(*list)[(*n)++] = (struct piece){ o->rank, data, o->n };
+	*list = array_reserve(*list, (size_t)*n, cap, sizeof(**list));
+	(*list)[(*n)++] = (struct message){ o->rank, data, o->n };
 }
 
 int

@@ -29,7 +29,7 @@
  */
 #define SPINS 200		/* tests in any case */
 #define PATIENCE_LEAST 20e-6	/* seconds of polling without a sleep */
-#define PATIENCE_MOST 10e-3
+#define PATIENCE_MAX 10e-3
 #define SHORTEST 20e-6		/* seconds of sleep, doubled up to LONGEST */
 #define LONGEST 500e-6
 
@@ -74,28 +74,28 @@ comm_watch(struct comm *c, double seconds)
 {
 	struct watch *w = watch_open(seconds);
 
-	watch_meet(w, c);
+	watch_connect(w, c);
 	c->watch = w;
 }
 
 void
-comm_aside(struct comm *c, int beside)
+comm_set_overlap(struct comm *c, int beside)
 {
-	__atomic_store_n(&c->beside, beside, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->overlap, beside, __ATOMIC_RELAXED);
 }
 
 static int
-comm_beside(const struct comm *c)
+comm_overlaps(const struct comm *c)
 {
-	return __atomic_load_n(&c->beside, __ATOMIC_RELAXED);
+	return __atomic_load_n(&c->overlap, __ATOMIC_RELAXED);
 }
 
 /* ---- exchanges ---- */
 
 /* A failed exchange is not in flight, so that exchange_free accepts it. */
 int
-comm_start(struct comm *c, struct exchange *x, const struct piece *send,
-    int sends, const struct piece *receive, int receives)
+comm_start(struct comm *c, struct exchange *x, const struct message *send,
+    int sends, const struct message *receive, int receives)
 {
 	int bad;
 
@@ -134,22 +134,22 @@ static int
 comm_spin(struct exchange *x)
 {
 	struct comm *c = x->comm;
-	double limit = c->spins ? PATIENCE_MOST : PATIENCE_LEAST, start;
-	double most = c->patience > 0 ? c->patience : limit;
+	double limit = c->spins ? PATIENCE_MAX : PATIENCE_LEAST, start;
+	double largest = c->patience > 0 ? c->patience : limit;
 	long lost;
 	int done = 0;
 
 	for (int i = 0; i < SPINS && done == 0; i++)
 		done = comm_test(x);
-	if (done != 0 || comm_beside(c))
+	if (done != 0 || comm_overlaps(c))
 		return done;
 	lost = comm_losses();
 	start = clock_seconds();
-	while (done == 0 && clock_seconds() - start < most && !comm_beside(c))
+	while (done == 0 && clock_seconds() - start < largest && !comm_overlaps(c))
 		done = comm_test(x);
-	most *= comm_losses() > lost ? 0.5 : 2;
-	c->patience = most < PATIENCE_LEAST ? PATIENCE_LEAST : most < limit ?
-	    most : limit;
+	largest *= comm_losses() > lost ? 0.5 : 2;
+	c->patience = largest < PATIENCE_LEAST ? PATIENCE_LEAST : largest < limit ?
+	    largest : limit;
 	return done;
 }
 
@@ -184,8 +184,8 @@ exchange_free(struct exchange *x, struct comm *c)
 }
 
 int
-comm_exchange(struct comm *c, const struct piece *send, int sends,
-    const struct piece *receive, int receives)
+comm_exchange(struct comm *c, const struct message *send, int sends,
+    const struct message *receive, int receives)
 {
 	return comm_start(c, &c->now, send, sends, receive, receives) != 0 ?
 	    -1 : comm_wait(&c->now);
@@ -329,14 +329,14 @@ comm_has_line(const char *text, const char *line, size_t n)
  * other ranks that have it.
  */
 static void
-comm_say_line(const char *all, size_t most, int size, int r, const char *line)
+comm_say_line(const char *all, size_t largest, int size, int r, const char *line)
 {
 	size_t n = strcspn(line, "\n");
 	char *text = xstrndup(line, n), who[64];
 	int more = 0;
 
 	for (int k = r + 1; k < size; k++)
-		more += comm_has_line(all + (size_t)k * most, line, n);
+		more += comm_has_line(all + (size_t)k * largest, line, n);
 	if (more + 1 == size)
 		snprintf(who, sizeof(who), "all %d ranks", size);
 	else if (more > 0)
@@ -352,19 +352,19 @@ comm_say_line(const char *all, size_t most, int size, int r, const char *line)
  * comparing it with those of all lower ranks.
  */
 static void
-comm_say_all(const char *all, size_t most, int size)
+comm_say_all(const char *all, size_t largest, int size)
 {
 	for (int r = 0; r < size; r++) {
-		const char *line = all + (size_t)r * most;
+		const char *line = all + (size_t)r * largest;
 
 		for (; *line != '\0'; line += strcspn(line, "\n") + 1) {
 			int said = 0;
 
 			for (int k = 0; k < r && !said; k++)
-				said = comm_has_line(all + (size_t)k * most,
+				said = comm_has_line(all + (size_t)k * largest,
 				    line, strcspn(line, "\n"));
 			if (!said)
-				comm_say_line(all, most, size, r, line);
+				comm_say_line(all, largest, size, r, line);
 		}
 	}
 }
@@ -374,17 +374,17 @@ static int
 comm_say_held(struct comm *c)
 {
 	char *mine = fail_held(), *padded = NULL, *all = NULL;
-	int64_t most = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
-	int bad = comm_max(c, &most);
+	int64_t largest = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
+	int bad = comm_max(c, &largest);
 
-	if (!bad && most > 0) {
-		padded = xcalloc((size_t)most, 1);
-		all = xcalloc((size_t)c->size, (size_t)most);
+	if (!bad && largest > 0) {
+		padded = xcalloc((size_t)largest, 1);
+		all = xcalloc((size_t)c->size, (size_t)largest);
 		if (mine != NULL)
 			strcpy(padded, mine);
-		bad = comm_allgather(c, padded, (size_t)most, all);
+		bad = comm_allgather(c, padded, (size_t)largest, all);
 		if (!bad && c->rank == 0)
-			comm_say_all(all, (size_t)most, c->size);
+			comm_say_all(all, (size_t)largest, c->size);
 	}
 	free(mine);
 	free(padded);
@@ -420,8 +420,8 @@ comm_unhold(struct comm *c)
 /* ---- the transport of one rank ---- */
 
 static int
-comm_self_start(struct exchange *x, const struct piece *send, int sends,
-    const struct piece *receive, int receives)
+comm_self_start(struct exchange *x, const struct message *send, int sends,
+    const struct message *receive, int receives)
 {
 	(void)x, (void)send, (void)receive;
 	return sends == 0 && receives == 0 ? 0 :

@@ -23,7 +23,7 @@ struct watch;
 #define COMM_WAITS "waiting for other ranks"	/* default of comm->what */
 
 /* A message: ${bytes} at ${data}, to or from rank ${rank}. */
-struct piece { int rank; void *data; size_t bytes; };
+struct message { int rank; void *data; size_t bytes; };
 
 /* The functions of a transport.  They print a message before they return -1. */
 struct transport {
@@ -33,8 +33,8 @@ struct transport {
 	/* Free the communicator, which comm_split or comm_open made. */
 	void (*free)(struct comm *);
 	/* See comm_start and comm_test.  exchange->comm is set. */
-	int (*start)(struct exchange *, const struct piece *send, int sends,
-	    const struct piece *receive, int receives);
+	int (*start)(struct exchange *, const struct message *send, int sends,
+	    const struct message *receive, int receives);
 	int (*test)(struct exchange *);
 	void (*release)(struct exchange *);	/* free exchange->priv */
 	/* The library's own sum of floats, as a baseline.  NULL if absent. */
@@ -45,8 +45,8 @@ struct transport {
 	 * tell: start to send; ${data} must stay valid and unchanged.
 	 * heard: return 1 if a message arrived, and set ${*rank} to its sender.
 	 */
-	void (*tell)(struct comm *, int rank, const void *data, size_t bytes);
-	int (*heard)(struct comm *, int *rank, void *data, size_t bytes);
+	void (*send_status)(struct comm *, int rank, const void *data, size_t bytes);
+	int (*receive_status)(struct comm *, int *rank, void *data, size_t bytes);
 	void (*abort)(struct comm *, int status);	/* does not return */
 };
 
@@ -67,7 +67,7 @@ struct comm {
 	struct watch *watch;		/* NULL: none; shared by all parts */
 	const char *what;		/* for the watchdog: what a wait is
 					 * for */
-	int beside;			/* 1: another thread computes */
+	int overlap;			/* 1: another thread computes */
 	int spins;			/* 1: each rank has a processor of its
 					 * own, so that waits may spin for
 					 * longer */
@@ -75,7 +75,7 @@ struct comm {
 	int holds;			/* 1: messages are deferred */
 	struct exchange now;		/* used by comm_exchange */
 	struct collective list;		/* scratch of the collectives below */
-	struct piece *send, *receive;	/* scratch of comm/collective.c */
+	struct message *send, *receive;	/* scratch of comm/collective.c */
 	size_t send_cap, receive_cap;
 	void *priv;			/* owned by the transport */
 };
@@ -155,8 +155,8 @@ _Noreturn void comm_abort(struct comm *c, int status);
  * bytes are allowed.  The data must stay valid until ${x} completes; the lists
  * may be reused at once.  Return 0, or -1 after a message.
  */
-int comm_start(struct comm *c, struct exchange *x, const struct piece *send,
-    int sends, const struct piece *receive, int receives);
+int comm_start(struct comm *c, struct exchange *x, const struct message *send,
+    int sends, const struct message *receive, int receives);
 
 /*
  * comm_test(x): return 1 if ${x} is complete or was not started, 0 if it is in
@@ -171,11 +171,11 @@ int comm_test(struct exchange *x);
 int comm_wait(struct exchange *x);
 
 /*
- * comm_aside(c, beside): state whether another thread of this rank computes
- * during waits for exchanges of ${c}.  If ${beside} is 1, waits sleep early and
- * leave the processor to that thread.  Any thread may call it.
+ * comm_set_overlap(c, beside): state whether another thread of this rank
+ * computes during waits for exchanges of ${c}. If ${beside} is 1, waits sleep
+ * early and leave the processor to that thread. Any thread may call it.
  */
-void comm_aside(struct comm *c, int beside);
+void comm_set_overlap(struct comm *c, int beside);
 
 /*
  * exchange_free(x, c): free the memory of ${x}, which must not be in flight.
@@ -184,8 +184,8 @@ void comm_aside(struct comm *c, int beside);
 void exchange_free(struct exchange *x, struct comm *c);
 
 /* comm_exchange: comm_start and comm_wait, with the arguments of comm_start. */
-int comm_exchange(struct comm *c, const struct piece *send, int sends,
-    const struct piece *receive, int receives);
+int comm_exchange(struct comm *c, const struct message *send, int sends,
+    const struct message *receive, int receives);
 
 /*
  * comm_barrier(c): wait until all ranks have called it.  Return 0, or -1 after

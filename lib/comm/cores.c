@@ -13,9 +13,9 @@
  * (number of the host's ranks that may run there).
  */
 static double
-cores_share_of(const struct place *place, int n, int rank)
+cores_share_of(const struct rank_place *place, int n, int rank)
 {
-	const struct place *me = &place[rank];
+	const struct rank_place *me = &place[rank];
 	double sum = 0;
 
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -32,7 +32,7 @@ cores_share_of(const struct place *place, int n, int rank)
 }
 
 int
-cores_share(const struct place *place, int n, int rank)
+cores_share(const struct rank_place *place, int n, int rank)
 {
 	double sum = cores_share_of(place, n, rank);
 
@@ -44,7 +44,7 @@ cores_share(const struct place *place, int n, int rank)
  * parent process, is not bound.
  */
 static void
-cores_warn_bound(const struct place *place, int n)
+cores_warn_bound(const struct rank_place *place, int n)
 {
 	cpu_set_t used, all;
 
@@ -64,10 +64,10 @@ cores_warn_bound(const struct place *place, int n)
 /*
  * Return every rank's place, which the caller frees, or NULL after a message.
  */
-static struct place *
+static struct rank_place *
 cores_places(struct comm *c)
 {
-	struct place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
+	struct rank_place mine, *all = xcalloc((size_t)c->size, sizeof(*all));
 
 	/* The padding is sent, too. */
 	memset(&mine, 0, sizeof(mine));
@@ -82,9 +82,9 @@ cores_places(struct comm *c)
 }
 
 int
-cores(struct comm *c)
+cores_threads(struct comm *c)
 {
-	struct place *all = cores_places(c);
+	struct rank_place *all = cores_places(c);
 	int n = 1;
 
 	if (all != NULL) {
@@ -99,7 +99,7 @@ cores(struct comm *c)
 int
 cores_enough(struct comm *c)
 {
-	struct place *all = cores_places(c);
+	struct rank_place *all = cores_places(c);
 	int enough;
 
 	if (all == NULL)
@@ -112,7 +112,7 @@ cores_enough(struct comm *c)
 int
 cores_hosts(struct comm *c, int *host)
 {
-	struct place *all = cores_places(c);
+	struct rank_place *all = cores_places(c);
 
 	for (int r = 0; r < c->size && all != NULL; r++) {
 		host[r] = 0;
@@ -126,8 +126,8 @@ cores_hosts(struct comm *c, int *host)
 int
 cores_binding(struct comm *c, char *text, size_t size)
 {
-	struct place *all = cores_places(c);
-	int least = CPU_SETSIZE, most = 0, shared = 0;
+	struct rank_place *all = cores_places(c);
+	int least = CPU_SETSIZE, largest = 0, shared = 0;
 
 	if (all == NULL)
 		return -1;
@@ -135,7 +135,7 @@ cores_binding(struct comm *c, char *text, size_t size)
 		int n = CPU_COUNT(&all[r].cpus);
 
 		least = n < least ? n : least;
-		most = n > most ? n : most;
+		largest = n > largest ? n : largest;
 		for (int q = 0; q < r; q++) {
 			cpu_set_t both;
 
@@ -144,13 +144,13 @@ cores_binding(struct comm *c, char *text, size_t size)
 			    CPU_COUNT(&both) > 0;
 		}
 	}
-	if (least == most)
+	if (least == largest)
 		snprintf(text, size, "%d processor%s a rank, %s", least,
 		    least > 1 ? "s" : "", shared ? "shared by ranks" :
 		    "its own");
 	else
 		snprintf(text, size, "%d to %d processors a rank, %s", least,
-		    most, shared ? "some shared by ranks" : "its own");
+		    largest, shared ? "some shared by ranks" : "its own");
 	free(all);
 	return !shared;
 }

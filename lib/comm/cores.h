@@ -6,21 +6,21 @@
 #include "comm/comm.h"
 
 /* The host and the processors of a rank. */
-struct place { char host[256]; cpu_set_t cpus; };
+struct rank_place { char host[256]; cpu_set_t cpus; };
 
 /*
- * cores(c): return the number of threads that this rank should compute with, at
- * least 1.  It is the number of processors that the rank may run on, each
- * divided by the number of the host's ranks that may run there.  So it does not
- * matter whether the launcher binds ranks to sockets or cores, or does not bind
- * them.  If Open MPI's default binding keeps the ranks of the first host off at
- * least half of its processors, rank 0 prints a warning.  If the exchange
- * fails, return 1 after a message.  Collective: all ranks call it.
+ * cores_threads(c): return the number of threads that this rank should compute
+ * with, at least 1. It is the number of processors that the rank may run on,
+ * each divided by the number of the host's ranks that may run there. So it does
+ * not matter whether the launcher binds ranks to sockets or cores, or does not
+ * bind them. If Open MPI's default binding keeps the ranks of the first host
+ * off at least half of its processors, rank 0 prints a warning. If the exchange
+ * fails, return 1 after a message. Collective: all ranks call it.
  */
-int cores(struct comm *c);
+int cores_threads(struct comm *c);
 
 /* cores_share(place, n, rank): return the same for rank ${rank} of place[n]. */
-int cores_share(const struct place *place, int n, int rank);
+int cores_share(const struct rank_place *place, int n, int rank);
 
 /*
  * cores_enough(c): return 1 if this rank's share of processors is at least one,

@@ -23,7 +23,7 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 {
 	int n = 0, root = exact_tree_height(t->leaves);
 
-	assert(t->n < TREE_MOST);
+	assert(t->n < TREE_MAX);
 	t->part[t->n++] = s;
 	for (;;) {
 		struct subtree *top = &t->part[t->n - 1];
@@ -53,7 +53,7 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 void
 tree_of(int leaves, int first, int count, struct tree *t)
 {
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 
 	*t = (struct tree){ .leaves = leaves };
 	for (int i = first; i < first + count; i++)
@@ -64,8 +64,8 @@ double
 exact_sum(const double *v, int leaves)
 {
 	struct tree t = { .leaves = leaves };
-	struct tree_sum sums[TREE_MOST];
-	double sum[TREE_MOST];		/* of t.part, in their order */
+	struct tree_sum sums[TREE_MAX];
+	double sum[TREE_MAX];		/* of t.part, in their order */
 
 	for (int i = 0; i < leaves; i++) {
 		double *here = &sum[t.n];
@@ -82,10 +82,10 @@ exact_sum(const double *v, int leaves)
 void
 exact_open(struct exact *e, struct comm *c, size_t elem,
     void (*add)(void *, void *, const void *, size_t), void *arg,
-    size_t most)
+    size_t largest)
 {
 	*e = (struct exact){ .comm = c, .elem = elem, .add = add,
-		.arg = arg, .most = most };
+		.arg = arg, .max = largest };
 	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
 	e->begin = xcalloc((size_t)c->size + 1, sizeof(*e->begin));
 	e->start = xcalloc((size_t)c->size + 1, sizeof(*e->start));
@@ -96,7 +96,7 @@ exact_close(struct exact *e)
 {
 	free(e->of);
 	free(e->begin);
-	free(e->room);
+	free(e->buffer);
 	free(e->place);
 	free(e->start);
 	collective_free(&e->scatter);
@@ -104,7 +104,7 @@ exact_close(struct exact *e)
 }
 
 size_t
-exact_cut(size_t from, size_t to, int q, int ranks)
+exact_segment_begin(size_t from, size_t to, int q, int ranks)
 {
 	size_t n = to - from;
 
@@ -115,16 +115,16 @@ exact_cut(size_t from, size_t to, int q, int ranks)
 
 /* Return an upper bound of a segment's elements in slices of up to ${most}. */
 static size_t
-exact_longest_segment(size_t most, int ranks)
+exact_longest_segment(size_t largest, int ranks)
 {
-	/* exact_cut rounds each bound down; the last rank has the remainder. */
-	size_t segment = most / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
+	/* exact_segment_begin rounds each bound down; the last rank has the remainder. */
+	size_t segment = largest / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
 
-	return segment < most ? segment : most;
+	return segment < largest ? segment : largest;
 }
 
 size_t
-exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
+exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem)
 {
 	size_t parts = 0;
 
@@ -135,14 +135,14 @@ exact_room(int leaves, int rank, int ranks, size_t most, size_t elem)
 		tree_of(leaves, first, count, &t);
 		parts += r == rank ? 0 : (size_t)t.n;
 	}
-	return parts * exact_longest_segment(most, ranks) * elem;
+	return parts * exact_longest_segment(largest, ranks) * elem;
 }
 
 void
-exact_shares(struct exact *e, const int *begin)
+exact_distribute(struct exact *e, const int *begin)
 {
 	int size = e->comm->size, parts = 0;
-	size_t room;
+	size_t capacity;
 
 	e->leaves = begin[size];
 	for (int r = 0; r < size; r++) {
@@ -150,17 +150,17 @@ exact_shares(struct exact *e, const int *begin)
 		    &e->of[r]);
 		parts += e->of[r].n;
 	}
-	room = (size_t)(parts - e->of[e->comm->rank].n) *
-	    exact_longest_segment(e->most, size) * e->elem;
+	capacity = (size_t)(parts - e->of[e->comm->rank].n) *
+	    exact_longest_segment(e->max, size) * e->elem;
 	e->scatter.n = 0;
-	if (parts > e->places) {
-		e->places = parts;
+	if (parts > e->positions) {
+		e->positions = parts;
 		e->place = xrealloc(e->place, (size_t)parts,
 		    sizeof(*e->place));
 	}
-	if (room > e->room_bytes) {
-		e->room_bytes = room;
-		e->room = xrealloc(e->room, room, 1);
+	if (capacity > e->room_bytes) {
+		e->room_bytes = capacity;
+		e->buffer = xrealloc(e->buffer, capacity, 1);
 	}
 }
 
@@ -173,17 +173,17 @@ exact_leaves(struct exact *e, int leaves, int *first)
 		for (int r = 0; r < size; r++)
 			e->begin[r + 1] = e->begin[r] + split(leaves, r, size,
 			    first);
-		exact_shares(e, e->begin);
+		exact_distribute(e, e->begin);
 	}
 	return split(leaves, e->comm->rank, size, first);
 }
 
 /* Buffers of the list.  This rank's subtrees follow from EXACT_SUBTREE. */
-enum { EXACT_ROOM, EXACT_RESULT, EXACT_SUBTREE };
+enum { EXACT_BUFFER, EXACT_RESULT, EXACT_SUBTREE };
 
 /*
  * Send each rank its segment of this rank's subtrees, and receive this rank's
- * segment of the other ranks' subtrees into EXACT_ROOM.  Then e->place has the
+ * segment of the other ranks' subtrees into EXACT_BUFFER.  Then e->place has the
  * addresses of all subtrees in the order of the leaves.
  */
 static void
@@ -191,7 +191,7 @@ exact_list_exchange(struct exact *e)
 {
 	int rank = e->comm->rank;
 	const size_t *start = e->start;
-	size_t bytes = start[rank + 1] - start[rank], room = 0;
+	size_t bytes = start[rank + 1] - start[rank], capacity = 0;
 	struct address *p = e->place;
 
 	for (int r = 0; r < e->comm->size; r++) {
@@ -201,8 +201,8 @@ exact_list_exchange(struct exact *e)
 					start[r] };
 				continue;
 			}
-			*p = (struct address){ EXACT_ROOM, room };
-			room += bytes;
+			*p = (struct address){ EXACT_BUFFER, capacity };
+			capacity += bytes;
 			collective_receive(&e->scatter, r, *p, bytes);
 		}
 		for (int k = 0; k < e->of[rank].n && r != rank; k++)
@@ -210,7 +210,7 @@ exact_list_exchange(struct exact *e)
 			    EXACT_SUBTREE + k, start[r] },
 			    start[r + 1] - start[r]);
 	}
-	assert(room <= e->room_bytes);
+	assert(capacity <= e->room_bytes);
 	collective_wait(&e->scatter);
 }
 
@@ -221,7 +221,7 @@ exact_list_sums(struct exact *e)
 	const size_t *start = &e->start[e->comm->rank];
 	size_t length = (start[1] - start[0]) / e->elem;
 	struct tree whole = { .leaves = e->leaves };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	struct address *p = e->place;
 
 	for (int r = 0; r < e->comm->size; r++)
@@ -256,7 +256,7 @@ exact_list(struct exact *e, size_t n)
 	e->scatter.n = 0;
 	e->listed = n;
 	for (int r = 0; r <= size; r++)
-		e->start[r] = exact_cut(0, n, r, size) * e->elem;
+		e->start[r] = exact_segment_begin(0, n, r, size) * e->elem;
 	exact_list_exchange(e);
 	exact_list_sums(e);
 }
@@ -272,17 +272,17 @@ exact_traffic(struct exact *e, size_t n)
 }
 
 int
-exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
+exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
 	size_t at = from * e->elem;
-	void *buffer[EXACT_SUBTREE + TREE_MOST] = { [EXACT_ROOM] = e->room,
+	void *buffer[EXACT_SUBTREE + TREE_MAX] = { [EXACT_BUFFER] = e->buffer,
 		[EXACT_RESULT] = (char *)result + at };
 	const struct collective_memory m = { buffer, e->elem, NULL, e->add,
 		e->arg };
 
 	assert(t->n == e->of[e->comm->rank].n && (e->comm->size == 1 ||
-	    to - from <= e->most));
+	    to - from <= e->max));
 	for (int k = 0; k < t->n; k++)
 		buffer[EXACT_SUBTREE + k] = (char *)t->part[k].data + at;
 	exact_list(e, to - from);
@@ -290,9 +290,9 @@ exact_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
 }
 
 int
-exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
-	return exact_scatter(e, t, from, to, result) != 0 ? -1 :
+	return exact_reduce_scatter(e, t, from, to, result) != 0 ? -1 :
 	    comm_allgatherv(e->comm, (char *)result + from * e->elem, e->start);
 }

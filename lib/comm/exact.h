@@ -20,14 +20,14 @@
 /* A subtree whose sum is known: node (level, index), at ${data}. */
 struct subtree { int level, index; void *data; };
 
-enum { TREE_MOST = 64 };		/* most subtrees of consecutive
+enum { TREE_MAX = 64 };		/* most subtrees of consecutive
 					 * leaves */
 
 /* Subtrees of consecutive leaves, in the order of the leaves. */
 struct tree {
 	int leaves;			/* of the whole step */
 	int n;
-	struct subtree part[TREE_MOST];
+	struct subtree part[TREE_MAX];
 };
 
 /* An addition: left += right. */
@@ -36,7 +36,7 @@ struct tree_sum { void *left; const void *right; };
 /*
  * tree_push(t, s, sums):
  * Append subtree ${s}, which must follow the last subtree in ${t}, and merge
- * siblings.  Write the additions that this requires to ${sums} [TREE_MOST], in
+ * siblings.  Write the additions that this requires to ${sums} [TREE_MAX], in
  * order, and return their number.  The caller executes them; afterwards the
  * memory of each right operand is free.
  */
@@ -58,17 +58,17 @@ struct exact {
 	/* sum[i] += x[i] for ${n} elements */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);
 	void *arg;			/* passed to add */
-	size_t most;			/* largest number of elements of a
+	size_t max;			/* largest number of elements of a
 					 * slice */
 	int leaves;			/* number of leaves the trees below are
 					 * for */
 	int *begin;			/* [size + 1] scratch of exact_leaves */
 	struct tree *of;		/* [size] each rank's subtrees */
-	char *room;			/* receive buffer */
+	char *buffer;			/* receive buffer */
 	size_t room_bytes;
 	struct address *place;		/* [places] all ranks' subtrees of a
 					 * segment */
-	int places;
+	int positions;
 	struct collective scatter;	/* for slices of ${listed} elements */
 	size_t listed;
 	size_t *start;			/* [size + 1] bytes: where segments
@@ -80,11 +80,11 @@ struct exact {
  * Prepare ${e} for sums over ${c} of vectors with elements of ${elem} bytes, in
  * slices of up to ${most} elements.  ${add} adds ${n} elements and is called
  * with ${arg}.  ${c} and ${arg} must outlive ${e}.  exact_close frees the
- * memory of ${e}.  Call exact_leaves or exact_shares next.
+ * memory of ${e}.  Call exact_leaves or exact_distribute next.
  */
 void exact_open(struct exact *e, struct comm *c, size_t elem,
     void (*add)(void *, void *, const void *, size_t), void *arg,
-    size_t most);
+    size_t largest);
 void exact_close(struct exact *e);
 
 /*
@@ -96,20 +96,20 @@ void exact_close(struct exact *e);
 int exact_leaves(struct exact *e, int leaves, int *first);
 
 /*
- * exact_shares(e, begin): prepare for a step in which rank r has leaves
+ * exact_distribute(e, begin): prepare for a step in which rank r has leaves
  * begin[r] to begin[r + 1] - 1.  begin[0] is 0 and begin[ranks] the number of
  * leaves.
  */
-void exact_shares(struct exact *e, const int *begin);
+void exact_distribute(struct exact *e, const int *begin);
 
 /*
- * exact_room(leaves, rank, ranks, most, elem): return the bytes of the receive
- * buffer of ${rank} for slices of up to ${most} elements.
+ * exact_buffer_bytes(leaves, rank, ranks, most, elem): return the bytes of the
+ * receive buffer of ${rank} for slices of up to ${most} elements.
  */
-size_t exact_room(int leaves, int rank, int ranks, size_t most, size_t elem);
+size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem);
 
 /*
- * exact_cut(from, to, q, ranks):
+ * exact_segment_begin(from, to, q, ranks):
  * Return where the segment of rank ${q} begins, and that of rank q - 1 ends,
  * within elements ${from} to ${to} - 1.  The result is ${from} plus a multiple
  * of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a sum that proceeds in
@@ -117,34 +117,35 @@ size_t exact_room(int leaves, int rank, int ranks, size_t most, size_t elem);
  */
 enum { EXACT_BLOCK = 1024 };
 
-size_t exact_cut(size_t from, size_t to, int q, int ranks);
+size_t exact_segment_begin(size_t from, size_t to, int q, int ranks);
 
 /*
- * exact_scatter(e, t, from, to, result):
+ * exact_reduce_scatter(e, t, from, to, result):
  * Reduce-scatter elements ${from} to ${to} - 1, at most ${e}->most.  ${t} holds
  * this rank's subtrees of whole vectors; their elements in the range are
  * overwritten.  Write the sum over all leaves, of this rank's segment of the
- * range (exact_cut), to the same elements of ${result}.  ${result} may be the
- * data of the first subtree; its other elements in the range are then
+ * range (exact_segment_begin), to the same elements of ${result}. ${result} may
+ * be the data of the first subtree; its other elements in the range are then
  * undefined.
  * Collective: all ranks call it.  Return 0, or -1 after a message.
  */
-int exact_scatter(struct exact *e, const struct tree *t, size_t from,
+int exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from,
     size_t to, void *result);
 
 /*
- * exact_reduce(e, t, from, to, result): exact_scatter, then an all-gather of
- * the segments, so that every rank has the whole range of the sum in ${result}.
+ * exact_allreduce(e, t, from, to, result): exact_reduce_scatter, then an
+ * all-gather of the segments, so that every rank has the whole range of the sum
+ * in ${result}.
  */
-int exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+int exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 
 /*
  * exact_traffic(e, n):
- * Return the bytes that this rank sends in exact_reduce of ${n} elements.  If
+ * Return the bytes that this rank sends in exact_allreduce of ${n} elements. If
  * each of P ranks holds s subtrees, it sends (s + 1) n (P - 1) / P of n bytes:
  * its subtrees to the owners of the segments, and its finished segment to all
- * ranks.  With s = 1 that is the least that an all-reduce can send.
+ * ranks. With s = 1 that is the least that an all-reduce can send.
  */
 size_t exact_traffic(struct exact *e, size_t n);
 

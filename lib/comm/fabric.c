@@ -133,7 +133,7 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 	if (comm_max(c, &bad) != 0 || bad ||
 	    comm_broadcast(c, id, calls->id_bytes, 0) != 0)
 		goto err;
-	watch_ending(c->watch, fabric_too_late, f);
+	watch_set_cleanup(c->watch, fabric_too_late, f);
 	if ((f->world = calls->open(id, c->rank, c->size)) == NULL ||
 	    fabric_wait_ready(f, NULL) != 0 || fabric_open_grid(f, columns,
 	    host) != 0)
@@ -143,7 +143,7 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 err:
 	free(id);
 	fabric_abort_links(f);
-	watch_ending(c->watch, NULL, NULL);
+	watch_set_cleanup(c->watch, NULL, NULL);
 	free(f);
 	return NULL;
 }
@@ -173,7 +173,7 @@ fabric_close(struct fabric *f)
 	if (f == NULL)
 		return;
 	fabric_finish_links(f);
-	watch_ending(f->comm->watch, NULL, NULL);
+	watch_set_cleanup(f->comm->watch, NULL, NULL);
 	if (f->row != NULL)
 		f->call->close(f->row);
 	if (f->column != NULL)

@@ -34,19 +34,19 @@ int
 /* The greatest common divisor of the hosts' numbers of ranks. */
 grid_inside(const int *host, int ranks)
 {
-	int most = 0;
+	int largest = 0;
 
 	for (int r = 0; r < ranks; r++) {
 		int a = grid_beside(host, ranks, r);
 
 		while (a != 0) {
-			int rest = most % a;
+			int rest = largest % a;
 
-			most = a;
+			largest = a;
 			a = rest;
 		}
 	}
-	return most;
+	return largest;
 }
 
 int
@@ -90,18 +90,18 @@ grid_close(struct grid *g)
 	*g = (struct grid){ 0 };
 }
 
-struct lane
+struct grid_line
 grid_row(const struct grid *g)
 {
 	int x = g->me % g->columns;
 
-	return (struct lane){ g->me - x, 1, g->columns, x };
+	return (struct grid_line){ g->me - x, 1, g->columns, x };
 }
 
-struct lane
+struct grid_line
 grid_column(const struct grid *g)
 {
 	int y = g->me / g->columns;
 
-	return (struct lane){ g->me % g->columns, g->columns, g->rows, y };
+	return (struct grid_line){ g->me % g->columns, g->columns, g->rows, y };
 }

@@ -16,7 +16,7 @@ struct grid {
  * A row or a column: entries first, first + stride, ... of grid->rank.  This
  * rank is number ${me} of ${n}.
  */
-struct lane { int first, stride, n, me; };
+struct grid_line { int first, stride, n, me; };
 
 /*
  * grid_hosts(host, ranks): return the number of different hosts in host[ranks],
@@ -46,7 +46,7 @@ void grid_close(struct grid *g);
  * grid_row(g), grid_column(g): return the row or the column that contains this
  * rank.
  */
-struct lane grid_row(const struct grid *g);
-struct lane grid_column(const struct grid *g);
+struct grid_line grid_row(const struct grid *g);
+struct grid_line grid_column(const struct grid *g);
 
 #endif

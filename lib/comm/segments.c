@@ -14,9 +14,9 @@
  * ready last, so it must not be larger than the others.
  */
 static size_t
-segments_bucket_of(size_t elements, size_t most)
+segments_bucket_of(size_t elements, size_t largest)
 {
-	size_t n = (elements + most - 1) / most, each;
+	size_t n = (elements + largest - 1) / largest, each;
 
 	each = n > 0 ? (elements + n - 1) / n : 1;
 	return (each + EXACT_BLOCK - 1) / EXACT_BLOCK * EXACT_BLOCK;
@@ -25,9 +25,9 @@ segments_bucket_of(size_t elements, size_t most)
 /* Divide each bucket among ranks ${first} to ${end} - 1. */
 static void
 segments_open_for(struct segments *s, struct comm *c, size_t elements,
-    size_t most, int first, int end)
+    size_t largest, int first, int end)
 {
-	size_t bucket = segments_bucket_of(elements, most),
+	size_t bucket = segments_bucket_of(elements, largest),
 	    ranks = (size_t)c->size;
 	int parts = end - first;
 	size_t buckets = (elements + bucket - 1) / bucket;
@@ -40,8 +40,8 @@ segments_open_for(struct segments *s, struct comm *c, size_t elements,
 		size_t to = from + bucket < elements ? from + bucket : elements;
 
 		for (int r = first; r < end; r++) {
-			size_t at = exact_cut(from, to, r - first, parts);
-			size_t n = exact_cut(from, to, r - first + 1, parts) -
+			size_t at = exact_segment_begin(from, to, r - first, parts);
+			size_t n = exact_segment_begin(from, to, r - first + 1, parts) -
 			    at;
 
 			if (n == 0)
@@ -54,22 +54,22 @@ segments_open_for(struct segments *s, struct comm *c, size_t elements,
 }
 
 void
-segments_open(struct segments *s, struct comm *c, size_t elements, size_t most)
+segments_open(struct segments *s, struct comm *c, size_t elements, size_t largest)
 {
-	segments_open_for(s, c, elements, most, 0, c->size);
+	segments_open_for(s, c, elements, largest, 0, c->size);
 }
 
 void
-segments_copy(struct segments *s, struct comm *c, size_t elements, size_t most)
+segments_copy(struct segments *s, struct comm *c, size_t elements, size_t largest)
 {
-	segments_open_for(s, c, elements, most, c->rank, c->rank + 1);
+	segments_open_for(s, c, elements, largest, c->rank, c->rank + 1);
 	s->copies = 1;
 	for (int r = 0; r < c->size; r++)
 		s->owned[r] = elements;
 }
 
 void
-segments_dealt(struct segments *s, struct comm *c, size_t elements, int n)
+segments_distribute(struct segments *s, struct comm *c, size_t elements, int n)
 {
 	size_t ranks = (size_t)c->size, count = (size_t)n;
 

@@ -42,7 +42,7 @@ struct segments {
  * frees the memory of ${s}.
  */
 void segments_open(struct segments *s, struct comm *c, size_t elements,
-    size_t most);
+    size_t largest);
 void segments_close(struct segments *s);
 
 /*
@@ -50,14 +50,14 @@ void segments_close(struct segments *s);
  * elements.  The segments list only this rank.
  */
 void segments_copy(struct segments *s, struct comm *c, size_t elements,
-    size_t most);
+    size_t largest);
 
 /*
- * segments_dealt(s, c, elements, n): distribute ${n} vectors of ${elements}
- * each, stored one after another, by split() (base/cpus.h).  Each rank owns
- * whole vectors; a vector is a segment.
+ * segments_distribute(s, c, elements, n): distribute ${n} vectors of
+ * ${elements} each, stored one after another, by split() (base/cpus.h). Each
+ * rank owns whole vectors; a vector is a segment.
  */
-void segments_dealt(struct segments *s, struct comm *c, size_t elements, int n);
+void segments_distribute(struct segments *s, struct comm *c, size_t elements, int n);
 
 /*
  * segments_gather(s, data, elem):

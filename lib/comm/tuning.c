@@ -14,7 +14,7 @@
 #define STEP_BYTES ((size_t)256 << 10)
 
 static const struct wire *
-comm_tuning_wire_find(const char *name)
+tuning_wire_find(const char *name)
 {
 	for (int i = 0; i < WIRES; i++)
 		if (strcmp(wires[i].name, name) == 0)
@@ -23,7 +23,7 @@ comm_tuning_wire_find(const char *name)
 }
 
 static int
-comm_tuning_parse_row(const struct table *t, size_t i, struct tuned *r)
+tuning_parse_row(const struct table *t, size_t i, struct tuned *r)
 {
 	int64_t ranks, hosts, bytes;
 	const char *wire, *kind;
@@ -38,7 +38,7 @@ comm_tuning_parse_row(const struct table *t, size_t i, struct tuned *r)
 	r->ranks = (int)ranks;
 	r->hosts = (int)hosts;
 	r->bytes = (size_t)bytes;
-	if ((r->wire = comm_tuning_wire_find(wire)) == NULL)
+	if ((r->wire = tuning_wire_find(wire)) == NULL)
 		return fail("%s: line %d: exchange %s (wanted fp32, bf16 or "
 		    "fp16)", t->path, t->line[i], text_quote(wire));
 	if ((r->kind = algorithm_find(kind)) == NULL)
@@ -54,7 +54,7 @@ tuning_parse(struct tuning *t, const struct table *table)
 	*t = (struct tuning){ .n = table->rows };
 	t->row = xcalloc(table->rows + 1, sizeof(*t->row));
 	for (size_t i = 0; i < table->rows; i++)
-		if (comm_tuning_parse_row(table, i, &t->row[i]) != 0) {
+		if (tuning_parse_row(table, i, &t->row[i]) != 0) {
 			tuning_free(t);
 			return -1;
 		}
@@ -85,7 +85,7 @@ tuning_text(const struct tuning *t)
 
 /* Return 1 if ${r} measured ranks, hosts and dtype of ${s}, at any size. */
 static int
-comm_tuning_fits(const struct tuned *r, const struct summing *s)
+tuning_fits(const struct tuned *r, const struct summing *s)
 {
 	return r->ranks == s->ranks && r->wire == s->wire &&
 	    r->hosts == grid_hosts(s->host, s->ranks) &&
@@ -94,7 +94,7 @@ comm_tuning_fits(const struct tuned *r, const struct summing *s)
 
 /* Return the distance of sizes, as a ratio: |log(r->bytes / s->bytes)|. */
 static double
-comm_tuning_distance(const struct tuned *r, const struct summing *s)
+tuning_distance(const struct tuned *r, const struct summing *s)
 {
 	return fabs(log((double)r->bytes) - log((double)s->bytes + 1));
 }
@@ -108,10 +108,10 @@ tuning_choose(const struct tuning *t, const struct summing *s)
 		const struct tuned *r = &t->row[i];
 		double nearer;
 
-		if (!comm_tuning_fits(r, s))
+		if (!tuning_fits(r, s))
 			continue;
-		nearer = best != NULL ? comm_tuning_distance(r, s) -
-		    comm_tuning_distance(best, s) : -1;
+		nearer = best != NULL ? tuning_distance(r, s) -
+		    tuning_distance(best, s) : -1;
 		if (nearer < 0 || (r->bytes == best->bytes && r->us < best->us))
 			best = r;
 	}
@@ -137,24 +137,24 @@ size_t
 tuning_bucket(const struct tuning *t, const struct summing *s,
     const struct algorithm *kind, int columns)
 {
-	const struct tuned *least = NULL, *most = NULL;
+	const struct tuned *least = NULL, *largest = NULL;
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct tuned *r = &t->row[i];
 
-		if (!comm_tuning_fits(r, s) || r->kind != kind)
+		if (!tuning_fits(r, s) || r->kind != kind)
 			continue;
 		if (least == NULL || r->bytes < least->bytes)
 			least = r;
-		if (most == NULL || r->bytes > most->bytes)
-			most = r;
+		if (largest == NULL || r->bytes > largest->bytes)
+			largest = r;
 	}
 	/*
 	 * latency * bandwidth, where the time of the smallest size stands for
 	 * the latency, and the bandwidth is that between the two sizes.
 	 */
-	if (least != NULL && most->us > least->us)
-		return (size_t)(least->us * (double)(most->bytes -
-		    least->bytes) / (most->us - least->us));
+	if (least != NULL && largest->us > least->us)
+		return (size_t)(least->us * (double)(largest->bytes -
+		    least->bytes) / (largest->us - least->us));
 	return STEP_BYTES * (size_t)kind->steps(columns, s->ranks / columns);
 }

@@ -27,7 +27,7 @@
 struct watch_host { char name[HOST]; };
 
 /* A message between watchdogs: a query, or the status of a rank. */
-struct watch_said {
+struct watch_message {
 	int32_t question;
 	int32_t peers;			/* 1: it waits for other ranks */
 	uint64_t step;
@@ -40,15 +40,15 @@ struct watch_said {
 struct watch_wait { const char *what; int peers; double seconds; };
 
 struct watch {
-	double start, limit, period;	/* limits before and after watch_meet;
+	double start, limit, period;	/* limits before and after watch_connect;
 					 * seconds between two checks */
-	struct watch_said question, *reply;	/* to be sent; reply is
+	struct watch_message question, *reply;	/* to be sent; reply is
 						 * [size] */
 	/*
 	 * Both [size], only used by the thread: the ranks' status, and which
 	 * ranks have sent it.
 	 */
-	struct watch_said *answer;		/* [size] */
+	struct watch_message *answer;		/* [size] */
 	int *answered;
 
 	pthread_t thread;
@@ -76,23 +76,23 @@ struct watch {
 static const struct watch_wait *
 watch_longest(const struct watch *w)
 {
-	const struct watch_wait *most = NULL;
+	const struct watch_wait *largest = NULL;
 
 	for (int i = 0; i < WAITS; i++)
-		if (w->wait[i].what != NULL && (most == NULL ||
-		    w->wait[i].seconds > most->seconds))
-			most = &w->wait[i];
-	return most;
+		if (w->wait[i].what != NULL && (largest == NULL ||
+		    w->wait[i].seconds > largest->seconds))
+			largest = &w->wait[i];
+	return largest;
 }
 
 /* Fill in this rank's status.  The lock is held. */
 static void
-watch_describe(const struct watch *w, struct watch_said *s)
+watch_describe(const struct watch *w, struct watch_message *s)
 {
 	const struct watch_wait *wait = watch_longest(w);
 	const char *what = wait != NULL ? wait->what : "computing";
 
-	*s = (struct watch_said){ .peers = wait != NULL && wait->peers,
+	*s = (struct watch_message){ .peers = wait != NULL && wait->peers,
 		.step = w->step, .seconds = wait != NULL ? wait->seconds :
 		w->phase_seconds };
 	if (w->phase == NULL)
@@ -107,7 +107,7 @@ watch_describe(const struct watch *w, struct watch_said *s)
 }
 
 void
-watch_about(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
+watch_set_describe(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
     size_t), void *arg)
 {
 	if (w == NULL)
@@ -119,7 +119,7 @@ watch_about(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
 }
 
 void
-watch_ending(struct watch *w, void (*end)(void *), void *arg)
+watch_set_cleanup(struct watch *w, void (*end)(void *), void *arg)
 {
 	if (w == NULL)
 		return;
@@ -176,12 +176,12 @@ watch_leave(struct watch *w, int wait)
  * rank before this one queries, too.
  */
 static int
-watch_listen(struct watch *w, struct comm *c)
+watch_receive(struct watch *w, struct comm *c)
 {
-	struct watch_said s;
+	struct watch_message s;
 	int rank, earlier = 0;
 
-	while (c != NULL && c->t->heard(c, &rank, &s, sizeof(s))) {
+	while (c != NULL && c->t->receive_status(c, &rank, &s, sizeof(s))) {
 		if (!s.question) {
 			w->answer[rank] = s;
 			w->answered[rank] = 1;
@@ -191,7 +191,7 @@ watch_listen(struct watch *w, struct comm *c)
 		pthread_mutex_lock(&w->lock);
 		watch_describe(w, &w->reply[rank]);
 		pthread_mutex_unlock(&w->lock);
-		c->t->tell(c, rank, &w->reply[rank], sizeof(w->reply[rank]));
+		c->t->send_status(c, rank, &w->reply[rank], sizeof(w->reply[rank]));
 	}
 	return earlier;
 }
@@ -201,7 +201,7 @@ watch_listen(struct watch *w, struct comm *c)
  * one queries, too: then that one reports.
  */
 static int
-watch_ask(struct watch *w, struct comm *c)
+watch_query(struct watch *w, struct comm *c)
 {
 	/* A rank's thread replies within one period. */
 	double patience = 3 * w->period + 0.5, start = clock_seconds();
@@ -210,9 +210,9 @@ watch_ask(struct watch *w, struct comm *c)
 	w->question.question = 1;
 	for (int r = 0; r < c->size; r++)
 		if (r != c->rank)
-			c->t->tell(c, r, &w->question, sizeof(w->question));
+			c->t->send_status(c, r, &w->question, sizeof(w->question));
 	while (left > 0 && clock_seconds() - start < patience) {
-		earlier |= watch_listen(w, c);
+		earlier |= watch_receive(w, c);
 		left = c->size - 1;
 		for (int r = 0; r < c->size; r++)
 			left -= w->answered[r];
@@ -225,7 +225,7 @@ watch_ask(struct watch *w, struct comm *c)
 
 /* "rank 3 on node7 is loading clips in step 12, for 10:00" */
 static void
-watch_say(const struct watch_host *host, int rank, const struct watch_said *s,
+watch_say(const struct watch_host *host, int rank, const struct watch_message *s,
     const char *more)
 {
 	char step[40] = "", text[32];
@@ -256,12 +256,12 @@ watch_say_silent(struct watch *w, const struct watch_host *host, int rank)
  */
 static void
 watch_say_late(struct watch *w, const struct watch_host *host,
-    const struct watch_said *mine)
+    const struct watch_message *mine)
 {
 	int late = 0;
 
 	for (int r = 0; r < w->comm->size; r++) {
-		const struct watch_said *s = &w->answer[r];
+		const struct watch_message *s = &w->answer[r];
 
 		if (r == w->comm->rank || (w->answered[r] && s->peers &&
 		    s->step == mine->step && strcmp(s->what, mine->what) == 0))
@@ -330,14 +330,14 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 
 static _Noreturn void
 watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
-    const struct watch_said *mine)
+    const struct watch_message *mine)
 {
 	char more[80], limit[32];
 
 	/* If something hangs from here on, the alarm ends this process. */
 	signal(SIGALRM, watch_on_alarm);
 	alarm((unsigned)(2 * HUNG + 3 * w->period));
-	if (mine->peers && c != NULL && watch_ask(w, c))
+	if (mine->peers && c != NULL && watch_query(w, c))
 		clock_sleep(HUNG);	/* the rank before this one reports */
 	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
 	    clock_text(limit, w->limit));
@@ -389,19 +389,19 @@ watch_thread(void *arg)
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop) {
 		double passed = watch_sleep(w);
-		const struct watch_wait *most;
+		const struct watch_wait *largest;
 		struct comm *c = w->ask;
 		const struct watch_host *host = w->host;
 		struct comm *all = w->comm;
-		struct watch_said mine;
+		struct watch_message mine;
 		int late, met = w->met;
 
 		w->phase_seconds += passed;
 		for (int i = 0; i < WAITS; i++)
 			w->wait[i].seconds += passed;
-		most = watch_longest(w);
-		late = most != NULL && !w->stop &&
-		    most->seconds >= (met ? w->limit : w->start);
+		largest = watch_longest(w);
+		late = largest != NULL && !w->stop &&
+		    largest->seconds >= (met ? w->limit : w->start);
 		watch_describe(w, &mine);
 		pthread_mutex_unlock(&w->lock);
 		/*
@@ -412,7 +412,7 @@ watch_thread(void *arg)
 			watch_end_start(w, all, mine.seconds);
 		if (late)
 			watch_end(w, c, host, &mine);
-		watch_listen(w, c);
+		watch_receive(w, c);
 		pthread_mutex_lock(&w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -445,7 +445,7 @@ watch_open(double seconds)
 
 /* Exchange the host names, and make a communicator for the thread. */
 void
-watch_meet(struct watch *w, struct comm *c)
+watch_connect(struct watch *w, struct comm *c)
 {
 	struct watch_host mine = { "" };
 	struct comm *ask = NULL;
@@ -461,7 +461,7 @@ watch_meet(struct watch *w, struct comm *c)
 	pthread_mutex_unlock(&w->lock);
 	gethostname(mine.name, sizeof(mine.name) - 1);
 	if (comm_allgather(c, &mine, sizeof(mine), w->host) != 0 ||
-	    (c->t->tell != NULL && (ask = comm_dup(c, c->what)) == NULL))
+	    (c->t->send_status != NULL && (ask = comm_dup(c, c->what)) == NULL))
 		comm_abort(c, EXIT_RANKS);
 	watch_leave(w, wait);		/* before the smaller limit applies */
 	pthread_mutex_lock(&w->lock);

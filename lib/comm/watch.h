@@ -19,7 +19,7 @@
  * for it is at least WATCH_START.
  *
  * Every function accepts a NULL watch, and does nothing then, except
- * watch_meet.  Any thread may call the functions.
+ * watch_connect.  Any thread may call the functions.
  */
 
 #include "comm/comm.h"
@@ -34,14 +34,14 @@ struct watch;
  * ${seconds} is the limit of a wait; 0: no limit.  Return the watchdog, which
  * watch_close frees.  Exit with EXIT_FAILED after a message if no thread can be
  * started.
- * watch_meet(w, c): connect the watchdogs of all ranks of ${c}.  Let it be the
- * first exchange of ${c}, so that the start's limit applies.  ${c} must live
- * until watch_close.  End all ranks after a message if the exchange fails.
+ * watch_connect(w, c): connect the watchdogs of all ranks of ${c}. Let it be
+ * the first exchange of ${c}, so that the start's limit applies. ${c} must live
+ * until watch_close. End all ranks after a message if the exchange fails.
  * Collective: all ranks call it.
  * watch_close(w): end the thread and free ${w}.
  */
 struct watch *watch_open(double seconds);
-void watch_meet(struct watch *w, struct comm *c);
+void watch_connect(struct watch *w, struct comm *c);
 void watch_close(struct watch *w);
 
 /*
@@ -53,20 +53,20 @@ void watch_close(struct watch *w);
 void watch_phase(struct watch *w, const char *what, uint64_t step);
 
 /*
- * watch_about(w, tell, arg):
+ * watch_set_describe(w, tell, arg):
  * Set ${tell}, which describes in ${text} [size] what a rank does in an
  * ordinary step, for example ", at clip 17".  The watchdog's thread calls it
  * for this rank and for ranks that do not reply, with ${size} 256.  If ${tell}
  * is NULL, there is no such description.
  */
-void watch_about(struct watch *w, void (*tell)(void *arg, int rank,
+void watch_set_describe(struct watch *w, void (*tell)(void *arg, int rank,
     uint64_t step, char *text, size_t size), void *arg);
 
 /*
- * watch_ending(w, end, arg): set ${end}, which the watchdog's thread calls
+ * watch_set_cleanup(w, end, arg): set ${end}, which the watchdog's thread calls
  * before it ends the ranks, to stop work that would outlive them.  NULL: none.
  */
-void watch_ending(struct watch *w, void (*end)(void *arg), void *arg);
+void watch_set_cleanup(struct watch *w, void (*end)(void *arg), void *arg);
 
 /*
  * watch_enter(w, what, peers): the calling thread begins a wait, "loading

@@ -65,8 +65,8 @@ wire_power_of_two(int biased)
 static void
 wire_fp16_pack(void *to, const float *x, size_t n)
 {
-	uint32_t most = wire_pick_kernels()->largest(x, n);
-	int scale = most >= INF32 ? 127 : 268 - (int)(most >> 23);
+	uint32_t largest = wire_pick_kernels()->largest(x, n);
+	int scale = largest >= INF32 ? 127 : 268 - (int)(largest >> 23);
 	float inverse;
 
 	scale = scale > 253 ? 253 : scale;

@@ -79,14 +79,14 @@ wire_kernel_bf16_add(float *restrict sum, const uint16_t *restrict from,
 static uint32_t
 wire_kernel_largest(const float *x, size_t n)
 {
-	uint32_t most = 0;
+	uint32_t largest = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t u = wire_kernel_bits_of(x[i]) & 0x7fffffff;
 
-		most = u > most ? u : most;
+		largest = u > largest ? u : largest;
 	}
-	return most;
+	return largest;
 }
 
 /*

@@ -40,7 +40,7 @@ bad_add(struct bad_set *b, uint32_t sample)
 
 	if (i < b->n && b->sample[i] == sample)
 		return 0;
-	b->sample = array_room(b->sample, b->n, &b->cap, sizeof(*b->sample));
+	b->sample = array_reserve(b->sample, b->n, &b->cap, sizeof(*b->sample));
 	memmove(b->sample + i + 1, b->sample + i, (b->n - i) *
 	    sizeof(*b->sample));
 	b->sample[i] = sample;

@@ -28,7 +28,7 @@
 #include "data/loader_run.h"
 
 /* more would only use memory: microbatches are small then */
-#define MOST_SLOTS 256
+#define MAX_SLOTS 256
 
 /* ---- loading ---- */
 
@@ -55,13 +55,13 @@ loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 			pthread_cond_signal(&l->ready);
 			return 0;
 		}
-		microbatches_place(l->microbatches, &s->mb, s->pixels);
+		microbatches_set_buffers(l->microbatches, &s->mb, s->pixels);
 		l->free = s->next;
 		s->next = NULL;
 		slot_begin(s);
 		s->mb.load = ++l->loads;
 		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
-			microbatches_seat(l->microbatches, &s->mb, k, &l->bad);
+			microbatches_assign_sample(l->microbatches, &s->mb, k, &l->bad);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
 		l->tail = l->loading = s;
 		pthread_cond_broadcast(&l->work);
@@ -102,7 +102,7 @@ loader_thread(void *arg)
 
 static void
 loader_slot_init(struct loader_slot *s, const struct microbatches *l,
-    const struct microbatch_most *m, const struct loader_room *room)
+    const struct microbatch_max *m, const struct pixel_allocator *buffer)
 {
 	char text[32];
 
@@ -112,7 +112,7 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
 	/* 64 bytes suit any vector load and any copy. */
-	s->pixels = room->take != NULL ? room->take(room->of, m->bytes) :
+	s->pixels = buffer->alloc != NULL ? buffer->alloc(buffer->of, m->bytes) :
 	    aligned_alloc(64, round_up(m->bytes, 64));
 	if (s->pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
@@ -127,7 +127,7 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 static int
 loader_slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 {
-	int left = microbatches_left(m, MOST_SLOTS - 1) + 1;
+	int left = microbatches_left(m, MAX_SLOTS - 1) + 1;
 	size_t n = bytes > 0 ? memory / bytes : 2;
 
 	n = n > (size_t)left ? (size_t)left : n;
@@ -143,7 +143,7 @@ loader_decoder_bytes(const struct dataset *d, int threads)
 {
 	int frames, w, h;
 
-	dataset_most(d, &frames, &w, &h);
+	dataset_max(d, &frames, &w, &h);
 	return (size_t)(threads < 1 ? 1 : threads) * 3 * (size_t)w * (size_t)h;
 }
 
@@ -152,13 +152,13 @@ static size_t
 loader_bytes_for(const struct dataset *d, struct microbatches *m, size_t memory,
     int threads)
 {
-	size_t bytes = microbatches_most(m).bytes, sum;
+	size_t bytes = microbatches_max(m).bytes, sum;
 	int slots = loader_slots_for(m, memory, bytes);
 
-	if (slots > microbatches_left(m, MOST_SLOTS))	/* without the
+	if (slots > microbatches_left(m, MAX_SLOTS))	/* without the
 							 * additional one, which
 							 * stays empty */
-		slots = microbatches_left(m, MOST_SLOTS);
+		slots = microbatches_left(m, MAX_SLOTS);
 	sum = (size_t)slots * bytes + loader_decoder_bytes(d, threads);
 	microbatches_free(m);
 	return sum;
@@ -176,21 +176,21 @@ loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
 static size_t
 loader_max_bytes(struct microbatches *m)
 {
-	size_t bytes = microbatches_most(m).bytes;
+	size_t bytes = microbatches_max(m).bytes;
 
 	microbatches_free(m);
 	return bytes;
 }
 
 size_t
-loader_most(const struct dataset *d, const struct schedule *s, uint64_t from,
+loader_microbatch_max(const struct dataset *d, const struct schedule *s, uint64_t from,
     const struct loader_options *o)
 {
 	return loader_max_bytes(microbatches_of_steps(d, s, from, o));
 }
 
 size_t
-loader_views_most(const struct dataset *d, const struct view_options *o)
+loader_views_microbatch_max(const struct dataset *d, const struct view_options *o)
 {
 	return loader_max_bytes(microbatches_of_views(d, 0, 0, o));
 }
@@ -206,22 +206,22 @@ loader_views_bytes(const struct dataset *d, uint32_t count,
 /* Create the slots, then start the threads. */
 static struct loader *
 loader_begin(const struct dataset *d, struct microbatches *microbatches,
-    size_t memory, int threads, const struct loader_room *room,
+    size_t memory, int threads, const struct pixel_allocator *buffer,
     const struct loader_options *o)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
-	struct microbatch_most most = microbatches_most(microbatches);
+	struct microbatch_max largest = microbatches_max(microbatches);
 	int frames;
 
-	l->max = (struct fill_max){ .t = most.t, .side = most.side,
+	l->max = (struct fill_max){ .t = largest.t, .side = largest.side,
 		.png = strcmp(dataset_ext(d, 0), "png") == 0 };
-	dataset_most(d, &frames, &l->max.w, &l->max.h);
-	l->max.scratch = dataset_frames_room(d, most.t, frames);
-	l->room = *room;
-	l->slots = loader_slots_for(microbatches, memory, most.bytes);
+	dataset_max(d, &frames, &l->max.w, &l->max.h);
+	l->max.scratch = dataset_frames_workspace(d, largest.t, frames);
+	l->workspace = *buffer;
+	l->slots = loader_slots_for(microbatches, memory, largest.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		loader_slot_init(&l->slot[i], microbatches, &most, &l->room);
+		loader_slot_init(&l->slot[i], microbatches, &largest, &l->workspace);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
@@ -249,7 +249,7 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\teffects\n",
 		    o->trace);
 	return loader_begin(d, microbatches_of_steps(d, s, from, o), o->memory,
-	    o->threads, &o->room, o);
+	    o->threads, &o->workspace, o);
 }
 
 struct loader *
@@ -257,7 +257,7 @@ loader_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
 	return loader_begin(d, microbatches_of_views(d, first, count, o),
-	    o->memory, o->threads, &o->room, NULL);
+	    o->memory, o->threads, &o->workspace, NULL);
 }
 
 void
@@ -279,8 +279,8 @@ loader_free(struct loader *l)
 		s->mb.n = 0;
 		slot_begin(s);
 		microbatch_close(&s->mb);
-		if (l->room.take != NULL)
-			l->room.give(l->room.of, s->pixels);
+		if (l->workspace.alloc != NULL)
+			l->workspace.release(l->workspace.of, s->pixels);
 		else
 			free(s->pixels);
 		free(s->frame);
@@ -318,7 +318,7 @@ loader_write_trace(const struct loader *l, const struct loader_slot *s)
 			fprintf(to, "%s%d", k > 0 ? "," : "", r->frame[k]);
 		fprintf(to, "\t%.9gx%.9g+%.9g+%.9g\t%d\t", c->w, c->h, c->x,
 		    c->y, c->flip);
-		microbatches_tell(l->microbatches, f, i, to);
+		microbatches_print_transforms(l->microbatches, f, i, to);
 		fputc('\n', to);
 	}
 	return ferror(to) ? fail_errno("cannot write the trace") : 0;
@@ -339,7 +339,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 		pthread_cond_wait(&l->ready, &l->lock);
 	s = l->head;
 	if (s != NULL)
-		slot_settle(l, s);
+		slot_replace_damaged(l, s);
 	l->stats.waited += clock_seconds() - start;
 	if (s == NULL) {
 		status = 0;
@@ -356,7 +356,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (status != 1)
 		return status;
 	*mb = &s->mb;
-	if (l->trace != NULL && !s->mb.again && loader_write_trace(l, s) != 0)
+	if (l->trace != NULL && !s->mb.audit_duplicate && loader_write_trace(l, s) != 0)
 		return -1;
 	return 1;
 }
@@ -388,7 +388,7 @@ loader_return(struct loader *l, struct microbatch *mb)
 }
 
 int
-loader_waits(struct loader *l, uint64_t *clip, uint32_t *sample)
+loader_pending_clip(struct loader *l, uint64_t *clip, uint32_t *sample)
 {
 	struct loader_slot *s;
 	int i = 0;

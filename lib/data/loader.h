@@ -21,7 +21,7 @@
 #include "clip/augment.h"
 #include "clip/clip.h"
 #include "clip/fill.h"
-#include "clip/swaps.h"
+#include "clip/flip_map.h"
 #include "data/bad.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
@@ -36,20 +36,20 @@ struct microbatch {
 					 * step has; parts of BN groups count
 					 * separately */
 	int n;				/* number of clips */
-	int again;			/* 1: audit duplicate of another rank's
-					 * microbatch (data/twice.h).  It comes
-					 * first in its step. */
+	int audit_duplicate;			/* 1: audit duplicate of another rank's
+					 * microbatch (data/audit_duplicate.h).
+					 * It comes first in its step. */
 	int filled;			/* number of clips at the end that only
 					 * pad the last microbatch of
 					 * loader_views */
 	struct stream *stream;		/* [needs->streams] */
-	struct raw_stream raw;		/* sizes of raw clips, if the stream is
+	struct decoded_stream raw;		/* sizes of raw clips, if the stream is
 					 * raw */
 	struct target *target;		/* [needs->targets], ended by all 0 */
 	uint64_t *clip;			/* [n] global clip numbers; of
 					 * loader_views: view numbers */
 	uint32_t *sample;		/* [n] sample numbers */
-	uint32_t *past;			/* [n] number of damaged samples skipped
+	uint32_t *skipped;			/* [n] number of damaged samples skipped
 					 * in the epoch's order, before the
 					 * sample was found */
 	uint64_t load;			/* number of the load: pixels are
@@ -64,9 +64,9 @@ struct microbatch {
  * An allocator of pixel buffers.  take(of, bytes) returns aligned memory, or
  * NULL after a message; give(of, p) frees it.  ${of} is passed on.
  */
-struct loader_room {
-	void *(*take)(void *of, size_t bytes);
-	void (*give)(void *of, void *p);
+struct pixel_allocator {
+	void *(*alloc)(void *of, size_t bytes);
+	void (*release)(void *of, void *p);
 	void *of;
 };
 
@@ -82,13 +82,13 @@ struct loader_options {
 					 * group (sched/parts.h) */
 	enum sampler sampler;
 	struct crop_options crop;
-	struct effects effects;
-	const struct swaps *swaps;	/* classes of mirrored clips; NULL:
+	struct transforms transforms;
+	const struct flip_map *flip_map;	/* classes of mirrored clips; NULL:
 					 * unchanged */
 	size_t memory;			/* maximum bytes of prefetched
 					 * pixels; two microbatches are
 					 * always allowed */
-	struct loader_room room;	/* allocator; take NULL:
+	struct pixel_allocator workspace;	/* allocator; take NULL:
 					 * aligned_alloc */
 	int replaces;			/* 1: replace a damaged clip by one
 					 * of the next intact sample of its
@@ -99,8 +99,8 @@ struct loader_options {
 					 * transform changes pixels. */
 	FILE *trace;			/* list of all clips (loader_new); NULL:
 					 * none */
-	const struct needs *needs;	/* input spec, checked by loader_has;
-					 * NULL: needs_default */
+	const struct input_spec *needs;	/* input spec, checked by loader_check_dataset;
+					 * NULL: input_spec_default */
 	uint64_t until;			/* end before this step; 0: with the
 					 * schedule */
 };
@@ -112,16 +112,16 @@ struct loader_options {
 struct loader;
 
 /*
- * loader_shows(needs, network, what):
+ * loader_check_streams(needs, network, what):
  * Check that ${network} reads only rgb streams of 3 channels, which is what
  * ${what} has.  Both names are for the message.  Return 0, or -1 after a
  * message.
  */
-int loader_shows(const struct needs *needs, const char *network,
+int loader_check_streams(const struct input_spec *needs, const char *network,
     const char *what);
 
 /*
- * loader_has(d, needs, network):
+ * loader_check_dataset(d, needs, network):
  * Check that clips of ${d} can feed ${network}, which has the input spec
  * ${needs}.  The name is for the message.  Return 0, or -1 after a message.
  *
@@ -131,23 +131,23 @@ int loader_shows(const struct needs *needs, const char *network,
  * sample has a set, a single class counts as a set of one, and a clip without
  * labels has weight 0.
  */
-int loader_has(const struct dataset *d, const struct needs *needs,
+int loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
     const char *network);
 
 /*
- * loader_can_mix(needs, s, network):
+ * loader_check_mixing(needs, s, network):
  * Check that the losses of ${network} accept soft labels, and that each
  * microbatch of ${s} has at least two clips.  Return 0, or -1 after a message.
  */
-int loader_can_mix(const struct needs *needs, const struct schedule *s,
+int loader_check_mixing(const struct input_spec *needs, const struct schedule *s,
     const char *network);
 
 /*
- * loader_tests(d, needs, target, network):
- * As loader_has, for testing: only target number ${target} must exist.  Clips
- * come without the others.
+ * loader_check_testing(d, needs, target, network):
+ * As loader_check_dataset, for testing: only target number ${target} must
+ * exist. Clips come without the others.
  */
-int loader_tests(const struct dataset *d, const struct needs *needs, int target,
+int loader_check_testing(const struct dataset *d, const struct input_spec *needs, int target,
     const char *network);
 
 /*
@@ -159,9 +159,10 @@ int loader_tests(const struct dataset *d, const struct needs *needs, int target,
  *
  * With ${o}->trace, each loader writes a header.  loader_next then writes a
  * line for each clip that it returns: step, clip, key, frames from 0, crop as
- * WxH+X+Y in stored pixels, flip, and transforms (microbatches_tell).  The
- * lines of all ranks and resumptions together equal those of one uninterrupted
- * run on one rank.  Only their order within a step may differ.
+ * WxH+X+Y in stored pixels, flip, and transforms
+ * (microbatches_print_transforms). The lines of all ranks and resumptions
+ * together equal those of one uninterrupted run on one rank. Only their order
+ * within a step may differ.
  */
 struct loader *loader_new(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
@@ -175,10 +176,10 @@ size_t loader_bytes(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
 /*
- * loader_most(d, s, from, o):
+ * loader_microbatch_max(d, s, from, o):
  * Return the maximum bytes of a microbatch's pixels.
  */
-size_t loader_most(const struct dataset *d, const struct schedule *s,
+size_t loader_microbatch_max(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
 /*
@@ -225,11 +226,11 @@ const struct microbatch *loader_peek(struct loader *l);
 void loader_bad(struct loader *l, const uint32_t *sample, size_t n);
 
 /*
- * loader_waits(l, clip, sample):
+ * loader_pending_clip(l, clip, sample):
  * Set ${*clip} and ${*sample} to the first clip of the next microbatch that is
  * not loaded yet.  Return 1, or 0 if there is none.  Any thread may call it.
  */
-int loader_waits(struct loader *l, uint64_t *clip, uint32_t *sample);
+int loader_pending_clip(struct loader *l, uint64_t *clip, uint32_t *sample);
 
 /* Statistics of loading so far. */
 struct loader_stats {
@@ -264,9 +265,9 @@ struct view_options {
 	int n, t, side;		/* shape of a microbatch */
 	size_t memory;
 	int stride;		/* argument of clip_test; 0: none */
-	const struct needs *needs;	/* this and the next ones: as in
+	const struct input_spec *needs;	/* this and the next ones: as in
 					 * loader_options */
-	struct loader_room room;
+	struct pixel_allocator workspace;
 	int raw;
 };
 
@@ -298,10 +299,10 @@ size_t loader_views_bytes(const struct dataset *d, uint32_t count,
     const struct view_options *o);
 
 /*
- * loader_views_most(d, o):
+ * loader_views_microbatch_max(d, o):
  * Return the maximum bytes of a microbatch's pixels.
  */
-size_t loader_views_most(const struct dataset *d,
+size_t loader_views_microbatch_max(const struct dataset *d,
     const struct view_options *o);
 
 #endif

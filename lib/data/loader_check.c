@@ -9,10 +9,10 @@
 #include "data/loader.h"
 
 int
-loader_shows(const struct needs *needs, const char *network, const char *what)
+loader_check_streams(const struct input_spec *needs, const char *network, const char *what)
 {
 	for (int i = 0; i < needs->streams; i++) {
-		const struct stream_need *s = &needs->stream[i];
+		const struct stream_spec *s = &needs->stream[i];
 
 		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
 			return fail("%s reads the stream %s of %d channel%s, which "
@@ -23,12 +23,12 @@ loader_shows(const struct needs *needs, const char *network, const char *what)
 }
 
 int
-loader_can_mix(const struct needs *needs, const struct schedule *s,
+loader_check_mixing(const struct input_spec *needs, const struct schedule *s,
     const char *network)
 {
 	for (int i = 0; i < needs->targets; i++)
 		if (!(needs->target[i].kinds &
-		    (1 << TARGET_SHARES | 1 << TARGET_SET)))
+		    (1 << TARGET_SOFT | 1 << TARGET_SET)))
 			return fail("%s: a loss takes one class per clip "
 			    "(wanted soft labels, which mixed clips have)",
 			    network);
@@ -42,15 +42,15 @@ loader_can_mix(const struct needs *needs, const struct schedule *s,
 }
 
 static int
-loader_has_target(const struct dataset *d, const struct target_need *t,
+loader_has_target(const struct dataset *d, const struct target_spec *t,
     const char *network)
 {
 	int named = strcmp(t->name, TARGET_DEFAULT) == 0;
 
-	if (named && t->kinds & 1 << (dataset_sets(d) ? TARGET_SET :
+	if (named && t->kinds & 1 << (dataset_has_label_sets(d) ? TARGET_SET :
 	    TARGET_CLASS))
 		return 0;
-	if (named && dataset_sets(d))
+	if (named && dataset_has_label_sets(d))
 		return fail("%s: its samples have sets of classes, and %s has a "
 		    "loss of one class a clip (wanted a loss of kind=sigmoid; "
 		    "vt-train --loss=sigmoid gives it one)",
@@ -61,10 +61,10 @@ loader_has_target(const struct dataset *d, const struct target_need *t,
 }
 
 int
-loader_has(const struct dataset *d, const struct needs *needs,
+loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
     const char *network)
 {
-	int bad = loader_shows(needs, network, text_quote(dataset_path(d)));
+	int bad = loader_check_streams(needs, network, text_quote(dataset_path(d)));
 
 	for (int i = 0; i < needs->targets && bad == 0; i++)
 		bad = loader_has_target(d, &needs->target[i], network);
@@ -72,10 +72,10 @@ loader_has(const struct dataset *d, const struct needs *needs,
 }
 
 int
-loader_tests(const struct dataset *d, const struct needs *needs, int target,
+loader_check_testing(const struct dataset *d, const struct input_spec *needs, int target,
     const char *network)
 {
-	if (loader_shows(needs, network, text_quote(dataset_path(d))) != 0)
+	if (loader_check_streams(needs, network, text_quote(dataset_path(d))) != 0)
 		return -1;
 	return loader_has_target(d, &needs->target[target], network);
 }

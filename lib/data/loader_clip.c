@@ -48,7 +48,7 @@ loader_note_bad(struct loader_slot *s, int i, const char *why)
 {
 	struct microbatch *mb = &s->mb;
 
-	mb->bad = array_room(mb->bad, (size_t)mb->bads, &s->cap,
+	mb->bad = array_reserve(mb->bad, (size_t)mb->bads, &s->cap,
 	    sizeof(*mb->bad));
 	mb->bad[mb->bads++] = (struct bad_clip){ mb->clip[i], mb->sample[i],
 		xstrdup(why) };
@@ -60,19 +60,19 @@ loader_load_clip(const struct loader *l, struct loader_slot *s, int i,
     struct filler *f, struct fill_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
-	const struct stream *rgb = mb->stream;	/* loader_has allows no other */
+	const struct stream *rgb = mb->stream;	/* loader_check_dataset allows no other */
 	struct frame_source source = frame_source_sample(l->d, mb->sample[i]);
 	struct clip_request *r = &s->request[i];
 	struct clip_out out = { .bytes = microbatch_clip_bytes(mb, i),
-		.raw = rgb->raw != NULL ? rgb->raw->each : 0,
+		.raw = rgb->decoded != NULL ? rgb->decoded->each : 0,
 		.stop = &l->stop };
 	int status;
 
 	r->frame = s->frame + (size_t)i * (size_t)rgb->t;
 	microbatches_choose(l->microbatches, mb, i, &source, r);
 	status = clip_fill(f, &source, r, &out);
-	if (rgb->raw != NULL)
-		rgb->raw->used[i] = out.used;
+	if (rgb->decoded != NULL)
+		rgb->decoded->used[i] = out.used;
 	*cost = out.cost;
 	return status;
 }
@@ -93,8 +93,8 @@ clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 		if (status != -2 || !l->replaces)
 			break;
 		loader_note_bad(s, i, filler_error(f));
-		s->mb.past[i]++;
-		if (!microbatches_seat(l->microbatches, &s->mb, i, &l->bad))
+		s->mb.skipped[i]++;
+		if (!microbatches_assign_sample(l->microbatches, &s->mb, i, &l->bad))
 			break;
 	}
 	s->done[i] = 1;
@@ -110,7 +110,7 @@ clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 int
 clip_done(struct loader *l, struct loader_slot *s, int i)
 {
-	int ring[3], clips = effects_ring(i, s->mb.n, ring);
+	int ring[3], clips = transforms_partners(i, s->mb.n, ring);
 
 	if (!microbatches_mixes(l->microbatches))
 		return 1;
@@ -161,7 +161,7 @@ slot_stale(const struct loader *l, const struct loader_slot *s)
 }
 
 void
-slot_settle(struct loader *l, struct loader_slot *s)
+slot_replace_damaged(struct loader *l, struct loader_slot *s)
 {
 	struct microbatch *mb = &s->mb;
 	struct filler *f;
@@ -172,8 +172,8 @@ slot_settle(struct loader *l, struct loader_slot *s)
 		slot_begin(s);
 		mb->load = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
-			mb->past[i] = 0;
-			microbatches_seat(l->microbatches, mb, i, &l->bad);
+			mb->skipped[i] = 0;
+			microbatches_assign_sample(l->microbatches, mb, i, &l->bad);
 			clip_load(l, s, i, f);
 			clip_done(l, s, i);
 		}

@@ -37,7 +37,7 @@ struct loader {
 	const struct dataset *d;
 	struct fill_max max;
 	struct microbatches *microbatches;
-	struct loader_room room;
+	struct pixel_allocator workspace;
 	FILE *trace;
 	pthread_t *thread;
 	int threads;
@@ -79,12 +79,12 @@ void clip_load(struct loader *l, struct loader_slot *s, int i,
 int clip_done(struct loader *l, struct loader_slot *s, int i);
 
 /*
- * slot_settle(l, s):
+ * slot_replace_damaged(l, s):
  * Prepare the loaded slot ${s} for loader_next.  If a sample in it has become
  * known as damaged, load it again with replacements.  The caller holds the
  * lock.
  */
-void slot_settle(struct loader *l, struct loader_slot *s);
+void slot_replace_damaged(struct loader *l, struct loader_slot *s);
 
 /*
  * slot_stale(l, s):

@@ -11,9 +11,9 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/raw_frame.h"
+#include "base/decoded_frame.h"
 #include "data/microbatches_run.h"
-#include "data/twice.h"
+#include "data/audit_duplicate.h"
 #include "sched/parts.h"
 
 #define ALIGN 64		/* alignment of each stream, in bytes: suits any
@@ -21,27 +21,27 @@
 
 /* Return the kind of a target of mixed clips: one class becomes soft labels. */
 static enum target_kind
-microbatch_mixed_kind(const struct target_need *t, enum target_kind kind)
+microbatch_mixed_kind(const struct target_spec *t, enum target_kind kind)
 {
 	if (kind != TARGET_CLASS)
 		return kind;
-	return t->kinds & 1 << TARGET_SHARES ? TARGET_SHARES : TARGET_SET;
+	return t->kinds & 1 << TARGET_SOFT ? TARGET_SOFT : TARGET_SET;
 }
 
 static struct microbatches *
-microbatch_begin(const struct dataset *d, const struct needs *needs)
+microbatch_begin(const struct dataset *d, const struct input_spec *needs)
 {
 	struct microbatches *l = xcalloc(1, sizeof(*l));
 	int frames;
 
 	l->d = d;
 	l->samples = dataset_samples(d);
-	dataset_most(d, &frames, &l->w, &l->h);
-	l->needs = needs != NULL ? needs : &needs_default;
+	dataset_max(d, &frames, &l->w, &l->h);
+	l->needs = needs != NULL ? needs : &input_spec_default;
 	l->shape = xcalloc((size_t)l->needs->streams, sizeof(*l->shape));
 	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
 	for (int i = 0; i < l->needs->targets; i++)
-		l->kind[i] = dataset_sets(d) &&
+		l->kind[i] = dataset_has_label_sets(d) &&
 		    target_labelled(&l->needs->target[i]) &&
 		    l->needs->target[i].kinds & 1 << TARGET_SET ? TARGET_SET :
 		    TARGET_CLASS;
@@ -57,8 +57,8 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 	l->schedule = s;
 	l->o = *o;
 	/* Transforms work on resized pixels, on the host. */
-	l->raw = o->raw && effects_none(&o->effects) &&
-	    !effects_mixes(&o->effects);
+	l->raw = o->raw && transforms_none(&o->transforms) &&
+	    !transforms_mix_clips(&o->transforms);
 	for (int i = 0; i < l->needs->targets && microbatches_mixes(l); i++)
 		l->kind[i] = microbatch_mixed_kind(&l->needs->target[i],
 		    l->kind[i]);
@@ -98,7 +98,7 @@ microbatches_free(struct microbatches *l)
 /* ---- one microbatch ---- */
 
 void
-microbatch_open(const struct needs *needs, const enum target_kind *kind,
+microbatch_open(const struct input_spec *needs, const enum target_kind *kind,
     struct microbatch *mb, int clips)
 {
 	size_t n = (size_t)clips;
@@ -115,14 +115,14 @@ microbatch_open(const struct needs *needs, const enum target_kind *kind,
 		if (t->kind == TARGET_CLASS) {
 			t->label = xcalloc(n, sizeof(*t->label));
 		} else {
-			t->share = xcalloc(n * classes, sizeof(*t->share));
+			t->soft = xcalloc(n * classes, sizeof(*t->soft));
 			t->weight = xcalloc(n, sizeof(*t->weight));
 		}
 	}
 	mb->raw.used = xcalloc(n, sizeof(*mb->raw.used));
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
-	mb->past = xcalloc(n, sizeof(*mb->past));
+	mb->skipped = xcalloc(n, sizeof(*mb->skipped));
 }
 
 void
@@ -136,9 +136,9 @@ void
 microbatch_close(struct microbatch *mb)
 {
 	for (struct target *t = mb->target; t != NULL &&
-	    (t->label != NULL || t->share != NULL); t++) {
+	    (t->label != NULL || t->soft != NULL); t++) {
 		free(t->label);
-		free(t->share);
+		free(t->soft);
 		free(t->weight);
 	}
 	free(mb->stream);
@@ -146,7 +146,7 @@ microbatch_close(struct microbatch *mb)
 	free(mb->raw.used);
 	free(mb->clip);
 	free(mb->sample);
-	free(mb->past);
+	free(mb->skipped);
 }
 
 /* Set the shapes of the streams to ${t} frames of ${side} by ${side}. */
@@ -154,8 +154,8 @@ static void
 microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
     int side)
 {
-	needs_shapes(l->needs, mb->n, t, side, l->shape);
-	mb->raw.each = raw_room(t, side, l->w, l->h);
+	input_spec_shapes(l->needs, mb->n, t, side, l->shape);
+	mb->raw.each = decoded_clip_bytes(t, side, l->w, l->h);
 	for (int i = 0; i < l->needs->streams; i++) {
 		const struct dims *d = &l->shape[i];
 
@@ -168,20 +168,20 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
 static size_t
 microbatch_clip_size(const struct stream *s)
 {
-	return s->raw != NULL ? s->raw->each :
+	return s->decoded != NULL ? s->decoded->each :
 	    (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
 uint8_t *
 microbatch_clip_bytes(const struct microbatch *mb, int i)
 {
-	/* loader_has allows no other stream. */
+	/* loader_check_dataset allows no other stream. */
 	return mb->stream->bytes + (size_t)i * microbatch_clip_size(mb->stream);
 }
 
 size_t
-microbatches_place(const struct microbatches *l, struct microbatch *mb,
-    uint8_t *room)
+microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
+    uint8_t *buffer)
 {
 	size_t end = 0;
 
@@ -189,7 +189,7 @@ microbatches_place(const struct microbatches *l, struct microbatch *mb,
 		struct stream *s = &mb->stream[i];
 
 		end = round_up(end, ALIGN);
-		s->bytes = room + end;
+		s->bytes = buffer + end;
 		end += (size_t)mb->n * microbatch_clip_size(s);
 	}
 	return end;
@@ -212,17 +212,17 @@ microbatch_stream_bytes(const struct microbatches *l, const struct dims *d)
 		return SIZE_MAX;
 	if (!l->raw)
 		return pixels;
-	return __builtin_mul_overflow((size_t)d->n, raw_room(d->t, d->w, l->w,
+	return __builtin_mul_overflow((size_t)d->n, decoded_clip_bytes(d->t, d->w, l->w,
 	    l->h), &raw) ? SIZE_MAX : raw;
 }
 
 static void
-microbatch_include(const struct microbatches *l, struct microbatch_most *m,
+microbatch_include(const struct microbatches *l, struct microbatch_max *m,
     int n, int t, int side)
 {
 	size_t f = (size_t)n * (size_t)t, b = 0;
 
-	needs_shapes(l->needs, n, t, side, l->shape);
+	input_spec_shapes(l->needs, n, t, side, l->shape);
 	for (int i = 0; i < l->needs->streams; i++) {
 		size_t more = microbatch_stream_bytes(l, &l->shape[i]);
 
@@ -240,17 +240,17 @@ microbatch_include(const struct microbatches *l, struct microbatch_most *m,
 	m->bytes = b > m->bytes ? b : m->bytes;
 }
 
-static struct parts
+static struct step_split
 microbatch_parts(const struct microbatches *l, const struct cell *c)
 {
 	return cell_parts(c, l->o.ranks, l->o.spread);
 }
 
-struct microbatch_most
-microbatches_most(const struct microbatches *l)
+struct microbatch_max
+microbatches_max(const struct microbatches *l)
 {
 	const struct schedule *s = l->schedule;
-	struct microbatch_most m = { 0 };
+	struct microbatch_max m = { 0 };
 
 	if (s == NULL)
 		microbatch_include(l, &m, l->v.n, l->v.t, l->v.side);
@@ -278,17 +278,17 @@ microbatch_is_wanted(const struct microbatches *l,
  * Return the audit duplicate that this rank computes in step ${at}, if it is
  * due.
  */
-static struct twice
+static struct audit_duplicate
 microbatch_audits(const struct microbatches *l, const struct schedule_step *at)
 {
-	struct twice t = twice_at(l->o.seed, at, l->o.audit, l->o.ranks);
+	struct audit_duplicate t = audit_duplicate_at(l->o.seed, at, l->o.audit, l->o.ranks);
 
-	t.due &= t.again == l->o.rank;
+	t.due &= t.repeat_rank == l->o.rank;
 	return t;
 }
 
 int
-microbatches_left(const struct microbatches *l, int most)
+microbatches_left(const struct microbatches *l, int largest)
 {
 	struct schedule_step at = l->at;
 	uint64_t n = l->schedule == NULL ? (l->views - l->view +
@@ -296,12 +296,12 @@ microbatches_left(const struct microbatches *l, int most)
 	int first;
 
 	for (; l->schedule != NULL && microbatch_is_wanted(l, &at) &&
-	    n < (uint64_t)most;
+	    n < (uint64_t)largest;
 	    at = schedule_next(l->schedule, l->samples, &at))
 		n += (uint64_t)split_parts(microbatch_parts(l, at.cell).n,
 		    l->o.learners, l->o.rank, l->o.ranks, &first) +
 		    (uint64_t)microbatch_audits(l, &at).due;
-	return n < (uint64_t)most ? (int)n : most;
+	return n < (uint64_t)largest ? (int)n : largest;
 }
 
 /* ---- contents ---- */
@@ -310,11 +310,11 @@ static int
 microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 {
 	const struct cell *c;
-	uint64_t repeat = l->o.effects.repeat > 1 ?
-	    (uint64_t)l->o.effects.repeat : 1;
+	uint64_t repeat = l->o.transforms.repeat > 1 ?
+	    (uint64_t)l->o.transforms.repeat : 1;
 	int first, n;
-	struct parts p;
-	struct twice t = { 0 };
+	struct step_split p;
+	struct audit_duplicate t = { 0 };
 
 	/* Skip steps in which this rank has no microbatch. */
 	for (;;) {
@@ -325,16 +325,16 @@ microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 		n = split_parts(p.n, l->o.learners, l->o.rank, l->o.ranks,
 		    &first);
 		t = microbatch_audits(l, &l->at);
-		to->again = t.due && !l->audited;
-		if (to->again || l->next < n)
+		to->audit_duplicate = t.due && !l->audited;
+		if (to->audit_duplicate || l->next < n)
 			break;
 		l->at = schedule_next(l->schedule, l->samples, &l->at);
 		l->next = l->audited = 0;
 	}
 	/* The audit duplicate comes first in its step. */
-	l->audited |= to->again;
+	l->audited |= to->audit_duplicate;
 	to->at = l->at;
-	to->index = to->again ? t.index : first + l->next++;
+	to->index = to->audit_duplicate ? t.index : first + l->next++;
 	to->microbatches = p.n;
 	to->n = p.clips;
 	microbatch_set_shape(l, to, c->frames, c->crop);
@@ -342,7 +342,7 @@ microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 		to->clip[i] = l->at.clip + (uint64_t)parts_clip(&p, c, to->index,
 		    i);
 		to->sample[i] = order_sample(l->order, to->clip[i] / repeat);
-		to->past[i] = 0;
+		to->skipped[i] = 0;
 	}
 	return 1;
 }
@@ -372,25 +372,25 @@ microbatch_next_of_views(struct microbatches *l, struct microbatch *to)
 }
 
 int
-microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
+microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad)
 {
 	/* repeated augmentation: consecutive clips share a sample */
-	uint64_t repeat = l->o.effects.repeat > 1 ?
-	    (uint64_t)l->o.effects.repeat : 1;
-	uint32_t past = mb->past[i];
-	int found = l->schedule != NULL ? order_whole(l->order,
+	uint64_t repeat = l->o.transforms.repeat > 1 ?
+	    (uint64_t)l->o.transforms.repeat : 1;
+	uint32_t past = mb->skipped[i];
+	int found = l->schedule != NULL ? order_next_intact(l->order,
 	    mb->clip[i] / repeat, bad, &past, &mb->sample[i]) : 0;
 
 	if (found)
-		mb->past[i] = past;
+		mb->skipped[i] = past;
 	return found;
 }
 
 int
 microbatches_next(struct microbatches *l, struct microbatch *to)
 {
-	to->filled = to->again = 0;
+	to->filled = to->audit_duplicate = 0;
 	memset(&to->at, 0, sizeof(to->at));
 	return l->schedule != NULL ? microbatch_next_of_steps(l, to) :
 	    microbatch_next_of_views(l, to);

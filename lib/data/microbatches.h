@@ -1,5 +1,5 @@
-#ifndef DATA_LEAVES_H
-#define DATA_LEAVES_H
+#ifndef DATA_MICROBATCHES_H
+#define DATA_MICROBATCHES_H
 
 /*
  * The plan of the loader: the sequence of microbatches, before any frame is
@@ -26,29 +26,29 @@ struct microbatches *microbatches_of_views(const struct dataset *d, uint32_t fir
 void microbatches_free(struct microbatches *l);
 
 /*
- * microbatches_most(l):
+ * microbatches_max(l):
  * Return the maximum, over all microbatches to come, of each field: clips,
  * frames of a clip, side, frames of all clips, bytes of pixels.  All are 0 if
  * none is to come.  The program ends after a message if the bytes exceed the
  * address space.
  */
-struct microbatch_most { int clips, t, side; size_t frames, bytes; };
+struct microbatch_max { int clips, t, side; size_t frames, bytes; };
 
-struct microbatch_most microbatches_most(const struct microbatches *l);
+struct microbatch_max microbatches_max(const struct microbatches *l);
 
 /*
- * microbatches_place(l, mb, room):
+ * microbatches_set_buffers(l, mb, room):
  * Set the streams of ${mb} to consecutive parts of the buffer ${room}, each
  * aligned to 64 bytes.  Return their total size in bytes.
  */
-size_t microbatches_place(const struct microbatches *l, struct microbatch *mb,
-    uint8_t *room);
+size_t microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
+    uint8_t *buffer);
 
 /*
  * microbatches_left(l, most):
  * Return the number of microbatches to come, at most ${most}.
  */
-int microbatches_left(const struct microbatches *l, int most);
+int microbatches_left(const struct microbatches *l, int largest);
 
 /*
  * microbatch_open(needs, kind, mb, clips):
@@ -56,7 +56,7 @@ int microbatches_left(const struct microbatches *l, int most);
  * ${needs}.  ${kind}[needs->targets] has the kinds of targets; NULL: one class
  * per clip.  The caller frees it with microbatch_close.
  */
-void microbatch_open(const struct needs *needs, const enum target_kind *kind,
+void microbatch_open(const struct input_spec *needs, const enum target_kind *kind,
     struct microbatch *mb, int clips);
 
 /* microbatches_open(l, mb, clips): the same for the input spec of ${l}. */
@@ -74,13 +74,13 @@ void microbatch_close(struct microbatch *mb);
 int microbatches_next(struct microbatches *l, struct microbatch *to);
 
 /*
- * microbatches_seat(l, mb, i, bad):
+ * microbatches_assign_sample(l, mb, i, bad):
  * Assign a sample to clip ${i} of ${mb}.  Start mb->past[i] samples after the
  * clip's own in the order of its epoch, and take the first one that is not in
  * ${bad}.  Set mb->past[i] to the number skipped.  Return 1, or 0 with ${mb}
  * unchanged if none is left or ${l} is a plan of views.  One thread at a time.
  */
-int microbatches_seat(struct microbatches *l, struct microbatch *mb, int i,
+int microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad);
 
 /*
@@ -110,12 +110,12 @@ void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
     int i);
 
 /*
- * microbatches_tell(l, mb, i, to):
- * Print the transforms of clip ${i} to ${to} as words (clip/effects_tell.h),
- * after "repeat=K" for clip K, from 0, of a repeated sample.  Print "-" if
- * there are none.
+ * microbatches_print_transforms(l, mb, i, to):
+ * Print the transforms of clip ${i} to ${to} as words
+ * (clip/transforms_print.h), after "repeat=K" for clip K, from 0, of a repeated
+ * sample. Print "-" if there are none.
  */
-void microbatches_tell(const struct microbatches *l,
+void microbatches_print_transforms(const struct microbatches *l,
     const struct microbatch *mb, int i, FILE *to);
 
 #endif

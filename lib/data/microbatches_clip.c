@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clip/draw.h"
-#include "clip/effects_tell.h"
+#include "clip/transforms_print.h"
 #include "data/microbatches_run.h"
 
 /* ---- contents of a clip ---- */
@@ -18,7 +18,7 @@ microbatch_choose_for_training(const struct microbatches *l,
 	const struct cell *c = f->at.cell;
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
 	struct rng stride = clip_draw(clip, DRAW_STRIDE);
-	struct clip_of of = { .total = s->frames, .t = f->stream->t,
+	struct clip_input of = { .total = s->frames, .t = f->stream->t,
 		.fps = s->fps };
 
 	if (c->stride_max > 0)
@@ -28,7 +28,7 @@ microbatch_choose_for_training(const struct microbatches *l,
 	r->side = f->stream->w;
 	clip_train(l->o.sampler, &of, clip, r->frame);
 	r->crop = crop_train(&l->o.crop, s->width, s->height, r->side, clip);
-	r->effects = effects_none(&l->o.effects) ? NULL : &l->o.effects;
+	r->transforms = transforms_none(&l->o.transforms) ? NULL : &l->o.transforms;
 	r->random = clip;
 }
 
@@ -36,7 +36,7 @@ void
 view_choose(const struct view_options *v, int view,
     const struct frame_source *s, struct clip_request *r)
 {
-	const struct clip_of of = { .total = s->frames, .t = v->t,
+	const struct clip_input of = { .total = s->frames, .t = v->t,
 		.stride = v->stride, .fps = s->fps };
 
 	r->t = v->t;
@@ -47,7 +47,7 @@ view_choose(const struct view_options *v, int view,
 		clip_test(v->sampler, &of, view / v->crops, v->clips, r->frame);
 	r->crop = crop_test(v->rule, s->width, s->height, v->side,
 	    view % v->crops, v->crops, v->full);
-	r->effects = NULL;
+	r->transforms = NULL;
 }
 
 static void
@@ -65,7 +65,7 @@ microbatch_choose_none(struct target *t, int i)
 {
 	size_t classes = (size_t)t->classes;
 
-	memset(t->share + (size_t)i * classes, 0, classes * sizeof(*t->share));
+	memset(t->soft + (size_t)i * classes, 0, classes * sizeof(*t->soft));
 	t->weight[i] = 0;
 }
 
@@ -80,7 +80,7 @@ microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
     int i, const struct sample *m, const int *frame, struct target *t)
 {
 	size_t classes = (size_t)t->classes;
-	float *share = t->share + (size_t)i * classes;
+	float *share = t->soft + (size_t)i * classes;
 	int first = 0, last = m->frames - 1;
 
 	if (l->schedule != NULL) {
@@ -106,13 +106,13 @@ microbatch_choose_set(const struct microbatches *l, const struct microbatch *mb,
  * mirroring.
  */
 static void
-microbatch_swap_classes(const struct swaps *s, struct target *t, int i,
+microbatch_swap_classes(const struct flip_map *s, struct target *t, int i,
     int *flip)
 {
 	if (t->kind == TARGET_CLASS)
-		t->label[i] = swaps_class(s, flip, t->label[i]);
+		t->label[i] = flip_map_class(s, flip, t->label[i]);
 	else
-		swaps_set(s, flip, t->share + (size_t)i * (size_t)t->classes);
+		flip_map_set_of_classes(s, flip, t->soft + (size_t)i * (size_t)t->classes);
 }
 
 void
@@ -134,8 +134,8 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 			microbatch_choose_set(l, mb, i, &m, r->frame, t);
 		else
 			microbatch_choose_none(t, i);
-		if (l->o.swaps != NULL)
-			microbatch_swap_classes(l->o.swaps, t, i,
+		if (l->o.flip_map != NULL)
+			microbatch_swap_classes(l->o.flip_map, t, i,
 			    &r->crop.flip);
 	}
 }
@@ -145,7 +145,7 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 int
 microbatches_mixes(const struct microbatches *l)
 {
-	return l->schedule != NULL && effects_mixes(&l->o.effects);
+	return l->schedule != NULL && transforms_mix_clips(&l->o.transforms);
 }
 
 /*
@@ -160,11 +160,11 @@ microbatch_mix_targets(struct target *t, const int *ring, int clips,
 	int weighs = 1;
 
 	for (size_t c = 0; c < classes; c++) {
-		float first = t->share[(size_t)ring[0] * classes + c];
+		float first = t->soft[(size_t)ring[0] * classes + c];
 
 		for (int i = 0; i < clips; i++) {
-			float *own = &t->share[(size_t)ring[i] * classes + c];
-			float next = i + 1 < clips ? t->share[(size_t)ring[i +
+			float *own = &t->soft[(size_t)ring[i] * classes + c];
+			float next = i + 1 < clips ? t->soft[(size_t)ring[i +
 			    1] * classes + c] : first;
 
 			*own = share * *own + (1 - share) * next;
@@ -181,8 +181,8 @@ static struct mix
 microbatch_mix_of(const struct microbatches *l, const struct microbatch *mb,
     int i, int ring[3], int *clips)
 {
-	*clips = effects_ring(i, mb->n, ring);
-	return effects_mix_of(&l->o.effects, rng_clip(l->o.seed,
+	*clips = transforms_partners(i, mb->n, ring);
+	return transforms_mix_draw(&l->o.transforms, rng_clip(l->o.seed,
 	    mb->clip[ring[0]]), mb->stream->w);
 }
 
@@ -195,16 +195,16 @@ microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 
 	for (int k = 0; k < clips; k++)
 		bytes[k] = microbatch_clip_bytes(mb, ring[k]);
-	effects_mix(&m, mb->stream->t, mb->stream->w, bytes, clips);
+	transforms_mix(&m, mb->stream->t, mb->stream->w, bytes, clips);
 	for (int k = 0; k < l->needs->targets; k++)
 		microbatch_mix_targets(&mb->target[k], ring, clips,
-		    (float)m.share / MIX_ONE);
+		    (float)m.lambda / MIX_ONE);
 }
 
 /* ---- trace ---- */
 
 static int
-microbatch_tell_mix(const struct microbatches *l, const struct microbatch *mb,
+microbatch_print_mix(const struct microbatches *l, const struct microbatch *mb,
     int i, int n, FILE *to)
 {
 	int ring[3], clips, k = 0;
@@ -214,23 +214,23 @@ microbatch_tell_mix(const struct microbatches *l, const struct microbatch *mb,
 		return n;
 	while (ring[k] != i)
 		k++;
-	return effects_tell_mix(&m, mb->clip[ring[(k + 1) % clips]], n, to);
+	return transforms_print_mix(&m, mb->clip[ring[(k + 1) % clips]], n, to);
 }
 
 void
-microbatches_tell(const struct microbatches *l, const struct microbatch *mb,
+microbatches_print_transforms(const struct microbatches *l, const struct microbatch *mb,
     int i, FILE *to)
 {
-	const struct effects *e = &l->o.effects;
+	const struct transforms *e = &l->o.transforms;
 	int n = 0;
 
 	if (e->repeat > 1)
 		n += fprintf(to, "repeat=%d", (int)(mb->clip[i] %
 		    (unsigned)e->repeat)) > 0;
-	n = effects_tell(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w, n,
+	n = transforms_print(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w, n,
 	    to);
 	if (microbatches_mixes(l))
-		n = microbatch_tell_mix(l, mb, i, n, to);
+		n = microbatch_print_mix(l, mb, i, n, to);
 	if (n == 0)
 		fputc('-', to);
 }

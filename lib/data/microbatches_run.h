@@ -14,7 +14,7 @@
 struct microbatches {
 	const struct dataset *d;
 	uint32_t samples;
-	const struct needs *needs;
+	const struct input_spec *needs;
 	enum target_kind *kind;			/* [needs->targets] */
 	struct dims *shape;			/* [needs->streams], scratch */
 	int raw, w, h;				/* 1: clips are raw, of frames
@@ -40,7 +40,7 @@ struct microbatches {
  * label, and their losses do not count.
  */
 static inline int
-target_labelled(const struct target_need *t)
+target_labelled(const struct target_spec *t)
 {
 	return strcmp(t->name, TARGET_DEFAULT) == 0;
 }

@@ -57,7 +57,7 @@ order_sample(struct order *o, uint64_t clip)
 }
 
 int
-order_whole(struct order *o, uint64_t clip, const struct bad_set *bad,
+order_next_intact(struct order *o, uint64_t clip, const struct bad_set *bad,
     uint32_t *past, uint32_t *sample)
 {
 	uint64_t first = clip / o->samples * o->samples;

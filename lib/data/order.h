@@ -26,13 +26,13 @@ void order_free(struct order *o);
 uint32_t order_sample(struct order *o, uint64_t clip);
 
 /*
- * order_whole(o, clip, bad, past, sample):
+ * order_next_intact(o, clip, bad, past, sample):
  * Start ${*past} positions after clip ${clip} in the order of its epoch, which
  * wraps around.  Set ${*sample} to the first sample there that is not in
  * ${bad}, and ${*past} to its distance from the clip.  Return 1, or 0 with
  * nothing changed if none is left.  One thread at a time.
  */
-int order_whole(struct order *o, uint64_t clip, const struct bad_set *bad,
+int order_next_intact(struct order *o, uint64_t clip, const struct bad_set *bad,
     uint32_t *past, uint32_t *sample);
 
 #endif

@@ -51,10 +51,10 @@ scale_exponent(double x, double base)
  * ${range} into at most ${most} steps.
  */
 static double
-scale_nice_step(double range, int most)
+scale_nice_step(double range, int largest)
 {
 	static const double steps[] = { 1, 2, 5, 10 };
-	double least = range / most,
+	double least = range / largest,
 	    unit = scale_power(10, scale_exponent(least, 10));
 	int i = 0;
 
@@ -65,7 +65,7 @@ scale_nice_step(double range, int most)
 }
 
 struct scale
-scale_fit(double min, double max, int log, int room)
+scale_fit(double min, double max, int log, int capacity)
 {
 	struct scale s = { min, max, log };
 
@@ -77,7 +77,7 @@ scale_fit(double min, double max, int log, int room)
 			 */
 			s.min = min / log / 0.75;
 			s.max = max * log * 0.75;
-		} else if (room) {
+		} else if (capacity) {
 			double more = (scale_log_two(max) -
 			    scale_log_two(min)) * 0.06;
 
@@ -95,7 +95,7 @@ scale_fit(double min, double max, int log, int room)
 
 		s.min = min - some;
 		s.max = max + some;
-	} else if (room) {
+	} else if (capacity) {
 		double step = scale_nice_step(max - min, 6);
 		double more = (max - min) * 0.06;
 
@@ -153,14 +153,14 @@ scale_add_tick(const struct scale *s, double v, double step, struct tick *tick,
  * decades, also at 2 and 5 times a power.
  */
 static int
-scale_log_ticks(const struct scale *s, int most, struct tick *tick)
+scale_log_ticks(const struct scale *s, int largest, struct tick *tick)
 {
 	static const double parts[] = { 1, 2, 5 };
 	int low = scale_exponent(s->min, s->log), high = scale_exponent(s->max,
 	    s->log) + 1;
-	int every = 1, fine = s->log == 10 && 3 * (high - low) <= most, n = 0;
+	int every = 1, fine = s->log == 10 && 3 * (high - low) <= largest, n = 0;
 
-	while ((high - low) / every > most)
+	while ((high - low) / every > largest)
 		every++;
 	for (int e = low; e <= high; e++) {
 		double unit = scale_power(s->log, e);
@@ -175,16 +175,16 @@ scale_log_ticks(const struct scale *s, int most, struct tick *tick)
 }
 
 int
-scale_ticks(const struct scale *s, int most, struct tick *tick)
+scale_ticks(const struct scale *s, int largest, struct tick *tick)
 {
 	double step, first;
 	int n = 0;
 
-	if (most > SCALE_TICKS)
-		most = SCALE_TICKS;
+	if (largest > SCALE_TICKS)
+		largest = SCALE_TICKS;
 	if (s->log != 0)
-		return scale_log_ticks(s, most, tick);
-	step = scale_nice_step(s->max - s->min, most > 2 ? most - 1 : 1);
+		return scale_log_ticks(s, largest, tick);
+	step = scale_nice_step(s->max - s->min, largest > 2 ? largest - 1 : 1);
 	first = ceil(s->min / step - 1e-9);
 	for (int i = 0; i < SCALE_TICKS; i++)
 		n = scale_add_tick(s, (first + i) * step, step, tick, n);

@@ -21,7 +21,7 @@ struct tick {
  * empty.  With ${room}, add a margin at both ends, so that lines do not run
  * along the border.  If ${log} is not 0, ${min} must be above 0.
  */
-struct scale scale_fit(double min, double max, int log, int room);
+struct scale scale_fit(double min, double max, int log, int capacity);
 
 /*
  * scale_place(s, v):
@@ -36,7 +36,7 @@ double scale_place(const struct scale *s, double v);
  * ${tick}.  They are 1, 2 or 5 times a power of ten apart, or at powers of the
  * base.  Return their number.
  */
-int scale_ticks(const struct scale *s, int most, struct tick *tick);
+int scale_ticks(const struct scale *s, int largest, struct tick *tick);
 
 /*
  * scale_text(v, step, to):

@@ -72,28 +72,28 @@ clips_open(struct clips *c, struct model *m, const struct view_options *v)
 	int status;
 
 	spool_budget_open(&c->budget, c->memory);
-	if (loader_shows(&m->graph->needs, m->graph->name, "a video") != 0)
+	if (loader_check_streams(&m->graph->needs, m->graph->name, "a video") != 0)
 		return EXIT_USAGE;
 	eval_clips_set_extraction(c, m, v);
 	/*
 	 * Start decoding first: it overlaps with loading weights and choosing
 	 * algorithms.
 	 */
-	c->incoming = c->video != NULL ? incoming_videos(c->video, c->videos,
-	    &c->how, c->decoders) : incoming_stream(c->stream, &c->budget);
-	if (c->incoming == NULL)
+	c->source = c->video != NULL ? clip_source_videos(c->video, c->videos,
+	    &c->how, c->decoders) : clip_source_stream(c->stream, &c->budget);
+	if (c->source == NULL)
 		return EXIT_FAILED;
 	status = model_start(m, c->threads, c->precision);
 	if (status == 0)
-		c->recogniser = recogniser_new(m, v, c->threads, &status);
-	return c->recogniser != NULL ? 0 : status;
+		c->scorer = scorer_new(m, v, c->threads, &status);
+	return c->scorer != NULL ? 0 : status;
 }
 
 void
 clips_close(struct clips *c)
 {
-	recogniser_free(c->recogniser);
-	incoming_free(c->incoming);
+	scorer_free(c->scorer);
+	clip_source_free(c->source);
 	spool_budget_close(&c->budget);
 	*c = (struct clips){ 0 };
 }

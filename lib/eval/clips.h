@@ -6,7 +6,7 @@
  * the same time.
  */
 
-#include "eval/recognise.h"
+#include "eval/scorer.h"
 
 struct clips {
 	/* Set by the caller. */
@@ -23,8 +23,8 @@ struct clips {
 	enum precision precision;
 	/* Set by clips_open. */
 	struct spool_budget budget;
-	struct incoming *incoming;
-	struct recogniser *recogniser;
+	struct clip_source *source;
+	struct scorer *scorer;
 };
 
 /*

@@ -224,14 +224,14 @@ confusion_worse(const struct confusion *c, struct confused a, struct confused b)
 }
 
 int
-confusion_worst(const struct confusion *c, int most, struct confused *pair)
+confusion_worst(const struct confusion *c, int largest, struct confused *pair)
 {
 	int n = 0;
 
 	for (int i = 0; i < c->classes; i++)
 		for (int k = 0; k < c->classes; k++) {
 			struct confused p = { i, k };
-			int to = n < most ? n : most;
+			int to = n < largest ? n : largest;
 
 			if (i == k || *confusion_at(c->count, c->classes, i,
 			    k) == 0)
@@ -241,9 +241,9 @@ confusion_worst(const struct confusion *c, int most, struct confused *pair)
 			 */
 			while (to > 0 && confusion_worse(c, p, pair[to - 1]))
 				to--;
-			if (to == most)
+			if (to == largest)
 				continue;
-			n += n < most;
+			n += n < largest;
 			memmove(pair + to + 1, pair + to, (size_t)(n - 1 - to) *
 			    sizeof(*pair));
 			pair[to] = p;

@@ -53,7 +53,7 @@ struct confused { int label, predicted; };
  * then the one with lower class numbers.  Return the number of pairs, at most
  * ${most}.
  */
-int confusion_worst(const struct confusion *c, int most,
+int confusion_worst(const struct confusion *c, int largest,
     struct confused *pair);
 
 #endif

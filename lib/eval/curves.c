@@ -22,7 +22,7 @@ curves_line_of(struct curves *c, const char *name)
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->line[i].name, name) == 0)
 			return &c->line[i];
-	c->line = array_room(c->line, c->n, &c->cap, sizeof(*c->line));
+	c->line = array_reserve(c->line, c->n, &c->cap, sizeof(*c->line));
 	c->line[c->n] = (struct curves_line){ .name = xstrdup(name) };
 	return &c->line[c->n++];
 }
@@ -33,7 +33,7 @@ curves_add_run(struct curves_line *l, const char *path)
 	struct history *h;
 	int bad;
 
-	l->run = array_room(l->run, l->runs, &l->cap, sizeof(*l->run));
+	l->run = array_reserve(l->run, l->runs, &l->cap, sizeof(*l->run));
 	h = &l->run[l->runs++];
 	if ((bad = history_read(h, path)) != 0)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;

@@ -12,7 +12,7 @@
 #include "sched/summary.h"
 
 enum { SIDES = 2, PANELS = 2 };
-enum { MOST = 160, MARKS = 40 };	/* maximum points of a line; maximum
+enum { MAX = 160, MARKS = 40 };	/* maximum points of a line; maximum
 					 * points of a line with dots */
 
 /* A unit of time, and its length in seconds. */
@@ -35,13 +35,13 @@ curves_points_of(const struct curves_point *at, size_t n, size_t every,
     double scale, double second)
 {
 	struct curves_points p = { .n = (int)((n + every - 1) / every) };
-	double *room = xcalloc((size_t)p.n * 5 + 1, sizeof(*room));
+	double *memory = xcalloc((size_t)p.n * 5 + 1, sizeof(*memory));
 
-	p.x[0] = room;
-	p.x[1] = room + p.n;
-	p.y = room + 2 * p.n;
-	p.low = room + 3 * p.n;
-	p.high = room + 4 * p.n;
+	p.x[0] = memory;
+	p.x[1] = memory + p.n;
+	p.y = memory + 2 * p.n;
+	p.low = memory + 3 * p.n;
+	p.high = memory + 4 * p.n;
 	for (size_t i = 0; i < n; i++) {
 		size_t k = i / every, first = k * every;
 		size_t of = n - first < every ? n - first : every;
@@ -161,16 +161,16 @@ curves_free_bands(struct curves_bands *b)
 static double
 curves_largest_cost(const struct curves *c)
 {
-	double most = 0;
+	double max = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct schedule *s = curves_schedule(&c->line[i]);
 
 		for (int k = 0; s != NULL && k < s->stages; k++)
-			most = fmax(most, stage_cost(&s->stage[k],
+			max = fmax(max, stage_cost(&s->stage[k],
 			    &cost_input));
 	}
-	return most;
+	return max;
 }
 
 /* ---- the picture ---- */
@@ -187,7 +187,7 @@ struct curves_picture {
 	struct plot_drop *drop[SIDES];	/* [curves] at most; NULL: no target */
 	struct curves_bands *bands;		/* [curves] */
 	struct plot_strip *strip[SIDES];	/* [curves] at most */
-	double *border[SIDES];
+	double *boundary[SIDES];
 	struct plot plot[SIDES];
 };
 
@@ -226,7 +226,7 @@ curves_add_panel(struct curves_picture *p, int k)
 {
 	static const char *const label[] = { "Training loss",
 		"Validation top-1, %", "Validation mAP, %" };
-	size_t curves = p->c->n, most = 0;
+	size_t curves = p->c->n, largest = 0;
 	int of = p->of[k], loss = of == HISTORY_LOSS;
 
 	p->points[k] = xcalloc(curves, sizeof(*p->points[k]));
@@ -237,15 +237,15 @@ curves_add_panel(struct curves_picture *p, int k)
 			.series = p->series[side][k], .n = (int)curves };
 	}
 	for (size_t i = 0; i < curves; i++)
-		if (p->c->line[i].series[of].n > most)
-			most = p->c->line[i].series[of].n;
+		if (p->c->line[i].series[of].n > largest)
+			largest = p->c->line[i].series[of].n;
 	for (size_t i = 0; i < curves; i++) {
 		const struct curves_line *l = &p->c->line[i];
 		size_t n = l->series[of].n;
 		struct curves_points *at = &p->points[k][i];
 
 		/* Accuracies are in percent, and few enough to show all. */
-		*at = curves_points_of(l->series[of].at, n, loss ? n / MOST + 1 : 1,
+		*at = curves_points_of(l->series[of].at, n, loss ? n / MAX + 1 : 1,
 		    loss ? 1 : 100, p->unit.seconds);
 		for (int side = 0; side < SIDES; side++)
 			p->series[side][k][i] = (struct plot_series){
@@ -253,7 +253,7 @@ curves_add_panel(struct curves_picture *p, int k)
 				.y = at->y, .style = (int)i,
 				.low = l->runs > 1 ? at->low : NULL,
 				.high = l->runs > 1 ? at->high : NULL,
-				.marks = !loss && most <= MARKS };
+				.marks = !loss && largest <= MARKS };
 	}
 }
 
@@ -326,12 +326,12 @@ curves_add_strips(struct curves_picture *p)
 		plot->strip = p->strip[side];
 		plot->strips = k;
 		plot->strip_label = "Cells, batch x frames x crop";
-		p->border[side] = xcalloc((size_t)p->bands[0].n + 1,
+		p->boundary[side] = xcalloc((size_t)p->bands[0].n + 1,
 		    sizeof(double));
 		for (int i = 1; c->n == 1 && i < p->bands[0].n; i++)
-			p->border[side][plot->rules++] =
+			p->boundary[side][plot->rules++] =
 			    p->bands[0].side[side][i].from;
-		plot->rule = p->border[side];
+		plot->rule = p->boundary[side];
 	}
 }
 
@@ -354,7 +354,7 @@ curves_free_picture(struct curves_picture *p)
 			free((char *)p->drop[side][i].text);
 		free(p->drop[side]);
 		free(p->strip[side]);
-		free(p->border[side]);
+		free(p->boundary[side]);
 	}
 }
 

@@ -22,7 +22,7 @@ struct history_reader {
 static void
 history_append(struct history_series *s, struct history_point p)
 {
-	s->at = array_room(s->at, s->n, &s->cap, sizeof(*s->at));
+	s->at = array_reserve(s->at, s->n, &s->cap, sizeof(*s->at));
 	s->at[s->n++] = p;
 }
 

@@ -18,7 +18,7 @@ static int
 model_check_head(const struct model *m)
 {
 	const struct graph *g = m->graph;
-	const struct target_need *t =
+	const struct target_spec *t =
 	    &g->needs.target[g->op[g->head[0].loss].target];
 
 	if (strcmp(t->name, TARGET_DEFAULT) == 0)
@@ -35,7 +35,7 @@ model_read(struct model *m, const char *path, const char *device)
 {
 	int bad;
 
-	if ((m->path = rundir_choose(path)) == NULL)
+	if ((m->path = rundir_find_checkpoint(path)) == NULL)
 		return EXIT_FAILED;
 	if (strcmp(m->path, path) != 0)
 		note("scoring %s", text_quote(m->path));

@@ -25,10 +25,10 @@ struct model {
 
 /*
  * model_read(m, path, device):
- * Read the checkpoint that ${path} means (rundir_choose), and print a note if
- * ${path} is a run directory.  Find the back end called ${device} and build the
- * graph.
- * Return 0, or an exit status after a message.  Call model_close in both cases.
+ * Read the checkpoint that ${path} means (rundir_find_checkpoint), and print a
+ * note if ${path} is a run directory. Find the back end called ${device} and
+ * build the graph. Return 0, or an exit status after a message. Call
+ * model_close in both cases.
  */
 int model_read(struct model *m, const char *path, const char *device);
 

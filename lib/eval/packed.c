@@ -28,7 +28,7 @@ packed_open(struct packed *p)
 		fail("%s: no samples in it", Q(p->path));
 		return EXIT_FAILED;
 	}
-	return loader_tests(p->data, &g->needs, g->op[g->head[0].loss].target,
+	return loader_check_testing(p->data, &g->needs, g->op[g->head[0].loss].target,
 	    g->name) == 0 ? 0 : EXIT_USAGE;
 }
 
@@ -51,7 +51,7 @@ packed_check_ranks(const struct packed *p, struct comm *comm)
 	const struct buffer *file = &m->file.file;
 	char hash[33], classes[17], id[33], *choices;
 	int bad;
-	struct identity mine = { .library = backend_library(m->backend),
+	struct fingerprint mine = { .library = backend_library(m->backend),
 		.precision = m->device->precision,
 		.checkpoint = hash128_text(hash128(file->data, file->n), hash),
 		.classes = classes,
@@ -85,7 +85,7 @@ packed_check_labels(const struct packed *p)
 	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
 	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
 
-	if (dataset_sets(p->data) && (f->matrix.n > 0 || f->sheet_wrong)) {
+	if (dataset_has_label_sets(p->data) && (f->matrix.n > 0 || f->sheet_wrong)) {
 		fail("%s: its samples have sets of classes (--%s is for one class "
 		    "each)", Q(p->path), f->matrix.n > 0 ? "matrix" :
 		    "sheet-of=wrong");
@@ -155,7 +155,7 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 	if (status == 0)
 		status = packed_check_outputs(p, comm->rank, how->output);
 	if (status == 0)
-		status = chosen_views(how->views, p->model, &p->views);
+		status = view_overrides_apply(how->views, p->model, &p->views);
 	if (status == 0 && comm->rank == 0)
 		inputs_warn_crop(p->data, p->path, p->views.side);
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
@@ -163,7 +163,7 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 	if (status == 0)
 		feeder_plan_views(p->model->net, &p->views, p->data);
 	if (status == 0 && (net_reserve(p->model->net) != 0 ||
-	    net_reserve_ahead(p->model->net) != 0))
+	    net_reserve_prefetch(p->model->net) != 0))
 		status = EXIT_FAILED;
 	return comm_agree(comm, status);
 }

@@ -4,7 +4,7 @@
 /* Score a packed dataset with a network, and write the results. */
 
 #include "base/options.h"
-#include "eval/chosen.h"
+#include "eval/view_overrides.h"
 #include "eval/output.h"
 #include "eval/results.h"
 
@@ -32,7 +32,7 @@ struct packed_start {
 	const char *network, *device;
 	int threads;
 	enum precision precision;
-	const struct chosen *views;
+	const struct view_overrides *views;
 	const char *output;		/* path of the main output; NULL:
 					 * standard output */
 };

@@ -188,6 +188,6 @@ results_write_hits(const struct results *r, const char *path)
 int
 results_write_classes(const struct results *r, const char *path)
 {
-	return dataset_sets(r->data) ? results_write_precisions(r, path) :
+	return dataset_has_label_sets(r->data) ? results_write_precisions(r, path) :
 	    results_write_hits(r, path);
 }

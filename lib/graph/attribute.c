@@ -267,9 +267,9 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return known > 0 ? 0 : -1;
 	if (IS("over"))
 		return op->kind == OP_SOFTMAX ?
-		    (attribute_letters_of(value, "thwc", &op->over) == 0 ? 0 :
+		    (attribute_letters_of(value, "thwc", &op->axes) == 0 ? 0 :
 		    BAD(r, w, i, "letters of t, h, w and c")) :
-		    attribute_letters_of(value, "thw", &op->over) == 0 ? 0 :
+		    attribute_letters_of(value, "thw", &op->axes) == 0 ? 0 :
 		    BAD(r, w, i, "letters of t, h and w");
 	if (IS("transpose"))
 		return attribute_letters_of(value, "ab", &op->transpose) == 0 ?
@@ -278,7 +278,7 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return attribute_word_of(value, "both", "past", &op->past) ==
 		    0 ? 0 : BAD(r, w, i, "both or past");
 	if (IS("edges"))
-		return attribute_word_of(value, "zeros", "cut", &op->cut) == 0 ?
+		return attribute_word_of(value, "zeros", "cut", &op->exclude_pad) == 0 ?
 		    0 : BAD(r, w, i, "zeros or cut");
 	if (IS("by"))
 		return attribute_factor(value, &op->by, &op->per) == 0 ? 0 :

@@ -41,7 +41,7 @@ block_begin(struct reader *r, char *name)
 	if (reader_type(name) >= 0 || (i = names_add(r->block_names, name)) < 0)
 		return fail_null("%s:%d: block or operator %s is already "
 		    "defined", r->path, r->line, name);
-	r->block = array_room(r->block, (size_t)i, &r->block_cap,
+	r->block = array_reserve(r->block, (size_t)i, &r->block_cap,
 	    sizeof(*r->block));
 	r->block[i] = (struct block){ 0 };
 	return &r->block[i];
@@ -73,7 +73,7 @@ block_line(struct reader *r, struct block *b, char *line)
 		b->key[b->keys].text = s;
 		b->key[b->keys++].n = n;
 	}
-	b->line = array_room(b->line, b->lines, &b->cap, sizeof(*b->line));
+	b->line = array_reserve(b->line, b->lines, &b->cap, sizeof(*b->line));
 	b->line[b->lines++] = line;
 	return 0;
 }

@@ -64,7 +64,7 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: %s %s: how many channels %s has depends on "
 		    "the shape (wanted a fixed number)", r->path, r->line,
 		    type->name, op->name, r->g->op[op->in[0]].name);
-	if (op->kind == OP_SOFTMAX && op->over == 0)
+	if (op->kind == OP_SOFTMAX && op->axes == 0)
 		return fail("%s:%d: softmax %s: no over=AXES", r->path, r->line,
 		    op->name);
 	if (op->kind == OP_SCALE && isnan(op->by))
@@ -79,10 +79,10 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 	if (op->kind == OP_FRAMES && op->spread && op->first > 0)
 		return fail("%s:%d: frames %s: spread=1 begins with frame 0 "
 		    "(first=%d)", r->path, r->line, op->name, op->first);
-	if (op->kind == OP_AVGPOOL && !op->over == !graph_has_window(op))
+	if (op->kind == OP_AVGPOOL && !op->axes == !graph_has_window(op))
 		return fail("%s:%d: avgpool %s: %s over=AXES %s a window k, s or p",
-		    r->path, r->line, op->name, op->over ? "both" : "neither",
-		    op->over ? "and" : "nor");
+		    r->path, r->line, op->name, op->axes ? "both" : "neither",
+		    op->axes ? "and" : "nor");
 	if (op->kind == OP_CONV && (cin % op->groups || op->out % op->groups))
 		return fail("%s:%d: conv %s: groups=%d does not divide %d and "
 		    "%d channels", r->path, r->line, op->name, op->groups, cin,
@@ -170,13 +170,13 @@ reader_append(struct reader *r, struct op *op, int cin)
 				    "than 2^31 parameters", r->path, r->line,
 				    p[i].name);
 			g->elements += round_up(p[i].count, PARAM_ALIGN);
-			g->param = array_room(g->param, (size_t)g->nparam,
+			g->param = array_reserve(g->param, (size_t)g->nparam,
 			    &r->param_cap, sizeof(*g->param));
 			g->param[g->nparam++] = p[i];
 		}
 	}
-	g->op = array_room(g->op, (size_t)index, &r->op_cap, sizeof(*g->op));
-	r->channels = array_room(r->channels, (size_t)index, &r->channel_cap,
+	g->op = array_reserve(g->op, (size_t)index, &r->op_cap, sizeof(*g->op));
+	r->channels = array_reserve(r->channels, (size_t)index, &r->channel_cap,
 	    sizeof(*r->channels));
 	g->op[index] = *op;
 	r->channels[index] = out;

@@ -61,7 +61,7 @@ graph_inputs(const struct graph *g, int n, int t, int side)
 {
 	struct dims *input = xcalloc((size_t)g->needs.streams, sizeof(*input));
 
-	needs_shapes(&g->needs, n, t, side, input);
+	input_spec_shapes(&g->needs, n, t, side, input);
 	return input;
 }
 

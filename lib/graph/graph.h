@@ -28,7 +28,7 @@ struct graph {
 	 * network's.
 	 */
 	struct head *head;
-	struct needs needs;
+	struct input_spec needs;
 	int nparam;
 	struct param *param;
 	size_t elements;		/* of the flat buffer of parameters */
@@ -76,7 +76,7 @@ void graph_free(struct graph *g);
  * of the streams, ${input}[g->needs.streams].  Count the multiply-adds of a
  * forward pass in ${*macs}, unless ${macs} is NULL.  Return 0, or -1 after a
  * message if an operator does not fit its inputs or has an output of more than
- * DIMS_MOST values.
+ * DIMS_MAX values.
  */
 int graph_shapes(const struct graph *g, const struct dims *input,
     struct dims *out, double *macs);

@@ -24,10 +24,10 @@ target_rank(const struct target *t, int i, const double *scores)
 		return t->label[i] < 0 ? INT_MAX : metric_rank(scores,
 		    t->classes, t->label[i]);
 	for (int c = 1; c < t->classes; c++)
-		if (target_share(t, i, c) > target_share(t, i, largest))
+		if (target_soft_label(t, i, c) > target_soft_label(t, i, largest))
 			largest = c;
 	for (int c = 0; c < t->classes; c++)
-		if (t->kind == TARGET_SET ? target_share(t, i, c) > 0 :
+		if (t->kind == TARGET_SET ? target_soft_label(t, i, c) > 0 :
 		    c == largest) {
 			int rank = metric_rank(scores, t->classes, c);
 
@@ -37,7 +37,7 @@ target_rank(const struct target *t, int i, const double *scores)
 }
 
 double
-metric_log_sum(const double *scores, int classes)
+metric_logsumexp(const double *scores, int classes)
 {
 	double top = scores[0], sum = 0;
 
@@ -65,7 +65,7 @@ metric_loss(enum loss_kind kind, const double *scores, int classes, int label)
 	double sum = 0;
 
 	if (kind == LOSS_SOFTMAX)
-		return metric_log_sum(scores, classes) - scores[label];
+		return metric_logsumexp(scores, classes) - scores[label];
 	for (int c = 0; c < classes; c++)
 		sum += metric_binary(scores[c], c == label);
 	return sum / classes;
@@ -75,7 +75,7 @@ void
 metric_probabilities(enum loss_kind kind, const double *scores, int classes,
     double *p)
 {
-	double all = metric_log_sum(scores, classes);
+	double all = metric_logsumexp(scores, classes);
 
 	for (int c = 0; c < classes; c++)
 		p[c] = kind == LOSS_SOFTMAX ? exp(scores[c] - all) :

@@ -22,8 +22,8 @@ int metric_rank(const double *scores, int classes, int label);
  */
 int target_rank(const struct target *t, int i, const double *scores);
 
-/* metric_log_sum(scores, classes): return ln of the sum of exp(scores). */
-double metric_log_sum(const double *scores, int classes);
+/* metric_logsumexp(scores, classes): return ln of the sum of exp(scores). */
+double metric_logsumexp(const double *scores, int classes);
 
 /*
  * metric_binary(score, share):

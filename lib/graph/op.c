@@ -116,7 +116,7 @@ static double
 op_bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 {
 	return (double)dims_count(out) * (op->transpose & TRANSPOSE_A ?
-	    (double)dims_places(in) : in->c);
+	    (double)dims_positions(in) : in->c);
 }
 
 /*

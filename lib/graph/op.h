@@ -51,7 +51,7 @@ enum {
 	OP_STREAM = 256,		/* channels of an input */
 	OP_CHANNELS = 1 << 20		/* channels of an output */
 };
-#define DIMS_MOST ((size_t)1 << 40)	/* maximum of values in an output */
+#define DIMS_MAX ((size_t)1 << 40)	/* maximum of values in an output */
 enum { OVER_T = 1, OVER_H = 2, OVER_W = 4, OVER_C = 8 };
 enum { TRANSPOSE_A = 1, TRANSPOSE_B = 2 };
 
@@ -75,8 +75,8 @@ struct op {
 	int bias;			/* a convolution adds a bias */
 	int fold;			/* shift: 1/fold of channels each way */
 	int past;			/* shift: 1/fold, from the past only */
-	int over;			/* softmax, avgpool: OVER_*, or 0 */
-	int cut;			/* avgpool: exclude padding from mean */
+	int axes;			/* softmax, avgpool: OVER_*, or 0 */
+	int exclude_pad;			/* avgpool: exclude padding from mean */
 	int step, first, spread;	/* frames: see op_frame() */
 	int transpose;			/* bmm: TRANSPOSE_* */
 	double by;			/* scale: see op_factor() */
@@ -196,12 +196,12 @@ int op_shift(const struct op *op, int channels, int c);
 /*
  * dims_count(d): return the number of values.
  *
- * dims_places(d): return the number of positions of a clip, t * h * w.
+ * dims_positions(d): return the number of positions of a clip, t * h * w.
  */
 size_t dims_count(const struct dims *d);
-size_t dims_places(const struct dims *d);
+size_t dims_positions(const struct dims *d);
 
-/* dims_fit(d): return 1 if there are 1 to DIMS_MOST values. */
+/* dims_fit(d): return 1 if there are 1 to DIMS_MAX values. */
 int dims_fit(const struct dims *d);
 
 /*

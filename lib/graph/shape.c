@@ -13,7 +13,7 @@ dims_count(const struct dims *d)
 }
 
 size_t
-dims_places(const struct dims *d)
+dims_positions(const struct dims *d)
 {
 	return (size_t)d->t * (size_t)d->h * (size_t)d->w;
 }
@@ -28,7 +28,7 @@ dims_fit(const struct dims *d)
 		if (extent[i] < 1 || __builtin_mul_overflow(count,
 		    (size_t)extent[i], &count))
 			return 0;
-	return count <= DIMS_MOST;
+	return count <= DIMS_MAX;
 }
 
 char *
@@ -83,14 +83,14 @@ shape_window(const struct op *op, const struct dims *in, struct dims *out)
 int
 shape_avgpool(const struct op *op, const struct dims *in, struct dims *out)
 {
-	if (op->over == 0)
+	if (op->axes == 0)
 		return shape_window(op, in, out);
 	*out = *in;
-	if (op->over & OVER_T)
+	if (op->axes & OVER_T)
 		out->t = 1;
-	if (op->over & OVER_H)
+	if (op->axes & OVER_H)
 		out->h = 1;
-	if (op->over & OVER_W)
+	if (op->axes & OVER_W)
 		out->w = 1;
 	return 0;
 }
@@ -167,7 +167,7 @@ shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
 {
 	const struct dims *a = &in[0], *b = &in[1];
 	int ta = op->transpose & TRANSPOSE_A, tb = op->transpose & TRANSPOSE_B;
-	size_t pa = dims_places(a), pb = dims_places(b);
+	size_t pa = dims_positions(a), pb = dims_positions(b);
 	size_t inner = ta ? pa : (size_t)a->c;
 	size_t columns = tb ? pb : (size_t)b->c;
 

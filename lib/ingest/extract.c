@@ -139,7 +139,7 @@ extract_store(struct extract_work *w, int64_t time, int64_t copies)
 		needed_add(&w->needed, item);
 	}
 	if (w->o->fps.num == 0) {
-		w->e->time = array_room(w->e->time, w->times, &w->e->cap,
+		w->e->time = array_reserve(w->e->time, w->times, &w->e->cap,
 		    sizeof(*w->e->time));
 		w->e->time[w->times++] = time;
 	}
@@ -324,9 +324,9 @@ extract_decide(struct extract_work *w)
 		if (a->packets < a->listed)
 			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
 			    (long long)a->packets, (long long)a->listed);
-		else if (x->info.claimed > 0)
+		else if (x->info.declared_seconds > 0)
 			snprintf(claim, sizeof(claim), " of %.2f s",
-			    x->info.claimed);
+			    x->info.declared_seconds);
 		else if (a->cut[0] != '\0')
 			snprintf(claim, sizeof(claim), ", %s", a->cut);
 		x->sample.status = "truncated";
@@ -343,11 +343,11 @@ extract_decide(struct extract_work *w)
  * grow while decoding.
  */
 static void
-extract_make_room(struct extract_work *w)
+extract_reserve(struct extract_work *w)
 {
 	const struct video_info *i = video_info(w->video);
 	struct fraction fps = w->o->fps;
-	double n = i->likely;
+	double n = i->likely_frames;
 
 	if (fps.num > 0 && i->rate[0].num > 0)
 		n *= (double)fps.num / fps.den * i->rate[0].den /
@@ -356,7 +356,7 @@ extract_make_room(struct extract_work *w)
 	n = fps.num > 0 ? n + 16 : (double)i->expected;
 	if (n > (double)w->o->max_frames)
 		n = (double)w->o->max_frames;
-	needed_room(&w->needed, (size_t)n);
+	needed_reserve(&w->needed, (size_t)n);
 	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n : 0);
 	if ((size_t)n > w->e->cap) {
 		w->e->cap = (size_t)n;
@@ -397,7 +397,7 @@ extract(struct extract_work *w)
 
 	if (extract_open_source(w) != 0)
 		return;
-	extract_make_room(w);
+	extract_reserve(w);
 	r = extract_decode(w);
 	/* After a signal, do not read the rest of the file for its hash. */
 	if (r != 0 && w->o->stopped != NULL && w->o->stopped())
@@ -467,7 +467,7 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 }
 
 static void
-extract_probe(struct extract_work *w)
+extract_probe_video(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 
@@ -479,7 +479,7 @@ extract_probe(struct extract_work *w)
 }
 
 void
-extract_look(const struct list_row *row, const struct extract_options *o,
+extract_probe(const struct list_row *row, const struct extract_options *o,
     struct extraction *x)
 {
 	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
@@ -491,7 +491,7 @@ extract_look(const struct list_row *row, const struct extract_options *o,
 	if (file_is_dir(row->path))
 		extract_folder(row, o, NULL, x);
 	else
-		extract_probe(&w);
+		extract_probe_video(&w);
 	extract_clean_up(&w);
 	fail_into(before);
 }

@@ -60,7 +60,7 @@ struct extraction {
 	struct error message;		/* why not, or what was wrong; "" if
 					 * nothing */
 	struct spool *frame;		/* the encoded frames */
-	int *place;			/* [frames]: index in ${frame}, -1: not
+	int *frame_item;			/* [frames]: index in ${frame}, -1: not
 					 * needed; NULL: one item per frame, in
 					 * order */
 	int hashed;			/* 1: sample has the hash of the
@@ -115,12 +115,12 @@ void extract_video(const struct list_row *row, const struct extract_options *o,
     struct extractor *e, struct extraction *x);
 
 /*
- * extract_look(row, o, x):
+ * extract_probe(row, o, x):
  * Fill in ${x} as extract_video does, but read only the headers and the first
  * frame, and store no frames.  For a folder, also check that the frames of its
  * part exist.
  */
-void extract_look(const struct list_row *row, const struct extract_options *o,
+void extract_probe(const struct list_row *row, const struct extract_options *o,
     struct extraction *x);
 
 /* extraction_free(x): Free everything that ${x} owns and leave it empty. */

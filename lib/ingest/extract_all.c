@@ -13,9 +13,9 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "ingest/below.h"
+#include "ingest/relative.h"
 #include "ingest/extract_all.h"
-#include "ingest/spans.h"
+#include "ingest/label_intervals.h"
 
 #define Q text_quote
 #define WINDOW 8		/* videos that may be decoded ahead of the
@@ -40,7 +40,7 @@ extract_all_by_key(const void *a, const void *b, void *rows)
 static char *
 extract_all_source_of(const char *path, const char *root)
 {
-	char *below = path_below(path, root != NULL ? root : ".");
+	char *below = path_relative(path, root != NULL ? root : ".");
 
 	if (below != NULL || root == NULL)
 		return below != NULL ? below : xstrdup(path_base(path));
@@ -140,7 +140,7 @@ extract_all_report_video(const struct extract_run *r, int i,
 
 	if (r->report == NULL)
 		return 0;
-	ledger_video(&b, r->list->row[i].path, x);
+	report_video(&b, r->list->row[i].path, x);
 	result = commit_write(r->report, b.data, b.n);
 	buffer_free(&b);
 	return result;
@@ -152,8 +152,8 @@ extract_all_write_frames(struct stream_writer *w, struct extraction *x,
 {
 	for (int f = 0; f < x->sample.frames; f++) {
 		size_t n;
-		const void *data = spool_get(x->frame, x->place != NULL ?
-		    (size_t)x->place[f] : (size_t)f, &n, NULL);
+		const void *data = spool_get(x->frame, x->frame_item != NULL ?
+		    (size_t)x->frame_item[f] : (size_t)f, &n, NULL);
 
 		if (data == NULL || stream_frame(w, data, n) != 0)
 			return -1;
@@ -166,11 +166,11 @@ static int
 extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 {
 	struct sample s = x->sample;
-	struct label_span *labels = NULL;
+	struct label_interval *labels = NULL;
 	int bad;
 
 	if (s.labels != NULL) {
-		labels = spans_place(&r->list->row[i], &s);
+		labels = label_intervals_place(&r->list->row[i], &s);
 		if (labels == NULL)
 			return -1;
 		s.labels = labels;
@@ -209,7 +209,7 @@ extract_all_say_sample(const struct extract_run *r, int i,
 static const char *
 extract_all_how_far(const struct extract_all_state *s, char buf[200])
 {
-	const struct ledger_sum *sum = &s->r->sum;
+	const struct report_totals *sum = &s->r->sum;
 	double seconds = clock_seconds() - s->start;
 	int64_t through = sum->stored + sum->skipped;
 	char eta[32];
@@ -227,7 +227,7 @@ void
 extract_summary(struct extract_run *r, const struct class_list *classes,
     struct buffer *to)
 {
-	const struct ledger_sum *sum = &r->sum;
+	const struct report_totals *sum = &r->sum;
 	char size[32];
 
 	buffer_printf(to, "%lld video%s", (long long)sum->stored,
@@ -243,7 +243,7 @@ extract_summary(struct extract_run *r, const struct class_list *classes,
 static void
 extract_all_count(struct extract_all_state *s, const struct extraction *x)
 {
-	struct ledger_sum *sum = &s->r->sum;
+	struct report_totals *sum = &s->r->sum;
 	char text[200];
 
 	sum->bytes += (int64_t)x->sample.source_bytes;
@@ -253,8 +253,8 @@ extract_all_count(struct extract_all_state *s, const struct extraction *x)
 	sum->seconds = clock_seconds() - s->start;
 	if (progress_due())
 		progress_line("%s", extract_all_how_far(s, text));
-	if (s->r->asked != NULL && *s->r->asked) {
-		*s->r->asked = 0;
+	if (s->r->progress_requested != NULL && *s->r->progress_requested) {
+		*s->r->progress_requested = 0;
 		note("%s", extract_all_how_far(s, text));
 	}
 }
@@ -338,7 +338,7 @@ extract_all(struct extract_run *r)
 
 	stopping = 0;
 	s.how.stopped = extract_all_is_stopping;
-	r->sum = (struct ledger_sum){ .videos = (int64_t)r->list->n };
+	r->sum = (struct report_totals){ .videos = (int64_t)r->list->n };
 	s.window = WINDOW * (size_t)r->threads;
 	s.result = xcalloc(s.window, sizeof(*s.result));
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));

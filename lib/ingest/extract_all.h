@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "ingest/extract.h"
-#include "ingest/ledger.h"
+#include "ingest/report.h"
 #include "ingest/list.h"
 #include "shard/stream.h"
 #include "shard/tally.h"
@@ -39,9 +39,9 @@ struct extract_run {
 					 * timings */
 	struct stream_writer *stream;
 	struct commit *report;		/* report file; NULL: no report */
-	volatile sig_atomic_t *asked;	/* set by a signal handler: print the
+	volatile sig_atomic_t *progress_requested;	/* set by a signal handler: print the
 					 * progress; NULL: never */
-	struct ledger_sum sum;		/* result: totals */
+	struct report_totals sum;		/* result: totals */
 	struct tally tally;		/* result: samples stored, by class; the
 					 * caller frees it */
 };

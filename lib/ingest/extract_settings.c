@@ -8,7 +8,7 @@
 #include "ingest/extract_settings.h"
 #include "shard/stream.h"
 
-#define MOST 16384		/* pixels of a side; the limit of vt-extract's
+#define SIDE_MAX 16384		/* pixels of a side; the limit of vt-extract's
 				 * options */
 
 const struct extract_options extract_defaults = {
@@ -38,11 +38,11 @@ extract_settings(const struct extract_options *o)
 }
 
 static int
-extract_settings_number(const struct json *v, int most, int *to)
+extract_settings_number(const struct json *v, int largest, int *to)
 {
 	int64_t n;
 
-	if (json_to_int(v, 0, most, &n) != 0)
+	if (json_to_int(v, 0, largest, &n) != 0)
 		return -1;
 	*to = (int)n;
 	return 0;
@@ -63,10 +63,10 @@ extract_settings_read(const char *text, struct extract_options *to)
 	    extract_settings_number(json_at(fps, 0), INT32_MAX, &o.fps.num) ==
 	    0 && extract_settings_number(json_at(fps, 1), INT32_MAX,
 	    &o.fps.den) == 0 && (o.fps.num > 0) == (o.fps.den > 0) &&
-	    extract_settings_number(json_get(j, "height"), MOST, &o.height) ==
-	    0 && extract_settings_number(json_get(j, "width"), MOST,
+	    extract_settings_number(json_get(j, "height"), SIDE_MAX, &o.height) ==
+	    0 && extract_settings_number(json_get(j, "width"), SIDE_MAX,
 	    &o.width) == 0 && (o.width > 0) == (o.height > 0) &&
-	    extract_settings_number(json_get(j, "short_side"), MOST,
+	    extract_settings_number(json_get(j, "short_side"), SIDE_MAX,
 	    &o.short_side) == 0 && extract_settings_number(json_get(j,
 	    "quality"), 100, &o.quality) == 0;
 

@@ -47,7 +47,7 @@ extraction_free(struct extraction *x)
 {
 	spool_free(x->frame);
 	free((void *)x->sample.time);
-	free(x->place);
+	free(x->frame_item);
 	*x = (struct extraction){ 0 };
 }
 

@@ -27,7 +27,7 @@ struct extractor {
 /*
  * extract_folder(row, o, e, x):
  * Do what extract_video does, for a folder of frames.  With a NULL ${e}, do
- * what extract_look does.  Messages are printed with fail(); extract_video
+ * what extract_probe does.  Messages are printed with fail(); extract_video
  * collects them.
  */
 void extract_folder(const struct list_row *row,

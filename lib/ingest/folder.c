@@ -183,7 +183,7 @@ folder_open(const char *path, struct folder *f)
 	while ((e = readdir(d)) != NULL) {
 		if (!folder_cut(e->d_name, &p))
 			continue;
-		f->frame = array_room(f->frame, f->n, &cap, sizeof(*f->frame));
+		f->frame = array_reserve(f->frame, f->n, &cap, sizeof(*f->frame));
 		f->frame[f->n++] = (struct folder_frame){ xstrdup(e->d_name),
 			p.number };
 	}

@@ -37,7 +37,7 @@ list_free(struct list *l)
 struct list_row *
 list_append(struct list *l, char *path, char *label, const char *file, int line)
 {
-	l->row = array_room(l->row, l->n, &l->cap, sizeof(*l->row));
+	l->row = array_reserve(l->row, l->n, &l->cap, sizeof(*l->row));
 	l->row[l->n] = (struct list_row){ .path = path, .label = label,
 		.file = file, .line = line };
 	return &l->row[l->n++];
@@ -47,7 +47,7 @@ void
 list_row_label(struct list_row *r, const char *text, enum list_unit unit,
     double from, double to)
 {
-	r->several = 1;
+	r->has_set = 1;
 	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
 	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to };
 }
@@ -61,7 +61,7 @@ list_add(struct list *l, const char *path)
 const char *
 list_name(struct list *l, const char *file)
 {
-	l->file = array_room(l->file, l->files, &l->files_cap,
+	l->file = array_reserve(l->file, l->files, &l->files_cap,
 	    sizeof(*l->file));
 	return l->file[l->files++] = xstrdup(strcmp(file, "-") == 0 ?
 	    "standard input" : text_quote(file));

@@ -70,11 +70,11 @@ struct list_row {
 	char *label;		/* as written; NULL: none, or a set */
 	int by_folder;		/* 1: ${label} comes from list_label_folders */
 	int base;		/* number of class 0 in ${label} */
-	int bare;		/* 1: the format requires a label, but the line
+	int label_missing;		/* 1: the format requires a label, but the line
 				 * has none */
 	char *tried;		/* names that were tried, if none exists; NULL:
 				 * only ${path} */
-	int several;		/* 1: it has a set of classes, possibly empty */
+	int has_set;		/* 1: it has a set of classes, possibly empty */
 	struct list_label *set;	/* [nset]: sample.labels, as written */
 	int nset;
 	struct list_part part;
@@ -157,7 +157,7 @@ int list_label_folders(struct list *l, const char *root);
  * list_number(l, classes, file):
  * Convert labels to class numbers: sample.label of a row, or -1 if it has none
  * or a set, and the classes of sample.labels.  Their frames are not known yet
- * (spans_place).
+ * (label_intervals_place).
  *
  * If all labels are numbers and none is a folder's name, keep these numbers.
  * They must be below classes->n unless that is 0.  Otherwise look up the labels

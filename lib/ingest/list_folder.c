@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/below.h"
+#include "ingest/relative.h"
 #include "ingest/list_layout.h"
 
 #define Q text_quote
@@ -31,7 +31,7 @@ list_folder_cut(struct folder_item *k)
 	size_t cap = 0;
 	char *s;
 
-	k->path = path_below(k->row->path, ".");
+	k->path = path_relative(k->row->path, ".");
 	if (k->path == NULL)
 		k->path = xstrdup(k->row->path);
 	for (char *next = k->path; *next != '\0';) {
@@ -43,7 +43,7 @@ list_folder_cut(struct folder_item *k)
 			s = "/";
 		else if (*s == '\0' || strcmp(s, ".") == 0)
 			continue;
-		k->part = array_room(k->part, (size_t)k->parts, &cap,
+		k->part = array_reserve(k->part, (size_t)k->parts, &cap,
 		    sizeof(*k->part));
 		k->part[k->parts++] = s;
 	}
@@ -84,7 +84,7 @@ list_folder_label(struct list_row *r, const char *name, size_t n)
 static int
 list_folder_below(struct list_row *r, const char *root)
 {
-	char *below = path_below(r->path, root);
+	char *below = path_relative(r->path, root);
 	const char *slash = below != NULL ? strchr(below, '/') : NULL;
 
 	if (below == NULL)
@@ -106,7 +106,7 @@ list_folder_own(struct list_row *r, struct folder_items *t)
 	struct folder_item *k;
 	const char *name;
 
-	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
+	t->item = array_reserve(t->item, t->n, &t->cap, sizeof(*t->item));
 	k = &t->item[t->n++];
 	*k = (struct folder_item){ .row = r };
 	list_folder_cut(k);
@@ -171,7 +171,7 @@ list_label_folders(struct list *l, const char *root)
 	for (size_t i = 0; i < l->n && status == 0; i++) {
 		struct list_row *r = &l->row[i];
 
-		if (r->label == NULL && !r->several)
+		if (r->label == NULL && !r->has_set)
 			status = root != NULL ? list_folder_below(r, root) :
 			    list_folder_own(r, &t);
 	}

@@ -75,12 +75,12 @@ list_ssv2(struct list_reading *r, const char *text, size_t n)
 
 /* Accept a number, or its digits as a text. */
 static int
-list_json_to_number(const struct json *v, int64_t most, int64_t *to)
+list_json_to_number(const struct json *v, int64_t largest, int64_t *to)
 {
 	const char *text = json_to_text(v);
 
-	return text != NULL ? text_int(text, 0, most, to) :
-	    json_to_int(v, 0, most, to);
+	return text != NULL ? text_int(text, 0, largest, to) :
+	    json_to_int(v, 0, largest, to);
 }
 
 int

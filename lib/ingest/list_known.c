@@ -113,7 +113,7 @@ list_charades_row(struct list_reading *r, char *line)
 		return fail("%s: line %d: %d fields (wanted one for each of the "
 		    "header, actions too)", r->name, r->line, n);
 	row = list_find(r, field[r->y.id], 0);
-	row->several = 1;
+	row->has_set = 1;
 	r->l->coded = CHARADES;
 	for (char *a = field[r->y.actions]; *a != '\0'; a = next) {
 		next = a + strcspn(a, ";");
@@ -162,7 +162,7 @@ list_charades_frame(struct list_reading *r, char *line)
 
 		row = list_append(r->l, list_place(r, folder), NULL, r->name,
 		    r->line);
-		row->several = 1;
+		row->has_set = 1;
 		row->part.first = frame;
 		r->l->coded = CHARADES;
 		free(folder);

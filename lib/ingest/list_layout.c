@@ -66,8 +66,8 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 			    "line", name, number);
 		if (*text == '\0')
 			continue;
-		l->s = array_room(l->s, l->n, &l->cap, sizeof(*l->s));
-		l->number = array_room(l->number, l->n, &cap,
+		l->s = array_reserve(l->s, l->n, &l->cap, sizeof(*l->s));
+		l->number = array_reserve(l->number, l->n, &cap,
 		    sizeof(*l->number));
 		l->s[l->n] = text;
 		l->number[l->n++] = number;
@@ -301,39 +301,39 @@ list_is_file(const char *path)
 static int
 list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 {
-	int least = LIST_FIELDS, most = 0, files = 0, few = 0, many = 0;
+	int min_numbers = LIST_FIELDS, max_numbers = 0, files = 0, few = 0, many = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		char *copy = xstrdup(l->s[i]), *word[LIST_FIELDS];
 		int n = list_cut_words(copy, word);
 
-		if (n < least)
+		if (n < min_numbers)
 			few = l->number[i];
-		if (n > most)
+		if (n > max_numbers)
 			many = l->number[i];
-		least = n < least ? n : least;
-		most = n > most ? n : most;
+		min_numbers = n < min_numbers ? n : min_numbers;
+		max_numbers = n > max_numbers ? n : max_numbers;
 		files += list_is_file(copy);
 		free(copy);
 	}
 	r->y.format = LIST_PATH_LABEL;
 	if (l->n == 0 || (files > 0 && files < (int)l->n))
 		return 0;
-	if (files > 0 && least > 0 && most > 2)
+	if (files > 0 && min_numbers > 0 && max_numbers > 2)
 		r->y.format = LIST_MMACTION2;
-	else if (files > 0 && least == 1 && most == 2)
+	else if (files > 0 && min_numbers == 1 && max_numbers == 2)
 		return fail("%s: line %d: two numbers after the path, but one in "
 		    "line %d (wanted --annotations-format=mmaction2 for one label or "
 		    "more, or path-label for a number of frames and a label)",
 		    r->name, many, few);
-	else if (files == 0 && least == 2 && most == 2)
+	else if (files == 0 && min_numbers == 2 && max_numbers == 2)
 		r->y.format = LIST_TSM;
-	else if (files == 0 && least == 3 && most == 3)
+	else if (files == 0 && min_numbers == 3 && max_numbers == 3)
 		return fail("%s: line %d: a folder and three numbers, in every "
 		    "line (wanted --annotations-format=mmaction2-offset for first "
 		    "frame, frames and label, or mmaction2-frames for frames "
 		    "and two labels)", r->name, l->number[0]);
-	else if (files == 0 && least >= 2)
+	else if (files == 0 && min_numbers >= 2)
 		r->y.format = LIST_MMACTION2_FRAMES;
 	return 0;
 }
@@ -371,31 +371,31 @@ list_has_header(enum list_format f)
 
 /* Check that the header, if any, has the columns of the requested format. */
 static int
-list_check_header(const struct list_reading *r, enum list_format asked)
+list_check_header(const struct list_reading *r, enum list_format requested)
 {
 	const struct list_layout *y = &r->y;
 
-	if (y->header && (y->format == asked || (asked == LIST_KINETICS &&
+	if (y->header && (y->format == requested || (requested == LIST_KINETICS &&
 	    y->id >= 0 && y->start >= 0 && y->end >= 0)))
 		return 0;
 	return fail("%s: line 1: no header of %s (wanted %s)", r->name,
-	    list_kind[asked].title, list_kind[asked].wanted);
+	    list_kind[requested].title, list_kind[requested].wanted);
 }
 
 int
 list_choose_layout(const struct list_lines *l, struct list_reading *r)
 {
-	enum list_format asked = r->how->format;
+	enum list_format requested = r->how->format;
 	int header = l->n > 0 && list_read_header(l->s[0], &r->y);
 
-	if (asked == LIST_AUTO)
+	if (requested == LIST_AUTO)
 		return list_choose(l, r, header);
-	if (list_has_header(asked) && list_check_header(r, asked) != 0)
+	if (list_has_header(requested) && list_check_header(r, requested) != 0)
 		return -1;
-	r->y.format = asked;
-	if (list_has_header(asked))
+	r->y.format = requested;
+	if (list_has_header(requested))
 		return 0;
 	r->y.header = 0;
-	r->y.sep = asked == LIST_PATH_LABEL ? list_find_separator(l) : ' ';
+	r->y.sep = requested == LIST_PATH_LABEL ? list_find_separator(l) : ' ';
 	return 0;
 }

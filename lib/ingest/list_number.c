@@ -32,7 +32,7 @@ struct list_number_items { struct list_number_item *item; size_t n, cap; };
 
 /* Fill ${c} with the distinct labels, in byte order. */
 static int
-list_number_derive(const struct list_number_items *t, struct class_list *c)
+list_number_infer(const struct list_number_items *t, struct class_list *c)
 {
 	char **sorted = xcalloc(t->n + 1, sizeof(*sorted));
 
@@ -188,7 +188,7 @@ list_number_check_bare(const struct list *l)
 	for (size_t i = 0; i <= l->n; i++) {
 		const struct list_row *r = &l->row[i];
 
-		if (bare != NULL && (labelled || bare->bare))
+		if (bare != NULL && (labelled || bare->label_missing))
 			return fail("%s%s: no label (wanted one in each line; -T "
 			    "takes paths alone, --label-from=dir labels by "
 			    "folder)", list_at(bare), Q(bare->path));
@@ -202,7 +202,7 @@ list_number_check_bare(const struct list *l)
 		labelled |= r->file != NULL && !r->by_folder &&
 		    r->label != NULL;
 		if (bare == NULL && r->file != NULL && r->label == NULL &&
-		    !r->several)
+		    !r->has_set)
 			bare = r;
 	}
 	return 0;
@@ -212,7 +212,7 @@ static void
 list_number_add_item(struct list_number_items *t, char *text,
     const struct list_row *row, int *to)
 {
-	t->item = array_room(t->item, t->n, &t->cap, sizeof(*t->item));
+	t->item = array_reserve(t->item, t->n, &t->cap, sizeof(*t->item));
 	t->item[t->n++] = (struct list_number_item){ text, row, to };
 }
 
@@ -220,9 +220,9 @@ list_number_add_item(struct list_number_items *t, char *text,
 static void
 list_number_gather(struct list_row *r, struct list_number_items *t)
 {
-	struct label_span *labels = NULL;
+	struct label_interval *labels = NULL;
 
-	if (r->several)
+	if (r->has_set)
 		labels = xcalloc((size_t)r->nset + 1, sizeof(*labels));
 	for (int k = 0; k < r->nset; k++)
 		list_number_add_item(t, r->set[k].text, r, &labels[k].class);
@@ -261,7 +261,7 @@ list_number(struct list *l, struct class_list *classes, const char *file)
 	if (by_number > 0)
 		result = list_number_read_all(&t, classes);
 	else if (by_number == 0 && (classes->n > 0 ||
-	    list_number_derive(&t, classes) == 0))
+	    list_number_infer(&t, classes) == 0))
 		result = list_number_look_up(&t, classes, file);
 	free(t.item);
 	return result;

@@ -174,7 +174,7 @@ list_blank_row(struct list_reading *r, char *line)
 	row = list_append(r->l, list_place(r, line), label != NULL ?
 	    xstrdup(label) : NULL, r->name, r->line);
 	row->part.frames = frames;
-	row->bare = label == NULL;
+	row->label_missing = label == NULL;
 	return 0;
 }
 
@@ -246,7 +246,7 @@ list_separated_row(struct list_reading *r, char *line)
 	row = list_append(r->l, list_place(r, field[path]), label >= 0 &&
 	    label != path && *field[label] != '\0' ? xstrdup(field[label]) :
 	    NULL, r->name, r->line);
-	row->bare = !y->header && row->label == NULL;
+	row->label_missing = !y->header && row->label == NULL;
 	row->part = part;
 	row->name = list_part_name(row->path, &part);
 	return 0;
@@ -403,7 +403,7 @@ list_is_ssv2(const char *text)
 static int
 list_read_file(struct list_reading *r)
 {
-	enum list_format asked = r->how->format;
+	enum list_format requested = r->how->format;
 	struct buffer b = { 0 };
 	int result = -1;
 
@@ -414,7 +414,7 @@ list_read_file(struct list_reading *r)
 		goto out;
 	if (strlen(b.data) != b.n)
 		fail("%s: a zero byte (wanted lines of text)", r->name);
-	else if (asked == LIST_SSV2 || (asked == LIST_AUTO &&
+	else if (requested == LIST_SSV2 || (requested == LIST_AUTO &&
 	    list_is_ssv2(b.data)))
 		result = list_ssv2(r, b.data, b.n);
 	else if (!list_no_json(r->name, b.data))
@@ -441,7 +441,7 @@ list_count_classes(const struct list *l, size_t first)
 		const struct list_row *r = &l->row[i];
 
 		for (int k = r->label != NULL ? -1 : 0; k < r->nset; k++) {
-			text = array_room(text, n, &cap, sizeof(*text));
+			text = array_reserve(text, n, &cap, sizeof(*text));
 			text[n++] = k < 0 ? r->label : r->set[k].text;
 		}
 	}

@@ -33,17 +33,17 @@ needed_begin(struct needed *n, const struct extract_options *o,
 }
 
 void
-needed_room(struct needed *n, size_t frames)
+needed_reserve(struct needed *n, size_t frames)
 {
 	n->cap = frames;
-	n->place = xrealloc(n->place, frames, sizeof(*n->place));
+	n->item = xrealloc(n->item, frames, sizeof(*n->item));
 }
 
 void
 needed_free(struct needed *n)
 {
 	free(n->wanted);
-	free(n->place);
+	free(n->item);
 	*n = (struct needed){ 0 };
 }
 
@@ -56,8 +56,8 @@ needed_has(const struct needed *n)
 void
 needed_add(struct needed *n, int item)
 {
-	n->place = array_room(n->place, n->frames, &n->cap, sizeof(*n->place));
-	n->place[n->frames++] = item;
+	n->item = array_reserve(n->item, n->frames, &n->cap, sizeof(*n->item));
+	n->item[n->frames++] = item;
 }
 
 int
@@ -73,13 +73,13 @@ needed_done(struct needed *n, const struct extract_options *o,
 		o->need(o->need_of, x, (int)n->frames, x->sample.fps,
 		    n->wanted);
 		for (size_t k = 0; k < n->n; k++)
-			missing |= n->wanted[k] && n->place[k] < 0;
+			missing |= n->wanted[k] && n->item[k] < 0;
 	}
 	if (missing) {
 		n->frames = 0;
 		return 0;
 	}
-	x->place = n->place;		/* ${x} owns it now */
-	n->place = NULL;
+	x->frame_item = n->item;		/* ${x} owns it now */
+	n->item = NULL;
 	return 1;
 }

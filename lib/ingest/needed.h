@@ -14,7 +14,7 @@ struct needed {
 	char *wanted;			/* [n]: 1 if frame k is needed */
 	size_t n;
 	int all;			/* 1: store every frame */
-	int *place;			/* [frames]: index of the stored item,
+	int *item;			/* [frames]: index of the stored item,
 					 * or -1 */
 	size_t frames, cap;
 };
@@ -27,10 +27,10 @@ struct needed {
 void needed_begin(struct needed *n, const struct extract_options *o,
     const struct extraction *x, double total, struct fraction fps);
 /*
- * needed_room(n, frames):
+ * needed_reserve(n, frames):
  * Reserve memory for ${frames} frames.  There may be more.
  */
-void needed_room(struct needed *n, size_t frames);
+void needed_reserve(struct needed *n, size_t frames);
 
 /* needed_free(n): Free the selection and leave it empty. */
 void needed_free(struct needed *n);

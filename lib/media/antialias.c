@@ -18,12 +18,12 @@ antialias_max_taps(double scale)
 }
 
 static void
-antialias_axis_reserve(struct resize_axis *a, size_t places, size_t taps)
+antialias_axis_reserve(struct resize_axis *a, size_t positions, size_t taps)
 {
-	if (places > a->places) {
-		a->places = places;
-		a->at = xrealloc(a->at, places, sizeof(*a->at));
-		a->count = xrealloc(a->count, places, sizeof(*a->count));
+	if (positions > a->positions) {
+		a->positions = positions;
+		a->at = xrealloc(a->at, positions, sizeof(*a->at));
+		a->count = xrealloc(a->count, positions, sizeof(*a->count));
 	}
 	if (taps > a->taps) {
 		a->taps = taps;
@@ -128,22 +128,22 @@ static void
 antialias_plan_axis(struct resize_axis *a, const struct resize_span *s)
 {
 	double scale = s->length / s->n, reach = scale > 1 ? scale : 1;
-	int base = (int)floor(s->start), most = 0;
+	int base = (int)floor(s->start), largest = 0;
 	size_t n = (size_t)s->n;
 
 	a->n = s->n;
-	a->most = antialias_max_taps(scale);
-	antialias_axis_reserve(a, n, n * (size_t)a->most);
-	memset(a->k, 0, n * (size_t)a->most * sizeof(*a->k));
+	a->max_taps = antialias_max_taps(scale);
+	antialias_axis_reserve(a, n, n * (size_t)a->max_taps);
+	memset(a->k, 0, n * (size_t)a->max_taps * sizeof(*a->k));
 	for (int i = 0; i < s->n; i++) {
 		int p = s->flip ? s->n - 1 - i : i;
 
-		a->count[p] = antialias_taps(a->k + (size_t)p * (size_t)a->most,
+		a->count[p] = antialias_taps(a->k + (size_t)p * (size_t)a->max_taps,
 		    &a->at[p], (s->start - base) + (i + 0.5) * scale, reach,
 		    base, s->first, s->end);
-		most = a->count[p] > most ? a->count[p] : most;
+		largest = a->count[p] > largest ? a->count[p] : largest;
 	}
-	a->pairs = (most + 1) / 2;
+	a->pairs = (largest + 1) / 2;
 	a->copies = s->flip ? -1 : 1;
 	for (int i = 0; i < s->n; i++)
 		if (a->count[i] != 1 || a->at[i] != a->at[0] + i * a->copies)
@@ -187,9 +187,9 @@ antialias_plan_packs(struct antialias *a, int from_w)
 		for (int second = 0; second < 2; second++)
 			for (int g = 0; g < x->pairs; g++) {
 				const int32_t *k = x->k + (size_t)(i + second) *
-				    (size_t)x->most + 2 * g;
+				    (size_t)x->max_taps + 2 * g;
 
-				antialias_pack_set(p++, k, k + 2 * x->most);
+				antialias_pack_set(p++, k, k + 2 * x->max_taps);
 			}
 }
 
@@ -214,7 +214,7 @@ antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
 	struct antialias *a = &z->antialias;
 
 	antialias_plan(a, c);
-	antialias_reserve_lines(a, (size_t)a->y.most *
+	antialias_reserve_lines(a, (size_t)a->y.max_taps *
 	    (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
 	run(&(struct antialias_job){ .to = c->to, .from = c->from,
 		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,

@@ -25,7 +25,7 @@ antialias_across(int16_t *line, const uint8_t *from,
 {
 	for (; i < n; i++) {
 		const uint8_t *p = from + 3 * (size_t)x->at[i];
-		const int32_t *k = x->k + (size_t)i * (size_t)x->most;
+		const int32_t *k = x->k + (size_t)i * (size_t)x->max_taps;
 		int32_t r = HALF, g = HALF, b = HALF;
 
 		for (int j = 0; j < x->count[i]; j++, p += 3) {
@@ -63,7 +63,7 @@ antialias_narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
 struct antialias_rows {
 	const int16_t *ring;
 	size_t words;			/* per line */
-	int first, count, most;		/* slot of the first line; number of
+	int first, count, max;		/* slot of the first line; number of
 					 * lines; slots */
 	const int32_t *k;
 };
@@ -71,7 +71,7 @@ struct antialias_rows {
 static inline const int16_t *
 antialias_row(const struct antialias_rows *r, int j)
 {
-	int i = r->first + j < r->most ? r->first + j : r->first + j - r->most;
+	int i = r->first + j < r->max ? r->first + j : r->first + j - r->max;
 
 	return r->ring + (size_t)i * r->words;
 }
@@ -306,9 +306,9 @@ ISA(antialias_run)(const struct antialias_job *job)
 
 	for (int i = 0; i < y->n; i++) {
 		struct antialias_rows r = { job->line, words,
-		    y->at[i] % y->most,
-			y->count[i], y->most, y->k + (size_t)i *
-			(size_t)y->most };
+		    y->at[i] % y->max_taps,
+			y->count[i], y->max_taps, y->k + (size_t)i *
+			(size_t)y->max_taps };
 		uint8_t *to = job->to + (size_t)i * (size_t)n;
 
 		if (made < y->at[i])
@@ -316,7 +316,7 @@ ISA(antialias_run)(const struct antialias_job *job)
 		for (; made < y->at[i] + y->count[i]; made++) {
 			const uint8_t *from = job->from + 3 * (size_t)made *
 			    (size_t)job->from_w;
-			int16_t *line = job->line + (size_t)(made % y->most) *
+			int16_t *line = job->line + (size_t)(made % y->max_taps) *
 			    words;
 
 			if (x->copies > 0) {

@@ -21,8 +21,8 @@ image_new(int w, int h, int c)
 	m->w = w;
 	m->h = h;
 	m->c = c;
-	m->room = image_bytes_of(w, h, c);
-	m->data = xcalloc(m->room, 1);
+	m->capacity = image_bytes_of(w, h, c);
+	m->data = xcalloc(m->capacity, 1);
 	return m;
 }
 
@@ -31,10 +31,10 @@ image_reshape(struct image *m, int w, int h, int c)
 {
 	size_t bytes = image_bytes_of(w, h, c);
 
-	if (bytes > m->room) {
+	if (bytes > m->capacity) {
 		free(m->data);
 		m->data = xmalloc(bytes);
-		m->room = bytes;
+		m->capacity = bytes;
 	}
 	m->w = w;
 	m->h = h;

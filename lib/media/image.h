@@ -13,7 +13,7 @@
 struct image {
 	int w, h, c;
 	uint8_t *data;
-	size_t room;		/* capacity of ${data} in bytes; 0 if others own
+	size_t capacity;		/* capacity of ${data} in bytes; 0 if others own
 				 * it */
 };
 

@@ -31,7 +31,7 @@ struct jpeg_decoder {
 	jmp_buf back;
 	char why[JMSG_LENGTH_MAX];
 	uint8_t *pixels;
-	size_t room;
+	size_t capacity;
 };
 
 #define TEXT2(x) #x
@@ -92,22 +92,22 @@ jpeg_decoder_free(struct jpeg_decoder *d)
 }
 
 static void
-jpeg_decode_make_room(struct jpeg_decoder *d, size_t bytes)
+jpeg_decode_reserve(struct jpeg_decoder *d, size_t bytes)
 {
-	if (bytes <= d->room)
+	if (bytes <= d->capacity)
 		return;
 	free(d->pixels);
-	d->room = 0;
+	d->capacity = 0;
 	d->pixels = malloc(bytes);
 	if (d->pixels == NULL)
 		ERREXIT1(&d->j, JERR_OUT_OF_MEMORY, 0);
-	d->room = bytes;
+	d->capacity = bytes;
 }
 
 void
 jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h)
 {
-	jpeg_decode_make_room(d, 3 * (size_t)w * ((size_t)h + 1));
+	jpeg_decode_reserve(d, 3 * (size_t)w * ((size_t)h + 1));
 }
 
 static int
@@ -216,7 +216,7 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 		jpeg_crop_scanline(j, &left, &width);	/* rounds ${left} down
 							 * to a block */
 	size = 3 * (size_t)j->output_width * (bottom - top);
-	jpeg_decode_make_room(d, size + 3 * (size_t)j->output_width);
+	jpeg_decode_reserve(d, size + 3 * (size_t)j->output_width);
 	if (top > 0)
 		jpeg_skip_scanlines(j, top);
 	jpeg_decode_read_rows(d, bottom, d->pixels);

@@ -60,12 +60,12 @@ jpeg_encode_on_start(j_compress_ptr c)
  * the NUL that ends a buffer.
  */
 static void
-jpeg_encode_aim(struct jpeg_encoder *e, size_t room)
+jpeg_encode_aim(struct jpeg_encoder *e, size_t capacity)
 {
 	struct buffer *b = e->out;
 
-	if (b->cap - b->n < room + 1) {
-		b->cap = b->n + b->n / 2 + room + 1;
+	if (b->cap - b->n < capacity + 1) {
+		b->cap = b->n + b->n / 2 + capacity + 1;
 		b->data = xrealloc(b->data, b->cap, 1);
 	}
 	e->to.next_output_byte = (JOCTET *)b->data + b->n;

@@ -16,7 +16,7 @@
 				 * stay in cache */
 
 struct planes *
-plane_room(struct plane_buffer *b, int w, int h)
+plane_buffer_resize(struct plane_buffer *b, int w, int h)
 {
 	int luma = (int)round_up((uint64_t)w, ALIGN);
 	int chroma = (int)round_up(((uint64_t)w + 1) / 2, ALIGN);

@@ -17,12 +17,12 @@ struct planes { int w, h; uint8_t *plane[3]; int stride[3]; };
 struct plane_buffer { struct planes p; uint8_t *data; };
 
 /*
- * plane_room(b, w, h):
+ * plane_buffer_resize(b, w, h):
  * Size ${b} for ${w} by ${h} pixels; a change of size leaves them undefined.
  * Return &b->p, valid until the next change or plane_buffer_free.  The program
  * ends if memory is exhausted.
  */
-struct planes *plane_room(struct plane_buffer *b, int w, int h);
+struct planes *plane_buffer_resize(struct plane_buffer *b, int w, int h);
 
 /* plane_buffer_free(b): free the memory of ${b} and set it to all 0. */
 void plane_buffer_free(struct plane_buffer *b);

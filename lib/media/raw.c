@@ -14,7 +14,7 @@
 
 struct raw_clip {
 	uint8_t *to;
-	size_t room, used;
+	size_t capacity, used;
 	int t, side, done;		/* frames */
 	/*
 	 * Keys of the tables written last; plan.across is 0 if there are none.
@@ -23,7 +23,7 @@ struct raw_clip {
 	/* filter of these tables */
 	int antialias;
 	/* the last frame with tables */
-	struct raw_frame plan;
+	struct decoded_frame plan;
 };
 
 /* ---- one axis, planned by either filter ---- */
@@ -46,7 +46,7 @@ static int32_t
 raw_axis_weight(const struct raw_axis *a, int i, int j)
 {
 	return a->tap != NULL ? a->tap[i].w[j] :
-	    a->sum->k[(size_t)i * (size_t)a->sum->most + (size_t)j];
+	    a->sum->k[(size_t)i * (size_t)a->sum->max_taps + (size_t)j];
 }
 
 static struct raw_axis
@@ -68,7 +68,7 @@ raw_axis_of(int n, int total, const struct resize_tap *tap,
 	return a;
 }
 
-/* Write the table of ${a}, as in base/raw_frame.h.  Return its end. */
+/* Write the table of ${a}, as in base/decoded_frame.h.  Return its end. */
 static int32_t *
 raw_axis_write(const struct raw_axis *a, int32_t *to)
 {
@@ -95,11 +95,11 @@ raw_free(struct raw_clip *c)
 }
 
 void
-raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side)
+raw_begin(struct raw_clip *c, uint8_t *to, size_t capacity, int t, int side)
 {
-	*c = (struct raw_clip){ .to = to, .room = room, .t = t, .side = side,
-		.used = round_up((size_t)t * sizeof(struct raw_frame), RAW_ALIGN) };
-	assert(room >= c->used + (size_t)t * raw_pixel_bytes(side, side));
+	*c = (struct raw_clip){ .to = to, .capacity = capacity, .t = t, .side = side,
+		.used = round_up((size_t)t * sizeof(struct decoded_frame), RAW_ALIGN) };
+	assert(capacity >= c->used + (size_t)t * decoded_pixel_bytes(side, side));
 }
 
 static void
@@ -136,9 +136,9 @@ raw_is_planned(struct raw_clip *c, const struct resize_call *call)
  * ${most} bytes.
  */
 static int
-raw_add_undecoded(struct raw_clip *c, struct resizer *z,
-    const struct resize_call *call, const struct image *from, size_t most,
-    struct raw_frame *f)
+raw_add_unresized(struct raw_clip *c, struct resizer *z,
+    const struct resize_call *call, const struct image *from, size_t largest,
+    struct decoded_frame *f)
 {
 	int same = raw_is_planned(c, call), antialias = c->antialias;
 	struct raw_axis x, y;
@@ -152,14 +152,14 @@ raw_add_undecoded(struct raw_clip *c, struct resizer *z,
 	    &z->antialias.x);
 	y = raw_axis_of(c->side, from->h, antialias ? NULL : z->y,
 	    &z->antialias.y);
-	tables = same ? 0 : raw_table_bytes(c->side, x.taps, y.taps);
+	tables = same ? 0 : decoded_table_bytes(c->side, x.taps, y.taps);
 	*f = c->plan;
 	if (!same)
-		*f = (struct raw_frame){ .taps = c->used,
+		*f = (struct decoded_frame){ .taps = c->used,
 			.w = x.end - x.first, .h = y.end - y.first,
 			.across = x.taps, .down = y.taps,
 			.antialias = antialias != 0 };
-	if (c->used + tables + raw_pixel_bytes(f->w, f->h) > most) {
+	if (c->used + tables + decoded_pixel_bytes(f->w, f->h) > largest) {
 		c->plan.across = 0;		/* no tables match the keys
 						 * now */
 		return 0;
@@ -171,7 +171,7 @@ raw_add_undecoded(struct raw_clip *c, struct resizer *z,
 	c->plan = *f;
 	f->pixels = c->used;
 	raw_copy_pixels(c->to + c->used, from, x.first, y.first, f->w, f->h);
-	c->used += raw_pixel_bytes(f->w, f->h);
+	c->used += decoded_pixel_bytes(f->w, f->h);
 	return 1;
 }
 
@@ -179,16 +179,16 @@ void
 raw_add(struct raw_clip *c, struct resizer *z, int how,
     const struct image *from, struct region r, int flip)
 {
-	struct raw_frame *f = (struct raw_frame *)(void *)c->to + c->done++;
+	struct decoded_frame *f = (struct decoded_frame *)(void *)c->to + c->done++;
 	const struct resize_call call = { how, NULL, c->side, c->side,
 		from->data, from->w, from->h, r, flip };
-	size_t sized = raw_pixel_bytes(c->side, c->side);
+	size_t sized = decoded_pixel_bytes(c->side, c->side);
 
 	/* Reserve a resized frame's bytes for each remaining frame. */
-	if (raw_add_undecoded(c, z, &call, from,
-	    c->room - (size_t)(c->t - c->done) * sized, f))
+	if (raw_add_unresized(c, z, &call, from,
+	    c->capacity - (size_t)(c->t - c->done) * sized, f))
 		return;
-	*f = (struct raw_frame){ .pixels = c->used, .w = c->side,
+	*f = (struct decoded_frame){ .pixels = c->used, .w = c->side,
 		.h = c->side };
 	image_resize(z, how, c->to + c->used, c->side, c->side, from->data,
 	    from->w, from->h, r, flip);
@@ -198,7 +198,7 @@ raw_add(struct raw_clip *c, struct resizer *z, int how,
 void
 raw_repeat(struct raw_clip *c)
 {
-	struct raw_frame *f = (struct raw_frame *)(void *)c->to + c->done++;
+	struct decoded_frame *f = (struct decoded_frame *)(void *)c->to + c->done++;
 
 	*f = f[-1];
 }

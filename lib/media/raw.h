@@ -7,15 +7,15 @@
  * with integers only, to the same bits as image_resize
  * (backend/cuda/resize_body.h).
  *
- * A clip of t frames is an array of t struct raw_frame (base/raw_frame.h),
- * followed by the tables and pixels that they refer to.  It begins at a
- * multiple of 16 bytes.
+ * A clip of t frames is an array of t struct decoded_frame
+ * (base/decoded_frame.h), followed by the tables and pixels that they refer to.
+ * It begins at a multiple of 16 bytes.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/raw_frame.h"
+#include "base/decoded_frame.h"
 #include "media/image.h"
 
 /*
@@ -31,10 +31,11 @@ void raw_free(struct raw_clip *c);
 /*
  * raw_begin(c, to, room, t, side):
  * Begin a clip of ${t} frames, to be resized to ${side} x ${side} pixels, at
- * ${to}, a multiple of 16 bytes.  ${room} is the capacity in bytes: raw_room
- * (base/raw_frame.h), and at least the frame array and ${t} resized frames.
+ * ${to}, a multiple of 16 bytes. ${room} is the capacity in bytes:
+ * decoded_clip_bytes (base/decoded_frame.h), and at least the frame array and
+ * ${t} resized frames.
  */
-void raw_begin(struct raw_clip *c, uint8_t *to, size_t room, int t, int side);
+void raw_begin(struct raw_clip *c, uint8_t *to, size_t capacity, int t, int side);
 
 /*
  * raw_add(c, z, how, from, r, flip):

@@ -60,7 +60,7 @@ ISA_DECLARE(void, resize_run, (const struct resize_job *job));
 /* One output axis: position i is the sum of k[i][j] times input at[i] + j. */
 struct resize_axis {
 	int n;
-	int most;			/* row length of ${k}: maximum taps per
+	int max_taps;			/* row length of ${k}: maximum taps per
 					 * position */
 	int pairs;			/* pairs of taps that cover every
 					 * position */
@@ -69,7 +69,7 @@ struct resize_axis {
 					 * neither */
 	int *at, *count;		/* [n] */
 	int32_t *k;			/* [n][most], 0 from count[i] */
-	size_t places, taps;		/* capacity of ${at}, and of ${k} */
+	size_t positions, taps;		/* capacity of ${at}, and of ${k} */
 	struct resize_span of;		/* key of the plan; n is 0 without a
 					 * plan */
 };

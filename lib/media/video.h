@@ -46,13 +46,15 @@ struct video_info {
 	struct fraction rate[2];	/* frames per second: the declared
 					 * average, then FFmpeg's guess; 0/0 or
 					 * 0/1 if unknown */
-	double claimed;			/* declared duration in seconds, 0 if
+	double declared_seconds;			/* declared duration in seconds, 0 if
 					 * absent */
-	double likely;			/* number of frames by ${rate[0]} and
-					 * ${claimed}, or by FFmpeg's estimate
-					 * of the duration; 0 if unknown */
+	double likely_frames;			/* number of frames by ${rate[0]} and
+					 * ${declared_seconds}, or by FFmpeg's
+					 * estimate of the duration; 0 if
+					 * unknown */
 	size_t expected;		/* capacity to reserve for lists of
-					 * frames: a little above ${likely} */
+					 * frames: a little above
+					 * ${likely_frames} */
 };
 
 /* Findings of decoding, complete once video_next has returned 0. */

@@ -21,8 +21,8 @@ alike_ops(const struct op *p, const struct op *q)
 {
 	return p->kind == q->kind && p->nin == q->nin &&
 	    p->groups == q->groups && p->bias == q->bias &&
-	    p->fold == q->fold && p->past == q->past && p->over == q->over &&
-	    p->cut == q->cut && p->step == q->step && p->first == q->first &&
+	    p->fold == q->fold && p->past == q->past && p->axes == q->axes &&
+	    p->exclude_pad == q->exclude_pad && p->step == q->step && p->first == q->first &&
 	    p->spread == q->spread && p->transpose == q->transpose &&
 	    alike_same(p->by, q->by) && p->per == q->per &&
 	    p->trained == q->trained && alike_same(p->eps, q->eps) &&
@@ -39,8 +39,8 @@ task_alike(const struct task *a, const struct task *b)
 	return alike_ops(a->op, b->op) &&
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
-	    memcmp(a->wants_dx, b->wants_dx, sizeof(a->wants_dx)) == 0 &&
-	    a->wants_dw == b->wants_dw &&
+	    memcmp(a->needs_input_grad, b->needs_input_grad, sizeof(a->needs_input_grad)) == 0 &&
+	    a->needs_weight_grad == b->needs_weight_grad &&
 	    memcmp(a->accumulate, b->accumulate, sizeof(a->accumulate)) == 0;
 }
 
@@ -49,7 +49,7 @@ plan_next(const struct plan *p, int of, int i)
 {
 	do
 		i++;
-	while (i < p->n && p->task[i].into != of);
+	while (i < p->n && p->task[i].fused_into != of);
 	return i;
 }
 
@@ -60,8 +60,8 @@ plan_alike(const struct plan *p, int a, int b)
 
 	for (; i < p->n && k < p->n; i = plan_next(p, a, i), k = plan_next(p, b, k))
 		if (!task_alike(&p->task[i], &p->task[k]) ||
-		    p->task[i].stored != p->task[k].stored ||
-		    (p->task[i].lies == i) != (p->task[k].lies == k) ||
+		    p->task[i].materialized != p->task[k].materialized ||
+		    (p->task[i].alias_of == i) != (p->task[k].alias_of == k) ||
 		    p->has_dy[i] != p->has_dy[k])
 			return 0;
 	return i == k || (i >= p->n && k >= p->n);

@@ -7,7 +7,7 @@ static void
 explain_name_ops(const struct plan *p, int i, struct buffer *b)
 {
 	for (int k = 0; k < p->n; k++)
-		if (p->task[k].into == i)
+		if (p->task[k].fused_into == i)
 			buffer_printf(b, "%s%s", b->n > 0 ? " + " : "",
 			    p->task[k].op->name);
 }
@@ -24,17 +24,17 @@ plan_explain(const struct plan *p, FILE *f)
 		struct buffer b = { 0 };
 		char made[200] = "";
 
-		if (t->into != i)
+		if (t->fused_into != i)
 			continue;
 		explain_name_ops(p, i, &b);
 		if (t->impl->describe != NULL)
 			t->impl->describe(t, made, sizeof(made));
 		fprintf(f, "%s\t%s\t%zu\t%s", b.data, dims_text(&t->out, shape),
-		    t->impl->saved != NULL && !t->idle ? t->impl->saved(t) : 0,
+		    t->impl->saved != NULL && !t->no_grad ? t->impl->saved(t) : 0,
 		    made);
-		if (p->remake[i] >= 0)
+		if (p->recompute_before[i] >= 0)
 			fprintf(f, ", recomputed before the gradients of %s",
-			    p->task[p->remake[i]].op->name);
+			    p->task[p->recompute_before[i]].op->name);
 		fputc('\n', f);
 		buffer_free(&b);
 	}

@@ -24,7 +24,7 @@ feed_draw_pixels(size_t n)
 }
 
 void
-feed_make(struct feed *f, const struct dims *input, const struct needs *needs)
+feed_make(struct feed *f, const struct dims *input, const struct input_spec *needs)
 {
 	int n = input->n;
 	struct stream *stream = xcalloc((size_t)needs->streams, sizeof(*stream));
@@ -49,7 +49,7 @@ feed_make(struct feed *f, const struct dims *input, const struct needs *needs)
 }
 
 void
-feed_free(struct feed *f, const struct needs *needs)
+feed_free(struct feed *f, const struct input_spec *needs)
 {
 	for (int i = 0; i < needs->streams && f->stream != NULL; i++)
 		free(f->stream[i].bytes);

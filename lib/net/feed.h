@@ -14,7 +14,7 @@
  * Free the buffers and leave an empty feed.
  */
 void feed_make(struct feed *f, const struct dims *input,
-    const struct needs *needs);
-void feed_free(struct feed *f, const struct needs *needs);
+    const struct input_spec *needs);
+void feed_free(struct feed *f, const struct input_spec *needs);
 
 #endif

@@ -1,7 +1,7 @@
 /* The buffers of a plan: their lifetimes, and their places in one arena. */
 #include <stdlib.h>
 
-#include "backend/tray.h"
+#include "backend/staging_buffer.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "net/alike.h"
@@ -90,7 +90,7 @@ layout_bytes_of(size_t (*f)(const struct task *), const struct task *t)
 static int
 layout_backward_at(const struct plan *p, int i)
 {
-	return 2 * p->n - 1 - p->task[i].into;
+	return 2 * p->n - 1 - p->task[i].fused_into;
 }
 
 /* [n] lifetimes of the buffers, in the times of plan_lay_out. */
@@ -108,11 +108,11 @@ struct layout_lives {
 static void
 layout_read_at(const struct plan *p, struct layout_lives *l, int from, int time)
 {
-	int lies = p->task[from].lies, by = p->task[from].into;
+	int lies = p->task[from].alias_of, by = p->task[from].fused_into;
 
 	if (time > l->keep[by])
 		l->keep[by] = time;
-	if (time < p->n || !p->task[lies].remade) {
+	if (time < p->n || !p->task[lies].recompute) {
 		if (time > l->last[lies])
 			l->last[lies] = time;
 		return;
@@ -130,7 +130,7 @@ layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
 {
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
 		for (int j = 0; j < p->task[k].op->nin; j++)
-			if (p->task[p->task[k].op->in[j]].into != i)
+			if (p->task[p->task[k].op->in[j]].fused_into != i)
 				layout_read_at(p, l, p->task[k].op->in[j],
 				    time);
 }
@@ -142,21 +142,21 @@ layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
  * this loop visits later and which are recomputed first.
  */
 static void
-layout_find_remakes(struct plan *p, struct layout_lives *l)
+layout_find_recomputes(struct plan *p, struct layout_lives *l)
 {
 	for (int i = p->n - 1; i >= 0; i--) {
 		int time = 2 * p->n;
 
-		p->remake[i] = -1;
+		p->recompute_before[i] = -1;
 		for (int k = plan_next(p, i, -1); k < p->n;
 		    k = plan_next(p, i, k)) {
-			p->task[k].remade &= l->ends[k] > 0;
-			if (p->task[k].remade && l->again[k] < time)
+			p->task[k].recompute &= l->ends[k] > 0;
+			if (p->task[k].recompute && l->again[k] < time)
 				time = l->again[k];
 		}
 		if (time == 2 * p->n)
 			continue;
-		p->remake[i] = 2 * p->n - 1 - time;
+		p->recompute_before[i] = 2 * p->n - 1 - time;
 		for (int k = plan_next(p, i, -1); k < p->n;
 		    k = plan_next(p, i, k))
 			l->again[k] = time;
@@ -175,8 +175,8 @@ layout_lives_of(struct plan *p)
 		xcalloc(n, sizeof(int)) };
 
 	for (int i = 0; i < p->n; i++) {
-		l.last[i] = p->task[i].into;
-		l.keep[i] = p->task[i].idle ? i : layout_backward_at(p, i);
+		l.last[i] = p->task[i].fused_into;
+		l.keep[i] = p->task[i].no_grad ? i : layout_backward_at(p, i);
 		l.first[i] = layout_backward_at(p, i);
 	}
 	for (int i = 0; i < p->n; i++) {
@@ -185,9 +185,9 @@ layout_lives_of(struct plan *p)
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
-			if (p->task[from].into == t->into)
+			if (p->task[from].fused_into == t->fused_into)
 				continue;	/* internal to the fused task */
-			layout_read_at(p, &l, from, t->into);
+			layout_read_at(p, &l, from, t->fused_into);
 			if (task_reads(t) & READS_X)
 				layout_read_at(p, &l, from,
 				    layout_backward_at(p, i));
@@ -201,7 +201,7 @@ layout_lives_of(struct plan *p)
 	for (int i = 0; i < p->graph->heads; i++)
 		l.last[p->graph->head[i].scores] =
 		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
-	layout_find_remakes(p, &l);
+	layout_find_recomputes(p, &l);
 	return l;
 }
 
@@ -227,30 +227,30 @@ plan_lay_out(struct plan *p)
 	struct plan_block *b = xcalloc(5 * (size_t)p->n + 1, sizeof(*b));
 	struct layout_lives l = layout_lives_of(p);
 
-	layout_add(b, &n, (struct plan_block){ tray_bytes(p->tray), &p->tray_at,
+	layout_add(b, &n, (struct plan_block){ staging_buffer_bytes(p->staging), &p->staging_at,
 	    0, end, 0, 0 });
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 		size_t bytes = device_bytes(p->device, &t->out);
-		int again = p->remake[i] >= 0 ? end - p->remake[i] :
-		    t->idle ? 0 : layout_backward_at(p, i);
+		int again = p->recompute_before[i] >= 0 ? end - p->recompute_before[i] :
+		    t->no_grad ? 0 : layout_backward_at(p, i);
 		int back = again > 0 ? layout_backward_at(p, i) : 0;
 
-		if (t->into == i) {
+		if (t->fused_into == i) {
 			layout_add(b, &n,
 			    (struct plan_block){ layout_bytes_of(t->impl->saved,
 			    t), &p->saved_at[i], i, l.keep[i], 0, 0 });
 			layout_add(b, &n,
-			    (struct plan_block){ layout_bytes_of(t->impl->kept,
+			    (struct plan_block){ layout_bytes_of(t->impl->packed_bytes,
 			    t), &p->kept_at[i], 0, end, 0, 0 });
 			layout_add(b, &n,
 			    (struct plan_block){ layout_bytes_of(t->impl->scratch, t),
 			    &p->scratch_at[i], i, i, again, back });
 		}
-		if (t->stored)
+		if (t->materialized)
 			layout_add(b, &n,
-			    (struct plan_block){ bytes, &p->y_at[i], t->into,
-			    l.last[i], l.again[i], t->remade ? l.ends[i] : 0 });
+			    (struct plan_block){ bytes, &p->y_at[i], t->fused_into,
+			    l.last[i], l.again[i], t->recompute ? l.ends[i] : 0 });
 		if (p->has_dy[i])
 			layout_add(b, &n,
 			    (struct plan_block){ bytes, &p->dy_at[i],

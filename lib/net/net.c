@@ -31,7 +31,7 @@ net_free(struct net *n)
 	for (size_t i = 0; i < n->plans; i++)
 		plan_free(n->plan[i]);
 	free(n->plan);
-	ahead_close(&n->ahead);
+	prefetch_close(&n->prefetch);
 	device_free(n->device, n->arena);
 	device_free(n->device, n->w);
 	free(n);
@@ -80,9 +80,9 @@ net_plan_of(struct net *n, const struct dims *input, int training,
 	if ((p = plan_new_part(n->graph, n->device, input, !training ?
 	    PLAN_TEST : n->repeats ? PLAN_REPEAT : PLAN_ONCE, peers)) == NULL)
 		return NULL;
-	n->plan = array_room(n->plan, n->plans, &n->cap, sizeof(*n->plan));
+	n->plan = array_reserve(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
-	p->ahead = &n->ahead;
+	p->prefetch = &n->prefetch;
 	return p;
 }
 
@@ -100,46 +100,46 @@ net_plan_part(struct net *n, const struct dims *input,
 }
 
 size_t
-net_ahead_bytes(const struct net *n)
+net_prefetch_bytes(const struct net *n)
 {
-	size_t most = 0;
+	size_t largest = 0;
 
 	for (size_t i = 0; i < n->plans; i++)
-		if (tray_ahead(n->plan[i]->tray) > most)
-			most = tray_ahead(n->plan[i]->tray);
-	return most > 0 && most < n->landing ? n->landing : most;
+		if (staging_buffer_prefetch_bytes(n->plan[i]->staging) > largest)
+			largest = staging_buffer_prefetch_bytes(n->plan[i]->staging);
+	return largest > 0 && largest < n->prefetch_bytes ? n->prefetch_bytes : largest;
 }
 
 int
 net_reserve(struct net *n)
 {
-	size_t most = 0;
+	size_t largest = 0;
 	char text[32];
 
 	for (size_t i = 0; i < n->plans; i++)
-		if (n->plan[i]->arena > most)
-			most = n->plan[i]->arena;
-	if (most <= n->arena_bytes)
+		if (n->plan[i]->arena > largest)
+			largest = n->plan[i]->arena;
+	if (largest <= n->arena_bytes)
 		return 0;
 	/* Free it first: memory may not suffice for both. */
 	device_free(n->device, n->arena);
 	n->arena_bytes = 0;
 	n->bound = NULL;
-	if ((n->arena = device_alloc(n->device, most)) == NULL)
+	if ((n->arena = device_alloc(n->device, largest)) == NULL)
 		return fail("%s: the activations of a microbatch need %s; choose a "
 		    "smaller --bn-size, fewer frames or a smaller crop",
-		    n->graph->name, text_bytes(text, (double)most));
-	n->arena_bytes = most;
+		    n->graph->name, text_bytes(text, (double)largest));
+	n->arena_bytes = largest;
 	return 0;
 }
 
 int
-net_reserve_ahead(struct net *n)
+net_reserve_prefetch(struct net *n)
 {
-	size_t most = net_ahead_bytes(n);
+	size_t largest = net_prefetch_bytes(n);
 
-	ahead_close(&n->ahead);
-	return most > 0 ? ahead_open(&n->ahead, n->device, most) : 0;
+	prefetch_close(&n->prefetch);
+	return largest > 0 ? prefetch_open(&n->prefetch, n->device, largest) : 0;
 }
 
 void
@@ -150,8 +150,8 @@ net_forward(struct net *n, struct plan *p, const struct feed *feed, void *dw)
 	 * Packed weights are in the arena, which another plan may have
 	 * overwritten.
 	 */
-	p->renew = !n->same || n->bound != p;
-	n->same = 0;
+	p->weights_changed = !n->weights_unchanged || n->bound != p;
+	n->weights_unchanged = 0;
 	n->bound = p;
 	plan_forward(p, feed);
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "net/ahead.h"
+#include "net/prefetch.h"
 #include "net/plan.h"
 
 struct net {
@@ -30,13 +30,13 @@ struct net {
 	 * Set before net_forward: 1 if no parameter has changed since the last
 	 * call.  net_forward clears it.
 	 */
-	int same;
+	int weights_unchanged;
 	/*
-	 * Set before net_reserve_ahead: bytes of the prefetch buffer, if more
-	 * than the pixels need.
+	 * Set before net_reserve_prefetch: bytes of the prefetch buffer, if
+	 * more than the pixels need.
 	 */
-	size_t landing;
-	struct ahead ahead;		/* open after net_reserve_ahead */
+	size_t prefetch_bytes;
+	struct prefetch prefetch;		/* open after net_reserve_prefetch */
 	const struct plan *bound;	/* last plan that used the arena */
 };
 
@@ -82,16 +82,16 @@ struct plan *net_plan_part(struct net *n, const struct dims *input,
 int net_reserve(struct net *n);
 
 /*
- * net_reserve_ahead(n):
- * Allocate the prefetch buffer (net/ahead.h) for the largest plan made so far.
- * Do nothing if the device works on host memory.  Return 0, or -1 after a
+ * net_reserve_prefetch(n):
+ * Allocate the prefetch buffer (net/prefetch.h) for the largest plan made so
+ * far. Do nothing if the device works on host memory. Return 0, or -1 after a
  * message.
  *
- * net_ahead_bytes(n):
+ * net_prefetch_bytes(n):
  * Return the bytes of that buffer.
  */
-int net_reserve_ahead(struct net *n);
-size_t net_ahead_bytes(const struct net *n);
+int net_reserve_prefetch(struct net *n);
+size_t net_prefetch_bytes(const struct net *n);
 
 /*
  * net_forward(n, p, feed, dw):

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/tray.h"
+#include "backend/staging_buffer.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "net/ahead.h"
-#include "net/passes.h"
+#include "net/prefetch.h"
+#include "net/capture_cache.h"
 #include "net/plan.h"
 
 /*
@@ -20,12 +20,12 @@ plan_set_marks(struct plan *p)
 	int k = p->n - 1;		/* ops k + 1 to n - 1 are done */
 
 	for (int i = p->n - 1; i >= 0; i--) {
-		for (; k >= 0 && (p->task[k].into >= i ||
+		for (; k >= 0 && (p->task[k].fused_into >= i ||
 		    p->graph->op[k].nparam == 0); k--)
 			if (p->graph->op[k].nparam > 0)
 				mark = p->graph->param[p->graph->op[k].param].
 				    offset;
-		p->mark[i] = mark;
+		p->final_from[i] = mark;
 	}
 }
 
@@ -38,16 +38,16 @@ plan_set_gradients(struct plan *p)
 {
 	/* A task that does the work of a trained one needs a backward pass. */
 	for (int i = 0; i < p->n; i++)
-		p->task[p->task[i].into].idle &= p->task[i].idle;
+		p->task[p->task[i].fused_into].no_grad &= p->task[i].no_grad;
 	for (int time = p->n - 1; time >= 0; time--)
 		for (int i = p->n - 1; i >= 0; i--) {
 			struct task *t = &p->task[i];
 
-			for (int j = 0; j < t->op->nin && t->into == time; j++) {
+			for (int j = 0; j < t->op->nin && t->fused_into == time; j++) {
 				int from = t->op->in[j];
 
-				if (!t->wants_dx[j] ||
-				    p->task[from].into == time)
+				if (!t->needs_input_grad[j] ||
+				    p->task[from].fused_into == time)
 					continue;
 				t->accumulate[j] = p->has_dy[from];
 				p->has_dy[from] = 1;
@@ -75,18 +75,18 @@ plan_set_task(struct plan *p, int i, const struct dims *out)
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
 		.training = p->training, .peers = p->peers,
 		.repeats = p->repeats, .out = out[i],
-		.wants_dw = p->training && plan_is_trained(p->graph, op),
-		.into = i, .stored = 1, .lies = i,
+		.needs_weight_grad = p->training && plan_is_trained(p->graph, op),
+		.fused_into = i, .materialized = 1, .alias_of = i,
 		.impl = p->device->ops[op->kind] };
 	/*
 	 * Pixels need no gradient.  Neither do outputs that depend only on
 	 * pixels and frozen parameters.
 	 */
-	t->idle = !t->wants_dw;
+	t->no_grad = !t->needs_weight_grad;
 	for (int j = 0; j < op->nin; j++) {
 		t->in[j] = out[op->in[j]];
-		t->wants_dx[j] = !p->task[op->in[j]].idle;
-		t->idle &= !t->wants_dx[j];
+		t->needs_input_grad[j] = !p->task[op->in[j]].no_grad;
+		t->no_grad &= !t->needs_input_grad[j];
 	}
 	if (t->impl == NULL)
 		return fail("%s: the %s back end cannot run %s", p->graph->name,
@@ -117,7 +117,7 @@ plan_new_part(const struct graph *g, struct device *d,
 	p->training = use != PLAN_TEST;
 	p->peers = peers;
 	p->repeats = use != PLAN_ONCE;
-	p->renew = 1;
+	p->weights_changed = 1;
 	p->n = g->nop;
 	p->task = xcalloc(n, sizeof(*p->task));
 	p->y_at = xcalloc(n, sizeof(size_t));
@@ -125,11 +125,11 @@ plan_new_part(const struct graph *g, struct device *d,
 	p->saved_at = xcalloc(n, sizeof(size_t));
 	p->kept_at = xcalloc(n, sizeof(size_t));
 	p->scratch_at = xcalloc(n, sizeof(size_t));
-	p->remake = xcalloc(n, sizeof(int));
+	p->recompute_before = xcalloc(n, sizeof(int));
 	p->has_dy = xcalloc(n, 1);
-	p->mark = xcalloc(n, sizeof(size_t));
-	p->tray = tray_new(d, &g->needs, input, g->heads);
-	p->passes = passes_new();
+	p->final_from = xcalloc(n, sizeof(size_t));
+	p->staging = staging_buffer_new(d, &g->needs, input, g->heads);
+	p->captures = capture_cache_new();
 	if (graph_shapes(g, input, out, &p->macs) != 0)
 		goto err;
 	for (int i = 0; i < p->n; i++)
@@ -141,7 +141,7 @@ plan_new_part(const struct graph *g, struct device *d,
 	for (int i = 0; i < p->n; i++) {
 		struct task *t = &p->task[i];
 
-		if (t->into == i && t->impl->prepare != NULL &&
+		if (t->fused_into == i && t->impl->prepare != NULL &&
 		    t->impl->prepare(t) != 0)
 			goto err;
 	}
@@ -162,8 +162,8 @@ plan_free(struct plan *p)
 		return;
 	for (int i = 0; i < p->n; i++)
 		task_release(&p->task[i]);
-	passes_free(p->passes, p->device);
-	tray_free(p->tray);
+	capture_cache_free(p->captures, p->device);
+	staging_buffer_free(p->staging);
 	free(p->input);
 	free(p->task);
 	free(p->y_at);
@@ -171,9 +171,9 @@ plan_free(struct plan *p)
 	free(p->saved_at);
 	free(p->kept_at);
 	free(p->scratch_at);
-	free(p->remake);
+	free(p->recompute_before);
 	free(p->has_dy);
-	free(p->mark);
+	free(p->final_from);
 	free(p);
 }
 
@@ -195,13 +195,13 @@ plan_bind_arena(struct plan *p, char *a)
 		t->y = a + p->y_at[i];
 		t->dy = p->has_dy[i] ? a + p->dy_at[i] : NULL;
 		t->saved = a + p->saved_at[i];
-		t->kept = a + p->kept_at[i];
+		t->packed_weights = a + p->kept_at[i];
 		t->scratch = a + p->scratch_at[i];
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
-			t->x[j] = a + p->y_at[p->task[from].lies];
-			t->dx[j] = t->wants_dx[j] && p->has_dy[from] ?
+			t->x[j] = a + p->y_at[p->task[from].alias_of];
+			t->dx[j] = t->needs_input_grad[j] && p->has_dy[from] ?
 			    a + p->dy_at[from] : NULL;
 		}
 	}
@@ -219,7 +219,7 @@ plan_bind_parameters(struct plan *p, const void *w, void *dw)
 			size_t at = g->param[t->op->param + j].offset;
 
 			t->w[j] = plan_element(p, w, at);
-			t->dw[j] = t->wants_dw ? plan_element(p, dw, at) : NULL;
+			t->dw[j] = t->needs_weight_grad ? plan_element(p, dw, at) : NULL;
 		}
 	}
 }
@@ -241,12 +241,12 @@ void
 plan_feed(struct plan *p, const struct feed *feed)
 {
 	const struct feed_values *values;
-	const void *landed = p->tray == NULL ? NULL : ahead_take(p->ahead, feed);
-	const struct feed *here = tray_bring(p->tray, (char *)p->base +
-	    p->tray_at, landed, feed, &values);
+	const void *uploaded = p->staging == NULL ? NULL : prefetch_take(p->prefetch, feed);
+	const struct feed *here = staging_buffer_load(p->staging, (char *)p->base +
+	    p->staging_at, uploaded, feed, &values);
 
-	if (landed != NULL)
-		ahead_taken(p->ahead);
+	if (uploaded != NULL)
+		prefetch_taken(p->prefetch);
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].feed = here;
 		p->task[i].values = values;
@@ -260,18 +260,18 @@ plan_feed(struct plan *p, const struct feed *feed)
  * middle of it.
  */
 static void
-plan_run_pass(struct plan *p, struct pass_key key, void (*run)(void *arg),
+plan_run_pass(struct plan *p, struct capture_key key, void (*run)(void *arg),
     void *arg)
 {
-	if (p->tray == NULL || p->peers != NULL) {
+	if (p->staging == NULL || p->peers != NULL) {
 		run(arg);
 		return;
 	}
 	key.arena = p->base;
 	key.w = p->w;
 	key.dw = p->dw;
-	key.form = tray_form(p->tray, p->task[0].feed);
-	passes_run(p->passes, p->device, &key, run, arg);
+	key.feed_key = staging_buffer_key(p->staging, p->task[0].feed);
+	capture_cache_run(p->captures, p->device, &key, run, arg);
 }
 
 static void
@@ -280,8 +280,8 @@ plan_run_forward(void *arg)
 	struct plan *p = arg;
 
 	for (int i = 0; i < p->n; i++) {
-		p->task[i].renew = p->renew;
-		if (p->task[i].into == i)
+		p->task[i].weights_changed = p->weights_changed;
+		if (p->task[i].fused_into == i)
 			task_forward(&p->task[i]);
 	}
 }
@@ -290,18 +290,18 @@ void
 plan_forward(struct plan *p, const struct feed *feed)
 {
 	plan_feed(p, feed);
-	plan_run_pass(p, (struct pass_key){ .renew = p->renew },
+	plan_run_pass(p, (struct capture_key){ .weights_changed = p->weights_changed },
 	    plan_run_forward, p);
-	tray_return(p->tray, feed);
-	p->renew = 1;
+	staging_buffer_return_outcome(p->staging, feed);
+	p->weights_changed = 1;
 }
 
 int
-plan_remade(const struct plan *p, int i, int k)
+plan_next_recompute(const struct plan *p, int i, int k)
 {
 	do
 		k++;
-	while (k < p->n && p->remake[k] != i);
+	while (k < p->n && p->recompute_before[k] != i);
 	return k;
 }
 
@@ -319,15 +319,15 @@ plan_run_backward(void *arg)
 	size_t mark = p->graph->elements;
 
 	for (int i = p->n - 1; i >= 0; i--) {
-		for (int k = plan_remade(p, i, -1); k < p->n;
-		    k = plan_remade(p, i, k))
-			task_remake(&p->task[k]);
-		if (p->task[i].into == i)
+		for (int k = plan_next_recompute(p, i, -1); k < p->n;
+		    k = plan_next_recompute(p, i, k))
+			task_recompute(&p->task[k]);
+		if (p->task[i].fused_into == i)
 			task_backward(&p->task[i]);
 		/* Record a mark only if this task has completed gradients. */
-		if (b->final != NULL && p->mark[i] < mark)
+		if (b->final != NULL && p->final_from[i] < mark)
 			device_event_record(p->device, b->final,
-			    mark = p->mark[i]);
+			    mark = p->final_from[i]);
 	}
 }
 
@@ -336,6 +336,6 @@ plan_backward(struct plan *p, struct event *final)
 {
 	struct plan_backward_job b = { p, final };
 
-	plan_run_pass(p, (struct pass_key){ .backward = 1, .final = final },
+	plan_run_pass(p, (struct capture_key){ .backward = 1, .final = final },
 	    plan_run_backward, &b);
 }

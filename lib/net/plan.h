@@ -22,27 +22,27 @@ struct plan {
 	struct task *task;
 	/* [n] offsets in the arena. */
 	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
-	size_t tray_at;			/* offset of the staging buffer */
+	size_t staging_at;			/* offset of the staging buffer */
 	size_t arena;			/* bytes of the arena */
 	char *has_dy;			/* [n] 1: dy has a buffer */
 	/*
 	 * [n] Task i is recomputed before the backward pass of task remake[i];
 	 * -1: never.
 	 */
-	int *remake;
+	int *recompute_before;
 	/*
 	 * [n] After the backward pass of task i, the gradients from element
 	 * mark[i] of the flat buffer to its end are final.
 	 */
-	size_t *mark;
+	size_t *final_from;
 	double macs;			/* multiply-adds of a forward pass */
 	/* 1 if parameters or arena have changed since the last forward pass. */
-	int renew;
+	int weights_changed;
 	const struct graph *graph;
 	struct device *device;
-	struct ahead *ahead;		/* net/ahead.h; NULL: no prefetch */
-	struct tray *tray;		/* backend/tray.h; NULL: host memory */
-	struct passes *passes;		/* net/passes.h: graph cache */
+	struct prefetch *prefetch;		/* net/prefetch.h; NULL: no prefetch */
+	struct staging_buffer *staging;		/* backend/staging_buffer.h; NULL: host memory */
+	struct capture_cache *captures;		/* net/capture_cache.h: graph cache */
 	void *base;			/* last arguments of plan_bind */
 	const void *w, *dw;
 };
@@ -108,11 +108,11 @@ void plan_forward(struct plan *p, const struct feed *feed);
 void plan_backward(struct plan *p, struct event *final);
 
 /*
- * plan_remade(p, i, k):
+ * plan_next_recompute(p, i, k):
  * Return the first task after ${k} that is recomputed before the backward pass
  * of task ${i}; p->n if there is none.
  */
-int plan_remade(const struct plan *p, int i, int k);
+int plan_next_recompute(const struct plan *p, int i, int k);
 
 /*
  * plan_explain(p, f):

@@ -60,7 +60,7 @@ compare_print_place(const struct schedule *s, double epoch, uint64_t samples,
 
 static void
 compare_print_totals(struct schedule *const *s, const char *const *name, int n,
-    uint64_t samples, const struct cost *cost, double unit, double most,
+    uint64_t samples, const struct cost *cost, double unit, double largest,
     struct buffer *out)
 {
 	buffer_printf(out, "#schedule\tepochs\tstages\twork\tof_the_most%s\n",
@@ -70,7 +70,7 @@ compare_print_totals(struct schedule *const *s, const char *const *name, int n,
 
 		buffer_printf(out, "%s\t%d\t%d\t%.4g\t%.3f", name[j],
 		    schedule_epochs(s[j]), s[j]->stages, work / unit,
-		    work / most);
+		    work / largest);
 		if (samples > 0)
 			buffer_printf(out, "\t%llu\t%llu", (unsigned long long)
 			    schedule_steps(s[j], samples), (unsigned long long)
@@ -84,7 +84,7 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
     uint64_t samples, const struct cost *cost, struct buffer *out)
 {
 	const struct cell *large = NULL;
-	double unit = 0, most = 0;
+	double unit = 0, largest = 0;
 
 	for (int j = 0; j < n; j++)
 		if (compare_check_costs(s[j], cost) != 0)
@@ -95,11 +95,11 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
 
 		large = one >= unit ? c : large;
 		unit = fmax(unit, one);
-		most = fmax(most, schedule_cost(s[j], cost));
+		largest = fmax(largest, schedule_cost(s[j], cost));
 	}
 	buffer_printf(out, "# work in epochs at %d frames and crop size %d, by "
 	    "%s\n", large->frames, large->crop, cost->unit);
-	compare_print_totals(s, name, n, samples, cost, unit, most, out);
+	compare_print_totals(s, name, n, samples, cost, unit, largest, out);
 	buffer_text(out, "#work");
 	for (int j = 0; j < n; j++)
 		buffer_printf(out, samples > 0 ? "\tepoch_%d\tshape_%d\tlr_%d"
@@ -107,7 +107,7 @@ compare_print(struct schedule *const *s, const char *const *name, int n,
 		    j + 1, j + 1);
 	buffer_text(out, "\n");
 	for (int k = 0; k < PARTS; k++) {
-		double work = most * k / PARTS;
+		double work = largest * k / PARTS;
 
 		buffer_printf(out, "%.4g", work / unit);
 		for (int j = 0; j < n; j++) {

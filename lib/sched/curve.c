@@ -8,8 +8,8 @@
 static void
 curve_add_point(struct curve *c, double x, double y)
 {
-	c->x = array_room(c->x, c->n, &c->x_cap, sizeof(*c->x));
-	c->y = array_room(c->y, c->n, &c->y_cap, sizeof(*c->y));
+	c->x = array_reserve(c->x, c->n, &c->x_cap, sizeof(*c->x));
+	c->y = array_reserve(c->y, c->n, &c->y_cap, sizeof(*c->y));
 	c->x[c->n] = x;
 	c->y[c->n++] = y;
 }
@@ -22,19 +22,19 @@ curve_number(const struct cell *c, enum curve_of what)
 }
 
 int
-curve_turns(const struct schedule *s, enum curve_of what)
+curve_count(const struct schedule *s, enum curve_of what)
 {
-	int most = 1, differ = 0;
+	int largest = 1, differ = 0;
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
 
-		most = g->cells > most ? g->cells : most;
+		largest = g->cells > largest ? g->cells : largest;
 		for (int k = 1; k < g->cells; k++)
 			differ |= curve_number(&g->cell[k], what) !=
 			    curve_number(&g->cell[0], what);
 	}
-	return differ ? most : 1;
+	return differ ? largest : 1;
 }
 
 struct curve
@@ -80,13 +80,13 @@ curve_lr(const struct schedule *s)
 }
 
 double
-curve_most(const struct curve *c)
+curve_max(const struct curve *c)
 {
-	double most = 0;
+	double largest = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		most = c->y[i] > most ? c->y[i] : most;
-	return most;
+		largest = c->y[i] > largest ? c->y[i] : largest;
+	return largest;
 }
 
 void

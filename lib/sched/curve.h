@@ -11,11 +11,11 @@ struct curve { double *x, *y; size_t n, x_cap, y_cap; };
 enum curve_of { CURVE_CROP, CURVE_FRAMES, CURVE_BATCH };
 
 /*
- * curve_turns(s, what):
+ * curve_count(s, what):
  * Return the number of curves that show ${what}.  It is the length of the
  * longest short cycle, or 1 if ${what} is constant within each cycle.
  */
-int curve_turns(const struct schedule *s, enum curve_of what);
+int curve_count(const struct schedule *s, enum curve_of what);
 
 /*
  * curve_cell(s, what, turn):
@@ -31,8 +31,8 @@ struct curve curve_cell(const struct schedule *s, enum curve_of what,
  */
 struct curve curve_lr(const struct schedule *s);
 
-/* curve_most(c): return the largest y, or 0 if none is larger. */
-double curve_most(const struct curve *c);
+/* curve_max(c): return the largest y, or 0 if none is larger. */
+double curve_max(const struct curve *c);
 /* curve_free(c): free the points and leave an empty curve. */
 void curve_free(struct curve *c);
 

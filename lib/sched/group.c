@@ -5,7 +5,7 @@
 
 /* Return the largest size up to ${most} that divides every batch. */
 static int
-group_largest(const struct schedule *s, int most)
+group_largest(const struct schedule *s, int largest)
 {
 	int d = 0;
 
@@ -14,9 +14,9 @@ group_largest(const struct schedule *s, int most)
 			/* The greatest common divisor of all batches. */
 			d = (int)common_divisor(d,
 			    s->stage[i].cell[k].batch);
-	while (d % most != 0)
-		most--;
-	return most;
+	while (d % largest != 0)
+		largest--;
+	return largest;
 }
 
 int

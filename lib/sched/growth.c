@@ -70,16 +70,16 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 			    "warm-up of %g epochs", g->epoch_begin, p->until);
 		p->r0 *= k;
 		p->r1 *= k;
-		if (p->r0 > LR_MOST || p->r1 > LR_MOST)
+		if (p->r0 > LR_MAX || p->r1 > LR_MAX)
 			return fail("at epoch %d the learning rate, scaled "
 			    "with the batch, exceeds %g", g->epoch_begin,
-			    LR_MOST);
+			    LR_MAX);
 	}
 	if (follow == FOLLOW_MOMENTUM)
 		g->momentum = 1 - (1 - g->momentum) / k;
-	if (g->momentum < 0 || g->momentum > MOMENTUM_MOST)
+	if (g->momentum < 0 || g->momentum > MOMENTUM_MAX)
 		return fail("at epoch %d the momentum would become %g (wanted 0 to "
-		    "%g)", g->epoch_begin, g->momentum, MOMENTUM_MOST);
+		    "%g)", g->epoch_begin, g->momentum, MOMENTUM_MAX);
 	return 0;
 }
 
@@ -88,8 +88,8 @@ schedule_grow(struct schedule *s, int base, const struct growth_at *at, int n,
     enum follow follow, double momentum)
 {
 	for (int i = 0; i < s->stages && n > 0; i++) {
-		s->stage[i].moves = follow == FOLLOW_MOMENTUM;
-		s->stage[i].momentum = s->stage[i].moves ? momentum : 0;
+		s->stage[i].sets_momentum = follow == FOLLOW_MOMENTUM;
+		s->stage[i].momentum = s->stage[i].sets_momentum ? momentum : 0;
 	}
 	for (int k = 0; k < n; k++) {
 		int from = k > 0 ? at[k - 1].batch : base;

@@ -58,8 +58,8 @@ lr_parse_point(char *text, double *r, double *e)
 	if (at == NULL)
 		return -1;
 	*at = '\0';
-	return text_real(text, 0, LR_MOST, r) == 0 &&
-	    text_real(at + 1, 0, LR_MOST, e) == 0 ? 0 : -1;
+	return text_real(text, 0, LR_MAX, r) == 0 &&
+	    text_real(at + 1, 0, LR_MAX, e) == 0 ? 0 : -1;
 }
 
 /* Read "cosine", or "power2" to "power9". */
@@ -73,7 +73,7 @@ lr_parse_shape(const char *text, struct lr_piece *p)
 		return 0;
 	}
 	if (!text_starts(text, "power") ||
-	    text_int(text + 5, 2, LR_POWER_MOST, &power) != 0)
+	    text_int(text + 5, 2, LR_POWER_MAX, &power) != 0)
 		return -1;
 	p->kind = LR_POWER;
 	p->power = (int)power;
@@ -91,7 +91,7 @@ lr_parse_piece(const char *where, const char *text, int end,
 
 	*p = (struct lr_piece){ .kind = LR_FLAT, .until = end };
 	if (dots == NULL) {
-		if (text_real(text, 0, LR_MOST, &p->r0) != 0)
+		if (text_real(text, 0, LR_MAX, &p->r0) != 0)
 			status = fail("%s: %s (wanted a learning rate, such as 0.1, or a "
 			    "line from lr@epoch to lr@epoch, such as "
 			    "0.01@0..0.1@5)", where, text_quote(text));
@@ -146,10 +146,10 @@ lr_check_place(const char *where, const char *text, int begin, int end,
 	 * A piece ends at r1 but may begin anywhere on its line, so check that.
 	 */
 	lr = lr_at(p, 1, from);
-	if (!(lr >= -1e-12 * (p->r0 + p->r1) && lr <= LR_MOST))
+	if (!(lr >= -1e-12 * (p->r0 + p->r1) && lr <= LR_MAX))
 		return fail("%s: %s is %g at epoch %g, where it begins to hold "
 		    "(wanted 0 to %g)", where, text_quote(text), lr, from,
-		    LR_MOST);
+		    LR_MAX);
 	return 0;
 }
 
@@ -168,7 +168,7 @@ lr_parse(const char *where, const char *text, int begin, int end,
 			free(p);
 			return -1;
 		}
-		p = array_room(p, n, &cap, sizeof(*p));
+		p = array_reserve(p, n, &cap, sizeof(*p));
 		if (lr_parse_piece(where, one, end, &p[n]) != 0 ||
 		    lr_check_place(where, one, begin, end, &p[n],
 		    n > 0 ? &p[n - 1] : NULL, next != NULL) != 0) {

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#define LR_MOST 1e9		/* maximum of a learning rate or epoch */
+#define LR_MAX 1e9		/* maximum of a learning rate or epoch */
 #define LR_PIECES 1000		/* maximum of pieces in a stage */
 
 enum rate_kind {
@@ -20,7 +20,7 @@ enum rate_kind {
 	LR_POWER	/* from r0 at e0 to r1 at e1, as (1 - x)^power */
 };
 
-#define LR_POWER_MOST 9			/* powers are 2 to 9 */
+#define LR_POWER_MAX 9			/* powers are 2 to 9 */
 
 struct lr_piece {
 	enum rate_kind kind;

@@ -137,11 +137,11 @@ multigrid_add_stage(struct multigrid_growth *w,
 	if (s->stages == SCHEDULE_STAGES || end > SCHEDULE_EPOCHS)
 		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
 		    SCHEDULE_EPOCHS);
-	if (lr > LR_MOST)
+	if (lr > LR_MAX)
 		return fail("a learning rate of %g after epoch %d (wanted at most %g)", lr,
-		    first, LR_MOST);
-	s->stage = array_room(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
-	w->flat = array_room(w->flat, (size_t)s->stages, &w->flats,
+		    first, LR_MAX);
+	s->stage = array_reserve(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
+	w->flat = array_reserve(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
 	w->flat[s->stages] = (struct flat){ lr, shape->times };
 	g = &s->stage[s->stages++];
@@ -153,13 +153,13 @@ multigrid_add_stage(struct multigrid_growth *w,
  * Without a long cycle: use the base shape, and multiply and truncate epochs.
  */
 static int
-multigrid_plain_stages(struct multigrid_growth *w)
+multigrid_base_stages(struct multigrid_growth *w)
 {
 	const struct multigrid *m = w->m;
 	struct multigrid_shape base = { 1, m->frames, m->crop, 1 };
 
-	for (int j = 0; j <= m->falls; j++) {
-		int end = j < m->falls ? m->fall[j] : m->epochs;
+	for (int j = 0; j <= m->milestones; j++) {
+		int end = j < m->milestones ? m->milestone[j] : m->epochs;
 
 		if (multigrid_add_stage(w, &base, m->factor[j],
 		    (int)(end * m->epoch_factor)) != 0)
@@ -173,10 +173,10 @@ multigrid_plain_stages(struct multigrid_growth *w)
  * cycles.
  */
 static int
-multigrid_between(const struct multigrid *m, int j)
+multigrid_epochs_between(const struct multigrid *m, int j)
 {
-	return (j < m->falls ? m->fall[j] : m->epochs) -
-	    (j > 0 ? m->fall[j - 1] : 0);
+	return (j < m->milestones ? m->milestone[j] : m->epochs) -
+	    (j > 0 ? m->milestone[j - 1] : 0);
 }
 
 /*
@@ -191,7 +191,7 @@ multigrid_long_stages(struct multigrid_growth *w,
 {
 	const struct multigrid *m = w->m;
 	const struct multigrid_shape *last = &shape[m->longs - 1];
-	int cycles = m->fine_tune ? m->falls : m->falls + 1;
+	int cycles = m->fine_tune ? m->milestones : m->milestones + 1;
 	double means = 0, steps = 0, raw = 0, tuning = 0, stretch, done = 0;
 	int begin, end;
 
@@ -199,22 +199,22 @@ multigrid_long_stages(struct multigrid_growth *w,
 		means += shape[k].mean;
 	for (int j = 0; j < cycles; j++)
 		for (int k = 0; k < m->longs; k++) {
-			double epochs = multigrid_between(m, j) *
+			double epochs = multigrid_epochs_between(m, j) *
 			    shape[k].mean / means;
 
 			steps += epochs / shape[k].mean;
 			raw += epochs;
 		}
 	if (m->fine_tune) {
-		double saving = m->fall[m->falls - 1] / steps;
+		double saving = m->milestone[m->milestones - 1] / steps;
 
-		tuning = multigrid_between(m, m->falls) / saving * last->mean;
+		tuning = multigrid_epochs_between(m, m->milestones) / saving * last->mean;
 		raw += tuning;
 	}
 	stretch = m->epochs * m->epoch_factor / raw;
 	for (int j = 0; j < cycles; j++)
 		for (int k = 0; k < m->longs; k++) {
-			done += multigrid_between(m, j) * shape[k].mean /
+			done += multigrid_epochs_between(m, j) * shape[k].mean /
 			    means * stretch;
 			if (multigrid_add_stage(w, &shape[k], m->factor[j],
 			    (int)rint(done)) != 0)
@@ -228,10 +228,10 @@ multigrid_long_stages(struct multigrid_growth *w,
 	 */
 	begin = (int)rint(done);
 	end = (int)rint(done + tuning * stretch);
-	if (multigrid_add_stage(w, last, m->factor[m->falls - 1],
+	if (multigrid_add_stage(w, last, m->factor[m->milestones - 1],
 	    (begin + end) / 2) != 0)
 		return -1;
-	return multigrid_add_stage(w, last, m->factor[m->falls], end);
+	return multigrid_add_stage(w, last, m->factor[m->milestones], end);
 }
 
 
@@ -293,12 +293,12 @@ multigrid_schedule(const struct multigrid *m)
 	w.s->path = xstrdup("schedule");
 	for (int k = 0; k < m->longs && status == 0; k++)
 		status = multigrid_long_shape(m, k, &shape[k]);
-	if (status == 0 && m->longs > 0 && m->fine_tune && m->falls == 0)
+	if (status == 0 && m->longs > 0 && m->fine_tune && m->milestones == 0)
 		status = fail("there is no milestone, so all epochs would be "
 		    "fine-tuning and none a long cycle");
 	if (status == 0)
 		status = m->longs > 0 ? multigrid_long_stages(&w, shape) :
-		    multigrid_plain_stages(&w);
+		    multigrid_base_stages(&w);
 	if (status == 0 && w.s->stages == 0)
 		status = fail("%d epochs times %g are less than 1", m->epochs,
 		    m->epoch_factor);

@@ -23,8 +23,8 @@ struct multigrid {
 	int batch, frames, crop;	/* B0, T0, S0: the base shape */
 	int stride;			/* of the base shape; 0: segments */
 	int epochs;			/* E: epochs without cycles */
-	int falls;			/* J - 1: number of milestones */
-	const int *fall;		/* [falls] milestones: epochs below E,
+	int milestones;			/* J - 1: number of milestones */
+	const int *milestone;		/* [falls] milestones: epochs below E,
 					 * rising */
 	/*
 	 * [falls + 1] Learning rates before, between and after the milestones,

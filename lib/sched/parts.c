@@ -1,18 +1,18 @@
 /* The split of a step's batch into microbatches. */
 #include "sched/parts.h"
 
-struct parts
+struct step_split
 cell_parts(const struct cell *c, int ranks, int spread)
 {
 	int groups = c->batch / c->group, k = ranks / groups;
 
 	if (!spread || k < 2 || ranks % groups != 0 || c->group % k != 0)
 		k = 1;
-	return (struct parts){ groups * k, c->group / k, k };
+	return (struct step_split){ groups * k, c->group / k, k };
 }
 
 int
-parts_clip(const struct parts *p, const struct cell *c, int part, int i)
+parts_clip(const struct step_split *p, const struct cell *c, int part, int i)
 {
 	int group = part / p->span, number = part % p->span;
 	int half = p->clips / 2, at = number * p->clips + i;

@@ -13,7 +13,7 @@
 
 #include "sched/schedule.h"
 
-struct parts {
+struct step_split {
 	int n;			/* microbatches, or their parts, in a step */
 	int clips;		/* clips of each */
 	int span;		/* k: parts of a group */
@@ -25,16 +25,16 @@ struct parts {
  * groups.  If the ranks cannot divide the groups equally, groups stay whole and
  * there are fewer than ranks.
  */
-struct parts cell_parts(const struct cell *c, int ranks, int spread);
+struct step_split cell_parts(const struct cell *c, int ranks, int spread);
 
 /*
  * parts_clip(p, c, part, i):
  * Return the index in the batch of clip ${i} of part ${part} of the step.
- * Mixing combines clips i and n - 1 - i of a microbatch of n (effects_ring).
- * So a part of an even number of clips takes one half from the front of its
- * group and the other from the end.  Its clips then have the same mixing
- * partners as in the group.  Other parts are consecutive.
+ * Mixing combines clips i and n - 1 - i of a microbatch of n
+ * (transforms_partners). So a part of an even number of clips takes one half
+ * from the front of its group and the other from the end. Its clips then have
+ * the same mixing partners as in the group. Other parts are consecutive.
  */
-int parts_clip(const struct parts *p, const struct cell *c, int part, int i);
+int parts_clip(const struct step_split *p, const struct cell *c, int part, int i);
 
 #endif

@@ -72,7 +72,7 @@ query_print_row(const struct schedule_step *at, struct buffer *out)
 
 	buffer_printf(out, "%llu\t%s\t%llu\t%d\t%d\t%d\t%d\t%d\t%d",
 	    (unsigned long long)at->step, text_real_write(epoch,
-	    at->exact_epoch), (unsigned long long)at->clip, at->stage, at->turn,
+	    at->exact_epoch), (unsigned long long)at->clip, at->stage, at->cycle_position,
 	    c->batch, c->frames, c->crop, c->group);
 	if (c->run != 0)
 		buffer_printf(out, "/%d", c->run);

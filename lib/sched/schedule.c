@@ -20,9 +20,9 @@ schedule_free(struct schedule *s)
 }
 
 int
-schedule_moves(const struct schedule *s)
+schedule_sets_momentum(const struct schedule *s)
 {
-	return s->stage[0].moves;
+	return s->stage[0].sets_momentum;
 }
 
 int
@@ -66,9 +66,9 @@ schedule_place(const struct schedule *s, uint64_t samples, uint64_t step,
 	at.stage = (int)(g - s->stage);
 	if (at.epoch >= g->epoch_end)
 		return at;		/* the schedule has ended */
-	at.turn = turn;
+	at.cycle_position = turn;
 	at.lr = lr_at(g->lr, g->pieces, at.exact_epoch);
-	if (g->moves)
+	if (g->sets_momentum)
 		at.momentum = g->momentum;
 	at.cell = &g->cell[turn];
 	return at;
@@ -94,7 +94,7 @@ schedule_next(const struct schedule *s, uint64_t samples,
 	/* Each epoch restarts the short cycle. */
 	same = clip / samples == (uint64_t)at->epoch;
 	return schedule_place(s, samples, at->step + 1, clip, same ?
-	    (at->turn + 1) % s->stage[at->stage].cells : 0);
+	    (at->cycle_position + 1) % s->stage[at->stage].cells : 0);
 }
 
 /*
@@ -103,8 +103,8 @@ schedule_next(const struct schedule *s, uint64_t samples,
  * and c in a cycle, (r - 1) / c cycles leave at least one clip.
  */
 static uint64_t
-schedule_pass_cycles(const struct schedule *s, uint64_t samples,
-    struct schedule_step *at, uint64_t most)
+schedule_skip_cycles(const struct schedule *s, uint64_t samples,
+    struct schedule_step *at, uint64_t largest)
 {
 	const struct stage *g = &s->stage[at->stage];
 	uint64_t left = ((uint64_t)at->epoch + 1) * samples - at->clip;
@@ -113,10 +113,10 @@ schedule_pass_cycles(const struct schedule *s, uint64_t samples,
 	for (int k = 0; k < g->cells; k++)
 		clips += (uint64_t)g->cell[k].batch;
 	n = (left - 1) / clips;
-	if (n > most)
-		n = most;
+	if (n > largest)
+		n = largest;
 	*at = schedule_place(s, samples, at->step + n * (uint64_t)g->cells,
-	    at->clip + n * clips, at->turn);
+	    at->clip + n * clips, at->cycle_position);
 	return n;
 }
 
@@ -126,8 +126,8 @@ schedule_seek(const struct schedule *s, uint64_t samples, uint64_t step)
 	struct schedule_step at = schedule_start(s, samples);
 
 	while (at.cell != NULL && at.step < step) {
-		if (at.turn == 0)
-			schedule_pass_cycles(s, samples, &at, (step - at.step) /
+		if (at.cycle_position == 0)
+			schedule_skip_cycles(s, samples, &at, (step - at.step) /
 			    (uint64_t)s->stage[at.stage].cells);
 		if (at.step < step)
 			at = schedule_next(s, samples, &at);
@@ -143,14 +143,14 @@ schedule_count(const struct schedule *s, uint64_t samples,
 
 	memset(steps, 0, (size_t)s->stages * sizeof(*steps));
 	while (at.cell != NULL) {
-		if (at.turn == 0) {
-			uint64_t n = schedule_pass_cycles(s, samples, &at,
+		if (at.cycle_position == 0) {
+			uint64_t n = schedule_skip_cycles(s, samples, &at,
 			    UINT64_MAX);
 
 			for (int k = 0; k < s->stage[at.stage].cells; k++)
 				steps[at.stage][k] += n;
 		}
-		steps[at.stage][at.turn]++;
+		steps[at.stage][at.cycle_position]++;
 		at = schedule_next(s, samples, &at);
 	}
 }

@@ -28,7 +28,7 @@ enum {
 	SCHEDULE_FRAMES = 1 << 16,
 	SCHEDULE_CROP = 1 << 14
 };
-#define MOMENTUM_MOST 0.99999
+#define MOMENTUM_MAX 0.99999
 #define SCHEDULE_SAMPLES ((uint64_t)1 << 40)	/* so that G(t) < 2^61 */
 
 /* A batch shape and its properties. */
@@ -55,7 +55,7 @@ struct stage {
 	struct cell cell[SCHEDULE_CYCLE];
 	int pieces;
 	struct lr_piece *lr;	/* [pieces] in order */
-	int moves;		/* 1: use ${momentum}, too */
+	int sets_momentum;		/* 1: use ${momentum}, too */
 	double momentum;
 };
 
@@ -74,7 +74,7 @@ struct schedule_step {
 	 * The step takes cell ${turn} of the stage.  Each epoch restarts the
 	 * short cycle.
 	 */
-	int stage, turn;
+	int stage, cycle_position;
 	double exact_epoch;	/* G(t) / N */
 	double lr;
 	double momentum;	/* -1: not set by the schedule */
@@ -111,9 +111,10 @@ char *schedule_text(const struct schedule *s);
 char *schedule_text_steps(const struct schedule *s, uint64_t samples);
 
 /*
- * schedule_moves(s): return 1 if the schedule sets the momentum of each stage.
+ * schedule_sets_momentum(s): return 1 if the schedule sets the momentum of each
+ * stage.
  */
-int schedule_moves(const struct schedule *s);
+int schedule_sets_momentum(const struct schedule *s);
 
 /* schedule_epochs(s): return the number of epochs. */
 int schedule_epochs(const struct schedule *s);

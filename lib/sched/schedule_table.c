@@ -120,8 +120,8 @@ schedule_begin_stage(const struct table *t, size_t r,
 		    "a stage)", t->path, t->line[r], (int)w->cycle);
 	g->epoch_begin = (int)w->begin;
 	g->epoch_end = (int)w->end;
-	g->moves = table_column(t, "momentum") >= 0;
-	if (g->moves && table_real(t, r, "momentum", 0, MOMENTUM_MOST,
+	g->sets_momentum = table_column(t, "momentum") >= 0;
+	if (g->sets_momentum && table_real(t, r, "momentum", 0, MOMENTUM_MAX,
 	    &g->momentum) != 0)
 		return -1;
 	where = xprintf("%s:%d: column lr", t->path, t->line[r]);
@@ -184,7 +184,7 @@ schedule_from_table(const struct table *t)
 				    t->line[r], (int)w.stage, s->stages);
 				goto err0;
 			}
-			s->stage = array_room(s->stage, (size_t)s->stages, &cap,
+			s->stage = array_reserve(s->stage, (size_t)s->stages, &cap,
 			    sizeof(*s->stage));
 			g = &s->stage[s->stages];
 			memset(g, 0, sizeof(*g));
@@ -232,7 +232,7 @@ schedule_print_row(const struct schedule *s, int stage, int cycle,
 	buffer_text(b, "\t");
 	lr_print(g->lr, g->pieces, b);
 	buffer_printf(b, "\t%d\t%d", c->stride_min, c->stride_max);
-	if (g->moves) {
+	if (g->sets_momentum) {
 		char momentum[32];
 
 		buffer_printf(b, "\t%s", text_real_write(momentum,
@@ -249,7 +249,7 @@ schedule_print_table(const struct schedule *s,
 
 	buffer_printf(&b, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes"
 	    "\tcrop\tbn\tlr\tstride_min\tstride_max%s%s\n",
-	    schedule_moves(s) ? "\tmomentum" : "",
+	    schedule_sets_momentum(s) ? "\tmomentum" : "",
 	    steps ? "\tsteps\tclips" : "");
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {

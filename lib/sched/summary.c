@@ -58,16 +58,16 @@ const struct cell *
 schedule_largest(const struct schedule *s, const struct cost *cost)
 {
 	const struct cell *best = NULL;
-	double most = 0;
+	double largest = 0;
 
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			const struct cell *c = &s->stage[i].cell[k];
 			double one = cost->of(c, cost->arg);
 
-			if (best == NULL || one >= most) {
+			if (best == NULL || one >= largest) {
 				best = c;
-				most = one;
+				largest = one;
 			}
 		}
 	return best;

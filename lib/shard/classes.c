@@ -12,7 +12,7 @@
 void
 class_add(struct class_list *c, const char *name)
 {
-	c->name = array_room(c->name, c->n, &c->cap, sizeof(*c->name));
+	c->name = array_reserve(c->name, c->n, &c->cap, sizeof(*c->name));
 	c->name[c->n++] = xstrdup(name);
 }
 
@@ -49,7 +49,7 @@ class_check(const char *what, const struct class_list *c, struct error *why)
 			result = error_set(why, "%s: class %zu: %s (wanted a name in UTF-8)",
 			    what, i, *s == '\0' ? "empty" : Q(s));
 		for (; *s != '\0' && result == 0; s += text_utf8(s))
-			if (text_shown(s) == 0)
+			if (text_displayable(s) == 0)
 				result = error_set(why, "%s: class %zu: %s holds a control "
 				    "character", what, i, Q(c->name[i]));
 		if (result != 0)

@@ -20,8 +20,8 @@ void class_list_free(struct class_list *c);
 /*
  * class_check(what, c, why):
  * Check that the names are not empty, are UTF-8 that terminals can display
- * (text_shown), and differ.  Return 0, or -1 with a message in ${why}, printed
- * if ${why} is NULL.  ${what} begins the message.
+ * (text_displayable), and differ. Return 0, or -1 with a message in ${why},
+ * printed if ${why} is NULL. ${what} begins the message.
  */
 int class_check(const char *what, const struct class_list *c,
     struct error *why);

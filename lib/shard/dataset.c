@@ -10,7 +10,7 @@
 #include "shard/dataset_shards.h"
 
 /* Open shard ${k} and check it against the manifest.  Return 0, or -1 or -2
- * as damage_say. */
+ * as damage_report. */
 static int
 dataset_open_shard(struct dataset *d, size_t k)
 {
@@ -20,7 +20,7 @@ dataset_open_shard(struct dataset *d, size_t k)
 	int result = 0;
 
 	if (s == NULL || manifest_check_shard(d->m, k, s, &damage) != 0)
-		result = damage_say(path, &damage, NULL);
+		result = damage_report(path, &damage, NULL);
 	free(path);
 	return result;
 }
@@ -58,8 +58,8 @@ dataset_collect_keys(struct dataset *d)
 	}
 }
 
-/* Append the set of labels of sample ${i} to ${d->span}, which has ${*n}.
- * Return 0, or -1 or -2 as damage_say. */
+/* Append the set of labels of sample ${i} to ${d->interval}, which has ${*n}.
+ * Return 0, or -1 or -2 as damage_report. */
 static int
 dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
     struct buffer *b)
@@ -79,8 +79,8 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 			bad = -2;
 			break;
 		}
-		d->span = array_room(d->span, *n, cap, sizeof(*d->span));
-		d->span[(*n)++] = m->labels[k];
+		d->interval = array_reserve(d->interval, *n, cap, sizeof(*d->interval));
+		d->interval[(*n)++] = m->labels[k];
 	}
 	sample_free(m);
 	free(what);
@@ -88,9 +88,9 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 }
 
 /*
- * Read the sets of labels from KEY.json.  All stay in memory, 12 bytes a label,
- * so that neither a training step nor an evaluation reads or allocates anything
- * for them.  Return 0, or -1 or -2 as damage_say.
+ * Read the sets of labels from CONV_KEY.json. All stay in memory, 12 bytes a
+ * label, so that neither a training step nor an evaluation reads or allocates
+ * anything for them. Return 0, or -1 or -2 as damage_report.
  */
 static int
 dataset_read_sets(struct dataset *d)
@@ -105,7 +105,7 @@ dataset_read_sets(struct dataset *d)
 
 		if (set && first == NULL) {
 			first = xcalloc((size_t)samples + 1, sizeof(*first));
-			d->span = xcalloc(cap, sizeof(*d->span));
+			d->interval = xcalloc(cap, sizeof(*d->interval));
 		}
 		if (set)
 			bad = dataset_add_set(d, i, &n, &cap, &b);
@@ -117,7 +117,7 @@ dataset_read_sets(struct dataset *d)
 	return bad;
 }
 
-/* Open everything.  Return 0, or -1 or -2 as damage_say.  Open the shards
+/* Open everything.  Return 0, or -1 or -2 as damage_report.  Open the shards
  * before the identity is checked: it is computed from their footers. */
 static int
 dataset_open_parts(struct dataset *d)
@@ -134,7 +134,7 @@ dataset_open_parts(struct dataset *d)
 		bad = dataset_open_shard(d, k);
 	if (d->m == NULL ||
 	    (bad == 0 && manifest_identify(d->m, &damage) != 0))
-		bad = damage_say(path, &damage, NULL);
+		bad = damage_report(path, &damage, NULL);
 	free(path);
 	if (bad)
 		return bad;
@@ -167,7 +167,7 @@ dataset_free(struct dataset *d)
 	if (d == NULL)
 		return;
 	free(d->first);
-	free(d->span);
+	free(d->interval);
 	files_free(d->files);
 	manifest_free(d->m);
 	free(d->key);
@@ -290,21 +290,21 @@ dataset_sample(const struct dataset *d, uint32_t i)
 
 	/* The index has no sets of labels; dataset_read_sets loaded them. */
 	if (d->first != NULL && (m.flags & SHARD_LABELS)) {
-		m.labels = d->span + d->first[i];
+		m.labels = d->interval + d->first[i];
 		m.nlabels = (int)(d->first[i + 1] - d->first[i]);
 	}
 	return m;
 }
 
 int
-dataset_sets(const struct dataset *d)
+dataset_has_label_sets(const struct dataset *d)
 {
 	return d->first != NULL;
 }
 
 /* Read the index of every sample once, to size buffers before training. */
 void
-dataset_most(const struct dataset *d, int *frames, int *w, int *h)
+dataset_max(const struct dataset *d, int *frames, int *w, int *h)
 {
 	*frames = *w = *h = 0;
 	for (uint32_t i = 0; i < dataset_samples(d); i++) {

@@ -86,11 +86,11 @@ const char *dataset_ext(const struct dataset *d, int stream);
  * dataset_sample(d, i):
  * Return the part of sample ${i} that the index stores, with its set of labels
  * if it has one.  Its pointers are valid until dataset_free.
- * dataset_sets(d):
+ * dataset_has_label_sets(d):
  * Return 1 if a sample of ${d} has a set of labels, 0 otherwise.
  */
 struct sample dataset_sample(const struct dataset *d, uint32_t i);
-int dataset_sets(const struct dataset *d);
+int dataset_has_label_sets(const struct dataset *d);
 
 /*
  * dataset_frames_read(d, i, stream, frame, n, to, at, room, why):
@@ -100,36 +100,36 @@ int dataset_sets(const struct dataset *d);
  * close to each other are read together.
  *
  * ${room} is a workspace that the caller keeps between calls, so that nothing
- * is allocated once it is large enough (dataset_frames_room).  Return 0, -1 on
- * an I/O error, or -2 if the bytes are damaged, with a message in ${why},
+ * is allocated once it is large enough (dataset_frames_workspace). Return 0, -1
+ * on an I/O error, or -2 if the bytes are damaged, with a message in ${why},
  * printed if ${why} is NULL.
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *room, struct error *why);
+    struct buffer *workspace, struct error *why);
 
 /*
- * dataset_most(d, frames, w, h):
+ * dataset_max(d, frames, w, h):
  * Set ${*frames}, ${*w} and ${*h} to the maximum over all samples, each by
  * itself.
- * dataset_frames_room(d, n, frames):
+ * dataset_frames_workspace(d, n, frames):
  * Return the bytes of ${room} that dataset_frames_read needs for ${n} frames of
  * a sample with ${frames} frames.
  */
-void dataset_most(const struct dataset *d, int *frames, int *w, int *h);
-size_t dataset_frames_room(const struct dataset *d, int n, int frames);
+void dataset_max(const struct dataset *d, int *frames, int *w, int *h);
+size_t dataset_frames_workspace(const struct dataset *d, int n, int frames);
 
 /*
  * dataset_json_read(d, i, to):
- * Replace the content of ${to} by KEY.json of sample ${i}.  Return 0, or after
- * a message -1 on an I/O error, -2 if the data are damaged.
+ * Replace the content of ${to} by CONV_KEY.json of sample ${i}. Return 0, or
+ * after a message -1 on an I/O error, -2 if the data are damaged.
  */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
 /*
  * dataset_source(d, i, to):
- * Set ${*to} to the path of sample ${i}'s video, as KEY.json stores it, or to
- * the sample's key if it stores none.  The caller frees it.  Return as
+ * Set ${*to} to the path of sample ${i}'s video, as CONV_KEY.json stores it, or
+ * to the sample's key if it stores none. The caller frees it. Return as
  * dataset_json_read; after an error ${*to} is NULL.
  */
 int dataset_source(const struct dataset *d, uint32_t i, char **to);

@@ -13,7 +13,7 @@
 
 #define Q text_quote
 #define NEAR (64 << 10)		/* a smaller gap is read and discarded */
-#define MOST_PIECES 512		/* pieces of one preadv; IOV_MAX is 1024 */
+#define PIECES_MAX 512		/* pieces of one preadv; IOV_MAX is 1024 */
 
 /* A requested frame: its number in the sample, its index in the request, and
  * its offset in the output. */
@@ -71,14 +71,14 @@ static int
 dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
     char *to, char *waste, struct error *why)
 {
-	struct iovec v[MOST_PIECES];
+	struct iovec v[PIECES_MAX];
 
 	for (int i = 0; i < n;) {
 		uint64_t start = (uint64_t)w[i].record.blk * USTAR_BLOCK;
 		uint64_t end = start;
 		int pieces = 0;
 
-		for (; i < n && pieces + 2 <= MOST_PIECES; i++) {
+		for (; i < n && pieces + 2 <= PIECES_MAX; i++) {
 			const struct shard_record *r = &w[i].record;
 			uint64_t at = (uint64_t)r->blk * USTAR_BLOCK;
 
@@ -137,7 +137,7 @@ dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 }
 
 size_t
-dataset_frames_room(const struct dataset *d, int n, int frames)
+dataset_frames_workspace(const struct dataset *d, int n, int frames)
 {
 	return (size_t)n * sizeof(struct dataset_want) + (size_t)frames *
 	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
@@ -146,7 +146,7 @@ dataset_frames_room(const struct dataset *d, int n, int frames)
 int
 dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *room, struct error *why)
+    struct buffer *workspace, struct error *why)
 {
 	size_t k = dataset_shard_of(d, i), total = 0;
 	const struct shard *s = files_take(d->files, k, why);
@@ -160,8 +160,8 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 		goto out;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	assert(n > 0 && stream >= 0 && stream < e.streams);
-	buffer_room(room, dataset_frames_room(d, n, (int)e.frames));
-	w = (struct dataset_want *)(void *)room->data;
+	buffer_reserve(workspace, dataset_frames_workspace(d, n, (int)e.frames));
+	w = (struct dataset_want *)(void *)workspace->data;
 	for (int f = 0; f < n; f++) {
 		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
 		w[f] = (struct dataset_want){ .frame = frame[f], .number = f };
@@ -180,7 +180,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 	for (int f = 0; f < n; f++)
 		w[f].at = at[w[f].number];
 	/* The gaps are read into the NEAR bytes after the frames. */
-	buffer_room(to, total + NEAR);
+	buffer_reserve(to, total + NEAR);
 	result = dataset_read_wanted(s, w, n, to->data, to->data + total, why);
 	if (result == 0)
 		result = dataset_check_frames(d, i, s, w, n, to->data, why);
@@ -189,7 +189,7 @@ dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
 		to->data[total] = '\0';
 	}
 out_taken:
-	files_let_go(d->files, k);
+	files_release(d->files, k);
 out:
 	return result;
 }
@@ -206,7 +206,7 @@ dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 		return -1;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	result = shard_member(s, &e, (uint32_t)shard_record_count(&e) - 1, to);
-	files_let_go(d->files, k);
+	files_release(d->files, k);
 	return result;
 }
 

@@ -15,7 +15,7 @@ struct dataset {
 	char **key;			/* [samples] */
 	char *keys;			/* buffer that they point into */
 	uint64_t class_hash;
-	struct label_span *span;	/* sets of labels, one after the
+	struct label_interval *interval;	/* sets of labels, one after the
 					 * other */
 	size_t *first;			/* [samples + 1] in span; NULL: no
 					 * sample has a set */

@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "shard/files.h"
 
-/* users: between files_take and files_let_go; used: clock of the last take */
+/* users: between files_take and files_release; used: clock of the last take */
 struct files_slot { struct shard *shard; int users; uint64_t used; };
 
 struct files {
@@ -33,7 +33,7 @@ struct files {
 	struct files_slot *slot;		/* [shards] */
 	size_t shards;
 	uint64_t clock;
-	int open, most, users;
+	int open, max, users;
 };
 
 struct files *
@@ -49,7 +49,7 @@ files_new(size_t shards)
 	/* Half of the limit, because checkpoints, logs and MPI open files as
 	 * well. */
 	getrlimit(RLIMIT_NOFILE, &limit);
-	f->most = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
+	f->max = limit.rlim_cur > 200000 ? 100000 : (int)limit.rlim_cur / 2;
 	return f;
 }
 
@@ -82,7 +82,7 @@ files_close_oldest(struct files *f)
 			best = s;
 	if (best == NULL)
 		return 0;
-	shard_rest(best->shard);
+	shard_close_file(best->shard);
 	f->open--;
 	return 1;
 }
@@ -92,7 +92,7 @@ files_open(struct files *f, size_t k, const char *path, struct damage *d)
 {
 	struct files_slot *s = &f->slot[k];
 
-	if (f->open >= f->most)
+	if (f->open >= f->max)
 		files_close_oldest(f);
 	while ((s->shard = shard_open(path, d)) == NULL &&
 	    strcmp(d->kind, "files") == 0 && files_close_oldest(f))
@@ -113,16 +113,16 @@ files_shard(const struct files *f, size_t k)
  * Half of the limit is only an estimate: the rest of this process may open more
  * files (EMFILE), or other processes may (ENFILE).  Then each failure closes
  * one more of our shards.  If all that are open have users, one of them will
- * call files_let_go, so the wait ends.  If there are no users, nothing of ours
+ * call files_release, so the wait ends.  If there are no users, nothing of ours
  * can be closed.
  */
 static int
 files_open_again(struct files *f, struct shard *s, struct error *e)
 {
-	if (f->open >= f->most)
+	if (f->open >= f->max)
 		files_close_oldest(f);
 	while (s->fd < 0) {
-		if (shard_wake(s, e) == 0) {
+		if (shard_reopen(s, e) == 0) {
 			f->open++;
 			return 0;
 		}
@@ -158,7 +158,7 @@ files_take(struct files *f, size_t k, struct error *e)
 }
 
 void
-files_let_go(struct files *f, size_t k)
+files_release(struct files *f, size_t k)
 {
 	pthread_mutex_lock(&f->lock);
 	f->users--;

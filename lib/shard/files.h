@@ -34,12 +34,12 @@ const struct shard *files_shard(const struct files *f, size_t k);
 
 /*
  * files_take(f, k, e):
- * Return shard ${k} with its file open until files_let_go.  Return NULL with a
+ * Return shard ${k} with its file open until files_release.  Return NULL with a
  * message in ${e}, printed if ${e} is NULL.  Any thread may call it.
  */
 const struct shard *files_take(struct files *f, size_t k, struct error *e);
 
-/* files_let_go(f, k): End the use that files_take began. */
-void files_let_go(struct files *f, size_t k);
+/* files_release(f, k): End the use that files_take began. */
+void files_release(struct files *f, size_t k);
 
 #endif

@@ -3,7 +3,7 @@
 
 /*
  * Assembly of stream members into samples, in the form in which a shard stores
- * them.  Each member must be the next one of its sample, and KEY.json must
+ * them.  Each member must be the next one of its sample, and CONV_KEY.json must
  * agree with the members.
  */
 
@@ -31,18 +31,18 @@ struct gather {
 	struct shard_record *record;	/* blk: from the first header */
 	size_t records, cap;
 	uint64_t frames;		/* members that are frames */
-	int label;			/* from KEY.cls, -1 without */
+	int label;			/* from CONV_KEY.cls, -1 without */
 	char last[USTAR_NAME + 1];	/* the previous member, for messages */
 	uint64_t last_offset;
 
-	struct sample *sample;		/* from KEY.json, NULL before */
+	struct sample *sample;		/* from CONV_KEY.json, NULL before */
 };
 
 /*
  * gather_member(g, r, m):
  * Add the member ${m} that stream_next of ${r} returned.  Return STREAM_MORE,
  * or STREAM_DONE when the sample is complete.  Return STREAM_BAD after a
- * message, or STREAM_CUT without one.
+ * message, or STREAM_TRUNCATED without one.
  */
 int gather_member(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);
@@ -51,7 +51,7 @@ int gather_member(struct gather *g, struct stream_reader *r,
  * gather_end(g, r, m):
  * Read the end-of-stream marker ${m} and compare its counts with the samples
  * that were read.  Return STREAM_MORE, STREAM_BAD after a message, or
- * STREAM_CUT without one.
+ * STREAM_TRUNCATED without one.
  */
 int gather_end(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);

@@ -81,7 +81,7 @@ manifest_content_id(const struct manifest *m)
 void
 manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
 {
-	m->shard = array_room(m->shard, m->shards, &m->cap, sizeof(*m->shard));
+	m->shard = array_reserve(m->shard, m->shards, &m->cap, sizeof(*m->shard));
 	m->shard[m->shards++] = (struct manifest_shard){ .name = xstrdup(name),
 		.first = m->samples, .sum = *sum };
 	m->bytes += sum->bytes;
@@ -135,7 +135,7 @@ manifest_sums(const struct manifest *m, struct buffer *b)
 
 /* Commit a file in the directory of the set. */
 static int
-manifest_write_beside(const char *dir, const char *name, const struct buffer *b)
+manifest_write_file(const char *dir, const char *name, const struct buffer *b)
 {
 	char *path = path_join(dir, name);
 	int result = commit_bytes(path, b->data, b->n);
@@ -171,11 +171,11 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_close(&w);
 	buffer_text(&w.out, "\n");
 	/* Write the manifest last: it means that the rest exists. */
-	result = manifest_write_beside(dir, CLASSES_NAME, &classes);
+	result = manifest_write_file(dir, CLASSES_NAME, &classes);
 	if (result == 0)
-		result = manifest_write_beside(dir, SUMS_NAME, &sums);
+		result = manifest_write_file(dir, SUMS_NAME, &sums);
 	if (result == 0)
-		result = manifest_write_beside(dir, MANIFEST_NAME, &w.out);
+		result = manifest_write_file(dir, MANIFEST_NAME, &w.out);
 	buffer_free(&classes);
 	buffer_free(&sums);
 	buffer_free(&w.out);

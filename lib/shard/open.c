@@ -36,7 +36,7 @@ shard_read_footer(struct shard *s, struct damage *d)
 		return damage_set(d, s->size, "size", "%llu bytes (wanted a "
 		    "multiple of %d, at least %d): truncated, or not a shard",
 		    (unsigned long long)s->size, USTAR_BLOCK, SHARD_SMALLEST);
-	if (shard_get(s, end, sizeof(end), shard_footer_at(s), d) != 0)
+	if (shard_try_read(s, end, sizeof(end), shard_footer_at(s), d) != 0)
 		return -1;
 	if ((wrong = shard_footer_get(end, &s->footer)) != NULL)
 		return damage_set(d, shard_footer_at(s), "footer", "%s", wrong);
@@ -59,7 +59,7 @@ shard_check_layout(const struct shard *s, struct damage *d)
 		f->section[SECTION_META].length };
 	/* An index of at most an eighth of the file, or 64 MiB for small
 	 * files. */
-	uint64_t most = s->size / 8 > 64 << 20 ? s->size / 8 : 64 << 20;
+	uint64_t largest = s->size / 8 > 64 << 20 ? s->size / 8 : 64 << 20;
 	uint64_t end = 0, limit;
 
 	if (f->index_length > s->size || f->index_length < SHARD_FOOTER ||
@@ -74,14 +74,14 @@ shard_check_layout(const struct shard *s, struct damage *d)
 		    (unsigned long long)f->index_length,
 		    (unsigned long long)f->data_length,
 		    (unsigned long long)s->size);
-	if (most > USTAR_SIZE)
-		most = USTAR_SIZE;
-	if (f->index_length > most)
+	if (largest > USTAR_SIZE)
+		largest = USTAR_SIZE;
+	if (f->index_length > largest)
 		return damage_set(d, shard_footer_at(s), "footer",
 		    "an index of %llu "
 		    "bytes (wanted at most %llu)",
 		    (unsigned long long)f->index_length,
-		    (unsigned long long)most);
+		    (unsigned long long)largest);
 	limit = f->index_length - SHARD_FOOTER;
 	for (int i = 0; i < SECTIONS; i++) {
 		const struct shard_section *x = &f->section[i];
@@ -114,16 +114,16 @@ shard_read_index(struct shard *s, struct damage *d)
 
 	s->samples = xmalloc(records);
 	s->tail = xmalloc(tail);
-	if (shard_get(s, s->samples, records, f->index_at, d) != 0)
+	if (shard_try_read(s, s->samples, records, f->index_at, d) != 0)
 		goto out;
 	hasher_add(h, s->samples, records);
 	for (uint64_t at = records, n; at < order; at += n) {
 		n = order - at < CHUNK ? order - at : CHUNK;
-		if (shard_get(s, chunk, n, f->index_at + at, d) != 0)
+		if (shard_try_read(s, chunk, n, f->index_at + at, d) != 0)
 			goto out;
 		hasher_add(h, chunk, n);
 	}
-	if (shard_get(s, s->tail, tail, f->index_at + order, d) != 0)
+	if (shard_try_read(s, s->tail, tail, f->index_at + order, d) != 0)
 		goto out;
 	hasher_add(h, s->tail, tail);
 	result = hash128_equal(hasher_128(h), f->index_hash) ? 0 :
@@ -264,7 +264,7 @@ shard_opened(struct shard *s, int result, struct damage *d, int print)
 	if (result == 0)
 		return s;
 	if (print)
-		damage_say(s->path, d, NULL);
+		damage_report(s->path, d, NULL);
 	shard_close(s);
 	return NULL;
 }
@@ -297,7 +297,7 @@ shard_close(struct shard *s)
 {
 	if (s == NULL)
 		return;
-	shard_rest(s);
+	shard_close_file(s);
 	free(s->samples);
 	free(s->tail);
 	free(s->path);
@@ -305,7 +305,7 @@ shard_close(struct shard *s)
 }
 
 void
-shard_rest(struct shard *s)
+shard_close_file(struct shard *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
@@ -313,7 +313,7 @@ shard_rest(struct shard *s)
 }
 
 int
-shard_wake(struct shard *s, struct error *e)
+shard_reopen(struct shard *s, struct error *e)
 {
 	unsigned char footer[SHARD_FOOTER];
 	struct stat st;
@@ -331,7 +331,7 @@ shard_wake(struct shard *s, struct error *e)
 	    file_pread(s->fd, s->path, footer, sizeof(footer),
 	    shard_footer_at(s), e) != 0 || !hash128_equal(hash128(footer,
 	    sizeof(footer)), s->footer_hash)) {
-		shard_rest(s);
+		shard_close_file(s);
 		errno = 0;
 		return error_set(e, "%s: changed since it was first opened",
 		    Q(s->path));

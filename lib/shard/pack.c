@@ -53,7 +53,7 @@ pack_class_counts(struct pack *p)
 	struct buffer b = { 0 };
 
 	if (!p->classes_given && p->m->classes.n == 0)
-		derive_classes(p->derive, &p->m->classes);
+		class_infer_classes(p->infer, &p->m->classes);
 	buffer_text(&b, "");
 	tally_text(&p->tally, &p->m->classes, &b);
 	return b.data;
@@ -66,7 +66,7 @@ pack_class_counts(struct pack *p)
 static int
 pack_check_label(struct pack *p, const struct stream_reader *r, int label)
 {
-	uint64_t limit = p->classes_given ? p->m->classes.n : CLASSES_MOST;
+	uint64_t limit = p->classes_given ? p->m->classes.n : CLASSES_MAX;
 
 	if (label < 0 || (uint64_t)label < limit)
 		return 0;
@@ -84,7 +84,7 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 	struct gather *g = &p->g;
 	const struct sample *s = g->sample;
 
-	if (!p->settled && pack_settle(p) != 0)
+	if (!p->resolved && pack_resolve_settings(p) != 0)
 		return -1;
 	if (p->samples < p->replay) {
 		if (pack_compare(p, stream_path(r)) != 0)
@@ -95,7 +95,7 @@ pack_end_sample(struct pack *p, const struct stream_reader *r)
 		for (int i = 0; i < s->nlabels; i++)
 			if (pack_check_label(p, r, s->labels[i].class) != 0)
 				return -1;
-		derive_add(p->derive, s);
+		class_infer_add(p->infer, s);
 		if (pack_place(p, 1) != 0)
 			return -1;
 	}
@@ -127,7 +127,7 @@ pack_begin_sample(struct pack *p, const struct stream_reader *r,
 	if (p->samples < p->replay ||
 	    keyset_add(p->keys, m->key, &source, &offset))
 		return 0;
-	if (source == PACKED)
+	if (source == SOURCE_PACKED)
 		return fail("%s: offset %llu: key %s is packed already, as "
 		    "sample %llu", stream_path(r),
 		    (unsigned long long)m->offset, m->key,
@@ -268,7 +268,7 @@ pack_read_member(struct pack *p, struct stream_reader *r,
 		return pack_end_sample(p, r) == 0 ? STREAM_MORE : STREAM_BAD;
 	/* A large sample may have to be written before it is complete. */
 	if (result == STREAM_MORE && p->g.fixed && p->samples >= p->replay) {
-		if (!p->settled && pack_settle(p) != 0)
+		if (!p->resolved && pack_resolve_settings(p) != 0)
 			return STREAM_BAD;
 		if (pack_place(p, 0) != 0)
 			return STREAM_BAD;
@@ -278,7 +278,7 @@ pack_read_member(struct pack *p, struct stream_reader *r,
 
 /* The reader sees only the end of the input, so name both possible causes. */
 static int
-pack_cut(struct pack *p, const struct stream_reader *r)
+pack_truncated(struct pack *p, const struct stream_reader *r)
 {
 	return fail("%s: the input ended after %llu samples, last complete key "
 	    "%s, offset %llu: its writer died or the pipe broke",
@@ -331,8 +331,8 @@ pack_read_input(struct pack *p, const char *path)
 		    "without the end-of-stream marker of vt-extract (--foreign takes "
 		    "archives of other programs)", stream_path(r),
 		    (unsigned long long)p->samples);
-	else if (result == STREAM_CUT)
-		result = pack_cut(p, r);
+	else if (result == STREAM_TRUNCATED)
+		result = pack_truncated(p, r);
 	p->reader = NULL;
 	p->read_before += stream_bytes(r);
 	p->skipped += stream_skipped(r);
@@ -350,7 +350,7 @@ pack_prepare(struct pack *p)
 
 	p->m = manifest_new();
 	p->keys = keyset_new();
-	p->derive = derive_new();
+	p->infer = class_infer_new();
 	if (o->classes != NULL) {
 		p->classes_given = 1;
 		if (class_read(o->classes, &p->m->classes) != 0)
@@ -362,7 +362,7 @@ pack_prepare(struct pack *p)
 		    commit_sweep(o->dir) != 0)
 			return -1;
 	}
-	return pack_look(p);
+	return pack_load_old(p);
 }
 
 int
@@ -393,7 +393,7 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 	shard_drop(p.shard);
 	shard_close(p.old);
 	gather_free(&p.g);
-	derive_free(p.derive);
+	class_infer_free(p.infer);
 	keyset_free(p.keys);
 	tally_free(&p.tally);
 	journal_free(p.journal);

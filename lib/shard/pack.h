@@ -35,7 +35,7 @@ struct pack_options {
 	const char *dir, *prefix;
 	uint64_t shard_size, max_member;	/* bytes */
 	const char *classes;			/* file of names, or NULL */
-	int rest;		/* the input lacks the samples that are
+	int continued;		/* the input lacks the samples that are
 				 * packed already */
 	int force;		/* replace an existing set */
 	int foreign, skip_foreign;		/* as in struct stream_limits */

@@ -22,8 +22,8 @@ pack_old_adopt_labels(struct pack *p, const struct shard *s,
 	if ((e->flags & SHARD_LABELS) &&
 	    (whole = shard_sample_read(s, e, key, &bad)) == NULL)
 		return -1;
-	derive_add(p->derive, whole != NULL ? whole : &entry);
-	if (p->o->rest)			/* else the input has it again */
+	class_infer_add(p->infer, whole != NULL ? whole : &entry);
+	if (p->o->continued)			/* else the input has it again */
 		tally_add(&p->tally, whole != NULL ? whole : &entry);
 	sample_free(whole);
 	return 0;
@@ -55,7 +55,7 @@ pack_old_adopt(struct pack *p, size_t number, const char *name,
 	for (uint32_t i = 0; i < s->footer.samples; i++) {
 		struct shard_entry e = shard_entry(s, i);
 		uint64_t sample = p->m->samples + i;
-		uint32_t source = PACKED;
+		uint32_t source = SOURCE_PACKED;
 
 		keyset_add(p->keys, shard_key(s, &e, key), &source, &sample);
 		if (pack_old_adopt_labels(p, s, &e, key) != 0)
@@ -127,14 +127,14 @@ pack_old_adopt_journal(struct pack *p)
 /* A manifest means a finished set, a journal an unfinished one.  A shard
  * without either is not ours to replace. */
 int
-pack_look(struct pack *p)
+pack_load_old(struct pack *p)
 {
 	const struct pack_options *o = p->o;
 	char *first = pack_shard_path(p, 0);
 	int there = manifest_exists(o->dir), bad = 0, result = 0;
 
 	if (o->force)
-		goto out;		/* pack_ready removes it */
+		goto out;		/* pack_prepare_output removes it */
 	if (!there)
 		p->journal = journal_read(o->dir, &bad);
 	if (bad) {
@@ -148,13 +148,13 @@ pack_look(struct pack *p)
 		    "replaces it)", Q(first));
 		result = pack_refuse(p);
 	}
-	if (!o->rest)
+	if (!o->continued)
 		p->replay = p->m->samples;
 	if (result == 0 && p->m->samples > 0)
 		note("%s: holds %s, %zu shards, %llu samples%s", Q(o->dir),
 		    there ? "a finished set" : "a set that was not finished",
 		    p->m->shards, (unsigned long long)p->m->samples,
-		    o->rest ? "; new input is added" : there ?
+		    o->continued ? "; new input is added" : there ?
 		    "; the input is compared with it" :
 		    "; the input is compared with them, and the rest added");
 out:
@@ -206,7 +206,7 @@ pack_old_remove_set(const char *dir)
  * run.
  */
 int
-pack_ready(struct pack *p)
+pack_prepare_output(struct pack *p)
 {
 	if (p->journal != NULL && p->journal->fd >= 0)
 		return 0;

@@ -10,7 +10,7 @@
 #include "shard/packing.h"
 
 #define Q text_quote
-#define MOST_SHARDS 1000000u
+#define SHARDS_MAX 1000000u
 /* A sample that begins a shard is buffered up to this size, then written. */
 #define GATHERED (8 << 20)
 
@@ -88,7 +88,7 @@ pack_set_compare_settings(struct pack *p, const char *mine)
 /* The options record how the classes were determined and the size of shards,
  * because both change the content of the set. */
 int
-pack_settle(struct pack *p)
+pack_resolve_settings(struct pack *p)
 {
 	struct json_writer w = { 0 };
 	char *mine;
@@ -110,7 +110,7 @@ pack_settle(struct pack *p)
 		result = pack_set_compare_settings(p, mine);
 	free(p->settings);
 	p->settings = mine;
-	p->settled = 1;
+	p->resolved = 1;
 	p->m->settings = manifest_settings_id(pack_set_classes_known(p),
 	    p->m->options, &p->m->streams);
 	return result;
@@ -124,9 +124,9 @@ pack_set_begin_shard(struct pack *p)
 {
 	char *path;
 
-	if (p->m->shards >= MOST_SHARDS)
+	if (p->m->shards >= SHARDS_MAX)
 		return fail("more than %u shards (a larger --shard-size makes "
-		    "fewer)", MOST_SHARDS);
+		    "fewer)", SHARDS_MAX);
 	path = pack_shard_path(p, p->m->shards);
 	p->shard = shard_create(p->o->dry_run ? NULL : path,
 	    (uint32_t)p->m->shards, p->m->samples, p->m->settings,
@@ -144,7 +144,7 @@ pack_set_finish_shard(struct pack *p)
 	struct shard_writer *w = p->shard;
 	int result = -1;
 
-	if (!p->o->dry_run && pack_ready(p) != 0)
+	if (!p->o->dry_run && pack_prepare_output(p) != 0)
 		goto out;
 	p->shard = NULL;
 	if (shard_finish(w, &p->line.sum) != 0 ||
@@ -268,10 +268,10 @@ pack_finish(struct pack *p)
 	if (p->o->dry_run)
 		return p->finished ? 0 : pack_set_check_space(p);
 	if (!p->finished) {
-		if (!p->settled && pack_set_restore_settings(p) != 0)
+		if (!p->resolved && pack_set_restore_settings(p) != 0)
 			return -1;
 		if (!p->classes_given)
-			derive_classes(p->derive, &p->m->classes);
+			class_infer_classes(p->infer, &p->m->classes);
 		if (manifest_write(p->o->dir, p->m) != 0)
 			return -1;
 	}

@@ -7,7 +7,7 @@
  * message.
  */
 
-#include "shard/derive.h"
+#include "shard/class_infer.h"
 #include "shard/gather.h"
 #include "shard/journal.h"
 #include "shard/keyset.h"
@@ -17,7 +17,7 @@
 #include "shard/tally.h"
 
 /* keyset source of a key that was packed by an earlier run */
-#define PACKED UINT32_MAX
+#define SOURCE_PACKED UINT32_MAX
 
 /* The state of pack(). */
 struct pack {
@@ -32,7 +32,7 @@ struct pack {
 					 * NULL */
 	char *settings;			/* canonical JSON: of the earlier
 					 * run, then ours */
-	int settled;			/* 1: pack_settle has run */
+	int resolved;			/* 1: pack_resolve_settings has run */
 	struct manifest *m;		/* with all finished shards */
 
 	/* The existing content of the directory. */
@@ -44,7 +44,7 @@ struct pack {
 
 	/* The input. */
 	struct keyset *keys;
-	struct derive *derive;
+	struct class_infer *infer;
 	struct gather g;
 	size_t at_input;
 	struct stream_reader *reader;	/* of the current input */
@@ -77,11 +77,11 @@ char *pack_shard_path(const struct pack *p, size_t number);
 /* ---- pack_old.c: existing content of the directory ---- */
 
 /*
- * pack_look(p):
+ * pack_load_old(p):
  * Load the shards of an earlier run, which the input is then compared with, or
  * refuse them.
  */
-int pack_look(struct pack *p);
+int pack_load_old(struct pack *p);
 
 /*
  * pack_compare(p, path):
@@ -91,11 +91,11 @@ int pack_look(struct pack *p);
 int pack_compare(struct pack *p, const char *path);
 
 /*
- * pack_ready(p):
+ * pack_prepare_output(p):
  * Prepare for the commit of the first new shard: remove the files that the new
  * set replaces, and create or continue the journal.
  */
-int pack_ready(struct pack *p);
+int pack_prepare_output(struct pack *p);
 
 /* ---- pack_set.c: output ---- */
 
@@ -108,11 +108,11 @@ char *pack_settings(const char *prefix, const struct class_list *classes,
     const char *options, const struct stream_list *streams);
 
 /*
- * pack_settle(p):
+ * pack_resolve_settings(p):
  * Compute the settings and their identity, when the first sample has shown the
  * streams.  Refuse settings that differ from those of an earlier run.
  */
-int pack_settle(struct pack *p);
+int pack_resolve_settings(struct pack *p);
 
 /*
  * pack_place(p, complete):

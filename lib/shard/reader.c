@@ -30,7 +30,7 @@ damage_set(struct damage *d, uint64_t offset, const char *kind,
 /* A reader cannot distinguish damage from an I/O error by the message, so
  * the kind decides. */
 int
-damage_say(const char *path, const struct damage *d, struct error *e)
+damage_report(const char *path, const struct damage *d, struct error *e)
 {
 	char where[40] = "";
 
@@ -46,7 +46,7 @@ damage_say(const char *path, const struct damage *d, struct error *e)
 /* pread leaves the file offset alone, so several threads can share the
  * descriptor. */
 int
-shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
+shard_try_read(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d)
 {
 	char *p = to;
@@ -75,8 +75,8 @@ shard_read(const struct shard *s, void *to, size_t n, uint64_t at,
 {
 	struct damage d = { 0 };
 
-	if (shard_get(s, to, n, at, &d) != 0) {
-		damage_say(s->path, &d, e);
+	if (shard_try_read(s, to, n, at, &d) != 0) {
+		damage_report(s->path, &d, e);
 		return -1;
 	}
 	return 0;
@@ -201,7 +201,7 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 	if (result != 0)
 		return result;
 	to->n = 0;
-	buffer_room(to, r.length);
+	buffer_reserve(to, r.length);
 	if (shard_read(s, to->data, r.length, (uint64_t)r.blk * USTAR_BLOCK,
 	    NULL) != 0)
 		return -1;
@@ -214,7 +214,7 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 	return 0;
 }
 
-/* KEY.json is the last member of a sample. */
+/* CONV_KEY.json is the last member of a sample. */
 struct sample *
 shard_sample_read(const struct shard *s, const struct shard_entry *e,
     const char *what, int *bad)

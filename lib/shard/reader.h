@@ -34,11 +34,11 @@ int damage_set(struct damage *d, uint64_t offset, const char *kind,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * damage_say(path, d, e):
+ * damage_report(path, d, e):
  * Add ${d} to ${e}, or print it if ${e} is NULL.  Return -1 if the file could
  * not be read or is missing, -2 if its content is damaged.
  */
-int damage_say(const char *path, const struct damage *d, struct error *e);
+int damage_report(const char *path, const struct damage *d, struct error *e);
 
 /* An open shard, or a closed one whose index is in memory. */
 struct shard {
@@ -63,26 +63,26 @@ struct shard *shard_open(const char *path, struct damage *d);
 void shard_close(struct shard *s);
 
 /*
- * shard_rest(s):
+ * shard_close_file(s):
  * Close the file but keep the index in memory.
- * shard_wake(s, e):
+ * shard_reopen(s, e):
  * Reopen the file if it is closed.  Return 0, or -1 if it is no longer the same
  * shard, with a message in ${e}, printed if ${e} is NULL.  Return -1 with errno
  * EMFILE or ENFILE and no message if there are too many open files.
  */
-void shard_rest(struct shard *s);
-int shard_wake(struct shard *s, struct error *e);
+void shard_close_file(struct shard *s);
+int shard_reopen(struct shard *s, struct error *e);
 
 /*
  * shard_read(s, to, n, at, e):
  * Read ${n} bytes at offset ${at} of the file.  Return 0, or -1 with a message
  * in ${e}, printed if ${e} is NULL.
- * shard_get(s, to, n, at, d):
+ * shard_try_read(s, to, n, at, d):
  * As shard_read, but describe the error in ${*d}.
  */
 int shard_read(const struct shard *s, void *to, size_t n, uint64_t at,
     struct error *e);
-int shard_get(const struct shard *s, void *to, size_t n, uint64_t at,
+int shard_try_read(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d);
 
 /*
@@ -106,7 +106,7 @@ const char *shard_key(const struct shard *s, const struct shard_entry *e,
 /*
  * shard_sample(s, e, key):
  * Return the part of a sample that the index stores.  Its pointers are ${key}
- * and parts of ${s}.  A set of labels is not included: it is in KEY.json.
+ * and parts of ${s}.  A set of labels is not included: it is in CONV_KEY.json.
  */
 struct sample shard_sample(const struct shard *s, const struct shard_entry *e,
     const char *key);
@@ -129,7 +129,7 @@ int shard_records(const struct shard *s, const struct shard_entry *e,
 
 /*
  * shard_sample_read(s, e, what, bad):
- * Read and parse KEY.json of sample ${e} (sample_read).  ${what} begins
+ * Read and parse CONV_KEY.json of sample ${e} (sample_read).  ${what} begins
  * messages.  Return NULL after a message, with ${*bad} -1 on an I/O error or -2
  * if the data are damaged.  sample_free frees the sample.
  */

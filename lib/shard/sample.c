@@ -1,4 +1,4 @@
-/* KEY.json: a sample written as JSON and parsed. */
+/* CONV_KEY.json: a sample written as JSON and parsed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +246,7 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s,
     struct error *why)
 {
 	size_t n = json_size(v);
-	struct label_span *to;
+	struct label_interval *to;
 
 	if (!json_is(v, '[') || n > 1000000)
 		return error_set(why, "%s: \"labels\" is missing or not a list, "
@@ -262,7 +262,7 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s,
 		    json_to_int(json_at(l, 2), first, end, &last) != 0)
 			return error_set(why, "%s: item %zu of \"labels\" is wrong "
 			    "(wanted [class,first frame,last frame])", what, k);
-		to[k] = (struct label_span){ (int)class, (int)first, (int)last };
+		to[k] = (struct label_interval){ (int)class, (int)first, (int)last };
 	}
 	s->nlabels = (int)n;
 	return 0;

@@ -6,8 +6,8 @@
  *
  * This struct describes it in all stages.  A list gives it a key, a source and
  * labels (ingest/list.h).  Extraction adds the properties of the frames it
- * stored (ingest/extract.h).  The stream carries it as KEY.json, and vt-pack
- * parses it.  The index of a shard stores the part that training needs
+ * stored (ingest/extract.h). The stream carries it as CONV_KEY.json, and
+ * vt-pack parses it. The index of a shard stores the part that training needs
  * (shard/shard.h), and the dataset returns that part (shard/dataset.h).
  */
 
@@ -21,20 +21,20 @@
 
 #define FRAME_MAX 999999	/* per sample; names have 6 digits */
 
-/* Flags of a sample, stored in the index and in KEY.json. */
+/* Flags of a sample, stored in the index and in CONV_KEY.json. */
 enum {
 	SHARD_TRUNCATED = 1,	/* the source video ends early */
 	SHARD_DAMAGED = 2,	/* its decoder reported errors */
 	SHARD_VARIABLE = 4,	/* variable frame rate */
 	SHARD_RESAMPLED = 8,	/* frames were resampled in time */
 	SHARD_RESCALED = 16,	/* frames were resized */
-	SHARD_LABELS = 32	/* a set of labels is in KEY.json */
+	SHARD_LABELS = 32	/* a set of labels is in CONV_KEY.json */
 };
 
 /*
  * The streams of a sample, such as RGB frames or optical flow.  Frame f of a
- * stream is member KEY.FFFFFF.EXT if its tag is "rgb", otherwise
- * KEY.FFFFFF.TAG.EXT.
+ * stream is member CONV_KEY.FFFFFF.EXT if its tag is "rgb", otherwise
+ * CONV_KEY.FFFFFF.TAG.EXT.
  */
 #define STREAM_MAX 8
 #define STREAM_UNTAGGED "rgb"
@@ -42,7 +42,7 @@ struct stream_kind { char tag[9], ext[4]; };
 struct stream_list { int n; struct stream_kind kind[STREAM_MAX]; };
 
 /* A class, and the first and last frame that show it. */
-struct label_span { int class, first, last; };
+struct label_interval { int class, first, last; };
 
 /*
  * A sample has either one label for all frames, or a set of labels, which may
@@ -57,7 +57,7 @@ struct sample {
 	const struct stream_list *streams;
 	int label;		/* -1: none, or a set */
 	int nlabels;
-	const struct label_span *labels;	/* [nlabels] the set; NULL:
+	const struct label_interval *labels;	/* [nlabels] the set; NULL:
 						 * none.  If not NULL, flags
 						 * has SHARD_LABELS. */
 	int frames;		/* of each stream */
@@ -97,7 +97,7 @@ int stream_ext_known(const char *ext);
 
 /*
  * sample_write(s, b):
- * Append KEY.json, in canonical form, to ${b}.  It is the last member of a
+ * Append CONV_KEY.json, in canonical form, to ${b}.  It is the last member of a
  * sample, has all information but the frames, and marks the sample as complete.
  * Paths are bytes and JSON is UTF-8: a byte of s->source that is not UTF-8 is
  * written \xHH, and a backslash is written \\.
@@ -106,10 +106,11 @@ void sample_write(const struct sample *s, struct buffer *b);
 
 /*
  * sample_read(what, text, n, canonical, why):
- * Parse the KEY.json ${text} of ${n} bytes.  Set ${*canonical} to its canonical
- * form, with unknown fields; the caller frees it.  ${canonical} may be NULL.
- * Return NULL if a field is missing, of the wrong type or out of range, with a
- * message in ${why}, printed if ${why} is NULL.  ${what} begins the message.
+ * Parse the CONV_KEY.json ${text} of ${n} bytes. Set ${*canonical} to its
+ * canonical form, with unknown fields; the caller frees it. ${canonical} may be
+ * NULL. Return NULL if a field is missing, of the wrong type or out of range,
+ * with a message in ${why}, printed if ${why} is NULL. ${what} begins the
+ * message.
  */
 struct sample *sample_read(const char *what, const char *text, size_t n,
     char **canonical, struct error *why);

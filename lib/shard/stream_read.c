@@ -261,7 +261,7 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 
 /* Return 1 if the error is that the input ends before offset ${wanted}. */
 static int
-stream_read_is_cut(const struct stream_reader *r, uint64_t wanted)
+stream_read_is_truncated(const struct stream_reader *r, uint64_t wanted)
 {
 	return r->eof && (wanted > r->total ||
 	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
@@ -308,7 +308,7 @@ stream_read_finish(struct stream_reader *r)
 	/* A tar ends with two zero blocks; without them it was truncated. */
 	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
 	    r->total % USTAR_BLOCK != 0)
-		return STREAM_CUT;
+		return STREAM_TRUNCATED;
 	return r->marked || r->limits.foreign ? STREAM_DONE : STREAM_UNMARKED;
 }
 
@@ -361,8 +361,8 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 		if (got == ARCHIVE_EOF && !r->stopped)
 			return stream_read_finish(r);
 		if (got != ARCHIVE_OK)
-			return stream_read_is_cut(r, r->end + USTAR_BLOCK) ?
-			    STREAM_CUT : stream_read_damaged(r, r->end);
+			return stream_read_is_truncated(r, r->end + USTAR_BLOCK) ?
+			    STREAM_TRUNCATED : stream_read_damaged(r, r->end);
 		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
 		/* archive_read_header_position would give the offset of the
 		 * zero blocks skipped before this header. */
@@ -408,8 +408,8 @@ stream_data(struct stream_reader *r, void *to)
 			continue;
 		/* The member is shorter than its header says. */
 		if (got <= 0)
-			return stream_read_is_cut(r, r->data_at + size) ?
-			    STREAM_CUT : stream_read_damaged(r, r->data_at + n);
+			return stream_read_is_truncated(r, r->data_at + size) ?
+			    STREAM_TRUNCATED : stream_read_damaged(r, r->data_at + n);
 		n += (size_t)got;
 	}
 	return STREAM_MORE;
@@ -417,7 +417,7 @@ stream_data(struct stream_reader *r, void *to)
 
 static int
 stream_read_parse_mark(const struct stream_reader *r, const char *text,
-    size_t n, struct stream_mark *mark, char hash[17])
+    size_t n, struct stream_marker *mark, char hash[17])
 {
 	char *what = xprintf("%s: offset %llu: end-of-stream marker", r->path,
 	    (unsigned long long)r->member.offset);
@@ -451,7 +451,7 @@ out:
 }
 
 int
-stream_mark(struct stream_reader *r, struct stream_mark *mark)
+stream_read_marker(struct stream_reader *r, struct stream_marker *mark)
 {
 	int known = stream_read_hash_to(r, r->member.offset) == 0, result;
 	char got[17], *text = xmalloc((size_t)r->member.size + 1), want[17];

@@ -54,7 +54,7 @@ void stream_frame_name(const char *key, unsigned frame,
     const struct stream_kind *kind, char name[USTAR_NAME + 1]);
 
 /* The content of an end-of-stream marker. */
-struct stream_mark {
+struct stream_marker {
 	uint64_t samples, frames;
 	char status[64], tool[64];
 };
@@ -72,12 +72,12 @@ struct stream_reader *stream_read_open(const char *path,
 /* stream_read_close(r): Close the input and free ${r}.  NULL does nothing. */
 void stream_read_close(struct stream_reader *r);
 
-/* Results of stream_next, stream_data and stream_mark. */
+/* Results of stream_next, stream_data and stream_read_marker. */
 enum {
 	STREAM_MORE = 1,
 	STREAM_DONE = 0,	/* the true end, after an end marker */
 	STREAM_BAD = -1,	/* after a message, or after a signal */
-	STREAM_CUT = -2,	/* truncated input; no message */
+	STREAM_TRUNCATED = -2,	/* truncated input; no message */
 	STREAM_UNMARKED = -3	/* a whole tar without end marker; no message */
 };
 
@@ -91,18 +91,18 @@ int stream_next(struct stream_reader *r, struct stream_member *m);
 /*
  * stream_data(r, to):
  * Read all ${m->size} bytes of the member that stream_next returned into ${to}.
- * Call this or stream_mark for each member.  Return STREAM_MORE, STREAM_BAD or
- * STREAM_CUT.
+ * Call this or stream_read_marker for each member. Return STREAM_MORE,
+ * STREAM_BAD or STREAM_TRUNCATED.
  */
 int stream_data(struct stream_reader *r, void *to);
 
 /*
- * stream_mark(r, mark):
+ * stream_read_marker(r, mark):
  * Replaces stream_data for a MEMBER_END: parse the end-of-stream marker, and
  * compare its hash with the bytes before it.  Return STREAM_MORE, STREAM_BAD or
- * STREAM_CUT.
+ * STREAM_TRUNCATED.
  */
-int stream_mark(struct stream_reader *r, struct stream_mark *mark);
+int stream_read_marker(struct stream_reader *r, struct stream_marker *mark);
 
 /*
  * stream_path(r): Return the quoted name of the input, valid as long as ${r}.

@@ -13,7 +13,7 @@ struct tally_class { int label; size_t n; };
 static void
 tally_label(struct tally *t, int label)
 {
-	t->label = array_room(t->label, t->n, &t->cap, sizeof(*t->label));
+	t->label = array_reserve(t->label, t->n, &t->cap, sizeof(*t->label));
 	t->label[t->n++] = label;
 }
 
@@ -97,7 +97,7 @@ void
 tally_text(struct tally *t, const struct class_list *classes,
     struct buffer *to)
 {
-	size_t n, least = 0, most = 0;
+	size_t n, least = 0, largest = 0;
 	struct tally_class *c = tally_classes(t, classes->n, &n);
 	struct buffer all = { 0 };
 	char number[2][16];
@@ -107,7 +107,7 @@ tally_text(struct tally *t, const struct class_list *classes,
 			buffer_printf(&all, "%s%s: %zu", i > 0 ? ", " : "",
 			    tally_name(classes, c[i].label, number[0]), c[i].n);
 		least = c[i].n < c[least].n ? i : least;
-		most = c[i].n > c[most].n ? i : most;
+		largest = c[i].n > c[largest].n ? i : largest;
 	}
 	if (n > 0 && all.n < TALLY_MAX)
 		buffer_printf(to, ", %zu class%s (%s)", n, n == 1 ? "" : "es",
@@ -115,8 +115,8 @@ tally_text(struct tally *t, const struct class_list *classes,
 	else if (n > 0)
 		buffer_printf(to, ", %zu classes (from %s: %zu to "
 		    "%s: %zu)", n, tally_name(classes, c[least].label,
-		    number[0]), c[least].n, tally_name(classes, c[most].label,
-		    number[1]), c[most].n);
+		    number[0]), c[least].n, tally_name(classes, c[largest].label,
+		    number[1]), c[largest].n);
 	if (t->unlabelled > 0 && n > 0)
 		buffer_printf(to, ", %zu without a class", t->unlabelled);
 	buffer_free(&all);

@@ -19,7 +19,7 @@
 /* Count the error and pass it on.  A callback that returns -1 stops the
  * walk. */
 void
-verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
+verify_report(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...)
 {
 	struct damage d = { 0 };
@@ -38,7 +38,7 @@ verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
 void
 verify_unreadable(struct verify_walk *k, const struct damage *d)
 {
-	verify_found(k, d->offset, d->kind, "%s", d->detail);
+	verify_report(k, d->offset, d->kind, "%s", d->detail);
 	k->unread = 1;
 	k->stop = 1;
 }
@@ -50,7 +50,7 @@ verify_unreadable(struct verify_walk *k, const struct damage *d)
  * Return NULL if they cannot be read, which is reported.
  */
 static const unsigned char *
-verify_need(struct verify_walk *k, size_t n)
+verify_window_fill(struct verify_walk *k, size_t n)
 {
 	struct verify_window *w = &k->w;
 	struct damage d = { 0 };
@@ -66,7 +66,7 @@ verify_need(struct verify_walk *k, size_t n)
 	more = w->cap - w->n;
 	if (more > w->limit - w->at - w->n)
 		more = w->limit - w->at - w->n;
-	if (shard_get(k->s, w->own + w->n, more, w->at + w->n, &d) != 0) {
+	if (shard_try_read(k->s, w->own + w->n, more, w->at + w->n, &d) != 0) {
 		verify_unreadable(k, &d);
 		return NULL;
 	}
@@ -81,12 +81,12 @@ verify_need(struct verify_walk *k, size_t n)
 
 /* Advance by ${n} bytes, which are hashed even if nothing examines them. */
 static void
-verify_pass(struct verify_walk *k, uint64_t n)
+verify_advance(struct verify_walk *k, uint64_t n)
 {
 	while (n > 0 && !k->stop) {
 		size_t part = n < CHUNK ? (size_t)n : CHUNK;
 
-		if (verify_need(k, part) == NULL)
+		if (verify_window_fill(k, part) == NULL)
 			return;
 		k->w.data += part;
 		k->w.n -= part;
@@ -102,7 +102,7 @@ static void
 verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 {
 	unsigned char want[USTAR_BLOCK];
-	const unsigned char *got = verify_need(k, USTAR_BLOCK);
+	const unsigned char *got = verify_window_fill(k, USTAR_BLOCK);
 	int i = 0;
 
 	if (got == NULL)
@@ -111,11 +111,11 @@ verify_check_header(struct verify_walk *k, const char *name, uint64_t size)
 	if (memcmp(got, want, USTAR_BLOCK) != 0) {
 		while (got[i] == want[i])
 			i++;
-		verify_found(k, k->w.at + (uint64_t)i, "header",
+		verify_report(k, k->w.at + (uint64_t)i, "header",
 		    "byte %d of the header of %s is 0x%02x (wanted 0x%02x)",
 		    i, name, got[i], want[i]);
 	}
-	verify_pass(k, USTAR_BLOCK);
+	verify_advance(k, USTAR_BLOCK);
 }
 
 /* Check the filler before an aligned sample: a member that is all zeros. */
@@ -125,20 +125,20 @@ verify_check_pad(struct verify_walk *k, uint64_t to)
 	uint64_t size = to - k->w.at - USTAR_BLOCK;
 
 	if (size > USTAR_SIZE) {
-		verify_found(k, k->w.at, "index",
+		verify_report(k, k->w.at, "index",
 		    "the sample begins at %llu (wanted it here)",
 		    (unsigned long long)to);
-		verify_pass(k, to - k->w.at);
+		verify_advance(k, to - k->w.at);
 		return;
 	}
 	verify_check_header(k, SHARD_PAD, size);
 	while (k->w.at < to && !k->stop) {
-		const unsigned char *p = verify_need(k, USTAR_BLOCK);
+		const unsigned char *p = verify_window_fill(k, USTAR_BLOCK);
 
 		if (p != NULL && !verify_all_zero(p, USTAR_BLOCK))
-			verify_found(k, k->w.at, "padding",
+			verify_report(k, k->w.at, "padding",
 			    "filler that is not zero");
-		verify_pass(k, USTAR_BLOCK);
+		verify_advance(k, USTAR_BLOCK);
 	}
 }
 
@@ -158,7 +158,7 @@ verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
 		    &k->s->streams.kind[n % e->streams], name);
 }
 
-/* KEY.cls must be exactly the decimal label of the index. */
+/* CONV_KEY.cls must be exactly the decimal label of the index. */
 static void
 verify_check_label(struct verify_walk *k, const struct shard_entry *e,
     const void *data, size_t n)
@@ -167,12 +167,12 @@ verify_check_label(struct verify_walk *k, const struct shard_entry *e,
 
 	snprintf(want, sizeof(want), "%d", e->label);
 	if (e->label < 0 || n != strlen(want) || memcmp(data, want, n) != 0)
-		verify_found(k, k->w.at, "label",
+		verify_report(k, k->w.at, "label",
 		    "%s.cls is not the label of the index, %d",
 		    k->key, e->label);
 }
 
-/* Return the first field of KEY.json that differs from the index, or NULL. */
+/* Return the first field of CONV_KEY.json that differs from the index, or NULL. */
 static const char *
 verify_disagrees(const struct verify_walk *k, const struct sample *s,
     const struct shard_entry *e, const struct shard_record *r)
@@ -201,7 +201,7 @@ verify_disagrees(const struct verify_walk *k, const struct sample *s,
 	return NULL;
 }
 
-/* KEY.json must parse, agree with the index and be in canonical form. */
+/* CONV_KEY.json must parse, agree with the index and be in canonical form. */
 static void
 verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)
@@ -214,13 +214,13 @@ verify_check_info(struct verify_walk *k, const struct shard_entry *e,
 	snprintf(what, sizeof(what), "%s.json", k->key);
 	s = sample_read(what, data, n, &canonical, &why);
 	if (s == NULL)
-		verify_found(k, k->w.at, "json", "%s", why.text);
+		verify_report(k, k->w.at, "json", "%s", why.text);
 	else if ((field = verify_disagrees(k, s, e, r)) != NULL)
-		verify_found(k, k->w.at, "json",
+		verify_report(k, k->w.at, "json",
 		    "%s: \"%s\" is not what the index says",
 		    what, field);
 	else if (strlen(canonical) != n || memcmp(canonical, data, n) != 0)
-		verify_found(k, k->w.at, "json",
+		verify_report(k, k->w.at, "json",
 		    "%s is not in canonical form", what);
 	free(canonical);
 	sample_free(s);
@@ -242,7 +242,7 @@ verify_check_frame(struct verify_walk *k, const struct shard_entry *e,
 	    number % e->streams == 0 ? e->width : 0,
 	    number % e->streams == 0 ? e->height : 0, &why);
 	if (bad)
-		verify_found(k, k->w.at, "frame",
+		verify_report(k, k->w.at, "frame",
 		    "frame %u: %s", number / e->streams, why.text);
 }
 
@@ -259,12 +259,12 @@ verify_check_member(struct verify_walk *k, const struct shard_entry *e,
 
 	verify_member_name(k, e, n, name);
 	verify_check_header(k, name, length);
-	if (k->stop || (data = verify_need(k, padded)) == NULL)
+	if (k->stop || (data = verify_window_fill(k, padded)) == NULL)
 		return;
 	crc = crc32c(0, data, length);
 	/* Below VERIFY_DECODE, the CRC stands for the content. */
 	if (crc != r[n].crc)
-		verify_found(k, k->w.at, "data",
+		verify_report(k, k->w.at, "data",
 		    "the checksum of %s is %08x (wanted %08x)",
 		    name, crc, r[n].crc);
 	else if (n >= frames && n < frames + e->aux - 1u)
@@ -274,9 +274,9 @@ verify_check_member(struct verify_walk *k, const struct shard_entry *e,
 	else if (k->v->depth == VERIFY_DECODE)
 		verify_check_frame(k, e, n, data, length);
 	if (!verify_all_zero(data + length, padded - length))
-		verify_found(k, k->w.at + length, "padding",
+		verify_report(k, k->w.at + length, "padding",
 		    "bytes after %s that are not zero", name);
-	verify_pass(k, padded);
+	verify_advance(k, padded);
 }
 
 /* Check the members of sample ${i} in order, and that they fill its blocks
@@ -298,12 +298,12 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 		verify_check_pad(k, start);
 	bad = shard_records(k->s, &e, 0, n, r, &why);
 	if (bad)
-		verify_found(k, k->s->footer.index_at, "index", "%s",
+		verify_report(k, k->s->footer.index_at, "index", "%s",
 		    why.text);
 	for (uint32_t m = 0; m < n && !bad && !k->stop; m++) {
 		bad = (uint64_t)r[m].blk * USTAR_BLOCK != k->w.at + USTAR_BLOCK;
 		if (bad)
-			verify_found(k, k->w.at, "index",
+			verify_report(k, k->w.at, "index",
 			    "record %u begins at %llu (wanted %llu)",
 			    m, (unsigned long long)r[m].blk *
 			    USTAR_BLOCK, (unsigned long long)k->w.at +
@@ -312,11 +312,11 @@ verify_check_sample(struct verify_walk *k, uint32_t i)
 			verify_check_member(k, &e, r, m);
 	}
 	if (!bad && !k->stop && k->w.at != end)
-		verify_found(k, k->w.at, "index",
+		verify_report(k, k->w.at, "index",
 		    "the sample ends here (wanted %llu)",
 		    (unsigned long long)end);
 	if (k->w.at < end)
-		verify_pass(k, end - k->w.at);
+		verify_advance(k, end - k->w.at);
 	k->key[0] = '\0';
 	free(r);
 }
@@ -334,20 +334,20 @@ verify_walk(struct verify_walk *k, struct hash128 *hash)
 	if (k->stop)
 		return;
 	if (k->w.at != f->data_length) {
-		verify_found(k, k->w.at, "index",
+		verify_report(k, k->w.at, "index",
 		    "the last sample ends here, but the data at %llu",
 		    (unsigned long long)f->data_length);
-		verify_pass(k, f->data_length - k->w.at);
+		verify_advance(k, f->data_length - k->w.at);
 	}
 	/* The hash shows only that something is wrong.  If the place is
 	 * known, it has been reported. */
 	if (k->wrong == 0 && !hash128_equal(hasher_128(k->w.hash),
 	    f->data_hash))
-		verify_found(k, 0, "hash",
+		verify_report(k, 0, "hash",
 		    "the hash of the data is not the one in the footer");
 	k->w.limit = k->s->size;
 	verify_check_header(k, SHARD_INDEX, f->index_length);
-	verify_pass(k, k->s->size - k->w.at);
+	verify_advance(k, k->s->size - k->w.at);
 	*hash = hasher_128(k->w.hash);
 }
 

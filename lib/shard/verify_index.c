@@ -14,14 +14,14 @@ verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
 	struct damage d = { 0 };
 
 	if (n > sizeof(bytes)) {
-		verify_found(k, at, kind, "%llu bytes of %s (wanted fewer than "
+		verify_report(k, at, kind, "%llu bytes of %s (wanted fewer than "
 		    "%d)", (unsigned long long)n, what, USTAR_BLOCK);
 		return;
 	}
-	if (shard_get(k->s, bytes, n, at, &d) != 0)
+	if (shard_try_read(k->s, bytes, n, at, &d) != 0)
 		verify_unreadable(k, &d);
 	else if (!verify_all_zero(bytes, n))
-		verify_found(k, at, kind, "%s are not zero", what);
+		verify_report(k, at, kind, "%s are not zero", what);
 }
 
 /*
@@ -42,13 +42,13 @@ verify_index_check_entries(struct verify_walk *k)
 
 		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
 		    get32(e + 52) != 0))
-			verify_found(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
+			verify_report(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
 			    "index", "sample %u: reserved flags or bytes are not "
 			    "zero", i);
 		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
 		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
 		    &a, k->key), shard_key(k->s, &b, before)) == 0)
-			verify_found(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
+			verify_report(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
 			    "the key occurs twice");
 		k->key[0] = '\0';
 		b = a;

@@ -74,7 +74,7 @@ verify_set_keep(void *arg, const char *name, const struct damage *d)
 	struct verify_result *r = relay->r;
 
 	(void)name;
-	r->damage = array_room(r->damage, r->damages, &r->cap,
+	r->damage = array_reserve(r->damage, r->damages, &r->cap,
 	    sizeof(*r->damage));
 	r->damage[r->damages++] = *d;
 	return relay->set->stop ? -1 : 0;
@@ -172,7 +172,7 @@ verify_set_part(size_t k, int thread, void *arg)
 
 /* Check that the file ${name} contains exactly ${want}. */
 static void
-verify_set_check_beside(struct verify_set_state *s, const char *name,
+verify_set_check_file(struct verify_set_state *s, const char *name,
     const struct buffer *want)
 {
 	char *path = path_join(s->dir, name);
@@ -274,8 +274,8 @@ verify_set(const struct verify *v, const char *dir, int threads)
 	}
 	class_text(&s.m->classes, &classes);
 	manifest_sums(s.m, &sums);
-	verify_set_check_beside(&s, CLASSES_NAME, &classes);
-	verify_set_check_beside(&s, SUMS_NAME, &sums);
+	verify_set_check_file(&s, CLASSES_NAME, &classes);
+	verify_set_check_file(&s, SUMS_NAME, &sums);
 	verify_set_warn_of_extra(&s);
 	s.result = xcalloc(s.m->shards, sizeof(*s.result));
 	/* The window is all shards: stored errors are small, and no thread

@@ -30,10 +30,10 @@ struct verify_walk {
 };
 
 /*
- * verify_found(k, offset, kind, fmt, ...):
+ * verify_report(k, offset, kind, fmt, ...):
  * Report an error at ${offset}, with the sample k->key if it is not "".
  */
-void verify_found(struct verify_walk *k, uint64_t offset, const char *kind,
+void verify_report(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*

@@ -7,62 +7,62 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "weights/pickle_machine.h"
+#include "weights/pickle_vm.h"
 #include "weights/pickle_numpy.h"
 
 /*
  * Run the opcode whose operand is m->operand.  Return NULL, or the text of an
  * error.
  */
-typedef const char *opcode(struct machine *m);
+typedef const char *opcode(struct pickle_vm *m);
 
 static struct value none = { .kind = VALUE_NONE };
 
 /* ---- constants ---- */
 
 static const char *
-pickle_op_proto(struct machine *m)
+pickle_op_proto(struct pickle_vm *m)
 {
 	return m->operand <= 2 ? NULL : "a protocol above 2 (torch.save and "
 	    "caffe2 write 2)";
 }
 
 static const char *
-pickle_op_none(struct machine *m)
+pickle_op_none(struct pickle_vm *m)
 {
-	return machine_push(m, &none);
+	return pickle_vm_push(m, &none);
 }
 
 /* Push an empty value of the kind given by the operand. */
 static const char *
-pickle_op_new(struct machine *m)
+pickle_op_new(struct pickle_vm *m)
 {
-	return machine_push_new(m, (struct value){
+	return pickle_vm_push_new(m, (struct value){
 	    .kind = (enum value_kind)m->operand });
 }
 
 static const char *
-pickle_op_true(struct machine *m)
+pickle_op_true(struct pickle_vm *m)
 {
-	return machine_push_new(m, (struct value){ .kind = VALUE_BOOL,
+	return pickle_vm_push_new(m, (struct value){ .kind = VALUE_BOOL,
 	    .u.i = 1 });
 }
 
 static const char *
-pickle_push_int(struct machine *m, int64_t i)
+pickle_push_int(struct pickle_vm *m, int64_t i)
 {
-	return machine_push_new(m, (struct value){ .kind = VALUE_INT,
+	return pickle_vm_push_new(m, (struct value){ .kind = VALUE_INT,
 	    .u.i = i });
 }
 
 static const char *
-pickle_op_binint(struct machine *m)
+pickle_op_binint(struct pickle_vm *m)
 {
 	return pickle_push_int(m, (int32_t)m->operand);
 }
 
 static const char *
-pickle_op_count(struct machine *m)
+pickle_op_count(struct pickle_vm *m)
 {
 	return pickle_push_int(m, m->operand);
 }
@@ -73,7 +73,7 @@ pickle_op_count(struct machine *m)
  * VALUE_OTHER.
  */
 static const char *
-pickle_op_long1(struct machine *m)
+pickle_op_long1(struct pickle_vm *m)
 {
 	uint32_t n = m->operand;
 	const unsigned char *p;
@@ -81,7 +81,7 @@ pickle_op_long1(struct machine *m)
 
 	TAKE(m, n, p);
 	if (n > 8)
-		return machine_push_new(m, (struct value){
+		return pickle_vm_push_new(m, (struct value){
 		    .kind = VALUE_OTHER });
 	if (n > 0 && p[n - 1] & 128)
 		i = ~(uint64_t)0;
@@ -91,7 +91,7 @@ pickle_op_long1(struct machine *m)
 }
 
 static const char *
-pickle_op_binfloat(struct machine *m)
+pickle_op_binfloat(struct pickle_vm *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_REAL };
@@ -102,13 +102,13 @@ pickle_op_binfloat(struct machine *m)
 	for (int i = 0; i < 8; i++)
 		bits = bits << 8 | p[i];
 	memcpy(&v.u.r, &bits, sizeof(bits));
-	return machine_push_new(m, v);
+	return pickle_vm_push_new(m, v);
 }
 
 static const char *
-pickle_op_text(struct machine *m)
+pickle_op_text(struct pickle_vm *m)
 {
-	return machine_push_text(m, m->operand);
+	return pickle_vm_push_text(m, m->operand);
 }
 
 /*
@@ -117,7 +117,7 @@ pickle_op_text(struct machine *m)
  * file.
  */
 static const char *
-pickle_op_bytes(struct machine *m)
+pickle_op_bytes(struct pickle_vm *m)
 {
 	const unsigned char *p;
 	struct value v = { .kind = VALUE_BYTES };
@@ -125,58 +125,58 @@ pickle_op_bytes(struct machine *m)
 	v.u.text.n = m->operand;
 	TAKE(m, v.u.text.n, p);
 	v.u.text.s = (const char *)p;
-	return machine_push_new(m, v);
+	return pickle_vm_push_new(m, v);
 }
 
 /* ---- the memo ---- */
 
 static const char *
-pickle_op_put(struct machine *m)
+pickle_op_put(struct pickle_vm *m)
 {
-	return machine_put(m, m->operand);
+	return pickle_vm_put(m, m->operand);
 }
 
 static const char *
-pickle_op_get(struct machine *m)
+pickle_op_get(struct pickle_vm *m)
 {
-	return machine_get(m, m->operand);
+	return pickle_vm_get(m, m->operand);
 }
 
 /* ---- containers ---- */
 
 static const char *
-pickle_op_tuple(struct machine *m)
+pickle_op_tuple(struct pickle_vm *m)
 {
-	size_t values = machine_above(m);
+	size_t values = pickle_vm_above_mark(m);
 
 	WANT_MARK(m);
 	m->marks--;
-	return machine_tuple(m, values);
+	return pickle_vm_tuple(m, values);
 }
 
 static const char *
-pickle_op_tuple_of(struct machine *m)
+pickle_op_tuple_of(struct pickle_vm *m)
 {
-	return machine_tuple(m, m->operand);
+	return pickle_vm_tuple(m, m->operand);
 }
 
 /* Add the topmost value to a list, or the topmost key and value to a dict. */
 static const char *
-pickle_op_add(struct machine *m)
+pickle_op_add(struct pickle_vm *m)
 {
-	return machine_join(m, m->operand == VALUE_DICT ? 2 : 1,
+	return pickle_vm_append(m, m->operand == VALUE_DICT ? 2 : 1,
 	    (enum value_kind)m->operand);
 }
 
 /* Add the values above the last mark. */
 static const char *
-pickle_op_add_marked(struct machine *m)
+pickle_op_add_marked(struct pickle_vm *m)
 {
-	size_t values = machine_above(m);
+	size_t values = pickle_vm_above_mark(m);
 
 	WANT_MARK(m);
 	m->marks--;
-	return machine_join(m, values, (enum value_kind)m->operand);
+	return pickle_vm_append(m, values, (enum value_kind)m->operand);
 }
 
 /* ---- classes: kept as names, never imported ---- */
@@ -186,7 +186,7 @@ pickle_op_add_marked(struct machine *m)
  * there is no newline within 255 bytes.
  */
 static const char *
-pickle_read_line(struct machine *m, size_t *n)
+pickle_read_line(struct pickle_vm *m, size_t *n)
 {
 	const char *p = (const char *)m->p.data + m->at, *end;
 	size_t left = m->p.n - m->at;
@@ -200,7 +200,7 @@ pickle_read_line(struct machine *m, size_t *n)
 }
 
 static const char *
-pickle_op_global(struct machine *m)
+pickle_op_global(struct pickle_vm *m)
 {
 	size_t n = 0, k = 0;
 	const char *module = pickle_read_line(m, &n),
@@ -212,21 +212,21 @@ pickle_op_global(struct machine *m)
 		return "a class without a name of up to 255 bytes";
 	snprintf(whole, sizeof(whole), "%.*s.%.*s", (int)n, module, (int)k,
 	    name);
-	name = heap_text(m->p.heap, whole, strlen(whole));
-	return name == NULL ? FULL : machine_push_new(m,
+	name = arena_text(m->p.arena, whole, strlen(whole));
+	return name == NULL ? FULL : pickle_vm_push_new(m,
 	    (struct value){ .kind = VALUE_CLASS, .u.name = name });
 }
 
 static const char *
-pickle_op_reduce(struct machine *m)
+pickle_op_reduce(struct pickle_vm *m)
 {
 	struct value *args, v = { .kind = VALUE_NONE };
 	const char *bad;
 
 	WANT(m, 2);
-	args = machine_pop(m);
-	bad = pickle_call(&m->p, machine_pop(m), args, &v);
-	return bad != NULL ? bad : machine_push_new(m, v);
+	args = pickle_vm_pop(m);
+	bad = pickle_call(&m->p, pickle_vm_pop(m), args, &v);
+	return bad != NULL ? bad : pickle_vm_push_new(m, v);
 }
 
 /*
@@ -234,43 +234,43 @@ pickle_op_reduce(struct machine *m)
  * holds weights, so the result is a VALUE_OTHER.
  */
 static const char *
-pickle_op_newobj(struct machine *m)
+pickle_op_newobj(struct pickle_vm *m)
 {
 	struct value v = { .kind = VALUE_NONE };
 	const struct value *class;
 
 	WANT(m, 2);
-	machine_pop(m);
-	class = machine_pop(m);
+	pickle_vm_pop(m);
+	class = pickle_vm_pop(m);
 	pickle_other(&m->p, class->kind == VALUE_CLASS ? class->u.name :
 	    "a value that is not a class", &v);
-	return machine_push_new(m, v);
+	return pickle_vm_push_new(m, v);
 }
 
 /* Set the attributes of an object.  They matter only for numpy's types. */
 static const char *
-pickle_op_build(struct machine *m)
+pickle_op_build(struct pickle_vm *m)
 {
 	struct value *state;
 
 	WANT(m, 2);
-	state = machine_pop(m);
+	state = pickle_vm_pop(m);
 	return numpy_build(&m->p, m->stack[m->n - 1], state);
 }
 
 static const char *
-pickle_op_binpersid(struct machine *m)
+pickle_op_binpersid(struct pickle_vm *m)
 {
 	struct value v = { .kind = VALUE_NONE };
 	const char *bad;
 
 	WANT(m, 1);
-	bad = pickle_persistent(&m->p, machine_pop(m), &v);
-	return bad != NULL ? bad : machine_push_new(m, v);
+	bad = pickle_persistent(&m->p, pickle_vm_pop(m), &v);
+	return bad != NULL ? bad : pickle_vm_push_new(m, v);
 }
 
 static const char *
-pickle_op_stop(struct machine *m)
+pickle_op_stop(struct pickle_vm *m)
 {
 	WANT(m, 1);
 	m->stopped = 1;
@@ -303,7 +303,7 @@ static const struct {
 	['r'] = { "LONG_BINPUT", pickle_op_put, 4, 0 },
 	['h'] = { "BINGET", pickle_op_get, 1, 0 },
 	['j'] = { "LONG_BINGET", pickle_op_get, 4, 0 },
-	['('] = { "MARK", machine_mark, 0, 0 },
+	['('] = { "MARK", pickle_vm_mark, 0, 0 },
 	['}'] = { "EMPTY_DICT", pickle_op_new, 0, VALUE_DICT },
 	[']'] = { "EMPTY_LIST", pickle_op_new, 0, VALUE_LIST },
 	[')'] = { "EMPTY_TUPLE", pickle_op_new, 0, VALUE_TUPLE },
@@ -354,7 +354,7 @@ static const struct {
 
 /* Read the operand of opcode ${code} and run the opcode. */
 static const char *
-pickle_run(struct machine *m, unsigned char code)
+pickle_run(struct pickle_vm *m, unsigned char code)
 {
 	int bytes = opcodes[code].bytes;
 	const unsigned char *p;
@@ -369,7 +369,7 @@ pickle_run(struct machine *m, unsigned char code)
 int
 pickle_load(const struct pickle *p, size_t *used, struct value **to)
 {
-	struct machine m = { .p = *p };
+	struct pickle_vm m = { .p = *p };
 
 	while (!m.stopped) {
 		size_t from = m.at;

@@ -18,7 +18,7 @@
 
 #include "base/names.h"
 #include "weights/dtype.h"
-#include "weights/heap.h"
+#include "weights/arena.h"
 
 enum value_kind {
 	VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_REAL, VALUE_TEXT,
@@ -96,7 +96,7 @@ struct pickle {
 					 * messages */
 	const unsigned char *data;
 	size_t n;
-	struct heap *heap;		/* owns all values */
+	struct arena *arena;		/* owns all values */
 	struct names *unknown;		/* classes that became VALUE_OTHER */
 	struct storages *storages;
 };

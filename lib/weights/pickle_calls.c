@@ -31,7 +31,7 @@ pickle_other(const struct pickle *p, const char *name, struct value *to)
 int
 pickle_append(const struct pickle *p, struct value *list, struct value *v)
 {
-	struct value **item = heap_room(p->heap, list->u.of.item, list->u.of.n,
+	struct value **item = arena_grow(p->arena, list->u.of.item, list->u.of.n,
 	    &list->u.of.cap, sizeof(*item));
 
 	if (item == NULL)
@@ -103,7 +103,7 @@ pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
 	if (size->u.of.n != stride->u.of.n || size->u.of.n > TENSOR_DIMS)
 		return "a tensor with unequal numbers of sizes and strides, "
 		    "or with more than 8";
-	if ((v = heap_get(p->heap, sizeof(*v))) == NULL)
+	if ((v = arena_get(p->arena, sizeof(*v))) == NULL)
 		return "";
 	v->storage = pickle_at(args, 0)->u.storage;
 	v->offset = pickle_at(args, 1)->u.i;
@@ -207,7 +207,7 @@ pickle_remember(const struct pickle *p, struct storage *s)
 		    dtype_bytes(s->type) && all->item[i]->count == s->count ?
 		    NULL : "a storage that has another size elsewhere";
 	}
-	item = heap_room(p->heap, all->item, (size_t)i, &all->cap,
+	item = arena_grow(p->arena, all->item, (size_t)i, &all->cap,
 	    sizeof(*item));
 	if (item == NULL)
 		return "";
@@ -241,7 +241,7 @@ pickle_persistent(const struct pickle *p, const struct value *id,
 		return "a persistent id that is not ('storage', class, key, "
 		    "place, count)";
 	class = pickle_at(id, 1)->u.name;
-	if ((s = heap_get(p->heap, sizeof(*s))) == NULL)
+	if ((s = arena_get(p->arena, sizeof(*s))) == NULL)
 		return "";
 	s->key = pickle_at(id, 2)->u.text.s;
 	s->count = pickle_at(id, 4)->u.i;

@@ -88,7 +88,7 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 	}
 	from = (const unsigned char *)numpy_at(args, 0)->u.text.s;
 	n = numpy_at(args, 0)->u.text.n;
-	if ((bytes = heap_get(p->heap, n + 1)) == NULL)
+	if ((bytes = arena_get(p->arena, n + 1)) == NULL)
 		return "";
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = from[i];
@@ -209,8 +209,8 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	if (!numpy_is_bytes(bytes) ||
 	    (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT))
 		return "an array without order or bytes";
-	if ((s = heap_get(p->heap, sizeof(*s))) == NULL ||
-	    (t = heap_get(p->heap, sizeof(*t))) == NULL)
+	if ((s = arena_get(p->arena, sizeof(*s))) == NULL ||
+	    (t = arena_get(p->arena, sizeof(*t))) == NULL)
 		return "";
 	s->key = "of its own";
 	s->type = types[type].type;

@@ -17,7 +17,7 @@
 #define FOOTER "~vt.footer"
 #define FOOTER_BYTES 64
 #define MAGIC "VTCKPT1"		/* 8 bytes with its '\0' */
-#define HEADER_MOST 100000000	/* limit set by the format */
+#define HEADER_MAX 100000000	/* limit set by the format */
 #define ALIGN 64
 
 /*
@@ -261,7 +261,7 @@ safetensors_check_cover(const char *path, const struct safetensors *s,
 static void
 safetensors_align_tensors(struct safetensors *s)
 {
-	size_t room = 0, at = 0;
+	size_t bytes = 0, at = 0;
 
 	/* The first pass measures the buffer, the second copies. */
 	for (int copy = 0; copy < 2; copy++) {
@@ -270,7 +270,7 @@ safetensors_align_tensors(struct safetensors *s)
 			size_t odd = (uintptr_t)t->data % dtype_bytes(t->type);
 
 			if (odd != 0 && !copy) {
-				room += (t->bytes + 7) / 8 * 8;
+				bytes += (t->bytes + 7) / 8 * 8;
 			} else if (odd != 0) {
 				t->data = memcpy(s->moved + at, t->data,
 				    t->bytes);
@@ -278,7 +278,7 @@ safetensors_align_tensors(struct safetensors *s)
 			}
 		}
 		if (!copy)
-			s->moved = xmalloc(room);
+			s->moved = xmalloc(bytes);
 	}
 }
 
@@ -316,7 +316,7 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 	if (s->file.n < 8)
 		return DAMAGED("%s: %zu bytes (wanted a header)", path, s->file.n);
 	n = get64((const unsigned char *)s->file.data);
-	if (n > HEADER_MOST || n > s->file.n - 8)
+	if (n > HEADER_MAX || n > s->file.n - 8)
 		return DAMAGED("%s: a header of %llu bytes in a file of %zu", path,
 		    (unsigned long long)n, s->file.n);
 	s->document = json_parse(path, s->file.data + 8, (size_t)n);
@@ -331,7 +331,7 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 
 		if (strcmp(key, "__metadata__") == 0)
 			continue;
-		s->tensor = array_room(s->tensor, s->tensors, &cap,
+		s->tensor = array_reserve(s->tensor, s->tensors, &cap,
 		    sizeof(*s->tensor));
 		t = &s->tensor[s->tensors];
 		*t = (struct tensor){ .name = key };

@@ -72,12 +72,12 @@ torch_say_unknown(const char *path, const struct names *unknown)
  * ${n} bytes.
  */
 static struct pickle
-torch_pickle_at(const char *path, const struct weights *w, size_t from,
+torch_pickle_at(const char *path, const struct wgrad *w, size_t from,
     size_t n)
 {
 	return (struct pickle){ .path = path, .base = from,
 		.data = (const unsigned char *)w->file.data + from, .n = n,
-		.heap = w->heap };
+		.arena = w->arena };
 }
 
 static void
@@ -170,7 +170,7 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 static int
 torch_read_pickle(struct pickle p,
     struct numbers (*find)(const void *from, const struct storage *s),
-    const void *from, struct weights *w)
+    const void *from, struct wgrad *w)
 {
 	struct storages storages;
 	struct value *root;
@@ -189,7 +189,7 @@ torch_read_pickle(struct pickle p,
 
 static int
 torch_read_zip(const char *path, const struct torch_archive *a,
-    struct weights *w)
+    struct wgrad *w)
 {
 	const struct zip_member *m = torch_member(a, "", "data.pkl");
 	const struct zip_member *order = torch_member(a, "", "byteorder");
@@ -202,7 +202,7 @@ torch_read_zip(const char *path, const struct torch_archive *a,
 }
 
 int
-torch_zip(const char *path, struct weights *w)
+torch_zip(const char *path, struct wgrad *w)
 {
 	struct torch_archive a =
 	    { .data = (const unsigned char *)w->file.data };
@@ -248,7 +248,7 @@ torch_place_numbers(const struct pickle *p, const struct value *keys, size_t at,
 {
 	size_t n = keys->u.of.n;
 
-	if ((l->numbers = heap_get(p->heap, n * sizeof(*l->numbers))) == NULL)
+	if ((l->numbers = arena_get(p->arena, n * sizeof(*l->numbers))) == NULL)
 		return DAMAGED("%s: more storages than the file can hold",
 		    p->path);
 	for (size_t i = 0; i < n; i++) {
@@ -292,7 +292,7 @@ torch_next_pickle(struct pickle *p, size_t *at, struct value **v)
 }
 
 static int
-torch_read_legacy(struct pickle *p, struct weights *w,
+torch_read_legacy(struct pickle *p, struct wgrad *w,
     struct torch_legacy_file *l)
 {
 	struct value *protocol, *system, *root, *keys;
@@ -323,7 +323,7 @@ torch_read_legacy(struct pickle *p, struct weights *w,
 }
 
 int
-torch_legacy(const char *path, struct weights *w)
+torch_legacy(const char *path, struct wgrad *w)
 {
 	struct pickle p = torch_pickle_at(path, w, 0, w->file.n);
 	struct torch_legacy_file l = { .keys = names_new() };
@@ -353,7 +353,7 @@ torch_find_nothing(const void *nothing, const struct storage *s)
 }
 
 int
-torch_pickle(const char *path, struct weights *w)
+torch_pickle(const char *path, struct wgrad *w)
 {
 	return torch_read_pickle(torch_pickle_at(path, w, 0, w->file.n),
 	    torch_find_nothing, NULL, w);

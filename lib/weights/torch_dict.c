@@ -12,7 +12,7 @@
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
 /* Keys under which programs save it, next to optimizer state and so on. */
-static const char *const places[] = {
+static const char *const state_dict_keys[] = {
 	"state_dict", "model_state", "model_state_dict", "model", "blobs"
 };
 
@@ -38,8 +38,8 @@ torch_dict_find(const struct value *v, int depth)
 	 * as running statistics of the program.
 	 */
 	for (size_t i = 0; depth > 0 && found == NULL &&
-	    i < sizeof(places) / sizeof(places[0]); i++)
-		if ((inner = value_get(v, places[i])) != NULL)
+	    i < sizeof(state_dict_keys) / sizeof(state_dict_keys[0]); i++)
+		if ((inner = value_get(v, state_dict_keys[i])) != NULL)
 			found = torch_dict_find(inner, depth - 1);
 	return found != NULL ? found : torch_dict_has_tensors(v) ? v : NULL;
 }
@@ -102,7 +102,7 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 {
 	const struct storage *s = v->storage;
 	uint64_t count = (uint64_t)s->count;
-	uint64_t first = 0, most = heap_most(file) / sizeof(float);
+	uint64_t first = 0, max = arena_max(file) / sizeof(float);
 
 	if (all.data == NULL || all.count < count)
 		return DAMAGED("%s: tensor %s: storage %s has %llu numbers "
@@ -130,10 +130,10 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 		 * anything; 0 keeps addresses in range.
 		 */
 		t->stride[i] = v->dim[i] > 1 ? v->stride[i] : 0;
-		if (v->dim[i] > 0 && t->count > most / (uint64_t)v->dim[i])
+		if (v->dim[i] > 0 && t->count > max / (uint64_t)v->dim[i])
 			return DAMAGED("%s: tensor %s has more than %llu "
 			    "numbers, in a file of %zu bytes", p->path,
-			    text_quote(name), (unsigned long long)most, file);
+			    text_quote(name), (unsigned long long)max, file);
 		t->count *= (size_t)v->dim[i];
 	}
 	t->first = all.data;
@@ -147,7 +147,7 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 int
 torch_dict(const struct pickle *p, const struct value *root,
     struct numbers (*find)(const void *from, const struct storage *s),
-    const void *from, struct weights *w)
+    const void *from, struct wgrad *w)
 {
 	const struct value *dict = torch_dict_find(root, 3);
 	size_t cap = 0;
@@ -158,7 +158,7 @@ torch_dict(const struct pickle *p, const struct value *root,
 		const struct value *key = dict->u.of.item[i];
 		const struct value *v = dict->u.of.item[i + 1];
 		const struct storage *s;
-		struct weight *room, t;
+		struct weight *grown, t;
 		long at;
 
 		if (key->kind != VALUE_TEXT || v->kind != VALUE_TENSOR)
@@ -176,12 +176,12 @@ torch_dict(const struct pickle *p, const struct value *root,
 			w->tensor[names_find(w->names, t.name)] = t;
 			continue;
 		}
-		room = heap_room(p->heap, w->tensor, (size_t)at, &cap,
-		    sizeof(*room));
-		if (room == NULL)
+		grown = arena_grow(p->arena, w->tensor, (size_t)at, &cap,
+		    sizeof(*grown));
+		if (grown == NULL)
 			return DAMAGED("%s: names of tensors larger than ten "
 			    "times the file", p->path);
-		w->tensor = room;
+		w->tensor = grown;
 		w->tensor[at] = t;
 		w->tensors = (size_t)at + 1;
 	}

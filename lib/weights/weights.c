@@ -8,13 +8,13 @@
 #include "weights/torch.h"
 
 static int
-weights_open_safetensors(const char *name, struct weights *w)
+weights_open_safetensors(const char *name, struct wgrad *w)
 {
 	int bad = safetensors_take(name, &w->file, 0, &w->s);
 
 	if (bad)
 		return bad;
-	w->tensor = heap_get(w->heap, w->s.tensors * sizeof(*w->tensor));
+	w->tensor = arena_get(w->arena, w->s.tensors * sizeof(*w->tensor));
 	if (w->tensor == NULL) {
 		fail("%s: more tensors than the file can hold", name);
 		return -2;
@@ -46,7 +46,7 @@ weights_is_safetensors(const struct buffer *file)
 }
 
 static int
-weights_open_any(const char *name, struct weights *w)
+weights_open_any(const char *name, struct wgrad *w)
 {
 	/*
 	 * Test for the legacy format before pickles: its files begin with one.
@@ -73,16 +73,16 @@ weights_open_any(const char *name, struct weights *w)
 }
 
 int
-weights_open(const char *path, struct weights *w)
+weights_open(const char *path, struct wgrad *w)
 {
 	char *name = xstrdup(strcmp(path, "-") == 0 ? "standard input" :
 	    text_quote(path));
 	int bad;
 
-	*w = (struct weights){ .names = names_new() };
+	*w = (struct wgrad){ .names = names_new() };
 	bad = file_read(path, &w->file);
 	if (!bad) {
-		w->heap = heap_new(heap_most(w->file.n));
+		w->arena = arena_new(arena_max(w->file.n));
 		bad = weights_open_any(name, w);
 	}
 	free(name);
@@ -92,13 +92,13 @@ weights_open(const char *path, struct weights *w)
 }
 
 void
-weights_close(struct weights *w)
+weights_close(struct wgrad *w)
 {
 	safetensors_free(&w->s);
 	buffer_free(&w->file);
 	names_free(w->names);
-	heap_free(w->heap);
-	*w = (struct weights){ 0 };
+	arena_free(w->arena);
+	*w = (struct wgrad){ 0 };
 }
 
 /*

@@ -10,7 +10,7 @@
  * declares.
  */
 
-#include "weights/heap.h"
+#include "weights/arena.h"
 #include "weights/safetensors.h"
 
 enum { WEIGHT_DIMS = 8 };		/* at most */
@@ -26,7 +26,7 @@ struct weight {
 	int64_t stride[WEIGHT_DIMS];	/* in elements; not always C order */
 };
 
-struct weights {
+struct wgrad {
 	const char *container;		/* "safetensors", "PyTorch's zip",
 					 * "PyTorch's legacy format", or "a
 					 * pickle" */
@@ -37,7 +37,7 @@ struct weights {
 	struct safetensors s;		/* a safetensors file, with its
 					 * metadata */
 	struct buffer file;		/* any other file */
-	struct heap *heap;
+	struct arena *arena;
 };
 
 /*
@@ -51,10 +51,10 @@ struct weights {
  * message if it is damaged or not a file of weights.
  * The caller frees ${w} with weights_close; after a failure it is empty.
  */
-int weights_open(const char *path, struct weights *w);
+int weights_open(const char *path, struct wgrad *w);
 
 /* weights_close(w): Free what weights_open read, tensors included. */
-void weights_close(struct weights *w);
+void weights_close(struct wgrad *w);
 
 
 /*

@@ -156,7 +156,7 @@ zip_read_entry(const struct zip_archive *a, const unsigned char *p,
 	if (!bad && names_add(z->names, name) < 0)
 		bad = DAMAGED("%s: two members %s", a->path, shown);
 	if (!bad) {
-		z->member = array_room(z->member, z->members, cap,
+		z->member = array_reserve(z->member, z->members, cap,
 		    sizeof(*z->member));
 		z->member[z->members++] = (struct zip_member){ (size_t)begin,
 			(size_t)bytes, get32(p + 16) };

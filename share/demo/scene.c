@@ -172,7 +172,7 @@ scene_new(uint64_t seed, uint32_t number, const int move[2], int w, int h,
 {
 	struct scene *s = xcalloc(1, sizeof(*s));
 	struct rng r = rng_clip(seed, number);
-	double most = PLANE / 2. - d->view * 1.1;
+	double largest = PLANE / 2. - d->view * 1.1;
 
 	s->w = w;
 	s->h = h;
@@ -181,8 +181,8 @@ scene_new(uint64_t seed, uint32_t number, const int move[2], int w, int h,
 	s->plane = xcalloc((size_t)s->size * (size_t)s->size * 3, sizeof(float));
 	s->noise = d->noise;
 	scene_paint(s, &r);
-	s->x = PLANE / 2. + scene_between(&r, -most, most);
-	s->y = PLANE / 2. + scene_between(&r, -most, most);
+	s->x = PLANE / 2. + scene_between(&r, -largest, largest);
+	s->y = PLANE / 2. + scene_between(&r, -largest, largest);
 	s->half[0] = scene_camera_of(&r, move[0], d);
 	s->half[1] = move[1] == move[0] ? s->half[0] : scene_camera_of(&r,
 	    move[1], d);
@@ -203,14 +203,14 @@ scene_free(struct scene *s)
 static void
 scene_color_at(const struct scene *s, double x, double y, double *rgb)
 {
-	double most = s->size - 1.001, fx, fy;
+	double largest = s->size - 1.001, fx, fy;
 	const float *at;
 	int i, j;
 
 	x = x * s->scale - .5;
 	y = y * s->scale - .5;
-	x = x < 0 ? 0 : x > most ? most : x;
-	y = y < 0 ? 0 : y > most ? most : y;
+	x = x < 0 ? 0 : x > largest ? largest : x;
+	y = y < 0 ? 0 : y > largest ? largest : y;
 	i = (int)x;
 	j = (int)y;
 	fx = x - i;

@@ -21,7 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		double lr = schedule_lr(s, g->epoch_begin);
 
 		MUST(g->cells >= 1 && g->cells <= SCHEDULE_CYCLE);
-		MUST(lr >= 0 && lr <= LR_MOST);
+		MUST(lr >= 0 && lr <= LR_MAX);
 	}
 	text = schedule_text(s);
 	MUST((t = table_parse("again", text)) != NULL);

@@ -13,7 +13,7 @@
 static void
 look(const void *data, size_t size)
 {
-	struct weights w;
+	struct wgrad w;
 
 	if (weights_open(fuzz_file(data, size), &w) != 0)
 		return;
@@ -21,7 +21,7 @@ look(const void *data, size_t size)
 		const struct weight *t = &w.tensor[i];
 		float *x;
 
-		MUST(t->count <= heap_most(size) / sizeof(*x));
+		MUST(t->count <= arena_max(size) / sizeof(*x));
 		MUST(weights_find(&w, t->name) == t);
 		x = xcalloc(t->count, sizeof(*x));
 		weights_floats(t, x);

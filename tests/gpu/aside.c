@@ -1,5 +1,5 @@
 /*
- * After an event, a second handle of a device (device_aside), used by another
+ * After an event, a second handle of a device (device_side_stream), used by another
  * thread, finds the data that the first one wrote.  A copy through the second
  * handle is complete when the call returns.  The stand-in for a GPU detects
  * unordered accesses.
@@ -14,7 +14,7 @@
 enum { N = 300000, HALF = N / 2 };
 
 struct job {
-	struct device *d, *aside;
+	struct device *d, *side_stream;
 	struct event *done;
 	float *w;			/* device memory */
 	float *host;			/* pinned host memory */
@@ -28,13 +28,13 @@ work(void *arg)
 	struct job *j = arg;
 
 	device_event_wait(j->d, j->done, HALF);
-	device_download(j->aside, j->host, j->w + HALF, (N - HALF) *
+	device_download(j->side_stream, j->host, j->w + HALF, (N - HALF) *
 	    sizeof(float));
 	for (int i = 0; i < N - HALF; i++) {
 		j->bad += j->host[i] != (float)(i + HALF);
 		j->host[i] *= 2;
 	}
-	device_upload(j->aside, j->w + HALF, j->host, (N - HALF) *
+	device_upload(j->side_stream, j->w + HALF, j->host, (N - HALF) *
 	    sizeof(float));
 	return NULL;
 }
@@ -47,7 +47,7 @@ back_and_forth(struct device *d, enum precision as, double scale)
 	enum { SOME = 5000 };
 	float own[SOME], *x = device_alloc(d, sizeof(own));
 	void *narrow = device_alloc(d, SOME * 2);
-	double most = 0;
+	double largest = 0;
 
 	for (int i = 0; i < SOME; i++)
 		own[i] = (float)((i - SOME / 2) * 0.37);
@@ -59,11 +59,11 @@ back_and_forth(struct device *d, enum precision as, double scale)
 		double want = 3.0 * (float)((i - SOME / 2) * 0.37);
 		double apart = fabs(own[i] - want) / (fabs(want) + 1e-30);
 
-		most = apart > most || isnan(apart) ? apart : most;
+		largest = apart > largest || isnan(apart) ? apart : largest;
 	}
 	device_free(d, narrow);
 	device_free(d, x);
-	return most;
+	return largest;
 }
 
 static void
@@ -71,7 +71,7 @@ test(const struct backend *b)
 {
 	struct device *d = device_open(b, &(struct device_options){
 	    .threads = 1 });
-	struct job j = { .d = d, .aside = device_aside(d),
+	struct job j = { .d = d, .side_stream = device_side_stream(d),
 		.done = device_event_new(d) };
 	float *own = xcalloc(N, sizeof(*own));
 	pthread_t thread;
@@ -90,7 +90,7 @@ test(const struct backend *b)
 	device_download(d, own, j.w, N * sizeof(float));
 	for (int i = 0; i < N; i++)
 		j.bad += own[i] != (float)(i < HALF ? i : 2 * i);
-	ok(d->backend->apart, "%s: the device has memory of its own", b->name);
+	ok(d->backend->discrete, "%s: the device has memory of its own", b->name);
 	is(j.bad, 0, "after an event, the second handle reads and writes the "
 	    "right data");
 	ok(device_stream(d) == NULL, "the stand-in exposes no stream to "
@@ -101,7 +101,7 @@ test(const struct backend *b)
 	    "fp32 to fp16, scaled by a quarter, and back: within the rounding "
 	    "of fp16");
 	device_free_host(d, j.host);
-	device_aside_free(d, j.aside);
+	device_side_stream_free(d, j.side_stream);
 	device_event_free(d, j.done);
 	device_free(d, j.w);
 	device_close(d);

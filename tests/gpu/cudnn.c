@@ -104,7 +104,7 @@ refuses(struct driver *d, const char *text, const char *says)
 	int bad;
 
 	said_begin(said, sizeof(said));
-	bad = d->call->choose(d, CHOICES_MADE, "a table", text) != 0 &&
+	bad = d->call->choose(d, ALGORITHMS_SELECTED, "a table", text) != 0 &&
 	    strstr(said_now(), says) != NULL;
 	said_end();
 	return bad;
@@ -118,22 +118,22 @@ main(void)
 	struct driver *d;
 
 	said_begin(cut, sizeof(cut));
-	d = runtime_described(h100);
+	d = runtime_open_described(h100);
 	said_end();
 	if (d == NULL) {
 		skip("plans of cuDNN", "no CUDA here");
 		return done();
 	}
 	ok(describe(d, first) == 0, "each pass has a plan in each precision");
-	one = d->call->choices(d, CHOICES_MADE);
+	one = d->call->choices(d, ALGORITHMS_SELECTED);
 	d->call->close(d);
 
-	d = runtime_described(h100);
-	ok(d->call->choose(d, CHOICES_MADE, "a table", one) == 0,
+	d = runtime_open_described(h100);
+	ok(d->call->choose(d, ALGORITHMS_SELECTED, "a table", one) == 0,
 	    "the table of choices is accepted");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
 	    "the table makes the same plans again");
-	two = d->call->choices(d, CHOICES_MADE);
+	two = d->call->choices(d, ALGORITHMS_SELECTED);
 	ok(strcmp(one, two) == 0, "the new device prints the same table");
 	free(one);
 	free(two);
@@ -148,7 +148,7 @@ main(void)
 	    "a table of another version of cuDNN is accepted");
 	d->call->close(d);
 	said_begin(cut, sizeof(cut));
-	d = runtime_described("{}");
+	d = runtime_open_described("{}");
 	said_end();
 	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
 	    "a device description without properties is refused");

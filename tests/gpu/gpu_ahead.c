@@ -72,23 +72,23 @@ fill_clip(struct stream *s, int clip, int i, struct raw_clip *raw,
 	const struct region r = { 3.25 + clip, 0.5, 24.5 + i, 26 };
 	struct image *m = image_new(WIDTH, HEIGHT, 3);
 
-	if (s->raw != NULL)
-		raw_begin(raw, s->bytes + (size_t)clip * s->raw->each,
-		    s->raw->each, FRAMES, SIDE);
+	if (s->decoded != NULL)
+		raw_begin(raw, s->bytes + (size_t)clip * s->decoded->each,
+		    s->decoded->each, FRAMES, SIDE);
 	for (int t = 0; t < FRAMES; t++) {
 		size_t number = (size_t)(i * CLIPS + clip) * FRAMES + (size_t)t;
 
 		for (size_t k = 0; k < 3 * WIDTH * HEIGHT; k++)
 			m->data[k] = (uint8_t)(k * 131 + number * (k % 7 + 29));
-		if (s->raw != NULL)
+		if (s->decoded != NULL)
 			raw_add(raw, z, RESIZE_ANTIALIAS, m, r, i % 2);
 		else
 			image_resize(z, RESIZE_ANTIALIAS, s->bytes + 3 * SIDE *
 			    SIDE * ((size_t)clip * FRAMES + (size_t)t), SIDE,
 			    SIDE, m->data, WIDTH, HEIGHT, r, i % 2);
 	}
-	if (s->raw != NULL)
-		s->raw->used[clip] = raw_used(raw);
+	if (s->decoded != NULL)
+		s->decoded->used[clip] = raw_used(raw);
 	image_free(m);
 }
 
@@ -105,7 +105,7 @@ fill(struct stream *s, int i)
 }
 
 static struct run
-run(const struct graph *g, enum standin_when when, enum sent ahead)
+run(const struct graph *g, enum standin_when when, enum sent prefetch)
 {
 	struct device *d = device_open(standin_backend(when),
 	    &(struct device_options){ .threads = 1 });
@@ -113,12 +113,12 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 	struct net *n = net_new(g, d);
 	struct run r = { .w = xcalloc(g->elements, sizeof(double)) };
 	struct dims *in = graph_inputs(g, CLIPS, FRAMES, SIDE);
-	size_t each = raw_room(FRAMES, SIDE, WIDTH, HEIGHT);
+	size_t each = decoded_clip_bytes(FRAMES, SIDE, WIDTH, HEIGHT);
 	size_t used[TURNS][CLIPS] = { { 0 } };
-	struct raw_stream raw[TURNS] = { { each, used[0] }, { each, used[1] } };
+	struct decoded_stream raw[TURNS] = { { each, used[0] }, { each, used[1] } };
 	struct plan *p;
 	void *dw = device_alloc(d, g->elements * d->elem), *own;
-	size_t bytes = ahead == RAW ? CLIPS * each : dims_count(&in[0]);
+	size_t bytes = prefetch == RAW ? CLIPS * each : dims_count(&in[0]);
 	struct stream turn[TURNS];
 	struct feed f;
 
@@ -133,15 +133,15 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 	net_init(n, 1);
 	p = net_plan(n, in, 1);
 	net_reserve(n);
-	n->landing = ahead == RAW ? bytes : 0;
-	if (ahead != NOT_AHEAD)
-		net_reserve_ahead(n);
+	n->prefetch_bytes = prefetch == RAW ? bytes : 0;
+	if (prefetch != NOT_AHEAD)
+		net_reserve_prefetch(n);
 	feed_make(&f, in, &g->needs);
 	own = f.stream[0].bytes;
 	for (int i = 0; i < TURNS; i++) {
 		turn[i] = f.stream[0];
 		turn[i].bytes = device_alloc_host(d, bytes);
-		turn[i].raw = ahead == RAW ? &raw[i] : NULL;
+		turn[i].decoded = prefetch == RAW ? &raw[i] : NULL;
 	}
 	fill(&turn[0], 0);
 	for (int i = 0; i < PASSES; i++) {
@@ -149,7 +149,7 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 		struct stream *next = &turn[(i + 1) % TURNS];
 
 		if (i == 0)
-			ahead_send(&n->ahead, p->tray, now, 1);
+			prefetch_send(&n->prefetch, p->staging, now, 1);
 		((struct stream *)f.stream)[0] = *now;
 		f.seed = (uint64_t)i;
 		/* From the third pass a captured graph runs, and the host must
@@ -161,19 +161,19 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 		    .n = g->elements, .lr = 1e-3, .scale = 1 });
 		standin_quiet(driver, 0);
 		if (without != WAITED)
-			ahead_wait(&n->ahead);
+			prefetch_wait(&n->prefetch);
 		fill(next, i + 1);
 		standin_quiet(driver, i > 2);
 		/* Replace a sent microbatch by another, and send each one only
 		 * once. */
 		if (i == 4)
-			ahead_send(&n->ahead, p->tray, next, 99);
+			prefetch_send(&n->prefetch, p->staging, next, 99);
 		for (int k = 0; k < 2; k++)
-			ahead_send(&n->ahead, p->tray, next, (uint64_t)i + 2);
+			prefetch_send(&n->prefetch, p->staging, next, (uint64_t)i + 2);
 		standin_quiet(driver, 0);
 	}
 	device_get(d, r.w, n->w, g->elements);
-	ahead_wait(&n->ahead);
+	prefetch_wait(&n->prefetch);
 	r.beside = beside;
 	snprintf(r.said, sizeof(r.said), "%s", standin_said(driver));
 	r.early = standin_faults(driver, FAULT_EARLY);
@@ -183,10 +183,10 @@ run(const struct graph *g, enum standin_when when, enum sent ahead)
 	    standin_faults(driver, FAULT_UNDECLARED) +
 	    standin_faults(driver, FAULT_MISUSE);
 	((struct stream *)f.stream)[0].bytes = own;
-	((struct stream *)f.stream)[0].raw = NULL;
+	((struct stream *)f.stream)[0].decoded = NULL;
 	for (int i = 0; i < TURNS; i++)
 		device_free_host(d, turn[i].bytes);
-	ahead_close(&n->ahead);
+	prefetch_close(&n->prefetch);
 	driver->call = real;
 	device_free(d, dw);
 	feed_free(&f, &g->needs);
@@ -208,17 +208,17 @@ test(const struct graph *g, enum standin_when when, enum sent what,
 {
 	int copies = (PASSES + 2) * (what == RAW ? CLIPS : 1);
 	const char *name = what == RAW ? "raw clips" : "pixels";
-	struct run ahead, less;
+	struct run prefetch, less;
 
 	without = NOTHING;
-	ahead = run(g, when, what);
-	ok(same(plain, &ahead, g), "%s: %s: prefetched data give "
+	prefetch = run(g, when, what);
+	ok(same(plain, &prefetch, g), "%s: %s: prefetched data give "
 	    "the same bits", say, name);
-	ok(plain->beside == 0 && ahead.beside == copies, "all copies run on "
-	    "the side stream, and each only once (%d)", ahead.beside);
-	if (!ok(ahead.sum == 0 && plain->sum == 0, "the host does not wait, "
+	ok(plain->beside == 0 && prefetch.beside == copies, "all copies run on "
+	    "the side stream, and each only once (%d)", prefetch.beside);
+	if (!ok(prefetch.sum == 0 && plain->sum == 0, "the host does not wait, "
 	    "and the stand-in finds no other fault"))
-		diag("%s", ahead.said);
+		diag("%s", prefetch.said);
 	/* Only the stand-in detects a missing wait; a GPU does not report
 	 * it. */
 	for (without = LANDED; without <= TAKEN && !standin_absent();
@@ -237,7 +237,7 @@ test(const struct graph *g, enum standin_when when, enum sent what,
 		    "changes the result", say, name);
 		free(less.w);
 	}
-	free(ahead.w);
+	free(prefetch.w);
 }
 
 static void
@@ -256,7 +256,7 @@ test_both(const struct graph *g, enum standin_when when, const char *say)
 
 static struct { const char *at; size_t bytes; } inside[256];
 static int insides, updates, update;
-static size_t uploaded, uploaded_most;	/* per step, on the compute stream */
+static size_t uploaded, uploaded_max;	/* per step, on the compute stream */
 
 static void *
 bench_alloc(struct driver *d, size_t bytes)
@@ -290,8 +290,8 @@ bench_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 {
 	if (l->kernel == update) {
 		/* The first step also uploads tables. */
-		if (updates++ > 0 && uploaded > uploaded_most)
-			uploaded_most = uploaded;
+		if (updates++ > 0 && uploaded > uploaded_max)
+			uploaded_max = uploaded;
 		uploaded = 0;
 	}
 	real->launch(d, s, l);
@@ -331,8 +331,8 @@ test_bench(const struct graph *g)
 	status = bench_step(&b, &o);
 	ok(status == 0 && b.wrong == 0 && updates >= b.warmup + b.runs,
 	    "vt-bench runs its steps without an error: %d", updates);
-	ok(uploaded_most < pixels / 2, "no step waits for its pixels: %zu "
-	    "bytes copied on the compute stream (pixels: %zu)", uploaded_most,
+	ok(uploaded_max < pixels / 2, "no step waits for its pixels: %zu "
+	    "bytes copied on the compute stream (pixels: %zu)", uploaded_max,
 	    pixels);
 	driver->call = real;
 	bench_close(&b);
@@ -361,7 +361,7 @@ test_download(void)
 	enum { BYTES = 17 << 20 };	/* more than the staging buffer holds */
 	struct device *d = device_open(standin_backend(STANDIN_LATE),
 	    &(struct device_options){ .threads = 1 });
-	struct device *aside = device_aside(d);
+	struct device *side_stream = device_side_stream(d);
 	struct driver *driver = standin_of(d);
 	char *w = device_alloc(d, BYTES), *pinned = device_alloc_host(d, BYTES);
 	char *plain = xcalloc(BYTES, 1);
@@ -378,7 +378,7 @@ test_download(void)
 	ok(downloads == 1 && downloaded == pinned && memcmp(pinned, plain,
 	    BYTES) == 0, "a download into pinned memory is one copy");
 	memset(pinned, 0, BYTES);
-	device_download(aside, pinned + 5, w + 5, BYTES - 5);
+	device_download(side_stream, pinned + 5, w + 5, BYTES - 5);
 	ok(downloads == 2 && downloaded == pinned + 5 && memcmp(pinned + 5,
 	    plain + 5, BYTES - 5) == 0, "a download through the second handle, "
 	    "into the middle of a pinned buffer, is one copy");
@@ -391,7 +391,7 @@ test_download(void)
 	free(plain);
 	device_free_host(d, pinned);
 	device_free(d, w);
-	device_aside_free(d, aside);
+	device_side_stream_free(d, side_stream);
 	device_close(d);
 }
 

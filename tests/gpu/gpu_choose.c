@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/choose.h"
+#include "backend/cuda/conv_select.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -18,19 +18,19 @@
 struct conv_plan { struct conv_shape s; };
 
 /* Seconds by pass and pattern; 0 if there is no plan. */
-static double seconds[3][CONV_PATTERNS];
+static double seconds[3][CONV_FUSIONS];
 static double norm[3];			/* seconds of kernels, by enum
 					 * norm_part */
 static int opened, tried, ruled;
 
 static void
-key_of(const struct conv_shape *s, char key[KEY])
+key_of(const struct conv_shape *s, char key[CONV_KEY])
 {
-	snprintf(key, KEY, "%d.%d of %d", (int)s->pass, (int)s->pattern, s->n);
+	snprintf(key, CONV_KEY, "%d.%d of %d", (int)s->pass, (int)s->fusion, s->n);
 }
 
 static struct conv_plan *
-open_plan(struct ways *w, const struct conv_shape *s)
+open_plan(struct conv_algorithms *w, const struct conv_shape *s)
 {
 	struct conv_plan *p = xcalloc(1, sizeof(*p));
 
@@ -41,21 +41,22 @@ open_plan(struct ways *w, const struct conv_shape *s)
 }
 
 static void
-close_plan(struct ways *w, struct conv_plan *p)
+close_plan(struct conv_algorithms *w, struct conv_plan *p)
 {
 	(void)w;
 	free(p);
 }
 
 static int
-make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
+make_plan(struct conv_algorithms *w, struct conv_plan *p,
+    enum conv_select_rule by, struct choice *c)
 {
-	double t = seconds[p->s.pass][p->s.pattern];
+	double t = seconds[p->s.pass][p->s.fusion];
 
 	(void)w;
 	if (t == 0)
 		return -1;
-	tried += by == BY_TRYING;
+	tried += by == BY_TIMING;
 	ruled += by == BY_RULE;
 	if (by != BY_CHOICE)
 		*c = (struct choice){ .engine = by == BY_RULE ? 1 : 2,
@@ -64,25 +65,25 @@ make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 }
 
 static double
-time_norm(struct ways *w, const struct conv_shape *s, enum norm_part part)
+time_norm(struct conv_algorithms *w, const struct conv_shape *s, enum norm_part part)
 {
 	(void)w, (void)s;
 	return norm[part];
 }
 
-static struct ways
+static struct conv_algorithms
 ways(int how)
 {
 	opened = tried = ruled = 0;
-	return (struct ways){ .choices = choices_new(1, "x"), .how = how,
+	return (struct conv_algorithms){ .choices = conv_cache_new(1, "x"), .how = how,
 		.key = key_of, .open = open_plan, .close = close_plan,
 		.make = make_plan, .norm = time_norm };
 }
 
 static struct conv_shape
-shape(enum conv_pass pass, enum conv_pattern pattern)
+shape(enum conv_pass pass, enum conv_fusion pattern)
 {
-	return (struct conv_shape){ .pass = pass, .pattern = pattern,
+	return (struct conv_shape){ .pass = pass, .fusion = pattern,
 		.type = GPU_F16, .dims = 2, .n = 1, .in = 8, .out = 16,
 		.groups = 1, .from = { 2, 2 }, .to = { 2, 2 },
 		.kernel = { 1, 1 }, .stride = { 1, 1 } };
@@ -90,10 +91,10 @@ shape(enum conv_pass pass, enum conv_pattern pattern)
 
 /* Return whether the convolution has a plan. */
 static int
-has(struct ways *w, enum conv_pass pass, enum conv_pattern pattern)
+has(struct conv_algorithms *w, enum conv_pass pass, enum conv_fusion pattern)
 {
 	struct conv_shape s = shape(pass, pattern);
-	struct conv_plan *p = choose_conv(w, &s);
+	struct conv_plan *p = conv_select(w, &s);
 	int is = p != NULL;
 
 	close_plan(w, p);
@@ -101,7 +102,7 @@ has(struct ways *w, enum conv_pass pass, enum conv_pattern pattern)
 }
 
 static int
-normed(struct ways *w)
+normed(struct conv_algorithms *w)
 {
 	return has(w, CONV_FORWARD, CONV_NORMED_SUMS) &&
 	    has(w, CONV_DATA, CONV_NORM_BACK) &&
@@ -109,19 +110,19 @@ normed(struct ways *w)
 }
 
 static int
-sums(struct ways *w)
+sums(struct conv_algorithms *w)
 {
 	return has(w, CONV_FORWARD, CONV_SUMS);
 }
 
 /* Return the engine that a table names for a convolution, or "" if none. */
 static const char *
-engine(struct ways *w, enum choices_kind which, enum conv_pass pass,
-    enum conv_pattern pattern)
+engine(struct conv_algorithms *w, enum choices_kind which, enum conv_pass pass,
+    enum conv_fusion pattern)
 {
 	static char found[16];
 	struct conv_shape s = shape(pass, pattern);
-	char key[KEY], *text = choices_text(w->choices, which), *at;
+	char key[CONV_KEY], *text = conv_cache_text(w->choices, which), *at;
 
 	key_of(&s, key);
 	found[0] = '\0';
@@ -138,8 +139,8 @@ all_take(double fused)
 	for (int i = 0; i < 3; i++)
 		norm[i] = 1e-3;
 	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < CONV_PATTERNS; k++)
-			seconds[i][k] = k == CONV_PLAIN ? 1 : fused;
+		for (int k = 0; k < CONV_FUSIONS; k++)
+			seconds[i][k] = k == CONV_UNFUSED ? 1 : fused;
 }
 
 /* Return whether the patterns of a norm are used if kernel ${part} takes
@@ -148,25 +149,25 @@ static int
 normed_if(enum norm_part part, double kernel)
 {
 	double was = norm[part];
-	struct ways w = ways(TUNE_TRY);
+	struct conv_algorithms w = ways(TUNE_MEASURE);
 	int used;
 
 	norm[part] = kernel;
 	used = normed(&w);
 	norm[part] = was;
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 	return used;
 }
 
 /* Make another device from the made choices, or from the measurements, of this
  * one. */
-static struct ways
-after(const struct ways *w, enum choices_kind which, int how)
+static struct conv_algorithms
+after(const struct conv_algorithms *w, enum choices_kind which, int how)
 {
-	char *text = choices_text(w->choices, which);
-	struct ways next = ways(how);
+	char *text = conv_cache_text(w->choices, which);
+	struct conv_algorithms next = ways(how);
 
-	if (choices_take(next.choices, which, "a table", text) != 0)
+	if (conv_cache_read(next.choices, which, "a table", text) != 0)
 		ok(0, "the table of another device is accepted");
 	free(text);
 	return next;
@@ -175,10 +176,10 @@ after(const struct ways *w, enum choices_kind which, int how)
 static void
 test_rule(void)
 {
-	struct ways w = ways(0), next;
+	struct conv_algorithms w = ways(0), next;
 
 	all_take(9);
-	ok(normed(&w) && sums(&w) && has(&w, CONV_DATA, CONV_PLAIN),
+	ok(normed(&w) && sums(&w) && has(&w, CONV_DATA, CONV_UNFUSED),
 	    "by rule, each pattern with a plan is used");
 	is(ruled, 5, "by rule, each convolution is chosen once");
 	ok(normed(&w) && ruled == 5 && tried == 0, "a choice by rule stays, "
@@ -188,43 +189,43 @@ test_rule(void)
 	ok(!normed(&next) && !normed(&next), "if one pattern of a norm has no "
 	    "plan, none is used");
 	is(opened, 3, "a missing plan is requested only once");
-	ok(strcmp(engine(&next, CHOICES_MADE, CONV_DATA, CONV_NORM_BACK),
+	ok(strcmp(engine(&next, ALGORITHMS_SELECTED, CONV_DATA, CONV_NORM_BACK),
 	    "-") == 0, "a missing plan is listed as \"-\" in the table");
-	choices_free(w.choices);
-	w = after(&next, CHOICES_MADE, 0);
+	conv_cache_free(w.choices);
+	w = after(&next, ALGORITHMS_SELECTED, 0);
 	ok(!has(&w, CONV_DATA, CONV_NORM_BACK) && opened == 0,
 	    "another device takes the missing plan from the table and does not "
 	    "request it");
-	choices_free(next.choices);
-	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
+	conv_cache_free(next.choices);
+	next = after(&w, ALGORITHMS_MEASURED, TUNE_MEASURE);
 	ok(!has(&next, CONV_DATA, CONV_NORM_BACK) && opened == 1,
 	    "a table of measurements without this pattern leads to a new "
 	    "request");
-	choices_free(next.choices);
-	choices_free(w.choices);
+	conv_cache_free(next.choices);
+	conv_cache_free(w.choices);
 }
 
 /* Compare a norm and its convolution, fused and unfused. */
 static void
 test_norms(void)
 {
-	struct ways w, next;
+	struct conv_algorithms w, next;
 
 	all_take(1.25);			/* 3.75 s fused, 3 s unfused */
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(!normed(&w), "patterns that are slower than the unfused operations "
 	    "are not used");
-	ok(strcmp(engine(&w, CHOICES_MADE, CONV_FORWARD, CONV_NORMED_SUMS),
+	ok(strcmp(engine(&w, ALGORITHMS_SELECTED, CONV_FORWARD, CONV_NORMED_SUMS),
 	    "-") == 0, "the table lists a slower pattern as \"-\"");
-	next = after(&w, CHOICES_MADE, 0);
+	next = after(&w, ALGORITHMS_SELECTED, 0);
 	ok(!normed(&next) && opened == 0, "other ranks follow the table and "
 	    "make no plans");
-	choices_free(next.choices);
-	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
+	conv_cache_free(next.choices);
+	next = after(&w, ALGORITHMS_MEASURED, TUNE_MEASURE);
 	ok(!normed(&next) && tried == 0, "other runs follow the measurements "
 	    "and try nothing");
-	choices_free(next.choices);
-	choices_free(w.choices);
+	conv_cache_free(next.choices);
+	conv_cache_free(w.choices);
 	seconds[CONV_FORWARD][CONV_SUMS] = 9;
 	for (int i = 0; i < 3; i++)
 		ok(!normed_if(i, 0.74) && normed_if(i, 0.76), "the time of "
@@ -233,78 +234,78 @@ test_norms(void)
 	    "decides nothing");
 	seconds[CONV_FORWARD][CONV_SUMS] = 1.25;
 	norm[PART_SUMS_BACK] = 0.76;
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(normed(&w), "patterns that are faster than the unfused operations "
 	    "are used");
-	next = after(&w, CHOICES_KNOWN, TUNE_TRY);
+	next = after(&w, ALGORITHMS_MEASURED, TUNE_MEASURE);
 	ok(normed(&next) && tried == 0, "other runs use the faster patterns "
 	    "and try nothing");
-	choices_free(next.choices);
-	choices_free(w.choices);
+	conv_cache_free(next.choices);
+	conv_cache_free(w.choices);
 	/* If sums cost nothing in the convolution, no kernel needs to compute
 	 * them. */
 	seconds[CONV_FORWARD][CONV_SUMS] = 1;
 	norm[PART_SUMS] = 9;
 	norm[PART_SUMS_BACK] = 0.74;
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(!normed(&w), "unfused operations take sums from the convolution if "
 	    "that is faster than a kernel");
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 }
 
 static void
 test_sums(void)
 {
-	struct ways w;
+	struct conv_algorithms w;
 
 	all_take(1.25);
 	norm[PART_SUMS] = 0.24;
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(!sums(&w), "sums in the convolution that are slower than a kernel "
 	    "are not used");
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 	norm[PART_SUMS] = 0.26;
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(sums(&w), "sums in the convolution that are faster than a kernel "
 	    "are used");
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 	/* A pattern that was measured for another decision is decided, too. */
 	norm[PART_SUMS] = 0.24;
-	w = ways(TUNE_TRY);
+	w = ways(TUNE_MEASURE);
 	ok(!normed(&w) && !sums(&w), "sums measured for the decision on a norm "
 	    "are not used if they are slower");
-	ok(strcmp(engine(&w, CHOICES_KNOWN, CONV_FORWARD, CONV_SUMS), "-") == 0,
+	ok(strcmp(engine(&w, ALGORITHMS_MEASURED, CONV_FORWARD, CONV_SUMS), "-") == 0,
 	    "the measured decision on sums is in the table of measurements");
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 }
 
 static void
 test_plain(void)
 {
-	struct ways w, next;
+	struct conv_algorithms w, next;
 	char *known;
 
 	all_take(0.1);
-	w = ways(TUNE_TRY | TUNE_PLAIN);
-	ok(!normed(&w) && !sums(&w) && has(&w, CONV_DATA, CONV_PLAIN),
+	w = ways(TUNE_MEASURE | TUNE_UNFUSED);
+	ok(!normed(&w) && !sums(&w) && has(&w, CONV_DATA, CONV_UNFUSED),
 	    "TUNE_PLAIN: only plain convolutions are used");
 	is(tried, 1, "TUNE_PLAIN: no patterns are tried");
-	known = choices_text(w.choices, CHOICES_KNOWN);
+	known = conv_cache_text(w.choices, ALGORITHMS_MEASURED);
 	ok(strstr(known, "\t-\t-\t") == NULL, "TUNE_PLAIN: the table of "
 	    "measurements rules out no pattern for other runs");
 	free(known);
-	next = after(&w, CHOICES_MADE, TUNE_TRY);
+	next = after(&w, ALGORITHMS_SELECTED, TUNE_MEASURE);
 	ok(!normed(&next) && !sums(&next), "TUNE_PLAIN: the table of choices "
 	    "keeps this run on plain convolutions");
-	choices_free(next.choices);
-	choices_free(w.choices);
-	w = ways(TUNE_TRY);
+	conv_cache_free(next.choices);
+	conv_cache_free(w.choices);
+	w = ways(TUNE_MEASURE);
 	ok(normed(&w), "a run with patterns begins");
-	next = after(&w, CHOICES_MADE, TUNE_PLAIN);
+	next = after(&w, ALGORITHMS_SELECTED, TUNE_UNFUSED);
 	ok(normed(&next), "a run that began with patterns continues with them "
 	    "under TUNE_PLAIN");
-	choices_free(next.choices);
-	choices_free(w.choices);
+	conv_cache_free(next.choices);
+	conv_cache_free(w.choices);
 }
 
 /* Choose again if an engine in the table is gone.  A plain convolution cannot
@@ -315,14 +316,14 @@ test_gone(void)
 	static const char table[] =
 	    "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n"
 	    "1\tx\t1.0 of 1\t-\t-\t0\n1\tx\t1.4 of 1\t0\t-\t0\n";
-	struct ways w = ways(0);
+	struct conv_algorithms w = ways(0);
 
 	all_take(1);
-	ok(choices_take(w.choices, CHOICES_MADE, "a table", table) == 0 &&
-	    has(&w, CONV_DATA, CONV_PLAIN) && has(&w, CONV_DATA,
+	ok(conv_cache_read(w.choices, ALGORITHMS_SELECTED, "a table", table) == 0 &&
+	    has(&w, CONV_DATA, CONV_UNFUSED) && has(&w, CONV_DATA,
 	    CONV_NORM_BACK) && ruled == 2, "engines in the table that no "
 	    "longer exist are chosen again");
-	choices_free(w.choices);
+	conv_cache_free(w.choices);
 }
 
 /* Time one kernel, in the memory that it declares.  The stand-in ends the
@@ -333,11 +334,11 @@ test_kernels(void)
 	for (int p = PRECISION_FP32; p <= PRECISION_FP16; p++) {
 		struct device *d = device_open(standin_backend(STANDIN_AT_ONCE),
 		    &(struct device_options){ .precision = p });
-		struct task t = { .device = d, .stored = 1,
+		struct task t = { .device = d, .materialized = 1,
 			.out = { 2, 3, 5, 5, 24 } };
 		size_t bytes[] = { device_bytes(d, &t.out),
-			cuda_norm_room(&t, 0), device_bytes(d, &t.out),
-			cuda_norm_room(&t, 1), 24 * 4, 24 * 4 };
+			cuda_norm_memory_bytes(&t, 0), device_bytes(d, &t.out),
+			cuda_norm_memory_bytes(&t, 1), 24 * 4, 24 * 4 };
 		void *at[6];
 		long before;
 

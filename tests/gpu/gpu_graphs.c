@@ -111,7 +111,7 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 struct run {
 	double *w;			/* the weights after the last step */
 	struct outcome outcome[STEPS][PARTS][HEADS];
-	int faults, waits, asked, graphs;
+	int faults, waits, requested, graphs;
 	char said[512];
 };
 
@@ -153,7 +153,7 @@ make_step(struct run *r, struct net *n, int row, int k, void *const *dw,
 		if (k >= STEPS - WEIGHTED)
 			((struct target *)f.target)->weight = weight;
 		f.outcome = o + i * g->heads;
-		n->same = i > 0;
+		n->weights_unchanged = i > 0;
 		launches = 0;
 		standin_quiet(driver, all_graphs[k]);
 		net_forward(n, p, &f, dw[i]);
@@ -162,7 +162,7 @@ make_step(struct run *r, struct net *n, int row, int k, void *const *dw,
 		plan_backward(p, last ? final : NULL);
 		standin_quiet(driver, 0);
 		if (all_graphs[k])
-			r->asked += launches;
+			r->requested += launches;
 		device_add(d, dw[PARTS], dw[i], g->elements);
 		if (last)
 			device_event_wait(d, final, 0);
@@ -271,8 +271,8 @@ test(int row)
 	    "launch graphs");
 	ok(same(&kept, &eager, g), "steps with graphs give the same bits as "
 	    "without");
-	ok(kept.asked == 0 && eager.asked > 0, "a step of graphs launches no "
-	    "single kernel (%d; %d without graphs)", kept.asked, eager.asked);
+	ok(kept.requested == 0 && eager.requested > 0, "a step of graphs launches no "
+	    "single kernel (%d; %d without graphs)", kept.requested, eager.requested);
 	if (!ok(kept.waits == 0 && kept.faults == 0, "the host does not wait, "
 	    "and the stand-in finds no other fault"))
 		diag("%s", kept.said);

@@ -19,7 +19,7 @@
 #include "tap.h"
 #include "thin.h"
 
-enum { CLASSES = 5, STEPS = 32, LOSSES = 3, MOST = 4 };
+enum { CLASSES = 5, STEPS = 32, LOSSES = 3, MAX = 4 };
 
 #define KERNEL(NAME, name, threads, args)	[GPU_ ## NAME] = #name,
 static const char *const kernel_names[] = { KERNELS(KERNEL, KERNEL) };
@@ -156,21 +156,21 @@ ask(struct run *r, enum way way, struct optim *o, struct net *n, void *g,
 {
 	struct driver *driver = standin_of(n->device);
 
-	standin_unknown(driver, o->verdict, sizeof(*o->verdict));
+	standin_unknown(driver, o->check, sizeof(*o->check));
 	if (o->ratio != NULL)
 		standin_unknown(driver, o->ratio, (size_t)n->graph->nparam *
 		    sizeof(*o->ratio));
 	launches = copies = 0;
 	standin_quiet(driver, i > 0);
-	optim_ask(o, n, g, 0.25, 0.1 / (1 + i), &(struct losses){ losses,
-		LOSSES, MOST, NULL });
+	optim_begin(o, n, g, 0.25, 0.1 / (1 + i), &(struct losses){ losses,
+		LOSSES, MAX, NULL });
 	if (way == IMPATIENT)
-		r->bad[i] = optim_hear(o, &r->norm[i]);
+		r->bad[i] = optim_finish(o, &r->norm[i]);
 	standin_quiet(driver, 0);
 	r->launches = launches;
 	r->copies = copies;
 	if (way == ASKED && kind_of(i) != LOSS)
-		r->bad[i] = optim_hear(o, &r->norm[i]);
+		r->bad[i] = optim_finish(o, &r->norm[i]);
 }
 
 static struct run
@@ -180,7 +180,7 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 	struct device *d = device_open(standin_backend(when),
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
-	struct backend no_judge = *d->backend;
+	struct backend no_step_check = *d->backend;
 	struct net *n = net_new(g, d);
 	struct optim o = { .kind = optimizer_find(c->optimizer),
 		.rule = group_rule_find("tsm"), .clip = c->clip,
@@ -200,17 +200,17 @@ run(const struct graph *g, const struct trial *c, enum standin_when when,
 	calls.launch = launch;
 	calls.copy = copy;
 	driver->call = &calls;
-	no_judge.verdict = NULL;
+	no_step_check.check = NULL;
 	if (way == HOST)
-		d->backend = &no_judge;
+		d->backend = &no_step_check;
 	net_init(n, 1);
-	if (optim_open(&o, n, NULL) != 0 || (o.verdict == NULL) != (way == HOST))
+	if (optim_open(&o, n, NULL) != 0 || (o.check == NULL) != (way == HOST))
 		ok(0, "the device checks for non-finite values");
 	for (int i = 0; i < STEPS; i++) {
 		make_gradient(host, g, i);
 		device_put(d, dw, host, g->elements);
 		loss[1].loss = kind_of(i) == LOSS ? NAN : kind_of(i) == LARGE ?
-		    MOST + 1 : MOST;
+		    MAX + 1 : MAX;
 		device_upload(d, at, loss, sizeof(loss));
 		r.scale[i] = optim_loss_scale(&o);
 		r.bad[i] = UNHEARD;
@@ -255,18 +255,18 @@ aggregated(const struct graph *g)
 }
 
 static void
-compare(const struct run *host, const struct run *asked, const struct graph *g,
+compare(const struct run *host, const struct run *requested, const struct graph *g,
     const char *name)
 {
 	int bad = 0, norm = 0, kinds[UNHEARD + 1] = { 0 };
 
 	for (int i = 0; i < STEPS; i++) {
 		kinds[host->bad[i]]++;
-		bad += host->bad[i] != asked->bad[i] ||
-		    host->scale[i] != asked->scale[i];
+		bad += host->bad[i] != requested->bad[i] ||
+		    host->scale[i] != requested->scale[i];
 		norm += kind_of(i) != LOSS && !(host->norm[i] ==
-		    asked->norm[i] || (isnan(host->norm[i]) &&
-		    isnan(asked->norm[i])));
+		    requested->norm[i] || (isnan(host->norm[i]) &&
+		    isnan(requested->norm[i])));
 	}
 	ok(bad == 0, "%s: device and host find the same steps non-finite, and "
 	    "set the same loss scales",
@@ -280,15 +280,15 @@ compare(const struct run *host, const struct run *asked, const struct graph *g,
 	    kinds[OPTIM_STATISTICS], kinds[UNHEARD]);
 	is(norm, 0, "device and host compute the same gradient norms, to the "
 	    "bit");
-	ok(same_state(host, asked), "device and host give the same weights and "
+	ok(same_state(host, requested), "device and host give the same weights and "
 	    "optimizer state");
-	ok(asked->launches < 16 && asked->launches < g->nparam / 2 &&
-	    asked->copies == aggregated(g), "a step takes few launches (%d), "
-	    "uploads nothing, and copies only statistics (%d)", asked->launches,
-	    asked->copies);
-	if (!ok(asked->faults == 0, "the host does not wait, and the stand-in "
+	ok(requested->launches < 16 && requested->launches < g->nparam / 2 &&
+	    requested->copies == aggregated(g), "a step takes few launches (%d), "
+	    "uploads nothing, and copies only statistics (%d)", requested->launches,
+	    requested->copies);
+	if (!ok(requested->faults == 0, "the host does not wait, and the stand-in "
 	    "finds no other fault"))
-		diag("%s", asked->said);
+		diag("%s", requested->said);
 }
 
 /* Omit each kernel that the trial needs.  Either its output is read before it
@@ -315,13 +315,13 @@ test_trial(const struct graph *g, const struct trial *c)
 {
 	for (int when = 0; when < STANDIN_WHENS; when++) {
 		struct run host = run(g, c, (enum standin_when)when, HOST);
-		struct run asked = run(g, c, (enum standin_when)when, ASKED);
+		struct run requested = run(g, c, (enum standin_when)when, ASKED);
 
-		compare(&host, &asked, g, c->name);
+		compare(&host, &requested, g, c->name);
 		if (when == STANDIN_LATE && !standin_absent())
 			test_without(g, c, &host);
 		free(host.state);
-		free(asked.state);
+		free(requested.state);
 	}
 }
 
@@ -331,7 +331,7 @@ test_planted(const struct graph *g)
 {
 	struct run r;
 
-	without = GPU_JUDGE;
+	without = GPU_STEP_CHECK;
 	r = run(g, &trials[0], STANDIN_LATE, ASKED);
 	without = -1;
 	ok(r.early > 0, "a missing found_inf check is detected");

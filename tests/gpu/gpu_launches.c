@@ -17,7 +17,7 @@ enum { CLASSES = 5 };
 static const struct {
 	const char *name;
 	enum precision precision;
-	int most, packs;		/* maximum launches in graphs; of
+	int max, packs;		/* maximum launches in graphs; of
 					 * these, launches that pack weights */
 } rows[] = {
 	{ "tsm_r50", PRECISION_FP32, 499, 2 },
@@ -42,18 +42,18 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 
 static void
 conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
-    void *x, void *w, void *y, void *workspace, const struct conv_beside *b)
+    void *x, void *w, void *y, void *workspace, const struct conv_operands *b)
 {
 	convs++;
 	real->conv(d, s, p, x, w, y, workspace, b);
 }
 
 static void
-product(struct driver *d, struct gpu_stream *s, const struct product_plan *p,
+product(struct driver *d, struct gpu_stream *s, const struct gemm_plan *p,
     const void *a, const void *b, void *c, void *workspace)
 {
 	products++;
-	real->product(d, s, p, a, b, c, workspace);
+	real->gemm(d, s, p, a, b, c, workspace);
 }
 
 static void
@@ -63,7 +63,7 @@ watch(struct driver *d)
 	calls = *real;
 	calls.launch = launch;
 	calls.conv = conv;
-	calls.product = product;
+	calls.gemm = product;
 	d->call = &calls;
 	memset(kernels, 0, sizeof(kernels));
 	convs = products = 0;
@@ -117,13 +117,13 @@ test(int row)
 		/* Twice with changed weights, the second time captured into
 		 * graphs. */
 		watch(standin_of(d));
-		n->same = i == 2;
+		n->weights_unchanged = i == 2;
 		net_forward(n, p, &f, dw);
 		plan_backward(p, NULL);
 		standin_of(d)->call = real;
-		if (i == 1 && !ok(all_launches() <= rows[row].most, "%s, %s: "
+		if (i == 1 && !ok(all_launches() <= rows[row].max, "%s, %s: "
 		    "%d launches (at most %d)", rows[row].name, d->precision,
-		    all_launches(), rows[row].most))
+		    all_launches(), rows[row].max))
 			tell();
 		is(packs(), i < 2 ? rows[row].packs : 0, i < 2 ? "few launches "
 		    "pack weights" : "no launch packs unchanged weights");

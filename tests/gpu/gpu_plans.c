@@ -93,14 +93,14 @@ ask(struct driver *d, const struct conv_shape *shape)
 		said_begin(said, sizeof(said));
 		p = cudnn->call->conv_new(cudnn, &s);
 		said_end();
-		asked = array_room(asked, n, &cap, sizeof(*asked));
+		asked = array_reserve(asked, n, &cap, sizeof(*asked));
 		asked[n].shape = s;
 		asked[n++].refused = p == NULL;
 		if (p != NULL)
 			cudnn->call->conv_free(cudnn, p);
 	}
 	/* As with cuDNN, a refused pattern has no plan. */
-	return s.pattern != CONV_PLAIN && known(&s)->refused ? NULL :
+	return s.fusion != CONV_UNFUSED && known(&s)->refused ? NULL :
 	    real->conv_new(d, shape);
 }
 
@@ -273,7 +273,7 @@ describe(const struct conv_shape *s, char text[80])
 	if (s->dims == 3)
 		snprintf(deep, sizeof(deep), "x%d", s->kernel[2]);
 	snprintf(text, 80, "%s%s%s %s %dx%d%s %d to %d in %d", pass[s->pass],
-	    s->accumulate ? "+" : "", pattern[s->pattern], type[s->type],
+	    s->accumulate ? "+" : "", pattern[s->fusion], type[s->type],
 	    s->kernel[0], s->kernel[1], deep, s->in, s->out, s->groups);
 }
 
@@ -291,13 +291,13 @@ in_table(const char *text)
 static void
 compare(const char *device)
 {
-	int more = 0, less = 0, used[CONV_PATTERNS] = { 0 }, unused = 0;
+	int more = 0, less = 0, used[CONV_FUSIONS] = { 0 }, unused = 0;
 	int pixels = 0;
 	char text[80];
 
 	for (size_t i = 0; i < n; i++) {
 		describe(&asked[i].shape, text);
-		used[asked[i].shape.pattern] += !asked[i].refused;
+		used[asked[i].shape.fusion] += !asked[i].refused;
 		pixels += asked[i].shape.type != GPU_F32 &&
 		    asked[i].shape.in < 8;
 		if (asked[i].refused && !in_table(text)) {
@@ -321,7 +321,7 @@ compare(const char *device)
 	}
 	ok(more == 0 && less == 0, "%s: of %zu convolutions cuDNN refuses "
 	    "exactly those in the table", device, n);
-	for (int i = 0; i < CONV_PATTERNS; i++)
+	for (int i = 0; i < CONV_FUSIONS; i++)
 		unused += used[i] == 0;
 	is(unused, 0, "each fused pattern has at least one plan");
 	is(pixels, 0, "no 16-bit convolution has fewer than 8 input channels");
@@ -334,7 +334,7 @@ test(int device)
 	glob_t nets;
 	int bad = 0;
 
-	cudnn = runtime_described(devices[device].json);
+	cudnn = runtime_open_described(devices[device].json);
 	if (cudnn == NULL)
 		exit(1);
 	b.open = open_asking;
@@ -363,7 +363,7 @@ main(void)
 	struct driver *d;
 
 	said_begin(said, sizeof(said));
-	d = runtime_described(devices[0].json);
+	d = runtime_open_described(devices[0].json);
 	said_end();
 	if (d == NULL) {
 		skip("plans of cuDNN", "no CUDA here");

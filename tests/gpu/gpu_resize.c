@@ -17,7 +17,7 @@
 #include "loader_set.h"
 #include "tap.h"
 
-enum { CLIPS = 70, FRAMES = 5, MOST = 61, WIDEST = 97 };
+enum { CLIPS = 70, FRAMES = 5, MAX = 61, WIDEST = 97 };
 
 static struct rng rng = { 5, 1, 0, RNG_CLIP };
 
@@ -50,7 +50,7 @@ struct kind {
 	int side, low, high;		/* the output side; bounds of the
 					 * frames' widths and heights */
 	int whole;			/* regions of whole pixels */
-	size_t room;			/* bytes for a raw clip; 0: raw_room */
+	size_t capacity;			/* bytes for a raw clip; 0: decoded_clip_bytes */
 };
 
 /* Return a random region of a frame, which may extend up to 0.4 pixels beyond
@@ -63,7 +63,7 @@ part(const struct kind *k, const struct image *m)
 
 	r.w = within(0.6, m->w - r.x + 0.4);
 	r.h = within(0.6, m->h - r.y + 0.4);
-	if (k->room)			/* most of the frame, which exceeds
+	if (k->capacity)			/* most of the frame, which exceeds
 					 * the buffer */
 		return (struct region){ 0.3, 0.7, m->w - 1.1, m->h - 1.9 };
 	if (k->whole) {
@@ -93,7 +93,7 @@ make_clip(const struct kind *k, struct lot *lot, struct resizer *z,
 	int flip = between(0, 1), how = k->rule | (between(0, 1) ? RESIZE_CUT :
 	    0);
 
-	raw_begin(c, to, k->room ? k->room : raw_room(FRAMES, k->side, k->high,
+	raw_begin(c, to, k->capacity ? k->capacity : decoded_clip_bytes(FRAMES, k->side, k->high,
 	    k->high), FRAMES, k->side);
 	for (int i = 0; i < FRAMES; i++, want += frame) {
 		int kind = i == 0 ? 0 : between(0, 9);
@@ -116,7 +116,7 @@ make_clip(const struct kind *k, struct lot *lot, struct resizer *z,
 		image_resize(z, how, want, k->side, k->side, m->data, m->w,
 		    m->h, r, flip);
 		raw_add(c, z, how, m, r, flip);
-		lot->here += ((struct raw_frame *)(void *)to)[i].across == 0;
+		lot->here += ((struct decoded_frame *)(void *)to)[i].across == 0;
 	}
 	image_free(m);
 	return raw_used(c);
@@ -127,26 +127,26 @@ test(struct device *d, const struct kind *k)
 {
 	struct lot lot = { .size = FRAMES * 3 * (size_t)k->side *
 		(size_t)k->side };
-	size_t room = k->room ? k->room : raw_room(FRAMES, k->side, k->high,
+	size_t capacity = k->capacity ? k->capacity : decoded_clip_bytes(FRAMES, k->side, k->high,
 	    k->high);
 	struct resizer *z = resizer_new();
 	struct raw_clip *c = raw_new();
 	uint8_t *from, *to;
 	int off = 0, over = 0;
 
-	lot.raw = device_alloc_host(d, CLIPS * room);
+	lot.raw = device_alloc_host(d, CLIPS * capacity);
 	lot.want = xmalloc(CLIPS * lot.size);
 	lot.got = xmalloc(CLIPS * lot.size);
-	from = device_alloc(d, CLIPS * room);
+	from = device_alloc(d, CLIPS * capacity);
 	to = device_alloc(d, CLIPS * lot.size);
 	for (int i = 0; i < CLIPS; i++) {
 		size_t n = make_clip(k, &lot, z, c, lot.raw + lot.at[i],
 		    lot.want + (size_t)i * lot.size);
 
-		over += n > room || n % 16 != 0;
+		over += n > capacity || n % 16 != 0;
 		lot.at[i + 1] = lot.at[i] + n;
 	}
-	device_bring(d, from, lot.raw, lot.at[CLIPS]);
+	device_upload_async(d, from, lot.raw, lot.at[CLIPS]);
 	device_resize(d, to, from, lot.at, CLIPS, FRAMES, k->side);
 	device_download(d, lot.got, to, CLIPS * lot.size);
 	for (size_t i = 0; i < CLIPS * lot.size; i++)
@@ -154,7 +154,7 @@ test(struct device *d, const struct kind *k)
 	ok(off == 0, "%s: the bytes equal those of "
 	    "image_resize (%d differ)", k->say, off);
 	is(over, 0, "no raw clip exceeds its buffer");
-	if (k->room)
+	if (k->capacity)
 		ok(lot.here > CLIPS && lot.here < CLIPS * FRAMES,
 		    "the host resizes some frames because the buffer is full "
 		    "(%d)", lot.here);
@@ -210,11 +210,11 @@ jpeg_frame(int sample, int frame, int w, int h, struct buffer *to)
 static void
 resize_clip(struct device *d, const struct stream *s, int i, uint8_t *to)
 {
-	size_t at[2] = { 0, s->raw->used[i] };
+	size_t at[2] = { 0, s->decoded->used[i] };
 	size_t size = 3 * (size_t)s->t * (size_t)s->h * (size_t)s->w;
 	void *from = device_alloc(d, at[1]), *out = device_alloc(d, size);
 
-	device_upload(d, from, s->bytes + (size_t)i * s->raw->each, at[1]);
+	device_upload(d, from, s->bytes + (size_t)i * s->decoded->each, at[1]);
 	device_resize(d, out, from, at, 1, s->t, s->w);
 	device_download(d, to, out, size);
 	device_free(d, from);
@@ -232,7 +232,7 @@ test_loader(struct device *d, const char *ext, void (*frame)(int sample,
 		.height = height_of, .frame = frame };
 	struct dataset *data = set_open(&set, root);
 	struct loader_options o = { .seed = 3, .threads = 2, .ranks = 1,
-		.crop = crop_usual, .memory = 1 << 20, .raw = 1 };
+		.crop = crop_defaults, .memory = 1 << 20, .raw = 1 };
 	struct loader *raw, *plain;
 	struct microbatch *a, *b;
 	int clips = 0, off = 0, more, other;
@@ -252,7 +252,7 @@ test_loader(struct device *d, const char *ext, void (*frame)(int sample,
 			off += memcmp(got, y->bytes + (size_t)i * size, size) !=
 			    0 || a->clip[i] != b->clip[i];
 		}
-		off += y->raw != NULL;
+		off += y->decoded != NULL;
 		free(got);
 		loader_return(raw, a);
 		loader_return(plain, b);
@@ -263,10 +263,10 @@ test_loader(struct device *d, const char *ext, void (*frame)(int sample,
 	    "of a loader equal its resized clips (%d)", ext, (int)rule,
 	    clips);
 	o.raw = 1;
-	more = loader_most(data, s, 0, &o) > 3 * 16 * 16 * 4 * 2;
-	o.effects.erase = 0.1;
+	more = loader_microbatch_max(data, s, 0, &o) > 3 * 16 * 16 * 4 * 2;
+	o.transforms.erase = 0.1;
 	raw = loader_new(data, s, 0, &o);
-	other = loader_next(raw, &a) == 1 && a->stream->raw == NULL;
+	other = loader_next(raw, &a) == 1 && a->stream->decoded == NULL;
 	loader_free(raw);
 	ok(more && other, "the loader sends no raw clips if an effect changes "
 	    "pixels");
@@ -295,11 +295,11 @@ main(void)
 {
 	static const struct kind kinds[] = {
 		{ "bilinear, shrunk", RESIZE_BILINEAR, 31, 40, 62, 0, 0 },
-		{ "bilinear, stretched", RESIZE_BILINEAR, MOST, 1, 33, 0, 0 },
+		{ "bilinear, stretched", RESIZE_BILINEAR, MAX, 1, 33, 0, 0 },
 		{ "bilinear, whole pixels", RESIZE_BILINEAR, 32, 2, 64, 1, 0 },
 		{ "bilinear, much shrunk", RESIZE_BILINEAR, 5, 1, WIDEST, 0, 0 },
 		{ "antialiased, shrunk", RESIZE_ANTIALIAS, 31, 40, 62, 0, 0 },
-		{ "antialiased, stretched", RESIZE_ANTIALIAS, MOST, 1, 33, 0, 0 },
+		{ "antialiased, stretched", RESIZE_ANTIALIAS, MAX, 1, 33, 0, 0 },
 		{ "antialiased, whole pixels", RESIZE_ANTIALIAS, 32, 2, 64, 1,
 		    0 },
 		{ "antialiased, much shrunk", RESIZE_ANTIALIAS, 5, 1, WIDEST, 0,

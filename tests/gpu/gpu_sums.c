@@ -106,7 +106,7 @@ static _Thread_local struct comm *mine;
 struct link {
 	struct comm *comm;
 	struct driver *driver;
-	void *room;			/* pinned buffer of the last sum */
+	void *buffer;			/* pinned buffer of the last sum */
 	int steps;
 };
 
@@ -139,9 +139,9 @@ link_sum(void *link, void *x, size_t n, int type, void *stream)
 	int bad = type != WIRE_FP32;
 
 	call->wait(s->driver, s->stream);
-	call->free_host(s->driver, l->room);
+	call->free_host(s->driver, l->buffer);
 	l->driver = s->driver;
-	sum = l->room = call->alloc_host(s->driver, bytes);
+	sum = l->buffer = call->alloc_host(s->driver, bytes);
 	call->copy(s->driver, s->stream, sum, x, bytes);
 	call->wait(s->driver, s->stream);
 	/* The single number is the deferral flag, the only sum that is not a
@@ -187,7 +187,7 @@ link_close(void *link)
 	struct link *l = link;
 
 	if (l->driver != NULL)
-		l->driver->call->free_host(l->driver, l->room);
+		l->driver->call->free_host(l->driver, l->buffer);
 	comm_free(l->comm);
 	free(l);
 }
@@ -221,7 +221,7 @@ rank_main(struct comm *c, void *arg)
 	const struct graph *g = j->g;
 	struct device *d = device_open(standin_backend(j->when),
 	    &(struct device_options){ .threads = 1 });
-	struct backend no_judge = *d->backend;
+	struct backend no_step_check = *d->backend;
 	struct driver *driver = standin_of(d);
 	struct trainer t = { .comm = c, .schedule = j->schedule,
 		.modes = { .on = 1ULL << MODE_FAST | 1ULL << MODE_RANKS |
@@ -231,7 +231,7 @@ rank_main(struct comm *c, void *arg)
 		    .max_loss = j->max_loss }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
-		.sums = { .free = { .kind = algorithm_find("native"),
+		.sums = { .any_order = { .kind = algorithm_find("native"),
 		    .fabric = &fabric, .wire = &wires[WIRE_FP32],
 		    .columns = c->size }, .bucket = 1 << 16 },
 		.optim = { .kind = optimizer_find(j->optimizer), .set = {
@@ -243,9 +243,9 @@ rank_main(struct comm *c, void *arg)
 	me.computes = 1;
 	me.between = me.waits = me.updates = 0;
 	driver->call = &calls;
-	no_judge.verdict = NULL;
+	no_step_check.check = NULL;
 	if (j->by_host)
-		d->backend = &no_judge;
+		d->backend = &no_step_check;
 	t.net = net_new(g, d);
 	net_init(t.net, 1);
 	if (j->spoilt && c->rank == 1)
@@ -313,22 +313,22 @@ alike(const struct job *a, const struct job *b)
 static void
 test_optimizer(const struct job *like, const char *name, const struct graph *g)
 {
-	struct job one = *like, host, asked;
+	struct job one = *like, host, requested;
 
 	one.g = g;
 	one.optimizer = name;
 	host = run(&one, 1);
 	for (one.when = 0; one.when < STANDIN_WHENS; one.when++) {
-		asked = run(&one, 0);
-		ok(alike(&asked, &host) && asked.status[0] == 0,
+		requested = run(&one, 0);
+		ok(alike(&requested, &host) && requested.status[0] == 0,
 		    "%s%s: devices and hosts make the same decisions and give "
 		    "the same weights", name, g == like->g ?
 		    "" : ", aggregated statistics");
-		ok(asked.waits == 0 && asked.others == 0 && asked.updates > 2 &&
+		ok(requested.waits == 0 && requested.others == 0 && requested.updates > 2 &&
 		    host.waits > 0, "no thread waits before an update (%d, %d; "
-		    "%d where hosts check)", asked.waits, asked.others,
+		    "%d where hosts check)", requested.waits, requested.others,
 		    host.waits);
-		forget(&asked);
+		forget(&requested);
 	}
 	forget(&host);
 }
@@ -337,17 +337,17 @@ test_optimizer(const struct job *like, const char *name, const struct graph *g)
 static void
 test_hesitant(const struct job *like)
 {
-	struct job host = run(like, 1), asked;
+	struct job host = run(like, 1), requested;
 
 	hesitant = 1;
-	asked = run(like, 0);
+	requested = run(like, 0);
 	hesitant = NEVER;
-	ok(alike(&asked, &host) && asked.status[0] == 0 &&
-	    asked.updates == host.updates + 1, "a step that one rank defers is "
+	ok(alike(&requested, &host) && requested.status[0] == 0 &&
+	    requested.updates == host.updates + 1, "a step that one rank defers is "
 	    "made by the hosts (%d updates; %d with hosts only)",
-	    asked.updates, host.updates);
+	    requested.updates, host.updates);
 	forget(&host);
-	forget(&asked);
+	forget(&requested);
 }
 
 /* A step that is not finite, or whose loss is above --max-loss, changes nothing
@@ -355,19 +355,19 @@ test_hesitant(const struct job *like)
 static void
 test_diverged(const struct job *like, double max_loss)
 {
-	struct job one = *like, host, asked;
+	struct job one = *like, host, requested;
 
 	one.spoilt = max_loss == 0;
 	one.max_loss = max_loss;
 	host = run(&one, 1);
-	asked = run(&one, 0);
-	ok(alike(&asked, &host) && asked.status[0] == EXIT_DIVERGED &&
-	    asked.updates == 1, "a non-finite loss of one rank, or with "
+	requested = run(&one, 0);
+	ok(alike(&requested, &host) && requested.status[0] == EXIT_DIVERGED &&
+	    requested.updates == 1, "a non-finite loss of one rank, or with "
 	    "--max-loss=%g a large one, ends all ranks as with "
 	    "hosts (%d, %d)", max_loss,
-	    asked.status[0], host.status[0]);
+	    requested.status[0], host.status[0]);
 	forget(&host);
-	forget(&asked);
+	forget(&requested);
 }
 
 static void

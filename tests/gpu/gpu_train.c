@@ -127,7 +127,7 @@ same_here(const struct job *like, const struct job *one)
 }
 
 static void
-test_runs(const struct job *like, enum precision p, double most)
+test_runs(const struct job *like, enum precision p, double largest)
 {
 	struct job want = *like, one = *like;
 	double off;
@@ -140,7 +140,7 @@ test_runs(const struct job *like, enum precision p, double most)
 	is(want.status != 0 || one.status != 0, 0, "runs on ref and on the "
 	    "cuda back end succeed");
 	off = distance(one.w[0], want.w[0], want.elements);
-	if (!ok(off <= most && fabs(one.loss - want.loss) <= most * want.loss,
+	if (!ok(off <= largest && fabs(one.loss - want.loss) <= largest * want.loss,
 	    "precision %d: loss and weights agree with ref", (int)p))
 		diag("loss %g, ref's %g; weights differ by %g", one.loss,
 		    want.loss, off);
@@ -170,7 +170,7 @@ struct scoring {
 	const struct graph *g;
 	const struct dataset *set;
 	const struct backend *backend;
-	int ahead;
+	int prefetch;
 	struct evaluation e;
 	int status, used, raw;
 };
@@ -187,12 +187,12 @@ score(struct comm *c, void *arg)
 		.memory = 1 << 20, .needs = &s->g->needs };
 
 	net_init(n, 1);
-	if (s->ahead)
+	if (s->prefetch)
 		feeder_plan_views(n, &v, s->set);
 	s->status = evaluate_plan(n, &v) == NULL || net_reserve(n) != 0 ||
-	    (s->ahead && net_reserve_ahead(n) != 0) ? -1 :
+	    (s->prefetch && net_reserve_prefetch(n) != 0) ? -1 :
 	    evaluate(n, s->set, &v, c, NULL, &s->e);
-	s->used = n->ahead.used;
+	s->used = n->prefetch.used;
 	s->raw = v.raw;
 	net_free(n);
 	device_close(d);
@@ -210,7 +210,7 @@ test_scores(const struct job *like)
 	for (int i = 0; i < 3; i++) {
 		s[i] = (struct scoring){ .g = like->g, .set = like->set,
 			.backend = i == 1 ? &plain :
-			    standin_backend(STANDIN_LATE), .ahead = i > 0 };
+			    standin_backend(STANDIN_LATE), .prefetch = i > 0 };
 		comm_threads(1, score, &s[i]);
 		ended &= s[i].status == 0;
 	}

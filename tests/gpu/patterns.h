@@ -7,14 +7,14 @@
  * in fp16 only, for batch normalization, of ungrouped convolutions without a
  * bias, with multiples of 8 channels:
  *
- *	CONV_SUMS		CONV_PLAIN, then kernel norm_sums
+ *	CONV_SUMS		CONV_UNFUSED, then kernel norm_sums
  *	CONV_NORMED_SUMS	kernel norm_apply, then CONV_SUMS
- *	CONV_NORMED		CONV_PLAIN of the output of norm_apply
- *	CONV_NORM_BACK		CONV_PLAIN, then kernel norm_sums_back
+ *	CONV_NORMED		CONV_UNFUSED of the output of norm_apply
+ *	CONV_NORM_BACK		CONV_UNFUSED, then kernel norm_sums_back
  *
  * The last three are used together or not at all.  The driver decides.  It also
  * refuses patterns that it measured to be slower than the unfused operations
- * (backend/cuda/worth.h).  The table lists the patterns that cuDNN 9 refuses
+ * (backend/cuda/fusion_cost.h).  The table lists the patterns that cuDNN 9 refuses
  * for an H100 and an H200, out of all that the networks in share/models
  * request.  gpu_plans.c fails if the table differs from cuDNN's answers.
  */

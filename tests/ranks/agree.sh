@@ -296,7 +296,7 @@ check_same "checkpoint and log name the build, and the checkpoint its results nu
 	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
 	meta "$T/one/final.safetensors" vt.results)"
 # List a new option here if it decides the weights. Otherwise do not store it
-# (free_setting in lib/train/run/facts.c).
+# (free_setting in lib/train/run/fingerprint.c).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
 	freeze

@@ -17,15 +17,15 @@ main(void)
 
 	while (scanf("%d %lf %d", &op, &v, &side) == 3 && getchar() == '\n') {
 		size_t n = 3 * (size_t)side * (size_t)side;
-		uint8_t *picture = xmalloc(n), *room = xmalloc(n);
+		uint8_t *picture = xmalloc(n), *buffer = xmalloc(n);
 
 		if (fread(picture, 1, n, stdin) != n)
 			return 1;
-		colour_apply((enum colour_op)op, v, side, picture, room);
+		colour_apply((enum colour_op)op, v, side, picture, buffer);
 		if (fwrite(picture, 1, n, stdout) != n)
 			return 1;
 		free(picture);
-		free(room);
+		free(buffer);
 	}
 	return feof(stdin) ? 0 : 1;
 }

@@ -191,7 +191,7 @@ count(void)
 	struct stream_reader *r = stream_read_open("-", &limits);
 	struct jpeg_decoder *d = jpeg_decoder_new();
 	struct stream_member m;
-	struct stream_mark mark;
+	struct stream_marker mark;
 	struct image image;
 	struct region part;
 	char *data = xmalloc(limits.member);
@@ -201,7 +201,7 @@ count(void)
 		return -1;
 	while ((result = stream_next(r, &m)) == STREAM_MORE) {
 		if (m.kind == MEMBER_END) {
-			if ((result = stream_mark(r, &mark)) != STREAM_MORE)
+			if ((result = stream_read_marker(r, &mark)) != STREAM_MORE)
 				break;
 			continue;
 		}

@@ -63,14 +63,14 @@ label_of(int sample)
  * a label but no intervals.
  */
 static int
-spans_of(int sample, int n, struct label_span *to)
+spans_of(int sample, int n, struct label_interval *to)
 {
 	if (!OPT(SETS) || sample % 7 == 3 || label_of(sample) < 0)
 		return -1;
 	if (sample % 5 == 4)
 		return 0;
-	to[0] = (struct label_span){ sample % OPT(CLASSES), 0, n - 1 };
-	to[1] = (struct label_span){ (sample * 3 + 1) % OPT(CLASSES), 0, n / 2 - 1 };
+	to[0] = (struct label_interval){ sample % OPT(CLASSES), 0, n - 1 };
+	to[1] = (struct label_interval){ (sample * 3 + 1) % OPT(CLASSES), 0, n / 2 - 1 };
 	return 1 + sample % 2;
 }
 

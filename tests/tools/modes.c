@@ -144,15 +144,15 @@ modes_say_run(uint64_t set)
 }
 
 /* Modes that inspect a run and take no step. */
-#define LOOKS (ON(DRY_RUN) | ON(TIME) | ON(PARITY))
+#define POOL_POLLS (ON(DRY_RUN) | ON(TIME) | ON(PARITY))
 
 /* Return the modes whose pair with mode ${i} a run of ${set} tests.  A run
  * without steps tests no pairs of other modes. */
 static uint64_t
 modes_tried(uint64_t set, int i)
 {
-	return !(set & modes_bit(i)) ? 0 : !(set & LOOKS) ||
-	    (modes_bit(i) & LOOKS) ? set : set & LOOKS;
+	return !(set & modes_bit(i)) ? 0 : !(set & POOL_POLLS) ||
+	    (modes_bit(i) & POOL_POLLS) ? set : set & POOL_POLLS;
 }
 
 /* Return the number of pairs that ${set} tests and that are not in ${done}. */
@@ -171,10 +171,10 @@ modes_new_pairs(uint64_t set, const uint64_t *done)
 static uint64_t
 modes_grow(uint64_t set, uint64_t all, const uint64_t *done)
 {
-	if (!(set & LOOKS))
-		all &= ~LOOKS;
+	if (!(set & POOL_POLLS))
+		all &= ~POOL_POLLS;
 	for (;;) {
-		int most = modes_new_pairs(set, done), mode = -1;
+		int largest = modes_new_pairs(set, done), mode = -1;
 
 		for (int i = 0; i < MODES; i++) {
 			uint64_t with = modes_whole(set | modes_bit(i));
@@ -183,8 +183,8 @@ modes_grow(uint64_t set, uint64_t all, const uint64_t *done)
 
 			if (why == NULL && (all & modes_bit(i)) &&
 			    (with & NUMBERS) != NUMBERS &&
-			    (with & ~all) == 0 && n > most) {
-				most = n;
+			    (with & ~all) == 0 && n > largest) {
+				largest = n;
 				mode = i;
 			}
 			free(why);

@@ -140,7 +140,7 @@ load(struct net *n, const char *path)
 		const struct param *p = &n->graph->param[i];
 		double *zeros;
 
-		if (in.match->param[i].fate != FATE_NEW)
+		if (in.match->param[i].status != LOAD_INITIALIZED)
 			continue;
 		bad |= p->head || p->kind != PARAM_BIAS;
 		zeros = xcalloc(p->count, sizeof(*zeros));

@@ -16,7 +16,7 @@
 int
 main(int argc, char **argv)
 {
-	struct weights w;
+	struct wgrad w;
 	FILE *values = NULL;
 	int bad;
 

@@ -14,10 +14,10 @@
 #include "tap.h"
 #include "tools/threads/threads.h"
 
-enum { MOST = 9, BEFORE = 3, AFTER = 2 };	/* elements around the range */
+enum { MAX = 9, BEFORE = 3, AFTER = 2 };	/* elements around the range */
 
 /* The host of each rank. */
-static const struct { const char *what; int host[MOST]; } places[] = {
+static const struct { const char *what; int host[MAX]; } places[] = {
 	{ "one host", { 0, 0, 0, 0, 0, 0, 0, 0, 0 } },
 	{ "a host per rank", { 0, 1, 2, 3, 4, 5, 6, 7, 8 } },
 	{ "two ranks per host", { 0, 0, 1, 1, 2, 2, 3, 3, 4 } },
@@ -30,8 +30,8 @@ struct job {
 	struct allreduce_options o;
 	size_t n;
 	int whole;			/* values whose sum is exact */
-	float *result[MOST];
-	size_t sent[MOST], said[MOST];
+	float *result[MAX];
+	size_t sent[MAX], said[MAX];
 	int bad;
 };
 
@@ -128,7 +128,7 @@ try(const struct algorithm *k, const struct wire *w, const int *host, int ranks,
 {
 	struct job j = { .n = n, .whole = whole, .o = { .kind = k, .wire = w,
 		.columns = columns, .host = host, .elem = sizeof(float),
-		.add = wire_sum, .most = n } };
+		.add = wire_sum, .max = n } };
 
 	comm_threads(ranks, rank_main, &j);
 	return faults(&j, ranks);
@@ -148,7 +148,7 @@ test_sums(const struct algorithm *k, const struct wire *w)
 
 		if (w->elem > 0 && p % 2 != 0)
 			continue;
-		for (int ranks = 1; ranks <= MOST; ranks++)
+		for (int ranks = 1; ranks <= MAX; ranks++)
 			for (size_t i = 0; i < (w->elem > 0 ? 2 : 4); i++)
 				bad += try(k, w, places[p].host, ranks, 0,
 				    lengths[i], w->elem == 0 && i != 1);
@@ -166,7 +166,7 @@ test_grids(void)
 	const struct algorithm *halving = algorithm_find("halving");
 	int bad = 0;
 
-	for (int ranks = 1; ranks <= MOST; ranks++)
+	for (int ranks = 1; ranks <= MAX; ranks++)
 		for (int x = 1; x <= ranks; x++) {
 			if (ranks % x != 0)
 				continue;
@@ -228,7 +228,7 @@ test_refused(void)
 {
 	struct job j = { .o = { .kind = algorithm_find("torus"), .wire = wires,
 		.columns = 4, .host = places[0].host, .elem = 4,
-		.add = wire_sum, .most = 9 } };
+		.add = wire_sum, .max = 9 } };
 
 	comm_threads(6, refused, &j);
 	is(j.bad, 6, "6 ranks in 4 columns are refused");

@@ -5,13 +5,13 @@
  */
 #include <stdint.h>
 
-#include "backend/cpu/half/weights.h"
+#include "backend/cpu/bf16/wgrad.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
 #include "tap.h"
 
-enum { MOST = 8 };			/* blocks of the summed dimension */
+enum { MAX = 8 };			/* blocks of the summed dimension */
 
 static bf16
 whole(uint32_t i, uint32_t stream)
@@ -27,7 +27,7 @@ static void
 test_product(const struct amx_kernels *k, int rows, int columns, int runs,
     int depth, int more)
 {
-	static bf16 a[3][33 * (MOST * 32 + 5)], b[3 * MOST * 16 * 96];
+	static bf16 a[3][33 * (MAX * 32 + 5)], b[3 * MAX * 16 * 96];
 	static float c[33 * 40];
 	const bf16 *at[3] = { a[0] + 1, a[1], a[2] + 7 };
 	int pieces = runs * depth, bad = 0;
@@ -78,13 +78,13 @@ enum { BESIDE = 64 };			/* elements around an activation */
  * channels and the margins.
  */
 static bf16 *
-activation(size_t places, int channels, int row, uint32_t stream)
+activation(size_t positions, int channels, int row, uint32_t stream)
 {
-	size_t n = places * (size_t)row + 2 * BESIDE;
+	size_t n = positions * (size_t)row + 2 * BESIDE;
 	bf16 *x = xcalloc(n, sizeof(*x));
 
 	memset(x, 0xff, n * sizeof(*x));
-	for (size_t i = 0; i < places * (size_t)channels; i++)
+	for (size_t i = 0; i < positions * (size_t)channels; i++)
 		x[BESIDE + i / (size_t)channels * (size_t)row +
 		    i % (size_t)channels] =
 		    bf16_of((float)rng_normal(7, stream, (uint32_t)i));
@@ -96,28 +96,28 @@ activation(size_t places, int channels, int row, uint32_t stream)
  * memory.  The caller frees it.
  */
 static float *
-gradient(const struct product_shape *s, int threads, const bf16 *x,
+gradient(const struct gemm_shape *s, int threads, const bf16 *x,
     const bf16 *dy, size_t n)
 {
-	struct weights *w = weights_new(s, threads);
+	struct wgrad *w = wgrad_new(s, threads);
 	float *dw = xcalloc(n, sizeof(*dw)), *sums = NULL;
 	void *scratch = NULL;
-	size_t bytes = (weights_sums(w) + 64) / 64 * 64;
+	size_t bytes = (wgrad_sums(w) + 64) / 64 * 64;
 
-	if (posix_memalign(&scratch, 64, weights_scratch(w)) != 0 ||
+	if (posix_memalign(&scratch, 64, wgrad_scratch(w)) != 0 ||
 	    posix_memalign((void **)&sums, 64, bytes) != 0)
 		abort();
 	memset(dw, 0xff, n * sizeof(*dw));
 	memset(sums, 0xff, bytes);
-	for (int i = 0; i < weights_jobs(w); i++) {
-		memset(scratch, 0xff, weights_scratch(w));
-		weights_run(w, i, x, dy, dw, sums, scratch);
+	for (int i = 0; i < wgrad_jobs(w); i++) {
+		memset(scratch, 0xff, wgrad_scratch(w));
+		wgrad_run(w, i, x, dy, dw, sums, scratch);
 	}
-	for (int i = 0; i < weights_blocks(w); i++)
-		weights_add(w, i, dw, sums);
+	for (int i = 0; i < wgrad_blocks(w); i++)
+		wgrad_add(w, i, dw, sums);
 	free(scratch);
 	free(sums);
-	weights_free(w);
+	wgrad_free(w);
 	return dw;
 }
 
@@ -126,7 +126,7 @@ gradient(const struct product_shape *s, int threads, const bf16 *x,
  * of x * dy.
  */
 static double
-plain(const struct product_shape *s, const bf16 *x, const bf16 *dy, int o,
+plain(const struct gemm_shape *s, const bf16 *x, const bf16 *dy, int o,
     int c, int y, int z)
 {
 	double sum = 0;
@@ -145,7 +145,7 @@ plain(const struct product_shape *s, const bf16 *x, const bf16 *dy, int o,
 }
 
 static void
-test_weights(const char *what, struct product_shape s)
+test_weights(const char *what, struct gemm_shape s)
 {
 	size_t taps = (size_t)(s.k[0] * s.k[1]);
 	size_t n = (size_t)s.in * (size_t)s.out * taps;
@@ -185,7 +185,7 @@ test_gradients(void)
 {
 	static const struct {
 		const char *what;
-		struct product_shape s;
+		struct gemm_shape s;
 	} list[] = {
 #define SHAPE(n, i, h, w, o, ...) { .images = n, .in = i, .in_h = h, .in_w = w, \
 	    .out = o, __VA_ARGS__ }
@@ -240,7 +240,7 @@ main(void)
 		for (int columns = 16; columns <= 32; columns += 16) {
 			test_product(k, rows[i], columns, 1, 1, 0);
 			test_product(k, rows[i], columns, 1, 3, 1);
-			test_product(k, rows[i], columns, 3, MOST, 1);
+			test_product(k, rows[i], columns, 3, MAX, 1);
 		}
 	test_gradients();
 	return done();

@@ -14,9 +14,9 @@
  * They are distinct, in ascending order, ${distinct} in number.
  */
 static int
-same_places(const char *text, int64_t distinct, int place[CROP_PLACES][2])
+same_places(const char *text, int64_t distinct, int place[CROP_POSITIONS][2])
 {
-	int seen[CROP_PLACES] = { 0 };
+	int seen[CROP_POSITIONS] = { 0 };
 	int64_t found = 0;
 
 	for (const char *p = text; *p != '\0'; found++) {
@@ -24,14 +24,14 @@ same_places(const char *text, int64_t distinct, int place[CROP_PLACES][2])
 		int x = (int)strtol(p, &end, 10);
 		int y = (int)strtol(end + 1, &end, 10), hits = 0;
 
-		for (int i = 0; i < CROP_PLACES; i++)
+		for (int i = 0; i < CROP_POSITIONS; i++)
 			if (place[i][0] == x && place[i][1] == y)
 				hits += seen[i] = 1;
 		if (hits == 0)
 			return 0;
 		p = end + (*end == ' ');
 	}
-	for (int i = 0; i < CROP_PLACES; i++)
+	for (int i = 0; i < CROP_POSITIONS; i++)
 		if (!seen[i])
 			return 0;
 	return found == distinct;
@@ -41,10 +41,10 @@ static void
 test_multiscale_golden(void)
 {
 	struct table *g = table_read(golden_path("geom_tsm_multiscale_crop.tsv"));
-	int sizes = 0, places = 0;
+	int sizes = 0, positions = 0;
 
 	for (size_t r = 0; r < g->rows; r++) {
-		int pair[CROP_SIZES][2], place[CROP_PLACES][2], n, found = 0;
+		int pair[CROP_SIZES][2], place[CROP_POSITIONS][2], n, found = 0;
 		int64_t w = 0, h = 0, cw = 0, ch = 0, distinct = 0;
 
 		table_int(g, r, "in_w", 1, 9999, &w);
@@ -56,15 +56,15 @@ test_multiscale_golden(void)
 		for (int i = 0; i < n; i++)
 			found += pair[i][0] == cw && pair[i][1] == ch;
 		sizes += found == 1;
-		crop_places((int)w, (int)h, (int)cw, (int)ch, place);
-		places += same_places(table_text(g, r, "offsets_x,y"),
+		crop_positions((int)w, (int)h, (int)cw, (int)ch, place);
+		positions += same_places(table_text(g, r, "offsets_x,y"),
 		    distinct, place);
 	}
 	is(g->rows % CROP_SIZES, 0,
 	    "TSM: the table has ten pairs of sizes per image");
 	is(sizes, (long long)g->rows,
 	    "TSM: each published pair of sizes occurs once");
-	is(places, (long long)g->rows,
+	is(positions, (long long)g->rows,
 	    "TSM: crops are at the published places");
 	table_free(g);
 }
@@ -130,7 +130,7 @@ outside(int w, int h, int view, int views, int full)
 static void
 test_bounds(void)
 {
-	struct crop_options o = crop_usual;
+	struct crop_options o = crop_defaults;
 
 	static const int views[] = { 1, 3, 5, 10 };
 	static const int sides[] = { 1, 7, 112, 158, 222, 224, 256 };
@@ -197,12 +197,12 @@ test_draws(void)
 	enum { N = 26000 };
 	const struct crop_options still = { .rule = CROP_CENTRE };
 	int flips = 0, whole = 0, seen = 0, pair[CROP_SIZES][2];
-	int places[CROP_PLACES][2], at[CROP_PLACES] = { 0 }, low = N, high = 0;
+	int positions[CROP_POSITIONS][2], at[CROP_POSITIONS] = { 0 }, low = N, high = 0;
 	int unflipped = 0, centred = 0, n = crop_sizes(340, 256, 224, pair);
 
 	is(n, CROP_SIZES, "crop_sizes gives ten pairs of sizes");
 	for (uint64_t g = 0; g < N; g++) {
-		struct crop c = crop_train(&crop_usual, 340, 256, 224,
+		struct crop c = crop_train(&crop_defaults, 340, 256, 224,
 		    rng_clip(1, g));
 		struct crop d = crop_train(&still, 340, 256, 224,
 		    rng_clip(1, g));
@@ -213,9 +213,9 @@ test_draws(void)
 		for (int i = 0; i < n; i++)
 			known += c.w == pair[i][0] && c.h == pair[i][1];
 		seen += known == 1;
-		crop_places(340, 256, 168, 168, places);
-		for (int i = 0; i < CROP_PLACES && c.w == 168 && c.h == 168; i++)
-			at[i] += places[i][0] == c.x && places[i][1] == c.y;
+		crop_positions(340, 256, 168, 168, positions);
+		for (int i = 0; i < CROP_POSITIONS && c.w == 168 && c.h == 168; i++)
+			at[i] += positions[i][0] == c.x && positions[i][1] == c.y;
 		unflipped += d.flip == 0;
 		centred += d.x == 58 && d.y == 16 && d.w == 224;
 	}
@@ -223,7 +223,7 @@ test_draws(void)
 	near(flips, N / 2.0, 4 * 81, "half of the random crops are mirrored");
 	near(whole, N / 10.0, 4 * 49,
 	    "a tenth of the random crops have the whole short side");
-	for (int i = 0; i < CROP_PLACES; i++) {
+	for (int i = 0; i < CROP_POSITIONS; i++) {
 		low = at[i] < low ? at[i] : low;
 		high = at[i] > high ? at[i] : high;
 	}
@@ -265,7 +265,7 @@ test_uniform_golden(void)
 {
 	struct table *g = table_read(golden_path(
 	    "geom_psf_resize_uniform_crop.tsv"));
-	int sizes = 0, places = 0, asked = 0;
+	int sizes = 0, positions = 0, requested = 0;
 
 	for (size_t r = 0; r < g->rows; r++) {
 		int w = number(g, r, "in_w"), h = number(g, r, "in_h"), to[2];
@@ -280,20 +280,20 @@ test_uniform_golden(void)
 		/* Our views have no crops of 256 from a short side of 320. */
 		if (!full && size != (int)lrint(side * 256 / 224.0))
 			continue;
-		asked++;
-		places += is_at(crop_test(VIEW_PYSLOWFAST, w, h, side, view, 3,
+		requested++;
+		positions += is_at(crop_test(VIEW_PYSLOWFAST, w, h, side, view, 3,
 		    full), w, h, to, number(g, r, "x0"), number(g, r, "y0"),
 		    side);
 		if (view == 1)
-			places -= !is_at(crop_test(VIEW_PYSLOWFAST, w, h, side,
+			positions -= !is_at(crop_test(VIEW_PYSLOWFAST, w, h, side,
 			    0, 1, full), w, h, to, number(g, r, "x0"),
 			    number(g, r, "y0"), side);
 	}
 	is(sizes, (long long)g->rows,
 	    "PySlowFast: frames are scaled to the published sizes");
-	ok(places == asked && asked > 100, "PySlowFast: test crops are at the "
-	    "published places (%d of %d)", places,
-	    asked);
+	ok(positions == requested && requested > 100, "PySlowFast: test crops are at the "
+	    "published places (%d of %d)", positions,
+	    requested);
 	table_free(g);
 }
 
@@ -305,7 +305,7 @@ static void
 test_jitter_golden(const char *name)
 {
 	struct table *g = table_read(golden_path(name));
-	struct crop_options o = crop_usual;
+	struct crop_options o = crop_defaults;
 	int published = 0, repaired = 0;
 
 	for (size_t r = 0; r < g->rows; r++) {
@@ -331,9 +331,9 @@ static void
 test_jitter(void)
 {
 	enum { N = 20000 };
-	struct crop_options o = crop_usual;
+	struct crop_options o = crop_defaults;
 	double mean[2] = { 0 };
-	int least = 999, most = 0, last[2] = { 0 };
+	int least = 999, largest = 0, last[2] = { 0 };
 
 	for (int k = 0; k < 4; k++)
 		for (uint64_t g = 0; g < N; g++) {
@@ -345,13 +345,13 @@ test_jitter(void)
 			c = crop_train(&o, 256, 256, 224, rng_clip(2, g));
 			size = (int)lrint(224 * 256 / c.w);
 			least = size < least ? size : least;
-			most = size > most ? size : most;
+			largest = size > largest ? size : largest;
 			mean[k >> 1] += size / (2.0 * N);
 			last[k & 1] += fabs(c.x + c.w - 256) < 1e-9;
 		}
-	ok(least == 256 && most == 320,
+	ok(least == 256 && largest == 320,
 	    "jitter: short sides reach from 256 to 320 (%d to %d)",
-	    least, most);
+	    least, largest);
 	near(mean[0], 288, 0.5,
 	    "jitter: short sides are uniformly distributed");
 	/* The mean of x for 1 / x uniform over [1/320, 1/256]. */
@@ -365,7 +365,7 @@ static void
 test_resized(void)
 {
 	enum { N = 20000 };
-	struct crop_options o = crop_usual;
+	struct crop_options o = crop_defaults;
 	double area = 0, low = 1, high = 0, thin = 9, wide = 0;
 	struct crop c;
 

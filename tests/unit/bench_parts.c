@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "bench/allreduce.h"
 #include "bench/bench.h"
-#include "bench/rig.h"
+#include "bench/fixture.h"
 #include "bench/shape.h"
 #include "bench/tasks.h"
 #include "net/alike.h"
@@ -166,7 +166,7 @@ test_work(void)
 		.s = { 1, 2, 2 }, .groups = 1 };
 	struct task t = { .device = &device, .op = &op, .impl = &conv,
 		.in = { { 2, 3, 8, 8, 16 } },
-		.out = { 2, 3, 4, 4, 32 }, .wants_dx = { 1 }, .wants_dw = 1,
+		.out = { 2, 3, 4, 4, 32 }, .needs_input_grad = { 1 }, .needs_weight_grad = 1,
 		.reads = READS_X };
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
@@ -186,19 +186,19 @@ test_work(void)
 	near(task_traffic(&t, 1), y + x + x, 0,
 	    "backward: dy, x and dx are moved once");
 	ok(task_alike(&t, &u), "equal tasks are alike");
-	u.wants_dx[0] = 0;
+	u.needs_input_grad[0] = 0;
 	near(task_work(&u, 1), work, 0,
 	    "backward without dx: work for the weights only");
 	ok(!task_alike(&t, &u), "tasks with and without dx are not alike");
 	u = t;
-	u.wants_dw = 0;
+	u.needs_weight_grad = 0;
 	near(task_work(&u, 1), work, 0,
 	    "backward with frozen weights: work for the input only");
 	ok(!task_alike(&t, &u), "tasks with and without dw are not alike");
 	op.kind = OP_RELU;
 	t.impl = &relu;
 	t.reads = READS_Y;
-	t.wants_dw = 0;
+	t.needs_weight_grad = 0;
 	u = t;
 	u.out = t.in[0];
 	u.accumulate[0] = 1;
@@ -217,16 +217,16 @@ test_seconds(void)
 	struct device *d = device_open(standin_backend(STANDIN_LATE),
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
-	struct rig r;
+	struct fixture r;
 	struct plan *p;
 	int waited = 1;
 
-	if (rig_open(&r, g, d, &(struct bench_shape){ 2, 2, 8 }) != 0)
+	if (fixture_open(&r, g, d, &(struct bench_shape){ 2, 2, 8 }) != 0)
 		ok(0, "a bench fixture of a small network opens");
 	p = r.plan;
 	plan_bind(p, r.net->arena, r.net->w, r.gradient);
 	plan_feed(p, &r.feed);
-	for (int i = 0; i < p->n && p->task[i].into == i; i++) {
+	for (int i = 0; i < p->n && p->task[i].fused_into == i; i++) {
 		standin_quiet(driver, 1);
 		waited &= task_seconds(&p->task[i], task_forward) > 0;
 		standin_quiet(driver, 0);
@@ -234,7 +234,7 @@ test_seconds(void)
 		    standin_absent();
 	}
 	ok(waited, "the time of an operator ends when the device is done");
-	rig_close(&r);
+	fixture_close(&r);
 	device_close(d);
 	graph_free(g);
 }

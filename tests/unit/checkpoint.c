@@ -906,14 +906,14 @@ run_directory(void)
 	    "resume_newest takes the one before the damaged one");
 	ok(exists("deep/run/ckpt-10000000000.safetensors"),
 	    "resume_newest renames nothing");
-	is(resume_set_aside(path, &found), 0, "resume_set_aside succeeds");
+	is(resume_rename_bad(path, &found), 0, "resume_set_aside succeeds");
 	said_end();
 	ok(exists("deep/run/ckpt-10000000000.safetensors.bad") &&
 	    strstr(said, "renamed to ckpt-10000000000.safetensors.bad") != NULL,
 	    "resume_set_aside renames the damaged checkpoint and says so");
 	save_step(&r, n, &m, 30, 0);
 	said_begin(said, sizeof(said));
-	is(resume_set_aside(path, &found), -1,
+	is(resume_rename_bad(path, &found), -1,
 	    "resume_set_aside refuses if a newer checkpoint was saved");
 	said_end();
 	unlink(in_dir("deep/run/ckpt-0000000030.safetensors"));

@@ -10,10 +10,10 @@
 
 #include "tap.h"
 
-#define MOST 1024
+#define MAX 1024
 
-#define OF(total, t) (&(struct clip_of){ total, t, 0, 0 })
-#define STRIDED(total, t, stride) (&(struct clip_of){ total, t, stride, 30 })
+#define OF(total, t) (&(struct clip_input){ total, t, 0, 0 })
+#define STRIDED(total, t, stride) (&(struct clip_input){ total, t, stride, 30 })
 
 /* The number of the first frame in the tables. */
 static int from = 1;
@@ -43,7 +43,7 @@ static int
 same_cell(const struct table *g, size_t row, const char *name,
     const int *frame, int n)
 {
-	char got[16 * MOST];
+	char got[16 * MAX];
 
 	if (same_list(table_text(g, row, name), frame, n))
 		return 1;
@@ -57,7 +57,7 @@ same_cell(const struct table *g, size_t row, const char *name,
 static void
 ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
 {
-	int frame[MOST];
+	int frame[MAX];
 
 	for (int g = 0; g < draws; g++) {
 		clip_train(s, OF(total, t), rng_clip(5, (uint64_t)g), frame);
@@ -77,7 +77,7 @@ ranges(enum sampler s, int total, int t, int draws, int *low, int *high)
 static int
 train_is(int total, int t, int each)
 {
-	int low[MOST], high[MOST], draws = each > 0 ? 40 * each : 5, good = 1;
+	int low[MAX], high[MAX], draws = each > 0 ? 40 * each : 5, good = 1;
 
 	ranges(SAMPLER_TSM_UPSTREAM, total, t, draws < 400 ? 400 : draws, low,
 	    high);
@@ -95,7 +95,7 @@ test_golden(void)
 
 	for (size_t r = 0; r < g->rows; r++) {
 		int64_t n = 0, t = 0, each = 0;
-		int frame[MOST], other[MOST], total, k;
+		int frame[MAX], other[MAX], total, k;
 
 		table_int(g, r, "video_frames", 1, 1 << 20, &n);
 		table_int(g, r, "segments", 1, 64, &t);
@@ -147,12 +147,12 @@ test_pyslowfast(void)
 {
 	struct table *g = table_read(golden_path(
 	    "idx_psf_kinetics_test_clip.tsv"));
-	int good = 0, frame[MOST], low = MOST, high = 0, inside = 1;
-	struct clip_of v = { 300, 8, 8, 25 };
+	int good = 0, frame[MAX], low = MAX, high = 0, inside = 1;
+	struct clip_input v = { 300, 8, 8, 25 };
 
 	from = 0;
 	for (size_t r = 0; r < g->rows; r++) {
-		struct clip_of c = { number(g, r, "video_frames"),
+		struct clip_input c = { number(g, r, "video_frames"),
 			number(g, r, "T"), number(g, r, "tau"),
 			atof(table_text(g, r, "fps")) };
 
@@ -179,7 +179,7 @@ test_pyslowfast(void)
 	clip_validate(SAMPLER_PYSLOWFAST, &v, frame);
 	ok(frame[0] == 123 && frame[7] == 175,
 	    "PySlowFast: the validation window is in the middle");
-	v = (struct clip_of){ 10, 4, 2, 0 };
+	v = (struct clip_input){ 10, 4, 2, 0 };
 	clip_test(SAMPLER_PYSLOWFAST, &v, 0, 1, frame);
 	ok(frame[1] == 2 && frame[3] == 7,
 	    "PySlowFast: an unknown rate counts as 30 per second");
@@ -189,7 +189,7 @@ static void
 test_ssv2(void)
 {
 	struct table *g = table_read(golden_path("idx_psf_ssv2_segments.tsv"));
-	int test = 0, train = 0, frame[MOST], low[MOST], high[MOST];
+	int test = 0, train = 0, frame[MAX], low[MAX], high[MAX];
 
 	from = 0;
 	for (size_t r = 0; r < g->rows; r++) {
@@ -217,12 +217,12 @@ static void
 test_charades(void)
 {
 	struct table *g = table_read(golden_path("idx_psf_charades_test.tsv"));
-	struct clip_of v = { 40, 16, 4, 0 };
-	int good = 0, frame[MOST], low = MOST, high = 0, first = 0, even = 1;
+	struct clip_input v = { 40, 16, 4, 0 };
+	int good = 0, frame[MAX], low = MAX, high = 0, first = 0, even = 1;
 
 	from = 0;
 	for (size_t r = 0; r < g->rows; r++) {
-		struct clip_of c = { number(g, r, "video_frames"),
+		struct clip_input c = { number(g, r, "video_frames"),
 			number(g, r, "T"), number(g, r, "tau"), 0 };
 
 		clip_test(SAMPLER_CHARADES, &c, number(g, r,
@@ -246,7 +246,7 @@ test_charades(void)
 	ok(low == 39 && high == 0 && even && first > 20 && first < 200,
 	    "Charades: too long a window overlaps the video at random");
 	v.total = 100;
-	low = MOST;
+	low = MAX;
 	for (uint64_t k = 0; k < 2000; k++) {
 		clip_train(SAMPLER_CHARADES, &v, rng_clip(3, k), frame);
 		low = frame[0] < low ? frame[0] : low;
@@ -261,7 +261,7 @@ static void
 test_rule(void)
 {
 	int centre = 0, once = 0, early = 0, same = 0;
-	int frame[MOST], other[MOST];
+	int frame[MAX], other[MAX];
 
 	for (int n = 1; n <= 200; n++)
 		for (int t = 1; t <= 40; t++) {
@@ -290,7 +290,7 @@ test_rule(void)
 static void
 test_short(void)
 {
-	int low[MOST], high[MOST], frame[MOST], good = 1, order = 1;
+	int low[MAX], high[MAX], frame[MAX], good = 1, order = 1;
 
 	for (int n = 1; n < 12; n++) {
 		ranges(SAMPLER_TSM, n, 12, 2000, low, high);
@@ -313,7 +313,7 @@ test_short(void)
 static void
 test_dense(void)
 {
-	int low[MOST], high[MOST], frame[MOST];
+	int low[MAX], high[MAX], frame[MAX];
 
 	ranges(SAMPLER_DENSE, 80, 8, 2000, low, high);
 	ok(low[0] == 0 && high[0] == 15 && low[7] == 56 && high[7] == 71,
@@ -330,17 +330,17 @@ test_dense(void)
 	clip_test(SAMPLER_DENSE, OF(10, 128), 0, 1, frame);
 	ok(frame[1] == 1 && frame[11] == 1,
 	    "dense: above 64 frames the stride is 1");
-	ok(clip_test_most(SAMPLER_TSM, 0) == 2 &&
-	    clip_test_most(SAMPLER_DENSE, 0) >= 10 &&
-	    clip_test_most(SAMPLER_TSM, 2) >= 10 &&
-	    clip_test_most(SAMPLER_SSV2, 2) == 1,
+	ok(clip_test_max(SAMPLER_TSM, 0) == 2 &&
+	    clip_test_max(SAMPLER_DENSE, 0) >= 10 &&
+	    clip_test_max(SAMPLER_TSM, 2) >= 10 &&
+	    clip_test_max(SAMPLER_SSV2, 2) == 1,
 	    "the maximum number of test clips is that of the sampler");
 }
 
 static void
 test_strided(void)
 {
-	int low = MOST, high = 0, even = 1, frame[MOST];
+	int low = MAX, high = 0, even = 1, frame[MAX];
 
 	for (uint64_t g = 0; g < 2000; g++) {
 		clip_train(SAMPLER_TSM, STRIDED(40, 8, 4), rng_clip(3, g), frame);

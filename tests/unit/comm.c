@@ -93,9 +93,9 @@ rounds(struct comm *c)
 
 	for (int time = 0; time < 2; time++) {
 		for (int k = 0; k < 4; k++) {
-			struct piece send = { to, out[k] = text_of(c->rank, k,
+			struct message send = { to, out[k] = text_of(c->rank, k,
 			    bytes[k]), bytes[k] };
-			struct piece receive = { from, in[k] = xcalloc(bytes[k]
+			struct message receive = { from, in[k] = xcalloc(bytes[k]
 			    + 1, 1), bytes[k] };
 
 			bad += comm_start(c, &x[k], &send, 1, &receive, 1) != 0;
@@ -132,12 +132,12 @@ both(struct comm *c)
 
 	for (int i = 0; i < 2; i++) {
 		int k = c->rank % 2 ? 1 - i : i;
-		struct piece send[2], receive[2];
+		struct message send[2], receive[2];
 
 		for (int p = 0; p < 2; p++) {
 			out[k][p] = text_of(c->rank, 10 * k + p, 8);
-			send[p] = (struct piece){ to, out[k][p], 8 };
-			receive[p] = (struct piece){ from, in[k][p], 8 };
+			send[p] = (struct message){ to, out[k][p], 8 };
+			receive[p] = (struct message){ from, in[k][p], 8 };
 		}
 		bad += comm_start(k ? other : c, &x[k], send, 2, receive, 2);
 	}
@@ -164,7 +164,7 @@ not_yet(struct comm *c)
 	struct comm *aside = comm_dup(c, COMM_WAITS);
 	struct exchange x = { NULL, NULL };
 	int last = c->size - 1, word = 0, bad = 0;
-	struct piece p = { c->rank == 0 ? last : 0, &word, sizeof(word) };
+	struct message p = { c->rank == 0 ? last : 0, &word, sizeof(word) };
 
 	if (c->rank == 0)
 		bad += comm_start(c, &x, NULL, 0, &p, 1) != 0 ||
@@ -251,7 +251,7 @@ late(struct comm *c, void *arg)
 	struct exchange x = { NULL, NULL };
 	struct comm *part;
 	char word;
-	struct piece p = { 1, &word, 1 };
+	struct message p = { 1, &word, 1 };
 
 	(void)arg;
 	comm_watch(c, 0.5);

@@ -6,16 +6,16 @@
 
 #include "tap.h"
 
-enum { MOST = 8 };
+enum { MAX = 8 };
 
 /*
  * Return the place of a rank on ${host} bound to processors ${first} to
  * ${last}.
  */
-static struct place
+static struct rank_place
 at(const char *host, int first, int last)
 {
-	struct place p = { 0 };
+	struct rank_place p = { 0 };
 
 	snprintf(p.host, sizeof(p.host), "%s", host);
 	for (int i = first; i <= last; i++)
@@ -26,10 +26,10 @@ at(const char *host, int first, int last)
 int
 main(void)
 {
-	struct place p[MOST];
+	struct rank_place p[MAX];
 	struct comm *self = comm_self();
 
-	for (int r = 0; r < MOST; r++)
+	for (int r = 0; r < MAX; r++)
 		p[r] = at("a", 0, 63);
 	is(cores_share(p, 1, 0), 64, "one rank alone has all 64 processors");
 	is(cores_share(p, 8, 3), 8, "eight unbound ranks have an eighth each");
@@ -49,10 +49,10 @@ main(void)
 	    "ranks that overlap share the common processors");
 	p[1] = at("b", 0, 3);
 	is(cores_share(p, 2, 1), 4, "ranks on other hosts do not count");
-	for (int r = 0; r < MOST; r++)
+	for (int r = 0; r < MAX; r++)
 		p[r] = at("a", 0, 1);
 	is(cores_share(p, 8, 7), 1, "a rank has at least one thread");
-	ok(cores(self) >= 1, "this process has at least one thread");
+	ok(cores_threads(self) >= 1, "this process has at least one thread");
 	comm_free(self);
 	return done();
 }

@@ -140,9 +140,9 @@ static int
 read_some(const struct dataset *d, uint32_t i, const int *frame, int n)
 {
 	static _Thread_local unsigned char want[80000];
-	struct buffer b = { 0 }, room = { 0 };
+	struct buffer b = { 0 }, memory = { 0 };
 	size_t at[200];
-	int wrong = dataset_frames_read(d, i, 0, frame, n, &b, at, &room, NULL) != 0;
+	int wrong = dataset_frames_read(d, i, 0, frame, n, &b, at, &memory, NULL) != 0;
 
 	for (int k = 0; k < n && !wrong; k++) {
 		size_t bytes = frame_bytes(i, frame[k], want);
@@ -151,7 +151,7 @@ read_some(const struct dataset *d, uint32_t i, const int *frame, int n)
 		    memcmp(b.data + at[k], want, bytes) != 0;
 	}
 	buffer_free(&b);
-	buffer_free(&room);
+	buffer_free(&memory);
 	return wrong;
 }
 
@@ -268,13 +268,13 @@ test_damage(void)
 	char *manifest = path_join(dir, MANIFEST_NAME), said[1000];
 	char *kept = path_join(dir, "kept");
 	struct dataset *d = dataset_open(dir, NULL);
-	struct buffer b = { 0 }, room = { 0 };
+	struct buffer b = { 0 }, memory = { 0 };
 	size_t at[2];
 	int zero = 0;
 
 	said_begin(said, sizeof(said));
 	flip(path, 600);
-	is(dataset_frames_read(d, SAMPLES, 0, &zero, 1, &b, at, &room, NULL), -2,
+	is(dataset_frames_read(d, SAMPLES, 0, &zero, 1, &b, at, &memory, NULL), -2,
 	    "a changed byte of a frame is found");
 	said_end();
 	ok(strstr(said, "t-000001.tar: key c1/clip_7, offset 512: frame 0") !=
@@ -308,7 +308,7 @@ test_damage(void)
 	free(manifest);
 	free(kept);
 	buffer_free(&b);
-	buffer_free(&room);
+	buffer_free(&memory);
 }
 
 /* Make a dataset in a folder ${name}.  Return its identity. */

@@ -74,7 +74,7 @@ plain(const struct row *r, const struct dims *y, int back, const float *w,
 	int taps = r->k[0] * r->k[1] * r->k[2];
 
 	for (int i = 0; i < cpu_images(y); i++)
-		for (size_t p = 0; p < cpu_places(y); p++)
+		for (size_t p = 0; p < cpu_positions(y); p++)
 			for (int t = 0; t < taps; t++) {
 				int image = i, at = back ? i : 0, to_image;
 				size_t place = p, to_place, in_place;
@@ -105,13 +105,13 @@ direct(struct direct g, int threads, const float *in, const float *w,
 	float *inner;
 	void *scratch;
 
-	direct_cut(&g, threads);
+	direct_split(&g, threads);
 	inner = xmalloc(direct_weights(&g));
 	memset(inner, 0xff, direct_weights(&g));
 	scratch = xmalloc(direct_scratch(&g));
 	memset(scratch, 0xff, direct_scratch(&g));
 	for (int i = 0; i < direct_slices(&g); i++)
-		direct_order(&g, i, w, inner);
+		direct_pack(&g, i, w, inner);
 	for (int i = g.jobs - 1; i >= 0; i--)
 		direct_run(&g, i, in, inner, bias, out, more, scratch);
 	free(inner);
@@ -143,11 +143,11 @@ test_pass(const struct row *r, int back, int more)
 	plain(r, &y, back, w, &g.out, want, &g.in, in);
 	for (int threads = 1; threads <= 8; threads *= 2) {
 		/* Align as device memory is aligned. */
-		void *room;
+		void *buffer;
 
-		if (posix_memalign(&room, 64, bytes) != 0)
+		if (posix_memalign(&buffer, 64, bytes) != 0)
 			exit(1);
-		got = room;
+		got = buffer;
 		memset(got, 0xff, bytes);
 		if (more)
 			memcpy(got, before, bytes);
@@ -160,7 +160,7 @@ test_pass(const struct row *r, int back, int more)
 		free(got);
 	}
 	for (int i = 0; i < cpu_images(&g.out); i++)
-		for (size_t q = 0; q < cpu_places(&g.out); q++)
+		for (size_t q = 0; q < cpu_positions(&g.out); q++)
 			for (int c = 0; c < cpu_padded(g.out.c); c++) {
 				size_t at = blocked_index(&g.out, i, q, c);
 				double e = fabs(first[at] - want[at] - (c >= g.out.c ?

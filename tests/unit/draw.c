@@ -20,11 +20,11 @@ static char dir[] = "/tmp/vt-draw.XXXXXX";
 /* ---- scales ---- */
 
 static void
-ticks_are(double min, double max, int log, int most, const char *want)
+ticks_are(double min, double max, int log, int largest, const char *want)
 {
 	struct scale s = { min, max, log };
 	struct tick tick[SCALE_TICKS];
-	int n = scale_ticks(&s, most, tick), inside = 1;
+	int n = scale_ticks(&s, largest, tick), inside = 1;
 	char got[512] = "";
 
 	for (int i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ test_groups(void)
 {
 	enum { N = 400, SIZE = 5 };
 	struct confusion *c = confusion_new(N);
-	int order[N], seen[N] = { 0 }, whole = 0, places = 0;
+	int order[N], seen[N] = { 0 }, whole = 0, positions = 0;
 	unsigned draw = 1;
 
 	for (int i = 0; i < N; i++)
@@ -145,8 +145,8 @@ test_groups(void)
 	for (int i = 0; i < N; i++)
 		seen[order[i]]++;
 	for (int i = 0; i < N; i++)
-		places += seen[i] == 1;
-	is(places, N, "order: each of 400 classes has one place");
+		positions += seen[i] == 1;
+	is(positions, N, "order: each of 400 classes has one place");
 	for (int i = 0; i < N; i += SIZE) {
 		int same = 1;
 
@@ -160,11 +160,11 @@ test_groups(void)
 }
 
 static void
-worst_are(const char *rows, int most, const char *want)
+worst_are(const char *rows, int largest, const char *want)
 {
 	struct confusion *c = counts(rows);
 	struct confused pair[8];
-	int n = confusion_worst(c, most, pair);
+	int n = confusion_worst(c, largest, pair);
 	char got[64] = "";
 
 	for (int i = 0; i < n; i++)
@@ -370,7 +370,7 @@ check_picture(const char *what, int (*draw)(const char *path), int w, int h,
 		char name[2][16];
 		struct buffer a = { 0 }, b = { 0 };
 		struct image *m;
-		double ink = 0;
+		double color = 0;
 		int margin = 1;
 
 		snprintf(name[0], 16, "a.%s", kinds[i]);
@@ -399,15 +399,15 @@ check_picture(const char *what, int (*draw)(const char *path), int w, int h,
 			for (int k = 0; k < m->w * m->h; k++) {
 				int x = k % m->w, y = k / m->w;
 
-				ink += 255 - m->data[3 * k + 1];
+				color += 255 - m->data[3 * k + 1];
 				if (x == 0 || y == 0 || x == m->w - 1 ||
 				    y == m->h - 1)
 					margin &= m->data[3 * k] == 255;
 			}
-			ink /= 255. * m->w * m->h;
-			ok(ink > 0.0005 && ink < 0.6,
+			color /= 255. * m->w * m->h;
+			ok(color > 0.0005 && color < 0.6,
 			    "%s: %.2f %% of the PNG is colored", what,
-			    100 * ink);
+			    100 * color);
 			ok(margin, "%s: nothing touches the edge", what);
 			image_free(m);
 		} else if (i == 0) {
@@ -507,7 +507,7 @@ test_colours(void)
 		int darker = 1;
 
 		for (int i = 0; i <= 100; i++) {
-			struct ink k = matrix_ink(i / 100., diagonal);
+			struct color k = matrix_color(i / 100., diagonal);
 			double grey = .299 * k.r + .587 * k.g + .114 * k.b;
 
 			darker &= grey < last;
@@ -516,8 +516,8 @@ test_colours(void)
 		ok(darker,
 		    "colors darken with the share, %s the diagonal", diagonal ?
 		    "on" : "off");
-		ok(ink_dark(matrix_ink(1, diagonal)) &&
-		    !ink_dark(matrix_ink(0, diagonal)),
+		ok(color_dark(matrix_color(1, diagonal)) &&
+		    !color_dark(matrix_color(0, diagonal)),
 		    "numbers are white on dark ground only");
 	}
 }

@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "clip/draw.h"
-#include "clip/effects_tell.h"
+#include "clip/transforms_print.h"
 
 #include "tap.h"
 
@@ -35,18 +35,18 @@ test_beta(void)
 	double worst = 0, sum = 0, square = 0;
 
 	for (int i = 1; i < 200; i++) {
-		double u = i / 200.0, x = effects_beta(0.5, u);
+		double u = i / 200.0, x = transforms_beta_quantile(0.5, u);
 		double s = sin(u * 3.14159265358979323846 / 2);
-		double y = effects_beta(2, u);
+		double y = transforms_beta_quantile(2, u);
 
-		worst = fmax(worst, fabs(effects_beta(1, u) - u));
+		worst = fmax(worst, fabs(transforms_beta_quantile(1, u) - u));
 		worst = fmax(worst, fabs(x - s * s));
 		worst = fmax(worst, fabs(3 * y * y - 2 * y * y * y - u));
 	}
 	near(worst, 0, 1e-9,
 	    "quantiles of Beta(1, 1), (1/2, 1/2) and (2, 2) are exact");
 	for (int i = 0; i < 20000; i++) {
-		double x = effects_beta(0.2, (i + 0.5) / 20000);
+		double x = transforms_beta_quantile(0.2, (i + 0.5) / 20000);
 
 		sum += x / 20000;
 		square += (x - 0.5) * (x - 0.5) / 20000;
@@ -61,18 +61,18 @@ test_beta(void)
 static void
 test_mixup(void)
 {
-	struct effects e = { .mixup = 0.8 };
+	struct transforms e = { .mixup = 0.8 };
 	static uint8_t a[BYTES], b[BYTES];
 	double worst = 0, sum = 0;
 	int cuts = 0;
 
 	for (uint64_t g = 0; g < 400; g++) {
-		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
-		double share = m.share / 32768.0;
+		struct mix m = transforms_mix_draw(&e, rng_clip(1, g), SIDE);
+		double share = m.lambda / 32768.0;
 
 		draw(a, 0);
 		draw(b, 1);
-		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		transforms_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
 		cuts += m.cut;
 		sum += share / 400;
 		for (int i = 0; i < BYTES; i++) {
@@ -91,18 +91,18 @@ test_mixup(void)
 static void
 test_cutmix(void)
 {
-	struct effects e = { .cutmix = 1 };
+	struct transforms e = { .cutmix = 1 };
 	static uint8_t a[BYTES], b[BYTES];
 	int right = 0, shares = 0, inside = 0, cuts = 0, whole = 0;
 	double sum = 0;
 
 	for (uint64_t g = 0; g < 400; g++) {
-		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
+		struct mix m = transforms_mix_draw(&e, rng_clip(1, g), SIDE);
 		int same = 1;
 
 		draw(a, 0);
 		draw(b, 1);
-		effects_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		transforms_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
 		for (int i = 0; i < BYTES; i++) {
 			int x = i / 3 % SIDE, y = i / 3 / SIDE % SIDE;
 			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
@@ -113,8 +113,8 @@ test_cutmix(void)
 		right += same;
 		cuts += m.cut;
 		whole += m.w == 0 || m.h == 0;
-		sum += m.share / 32768.0 / 400;
-		shares += fabs(m.share / 32768.0 - (1 - (double)m.w * m.h /
+		sum += m.lambda / 32768.0 / 400;
+		shares += fabs(m.lambda / 32768.0 - (1 - (double)m.w * m.h /
 		    (SIDE * SIDE))) < 1e-4;
 		inside += m.x >= 0 && m.y >= 0 && m.w >= 0 && m.h >= 0 &&
 		    m.x + m.w <= SIDE && m.y + m.h <= SIDE;
@@ -129,7 +129,7 @@ test_cutmix(void)
 	e.mixup = 1;
 	cuts = 0;
 	for (uint64_t g = 0; g < 2000; g++)
-		cuts += effects_mix_of(&e, rng_clip(1, g), SIDE).cut;
+		cuts += transforms_mix_draw(&e, rng_clip(1, g), SIDE).cut;
 	near(cuts, 1000, 4 * 23,
 	    "MixUp and CutMix together: half of the clips each");
 }
@@ -142,7 +142,7 @@ test_partners(void)
 	for (int n = 2; n < 10; n++)
 		for (int i = 0; i < n; i++) {
 			int ring[3], again[3], in = 0;
-			int k = effects_ring(i, n, ring);
+			int k = transforms_partners(i, n, ring);
 
 			good &= k == (n % 2 == 1 && abs(2 * i + 1 - n) < 3 ? 3 :
 			    2);
@@ -150,7 +150,7 @@ test_partners(void)
 				in += ring[j] == i;
 				good &= ring[j] >= 0 && ring[j] < n &&
 				    (j == 0 || ring[j] > ring[j - 1]) &&
-				    effects_ring(ring[j], n, again) == k &&
+				    transforms_partners(ring[j], n, again) == k &&
 				    memcmp(ring, again, (size_t)k *
 				    sizeof(*ring)) == 0;
 			}
@@ -166,12 +166,12 @@ test_around(void)
 {
 	static uint8_t c[3][BYTES], was[3][BYTES];
 	uint8_t *const all[] = { c[0], c[1], c[2] };
-	struct effects e = { .mixup = 0.8, .cutmix = 1 };
+	struct transforms e = { .mixup = 0.8, .cutmix = 1 };
 	int right = 0, cuts = 0;
 
 	for (uint64_t g = 0; g < 200; g++) {
-		struct mix m = effects_mix_of(&e, rng_clip(1, g), SIDE);
-		double p = m.share / 32768.0;
+		struct mix m = transforms_mix_draw(&e, rng_clip(1, g), SIDE);
+		double p = m.lambda / 32768.0;
 		int same = 1;
 
 		draw(c[0], 0);
@@ -179,7 +179,7 @@ test_around(void)
 		for (int i = 0; i < BYTES; i++)
 			c[2][i] = (uint8_t)(c[0][i] * 3 + 50);
 		memcpy(was, c, sizeof(was));
-		effects_mix(&m, T, SIDE, all, 3);
+		transforms_mix(&m, T, SIDE, all, 3);
 		for (int i = 0; i < 3 * BYTES; i++) {
 			int k = i / BYTES, j = i % BYTES, x = j / 3 % SIDE;
 			int y = j / 3 / SIDE % SIDE, own = was[k][j];
@@ -201,22 +201,22 @@ test_around(void)
 /* ---- one clip ---- */
 
 static int
-changes(const struct effects *e, struct rng r, uint8_t *to)
+changes(const struct transforms *e, struct rng r, uint8_t *to)
 {
 	draw(to, 0);
-	effects_apply(e, r, T, SIDE, to, room);
+	transforms_apply(e, r, T, SIDE, to, room);
 	return memcmp(to, clip[0], BYTES) != 0;
 }
 
 static void
 test_functions(void)
 {
-	static const struct effects kinds[] = { { .ops = 2, .level = 9 },
+	static const struct transforms kinds[] = { { .ops = 2, .level = 9 },
 		{ .jitter = { 0.4, 0.4, 0.4, 0.1 } }, { .erase = 1 },
 		{ .ops = 1, .level = 30, .jitter = { 0, 0, 0.4, 0 },
 		.erase = 0.5 } };
 	static uint8_t a[BYTES], b[BYTES];
-	struct effects none = { .repeat = 4, .mixup = 1 };
+	struct transforms none = { .repeat = 4, .mixup = 1 };
 	int same = 1, changed = 0, differ = 0;
 
 	for (size_t k = 0; k < 4; k++)
@@ -237,8 +237,8 @@ test_functions(void)
 	ok(same, "transforms depend only on seed and number");
 	ok(changed > 700 && differ > 1400,
 	    "transforms differ between numbers and between seeds");
-	ok(effects_none(&none) && effects_mixes(&none) &&
-	    !effects_none(&kinds[0]) && !effects_mixes(&kinds[0]),
+	ok(transforms_none(&none) && transforms_mix_clips(&none) &&
+	    !transforms_none(&kinds[0]) && !transforms_mix_clips(&kinds[0]),
 	    "effects_none and effects_mixes see mixing only as mixing");
 }
 
@@ -249,7 +249,7 @@ test_functions(void)
 static void
 test_erase(void)
 {
-	struct effects e = { .erase = 0.25 };
+	struct transforms e = { .erase = 0.25 };
 	static uint8_t a[BYTES];
 	int erased = 0, boxes = 0, still = 0, sizes = 0;
 
@@ -286,7 +286,7 @@ test_erase(void)
 	is(sizes, boxes, "erase: boxes cover 0.02 to 0.33 of the frame");
 }
 
-/* ---- effects_tell ---- */
+/* ---- transforms_print ---- */
 
 /*
  * The names of torchvision in the order of enum colour_op, then those of
@@ -337,7 +337,7 @@ do_word(char *word, uint8_t *to, const uint8_t *noise)
 static void
 test_words(void)
 {
-	struct effects e = { .ops = 2, .level = 20, .jitter = { 0.4, 0.3, 0.2,
+	struct transforms e = { .ops = 2, .level = 20, .jitter = { 0.4, 0.3, 0.2,
 		0.1 }, .erase = 0.5 };
 	static uint8_t a[BYTES], b[BYTES];
 	int right = 0, bad = 0, boxes = 0, counted = 0;
@@ -347,7 +347,7 @@ test_words(void)
 		char *text = NULL;
 		size_t size;
 		FILE *f = open_memstream(&text, &size);
-		int n = effects_tell(&e, r, SIDE, 0, f), done = 0;
+		int n = transforms_print(&e, r, SIDE, 0, f), done = 0;
 
 		fclose(f);
 		changes(&e, r, a);

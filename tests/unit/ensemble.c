@@ -39,7 +39,7 @@ static void
 test_kind(enum loss_kind kind, const char *name)
 {
 	/* Initial contents of the sum must not count. */
-	double mean[CLASSES] = { 9, 9, 9, 9 }, most[CLASSES] = { 99, 9, 9, 9 };
+	double mean[CLASSES] = { 9, 9, 9, 9 }, largest[CLASSES] = { 99, 9, 9, 9 };
 	double p[CLASSES], worst = 0, all = 0;
 
 	joined(ENSEMBLE_PROBABILITIES, kind, mean);
@@ -48,8 +48,8 @@ test_kind(enum loss_kind kind, const char *name)
 		worst = fmax(worst, fabs(p[c] - (probability(kind, 0, c) +
 		    probability(kind, 1, c) + probability(kind, 2, c)) / 3));
 	near(worst, 0, 1e-12, name);
-	joined(ENSEMBLE_MAX, kind, most);
-	metric_probabilities(kind, most, CLASSES, p);
+	joined(ENSEMBLE_MAX, kind, largest);
+	metric_probabilities(kind, largest, CLASSES, p);
 	worst = 0;
 	for (int c = 0; c < CLASSES; c++)
 		all += fmax(probability(kind, 0, c), fmax(probability(kind, 1,

@@ -66,7 +66,7 @@ rank_main(struct comm *c, void *arg)
 	struct job *j = arg;
 	struct exact e;
 	struct tree t = { .leaves = j->leaves };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	int first, count;
 	float *result = xcalloc(N, sizeof(*result));
 	void *owned[256];
@@ -82,8 +82,8 @@ rank_main(struct comm *c, void *arg)
 			add(NULL, sums[k].left, sums[k].right, N);
 	}
 	cut = j->n > EVEN ? 1000 : EVEN / 2;
-	exact_reduce(&e, &t, cut, (size_t)j->n, result);
-	exact_reduce(&e, &t, 0, cut, result);
+	exact_allreduce(&e, &t, cut, (size_t)j->n, result);
+	exact_allreduce(&e, &t, 0, cut, result);
 	j->result[c->rank] = result;
 	j->sent[c->rank] = comm_threads_sent(c);
 	j->said[c->rank] = exact_traffic(&e, (size_t)j->n - cut) +
@@ -139,7 +139,7 @@ static void
 test_subtrees(void)
 {
 	struct tree t;
-	int most = 0, bad = 0;
+	int largest = 0, bad = 0;
 
 	tree_of(8, 2, 3, &t);
 	ok(t.n == 2 && t.part[0].level == 1 && t.part[0].index == 1 &&
@@ -155,10 +155,10 @@ test_subtrees(void)
 				int b = leaves * (r + 1) / size;
 
 				tree_of(leaves, a, b - a, &t);
-				most = t.n > most ? t.n : most;
+				largest = t.n > largest ? t.n : largest;
 				bad += t.n < 1;
 			}
-	ok(bad == 0 && most <= 14, "a rank holds at most 2 log2 L subtrees");
+	ok(bad == 0 && largest <= 14, "a rank holds at most 2 log2 L subtrees");
 }
 
 /*
@@ -204,7 +204,7 @@ owner_main(struct comm *c, void *arg)
 	struct segments own;
 	struct exact e;
 	struct tree t = { .leaves = j->leaves };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	int first, count, n;
 	float *result = xcalloc(N, sizeof(*result));
 	void *owned[256];
@@ -221,7 +221,7 @@ owner_main(struct comm *c, void *arg)
 	for (size_t from = 0; from < N; from += own.bucket) {
 		size_t to = from + own.bucket < N ? from + own.bucket : N;
 
-		exact_scatter(&e, &t, from, to, result);
+		exact_reduce_scatter(&e, &t, from, to, result);
 		j->said[c->rank] += exact_traffic(&e, to - from);
 	}
 	for (int i = 0; i < own.n; i++)
@@ -249,8 +249,8 @@ owned_by(size_t elements, size_t bucket, int rank, int ranks)
 	for (size_t from = 0; from < elements; from += bucket) {
 		size_t to = from + bucket < elements ? from + bucket : elements;
 
-		n += exact_cut(from, to, rank + 1, ranks) -
-		    exact_cut(from, to, rank, ranks);
+		n += exact_segment_begin(from, to, rank + 1, ranks) -
+		    exact_segment_begin(from, to, rank, ranks);
 	}
 	return n;
 }
@@ -260,15 +260,15 @@ owned_by(size_t elements, size_t bucket, int rank, int ranks)
  * contiguous.
  */
 static int
-well_owned(int size, size_t elements, size_t most)
+well_owned(int size, size_t elements, size_t largest)
 {
 	struct comm c = { .size = size };
 	struct segments s;
 	size_t at = 0, *held = xcalloc((size_t)size, sizeof(*held));
 	int bad = 0;
 
-	segments_open(&s, &c, elements, most);
-	bad += s.bucket > most || s.bucket % EXACT_BLOCK != 0;
+	segments_open(&s, &c, elements, largest);
+	bad += s.bucket > largest || s.bucket % EXACT_BLOCK != 0;
 	for (int i = 0; i < s.n; i++) {
 		const struct segment *g = &s.segment[i];
 
@@ -296,9 +296,9 @@ test_owners(void)
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
 		for (int size = 1; size <= 9; size++)
-			for (size_t most = 1; most <= 64; most *= 4)
+			for (size_t largest = 1; largest <= 64; largest *= 4)
 				bad += well_owned(size, elements[i],
-				    most * EXACT_BLOCK);
+				    largest * EXACT_BLOCK);
 	is(bad, 0, "each element has one owner, in whole blocks");
 	comm_threads(1, rank_main, &one);
 	for (int size = 1; size <= 8; size++) {

@@ -23,7 +23,7 @@ enum { N = 200 };
 /* ---- ordered ---- */
 
 static struct {
-	atomic_int worked[N], started, finished, ahead;
+	atomic_int worked[N], started, finished, prefetch;
 	int done[N], n, stop_at;
 } seen;
 
@@ -34,8 +34,8 @@ work(size_t i, int thread, void *arg)
 
 	(void)thread;
 	atomic_fetch_add(&seen.started, 1);
-	if (far > atomic_load(&seen.ahead))
-		atomic_store(&seen.ahead, far);
+	if (far > atomic_load(&seen.prefetch))
+		atomic_store(&seen.prefetch, far);
 	if (i % 7 == 0)
 		clock_sleep(0.001);
 	atomic_fetch_add(&seen.worked[i], *(int *)arg);
@@ -79,7 +79,7 @@ test_ordered(int threads, int caller)
 		right &= seen.done[i] == i;
 	ok(right && seen.n == N,
 	    "ordered: items are done in order, %d threads", threads);
-	ok(atomic_load(&seen.ahead) < 5,
+	ok(atomic_load(&seen.prefetch) < 5,
 	    "ordered: work stays within the window");
 	is(run(threads, caller, 5, 50), 5,
 	    "ordered: the status of a failed item is returned");
@@ -270,8 +270,8 @@ test_needed(void)
 		needed_begin(&n, &o, &x, 100, fps);
 		stored = pass(&n, frames);
 		ok(stored < 9 && needed_done(&n, &o, &x) == 1 &&
-		    x.place[frames / 2] >= 0 && x.place[frames - 1] ==
-		    stored - 1 && x.place[0] == -1,
+		    x.frame_item[frames / 2] >= 0 && x.frame_item[frames - 1] ==
+		    stored - 1 && x.frame_item[0] == -1,
 		    "needed: %d frames, announced as 100: %d stored",
 		    frames, stored);
 		needed_free(&n);
@@ -286,20 +286,20 @@ test_needed(void)
 			is(needed_done(&n, &o, &x), 1,
 			    "needed: after the second pass all frames are "
 			    "stored");
-			ok(x.place[frames / 2] == 0,
+			ok(x.frame_item[frames / 2] == 0,
 			    "needed: place has the index of a stored frame");
 		}
 		needed_free(&n);
 		extraction_free(&x);
 	}
 	needed_begin(&n, &o, &x, 0, fps);
-	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
+	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.frame_item[6] == 6,
 	    "needed: an unknown frame count stores all frames");
 	needed_free(&n);
 	extraction_free(&x);
 	o.need = NULL;
 	needed_begin(&n, &o, &x, 100, fps);
-	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.place[6] == 6,
+	ok(pass(&n, 7) == 7 && needed_done(&n, &o, &x) == 1 && x.frame_item[6] == 6,
 	    "needed: without a choice all frames are stored");
 	needed_free(&n);
 	extraction_free(&x);

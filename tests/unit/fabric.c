@@ -19,7 +19,7 @@
 #include "tap.h"
 #include "tools/threads/threads.h"
 
-enum { MOST = 8, UNREADY = 3 };
+enum { MAX = 8, UNREADY = 3 };
 
 /* ---- the stand-in ---- */
 
@@ -215,7 +215,7 @@ struct job {
 	int columns, type;
 	const int *host;
 	size_t n;
-	char *asked[MOST];		/* recorded calls by rank */
+	char *requested[MAX];		/* recorded calls by rank */
 	int wrong;
 };
 
@@ -239,7 +239,7 @@ sums(struct comm *c, void *arg)
 		bad |= x[i] != (float)(c->size * (c->size + 1) / 2 *
 		    (int)(i + 1));
 	fabric_close(f);
-	j->asked[c->rank] = asked.data;
+	j->requested[c->rank] = asked.data;
 	__atomic_fetch_add(&j->wrong, bad, __ATOMIC_RELAXED);
 	free(x);
 }
@@ -250,9 +250,9 @@ test(const char *what, struct job j, int ranks, int rank, const char *want)
 {
 	comm_threads(ranks, sums, &j);
 	is(j.wrong, 0, what);
-	is_text(j.asked[rank], want, "the calls are the expected ones");
+	is_text(j.requested[rank], want, "the calls are the expected ones");
 	for (int r = 0; r < ranks; r++)
-		free(j.asked[r]);
+		free(j.requested[r]);
 }
 
 /* ---- errors ---- */

@@ -189,7 +189,7 @@ passes(const struct plan *p)
 	int n = 0;
 
 	for (int i = 0; i < p->n && n < 63; i++)
-		if (!p->task[i].idle && p->task[i].op->kind != OP_LOSS)
+		if (!p->task[i].no_grad && p->task[i].op->kind != OP_LOSS)
 			text[n++] = p->task[i].op->name[0];
 	text[n] = '\0';
 	return text;
@@ -204,9 +204,9 @@ leftovers(const struct plan *p)
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 
-		if (t->idle)
+		if (t->no_grad)
 			bad += p->has_dy[i] || task_reads(t) != 0 ||
-			    t->remade;
+			    t->recompute;
 		for (int j = 0; j < t->op->nparam; j++)
 			bad += (t->dw[j] != NULL) == p->graph->param[
 			    t->op->param + j].frozen;
@@ -318,11 +318,11 @@ derivatives(struct device *d, int k)
  * possible (1).
  */
 static void
-test_all(enum precision precision, size_t remade)
+test_all(enum precision precision, size_t recompute)
 {
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *d = device_open(backends[i],
-		    &(struct device_options){ .threads = 2, .remade = remade,
+		    &(struct device_options){ .threads = 2, .recompute_bytes = recompute,
 			.precision = precision });
 
 		if (d == NULL || d->o.precision != precision)

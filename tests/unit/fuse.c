@@ -242,7 +242,7 @@ step(struct device *d, const struct graph *g, const struct dims *in,
 				r.v[r.n++] = all[g->param[i].offset + k];
 	}
 	for (int i = 0; i < p->n; i++)
-		r.fused += p->task[i].into != i;
+		r.fused += p->task[i].fused_into != i;
 	free(all);
 	device_free(d, arena);
 	device_free(d, dw);
@@ -312,7 +312,7 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 		d->o.precision == PRECISION_FP16 ? 1024 : 0 };
 	struct result x, *want = &known[large][k][way];
 	struct result *like = &known[1 + d->o.precision][k][way];
-	double worst, most = 1e-4;
+	double worst, largest = 1e-4;
 
 	for (int i = 0; i < g->nop; i++)
 		g->op[i].fixed = training == 2;
@@ -325,14 +325,14 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	if (large) {
 		if (like->v == NULL)
 			*like = step(rounded, g, &in, training, &f);
-		most = 1.5 * apart(g, like, want, in.n) + 3e-3;
+		largest = 1.5 * apart(g, like, want, in.n) + 3e-3;
 	}
-	if (!ok(worst <= most,
+	if (!ok(worst <= largest,
 	    "%s in %s, %d frames%s: %s", d->backend->name, d->precision, t,
 	    training == 2 ? ", fixed" : training ? "" : ", testing",
 	    nets[k].name))
 		diag("worst relative difference from ref64 %g, wanted "
-		    "%g", worst, most);
+		    "%g", worst, largest);
 	is(want->fused, 0, "ref64 fuses nothing");
 	if (strcmp(d->backend->name, "cpu") == 0)
 		is(x.fused, nets[k].fused,
@@ -355,7 +355,7 @@ test_on(const struct backend *b, const struct backend *like,
 	    &(struct device_options){ .threads = 1,
 	    .precision = precision });
 	struct device *d = device_open(b, &(struct device_options){
-	    .threads = 2, .precision = precision, .remade = 1 });
+	    .threads = 2, .precision = precision, .recompute_bytes = 1 });
 	int here = d != NULL && d->o.precision == precision;
 
 	if (!here)
@@ -428,7 +428,7 @@ static double
 passed(struct net *n, struct plan *p, const void *dw)
 {
 	const struct graph *g = n->graph;
-	int r = find_op(g, "r"), b = p->task[find_op(g, "b")].into;
+	int r = find_op(g, "r"), b = p->task[find_op(g, "b")].fused_into;
 	const struct dims *out = &p->task[r].out;
 	double *ones = xcalloc(dims_count(out), sizeof(*ones));
 	double *all = xcalloc(g->elements, sizeof(*all)), sum;
@@ -437,7 +437,7 @@ passed(struct net *n, struct plan *p, const void *dw)
 		ones[k] = 1;
 	device_write(n->device, (void *)p->task[r].dy, out, ones);
 	for (int k = r; k >= b; k--)
-		if (p->task[k].into == k)
+		if (p->task[k].fused_into == k)
 			task_backward(&p->task[k]);
 	device_get(n->device, all, dw, g->elements);
 	sum = all[beta_of(g)];

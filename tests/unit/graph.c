@@ -186,8 +186,8 @@ joins(void)
 	near(op_types[OP_BMM].macs(y, &out[y->in[0]], &out[y - g->op]),
 	    2.0 * 192 * 48 * 26, 0,
 	    "a matrix product counts each multiply-add");
-	ok(op_named(g, "s")->past && op_named(g, "v")->cut &&
-	    op_named(g, "p")->over == OVER_C,
+	ok(op_named(g, "s")->past && op_named(g, "v")->exclude_pad &&
+	    op_named(g, "p")->axes == OVER_C,
 	    "values that are words or letters are read");
 	near(op_factor(op_named(g, "d"), 48), 1 / 48.0, 0, "a factor of 1/c");
 	is(op_named(g, "d")->nparam, 0, "a constant factor is not a parameter");
@@ -317,7 +317,7 @@ heads(void)
 	    && g->needs.target[0].classes == 7 && strcmp(g->needs.target[1].name,
 	    "verb") == 0 && g->needs.target[1].classes == 12,
 	    "the network needs the targets class and verb");
-	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SHARES) &&
+	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SOFT) &&
 	    g->needs.target[1].kinds == 1 << TARGET_CLASS,
 	    "a target may have the kinds that all its losses accept");
 	is(g->heads, 3, "the network has three heads");

@@ -68,7 +68,7 @@ plain(struct set *s)
 	int taps = g->k[0] * g->k[1] * g->k[2];
 
 	for (int i = 0; i < cpu_images(y); i++)
-		for (int p = 0; p < (int)cpu_places(y) * taps; p++) {
+		for (int p = 0; p < (int)cpu_positions(y) * taps; p++) {
 			int tap = p % taps, at = p / taps;
 			int t = i % y->t * g->s[0] - g->p[0] +
 			    tap / g->k[2] / g->k[1];
@@ -97,7 +97,7 @@ apart(const struct dims *d, const float *got, const double *want,
 	double worst = 0;
 
 	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
+		for (size_t p = 0; p < cpu_positions(d); p++)
 			for (int c = 0; c < cpu_padded(d->c); c++) {
 				size_t at = blocked_index(d, i, p, c);
 				double e = fabs(got[at] - want[at] -
@@ -137,7 +137,7 @@ pass(const struct set *s, int back, int more)
 	double worst;
 
 	for (int i = 0; i < grouped_blocks(g, back); i++)
-		grouped_order(g, back, i, s->w, inner);
+		grouped_pack(g, back, i, s->w, inner);
 	if (more)
 		memcpy(out, before, cpu_floats(d) * sizeof(float));
 	for (int i = grouped_jobs(g, back) - 1; i >= 0; i--)

@@ -80,7 +80,7 @@ static int
 worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
     int flip)
 {
-	int most = 0;
+	int largest = 0;
 
 	for (int j = 0; j < h; j++)
 		for (int i = 0; i < w; i++)
@@ -91,9 +91,9 @@ worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
 				int e = abs(to[(j * w + i) * 3 + c] -
 				    (int)floor(v + 0.5));
 
-				most = e > most ? e : most;
+				largest = e > largest ? e : largest;
 			}
-	return most;
+	return largest;
 }
 
 /* Return the resize functions that this processor can run, ${*n} of them. */
@@ -120,23 +120,23 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
 {
 	enum { how = RESIZE_BILINEAR };
 	size_t n = (size_t)w * (size_t)h * 3;
-	uint8_t *room = xmalloc(n + 64);
+	uint8_t *buffer = xmalloc(n + 64);
 	int good = 1, many;
 	void (*const *run)(const struct resize_job *job) = copies(&many);
 
 	for (int k = 0; k < many; k++) {
 		struct resizer *z = resizer_new();
 
-		memset(room, 0x5a, n + 64);
-		resize_by(run[k], z, &(struct resize_call){ how, room + 32, w,
+		memset(buffer, 0x5a, n + 64);
+		resize_by(run[k], z, &(struct resize_call){ how, buffer + 32, w,
 			h, m->data, m->w, m->h, r, flip });
 		resizer_free(z);
 		for (size_t i = 0; i < 32; i++)
-			good &= room[i] == 0x5a && room[n + 32 + i] == 0x5a;
-		good &= k == 0 || memcmp(to, room + 32, n) == 0;
-		memcpy(to, room + 32, n);
+			good &= buffer[i] == 0x5a && buffer[n + 32 + i] == 0x5a;
+		good &= k == 0 || memcmp(to, buffer + 32, n) == 0;
+		memcpy(to, buffer + 32, n);
 	}
-	free(room);
+	free(buffer);
 	return good;
 }
 
@@ -144,7 +144,7 @@ static void
 test_resize(void)
 {
 	static uint8_t to[300 * 300 * 3];
-	int many, most = 0, agree = 1;
+	int many, largest = 0, agree = 1;
 
 	copies(&many);
 	for (int k = 0; k < 400; k++) {
@@ -164,12 +164,12 @@ test_resize(void)
 		if (e > 1)
 			diag("%dx%d, region %g %g %g %g to %dx%d: off by %d",
 			    m->w, m->h, r.x, r.y, r.w, r.h, w, h, e);
-		most = e > most ? e : most;
+		largest = e > largest ? e : largest;
 		image_free(m);
 	}
 	ok(agree, "the %d copies of resize agree and write only their output",
 	    many);
-	ok(most <= 1, "resize is within 1 of the exact value (%d)", most);
+	ok(largest <= 1, "resize is within 1 of the exact value (%d)", largest);
 }
 
 static void

@@ -43,14 +43,14 @@ label_of(int sample)
  * and 8 nothing.
  */
 static int
-spans_of(int sample, int n, struct label_span *to)
+spans_of(int sample, int n, struct label_interval *to)
 {
 	if (sample == 7 || sample == 8)
 		return -1;
 	if (sample == 5)
 		return 0;
-	to[0] = (struct label_span){ sample % CLASSES, 0, n - 1 };
-	to[1] = (struct label_span){ 3, n - 2, n - 1 };
+	to[0] = (struct label_interval){ sample % CLASSES, 0, n - 1 };
+	to[1] = (struct label_interval){ 3, n - 2, n - 1 };
 	if (sample >= 6)
 		to[1] = to[0];
 	return 2;
@@ -78,7 +78,7 @@ static const struct set set = { .dir = dir, .ext = "png", .shards = 2,
 static int
 wanted(int sample, int first, int last, int c)
 {
-	struct label_span span[SET_SPANS];
+	struct label_interval span[SET_SPANS];
 	int n = spans_of(sample, FRAMES, span);
 
 	if (n < 0)
@@ -90,13 +90,13 @@ wanted(int sample, int first, int last, int c)
 	return 0;
 }
 
-static struct needs
+static struct input_spec
 needs_of(unsigned kinds)
 {
-	static struct target_need target;
-	struct needs n = needs_default;
+	static struct target_spec target;
+	struct input_spec n = input_spec_default;
 
-	target = (struct target_need){ TARGET_DEFAULT, CLASSES, kinds };
+	target = (struct target_spec){ TARGET_DEFAULT, CLASSES, kinds };
 	n.target = &target;
 	return n;
 }
@@ -122,7 +122,7 @@ check_microbatch(const struct microbatch *mb, int testing, int *bad, int *part)
 		*part += last < FRAMES - 2;
 		*bad += t->weight[i] != (i < mb->n - mb->filled && sample != 8);
 		for (int c = 0; c < CLASSES; c++)
-			*bad += t->share[i * CLASSES + c] !=
+			*bad += t->soft[i * CLASSES + c] !=
 			    wanted(sample, first, last, c);
 	}
 }
@@ -130,7 +130,7 @@ check_microbatch(const struct microbatch *mb, int testing, int *bad, int *part)
 static void
 test_testing(const struct dataset *d)
 {
-	struct needs needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
+	struct input_spec needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
 	struct view_options v = { .threads = 2, .clips = 1, .crops = 1, .n = 4,
 		.t = 2, .side = 8, .memory = 1 << 20, .needs = &needs };
 	struct loader *l = loader_views(d, 0, SAMPLES, &v);
@@ -153,7 +153,7 @@ test_training(const struct dataset *d)
 	static const char rows[] = "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\t"
 	    "frames\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t20\t0\t4\t3\t8\t4\t0.1\t2\t2\n";
-	struct needs needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
+	struct input_spec needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
 	struct loader_options o = { .seed = 3, .threads = 3, .ranks = 1,
 		.memory = 1 << 20, .crop = { .rule = CROP_CENTRE }, .needs = &needs };
 	struct table *t = table_parse("schedule", rows);
@@ -180,18 +180,18 @@ test_training(const struct dataset *d)
 static void
 test_needs(const struct dataset *d)
 {
-	struct needs class = needs_of(1 << TARGET_CLASS | 1 << TARGET_SHARES);
-	struct needs any;
+	struct input_spec class = needs_of(1 << TARGET_CLASS | 1 << TARGET_SOFT);
+	struct input_spec any;
 	char why[512];
 
 	said_begin(why, sizeof(why));
-	is(loader_has(d, &class, "net"), -1,
+	is(loader_check_dataset(d, &class, "net"), -1,
 	    "a loss of one class is refused for sets of classes");
 	said_end();
 	ok(strstr(why, "net has a loss of one class a clip (wanted a loss of "
 	    "kind=sigmoid") != NULL, "the message names kind=sigmoid: %s", why);
 	any = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
-	is(loader_has(d, &any, "net"), 0, "a loss of sets is accepted");
+	is(loader_check_dataset(d, &any, "net"), 0, "a loss of sets is accepted");
 }
 
 int
@@ -206,7 +206,7 @@ main(void)
 		return 1;
 	command = xprintf("rm -r '%s'", dir);
 	d = dataset_open(dir, NULL);
-	ok(d != NULL && dataset_sets(d),
+	ok(d != NULL && dataset_has_label_sets(d),
 	    "a dataset with sets of classes opens");
 	m = dataset_sample(d, 5);
 	ok(m.labels != NULL && m.nlabels == 0,

@@ -560,7 +560,7 @@ tallied(const char *name, int n, int unlabelled)
 static void
 test_tally(void)
 {
-	const struct label_span several[] = { { 2, 0, 1 }, { 0, 0, 1 }, { 2, 3, 4 } };
+	const struct label_interval several[] = { { 2, 0, 1 }, { 0, 0, 1 }, { 2, 3, 4 } };
 	struct class_list none = { 0 }, three = { 0 };
 	struct buffer b = { 0 };
 	struct tally t = { 0 };

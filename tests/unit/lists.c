@@ -60,7 +60,7 @@ rows(const struct list *l)
 		if (p->first > 0 || p->count > 0)
 			buffer_printf(&b, "(%d,%d)", (int)p->first,
 			    (int)p->count);
-		for (int k = 0; r->several && k <= r->nset; k++) {
+		for (int k = 0; r->has_set && k <= r->nset; k++) {
 			const struct list_label *s = &r->set[k];
 
 			buffer_text(&b, k == 0 ? "{" : k < r->nset ? "," : "");

@@ -149,14 +149,14 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 	uint32_t n = dataset_samples(d), *order = xcalloc(n, sizeof(*order));
 	struct rng clip = rng_clip(o->seed, f->clip[i]);
 	struct rng stride = clip_draw(clip, DRAW_STRIDE);
-	struct clip_of of;
+	struct clip_input of;
 	struct sample s;
 	struct crop crop;
 	int frame[64];
 
 	rng_shuffle(o->seed, (uint32_t)(f->clip[i] / n), n, order);
 	s = dataset_sample(d, order[f->clip[i] % n]);
-	of = (struct clip_of){ s.frames, f->stream->t, 0, 30 };
+	of = (struct clip_input){ s.frames, f->stream->t, 0, 30 };
 	if (c->stride_max > 0)
 		of.stride = c->stride_min + (int)rng_below(&stride,
 		    (uint32_t)(c->stride_max - c->stride_min + 1));
@@ -264,7 +264,7 @@ digest_microbatch(struct digests *to, const struct microbatch *f)
 	hasher_add(h, f->target->label, n * sizeof(*f->target->label));
 	hasher_add(h, f->clip, n * sizeof(*f->clip));
 	hasher_add(h, f->sample, n * sizeof(*f->sample));
-	to->at = array_room(to->at, to->n, &to->cap, sizeof(*to->at));
+	to->at = array_reserve(to->at, to->n, &to->cap, sizeof(*to->at));
 	to->at[to->n++] = (struct digest){ f->at.step, f->index,
 		hasher_128(h) };
 	hasher_free(h);
@@ -286,7 +286,7 @@ by_place(const void *a, const void *b)
  */
 static struct digests
 run(const struct dataset *d, const struct schedule *s, uint64_t from,
-    struct loader_options o, size_t most)
+    struct loader_options o, size_t largest)
 {
 	struct digests all = { 0 };
 	struct microbatch *f;
@@ -294,7 +294,7 @@ run(const struct dataset *d, const struct schedule *s, uint64_t from,
 	for (o.rank = 0; o.rank < o.ranks; o.rank++) {
 		struct loader *l = loader_new(d, s, from, &o);
 
-		for (size_t n = 0; n < most && loader_next(l, &f) == 1; n++) {
+		for (size_t n = 0; n < largest && loader_next(l, &f) == 1; n++) {
 			digest_microbatch(&all, f);
 			loader_return(l, f);
 		}
@@ -503,7 +503,7 @@ test_trace_line(void)
 	fclose(o.trace);
 	rng_shuffle(o.seed, 0, SAMPLES, order);
 	m = dataset_sample(d, order[0]);
-	clip_train(SAMPLER_TSM, &(struct clip_of){ m.frames, 3, 0, 0 }, clip,
+	clip_train(SAMPLER_TSM, &(struct clip_input){ m.frames, 3, 0, 0 }, clip,
 	    frame);
 	c = crop_train(&o.crop, m.width, m.height, 11, clip);
 	want = xprintf("0\t0\ts%05u\t%d,%d,%d\t%gx%g+%g+%g\t%d\t-", order[0],
@@ -544,7 +544,7 @@ test_jpeg(void)
 			struct region all = { 0, 0, 171, 129 }, at;
 			struct image out;
 
-			clip_test(SAMPLER_TSM, &(struct clip_of){
+			clip_test(SAMPLER_TSM, &(struct clip_input){
 			    frames_of(sample), 4, 0, 0 }, view / 10, 2, frame);
 			b.n = 0;
 			jpeg_frame(sample, frame[i % 4], 171, 129, &b);
@@ -710,7 +710,7 @@ test_rank_leaves(void)
 
 	for (int microbatches = 1; microbatches < 40; microbatches++)
 		for (int ranks = 1; ranks < 20; ranks++) {
-			int next = 0, first, least = microbatches, most = 0;
+			int next = 0, first, least = microbatches, largest = 0;
 
 			for (int r = 0; r < ranks; r++) {
 				int n = split(microbatches, r, ranks, &first);
@@ -718,9 +718,9 @@ test_rank_leaves(void)
 				good &= first == next;
 				next += n;
 				least = n < least ? n : least;
-				most = n > most ? n : most;
+				largest = n > largest ? n : largest;
 			}
-			good &= next == microbatches && most - least <= 1;
+			good &= next == microbatches && largest - least <= 1;
 		}
 	ok(good, "split gives ranks microbatches without gaps, evenly");
 }
@@ -881,7 +881,7 @@ test_memory(void)
 		struct loader *l;
 		struct microbatch *f, *kept[8] = { 0 };
 		const uint8_t *seen[16];
-		int n = 0, epochs = 0, most = 0, want;
+		int n = 0, epochs = 0, largest = 0, want;
 
 		o.memory = microbatches * largest + 100;
 		l = loader_new(numbers_set(), s, 0, &o);
@@ -893,14 +893,14 @@ test_memory(void)
 			if (!known && n < 16)
 				seen[n++] = f->stream->bytes;
 			known = loader_stats(l).ready;
-			most = known > most ? known : most;
+			largest = known > largest ? known : largest;
 			epochs = f->at.epoch;
 			loader_return(l, f);
 		}
 		want = microbatches < 2 ? 2 : (int)microbatches;
-		ok(n <= want && most <= want && epochs == 8,
+		ok(n <= want && largest <= want && epochs == 8,
 		    "memory holds no more than %d microbatches (%d, %d)",
-		    want, n, most);
+		    want, n, largest);
 		loader_free(l);
 
 		/* All microbatches but one may be held. */

@@ -11,7 +11,7 @@
 #include "gpu/standin/standin.h"
 #include "tap.h"
 
-enum { MOST = 64 };
+enum { MAX = 64 };
 
 /* One loss and its input. */
 struct trial {
@@ -21,9 +21,9 @@ struct trial {
 	const double *x;		/* [n][classes] */
 };
 
-struct answer {
+struct predict_run {
 	struct outcome o;
-	double y[MOST], dx[MOST];
+	double y[MAX], dx[MAX];
 };
 
 /* Return device memory with a copy of ${host}; with garbage if it is NULL. */
@@ -48,15 +48,15 @@ target_there(struct device *d, const struct target *t, int n)
 
 	if (t->label != NULL)
 		far.label = there(d, t->label, clips * sizeof(*t->label));
-	if (t->share != NULL)
-		far.share = there(d, t->share, clips * (size_t)t->classes *
-		    sizeof(*t->share));
+	if (t->soft != NULL)
+		far.soft = there(d, t->soft, clips * (size_t)t->classes *
+		    sizeof(*t->soft));
 	if (t->weight != NULL)
 		far.weight = there(d, t->weight, clips * sizeof(*t->weight));
 	return far;
 }
 
-static struct answer
+static struct predict_run
 run(struct device *d, const struct trial *t)
 {
 	const struct op_impl *impl = d->backend->ops[OP_LOSS];
@@ -67,12 +67,12 @@ run(struct device *d, const struct trial *t)
 	const struct feed_values values = { 0, feed_scale(&feed) };
 	struct task k = { .device = d, .op = &op, .training = 1,
 		.in = { { t->n, 1, 1, 1, t->target.classes } },
-		.out = { t->n, 1, 1, 1, 1 }, .wants_dx = { 1 }, .feed = &feed };
+		.out = { t->n, 1, 1, 1, 1 }, .needs_input_grad = { 1 }, .feed = &feed };
 	size_t in = device_bytes(d, &k.in[0]), out = device_bytes(d, &k.out);
 	size_t scratch;
 	struct outcome got[2];
 	void *garbage;
-	struct answer a;
+	struct predict_run a;
 
 	op.kind = OP_LOSS;
 	op.nin = 1;
@@ -101,7 +101,7 @@ run(struct device *d, const struct trial *t)
 	device_free(d, garbage);
 	device_free(d, (void *)k.values);
 	device_free(d, target[1].label);
-	device_free(d, target[1].share);
+	device_free(d, target[1].soft);
 	device_free(d, target[1].weight);
 	device_free(d, o);
 	return a;
@@ -121,7 +121,7 @@ hits(struct device *d)
 	};
 	struct trial t = { .target = { .classes = 7, .label = (int[]){ 3, 3, 2, 3,
 	    3 } }, .n = 5, .x = x };
-	struct answer a = run(d, &t);
+	struct predict_run a = run(d, &t);
 
 	ok(a.o.top1 == 1 && a.o.top5 == 3, "%s: hits: one top-1, three top-5, "
 	    "and none among equal scores (%d, %d)", d->backend->name,
@@ -135,20 +135,20 @@ hits(struct device *d)
 	    a.dx[0] == 0 && a.dx[14] == 0, "%s: clips without a class have no "
 	    "loss, gradient or hit", d->backend->name);
 	t.target = (struct target){ TARGET_SET, 7, NULL, (float[35]){ 0 }, NULL };
-	t.target.share[7 + 3] = t.target.share[7] = 1;	/* first and last */
-	t.target.share[14 + 0] = t.target.share[14 + 4] = 1;	/* last, second */
-	t.target.share[21 + 0] = 1;			/* last */
+	t.target.soft[7 + 3] = t.target.soft[7] = 1;	/* first and last */
+	t.target.soft[14 + 0] = t.target.soft[14 + 4] = 1;	/* last, second */
+	t.target.soft[21 + 0] = 1;			/* last */
 	t.op.loss = LOSS_SIGMOID;
 	a = run(d, &t);
 	ok(a.o.top1 == 1 && a.o.top5 == 2,
 	    "%s: hits of a set count its best class (%d, %d)",
 	    d->backend->name, a.o.top1, a.o.top5);
 	t.op.loss = LOSS_SOFTMAX;
-	t.target.kind = TARGET_SHARES;
-	t.target.share[7 + 0] = 0.6f;	/* it has rank 7 */
-	t.target.share[7 + 3] = 0.4f;
-	t.target.share[14 + 0] = t.target.share[14 + 4] = 0.5f;
-	t.target.share[28 + 1] = 1;	/* rank 1, with ties */
+	t.target.kind = TARGET_SOFT;
+	t.target.soft[7 + 0] = 0.6f;	/* it has rank 7 */
+	t.target.soft[7 + 3] = 0.4f;
+	t.target.soft[14 + 0] = t.target.soft[14 + 4] = 0.5f;
+	t.target.soft[28 + 1] = 1;	/* rank 1, with ties */
 	a = run(d, &t);
 	ok(a.o.top1 == 0 && a.o.top5 == 1, "%s: hits of shares count the first "
 	    "of the largest (%d, %d)", d->backend->name, a.o.top1, a.o.top5);
@@ -163,10 +163,10 @@ values(struct device *d)
 	float share[12] = { 0.25f, 0.75f, 0, 0, 0, 0, 0.5f, 0.5f, 1, 0, 0, 0 };
 	float set[12] = { 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1 };
 	float weight[3] = { 2, 0, 0.5f };
-	struct trial t = { .target = { TARGET_SHARES, 4, NULL, share, NULL },
+	struct trial t = { .target = { TARGET_SOFT, 4, NULL, share, NULL },
 		.n = 3, .x = x };
 	double want[3], sum = 0;
-	struct answer a = run(d, &t), b;
+	struct predict_run a = run(d, &t), b;
 	const char *name = d->backend->name;
 
 	for (int i = 0; i < 3; i++) {
@@ -199,7 +199,7 @@ values(struct device *d)
 	for (int i = 0; i < 12; i++)
 		share[i] = i % 4 == t.target.label[i / 4] ? 0.85f : 0.05f;
 	t.op.smooth = 0;
-	t.target = (struct target){ TARGET_SHARES, 4, NULL, share, NULL };
+	t.target = (struct target){ TARGET_SOFT, 4, NULL, share, NULL };
 	b = run(d, &t);
 	ok(fabs(a.o.loss - b.o.loss) < 1e-6 && fabs(a.dx[2] - b.dx[2]) < 1e-6 &&
 	    fabs(a.dx[5] - b.dx[5]) < 1e-6,
@@ -229,7 +229,7 @@ extremes(struct device *d)
 	float weight[3] = { 1, 0, 1 };
 	struct trial t = { .op = { .loss = LOSS_SIGMOID }, .target = { TARGET_SET,
 	    3, NULL, set, weight }, .n = 3, .x = x };
-	struct answer a = run(d, &t);
+	struct predict_run a = run(d, &t);
 	const char *name = d->backend->name;
 
 	near(a.y[0], log(2) / 3, 1e-6,
@@ -260,7 +260,7 @@ order(struct device *d)
 	int label[N], top1 = 0, top5 = 0;
 	struct trial t = { .target = { .classes = C, .label = label }, .n = N,
 		.x = x };
-	struct answer a;
+	struct predict_run a;
 
 	for (int i = 0; i < N * C; i++)
 		x[i] = (float)rng_normal(3, 4, (uint32_t)i);
@@ -276,10 +276,10 @@ order(struct device *d)
 		top5 += rank < 5;
 	}
 	/* A GPU sums in parallel, and has its own exp and log. */
-	ok((d->backend->apart ? fabs(a.o.loss - sum) < 1e-6 : a.o.loss == sum) &&
+	ok((d->backend->discrete ? fabs(a.o.loss - sum) < 1e-6 : a.o.loss == sum) &&
 	    a.o.top1 == top1 && a.o.top5 == top5, "%s: the mean loss %s "
 	    "(%.17g, %.17g), and the hits",
-	    d->backend->name, d->backend->apart ?
+	    d->backend->name, d->backend->discrete ?
 	    "nearly" : "to the bit", a.o.loss, sum);
 }
 

@@ -22,7 +22,7 @@
 	"linear fc in=p out=classes std=0.1\n" \
 	"loss loss in=fc weight="
 
-struct rig {
+struct fixture {
 	struct graph *g;
 	struct device *d;
 	struct net *n;
@@ -36,10 +36,10 @@ struct rig {
  * Make a network whose loss has ${weight}, as text.  Return NULL if there is no
  * such device.
  */
-static struct rig *
-rig_new(const struct backend *b, enum precision precision, const char *weight)
+static struct fixture *
+fixture_new(const struct backend *b, enum precision precision, const char *weight)
 {
-	struct rig *r = xcalloc(1, sizeof(*r));
+	struct fixture *r = xcalloc(1, sizeof(*r));
 	const struct dims in = { 4, 2, 12, 12, 3 };
 	char text[512];
 
@@ -63,7 +63,7 @@ rig_new(const struct backend *b, enum precision precision, const char *weight)
 }
 
 static void
-rig_free(struct rig *r)
+fixture_free(struct fixture *r)
 {
 	feed_free(&r->f, &r->g->needs);
 	device_free(r->d, r->gradient);
@@ -76,7 +76,7 @@ rig_free(struct rig *r)
 
 /* Return the gradient of the loss times ${scale}, valid until the next call. */
 static const double *
-gradient(struct rig *r, double scale)
+gradient(struct fixture *r, double scale)
 {
 	r->f.scale = scale;
 	net_forward(r->n, r->p, &r->f, r->gradient);
@@ -87,7 +87,7 @@ gradient(struct rig *r, double scale)
 
 /* Return the norm of the elements of ${v} that are trained. */
 static double
-length(const struct rig *r, const double *v)
+length(const struct fixture *r, const double *v)
 {
 	double sum = 0;
 
@@ -103,7 +103,7 @@ length(const struct rig *r, const double *v)
 static void
 exact(const struct backend *b, enum precision precision)
 {
-	struct rig *r = rig_new(b, precision, "1");
+	struct fixture *r = fixture_new(b, precision, "1");
 	double *plain;
 	int same = 1, some = 0;
 
@@ -127,7 +127,7 @@ exact(const struct backend *b, enum precision precision)
 	    "exactly, and leaves statistics", b->name,
 	    r->d->precision);
 	free(plain);
-	rig_free(r);
+	fixture_free(r);
 }
 
 /* Gradients of activations that are too small for fp16. */
@@ -135,8 +135,8 @@ static void
 small(void)
 {
 	const struct backend *b = backend_find("ref");
-	struct rig *r = rig_new(b, PRECISION_FP16, "1e-8");
-	struct rig *whole = rig_new(b, PRECISION_FP32, "1e-8");
+	struct fixture *r = fixture_new(b, PRECISION_FP16, "1e-8");
+	struct fixture *whole = fixture_new(b, PRECISION_FP32, "1e-8");
 	double want = length(whole, gradient(whole, 0)), scaled;
 
 	ok(want > 0 && length(r, gradient(r, 0)) == 0,
@@ -145,15 +145,15 @@ small(void)
 	if (!ok(fabs(scaled / want - 1) < 0.01,
 	    "fp16: with a scale, none are lost"))
 		diag("%g for %g", scaled, want);
-	rig_free(r);
-	rig_free(whole);
+	fixture_free(r);
+	fixture_free(whole);
 }
 
 /* With this weight, 65536 times the loss overflows fp16. */
 static void
 dynamic(void)
 {
-	struct rig *r = rig_new(backend_find("ref"), PRECISION_FP16, "64");
+	struct fixture *r = fixture_new(backend_find("ref"), PRECISION_FP16, "64");
 	struct optim o = { .rule = group_rule_find("tsm"),
 		.set = { .momentum = 0.9 }, .dynamic_scale = 1,
 		.scale_every = 4 };
@@ -190,11 +190,11 @@ dynamic(void)
 	    grown);
 	is(late, 0, "the scale grows after the requested number of steps");
 	optim_close(&o);
-	rig_free(r);
-	r = rig_new(backend_find("ref"), PRECISION_FP32, "64");
+	fixture_free(r);
+	r = fixture_new(backend_find("ref"), PRECISION_FP32, "64");
 	ok(fabs(length(r, gradient(r, 0)) / first - 1) < 0.01,
 	    "the norm is that of the unscaled gradient");
-	rig_free(r);
+	fixture_free(r);
 }
 
 int

@@ -137,7 +137,7 @@ same_values(const struct lab *a, const struct lab *b, const char *name)
 static int
 export_as(const struct lab *l, const char *names)
 {
-	struct naming *n = naming_open(names);
+	struct key_map *n = key_map_open(names);
 	struct export e;
 	int bad = n == NULL;
 
@@ -152,7 +152,7 @@ export_as(const struct lab *l, const char *names)
 		bad = export_write(&e, l->net, 77, NULL, 0, path);
 		export_free(&e);
 	}
-	naming_close(n);
+	key_map_close(n);
 	return bad;
 }
 
@@ -161,7 +161,7 @@ export_as(const struct lab *l, const char *names)
  * closes ${w}.
  */
 static struct match *
-load(struct weights *w, const struct lab *to, const char *classes)
+load(struct wgrad *w, const struct lab *to, const char *classes)
 {
 	struct match *m = NULL;
 
@@ -197,7 +197,7 @@ round_trips(void)
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		struct lab a = lab_new(of[i].net, 3, 1);
 		struct lab b = lab_new(of[i].net, 3, 100);
-		struct weights w;
+		struct wgrad w;
 		struct match *m;
 		int differ = 0;
 
@@ -231,7 +231,7 @@ static void
 turned(void)
 {
 	struct lab a = lab_new(slowfast, 3, 1);
-	struct weights w;
+	struct wgrad w;
 	const struct weight *t;
 	float x[18];
 	double *v;
@@ -260,7 +260,7 @@ static void
 folded(void)
 {
 	struct lab a = lab_new(nonlocal, 3, 1), b = lab_new(nonlocal, 3, 100);
-	struct weights w;
+	struct wgrad w;
 	struct match *m;
 	size_t n;
 	double *bias = values(&a, "layer1.0.nl.out.bias", &n);
@@ -273,7 +273,7 @@ folded(void)
 	for (size_t i = 0; i < n; i++)
 		wrong += got[i] != (double)(float)(mean[i] - bias[i]);
 	is(wrong, 0, "a conv bias before a norm is absorbed by its mean");
-	is(fate(m, "layer1.0.nl.out.bias")->fate, FATE_NEW,
+	is(fate(m, "layer1.0.nl.out.bias")->status, LOAD_INITIALIZED,
 	    "the absorbed bias is initialized, not loaded");
 	free(bias);
 	free(mean);
@@ -290,7 +290,7 @@ static void
 inflated(void)
 {
 	struct lab a = lab_new(resnet, 3, 1), b = lab_new(cube, 3, 100);
-	struct weights w;
+	struct wgrad w;
 	struct match *m;
 	size_t n, k;
 	double *flat = values(&a, "conv1.weight", &n), *deep;
@@ -304,11 +304,11 @@ inflated(void)
 	for (size_t i = 0; i < k; i++)
 		wrong += deep[i] != (double)((float)flat[i / 45 * 9 + i % 9] / 5);
 	is(wrong, 0, "inflation: each frame has a fifth of the 2-D kernel");
-	is(fate(m, "conv1.weight")->fate, FATE_RESHAPED,
+	is(fate(m, "conv1.weight")->status, LOAD_CONVERTED,
 	    "inflation: the status is reshaped");
 	is_text(fate(m, "conv1.weight")->why, "repeated over frames",
 	    "inflation: the reason is given");
-	is(fate(m, "layer1.0.downsample.0.weight")->fate, FATE_LOADED,
+	is(fate(m, "layer1.0.downsample.0.weight")->status, LOAD_COPIED,
 	    "inflation: a kernel over one frame is loaded");
 	ok(same_values(&a, &b, "layer1.0.bn1.running_var"),
 	    "inflation: running statistics are loaded");
@@ -324,7 +324,7 @@ inflated(void)
 	b = lab_new(cube, 3, 1);
 	export_as(&b, "pyslowfast");
 	m = load(&w, &a, NULL);
-	is(fate(m, "conv1.weight")->fate, FATE_NEW,
+	is(fate(m, "conv1.weight")->status, LOAD_INITIALIZED,
 	    "a 3-D kernel is not loaded into a 2-D one");
 	is_text(fate(m, "conv1.weight")->why,
 	    "4x3x5x3x3 in the file (wanted 4x3x3x3)",
@@ -340,7 +340,7 @@ colours(void)
 {
 	char *text = xstrdup(resnet), *at = strstr(text, "out=3");
 	struct lab a = lab_new(resnet, 3, 1), b;
-	struct weights w;
+	struct wgrad w;
 	struct match *m;
 	size_t n, k;
 	double *rgb = values(&a, "conv1.weight", &n), *flow;
@@ -380,7 +380,7 @@ added(void)
 {
 	struct lab a = lab_new(cube, 3, 1), b = lab_new(slowfast, 3, 100);
 	struct lab before = lab_new(slowfast, 3, 100);
-	struct weights w;
+	struct wgrad w;
 	struct match *m;
 	size_t n, k;
 	double *less = values(&a, "layer1.0.conv1.weight", &n), *more;
@@ -404,7 +404,7 @@ added(void)
 		wrong += more[i] != (i / 3 % 6 < 4 ? (double)((float)less[i /
 		    18 * 4 + i / 3 % 6] / 3) : 0);
 	is(wrong, 0, "laterals: the added channels have zeros");
-	is(fate(m, "fast.conv1.weight")->fate, FATE_NEW,
+	is(fate(m, "fast.conv1.weight")->status, LOAD_INITIALIZED,
 	    "the fast pathway is initialized");
 	ok(same_values(&b, &before, "fast.conv1.weight"), "and is as it was");
 	free(less);
@@ -424,12 +424,12 @@ classes(void)
 	struct lab a = lab_new(resnet, 3, 1), b = lab_new(resnet, 5, 100);
 	struct lab before = lab_new(resnet, 5, 100);
 	struct buffer table = { 0 };
-	struct weights w;
+	struct wgrad w;
 	struct match *m;
 
 	export_as(&a, "tsm");
 	m = load(&w, &b, NULL);
-	is(fate(m, "fc.weight")->fate, FATE_NEW,
+	is(fate(m, "fc.weight")->status, LOAD_INITIALIZED,
 	    "a classifier of another size is initialized");
 	is_text(fate(m, "fc.bias")->why, "3 in the file (wanted 5)",
 	    "the reason is its shape");
@@ -481,17 +481,17 @@ checkpoints(void)
 	safetensors_write(path, t, (size_t)a.graph->nparam, meta, 2, &hash);
 	free(host);
 	for (int other = 0; other < 2; other++) {
-		struct weights w;
+		struct wgrad w;
 		struct match *m = load(&w, &b, other ? "a\nb\nd\n" :
 		    "a\nb\nc\n");
 
 		is_text(m->names, "vt", "a checkpoint of vt is detected");
-		is(fate(m, "fc.weight")->fate, other ? FATE_NEW : FATE_LOADED,
+		is(fate(m, "fc.weight")->status, other ? LOAD_INITIALIZED : LOAD_COPIED,
 		    other ? "a checkpoint with other classes: the classifier "
 		    "is initialized" :
 		    "a checkpoint with the same classes: the classifier is "
 		    "loaded");
-		is(fate(m, "bn1.running_mean")->fate, FATE_LOADED,
+		is(fate(m, "bn1.running_mean")->status, LOAD_COPIED,
 		    "a checkpoint: the backbone is loaded");
 		match_free(m);
 		weights_close(&w);

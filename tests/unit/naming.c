@@ -126,7 +126,7 @@ static void
 reading(const struct row *r, const struct graph *g, char **row, size_t n,
     const char *prefix)
 {
-	struct weights w = { .container = "none", .tensors = n,
+	struct wgrad w = { .container = "none", .tensors = n,
 		.tensor = xcalloc(n, sizeof(*w.tensor)) };
 	struct match *m;
 	int fresh = 0, left = 0;
@@ -141,7 +141,7 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 		 * Their classifier may have the pathways in the other order.  A
 		 * bias that is absorbed by a norm is absent in their files.
 		 */
-		if (m->param[i].fate == FATE_LOADED ||
+		if (m->param[i].status == LOAD_COPIED ||
 		    strcmp(m->param[i].why, "input channels in another order")
 		    == 0 || (strcmp(r->names, "mmaction2") == 0 &&
 		    text_ends(name, ".nl.out.bias")) || fresh++ > 1)
@@ -168,7 +168,7 @@ reading(const struct row *r, const struct graph *g, char **row, size_t n,
 static void
 keys(const struct row *r, char *text)
 {
-	struct naming *n = naming_open(r->names);
+	struct key_map *n = key_map_open(r->names);
 	struct graph *g = network(r);
 	struct export e = { 0 };
 	size_t wanted = 0, differ = 0;
@@ -185,7 +185,7 @@ keys(const struct row *r, char *text)
 		if (*name == '\0' || *name == '#' || shape == NULL ||
 		    strcmp(name, "key") == 0)
 			continue;
-		want = array_room(want, wanted, &cap, sizeof(*want));
+		want = array_reserve(want, wanted, &cap, sizeof(*want));
 		want[wanted++] = xprintf("%s %s", name, shape);
 	}
 	got = xcalloc(e.tensors, sizeof(*got));
@@ -210,7 +210,7 @@ keys(const struct row *r, char *text)
 	free(want);
 done:
 	export_free(&e);
-	naming_close(n);
+	key_map_close(n);
 	graph_free(g);
 }
 
@@ -285,17 +285,17 @@ networks_written(void)
 		struct buffer b = { 0 };
 
 		buffer_add(&b, "", 0);
-		for (int k = 0; g != NULL && naming_known[k] != NULL; k++) {
-			struct naming *n = naming_open(naming_known[k]);
+		for (int k = 0; g != NULL && key_map_known[k] != NULL; k++) {
+			struct key_map *n = key_map_open(key_map_known[k]);
 			struct export e = { 0 };
 
 			said_begin(said, sizeof(said));
 			if (n != NULL && export_new(g, n, &e) == 0)
 				buffer_printf(&b, "%s%s", b.n > 0 ? " " : "",
-				    naming_known[k]);
+				    key_map_known[k]);
 			said_end();
 			export_free(&e);
-			naming_close(n);
+			key_map_close(n);
 		}
 		if (!ok(strcmp(b.data, written[i].names) == 0,
 		    "%s can be exported with names of %s",

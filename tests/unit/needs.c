@@ -49,7 +49,7 @@ refused(const struct dataset *d, const char *net, const char *want)
 	int bad;
 
 	said_begin(said, sizeof(said));
-	bad = g == NULL || loader_has(d, &g->needs, g->name) != 0;
+	bad = g == NULL || loader_check_dataset(d, &g->needs, g->name) != 0;
 	said_end();
 	if (want == NULL)
 		ok(!bad, "the dataset has rgb and classes");
@@ -79,11 +79,11 @@ offers(const struct dataset *d)
 
 /* ---- the memory of a microbatch ---- */
 
-static const struct needs two = {
+static const struct input_spec two = {
 	.streams = 3, .targets = 2,
-	.stream = (struct stream_need[]){ { "rgb", 3 }, { "flow", 7 },
+	.stream = (struct stream_spec[]){ { "rgb", 3 }, { "flow", 7 },
 	    { "depth", 1 } },
-	.target = (struct target_need[]){ { "class", 3, 1 }, { "again", 3, 1 } },
+	.target = (struct target_spec[]){ { "class", 3, 1 }, { "again", 3, 1 } },
 };
 
 static void
@@ -93,30 +93,30 @@ streams(const struct dataset *d)
 	    "1\t3\t5\t0\t6\t2\t15\t3\t0.1\t0\t0\n");
 	struct loader_options o = { .seed = 1, .ranks = 1, .needs = &two };
 	struct microbatches *m = microbatches_of_steps(d, s, 0, &o);
-	struct microbatch_most most = microbatches_most(m);
+	struct microbatch_max largest = microbatches_max(m);
 	struct microbatch mb = { 0 };
-	uint8_t *room = aligned_alloc(64, (most.bytes + 127) / 64 * 64);
+	uint8_t *buffer = aligned_alloc(64, (largest.bytes + 127) / 64 * 64);
 	int shapes = 0, apart = 0, inside = 0, labels = 0, n = 0, clips = 0;
-	struct clip_request r = { .frame = xcalloc(most.frames,
+	struct clip_request r = { .frame = xcalloc(largest.frames,
 		sizeof(*r.frame)) };
 
-	microbatches_open(m, &mb, most.clips);
+	microbatches_open(m, &mb, largest.clips);
 	for (; microbatches_next(m, &mb); n++) {
 		const struct cell *c = mb.at.cell;
-		size_t bytes = microbatches_place(m, &mb, room);
-		const uint8_t *end = room;
+		size_t bytes = microbatches_set_buffers(m, &mb, buffer);
+		const uint8_t *end = buffer;
 
-		inside += bytes <= most.bytes;
+		inside += bytes <= largest.bytes;
 		for (int i = 0; i < two.streams; i++) {
 			const struct stream *p = &mb.stream[i];
 
 			shapes += p->t == c->frames && p->h == c->crop &&
 			    p->w == c->crop && p->c == two.stream[i].c;
 			apart += p->bytes >= end && p->bytes < end + 64 &&
-			    (size_t)(p->bytes - room) % 64 == 0;
+			    (size_t)(p->bytes - buffer) % 64 == 0;
 			end = p->bytes + mb.n * p->t * p->h * p->w * p->c;
 		}
-		inside += end == room + bytes;
+		inside += end == buffer + bytes;
 		for (int i = 0; i < mb.n; i++, clips++) {
 			int label = dataset_sample(d, mb.sample[i]).label;
 
@@ -141,7 +141,7 @@ streams(const struct dataset *d)
 	microbatch_close(&mb);
 	microbatches_free(m);
 	schedule_free(s);
-	free(room);
+	free(buffer);
 	free(r.frame);
 }
 

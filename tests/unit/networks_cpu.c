@@ -22,7 +22,7 @@ plain_loops(const struct plan *p, char text[400])
 		const struct task *t = &p->task[i];
 		char how[200] = "";
 
-		if (t->into != i || t->impl->describe == NULL)
+		if (t->fused_into != i || t->impl->describe == NULL)
 			continue;
 		t->impl->describe(t, how, sizeof(how));
 		if (strstr(how, "ref") != NULL)

@@ -9,7 +9,7 @@
  * With the name of a back end as argument, only that one is compared with
  * ref64.
  */
-#include "backend/tray.h"
+#include "backend/staging_buffer.h"
 #include "backend/ref/round.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -234,25 +234,25 @@ static const struct row rows[] = {
 	{ "maxpool over time", { .kind = OP_MAXPOOL, .k = { 3, 1, 1 },
 	    .s = { 2, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 5, 3, 3, 4 } },
 	{ "avgpool over h and w", { .kind = OP_AVGPOOL,
-	    .over = OVER_H | OVER_W }, { 2, 3, 5, 4, 20 } },
-	{ "avgpool over t", { .kind = OP_AVGPOOL, .over = OVER_T },
+	    .axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 20 } },
+	{ "avgpool over t", { .kind = OP_AVGPOOL, .axes = OVER_T },
 	    { 2, 4, 1, 1, 5 } },
-	{ "avgpool over t of planes", { .kind = OP_AVGPOOL, .over = OVER_T },
+	{ "avgpool over t of planes", { .kind = OP_AVGPOOL, .axes = OVER_T },
 	    { 2, 3, 3, 4, 16 } },
 	{ "avgpool over everything", { .kind = OP_AVGPOOL,
-	    .over = OVER_T | OVER_H | OVER_W }, { 2, 3, 3, 4, 16 } },
-	{ "avgpool over h", { .kind = OP_AVGPOOL, .over = OVER_H },
+	    .axes = OVER_T | OVER_H | OVER_W }, { 2, 3, 3, 4, 16 } },
+	{ "avgpool over h", { .kind = OP_AVGPOOL, .axes = OVER_H },
 	    { 2, 2, 5, 4, 20 } },
-	{ "avgpool over t and w", { .kind = OP_AVGPOOL, .over = OVER_T | OVER_W },
+	{ "avgpool over t and w", { .kind = OP_AVGPOOL, .axes = OVER_T | OVER_W },
 	    { 2, 3, 3, 4, 16 } },
 	{ "avgpool over h and w of pixels", { .kind = OP_AVGPOOL,
-	    .over = OVER_H | OVER_W }, { 2, 3, 5, 4, 3 } },
-	{ "avgpool over t of pixels", { .kind = OP_AVGPOOL, .over = OVER_T },
+	    .axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 3 } },
+	{ "avgpool over t of pixels", { .kind = OP_AVGPOOL, .axes = OVER_T },
 	    { 2, 3, 5, 4, 2 } },
 	{ "avgpool 3x3 stride 2", { .kind = OP_AVGPOOL, .k = { 1, 3, 3 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 } }, { 2, 2, 7, 8, 20 } },
 	{ "avgpool 3x3 stride 2, cut at the edges", { .kind = OP_AVGPOOL,
-	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .cut = 1 },
+	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .exclude_pad = 1 },
 	    { 2, 2, 7, 8, 20 } },
 	{ "maxpool 2x1x1", { .kind = OP_MAXPOOL, .k = { 2, 1, 1 },
 	    .s = { 2, 1, 1 } }, { 2, 5, 3, 4, 20 } },
@@ -266,7 +266,7 @@ static const struct row rows[] = {
 	{ "avgpool 3x1x1", { .kind = OP_AVGPOOL, .k = { 3, 1, 1 },
 	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 4, 3, 3, 16 } },
 	{ "avgpool 3x2x2, cut at the edges", { .kind = OP_AVGPOOL,
-	    .k = { 3, 2, 2 }, .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .cut = 1 },
+	    .k = { 3, 2, 2 }, .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .exclude_pad = 1 },
 	    { 2, 4, 3, 4, 16 } },
 	{ "shift from the past", { .kind = OP_SHIFT, .fold = 8, .past = 1 },
 	    { 2, 4, 3, 3, 64 } },
@@ -291,20 +291,20 @@ static const struct row rows[] = {
 	    .first = 2 }, { 2, 8, 3, 4, 3 } },
 	{ "frames from first to last", { .kind = OP_FRAMES, .step = 3,
 	    .spread = 1 }, { 2, 10, 3, 2, 16 } },
-	{ "softmax over c", { .kind = OP_SOFTMAX, .over = OVER_C },
+	{ "softmax over c", { .kind = OP_SOFTMAX, .axes = OVER_C },
 	    { 2, 2, 5, 7, 20 } },
-	{ "softmax over many channels", { .kind = OP_SOFTMAX, .over = OVER_C },
+	{ "softmax over many channels", { .kind = OP_SOFTMAX, .axes = OVER_C },
 	    { 1, 2, 3, 3, 400 } },
-	{ "softmax over few channels", { .kind = OP_SOFTMAX, .over = OVER_C },
+	{ "softmax over few channels", { .kind = OP_SOFTMAX, .axes = OVER_C },
 	    { 2, 2, 5, 7, 3 } },
-	{ "softmax of one pixel", { .kind = OP_SOFTMAX, .over = OVER_C },
+	{ "softmax of one pixel", { .kind = OP_SOFTMAX, .axes = OVER_C },
 	    { 5, 1, 1, 1, 37 } },
-	{ "softmax over t", { .kind = OP_SOFTMAX, .over = OVER_T },
+	{ "softmax over t", { .kind = OP_SOFTMAX, .axes = OVER_T },
 	    { 2, 4, 2, 3, 20 } },
 	{ "softmax over h and w", { .kind = OP_SOFTMAX,
-	    .over = OVER_H | OVER_W }, { 2, 2, 5, 3, 20 } },
+	    .axes = OVER_H | OVER_W }, { 2, 2, 5, 3, 20 } },
 	{ "softmax over everything", { .kind = OP_SOFTMAX,
-	    .over = OVER_T | OVER_H | OVER_W | OVER_C }, { 2, 2, 2, 3, 18 } },
+	    .axes = OVER_T | OVER_H | OVER_W | OVER_C }, { 2, 2, 2, 3, 18 } },
 	{ "dropout", { .kind = OP_DROPOUT, .rate = 0.5 }, { 3, 2, 1, 1, 37 } },
 	{ "linear", { .kind = OP_LINEAR, .out = 10 }, { 3, 4, 1, 1, 64 } },
 	{ "linear, odd sizes", { .kind = OP_LINEAR, .out = 3 },
@@ -322,8 +322,8 @@ static const struct row rows[] = {
 	    { 6, 1, 1, 1, 7 } },
 	{ "loss of weight 0.4", LOSS(CLASS, SOFTMAX, .weight = 0.4),
 	    { 6, 1, 1, 1, 20 } },
-	{ "loss of shares", LOSS(SHARES, SOFTMAX), { 6, 1, 1, 1, 17 } },
-	{ "loss of shares, smoothed", LOSS(SHARES, SOFTMAX, .smooth = 0.2),
+	{ "loss of shares", LOSS(SOFT, SOFTMAX), { 6, 1, 1, 1, 17 } },
+	{ "loss of shares, smoothed", LOSS(SOFT, SOFTMAX, .smooth = 0.2),
 	    { 6, 1, 1, 1, 3 } },
 	{ "loss of a set", LOSS(SET, SIGMOID), { 6, 1, 1, 1, 17 } },
 	{ "loss of a set of one, weighed", LOSS(CLASS, SIGMOID, .weight = 3),
@@ -598,24 +598,24 @@ enum { WRITTEN, ADDED, UNWANTED, FROZEN, FORWARD };
  * Load the streams and targets of ${f} into a staging buffer on the device, in
  * ${*memory}.  Return it; the caller frees both.
  */
-static struct tray *
+static struct staging_buffer *
 bring(struct device *b, const struct data *d, const struct feed *f,
     void **memory, struct task *t)
 {
-	struct target_need target[3];
-	const struct needs needs = { .streams = 2, .targets = 3,
+	struct target_spec target[3];
+	const struct input_spec needs = { .streams = 2, .targets = 3,
 		.target = target };
 	struct dims input[2] = { { .n = d->out.n < 16 ? d->out.n : 16 } };
-	struct tray *tray;
+	struct staging_buffer *staging;
 
 	for (int i = 0; i < 3; i++)
 		target[i].classes = d->target[i].classes;
 	if (d->op.kind == OP_INPUT)
 		input[1] = d->out;
-	tray = tray_new(b, &needs, input, 1);
-	*memory = device_alloc(b, tray_bytes(tray));
-	t->feed = tray_bring(tray, *memory, NULL, f, &t->values);
-	return tray;
+	staging = staging_buffer_new(b, &needs, input, 1);
+	*memory = device_alloc(b, staging_buffer_bytes(staging));
+	t->feed = staging_buffer_load(staging, *memory, NULL, f, &t->values);
+	return staging;
 }
 
 /* Shape and algorithm of the operator that run() executed last. */
@@ -633,15 +633,15 @@ run(struct device *b, const struct data *d, int gradients,
 	const struct op_impl *impl = b->ops[d->op.kind];
 	struct feed feed = d->feed;
 	struct task t = { .device = b, .op = &d->op,
-		.index = d->index, .into = 3, .lies = 3, .stored = 1,
+		.index = d->index, .fused_into = 3, .alias_of = 3, .materialized = 1,
 		.impl = impl,
 		.training = d->training, .reads = impl->reads,
-		.wants_dw = d->training && d->op.nparam > 0 &&
-		gradients != FROZEN, .repeats = !accumulate, .renew = 1, .out = d->out };
+		.needs_weight_grad = d->training && d->op.nparam > 0 &&
+		gradients != FROZEN, .repeats = !accumulate, .weights_changed = 1, .out = d->out };
 	int has_dx = d->training && gradients != UNWANTED &&
 	    gradients != FORWARD && d->op.kind != OP_INPUT &&
 	    !(d->op.kind == OP_CONV && d->in[0].c <= 3);	/* none */
-	struct tray *tray;
+	struct staging_buffer *staging;
 	void *memory;
 	size_t n;
 
@@ -653,7 +653,7 @@ run(struct device *b, const struct data *d, int gradients,
 	for (int j = 0; j < d->op.nin; j++) {
 		t.in[j] = d->in[j];
 		t.accumulate[j] = accumulate;
-		t.wants_dx[j] = has_dx;
+		t.needs_input_grad[j] = has_dx;
 	}
 	if (impl->prepare != NULL && impl->prepare(&t) != 0) {
 		task_release(&t);
@@ -673,12 +673,12 @@ run(struct device *b, const struct data *d, int gradients,
 
 		device_put(b, w, d->w[j], d->param[j].count);
 		t.w[j] = w;
-		if (!t.wants_dw)
+		if (!t.needs_weight_grad)
 			continue;
 		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
 		poison(b, t.dw[j], d->param[j].count * b->elem);
 	}
-	tray = bring(b, d, &feed, &memory, &t);
+	staging = bring(b, d, &feed, &memory, &t);
 	t.y = activation(b, &d->out, NULL);
 	t.dy = activation(b, &d->out, d->dy);
 	n = impl->saved ? impl->saved(&t) : 1;
@@ -687,21 +687,21 @@ run(struct device *b, const struct data *d, int gradients,
 	n = impl->scratch ? impl->scratch(&t) : 1;
 	t.scratch = device_alloc(b, n);
 	poison(b, t.scratch, n);
-	n = impl->kept ? impl->kept(&t) : 0;
-	t.kept = device_alloc(b, n > 0 ? n : 1);
+	n = impl->packed_bytes ? impl->packed_bytes(&t) : 0;
+	t.packed_weights = device_alloc(b, n > 0 ? n : 1);
 	if (n > 0 && t.repeats) {
 		/*
 		 * An earlier microbatch with the same weights, which packs
 		 * them.
 		 */
-		poison(b, t.kept, n);
+		poison(b, t.packed_weights, n);
 		impl->forward(&t);
 		if (d->training)
 			impl->backward(&t);
-		t.renew = 0;
+		t.weights_changed = 0;
 		poison(b, t.w[0], d->param[0].count * b->elem);
 		poison(b, t.y, device_bytes(b, &d->out));
-		if (t.wants_dw)
+		if (t.needs_weight_grad)
 			poison(b, t.dw[0], d->param[0].count * b->elem);
 		if (has_dx)
 			poison(b, t.dx[0], device_bytes(b, &d->in[0]));
@@ -718,8 +718,8 @@ run(struct device *b, const struct data *d, int gradients,
 	if (d->training && gradients != FORWARD && impl->backward != NULL)
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);
-	tray_return(tray, &feed);
-	tray_free(tray);
+	staging_buffer_return_outcome(staging, &feed);
+	staging_buffer_free(staging);
 	device_free(b, memory);
 	if (d->op.kind == OP_LOSS)
 		device_download(b, &r->outcome, feed.outcome,
@@ -734,7 +734,7 @@ run(struct device *b, const struct data *d, int gradients,
 			r->dx[j][i] -= d->before[j][i];
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
-		if (t.wants_dw) {
+		if (t.needs_weight_grad) {
 			r->dw[j] = xcalloc(d->param[j].count, sizeof(double));
 			device_get(b, r->dw[j], t.dw[j], d->param[j].count);
 		}
@@ -744,7 +744,7 @@ run(struct device *b, const struct data *d, int gradients,
 	device_free(b, (void *)t.dy);
 	device_free(b, t.saved);
 	device_free(b, t.scratch);
-	device_free(b, t.kept);
+	device_free(b, t.packed_weights);
 	task_release(&t);
 	return 1;
 }
@@ -765,15 +765,15 @@ release_result(struct result *r)
 static double
 difference(const double *a, const double *b, size_t n)
 {
-	double most = 0, scale = 1e-30;
+	double largest = 0, scale = 1e-30;
 
 	for (size_t i = 0; i < n; i++) {
 		double d = fabs(a[i] - b[i]);
 
-		most = d <= most ? most : isnan(d) ? INFINITY : d;
+		largest = d <= largest ? largest : isnan(d) ? INFINITY : d;
 		scale = fabs(b[i]) > scale ? fabs(b[i]) : scale;
 	}
-	return most / (scale > 1e-6 ? scale : 1);
+	return largest / (scale > 1e-6 ? scale : 1);
 }
 
 static double
@@ -1503,7 +1503,7 @@ test_moments(struct device *b)
 		void *d[4];
 		struct moments m = { .n = N, .beta1 = 0.9, .beta2 = 0.99,
 			.eps = 1e-6, .decay = 0.01, .scale = 0.25,
-			.rest1 = 0.271, .rest2 = 0.029701 };
+			.bias_correction1 = 0.271, .bias_correction2 = 0.029701 };
 		struct update u = { .n = N, .lr = 0.1, .decay = 0.02,
 			.scale = 0.5 };
 
@@ -1520,7 +1520,7 @@ test_moments(struct device *b)
 		device_moments(be[k], &m);
 		device_get(be[k], host[k] + 4 * N, d[3], N);
 		device_clamp(be[k], &(struct clamp){ .x = d[3], .n = N,
-			.most = 1.5, .scale = 2 });
+			.max = 1.5, .scale = 2 });
 		device_update(be[k], &u);
 		for (int i = 0; i < 4; i++) {
 			device_get(be[k], host[k] + i * N, d[i], N);

@@ -29,9 +29,9 @@ column(const struct table *t, const char *key, const char *name)
 
 /* Return the larger of ${most} and |d|; NaN counts as infinite. */
 static double
-larger(double most, double d)
+larger(double largest, double d)
 {
-	return fabs(d) <= most ? most : isnan(d) ? INFINITY : fabs(d);
+	return fabs(d) <= largest ? largest : isnan(d) ? INFINITY : fabs(d);
 }
 
 /*
@@ -44,10 +44,10 @@ run(struct device *b, struct op *op, const struct dims *dims, int training,
     const double *x, double w[][MOST], double *y, double dw[][MOST])
 {
 	const struct op_impl *impl = b->ops[op->kind];
-	struct task t = { .device = b, .op = op, .impl = impl, .stored = 1,
+	struct task t = { .device = b, .op = op, .impl = impl, .materialized = 1,
 		.training = training, .out = *dims,
-		.in = { *dims }, .wants_dx = { 1 }, .reads = impl->reads,
-		.wants_dw = training && op->nparam > 0 };
+		.in = { *dims }, .needs_input_grad = { 1 }, .reads = impl->reads,
+		.needs_weight_grad = training && op->nparam > 0 };
 	double zeros[MOST] = { 0 };
 
 	if (impl->prepare != NULL && impl->prepare(&t) != 0)

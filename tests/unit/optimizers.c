@@ -244,7 +244,7 @@ static double
 difference(const struct net *n, const void *flat, const struct plain *v,
     size_t field, int statistics)
 {
-	double most = 0;
+	double largest = 0;
 
 	for (int k = 0; k < n->graph->nparam; k++) {
 		const struct param *p = &n->graph->param[k];
@@ -256,11 +256,11 @@ difference(const struct net *n, const void *flat, const struct plain *v,
 		    n->device->elem, p->count);
 		for (size_t i = 0; i < p->count; i++)
 			if (p->kind < PARAM_MEAN || statistics)
-				most = worse(most, fabs(got[i] - want[i]) /
+				largest = worse(largest, fabs(got[i] - want[i]) /
 				    (1 + fabs(want[i])));
 		free(got);
 	}
-	return most;
+	return largest;
 }
 
 static struct plain *
@@ -340,15 +340,15 @@ not_finite(struct optim *o, struct net *n, void *g, const char *name)
 static double
 apart(const struct optim *o, const struct net *n, const struct plain *v)
 {
-	double most = difference(n, n->w, v, offsetof(struct plain, w), 1);
+	double largest = difference(n, n->w, v, offsetof(struct plain, w), 1);
 
-	most = worse(most, difference(n, o->slots.slot[0].data, v,
+	largest = worse(largest, difference(n, o->slots.slot[0].data, v,
 	    offsetof(struct plain, m), 0));
 	if (strcmp(o->kind->slot[1].name != NULL ? o->kind->slot[1].name : "",
 	    "optim/exp_avg_sq") == 0)
-		most = worse(most, difference(n, o->slots.slot[1].data, v,
+		largest = worse(largest, difference(n, o->slots.slot[1].data, v,
 		    offsetof(struct plain, v), 0));
-	return worse(most, difference(n, o->slots.slot[o->ema_slot].data, v,
+	return worse(largest, difference(n, o->slots.slot[o->ema_slot].data, v,
 	    offsetof(struct plain, average), 1));
 }
 
@@ -361,7 +361,7 @@ steps(struct device *b, const struct trial *c)
 		.rule = group_rule_find("tsm"), .set = set,
 		.clip = c->by_value ? 0 : CLIP, .clip_value = c->by_value ?
 		VALUE : 0, .ema = EMA };
-	double tolerance = b->elem == 8 ? 1e-13 : 2e-6, most = 0, norms = 0;
+	double tolerance = b->elem == 8 ? 1e-13 : 2e-6, largest = 0, norms = 0;
 	void *gradient = device_alloc(b, g->elements * b->elem);
 	struct plain *v;
 	int clipped = 0;
@@ -380,7 +380,7 @@ steps(struct device *b, const struct trial *c)
 		want = plain_step(c, g, v, lr, s + 1);
 		clipped += want > CLIP;
 		norms = worse(norms, fabs(norm - want) / want);
-		most = worse(most, apart(&o, n, v));
+		largest = worse(largest, apart(&o, n, v));
 	}
 	ok(clipped > 0 && clipped < STEPS,
 	    "some steps are clipped, not all (%d)",
@@ -388,9 +388,9 @@ steps(struct device *b, const struct trial *c)
 	ok(norms <= tolerance,
 	    "%s, %s: the norm before clipping is that of the formulas",
 	    b->backend->name, c->name);
-	if (!ok(most <= tolerance, "%s, %s: %d steps and the moving average "
+	if (!ok(largest <= tolerance, "%s, %s: %d steps and the moving average "
 	    "are those of the formulas", b->backend->name, c->name, STEPS))
-		diag("they differ by %g", most);
+		diag("they differ by %g", largest);
 	not_finite(&o, n, gradient, c->name);
 	plain_free(v, g->nparam);
 	optim_close(&o);

@@ -83,7 +83,7 @@ compare(const struct backend *b, enum precision precision, struct parity *row)
 	for (int i = 0; i < n; i++)
 		all += row[i].like;
 	for (int i = 0; i < x.plan->n; i++)
-		all -= x.plan->task[i].into == i;
+		all -= x.plan->task[i].fused_into == i;
 	is(all, 0, "every task is in one row");
 	half_close(&x);
 	half_close(&key);
@@ -152,7 +152,7 @@ no_forward(struct task *t)
 
 /* Overwrite where it should accumulate. */
 static void
-anew_backward(struct task *t)
+new_backward(struct task *t)
 {
 	double *zero = xcalloc(dims_count(&t->in[0]), sizeof(*zero));
 
@@ -238,7 +238,7 @@ test_slips(void)
 	found(&b, OP_SHIFT, FORWARD, "an output that is not written");
 	b = slip(OP_MAXPOOL, NULL, bent_backward);
 	found(&b, OP_MAXPOOL, DX, "a wrong element of an input gradient");
-	b = slip(OP_SHIFT, NULL, anew_backward);
+	b = slip(OP_SHIFT, NULL, new_backward);
 	found(&b, OP_SHIFT, DX,
 	    "an input gradient that is overwritten, not accumulated");
 	b = slip(OP_BN, NULL, adding_weights);
@@ -256,8 +256,8 @@ fuse_and_bend(struct device *d, struct task *task, int n)
 {
 	whole->fuse(d, task, n);
 	for (int i = 0; i < n; i++)
-		if (task[i].into != i && task[task[i].into].stored) {
-			struct task *run = &task[task[i].into];
+		if (task[i].fused_into != i && task[task[i].fused_into].materialized) {
+			struct task *run = &task[task[i].fused_into];
 
 			real = run->impl;
 			fused = *real;

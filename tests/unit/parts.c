@@ -4,12 +4,12 @@
  */
 #include <string.h>
 
-#include "clip/effects.h"
+#include "clip/transforms.h"
 #include "sched/parts.h"
 
 #include "tap.h"
 
-enum { MOST = 64 };
+enum { MAX = 64 };
 
 /* Find group and place of clip ${at} of a batch. */
 static void
@@ -26,16 +26,16 @@ find(const struct cell *c, int at, int *group, int *place)
  * in the whole group.
  */
 static int
-partners_agree(const struct cell *c, const struct parts *p, int part)
+partners_agree(const struct cell *c, const struct step_split *p, int part)
 {
 	int same = 1, ring[3], whole[3], group, place, mate;
 
 	for (int i = 0; i < p->clips; i++) {
-		int n = effects_ring(i, p->clips, ring);
+		int n = transforms_partners(i, p->clips, ring);
 
 		find(c, parts_clip(p, c, part, i), &group, &place);
 		same &= group == part / p->span;
-		same &= effects_ring(place, c->group, whole) == n;
+		same &= transforms_partners(place, c->group, whole) == n;
 		for (int k = 0; k < n; k++) {
 			find(c, parts_clip(p, c, part, ring[k]), &group, &mate);
 			same &= mate == whole[k];
@@ -52,9 +52,9 @@ static void
 test(int batch, int group, int run, int ranks, int span)
 {
 	struct cell c = { .batch = batch, .group = group, .run = run };
-	struct parts p = cell_parts(&c, ranks, 1), whole = cell_parts(&c,
+	struct step_split p = cell_parts(&c, ranks, 1), whole = cell_parts(&c,
 	    ranks, 0);
-	int seen[MOST] = { 0 }, once = 1, same = 1;
+	int seen[MAX] = { 0 }, once = 1, same = 1;
 
 	ok(whole.span == 1 && whole.n == batch / group,
 	    "%d clips in groups of %d, %d ranks: parts are whole groups unless "

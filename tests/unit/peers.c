@@ -134,7 +134,7 @@ step(void *arg)
 	static const uint64_t clip[CLIPS] = { 7, 8, 9, 10 };
 	struct job *j = arg;
 	struct device *d = device_open(j->backend, &(struct device_options){
-		.threads = 2, .precision = j->precision, .remade = 1 });
+		.threads = 2, .precision = j->precision, .recompute_bytes = 1 });
 	struct net *n = net_new(j->g, d);
 	struct dims in = j->in;
 	int first = CLIPS / j->parts * j->peer.rank;
@@ -273,7 +273,7 @@ test(const struct backend *b, enum precision precision, int k, int parts,
 	struct job like = { .g = g, .backend = b, .precision = precision,
 		.in = { CLIPS, FRAMES, 11, 9, 3 } }, whole, x, key;
 	uint8_t *pixel = xmalloc(dims_count(&like.in));
-	double most = strcmp(b->name, "ref64") == 0 ? 1e-9 : 1e-4, worst;
+	double largest = strcmp(b->name, "ref64") == 0 ? 1e-9 : 1e-4, worst;
 	int sums, differ;
 
 	for (size_t i = 0; i < dims_count(&like.in); i++)
@@ -295,14 +295,14 @@ test(const struct backend *b, enum precision precision, int k, int parts,
 		like.backend = b;
 		like.precision = precision;
 		run(&like, 1, &whole, &(int){ 0 });
-		most = 1.5 * apart(&whole, &key) + 3e-3;
+		largest = 1.5 * apart(&whole, &key) + 3e-3;
 		job_free(&whole);
 	}
 	worst = apart(&x, &key);
-	if (!ok(worst <= most, "%s in %d bits, %d parts%s: %s", b->name,
+	if (!ok(worst <= largest, "%s in %d bits, %d parts%s: %s", b->name,
 	    precision == PRECISION_FP32 ? 32 : 16, parts, says[how],
 	    nets[k].name))
-		diag("worst relative difference %g, wanted %g", worst, most);
+		diag("worst relative difference %g, wanted %g", worst, largest);
 	is(differ, 0, "all parts have the same statistics");
 	is(sums, how == FIXED ? 0 : 2 * nets[k].norms,
 	    "each bn takes two sums over peers");

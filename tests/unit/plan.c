@@ -67,7 +67,7 @@ struct shadow {
 					 * 0 if free */
 	size_t pages;
 	int lost, outside, unaligned;	/* counts of faults */
-	int remade;			/* tasks that recomputed something */
+	int recompute;			/* tasks that recomputed something */
 	const char *first;		/* the operator of the first fault */
 };
 
@@ -79,12 +79,12 @@ static size_t
 place(const struct plan *p, int i, int which, size_t *at)
 {
 	const struct task *t = &p->task[i];
-	int runs = t->into == i;
+	int runs = t->fused_into == i;
 
 	switch (which) {
 	case Y:
 		*at = p->y_at[i];
-		return t->stored ? device_bytes(p->device, &t->out) : 0;
+		return t->materialized ? device_bytes(p->device, &t->out) : 0;
 	case DY:
 		*at = p->dy_at[i];
 		return p->has_dy[i] ? device_bytes(p->device, &t->out) : 0;
@@ -93,7 +93,7 @@ place(const struct plan *p, int i, int which, size_t *at)
 		return runs && t->impl->saved != NULL ? t->impl->saved(t) : 0;
 	case KEPT:
 		*at = p->kept_at[i];
-		return runs && t->impl->kept != NULL ? t->impl->kept(t) : 0;
+		return runs && t->impl->packed_bytes != NULL ? t->impl->packed_bytes(t) : 0;
 	default:
 		*at = p->scratch_at[i];
 		return runs && t->impl->scratch != NULL ? t->impl->scratch(t) :
@@ -167,11 +167,11 @@ reads_output(const struct shadow *s, struct access *reads, int *nr, int from,
 {
 	const struct task *t = &s->p->task[from];
 
-	if (t->into == by)
+	if (t->fused_into == by)
 		return;			/* fused: not in memory */
-	reads[(*nr)++] = (struct access){ t->lies, Y };
-	if (t->lies != from)
-		reads[(*nr)++] = (struct access){ t->into, SAVED };
+	reads[(*nr)++] = (struct access){ t->alias_of, Y };
+	if (t->alias_of != from)
+		reads[(*nr)++] = (struct access){ t->fused_into, SAVED };
 }
 
 /* Simulate the forward pass of task ${i} and of the tasks fused into it. */
@@ -187,9 +187,9 @@ forward_call(struct shadow *s, int i)
 	for (int m = 0; m < s->p->n; m++) {
 		const struct task *t = &s->p->task[m];
 
-		for (int j = 0; j < t->op->nin && t->into == i; j++)
+		for (int j = 0; j < t->op->nin && t->fused_into == i; j++)
 			reads_output(s, reads, &nr, t->op->in[j], i);
-		if (t->into == i)
+		if (t->fused_into == i)
 			writes[nw++] = (struct access){ m, Y };
 	}
 	call(s, reads, nr, writes, nw);
@@ -199,9 +199,9 @@ static void
 backward_task(const struct shadow *s, const struct task *t,
     struct access *reads, int *nr, struct access *writes, int *nw)
 {
-	int i = t->index, by = t->into;
+	int i = t->index, by = t->fused_into;
 
-	if (t->idle)
+	if (t->no_grad)
 		return;
 	reads[(*nr)++] = (struct access){ i, DY };
 	if (task_reads(t) & READS_Y)
@@ -211,7 +211,7 @@ backward_task(const struct shadow *s, const struct task *t,
 
 		if (task_reads(t) & READS_X)
 			reads_output(s, reads, nr, from, by);
-		if (!t->wants_dx[j] || s->p->task[from].into == by)
+		if (!t->needs_input_grad[j] || s->p->task[from].fused_into == by)
 			continue;
 		for (int k = 0; k < j; k++)
 			again |= t->op->in[k] == from;
@@ -231,12 +231,12 @@ backward_call(struct shadow *s, int i)
 	struct access reads[ACCESSES], writes[ACCESSES];
 	int nr = 0, nw = 0;
 
-	if (s->p->task[i].impl->backward == NULL || s->p->task[i].idle)
+	if (s->p->task[i].impl->backward == NULL || s->p->task[i].no_grad)
 		return;
 	writes[nw++] = (struct access){ i, SCRATCH };
 	reads[nr++] = (struct access){ i, SAVED };
 	for (int m = 0; m < s->p->n; m++)
-		if (s->p->task[m].into == i)
+		if (s->p->task[m].fused_into == i)
 			backward_task(s, &s->p->task[m], reads, &nr, writes,
 			    &nw);
 	call(s, reads, nr, writes, nw);
@@ -244,7 +244,7 @@ backward_call(struct shadow *s, int i)
 
 /* Simulate a recomputation, from the inputs of the forward pass. */
 static void
-remake_call(struct shadow *s, int i)
+recompute_call(struct shadow *s, int i)
 {
 	struct access reads[ACCESSES], writes[ACCESSES];
 	int nr = 0, nw = 0;
@@ -254,13 +254,13 @@ remake_call(struct shadow *s, int i)
 	for (int m = 0; m < s->p->n; m++) {
 		const struct task *t = &s->p->task[m];
 
-		for (int j = 0; j < t->op->nin && t->into == i; j++)
+		for (int j = 0; j < t->op->nin && t->fused_into == i; j++)
 			reads_output(s, reads, &nr, t->op->in[j], i);
-		if (t->into == i && t->remade)
+		if (t->fused_into == i && t->recompute)
 			writes[nw++] = (struct access){ m, Y };
 	}
 	call(s, reads, nr, writes, nw);
-	s->remade += nw > 1;
+	s->recompute += nw > 1;
 }
 
 static void
@@ -273,13 +273,13 @@ walk(const struct plan *p, const char *what)
 
 	s.owner = xcalloc(s.pages + 1, sizeof(*s.owner));
 	for (int i = 0; i < p->n; i++)
-		if (p->task[i].into == i)
+		if (p->task[i].fused_into == i)
 			forward_call(&s, i);
 	for (int i = p->n - 1; i >= 0 && p->training; i--) {
-		for (int k = plan_remade(p, i, -1); k < p->n;
-		    k = plan_remade(p, i, k))
-			remake_call(&s, k);
-		if (p->task[i].into == i)
+		for (int k = plan_next_recompute(p, i, -1); k < p->n;
+		    k = plan_next_recompute(p, i, k))
+			recompute_call(&s, k);
+		if (p->task[i].fused_into == i)
 			backward_call(&s, i);
 	}
 	/* Packed weights must survive until the next microbatch. */
@@ -297,7 +297,7 @@ walk(const struct plan *p, const char *what)
 	    "%s: nothing is overwritten before its last read (%s instead of "
 	    "%s; %d tasks recompute)",
 	    what, text_bytes(arena, (double)p->arena),
-	    text_bytes(all, sum), s.remade))
+	    text_bytes(all, sum), s.recompute))
 		diag("%d lost, %d outside, %d not on a page; the first is %s",
 		    s.lost, s.outside, s.unaligned, s.first);
 	free(s.owner);
@@ -315,8 +315,8 @@ marks(const struct plan *p, const char *what)
 	for (int i = p->n - 1; i >= 0; i--) {
 		int below = 0;
 
-		bad += p->mark[i] > before;
-		before = p->mark[i];
+		bad += p->final_from[i] > before;
+		before = p->final_from[i];
 		/*
 		 * A gradient that is not final must end below the mark.  The
 		 * mark is as low as possible: the last gradient below it must
@@ -324,10 +324,10 @@ marks(const struct plan *p, const char *what)
 		 */
 		for (int k = 0; k < g->nparam; k++) {
 			const struct param *q = &g->param[k];
-			int done = p->task[q->op].into >= i;
+			int done = p->task[q->op].fused_into >= i;
 
-			bad += !done && q->offset + q->count > p->mark[i];
-			if (q->offset < p->mark[i])
+			bad += !done && q->offset + q->count > p->final_from[i];
+			if (q->offset < p->final_from[i])
 				below = done;
 		}
 		bad += below;
@@ -340,7 +340,7 @@ marks(const struct plan *p, const char *what)
 struct tail { const struct net *n; const void *dw; char *copy; size_t from;
     int calls, changed; };
 
-/* Copy what is final at ${mark}, and count earlier copies that changed. */
+/* Copy what is final at ${final_from}, and count earlier copies that changed. */
 static void
 keep_tail(size_t mark, struct tail *t)
 {
@@ -391,9 +391,9 @@ follow(struct plan *p, struct tail *tail)
 	device_event_record(d, b.final, p->graph->elements);
 	pthread_create(&thread, NULL, backward, &b);
 	for (int i = p->n - 1; i >= 0; i--)
-		if (p->mark[i] < tail->from) {
-			device_event_wait(d, b.final, p->mark[i]);
-			keep_tail(p->mark[i], tail);
+		if (p->final_from[i] < tail->from) {
+			device_event_wait(d, b.final, p->final_from[i]);
+			keep_tail(p->final_from[i], tail);
 		}
 	pthread_join(thread, NULL);
 	device_event_free(d, b.final);
@@ -404,7 +404,7 @@ follow(struct plan *p, struct tail *tail)
  * ${*bytes} long.  The caller frees it.
  */
 static char *
-remade(const struct plan *p, size_t *bytes)
+recomputed(const struct plan *p, size_t *bytes)
 {
 	char *copy = xmalloc(p->arena);
 
@@ -413,7 +413,7 @@ remade(const struct plan *p, size_t *bytes)
 		const struct task *t = &p->task[i];
 		size_t n = device_bytes(p->device, &t->out);
 
-		if (!t->remade)
+		if (!t->recompute)
 			continue;
 		device_download(p->device, copy + *bytes, t->y, n);
 		*bytes += n;
@@ -426,7 +426,7 @@ static void
 forget(const struct plan *p)
 {
 	for (int i = 0; i < p->n; i++)
-		if (p->task[i].remade)
+		if (p->task[i].recompute)
 			fill(p->device, p->task[i].y, device_bytes(p->device,
 			    &p->task[i].out), 0xff);
 }
@@ -460,11 +460,11 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 		free(tail->copy);
 	} else {
 		size_t bytes, again;
-		char *was = remade(p, &bytes), *is;
+		char *was = recomputed(p, &bytes), *is;
 
 		forget(p);
 		plan_backward(p, NULL);
-		is = remade(p, &again);
+		is = recomputed(p, &again);
 		ok(memcmp(was, is, bytes) == 0 && (bytes > 0 ||
 		    strcmp(b->backend->name, "cpu") != 0 ||
 		    strcmp(n->graph->name, "tsm_tiny") != 0),
@@ -596,15 +596,15 @@ shapes(struct device *b, const char *name, const char *frozen,
 /* ---- the choice of recomputed outputs ---- */
 
 /*
- * Return the number of outputs of tsm_tiny that are recomputed with ${remade},
+ * Return the number of outputs of tsm_tiny that are recomputed with ${recomputed},
  * and set ${*least} to the size of the smallest.
  */
 static int
-count_remade(const struct backend *backend, size_t remade, int side,
+count_recomputed(const struct backend *backend, size_t recompute, int side,
     size_t *least)
 {
 	struct device *d = device_open(backend, &(struct device_options){
-	    .threads = 1, .remade = remade });
+	    .threads = 1, .recompute_bytes = recompute });
 	struct graph *g = model("tsm_tiny");
 	struct dims in = { 8, 8, side, side, 3 };
 	struct plan *p = plan_new(g, d, &in, PLAN_ONCE);
@@ -614,7 +614,7 @@ count_remade(const struct backend *backend, size_t remade, int side,
 	for (int i = 0; i < p->n; i++) {
 		size_t bytes = device_bytes(d, &p->task[i].out);
 
-		if (!p->task[i].remade)
+		if (!p->task[i].recompute)
 			continue;
 		count++;
 		*least = bytes < *least ? bytes : *least;
@@ -629,15 +629,15 @@ static void
 worth_remaking(const struct backend *b)
 {
 	size_t least, half, rule;
-	int all = count_remade(b, 1, 48, &least);
-	int some = count_remade(b, least + 1, 48, &half);
+	int all = count_recomputed(b, 1, 48, &least);
+	int some = count_recomputed(b, least + 1, 48, &half);
 
 	ok(all > some && some > 0 && half > least, "%s: outputs are recomputed "
 	    "from the requested size (%d, %d of them)", b->name, all,
 	    some);
-	is(count_remade(b, 0, 24, &rule), 0,
+	is(count_recomputed(b, 0, 24, &rule), 0,
 	    "a small network recomputes nothing");
-	ok(count_remade(b, 0, 224, &rule) > 0 && rule > (size_t)1 << 20,
+	ok(count_recomputed(b, 0, 224, &rule) > 0 && rule > (size_t)1 << 20,
 	    "a large network recomputes its large outputs");
 }
 
@@ -793,9 +793,9 @@ pixels_learn_nothing(struct device *b)
 		int still = i < 3;
 
 		bad += t->op->name[0] != (still ? idle[i] : learns[i - 3]);
-		bad += t->idle != still || p->has_dy[i] == still;
+		bad += t->no_grad != still || p->has_dy[i] == still;
 		for (int j = 0; j < t->op->nin; j++)
-			bad += t->wants_dx[j] != (t->op->in[j] > 2);
+			bad += t->needs_input_grad[j] != (t->op->in[j] > 2);
 	}
 	is(bad, 0, "tensors that depend only on pixels get no gradient");
 	plan_free(p);
@@ -822,7 +822,7 @@ main(void)
 	placing();
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *b = device_open(backends[i],
-		    &(struct device_options){ .threads = 2, .remade = 1 });
+		    &(struct device_options){ .threads = 2, .recompute_bytes = 1 });
 
 		if (b == NULL) {
 			skip(backends[i]->name, "no such device here");

@@ -67,14 +67,14 @@ look(const struct net *n, const void *flat)
 static double
 apart(const struct found *a, const struct found *b, int bn)
 {
-	double most = 0;
+	double largest = 0;
 
 	for (int c = 0; c < CHANNELS; c++) {
-		most = fmax(most, fabs(a->mean[bn][c] - b->mean[bn][c]) /
+		largest = fmax(largest, fabs(a->mean[bn][c] - b->mean[bn][c]) /
 		    sqrt(b->var[bn][c]));
-		most = fmax(most, fabs(a->var[bn][c] / b->var[bn][c] - 1));
+		largest = fmax(largest, fabs(a->var[bn][c] / b->var[bn][c] - 1));
 	}
-	return most;
+	return largest;
 }
 
 /*
@@ -95,16 +95,16 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 		.frames = 2, .crop = SIDE, .memory = 1 << 20 };
 	struct precise *p;
 	struct found f;
-	void *room;
+	void *buffer;
 
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].kind == OP_BN && frozen)
 			g->op[i].fixed = 1;
 	n = net_new(g, d);
 	net_init(n, 5);
-	room = device_alloc(d, g->elements * d->elem);
+	buffer = device_alloc(d, g->elements * d->elem);
 	p = precise_new(n, set, c, &o, &loading);
-	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, room, NULL) != 0) {
+	if (p == NULL || net_reserve(n) != 0 || precise_measure(p, buffer, NULL) != 0) {
 		printf("Bail out! cannot measure statistics\n");
 		exit(1);
 	}
@@ -112,13 +112,13 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 	if (one != NULL) {
 		double rows = group * 2 * SIDE / 2 * SIDE / 2;
 
-		*one = look(n, room);
+		*one = look(n, buffer);
 		for (int i = 0; i < 2 * CHANNELS; i++)
 			one->var[i / CHANNELS][i % CHANNELS] *=
 			    (rows - 1) / rows;
 	}
 	precise_free(p);
-	device_free(d, room);
+	device_free(d, buffer);
 	net_free(n);
 	graph_free(g);
 	comm_free(c);

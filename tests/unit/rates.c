@@ -20,7 +20,7 @@
 static double
 schedule_noise(const struct stage *g, int k, double epoch, double momentum)
 {
-	if (g->moves)
+	if (g->sets_momentum)
 		momentum = g->momentum;
 	return lr_at(g->lr, g->pieces, epoch) / (g->cell[k].batch *
 	    (1 - momentum));
@@ -96,7 +96,7 @@ kinetics(enum rate_kind decay)
 	static const double ones[] = { 1, 1, 1, 1 };
 
 	return (struct multigrid){ .batch = 64, .frames = 32, .crop = 224,
-		.stride = 2, .epochs = 239, .falls = 3, .fall = falls,
+		.stride = 2, .epochs = 239, .milestones = 3, .milestone = falls,
 		.factor = ones, .lr = 0.1, .decay = decay, .power = 2,
 		.lr_end = 0.001, .epoch_factor = 1.5, .warmup_epochs = 34,
 		.warmup_lr = 0.01, .longs = 4, .long_factor = longs,
@@ -194,11 +194,11 @@ test_growth(void)
 	text = schedule_text(momentum);
 	t = table_parse("t", text);
 	again = schedule_from_table(t);
-	ok(again != NULL && schedule_moves(again) &&
+	ok(again != NULL && schedule_sets_momentum(again) &&
 	    again->stage[again->stages - 1].momentum ==
 	    momentum->stage[momentum->stages - 1].momentum,
 	    "a table keeps the momentum to the last bit");
-	ok(!schedule_moves(lr) && schedule_start(lr, 10).momentum < 0 &&
+	ok(!schedule_sets_momentum(lr) && schedule_start(lr, 10).momentum < 0 &&
 	    schedule_start(momentum, 10).momentum == 0.9,
 	    "a step has a momentum only if the table has");
 	table_free(t);

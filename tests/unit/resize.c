@@ -57,20 +57,20 @@ static void (*const *copies(int *n))(const struct antialias_job *job)
 static int
 worst(const uint8_t *to, size_t n, const char *hex)
 {
-	int most = strlen(hex) == 2 * n ? 0 : 256;
+	int largest = strlen(hex) == 2 * n ? 0 : 256;
 
-	for (size_t i = 0; i < n && most < 256; i++) {
+	for (size_t i = 0; i < n && largest < 256; i++) {
 		unsigned v = 0;
 
 		sscanf(hex + 2 * i, "%2x", &v);
-		if (abs((int)v - to[i]) > most)
-			most = abs((int)v - to[i]);
+		if (abs((int)v - to[i]) > largest)
+			largest = abs((int)v - to[i]);
 	}
-	return most;
+	return largest;
 }
 
 static void
-test_golden(const char *name, int rule, int most, const char *what)
+test_golden(const char *name, int rule, int largest, const char *what)
 {
 	struct table *t = table_read(golden_path(name));
 	struct resizer *z = resizer_new();
@@ -93,8 +93,8 @@ test_golden(const char *name, int rule, int most, const char *what)
 		    (double)v[4], (double)v[5], (double)v[6] }, 0);
 		off = worst(to->data, 3 * (size_t)to->w * (size_t)to->h,
 		    table_text(t, r, "pixels"));
-		good += off <= most;
-		if (off > most)
+		good += off <= largest;
+		if (off > largest)
 			diag("%s, line %d: off by %d", name, t->line[r], off);
 		image_free(m);
 		image_free(to);
@@ -148,23 +148,23 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
     int how, int flip)
 {
 	size_t n = (size_t)w * (size_t)h * 3;
-	uint8_t *room = xmalloc(n + 64);
+	uint8_t *buffer = xmalloc(n + 64);
 	int good = 1, many;
 	void (*const *run)(const struct antialias_job *job) = copies(&many);
 
 	for (int k = 0; k < many; k++) {
 		struct resizer *z = resizer_new();
 
-		memset(room, 0x5a, n + 64);
-		antialias_by(run[k], z, &(struct resize_call){ how, room + 32,
+		memset(buffer, 0x5a, n + 64);
+		antialias_by(run[k], z, &(struct resize_call){ how, buffer + 32,
 			w, h, m->data, m->w, m->h, r, flip });
 		resizer_free(z);
 		for (size_t i = 0; i < 32; i++)
-			good &= room[i] == 0x5a && room[n + 32 + i] == 0x5a;
-		good &= k == 0 || memcmp(to, room + 32, n) == 0;
-		memcpy(to, room + 32, n);
+			good &= buffer[i] == 0x5a && buffer[n + 32 + i] == 0x5a;
+		good &= k == 0 || memcmp(to, buffer + 32, n) == 0;
+		memcpy(to, buffer + 32, n);
 	}
-	free(room);
+	free(buffer);
 	return good;
 }
 
@@ -172,7 +172,7 @@ static void
 test_formula(void)
 {
 	static uint8_t to[80 * 60 * 3];
-	double most = 0;
+	double largest = 0;
 	int agree = 1, many;
 
 	copies(&many);
@@ -194,15 +194,15 @@ test_formula(void)
 			double off = fabs(to[(j * w + (flip ? w - 1 - i : i)) *
 			    3 + c] - exact(m, r, w, h, how, i, j, c));
 
-			most = off > most ? off : most;
+			largest = off > largest ? off : largest;
 		}
 		image_free(m);
 	}
 	ok(agree,
 	    "the %d copies of resize agree and write only their output", many);
 	/* Half a level in each of the two passes. */
-	ok(most <= 1.001,
-	    "antialiased resize is the formula, rounded twice (%.3f)", most);
+	ok(largest <= 1.001,
+	    "antialiased resize is the formula, rounded twice (%.3f)", largest);
 }
 
 static void

@@ -60,12 +60,12 @@ step(struct running *r, const struct group_says *s)
 	running_before(r, n);
 	for (int k = 0; k < 3; k++) {
 		size_t from = of(kinds[k])->offset;
-		struct portion p = { .at = from, .n = CHANNELS, .held = from };
+		struct owned_shard p = { .at = from, .n = CHANNELS, .state_at = from };
 
 		running_factors(n->graph, of(kinds[k]), p.factor);
 		device_track(n->device, &(struct track){ .w = n->w, .x = flat,
-			.rate = 1, .scale = 1.0 / GROUPS, .portion = &p,
-			.portions = 1 });
+			.rate = 1, .scale = 1.0 / GROUPS, .shard = &p,
+			.shards = 1 });
 	}
 	running_after(r, n);
 }

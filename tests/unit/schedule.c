@@ -269,7 +269,7 @@ walk_is_right(const struct schedule *s, uint64_t n, uint64_t *steps,
 		c = &s->stage[k].cell[turn % s->stage[k].cells];
 		good &= at.cell == c && at.clip == clip && at.step == step &&
 		    at.epoch == e && at.stage == k &&
-		    at.turn == turn % s->stage[k].cells &&
+		    at.cycle_position == turn % s->stage[k].cells &&
 		    at.exact_epoch == (double)clip / (double)n &&
 		    at.lr == schedule_lr(s, at.exact_epoch);
 		clip += (uint64_t)c->batch;
@@ -286,7 +286,8 @@ static int
 same_step(const struct schedule_step *a, const struct schedule_step *b)
 {
 	return a->step == b->step && a->clip == b->clip && a->cell == b->cell &&
-	    a->epoch == b->epoch && a->stage == b->stage && a->turn == b->turn &&
+	    a->epoch == b->epoch && a->stage == b->stage &&
+	    a->cycle_position == b->cycle_position &&
 	    a->lr == b->lr && a->exact_epoch == b->exact_epoch;
 }
 
@@ -306,7 +307,7 @@ test_walk(uint64_t n)
 		found = schedule_seek(s, n, t);
 		same &= same_step(&at, &found);
 		if (at.cell != NULL)
-			walked[at.stage][at.turn]++;
+			walked[at.stage][at.cycle_position]++;
 		at = schedule_next(s, n, &at);
 	}
 	ok(same, "schedule_seek gives the steps of schedule_next");
@@ -490,12 +491,12 @@ test_invariants(int batch, int frames, int crop)
 {
 	static const int fall[] = { 40, 80 };
 	struct multigrid m = { .batch = batch, .frames = frames, .crop = crop,
-		.epochs = 100, .falls = 2, .fall = fall, .factor = powers,
+		.epochs = 100, .milestones = 2, .milestone = fall, .factor = powers,
 		.lr = 1, .epoch_factor = 10, .longs = 4,
 		.long_factor = quarter, .shorts = 2, .short_factor = halves,
 		.fine_tune = 1 };
 	struct schedule *s = multigrid_schedule(&m);
-	double least = 1e9, most = 0, few = 1e9, many = 0;
+	double least = 1e9, largest = 0, few = 1e9, many = 0;
 
 	for (int i = 0; i < s->stages; i++) {
 		const struct stage *g = &s->stage[i];
@@ -506,15 +507,15 @@ test_invariants(int batch, int frames, int crop)
 			    ((double)batch * frames * crop * crop);
 
 			least = work < least ? work : least;
-			most = work > most ? work : most;
+			largest = work > largest ? work : largest;
 		}
 		if (i < 4) {
 			few = steps < few ? steps : few;
 			many = steps > many ? steps : many;
 		}
 	}
-	ok(least > 0.9 && most < 1.1, "%dx%dx%d: the work of a step is between "
-	    "%.3f and %.3f", batch, frames, crop, least, most);
+	ok(least > 0.9 && largest < 1.1, "%dx%dx%d: the work of a step is between "
+	    "%.3f and %.3f", batch, frames, crop, least, largest);
 	/*
 	 * The mean batch of the plan counts short crops relative to S0; the
 	 * steps counted here, relative to S.  Both give 32/3 and so on.
@@ -538,7 +539,7 @@ test_plain(void)
 {
 	static const int fall[] = { 5, 9 };
 	struct multigrid m = { .batch = 32, .frames = 8, .crop = 224,
-		.epochs = 11, .falls = 2, .fall = fall, .factor = powers,
+		.epochs = 11, .milestones = 2, .milestone = fall, .factor = powers,
 		.lr = 0.02, .epoch_factor = 1, .warmup_epochs = 6,
 		.warmup_lr = 0.002 };
 	struct schedule *s = multigrid_schedule(&m);
@@ -585,7 +586,7 @@ test_plain(void)
 	ok(none == NULL, "a shape without frames is refused: %s", said_now());
 	said_begin(why, sizeof(why));
 	m.frames = 8;
-	m.falls = 0;
+	m.milestones = 0;
 	m.fine_tune = 1;
 	none = multigrid_schedule(&m);
 	ok(none == NULL,

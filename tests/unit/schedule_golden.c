@@ -98,15 +98,15 @@ read_config(const char *name, struct config *c)
 	c->bn_size = (int)number(t, "in.MULTIGRID.BN_BASE_SIZE");
 	c->by_stage = is_long;
 	c->samples = (uint64_t)number(t, "iters.num_train_videos");
-	c->m.falls = numbers(value(t, "in.SOLVER.STEPS"), list) - 1;
-	for (int j = 0; j < c->m.falls; j++)
+	c->m.milestones = numbers(value(t, "in.SOLVER.STEPS"), list) - 1;
+	for (int j = 0; j < c->m.milestones; j++)
 		c->fall[j] = (int)list[j + 1];
 	/*
 	 * The long cycle ignores LRS and takes powers of gamma.  The short one
 	 * uses LRS.
 	 */
 	numbers(value(t, "in.SOLVER.LRS"), c->factor);
-	for (int j = 0; is_long && j <= c->m.falls; j++)
+	for (int j = 0; is_long && j <= c->m.milestones; j++)
 		c->factor[j] = pow(number(t, "in.SOLVER.GAMMA"), j);
 	c->m.shorts = numbers(value(t, "in.MULTIGRID.SHORT_CYCLE_FACTORS"),
 	    c->shorts);
@@ -115,7 +115,7 @@ read_config(const char *name, struct config *c)
 	for (int k = 0; k < n / 2; k++)
 		c->longs[k] = (struct long_factor){ list[2 * k],
 			list[2 * k + 1] };
-	c->m.fall = c->fall;
+	c->m.milestone = c->fall;
 	c->m.factor = c->factor;
 	c->m.short_factor = c->shorts;
 	c->m.long_factor = c->longs;
@@ -253,7 +253,7 @@ same_steps(const char *name, const struct config *c, const struct schedule *s)
 			good = 0;
 		else
 			good &= (at.stage == stage) &
-			    same(t, r, "short_idx", at.turn) &
+			    same(t, r, "short_idx", at.cycle_position) &
 			    same(t, r, "crop", cell->crop) &
 			    same(t, r, "bn_clips_per_group", cell->group) &
 			    same(t, r, "cost_rel_default", cell->batch *
@@ -332,7 +332,7 @@ test_mmaction2(void)
 	static const double shorts[] = { 0.5, 0.7071 };
 	double factor[4];
 	struct multigrid m = { .batch = 8, .frames = 32, .crop = 224,
-		.stride = 2, .epochs = 239, .falls = 3, .fall = fall,
+		.stride = 2, .epochs = 239, .milestones = 3, .milestone = fall,
 		.factor = factor, .lr = 0.1, .epoch_factor = 1.5, .longs = 4,
 		.long_factor = longs, .shorts = 2, .short_factor = shorts,
 		.fine_tune = 1 };

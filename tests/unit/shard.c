@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "shard/derive.h"
+#include "shard/class_infer.h"
 #include "shard/sample.h"
 #include "shard/journal.h"
 #include "shard/key.h"
@@ -231,24 +231,24 @@ static void
 derive_from(const char *const (*sample)[2], int n, const char *want,
     const char *what)
 {
-	struct derive *d = derive_new();
+	struct class_infer *d = class_infer_new();
 	struct class_list c = { 0 };
 	struct buffer b = { 0 };
 
 	for (int i = 0; i < n; i++)
 		if (*sample[i][1] == '+')
-			derive_add(d, &(struct sample){ .label = -1,
-				.labels = &(struct label_span){
+			class_infer_add(d, &(struct sample){ .label = -1,
+				.labels = &(struct label_interval){
 				atoi(sample[i][1]), 0, 0 }, .nlabels = 1 });
 		else
-			derive_add(d, &(struct sample){ .key = sample[i][0],
+			class_infer_add(d, &(struct sample){ .key = sample[i][0],
 				.label = atoi(sample[i][1]) });
-	derive_classes(d, &c);
+	class_infer_classes(d, &c);
 	class_text(&c, &b);
 	is_text(b.data, want, what);
 	class_list_free(&c);
 	buffer_free(&b);
-	derive_free(d);
+	class_infer_free(d);
 }
 
 static void

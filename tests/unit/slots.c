@@ -32,7 +32,7 @@ static const char net_text[] =
     "avgpool p in=d over=thw\n"
     "linear fc in=p out=classes\n";
 
-enum { STEPS = 3, MOST = 7 };
+enum { STEPS = 3, MAX = 7 };
 
 static const char *dir;
 
@@ -41,11 +41,11 @@ static const char *dir;
 /* Update element ${i} of a shard. */
 static void
 trial_element(const struct optimizer_settings *o, struct device *d,
-    const struct optim_pass *p, const struct portion *k, size_t i)
+    const struct optim_pass *p, const struct owned_shard *k, size_t i)
 {
 	const double *often = p->state[2], *scale = p->state[3];
-	void *kept = (double *)p->state[1] + k->held + i;
-	void *before = (char *)p->state[0] + (k->held + i) * d->elem;
+	void *kept = (double *)p->state[1] + k->state_at + i;
+	void *before = (char *)p->state[0] + (k->state_at + i) * d->elem;
 	void *at = (char *)p->w + (k->at + i) * d->elem;
 	double g, w, first, second;
 
@@ -57,7 +57,7 @@ trial_element(const struct optimizer_settings *o, struct device *d,
 	first = 0.9 * first + g;
 	second = 0.99 * second + g * g;
 	w -= p->lr * k->factor[0] * first / sqrt(second) * scale[0] / 1024 *
-	    often[k->of];
+	    often[k->param];
 	device_upload(d, kept, &second, sizeof(second));
 	device_put(d, at, &w, 1);
 	device_put(d, before, &first, 1);
@@ -67,9 +67,9 @@ static void
 trial_step(const struct optimizer_settings *o, struct device *d,
     const struct optim_pass *p)
 {
-	for (size_t k = 0; k < p->portions; k++)
-		for (size_t i = 0; i < p->portion[k].n; i++)
-			trial_element(o, d, p, &p->portion[k], i);
+	for (size_t k = 0; k < p->shards; k++)
+		for (size_t i = 0; i < p->shard[k].n; i++)
+			trial_element(o, d, p, &p->shard[k], i);
 }
 
 static const struct optimizer trial = { "trial", {
@@ -162,7 +162,7 @@ struct job {
 	const struct backend *b;
 	const struct optimizer *kind;
 	double norm[STEPS];
-	struct hash128 weights[MOST], file;	/* of each rank; of rank 0 */
+	struct hash128 weights[MAX], file;	/* of each rank; of rank 0 */
 	int wrong;
 };
 
@@ -288,19 +288,19 @@ steps(const struct backend *b, const struct optimizer *kind)
 	bad = one.wrong;
 	ok(one.norm[0] > 3,
 	    "%s, %s: the first step is clipped", b->name, kind->name);
-	for (int size = 2; size <= MOST; size++) {
+	for (int size = 2; size <= MAX; size++) {
 		struct job j = { .b = b, .kind = kind }, k = j;
 
 		comm_threads(size, from_the_first, &j);
 		same &= same_bits(&one, &j, size);
 		comm_threads(size, the_first, &k);
-		comm_threads(MOST + 1 - size, the_others, &k);
-		again &= same_bits(&one, &k, MOST + 1 - size);
+		comm_threads(MAX + 1 - size, the_others, &k);
+		again &= same_bits(&one, &k, MAX + 1 - size);
 		bad += j.wrong + k.wrong;
 	}
 	is(bad, 0, "steps are made, saved and read");
 	ok(same, "%s, %s: 1 to %d ranks have the same norms, weights and "
-	    "checkpoint", b->name, kind->name, MOST);
+	    "checkpoint", b->name, kind->name, MAX);
 	ok(again, "another number of ranks continues from a checkpoint with "
 	    "the same bits");
 }

@@ -560,7 +560,7 @@ test_all_the_way(void)
 	static const int frame[] = { 1, 0, 1 };
 	struct pack_report r;
 	struct dataset *d;
-	struct buffer b = { 0 }, room = { 0 };
+	struct buffer b = { 0 }, memory = { 0 };
 	size_t at[4];
 
 	put(&b, "a/b.000000.x.jpg", '0', NULL, "one", 3);
@@ -580,10 +580,10 @@ test_all_the_way(void)
 	is((int)dataset_sample(d, 0).flags, 36, "the sample has its flags");
 	is(dataset_classes(d), 3,
 	    "the number of classes follows from the labels");
-	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &room, NULL), 0,
+	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &memory, NULL), 0,
 	    "frames of stream 1 are read");
 	is_text(b.data, "dueunodue", "frames of stream 1 are those written");
-	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &room, NULL), 0,
+	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &memory, NULL), 0,
 	    "frames of stream 0 are read");
 	is_text(b.data, "two!onetwo!", "frames of stream 0 are those written");
 	is(dataset_json_read(d, 0, &b), 0, "the .json is read");
@@ -591,7 +591,7 @@ test_all_the_way(void)
 	free(r.classes);
 	dataset_free(d);
 	buffer_free(&b);
-	buffer_free(&room);
+	buffer_free(&memory);
 	ok(system(command) == 0, "the dataset is removed");
 	free(command);
 }

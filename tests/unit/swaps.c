@@ -36,12 +36,12 @@ size_of(int sample)
 
 /* Sample i has class i mod 6; odd ones also have the next class. */
 static int
-spans_of(int sample, int n, struct label_span *to)
+spans_of(int sample, int n, struct label_interval *to)
 {
 	if (!sets)
 		return -1;
-	to[0] = (struct label_span){ sample % CLASSES, 0, n - 1 };
-	to[1] = (struct label_span){ (sample + 1) % CLASSES, 0, n - 1 };
+	to[0] = (struct label_interval){ sample % CLASSES, 0, n - 1 };
+	to[1] = (struct label_interval){ (sample + 1) % CLASSES, 0, n - 1 };
 	return 1 + sample % 2;
 }
 
@@ -71,18 +71,18 @@ static char why[512];
 static void
 refused(const char *what, const char *text, const char *says)
 {
-	struct swaps s;
+	struct flip_map s;
 	int r;
 
 	said_begin(why, sizeof(why));
-	r = swaps_parse("t", text, &classes, &s);
+	r = flip_map_parse("t", text, &classes, &s);
 	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
 }
 
 static void
-test_table(struct swaps *s)
+test_table(struct flip_map *s)
 {
 	int flip = 1;
 	float share[CLASSES] = { 1, 0, 0, 1, 0, 1 };
@@ -90,22 +90,22 @@ test_table(struct swaps *s)
 
 	for (int c = 0; c < CLASSES; c++)
 		class_add(&classes, (char[]){ (char)('a' + c), '\0' });
-	is(swaps_parse("t", rows, &classes, s), 0, "a table of swaps is read");
-	is(swaps_class(s, &flip, 0), 1, "a becomes b");
-	is(swaps_class(s, &flip, 1), 0, "b becomes a");
-	is(swaps_class(s, &flip, 2), 3, "classes given by number swap");
-	is(swaps_class(s, &flip, 5), 5, "a class that is not listed stays");
-	is(swaps_class(s, &flip, -1), -1, "no class stays no class");
+	is(flip_map_parse("t", rows, &classes, s), 0, "a table of swaps is read");
+	is(flip_map_class(s, &flip, 0), 1, "a becomes b");
+	is(flip_map_class(s, &flip, 1), 0, "b becomes a");
+	is(flip_map_class(s, &flip, 2), 3, "classes given by number swap");
+	is(flip_map_class(s, &flip, 5), 5, "a class that is not listed stays");
+	is(flip_map_class(s, &flip, -1), -1, "no class stays no class");
 	is(flip, 1, "none of these forbids the flip");
-	is(swaps_class(s, &flip, 4), 4, "a class that is never flipped stays");
+	is(flip_map_class(s, &flip, 4), 4, "a class that is never flipped stays");
 	is(flip, 0, "a class that is never flipped forbids the flip");
-	is(swaps_class(s, &flip, 0), 0, "without a flip nothing is swapped");
+	is(flip_map_class(s, &flip, 0), 0, "without a flip nothing is swapped");
 	flip = 1;
-	swaps_set(s, &flip, share);
+	flip_map_set_of_classes(s, &flip, share);
 	ok(flip && share[0] == 0 && share[1] == 1 && share[2] == 1 &&
 	    share[3] == 0 && share[4] == 0 && share[5] == 1,
 	    "sets of classes swap");
-	swaps_set(s, &flip, never);
+	flip_map_set_of_classes(s, &flip, never);
 	ok(!flip && never[0] == 1 && never[1] == 0,
 	    "a set with a class that is never flipped forbids the flip");
 	refused("an unknown class is refused", "#class\tmirrored\na\tx\n",
@@ -126,17 +126,17 @@ test_table(struct swaps *s)
 struct seen { int label[CLIPS], flip[CLIPS]; unsigned char set[CLIPS]; };
 
 static void
-load(const struct dataset *d, const struct swaps *s, int threads,
+load(const struct dataset *d, const struct flip_map *s, int threads,
     struct seen *to)
 {
 	static const char schedule[] = "#stage\tepoch_begin\tepoch_end\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t20\t0\t6\t2\t8\t6\t0.1\t0\t0\n";
-	struct target_need target = { TARGET_DEFAULT, CLASSES,
+	struct target_spec target = { TARGET_DEFAULT, CLASSES,
 		1 << TARGET_SET | 1 << TARGET_CLASS };
-	struct needs needs = needs_default;
+	struct input_spec needs = input_spec_default;
 	struct loader_options o = { .seed = 9, .threads = threads, .ranks = 1,
-		.memory = 1 << 20, .crop = { .flip = 1 }, .swaps = s,
+		.memory = 1 << 20, .crop = { .flip = 1 }, .flip_map = s,
 		.needs = &needs };
 	struct table *t = table_parse("schedule", schedule);
 	struct schedule *plan = schedule_from_table(t);
@@ -155,10 +155,10 @@ load(const struct dataset *d, const struct swaps *s, int threads,
 			to->label[c] = mb->target->label != NULL ?
 			    mb->target->label[i] : (int)mb->sample[i];
 			to->set[c] = 0;
-			for (int k = 0; mb->target->share != NULL &&
+			for (int k = 0; mb->target->soft != NULL &&
 			    k < CLASSES; k++)
 				to->set[c] |= (unsigned char)((mb->target->
-				    share[i * CLASSES + k] > 0) << k);
+				    soft[i * CLASSES + k] > 0) << k);
 		}
 		loader_return(l, mb);
 	}
@@ -212,7 +212,7 @@ check_sets(const struct seen *plain, const struct seen *swapped)
 }
 
 static void
-test_loader(const struct swaps *s)
+test_loader(const struct flip_map *s)
 {
 	static struct seen plain, one, three;
 	struct dataset *d;
@@ -233,7 +233,7 @@ test_loader(const struct swaps *s)
 int
 main(void)
 {
-	struct swaps s;
+	struct flip_map s;
 	char *command;
 
 	program_start("swaps");
@@ -241,7 +241,7 @@ main(void)
 		return 1;
 	test_table(&s);
 	test_loader(&s);
-	swaps_free(&s);
+	flip_map_free(&s);
 	class_list_free(&classes);
 	command = xprintf("rm -r '%s'", dir);
 	ok(system(command) == 0, "the dataset is removed");

@@ -206,8 +206,8 @@ static void
 test_colour(const char *what, struct plane_colour c)
 {
 	struct plane_buffer a = { 0 }, b = { 0 };
-	struct planes *from = plane_room(&a, 67, 35);
-	struct planes *to = plane_room(&b, 67, 35);
+	struct planes *from = plane_buffer_resize(&a, 67, 35);
+	struct planes *to = plane_buffer_resize(&b, 67, 35);
 	double worst = 0;
 
 	fill(from, 1);
@@ -328,7 +328,7 @@ test_jpeg(void)
 	int w = 0, h = 0, r;
 
 	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
-		struct planes *p = plane_room(&a, size[i][0], size[i][1]);
+		struct planes *p = plane_buffer_resize(&a, size[i][0], size[i][1]);
 		const uint8_t *const *from = (const uint8_t *const *)p->plane;
 
 		fill(p, 5);

@@ -21,7 +21,7 @@ static char said[4096];
 
 /* Write ${b} to the file, free it, and open the file as weights. */
 static int
-open_bytes(struct buffer *b, struct weights *w)
+open_bytes(struct buffer *b, struct wgrad *w)
 {
 	FILE *f = fopen(path, "w");
 	int bad;
@@ -41,7 +41,7 @@ open_bytes(struct buffer *b, struct weights *w)
 
 /* Open a zip with the pickle of ${object} and the usual storages. */
 static int
-open_object(struct buffer *object, struct weights *w)
+open_object(struct buffer *object, struct wgrad *w)
 {
 	struct buffer b = { 0 };
 
@@ -52,7 +52,7 @@ open_object(struct buffer *object, struct weights *w)
 
 /* Open the state dict of ${n} tensors in the same way. */
 static int
-open_tensors(const struct made *t, int n, struct weights *w)
+open_tensors(const struct made *t, int n, struct wgrad *w)
 {
 	struct buffer object = { 0 };
 
@@ -62,7 +62,7 @@ open_tensors(const struct made *t, int n, struct weights *w)
 
 /* Check that a file is refused with one message that has ${words}. */
 static void
-refused(int bad, struct weights *w, const char *words)
+refused(int bad, struct wgrad *w, const char *words)
 {
 	int good = bad == -2 && strstr(said, words) != NULL &&
 	    strstr(said, "; ") == NULL;
@@ -75,7 +75,7 @@ refused(int bad, struct weights *w, const char *words)
 
 /* Check that tensor ${name} has these values. */
 static void
-has(const struct weights *w, const char *name, const float *want, size_t n)
+has(const struct wgrad *w, const char *name, const float *want, size_t n)
 {
 	const struct weight *t = weights_find(w, name);
 	float got[64];
@@ -102,7 +102,7 @@ kinds(void)
 		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
 	for (int k = 0; k < 3; k++) {
 		struct buffer b = { 0 };
-		struct weights w;
+		struct wgrad w;
 		const struct weight *t;
 
 		make_file(&b, kind[k]);
@@ -139,7 +139,7 @@ arrays(void)
 	static const float count[] = { 123456 }, encoded[] = { 97, 255, 128 };
 	float turned[24];
 	struct buffer b = { 0 };
-	struct weights w;
+	struct wgrad w;
 
 	for (int i = 0; i < 24; i++)
 		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
@@ -188,7 +188,7 @@ arrays_refused(void)
 			"REDUCE: a text that is not of latin1" },
 	};
 	struct buffer b = { 0 };
-	struct weights w;
+	struct wgrad w;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		make_blobs(&b, &bad[i].a, 1);
@@ -239,7 +239,7 @@ types(void)
 			{ 0 } };
 		struct made_storage s = { "0", bits + of[i].at, 8, 1 };
 		struct buffer object = { 0 }, b = { 0 };
-		struct weights w;
+		struct wgrad w;
 		float got = 0;
 
 		make_dict(&object, &t, 1, 0);
@@ -264,7 +264,7 @@ places(void)
 		{ "model_state_dict" }, { "model", "state_dict" },
 		{ "model", "model", "model" }
 	};
-	struct weights w;
+	struct wgrad w;
 	struct buffer b = { 0 };
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
@@ -337,7 +337,7 @@ opcodes(void)
 	for (int code = 0; code < 256; code++) {
 		struct buffer b = { 0 };
 		unsigned char c = (unsigned char)code;
-		struct weights w;
+		struct wgrad w;
 		char want[64];
 		int bad;
 
@@ -427,7 +427,7 @@ pickles(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct buffer b = { 0 };
-		struct weights w;
+		struct wgrad w;
 
 		buffer_add(&b, bad[i].text, bad[i].n);
 		refused(open_object(&b, &w), &w, bad[i].words);
@@ -439,7 +439,7 @@ pickles(void)
  * elements from ${first} of storage 0.
  */
 static int
-open_part(int first, int count, int offset, struct weights *w)
+open_part(int first, int count, int offset, struct wgrad *w)
 {
 	struct buffer object = { 0 }, b = { 0 };
 
@@ -469,7 +469,7 @@ static void
 storage_views(void)
 {
 	static const float want[] = { 11, 12 };
-	struct weights w;
+	struct wgrad w;
 
 	is(open_part(5, 8, 6, &w), 0, "a storage that is a view is read");
 	has(&w, "part", want, 2);
@@ -516,7 +516,7 @@ views(void)
 		{ "less", "FloatStorage", "0", 20, 19, 0, { 0 }, { 0 } },
 	};
 	static const float last[] = { 23 };
-	struct weights w;
+	struct wgrad w;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		refused(open_tensors(&bad[i].t, 1, &w), &w, bad[i].words);
@@ -537,7 +537,7 @@ static void
 inert(void)
 {
 	struct buffer b = { 0 };
-	struct weights w;
+	struct wgrad w;
 	char *touched = xprintf("%s.touched", path);
 
 	buffer_text(&b, "}(");
@@ -584,7 +584,7 @@ memory(void)
 {
 	static const char *const grow[] = { "]", "}", "(", "N", ")",
 		"K\001\x85", "Na", "(]" };
-	struct weights w;
+	struct wgrad w;
 
 	for (size_t k = 0; k < sizeof(grow) / sizeof(grow[0]); k++) {
 		struct buffer b = { 0 };
@@ -609,7 +609,7 @@ memory(void)
  */
 static int
 open_changed(size_t at, const void *bytes, size_t n, int local,
-    struct weights *w)
+    struct wgrad *w)
 {
 	struct buffer b = { 0 };
 	size_t entry;
@@ -626,7 +626,7 @@ open_changed(size_t at, const void *bytes, size_t n, int local,
 static void
 archives(void)
 {
-	struct weights w;
+	struct wgrad w;
 	struct buffer b = { 0 }, dir = { 0 };
 	int bad = 0;
 
@@ -690,7 +690,7 @@ zip64(void)
 {
 	static const char size[] = "\xff\xff\xff\xff";
 	struct buffer b = { 0 }, dir = { 0 };
-	struct weights w;
+	struct wgrad w;
 	unsigned char extra[28] = { 1, 0, 24 }, end[76] = "PK\006\006";
 	const char *pickle = "\x80\2}.";
 
@@ -719,7 +719,7 @@ static void
 others(void)
 {
 	struct buffer b = { 0 };
-	struct weights w;
+	struct wgrad w;
 
 	buffer_text(&b, "<html>not found</html>");
 	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");

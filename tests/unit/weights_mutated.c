@@ -114,7 +114,7 @@ mutate(struct buffer *b, const uint32_t *r, const uint32_t *q)
 		b->n -= n;
 		break;
 	case 5:				/* repeat bytes */
-		buffer_room(b, n);
+		buffer_reserve(b, n);
 		memmove(b->data + at + n, b->data + at, left);
 		b->n += n;
 		break;
@@ -135,7 +135,7 @@ survives(const struct buffer *b)
 {
 	static char said[4096];
 	FILE *f = fopen(path, "w");
-	struct weights w;
+	struct wgrad w;
 	int bad, good;
 
 	if (f == NULL || fwrite(b->data, 1, b->n, f) != b->n ||
@@ -158,7 +158,7 @@ survives(const struct buffer *b)
 		weights_close(&w);
 	alarm(0);
 	said_end();
-	good = largest <= heap_most(b->n) + 65536 &&
+	good = largest <= arena_max(b->n) + 65536 &&
 	    (bad == 0 || (bad == -2 && *said != '\0'));
 	if (!good)
 		diag("%d, %zu bytes at once: %s", bad, largest, said);

@@ -32,7 +32,7 @@ struct cpu {
 	struct pool *pool;
 	const struct kernels *k;	/* kernels for fp32 */
 	const struct norm_kernels *norm;	/* the same, for norms */
-	const struct half_kernels *half;	/* kernels for bf16; NULL in
+	const struct bf16_kernels *half;	/* kernels for bf16; NULL in
 						 * fp32 */
 	const struct amx_kernels *amx;	/* bf16 by AMX; NULL without AMX */
 	struct dnnl *dnnl;
@@ -78,14 +78,14 @@ int cpu_is_pixels(const struct dims *d);
  * Sizes of an activation of shape ${d}, or of ${c} channels:
  *
  * cpu_images	images, n * t
- * cpu_places	positions of an image, h * w
+ * cpu_positions	positions of an image, h * w
  * cpu_blocks	blocks of ${c} channels
  * cpu_padded	channels of these blocks, padding included
  * cpu_image	floats of one image
  * cpu_floats	floats of the activation
  */
 int cpu_images(const struct dims *d);
-size_t cpu_places(const struct dims *d);
+size_t cpu_positions(const struct dims *d);
 int cpu_blocks(int c) ISA_CONST;
 int cpu_padded(int c) ISA_CONST;
 size_t cpu_image(const struct dims *d);
@@ -125,7 +125,7 @@ void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
 /* The operators in fp32, cpu_NAME of ops.def, and the table of all of them. */
-#define OPERATOR(KIND, name, half) extern const struct op_impl cpu_ ## name;
+#define OPERATOR(KIND, name, bf16) extern const struct op_impl cpu_ ## name;
 #include "backend/ops.def"
 extern const struct op_impl *const cpu_ops[OP_KINDS];
 

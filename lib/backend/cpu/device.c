@@ -7,8 +7,8 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl.h"
-#include "backend/cpu/half/amx.h"
-#include "backend/cpu/half/half.h"
+#include "backend/cpu/bf16/amx.h"
+#include "backend/cpu/bf16/bf16.h"
 #include "backend/cpu/norm.h"
 #include "backend/host.h"
 #include "base/fail.h"
@@ -43,7 +43,7 @@ cpu_images(const struct dims *d)
 }
 
 size_t
-cpu_places(const struct dims *d)
+cpu_positions(const struct dims *d)
 {
 	return (size_t)d->h * d->w;
 }
@@ -63,7 +63,7 @@ cpu_padded(int c)
 size_t
 cpu_image(const struct dims *d)
 {
-	return cpu_places(d) * (size_t)(cpu_is_pixels(d) ? d->c :
+	return cpu_positions(d) * (size_t)(cpu_is_pixels(d) ? d->c :
 	    cpu_padded(d->c));
 }
 
@@ -77,7 +77,7 @@ float *
 cpu_plane(const struct dims *d, const void *x, int image, int block)
 {
 	return (float *)x + (size_t)image * cpu_image(d) +
-	    (size_t)block * cpu_places(d) * cpu_lanes();
+	    (size_t)block * cpu_positions(d) * cpu_lanes();
 }
 
 float *
@@ -87,8 +87,8 @@ cpu_element(const struct dims *d, const void *x, int image, size_t place, int c)
 	size_t lanes = (size_t)cpu_lanes();
 
 	if (cpu_is_pixels(d))
-		return of + (size_t)c * cpu_places(d) + place;
-	return of + ((size_t)c / lanes * cpu_places(d) + place) * lanes +
+		return of + (size_t)c * cpu_positions(d) + place;
+	return of + ((size_t)c / lanes * cpu_positions(d) + place) * lanes +
 	    (size_t)c % lanes;
 }
 
@@ -154,8 +154,8 @@ cpu_device_open(struct device_options *o)
 		o->precision = PRECISION_FP32;
 	}
 	if (o->precision == PRECISION_BF16) {
-		cpu->half = half_kernels_pick();
-		cpu->device.ops = half_ops;
+		cpu->half = bf16_kernels_pick();
+		cpu->device.ops = bf16_ops;
 	}
 
 	cpu->k = kernels_pick();
@@ -184,7 +184,7 @@ static size_t
 cpu_device_bytes_of(const struct device *device, const struct dims *d)
 {
 	if (cpu_device_is_half(device))
-		return half_bytes(d);
+		return bf16_bytes(d);
 	return cpu_floats(d) * sizeof(float);
 }
 
@@ -201,7 +201,7 @@ cpu_device_channel(const struct dims *d, const void *x, int image, int c,
 	if (cpu_is_pixels(d)) {
 		*step = 1;
 		return (float *)x + (size_t)image * cpu_image(d) +
-		    (size_t)c * cpu_places(d);
+		    (size_t)c * cpu_positions(d);
 	}
 	*step = (size_t)lanes;
 	return cpu_plane(d, x, image, c / lanes) + c % lanes;
@@ -214,7 +214,7 @@ cpu_device_read_activation(struct device *device, double *host,
 	size_t step;
 
 	if (cpu_device_is_half(device)) {
-		half_read(host, d, x);
+		bf16_read(host, d, x);
 		return;
 	}
 	for (int i = 0; i < cpu_images(d); i++)
@@ -222,8 +222,8 @@ cpu_device_read_activation(struct device *device, double *host,
 			const float *from = cpu_device_channel(d, x, i, c,
 			    &step);
 
-			for (size_t p = 0; p < cpu_places(d); p++)
-				host[((size_t)i * cpu_places(d) + p) * d->c + c] =
+			for (size_t p = 0; p < cpu_positions(d); p++)
+				host[((size_t)i * cpu_positions(d) + p) * d->c + c] =
 				    from[p * step];
 		}
 }
@@ -235,7 +235,7 @@ cpu_device_write_activation(struct device *device, void *x,
 	size_t step;
 
 	if (cpu_device_is_half(device)) {
-		half_write(x, d, host);
+		bf16_write(x, d, host);
 		return;
 	}
 	memset(x, 0, cpu_device_bytes_of(device, d));
@@ -243,9 +243,9 @@ cpu_device_write_activation(struct device *device, void *x,
 		for (int c = 0; c < d->c; c++) {
 			float *to = cpu_device_channel(d, x, i, c, &step);
 
-			for (size_t p = 0; p < cpu_places(d); p++)
+			for (size_t p = 0; p < cpu_positions(d); p++)
 				to[p * step] = (float)host[((size_t)i *
-				    cpu_places(d) + p) * d->c + c];
+				    cpu_positions(d) + p) * d->c + c];
 		}
 }
 
@@ -317,7 +317,7 @@ cpu_device_moments(struct device *d, const struct moments *m)
 static void
 cpu_device_clamp(struct device *d, const struct clamp *c)
 {
-	float *v = c->x, top = (float)(c->most / c->scale);
+	float *v = c->x, top = (float)(c->max / c->scale);
 
 	(void)d;
 	for (size_t i = 0; i < c->n; i++)
@@ -372,7 +372,7 @@ cpu_device_squares(struct device *d, double *sum, const void *x,
 }
 
 const struct op_impl *const cpu_ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &cpu_ ## name,
+#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &cpu_ ## name,
 #include "backend/ops.def"
 };
 

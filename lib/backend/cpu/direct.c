@@ -20,14 +20,14 @@
  * j ${step} + ${at} + i ${turn}.
  */
 struct direct_axis {
-	int places, first, next;
+	int positions, first, next;
 	int taps, tap, every;
 	int step, at, turn;
 };
 
 struct direct_class {
 	struct direct_axis a[3];		/* t, h, w */
-	int places, taps, units;	/* positions of all clips; taps and
+	int positions, taps, units;	/* positions of all clips; taps and
 					 * units of each */
 	size_t weights;			/* offset of its packed weights, in
 					 * floats */
@@ -66,10 +66,10 @@ direct_axis_of(const struct direct *g, int i, int r)
 	int k = g->k[i], s = g->s[i], p = g->p[i], tap = (r + p) % s;
 
 	if (!g->back)
-		return (struct direct_axis){ .places = out[i], .next = 1,
+		return (struct direct_axis){ .positions = out[i], .next = 1,
 		    .taps = k,
 			.every = 1, .step = s, .at = -p, .turn = 1 };
-	return (struct direct_axis){ .places = r < out[i] ? div_up(out[i] - r,
+	return (struct direct_axis){ .positions = r < out[i] ? div_up(out[i] - r,
 	    s) : 0,
 		.first = r, .next = s, .taps = tap < k ? div_up(k - tap, s) : 0,
 		.tap = tap, .every = s, .step = 1, .at = (r + p - tap) / s,
@@ -79,12 +79,12 @@ direct_axis_of(const struct direct *g, int i, int r)
 static struct direct_class
 direct_class_of(const struct direct *g, int class)
 {
-	struct direct_class c = { .places = g->out.n, .taps = 1 };
+	struct direct_class c = { .positions = g->out.n, .taps = 1 };
 
 	for (int i = 2; i >= 0; i--) {
 		c.a[i] = direct_axis_of(g, i, g->back ? class % g->s[i] : 0);
 		class /= g->back ? g->s[i] : 1;
-		c.places *= c.a[i].places;
+		c.positions *= c.a[i].positions;
 		c.taps *= c.a[i].taps;
 	}
 	c.units = c.taps * cpu_blocks(g->in.c);
@@ -106,7 +106,7 @@ direct_class_after(const struct direct *g, const struct direct_class *c,
 static int
 direct_tiles_of(const struct direct_class *c)
 {
-	return div_up(c->places, direct_kernels_pick()->rows);
+	return div_up(c->positions, direct_kernels_pick()->rows);
 }
 
 /* ---- splitting ---- */
@@ -153,7 +153,7 @@ direct_join_axes(struct direct *g)
  * output channels only.
  */
 void
-direct_cut(struct direct *g, int threads)
+direct_split(struct direct *g, int threads)
 {
 	int all = 0, runs = 0, slices = direct_slices_of(g), want = 4 * threads;
 
@@ -245,7 +245,7 @@ direct_order_block(const struct direct *g, const float *outer, float *inner,
 	}
 	if (in == 1 && n == lanes && m == row) {
 		for (int o = 0; o < row; o += lanes)
-			direct_kernels_pick()->turn(inner + o, (size_t)row, outer +
+			direct_kernels_pick()->transpose(inner + o, (size_t)row, outer +
 			    out * (size_t)o, out);
 		return;
 	}
@@ -255,7 +255,7 @@ direct_order_block(const struct direct *g, const float *outer, float *inner,
 }
 
 void
-direct_order(const struct direct *g, int slice, const float *outer,
+direct_pack(const struct direct *g, int slice, const float *outer,
     float *inner)
 {
 	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
@@ -285,12 +285,12 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 {
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int rows = direct_kernels_pick()->rows, lanes = cpu_lanes();
-	int i = from * rows, end = to * rows < c->places ? to * rows : c->places;
-	int row = i / w->places, x = i % w->places, r = 0;
+	int i = from * rows, end = to * rows < c->positions ? to * rows : c->positions;
+	int row = i / w->positions, x = i % w->positions, r = 0;
 
 	for (; i < end; row++, x = 0) {
-		int frame = row / h->places, clip = frame / t->places;
-		int at_t = frame % t->places, at_h = row % h->places;
+		int frame = row / h->positions, clip = frame / t->positions;
+		int at_t = frame % t->positions, at_h = row % h->positions;
 		float *y = out + (long)cpu_image(&g->out) * (clip * g->out.t +
 		    t->first + at_t * t->next) + ((long)(h->first + at_h *
 		    h->next) * g->out.w + w->first) * lanes;
@@ -300,7 +300,7 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 		at_h = at_h * h->step + h->at;
 		in = (long)cpu_image(&g->in) * (clip * g->in.t + at_t) +
 		    (long)at_h * g->in.w * lanes;
-		for (; x < w->places && i < end; x++, i++) {
+		for (; x < w->positions && i < end; x++, i++) {
 			int at_w = x * w->step + w->at;
 
 			tile->to[r] = y + (long)x * w->next * lanes;
@@ -351,7 +351,7 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
     struct direct_tile *tile, int u, int end, const float *in, float *to)
 {
 	const struct direct_kernels *k = direct_kernels_pick();
-	size_t plane = cpu_places(&g->in) * (size_t)cpu_lanes();
+	size_t plane = cpu_positions(&g->in) * (size_t)cpu_lanes();
 	int blocks = cpu_blocks(g->in.c), lanes = cpu_lanes(), n;
 	const float *from[DIRECT_ROWS_MAX];
 
@@ -385,7 +385,7 @@ direct_panel(const struct direct *g, const struct direct_class *c,
 	const struct direct_kernels *k = direct_kernels_pick();
 	int lanes = cpu_lanes(), first = slice * 2 * lanes;
 	int wide = cpu_blocks(g->out.c) - slice * 2 > 1 ? 2 : 1;
-	size_t plane = cpu_places(&g->out) * (size_t)lanes;
+	size_t plane = cpu_positions(&g->out) * (size_t)lanes;
 	float start[2 * LANES_MAX] __attribute__((aligned(64))) = { 0 };
 
 	w += c->weights + (size_t)c->units * lanes * 2 * lanes * slice +

@@ -16,7 +16,7 @@
  * Positions can therefore be split among jobs in any way without changing a
  * bit.  Weights are packed once for all jobs.
  *
- * After direct_cut, threads may call all functions at the same time, on
+ * After direct_split, threads may call all functions at the same time, on
  * different slices or jobs.
  */
 
@@ -35,7 +35,7 @@ struct direct {
 	int in_step, out_step;		/* floats between input and output
 					 * channels in the graph's weights,
 					 * whose taps are contiguous */
-	/* Set by direct_cut: */
+	/* Set by direct_split: */
 	int tiles;			/* tiles of a job, at most */
 	int panels, windows;		/* pairs of output blocks of a job, at
 					 * most; jobs for the same positions */
@@ -45,28 +45,28 @@ struct direct {
 };
 
 /*
- * direct_cut(g, threads):
- * Set the fields below "Set by direct_cut" so that ${threads} threads share the
- * work.  The fields above must be set.  The results do not depend on
- * ${threads}.  May merge axes in ${g}->in and ${g}->out that have no taps.
+ * direct_split(g, threads):
+ * Set the fields below "Set by direct_split" so that ${threads} threads share
+ * the work. The fields above must be set. The results do not depend on
+ * ${threads}. May merge axes in ${g}->in and ${g}->out that have no taps.
  */
-void direct_cut(struct direct *g, int threads);
+void direct_split(struct direct *g, int threads);
 
 /*
  * direct_weights(g), direct_scratch(g):
  * Return the bytes of the packed weights, and those of the scratch of a job.
- * Call direct_cut first.
+ * Call direct_split first.
  */
 size_t direct_weights(const struct direct *g);
 size_t direct_scratch(const struct direct *g);
 
 /*
- * direct_slices(g), direct_order(g, slice, outer, inner):
+ * direct_slices(g), direct_pack(g, slice, outer, inner):
  * Pack slice ${slice} of direct_slices(g) of the weights ${outer}, in the order
  * of the graph, into ${inner}, direct_weights(g) bytes.  Slices do not overlap.
  */
 int direct_slices(const struct direct *g);
-void direct_order(const struct direct *g, int slice, const float *outer,
+void direct_pack(const struct direct *g, int slice, const float *outer,
     float *inner);
 
 /*

@@ -59,7 +59,7 @@ direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
 	 * next tile into L2.
 	 */
 	for (int u = 0; u < units; u++, x += step) {
-		const float *ahead = u + 1 < units ? x + step : then;
+		const float *prefetch = u + 1 < units ? x + step : then;
 		const float *after = then + (size_t)u * step;
 		const float *sum = to[0] + at + ROWS * L +
 		    (u < wide ? (size_t)u * next : 0);
@@ -67,7 +67,7 @@ direct_kernel_sums(float *const *to, size_t at, int n, size_t next,
 		for (int c = 0; c < L; c++, w += wide * L) {
 			const vec w0 = AT(w, 0), w1 = AT(w, wide - 1);
 
-			__builtin_prefetch(ahead + c * L);
+			__builtin_prefetch(prefetch + c * L);
 			__builtin_prefetch(after + c * L, 0, 2);
 			if (more)
 				__builtin_prefetch(sum + c * L, 1);
@@ -175,6 +175,6 @@ direct_kernel_gather(float *tile, const float *const *from, int n, size_t plane,
 
 const struct direct_kernels ISA_PASTE(direct_kernels, VT_ISA) = {
 	.rows = ROWS, .product = direct_kernel_product,
-	.streamed = direct_kernel_streamed, .turn = direct_kernel_turn,
+	.streamed = direct_kernel_streamed, .transpose = direct_kernel_turn,
 	.gather = direct_kernel_gather,
 };

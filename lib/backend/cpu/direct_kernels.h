@@ -44,7 +44,7 @@ struct direct_kernels {
 	/* Order the streamed stores of this thread before its later stores. */
 	void (*streamed)(void);
 	/* Transpose L x L floats: to[i to_step + j] = from[j step + i] */
-	void (*turn)(float *to, size_t to_step, const float *from, size_t step);
+	void (*transpose)(float *to, size_t to_step, const float *from, size_t step);
 	/*
 	 * tile[block][r] = L floats at from[r] + block plane, or zeros if
 	 * ${from}[r] is NULL, for r < ${n}; ${tile} is [blocks][rows][L]

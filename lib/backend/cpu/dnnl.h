@@ -112,14 +112,14 @@ const char *dnnl_conv_name(const struct dnnl_conv *c);
 int dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b);
 
 /*
- * dnnl_conv_slices(c), dnnl_conv_order(c, thread, slice, outer, inner):
+ * dnnl_conv_slices(c), dnnl_conv_reorder(c, thread, slice, outer, inner):
  * Copy slice ${slice} of dnnl_conv_slices(c) of the weights from ${outer} to
  * ${inner}.  For CONV_WEIGHTS, copy the gradient from ${inner} to ${outer}.
  * Slices do not overlap, so threads may each copy one; ${thread} is the number
  * of the caller.  A failure of oneDNN ends the program.
  */
 int dnnl_conv_slices(const struct dnnl_conv *c);
-void dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
+void dnnl_conv_reorder(struct dnnl_conv *c, int thread, int slice, float *outer,
     void *inner);
 
 /*

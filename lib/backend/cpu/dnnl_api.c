@@ -48,7 +48,7 @@ layout_free(layout *l)
 
 int
 describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
-    const struct convolution *c)
+    const struct dnnl_pass *c)
 {
 	static const dnnl_dims_t dense = { 0 };
 	layout_ref bias = c->b != NULL ? *c->b : NULL;
@@ -112,8 +112,8 @@ layout_free(layout *l)
 }
 
 int
-describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
-    const struct convolution *c)
+dnnl_describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+    const struct dnnl_pass *c)
 {
 	dnnl_convolution_desc_t d;
 	int bad;

@@ -52,7 +52,7 @@ int layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
 void layout_free(layout *l);
 
 /* The description of one pass of a convolution. */
-struct convolution {
+struct dnnl_pass {
 	enum conv_pass pass;
 	const layout *x, *w, *b, *y;	/* b: NULL without bias */
 	dnnl_dims_t s, p, end;		/* strides; padding before, after */
@@ -62,10 +62,10 @@ struct convolution {
 };
 
 /*
- * describe(pd, engine, c):
+ * dnnl_describe(pd, engine, c):
  * Create the primitive descriptor of the pass ${c}.  The caller destroys it.
  */
-int describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
-    const struct convolution *c);
+int dnnl_describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+    const struct dnnl_pass *c);
 
 #endif

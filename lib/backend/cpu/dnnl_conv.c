@@ -56,7 +56,7 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 	dnnl_primitive_desc_t hint = NULL;
 	dnnl_dims_t w;
 	int n = dnnl_weight_dims(s, w);
-	struct convolution v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
+	struct dnnl_pass v = { .pass = CONV_FORWARD, .x = &l[X], .w = &any,
 		.y = &l[Y], .b = with_bias ? &l[BIAS] : NULL,
 		.s = { s->s[0], s->s[1] }, .p = { k->top, s->p[1] },
 		.end = { bottom > 0 ? bottom : 0, s->p[1] },
@@ -73,12 +73,12 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 	    dnnl_format_tag_any));
 	/* Gradients require the descriptor of a forward pass as a hint. */
 	if (!bad && c->pass != CONV_FORWARD)
-		bad = describe(&hint, c->dnnl->engine, &v);
+		bad = dnnl_describe(&hint, c->dnnl->engine, &v);
 	v.pass = c->pass;
 	v.w = &l[W];
 	v.hint = hint;
 	if (!bad)
-		bad = describe(pd, c->dnnl->engine, &v);
+		bad = dnnl_describe(pd, c->dnnl->engine, &v);
 	if (hint != NULL)
 		dnnl_primitive_desc_destroy(hint);
 	for (int i = 0; i < 4; i++)
@@ -88,7 +88,7 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 }
 
 static int
-dnnl_conv_make_memories(struct dnnl_conv *c, struct call *k,
+dnnl_conv_make_memories(struct dnnl_conv *c, struct dnnl_call *k,
     dnnl_primitive_desc_t pd)
 {
 	static const dnnl_query_t query[CONV_PASSES][MEMORIES] = {
@@ -166,7 +166,7 @@ dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
 }
 
 static int
-dnnl_conv_make_call(struct dnnl_conv *c, struct call *k)
+dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 {
 	static const char *const what[] = { "forward pass", "weight gradient",
 		"data gradient" };
@@ -236,7 +236,7 @@ dnnl_conv_destroy(dnnl_memory_t *m, int n)
 }
 
 static void
-dnnl_conv_free_call(const struct dnnl_conv *c, struct call *k)
+dnnl_conv_free_call(const struct dnnl_conv *c, struct dnnl_call *k)
 {
 	for (int t = 0; t < c->dnnl->threads && k->memory != NULL; t++)
 		dnnl_conv_destroy(k->memory[t], MEMORIES);
@@ -248,14 +248,14 @@ dnnl_conv_free_call(const struct dnnl_conv *c, struct call *k)
 int
 dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *what)
 {
-	struct call *k;
+	struct dnnl_call *k;
 
 	for (size_t i = 0; i < c->calls; i++)
 		if (memcmp(&c->call[i].what, what, sizeof(*what)) == 0)
 			return (int)i;
-	c->call = array_room(c->call, c->calls, &c->room, sizeof(*c->call));
+	c->call = array_reserve(c->call, c->calls, &c->capacity, sizeof(*c->call));
 	k = &c->call[c->calls];
-	*k = (struct call){ .what = *what };
+	*k = (struct dnnl_call){ .what = *what };
 	if (dnnl_conv_make_call(c, k) != 0) {
 		dnnl_conv_free_call(c, k);
 		return -1;

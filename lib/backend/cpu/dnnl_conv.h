@@ -21,14 +21,14 @@ struct dnnl {
 };
 
 /* A call, and the memory objects that each thread runs it on. */
-struct call {
+struct dnnl_call {
 	struct conv_call what;
 	dnnl_primitive_t prim;
 	dnnl_memory_t (*memory)[MEMORIES];	/* [threads] */
 };
 
 /* The copy of a slice between the two orders of the weights. */
-struct slice { dnnl_primitive_t prim; dnnl_memory_t outer, inner; };
+struct dnnl_slice { dnnl_primitive_t prim; dnnl_memory_t outer, inner; };
 
 struct dnnl_conv {
 	struct dnnl *dnnl;
@@ -38,9 +38,9 @@ struct dnnl_conv {
 	char name[64];			/* implementation of oneDNN */
 	layout w;			/* inner order, from the first call */
 	int slices;
-	size_t calls, room;
-	struct call *call;		/* [calls]; capacity ${room} */
-	struct slice slice[SLICES];
+	size_t calls, capacity;
+	struct dnnl_call *call;		/* [calls]; capacity ${room} */
+	struct dnnl_slice slice[SLICES];
 	size_t weights, scratch;	/* bytes */
 };
 

@@ -4,7 +4,7 @@
 #include "base/fail.h"
 
 void
-matrix_product(int ta, int tb, size_t m, size_t n, size_t k, const float *a,
+matrix_gemm(int ta, int tb, size_t m, size_t n, size_t k, const float *a,
     size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
 {
 	dnnl_one_thread();

@@ -28,7 +28,7 @@ dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 
 /* Create the reorder of output channels, or groups, ${from} to ${to}. */
 static int
-dnnl_order_make_slice(struct dnnl_conv *c, struct slice *s, layout_ref outer,
+dnnl_order_make_slice(struct dnnl_conv *c, struct dnnl_slice *s, layout_ref outer,
     int from, int to)
 {
 	layout part[2] = { 0 };
@@ -103,10 +103,10 @@ dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b)
 }
 
 void
-dnnl_conv_order(struct dnnl_conv *c, int thread, int slice, float *outer,
+dnnl_conv_reorder(struct dnnl_conv *c, int thread, int slice, float *outer,
     void *inner)
 {
-	struct slice *s = &c->slice[slice];
+	struct dnnl_slice *s = &c->slice[slice];
 	int out = c->pass == CONV_WEIGHTS;
 
 	dnnl_memory_set_data_handle(s->outer, outer);

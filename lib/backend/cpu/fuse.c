@@ -25,7 +25,7 @@ static int
 cpu_fuse_takes(const struct task *bn)
 {
 	return !cpu_is_pixels(&bn->out) && (cpu_fuse_norm(bn) == &cpu_bn ||
-	    cpu_places(&bn->out) > 1);
+	    cpu_positions(&bn->out) > 1);
 }
 
 /*
@@ -36,7 +36,7 @@ static int
 cpu_fuse_is_shortcut(const struct task *task, int j, int i)
 {
 	const struct task *add = &task[j];
-	const struct norm *n = chains_of(&task[add->into],
+	const struct norm *n = chains_of(&task[add->fused_into],
 	    cpu_fuse_norm(add));
 
 	return n != NULL && n->add == add && add->op->in[n->res] == i;
@@ -47,7 +47,7 @@ cpu_fuse_is_shortcut(const struct task *task, int j, int i)
  * it unshifted.
  */
 static int
-cpu_fuse_read_plain(const struct task *task, int n, int i, int shift)
+cpu_fuse_read_unshifted(const struct task *task, int n, int i, int shift)
 {
 	for (int j = i + 1; j < n; j++)
 		for (int k = 0; k < task[j].op->nin; k++)
@@ -72,15 +72,15 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
 		n->shift = NULL;
 	if (n->shift == NULL)
 		return;
-	chains_absorb(n->shift, i);
-	n->shift->stored = 1;
-	if (cpu_fuse_read_plain(task, count, i, n->shift->index) ||
+	chains_fuse(n->shift, i);
+	n->shift->materialized = 1;
+	if (cpu_fuse_read_unshifted(task, count, i, n->shift->index) ||
 	    (cpu_fuse_norm(n->tail) == &cpu_bn ?
 	    !norm_whole_blocks(n->shift, cpu_lanes()) :
 	    !norm_whole_blocks(n->shift, 32) && n->readers > 1))
 		return;
-	n->tail->stored = 0;
-	n->tail->lies = n->shift->index;
+	n->tail->materialized = 0;
+	n->tail->alias_of = n->shift->index;
 }
 
 /*
@@ -91,7 +91,7 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
  *	fp32	costs 3 of 67 ms	saves 11 MB
  *	bf16	costs 4 of 54 ms	saves 6 MB
  */
-#define REMADE ((size_t)4 << 20)
+#define RECOMPUTE_MIN ((size_t)4 << 20)
 
 /*
  * Choose the outputs to recompute for the backward pass instead of keeping
@@ -104,31 +104,31 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
  * stored twice.
  */
 static void
-cpu_fuse_choose_remade(struct norm *n)
+cpu_fuse_choose_recompute(struct norm *n)
 {
 	const struct device *d = n->bn->device;
-	int twice = n->shift != NULL && n->tail->stored;
+	int twice = n->shift != NULL && n->tail->materialized;
 
-	if (n->tail->idle || ((n->add != NULL || !n->bn->wants_dw) && !twice) ||
-	    device_bytes(d, &n->bn->out) < (d->o.remade > 0 ? d->o.remade :
-	    REMADE))
+	if (n->tail->no_grad || ((n->add != NULL || !n->bn->needs_weight_grad) && !twice) ||
+	    device_bytes(d, &n->bn->out) < (d->o.recompute_bytes > 0 ? d->o.recompute_bytes :
+	    RECOMPUTE_MIN))
 		return;
-	n->tail->remade = n->tail->stored;
+	n->tail->recompute = n->tail->materialized;
 	if (n->shift != NULL)
-		n->shift->remade = 1;
+		n->shift->recompute = 1;
 }
 
 /* Find the chain whose shifted activation holds the shortcut of ${n}. */
 static void
-cpu_fuse_find_home(struct task *task, struct norm *n)
+cpu_fuse_find_shortcut(struct task *task, struct norm *n)
 {
 	const struct task *from;
 
 	if (n->add == NULL)
 		return;
 	from = &task[n->add->op->in[n->res]];
-	if (from->lies != from->index)
-		n->home = &task[from->into];
+	if (from->alias_of != from->index)
+		n->shortcut_home = &task[from->fused_into];
 }
 
 void
@@ -143,9 +143,9 @@ cpu_fuse(struct device *d, struct task *task, int n)
 			cpu_fuse_shift(task, n, c);
 	for (int i = 0; i < n; i++)
 		if ((c = chains_of(&task[i], norm)) != NULL) {
-			cpu_fuse_find_home(task, c);
-			cpu_fuse_choose_remade(c);
-			norm_choose_mask(c, c->tail->remade ||
-			    (c->shift != NULL && c->shift->remade));
+			cpu_fuse_find_shortcut(task, c);
+			cpu_fuse_choose_recompute(c);
+			norm_choose_mask(c, c->tail->recompute ||
+			    (c->shift != NULL && c->shift->recompute));
 		}
 }

@@ -79,7 +79,7 @@ grouped_outer_at(const struct grouped *g, int back, int c, int j)
 }
 
 void
-grouped_order(const struct grouped *g, int back, int block,
+grouped_pack(const struct grouped *g, int back, int block,
     const float *outer, float *inner)
 {
 	int lanes = cpu_lanes(), first = block * lanes;
@@ -108,7 +108,7 @@ grouped_row_of(const struct grouped *g, int back, int block, int *from,
 	struct grouped_row r = { .k = g->k[2], .s = g->s[2], .p = g->p[2],
 		.x_w = g->x.w, .y_w = g->y.w, .each = each };
 
-	*at = cpu_places(in) * (size_t)(lanes * block);
+	*at = cpu_positions(in) * (size_t)(lanes * block);
 	if (each == 1 && of == 1)
 		return r;
 	*at = 0;
@@ -118,7 +118,7 @@ grouped_row_of(const struct grouped *g, int back, int block, int *from,
 			int c = block * lanes + i;
 
 			c = (c < mine ? c : mine - 1) / of * each + j;
-			*from++ = c / lanes * (int)cpu_places(in) * lanes +
+			*from++ = c / lanes * (int)cpu_positions(in) * lanes +
 			    c % lanes;
 		}
 	return r;
@@ -196,10 +196,10 @@ grouped_begin(const struct dims *d, int block, const float *bias, float *to)
 	int lanes = cpu_lanes(), first = block * lanes;
 
 	if (bias == NULL) {
-		memset(to, 0, cpu_places(d) * (size_t)lanes * sizeof(*to));
+		memset(to, 0, cpu_positions(d) * (size_t)lanes * sizeof(*to));
 		return;
 	}
-	for (size_t p = 0; p < cpu_places(d); p++)
+	for (size_t p = 0; p < cpu_positions(d); p++)
 		for (int c = 0; c < lanes; c++)
 			*to++ = first + c < d->c ? bias[first + c] : 0;
 }
@@ -221,7 +221,7 @@ grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
 	v.x = v.y = in + cpu_image(from) * (size_t)(clip * from->t) + at;
 	v.to = to + cpu_image(d) * (size_t)(clip * d->t) +
-	    cpu_places(d) * (size_t)(block * cpu_lanes());
+	    cpu_positions(d) * (size_t)(block * cpu_lanes());
 	for (int f = 0; f < d->t && !more; f++)
 		grouped_begin(d, block, bias, v.to + cpu_image(d) * (size_t)f);
 	for (int f = 0; f < g->y.t; f++)
@@ -257,7 +257,7 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 {
 	int blocks = grouped_blocks(g, 0), part = job / blocks;
 	int block = job % blocks, images = cpu_images(&g->y);
-	size_t n = grouped_block_of(g, 0), at, y_at = cpu_places(&g->y) *
+	size_t n = grouped_block_of(g, 0), at, y_at = cpu_positions(&g->y) *
 	    (size_t)(block * cpu_lanes());
 	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
 		.row = grouped_row_of(g, 0, block, scratch, &at),

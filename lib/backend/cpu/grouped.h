@@ -36,12 +36,12 @@ size_t grouped_weights(const struct grouped *g, int back);
 size_t grouped_scratch(const struct grouped *g);
 
 /*
- * grouped_blocks(g, back), grouped_order(g, back, block, outer, inner):
+ * grouped_blocks(g, back), grouped_pack(g, back, block, outer, inner):
  * Pack the weights of output block ${block} of grouped_blocks(g, back) from
  * ${outer}, in the order of the graph, into ${inner}, grouped_weights() bytes.
  */
 int grouped_blocks(const struct grouped *g, int back);
-void grouped_order(const struct grouped *g, int back, int block,
+void grouped_pack(const struct grouped *g, int back, int block,
     const float *outer, float *inner);
 
 /*

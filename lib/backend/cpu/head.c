@@ -32,7 +32,7 @@ cpu_head_row(const struct dims *d, const void *x, int i)
 static int
 cpu_head_rows(const struct dims *d)
 {
-	return cpu_images(d) * (int)cpu_places(d);
+	return cpu_images(d) * (int)cpu_positions(d);
 }
 
 static size_t
@@ -44,7 +44,7 @@ cpu_head_row_floats(const struct dims *d)
 static size_t
 cpu_linear_scratch(const struct task *t)
 {
-	return cpu_places(&t->in[0]) == 1 ? 0 :
+	return cpu_positions(&t->in[0]) == 1 ? 0 :
 	    (2 * cpu_head_row_floats(&t->in[0]) +
 	    cpu_head_row_floats(&t->out)) * sizeof(float);
 }
@@ -55,13 +55,13 @@ static void
 cpu_head_to_rows(int i, int thread, void *arg)
 {
 	const struct cpu_head_copy *k = arg;
-	int places = (int)cpu_places(k->d);
+	int positions = (int)cpu_positions(k->d);
 
 	(void)thread;
-	for (int p = 0; p < places; p++)
+	for (int p = 0; p < positions; p++)
 		for (int c = 0; c < k->d->c; c++)
 			((float *)cpu_head_row(k->d, k->rows,
-			    i * places + p))[c] = *cpu_element(k->d, k->x, i,
+			    i * positions + p))[c] = *cpu_element(k->d, k->x, i,
 			    (size_t)p, c);
 }
 
@@ -69,16 +69,16 @@ static void
 cpu_head_from_rows(int i, int thread, void *arg)
 {
 	const struct cpu_head_copy *k = arg;
-	int places = (int)cpu_places(k->d);
+	int positions = (int)cpu_positions(k->d);
 
 	(void)thread;
 	if (!k->more)
 		memset(cpu_plane(k->d, k->x, i, 0), 0, cpu_image(k->d) *
 		    sizeof(float));
-	for (int p = 0; p < places; p++)
+	for (int p = 0; p < positions; p++)
 		for (int c = 0; c < k->d->c; c++)
 			*cpu_element(k->d, k->x, i, (size_t)p, c) +=
-			    cpu_head_row(k->d, k->rows, i * places + p)[c];
+			    cpu_head_row(k->d, k->rows, i * positions + p)[c];
 }
 
 /*
@@ -93,7 +93,7 @@ cpu_head_spread(struct task *t, int read)
 	float *x = t->scratch, *y = x + cpu_head_row_floats(&t->in[0]);
 	struct cpu_head_copy k = { &t->in[0], x, (void *)t->x[0], 0 };
 
-	if (cpu_places(&t->in[0]) == 1)
+	if (cpu_positions(&t->in[0]) == 1)
 		return l;
 	if (read)
 		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
@@ -182,7 +182,7 @@ cpu_linear_back_row(int i, int thread, void *arg)
 static void
 cpu_linear_backward(struct task *t)
 {
-	struct cpu_linear_job l = cpu_head_spread(t, t->wants_dw);
+	struct cpu_linear_job l = cpu_head_spread(t, t->needs_weight_grad);
 
 	if (l.dy != t->dy) {
 		struct cpu_head_copy k = { &t->out, (float *)l.dy,
@@ -190,7 +190,7 @@ cpu_linear_backward(struct task *t)
 
 		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
 	}
-	if (t->wants_dw)
+	if (t->needs_weight_grad)
 		cpu_run(t, t->out.c, cpu_linear_back_out, &l);
 	if (l.dx == NULL)
 		return;
@@ -234,7 +234,7 @@ cpu_loss_clip(struct task *t, int i, double *x, double *q)
 
 	for (int c = 0; c < n; c++) {
 		x[c] = from[c];
-		q[c] = target_share(target, i, c) * (1 - t->op->smooth) +
+		q[c] = target_soft_label(target, i, c) * (1 - t->op->smooth) +
 		    t->op->smooth / n;
 	}
 	return target_weight(target, i);
@@ -253,7 +253,7 @@ cpu_loss_sigmoid(const double *x, const double *q, int n)
 static double
 cpu_loss_softmax(const double *x, const double *q, int n)
 {
-	double all = metric_log_sum(x, n), sum = 0;
+	double all = metric_logsumexp(x, n), sum = 0;
 
 	for (int c = 0; c < n; c++)
 		if (q[c] > 0)
@@ -308,7 +308,7 @@ cpu_loss_backward(struct task *t)
 			memset(dx, 0, cpu_image(&t->in[0]) * sizeof(float));
 		if (w == 0)
 			continue;
-		all = metric_log_sum(x, n);
+		all = metric_logsumexp(x, n);
 		for (int c = 0; c < n; c++)
 			whole += q[c];
 		for (int c = 0; c < n; c++)

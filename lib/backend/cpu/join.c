@@ -85,7 +85,7 @@ cpu_concat_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *out = &t->out;
-	size_t hw = cpu_places(out);
+	size_t hw = cpu_positions(out);
 	int lanes = cpu_lanes(), first = 0;
 
 	(void)thread;
@@ -127,7 +127,7 @@ static void
 cpu_concat_back_input(struct task *t, int i, int j, int first)
 {
 	const struct dims *in = &t->in[j], *out = &t->out;
-	size_t hw = cpu_places(out), plane = hw * (size_t)cpu_lanes();
+	size_t hw = cpu_positions(out), plane = hw * (size_t)cpu_lanes();
 	int lanes = cpu_lanes(), c = 0, more = t->accumulate[j];
 	/* Planes that belong to this input alone are added whole. */
 	int whole = cpu_join_by_planes(t, j, first) ? in->c / lanes : 0;
@@ -188,10 +188,11 @@ cpu_join_gate(const struct task *t, const void *b, int image, int block)
 }
 
 /*
- * How the rows of a plane of a match b.  ${places} positions of a use ${places}
- * positions of b, or a single one if ${step} is 0; likewise the rows.
+ * How the rows of a plane of a match b. ${state_dict_keys} positions of a use
+ * ${state_dict_keys} positions of b, or a single one if ${step} is 0; likewise
+ * the rows.
  */
-struct cpu_join_run { size_t places, step, rows, row_step; };
+struct cpu_join_run { size_t positions, step, rows, row_step; };
 
 static struct cpu_join_run
 cpu_join_run_of(const struct task *t)
@@ -199,9 +200,9 @@ cpu_join_run_of(const struct task *t)
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 	size_t lanes = (size_t)cpu_lanes();
 
-	if (cpu_places(a) == cpu_places(b) || cpu_places(b) == 1)
-		return (struct cpu_join_run){ cpu_places(a),
-		    cpu_places(b) == 1 ? 0 :
+	if (cpu_positions(a) == cpu_positions(b) || cpu_positions(b) == 1)
+		return (struct cpu_join_run){ cpu_positions(a),
+		    cpu_positions(b) == 1 ? 0 :
 			lanes, 1, 0 };
 	return (struct cpu_join_run){ (size_t)a->w, b->w == 1 ? 0 : lanes,
 	    (size_t)a->h,
@@ -214,11 +215,11 @@ cpu_mul_plane(const struct task *t, float *y, const float *x, const float *b,
     int more)
 {
 	struct cpu_join_run r = cpu_join_run_of(t);
-	size_t row = r.places * (size_t)cpu_lanes();
+	size_t row = r.positions * (size_t)cpu_lanes();
 
 	for (size_t h = 0; h < r.rows; h++)
 		cpu_k(t)->mul(y + h * row, x + h * row, b + h * r.row_step,
-		    r.places, r.step, more);
+		    r.positions, r.step, more);
 }
 
 static void
@@ -252,7 +253,7 @@ cpu_mul_back_part(int i, int thread, void *arg)
 static size_t
 cpu_mul_scratch(const struct task *t)
 {
-	return t->idle ? 0 : cpu_floats(&t->in[1]) * sizeof(double);
+	return t->no_grad ? 0 : cpu_floats(&t->in[1]) * sizeof(double);
 }
 
 /*
@@ -265,8 +266,8 @@ cpu_mul_sum_part(int i, int thread, void *arg)
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 	int blocks = cpu_blocks(a->c), clip = i / blocks, block = i % blocks;
 	struct cpu_join_run r = cpu_join_run_of(t);
-	size_t row = r.places * (size_t)cpu_lanes();
-	size_t plane = cpu_places(b) * (size_t)cpu_lanes();
+	size_t row = r.positions * (size_t)cpu_lanes();
+	size_t plane = cpu_positions(b) * (size_t)cpu_lanes();
 
 	(void)thread;
 	for (int f = 0; f < a->t; f++) {
@@ -280,7 +281,7 @@ cpu_mul_sum_part(int i, int thread, void *arg)
 		for (size_t h = 0; h < r.rows; h++)
 			cpu_k(t)->mul_sum(sum + h * r.row_step, cpu_plane(a,
 			    t->x[0], image, block) + h * row, cpu_plane(a,
-			    t->dy, image, block) + h * row, r.places, r.step);
+			    t->dy, image, block) + h * row, r.positions, r.step);
 		for (size_t k = 0; k < plane && (f == a->t - 1 || b->t > 1); k++)
 			db[k] = (float)(sum[k] + (t->accumulate[1] ? db[k] : 0));
 	}

@@ -5,9 +5,9 @@
  */
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/grouped_kernels.h"
-#include "backend/cpu/half/amx.h"
-#include "backend/cpu/half/norm_kernels.h"
-#include "backend/cpu/half/product_kernels.h"
+#include "backend/cpu/bf16/amx.h"
+#include "backend/cpu/bf16/norm_kernels.h"
+#include "backend/cpu/bf16/gemm_kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/outer_kernels.h"
@@ -49,16 +49,16 @@ grouped_kernels_pick(void)
 	return ISA_PICK(&grouped_kernels);
 }
 
-const struct half_kernels *
-half_kernels_pick(void)
+const struct bf16_kernels *
+bf16_kernels_pick(void)
 {
-	return ISA_PICK(&half_kernels);
+	return ISA_PICK(&bf16_kernels);
 }
 
-const struct half_norm_kernels *
-half_norm_kernels_pick(void)
+const struct bf16_norm_kernels *
+bf16_norm_kernels_pick(void)
 {
-	return ISA_PICK(&half_norm_kernels);
+	return ISA_PICK(&bf16_norm_kernels);
 }
 
 const struct amx_kernels *
@@ -67,8 +67,8 @@ amx_kernels_pick(void)
 	return AMX_PICK(&amx_kernels);
 }
 
-const struct product_kernels *
-product_kernels_pick(void)
+const struct gemm_kernels *
+gemm_kernels_pick(void)
 {
-	return AMX_PICK(&product_kernels);
+	return AMX_PICK(&gemm_kernels);
 }

@@ -47,7 +47,7 @@ struct kernel_taps { int h0, w0, a0, a1, b0, b1; };
  * Return the taps of the window of output (h, w) that are inside of the input.
  */
 static struct kernel_taps
-kernel_cut(const struct window *v, int h, int w)
+kernel_cut(const struct pool_window *v, int h, int w)
 {
 	struct kernel_taps t = { h * v->s[0] - v->p[0], w * v->s[1] - v->p[1],
 	    0,
@@ -70,7 +70,7 @@ kernel_cut(const struct window *v, int h, int w)
  */
 static void
 kernel_row_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct window *v, int n)
+    const uint8_t *restrict tap, const struct pool_window *v, int n)
 {
 	for (int w = 0; w < v->out_w; w++) {
 		struct kernel_taps t = kernel_cut(v, 0, w);
@@ -91,7 +91,7 @@ kernel_row_back(float *restrict dx, const float *restrict dy,
  */
 static void
 kernel_maxpool(float *restrict y, uint8_t *restrict tap,
-    const float *restrict x, const struct window *v, int tap0, int more)
+    const float *restrict x, const struct pool_window *v, int tap0, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
@@ -133,7 +133,7 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
  */
 static void
 kernel_maxpool_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct window *v, int tap0, int more)
+    const uint8_t *restrict tap, const struct pool_window *v, int tap0, int more)
 {
 	size_t row = (size_t)v->in_w * L, out = (size_t)v->out_w * L;
 
@@ -163,7 +163,7 @@ kernel_weight(const struct kernel_taps *t, float a, int cut_off)
 /* y[o] (+)= weight * sum of x over the window of o */
 static void
 kernel_avgpool(float *restrict y, const float *restrict x,
-    const struct window *v, float a, int cut_off, int more)
+    const struct pool_window *v, float a, int cut_off, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L) {
@@ -185,7 +185,7 @@ kernel_avgpool(float *restrict y, const float *restrict x,
 /* dx[i] (+)= sum of weight * dy[o] over the windows o that cover i */
 static void
 kernel_avgpool_back(float *restrict dx, const float *restrict dy,
-    const struct window *v, float a, int cut_off, int more)
+    const struct pool_window *v, float a, int cut_off, int more)
 {
 	if (!more)
 		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));
@@ -248,31 +248,31 @@ kernel_relu6_back(float *restrict dx, const float *restrict dy,
 /* y[i][c] (+)= a[i][c] b[i][c], or b[c] if step is 0 */
 static void
 kernel_mul(float *restrict y, const float *restrict a, const float *restrict b,
-    size_t places, size_t step, int more)
+    size_t positions, size_t step, int more)
 {
 	float one[L];
 
 	LANES(c) one[c] = b[c];
 	if (step == 0 && !more)
-		for (size_t i = 0; i < places; i++)
+		for (size_t i = 0; i < positions; i++)
 			LANES(c) y[i * L + c] = a[i * L + c] * one[c];
 	else if (step == 0)
-		for (size_t i = 0; i < places; i++)
+		for (size_t i = 0; i < positions; i++)
 			LANES(c) y[i * L + c] += a[i * L + c] * one[c];
 	else if (!more)
-		for (size_t i = 0; i < places * L; i++)
+		for (size_t i = 0; i < positions * L; i++)
 			y[i] = a[i] * b[i];
 	else
-		for (size_t i = 0; i < places * L; i++)
+		for (size_t i = 0; i < positions * L; i++)
 			y[i] += a[i] * b[i];
 }
 
 /* sum[i][c] += a[i][c] b[i][c], or sum[c] if step is 0 */
 static void
 kernel_mul_sum(double *restrict sum, const float *restrict a,
-    const float *restrict b, size_t places, size_t step)
+    const float *restrict b, size_t positions, size_t step)
 {
-	for (size_t i = 0; i < places; i++)
+	for (size_t i = 0; i < positions; i++)
 		LANES(c) sum[i * step + c] += (double)a[i * L + c] *
 		    (double)b[i * L + c];
 }
@@ -362,8 +362,8 @@ kernel_moments(const struct moments *k)
 	 * Multiply numerator and denominator by sqrt(rest2): one division per
 	 * element.
 	 */
-	float up = (float)(sqrt(k->rest2) / k->rest1);
-	float eps = (float)(k->eps * sqrt(k->rest2));
+	float up = (float)(sqrt(k->bias_correction2) / k->bias_correction1);
+	float eps = (float)(k->eps * sqrt(k->bias_correction2));
 
 	for (size_t i = 0; i < k->n; i++) {
 		float d = g[i] * by;

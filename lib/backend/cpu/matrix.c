@@ -42,7 +42,7 @@ struct cpu_matrix_product {
 static size_t
 cpu_matrix_size(const struct dims *d)
 {
-	return dims_places(d) * (size_t)d->c;
+	return dims_positions(d) * (size_t)d->c;
 }
 
 /*
@@ -55,7 +55,7 @@ cpu_matrix_scratch(const struct task *t)
 	size_t a = cpu_matrix_size(&t->in[0]), b = cpu_matrix_size(&t->in[1]);
 
 	return (a + b + cpu_matrix_size(&t->out) +
-	    (t->idle ? 0 : a > b ? a : b)) * sizeof(float);
+	    (t->no_grad ? 0 : a > b ? a : b)) * sizeof(float);
 }
 
 /*
@@ -68,13 +68,13 @@ enum { PLACES = 16 };
 struct cpu_matrix_part {
 	size_t row;			/* row of the matrix of ${from} */
 	int image;
-	size_t from, places;
+	size_t from, positions;
 };
 
 static size_t
 cpu_matrix_tiles(const struct dims *d)
 {
-	return (cpu_places(d) + PLACES - 1) / PLACES;
+	return (cpu_positions(d) + PLACES - 1) / PLACES;
 }
 
 static int
@@ -87,7 +87,7 @@ static struct cpu_matrix_part
 cpu_matrix_part_of(const struct cpu_matrix_product *p, int i)
 {
 	const struct dims *d = p->to->d;
-	size_t hw = cpu_places(d), image = (size_t)i / cpu_matrix_tiles(d);
+	size_t hw = cpu_positions(d), image = (size_t)i / cpu_matrix_tiles(d);
 	size_t from = (size_t)i % cpu_matrix_tiles(d) * PLACES;
 
 	return (struct cpu_matrix_part){ image * hw + from,
@@ -114,7 +114,7 @@ cpu_matrix_lanes_of(const struct cpu_matrix_product *p,
 
 	if (cpu_is_pixels(d)) {
 		l.step = 1;
-		l.lane = cpu_places(d);
+		l.lane = cpu_positions(d);
 	}
 	l.x += k->from * l.step;
 	return l;
@@ -132,7 +132,7 @@ cpu_matrix_to_rows(int i, int thread, void *arg)
 		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
 		float *to = p->to->v + k.row * c + l.first;
 
-		for (size_t h = 0; h < k.places; h++, to += c)
+		for (size_t h = 0; h < k.positions; h++, to += c)
 			for (size_t m = 0; m < l.n; m++)
 				to[m] = l.x[h * l.step + m * l.lane];
 	}
@@ -150,7 +150,7 @@ cpu_matrix_from_rows(int i, int thread, void *arg)
 		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
 		const float *from = p->to->v + k.row * c + l.first;
 
-		for (size_t h = 0; h < k.places; h++, from += c) {
+		for (size_t h = 0; h < k.positions; h++, from += c) {
 			float *to = l.x + h * l.step;
 
 			for (size_t m = 0; m < l.n; m++)
@@ -177,12 +177,12 @@ static void
 cpu_matrix_multiply_part(int i, int thread, void *arg)
 {
 	const struct cpu_matrix_product *p = arg;
-	size_t m = dims_places(p->to->d), n = (size_t)p->to->d->c;
+	size_t m = dims_positions(p->to->d), n = (size_t)p->to->d->c;
 	size_t row = (size_t)i * p->run;
 	size_t lda = (size_t)p->a->d->c, ldb = (size_t)p->b->d->c;
 
 	(void)thread;
-	matrix_product(p->ta, p->tb, m - row < p->run ? m - row : p->run, n,
+	matrix_gemm(p->ta, p->tb, m - row < p->run ? m - row : p->run, n,
 	    p->k, p->a->v + row * (p->ta ? 1 : lda), lda, p->b->v, ldb,
 	    p->to->v + row * n, n);
 }
@@ -196,7 +196,7 @@ cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
     void *x, int more, const struct cpu_matrix_rows *a, int ta,
     const struct cpu_matrix_rows *b, int tb, size_t k)
 {
-	size_t m = dims_places(to->d), runs = m / RUN;
+	size_t m = dims_positions(to->d), runs = m / RUN;
 	struct cpu_matrix_product p = { t, a, b, to, ta, tb, k, 0, clip, more,
 	    x };
 
@@ -210,7 +210,7 @@ cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
 static size_t
 cpu_matrix_terms(const struct task *t)
 {
-	return t->op->transpose & TRANSPOSE_A ? dims_places(&t->in[0]) :
+	return t->op->transpose & TRANSPOSE_A ? dims_positions(&t->in[0]) :
 	    (size_t)t->in[0].c;
 }
 
@@ -250,7 +250,7 @@ cpu_matrix_backward(struct task *t)
 	struct cpu_matrix_rows dy = { &t->out, b.v + cpu_matrix_size(b.d) };
 	struct cpu_matrix_rows da = { a.d, dy.v + cpu_matrix_size(dy.d) },
 	    db = { b.d, da.v };
-	size_t p = dims_places(dy.d), q = (size_t)dy.d->c;
+	size_t p = dims_positions(dy.d), q = (size_t)dy.d->c;
 
 	for (int n = 0; n < t->out.n; n++) {
 		cpu_matrix_pack(t, n, &a, t->x[0]);

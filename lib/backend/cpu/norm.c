@@ -36,12 +36,12 @@ cpu_norm_shortcut(const struct norm_pass *s, int i)
 	const struct norm *n = s->n, *from;
 	const float *x;
 
-	if (n->home == NULL)
+	if (n->shortcut_home == NULL)
 		return norm_plane(s, n->add->x[n->res], i);
-	from = n->home->priv;
+	from = n->shortcut_home->priv;
 	x = norm_shifted_plane(s, from->shift, from->shift->y, i);
-	return x != NULL ? x : norm_side_plane(s, from->shift,
-	    norm_sides(n->home), i);
+	return x != NULL ? x : norm_dropped_plane(s, from->shift,
+	    norm_dropped(n->shortcut_home), i);
 }
 
 /* Write shifted plane ${i} of a block that takes lanes from several frames. */
@@ -76,13 +76,13 @@ cpu_norm_apply_part(int i, int thread, void *arg)
 	struct norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
 		.res = n->add != NULL ? cpu_norm_shortcut(s, i) : NULL,
 		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
-		.mask = s->mask == NULL || s->again ? NULL :
+		.mask = s->mask == NULL || s->recompute ? NULL :
 		    s->mask + (size_t)i * s->hw };
-	int shift = n->shift != NULL && norm_writes(n->shift, s->again);
+	int shift = n->shift != NULL && norm_writes(n->shift, s->recompute);
 	struct norm_mix m;
 
 	(void)thread;
-	if (norm_writes(n->tail, s->again))
+	if (norm_writes(n->tail, s->recompute))
 		p.y = norm_plane(s, n->tail->y, i);
 	if (shift && norm_lanes_of(n->shift, i % s->blocks, &m)) {
 		cpu_norm_apply_mix(s, i, &m, c);
@@ -93,8 +93,8 @@ cpu_norm_apply_part(int i, int thread, void *arg)
 		if (*to == NULL)
 			norm_clear_end(s, i);
 	}
-	if (p.y == NULL && !s->again)
-		p.y = norm_side_plane(s, n->shift, s->side, i);
+	if (p.y == NULL && !s->recompute)
+		p.y = norm_dropped_plane(s, n->shift, s->dropped, i);
 	if (p.y != NULL)
 		s->k->apply(&p, s->hw);
 }
@@ -123,9 +123,9 @@ cpu_norm_forward_block(int b, int thread, void *arg)
 	    i += s->blocks)
 		cpu_norm_stats_part(i, thread, arg);
 	if (norm_measures(s->bn))
-		norm_join_part(b, thread, arg);
-	else if (s->bn->wants_dw)
-		norm_past_part(b, thread, arg);
+		norm_combine_part(b, thread, arg);
+	else if (s->bn->needs_weight_grad)
+		norm_running_part(b, thread, arg);
 	norm_set_scale(s, b);
 	for (int i = b; i < s->images * s->blocks; i += s->blocks)
 		cpu_norm_apply_part(i, thread, arg);
@@ -138,19 +138,19 @@ cpu_norm_forward(struct task *t)
 	int planes = s.images * s.blocks;
 
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_tells(s.bn) && cpu_norm_by_blocks(t, &s)) {
+	if (!norm_is_synced(s.bn) && cpu_norm_by_blocks(t, &s)) {
 		cpu_run(t, s.blocks, cpu_norm_forward_block, &s);
 		return;
 	}
 	if (norm_measures(s.bn)) {
 		cpu_run(t, planes, cpu_norm_stats_part, &s);
-		cpu_run(t, s.blocks, norm_join_part, &s);
-		if (norm_tells(s.bn)) {
-			peers_sum(s.bn, s.told);
-			cpu_run(t, s.blocks, norm_heard_part, &s);
+		cpu_run(t, s.blocks, norm_combine_part, &s);
+		if (norm_is_synced(s.bn)) {
+			peers_sum(s.bn, s.sync);
+			cpu_run(t, s.blocks, norm_unpack_part, &s);
 		}
-	} else if (s.bn->wants_dw) {
-		cpu_run(t, s.blocks, norm_past_part, &s);
+	} else if (s.bn->needs_weight_grad) {
+		cpu_run(t, s.blocks, norm_running_part, &s);
 	}
 	for (int b = 0; b < s.blocks; b++)
 		norm_set_scale(&s, b);
@@ -158,11 +158,11 @@ cpu_norm_forward(struct task *t)
 }
 
 static void
-cpu_norm_remake(struct task *t)
+cpu_norm_recompute(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
 
-	s.again = 1;
+	s.recompute = 1;
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
 	for (int b = 0; b < s.blocks; b++)
 		norm_set_scale(&s, b);
@@ -266,7 +266,7 @@ cpu_norm_back_part(int i, int thread, void *arg)
 static int
 cpu_norm_sums_up(const struct norm_pass *s)
 {
-	return s->bn->wants_dw || cpu_norm_shortcut_gradient(s, 0) != NULL;
+	return s->bn->needs_weight_grad || cpu_norm_shortcut_gradient(s, 0) != NULL;
 }
 
 static void
@@ -292,7 +292,7 @@ cpu_norm_backward(struct task *t)
 
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
 	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_tells(s.bn) && cpu_norm_by_blocks(t, &s)) {
+	if (!norm_is_synced(s.bn) && cpu_norm_by_blocks(t, &s)) {
 		cpu_run(t, s.blocks, cpu_norm_backward_block, &s);
 		return;
 	}
@@ -301,9 +301,9 @@ cpu_norm_backward(struct task *t)
 	if (cpu_norm_sums_up(&s))
 		cpu_run(t, planes, cpu_norm_sums_part, &s);
 	cpu_run(t, s.blocks, norm_factors_part, &s);
-	if (norm_tells(s.bn)) {
-		peers_sum(s.bn, s.told);
-		cpu_run(t, s.blocks, norm_heard_factors_part, &s);
+	if (norm_is_synced(s.bn)) {
+		peers_sum(s.bn, s.sync);
+		cpu_run(t, s.blocks, norm_unpack_factors_part, &s);
 	}
 	if (s.bn->dx[0] != NULL)
 		cpu_run(t, planes, cpu_norm_back_part, &s);
@@ -329,14 +329,14 @@ norm_describe(const struct task *t, char *text, size_t size)
 	const struct norm *n = t->priv;
 
 	snprintf(text, size, "one pass%s%s%s", n->shift == NULL ? "" :
-	    n->tail->stored ? ", stored plain and shifted" :
-	    ", stored shifted", n->home != NULL ? ", shortcut read shifted" :
-	    "", n->masks ? ", a bit mask" : "");
+	    n->tail->materialized ? ", stored plain and shifted" :
+	    ", stored shifted", n->shortcut_home != NULL ? ", shortcut read shifted" :
+	    "", n->saves_mask ? ", a bit mask" : "");
 }
 
 const struct op_impl cpu_bn = {
 	.reads = READS_X_DW, .prepare = norm_prepare, .release = norm_release,
 	.saved = norm_saved, .scratch = norm_scratch,
-	.forward = cpu_norm_forward, .remake = cpu_norm_remake,
+	.forward = cpu_norm_forward, .recompute = cpu_norm_recompute,
 	.backward = cpu_norm_backward, .describe = norm_describe,
 };

@@ -27,7 +27,7 @@
 static inline int
 norm_writes(const struct task *t, int again)
 {
-	return t->stored && (t->remade || !again);
+	return t->materialized && (t->recompute || !again);
 }
 
 /*

@@ -17,13 +17,13 @@ norm_pass_fold_blocks(const struct task *shift)
 size_t
 norm_plane_floats(const struct dims *d)
 {
-	return cpu_places(d) * (size_t)cpu_lanes();
+	return cpu_positions(d) * (size_t)cpu_lanes();
 }
 
 static size_t
 norm_pass_side_floats(const struct norm *n)
 {
-	return n->shift == NULL || n->tail->stored ? 0 :
+	return n->shift == NULL || n->tail->materialized ? 0 :
 	    (size_t)n->bn->out.n * 2 * (size_t)norm_pass_fold_blocks(n->shift) *
 	    norm_plane_floats(&n->bn->out);
 }
@@ -33,8 +33,8 @@ norm_pass_mask_bytes(const struct norm *n)
 {
 	const struct dims *d = &n->bn->out;
 
-	return !n->masks ? 0 : (size_t)cpu_images(d) *
-	    (size_t)cpu_blocks(d->c) * cpu_places(d) * sizeof(uint16_t);
+	return !n->saves_mask ? 0 : (size_t)cpu_images(d) *
+	    (size_t)cpu_blocks(d->c) * cpu_positions(d) * sizeof(uint16_t);
 }
 
 /*
@@ -44,7 +44,7 @@ norm_pass_mask_bytes(const struct norm *n)
 static size_t
 norm_pass_statistics_floats(const struct norm *n)
 {
-	return n->bn->wants_dw ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
+	return n->bn->needs_weight_grad ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
 }
 
 /* Saved: statistics, then dropped planes, then the mask. */
@@ -58,7 +58,7 @@ norm_saved(const struct task *t)
 }
 
 float *
-norm_sides(const struct task *t)
+norm_dropped(const struct task *t)
 {
 	return (float *)t->saved + norm_pass_statistics_floats(t->priv);
 }
@@ -84,11 +84,11 @@ norm_open(struct task *t)
 	struct norm_pass s = { .n = n, .bn = n->bn, .d = d,
 		.k = cpu_of(t)->norm, .row = cpu_padded(d->c),
 		.blocks = cpu_blocks(d->c), .images = cpu_images(d),
-		.hw = cpu_places(d) };
+		.hw = cpu_positions(d) };
 	size_t planes = (size_t)s.row * (size_t)s.images;
 
-	s.side = norm_sides(t);
-	s.mask = n->masks ? (uint16_t *)(s.side + norm_pass_side_floats(n)) :
+	s.dropped = norm_dropped(t);
+	s.mask = n->saves_mask ? (uint16_t *)(s.dropped + norm_pass_side_floats(n)) :
 	    NULL;
 	s.p = t->scratch;
 	s.q = s.p + planes;
@@ -98,13 +98,13 @@ norm_open(struct task *t)
 	s.b = s.a + s.row;
 	s.c = s.b + s.row;
 	s.zeros = s.c + s.row;
-	s.told = (double *)(s.zeros + norm_plane_floats(d));
+	s.sync = (double *)(s.zeros + norm_plane_floats(d));
 	/*
 	 * A frozen norm has c = 0, which serves as the mean in
 	 * norm_kernels.sums.
 	 */
-	s.mean = n->bn->wants_dw ? t->saved : s.c;
-	s.rstd = n->bn->wants_dw ? s.mean + s.row : NULL;
+	s.mean = n->bn->needs_weight_grad ? t->saved : s.c;
+	s.rstd = n->bn->needs_weight_grad ? s.mean + s.row : NULL;
 	return s;
 }
 
@@ -187,7 +187,7 @@ norm_mix_planes(const struct norm_pass *s, const void *x, int i, int sign,
 }
 
 float *
-norm_side_plane(const struct norm_pass *s, const struct task *shift,
+norm_dropped_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i)
 {
 	int clip = i / s->blocks / s->d->t, block = i % s->blocks;

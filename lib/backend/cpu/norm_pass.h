@@ -15,7 +15,7 @@ struct norm_pass {
 	struct task *bn;
 	const struct dims *d;
 	const struct norm_kernels *k;
-	int again;			/* recompute: write recomputed outputs
+	int recompute;			/* recompute: write recomputed outputs
 					 * only */
 	int row, blocks, images;	/* row: channels, padded */
 	size_t hw;
@@ -23,7 +23,7 @@ struct norm_pass {
 					 * rstd NULL */
 	uint16_t *mask;			/* [images][blocks][hw]; NULL if the
 					 * chain saves none */
-	float *side;			/* [clips][shifted blocks][hw][L]: saved
+	float *dropped;			/* [clips][shifted blocks][hw][L]: saved
 					 * planes that the shift drops */
 	float *p, *q;			/* [images][row]: the two sums of each
 					 * plane */
@@ -31,7 +31,7 @@ struct norm_pass {
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c, v the
 					 * gradient of y */
 	float *zeros;			/* one plane */
-	double *told;			/* [2][channels], with peers: sums here,
+	double *sync;			/* [2][channels], with peers: sums here,
 					 * then those over all ranks */
 };
 
@@ -44,8 +44,8 @@ size_t norm_plane_floats(const struct dims *d);
  */
 size_t norm_saved(const struct task *t);
 
-/* norm_sides(t): return the dropped planes that ${t} has saved. */
-float *norm_sides(const struct task *t);
+/* norm_dropped(t): return the dropped planes that ${t} has saved. */
+float *norm_dropped(const struct task *t);
 size_t norm_scratch(const struct task *t);
 
 /*
@@ -98,10 +98,10 @@ void norm_mix_planes(const struct norm_pass *s, const void *x, int i,
     int sign, struct norm_mix *m);
 
 /*
- * norm_side_plane(s, shift, side, i):
- * Return where ${side} saves plane ${i}, which ${shift} drops.
+ * norm_dropped_plane(s, shift, side, i):
+ * Return where ${dropped} saves plane ${i}, which ${shift} drops.
  */
-float *norm_side_plane(const struct norm_pass *s, const struct task *shift,
+float *norm_dropped_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i);
 
 /*
@@ -115,26 +115,26 @@ void norm_clear_end(const struct norm_pass *s, int i);
  * The parts of a pass for the channels of block ${b}, to run after the sums of
  * all planes; ${arg} is the struct norm_pass, and ${thread} is not used.
  *
- * norm_join_part	combine the statistics of the planes.  With peers, pack
+ * norm_combine_part	combine the statistics of the planes.  With peers, pack
  *			them into s->told for the sum over ranks
- * norm_heard_part	unpack the statistics of all ranks
- * norm_past_part	take the running statistics
+ * norm_unpack_part	unpack the statistics of all ranks
+ * norm_running_part	take the running statistics
  * norm_factors_part	compute the parameter gradients and s->a, b, c
- * norm_heard_factors_part
+ * norm_unpack_factors_part
  *			unpack the sums of all ranks, then compute s->a, b, c
  *
  * norm_measures(bn): return 1 if mean and variance come from the microbatch.
- * norm_tells(bn): return 1 if they are summed over its peers, too.
+ * norm_is_synced(bn): return 1 if they are summed over its peers, too.
  * norm_set_scale(s, b): set s->scale and s->offset of block ${b} from the
  * microbatch or, for a frozen norm, from the running statistics.
  */
 int norm_measures(const struct task *bn);
-int norm_tells(const struct task *bn);
-void norm_join_part(int b, int thread, void *arg);
-void norm_heard_part(int b, int thread, void *arg);
-void norm_past_part(int b, int thread, void *arg);
+int norm_is_synced(const struct task *bn);
+void norm_combine_part(int b, int thread, void *arg);
+void norm_unpack_part(int b, int thread, void *arg);
+void norm_running_part(int b, int thread, void *arg);
 void norm_set_scale(const struct norm_pass *s, int b);
 void norm_factors_part(int b, int thread, void *arg);
-void norm_heard_factors_part(int b, int thread, void *arg);
+void norm_unpack_factors_part(int b, int thread, void *arg);
 
 #endif

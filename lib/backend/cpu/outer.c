@@ -23,7 +23,7 @@ struct outer_chunk { int clip, from[3], to[3]; };
  * The positions of a chunk that a tap uses, and the offsets of x and y where
  * they begin, in floats.  walk.images is 0 if there are none.
  */
-struct outer_meet { struct outer_walk walk; long x, y; };
+struct outer_overlap { struct outer_range walk; long x, y; };
 
 /*
  * Pixels have few channels.  Each tap of each channel of a position is
@@ -96,19 +96,19 @@ outer_chunks(const struct outer *g)
 static int
 outer_parts_of(const struct outer *g)
 {
-	size_t most = ((size_t)512 << 10) /
+	size_t largest = ((size_t)512 << 10) /
 	    ((size_t)cpu_padded(outer_channels(g)) *
 	    (size_t)cpu_padded(g->out) * (size_t)outer_taps(g));
 	size_t all = outer_places(g->y) * (size_t)g->clips / 800;
 
-	most = most < 8 ? most : 8;
-	most = most < all ? most : all;
-	most = most < (size_t)outer_chunks(g) ? most : (size_t)outer_chunks(g);
-	return most > 1 ? (int)most : 1;
+	largest = largest < 8 ? largest : 8;
+	largest = largest < all ? largest : all;
+	largest = largest < (size_t)outer_chunks(g) ? largest : (size_t)outer_chunks(g);
+	return largest > 1 ? (int)largest : 1;
 }
 
 void
-outer_cut(struct outer *g, int threads)
+outer_split(struct outer *g, int threads)
 {
 	int ins = cpu_blocks(outer_channels(g)), outs = cpu_blocks(g->out);
 	size_t x = outer_places(g->x) * (size_t)g->in;
@@ -160,7 +160,7 @@ outer_part_bytes(const struct outer *g)
 static size_t
 outer_meet_bytes(const struct outer *g)
 {
-	return ((size_t)outer_taps(g) * sizeof(struct outer_meet) + 63) / 64 *
+	return ((size_t)outer_taps(g) * sizeof(struct outer_overlap) + 63) / 64 *
 	    64;
 }
 
@@ -236,19 +236,19 @@ outer_start(const struct outer *g, int clip, const int at[3])
 /* Find the positions of chunk ${c} whose tap ${tap} reads inside the input. */
 static void
 outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
-    struct outer_meet *m)
+    struct outer_overlap *m)
 {
 	int at[3] = { tap / g->k[2] / g->k[1], tap / g->k[2] % g->k[1],
 	    tap % g->k[2] };
 	int from[3], n[3], in[3], lanes = cpu_lanes();
-	struct outer_walk *w = &m->walk;
+	struct outer_range *w = &m->walk;
 
 	if (g->pixels) {
 		size_t row = (size_t)cpu_padded(outer_channels(g));
 
 		for (int d = 0; d < 3; d++)
 			n[d] = c->to[d] - c->from[d];
-		*w = (struct outer_walk){ .images = n[0], .rows = n[1],
+		*w = (struct outer_range){ .images = n[0], .rows = n[1],
 			.cols = n[2], .x = { row * (size_t)(n[1] * n[2]),
 			    row * (size_t)n[2], row },
 			.y = { outer_image(g->y, g->out),
@@ -270,10 +270,10 @@ outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
 		in[d] = from[d] * s - before;
 	}
 	if (n[0] * n[1] * n[2] == 0) {
-		*m = (struct outer_meet){ .walk = { .images = 0 } };
+		*m = (struct outer_overlap){ .walk = { .images = 0 } };
 		return;
 	}
-	*w = (struct outer_walk){ .images = n[0], .rows = n[1], .cols = n[2],
+	*w = (struct outer_range){ .images = n[0], .rows = n[1], .cols = n[2],
 		.x = { outer_image(g->x, g->in) * (size_t)g->s[0],
 		    (size_t)(g->x[2] * g->s[1] * lanes),
 		    (size_t)(g->s[2] * lanes) },
@@ -299,7 +299,7 @@ struct outer_job {
 
 /* Copy a chunk of one block of x into ${to}, positions one after the other. */
 static void
-outer_pack(float *to, const float *x, const struct outer_walk *w)
+outer_pack(float *to, const float *x, const struct outer_range *w)
 {
 	size_t lanes = (size_t)cpu_lanes();
 
@@ -319,8 +319,8 @@ outer_pack(float *to, const float *x, const struct outer_walk *w)
  * of its time.
  */
 static void
-outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
-    const struct outer_meet *next, int more)
+outer_add_chunk(const struct outer_job *job, const struct outer_overlap *meet,
+    const struct outer_overlap *next, int more)
 {
 	const struct outer_kernels *k = outer_kernels_pick();
 	const struct outer *g = job->g;
@@ -340,19 +340,19 @@ outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
 	for (int j = 0; j < v->outs * v->ins * outer_taps(g); j++) {
 		int tap = j % outer_taps(g), i = j / outer_taps(g) % v->ins;
 		int o = j / outer_taps(g) / v->ins;
-		const struct outer_meet *a = &meet[tap];
+		const struct outer_overlap *a = &meet[tap];
 		const float *in = x + x_block * (size_t)i;
-		const float *out = y + y_block * (size_t)o, *ahead = NULL;
-		struct outer_walk w = a->walk;
+		const float *out = y + y_block * (size_t)o, *prefetch = NULL;
+		struct outer_range w = a->walk;
 		float *m = job->sums + outer_cell(g) *
 		    (size_t)(o * v->step + i) + lanes * lanes * (size_t)tap;
 
 		if (more && w.images == 0)
 			continue;
 		if (next != NULL && i == (o + 1) % v->ins && tap == 0)
-			ahead = out + next->y;
+			prefetch = out + next->y;
 		else if (next != NULL && o == 0 && !g->pixels)
-			ahead = in + next->x + (a->x - meet->x);
+			prefetch = in + next->x + (a->x - meet->x);
 		in += a->x;
 		if (outer_is_sparse(g)) {
 			in = job->close + near * (size_t)i;
@@ -360,7 +360,7 @@ outer_add_chunk(const struct outer_job *job, const struct outer_meet *meet,
 			w.x[1] = w.x[2] * (size_t)w.cols;
 			w.x[0] = w.x[1] * (size_t)w.rows;
 		}
-		k->sum(m, in, out + a->y, &w, more, ahead, i == (o + 1) %
+		k->sum(m, in, out + a->y, &w, more, prefetch, i == (o + 1) %
 		    v->ins && tap == 0 ? a->walk.y : a->walk.x);
 	}
 }
@@ -402,7 +402,7 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 		.ins = ins * (a + 1) / g->in_jobs - ins * a / g->in_jobs,
 		.out = outs * b / g->out_jobs,
 		.outs = outs * (b + 1) / g->out_jobs - outs * b / g->out_jobs };
-	struct outer_meet *meet = scratch, next;
+	struct outer_overlap *meet = scratch, next;
 	float *close = (float *)((char *)scratch + outer_meet_bytes(g));
 	struct outer_job j = { .g = g, .v = v, .x = x, .y = y, .close = close,
 		.sums = close + outer_packed_bytes(g) / sizeof(float) };

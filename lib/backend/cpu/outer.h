@@ -13,7 +13,7 @@
  * their order.  The shape alone fixes the parts, so that no bit depends on the
  * number of threads.
  *
- * After outer_cut, threads may call all functions at the same time, on
+ * After outer_split, threads may call all functions at the same time, on
  * different jobs.
  */
 
@@ -25,23 +25,23 @@ struct outer {
 					 * [image][c][h][w] */
 	int x[3], y[3];			/* t, h, w of input and output */
 	int k[3], s[3], p[3];
-	/* Set by outer_cut: */
+	/* Set by outer_split: */
 	int chunk[3];			/* positions t, h, w processed at a
 					 * time */
 	int parts, in_jobs, out_jobs;
 };
 
 /*
- * outer_cut(g, threads):
- * Set the fields below "Set by outer_cut" for ${threads} threads.  The fields
+ * outer_split(g, threads):
+ * Set the fields below "Set by outer_split" for ${threads} threads.  The fields
  * above must be set, and they alone decide the bits of the result.
  */
-void outer_cut(struct outer *g, int threads);
+void outer_split(struct outer *g, int threads);
 
 /*
  * outer_scratch(g), outer_parts(g):
  * Return the bytes of the scratch of a thread, and of the sums of all parts, 0
- * if there is one part.  Call outer_cut first.
+ * if there is one part.  Call outer_split first.
  */
 size_t outer_scratch(const struct outer *g);
 size_t outer_parts(const struct outer *g);

@@ -17,7 +17,7 @@
 /* m[r] (+)= sum of y[r] x, one vector of x at a time */
 INLINE void
 outer_kernel_sum_places(float *m, const float *x, const float *y,
-    const struct outer_walk *w, int more, int fetch, const float *ahead,
+    const struct outer_range *w, int more, int fetch, const float *prefetch,
     const size_t step[3])
 {
 	vec s[L];
@@ -29,7 +29,7 @@ outer_kernel_sum_places(float *m, const float *x, const float *y,
 		for (size_t j = 0; j < (size_t)w->rows; j++) {
 			const float *in = x + w->x[0] * i + w->x[1] * j;
 			const float *out = y + w->y[0] * i + w->y[1] * j;
-			const float *next = fetch ? ahead + step[0] * i +
+			const float *next = fetch ? prefetch + step[0] * i +
 			    step[1] * j : NULL;
 
 #pragma GCC unroll 4
@@ -59,11 +59,11 @@ outer_kernel_sum_places(float *m, const float *x, const float *y,
  */
 static void
 outer_kernel_sum(float *m, const float *x, const float *y,
-    const struct outer_walk *w, int more, const float *ahead,
+    const struct outer_range *w, int more, const float *prefetch,
     const size_t step[3])
 {
-	if (ahead != NULL)
-		outer_kernel_sum_places(m, x, y, w, more, 1, ahead, step);
+	if (prefetch != NULL)
+		outer_kernel_sum_places(m, x, y, w, more, 1, prefetch, step);
 	else
 		outer_kernel_sum_places(m, x, y, w, more, 0, NULL, NULL);
 }

@@ -15,7 +15,7 @@
  * A range of positions of x and of the matching positions of y.  x[] and y[]
  * are the floats from one image, row and column to the next.
  */
-struct outer_walk {
+struct outer_range {
 	int images, rows, cols;
 	size_t x[3], y[3];		/* y[2] is L */
 };
@@ -29,7 +29,7 @@ struct outer_kernels {
 	 * that begins at ${ahead} and has the steps ${step}.
 	 */
 	void (*sum)(float *m, const float *x, const float *y,
-	    const struct outer_walk *w, int more, const float *ahead,
+	    const struct outer_range *w, int more, const float *ahead,
 	    const size_t step[3]);
 };
 

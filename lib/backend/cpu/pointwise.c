@@ -20,7 +20,7 @@ static void
 cpu_input_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	size_t hw = cpu_places(&t->out), C = (size_t)t->out.c;
+	size_t hw = cpu_positions(&t->out), C = (size_t)t->out.c;
 	size_t step = cpu_is_pixels(&t->out) ? 1 : (size_t)cpu_lanes();
 	const uint8_t *from = t->feed->stream[t->op->stream].bytes +
 	    (size_t)i * hw * C;
@@ -175,7 +175,7 @@ cpu_scale_back_range(size_t from, size_t to, void *arg)
 	if (t->dx[0] != NULL)
 		cpu_k(t)->scale((float *)t->dx[0] + from, cpu_scale_factor(t),
 		    dy, to - from, t->accumulate[0]);
-	if (t->wants_dw)
+	if (t->needs_weight_grad)
 		((double *)t->scratch)[from / GRAIN] = cpu_k(t)->dot(dy,
 		    (const float *)t->x[0] + from, to - from);
 }
@@ -183,7 +183,7 @@ cpu_scale_back_range(size_t from, size_t to, void *arg)
 static size_t
 cpu_scale_scratch(const struct task *t)
 {
-	return t->wants_dw ? (cpu_floats(&t->out) / GRAIN + 1) *
+	return t->needs_weight_grad ? (cpu_floats(&t->out) / GRAIN + 1) *
 	    sizeof(double) : 0;
 }
 
@@ -194,9 +194,9 @@ cpu_scale_backward(struct task *t)
 	double sum = 0;
 
 	cpu_ranges(cpu_of(t), n, GRAIN, cpu_scale_back_range, t);
-	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->wants_dw; i++)
+	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->needs_weight_grad; i++)
 		sum += ((const double *)t->scratch)[i];
-	if (t->wants_dw)
+	if (t->needs_weight_grad)
 		*(float *)t->dw[0] = (float)sum;
 }
 
@@ -267,7 +267,7 @@ cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
     int sign, int more)
 {
 	const struct dims *d = &t->out;
-	size_t hw = cpu_places(d);
+	size_t hw = cpu_positions(d);
 	int lanes = cpu_lanes(), frame = i % d->t;
 	float *y = cpu_plane(d, to, i, b);
 
@@ -357,7 +357,7 @@ cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
 	int lanes = cpu_lanes();
 
 	for (int f = 0; f < d->t; f++)
-		for (size_t p = 0; p < cpu_places(d); p++)
+		for (size_t p = 0; p < cpu_positions(d); p++)
 			for (int c = 0; c < d->c; c++, place++) {
 				size_t o = p * (size_t)lanes + (size_t)(c % lanes);
 				int i = clip * d->t + f;

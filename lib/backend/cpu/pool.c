@@ -15,12 +15,12 @@
  * order.  Backward, input frame t takes the output frames that cover it.
  */
 
-static struct window
+static struct pool_window
 cpu_pool_window(const struct task *t)
 {
 	const struct op *op = t->op;
 
-	return (struct window){ t->in[0].h, t->in[0].w, t->out.h, t->out.w,
+	return (struct pool_window){ t->in[0].h, t->in[0].w, t->out.h, t->out.w,
 		{ op->k[1], op->k[2] }, { op->s[1], op->s[2] },
 		{ op->p[1], op->p[2] } };
 }
@@ -83,7 +83,7 @@ cpu_maxpool_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct window v = cpu_pool_window(t);
+	struct pool_window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
@@ -112,7 +112,7 @@ cpu_maxpool_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct window v = cpu_pool_window(t);
+	struct pool_window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
@@ -127,7 +127,7 @@ cpu_maxpool_back_part(int i, int thread, void *arg)
 		more = 1;
 	}
 	if (!more)
-		memset(dx, 0, cpu_places(&t->in[0]) * (size_t)cpu_lanes() *
+		memset(dx, 0, cpu_positions(&t->in[0]) * (size_t)cpu_lanes() *
 		    sizeof(float));
 }
 
@@ -148,8 +148,8 @@ const struct op_impl cpu_maxpool = {
 
 /*
  * Return the factor of the sum over one frame of a window at output image
- * ${image}.  With ${cut}, the kernel divides by the positions inside the plane,
- * and only the frames remain to be counted here.
+ * ${image}. With ${exclude_pad}, the kernel divides by the positions inside the
+ * plane, and only the frames remain to be counted here.
  */
 static float
 cpu_pool_frame_weight(const struct task *t, int image)
@@ -159,7 +159,7 @@ cpu_pool_frame_weight(const struct task *t, int image)
 
 	for (int a = 0; a < k[0]; a++)
 		inside += cpu_pool_under(t, image, a) >= 0;
-	return t->op->cut ? 1.0f / (float)inside :
+	return t->op->exclude_pad ? 1.0f / (float)inside :
 	    1.0f / (float)(k[0] * k[1] * k[2]);
 }
 
@@ -168,7 +168,7 @@ cpu_avgpool_window_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct window v = cpu_pool_window(t);
+	struct pool_window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
@@ -178,7 +178,7 @@ cpu_avgpool_window_part(int i, int thread, void *arg)
 			continue;
 		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
 		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    cpu_pool_frame_weight(t, i / blocks), t->op->cut, more);
+		    cpu_pool_frame_weight(t, i / blocks), t->op->exclude_pad, more);
 		more = 1;
 	}
 }
@@ -189,7 +189,7 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct window v = cpu_pool_window(t);
+	struct pool_window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
@@ -199,11 +199,11 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 		if (from < 0)
 			continue;
 		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    &v, cpu_pool_frame_weight(t, from), t->op->cut, more);
+		    &v, cpu_pool_frame_weight(t, from), t->op->exclude_pad, more);
 		more = 1;
 	}
 	if (!more)
-		memset(dx, 0, cpu_places(&t->in[0]) * (size_t)cpu_lanes() *
+		memset(dx, 0, cpu_positions(&t->in[0]) * (size_t)cpu_lanes() *
 		    sizeof(float));
 }
 
@@ -217,11 +217,11 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 static int
 cpu_pool_whole_planes(const struct task *t)
 {
-	int over = t->op->over;
+	int over = t->op->axes;
 
 	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
 		return 0;
-	return !(over & OVER_H) == !(over & OVER_W) || cpu_places(&t->in[0]) == 1;
+	return !(over & OVER_H) == !(over & OVER_W) || cpu_positions(&t->in[0]) == 1;
 }
 
 /* Return the number of input images that an output image averages. */
@@ -244,7 +244,7 @@ cpu_avgpool_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
 	    n = cpu_pool_frames(t);
-	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
+	size_t hw = cpu_positions(&t->in[0]), out = cpu_positions(&t->out);
 	float *y = cpu_plane(&t->out, t->y, i / blocks, i % blocks);
 	float factor = (float)cpu_pool_share(t), sum[LANES_MAX];
 
@@ -271,7 +271,7 @@ static void
 cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])
 {
 	const struct dims *in = &t->in[0];
-	int over = t->op->over;
+	int over = t->op->axes;
 
 	n[0] = over & OVER_H ? in->h : 1;
 	n[1] = over & OVER_W ? in->w : 1;
@@ -284,21 +284,21 @@ cpu_avgpool_places_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
-	size_t places = cpu_places(out), from;
+	size_t positions = cpu_positions(out), from;
 	int n[2];
 
 	(void)thread;
 	memset(cpu_plane(out, t->y, i, 0), 0, cpu_image(out) * sizeof(float));
-	for (size_t k = 0; k < places * (size_t)out->c; k++) {
-		int c = (int)(k / places), images = cpu_pool_frames(t);
+	for (size_t k = 0; k < positions * (size_t)out->c; k++) {
+		int c = (int)(k / positions), images = cpu_pool_frames(t);
 		double sum = 0;
 
-		cpu_pool_averaged(t, k % places, &from, n);
+		cpu_pool_averaged(t, k % positions, &from, n);
 		for (int f = 0; f < images * n[0] * n[1]; f++)
 			sum += *cpu_element(in, t->x[0], i * images +
 			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
 			    in->w + f % n[1]), c);
-		*cpu_element(out, t->y, i, k % places, c) =
+		*cpu_element(out, t->y, i, k % positions, c) =
 		    (float)(sum * cpu_pool_share(t));
 	}
 }
@@ -308,19 +308,19 @@ cpu_avgpool_places_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
-	size_t places = cpu_places(out), from;
+	size_t positions = cpu_positions(out), from;
 	int n[2];
 
 	(void)thread;
 	if (!t->accumulate[0])
 		memset(cpu_plane(in, t->dx[0], i * cpu_pool_frames(t), 0), 0,
 		    (size_t)cpu_pool_frames(t) * cpu_image(in) * sizeof(float));
-	for (size_t k = 0; k < places * (size_t)out->c; k++) {
-		int c = (int)(k / places), images = cpu_pool_frames(t);
-		float dy = *cpu_element(out, t->dy, i, k % places, c) *
+	for (size_t k = 0; k < positions * (size_t)out->c; k++) {
+		int c = (int)(k / positions), images = cpu_pool_frames(t);
+		float dy = *cpu_element(out, t->dy, i, k % positions, c) *
 		    (float)cpu_pool_share(t);
 
-		cpu_pool_averaged(t, k % places, &from, n);
+		cpu_pool_averaged(t, k % positions, &from, n);
 		for (int f = 0; f < images * n[0] * n[1]; f++)
 			*cpu_element(in, t->dx[0], i * images +
 			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
@@ -331,7 +331,7 @@ cpu_avgpool_places_back_part(int i, int thread, void *arg)
 static void
 cpu_avgpool_forward(struct task *t)
 {
-	if (t->op->over == 0)
+	if (t->op->axes == 0)
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    cpu_avgpool_window_part, t);
 	else if (cpu_pool_whole_planes(t))
@@ -347,7 +347,7 @@ cpu_avgpool_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
 	    n = cpu_pool_frames(t);
-	size_t hw = cpu_places(&t->in[0]), out = cpu_places(&t->out);
+	size_t hw = cpu_positions(&t->in[0]), out = cpu_positions(&t->out);
 	const float *dy = cpu_plane(&t->out, t->dy, i / blocks, i % blocks);
 	float factor = (float)cpu_pool_share(t), v[LANES_MAX];
 
@@ -372,7 +372,7 @@ cpu_avgpool_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (t->op->over == 0)
+	if (t->op->axes == 0)
 		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
 		    cpu_avgpool_window_back_part, t);
 	else if (cpu_pool_whole_planes(t))
@@ -386,7 +386,7 @@ cpu_avgpool_backward(struct task *t)
 static int
 cpu_avgpool_prepare(struct task *t)
 {
-	return t->op->over == 0 ? cpu_blocked(t) : 0;
+	return t->op->axes == 0 ? cpu_blocked(t) : 0;
 }
 
 const struct op_impl cpu_avgpool = {

@@ -30,8 +30,8 @@ winograd_tiles(const struct winograd *g)
 int
 winograd_call_tiles(const struct winograd *g, int threads)
 {
-	int tiles = winograd_tiles(g), most = g->in > 128 ? 96 : 48;
-	int calls = div_up(tiles, threads * most) * threads, each = div_up(tiles, calls);
+	int tiles = winograd_tiles(g), largest = g->in > 128 ? 96 : 48;
+	int calls = div_up(tiles, threads * largest) * threads, each = div_up(tiles, calls);
 
 	/* If some tiles lack elements, each element fills up its own rows. */
 	if (g->out_h % 4 != 0 || g->out_w % 4 != 0)
@@ -105,7 +105,7 @@ winograd_gather(const struct winograd *g, float *w, const float *outer, int c,
 		    (size_t)(first + o) * g->out_step;
 
 		for (int i = 0; i < 9; i++)
-			w[(g->turned ? 8 - i : i) * lanes + o] = from[i];
+			w[(g->rotated ? 8 - i : i) * lanes + o] = from[i];
 	}
 }
 
@@ -130,19 +130,19 @@ winograd_gather_block(const struct winograd *g, float *w, const float *outer,
 	    (size_t)first * g->out_step;
 	int n = (int)lanes, whole = c + n <= g->in && first + n <= g->out;
 
-	if (whole && !g->turned && g->in_step == 9) {
+	if (whole && !g->rotated && g->in_step == 9) {
 		for (size_t i = 0; i < 9; i++)
-			k->turn(w + i * lanes * lanes, lanes, from + i * lanes,
+			k->transpose(w + i * lanes * lanes, lanes, from + i * lanes,
 			    (size_t)g->out_step);
 		return;
 	}
-	whole = whole && g->turned && g->out_step == 9;
+	whole = whole && g->rotated && g->out_step == 9;
 	for (int i = 0; i < n; i++, from += g->in_step, w += 9 * lanes) {
 		if (!whole || (c + i + 1 == g->in && first + n == g->out)) {
 			winograd_gather(g, w, outer, c + i, first);
 			continue;
 		}
-		k->turn(square, lanes, from, 9);
+		k->transpose(square, lanes, from, 9);
 		for (size_t t = 0; t < 9 && t < lanes; t++)
 			memcpy(w + (8 - t) * lanes, square + t * lanes,
 			    lanes * sizeof(float));
@@ -152,7 +152,7 @@ winograd_gather_block(const struct winograd *g, float *w, const float *outer,
 }
 
 void
-winograd_order(const struct winograd *g, int slice, const float *outer,
+winograd_transform_weights(const struct winograd *g, int slice, const float *outer,
     void *inner)
 {
 	enum { SOME = 4 };		/* channels to transform before copying
@@ -210,7 +210,7 @@ winograd_transform(const struct winograd *g, const struct winograd_tiles *t,
 			struct winograd_plane far = winograd_plane_of(g, x,
 			    next->image, j / t->n);
 
-			winograd_fetch(&far, next->at, 1);
+			winograd_prefetch(&far, next->at, 1);
 		}
 		k->input(v + (rows * b + (size_t)(i % t->n)) * lanes,
 		    winograd_v_step(g, rows), &in, at, a->n);

@@ -25,7 +25,7 @@ struct winograd {
 	int images, in, out;		/* in, out: channels */
 	int in_h, in_w, out_h, out_w;
 	int p[2];			/* h, w */
-	int turned;			/* data gradient: rotate the taps */
+	int rotated;			/* data gradient: rotate the taps */
 	int out_step, in_step;		/* floats between channels of the
 					 * graph's weights, whose 9 taps are
 					 * contiguous */
@@ -37,7 +37,7 @@ int winograd_tiles(const struct winograd *g);
 /*
  * winograd_call_tiles(g, threads):
  * Return how many tiles each call of winograd_run should get, at most
- * WINOGRAD_MOST.
+ * WINOGRAD_TILES_MAX.
  */
 int winograd_call_tiles(const struct winograd *g, int threads);
 
@@ -50,21 +50,21 @@ size_t winograd_weights(const struct winograd *g);
 size_t winograd_scratch(const struct winograd *g, int tiles);
 
 /*
- * winograd_slices(g), winograd_order(g, slice, outer, inner):
+ * winograd_slices(g), winograd_transform_weights(g, slice, outer, inner):
  * Transform slice ${slice} of winograd_slices(g) of the weights ${outer}, in
  * the order of the graph, into ${inner}, winograd_weights(g) bytes.  Slices do
  * not overlap.
  */
 int winograd_slices(const struct winograd *g);
-void winograd_order(const struct winograd *g, int slice, const float *outer,
+void winograd_transform_weights(const struct winograd *g, int slice, const float *outer,
     void *inner);
 
 /*
  * winograd_run(g, from, to, x, w, bias, y, more, scratch):
- * Compute tiles [${from}, ${to}), at most WINOGRAD_MOST, from the input ${x}
- * and the transformed weights ${w}.  Write to ${y} or, if ${more} is not 0, add
- * to it.  ${bias} has one float per output channel, or is NULL.  With ${more}
- * it is not added.  ${scratch} has winograd_scratch() bytes for this thread
+ * Compute tiles [${from}, ${to}), at most WINOGRAD_TILES_MAX, from the input
+ * ${x} and the transformed weights ${w}. Write to ${y} or, if ${more} is not 0,
+ * add to it. ${bias} has one float per output channel, or is NULL. With ${more}
+ * it is not added. ${scratch} has winograd_scratch() bytes for this thread
  * alone.
  */
 void winograd_run(const struct winograd *g, int from, int to, const void *x,

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "backend/cpu/half/kernels.h"
+#include "backend/cpu/bf16/kernels.h"
 #include "backend/cpu/wide.h"
 #include "backend/cpu/winograd_kernels.h"
 

@@ -33,9 +33,9 @@ winograd_gradient_parts(const struct winograd_gradient *g)
 {
 	int parts = PARTS / (winograd_gradient_windows(g->in) *
 	    winograd_gradient_windows(g->out));
-	int most = div_up(winograd_gradient_tiles(g), TILES);
+	int largest = div_up(winograd_gradient_tiles(g), TILES);
 
-	parts = parts < most ? parts : most;
+	parts = parts < largest ? parts : largest;
 	return parts > 1 ? parts : 1;
 }
 
@@ -121,7 +121,7 @@ winograd_gradient_transform(const struct winograd_gradient *g,
 			struct winograd_plane far = winograd_plane(x, g->bf16,
 			    c, h, w, next->image, block + j / t->n);
 
-			winograd_fetch(&far, next->at, !is_dy);
+			winograd_prefetch(&far, next->at, !is_dy);
 		}
 		if (is_dy) {
 			k->gradient_in(out, winograd_gradient_step(), &in, at,
@@ -186,7 +186,7 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	for (int c = 0; c < calls; c++) {
 		int a = from + (int)((long)(to - from) * c / calls);
 		int b = from + (int)((long)(to - from) * (c + 1) / calls);
-		struct outer_walk w = { .images = 1, .rows = 1,
+		struct outer_range w = { .images = 1, .rows = 1,
 			.x = { 0, 0, (size_t)lanes },
 			.y = { 0, 0, (size_t)lanes } };
 		struct winograd_tiles t;

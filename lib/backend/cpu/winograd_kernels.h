@@ -48,9 +48,9 @@ winograd_plane(const void *x, int is_bf16, int c, int h, int w, int image,
     int block)
 {
 	size_t row = is_bf16 ? round_up((uint64_t)c, 16) : (size_t)cpu_lanes();
-	size_t places = (size_t)h * (size_t)w, at = is_bf16 ?
-	    (size_t)image * places * row + (size_t)(block * cpu_lanes()) :
-	    (size_t)(image * cpu_blocks(c) + block) * places * row;
+	size_t positions = (size_t)h * (size_t)w, at = is_bf16 ?
+	    (size_t)image * positions * row + (size_t)(block * cpu_lanes()) :
+	    (size_t)(image * cpu_blocks(c) + block) * positions * row;
 
 	return (struct winograd_plane){ (char *)x + at * (is_bf16 ? 2 : 4),
 		is_bf16, h, w, row };
@@ -111,12 +111,12 @@ const struct winograd_kernels *winograd_kernels_pick(void) ISA_CONST;
 enum { WINOGRAD_AHEAD = 2 };
 
 /*
- * winograd_fetch(x, at, edge):
+ * winograd_prefetch(x, at, edge):
  * Prefetch the 4 x 4 positions of ${x} that the tile at ${at} reads and earlier
  * tiles did not.  They begin ${edge} positions further on in h and w.
  */
 static inline void
-winograd_fetch(const struct winograd_plane *x, const int at[2], int edge)
+winograd_prefetch(const struct winograd_plane *x, const int at[2], int edge)
 {
 	size_t step = x->step * (x->is_bf16 ? 2 : 4);
 	const char *from = (const char *)x->at +

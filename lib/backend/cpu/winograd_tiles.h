@@ -13,7 +13,7 @@
  * The tiles that have a given element are then consecutive.
  */
 
-enum { WINOGRAD_MOST = 96 };		/* tiles of a call */
+enum { WINOGRAD_TILES_MAX = 96 };		/* tiles of a call */
 
 struct winograd_tile {
 	int image, at[2];		/* position h, w in the output */
@@ -28,7 +28,7 @@ struct winograd_tiles {
 	 * and the end.
 	 */
 	int begin[5];
-	struct winograd_tile tile[WINOGRAD_MOST];
+	struct winograd_tile tile[WINOGRAD_TILES_MAX];
 };
 
 /* winograd_tiles_of(h, w): return the tiles of a plane. */
@@ -36,8 +36,9 @@ int winograd_tiles_of(int h, int w);
 
 /*
  * winograd_sort(t, h, w, from, to):
- * Fill in ${t} with tiles [${from}, ${to}), at most WINOGRAD_MOST, of planes of
- * ${h} x ${w} outputs.  Tiles are numbered row by row and image by image.
+ * Fill in ${t} with tiles [${from}, ${to}), at most WINOGRAD_TILES_MAX, of
+ * planes of ${h} x ${w} outputs. Tiles are numbered row by row and image by
+ * image.
  */
 void winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to);
 

@@ -158,7 +158,7 @@ struct total {
 };
 
 /* to[g][m][c] = or += share from[g][m][c] by[g][channel].  ${from} NULL: 1. */
-struct spread {
+struct broadcast {
 	struct rows rows;
 	const void *from, *by;
 	void *to;
@@ -241,7 +241,7 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
  *
  * With sync BN the kernel runs twice.  First it packs the sums of this rank
  * into ${told}[2][channels] (peers.h) and ends.  After the sum over the ranks
- * it runs with ${hears} and unpacks them.
+ * it runs with ${unpacks} and unpacks them.
  */
 struct norm_finish {
 	const double *part;		/* [parts][2][folds][period] partial
@@ -252,8 +252,8 @@ struct norm_finish {
 	double count, all;		/* values per channel: this rank, all
 					 * ranks */
 	double eps;
-	double *told;
-	int hears;
+	double *packed;
+	int unpacks;
 	float *mean, *rstd;		/* [period], output */
 	float *to_mean, *to_var, *to_between;
 	const float *running;		/* running mean, for ${to_between} */
@@ -299,15 +299,15 @@ struct norm_apply {
  *	dx = k[0] g + k[1] (x - mean) + k[2]
  *
  * If ${sums}[2][period] is not NULL, it holds those gradients,
- * and ${part} is unused.  ${told} and ${hears} are as in struct norm_finish.
+ * and ${part} is unused.  ${told} and ${unpacks} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
 	const float *sums;		/* NULL: use ${part} */
 	unsigned parts, folds, period;
 	double all;			/* values per channel over all ranks */
-	double *told;
-	int hears;
+	double *packed;
+	int unpacks;
 	const float *rstd, *scale;
 	float *dscale, *doffset;
 	float *k;			/* NULL: not wanted */
@@ -364,7 +364,7 @@ struct frames {
 	int accumulate;
 };
 
-struct window { int in[3], out[3], k[3], s[3], p[3]; };
+struct pool_window { int in[3], out[3], k[3], s[3], p[3]; };
 
 /*
  * Max pooling.  ${which} holds the tap of the maximum: one byte, or four if a
@@ -372,7 +372,7 @@ struct window { int in[3], out[3], k[3], s[3], p[3]; };
  */
 struct maxpool {
 	struct image image;		/* of y; backward: of dx */
-	struct window window;
+	struct pool_window window;
 	unsigned c;
 	const void *from;		/* x; backward: dy */
 	void *to;
@@ -386,7 +386,7 @@ struct maxpool {
  */
 struct avgpool {
 	struct image image;
-	struct window window;
+	struct pool_window window;
 	unsigned c;
 	const void *from;
 	void *to;
@@ -434,8 +434,8 @@ enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 /* y = x * w, or its input gradient.  A vector has ${width} channels. */
 struct depth {
 	struct image image;		/* of strips */
-	struct window window;
-	int places[3];			/* extents of y, the last in strips */
+	struct pool_window window;
+	int positions[3];			/* extents of y, the last in strips */
 	unsigned c;
 	int width;			/* vector length: LANES, 2 or 1 */
 	const void *x, *w;		/* backward: x is dy */
@@ -451,7 +451,7 @@ struct depth {
  * they read the same memory, which is then in the caches.
  */
 struct depth_sums {
-	struct window window;
+	struct pool_window window;
 	unsigned c, tiles, sets;
 	unsigned items, strips, per;
 	int across, width, nine;
@@ -511,14 +511,14 @@ struct floats_add {
 /*
  * The owned shards that a kernel updates.  Shard i has the blocks from number
  * first[i] to first[i + 1] - 1.  Without a list, ${one} is the only shard.  If
- * ${verdict} is not NULL and not VERDICT_STEP, the kernel changes nothing.
+ * ${verdict} is not NULL and not STEP_CHECK_STEP, the kernel changes nothing.
  */
 struct over {
-	const struct portion *portion;	/* NULL: use ${one} */
-	const size_t *first;		/* [portions + 1] */
-	size_t portions;
-	struct portion one;
-	const struct verdict *verdict;	/* NULL: no check */
+	const struct owned_shard *shard;	/* NULL: use ${one} */
+	const size_t *first;		/* [shards + 1] */
+	size_t shards;
+	struct owned_shard one;
+	const struct step_check *check;	/* NULL: no check */
 };
 
 struct tracking { struct track track; struct over over; };
@@ -555,25 +555,25 @@ struct squares_add {
  * One block: compute the verdict of struct judgement from the sums of squares
  * of the parameters.
  */
-struct judge {
+struct step_checked {
 	const double *of;		/* [params] */
 	const char *kind;
 	size_t params, outcomes;
 	double scale, clip;
 	const struct outcome *outcome;
-	double most;			/* largest loss */
+	double max;			/* largest loss */
 	const float *lost;		/* or NULL */
-	struct verdict *verdict;
+	struct step_check *check;
 };
 
 /*
  * One thread: ${to} = 1 if the absolute value of a loss is above ${most} or the
  * loss is NaN, or if ${other} is set; otherwise 0.
  */
-struct lost {
+struct flag_losses {
 	const struct outcome *outcome;
 	size_t outcomes;
-	double most;
+	double max;
 	int other;
 	float *to;
 };
@@ -589,7 +589,7 @@ struct rating {
 	struct ratio_rule rule;
 	double lr, decay, scale;
 	double *ratio;
-	const struct verdict *verdict;
+	const struct step_check *check;
 };
 
 /*
@@ -598,7 +598,7 @@ struct rating {
  * output, or, if ${some} is 0, one element per thread.
  */
 enum { WEIGHTS = 2048 };
-struct weights {
+struct wgrad {
 	const void *from;
 	void *to;
 	unsigned out, in, taps, some, pieces;
@@ -610,7 +610,7 @@ struct weights {
  */
 enum { WEIGHTS_ROWS = SPANS };
 struct weights_table {
-	struct weights row[WEIGHTS_ROWS];
+	struct wgrad row[WEIGHTS_ROWS];
 	unsigned rows, first[WEIGHTS_ROWS + 1];
 };
 

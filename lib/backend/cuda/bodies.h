@@ -20,7 +20,7 @@
 #include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/stem_body.h"
 #include "backend/cuda/each_type.h"
-#define BODIES "backend/cuda/depth_body.h"
+#define BODIES "backend/cuda/depthwise_body.h"
 #include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/head_body.h"
 #include "backend/cuda/each_type.h"

@@ -66,12 +66,12 @@ cuda_conv_set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
 /* Return the shape of a pass: of images or volumes, by the rules above. */
 static struct conv_shape
 cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
-    enum conv_pattern pattern)
+    enum conv_fusion pattern)
 {
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
 	const int from[3] = { x->t, x->h, x->w }, to[3] = { y->t, y->h, y->w };
-	struct conv_shape s = { .pass = pass, .pattern = pattern,
+	struct conv_shape s = { .pass = pass, .fusion = pattern,
 		.type = cuda_of(t)->type,
 		.n = x->n, .in = x->c, .out = y->c, .groups = op->groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
@@ -116,7 +116,7 @@ cuda_conv_release(struct task *t)
 /* Make the plan of a pass.  Return 0 if there is none. */
 static int
 cuda_conv_make_plan(struct task *t, enum conv_pass pass,
-    enum conv_pattern pattern)
+    enum conv_fusion pattern)
 {
 	struct driver *d = cuda_of(t)->driver;
 	struct conv_shape s = cuda_conv_shape_of(t, pass, pattern);
@@ -133,10 +133,10 @@ cuda_conv_make_plan(struct task *t, enum conv_pass pass,
 struct packing *
 conv_packing(struct task *t)
 {
-	int depth = depth_is(t->op, &t->in[0]);
+	int depth = depthwise_is(t->op, &t->in[0]);
 
 	if (depth)
-		t->impl = &cuda_depth;
+		t->impl = &cuda_depthwise;
 	if (t->priv == NULL)
 		t->priv = xcalloc(1, depth ? sizeof(struct packing) :
 		    sizeof(struct cuda_conv));
@@ -147,18 +147,18 @@ static int
 cuda_conv_prepare(struct task *t)
 {
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
-		[CONV_DATA] = !t->idle && t->training && t->wants_dx[0],
-		[CONV_WEIGHTS] = !t->idle && t->training && t->wants_dw };
+		[CONV_DATA] = !t->no_grad && t->training && t->needs_input_grad[0],
+		[CONV_WEIGHTS] = !t->no_grad && t->training && t->needs_weight_grad };
 	const struct cuda_conv *c = (const struct cuda_conv *)conv_packing(t);
 
-	if (t->impl == &cuda_depth)
+	if (t->impl == &cuda_depthwise)
 		return 0;
 	if (stem_is(t))
 		t->reads = 0;	/* backward reads the saved patches, not x */
 	/* cuda_fuse has made the plans of fused patterns already. */
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
-		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_PLAIN)) {
+		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_UNFUSED)) {
 			cuda_conv_release(t);
 			return -1;
 		}
@@ -171,26 +171,26 @@ cuda_conv_prepare(struct task *t)
  * convolution and the operators behind it.
  */
 static int
-cuda_conv_may_have_patterns(const struct task *t)
+cuda_conv_may_fuse(const struct task *t)
 {
-	return cuda_of(t)->type == GPU_F16 && t->training && !t->idle &&
+	return cuda_of(t)->type == GPU_F16 && t->training && !t->no_grad &&
 	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0 &&
 	    (t->in[0].c % 8 == 0 || stem_is(t));
 }
 
 int
-conv_takes_norm(struct task *t, struct norm *n)
+conv_fuse_norm(struct task *t, struct norm *n)
 {
 	struct cuda_conv *c;
 
-	if (!cuda_conv_may_have_patterns(t) || stem_is(t))
+	if (!cuda_conv_may_fuse(t) || stem_is(t))
 		return 0;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->norm = n;
 	c->sums = 1;
 	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
 	    cuda_conv_make_plan(t, CONV_DATA, CONV_NORM_BACK) &&
-	    (!t->wants_dw || cuda_conv_make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
+	    (!t->needs_weight_grad || cuda_conv_make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
 		return 1;
 	c->norm = NULL;			/* still owned by the caller */
 	cuda_conv_release(t);
@@ -198,11 +198,11 @@ conv_takes_norm(struct task *t, struct norm *n)
 }
 
 int
-conv_leaves_sums(struct task *t)
+conv_fuse_sums(struct task *t)
 {
 	struct cuda_conv *c;
 
-	if (!cuda_conv_may_have_patterns(t))
+	if (!cuda_conv_may_fuse(t))
 		return 0;
 	if (t->priv != NULL)
 		return ((struct cuda_conv *)t->priv)->sums;
@@ -255,7 +255,7 @@ cuda_conv_kept(const struct task *t)
 static void *
 cuda_conv_gradient_of(const struct task *t)
 {
-	return (char *)t->kept + cuda_conv_weights_bytes(t);
+	return (char *)t->packed_weights + cuda_conv_weights_bytes(t);
 }
 
 static size_t
@@ -339,7 +339,7 @@ cuda_conv_scratch(const struct task *t)
 
 static void
 cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
-    const void *y, const struct conv_beside *beside)
+    const void *y, const struct conv_operands *beside)
 {
 	struct cuda *c = cuda_of(t);
 	const struct cuda_conv *v = t->priv;
@@ -353,20 +353,20 @@ static void
 cuda_conv_forward_normed(struct task *t, const struct norm *n)
 {
 	char *saved = (char *)t->saved + cuda_conv_norm_saved_at(t);
-	struct conv_beside b;
+	struct conv_operands b;
 
 	cuda_norm_statistics(n, saved,
 	    (char *)t->scratch + cuda_conv_norm_scratch_at(t));
-	b = cuda_norm_beside(n, saved, 0);
+	b = cuda_norm_operands(n, saved, 0);
 	b.sums = conv_sums(t);
-	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->kept, t->y, &b);
+	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->packed_weights, t->y, &b);
 }
 
 static void
 cuda_conv_forward(struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
-	struct conv_beside b;
+	struct conv_operands b;
 
 	packing_renew(t);
 	if (c->norm != NULL) {
@@ -374,10 +374,10 @@ cuda_conv_forward(struct task *t)
 		return;
 	}
 	if (c->sums)
-		b = (struct conv_beside){ .sums = conv_sums(t) };
+		b = (struct conv_operands){ .sums = conv_sums(t) };
 	if (stem_is(t))
-		stem_run(t, cuda_conv_patches_of(t));
-	cuda_conv_run(t, CONV_FORWARD, cuda_conv_x_of(t), t->kept, t->y,
+		stem_make_patches(t, cuda_conv_patches_of(t));
+	cuda_conv_run(t, CONV_FORWARD, cuda_conv_x_of(t), t->packed_weights, t->y,
 	    c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
@@ -390,16 +390,16 @@ cuda_conv_backward_normed(struct task *t, const struct norm *n)
 	char *scratch = t->scratch;
 	void *dw = cuda_conv_gradient_of(t),
 	    *behind = scratch + cuda_conv_behind_at(t);
-	struct conv_beside b = cuda_norm_beside(n, saved, 1);
+	struct conv_operands b = cuda_norm_operands(n, saved, 1);
 
 	b.sums = (float *)(scratch + cuda_conv_behind_sums_at(t));
-	b.rest = b.sums + 2 * t->in[0].c;
-	cuda_conv_run(t, CONV_DATA, behind, t->kept, t->dy, &b);
+	b.ignored = b.sums + 2 * t->in[0].c;
+	cuda_conv_run(t, CONV_DATA, behind, t->packed_weights, t->dy, &b);
 	cuda_norm_back(n, saved, scratch + cuda_conv_norm_scratch_at(t), b.sums,
 	    behind);
-	if (!t->wants_dw)
+	if (!t->needs_weight_grad)
 		return;
-	b = cuda_norm_beside(n, saved, 0);
+	b = cuda_norm_operands(n, saved, 0);
 	cuda_conv_run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
 	packing_return(t, dw);
 }
@@ -415,8 +415,8 @@ cuda_conv_backward(struct task *t)
 		return;
 	}
 	if (t->dx[0] != NULL)
-		cuda_conv_run(t, CONV_DATA, t->dx[0], t->kept, t->dy, NULL);
-	if (!t->wants_dw)
+		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy, NULL);
+	if (!t->needs_weight_grad)
 		return;
 	cuda_conv_run(t, CONV_WEIGHTS, cuda_conv_x_of(t), dw, t->dy, NULL);
 	packing_return(t, dw);
@@ -428,6 +428,6 @@ cuda_conv_backward(struct task *t)
 const struct op_impl cuda_conv = { .reads = READS_X_DW,
     .prepare = cuda_conv_prepare,
 	.release = cuda_conv_release, .saved = cuda_conv_saved,
-	.scratch = cuda_conv_scratch, .kept = cuda_conv_kept,
+	.scratch = cuda_conv_scratch, .packed_bytes = cuda_conv_kept,
 	.forward = cuda_conv_forward, .backward = cuda_conv_backward,
 	.describe = cuda_conv_describe };

@@ -23,19 +23,19 @@ struct packing {
 /*
  * conv_packing(t):
  * Return the packing of ${t}.  Create the priv of ${t} if it is NULL, and put
- * cuda_depth into the impl of a depthwise convolution.  The release of ${t}
+ * cuda_depthwise into the impl of a depthwise convolution.  The release of ${t}
  * frees it.
  */
 struct packing *conv_packing(struct task *t);
 
 /*
- * depth_is(op, in):
+ * depthwise_is(op, in):
  * Return 1 if ${op} is a depthwise convolution of inputs of shape ${in}: one
  * filter per channel.
  */
-int depth_is(const struct op *op, const struct dims *in);
+int depthwise_is(const struct op *op, const struct dims *in);
 /* Operator of depthwise convolutions, used instead of cuda_conv. */
-extern const struct op_impl cuda_depth;
+extern const struct op_impl cuda_depthwise;
 
 /* conv_taps(op): return the number of taps of its kernel. */
 static inline unsigned
@@ -47,11 +47,11 @@ conv_taps(const struct op *op)
 /*
  * Fused patterns (driver.h), for cuda_fuse.
  *
- * conv_takes_norm(t, n):
+ * conv_fuse_norm(t, n):
  * Let ${t} compute the norm ${n}, whose output only ${t} reads.  Return 1 and
  * take ownership of ${n}, or return 0 if the driver has no plans for that.
  *
- * conv_leaves_sums(t):
+ * conv_fuse_sums(t):
  * Let the forward pass of ${t} compute the sums that a bn of its output begins
  * with.  Return 1, or 0 if the driver has no plan for that.
  *
@@ -61,8 +61,8 @@ conv_taps(const struct op *op)
  * pass.
  */
 struct norm;
-int conv_takes_norm(struct task *t, struct norm *n);
-int conv_leaves_sums(struct task *t);
+int conv_fuse_norm(struct task *t, struct norm *n);
+int conv_fuse_sums(struct task *t);
 float *conv_sums(const struct task *t);
 
 /*
@@ -81,10 +81,10 @@ float *conv_sums(const struct task *t);
  * stem_bytes(t):
  * Return the bytes of the patches.
  *
- * stem_run(t, to):
+ * stem_make_patches(t, to):
  * Rearrange the input of ${t} to patches at ${to}.
  *
- * stem_turn(t, back, from, to):
+ * stem_convert_weights(t, back, from, to):
  * Convert float weights at ${from} to weights of patches at ${to}; if ${back},
  * convert a gradient the other way.
  */
@@ -92,8 +92,8 @@ int stem_is(const struct task *t);
 void stem_shape(const struct task *t, struct conv_shape *s);
 size_t stem_weights(const struct task *t);
 size_t stem_bytes(const struct task *t);
-void stem_run(struct task *t, void *to);
-void stem_turn(struct task *t, int back, const void *from, void *to);
+void stem_make_patches(struct task *t, void *to);
+void stem_convert_weights(struct task *t, int back, const void *from, void *to);
 
 /*
  * Weights are floats [out][in][taps].  Packed weights, at t->kept, are

@@ -10,10 +10,10 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-#define WORKSPACE_MOST ((size_t)32 << 20)
+#define WORKSPACE_MAX ((size_t)32 << 20)
 
-struct product_plan {
-	struct product_shape s;
+struct gemm_plan {
+	struct gemm_shape s;
 	cublasLtMatmulDesc_t what;
 	cublasLtMatrixLayout_t a, b, c;
 	cublasLtMatmulAlgo_t by;
@@ -27,7 +27,7 @@ cublas_open(struct runtime *r)
 
 	if (cublas_load(&r->blas, NULL) != 0)
 		return -1;
-	s = r->blas.cublasLtCreate(&r->products);
+	s = r->blas.cublasLtCreate(&r->blas_handle);
 	return s == CUBLAS_STATUS_SUCCESS ? 0 : fail("%s (device %d): "
 	    "cuBLASLt: %s", r->name, r->ordinal,
 	    r->blas.cublasLtGetStatusString(s));
@@ -36,8 +36,8 @@ cublas_open(struct runtime *r)
 void
 cublas_close(struct runtime *r)
 {
-	if (r->products != NULL)
-		r->blas.cublasLtDestroy(r->products);
+	if (r->blas_handle != NULL)
+		r->blas.cublasLtDestroy(r->blas_handle);
 	cublas_unload(&r->blas);
 }
 
@@ -74,10 +74,10 @@ cublas_layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
 
 /* Describe the GEMM of ${p}, with a and b exchanged. */
 static cublasStatus_t
-cublas_describe(struct runtime *r, struct product_plan *p)
+cublas_describe(struct runtime *r, struct gemm_plan *p)
 {
 	const struct cublas *b = &r->blas;
-	const struct product_shape *s = &p->s;
+	const struct gemm_shape *s = &p->s;
 	/* Exchanged, see above: the first operand of cuBLASLt is b. */
 	cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -113,17 +113,17 @@ cublas_describe(struct runtime *r, struct product_plan *p)
  * 4096 (net/layout.c).
  */
 static cublasStatus_t
-cublas_pick(struct runtime *r, struct product_plan *p)
+cublas_pick(struct runtime *r, struct gemm_plan *p)
 {
 	const struct cublas *b = &r->blas;
-	const size_t most = WORKSPACE_MOST;
+	const size_t largest = WORKSPACE_MAX;
 	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_INPLACE |
 	    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 	const uint32_t align = p->s.type_c == GPU_F32 ? 4 : 16;
 	const struct { cublasLtMatmulPreferenceAttributes_t name;
 		const void *at; size_t bytes; } set[] = {
-		{ CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most,
-		    sizeof(most) },
+		{ CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &largest,
+		    sizeof(largest) },
 		{ CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &sums,
 		    sizeof(sums) },
 		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align,
@@ -131,21 +131,21 @@ cublas_pick(struct runtime *r, struct product_plan *p)
 		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align,
 		    sizeof(align) },
 	};
-	cublasLtMatmulPreference_t wish;
+	cublasLtMatmulPreference_t request;
 	cublasLtMatmulHeuristicResult_t got;
-	cublasStatus_t e = b->cublasLtMatmulPreferenceCreate(&wish);
+	cublasStatus_t e = b->cublasLtMatmulPreferenceCreate(&request);
 	int n = 0;
 
 	if (e != CUBLAS_STATUS_SUCCESS)
 		return e;
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
 		if (e == CUBLAS_STATUS_SUCCESS)
-			e = b->cublasLtMatmulPreferenceSetAttribute(wish,
+			e = b->cublasLtMatmulPreferenceSetAttribute(request,
 			    set[i].name, set[i].at, set[i].bytes);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = b->cublasLtMatmulAlgoGetHeuristic(r->products, p->what,
-		    p->b, p->a, p->c, p->c, wish, 1, &got, &n);
-	b->cublasLtMatmulPreferenceDestroy(wish);
+		e = b->cublasLtMatmulAlgoGetHeuristic(r->blas_handle, p->what,
+		    p->b, p->a, p->c, p->c, request, 1, &got, &n);
+	b->cublasLtMatmulPreferenceDestroy(request);
 	if (e == CUBLAS_STATUS_SUCCESS && n == 0)
 		e = CUBLAS_STATUS_NOT_SUPPORTED;
 	if (e == CUBLAS_STATUS_SUCCESS) {
@@ -155,11 +155,11 @@ cublas_pick(struct runtime *r, struct product_plan *p)
 	return e;
 }
 
-struct product_plan *
-cublas_product_new(struct driver *d, const struct product_shape *s)
+struct gemm_plan *
+cublas_gemm_new(struct driver *d, const struct gemm_shape *s)
 {
 	struct runtime *r = (struct runtime *)d;
-	struct product_plan *p = xcalloc(1, sizeof(*p));
+	struct gemm_plan *p = xcalloc(1, sizeof(*p));
 	cublasStatus_t e;
 
 	p->s = *s;
@@ -172,12 +172,12 @@ cublas_product_new(struct driver *d, const struct product_shape *s)
 	fail("cuBLASLt has no algorithm for %d GEMMs of %dx%d by %dx%d: %s",
 	    s->batch, s->m, s->k, s->k, s->n,
 	    r->blas.cublasLtGetStatusString(e));
-	cublas_product_free(d, p);
+	cublas_gemm_free(d, p);
 	return NULL;
 }
 
 void
-cublas_product_free(struct driver *d, struct product_plan *p)
+cublas_gemm_free(struct driver *d, struct gemm_plan *p)
 {
 	const struct cublas *b = &((struct runtime *)d)->blas;
 
@@ -195,15 +195,15 @@ cublas_product_free(struct driver *d, struct product_plan *p)
 }
 
 size_t
-cublas_product_workspace(struct driver *d, const struct product_plan *p)
+cublas_gemm_workspace(struct driver *d, const struct gemm_plan *p)
 {
 	(void)d;
 	return p->workspace;
 }
 
 void
-cublas_product(struct driver *d, struct gpu_stream *s,
-    const struct product_plan *p, const void *a, const void *b, void *c,
+cublas_gemm(struct driver *d, struct gpu_stream *s,
+    const struct gemm_plan *p, const void *a, const void *b, void *c,
     void *workspace)
 {
 	struct runtime *r = (struct runtime *)d;
@@ -211,10 +211,10 @@ cublas_product(struct driver *d, struct gpu_stream *s,
 	cublasStatus_t e;
 
 	cudaSetDevice(r->ordinal);
-	e = r->blas.cublasLtMatmul(r->products, p->what, &one, b, p->b, a, p->a,
+	e = r->blas.cublasLtMatmul(r->blas_handle, p->what, &one, b, p->b, a, p->a,
 	    &before, c, p->c, c, p->c, &p->by, workspace, p->workspace,
 	    runtime_stream(s));
 	if (e != CUBLAS_STATUS_SUCCESS)
-		runtime_wrong(r, "a GEMM",
+		runtime_record_error(r, "a GEMM",
 		    r->blas.cublasLtGetStatusString(e));
 }

@@ -16,7 +16,7 @@
  *
  * If a function returns nothing, the next wait reports a device error, and ends
  * the program.  Unless a comment says otherwise, one thread at a time may use a
- * struct cuda; another thread takes a side stream (device_aside).
+ * struct cuda; another thread takes a side stream (device_side_stream).
  */
 
 #include <pthread.h>
@@ -36,14 +36,14 @@ struct cuda {
 	struct staging *staging;	/* pinned staging buffers */
 	struct pins *pins;		/* table of pinned memory; a side stream
 					 * shares its device's table */
-	struct replay *kept;		/* graph being captured, or NULL */
-	const struct verdict *verdict;	/* updates do nothing unless it is
-					 * VERDICT_STEP; NULL: no check */
-	int aside;			/* 1: a side stream (device_aside),
+	struct replay *capturing;		/* graph being captured, or NULL */
+	const struct step_check *check;	/* updates do nothing unless it is
+					 * STEP_CHECK_STEP; NULL: no check */
+	int is_side_stream;			/* 1: a side stream (device_side_stream),
 					 * which shares the driver */
 	struct tables *tables;		/* tables.c; NULL before first use */
-	void *room;			/* device memory for sums of squares */
-	size_t room_bytes;
+	void *squares_buffer;			/* device memory for sums of squares */
+	size_t squares_bytes;
 };
 
 /* Return the opened back end of task ${t}. */
@@ -152,7 +152,7 @@ void cuda_unpin(struct cuda *c, void *p);
  * Send it only if no equal table is on the device already.  ${c} owns the copy.
  * The pointer is valid until 15 further tables have been requested.
  *
- * cuda_draft(c, bytes):
+ * cuda_table_buffer(c, bytes):
  * Return host memory of ${bytes} bytes in which to compose a table.  ${c} owns
  * it.  The contents are undefined.  It is valid until the next call.
  *
@@ -160,7 +160,7 @@ void cuda_unpin(struct cuda *c, void *p);
  * Free all tables.  ${t} may be NULL.
  */
 const void *cuda_table(struct cuda *c, const void *host, size_t bytes);
-void *cuda_draft(struct cuda *c, size_t bytes);
+void *cuda_table_buffer(struct cuda *c, size_t bytes);
 void tables_free(struct cuda *c, struct tables *t);
 
 /*
@@ -208,27 +208,27 @@ void cuda_clamp(struct device *d, const struct clamp *l);
 void cuda_track(struct device *d, const struct track *t);
 
 /*
- * squares.c: device_squares, device_judge, device_obey, device_ratios and
- * device_lost.
+ * squares.c: device_squares, device_step_check, device_step_guard,
+ * device_ratios and device_flag_losses.
  */
 void cuda_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts);
-void cuda_judge(struct device *d, struct verdict *v, const struct judgement *j);
-void cuda_obey(struct device *d, const struct verdict *v);
+void cuda_step_check(struct device *d, struct step_check *v, const struct step_check_args *j);
+void cuda_step_guard(struct device *d, const struct step_check *v);
 void cuda_ratios(struct device *d, const struct ratios *q);
-void cuda_lost(struct device *d, float *lost, const struct outcome *o,
-    size_t n, double most, int other);
+void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
+    size_t n, double largest, int other);
 
-/* choices.c: device_choices, device_choose and device_tune. */
+/* choices.c: device_algorithms_text, device_algorithms_read and device_tune. */
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
 void cuda_tune(struct device *d, int how);	/* a sum of enum tuning */
 
 /*
- * replay.c: device_event_*, device_capture, device_captured, device_replay and
- * device_replay_free, except that cuda_capture returns 0, or -1 if the driver
- * cannot capture.
+ * replay.c: device_event_*, device_capture, device_capture_end,
+ * device_graph_launch and device_graph_free, except that cuda_capture returns
+ * 0, or -1 if the driver cannot capture.
  */
 struct event *cuda_event_new(struct device *d);
 void cuda_event_free(struct event *e);
@@ -250,7 +250,7 @@ void cuda_widen(struct device *d, void *x, const void *from, size_t n,
 void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
     const size_t *at, int n, int t, int side);
 
-#define OPERATOR(KIND, name, half) extern const struct op_impl cuda_ ## name;
+#define OPERATOR(KIND, name, bf16) extern const struct op_impl cuda_ ## name;
 #include "backend/ops.def"
 
 #endif

@@ -26,13 +26,13 @@ cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
  * column of choices.tsv, so its words must stay.
  */
 static void
-conv_key(const struct conv_shape *s, char key[KEY])
+conv_key(const struct conv_shape *s, char key[CONV_KEY])
 {
 	static const char *const pass[] = { [CONV_FORWARD] = "forward",
 		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
 	static const char *const type[] = { [GPU_F32] = "fp32",
 		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
-	static const char *const pattern[] = { [CONV_PLAIN] = "",
+	static const char *const pattern[] = { [CONV_UNFUSED] = "",
 		[CONV_SUMS] = ", sums", [CONV_NORMED_SUMS] = ", normed, sums",
 		[CONV_NORMED] = ", normed",
 		[CONV_NORM_BACK] = ", of a norm" };
@@ -41,38 +41,38 @@ conv_key(const struct conv_shape *s, char key[KEY])
 
 	for (int i = 0; i < 4; i++)
 		cudnn_conv_extents(text[i], sizeof(text[i]), s->dims, v[i]);
-	snprintf(key, KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
+	snprintf(key, CONV_KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
 	    "pad %s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
 	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
-	    pattern[s->pattern]);
+	    pattern[s->fusion]);
 }
 
 /* Return a plan with the operation graph of ${s}, without an engine. */
 static struct conv_plan *
-cudnn_conv_open_plan(struct ways *w, const struct conv_shape *s)
+cudnn_conv_open_plan(struct conv_algorithms *w, const struct conv_shape *s)
 {
 	struct conv_plan *p = xcalloc(1, sizeof(*p));
 
 	p->s = *s;
 	conv_key(s, p->key);
-	p->m = maker_new((struct runtime *)w->driver);
+	p->m = cudnn_builder_new((struct runtime *)w->driver);
 	p->graph = graph_of_conv(p->m, s);
 	if (!p->m->wrong)
 		return p;
-	if (s->pattern == CONV_PLAIN)
+	if (s->fusion == CONV_UNFUSED)
 		fail("cuDNN refuses %s: %s", p->key, p->m->why);
 	cudnn_conv_free(w->driver, p);
 	return NULL;
 }
 
 static void
-cudnn_conv_close_plan(struct ways *w, struct conv_plan *p)
+cudnn_conv_close_plan(struct conv_algorithms *w, struct conv_plan *p)
 {
 	cudnn_conv_free(w->driver, p);
 }
 
 static int
-cudnn_conv_make_plan(struct ways *w, struct conv_plan *p, enum by by,
+cudnn_conv_make_plan(struct conv_algorithms *w, struct conv_plan *p, enum conv_select_rule by,
     struct choice *c)
 {
 	int bad;
@@ -80,14 +80,14 @@ cudnn_conv_make_plan(struct ways *w, struct conv_plan *p, enum by by,
 	(void)w;
 	if (by == BY_CHOICE)
 		return plan_of_choice(p, c);
-	bad = by == BY_TRYING ? plan_by_timing(p) : plan_by_rule(p);
+	bad = by == BY_TIMING ? plan_by_timing(p) : plan_by_rule(p);
 	if (bad == 0)
 		*c = p->choice;
 	return bad;
 }
 
 static double
-cudnn_conv_time_norm(struct ways *w, const struct conv_shape *s,
+cudnn_conv_time_norm(struct conv_algorithms *w, const struct conv_shape *s,
     enum norm_part part)
 {
 	return norm_by_timing((struct runtime *)w->driver, s, part);
@@ -96,7 +96,7 @@ cudnn_conv_time_norm(struct ways *w, const struct conv_shape *s,
 static void
 cudnn_conv_set_ways(struct runtime *r)
 {
-	r->ways = (struct ways){ .driver = &r->driver, .choices = choices_new(
+	r->algorithms = (struct conv_algorithms){ .driver = &r->driver, .choices = conv_cache_new(
 		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
 		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
 		.make = cudnn_conv_make_plan, .norm = cudnn_conv_time_norm };
@@ -105,7 +105,7 @@ cudnn_conv_set_ways(struct runtime *r)
 struct conv_plan *
 cudnn_conv_new(struct driver *d, const struct conv_shape *s)
 {
-	return choose_conv(&((struct runtime *)d)->ways, s);
+	return conv_select(&((struct runtime *)d)->algorithms, s);
 }
 
 void
@@ -113,8 +113,8 @@ cudnn_conv_free(struct driver *d, struct conv_plan *p)
 {
 	(void)d;
 	if (p != NULL) {
-		maker_free(p->binds);
-		maker_free(p->m);
+		cudnn_builder_free(p->binds);
+		cudnn_builder_free(p->m);
 	}
 	free(p);
 }
@@ -144,8 +144,8 @@ cudnn_conv_open_library(struct runtime *r)
 		return -1;
 	cudnn_keep_compiler();
 	cudnn_conv_set_ways(r);
-	r->about_maker = maker_new(r);
-	r->about = maker_make(r->about_maker,
+	r->about_maker = cudnn_builder_new(r);
+	r->device_props = cudnn_builder_create(r->about_maker,
 	    CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
 	return 0;
 }
@@ -153,7 +153,7 @@ cudnn_conv_open_library(struct runtime *r)
 static int
 cudnn_conv_finish_device(struct runtime *r)
 {
-	maker_finish(r->about_maker, r->about);
+	cudnn_builder_finish(r->about_maker, r->device_props);
 	return r->about_maker->wrong ? fail("cuDNN %zu refuses a description of "
 	    "the device (wanted 9.8 or later): %s", r->dnn.cudnnGetVersion(),
 	    r->about_maker->why) : 0;
@@ -166,7 +166,7 @@ cudnn_describe(struct runtime *r, const char *json)
 	snprintf(r->name, sizeof(r->name), "a device that is described");
 	if (cudnn_conv_open_library(r) != 0)
 		return -1;
-	maker_set(r->about_maker, r->about,
+	cudnn_builder_set(r->about_maker, r->device_props,
 	    CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
 	    (int64_t)strlen(json), json);
 	return cudnn_conv_finish_device(r);
@@ -188,7 +188,7 @@ cudnn_open(struct runtime *r)
 	r->with_handle = plans == NULL || strcmp(plans, "described") != 0;
 	if (r->with_handle)
 		return 0;
-	maker_set(r->about_maker, r->about, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
+	cudnn_builder_set(r->about_maker, r->device_props, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
 	    CUDNN_TYPE_INT32, 1, &ordinal);
 	return cudnn_conv_finish_device(r);
 }
@@ -196,8 +196,8 @@ cudnn_open(struct runtime *r)
 void
 cudnn_close(struct runtime *r)
 {
-	maker_free(r->about_maker);
-	choices_free(r->ways.choices);
+	cudnn_builder_free(r->about_maker);
+	conv_cache_free(r->algorithms.choices);
 	if (r->handle != NULL)
 		r->dnn.cudnnDestroy(r->handle);
 	cudnn_unload(&r->dnn);
@@ -211,26 +211,26 @@ cudnn_close(struct runtime *r)
  */
 static const char *
 cudnn_conv_bind(struct conv_plan *p, void *const at[4],
-    const struct conv_beside *beside)
+    const struct conv_operands *beside)
 {
 	int64_t uid[BINDS];
 	void *to[BINDS + 1] = { NULL };
-	int n = pattern_binds(&p->s, at, beside, uid, to);
+	int n = graph_bind_list(&p->s, at, beside, uid, to);
 
 	to[BINDS] = at[3];
 	if (p->pack != NULL && memcmp(p->bound, to, sizeof(p->bound)) == 0)
 		return NULL;
 	if (p->binds == NULL)
-		p->binds = maker_new(p->m->r);
-	maker_drop(p->binds, 0);
-	p->pack = maker_make(p->binds, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+		p->binds = cudnn_builder_new(p->m->r);
+	cudnn_builder_drop(p->binds, 0);
+	p->pack = cudnn_builder_create(p->binds, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
 	    CUDNN_TYPE_INT64, n, uid);
-	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
 	    CUDNN_TYPE_VOID_PTR, n, to);
-	maker_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
 	    CUDNN_TYPE_VOID_PTR, 1, &at[3]);
-	maker_finish(p->binds, p->pack);
+	cudnn_builder_finish(p->binds, p->pack);
 	memcpy(p->bound, to, sizeof(p->bound));
 	if (!p->binds->wrong)
 		return NULL;
@@ -240,7 +240,7 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 
 const char *
 plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
-    const struct conv_beside *beside)
+    const struct conv_operands *beside)
 {
 	struct runtime *r = p->m->r;
 	const char *why = cudnn_conv_bind(p, at, beside);
@@ -259,7 +259,7 @@ plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
 void
 cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
     void *x, void *w, void *y, void *workspace,
-    const struct conv_beside *beside)
+    const struct conv_operands *beside)
 {
 	void *const at[] = { x, w, y, workspace };
 
@@ -268,5 +268,5 @@ cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
 	    at, beside);
 
 	if (why != NULL)
-		runtime_wrong((struct runtime *)d, p->key, why);
+		runtime_record_error((struct runtime *)d, p->key, why);
 }

@@ -6,17 +6,17 @@
 #include "backend/cuda/cudnn_graph.h"
 #include "base/mem.h"
 
-struct maker *
-maker_new(struct runtime *r)
+struct cudnn_builder *
+cudnn_builder_new(struct runtime *r)
 {
-	struct maker *m = xcalloc(1, sizeof(*m));
+	struct cudnn_builder *m = xcalloc(1, sizeof(*m));
 
 	m->r = r;
 	return m;
 }
 
 void
-maker_drop(struct maker *m, int n)
+cudnn_builder_drop(struct cudnn_builder *m, int n)
 {
 	while (m->n > n)
 		m->r->dnn.cudnnBackendDestroyDescriptor(m->made[--m->n]);
@@ -24,15 +24,15 @@ maker_drop(struct maker *m, int n)
 }
 
 void
-maker_free(struct maker *m)
+cudnn_builder_free(struct cudnn_builder *m)
 {
 	if (m != NULL)
-		maker_drop(m, 0);
+		cudnn_builder_drop(m, 0);
 	free(m);
 }
 
 static void
-cudnn_graph_check(struct maker *m, cudnnStatus_t s)
+cudnn_graph_check(struct cudnn_builder *m, cudnnStatus_t s)
 {
 	char more[400] = "";
 
@@ -45,16 +45,16 @@ cudnn_graph_check(struct maker *m, cudnnStatus_t s)
 }
 
 cudnnBackendDescriptor_t
-maker_make(struct maker *m, cudnnBackendDescriptorType_t type)
+cudnn_builder_create(struct cudnn_builder *m, cudnnBackendDescriptorType_t type)
 {
 	cudnnBackendDescriptor_t d = NULL;
 
 	if (m->wrong)
 		return NULL;
-	if (m->n == MAKER_MOST) {
+	if (m->n == CUDNN_BUILDER_MAX) {
 		m->wrong = 1;
 		snprintf(m->why, sizeof(m->why), "more than %d descriptors",
-		    MAKER_MOST);
+		    CUDNN_BUILDER_MAX);
 		return NULL;
 	}
 	cudnn_graph_check(m, m->r->dnn.cudnnBackendCreateDescriptor(type, &d));
@@ -64,7 +64,7 @@ maker_make(struct maker *m, cudnnBackendDescriptorType_t type)
 }
 
 void
-maker_set(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_builder_set(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
     int64_t n, const void *values)
 {
@@ -74,37 +74,37 @@ maker_set(struct maker *m, cudnnBackendDescriptor_t d,
 }
 
 void
-maker_set_int(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_builder_set_int(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, int64_t value)
 {
-	maker_set(m, d, name, CUDNN_TYPE_INT64, 1, &value);
+	cudnn_builder_set(m, d, name, CUDNN_TYPE_INT64, 1, &value);
 }
 
 void
-maker_set_part(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part)
 {
-	maker_set(m, d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &part);
+	cudnn_builder_set(m, d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &part);
 }
 
 void
-maker_finish(struct maker *m, cudnnBackendDescriptor_t d)
+cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d)
 {
 	if (!m->wrong)
 		cudnn_graph_check(m, m->r->dnn.cudnnBackendFinalize(d));
 }
 
 int64_t
-maker_get(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-    int64_t most, void *values)
+    int64_t largest, void *values)
 {
 	int64_t n = 0;
 
-	if (m->wrong || m->r->dnn.cudnnBackendGetAttribute(d, name, type, most,
+	if (m->wrong || m->r->dnn.cudnnBackendGetAttribute(d, name, type, largest,
 	    &n, values) != CUDNN_STATUS_SUCCESS)
 		return 0;
-	return most > 0 && n > most ? most : n;
+	return largest > 0 && n > largest ? largest : n;
 }
 
 /* ---- convolutions ---- */
@@ -123,9 +123,9 @@ cudnn_graph_data_type(enum gpu_type type)
  * innermost.
  */
 cudnnBackendDescriptor_t
-graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
+graph_tensor(struct cudnn_builder *m, int64_t uid, const struct cudnn_shape *s)
 {
-	cudnnBackendDescriptor_t d = maker_make(m,
+	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
 	cudnnDataType_t t = cudnn_graph_data_type(s->type);
 	int64_t size[5] = { s->n, s->c }, stride[5], next = s->c;
@@ -138,17 +138,17 @@ graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
 		next *= size[2 + i];
 	}
 	stride[0] = next;
-	maker_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
 	    &t);
-	maker_set(m, d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
 	    2 + s->dims, size);
-	maker_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
 	    2 + s->dims, stride);
-	maker_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
-	maker_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
-	maker_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1,
+	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
+	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1,
 	    &inner);
-	maker_finish(m, d);
+	cudnn_builder_finish(m, d);
 	return d;
 }
 
@@ -156,9 +156,9 @@ graph_tensor(struct maker *m, int64_t uid, const struct cudnn_shape *s)
  * Describe the window of a convolution.  Sums are fp32 for all storage types.
  */
 static cudnnBackendDescriptor_t
-cudnn_graph_window(struct maker *m, const struct conv_shape *s)
+cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 {
-	cudnnBackendDescriptor_t d = maker_make(m,
+	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
 	cudnnDataType_t sums = CUDNN_DATA_FLOAT;
 	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
@@ -168,20 +168,20 @@ cudnn_graph_window(struct maker *m, const struct conv_shape *s)
 		pad[i] = s->pad[i];
 		stride[i] = s->stride[i];
 	}
-	maker_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, s->dims);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+	cudnn_builder_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, s->dims);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
 	    1, &sums);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
 	    CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64,
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64,
 	    s->dims, pad);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
 	    s->dims, pad);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64,
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64,
 	    s->dims, one);
-	maker_set(m, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
 	    CUDNN_TYPE_INT64, s->dims, stride);
-	maker_finish(m, d);
+	cudnn_builder_finish(m, d);
 	return d;
 }
 
@@ -209,41 +209,41 @@ static const struct {
 };
 
 cudnnBackendDescriptor_t
-graph_conv(struct maker *m, const struct conv_shape *s,
+graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
     cudnnBackendDescriptor_t y)
 {
-	cudnnBackendDescriptor_t op = maker_make(m, passes[s->pass].type);
+	cudnnBackendDescriptor_t op = cudnn_builder_create(m, passes[s->pass].type);
 	/* y = alpha conv + beta y: beta 1 accumulates. */
 	const float one = 1, before = s->accumulate ? 1 : 0;
 
-	maker_set_part(m, op, passes[s->pass].window, cudnn_graph_window(m, s));
-	maker_set_part(m, op, passes[s->pass].x, x);
-	maker_set_part(m, op, passes[s->pass].w, w);
-	maker_set_part(m, op, passes[s->pass].y, y);
-	maker_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
-	maker_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1, &before);
-	maker_finish(m, op);
+	cudnn_builder_set_part(m, op, passes[s->pass].window, cudnn_graph_window(m, s));
+	cudnn_builder_set_part(m, op, passes[s->pass].x, x);
+	cudnn_builder_set_part(m, op, passes[s->pass].w, w);
+	cudnn_builder_set_part(m, op, passes[s->pass].y, y);
+	cudnn_builder_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
+	cudnn_builder_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1, &before);
+	cudnn_builder_finish(m, op);
 	return op;
 }
 
 cudnnBackendDescriptor_t
-graph_of_ops(struct maker *m, const cudnnBackendDescriptor_t *op, int n)
+graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op, int n)
 {
-	cudnnBackendDescriptor_t g = maker_make(m,
+	cudnnBackendDescriptor_t g = cudnn_builder_create(m,
 	    CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
 
 	if (m->r->with_handle)
-		maker_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
+		cudnn_builder_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
 		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
-	maker_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+	cudnn_builder_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, op);
-	maker_finish(m, g);
+	cudnn_builder_finish(m, g);
 	return g;
 }
 
 cudnnBackendDescriptor_t
-graph_of_conv(struct maker *m, const struct conv_shape *s)
+graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
 {
 	const struct cudnn_shape x = { s->type, s->n, s->in, s->dims, s->from };
 	const struct cudnn_shape w = { s->type, s->out, s->in / s->groups,
@@ -252,8 +252,8 @@ graph_of_conv(struct maker *m, const struct conv_shape *s)
 	const struct cudnn_shape y = { s->type, s->n, s->out, s->dims, s->to };
 	cudnnBackendDescriptor_t op;
 
-	if (s->pattern != CONV_PLAIN)
-		return graph_of_pattern(m, s);
+	if (s->fusion != CONV_UNFUSED)
+		return graph_of_fused_conv(m, s);
 	op = graph_conv(m, s, graph_tensor(m, UID_X, &x),
 	    graph_tensor(m, UID_W, &w), graph_tensor(m, UID_Y, &y));
 	return graph_of_ops(m, &op, 1);

@@ -10,68 +10,69 @@
 
 #include "backend/cuda/runtime.h"
 
-enum { MAKER_MOST = 512 };
+enum { CUDNN_BUILDER_MAX = 512 };
 
-struct maker {
+struct cudnn_builder {
 	struct runtime *r;
 	int n, wrong;			/* descriptors; 1 after an error */
-	cudnnBackendDescriptor_t made[MAKER_MOST];
+	cudnnBackendDescriptor_t made[CUDNN_BUILDER_MAX];
 	char why[512];			/* message of the error */
 };
 
 /*
- * maker_new(r): return an empty maker.  The caller frees it by maker_free.
- * maker_free(m): destroy its descriptors and free it.  ${m} may be NULL.
+ * cudnn_builder_new(r): return an empty maker. The caller frees it by
+ * cudnn_builder_free. cudnn_builder_free(m): destroy its descriptors and free
+ * it. ${m} may be NULL.
  */
-struct maker *maker_new(struct runtime *r);
-void maker_free(struct maker *m);
+struct cudnn_builder *cudnn_builder_new(struct runtime *r);
+void cudnn_builder_free(struct cudnn_builder *m);
 
 /*
- * maker_drop(m, n): destroy all but the first ${n} descriptors, and clear the
- * error.
+ * cudnn_builder_drop(m, n): destroy all but the first ${n} descriptors, and
+ * clear the error.
  */
-void maker_drop(struct maker *m, int n);
+void cudnn_builder_drop(struct cudnn_builder *m, int n);
 
 /*
- * maker_make(m, type):
+ * cudnn_builder_create(m, type):
  * Create a descriptor, owned by ${m}.  Return NULL after an error.
  *
- * maker_set(m, d, name, type, n, values):
+ * cudnn_builder_set(m, d, name, type, n, values):
  * Set attribute ${name} to ${n} values.
  *
- * maker_set_int(m, d, name, value), maker_set_part(m, d, name, part):
- * Set an attribute to one integer, or to one descriptor.
+ * cudnn_builder_set_int(m, d, name, value), cudnn_builder_set_part(m, d, name,
+ * part): Set an attribute to one integer, or to one descriptor.
  *
- * maker_finish(m, d):
+ * cudnn_builder_finish(m, d):
  * Finalize the descriptor.
  */
-cudnnBackendDescriptor_t maker_make(struct maker *m,
+cudnnBackendDescriptor_t cudnn_builder_create(struct cudnn_builder *m,
     cudnnBackendDescriptorType_t type);
-void maker_set(struct maker *m, cudnnBackendDescriptor_t d,
+void cudnn_builder_set(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
     int64_t n, const void *values);
-void maker_set_int(struct maker *m, cudnnBackendDescriptor_t d,
+void cudnn_builder_set_int(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, int64_t value);
-void maker_set_part(struct maker *m, cudnnBackendDescriptor_t d,
+void cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part);
-void maker_finish(struct maker *m, cudnnBackendDescriptor_t d);
+void cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d);
 
 /*
- * maker_get(m, d, name, type, most, values):
+ * cudnn_builder_get(m, d, name, type, most, values):
  * Read attribute ${name} into ${values}, at most ${most} values.  Return their
  * number, or 0 after an error.  With ${most} 0, return the number of values
  * that exist.
  */
-int64_t maker_get(struct maker *m, cudnnBackendDescriptor_t d,
+int64_t cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-    int64_t most, void *values);
+    int64_t largest, void *values);
 
 /*
  * Ids of the tensors of a convolution.  A plain convolution has the first
  * three.  Tensors from UID_INNER are virtual: never in memory.
  */
 enum { UID_X = 1, UID_W, UID_Y, UID_SCALE, UID_OFFSET, UID_MEAN, UID_RSTD,
-	UID_NORMED, UID_SUM, UID_SQUARES, UID_REST, UID_INNER = UID_REST + 3 };
+	UID_NORMED, UID_SUM, UID_SQUARES, UID_IGNORED, UID_INNER = UID_IGNORED + 3 };
 
 /* Shape of a packed tensor [n][extent...][c] with ${dims} extents. */
 struct cudnn_shape {
@@ -81,7 +82,7 @@ struct cudnn_shape {
 	const int *extent;
 };
 /* graph_tensor(m, uid, s): return a tensor descriptor. */
-cudnnBackendDescriptor_t graph_tensor(struct maker *m, int64_t uid,
+cudnnBackendDescriptor_t graph_tensor(struct cudnn_builder *m, int64_t uid,
     const struct cudnn_shape *s);
 
 /*
@@ -91,31 +92,31 @@ cudnnBackendDescriptor_t graph_tensor(struct maker *m, int64_t uid,
  * graph_of_ops(m, op, n):
  * Return the operation graph of ${n} operations.
  */
-cudnnBackendDescriptor_t graph_conv(struct maker *m, const struct conv_shape *s,
+cudnnBackendDescriptor_t graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
     cudnnBackendDescriptor_t y);
-cudnnBackendDescriptor_t graph_of_ops(struct maker *m,
+cudnnBackendDescriptor_t graph_of_ops(struct cudnn_builder *m,
     const cudnnBackendDescriptor_t *op, int n);
 
 /*
  * graph_of_conv(m, s):
  * Return the operation graph of a convolution, fused or not.
  *
- * graph_of_pattern(m, s):
+ * graph_of_fused_conv(m, s):
  * Return the operation graph of a fused pattern (cudnn_pattern.c).
  */
-cudnnBackendDescriptor_t graph_of_conv(struct maker *m,
+cudnnBackendDescriptor_t graph_of_conv(struct cudnn_builder *m,
     const struct conv_shape *s);
-cudnnBackendDescriptor_t graph_of_pattern(struct maker *m,
+cudnnBackendDescriptor_t graph_of_fused_conv(struct cudnn_builder *m,
     const struct conv_shape *s);
 
 /*
- * pattern_binds(s, at, beside, uid, to):
+ * graph_bind_list(s, at, beside, uid, to):
  * Store the ids of the tensors of ${s} and their addresses, from x, w and y at
  * ${at} and the fused operands ${beside}.  Return their number.
  */
 enum { BINDS = UID_INNER };
-int pattern_binds(const struct conv_shape *s, void *const at[4],
-    const struct conv_beside *beside, int64_t uid[BINDS], void *to[BINDS]);
+int graph_bind_list(const struct conv_shape *s, void *const at[4],
+    const struct conv_operands *beside, int64_t uid[BINDS], void *to[BINDS]);
 
 #endif

@@ -13,49 +13,49 @@
  * suggestions need 0; those that convert the layout need the size of the
  * tensors.
  */
-#define WORKSPACE_MOST	((int64_t)256 << 20)
+#define WORKSPACE_MAX	((int64_t)256 << 20)
 enum { SUGGESTIONS = 100 };
 
 /*
  * Plans that will run are built with a handle of the device, as NVIDIA's own
- * programs do.  Without a device (runtime_described), or if VT_CUDNN_PLANS is
- * "described", build them with a description of the device instead.
+ * programs do. Without a device (runtime_open_described), or if VT_CUDNN_PLANS
+ * is "described", build them with a description of the device instead.
  */
 static void
-cudnn_plan_set_device(struct maker *m, cudnnBackendDescriptor_t d,
+cudnn_plan_set_device(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t described)
 {
 	if (!m->r->with_handle)
-		maker_set_part(m, d, described, m->r->about);
+		cudnn_builder_set_part(m, d, described, m->r->device_props);
 }
 
 /* ---- engines and knobs ---- */
 
 /* Read the engine and knobs of a configuration into ${c}. */
 static void
-cudnn_plan_choice_of(struct maker *m, cudnnBackendDescriptor_t config,
+cudnn_plan_choice_of(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
     struct choice *c)
 {
-	cudnnBackendDescriptor_t knob[KNOBS], engine;
+	cudnnBackendDescriptor_t knob[CONV_KNOBS], engine;
 	int64_t n;
 
 	*c = (struct choice){ .engine = -1 };
-	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-	maker_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
-	maker_get(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
+	cudnn_builder_get(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
 	    &c->engine);
-	for (int i = 0; i < KNOBS; i++)
-		knob[i] = maker_make(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-	n = maker_get(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
-	    CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
+	for (int i = 0; i < CONV_KNOBS; i++)
+		knob[i] = cudnn_builder_create(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+	n = cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+	    CUDNN_TYPE_BACKEND_DESCRIPTOR, CONV_KNOBS, knob);
 	for (int i = 0; i < n; i++) {
 		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)0;
 
-		maker_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+		cudnn_builder_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
 		    CUDNN_TYPE_KNOB_TYPE, 1, &type);
 		c->knob[i] = (int64_t)type;
-		maker_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+		cudnn_builder_get(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
 		    CUDNN_TYPE_INT64, 1, &c->value[i]);
 	}
 	c->knobs = (int)n;
@@ -65,30 +65,30 @@ cudnn_plan_choice_of(struct maker *m, cudnnBackendDescriptor_t config,
 static cudnnBackendDescriptor_t
 cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
 {
-	struct maker *m = p->m;
-	cudnnBackendDescriptor_t engine, knob[KNOBS], config;
+	struct cudnn_builder *m = p->m;
+	cudnnBackendDescriptor_t engine, knob[CONV_KNOBS], config;
 
-	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-	maker_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
-	maker_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
+	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	cudnn_builder_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
+	cudnn_builder_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
 	cudnn_plan_set_device(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP);
-	maker_finish(m, engine);
+	cudnn_builder_finish(m, engine);
 	for (int i = 0; i < c->knobs; i++) {
 		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)c->knob[i];
 
-		knob[i] = maker_make(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-		maker_set(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+		knob[i] = cudnn_builder_create(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+		cudnn_builder_set(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
 		    CUDNN_TYPE_KNOB_TYPE, 1, &type);
-		maker_set_int(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+		cudnn_builder_set_int(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
 		    c->value[i]);
-		maker_finish(m, knob[i]);
+		cudnn_builder_finish(m, knob[i]);
 	}
-	config = maker_make(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-	maker_set_part(m, config, CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+	config = cudnn_builder_create(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+	cudnn_builder_set_part(m, config, CUDNN_ATTR_ENGINECFG_ENGINE, engine);
 	if (c->knobs > 0)
-		maker_set(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+		cudnn_builder_set(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
 		    CUDNN_TYPE_BACKEND_DESCRIPTOR, c->knobs, knob);
-	maker_finish(m, config);
+	cudnn_builder_finish(m, config);
 	return config;
 }
 
@@ -99,7 +99,7 @@ cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
  * that are compiled at run time take seconds each, and none is needed.
  */
 static int
-cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
+cudnn_plan_may_be_used(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
     const struct conv_shape *s)
 {
 	cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
@@ -107,10 +107,10 @@ cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
 	cudnnBackendDescriptor_t engine;
 	int64_t n;
 
-	engine = maker_make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-	maker_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+	cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
-	n = maker_get(m, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+	n = cudnn_builder_get(m, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
 	    CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, note);
 	for (int i = 0; i < n; i++)
 		switch (note[i]) {
@@ -127,7 +127,7 @@ cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
 		default:
 			break;
 		}
-	n = maker_get(m, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+	n = cudnn_builder_get(m, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
 	    CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, does);
 	for (int i = 0; i < n; i++)
 		if (does[i] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)
@@ -143,22 +143,22 @@ cudnn_plan_may_be_used(struct maker *m, cudnnBackendDescriptor_t config,
  */
 static int
 cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
-    int64_t most)
+    int64_t largest)
 {
-	struct maker *m = p->m;
+	struct cudnn_builder *m = p->m;
 	int64_t bytes = 0;
 
-	p->plan = maker_make(m, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+	p->plan = cudnn_builder_create(m, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
 	if (m->r->with_handle)
-		maker_set(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+		cudnn_builder_set(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
 		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
 	cudnn_plan_set_device(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
-	maker_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+	cudnn_builder_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
 	    config);
-	maker_finish(m, p->plan);
-	maker_get(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+	cudnn_builder_finish(m, p->plan);
+	cudnn_builder_get(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
 	    CUDNN_TYPE_INT64, 1, &bytes);
-	if (m->wrong || (most > 0 && bytes > most))
+	if (m->wrong || (largest > 0 && bytes > largest))
 		return -1;
 	p->workspace = (size_t)bytes;
 	return 0;
@@ -170,7 +170,7 @@ plan_of_choice(struct conv_plan *p, const struct choice *c)
 	int kept = p->m->n;
 
 	if (cudnn_plan_finish(p, cudnn_plan_config_of(p, c), 0) != 0) {
-		maker_drop(p->m, kept);
+		cudnn_builder_drop(p->m, kept);
 		return -1;
 	}
 	p->choice = *c;
@@ -185,22 +185,22 @@ static int
 cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
     cudnnBackendDescriptor_t *c)
 {
-	struct maker *m = p->m;
-	cudnnBackendDescriptor_t h = maker_make(m,
+	struct cudnn_builder *m = p->m;
+	cudnnBackendDescriptor_t h = cudnn_builder_create(m,
 	    CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
 	int64_t n;
 
-	maker_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
-	maker_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
+	cudnn_builder_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
+	cudnn_builder_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
 	    &mode);
 	cudnn_plan_set_device(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
-	maker_finish(m, h);
-	n = maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+	cudnn_builder_finish(m, h);
+	n = cudnn_builder_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, NULL);
 	n = n > SUGGESTIONS ? SUGGESTIONS : n;
 	for (int i = 0; i < n; i++)
-		c[i] = maker_make(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-	return n == 0 ? 0 : (int)maker_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+		c[i] = cudnn_builder_create(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+	return n == 0 ? 0 : (int)cudnn_builder_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, c);
 }
 
@@ -210,7 +210,7 @@ cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
  */
 static int
 cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
-    int most)
+    int largest)
 {
 	static const cudnnBackendHeurMode_t mode[] = { CUDNN_HEUR_MODE_A,
 		CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK };
@@ -221,24 +221,24 @@ cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
 		int n = cudnn_plan_suggestions(p, mode[k], config),
 		    all = p->m->n;
 
-		for (int i = 0; i < n && found < most; i++) {
+		for (int i = 0; i < n && found < largest; i++) {
 			if (cudnn_plan_may_be_used(p->m, config[i], &p->s) &&
 			    cudnn_plan_finish(p, config[i], bound) == 0)
 				cudnn_plan_choice_of(p->m, config[i],
 				    &c[found++]);
-			maker_drop(p->m, all);
+			cudnn_builder_drop(p->m, all);
 		}
-		maker_drop(p->m, kept);
-		if (found == most)
+		cudnn_builder_drop(p->m, kept);
+		if (found == largest)
 			break;
 	}
 	return found;
 }
 
 int
-plan_candidates(struct conv_plan *p, struct choice *c, int most)
+plan_candidates(struct conv_plan *p, struct choice *c, int largest)
 {
-	int n = cudnn_plan_search(p, WORKSPACE_MOST, c, most);
+	int n = cudnn_plan_search(p, WORKSPACE_MAX, c, largest);
 
 	return n > 0 ? n : cudnn_plan_search(p, 0, c, 1);
 }
@@ -249,7 +249,7 @@ plan_by_rule(struct conv_plan *p)
 	struct choice c;
 
 	if (plan_candidates(p, &c, 1) == 0 || plan_of_choice(p, &c) != 0)
-		return p->s.pattern != CONV_PLAIN ? -1 :
+		return p->s.fusion != CONV_UNFUSED ? -1 :
 		    fail("cuDNN has no algorithm for %s", p->key);
 	return 0;
 }

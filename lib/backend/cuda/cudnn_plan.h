@@ -6,23 +6,23 @@
  * they are what the algorithm cache stores (choices.h).
  */
 
-#include "backend/cuda/choices.h"
+#include "backend/cuda/conv_cache.h"
 #include "backend/cuda/cudnn_graph.h"
 #include "backend/cuda/norm.h"
 
 struct conv_plan {
 	struct conv_shape s;
-	char key[KEY];			/* the shape as text */
-	struct maker *m;		/* owns graph and plan */
+	char key[CONV_KEY];			/* the shape as text */
+	struct cudnn_builder *m;		/* owns graph and plan */
 	cudnnBackendDescriptor_t graph, plan;
 	struct choice choice;
 	size_t workspace;
-	struct maker *binds;		/* owns pack; NULL before the first
+	struct cudnn_builder *binds;		/* owns pack; NULL before the first
 					 * run */
 	cudnnBackendDescriptor_t pack;	/* variant pack: tensors bound to
 					 * memory */
 	void *bound[BINDS + 1];		/* addresses in pack: operands in the
-					 * order of pattern_binds, then
+					 * order of graph_bind_list, then
 					 * workspace */
 };
 
@@ -42,7 +42,7 @@ struct conv_plan {
  */
 int plan_by_rule(struct conv_plan *p);
 int plan_of_choice(struct conv_plan *p, const struct choice *c);
-int plan_candidates(struct conv_plan *p, struct choice *c, int most);
+int plan_candidates(struct conv_plan *p, struct choice *c, int largest);
 
 /*
  * plan_by_timing(p):
@@ -64,6 +64,6 @@ double norm_by_timing(struct runtime *r, const struct conv_shape *s,
  * next call.
  */
 const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
-    const struct conv_beside *beside);
+    const struct conv_operands *beside);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "backend/cuda/cudnn_plan.h"
-#include "backend/cuda/worth.h"
+#include "backend/cuda/fusion_cost.h"
 #include "base/fail.h"
 #include "base/number.h"
 
@@ -30,7 +30,7 @@ enum { FILLS = 6 };
  * operands.  Without one: a kernel of ${norm} with x, its saved memory, dy or
  * y, its scratch memory, and its scale and offset.
  */
-struct cudnn_tune_rig {
+struct cudnn_tune_fixture {
 	struct conv_plan *p;
 	struct task norm;
 	enum norm_part part;
@@ -41,11 +41,11 @@ struct cudnn_tune_rig {
 					 * target */
 	size_t copies;			/* of each operand; the workspace
 					 * has one */
-	struct conv_beside beside;
+	struct conv_operands beside;
 };
 
 static void
-cudnn_tune_rig_close(struct cudnn_tune_rig *g)
+cudnn_tune_fixture_close(struct cudnn_tune_fixture *g)
 {
 	for (int i = 0; i < 6; i++)
 		cudaFree(g->at[i]);
@@ -70,29 +70,29 @@ cudnn_tune_row_bytes(const struct conv_shape *s)
 /* Point the convolution's fused operands into the buffer at ${at}: nine rows of
  * channels, then one tensor. */
 static void
-cudnn_tune_set_beside(struct cudnn_tune_rig *g, char *at)
+cudnn_tune_set_operands(struct cudnn_tune_fixture *g, char *at)
 {
 	size_t row = cudnn_tune_row_bytes(&g->p->s);
 
-	g->beside = (struct conv_beside){ at, at + row,
+	g->beside = (struct conv_operands){ at, at + row,
 		(const float *)(at + 2 * row), (const float *)(at + 3 * row),
 		at + 9 * row, (float *)(at + 4 * row), (float *)(at + 6 * row) };
 }
 
 /* Return the bytes of operand ${i}. */
 static size_t
-cudnn_tune_bytes_of(const struct cudnn_tune_rig *g, int i)
+cudnn_tune_bytes_of(const struct cudnn_tune_fixture *g, int i)
 {
 	const struct conv_plan *p = g->p;
 	const struct task *t = &g->norm;
 
 	if (p == NULL)
 		return i == 0 || i == 2 ? cuda_bytes(cuda_of(t), &t->out) :
-		    i == 1 ? cuda_norm_room(t, 0) : i == 3 ? 1 :
+		    i == 1 ? cuda_norm_memory_bytes(t, 0) : i == 3 ? 1 :
 		    2 * (size_t)t->out.c * sizeof(float);
 	if (i < 3)
 		return conv_bytes(&p->s, i);
-	return i == 3 || p->s.pattern == CONV_PLAIN ? 1 : 9 *
+	return i == 3 || p->s.fusion == CONV_UNFUSED ? 1 : 9 *
 	    cudnn_tune_row_bytes(&p->s) + conv_bytes(&p->s, 0);
 }
 
@@ -101,7 +101,7 @@ cudnn_tune_bytes_of(const struct cudnn_tune_rig *g, int i)
  * type.
  */
 static int
-cudnn_tune_fill_new(struct cudnn_tune_rig *g, int i, size_t bytes)
+cudnn_tune_fill_new(struct cudnn_tune_fixture *g, int i, size_t bytes)
 {
 	return cudaMalloc(&g->at[i], bytes) == cudaSuccess &&
 	    cudaMemsetAsync(g->at[i], 0x3c, bytes, g->stream) == cudaSuccess ?
@@ -109,7 +109,7 @@ cudnn_tune_fill_new(struct cudnn_tune_rig *g, int i, size_t bytes)
 }
 
 static int
-cudnn_tune_rig_open(struct cudnn_tune_rig *g)
+cudnn_tune_fixture_open(struct cudnn_tune_fixture *g)
 {
 	size_t all = 0;
 
@@ -132,10 +132,10 @@ cudnn_tune_rig_open(struct cudnn_tune_rig *g)
  * -1 if memory is exhausted.
  */
 static int
-cudnn_tune_make_room(struct cudnn_tune_rig *g)
+cudnn_tune_grow_workspace(struct cudnn_tune_fixture *g)
 {
 	size_t bytes = g->p != NULL ? g->p->workspace :
-	    cuda_norm_room(&g->norm, 1);
+	    cuda_norm_memory_bytes(&g->norm, 1);
 
 	if (bytes <= g->workspace)
 		return 0;
@@ -152,7 +152,7 @@ cudnn_tune_make_room(struct cudnn_tune_rig *g)
 
 /* Launch the kernel of a norm on the operands ${at}. */
 static void
-cudnn_tune_launch_norm(struct cudnn_tune_rig *g, void *const at[5])
+cudnn_tune_launch_norm(struct cudnn_tune_fixture *g, void *const at[5])
 {
 	struct task *t = &g->norm;
 
@@ -168,7 +168,7 @@ cudnn_tune_launch_norm(struct cudnn_tune_rig *g, void *const at[5])
 
 /* Launch number ${k}, on a copy of the operands. */
 static int
-cudnn_tune_launch(struct cudnn_tune_rig *g, size_t k)
+cudnn_tune_launch(struct cudnn_tune_fixture *g, size_t k)
 {
 	void *at[5];
 
@@ -179,7 +179,7 @@ cudnn_tune_launch(struct cudnn_tune_rig *g, size_t k)
 		cudnn_tune_launch_norm(g, at);
 		return 0;
 	}
-	cudnn_tune_set_beside(g, at[4]);
+	cudnn_tune_set_operands(g, at[4]);
 	return plan_run(g->p, g->stream, at, &g->beside) == NULL ? 0 : -1;
 }
 
@@ -194,7 +194,7 @@ cudnn_tune_compare(const void *a, const void *b)
 /* Queue the fills and the launches of a round.  Return 0, or -1 if a launch
  * fails. */
 static int
-cudnn_tune_launch_all(struct cudnn_tune_rig *g)
+cudnn_tune_launch_all(struct cudnn_tune_fixture *g)
 {
 	for (int i = 0; i < FILLS; i++)
 		if (cudaMemsetAsync(g->at[5], 0x3c, FILL, g->stream) !=
@@ -210,10 +210,10 @@ cudnn_tune_launch_all(struct cudnn_tune_rig *g)
 /* Return the seconds of one launch: the median of ROUNDS rounds after one
  * warm-up launch.  Return -1 if a launch fails. */
 static double
-cudnn_tune_seconds_of(struct cudnn_tune_rig *g)
+cudnn_tune_seconds_of(struct cudnn_tune_fixture *g)
 {
 	float ms[ROUNDS];
-	int n = cudnn_tune_make_room(g) == 0 && cudnn_tune_launch(g, 0) == 0 ?
+	int n = cudnn_tune_grow_workspace(g) == 0 && cudnn_tune_launch(g, 0) == 0 ?
 	    0 : ROUNDS + 1;
 
 	for (; n < ROUNDS; n++) {
@@ -248,17 +248,17 @@ norm_by_timing(struct runtime *r, const struct conv_shape *s,
 	struct gpu_stream stream;
 	struct cuda c = { .driver = &r->driver, .stream = &stream,
 		.type = s->type };
-	struct cudnn_tune_rig g = { .norm = { .device = &c.device, .stored = 1,
+	struct cudnn_tune_fixture g = { .norm = { .device = &c.device, .materialized = 1,
 		.out = cudnn_tune_dims_of(s, part == PART_SUMS ? 2 : 0) },
 		.part = part };
 	double seconds = -1;
 
-	runtime_on(&r->driver);
-	if (cudnn_tune_rig_open(&g) == 0) {
+	runtime_make_current(&r->driver);
+	if (cudnn_tune_fixture_open(&g) == 0) {
 		stream.at = g.stream;
 		seconds = cudnn_tune_seconds_of(&g);
 	}
-	cudnn_tune_rig_close(&g);
+	cudnn_tune_fixture_close(&g);
 	return seconds > 0 ? seconds : 0;
 }
 
@@ -266,10 +266,10 @@ int
 plan_by_timing(struct conv_plan *p)
 {
 	struct choice c[TRIED];
-	struct cudnn_tune_rig g = { .p = p };
+	struct cudnn_tune_fixture g = { .p = p };
 	int n = plan_candidates(p, c, TRIED), best = -1, kept = p->m->n;
 
-	n = cudnn_tune_rig_open(&g) == 0 ? n : 0;
+	n = cudnn_tune_fixture_open(&g) == 0 ? n : 0;
 	for (int i = 0; i < n; i++) {
 		/* A kernel that faults makes the device unusable.  This is then
 		 * the last line before the error message. */
@@ -277,12 +277,12 @@ plan_by_timing(struct conv_plan *p)
 		    (long long)c[i].engine);
 		if (plan_of_choice(p, &c[i]) == 0)
 			c[i].seconds = cudnn_tune_seconds_of(&g);
-		maker_drop(p->m, kept);
+		cudnn_builder_drop(p->m, kept);
 		if (c[i].seconds > 0 && (best < 0 ||
 		    c[i].seconds < c[best].seconds))
 			best = i;
 	}
-	cudnn_tune_rig_close(&g);
+	cudnn_tune_fixture_close(&g);
 	if (best < 0)
 		return plan_by_rule(p);
 	return plan_of_choice(p, &c[best]);

@@ -69,8 +69,8 @@ cuda_device_close(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
 
-	if (c->room != NULL)
-		c->driver->call->free(c->driver, c->room);
+	if (c->squares_buffer != NULL)
+		c->driver->call->free(c->driver, c->squares_buffer);
 	tables_free(c, c->tables);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
@@ -113,15 +113,15 @@ cuda_device_open(struct device_options *o)
  * belong to its device.
  */
 static void
-cuda_device_aside_free(struct device *d, struct device *aside)
+cuda_side_stream_free(struct device *d, struct device *side_stream)
 {
-	struct cuda *c = (struct cuda *)aside;
+	struct cuda *c = (struct cuda *)side_stream;
 
 	(void)d;
 	if (c->stream != NULL)
 		cuda_wait(c);
-	if (c->room != NULL)
-		c->driver->call->free(c->driver, c->room);
+	if (c->squares_buffer != NULL)
+		c->driver->call->free(c->driver, c->squares_buffer);
 	tables_free(c, c->tables);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
@@ -130,19 +130,19 @@ cuda_device_aside_free(struct device *d, struct device *aside)
 }
 
 static struct device *
-cuda_device_aside(struct device *d)
+cuda_side_stream_new(struct device *d)
 {
 	struct cuda *c = xmalloc(sizeof(*c));
 
 	*c = *(struct cuda *)d;
-	c->aside = 1;
+	c->is_side_stream = 1;
 	c->staging = NULL;
 	c->tables = NULL;
-	c->room = NULL;
-	c->room_bytes = 0;
+	c->squares_buffer = NULL;
+	c->squares_bytes = 0;
 	if ((c->stream = c->driver->call->stream_new(c->driver, 1)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
-		cuda_device_aside_free(d, &c->device);
+		cuda_side_stream_free(d, &c->device);
 		return NULL;
 	}
 	return &c->device;
@@ -213,7 +213,7 @@ cuda_device_upload(struct device *d, void *w, const void *host, size_t bytes)
 	struct cuda *c = (struct cuda *)d;
 
 	cuda_send(c, w, host, bytes);
-	if (c->aside)
+	if (c->is_side_stream)
 		cuda_wait(c);
 }
 
@@ -242,7 +242,7 @@ cuda_device_bytes_of(const struct device *d, const struct dims *shape)
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &cuda_ ## name,
+#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &cuda_ ## name,
 #include "backend/ops.def"
 };
 
@@ -252,7 +252,7 @@ static const struct memory_ops cuda_memory = {
 	.alloc_host = cuda_device_alloc_host,
 	.free_host = cuda_device_free_host, .put = cuda_put, .get = cuda_get,
 	.upload = cuda_device_upload, .download = cuda_device_download,
-	.copy = cuda_device_copy, .bring = cuda_device_prefetch,
+	.copy = cuda_device_copy, .upload_async = cuda_device_prefetch,
 };
 
 static const struct event_ops cuda_event = {
@@ -266,25 +266,25 @@ static const struct layout_ops cuda_layout = {
 };
 
 static const struct param_ops cuda_param = {
-	.portions = 1, .add = cuda_accumulate, .update = cuda_update,
+	.takes_shards = 1, .add = cuda_accumulate, .update = cuda_update,
 	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
 	.squares = cuda_squares,
 };
 
-static const struct verdict_ops cuda_verdict = {
-	.judge = cuda_judge, .obey = cuda_obey, .ratios = cuda_ratios,
-	.lost = cuda_lost,
+static const struct step_check_ops cuda_step_check_text = {
+	.check = cuda_step_check, .guard = cuda_step_guard, .ratios = cuda_ratios,
+	.flag_losses = cuda_flag_losses,
 };
 
 static const struct stream_ops cuda_stream = {
-	.aside = cuda_device_aside, .aside_free = cuda_device_aside_free,
+	.side_stream = cuda_side_stream_new, .side_stream_free = cuda_side_stream_free,
 	.native = cuda_device_stream, .narrow = cuda_narrow,
 	.widen = cuda_widen,
 };
 
 static const struct graph_ops cuda_graph = {
-	.capture = cuda_capture, .captured = cuda_captured,
-	.replay = cuda_replay, .free = cuda_replay_free,
+	.capture = cuda_capture, .capture_end = cuda_captured,
+	.launch = cuda_replay, .free = cuda_replay_free,
 };
 
 static const struct tuning_ops cuda_tuning = {
@@ -296,10 +296,10 @@ static const struct ordinal_ops cuda_ordinal = {
 };
 
 const struct backend backend_cuda = {
-	.name = "cuda", .elem = sizeof(float), .apart = 1,
+	.name = "cuda", .elem = sizeof(float), .discrete = 1,
 	.open = cuda_device_open, .close = cuda_device_close,
 	.memory = &cuda_memory, .event = &cuda_event, .layout = &cuda_layout,
-	.param = &cuda_param, .verdict = &cuda_verdict,
+	.param = &cuda_param, .check = &cuda_step_check_text,
 	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
 	.ordinal = &cuda_ordinal, .fabric = cuda_fabric,
 	.library = runtime_library, .resize = cuda_resize, .ops = ops,

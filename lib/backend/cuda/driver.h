@@ -30,7 +30,7 @@ struct gpu_stream;
 struct gpu_event;
 struct gpu_graph;
 struct conv_plan;
-struct product_plan;
+struct gemm_plan;
 
 /* Storage types. */
 enum gpu_type { GPU_F32, GPU_BF16, GPU_F16, GPU_TYPES };
@@ -64,18 +64,18 @@ enum conv_pass { CONV_FORWARD, CONV_DATA, CONV_WEIGHTS };
  * Operations fused with a convolution.  A norm is a batch normalization with a
  * relu, max(x scale + offset, 0), whose output the convolution alone reads.  If
  * it is fused, its output is never in memory.
- * CONV_PLAIN: no fused operation.
+ * CONV_UNFUSED: no fused operation.
  * CONV_SUMS: forward; also sum each channel of the stored y, and its squares.
  * CONV_NORMED_SUMS: forward; normalize x first, and compute the same sums.
  * CONV_NORMED: weights; normalize x first.
  * CONV_NORM_BACK: data; write the gradient behind the relu of the norm.  The
  * sums are the gradients of its scale and offset.
  */
-enum conv_pattern { CONV_PLAIN, CONV_SUMS, CONV_NORMED_SUMS, CONV_NORMED,
-	CONV_NORM_BACK, CONV_PATTERNS };
+enum conv_fusion { CONV_UNFUSED, CONV_SUMS, CONV_NORMED_SUMS, CONV_NORMED,
+	CONV_NORM_BACK, CONV_FUSIONS };
 
 /* Fused operands besides x, w and y.  Each begins at a multiple of 16 bytes. */
-struct conv_beside {
+struct conv_operands {
 	const void *scale, *offset;	/* [in].  CONV_NORM_BACK: floats,
 					 * applied to (normed - mean) rstd;
 					 * otherwise in the type of x, applied
@@ -84,14 +84,14 @@ struct conv_beside {
 	const void *normed;		/* CONV_NORM_BACK: input of the norm, in
 					 * the shape of x */
 	float *sums;			/* [2][out]; CONV_NORM_BACK: [2][in] */
-	float *rest;			/* CONV_NORM_BACK: [3][in], written and
+	float *ignored;			/* CONV_NORM_BACK: [3][in], written and
 					 * ignored */
 };
 
 /* One convolution pass: the shape that an algorithm is selected for. */
 struct conv_shape {
 	enum conv_pass pass;
-	enum conv_pattern pattern;
+	enum conv_fusion fusion;
 	enum gpu_type type;		/* storage type of x, w and y */
 	int dims;			/* 2 or 3: entries used of the arrays
 					 * below */
@@ -105,7 +105,7 @@ struct conv_shape {
  * A GEMM: c = op(a) op(b), or c += op(a) op(b), for ${batch} row-major
  * matrices.  op transposes or does nothing.  Sums are fp32.
  */
-struct product_shape {
+struct gemm_shape {
 	int m, n, k, batch;		/* c is m x n; k terms in each sum */
 	int transpose_a, transpose_b, accumulate;
 	size_t lda, ldb, ldc;		/* elements between rows */
@@ -174,23 +174,23 @@ struct driver_calls {
 	 * Run: forward computes y from x and w, data x from w and y, weights w
 	 * from x and y.  Each begins at a multiple of 16 bytes, the workspace
 	 * at a multiple of 256.  ${beside} has the fused operands; NULL for
-	 * CONV_PLAIN.
+	 * CONV_UNFUSED.
 	 */
 	void (*conv)(struct driver *, struct gpu_stream *,
 	    const struct conv_plan *, void *x, void *w, void *y,
-	    void *workspace, const struct conv_beside *beside);
+	    void *workspace, const struct conv_operands *beside);
 
 	/*
-	 * GEMMs, likewise.  product_new returns NULL after a message.  The
-	 * workspace of product has product_workspace bytes.
+	 * GEMMs, likewise.  gemm_new returns NULL after a message.  The
+	 * workspace of product has gemm_workspace bytes.
 	 */
-	struct product_plan *(*product_new)(struct driver *,
-	    const struct product_shape *);
-	void (*product_free)(struct driver *, struct product_plan *);
-	size_t (*product_workspace)(struct driver *,
-	    const struct product_plan *);
-	void (*product)(struct driver *, struct gpu_stream *,
-	    const struct product_plan *, const void *a, const void *b, void *c,
+	struct gemm_plan *(*gemm_new)(struct driver *,
+	    const struct gemm_shape *);
+	void (*gemm_free)(struct driver *, struct gemm_plan *);
+	size_t (*gemm_workspace)(struct driver *,
+	    const struct gemm_plan *);
+	void (*gemm)(struct driver *, struct gpu_stream *,
+	    const struct gemm_plan *, const void *a, const void *b, void *c,
 	    void *workspace);
 
 	/*
@@ -217,9 +217,9 @@ struct driver_calls {
 	size_t (*available)(struct driver *);
 
 	/*
-	 * The algorithm cache of convolutions: device_choices, device_choose
-	 * and device_tune.  choices may be NULL: the driver has no cache, and
-	 * choose and tune must not be called.
+	 * The algorithm cache of convolutions: device_algorithms_text,
+	 * device_algorithms_read and device_tune. choices may be NULL: the
+	 * driver has no cache, and choose and tune must not be called.
 	 */
 	char *(*choices)(struct driver *, enum choices_kind which);
 	int (*choose)(struct driver *, enum choices_kind which, const char *what,
@@ -239,14 +239,14 @@ struct driver { const struct driver_calls *call; };
 struct driver *runtime_open(int ordinal);
 
 /*
- * runtime_described(json):
+ * runtime_open_described(json):
  * Open a driver that only plans convolutions, for the device that ${json}
  * describes (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).  It needs no GPU, and
  * selects algorithms by the heuristics of cuDNN.  All functions are NULL except
  * close, those for convolution plans other than conv, and choices, choose and
  * tune.  Return NULL after a message.  The caller closes it by call->close.
  */
-struct driver *runtime_described(const char *json);
+struct driver *runtime_open_described(const char *json);
 
 /*
  * runtime_library():

@@ -23,9 +23,9 @@ cuda_fuse_shift(struct norm *n)
 		n->shift = NULL;
 	if (n->shift == NULL)
 		return;
-	chains_absorb(n->shift, n->tail->index);
-	n->shift->stored = 1;
-	n->tail->stored = n->readers > 1;
+	chains_fuse(n->shift, n->tail->index);
+	n->shift->materialized = 1;
+	n->tail->materialized = n->readers > 1;
 }
 
 /* Fuse a norm with the convolution that alone reads its output. */
@@ -33,24 +33,24 @@ static void
 cuda_fuse_conv(struct norm *n)
 {
 	if (n->after != NULL && (n->add != NULL || n->relu == NULL ||
-	    n->masks || !cuda_norm_measures(n->bn) ||
-	    !conv_takes_norm(n->after, n)))
+	    n->saves_mask || !cuda_norm_uses_batch(n->bn) ||
+	    !conv_fuse_norm(n->after, n)))
 		n->after = NULL;
 	if (n->after == NULL)
 		return;
-	n->bn->into = n->after->index;
-	chains_absorb(n->tail, n->after->index);
+	n->bn->fused_into = n->after->index;
+	chains_fuse(n->tail, n->after->index);
 }
 
 /* Let the convolution before a bn compute the sums that the bn begins with. */
 static void
 cuda_fuse_sums(struct norm *n)
 {
-	if (n->before != NULL && (!cuda_norm_measures(n->bn) ||
-	    !conv_leaves_sums(n->before)))
+	if (n->before != NULL && (!cuda_norm_uses_batch(n->bn) ||
+	    !conv_fuse_sums(n->before)))
 		n->before = NULL;
 	if (n->before != NULL)
-		n->before->lends = 1;
+		n->before->shares_saved = 1;
 }
 
 void

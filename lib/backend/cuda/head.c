@@ -73,7 +73,7 @@ cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
 
 	*over = *kept = (struct cuda_head_axes){ 0 };
 	for (int i = 0; i < 5; all *= size[i++]) {
-		int is = (t->op->over & bit[i]) != 0;
+		int is = (t->op->axes & bit[i]) != 0;
 		struct cuda_head_axes *a = is ? over : kept;
 
 		if (size[i] == 1)
@@ -183,7 +183,7 @@ cuda_loss_of(const struct task *t)
 	int n = t->in[0].n;
 
 	return (struct loss){ .x = t->x[0], .y = t->y, .dx = t->dx[0],
-		.label = target->label, .share = target->share,
+		.label = target->label, .share = target->soft,
 		.weight = target->weight, .target = target->kind,
 		.kind = t->op->loss, .clips = (unsigned)n,
 		.classes = (unsigned)t->in[0].c, .smooth = t->op->smooth,

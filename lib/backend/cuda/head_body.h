@@ -101,7 +101,7 @@ OF(softmax_member)(const struct softmax *a, unsigned m)
  */
 INLINE void
 OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
-    const int most)
+    const int largest)
 {
 	for (int half = a->lanes / 2; half > 0; half /= 2)
 		EACH_THREAD(i) {
@@ -110,7 +110,7 @@ OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
 
 			OF(softmax_group)(a, b, i, &lane);
 			if (lane < half)
-				v[i] = !most ? v[i] + v[i + by] :
+				v[i] = !largest ? v[i] + v[i + by] :
 				    v[i + by] > v[i] ? v[i + by] : v[i];
 		}
 }
@@ -148,12 +148,12 @@ OF(softmax)(const struct softmax *a, struct block b)
 		int lane;
 		size_t g = OF(softmax_group)(a, b, i, &lane);
 		size_t at = OF(softmax_first)(a, g);
-		float most = top[OF(softmax_zero)(a, b, i)], s = 0;
+		float largest = top[OF(softmax_zero)(a, b, i)], s = 0;
 
 		for (unsigned m = (unsigned)lane; m < a->members &&
 		    g != SIZE_MAX; m += (unsigned)a->lanes)
 			s += expf(OF(widen)(x[at + OF(softmax_member)(a, m)]) -
-			    most);
+			    largest);
 		sum[i] = s;
 	}
 	OF(softmax_fold)(a, b, sum, 0);
@@ -161,7 +161,7 @@ OF(softmax)(const struct softmax *a, struct block b)
 		int lane;
 		size_t g = OF(softmax_group)(a, b, i, &lane);
 		size_t at = OF(softmax_first)(a, g);
-		float most = top[OF(softmax_zero)(a, b, i)];
+		float largest = top[OF(softmax_zero)(a, b, i)];
 		float all = sum[OF(softmax_zero)(a, b, i)];
 
 		for (unsigned m = (unsigned)lane; m < a->members &&
@@ -169,7 +169,7 @@ OF(softmax)(const struct softmax *a, struct block b)
 			size_t j = at + OF(softmax_member)(a, m);
 
 			((S *)a->to)[j] = OF(narrow)(expf(OF(widen)(x[j]) -
-			    most) / all);
+			    largest) / all);
 		}
 	}
 }
@@ -249,12 +249,12 @@ OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 
 /* Reduce v[THREADS] into v[0]: the sum, or the maximum if ${most}. */
 INLINE void
-OF(loss_fold)(struct block b, double *v, const int most)
+OF(loss_fold)(struct block b, double *v, const int largest)
 {
 	for (int half = THREADS / 2; half > 0; half /= 2)
 		EACH_THREAD(i) {
 			if (i < half)
-				v[i] = !most ? v[i] + v[i + half] :
+				v[i] = !largest ? v[i] + v[i + half] :
 				    v[i + half] > v[i] ? v[i + half] : v[i];
 		}
 }

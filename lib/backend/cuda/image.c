@@ -116,12 +116,12 @@ const struct op_impl cuda_frames = { .forward = cuda_frames_forward,
 
 /* ---- windows ---- */
 
-static struct window
+static struct pool_window
 cuda_image_window_of(const struct task *t)
 {
 	const struct op *op = t->op;
 
-	return (struct window){ { t->in[0].t, t->in[0].h, t->in[0].w },
+	return (struct pool_window){ { t->in[0].t, t->in[0].h, t->in[0].w },
 		{ t->out.t, t->out.h, t->out.w },
 		{ op->k[0], op->k[1], op->k[2] },
 		{ op->s[0], op->s[1], op->s[2] },
@@ -190,7 +190,7 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 	struct avgpool a = { .image = cuda_image_of(c, cuda_image_size(out),
 	    (size_t)out->c, 1), .window = cuda_image_window_of(t),
 	    .c = (unsigned)out->c,
-		.from = from, .to = to, .cut = t->op->cut,
+		.from = from, .to = to, .cut = t->op->exclude_pad,
 		.accumulate = back && t->accumulate[0] };
 	struct launch k = CUDA_KERNEL(c, back ? GPU_AVGPOOL_BACK : GPU_AVGPOOL,
 	    cuda_image_count(out) * a.image.pieces, 1, a);
@@ -205,9 +205,9 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 static size_t
 cuda_avgpool_scratch(const struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->over);
+	struct matrix m = matrix_of(&t->in[0], t->op->axes);
 
-	return t->op->over ? sum_scratch(cuda_of(t), &m) : 0;
+	return t->op->axes ? sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static double
@@ -219,24 +219,24 @@ cuda_avgpool_share(const struct task *t)
 static void
 cuda_avgpool_forward(struct task *t)
 {
-	if (!t->op->over) {
+	if (!t->op->axes) {
 		cuda_run_avgpool(t, t->x[0], t->y, 0);
 		return;
 	}
 	sum_run(cuda_of(t), &(struct sum){ .matrix = matrix_of(&t->in[0],
-	    t->op->over), .x = t->x[0], .to = t->y,
+	    t->op->axes), .x = t->x[0], .to = t->y,
 		.share = cuda_avgpool_share(t) }, t->scratch);
 }
 
 static void
 cuda_avgpool_backward(struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->over);
+	struct matrix m = matrix_of(&t->in[0], t->op->axes);
 
 	if (t->dx[0] == NULL)
 		return;
-	if (t->op->over)
-		spread_run(cuda_of(t), &m, NULL, t->dy, cuda_avgpool_share(t),
+	if (t->op->axes)
+		broadcast_run(cuda_of(t), &m, NULL, t->dy, cuda_avgpool_share(t),
 		    t->dx[0], t->accumulate[0]);
 	else
 		cuda_run_avgpool(t, t->dy, t->dx[0], 1);

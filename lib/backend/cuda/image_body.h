@@ -186,13 +186,13 @@ OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
 INLINE void
 OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 {
-	const struct window *w = &a->window;
+	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
 		    width);
 		size_t to = spot_number(&s, w->out, a->c);
-		float most[LANES], x[LANES];
+		float largest[LANES], x[LANES];
 		unsigned which[LANES];
 		int first[3], last[3], any = 0;
 
@@ -200,7 +200,7 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			continue;
 		UNROLL
 		for (int e = 0; e < width; e++) {
-			most[e] = 0;
+			largest[e] = 0;
 			which[e] = 0;
 		}
 		window_of_output(w, s.at, first, last);
@@ -212,14 +212,14 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			    t, h, v), SIZE_MAX, width), x);
 			UNROLL
 			for (int e = 0; e < width; e++)
-				if (!any || x[e] > most[e] ||
+				if (!any || x[e] > largest[e] ||
 				    x[e] != x[e]) {
-					most[e] = x[e];
+					largest[e] = x[e];
 					which[e] = tap;
 				}
 			any = 1;
 		}
-		OF(give)(a->to, to, SIZE_MAX, most, 0, width);
+		OF(give)(a->to, to, SIZE_MAX, largest, 0, width);
 		OF(which_put)(a->which, to, which, a->large, width);
 	}
 }
@@ -240,7 +240,7 @@ OF(maxpool)(const struct maxpool *a, struct block b)
 INLINE void
 OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 {
-	const struct window *w = &a->window;
+	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
@@ -288,7 +288,7 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
 INLINE int
 OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
 {
-	const struct window *w = &a->window;
+	const struct pool_window *w = &a->window;
 	int at[3], taps = 1;
 
 	at[0] = t;
@@ -314,7 +314,7 @@ INLINE void
 OF(avgpool_of)(const struct avgpool *a, struct block b, const int width,
     const int back)
 {
-	const struct window *w = &a->window;
+	const struct pool_window *w = &a->window;
 	const int *size = back ? w->in : w->out;
 
 	EACH_THREAD(i) {

@@ -33,7 +33,7 @@
 #define ROWS_KERNELS(KERNEL) \
 	KERNEL(SUMS, sums, THREADS, sums) \
 	KERNEL(TOTAL, total, THREADS, total) \
-	KERNEL(SPREAD, spread, THREADS, spread) \
+	KERNEL(BROADCAST, broadcast, THREADS, broadcast) \
 	KERNEL(CONCAT, concat, THREADS, concat) \
 	KERNEL(BIAS, bias, THREADS, bias)
 
@@ -111,9 +111,9 @@
 	FLOATS(SQUARES, squares, THREADS, squares) \
 	FLOATS(SQUARES_TOTAL, squares_total, THREADS, squares) \
 	FLOATS(SQUARES_ADD, squares_add, THREADS, squares_add) \
-	FLOATS(JUDGE, judge, THREADS, judge) \
+	FLOATS(STEP_CHECK, step_check, THREADS, step_checked) \
 	FLOATS(RATIOS, ratios, THREADS, rating) \
-	FLOATS(LOST, lost, 32, lost)
+	FLOATS(FLAG_LOSSES, flag_losses, 32, flag_losses)
 
 #define RESIZE_KERNELS(FLOATS) \
 	FLOATS(RESIZE, resize, THREADS, resize)

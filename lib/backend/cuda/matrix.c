@@ -11,7 +11,7 @@ enum { FORWARD, BACK_A, BACK_B };	/* BACK_A: dA of bmm, dx of linear;
 					 * BACK_B: dB, dw */
 
 struct cuda_matrix_products {
-	struct product_plan *plan[PLANS];	/* NULL: not run */
+	struct gemm_plan *plan[PLANS];	/* NULL: not run */
 	size_t workspace;		/* largest of the plans */
 };
 
@@ -23,7 +23,7 @@ cuda_matrix_release(struct task *t)
 
 	for (int i = 0; p != NULL && i < PLANS; i++)
 		if (p->plan[i] != NULL)
-			d->call->product_free(d, p->plan[i]);
+			d->call->gemm_free(d, p->plan[i]);
 	free(p);
 	t->priv = NULL;
 }
@@ -33,7 +33,7 @@ cuda_matrix_release(struct task *t)
  * a message.
  */
 static int
-cuda_matrix_plan(struct task *t, const struct product_shape *s,
+cuda_matrix_plan(struct task *t, const struct gemm_shape *s,
     const int *wanted)
 {
 	struct driver *d = cuda_of(t)->driver;
@@ -45,11 +45,11 @@ cuda_matrix_plan(struct task *t, const struct product_shape *s,
 
 		if (!wanted[i])
 			continue;
-		if ((p->plan[i] = d->call->product_new(d, &s[i])) == NULL) {
+		if ((p->plan[i] = d->call->gemm_new(d, &s[i])) == NULL) {
 			cuda_matrix_release(t);
 			return -1;
 		}
-		bytes = d->call->product_workspace(d, p->plan[i]);
+		bytes = d->call->gemm_workspace(d, p->plan[i]);
 		p->workspace = bytes > p->workspace ? bytes : p->workspace;
 	}
 	return 0;
@@ -62,7 +62,7 @@ cuda_matrix_run(struct task *t, int which, const void *a, const void *b,
 	struct cuda *of = cuda_of(t);
 	const struct cuda_matrix_products *p = t->priv;
 
-	of->driver->call->product(of->driver, of->stream, p->plan[which], a, b,
+	of->driver->call->gemm(of->driver, of->stream, p->plan[which], a, b,
 	    c, t->scratch);
 }
 
@@ -92,7 +92,7 @@ cuda_linear_prepare(struct task *t)
 	enum gpu_type type = cuda_of(t)->type;
 	int in = t->in[0].c, out = t->out.c;
 	int rows = (int)(dims_count(&t->out) / (size_t)out);
-	const struct product_shape s[PLANS] = {
+	const struct gemm_shape s[PLANS] = {
 		[FORWARD] = { .m = rows, .n = out, .k = in, .batch = 1,
 		    .transpose_b = 1, .lda = (size_t)in, .ldb = (size_t)in,
 		    .ldc = (size_t)out, .type_ab = type, .type_c = type },
@@ -104,10 +104,10 @@ cuda_linear_prepare(struct task *t)
 		    .transpose_a = 1, .lda = (size_t)out, .ldb = (size_t)in,
 		    .ldc = (size_t)in, .type_ab = type, .type_c = GPU_F32 },
 	};
-	int learns = !t->idle && t->training;
+	int learns = !t->no_grad && t->training;
 
-	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
-	    learns && t->wants_dw });
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->needs_input_grad[0],
+	    learns && t->needs_weight_grad });
 }
 
 static size_t
@@ -125,16 +125,16 @@ cuda_linear_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	size_t n = cuda_linear_weights(t);
-	struct cast a = { t->w[0], t->kept, n, 1 };
+	struct cast a = { t->w[0], t->packed_weights, n, 1 };
 	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_pieces(n,
 	    (size_t)FLAT * THREADS), 1, a);
 
-	if (t->renew) {
+	if (t->weights_changed) {
 		cuda_reads(&k, t->w[0], n * sizeof(float));
-		cuda_writes(&k, t->kept, n * cuda_size(c->type));
+		cuda_writes(&k, t->packed_weights, n * cuda_size(c->type));
 		cuda_launch(c, &k);
 	}
-	cuda_matrix_run(t, FORWARD, t->x[0], t->kept, t->y);
+	cuda_matrix_run(t, FORWARD, t->x[0], t->packed_weights, t->y);
 	bias_run(c, t->y, &t->out, t->w[1]);
 }
 
@@ -142,8 +142,8 @@ static void
 cuda_linear_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cuda_matrix_run(t, BACK_A, t->dy, t->kept, t->dx[0]);
-	if (!t->wants_dw)
+		cuda_matrix_run(t, BACK_A, t->dy, t->packed_weights, t->dx[0]);
+	if (!t->needs_weight_grad)
 		return;
 	cuda_matrix_run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
 	bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out, t->scratch);
@@ -151,7 +151,7 @@ cuda_linear_backward(struct task *t)
 
 const struct op_impl cuda_linear = { .reads = READS_X_DW,
 	.prepare = cuda_linear_prepare, .release = cuda_matrix_release,
-	.kept = cuda_linear_bytes, .scratch = cuda_linear_scratch,
+	.packed_bytes = cuda_linear_bytes, .scratch = cuda_linear_scratch,
 	.forward = cuda_linear_forward, .backward = cuda_linear_backward };
 
 /*
@@ -168,37 +168,37 @@ cuda_bmm_prepare(struct task *t)
 	enum gpu_type type = cuda_of(t)->type;
 	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
 	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
-	int p = (int)dims_places(&t->out), q = t->out.c;
-	int i = ta ? (int)dims_places(&t->in[0]) : t->in[0].c;
+	int p = (int)dims_positions(&t->out), q = t->out.c;
+	int i = ta ? (int)dims_positions(&t->in[0]) : t->in[0].c;
 	size_t la = (size_t)t->in[0].c, lb = (size_t)t->in[1].c;
-	size_t sa = dims_places(&t->in[0]) * la, lc = (size_t)q;
-	size_t sb = dims_places(&t->in[1]) * lb, sc = (size_t)p * lc;
-	struct product_shape s[PLANS] = {
+	size_t sa = dims_positions(&t->in[0]) * la, lc = (size_t)q;
+	size_t sb = dims_positions(&t->in[1]) * lb, sc = (size_t)p * lc;
+	struct gemm_shape s[PLANS] = {
 		[FORWARD] = { .m = p, .n = q, .k = i, .transpose_a = ta,
 		    .transpose_b = tb, .lda = la, .ldb = lb, .ldc = lc,
 		    .stride_a = sa, .stride_b = sb, .stride_c = sc },
-		[BACK_A] = ta ? (struct product_shape){ .m = i, .n = p, .k = q,
+		[BACK_A] = ta ? (struct gemm_shape){ .m = i, .n = p, .k = q,
 		    .transpose_a = tb, .transpose_b = 1, .lda = lb, .ldb = lc,
 		    .ldc = la, .stride_a = sb, .stride_b = sc, .stride_c = sa } :
-		    (struct product_shape){ .m = p, .n = i, .k = q,
+		    (struct gemm_shape){ .m = p, .n = i, .k = q,
 		    .transpose_b = !tb, .lda = lc, .ldb = lb, .ldc = la,
 		    .stride_a = sc, .stride_b = sb, .stride_c = sa },
-		[BACK_B] = tb ? (struct product_shape){ .m = q, .n = i, .k = p,
+		[BACK_B] = tb ? (struct gemm_shape){ .m = q, .n = i, .k = p,
 		    .transpose_a = 1, .transpose_b = ta, .lda = lc, .ldb = la,
 		    .ldc = lb, .stride_a = sc, .stride_b = sa, .stride_c = sb } :
-		    (struct product_shape){ .m = i, .n = q, .k = p,
+		    (struct gemm_shape){ .m = i, .n = q, .k = p,
 		    .transpose_a = !ta, .lda = la, .ldb = lc, .ldc = lb,
 		    .stride_a = sa, .stride_b = sc, .stride_c = sb },
 	};
-	int learns = !t->idle && t->training;
+	int learns = !t->no_grad && t->training;
 
 	for (int k = 0; k < PLANS; k++) {
 		s[k].batch = t->out.n;
 		s[k].type_ab = s[k].type_c = type;
 		s[k].accumulate = k != FORWARD && t->accumulate[k - BACK_A];
 	}
-	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->wants_dx[0],
-	    learns && t->wants_dx[1] });
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->needs_input_grad[0],
+	    learns && t->needs_input_grad[1] });
 }
 
 static size_t

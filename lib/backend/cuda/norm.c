@@ -24,7 +24,7 @@ struct cuda_norm_pass {
 	float *mean, *rstd;		/* saved */
 	uint8_t *mask;
 	size_t masks;			/* bytes */
-	double *part, *told;		/* scratch */
+	double *part, *packed;		/* scratch */
 	size_t parts;			/* bytes */
 	float *k;
 	char *factors;			/* saved, for a fused convolution:
@@ -72,25 +72,25 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	p.sums = rows_sum(p.c, &p.m);
 	p.copy = rows_copy(p.c, &p.m);
 	p.parts = 2 * p.sums.parts * p.sums.c * sizeof(double);
-	p.masks = n->masks ? (dims_count(d) + cuda_lanes(p.c->type) - 1) /
+	p.masks = n->saves_mask ? (dims_count(d) + cuda_lanes(p.c->type) - 1) /
 	    cuda_lanes(p.c->type) : 0;
 	p.mean = saved;
 	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
-		p.mask = n->masks ? (uint8_t *)(p.rstd + p.channels) : NULL;
+		p.mask = n->saves_mask ? (uint8_t *)(p.rstd + p.channels) : NULL;
 		p.factors = n->after != NULL ? (char *)(p.rstd + p.channels) : NULL;
 	}
 	p.part = scratch;
 	if (scratch != NULL) {
-		p.told = (double *)((char *)scratch + p.parts);
-		p.k = (float *)(p.told + 2 * p.channels);
+		p.packed = (double *)((char *)scratch + p.parts);
+		p.k = (float *)(p.packed + 2 * p.channels);
 	}
 	p.dy = n->tail->dy;
 	if (n->shift != NULL) {
 		p.dy_moved = n->shift->dy;
 		p.moved = cuda_norm_moved_of(n->shift);
 	}
-	p.shut = n->relu == NULL ? SHUT_NEVER : n->masks ? SHUT_MASK : SHUT_X;
+	p.shut = n->relu == NULL ? SHUT_NEVER : n->saves_mask ? SHUT_MASK : SHUT_X;
 	p.whole = rows_whole(&p.copy);
 	return p;
 }
@@ -171,9 +171,9 @@ cuda_norm_scratch_of(const struct task *t)
 }
 
 int
-cuda_norm_measures(const struct task *bn)
+cuda_norm_uses_batch(const struct task *bn)
 {
-	return bn->wants_dw && !bn->op->fixed;
+	return bn->needs_weight_grad && !bn->op->fixed;
 }
 
 /* ---- forward ---- */
@@ -193,8 +193,8 @@ cuda_norm_run_sums(const struct cuda_norm_pass *p)
 }
 
 /*
- * Return the arguments that finish the sums of this rank, or, if ${hears}, the
- * summed statistics of all ranks.
+ * Return the arguments that finish the sums of this rank, or, if ${unpacks},
+ * the summed statistics of all ranks.
  */
 static struct norm_finish
 cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
@@ -204,8 +204,8 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 	struct norm_finish a = { .part = p->part, .parts = p->sums.parts,
 		.folds = rows_folds(&p->sums), .period = p->sums.period,
 		.x = bn->x[0], .count = count, .all = peers_count(bn, count),
-		.eps = bn->op->eps, .told = bn->peers != NULL ? p->told : NULL,
-		.hears = hears, .mean = p->mean, .rstd = p->rstd,
+		.eps = bn->op->eps, .packed = bn->peers != NULL ? p->packed : NULL,
+		.unpacks = hears, .mean = p->mean, .rstd = p->rstd,
 		.to_mean = bn->dw[2], .to_var = bn->dw[3],
 		.sums = p->n.before != NULL ? conv_sums(p->n.before) : NULL,
 		.scale = bn->w[0], .offset = bn->w[1], .factors = p->factors };
@@ -222,16 +222,16 @@ static void
 cuda_norm_finish_access(const struct cuda_norm_pass *p,
     const struct norm_finish *a, struct launch *k)
 {
-	if (!a->hears && a->sums != NULL) {
+	if (!a->unpacks && a->sums != NULL) {
 		cuda_reads(k, a->sums, 2 * p->row);
-	} else if (!a->hears) {
+	} else if (!a->unpacks) {
 		cuda_reads(k, a->part, p->parts);
 		cuda_reads(k, a->x, p->channels * cuda_size(p->c->type));
 	} else {
-		cuda_reads(k, a->told, 2 * p->channels * sizeof(double));
+		cuda_reads(k, a->packed, 2 * p->channels * sizeof(double));
 	}
-	if (a->told != NULL && !a->hears) {
-		cuda_writes(k, a->told, 2 * p->channels * sizeof(double));
+	if (a->packed != NULL && !a->unpacks) {
+		cuda_writes(k, a->packed, 2 * p->channels * sizeof(double));
 		return;
 	}
 	cuda_writes(k, a->mean, 2 * p->row);
@@ -265,7 +265,7 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_RUNNING,
 	    cuda_pieces(p->channels, THREADS), 1, a);
 
-	if (bn->wants_dw) {
+	if (bn->needs_weight_grad) {
 		a.to_mean = bn->dw[2];
 		a.to_var = bn->dw[3];
 	}
@@ -306,7 +306,7 @@ cuda_norm_run_apply(const struct cuda_norm_pass *p)
 		.mean = p->mean, .rstd = p->rstd, .scale = p->bn->w[0],
 		.offset = p->bn->w[1], .mask = p->mask,
 		.relu = n->relu != NULL, .moved = p->moved,
-		.y = n->tail->stored ? n->tail->y : NULL,
+		.y = n->tail->materialized ? n->tail->y : NULL,
 		.y_moved = n->shift != NULL ? n->shift->y : NULL };
 	struct launch k = CUDA_KERNEL(p->c, p->whole ?
 	    whole[finishes][a.res != NULL] : GPU_NORM_APPLY,
@@ -331,7 +331,7 @@ cuda_norm_run_apply(const struct cuda_norm_pass *p)
 static void
 cuda_norm_run_statistics(const struct cuda_norm_pass *p)
 {
-	if (!cuda_norm_measures(p->bn)) {
+	if (!cuda_norm_uses_batch(p->bn)) {
 		cuda_norm_run_running(p);
 		return;
 	}
@@ -339,7 +339,7 @@ cuda_norm_run_statistics(const struct cuda_norm_pass *p)
 		cuda_norm_run_sums(p);
 	cuda_norm_run_finish(p, 0);
 	if (p->bn->peers != NULL) {
-		peers_sum(p->bn, p->told);
+		peers_sum(p->bn, p->packed);
 		cuda_norm_run_finish(p, 1);
 	}
 }
@@ -384,13 +384,13 @@ cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
     const float *sums)
 {
 	const struct task *bn = p->bn;
-	int tells = bn->peers != NULL && cuda_norm_measures(bn);
+	int tells = bn->peers != NULL && cuda_norm_uses_batch(bn);
 
 	return (struct norm_finish_back){ .part = p->part,
 		.parts = p->sums.parts, .folds = rows_folds(&p->sums),
 		.period = p->sums.period,
 		.all = peers_count(bn, (double)p->m.m),
-		.told = tells ? p->told : NULL, .hears = hears,
+		.packed = tells ? p->packed : NULL, .unpacks = hears,
 		.rstd = p->rstd, .scale = bn->w[0], .dscale = bn->dw[0],
 		.doffset = bn->dw[1], .k = bn->op->fixed ? NULL : p->k,
 		.sums = sums };
@@ -406,7 +406,7 @@ cuda_norm_finish_back_access(const struct cuda_norm_pass *p,
 {
 	cuda_reads(k, a->rstd, p->row);
 	cuda_reads(k, a->scale, p->row);
-	if (a->hears)
+	if (a->unpacks)
 		return;
 	if (a->sums != NULL)
 		cuda_reads(k, a->sums, 2 * p->row);
@@ -427,9 +427,9 @@ cuda_norm_run_finish_back(const struct cuda_norm_pass *p, int hears,
 
 	cuda_norm_finish_back_access(p, &a, &k);
 	if (hears)
-		cuda_reads(&k, a.told, told);
-	if (a.told != NULL && !hears)
-		cuda_writes(&k, a.told, told);
+		cuda_reads(&k, a.packed, told);
+	if (a.packed != NULL && !hears)
+		cuda_writes(&k, a.packed, told);
 	else
 		cuda_writes(&k, a.k, 3 * p->row);
 	cuda_launch(p->c, &k);
@@ -446,7 +446,7 @@ cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 	const struct task *bn = p->bn;
 	struct norm_apply_back a = { .rows = p->copy, .dy = p->dy,
 		.mean = p->mean, .rstd = p->rstd, .scale = bn->w[0],
-		.offset = bn->w[1], .k = cuda_norm_measures(bn) && sums == NULL ?
+		.offset = bn->w[1], .k = cuda_norm_uses_batch(bn) && sums == NULL ?
 		p->k : NULL,
 		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
 		.accumulate = bn->accumulate[0], .moved = p->moved,
@@ -488,8 +488,8 @@ static void
 cuda_norm_run_gradients(const struct cuda_norm_pass *p, const float *sums)
 {
 	cuda_norm_run_finish_back(p, 0, sums);
-	if (cuda_norm_measures(p->bn) && p->bn->peers != NULL) {
-		peers_sum(p->bn, p->told);
+	if (cuda_norm_uses_batch(p->bn) && p->bn->peers != NULL) {
+		peers_sum(p->bn, p->packed);
 		cuda_norm_run_finish_back(p, 1, NULL);
 	}
 }
@@ -499,7 +499,7 @@ cuda_norm_backward(struct task *t)
 {
 	struct cuda_norm_pass p = cuda_norm_pass_open(t);
 
-	if (p.bn->wants_dw) {
+	if (p.bn->needs_weight_grad) {
 		cuda_norm_run_sums_back(&p);
 		cuda_norm_run_gradients(&p, NULL);
 	}
@@ -532,16 +532,16 @@ cuda_norm_statistics(const struct norm *n, void *saved, void *scratch)
 	cuda_norm_run_statistics(&p);
 }
 
-struct conv_beside
-cuda_norm_beside(const struct norm *n, void *saved, int back)
+struct conv_operands
+cuda_norm_operands(const struct norm *n, void *saved, int back)
 {
 	struct cuda_norm_pass p = cuda_norm_pass_of(n, saved, NULL);
 
 	if (back)
-		return (struct conv_beside){ .scale = p.bn->w[0],
+		return (struct conv_operands){ .scale = p.bn->w[0],
 			.offset = p.bn->w[1], .mean = p.mean, .rstd = p.rstd,
 			.normed = p.bn->x[0] };
-	return (struct conv_beside){ .scale = p.factors,
+	return (struct conv_operands){ .scale = p.factors,
 		.offset = p.factors + cuda_norm_factors_bytes(&p) / 2 };
 }
 
@@ -585,7 +585,7 @@ cuda_norm_part(const struct task *t, enum norm_part part)
 }
 
 size_t
-cuda_norm_room(const struct task *t, int scratch)
+cuda_norm_memory_bytes(const struct task *t, int scratch)
 {
 	struct cuda_norm_pass p = cuda_norm_pass_alone(t);
 

@@ -12,10 +12,10 @@
 #include "backend/cuda/cuda.h"
 
 /*
- * cuda_norm_measures(bn): return 1 if ${bn} uses the statistics of the
+ * cuda_norm_uses_batch(bn): return 1 if ${bn} uses the statistics of the
  * microbatch, or 0 if it uses running statistics.
  */
-int cuda_norm_measures(const struct task *bn);
+int cuda_norm_uses_batch(const struct task *bn);
 
 /*
  * A norm that a convolution computes, with memory of the convolution, aligned
@@ -27,7 +27,7 @@ int cuda_norm_measures(const struct task *bn);
  * cuda_norm_statistics(n, saved, scratch):
  * Compute the statistics, before the forward pass of the convolution.
  *
- * cuda_norm_beside(n, saved, back):
+ * cuda_norm_operands(n, saved, back):
  * Return the fused operands of CONV_NORM_BACK if ${back}, otherwise of
  * CONV_NORMED_SUMS and CONV_NORMED, except ${sums} and ${rest}.
  *
@@ -39,7 +39,7 @@ int cuda_norm_measures(const struct task *bn);
 size_t cuda_norm_saved(const struct norm *n);
 size_t cuda_norm_scratch(const struct norm *n);
 void cuda_norm_statistics(const struct norm *n, void *saved, void *scratch);
-struct conv_beside cuda_norm_beside(const struct norm *n, void *saved, int back);
+struct conv_operands cuda_norm_operands(const struct norm *n, void *saved, int back);
 void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
     const float *sums, const void *dy);
 
@@ -49,13 +49,13 @@ void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
  * it, so that it can be timed (worth.h).  ${t} needs no operator, but the
  * fields device, stored, out, x[0], y, dy, w[0], w[1], saved and scratch.
  *
- * cuda_norm_room(t, scratch):
+ * cuda_norm_memory_bytes(t, scratch):
  * Return the bytes of its scratch memory if ${scratch}, otherwise of its saved
  * memory.
  */
 enum norm_part { PART_SUMS, PART_APPLY, PART_SUMS_BACK };
 void cuda_norm_part(const struct task *t, enum norm_part part);
-size_t cuda_norm_room(const struct task *t, int scratch);
+size_t cuda_norm_memory_bytes(const struct task *t, int scratch);
 
 /* cuda_fuse(d, task, n): fuse of struct backend (backend.h). */
 void cuda_fuse(struct device *d, struct task *task, int n);

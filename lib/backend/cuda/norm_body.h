@@ -348,7 +348,7 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->hears && a->sums == NULL)
+	if (!a->unpacks && a->sums == NULL)
 		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
@@ -356,9 +356,9 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 
 		if (i >= 8 || c >= C)
 			continue;
-		if (a->hears) {
-			mean = a->told[c] / a->all;
-			m2 = a->told[C + c] - a->all * mean * mean;
+		if (a->unpacks) {
+			mean = a->packed[c] / a->all;
+			m2 = a->packed[C + c] - a->all * mean * mean;
 		} else if (a->sums != NULL) {
 			OF(norm_moments)(a, c, &mean, &m2);
 		} else {
@@ -367,9 +367,9 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 			m2 = sum[THREADS + i] - sum[i] * d;
 		}
 		m2 = m2 < 0 ? 0 : m2;
-		if (a->told != NULL && !a->hears) {
-			a->told[c] = a->count * mean;
-			a->told[C + c] = m2 + a->count * mean * mean;
+		if (a->packed != NULL && !a->unpacks) {
+			a->packed[c] = a->count * mean;
+			a->packed[C + c] = m2 + a->count * mean * mean;
 			continue;
 		}
 		OF(norm_store)(a, c, mean, m2, OF(norm_rstd)(a, m2));
@@ -616,7 +616,7 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->hears && a->sums == NULL)
+	if (!a->unpacks && a->sums == NULL)
 		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
@@ -625,9 +625,9 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 
 		if (i >= 8 || c >= C)
 			continue;
-		if (a->hears) {
-			ds = a->told[c];
-			db = a->told[C + c];
+		if (a->unpacks) {
+			ds = a->packed[c];
+			db = a->packed[C + c];
 		} else {
 			ds = a->sums != NULL ? a->sums[c] :
 			    sum[THREADS + i] * a->rstd[c];
@@ -635,9 +635,9 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 			a->dscale[c] = (float)ds;
 			a->doffset[c] = (float)db;
 		}
-		if (a->told != NULL && !a->hears) {
-			a->told[c] = ds;
-			a->told[C + c] = db;
+		if (a->packed != NULL && !a->unpacks) {
+			a->packed[c] = ds;
+			a->packed[C + c] = db;
 			continue;
 		}
 		if (a->k == NULL)

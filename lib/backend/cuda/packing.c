@@ -15,7 +15,7 @@
 /* ---- launches ---- */
 
 static size_t
-packing_count(const struct weights *w)
+packing_count(const struct wgrad *w)
 {
 	return (size_t)w->out * w->in * w->taps;
 }
@@ -26,7 +26,7 @@ packing_run(struct cuda *c, int kernel, struct weights_table *a)
 	struct launch k = CUDA_KERNEL(c, kernel, a->first[a->rows], 1, *a);
 
 	for (unsigned i = 0; i < a->rows; i++) {
-		const struct weights *w = &a->row[i];
+		const struct wgrad *w = &a->row[i];
 		size_t plain = packing_count(w) * sizeof(float);
 		size_t packed = packing_count(w) * cuda_size(c->type);
 		int packs = kernel == GPU_WEIGHTS_PACK;
@@ -43,8 +43,8 @@ static void
 packing_add(struct weights_table *a, int kernel, const struct task *t,
     const void *from, void *to)
 {
-	int depth = depth_is(t->op, &t->in[0]);
-	struct weights w = { .from = from, .to = to,
+	int depth = depthwise_is(t->op, &t->in[0]);
+	struct wgrad w = { .from = from, .to = to,
 		.out = depth ? 1 : (unsigned)t->out.c,
 		.in = (unsigned)(depth ? t->out.c : t->in[0].c / t->op->groups),
 		.taps = conv_taps(t->op) };
@@ -87,15 +87,15 @@ packing_renew(struct task *t)
 	const struct packing *p = t->priv;
 	struct weights_table a = { .rows = 0 };
 
-	if (p->led || !t->renew)
+	if (p->led || !t->weights_changed)
 		return;
 	if (stem_is(t))
-		stem_turn(t, 0, t->w[0], t->kept);
+		stem_convert_weights(t, 0, t->w[0], t->packed_weights);
 	else
-		packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->kept);
+		packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->packed_weights);
 	for (int i = 0; i < p->members; i++)
 		packing_add(&a, GPU_WEIGHTS_PACK, p->member[i], p->member[i]->w[0],
-		    p->member[i]->kept);
+		    p->member[i]->packed_weights);
 	packing_run(cuda_of(t), GPU_WEIGHTS_PACK, &a);
 }
 
@@ -106,7 +106,7 @@ packing_return(struct task *t, const void *dw)
 	struct weights_table one = { .rows = 0 }, *a = packing_returns(c);
 
 	if (stem_is(t)) {
-		stem_turn(t, 1, dw, t->dw[0]);
+		stem_convert_weights(t, 1, dw, t->dw[0]);
 		return;
 	}
 	packing_add(a != NULL ? a : &one, GPU_WEIGHTS_RETURN, t, dw, t->dw[0]);

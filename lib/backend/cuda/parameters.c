@@ -47,32 +47,32 @@ cuda_parameters_send_numbers(struct cuda *c, enum gpu_type type, void *to,
     const double *host, size_t n)
 {
 	/* Convert in pieces, so that large buffers need little host memory. */
-	void *room = xmalloc(PIECE * sizeof(float));
+	void *buffer = xmalloc(PIECE * sizeof(float));
 
 	for (size_t i = 0; i < n; i += PIECE) {
 		size_t now = n - i < PIECE ? n - i : PIECE;
 
-		cuda_parameters_narrow(type, room, host + i, now);
-		cuda_send(c, (char *)to + i * cuda_size(type), room,
+		cuda_parameters_narrow(type, buffer, host + i, now);
+		cuda_send(c, (char *)to + i * cuda_size(type), buffer,
 		    now * cuda_size(type));
 	}
-	free(room);
+	free(buffer);
 }
 
 static void
 cuda_parameters_receive_numbers(struct cuda *c, enum gpu_type type,
     double *host, const void *from, size_t n)
 {
-	void *room = xmalloc(PIECE * sizeof(float));
+	void *buffer = xmalloc(PIECE * sizeof(float));
 
 	for (size_t i = 0; i < n; i += PIECE) {
 		size_t now = n - i < PIECE ? n - i : PIECE;
 
-		cuda_receive(c, room, (const char *)from + i * cuda_size(type),
+		cuda_receive(c, buffer, (const char *)from + i * cuda_size(type),
 		    now * cuda_size(type));
-		cuda_parameters_widen(type, host + i, room, now);
+		cuda_parameters_widen(type, host + i, buffer, now);
 	}
-	free(room);
+	free(buffer);
 }
 
 void

@@ -48,17 +48,17 @@ OF(find)(const size_t *first, size_t n, size_t x)
  * Return the shard that a block works on.  Store the number of the block in the
  * shard.
  */
-INLINE const struct portion *
-OF(portion)(const struct over *o, struct block b, size_t *block)
+INLINE const struct owned_shard *
+OF(shard)(const struct over *o, struct block b, size_t *block)
 {
 	size_t i;
 
 	*block = b.x;
-	if (o->portion == NULL)
+	if (o->shard == NULL)
 		return &o->one;
-	i = OF(find)(o->first, o->portions, b.x);
+	i = OF(find)(o->first, o->shards, b.x);
 	*block -= o->first[i];
-	return &o->portion[i];
+	return &o->shard[i];
 }
 
 /* Index in the shard of element ${k} < FLAT of the thread. */
@@ -67,14 +67,14 @@ OF(portion)(const struct over *o, struct block b, size_t *block)
 
 /* Return 1 if the step is skipped. */
 INLINE int
-OF(refused)(const struct verdict *v)
+OF(refused)(const struct step_check *v)
 {
-	return v != NULL && v->what != VERDICT_STEP;
+	return v != NULL && v->kind != STEP_CHECK_STEP;
 }
 
 /* Return ${scale}, or the scale of the verdict if it is 0. */
 INLINE double
-OF(scale_by)(const struct verdict *v, double scale)
+OF(scale_by)(const struct step_check *v, double scale)
 {
 	return v != NULL && scale == 0 ? v->scale : scale;
 }
@@ -84,14 +84,14 @@ BODY
 OF(track)(const struct tracking *s, struct block b)
 {
 	size_t block;
-	const struct portion *p = OF(portion)(&s->over, b, &block);
+	const struct owned_shard *p = OF(shard)(&s->over, b, &block);
 	double rate = s->track.rate * p->factor[0];
 	double scale = s->track.scale * p->factor[1];
 	const float *x = (const float *)s->track.x + p->at;
-	float *w = (float *)s->track.w + p->held;
+	float *w = (float *)s->track.w + p->state_at;
 
 	EACH_THREAD(i) {
-		if (OF(refused)(s->over.verdict))
+		if (OF(refused)(s->over.check))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
@@ -108,21 +108,21 @@ BODY
 OF(clamp)(const struct clamping *s, struct block b)
 {
 	size_t block;
-	const struct portion *p = OF(portion)(&s->over, b, &block);
-	double most = s->clamp.most / OF(scale_by)(s->over.verdict,
+	const struct owned_shard *p = OF(shard)(&s->over, b, &block);
+	double largest = s->clamp.max / OF(scale_by)(s->over.check,
 	    s->clamp.scale);
 	float *x = (float *)s->clamp.x + p->at;
 
 	EACH_THREAD(i) {
-		if (OF(refused)(s->over.verdict))
+		if (OF(refused)(s->over.check))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			size_t j = OVER_AT(k);
 
 			if (j < p->n)
-				x[j] = (float)(x[j] > most ? most :
-				    x[j] < -most ? -most : x[j]);
+				x[j] = (float)(x[j] > largest ? largest :
+				    x[j] < -largest ? -largest : x[j]);
 		}
 	}
 }
@@ -137,13 +137,13 @@ OF(update)(const struct stepping *s, struct block b)
 {
 	const struct update *a = &s->update;
 	size_t block;
-	const struct portion *p = OF(portion)(&s->over, b, &block);
+	const struct owned_shard *p = OF(shard)(&s->over, b, &block);
 	const struct update_rates r = update_rates(a, p,
-	    OF(scale_by)(s->over.verdict, a->scale), a->ratio != NULL ?
-	    a->ratio[p->of] : 1);
+	    OF(scale_by)(s->over.check, a->scale), a->ratio != NULL ?
+	    a->ratio[p->param] : 1);
 
 	EACH_THREAD(i) {
-		if (OF(refused)(s->over.verdict))
+		if (OF(refused)(s->over.check))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
@@ -159,7 +159,7 @@ OF(update)(const struct stepping *s, struct block b)
 				*w -= (float)(r.lr * d);
 				continue;
 			}
-			m = (float *)a->m + p->held + j;
+			m = (float *)a->m + p->state_at + j;
 			*m = (float)(a->momentum * *m + d);
 			*w -= (float)(r.lr * (a->nesterov ? d + a->momentum *
 			    *m : *m));
@@ -178,18 +178,18 @@ OF(moments)(const struct directing *s, struct block b)
 {
 	const struct moments *a = &s->moments;
 	size_t block;
-	const struct portion *p = OF(portion)(&s->over, b, &block);
-	double scale = OF(scale_by)(s->over.verdict, a->scale);
+	const struct owned_shard *p = OF(shard)(&s->over, b, &block);
+	double scale = OF(scale_by)(s->over.check, a->scale);
 	double decay = a->decay * p->factor[1];
 
 	EACH_THREAD(i) {
-		if (OF(refused)(s->over.verdict))
+		if (OF(refused)(s->over.check))
 			continue;
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			size_t j = OVER_AT(k);
-			float *m = (float *)a->m + p->held + j;
-			float *v = (float *)a->v + p->held + j;
+			float *m = (float *)a->m + p->state_at + j;
+			float *v = (float *)a->v + p->state_at + j;
 			float *g = (float *)a->g + p->at + j;
 			double d;
 
@@ -198,7 +198,7 @@ OF(moments)(const struct directing *s, struct block b)
 			d = *g * scale;
 			*m = (float)(*m + (1 - a->beta1) * (d - *m));
 			*v = (float)(*v + (1 - a->beta2) * (d * d - *v));
-			*g = (float)(*m / a->rest1 / (sqrt(*v / a->rest2) +
+			*g = (float)(*m / a->bias_correction1 / (sqrt(*v / a->bias_correction2) +
 			    a->eps) + decay * ((const float *)a->w)[p->at + j]);
 		}
 	}
@@ -307,12 +307,12 @@ OF(squares_add)(const struct squares_add *a, struct block b)
 /* ---- what follows from them ---- */
 
 /*
- * verdict = verdict_of(sum of the trained parameters, sum of the statistics,
+ * verdict = step_check_of(sum of the trained parameters, sum of the statistics,
  * scale, clip, lost), of sums of squares.  One thread adds the parameters in
- * order, as train/optim/tiles.c does, to the same bits.
+ * order, as train/optim/norm_blocks.c does, to the same bits.
  */
 BODY
-OF(judge)(const struct judge *a, struct block b)
+OF(step_check)(const struct step_checked *a, struct block b)
 {
 	SHARED(double, some, THREADS);
 	SHARED(double, sum, 3);
@@ -341,16 +341,16 @@ OF(judge)(const struct judge *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost[0] |= loss_is_lost(a->outcome[k].loss, a->most);
+			lost[0] |= loss_is_bad(a->outcome[k].loss, a->max);
 		lost[0] |= a->lost != NULL && *a->lost != 0;
-		*a->verdict = verdict_of(sum[JUDGED_TRAINED],
-		    sum[JUDGED_STATISTICS], a->scale, a->clip, lost[0]);
+		*a->check = step_check_of(sum[CHECK_TRAINED],
+		    sum[CHECK_STATISTICS], a->scale, a->clip, lost[0]);
 	}
 }
 
 /* to = 1 if a loss is above max or NaN, or for another reason; else 0 */
 BODY
-OF(lost)(const struct lost *a, struct block b)
+OF(flag_losses)(const struct flag_losses *a, struct block b)
 {
 	EACH_THREAD(i) {
 		int lost = a->other != 0;
@@ -358,7 +358,7 @@ OF(lost)(const struct lost *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost |= loss_is_lost(a->outcome[k].loss, a->most);
+			lost |= loss_is_bad(a->outcome[k].loss, a->max);
 		*a->to = (float)lost;
 	}
 }
@@ -370,14 +370,14 @@ OF(lost)(const struct lost *a, struct block b)
 BODY
 OF(ratios)(const struct rating *a, struct block b)
 {
-	double scale = OF(scale_by)(a->verdict, a->scale);
+	double scale = OF(scale_by)(a->check, a->scale);
 
 	EACH_THREAD(i) {
 		size_t p = (size_t)b.x * (size_t)b.threads + (size_t)i;
 		const struct layer *l = a->layer + p;
 
 		if (p < a->params)
-			a->ratio[p] = l->has ? ratio_of(&a->rule, a->lr *
+			a->ratio[p] = l->has_ratio ? ratio_of(&a->rule, a->lr *
 			    l->factor[0], a->decay * l->factor[1],
 			    sqrt(a->w[p]), sqrt(a->d[p]) * scale) : 1;
 	}

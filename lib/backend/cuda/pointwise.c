@@ -89,7 +89,7 @@ cuda_scale_backward(struct task *t)
 	if (t->dx[0] != NULL)
 		cuda_run_curve(t, GPU_SCALE, t->dy, NULL, t->dx[0],
 		    t->accumulate[0]);
-	if (t->wants_dw)
+	if (t->needs_weight_grad)
 		sum_run(cuda_of(t),
 		    &(struct sum){ .matrix = cuda_scale_matrix(t),
 			.x = t->x[0], .y = t->dy, .to = t->dw[0], .share = 1,

@@ -8,7 +8,7 @@
  * A thread reads 12 bytes, or up to 48 if the frame is antialiased and shrunk
  * by less than 3/2.  Neighbors read the same bytes, so most come from caches.
  */
-#include "base/raw_frame.h"
+#include "base/decoded_frame.h"
 #include "base/resize_sums.h"
 
 /*
@@ -95,7 +95,7 @@ OF(resize)(const struct resize *a, struct block b)
 {
 	unsigned image = b.x / a->pieces, side = a->side;
 	const uint8_t *clip = a->from + a->at[image / a->t];
-	const struct raw_frame *f = (const struct raw_frame *)(const void *)
+	const struct decoded_frame *f = (const struct decoded_frame *)(const void *)
 	    clip + image % a->t;
 	const uint8_t *from = clip + f->pixels;
 	const int32_t *across = (const int32_t *)(const void *)(clip + f->taps);

@@ -75,16 +75,16 @@ rows_across(const struct matrix *m, size_t lanes, size_t folds)
 		.period = (unsigned)m->c, .n = m->groups * m->m * m->c,
 		.m = (unsigned)rows_pieces(m->m, folds), .inner_g = m->inner_g,
 		.inner_m = m->inner_m };
-	size_t v = rows_pieces(r.c, lanes), most;
+	size_t v = rows_pieces(r.c, lanes), largest;
 
 	assert(m->c < (size_t)1 << 32 &&
 	    rows_pieces(m->m, folds) < (size_t)1 << 31);
 	if (r.inner_g == 1)
 		r.inner_m = r.m;
 	/* Not more rows at a time than there are, four per thread. */
-	most = THREADS / rows_min(rows_pieces(r.m, ROWS),
+	largest = THREADS / rows_min(rows_pieces(r.m, ROWS),
 	    THREADS / rows_min(v, ACROSS));
-	r.tiles = (unsigned)rows_pieces(v, rows_min(v, most));
+	r.tiles = (unsigned)rows_pieces(v, rows_min(v, largest));
 	r.across = (int)rows_pieces(v, r.tiles);
 	return r;
 }
@@ -241,13 +241,13 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 }
 
 void
-spread_run(struct cuda *c, const struct matrix *m, const void *from,
+broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate)
 {
 	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c * size;
-	struct spread a = { .rows = rows_copy(c, m), .from = from, .by = by,
+	struct broadcast a = { .rows = rows_copy(c, m), .from = from, .by = by,
 		.to = to, .share = (float)share, .accumulate = accumulate };
-	struct launch k = CUDA_KERNEL(c, GPU_SPREAD, rows_blocks(&a.rows, m), 1,
+	struct launch k = CUDA_KERNEL(c, GPU_BROADCAST, rows_blocks(&a.rows, m), 1,
 	    a);
 
 	cuda_reads(&k, from, bytes);

@@ -83,11 +83,11 @@ void sum_run(struct cuda *c, const struct sum *s, void *scratch);
 void total_run(struct cuda *c, size_t groups, struct total a);
 
 /*
- * spread_run(c, m, from, by, share, to, accumulate):
+ * broadcast_run(c, m, from, by, share, to, accumulate):
  * Broadcast: to[g][m][c] = or += share from[g][m][c] by[g][c].  If ${from} is
  * NULL, it counts as 1.
  */
-void spread_run(struct cuda *c, const struct matrix *m, const void *from,
+void broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate);
 
 /*

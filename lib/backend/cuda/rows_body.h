@@ -140,7 +140,7 @@ OF(total)(const struct total *a, struct block b)
 
 /* to[g][m][c] = or += share from[g][m][c] by[g][c]; from NULL: 1 */
 INLINE void
-OF(spread_of)(const struct spread *a, struct block b, const int width)
+OF(broadcast_of)(const struct broadcast *a, struct block b, const int width)
 {
 	const struct rows *r = &a->rows;
 
@@ -187,12 +187,12 @@ OF(spread_of)(const struct spread *a, struct block b, const int width)
 }
 
 BODY
-OF(spread)(const struct spread *a, struct block b)
+OF(broadcast)(const struct broadcast *a, struct block b)
 {
 	if (a->rows.single)
-		OF(spread_of)(a, b, 1);
+		OF(broadcast_of)(a, b, 1);
 	else
-		OF(spread_of)(a, b, LANES);
+		OF(broadcast_of)(a, b, LANES);
 }
 
 /* whole[m][first[j] + c] = part[j][m][c]; ${back}: the other way, = or += */

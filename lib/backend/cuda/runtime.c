@@ -25,32 +25,32 @@ runtime_stream(struct gpu_stream *s)
 }
 
 void
-runtime_wrong(struct runtime *r, const char *what, const char *why)
+runtime_record_error(struct runtime *r, const char *what, const char *why)
 {
 	char *to;
 
 	pthread_mutex_lock(&r->lock);
 	to = r->captures && pthread_equal(r->capturer, pthread_self()) ?
-	    r->spoiled : r->wrong;
+	    r->capture_error : r->error;
 	if (to[0] == '\0')
-		snprintf(to, sizeof(r->wrong), "%s (device %d): %s: %s",
+		snprintf(to, sizeof(r->error), "%s (device %d): %s: %s",
 		    r->name, r->ordinal, what, why);
 	pthread_mutex_unlock(&r->lock);
 }
 
 void
-runtime_put(struct runtime *r, const char *what, cudaError_t e)
+runtime_check(struct runtime *r, const char *what, cudaError_t e)
 {
 	if (e != cudaSuccess)
-		runtime_wrong(r, what, cudaGetErrorString(e));
+		runtime_record_error(r, what, cudaGetErrorString(e));
 }
 
 struct runtime *
-runtime_on(struct driver *d)
+runtime_make_current(struct driver *d)
 {
 	struct runtime *r = runtime_of(d);
 
-	runtime_put(r, "selecting the device", cudaSetDevice(r->ordinal));
+	runtime_check(r, "selecting the device", cudaSetDevice(r->ordinal));
 	return r;
 }
 
@@ -61,12 +61,12 @@ runtime_on(struct driver *d)
 static int
 runtime_waited(struct runtime *r, cudaError_t e)
 {
-	runtime_put(r, "waiting", e);
+	runtime_check(r, "waiting", e);
 	pthread_mutex_lock(&r->lock);
-	if (r->wrong[0] != '\0')
-		fail("%s", r->wrong);
+	if (r->error[0] != '\0')
+		fail("%s", r->error);
 	pthread_mutex_unlock(&r->lock);
-	return r->wrong[0] != '\0' ? -1 : 0;
+	return r->error[0] != '\0' ? -1 : 0;
 }
 
 /* ---- memory ---- */
@@ -74,7 +74,7 @@ runtime_waited(struct runtime *r, cudaError_t e)
 static void *
 runtime_alloc(struct driver *d, size_t bytes)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 	void *p = NULL;
 	size_t left = 0, all = 0;
 	cudaError_t e = cudaMalloc(&p, bytes);
@@ -94,14 +94,14 @@ runtime_available(struct driver *d)
 {
 	size_t left = 0, all = 0;
 
-	runtime_on(d);
+	runtime_make_current(d);
 	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : SIZE_MAX;
 }
 
 static void
 runtime_free_memory(struct driver *d, void *p)
 {
-	runtime_put(runtime_on(d), "freeing memory", cudaFree(p));
+	runtime_check(runtime_make_current(d), "freeing memory", cudaFree(p));
 }
 
 static void *
@@ -110,7 +110,7 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 	void *p = NULL;
 	cudaError_t e;
 
-	runtime_on(d);
+	runtime_make_current(d);
 	/* Portable: pinned for all devices of the process. */
 	e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
 	if (e == cudaSuccess)
@@ -123,7 +123,7 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 static void
 runtime_free_host(struct driver *d, void *p)
 {
-	runtime_put(runtime_on(d), "freeing memory", cudaFreeHost(p));
+	runtime_check(runtime_make_current(d), "freeing memory", cudaFreeHost(p));
 }
 
 /* ---- streams and events ---- */
@@ -131,18 +131,18 @@ runtime_free_host(struct driver *d, void *p)
 static struct gpu_stream *
 runtime_stream_new(struct driver *d, int urgent)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 	struct gpu_stream *s = xcalloc(1, sizeof(*s));
-	int least = 0, most = 0;
+	int least = 0, largest = 0;
 	cudaError_t e;
 
 	/*
 	 * A higher priority lets the blocks of a side stream start before those
 	 * that the compute stream has queued.
 	 */
-	cudaDeviceGetStreamPriorityRange(&least, &most);
+	cudaDeviceGetStreamPriorityRange(&least, &largest);
 	e = cudaStreamCreateWithPriority(&s->at, cudaStreamNonBlocking,
-	    urgent ? most : least);
+	    urgent ? largest : least);
 	if (e == cudaSuccess)
 		return s;
 	free(s);
@@ -153,7 +153,7 @@ runtime_stream_new(struct driver *d, int urgent)
 static void
 runtime_stream_free(struct driver *d, struct gpu_stream *s)
 {
-	runtime_put(runtime_on(d), "freeing a stream", cudaStreamDestroy(s->at));
+	runtime_check(runtime_make_current(d), "freeing a stream", cudaStreamDestroy(s->at));
 	free(s);
 }
 
@@ -167,7 +167,7 @@ runtime_stream_native(struct driver *d, struct gpu_stream *s)
 static struct gpu_event *
 runtime_event_new(struct driver *d)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 	struct gpu_event *v = xcalloc(1, sizeof(*v));
 	/* A waiting thread sleeps, and leaves its core to others. */
 	cudaError_t e = cudaEventCreateWithFlags(&v->at,
@@ -183,28 +183,28 @@ runtime_event_new(struct driver *d)
 static void
 runtime_event_free(struct driver *d, struct gpu_event *v)
 {
-	runtime_put(runtime_on(d), "freeing an event", cudaEventDestroy(v->at));
+	runtime_check(runtime_make_current(d), "freeing an event", cudaEventDestroy(v->at));
 	free(v);
 }
 
 static void
 runtime_record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
 {
-	runtime_put(runtime_on(d), "recording an event", cudaEventRecord(v->at,
+	runtime_check(runtime_make_current(d), "recording an event", cudaEventRecord(v->at,
 	    s->at));
 }
 
 static void
 runtime_follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
 {
-	runtime_put(runtime_on(d), "following an event", cudaStreamWaitEvent(
+	runtime_check(runtime_make_current(d), "following an event", cudaStreamWaitEvent(
 	    s->at, v->at, 0));
 }
 
 static int
 runtime_wait_event(struct driver *d, struct gpu_event *v)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 
 	return runtime_waited(r, cudaEventSynchronize(v->at));
 }
@@ -212,7 +212,7 @@ runtime_wait_event(struct driver *d, struct gpu_event *v)
 static int
 runtime_wait_stream(struct driver *d, struct gpu_stream *s)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 
 	return runtime_waited(r, cudaStreamSynchronize(s->at));
 }
@@ -223,7 +223,7 @@ static void
 runtime_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
     size_t bytes)
 {
-	runtime_put(runtime_on(d), "a copy", cudaMemcpyAsync(to, from, bytes,
+	runtime_check(runtime_make_current(d), "a copy", cudaMemcpyAsync(to, from, bytes,
 	    cudaMemcpyDefault, s->at));
 }
 
@@ -231,7 +231,7 @@ static void
 runtime_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
     size_t bytes)
 {
-	runtime_put(runtime_on(d), "a fill", cudaMemsetAsync(to, byte, bytes,
+	runtime_check(runtime_make_current(d), "a fill", cudaMemsetAsync(to, byte, bytes,
 	    s->at));
 }
 
@@ -247,7 +247,7 @@ runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 		die(1, "kernel %s: %zu bytes of arguments (wanted %zu)", k->name,
 		    l->bytes, k->bytes);
 	if (grid.x > 0 && grid.y > 0)
-		runtime_put(runtime_on(d), k->name, cudaLaunchKernel(
+		runtime_check(runtime_make_current(d), k->name, cudaLaunchKernel(
 		    k->code[l->type], grid, block, args, 0, s->at));
 }
 
@@ -256,21 +256,21 @@ runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 static char *
 runtime_choices_of(struct driver *d, enum choices_kind which)
 {
-	return choices_text(runtime_of(d)->ways.choices, which);
+	return conv_cache_text(runtime_of(d)->algorithms.choices, which);
 }
 
 static int
 runtime_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
-	return choices_take(runtime_of(d)->ways.choices, which, what, text);
+	return conv_cache_read(runtime_of(d)->algorithms.choices, which, what, text);
 }
 
 static void
 runtime_tune(struct driver *d, int how)
 {
-	runtime_of(d)->ways.how = runtime_of(d)->ordinal >= 0 ? how :
-	    how & ~TUNE_TRY;		/* without a device nothing can be
+	runtime_of(d)->algorithms.how = runtime_of(d)->ordinal >= 0 ? how :
+	    how & ~TUNE_MEASURE;		/* without a device nothing can be
 					 * timed */
 }
 
@@ -298,9 +298,9 @@ static const struct driver_calls calls = {
 	.launch = runtime_launch, .conv_new = cudnn_conv_new,
 	.conv_free = cudnn_conv_free, .conv_workspace = cudnn_conv_workspace,
 	.conv_describe = cudnn_conv_describe, .conv = cudnn_conv,
-	.product_new = cublas_product_new, .product_free = cublas_product_free,
-	.product_workspace = cublas_product_workspace,
-	.product = cublas_product, .capture = runtime_capture,
+	.gemm_new = cublas_gemm_new, .gemm_free = cublas_gemm_free,
+	.gemm_workspace = cublas_gemm_workspace,
+	.gemm = cublas_gemm, .capture = runtime_capture,
 	.captured = runtime_captured, .record_inside = runtime_record_inside,
 	.graph_run = runtime_graph_run, .graph_free = runtime_graph_free,
 	.stream_native = runtime_stream_native, .available = runtime_available,
@@ -355,10 +355,10 @@ runtime_open(int ordinal)
 	if (cudaGetDeviceProperties(&about, ordinal) == cudaSuccess) {
 		snprintf(r->name, sizeof(r->name), "%s", about.name);
 		if (about.major < CAPABILITY)
-			runtime_wrong(r, "compute capability below 8.0",
+			runtime_record_error(r, "compute capability below 8.0",
 			    "kernels require at least 8.0 (A100)");
 	}
-	runtime_put(r, "selecting the device", cudaSetDevice(ordinal));
+	runtime_check(r, "selecting the device", cudaSetDevice(ordinal));
 	if (runtime_waited(r, cudaSuccess) != 0 || cudnn_open(r) != 0 ||
 	    cublas_open(r) != 0) {
 		runtime_close_driver(&r->driver);
@@ -377,7 +377,7 @@ static const struct driver_calls plans_only = {
 };
 
 struct driver *
-runtime_described(const char *json)
+runtime_open_described(const char *json)
 {
 	struct runtime *r = xcalloc(1, sizeof(*r));
 

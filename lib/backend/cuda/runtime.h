@@ -20,7 +20,7 @@
 _Static_assert(CUDART_VERSION >= 12010,
     "the CUDA Toolkit is too old (wanted 12.1 or newer)");
 
-#include "backend/cuda/choose.h"
+#include "backend/cuda/conv_select.h"
 #include "backend/cuda/driver.h"
 #include "base/fail.h"
 
@@ -74,41 +74,41 @@ struct gpu_event { cudaEvent_t at; };
 struct runtime {
 	struct driver driver;		/* first */
 	int ordinal;			/* device number; -1:
-					 * runtime_described */
+					 * runtime_open_described */
 	char name[256];			/* name of the device */
 	struct cudnn dnn;
 	cudnnHandle_t handle;
 	int with_handle;		/* build plans with a handle */
-	struct maker *about_maker;	/* owns the descriptor below */
-	cudnnBackendDescriptor_t about;	/* cuDNN's description of the device */
-	struct ways ways;		/* selection of convolution
+	struct cudnn_builder *about_maker;	/* owns the descriptor below */
+	cudnnBackendDescriptor_t device_props;	/* cuDNN's description of the device */
+	struct conv_algorithms algorithms;		/* selection of convolution
 					 * algorithms */
 	struct cublas blas;
-	cublasLtHandle_t products;
+	cublasLtHandle_t blas_handle;
 	pthread_mutex_t lock;		/* protects the fields below */
-	char wrong[512];		/* first error, or empty */
+	char error[512];		/* first error, or empty */
 	int captures;			/* 1: a thread captures a graph */
 	pthread_t capturer;		/* that thread */
-	char spoiled[512];		/* first error of the capture */
+	char capture_error[512];		/* first error of the capture */
 };
 
 /*
- * runtime_on(d):
+ * runtime_make_current(d):
  * Make the device of ${d} current for the calling thread.  A new thread begins
  * with device 0.  Return ${d} as its runtime structure.
  *
- * runtime_wrong(r, what, why):
+ * runtime_record_error(r, what, why):
  * Record an error: operation ${what} failed because of ${why}.  The first error
  * is reported by the next wait and by each later wait.  While the calling
  * thread captures a graph, record it for runtime_captured instead.  Any thread
  * may call it.
  *
- * runtime_put(r, what, e):
- * Record ${e} by runtime_wrong, unless it is cudaSuccess.
+ * runtime_check(r, what, e):
+ * Record ${e} by runtime_record_error, unless it is cudaSuccess.
  */
-struct runtime *runtime_on(struct driver *d);
-void runtime_wrong(struct runtime *r, const char *what, const char *why);
-void runtime_put(struct runtime *r, const char *what, cudaError_t e);
+struct runtime *runtime_make_current(struct driver *d);
+void runtime_record_error(struct runtime *r, const char *what, const char *why);
+void runtime_check(struct runtime *r, const char *what, cudaError_t e);
 
 /* Return the CUDA stream of ${s}. */
 cudaStream_t runtime_stream(struct gpu_stream *s);
@@ -120,7 +120,7 @@ cudaStream_t runtime_stream(struct gpu_stream *s);
  *
  * cudnn_describe(r, json):
  * Load cuDNN for plans of the device that ${json} describes
- * (runtime_described).  Return 0, or -1 after a message.
+ * (runtime_open_described).  Return 0, or -1 after a message.
  *
  * cudnn_close(r), cublas_close(r):
  * Free what they created, also after a failure or without an open.
@@ -142,14 +142,14 @@ void cudnn_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void cudnn_conv(struct driver *d, struct gpu_stream *s,
     const struct conv_plan *p, void *x, void *w, void *y, void *workspace,
-    const struct conv_beside *beside);
-struct product_plan *cublas_product_new(struct driver *d,
-    const struct product_shape *s);
-void cublas_product_free(struct driver *d, struct product_plan *p);
-size_t cublas_product_workspace(struct driver *d,
-    const struct product_plan *p);
-void cublas_product(struct driver *d, struct gpu_stream *s,
-    const struct product_plan *p, const void *a, const void *b, void *c,
+    const struct conv_operands *beside);
+struct gemm_plan *cublas_gemm_new(struct driver *d,
+    const struct gemm_shape *s);
+void cublas_gemm_free(struct driver *d, struct gemm_plan *p);
+size_t cublas_gemm_workspace(struct driver *d,
+    const struct gemm_plan *p);
+void cublas_gemm(struct driver *d, struct gpu_stream *s,
+    const struct gemm_plan *p, const void *a, const void *b, void *c,
     void *workspace);
 int runtime_capture(struct driver *d, struct gpu_stream *s);
 struct gpu_graph *runtime_captured(struct driver *d, struct gpu_stream *s);

@@ -12,7 +12,7 @@ struct gpu_graph { cudaGraphExec_t at; };
 int
 runtime_capture(struct driver *d, struct gpu_stream *s)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 	cudaError_t e = cudaStreamBeginCapture(s->at,
 	    cudaStreamCaptureModeThreadLocal);
 
@@ -24,7 +24,7 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 	pthread_mutex_lock(&r->lock);
 	r->captures = 1;
 	r->capturer = pthread_self();
-	r->spoiled[0] = '\0';
+	r->capture_error[0] = '\0';
 	pthread_mutex_unlock(&r->lock);
 	return 0;
 }
@@ -36,7 +36,7 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 struct gpu_graph *
 runtime_captured(struct driver *d, struct gpu_stream *s)
 {
-	struct runtime *r = runtime_on(d);
+	struct runtime *r = runtime_make_current(d);
 	struct gpu_graph *g = xcalloc(1, sizeof(*g));
 	cudaGraph_t graph = NULL;
 	cudaError_t e = cudaStreamEndCapture(s->at, &graph);
@@ -44,17 +44,17 @@ runtime_captured(struct driver *d, struct gpu_stream *s)
 	pthread_mutex_lock(&r->lock);
 	r->captures = 0;
 	pthread_mutex_unlock(&r->lock);
-	if (e == cudaSuccess && r->spoiled[0] == '\0')
+	if (e == cudaSuccess && r->capture_error[0] == '\0')
 		e = cudaGraphInstantiate(&g->at, graph, 0);
 	if (graph != NULL)
 		cudaGraphDestroy(graph);
-	if (e == cudaSuccess && r->spoiled[0] == '\0')
+	if (e == cudaSuccess && r->capture_error[0] == '\0')
 		return g;
 	cudaGetLastError();		/* clear it: it is not an error of
 					 * submitted work */
 	free(g);
-	if (r->spoiled[0] != '\0')
-		detail("%s: no CUDA graph captured", r->spoiled);
+	if (r->capture_error[0] != '\0')
+		detail("%s: no CUDA graph captured", r->capture_error);
 	else
 		detail("%s (device %d): no CUDA graph captured: %s", r->name, r->ordinal,
 		    cudaGetErrorString(e));
@@ -65,20 +65,20 @@ void
 runtime_record_inside(struct driver *d, struct gpu_event *v,
     struct gpu_stream *s)
 {
-	runtime_put(runtime_on(d), "recording an event",
+	runtime_check(runtime_make_current(d), "recording an event",
 	    cudaEventRecordWithFlags(v->at, s->at, cudaEventRecordExternal));
 }
 
 void
 runtime_graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
 {
-	runtime_put(runtime_on(d), "a graph", cudaGraphLaunch(g->at, s->at));
+	runtime_check(runtime_make_current(d), "a graph", cudaGraphLaunch(g->at, s->at));
 }
 
 void
 runtime_graph_free(struct driver *d, struct gpu_graph *g)
 {
-	runtime_put(runtime_on(d), "freeing a graph",
+	runtime_check(runtime_make_current(d), "freeing a graph",
 	    cudaGraphExecDestroy(g->at));
 	free(g);
 }

@@ -30,7 +30,7 @@ cudnn_keep_compiler(void)
 	char file[32];
 
 	snprintf(file, sizeof(file), "libnvrtc.so.%d", CUDART_VERSION / 1000);
-	library_keep(file);
+	library_pin(file);
 }
 
 int

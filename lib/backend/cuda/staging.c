@@ -155,7 +155,7 @@ cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 	struct staging *s = c->staging;
 	struct driver *d = c->driver;
 
-	if (c->kept != NULL)
+	if (c->capturing != NULL)
 		die(1, "cuda: host memory is sent during a graph capture: the "
 		    "graph would copy later contents");
 	pthread_mutex_lock(&s->lock);

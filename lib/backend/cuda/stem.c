@@ -39,7 +39,7 @@ stem_is(const struct task *t)
 
 	return cuda_of(t)->type != GPU_F32 && op->groups == 1 &&
 	    t->in[0].c <= PIXEL && op->s[1] == 2 && op->s[2] == 2 &&
-	    !t->wants_dx[0];
+	    !t->needs_input_grad[0];
 }
 
 /* Return the patches of a window along rows (axis 0) or columns. */
@@ -102,7 +102,7 @@ stem_bytes(const struct task *t)
 }
 
 void
-stem_run(struct task *t, void *to)
+stem_make_patches(struct task *t, void *to)
 {
 	struct cuda *c = cuda_of(t);
 	const struct dims d = cuda_stem_patches(t);
@@ -123,7 +123,7 @@ stem_run(struct task *t, void *to)
 }
 
 void
-stem_turn(struct task *t, int back, const void *from, void *to)
+stem_convert_weights(struct task *t, int back, const void *from, void *to)
 {
 	struct cuda *c = cuda_of(t);
 	size_t n = stem_weights(t), stored = n * cuda_size(c->type);

@@ -75,7 +75,7 @@ OF(stem_from)(const struct stem_weights *a, size_t j)
 
 /* to[j] = from[stem_from(j)]; ${back}: to[stem_from(j)] = from[j] */
 INLINE void
-OF(stem_turn)(const struct stem_weights *a, struct block b, const int back)
+OF(stem_convert_weights)(const struct stem_weights *a, struct block b, const int back)
 {
 	EACH_THREAD(i) {
 		size_t j = (size_t)b.x * (size_t)b.threads + (size_t)i;
@@ -93,11 +93,11 @@ OF(stem_turn)(const struct stem_weights *a, struct block b, const int back)
 BODY
 OF(stem_keep)(const struct stem_weights *a, struct block b)
 {
-	OF(stem_turn)(a, b, 0);
+	OF(stem_convert_weights)(a, b, 0);
 }
 
 BODY
 OF(stem_return)(const struct stem_weights *a, struct block b)
 {
-	OF(stem_turn)(a, b, 1);
+	OF(stem_convert_weights)(a, b, 1);
 }

@@ -16,15 +16,15 @@ struct cuda_table {
 	void *host;			/* copy of the bytes sent; NULL:
 					 * unused */
 	void *at;			/* device memory */
-	size_t bytes, room;
+	size_t bytes, capacity;
 	unsigned long used;		/* turn of the last use */
 };
 
 struct tables {
 	struct cuda_table table[TABLES];
 	unsigned long turn;
-	void *draft;			/* the buffer of cuda_draft */
-	size_t room;
+	void *draft;			/* the buffer of cuda_table_buffer */
+	size_t capacity;
 };
 
 void
@@ -49,13 +49,13 @@ cuda_tables_of(struct cuda *c)
 }
 
 void *
-cuda_draft(struct cuda *c, size_t bytes)
+cuda_table_buffer(struct cuda *c, size_t bytes)
 {
 	struct tables *t = cuda_tables_of(c);
 
-	if (bytes > t->room) {
+	if (bytes > t->capacity) {
 		t->draft = xrealloc(t->draft, bytes, 1);
-		t->room = bytes;
+		t->capacity = bytes;
 	}
 	return t->draft;
 }
@@ -68,12 +68,12 @@ static void
 cuda_tables_send(struct cuda *c, struct cuda_table *t, const void *host,
     size_t bytes)
 {
-	if (bytes > t->room) {
+	if (bytes > t->capacity) {
 		device_free(&c->device, t->at);
 		if ((t->at = device_alloc(&c->device, bytes)) == NULL)
 			die(1, "the device has failed");
 		t->host = xrealloc(t->host, bytes, 1);
-		t->room = bytes;
+		t->capacity = bytes;
 	}
 	memcpy(t->host, host, bytes);
 	t->bytes = bytes;

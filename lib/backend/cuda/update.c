@@ -40,44 +40,44 @@ cuda_update_widen(struct interval *s, size_t at, size_t n)
  * behind them the first block of each.
  */
 static void
-cuda_update_send_portions(struct cuda *c, struct cuda_update_range *a,
-    const struct portion *p, size_t portions)
+cuda_update_send_shards(struct cuda *c, struct cuda_update_range *a,
+    const struct owned_shard *p, size_t shards)
 {
-	size_t rows = portions * sizeof(*p);
-	struct portion *draft = cuda_draft(c, a->bytes = rows + (portions + 1) *
+	size_t rows = shards * sizeof(*p);
+	struct owned_shard *draft = cuda_table_buffer(c, a->bytes = rows + (shards + 1) *
 	    sizeof(size_t));
-	size_t *first = (size_t *)(draft + portions);
+	size_t *first = (size_t *)(draft + shards);
 
-	for (size_t i = 0; i < portions; i++) {
+	for (size_t i = 0; i < shards; i++) {
 		cuda_update_widen(&a->whole, p[i].at, p[i].n);
-		cuda_update_widen(&a->held, p[i].held, p[i].n);
+		cuda_update_widen(&a->held, p[i].state_at, p[i].n);
 	}
 	first[0] = 0;
-	for (size_t i = 0; i < portions; i++) {
+	for (size_t i = 0; i < shards; i++) {
 		draft[i] = p[i];
 		draft[i].at -= a->whole.at;
-		draft[i].held -= a->held.at;
+		draft[i].state_at -= a->held.at;
 		first[i + 1] = first[i] + cuda_pieces(p[i].n, BLOCK);
 	}
-	a->blocks = (unsigned)first[portions];
+	a->blocks = (unsigned)first[shards];
 	a->table = cuda_table(c, draft, a->bytes);
-	a->over.portion = a->table;
+	a->over.shard = a->table;
 	a->over.first = (const size_t *)((const char *)a->table + rows);
-	a->over.portions = portions;
+	a->over.shards = shards;
 }
 
 static struct cuda_update_range
-cuda_update_range(struct cuda *c, size_t n, const struct portion *p,
-    size_t portions)
+cuda_update_range(struct cuda *c, size_t n, const struct owned_shard *p,
+    size_t shards)
 {
-	struct cuda_update_range a = { .over = { .verdict = c->verdict,
+	struct cuda_update_range a = { .over = { .check = c->check,
 		.one = { .n = n, .factor = { 1, 1 } } },
 		.blocks = cuda_pieces(n, BLOCK), .whole = { 0, n },
 		.held = { 0, n } };
 
-	if (portions > 0) {
+	if (shards > 0) {
 		a.whole.n = a.held.n = 0;
-		cuda_update_send_portions(c, &a, p, portions);
+		cuda_update_send_shards(c, &a, p, shards);
 	}
 	return a;
 }
@@ -86,7 +86,7 @@ cuda_update_range(struct cuda *c, size_t n, const struct portion *p,
 static void
 cuda_update_reads(struct launch *k, const struct cuda_update_range *a)
 {
-	cuda_reads(k, a->over.verdict, sizeof(*a->over.verdict));
+	cuda_reads(k, a->over.check, sizeof(*a->over.check));
 	cuda_reads(k, a->table, a->bytes);
 }
 
@@ -116,8 +116,8 @@ cuda_update_ratios_of(const struct update *u)
 {
 	size_t n = 1;
 
-	for (size_t i = 0; i < u->portions; i++)
-		n = u->portion[i].of >= n ? u->portion[i].of + 1 : n;
+	for (size_t i = 0; i < u->shards; i++)
+		n = u->shard[i].param >= n ? u->shard[i].param + 1 : n;
 	return n;
 }
 
@@ -126,7 +126,7 @@ cuda_update(struct device *d, const struct update *u)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct cuda_update_range a = cuda_update_range(c, u->n,
-	    u->portion, u->portions);
+	    u->shard, u->shards);
 	struct stepping s = { *u, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_UPDATE, a.blocks, 1, s);
 
@@ -143,7 +143,7 @@ cuda_moments(struct device *d, const struct moments *m)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct cuda_update_range a = cuda_update_range(c, m->n,
-	    m->portion, m->portions);
+	    m->shard, m->shards);
 	struct directing s = { *m, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_MOMENTS, a.blocks, 1, s);
 
@@ -160,7 +160,7 @@ cuda_clamp(struct device *d, const struct clamp *l)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct cuda_update_range a = cuda_update_range(c, l->n,
-	    l->portion, l->portions);
+	    l->shard, l->shards);
 	struct clamping s = { *l, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_CLAMP, a.blocks, 1, s);
 
@@ -174,7 +174,7 @@ cuda_track(struct device *d, const struct track *t)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct cuda_update_range a = cuda_update_range(c, t->n,
-	    t->portion, t->portions);
+	    t->shard, t->shards);
 	struct tracking s = { *t, a.over };
 	struct launch k = CUDA_KERNEL(c, GPU_TRACK, a.blocks, 1, s);
 

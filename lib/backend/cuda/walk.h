@@ -217,7 +217,7 @@ struct depth_part {
  * [first, last).
  */
 INLINE void
-window_taps(const struct window *w, int axis, int o, int *first, int *last)
+window_taps(const struct pool_window *w, int axis, int o, int *first, int *last)
 {
 	int from = o * w->s[axis] - w->p[axis];
 
@@ -231,7 +231,7 @@ window_taps(const struct window *w, int axis, int o, int *first, int *last)
  * [first, last).  Output o has the inputs o s - p to o s - p + k - 1.
  */
 INLINE void
-window_holds(const struct window *w, int axis, int x, int *first, int *last)
+window_holds(const struct pool_window *w, int axis, int x, int *first, int *last)
 {
 	int far = x + w->p[axis], s = w->s[axis], k = w->k[axis];
 
@@ -241,7 +241,7 @@ window_holds(const struct window *w, int axis, int x, int *first, int *last)
 
 /* Do the same along all three axes. */
 INLINE void
-window_of_output(const struct window *w, const int *at, int *first, int *last)
+window_of_output(const struct pool_window *w, const int *at, int *first, int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
@@ -249,7 +249,7 @@ window_of_output(const struct window *w, const int *at, int *first, int *last)
 }
 
 INLINE void
-window_of_input(const struct window *w, const int *at, int *first, int *last)
+window_of_input(const struct pool_window *w, const int *at, int *first, int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
@@ -267,7 +267,7 @@ window_of_input(const struct window *w, const int *at, int *first, int *last)
  * ${at}.
  */
 INLINE unsigned
-window_tap(const struct window *w, const int *at, int t, int h, int v)
+window_tap(const struct pool_window *w, const int *at, int t, int h, int v)
 {
 	return (unsigned)(((at[0] + w->p[0] - t * w->s[0]) * w->k[1] +
 	    at[1] + w->p[1] - h * w->s[1]) * w->k[2] +
@@ -276,7 +276,7 @@ window_tap(const struct window *w, const int *at, int t, int h, int v)
 
 /* Return the index of the input under tap (t, h, v) of the output at ${s}. */
 INLINE size_t
-window_number(const struct window *w, const struct spot *s, unsigned c, int t,
+window_number(const struct pool_window *w, const struct spot *s, unsigned c, int t,
     int h, int v)
 {
 	return number_at(s->clip, w->in, c, s->at[0] * w->s[0] - w->p[0] + t,

@@ -9,7 +9,7 @@
  */
 
 /* Return the row of block ${x}, and store the number of the block in it. */
-INLINE const struct weights *
+INLINE const struct wgrad *
 OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 {
 	unsigned from = 0, past = t->rows;
@@ -28,7 +28,7 @@ OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 
 /* Element by element, for kernels with more than WEIGHTS taps. */
 INLINE void
-OF(weights_slow)(const struct weights *a, struct block b, unsigned block,
+OF(weights_slow)(const struct wgrad *a, struct block b, unsigned block,
     const int back)
 {
 	size_t all = (size_t)a->in * a->taps;
@@ -54,7 +54,7 @@ OF(weights_pack)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
-	const struct weights *a = OF(weights_row)(t, b.x, &block);
+	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
 	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
 	unsigned some = a->in - first < a->some ? a->in - first : a->some;
 	size_t all = (size_t)a->in * a->taps;
@@ -85,7 +85,7 @@ OF(weights_return)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
-	const struct weights *a = OF(weights_row)(t, b.x, &block);
+	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
 	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
 	unsigned some = a->in - first < a->some ? a->in - first : a->some;
 	size_t all = (size_t)a->in * a->taps;

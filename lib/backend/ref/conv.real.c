@@ -171,7 +171,7 @@ ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 		const REAL *dy = (const REAL *)k->dy + y + (size_t)g * co;
 		size_t first = (size_t)tap * ci * k->out.c;
 
-		for (int i = 0; i < ci && k->wants_dw; i++) {
+		for (int i = 0; i < ci && k->needs_weight_grad; i++) {
 			double xi = from[g * ci + i];
 			double *dw = v->dw + first + (size_t)i * k->out.c +
 			    (size_t)g * co;
@@ -224,7 +224,7 @@ ref_conv_backward(struct task *k)
 	memset(v.dw, 0, ref_conv_weights(k) * sizeof(double));
 	ref_gradient(k, 0);
 	ref_conv_visit(k, ref_conv_backward_tap, NULL, &v);
-	if (k->wants_dw)
+	if (k->needs_weight_grad)
 		ref_conv_parameters(k, v.dw);
 }
 

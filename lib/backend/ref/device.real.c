@@ -116,7 +116,7 @@ ref_device_moments(struct device *device, const struct moments *k)
 
 		m[i] = (REAL)(m[i] + (1 - k->beta1) * (d - m[i]));
 		v[i] = (REAL)(v[i] + (1 - k->beta2) * (d * d - v[i]));
-		g[i] = (REAL)(m[i] / k->rest1 / (sqrt(v[i] / k->rest2) +
+		g[i] = (REAL)(m[i] / k->bias_correction1 / (sqrt(v[i] / k->bias_correction2) +
 		    k->eps) + k->decay * w[i]);
 	}
 }
@@ -124,12 +124,12 @@ ref_device_moments(struct device *device, const struct moments *k)
 static void
 ref_device_clamp(struct device *d, const struct clamp *c)
 {
-	double most = c->most / c->scale;
+	double largest = c->max / c->scale;
 	REAL *v = c->x;
 
 	(void)d;
 	for (size_t i = 0; i < c->n; i++)
-		v[i] = (REAL)(v[i] > most ? most : v[i] < -most ? -most : v[i]);
+		v[i] = (REAL)(v[i] > largest ? largest : v[i] < -largest ? -largest : v[i]);
 }
 
 static void
@@ -158,7 +158,7 @@ ref_device_squares(struct device *d, double *sum, const void *x,
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, half) [OP_ ## KIND] = &REF(name),
+#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &REF(name),
 #include "backend/ops.def"
 };
 

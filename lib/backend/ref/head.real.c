@@ -76,7 +76,7 @@ ref_linear_backward(struct task *k)
 	const REAL *x = k->x[0], *w = k->w[0], *dy = k->dy;
 	REAL *dw = k->dw[0], *db = k->dw[1], *dx = ref_gradient(k, 0);
 
-	for (int o = 0; o < O && k->wants_dw; o++) {
+	for (int o = 0; o < O && k->needs_weight_grad; o++) {
 		double s = 0;
 
 		for (size_t r = 0; r < n; r++)

@@ -35,7 +35,7 @@ ref_loss_clip(struct task *k, int n, double *x, double *q)
 
 	for (int c = 0; c < C; c++) {
 		x[c] = ((const REAL *)k->x[0])[(size_t)n * C + c];
-		q[c] = target_share(t, n, c) * (1 - op->smooth) +
+		q[c] = target_soft_label(t, n, c) * (1 - op->smooth) +
 		    op->smooth / C;
 	}
 	return target_weight(t, n);
@@ -44,7 +44,7 @@ ref_loss_clip(struct task *k, int n, double *x, double *q)
 static double
 ref_loss_value(const struct op *op, const double *x, const double *q, int C)
 {
-	double all = metric_log_sum(x, C), l = 0;
+	double all = metric_logsumexp(x, C), l = 0;
 
 	for (int c = 0; c < C; c++)
 		if (op->loss == LOSS_SIGMOID)

@@ -21,7 +21,7 @@ ref_matrix(const struct dims *d, int transpose)
 {
 	size_t c = (size_t)d->c;
 
-	return (struct ref_matrix){ dims_places(d) * c, transpose ? 1 : c,
+	return (struct ref_matrix){ dims_positions(d) * c, transpose ? 1 : c,
 		transpose ? c : 1 };
 }
 
@@ -31,8 +31,8 @@ ref_bmm_open(const struct task *k)
 	int t = k->op->transpose;
 	size_t q = (size_t)k->out.c;
 
-	return (struct ref_bmm){ dims_places(&k->out), t & TRANSPOSE_A ?
-		dims_places(&k->in[0]) : (size_t)k->in[0].c, q,
+	return (struct ref_bmm){ dims_positions(&k->out), t & TRANSPOSE_A ?
+		dims_positions(&k->in[0]) : (size_t)k->in[0].c, q,
 		ref_matrix(&k->in[0], t & TRANSPOSE_A),
 		ref_matrix(&k->in[1], t & TRANSPOSE_B) };
 }
@@ -127,7 +127,7 @@ REF_OP(bmm, .reads = READS_X);
 static struct dims
 ref_softmax_groups(const struct task *k)
 {
-	int over = k->op->over;
+	int over = k->op->axes;
 	const struct dims *d = &k->out;
 
 	return (struct dims){ d->n, over & OVER_T ? 1 : d->t,

@@ -57,14 +57,14 @@ ref_bn_statistics(struct task *k, double *mean, double *rstd)
 
 	ref_bn_moments(k, n, mean, rstd);
 	for (size_t c = 0; c < C && k->peers != NULL; c++)
-		peers_tell(told, C, c, (double)n, mean[c], rstd[c]);
+		peers_pack(told, C, c, (double)n, mean[c], rstd[c]);
 	if (k->peers != NULL)
 		peers_sum(k, told);
 	for (size_t c = 0; c < C; c++) {
 		double v = rstd[c];
 
 		if (k->peers != NULL)
-			peers_hear(told, C, c, all, &mean[c], &v);
+			peers_unpack(told, C, c, all, &mean[c], &v);
 		rstd[c] = 1 / sqrt(v / all + k->op->eps);
 		((REAL *)k->dw[2])[c] = (REAL)mean[c];
 		((REAL *)k->dw[3])[c] = (REAL)(v / (all > 1 ? all - 1 : 1));
@@ -88,7 +88,7 @@ ref_bn_running(struct task *k, double *mean, double *rstd)
 	for (int c = 0; c < k->out.c; c++) {
 		mean[c] = m[c];
 		rstd[c] = 1 / sqrt(v[c] + k->op->eps);
-		if (k->wants_dw) {
+		if (k->needs_weight_grad) {
 			((REAL *)k->dw[2])[c] = m[c];
 			((REAL *)k->dw[3])[c] = v[c];
 		}
@@ -104,7 +104,7 @@ ref_bn_forward(struct task *k)
 	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
 	REAL *y = k->y;
 
-	if (k->wants_dw && !k->op->fixed)
+	if (k->needs_weight_grad && !k->op->fixed)
 		ref_bn_statistics(k, mean, rstd);
 	else
 		ref_bn_running(k, mean, rstd);
@@ -155,15 +155,15 @@ ref_bn_backward(struct task *k)
 	double all = k->op->fixed ? INFINITY : peers_count(k, (double)n);
 	double *ds = k->scratch, *db = ds + C;
 
-	for (int c = 0; c < C && !k->wants_dw; c++)
+	for (int c = 0; c < C && !k->needs_weight_grad; c++)
 		for (size_t r = 0; r < n && dx != NULL; r++)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
 			    dy[r * C + c]);
-	if (k->wants_dw)
+	if (k->needs_weight_grad)
 		ref_bn_sums(k, n, ds, db);
-	if (k->wants_dw && !k->op->fixed && k->peers != NULL)
+	if (k->needs_weight_grad && !k->op->fixed && k->peers != NULL)
 		peers_sum(k, ds);
-	for (int c = 0; c < C && k->wants_dw; c++)
+	for (int c = 0; c < C && k->needs_weight_grad; c++)
 		for (size_t r = 0; r < n && dx != NULL; r++)
 			dx[r * C + c] += (REAL)(scale[c] * rstd[c] *
 			    (dy[r * C + c] - db[c] / all -

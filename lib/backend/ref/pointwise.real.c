@@ -200,7 +200,7 @@ ref_scale_backward(struct task *k)
 
 	for (size_t i = 0, n = dims_count(&k->out); i < n && dx; i++)
 		dx[i] += (REAL)(f * dy[i]);
-	if (!k->wants_dw)
+	if (!k->needs_weight_grad)
 		return;
 	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
 		sum += (double)x[i] * dy[i];

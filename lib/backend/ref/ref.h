@@ -52,7 +52,7 @@
 void REF(round_output)(struct task *k);
 void REF(round_gradients)(struct task *k);
 
-#define OPERATOR(KIND, name, half) extern const struct op_impl REF(name);
+#define OPERATOR(KIND, name, bf16) extern const struct op_impl REF(name);
 #include "backend/ops.def"
 
 /* Return the offset of channel 0 at position (t, h, w) of clip ${n}. */

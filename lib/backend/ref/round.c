@@ -7,7 +7,7 @@
  * digits: bits of the mantissa, including the implicit one; least: smallest
  * exponent of a normal number; most: largest number.
  */
-static const struct { int digits, least; double most; } formats[] = {
+static const struct { int digits, least; double max; } formats[] = {
 	[PRECISION_BF16] = { 8, -126, 0x1.fep127 },
 	[PRECISION_FP16] = { 11, -14, 0x1.ffcp15 },
 };
@@ -25,5 +25,5 @@ round_to(double v, enum precision p)
 		e = formats[p].least;
 	unit = ldexp(1, e - formats[p].digits + 1);
 	v = rint(v / unit) * unit;
-	return fabs(v) > formats[p].most ? copysign(INFINITY, v) : v;
+	return fabs(v) > formats[p].max ? copysign(INFINITY, v) : v;
 }

@@ -21,7 +21,7 @@
 #include "comm/mpi/mpi.h"
 #include "comm/watch.h"
 
-#define MOST ((size_t)1 << 30)	/* bytes of a message: MPI's counts are int */
+#define MAX ((size_t)1 << 30)	/* bytes of a message: MPI's counts are int */
 
 /* A request's peer, and the size that it must have. */
 struct mpi_flight { int rank, bytes, receive; };
@@ -43,7 +43,7 @@ struct mpi_flights {
 	size_t used, cap;
 };
 
-static const struct transport plain, with_threads;
+static const struct transport mpi_serialized, mpi_threaded;
 
 /* Return 0, or -1 after a message that call ${what} has failed. */
 static int
@@ -110,7 +110,7 @@ mpi_make(MPI_Comm mpi, const struct mpi_ranks *of)
 		pthread_mutex_init(r->lock, NULL);
 	}
 	c->what = COMM_WAITS;
-	c->t = r->lock == NULL ? &with_threads : &plain;
+	c->t = r->lock == NULL ? &mpi_threaded : &mpi_serialized;
 	return c;
 }
 
@@ -153,7 +153,7 @@ comm_mpi_close(struct comm *c)
 {
 	struct mpi_ranks *r = c->priv;
 
-	if (c->t != &plain && c->t != &with_threads)
+	if (c->t != &mpi_serialized && c->t != &mpi_threaded)
 		return 0;
 	if (r->failed || comm_barrier(c) != 0)
 		comm_abort(c, EXIT_RANKS);
@@ -228,26 +228,26 @@ mpi_end_all(struct comm *c, int status)
  * one.
  */
 static size_t
-mpi_messages(const struct piece *p, int n)
+mpi_messages(const struct message *p, int n)
 {
 	size_t sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += p[i].bytes / MOST + 1;
+		sum += p[i].bytes / MAX + 1;
 	return sum;
 }
 
 /* Start the sends or the receives.  f->used counts the requests. */
 static int
 mpi_start_side(const struct mpi_ranks *r, struct mpi_flights *f,
-    const struct piece *p, int n, int receive)
+    const struct message *p, int n, int receive)
 {
 	for (int i = 0; i < n; i++) {
 		size_t at = 0;
 
 		do {
 			size_t left = p[i].bytes - at;
-			int now = (int)(left < MOST ? left : MOST), code;
+			int now = (int)(left < MAX ? left : MAX), code;
 			char *data = (char *)p[i].data + at;
 			MPI_Request *q = &f->request[f->used];
 
@@ -308,8 +308,8 @@ mpi_say_failure(const struct mpi_flights *f, int code)
 }
 
 static int
-mpi_start(struct exchange *x, const struct piece *send, int sends,
-    const struct piece *receive, int receives)
+mpi_start(struct exchange *x, const struct message *send, int sends,
+    const struct message *receive, int receives)
 {
 	struct mpi_ranks *r = x->comm->priv;
 	struct mpi_flights *f = x->priv;
@@ -367,9 +367,9 @@ mpi_allreduce(struct comm *c, float *x, size_t n)
 {
 	struct mpi_ranks *r = c->priv;
 
-	for (size_t at = 0; at < n && !r->failed; at += MOST / sizeof(float)) {
-		size_t now = n - at < MOST / sizeof(float) ? n - at :
-		    MOST / sizeof(float);
+	for (size_t at = 0; at < n && !r->failed; at += MAX / sizeof(float)) {
+		size_t now = n - at < MAX / sizeof(float) ? n - at :
+		    MAX / sizeof(float);
 
 		mpi_enter(r);
 		r->failed = mpi_check(MPI_Allreduce(MPI_IN_PLACE, x + at,
@@ -384,7 +384,7 @@ mpi_allreduce(struct comm *c, float *x, size_t n)
 
 /* Nothing waits for the request: the data stays valid (transport->tell). */
 static void
-mpi_tell(struct comm *c, int rank, const void *data, size_t bytes)
+mpi_send_status(struct comm *c, int rank, const void *data, size_t bytes)
 {
 	MPI_Request q;
 
@@ -394,7 +394,7 @@ mpi_tell(struct comm *c, int rank, const void *data, size_t bytes)
 }
 
 static int
-mpi_heard(struct comm *c, int *rank, void *data, size_t bytes)
+mpi_receive_status(struct comm *c, int *rank, void *data, size_t bytes)
 {
 	MPI_Comm mpi = ((struct mpi_ranks *)c->priv)->mpi;
 	MPI_Status s;
@@ -408,11 +408,11 @@ mpi_heard(struct comm *c, int *rank, void *data, size_t bytes)
 	    MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-#define ALIKE .name = "mpi", .split = mpi_split, .free = mpi_release, .start = mpi_start, \
+#define MPI_TRANSPORT .name = "mpi", .split = mpi_split, .free = mpi_release, .start = mpi_start, \
 	.test = mpi_test, .release = mpi_forget, .allreduce = mpi_allreduce, \
 	.abort = mpi_end_all
 
-static const struct transport plain = { ALIKE };
-static const struct transport with_threads = {
-	ALIKE, .tell = mpi_tell, .heard = mpi_heard
+static const struct transport mpi_serialized = { MPI_TRANSPORT };
+static const struct transport mpi_threaded = {
+	MPI_TRANSPORT, .send_status = mpi_send_status, .receive_status = mpi_receive_status
 };

@@ -34,7 +34,7 @@ comm_open(int *argc, char ***argv, double seconds)
 		    "but %s sees one: start it with the mpirun of the same MPI",
 		    wanted, comm_library());
 	}
-	watch_meet(w, c);
+	watch_connect(w, c);
 	c->watch = w;
 	if ((c->spins = cores_enough(c)) < 0)
 		comm_abort(c, EXIT_RANKS);

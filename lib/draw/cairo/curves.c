@@ -33,14 +33,14 @@ static void
 plot_draw_stretch(struct page *page, const struct area *a,
     const struct plot_series *s, int from, int to)
 {
-	struct ink ink = ink_palette(s->style);
+	struct color color = color_palette(s->style);
 	struct point *at = xcalloc((size_t)(to - from), sizeof(*at));
 
 	for (int i = from; i < to; i++)
 		at[i - from] = curves_place(a, s->x[i], s->y[i]);
-	page_path(page, at, to - from, CURVES_LINE, s->style, ink);
+	page_path(page, at, to - from, CURVES_LINE, s->style, color);
 	for (int i = 0; i < to - from && s->marks; i++)
-		page_dot(page, at[i], 2.25, ink);
+		page_dot(page, at[i], 2.25, color);
 	free(at);
 }
 
@@ -59,7 +59,7 @@ plot_shade_stretch(struct page *page, const struct area *a,
 		at[2 * n - 1 - i] = curves_place(a, s->x[from + i],
 		    s->high[from + i]);
 	}
-	page_area(page, at, 2 * n, ink_palette(s->style), .25);
+	page_area(page, at, 2 * n, color_palette(s->style), .25);
 	free(at);
 }
 
@@ -101,7 +101,7 @@ plot_draw_legend(struct page *page, const struct area *a,
 
 		if (s->name == NULL)
 			continue;
-		page_word(page, x, y, s->name, TEXT_RIGHT, ink_black);
+		page_word(page, x, y, s->name, TEXT_RIGHT, color_black);
 		x -= page_text_width(page, s->name, TEXT_SIZE, 0) + 6;
 		curves_sample(page, x, y, s->style);
 		x -= CURVES_SAMPLE + 14;
@@ -109,7 +109,7 @@ plot_draw_legend(struct page *page, const struct area *a,
 }
 
 static struct scale
-plot_fit(const struct plot_axis *axis, double min, double max, int room)
+plot_fit(const struct plot_axis *axis, double min, double max, int capacity)
 {
 	int log = axis->log;
 
@@ -119,7 +119,7 @@ plot_fit(const struct plot_axis *axis, double min, double max, int room)
 		min = log ? 1 : 0;
 		max = log ? log : 1;
 	}
-	return scale_fit(min, max, log, room);
+	return scale_fit(min, max, log, capacity);
 }
 
 /*
@@ -156,7 +156,7 @@ plot_scale_of(const struct plot_panel *p)
 }
 
 double
-curves_crisp(double at)
+curves_align(double at)
 {
 	return floor(at * PAGE_SCALE) / PAGE_SCALE;
 }
@@ -170,20 +170,20 @@ plot_draw_level(struct page *page, const struct area *a,
 	double level = curves_place(a, a->sx.min, *p->level).y;
 	double bottom = a->y + a->h;
 
-	page_fill(page, a->x, curves_crisp(level), a->w, .5, ink_grey);
+	page_fill(page, a->x, curves_align(level), a->w, .5, color_grey);
 	for (int i = 0; i < p->drops; i++)
-		page_fill(page, curves_crisp(curves_place(a, p->drop[i].x,
+		page_fill(page, curves_align(curves_place(a, p->drop[i].x,
 		    *p->level).x), level, 1, bottom - level,
-		    ink_palette(p->drop[i].style));
+		    color_palette(p->drop[i].style));
 	for (int i = 0; i < p->drops; i++) {
 		const struct plot_drop *d = &p->drop[i];
-		double x = curves_crisp(curves_place(a, d->x, *p->level).x);
+		double x = curves_align(curves_place(a, d->x, *p->level).x);
 		double y = bottom - 10 - PAGE_LINE * (p->drops - 1 - i);
 		double w = page_text_width(page, d->text, TEXT_SIZE, 0);
 
 		x += x + 6 + w > a->x + a->w ? -5 - w : 6;
-		page_fill(page, x - 2, y - 7, w + 4, 14, ink_paper);
-		page_word(page, x, y, d->text, TEXT_LEFT, ink_black);
+		page_fill(page, x - 2, y - 7, w + 4, 14, color_paper);
+		page_word(page, x, y, d->text, TEXT_LEFT, color_black);
 	}
 }
 
@@ -192,7 +192,7 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
     int legend, struct area *a)
 {
 	const struct plot_panel *p = &plot->panel[number];
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
 	struct tick tick[SCALE_TICKS];
 	int n;
 
@@ -206,15 +206,15 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 	for (int i = 0; i < n; i++) {
 		double y = curves_place(a, a->sx.min, tick[i].value).y;
 
-		page_fill(page, a->x, curves_crisp(y), a->w, .5, ink_faint);
-		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT, ink_grey);
+		page_fill(page, a->x, curves_align(y), a->w, .5, color_faint);
+		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT, color_grey);
 	}
 	for (int i = 0; i < plot->rules; i++)
 		if (plot_shown(&a->sx, plot->rule[i]))
-			page_fill(page, curves_crisp(curves_place(a,
+			page_fill(page, curves_align(curves_place(a,
 			    plot->rule[i], a->sy.min).x), a->y, .5, a->h,
-			    ink_faint);
-	page_fill(page, a->x, curves_crisp(a->y + a->h), a->w, 1, ink_rule);
+			    color_faint);
+	page_fill(page, a->x, curves_align(a->y + a->h), a->w, 1, color_rule);
 	/*
 	 * Lines may overlap the border by half their width, but not cross it.
 	 */
@@ -243,12 +243,12 @@ plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 	for (int i = 0; i < n; i++) {
 		double x = curves_place(a, tick[i].value, a->sy.min).x;
 
-		page_fill(page, curves_crisp(x), y, 1, 4, ink_rule);
-		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE, ink_grey);
+		page_fill(page, curves_align(x), y, 1, 4, color_rule);
+		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE, color_grey);
 	}
 	if (p->x.label != NULL)
 		page_word(page, a->x + a->w / 2, y + 29, p->x.label, TEXT_MIDDLE,
-		    ink_black);
+		    color_black);
 }
 
 /*
@@ -258,7 +258,7 @@ plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 static double
 plot_left_width(struct page *page, const struct plot *p, double h)
 {
-	double most = p->strips > 0 ? CURVES_SAMPLE : 0;
+	double width = p->strips > 0 ? CURVES_SAMPLE : 0;
 	struct tick tick[SCALE_TICKS];
 
 	for (int i = 0; i < p->panels; i++) {
@@ -266,37 +266,37 @@ plot_left_width(struct page *page, const struct plot *p, double h)
 		int n = scale_ticks(&s, (int)h / 24 + 1, tick);
 
 		for (int k = 0; k < n; k++)
-			most = fmax(most, page_text_width(page, tick[k].text,
+			width = fmax(width, page_text_width(page, tick[k].text,
 			    TEXT_SIZE, 0));
 	}
-	return ceil(most);
+	return ceil(width);
 }
 
 /* Draw one of the plots that stand side by side into ${room}. */
 static void
 plot_draw_one(struct page *page, const struct plot *p, int legend,
-    const struct area *room)
+    const struct area *buffer)
 {
 	double strips = curves_strips_height(p), min = INFINITY, max = -INFINITY;
 	/* 34 or 18 units are the height of the x axis. */
-	double each = floor((room->h - (p->x.label != NULL ? 34 : 18) - strips) /
+	double each = floor((buffer->h - (p->x.label != NULL ? 34 : 18) - strips) /
 	    fmax(p->panels, 1));
 	struct area a = { .h = each - PAGE_LINE - 14 };
 
-	a.x = room->x + plot_left_width(page, p, a.h) + 6;
-	a.w = room->x + room->w - a.x;
+	a.x = buffer->x + plot_left_width(page, p, a.h) + 6;
+	a.w = buffer->x + buffer->w - a.x;
 	for (int i = 0; i < p->panels; i++)
 		plot_widen(&p->panel[i], &p->x, 1, &min, &max);
 	a.sx = plot_fit(&p->x, min, max, 0);
 	for (int i = 0; i < p->panels; i++) {
-		a.y = room->y + i * each + PAGE_LINE;
+		a.y = buffer->y + i * each + PAGE_LINE;
 		plot_draw_panel(page, p, i, legend, &a);
 	}
 	if (p->strips > 0) {
-		a.y = room->y + p->panels * each - 8;
+		a.y = buffer->y + p->panels * each - 8;
 		curves_strips(page, p, &a);
 		a.h = strips;
-		page_fill(page, a.x, curves_crisp(a.y + a.h), a.w, 1, ink_rule);
+		page_fill(page, a.x, curves_align(a.y + a.h), a.w, 1, color_rule);
 	}
 	if (p->panels > 0)
 		plot_draw_x_axis(page, p, &a, a.y + a.h);
@@ -308,17 +308,17 @@ plot_draw_all(const struct plot *p, int n, int legend, const char *path)
 	const double gap = 28;
 	struct page *page = page_new();
 	double each = (p->w - 2 * PAGE_MARGIN - 4 + gap) / n;
-	struct area room = { .x = PAGE_MARGIN, .w = each - gap };
+	struct area memory = { .x = PAGE_MARGIN, .w = each - gap };
 
 	if (page_size(page, p->w, p->h, path, p->title) != 0)
 		return page_done(page);
 	page_head(page, p->w, p->title, p->note);
-	room.y = page_head_height(p->title, p->note) + 6;
+	memory.y = page_head_height(p->title, p->note) + 6;
 	if (!legend)
-		room.y += curves_legend(page, p, room.y) + 6;
-	room.h = p->h - PAGE_MARGIN - room.y;
-	for (int i = 0; i < n; i++, room.x += each)
-		plot_draw_one(page, &p[i], legend, &room);
+		memory.y += curves_legend(page, p, memory.y) + 6;
+	memory.h = p->h - PAGE_MARGIN - memory.y;
+	for (int i = 0; i < n; i++, memory.x += each)
+		plot_draw_one(page, &p[i], legend, &memory);
 	return page_done(page);
 }
 

@@ -25,11 +25,11 @@ struct area { double x, y, w, h; struct scale sx, sy; };
 struct point curves_place(const struct area *a, double x, double y);
 
 /*
- * curves_crisp(at):
+ * curves_align(at):
  * Round ${at} down to a half unit, a whole pixel of a PNG, so that hairlines
  * are pixel-aligned.
  */
-double curves_crisp(double at);
+double curves_align(double at);
 
 /*
  * curves_sample(page, x, y, style):

@@ -9,7 +9,7 @@ void
 curves_sample(struct page *page, double x, double y, int style)
 {
 	page_path(page, (struct point[]){ { x - CURVES_SAMPLE, y }, { x, y } },
-	    2, CURVES_LINE, style, ink_palette(style));
+	    2, CURVES_LINE, style, color_palette(style));
 }
 
 double
@@ -36,7 +36,7 @@ curves_legend(struct page *page, const struct plot *p, double y)
 
 			curves_sample(page, x + CURVES_SAMPLE, at, s->style);
 			page_word(page, x + CURVES_SAMPLE + 6, at, s->name,
-			    TEXT_LEFT, ink_black);
+			    TEXT_LEFT, color_black);
 		}
 		x += w + NAME_GAP;
 	}
@@ -55,24 +55,24 @@ plot_draw_band(struct page *page, const struct area *a,
 {
 	double from = curves_place(a, fmax(b->from, a->sx.min), a->sy.min).x;
 	double to = curves_place(a, fmin(b->to, a->sx.max), a->sy.min).x;
-	struct ink ink = ink_mix(ink_paper, ink_palette(style),
+	struct color color = color_mix(color_paper, color_palette(style),
 	    .15 + .4 * b->shade);
 
 	if (!(to > from))
 		return;
 	/* Leave half a unit of background between bands. */
-	page_fill(page, curves_crisp(from), y, fmax(curves_crisp(to) -
-	    curves_crisp(from) - .5, .5), STRIP, ink);
+	page_fill(page, curves_align(from), y, fmax(curves_align(to) -
+	    curves_align(from) - .5, .5), STRIP, color);
 	if (b->text != NULL && page_text_width(page, b->text, TEXT_SIZE, 0) + 6 <
 	    to - from)
 		page_word(page, (from + to) / 2, y + STRIP / 2., b->text,
-		    TEXT_MIDDLE, ink_black);
+		    TEXT_MIDDLE, color_black);
 }
 
 void
 curves_strips(struct page *page, const struct plot *p, const struct area *a)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
 	double y = a->y + PAGE_LINE;
 
 	if (p->strip_label != NULL)

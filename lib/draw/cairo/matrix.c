@@ -25,7 +25,7 @@ plot_matrix_row_sum(const struct plot_matrix *m, int r)
 }
 
 static double
-plot_matrix_value(const struct layout *l, int row, int column)
+plot_matrix_value(const struct matrix_layout *l, int row, int column)
 {
 	double count = l->m->count[(size_t)row * (size_t)l->m->n +
 	    (size_t)column];
@@ -39,7 +39,7 @@ plot_matrix_value(const struct layout *l, int row, int column)
  * one as 100.
  */
 static void
-plot_matrix_value_text(const struct layout *l, int row, int column, char to[24])
+plot_matrix_value_text(const struct matrix_layout *l, int row, int column, char to[24])
 {
 	double v = plot_matrix_value(l, row, column);
 
@@ -51,18 +51,18 @@ plot_matrix_value_text(const struct layout *l, int row, int column, char to[24])
 		snprintf(to, 24, "%.0f", v);
 }
 
-struct ink
-matrix_ink(double part, int diagonal)
+struct color
+matrix_color(double part, int diagonal)
 {
-	static const struct ink scale[2][3] = {
+	static const struct color scale[2][3] = {
 		{ { .99, .88, .70 }, { .87, .39, .02 }, { .36, .10, .02 } },
 		{ { .84, .91, .97 }, { .10, .45, .71 }, { .03, .15, .34 } } };
-	const struct ink *s = scale[diagonal != 0];
+	const struct color *s = scale[diagonal != 0];
 	/* The square root makes a few samples of many visible. */
 	double t = sqrt(part);
 
-	return t < .6 ? ink_mix(s[0], s[1], t / .6) :
-	    ink_mix(s[1], s[2], (t - .6) / .4);
+	return t < .6 ? color_mix(s[0], s[1], t / .6) :
+	    color_mix(s[1], s[2], (t - .6) / .4);
 }
 
 /* ---- layout ---- */
@@ -70,11 +70,11 @@ matrix_ink(double part, int diagonal)
 static double
 plot_matrix_widest(struct page *p, const struct plot_matrix *m, double size)
 {
-	double most = 0;
+	double width = 0;
 
 	for (int i = 0; i < m->n; i++)
-		most = fmax(most, page_text_width(p, m->name[i], size, 0));
-	return most;
+		width = fmax(width, page_text_width(p, m->name[i], size, 0));
+	return width;
 }
 
 /*
@@ -82,9 +82,9 @@ plot_matrix_widest(struct page *p, const struct plot_matrix *m, double size)
  * too small.
  */
 static double
-plot_matrix_number_size(struct page *p, const struct layout *l)
+plot_matrix_number_size(struct page *p, const struct matrix_layout *l)
 {
-	double size = fmin(TEXT_SIZE, l->side * .4), most = 0;
+	double size = fmin(TEXT_SIZE, l->side * .4), largest = 0;
 	char text[24];
 
 	if (size < 6.5)
@@ -93,23 +93,23 @@ plot_matrix_number_size(struct page *p, const struct layout *l)
 		for (int k = 0; k < l->m->n; k++)
 			if (plot_matrix_value(l, r, k) > 0) {
 				plot_matrix_value_text(l, r, k, text);
-				most = fmax(most, page_text_width(p, text, size,
+				largest = fmax(largest, page_text_width(p, text, size,
 				    r == k));
 			}
-	if (most > l->side - 3)
-		size *= (l->side - 3) / most;
+	if (largest > l->side - 3)
+		size *= (l->side - 3) / largest;
 	return size < 6.5 ? 0 : size;
 }
 
 static void
-plot_matrix_arrange_names(struct page *p, struct layout *l)
+plot_matrix_arrange_names(struct page *p, struct matrix_layout *l)
 {
 	const double slant = M_SQRT1_2;
 	double longest, n;
 	char text[24];
 
 	l->size = fmin(TEXT_SIZE, l->side - 1);
-	snprintf(text, sizeof(text), "%.0f", l->most);
+	snprintf(text, sizeof(text), "%.0f", l->sum_max);
 	n = fmax(page_text_width(p, text, l->size, 0),
 	    page_text_width(p, "N", l->size, 0));
 	longest = fmin(plot_matrix_widest(p, l->m, l->size), LONGEST);
@@ -131,15 +131,15 @@ plot_matrix_arrange_names(struct page *p, struct layout *l)
 
 static void
 plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
-    struct layout *l)
+    struct matrix_layout *l)
 {
-	*l = (struct layout){ .m = m };
+	*l = (struct matrix_layout){ .m = m };
 	/* Cells are as large as the page allows, in steps of a half unit. */
 	l->side = fmin(LARGEST, fmax(.5, floor(2. * WIDEST / m->n) / 2));
 	l->sum = xcalloc((size_t)m->n, sizeof(*l->sum));
 	for (int r = 0; r < m->n; r++) {
 		l->sum[r] = plot_matrix_row_sum(m, r);
-		l->most = fmax(l->most, l->sum[r]);
+		l->sum_max = fmax(l->sum_max, l->sum[r]);
 	}
 	l->max = m->percent ? 100 : 0;
 	for (int r = 0; r < m->n && !m->percent; r++)
@@ -172,9 +172,9 @@ plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
 /* ---- drawing ---- */
 
 static void
-plot_matrix_draw_cells(struct page *p, const struct layout *l)
+plot_matrix_draw_cells(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->number, TEXT_MIDDLE, 0, 0, ink_black };
+	struct text_style s = { l->number, TEXT_MIDDLE, 0, 0, color_black };
 	cairo_t *c = page_cairo(p);
 	char text[24];
 
@@ -183,16 +183,16 @@ plot_matrix_draw_cells(struct page *p, const struct layout *l)
 		for (int k = 0; k < l->m->n; k++)
 			if (plot_matrix_value(l, r, k) > 0)
 				page_fill(p, l->x + k * l->side, l->y + r *
-				    l->side, l->side, l->side, matrix_ink(
+				    l->side, l->side, l->side, matrix_color(
 				    plot_matrix_value(l, r, k) / l->max,
 				    r == k));
 	/* Draw a grid only if it does not hide the cells. */
 	for (int i = 1; l->side >= 7 && i < l->m->n; i++) {
-		page_fill(p, l->x, l->y + i * l->side, l->w, .5, ink_faint);
-		page_fill(p, l->x + i * l->side, l->y, .5, l->w, ink_faint);
+		page_fill(p, l->x, l->y + i * l->side, l->w, .5, color_faint);
+		page_fill(p, l->x + i * l->side, l->y, .5, l->w, color_faint);
 	}
 	cairo_set_antialias(c, CAIRO_ANTIALIAS_DEFAULT);
-	page_frame(p, l->x, l->y, l->w, l->w, .5, ink_rule);
+	page_frame(p, l->x, l->y, l->w, l->w, .5, color_rule);
 	for (int r = 0; l->number > 0 && r < l->m->n; r++)
 		for (int k = 0; k < l->m->n; k++) {
 			double v = plot_matrix_value(l, r, k);
@@ -200,8 +200,8 @@ plot_matrix_draw_cells(struct page *p, const struct layout *l)
 			if (v == 0)
 				continue;
 			plot_matrix_value_text(l, r, k, text);
-			s.ink = ink_dark(matrix_ink(v / l->max, r == k)) ?
-			    ink_paper : ink_black;
+			s.color = color_dark(matrix_color(v / l->max, r == k)) ?
+			    color_paper : color_black;
 			s.bold = r == k;
 			page_text(p, l->x + (k + .5) * l->side,
 			    l->y + (r + .5) * l->side, text, &s);
@@ -209,21 +209,21 @@ plot_matrix_draw_cells(struct page *p, const struct layout *l)
 }
 
 static void
-plot_matrix_draw_names(struct page *p, const struct layout *l)
+plot_matrix_draw_names(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, ink_black };
-	double room = l->turn == 0 ? l->side : l->names + 1;
+	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, color_black };
+	double capacity = l->turn == 0 ? l->side : l->names + 1;
 	char text[24], *fit;
 
-	s.ink = ink_grey;
+	s.color = color_grey;
 	page_text(p, l->x - 6, l->y - 8, "N", &s);
 	for (int r = 0; r < l->m->n; r++) {
 		double y = l->y + (r + .5) * l->side;
 
 		snprintf(text, sizeof(text), "%.0f", l->sum[r]);
-		s.ink = ink_grey;
+		s.color = color_grey;
 		page_text(p, l->x - 6, y, text, &s);
-		s.ink = ink_black;
+		s.color = color_black;
 		fit = page_text_fit(p, l->m->name[r], l->size, 0, l->names + 1);
 		page_text(p, l->x - (l->left - l->names) - 6, y, fit, &s);
 		free(fit);
@@ -231,7 +231,7 @@ plot_matrix_draw_names(struct page *p, const struct layout *l)
 	s.turn = l->turn;
 	s.hold = l->turn == 0 ? TEXT_MIDDLE : TEXT_RIGHT;
 	for (int k = 0; k < l->m->n; k++) {
-		fit = page_text_fit(p, l->m->name[k], l->size, 0, room);
+		fit = page_text_fit(p, l->m->name[k], l->size, 0, capacity);
 		page_text(p, l->x + (k + .5) * l->side + (l->turn == 45 ?
 		    l->size / 3 : 0), l->y + l->w + 6 + (l->turn == 0 ?
 		    l->size / 2 : l->turn == 45 ? 2 : 0), fit, &s);
@@ -241,7 +241,7 @@ plot_matrix_draw_names(struct page *p, const struct layout *l)
 
 /* Draw the colour key: both colour scales from none to all, with values. */
 static void
-plot_matrix_draw_key(struct page *p, const struct layout *l)
+plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 {
 	static const double share[] = { 0, 5, 20, 50, 100 };
 	const struct plot_matrix *m = l->m;
@@ -251,14 +251,14 @@ plot_matrix_draw_key(struct page *p, const struct layout *l)
 	double top = l->y + MATRIX_KEY_TOP;
 
 	page_word(p, l->key, l->y, m->percent ? "% of N" : "samples",
-	    TEXT_LEFT, ink_grey);
+	    TEXT_LEFT, color_grey);
 	cairo_set_antialias(page_cairo(p), CAIRO_ANTIALIAS_NONE);
 	for (int y = 0; y < MATRIX_KEY; y++) {
 		double part = 1 - (y + .5) / MATRIX_KEY;
 
 		for (int i = 0; i < 2; i++)
 			page_fill(p, l->key + i * 15, top + y, 14, 1,
-			    matrix_ink(part * part, i == 0));
+			    matrix_color(part * part, i == 0));
 	}
 	cairo_set_antialias(page_cairo(p), CAIRO_ANTIALIAS_DEFAULT);
 	for (int i = 0; i < n; i++) {
@@ -267,24 +267,24 @@ plot_matrix_draw_key(struct page *p, const struct layout *l)
 		    xstrdup(tick[i].text);
 
 		page_word(p, l->key + 35, top + (1 - sqrt(v / l->max)) *
-		    MATRIX_KEY, text, TEXT_LEFT, ink_grey);
+		    MATRIX_KEY, text, TEXT_LEFT, color_grey);
 		free(text);
 	}
 	for (int i = 0; i < 2; i++) {
 		double y = top + MATRIX_KEY + 18 + i * PAGE_LINE;
 
-		page_fill(p, l->key, y - 5, 10, 10, matrix_ink(.36, i == 0));
+		page_fill(p, l->key, y - 5, 10, 10, matrix_color(.36, i == 0));
 		page_word(p, l->key + 15, y, i == 0 ? "right" : "wrong",
-		    TEXT_LEFT, ink_black);
+		    TEXT_LEFT, color_black);
 	}
 }
 
 int
 plot_matrix(const struct plot_matrix *m, const char *path)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_MIDDLE, 1, 0, ink_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_MIDDLE, 1, 0, color_black };
 	struct page *p;
-	struct layout l;
+	struct matrix_layout l;
 	double w;
 
 	if (m->n < 1 || m->n > PLOT_CLASSES)

@@ -15,10 +15,10 @@ enum {
 };
 
 /* The layout, in page units (page.h). */
-struct layout {
+struct matrix_layout {
 	const struct plot_matrix *m;
 	double *sum;			/* [n] sum of each row */
-	double most, max;		/* largest sum; value of the darkest
+	double sum_max, max;		/* largest sum; value of the darkest
 					 * cell */
 	double side, number;		/* of a cell; font size of its number,
 					 * 0: none */
@@ -31,23 +31,23 @@ struct layout {
 };
 
 /*
- * matrix_ink(part, diagonal):
+ * matrix_color(part, diagonal):
  * Return the colour of a cell with value ${part}, 0 to 1, on or off the
  * diagonal.
  */
-struct ink matrix_ink(double part, int diagonal);
+struct color matrix_color(double part, int diagonal);
 
 /* matrix_list(p, l): Draw the list of pairs below the key. */
-void matrix_list(struct page *p, const struct layout *l);
+void matrix_list(struct page *p, const struct matrix_layout *l);
 
 /* matrix_list_bottom(l): Return the y of the list's lower end. */
-double matrix_list_bottom(const struct layout *l);
+double matrix_list_bottom(const struct matrix_layout *l);
 
 /*
  * matrix_leaders(p, l):
  * Draw the names of the pairs at the sides, with leader lines to their rows and
  * columns.
  */
-void matrix_leaders(struct page *p, const struct layout *l);
+void matrix_leaders(struct page *p, const struct matrix_layout *l);
 
 #endif

@@ -11,13 +11,13 @@
 enum { PAIR = 36, HEAD = 22 };
 
 static double
-matrix_pairs_list_top(const struct layout *l)
+matrix_pairs_list_top(const struct matrix_layout *l)
 {
 	return l->y + MATRIX_KEY_TOP + MATRIX_KEY + 18 + 2 * PAGE_LINE + 24;
 }
 
 double
-matrix_list_bottom(const struct layout *l)
+matrix_list_bottom(const struct matrix_layout *l)
 {
 	return matrix_pairs_list_top(l) + HEAD + l->m->pairs * PAIR;
 }
@@ -28,14 +28,14 @@ matrix_pairs_fitted(struct page *p, double x, double y, double w,
 {
 	char *fit = page_text_fit(p, text, TEXT_SIZE, 0, w);
 
-	page_word(p, x, y, fit, TEXT_LEFT, ink_black);
+	page_word(p, x, y, fit, TEXT_LEFT, color_black);
 	free(fit);
 }
 
 void
-matrix_list(struct page *p, const struct layout *l)
+matrix_list(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
 	const struct plot_matrix *m = l->m;
 	double y = matrix_pairs_list_top(l), right = l->key + MATRIX_LIST;
 
@@ -46,24 +46,24 @@ matrix_list(struct page *p, const struct layout *l)
 		double count = m->count[(size_t)q.row * (size_t)m->n +
 		    (size_t)q.column];
 		char text[64];
-		double room;
+		double capacity;
 
 		snprintf(text, sizeof(text), "%d", i + 1);
-		page_word(p, l->key + 14, y, text, TEXT_RIGHT, ink_grey);
+		page_word(p, l->key + 14, y, text, TEXT_RIGHT, color_grey);
 		snprintf(text, sizeof(text), "%.0f of %.0f", count,
 		    l->sum[q.row]);
-		page_word(p, right, y, text, TEXT_RIGHT, ink_grey);
-		room = right - l->key - 20 - 8 - page_text_width(p, text,
+		page_word(p, right, y, text, TEXT_RIGHT, color_grey);
+		capacity = right - l->key - 20 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		matrix_pairs_fitted(p, l->key + 20, y, room, m->name[q.row]);
+		matrix_pairs_fitted(p, l->key + 20, y, capacity, m->name[q.row]);
 		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
 		    fmax(l->sum[q.row], 1));
-		page_word(p, right, y + 14, text, TEXT_RIGHT, ink_grey);
+		page_word(p, right, y + 14, text, TEXT_RIGHT, color_grey);
 		page_word(p, l->key + 20, y + 14, "\xe2\x86\x92", TEXT_LEFT,
-		    ink_grey);
-		room = right - l->key - 35 - 8 - page_text_width(p, text,
+		    color_grey);
+		capacity = right - l->key - 35 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		matrix_pairs_fitted(p, l->key + 35, y + 14, room,
+		matrix_pairs_fitted(p, l->key + 35, y + 14, capacity,
 		    m->name[q.column]);
 	}
 }
@@ -118,9 +118,9 @@ matrix_pairs_spread(double *at, int n, double gap, double end)
 }
 
 void
-matrix_leaders(struct page *p, const struct layout *l)
+matrix_leaders(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, ink_black };
+	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, color_black };
 	double at[PLOT_PAIRS];
 	int class[PLOT_PAIRS];
 
@@ -150,7 +150,7 @@ matrix_leaders(struct page *p, const struct layout *l)
 					l->y + l->w + 1 };
 			}
 			page_path(p, (struct point[]){ from, mid, to }, 3, .5, 0,
-			    ink_rule);
+			    color_rule);
 			page_text(p, from.x - (columns ? 0 : 3), from.y +
 			    (columns ? 3 : 0), fit, &s);
 			free(fit);

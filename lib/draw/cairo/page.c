@@ -16,11 +16,11 @@
 #include "draw/plot.h"
 #include "media/png.h"
 
-const struct ink ink_black = { .13, .13, .13 }, ink_grey = { .40, .40, .40 },
-    ink_rule = { .62, .62, .62 }, ink_faint = { .89, .89, .89 },
-    ink_paper = { 1, 1, 1 };
+const struct color color_black = { .13, .13, .13 }, color_grey = { .40, .40, .40 },
+    color_rule = { .62, .62, .62 }, color_faint = { .89, .89, .89 },
+    color_paper = { 1, 1, 1 };
 /* From the palette of Okabe and Ito: bluish green, darkened, and vermilion. */
-const struct ink ink_right = { 0, .51, .37 }, ink_wrong = { .835, .369, 0 };
+const struct color color_right = { 0, .51, .37 }, color_wrong = { .835, .369, 0 };
 
 enum page_kind { PNG, SVG, PDF };
 
@@ -162,7 +162,7 @@ page_size(struct page *p, double w, double h, const char *path,
 		    cairo_status_to_string(cairo_surface_status(p->surface)));
 	p->c = cairo_create(p->surface);
 	cairo_set_font_options(p->c, p->options);
-	page_fill(p, 0, 0, w, h, ink_paper);
+	page_fill(p, 0, 0, w, h, color_paper);
 	return 0;
 }
 
@@ -326,7 +326,7 @@ page_text(struct page *p, double x, double y, const char *text,
 	cairo_rotate(p->c, -s->turn * M_PI / 180);
 	cairo_set_font_face(p->c, face);
 	cairo_set_font_size(p->c, s->size);
-	page_ink(p, s->ink);
+	page_color(p, s->color);
 	/* Center capital letters vertically on (x, y). */
 	cairo_move_to(p->c, s->hold == TEXT_LEFT ? 0 :
 	    s->hold == TEXT_RIGHT ? -w : -w / 2, p->capital * s->size / 2);
@@ -339,9 +339,9 @@ page_text(struct page *p, double x, double y, const char *text,
 
 void
 page_word(struct page *p, double x, double y, const char *text,
-    enum text_hold hold, struct ink ink)
+    enum text_hold hold, struct color color)
 {
-	struct text_style s = { TEXT_SIZE, hold, 0, 0, ink };
+	struct text_style s = { TEXT_SIZE, hold, 0, 0, color };
 
 	page_text(p, x, y, text, &s);
 }
@@ -364,7 +364,7 @@ page_head_width(struct page *p, const char *title, const char *note)
 void
 page_head(struct page *p, double w, const char *title, const char *note)
 {
-	struct text_style s = { TITLE_SIZE, TEXT_LEFT, 1, 0, ink_black };
+	struct text_style s = { TITLE_SIZE, TEXT_LEFT, 1, 0, color_black };
 	double y = PAGE_MARGIN;
 	char *fit;
 
@@ -376,7 +376,7 @@ page_head(struct page *p, double w, const char *title, const char *note)
 	}
 	if (note != NULL) {
 		fit = page_text_fit(p, note, TEXT_SIZE, 0, w - 2 * PAGE_MARGIN);
-		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, ink_grey);
+		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, color_grey);
 		free(fit);
 	}
 }

@@ -22,11 +22,11 @@ enum { PAGE_SCALE = 2, PAGE_MARGIN = 16, PAGE_LINE = 17 };
 struct page;
 
 /* A colour: red, green and blue, 0 to 1. */
-struct ink { double r, g, b; };
+struct color { double r, g, b; };
 struct point { double x, y; };
 
-extern const struct ink ink_black, ink_grey, ink_rule, ink_faint, ink_paper;
-extern const struct ink ink_right, ink_wrong;
+extern const struct color color_black, color_grey, color_rule, color_faint, color_paper;
+extern const struct color color_right, color_wrong;
 
 /*
  * page_new():
@@ -59,56 +59,56 @@ int page_done(struct page *p);
 cairo_t *page_cairo(struct page *p);
 
 /*
- * ink_palette(i):
+ * color_palette(i):
  * Return colour ${i} mod 7 of a palette that is distinguishable with any colour
  * vision.
  * Source: Okabe and Ito, "Color Universal Design", 2008; without its yellow,
  * which is too pale for lines.
  */
-struct ink ink_palette(int i);
+struct color color_palette(int i);
 
-/* ink_mix(a, b, t): Interpolate linearly: ${a} for ${t} = 0, ${b} for 1. */
-struct ink ink_mix(struct ink a, struct ink b, double t);
+/* color_mix(a, b, t): Interpolate linearly: ${a} for ${t} = 0, ${b} for 1. */
+struct color color_mix(struct color a, struct color b, double t);
 
 /*
- * ink_dark(i):
+ * color_dark(i):
  * Return 1 if white text is easier to read on ${i} than black text.
  */
-int ink_dark(struct ink i);
+int color_dark(struct color i);
 
-/* page_ink(p, ink): Set the colour of the following cairo operations. */
-void page_ink(struct page *p, struct ink ink);
+/* page_color(p, ink): Set the colour of the following cairo operations. */
+void page_color(struct page *p, struct color color);
 
 /* page_fill(p, x, y, w, h, ink): Fill a rectangle. */
 void page_fill(struct page *p, double x, double y, double w, double h,
-    struct ink ink);
+    struct color color);
 /*
  * page_frame(p, x, y, w, h, thick, ink):
  * Draw a frame of width ${thick} around the outside of a rectangle.
  */
 void page_frame(struct page *p, double x, double y, double w, double h,
-    double thick, struct ink ink);
+    double thick, struct color color);
 
 /* page_line(p, a, b, width, ink): Draw a straight line. */
 void page_line(struct page *p, struct point a, struct point b, double width,
-    struct ink ink);
+    struct color color);
 
 /*
  * page_path(p, at, n, width, style, ink):
  * Draw lines through ${n} points, with dash pattern ${style} mod 7; 0 is solid.
  */
 void page_path(struct page *p, const struct point *at, int n, double width,
-    int style, struct ink ink);
+    int style, struct color color);
 
 /*
  * page_area(p, at, n, ink, part):
  * Fill a polygon with opacity ${part}, 0 to 1.
  */
-void page_area(struct page *p, const struct point *at, int n, struct ink ink,
+void page_area(struct page *p, const struct point *at, int n, struct color color,
     double part);
 
 /* page_dot(p, at, radius, ink): Fill a circle. */
-void page_dot(struct page *p, struct point at, double radius, struct ink ink);
+void page_dot(struct page *p, struct point at, double radius, struct color color);
 
 /*
  * page_image(p, x, y, m):
@@ -128,7 +128,7 @@ struct text_style {
 	enum text_hold hold;
 	int bold;
 	double turn;
-	struct ink ink;
+	struct color color;
 };
 
 enum { TEXT_SIZE = 11, TITLE_SIZE = 15 };
@@ -144,7 +144,7 @@ void page_text(struct page *p, double x, double y, const char *text,
  * Draw ${text} in the regular font at TEXT_SIZE.
  */
 void page_word(struct page *p, double x, double y, const char *text,
-    enum text_hold hold, struct ink ink);
+    enum text_hold hold, struct color color);
 
 /*
  * page_text_width(p, text, size, bold):

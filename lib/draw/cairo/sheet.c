@@ -14,24 +14,24 @@ enum { GAP = 14, MARK = 15, FRAMED = 6 };
 static void
 plot_sheet_draw_mark(struct page *p, double x, double y, enum plot_mark mark)
 {
-	struct ink ink = mark == PLOT_RIGHT ? ink_right : ink_wrong;
+	struct color color = mark == PLOT_RIGHT ? color_right : color_wrong;
 
 	if (mark == PLOT_RIGHT) {
 		page_path(p, (struct point[]){ { x + .5, y + .5 },
-		    { x + 3.5, y + 3.5 }, { x + 9.5, y - 4 } }, 3, 2, 0, ink);
+		    { x + 3.5, y + 3.5 }, { x + 9.5, y - 4 } }, 3, 2, 0, color);
 		return;
 	}
 	page_line(p, (struct point){ x + 1, y - 3.5 },
-	    (struct point){ x + 8, y + 3.5 }, 2, ink);
+	    (struct point){ x + 8, y + 3.5 }, 2, color);
 	page_line(p, (struct point){ x + 1, y + 3.5 },
-	    (struct point){ x + 8, y - 3.5 }, 2, ink);
+	    (struct point){ x + 8, y - 3.5 }, 2, color);
 }
 
 static void
 plot_sheet_draw_line(struct page *p, double x, double y, double w,
-    const char *text, int bold, struct ink ink)
+    const char *text, int bold, struct color color)
 {
-	struct text_style s = { TEXT_SIZE, TEXT_LEFT, bold, 0, ink };
+	struct text_style s = { TEXT_SIZE, TEXT_LEFT, bold, 0, color };
 	char *fit;
 
 	if (text == NULL)
@@ -66,19 +66,19 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
 	if (c->mark != PLOT_UNMARKED)
 		plot_sheet_draw_mark(p, x, y, c->mark);
 	if (c->score != NULL) {
-		page_word(p, x + w, y, c->score, TEXT_RIGHT, ink_grey);
+		page_word(p, x + w, y, c->score, TEXT_RIGHT, color_grey);
 		right = page_text_width(p, c->score, TEXT_SIZE, 0) + 6;
 	}
 	plot_sheet_draw_line(p, x + left, y, w - left - right, c->caption, 1,
-	    ink_black);
+	    color_black);
 	y += PAGE_LINE - 1;
-	plot_sheet_draw_line(p, x + left, y, w - left, c->note, 0, ink_black);
+	plot_sheet_draw_line(p, x + left, y, w - left, c->note, 0, color_black);
 	if (c->note != NULL)
 		y += PAGE_LINE - 1;
 	if (c->path != NULL) {
 		char *fit = page_path_fit(p, c->path, TEXT_SIZE, w - left);
 
-		page_word(p, x + left, y, fit, TEXT_LEFT, ink_grey);
+		page_word(p, x + left, y, fit, TEXT_LEFT, color_grey);
 		free(fit);
 	}
 }

@@ -37,7 +37,7 @@ svg_number_from_zero(struct buffer *svg)
 		while (i < n && seen[i] != number)
 			i++;
 		if (i == n) {
-			seen = array_room(seen, n, &cap, sizeof(*seen));
+			seen = array_reserve(seen, n, &cap, sizeof(*seen));
 			seen[n++] = number;
 		}
 		buffer_add(&to, from, (size_t)(at - from));

@@ -25,7 +25,7 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
 				 * duration */
 #define TENTH 10		/* or 1/TENTH of its duration, or a second */
 
-#define MOST (1 << 24)		/* maximum samples in a run; a larger number is
+#define MAX (1 << 24)		/* maximum samples in a run; a larger number is
 				 * invalid */
 
 struct mov_box { uint32_t type; int64_t at, data, end; };
@@ -100,7 +100,7 @@ mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
 	int64_t at = b->data + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
 	int fields = 0;
 
-	n = n < MOST ? n : MOST;
+	n = n < MAX ? n : MAX;
 	for (uint64_t f = flags & 0xf00; f != 0; f &= f - 1)
 		fields++;
 	if (fields > 0 && n > (b->end - at) / (4 * fields))

@@ -7,7 +7,7 @@
 #include "media/container/reader.h"
 
 enum { FRAME = 0x100, GROUP = 0x1b8 };
-#define MOST 1024		/* numbers have 10 bits */
+#define MAX 1024		/* numbers have 10 bits */
 
 /*
  * Return the first number missing below the largest of ${seen}, or -1 if none
@@ -15,13 +15,13 @@ enum { FRAME = 0x100, GROUP = 0x1b8 };
  * smallest number.
  */
 static int
-mpegvideo_missing(const char seen[MOST], int broken_link)
+mpegvideo_missing(const char seen[MAX], int broken_link)
 {
 	int first = -1, i = 0;
 
-	while (broken_link && i < MOST && !seen[i])
+	while (broken_link && i < MAX && !seen[i])
 		i++;
-	for (; i < MOST; i++)
+	for (; i < MAX; i++)
 		if (!seen[i] && first < 0)
 			first = i;
 		else if (seen[i] && first >= 0)
@@ -34,19 +34,19 @@ mpegvideo_missing(const char seen[MOST], int broken_link)
  * first group, which some writers begin with 1, and after a broken link.
  */
 static int
-mpegvideo_least_frames(const char seen[MOST], int first_group, int broken_link)
+mpegvideo_least_frames(const char seen[MAX], int first_group, int broken_link)
 {
 	int i = 0;
 
-	while ((first_group || broken_link) && i < MOST && !seen[i])
+	while ((first_group || broken_link) && i < MAX && !seen[i])
 		i++;
-	return i < MOST ? i : 0;
+	return i < MAX ? i : 0;
 }
 
 enum container_state
 mpegvideo_check(struct reader *r)
 {
-	char seen[MOST] = { 0 };
+	char seen[MAX] = { 0 };
 	uint32_t code = ~0u;
 	int groups = 0, link = 0, lost;
 

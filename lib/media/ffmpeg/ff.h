@@ -20,18 +20,18 @@
  */
 #define FF_NOT_CODED 8
 
-/* for ff_starved */
+/* for ff_out_of_memory */
 #include <errno.h>
 
 /*
- * ff_starved(r):
+ * ff_out_of_memory(r):
  * Return 1 if the FFmpeg call that returned ${r} lacked memory.  Parts of
  * FFmpeg do not report it: an index or a packet queue that cannot grow stays
  * shorter.  The C library then sets errno, which the caller has set to 0 before
  * the call.
  */
 static inline int
-ff_starved(int r)
+ff_out_of_memory(int r)
 {
 	return r == AVERROR(ENOMEM) || errno == ENOMEM;
 }
@@ -372,7 +372,7 @@ struct video {
 	AVPacket *packet, *next;	/* next: read ahead, if its size is not
 					 * 0 */
 	/* the frame that video_next returned, and the one after it */
-	AVFrame *now, *ahead;
+	AVFrame *now, *prefetch;
 	int64_t origin;			/* stream time of time 0, in ticks */
 	int64_t first;			/* time at which the current one of
 					 * several concatenated files begins */
@@ -386,7 +386,7 @@ struct video {
 	int64_t heard;			/* log.errors that are already
 					 * counted */
 	int draining;			/* 1 once all packets were sent */
-	int hurt;			/* 1 if this packet is already counted
+	int damage_counted;			/* 1 if this packet is already counted
 					 * as damage */
 	int flagged;			/* 1 if FFmpeg flags this packet as
 					 * corrupt */

@@ -148,7 +148,7 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 		if (ff_frame_scaler_set(&p->planes, path, f, stored_w, stored_h,
 		    AV_PIX_FMT_YUV420P) != 0)
 			return NULL;
-		now = plane_room(&p->scaled, stored_w, stored_h);
+		now = plane_buffer_resize(&p->scaled, stored_w, stored_h);
 		if (sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
 		    f->linesize, 0, f->height, now->plane, now->stride) < 0)
 			return fail_null("%s: cannot scale", text_quote(path));
@@ -157,12 +157,12 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 		/* Do not change the decoder's frame: it is a reference of later
 		 * ones. */
 		next = now != &p->frame ? now :
-		    plane_room(&p->scaled, stored_w, stored_h);
+		    plane_buffer_resize(&p->scaled, stored_w, stored_h);
 		plane_to_jfif(next, now, colour);
 		now = next;
 	}
 	if (ff_frame_is_turned(turn)) {
-		next = plane_room(&p->turned, w, h);
+		next = plane_buffer_resize(&p->turned, w, h);
 		plane_turn(next, now, turn);
 		now = next;
 	}

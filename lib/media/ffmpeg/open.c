@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "media/ffmpeg/ff.h"
 
-#define MOST_EXPECTED 1e6	/* maximum believed number of frames */
+#define MAX_EXPECTED 1e6	/* maximum believed number of frames */
 #define Q text_quote
 
 int
@@ -109,7 +109,7 @@ video_open_container(struct video *v)
 	errno = 0;
 	/* avformat_open_input frees the context on failure. */
 	r = avformat_open_input(&v->format, "", format, NULL);
-	if (ff_starved(r))
+	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return video_unreadable(v, v->info.format, r);
@@ -129,7 +129,7 @@ video_open_container(struct video *v)
 	for (unsigned i = 0; i < n; i++)
 		av_dict_free(&options[i]);
 	free(options);
-	if (ff_starved(r))
+	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return video_unreadable(v, v->info.format, r);
@@ -222,7 +222,7 @@ video_open_decoder(struct video *v)
 		r = AVERROR(ENOMEM);
 	av_dict_free(&options);
 	av_dict_free(&again);
-	if (ff_starved(r) ||
+	if (ff_out_of_memory(r) ||
 	    poc_begin(&v->poc, v->format, v->stream) != 0)
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
@@ -241,7 +241,7 @@ video_read_turn(struct video *v)
 {
 	const int32_t *m = (const int32_t *)ff_side_data(v->stream,
 	    AV_PKT_DATA_DISPLAYMATRIX);
-	const AVFrameSideData *in_frame = av_frame_get_side_data(v->ahead,
+	const AVFrameSideData *in_frame = av_frame_get_side_data(v->prefetch,
 	    AV_FRAME_DATA_DISPLAYMATRIX);
 	struct plane_turn *t = &v->info.turn;
 
@@ -266,8 +266,8 @@ static double
 video_likely(const struct video *v)
 {
 	const struct video_info *i = &v->info;
-	double seconds = i->claimed > 0 || v->format->duration ==
-	    AV_NOPTS_VALUE ? i->claimed : (double)v->format->duration /
+	double seconds = i->declared_seconds > 0 || v->format->duration ==
+	    AV_NOPTS_VALUE ? i->declared_seconds : (double)v->format->duration /
 	    AV_TIME_BASE;
 
 	return i->rate[0].den > 0 && seconds > 0 ? seconds * i->rate[0].num /
@@ -278,8 +278,8 @@ video_likely(const struct video *v)
 static size_t
 video_expected_frames(double n)
 {
-	return n > 0 ? 16 + (size_t)(n < MOST_EXPECTED ? n * 1.02 :
-	    MOST_EXPECTED) : 0;
+	return n > 0 ? 16 + (size_t)(n < MAX_EXPECTED ? n * 1.02 :
+	    MAX_EXPECTED) : 0;
 }
 
 static void
@@ -294,9 +294,9 @@ video_read_info(struct video *v)
 	    st->avg_frame_rate.den };
 	i->rate[1] = (struct fraction){ guess.num, guess.den };
 	claim_read(&v->claim, v->format, st);
-	i->claimed = v->claim.seconds;
-	i->likely = video_likely(v);
-	i->expected = video_expected_frames(i->likely);
+	i->declared_seconds = v->claim.seconds;
+	i->likely_frames = video_likely(v);
+	i->expected = video_expected_frames(i->likely_frames);
 	v->cap = i->expected;
 	v->shown = xcalloc(v->cap, sizeof(*v->shown));
 }
@@ -305,7 +305,7 @@ video_read_info(struct video *v)
 static void
 video_read_first(struct video *v)
 {
-	const AVFrame *f = v->ahead;
+	const AVFrame *f = v->prefetch;
 	const char *pixels = av_get_pix_fmt_name(f->format);
 	struct video_info *i = &v->info;
 
@@ -342,9 +342,9 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	v->packet = av_packet_alloc();
 	v->next = av_packet_alloc();
 	v->now = av_frame_alloc();
-	v->ahead = av_frame_alloc();
+	v->prefetch = av_frame_alloc();
 	if (v->packet == NULL || v->next == NULL || v->now == NULL ||
-	    v->ahead == NULL || source_open(&v->source, fd, s.st_size) != 0) {
+	    v->prefetch == NULL || source_open(&v->source, fd, s.st_size) != 0) {
 		fail("%s: out of memory", Q(path));
 		goto err;
 	}

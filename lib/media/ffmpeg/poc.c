@@ -79,7 +79,7 @@ poc_packet(struct ff_poc *o, const AVPacket *p)
 		o->unsure = 1;
 	if (o->parser->key_frame == 1 && o->parser->output_picture_number == 0)
 		poc_end_group(o);
-	o->number = array_room(o->number, o->n, &o->cap, sizeof(*o->number));
+	o->number = array_reserve(o->number, o->n, &o->cap, sizeof(*o->number));
 	o->number[o->n++] = o->parser->output_picture_number;
 	return 0;
 }

@@ -27,8 +27,8 @@ video_mark_damaged(struct video *v, const char *what)
 	if (v->account.message[0] == '\0')
 		snprintf(v->account.message, sizeof(v->account.message), "%s",
 		    v->log.first[0] != '\0' ? v->log.first : what);
-	v->account.damage += !v->hurt;
-	v->hurt = 1;
+	v->account.damage += !v->damage_counted;
+	v->damage_counted = 1;
 }
 
 /* Return 1 if FFmpeg has reported errors since the last call. */
@@ -51,7 +51,7 @@ video_has_new_errors(struct video *v)
 static void
 video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
-	v->shown = array_room(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
+	v->shown = array_reserve(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
 	v->shown[v->nshown++] = (struct video_frame){ time, until };
 }
 
@@ -117,7 +117,7 @@ video_read_packet(struct video *v, AVPacket *p)
 			errno = v->source.error;
 			return fail_errno("%s: cannot read", Q(v->path));
 		}
-		if (ff_starved(r))
+		if (ff_out_of_memory(r))
 			return fail("%s: out of memory", Q(v->path));
 		if (r == AVERROR(EAGAIN) && tries < RETRIES)
 			continue;
@@ -159,8 +159,8 @@ video_next_packet(struct video *v)
 {
 	int r;
 
-	v->flagged_only += v->flagged && !v->hurt;
-	v->flagged = v->hurt = 0;
+	v->flagged_only += v->flagged && !v->damage_counted;
+	v->flagged = v->damage_counted = 0;
 	av_packet_unref(v->packet);
 	if (v->next->size > 0)
 		av_packet_move_ref(v->packet, v->next);
@@ -227,7 +227,7 @@ video_feed(struct video *v)
 	v->log.open_group = v->claim.open;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
-	if (ff_starved(r) || video_shadow_feed(v) != 0)
+	if (ff_out_of_memory(r) || video_shadow_feed(v) != 0)
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF && !v->leading) {
 		v->account.refused++;
@@ -250,7 +250,7 @@ video_decode(struct video *v, AVFrame *f)
 		bad = r == 0 && (f->decode_error_flags != 0 ||
 		    (f->flags & AV_FRAME_FLAG_CORRUPT));
 
-		if (ff_starved(r))
+		if (ff_out_of_memory(r))
 			return fail("%s: out of memory", Q(v->path));
 		if (video_has_new_errors(v) && !v->leading)
 			video_mark_damaged(v, "error in the decoder");
@@ -270,7 +270,7 @@ video_decode(struct video *v, AVFrame *f)
 			video_mark_damaged(v, ff_text(r));
 		}
 		if (v->draining) {
-			v->hurt = 0;
+			v->damage_counted = 0;
 			errors++;
 		} else if (video_feed(v) != 0) {
 			return -1;
@@ -358,14 +358,14 @@ video_set_time(struct video *v, const AVFrame *f)
 int
 video_look_ahead(struct video *v)
 {
-	int r = video_decode(v, v->ahead);
+	int r = video_decode(v, v->prefetch);
 
 	v->have_ahead = r == 1;
 	if (r != 1)
 		return r;
-	if (video_too_big(v, v->ahead->width, v->ahead->height))
+	if (video_too_big(v, v->prefetch->width, v->prefetch->height))
 		return -1;
-	video_set_time(v, v->ahead);
+	video_set_time(v, v->prefetch);
 	return 1;
 }
 
@@ -379,7 +379,7 @@ video_add_damage(struct video *v, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	v->hurt = 0;
+	v->damage_counted = 0;
 	v->log.first[0] = '\0';
 	video_mark_damaged(v, text);
 }
@@ -498,8 +498,8 @@ video_next(struct video *v, struct video_frame *frame)
 		goto out;
 	}
 	av_frame_unref(f);
-	v->now = v->ahead;
-	v->ahead = f;
+	v->now = v->prefetch;
+	v->prefetch = f;
 	frame->time = v->time;
 	until = v->until;
 	if ((r = video_look_ahead(v)) < 0)
@@ -523,7 +523,7 @@ video_free(struct video *v)
 		return;
 	frame_free(&v->frame);
 	av_frame_free(&v->now);
-	av_frame_free(&v->ahead);
+	av_frame_free(&v->prefetch);
 	av_packet_free(&v->packet);
 	av_packet_free(&v->next);
 	avcodec_free_context(&v->decoder);

@@ -14,14 +14,14 @@ struct parity_side { struct net *net; struct plan *plan; void *dw; };
  * compared side, of its second run, and of the reference.  ${added} is 1 if
  * the group adds to it.
  */
-struct edge { int from, added; double *got, *again, *want; };
+struct parity_edge { int from, added; double *got, *again, *want; };
 
 /* A task and all tasks fused into it. */
 struct parity_group {
 	int first;			/* its first op */
 	int like;			/* first task that does the same work */
 	int skip;			/* 1: not run, random outputs instead */
-	struct edge *edge;
+	struct parity_edge *edge;
 	int edges;
 };
 
@@ -53,13 +53,13 @@ void side_put(const struct parity_side *s, const struct dims *d, const void *at,
     const double *v);
 
 /*
- * side_settle(s, d, at, v):
+ * side_resolve(s, d, at, v):
  * Write ${v} to the activation, then set ${v} to the stored, rounded values.
  *
  * side_poison(s, at, bytes):
  * Fill ${bytes} of device memory with NaNs.
  */
-void side_settle(const struct parity_side *s, const struct dims *d,
+void side_resolve(const struct parity_side *s, const struct dims *d,
     const void *at, double *v);
 void side_poison(const struct parity_side *s, const void *at, size_t bytes);
 

@@ -24,7 +24,7 @@ side_put(const struct parity_side *s, const struct dims *d, const void *at,
 }
 
 void
-side_settle(const struct parity_side *s, const struct dims *d, const void *at,
+side_resolve(const struct parity_side *s, const struct dims *d, const void *at,
     double *v)
 {
 	side_put(s, d, at, v);
@@ -62,29 +62,29 @@ parity_draw(const struct dims *d, int stream)
 double
 parity_largest(const double *v, size_t n)
 {
-	double most = 0;
+	double largest = 0;
 
 	for (size_t i = 0; i < n; i++)
-		most = fabs(v[i]) > most ? fabs(v[i]) : most;
-	return most;
+		largest = fabs(v[i]) > largest ? fabs(v[i]) : largest;
+	return largest;
 }
 
 void
 parity_compare(struct parity_job *j, double *worst, double *got, const double *want,
     size_t n)
 {
-	double most = 0, d2 = 0, w2 = 0, scale, off;
+	double largest = 0, d2 = 0, w2 = 0, scale, off;
 
 	for (size_t i = 0; i < n; i++) {
 		double d = fabs(got[i] - want[i]);
 
 		/* A NaN is an infinite difference. */
-		most = d <= most ? most : isnan(d) ? INFINITY : d;
+		largest = d <= largest ? largest : isnan(d) ? INFINITY : d;
 		d2 += d * d;
 		w2 += want[i] * want[i];
 	}
 	scale = j->o->by_norm ? sqrt(w2) : parity_largest(want, n);
-	off = j->o->by_norm && isfinite(most) ? sqrt(d2) : most;
+	off = j->o->by_norm && isfinite(largest) ? sqrt(d2) : largest;
 	/* Compare absolutely if the reference is almost 0 everywhere. */
 	off /= scale > 1e-6 ? scale : 1;
 	*worst = off <= *worst ? *worst : isnan(off) ? INFINITY : off;

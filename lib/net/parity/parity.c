@@ -23,14 +23,14 @@ parity_find_edges(struct parity_job *j, int of)
 			int from = p->task[i].op->in[k], e = 0;
 
 			if (p->task[i].dx[k] == NULL ||
-			    p->task[from].into == of)
+			    p->task[from].fused_into == of)
 				continue;
 			while (e < g->edges && g->edge[e].from != from)
 				e++;
 			if (e == g->edges) {
-				g->edge = array_room(g->edge, (size_t)e, &cap,
+				g->edge = array_reserve(g->edge, (size_t)e, &cap,
 				    sizeof(*g->edge));
-				g->edge[g->edges++] = (struct edge){ from, 1,
+				g->edge[g->edges++] = (struct parity_edge){ from, 1,
 					NULL, NULL, NULL };
 			}
 			/*
@@ -51,10 +51,10 @@ parity_find_groups(struct parity_job *j)
 		struct parity_group *g = &j->group[i];
 		int like = 0;
 
-		if (p->task[i].into != i)
+		if (p->task[i].fused_into != i)
 			continue;
 		g->first = plan_next(p, i, -1);
-		while (p->task[like].into != like || !plan_alike(p, like, i))
+		while (p->task[like].fused_into != like || !plan_alike(p, like, i))
 			like++;
 		g->like = like;
 		/*
@@ -62,9 +62,9 @@ parity_find_groups(struct parity_job *j)
 		 * its outputs are recomputed or aliased, or if another task
 		 * reads its saved memory.
 		 */
-		g->skip = like != i && p->remake[i] < 0;
+		g->skip = like != i && p->recompute_before[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
-			g->skip &= p->task[k].lies == k && !p->task[k].lends;
+			g->skip &= p->task[k].alias_of == k && !p->task[k].shares_saved;
 		parity_find_edges(j, i);
 	}
 }
@@ -83,7 +83,7 @@ parity_bind(struct parity_side *s, struct feed *feed)
 	/* Parameters may have changed, so let all weights be packed again. */
 	s->net->bound = NULL;
 	for (int i = 0; i < s->plan->n; i++)
-		s->plan->task[i].renew = 1;
+		s->plan->task[i].weights_changed = 1;
 	plan_feed(s->plan, feed);
 	return 0;
 }
@@ -94,12 +94,12 @@ parity_list(const struct parity_job *j, struct parity *row)
 	int n = 0;
 
 	for (int i = 0; i < j->n; i++)
-		if (j->x.plan->task[i].into == i && j->group[i].like == i) {
+		if (j->x.plan->task[i].fused_into == i && j->group[i].like == i) {
 			row[n] = j->result[i];
 			row[n].task = i;
 			row[n].like = 0;
 			for (int k = 0; k < j->n; k++)
-				row[n].like += j->x.plan->task[k].into == k &&
+				row[n].like += j->x.plan->task[k].fused_into == k &&
 				    j->group[k].like == i;
 			n++;
 		}
@@ -138,12 +138,12 @@ parity_run(struct net *net, struct plan *p, struct net *key, struct plan *q,
 		.in = xcalloc(n * OP_INPUTS, sizeof(*j.in)),
 		.inner = xcalloc(n, sizeof(*j.inner)),
 		.kink = xcalloc(n, sizeof(*j.kink)) };
-	const struct needs *needs = &p->graph->needs;
+	const struct input_spec *needs = &p->graph->needs;
 	struct feed feed;
 	int rows = -1;
 
 	for (int i = 0; i < q->n; i++)
-		assert(q->task[i].into == i);
+		assert(q->task[i].fused_into == i);
 	feed_make(&feed, p->input, needs);
 	if (parity_bind(&j.x, &feed) == 0 && parity_bind(&j.key, &feed) == 0) {
 		parity_find_groups(&j);

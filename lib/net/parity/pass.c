@@ -32,7 +32,7 @@ parity_find_kinks(struct parity_job *j, int k)
 	const struct task *x = j->x.plan->task;
 	size_t n = dims_count(&t->out);
 	double close = j->o->by_norm ? 2e-2 : 1e-5, *v;
-	int inner = t->op->nin > 0 && x[t->op->in[0]].into == x[k].into;
+	int inner = t->op->nin > 0 && x[t->op->in[0]].fused_into == x[k].fused_into;
 
 	if (!inner || (t->op->kind != OP_RELU && t->op->kind != OP_RELU6))
 		return;
@@ -58,7 +58,7 @@ parity_move_kinks(struct parity_job *j, int k)
 	size_t n = dims_count(&t->out), m = dims_count(&t->in[0]);
 	double *was, *v;
 
-	if (from == k || x[from].into != x[k].into || j->kink[from] == NULL ||
+	if (from == k || x[from].fused_into != x[k].fused_into || j->kink[from] == NULL ||
 	    j->kink[k] != NULL)
 		return;
 	was = side_fetch(&j->key, &t->in[0], t->x[0]);
@@ -88,7 +88,7 @@ parity_keep_inputs(struct parity_job *j, int k)
 	for (int i = 0; i < t->op->nin; i++) {
 		int from = t->op->in[i];
 
-		if (x[from].into != x[k].into && x[from].stored)
+		if (x[from].fused_into != x[k].fused_into && x[from].materialized)
 			j->in[k * OP_INPUTS + i] = side_fetch(&j->key, &t->in[i],
 			    t->x[i]);
 	}
@@ -115,7 +115,7 @@ parity_run_forward(struct parity_job *j, int of)
 			free(*v);
 			*v = NULL;
 		}
-		if (t->stored)
+		if (t->materialized)
 			side_poison(&j->x, t->y, device_bytes(t->device, &t->out));
 	}
 	if (run->impl->saved != NULL)
@@ -131,12 +131,12 @@ parity_check_output(struct parity_job *j, int k)
 {
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
-	struct parity *r = parity_result_of(j, t->into);
+	struct parity *r = parity_result_of(j, t->fused_into);
 	double *got, *want;
 
-	if (j->group[t->into].skip) {
+	if (j->group[t->fused_into].skip) {
 		got = parity_draw(&t->out, k);
-		side_settle(&j->key, &t->out, key->y, got);
+		side_resolve(&j->key, &t->out, key->y, got);
 		side_put(&j->x, &t->out, t->y, got);
 		free(got);
 		return;
@@ -152,7 +152,7 @@ void
 parity_forward(struct parity_job *j, int k)
 {
 	const struct task *x = j->x.plan->task;
-	const struct parity_group *g = &j->group[x[k].into];
+	const struct parity_group *g = &j->group[x[k].fused_into];
 
 	if (!g->skip) {
 		parity_keep_inputs(j, k);
@@ -160,14 +160,14 @@ parity_forward(struct parity_job *j, int k)
 		task_forward(&j->key.plan->task[k]);
 		parity_move_kinks(j, k);
 	}
-	if (x[k].into == k && !g->skip)
+	if (x[k].fused_into == k && !g->skip)
 		parity_run_forward(j, k);
 	for (int i = 0; i < j->n; i++)
 		/*
 		 * An output is complete on both sides once its op has run in
 		 * the reference and its task in the compared plan.
 		 */
-		if (x[i].stored && (i > x[i].into ? i : x[i].into) == k)
+		if (x[i].materialized && (i > x[i].fused_into ? i : x[i].fused_into) == k)
 			parity_check_output(j, i);
 }
 
@@ -211,7 +211,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 	double **held = xcalloc((size_t)g->edges + 1, sizeof(*held));
 
 	for (int e = 0; e < g->edges; e++) {
-		struct edge *d = &g->edge[e];
+		struct parity_edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
 		size_t n = dims_count(out);
 		double size = again ? parity_largest(d->got, n) : 0;
@@ -224,7 +224,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 		held[e] = parity_draw(out, 2 * j->n + d->from);
 		for (size_t i = 0; i < n; i++)
 			held[e][i] *= size;
-		side_settle(&j->x, out, parity_dx_of(j, of, d->from), held[e]);
+		side_resolve(&j->x, out, parity_dx_of(j, of, d->from), held[e]);
 	}
 	for (int k = g->first; k < p->n; k = plan_next(p, of, k)) {
 		struct task *t = &p->task[k];
@@ -240,7 +240,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 		side_poison(&j->x, run->scratch, run->impl->scratch(run));
 	task_backward(run);
 	for (int e = 0; e < g->edges; e++) {
-		struct edge *d = &g->edge[e];
+		struct parity_edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
 		double *v = side_fetch(&j->x, out,
 		    parity_dx_of(j, of, d->from));
@@ -259,7 +259,7 @@ parity_collect(struct parity_job *j, int k)
 {
 	struct task *t = &j->key.plan->task[k];
 	const struct task *x = j->x.plan->task;
-	struct parity_group *g = &j->group[x[k].into];
+	struct parity_group *g = &j->group[x[k].fused_into];
 
 	for (int i = 0; i < t->op->nin; i++) {
 		int from = t->op->in[i], e = 0, seen = 0;
@@ -333,7 +333,7 @@ parity_add_spread(struct parity_job *j, int k, int i, double *got, double *want)
 	size_t n = p[i].count;
 	double *var;
 
-	if (t->op->nin == 0 || !j->x.plan->task[t->op->in[0]].lends ||
+	if (t->op->nin == 0 || !j->x.plan->task[t->op->in[0]].shares_saved ||
 	    (p[i].kind != PARAM_MEAN && p[i].kind != PARAM_BETWEEN))
 		return;
 	var = xcalloc(n, sizeof(*var));
@@ -355,7 +355,7 @@ parity_check_parameters(struct parity_job *j, int k)
 	const struct task *t = &j->x.plan->task[k];
 	const struct task *key = &j->key.plan->task[k];
 
-	for (int i = 0; i < t->op->nparam && t->wants_dw; i++) {
+	for (int i = 0; i < t->op->nparam && t->needs_weight_grad; i++) {
 		size_t n = j->x.plan->graph->param[t->op->param + i].count;
 		double *got = xcalloc(n, sizeof(*got));
 		double *want = xcalloc(n, sizeof(*want));
@@ -363,7 +363,7 @@ parity_check_parameters(struct parity_job *j, int k)
 		device_get(t->device, got, t->dw[i], n);
 		device_get(key->device, want, key->dw[i], n);
 		parity_add_spread(j, k, i, got, want);
-		parity_compare(j, &parity_result_of(j, t->into)->dw, got, want,
+		parity_compare(j, &parity_result_of(j, t->fused_into)->dw, got, want,
 		    n);
 		free(got);
 		free(want);
@@ -379,7 +379,7 @@ parity_check_gradients(struct parity_job *j, int of)
 	struct parity *r = parity_result_of(j, of);
 
 	for (int e = 0; e < g->edges; e++) {
-		struct edge *d = &g->edge[e];
+		struct parity_edge *d = &g->edge[e];
 		size_t n = dims_count(&p->task[d->from].out);
 
 		parity_compare(j, &r->dx, d->got, d->want, n);
@@ -398,12 +398,12 @@ void
 parity_backward(struct parity_job *j, int k)
 {
 	const struct task *x = j->x.plan->task;
-	int of = x[k].into, adds = 0;
+	int of = x[k].fused_into, adds = 0;
 	struct parity_group *g = &j->group[of];
 
-	for (int m = plan_remade(j->x.plan, k, -1); m < j->n;
-	    m = plan_remade(j->x.plan, k, m))
-		task_remake(&j->x.plan->task[m]);
+	for (int m = plan_next_recompute(j->x.plan, k, -1); m < j->n;
+	    m = plan_next_recompute(j->x.plan, k, m))
+		task_recompute(&j->x.plan->task[m]);
 	if (g->skip)
 		return;
 	if (of == k) {

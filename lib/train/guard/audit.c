@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "data/twice.h"
+#include "data/audit_duplicate.h"
 #include "train/guard/audit.h"
 #include "train/guard/replica.h"
 #include "train/loop/work.h"
@@ -22,7 +22,7 @@
 struct audit_found { char host[64]; uint64_t hash[]; };
 
 struct audit {
-	struct twice now;		/* of the current step */
+	struct audit_duplicate now;		/* of the current step */
 	struct audit_found *mine, *first, *second;
 	size_t bytes;			/* of each of the three results */
 	struct hasher *hasher;
@@ -78,9 +78,9 @@ audit_begin(struct audit *a, struct trainer *t, void *g)
 	struct feeder *f = &t->work->feeder;
 	int status;
 
-	a->now = twice_at(t->loading.seed, &t->work->at, t->loading.audit,
+	a->now = audit_duplicate_at(t->loading.seed, &t->work->at, t->loading.audit,
 	    t->comm->size);
-	if (!a->now.due || a->now.again != t->comm->rank)
+	if (!a->now.due || a->now.repeat_rank != t->comm->rank)
 		return 0;
 	feeder_begin(f, NULL, optim_loss_scale(&t->optim));
 	if ((status = feeder_next(f)) != 0)
@@ -140,18 +140,18 @@ static void
 audit_say(const struct audit *a, const struct trainer *t, int differ,
     const char *param)
 {
-	const struct twice *w = &a->now;
+	const struct audit_duplicate *w = &a->now;
 	char more[48] = "", who[200];
 
 	if (differ > 1)
 		snprintf(more, sizeof(more), " and %d more parameter%s",
 		    differ - 1, differ > 2 ? "s" : "");
-	if (w->rank == w->again)
+	if (w->rank == w->repeat_rank)
 		snprintf(who, sizeof(who), "rank %d on %s computed microbatch %d "
 		    "twice", w->rank, a->first->host, w->index);
 	else
 		snprintf(who, sizeof(who), "rank %d on %s and rank %d on %s both "
-		    "computed microbatch %d", w->rank, a->first->host, w->again,
+		    "computed microbatch %d", w->rank, a->first->host, w->repeat_rank,
 		    a->second->host, w->index);
 	if (t->o.audit_report)
 		warning("step %llu: %s, and the gradients of %s%s differ: a "
@@ -172,7 +172,7 @@ audit_log(const struct audit *a, struct trainer *t, int differ,
 	char now[32];
 
 	json_open(&w, NULL, '{');
-	json_put_int(&w, "again", a->now.again);
+	json_put_int(&w, "again", a->now.repeat_rank);
 	json_put_text(&w, "again_host", a->second->host);
 	json_put_int(&w, "differ", differ);
 	json_put_text(&w, "host", a->first->host);
@@ -191,16 +191,16 @@ audit_log(const struct audit *a, struct trainer *t, int differ,
 static int
 audit_share(struct audit *a, struct trainer *t)
 {
-	const struct twice *w = &a->now;
+	const struct audit_duplicate *w = &a->now;
 
 	if (t->comm->rank == w->rank)
 		memcpy(a->first, a->mine, a->bytes);
-	else if (t->comm->rank == w->again)
+	else if (t->comm->rank == w->repeat_rank)
 		memcpy(a->second, a->mine, a->bytes);
 	if (comm_broadcast(t->comm, a->first, a->bytes, w->rank) != 0)
 		return -1;
-	return w->rank == w->again ? 0 :
-	    comm_broadcast(t->comm, a->second, a->bytes, w->again);
+	return w->rank == w->repeat_rank ? 0 :
+	    comm_broadcast(t->comm, a->second, a->bytes, w->repeat_rank);
 }
 
 int

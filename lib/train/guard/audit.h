@@ -5,8 +5,9 @@
  * Audits find processors that compute wrong results without an error (silent
  * data corruption).  A step is exact, so another rank can repeat a computation
  * bit for bit.  Every t->loading.audit steps one microbatch is computed twice
- * (data/twice.h), with the weights of the step.  Before the update, the hashes
- * of both gradients are compared, parameter by parameter.  Training does not
+ * (data/audit_duplicate.h), with the weights of the step. Before the update,
+ * the hashes of both gradients are compared, parameter by parameter. Training
+ * does not
  * change: the second gradient and the batch statistics go to a gradient buffer
  * that is not in use yet.
  *

@@ -53,7 +53,7 @@ corrupt_close(struct corrupt *c)
 }
 
 void
-corrupt_tell(const struct corrupt *c, struct loader *l)
+corrupt_print(const struct corrupt *c, struct loader *l)
 {
 	loader_bad(l, c->known.sample, c->known.n);
 }

@@ -22,11 +22,11 @@ int corrupt_parse(const char *text, double *rate);
 /*
  * corrupt_open(t): return the set with the samples that t->state.corrupt lists,
  * or NULL after a message.  corrupt_close frees it.
- * corrupt_tell(c, l): give the known samples to loader ${l}.
+ * corrupt_print(c, l): give the known samples to loader ${l}.
  */
 struct corrupt *corrupt_open(const struct trainer *t);
 void corrupt_close(struct corrupt *c);
-void corrupt_tell(const struct corrupt *c, struct loader *l);
+void corrupt_print(const struct corrupt *c, struct loader *l);
 
 /*
  * corrupt_found(c, t, step, mb): add the damaged samples that the loader found

@@ -19,13 +19,13 @@
 #include "train/guard/not_finite.h"
 
 int
-on_nan_parse(const char *text, int64_t *most)
+on_nan_parse(const char *text, int64_t *largest)
 {
-	*most = 0;
+	*largest = 0;
 	if (strcmp(text, "fail") == 0)
 		return 0;
 	if (!text_starts(text, "skip:") ||
-	    text_int(text + 5, 1, INT32_MAX, most) != 0)
+	    text_int(text + 5, 1, INT32_MAX, largest) != 0)
 		return -1;
 	return 0;
 }
@@ -47,9 +47,9 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 {
 	const struct trainer_work *w = t->work;
 	const struct cell *c = w->at.cell;
-	struct parts p = work_parts(t, c);
-	uint64_t repeat = t->loading.effects.repeat > 1 ?
-	    (uint64_t)t->loading.effects.repeat : 1;
+	struct step_split p = work_parts(t, c);
+	uint64_t repeat = t->loading.transforms.repeat > 1 ?
+	    (uint64_t)t->loading.transforms.repeat : 1;
 	struct order *order = order_new(t->loading.seed,
 	    dataset_samples(t->train));
 
@@ -62,7 +62,7 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 			struct sample s;
 
 			/* The loader has replaced damaged samples by these. */
-			order_whole(order, clip / repeat,
+			order_next_intact(order, clip / repeat,
 			    corrupt_known(w->corrupt), &past, &of);
 			s = dataset_sample(t->train, of);
 

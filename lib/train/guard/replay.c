@@ -223,7 +223,7 @@ replay_compare(struct replay *r, const struct trainer *t,
 }
 
 int
-replay_border(struct replay *r, struct trainer *t)
+replay_step_boundary(struct replay *r, struct trainer *t)
 {
 	struct snapshot *now = NULL;
 	int status = 0;

@@ -46,11 +46,11 @@ void replay_close(struct replay *r);
 int replay_find(const struct replay *r, struct resume *found);
 
 /*
- * replay_border(r, t): after a step, compare the state with the checkpoint of
- * that step if the range has one.  Return 0, or an exit status after a message:
- * EXIT_DAMAGE if the checkpoint is damaged or differs.  Collective: all ranks
- * call it.
+ * replay_step_boundary(r, t): after a step, compare the state with the
+ * checkpoint of that step if the range has one. Return 0, or an exit status
+ * after a message: EXIT_DAMAGE if the checkpoint is damaged or differs.
+ * Collective: all ranks call it.
  */
-int replay_border(struct replay *r, struct trainer *t);
+int replay_step_boundary(struct replay *r, struct trainer *t);
 
 #endif

@@ -51,15 +51,15 @@ replica_hash_weights(const struct trainer *t)
 static uint64_t
 replica_majority(const struct replica *r, int ranks)
 {
-	int most = 0, which = 0;
+	int largest = 0, which = 0;
 
 	for (int i = 0; i < ranks; i++) {
 		int n = 0;
 
 		for (int k = 0; k < ranks; k++)
 			n += r[k].all == r[i].all;
-		if (n > most) {
-			most = n;
+		if (n > largest) {
+			largest = n;
 			which = i;
 		}
 	}

@@ -16,13 +16,13 @@ void
 learners_copy(struct learners *l, const struct net *n, void *to,
     const void *from, size_t count)
 {
-	size_t elem = n->device->elem, each = CHUNK * sizeof(*l->room) / elem;
+	size_t elem = n->device->elem, each = CHUNK * sizeof(*l->buffer) / elem;
 
 	for (size_t i = 0, now; i < count; i += now) {
 		now = count - i < each ? count - i : each;
-		device_download(n->device, l->room, average_element(n, from, i),
+		device_download(n->device, l->buffer, average_element(n, from, i),
 		    now * elem);
-		device_upload(n->device, average_element(n, to, i), l->room,
+		device_upload(n->device, average_element(n, to, i), l->buffer,
 		    now * elem);
 	}
 }
@@ -37,10 +37,10 @@ learners_divide(struct learners *l, const struct trainer *t, void *v,
 		void *x = average_element(t->net, v, from);
 
 		now = to - from < CHUNK ? to - from : CHUNK;
-		device_get(d, l->room, x, now);
+		device_get(d, l->buffer, x, now);
 		for (size_t k = 0; k < now; k++)
-			l->room[k] /= n;
-		device_put(d, x, l->room, now);
+			l->buffer[k] /= n;
+		device_put(d, x, l->buffer, now);
 	}
 }
 
@@ -72,7 +72,7 @@ average_outer_step(struct learners *l, const struct trainer *t, size_t at,
 	const struct learner_settings *o = &t->o.learners;
 	const struct slot *slot = &t->optim.slots.slot[t->optim.outer_slot];
 	struct device *d = t->net->device;
-	double *x = l->room, *was = l->room + CHUNK, *u = was + CHUNK;
+	double *x = l->buffer, *was = l->buffer + CHUNK, *u = was + CHUNK;
 	double lr = t->work->at.lr;
 
 	for (size_t end = at + count, now; at < end; at += now, held += now) {
@@ -127,7 +127,7 @@ static int
 average_vector(struct learners *l, const struct trainer *t)
 {
 	struct tree tree = { .leaves = l->n };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	const struct segments *share = &t->share;
 
 	for (int k = 0; k < l->held; k++) {
@@ -142,7 +142,7 @@ average_vector(struct learners *l, const struct trainer *t)
 		size_t to = from + share->bucket;
 
 		to = to < share->elements ? to : share->elements;
-		if (detour_scatter(&l->detour, &l->exact, &tree, from, to) != 0)
+		if (host_staging_reduce_scatter(&l->staging, &l->exact, &tree, from, to) != 0)
 			return -1;
 	}
 	average_divide(l, t, l->n);
@@ -176,7 +176,7 @@ average_weights(struct learners *l, struct trainer *t)
 		return -1;
 	if (t->optim.outer)
 		average_outer_steps(l, t);
-	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
+	if (allgather_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	learners_keep_frozen(l, t, l->vector[0]);
 	learners_copy(l, t->net, l->mean, l->vector[0], t->share.elements);
@@ -300,7 +300,7 @@ average_take_slot(struct learners *l, const struct trainer *t, int i)
 		return 0;
 	average_choose_slot(l, i);
 	average_move_owned(l, t, slot, 0);
-	if (gathering_run(t->optim.gather, l->vector[0]) != 0)
+	if (allgather_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	for (int k = 1; k < l->held; k++)
 		learners_copy(l, t->net, l->vector[k], l->vector[0],
@@ -325,7 +325,7 @@ average_slots(struct learners *l, struct trainer *t)
 }
 
 int
-average_take(struct learners *l, struct trainer *t)
+average_load(struct learners *l, struct trainer *t)
 {
 	int bad = 0;
 
@@ -338,7 +338,7 @@ average_take(struct learners *l, struct trainer *t)
 }
 
 int
-average_give(struct learners *l, struct trainer *t)
+average_store(struct learners *l, struct trainer *t)
 {
 	return average_weights(l, t) != 0 || average_slots(l, t) != 0 ? -1 : 0;
 }

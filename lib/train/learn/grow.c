@@ -4,7 +4,7 @@
 #include "train/learn/grow.h"
 
 int
-grow_asked(const struct learner_settings *o)
+grow_requested(const struct learner_settings *o)
 {
 	return o->grow > 1;
 }

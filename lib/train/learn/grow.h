@@ -23,8 +23,8 @@
 #include "train/learn/noise.h"
 #include "train/run/checkpoint.h"
 
-/* grow_asked(o): return 1 if the batch may grow. */
-int grow_asked(const struct learner_settings *o);
+/* grow_requested(o): return 1 if the batch may grow. */
+int grow_requested(const struct learner_settings *o);
 
 /*
  * grow_step(o, n, updates, s): at an average after ${updates} of each learner,

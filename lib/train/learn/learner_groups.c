@@ -60,8 +60,8 @@ learner_open_group(struct learners *l, const struct trainer *t,
 	}
 	if (!bad && g->comm != NULL) {
 		exact_open(&g->exact, g->comm, t->net->device->elem,
-		    detour_add, t->net->device, t->share.bucket);
-		exact_shares(&g->exact, begin);
+		    host_staging_add, t->net->device, t->share.bucket);
+		exact_distribute(&g->exact, begin);
 	}
 	free(begin);
 	return bad;
@@ -98,7 +98,7 @@ learner_average_vector(struct learners *l, const struct trainer *t,
     struct learner_group *g)
 {
 	struct tree tree = { .leaves = g->count };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	size_t elements = t->share.elements, each = t->share.bucket;
 	void **v = l->vector + g->first;
 
@@ -112,7 +112,7 @@ learner_average_vector(struct learners *l, const struct trainer *t,
 	}
 	for (size_t from = 0; from < elements && g->comm->size > 1;
 	    from += each)
-		if (detour_reduce(&l->detour, &g->exact, &tree, from,
+		if (host_staging_allreduce(&l->staging, &g->exact, &tree, from,
 		    from + each < elements ? from + each : elements) != 0)
 			return -1;
 	learners_divide(l, t, v[0], 0, elements, g->count);

@@ -36,7 +36,7 @@ learners_fit(const struct trainer *t, const struct cell *c)
 static int
 learners_gathers(const struct trainer *t)
 {
-	return grow_asked(&t->o.learners) || t->state.grown > 1;
+	return grow_requested(&t->o.learners) || t->state.grown > 1;
 }
 
 size_t
@@ -58,7 +58,7 @@ learners_print(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",
 	    "# learners", (int)o->n, (long long)o->every, o->every > 1 ? "s" :
 	    "", split((int)o->n, 0, t->comm->size, &first));
-	if (grow_asked(o))
+	if (grow_requested(o))
 		fprintf(f, "%-22s up to %lld times\n", "# the batch grows",
 		    (long long)o->grow);
 }
@@ -66,7 +66,7 @@ learners_print(const struct trainer *t, FILE *f)
 int
 learners_measure(const struct trainer *t)
 {
-	return t->o.learners.noise || grow_asked(&t->o.learners);
+	return t->o.learners.noise || grow_requested(&t->o.learners);
 }
 
 /* ---- learners of a rank ---- */
@@ -80,11 +80,11 @@ learners_open(const struct trainer *t)
 	l->n = (int)t->o.learners.n;
 	l->mean = t->net->w;
 	l->slots = t->optim.slots.n - t->optim.outer;
-	exact_open(&l->exact, t->comm, elem, detour_add, t->net->device,
+	exact_open(&l->exact, t->comm, elem, host_staging_add, t->net->device,
 	    t->share.bucket);
-	detour_open(&l->detour, t->net->device, t->share.bucket);
+	host_staging_open(&l->staging, t->net->device, t->share.bucket);
 	l->held = exact_leaves(&l->exact, l->n, &l->first);
-	l->room = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->room));
+	l->buffer = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->buffer));
 	l->moved = xcalloc((size_t)l->n, sizeof(*l->moved));
 	l->moved_at = xcalloc((size_t)t->comm->size + 1,
 	    sizeof(*l->moved_at));
@@ -107,7 +107,7 @@ learners_open(const struct trainer *t)
 }
 
 int
-learners_meet(struct learners *l, const struct trainer *t)
+learners_connect(struct learners *l, const struct trainer *t)
 {
 	return learner_groups_open(l, t);
 }
@@ -124,13 +124,13 @@ learners_close(struct learners *l, const struct trainer *t)
 		device_free(t->net->device, l->learner[k].w);
 	}
 	exact_close(&l->exact);
-	detour_close(&l->detour);
+	host_staging_close(&l->staging);
 	free(l->learner);
 	free(l->vector);
 	learner_groups_close(l);
 	free(l->moved);
 	free(l->moved_at);
-	free(l->room);
+	free(l->buffer);
 	free(l);
 }
 
@@ -230,8 +230,8 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 			status = learners_update_learner(l, t, k, sum, k == 0 ?
 			    &l->norm : &other);
 		/*
-		 * work_join takes the worst status of all reports; a learner's
-		 * is in its last one.
+		 * work_join_reports takes the worst status of all reports; a
+		 * learner's is in its last one.
 		 */
 		w->report[first + count - 1].status = status;
 	}
@@ -257,7 +257,7 @@ learners_learn_noise(const struct learners *l, struct trainer *t)
 	struct noise n = noise_of(l);
 
 	noise_log(l, t, &n);
-	if (grow_asked(&t->o.learners) && grow_step(&t->o.learners, &n,
+	if (grow_requested(&t->o.learners) && grow_step(&t->o.learners, &n,
 	    l->updates, &t->state) && t->comm->rank == 0)
 		note("step %llu: the batch is %d times that of the schedule "
 		    "from here on", (unsigned long long)t->state.step,
@@ -277,40 +277,40 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 		l->at = t->state;
 		l->begun = 1;
 		l->updates = 0;
-		if (average_take(l, t) != 0)
+		if (average_load(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
 		t->work->time.comm += clock_seconds() - start;
 	}
 	learners_run_all(l, t, microbatches / l->n);
-	if (work_join(t, microbatches, s) != 0)
+	if (work_join_reports(t, microbatches, s) != 0)
 		return learners_fall_back(l, t, s->status);
 	s->norm = l->norm;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
 	    t->o.max_loss))
 		return learners_fall_back(l, t, work_diverged(t, "the loss is",
 		    s->loss));
-	s->between = !learners_due(l, t, t->o.learners.every);
+	s->not_averaged = !learners_due(l, t, t->o.learners.every);
 	groups = learners_due(l, t, t->o.learners.group_every);
 	work_count(t, s->loss);
 	/*
 	 * Stop and save requests wait for an average: only then can the state
 	 * be saved.
 	 */
-	l->wish |= s->wish;
-	s->wish = s->between ? 0 : l->wish;
+	l->requests |= s->request;
+	s->request = s->not_averaged ? 0 : l->requests;
 	start = clock_seconds();
-	if (s->between) {
+	if (s->not_averaged) {
 		if (groups && learner_groups_average(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
 		t->work->time.comm += clock_seconds() - start;
 		return 0;
 	}
-	if (average_give(l, t) != 0)
+	if (average_store(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
 	if (learners_measure(t))
 		learners_learn_noise(l, t);
 	t->work->unsaved = 1;
-	l->wish = l->begun = 0;
+	l->requests = l->begun = 0;
 	return 0;
 }

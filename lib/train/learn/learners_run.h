@@ -29,7 +29,7 @@ struct learners {
 	struct learner *learner;	/* [held] */
 	void **vector;			/* [held] arguments of an average */
 	struct exact exact;
-	struct detour detour;		/* host staging for exact sums */
+	struct host_staging staging;		/* host staging for exact sums */
 	void *mean;			/* weights of the net: the last
 					 * average */
 	struct state at;		/* state of the run at that average */
@@ -40,12 +40,12 @@ struct learners {
 					 * learner */
 	double norm;			/* of the first learner's last
 					 * gradient */
-	int wish;			/* stop or save requests since the
+	int requests;			/* stop or save requests since the
 					 * average */
 	double *moved, mean_moved;	/* [n] squared displacements:
 					 * train/learn/noise.h */
 	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */
-	double *room;			/* [3][LEARNERS_CHUNK] scratch */
+	double *buffer;			/* [3][LEARNERS_CHUNK] scratch */
 };
 
 /*
@@ -89,14 +89,14 @@ int learner_groups_average(struct learners *l, const struct trainer *t);
 void learner_groups_close(struct learners *l);
 
 /*
- * average_take(l, t): give each learner the weights of the net and the
+ * average_load(l, t): give each learner the weights of the net and the
  * optimizer state of the run.
- * average_give(l, t): average the learners into the net and the run's state.
+ * average_store(l, t): average the learners into the net and the run's state.
  * The learners' own values are overwritten.
  * Collective: all ranks call both.  Return 0, or -1 after a message if another
  * rank cannot be reached.
  */
-int average_take(struct learners *l, struct trainer *t);
-int average_give(struct learners *l, struct trainer *t);
+int average_load(struct learners *l, struct trainer *t);
+int average_store(struct learners *l, struct trainer *t);
 
 #endif

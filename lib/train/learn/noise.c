@@ -22,7 +22,7 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
     const void *y, size_t from, size_t to)
 {
 	struct device *d = t->net->device;
-	double *a = l->room, *b = l->room + LEARNERS_CHUNK;
+	double *a = l->buffer, *b = l->buffer + LEARNERS_CHUNK;
 
 	for (size_t now; from < to; from += now) {
 		now = to - from < LEARNERS_CHUNK ? to - from : LEARNERS_CHUNK;
@@ -37,10 +37,10 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
 
 /* Return the sum of squares of that buffer over all trained parameters. */
 static double
-noise_squares(struct tiles *tiles, const struct trainer *t)
+noise_squares(struct norm_blocks *tiles, const struct trainer *t)
 {
-	tiles_own(tiles, t->net->device, t->work->gradient[0]);
-	return tiles_share(tiles) != 0 ? NAN : tiles_squares(tiles, 0);
+	norm_blocks_sum(tiles, t->net->device, t->work->gradient[0]);
+	return norm_blocks_allgather(tiles) != 0 ? NAN : norm_blocks_total(tiles, 0);
 }
 
 int

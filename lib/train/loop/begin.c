@@ -4,7 +4,7 @@
  *
  * A run that is refused leaves its directory untouched: rank 0 finds and checks
  * the checkpoint without the lock, and only then takes the directory.
- * resume_set_aside checks under the lock that nothing has changed.
+ * resume_rename_bad checks under the lock that nothing has changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,10 +25,10 @@
 #include "train/loop/session.h"
 #include "train/loop/work.h"
 #include "train/run/best.h"
-#include "train/run/facts.h"
+#include "train/run/fingerprint.h"
 #include "train/run/record.h"
 #include "train/run/resume.h"
-#include "train/run/room.h"
+#include "train/run/disk_space.h"
 #include "train/run/status.h"
 #include "train/weights/init.h"
 
@@ -82,7 +82,7 @@ static int
 begin_began_unmeasured(const struct session *s, const struct resume *r)
 {
 	char *was = r->state.config != NULL ?
-	    fact_value(r->state.config, "precise-bn") : NULL;
+	    fingerprint_value(r->state.config, "precise-bn") : NULL;
 	int unmeasured = was == NULL || strcmp(was, "0") == 0;
 
 	free(was);
@@ -98,9 +98,9 @@ begin_measure_nothing(struct session *s)
 
 	precise_free(w->precise);
 	w->precise = NULL;
-	options_adopt("precise-bn", "0");
+	options_set_default("precise-bn", "0");
 	free(s->recipe);
-	s->recipe = facts_recipe();
+	s->recipe = fingerprint_recipe();
 	s->t.state.config = s->recipe;
 }
 
@@ -196,7 +196,7 @@ begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 
 /*
  * Make and lock the directory.  ${found}: checkpoint ${r} was found.  It was
- * read without the lock, so resume_set_aside checks that it is still the
+ * read without the lock, so resume_rename_bad checks that it is still the
  * newest.  Then complete what a killed run left undone: the file "latest".
  */
 static int
@@ -208,7 +208,7 @@ begin_take_directory(struct session *s, const struct resume *r, int found)
 	if (rundir_open(&s->run, s->o.out) != 0)
 		return -1;
 	s->t.run = &s->run;
-	if (inside && resume_set_aside(s->o.out, r) != 0)
+	if (inside && resume_rename_bad(s->o.out, r) != 0)
 		return -1;
 	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
 	    hash128(r->file.file.data, r->file.file.n));
@@ -220,7 +220,7 @@ begin_take_directory(struct session *s, const struct resume *r, int found)
  * can be taken.
  */
 static int
-begin_is_kept(const struct session *s, const struct resume *r)
+begin_is_archived(const struct session *s, const struct resume *r)
 {
 	return strcmp(s->o.resume, "auto") == 0 &&
 	    r->state.step >= schedule_steps(s->schedule,
@@ -305,7 +305,7 @@ begin_record_init(struct session *s, const struct init *in)
 /* Initialize the weights of a new run.  Rank 0 loads those of --init over them
  * and broadcasts the result. */
 static int
-begin_anew(struct session *s, const struct init *in)
+begin_new(struct session *s, const struct init *in)
 {
 	net_init(s->net, s->o.loading.seed);
 	session_history(s, 0);
@@ -326,11 +326,11 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	w.found = s->o.replay != NULL ? begin_find_replayed(s, r, in) :
 	    s->o.out == NULL ? begin_open_init(s, in) : begin_find_checkpoint(s,
 	    r, in);
-	if (w.found >= 0 && trainer_shares(&s->t, w.found == 1 ?
+	if (w.found >= 0 && trainer_check_ranks(&s->t, w.found == 1 ?
 	    r->state.step : 0) != 0)
 		w.found = -EXIT_USAGE;
 	if (!dry && s->o.replay == NULL && w.found == 1 &&
-	    begin_is_kept(s, r)) {
+	    begin_is_archived(s, r)) {
 		note("%s: the run is finished", text_quote(s->o.out));
 		return (struct begin_where){ .found = FINISHED,
 			.step = (uint64_t)run_finished(s->o.out) };
@@ -418,7 +418,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 		status = begin_here(s, r, (int)w.found, &whole, in);
 	status = comm_agree(s->comm, status);
 	if (status == 0 && w.found == 0)
-		status = begin_anew(s, in);
+		status = begin_new(s, in);
 	else if (status == 0 &&
 	    (begin_broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
 	    begin_broadcast_flat(s, s->net->w) != 0 ||
@@ -429,7 +429,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 }
 
 int
-session_look(struct session *s, FILE *f)
+session_check_begin(struct session *s, FILE *f)
 {
 	struct buffer table = { 0 };
 	struct resume r = { 0 };
@@ -474,7 +474,7 @@ session_record(struct session *s, const char *settings,
 {
 	const char *library = s->backend->library != NULL ?
 	    s->backend->library() : s->backend->name;
-	char *choices = device_choices(s->device, CHOICES_MADE);
+	char *choices = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 	struct record p = { .settings = settings, .choices = choices,
 		.schedule = s->schedule_text, .network = s->network_text,
 		.classes = s->classes, .build = s->build,
@@ -497,7 +497,7 @@ session_record(struct session *s, const char *settings,
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(begin_end_log, s);
-	room_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
+	disk_space_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
 	    s->o.trainer.best != BEST_NONE, NULL);
 	return 0;
 }

@@ -67,11 +67,11 @@ check_all_macs(const struct trainer *t, uint64_t (*steps)[SCHEDULE_CYCLE])
 /* Return the bytes of the scarcer memory: that of a discrete device, otherwise
  * that of the host. */
 static size_t
-check_scarce(const struct trainer *t, const struct memory *m)
+check_limited_bytes(const struct trainer *t, const struct memory *m)
 {
-	size_t apart = memory_apart(t, m);
+	size_t apart = memory_device(t, m);
 
-	return apart > 0 ? apart : memory_sum(t, m);
+	return apart > 0 ? apart : memory_host(t, m);
 }
 
 /* Print the row of cell ${k} of stage ${i}.  ${all} is the work of the schedule
@@ -88,17 +88,17 @@ check_print_cell(const struct trainer *t, int i, int k, uint64_t steps,
 
 	if (c->run > 0)
 		snprintf(run, sizeof(run), "/%d", c->run);
-	if (g->moves)
+	if (g->sets_momentum)
 		snprintf(momentum, sizeof(momentum), "%.6g", g->momentum);
 	fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d%s\t%d\t%s\t%.6g\t%.6g\t%s\t"
 	    "%llu\t%llu\t%.4g\t%.2f\t%zu\n", i, g->epoch_begin, g->epoch_end, k,
 	    c->batch, c->frames, c->crop, c->group, run,
-	    c->batch / c->group, work_share_text(t, c, share),
+	    c->batch / c->group, work_microbatches_text(t, c, share),
 	    lr_at(g->lr, g->pieces, g->epoch_begin),
 	    lr_at(g->lr, g->pieces, g->epoch_end), momentum,
 	    (unsigned long long)steps, (unsigned long long)steps *
 	    (unsigned)c->batch, p->macs / p->input->n / 1e9,
-	    100 * check_cell_macs(t, i, k, steps) / all, check_scarce(t, &m));
+	    100 * check_cell_macs(t, i, k, steps) / all, check_limited_bytes(t, &m));
 }
 
 static void
@@ -123,30 +123,30 @@ check_print_cells(const struct trainer *t, FILE *f)
 /* Check that rank ${rank} needs at most ${most} bytes.  Otherwise name the cell
  * that needs most, and return EXIT_USAGE. */
 static int
-check_memory(const struct trainer *t, int rank, size_t most)
+check_memory(const struct trainer *t, int rank, size_t largest)
 {
 	struct memory m = memory_plan(t, rank);
-	size_t sum = check_scarce(t, &m), worst = 0;
+	size_t sum = check_limited_bytes(t, &m), worst = 0;
 	const struct schedule *s = t->schedule;
 	char a[32], b[32], c[32];
 	int stage = 0, turn = 0;
 
-	if (sum <= most)
+	if (sum <= largest)
 		return 0;
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++) {
 			struct memory one = memory_cell(t, rank, i, k);
 
-			if (check_scarce(t, &one) <= worst)
+			if (check_limited_bytes(t, &one) <= worst)
 				continue;
-			worst = check_scarce(t, &one);
+			worst = check_limited_bytes(t, &one);
 			stage = i;
 			turn = k;
 		}
 	fail("%s: rank %d of %d needs %s (--memory=%s), most of all in stage %d, "
 	    "cycle %d, whose activations take %s: choose a smaller --bn-size, "
 	    "fewer frames or a smaller crop", s->path, rank, t->comm->size,
-	    text_bytes(a, (double)sum), text_bytes(b, (double)most), stage, turn,
+	    text_bytes(a, (double)sum), text_bytes(b, (double)largest), stage, turn,
 	    text_bytes(c, (double)t->work->plan[stage][turn]->arena));
 	return EXIT_USAGE;
 }
@@ -158,14 +158,14 @@ check_schedule(const struct check_options *o, FILE *f)
 	struct session_options so = check_defaults(o);
 	struct comm *comm = comm_self();
 	struct estimate e = { 0 };
-	int share = cores(comm) / o->ranks, status;	/* as on one host */
+	int share = cores_threads(comm) / o->ranks, status;	/* as on one host */
 
 	if (so.threads == 0)
 		so.threads = share > 0 ? share : 1;
 	status = session_open(&s, comm, &so);
 
 	if (status == 0)
-		status = trainer_shares(&s.t, 0);
+		status = trainer_check_ranks(&s.t, 0);
 	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
 		status = check_memory(&s.t, r, o->memory);
 	/* Assume that each rank has a processor for each of its threads. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/choice_cache.h"
+#include "backend/algorithm_cache.h"
 #include "backend/tuning.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -25,13 +25,13 @@ choices_autotunes(const struct session *s)
 static int
 choices_plain_flag(const struct session *s)
 {
-	return s->o.plain ? TUNE_PLAIN : 0;
+	return s->o.plain ? TUNE_UNFUSED : 0;
 }
 
 static int
 choices_count(const struct session *s)
 {
-	char *text = device_choices(s->device, CHOICES_MADE);
+	char *text = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 	int lines = -1;			/* do not count the header */
 
 	for (const char *at = text; *at != '\0'; at++)
@@ -63,7 +63,7 @@ choices_directory(const struct session *s)
 int
 choices_take_saved(struct device *d, const char *dir)
 {
-	char *any = device_choices(d, CHOICES_MADE), *path;
+	char *any = device_algorithms_text(d, ALGORITHMS_SELECTED), *path;
 	struct buffer text = { 0 };
 	int status = 0;
 
@@ -71,7 +71,7 @@ choices_take_saved(struct device *d, const char *dir)
 	if (any != NULL && file_size(path) >= 0) {
 		if (file_read_text(path, &text) != 0)
 			status = EXIT_FAILED;
-		else if (device_choose(d, CHOICES_MADE, text_quote(path),
+		else if (device_algorithms_read(d, ALGORITHMS_SELECTED, text_quote(path),
 		    text.data) != 0)
 			status = EXIT_DAMAGE;
 	}
@@ -99,7 +99,7 @@ choices_plan_here(struct session *s)
 	int status;
 
 	device_tune(s->device, choices_plain_flag(s) |
-	    (choices_autotunes(s) ? TUNE_TRY : 0));
+	    (choices_autotunes(s) ? TUNE_MEASURE : 0));
 	status = trainer_plan(&s->t);
 	/* Shapes planned later must not autotune during a step. */
 	device_tune(s->device, choices_plain_flag(s));
@@ -115,7 +115,7 @@ choices_plan_first(struct session *s)
 	if (status != 0)
 		return status;
 	if (choices_autotunes(s))
-		choice_cache_load(s->device);
+		algorithm_cache_load(s->device);
 	before = choices_count(s);
 	status = choices_plan_here(s);
 	if (status == 0)
@@ -124,7 +124,7 @@ choices_plan_first(struct session *s)
 		    choices_count(s) - before, choices_autotunes(s) ? "trying" :
 		    "rule");
 	if (status == 0 && choices_autotunes(s))
-		choice_cache_save(s->device);
+		algorithm_cache_save(s->device);
 	return status;
 }
 
@@ -133,8 +133,8 @@ choices_plan_first(struct session *s)
 static char *
 choices_broadcast(struct session *s)
 {
-	char *text = s->comm->rank == 0 ? device_choices(s->device,
-	    CHOICES_MADE) : NULL;
+	char *text = s->comm->rank == 0 ? device_algorithms_text(s->device,
+	    ALGORITHMS_SELECTED) : NULL;
 	int64_t n = text != NULL ? (int64_t)strlen(text) : 0;
 	int bad = comm_broadcast(s->comm, &n, sizeof(n), 0);
 
@@ -150,7 +150,7 @@ choices_broadcast(struct session *s)
 static int
 choices_plan_likewise(struct session *s, const char *table)
 {
-	if (device_choose(s->device, CHOICES_MADE, "the choices of rank 0",
+	if (device_algorithms_read(s->device, ALGORITHMS_SELECTED, "the choices of rank 0",
 	    table) != 0)
 		return EXIT_FAILED;
 	return choices_plan_here(s);
@@ -163,7 +163,7 @@ choices_plan_alike(struct session *s)
 {
 	int status = comm_agree(s->comm,
 	    s->comm->rank == 0 ? choices_plan_first(s) : 0);
-	struct identity mine = { 0 };
+	struct fingerprint mine = { 0 };
 	char *table;
 
 	if (status != 0)
@@ -183,7 +183,7 @@ choices_plan_alike(struct session *s)
 int
 choices_plan(struct session *s)
 {
-	char *any = device_choices(s->device, CHOICES_MADE);
+	char *any = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 
 	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
 		note("--autotune: back end %s has no algorithms to choose",
@@ -198,13 +198,13 @@ choices_plan(struct session *s)
 char *
 choices_stamp(struct device *d, const char *was)
 {
-	char *text = device_choices(d, CHOICES_MADE), *end, *stamp, hash[33];
-	long most = was != NULL ? strtol(was, NULL, 10) : -1, rows = 0;
+	char *text = device_algorithms_text(d, ALGORITHMS_SELECTED), *end, *stamp, hash[33];
+	long largest = was != NULL ? strtol(was, NULL, 10) : -1, rows = 0;
 
 	if (text == NULL)
 		return NULL;
 	end = text + strcspn(text, "\n") + 1;	/* after the header */
-	for (; *end != '\0' && rows != most; rows++)
+	for (; *end != '\0' && rows != largest; rows++)
 		end += strcspn(end, "\n") + 1;
 	stamp = xprintf("%ld:%s", rows, hash128_text(hash128(text,
 	    (size_t)(end - text)), hash));

@@ -6,7 +6,7 @@
  * other ranks take its table, so that all compute the same bits.  The run
  * directory stores the table, and a resumed run reads it.  Choices made by
  * autotuning are also stored for other runs, in vt/choices.tsv of the user's
- * cache (backend/choice_cache.h).
+ * cache (backend/algorithm_cache.h).
  */
 
 #include "train/loop/session.h"

@@ -10,9 +10,9 @@ clips_set(const struct clip_settings *c, struct loader_options *o)
 	o->crop = (struct crop_options){ .rule = (enum crop_rule)c->crop_rule,
 		.flip = c->flip, .low = c->low, .high = c->high,
 		.inverse = c->inverse, .area = c->area,
-		.resize = (enum resize_wish)c->resize };
-	o->effects = (struct effects){ .mixup = c->mixup, .cutmix = c->cutmix,
+		.resize = (enum resize_filter)c->resize };
+	o->transforms = (struct transforms){ .mixup = c->mixup, .cutmix = c->cutmix,
 		.ops = (int)c->ops, .level = (int)c->level, .erase = c->erase,
 		.repeat = (int)c->repeat };
-	memcpy(o->effects.jitter, c->jitter, sizeof(c->jitter));
+	memcpy(o->transforms.jitter, c->jitter, sizeof(c->jitter));
 }

@@ -6,7 +6,7 @@
 #include "data/loader.h"
 #include "train/loop/views.h"
 
-/* clip/augment.h and clip/effects.h explain the values and their ranges. */
+/* clip/augment.h and clip/transforms.h explain the values and their ranges. */
 struct clip_settings {
 	int sampler, crop_rule, flip, inverse, resize;
 	double low, high, area;		/* jitter: short sides, in pixels for a

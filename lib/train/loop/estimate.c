@@ -57,7 +57,7 @@ static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
 	for (struct schedule_step at = schedule_seek(s, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(s, samples, &at))
-		steps[at.stage][at.turn]++;
+		steps[at.stage][at.cycle_position]++;
 	return steps;
 }
 
@@ -67,7 +67,7 @@ estimate_share(const struct trainer *t, const struct cell *c)
 {
 	int first;
 
-	return work_share(t, work_parts(t, c).n, t->comm->size - 1, &first);
+	return work_microbatches_of(t, work_parts(t, c).n, t->comm->size - 1, &first);
 }
 
 static int
@@ -196,7 +196,7 @@ estimate_first_step(const struct trainer *t, int i, int k)
 	struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step);
 
-	while (at.stage != i || at.turn != k)
+	while (at.stage != i || at.cycle_position != k)
 		at = schedule_next(t->schedule, samples, &at);
 	return at.step;
 }
@@ -296,7 +296,7 @@ estimate_rig_open(struct estimate_rig *r)
 	const struct net *n = r->t->net;
 	struct memory m = memory_plan(r->t, r->t->comm->rank);
 	size_t bytes = (size_t)n->graph->heads * sizeof(*r->outcome);
-	size_t wanted = memory_sum(r->t, &m) - m.item[MEMORY_BASE];
+	size_t wanted = memory_host(r->t, &m) - m.item[MEMORY_BASE];
 	char a[32], b[32];
 
 	if (wanted > ram_available())

@@ -26,7 +26,7 @@ struct estimate {
  * estimate_measure(t, cores, e):
  * Time at least two microbatches of each remaining shape on synthetic clips,
  * and the loading of two microbatches of real clips.  Multiply by the remaining
- * steps.  ${cores} is the number of processors of this rank, shared by
+ * steps.  ${cores_threads} is the number of processors of this rank, shared by
  * computing and loading.  Communication between ranks, updates and checkpoints
  * are not included.
  *

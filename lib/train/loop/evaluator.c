@@ -75,7 +75,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	uint32_t first, count;
 	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
 	uint64_t views = 0, all;
-	int64_t most = 0;
+	int64_t status = 0;
 
 	/* Split the samples evenly; ${start} is in bytes, for the gather. */
 	row = (size_t)classes * sizeof(double);
@@ -89,7 +89,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	all = (uint64_t)count * (uint64_t)per;
 	feeder_open_views(&f, d, first, count, v);
-	while (views < all && (most = feeder_next(&f)) == 0) {
+	while (views < all && (status = feeder_next(&f)) == 0) {
 		feeder_forward(&f, NULL);
 		feeder_prefetch(&f);
 		evaluator_add_microbatch(&f, v, e, scratch, &views);
@@ -101,20 +101,20 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	free(scratch);
 	/* Agree on the status, so that no rank waits in a gather for one that
 	 * has failed. */
-	if (comm_max(c, &most) != 0)
-		most = EXIT_RANKS;
-	if (most == 0 && comm_allgatherv(c, e->scores, start) != 0)
-		most = EXIT_RANKS;
+	if (comm_max(c, &status) != 0)
+		status = EXIT_RANKS;
+	if (status == 0 && comm_allgatherv(c, e->scores, start) != 0)
+		status = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
 	for (uint32_t i = 0; i < samples; i++)
 		ensemble_end(v->ensemble, e->loss, classes, per, e->scores +
 		    (size_t)i * (size_t)classes);
 	free(start);
-	if (most == 0)
-		most = evaluator_check_finite(e, d, c->rank);
-	if (most != 0)
+	if (status == 0)
+		status = evaluator_check_finite(e, d, c->rank);
+	if (status != 0)
 		evaluation_free(e);
-	return (int)most;
+	return (int)status;
 }
 
 void
@@ -232,7 +232,7 @@ evaluation_summary(const struct evaluation *e, const struct dataset *d)
 	}
 	if (s.labelled > 0)
 		s.loss /= s.labelled;
-	for (int c = 0; c < e->classes && dataset_sets(d); c++) {
+	for (int c = 0; c < e->classes && dataset_has_label_sets(d); c++) {
 		double precision = evaluation_precision(e, d, c);
 
 		s.classes += precision >= 0;

@@ -20,19 +20,19 @@ feeder_free_pinned(void *device, void *p)
 
 /* Return pinned memory for the loader, or ordinary memory if nothing is
  * prefetched. */
-static struct loader_room
-feeder_room(const struct net *n)
+static struct pixel_allocator
+feeder_buffer(const struct net *n)
 {
-	return n->ahead.at == NULL ? (struct loader_room){ NULL, NULL, NULL } :
-	    (struct loader_room){ feeder_alloc_pinned, feeder_free_pinned,
+	return n->prefetch.buffer == NULL ? (struct pixel_allocator){ NULL, NULL, NULL } :
+	    (struct pixel_allocator){ feeder_alloc_pinned, feeder_free_pinned,
 		n->device };
 }
 
-/* Enlarge the prefetch buffer that net_reserve_ahead will allocate. */
+/* Enlarge the prefetch buffer that net_reserve_prefetch will allocate. */
 static void
-feeder_need_landing(struct net *n, size_t bytes)
+feeder_need_prefetch(struct net *n, size_t bytes)
 {
-	n->landing = bytes > n->landing ? bytes : n->landing;
+	n->prefetch_bytes = bytes > n->prefetch_bytes ? bytes : n->prefetch_bytes;
 }
 
 void
@@ -41,7 +41,7 @@ feeder_plan(struct net *n, struct loader_options *o, const struct dataset *d,
 {
 	o->raw = device_resizes(n->device);
 	if (o->raw)
-		feeder_need_landing(n, loader_most(d, s, 0, o));
+		feeder_need_prefetch(n, loader_microbatch_max(d, s, 0, o));
 }
 
 void
@@ -50,7 +50,7 @@ feeder_plan_views(struct net *n, struct view_options *o,
 {
 	o->raw = device_resizes(n->device);
 	if (o->raw)
-		feeder_need_landing(n, loader_views_most(d, o));
+		feeder_need_prefetch(n, loader_views_microbatch_max(d, o));
 }
 
 /* ---- the loader ---- */
@@ -61,8 +61,8 @@ feeder_open(struct feeder *f, const struct dataset *d,
 {
 	struct loader_options own = *o;
 
-	own.room = feeder_room(f->net);
-	own.raw &= own.room.take != NULL;
+	own.workspace = feeder_buffer(f->net);
+	own.raw &= own.workspace.alloc != NULL;
 	f->seed = o->seed;
 	f->sample = -1;
 	f->loader = loader_new(d, s, from, &own);
@@ -74,8 +74,8 @@ feeder_open_views(struct feeder *f, const struct dataset *d, uint32_t first,
 {
 	struct view_options own = *o;
 
-	own.room = feeder_room(f->net);
-	own.raw &= own.room.take != NULL;
+	own.workspace = feeder_buffer(f->net);
+	own.raw &= own.workspace.alloc != NULL;
 	f->sample = -1;
 	f->loader = loader_views(d, first, count, &own);
 }
@@ -85,7 +85,7 @@ feeder_close(struct feeder *f)
 {
 	if (f->loader == NULL)
 		return;
-	ahead_drop(&f->net->ahead);	/* it may still read loader memory */
+	prefetch_drop(&f->net->prefetch);	/* it may still read loader memory */
 	loader_free(f->loader);
 	f->loader = NULL;
 	f->mb = NULL;
@@ -99,7 +99,7 @@ feeder_at(struct feeder *f, uint64_t *clip, uint32_t *sample)
 	*clip = atomic_load(&f->clip);
 	*sample = (uint32_t)present;
 	return (atomic_load(&f->loading) &&
-	    loader_waits(f->loader, clip, sample)) || present >= 0;
+	    loader_pending_clip(f->loader, clip, sample)) || present >= 0;
 }
 
 /* ---- passes ---- */
@@ -140,14 +140,14 @@ feeder_next(struct feeder *f)
 static struct plan *
 feeder_plan_of(const struct feeder *f, const struct microbatch *mb)
 {
-	return f->plan != NULL ? f->plan : f->plans[mb->at.stage][mb->at.turn];
+	return f->plan != NULL ? f->plan : f->plans[mb->at.stage][mb->at.cycle_position];
 }
 
-/* Start the upload of ${mb}, unless it was started before (ahead_send). */
+/* Start the upload of ${mb}, unless it was started before (prefetch_send). */
 static void
 feeder_send(struct feeder *f, const struct microbatch *mb)
 {
-	ahead_send(&f->net->ahead, feeder_plan_of(f, mb)->tray, mb->stream,
+	prefetch_send(&f->net->prefetch, feeder_plan_of(f, mb)->staging, mb->stream,
 	    mb->load);
 }
 
@@ -161,7 +161,7 @@ feeder_forward(struct feeder *f, void *dw)
 		f->outcome, f->scale };
 	if (f->outcome != NULL)
 		f->outcome += f->net->graph->heads;
-	f->net->same = f->passes++ > 0;	/* the first pass packs the weights */
+	f->net->weights_unchanged = f->passes++ > 0;	/* the first pass packs the weights */
 	net_forward(f->net, feeder_plan_of(f, mb), &f->feed, dw);
 }
 
@@ -174,7 +174,7 @@ feeder_backward(struct feeder *f, struct event *final)
 void
 feeder_prefetch(struct feeder *f)
 {
-	const struct microbatch *mb = f->net->ahead.at == NULL ? NULL :
+	const struct microbatch *mb = f->net->prefetch.buffer == NULL ? NULL :
 	    f->loader == NULL ? f->own : loader_peek(f->loader);
 
 	if (mb != NULL)
@@ -189,7 +189,7 @@ feeder_done(struct feeder *f)
 	atomic_store(&f->sample, -1);
 	/* The upload reads pinned memory, which the loader may overwrite once
 	 * it has the microbatch back. */
-	ahead_wait(&f->net->ahead);
+	prefetch_wait(&f->net->prefetch);
 	if (f->loader != NULL)
 		loader_return(f->loader, f->mb);
 	f->mb = NULL;

@@ -14,8 +14,8 @@
  *	}
  *
  * A discrete device computes on one microbatch while the pixels of the next
- * one are uploaded (net/ahead.h), from pinned memory that the loader writes to.
- * The feeder implements that protocol: when pixels are uploaded, when their
+ * one are uploaded (net/prefetch.h), from pinned memory that the loader writes
+ * to. The feeder implements that protocol: when pixels are uploaded, when their
  * memory goes back to the loader, and which passes reuse the packed weights.
  */
 
@@ -55,7 +55,7 @@ struct feeder {
  * feeder_plan(n, o, d, s), feeder_plan_views(n, o, d):
  * Set ${o}->raw if the device of ${n} can resize clips, and enlarge the
  * prefetch buffer of ${n} for raw microbatches of loader_new(d, s, 0, o), or
- * of loader_views.  Call it before net_reserve_ahead.
+ * of loader_views.  Call it before net_reserve_prefetch.
  */
 void feeder_plan(struct net *n, struct loader_options *o,
     const struct dataset *d, const struct schedule *s);

@@ -35,19 +35,19 @@ inputs_text(struct comm *c, const char *path)
 void
 inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 {
-	int most = 0, w = 0, h = 0;
+	int largest = 0, w = 0, h = 0;
 
 	for (uint32_t i = 0; i < dataset_samples(d); i++) {
 		struct sample m = dataset_sample(d, i);
 		int side = m.width < m.height ? m.width : m.height;
 
-		if (side <= most)
+		if (side <= largest)
 			continue;
-		most = side;
+		largest = side;
 		w = m.width;
 		h = m.height;
 	}
-	if (crop > most)
+	if (crop > largest)
 		warning("%s: crops of %dx%d pixels from frames of at most "
 		    "%dx%d: they are enlarged, which costs time and adds no "
 		    "detail", text_quote(path), crop, crop, w, h);
@@ -81,7 +81,7 @@ inputs_open_schedule(struct session *s)
 	if (t != NULL)
 		s->schedule = schedule_from_table(t);
 	table_free(t);
-	if (s->schedule != NULL && schedule_moves(s->schedule) &&
+	if (s->schedule != NULL && schedule_sets_momentum(s->schedule) &&
 	    s->o.given.momentum) {
 		fail("%s: sets the momentum of each stage (--momentum is for "
 		    "schedules without)", s->schedule->path);
@@ -179,10 +179,10 @@ inputs_open_flips(struct session *s)
 	    NULL;
 	if (comm_agree(s->comm, s->comm->rank == 0 && path == NULL) == 0)
 		text = inputs_text(s->comm, path);
-	bad = text == NULL || swaps_parse(text_quote(path != NULL ? path :
-	    s->o.flips), text, dataset_class_list(s->train), &s->swaps) != 0;
+	bad = text == NULL || flip_map_parse(text_quote(path != NULL ? path :
+	    s->o.flips), text, dataset_class_list(s->train), &s->flip_map) != 0;
 	if (!bad)
-		hash128_text(swaps_hash(&s->swaps), s->flips);
+		hash128_text(flip_map_hash(&s->flip_map), s->flips);
 	free(text);
 	free(path);
 	return bad ? EXIT_USAGE : 0;
@@ -305,11 +305,11 @@ inputs_open_network(struct session *s)
 	if (s->network_text == NULL)
 		return EXIT_USAGE;
 	s->graph = inputs_parse_network(s);
-	if (s->graph == NULL || loader_has(s->train, &s->graph->needs,
-	    s->graph->name) != 0 || (s->val != NULL && loader_has(s->val,
+	if (s->graph == NULL || loader_check_dataset(s->train, &s->graph->needs,
+	    s->graph->name) != 0 || (s->val != NULL && loader_check_dataset(s->val,
 	    &s->graph->needs, s->graph->name) != 0) ||
 	    inputs_smooth_labels(s) != 0 ||
-	    (effects_mixes(&s->o.loading.effects) && loader_can_mix(
+	    (transforms_mix_clips(&s->o.loading.transforms) && loader_check_mixing(
 	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
 	    freeze_apply(s->graph, s->o.freeze) != 0)
 		return EXIT_USAGE;

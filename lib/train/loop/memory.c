@@ -35,25 +35,25 @@ static int
 memory_buffers(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
-	int most = 0;
+	int largest = 0;
 
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 			int n = work_buffers(t, work_parts(t, c).n, rank);
 
-			most = n > most ? n : most;
+			largest = n > largest ? n : largest;
 		}
-	return most;
+	return largest;
 }
 
 /* Items in the memory of a discrete device; the others are in host memory. */
 static const char on_device[MEMORY_ITEMS] = {
-	[MEMORY_PARAMETERS] = 1, [MEMORY_SLOTS] = 1, [MEMORY_GRADIENTS] = 1,
+	[MEMORY_PARAMETERS] = 1, [MEMORY_OPTIMIZER] = 1, [MEMORY_GRADIENTS] = 1,
 	[MEMORY_ACTIVATIONS] = 1, [MEMORY_LEARNERS] = 1
 };
 
-/* Return the bytes of host staging (train/reduce/detour.h): two buckets of each
+/* Return the bytes of host staging (train/reduce/host_staging.h): two buckets of each
  * subtree of a rank, and two of weights. */
 static size_t
 memory_staged(const struct trainer *t, int leaves, int rank)
@@ -63,26 +63,26 @@ memory_staged(const struct trainer *t, int leaves, int rank)
 	struct tree tree;
 
 	tree_of(leaves, first, count, &tree);
-	return gathering_bytes(&t->share, d) + 2 * detour_bytes(d,
-	    sums_free(&t->sums) != NULL ? 1 : tree.n, t->share.bucket);
+	return allgather_bytes(&t->share, d) + 2 * host_staging_bytes(d,
+	    sums_any_order(&t->sums) != NULL ? 1 : tree.n, t->share.bucket);
 }
 
 static size_t
 memory_exact_bytes(const struct trainer *t, int leaves, int rank)
 {
-	return exact_room(leaves, rank, t->comm->size, t->share.bucket,
+	return exact_buffer_bytes(leaves, rank, t->comm->size, t->share.bucket,
 	    t->net->device->elem) + memory_staged(t, leaves, rank);
 }
 
-/* Return MEMORY_EXCHANGE: that of the most expensive cell. */
+/* Return MEMORY_COMM: that of the most expensive cell. */
 static size_t
 memory_exchange(const struct trainer *t, int rank)
 {
 	const struct schedule *s = t->schedule;
-	size_t most = 0;
+	size_t largest = 0;
 
-	if (sums_free(&t->sums) != NULL)
-		return allreduce_room(t->sums.free.wire, t->net->device->elem,
+	if (sums_any_order(&t->sums) != NULL)
+		return allreduce_bytes(t->sums.any_order.wire, t->net->device->elem,
 		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
 		    memory_staged(t, t->comm->size, rank) : 0);
 	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
@@ -92,9 +92,9 @@ memory_exchange(const struct trainer *t, int rank)
 			    c->batch / c->group;
 			size_t n = memory_exact_bytes(t, leaves, rank);
 
-			most = n > most ? n : most;
+			largest = n > largest ? n : largest;
 		}
-	return most;
+	return largest;
 }
 
 static size_t
@@ -128,14 +128,14 @@ memory_plan(const struct trainer *t, int rank)
 	size_t flat = n->graph->elements * n->device->elem;
 	struct memory m = { .item = { [MEMORY_BASE] = t->work->base,
 		[MEMORY_PARAMETERS] = flat,
-		[MEMORY_SLOTS] = memory_slots_bytes(t, rank),
+		[MEMORY_OPTIMIZER] = memory_slots_bytes(t, rank),
 		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat } };
 	uint64_t samples;
 
 	for (size_t i = 0; i < n->plans; i++)
 		if (n->plan[i]->arena > m.item[MEMORY_ACTIVATIONS])
 			m.item[MEMORY_ACTIVATIONS] = n->plan[i]->arena;
-	m.item[MEMORY_ACTIVATIONS] += net_ahead_bytes(n);
+	m.item[MEMORY_ACTIVATIONS] += net_prefetch_bytes(n);
 	m.item[MEMORY_LOADER] = loader_bytes(t->train, t->schedule,
 	    t->state.step, &t->loading);
 	if (t->val != NULL) {
@@ -158,7 +158,7 @@ memory_plan(const struct trainer *t, int rank)
 		m.item[MEMORY_SNAPSHOT] = flat + memory_slots_bytes(t, -1);
 	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank,
 	    memory_learner_bytes(t));
-	m.item[MEMORY_EXCHANGE] = memory_exchange(t, rank);
+	m.item[MEMORY_COMM] = memory_exchange(t, rank);
 	return m;
 }
 
@@ -173,32 +173,32 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
 	    n->graph->elements * n->device->elem;
 	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
-	    net_ahead_bytes(n);
-	if (t->comm->size > 1 && sums_free(&t->sums) == NULL)
-		m.item[MEMORY_EXCHANGE] = memory_exact_bytes(t, microbatches,
+	    net_prefetch_bytes(n);
+	if (t->comm->size > 1 && sums_any_order(&t->sums) == NULL)
+		m.item[MEMORY_COMM] = memory_exact_bytes(t, microbatches,
 		    rank);
 	return m;
 }
 
 size_t
-memory_apart(const struct trainer *t, const struct memory *m)
+memory_device(const struct trainer *t, const struct memory *m)
 {
 	size_t sum = 0;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
-		if (on_device[i] && t->net->device->backend->apart)
+		if (on_device[i] && t->net->device->backend->discrete)
 			sum += m->item[i];
 	return sum;
 }
 
 size_t
-memory_sum(const struct trainer *t, const struct memory *m)
+memory_host(const struct trainer *t, const struct memory *m)
 {
 	size_t sum = 0;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
 		sum += m->item[i];
-	return sum - memory_apart(t, m);
+	return sum - memory_device(t, m);
 }
 
 static void
@@ -232,24 +232,24 @@ memory_print(const struct trainer *t, FILE *f)
 	int size = t->comm->size;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
-		if (i == MEMORY_SLOTS)
+		if (i == MEMORY_OPTIMIZER)
 			memory_print_slots(t, f);
 		else if (m.item[i] > 0)
 			memory_print_bytes(f, names[i], m.item[i]);
-	memory_print_bytes(f, "memory of rank 0", memory_sum(t, &m));
-	if (memory_apart(t, &m) > 0)
-		memory_print_bytes(f, "of its device", memory_apart(t, &m));
+	memory_print_bytes(f, "memory of rank 0", memory_host(t, &m));
+	if (memory_device(t, &m) > 0)
+		memory_print_bytes(f, "of its device", memory_device(t, &m));
 	/* Print consecutive ranks with the same sum in one line.  Ranks differ
 	 * by about one gradient buffer and by the optimizer state they own. */
 	for (int r = 1; r < size; r++) {
 		struct memory other = memory_plan(t, r);
-		size_t sum = memory_sum(t, &other);
+		size_t sum = memory_host(t, &other);
 		char what[64];
 		int last = r;
 
 		while (last + 1 < size) {
 			other = memory_plan(t, last + 1);
-			if (memory_sum(t, &other) != sum)
+			if (memory_host(t, &other) != sum)
 				break;
 			last++;
 		}
@@ -273,7 +273,7 @@ memory_resident(const struct trainer *t)
 	const struct net *n = t->net;
 	size_t flat = n->graph->elements * n->device->elem, sum;
 
-	if (n->device->backend->apart)
+	if (n->device->backend->discrete)
 		return 0;
 	sum = ram_resident_of(n->w, flat);
 	for (int i = 0; i < t->optim.slots.n; i++) {
@@ -299,12 +299,12 @@ static int
 memory_device_fits(const struct trainer *t, const struct memory *m)
 {
 	size_t available = device_available(t->net->device);
-	size_t more = memory_apart(t, m);
+	size_t more = memory_device(t, m);
 	char a[32], b[32];
 
 	if (more == 0 || available == SIZE_MAX)
 		return 0;
-	more -= m->item[MEMORY_PARAMETERS] + m->item[MEMORY_SLOTS];
+	more -= m->item[MEMORY_PARAMETERS] + m->item[MEMORY_OPTIMIZER];
 	if (more <= available)
 		return 0;
 	fail("the %s device of rank %d has %s of memory available, and %s are "
@@ -332,7 +332,7 @@ memory_fits(const struct trainer *t)
 	gethostname(mine.host, sizeof(mine.host) - 1);
 	/* ram_available() already excludes resident memory: count only what is
 	 * still to be allocated. */
-	mine.bytes = memory_sum(t, &m) - m.item[MEMORY_BASE] -
+	mine.bytes = memory_host(t, &m) - m.item[MEMORY_BASE] -
 	    memory_resident(t);
 	if (comm_allgather(c, &mine, sizeof(mine), all) != 0)
 		status = EXIT_RANKS;

@@ -15,14 +15,14 @@ struct trainer;
 enum {
 	MEMORY_BASE,			/* program, libraries, dataset index */
 	MEMORY_PARAMETERS,
-	MEMORY_SLOTS,			/* optimizer state that the rank owns */
+	MEMORY_OPTIMIZER,			/* optimizer state that the rank owns */
 	MEMORY_GRADIENTS,
 	MEMORY_ACTIVATIONS,
 	MEMORY_LOADER, MEMORY_VALIDATION,	/* prefetched clips */
 	MEMORY_SCORES,			/* of a validation, on every rank */
 	MEMORY_SNAPSHOT,		/* rank 0: copy for a checkpoint */
 	MEMORY_LEARNERS,		/* their weights, optimizer state */
-	MEMORY_EXCHANGE,		/* receive and staging buffers */
+	MEMORY_COMM,		/* receive and staging buffers */
 	MEMORY_ITEMS
 };
 
@@ -39,12 +39,12 @@ struct memory memory_cell(const struct trainer *t, int rank, int stage,
     int turn);
 
 /*
- * memory_sum(t, m): return the bytes of ${m} in host memory.
- * memory_apart(t, m): return those in device memory; 0 if the device uses host
+ * memory_host(t, m): return the bytes of ${m} in host memory.
+ * memory_device(t, m): return those in device memory; 0 if the device uses host
  * memory.
  */
-size_t memory_sum(const struct trainer *t, const struct memory *m);
-size_t memory_apart(const struct trainer *t, const struct memory *m);
+size_t memory_host(const struct trainer *t, const struct memory *m);
+size_t memory_device(const struct trainer *t, const struct memory *m);
 
 /* memory_print(t, f): print to ${f} a line for each item of rank 0, and the sum
  * of each rank. */

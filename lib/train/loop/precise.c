@@ -13,7 +13,7 @@
 #include "train/loop/work.h"
 
 /* The statistics of one normalization. */
-struct precise_place {
+struct precise_norm {
 	const struct param *mean, *var;
 	const struct param *between;	/* between-group variance; NULL: not
 					 * tracked */
@@ -31,8 +31,8 @@ struct precise {
 	struct lr_piece lr;
 	struct loader_options loading;
 	struct plan *plan;
-	struct precise_place *place;
-	int places;
+	struct precise_norm *norm;
+	int norms;
 	size_t channels;		/* of all places together */
 	struct exact exact;		/* sums of m, then of v + m^2 */
 	double *host;			/* [2 * maximal channels of a place] */
@@ -88,17 +88,17 @@ precise_make_step(struct precise *p, const struct precise_options *o)
 
 /* List the normalizations that use batch statistics in training. */
 static void
-precise_find_places(struct precise *p)
+precise_find_norms(struct precise *p)
 {
 	const struct graph *g = p->net->graph;
-	size_t most = 0;
+	size_t largest = 0;
 
-	p->place = xcalloc((size_t)g->nop + 1, sizeof(*p->place));
+	p->norm = xcalloc((size_t)g->nop + 1, sizeof(*p->norm));
 	for (int i = 0; i < g->nop; i++) {
 		const struct op *op = &g->op[i];
 		const struct dims *out = &p->plan->task[i].out;
-		struct precise_place *at = &p->place[p->places];
-		double n = (double)out->n * (double)dims_places(out);
+		struct precise_norm *at = &p->norm[p->norms];
+		double n = (double)out->n * (double)dims_positions(out);
 
 		if (op->kind != OP_BN || op->fixed)
 			continue;
@@ -115,10 +115,10 @@ precise_find_places(struct precise *p)
 		at->at = p->channels;
 		at->biased = n > 1 ? (n - 1) / n : 1;
 		p->channels += at->mean->count;
-		most = at->mean->count > most ? at->mean->count : most;
-		p->places++;
+		largest = at->mean->count > largest ? at->mean->count : largest;
+		p->norms++;
 	}
-	p->host = xcalloc(2 * most + 1, sizeof(*p->host));
+	p->host = xcalloc(2 * largest + 1, sizeof(*p->host));
 }
 
 static void
@@ -147,7 +147,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->loading = *loading;
 	/* Keep what decides frames, crops and flips.  Groups are whole, and one
 	 * rank computes each, so learners and shared BN groups do not apply. */
-	p->loading.effects = (struct effects){ .repeat = 1 };
+	p->loading.transforms = (struct transforms){ .repeat = 1 };
 	p->loading.trace = NULL;
 	p->loading.learners = p->loading.spread = 0;
 	p->loading.memory = o->memory;
@@ -165,7 +165,7 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	free(input);
 	if (p->plan == NULL)
 		goto err0;
-	precise_find_places(p);
+	precise_find_norms(p);
 	exact_open(&p->exact, c, sizeof(double), precise_add, NULL,
 	    2 * p->channels);
 	return p;
@@ -181,7 +181,7 @@ precise_free(struct precise *p)
 	if (p == NULL)
 		return;
 	exact_close(&p->exact);
-	free(p->place);
+	free(p->norm);
 	free(p->host);
 	free(p);
 }
@@ -215,18 +215,18 @@ precise_element(const struct net *n, const void *flat, const struct param *p)
  * v + m^2.  The forward pass has left m and the unbiased variance in ${room}.
  */
 static double *
-precise_moments(const struct precise *p, const void *room)
+precise_moments(const struct precise *p, const void *buffer)
 {
 	double *v = xcalloc(2 * p->channels + 1, sizeof(*v));
 	struct device *d = p->net->device;
 
-	for (int i = 0; i < p->places; i++) {
-		const struct precise_place *at = &p->place[i];
+	for (int i = 0; i < p->norms; i++) {
+		const struct precise_norm *at = &p->norm[i];
 		size_t n = at->mean->count;
 		double *mean = v + at->at, *square = v + p->channels + at->at;
 
-		device_get(d, mean, precise_element(p->net, room, at->mean), n);
-		device_get(d, square, precise_element(p->net, room, at->var),
+		device_get(d, mean, precise_element(p->net, buffer, at->mean), n);
+		device_get(d, square, precise_element(p->net, buffer, at->var),
 		    n);
 		for (size_t c = 0; c < n; c++)
 			square[c] = square[c] * at->biased + mean[c] * mean[c];
@@ -244,25 +244,25 @@ precise_moments(const struct precise *p, const void *room)
  */
 static int
 precise_run_groups(struct precise *p, int count, int first, struct tree *t,
-    void *room, struct corrupt *c, const struct trainer *of)
+    void *buffer, struct corrupt *c, const struct trainer *of)
 {
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	struct feeder f = { .net = p->net, .plan = p->plan,
 		.watch = p->comm->watch };
 	int status = 0;
 
 	feeder_open(&f, p->d, &p->one, 0, &p->loading);
 	if (c != NULL)
-		corrupt_tell(c, f.loader);
+		corrupt_print(c, f.loader);
 	for (int i = 0; i < count && (status = feeder_next(&f)) == 0; i++) {
 		int n;
 
 		if (c != NULL)
 			corrupt_found(c, of, of->state.step, f.mb);
-		feeder_forward(&f, room);
+		feeder_forward(&f, buffer);
 		feeder_prefetch(&f);
 		n = tree_push(t, (struct subtree){ 0, first + i,
-		    precise_moments(p, room) }, sums);
+		    precise_moments(p, buffer) }, sums);
 		for (int k = 0; k < n; k++) {
 			precise_add(NULL, sums[k].left, sums[k].right,
 			    2 * p->channels);
@@ -292,8 +292,8 @@ precise_store(struct precise *p, const double *sum)
 	struct net *n = p->net;
 	double groups = precise_groups(p);
 
-	for (int i = 0; i < p->places; i++) {
-		const struct precise_place *at = &p->place[i];
+	for (int i = 0; i < p->norms; i++) {
+		const struct precise_norm *at = &p->norm[i];
 		size_t count = at->mean->count;
 		double *mean = p->host, *var = p->host + count;
 
@@ -316,7 +316,7 @@ precise_store(struct precise *p, const double *sum)
 }
 
 int
-precise_measure(struct precise *p, void *room, struct trainer *of)
+precise_measure(struct precise *p, void *buffer, struct trainer *of)
 {
 	struct tree t = { .leaves = precise_groups(p) };
 	struct corrupt *c = of != NULL && of->loading.replaces ?
@@ -327,12 +327,12 @@ precise_measure(struct precise *p, void *room, struct trainer *of)
 	/* Agree on the status, so that no rank waits in a reduction for one
 	 * that has failed. */
 	status = comm_agree(p->comm, precise_run_groups(p, count, first, &t,
-	    room, c, of));
+	    buffer, c, of));
 	if (status == 0 && c != NULL)
 		status = corrupt_share(c, of, of->state.step);
 	if (status < 0)
 		status = EXIT_RANKS;
-	if (status == 0 && exact_reduce(&p->exact, &t, 0, 2 * p->channels,
+	if (status == 0 && exact_allreduce(&p->exact, &t, 0, 2 * p->channels,
 	    t.part[0].data) != 0)
 		status = EXIT_RANKS;
 	if (status == 0 && !precise_all_finite(p, t.part[0].data))

@@ -89,6 +89,6 @@ size_t precise_bytes(const struct precise *p);
  * has changed.  EXIT_DIVERGED, returned without a message, means that a
  * statistic is not finite.  Collective: all ranks call it.
  */
-int precise_measure(struct precise *p, void *room, struct trainer *t);
+int precise_measure(struct precise *p, void *buffer, struct trainer *t);
 
 #endif

@@ -22,7 +22,7 @@ static int
 session_check_start(struct session *s)
 {
 	char program[33];
-	struct identity mine = { .program = agree_program(program),
+	struct fingerprint mine = { .program = agree_program(program),
 		.build = s->build, .isa = isa_name(isa_best()),
 		.settings = s->settings };
 
@@ -33,7 +33,7 @@ session_check_start(struct session *s)
 static int
 session_check_ranks(struct session *s)
 {
-	struct identity mine = resume_identity(&s->t.state);
+	struct fingerprint mine = resume_fingerprint(&s->t.state);
 	char schedule[33];
 
 	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
@@ -73,7 +73,7 @@ session_set_trainer(struct session *s)
 	t->o = s->o.trainer;
 	/* If samples have sets of classes, mAP is the default metric. */
 	if (t->o.best == BEST_TOP1 && !s->o.given.keep_best &&
-	    s->val != NULL && dataset_sets(s->val))
+	    s->val != NULL && dataset_has_label_sets(s->val))
 		t->o.best = BEST_MAP;
 	/* A dry run for other ranks plans with a comm that only has a size. */
 	if (s->o.ranks > 0)
@@ -92,7 +92,7 @@ session_set_trainer(struct session *s)
 	t->loading.learners = (int)s->o.trainer.learners.n;
 	t->loading.spread = modes_has(&s->o.modes, MODE_FAST);
 	t->loading.needs = &s->graph->needs;
-	t->loading.swaps = s->o.flips != NULL ? &s->swaps : NULL;
+	t->loading.flip_map = s->o.flips != NULL ? &s->flip_map : NULL;
 	t->optim.kind = s->o.optimizer;
 	t->optim.set = s->o.optimizing;
 	t->optim.clip = s->o.clip;
@@ -143,7 +143,7 @@ session_describe(struct session *s)
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
 	s->extract = dataset_extract(s->train);
-	s->recipe = facts_recipe();
+	s->recipe = fingerprint_recipe();
 	class_text(dataset_class_list(s->train), &classes);
 	s->classes = classes.data;
 	s->order = xstrdup("v1");
@@ -185,8 +185,8 @@ session_set_modes(struct session *s)
 	modes_put(m, MODE_DEVICE_SUMS, s->comm->size > 1 &&
 	    device_stream(s->device) != NULL &&
 	    backend_fabric(s->device->backend) != NULL, NULL);
-	modes_put(m, MODE_DEVICE_CHECK, device_judges(s->device), NULL);
-	modes_put(m, MODE_EARLY_UPDATE, device_judges(s->device) &&
+	modes_put(m, MODE_DEVICE_CHECK, device_has_step_check(s->device), NULL);
+	modes_put(m, MODE_EARLY_UPDATE, device_has_step_check(s->device) &&
 	    !modes_has(m, MODE_LEARNERS), NULL);
 	if ((refused = modes_refused(m)) == NULL)
 		return 0;
@@ -199,7 +199,7 @@ session_set_modes(struct session *s)
 static int
 session_open_sums(struct session *s)
 {
-	size_t elem = s->device->elem, n = s->graph->elements, most;
+	size_t elem = s->device->elem, n = s->graph->elements, largest;
 	const struct modes *m = &s->t.modes;
 	char *table = NULL;
 	int bad;
@@ -216,11 +216,11 @@ session_open_sums(struct session *s)
 		return EXIT_USAGE;
 	if (s->planned != NULL && modes_has(m, MODE_FAST))
 		strcpy(s->t.sums.text, "by the hosts, when it starts");
-	most = bucket_elements(s->t.sums.bucket, elem);
+	largest = bucket_elements(s->t.sums.bucket, elem);
 	if (modes_has(m, MODE_SHARDED))
-		segments_open(&s->t.share, s->t.comm, n, most);
+		segments_open(&s->t.share, s->t.comm, n, largest);
 	else
-		segments_copy(&s->t.share, s->t.comm, n, most);
+		segments_copy(&s->t.share, s->t.comm, n, largest);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ session_close(struct session *s)
 	dataset_free(s->train);
 	dataset_free(s->val);
 	schedule_free(s->schedule);
-	swaps_free(&s->swaps);
+	flip_map_free(&s->flip_map);
 	free(s->schedule_text);
 	free(s->network_text);
 	free(s->network_path);

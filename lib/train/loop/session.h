@@ -69,7 +69,7 @@ struct session {
 	struct device *device;
 	struct graph *graph;
 	struct net *net;
-	struct swaps swaps;
+	struct flip_map flip_map;
 	struct rundir run;
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
@@ -110,14 +110,14 @@ void session_history(struct session *s, uint64_t step);
 int session_begin(struct session *s);
 
 /*
- * session_look(s, f):
+ * session_check_begin(s, f):
  * For a dry run: find and check what session_begin would begin from, and set
  * the state on every rank.  Load no tensors, and change no file.  Print to ${f}
  * (NULL: do not) how the weights of --init would be matched.
  * Return 0, or an exit status that is the same on all ranks.
  * Collective: all ranks call it.
  */
-int session_look(struct session *s, FILE *f);
+int session_check_begin(struct session *s, FILE *f);
 
 /*
  * session_record(s, settings, argument):

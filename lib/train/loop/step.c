@@ -37,21 +37,21 @@ step_give_gradient(struct trainer_work *w, const void *g)
 /* Return the requests of this rank for the next step boundary, WISH_* bits.
  * Only rank 0 compares its clock: those of other ranks may differ. */
 static int
-step_wishes(const struct trainer *t)
+step_requests(const struct trainer *t)
 {
 	const struct trainer_work *w = t->work;
 	double now = clock_seconds();
-	int wish = 0;
+	int request = 0;
 
 	if (stop_signal() != 0)
-		wish |= WISH_STOP;
+		request |= REQUEST_STOP;
 	if (t->comm->rank != 0)
-		return wish;
+		return request;
 	if (t->o.stop_after > 0 && now - w->started >= t->o.stop_after)
-		wish |= WISH_STOP;
+		request |= REQUEST_STOP;
 	if (t->o.save_every > 0 && now - w->saved_at >= t->o.save_every)
-		wish |= WISH_SAVE;
-	return wish;
+		request |= REQUEST_SAVE;
+	return request;
 }
 
 /* Move the time spent in sums of synchronized BN from ${phase} to the
@@ -104,14 +104,14 @@ step_max_loss(const struct trainer *t)
 /* If the device computes found_inf, write this rank's flag, which is
  * all-reduced with its gradient. */
 static void
-step_tell_devices(struct trainer *t, int first, int count)
+step_set_found_inf(struct trainer *t, int first, int count)
 {
 	struct trainer_work *w = t->work;
-	float *lost = bucket_lost(w->bucket);
+	float *lost = bucket_found_inf(w->bucket);
 	int silent = step_is_deferred(t, first, count);
 
 	if (lost != NULL)
-		device_lost(t->net->device, lost, w->outcome, silent ? 0 :
+		device_flag_losses(t->net->device, lost, w->outcome, silent ? 0 :
 		    (size_t)(count * t->net->graph->heads),
 		    step_max_loss(t), silent);
 }
@@ -127,7 +127,7 @@ step_report_microbatch(struct trainer *t, int i, int status)
 		corrupt_found(t->work->corrupt, t, t->state.step + 1, mb);
 	r->bad = mb != NULL ? mb->bads : 0;
 	r->status = status;
-	r->wish = step_wishes(t);
+	r->request = step_requests(t);
 }
 
 int
@@ -136,8 +136,8 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 {
 	struct trainer_work *w = t->work;
 	struct feeder *f = &w->feeder;
-	const struct plan *p = w->plan[w->at.stage][w->at.turn];
-	struct tree_sum added[TREE_MOST];
+	const struct plan *p = w->plan[w->at.stage][w->at.cycle_position];
+	struct tree_sum added[TREE_MAX];
 
 	w->free = w->gradients;
 	for (int i = 0; i < count; i++) {
@@ -152,7 +152,7 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 			status = feeder_next(f);
 		/* The ranks of a BN group must all compute or all skip the
 		 * pass: each waits for the sums of the others. */
-		status = spread_agree(p->peers, status);
+		status = sync_bn_agree(p->peers, status);
 		start = clock_seconds();
 		if (status == 0) {
 			assert(f->mb->at.step == t->state.step);
@@ -164,7 +164,7 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 		start = clock_seconds();
 		n = tree_push(tree, (struct subtree){ 0, leaf + i, g }, sums);
 		if (reduces) {
-			step_tell_devices(t, first, count);
+			step_set_found_inf(t, first, count);
 			final = bucket_begin(w->bucket, tree, sums, n);
 		}
 		/* An audited backward pass does not record the event.  The
@@ -192,9 +192,9 @@ step_run_microbatches(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first;
-	int count = work_share(t, microbatches, t->comm->rank, &first);
+	int count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
 	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 	double busy, start;
 	int status;
 	void *sum;
@@ -221,7 +221,7 @@ step_fetch_outcomes(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	const struct graph *g = t->net->graph;
-	int first, count = work_share(t, microbatches, t->comm->rank, &first);
+	int first, count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
 	const struct outcome *o = w->fetched;
 
 	device_download(t->net->device, w->fetched, w->outcome,
@@ -245,9 +245,9 @@ step_share_reports(struct trainer *t, int microbatches)
 	int size = t->comm->size;
 
 	for (int r = 0, first; r < size; r++)
-		w->report_at[r + 1] = w->report_at[r] + (size_t)work_share(t,
+		w->report_offset[r + 1] = w->report_offset[r] + (size_t)work_microbatches_of(t,
 		    microbatches, r, &first) * sizeof(*w->report);
-	return comm_allgatherv(t->comm, w->report, w->report_at);
+	return comm_allgatherv(t->comm, w->report, w->report_offset);
 }
 
 /* Join the reports of all microbatches.  The mean loss is taken in the order of
@@ -261,7 +261,7 @@ step_join_reports(struct trainer_work *w, int microbatches)
 		w->microbatch_loss[i] = w->report[i].loss;
 		s.top1 += w->report[i].top1;
 		s.top5 += w->report[i].top5;
-		s.wish |= w->report[i].wish;
+		s.request |= w->report[i].request;
 		s.bad += w->report[i].bad;
 		if (w->report[i].status > s.status)
 			s.status = w->report[i].status;
@@ -271,7 +271,7 @@ step_join_reports(struct trainer_work *w, int microbatches)
 }
 
 int
-work_join(struct trainer *t, int microbatches, struct step_report *s)
+work_join_reports(struct trainer *t, int microbatches, struct step_report *s)
 {
 	double start = clock_seconds();
 
@@ -322,25 +322,25 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
 
 /*
  * Launch the update before the host knows the losses of the step, if the device
- * can check them.  Leave the launch to optim_hear, after the reports are
+ * can check them.  Leave the launch to optim_finish, after the reports are
  * joined, in two cases:
  *
  * - An audit or a damaged sample may end the step.
  * - The found_inf flags of other ranks are not all-reduced with the gradient.
  */
 static void
-step_ask(struct trainer *t, void *sum, int microbatches)
+step_launch_update(struct trainer *t, void *sum, int microbatches)
 {
 	struct trainer_work *w = t->work;
-	int first, count = work_share(t, microbatches, t->comm->rank, &first);
+	int first, count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
 	const struct losses losses = { w->outcome, (size_t)(count *
-	    t->net->graph->heads), step_max_loss(t), bucket_lost(w->bucket) };
+	    t->net->graph->heads), step_max_loss(t), bucket_found_inf(w->bucket) };
 	int waits = audit_due(w->audit) || step_is_deferred(t, first, count) ||
 	    (t->comm->size > 1 && !modes_in_effect(&t->modes,
 	    MODE_EARLY_UPDATE));
 
-	assert(waits || t->comm->size == 1 || losses.lost != NULL);
-	optim_ask(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
+	assert(waits || t->comm->size == 1 || losses.found_inf != NULL);
+	optim_begin(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
 	    waits ? NULL : &losses);
 }
 
@@ -362,7 +362,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (at->momentum >= 0)
 		t->optim.set.momentum = at->momentum;
 	start = clock_seconds();
-	step_ask(t, sum, microbatches);
+	step_launch_update(t, sum, microbatches);
 	w->time.update += clock_seconds() - start;
 	start = clock_seconds();
 	if (bucket_done(w->bucket) != 0)
@@ -370,7 +370,7 @@ work_step(struct trainer *t, struct step_report *s)
 	waited = clock_seconds() - start;
 	w->time.comm += waited;
 	w->time.comm_busy += waited;
-	if (work_join(t, microbatches, s) != 0)
+	if (work_join_reports(t, microbatches, s) != 0)
 		return s->status;
 	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
 	    t->state.step + 1) : 0) < 0)
@@ -385,7 +385,7 @@ work_step(struct trainer *t, struct step_report *s)
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return step_skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
-	if ((bad = optim_hear(&t->optim, &s->norm)) == OPTIM_LOST)
+	if ((bad = optim_finish(&t->optim, &s->norm)) == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
 	/* A dynamic loss scale overflows now and then.  Such a step counts, and
 	 * the next one has a lower scale. */

@@ -61,7 +61,7 @@ steplog_check_out(struct trainer *t)
  * even if their output goes to a file.
  */
 static int
-steplog_print(FILE *f)
+steplog_is_terminal(FILE *f)
 {
 	return tcgetpgrp(fileno(f)) >= 0;
 }
@@ -206,7 +206,7 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 
 	if (t->out != NULL) {
 		progress_clear();
-		if (steplog_print(t->out))
+		if (steplog_is_terminal(t->out))
 			steplog_print_columns(t, l);
 		else
 			steplog_print_row(t, v, n);
@@ -256,14 +256,14 @@ steplog_loss_of_guess(const struct graph *g)
  * 1.05 times the guess.
  */
 static void
-steplog_warn_of_heat(struct trainer *t, double loss)
+steplog_warn_high_loss(struct trainer *t, double loss)
 {
 	enum { WINDOW = 20 };
 	struct trainer_work *w = t->work;
 	double guess = steplog_loss_of_guess(t->net->graph), mean;
 
 	w->window_loss += loss;
-	if (w->warned_of_heat || ++w->window_steps < WINDOW)
+	if (w->warned_high_loss || ++w->window_steps < WINDOW)
 		return;
 	mean = w->window_loss / WINDOW;
 	if (w->first_loss == 0)
@@ -275,7 +275,7 @@ steplog_warn_of_heat(struct trainer *t, double loss)
 		    "(wanted a lower --lr of vt-schedule, or --clip-grad; "
 		    "vt-train(1), CAVEATS)", t->state.step - WINDOW + 1,
 		    t->state.step, mean, guess);
-		w->warned_of_heat = 1;
+		w->warned_high_loss = 1;
 	}
 	w->window_loss = w->window_steps = 0;
 }
@@ -291,7 +291,7 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_top1 += s->top1;
 	if (t->comm->rank == 0) {
 		steplog_show_progress(t, s);
-		steplog_warn_of_heat(t, s->loss);
+		steplog_warn_high_loss(t, s->loss);
 	}
 	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
 		return;
@@ -311,11 +311,11 @@ static void
 steplog_print_validation(struct trainer *t, const struct summary *s,
     double seconds, int best)
 {
-	int people = steplog_print(t->out);
+	int people = steplog_is_terminal(t->out);
 	char map[40] = "";
 
 	progress_clear();
-	if (dataset_sets(t->val))
+	if (dataset_has_label_sets(t->val))
 		snprintf(map, sizeof(map), people ? "mAP %.1f%%, " :
 		    "mAP %.4f\t", people ? 100 * s->map : s->map);
 	if (people)
@@ -334,7 +334,7 @@ void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
-	int sets = dataset_sets(t->val);
+	int sets = dataset_has_label_sets(t->val);
 	double measuring = t->work->precise != NULL ? t->work->measuring : NAN;
 	char now[32];
 	struct steplog_value v[] = {

@@ -177,7 +177,7 @@ trainer_check_replicas(struct trainer *t)
 
 	if (status < 0)
 		comm_abort(t->comm, EXIT_RANKS);
-	t->work->apart = status != 0;
+	t->work->replicas_differ = status != 0;
 	return status;
 }
 
@@ -192,17 +192,17 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 	struct trainer_work *w = t->work;
 	int best = 0, status;
 	int due = trainer_validation_due(t, before, w->at.cell == NULL);
-	int saving = end || (s->wish & (WISH_STOP | WISH_SAVE)) ||
+	int saving = end || (s->request & (REQUEST_STOP | REQUEST_SAVE)) ||
 	    (t->o.save_steps > 0 && t->state.step -
 	    w->saved_step >= (uint64_t)t->o.save_steps);
 
-	work_log_step(t, s, end || (s->wish & WISH_STOP));
+	work_log_step(t, s, end || (s->request & REQUEST_STOP));
 	if (t->replay != NULL) {
 		/* A replay skips validations, but measures their statistics,
 		 * which are part of the checkpoints to compare with. */
 		status = due && w->precise != NULL ? trainer_validate(t,
 		    &best) : 0;
-		return status != 0 ? status : replay_border(t->replay, t);
+		return status != 0 ? status : replay_step_boundary(t->replay, t);
 	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
 	/* Never save or validate weights that are not finite, or that differ
@@ -229,7 +229,7 @@ static void
 trainer_rescue(struct trainer *t, int status)
 {
 	if (!t->work->unsaved || t->state.step == 0 || !trainer_is_finite(t) ||
-	    t->work->apart)
+	    t->work->replicas_differ)
 		return;
 	trainer_save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)
@@ -244,7 +244,7 @@ trainer_rescue(struct trainer *t, int status)
  * after a message.
  */
 static int
-trainer_settle(struct trainer *t, int done)
+trainer_resolve(struct trainer *t, int done)
 {
 	int bad = saver_wait(t->work->saver);
 
@@ -286,7 +286,7 @@ trainer_finish(struct trainer *t, int status, int end)
 	wait = watch_enter(t->comm->watch, "saving", 0);
 	if (status != 0 && status != EXIT_AGAIN)
 		trainer_rescue(t, status);
-	if (t->run != NULL && trainer_settle(t, end && status == 0) != 0)
+	if (t->run != NULL && trainer_resolve(t, end && status == 0) != 0)
 		failed = EXIT_FAILED;
 	watch_leave(t->comm->watch, wait);
 	if (comm_max(t->comm, &failed) != 0)
@@ -301,7 +301,7 @@ trainer_finish(struct trainer *t, int status, int end)
 }
 
 /* Repair best.safetensors if an earlier start was killed before it named that
- * file.  A failure is ignored here: trainer_settle tries again and reports
+ * file.  A failure is ignored here: trainer_resolve tries again and reports
  * it. */
 static void
 trainer_repair(struct trainer *t)
@@ -353,18 +353,18 @@ trainer_run(struct trainer *t)
 		watch_phase(t->comm->watch, NULL, t->state.step + 1);
 		if ((status = work_step(t, &s)) != 0)
 			break;
-		work_account(t, &w->at);
+		work_count_macs(t, &w->at);
 		w->seen = w->at;
 		w->at = schedule_next(t->schedule, samples, &w->at);
 		end = w->at.cell == NULL || (t->replay != NULL &&
 		    t->state.step == t->replay->to);
-		if (s.between) {
+		if (s.not_averaged) {
 			work_log_step(t, &s, 0);
 			continue;
 		}
 		status = trainer_step_boundary(t, &s, before, end);
 		before = t->state.epoch;
-		if (status == 0 && !end && (s.wish & WISH_STOP))
+		if (status == 0 && !end && (s.request & REQUEST_STOP))
 			status = EXIT_AGAIN;
 	}
 	progress_end();

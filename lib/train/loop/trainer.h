@@ -89,12 +89,12 @@ struct trainer {
 int trainer_plan(struct trainer *t);
 
 /*
- * trainer_shares(t, step):
+ * trainer_check_ranks(t, step):
  * Check that these ranks can share every batch of the schedule, starting with
  * the stage of ${step}.  Earlier stages may have run on other ranks.
  * Return 0, or EXIT_USAGE after a message.
  */
-int trainer_shares(const struct trainer *t, uint64_t step);
+int trainer_check_ranks(const struct trainer *t, uint64_t step);
 
 /* trainer_print_plan(t, f): print a row for each cell of the schedule, then the
  * totals. */

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "train/loop/views.h"
-#include "train/run/facts.h"
+#include "train/run/fingerprint.h"
 
 static const struct views_protocol {
 	enum sampler sampler;
@@ -31,7 +31,7 @@ static const struct views_protocol {
 static int
 views_setting(const struct state *st, const char *name, const char *names)
 {
-	char *value = fact_value(st->config, name);
+	char *value = fingerprint_value(st->config, name);
 	size_t n = value != NULL ? strlen(value) : 0;
 	int i = 0, found = 0;
 
@@ -69,14 +69,14 @@ views_set(int protocol, const struct state *st, struct view_options *v)
 int
 views_check(const struct view_options *v)
 {
-	int most = clip_test_most(v->sampler, v->stride);
+	int largest = clip_test_max(v->sampler, v->stride);
 
 	if (clip_needs_stride(v->sampler) && v->stride == 0)
 		return fail("this sampler needs a stride, which the run does not "
 		    "have (wanted --stride=N)");
-	if (v->clips > most)
+	if (v->clips > largest)
 		return fail("--clips=%d: this sampler has up to %d clip%s a video",
-		    v->clips, most, most > 1 ? "s" : "");
+		    v->clips, largest, largest > 1 ? "s" : "");
 	if (!crop_test_known(v->rule, v->crops))
 		return fail("--crops=%d (wanted 1%s)", v->crops,
 		    v->rule == VIEW_TSM ? ", 3, 5 or 10" : " or 3");

@@ -13,21 +13,21 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "comm/watch.h"
-#include "train/guard/about.h"
+#include "train/guard/rank_status.h"
 #include "train/guard/audit.h"
 #include "train/guard/corrupt.h"
 #include "train/learn/learners.h"
 #include "train/loop/memory.h"
 #include "train/loop/work.h"
 
-struct parts
+struct step_split
 work_parts(const struct trainer *t, const struct cell *c)
 {
 	return cell_parts(c, t->comm->size, t->loading.spread);
 }
 
 int
-work_share(const struct trainer *t, int microbatches, int rank, int *first)
+work_microbatches_of(const struct trainer *t, int microbatches, int rank, int *first)
 {
 	return split_parts(microbatches, (int)t->o.learners.n, rank, t->comm->size,
 	    first);
@@ -38,10 +38,10 @@ work_share(const struct trainer *t, int microbatches, int rank, int *first)
 static int
 work_check_mixing(const struct trainer *t, const struct cell *c)
 {
-	struct parts p = work_parts(t, c);
+	struct step_split p = work_parts(t, c);
 
 	if (p.span == 1 || p.clips % 2 == 0 ||
-	    !effects_mixes(&t->loading.effects))
+	    !transforms_mix_clips(&t->loading.transforms))
 		return 0;
 	return fail("%s: %d ranks share a BN group of %d clips, %d each: clips "
 	    "that are mixed would lie on two of them (wanted an even number "
@@ -78,9 +78,9 @@ int
 work_buffers(const struct trainer *t, int microbatches, int rank)
 {
 	int learners = (int)t->o.learners.n;
-	int ranks = learners > 0 ? 1 : t->comm->size, most = 0, first, count;
+	int ranks = learners > 0 ? 1 : t->comm->size, largest = 0, first, count;
 	struct tree tree = { 0 };
-	struct tree_sum sums[TREE_MOST];
+	struct tree_sum sums[TREE_MAX];
 
 	/* A rank sums the gradients of a learner before it runs the next one,
 	 * so count those of one learner. */
@@ -90,15 +90,15 @@ work_buffers(const struct trainer *t, int microbatches, int rank)
 	tree.leaves = microbatches;
 	/* With a free order each rank sums its gradients in its own tree, as
 	 * bucket_tree does. */
-	if (sums_free(&t->sums) != NULL) {
+	if (sums_any_order(&t->sums) != NULL) {
 		tree.leaves = count;
 		first = 0;
 	}
 	for (int i = first; i < first + count; i++) {
-		most = tree.n + 1 > most ? tree.n + 1 : most;
+		largest = tree.n + 1 > largest ? tree.n + 1 : largest;
 		tree_push(&tree, (struct subtree){ 0, i, NULL }, sums);
 	}
-	return most;
+	return largest;
 }
 
 static const struct cell *
@@ -162,8 +162,8 @@ work_share_loading(struct trainer *t)
 		    c->crop);
 	if (t->val != NULL) {
 		views = work_loading_bytes(g, v->n, v->t, v->side);
-		if (views < 4 * loader_views_most(t->val, v))
-			views = 4 * loader_views_most(t->val, v);
+		if (views < 4 * loader_views_microbatch_max(t->val, v))
+			views = 4 * loader_views_microbatch_max(t->val, v);
 	}
 	some = some > views ? some : views;
 	if (some == 0)
@@ -210,21 +210,21 @@ trainer_plan(struct trainer *t)
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
-			struct parts parts = work_parts(t, c);
+			struct step_split parts = work_parts(t, c);
 			struct dims *input;
 			int n;
 
 			input = graph_inputs(t->net->graph, parts.clips,
 			    c->frames, c->crop);
 			w->plan[i][j] = net_plan_part(t->net, input,
-			    spread_peers(&w->spread, parts.span));
+			    sync_bn_group(&w->spread, parts.span));
 			free(input);
 			if (w->plan[i][j] == NULL)
 				return EXIT_USAGE;
 			n = work_buffers(t, parts.n, t->comm->rank);
 			w->gradients = n > w->gradients ? n : w->gradients;
-			if (parts.n > w->most_microbatches)
-				w->most_microbatches = parts.n;
+			if (parts.n > w->max_microbatches)
+				w->max_microbatches = parts.n;
 		}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
@@ -241,7 +241,7 @@ trainer_plan(struct trainer *t)
 }
 
 int
-trainer_shares(const struct trainer *t, uint64_t step)
+trainer_check_ranks(const struct trainer *t, uint64_t step)
 {
 	const struct schedule *s = t->schedule;
 	struct schedule_step at = schedule_seek(s, dataset_samples(t->train),
@@ -255,15 +255,15 @@ trainer_shares(const struct trainer *t, uint64_t step)
 }
 
 char *
-work_share_text(const struct trainer *t, const struct cell *c, char text[16])
+work_microbatches_text(const struct trainer *t, const struct cell *c, char text[16])
 {
-	struct parts p = work_parts(t, c);
+	struct step_split p = work_parts(t, c);
 	int first;
 
 	if (p.span > 1)
 		snprintf(text, 16, "1/%d", p.span);
 	else
-		snprintf(text, 16, "%d", work_share(t, p.n, 0, &first));
+		snprintf(text, 16, "%d", work_microbatches_of(t, p.n, 0, &first));
 	return text;
 }
 
@@ -271,7 +271,7 @@ work_share_text(const struct trainer *t, const struct cell *c, char text[16])
 static double
 work_step_macs(const struct trainer *t, const struct schedule_step *at)
 {
-	return t->work->plan[at->stage][at->turn]->macs *
+	return t->work->plan[at->stage][at->cycle_position]->macs *
 	    work_parts(t, at->cell).n;
 }
 
@@ -293,7 +293,7 @@ work_print_cells(const struct trainer *t, FILE *f)
 			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.4g\t"
 			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
 			    c->batch, c->frames, c->crop, c->group, c->batch /
-			    c->group, work_share_text(t, c, share),
+			    c->group, work_microbatches_text(t, c, share),
 			    p->macs / p->input->n / 1e9, p->arena);
 		}
 }
@@ -304,7 +304,7 @@ static int
 work_max_ranks(const struct trainer *t)
 {
 	const struct schedule *s = t->schedule;
-	int most = 0;
+	int largest = 0;
 
 	if (t->o.learners.n > 0)
 		return (int)t->o.learners.n;
@@ -312,10 +312,10 @@ work_max_ranks(const struct trainer *t)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct cell *c = &s->stage[i].cell[j];
 
-			if (most == 0 || c->batch / c->group < most)
-				most = c->batch / c->group;
+			if (largest == 0 || c->batch / c->group < largest)
+				largest = c->batch / c->group;
 		}
-	return most;
+	return largest;
 }
 
 void
@@ -348,7 +348,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
 	fprintf(f, "%-22s %d%s\n", "# ranks at most", work_max_ranks(t),
 	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
-	if (sums_free(&t->sums) != NULL)
+	if (sums_any_order(&t->sums) != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
 	if (w->precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
@@ -370,17 +370,17 @@ void
 trainer_explain(const struct trainer *t, FILE *f)
 {
 	const struct schedule *s = t->schedule;
-	const struct plan *most = NULL;
+	const struct plan *largest = NULL;
 
 	for (int i = 0; i < s->stages; i++)
 		for (int j = 0; j < s->stage[i].cells; j++) {
 			const struct plan *p = t->work->plan[i][j];
 
-			if (most == NULL || p->macs > most->macs)
-				most = p;
+			if (largest == NULL || p->macs > largest->macs)
+				largest = p;
 		}
-	if (most != NULL)
-		plan_explain(most, f);
+	if (largest != NULL)
+		plan_explain(largest, f);
 }
 
 /* Allocate what may fail on one rank alone.  work_open then agrees on the
@@ -390,10 +390,10 @@ work_reserve(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
-	size_t outcomes = (size_t)w->most_microbatches *
+	size_t outcomes = (size_t)w->max_microbatches *
 	    (size_t)n->graph->heads;
 
-	if (net_reserve(t->net) != 0 || net_reserve_ahead(t->net) != 0)
+	if (net_reserve(t->net) != 0 || net_reserve_prefetch(t->net) != 0)
 		return EXIT_FAILED;
 	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
 	for (int i = 0; i < w->gradients; i++) {
@@ -402,10 +402,10 @@ work_reserve(struct trainer *t)
 		if (w->gradient[i] == NULL)
 			return EXIT_FAILED;
 	}
-	w->report = xcalloc((size_t)w->most_microbatches, sizeof(*w->report));
-	w->report_at = xcalloc((size_t)t->comm->size + 1,
-	    sizeof(*w->report_at));
-	w->microbatch_loss = xcalloc((size_t)w->most_microbatches, sizeof(double));
+	w->report = xcalloc((size_t)w->max_microbatches, sizeof(*w->report));
+	w->report_offset = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*w->report_offset));
+	w->microbatch_loss = xcalloc((size_t)w->max_microbatches, sizeof(double));
 	w->outcome = device_alloc(n->device, outcomes *
 	    sizeof(*w->outcome));
 	if (w->outcome == NULL)
@@ -422,7 +422,7 @@ work_reserve(struct trainer *t)
 		.watch = t->comm->watch };
 	feeder_open(&w->feeder, t->train, t->schedule, t->state.step,
 	    &t->loading);
-	corrupt_tell(w->corrupt, w->feeder.loader);
+	corrupt_print(w->corrupt, w->feeder.loader);
 	return 0;
 }
 
@@ -430,12 +430,12 @@ work_reserve(struct trainer *t)
 static size_t
 work_max_channels(const struct graph *g)
 {
-	size_t most = 0;
+	size_t largest = 0;
 
 	for (int i = 0; i < g->nparam; i++)
-		if (g->param[i].kind == PARAM_MEAN && g->param[i].count > most)
-			most = g->param[i].count;
-	return most;
+		if (g->param[i].kind == PARAM_MEAN && g->param[i].count > largest)
+			largest = g->param[i].count;
+	return largest;
 }
 
 int
@@ -449,21 +449,21 @@ work_open(struct trainer *t)
 
 	if (status != 0)
 		return status;
-	if ((w->learners != NULL && learners_meet(w->learners, t) != 0) ||
-	    spread_open(&w->spread, t->comm, n->device,
+	if ((w->learners != NULL && learners_connect(w->learners, t) != 0) ||
+	    sync_bn_open(&w->spread, t->comm, n->device,
 	    work_max_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->bucket = bucket_open(c, &t->share, n->device,
-	    sums_free(&t->sums));
+	    sums_any_order(&t->sums));
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
 		w->macs += work_step_macs(t, &at);
-	watch_about(t->comm->watch, about_tell, t);
+	watch_set_describe(t->comm->watch, rank_status_describe, t);
 	w->started = w->saved_at = w->logged_at = clock_seconds();
 	w->saved_step = t->state.step;
 	w->unsaved = t->safe_step != t->state.step;
@@ -471,7 +471,7 @@ work_open(struct trainer *t)
 }
 
 void
-work_account(struct trainer *t, const struct schedule_step *at)
+work_count_macs(struct trainer *t, const struct schedule_step *at)
 {
 	t->work->macs_done += work_step_macs(t, at);
 }
@@ -483,12 +483,12 @@ trainer_close(struct trainer *t)
 
 	if (w == NULL)
 		return;
-	watch_about(t->comm->watch, NULL, NULL);
+	watch_set_describe(t->comm->watch, NULL, NULL);
 	saver_free(w->saver);
 	precise_free(w->precise);
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
-	spread_close(&w->spread);
+	sync_bn_close(&w->spread);
 	feeder_close(&w->feeder);
 	audit_close(w->audit);
 	corrupt_close(w->corrupt);
@@ -497,7 +497,7 @@ trainer_close(struct trainer *t)
 			device_free(t->net->device, w->gradient[i]);
 	free(w->gradient);
 	free(w->report);
-	free(w->report_at);
+	free(w->report_offset);
 	free(w->microbatch_loss);
 	if (w->outcome != NULL)
 		device_free(t->net->device, w->outcome);

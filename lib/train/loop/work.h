@@ -10,18 +10,18 @@
 #include "train/loop/feeder.h"
 #include "train/loop/precise.h"
 #include "train/loop/trainer.h"
-#include "train/reduce/spread.h"
+#include "train/reduce/sync_bn.h"
 #include "train/run/saver.h"
 
 /* Requests for the next step boundary. */
-enum { WISH_STOP = 1, WISH_SAVE = 2 };
+enum { REQUEST_STOP = 1, REQUEST_SAVE = 2 };
 
 /* The report of one microbatch, or of a rank's part of one, sent to all
  * ranks. */
 struct microbatch_report {
 	double loss;			/* mean over its clips, all heads */
 	int32_t top1, top5;		/* clips classified right, first head */
-	int32_t wish, status;		/* WISH_* bits; exit status, not 0 if it
+	int32_t request, status;		/* WISH_* bits; exit status, not 0 if it
 					 * was not computed */
 	int32_t bad, unused;		/* damaged samples found while
 					 * loading */
@@ -30,12 +30,12 @@ struct microbatch_report {
 /* The reports of a step, joined over all ranks. */
 struct step_report {
 	double loss, norm;
-	int top1, top5, wish, status;
+	int top1, top5, request, status;
 	int bad;			/* damaged samples found while
 					 * loading */
 	int skipped;			/* no update was made: OPTIM_SKIPPED
 					 * (train/optim/optim.h) */
-	int between;			/* learners are not averaged yet, so the
+	int not_averaged;			/* learners are not averaged yet, so the
 					 * state cannot be validated or saved */
 };
 
@@ -48,13 +48,13 @@ struct trainer_work {
 	void **gradient;		/* [gradients], device memory */
 	int free;			/* the first ones are free */
 	size_t base;			/* MEMORY_BASE, measured */
-	int most_microbatches;		/* maximum over steps; parts count */
-	struct spread spread;
+	int max_microbatches;		/* maximum over steps; parts count */
+	struct sync_bn spread;
 	struct tree tree;
-	struct microbatch_report *report;	/* [most_microbatches] */
-	size_t *report_at;		/* [ranks + 1] first byte of each
+	struct microbatch_report *report;	/* [max_microbatches] */
+	size_t *report_offset;		/* [ranks + 1] first byte of each
 					 * rank */
-	double *microbatch_loss;	/* [most_microbatches] */
+	double *microbatch_loss;	/* [max_microbatches] */
 	struct outcome *outcome;	/* device memory: losses and hits of
 					 * this rank's microbatches */
 	struct outcome *fetched;	/* their host copy, after the step */
@@ -76,7 +76,7 @@ struct trainer_work {
 	double measuring;		/* seconds of --precise-bn in the last
 					 * validation */
 	uint64_t saved_step;
-	int apart;			/* ranks have different weights */
+	int replicas_differ;			/* ranks have different weights */
 	int unsaved;			/* the state is not in a checkpoint */
 	char history[33];		/* of the schedule up to saved_step */
 	struct phases time;
@@ -84,7 +84,7 @@ struct trainer_work {
 	int64_t logged_steps, logged_clips, logged_top1;
 	double window_loss;		/* sum over window_steps steps */
 	double first_loss;		/* mean loss of the first window */
-	int window_steps, warned_of_heat;	/* steps in this window; has
+	int window_steps, warned_high_loss;	/* steps in this window; has
 						 * warned */
 	int table_begun;		/* the header was printed */
 };
@@ -92,15 +92,15 @@ struct trainer_work {
 /* work_parts(t, c): return the microbatches of a step of cell ${c}.  If ranks
  * share BN groups, each part of a group counts as a microbatch, here and
  * below. */
-struct parts work_parts(const struct trainer *t, const struct cell *c);
+struct step_split work_parts(const struct trainer *t, const struct cell *c);
 
 /* work_buffers(t, microbatches, rank): return the maximal number of gradient
  * buffers that ${rank} holds at once in a step of ${microbatches}. */
 int work_buffers(const struct trainer *t, int microbatches, int rank);
 
-/* work_share_text(t, c, text): print to ${text} the number of microbatches of
+/* work_microbatches_text(t, c, text): print to ${text} the number of microbatches of
  * cell ${c} on rank 0, "2", or its part of one, "1/4".  Return ${text}. */
-char *work_share_text(const struct trainer *t, const struct cell *c,
+char *work_microbatches_text(const struct trainer *t, const struct cell *c,
     char text[16]);
 
 /* work_open(t): allocate the buffers, and start loader and threads.  Return 0,
@@ -121,19 +121,19 @@ int work_step(struct trainer *t, struct step_report *s);
 /*
  * Parts of a step, also for learners_step:
  *
- * work_share(t, microbatches, rank, first):
+ * work_microbatches_of(t, microbatches, rank, first):
  * Return how many of ${microbatches} belong to ${rank}, and set ${*first} to
  * the index of the first one.
  *
- * work_join(t, microbatches, s):
+ * work_join_reports(t, microbatches, s):
  * Fetch the losses from the device, share all reports with all ranks, and join
  * them in ${s}.  Return ${s}->status.  Collective: all ranks call it.
  *
  * work_count(t, loss):
  * Count a finished step of loss ${loss} in the state.
  */
-int work_share(const struct trainer *t, int microbatches, int rank, int *first);
-int work_join(struct trainer *t, int microbatches, struct step_report *s);
+int work_microbatches_of(const struct trainer *t, int microbatches, int rank, int *first);
+int work_join_reports(struct trainer *t, int microbatches, struct step_report *s);
 void work_count(struct trainer *t, double loss);
 
 /*
@@ -143,7 +143,7 @@ void work_count(struct trainer *t, double loss);
  * Fill in their reports, except losses.  Sum their gradients as leaves ${leaf},
  * ${leaf} + 1, ... of ${tree}.
  * If ${reduced} is not NULL, leave the additions of the last gradient to the
- * reduction (bucket_begin), in ${reduced}[TREE_MOST], which must live until
+ * reduction (bucket_begin), in ${reduced}[TREE_MAX], which must live until
  * bucket_wait.  If it is NULL, do them here.
  * If a microbatch cannot be loaded, or ${status} is not 0, compute no further
  * passes.  The sum is then unusable, but it is still reduced, because other
@@ -157,9 +157,9 @@ int work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
  * the run has diverged".  Return EXIT_DIVERGED. */
 int work_diverged(const struct trainer *t, const char *what, double value);
 
-/* work_account(t, at): add the work of the finished step ${at} to macs_done,
+/* work_count_macs(t, at): add the work of the finished step ${at} to macs_done,
  * for the ETA. */
-void work_account(struct trainer *t, const struct schedule_step *at);
+void work_count_macs(struct trainer *t, const struct schedule_step *at);
 
 /* work_log_step(t, s, now): add step ${s} to the sums of a log line.  Write the
  * line if it is due, or if ${now} is not 0. */

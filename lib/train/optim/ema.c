@@ -16,13 +16,13 @@ ema_element(const struct slots *s, const void *flat, size_t i)
 }
 
 void
-ema_track(struct slots *s, int first, double decay, const struct portion *own,
+ema_track(struct slots *s, int first, double decay, const struct owned_shard *own,
     size_t n)
 {
 	double t = *(const double *)s->slot[first + 1].data;
 	double d = (1 + t) / (10 + t);
 	struct track k = { .w = s->slot[first].data, .x = s->net->w,
-		.scale = 1, .portion = own, .portions = n };
+		.scale = 1, .shard = own, .shards = n };
 
 	/* The first update is a copy. */
 	k.rate = 1 - (t == 0 ? 0 : d < decay ? d : decay);
@@ -41,22 +41,22 @@ ema_swap_bytes(struct device *d, char *a, char *b, size_t bytes)
 {
 	/* Each chunk waits four times for the device: make chunks large. */
 	enum { CHUNK = 1 << 22 };
-	char *room[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
+	char *buffer[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
 
 	for (size_t at = 0; at < bytes; at += CHUNK) {
 		size_t now = bytes - at < CHUNK ? bytes - at : CHUNK;
 
-		device_download(d, room[0], a + at, now);
-		device_download(d, room[1], b + at, now);
-		device_upload(d, a + at, room[1], now);
-		device_upload(d, b + at, room[0], now);
+		device_download(d, buffer[0], a + at, now);
+		device_download(d, buffer[1], b + at, now);
+		device_upload(d, a + at, buffer[1], now);
+		device_upload(d, b + at, buffer[0], now);
 	}
-	free(room[0]);
-	free(room[1]);
+	free(buffer[0]);
+	free(buffer[1]);
 }
 
 int
-ema_swap(struct slots *s, int first, struct gathering *gather, void *w)
+ema_swap(struct slots *s, int first, struct allgather *gather, void *w)
 {
 	const struct segments *share = s->share;
 
@@ -70,5 +70,5 @@ ema_swap(struct slots *s, int first, struct gathering *gather, void *w)
 			    slot_at(&s->slot[first], g->held), g->n *
 			    s->net->device->elem);
 	}
-	return gathering_run(gather, w);
+	return allgather_run(gather, w);
 }

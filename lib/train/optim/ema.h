@@ -7,7 +7,7 @@
  */
 
 #include "train/optim/slots.h"
-#include "train/reduce/detour.h"
+#include "train/reduce/host_staging.h"
 
 enum { EMA_SLOTS = 2 };
 extern const struct slot_kind ema_slots[EMA_SLOTS];
@@ -26,7 +26,7 @@ extern const struct slot_kind ema_slots[EMA_SLOTS];
  * ema_count(s, first): count the update that ema_track made, on the host.
  */
 void ema_track(struct slots *s, int first, double decay,
-    const struct portion *own, size_t n);
+    const struct owned_shard *own, size_t n);
 void ema_count(struct slots *s, int first);
 
 /*
@@ -36,6 +36,6 @@ void ema_count(struct slots *s, int first);
  * Collective: all ranks call it.  Return 0, or -1 after a message if another
  * rank cannot be reached.
  */
-int ema_swap(struct slots *s, int first, struct gathering *g, void *w);
+int ema_swap(struct slots *s, int first, struct allgather *g, void *w);
 
 #endif

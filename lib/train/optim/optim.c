@@ -49,16 +49,16 @@ optim_make_list(struct optim *o)
 static int
 optim_open_device(struct optim *o, const struct net *n)
 {
-	portions_open(&o->own, n->graph, o->share, o->rule);
+	owned_shards_open(&o->own, n->graph, o->share, o->rule);
 	o->ratio = NULL;
-	o->verdict = NULL;
+	o->check = NULL;
 	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
 	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
 		return -1;
 	/* The device lacks the norms of elements of other ranks. */
-	if (device_judges(n->device) && (o->share->comm->size == 1 ||
-	    o->share->copies) && (o->verdict = device_alloc(n->device,
-	    sizeof(*o->verdict))) == NULL)
+	if (device_has_step_check(n->device) && (o->share->comm->size == 1 ||
+	    o->share->copies) && (o->check = device_alloc(n->device,
+	    sizeof(*o->check))) == NULL)
 		return -1;
 	return 0;
 }
@@ -90,35 +90,35 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	}
 	optim_make_list(o);
 	if (o->learners > 0)
-		segments_dealt(&o->dealt, o->share->comm, n->graph->elements,
+		segments_distribute(&o->distributed, o->share->comm, n->graph->elements,
 		    o->learners);
 	o->trust = xcalloc((size_t)n->graph->nparam, sizeof(*o->trust));
 	o->device = n->device;
 	if (optim_open_device(o, n) != 0)
 		return -1;
-	tiles_open(&o->tiles, n->graph, o->share);
-	o->gather = gathering_new(o->share, n->device);
+	norm_blocks_open(&o->tiles, n->graph, o->share);
+	o->gather = allgather_new(o->share, n->device);
 	return running_open(&o->running, n) != 0 || o->gather == NULL ? -1 :
-	    slots_open(&o->slots, o->list, n, o->share, &o->dealt);
+	    slots_open(&o->slots, o->list, n, o->share, &o->distributed);
 }
 
 void
 optim_close(struct optim *o)
 {
 	slots_close(&o->slots);
-	tiles_close(&o->tiles);
+	norm_blocks_close(&o->tiles);
 	running_close(&o->running);
-	gathering_free(o->gather);
+	allgather_free(o->gather);
 	o->gather = NULL;
-	if (o->verdict != NULL)
-		device_free(o->device, o->verdict);
+	if (o->check != NULL)
+		device_free(o->device, o->check);
 	if (o->ratio != NULL)
 		device_free(o->device, o->ratio);
-	o->verdict = NULL;
+	o->check = NULL;
 	o->ratio = NULL;
-	portions_close(&o->own);
+	owned_shards_close(&o->own);
 	segments_close(&o->alone);
-	segments_close(&o->dealt);
+	segments_close(&o->distributed);
 	comm_free(o->self);
 	o->self = NULL;
 	free(o->trust);
@@ -136,21 +136,21 @@ optim_square(struct optim *o, const void *flat)
 {
 	double start;
 
-	tiles_own(&o->tiles, o->device, flat);
+	norm_blocks_sum(&o->tiles, o->device, flat);
 	start = clock_seconds();
-	if (tiles_share(&o->tiles) != 0)
+	if (norm_blocks_allgather(&o->tiles) != 0)
 		return -1;
 	o->waited += clock_seconds() - start;
 	return 0;
 }
 
 /* Return the norm blocks for a device that holds all of them. */
-static struct addends
+static struct block_sums
 optim_addends(const struct optim *o)
 {
-	const struct tiles *t = &o->tiles;
+	const struct norm_blocks *t = &o->tiles;
 
-	return (struct addends){ t->own, t->owns, t->first,
+	return (struct block_sums){ t->own, t->owns, t->first,
 		(size_t)t->graph->nparam };
 }
 
@@ -168,7 +168,7 @@ optim_ratio_rule(const struct optim *o)
  * the ratios are the same bits for any number of ranks.
  */
 static int
-optim_find_trust(struct optim *o, int squared)
+optim_trust_on_host(struct optim *o, int squared)
 {
 	const struct optim_update *k = &o->update;
 	const struct graph *g = k->n->graph;
@@ -177,14 +177,14 @@ optim_find_trust(struct optim *o, int squared)
 	if (!squared && optim_square(o, k->g) != 0)
 		return -1;
 	for (int p = 0; p < g->nparam; p++)
-		o->trust[p] = sqrt(tiles_of(&o->tiles, p)) * k->scale;
+		o->trust[p] = sqrt(norm_blocks_param(&o->tiles, p)) * k->scale;
 	if (optim_square(o, k->n->w) != 0)
 		return -1;
 	for (int p = 0; p < g->nparam; p++) {
 		const struct layer *l = &o->own.layer[p];
 
-		o->trust[p] = l->has ? ratio_of(&rule, k->lr * l->factor[0],
-		    o->set.decay * l->factor[1], sqrt(tiles_of(&o->tiles, p)),
+		o->trust[p] = l->has_ratio ? ratio_of(&rule, k->lr * l->factor[0],
+		    o->set.decay * l->factor[1], sqrt(norm_blocks_param(&o->tiles, p)),
 		    o->trust[p]) : 1;
 	}
 	device_upload(o->device, o->ratio, o->trust, (size_t)g->nparam *
@@ -214,8 +214,8 @@ optim_finite(struct optim *o, const struct net *n)
 	 * Weights and statistics are the same on all ranks: each rank checks
 	 * its own elements.
 	 */
-	tiles_own(&o->tiles, n->device, n->w);
-	bad = !tiles_finite(&o->tiles) || !slots_finite(&o->slots);
+	norm_blocks_sum(&o->tiles, n->device, n->w);
+	bad = !norm_blocks_finite(&o->tiles) || !slots_finite(&o->slots);
 	return comm_max(o->share->comm, &bad) != 0 ? -1 : !bad;
 }
 
@@ -241,8 +241,8 @@ optim_pass_of(const struct optim *o)
 	const struct optim_update *k = &o->update;
 	struct optim_pass p = { .w = k->n->w, .g = k->g, .lr = k->lr,
 		.scale = k->scale, .ratio = o->ratio,
-		.portion = o->own.trained.item,
-		.portions = o->own.trained.n };
+		.shard = o->own.trained.item,
+		.shards = o->own.trained.n };
 
 	for (int i = 0; o->kind->slot[i].name != NULL; i++)
 		p.state[i] = o->slots.slot[i].data;
@@ -254,11 +254,11 @@ static void
 optim_track(const struct optim *o)
 {
 	const struct optim_update *k = &o->update;
-	const struct portion_list *own = &o->own.statistics;
+	const struct owned_shard_list *own = &o->own.statistics;
 
 	device_track(o->device, &(struct track){ .w = k->n->w, .x = k->g,
-		.rate = 1, .scale = k->mean, .portion = own->item,
-		.portions = own->n });
+		.rate = 1, .scale = k->mean, .shard = own->item,
+		.shards = own->n });
 }
 
 static void
@@ -274,22 +274,22 @@ static int
 optim_make_step(struct optim *o)
 {
 	struct optim_update *k = &o->update;
-	const struct portion_list *own = &o->own.trained;
+	const struct owned_shard_list *own = &o->own.trained;
 	struct optim_pass p;
 
 	running_before(&o->running, k->n);
 	if (o->clip_value > 0)
 		device_clamp(o->device, &(struct clamp){ .x = k->g,
-			.most = o->clip_value, .scale = k->scale,
-			.portion = own->item, .portions = own->n });
+			.max = o->clip_value, .scale = k->scale,
+			.shard = own->item, .shards = own->n });
 	if (o->kind->direct != NULL) {
 		p = optim_pass_of(o);
 		o->kind->direct(&o->set, o->device, &p);
 		k->scale = 1;
 	}
-	if (o->ratio != NULL && o->verdict != NULL)
+	if (o->ratio != NULL && o->check != NULL)
 		optim_launch_trust(o);
-	else if (o->ratio != NULL && optim_find_trust(o, o->clip_value == 0 &&
+	else if (o->ratio != NULL && optim_trust_on_host(o, o->clip_value == 0 &&
 	    o->kind->direct == NULL) != 0)
 		return -1;
 	p = optim_pass_of(o);
@@ -303,31 +303,31 @@ optim_make_step(struct optim *o)
  * updates unless it passes.
  */
 static void
-optim_launch_verdict(struct optim *o, double scale, const struct losses *l)
+optim_launch_check(struct optim *o, double scale, const struct losses *l)
 {
-	const struct judgement j = { .g = o->update.g, .of = optim_addends(o),
-		.kind = o->own.judged, .scale = scale, .clip = o->clip,
-		.outcome = l->outcome, .outcomes = l->n, .most = l->most,
-		.lost = l->lost };
+	const struct step_check_args j = { .g = o->update.g, .of = optim_addends(o),
+		.kind = o->own.check_kind, .scale = scale, .clip = o->clip,
+		.outcome = l->outcome, .outcomes = l->n, .max_loss = l->max,
+		.found_inf = l->found_inf };
 
-	device_judge(o->device, o->verdict, &j);
-	device_obey(o->device, o->verdict);
+	device_step_check(o->device, o->check, &j);
+	device_step_guard(o->device, o->check);
 	o->update.scale = 0;
 }
 
 /* Check on the host, from the sums of squares of all ranks. */
 static int
-optim_find_verdict(struct optim *o, double scale, const struct losses *l)
+optim_check_on_host(struct optim *o, double scale, const struct losses *l)
 {
 	int lost = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		lost |= loss_is_lost(l->outcome[i].loss, l->most);
+		lost |= loss_is_bad(l->outcome[i].loss, l->max);
 	if (optim_square(o, o->update.g) != 0)
 		return -1;
-	o->heard = verdict_of(tiles_squares(&o->tiles, 0),
-	    tiles_squares(&o->tiles, 1), scale, o->clip, lost);
-	o->update.scale = o->heard.scale;
+	o->result = step_check_of(norm_blocks_total(&o->tiles, 0),
+	    norm_blocks_total(&o->tiles, 1), scale, o->clip, lost);
+	o->update.scale = o->result.scale;
 	return 0;
 }
 
@@ -335,7 +335,7 @@ static int
 optim_gather(struct optim *o)
 {
 	double start = clock_seconds();
-	int bad = gathering_run(o->gather, o->update.n->w);
+	int bad = allgather_run(o->gather, o->update.n->w);
 
 	o->waited += clock_seconds() - start;
 	return bad;
@@ -351,31 +351,31 @@ optim_launch(struct optim *o, const struct losses *l)
 	double scale = o->update.mean / optim_loss_scale(o);
 
 	o->update.launched = 1;
-	if (o->verdict != NULL)
-		optim_launch_verdict(o, scale, l);
-	else if (optim_find_verdict(o, scale, l) != 0)
+	if (o->check != NULL)
+		optim_launch_check(o, scale, l);
+	else if (optim_check_on_host(o, scale, l) != 0)
 		return -1;
-	else if (o->heard.what != VERDICT_STEP)
+	else if (o->result.kind != STEP_CHECK_STEP)
 		return 0;
 	if (optim_make_step(o) != 0 || optim_gather(o) != 0)
 		return -1;
 	/* With aggregated statistics, the EMA waits for running_after. */
 	if (o->running.n == 0)
 		optim_track_average(o);
-	if (o->verdict != NULL)
-		device_obey(o->device, NULL);
+	if (o->check != NULL)
+		device_step_guard(o->device, NULL);
 	return 0;
 }
 
 void
-optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
+optim_begin(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct losses *losses)
 {
 	o->update = (struct optim_update){ .n = n, .g = g, .lr = lr,
 		.mean = scale };
 	o->waited = 0;
 	/* The host can check the losses only if it can read device memory. */
-	if (losses != NULL && (o->verdict != NULL || !n->device->backend->apart))
+	if (losses != NULL && (o->check != NULL || !n->device->backend->discrete))
 		optim_launch(o, losses);
 }
 
@@ -393,35 +393,35 @@ optim_count(struct optim *o)
 }
 
 /* Wait for the result of the check. */
-static enum verdict_kind
+static enum step_check_kind
 optim_wait(struct optim *o)
 {
-	if (o->verdict != NULL)
-		device_download(o->device, &o->heard, o->verdict,
-		    sizeof(o->heard));
-	return (enum verdict_kind)o->heard.what;
+	if (o->check != NULL)
+		device_download(o->device, &o->result, o->check,
+		    sizeof(o->result));
+	return (enum step_check_kind)o->result.kind;
 }
 
 int
-optim_hear(struct optim *o, double *norm)
+optim_finish(struct optim *o, double *norm)
 {
 	static const struct losses good = { .n = 0 };
 
-	if (!o->update.launched || optim_wait(o) == VERDICT_LOSS) {
+	if (!o->update.launched || optim_wait(o) == STEP_CHECK_LOSS) {
 		if (optim_launch(o, &good) != 0)
 			return OPTIM_LOST;
 		optim_wait(o);
 	}
-	*norm = o->heard.norm;
+	*norm = o->result.norm;
 	/*
 	 * Lower the loss scale only if the statistics of the step are finite.
 	 * They do not depend on the scale, so otherwise it is not the reason.
 	 */
-	if (o->heard.what == VERDICT_GRADIENT)
-		return o->heard.statistics && o->scale_slot >= 0 &&
+	if (o->result.kind == STEP_CHECK_GRADIENT)
+		return o->result.statistics && o->scale_slot >= 0 &&
 		    loss_scale_lower(&o->slots, o->scale_slot) ?
 		    OPTIM_SKIPPED : OPTIM_GRADIENT;
-	if (o->heard.what == VERDICT_STATISTICS)
+	if (o->result.kind == STEP_CHECK_STATISTICS)
 		return OPTIM_STATISTICS;
 	/* The EMA follows statistics that running_after has completed. */
 	if (o->running.n > 0) {
@@ -436,6 +436,6 @@ int
 optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
     double *norm)
 {
-	optim_ask(o, n, g, scale, lr, NULL);
-	return optim_hear(o, norm);
+	optim_begin(o, n, g, scale, lr, NULL);
+	return optim_finish(o, norm);
 }

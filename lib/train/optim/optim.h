@@ -13,12 +13,12 @@
 
 #include "train/optim/groups.h"
 #include "train/optim/optimizer.h"
-#include "train/optim/portions.h"
+#include "train/optim/owned_shards.h"
 #include "train/optim/running.h"
-#include "train/reduce/detour.h"
-#include "train/optim/tiles.h"
+#include "train/reduce/host_staging.h"
+#include "train/optim/norm_blocks.h"
 
-/* The step that optim_ask has begun. */
+/* The step that optim_begin has begun. */
 struct optim_update {
 	struct net *n;
 	void *g;			/* the gradient, then the direction */
@@ -52,27 +52,27 @@ struct optim {
 
 	double waited;			/* seconds that the last step waited for
 					 * other ranks */
-	struct slot_kind list[SLOTS_MOST + 1];	/* all optimizer state */
+	struct slot_kind list[SLOTS_MAX + 1];	/* all optimizer state */
 	int ema_slot, scale_slot, outer_slot;	/* index in ${list}; -1:
 						 * absent */
 	struct slots slots;
-	struct tiles tiles;
+	struct norm_blocks tiles;
 	struct running running;
 	double *trust;			/* [nparam] trust ratios on the host */
 	double *ratio;			/* [nparam] in device memory; NULL:
 					 * none */
-	struct portions own;
+	struct owned_shards own;
 	const struct segments *share;	/* who owns which elements */
 	struct segments alone;		/* used if optim_open got no segments */
-	struct segments dealt;		/* optimizer state of learners */
+	struct segments distributed;		/* optimizer state of learners */
 	struct comm *self;
-	struct gathering *gather;		/* all-gathers vectors that
+	struct allgather *gather;		/* all-gathers vectors that
 						 * ${share} divides */
 	struct device *device;
-	struct verdict *verdict;	/* found_inf check in device memory;
+	struct step_check *check;	/* found_inf check in device memory;
 					 * NULL: the host checks */
 	struct optim_update update;
-	struct verdict heard;		/* its copy on the host, once known */
+	struct step_check result;		/* its copy on the host, once known */
 };
 
 /*
@@ -97,16 +97,16 @@ void optim_close(struct optim *o);
  * A step has two parts, so that the host need not wait between the gradient and
  * the update.  Collective: all ranks call both.
  *
- * optim_ask(o, n, g, scale, lr, losses):
+ * optim_begin(o, n, g, scale, lr, losses):
  * Begin a step on the mean gradient ${g} * ${scale}.  ${g} need only be valid
  * in the elements that this rank owns; they are overwritten.  Running
  * statistics are tracked.  With a loss scale, ${g} is larger by that factor,
  * except in the statistics.
  * With ${losses}, launch the update now; it executes only if each loss is at
  * most ${losses}->most.  This rank must own all elements then.  If ${losses} is
- * NULL, or the device cannot check them, optim_hear launches the update.
+ * NULL, or the device cannot check them, optim_finish launches the update.
  *
- * optim_hear(o, norm):
+ * optim_finish(o, norm):
  * Finish the step.  The caller has found that the losses of all ranks are good:
  * an update that was skipped because of ${losses} is launched again without
  * them.  Afterwards all ranks have all new weights, the same bits for any
@@ -128,16 +128,17 @@ enum { OPTIM_GRADIENT = 1, OPTIM_STATISTICS, OPTIM_LOST, OPTIM_SKIPPED };
 struct losses {
 	const struct outcome *outcome;	/* [n] in device memory */
 	size_t n;
-	double most;			/* skip the step if a loss exceeds it or
+	double max;			/* skip the step if a loss exceeds it or
 					 * is NaN */
-	const float *lost;		/* in device memory: not 0 if a loss of
-					 * another rank is bad (bucket_lost);
+	const float *found_inf;		/* in device memory: not 0 if a loss of
+					 * another rank is bad
+					 * (bucket_found_inf);
 					 * NULL: one rank */
 };
 
-void optim_ask(struct optim *o, struct net *n, void *g, double scale, double lr,
+void optim_begin(struct optim *o, struct net *n, void *g, double scale, double lr,
     const struct losses *losses);
-int optim_hear(struct optim *o, double *norm);
+int optim_finish(struct optim *o, double *norm);
 int optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
     double *norm);
 

@@ -9,8 +9,8 @@ optimizer_momentum_step(const struct optimizer_settings *s,
 	return (struct update){ .w = p->w, .m = p->state[0], .g = p->g,
 		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
 		.scale = p->scale, .nesterov = s->nesterov,
-		.ratio = p->ratio, .portion = p->portion,
-		.portions = p->portions };
+		.ratio = p->ratio, .shard = p->shard,
+		.shards = p->shards };
 }
 
 /*
@@ -76,7 +76,7 @@ optimizer_lars(const struct optimizer_settings *s, struct device *d,
  * differ in pow.
  */
 static double
-optimizer_rest_of_power(double x, double n)
+optimizer_bias_correction(double x, double n)
 {
 	double power = 1;
 
@@ -94,9 +94,9 @@ optimizer_adam_direct(const struct optimizer_settings *s, struct device *d,
 	struct moments m = { .w = p->w, .m = p->state[0], .v = p->state[1],
 		.g = p->g, .beta1 = s->beta1, .beta2 = s->beta2,
 		.eps = s->eps, .decay = s->decay, .scale = p->scale,
-		.rest1 = optimizer_rest_of_power(s->beta1, step),
-		.rest2 = optimizer_rest_of_power(s->beta2, step),
-		.portion = p->portion, .portions = p->portions };
+		.bias_correction1 = optimizer_bias_correction(s->beta1, step),
+		.bias_correction2 = optimizer_bias_correction(s->beta2, step),
+		.shard = p->shard, .shards = p->shards };
 
 	device_moments(d, &m);
 }
@@ -106,8 +106,8 @@ optimizer_adam_step(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
 	struct update u = { .w = p->w, .g = p->g, .lr = p->lr, .scale = 1,
-		.ratio = p->ratio, .portion = p->portion,
-		.portions = p->portions };
+		.ratio = p->ratio, .shard = p->shard,
+		.shards = p->shards };
 
 	(void)s;
 	device_update(d, &u);

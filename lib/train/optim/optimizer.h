@@ -27,11 +27,11 @@ struct optim_pass {
 					 * by portion->held */
 	double lr;
 	double scale;			/* factor of the gradient; 0: the one of
-					 * the check (device_obey) */
+					 * the check (device_step_guard) */
 	const double *ratio;		/* [nparam] trust ratios in device
 					 * memory; NULL: 1 */
-	const struct portion *portion;	/* with the factors of their groups */
-	size_t portions;
+	const struct owned_shard *shard;	/* with the factors of their groups */
+	size_t shards;
 };
 
 /* A row of the table. */

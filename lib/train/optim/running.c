@@ -23,7 +23,7 @@ int
 running_open(struct running *r, const struct net *n)
 {
 	const struct graph *g = n->graph;
-	size_t all = 0, most = 0;
+	size_t all = 0, largest = 0;
 
 	*r = (struct running){ .device = n->device };
 	r->place = xcalloc((size_t)g->nop + 1, sizeof(*r->place));
@@ -33,10 +33,10 @@ running_open(struct running *r, const struct net *n)
 
 			*p = running_place_of(g, k, all);
 			all += p->n;
-			most = p->n > most ? p->n : most;
+			largest = p->n > largest ? p->n : largest;
 		}
-	r->was = xcalloc(most + 1, sizeof(*r->was));
-	r->now = xcalloc(most + 1, sizeof(*r->now));
+	r->was = xcalloc(largest + 1, sizeof(*r->was));
+	r->now = xcalloc(largest + 1, sizeof(*r->now));
 	return r->n > 0 && (r->kept = device_alloc(n->device, all *
 	    n->device->elem)) == NULL ? -1 : 0;
 }

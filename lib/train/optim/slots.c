@@ -62,7 +62,7 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 		struct slot *slot = &s->slot[s->n];
 		size_t bytes;
 
-		assert(s->n < SLOTS_MOST);
+		assert(s->n < SLOTS_MAX);
 		assert(slot_shaped(k) || k->type == SLOT_F64);
 		*slot = (struct slot){ .kind = k, .copies = 1, .share = share,
 			.size = k->type == SLOT_F64 ? sizeof(double) :
@@ -213,7 +213,7 @@ slots_whole(const struct slots *s)
 void
 slots_forget(struct slots_whole *w)
 {
-	for (int i = 0; i < SLOTS_MOST; i++)
+	for (int i = 0; i < SLOTS_MAX; i++)
 		free(w->data[i]);
 	*w = (struct slots_whole){ { NULL } };
 }
@@ -222,26 +222,26 @@ slots_forget(struct slots_whole *w)
 static size_t
 slots_longest(const struct slots *s)
 {
-	size_t most = 0;
+	size_t largest = 0;
 
 	for (int i = 0; i < s->n; i++) {
 		const struct segments *share = s->slot[i].share;
 
 		for (int k = 0; k < share->n; k++)
-			if (share->segment[k].n > most)
-				most = share->segment[k].n;
+			if (share->segment[k].n > largest)
+				largest = share->segment[k].n;
 	}
-	return most;
+	return largest;
 }
 
 /* slots_move for copies: read that of rank 0, write to those of all ranks. */
 static int
 slots_move_copy(const struct slots *s, const struct slot *slot,
-    const struct segment *g, char *whole, int in, void *room)
+    const struct segment *g, char *whole, int in, void *buffer)
 {
 	struct comm *c = s->share->comm;
 	struct device *d = s->net->device;
-	void *data = c->rank == 0 ? whole + g->at * slot->size : room;
+	void *data = c->rank == 0 ? whole + g->at * slot->size : buffer;
 	size_t bytes = g->n * slot->size;
 
 	if (in) {
@@ -262,7 +262,7 @@ slots_move_copy(const struct slots *s, const struct slot *slot,
  */
 static int
 slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,
-    void *room)
+    void *buffer)
 {
 	const struct segments *share = slot->share;
 	struct comm *c = share->comm;
@@ -271,11 +271,11 @@ slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,
 	for (int i = 0; i < share->n; i++) {
 		const struct segment *g = &share->segment[i];
 		size_t bytes = g->n * slot->size;
-		struct piece p = { g->rank, room, bytes };
+		struct message p = { g->rank, buffer, bytes };
 		int out = !in, bad = 0;
 
 		if (share->copies) {
-			if (slots_move_copy(s, slot, g, whole, in, room) != 0)
+			if (slots_move_copy(s, slot, g, whole, in, buffer) != 0)
 				return -1;
 			continue;
 		}
@@ -303,17 +303,17 @@ int
 slots_gather(const struct slots *s, struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(slots_longest(s) * sizeof(double) + 1);
+	void *buffer = xmalloc(slots_longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++)
 		if (slot_shaped(s->slot[i].kind))
 			bad = slots_move(s, &s->slot[i],
-			    c->rank == 0 ? w->data[i] : NULL, 1, room);
+			    c->rank == 0 ? w->data[i] : NULL, 1, buffer);
 		else if (c->rank == 0)
 			memcpy(w->data[i], s->slot[i].data, slot_bytes(s, i,
 			    -1));
-	free(room);
+	free(buffer);
 	return bad;
 }
 
@@ -321,7 +321,7 @@ int
 slots_scatter(struct slots *s, const struct slots_whole *w)
 {
 	struct comm *c = s->share->comm;
-	void *room = xmalloc(slots_longest(s) * sizeof(double) + 1);
+	void *buffer = xmalloc(slots_longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++) {
@@ -329,13 +329,13 @@ slots_scatter(struct slots *s, const struct slots_whole *w)
 
 		if (slot_shaped(slot->kind)) {
 			bad = slots_move(s, slot,
-			    c->rank == 0 ? w->data[i] : NULL, 0, room);
+			    c->rank == 0 ? w->data[i] : NULL, 0, buffer);
 			continue;
 		}
 		if (c->rank == 0)
 			memcpy(slot->data, w->data[i], slot_bytes(s, i, -1));
 		bad = comm_broadcast(c, slot->data, slot_bytes(s, i, -1), 0);
 	}
-	free(room);
+	free(buffer);
 	return bad;
 }

@@ -37,7 +37,7 @@ struct slot_kind {
 	int statistics;			/* 1: running statistics have it, too */
 };
 
-enum { SLOTS_MOST = 8 };
+enum { SLOTS_MAX = 8 };
 
 /* The state of a row on this rank. */
 struct slot {
@@ -53,7 +53,7 @@ struct slot {
 /* The optimizer state on this rank. */
 struct slots {
 	int n;
-	struct slot slot[SLOTS_MOST];
+	struct slot slot[SLOTS_MAX];
 	const struct net *net;
 	const struct segments *share;
 };
@@ -62,7 +62,7 @@ struct slots {
  * The state of all ranks, as on one rank, in host memory: for each slot a
  * vector in the order of the graph's elements.
  */
-struct slots_whole { void *data[SLOTS_MOST]; };
+struct slots_whole { void *data[SLOTS_MAX]; };
 
 /*
  * slots_open(s, kinds, n, share, learners):

@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "train/reduce/bucket.h"
-#include "train/reduce/detour.h"
+#include "train/reduce/host_staging.h"
 #include "train/reduce/reducer.h"
 
 struct bucket {
@@ -23,7 +23,7 @@ struct bucket {
 	const struct segments *share;
 	size_t elem;
 	struct device *device;
-	struct device *aside;		/* side stream of ${device} for the
+	struct device *side_stream;		/* side stream of ${device} for the
 					 * threads */
 	struct event *final;		/* progress of the backward pass */
 
@@ -40,7 +40,7 @@ struct bucket {
 					 * reduced */
 	size_t fetched;			/* elements from here to the end are on
 					 * the host */
-	struct detour detour[2];	/* alternating; used only if they
+	struct host_staging staging[2];	/* alternating; used only if they
 					 * copy */
 	int stop;
 };
@@ -59,15 +59,15 @@ static void
 bucket_await(struct bucket *b, size_t from)
 {
 	if (b->reducer->on_device)
-		device_event_follow(b->aside, b->final, from);
+		device_event_follow(b->side_stream, b->final, from);
 	else
 		device_event_wait(b->device, b->final, from);
 }
 
-static struct detour *
-bucket_detour(struct bucket *b, size_t from)
+static struct host_staging *
+bucket_staging(struct bucket *b, size_t from)
 {
-	return &b->detour[from / b->share->bucket % 2];
+	return &b->staging[from / b->share->bucket % 2];
 }
 
 /* Finish this rank's subtrees in the bucket and stage them for the reducer. */
@@ -75,9 +75,9 @@ static void
 bucket_take(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		device_add(b->aside, bucket_offset(b, b->sums[i].left, from),
+		device_add(b->side_stream, bucket_offset(b, b->sums[i].left, from),
 		    bucket_offset(b, b->sums[i].right, from), to - from);
-	detour_take(bucket_detour(b, from), b->tree, from, to);
+	host_staging_download(bucket_staging(b, from), b->tree, from, to);
 }
 
 /*
@@ -87,24 +87,24 @@ bucket_take(struct bucket *b, size_t from, size_t to)
 static int
 bucket_reduce(struct bucket *b, size_t from, size_t to)
 {
-	struct detour *s = bucket_detour(b, from);
+	struct host_staging *s = bucket_staging(b, from);
 	int rank = b->comm->rank, size = b->comm->size;
 	size_t at = from, end = to;
 
 	if (b->reducer->begin(b->reducer, &s->tree, from, to - from) != 0)
 		return -1;
 	if (!b->share->copies) {
-		at = exact_cut(from, to, rank, size);
-		end = exact_cut(from, to, rank + 1, size);
+		at = exact_segment_begin(from, to, rank, size);
+		end = exact_segment_begin(from, to, rank + 1, size);
 	}
-	detour_give(s, b->tree, from, at, end - at);
+	host_staging_upload(s, b->tree, from, at, end - at);
 	return 0;
 }
 
 static int
 bucket_copies(const struct bucket *b)
 {
-	return b->detour[0].copies;
+	return b->staging[0].copies;
 }
 
 /* Return the start of the bucket that ends at ${to}. */
@@ -211,10 +211,10 @@ bucket_open_reducer(struct bucket *b, const struct allreduce_options *free)
 		return reducer_exact(b->comm, b->device, b->share->bucket);
 	o = *free;
 	o.elem = b->elem;
-	o.add = detour_add;
+	o.add = host_staging_add;
 	o.arg = b->device;
-	o.most = b->share->bucket;
-	return o.fabric != NULL ? reducer_device(b->comm, b->device, b->aside,
+	o.max = b->share->bucket;
+	return o.fabric != NULL ? reducer_device(b->comm, b->device, b->side_stream,
 	    &o) : reducer_host(b->comm, &o);
 }
 
@@ -229,8 +229,8 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	b->elem = d->elem;
 	b->device = d;
 	/* With one rank the main thread makes the additions itself. */
-	b->aside = c->size > 1 ? device_aside(d) : d;
-	if (b->aside == NULL)
+	b->side_stream = c->size > 1 ? device_side_stream(d) : d;
+	if (b->side_stream == NULL)
 		comm_abort(c, EXIT_FAILED);
 	if ((b->reducer = bucket_open_reducer(b, free)) == NULL)
 		comm_abort(c, EXIT_RANKS);
@@ -240,8 +240,8 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	if (c->size == 1)
 		return b;
 	for (int i = 0; i < 2; i++) {
-		detour_open(&b->detour[i], b->aside, share->bucket);
-		b->detour[i].copies &= !b->reducer->on_device;
+		host_staging_open(&b->staging[i], b->side_stream, share->bucket);
+		b->staging[i].copies &= !b->reducer->on_device;
 	}
 	if (pthread_create(&b->thread, NULL, bucket_thread, b) != 0 ||
 	    (bucket_copies(b) && pthread_create(&b->fetcher, NULL, bucket_fetch,
@@ -267,8 +267,8 @@ bucket_close(struct bucket *b)
 	pthread_cond_destroy(&b->moved);
 	b->reducer->close(b->reducer);
 	for (int i = 0; i < 2; i++)
-		detour_close(&b->detour[i]);
-	device_aside_free(b->device, b->aside);
+		host_staging_close(&b->staging[i]);
+	device_side_stream_free(b->device, b->side_stream);
 	device_event_free(b->device, b->final);
 	comm_free(b->comm);
 	free(b);
@@ -290,10 +290,10 @@ bucket_begin(struct bucket *b, const struct tree *t,
     const struct tree_sum *sums, int n)
 {
 	for (int i = 0; i < 2; i++)
-		if (detour_room(&b->detour[i], t->n) != 0)
+		if (host_staging_reserve(&b->staging[i], t->n) != 0)
 			comm_abort(b->comm, EXIT_FAILED);
 	/* The main thread computes the backward pass meanwhile. */
-	comm_aside(b->comm, 1);
+	comm_set_overlap(b->comm, 1);
 	if (b->comm->size > 1)
 		device_event_record(b->device, b->final, b->share->elements);
 	pthread_mutex_lock(&b->lock);
@@ -322,7 +322,7 @@ bucket_wait(struct bucket *b, double *busy)
 	 * device has executed it.
 	 */
 	device_event_record(b->device, b->final, 0);
-	comm_aside(b->comm, 0);
+	comm_set_overlap(b->comm, 0);
 	pthread_mutex_lock(&b->lock);
 	while (b->done > 0)
 		pthread_cond_wait(&b->moved, &b->lock);
@@ -342,7 +342,7 @@ bucket_done(struct bucket *b)
 }
 
 float *
-bucket_lost(const struct bucket *b)
+bucket_found_inf(const struct bucket *b)
 {
-	return b->reducer->lost;
+	return b->reducer->found_inf;
 }

@@ -71,10 +71,10 @@ void *bucket_wait(struct bucket *b, double *busy);
 int bucket_done(struct bucket *b);
 
 /*
- * bucket_lost(b): return a found_inf flag, a float in device memory, which is
- * all-reduced with the gradients.  Set it by device_lost before bucket_begin.
- * NULL unless the devices sum and check (device_judges).
+ * bucket_found_inf(b): return a found_inf flag, a float in device memory, which
+ * is all-reduced with the gradients. Set it by device_flag_losses before
+ * bucket_begin. NULL unless the devices sum and check (device_has_step_check).
  */
-float *bucket_lost(const struct bucket *b);
+float *bucket_found_inf(const struct bucket *b);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "train/reduce/detour.h"
+#include "train/reduce/host_staging.h"
 #include "train/reduce/reducer.h"
 
 /* A reducer with one of the two sums. */
@@ -31,17 +31,17 @@ reducer_exact_begin(struct reducer *reducer, const struct tree *t, size_t from,
 
 	(void)from;
 	exact_leaves(e, t->leaves, &first);
-	return exact_scatter(e, t, 0, n, t->part[0].data);
+	return exact_reduce_scatter(e, t, 0, n, t->part[0].data);
 }
 
 struct reducer *
-reducer_exact(struct comm *c, struct device *d, size_t most)
+reducer_exact(struct comm *c, struct device *d, size_t largest)
 {
 	struct reducer_host *r = xcalloc(1, sizeof(*r));
 
 	r->reducer = (struct reducer){ .begin = reducer_exact_begin,
 		.close = reducer_host_close, .whole_tree = 1 };
-	exact_open(&r->exact, c, d->elem, detour_add, d, most);
+	exact_open(&r->exact, c, d->elem, host_staging_add, d, largest);
 	return &r->reducer;
 }
 

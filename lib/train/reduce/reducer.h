@@ -40,7 +40,7 @@ struct reducer {
 					 * leaves */
 	int on_device;			/* 1: begin takes device memory and
 					 * queues work on the side stream */
-	float *lost;			/* see bucket_lost */
+	float *found_inf;			/* see bucket_found_inf */
 };
 
 /*
@@ -52,9 +52,9 @@ struct reducer {
  * it.
  * Collective: all ranks of ${c} call it.
  */
-struct reducer *reducer_exact(struct comm *c, struct device *d, size_t most);
+struct reducer *reducer_exact(struct comm *c, struct device *d, size_t largest);
 struct reducer *reducer_host(struct comm *c, const struct allreduce_options *o);
 struct reducer *reducer_device(struct comm *c, struct device *d,
-    struct device *aside, const struct allreduce_options *o);
+    struct device *side_stream, const struct allreduce_options *o);
 
 #endif

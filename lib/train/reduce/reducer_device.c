@@ -12,12 +12,12 @@
 struct reducer_device {
 	struct reducer reducer;
 	struct fabric *fabric;
-	struct device *device, *aside;
+	struct device *device, *side_stream;
 	void *stream;			/* that of ${aside} */
 	struct event *summed;		/* ${aside} has summed all buckets */
 	int type;			/* dtype of messages */
 	double ranks;			/* divisor of gradients */
-	void *room;			/* 16-bit copy in device memory; NULL:
+	void *buffer;			/* 16-bit copy in device memory; NULL:
 					 * fp32 */
 };
 
@@ -27,12 +27,12 @@ reducer_device_sum(struct reducer_device *r, void *x, size_t n)
 	enum precision as = r->type == WIRE_BF16 ? PRECISION_BF16 :
 	    PRECISION_FP16;
 
-	if (r->room == NULL)
+	if (r->buffer == NULL)
 		return fabric_sum(r->fabric, x, n, WIRE_FP32, r->stream);
-	device_narrow(r->aside, r->room, x, n, as, 1 / r->ranks);
-	if (fabric_sum(r->fabric, r->room, n, r->type, r->stream) != 0)
+	device_narrow(r->side_stream, r->buffer, x, n, as, 1 / r->ranks);
+	if (fabric_sum(r->fabric, r->buffer, n, r->type, r->stream) != 0)
 		return -1;
-	device_widen(r->aside, x, r->room, n, as, r->ranks);
+	device_widen(r->side_stream, x, r->buffer, n, as, r->ranks);
 	return 0;
 }
 
@@ -46,10 +46,10 @@ reducer_device_begin(struct reducer *reducer, const struct tree *t, size_t from,
 		return -1;
 	if (from > 0)
 		return 0;
-	if (reducer->lost != NULL && fabric_sum(r->fabric, reducer->lost, 1,
+	if (reducer->found_inf != NULL && fabric_sum(r->fabric, reducer->found_inf, 1,
 	    WIRE_FP32, r->stream) != 0)
 		return -1;
-	device_event_record(r->aside, r->summed, 0);
+	device_event_record(r->side_stream, r->summed, 0);
 	return 0;
 }
 
@@ -75,16 +75,16 @@ reducer_device_close(struct reducer *reducer)
 	struct reducer_device *r = (struct reducer_device *)reducer;
 
 	fabric_close(r->fabric);
-	if (r->room != NULL)
-		device_free(r->aside, r->room);
-	if (r->reducer.lost != NULL)
-		device_free(r->device, r->reducer.lost);
-	device_event_free(r->aside, r->summed);
+	if (r->buffer != NULL)
+		device_free(r->side_stream, r->buffer);
+	if (r->reducer.found_inf != NULL)
+		device_free(r->device, r->reducer.found_inf);
+	device_event_free(r->side_stream, r->summed);
 	free(r);
 }
 
 struct reducer *
-reducer_device(struct comm *c, struct device *d, struct device *aside,
+reducer_device(struct comm *c, struct device *d, struct device *side_stream,
     const struct allreduce_options *o)
 {
 	struct reducer_device *r = xcalloc(1, sizeof(*r));
@@ -93,16 +93,16 @@ reducer_device(struct comm *c, struct device *d, struct device *aside,
 	*r = (struct reducer_device){ .reducer = {
 		.begin = reducer_device_begin, .wait = reducer_device_wait,
 		.done = reducer_device_done, .close = reducer_device_close,
-		.on_device = 1 }, .device = d, .aside = aside,
-		.stream = device_stream(aside), .type = type,
+		.on_device = 1 }, .device = d, .side_stream = side_stream,
+		.stream = device_stream(side_stream), .type = type,
 		.ranks = type == WIRE_FP16 ? c->size : 1,
-		.summed = device_event_new(aside) };
+		.summed = device_event_new(side_stream) };
 	if (type != WIRE_FP32)
-		bad = (r->room = device_alloc(aside, o->most * o->wire->elem)) ==
+		bad = (r->buffer = device_alloc(side_stream, o->max * o->wire->elem)) ==
 		    NULL;
-	if (!bad && device_judges(d))
-		bad = (r->reducer.lost = device_alloc(d,
-		    sizeof(*r->reducer.lost))) == NULL;
+	if (!bad && device_has_step_check(d))
+		bad = (r->reducer.found_inf = device_alloc(d,
+		    sizeof(*r->reducer.found_inf))) == NULL;
 	if (!bad && (r->fabric = fabric_open(o->fabric, c,
 	    o->kind == algorithm_find("torus") ? o->columns : c->size,
 	    o->host)) != NULL)

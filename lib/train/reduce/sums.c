@@ -40,20 +40,20 @@ sums_choose(struct sums *u, const struct sum_settings *s,
 	int rows;
 
 	if (strcmp(s->allreduce, "auto") != 0) {
-		u->free.kind = algorithm_parse(s->allreduce,
-		    &u->free.columns, &rows);
-		if (u->free.columns > 0 && u->free.columns * rows != c->size)
+		u->any_order.kind = algorithm_parse(s->allreduce,
+		    &u->any_order.columns, &rows);
+		if (u->any_order.columns > 0 && u->any_order.columns * rows != c->size)
 			return fail("--allreduce=%s: %d ranks (wanted %d)",
-			    s->allreduce, c->size, u->free.columns * rows);
+			    s->allreduce, c->size, u->any_order.columns * rows);
 		return 0;
 	}
-	u->free.kind = tuning_choose(t, what);
-	if (u->free.kind == NULL && s->table != NULL && c->rank == 0)
+	u->any_order.kind = tuning_choose(t, what);
+	if (u->any_order.kind == NULL && s->table != NULL && c->rank == 0)
 		warning("%s: no row for %d ranks on %d hosts in %s: the "
 		    "algorithm is chosen by rule", text_quote(s->table),
 		    c->size, grid_hosts(u->host, c->size), what->wire->name);
-	if (u->free.kind == NULL)
-		u->free.kind = tuning_rule(what);
+	if (u->any_order.kind == NULL)
+		u->any_order.kind = tuning_rule(what);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ sums_open_free(struct sums *u, const struct sum_settings *s,
 		bytes < u->bucket ? bytes : u->bucket,
 		algorithm_can(algorithm_find("native"), c, &wires[s->wire],
 		elem) };
-	struct allreduce_options *o = &u->free;
+	struct allreduce_options *o = &u->any_order;
 	char size[32];
 	size_t wanted;
 
@@ -116,9 +116,9 @@ sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 }
 
 const struct allreduce_options *
-sums_free(const struct sums *u)
+sums_any_order(const struct sums *u)
 {
-	return u->free.kind != NULL ? &u->free : NULL;
+	return u->any_order.kind != NULL ? &u->any_order : NULL;
 }
 
 void

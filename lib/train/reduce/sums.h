@@ -23,7 +23,7 @@ struct sum_settings {
 /* The method that sums_open chose. */
 struct sums {
 	int *host;			/* [ranks] number of each rank's host */
-	struct allreduce_options free;	/* except the options of the device;
+	struct allreduce_options any_order;	/* except the options of the device;
 					 * kind is NULL with EXACT */
 	size_t bucket;			/* bytes */
 	char text[96];			/* description for the log */
@@ -49,9 +49,9 @@ int sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 void sums_close(struct sums *u);
 
 /*
- * sums_free(u): return the options of a sum that may choose its order, NULL
- * with EXACT.  They belong to ${u}.
+ * sums_any_order(u): return the options of a sum that may choose its order,
+ * NULL with EXACT. They belong to ${u}.
  */
-const struct allreduce_options *sums_free(const struct sums *u);
+const struct allreduce_options *sums_any_order(const struct sums *u);
 
 #endif

@@ -42,15 +42,15 @@ agree_program(char text[33])
 struct agree_card { struct hash128 hash; uint64_t bytes; char host[64]; };
 
 /* Append to ${b} the values of ${name} and their ranks, as "7 on rank 0 (node1)
- * and 62 more, 8 on rank 17 (node5)".  ${facts} is [ranks][most] bytes. */
+ * and 62 more, 8 on rank 17 (node5)". ${fingerprint} is [ranks][most] bytes. */
 static void
 agree_who_has_what(struct buffer *b, const char *name,
-    const struct agree_card *card, const char *facts, size_t most, int ranks)
+    const struct agree_card *card, const char *fingerprint, size_t largest, int ranks)
 {
 	char **value = xcalloc((size_t)ranks, sizeof(*value));
 
 	for (int r = 0; r < ranks; r++) {
-		value[r] = fact_value(facts + (size_t)r * most, name);
+		value[r] = fingerprint_value(fingerprint + (size_t)r * largest, name);
 		if (value[r] == NULL)
 			value[r] = xstrdup("unset");
 	}
@@ -77,20 +77,20 @@ agree_who_has_what(struct buffer *b, const char *name,
  * another value, or else the reverse.  Return 1, or 0 if they agree. */
 static int
 agree_first_difference(const char *mine, const char *other,
-    char name[FACT_NAME])
+    char name[FINGERPRINT_NAME])
 {
 	for (int side = 0; side < 2; side++) {
 		const char *these = side == 0 ? mine : other;
 		const char *those = side == 0 ? other : mine;
 
-		for (const char *at = these; *at != '\0'; at = fact_next(at)) {
+		for (const char *at = these; *at != '\0'; at = fingerprint_next(at)) {
 			char *a, *b;
 			int same;
 
-			if (!fact_name(at, name))
+			if (!fingerprint_name(at, name))
 				continue;
-			a = fact_value(these, name);
-			b = fact_value(those, name);
+			a = fingerprint_value(these, name);
+			b = fingerprint_value(those, name);
 			same = b != NULL && strcmp(a, b) == 0;
 			free(a);
 			free(b);
@@ -101,60 +101,61 @@ agree_first_difference(const char *mine, const char *other,
 	return 0;
 }
 
-/* Print the first fact in which the ranks differ.  ${facts} is [ranks][most]
+/* Print the first fact in which the ranks differ.  ${fingerprint} is [ranks][most]
  * bytes.  One difference is enough: others often follow from it. */
 static void
-agree_say_difference(const struct agree_card *card, const char *facts,
-    size_t most, int ranks)
+agree_say_difference(const struct agree_card *card, const char *fingerprint,
+    size_t largest, int ranks)
 {
 	struct buffer b = { 0 };
-	char name[FACT_NAME];
+	char name[FINGERPRINT_NAME];
 	const char *hint;
 	int r = 1;
 
 	while (hash128_equal(card[r].hash, card[0].hash))
 		r++;
-	if (!agree_first_difference(facts, facts + (size_t)r * most, name))
+	if (!agree_first_difference(fingerprint, fingerprint + (size_t)r * largest, name))
 		strcpy(name, "settings");
-	agree_who_has_what(&b, name, card, facts, most, ranks);
-	hint = fact_hint(name);
+	agree_who_has_what(&b, name, card, fingerprint, largest, ranks);
+	hint = fingerprint_hint(name);
 	fail("the ranks differ in %s: %s%s%s%s", name, b.data,
 	    hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 	buffer_free(&b);
 }
 
 int
-agree_ranks(struct comm *c, const struct identity *mine)
+agree_ranks(struct comm *c, const struct fingerprint *mine)
 {
-	char *facts = facts_of(mine, FACT_RANKS), *all_facts = NULL, *padded = NULL;
+	char *fingerprint = fingerprint_text(mine, FINGERPRINT_RANKS);
+	char *all_fingerprints = NULL, *padded = NULL;
 	struct agree_card card, *all = xcalloc((size_t)c->size, sizeof(*all));
-	size_t most = 0;
+	size_t largest = 0;
 	int same = 1, result = -1;
 
 	memset(&card, 0, sizeof(card));		/* padding is sent, too */
-	card.bytes = strlen(facts) + 1;
-	card.hash = hash128(facts, card.bytes);
+	card.bytes = strlen(fingerprint) + 1;
+	card.hash = hash128(fingerprint, card.bytes);
 	gethostname(card.host, sizeof(card.host) - 1);
 	if (comm_allgather(c, &card, sizeof(card), all) != 0)
 		goto out;
 	for (int r = 0; r < c->size; r++) {
 		same &= hash128_equal(all[r].hash, all[0].hash);
-		most = all[r].bytes > most ? all[r].bytes : most;
+		largest = all[r].bytes > largest ? all[r].bytes : largest;
 	}
 	if (same) {
 		result = 0;
 		goto out;
 	}
-	padded = xcalloc(most, 1);
-	memcpy(padded, facts, card.bytes);
-	all_facts = xcalloc((size_t)c->size, most);
-	if (comm_allgather(c, padded, most, all_facts) == 0 && c->rank == 0)
-		agree_say_difference(all, all_facts, most, c->size);
+	padded = xcalloc(largest, 1);
+	memcpy(padded, fingerprint, card.bytes);
+	all_fingerprints = xcalloc((size_t)c->size, largest);
+	if (comm_allgather(c, padded, largest, all_fingerprints) == 0 && c->rank == 0)
+		agree_say_difference(all, all_fingerprints, largest, c->size);
 out:
 	free(padded);
-	free(all_facts);
+	free(all_fingerprints);
 	free(all);
-	free(facts);
+	free(fingerprint);
 	return result;
 }
 
@@ -182,10 +183,10 @@ static int
 agree_differs(const struct agree_resuming *r, const char *name, const char *was,
     const char *is)
 {
-	const char *hint = fact_hint(name);
+	const char *hint = fingerprint_hint(name);
 	char *how;
 
-	name = fact_plain(name);
+	name = fingerprint_option_name(name);
 	if (strcmp(was, is) == 0 || agree_is_overridden(name, r->override))
 		return 0;
 	if ((how = r->say(r->of, name)) == NULL)
@@ -200,31 +201,31 @@ agree_differs(const struct agree_resuming *r, const char *name, const char *was,
 /*
  * Compare each fact that both fingerprints have.  If the checkpoint lacks an
  * option, the option is newer than the checkpoint: its value then was that of
- * fact_before, or else the default.
+ * fingerprint_value_before, or else the default.
  */
 int
-agree_resume(const char *path, const struct identity *was,
-    const struct identity *now, const struct option_list *override,
+agree_resume(const char *path, const struct fingerprint *was,
+    const struct fingerprint *now, const struct option_list *override,
     char *(*say)(const void *of, const char *name), const void *of)
 {
 	const struct agree_resuming r = { path, override, say, of };
-	char *then = facts_of(was, FACT_RESUME);
-	char *today = facts_of(now, FACT_RESUME);
-	const struct identity defaults = { .settings = options_defaults() };
-	char *unset = facts_of(&defaults, FACT_RESUME), name[FACT_NAME];
+	char *then = fingerprint_text(was, FINGERPRINT_RESUME);
+	char *today = fingerprint_text(now, FINGERPRINT_RESUME);
+	const struct fingerprint defaults = { .settings = options_defaults() };
+	char *unset = fingerprint_text(&defaults, FINGERPRINT_RESUME), name[FINGERPRINT_NAME];
 	int bad = 0;
 
-	for (const char *at = today; *at != '\0'; at = fact_next(at)) {
+	for (const char *at = today; *at != '\0'; at = fingerprint_next(at)) {
 		char *a, *b;
 
-		if (!fact_name(at, name))
+		if (!fingerprint_name(at, name))
 			continue;
-		a = fact_value(then, name);
-		b = fact_value(today, name);
-		if (a == NULL && fact_before(name) != NULL)
-			a = xstrdup(fact_before(name));
+		a = fingerprint_value(then, name);
+		b = fingerprint_value(today, name);
+		if (a == NULL && fingerprint_value_before(name) != NULL)
+			a = xstrdup(fingerprint_value_before(name));
 		if (a == NULL && text_starts(name, "--") &&
-		    (a = fact_value(unset, name)) == NULL)
+		    (a = fingerprint_value(unset, name)) == NULL)
 			a = xstrdup("unset");
 		if (a != NULL)
 			bad |= agree_differs(&r, name, a, b);
@@ -232,13 +233,13 @@ agree_resume(const char *path, const struct identity *was,
 		free(b);
 	}
 	/* Options of the checkpoint that are unset now. */
-	for (const char *at = then; *at != '\0'; at = fact_next(at)) {
+	for (const char *at = then; *at != '\0'; at = fingerprint_next(at)) {
 		char *a, *b;
 
-		if (!fact_name(at, name) || !text_starts(name, "--"))
+		if (!fingerprint_name(at, name) || !text_starts(name, "--"))
 			continue;
-		a = fact_value(then, name);
-		b = fact_value(today, name);
+		a = fingerprint_value(then, name);
+		b = fingerprint_value(today, name);
 		if (b == NULL)
 			bad |= agree_differs(&r, name, a, "unset");
 		free(a);

@@ -9,7 +9,7 @@
 
 #include "base/options.h"
 #include "comm/comm.h"
-#include "train/run/facts.h"
+#include "train/run/fingerprint.h"
 
 /*
  * agree_program(text):
@@ -21,11 +21,11 @@ const char *agree_program(char text[33]);
 /*
  * agree_ranks(c, mine):
  * Check that the fingerprints ${mine} of all ranks agree in the facts of
- * FACT_RANKS.  Return 0, or -1 on all ranks.  Rank 0 prints the first fact that
- * differs, and the ranks and hosts that have each value.  Also return -1 if
- * communication fails.  Collective: all ranks call it.
+ * FINGERPRINT_RANKS. Return 0, or -1 on all ranks. Rank 0 prints the first fact
+ * that differs, and the ranks and hosts that have each value. Also return -1 if
+ * communication fails. Collective: all ranks call it.
  */
-int agree_ranks(struct comm *c, const struct identity *mine);
+int agree_ranks(struct comm *c, const struct fingerprint *mine);
 
 /*
  * agree_resume(path, was, now, override, say, of):
@@ -39,8 +39,8 @@ int agree_ranks(struct comm *c, const struct identity *mine);
  *
  * Return 0, or -1 after a message for each difference.
  */
-int agree_resume(const char *path, const struct identity *was,
-    const struct identity *now, const struct option_list *override,
+int agree_resume(const char *path, const struct fingerprint *was,
+    const struct fingerprint *now, const struct option_list *override,
     char *(*say)(const void *of, const char *name), const void *of);
 
 #endif

@@ -12,7 +12,7 @@
 #include "train/run/best.h"
 #include "train/run/checkpoint.h"
 
-#define HEADER_MOST 100000000	/* the format's own limit */
+#define HEADER_MAX 100000000	/* the format's own limit */
 
 /*
  * Return the JSON header of a safetensors file, which the caller frees, and set
@@ -33,7 +33,7 @@ best_read_header(const char *path, int64_t *bytes)
 	if (fd < 0 || file_pread(fd, path, length, 8, 0, &unused) != 0)
 		goto out;
 	n = (int64_t)get64(length);
-	if (n < 0 || n > size - 8 || n > HEADER_MOST)
+	if (n < 0 || n > size - 8 || n > HEADER_MAX)
 		goto out;
 	text = xmalloc((size_t)n + 1);
 	if (file_pread(fd, path, text, (size_t)n, 8, &unused) == 0)
@@ -81,7 +81,7 @@ best_repair(struct rundir *r, uint64_t step)
 			    "step is better, the run will end with 1: "
 			    "--keep-best=none avoids it)", text_quote(best), step,
 			    path_base(path));
-		else if ((bad = rundir_name(r, path, "best.safetensors")) == 0)
+		else if ((bad = rundir_link(r, path, "best.safetensors")) == 0)
 			note("%s: repaired: now of step %" PRIu64,
 			    text_quote(best), step);
 	}

@@ -10,10 +10,10 @@
 /* Set the shape of weight ${p} in the other program: drop the time axis, which
  * must be 1 long, or insert one, as the naming row ${r} says. */
 static int
-export_set_shape(const struct graph *g, const struct naming *n,
+export_set_shape(const struct graph *g, const struct key_map *n,
     const struct param *p, const struct rename *r, struct exported *x)
 {
-	int no_t = naming_how(r, "2d", "", NULL), t = naming_how(r, "3d", "",
+	int no_t = key_map_how(r, "2d", "", NULL), t = key_map_how(r, "3d", "",
 	    NULL);
 
 	x->ndim = p->ndim;
@@ -39,7 +39,7 @@ export_set_shape(const struct graph *g, const struct naming *n,
 static struct exported *
 export_add(struct export *e)
 {
-	e->tensor = array_room(e->tensor, e->tensors, &e->cap,
+	e->tensor = array_reserve(e->tensor, e->tensors, &e->cap,
 	    sizeof(*e->tensor));
 	e->tensor[e->tensors] = (struct exported){ .p = -1, .folded = -1 };
 	return &e->tensor[e->tensors++];
@@ -51,14 +51,14 @@ export_add(struct export *e)
  * Subtracting this bias from the running mean gives the same output.
  */
 static int
-export_folded_bias(const struct graph *g, const struct naming *n, int norm)
+export_folded_bias(const struct graph *g, const struct key_map *n, int norm)
 {
-	struct naming_of of = graph_naming(g);
+	struct key_map_network of = graph_key_map(g);
 	const struct op *op = &g->op[g->op[norm].in[0]];
-	char theirs[NAMING_TEXT], into[NAMING_TEXT];
-	const struct rename *r = naming_theirs(n, &of, op->name, theirs);
+	char theirs[KEY_MAP_TEXT], into[KEY_MAP_TEXT];
+	const struct rename *r = key_map_to_theirs(n, &of, op->name, theirs);
 
-	if (r == NULL || !naming_how(r, "fold", op->name, into) ||
+	if (r == NULL || !key_map_how(r, "fold", op->name, into) ||
 	    strcmp(into, g->op[norm].name) != 0)
 		return -1;
 	for (int i = 0; i < op->nparam; i++)
@@ -71,19 +71,19 @@ export_folded_bias(const struct graph *g, const struct naming *n, int norm)
  * the counter of a norm, which PyTorch expects.  Return 0, or -1 after a
  * message. */
 static int
-export_op(const struct graph *g, const struct naming *n, int i,
+export_op(const struct graph *g, const struct key_map *n, int i,
     struct export *e)
 {
-	struct naming_of of = graph_naming(g);
+	struct key_map_network of = graph_key_map(g);
 	const struct op *op = &g->op[i];
-	char theirs[NAMING_TEXT], into[NAMING_TEXT];
-	const struct rename *r = naming_theirs(n, &of, op->name, theirs);
+	char theirs[KEY_MAP_TEXT], into[KEY_MAP_TEXT];
+	const struct rename *r = key_map_to_theirs(n, &of, op->name, theirs);
 	int fold;
 
 	if (r == NULL)
 		return fail("%s: %s has no name for %s", g->name, n->name,
 		    op->name);
-	fold = naming_how(r, "fold", op->name, into);
+	fold = key_map_how(r, "fold", op->name, into);
 	for (int k = op->param; k < op->param + op->nparam; k++) {
 		const struct param *p = &g->param[k];
 		struct exported *x;
@@ -96,7 +96,7 @@ export_op(const struct graph *g, const struct naming *n, int i,
 		if (export_set_shape(g, n, p, r, x) != 0)
 			return -1;
 		if (p->kind == PARAM_WEIGHT)
-			x->first = graph_turned(g, r, i);
+			x->first = graph_rotated_channels(g, r, i);
 		if (p->kind == PARAM_MEAN)
 			x->folded = export_folded_bias(g, n, i);
 	}
@@ -106,13 +106,13 @@ export_op(const struct graph *g, const struct naming *n, int i,
 }
 
 int
-export_new(const struct graph *g, const struct naming *n, struct export *e)
+export_new(const struct graph *g, const struct key_map *n, struct export *e)
 {
-	struct naming_of of = graph_naming(g);
+	struct key_map_network of = graph_key_map(g);
 
 	*e = (struct export){ 0 };
 	for (int i = 0; i < g->nop; i++)
-		if (naming_lacks(n, &of, g->op[i].name))
+		if (key_map_lacks(n, &of, g->op[i].name))
 			return fail("%s: %s has no network with %s: wanted "
 			    "other names, or a table without that row (%s)",
 			    g->name, n->name, g->op[i].name, n->table->path);

@@ -4,7 +4,7 @@
 /* Export weights under the tensor names of another program. */
 
 #include "net/net.h"
-#include "weights/naming.h"
+#include "weights/key_map.h"
 #include "weights/safetensors.h"
 
 /* A tensor of the exported file. */
@@ -30,7 +30,7 @@ struct export { struct exported *tensor; size_t tensors, cap; };
  * another shape, or if that program has no such network.  After 0 the caller
  * calls export_free; ${e} does not refer to ${g} or ${n}.
  */
-int export_new(const struct graph *g, const struct naming *n,
+int export_new(const struct graph *g, const struct key_map *n,
     struct export *e);
 void export_free(struct export *e);
 

@@ -16,7 +16,7 @@
  * fp32.  Return 0, or an exit status after a message. */
 static int
 export_write_net(const struct state *s, const struct net *n,
-    const struct naming *names, const char *path)
+    const struct key_map *names, const char *path)
 {
 	char *step = xprintf("%" PRIu64, s->step);
 	/* PyTorch's readers of safetensors look for the format "pt". */
@@ -43,7 +43,7 @@ export_write_net(const struct state *s, const struct net *n,
  * export it. */
 static int
 export_checkpoint(const char *checkpoint, const char *path,
-    const struct naming *names, int ema)
+    const struct key_map *names, int ema)
 {
 	static const struct device_options o = { .threads = 1 };
 	struct device *d = device_open(backend_find("ref"), &o);
@@ -82,23 +82,23 @@ export_checkpoint(const char *checkpoint, const char *path,
 int
 export_run(const char *run, const char *path, const char *names, int ema)
 {
-	struct naming *n = naming_open(names);
+	struct key_map *n = key_map_open(names);
 	char *checkpoint;
 	int status = EXIT_FAILED;
 
 	if (n == NULL)
 		return EXIT_USAGE;
-	if (!naming_writes(n)) {
+	if (!key_map_can_write(n)) {
 		fail("--names=%s: names that are only read (wanted those of another "
 		    "program)", text_quote(names));
-		naming_close(n);
+		key_map_close(n);
 		return EXIT_USAGE;
 	}
-	if ((checkpoint = rundir_choose(run)) != NULL) {
+	if ((checkpoint = rundir_find_checkpoint(run)) != NULL) {
 		detail("%s: is exported", text_quote(checkpoint));
 		status = export_checkpoint(checkpoint, path, n, ema);
 	}
 	free(checkpoint);
-	naming_close(n);
+	key_map_close(n);
 	return status;
 }

@@ -45,7 +45,7 @@ resume_newest(const char *dir, struct resume *r)
 		char *path = rundir_checkpoint(&run, steps[i]);
 		int bad = resume_file(path, r);
 
-		r->passed = i;
+		r->skipped = i;
 		r->newest = steps[0];
 		/* A running process may have removed it meanwhile.  If any is
 		 * damaged, the result is -2, not -3. */
@@ -70,7 +70,7 @@ resume_newest(const char *dir, struct resume *r)
 }
 
 int
-resume_set_aside(const char *dir, const struct resume *r)
+resume_rename_bad(const char *dir, const struct resume *r)
 {
 	struct rundir run = { .path = dir };
 	uint64_t *steps;
@@ -79,7 +79,7 @@ resume_set_aside(const char *dir, const struct resume *r)
 
 	while (newer < n && steps[newer] > r->state.step)
 		newer++;
-	if (!bad && (newer != r->passed || (n > 0 ? steps[0] : 0) != r->newest))
+	if (!bad && (newer != r->skipped || (n > 0 ? steps[0] : 0) != r->newest))
 		bad = fail("%s: another process has just saved a checkpoint there "
 		    "(start only one)", text_quote(dir));
 	for (int i = 0; i < newer && !bad; i++) {
@@ -100,10 +100,10 @@ resume_set_aside(const char *dir, const struct resume *r)
 	return bad;
 }
 
-struct identity
-resume_identity(const struct state *s)
+struct fingerprint
+resume_fingerprint(const struct state *s)
 {
-	return (struct identity){ .build = s->build, .results = s->results,
+	return (struct fingerprint){ .build = s->build, .results = s->results,
 		.isa = s->isa, .library = s->library,
 		.precision = s->precision, .choices = s->choices,
 		.network = s->network, .classes = s->class_hash,
@@ -139,8 +139,8 @@ resume_check(const struct resume *r, const struct state *now,
     const struct option_list *override)
 {
 	const struct resume_sides sides = { r, now, schedule, samples };
-	struct identity was = resume_identity(&r->state);
-	struct identity is = resume_identity(now);
+	struct fingerprint was = resume_fingerprint(&r->state);
+	struct fingerprint is = resume_fingerprint(now);
 
 	/* Version 0.1.0: the ISA is the last word of "vt 0.1.0 cpu avx512". */
 	if (was.isa == NULL) {

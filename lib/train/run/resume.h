@@ -14,7 +14,7 @@ struct resume {
 	char *path;
 	struct safetensors file;
 	struct state state;
-	int passed;			/* number of newer checkpoints, which
+	int skipped;			/* number of newer checkpoints, which
 					 * are damaged or not finite */
 	uint64_t newest;		/* step of the newest one of all */
 };
@@ -33,22 +33,22 @@ struct resume {
 int resume_newest(const char *dir, struct resume *r);
 
 /*
- * resume_set_aside(dir, r):
+ * resume_rename_bad(dir, r):
  * Rename the newer checkpoints that resume_newest skipped to *.bad.  ${r} is
  * its result, or all zeros if a new run begins.  The caller holds the lock of
  * the directory, which resume_newest did not need.  Return 0, or -1 after a
  * message if the checkpoints have changed since.
  */
-int resume_set_aside(const char *dir, const struct resume *r);
+int resume_rename_bad(const char *dir, const struct resume *r);
 
 /* resume_file(path, r): read checkpoint ${path}.  Return 1, or -1, -2 or -3
  * after a message, as checkpoint_read. */
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
 
-/* resume_identity(s): return the fingerprint of the run with state ${s}.  Its
+/* resume_fingerprint(s): return the fingerprint of the run with state ${s}.  Its
  * texts are those of ${s}. */
-struct identity resume_identity(const struct state *s);
+struct fingerprint resume_fingerprint(const struct state *s);
 
 /*
  * resume_check(r, now, schedule, samples, override):

@@ -81,7 +81,7 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 		snprintf(name, sizeof(name), NAME "%s", step, suffix);
 		if (strcmp(name, e->d_name) != 0)
 			continue;
-		*steps = array_room(*steps, n, &cap, sizeof(**steps));
+		*steps = array_reserve(*steps, n, &cap, sizeof(**steps));
 		(*steps)[n++] = step;
 	}
 	if (errno != 0) {
@@ -102,7 +102,7 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 /* Link under a temporary name and rename, so that ${name} is always a complete
  * file.  Copy if the file system has no hard links. */
 int
-rundir_name(const struct rundir *r, const char *from, const char *name)
+rundir_link(const struct rundir *r, const char *from, const char *name)
 {
 	char *to = path_join(r->path, name);
 	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name, (unsigned)getpid());
@@ -177,7 +177,7 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
 	int bad = rundir_latest(r, step, hash);
 
 	if (!bad && best)
-		bad = rundir_name(r, path, "best.safetensors");
+		bad = rundir_link(r, path, "best.safetensors");
 	/* The new checkpoint is durable and named: older ones are no longer
 	 * needed. */
 	if (!bad && !keep_all)
@@ -187,7 +187,7 @@ rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
 }
 
 int
-rundir_make_room(const struct rundir *r, uint64_t safe)
+rundir_free_space(const struct rundir *r, uint64_t safe)
 {
 	uint64_t *steps;
 	int n = rundir_checkpoints(r->path, "", &steps), made = 0, whole = 0;
@@ -211,7 +211,7 @@ int
 rundir_finish(struct rundir *r, uint64_t step)
 {
 	char *path = rundir_checkpoint(r, step);
-	int bad = rundir_name(r, path, "final.safetensors");
+	int bad = rundir_link(r, path, "final.safetensors");
 
 	free(path);
 	return bad;
@@ -232,7 +232,7 @@ rundir_unfinish(struct rundir *r)
 }
 
 char *
-rundir_choose(const char *path)
+rundir_find_checkpoint(const char *path)
 {
 	static const char *const names[] = { "final.safetensors",
 		"best.safetensors" };

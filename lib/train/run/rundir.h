@@ -79,15 +79,15 @@ void rundir_prune(const struct rundir *r);
 int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash);
 
 /*
- * rundir_make_room(r, safe):
+ * rundir_free_space(r, safe):
  * On a full disk, remove the oldest checkpoint, after a warning, if it is older
  * than the intact one of step ${safe}.  Return 1 if a file was removed, else 0.
  */
-int rundir_make_room(const struct rundir *r, uint64_t safe);
+int rundir_free_space(const struct rundir *r, uint64_t safe);
 
-/* rundir_name(r, path, name): durably link file ${path} as ${name} in ${r}, or
+/* rundir_link(r, path, name): durably link file ${path} as ${name} in ${r}, or
  * copy it if the file system has no links.  Replace an existing ${name}. */
-int rundir_name(const struct rundir *r, const char *path, const char *name);
+int rundir_link(const struct rundir *r, const char *path, const char *name);
 
 /* rundir_finish(r, step): link the last checkpoint, of ${step}, as
  * final.safetensors. */
@@ -98,11 +98,11 @@ int rundir_finish(struct rundir *r, uint64_t step);
 int rundir_unfinish(struct rundir *r);
 
 /*
- * rundir_choose(path):
+ * rundir_find_checkpoint(path):
  * Return the path of the checkpoint that ${path} means: a file is itself.  A
  * run directory means its final checkpoint, else the best, else the newest.
  * Return NULL after a message if it has none.  The caller frees the path.
  */
-char *rundir_choose(const char *path);
+char *rundir_find_checkpoint(const char *path);
 
 #endif

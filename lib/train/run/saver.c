@@ -50,7 +50,7 @@ saver_save(struct saver *s)
 		    s->how & SAVE_KEEP_ALL) != 0;
 		full = bad && (errno == ENOSPC || errno == EDQUOT);
 		fail_into(before);
-	} while (full && rundir_make_room(s->run, s->safe));
+	} while (full && rundir_free_space(s->run, s->safe));
 	if (bad) {
 		saver_not_saved(s, s->step, s->why.text);
 	} else {

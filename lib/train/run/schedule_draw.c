@@ -39,7 +39,7 @@ schedule_draw(const struct schedule *s, const char *path)
 		{ .y = { "Learning rate", 0, 0, 10 } } };
 	struct plot_series series[PANELS][SCHEDULE_CYCLE];
 	struct curve curve[PANELS][SCHEDULE_CYCLE] = { 0 };
-	double *border = xcalloc((size_t)s->stages, sizeof(*border));
+	double *boundary = xcalloc((size_t)s->stages, sizeof(*boundary));
 	int epochs = schedule_epochs(s);
 	char *note = schedule_draw_note_of(s);
 	char *title = xprintf("A schedule of %d epoch%s", epochs,
@@ -50,7 +50,7 @@ schedule_draw(const struct schedule *s, const char *path)
 		struct plot_panel *p = &panel[i];
 
 		p->series = series[i];
-		p->n = i == LR ? 1 : curve_turns(s, (enum curve_of)i);
+		p->n = i == LR ? 1 : curve_count(s, (enum curve_of)i);
 		for (int k = 0; k < p->n; k++) {
 			struct curve *c = &curve[i][k];
 
@@ -60,18 +60,18 @@ schedule_draw(const struct schedule *s, const char *path)
 			    turn[k] : NULL, .n = (int)c->n, .x = c->x, .y = c->y,
 			    .style = k };
 			if (p->y.log == 0)
-				p->y.max = fmax(p->y.max, 1.1 * curve_most(c));
+				p->y.max = fmax(p->y.max, 1.1 * curve_max(c));
 		}
 	}
 	for (int i = 0; i < s->stages; i++)
-		border[i] = s->stage[i].epoch_begin;
+		boundary[i] = s->stage[i].epoch_begin;
 	bad = plot_draw(&(struct plot){ .title = title, .note = note, .w = 900,
-	    .h = 720, .x = { "epoch", 0, epochs, 0 }, .rule = border,
+	    .h = 720, .x = { "epoch", 0, epochs, 0 }, .rule = boundary,
 	    .rules = s->stages, .panel = panel, .panels = PANELS }, path);
 	for (int i = 0; i < PANELS; i++)
 		for (int k = 0; k < panel[i].n; k++)
 			curve_free(&curve[i][k]);
-	free(border);
+	free(boundary);
 	free(title);
 	free(note);
 	return bad;

@@ -19,7 +19,7 @@ struct snapshot {
 	struct tensor *tensor;		/* the snapshot owns the names */
 	void *w;			/* copy of the flat parameters */
 	struct slots_whole whole;	/* optimizer state of all ranks */
-	size_t metas, room;		/* used, allocated */
+	size_t metas, capacity;		/* used, allocated */
 	struct meta *meta;		/* the snapshot owns the values */
 };
 
@@ -59,7 +59,7 @@ snapshot_add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 static void
 snapshot_add_meta(struct snapshot *s, const char *key, char *value)
 {
-	s->meta = array_room(s->meta, s->metas, &s->room, sizeof(*s->meta));
+	s->meta = array_reserve(s->meta, s->metas, &s->capacity, sizeof(*s->meta));
 	s->meta[s->metas++] = (struct meta){ key, value };
 }
 

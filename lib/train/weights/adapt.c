@@ -21,19 +21,19 @@ adapt_has_op(const void *network, const char *name, int past)
 	return i >= 0 && (!past || g->op[i].past);
 }
 
-struct naming_of
-graph_naming(const struct graph *g)
+struct key_map_network
+graph_key_map(const struct graph *g)
 {
-	return (struct naming_of){ adapt_has_op, g };
+	return (struct key_map_network){ adapt_has_op, g };
 }
 
 int
-graph_turned(const struct graph *g, const struct rename *r, int op)
+graph_rotated_channels(const struct graph *g, const struct rename *r, int op)
 {
-	char name[NAMING_TEXT];
+	char name[KEY_MAP_TEXT];
 	int i;
 
-	if (r == NULL || !naming_how(r, "turn", g->op[op].name, name) ||
+	if (r == NULL || !key_map_how(r, "turn", g->op[op].name, name) ||
 	    (i = graph_op(g, name)) < 0 || g->op[i].nparam == 0)
 		return 0;
 	return g->param[g->op[i].param].dim[0];
@@ -89,7 +89,7 @@ adapt_new(const struct graph *g, const struct param *p,
 	if (t->ndim > 5 || (t->ndim < 2) != (p->ndim < 2))
 		return -1;
 	if (p->ndim > 1)
-		a->first = graph_turned(g, r, p->op);
+		a->first = graph_rotated_channels(g, r, p->op);
 	inflated = a->from.t == 1 && a->to.t > 1;
 	a->colours = p->ndim > 1 && a->from.in == 3 && a->to.in != 3 &&
 	    adapt_is_first(g, op);

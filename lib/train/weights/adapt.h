@@ -7,7 +7,7 @@
  */
 
 #include "graph/graph.h"
-#include "weights/naming.h"
+#include "weights/key_map.h"
 #include "weights/weights.h"
 
 /*
@@ -58,16 +58,16 @@ struct extent param_extent(const struct param *p);
 int graph_op(const struct graph *g, const char *name);
 
 /*
- * graph_naming(g): return the functions by which a key mapping queries ${g},
+ * graph_key_map(g): return the functions by which a key mapping queries ${g},
  * which must outlive the result.
  */
-struct naming_of graph_naming(const struct graph *g);
+struct key_map_network graph_key_map(const struct graph *g);
 
 /*
- * graph_turned(g, r, op): return how many input channels of operator ${op} are
- * first in the file and last in the network, by row ${r}; 0 if ${r} is NULL or
- * does not rotate them.
+ * graph_rotated_channels(g, r, op): return how many input channels of operator
+ * ${op} are first in the file and last in the network, by row ${r}; 0 if ${r}
+ * is NULL or does not rotate them.
  */
-int graph_turned(const struct graph *g, const struct rename *r, int op);
+int graph_rotated_channels(const struct graph *g, const struct rename *r, int op);
 
 #endif

@@ -30,7 +30,7 @@ init_check_finite(const struct init *in, const char *path)
 		float *x;
 		size_t bad = 0, negative = 0;
 
-		if (m->param[i].fate == FATE_NEW)
+		if (m->param[i].status == LOAD_INITIALIZED)
 			continue;
 		x = xcalloc(t->count, sizeof(*x));
 		weights_floats(t, x);
@@ -55,7 +55,7 @@ int
 init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial)
 {
-	struct weights *w = &in->weights;
+	struct wgrad *w = &in->weights;
 	char hash[33];
 	int bad;
 
@@ -67,8 +67,8 @@ init_open(struct init *in, const struct graph *g, const char *path,
 		return EXIT_FAILED;
 	}
 	/*
-	 * Print the reason for refusing the weights before match_say lists the
-	 * names.
+	 * Print the reason for refusing the weights before match_report lists
+	 * the names.
 	 */
 	bad = match_enough(in->match) || partial ? 0 :
 	    fail("%s: %zu of the %zu values of %s without its classifier are "
@@ -76,7 +76,7 @@ init_open(struct init *in, const struct graph *g, const char *path,
 	    "another network (--init-partial takes them)", text_quote(path),
 	    in->match->elements, in->match->of, g->name, in->match->of > 0 ?
 	    100.0 * (double)in->match->elements / (double)in->match->of : 0.0);
-	match_say(in->match, path);
+	match_report(in->match, path);
 	if (!bad)
 		bad = init_check_finite(in, path);
 	if (bad) {

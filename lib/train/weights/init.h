@@ -9,7 +9,7 @@
 /* The file, its tensors, and their match to the network. */
 struct init {
 	const char *path;
-	struct weights weights;
+	struct wgrad weights;
 	struct match *match;
 	char *text;			/* for checkpoints: "HASH NAMES FILE" */
 };

@@ -16,7 +16,7 @@ struct match_meaning { int p; const struct rename *r; int state; };
 
 struct match_reading {
 	const struct graph *g;
-	const struct naming *naming;	/* NULL: vt's own names */
+	const struct key_map *key_map;	/* NULL: vt's own names */
 	struct names *params;		/* their numbers are those of the
 					 * parameters */
 };
@@ -25,11 +25,11 @@ static struct match_meaning
 match_read_name(const struct match_reading *rd, const char *name)
 {
 	struct match_meaning m = { .p = -1 };
-	struct naming_of of = graph_naming(rd->g);
-	char op[NAMING_TEXT], ours[NAMING_TEXT], whole[NAMING_TEXT + 80];
+	struct key_map_network of = graph_key_map(rd->g);
+	char op[KEY_MAP_TEXT], ours[KEY_MAP_TEXT], whole[KEY_MAP_TEXT + 80];
 	const char *leaf, *end;
 
-	if (rd->naming == NULL) {
+	if (rd->key_map == NULL) {
 		/* vt stores parameters as model/NAME, statistics as bn/NAME. */
 		const char *p = text_starts(name, "model/") ? name + 6 :
 		    text_starts(name, "bn/") ? name + 3 : NULL;
@@ -38,15 +38,15 @@ match_read_name(const struct match_reading *rd, const char *name)
 		m.p = p != NULL ? (int)names_find(rd->params, p) : -1;
 		return m;
 	}
-	name = naming_unwrap(rd->naming, name);
-	leaf = naming_end(rd->naming, name, &end);
+	name = key_map_unwrap(rd->key_map, name);
+	leaf = key_map_suffix(rd->key_map, name, &end);
 	m.state = leaf != NULL && end == NULL;
-	if (leaf == NULL || end == NULL || leaf - name >= NAMING_TEXT ||
+	if (leaf == NULL || end == NULL || leaf - name >= KEY_MAP_TEXT ||
 	    strlen(end) >= 80)
 		return m;
 	memcpy(op, name, (size_t)(leaf - name));
 	op[leaf - name] = '\0';
-	if ((m.r = naming_ours(rd->naming, &of, op, ours)) == NULL)
+	if ((m.r = key_map_to_ours(rd->key_map, &of, op, ours)) == NULL)
 		return m;
 	strcpy(whole, ours);
 	strcat(whole, end);
@@ -56,7 +56,7 @@ match_read_name(const struct match_reading *rd, const char *name)
 
 /* Return how many values of the network the file's tensors can give. */
 static size_t
-match_count(const struct match_reading *rd, const struct weights *w)
+match_count(const struct match_reading *rd, const struct wgrad *w)
 {
 	size_t n = 0;
 
@@ -75,28 +75,28 @@ match_count(const struct match_reading *rd, const struct weights *w)
  * Return the key mapping that gives the most values, the first of equals; NULL
  * after a message.
  */
-static struct naming *
-match_find_naming(struct match_reading *rd, const struct weights *w)
+static struct key_map *
+match_find_key_map(struct match_reading *rd, const struct wgrad *w)
 {
-	struct naming *best = NULL;
-	size_t most = 0;
+	struct key_map *best = NULL;
+	size_t largest = 0;
 
-	for (int i = 0; naming_known[i] != NULL; i++) {
-		struct naming *n = naming_open(naming_known[i]);
+	for (int i = 0; key_map_known[i] != NULL; i++) {
+		struct key_map *n = key_map_open(key_map_known[i]);
 		size_t got;
 
 		if (n == NULL) {
-			naming_close(best);
+			key_map_close(best);
 			return NULL;
 		}
-		rd->naming = n;
+		rd->key_map = n;
 		got = match_count(rd, w);
-		if (best == NULL || got > most) {
-			naming_close(best);
+		if (best == NULL || got > largest) {
+			key_map_close(best);
 			best = n;
-			most = got;
+			largest = got;
 		} else {
-			naming_close(n);
+			key_map_close(n);
 		}
 	}
 	return best;
@@ -143,7 +143,7 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 	p = &m->graph->param[mean.p];
 	to = &m->param[mean.p];
 	/* Several names can map to one parameter: the first tensor is used. */
-	if (to->fate != FATE_NEW) {
+	if (to->status != LOAD_INITIALIZED) {
 		m->left[i] = xprintf("%s is loaded already", p->name);
 	} else if (p->head && !same_classes) {
 		m->left[i] = xstrdup("of other classes");
@@ -156,7 +156,7 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 		free(to->why);
 		to->why = xprintf("%s in the file (wanted %s)", a, b);
 	} else {
-		to->fate = *to->adapt.how != '\0' ? FATE_RESHAPED : FATE_LOADED;
+		to->status = *to->adapt.how != '\0' ? LOAD_CONVERTED : LOAD_COPIED;
 		to->tensor = i;
 		free(to->why);
 		to->why = xstrdup(to->adapt.how);
@@ -165,25 +165,25 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 }
 
 struct match *
-match_new(const struct graph *g, const struct weights *w, const char *classes)
+match_new(const struct graph *g, const struct wgrad *w, const char *classes)
 {
 	const char *format = safetensors_meta(&w->s, "vt.format");
 	const char *theirs = safetensors_meta(&w->s, "vt.classes");
 	int same = theirs == NULL || classes == NULL ||
 	    strcmp(theirs, classes) == 0;
 	struct match_reading rd = { .g = g, .params = names_new() };
-	struct naming *naming = NULL;
+	struct key_map *key_map = NULL;
 	struct match *m = NULL;
 
 	for (int i = 0; i < g->nparam; i++)
 		names_add(rd.params, g->param[i].name);
-	if (format == NULL && (naming = match_find_naming(&rd, w)) == NULL)
+	if (format == NULL && (key_map = match_find_key_map(&rd, w)) == NULL)
 		goto done;
-	rd.naming = naming;
+	rd.key_map = key_map;
 	m = xcalloc(1, sizeof(*m));
 	m->graph = g;
 	m->weights = w;
-	m->names = xstrdup(naming != NULL ? naming->name : "vt");
+	m->names = xstrdup(key_map != NULL ? key_map->name : "vt");
 	m->param = xcalloc((size_t)g->nparam, sizeof(*m->param));
 	m->left = xcalloc(w->tensors, sizeof(*m->left));
 	for (int i = 0; i < g->nparam; i++) {
@@ -194,7 +194,7 @@ match_new(const struct graph *g, const struct weights *w, const char *classes)
 		match_tensor(m, i, match_read_name(&rd, w->tensor[i].name),
 		    same);
 done:
-	naming_close(naming);
+	key_map_close(key_map);
 	names_free(rd.params);
 	return m;
 }
@@ -224,7 +224,7 @@ match_load(const struct match *m, struct net *n)
 		float *x, *y;
 		double *v;
 
-		if (from->fate == FATE_NEW)
+		if (from->status == LOAD_INITIALIZED)
 			continue;
 		x = xcalloc(t->count, sizeof(*x));
 		y = xcalloc(p->count, sizeof(*y));

@@ -11,16 +11,16 @@
 #include "train/weights/adapt.h"
 
 /* The load status of a parameter. */
-enum fate {
-	FATE_NEW,		/* no tensor: initialized from --seed */
-	FATE_LOADED,		/* copied from the file */
-	FATE_RESHAPED		/* converted from another shape */
+enum load_status {
+	LOAD_INITIALIZED,		/* no tensor: initialized from --seed */
+	LOAD_COPIED,		/* copied from the file */
+	LOAD_CONVERTED		/* converted from another shape */
 };
 
 /* A parameter, and the tensor that gives its values. */
 struct matched {
-	enum fate fate;
-	size_t tensor;			/* index, unless FATE_NEW */
+	enum load_status status;
+	size_t tensor;			/* index, unless LOAD_INITIALIZED */
 	struct adapt adapt;
 	char *why;			/* "": no remark */
 };
@@ -29,7 +29,7 @@ struct matched {
 struct match {
 	/* Both must outlive the match. */
 	const struct graph *graph;
-	const struct weights *weights;
+	const struct wgrad *weights;
 	char *names;			/* key mapping of the file: "tsm";
 					 * "vt" for files of vt */
 	struct matched *param;		/* [graph->nparam] */
@@ -47,7 +47,7 @@ struct match {
  * do, and ${classes} is not NULL.
  * Return the match, which match_free frees, or NULL after a message.
  */
-struct match *match_new(const struct graph *g, const struct weights *w,
+struct match *match_new(const struct graph *g, const struct wgrad *w,
     const char *classes);
 void match_free(struct match *m);
 
@@ -57,8 +57,8 @@ void match_free(struct match *m);
  */
 void match_load(const struct match *m, struct net *n);
 
-/* match_say(m, path): print a summary as notes; ${path} is the file. */
-void match_say(const struct match *m, const char *path);
+/* match_report(m, path): print a summary as notes; ${path} is the file. */
+void match_report(const struct match *m, const char *path);
 
 /*
  * match_table(m, b): append the match to ${b} as a table for the run directory

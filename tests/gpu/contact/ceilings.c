@@ -112,10 +112,10 @@ ceilings_products(const struct ceilings_bench *b, int side, enum gpu_type type)
 	static const char *const name[] = { "product/fp32", "product/bf16",
 		"product/fp16" };
 	size_t n = (size_t)side * (size_t)side, size = type == GPU_F32 ? 4 : 2;
-	struct product_shape shape = { .m = side, .n = side, .k = side,
+	struct gemm_shape shape = { .m = side, .n = side, .k = side,
 		.batch = 1, .lda = (size_t)side, .ldb = (size_t)side,
 		.ldc = (size_t)side, .type_ab = type, .type_c = type };
-	struct product_plan *p = b->d->call->product_new(b->d, &shape);
+	struct gemm_plan *p = b->d->call->gemm_new(b->d, &shape);
 	double *rate = xcalloc((size_t)b->rounds, sizeof(*rate));
 	void *at[4];
 
@@ -125,14 +125,14 @@ ceilings_products(const struct ceilings_bench *b, int side, enum gpu_type type)
 		at[i] = ceilings_alloc(b, n * size);
 		ceilings_randomise(b, at[i], n, type);
 	}
-	at[3] = ceilings_alloc(b, b->d->call->product_workspace(b->d, p) + 1);
+	at[3] = ceilings_alloc(b, b->d->call->gemm_workspace(b->d, p) + 1);
 	for (int i = -1; i < b->rounds; i++) {
 		double start;
 
 		ceilings_finish(b);
 		start = clock_seconds();
 		for (int k = 0; k < TIMES; k++)
-			b->d->call->product(b->d, b->s, p, at[0], at[1],
+			b->d->call->gemm(b->d, b->s, p, at[0], at[1],
 			    at[2], at[3]);
 		ceilings_finish(b);
 		if (i >= 0)
@@ -142,7 +142,7 @@ ceilings_products(const struct ceilings_bench *b, int side, enum gpu_type type)
 	ceilings_row(b, name[type], "TFLOP/s", rate);
 	for (int i = 0; i < 4; i++)
 		b->d->call->free(b->d, at[i]);
-	b->d->call->product_free(b->d, p);
+	b->d->call->gemm_free(b->d, p);
 	free(rate);
 }
 

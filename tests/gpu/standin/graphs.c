@@ -90,7 +90,7 @@ graph_replay(struct standin *s, struct gpu_stream *t, const struct gpu_graph *g)
 	}
 	for (size_t i = 0; i < g->n; i++) {
 		struct gpu_stream *to = on[g->node[i].branch];
-		struct piece *p = g->node[i].piece;
+		struct message *p = g->node[i].piece;
 
 		if (p->kind == PIECE_RECORD) {
 			record(p->event, to);
@@ -153,7 +153,7 @@ standin_record_inside(struct driver *d, struct gpu_event *e,
     struct gpu_stream *t)
 {
 	struct standin *s = enter(d);
-	struct piece *p;
+	struct message *p;
 
 	if (t->graph == NULL) {
 		fault(s, FAULT_MISUSE, "an event is recorded in a graph that "

@@ -267,7 +267,7 @@ trapped(struct standin *s, const char *name, const struct stretches *l)
 
 /* Run all blocks once.  Return 0 after an invalid access. */
 static int
-run(struct standin *s, const struct piece *p, const struct stretches *l,
+run(struct standin *s, const struct message *p, const struct stretches *l,
     int backwards)
 {
 	const struct standin_kernel *k = &s->o.kernel[p->launch.kernel];
@@ -334,7 +334,7 @@ same(struct standin *s, struct stretch *t)
 }
 
 static void
-again(struct standin *s, const struct piece *p, struct stretches *l)
+again(struct standin *s, const struct message *p, struct stretches *l)
 {
 	int differ = 0;
 
@@ -356,7 +356,7 @@ again(struct standin *s, const struct piece *p, struct stretches *l)
 }
 
 void
-guard_run(struct standin *s, const struct piece *p)
+guard_run(struct standin *s, const struct message *p)
 {
 	const struct access *a = &p->access;
 	struct stretches l;

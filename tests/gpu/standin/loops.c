@@ -107,7 +107,7 @@ meets(const struct conv_shape *s, long to, long k)
 /* v = max(v scale + offset, 0) per channel, rounded to the type. */
 static void
 norm(const struct conv_shape *s, double *v, size_t n,
-    const struct conv_beside *b)
+    const struct conv_operands *b)
 {
 	size_t channels = (size_t)s->in;
 	uint32_t word = 0;
@@ -124,7 +124,7 @@ norm(const struct conv_shape *s, double *v, size_t n,
 /* Sum y and its squares per channel, from the rounded values. */
 static void
 sum_up(const struct conv_shape *s, const void *y, size_t n,
-    const struct conv_beside *b)
+    const struct conv_operands *b)
 {
 	size_t channels = (size_t)s->out;
 	double *sum = xcalloc(2 * channels, sizeof(*sum));
@@ -147,7 +147,7 @@ sum_up(const struct conv_shape *s, const void *y, size_t n,
  */
 static void
 shut(const struct conv_shape *s, void *x, double *v, size_t n,
-    const struct conv_beside *b)
+    const struct conv_operands *b)
 {
 	size_t channels = (size_t)s->in;
 	const float *scale = b->scale, *offset = b->offset;
@@ -167,13 +167,13 @@ shut(const struct conv_shape *s, void *x, double *v, size_t n,
 	for (size_t c = 0; c < 2 * channels; c++)
 		b->sums[c] = (float)sum[c];
 	for (size_t c = 0; c < 3 * channels; c++)
-		b->rest[c] = NAN;
+		b->ignored[c] = NAN;
 	free(sum);
 }
 
 void
 loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
-    const struct conv_beside *beside)
+    const struct conv_operands *beside)
 {
 	size_t from = 1, to = 1, kernels = 1, nx, ny, nw;
 	double *vx, *vw, *vy, *other = NULL;
@@ -194,7 +194,7 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
 	    load(y, ny, s->type);
 	if (s->pass == CONV_FORWARD)
 		other = turned(s, vw, kernels);
-	if (s->pattern == CONV_NORMED || s->pattern == CONV_NORMED_SUMS)
+	if (s->fusion == CONV_NORMED || s->fusion == CONV_NORMED_SUMS)
 		norm(s, vx, nx, beside);
 	for (size_t n = 0; n < (size_t)s->n; n++)
 		for (size_t i = 0; i < to; i++)
@@ -209,13 +209,13 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
 			}
 	if (s->pass == CONV_FORWARD)
 		store(y, vy, ny, s->type);
-	else if (s->pattern == CONV_NORM_BACK)
+	else if (s->fusion == CONV_NORM_BACK)
 		shut(s, x, vx, nx, beside);
 	else if (s->pass == CONV_DATA)
 		store(x, vx, nx, s->type);
 	else
 		store(w, vw, nw, s->type);
-	if (s->pattern == CONV_SUMS || s->pattern == CONV_NORMED_SUMS)
+	if (s->fusion == CONV_SUMS || s->fusion == CONV_NORMED_SUMS)
 		sum_up(s, y, ny, beside);
 	free(vx);
 	free(vw);
@@ -224,7 +224,7 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
 }
 
 void
-loops_product_bytes(const struct product_shape *s, size_t bytes[3])
+loops_product_bytes(const struct gemm_shape *s, size_t bytes[3])
 {
 	size_t rows[3] = { (size_t)(s->transpose_a ? s->k : s->m),
 		(size_t)(s->transpose_b ? s->n : s->k), (size_t)s->m };
@@ -240,7 +240,7 @@ loops_product_bytes(const struct product_shape *s, size_t bytes[3])
 }
 
 void
-loops_product(const struct product_shape *s, const void *a, const void *b,
+loops_product(const struct gemm_shape *s, const void *a, const void *b,
     void *c)
 {
 	size_t m = (size_t)s->m, n = (size_t)s->n, k = (size_t)s->k;

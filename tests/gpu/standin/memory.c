@@ -33,9 +33,9 @@ void
 memory_close(struct memory *m)
 {
 	for (size_t i = 0; i < m->rooms; i++)
-		if (m->room[i].host)
-			free(m->room[i].at);
-	free(m->room);
+		if (m->buffer[i].host)
+			free(m->buffer[i].at);
+	free(m->buffer);
 	munmap(m->far, m->bytes);
 	munmap(m->near, m->bytes);
 	close(m->fd);
@@ -46,10 +46,10 @@ add(struct memory *m, struct room new)
 {
 	size_t i;
 
-	m->room = array_room(m->room, m->rooms, &m->cap, sizeof(*m->room));
-	for (i = m->rooms++; i > 0 && m->room[i - 1].at > new.at; i--)
-		m->room[i] = m->room[i - 1];
-	m->room[i] = new;
+	m->buffer = array_reserve(m->buffer, m->rooms, &m->cap, sizeof(*m->buffer));
+	for (i = m->rooms++; i > 0 && m->buffer[i - 1].at > new.at; i--)
+		m->buffer[i] = m->buffer[i - 1];
+	m->buffer[i] = new;
 	return new.at;
 }
 
@@ -66,7 +66,7 @@ memory_alloc(struct memory *m, size_t bytes)
 	char *at = (char *)m->far + PAGE;
 
 	for (size_t i = 0; i < m->rooms; i++) {
-		const struct room *r = &m->room[i];
+		const struct room *r = &m->buffer[i];
 
 		if (r->host || r->at - at >= (ptrdiff_t)whole)
 			continue;
@@ -95,18 +95,18 @@ memory_free(struct memory *m, void *p, int host)
 {
 	size_t i = 0;
 
-	while (i < m->rooms && m->room[i].at != (char *)p)
+	while (i < m->rooms && m->buffer[i].at != (char *)p)
 		i++;
-	if (i == m->rooms || m->room[i].host != host)
+	if (i == m->rooms || m->buffer[i].host != host)
 		return -1;
 	if (host)
 		free(p);
 	else	/* release the pages */
-		madvise(memory_near(m, p), (m->room[i].bytes + PAGE - 1) /
+		madvise(memory_near(m, p), (m->buffer[i].bytes + PAGE - 1) /
 		    PAGE * PAGE, MADV_REMOVE);
 	m->rooms--;
-	memmove(m->room + i, m->room + i + 1, (m->rooms - i) *
-	    sizeof(*m->room));
+	memmove(m->buffer + i, m->buffer + i + 1, (m->rooms - i) *
+	    sizeof(*m->buffer));
 	return 0;
 }
 
@@ -116,9 +116,9 @@ memory_find(const struct memory *m, const void *p)
 	const char *at = p;
 
 	for (size_t i = 0; i < m->rooms; i++)
-		if (at >= m->room[i].at &&
-		    at < m->room[i].at + m->room[i].bytes)
-			return &m->room[i];
+		if (at >= m->buffer[i].at &&
+		    at < m->buffer[i].at + m->buffer[i].bytes)
+			return &m->buffer[i];
 	return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "backend/cuda/choose.h"
+#include "backend/cuda/conv_select.h"
 #include "standin.h"
 
 enum { LANES = 24 };			/* maximum number of streams at a
@@ -31,7 +31,7 @@ struct memory {
 					 * range, inaccessible to the host;
 					 * ${near} is the stand-in's */
 	size_t bytes;
-	struct room *room;		/* all allocations, by address */
+	struct room *buffer;		/* all allocations, by address */
 	size_t rooms, cap;
 };
 
@@ -88,7 +88,7 @@ void watch_touch(struct watch *w, const struct mark *who,
 enum kind { PIECE_LAUNCH, PIECE_COPY, PIECE_FILL, PIECE_CONV, PIECE_PRODUCT,
     PIECE_FOLLOW, PIECE_RECORD };
 
-struct piece {
+struct message {
 	enum kind kind;
 	const char *name;
 	int users;
@@ -97,8 +97,8 @@ struct piece {
 		struct { struct launch launch; };
 		struct { void *to; const void *from; size_t bytes; int byte; };
 		struct { struct conv_shape conv; void *x, *w, *y; int engine;
-		    struct conv_beside beside; };
-		struct { struct product_shape product; const void *a, *b;
+		    struct conv_operands beside; };
+		struct { struct gemm_shape product; const void *a, *b;
 		    void *c; };
 		struct { int lane; unsigned at; };	/* the piece to wait
 							 * for */
@@ -115,19 +115,19 @@ struct standin;
  * piece_free(p): Drop one reference.
  * piece_run(s, p): Execute the piece.
  */
-struct piece *piece_new(enum kind kind, const char *name, size_t bytes);
-void piece_free(struct piece *p);
-void piece_run(struct standin *s, const struct piece *p);
+struct message *piece_new(enum kind kind, const char *name, size_t bytes);
+void piece_free(struct message *p);
+void piece_run(struct standin *s, const struct message *p);
 
 /* loops_conv, loops_product: Compute the operation of the shape, at addresses
  * that the host can access. */
 void loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
-    const struct conv_beside *beside);
-void loops_product(const struct product_shape *s, const void *a, const void *b,
+    const struct conv_operands *beside);
+void loops_product(const struct gemm_shape *s, const void *a, const void *b,
     void *c);
 /* loops_product_bytes(s, bytes): Set ${bytes} to the sizes of a, b and c, to
  * the end of their last element. */
-void loops_product_bytes(const struct product_shape *s, size_t bytes[3]);
+void loops_product_bytes(const struct gemm_shape *s, size_t bytes[3]);
 
 /* ---- kernels in guarded memory (guard.c) ---- */
 
@@ -136,13 +136,13 @@ struct guard { char *at; size_t bytes, page; };
 int guard_open(struct guard *g);
 void guard_close(struct guard *g);
 /* guard_run(s, p): Run a launch on guarded copies. */
-void guard_run(struct standin *s, const struct piece *p);
+void guard_run(struct standin *s, const struct message *p);
 
 /* ---- streams and events (streams.c), graphs (graphs.c) ---- */
 
 struct gpu_stream {
 	int lane;
-	struct piece **piece;		/* a queue; the first ${first} pieces
+	struct message **piece;		/* a queue; the first ${first} pieces
 					 * are done */
 	size_t first, n, cap;
 	unsigned given, done;		/* numbers of the last queued and the
@@ -163,7 +163,7 @@ struct gpu_event {
 };
 
 /* The pieces of all branches, in the order of capture. */
-struct node { int branch; struct piece *piece; struct clock clock; };
+struct node { int branch; struct message *piece; struct clock clock; };
 struct gpu_graph {
 	struct node *node;
 	size_t n, cap;
@@ -178,14 +178,14 @@ struct gpu_graph {
 
 /* give(s, t, p): Queue the piece, or append it to the graph that is captured on
  * ${t}.  Takes ${p}. */
-void give(struct standin *s, struct gpu_stream *t, struct piece *p);
+void give(struct standin *s, struct gpu_stream *t, struct message *p);
 /* queue(s, t, p): Queue the piece on a stream without a capture.  Takes
  * ${p}. */
-void queue(struct standin *s, struct gpu_stream *t, struct piece *p);
+void queue(struct standin *s, struct gpu_stream *t, struct message *p);
 /* clock_merge(c, with): Set each entry to the maximum of both clocks. */
 void clock_merge(struct clock *c, const struct clock *with);
 /* follower(lane, at): Make a piece that waits for piece ${at} of the lane. */
-struct piece *follower(int lane, unsigned at);
+struct message *follower(int lane, unsigned at);
 /*
  * finish(s, t, at): Run all that is needed to complete piece ${at} of the
  * stream.
@@ -234,11 +234,11 @@ struct standin {
 	pthread_t quieted;		/* the thread that must not wait */
 	int broken;
 	int events, graphs, plans;	/* number not yet freed */
-	struct ways ways;		/* choice of convolution algorithms */
+	struct conv_algorithms algorithms;		/* choice of convolution algorithms */
 	int fastest;			/* engine that timing finds fastest */
 	int slow;			/* timing finds patterns slow */
 	int timed;			/* number of timings */
-	int asked;			/* number of requests for patterns */
+	int requested;			/* number of requests for patterns */
 	long pieces;
 	int faults[FAULTS];
 	char said[512];
@@ -255,8 +255,8 @@ void fault(struct standin *s, enum standin_fault which, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* piece_reads, piece_writes: Add a span to the accesses of the piece. */
-void piece_reads(struct piece *p, const void *at, size_t bytes);
-void piece_writes(struct piece *p, const void *at, size_t bytes);
+void piece_reads(struct message *p, const void *at, size_t bytes);
+void piece_writes(struct message *p, const void *at, size_t bytes);
 
 /* The functions of struct driver_calls (backend/cuda/driver.h). */
 struct gpu_stream *standin_stream_new(struct driver *d, int urgent);
@@ -288,14 +288,14 @@ void standin_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void standin_conv(struct driver *d, struct gpu_stream *t,
     const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
-    const struct conv_beside *beside);
-struct product_plan *standin_product_new(struct driver *d,
-    const struct product_shape *m);
-void standin_product_free(struct driver *d, struct product_plan *p);
+    const struct conv_operands *beside);
+struct gemm_plan *standin_product_new(struct driver *d,
+    const struct gemm_shape *m);
+void standin_product_free(struct driver *d, struct gemm_plan *p);
 size_t standin_product_workspace(struct driver *d,
-    const struct product_plan *p);
+    const struct gemm_plan *p);
 void standin_product(struct driver *d, struct gpu_stream *t,
-    const struct product_plan *plan, const void *a, const void *b, void *c,
+    const struct gemm_plan *plan, const void *a, const void *b, void *c,
     void *workspace);
 int standin_capture(struct driver *d, struct gpu_stream *t);
 struct gpu_graph *standin_captured(struct driver *d, struct gpu_stream *t);

@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "own.h"
 
-struct piece *
+struct message *
 piece_new(enum kind kind, const char *name, size_t bytes)
 {
-	struct piece *p = xcalloc(1, sizeof(*p) + bytes);
+	struct message *p = xcalloc(1, sizeof(*p) + bytes);
 
 	p->kind = kind;
 	p->name = name;
@@ -17,20 +17,20 @@ piece_new(enum kind kind, const char *name, size_t bytes)
 }
 
 void
-piece_free(struct piece *p)
+piece_free(struct message *p)
 {
 	if (--p->users == 0)
 		free(p);
 }
 
 void
-piece_reads(struct piece *p, const void *at, size_t bytes)
+piece_reads(struct message *p, const void *at, size_t bytes)
 {
 	p->access.read[p->access.reads++] = (struct span){ at, bytes };
 }
 
 void
-piece_writes(struct piece *p, const void *at, size_t bytes)
+piece_writes(struct message *p, const void *at, size_t bytes)
 {
 	p->access.write[p->access.writes++] = (struct span){ at, bytes };
 }
@@ -38,7 +38,7 @@ piece_writes(struct piece *p, const void *at, size_t bytes)
 /* Clear the last bits of an fp32 output, so that engines other than 0
  * differ. */
 static void
-lose_bits(const struct memory *m, const struct piece *p)
+lose_bits(const struct memory *m, const struct message *p)
 {
 	uint32_t *at = memory_near(m, p->access.write[0].at);
 	size_t n = p->access.write[0].bytes / sizeof(*at);
@@ -54,20 +54,20 @@ near_or_none(const struct memory *m, const void *p)
 }
 
 static void
-run_conv(const struct memory *m, const struct piece *p)
+run_conv(const struct memory *m, const struct message *p)
 {
-	const struct conv_beside *b = &p->beside;
-	struct conv_beside near = { near_or_none(m, b->scale),
+	const struct conv_operands *b = &p->beside;
+	struct conv_operands near = { near_or_none(m, b->scale),
 		near_or_none(m, b->offset), near_or_none(m, b->mean),
 		near_or_none(m, b->rstd), near_or_none(m, b->normed),
-		near_or_none(m, b->sums), near_or_none(m, b->rest) };
+		near_or_none(m, b->sums), near_or_none(m, b->ignored) };
 
 	loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
 	    memory_near(m, p->y), &near);
 }
 
 void
-piece_run(struct standin *s, const struct piece *p)
+piece_run(struct standin *s, const struct message *p)
 {
 	const struct memory *m = &s->memory;
 

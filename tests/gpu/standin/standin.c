@@ -206,7 +206,7 @@ standin_close(struct driver *d)
 		fprintf(stderr, "stand-in: %d faults: %s\n", faults, s->said);
 		exit(1);
 	}
-	choices_free(s->ways.choices);
+	conv_cache_free(s->algorithms.choices);
 	memory_close(&s->memory);
 	watch_free(&s->watch);
 	guard_close(&s->guard);

@@ -47,7 +47,7 @@ void
 finish(struct standin *s, struct gpu_stream *t, unsigned at)
 {
 	while (t->done < at) {
-		struct piece *p = t->piece[t->first];
+		struct message *p = t->piece[t->first];
 
 		if (p->kind == PIECE_FOLLOW && s->stream[p->lane] != NULL)
 			finish(s, s->stream[p->lane], p->at);
@@ -74,7 +74,7 @@ static const char *const lines[] = { "launch", "copy", "fill", "convolution",
 
 static void
 trace(const struct standin *s, const struct gpu_stream *t,
-    const struct piece *p)
+    const struct message *p)
 {
 	FILE *f = s->o.trace;
 
@@ -110,7 +110,7 @@ astray(const struct memory *m, const struct span *s)
 }
 
 static int
-all_there(struct standin *s, const struct piece *p)
+all_there(struct standin *s, const struct message *p)
 {
 	const struct access *a = &p->access;
 	int bad = astray(&s->memory, &p->scratch);
@@ -126,7 +126,7 @@ all_there(struct standin *s, const struct piece *p)
 }
 
 static void
-watch(struct standin *s, const struct gpu_stream *t, const struct piece *p)
+watch(struct standin *s, const struct gpu_stream *t, const struct message *p)
 {
 	struct mark who = { t->lane, t->given, p->name };
 	struct meeting found;
@@ -151,10 +151,10 @@ watch(struct standin *s, const struct gpu_stream *t, const struct piece *p)
 }
 
 void
-queue(struct standin *s, struct gpu_stream *t, struct piece *p)
+queue(struct standin *s, struct gpu_stream *t, struct message *p)
 {
 	clock_merge(&t->clock, &s->host);
-	t->piece = array_room(t->piece, t->n, &t->cap, sizeof(*t->piece));
+	t->piece = array_reserve(t->piece, t->n, &t->cap, sizeof(*t->piece));
 	t->piece[t->n++] = p;
 	t->clock.at[t->lane] = ++t->given;
 	trace(s, t, p);
@@ -167,7 +167,7 @@ queue(struct standin *s, struct gpu_stream *t, struct piece *p)
 }
 
 void
-give(struct standin *s, struct gpu_stream *t, struct piece *p)
+give(struct standin *s, struct gpu_stream *t, struct message *p)
 {
 	struct gpu_graph *g = t->graph;
 
@@ -180,7 +180,7 @@ give(struct standin *s, struct gpu_stream *t, struct piece *p)
 		return;
 	}
 	g->clock[t->branch].at[t->branch] = ++g->given[t->branch];
-	g->node = array_room(g->node, g->n, &g->cap, sizeof(*g->node));
+	g->node = array_reserve(g->node, g->n, &g->cap, sizeof(*g->node));
 	g->node[g->n++] = (struct node){ t->branch, p, g->clock[t->branch] };
 }
 
@@ -197,10 +197,10 @@ record(struct gpu_event *e, const struct gpu_stream *t)
 	e->clock = g != NULL ? g->clock[t->branch] : t->clock;
 }
 
-struct piece *
+struct message *
 follower(int lane, unsigned at)
 {
-	struct piece *p = piece_new(PIECE_FOLLOW, "follow", 0);
+	struct message *p = piece_new(PIECE_FOLLOW, "follow", 0);
 
 	p->lane = lane;
 	p->at = at;

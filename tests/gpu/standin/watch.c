@@ -37,7 +37,7 @@ insert(struct watch *w, size_t i, const struct cell *c)
 {
 	struct cell copy = *c;
 
-	w->cell = array_room(w->cell, w->n, &w->cap, sizeof(*w->cell));
+	w->cell = array_reserve(w->cell, w->n, &w->cap, sizeof(*w->cell));
 	memmove(w->cell + i + 1, w->cell + i, (w->n - i) * sizeof(*w->cell));
 	w->cell[i] = copy;
 	w->n++;

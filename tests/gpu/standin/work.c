@@ -9,10 +9,10 @@
 #include "own.h"
 
 /* CUDA C++ Programming Guide, section on parameters of __global__ functions. */
-enum { ARGS_MOST = 32764 };
+enum { ARGS_MAX = 32764 };
 
 struct conv_plan { struct conv_shape shape; int engine; };
-struct product_plan { struct product_shape shape; };
+struct gemm_plan { struct gemm_shape shape; };
 
 /* ---- copies, fills and kernels ---- */
 
@@ -29,7 +29,7 @@ standin_copy(struct driver *d, struct gpu_stream *t, void *to,
     const void *from, size_t bytes)
 {
 	struct standin *s = enter(d);
-	struct piece *p = piece_new(PIECE_COPY, "a copy", 0);
+	struct message *p = piece_new(PIECE_COPY, "a copy", 0);
 	int pinned = 1;
 
 	p->to = to;
@@ -63,7 +63,7 @@ standin_fill(struct driver *d, struct gpu_stream *t, void *to, int byte,
     size_t bytes)
 {
 	struct standin *s = enter(d);
-	struct piece *p = piece_new(PIECE_FILL, "a fill", 0);
+	struct message *p = piece_new(PIECE_FILL, "a fill", 0);
 
 	p->to = to;
 	p->byte = byte;
@@ -79,14 +79,14 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 	struct standin *s = enter(d);
 	const struct standin_kernel *k = l->kernel >= 0 &&
 	    l->kernel < s->o.kernels ? &s->o.kernel[l->kernel] : NULL;
-	struct piece *p;
+	struct message *p;
 
 	if (k == NULL || k->bytes != l->bytes || k->body[l->type] == NULL) {
 		fault(s, FAULT_MISUSE, "there is no kernel %d of this type with "
 		    "arguments of %zu bytes", l->kernel, l->bytes);
 	} else if (l->grid[0] < 1 || l->grid[0] > 0x7fffffff ||
 	    l->grid[1] < 1 || l->grid[1] > 0xffff || k->threads < 1 ||
-	    k->threads > 1024 || l->bytes > ARGS_MOST) {
+	    k->threads > 1024 || l->bytes > ARGS_MAX) {
 		fault(s, FAULT_MISUSE, "kernel %s: %u by %u blocks of %d "
 		    "threads, %zu bytes of arguments: no GPU does that",
 		    k->name, l->grid[0], l->grid[1], k->threads, l->bytes);
@@ -106,7 +106,7 @@ char *
 standin_choices(struct driver *d, enum choices_kind which)
 {
 	struct standin *s = enter(d);
-	char *text = choices_text(s->ways.choices, which);
+	char *text = conv_cache_text(s->algorithms.choices, which);
 
 	leave(s);
 	return text;
@@ -117,7 +117,7 @@ standin_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
 	struct standin *s = enter(d);
-	int bad = choices_take(s->ways.choices, which, what, text);
+	int bad = conv_cache_read(s->algorithms.choices, which, what, text);
 
 	leave(s);
 	return bad;
@@ -128,19 +128,19 @@ standin_tune(struct driver *d, int how)
 {
 	struct standin *s = enter(d);
 
-	s->ways.how = how;
+	s->algorithms.how = how;
 	leave(s);
 }
 
 static void
-key_of(const struct conv_shape *c, char key[KEY])
+key_of(const struct conv_shape *c, char key[CONV_KEY])
 {
-	int n = snprintf(key, KEY, "%d.%d%s %d: %d, %d to %d in %d,",
-	    (int)c->pass, (int)c->pattern, c->accumulate ? "+" : "",
+	int n = snprintf(key, CONV_KEY, "%d.%d%s %d: %d, %d to %d in %d,",
+	    (int)c->pass, (int)c->fusion, c->accumulate ? "+" : "",
 	    (int)c->type, c->n, c->in, c->out, c->groups);
 
 	for (int i = 0; i < c->dims; i++)
-		n += snprintf(key + n, KEY - (size_t)n,
+		n += snprintf(key + n, CONV_KEY - (size_t)n,
 		    " %d to %d by %d step %d pad %d", c->from[i], c->to[i],
 		    c->kernel[i], c->stride[i], c->pad[i]);
 }
@@ -154,19 +154,19 @@ has_pattern(const struct standin *s, const struct conv_shape *c)
 		[CONV_NORMED_SUMS] = CONV_FORWARD, [CONV_NORMED] = CONV_WEIGHTS,
 		[CONV_NORM_BACK] = CONV_DATA };
 
-	return c->pattern == CONV_PLAIN || (!s->o.plain &&
-	    pass[c->pattern] == c->pass && c->type == GPU_F16 &&
+	return c->fusion == CONV_UNFUSED || (!s->o.plain &&
+	    pass[c->fusion] == c->pass && c->type == GPU_F16 &&
 	    c->groups == 1 && c->in % 8 == 0 && c->out % 8 == 0 &&
 	    !c->accumulate);
 }
 
 static struct conv_plan *
-open_plan(struct ways *w, const struct conv_shape *c)
+open_plan(struct conv_algorithms *w, const struct conv_shape *c)
 {
 	struct standin *s = (struct standin *)w->driver;
 	struct conv_plan *p;
 
-	s->asked += c->pattern != CONV_PLAIN;
+	s->requested += c->fusion != CONV_UNFUSED;
 	if (!has_pattern(s, c))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
@@ -176,7 +176,7 @@ open_plan(struct ways *w, const struct conv_shape *c)
 }
 
 static void
-close_plan(struct ways *w, struct conv_plan *p)
+close_plan(struct conv_algorithms *w, struct conv_plan *p)
 {
 	((struct standin *)w->driver)->plans -= p != NULL;
 	free(p);
@@ -185,15 +185,16 @@ close_plan(struct ways *w, struct conv_plan *p)
 /* A pattern takes a thousandth of the time of a plain convolution, or a
  * thousand times as long. */
 static int
-make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
+make_plan(struct conv_algorithms *w, struct conv_plan *p,
+    enum conv_select_rule by, struct choice *c)
 {
 	struct standin *s = (struct standin *)w->driver;
-	double seconds = p->shape.pattern == CONV_PLAIN ? 1e-3 :
+	double seconds = p->shape.fusion == CONV_UNFUSED ? 1e-3 :
 	    s->slow ? 1 : 1e-6;
 
 	if (by == BY_RULE)
 		*c = (struct choice){ .engine = 0 };
-	if (by == BY_TRYING)
+	if (by == BY_TIMING)
 		*c = (struct choice){ .engine = s->fastest,
 			.seconds = seconds * ++s->timed };
 	p->engine = (int)c->engine;
@@ -201,7 +202,7 @@ make_plan(struct ways *w, struct conv_plan *p, enum by by, struct choice *c)
 }
 
 static double
-time_norm(struct ways *w, const struct conv_shape *c, enum norm_part part)
+time_norm(struct conv_algorithms *w, const struct conv_shape *c, enum norm_part part)
 {
 	(void)w, (void)c, (void)part;
 	return 1e-6;
@@ -210,8 +211,8 @@ time_norm(struct ways *w, const struct conv_shape *c, enum norm_part part)
 void
 standin_ways(struct standin *s)
 {
-	s->ways = (struct ways){ .driver = &s->driver,
-		.choices = choices_new(1, "the stand-in"), .key = key_of,
+	s->algorithms = (struct conv_algorithms){ .driver = &s->driver,
+		.choices = conv_cache_new(1, "the stand-in"), .key = key_of,
 		.open = open_plan, .close = close_plan, .make = make_plan,
 		.norm = time_norm };
 }
@@ -232,7 +233,7 @@ standin_conv_new(struct driver *d, const struct conv_shape *c)
 	if (bad)
 		fault(s, FAULT_MISUSE, "a convolution whose extents do not fit");
 	not_here(s, "a convolution is planned");
-	p = choose_conv(&s->ways, c);
+	p = conv_select(&s->algorithms, c);
 	leave(s);
 	return p;
 }
@@ -242,7 +243,7 @@ standin_conv_free(struct driver *d, struct conv_plan *p)
 {
 	struct standin *s = enter(d);
 
-	close_plan(&s->ways, p);
+	close_plan(&s->algorithms, p);
 	leave(s);
 }
 
@@ -271,28 +272,28 @@ misplaced(const void *p)
 
 /* Add the spans of the fused operands to the accesses of the piece. */
 static void
-add_beside(struct standin *s, struct piece *p, const struct conv_shape *c,
+add_beside(struct standin *s, struct message *p, const struct conv_shape *c,
     size_t x_bytes)
 {
-	const struct conv_beside *b = &p->beside;
+	const struct conv_operands *b = &p->beside;
 	size_t in = (size_t)c->in, row = in * sizeof(float);
-	int back = c->pattern == CONV_NORM_BACK;
+	int back = c->fusion == CONV_NORM_BACK;
 	const void *all[] = { b->scale, b->offset, b->mean, b->rstd, b->normed,
-		b->sums, b->rest };
+		b->sums, b->ignored };
 
-	if (c->pattern != CONV_SUMS) {
+	if (c->fusion != CONV_SUMS) {
 		piece_reads(p, b->scale, back ? row : in * type_bytes(c->type));
 		piece_reads(p, b->offset, back ? row : in *
 		    type_bytes(c->type));
 	}
-	if (c->pattern != CONV_NORMED)
+	if (c->fusion != CONV_NORMED)
 		piece_writes(p, b->sums, 2 * sizeof(float) * (back ? in :
 		    (size_t)c->out));
 	if (back) {
 		piece_reads(p, b->mean, row);
 		piece_reads(p, b->rstd, row);
 		piece_reads(p, b->normed, x_bytes);
-		piece_writes(p, b->rest, 3 * row);
+		piece_writes(p, b->ignored, 3 * row);
 	}
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if ((uintptr_t)all[i] % 16 != 0)
@@ -303,13 +304,13 @@ add_beside(struct standin *s, struct piece *p, const struct conv_shape *c,
 void
 standin_conv(struct driver *d, struct gpu_stream *t,
     const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
-    const struct conv_beside *beside)
+    const struct conv_operands *beside)
 {
 	static const char *const names[] = { "a convolution",
 		"a convolution's gradient", "a gradient of weights" };
 	struct standin *s = enter(d);
 	const struct conv_shape *c = &plan->shape;
-	struct piece *p = piece_new(PIECE_CONV, names[c->pass], 0);
+	struct message *p = piece_new(PIECE_CONV, names[c->pass], 0);
 	size_t in = (size_t)c->in, out = (size_t)c->out, w_bytes;
 
 	p->conv = *c;
@@ -333,7 +334,7 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	    type_bytes(c->type));
 	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *
 	    type_bytes(c->type));
-	if ((beside != NULL) != (c->pattern != CONV_PLAIN))
+	if ((beside != NULL) != (c->fusion != CONV_UNFUSED))
 		fault(s, FAULT_MISUSE, "%s and its fused operands do not fit "
 		    "together",
 		    p->name);
@@ -350,11 +351,11 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	leave(s);
 }
 
-struct product_plan *
-standin_product_new(struct driver *d, const struct product_shape *m)
+struct gemm_plan *
+standin_product_new(struct driver *d, const struct gemm_shape *m)
 {
 	struct standin *s = enter(d);
-	struct product_plan *p = xcalloc(1, sizeof(*p));
+	struct gemm_plan *p = xcalloc(1, sizeof(*p));
 
 	if (m->m < 1 || m->n < 1 || m->k < 1 || m->batch < 1 ||
 	    m->lda < (size_t)(m->transpose_a ? m->m : m->k) ||
@@ -369,13 +370,13 @@ standin_product_new(struct driver *d, const struct product_shape *m)
 }
 
 void
-standin_product_free(struct driver *d, struct product_plan *p)
+standin_product_free(struct driver *d, struct gemm_plan *p)
 {
 	standin_conv_free(d, (struct conv_plan *)p);
 }
 
 size_t
-standin_product_workspace(struct driver *d, const struct product_plan *p)
+standin_product_workspace(struct driver *d, const struct gemm_plan *p)
 {
 	(void)d;
 	return 256 * (1 + (size_t)p->shape.n % 3);
@@ -383,11 +384,11 @@ standin_product_workspace(struct driver *d, const struct product_plan *p)
 
 void
 standin_product(struct driver *d, struct gpu_stream *t,
-    const struct product_plan *plan, const void *a, const void *b, void *c,
+    const struct gemm_plan *plan, const void *a, const void *b, void *c,
     void *workspace)
 {
 	struct standin *s = enter(d);
-	struct piece *p = piece_new(PIECE_PRODUCT, "a product", 0);
+	struct message *p = piece_new(PIECE_PRODUCT, "a product", 0);
 	size_t bytes[3];
 
 	p->product = plan->shape;

@@ -55,7 +55,7 @@ static _Thread_local int busy;		/* inside backtrace, whose
 
 /* Allocations since the last frame.  They count only if another frame follows,
  * since those after the last frame belong to the end of the video. */
-static _Thread_local struct call {
+static _Thread_local struct dnnl_call {
 	const char *name;
 	void *stack[DEPTH];
 	int depth;
@@ -63,7 +63,7 @@ static _Thread_local struct call {
 static _Thread_local int waiting;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct place { struct call call; unsigned long long times; } place[PLACES];
+static struct rank_place { struct dnnl_call call; unsigned long long times; } place[PLACES];
 static unsigned long long allocations;
 
 static void
@@ -73,7 +73,7 @@ report(void)
 
 	dladdr((void *)(uintptr_t)&report, &self);
 	for (int i = 0; i < PLACES && place[i].times > 0; i++) {
-		const struct call *c = &place[i].call;
+		const struct dnnl_call *c = &place[i].call;
 
 		fprintf(stderr, "%s %llu", c->name, place[i].times);
 		for (int k = SKIP; k < c->depth; k++) {
@@ -105,7 +105,7 @@ begin(void)
 }
 
 static void
-add(const struct call *c)
+add(const struct dnnl_call *c)
 {
 	int i;
 
@@ -127,7 +127,7 @@ add(const struct call *c)
 static void
 seen(const char *name)
 {
-	struct call c = { .name = name };
+	struct dnnl_call c = { .name = name };
 
 	if (busy || (!atomic_load(&in_steps) && !in_frames))
 		return;

@@ -277,7 +277,7 @@ static const struct memory_ops memory = {
 	.alloc = apart_alloc, .free = apart_free, .available = available,
 	.alloc_host = alloc_host, .free_host = free_host, .put = put,
 	.get = get, .upload = upload, .download = download, .copy = copy,
-	.bring = upload,
+	.upload_async = upload,
 };
 
 static const struct layout_ops layout = {
@@ -285,12 +285,12 @@ static const struct layout_ops layout = {
 };
 
 static const struct param_ops param = {
-	.portions = 1, .add = add, .update = update, .moments = moments,
+	.takes_shards = 1, .add = add, .update = update, .moments = moments,
 	.clamp = clamp, .track = track, .squares = squares,
 };
 
 static const struct stream_ops streams = {
-	.aside = aside, .aside_free = aside_free, .native = stream,
+	.side_stream = aside, .side_stream_free = aside_free, .native = stream,
 	.narrow = narrow, .widen = widen,
 };
 
@@ -345,7 +345,7 @@ find_feed(struct feed_here *h, const struct task *t)
 
 		*a = f->target[t->op->target];
 		a->label = here_or_none(a->label);
-		a->share = here_or_none(a->share);
+		a->soft = here_or_none(a->soft);
 		a->weight = here_or_none(a->weight);
 		h->feed.target = h->target;
 	}
@@ -370,7 +370,7 @@ task_here(const struct task *t, struct feed_here *f, struct peers_away *p)
 	k.y = here_or_none(t->y);
 	k.dy = here_or_none(t->dy);
 	k.saved = here_or_none(t->saved);
-	k.kept = here_or_none(t->kept);
+	k.packed_weights = here_or_none(t->packed_weights);
 	k.scratch = here_or_none(t->scratch);
 	if (t->feed != NULL) {
 		find_feed(f, t);
@@ -403,7 +403,7 @@ row(const struct task *t)
 
 static void forward(struct task *t) { run(t, row(t)->forward); }
 static void backward(struct task *t) { run(t, row(t)->backward); }
-static void remake(struct task *t) { run(t, row(t)->remake); }
+static void apart_recompute(struct task *t) { run(t, row(t)->recompute); }
 
 /* ---- */
 
@@ -426,7 +426,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->device = *d;
 	a->inner = d;
 	a->table = *b;
-	a->table.apart = 1;
+	a->table.discrete = 1;
 	a->table.close = close_device;
 	a->table.memory = &memory;
 	a->table.layout = &layout;
@@ -441,7 +441,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 		a->row[k].forward = forward;
 		a->row[k].backward = d->ops[k]->backward != NULL ? backward :
 		    NULL;
-		a->row[k].remake = d->ops[k]->remake != NULL ? remake : NULL;
+		a->row[k].recompute = d->ops[k]->recompute != NULL ? apart_recompute : NULL;
 		a->ops[k] = &a->row[k];
 	}
 	a->device.backend = &a->table;

@@ -100,7 +100,7 @@ apart_alloc(struct device *d, size_t bytes)
 		apart_stop("no addresses left", NULL);
 	p.at = memory.used;
 	memory.used += p.bytes;
-	memory.piece = array_room(memory.piece, memory.pieces, &memory.cap,
+	memory.piece = array_reserve(memory.piece, memory.pieces, &memory.cap,
 	    sizeof(p));
 	memory.piece[memory.pieces++] = p;
 	pthread_mutex_unlock(&memory.lock);

@@ -23,8 +23,8 @@ int __real_optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
 int __wrap_optim_step(struct optim *o, struct net *n, void *g, double scale,
     double lr, double *norm);
-int __real_optim_hear(struct optim *o, double *norm);
-int __wrap_optim_hear(struct optim *o, double *norm);
+int __real_optim_finish(struct optim *o, double *norm);
+int __wrap_optim_finish(struct optim *o, double *norm);
 
 static struct drill {
 	const struct trainer *t;	/* the trainer of the run */
@@ -134,7 +134,7 @@ __wrap_optim_step(struct optim *o, struct net *n, void *g, double scale, double 
 }
 
 int
-__wrap_optim_hear(struct optim *o, double *norm)
+__wrap_optim_finish(struct optim *o, double *norm)
 {
-	return updated(o->update.n, __real_optim_hear(o, norm));
+	return updated(o->update.n, __real_optim_finish(o, norm));
 }

@@ -3,7 +3,7 @@
  * command with --wrap for the calls whose results vt-bench verifies.  Each
  * wrapper changes one value by a large amount.
  */
-#include "bench/rig.h"
+#include "bench/fixture.h"
 #include "bench/stored.h"
 #include "comm/allreduce.h"
 #include "comm/exact.h"
@@ -13,9 +13,9 @@
 
 int __real_allreduce_run(struct allreduce *a, void *x, size_t from, size_t to);
 int __wrap_allreduce_run(struct allreduce *a, void *x, size_t from, size_t to);
-int __real_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+int __real_exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
-int __wrap_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+int __wrap_exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result);
 void __real_extract_video(const struct list_row *row,
     const struct extract_options *o, struct extractor *e, struct extraction *x);
@@ -27,8 +27,8 @@ void __real_parity_compare(struct parity_job *j, double *worst, double *got,
     const double *want, size_t n);
 void __wrap_parity_compare(struct parity_job *j, double *worst, double *got,
     const double *want, size_t n);
-double __real_rig_loss(struct rig *r);
-double __wrap_rig_loss(struct rig *r);
+double __real_fixture_loss(struct fixture *r);
+double __wrap_fixture_loss(struct fixture *r);
 int __real_stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole);
 int __wrap_stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole);
 
@@ -49,10 +49,10 @@ __wrap_allreduce_run(struct allreduce *a, void *x, size_t from, size_t to)
 }
 
 int
-__wrap_exact_reduce(struct exact *e, const struct tree *t, size_t from, size_t to,
+__wrap_exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
-	int bad = __real_exact_reduce(e, t, from, to, result);
+	int bad = __real_exact_allreduce(e, t, from, to, result);
 
 	spoil_sum(result);
 	return bad;
@@ -92,9 +92,9 @@ __wrap_parity_compare(struct parity_job *j, double *worst, double *got,
 }
 
 double
-__wrap_rig_loss(struct rig *r)
+__wrap_fixture_loss(struct fixture *r)
 {
-	return -1 - __real_rig_loss(r);
+	return -1 - __real_fixture_loss(r);
 }
 
 int

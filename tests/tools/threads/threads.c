@@ -35,7 +35,7 @@ struct threads_member { struct threads_world *w; size_t *sent; };
 /* A message that an exchange waits for. */
 struct threads_receipt {
 	struct threads_queue *q;
-	struct piece p;
+	struct message p;
 	size_t number;
 };
 struct threads_receipts { struct threads_receipt *r; size_t n, done, cap; };
@@ -68,7 +68,7 @@ threads_world_leave(struct threads_world *w)
 /* ---- exchanges ---- */
 
 static void
-threads_put(struct threads_queue *q, const struct piece *p)
+threads_put(struct threads_queue *q, const struct message *p)
 {
 	struct threads_message *m = xmalloc(sizeof(*m) + p->bytes);
 
@@ -103,8 +103,8 @@ threads_take(struct threads_queue *q, size_t number)
 }
 
 static int
-threads_start(struct exchange *x, const struct piece *send, int sends,
-    const struct piece *receive, int receives)
+threads_start(struct exchange *x, const struct message *send, int sends,
+    const struct message *receive, int receives)
 {
 	struct comm *c = x->comm;
 	struct threads_member *me = c->priv;
@@ -117,7 +117,7 @@ threads_start(struct exchange *x, const struct piece *send, int sends,
 		struct threads_queue *q = &me->w->queue[receive[i].rank *
 		    c->size + c->rank];
 
-		all->r = array_room(all->r, all->n, &all->cap,
+		all->r = array_reserve(all->r, all->n, &all->cap,
 		    sizeof(*all->r));
 		all->r[all->n++] = (struct threads_receipt){ q, receive[i],
 			q->wanted++ };
@@ -200,7 +200,7 @@ threads_split(struct comm **part, struct comm *c, int colour, int key)
 	if (!bad && first == c->rank && colour >= 0)
 		w = threads_world_new(size);
 	for (int r = 0; r < c->size && !bad && colour >= 0; r++) {
-		struct piece p = { first == c->rank ? r : first, &w, sizeof(w) };
+		struct message p = { first == c->rank ? r : first, &w, sizeof(w) };
 
 		if (all[r].colour != colour || r == first)
 			continue;

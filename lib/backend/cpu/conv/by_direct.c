@@ -46,7 +46,7 @@ conv_direct_order_slice(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	direct_order(r->p->own, i, r->p->t->w[0], r->kept);
+	direct_pack(r->p->state, i, r->p->t->w[0], r->kept);
 }
 
 static void
@@ -54,7 +54,7 @@ conv_direct_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	direct_run(r->p->own, i, conv_run_from(r), r->kept, conv_run_bias(r),
+	direct_run(r->p->state, i, conv_run_from(r), r->kept, conv_run_bias(r),
 	    conv_run_to(r), r->more, conv_run_scratch(r, thread));
 }
 
@@ -63,7 +63,7 @@ conv_direct_make(struct cpu_conv_pass *p)
 {
 	int tap = p->k[0] * pass_tap(p), row = tap * p->in.c;
 	int back = p->kind == CONV_DATA;
-	struct direct *g = p->own = xcalloc(1, sizeof(*g));
+	struct direct *g = p->state = xcalloc(1, sizeof(*g));
 
 	*g = (struct direct){ .in = back ? p->out : p->in,
 		.out = back ? p->in : p->out, .back = back,
@@ -71,8 +71,8 @@ conv_direct_make(struct cpu_conv_pass *p)
 		.s = { p->s[0], p->s[1], p->s[2] },
 		.p = { p->p[0], p->p[1], p->p[2] },
 		.in_step = back ? row : tap, .out_step = back ? tap : row };
-	direct_cut(g, pass_threads(p));
-	p->kept = direct_weights(g);
+	direct_split(g, pass_threads(p));
+	p->packed = direct_weights(g);
 	p->scratch = direct_scratch(g);
 	p->order[0] = (struct conv_phase){ conv_direct_order_slice,
 	    direct_slices(g) };

@@ -34,7 +34,7 @@ conv_groups_order_block(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	grouped_order(r->p->own, r->p->kind == CONV_DATA, i, r->p->t->w[0],
+	grouped_pack(r->p->state, r->p->kind == CONV_DATA, i, r->p->t->w[0],
 	    r->kept);
 }
 
@@ -45,9 +45,9 @@ conv_groups_run_job(int i, int thread, void *arg)
 	void *work = conv_run_scratch(r, thread);
 
 	if (r->p->kind == CONV_DATA)
-		grouped_back(r->p->own, i, r->y, r->kept, r->x, r->more, work);
+		grouped_back(r->p->state, i, r->y, r->kept, r->x, r->more, work);
 	else
-		grouped_forward(r->p->own, i, r->x, r->kept, conv_run_bias(r),
+		grouped_forward(r->p->state, i, r->x, r->kept, conv_run_bias(r),
 		    r->y, work);
 }
 
@@ -56,7 +56,7 @@ conv_groups_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	grouped_gradient(r->p->own, i, r->x, r->y, r->spare,
+	grouped_gradient(r->p->state, i, r->x, r->y, r->spare,
 	    conv_run_scratch(r, thread));
 }
 
@@ -66,14 +66,14 @@ conv_groups_add_parts(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	grouped_add(r->p->own, i, r->spare, r->p->t->dw[0]);
+	grouped_add(r->p->state, i, r->spare, r->p->t->dw[0]);
 }
 
 static int
 conv_groups_make(struct cpu_conv_pass *p)
 {
 	const struct op *op = p->t->op;
-	struct grouped *g = p->own = xcalloc(1, sizeof(*g));
+	struct grouped *g = p->state = xcalloc(1, sizeof(*g));
 	int back = p->kind == CONV_DATA, blocks;
 	size_t weights;
 
@@ -86,13 +86,13 @@ conv_groups_make(struct cpu_conv_pass *p)
 	blocks = grouped_blocks(g, back);
 	p->scratch = grouped_scratch(g);
 	if (p->kind == CONV_WEIGHTS) {
-		p->spare = weights * (size_t)grouped_parts(g);
+		p->workspace = weights * (size_t)grouped_parts(g);
 		p->run[0] = (struct conv_phase){ conv_groups_gradient,
 			grouped_parts(g) * blocks };
 		p->run[1] = (struct conv_phase){ conv_groups_add_parts,
 		    blocks };
 	} else {
-		p->kept = weights;
+		p->packed = weights;
 		p->order[0] = (struct conv_phase){ conv_groups_order_block,
 		    blocks };
 		p->run[0] = (struct conv_phase){ conv_groups_run_job,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "backend/cpu/conv/library.h"
-#include "backend/cpu/half/half.h"
+#include "backend/cpu/bf16/bf16.h"
 #include "base/mem.h"
 
 /*
@@ -38,9 +38,9 @@ conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
 		    (in * join % lanes != 0 || out * join % lanes != 0)))
 			join++;
 	o->groups = op->groups / join;
-	o->in = p->bf16 ? half_row(&p->in) : o->groups > 1 ||
+	o->in = p->bf16 ? bf16_row(&p->in) : o->groups > 1 ||
 	    cpu_is_pixels(&p->in) ? p->in.c : cpu_padded(p->in.c);
-	o->out = p->bf16 ? half_row(&p->out) : p->out.c;
+	o->out = p->bf16 ? bf16_row(&p->out) : p->out.c;
 	if (o->in != p->in.c || o->out != p->out.c ||
 	    o->groups != op->groups)
 		o->plain = cpu_pages(((size_t)o->out * (size_t)(o->in /
@@ -103,9 +103,9 @@ static int
 conv_library_weight_parts(const struct cpu_conv_pass *p)
 {
 	const struct dims *d = &p->out;
-	size_t places = cpu_places(d) * (size_t)cpu_images(d);
+	size_t positions = cpu_positions(d) * (size_t)cpu_images(d);
 
-	return places >= 6400 ? 8 : places >= 1600 ? 4 : 2;
+	return positions >= 6400 ? 8 : positions >= 1600 ? 4 : 2;
 }
 
 /* Return the blocks of channels that a pass can be split into. */
@@ -123,13 +123,13 @@ conv_library_blocks_of(const struct cpu_conv_pass *p, const struct library *o)
  * needs channels innermost, and rows of input and output in every window.
  */
 static int
-conv_library_windows_of(const struct cpu_conv_pass *p, int most)
+conv_library_windows_of(const struct cpu_conv_pass *p, int largest)
 {
 	int rows = p->kind == CONV_DATA ? p->in.h / p->s[1] : p->out.h;
 
 	if (!p->bf16 || p->p[1] >= p->k[1] || p->s[1] > p->k[1])
 		return 1;
-	return most < rows ? most : rows;
+	return largest < rows ? largest : rows;
 }
 
 /*
@@ -171,12 +171,12 @@ conv_library_cut(const struct cpu_conv_pass *p, struct library *o)
 {
 	int images = conv_library_images_of(p), threads = pass_threads(p),
 	    windows = 1;
-	int most = p->kind == CONV_WEIGHTS ? conv_library_weight_parts(p) :
+	int largest = p->kind == CONV_WEIGHTS ? conv_library_weight_parts(p) :
 	    threads * RUNS_A_THREAD;
 
 	o->pieces = 1;
-	if (!pass_timed(p) && images < most)
-		windows = conv_library_windows_of(p, div_up(most, images));
+	if (!pass_timed(p) && images < largest)
+		windows = conv_library_windows_of(p, div_up(largest, images));
 	if (p->kind != CONV_WEIGHTS && images < threads && windows == 1) {
 		int blocks = conv_library_blocks_of(p, o);
 
@@ -184,8 +184,8 @@ conv_library_cut(const struct cpu_conv_pass *p, struct library *o)
 		o->pieces = o->pieces < blocks ? o->pieces : blocks;
 	}
 	o->parts = images * windows;
-	if ((!pass_timed(p) || p->kind == CONV_WEIGHTS) && images > most)
-		o->parts = most;
+	if ((!pass_timed(p) || p->kind == CONV_WEIGHTS) && images > largest)
+		o->parts = largest;
 	o->part = xcalloc((size_t)o->parts, sizeof(*o->part));
 	for (int i = 0; i < o->parts; i++) {
 		struct library_part *a = &o->part[i];
@@ -304,7 +304,7 @@ conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 static int
 conv_library_make(struct cpu_conv_pass *p)
 {
-	struct library *o = p->own = xcalloc(1, sizeof(*o));
+	struct library *o = p->state = xcalloc(1, sizeof(*o));
 
 	conv_library_widen(p, o);
 	conv_library_cut(p, o);
@@ -314,12 +314,12 @@ conv_library_make(struct cpu_conv_pass *p)
 		if (conv_library_make_piece(p, o, i) != 0)
 			return -1;
 	o->scratch = cpu_pages(o->scratch);
-	p->spare = o->plain;
+	p->workspace = o->plain;
 	p->scratch = o->scratch;
 	if (p->kind == CONV_WEIGHTS)
-		p->spare += o->weights * (size_t)o->parts;
+		p->workspace += o->weights * (size_t)o->parts;
 	else
-		p->kept = o->weights;
+		p->packed = o->weights;
 	/* The contribution of a tap is computed here before it is added. */
 	if (pass_timed(p) && p->kind == CONV_DATA)
 		p->scratch += cpu_image(&p->in) * sizeof(float);
@@ -332,7 +332,7 @@ conv_library_make(struct cpu_conv_pass *p)
 static void
 conv_library_release(struct cpu_conv_pass *p)
 {
-	struct library *o = p->own;
+	struct library *o = p->state;
 
 	for (int i = 0; i < o->pieces && o->piece != NULL; i++)
 		dnnl_conv_free(o->piece[i].conv);
@@ -345,7 +345,7 @@ conv_library_release(struct cpu_conv_pass *p)
 static const char *
 conv_library_describe(const struct cpu_conv_pass *p)
 {
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 
 	return dnnl_conv_name(o->piece->conv);
 }
@@ -354,7 +354,7 @@ static int
 conv_library_shares(const struct cpu_conv_pass *forward,
     const struct cpu_conv_pass *data)
 {
-	const struct library *a = forward->own, *b = data->own;
+	const struct library *a = forward->state, *b = data->state;
 
 	return a->pieces == 1 && b->pieces == 1 &&
 	    dnnl_conv_same_order(a->piece->conv, b->piece->conv);

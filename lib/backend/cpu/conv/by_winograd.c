@@ -52,15 +52,15 @@ conv_winograd_fits(const struct cpu_conv_pass *p)
 	const struct task *t = p->t;
 	const struct op *op = t->op;
 	int tiles = div_up(p->out.h, 4) * div_up(p->out.w, 4);
-	size_t places = cpu_places(&p->out);
+	size_t positions = cpu_positions(&p->out);
 
 	if (p->bf16 && cpu_of(t)->amx != NULL)
 		return 0;
 	return !pass_timed(p) && p->k[1] == 3 && p->k[2] == 3 &&
 	    p->s[1] == 1 && p->s[2] == 1 && op->groups == 1 &&
 	    p->in.c >= 32 && p->out.c >= 32 &&
-	    p->p[1] <= 2 && p->p[2] <= 2 && places >= (size_t)tiles * 9 &&
-	    places * (size_t)cpu_images(&p->out) >=
+	    p->p[1] <= 2 && p->p[2] <= 2 && positions >= (size_t)tiles * 9 &&
+	    positions * (size_t)cpu_images(&p->out) >=
 	    (p->kind == CONV_WEIGHTS ? 512 : 1024);
 }
 
@@ -81,7 +81,7 @@ conv_winograd_data_of(const struct cpu_conv_pass *p)
 	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
 		.in = p->out.c, .in_h = p->out.h, .in_w = p->out.w,
 		.out = p->in.c, .out_h = p->in.h, .out_w = p->in.w,
-		.p = { 2 - p->p[1], 2 - p->p[2] }, .turned = 1,
+		.p = { 2 - p->p[1], 2 - p->p[2] }, .rotated = 1,
 		.in_step = TAPS * p->in.c, .out_step = TAPS };
 }
 
@@ -89,17 +89,17 @@ static void
 conv_winograd_order_slice(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->own;
+	const struct conv_winograd_shape *o = r->p->state;
 
 	(void)thread;
-	winograd_order(&o->g, i, r->p->t->w[0], r->kept);
+	winograd_transform_weights(&o->g, i, r->p->t->w[0], r->kept);
 }
 
 static void
 conv_winograd_run_tiles(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->own;
+	const struct conv_winograd_shape *o = r->p->state;
 	int from = i * o->tiles, all = winograd_tiles(&o->g);
 	int to = from + o->tiles < all ? from + o->tiles : all;
 
@@ -112,7 +112,7 @@ static void
 conv_winograd_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->own;
+	const struct conv_winograd_shape *o = r->p->state;
 
 	winograd_gradient_run(&o->gradient, i, r->x, r->y, r->p->t->dw[0],
 	    r->spare, conv_run_scratch(r, thread));
@@ -122,7 +122,7 @@ static void
 conv_winograd_add_parts(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->own;
+	const struct conv_winograd_shape *o = r->p->state;
 
 	(void)thread;
 	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->spare);
@@ -131,7 +131,7 @@ conv_winograd_add_parts(int i, int thread, void *arg)
 static int
 conv_winograd_make(struct cpu_conv_pass *p)
 {
-	struct conv_winograd_shape *o = p->own = xcalloc(1, sizeof(*o));
+	struct conv_winograd_shape *o = p->state = xcalloc(1, sizeof(*o));
 
 	if (p->kind == CONV_WEIGHTS) {
 		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
@@ -139,7 +139,7 @@ conv_winograd_make(struct cpu_conv_pass *p)
 			.in_h = p->in.h, .in_w = p->in.w,
 			.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
 			.p = { p->p[1], p->p[2] } };
-		p->spare = winograd_gradient_bytes(&o->gradient);
+		p->workspace = winograd_gradient_bytes(&o->gradient);
 		p->scratch = winograd_gradient_scratch(&o->gradient);
 		p->run[0] = (struct conv_phase){ conv_winograd_gradient,
 			winograd_gradient_jobs(&o->gradient) };
@@ -150,7 +150,7 @@ conv_winograd_make(struct cpu_conv_pass *p)
 	o->g = p->kind == CONV_DATA ? conv_winograd_data_of(p) :
 	    conv_winograd_forward_of(p);
 	o->tiles = winograd_call_tiles(&o->g, pass_threads(p));
-	p->kept = winograd_weights(&o->g);
+	p->packed = winograd_weights(&o->g);
 	p->scratch = winograd_scratch(&o->g, o->tiles);
 	p->order[0] = (struct conv_phase){ conv_winograd_order_slice,
 	    winograd_slices(&o->g) };

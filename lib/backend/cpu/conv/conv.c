@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "backend/cpu/conv/conv.h"
-#include "backend/cpu/half/half.h"
+#include "backend/cpu/bf16/bf16.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -23,10 +23,10 @@
  * all.
  */
 static const struct conv_algorithm *const fp32[] = {
-	&conv_by_winograd, &conv_by_direct, &conv_by_products, &conv_by_groups,
+	&conv_by_winograd, &conv_by_direct, &conv_by_outer, &conv_by_groups,
 	&conv_by_library, NULL
 }, *const bf16s[] = {
-	&conv_by_winograd, &conv_by_tiles, &conv_by_library, NULL
+	&conv_by_winograd, &conv_by_amx, &conv_by_library, NULL
 };
 
 struct cpu_conv {
@@ -51,7 +51,7 @@ cpu_conv_rows_of_frames(struct cpu_conv_pass *p)
 
 	for (int i = 0; i < 2; i++)
 		*d[i] = (struct dims){ .n = d[i]->n, .t = 1, .h = d[i]->t,
-			.w = (int)cpu_places(d[i]), .c = d[i]->c };
+			.w = (int)cpu_positions(d[i]), .c = d[i]->c };
 	p->k[1] = p->k[0];
 	p->s[1] = p->s[0];
 	p->p[1] = p->p[0];
@@ -84,11 +84,11 @@ cpu_conv_make_pass(struct cpu_conv_pass *p)
 
 	while (!(*a)->fits(p))
 		a++;
-	p->by = *a;
-	if (p->by->make(p) != 0)
+	p->algorithm = *a;
+	if (p->algorithm->make(p) != 0)
 		return -1;
-	p->kept = cpu_pages(p->kept);
-	p->spare = cpu_pages(p->spare);
+	p->packed = cpu_pages(p->packed);
+	p->workspace = cpu_pages(p->workspace);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static int
 cpu_conv_prepare_as(struct task *t, int bf16)
 {
 	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
-		[CONV_WEIGHTS] = t->wants_dw, [CONV_DATA] = t->wants_dx[0] };
+		[CONV_WEIGHTS] = t->needs_weight_grad, [CONV_DATA] = t->needs_input_grad[0] };
 	struct cpu_conv *c = xcalloc(1, sizeof(*c));
 	const struct cpu_conv_pass *forward = &c->pass[CONV_FORWARD];
 	const struct cpu_conv_pass *data = &c->pass[CONV_DATA];
@@ -113,8 +113,8 @@ cpu_conv_prepare_as(struct task *t, int bf16)
 			c->scratch = p->scratch;
 	}
 	c->scratch = cpu_pages(c->scratch);
-	c->shared = data->by == forward->by && data->by->shares != NULL &&
-	    data->by->shares(forward, data);
+	c->shared = data->algorithm == forward->algorithm && data->algorithm->shares != NULL &&
+	    data->algorithm->shares(forward, data);
 	return 0;
 }
 
@@ -136,10 +136,10 @@ cpu_conv_prepare_half(struct task *t)
 {
 	const struct cpu_conv_pass p = cpu_conv_pass_of(t, CONV_FORWARD, 1);
 
-	if (half_is(&t->in[0]) && half_is(&t->out) && t->op->groups == 1 &&
+	if (bf16_is(&t->in[0]) && bf16_is(&t->out) && t->op->groups == 1 &&
 	    !pass_timed(&p) && !cpu_is_pixels(&t->out))
 		return cpu_conv_prepare_as(t, 1);
-	t->impl = &half_widened;
+	t->impl = &bf16_fallback;
 	return t->impl->prepare(t);
 }
 
@@ -153,10 +153,10 @@ cpu_conv_release(struct task *t)
 	for (int i = 0; i < CONV_PASSES; i++) {
 		struct cpu_conv_pass *p = &c->pass[i];
 
-		if (p->own != NULL && p->by->release != NULL)
-			p->by->release(p);
+		if (p->state != NULL && p->algorithm->release != NULL)
+			p->algorithm->release(p);
 		else
-			free(p->own);
+			free(p->state);
 	}
 	free(c);
 	t->priv = NULL;
@@ -173,7 +173,7 @@ cpu_conv_release(struct task *t)
 static size_t
 cpu_conv_bytes_of(const struct cpu_conv *c, const struct dims *d)
 {
-	return cpu_pages(c->bf16 ? half_bytes(d) :
+	return cpu_pages(c->bf16 ? bf16_bytes(d) :
 	    cpu_floats(d) * sizeof(float));
 }
 
@@ -185,26 +185,26 @@ cpu_conv_adds_after(const struct task *t)
 {
 	const struct cpu_conv *c = t->priv;
 
-	return t->accumulate[0] && !c->pass[CONV_DATA].by->adds;
+	return t->accumulate[0] && !c->pass[CONV_DATA].algorithm->adds;
 }
 
 static size_t
 cpu_conv_scratch(const struct task *t)
 {
 	const struct cpu_conv *c = t->priv;
-	size_t most = 0;
+	size_t largest = 0;
 
 	for (int i = 0; i < CONV_PASSES; i++) {
 		const struct cpu_conv_pass *p = &c->pass[i];
-		size_t bytes = p->spare + (t->repeats ? 0 : p->kept);
+		size_t bytes = p->workspace + (t->repeats ? 0 : p->packed);
 
-		if (p->by == NULL || (t->idle && i != CONV_FORWARD))
+		if (p->algorithm == NULL || (t->no_grad && i != CONV_FORWARD))
 			continue;
 		if (i == CONV_DATA && cpu_conv_adds_after(t))
 			bytes += cpu_conv_bytes_of(c, &t->in[0]);
-		most = bytes > most ? bytes : most;
+		largest = bytes > largest ? bytes : largest;
 	}
-	return c->scratch * (size_t)pool_threads(cpu_of(t)->pool) + most;
+	return c->scratch * (size_t)pool_threads(cpu_of(t)->pool) + largest;
 }
 
 /* Packed weights are kept if several microbatches use them. */
@@ -213,8 +213,8 @@ cpu_conv_kept(const struct task *t)
 {
 	const struct cpu_conv *c = t->priv;
 
-	return !t->repeats ? 0 : c->pass[CONV_FORWARD].kept +
-	    (c->shared ? 0 : c->pass[CONV_DATA].kept);
+	return !t->repeats ? 0 : c->pass[CONV_FORWARD].packed +
+	    (c->shared ? 0 : c->pass[CONV_DATA].packed);
 }
 
 static struct conv_run
@@ -228,10 +228,10 @@ cpu_conv_run_of(struct task *t, enum conv_pass kind, const void *x,
 
 	r.spare = r.scratch + c->scratch *
 	    (size_t)pool_threads(cpu_of(t)->pool);
-	r.kept = (char *)r.spare + p->spare;
+	r.kept = (char *)r.spare + p->workspace;
 	if (t->repeats)
-		r.kept = (char *)t->kept + (kind == CONV_DATA && !c->shared ?
-		    c->pass[CONV_FORWARD].kept : 0);
+		r.kept = (char *)t->packed_weights + (kind == CONV_DATA && !c->shared ?
+		    c->pass[CONV_FORWARD].packed : 0);
 	return r;
 }
 
@@ -254,7 +254,7 @@ cpu_conv_order(struct conv_run *r)
 	 * Pack if packed weights are not kept, or if the weights have changed.
 	 * The forward pass has already packed those that both passes share.
 	 */
-	if (!t->repeats || (t->renew && !(r->p->kind == CONV_DATA &&
+	if (!t->repeats || (t->weights_changed && !(r->p->kind == CONV_DATA &&
 	    c->shared)))
 		cpu_conv_run_phases(r, r->p->order);
 }
@@ -285,7 +285,7 @@ cpu_conv_add_halves(size_t from, size_t to, void *arg)
 	const struct cpu_conv_sum *s = arg;
 	bf16 *y = (bf16 *)s->to + from;
 
-	half_k(s->t)->add(y, y, (const bf16 *)s->from + from, to - from);
+	bf16_k(s->t)->add(y, y, (const bf16 *)s->from + from, to - from);
 }
 
 static void
@@ -302,11 +302,11 @@ cpu_conv_data_gradient(struct task *t)
 		cpu_conv_run_phases(&r, r.p->run);
 		return;
 	}
-	sum.from = r.x = (char *)r.spare + r.p->spare +
-	    (t->repeats ? 0 : r.p->kept);
+	sum.from = r.x = (char *)r.spare + r.p->workspace +
+	    (t->repeats ? 0 : r.p->packed);
 	cpu_conv_run_phases(&r, r.p->run);
 	if (c->bf16)
-		cpu_ranges(cpu_of(t), half_image(d) * (size_t)cpu_images(d),
+		cpu_ranges(cpu_of(t), bf16_image(d) * (size_t)cpu_images(d),
 		    GRAIN, cpu_conv_add_halves, &sum);
 	else
 		cpu_ranges(cpu_of(t), cpu_floats(d), GRAIN, cpu_conv_add_floats,
@@ -327,7 +327,7 @@ cpu_conv_bias_floats(int block, int thread, void *arg)
 	(void)thread;
 	for (int i = 0; i < cpu_images(&t->out); i++) {
 		cpu_k(t)->plane_sum(cpu_plane(&t->out, t->dy, i, block),
-		    cpu_places(&t->out), plane);
+		    cpu_positions(&t->out), plane);
 		for (int c = 0; c < lanes; c++)
 			sum[c] += plane[c];
 	}
@@ -345,9 +345,9 @@ cpu_conv_bias_halves(int block, int thread, void *arg)
 
 	(void)thread;
 	for (int i = 0; i < cpu_images(d); i++)
-		for (size_t p = 0; p < cpu_places(d); p++)
+		for (size_t p = 0; p < cpu_positions(d); p++)
 			for (int c = first; c < end; c++)
-				sum[c - first] += bf16_wide(half_at(d, t->dy, i,
+				sum[c - first] += bf16_wide(bf16_at(d, t->dy, i,
 				    p)[c]);
 	for (int c = first; c < end; c++)
 		((float *)t->dw[1])[c] = (float)sum[c - first];
@@ -361,7 +361,7 @@ cpu_conv_weight_gradient(struct task *t)
 
 	cpu_conv_run_phases(&r, r.p->run);
 	if (t->op->bias)
-		cpu_run(t, c->bf16 ? half_row(&t->out) / 16 :
+		cpu_run(t, c->bf16 ? bf16_row(&t->out) / 16 :
 		    cpu_blocks(t->out.c), c->bf16 ? cpu_conv_bias_halves :
 		    cpu_conv_bias_floats, t);
 }
@@ -369,7 +369,7 @@ cpu_conv_weight_gradient(struct task *t)
 static void
 cpu_conv_backward(struct task *t)
 {
-	if (t->wants_dw)
+	if (t->needs_weight_grad)
 		cpu_conv_weight_gradient(t);
 	if (t->dx[0] != NULL)
 		cpu_conv_data_gradient(t);
@@ -387,23 +387,23 @@ cpu_conv_describe(const struct task *t, char *text, size_t size)
 	for (int i = 0; i < CONV_PASSES && n < size; i++) {
 		const struct cpu_conv_pass *p = &c->pass[i];
 
-		if (p->by != NULL)
+		if (p->algorithm != NULL)
 			n += (size_t)snprintf(text + n, size - n, "%s%s",
-			    i > 0 ? ", " : "", p->by->describe != NULL ?
-			    p->by->describe(p) : p->by->name);
+			    i > 0 ? ", " : "", p->algorithm->describe != NULL ?
+			    p->algorithm->describe(p) : p->algorithm->name);
 	}
 }
 
 const struct op_impl cpu_conv = {
 	.reads = READS_X_DW, .prepare = cpu_conv_prepare,
 	.release = cpu_conv_release, .scratch = cpu_conv_scratch,
-	.kept = cpu_conv_kept, .forward = cpu_conv_forward,
+	.packed_bytes = cpu_conv_kept, .forward = cpu_conv_forward,
 	.backward = cpu_conv_backward, .describe = cpu_conv_describe,
 };
 
-const struct op_impl half_conv = {
+const struct op_impl bf16_conv = {
 	.reads = READS_X_DW, .prepare = cpu_conv_prepare_half,
 	.release = cpu_conv_release, .scratch = cpu_conv_scratch,
-	.kept = cpu_conv_kept, .forward = cpu_conv_forward,
+	.packed_bytes = cpu_conv_kept, .forward = cpu_conv_forward,
 	.backward = cpu_conv_backward, .describe = cpu_conv_describe,
 };

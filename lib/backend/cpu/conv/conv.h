@@ -34,12 +34,12 @@ struct cpu_conv_pass {
 	struct dims in, out;
 	int k[3], s[3], p[3];
 	/* The selected algorithm; NULL if the pass is not wanted. */
-	const struct conv_algorithm *by;
+	const struct conv_algorithm *algorithm;
 	/* Set by the make function of the algorithm: */
-	void *own;		/* its state, freed by its release function */
-	size_t kept;		/* bytes of the packed weights, which runs may
+	void *state;		/* its state, freed by its release function */
+	size_t packed;		/* bytes of the packed weights, which runs may
 				 * share */
-	size_t spare;		/* bytes that all threads share during a run */
+	size_t workspace;		/* bytes that all threads share during a run */
 	size_t scratch;		/* bytes of each thread during a run */
 	/*
 	 * Phases run one after the other, up to the first whose f is NULL.
@@ -85,7 +85,7 @@ struct conv_algorithm {
 };
 
 extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
-    conv_by_products, conv_by_groups, conv_by_tiles, conv_by_library;
+    conv_by_outer, conv_by_groups, conv_by_amx, conv_by_library;
 
 /*
  * conv_library_has(p): return 1 if oneDNN runs the pass by more than its

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "backend/cpu/conv/library.h"
-#include "backend/cpu/half/half.h"
+#include "backend/cpu/bf16/bf16.h"
 
 /* ---- packing weights, and unpacking their gradients ---- */
 
@@ -13,7 +13,7 @@
 static float *
 library_outer_of(const struct conv_run *r)
 {
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 	const struct task *t = r->p->t;
 
 	return o->plain > 0 ? r->spare : r->p->kind == CONV_WEIGHTS ?
@@ -23,7 +23,7 @@ library_outer_of(const struct conv_run *r)
 static char *
 library_part_of(const struct conv_run *r, int i)
 {
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 
 	return (char *)r->spare + o->plain + o->weights * (size_t)i;
 }
@@ -39,7 +39,7 @@ library_fill(int job, int thread, void *arg)
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	int groups = t->op->groups, is_gradient = p->kind == CONV_WEIGHTS;
 	size_t taps = (size_t)(p->k[0] * pass_tap(p));
 	size_t few = taps * (size_t)(p->in.c / groups);
@@ -73,7 +73,7 @@ library_order(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	const struct library_piece *piece = o->piece;
 	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) : r->kept;
 	int tap = pass_tap(p), taps = p->k[0];
@@ -84,7 +84,7 @@ library_order(int i, int thread, void *arg)
 	if (p->kind == CONV_FORWARD)
 		step *= o->in / o->groups;
 	for (int k = 0; k < taps; k++)
-		dnnl_conv_order(piece->conv, thread, i, library_outer_of(r) +
+		dnnl_conv_reorder(piece->conv, thread, i, library_outer_of(r) +
 		    (size_t)piece->channel * (size_t)step + k * tap,
 		    inner + piece->at + piece->bytes * (size_t)k);
 }
@@ -96,7 +96,7 @@ static void *
 library_image_of(const struct dims *d, const void *x, int i, int channel)
 {
 	return (float *)x + cpu_image(d) * (size_t)i +
-	    (size_t)channel * cpu_places(d);
+	    (size_t)channel * cpu_positions(d);
 }
 
 /* Return the input of a part, or its gradient, of a pass without time. */
@@ -106,7 +106,7 @@ library_part_in(const struct conv_run *r, const struct library_part *a,
 {
 	const struct dims *d = &r->p->in;
 
-	return r->p->bf16 ? half_at(d, r->x, a->first, (size_t)(a->in_row *
+	return r->p->bf16 ? bf16_at(d, r->x, a->first, (size_t)(a->in_row *
 	    d->w)) : library_image_of(d, r->x, a->first, channel);
 }
 
@@ -116,7 +116,7 @@ library_part_out(const struct conv_run *r, const struct library_part *a,
 {
 	const struct dims *d = &r->p->out;
 
-	return r->p->bf16 ? half_at(d, r->y, a->first, (size_t)(a->out_row *
+	return r->p->bf16 ? bf16_at(d, r->y, a->first, (size_t)(a->out_row *
 	    d->w)) : library_image_of(d, r->y, a->first, channel);
 }
 
@@ -127,7 +127,7 @@ library_part_out(const struct conv_run *r, const struct library_part *a,
 static float *
 library_bias_of(const struct conv_run *r, int channel)
 {
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 	const float *bias = conv_run_bias(r);
 
 	if (bias != NULL && o->out != r->p->out.c)
@@ -141,7 +141,7 @@ void
 library_bias(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 	const float *bias = conv_run_bias(r);
 	float *to = library_bias_of(r, 0);
 
@@ -156,7 +156,7 @@ library_images(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	const struct library_part *a = &o->part[i / o->pieces];
 	int forward = p->kind == CONV_FORWARD;
@@ -178,13 +178,13 @@ library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 	const struct task *t = p->t;
 	int lanes = cpu_lanes();
 
-	for (; from < to; from += lanes, y += cpu_places(&p->out) * (size_t)lanes) {
+	for (; from < to; from += lanes, y += cpu_positions(&p->out) * (size_t)lanes) {
 		float bias[LANES_MAX] = { 0 };
 
 		for (int c = 0; t->op->bias && c < lanes && from + c < p->out.c;
 		    c++)
 			bias[c] = ((const float *)t->w[1])[from + c];
-		cpu_k(t)->plane_fill(y, cpu_places(&p->out), bias, 0);
+		cpu_k(t)->plane_fill(y, cpu_positions(&p->out), bias, 0);
 	}
 }
 
@@ -197,7 +197,7 @@ library_frame_forward(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int end = i % o->pieces + 1 < o->pieces ? piece[1].channel :
 	    cpu_padded(p->out.c);
@@ -230,16 +230,16 @@ library_frame_data(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
 	char *work = conv_run_scratch(r, thread);
-	size_t places = cpu_places(&p->in), n = cpu_image(&p->in);
+	size_t positions = cpu_positions(&p->in), n = cpu_image(&p->in);
 	float *x = library_image_of(&p->in, r->x, frame, piece->channel);
 
 	if (i % o->pieces + 1 < o->pieces)
-		n = (size_t)piece[1].channel * places;
-	n -= (size_t)piece->channel * places;
+		n = (size_t)piece[1].channel * positions;
+	n -= (size_t)piece->channel * positions;
 	for (int j = 0; j < p->k[0]; j++) {
 		int at = frame % p->in.t + p->p[0] - j;
 		float *to = done ? (float *)(work + o->scratch) : x;
@@ -277,7 +277,7 @@ void
 library_part(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 	const struct library_part *a = &o->part[i];
 
 	dnnl_conv_run(o->piece->conv, thread, a->call, library_part_in(r, a, 0),
@@ -295,7 +295,7 @@ library_part_tap(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->own;
+	const struct library *o = p->state;
 	int taps = p->k[0], tap = i % taps, from;
 	const struct library_part *a = &o->part[i / taps];
 	const struct library_piece *piece = o->piece;
@@ -325,7 +325,7 @@ void
 library_add(int job, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	const struct library *o = r->p->own;
+	const struct library *o = r->p->state;
 	size_t from = (size_t)job * LIBRARY_GRAIN;
 	size_t all = o->weights / sizeof(float);
 	size_t n = all - from < LIBRARY_GRAIN ? all - from : LIBRARY_GRAIN;

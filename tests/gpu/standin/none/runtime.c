@@ -29,7 +29,7 @@ runtime_uuids(unsigned char (*uuid)[DEVICE_UUID], int max)
 }
 
 struct driver *
-runtime_described(const char *json)
+runtime_open_described(const char *json)
 {
 	(void)json;
 	return fail_null("there is no cuDNN in this build");

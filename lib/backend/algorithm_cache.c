@@ -1,0 +1,93 @@
+/* Loads and saves the algorithm cache in the user's cache folder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/algorithm_cache.h"
+#include "backend/tuning.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+/*
+ * Return the path of the file, or NULL if neither folder is set.  The caller
+ * frees it.
+ */
+static char *
+algorithm_cache_path(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache != NULL && *cache == '/')
+		return xprintf("%s/vt/choices.tsv", cache);
+	return home != NULL && *home == '/' ?
+	    xprintf("%s/.cache/vt/choices.tsv", home) : NULL;
+}
+
+/*
+ * Read the file at ${path} into ${text} and add its choices to ${d}.  Return 0,
+ * also if there is no file, or -1 after writing the reason to ${why}.
+ */
+static int
+algorithm_cache_read(struct device *d, const char *path, struct buffer *text,
+    struct error *why)
+{
+	struct error *before;
+
+	if (file_size(path) < 0)
+		return 0;
+	before = fail_into(why);
+	if (file_read_text(path, text) == 0)
+		device_algorithms_read(d, ALGORITHMS_MEASURED, text_quote(path), text->data);
+	fail_into(before);
+	return *why->text == '\0' ? 0 : -1;
+}
+
+void
+algorithm_cache_load(struct device *d)
+{
+	char *path = algorithm_cache_path();
+	struct error why = { "" };
+	char *any = device_algorithms_text(d, ALGORITHMS_MEASURED);
+	struct buffer text = { 0 };
+
+	if (any != NULL && path != NULL && algorithm_cache_read(d, path, &text,
+	    &why) != 0)
+		warning("%s: the fastest algorithms are searched again",
+		    why.text);
+	buffer_free(&text);
+	free(any);
+	free(path);
+}
+
+void
+algorithm_cache_save(struct device *d)
+{
+	char *path = algorithm_cache_path(), *now, *dir;
+	struct error read = { "" }, why = { "" }, *before;
+	struct buffer was = { 0 };
+
+	if (path == NULL)
+		return;
+	/*
+	 * Merge first: another process may have written since
+	 * algorithm_cache_load.
+	 */
+	if (algorithm_cache_read(d, path, &was, &read) != 0)
+		buffer_free(&was);
+	now = device_algorithms_text(d, ALGORITHMS_MEASURED);
+	if (now != NULL && (was.n == 0 || strcmp(was.data, now) != 0)) {
+		dir = path_dir(path);
+		before = fail_into(&why);
+		if (file_make_dir(dir) == 0)
+			commit_text(path, now);
+		fail_into(before);
+		if (*why.text != '\0')
+			warning("%s: other runs will search the fastest "
+			    "algorithms again", why.text);
+		free(dir);
+	}
+	buffer_free(&was);
+	free(now);
+	free(path);
+}

@@ -1,0 +1,51 @@
+#ifndef BACKEND_CPU_BF16_WGRAD_H
+#define BACKEND_CPU_BF16_WGRAD_H
+
+/*
+ * Weight gradients of convolutions in bf16 on AMX tiles, with fp32 sums:
+ *
+ *	dw[o][i][tap] = sum over positions p of dy[p][o] x[p s - pad + tap][i]
+ *
+ * The sum is split into parts by the shape alone, and the parts are added in
+ * their order.  Within a part the order is that of the positions.  No bit
+ * depends on the number of threads or jobs.
+ *
+ * Threads may call all functions of a struct weights at the same time, on
+ * different jobs or blocks, except wgrad_new and wgrad_free.
+ */
+
+#include "backend/cpu/bf16/conv_grid.h"
+
+struct wgrad;
+
+/*
+ * wgrad_new(s, threads), wgrad_free(w):
+ * Plan the gradient of ${s} for ${threads} threads; conv_grid_supports(${s})
+ * must hold, and the processor must have AMX. wgrad_new never returns NULL. The
+ * caller frees ${w}; NULL is allowed.
+ */
+struct wgrad *wgrad_new(const struct gemm_shape *s, int threads);
+void wgrad_free(struct wgrad *w);
+
+/*
+ * wgrad_scratch(w), wgrad_sums(w):
+ * Return the bytes of the scratch of a thread, and of the sums that all share.
+ */
+size_t wgrad_scratch(const struct wgrad *w);
+size_t wgrad_sums(const struct wgrad *w);
+
+/*
+ * wgrad_jobs(w), wgrad_run(w, job, x, dy, dw, sums, scratch),
+ * wgrad_blocks(w), wgrad_add(w, block, dw, sums):
+ * Run the jobs wgrad_jobs(w) on the input ${x} and the output gradient ${dy}.
+ * After all of them, run wgrad_add for the blocks wgrad_blocks(w), 0 if
+ * there is one part.  Then ${dw}[out][in][kh][kw] is the gradient.
+ */
+int wgrad_jobs(const struct wgrad *w);
+void wgrad_run(const struct wgrad *w, int job, const bf16 *x,
+    const bf16 *dy, float *dw, float *sums, void *scratch);
+int wgrad_blocks(const struct wgrad *w);
+void wgrad_add(const struct wgrad *w, int block, float *dw,
+    const float *sums);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Conversion of gradients to 16 bits and back, for device all-reduces
+ * (train/reduce/reducer.h).
+ */
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/kernels.h"
+
+static void
+cuda_cast(struct device *d, int kernel, void *to, size_t to_size,
+    const void *from, size_t from_size, size_t n, enum precision as,
+    double scale)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct cast a = { .from = from, .to = to, .n = n,
+		.scale = (float)scale };
+	struct launch k = CUDA_KERNEL(c, kernel, cuda_pieces(n, (size_t)THREADS *
+	    FLAT), 1, a);
+
+	k.type = as == PRECISION_BF16 ? GPU_BF16 : GPU_F16;
+	cuda_reads(&k, from, n * from_size);
+	cuda_writes(&k, to, n * to_size);
+	cuda_launch(c, &k);
+}
+
+void
+cuda_narrow(struct device *d, void *to, const void *x, size_t n,
+    enum precision as, double scale)
+{
+	cuda_cast(d, GPU_NARROW, to, 2, x, sizeof(float), n, as,
+	    scale);
+}
+
+void
+cuda_widen(struct device *d, void *x, const void *from, size_t n,
+    enum precision as, double scale)
+{
+	cuda_cast(d, GPU_WIDEN, x, sizeof(float), from, 2, n, as,
+	    scale);
+}

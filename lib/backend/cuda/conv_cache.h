@@ -1,0 +1,77 @@
+#ifndef BACKEND_CUDA_CONV_CACHE_H
+#define BACKEND_CUDA_CONV_CACHE_H
+
+/*
+ * The algorithm cache of convolutions: an engine and its knobs for each shape.
+ * The key is the shape as text. Selections of this run (ALGORITHMS_SELECTED)
+ * are for one version of cuDNN and one device type. Measurements
+ * (ALGORITHMS_MEASURED) may also be of others.
+ *
+ * A fused pattern (driver.h) may have no engine: cuDNN has none, the unfused
+ * operations were faster, or fusion was disabled.  It then runs unfused.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/backend.h"
+
+enum { CONV_KNOBS = 16, CONV_KEY = 256, NO_ENGINE = -1 };
+
+/* One selection. */
+struct choice {
+	int64_t engine;			/* NO_ENGINE: run it unfused */
+	int knobs;
+	int64_t knob[CONV_KNOBS], value[CONV_KNOBS];
+	double seconds;			/* measured seconds, of the unfused
+					 * operations if there is no engine; 0:
+					 * unknown */
+};
+
+/*
+ * conv_cache_new(version, device):
+ * Return an empty cache for this version of cuDNN and this device name, which
+ * is copied. The caller frees it by conv_cache_free, to which ${c} may be NULL.
+ */
+struct conv_cache;
+struct conv_cache *conv_cache_new(size_t version, const char *device);
+void conv_cache_free(struct conv_cache *c);
+
+/*
+ * conv_cache_selected(c, key):
+ * Return the selection of this run for ${key}.
+ *
+ * conv_cache_measured(c, key):
+ * Return the measurement for ${key} on this version and device.
+ *
+ * Both return NULL if absent.  The result is valid until the next call that
+ * adds a row.
+ *
+ * conv_cache_add(c, key, v):
+ * Record ${v} as the selection of this run.
+ *
+ * conv_cache_add_measured(c, key, v):
+ * Record ${v} as a measurement.
+ *
+ * Both copy ${key} and ${v}, and replace an earlier row of the same key.
+ */
+const struct choice *conv_cache_selected(const struct conv_cache *c, const char *key);
+const struct choice *conv_cache_measured(const struct conv_cache *c, const char *key);
+void conv_cache_add(struct conv_cache *c, const char *key, const struct choice *v);
+void conv_cache_add_measured(struct conv_cache *c, const char *key,
+    const struct choice *v);
+
+/*
+ * conv_cache_text(c, which), conv_cache_read(c, which, what, text):
+ * Implement device_algorithms_text and device_algorithms_read (backend.h). The
+ * table has one row per selection, in the order of their addition:
+ *
+ *	#cudnn	device	convolution	engine	knobs	seconds
+ *
+ * "-" stands for no engine and for no knobs.
+ */
+char *conv_cache_text(const struct conv_cache *c, enum choices_kind which);
+int conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
+    const char *text);
+
+#endif

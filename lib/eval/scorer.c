@@ -1,0 +1,210 @@
+/*
+ * Score one clip: choose its views, decode and resize their frames on several
+ * threads, run the network, and average the scores.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "clip/fill.h"
+#include "data/microbatches.h"
+#include "eval/scorer.h"
+#include "graph/ensemble.h"
+#include "train/loop/evaluator.h"
+#include "train/loop/feeder.h"
+
+struct scorer {
+	const struct model *m;
+	struct view_options v;		/* v.n: views in a microbatch, as
+					 * planned */
+	int classes;
+	enum loss_kind loss;
+	struct feeder feeder;
+	struct microbatch mb;		/* without labels */
+	uint8_t *pixels;		/* [n][t][side][side][3] */
+	double *scratch;		/* [n][classes] */
+
+	/* The content of the current microbatch. */
+	struct frame_source source;
+	pthread_mutex_t lock;		/* for the spool of ${source} */
+	struct clip_request *request;	/* [n] */
+	int *frame;			/* [n][t]; request[i].frame points into
+					 * it */
+	char *bad;			/* [n t]: 1 if the frame failed */
+
+	struct pool *pool;
+	struct filler **filler;		/* [threads] */
+};
+
+static size_t
+scorer_frames_of(const struct scorer *r)
+{
+	return (size_t)r->v.n * (size_t)r->v.t;
+}
+
+/*
+ * Return the size of equal microbatches, as few as ${most} views in each allow.
+ * Ten views with ${most} 8 become two microbatches of five, not one of eight
+ * and one padded from two.
+ */
+static int
+scorer_views_together(int views, int largest)
+{
+	int microbatches = (views + largest - 1) / largest;
+
+	return (views + microbatches - 1) / microbatches;
+}
+
+static void
+scorer_open_microbatch(struct scorer *r)
+{
+	microbatch_open(&r->m->graph->needs, NULL, &r->mb, r->v.n);
+	r->mb.n = r->v.n;
+	r->mb.stream[0] = (struct stream){ r->v.t, r->v.side, r->v.side, 3,
+		r->pixels, NULL };
+	for (struct target *t = r->mb.target; t->label != NULL; t++)
+		for (int i = 0; i < r->v.n; i++)
+			t->label[i] = -1;
+}
+
+struct scorer *
+scorer_new(const struct model *m, const struct view_options *v, int threads,
+    int *status)
+{
+	struct scorer *r = xcalloc(1, sizeof(*r));
+	size_t side = (size_t)v->side, frames;
+
+	r->m = m;
+	r->v = *v;
+	pthread_mutex_init(&r->lock, NULL);
+	/* Before planning: the plan depends on the size of the microbatch. */
+	r->v.n = scorer_views_together(v->clips * v->crops, v->n);
+	r->classes = m->graph->head[0].classes;
+	r->loss = m->graph->op[m->graph->head[0].loss].loss;
+	frames = scorer_frames_of(r);
+	*status = EXIT_USAGE;
+	r->feeder = (struct feeder){ .net = m->net, .own = &r->mb,
+		.plan = evaluate_plan(m->net, &r->v) };
+	if (r->feeder.plan == NULL)
+		goto err;
+	*status = EXIT_FAILED;
+	if (net_reserve(m->net) != 0)
+		goto err;
+	r->pixels = xcalloc(frames, 3 * side * side);
+	scorer_open_microbatch(r);
+	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
+	    sizeof(*r->scratch));
+	r->frame = xcalloc(frames, sizeof(*r->frame));
+	r->request = xcalloc((size_t)r->v.n, sizeof(*r->request));
+	for (int i = 0; i < r->v.n; i++)
+		r->request[i].frame = r->frame + (size_t)i * (size_t)r->v.t;
+	r->bad = xcalloc(frames, 1);
+	r->pool = pool_new(threads);
+	r->filler = xcalloc((size_t)threads, sizeof(*r->filler));
+	for (int i = 0; i < threads; i++)
+		r->filler[i] = filler_new(NULL);
+	return r;
+err:
+	scorer_free(r);
+	return NULL;
+}
+
+void
+scorer_free(struct scorer *r)
+{
+	if (r == NULL)
+		return;
+	for (int i = 0; r->filler != NULL && i < pool_threads(r->pool); i++)
+		filler_free(r->filler[i]);
+	if (r->pool != NULL)
+		pool_free(r->pool);
+	microbatch_close(&r->mb);
+	pthread_mutex_destroy(&r->lock);
+	free(r->filler);
+	free(r->pixels);
+	free(r->scratch);
+	free(r->frame);
+	free(r->request);
+	free(r->bad);
+	free(r);
+}
+
+/* ---- pixels ---- */
+
+/*
+ * Fill frame ${j} of the microbatch, as a clip of one frame.  May run on any
+ * thread.
+ */
+static int
+scorer_fill_frame(struct scorer *r, int j, int thread)
+{
+	size_t side = (size_t)r->v.side;
+	struct clip_request one = r->request[j / r->v.t];
+	struct clip_out out = { .bytes = r->pixels + (size_t)j * 3 * side *
+		side };
+
+	one.frame += j % r->v.t;
+	one.t = 1;
+	return clip_fill(r->filler[thread], &r->source, &one, &out);
+}
+
+static void
+scorer_fill_part(int j, int thread, void *arg)
+{
+	struct scorer *r = arg;
+
+	r->bad[j] = scorer_fill_frame(r, j, thread) != 0;
+}
+
+/*
+ * Fill ${n} views, the first of which is view ${first} of the clip.  Return as
+ * recognise does.
+ */
+static int
+scorer_load(struct scorer *r, int first, int n, char *why)
+{
+	int frames = n * r->v.t, j = 0, status;
+
+	for (int i = 0; i < n; i++)
+		view_choose(&r->v, first + i, &r->source, &r->request[i]);
+	pool_run(r->pool, frames, scorer_fill_part, r);
+	while (j < frames && !r->bad[j])
+		j++;
+	if (j == frames)
+		return 0;
+	/* Repeat the first bad frame on this thread to get its message. */
+	status = scorer_fill_frame(r, j, 0);
+	snprintf(why, SCORER_WHY, "%s", filler_error(r->filler[0]));
+	return status == -1 ? fail("%s", why) : -2;
+}
+
+/* ---- scores ---- */
+
+int
+scorer_run(struct scorer *r, const struct extraction *a, double *scores,
+    char *why)
+{
+	int views = r->v.clips * r->v.crops, bad;
+
+	r->source = frame_source_spool(&a->sample, a->frame, a->frame_item,
+	    &r->lock);
+	for (int first = 0; first < views; first += r->v.n) {
+		int n = views - first < r->v.n ? views - first : r->v.n;
+
+		if ((bad = scorer_load(r, first, n, why)) != 0)
+			return bad;
+		feeder_next(&r->feeder);
+		feeder_forward(&r->feeder, NULL);
+		net_scores(r->feeder.plan, r->scratch);
+		feeder_done(&r->feeder);
+		for (int i = 0; i < n; i++)
+			ensemble_add(r->v.ensemble, r->loss, r->classes,
+			    r->scratch + (size_t)i * (size_t)r->classes,
+			    first + i == 0, scores);
+	}
+	ensemble_end(r->v.ensemble, r->loss, r->classes, views, scores);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * Derive the views of a clip from the checkpoint, the protocol and explicit
+ * options, in increasing priority.
+ */
+#include "base/exit.h"
+#include "eval/view_overrides.h"
+
+int
+view_overrides_apply(const struct view_overrides *o, const struct model *m,
+    struct view_options *v)
+{
+	const struct state *state = &m->state;
+
+	*v = (struct view_options){ .threads = (int)o->loader_threads,
+		.n = (int)o->microbatch,
+		.t = o->frames > 0 ? (int)o->frames : state->frames,
+		.side = o->side > 0 ? (int)o->side : state->crop,
+		.memory = (size_t)o->loader_memory,
+		.needs = &m->graph->needs };
+	/* The protocol sets defaults, which explicit options override. */
+	views_set(o->protocol, state, v);
+	if (o->clips > 0) {
+		v->clips = (int)o->clips;
+		v->validate = 0;
+	}
+	v->crops = o->crops > 0 ? (int)o->crops : v->crops;
+	v->full = o->given.full ? o->full : v->full;
+	if (o->given.sampler)
+		v->sampler = (enum sampler)o->sampler;
+	if (o->given.stride)
+		v->stride = (int)o->stride;
+	if (o->given.crop_rule)
+		v->rule = (enum view_rule)o->crop_rule;
+	if (o->given.ensemble)
+		v->ensemble = (enum ensemble)o->ensemble;
+	return views_check(v) == 0 ? 0 : EXIT_USAGE;
+}

@@ -1,0 +1,45 @@
+#ifndef SHARD_SHARD_QUERY_H
+#define SHARD_SHARD_QUERY_H
+
+/*
+ * Queries of shards or of a whole set, for the output of vt-pack.  Each prints
+ * to ${f}.  Return 0, or -1 after a message, or -2 after a message if something
+ * is damaged.  Write errors of ${f} are not reported: the caller closes it and
+ * checks.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The input: a set if ${dir} is not NULL, otherwise ${shard}[${shards}]. */
+struct shard_query { const char *dir; const char *const *shard; size_t shards; };
+
+/*
+ * shard_query_list(l, f):
+ * Print a table with one row per sample.  Return 1 after a write error.
+ */
+int shard_query_list(const struct shard_query *l, FILE *f);
+
+/*
+ * shard_query_cat(l, key, frame, f):
+ * Write frame ${frame} of stream 0 as it is stored.  If ${frame} is -1, write
+ * the members of the sample as a tar.  Return 1 if the key exists, 0 if not.
+ */
+int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FILE *f);
+
+/*
+ * shard_query_sources(l, zero, f):
+ * Print the path of each sample's video, followed by a newline, or by '\0' if
+ * ${zero} is 1.
+ */
+int shard_query_sources(const struct shard_query *l, int zero, FILE *f);
+
+/*
+ * shard_query_done(dir, zero, f):
+ * As shard_query_sources, for the set in ${dir}, or for the finished shards if
+ * packing was not finished. Print nothing if there is neither.
+ */
+int shard_query_done(const char *dir, int zero, FILE *f);
+
+#endif
