@@ -111,7 +111,7 @@ for signal in INT TERM HUP; do
 	stopped run $signal "saved-$signal" 3
 	check_same "SIG$signal: make ends with 75 when training is stopped" 75 $?
 	check "SIG$signal: the demo says how to resume, and where its results are" \
-		grep -q "^demo: stopped; the same line goes on from here: what is done is in $T/saved-$signal\$" "$T/stopped.out"
+		grep -q "^demo: stopped; the same command resumes in $T/saved-$signal\$" "$T/stopped.out"
 	check "SIG$signal: a checkpoint of step 1 is saved" \
 		test -e "$T/saved-$signal/tsm_tiny/ckpt-0000000001.safetensors"
 done
