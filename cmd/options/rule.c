@@ -37,7 +37,7 @@ rule_next_item(const char **rest, char item[ITEM])
 	return 1;
 }
 
-/* End the program if a list already has ${most} items, the maximum. */
+/* End the program if a list already has ${largest} items, the maximum. */
 static void
 rule_check_length(const char *option, int n, int largest)
 {
@@ -73,7 +73,7 @@ rule_read_milestones(const struct rule *r, int fall[ITEMS])
 	return n;
 }
 
-/* Parse ${list} to ${to}[${most}].  It must have ${wanted} numbers (0: any
+/* Parse ${list} to ${to}[${max}].  It must have ${wanted} numbers (0: any
  * number).  Return their number. */
 static int
 rule_read_numbers(const char *option, const char *list, double min, double max,

@@ -273,9 +273,9 @@ void device_free_host(struct device *d, void *p);
  * Return ${d} itself if the back end has no streams, or NULL after a message.
  * Free it by device_side_stream_free before ${d} is closed.
  *
- * device_side_stream_free(d, aside):
- * Wait for the work of the side stream ${aside} and free it.  Do nothing if it
- * is NULL or ${d}.
+ * device_side_stream_free(d, side_stream):
+ * Wait for the work of the side stream ${side_stream} and free it. Do nothing
+ * if it is NULL or ${d}.
  */
 struct device *device_side_stream(struct device *d);
 void device_side_stream_free(struct device *d, struct device *side_stream);

@@ -74,7 +74,7 @@ update_rates(const struct update *u, const struct owned_shard *p, double scale,
 
 /*
  * loss_is_bad(loss, most):
- * Return 1 if |${loss}| exceeds ${most} or is NaN.
+ * Return 1 if |${loss}| exceeds ${largest} or is NaN.
  */
 FORMULA int
 loss_is_bad(double loss, double largest)

@@ -40,8 +40,8 @@ struct owned_shard {
 };
 
 /*
- * The structures below have a list of ${portions} portions, whose offsets count
- * from element 0 of the buffers.  If ${portions} is 0, they apply to ${n}
+ * The structures below have a list of ${shards} portions, whose offsets count
+ * from element 0 of the buffers.  If ${shards} is 0, they apply to ${n}
  * elements without factors.
  *
  * ${scale} 0 means: use the scale of the verdict that device_step_guard has
@@ -244,16 +244,16 @@ struct ratios {
  *
  * device_step_guard(d, v):
  * Make later device_update, device_moments, device_clamp and device_track do
- * nothing unless ${v}, in device memory, is STEP_CHECK_STEP when they run.  NULL:
- * always execute them.
+ * nothing unless ${v}, in device memory, is STEP_CHECK_STEP when they run.
+ * NULL: always execute them.
  *
  * device_ratios(d, r):
  * Compute the trust ratios of ${r}.
  *
- * device_flag_losses(d, lost, o, n, most, other):
+ * device_flag_losses(d, lost, o, n, largest, other):
  * Set the found_inf flag ${*found_inf}, in device memory, to 1 or 0. It is 1 if
  * ${other} is not 0, or if one of the ${n} losses ${o} is NaN or exceeds
- * ${most} in magnitude. The caller all-reduces it as a sum.
+ * ${largest} in magnitude. The caller all-reduces it as a sum.
  */
 int device_has_step_check(const struct device *d);
 void device_step_check(struct device *d, struct step_check *v,

@@ -47,7 +47,7 @@ void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, v
     const struct stream *stream);
 
 /*
- * staging_buffer_load(t, at, landed, f, values):
+ * staging_buffer_load(t, at, uploaded, f, values):
  * Copy the microbatch ${f} into the staging buffer at device address ${at},
  * staging_buffer_bytes(t) long. Take the pixels from ${uploaded}, a buffer that
  * staging_buffer_prefetch filled, or from the host if it is NULL. Resize raw

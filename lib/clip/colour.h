@@ -20,8 +20,8 @@ enum colour_op {
 };
 
 /*
- * colour_apply(op, v, side, picture, room):
- * Apply ${op} to ${picture} in place.  ${room} is a buffer of the same size.
+ * colour_apply(op, v, side, picture, buffer):
+ * Apply ${op} to ${picture} in place.  ${buffer} is a buffer of the same size.
  * ${v} depends on ${op}:
  *
  * - SHEAR_X, SHEAR_Y: pixels that each row moves relative to the row above it;

@@ -52,9 +52,9 @@ struct transforms_drawn transforms_draw(const struct transforms *e, struct rng c
     int side);
 
 /*
- * transforms_apply(e, clip, t, side, pixels, room):
+ * transforms_apply(e, clip, t, side, pixels, buffer):
  * Apply the transforms of transforms_draw to the clip ${pixels} of ${t} frames,
- * in place. ${room} is a buffer of one frame's bytes. The order is:
+ * in place. ${buffer} is a buffer of one frame's bytes. The order is:
  *
  * - RandAugment: e->ops operators, uniform among RAND_OPS, at level e->level of
  *   30 (Cubuk et al. 2020; magnitudes of torchvision's

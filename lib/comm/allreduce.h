@@ -135,8 +135,8 @@ int allreduce_run(struct allreduce *a, void *x, size_t from, size_t to);
 size_t allreduce_sends(struct allreduce *a, size_t n);
 
 /*
- * allreduce_bytes(w, elem, most, ranks): return the bytes that allreduce_open
- * allocates for sums of up to ${most} elements.
+ * allreduce_bytes(w, elem, largest, ranks): return the bytes that
+ * allreduce_open allocates for sums of up to ${largest} elements.
  */
 size_t allreduce_bytes(const struct wire *w, size_t elem, size_t largest,
     int ranks);

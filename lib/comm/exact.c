@@ -113,7 +113,7 @@ exact_segment_begin(size_t from, size_t to, int q, int ranks)
 	return from + n / (size_t)ranks * (size_t)q / EXACT_BLOCK * EXACT_BLOCK;
 }
 
-/* Return an upper bound of a segment's elements in slices of up to ${most}. */
+/* Return an upper bound of a segment's elements in slices of up to ${largest}. */
 static size_t
 exact_longest_segment(size_t largest, int ranks)
 {
@@ -183,7 +183,7 @@ enum { EXACT_BUFFER, EXACT_RESULT, EXACT_SUBTREE };
 
 /*
  * Send each rank its segment of this rank's subtrees, and receive this rank's
- * segment of the other ranks' subtrees into EXACT_BUFFER.  Then e->place has the
+ * segment of the other ranks' subtrees into EXACT_BUFFER. Then e->place has the
  * addresses of all subtrees in the order of the leaves.
  */
 static void

@@ -76,9 +76,9 @@ struct exact {
 };
 
 /*
- * exact_open(e, c, elem, add, arg, most):
+ * exact_open(e, c, elem, add, arg, largest):
  * Prepare ${e} for sums over ${c} of vectors with elements of ${elem} bytes, in
- * slices of up to ${most} elements.  ${add} adds ${n} elements and is called
+ * slices of up to ${largest} elements.  ${add} adds ${n} elements and is called
  * with ${arg}.  ${c} and ${arg} must outlive ${e}.  exact_close frees the
  * memory of ${e}.  Call exact_leaves or exact_distribute next.
  */
@@ -103,8 +103,8 @@ int exact_leaves(struct exact *e, int leaves, int *first);
 void exact_distribute(struct exact *e, const int *begin);
 
 /*
- * exact_buffer_bytes(leaves, rank, ranks, most, elem): return the bytes of the
- * receive buffer of ${rank} for slices of up to ${most} elements.
+ * exact_buffer_bytes(leaves, rank, ranks, largest, elem): return the bytes of
+ * the receive buffer of ${rank} for slices of up to ${largest} elements.
  */
 size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem);
 

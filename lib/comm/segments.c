@@ -9,8 +9,8 @@
 #include "comm/segments.h"
 
 /*
- * Return the elements of a bucket: at most ${most}, and about the same in all
- * buckets.  No computation overlaps with the exchange of the bucket that is
+ * Return the elements of a bucket: at most ${largest}, and about the same in
+ * all buckets. No computation overlaps with the exchange of the bucket that is
  * ready last, so it must not be larger than the others.
  */
 static size_t

@@ -36,8 +36,8 @@ struct segments {
 };
 
 /*
- * segments_open(s, c, elements, most):
- * Divide ${elements} into buckets of about the same size, of up to ${most}
+ * segments_open(s, c, elements, largest):
+ * Divide ${elements} into buckets of about the same size, of up to ${largest}
  * elements, a multiple of EXACT_BLOCK.  ${c} must outlive ${s}.  segments_close
  * frees the memory of ${s}.
  */
@@ -46,8 +46,8 @@ void segments_open(struct segments *s, struct comm *c, size_t elements,
 void segments_close(struct segments *s);
 
 /*
- * segments_copy(s, c, elements, most): the same buckets, but each rank owns all
- * elements.  The segments list only this rank.
+ * segments_copy(s, c, elements, largest): the same buckets, but each rank owns
+ * all elements. The segments list only this rank.
  */
 void segments_copy(struct segments *s, struct comm *c, size_t elements,
     size_t largest);

@@ -37,16 +37,16 @@ struct microbatch_max { int clips, t, side; size_t frames, bytes; };
 struct microbatch_max microbatches_max(const struct microbatches *l);
 
 /*
- * microbatches_set_buffers(l, mb, room):
- * Set the streams of ${mb} to consecutive parts of the buffer ${room}, each
+ * microbatches_set_buffers(l, mb, buffer):
+ * Set the streams of ${mb} to consecutive parts of the buffer ${buffer}, each
  * aligned to 64 bytes.  Return their total size in bytes.
  */
 size_t microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
     uint8_t *buffer);
 
 /*
- * microbatches_left(l, most):
- * Return the number of microbatches to come, at most ${most}.
+ * microbatches_left(l, largest):
+ * Return the number of microbatches to come, at most ${largest}.
  */
 int microbatches_left(const struct microbatches *l, int largest);
 

@@ -48,7 +48,7 @@ scale_exponent(double x, double base)
 
 /*
  * Return the smallest step that is 1, 2 or 5 times a power of ten and divides
- * ${range} into at most ${most} steps.
+ * ${range} into at most ${max} steps.
  */
 static double
 scale_nice_step(double range, int largest)
@@ -65,7 +65,7 @@ scale_nice_step(double range, int largest)
 }
 
 struct scale
-scale_fit(double min, double max, int log, int capacity)
+scale_fit(double min, double max, int log, int margin)
 {
 	struct scale s = { min, max, log };
 
@@ -77,7 +77,7 @@ scale_fit(double min, double max, int log, int capacity)
 			 */
 			s.min = min / log / 0.75;
 			s.max = max * log * 0.75;
-		} else if (capacity) {
+		} else if (margin) {
 			double more = (scale_log_two(max) -
 			    scale_log_two(min)) * 0.06;
 
@@ -95,7 +95,7 @@ scale_fit(double min, double max, int log, int capacity)
 
 		s.min = min - some;
 		s.max = max + some;
-	} else if (capacity) {
+	} else if (margin) {
 		double step = scale_nice_step(max - min, 6);
 		double more = (max - min) * 0.06;
 

@@ -16,12 +16,12 @@ struct tick {
 };
 
 /*
- * scale_fit(min, max, log, room):
+ * scale_fit(min, max, log, margin):
  * Return a scale for values from ${min} to ${max}.  Widen it if the range is
- * empty.  With ${room}, add a margin at both ends, so that lines do not run
+ * empty.  With ${margin}, add a margin at both ends, so that lines do not run
  * along the border.  If ${log} is not 0, ${min} must be above 0.
  */
-struct scale scale_fit(double min, double max, int log, int capacity);
+struct scale scale_fit(double min, double max, int log, int margin);
 
 /*
  * scale_place(s, v):
@@ -31,8 +31,8 @@ struct scale scale_fit(double min, double max, int log, int capacity);
 double scale_place(const struct scale *s, double v);
 
 /*
- * scale_ticks(s, most, tick):
- * Write the ticks within the scale, at most ${most} and SCALE_TICKS, to
+ * scale_ticks(s, largest, tick):
+ * Write the ticks within the scale, at most ${largest} and SCALE_TICKS, to
  * ${tick}.  They are 1, 2 or 5 times a power of ten apart, or at powers of the
  * base.  Return their number.
  */

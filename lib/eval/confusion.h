@@ -47,11 +47,11 @@ void confusion_order(const struct confusion *c, int *order);
 struct confused { int label, predicted; };
 
 /*
- * confusion_worst(c, most, pair):
+ * confusion_worst(c, largest, pair):
  * Write the pairs with the most samples to ${pair}[most], most samples first.
  * For equal counts, the pair with the larger share of its label comes first,
  * then the one with lower class numbers.  Return the number of pairs, at most
- * ${most}.
+ * ${largest}.
  */
 int confusion_worst(const struct confusion *c, int largest,
     struct confused *pair);

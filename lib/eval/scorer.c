@@ -46,9 +46,9 @@ scorer_frames_of(const struct scorer *r)
 }
 
 /*
- * Return the size of equal microbatches, as few as ${most} views in each allow.
- * Ten views with ${most} 8 become two microbatches of five, not one of eight
- * and one padded from two.
+ * Return the size of equal microbatches, as few as ${largest} views in each
+ * allow. Ten views with ${largest} 8 become two microbatches of five, not one
+ * of eight and one padded from two.
  */
 static int
 scorer_views_together(int views, int largest)

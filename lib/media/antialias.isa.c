@@ -58,7 +58,7 @@ antialias_narrow(uint8_t *restrict to, const int16_t *restrict line, int n)
 
 /*
  * The input lines of one output row.  Lines are kept in a ring buffer, indexed
- * by the input row modulo ${most}.
+ * by the input row modulo ${max}.
  */
 struct antialias_rows {
 	const int16_t *ring;

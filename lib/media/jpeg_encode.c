@@ -56,8 +56,8 @@ jpeg_encode_on_start(j_compress_ptr c)
 }
 
 /*
- * Let libjpeg append at least ${room} bytes to ${e->out}.  One byte is kept for
- * the NUL that ends a buffer.
+ * Let libjpeg append at least ${buffer} bytes to ${e->out}. One byte is kept
+ * for the NUL that ends a buffer.
  */
 static void
 jpeg_encode_aim(struct jpeg_encoder *e, size_t capacity)

@@ -133,7 +133,7 @@ raw_is_planned(struct raw_clip *c, const struct resize_call *call)
 /*
  * Write the raw pixels of ${from}, with tables if they differ from the last,
  * and set ${*f}.  Return 0, with nothing written, if the clip would exceed
- * ${most} bytes.
+ * ${largest} bytes.
  */
 static int
 raw_add_unresized(struct raw_clip *c, struct resizer *z,

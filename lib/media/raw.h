@@ -29,9 +29,9 @@ struct raw_clip *raw_new(void);
 void raw_free(struct raw_clip *c);
 
 /*
- * raw_begin(c, to, room, t, side):
+ * raw_begin(c, to, capacity, t, side):
  * Begin a clip of ${t} frames, to be resized to ${side} x ${side} pixels, at
- * ${to}, a multiple of 16 bytes. ${room} is the capacity in bytes:
+ * ${to}, a multiple of 16 bytes. ${capacity} is the capacity in bytes:
  * decoded_clip_bytes (base/decoded_frame.h), and at least the frame array and
  * ${t} resized frames.
  */

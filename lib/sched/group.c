@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "sched/group.h"
 
-/* Return the largest size up to ${most} that divides every batch. */
+/* Return the largest size up to ${largest} that divides every batch. */
 static int
 group_largest(const struct schedule *s, int largest)
 {

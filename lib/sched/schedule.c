@@ -98,7 +98,7 @@ schedule_next(const struct schedule *s, uint64_t samples,
 }
 
 /*
- * From the first step of an epoch, skip whole short cycles, at most ${most},
+ * From the first step of an epoch, skip whole short cycles, at most ${largest},
  * but stay in that epoch.  Return their number.  With r clips left in the epoch
  * and c in a cycle, (r - 1) / c cycles leave at least one clip.
  */

@@ -88,7 +88,7 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 }
 
 /*
- * Read the sets of labels from CONV_KEY.json. All stay in memory, 12 bytes a
+ * Read the sets of labels from KEY.json. All stay in memory, 12 bytes a
  * label, so that neither a training step nor an evaluation reads or allocates
  * anything for them. Return 0, or -1 or -2 as damage_report.
  */

@@ -93,13 +93,13 @@ struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int dataset_has_label_sets(const struct dataset *d);
 
 /*
- * dataset_frames_read(d, i, stream, frame, n, to, at, room, why):
+ * dataset_frames_read(d, i, stream, frame, n, to, at, buffer, why):
  * Read the stored bytes of ${n} frames of sample ${i} into ${to}, one after the
  * other.  Frame ${frame}[k] occupies ${to}->data from ${at}[k] to ${at}[k + 1];
  * ${at} has ${n} + 1 elements.  ${frame} may repeat and be in any order; frames
  * close to each other are read together.
  *
- * ${room} is a workspace that the caller keeps between calls, so that nothing
+ * ${buffer} is a workspace that the caller keeps between calls, so that nothing
  * is allocated once it is large enough (dataset_frames_workspace). Return 0, -1
  * on an I/O error, or -2 if the bytes are damaged, with a message in ${why},
  * printed if ${why} is NULL.
@@ -113,22 +113,22 @@ int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
  * Set ${*frames}, ${*w} and ${*h} to the maximum over all samples, each by
  * itself.
  * dataset_frames_workspace(d, n, frames):
- * Return the bytes of ${room} that dataset_frames_read needs for ${n} frames of
- * a sample with ${frames} frames.
+ * Return the bytes of ${buffer} that dataset_frames_read needs for ${n} frames
+ * of a sample with ${frames} frames.
  */
 void dataset_max(const struct dataset *d, int *frames, int *w, int *h);
 size_t dataset_frames_workspace(const struct dataset *d, int n, int frames);
 
 /*
  * dataset_json_read(d, i, to):
- * Replace the content of ${to} by CONV_KEY.json of sample ${i}. Return 0, or
+ * Replace the content of ${to} by KEY.json of sample ${i}. Return 0, or
  * after a message -1 on an I/O error, -2 if the data are damaged.
  */
 int dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to);
 
 /*
  * dataset_source(d, i, to):
- * Set ${*to} to the path of sample ${i}'s video, as CONV_KEY.json stores it, or
+ * Set ${*to} to the path of sample ${i}'s video, as KEY.json stores it, or
  * to the sample's key if it stores none. The caller frees it. Return as
  * dataset_json_read; after an error ${*to} is NULL.
  */

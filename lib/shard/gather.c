@@ -1,12 +1,12 @@
 /*
  * Assembly of the members of a stream into the samples of a shard.
  *
- * A sample is CONV_KEY.000000.jpg, ... in order, CONV_KEY.cls if it has a
- * label, and CONV_KEY.json, which closes it. The order is part of the format.
+ * A sample is KEY.000000.jpg, ... in order, KEY.cls if it has a
+ * label, and KEY.json, which closes it. The order is part of the format.
  * The members appended here are the bytes of the shard. Frame f of stream k of
  * n streams is record f n + k of the index. An index record therefore takes 16
  * bytes, and no name is stored or looked up. The order also distinguishes a
- * truncated sample from a complete one before its CONV_KEY.json arrives.
+ * truncated sample from a complete one before its KEY.json arrives.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "shard/gather.h"
 
-/* Return "FILE: offset N: CONV_KEY.json".  The caller frees it. */
+/* Return "FILE: offset N: KEY.json".  The caller frees it. */
 static char *
 gather_place(const struct stream_reader *r, const struct stream_member *m)
 {
@@ -58,7 +58,7 @@ gather_frame_name(const struct gather *g, uint64_t number,
 
 /*
  * The first sample determines the list of streams.  For frame 0 each stream has
- * a member, CONV_KEY.000000.TAG.EXT. The first other member completes the list
+ * a member, KEY.000000.TAG.EXT. The first other member completes the list
  * for all samples. Packing a stream therefore needs no header, and a sample
  * with another number of streams is detected at its first frame. Return 1 if
  * ${m} is the first member of a new stream.
@@ -82,7 +82,7 @@ gather_another_stream(struct gather *g, const struct stream_member *m)
 
 /*
  * Check that ${m} is the next member.  Frames are valid until the label.
- * The label and CONV_KEY.json are valid only after a whole number of frames of
+ * The label and KEY.json are valid only after a whole number of frames of
  * all streams. ${want} is the only valid name, for the message.
  */
 static int
@@ -162,7 +162,7 @@ gather_append(struct gather *g, struct stream_reader *r,
 }
 
 /* Accept a label only in the form that the index can reproduce: verification
- * writes CONV_KEY.cls from the index and compares. */
+ * writes KEY.cls from the index and compares. */
 static int
 gather_add_label(struct gather *g, struct stream_reader *r,
     const struct stream_member *m)
@@ -205,7 +205,7 @@ gather_frame_time(const struct sample *s, uint64_t f)
 	return x / num * den + (x % num * den + num / 2) / num;
 }
 
-/* Compare CONV_KEY.json with the members, and set the times of their records. */
+/* Compare KEY.json with the members, and set the times of their records. */
 static int
 gather_agree(struct gather *g, const struct sample *s, const char *at)
 {
@@ -235,7 +235,7 @@ gather_agree(struct gather *g, const struct sample *s, const char *at)
 	return 0;
 }
 
-/* Check CONV_KEY.json and close the sample.  The shard stores CONV_KEY.json in canonical
+/* Check KEY.json and close the sample.  The shard stores KEY.json in canonical
  * form, whatever form the input has. */
 static int
 gather_add_info(struct gather *g, struct stream_reader *r,

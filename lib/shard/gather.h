@@ -3,7 +3,7 @@
 
 /*
  * Assembly of stream members into samples, in the form in which a shard stores
- * them.  Each member must be the next one of its sample, and CONV_KEY.json must
+ * them.  Each member must be the next one of its sample, and KEY.json must
  * agree with the members.
  */
 
@@ -31,11 +31,11 @@ struct gather {
 	struct shard_record *record;	/* blk: from the first header */
 	size_t records, cap;
 	uint64_t frames;		/* members that are frames */
-	int label;			/* from CONV_KEY.cls, -1 without */
+	int label;			/* from KEY.cls, -1 without */
 	char last[USTAR_NAME + 1];	/* the previous member, for messages */
 	uint64_t last_offset;
 
-	struct sample *sample;		/* from CONV_KEY.json, NULL before */
+	struct sample *sample;		/* from KEY.json, NULL before */
 };
 
 /*

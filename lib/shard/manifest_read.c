@@ -258,7 +258,7 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 	if (!stream_list_equal(&s->streams, &m->streams))
 		return damage_set(d, NOWHERE, "set",
 		    "its streams are not those of the manifest");
-	/* A set of labels is in CONV_KEY.json, and is checked when that is read. */
+	/* A set of labels is in KEY.json, and is checked when that is read. */
 	for (uint32_t i = 0; i < f->samples; i++) {
 		struct shard_entry e = shard_entry(s, i);
 

@@ -214,7 +214,7 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 	return 0;
 }
 
-/* CONV_KEY.json is the last member of a sample. */
+/* KEY.json is the last member of a sample. */
 struct sample *
 shard_sample_read(const struct shard *s, const struct shard_entry *e,
     const char *what, int *bad)

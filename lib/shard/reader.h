@@ -106,7 +106,7 @@ const char *shard_key(const struct shard *s, const struct shard_entry *e,
 /*
  * shard_sample(s, e, key):
  * Return the part of a sample that the index stores.  Its pointers are ${key}
- * and parts of ${s}.  A set of labels is not included: it is in CONV_KEY.json.
+ * and parts of ${s}.  A set of labels is not included: it is in KEY.json.
  */
 struct sample shard_sample(const struct shard *s, const struct shard_entry *e,
     const char *key);
@@ -129,7 +129,7 @@ int shard_records(const struct shard *s, const struct shard_entry *e,
 
 /*
  * shard_sample_read(s, e, what, bad):
- * Read and parse CONV_KEY.json of sample ${e} (sample_read).  ${what} begins
+ * Read and parse KEY.json of sample ${e} (sample_read).  ${what} begins
  * messages.  Return NULL after a message, with ${*bad} -1 on an I/O error or -2
  * if the data are damaged.  sample_free frees the sample.
  */

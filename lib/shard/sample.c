@@ -1,4 +1,4 @@
-/* CONV_KEY.json: a sample written as JSON and parsed. */
+/* KEY.json: a sample written as JSON and parsed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *
  * This struct describes it in all stages.  A list gives it a key, a source and
  * labels (ingest/list.h).  Extraction adds the properties of the frames it
- * stored (ingest/extract.h). The stream carries it as CONV_KEY.json, and
+ * stored (ingest/extract.h). The stream carries it as KEY.json, and
  * vt-pack parses it. The index of a shard stores the part that training needs
  * (shard/shard.h), and the dataset returns that part (shard/dataset.h).
  */
@@ -21,20 +21,20 @@
 
 #define FRAME_MAX 999999	/* per sample; names have 6 digits */
 
-/* Flags of a sample, stored in the index and in CONV_KEY.json. */
+/* Flags of a sample, stored in the index and in KEY.json. */
 enum {
 	SHARD_TRUNCATED = 1,	/* the source video ends early */
 	SHARD_DAMAGED = 2,	/* its decoder reported errors */
 	SHARD_VARIABLE = 4,	/* variable frame rate */
 	SHARD_RESAMPLED = 8,	/* frames were resampled in time */
 	SHARD_RESCALED = 16,	/* frames were resized */
-	SHARD_LABELS = 32	/* a set of labels is in CONV_KEY.json */
+	SHARD_LABELS = 32	/* a set of labels is in KEY.json */
 };
 
 /*
  * The streams of a sample, such as RGB frames or optical flow.  Frame f of a
- * stream is member CONV_KEY.FFFFFF.EXT if its tag is "rgb", otherwise
- * CONV_KEY.FFFFFF.TAG.EXT.
+ * stream is member KEY.FFFFFF.EXT if its tag is "rgb", otherwise
+ * KEY.FFFFFF.TAG.EXT.
  */
 #define STREAM_MAX 8
 #define STREAM_UNTAGGED "rgb"
@@ -97,7 +97,7 @@ int stream_ext_known(const char *ext);
 
 /*
  * sample_write(s, b):
- * Append CONV_KEY.json, in canonical form, to ${b}.  It is the last member of a
+ * Append KEY.json, in canonical form, to ${b}.  It is the last member of a
  * sample, has all information but the frames, and marks the sample as complete.
  * Paths are bytes and JSON is UTF-8: a byte of s->source that is not UTF-8 is
  * written \xHH, and a backslash is written \\.
@@ -106,7 +106,7 @@ void sample_write(const struct sample *s, struct buffer *b);
 
 /*
  * sample_read(what, text, n, canonical, why):
- * Parse the CONV_KEY.json ${text} of ${n} bytes. Set ${*canonical} to its
+ * Parse the KEY.json ${text} of ${n} bytes. Set ${*canonical} to its
  * canonical form, with unknown fields; the caller frees it. ${canonical} may be
  * NULL. Return NULL if a field is missing, of the wrong type or out of range,
  * with a message in ${why}, printed if ${why} is NULL. ${what} begins the

@@ -11,8 +11,8 @@
  *	header of "__vt__/.index" | index | two zero blocks
  *
  * The members of a sample are its frames: for each frame, one member of each
- * stream. CONV_KEY.cls follows if the sample has one label, and then
- * CONV_KEY.json. ustar_header makes the header of every member, and nothing
+ * stream. KEY.cls follows if the sample has one label, and then
+ * KEY.json. ustar_header makes the header of every member, and nothing
  * else lies between members.
  *
  * The index has five sections and a footer.  Each section begins at a multiple

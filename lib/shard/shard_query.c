@@ -147,7 +147,7 @@ shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FIL
 
 struct shard_query_ends { int zero; FILE *f; };
 
-/* The path of the video is in CONV_KEY.json only, so read it for each sample. */
+/* The path of the video is in KEY.json only, so read it for each sample. */
 static int
 shard_query_sources_of(const struct shard *s, const struct class_list *names,
     void *arg)

@@ -3,7 +3,7 @@
 
 /*
  * Writer of the stream from vt-extract to vt-pack (vt-shard(5)).  It is a ustar
- * of frames. CONV_KEY.json closes each sample. An end-of-stream marker closes
+ * of frames. KEY.json closes each sample. An end-of-stream marker closes
  * the stream, so that a reader can distinguish a finished producer from a
  * killed one. One thread at a time may use a writer.
  */
@@ -47,7 +47,7 @@ int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
  * stream_frame(w, data, n):
  * Write the next frame.  Call it s->frames times.
  * stream_commit(w):
- * Write CONV_KEY.cls and CONV_KEY.json, and flush the sample.
+ * Write KEY.cls and KEY.json, and flush the sample.
  *
  * All three return 0, or -1 after a message.
  */

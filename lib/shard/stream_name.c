@@ -1,4 +1,4 @@
-/* Names of a stream's members: CONV_KEY.cls, CONV_KEY.json, CONV_KEY.FFFFFF.EXT, ... */
+/* Names of a stream's members: KEY.cls, KEY.json, KEY.FFFFFF.EXT, ... */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

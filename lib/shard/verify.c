@@ -158,7 +158,7 @@ verify_member_name(const struct verify_walk *k, const struct shard_entry *e,
 		    &k->s->streams.kind[n % e->streams], name);
 }
 
-/* CONV_KEY.cls must be exactly the decimal label of the index. */
+/* KEY.cls must be exactly the decimal label of the index. */
 static void
 verify_check_label(struct verify_walk *k, const struct shard_entry *e,
     const void *data, size_t n)
@@ -172,7 +172,7 @@ verify_check_label(struct verify_walk *k, const struct shard_entry *e,
 		    k->key, e->label);
 }
 
-/* Return the first field of CONV_KEY.json that differs from the index, or NULL. */
+/* Return the first field of KEY.json that differs from the index, or NULL. */
 static const char *
 verify_disagrees(const struct verify_walk *k, const struct sample *s,
     const struct shard_entry *e, const struct shard_record *r)
@@ -201,7 +201,7 @@ verify_disagrees(const struct verify_walk *k, const struct sample *s,
 	return NULL;
 }
 
-/* CONV_KEY.json must parse, agree with the index and be in canonical form. */
+/* KEY.json must parse, agree with the index and be in canonical form. */
 static void
 verify_check_info(struct verify_walk *k, const struct shard_entry *e,
     const struct shard_record *r, const void *data, size_t n)

@@ -19,9 +19,9 @@ struct arena;
 size_t arena_max(size_t bytes);
 
 /*
- * arena_new(most):
- * Return an empty arena that hands out at most ${most} bytes.  The caller frees
- * it with arena_free.
+ * arena_new(largest):
+ * Return an empty arena that hands out at most ${largest} bytes. The caller
+ * frees it with arena_free.
  */
 struct arena *arena_new(size_t largest);
 void arena_free(struct arena *h);		/* NULL does nothing */

@@ -28,7 +28,7 @@ check_says "the message names resize and its old value" 'resize.*bilinear'
 check_exit "the run of 0.1.0 is resumed with the present names of options" 0 \
 	vt-train --resize=bilinear -i set -m n.net --schedule s.tsv -o run --clip-grad 5 --param-groups plain \
 	--seed 7 --device ref --override=isa
-check_says "the message says that only the set's settings can be compared" 'settings they were made with'
+check_says "the message says that only the set's settings can be compared" 'stored only the settings of vt-extract, so only these are compared'
 check_same "the run of 0.1.0 ends with the weights of 0.1.0" "$(tensors final.safetensors)" \
 	"$(tensors run/final.safetensors)"
 plan

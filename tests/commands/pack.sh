@@ -220,7 +220,7 @@ gzip -c a.tar >a.tgz
 LC_ALL=C sed 's/"frames":657,"samples":30,/"frames":658,"samples":30,/' a.tar >counted.tar
 check_exit "an end-of-stream marker with other counts ends with 1" 1 vt-pack -n -o x counted.tar
 check_says "an end-of-stream marker with other counts: the message shows both counts" \
-	"end-of-stream marker: 30 samples, 658 frames \(30, 657 came\)"
+	"end-of-stream marker: 30 samples, 658 frames \(read 30, 657\)"
 check_exit "a compressed stream ends with 1" 1 vt-pack -n -o x a.tgz
 check_says "a compressed stream: the message shows how to decompress it" \
 	"a.tgz: compressed \(wanted a tar stream: gzip -dc FILE \| vt-pack\)"

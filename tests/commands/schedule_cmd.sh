@@ -87,7 +87,7 @@ check_says "-v shows how many ranks can share it" \
     'note: 30 epochs in 10 stages; 2 ranks at most, since a batch of 8 has 2 BN groups of 4 clips'
 check_exit "a batch that is not a whole number of groups ends with 2" 2 vt-schedule --batch=12 --bn-size=8
 check_says "a batch that is not a whole number of groups: the message suggests a size of groups" \
-    'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 would do'
+    'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 fit all batches'
 check_exit "the suggested size is accepted" 0 vt-schedule --batch=12 --bn-size=6
 check_exit "unequal shares for --bn=pyslowfast end with 2" 2 \
     vt-schedule --bn=pyslowfast --ranks=3
@@ -126,7 +126,7 @@ wrong "crop size 112 does not fit a stage of crop size 56" --policy=long+short \
     --long-factors=0.25x0.25,1x1
 wrong "a learning rate of 1e\\+12 after epoch 0 \\(wanted at most 1e\\+09" --lr=1e6 \
     --lr-factors=1e6,1,1
-wrong "one table at most" a.tsv b.tsv
+wrong "more than one TABLE" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"

@@ -242,7 +242,7 @@ mkdir "$T/variance" && cp "$first" "$T/variance/"
 poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
 check_exit "running statistics that overflow end with 5" 5 train variance
 check_says "running statistics that overflow: the message names the step and the normalizations" \
-	'step 1: .*normalisations'
+	'step 1: .*normalizations'
 check_same "the checkpoint before the overflow stays the only one" \
 	"ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
 

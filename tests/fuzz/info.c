@@ -1,4 +1,4 @@
-/* CONV_KEY.json: a file that is accepted prints as text that reads back the same. */
+/* KEY.json: a file that is accepted prints as text that reads back the same. */
 #include "shard/sample.h"
 
 #include "fuzz.h"

@@ -281,8 +281,8 @@ by_place(const void *a, const void *b)
 }
 
 /*
- * Digest the microbatches of all ranks from step ${from}, at most ${most} per
- * rank.  Return them in the order of steps.
+ * Digest the microbatches of all ranks from step ${from}, at most ${largest}
+ * per rank. Return them in the order of steps.
  */
 static struct digests
 run(const struct dataset *d, const struct schedule *s, uint64_t from,
@@ -881,7 +881,7 @@ test_memory(void)
 		struct loader *l;
 		struct microbatch *f, *kept[8] = { 0 };
 		const uint8_t *seen[16];
-		int n = 0, epochs = 0, largest = 0, want;
+		int n = 0, epochs = 0, ready = 0, want;
 
 		o.memory = microbatches * largest + 100;
 		l = loader_new(numbers_set(), s, 0, &o);
@@ -893,14 +893,14 @@ test_memory(void)
 			if (!known && n < 16)
 				seen[n++] = f->stream->bytes;
 			known = loader_stats(l).ready;
-			largest = known > largest ? known : largest;
+			ready = known > ready ? known : ready;
 			epochs = f->at.epoch;
 			loader_return(l, f);
 		}
 		want = microbatches < 2 ? 2 : (int)microbatches;
-		ok(n <= want && largest <= want && epochs == 8,
+		ok(n <= want && ready <= want && epochs == 8,
 		    "memory holds no more than %d microbatches (%d, %d)",
-		    want, n, largest);
+		    want, n, ready);
 		loader_free(l);
 
 		/* All microbatches but one may be held. */

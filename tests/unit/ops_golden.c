@@ -27,7 +27,7 @@ column(const struct table *t, const char *key, const char *name)
 	return x;
 }
 
-/* Return the larger of ${most} and |d|; NaN counts as infinite. */
+/* Return the larger of ${largest} and |d|; NaN counts as infinite. */
 static double
 larger(double largest, double d)
 {

@@ -262,7 +262,7 @@ main(void)
 	test_cycles();
 	test_growth();
 	no_growth((struct growth_at){ 10, 128 }, "within the warm-up");
-	no_growth((struct growth_at){ 358, 128 }, "in a schedule of 358");
+	no_growth((struct growth_at){ 358, 128 }, "the schedule has 358");
 	no_growth((struct growth_at){ 150, 65 + (1 << 22) }, "whole number");
 	test_queries();
 	return done();

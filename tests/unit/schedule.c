@@ -423,7 +423,7 @@ test_groups(void)
 	is(group_constant(s, 8), -1, "a batch of 12 in groups of 8 is refused");
 	said_end();
 	ok(strstr(why, "stage 0, cycle 0: a batch of 12") != NULL &&
-	    strstr(why, "groups of 4 would do") != NULL,
+	    strstr(why, "groups of 4 fit all batches") != NULL,
 	    "the message names the cell and a possible size, 4");
 	is(group_constant(s, 4), 0, "groups of 4 are accepted");
 	is(s->stage[0].cell[0].group, 4, "both cells get groups of 4");

@@ -39,7 +39,7 @@ struct dnnl_conv {
 	layout w;			/* inner order, from the first call */
 	int slices;
 	size_t calls, capacity;
-	struct dnnl_call *call;		/* [calls]; capacity ${room} */
+	struct dnnl_call *call;		/* [calls]; capacity ${capacity} */
 	struct dnnl_slice slice[SLICES];
 	size_t weights, scratch;	/* bytes */
 };

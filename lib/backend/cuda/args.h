@@ -511,7 +511,7 @@ struct floats_add {
 /*
  * The owned shards that a kernel updates.  Shard i has the blocks from number
  * first[i] to first[i + 1] - 1.  Without a list, ${one} is the only shard.  If
- * ${verdict} is not NULL and not STEP_CHECK_STEP, the kernel changes nothing.
+ * ${check} is not NULL and not STEP_CHECK_STEP, the kernel changes nothing.
  */
 struct over {
 	const struct owned_shard *shard;	/* NULL: use ${one} */
@@ -567,7 +567,7 @@ struct step_checked {
 };
 
 /*
- * One thread: ${to} = 1 if the absolute value of a loss is above ${most} or the
+ * One thread: ${to} = 1 if the absolute value of a loss is above ${max} or the
  * loss is NaN, or if ${other} is set; otherwise 0.
  */
 struct flag_losses {

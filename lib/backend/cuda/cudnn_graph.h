@@ -58,10 +58,10 @@ void cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
 void cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d);
 
 /*
- * cudnn_builder_get(m, d, name, type, most, values):
- * Read attribute ${name} into ${values}, at most ${most} values.  Return their
- * number, or 0 after an error.  With ${most} 0, return the number of values
- * that exist.
+ * cudnn_builder_get(m, d, name, type, largest, values):
+ * Read attribute ${name} into ${values}, at most ${largest} values. Return
+ * their number, or 0 after an error. With ${largest} 0, return the number of
+ * values that exist.
  */
 int64_t cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,

@@ -139,7 +139,7 @@ cudnn_plan_may_be_used(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
 
 /*
  * Finish p->plan with a configuration.  Return -1 if cuDNN refuses it or if it
- * needs a workspace above ${most}; 0: no limit.
+ * needs a workspace above ${largest}; 0: no limit.
  */
 static int
 cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
@@ -205,8 +205,8 @@ cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
 }
 
 /*
- * Store up to ${most} usable suggestions in ${c}, best first, whose workspace
- * is at most ${bound}; 0: no limit.  Return their number.
+ * Store up to ${largest} usable suggestions in ${c}, best first, whose
+ * workspace is at most ${bound}; 0: no limit. Return their number.
  */
 static int
 cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,

@@ -36,8 +36,8 @@ struct conv_plan {
  * Finish p->plan for the engine and knobs of ${c}.  Return -1 without a message
  * if cuDNN refuses them.
  *
- * plan_candidates(p, c, most):
- * Store the first ${most} usable suggestions in ${c}.  Return their number.
+ * plan_candidates(p, c, largest):
+ * Store the first ${largest} usable suggestions in ${c}.  Return their number.
  * If all need more than 256 MiB of workspace, store only the first one.
  */
 int plan_by_rule(struct conv_plan *p);

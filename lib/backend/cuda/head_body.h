@@ -97,7 +97,7 @@ OF(softmax_member)(const struct softmax *a, unsigned m)
 
 /*
  * Reduce v over the lanes of each group into lane 0: the sum, or the maximum if
- * ${most}.
+ * ${largest}.
  */
 INLINE void
 OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
@@ -247,7 +247,7 @@ OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 	return OF(widen)(((const S *)a->x)[(size_t)n * a->classes + c]);
 }
 
-/* Reduce v[THREADS] into v[0]: the sum, or the maximum if ${most}. */
+/* Reduce v[THREADS] into v[0]: the sum, or the maximum if ${largest}. */
 INLINE void
 OF(loss_fold)(struct block b, double *v, const int largest)
 {

@@ -109,7 +109,7 @@ plot_draw_legend(struct page *page, const struct area *a,
 }
 
 static struct scale
-plot_fit(const struct plot_axis *axis, double min, double max, int capacity)
+plot_fit(const struct plot_axis *axis, double min, double max, int margin)
 {
 	int log = axis->log;
 
@@ -119,7 +119,7 @@ plot_fit(const struct plot_axis *axis, double min, double max, int capacity)
 		min = log ? 1 : 0;
 		max = log ? log : 1;
 	}
-	return scale_fit(min, max, log, capacity);
+	return scale_fit(min, max, log, margin);
 }
 
 /*
@@ -272,7 +272,7 @@ plot_left_width(struct page *page, const struct plot *p, double h)
 	return ceil(width);
 }
 
-/* Draw one of the plots that stand side by side into ${room}. */
+/* Draw one of the plots that stand side by side into ${buffer}. */
 static void
 plot_draw_one(struct page *page, const struct plot *p, int legend,
     const struct area *buffer)

@@ -76,38 +76,38 @@ struct color color_mix(struct color a, struct color b, double t);
  */
 int color_dark(struct color i);
 
-/* page_color(p, ink): Set the colour of the following cairo operations. */
+/* page_color(p, color): Set the colour of the following cairo operations. */
 void page_color(struct page *p, struct color color);
 
-/* page_fill(p, x, y, w, h, ink): Fill a rectangle. */
+/* page_fill(p, x, y, w, h, color): Fill a rectangle. */
 void page_fill(struct page *p, double x, double y, double w, double h,
     struct color color);
 /*
- * page_frame(p, x, y, w, h, thick, ink):
+ * page_frame(p, x, y, w, h, thick, color):
  * Draw a frame of width ${thick} around the outside of a rectangle.
  */
 void page_frame(struct page *p, double x, double y, double w, double h,
     double thick, struct color color);
 
-/* page_line(p, a, b, width, ink): Draw a straight line. */
+/* page_line(p, a, b, width, color): Draw a straight line. */
 void page_line(struct page *p, struct point a, struct point b, double width,
     struct color color);
 
 /*
- * page_path(p, at, n, width, style, ink):
+ * page_path(p, at, n, width, style, color):
  * Draw lines through ${n} points, with dash pattern ${style} mod 7; 0 is solid.
  */
 void page_path(struct page *p, const struct point *at, int n, double width,
     int style, struct color color);
 
 /*
- * page_area(p, at, n, ink, part):
+ * page_area(p, at, n, color, part):
  * Fill a polygon with opacity ${part}, 0 to 1.
  */
 void page_area(struct page *p, const struct point *at, int n, struct color color,
     double part);
 
-/* page_dot(p, at, radius, ink): Fill a circle. */
+/* page_dot(p, at, radius, color): Fill a circle. */
 void page_dot(struct page *p, struct point at, double radius, struct color color);
 
 /*
@@ -140,7 +140,7 @@ enum { TEXT_SIZE = 11, TITLE_SIZE = 15 };
 void page_text(struct page *p, double x, double y, const char *text,
     const struct text_style *s);
 /*
- * page_word(p, x, y, text, hold, ink):
+ * page_word(p, x, y, text, hold, color):
  * Draw ${text} in the regular font at TEXT_SIZE.
  */
 void page_word(struct page *p, double x, double y, const char *text,

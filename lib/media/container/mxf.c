@@ -2,7 +2,7 @@
 #include "media/container/reader.h"
 
 #define RUN_IN 65536		/* maximum bytes before the first key */
-#define CONV_KEY 0x060e2b34		/* first bytes of every key */
+#define KEY 0x060e2b34		/* first bytes of every key */
 
 enum container_state
 mxf_check(struct reader *r)
@@ -10,7 +10,7 @@ mxf_check(struct reader *r)
 	int64_t at = 0, start;
 	uint64_t footer = 0;
 
-	while (at < RUN_IN && reader_big(r, at, 4) != CONV_KEY)
+	while (at < RUN_IN && reader_big(r, at, 4) != KEY)
 		at++;
 	start = at;
 	if (at == RUN_IN)
@@ -23,7 +23,7 @@ mxf_check(struct reader *r)
 
 		if (at + 17 > r->size)
 			return reader_cut(r, at);
-		if (reader_big(r, at, 4) != CONV_KEY)
+		if (reader_big(r, at, 4) != KEY)
 			return reader_broken(r, at, "no key begins here");
 		more = first & 128 ? first & 127 : 0;
 		if (more > 8)

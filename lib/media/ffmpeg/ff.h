@@ -378,7 +378,7 @@ struct video {
 					 * several concatenated files begins */
 	int64_t stated;			/* time stamp of the newest frame, as
 					 * stored */
-	int64_t time, until;		/* time of ${ahead}, and its expected
+	int64_t time, until;		/* time of ${prefetch}, and its expected
 					 * end */
 	struct video_frame *shown;	/* intervals of all frames, in decoding
 					 * order */
@@ -394,7 +394,7 @@ struct video {
 					 * that flag */
 	int leading;			/* 1 in a leading picture, whose
 					 * references may be missing */
-	int have_ahead, started, concluded;	/* ${ahead} is valid; a frame
+	int have_ahead, started, concluded;	/* ${prefetch} is valid; a frame
 						 * was decoded; video_conclude
 						 * has run */
 	int first_w, first_h;		/* size of the first frame, as stored */

@@ -212,7 +212,7 @@ precise_element(const struct net *n, const void *flat, const struct param *p)
 
 /*
  * Return [2 * channels] values of one group, which the caller frees: m, then
- * v + m^2.  The forward pass has left m and the unbiased variance in ${room}.
+ * v + m^2.  The forward pass has left m and the unbiased variance in ${buffer}.
  */
 static double *
 precise_moments(const struct precise *p, const void *buffer)

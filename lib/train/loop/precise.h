@@ -80,9 +80,9 @@ struct plan *precise_plan(const struct precise *p);
 size_t precise_bytes(const struct precise *p);
 
 /*
- * precise_measure(p, room, t):
+ * precise_measure(p, buffer, t):
  * Measure, and replace the running statistics of every normalization that is
- * not frozen.  ${room} is a gradient buffer of the net, which is overwritten.
+ * not frozen.  ${buffer} is a gradient buffer of the net, which is overwritten.
  * If ${t} allows damaged samples, skip them and add them to its known ones.
  * With ${t} = NULL a damaged sample is an error.
  * Return 0, or an exit status that is the same on all ranks; then no statistic

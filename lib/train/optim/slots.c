@@ -257,7 +257,7 @@ slots_move_copy(const struct slots *s, const struct slot *slot,
 
 /*
  * Copy segment by segment between its owner and rank 0.  ${whole} is rank 0's
- * vector, ${in} is 1 to copy to it and 0 to copy from it.  ${room} is a buffer
+ * vector, ${in} is 1 to copy to it and 0 to copy from it. ${buffer} is a buffer
  * for one segment.
  */
 static int

@@ -24,14 +24,14 @@ struct host_staging {
 };
 
 /*
- * host_staging_bytes(d, parts, most): return the host memory for ${parts}
- * subtrees in buckets of up to ${most} elements.
+ * host_staging_bytes(d, parts, largest): return the host memory for ${parts}
+ * subtrees in buckets of up to ${largest} elements.
  */
 size_t host_staging_bytes(const struct device *d, int parts, size_t largest);
 
 /*
- * host_staging_open(s, d, most):
- * Prepare ${s} for buckets of up to ${most} elements of ${d}, which must
+ * host_staging_open(s, d, largest):
+ * Prepare ${s} for buckets of up to ${largest} elements of ${d}, which must
  * outlive it.  host_staging_close frees its memory.
  * host_staging_reserve(s, parts): make the buffer hold ${parts} subtrees.
  * Return 0, or

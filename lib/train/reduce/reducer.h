@@ -44,12 +44,12 @@ struct reducer {
 };
 
 /*
- * reducer_exact(c, d, most): sum by the fixed tree.
+ * reducer_exact(c, d, largest): sum by the fixed tree.
  * reducer_host(c, o): sum by an algorithm of comm/allreduce.c.
- * reducer_device(c, d, aside, o): sum by ${o}->fabric on side stream ${aside}.
- * Return a reducer for up to ${most} or ${o}->most elements of ${d} at once, or
- * NULL after a message; its close frees it.  ${c} and the devices must outlive
- * it.
+ * reducer_device(c, d, side_stream, o): sum by ${o}->fabric on side stream
+ * ${side_stream}. Return a reducer for up to ${largest} or ${o}->most elements
+ * of ${d} at once, or NULL after a message; its close frees it. ${c} and the
+ * devices must outlive it.
  * Collective: all ranks of ${c} call it.
  */
 struct reducer *reducer_exact(struct comm *c, struct device *d, size_t largest);

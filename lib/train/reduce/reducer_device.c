@@ -13,8 +13,8 @@ struct reducer_device {
 	struct reducer reducer;
 	struct fabric *fabric;
 	struct device *device, *side_stream;
-	void *stream;			/* that of ${aside} */
-	struct event *summed;		/* ${aside} has summed all buckets */
+	void *stream;			/* that of ${side_stream} */
+	struct event *summed;		/* ${side_stream} has summed all buckets */
 	int type;			/* dtype of messages */
 	double ranks;			/* divisor of gradients */
 	void *buffer;			/* 16-bit copy in device memory; NULL:

@@ -46,7 +46,7 @@ int fingerprint_name(const char *at, char name[FINGERPRINT_NAME]);
  * text. */
 const char *fingerprint_next(const char *at);
 
-/* fingerprint_value(facts, name): return the value of a fact in the text ${fingerprint},
+/* fingerprint_value(fingerprint, name): return the value of a fact in the text ${fingerprint},
  * NULL if absent.  The caller frees it. */
 char *fingerprint_value(const char *fingerprint, const char *name);
 

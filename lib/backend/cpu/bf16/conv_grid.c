@@ -139,8 +139,8 @@ conv_grid_walk_to(const struct conv_grid *g, long q)
 }
 
 /*
- * Advance by the rest of the row, at most ${most} positions, and return their
- * number.
+ * Advance by the rest of the row, at most ${largest} positions, and return
+ * their number.
  */
 static int
 conv_grid_walk_on(const struct conv_grid *g, struct conv_grid_walk *at, int largest)

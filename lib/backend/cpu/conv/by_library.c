@@ -119,7 +119,7 @@ conv_library_blocks_of(const struct cpu_conv_pass *p, const struct library *o)
 }
 
 /*
- * Return the windows of rows to split an image into, at most ${most}.  This
+ * Return the windows of rows to split an image into, at most ${largest}.  This
  * needs channels innermost, and rows of input and output in every window.
  */
 static int
