@@ -428,6 +428,7 @@ main(int argc, char **argv)
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
+	program_verbose(verbose);
 	if (operand == argc)
 		options_wrong("no sub-test (wanted decode, loader, op, step or "
 		    "allreduce)");

@@ -29,7 +29,7 @@ clock_text(char *buf, double seconds)
 {
 	long s = lrint(seconds);
 
-	if (seconds < 60)
+	if (seconds < 59.95)	/* which rounds to 60.0 */
 		snprintf(buf, 32, "%.1f s", seconds);
 	else if (s < 3600)
 		snprintf(buf, 32, "%ld:%02ld", s / 60, s % 60);

@@ -79,6 +79,9 @@ check "the replay from a due validation compares at least 2 checkpoints" test "$
 
 # ---- refusals ----
 
+for steps in " 5:10" "+5:10" "5:+10" "5: 10" "5:-1" 5; do
+	check_exit "--replay-steps=\"$steps\" is refused" 2 vt-train --replay "$T/run" --replay-steps="$steps"
+done
 check_exit "--replay-steps from a step without a checkpoint ends with 2" 2 \
 	vt-train --replay "$T/run" --replay-steps 4:10
 check_says "--replay-steps from a step without a checkpoint: the message lists the steps with checkpoints" \

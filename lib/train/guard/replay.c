@@ -1,6 +1,7 @@
 /*
  * Replay: steps of a run are computed again and compared with its checkpoints.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +32,9 @@ replay_parse(const char *text, uint64_t *from, uint64_t *to)
 
 	errno = 0;
 	*from = strtoull(text, &end, 10);
-	if (*end != ':' || strchr(text, '-') != NULL)
+	/* strtoull accepts blanks and signs before the digits. */
+	if (!(text[0] == ':' || isdigit((unsigned char)text[0])) || *end != ':' ||
+	    (end[1] != '\0' && !isdigit((unsigned char)end[1])))
 		return -1;
 	*to = end[1] == '\0' ? UINT64_MAX : strtoull(end + 1, &end, 10);
 	return errno != 0 || (*to != UINT64_MAX && *end != '\0') ? -1 : 0;
