@@ -22,10 +22,13 @@
  * last row and column of positions.  It keeps the maximum length when a
  * multigrid schedule makes crops smaller.
  *
- * RESIZED: a region of random area and aspect ratio, as Inception's (Szegedy et
+ * RESIZED: a region of random area, from o->area to all of the frame, and of
+ * random aspect ratio, as Inception's (Szegedy et
  * al. 2015) and PySlowFast's random_resized_crop.
  *
  * CENTRE: the center crop, as in validation.
+ *
+ * CROP_NAMES has the same order.  Checkpoints store the name.
  */
 enum crop_rule { CROP_MULTISCALE, CROP_JITTER, CROP_JITTER_UPSTREAM,
 	CROP_RESIZED, CROP_CENTRE };
@@ -61,7 +64,11 @@ struct crop_options {
 	enum resize_filter resize;
 };
 
-/* The published options: multiscale, mirrored, 256 to 320, and 0.08. */
+/*
+ * The published options: multiscale, mirrored; a jitter of 256 to 320; an area
+ * of at least 0.08.  CLIP_SETTINGS (train/loop/clips.h) repeats them for the
+ * options of commands: change both.
+ */
 extern const struct crop_options crop_defaults;
 
 /*
@@ -75,7 +82,8 @@ extern const struct crop_options crop_defaults;
  * Jitter: draw a short side between the lengths of crop_jitter, then a
  * position.
  *
- * Resized: draw up to ten times a uniform area and a ratio of 3/4 to 4/3,
+ * Resized: draw up to ten times an area, uniform from o->area to 1 of the
+ * frame, and a ratio of 3/4 to 4/3,
  * uniform in its logarithm.  If none fits, take the largest centered region
  * with such a ratio.
  */
@@ -90,7 +98,11 @@ struct crop crop_train(const struct crop_options *o, int w, int h, int side,
  */
 void crop_jitter(const struct crop_options *o, int side, int *low, int *high);
 
-/* crop_view(rule): return the test crops that validation uses with ${rule}. */
+/*
+ * crop_view(rule):
+ * Return whose crops validate a run with ${rule}: VIEW_TSM for MULTISCALE and
+ * CENTRE, otherwise VIEW_PYSLOWFAST.
+ */
 enum view_rule crop_view(enum crop_rule rule);
 
 /*

@@ -12,12 +12,13 @@
 #include "shard/sample.h"
 
 /*
- * The format of a list.  vt-extract(1) shows a line of each; list_layout.c has
+ * The format of a list.  vt-extract(1) describes each; LIST_FORMAT_CHOICES has
  * their names.
  * PATH_LABEL: a path and a label, separated by blanks, tabs, commas or
  * semicolons.  With three fields, the middle one is the number of frames.  It
  * is ignored, but LIST_AUTO checks it against the video.
- * CSV: a header line names the columns: path (or file, filename, video), label
+ * CSV: a header line names the columns, which are separated by commas, tabs or
+ * semicolons: path (or file, filename, video), label
  * (or class), and possibly split, time_start and time_end.
  * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
  * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
@@ -45,15 +46,17 @@ enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
 
 /* The part of a video that a row selects; all 0: the whole video. */
 struct list_part {
-	double start, end;	/* seconds; end 0: to the end of the video */
+	double start, end;	/* seconds, without the end; end 0: to the
+				 * end of the video */
 	int64_t first, count;	/* frames, from 0; count 0: all that follow */
 	int64_t frames;		/* frames of the whole video, from the list; 0
 				 * if unknown */
 };
 
-/* One class of a set, and the interval that shows it. */
+/* The unit of from and to in struct list_label. */
 enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
 
+/* One class of a set, and the interval that shows it. */
 struct list_label {
 	char *text;		/* as written in the list */
 	enum list_unit unit;

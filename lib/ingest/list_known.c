@@ -1,6 +1,5 @@
 /*
- * Readers for rows of formats that one dataset alone has: HMDB51,
- * Something-Something v1 and Charades.
+ * Readers for the rows of HMDB51, Something-Something v1 and Charades.
  */
 #include <stdio.h>
 #include <stdlib.h>

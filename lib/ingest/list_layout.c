@@ -147,7 +147,8 @@ list_read_header(const char *line, struct list_layout *y)
 		y->sep = *s;
 		y->path = list_column(field, n, PATHS);
 		y->id = list_column(field, n, "youtube_id|video_id|id");
-		/* In a list of paths, a column "start" can mean anything. */
+		/* With a column of paths, only time_start and time_end are
+		 * times; a column "start" may be something else. */
 		y->start = list_column(field, n, y->path >= 0 ? "time_start" :
 		    "time_start|start");
 		y->end = list_column(field, n, y->path >= 0 ? "time_end" :

@@ -45,7 +45,6 @@ struct list_reading {
 					 * checked, or 0 */
 	int ignored;			/* first line whose middle field is
 					 * ignored, or 0 */
-	struct list_row *video;		/* unused; NULL */
 };
 
 /* ---- list.c ---- */

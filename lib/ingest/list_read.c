@@ -1,6 +1,6 @@
 /*
- * Read annotation lists: open their files, and parse the rows of the plainer
- * formats.
+ * Read annotation lists: open their files, and parse the rows of path-label, CSV,
+ * Kinetics and UCF101.
  */
 #include <glob.h>
 #include <stdint.h>
@@ -409,7 +409,6 @@ list_read_file(struct list_reading *r)
 
 	r->name = list_name(r->l, r->path);
 	r->y = (struct list_layout){ 0 };
-	r->video = NULL;
 	if (file_read(r->path, &b) != 0)
 		goto out;
 	if (strlen(b.data) != b.n)

@@ -42,7 +42,7 @@ agree_program(char text[33])
 struct agree_card { struct hash128 hash; uint64_t bytes; char host[64]; };
 
 /* Append to ${b} the values of ${name} and their ranks, as "7 on rank 0 (node1)
- * and 62 more, 8 on rank 17 (node5)". ${fingerprint} is [ranks][most] bytes. */
+ * and 62 more, 8 on rank 17 (node5)". ${fingerprint} is [ranks][largest] bytes. */
 static void
 agree_who_has_what(struct buffer *b, const char *name,
     const struct agree_card *card, const char *fingerprint, size_t largest, int ranks)
@@ -101,7 +101,7 @@ agree_first_difference(const char *mine, const char *other,
 	return 0;
 }
 
-/* Print the first fact in which the ranks differ.  ${fingerprint} is [ranks][most]
+/* Print the first fact in which the ranks differ.  ${fingerprint} is [ranks][largest]
  * bytes.  One difference is enough: others often follow from it. */
 static void
 agree_say_difference(const struct agree_card *card, const char *fingerprint,

@@ -3,7 +3,7 @@
 
 /*
  * Compare run fingerprints: those of all ranks of a run, and that of a run with
- * the one of the checkpoint it resumes from.  facts.c has the table of compared
+ * the one of the checkpoint it resumes from.  fingerprint.c has the table of compared
  * values.
  */
 

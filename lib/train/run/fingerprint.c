@@ -21,8 +21,8 @@
 
 static const struct fingerprint_field {
 	const char *name;		/* also for --override */
-	size_t at;			/* offset in struct identity */
-	int when;			/* FACT_* bits */
+	size_t at;			/* offset in struct fingerprint */
+	int when;			/* FINGERPRINT_* bits */
 	const char *hint;		/* advice if it differs; NULL: none */
 } field[] = {
 	FIELD(build, FINGERPRINT_RANKS, "install the same build on every host"),

@@ -35,7 +35,7 @@ enum { FINGERPRINT_RANKS = 1, FINGERPRINT_RESUME = 2 };
 #define FINGERPRINT_NAME 96			/* bytes of a name, at most */
 
 /* fingerprint_text(x, when): return the facts of ${x} that take part in the comparisons
- * ${when}, FACT_* bits, as text.  The caller frees it. */
+ * ${when}, FINGERPRINT_* bits, as text.  The caller frees it. */
 char *fingerprint_text(const struct fingerprint *x, int when);
 
 /* fingerprint_name(at, name): copy the name of the fact on the line at ${at} to
