@@ -73,7 +73,7 @@ update_rates(const struct update *u, const struct owned_shard *p, double scale,
 }
 
 /*
- * loss_is_bad(loss, most):
+ * loss_is_bad(loss, largest):
  * Return 1 if |${loss}| exceeds ${largest} or is NaN.
  */
 FORMULA int

@@ -18,8 +18,8 @@
  *	x[c] = count mean,  x[n + c] = m2 + count mean^2
  *
  * peers_unpack(x, n, c, count, mean, m2):
- * Unpack the same statistics from the sums over peers of ${count} values in
- * all.
+ * Unpack the same statistics from ${x} after it was summed over the peers.
+ * ${count} is the number of values of all peers together.
  */
 static inline void
 peers_pack(double *x, size_t n, size_t c, double count, double mean, double m2)

@@ -44,9 +44,9 @@ size_t decoded_table_bytes(int side, int across, int down);
 /*
  * decoded_clip_bytes(t, side, w, h):
  * Return the buffer size in bytes for a clip of ${t} frames stored with at most
- * ${w} x ${h} pixels, a multiple of 64.  It suffices for frames that shrink by
- * less than about a factor of 2.  A decoder that can halve its output leaves no
- * larger ones.  media/raw.c resizes frames for which it does not suffice.
+ * ${w} x ${h} pixels, a multiple of 64.  It suffices if a device shrinks each
+ * frame by less than about 2, as after a decoder that can halve its output.
+ * media/raw.c resizes larger frames on the host.
  */
 size_t decoded_clip_bytes(int t, int side, int w, int h);
 

@@ -11,8 +11,8 @@ struct profile_options {
 	const char *prefix;		/* prefix of row names */
 	double rate;			/* learning rate of the steps */
 	int kinds;			/* 1: by kind of task */
-	int convs;			/* 1: each convolution, in the step and
-					 * alone */
+	int convs;			/* 1: time each convolution in the step,
+					 * and alone after it */
 };
 
 /*

@@ -20,7 +20,7 @@
 /* A subtree whose sum is known: node (level, index), at ${data}. */
 struct subtree { int level, index; void *data; };
 
-enum { TREE_MAX = 64 };		/* most subtrees of consecutive
+enum { TREE_MAX = 64 };		/* maximum subtrees of consecutive
 					 * leaves */
 
 /* Subtrees of consecutive leaves, in the order of the leaves. */

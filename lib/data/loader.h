@@ -101,8 +101,8 @@ struct loader_options {
 					 * none */
 	const struct input_spec *needs;	/* input spec, checked by loader_check_dataset;
 					 * NULL: input_spec_default */
-	uint64_t until;			/* end before this step; 0: with the
-					 * schedule */
+	uint64_t until;			/* end before this step; 0: at the end
+					 * of the schedule */
 };
 
 /*
@@ -214,7 +214,7 @@ void loader_return(struct loader *l, struct microbatch *mb);
  * loader_peek(l):
  * Return the microbatch that loader_next would return, if it is loaded without
  * error, or NULL.  The loader owns it.  Its pixels stay unchanged until
- * loader_next, unless loader_bad names one of its samples before.
+ * loader_next, or until loader_bad names one of its samples.
  */
 const struct microbatch *loader_peek(struct loader *l);
 

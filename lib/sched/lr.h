@@ -88,9 +88,9 @@ int lr_stage(const struct lr_piece *after, int begin, int end,
 
 /*
  * lr_part(piece, n, begin, end, part):
- * Make the learning rate of epochs ${begin} to ${end} - 1 of a stage that has
- * the ${n} pieces ${piece}.  Store its pieces in ${*part}, which the caller
- * frees, and return their number.
+ * Copy the pieces that apply in epochs ${begin} to ${end} - 1, out of the ${n}
+ * pieces ${piece} of a stage.  A copied constant ends at ${end}.  Store the
+ * copies in ${*part}, which the caller frees, and return their number.
  */
 int lr_part(const struct lr_piece *piece, int n, int begin, int end,
     struct lr_piece **part);

@@ -22,8 +22,8 @@ struct step_split {
 /*
  * cell_parts(c, ranks, spread):
  * Return the split of cell ${c} over ${ranks} ranks.  ${spread} 1 allows split
- * groups.  If the ranks cannot divide the groups equally, groups stay whole and
- * there are fewer than ranks.
+ * groups.  If the ranks cannot divide the groups equally, groups stay whole,
+ * and there are fewer parts than ranks.
  */
 struct step_split cell_parts(const struct cell *c, int ranks, int spread);
 

@@ -28,7 +28,7 @@ const struct shard *files_open(struct files *f, size_t k, const char *path,
 
 /*
  * files_shard(f, k):
- * Return shard ${k} for its index; its file may be closed.
+ * Return shard ${k}.  Use only its index, because its file may be closed.
  */
 const struct shard *files_shard(const struct files *f, size_t k);
 

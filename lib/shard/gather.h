@@ -18,7 +18,7 @@
 struct gather {
 	struct stream_list streams;	/* of all samples */
 	int fixed;			/* 1: the list of streams is complete */
-	uint64_t stream_samples, stream_frames;	/* complete ones since the
+	uint64_t stream_samples, stream_frames;	/* complete, since the
 						 * last end marker */
 
 	/* The current sample. */

@@ -50,7 +50,7 @@ struct pack {
 	struct stream_reader *reader;	/* of the current input */
 	uint64_t read_before;		/* bytes of earlier inputs */
 	uint64_t skipped;
-	uint64_t samples;		/* complete ones, with those compared */
+	uint64_t samples;		/* complete, including those compared */
 	struct tally tally;		/* all samples of the set so far */
 	char last[KEY_MAX + 1];		/* key of the last complete sample */
 	int streams_begun, stream_begun;	/* heads read: any; of this */

@@ -17,8 +17,8 @@ struct stream_limits {
 	uint64_t member;	/* maximum size in bytes */
 	int foreign;		/* 1: an archive of another program: no end
 				 * marker required, directories ignored */
-	int skip;		/* 1: omit members that do not belong, with a
-				 * warning */
+	int skip;		/* 1: omit members that a stream may not
+				 * contain, with a warning */
 	void (*idle)(void *arg);	/* once a second without input, or
 					 * NULL */
 	void *arg;

@@ -26,7 +26,8 @@ struct conv_shape {
 	int bf16;			/* activations and inner weights are
 					 * bf16 */
 	/*
-	 * Floats between output and between input channels in the outer order.
+	 * Distance of successive output channels, and of successive input
+	 * channels, in floats, in the outer order.
 	 * The k[0] * k[1] weights of a pair of channels are contiguous.
 	 */
 	int out_step, in_step;

@@ -13,8 +13,8 @@
 #include "base/isa.h"
 
 /*
- * A softmax over channels of ${n} positions, at most SOFTMAX_POSITIONS. ${step}
- * is the floats from one block of channels to the next.
+ * A softmax over channels of ${n} positions, at most SOFTMAX_POSITIONS.
+ * ${step} is the distance of two successive blocks of channels, in floats.
  */
 struct softmax_span { size_t n, step; int blocks, channels; };
 

@@ -37,8 +37,9 @@ size_t grouped_scratch(const struct grouped *g);
 
 /*
  * grouped_blocks(g, back), grouped_pack(g, back, block, outer, inner):
- * Pack the weights of output block ${block} of grouped_blocks(g, back) from
- * ${outer}, in the order of the graph, into ${inner}, grouped_weights() bytes.
+ * grouped_blocks returns the number of output blocks.  grouped_pack packs the
+ * weights of block ${block} from ${outer}, in the order of the graph, into
+ * ${inner}, which has grouped_weights(g, back) bytes for all blocks.
  */
 int grouped_blocks(const struct grouped *g, int back);
 void grouped_pack(const struct grouped *g, int back, int block,
@@ -47,9 +48,10 @@ void grouped_pack(const struct grouped *g, int back, int block,
 /*
  * grouped_jobs(g, back), grouped_forward(g, job, x, w, bias, y, scratch),
  * grouped_back(g, job, dy, w, dx, more, scratch):
- * Run job ${job} of grouped_jobs(): write y, or write dx or add to it if
- * ${more} is not 0.  ${w} is packed.  ${bias} has one float per channel of y,
- * or is NULL.  ${scratch} has grouped_scratch(g) bytes for this thread alone.
+ * grouped_jobs returns the number of jobs.  The others run job ${job}, forward
+ * or backward: write y, or write dx.  Add to dx if ${more} is not 0.
+ * ${w} is packed.  ${bias} has one float per channel of y, or is NULL.
+ * ${scratch} has grouped_scratch(g) bytes for this thread alone.
  */
 int grouped_jobs(const struct grouped *g, int back);
 void grouped_forward(const struct grouped *g, int job, const float *x,

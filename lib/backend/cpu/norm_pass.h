@@ -99,7 +99,8 @@ void norm_mix_planes(const struct norm_pass *s, const void *x, int i,
 
 /*
  * norm_dropped_plane(s, shift, side, i):
- * Return where ${dropped} saves plane ${i}, which ${shift} drops.
+ * Return the position in ${side} of plane ${i}, which ${shift} drops.  ${side}
+ * is an array of dropped planes, laid out as s->dropped.
  */
 float *norm_dropped_plane(const struct norm_pass *s, const struct task *shift,
     float *side, int i);

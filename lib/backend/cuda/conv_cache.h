@@ -31,7 +31,8 @@ struct choice {
 /*
  * conv_cache_new(version, device):
  * Return an empty cache for this version of cuDNN and this device name, which
- * is copied. The caller frees it by conv_cache_free, to which ${c} may be NULL.
+ * is copied.  The caller frees the cache by conv_cache_free, which does nothing
+ * if ${c} is NULL.
  */
 struct conv_cache;
 struct conv_cache *conv_cache_new(size_t version, const char *device);

@@ -172,7 +172,7 @@ void cuda_wait(struct cuda *c);
 /*
  * staging_new(c):
  * Allocate the staging buffers and their events.  Return NULL after a message.
- * The caller frees them by staging_free, to which ${s} may be NULL.
+ * The caller frees them by staging_free, which does nothing if ${s} is NULL.
  */
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);

@@ -125,8 +125,8 @@ OF(depth)(const struct depth *a, struct block b)
 }
 
 /*
- * Input gradient for other strides: dx = sum of w[tap] dy over the windows that
- * contain the input.
+ * Input gradient for strides above 1: dx = sum of w[tap] dy over the windows
+ * that contain the input.
  */
 INLINE void
 OF(depth_back_of)(const struct depth *a, struct block b, const int width)

@@ -87,9 +87,9 @@ walk_next(const struct rows *r, unsigned c)
 }
 
 /*
- * Add up ${count} sums of the threads that share columns.  Each thread has
- * stored its sums at sum[k * threads + i].  The results replace those of the
- * threads of the first lane.  The tree of halves fixes the order.
+ * Add up ${count} sums over the threads that share columns.  Thread i has
+ * stored its sum k at sum[k * threads + i].  Each total replaces the sum of the
+ * thread in lane 0.  Lanes are added in halves, so the order is fixed.
  */
 INLINE void
 walk_fold(double *sum, const struct rows *r, struct block b, const int count)

@@ -26,8 +26,8 @@ struct matrix_layout {
 	double size, names, turn;	/* of names: font size, width,
 					 * rotation */
 	double left, below;		/* space next to the cells */
-	double key, right, bottom;	/* x of the key; right and bottom
-					 * ends */
+	double key, right, bottom;	/* x of the colour key; right and bottom
+					 * ends of the drawing */
 };
 
 /*

@@ -240,8 +240,8 @@ struct ff_poc {
 	AVCodecContext *codec;
 	int *number;			/* [n] counts of the current group */
 	size_t n, cap;
-	int step;			/* smallest difference of counts; 0:
-					 * unknown */
+	int step;			/* smallest difference of two picture
+					 * order counts; 0: unknown */
 	int64_t lost;			/* missing frames so far */
 	int unsure;			/* 1 if the stream has field pictures,
 					 * whose counts are not followed */
@@ -363,8 +363,8 @@ struct video {
 	struct ff_claim claim;
 	struct ff_poc poc;
 	struct ff_shadow shadow;
-	int64_t dv_whole, dv_broken;	/* DV packets in other containers:
-					 * complete ones, and damaged ones */
+	int64_t dv_whole, dv_broken;	/* complete and damaged DV packets in
+					 * other containers */
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;

@@ -19,8 +19,8 @@ struct replay {
 	uint64_t *step;			/* [n] steps of the checkpoints to
 					 * compare with, in order */
 	int n, next;
-	int checked;			/* rank 0: the recipe has been
-					 * compared */
+	int checked;			/* rank 0: 1 if the recipe was compared
+					 * with that of a checkpoint */
 	const struct option_list *override;	/* options that may differ */
 	FILE *out;			/* a row for each checkpoint; rank 0 */
 };

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Optimizer state at an average: its mean, initial values, or that of each
- * learner.
+ * Optimizer state after an average: the mean over learners, initial values, or
+ * unchanged in each learner.
  */
 enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
 

@@ -25,8 +25,8 @@ struct optim_update {
 	double lr;
 	double mean;			/* factor of the statistics; without loss
 					 * scale and clipping also of ${g} */
-	double scale;			/* factor of ${g}; 0: the one in
-					 * ${verdict} */
+	double scale;			/* factor of ${g}; 0: take the factor of
+					 * the found_inf check */
 	int launched;			/* 1: the update has been launched */
 };
 
@@ -66,8 +66,8 @@ struct optim {
 	struct segments alone;		/* used if optim_open got no segments */
 	struct segments distributed;		/* optimizer state of learners */
 	struct comm *self;
-	struct allgather *gather;		/* all-gathers vectors that
-						 * ${share} divides */
+	struct allgather *gather;		/* of vectors whose owners
+						 * ${share} lists */
 	struct device *device;
 	struct step_check *check;	/* found_inf check in device memory;
 					 * NULL: the host checks */

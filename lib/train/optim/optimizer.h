@@ -17,7 +17,7 @@ struct optimizer_settings {
 	int trust_clip;			/* 1: limit trust ratios to 1 */
 };
 
-enum { OPTIMIZER_SLOTS = 4 };		/* most slots of an optimizer */
+enum { OPTIMIZER_SLOTS = 4 };		/* maximum slots of an optimizer */
 
 /* The arguments of a step, for the elements that this rank owns. */
 struct optim_pass {
@@ -26,8 +26,9 @@ struct optim_pass {
 	void *state[OPTIMIZER_SLOTS];	/* in order of the row; dense, indexed
 					 * by portion->held */
 	double lr;
-	double scale;			/* factor of the gradient; 0: the one of
-					 * the check (device_step_guard) */
+	double scale;			/* factor of the gradient; 0: take the
+					 * factor of the found_inf check
+					 * (device_step_guard) */
 	const double *ratio;		/* [nparam] trust ratios in device
 					 * memory; NULL: 1 */
 	const struct owned_shard *shard;	/* with the factors of their groups */

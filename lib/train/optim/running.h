@@ -75,8 +75,8 @@ void running_factors(const struct graph *g, const struct param *p,
 /*
  * running_before(r, n), running_after(r, n): call them before and after the
  * tracking of a step.  running_before launches a copy of the statistics on the
- * device.  running_after subtracts what is not linear; call it only for a step
- * that was made.  It waits for the device.
+ * device.  running_after subtracts the nonlinear terms of the variances, and
+ * waits for the device.  Do not call it for a skipped step.
  */
 void running_before(struct running *r, const struct net *n);
 void running_after(struct running *r, struct net *n);

@@ -16,7 +16,7 @@
 /* A staging buffer for one bucket of each subtree of a rank. */
 struct host_staging {
 	struct device *device;		/* executes the copies */
-	size_t max;			/* most elements of a bucket */
+	size_t max;			/* maximum elements of a bucket */
 	int copies;			/* 0: subtrees are used in place */
 	int parts;			/* subtrees that fit in the buffer */
 	char *buffer;			/* the buffer; NULL without copies */

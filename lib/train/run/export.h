@@ -14,9 +14,9 @@ struct exported {
 					 * num_batches_tracked of a norm */
 	int ndim;
 	int64_t dim[5];			/* shape in the other program */
-	int first;			/* rotation of the input channels: the
-					 * last ${first} of ours are theirs
-					 * first */
+	int first;			/* rotation of the input channels: our
+					 * last ${first} channels come first in
+					 * the other program */
 	int folded;			/* index of a bias to subtract; -1:
 					 * none */
 };
