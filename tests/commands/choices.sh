@@ -223,7 +223,7 @@ stopped
 printf '#cudnn\tdevice\n1\tthe stand-in\n' >"$cached"
 check_exit "a damaged cache does not end a run" 0 \
 	timeout 120 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule \
-	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/anew"
+	"$T/s.tsv" --device ref -j 1 --seed 7 --progress=never --autotune fastest -o "$T/fresh"
 check_says "a warning says that algorithms are searched again" \
 	'warning: .*cache/vt/choices.tsv.*the fastest algorithms are searched again'
 check_same "there is one warning" 1 "$(grep -c 'warning:' "$T/err")"

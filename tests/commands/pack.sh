@@ -190,9 +190,9 @@ check_same "--done prints the packed videos" \
 	"$(seq 0 29 | awk '{ print "videos/c" $1 % 3 "/clip_" $1 ".mp4" }')" "$(vt-pack --done -o set)"
 check_same "--done -0 separates them by zero bytes" 30 \
 	"$(vt-pack --done -0 -o set | tr -dc '\0' | wc -c | tr -d ' ')"
-vt-pack -o anew --foreign --shard-size=1M set/*.tar >/dev/null
+vt-pack -o repacked --foreign --shard-size=1M set/*.tar >/dev/null
 check_same "shards that are packed again have the same samples" \
-	"$(vt-pack --list -i set | cut -f1-8)" "$(vt-pack --list -i anew | cut -f1-8)"
+	"$(vt-pack --list -i set | cut -f1-8)" "$(vt-pack --list -i repacked | cut -f1-8)"
 
 # Archives of other programs: frames in a folder, packed by tar.
 mkdir tree

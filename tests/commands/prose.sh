@@ -52,7 +52,7 @@ planted help "help row" "set the size of the crop that is taken from each of the
 planted name "private word" tray_bytes
 planted name "private word" norm_judge
 
-# What looks alike and is right.
+# The lint must accept sentences and names that only resemble a violation.
 cat >"$T/right.c" <<'C'
 /* There is no more room.  What if the file is short?  The steps go on and on. */
 int proportion, surged;

@@ -87,19 +87,19 @@ check_same "the resumed run has the losses of an uninterrupted run" "$(jq -c 'se
 	"$(jq -c 'select(.type == "validation") | [.step, .loss]' "$T/parts/log.jsonl")"
 
 # A run that was killed before its first save starts over, and so do its events.
-cp -r "$T/parts" "$T/anew"
-rm "$T"/anew/*.safetensors "$T/anew/latest"
-check_exit "a run without a checkpoint starts over" 0 train anew --tensorboard
-holds "the events of a run that starts over equal its log" anew
+cp -r "$T/parts" "$T/restarted"
+rm "$T"/restarted/*.safetensors "$T/restarted/latest"
+check_exit "a run without a checkpoint starts over" 0 train restarted --tensorboard
+holds "the events of a run that starts over equal its log" restarted
 
 # ---- a clock that went back, and ranks ----
 
-last=$(files anew | tail -1)
-mv "$last" "$T/anew/events.out.tfevents.9999999990.${last##*.}"
-train anew --tensorboard
+last=$(files restarted | tail -1)
+mv "$last" "$T/restarted/events.out.tfevents.9999999990.${last##*.}"
+train restarted --tensorboard
 check_same "a new event file sorts after the existing ones, whatever the clock says" "events.out.tfevents.9999999991" \
-	"$(basename "$(files anew | tail -1)" ".${last##*.}")"
-holds "the events of a finished run that starts again equal its log" anew
+	"$(basename "$(files restarted | tail -1)" ".${last##*.}")"
+holds "the events of a finished run that starts again equal its log" restarted
 if have_mpi; then
 	check_exit "a run on two ranks succeeds" 0 mpirun -np 2 vt-train -q -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule="$T/s.tsv" -o "$T/two" \
 		--device=ref -j1 --log-every=3 --tensorboard
