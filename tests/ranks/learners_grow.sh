@@ -130,7 +130,7 @@ for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --a
 	np=1 again=0
 	while [ $again -lt 10 ] && ! [ -s "$T/stops-$name/final.safetensors" ]; do
 		[ $mpi = no ] || np=$((again * 3 % 4 + 1))
-		train "stops-$name" $options --stop-after 0.001s >"$T/stop.out" 2>&1
+		train "stops-$name" $options --stop-after 0.000001s >"$T/stop.out" 2>&1
 		again=$((again + 1))
 	done
 	np=1
