@@ -130,28 +130,31 @@ ISAS       = base $(if $(filter x86_64,$(ARCH)),avx2 avx512)
 ISA_base   =
 ISA_avx2   = -mavx2 -mfma
 ISA_amx    = $(ISA_avx512) -mavx512bf16 -mamx-tile -mamx-bf16
+ISA_vbmi   = $(ISA_avx512) -mavx512vbmi -mavx512vnni
 ISA_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 
 # cmd/options is in the archive, so a program is linked only with the options it uses.
 LIB_C     := $(filter-out $(SKIP),$(wildcard lib/*/*.c lib/*/*/*.c lib/*/*/*/*.c cmd/options/*.c))
 LIB_ISA   := $(filter %.isa.c,$(LIB_C))
-# Compiled for AMX, on x86-64 only.
+# Compiled for AMX, or for AVX-512 with VBMI and VNNI, on x86-64 only.
 LIB_AMX   := $(filter %.amx.c,$(LIB_C))
+LIB_VBMI  := $(filter %.vbmi.c,$(LIB_C))
 # Compiled once for each type of the stored values.
 REALS      = float double
 LIB_REAL  := $(filter %.real.c,$(LIB_C))
 LIB_CU    := $(filter-out $(SKIP),$(wildcard lib/*/*/*.cu))
 # Kept out of the library, so that a new commit recompiles only this object.
 VERSION_O  = $(BUILD)/lib/base/version.o
-LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.real.c lib/base/version.c,$(LIB_C))) \
+LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.vbmi.c %.real.c lib/base/version.c,$(LIB_C))) \
              $(foreach i,$(ISAS),$(patsubst %.isa.c,$(BUILD)/%.$(i).o,$(LIB_ISA))) \
-             $(if $(filter x86_64,$(ARCH)),$(patsubst %.amx.c,$(BUILD)/%.amx.o,$(LIB_AMX))) \
+             $(if $(filter x86_64,$(ARCH)),$(patsubst %.amx.c,$(BUILD)/%.amx.o,$(LIB_AMX)) \
+             $(patsubst %.vbmi.c,$(BUILD)/%.vbmi.o,$(LIB_VBMI))) \
              $(foreach r,$(REALS),$(patsubst %.real.c,$(BUILD)/%.$(r).o,$(LIB_REAL))) \
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = share/NEWS.md $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
-             share/flips/*.tsv share/examples/*)
+             share/flips/*.tsv share/clusters/*.tsv share/examples/* share/python/*.py)
 # Programs find these files in ../share/vt, relative to their own directory.  They can
 # therefore be moved, and another PREFIX does not rebuild them.  Only for another
 # DATADIR, the path is compiled in.
@@ -230,6 +233,8 @@ $(BUILD)/%.$(i).o: %.isa.c $(BUILD)/flags ; \
 	$$(COMPILE) -O3 $(ISA_$(i)) -DVT_ISA=$(i) -c -o $$@ $$<))
 $(BUILD)/%.amx.o: %.amx.c $(BUILD)/flags
 	$(COMPILE) -O3 $(ISA_amx) -c -o $@ $<
+$(BUILD)/%.vbmi.o: %.vbmi.c $(BUILD)/flags
+	$(COMPILE) -O3 $(ISA_vbmi) -c -o $@ $<
 $(foreach r,$(REALS),$(eval \
 $(BUILD)/%.$(r).o: %.real.c $(BUILD)/flags ; \
 	$$(COMPILE) -O3 -DREAL=$(r) -c -o $$@ $$<))

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/renamed.h"
 #include "base/text.h"
+#include "media/fps.h"
 #include "train/guard/corrupt.h"
 #include "train/guard/not_finite.h"
 #include "train/loop/precise.h"
@@ -16,19 +17,29 @@
 #include "train_options.h"
 
 static struct train_options o = {
-	.model = "tsm_r50", .resume = "auto", .device = "cpu",
+	.model = "tsm_r50", .focal_gamma = FOCUS_DEFAULT, .resume = "auto", .device = "cpu",
 	.fuse = 1, .on_nan = "fail", .on_corrupt = "fail",
 	.clips = CLIP_SETTINGS, .optimizing = OPTIMIZER_OPTIONS,
 	.sums = SUM_SETTINGS, .learners = LEARNER_SETTINGS,
 	.precise = "auto", .seed = 1, .keep = 3, .save_every = 600, .log_every = 10,
-	.val_every = 1, .step_timeout = 600,
-	.loader_threads = 2, .loader_memory = 512 << 20,
+	.val_every = 1, .short_side = 256, .step_timeout = 600,
+	.loading = "2", .loader_memory = 512 << 20,
 };
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to train"),
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
-	    "train on this packed dataset", NULL, 0, 0, OPTION_COMMON },
+	    "train on a packed dataset, or on videos", NULL, 0, 0, OPTION_COMMON },
+	{ 0, "root", OPTION_TEXT, &o.root, "DIR",
+	    "start paths and keys of a list at DIR", NULL, 0, 0, 0 },
+	{ 0, "short-side", OPTION_INT, &o.short_side, "N",
+	    "downscale the short side of videos to N (256)",
+	    NULL, 0, 16384, 0 },
+	{ 0, "fps", OPTION_TEXT, &o.fps, "RATE",
+	    "resample videos to RATE frames a second", NULL, 0, 0, 0 },
+	{ 0, "on-error", OPTION_CHOICE, &o.on_error, "WHAT",
+	    "stop at a refused video, or skip it (stop)", "stop|skip",
+	    0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &o.model, "NET",
 	    "choose an installed network or a .net file (tsm_r50)",
 	    NULL, 0, 0, OPTION_COMMON },
@@ -36,8 +47,13 @@ static const struct option_row rows[] = {
 	    "read the schedule from vt-schedule; -: stdin",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "loss", OPTION_CHOICE, &o.loss, "KIND",
-	    "set a missing loss: softmax or sigmoid (softmax)",
-	    "softmax|sigmoid", 0, 0, 0 },
+	    "set a missing loss: sigmoid, focal, ... (softmax)",
+	    LOSS_NAMES, 0, 0, 0 },
+	{ 0, "focal-gamma", OPTION_REAL, &o.focal_gamma, "X",
+	    "set the exponent of --loss=focal (2)", NULL, 0, FOCUS_MAX, 0 },
+	{ 0, "class-weight", OPTION_TEXT, &o.class_weight, "HOW",
+	    "weight classes in the loss: inverse:P, or a FILE",
+	    "inverse:P|FILE", 0, 0, 0 },
 	{ 0, "init", OPTION_TEXT, &o.init, "FILE",
 	    "load weights of vt, torchvision, TSM, ...",
 	    NULL, 0, 0, OPTION_COMMON },
@@ -55,6 +71,9 @@ static const struct option_row rows[] = {
 	{ 0, "flip-swap", OPTION_TEXT, &o.flips, "FILE",
 	    "swap classes of flips by FILE, or by something",
 	    "something|FILE", 0, 0, 0 },
+	{ 0, "balance", OPTION_REAL, &o.balance, "P",
+	    "visit rare classes more often (0: as the data; 1)",
+	    NULL, 0, 1, 0 },
 	OPTION_OPTIMIZER(o.optimizing),
 	{ 0, "bn-running", OPTION_CHOICE, &o.running, "RULE",
 	    "average group variances, or aggregate them (mean)",
@@ -62,7 +81,7 @@ static const struct option_row rows[] = {
 	OPTION_LEARNERS(o.learners),
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &o.val, "DIR",
-	    "validate on this packed dataset", NULL, 0, 0, OPTION_COMMON },
+	    "validate on a packed dataset, or on videos", NULL, 0, 0, OPTION_COMMON },
 	{ 0, "val-every", OPTION_REAL, &o.val_every, "EPOCHS",
 	    "validate every EPOCHS (1; 0: only at the end)",
 	    NULL, 0, 1e6, 0 },
@@ -148,8 +167,16 @@ static const struct option_row rows[] = {
 	OPTION_AUTOTUNE(&o.autotune),
 	OPTION_FUSE(&o.fuse),
 	OPTION_RANK_THREADS(&o.threads),
-	OPTION_LOADER_THREADS(&o.loader_threads),
+	{ 0, "loader-threads", OPTION_TEXT, &o.loading, "N",
+	    "load clips with N threads in a rank, or auto (2)",
+	    "auto|N", 0, 0, OPTION_COMMON },
 	OPTION_LOADER_MEMORY(&o.loader_memory),
+	{ 0, "stage", OPTION_TEXT, &o.stage, "DIR",
+	    "copy the datasets to DIR on each host, and read them",
+	    NULL, 0, 0, 0 },
+	{ 0, "stage-command", OPTION_TEXT, &o.stage_command, "COMMAND",
+	    "fetch shard {} of {dir} by COMMAND, which prints it",
+	    NULL, 0, 0, 0 },
 	{ 0, "trace-samples", OPTION_TEXT, &o.trace, "FILE",
 	    "list every clip: step, key, frames, crop, effects",
 	    NULL, 0, 0, 0 },
@@ -164,7 +191,7 @@ static const struct option_row rows[] = {
 
 static const struct command command = {
 	"[OPTION]... --data=DIR --schedule=FILE --output=DIR",
-	"Train a network on packed clips; under mpirun, on all ranks together.",
+	"Train a network on videos; under mpirun, on all ranks together.",
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
 	rows, train_versions, NULL, "vt-train"
 };
@@ -178,6 +205,8 @@ static void
 train_options_forget_place(void)
 {
 	o.val = NULL;
+	if (!options_on_line("stage"))
+		o.stage = o.stage_command = NULL;
 	if (!options_on_line("output"))
 		o.out = NULL;
 	if (!options_on_line("trace-samples"))
@@ -221,6 +250,8 @@ train_options_refuse_old(void)
 static void
 train_options_check_values(void)
 {
+	double power;
+
 	for (size_t i = 0; i < o.override.n; i++)
 		if (!fingerprint_may_override(o.override.item[i])) {
 			struct buffer b = { 0 };
@@ -229,6 +260,16 @@ train_options_check_values(void)
 			options_wrong("--override=%s (wanted one of %s)",
 			    text_quote(o.override.item[i]), b.data);
 		}
+	if (o.class_weight != NULL && class_weights_power(o.class_weight,
+	    &power) < 0)
+		options_wrong("--class-weight=%s (wanted inverse:P, P from 0 to "
+		    "1, or a file)", text_quote(o.class_weight));
+	if (o.stage_command != NULL && strstr(o.stage_command, "{}") == NULL)
+		options_wrong("--stage-command=%s: no {} for the name of the "
+		    "shard", text_quote(o.stage_command));
+	if (o.fps != NULL && fps_parse(o.fps, &o.rate) != 0)
+		options_wrong("--fps=%s (wanted frames a second, up to 1000, "
+		    "such as 12, 29.97 or 30000/1001)", text_quote(o.fps));
 	optimizer_options_scale(&o.optimizing);
 	clips_check(&o.clips);
 	if (sums_check(o.sums.allreduce) != 0)
@@ -241,6 +282,10 @@ train_options_check_values(void)
 	if (o.precise_clips == 0)
 		o.precise = "0";	/* the spelling that checkpoints
 					 * store */
+	if (strcmp(o.loading, "auto") != 0 && text_int(o.loading, 1, 1024,
+	    &o.loader_threads) != 0)
+		options_wrong("--loader-threads=%s (wanted auto, or a number from "
+		    "1 to 1024)", text_quote(o.loading));
 	if (on_nan_parse(o.on_nan, &o.skips) != 0)
 		options_wrong("--on-nan=%s (wanted fail or skip:K)",
 		    text_quote(o.on_nan));
@@ -261,7 +306,7 @@ train_options_of_learners(const struct learner_settings *l)
 	    l->state != unset.state ? "average-state" :
 	    l->outer_momentum > 0 ? "outer-momentum" :
 	    l->outer_lr != unset.outer_lr ? "outer-lr" :
-	    l->noise ? "noise-scale" : l->grow > 0 ? "batch-growth-max" : NULL;
+	    l->noise ? "noise-scale" : NULL;
 }
 
 /* Return the first option set that needs --batch-growth-max, NULL if there is
@@ -316,6 +361,10 @@ train_options_set_modes(struct modes *m)
 		{ MODE_AGGREGATED_BN, o.running, NULL },
 		{ MODE_PRECISE_BN, o.precise_clips != 0, NULL },
 		{ MODE_MIXING, o.clips.mixup > 0 || o.clips.cutmix > 0, NULL },
+		{ MODE_BALANCE, o.balance > 0, NULL },
+		{ MODE_CLASS_WEIGHT, o.class_weight != NULL, NULL },
+		{ MODE_FOCAL, o.loss == FOCAL, NULL },
+		{ MODE_FOCAL_GAMMA, o.focal_gamma != FOCUS_DEFAULT, NULL },
 		{ MODE_FLIP_SWAP, o.flips != NULL, NULL },
 		{ MODE_NO_FLIP, !o.clips.flip, NULL },
 		{ MODE_AUDIT, o.audit > 0, NULL },
@@ -333,6 +382,8 @@ train_options_set_modes(struct modes *m)
 		{ MODE_DRY_RUN, o.dry_run, NULL },
 		{ MODE_TIME, o.time, NULL },
 		{ MODE_PARITY, o.parity, NULL },
+		{ MODE_STAGE, o.stage != NULL, NULL },
+		{ MODE_STAGE_COMMAND, o.stage_command != NULL, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)

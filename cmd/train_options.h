@@ -13,13 +13,24 @@
 #include "options/optimizer.h"
 #include "options/sums.h"
 
+/* The choices of --loss. */
+#define LOSS_NAMES "softmax|sigmoid|focal"
+enum { FOCAL = 2 };
+
 /* Fields have the names of their options, or a comment.  A text is NULL if it
  * was not set. */
 struct train_options {
 	const char *config;
 	/* what to train */
 	const char *data, *model, *schedule, *init, *flips;
+	const char *root, *fps;
+	int64_t short_side;
+	int on_error;			/* 1: skip */
+	struct fraction rate;		/* --fps */
 	int loss, init_partial;
+	double focal_gamma;
+	const char *class_weight;
+	double balance;
 	struct option_list freeze;
 	int64_t seed;
 	struct clip_settings clips;
@@ -56,7 +67,10 @@ struct train_options {
 	/* machine */
 	const char *device, *trace;
 	int precision, autotune, fuse;
-	int64_t threads, loader_threads, loader_memory;
+	const char *stage, *stage_command;
+	const char *loading;		/* --loader-threads */
+	int64_t threads, loader_threads, loader_memory;	/* loader_threads 0:
+							 * auto */
 	struct sum_settings sums;
 	int progress, quiet, verbose;
 

@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "bench/cases.h"
 #include "bench/machine.h"
+#include "bench/step_profile.h"
+#include "comm/allreduce.h"
 #include "data/loader.h"
 #include "draw/plot.h"
 #include "train/loop/session.h"
@@ -21,12 +23,14 @@
 
 #include "options/allreduce.h"
 #include "options/clips.h"
+#include "options/predict.h"
 
 static const char *config, *data, *schedule_path, *sheet;
 static struct clip_settings clips = CLIP_SETTINGS;
 static struct bench_allreduce_options summing = ALLREDUCE_OPTIONS;
 static const char *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
+static struct bench_predict_options predicting = PREDICT_OPTIONS;
 static int64_t num_classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
 static int precision, autotune, fuse = 1, verify = 1, json, kinds, convs, quiet, verbose;
@@ -34,7 +38,7 @@ static int precision, autotune, fuse = 1, verify = 1, json, kinds, convs, quiet,
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "decode, loader, step: read this packed dataset",
+	    "decode, loader, step, profile: read this dataset",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "choose an installed network or a .net file (tsm_r50)",
@@ -43,17 +47,17 @@ static const struct option_row rows[] = {
 	    "set clips, frames and crop size; may be repeated",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
-	    "loader, step: use the shapes of a schedule",
+	    "loader, step, profile, cluster, ...: use its shapes",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "num-classes", OPTION_INT, &num_classes, "N",
-	    "op, step: set the classes without --data (400)",
+	    "set the number of classes without --data (400)",
 	    NULL, 2, 1e6, 0 },
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
 	    "step: also time each kind of operator",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "convs", OPTION_FLAG, &convs, NULL,
 	    "step: also time each convolution, in it and alone",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, 0 },
 	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
 	    "loader: draw the first clips: .png, .svg or .pdf",
 	    NULL, 0, 0, 0 },
@@ -64,6 +68,8 @@ static const struct option_row rows[] = {
 	    "decode: downscale the short side to N; 0: off (256)",
 	    NULL, 0, 16384, 0 },
 	OPTION_ALLREDUCE(summing),
+	OPTION_HEADING("Prediction"),
+	OPTION_PREDICT(predicting),
 	OPTION_HEADING("Clips of the loader"),
 	OPTION_CLIPS(clips),
 	OPTION_HEADING("Runs and results"),
@@ -104,10 +110,11 @@ vt_bench_versions(FILE *f)
 }
 
 static const struct command command = {
-	"decode|loader|op|step|allreduce [OPTION]... [VIDEO]...",
-	"Time one part of vt, verify its results, and print a row for each figure.",
+	"TEST [OPTION]... [VIDEO]...",
+	"Time one part of vt, verify it, and print a row for each figure.  TEST: decode,\n"
+	"loader, op, step, profile, allreduce, links, count, cluster, guidelines.",
 	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
-	rows, vt_bench_versions, "decode|loader|op|step|allreduce FILE",
+	rows, vt_bench_versions, "decode|loader|op|step|profile|allreduce|links|count|cluster|guidelines FILE",
 	"vt-bench"
 };
 
@@ -126,6 +133,21 @@ struct bench_session {
 
 /* ---- the cases ---- */
 
+/* Read the network.  Return 0, or an exit status after a message. */
+static int
+vt_bench_read_network(struct bench_session *s)
+{
+	char *path = share_find("models", model, ".net");
+	int n = s->data != NULL ? dataset_classes(s->data) : (int)num_classes;
+
+	if (path == NULL)
+		return EXIT_USAGE;
+	s->graph = graph_read(path, n);
+	free(path);
+	return s->graph == NULL || (s->data != NULL && loader_check_dataset(
+	    s->data, &s->graph->needs, s->graph->name) != 0) ? EXIT_USAGE : 0;
+}
+
 /* Open network and device.  Return 0, or an exit status after a message. */
 static int
 vt_bench_open_network(struct bench_session *s)
@@ -133,16 +155,8 @@ vt_bench_open_network(struct bench_session *s)
 	const struct device_options o = { .threads = s->b.threads,
 		.precision = (enum precision)precision };
 	const struct backend *b = backend_find(device);
-	char *path;
-	int n = s->data != NULL ? dataset_classes(s->data) : (int)num_classes;
 
-	if (b == NULL ||
-	    (path = share_find("models", model, ".net")) == NULL)
-		return EXIT_USAGE;
-	s->graph = graph_read(path, n);
-	free(path);
-	if (s->graph == NULL || (s->data != NULL && loader_check_dataset(s->data,
-	    &s->graph->needs, s->graph->name) != 0))
+	if (b == NULL || vt_bench_read_network(s) != 0)
 		return EXIT_USAGE;
 	if ((s->device = device_open(b, &o)) == NULL)
 		return EXIT_USAGE;
@@ -175,8 +189,17 @@ vt_bench_run_loader(struct bench_session *s)
 	struct input_spec needs = input_spec_default;
 	struct loader_options o = { .needs = &needs };
 
-	needs.target = &target;
 	clips_set(&clips, &o);
+	if (options_given("model")) {
+		if (vt_bench_read_network(s) != 0)
+			return EXIT_USAGE;
+		needs = s->graph->needs;
+	}
+	needs.target = &target;
+	needs.targets = 1;
+	if (loader_check_streams(s->data, &needs, "loader") != 0 ||
+	    loader_check_transforms(&needs, &o.transforms, "loader") != 0)
+		return EXIT_USAGE;
 	return bench_loader(&s->b, &(struct load_options){ s->data,
 	    s->schedule, &s->shapes, &o, sheet });
 }
@@ -225,6 +248,73 @@ vt_bench_run_allreduce(struct bench_session *s)
 	return bench_allreduce(&s->b, &o);
 }
 
+static int
+vt_bench_run_count(struct bench_session *s)
+{
+	int count[PREDICT_COUNTS], n = predict_ranks(&predicting, count);
+	char *path = share_find("models", model, ".net");
+
+	predict_algorithms_check(&summing.algorithms, 0);
+	s->graph = path != NULL ? graph_read(path, (int)num_classes) : NULL;
+	free(path);
+	if (s->graph == NULL)
+		return EXIT_USAGE;
+	return bench_count(&s->b, &(struct count_options){ s->graph,
+	    summing.algorithms.item, summing.algorithms.n,
+	    &wires[summing.comm_dtype], count, n,
+	    (int)predicting.ranks_per_host });
+}
+
+/* Measure a profile on the device, or derive it from --rate. */
+static int
+vt_bench_measure_profile(struct bench *b, const struct net_options *o)
+{
+	return bench_profile(b, o, predicting.rate);
+}
+
+static int
+vt_bench_run_profile(struct bench_session *s)
+{
+	return vt_bench_run_network(s, vt_bench_measure_profile);
+}
+
+static int
+vt_bench_run_links(struct bench_session *s)
+{
+	return bench_links(&s->b, s->comm);
+}
+
+/* Call ${predict} with the cluster of --links. */
+static int
+vt_bench_predict(struct bench_session *s, const struct shape_list *shapes,
+    int (*predict)(struct bench *b, const struct predict_options *o))
+{
+	int count[PREDICT_COUNTS], status;
+	char *links = share_find("clusters", predicting.links, ".tsv");
+	struct predict_options o = predict_options_set(&predicting,
+	    &summing.algorithms, count);
+
+	o.links = links;
+	o.schedule = s->schedule;
+	o.shapes = shapes;
+	o.wire = &wires[summing.comm_dtype];
+	status = links != NULL ? predict(&s->b, &o) : EXIT_USAGE;
+	free(links);
+	return status;
+}
+
+static int
+vt_bench_run_cluster(struct bench_session *s)
+{
+	return vt_bench_predict(s, &s->shapes, bench_predict);
+}
+
+static int
+vt_bench_run_guidelines(struct bench_session *s)
+{
+	return vt_bench_predict(s, NULL, bench_guidelines);
+}
+
 struct bench_subtest {
 	const char *name;
 	int (*run)(struct bench_session *s);
@@ -239,20 +329,41 @@ static const struct bench_subtest subtests[] = {
 	    " data shape images short-side threads ",
 	    "1x1x224 1x1x158 1x1x112" },
 	{ "loader", vt_bench_run_loader, 0, 1,
-	    " data shape schedule threads sheet ",
+	    " data model shape schedule threads sheet ",
 	    "8x8x224" },
 	{ "op", vt_bench_run_op, 1, 0,
 	    " model shape num-classes device precision autotune "
-	    "threads ",
+	    "fuse threads ",
 	    "2x8x224" },
 	{ "step", vt_bench_run_step, 1, 0,
 	    " data model shape schedule num-classes kinds convs device "
 	    "precision autotune fuse threads ",
 	    "2x8x224" },
+	{ "profile", vt_bench_run_profile, 1, 0,
+	    " data model shape schedule num-classes rate device precision "
+	    "autotune fuse threads ",
+	    "2x8x224" },
 	{ "allreduce", vt_bench_run_allreduce, 0, 0,
 	    " min max factor vectors algorithm "
 	    "comm-dtype overlap tune step-timeout ", "" },
+	{ "links", vt_bench_run_links, 0, 0, " step-timeout ", "" },
+	{ "count", vt_bench_run_count, 0, 0,
+	    " model num-classes algorithm comm-dtype ranks ranks-per-host ",
+	    "" },
+	{ "cluster", vt_bench_run_cluster, 0, 0,
+	    " profile links set samples hosts ranks-per-host ranks base-ranks "
+	    "price plot shape schedule algorithm comm-dtype ",
+	    "2x8x224" },
+	{ "guidelines", vt_bench_run_guidelines, 0, 0,
+	    " profile links set samples hosts ranks-per-host ranks base-ranks "
+	    "schedule algorithm comm-dtype ", "" },
 };
+
+static int
+vt_bench_is_collective(const struct bench_subtest *t)
+{
+	return t->run == vt_bench_run_allreduce || t->run == vt_bench_run_links;
+}
 
 /* ---- options ---- */
 
@@ -262,8 +373,9 @@ vt_bench_find_subtest(const char *name)
 	for (size_t i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++)
 		if (strcmp(subtests[i].name, name) == 0)
 			return &subtests[i];
-	options_wrong("no sub-test %s (wanted decode, loader, op, step or "
-	    "allreduce)", text_quote(name));
+	options_wrong("no sub-test %s (wanted decode, loader, op, step, "
+	    "profile, allreduce, links, count, cluster or guidelines)",
+	    text_quote(name));
 }
 
 /*
@@ -273,26 +385,26 @@ vt_bench_find_subtest(const char *name)
 static void
 vt_bench_check_unused(const struct bench_subtest *t)
 {
-	static const char *const names[] = { "data", "model", "shape",
-		"schedule", "num-classes", "kinds", "convs", "images",
-		"short-side", "min", "max", "factor", "vectors", "algorithm",
-		"comm-dtype", "overlap", "tune", "step-timeout", "device",
-		"precision", "autotune", "fuse", "threads", "sheet" };
-	static const struct option_row of_clips[] = { OPTION_CLIPS(clips) };
-	char word[32];
+	static const char all[] = " warmup runs verify require json config quiet "
+	    "verbose ";
+	static const struct option_row of_clips[] = { OPTION_CLIPS(clips),
+	    OPTION_END };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(word, sizeof(word), " %s ", names[i]);
-		if (config == NULL && options_given(names[i]) &&
-		    strstr(t->options, word) == NULL)
-			options_wrong("--%s does not apply to %s", names[i],
+	for (const struct option_row *r = rows; config == NULL &&
+	    r->name != NULL; r++) {
+		char word[32];
+		int applies = 0;
+
+		if (!options_given(r->name))
+			continue;
+		snprintf(word, sizeof(word), " %s ", r->name);
+		for (int i = 0; t->clips && of_clips[i].name != NULL; i++)
+			applies |= strcmp(of_clips[i].name, r->name) == 0;
+		if (!applies && strstr(t->options, word) == NULL &&
+		    strstr(all, word) == NULL)
+			options_wrong("--%s does not apply to %s", r->name,
 			    t->name);
 	}
-	for (size_t i = 0; i < sizeof(of_clips) / sizeof(of_clips[0]); i++)
-		if (config == NULL && !t->clips &&
-		    options_given(of_clips[i].name))
-			options_wrong("--%s does not apply to %s",
-			    of_clips[i].name, t->name);
 }
 
 static void
@@ -349,6 +461,11 @@ vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 	    (kinds || convs || data != NULL))
 		options_wrong("step --schedule takes neither --kinds, --convs "
 		    "nor --data");
+	if (t->run == vt_bench_run_cluster ||
+	    t->run == vt_bench_run_guidelines)
+		predict_options_check(&predicting, &summing.algorithms,
+		    schedule_path != NULL,
+		    t->run == vt_bench_run_guidelines);
 	clips_check(&clips);
 	if (t->run == vt_bench_run_loader && (clips.mixup > 0 ||
 	    clips.cutmix > 0) && schedule_path == NULL)
@@ -359,7 +476,7 @@ vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
 	if (sheet != NULL && plot_ready(sheet) != 0)
 		exit(EXIT_USAGE);
 	allreduce_options_check(&summing, size);
-	if (t->run != vt_bench_run_allreduce && size > 1)
+	if (!vt_bench_is_collective(t) && size > 1)
 		options_wrong("%s runs on one rank, not on %d", t->name, size);
 }
 
@@ -402,7 +519,6 @@ vt_bench_run(struct bench_session *s, const struct bench_subtest *t)
 
 	if ((status = vt_bench_open_inputs(s, t)) != 0)
 		return status;
-	bench_begin(&s->b);
 	return vt_bench_status(s, t->run(s));
 }
 
@@ -430,8 +546,9 @@ main(int argc, char **argv)
 	program_quiet(quiet);
 	program_verbose(verbose);
 	if (operand == argc)
-		options_wrong("no sub-test (wanted decode, loader, op, step or "
-		    "allreduce)");
+		options_wrong("no sub-test (wanted decode, loader, op, step, "
+		    "profile, allreduce, links, count, cluster or "
+		    "guidelines)");
 	t = vt_bench_find_subtest(argv[operand]);
 	s.file = argv + operand + 1;
 	s.files = argc - operand - 1;
@@ -440,7 +557,7 @@ main(int argc, char **argv)
 		.json = json, .verbose = verbose > 0,
 		.out = stdout };
 	vt_bench_check_use(&s, t);
-	if (t->run == vt_bench_run_allreduce) {
+	if (vt_bench_is_collective(t)) {
 		if ((s.comm = comm_open(&argc, &argv, summing.timeout)) == NULL)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);

@@ -16,12 +16,15 @@
 #include "base/stop.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "ingest/extract_all.h"
+#include "ingest/extract_output.h"
 #include "ingest/extract_settings.h"
 #include "media/video.h"
+#include "shard/level.h"
 
 #include "options/common.h"
+#include "options/extract_estimate_option.h"
+#include "options/split.h"
 
 #define Q text_quote
 
@@ -29,15 +32,18 @@ enum { ON_ERROR_STOP, ON_ERROR_SKIP };
 enum { LABEL_FROM_LIST, LABEL_FROM_DIR };
 
 static struct extract_options how;
+static struct extract_budget limits;
 
 static struct spool_budget budget;
 static struct option_list lists, annotations;
 static const char *root, *subset, *class_file, *output, *report, *size, *fps;
-static int zero, annotations_format, class_order, label_from, format, enlarge, on_error,
+static const char *levels;
+static int zero, annotations_format, class_order, label_from, format, flow, rgb, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
-static const char *config;
+static const char *config, *estimate, *budget_text;
+static struct split_options split_how;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("Input"),
@@ -51,6 +57,7 @@ static const struct option_row rows[] = {
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
 	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    OPTION_COMMON },
+	SPLIT_OPTIONS(&split_how),
 	{ 0, "root", OPTION_TEXT, &root, "DIR",
 	    "start paths of lists, keys and labels at DIR",
 	    NULL, 0, 0, OPTION_COMMON },
@@ -71,6 +78,9 @@ static const struct option_row rows[] = {
 	    "scale every frame to W by H pixels instead", NULL, 0, 0, 0 },
 	{ 0, "enlarge", OPTION_FLAG, &enlarge, NULL,
 	    "also upscale smaller videos to --short-side", NULL, 0, 0, 0 },
+	{ 0, "levels", OPTION_TEXT, &levels, "LIST",
+	    "store frames at these short sides, such as 256,128", NULL, 0, 0,
+	    0 },
 	{ 0, "fps", OPTION_TEXT, &fps, "RATE",
 	    "resample to RATE frames a second, 30 or 30000/1001", NULL, 0, 0,
 	    OPTION_COMMON },
@@ -80,6 +90,11 @@ static const struct option_row rows[] = {
 	{ 0, "quality", OPTION_INT, &quality, "N",
 	    "set the JPEG quality, 1 to 100 (90)", NULL, 1, 100,
 	    OPTION_COMMON },
+	{ 0, "flow", OPTION_CHOICE, &flow, "METHOD",
+	    "store flow instead of frames: tvl1 (none)",
+	    "none|tvl1", 0, 0, OPTION_COMMON },
+	{ 0, "rgb", OPTION_FLAG, &rgb, NULL,
+	    "store frames besides the flow of --flow", NULL, 0, 0, OPTION_COMMON },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &output, "FILE",
 	    "write the stream to FILE, not to standard output",
@@ -105,6 +120,8 @@ static const struct option_row rows[] = {
 	{ 0, "max-frames", OPTION_INT, &max_frames, "N",
 	    "refuse videos with more stored frames (999999)", NULL, 1,
 	    FRAME_MAX, 0 },
+	{ 0, "budget", OPTION_TEXT, &budget_text, "LIMITS",
+	    "limit a video: cpu:60s,wall:5m,memory:2G (none)", NULL, 0, 0, 0 },
 	OPTION_HEADING("Running"),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "decode N videos at once (one for each processor)", NULL, 1, 1024,
@@ -115,6 +132,7 @@ static const struct option_row rows[] = {
 	{ 'n', "dry-run", OPTION_FLAG, &dry_run, NULL,
 	    "list what would be stored, and write nothing",
 	    NULL, 0, 0, OPTION_COMMON },
+	ESTIMATE_OPTION(&estimate),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
 	OPTION_VERBOSE(&verbose),
@@ -124,7 +142,7 @@ static const struct option_row rows[] = {
 
 static const struct command command = {
 	"[OPTION]... [FILE]...",
-	"Decode videos and write their frames as a stream for vt-pack.",
+	"Decode videos and write frames or optical flow as a stream for vt-pack.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
 	rows, video_versions, "FILE", "vt-extract"
 };
@@ -133,8 +151,9 @@ static const struct command command = {
 struct extract_job {
 	struct list list;
 	struct class_list classes;
-	struct stream_writer *stream;
-	struct commit *out, *report;
+	struct list_split split;
+	struct extract_output to;
+	size_t estimate;		/* videos of --estimate; 0: not given */
 };
 
 static volatile sig_atomic_t asked;	/* SIGUSR1: print the progress */
@@ -156,26 +175,125 @@ vt_extract_parse_size(void)
 	how.height = h;
 }
 
+/* Read the short sides of --levels, largest first. */
+static void
+vt_extract_parse_levels(void)
+{
+	const char *at = levels;
+	int n = 0;
+
+	if (levels == NULL)
+		return;
+	if (size != NULL || options_given("short-side"))
+		options_wrong("--levels gives the sizes of the frames (wanted it "
+		    "without --%s)", size != NULL ? "size" : "short-side");
+	for (;;) {
+		int used = 0, side = 0, above = n == 0 ? LEVEL_SIDE_MAX + 1 :
+		    n == 1 ? how.short_side : how.level[n - 2];
+
+		if (n == STREAM_MAX || sscanf(at, "%4d%n", &side, &used) != 1 ||
+		    side < 1 || (at[used] != ',' && at[used] != '\0'))
+			options_wrong("--levels: %s (wanted 2 to %d short sides "
+			    "from 1 to %d, such as 256,128)", Q(levels),
+			    STREAM_MAX, LEVEL_SIDE_MAX);
+		if (side >= above)
+			options_wrong("--levels: %s: %d after %d (wanted each "
+			    "short side below the one before it)", Q(levels),
+			    side, above);
+		*(n == 0 ? &how.short_side : &how.level[n - 1]) = side;
+		n++;
+		if (at[used] == '\0')
+			break;
+		at += used + 1;
+	}
+	if (n < 2)
+		options_wrong("--levels: %s (wanted at least 2 short sides; one "
+		    "is --short-side)", Q(levels));
+	how.levels = n - 1;
+}
+
+static void
+vt_extract_resolve_flow(void)
+{
+	if (rgb && flow == EXTRACT_NO_FLOW)
+		options_wrong("--rgb is for --flow, which is missing (without it, "
+		    "frames are stored)");
+	if (flow != EXTRACT_NO_FLOW && levels != NULL)
+		options_wrong("--flow with --levels (wanted one of them)");
+	how.flow = (enum extract_flow)flow;
+	how.rgb = rgb;
+	how.pairs = flow != EXTRACT_NO_FLOW;
+}
+
+/* Return the absolute path of the file ${name}, which may not exist. */
+static char *
+vt_extract_place(const char *name)
+{
+	char *dir = path_dir(name), *real = path_absolute(dir);
+	char *place = path_join(real, path_base(name));
+
+	free(dir);
+	free(real);
+	return place;
+}
+
+/* The output and the report are written at the same time, so one file cannot be
+ * both. */
+static void
+vt_extract_check_names(void)
+{
+	char *a, *b;
+
+	if (output == NULL || report == NULL)
+		return;
+	a = vt_extract_place(output);
+	b = vt_extract_place(report);
+	if (strcmp(a, b) == 0)
+		options_wrong("--output and --report are both %s (wanted two "
+		    "files)", Q(output));
+	free(a);
+	free(b);
+}
+
 /* Check the options, and derive the settings of the extraction from them. */
 static void
-vt_extract_resolve_options(void)
+vt_extract_resolve_options(struct extract_job *j)
 {
+	struct error why = { "" };
+
 	how = extract_defaults;
 	vt_extract_parse_size();
 	if (output != NULL && strcmp(output, "-") == 0)
 		output = NULL;
+	vt_extract_check_names();
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
+	if (budget_text != NULL && extract_budget_parse(budget_text, &limits,
+	    &why) != 0)
+		options_wrong("--budget: %s", why.text);
+	if (budget_text != NULL && (dry_run || split_how.print))
+		options_wrong("--budget with %s, which decodes nothing (wanted one "
+		    "of them)", dry_run ? "-n" : "--print-list");
 	if (annotations.n == 0 && (annotations_format != LIST_AUTO ||
-	    subset != NULL))
+	    (subset != NULL && split_how.split == NULL)))
 		options_wrong("--%s is for --annotations, which is missing",
 		    subset != NULL ? "subset" : "annotations-format");
 	if (class_file == NULL && class_order != 0)
 		options_wrong("--class-order is for --classes, which is missing");
 	if (zero && lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
+	if (split_how.print && (dry_run || output != NULL || report != NULL))
+		options_wrong("--print-list with %s (wanted one of them)",
+		    dry_run ? "-n" : output != NULL ? "-o" : "--report");
+	j->estimate = estimate_option_videos(estimate);
+	if (j->estimate > 0 && (dry_run || split_how.print))
+		options_wrong("--estimate with %s (wanted one of them)",
+		    dry_run ? "-n" : "--print-list");
+	split_resolve(&split_how, subset, &j->split);
+	vt_extract_resolve_flow();
 	how.short_side = (int)short_side;
+	vt_extract_parse_levels();
 	how.enlarge = enlarge;
 	how.max_frames = max_frames;
 	how.max_pixels = max_pixels;
@@ -195,8 +313,11 @@ vt_extract_resolve_options(void)
 static int
 vt_extract_gather(struct extract_job *j, int n, char **operand)
 {
-	const struct list_how l = { (enum list_format)annotations_format, root,
-		subset };
+	const struct list_how l = {
+		.format = (enum list_format)annotations_format, .root = root,
+		.subset = split_how.split == NULL ? subset : NULL,
+		.group = split_how.group, .all = split_how.split != NULL,
+	};
 	int status;
 
 	if (n == 0 && lists.n == 0 && annotations.n == 0)
@@ -210,8 +331,14 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	for (size_t i = 0; i < annotations.n; i++)
 		if (list_read(&j->list, annotations.item[i], &l) != 0)
 			return EXIT_FAILED;
-	if (j->list.n == 0 || j->list.n > INT_MAX) {
-		fail("%zu videos in the lists (wanted 1 to %d)", j->list.n,
+	if (j->list.n == 0) {
+		fail("%s: names no video (wanted one on each line)",
+		    text_quote(annotations.n > 0 ? annotations.item[0] :
+		    lists.item[0]));
+		return EXIT_FAILED;
+	}
+	if (j->list.n > INT_MAX) {
+		fail("%zu videos in the lists (wanted at most %d)", j->list.n,
 		    INT_MAX);
 		return EXIT_FAILED;
 	}
@@ -222,82 +349,12 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	    (status = list_label_folders(&j->list, root)) != 0)
 		return status;
 	return list_number(&j->list, &j->classes, class_file) == 0 &&
-	    extract_keys(&j->list, root) == 0 ? 0 : EXIT_FAILED;
+	    extract_keys(&j->list, root) == 0 &&
+	    split_list(&split_how, &j->split, subset, &j->list) == 0 ? 0 :
+	    EXIT_FAILED;
 }
 
 /* ---- extraction ---- */
-
-/* Open the stream and the report, and write the head of the stream.  Files get
- * their names only at the end.  Return 0, or -1 after a message. */
-static int
-vt_extract_open_output(struct extract_job *j)
-{
-	const char *name = output != NULL ? output : "stdout";
-	char *text, *tool;
-	int result;
-
-	if (output != NULL && !force && file_size(output) >= 0)
-		return fail("%s: exists (-f replaces it)", Q(output));
-	if (output != NULL && (j->out = commit_open(output)) == NULL)
-		return -1;
-	if (report != NULL && (j->report = commit_open(report)) == NULL)
-		return -1;
-	tool = xprintf("vt-extract %s", version_text);
-	j->stream = stream_open(output != NULL ? commit_fd(j->out) :
-	    STDOUT_FILENO, name, tool);
-	free(tool);
-	text = extract_settings(&how);
-	result = stream_head(j->stream, (const char *const *)j->classes.name,
-	    j->classes.n, text);
-	free(text);
-	return result;
-}
-
-/* Write the end-of-stream marker and sync.  The file still has its temporary
- * name. */
-static int
-vt_extract_end_stream(struct extract_job *j, int64_t skipped)
-{
-	struct stream_writer *w = j->stream;
-
-	j->stream = NULL;
-	if (stream_end(w, skipped > 0 ? "skipped" : "ok") != 0)
-		return -1;
-	return j->out != NULL ? commit_sync(j->out) : 0;
-}
-
-/* Rename the output to its final name.  This is the last action, so a file with
- * this name is complete. */
-static int
-vt_extract_name_output(struct extract_job *j)
-{
-	struct commit *c = j->out;
-
-	j->out = NULL;
-	return c != NULL ? commit_done(c) : 0;
-}
-
-/* Complete the report, also after a failure. */
-static int
-vt_extract_close_report(struct extract_job *j, const char *status,
-    const struct report_totals *sum)
-{
-	struct buffer b = { 0 };
-	struct commit *c = j->report;
-	int result;
-
-	j->report = NULL;
-	if (c == NULL)
-		return 0;
-	report_summary(&b, status, sum);
-	result = commit_write(c, b.data, b.n);
-	buffer_free(&b);
-	if (result != 0) {
-		commit_drop(c);
-		return -1;
-	}
-	return commit_done(c);
-}
 
 /* Print a one-line summary, and a warning if videos were skipped. */
 static void
@@ -321,25 +378,32 @@ vt_extract_run(struct extract_job *j)
 	struct extract_run run = {
 		.how = &how, .list = &j->list, .threads = (int)threads,
 		.skip = on_error == ON_ERROR_SKIP, .verbose = verbose,
-		.progress_requested = &asked,
+		.progress_requested = &asked, .budget = limits,
 	};
 	int result = EXIT_FAILED;
 
 	/* Claim the terminal for the progress line before the first byte of the
 	 * stream: its reader, vt-pack, claims it after that byte. */
 	progress_start((enum progress_mode)progress);
-	if (vt_extract_open_output(j) != 0) {
+	if (j->estimate > 0) {
+		result = estimate_option_print(&run, j->estimate) == 0 ? EXIT_DONE :
+		    EXIT_FAILED;
+		progress_end();
+		return result;
+	}
+	j->to = (struct extract_output){ .path = output, .report_path = report,
+		.replace = force };
+	if (extract_output_open(&j->to, &j->list, &j->classes, &how) != 0) {
 		progress_end();
 		return EXIT_FAILED;
 	}
-	run.stream = j->stream;
-	run.report = j->report;
+	run.stream = j->to.stream;
+	run.report = j->to.report;
+	run.compare = j->to.compare;
 	if (extract_all(&run) == 0 &&
-	    vt_extract_end_stream(j, run.sum.skipped) == 0)
+	    extract_output_end(&j->to, run.sum.skipped) == 0)
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
-	if (vt_extract_close_report(j, result == EXIT_FAILED ? "stopped" : "ok",
-	    &run.sum) != 0 ||
-	    (result != EXIT_FAILED && vt_extract_name_output(j) != 0))
+	if (extract_output_close(&j->to, result != EXIT_FAILED, &run.sum) != 0)
 		result = EXIT_FAILED;
 	/* Print the summary before progress_end.  After that, the process that
 	 * reads our pipe draws on the terminal. */
@@ -364,6 +428,8 @@ vt_extract_list_all(struct extract_job *j)
 		const struct sample *m = &x.sample;
 		char *path, rate[32] = "?";
 
+		if (stop_signal() != 0)
+			return EXIT_FAILED;
 		extract_probe(row, &how, &x);
 		if (x.kept) {
 			char *label = extract_labels(m);
@@ -406,9 +472,7 @@ vt_extract_on_usr1(int number)
 static void
 vt_extract_job_free(struct extract_job *j)
 {
-	stream_drop(j->stream);
-	commit_drop(j->out);
-	commit_drop(j->report);
+	extract_output_drop(&j->to);
 	class_list_free(&j->classes);
 	list_free(&j->list);
 	spool_budget_close(&budget);
@@ -426,16 +490,20 @@ main(int argc, char **argv)
 	threads = cpus();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);
-	vt_extract_resolve_options();
+	vt_extract_resolve_options(&job);
 	if (video_ready() != 0)
 		return EXIT_FAILED;
-	if (output == NULL && !dry_run && isatty(STDOUT_FILENO))
+	if (output == NULL && !dry_run && !split_how.print &&
+	    job.estimate == 0 && isatty(STDOUT_FILENO))
 		options_wrong("refusing to write a tar stream to a terminal "
 		    "(wanted -o FILE or a pipe)");
 	stop_handle();
 	sigaction(SIGUSR1, &a, NULL);
 	result = vt_extract_gather(&job, argc - first, argv + first);
-	if (result == 0)
+	if (result == 0 && split_how.print)
+		result = split_print(&split_how, root, &job.list) == 0 ? EXIT_DONE :
+		    EXIT_FAILED;
+	else if (result == 0)
 		result = dry_run ? vt_extract_list_all(&job) :
 		    vt_extract_run(&job);
 	vt_extract_job_free(&job);

@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "clip/frame_check.h"
+#include "shard/describe.h"
 #include "shard/shard_query.h"
 #include "shard/pack.h"
 #include "shard/reader.h"
@@ -28,9 +29,12 @@
 /* In the order of the choices; "no" is the value without the option. */
 enum { CHECK_FULL, CHECK_FAST, CHECK_DECODE, CHECK_NO };
 
+enum { FOREIGN_YES, FOREIGN_WEBDATASET, FOREIGN_NO };
+
 static const char *output, *input, *prefix = "shard", *classes, *cat, *config;
-static int rest, verify = CHECK_NO, force, foreign, skip_foreign, dry_run,
-    list, done, null, quiet, verbose, progress;
+static int rest, verify = CHECK_NO, force, foreign = FOREIGN_NO,
+    skip_foreign, dry_run,
+    list, describes, done, null, quiet, verbose, progress;
 static int64_t shard_size = 512 << 20, max_member = 64 << 20, threads;
 
 static const struct option_row rows[] = {
@@ -48,8 +52,9 @@ static const struct option_row rows[] = {
 	    "continue with an input without the packed samples", NULL, 0, 0, 0 },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
 	    "replace an existing dataset", NULL, 0, 0, 0 },
-	{ 0, "foreign", OPTION_FLAG, &foreign, NULL,
-	    "accept input without an end-of-stream marker", NULL, 0, 0, 0 },
+	{ 0, "foreign", OPTION_CHOICE, &foreign, "LAYOUT",
+	    "accept other archives: yes or webdataset (yes)",
+	    "yes|webdataset|no", 0, 0, OPTION_OPTIONAL },
 	{ 0, "skip-foreign", OPTION_FLAG, &skip_foreign, NULL,
 	    "skip members that belong to no sample", NULL, 0, 0, 0 },
 	{ 0, "max-member", OPTION_SIZE, &max_member, "SIZE",
@@ -67,6 +72,8 @@ static const struct option_row rows[] = {
 	    "verify with N threads; 0: one for each processor (0)", NULL, 0, 1024, 0 },
 	{ 0, "list", OPTION_FLAG, &list, NULL,
 	    "print a table of the samples", NULL, 0, 0, 0 },
+	{ 0, "describe", OPTION_FLAG, &describes, NULL,
+	    "print the classes of sets, and videos in them twice", NULL, 0, 0, 0 },
 	{ 0, "cat", OPTION_TEXT, &cat, "KEY[:FRAME]",
 	    "print one frame, or with KEY: the clip as a tar", NULL, 0, 0, 0 },
 	{ 0, "done", OPTION_FLAG, &done, NULL,
@@ -91,6 +98,7 @@ vt_pack_versions(FILE *f)
 static const struct command command = {
 	"-o DIR [STREAM]...\n"
 	"       vt-pack --verify[=DEPTH] -i DIR | SHARD...\n"
+	"       vt-pack --describe DIR [DIR]\n"
 	"       vt-pack --list | --cat=KEY[:FRAME] -i DIR | SHARD...\n"
 	"       vt-pack --done [-0] -o DIR",
 	"Pack streams of vt-extract into shards that can be read at any frame.",
@@ -164,14 +172,16 @@ vt_pack_say_summary(const struct pack_report *r)
 	if (r->defective > 0)
 		snprintf(defects, sizeof(defects), ", %llu truncated or "
 		    "damaged", (unsigned long long)r->defective);
-	text = xprintf("%s%llu samples%s, %llu frames in %zu shard%s, %s%s",
+	text = xprintf("%s%llu sample%s%s, %llu frames in %zu shard%s, %s%s",
 	    dry_run ? "would pack " : "", (unsigned long long)r->samples,
-	    r->classes, (unsigned long long)r->frames, r->shards,
+	    r->samples == 1 ? "" : "s", r->classes,
+	    (unsigned long long)r->frames, r->shards,
 	    r->shards == 1 ? "" : "s", text_bytes(size, (double)r->bytes),
 	    defects);
 	if (r->skipped > 0)
-		warning("%llu members were left out; %s: %s",
-		    (unsigned long long)r->skipped, Q(output), text);
+		warning("%llu member%s left out; %s: %s",
+		    (unsigned long long)r->skipped, r->skipped == 1 ? " was" :
+		    "s were", Q(output), text);
 	else
 		note("%s: %s", Q(output), text);
 	free(text);
@@ -181,11 +191,14 @@ static int
 vt_pack_do_pack(const char *const *operand, size_t n)
 {
 	static const char *const standard_input[] = { "-" };
+	static const enum stream_layout layout[] = { STREAM_ARCHIVED,
+		STREAM_WEBDATASET, STREAM_OWN };
 	struct pack_options o = {
 		.dir = output, .prefix = prefix, .classes = classes,
 		.shard_size = (uint64_t)shard_size,
 		.max_member = (uint64_t)max_member,
-		.continued = rest, .force = force, .foreign = foreign, .skip_foreign = skip_foreign,
+		.continued = rest, .force = force,
+		.foreign = layout[foreign], .skip_foreign = skip_foreign,
 		.dry_run = dry_run, .packed = vt_pack_packed,
 		.tick = vt_pack_tick,
 	};
@@ -220,8 +233,9 @@ vt_pack_do_pack(const char *const *operand, size_t n)
 	if (status == EXIT_DONE || status == EXIT_SKIPPED)
 		vt_pack_say_summary(&r);
 	else if (r.skipped > 0)
-		warning("%llu members were left out",
-		    (unsigned long long)r.skipped);
+		warning("%llu member%s left out",
+		    (unsigned long long)r.skipped, r.skipped == 1 ? " was" :
+		    "s were");
 	progress_end();
 	free(r.classes);
 	if (verbose > 1)
@@ -363,6 +377,31 @@ vt_pack_do_cat(const struct shard_query *l)
 }
 
 static int
+vt_pack_do_describe(const char *const *dir, size_t n)
+{
+	struct describe_report r;
+	int status;
+
+	if (input != NULL)
+		options_wrong("--describe takes its sets as operands (wanted no -i)");
+	if (n < 1 || n > DESCRIBE_SETS)
+		options_wrong("--describe: %zu sets (wanted 1 or 2)", n);
+	status = vt_pack_exit_of(describe(dir, (int)n, stdout, &r));
+	if (status != EXIT_DONE)
+		return status;
+	note("%zu class%s without samples%s, %zu pair%s of samples from one "
+	    "video, %zu that look alike, %zu with different labels", r.lacking,
+	    r.lacking == 1 ? "" : "es", n > 1 ? " in one of the sets" : "",
+	    r.pairs, r.pairs == 1 ? "" : "s", r.near, r.contradicting);
+	if (r.shared > 0) {
+		fail("%s and %s share videos (%zu pair%s of samples)", dir[0],
+		    dir[1], r.shared, r.shared == 1 ? "" : "s");
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int
 vt_pack_do_done(void)
 {
 	const char *dir = input != NULL ? input : output;
@@ -386,14 +425,15 @@ main(int argc, char **argv)
 	operand = (const char *const *)argv + first;
 	n = (size_t)(argc - first);
 	look = (struct shard_query){ input, operand, n };
-	modes = (verify != CHECK_NO) + list + (cat != NULL) + done;
+	modes = (verify != CHECK_NO) + list + describes + (cat != NULL) + done;
 	if (modes > 1)
-		options_wrong("only one of --verify, --list, --cat and --done");
+		options_wrong("only one of --verify, --list, --describe, --cat "
+		    "and --done");
 	if ((list || cat != NULL) && (input != NULL) == (n > 0))
 		options_wrong("--%s: %s (wanted a set, -i DIR, or shards)",
 		    list ? "list" : "cat", n > 0 ? "a set and shards" :
 		    "nothing to look at");
-	for (size_t i = 0; modes > 0 && i < n; i++)
+	for (size_t i = 0; modes > 0 && !describes && i < n; i++)
 		if (file_is_dir(operand[i]))
 			options_wrong("%s: is a directory (wanted a shard, or -i DIR)",
 			    Q(operand[i]));
@@ -404,6 +444,8 @@ main(int argc, char **argv)
 		status = vt_pack_do_verify(operand, n);
 	} else if (list) {
 		status = vt_pack_exit_of(shard_query_list(&look, stdout));
+	} else if (describes) {
+		status = vt_pack_do_describe(operand, n);
 	} else if (cat != NULL) {
 		status = vt_pack_exit_of(vt_pack_do_cat(&look));
 	} else if (done) {

@@ -2,6 +2,7 @@
  * vt-schedule: make or read a training schedule, and print, draw or summarize
  * it.  Or check it with a network, a dataset and a machine, or compare several.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ static struct rule rule = RULE_SETTINGS;
 static struct {
 	int summary, check, compare, precision, force, quiet, verbose;
 	int deterministic, time;
-	int64_t samples, memory, threads;
+	int64_t samples, classes, memory, threads;
 	const char *out, *plot, *at, *model, *data, *device, *config;
 } set = { .device = "cpu" };
 
@@ -114,6 +115,9 @@ static const struct option_row rows[] = {
 	{ 'i', "data", OPTION_TEXT, &set.data, "DIR",
 	    "check with this dataset, or use its sample count",
 	    NULL, 0, 0, OPTION_COMMON },
+	{ 0, "num-classes", OPTION_INT, &set.classes, "N",
+	    "check with --samples of N classes, without data", NULL,
+	    0, 1 << 20, OPTION_COMMON },
 	OPTION_DEVICE(&set.device),
 	OPTION_PRECISION(&set.precision),
 	OPTION_RANK_THREADS(&set.threads),
@@ -298,7 +302,7 @@ vt_schedule_say_more(const struct schedule *s)
 static int
 vt_schedule_check(const char *path)
 {
-	const struct check_options o = { .schedule = path,
+	struct check_options o = { .schedule = path,
 		.model = set.model, .data = set.data, .device = set.device,
 		.precision = (enum precision)set.precision,
 		.ranks = (int)rule.ranks,
@@ -306,13 +310,28 @@ vt_schedule_check(const char *path)
 		.memory = (size_t)set.memory,
 		.momentum = options_given("momentum") && set.config == NULL,
 		.time = set.time };
+	char name[32];
 	int status;
 
-	if (set.model == NULL || set.data == NULL)
-		options_wrong("--check needs --model=NET and --data=DIR");
-	if (set.samples > 0)
-		options_wrong("--check and --samples: the samples of %s are checked",
+	if (set.model == NULL || (set.data == NULL && (set.samples == 0 ||
+	    set.classes == 0)))
+		options_wrong("--check needs --model=NET, and --data=DIR or "
+		    "--samples=N with --num-classes=N");
+	if (set.data != NULL && (set.samples > 0 || set.classes > 0))
+		options_wrong("--check and --%s: the samples of %s are checked",
+		    set.samples > 0 ? "samples" : "num-classes",
 		    text_quote(set.data));
+	if (set.data == NULL && set.time)
+		options_wrong("--time needs --data (--samples has no clips to "
+		    "load)");
+	if (set.data == NULL && set.samples > PLANNED_SAMPLES)
+		options_wrong("--check --samples=%" PRId64 " (wanted at most "
+		    "%d)", set.samples, PLANNED_SAMPLES);
+	if (set.data == NULL) {
+		snprintf(name, sizeof(name), "--samples=%" PRId64, set.samples);
+		o.planned = (struct planned){ set.samples, set.classes };
+		o.data = name;
+	}
 	status = check_schedule(&o, stdout);
 	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
 }
@@ -381,6 +400,8 @@ vt_schedule_check_options(int tables)
 		options_wrong("--model needs --check or --compare");
 	if (!set.check && set.memory > 0)
 		options_wrong("--memory needs --check");
+	if (!set.check && set.classes > 0)
+		options_wrong("--num-classes needs --check");
 	if (!set.check && set.time)
 		options_wrong("--time needs --check");
 	if (!set.check && set.deterministic)

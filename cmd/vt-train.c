@@ -20,6 +20,7 @@
 #include "net/parity/plans.h"
 #include "train/guard/replay.h"
 #include "train/loop/estimate.h"
+#include "train/loop/imbalance.h"
 #include "train/loop/session.h"
 #include "train/run/export_run.h"
 #include "train/run/disk_space.h"
@@ -37,10 +38,11 @@ vt_train_kept_settings(struct train_options *o)
 {
 	const char **const path[] = { &o->data, &o->val, &o->out, &o->trace,
 		&o->schedule, &o->model, &o->resume, &o->init, &o->flips,
-		&o->sums.table };
+		&o->sums.table, &o->stage, &o->class_weight, &o->root };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	const char *typed[PATHS];
 	char *whole[PATHS] = { 0 }, *text;
+	double power;
 
 	for (int i = 0; i < PATHS; i++)
 		typed[i] = *path[i];
@@ -51,6 +53,8 @@ vt_train_kept_settings(struct train_options *o)
 		    strchr(p, '/') == NULL && !text_ends(p, ".net")) ||
 		    (path[i] == &o->flips && strchr(p, '/') == NULL &&
 		    !text_ends(p, ".tsv")) ||
+		    (path[i] == &o->class_weight &&
+		    class_weights_power(p, &power) != 0) ||
 		    (path[i] == &o->resume && (strcmp(p, "auto") == 0 ||
 		    strcmp(p, "never") == 0)))
 			continue;
@@ -76,18 +80,46 @@ vt_train_has_loss(const struct train_options *o)
 	return o->replay != NULL && !options_on_line("model");
 }
 
+/*
+ * Return the first option of videos that was given, NULL if none was.  The
+ * configuration of a run has all options, so defaults count only on the command
+ * line.
+ */
+static const char *
+vt_train_video_option(const struct train_options *o)
+{
+	const struct { const char *name; int set; } option[] = {
+		{ "root", o->root != NULL }, { "fps", o->fps != NULL },
+		{ "short-side", o->short_side != 256 },
+		{ "on-error", o->on_error },
+	};
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
+		if (option[i].set || options_on_line(option[i].name))
+			return option[i].name;
+	return NULL;
+}
+
 static struct session_options
 vt_train_session_options(const struct train_options *o, int own)
 {
+	static const char *const losses[] = { "softmax", "sigmoid", "focal" };
 	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
 		BEST_MAP };
 	const char *instead = modes_fallback(&o->modes, MODE_AUTOTUNE);
 	struct session_options s = {
 		.data = o->data, .val = o->val, .model = o->model,
+		.videos = { .root = o->root, .fps = o->rate,
+			.short_side = (int)o->short_side, .skip = o->on_error,
+			.given = vt_train_video_option(o) },
+		.staging = { .dir = o->stage, .command = o->stage_command,
+			.only_look = o->dry_run || o->parity },
 		.schedule = o->schedule, .device = o->device,
 		.precision = (enum precision)o->precision, .out = o->out,
-		.resume = o->resume, .loss = o->loss && !vt_train_has_loss(o) ?
-			LOSS_SIGMOID : LOSS_SOFTMAX,
+		.resume = o->resume,
+		.loss = losses[vt_train_has_loss(o) ? 0 : o->loss],
+		.focal_gamma = o->focal_gamma, .balance = o->balance,
+		.class_weight = o->class_weight,
 		.flips = o->flips, .groups = o->optimizing.groups,
 		.init = o->init, .init_partial = o->init_partial,
 		.freeze = &o->freeze,
@@ -119,12 +151,14 @@ vt_train_session_options(const struct train_options *o, int own)
 			.rule = crop_view((enum crop_rule)o->clips.crop_rule),
 			.clips = 1, .crops = 1, .n = 8, .t = (int)o->val_frames,
 			.side = (int)o->val_crop,
+			.largest = o->clips.level == LEVEL_LARGEST,
 			.memory = (size_t)o->loader_memory },
 		.trainer = { .save_every = o->save_every,
 			.save_steps = o->save_steps, .val_every = o->val_every,
 			.validates = o->validates,
 			.precise = o->precise_clips,
 			.best = best[o->keep_best], .log_every = o->log_every,
+			.cores = own,
 			.stop_after = o->stop_after, .max_loss = o->max_loss,
 			.use_ema = o->optimizing.use_ema,
 			.learners = o->learners, .skips = o->skips,
@@ -266,8 +300,6 @@ vt_train_run(struct train_options *o, struct session *s, int own,
 		status = vt_train_write_record(o, s, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
-	progress_start(s->comm->rank == 0 && o->quiet == 0 ?
-	    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (s->comm->rank == 0 && o->quiet == 0)
 		stop_message("\nvt-train: note: the step is finished and saved "
 		    "first; a second Ctrl-C ends at once\n");
@@ -292,8 +324,6 @@ vt_train_replay(const struct train_options *o, struct session *s)
 	if (status != 0)
 		return status;
 	vt_train_say_run(o, s);
-	progress_start(s->comm->rank == 0 && o->quiet == 0 ?
-	    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (s->comm->rank == 0)
 		puts("#step\tresult\tdiffer\tfirst");
 	return trainer_run(&s->t);
@@ -304,8 +334,11 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
     struct estimate *e)
 {
 	trainer_print_plan(&s->t, stdout);
+	imbalance_print(s, stdout);
 	if (e->shapes > 0 || (o->out != NULL && estimate_log(&s->t, o->out, e)))
 		estimate_print(&s->t, e, stdout);
+	else if (o->time)
+		printf("%-22s 0 s: all steps are done\n", "# time");
 	if (o->verbose) {
 		modes_print(&s->t.modes, stdout);
 		trainer_explain(&s->t, stdout);
@@ -351,6 +384,9 @@ main(int argc, char **argv)
 		again.out = stdout;
 		want.replay = &again;
 	}
+	if (!o->dry_run && !o->parity)
+		progress_start(comm->rank == 0 && o->quiet == 0 ?
+		    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (status == 0)
 		status = session_open(&s, comm, &want);
 	comm_unhold(comm);

@@ -45,6 +45,7 @@ complete -c vt-schedule -l ranks -r -f -d 'set the ranks for --check and --bn=py
 complete -c vt-schedule -l check -d 'print the plan of a run by TABLE, or refuse it'
 complete -c vt-schedule -s m -l model -r -f -a '(__vt_networks) (__vt_paths / .net)' -d 'check with NET, or compare by the work of NET'
 complete -c vt-schedule -s i -l data -r -f -a '(__vt_paths /)' -d 'check with this dataset, or use its sample count'
+complete -c vt-schedule -l num-classes -r -f -d 'check with --samples of N classes, without data'
 complete -c vt-schedule -l device -r -f -a 'cpu cuda ref ref64' -d 'choose the back end: cpu, cuda, ref, ref64 (cpu)'
 complete -c vt-schedule -l precision -r -f -a 'fp32 bf16 fp16' -d 'store activations as fp32, bf16 or fp16 (fp32)'
 complete -c vt-schedule -s j -l threads -r -f -d 'compute with N threads in a rank (0: all its cores)'

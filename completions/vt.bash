@@ -12,6 +12,11 @@ _vt_spec() {
 - annotations required FILE
 - annotations-format required auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
 - subset required -
+- split required -
+- group required -
+- stratify none -
+- split-seed required -
+- print-list none -
 - root required DIR
 - classes required FILE
 - class-order required file|sorted
@@ -19,9 +24,12 @@ _vt_spec() {
 - short-side required -
 - size required -
 - enlarge none -
+- levels required -
 - fps required -
 - format required jpeg|png
 - quality required -
+- flow required none|tvl1
+- rgb none -
 o output required FILE
 f force none -
 - report required FILE
@@ -31,9 +39,11 @@ f force none -
 - strict-rate none -
 - max-pixels required -
 - max-frames required -
+- budget required -
 j threads required -
 - spool-memory required -
 n dry-run none -
+- estimate optional -
 c config required FILE
 q quiet none -
 v verbose none -
@@ -49,7 +59,7 @@ V version none -
 - classes required FILE
 - continue none -
 f force none -
-- foreign none -
+- foreign optional yes|webdataset|no
 - skip-foreign none -
 - max-member required -
 n dry-run none -
@@ -57,6 +67,7 @@ i data required DIR
 - verify optional full|fast|decode|no
 j threads required -
 - list none -
+- describe none -
 - cat required -
 - done none -
 0 null none -
@@ -98,6 +109,7 @@ V version none -
 - check none -
 m model required NET
 i data required DIR
+- num-classes required -
 - device required cpu|cuda|ref|ref64
 - precision required fp32|bf16|fp16
 j threads required -
@@ -120,9 +132,15 @@ V version none -
 - - operand FILE' ;;
 	vt-train)
 		spec='i data required DIR
+- root required DIR
+- short-side required -
+- fps required -
+- on-error required stop|skip
 m model required NET
 - schedule required FILE
-- loss required softmax|sigmoid
+- loss required softmax|sigmoid|focal
+- focal-gamma required -
+- class-weight required inverse:P|FILE
 - init required FILE
 - init-partial none -
 - freeze required backbone|partial-bn|PATTERN
@@ -134,6 +152,7 @@ s seed required -
 - jitter-inverse none -
 - crop-area required -
 - resize required rule|bilinear|antialias
+- level required auto|largest
 - flip none -
 - no-flip none -
 - rand-augment required -
@@ -147,6 +166,7 @@ s seed required -
 - cutmix required -
 - repeat required -
 - flip-swap required something|FILE
+- balance required -
 - optimizer required sgd|lars|lars-outside|adamw|lamb
 - momentum required -
 - nesterov none -
@@ -212,8 +232,10 @@ n dry-run none -
 - fuse none -
 - no-fuse none -
 j threads required -
-- loader-threads required -
+- loader-threads required auto|N
 - loader-memory required -
+- stage required DIR
+- stage-command required -
 - trace-samples required FILE
 - deterministic required exact|fast
 - allreduce required auto|native|ring|torus|halving
@@ -233,6 +255,7 @@ i data required FILE|-
 T files-from required FILE
 0 null none -
 - use-ema none -
+- rescore required FILE
 - views required auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades
 - clips required -
 - crops required -
@@ -240,6 +263,7 @@ T files-from required FILE
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - stride required -
 - crop-rule required tsm|pyslowfast
+- level required auto|largest
 - ensemble required scores|probabilities|max
 - frames required -
 - crop required -
@@ -255,7 +279,11 @@ f force none -
 - sheet required FILE
 - sheet-samples required -
 - sheet-of required all|wrong
+- fusion required probabilities|logits
+- fusion-weights required -
+- fusion-fit none -
 - curve required FILE
+- curve-over required time|batch
 - curve-target required -
 - allow-truncated none -
 - max-damage required -
@@ -296,6 +324,17 @@ m model required NET
 - overlap none -
 - tune required FILE
 - step-timeout required -
+- rate required -
+- profile required FILE
+- links required -
+- set required -
+- samples required -
+- hosts required -
+- ranks-per-host required -
+- ranks required -
+- base-ranks required -
+- price required -
+- plot required FILE
 - sampler required tsm|tsm-upstream|dense|ssv2|pyslowfast|charades
 - crop-rule required multiscale|jitter|jitter-upstream|resized|centre
 - jitter-min required -
@@ -303,6 +342,7 @@ m model required NET
 - jitter-inverse none -
 - crop-area required -
 - resize required rule|bilinear|antialias
+- level required auto|largest
 - flip none -
 - no-flip none -
 - rand-augment required -
@@ -333,7 +373,7 @@ v verbose none -
 h help optional all
 V version none -
 - print-config none -
-- - operand decode|loader|op|step|allreduce
+- - operand decode|loader|op|step|profile|allreduce|links|count|cluster|guidelines
 - - operand FILE' ;;
 	esac
 }

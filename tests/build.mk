@@ -9,7 +9,7 @@ TEST       = $(UNIT) $(GPU) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract $(BUILD)/tests/drill/vt-train \
-             $(BUILD)/tests/spoil/vt-bench \
+             $(BUILD)/tests/async/vt-train $(BUILD)/tests/spoil/vt-bench $(BUILD)/tests/hang/vt-extract \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
@@ -39,7 +39,8 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BU
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)
 # These also need the object that $(BUILD)/vt-train links.
-$(BUILD)/tests/allocs/vt-train $(BUILD)/tests/drill/vt-train $(BUILD)/tests/serialized/vt-train \
+$(BUILD)/tests/allocs/vt-train $(BUILD)/tests/drill/vt-train $(BUILD)/tests/async/vt-train \
+$(BUILD)/tests/serialized/vt-train \
 $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
@@ -51,11 +52,19 @@ DRILLED    = audit_open audit_looks audit_look optim_step optim_finish
 $(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# A vt-train whose learners make asynchronous SGD.
+$(BUILD)/tests/async/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/async/async.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -Wl,--wrap=learners_step $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-bench whose results are wrong.
 SPOILED    = allreduce_run exact_allreduce extract_video loader_next parity_compare fixture_loss stored_compare
 $(BUILD)/tests/spoil/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/spoil/spoil.o $(BUILD)/libvt.a
 	@mkdir -p $(@D)
 	$(LINK) $(SPOILED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+# A vt-extract whose decoder crashes, loops or grows.
+$(BUILD)/tests/hang/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/hang/hang.o $(BUILD)/libvt.a
+	@mkdir -p $(@D)
+	$(LINK) -Wl,--wrap=video_open -Wl,--wrap=video_next $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-train whose MPI is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce

@@ -23,13 +23,19 @@ n_tests=0
 built() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
-# find_torch: set $python to a Python that has PyTorch. Try PYTHON first. Fail
-# if none is found.
-find_torch() {
+# find_python MODULE...: set $python to a Python that has all MODULEs. Try PYTHON
+# first. Fail if none is found.
+find_python() {
 	for python in "${PYTHON:-python3}" python3 /usr/bin/python3; do
-		if "$python" -c 'import importlib.util as u; exit(u.find_spec("torch") is None)' 2>/dev/null; then return 0; fi
+		if "$python" -c 'import importlib.util as u, sys; exit(None in map(u.find_spec, sys.argv[1:]))' "$@" 2>/dev/null; then
+			return 0
+		fi
 	done
 	return 1
+}
+# find_torch: set $python to a Python that has PyTorch.
+find_torch() {
+	find_python torch
 }
 # narrower [FILE]: print a network with an eighth of its channels. Layers whose
 # channels are not a multiple of 64 keep them.
@@ -256,6 +262,23 @@ each_cell() {
 stages() {
 	echo "#stage epoch_begin epoch_end cycle batch frames crop bn lr stride_min stride_max" | tr ' ' '\t'
 	printf '%s\n' "$@" | tr ' ' '\t'
+}
+# weights_apart RUN RUN: print the largest difference of the weights or BN
+# statistics of two runs in $T.
+weights_apart() {
+	for run in "$1" "$2"; do
+		"$BUILD/tests/tools/weightdump" "$T/$run/final.safetensors" "$T/all" >"$T/names"
+		od -An -v -w4 -tf4 "$T/all" | awk -F'\t' '
+			NR == FNR { n = split($3, dim, "x"); c = 1; for (i = 1; i <= n; i++) c *= dim[i]
+				has = $1 ~ /^(model|bn)\//; while (c-- > 0) in_it[at++] = has; next }
+			in_it[FNR - 1] { print $1 + 0 }' "$T/names" - >"$T/$run.numbers"
+	done
+	paste "$T/$1.numbers" "$T/$2.numbers" |
+		awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d } END { print (NR > 20 ? most + 0 : "none") }'
+}
+# is_below A B: succeed if the number A is below B.
+is_below() {
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a ~ /^[0-9]/ && b ~ /^[0-9]/ && a + 0 < b + 0) }'
 }
 # The test's own temporary folder, removed at the end.
 T=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX")

@@ -35,8 +35,14 @@ struct set {
 	int (*spans)(int sample, int frames, struct label_interval *to);
 	int (*frames)(int sample);
 	int (*width)(int sample), (*height)(int sample);
-	/* Append the stored bytes of a frame. */
+	/* Append the stored bytes of a frame of the stream rgb. */
 	void (*frame)(int sample, int frame, int w, int h, struct buffer *to);
+	/* The tags of the streams, ended by NULL; NULL: rgb. */
+	const char *const *tags;
+	/* Append the stored bytes of a frame of the stream x (${axis} 0) or y
+	 * (1). */
+	void (*flow)(int sample, int frame, int axis, int w, int h,
+	    struct buffer *to);
 };
 
 /*
@@ -87,16 +93,25 @@ set_sample(const struct set *set, struct shard_writer *w, int i,
 		set->label(i) : i % (set->classes ? set->classes : 3),
 		.width = set->width(i), .height = set->height(i),
 		.fps = { 25, 1 } };
-	struct shard_record *r = xcalloc((size_t)n + 1, sizeof(*r));
+	int records = n * streams->n;
+	struct shard_record *r = xcalloc((size_t)records + 1, sizeof(*r));
 	struct buffer b = { 0 };
 	int spans = set->spans ? set->spans(i, n, span) : -1;
 	uint32_t blk = 0;
 
 	sprintf(key, "s%05d", i);
-	for (int f = 0; f < n; f++) {
+	for (int f = 0; f < records; f++) {
+		const char *tag = streams->kind[f % streams->n].tag;
+		int at = f / streams->n, rgb = strcmp(tag, "rgb") == 0;
+
 		b.n = 0;
-		set->frame(i, f, s.width, s.height, &b);
-		sprintf(name, "%s.%06d.%s", key, f, set->ext);
+		if (rgb)
+			set->frame(i, at, s.width, s.height, &b);
+		else
+			set->flow(i, at, strcmp(tag, "y") == 0, s.width,
+			    s.height, &b);
+		sprintf(name, "%s.%06d%s%s.%s", key, at, rgb ? "" : ".",
+		    rgb ? "" : tag, set->ext);
 		bad |= set_member(w, &blk, &r[f], name, b.data, b.n);
 	}
 	b.n = 0;
@@ -109,8 +124,8 @@ set_sample(const struct set *set, struct shard_writer *w, int i,
 		sample_write(&s, &b);
 	}
 	sprintf(name, "%s.json", key);
-	bad |= set_member(w, &blk, &r[n], name, b.data, b.n);
-	bad |= shard_add(w, &s, r, (size_t)n + 1);
+	bad |= set_member(w, &blk, &r[records], name, b.data, b.n);
+	bad |= shard_add(w, &s, r, (size_t)records + 1);
 	buffer_free(&b);
 	free(r);
 	return bad;
@@ -127,8 +142,11 @@ set_make(const struct set *set)
 		class_add(&m->classes, (char[]){ (char)((set->letter ?
 		    set->letter : 'a') + c), '\0' });
 	m->options = xstrdup("{}");
-	m->streams = (struct stream_list){ 1, { { "rgb", "" } } };
-	strcpy(m->streams.kind[0].ext, set->ext);
+	for (const char *const *tag = set->tags != NULL ? set->tags :
+	    (const char *const []){ "rgb", NULL }; *tag != NULL; tag++) {
+		strcpy(m->streams.kind[m->streams.n].tag, *tag);
+		strcpy(m->streams.kind[m->streams.n++].ext, set->ext);
+	}
 	m->settings = manifest_settings_id(&m->classes, m->options,
 	    &m->streams);
 	for (int k = 0; k < set->shards && !bad; k++) {

@@ -35,10 +35,10 @@ struct bench_allreduce_options {
 	    "allreduce: sum N vectors (0: one for each rank)", \
 	    NULL, 0, 1e6, 0 }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
-	    "allreduce: time exact, native, ring, torus, halving", \
+	    "allreduce, count: exact, native, ring, torus, ...", \
 	    "exact|native|ring|torus|halving", 0, 0, OPTION_COMMON }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
-	    "allreduce: send fp32, bf16 or fp16; not exact (fp32)", \
+	    "allreduce, count: send fp32, bf16 or fp16 (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \
 	{ 0, "overlap", OPTION_FLAG, &(o).overlap, NULL, \
 	    "allreduce: also time its overlap with computation", \

@@ -7,6 +7,12 @@
 
 #include "common.h"
 
+/* The level of frames to read; also of vt-eval(1). */
+#define OPTION_LEVEL(to) \
+	{ 0, "level", OPTION_CHOICE, to, "WHICH", \
+	    "read levels by crop size, or only the largest (auto)", \
+	    LEVEL_NAMES, 0, 0, 0 }
+
 /* The rows of a struct clip_settings ${c}. */
 #define OPTION_CLIPS(c) \
 	OPTION_SAMPLER(&(c).sampler), \
@@ -28,13 +34,14 @@
 	{ 0, "resize", OPTION_CHOICE, &(c).resize, "HOW", \
 	    "resize crops by rule, bilinear or antialias (rule)", \
 	    RESIZE_NAMES, 0, 0, 0 }, \
+	OPTION_LEVEL(&(c).level), \
 	{ 0, "flip", OPTION_FLAG, &(c).flip, NULL, \
 	    "flip half of the clips horizontally (yes)", \
 	    NULL, 0, 0, OPTION_COMMON }, \
 	{ 0, "rand-augment", OPTION_INT, &(c).ops, "N", \
 	    "apply N operations of RandAugment to a clip (0)", \
 	    NULL, 0, EFFECTS_OPS, 0 }, \
-	{ 0, "rand-level", OPTION_INT, &(c).level, "M", \
+	{ 0, "rand-level", OPTION_INT, &(c).strength, "M", \
 	    "set the strength of RandAugment, of 30 (9)", NULL, 0, 30, 0 }, \
 	{ 0, "brightness", OPTION_REAL, &(c).jitter[0], "X", \
 	    "vary the brightness by 1 - X to 1 + X (0)", \

@@ -33,10 +33,6 @@
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "compute with N threads in a rank (0: all its cores)", \
 	    NULL, 0, 1024, OPTION_COMMON }
-#define OPTION_LOADER_THREADS(to) \
-	{ 0, "loader-threads", OPTION_INT, to, "N", \
-	    "load clips with N threads in a rank (2)", \
-	    NULL, 1, 1024, OPTION_COMMON }
 #define OPTION_LOADER_MEMORY(to) \
 	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
 	    "prefetch at most BYTES of pixels in a rank (512M)", \

@@ -17,7 +17,7 @@ packed_refuse_stdout(const char *option, const char *path)
 }
 
 void
-packed_files_check(const struct packed_files *f)
+packed_files_check(const struct results_files *f)
 {
 	packed_refuse_stdout("scores", f->scores);
 	packed_refuse_stdout("per-class", f->per_class);

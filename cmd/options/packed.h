@@ -8,6 +8,6 @@
 
 /* packed_files_check(f): end the program after a message if a file cannot be
  * written, by its name: standard output, or an unknown picture format. */
-void packed_files_check(const struct packed_files *f);
+void packed_files_check(const struct results_files *f);
 
 #endif

@@ -150,6 +150,8 @@ struct stream_ops {
 	    enum precision as, double scale);
 	void (*widen)(struct device *d, void *x, const void *from, size_t n,
 	    enum precision as, double scale);
+	void (*sum_rows)(struct device *d, double *sum, const double *row,
+	    int rows, size_t n);
 };
 
 /* Work that is captured once and launched many times. */
@@ -291,12 +293,18 @@ void device_side_stream_free(struct device *d, struct device *side_stream);
  *
  * device_widen(d, x, from, n, as, scale):
  * Set x[i] = from[i] scale: the opposite conversion, to fp32.
+ *
+ * device_sum_rows(d, sum, row, rows, n):
+ * Set sum[i] = row[0][i] + row[1][i] + ..., added in this order, for ${row}
+ * [rows][n] in device memory.  Call it only if device_stream is not NULL.
  */
 void *device_stream(struct device *d);
 void device_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);
 void device_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
+void device_sum_rows(struct device *d, double *sum, const double *row, int rows,
+    size_t n);
 
 /*
  * The algorithm cache: the algorithm of each task, as data.  Algorithms of a

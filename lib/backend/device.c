@@ -102,6 +102,13 @@ device_widen(struct device *d, void *x, const void *from, size_t n,
 	d->backend->stream->widen(d, x, from, n, as, scale);
 }
 
+void
+device_sum_rows(struct device *d, double *sum, const double *row, int rows,
+    size_t n)
+{
+	d->backend->stream->sum_rows(d, sum, row, rows, n);
+}
+
 char *
 device_algorithms_text(struct device *d, enum choices_kind which)
 {

@@ -2,32 +2,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "backend/host.h"
 #include "base/fail.h"
+#include "base/huge.h"
 #include "base/mem.h"
 
-#define HUGE_PAGE ((size_t)2 << 20)
-
-
-/* Huge pages: a step touches gigabytes, and page faults would cost time. */
 static void *
 host_alloc(struct device *d, size_t bytes)
 {
-	void *p = NULL;
-	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+	void *p = huge_alloc(bytes);
 
 	(void)d;
-	/*
-	 * At least one unit, because posix_memalign may return NULL for 0
-	 * bytes.
-	 */
-	bytes = (bytes + align) / align * align;
-	if (posix_memalign(&p, align, bytes) != 0)
+	if (p == NULL)
 		return fail_null("out of memory: %zu bytes wanted", bytes);
-	if (align == HUGE_PAGE)
-		madvise(p, bytes, MADV_HUGEPAGE);
 	/*
 	 * device_alloc returns zeros.  This takes the page faults before the
 	 * first step.

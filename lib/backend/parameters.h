@@ -33,8 +33,8 @@ struct owned_shard {
 	size_t state_at;
 	size_t param;			/* number of the parameter */
 	/*
-	 * Factors of learning rate and decay; in struct track, of rate and
-	 * scale.
+	 * The learning rate of the update is multiplied by factor[0], its decay
+	 * by factor[1].  In struct track they multiply rate and scale.
 	 */
 	double factor[2];
 };
@@ -63,8 +63,8 @@ enum ratio_use { RATIO_RATE, RATIO_GRADIENT, RATIO_STEP };
  */
 struct update {
 	/*
-	 * Weights, and momentum of held elements.  m NULL: no momentum, so m =
-	 * d.
+	 * w: weights.  m: momentum of the owned elements, or NULL for an
+	 * update without momentum, in which m = d.
 	 */
 	void *w, *m;
 	const void *g;			/* gradient */

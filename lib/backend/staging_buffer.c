@@ -11,7 +11,7 @@ enum { ALIGN = 256 };			/* bytes, of each stream: for vector
 					 * loads */
 
 /* Offsets of a target's arrays from small_at. */
-struct staging_offsets { size_t label, share, weight; };
+struct staging_offsets { size_t label, share, weight, class_weight; };
 
 /*
  * Layout on the device: the streams, then from small_at: struct feed_values,
@@ -65,6 +65,8 @@ staging_buffer_place_small(struct staging_buffer *t, const struct input_spec *ne
 		at += n * sizeof(int);
 		p->weight = at;
 		at += n * sizeof(float);
+		p->class_weight = at;
+		at += (size_t)needs->target[i].classes * sizeof(float);
 		p->share = at;
 		at += n * (size_t)needs->target[i].classes * sizeof(float);
 	}
@@ -150,6 +152,9 @@ staging_buffer_put_target(struct staging_buffer *t, char *at, int i, const struc
 		is_class ? NULL : from->soft,
 		    n * (size_t)from->classes * sizeof(float)),
 		.weight = staging_buffer_put(t, at, p->weight, from->weight, n *
+		    sizeof(float)),
+		.class_weight = staging_buffer_put(t, at, p->class_weight,
+		    from->class_weight, (size_t)from->classes *
 		    sizeof(float)) };
 }
 
@@ -269,10 +274,11 @@ staging_buffer_key(const struct staging_buffer *t, const struct feed *f)
 {
 	uint64_t form = f->outcome != NULL;
 
-	/* 1 bit for the outcome and 3 for each target must fit. */
-	assert(t->targets <= 20);
+	/* 1 bit for the outcome and 4 for each target must fit. */
+	assert(t->targets <= 15);
 	for (int i = 0; i < t->targets && f->target != NULL; i++)
-		form = form << 3 | (uint64_t)f->target[i].kind << 1 |
+		form = form << 4 | (uint64_t)f->target[i].kind << 2 |
+		    (uint64_t)(f->target[i].class_weight != NULL) << 1 |
 		    (f->target[i].weight != NULL);
 	return form;
 }

@@ -59,7 +59,7 @@ void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, v
  *
  * staging_buffer_key(t, f):
  * Return the graph-cache key for the optional fields of ${f}: outcome, and kind
- * and weights of each target.
+ * and weights of each target, of clips and of classes.
  *
  * staging_buffer_return_outcome(t, f):
  * Copy the losses of a forward pass to ${f->outcome}, also in device memory.

@@ -53,11 +53,16 @@ struct feed_values {
  * Replace each of the ${n} numbers at ${x}, device memory of ${d}, by its sum
  * over all peers, with the same bits on each.  The sum runs in stream order.
  * If a peer cannot be reached, the program ends.
+ *
+ * agree(peers, yes):
+ * Return 1 if ${yes} is 1 on all peers.  NULL if sum waits on the host, so that
+ * a pass with sums cannot be captured (device_capture).
  */
 struct peers {
 	int n;				/* ranks, at least 2 */
 	void (*sum)(const struct peers *, struct device *d, double *x,
 	    size_t n);
+	int (*agree)(const struct peers *, int yes);
 };
 
 /*

@@ -7,6 +7,9 @@
  */
 double clock_seconds(void);
 
+/* clock_cpu(): Return the processor time of this thread in seconds. */
+double clock_cpu(void);
+
 /* clock_sleep(seconds): Sleep for ${seconds}, less if a signal arrives. */
 void clock_sleep(double seconds);
 

@@ -128,13 +128,15 @@ commit_is_temporary(const char *name)
  * Remove the temporary files of killed writers of ${dir}/${name}.  A running
  * writer holds a flock on its file.  On a file system without locks, flock
  * fails and nothing is removed.
+ * Return the number of running writers.
  */
-static void
+static int
 commit_sweep_dead(const char *dir, const char *name)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	size_t n = strlen(name);
+	int running = 0;
 
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		int fd;
@@ -149,11 +151,14 @@ commit_sweep_dead(const char *dir, const char *name)
 		    O_NONBLOCK | O_CLOEXEC);
 		if (fd >= 0 && AGAIN(flock(fd, LOCK_EX | LOCK_NB)) == 0)
 			unlinkat(dirfd(d), e->d_name, 0);
+		else if (fd >= 0 && errno == EWOULDBLOCK)
+			running++;
 		if (fd >= 0)
 			close(fd);
 	}
 	if (d != NULL)
 		closedir(d);
+	return running;
 }
 
 /*
@@ -310,6 +315,20 @@ commit_done(struct commit *c)
 out:
 	commit_drop(c);
 	return result;
+}
+
+int
+commit_shared(const struct commit *c)
+{
+	char *dir;
+	int running;
+
+	if (c->temp == NULL)
+		return 0;
+	dir = path_dir(c->path);
+	running = commit_sweep_dead(dir, path_base(c->path));
+	free(dir);
+	return running > (c->lock >= 0);
 }
 
 int

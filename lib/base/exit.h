@@ -8,7 +8,9 @@
 enum {
 	EXIT_DONE = 0,		/* all requested work is done and durable */
 	EXIT_FAILED = 1,	/* I/O error, damaged input, out of memory */
-	EXIT_USAGE = 2,		/* wrong usage; nothing was changed */
+	EXIT_USAGE = 2,		/* wrong usage, or a file of settings that is
+				 * missing, unreadable or wrong; nothing was
+				 * changed */
 	EXIT_SKIPPED = 3,	/* done, but some inputs were skipped */
 	EXIT_DAMAGE = 4,	/* verification or use found damaged data */
 	EXIT_DIVERGED = 5,	/* the loss became NaN or infinite */

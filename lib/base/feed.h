@@ -20,8 +20,7 @@ struct dims { int n, t, h, w, c; };
  */
 struct decoded_stream { size_t each, *used; };
 
-/* One view of the clips: RGB frames of 3 channels, or optical flow of 2 L
- * channels. */
+/* One view of the clips, such as RGB frames of 3 channels. */
 struct stream {
 	int t, h, w, c;
 	uint8_t *bytes;			/* [n][t][h][w][c], or */
@@ -46,6 +45,8 @@ struct target {
 					 * soft labels. */
 	float *weight;			/* [n] factor of each clip's loss;
 					 * NULL: all 1 */
+	const float *class_weight;	/* [classes] factor of each class in
+					 * softmax losses; NULL: all 1 */
 };
 
 /*
@@ -53,9 +54,12 @@ struct target {
  * Return the weight of clip ${i} in the loss, 0 if it has no class.
  * target_soft_label(t, i, c):
  * Return the soft label of class ${c} for clip ${i}, in [0, 1].
+ * target_class_weight(t, c):
+ * Return the weight of class ${c} in softmax losses.
  */
 double target_weight(const struct target *t, int i);
 double target_soft_label(const struct target *t, int i, int c);
+double target_class_weight(const struct target *t, int c);
 
 /*
  * Combination of the scores of a clip's views into scores of the clip
@@ -85,6 +89,37 @@ struct input_spec {
 /* The names of a stream and a target whose file gives none. */
 #define STREAM_DEFAULT "rgb"
 #define TARGET_DEFAULT "class"
+
+/*
+ * Streams that stack several stored frames.  Frame f of a clip has in a stream
+ *
+ * flow: the optical flow of L = c / 2 pairs of frames.  Channel 2 j is the
+ * displacement to the right from frame f + j to frame f + j + 1, and channel
+ * 2 j + 1 the displacement downwards (Simonyan and Zisserman 2014, section 3.1;
+ * the order of the TSN program, dataset.py).
+ *
+ * rgbdiff: D = c / 3 differences of RGB frames.  Channels 3 j to 3 j + 2 are
+ * frame f + j + 1 minus frame f + j, plus 128, clamped to a byte (Wang et al.
+ * 2016, section 3.2).
+ */
+#define STREAM_FLOW "flow"
+#define STREAM_RGBDIFF "rgbdiff"
+
+/*
+ * stream_unit(name):
+ * Return the channels of one stored frame in a stack: 2 for flow, 3 for
+ * rgbdiff, 0 if the stream ${name} is not a stack.
+ *
+ * stream_span(s):
+ * Return the number of consecutive stored frames that one frame of a clip
+ * reads: L for flow, D + 1 for rgbdiff, 1 if ${s} is not a stack.
+ *
+ * input_spec_span(needs):
+ * Return the largest stream_span of the streams of ${needs}.
+ */
+int stream_unit(const char *name);
+int stream_span(const struct stream_spec *s);
+int input_spec_span(const struct input_spec *needs);
 
 /* The default input: stream "rgb" of 3 channels, and target "class" with any
  * number of classes. */

@@ -173,6 +173,13 @@ int commit_done(struct commit *c);
 void commit_drop(struct commit *c);
 
 /*
+ * commit_shared(c):
+ * Return 1 if another running process has an open commit of the same file, on
+ * a file system with locks, otherwise 0.
+ */
+int commit_shared(const struct commit *c);
+
+/*
  * commit_possible(path):
  * Check that a commit of ${path} can begin now, before hours of work whose
  * result goes there.  Leave nothing behind.  Return 0, or -1 after a message.

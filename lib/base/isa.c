@@ -54,7 +54,24 @@ isa_best(void)
 	return (enum isa)i;
 }
 
+/* Return 1 if VT_ISA limits this process to AVX-512 without extensions. */
+static int
+isa_is_limited(void)
+{
+	const char *limit = getenv("VT_ISA");
+
+	return isa_best() != ISA_AVX512 || (limit != NULL &&
+	    strcmp(limit, isa_name(ISA_AVX512)) == 0);
+}
+
 #if defined(__x86_64__)
+static int
+isa_detect_vbmi(void)
+{
+	return !isa_is_limited() && __builtin_cpu_supports("avx512vbmi") &&
+	    __builtin_cpu_supports("avx512vnni");
+}
+
 /* From Linux, arch/x86/include/uapi/asm/prctl.h.  A process must request AMX
  * tile data, because it enlarges the saved state of each thread by 8 KiB. */
 enum { REQUEST_STATE = 0x1023, STATE_TILES = 18 };
@@ -65,11 +82,9 @@ static int
 isa_detect_amx(void)
 {
 	const unsigned bf16 = 1u << 22, tiles = 1u << 24, rounding = 1u << 5;
-	const char *limit = getenv("VT_ISA");
 	unsigned a, b, c, d;
 
-	if (isa_best() != ISA_AVX512 || (limit != NULL &&
-	    strcmp(limit, isa_name(ISA_AVX512)) == 0))
+	if (isa_is_limited())
 		return 0;
 	/* The kernels convert fp32 to bf16 with an instruction of
 	 * avx512_bf16.  All processors with AMX have it. */
@@ -80,11 +95,30 @@ isa_detect_amx(void)
 }
 #else
 static int
+isa_detect_vbmi(void)
+{
+	return 0;
+}
+
+static int
 isa_detect_amx(void)
 {
 	return 0;
 }
 #endif
+
+int
+isa_vbmi(void)
+{
+	static int known = -1;
+	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (is < 0) {
+		is = isa_detect_vbmi();
+		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
+	}
+	return is;
+}
 
 int
 isa_amx(void)

@@ -41,6 +41,15 @@ const char *isa_name(enum isa i);
 int isa_amx(void);
 
 /*
+ * isa_vbmi():
+ * Return 1 if this process can use the byte permutations and dot products of
+ * AVX-512 VBMI and VNNI, 0 otherwise.  VT_ISA=avx512 or lower turns them off.
+ * The files *.vbmi.c are compiled once, for x86-64 with both.  Any thread may
+ * call this.
+ */
+int isa_vbmi(void) ISA_CONST;
+
+/*
  * ISA_PICK(f): the copy of f for isa_best().
  * AMX_PICK(f): the AMX version of f, or NULL if isa_amx() is 0.
  * ISA_DECLARE(type, f, args): declare all copies of f.

@@ -56,18 +56,27 @@ dir_lock_read_holder(int fd, char *who, size_t size)
 	snprintf(who, size, "unknown");
 }
 
-int
-dir_lock(const char *dir, const char *name)
+/* dir_lock, or, if ${stop} is not NULL, dir_lock_wait. */
+static int
+dir_lock_take(const char *dir, const char *name, const atomic_int *stop)
 {
 	char *path = path_join(dir, name);
 	char who[256] = "", host[128] = "?";
-	int fd = file_open(path, O_RDWR | O_CREAT), n;
+	int fd = file_open(path, O_RDWR | O_CREAT), n, bad;
 
 	if (fd < 0) {
 		fail_errno("%s: cannot open the lock file", text_quote(path));
 		goto out;
 	}
-	if (dir_lock_try(fd) != 0) {
+	while ((bad = dir_lock_try(fd)) != 0 && errno == EWOULDBLOCK &&
+	    stop != NULL && !*stop)
+		nanosleep(&moment, NULL);
+	if (bad) {
+		if (errno == EWOULDBLOCK && stop != NULL) {
+			close(fd);
+			fd = -1;
+			goto out;
+		}
 		if (errno == EWOULDBLOCK) {
 			dir_lock_read_holder(fd, who, sizeof(who));
 			fail("%s: in use by another process (host and pid: %s)",
@@ -92,6 +101,18 @@ dir_lock(const char *dir, const char *name)
 out:
 	free(path);
 	return fd;
+}
+
+int
+dir_lock(const char *dir, const char *name)
+{
+	return dir_lock_take(dir, name, NULL);
+}
+
+int
+dir_lock_wait(const char *dir, const char *name, const atomic_int *stop)
+{
+	return dir_lock_take(dir, name, stop);
 }
 
 int

@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /* Parse bytes with a unit: K, M, G and T are powers of 1024. */
-static int
-option_value_parse_size(const char *s, double min, double max, int64_t *to)
+int
+options_parse_size(const char *s, double min, double max, int64_t *to)
 {
 	static const char units[] = "KMGT";
 	char digits[32];
@@ -37,8 +37,8 @@ option_value_parse_size(const char *s, double min, double max, int64_t *to)
 }
 
 /* Parse seconds with a unit: s, m, h or d. */
-static int
-option_value_parse_time(const char *s, double min, double max, double *to)
+int
+options_parse_time(const char *s, double min, double max, double *to)
 {
 	static const double scale[] = { 1, 60, 3600, 86400 };
 	char number[64];
@@ -167,10 +167,10 @@ option_set(struct option_table *t, int i, const char *from,
 		bad = text_int(value, (int64_t)min, (int64_t)max, r->to) != 0;
 		break;
 	case OPTION_SIZE:
-		bad = option_value_parse_size(value, min, max, r->to) != 0;
+		bad = options_parse_size(value, min, max, r->to) != 0;
 		break;
 	case OPTION_TIME:
-		bad = option_value_parse_time(value, min, max, r->to) != 0;
+		bad = options_parse_time(value, min, max, r->to) != 0;
 		break;
 	case OPTION_REAL:
 		bad = text_real(value, min, max, r->to) != 0;

@@ -2,6 +2,7 @@
 #define BASE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -133,6 +134,14 @@ int options_on_line(const char *name);
  * must remain valid until the program ends.
  */
 void options_set_default(const char *name, const char *value);
+
+/*
+ * options_parse_size(s, min, max, to), options_parse_time(s, min, max, to):
+ * Set ${*to} to the bytes or seconds in ${s}, written as for OPTION_SIZE or
+ * OPTION_TIME.  Return 0, or -1 without a message.
+ */
+int options_parse_size(const char *s, double min, double max, int64_t *to);
+int options_parse_time(const char *s, double min, double max, double *to);
 
 /*
  * options_config(except):

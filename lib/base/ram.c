@@ -85,17 +85,33 @@ ram_left_in_group(const char *group)
 	    0;
 }
 
+/* Set ${group}[size] to the control group of this process in the unified
+ * hierarchy, the line "0::PATH"; "" if there is none. */
+static void
+ram_group(char *group, size_t size)
+{
+	FILE *f = fopen("/proc/self/cgroup", "r");
+	char *line = NULL;
+	size_t cap = 0;
+
+	group[0] = '\0';
+	while (f != NULL && getline(&line, &cap, f) > 0)
+		if (strncmp(line, "0::", 3) == 0 && strlen(line) - 3 < size) {
+			strcpy(group, line + 3);
+			group[strcspn(group, "\n")] = '\0';
+		}
+	free(line);
+	if (f != NULL)
+		fclose(f);
+}
+
 size_t
 ram_available(void)
 {
 	double least = 1024 * ram_number_in("/proc/meminfo", "MemAvailable:");
-	char group[1024] = "";
-	FILE *f = fopen("/proc/self/cgroup", "r");
+	char group[4096];
 
-	if (f != NULL && fscanf(f, "0::%1000s", group) != 1)
-		group[0] = '\0';
-	if (f != NULL)
-		fclose(f);
+	ram_group(group, sizeof(group));
 	/* Check the group and its ancestors: each may have a limit.  The
 	 * path of the root group, "/", becomes "". */
 	for (;;) {

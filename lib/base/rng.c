@@ -77,8 +77,9 @@ rng_below(struct rng *r, uint32_t n)
 	return v;
 }
 
-void
-rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
+static void
+rng_shuffle_from(uint64_t seed, enum rng_purpose purpose, uint32_t epoch,
+    uint32_t first, uint32_t n, uint32_t *order)
 {
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
@@ -87,13 +88,26 @@ rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
 	for (uint32_t i = n; i-- > 1;) {
 		uint32_t attempt = 0, j, t;
 
-		while (!rng_bounded(rng_philox(seed, i, attempt, epoch,
-		    RNG_SHUFFLE).w[0], i + 1, &j))
+		while (!rng_bounded(rng_philox(seed, first + i, attempt, epoch,
+		    purpose).w[0], i + 1, &j))
 			attempt++;
 		t = order[i];
 		order[i] = order[j];
 		order[j] = t;
 	}
+}
+
+void
+rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order)
+{
+	rng_shuffle_from(seed, RNG_SHUFFLE, epoch, 0, n, order);
+}
+
+void
+rng_shuffle_class(uint64_t seed, uint32_t pass, uint32_t first, uint32_t n,
+    uint32_t *order)
+{
+	rng_shuffle_from(seed, RNG_CLASS, pass, first, n, order);
 }
 
 /*

@@ -19,7 +19,8 @@ enum rng_purpose {
 	RNG_CLIP = 2,		/* (clip low, clip high, draw) */
 	RNG_DROPOUT = 3,	/* see rng_dropout */
 	RNG_WEIGHTS = 4,	/* (index, 0, tensor) */
-	RNG_AUDIT = 5		/* (step low, step high, 0) */
+	RNG_AUDIT = 5,		/* (step low, step high, 0) */
+	RNG_CLASS = 6		/* (first + i, attempt, pass) */
 };
 
 struct rng_block { uint32_t w[4]; };
@@ -79,6 +80,14 @@ uint32_t rng_below(struct rng *r, uint32_t n);
  * (seed, epoch, position).
  */
 void rng_shuffle(uint64_t seed, uint32_t epoch, uint32_t n, uint32_t *order);
+
+/*
+ * rng_shuffle_class(seed, pass, first, n, order):
+ * Do the same for the order in which ${pass} visits the ${n} samples of a
+ * class.  ${first} samples are of classes before it.
+ */
+void rng_shuffle_class(uint64_t seed, uint32_t pass, uint32_t first, uint32_t n,
+    uint32_t *order);
 
 /*
  * rng_normal(seed, tensor, i):

@@ -144,32 +144,52 @@ share_names_similar(const struct share_names *names, const char *typed,
 				    names->item[i]);
 }
 
+/* Return the kind of file that a path may name in place of a name in
+ * ${folder}. */
+static const char *
+share_kind(const char *folder)
+{
+	static const struct { const char *folder, *kind; } kinds[] = {
+		{ "models", "a .net file" },
+		{ "clusters", "a table of vt-bench links" },
+		{ "flips", "a table of classes that flips swap" },
+		{ "weights", "a table of tensor names" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].folder, folder) == 0)
+			return kinds[i].kind;
+	return "a file";
+}
+
 /* Report the missing file.  List all names if they are few.  Otherwise
  * suggest similar ones and name the folder. */
 static void
 share_say_missing(const char *folder, const char *name, const char *where,
     const struct share_names *names)
 {
+	const char *kind = share_kind(folder);
 	struct buffer b = { 0 };
 
 	share_names_similar(names, name, &b);
 	if (names->n == 0)
-		fail("no %s in %s, which has no files (a path may be given, too)",
-		    text_quote(name), folder);
+		fail("no %s in %s, which has no files (wanted the path of %s)",
+		    text_quote(name), folder, kind);
 	else if (names->n > LISTED && b.n > 0)
-		fail("no %s in %s (similar: %s; %s has all %zu; a path "
-		    "may be given, too)", text_quote(name), folder, b.data,
-		    text_quote(where), names->n);
+		fail("no %s in %s (similar: %s; %s has all %zu; wanted one "
+		    "of them, or the path of %s)", text_quote(name), folder,
+		    b.data, text_quote(where), names->n, kind);
 	else if (names->n > LISTED)
-		fail("no %s in %s (%s has all %zu; a path may be given, too)",
-		    text_quote(name), folder, text_quote(where), names->n);
+		fail("no %s in %s (%s has all %zu; wanted one of them, or the "
+		    "path of %s)", text_quote(name), folder,
+		    text_quote(where), names->n, kind);
 	else {
 		buffer_free(&b);
 		for (size_t i = 0; i < names->n; i++)
 			buffer_printf(&b, "%s%s", i > 0 ? ", " : "",
 			    names->item[i]);
-		fail("no %s in %s (there are: %s; a path may be given, too)",
-		    text_quote(name), folder, b.data);
+		fail("no %s in %s (there are: %s; wanted one of them, or the path "
+		    "of %s)", text_quote(name), folder, b.data, kind);
 	}
 	buffer_free(&b);
 }

@@ -26,6 +26,7 @@ struct spool {
 	uint64_t in_file;		/* bytes in the file */
 	struct spool_budget *budget;
 	int fd;				/* -1: no file yet */
+	int failed;			/* 1: the file could not be written */
 	char *scratch;			/* buffer for an item read back */
 	size_t scratch_size;
 	struct spool *next;		/* in the list of kept spools */
@@ -75,6 +76,7 @@ spool_new(struct spool_budget *b, size_t items)
 		s->budget = b;
 		s->fd = -1;
 	}
+	s->failed = 0;
 	if (items > s->cap) {
 		s->item = xrealloc(s->item, items, sizeof(*s->item));
 		s->cap = items;
@@ -146,8 +148,11 @@ spool_spill(struct spool *s)
 {
 	if (s->fd < 0 && (s->fd = spool_open_file()) < 0)
 		return -1;
-	if (file_write(s->fd, spool_directory(), s->tail.data, s->tail.n) != 0)
+	if (file_write(s->fd, spool_directory(), s->tail.data, s->tail.n) != 0) {
+		/* The tail stays in memory; the next try writes all of it. */
+		lseek(s->fd, (off_t)s->in_file, SEEK_SET);
 		return -1;
+	}
 	s->in_file += s->tail.n;
 	atomic_fetch_sub(&s->budget->used, s->tail.n);
 	buffer_free(&s->tail);
@@ -164,14 +169,31 @@ spool_add(struct spool *s, const void *data, size_t n)
 	s->item = array_reserve(s->item, s->items, &s->cap, sizeof(*s->item));
 	s->item[s->items++] = (struct spool_item){ s->in_file + s->tail.n, n };
 	buffer_add(&s->tail, data, n);
-	return used > s->budget->limit && s->tail.n >= SMALL ? spool_spill(s) :
-	    0;
+	if (used > s->budget->limit && s->tail.n >= SMALL &&
+	    spool_spill(s) != 0) {
+		s->failed = 1;
+		return -1;
+	}
+	return 0;
+}
+
+int
+spool_failed(const struct spool *s)
+{
+	return s->failed;
 }
 
 size_t
 spool_count(const struct spool *s)
 {
 	return s->items;
+}
+
+size_t
+spool_size(const struct spool *s, size_t i)
+{
+	assert(i < s->items);
+	return s->item[i].n;
 }
 
 const void *

@@ -58,8 +58,17 @@ void spool_free(struct spool *s);
  */
 int spool_add(struct spool *s, const void *data, size_t n);
 
+/*
+ * spool_failed(s): Return 1 if spool_add has failed: the machine lacks space,
+ * and the data are not at fault.
+ */
+int spool_failed(const struct spool *s);
+
 /* spool_count(s): Return the number of items. */
 size_t spool_count(const struct spool *s);
+
+/* spool_size(s, i): Return the bytes of item ${i}, less than spool_count. */
+size_t spool_size(const struct spool *s, size_t i);
 
 /*
  * spool_get(s, i, n, e):

@@ -9,8 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Replace the escapes in place.  Return -1 at an unknown one. */
-static int
+int
 table_unescape(char *s)
 {
 	char *to = s;
@@ -211,7 +210,8 @@ table_text(const struct table *t, size_t row, const char *name)
 	int c = table_column(t, name);
 
 	if (c < 0)
-		return fail_null("%s: no column %s", t->path, name);
+		return fail_null("%s: no column %s%s", t->path, name,
+		    t->columns > 1 ? "" : " (wanted columns separated by tabs)");
 	return t->cell[row][c];
 }
 

@@ -70,4 +70,11 @@ const char *table_text(const struct table *t, size_t row, const char *name);
  */
 char *table_escape(const char *s);
 
+/*
+ * table_unescape(cell):
+ * Replace the escapes in ${cell} by what they stand for, in place.  Return 0,
+ * or -1 without a message if an escape is unknown.
+ */
+int table_unescape(char *cell);
+
 #endif

@@ -115,14 +115,20 @@ bench_hold_against(struct bench *b, const char *name, const char *unit,
 
 /* ---- output ---- */
 
-void
+/*
+ * Print the facts of the machine and the names of the columns before the first
+ * line, so that a benchmark whose inputs are refused prints nothing.
+ */
+static void
 bench_begin(struct bench *b)
 {
 	struct fact f[FACTS];
-	int n = machine_facts(f);
+	int n;
 
-	if (b->out == NULL)
+	if (b->out == NULL || b->begun)
 		return;
+	b->begun = 1;
+	n = machine_facts(f);
 	if (b->json) {
 		struct json_writer w = { 0 };
 
@@ -209,6 +215,7 @@ bench_print_row(struct bench *b, const char *name, const struct figure *f,
 {
 	if (b->out == NULL)
 		return;
+	bench_begin(b);
 	b->rows++;
 	(b->json ? bench_print_json : bench_print_cells)(b, name, f, unit,
 	    note);
@@ -267,6 +274,7 @@ bench_remark(struct bench *b, const char *fmt, ...)
 
 	if (b->out == NULL || b->json)
 		return;
+	bench_begin(b);
 	fputs("# ", b->out);
 	va_start(ap, fmt);
 	vfprintf(b->out, fmt, ap);
@@ -303,6 +311,7 @@ bench_wrong(struct bench *b, const char *fmt, ...)
 int
 bench_end(struct bench *b)
 {
+	bench_begin(b);
 	if (b->out != NULL && b->json) {
 		struct json_writer w = { 0 };
 

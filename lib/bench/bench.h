@@ -46,6 +46,7 @@ struct bench {
 
 	struct requirement *require;
 	size_t requirements, cap;
+	int begun;			/* 1: the header is printed */
 	size_t rows;			/* rows printed so far */
 	int wrong, unmet;		/* wrong results; unmet requirements */
 };
@@ -55,12 +56,6 @@ struct bench {
  * Add the requirement ${text}.  Return 0, or -1 with the reason in ${why}.
  */
 int bench_require(struct bench *b, const char *text, struct error *why);
-
-/*
- * bench_begin(b):
- * Print the description of the machine and the header of the table.
- */
-void bench_begin(struct bench *b);
 
 /*
  * bench_repeat(b, run, arg):

@@ -161,6 +161,17 @@ bench_loader_run(void *arg, int counts)
 
 /* ---- frames for libjpeg-turbo ---- */
 
+static int
+bench_loader_stacks(const struct bench_loader_job *j)
+{
+	const struct input_spec *needs = j->made->needs;
+
+	for (int i = 0; i < needs->streams; i++)
+		if (stream_unit(needs->stream[i].name) != 0)
+			return 1;
+	return 0;
+}
+
 /* Collect the stored frames of a run, with their crops. */
 static int
 bench_loader_gather(struct bench_loader_job *j)
@@ -177,11 +188,10 @@ bench_loader_gather(struct bench_loader_job *j)
 	while (bad == 0 && microbatches_next(l, &mb) && mb.at.step < j->steps)
 		for (int i = 0; i < mb.n && bad == 0; i++) {
 			struct frame_source s = frame_source_sample(j->data,
-			    mb.sample[i]);
+			    mb.sample[i], 0);
 
 			microbatches_choose(l, &mb, i, &s, &r);
-			bad = stored_add(&j->stored, j->data, mb.sample[i],
-			    r.frame, r.t, r.crop, r.side);
+			bad = stored_add(&j->stored, j->data, mb.sample[i], &r);
 		}
 	microbatches_free(l);
 	microbatch_close(&mb);
@@ -192,17 +202,23 @@ bench_loader_gather(struct bench_loader_job *j)
 /* ---- checking ---- */
 
 static int
-bench_loader_same(const struct microbatch *x, const struct microbatch *y)
+bench_loader_same(const struct microbatch *x, const struct microbatch *y,
+    int streams)
 {
 	size_t n = (size_t)x->n;
-	const struct stream *a = x->stream, *b = y->stream;
-	size_t bytes = 3 * n * (size_t)a->t * (size_t)a->h * (size_t)a->w;
-
-	return x->n == y->n && a->t == b->t && a->h == b->h && a->w == b->w &&
+	int same = x->n == y->n &&
 	    memcmp(x->clip, y->clip, n * sizeof(*x->clip)) == 0 &&
 	    (x->target->label == NULL || memcmp(x->target->label,
-	    y->target->label, n * sizeof(int)) == 0) &&
-	    memcmp(a->bytes, b->bytes, bytes) == 0;
+	    y->target->label, n * sizeof(int)) == 0);
+
+	for (int k = 0; k < streams && same; k++) {
+		const struct stream *a = &x->stream[k], *b = &y->stream[k];
+
+		same = a->t == b->t && a->h == b->h && a->w == b->w &&
+		    memcmp(a->bytes, b->bytes, n * (size_t)a->t * (size_t)a->h *
+		    (size_t)a->w * (size_t)a->c) == 0;
+	}
+	return same;
 }
 
 /* Check that several threads load the same microbatches as one thread. */
@@ -219,7 +235,7 @@ bench_loader_compare(struct bench *b, struct bench_loader_job *j,
 			return bench_loader_status(got);
 		if (x->at.step >= CHECKED)
 			return 0;
-		if (!bench_loader_same(x, y)) {
+		if (!bench_loader_same(x, y, j->made->needs->streams)) {
 			bench_wrong(b, "loader/%s: step %" PRIu64 ", microbatch %d: "
 			    "other clips or pixels than one thread loads",
 			    j->name, x->at.step, x->index);
@@ -281,8 +297,12 @@ bench_loader_print(struct bench *b, struct bench_loader_job *j,
 	bench_row(b, &j->resize, "us", "a frame, on one thread",
 	    "loader/%s/resize", j->name);
 	if (j->stored.n == 0) {
-		bench_remark(b, "frames are %s: no JPEG to compare with",
-		    dataset_ext(j->data, 0));
+		if (stored_is_jpeg(j->data))
+			bench_remark(b, "clips of stacks: no rows for "
+			    "libjpeg-turbo alone");
+		else
+			bench_remark(b, "frames are %s: no JPEG to compare with",
+			    dataset_ext(j->data, 0));
 		return;
 	}
 	bench_loader_print_alone(b, j, 1, "libjpeg-turbo alone, whole frames");
@@ -325,7 +345,7 @@ bench_loader_measure(struct bench *b, const struct load_options *lo,
 	}
 	j.steps = (FRAMES + frames - 1) / frames;
 	stored_open(&j.stored, j.pool);
-	if (stored_is_jpeg(d))
+	if (stored_is_jpeg(d) && !bench_loader_stacks(&j))
 		status = bench_loader_gather(&j);
 	if (status == 0) {
 		o = bench_loader_options(&j, b->threads);

@@ -74,8 +74,10 @@ overlap_together(struct overlap *h, double units, double *seconds)
 	 * thread.
 	 */
 	comm_set_overlap(h->comm, 1);
-	if (pthread_create(&thread, NULL, overlap_thread, &w) != 0)
+	if (pthread_create(&thread, NULL, overlap_thread, &w) != 0) {
+		comm_set_overlap(h->comm, 0);
 		return fail("cannot start a thread");
+	}
 	overlap_compute(h, units);
 	comm_set_overlap(h->comm, 0);
 	pthread_join(thread, NULL);

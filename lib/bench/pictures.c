@@ -49,10 +49,11 @@ bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
 		uint32_t k = (uint32_t)((uint64_t)i * samples / (uint64_t)images);
 		struct sample m = dataset_sample(d, k);
 		int frame = i % m.frames, bad;
-		struct crop c = crop_train(&crop_defaults, m.width, m.height, side,
-		    rng_clip(1, (uint64_t)i));
+		struct clip_request r = { .t = 1, .side = side, .frame = &frame,
+			.crop = crop_train(&crop_defaults, m.width, m.height,
+			side, rng_clip(1, (uint64_t)i)) };
 
-		bad = stored_add(s, d, k, &frame, 1, c, side);
+		bad = stored_add(s, d, k, &r);
 		if (bad != 0)
 			return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	}

@@ -81,14 +81,10 @@ profile_open(struct profile_job *j)
 
 /* ---- steps, and convolutions alone ---- */
 
-/*
- * Run a whole step and time each task, with a device synchronization after
- * each.
- */
-static void
-profile_step(struct profile_job *j)
+void
+profile_tasks(struct fixture *r, struct optim *optim, double rate,
+    double *seconds[2])
 {
-	struct fixture *r = j->fixture;
 	struct plan *p = r->plan;
 	double norm;
 
@@ -96,20 +92,20 @@ profile_step(struct profile_job *j)
 	plan_bind(p, r->net->arena, r->net->w, r->gradient);
 	plan_feed(p, &r->feed);
 	for (int i = 0; i < p->n; i++) {
-		j->seconds[0][i] = p->task[i].fused_into != i ? 0 :
+		seconds[0][i] = p->task[i].fused_into != i ? 0 :
 		    task_seconds(&p->task[i], task_forward);
-		j->seconds[1][i] = 0;
+		seconds[1][i] = 0;
 	}
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (int k = plan_next_recompute(p, i, -1); k < p->n;
 		    k = plan_next_recompute(p, i, k))
-			j->seconds[1][k] += task_seconds(&p->task[k],
+			seconds[1][k] += task_seconds(&p->task[k],
 			    task_recompute);
 		if (p->task[i].fused_into == i)
-			j->seconds[1][i] += task_seconds(&p->task[i],
+			seconds[1][i] += task_seconds(&p->task[i],
 			    task_backward);
 	}
-	optim_step(j->optim, r->net, r->gradient, 1, j->o->rate, &norm);
+	optim_step(optim, r->net, r->gradient, 1, rate, &norm);
 }
 
 /*
@@ -211,7 +207,7 @@ profile_run(void *arg, int counts)
 	struct profile_job *j = arg;
 	double start = clock_seconds();
 
-	profile_step(j);
+	profile_tasks(j->fixture, j->optim, j->o->rate, j->seconds);
 	if (counts) {
 		figure_add(&j->step, clock_seconds() - start);
 		profile_count_kinds(j);

@@ -33,4 +33,14 @@ struct profile_options {
 int profile_measure(struct bench *b, struct fixture *r, struct optim *optim,
     const struct profile_options *o);
 
+/*
+ * profile_tasks(r, optim, rate, seconds):
+ * Run a whole step with learning rate ${rate} and time each task, with a device
+ * synchronization after each.  Write the seconds of task i to seconds[0][i] of
+ * the forward pass and seconds[1][i] of the backward pass; 0 if it is fused into
+ * another.
+ */
+void profile_tasks(struct fixture *r, struct optim *optim, double rate,
+    double *seconds[2]);
+
 #endif

@@ -13,6 +13,22 @@ enum { CLIPS = 24, STRIP = 3, GAP = 4, MAX = 160 };	/* frames per clip;
 							 * pixels */
 
 /*
+ * Return frame ${k} of a clip as RGB.  Of a stack, take the first three channels,
+ * or two and one of them again.  The caller frees it.
+ */
+static uint8_t *
+bench_sheet_frame(const struct stream *s, const uint8_t *clip, size_t k)
+{
+	size_t pixels = (size_t)s->w * (size_t)s->h, c = (size_t)s->c;
+	uint8_t *to = xmalloc(3 * pixels);
+
+	clip += k * pixels * c;
+	for (size_t i = 0; i < 3 * pixels; i++)
+		to[i] = clip[i / 3 * c + (i % 3 < c ? i % 3 : c - 1)];
+	return to;
+}
+
+/*
  * Return the first, middle and last frame of a clip side by side, each at most
  * SIDE_MAX pixels wide.  The caller frees the image.
  */
@@ -27,11 +43,12 @@ bench_sheet_strip(struct resizer *z, const struct stream *s,
 
 	memset(all->data, 255, 3 * (size_t)all->w * (size_t)all->h);
 	for (int k = 0; k < STRIP; k++) {
-		size_t at = (size_t)(k * (s->t - 1) / (STRIP - 1));
+		uint8_t *frame = bench_sheet_frame(s, clip,
+		    (size_t)(k * (s->t - 1) / (STRIP - 1)));
 
-		image_resize(z, RESIZE_ANTIALIAS, one, side, side, clip + at *
-		    3 * (size_t)s->w * (size_t)s->h, s->w, s->h,
-		    (struct region){ 0, 0, s->w, s->h }, 0);
+		image_resize(z, RESIZE_ANTIALIAS, one, side, side, frame, s->w,
+		    s->h, (struct region){ 0, 0, s->w, s->h }, 0);
+		free(frame);
 		for (int y = 0; y < side; y++)
 			memcpy(all->data + 3 * ((size_t)y * (size_t)all->w +
 			    (size_t)(k * (side + GAP))), one + (size_t)y * row,
@@ -74,7 +91,8 @@ bench_sheet_take_clips(const struct dataset *d, struct loader *l,
 
 	while (n < CLIPS && bad == 0 && (got = loader_next(l, &mb)) == 1) {
 		const struct stream *s = mb->stream;
-		size_t bytes = (size_t)s->t * 3 * (size_t)s->w * (size_t)s->h;
+		size_t bytes = (size_t)s->t * (size_t)s->c * (size_t)s->w *
+		    (size_t)s->h;
 
 		for (int i = 0; i < mb->n && n < CLIPS && bad == 0; i++, n++) {
 			char *path;

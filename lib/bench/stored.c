@@ -44,24 +44,27 @@ stored_clear(struct stored *s)
 
 int
 stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
-    const int *frame, int n, struct crop crop, int side)
+    const struct clip_request *r)
 {
+	struct frame_source source = frame_source_sample(d, sample, 0);
+	struct frame_level level = frame_level(&source, r);
 	struct buffer read = { 0 }, memory = { 0 };
-	size_t *at = xcalloc((size_t)n + 1, sizeof(*at));
-	int bad = dataset_frames_read(d, sample, 0, frame, n, &read, at, &memory,
-	    NULL);
+	size_t *at = xcalloc((size_t)r->t + 1, sizeof(*at));
+	int bad = dataset_frames_read(d, sample, level.stream, r->frame, r->t,
+	    &read, at, &memory, NULL);
 
-	for (int i = 0; i < n && bad == 0; i++) {
+	for (int i = 0; i < r->t && bad == 0; i++) {
 		s->frame = array_reserve(s->frame, s->n, &s->cap,
 		    sizeof(*s->frame));
 		s->frame[s->n++] = (struct stored_frame){
 			.at = s->data.n + at[i], .bytes = at[i + 1] - at[i],
 			.sample = dataset_sample(d, sample),
-			.number = frame[i], .side = side, .how = crop.how,
-			.part = { crop.x, crop.y, crop.w, crop.h } };
+			.number = r->frame[i], .width = level.w,
+			.height = level.h, .side = r->side, .how = r->crop.how,
+			.part = level.part };
 	}
 	if (bad == 0)
-		buffer_add(&s->data, read.data, at[n]);
+		buffer_add(&s->data, read.data, at[r->t]);
 	buffer_free(&read);
 	buffer_free(&memory);
 	free(at);
@@ -71,7 +74,7 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 static struct region
 stored_whole(const struct stored_frame *f)
 {
-	return (struct region){ 0, 0, f->sample.width, f->sample.height };
+	return (struct region){ 0, 0, f->width, f->height };
 }
 
 static int
@@ -95,14 +98,14 @@ stored_decode_whole(const struct stored *s, int thread,
 	struct image m;
 	struct region at;
 
-	if (stored_decode_region(s, thread, f, stored_whole(f), f->sample.width,
-	    f->sample.height, &m, &at) != 0)
+	if (stored_decode_region(s, thread, f, stored_whole(f), f->width,
+	    f->height, &m, &at) != 0)
 		return -1;
-	if (m.w == f->sample.width && m.h == f->sample.height)
+	if (m.w == f->width && m.h == f->height)
 		return 0;
 	return fail("%s: key %s: frame %d: %dx%d pixels (the index says %dx%d)",
 	    text_quote(f->sample.shard), f->sample.key, f->number, m.w, m.h,
-	    f->sample.width, f->sample.height);
+	    f->width, f->height);
 }
 
 static void
@@ -154,7 +157,7 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	 */
 	by = at.w / r.w;
 	if (stored_decode_region(s, 0, f, stored_whole(f),
-	    (int)(f->sample.width * by), (int)(f->sample.height * by), &m,
+	    (int)(f->width * by), (int)(f->height * by), &m,
 	    &at) != 0)
 		return -1;
 	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w, m.h,

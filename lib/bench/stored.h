@@ -8,7 +8,7 @@
  */
 
 #include "base/pool.h"
-#include "clip/augment.h"
+#include "clip/fill.h"
 #include "media/jpeg.h"
 #include "shard/dataset.h"
 
@@ -17,6 +17,7 @@ struct stored_frame {
 	struct sample sample;
 	int number;			/* frame number, from 0 */
 	struct region part;
+	int width, height;		/* of the whole frame */
 	int side, how;			/* size and filter that the part is
 					 * wanted at */
 };
@@ -40,13 +41,13 @@ void stored_open(struct stored *s, struct pool *p);
 void stored_close(struct stored *s);
 
 /*
- * stored_add(s, d, sample, frame, n, crop, side):
- * Read ${n} frames, numbers ${frame}[n], of a sample and add them, with the
- * crop and the side that a clip uses.  Return 0, or as dataset_frames_read: -1
+ * stored_add(s, d, sample, r):
+ * Read the frames of sample ${sample} that clip ${r} uses, of the level that it
+ * uses, and add them with their crop and side.  Return 0, or as dataset_frames_read: -1
  * or -2 after a message.
  */
 int stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
-    const int *frame, int n, struct crop crop, int side);
+    const struct clip_request *r);
 
 /* stored_clear(s): Remove all frames. */
 void stored_clear(struct stored *s);

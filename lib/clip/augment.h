@@ -62,6 +62,8 @@ struct crop_options {
 	double area;			/* resized: minimum fraction of the
 					 * frame's area */
 	enum resize_filter resize;
+	int largest;			/* 1: always read the largest level
+					 * (clip/cover.h) */
 };
 
 /*

@@ -2,6 +2,8 @@
  * Decode the stored frames of a clip to pixels: read them, decode the crop,
  * resize, then apply the transforms.
  */
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,38 +12,21 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "clip/fill.h"
-#include "media/image.h"
-#include "media/jpeg.h"
+#include "clip/fill_run.h"
 #include "media/png.h"
-#include "media/raw.h"
 
 #define RESERVE ((size_t)64 << 20)	/* maximum reserved for stored frames,
 					 * in bytes */
 
-struct filler {
-	struct jpeg_decoder *jpeg;
-	struct image pixels;	/* of a PNG; those of a JPEG belong to
-				 * ${jpeg} */
-	struct resizer *resizer;
-	struct raw_clip *raw;
-	struct buffer bytes;	/* stored frames of a clip, concatenated */
-	struct buffer scratch;	/* for reading them */
-	struct buffer frame;	/* for effects */
-	size_t *at;		/* [max + 1] offset of each in ${bytes} */
-	/* capacity of ${at}, in frames */
-	int max;
-	struct error error;
-};
-
 /* ---- sources ---- */
 
 static int
-frame_source_read_sample(const struct frame_source *s, const int *frame, int n,
-    struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
+frame_source_read_sample(const struct frame_source *s, int level,
+    const int *frame, int n, struct buffer *to, size_t *at,
+    struct buffer *scratch, struct error *why)
 {
-	return dataset_frames_read(s->data, s->sample, 0, frame, n, to, at,
-	    scratch, why);
+	return dataset_frames_read(s->data, s->sample, level == 0 ? s->stream :
+	    s->levels.level[level].stream, frame, n, to, at, scratch, why);
 }
 
 static struct frame_source
@@ -54,17 +39,31 @@ frame_source_of(const struct sample *m, const char *ext)
 }
 
 struct frame_source
-frame_source_sample(const struct dataset *d, uint32_t i)
+frame_source_sample(const struct dataset *d, uint32_t i, int stream)
 {
 	struct sample m = dataset_sample(d, i);
-	struct frame_source s = frame_source_of(&m, dataset_ext(d, 0));
+	struct frame_source s = frame_source_of(&m, dataset_ext(d, stream));
 
 	s.file = text_quote(m.shard);
 	s.key = m.key;
 	s.get = frame_source_read_sample;
+	if (stream == 0)
+		s.levels = dataset_levels(d);
 	s.data = d;
 	s.sample = i;
+	s.stream = stream;
 	return s;
+}
+
+int
+frame_sources_find(const struct dataset *d, const char *name, int stream[2])
+{
+	int flow = strcmp(name, STREAM_FLOW) == 0;
+
+	stream[0] = dataset_stream(d, flow ? "x" : strcmp(name,
+	    STREAM_RGBDIFF) == 0 ? STREAM_DEFAULT : name);
+	stream[1] = flow ? dataset_stream(d, "y") : -1;
+	return stream[0] < 0 || (flow && stream[1] < 0) ? 0 : 1 + flow;
 }
 
 /*
@@ -72,9 +71,11 @@ frame_source_sample(const struct dataset *d, uint32_t i)
  * lock.
  */
 static int
-frame_source_read_spool(const struct frame_source *s, const int *frame, int n,
-    struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
+frame_source_read_spool(const struct frame_source *s, int level,
+    const int *frame, int n, struct buffer *to, size_t *at,
+    struct buffer *scratch, struct error *why)
 {
+	int levels = s->levels.n > 0 ? s->levels.n : 1;
 	const void *data = "";
 	size_t size;
 
@@ -83,7 +84,8 @@ frame_source_read_spool(const struct frame_source *s, const int *frame, int n,
 	pthread_mutex_lock(s->lock);
 	for (int k = 0; k < n && data != NULL; k++) {
 		data = spool_get(s->spool, (size_t)(s->item != NULL ?
-		    s->item[frame[k]] : frame[k]), &size, why);
+		    s->item[frame[k]] : frame[k] * levels) + (size_t)level,
+		    &size, why);
 		if (data != NULL)
 			buffer_add(to, data, size);
 		at[k + 1] = to->n;
@@ -102,27 +104,96 @@ frame_source_spool(const struct sample *m, struct spool *spool,
 	s.file = m->shard != NULL ? m->shard : "decoded";
 	s.key = m->key != NULL ? m->key : m->source;
 	s.get = frame_source_read_spool;
+	s.levels = level_list_of(m->streams);
 	s.spool = spool;
 	s.item = item;
 	s.lock = lock;
 	return s;
 }
 
+void
+clip_share_add(struct clip_share *s, const struct crop *c, int side)
+{
+	/* An antialiased resize reads half an output pixel more at each edge;
+	 * the decoder adds a margin for the filters themselves. */
+	double x = c->x - c->w / side / 2, y = c->y - c->h / side / 2;
+	double right = c->x + c->w + c->w / side / 2;
+	double bottom = c->y + c->h + c->h / side / 2;
+	struct region *r = &s->part;
+
+	if (r->w > 0) {
+		right = fmax(right, r->x + r->w);
+		bottom = fmax(bottom, r->y + r->h);
+		x = fmin(x, r->x);
+		y = fmin(y, r->y);
+	}
+	s->w = r->w > 0 ? fmin(s->w, c->w) : c->w;
+	s->h = r->w > 0 ? fmin(s->h, c->h) : c->h;
+	*r = (struct region){ x, y, right - x, bottom - y };
+}
+
+static struct region
+frame_level_region(struct region r, double across, double down)
+{
+	return (struct region){ r.x * across, r.y * down, r.w * across,
+		r.h * down };
+}
+
+/* Set what is decoded for the share of ${r}: at a scale at which the smallest
+ * crop has enough pixels. */
+static void
+frame_level_share(struct frame_level *l, const struct clip_request *r,
+    double across, double down)
+{
+	const struct clip_share *s = &r->share;
+
+	l->decode = frame_level_region(s->part, across, down);
+	l->want_w = (int)ceil(r->side * (s->part.w / s->w));
+	l->want_h = (int)ceil(r->side * (s->part.h / s->h));
+}
+
+struct frame_level
+frame_level(const struct frame_source *s, const struct clip_request *r)
+{
+	const struct crop *c = &r->crop;
+	struct frame_level l = { 0, s->stream, s->width, s->height,
+		{ c->x, c->y, c->w, c->h }, { 0, 0, 0, 0 }, r->side, r->side };
+	double across = 1, down = 1;
+
+	/* Streams without levels, such as flow, ignore the level of the clip. */
+	if (r->level > 0 && s->levels.n > 0) {
+		l.level = r->level;
+		l.stream = s->levels.level[r->level].stream;
+		level_size(s->levels.level[r->level].side, s->width, s->height,
+		    &l.w, &l.h);
+		across = (double)l.w / s->width;
+		down = (double)l.h / s->height;
+		l.part = frame_level_region(l.part, across, down);
+	}
+	l.decode = l.part;
+	if (r->share.part.w > 0)
+		frame_level_share(&l, r, across, down);
+	return l;
+}
+
 /* ---- buffers ---- */
 
-static void
-fill_reserve_frames(struct filler *f, int t)
+void
+fill_reserve_frames(struct filler *f, int n)
 {
-	if (t <= f->max)
+	if (n <= f->max)
 		return;
-	f->max = t;
-	f->at = xrealloc(f->at, (size_t)t + 1, sizeof(*f->at));
+	f->max = n;
+	f->at = xrealloc(f->at, (size_t)n + 1, sizeof(*f->at));
+	f->more_at = xrealloc(f->more_at, (size_t)n + 1, sizeof(*f->at));
+	f->stacked = xrealloc(f->stacked, (size_t)n, sizeof(*f->stacked));
 }
 
 static void
 fill_reserve(struct filler *f, const struct fill_max *m)
 {
 	size_t pixels = (size_t)m->w * (size_t)m->h, bytes;
+	size_t resized = 3 * (size_t)m->side * (size_t)m->side;
 
 	fill_reserve_frames(f, m->t);
 	resizer_reserve(f->resizer, m->side, m->side, m->w, m->h);
@@ -131,7 +202,13 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 	bytes = (size_t)m->t * pixels * (m->png ? 3 : 1);
 	buffer_reserve(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
 	buffer_reserve(&f->scratch, m->scratch);
-	buffer_reserve(&f->frame, 3 * (size_t)m->side * (size_t)m->side);
+	buffer_reserve(&f->frame, resized);
+	if (m->stacks) {
+		buffer_reserve(&f->more_bytes, bytes < RESERVE ? bytes : RESERVE);
+		buffer_reserve(&f->resized[0], resized);
+		buffer_reserve(&f->resized[1], resized);
+		image_reshape(&f->planes, m->w, m->h, 3);
+	}
 	if (m->png && pixels > 0)
 		image_reshape(&f->pixels, m->w, m->h, 3);
 	else
@@ -145,7 +222,9 @@ filler_new(const struct fill_max *max)
 
 	f->jpeg = jpeg_decoder_new();
 	f->resizer = resizer_new();
-	f->raw = raw_new();
+	for (int i = 0; i < (max != NULL && max->clips > 1 ? max->clips : 1);
+	    i++)
+		f->raw[i] = raw_new();
 	if (max != NULL)
 		fill_reserve(f, max);
 	return f;
@@ -158,11 +237,18 @@ filler_free(struct filler *f)
 		return;
 	jpeg_decoder_free(f->jpeg);
 	resizer_free(f->resizer);
-	raw_free(f->raw);
+	for (int i = 0; i < CLIPS_MAX && f->raw[i] != NULL; i++)
+		raw_free(f->raw[i]);
 	free(f->pixels.data);
 	buffer_free(&f->bytes);
 	buffer_free(&f->scratch);
 	buffer_free(&f->frame);
+	buffer_free(&f->more_bytes);
+	buffer_free(&f->resized[0]);
+	buffer_free(&f->resized[1]);
+	free(f->planes.data);
+	free(f->stacked);
+	free(f->more_at);
 	free(f->at);
 	free(f);
 }
@@ -181,7 +267,7 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
 {
 	fill_reserve_frames(f, r->t);
 	f->error.text[0] = '\0';
-	return s->get(s, r->frame, r->t, &f->bytes, f->at, &f->scratch,
+	return s->get(s, frame_level(s, r).level, r->frame, r->t, &f->bytes, f->at, &f->scratch,
 	    &f->error);
 }
 
@@ -190,23 +276,18 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
  * (error_set).
  */
 static int
-fill_check_size(const struct frame_source *s, int w, int h, struct error *why)
+fill_check_size(const struct frame_level *l, int w, int h, struct error *why)
 {
-	if (w != s->width || h != s->height)
+	if (w != l->w || h != l->h)
 		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
-		    h, s->width, s->height);
+		    h, l->w, l->h);
 	return 0;
 }
 
-/*
- * Decode at least region ${r} of a frame, ${n} bytes at ${data}.  ${out} is
- * valid until the next call, and has the region at ${*at}.  A PNG is decoded
- * whole.
- */
-static int
+int
 fill_decode(struct filler *f, const struct frame_source *s, const void *data,
-    size_t n, struct region r, int side, struct image *out, struct region *at,
-    struct error *why)
+    size_t n, const struct frame_level *l, int gray, struct image *out,
+    struct region *at, struct error *why)
 {
 	int w, h;
 
@@ -214,38 +295,66 @@ fill_decode(struct filler *f, const struct frame_source *s, const void *data,
 		if (png_decode_to(&f->pixels, data, n, why) != 0)
 			return -1;
 		*out = f->pixels;
-		*at = r;
-		return fill_check_size(s, out->w, out->h, why);
+		*at = l->decode;
+		return fill_check_size(l, out->w, out->h, why);
 	}
 	if (jpeg_size(f->jpeg, data, n, &w, &h, why) != 0 ||
-	    fill_check_size(s, w, h, why) != 0)
+	    fill_check_size(l, w, h, why) != 0)
 		return -1;
-	return jpeg_decode(f->jpeg, data, n, r, side, side, out, at, why);
+	return (gray ? jpeg_decode_gray : jpeg_decode)(f->jpeg, NULL, 0,
+	    l->decode, l->want_w, l->want_h, out, at, why);
 }
 
-/*
- * Decode frame ${k} of the clip to ${to}, or append it to the raw clip if ${to}
- * is NULL.
- */
+/* Return the region ${l->part} in an image that has ${l->decode} at ${at}. */
+static struct region
+fill_crop_in(const struct frame_level *l, struct region at)
+{
+	double across = at.w / l->decode.w, down = at.h / l->decode.h;
+
+	return (struct region){ at.x + (l->part.x - l->decode.x) * across,
+		at.y + (l->part.y - l->decode.y) * down, l->part.w * across,
+		l->part.h * down };
+}
+
+/* Resize frame ${k} of clip ${c} to ${out}, from ${m}, which has ${l->decode} at
+ * ${at}. */
+static void
+fill_resize(struct filler *f, const struct frame_source *s,
+    const struct clip_request *c, int k, struct raw_clip *raw,
+    const struct image *m, struct region at, const struct clip_out *out)
+{
+	size_t size = 3 * (size_t)c->side * (size_t)c->side;
+	struct frame_level l = frame_level(s, c);
+
+	if (c->share.part.w > 0)
+		at = fill_crop_in(&l, at);
+	if (out->raw > 0)
+		raw_add(raw, f->resizer, c->crop.how, m, at, c->crop.flip);
+	else
+		image_resize(f->resizer, c->crop.how, out->bytes + (size_t)k *
+		    size, c->side, c->side, m->data, m->w, m->h, at,
+		    c->crop.flip);
+}
+
+/* Decode frame ${k} of the clips ${c}[clips], and append it to each. */
 static int
 fill_frame(struct filler *f, const struct frame_source *s,
-    const struct clip_request *c, int k, uint8_t *to, struct fill_cost *cost)
+    const struct clip_request *c, int k, struct clip_out *out, int clips)
 {
-	struct region r = { c->crop.x, c->crop.y, c->crop.w, c->crop.h }, at;
+	struct frame_level l = frame_level(s, c);
+	struct fill_cost *cost = &out->cost;
+	struct region at;
 	double start = clock_seconds(), decoded;
 	size_t n = f->at[k + 1] - f->at[k];
 	struct image m;
 	struct error why = { "" };
-	int status = fill_decode(f, s, f->bytes.data + f->at[k], n, r, c->side,
-	    &m, &at, &why);
+	int status = fill_decode(f, s, f->bytes.data + f->at[k], n, &l, 0, &m,
+	    &at, &why);
 
 	decoded = clock_seconds();
-	if (status == 0 && to != NULL)
-		image_resize(f->resizer, c->crop.how, to, c->side, c->side,
-		    m.data, m.w, m.h, at, c->crop.flip);
-	else if (status == 0)
-		raw_add(f->raw, f->resizer, c->crop.how, &m, at, c->crop.flip);
-	else
+	for (int i = 0; i < clips && status == 0; i++)
+		fill_resize(f, s, &c[i], k, f->raw[i], &m, at, &out[i]);
+	if (status != 0)
 		snprintf(f->error.text, sizeof(f->error.text),
 		    "%s: key %s: frame %d: %s", s->file, s->key, c->frame[k],
 		    why.text);
@@ -256,17 +365,21 @@ fill_frame(struct filler *f, const struct frame_source *s,
 	return status == 0 ? 0 : -2;
 }
 
-/* Repeat the last frame. */
+/* Repeat frame ${k} - 1 as frame ${k}. */
 static void
-fill_repeat_frame(struct filler *f, uint8_t *to, size_t size)
+fill_repeat_frame(struct raw_clip *raw, const struct clip_request *c, int k,
+    const struct clip_out *out)
 {
-	if (to != NULL)
-		memcpy(to, to - size, size);
+	size_t size = 3 * (size_t)c->side * (size_t)c->side;
+	uint8_t *to = out->bytes + (size_t)k * size;
+
+	if (out->raw > 0)
+		raw_repeat(raw);
 	else
-		raw_repeat(f->raw);
+		memcpy(to, to - size, size);
 }
 
-static int
+int
 fill_is_stopped(const struct clip_out *out)
 {
 	return out->stop != NULL && atomic_load(out->stop);
@@ -274,23 +387,50 @@ fill_is_stopped(const struct clip_out *out)
 
 static int
 fill_frames(struct filler *f, const struct frame_source *s,
-    const struct clip_request *r, struct clip_out *out)
+    const struct clip_request *r, struct clip_out *out, int clips)
 {
-	size_t size = 3 * (size_t)r->side * (size_t)r->side;
-	uint8_t *to = out->raw > 0 ? NULL : out->bytes;
 	double start = clock_seconds();
 	int status = fill_read_frames(f, s, r);
 
 	out->cost.read += clock_seconds() - start;
 	for (int k = 0; k < r->t && status == 0 && !fill_is_stopped(out); k++) {
 		/* Short videos repeat frames: decode each one once. */
-		if (k > 0 && r->frame[k] == r->frame[k - 1])
-			fill_repeat_frame(f, to, size);
+		if (k == 0 || r->frame[k] != r->frame[k - 1])
+			status = fill_frame(f, s, r, k, out, clips);
 		else
-			status = fill_frame(f, s, r, k, to, &out->cost);
-		to = to != NULL ? to + size : NULL;
+			for (int i = 0; i < clips; i++)
+				fill_repeat_frame(f->raw[i], &r[i], k, &out[i]);
 	}
-	out->cost.clips += status == 0;
+	for (int i = 0; i < clips; i++)
+		out[i].cost.clips += status == 0;
+	return status;
+}
+
+int
+clips_fill(struct filler *f, const struct frame_source *s,
+    const struct clip_request *r, struct clip_out *out, int n)
+{
+	int status;
+
+	assert(n >= 1 && n <= CLIPS_MAX);
+	for (int i = 0; i < n; i++) {
+		if (f->raw[i] == NULL)
+			f->raw[i] = raw_new();
+		if (out[i].raw > 0)
+			raw_begin(f->raw[i], out[i].bytes, out[i].raw, r->t,
+			    r->side);
+	}
+	status = fill_frames(f, s, r, out, n);
+	for (int i = 0; i < n; i++) {
+		if (out[i].raw > 0)
+			out[i].used = raw_used(f->raw[i]);
+		if (status != 0 || r[i].transforms == NULL ||
+		    fill_is_stopped(out))
+			continue;
+		buffer_reserve(&f->frame, 3 * (size_t)r->side * (size_t)r->side);
+		transforms_apply(r[i].transforms, r[i].random, r->t, r->side,
+		    out[i].bytes, (uint8_t *)f->frame.data);
+	}
 	return status;
 }
 
@@ -298,17 +438,25 @@ int
 clip_fill(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, struct clip_out *out)
 {
-	int status;
+	return clips_fill(f, s, r, out, 1);
+}
 
-	if (out->raw > 0)
-		raw_begin(f->raw, out->bytes, out->raw, r->t, r->side);
-	status = fill_frames(f, s, r, out);
-	if (out->raw > 0)
-		out->used = raw_used(f->raw);
-	if (status != 0 || r->transforms == NULL || fill_is_stopped(out))
-		return status;
-	buffer_reserve(&f->frame, 3 * (size_t)r->side * (size_t)r->side);
-	transforms_apply(r->transforms, r->random, r->t, r->side, out->bytes,
-	    (uint8_t *)f->frame.data);
-	return 0;
+int
+clips_fill_stream(struct filler *f, const struct stream_spec *stream,
+    const struct frame_source s[2], const struct clip_request *r,
+    struct clip_out *out, int n)
+{
+	int unit = stream_unit(stream->name), status = 0;
+
+	if (unit == 0)
+		return clips_fill(f, s, r, out, n);
+	for (int i = 0; i < n && status == 0; i++) {
+		struct clip_request own = r[i];
+
+		/* Each clip decodes its own crop. */
+		memset(&own.share, 0, sizeof(own.share));
+		status = (unit == 2 ? fill_flow : fill_differences)(f, s, &own,
+		    stream->c, &out[i]);
+	}
+	return status;
 }

@@ -11,10 +11,29 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/feed.h"
 #include "base/spool.h"
 #include "clip/augment.h"
 #include "clip/transforms.h"
+#include "media/image.h"
 #include "shard/dataset.h"
+
+/*
+ * The part of each frame that is decoded for all clips of a repeated sample, in
+ * pixels of the largest level.  It is a function of all of them, so a clip has
+ * the same bits whichever of them are loaded together.
+ */
+struct clip_share {
+	struct region part;		/* w 0: only the crop of the clip */
+	double w, h;			/* smallest width and height of a crop */
+};
+
+/*
+ * clip_share_add(s, crop, side):
+ * Extend ${s}, at first all 0, by ${crop} and the pixels around it that resizing
+ * it to ${side} pixels reads.
+ */
+void clip_share_add(struct clip_share *s, const struct crop *crop, int side);
 
 /*
  * The contents of a clip: a pure function of the seed and the clip's number,
@@ -25,7 +44,10 @@ struct clip_request {
 	int t, side;
 	int *frame;			/* [t] frame numbers from 0, owned by
 					 * the caller */
-	struct crop crop;
+	struct crop crop;		/* in pixels of the largest level */
+	int level;			/* number of the level to read
+					 * (clip/cover.h); 0: the largest */
+	struct clip_share share;
 	const struct transforms *transforms;	/* NULL: none */
 	struct rng random;		/* rng_clip of the clip, for effects */
 };
@@ -33,41 +55,75 @@ struct clip_request {
 /* The stored frames of one video: of a sample of a dataset, or of a spool. */
 struct frame_source {
 	const char *file, *key;		/* for messages */
-	int frames, width, height;
+	int frames, width, height;	/* width and height of the largest
+					 * level */
+	struct level_list levels;	/* n 0: one level */
 	double fps;			/* 0: unknown */
 	int png;			/* 1: frames are PNG, 0: JPEG */
-	/* get(s, frame, n, to, at, scratch, why):
-	 * Read the bytes of the ${n} frames ${frame} into ${to}, as
-	 * dataset_frames_read.  Any thread may call it. */
-	int (*get)(const struct frame_source *s, const int *frame, int n,
+	/* get(s, level, frame, n, to, at, scratch, why):
+	 * Read the bytes of the ${n} frames ${frame} of level ${level} into
+	 * ${to}, as dataset_frames_read.  Any thread may call it. */
+	int (*get)(const struct frame_source *s, int level, const int *frame, int n,
 	    struct buffer *to, size_t *at, struct buffer *scratch,
 	    struct error *why);
 	/* of frame_source_sample */
 	const struct dataset *data;
 	uint32_t sample;
+	int stream;
 	/* of frame_source_spool */
 	struct spool *spool;
-	const int *item;		/* [frames] spool items of the frames;
-					 * NULL: all items in order */
+	const int *item;		/* [frames] spool items of the frames in
+					 * level 0, which those of the other
+					 * levels follow; NULL: all items in
+					 * order */
 	pthread_mutex_t *lock;		/* protects ${spool} */
 };
 
 /*
- * frame_source_sample(d, i):
- * Return stream 0 of sample ${i} of ${d}, which must outlive it.  ${file} is
- * from text_quote: valid until the fourth later call by this thread, so use the
- * source for one clip.
+ * frame_source_sample(d, i, stream):
+ * Return stream number ${stream} of sample ${i} of ${d}, which must outlive it;
+ * of stream 0, all levels.  ${file} is from text_quote: valid until the fourth
+ * later call by this thread, so use the source for one clip.
  */
-struct frame_source frame_source_sample(const struct dataset *d, uint32_t i);
+struct frame_source frame_source_sample(const struct dataset *d, uint32_t i,
+    int stream);
+
+/*
+ * frame_sources_find(d, name, stream):
+ * Set ${stream} to the numbers of the stored streams that make the input stream
+ * ${name}: x and y for flow, rgb for rgbdiff, else the one of that name.
+ * Return how many these are, or 0 if ${d} lacks one.
+ */
+int frame_sources_find(const struct dataset *d, const char *name,
+    int stream[2]);
 
 /*
  * frame_source_spool(m, spool, item, lock):
- * Return the frames of sample ${m}, which are items ${item}[] of ${spool};
- * NULL: all items.  ${lock} protects ${spool}.  The caller owns all arguments,
+ * Return the frames of sample ${m}.  Frame k of level l is item ${item}[k] + l of
+ * ${spool}; ${item} NULL: item k times the number of levels, plus l.  ${lock} protects ${spool}.  The caller owns all arguments,
  * which must outlive the result.
  */
 struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
+
+/*
+ * A level of a source: its number, stream and size, the crop of a request in it, and
+ * the part to decode, at a scale that leaves it no smaller than ${want_w} x
+ * ${want_h} pixels.
+ */
+struct frame_level {
+	int level, stream, w, h;
+	struct region part, decode;
+	int want_w, want_h;
+};
+
+/*
+ * frame_level(s, r):
+ * Return the level of ${s} that ${r} reads.  The crop is that of ${r}, in
+ * proportion to the size of the level.
+ */
+struct frame_level frame_level(const struct frame_source *s,
+    const struct clip_request *r);
 
 /* The cost of clips so far. */
 struct fill_cost {
@@ -85,11 +141,13 @@ struct filler;
  * Return the state of one thread for clip_fill; the caller frees it with
  * filler_free.  ${max} has the maximum of each field over all clips, so that
  * clip_fill allocates nothing.  Exceptions are stored frames above 8 bits per
- * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->scratch} is from
- * dataset_frames_workspace. NULL: buffers grow as needed. filler_free(NULL)
- * does nothing.
+ * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->t} counts the
+ * stored frames that a clip reads, and ${max->stacks} is 1 if clips of stacks
+ * are among them.  ${max->scratch} is from dataset_frames_workspace, and
+ * ${max->clips} is the most clips of clips_fill.  NULL: buffers grow as needed.
+ * filler_free(NULL) does nothing.
  */
-struct fill_max { int t, side, w, h, png; size_t scratch; };
+struct fill_max { int t, side, w, h, png, clips, stacks; size_t scratch; };
 
 struct filler *filler_new(const struct fill_max *max);
 void filler_free(struct filler *f);
@@ -111,7 +169,7 @@ struct clip_out {
 /*
  * clip_fill(f, s, r, out):
  * Write clip ${r} of ${s} to ${out}, with its crop and transforms.  A raw clip
- * must have no transforms (${r->effects} NULL).  Decode only the crop, at the
+ * must have no transforms (${r->transforms} NULL).  Decode only the crop, at the
  * smallest sufficient scale.  Return 0, -1 on an I/O error, or -2 if the data
  * are damaged.  Print nothing, since clips are filled ahead and out of order:
  * filler_error has the message.  Once ${*stop} is not 0, return 0 early, with
@@ -119,6 +177,32 @@ struct clip_out {
  */
 int clip_fill(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, struct clip_out *out);
+
+/*
+ * clips_fill(f, s, r, out, n):
+ * Do the same for ${n} clips, 1 to CLIPS_MAX, which have the same frames, side,
+ * level and share: read and decode each frame once.  The cost of this is that of
+ * ${out}[0].  If it fails, it fails for all of them.
+ */
+#define CLIPS_MAX 64
+
+int clips_fill(struct filler *f, const struct frame_source *s,
+    const struct clip_request *r, struct clip_out *out, int n);
+
+/*
+ * clips_fill_stream(f, stream, s, r, out, n):
+ * Write the clips ${r}[n] as the input stream ${stream} (base/feed.h) to
+ * ${out}[n], as clips_fill.  ${s} is its sources, in the order of frame_sources_find.
+ *
+ * A stack reads frames up to the last one of ${s} and then repeats it; a
+ * difference of repeated frames is 0.  Each frame of a clip is decoded once,
+ * whatever stacks it is in.  A mirrored displacement v to the right becomes 255 - v, as
+ * in the TSN program (transforms.py).  Stacks are never raw and have no
+ * transforms.
+ */
+int clips_fill_stream(struct filler *f, const struct stream_spec *stream,
+    const struct frame_source s[2], const struct clip_request *r,
+    struct clip_out *out, int n);
 
 /*
  * filler_error(f):

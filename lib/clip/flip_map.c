@@ -12,22 +12,6 @@
 #define Q text_quote
 #define UNSET (-2)
 
-/*
- * Return the class with the name or the number ${name}, or -1 without a
- * message.
- */
-static int
-flip_map_find(const struct class_list *c, const char *name)
-{
-	int64_t i;
-
-	for (size_t k = 0; k < c->n; k++)
-		if (strcmp(c->name[k], name) == 0)
-			return (int)k;
-	return c->n > 0 && text_int(name, 0, (int64_t)c->n - 1, &i) == 0 ?
-	    (int)i : -1;
-}
-
 static int
 flip_map_read_class(const struct table *t, size_t row, const char *column,
     const struct class_list *c, const struct flip_map *s, int *to)
@@ -36,7 +20,7 @@ flip_map_read_class(const struct table *t, size_t row, const char *column,
 
 	if (name == NULL)
 		return -1;
-	*to = flip_map_find(c, name);
+	*to = class_find(c, name);
 	if (*to < 0)
 		return fail("%s: line %d: class %s is not among the %zu classes",
 		    t->path, t->line[row], Q(name), c->n);

@@ -64,6 +64,6 @@ frame_check(struct frame_check *c, int thread, const char *ext,
 	if (jpeg_size(d->jpeg, data, n, &real_w, &real_h, why) != 0 ||
 	    frame_check_same_size(real_w, real_h, w, h, why) != 0)
 		return -1;
-	return jpeg_decode(d->jpeg, data, n, (struct region){ 0, 0,
+	return jpeg_decode(d->jpeg, NULL, 0, (struct region){ 0, 0,
 	    real_w, real_h }, real_w, real_h, &jpeg, &unused, why);
 }

@@ -9,6 +9,12 @@
 #include "clip/transforms.h"
 
 int
+transforms_repeats(const struct transforms *e)
+{
+	return e->repeat > 1 ? e->repeat : 1;
+}
+
+int
 transforms_none(const struct transforms *e)
 {
 	return e->ops == 0 && e->erase == 0 && e->jitter[0] == 0 &&
@@ -317,10 +323,10 @@ transforms_mix_range(int p, uint8_t *const clip[], int clips, size_t at, size_t 
 }
 
 void
-transforms_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
-    int clips)
+transforms_mix(const struct mix *m, int t, int side, int c,
+    uint8_t *const clip[], int clips)
 {
-	size_t row = 3 * (size_t)side;
+	size_t row = (size_t)c * (size_t)side;
 
 	if (!m->cut)
 		transforms_mix_range(m->lambda, clip, clips, 0,
@@ -328,5 +334,5 @@ transforms_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
 	/* CutMix: the box is entirely the next partner's. */
 	for (int k = 0; k < t * m->h; k++)
 		transforms_mix_range(0, clip, clips, (size_t)(k / m->h * side + m->y +
-		    k % m->h) * row + 3 * (size_t)m->x, 3 * (size_t)m->w);
+		    k % m->h) * row + (size_t)(c * m->x), (size_t)(c * m->w));
 }

@@ -18,9 +18,15 @@ struct transforms {
 	int ops, level;			/* RandAugment: operators, level 0 to
 					 * 30 */
 	double erase;			/* probability of erasing, 0 to 1 */
-	int repeat;			/* repeated augmentation: clips of one
-					 * sample in a row */
+	int repeat;			/* repeated augmentation: clips in a row
+					 * with the frames of one sample */
 };
+
+/*
+ * transforms_repeats(e):
+ * Return the number of clips of a sample in a row, at least 1.
+ */
+int transforms_repeats(const struct transforms *e);
 
 /*
  * transforms_none(e):
@@ -98,12 +104,12 @@ int transforms_partners(int i, int n, int ring[3]);
 struct mix transforms_mix_draw(const struct transforms *e, struct rng clip, int side);
 
 /*
- * transforms_mix(m, t, side, clip, clips):
- * Mix the partners ${clip}[], ${clips} of them, in place.  Each becomes lambda
+ * transforms_mix(m, t, side, c, clip, clips):
+ * Mix the partners ${clip}[], ${clips} of them, [t][side][side][c], in place.  Each becomes lambda
  * times itself plus 1 - lambda times the next one; the first follows the last.
  */
-void transforms_mix(const struct mix *m, int t, int side, uint8_t *const clip[],
-    int clips);
+void transforms_mix(const struct mix *m, int t, int side, int c,
+    uint8_t *const clip[], int clips);
 
 /* transforms_beta_quantile(a, u): return the quantile of Beta(a, a) at ${u}, 0 to 1. */
 double transforms_beta_quantile(double a, double u);

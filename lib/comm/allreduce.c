@@ -252,7 +252,7 @@ int
 allreduce_run(struct allreduce *a, void *x, size_t from, size_t to)
 {
 	const struct collective_memory m = { a->buffer, a->o.elem, a->o.wire,
-		a->o.add, a->o.arg };
+		a->o.add, a->o.arg, NULL };
 
 	if (a->comm->size > 1 && a->o.kind->list == NULL)
 		return allreduce_native(a, x, from, to);

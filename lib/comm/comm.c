@@ -40,6 +40,8 @@ comm_free(struct comm *c)
 		return;
 	exchange_free(&c->now, c);
 	collective_free(&c->list);
+	rank_order_free(c->order);
+	free(c->starts);
 	free(c->send);
 	free(c->receive);
 	c->t->free(c);
@@ -199,6 +201,14 @@ comm_abort(struct comm *c, int status)
 	abort();
 }
 
+const struct rank_order *
+comm_order(struct comm *c)
+{
+	if (c->order == NULL)
+		c->order = rank_order_new(c->size);
+	return c->order;
+}
+
 /* Return the communicator's scratch list, emptied. */
 static struct collective *
 comm_list(struct comm *c)
@@ -215,66 +225,27 @@ comm_run(struct comm *c, void *data)
 	    .buffer = &data });
 }
 
-/* A dissemination barrier: log2(size) rounds of one empty message each. */
 int
 comm_barrier(struct comm *c)
 {
-	static const struct address none = { 0, 0 };
-	struct collective *l = comm_list(c);
-
-	for (int step = 1; step < c->size; step *= 2) {
-		collective_send(l, (c->rank + step) % c->size, none, 0);
-		collective_receive(l, (c->rank - step + c->size) % c->size,
-		    none, 0);
-		collective_wait(l);
-	}
+	collective_barrier(comm_list(c), c->rank, c->size);
 	return comm_run(c, NULL);
 }
 
-/* A binomial tree, with ranks counted from the root. */
 int
 comm_broadcast(struct comm *c, void *data, size_t bytes, int root)
 {
-	static const struct address all = { 0, 0 };
-	int me = (c->rank - root + c->size) % c->size, step = 1;
-	struct collective *l = comm_list(c);
-
-	/*
-	 * In each round, ranks below ${step} send to the rank ${step} above
-	 * them.
-	 */
-	for (; step < c->size; step *= 2)
-		if (me < step && me + step < c->size) {
-			collective_send(l, (me + step + root) % c->size, all,
-			    bytes);
-			collective_wait(l);
-		} else if (me >= step && me < 2 * step) {
-			collective_receive(l, (me - step + root) % c->size,
-			    all, bytes);
-			collective_wait(l);
-		}
+	collective_broadcast(comm_list(c), c->rank, c->size, root, bytes);
 	return comm_run(c, data);
 }
 
-/*
- * Direct messages between all ranks, in one exchange.  A rank sends to the next
- * rank first, so that not all ranks send to rank 0 at once.
- */
 int
 comm_allgatherv_start(struct comm *c, struct exchange *x, void *data,
     const size_t *start)
 {
 	struct collective *l = comm_list(c);
 
-	for (int step = 1; step < c->size; step++) {
-		int from = (c->rank - step + c->size) % c->size;
-
-		collective_send(l, (c->rank + step) % c->size,
-		    (struct address){ 0, start[c->rank] },
-		    start[c->rank + 1] - start[c->rank]);
-		collective_receive(l, from, (struct address){ 0, start[from] },
-		    start[from + 1] - start[from]);
-	}
+	collective_gather_all(l, c->rank, c->size, start);
 	return collective_start(c, x, l, &(struct collective_memory){
 	    .buffer = &data });
 }
@@ -300,16 +271,26 @@ comm_allgather(struct comm *c, const void *mine, size_t bytes, void *all)
 	return result;
 }
 
+static void
+comm_larger(void *arg, void *sum, const void *x, size_t n)
+{
+	int64_t *a = sum;
+	const int64_t *b = x;
+
+	(void)arg, (void)n;
+	*a = *b > *a ? *b : *a;
+}
+
 int
 comm_max(struct comm *c, int64_t *v)
 {
-	int64_t *all = xcalloc((size_t)c->size, sizeof(*all));
-	int result = comm_allgather(c, v, sizeof(*v), all);
+	struct collective *l = comm_list(c);
+	int64_t other;
 
-	for (int r = 0; r < c->size && result == 0; r++)
-		*v = all[r] > *v ? all[r] : *v;
-	free(all);
-	return result;
+	collective_spread(l, c->rank, c->size, sizeof(*v));
+	return collective_run(c, l, &(struct collective_memory){
+	    .buffer = (void *[]){ v, &other }, .elem = sizeof(*v),
+	    .add = comm_larger });
 }
 
 /* ---- messages of all ranks, each printed once ---- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "comm/collective.h"
+#include "comm/rank_order.h"
 
 struct comm;
 struct exchange;
@@ -75,6 +76,8 @@ struct comm {
 	int holds;			/* 1: messages are deferred */
 	struct exchange now;		/* used by comm_exchange */
 	struct collective list;		/* scratch of the collectives below */
+	struct rank_order *order;	/* see comm_order; NULL: not made */
+	size_t *starts;			/* scratch of comm/segments.c */
 	struct message *send, *receive;	/* scratch of comm/collective.c */
 	size_t send_cap, receive_cap;
 	void *priv;			/* owned by the transport */
@@ -186,6 +189,12 @@ void exchange_free(struct exchange *x, struct comm *c);
 /* comm_exchange: comm_start and comm_wait, with the arguments of comm_start. */
 int comm_exchange(struct comm *c, const struct message *send, int sends,
     const struct message *receive, int receives);
+
+/*
+ * comm_order(c): return the order of the ranks along a vector (comm/rank_order.h).
+ * ${c} owns it.
+ */
+const struct rank_order *comm_order(struct comm *c);
 
 /*
  * comm_barrier(c): wait until all ranks have called it.  Return 0, or -1 after

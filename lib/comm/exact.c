@@ -6,6 +6,8 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 #include "comm/exact.h"
+#include "comm/halving.h"
+#include "comm/segments.h"
 
 /* Return the number of levels above the leaves of a tree of ${leaves}. */
 static int
@@ -53,11 +55,28 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 void
 tree_of(int leaves, int first, int count, struct tree *t)
 {
-	struct tree_sum sums[TREE_MAX];
+	int root = exact_tree_height(leaves), end = first + count;
 
 	*t = (struct tree){ .leaves = leaves };
-	for (int i = first; i < first + count; i++)
-		tree_push(t, (struct subtree){ 0, i, NULL }, sums);
+	while (first < end) {
+		long long next = first + 1;
+		int level = 0;
+
+		/* Go up while the node begins here and ends within the range;
+		 * a node may extend beyond the last leaf. */
+		while (level < root && first % (2LL << level) == 0) {
+			long long to = first + (2LL << level);
+
+			to = to < leaves ? to : leaves;
+			if (to > end)
+				break;
+			next = to;
+			level++;
+		}
+		assert(t->n < TREE_MAX);
+		t->part[t->n++] = (struct subtree){ level, first >> level, NULL };
+		first = (int)next;
+	}
 }
 
 double
@@ -79,6 +98,30 @@ exact_sum(const double *v, int leaves)
 	return sum[0];
 }
 
+static void
+exact_free_buffer(struct exact *e)
+{
+	if (e->device != NULL)
+		e->device->free(e->arg, e->buffer);
+	else
+		free(e->buffer);
+	e->buffer = NULL;
+	e->capacity = 0;
+}
+
+/* Make the receive buffer hold ${bytes}.  Return 0, or -1 after a message. */
+static int
+exact_reserve(struct exact *e, size_t bytes)
+{
+	if (bytes <= e->capacity)
+		return 0;
+	exact_free_buffer(e);
+	e->buffer = e->device != NULL ? e->device->alloc(e->arg, bytes) :
+	    xmalloc(bytes);
+	e->capacity = e->buffer != NULL ? bytes : 0;
+	return e->buffer != NULL ? 0 : -1;
+}
+
 void
 exact_open(struct exact *e, struct comm *c, size_t elem,
     void (*add)(void *, void *, const void *, size_t), void *arg,
@@ -86,19 +129,14 @@ exact_open(struct exact *e, struct comm *c, size_t elem,
 {
 	*e = (struct exact){ .comm = c, .elem = elem, .add = add,
 		.arg = arg, .max = largest };
-	e->of = xcalloc((size_t)c->size, sizeof(*e->of));
 	e->begin = xcalloc((size_t)c->size + 1, sizeof(*e->begin));
-	e->start = xcalloc((size_t)c->size + 1, sizeof(*e->start));
 }
 
 void
 exact_close(struct exact *e)
 {
-	free(e->of);
 	free(e->begin);
-	free(e->buffer);
-	free(e->place);
-	free(e->start);
+	exact_free_buffer(e);
 	collective_free(&e->scatter);
 	*e = (struct exact){ 0 };
 }
@@ -113,55 +151,50 @@ exact_segment_begin(size_t from, size_t to, int q, int ranks)
 	return from + n / (size_t)ranks * (size_t)q / EXACT_BLOCK * EXACT_BLOCK;
 }
 
-/* Return an upper bound of a segment's elements in slices of up to ${largest}. */
-static size_t
-exact_longest_segment(size_t largest, int ranks)
+size_t
+exact_segment(struct comm *c, size_t from, size_t to, size_t *end)
 {
-	/* exact_segment_begin rounds each bound down; the last rank has the remainder. */
-	size_t segment = largest / (size_t)ranks + (size_t)ranks + EXACT_BLOCK;
+	int p = comm_order(c)->position[c->rank];
 
-	return segment < largest ? segment : largest;
+	*end = exact_segment_begin(from, to, p + 1, c->size);
+	return exact_segment_begin(from, to, p, c->size);
+}
+
+/* Write to ${begin}[ranks + 1] the first leaf of each rank, by split(). */
+static void
+exact_split(int leaves, int ranks, int *begin)
+{
+	for (int r = 0, first; r < ranks; r++)
+		begin[r + 1] = begin[r] + split(leaves, r, ranks, &first);
 }
 
 size_t
 exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem)
 {
-	size_t parts = 0;
+	struct rank_order *o = rank_order_new(ranks);
+	int *begin = xcalloc((size_t)ranks + 1, sizeof(*begin));
+	struct collective l = { 0 };
+	size_t bytes;
 
-	for (int r = 0; r < ranks; r++) {
-		int first, count = split(leaves, r, ranks, &first);
-		struct tree t;
-
-		tree_of(leaves, first, count, &t);
-		parts += r == rank ? 0 : (size_t)t.n;
-	}
-	return parts * exact_longest_segment(largest, ranks) * elem;
+	exact_split(leaves, ranks, begin);
+	bytes = halving_list(o, rank, begin, largest, elem, &l);
+	collective_free(&l);
+	free(begin);
+	rank_order_free(o);
+	return bytes;
 }
 
 void
 exact_distribute(struct exact *e, const int *begin)
 {
-	int size = e->comm->size, parts = 0;
-	size_t capacity;
+	int rank = e->comm->rank, size = e->comm->size;
+	struct tree t;
 
+	memmove(e->begin, begin, ((size_t)size + 1) * sizeof(*begin));
 	e->leaves = begin[size];
-	for (int r = 0; r < size; r++) {
-		tree_of(e->leaves, begin[r], begin[r + 1] - begin[r],
-		    &e->of[r]);
-		parts += e->of[r].n;
-	}
-	capacity = (size_t)(parts - e->of[e->comm->rank].n) *
-	    exact_longest_segment(e->max, size) * e->elem;
+	tree_of(e->leaves, begin[rank], begin[rank + 1] - begin[rank], &t);
+	e->subtrees = t.n;
 	e->scatter.n = 0;
-	if (parts > e->positions) {
-		e->positions = parts;
-		e->place = xrealloc(e->place, (size_t)parts,
-		    sizeof(*e->place));
-	}
-	if (capacity > e->room_bytes) {
-		e->room_bytes = capacity;
-		e->buffer = xrealloc(e->buffer, capacity, 1);
-	}
 }
 
 int
@@ -170,105 +203,43 @@ exact_leaves(struct exact *e, int leaves, int *first)
 	int size = e->comm->size;
 
 	if (leaves != e->leaves) {
-		for (int r = 0; r < size; r++)
-			e->begin[r + 1] = e->begin[r] + split(leaves, r, size,
-			    first);
+		exact_split(leaves, size, e->begin);
 		exact_distribute(e, e->begin);
 	}
 	return split(leaves, e->comm->rank, size, first);
 }
 
-/* Buffers of the list.  This rank's subtrees follow from EXACT_SUBTREE. */
-enum { EXACT_BUFFER, EXACT_RESULT, EXACT_SUBTREE };
-
 /*
- * Send each rank its segment of this rank's subtrees, and receive this rank's
- * segment of the other ranks' subtrees into EXACT_BUFFER. Then e->place has the
- * addresses of all subtrees in the order of the leaves.
+ * Make the list for ${n} elements, and its buffer.  Most slices have the size of
+ * the previous one, so keep it.  Return 0, or -1 after a message.
  */
-static void
-exact_list_exchange(struct exact *e)
-{
-	int rank = e->comm->rank;
-	const size_t *start = e->start;
-	size_t bytes = start[rank + 1] - start[rank], capacity = 0;
-	struct address *p = e->place;
-
-	for (int r = 0; r < e->comm->size; r++) {
-		for (int k = 0; k < e->of[r].n; k++, p++) {
-			if (r == rank) {
-				*p = (struct address){ EXACT_SUBTREE + k,
-					start[r] };
-				continue;
-			}
-			*p = (struct address){ EXACT_BUFFER, capacity };
-			capacity += bytes;
-			collective_receive(&e->scatter, r, *p, bytes);
-		}
-		for (int k = 0; k < e->of[rank].n && r != rank; k++)
-			collective_send(&e->scatter, r, (struct address){
-			    EXACT_SUBTREE + k, start[r] },
-			    start[r + 1] - start[r]);
-	}
-	assert(capacity <= e->room_bytes);
-	collective_wait(&e->scatter);
-}
-
-/* Append the rest of the tree's additions over this rank's segment. */
-static void
-exact_list_sums(struct exact *e)
-{
-	const size_t *start = &e->start[e->comm->rank];
-	size_t length = (start[1] - start[0]) / e->elem;
-	struct tree whole = { .leaves = e->leaves };
-	struct tree_sum sums[TREE_MAX];
-	struct address *p = e->place;
-
-	for (int r = 0; r < e->comm->size; r++)
-		for (int k = 0; k < e->of[r].n; k++) {
-			struct subtree s = e->of[r].part[k];
-			int joins;
-
-			s.data = p++;
-			joins = tree_push(&whole, s, sums);
-			for (int i = 0; i < joins; i++)
-				collective_local(&e->scatter, COLLECTIVE_ADD,
-				    *(const struct address *)sums[i].left,
-				    *(const struct address *)sums[i].right,
-				    length);
-		}
-	collective_local(&e->scatter, COLLECTIVE_COPY, (struct address){
-	    EXACT_RESULT, start[0] },
-	    *(const struct address *)whole.part[0].data, length);
-}
-
-/*
- * Make the list for ${n} elements.  Most slices have the size of the previous
- * one, so keep it.
- */
-static void
+static int
 exact_list(struct exact *e, size_t n)
 {
-	int size = e->comm->size;
-
 	if (e->scatter.n > 0 && e->listed == n)
-		return;
+		return 0;
 	e->scatter.n = 0;
 	e->listed = n;
-	for (int r = 0; r <= size; r++)
-		e->start[r] = exact_segment_begin(0, n, r, size) * e->elem;
-	exact_list_exchange(e);
-	exact_list_sums(e);
+	return exact_reserve(e, halving_list(comm_order(e->comm), e->comm->rank,
+	    e->begin, n, e->elem, &e->scatter));
+}
+
+/* Make the segments of ${n} elements, whose all-gather they describe, as ${s}. */
+static void
+exact_segments(const struct exact *e, size_t n, struct segments *s)
+{
+	*s = (struct segments){ .comm = e->comm, .elements = n, .bucket = n };
 }
 
 size_t
 exact_traffic(struct exact *e, size_t n)
 {
-	const size_t *start = &e->start[e->comm->rank];
+	struct segments s;
 
-	exact_list(e, n);
-	return collective_sent(&e->scatter) + (size_t)(e->comm->size - 1) *
-	    (start[1] - start[0]);
+	if (exact_list(e, n) != 0)
+		return 0;
+	exact_segments(e, n, &s);
+	return collective_sent(&e->scatter) + segments_traffic(&s, e->elem);
 }
 
 int
@@ -276,16 +247,18 @@ exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from, size_t 
     void *result)
 {
 	size_t at = from * e->elem;
-	void *buffer[EXACT_SUBTREE + TREE_MAX] = { [EXACT_BUFFER] = e->buffer,
-		[EXACT_RESULT] = (char *)result + at };
+	void *buffer[HALVING_SUBTREE + TREE_MAX] = {
+		[HALVING_RESULT] = (char *)result + at };
 	const struct collective_memory m = { buffer, e->elem, NULL, e->add,
-		e->arg };
+		e->arg, e->device };
 
-	assert(t->n == e->of[e->comm->rank].n && (e->comm->size == 1 ||
+	assert(t->n == e->subtrees && (e->comm->size == 1 ||
 	    to - from <= e->max));
+	if (exact_list(e, to - from) != 0)
+		return -1;
+	buffer[HALVING_BUFFER] = e->buffer;
 	for (int k = 0; k < t->n; k++)
-		buffer[EXACT_SUBTREE + k] = (char *)t->part[k].data + at;
-	exact_list(e, to - from);
+		buffer[HALVING_SUBTREE + k] = (char *)t->part[k].data + at;
 	return collective_run(e->comm, &e->scatter, &m);
 }
 
@@ -293,6 +266,9 @@ int
 exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
     void *result)
 {
+	struct segments s;
+
+	exact_segments(e, to - from, &s);
 	return exact_reduce_scatter(e, t, from, to, result) != 0 ? -1 :
-	    comm_allgatherv(e->comm, (char *)result + from * e->elem, e->start);
+	    segments_gather(&s, (char *)result + from * e->elem, e->elem);
 }

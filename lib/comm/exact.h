@@ -8,9 +8,9 @@
  * defines the sum: node (k, i) is node (k - 1, 2 i) plus node (k - 1, 2 i + 1).
  * A child that does not exist, because L need not be a power of two, is left
  * out.  A rank holds consecutive leaves and sums the largest subtrees that it
- * wholly owns.  Then the ranks exchange these subtrees, segment by segment, and
- * finish the tree in the same association.  So any number of ranks gives the
- * same bits, which MPI_Allreduce does not.
+ * wholly owns.  Then the ranks finish the tree in the same association, by
+ * recursive halving (comm/halving.h).  So any number of ranks gives the same
+ * bits, which MPI_Allreduce does not.
  */
 
 #include <stddef.h>
@@ -58,21 +58,18 @@ struct exact {
 	/* sum[i] += x[i] for ${n} elements */
 	void (*add)(void *arg, void *sum, const void *x, size_t n);
 	void *arg;			/* passed to add */
+	const struct collective_device *device;	/* where vectors are; NULL: in
+						 * host memory.  Set it after
+						 * exact_open */
 	size_t max;			/* largest number of elements of a
 					 * slice */
-	int leaves;			/* number of leaves the trees below are
-					 * for */
-	int *begin;			/* [size + 1] scratch of exact_leaves */
-	struct tree *of;		/* [size] each rank's subtrees */
-	char *buffer;			/* receive buffer */
-	size_t room_bytes;
-	struct address *place;		/* [places] all ranks' subtrees of a
-					 * segment */
-	int positions;
+	int leaves;			/* of a step; 0: not distributed */
+	int subtrees;			/* of this rank */
+	int *begin;			/* [size + 1] first leaf of each rank */
+	char *buffer;			/* receive buffer of ${capacity} bytes */
+	size_t capacity;
 	struct collective scatter;	/* for slices of ${listed} elements */
 	size_t listed;
-	size_t *start;			/* [size + 1] bytes: where segments
-					 * begin */
 };
 
 /*
@@ -110,14 +107,18 @@ size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_
 
 /*
  * exact_segment_begin(from, to, q, ranks):
- * Return where the segment of rank ${q} begins, and that of rank q - 1 ends,
- * within elements ${from} to ${to} - 1.  The result is ${from} plus a multiple
- * of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a sum that proceeds in
- * blocks of EXACT_BLOCK gives the same bits for any number of ranks.
+ * Return where the segment at position ${q} (comm/rank_order.h) begins, and that at
+ * q - 1 ends, within elements ${from} to ${to} - 1.  The result is ${from} plus
+ * a multiple of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a sum that
+ * proceeds in blocks of EXACT_BLOCK gives the same bits for any number of ranks.
+ *
+ * exact_segment(c, from, to, end): return where the segment of this rank of
+ * ${c} begins, and set ${*end} to its end.
  */
 enum { EXACT_BLOCK = 1024 };
 
 size_t exact_segment_begin(size_t from, size_t to, int q, int ranks);
+size_t exact_segment(struct comm *c, size_t from, size_t to, size_t *end);
 
 /*
  * exact_reduce_scatter(e, t, from, to, result):
@@ -142,10 +143,10 @@ int exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t t
 
 /*
  * exact_traffic(e, n):
- * Return the bytes that this rank sends in exact_allreduce of ${n} elements. If
- * each of P ranks holds s subtrees, it sends (s + 1) n (P - 1) / P of n bytes:
- * its subtrees to the owners of the segments, and its finished segment to all
- * ranks. With s = 1 that is the least that an all-reduce can send.
+ * Return the bytes that this rank sends in exact_allreduce of ${n} elements.
+ * With P ranks and leaves that are aligned with the tree, about 2 n (P - 1) / P
+ * of n bytes, which is the least that an all-reduce can send.  A group of ranks
+ * that holds several subtrees sends each of them (comm/halving.h).
  */
 size_t exact_traffic(struct exact *e, size_t n);
 

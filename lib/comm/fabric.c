@@ -19,8 +19,11 @@ struct fabric {
 	void *world, *row, *column;	/* links; NULL: none */
 	int columns, me;		/* columns of the grid; this rank's
 					 * column */
+	struct watch_cleanup cleanup;
 	atomic_int late, ended;		/* set by the watchdog; set once the
 					 * links are aborted */
+	atomic_int waiting;		/* threads in fabric_wait_ready */
+	atomic_flag aborting;
 };
 
 /* ---- waiting and aborting ---- */
@@ -30,6 +33,8 @@ fabric_abort_links(struct fabric *f)
 {
 	void **link[] = { &f->row, &f->column, &f->world };
 
+	if (atomic_flag_test_and_set(&f->aborting))
+		return;
 	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++) {
 		if (*link[i] != NULL)
 			f->call->abort(*link[i]);
@@ -41,7 +46,7 @@ fabric_abort_links(struct fabric *f)
 /*
  * Called by the watchdog's thread before it ends all ranks.  The thread that
  * waits in fabric_wait_ready aborts the links, which would keep the device
- * busy.  Give it 1 s.
+ * busy.  Give it 1 s.  If no thread waits, abort them here.
  */
 static void
 fabric_too_late(void *arg)
@@ -49,6 +54,8 @@ fabric_too_late(void *arg)
 	struct fabric *f = arg;
 
 	f->late = 1;
+	if (f->waiting == 0)
+		fabric_abort_links(f);
 	for (int i = 0; i < 100 && !f->ended; i++)
 		clock_sleep(0.01);
 }
@@ -74,6 +81,7 @@ fabric_wait_ready(struct fabric *f, void *stream)
 {
 	int wait = watch_enter(f->comm->watch, f->comm->what, 1), done;
 
+	f->waiting++;
 	for (;;) {
 		done = f->late ? -1 : fabric_ready(f);
 		if (done > 0 && stream != NULL)
@@ -84,6 +92,7 @@ fabric_wait_ready(struct fabric *f, void *stream)
 	}
 	if (done < 0)
 		fabric_abort_links(f);
+	f->waiting--;
 	watch_leave(f->comm->watch, wait);
 	return done < 0 ? -1 : 0;
 }
@@ -128,12 +137,14 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 
 	f->call = calls;
 	f->comm = c;
+	atomic_flag_clear(&f->aborting);
 	/* If rank 0 fails, all ranks must return. */
 	bad = c->rank == 0 && calls->id(id) != 0;
 	if (comm_max(c, &bad) != 0 || bad ||
 	    comm_broadcast(c, id, calls->id_bytes, 0) != 0)
 		goto err;
-	watch_set_cleanup(c->watch, fabric_too_late, f);
+	f->cleanup = (struct watch_cleanup){ fabric_too_late, f, NULL };
+	watch_add_cleanup(c->watch, &f->cleanup);
 	if ((f->world = calls->open(id, c->rank, c->size)) == NULL ||
 	    fabric_wait_ready(f, NULL) != 0 || fabric_open_grid(f, columns,
 	    host) != 0)
@@ -143,7 +154,7 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 err:
 	free(id);
 	fabric_abort_links(f);
-	watch_set_cleanup(c->watch, NULL, NULL);
+	watch_remove_cleanup(c->watch, &f->cleanup);
 	free(f);
 	return NULL;
 }
@@ -173,7 +184,7 @@ fabric_close(struct fabric *f)
 	if (f == NULL)
 		return;
 	fabric_finish_links(f);
-	watch_set_cleanup(f->comm->watch, NULL, NULL);
+	watch_remove_cleanup(f->comm->watch, &f->cleanup);
 	if (f->row != NULL)
 		f->call->close(f->row);
 	if (f->column != NULL)
@@ -183,7 +194,7 @@ fabric_close(struct fabric *f)
 	free(f);
 }
 
-/* ---- sums ---- */
+/* ---- sums and messages ---- */
 
 /*
  * Wait until the library has accepted the last call.  NCCL accepts the next
@@ -228,4 +239,16 @@ fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream)
 		return -1;		/* aborted, after a message */
 	return f->row != NULL ? fabric_sum_grid(f, x, n, type, stream) :
 	    fabric_wait_begun(f, f->call->sum(f->world, x, n, type, stream));
+}
+
+int
+fabric_exchange(struct fabric *f, const struct message *send, int sends,
+    const struct message *receive, int receives, void *stream)
+{
+	if (f->world == NULL)
+		return -1;		/* aborted, after a message */
+	if (sends + receives == 0)
+		return 0;
+	return fabric_wait_begun(f, f->call->exchange(f->world, send, sends,
+	    receive, receives, stream));
 }

@@ -4,7 +4,8 @@
 /*
  * Device all-reduce: sums over ranks of data in device memory, by a library of
  * the device's maker (NCCL), on a stream of the device.  The communicator only
- * distributes the id by which the library connects the ranks.
+ * distributes the id by which the library connects the ranks.  The library also
+ * sends messages, by which lists (comm/collective.h) run between devices.
  *
  * A sum is one all-reduce over all ranks.  With a grid (comm/grid.h) it is a
  * reduce-scatter along rows, an all-reduce along columns and an all-gather
@@ -44,6 +45,9 @@ struct fabric_calls {
 	    void *stream);
 	int (*gather)(void *link, void *x, int rank, size_t each, int type,
 	    void *stream);
+	/* Start all messages together; their data is device memory. */
+	int (*exchange)(void *link, const struct message *send, int sends,
+	    const struct message *receive, int receives, void *stream);
 	int (*ready)(void *link);	/* 1; 0: not yet; -1 after a message */
 	int (*idle)(void *stream);	/* the same for all work on ${stream} */
 	void (*abort)(void *link);	/* drops work in flight */
@@ -82,6 +86,14 @@ void fabric_close(struct fabric *f);
  * message.
  */
 int fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream);
+
+/*
+ * fabric_exchange(f, send, sends, receive, receives, stream): queue on ${stream}
+ * the messages, as comm_exchange sends them, of device memory.  Wait until the
+ * library has accepted them.  Return 0, or -1 after a message.
+ */
+int fabric_exchange(struct fabric *f, const struct message *send, int sends,
+    const struct message *receive, int receives, void *stream);
 
 /*
  * fabric_wait(f, stream): wait until all queued work on ${stream} is done.  If

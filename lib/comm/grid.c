@@ -4,40 +4,36 @@
 #include "base/mem.h"
 #include "comm/grid.h"
 
-/* Return the number of ranks on the host of rank ${r}. */
-static int
-grid_beside(const int *host, int ranks, int r)
+/* Return how many ranks each host has: [ranks] by its number.  Free it. */
+static int *
+grid_counts(const int *host, int ranks)
 {
-	int n = 0;
+	int *count = xcalloc((size_t)ranks, sizeof(*count));
 
-	for (int k = 0; k < ranks; k++)
-		n += host[k] == host[r];
-	return n;
+	for (int r = 0; r < ranks; r++)
+		count[host[r]]++;
+	return count;
 }
 
 int
 grid_hosts(const int *host, int ranks)
 {
-	int n = 0;
+	int *count = grid_counts(host, ranks), n = 0;
 
-	for (int r = 0; r < ranks; r++) {
-		int first = 0;
-
-		while (host[first] != host[r])
-			first++;
-		n += first == r;
-	}
+	for (int h = 0; h < ranks; h++)
+		n += count[h] > 0;
+	free(count);
 	return n;
 }
 
-int
 /* The greatest common divisor of the hosts' numbers of ranks. */
+int
 grid_inside(const int *host, int ranks)
 {
-	int largest = 0;
+	int *count = grid_counts(host, ranks), largest = 0;
 
-	for (int r = 0; r < ranks; r++) {
-		int a = grid_beside(host, ranks, r);
+	for (int h = 0; h < ranks; h++) {
+		int a = count[h];
 
 		while (a != 0) {
 			int rest = largest % a;
@@ -46,6 +42,7 @@ grid_inside(const int *host, int ranks)
 			a = rest;
 		}
 	}
+	free(count);
 	return largest;
 }
 
@@ -63,21 +60,21 @@ grid_square(int ranks)
 void
 grid_open(struct grid *g, const int *host, int ranks, int columns, int me)
 {
-	int n = 0;
+	/* Hosts are numbered by their first ranks. */
+	int *at = grid_counts(host, ranks), n = 0;
 
 	*g = (struct grid){ .columns = columns, .rows = ranks / columns,
 		.hosts = grid_hosts(host, ranks) };
 	g->rank = xcalloc((size_t)ranks, sizeof(*g->rank));
-	/* Host by host, in the order of their first ranks. */
-	for (int r = 0; r < ranks; r++) {
-		int first = 0;
+	for (int h = 0; h < ranks; h++) {
+		int count = at[h];
 
-		while (host[first] != host[r])
-			first++;
-		for (int k = r; first == r && k < ranks; k++)
-			if (host[k] == host[r])
-				g->rank[n++] = k;
+		at[h] = n;
+		n += count;
 	}
+	for (int r = 0; r < ranks; r++)
+		g->rank[at[host[r]]++] = r;
+	free(at);
 	for (int i = 0; i < ranks; i++)
 		if (g->rank[i] == me)
 			g->me = i;

@@ -19,8 +19,8 @@ struct grid {
 struct grid_line { int first, stride, n, me; };
 
 /*
- * grid_hosts(host, ranks): return the number of different hosts in host[ranks],
- * the number of each rank's host.
+ * grid_hosts(host, ranks): return the number of different hosts in host[ranks].
+ * The number of a host is that of its first rank (cores_hosts).
  * grid_inside(host, ranks): return the largest number of columns for which no
  * row has ranks of two hosts.
  */

@@ -54,10 +54,13 @@ const struct algorithm *tuning_choose(const struct tuning *t,
     const struct summing *s);
 
 /*
- * tuning_rule(s): return an algorithm by rule.  For short vectors the number of
- * steps decides: halving.  If several hosts have several ranks each: a torus,
- * which sends the least between hosts.  Else a ring.  Above 64 ranks: halving,
- * whose steps grow only with the logarithm of the number of hosts.
+ * tuning_rule(s): Return an algorithm by rule.
+ * - Short vectors: halving, because the number of steps decides their time.
+ * - More than 64 ranks: halving, whose steps grow only with the logarithm of
+ *   the ranks.
+ * - Several hosts with several ranks each: torus, which sends the fewest bytes
+ *   between hosts.
+ * - All others: ring.
  */
 const struct algorithm *tuning_rule(const struct summing *s);
 

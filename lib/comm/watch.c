@@ -65,8 +65,7 @@ struct watch {
 	double phase_seconds;
 	uint64_t step;
 	void (*tell)(void *, int, uint64_t, char *, size_t);
-	void (*ending)(void *);
-	void *ending_arg;
+	struct watch_cleanup *cleanups;
 	void *arg;
 };
 
@@ -119,13 +118,28 @@ watch_set_describe(struct watch *w, void (*tell)(void *, int, uint64_t, char *,
 }
 
 void
-watch_set_cleanup(struct watch *w, void (*end)(void *), void *arg)
+watch_add_cleanup(struct watch *w, struct watch_cleanup *c)
 {
 	if (w == NULL)
 		return;
 	pthread_mutex_lock(&w->lock);
-	w->ending = end;
-	w->ending_arg = arg;
+	c->next = w->cleanups;
+	w->cleanups = c;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+watch_remove_cleanup(struct watch *w, struct watch_cleanup *c)
+{
+	struct watch_cleanup **at;
+
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	for (at = &w->cleanups; *at != NULL && *at != c; at = &(*at)->next)
+		;
+	if (*at != NULL)
+		*at = c->next;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -310,11 +324,14 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 		clock_sleep(TURN);
 		_exit(EXIT_RANKS);
 	}
-	for (int r = c->size - 1; r >= 0; r--) {
+	/* Name the rank that this one waits for: the next one, in a circle, of
+	 * which it has not heard (collective_gather).  Others may wait, too. */
+	for (int i = c->size - 1; i > 0; i--) {
+		int r = (c->rank + i) % c->size;
 		int heard = w->host[r].name[0] != '\0';
 
 		before += heard && r < c->rank;
-		if (!heard && r != c->rank)
+		if (!heard)
 			more++, first = r;
 	}
 	if (before > 0)
@@ -348,8 +365,8 @@ watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
 		fail("cannot ask which rank is late: %s does not let two "
 		    "threads communicate", comm_library());
 	pthread_mutex_lock(&w->lock);
-	if (w->ending != NULL)
-		w->ending(w->ending_arg);
+	for (struct watch_cleanup *e = w->cleanups; e != NULL; e = e->next)
+		e->end(e->arg);
 	pthread_mutex_unlock(&w->lock);
 	comm_abort(w->comm, EXIT_RANKS);
 }

@@ -63,10 +63,18 @@ void watch_set_describe(struct watch *w, void (*tell)(void *arg, int rank,
     uint64_t step, char *text, size_t size), void *arg);
 
 /*
- * watch_set_cleanup(w, end, arg): set ${end}, which the watchdog's thread calls
- * before it ends the ranks, to stop work that would outlive them.  NULL: none.
+ * watch_add_cleanup(w, c): let the watchdog's thread call c->end(c->arg) before
+ * it ends the ranks, to stop work that would outlive them.  ${c} belongs to the
+ * caller, and must stay valid until watch_remove_cleanup.
  */
-void watch_set_cleanup(struct watch *w, void (*end)(void *arg), void *arg);
+struct watch_cleanup {
+	void (*end)(void *arg);
+	void *arg;
+	struct watch_cleanup *next;	/* of the watchdog */
+};
+
+void watch_add_cleanup(struct watch *w, struct watch_cleanup *c);
+void watch_remove_cleanup(struct watch *w, struct watch_cleanup *c);
 
 /*
  * watch_enter(w, what, peers): the calling thread begins a wait, "loading

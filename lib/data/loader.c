@@ -8,8 +8,8 @@
  * many slots are created: 55 for 8 clips of 8 frames of 224 pixels in 512 MiB.
  * So nothing is allocated later, and a change of shape needs no special case.
  *
- * The unit of work is a clip, not a microbatch: all threads load a microbatch
- * that the trainer waits for.  One lock protects everything except the clips
+ * The unit of work is a clip, or the clips of a repeated sample, not a
+ * microbatch: all threads load a microbatch that the trainer waits for.  One lock protects everything except the clips
  * being loaded.  It is taken twice per clip, for far less than a microsecond.
  * A clip of 8 frames takes at least 5 ms: reading a frame of 320x256 takes 15
  * us, decoding and resizing 600 us (vt-bench loader, one thread).  So threads
@@ -22,8 +22,8 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/huge.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "data/loader_run.h"
 
@@ -33,8 +33,9 @@
 /* ---- loading ---- */
 
 /*
- * Set ${*slot} and ${*clip} to a clip to load, and plan a microbatch if
- * necessary.  Return 0 if there is none now.  The caller holds the lock.
+ * Set ${*slot} and ${*clip} to the first of some clips to load, which share
+ * their frames, and plan a microbatch if necessary.  Return their number, or 0
+ * if there is none now.  The caller holds the lock.
  *
  * Microbatches enter the queue in the order of the plan, under the lock, so it
  * does not matter which thread plans one, nor when.  Only the last of the queue
@@ -46,6 +47,7 @@ static int
 loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 {
 	struct loader_slot *s = l->loading;
+	int n;
 
 	if (s == NULL) {
 		if (l->ended || (s = l->free) == NULL)
@@ -67,10 +69,12 @@ loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 		pthread_cond_broadcast(&l->work);
 	}
 	*slot = s;
-	*clip = s->begun++;
+	*clip = s->begun;
+	n = microbatches_shared(l->microbatches, &s->mb, s->begun);
+	s->begun += n;
 	if (s->begun == s->mb.n)
 		l->loading = NULL;
-	return 1;
+	return n;
 }
 
 static void *
@@ -79,18 +83,24 @@ loader_thread(void *arg)
 	struct loader *l = arg;
 	struct filler *f = filler_new(&l->max);
 	struct loader_slot *s;
-	int i;
+	int i, n;
 
 	pthread_mutex_lock(&l->lock);
 	while (!atomic_load(&l->stop)) {
-		if (!loader_take(l, &s, &i)) {
+		if ((n = loader_take(l, &s, &i)) == 0) {
 			pthread_cond_wait(&l->work, &l->lock);
 			continue;
 		}
-		clip_load(l, s, i, f);
-		if ((s->left -= clip_done(l, s, i)) == 0) {
-			l->stats.ready++;
-			pthread_cond_signal(&l->ready);
+		clips_load(l, s, i, n, f);
+		for (int k = i; k < i + n; k++) {
+			/* clip_done releases the lock, so read ${left} after
+			 * it. */
+			int done = clip_done(l, s, k);
+
+			if ((s->left -= done) == 0) {
+				l->stats.ready++;
+				pthread_cond_signal(&l->ready);
+			}
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
@@ -111,9 +121,9 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 	s->frame = xcalloc(m->frames, sizeof(*s->frame));
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
-	/* 64 bytes suit any vector load and any copy. */
+	/* Each frame is written once, to pages that the TLB no longer has. */
 	s->pixels = buffer->alloc != NULL ? buffer->alloc(buffer->of, m->bytes) :
-	    aligned_alloc(64, round_up(m->bytes, 64));
+	    huge_alloc(m->bytes);
 	if (s->pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
 		    text_bytes(text, (double)m->bytes));
@@ -132,6 +142,12 @@ loader_slots_for(const struct microbatches *m, size_t memory, size_t bytes)
 
 	n = n > (size_t)left ? (size_t)left : n;
 	return n < 2 ? 2 : (int)n;
+}
+
+int
+loader_threads(int cores, int discrete)
+{
+	return discrete && cores > 1 ? cores - 1 : cores;
 }
 
 /*
@@ -213,10 +229,12 @@ loader_begin(const struct dataset *d, struct microbatches *microbatches,
 	struct microbatch_max largest = microbatches_max(microbatches);
 	int frames;
 
-	l->max = (struct fill_max){ .t = largest.t, .side = largest.side,
-		.png = strcmp(dataset_ext(d, 0), "png") == 0 };
+	l->max = (struct fill_max){ .t = largest.t * largest.span,
+		.side = largest.side, .stacks = largest.stacks,
+		.png = strcmp(dataset_ext(d, 0), "png") == 0,
+		.clips = o != NULL ? transforms_repeats(&o->transforms) : 1 };
 	dataset_max(d, &frames, &l->max.w, &l->max.h);
-	l->max.scratch = dataset_frames_workspace(d, largest.t, frames);
+	l->max.scratch = dataset_frames_workspace(d, l->max.t, frames);
 	l->workspace = *buffer;
 	l->slots = loader_slots_for(microbatches, memory, largest.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));

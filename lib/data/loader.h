@@ -23,6 +23,7 @@
 #include "clip/fill.h"
 #include "clip/flip_map.h"
 #include "data/bad.h"
+#include "data/class_balance.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 
@@ -85,11 +86,15 @@ struct loader_options {
 	struct transforms transforms;
 	const struct flip_map *flip_map;	/* classes of mirrored clips; NULL:
 					 * unchanged */
+	const struct class_balance *balance;	/* NULL: an epoch has each
+						 * sample once */
+	const float *class_weight;	/* of the labels of datasets; NULL: all
+					 * 1 */
 	size_t memory;			/* maximum bytes of prefetched
 					 * pixels; two microbatches are
 					 * always allowed */
 	struct pixel_allocator workspace;	/* allocator; take NULL:
-					 * aligned_alloc */
+					 * huge_alloc */
 	int replaces;			/* 1: replace a damaged clip by one
 					 * of the next intact sample of its
 					 * epoch */
@@ -106,26 +111,40 @@ struct loader_options {
 };
 
 /*
+ * loader_threads(cores, discrete):
+ * Return a number of threads for a rank of ${cores} processors, 1 or more: one
+ * for each.  A discrete device leaves one of them to the trainer, which launches
+ * its kernels; a device that computes on these processors needs no decoder while
+ * it computes, and all of them while it waits.
+ */
+int loader_threads(int cores, int discrete);
+
+/*
  * A loader.  Except where a function says otherwise, one thread calls its
  * functions.
  */
 struct loader;
 
 /*
- * loader_check_streams(needs, network, what):
- * Check that ${network} reads only rgb streams of 3 channels, which is what
- * ${what} has.  Both names are for the message.  Return 0, or -1 after a
- * message.
+ * loader_check_streams(d, needs, network):
+ * Check that ${d} has the streams that ${network} reads: rgb of 3 channels, of
+ * which rgbdiff is made, or x and y, of which flow is made.  The name is for the
+ * message.  Return 0, or -1 after a message.
+ *
+ * loader_check_video(needs, network):
+ * Check that ${network} reads only rgb, which is what videos have.  Return 0, or
+ * -1 after a message.
  */
-int loader_check_streams(const struct input_spec *needs, const char *network,
-    const char *what);
+int loader_check_streams(const struct dataset *d,
+    const struct input_spec *needs, const char *network);
+int loader_check_video(const struct input_spec *needs, const char *network);
 
 /*
  * loader_check_dataset(d, needs, network):
  * Check that clips of ${d} can feed ${network}, which has the input spec
  * ${needs}.  The name is for the message.  Return 0, or -1 after a message.
  *
- * Datasets have rgb frames, and for each sample a class or a set of classes.
+ * Datasets have for each sample a class or a set of classes.
  * The set of a training clip has the classes visible between its first and its
  * last frame; the set of a test clip has those of the whole video.  If any
  * sample has a set, a single class counts as a set of one, and a clip without
@@ -141,6 +160,14 @@ int loader_check_dataset(const struct dataset *d, const struct input_spec *needs
  */
 int loader_check_mixing(const struct input_spec *needs, const struct schedule *s,
     const char *network);
+
+/*
+ * loader_check_transforms(needs, t, network):
+ * Check that ${network} reads no stack (base/feed.h) if ${t} changes the pixels
+ * of single clips.  Return 0, or -1 after a message.
+ */
+int loader_check_transforms(const struct input_spec *needs,
+    const struct transforms *t, const char *network);
 
 /*
  * loader_check_testing(d, needs, target, network):
@@ -265,6 +292,7 @@ struct view_options {
 	int n, t, side;		/* shape of a microbatch */
 	size_t memory;
 	int stride;		/* argument of clip_test; 0: none */
+	int largest;		/* 1: always read the largest level */
 	const struct input_spec *needs;	/* this and the next ones: as in
 					 * loader_options */
 	struct pixel_allocator workspace;

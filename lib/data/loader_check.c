@@ -8,17 +8,64 @@
 #include "base/text.h"
 #include "data/loader.h"
 
-int
-loader_check_streams(const struct input_spec *needs, const char *network, const char *what)
+/*
+ * Check that ${network} reads only streams that ${what} has: rgb of 3 channels
+ * and its differences if ${rgb}, flow if ${flow}.
+ */
+static int
+loader_check_offer(const struct input_spec *needs, const char *network,
+    const char *what, int rgb, int flow)
 {
 	for (int i = 0; i < needs->streams; i++) {
 		const struct stream_spec *s = &needs->stream[i];
 
-		if (strcmp(s->name, STREAM_DEFAULT) != 0 || s->c != 3)
-			return fail("%s reads the stream %s of %d channel%s, which "
-			    "%s does not have (it has " STREAM_DEFAULT " of 3)",
-			    network, s->name, s->c, s->c > 1 ? "s" : "", what);
+		if (strcmp(s->name, STREAM_FLOW) == 0 ? flow : rgb &&
+		    (strcmp(s->name, STREAM_RGBDIFF) == 0 ||
+		    (strcmp(s->name, STREAM_DEFAULT) == 0 && s->c == 3)))
+			continue;
+		return fail("%s reads the stream %s of %d channel%s, which "
+		    "%s does not have (it has %s%s%s)%s", network, s->name,
+		    s->c, s->c > 1 ? "s" : "", what, rgb ? STREAM_DEFAULT
+		    " of 3" : "", rgb && flow ? ", and " : "",
+		    flow ? STREAM_FLOW : rgb ? "" : "neither " STREAM_DEFAULT
+		    " nor " STREAM_FLOW, strcmp(s->name, STREAM_FLOW) == 0 ?
+		    ": vt-extract --flow=tvl1 stores flow" : flow && !rgb ?
+		    ": vt-extract --flow=tvl1 --rgb stores both" : "");
 	}
+	return 0;
+}
+
+int
+loader_check_video(const struct input_spec *needs, const char *network)
+{
+	for (int i = 0; i < needs->streams; i++)
+		if (stream_unit(needs->stream[i].name) != 0)
+			return fail("%s reads the stream %s, which videos do not "
+			    "have: pack them, and use --data", network,
+			    needs->stream[i].name);
+	return loader_check_offer(needs, network, "a video", 1, 0);
+}
+
+int
+loader_check_streams(const struct dataset *d, const struct input_spec *needs,
+    const char *network)
+{
+	int stream[2];
+
+	return loader_check_offer(needs, network, text_quote(dataset_path(d)),
+	    frame_sources_find(d, STREAM_DEFAULT, stream) != 0,
+	    frame_sources_find(d, STREAM_FLOW, stream) != 0);
+}
+
+int
+loader_check_transforms(const struct input_spec *needs,
+    const struct transforms *t, const char *network)
+{
+	for (int i = 0; i < needs->streams && !transforms_none(t); i++)
+		if (stream_unit(needs->stream[i].name) != 0)
+			return fail("%s reads the stream %s (wanted rgb alone for "
+			    "--rand-augment, --brightness, --contrast, "
+			    "--saturation, --hue and --random-erase)", network, needs->stream[i].name);
 	return 0;
 }
 
@@ -64,7 +111,7 @@ int
 loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
     const char *network)
 {
-	int bad = loader_check_streams(needs, network, text_quote(dataset_path(d)));
+	int bad = loader_check_streams(d, needs, network);
 
 	for (int i = 0; i < needs->targets && bad == 0; i++)
 		bad = loader_has_target(d, &needs->target[i], network);
@@ -75,7 +122,7 @@ int
 loader_check_testing(const struct dataset *d, const struct input_spec *needs, int target,
     const char *network)
 {
-	if (loader_check_streams(needs, network, text_quote(dataset_path(d))) != 0)
+	if (loader_check_streams(d, needs, network) != 0)
 		return -1;
 	return loader_has_target(d, &needs->target[target], network);
 }

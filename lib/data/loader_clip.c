@@ -54,31 +54,87 @@ loader_note_bad(struct loader_slot *s, int i, const char *why)
 		xstrdup(why) };
 }
 
-/* Load clip ${i} of ${s}.  The caller does not hold the lock. */
+/* Set ${source} to the stored streams of a sample that make ${stream}. */
+static void
+loader_sources(const struct loader *l, const struct stream_spec *stream,
+    uint32_t sample, struct frame_source source[2])
+{
+	int number[2], n = frame_sources_find(l->d, stream->name, number);
+
+	for (int i = 0; i < n; i++)
+		source[i] = frame_source_sample(l->d, sample, number[i]);
+}
+
+/*
+ * Load the ${n} clips of ${s} from number ${i}, which share their frames.  The
+ * caller does not hold the lock.
+ */
 static int
-loader_load_clip(const struct loader *l, struct loader_slot *s, int i,
+loader_load_clips(const struct loader *l, struct loader_slot *s, int i, int n,
     struct filler *f, struct fill_cost *cost)
 {
 	struct microbatch *mb = &s->mb;
-	const struct stream *rgb = mb->stream;	/* loader_check_dataset allows no other */
-	struct frame_source source = frame_source_sample(l->d, mb->sample[i]);
-	struct clip_request *r = &s->request[i];
-	struct clip_out out = { .bytes = microbatch_clip_bytes(mb, i),
-		.raw = rgb->decoded != NULL ? rgb->decoded->each : 0,
-		.stop = &l->stop };
-	int status;
+	const struct input_spec *needs = microbatches_needs(l->microbatches);
+	struct clip_out out[CLIPS_MAX];
+	int status = 0;
 
-	r->frame = s->frame + (size_t)i * (size_t)rgb->t;
-	microbatches_choose(l->microbatches, mb, i, &source, r);
-	status = clip_fill(f, &source, r, &out);
-	if (rgb->decoded != NULL)
-		rgb->decoded->used[i] = out.used;
-	*cost = out.cost;
+	for (int k = 0; k < n; k++)
+		out[k] = (struct clip_out){ .stop = &l->stop };
+	for (int of = 0; of < needs->streams && status == 0; of++) {
+		const struct stream *to = &mb->stream[of];
+		struct frame_source source[2];
+
+		loader_sources(l, &needs->stream[of], mb->sample[i], source);
+		for (int k = 0; k < n; k++) {
+			struct clip_request *r = &s->request[i + k];
+
+			out[k].bytes = microbatch_clip_bytes(mb, of, i + k);
+			out[k].raw = to->decoded != NULL ? to->decoded->each : 0;
+			if (of > 0)
+				continue;
+			r->frame = s->frame + (size_t)(i + k) * (size_t)to->t;
+			microbatches_choose(l->microbatches, mb, i + k, source,
+			    r);
+		}
+		status = clips_fill_stream(f, &needs->stream[of], source,
+		    &s->request[i], out, n);
+		for (int k = 0; k < n && to->decoded != NULL; k++)
+			to->decoded->used[i + k] = out[k].used;
+	}
+	*cost = (struct fill_cost){ .clips = status == 0 ? (uint64_t)n : 0 };
+	for (int k = 0; k < n; k++) {
+		cost->frames += out[k].cost.frames;
+		cost->bytes += out[k].cost.bytes;
+		cost->read += out[k].cost.read;
+		cost->decode += out[k].cost.decode;
+		cost->resize += out[k].cost.resize;
+	}
 	return status;
 }
 
+/*
+ * Note the damage that the ${n} clips from number ${i} have found, and assign
+ * the next sample to each.  They share it, and so does this one.  Return 0 if
+ * none is left.
+ */
+static int
+loader_replace_clips(struct loader *l, struct loader_slot *s, int i, int n,
+    const char *why)
+{
+	int found = 1;
+
+	for (int k = i; k < i + n; k++) {
+		loader_note_bad(s, k, why);
+		s->mb.skipped[k]++;
+		found &= microbatches_assign_sample(l->microbatches, &s->mb, k,
+		    &l->bad);
+	}
+	return found;
+}
+
 void
-clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
+clips_load(struct loader *l, struct loader_slot *s, int i, int n,
+    struct filler *f)
 {
 	int status;
 
@@ -86,18 +142,15 @@ clip_load(struct loader *l, struct loader_slot *s, int i, struct filler *f)
 		struct fill_cost cost;
 
 		pthread_mutex_unlock(&l->lock);
-		status = loader_load_clip(l, s, i, f, &cost);
+		status = loader_load_clips(l, s, i, n, f, &cost);
 		pthread_mutex_lock(&l->lock);
 		loader_add_cost(&l->stats, &cost);
 		/* -2: the data are damaged. */
-		if (status != -2 || !l->replaces)
-			break;
-		loader_note_bad(s, i, filler_error(f));
-		s->mb.skipped[i]++;
-		if (!microbatches_assign_sample(l->microbatches, &s->mb, i, &l->bad))
+		if (status != -2 || !l->replaces ||
+		    !loader_replace_clips(l, s, i, n, filler_error(f)))
 			break;
 	}
-	s->done[i] = 1;
+	memset(s->done + i, 1, (size_t)n);
 	/* Keep the error of the first failed clip, so that it does not depend
 	 * on threads. */
 	if (status != 0 && i < s->failed) {
@@ -174,7 +227,7 @@ slot_replace_damaged(struct loader *l, struct loader_slot *s)
 		for (int i = 0; i < mb->n; i++) {
 			mb->skipped[i] = 0;
 			microbatches_assign_sample(l->microbatches, mb, i, &l->bad);
-			clip_load(l, s, i, f);
+			clips_load(l, s, i, 1, f);
 			clip_done(l, s, i);
 		}
 		s->begun = mb->n;

@@ -61,12 +61,13 @@ struct loader {
 };
 
 /*
- * clip_load(l, s, i, f):
- * Load clip ${i} of slot ${s} with ${f}, or a replacement.  The caller holds
- * the lock, which is released while loading: no other thread touches the clip.
- * Record a failure in the slot.
+ * clips_load(l, s, i, n, f):
+ * Load the ${n} clips of slot ${s} from number ${i}, which share their frames
+ * (microbatches_shared), with ${f}, or replacements.  The caller holds the lock,
+ * which is released while loading: no other thread touches the clips.  Record a
+ * failure in the slot.
  */
-void clip_load(struct loader *l, struct loader_slot *s, int i,
+void clips_load(struct loader *l, struct loader_slot *s, int i, int n,
     struct filler *f);
 
 /*

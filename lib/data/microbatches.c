@@ -64,7 +64,7 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 		    l->kind[i]);
 	if (l->samples > 0) {			/* an empty dataset has no
 						 * steps */
-		l->order = order_new(o->seed, l->samples);
+		l->order = order_new(o->seed, l->samples, o->balance);
 		l->at = schedule_seek(s, l->samples, from);
 	}
 	return l;
@@ -130,6 +130,9 @@ microbatches_open(const struct microbatches *l, struct microbatch *mb,
     int clips)
 {
 	microbatch_open(l->needs, l->kind, mb, clips);
+	for (int i = 0; i < l->needs->targets; i++)
+		if (target_labelled(&l->needs->target[i]))
+			mb->target[i].class_weight = l->o.class_weight;
 }
 
 void
@@ -149,6 +152,13 @@ microbatch_close(struct microbatch *mb)
 	free(mb->skipped);
 }
 
+/* Return 1 if the clips of stream ${i} are raw.  Stacks never are. */
+static int
+microbatch_is_raw(const struct microbatches *l, int i)
+{
+	return l->raw && stream_unit(l->needs->stream[i].name) == 0;
+}
+
 /* Set the shapes of the streams to ${t} frames of ${side} by ${side}. */
 static void
 microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
@@ -160,7 +170,7 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
 		const struct dims *d = &l->shape[i];
 
 		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c, NULL,
-			l->raw ? &mb->raw : NULL };
+			microbatch_is_raw(l, i) ? &mb->raw : NULL };
 	}
 }
 
@@ -173,10 +183,11 @@ microbatch_clip_size(const struct stream *s)
 }
 
 uint8_t *
-microbatch_clip_bytes(const struct microbatch *mb, int i)
+microbatch_clip_bytes(const struct microbatch *mb, int k, int i)
 {
-	/* loader_check_dataset allows no other stream. */
-	return mb->stream->bytes + (size_t)i * microbatch_clip_size(mb->stream);
+	const struct stream *s = &mb->stream[k];
+
+	return s->bytes + (size_t)i * microbatch_clip_size(s);
 }
 
 size_t
@@ -198,19 +209,20 @@ microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
 /* ---- maximum sizes ---- */
 
 /*
- * Return the bytes of one stream, or SIZE_MAX if they exceed the address space.
+ * Return the bytes of stream ${i}, or SIZE_MAX if they exceed the address space.
  * Raw clips can be about a hundred times as large as their pixels.
  */
 static size_t
-microbatch_stream_bytes(const struct microbatches *l, const struct dims *d)
+microbatch_stream_bytes(const struct microbatches *l, int i)
 {
+	const struct dims *d = &l->shape[i];
 	size_t pixels, raw;
 
 	if (__builtin_mul_overflow((size_t)d->n * (size_t)d->t,
 	    (size_t)d->h * (size_t)d->w * (size_t)d->c, &pixels) ||
 	    pixels > SIZE_MAX / 1024)
 		return SIZE_MAX;
-	if (!l->raw)
+	if (!microbatch_is_raw(l, i))
 		return pixels;
 	return __builtin_mul_overflow((size_t)d->n, decoded_clip_bytes(d->t, d->w, l->w,
 	    l->h), &raw) ? SIZE_MAX : raw;
@@ -224,7 +236,7 @@ microbatch_include(const struct microbatches *l, struct microbatch_max *m,
 
 	input_spec_shapes(l->needs, n, t, side, l->shape);
 	for (int i = 0; i < l->needs->streams; i++) {
-		size_t more = microbatch_stream_bytes(l, &l->shape[i]);
+		size_t more = microbatch_stream_bytes(l, i);
 
 		/* At most a quarter of the address space, so that sums over two
 		 * slots do not overflow. */
@@ -250,8 +262,10 @@ struct microbatch_max
 microbatches_max(const struct microbatches *l)
 {
 	const struct schedule *s = l->schedule;
-	struct microbatch_max m = { 0 };
+	struct microbatch_max m = { .span = input_spec_span(l->needs) };
 
+	for (int i = 0; i < l->needs->streams; i++)
+		m.stacks |= stream_unit(l->needs->stream[i].name) != 0;
 	if (s == NULL)
 		microbatch_include(l, &m, l->v.n, l->v.t, l->v.side);
 	else if (l->at.cell != NULL)
@@ -310,8 +324,7 @@ static int
 microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 {
 	const struct cell *c;
-	uint64_t repeat = l->o.transforms.repeat > 1 ?
-	    (uint64_t)l->o.transforms.repeat : 1;
+	uint64_t repeat = (uint64_t)transforms_repeats(&l->o.transforms);
 	int first, n;
 	struct step_split p;
 	struct audit_duplicate t = { 0 };
@@ -376,8 +389,7 @@ microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,
     const struct bad_set *bad)
 {
 	/* repeated augmentation: consecutive clips share a sample */
-	uint64_t repeat = l->o.transforms.repeat > 1 ?
-	    (uint64_t)l->o.transforms.repeat : 1;
+	uint64_t repeat = (uint64_t)transforms_repeats(&l->o.transforms);
 	uint32_t past = mb->skipped[i];
 	int found = l->schedule != NULL ? order_next_intact(l->order,
 	    mb->clip[i] / repeat, bad, &past, &mb->sample[i]) : 0;
@@ -385,6 +397,21 @@ microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,
 	if (found)
 		mb->skipped[i] = past;
 	return found;
+}
+
+int
+microbatches_shared(const struct microbatches *l, const struct microbatch *mb,
+    int i)
+{
+	uint64_t repeat = (uint64_t)transforms_repeats(&l->o.transforms);
+	int n = 1;
+
+	while (l->schedule != NULL && i + n < mb->n && mb->clip[i + n] /
+	    repeat == mb->clip[i] / repeat && mb->sample[i + n] ==
+	    mb->sample[i] && mb->skipped[i + n] == mb->skipped[i] &&
+	    (uint64_t)n < repeat)
+		n++;
+	return n;
 }
 
 int

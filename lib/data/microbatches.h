@@ -28,11 +28,15 @@ void microbatches_free(struct microbatches *l);
 /*
  * microbatches_max(l):
  * Return the maximum, over all microbatches to come, of each field: clips,
- * frames of a clip, side, frames of all clips, bytes of pixels.  All are 0 if
+ * frames of a clip, side, frames of all clips, bytes of pixels.  These are 0 if
  * none is to come.  The program ends after a message if the bytes exceed the
  * address space.
  */
-struct microbatch_max { int clips, t, side; size_t frames, bytes; };
+struct microbatch_max {
+	int clips, t, side;
+	int span, stacks;	/* input_spec_span; 1: some stream is a stack */
+	size_t frames, bytes;
+};
 
 struct microbatch_max microbatches_max(const struct microbatches *l);
 
@@ -84,6 +88,14 @@ int microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, in
     const struct bad_set *bad);
 
 /*
+ * microbatches_shared(l, mb, i):
+ * Return the number of clips of ${mb} from number ${i}, at most --repeat, that
+ * have the same frames.
+ */
+int microbatches_shared(const struct microbatches *l, const struct microbatch *mb,
+    int i);
+
+/*
  * microbatches_choose(l, mb, i, s, r):
  * Set ${r} to the contents of clip ${i} of ${mb}, from its sample ${s}, and set
  * the clip's targets.  The caller sets ${r->frame} to t ints.  Any thread may
@@ -93,10 +105,13 @@ void microbatches_choose(const struct microbatches *l, struct microbatch *mb, in
     const struct frame_source *s, struct clip_request *r);
 
 /*
- * microbatch_clip_bytes(mb, i):
- * Return the address of clip ${i} in the first stream, the only one.
+ * microbatch_clip_bytes(mb, k, i):
+ * Return the address of clip ${i} in stream ${k}.
  */
-uint8_t *microbatch_clip_bytes(const struct microbatch *mb, int i);
+uint8_t *microbatch_clip_bytes(const struct microbatch *mb, int k, int i);
+
+/* microbatches_needs(l): return the input spec of the clips of ${l}. */
+const struct input_spec *microbatches_needs(const struct microbatches *l);
 
 /* microbatches_mixes(l): return 1 if this is training and clips are mixed. */
 int microbatches_mixes(const struct microbatches *l);

@@ -4,30 +4,73 @@
  */
 #include <string.h>
 
+#include "clip/cover.h"
 #include "clip/draw.h"
 #include "clip/transforms_print.h"
 #include "data/microbatches_run.h"
 
 /* ---- contents of a clip ---- */
 
+/*
+ * Return the number of frames to choose from: those of the video at which a
+ * stack of ${span} frames begins, as _sample_indices of the TSN program
+ * (dataset.py).  A shorter video has one.
+ */
+static int
+clip_total(const struct frame_source *s, const struct input_spec *needs)
+{
+	int span = input_spec_span(needs);
+
+	return s->frames > span ? s->frames - span + 1 : 1;
+}
+
+/*
+ * Set the region to decode for all clips that share the sample of clip ${i}, as
+ * if all had the shape of this one.
+ */
+static void
+microbatch_choose_share(const struct microbatches *l,
+    const struct microbatch *f, int i, const struct frame_source *s,
+    struct clip_request *r)
+{
+	uint64_t n = (uint64_t)l->o.transforms.repeat;
+
+	for (uint64_t k = 0; k < n; k++) {
+		struct crop c = crop_train(&l->o.crop, s->width, s->height,
+		    r->side, rng_clip(l->o.seed, f->clip[i] / n * n + k));
+
+		clip_share_add(&r->share, &c, r->side);
+	}
+}
+
+/*
+ * A clip of a repeated sample takes its frames from the random numbers of the
+ * first of these clips, and all else from its own.
+ */
 static void
 microbatch_choose_for_training(const struct microbatches *l,
     struct microbatch *f, int i, const struct frame_source *s,
     struct clip_request *r)
 {
 	const struct cell *c = f->at.cell;
+	uint64_t repeat = (uint64_t)transforms_repeats(&l->o.transforms);
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
-	struct rng stride = clip_draw(clip, DRAW_STRIDE);
-	struct clip_input of = { .total = s->frames, .t = f->stream->t,
-		.fps = s->fps };
+	struct rng first = rng_clip(l->o.seed, f->clip[i] / repeat * repeat);
+	struct rng stride = clip_draw(first, DRAW_STRIDE);
+	struct clip_input of = { .total = clip_total(s, l->needs),
+		.t = f->stream->t, .fps = s->fps };
 
 	if (c->stride_max > 0)
 		of.stride = c->stride_min + (int)rng_below(&stride,
 		    (uint32_t)(c->stride_max - c->stride_min) + 1);
 	r->t = of.t;
 	r->side = f->stream->w;
-	clip_train(l->o.sampler, &of, clip, r->frame);
+	clip_train(l->o.sampler, &of, first, r->frame);
 	r->crop = crop_train(&l->o.crop, s->width, s->height, r->side, clip);
+	r->level = cover_train(&s->levels, &l->o.crop, r->side);
+	r->share = (struct clip_share){ 0 };
+	if (repeat > 1)
+		microbatch_choose_share(l, f, i, s, r);
 	r->transforms = transforms_none(&l->o.transforms) ? NULL : &l->o.transforms;
 	r->random = clip;
 }
@@ -36,7 +79,8 @@ void
 view_choose(const struct view_options *v, int view,
     const struct frame_source *s, struct clip_request *r)
 {
-	const struct clip_input of = { .total = s->frames, .t = v->t,
+	const struct clip_input of = { .total = clip_total(s, v->needs != NULL ?
+		v->needs : &input_spec_default), .t = v->t,
 		.stride = v->stride, .fps = s->fps };
 
 	r->t = v->t;
@@ -47,6 +91,8 @@ view_choose(const struct view_options *v, int view,
 		clip_test(v->sampler, &of, view / v->crops, v->clips, r->frame);
 	r->crop = crop_test(v->rule, s->width, s->height, v->side,
 	    view % v->crops, v->crops, v->full);
+	r->share = (struct clip_share){ 0 };
+	r->level = v->largest ? 0 : cover_test(&s->levels, v->side, v->full);
 	r->transforms = NULL;
 }
 
@@ -140,6 +186,12 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	}
 }
 
+const struct input_spec *
+microbatches_needs(const struct microbatches *l)
+{
+	return l->needs;
+}
+
 /* ---- mixing ---- */
 
 int
@@ -191,11 +243,15 @@ microbatches_mix(const struct microbatches *l, struct microbatch *mb, int i)
 {
 	int ring[3], clips;
 	struct mix m = microbatch_mix_of(l, mb, i, ring, &clips);
-	uint8_t *bytes[3];
 
-	for (int k = 0; k < clips; k++)
-		bytes[k] = microbatch_clip_bytes(mb, ring[k]);
-	transforms_mix(&m, mb->stream->t, mb->stream->w, bytes, clips);
+	for (int s = 0; s < l->needs->streams; s++) {
+		const struct stream *of = &mb->stream[s];
+		uint8_t *bytes[3];
+
+		for (int k = 0; k < clips; k++)
+			bytes[k] = microbatch_clip_bytes(mb, s, ring[k]);
+		transforms_mix(&m, of->t, of->w, of->c, bytes, clips);
+	}
 	for (int k = 0; k < l->needs->targets; k++)
 		microbatch_mix_targets(&mb->target[k], ring, clips,
 		    (float)m.lambda / MIX_ONE);

@@ -15,17 +15,20 @@
 struct order {
 	uint64_t seed;
 	uint32_t samples;
+	const struct class_balance *balance;	/* NULL: none */
 	struct { uint64_t epoch; uint32_t *sample; } kept[KEPT];
 };
 
 struct order *
-order_new(uint64_t seed, uint32_t samples)
+order_new(uint64_t seed, uint32_t samples,
+    const struct class_balance *balance)
 {
 	struct order *o = xcalloc(1, sizeof(*o));
 
 	assert(samples > 0);
 	o->seed = seed;
 	o->samples = samples;
+	o->balance = balance;
 	return o;
 }
 
@@ -50,8 +53,12 @@ order_sample(struct order *o, uint64_t clip)
 			o->kept[k].sample = xcalloc(o->samples,
 			    sizeof(*o->kept[k].sample));
 		o->kept[k].epoch = epoch;
-		rng_shuffle(o->seed, (uint32_t)epoch, o->samples,
-		    o->kept[k].sample);
+		if (o->balance != NULL)
+			class_balance_order(o->balance, o->seed, epoch,
+			    o->kept[k].sample);
+		else
+			rng_shuffle(o->seed, (uint32_t)epoch, o->samples,
+			    o->kept[k].sample);
 	}
 	return o->kept[k].sample[clip % o->samples];
 }

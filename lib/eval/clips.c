@@ -72,7 +72,7 @@ clips_open(struct clips *c, struct model *m, const struct view_options *v)
 	int status;
 
 	spool_budget_open(&c->budget, c->memory);
-	if (loader_check_streams(&m->graph->needs, m->graph->name, "a video") != 0)
+	if (loader_check_video(&m->graph->needs, m->graph->name) != 0)
 		return EXIT_USAGE;
 	eval_clips_set_extraction(c, m, v);
 	/*

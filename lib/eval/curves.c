@@ -265,25 +265,59 @@ curves_take_mean(struct curves_line *l, int of)
 		    Q(curves_shortest(l, of)->log));
 }
 
+/* Take the means of all curves over time.  Return 0, or -1 after a message. */
+static int
+curves_take_means(struct curves *c)
+{
+	size_t points = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		for (int of = 0; of < HISTORY_SERIES; of++) {
+			curves_take_mean(&c->line[i], of);
+			points += c->line[i].series[of].n;
+		}
+	if (points == 0)
+		fail("nothing to draw: no run has a step yet");
+	return points == 0 ? -1 : 0;
+}
+
+/*
+ * Check that each run has a batch and an accuracy.  Return 0, or -1 after a
+ * message.
+ */
+static int
+curves_check_batches(const struct curves *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < c->line[i].runs; k++) {
+			const struct history *h = &c->line[i].run[k];
+
+			if (h->schedule == NULL) {
+				fail("%s: no schedule.tsv beside it, which has "
+				    "the batch", Q(h->log));
+				return -1;
+			}
+			if (h->series[HISTORY_TOP1].n == 0) {
+				fail("%s: no validation yet; wait for it, or "
+				    "train with --val=DIR", Q(h->log));
+				return -1;
+			}
+		}
+	return 0;
+}
+
 int
 curves_read(struct curves *c, const struct option_list *models)
 {
-	size_t points = 0;
 	int status = 0;
 
 	for (size_t i = 0; i < models->n && status == 0; i++)
 		status = curves_add_model(c, models->item[i]);
 	if (status != 0)
 		return status;
-	for (size_t i = 0; i < c->n; i++)
-		for (int of = 0; of < HISTORY_SERIES; of++) {
-			curves_take_mean(&c->line[i], of);
-			points += c->line[i].series[of].n;
-		}
-	if (points == 0) {
-		fail("nothing to draw: no run has a step yet");
+	if ((c->over == CURVES_BATCH ? curves_check_batches(c) :
+	    curves_take_means(c)) != 0)
 		return EXIT_FAILED;
-	}
 	curves_shorten_names(c);
 	return 0;
 }
@@ -293,10 +327,13 @@ curves_accuracy(const struct curves *c)
 {
 	size_t top1 = 0, maps = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		top1 += c->line[i].series[HISTORY_TOP1].n > 0;
-		maps += c->line[i].series[HISTORY_MAP].n > 0;
-	}
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < c->line[i].runs; k++) {
+			const struct history *h = &c->line[i].run[k];
+
+			top1 += h->series[HISTORY_TOP1].n > 0;
+			maps += h->series[HISTORY_MAP].n > 0;
+		}
 	return maps > 0 && maps == top1 ? HISTORY_MAP : HISTORY_TOP1;
 }
 

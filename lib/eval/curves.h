@@ -4,6 +4,8 @@
 /*
  * Training curves of runs: training loss and validation accuracy, over seconds
  * of training and over epochs.  A curve shows one run, or the mean of several.
+ * Over the batch, a curve shows the last accuracy of runs, a mean for each
+ * batch.
  */
 
 #include "base/options.h"
@@ -23,13 +25,18 @@ struct curves_line {
 					 * shortened */
 	struct history *run;		/* [runs] */
 	size_t runs, cap;
-	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];
+	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];	/* means, over time only */
 };
+
+enum curves_over { CURVES_TIME, CURVES_BATCH };
+#define CURVES_OVER "time|batch"	/* their names */
 
 struct curves {
 	struct curves_line *line;
 	size_t n, cap;
-	double target;		/* accuracy to mark, 0 to 1; 0: none */
+	int over;		/* enum curves_over */
+	double target;		/* accuracy to mark over time, 0 to 1; 0:
+				 * none */
 };
 
 /*
@@ -43,6 +50,8 @@ struct curves {
  * runs are interpolated linearly; beyond their ends, their first or last point
  * serves up to half a step away.  A mean covers only epochs that all its runs
  * have.  Its seconds are the mean of theirs.
+ *
+ * Over the batch, a run without a schedule or without a validation is refused.
  *
  * Return 0, or an exit status after a message.  Call curves_free in both cases.
  */
@@ -66,8 +75,17 @@ int curves_ready(const char *path);
 int curves_write(const struct curves *c, const char *path);
 
 /*
+ * curves_run(files, runs, over, target):
+ * Draw the curves of ${runs} (curves_read) over ${over} to all ${files}, with
+ * the accuracy ${target} marked unless it is 0.  Return 0, or an exit status
+ * after a message.
+ */
+int curves_run(const struct option_list *files, const struct option_list *runs,
+    int over, double target);
+
+/*
  * curves_accuracy(c): return the series that is the accuracy of the curves:
- * HISTORY_MAP if every curve with a validation has it, else HISTORY_TOP1.
+ * HISTORY_MAP if every run with a validation has it, else HISTORY_TOP1.
  */
 int curves_accuracy(const struct curves *c);
 
@@ -91,8 +109,38 @@ const struct schedule *curves_schedule(const struct curves_line *l);
 
 /*
  * curves_draw(c, path):
- * Draw the curves as a picture.  Return 0, or -1 after a message.
+ * Draw the curves over time as a picture.  Return 0, or -1 after a message.
  */
 int curves_draw(const struct curves *c, const char *path);
+
+/*
+ * The runs of a curve whose last stages have the same batch.  All numbers are
+ * means over these runs.
+ */
+struct curves_batch {
+	int batch;		/* clips of the last cell of the last stage */
+	size_t runs;
+	double lr;		/* largest learning rate of the schedule */
+	double steps, seconds;	/* of training; seconds as in history.h */
+	double value;		/* accuracy of the last validation, 0 to 1 */
+	double error;		/* standard error of ${value}; NaN for one
+				 * run */
+};
+
+/*
+ * curves_batches(l, of, n):
+ * Return the batches of the runs of ${l}, in ascending order, and their number
+ * in ${*n}.  ${of} is the series of the accuracy.  Every run needs a schedule
+ * and a validation.  The caller frees them.
+ */
+struct curves_batch *curves_batches(const struct curves_line *l, int of,
+    size_t *n);
+
+/*
+ * curves_draw_batches(c, path):
+ * Draw the accuracies over the batch as a picture.  Return 0, or -1 after a
+ * message.
+ */
+int curves_draw_batches(const struct curves *c, const char *path);
 
 #endif

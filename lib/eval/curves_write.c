@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/exit.h"
 #include "base/file.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -94,20 +95,54 @@ curves_add_reach(struct buffer *b, const struct curves_line *l, int of,
 	free(name);
 }
 
+static void
+curves_add_batches(struct buffer *b, const struct curves_line *l, int of)
+{
+	size_t n;
+	struct curves_batch *batch = curves_batches(l, of, &n);
+	char *name = table_escape(l->name);
+
+	for (size_t i = 0; i < n; i++) {
+		buffer_printf(b, "%s\t%d", name, batch[i].batch);
+		curves_add_cell(b, batch[i].lr);
+		curves_add_cell(b, batch[i].steps);
+		curves_add_cell(b, batch[i].seconds);
+		buffer_printf(b, "\t%s", of == HISTORY_MAP ? "map" : "top1");
+		curves_add_cell(b, batch[i].value);
+		curves_add_cell(b, batch[i].error);
+		buffer_printf(b, "\t%zu\n", batch[i].runs);
+	}
+	free(name);
+	free(batch);
+}
+
+static void
+curves_add_times(struct buffer *b, const struct curves *c)
+{
+	buffer_text(b, "#curve\tseries\tepoch\tseconds\tvalue\terror\truns\t"
+	    "cells\n");
+	for (size_t i = 0; i < c->n; i++)
+		for (int of = 0; of < HISTORY_SERIES; of++)
+			curves_add_series(b, &c->line[i], of);
+	for (size_t i = 0; i < c->n && c->target > 0; i++)
+		curves_add_reach(b, &c->line[i], curves_accuracy(c),
+		    c->target);
+}
+
 static int
 curves_write_table(const struct curves *c, const char *path)
 {
 	struct buffer b = { 0 };
 	int bad;
 
-	buffer_text(&b, "#curve\tseries\tepoch\tseconds\tvalue\terror\truns\t"
-	    "cells\n");
-	for (size_t i = 0; i < c->n; i++)
-		for (int of = 0; of < HISTORY_SERIES; of++)
-			curves_add_series(&b, &c->line[i], of);
-	for (size_t i = 0; i < c->n && c->target > 0; i++)
-		curves_add_reach(&b, &c->line[i], curves_accuracy(c),
-		    c->target);
+	if (c->over == CURVES_TIME) {
+		curves_add_times(&b, c);
+	} else {
+		buffer_text(&b, "#curve\tbatch\tlr\tsteps\tseconds\tseries\t"
+		    "value\terror\truns\n");
+		for (size_t i = 0; i < c->n; i++)
+			curves_add_batches(&b, &c->line[i], curves_accuracy(c));
+	}
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
 	return bad;
@@ -116,6 +151,29 @@ curves_write_table(const struct curves *c, const char *path)
 int
 curves_write(const struct curves *c, const char *path)
 {
-	return curves_is_table(path) ? curves_write_table(c, path) :
+	if (curves_is_table(path))
+		return curves_write_table(c, path);
+	return c->over == CURVES_BATCH ? curves_draw_batches(c, path) :
 	    curves_draw(c, path);
+}
+
+int
+curves_run(const struct option_list *files, const struct option_list *runs,
+    int over, double target)
+{
+	struct curves c = { .over = over, .target = target };
+	int status = 0;
+
+	for (size_t i = 0; i < files->n && status == 0; i++)
+		if (curves_ready(files->item[i]) != 0)
+			status = EXIT_USAGE;
+		else if (commit_possible(files->item[i]) != 0)
+			status = EXIT_FAILED;
+	if (status == 0)
+		status = curves_read(&c, runs);
+	for (size_t i = 0; i < files->n && status == 0; i++)
+		if (curves_write(&c, files->item[i]) != 0)
+			status = EXIT_FAILED;
+	curves_free(&c);
+	return status;
 }

@@ -7,8 +7,10 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "draw/plot.h"
+#include "base/version.h"
+#include "clip/augment.h"
 #include "eval/packed.h"
+#include "media/image.h"
 #include "train/loop/choices.h"
 #include "train/loop/feeder.h"
 #include "train/loop/inputs.h"
@@ -36,6 +38,7 @@ void
 packed_close(struct packed *p)
 {
 	evaluation_free(&p->e);
+	protocol_free(&p->protocol);
 	dataset_free(p->data);
 	*p = (struct packed){ 0 };
 }
@@ -77,50 +80,87 @@ packed_check_classes(const struct packed *p)
 	    "was trained on") == 0 ? 0 : EXIT_USAGE;
 }
 
-/* Outputs that show right and wrong predictions need labels. */
 static int
 packed_check_labels(const struct packed *p)
 {
-	const struct packed_files *f = &p->files;
-	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
-	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
+	int labelled = 0;
 
-	if (dataset_has_label_sets(p->data) && (f->matrix.n > 0 || f->sheet_wrong)) {
-		fail("%s: its samples have sets of classes (--%s is for one class "
-		    "each)", Q(p->path), f->matrix.n > 0 ? "matrix" :
-		    "sheet-of=wrong");
-		return EXIT_USAGE;
+	for (uint32_t i = 0; i < dataset_samples(p->data) && !labelled; i++) {
+		struct sample m = dataset_sample(p->data, i);
+
+		labelled = evaluation_has(&m, 0) >= 0;
 	}
-	for (uint32_t i = 0; i < dataset_samples(p->data); i++)
-		if (evaluation_has(p->data, i, 0) >= 0)
-			return 0;
-	if (option == NULL)
-		return 0;
-	fail("%s: no sample has a label, which --%s needs", Q(p->path), option);
-	return EXIT_USAGE;
+	return results_check_labels(&p->files, p->path,
+	    dataset_has_label_sets(p->data), labelled);
 }
 
-/*
- * Check the outputs before scoring, so that a bad path does not waste the run.
- */
-static int
-packed_check_outputs(const struct packed *p, int rank, const char *answer)
+/* Append the name with index ${i} in "a|b|c". */
+static void
+packed_add_choice(struct protocol *to, const char *name, const char *names,
+    int i)
 {
-	const struct packed_files *f = &p->files;
-	const char *const output[] = { f->scores, f->per_class, f->sheet,
-		answer };
-	int bad = 0;
+	for (; i > 0; i--)
+		names += strcspn(names, "|") + 1;
+	protocol_add(to, name, "%.*s", (int)strcspn(names, "|"), names);
+}
 
-	for (size_t i = 0; i < f->matrix.n; i++)
-		if (results_matrix_ready(f->matrix.item[i],
-		    (int)p->model->class.n) != 0)
-			return EXIT_USAGE;
-	for (size_t i = 0; i < 4 && rank == 0; i++)
-		bad = bad || (output[i] != NULL &&
-		    commit_possible(output[i]) != 0);
-	for (size_t i = 0; i < f->matrix.n && rank == 0; i++)
-		bad = bad || commit_possible(f->matrix.item[i]) != 0;
-	return bad ? EXIT_FAILED : 0;
+static void
+packed_add_hash(struct protocol *to, const char *name, struct hash128 hash)
+{
+	char text[33];
+
+	protocol_add(to, name, "%s", hash128_text(hash, text));
+}
+
+/* Return what the samples have: "classes", "sets" or, if both, "mixed". */
+static const char *
+packed_label_kind(const struct packed *p)
+{
+	if (!dataset_has_label_sets(p->data))
+		return "classes";
+	for (uint32_t i = 0; i < dataset_samples(p->data); i++)
+		if (dataset_sample(p->data, i).label >= 0)
+			return "mixed";
+	return "sets";
+}
+
+static void
+packed_set_protocol(struct packed *p, const struct packed_start *how)
+{
+	const struct model *m = p->model;
+	const struct view_options *v = &p->views;
+	struct protocol *to = &p->protocol;
+	/* The rule selects the same filter for every size. */
+	int filter = crop_test(v->rule, 64, 64, 32, 0, 1, 0).how;
+
+	protocol_add(to, "version", "%s", version_text);
+	protocol_add(to, "checkpoint", "%s", m->path);
+	packed_add_hash(to, "checkpoint-hash", hash128(m->file.file.data,
+	    m->file.file.n));
+	protocol_add(to, "use-ema", "%s", m->ema ? "yes" : "no");
+	protocol_add(to, "model", "%s", m->state.model);
+	protocol_add(to, "step", "%" PRIu64, m->state.step);
+	packed_add_choice(to, "loss", "softmax|sigmoid",
+	    m->graph->op[m->graph->head[0].loss].loss);
+	protocol_add(to, "data", "%s", p->path);
+	packed_add_hash(to, "data-hash", dataset_id(p->data));
+	protocol_add(to, "labels", "%s", packed_label_kind(p));
+	protocol_add(to, "validation", "%s", v->validate ? "yes" : "no");
+	packed_add_choice(to, "sampler", VIEWS_SAMPLERS, v->sampler);
+	protocol_add(to, "stride", "%d", v->stride);
+	protocol_add(to, "clips", "%d", v->clips);
+	protocol_add(to, "crops", "%d", v->crops);
+	packed_add_choice(to, "crop-rule", "tsm|pyslowfast", v->rule);
+	protocol_add(to, "full-short-side", "%s", v->full ? "yes" : "no");
+	protocol_add(to, "resize", "%s", filter & RESIZE_ANTIALIAS ?
+	    "antialias" : "bilinear");
+	protocol_add(to, "level", "%s", v->largest ? "largest" : "auto");
+	packed_add_choice(to, "ensemble", "scores|probabilities|max",
+	    v->ensemble);
+	protocol_add(to, "frames", "%d", v->t);
+	protocol_add(to, "crop", "%d", v->side);
+	protocol_add(to, "device", "%s", how->device);
+	packed_add_choice(to, "precision", "fp32|bf16|fp16", how->precision);
 }
 
 static int
@@ -153,9 +193,12 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 	if (status == 0)
 		status = packed_check_labels(p);
 	if (status == 0)
-		status = packed_check_outputs(p, comm->rank, how->output);
+		status = results_check_files(&p->files, (int)p->model->class.n,
+		    how->output, comm->rank);
 	if (status == 0)
 		status = view_overrides_apply(how->views, p->model, &p->views);
+	if (status == 0 && comm->rank == 0)
+		packed_set_protocol(p, how);
 	if (status == 0 && comm->rank == 0)
 		inputs_warn_crop(p->data, p->path, p->views.side);
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
@@ -171,38 +214,13 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 int
 packed_write(const struct packed *p, int json, struct output *output)
 {
-	const struct packed_files *f = &p->files;
-	const struct state *state = &p->model->state;
-	struct summary m = evaluation_summary(&p->e, p->data);
-	char *title = xprintf("%s, step %" PRIu64, state->model, state->step);
-	struct results r = { &p->e, p->data,
-		(const char *const *)p->model->class.name, m, title };
-	struct buffer answer = { 0 };
-	int bad = 0, drawn = 0;
+	char *title = results_title(&p->protocol, p->path);
+	const struct results r = { .e = &p->e,
+		.class = (const char *const *)p->model->class.name,
+		.protocol = &p->protocol, .data = p->data,
+		.summary = evaluation_summary(&p->e), .title = title };
+	int status = results_write(&r, &p->files, p->path, json, output);
 
-	if (f->scores != NULL)
-		bad |= results_write_scores(&r, f->scores);
-	if (f->per_class != NULL)
-		bad |= results_write_classes(&r, f->per_class);
-	for (size_t i = 0; i < f->matrix.n; i++)
-		bad |= results_write_matrix(&r, &f->matrix_options,
-		    f->matrix.item[i]);
-	/* Only the sheet reads frames, which may be damaged (-2). */
-	if (f->sheet != NULL)
-		drawn = results_draw_sheet(&r, f->sheet_samples,
-		    f->sheet_wrong, f->sheet);
-	results_print(&r, json, &answer);
-	results_print_summary(&r, &(struct results_of){ p->model->path, p->path,
-	    state->model, state->step, &p->views }, json, &answer);
-	bad |= output_write(output, &answer);
-	buffer_free(&answer);
 	free(title);
-	if (m.labelled == 0)
-		warning("%s: no sample has a label; there are scores, but no "
-		    "accuracy", Q(p->path));
-	else if (m.labelled < p->e.samples)
-		warning("%s: %u of %u samples have no label; the summary is of "
-		    "the others", Q(p->path), p->e.samples - m.labelled,
-		    p->e.samples);
-	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
+	return status;
 }

@@ -3,28 +3,19 @@
 
 /* Score a packed dataset with a network, and write the results. */
 
-#include "base/options.h"
 #include "eval/view_overrides.h"
 #include "eval/output.h"
 #include "eval/results.h"
 
-/*
- * Files to write in addition to the main output.  NULL or an empty list: none.
- */
-struct packed_files {
-	const char *scores, *per_class, *sheet;
-	struct option_list matrix;
-	struct matrix_options matrix_options;
-	int sheet_samples, sheet_wrong;
-};
-
 struct packed {
 	const char *path;
 	struct model *model;
-	struct packed_files files;
+	struct results_files files;
 	struct view_options views;
 	struct dataset *data;
 	struct evaluation e;
+	struct protocol protocol;	/* of the evaluation; packed_prepare
+					 * sets it on rank 0 */
 };
 
 /* How to open the network. */

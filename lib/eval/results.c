@@ -36,7 +36,7 @@ static int
 results_next_class(const struct results *r, uint32_t i, int c)
 {
 	for (c++; c < r->e->classes; c++)
-		if (evaluation_has(r->data, i, c) == 1)
+		if (evaluation_has(&r->e->sample[i], c) == 1)
 			return c;
 	return -1;
 }
@@ -47,7 +47,8 @@ results_label(const struct results *r, uint32_t i, int names)
 	struct buffer b = { 0 };
 	int c = results_next_class(r, i, -1);
 
-	buffer_text(&b, c < 0 && !names ? "-1" : "");
+	buffer_text(&b, c < 0 && !names && r->e->sample[i].labels == NULL ?
+	    "-1" : "");
 	for (const char *between = ""; c >= 0; c = results_next_class(r, i,
 	    c)) {
 		if (names)
@@ -59,44 +60,13 @@ results_label(const struct results *r, uint32_t i, int names)
 	return b.data;
 }
 
-int
-results_write_scores(const struct results *r, const char *path)
-{
-	struct buffer b = { 0 };
-	int bad;
-
-	buffer_text(&b, "#key\tlabel");
-	for (int c = 0; c < r->e->classes; c++) {
-		char *name = table_escape(r->class[c]);
-
-		buffer_printf(&b, "\t%s", name);
-		free(name);
-	}
-	buffer_text(&b, "\n");
-	for (uint32_t i = 0; i < r->e->samples; i++) {
-		struct sample m = dataset_sample(r->data, i);
-		char *label;
-
-		label = results_label(r, i, 0);
-		buffer_printf(&b, "%s\t%s", m.key, label);
-		free(label);
-		for (int c = 0; c < r->e->classes; c++)
-			/* Nine digits suffice for fp32. */
-			buffer_printf(&b, "\t%.9g", results_scores(r, i)[c]);
-		buffer_text(&b, "\n");
-	}
-	bad = commit_bytes(path, b.data, b.n);
-	buffer_free(&b);
-	return bad;
-}
-
 struct confusion *
 results_confusion(const struct results *r)
 {
 	struct confusion *c = confusion_new(r->e->classes);
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
-		int label = dataset_sample(r->data, i).label, best;
+		int label = r->e->sample[i].label, best;
 
 		results_best(r, i, 1, &best);
 		if (label >= 0)
@@ -115,7 +85,7 @@ results_hits(const struct results *r, int k)
 	double *n = xcalloc((size_t)r->e->classes, sizeof(*n));
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
-		int label = dataset_sample(r->data, i).label;
+		int label = r->e->sample[i].label;
 
 		if (label >= 0)
 			n[label] += metric_rank(results_scores(r, i),
@@ -132,12 +102,12 @@ results_write_precisions(const struct results *r, const char *path)
 
 	buffer_text(&b, "#class\tname\tsamples\tap\n");
 	for (int c = 0; c < r->e->classes; c++) {
-		double ap = evaluation_precision(r->e, r->data, c);
+		double ap = evaluation_precision(r->e, c);
 		char *name = table_escape(r->class[c]);
 		uint32_t samples = 0;
 
 		for (uint32_t i = 0; i < r->e->samples; i++)
-			samples += evaluation_has(r->data, i, c) == 1;
+			samples += evaluation_has(&r->e->sample[i], c) == 1;
 		buffer_printf(&b, "%d\t%s\t%u\t", c, name, samples);
 		if (ap >= 0)
 			buffer_printf(&b, "%.9g", ap);
@@ -188,6 +158,6 @@ results_write_hits(const struct results *r, const char *path)
 int
 results_write_classes(const struct results *r, const char *path)
 {
-	return dataset_has_label_sets(r->data) ? results_write_precisions(r, path) :
+	return r->e->label_sets ? results_write_precisions(r, path) :
 	    results_write_hits(r, path);
 }

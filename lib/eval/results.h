@@ -3,13 +3,19 @@
 
 /* The results of an evaluation as text, tables and pictures. */
 
+#include "base/options.h"
 #include "eval/confusion.h"
+#include "eval/output.h"
+#include "eval/protocol.h"
 #include "train/loop/evaluator.h"
 
 struct results {
 	const struct evaluation *e;
-	const struct dataset *data;
 	const char *const *class;	/* [e->classes] names */
+	const struct protocol *protocol;
+	const struct dataset *data;	/* has the frames of the contact sheet */
+	const uint32_t *in_data;	/* [e->samples] number of each sample in
+					 * ${data}; NULL: the same */
 	struct summary summary;
 	const char *title;		/* title of pictures */
 };
@@ -42,16 +48,13 @@ void results_best(const struct results *r, uint32_t i, int n, int *class);
  */
 void results_print(const struct results *r, int json, struct buffer *to);
 
-/* The origin of the results. */
-struct results_of {
-	const char *checkpoint, *data, *model;
-	uint64_t step;
-	const struct view_options *views;
-};
-
-/* results_print_summary(r, of, json, to): Append the summary line to ${to}. */
-void results_print_summary(const struct results *r, const struct results_of *of,
-    int json, struct buffer *to);
+/*
+ * results_print_summary(r, json, to):
+ * Append the summary line to ${to}.  It has those settings that the protocol
+ * has.
+ */
+void results_print_summary(const struct results *r, int json,
+    struct buffer *to);
 
 /*
  * ---- files and pictures ----
@@ -59,13 +62,6 @@ void results_print_summary(const struct results *r, const struct results_of *of,
  * The functions results_write_* and results_draw_* commit a file.  They return
  * 0, or -1 after a message.
  */
-
-/*
- * results_write_scores(r, path):
- * Write a table with a row per sample: key, label, and the score of every
- * class.
- */
-int results_write_scores(const struct results *r, const char *path);
 
 /*
  * results_write_classes(r, path):
@@ -115,5 +111,53 @@ int results_write_matrix(const struct results *r,
  */
 int results_draw_sheet(const struct results *r, int n, int wrong,
     const char *path);
+
+/*
+ * ---- all outputs ----
+ */
+
+/*
+ * Files to write in addition to the main output.  NULL or an empty list: none.
+ */
+struct results_files {
+	const char *scores, *per_class, *sheet;
+	struct option_list matrix;
+	struct matrix_options matrix_options;
+	int sheet_samples, sheet_wrong;
+};
+
+/*
+ * results_check_labels(f, path, label_sets, labelled):
+ * Check that the files suit the labels in ${path}: ${label_sets} is 1 if
+ * samples have sets of classes, ${labelled} is 1 if a sample has a label.
+ * Return 0, or EXIT_USAGE after a message.
+ */
+int results_check_labels(const struct results_files *f, const char *path,
+    int label_sets, int labelled);
+
+/*
+ * results_check_files(f, classes, output, rank):
+ * Check before the work begins that the files and the main output can be
+ * written; a NULL ${output} is standard output.  Only rank 0 tries to create
+ * them.  Return 0, or an exit status after a message.
+ */
+int results_check_files(const struct results_files *f, int classes,
+    const char *output, int rank);
+
+/*
+ * results_title(p, path):
+ * Return a title for pictures: the network and its step, or the fusion.  If the
+ * protocol has neither, it is ${path}.  The caller frees it.
+ */
+char *results_title(const struct protocol *p, const char *path);
+
+/*
+ * results_write(r, f, path, json, output):
+ * Write the files and then the main output.  ${path} names the samples in
+ * warnings.  ${json} selects JSON lines instead of a table.  Return 0, or an
+ * exit status after a message.
+ */
+int results_write(const struct results *r, const struct results_files *f,
+    const char *path, int json, struct output *output);
 
 #endif

@@ -151,6 +151,13 @@ results_write_matrix(const struct results *r, const struct matrix_options *o,
 
 /* ---- the contact sheet ---- */
 
+/* Return the number in the dataset of sample ${i}. */
+static uint32_t
+results_in_data(const struct results *r, uint32_t i)
+{
+	return r->in_data != NULL ? r->in_data[i] : i;
+}
+
 enum { STRIP = 3, GAP = 4, SIDE = 160 };	/* frames of a sample; pixels */
 
 /*
@@ -161,7 +168,8 @@ static int
 results_strip(const struct results *r, struct filler *f, uint32_t i,
     const struct image **to)
 {
-	struct frame_source s = frame_source_sample(r->data, i);
+	struct frame_source s = frame_source_sample(r->data,
+	    results_in_data(r, i), 0);
 	int frame[STRIP] = { 0, s.frames / 2, s.frames - 1 };
 	const struct clip_request c = { .t = STRIP, .side = SIDE,
 		.frame = frame, .crop = crop_test(VIEW_TSM, s.width, s.height,
@@ -211,7 +219,7 @@ results_candidates(const struct results *r, int wrong,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
-		int label = dataset_sample(r->data, i).label, best;
+		int label = r->e->sample[i].label, best;
 
 		results_best(r, i, 1, &best);
 		if (wrong && (label < 0 || label == best))
@@ -231,16 +239,16 @@ static int
 results_add_clip(const struct results *r, struct filler *f,
     const struct results_candidate *c, struct plot_clip *to)
 {
-	struct sample m = dataset_sample(r->data, c->sample);
+	int label = r->e->sample[c->sample].label;
 	char *path = NULL;
-	int bad = dataset_source(r->data, c->sample, &path);
+	int bad = dataset_source(r->data, results_in_data(r, c->sample), &path);
 
 	*to = (struct plot_clip){ .caption = r->class[c->predicted],
 		.score = xprintf("%.3f", c->score), .path = path,
-		.mark = m.label < 0 ? PLOT_UNMARKED : m.label == c->predicted ?
+		.mark = label < 0 ? PLOT_UNMARKED : label == c->predicted ?
 		PLOT_RIGHT : PLOT_WRONG };
 	if (to->mark == PLOT_WRONG)
-		to->note = xprintf("label: %s", r->class[m.label]);
+		to->note = xprintf("label: %s", r->class[label]);
 	return bad != 0 ? bad : results_strip(r, f, c->sample, &to->m);
 }
 

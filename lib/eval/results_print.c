@@ -1,6 +1,7 @@
 /* Print the results of an evaluation, one line per sample. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -14,7 +15,7 @@ static void
 results_print_row(const struct results *r, uint32_t i, double score,
     const int *best, int n, struct buffer *to)
 {
-	char *key = table_escape(dataset_sample(r->data, i).key);
+	char *key = table_escape(r->e->sample[i].key);
 	char *names = results_label(r, i, 1), *label = table_escape(names);
 
 	buffer_printf(to, "%s\t%s", key, label);
@@ -34,17 +35,17 @@ static void
 results_print_json(const struct results *r, uint32_t i, double score,
     const int *best, int n, struct buffer *to)
 {
-	struct sample m = dataset_sample(r->data, i);
+	const struct sample *m = &r->e->sample[i];
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
-	json_put_text(&w, "key", m.key);
-	if (m.label >= 0)
-		json_put_text(&w, "label", r->class[m.label]);
-	if (m.labels != NULL) {
+	json_put_text(&w, "key", m->key);
+	if (m->label >= 0)
+		json_put_text(&w, "label", r->class[m->label]);
+	if (m->labels != NULL) {
 		json_open(&w, "labels", '[');
 		for (int c = 0; c < r->e->classes; c++)
-			if (evaluation_has(r->data, i, c) == 1)
+			if (evaluation_has(&r->e->sample[i], c) == 1)
 				json_put_text(&w, NULL, r->class[c]);
 		json_close(&w);
 	}
@@ -77,53 +78,103 @@ results_print(const struct results *r, int json, struct buffer *to)
 	free(p);
 }
 
-void
-results_print_summary(const struct results *r, const struct results_of *of,
-    int json, struct buffer *to)
+/* Return the number of views, or -1 if it is unknown. */
+static int64_t
+results_views(const struct results *r)
 {
-	struct json_writer w = { 0 };
-	const struct view_options *v = of->views;
-	const struct summary *m = &r->summary;
+	int64_t clips = protocol_int(r->protocol, "clips");
+	int64_t crops = protocol_int(r->protocol, "crops");
 
-	if (!json) {
-		buffer_printf(to, "#summary");
-		if (m->labelled > 0)
-			buffer_printf(to, "\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
-			    m->top5, m->loss);
-		if (m->classes > 0)
-			buffer_printf(to, "\tmAP %.6f\tclasses %d", m->map,
-			    m->classes);
-		buffer_printf(to, "\tsamples %u\tlabelled %u\tviews %" PRIu64 "\tclips %d\t"
-		    "crops %d\tframes %d\tcrop %d\tstep %" PRIu64 "\n",
-		    r->e->samples, m->labelled, r->e->views, v->clips, v->crops,
-		    v->t, v->side, of->step);
-		return;
-	}
+	return clips < 0 || crops < 0 ? -1 : r->e->samples * clips * crops;
+}
+
+/* Append the line ${name} of the protocol as a text or number, if present. */
+static void
+results_put_text(struct json_writer *w, const char *member,
+    const struct results *r, const char *name)
+{
+	const char *value = protocol_get(r->protocol, name);
+
+	if (value != NULL)
+		json_put_text(w, member, value);
+}
+
+static void
+results_put_int(struct json_writer *w, const char *member,
+    const struct results *r, const char *name)
+{
+	int64_t value = protocol_int(r->protocol, name);
+
+	if (value >= 0)
+		json_put_int(w, member, value);
+}
+
+static void
+results_print_summary_json(const struct results *r, struct buffer *to)
+{
+	const char *full = protocol_get(r->protocol, "full-short-side");
+	const struct summary *m = &r->summary;
+	struct json_writer w = { 0 };
+
 	json_open(&w, NULL, '{');
-	json_put_text(&w, "checkpoint", of->checkpoint);
+	results_put_text(&w, "checkpoint", r, "checkpoint");
 	if (m->classes > 0)
 		json_put_int(&w, "classes", m->classes);
-	json_put_int(&w, "clips", v->clips);
-	json_put_int(&w, "crop", v->side);
-	json_put_int(&w, "crops", v->crops);
-	json_put_text(&w, "data", of->data);
-	json_put_int(&w, "frames", v->t);
-	json_put_bool(&w, "full", v->full);
+	results_put_int(&w, "clips", r, "clips");
+	results_put_int(&w, "crop", r, "crop");
+	results_put_int(&w, "crops", r, "crops");
+	results_put_text(&w, "data", r, "data");
+	results_put_int(&w, "frames", r, "frames");
+	if (full != NULL)
+		json_put_bool(&w, "full", strcmp(full, "yes") == 0);
+	results_put_text(&w, "fusion", r, "fusion");
+	results_put_text(&w, "fusion_weights", r, "fusion-weights");
 	json_put_int(&w, "labelled", m->labelled);
 	if (m->labelled > 0)
 		json_put_real(&w, "loss", m->loss);
 	if (m->classes > 0)
 		json_put_real(&w, "map", m->map);
-	json_put_text(&w, "model", of->model);
+	results_put_text(&w, "model", r, "model");
 	json_put_int(&w, "samples", r->e->samples);
-	json_put_int(&w, "step", (int64_t)of->step);
+	results_put_int(&w, "step", r, "step");
 	if (m->labelled > 0) {
 		json_put_real(&w, "top1", m->top1);
 		json_put_real(&w, "top5", m->top5);
 	}
 	json_put_text(&w, "type", "summary");
-	json_put_int(&w, "views", (int64_t)r->e->views);
+	if (results_views(r) >= 0)
+		json_put_int(&w, "views", results_views(r));
 	json_close(&w);
 	buffer_printf(to, "%s\n", w.out.data);
 	buffer_free(&w.out);
+}
+
+void
+results_print_summary(const struct results *r, int json, struct buffer *to)
+{
+	static const char *const shown[] = { "clips", "crops", "frames", "crop",
+		"step", "fusion", "fusion-weights", NULL };
+	const struct summary *m = &r->summary;
+
+	if (json) {
+		results_print_summary_json(r, to);
+		return;
+	}
+	buffer_printf(to, "#summary");
+	if (m->labelled > 0)
+		buffer_printf(to, "\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
+		    m->top5, m->loss);
+	if (m->classes > 0)
+		buffer_printf(to, "\tmAP %.6f\tclasses %d", m->map, m->classes);
+	buffer_printf(to, "\tsamples %u\tlabelled %u", r->e->samples,
+	    m->labelled);
+	if (results_views(r) >= 0)
+		buffer_printf(to, "\tviews %" PRId64, results_views(r));
+	for (const char *const *name = shown; *name != NULL; name++) {
+		const char *value = protocol_get(r->protocol, *name);
+
+		if (value != NULL)
+			buffer_printf(to, "\t%s %s", *name, value);
+	}
+	buffer_text(to, "\n");
 }

@@ -4,6 +4,7 @@
  */
 #include "base/exit.h"
 #include "eval/view_overrides.h"
+#include "train/loop/clips.h"
 
 int
 view_overrides_apply(const struct view_overrides *o, const struct model *m,
@@ -31,6 +32,8 @@ view_overrides_apply(const struct view_overrides *o, const struct model *m,
 		v->stride = (int)o->stride;
 	if (o->given.crop_rule)
 		v->rule = (enum view_rule)o->crop_rule;
+	if (o->given.level)
+		v->largest = o->level == LEVEL_LARGEST;
 	if (o->given.ensemble)
 		v->ensemble = (enum ensemble)o->ensemble;
 	return views_check(v) == 0 ? 0 : EXIT_USAGE;

@@ -11,8 +11,9 @@
  * ${given} is 0, is left to the protocol or the checkpoint.
  */
 struct view_overrides {
-	struct { int sampler, stride, crop_rule, ensemble, full; } given;
-	int protocol, sampler, crop_rule, ensemble, full;
+	struct { int sampler, stride, crop_rule, ensemble, full,
+	    level; } given;
+	int protocol, sampler, crop_rule, ensemble, full, level;
 	int64_t clips, crops, stride, frames, side;
 	int64_t microbatch, loader_threads, loader_memory;
 };

@@ -228,11 +228,16 @@ attribute_set_number(struct reader *r, struct op *op, const struct words *w,
 	return 0;
 }
 
+/* A focal loss is a softmax loss with a focus. */
 static int
-attribute_set_loss(const char *s, enum loss_kind *kind)
+attribute_set_loss(const char *s, struct op *op, struct line *l)
 {
-	*kind = strcmp(s, "softmax") == 0 ? LOSS_SOFTMAX : LOSS_SIGMOID;
-	return *kind == LOSS_SOFTMAX || strcmp(s, "sigmoid") == 0 ? 0 : -1;
+	l->focal = strcmp(s, "focal") == 0;
+	if (l->focal && !l->focused)
+		op->focus = FOCUS_DEFAULT;
+	op->loss = strcmp(s, "sigmoid") == 0 ? LOSS_SIGMOID : LOSS_SOFTMAX;
+	return l->focal || op->loss == LOSS_SIGMOID ||
+	    strcmp(s, "softmax") == 0 ? 0 : -1;
 }
 
 int
@@ -262,6 +267,11 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 	if (IS("out") && strcmp(value, "classes") == 0) {
 		op->out = r->classes;
 		return 0;
+	}
+	if (IS("gamma") && op->kind == OP_LOSS) {
+		l->focused = 1;
+		return text_real(value, 0, FOCUS_MAX, &op->focus) == 0 ? 0 :
+		    BAD(r, w, i, "a number from 0 to 10");
 	}
 	if ((known = attribute_set_number(r, op, w, i)) != 0)
 		return known > 0 ? 0 : -1;
@@ -293,8 +303,8 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return (l->sds = attribute_reals(value, 1e-6, &op->sd)) > 0 ?
 		    0 : BAD(r, w, i, "numbers from 1e-6 between commas");
 	if (IS("kind"))
-		return attribute_set_loss(value, &op->loss) == 0 ? 0 :
-		    BAD(r, w, i, "softmax or sigmoid");
+		return attribute_set_loss(value, op, l) == 0 ? 0 :
+		    BAD(r, w, i, "softmax, focal or sigmoid");
 	if (IS("weight"))
 		return text_real(value, 0, 1e6, &op->weight) == 0 ? 0 :
 		    BAD(r, w, i, "a number from 0");

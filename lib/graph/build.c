@@ -58,7 +58,8 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: %s %s: no out=CHANNELS", r->path, r->line,
 		    type->name, op->name);
 	if (op->kind == OP_LOSS && op->loss == LOSS_SIGMOID && op->smooth > 0)
-		return fail("%s:%d: loss %s: smooth is for kind=softmax",
+		return fail("%s:%d: loss %s: smooth is for kind=softmax or "
+		    "focal",
 		    r->path, r->line, op->name);
 	if (cin == 0 && graph_takes_channels(op))
 		return fail("%s:%d: %s %s: how many channels %s has depends on "
@@ -116,23 +117,38 @@ graph_each_channel(struct reader *r, const struct op *op, const char *key,
 	return 0;
 }
 
+static int
+graph_check_stack(const struct reader *r, const struct op *op,
+    const char *stream)
+{
+	int unit = stream_unit(stream);
+
+	return unit == 0 || op->out % unit == 0 ? 0 : fail("%s:%d: out=%d "
+	    "(wanted a multiple of %d, the channels of a %s of the stream %s)",
+	    r->path, r->line, op->out, unit, unit == 2 ? "pair" : "difference",
+	    stream);
+}
+
 /* Connect inputs to their streams and losses to their targets. */
 static int
 graph_feed_op(struct reader *r, struct op *op, const struct line *l)
 {
+	const char *stream = l->stream != NULL ? l->stream : STREAM_DEFAULT;
+
 	if (op->kind == OP_LOSS)
 		return reader_target(r, op, l->target != NULL ? l->target :
 		    TARGET_DEFAULT);
 	if (op->kind != OP_INPUT)
 		return 0;
+	if (graph_check_stack(r, op, stream) != 0)
+		return -1;
 	if (op->out > OP_STREAM)
 		return fail("%s:%d: out=%d (wanted 1 to %d channels of a stream)",
 		    r->path, r->line, op->out, OP_STREAM);
 	if (graph_each_channel(r, op, "mean", &op->mean, l->means, 0) != 0 ||
 	    graph_each_channel(r, op, "std", &op->sd, l->sds, 1) != 0)
 		return -1;
-	return reader_stream(r, op, l->stream != NULL ? l->stream :
-	    STREAM_DEFAULT);
+	return reader_stream(r, op, stream);
 }
 
 int
@@ -207,6 +223,9 @@ graph_read_op(struct reader *r, struct op *op, const struct words *w)
 		if (attribute_set(r, op, w, i, &l) != 0)
 			return -1;
 	}
+	if (l.focused && !l.focal)
+		return fail("%s:%d: loss %s: gamma is for kind=focal", r->path,
+		    r->line, op->name);
 	/* The default padding keeps the size at stride 1. */
 	for (int i = 0; i < 3 && !l.padded; i++)
 		op->p[i] = (op->k[i] - 1) / 2;

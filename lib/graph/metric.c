@@ -59,6 +59,18 @@ metric_binary(double score, double share)
 	return (score > 0 ? score : 0) - share * score + log1p(exp(-fabs(score)));
 }
 
+void
+metric_focal(double gamma, double log_p, double *value, double *slope)
+{
+	/* expm1 keeps 1 - p accurate if p is close to 1.  Rounding of log_p may
+	 * make it negative there. */
+	double rest = fmax(-expm1(log_p), 0), power = pow(rest, gamma);
+
+	*value = -power * log_p;
+	*slope = power - (rest > 0 ? gamma * exp(log_p) * power / rest * log_p :
+	    0);
+}
+
 double
 metric_loss(enum loss_kind kind, const double *scores, int classes, int label)
 {

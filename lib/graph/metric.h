@@ -34,6 +34,20 @@ double metric_logsumexp(const double *scores, int classes);
 double metric_binary(double score, double share);
 
 /*
+ * metric_focal(gamma, log_p, value, slope):
+ * Set ${*value} to the loss of a class of probability p = exp(${log_p}), and
+ * ${*slope} to -p times its derivative by p:
+ *
+ *	value = -(1 - p)^gamma ln(p)
+ *	slope = (1 - p)^gamma - gamma p (1 - p)^(gamma - 1) ln(p)
+ *
+ * With ${gamma} 0 they are those of the cross-entropy, -ln(p) and 1.
+ * Source: Lin et al., "Focal Loss for Dense Object Detection", ICCV 2017,
+ * section 3.
+ */
+void metric_focal(double gamma, double log_p, double *value, double *slope);
+
+/*
  * metric_loss(kind, scores, classes, label):
  * Return the loss of a clip of class ${label}, as defined in vt-model(5).
  *

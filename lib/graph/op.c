@@ -156,6 +156,6 @@ const struct op_type op_types[OP_KINDS] = {
 	    NULL, op_bmm_macs },
 	[OP_SOFTMAX] = { "softmax", 1, 1, " in over ", shape_same, NULL, NULL,
 	    NULL },
-	[OP_LOSS] = { "loss", 1, 1, " in kind target weight smooth ",
+	[OP_LOSS] = { "loss", 1, 1, " in kind target weight smooth gamma ",
 	    shape_loss, NULL, NULL, NULL },
 };

@@ -42,9 +42,9 @@ enum op_kind {
 enum { OP_INPUTS = 16, OP_PARAMS = 5 };	/* maxima */
 
 /*
- * Limits of a network; larger values are treated as mistakes.  With them no
- * product of sizes overflows.  The product of a kernel's sizes fits an int.
- * The sizes of a tensor and of all parameters are checked.
+ * Limits of a network.  Larger values are refused as mistakes.  Within these
+ * limits the product of a kernel's sizes fits an int.  The sizes of a tensor and
+ * of all parameters are checked separately, so no product overflows.
  */
 enum {
 	OP_WINDOW = 1024,		/* of a kernel, stride or padding */
@@ -59,11 +59,16 @@ enum { TRANSPOSE_A = 1, TRANSPOSE_B = 2 };
 enum per { PER_ONE, PER_CHANNELS, PER_ROOT };
 
 enum loss_kind {
-	LOSS_SOFTMAX,	/* cross-entropy of softmax: one class, or shares of
-			 * classes */
+	LOSS_SOFTMAX,	/* cross-entropy or focal loss of softmax: one class, or
+			 * shares of classes */
 	LOSS_SIGMOID,	/* binary cross-entropy of sigmoid: sets of classes */
 	LOSS_KINDS
 };
+
+/* The exponent of focal losses: the best of Lin et al. 2017 (table 1b), and the
+ * maximum. */
+#define FOCUS_DEFAULT 2
+#define FOCUS_MAX 10
 
 struct op {
 	enum op_kind kind;
@@ -102,6 +107,8 @@ struct op {
 	enum loss_kind loss;
 	double weight;			/* loss: factor in the sum of losses */
 	double smooth;			/* loss: label smoothing */
+	double focus;			/* softmax loss: gamma of the focal
+					 * loss; 0: cross-entropy */
 	int nparam, param;		/* how many; index of the first */
 };
 

@@ -3,7 +3,7 @@
 
 /*
  * Shared by the parts of the .net reader: read.c (lines), block.c, build.c
- * (operators), attribute.c, whole.c (streams, heads).
+ * (operators), attribute.c, heads.c (streams, heads).
  */
 
 #include "base/names.h"
@@ -99,6 +99,8 @@ int reader_finish(struct reader *r);
 struct line {
 	int padded;			/* p= is given */
 	int means, sds;			/* number of values of mean=, std= */
+	int focal, focused;		/* kind=focal, gamma= of a loss is
+					 * given */
 	const char *stream, *target;
 };
 

@@ -32,6 +32,8 @@ struct extract_work {
 	struct video *video;
 	int fd;
 	size_t times;
+	int hashes;			/* 1: the next frame encoded enters the
+					 * perceptual hash */
 	struct needed needed;
 };
 
@@ -93,29 +95,53 @@ extract_open_source(struct extract_work *w)
 
 /* ---- frames ---- */
 
+/* Encode the current frame at ${width} x ${height} pixels. */
 static int
-extract_encode(struct extract_work *w)
+extract_encode(void *of, int width, int height)
 {
-	const struct sample *x = &w->x->sample;
+	struct extract_work *w = of;
 	struct buffer *b = &w->e->bytes;
+	const struct planes *p;
 
 	b->n = 0;
 	if (w->o->format == EXTRACT_PNG) {
-		const struct image *m = video_rgb(w->video, x->width,
-		    x->height);
+		const struct image *m = video_rgb(w->video, width, height);
 
-		if (m == NULL || png_encode(m, b) != 0)
-			return -1;
-	} else {
-		const struct planes *p = video_planes(w->video, x->width,
-		    x->height);
-
-		if (p == NULL || jpeg_encode_planes(w->e->jpeg,
-		    (const uint8_t *const *)p->plane, p->stride, p->w, p->h,
-		    b) != 0)
-			return -1;
+		if (m != NULL && w->hashes)
+			phash_rgb(&w->e->phash, m);
+		w->hashes = 0;
+		return m == NULL ? -1 : png_encode(m, b);
 	}
-	return spool_add(w->x->frame, b->data, b->n);
+	p = video_planes(w->video, width, height);
+	if (p != NULL && w->hashes)
+		phash_luma(&w->e->phash, p->plane[0], p->stride[0], p->w, p->h);
+	w->hashes = 0;
+	return p == NULL ? -1 : jpeg_encode_planes(w->e->jpeg,
+	    (const uint8_t *const *)p->plane, p->stride, p->w, p->h, b);
+}
+
+/* Store the flow to the current frame, and the frame itself if wanted. */
+static int
+extract_store_flow(struct extract_work *w)
+{
+	const struct sample *x = &w->x->sample;
+	const struct planes *p;
+
+	if (w->o->rgb && extract_encode(w, x->width, x->height) != 0)
+		return -1;
+	p = video_planes(w->video, x->width, x->height);
+	if (p != NULL && w->hashes)
+		phash_luma(&w->e->phash, p->plane[0], p->stride[0], p->w, p->h);
+	w->hashes = 0;
+	return p == NULL ? -1 : flow_add(w->e->flow, p, w->o->rgb ?
+	    &w->e->bytes : NULL);
+}
+
+/* Return 1 if the current frame is part of the perceptual hash. */
+static int
+extract_hashes(struct extract_work *w)
+{
+	return !w->o->no_phash && phash_wants(&w->e->phash);
 }
 
 /*
@@ -131,10 +157,18 @@ extract_store(struct extract_work *w, int64_t time, int64_t copies)
 		return fail("%s: more than %lld frames (--max-frames)",
 		    Q(w->path), (long long)w->o->max_frames);
 	for (; copies > 0; copies--) {
-		if (item < 0 && needed_has(&w->needed)) {
-			if (extract_encode(w) != 0)
+		if (w->o->flow) {
+			w->hashes = item < 0 && extract_hashes(w);
+			if (extract_store_flow(w) != 0)
 				return -1;
-			item = (int)spool_count(w->x->frame) - 1;
+			item = 0;	/* further copies are not hashed */
+		}
+		if (!w->o->flow && item < 0 && needed_has(&w->needed)) {
+			item = (int)spool_count(w->x->frame);
+			w->hashes = extract_hashes(w);
+			if (extract_add_frame(w->o, w->e, w->x, extract_encode,
+			    w) != 0)
+				return -1;
 		}
 		needed_add(&w->needed, item);
 	}
@@ -178,6 +212,7 @@ extract_decode(struct extract_work *w)
 	int64_t k = 0, n = 0, origin = -1;
 	int r;
 
+	w->e->phash = (struct phash){ 0 };
 	while ((r = video_next(w->video, &f)) == 1) {
 		int64_t copies = 1;
 
@@ -214,6 +249,13 @@ extract_other_count(const char *path, int64_t frames, int64_t listed)
 	    (long long)listed);
 }
 
+int
+extract_lone_frame(const char *path)
+{
+	return fail("%s: one frame to store (wanted at least 2: flow is between "
+	    "frames)", Q(path));
+}
+
 /*
  * Refuse a video without a frame to store, or whose number of frames is not the
  * one in the list.
@@ -240,6 +282,8 @@ extract_check_part(const struct extract_work *w)
 		    "%.2f s)", Q(w->path), p->start, p->end, a->decoded);
 	if (w->needed.frames == 0)
 		return fail("%s: no frame to store", Q(w->path));
+	if (w->needed.frames == 1 && w->o->pairs)
+		return extract_lone_frame(w->path);
 	return 0;
 }
 
@@ -304,6 +348,7 @@ extract_decide(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 	const struct video_account *a = &x->account;
+	const char *command = w->o->command != NULL ? w->o->command : "";
 
 	x->kept = 1;
 	if (x->damage > 0) {
@@ -313,10 +358,11 @@ extract_decide(struct extract_work *w)
 		    a->gap_time, a->gap_length);
 		x->sample.status = "damaged";
 		x->kept = x->damage <= w->o->max_damage;
-		fail("%s: damaged in %lld place%s (%s)%s", Q(w->path),
+		fail("%s: damaged in %lld place%s (%s)%s%s%s", Q(w->path),
 		    (long long)x->damage, x->damage == 1 ? "" : "s",
-		    a->damage > 0 ? a->message : gap,
-		    x->kept ? "" : "; --max-damage allows some");
+		    a->damage > 0 ? a->message : gap, x->kept ? "" : "; ",
+		    x->kept ? "" : command,
+		    x->kept ? "" : "--max-damage allows some");
 	}
 	if (a->truncated) {
 		char claim[140] = "";
@@ -331,10 +377,11 @@ extract_decide(struct extract_work *w)
 			snprintf(claim, sizeof(claim), ", %s", a->cut);
 		x->sample.status = "truncated";
 		x->kept &= w->o->allow_truncated;
-		fail("%s: truncated: %lld frames, %.2f s%s%s", Q(w->path),
+		fail("%s: truncated: %lld frames, %.2f s%s%s%s%s", Q(w->path),
 		    (long long)a->frames, a->decoded, claim,
-		    w->o->allow_truncated ? "" :
-		    "; --allow-truncated keeps them");
+		    w->o->allow_truncated ? "" : "; ",
+		    w->o->allow_truncated ? "" : command,
+		    w->o->allow_truncated ? "" : "--allow-truncated keeps them");
 	}
 }
 
@@ -357,7 +404,10 @@ extract_reserve(struct extract_work *w)
 	if (n > (double)w->o->max_frames)
 		n = (double)w->o->max_frames;
 	needed_reserve(&w->needed, (size_t)n);
-	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n : 0);
+	w->x->frame = spool_new(w->o->memory, w->needed.all ? (size_t)n *
+	    (size_t)w->x->streams.n : 0);
+	if (w->o->flow)
+		flow_begin(w->e->flow, w->x->frame);
 	if ((size_t)n > w->e->cap) {
 		w->e->cap = (size_t)n;
 		w->e->time = xrealloc(w->e->time, w->e->cap,
@@ -383,7 +433,7 @@ extract_again(struct extract_work *w)
 	w->video = NULL;
 	if (extract_open_video(w) != 0 || extract_decode(w) != 0)
 		return -1;
-	if ((int)w->needed.frames != x->sample.frames ||
+	if ((int)w->needed.frames != x->sample.frames + w->o->pairs ||
 	    !needed_done(&w->needed, w->o, x))
 		return fail("%s: changed while it was read", Q(w->path));
 	return 0;
@@ -410,7 +460,9 @@ extract(struct extract_work *w)
 		return;
 	if (extract_check_part(w) != 0)
 		return;
-	x->sample.frames = (int)w->needed.frames;
+	if (w->o->flow && flow_end(w->e->flow) != 0)
+		return;
+	x->sample.frames = (int)w->needed.frames - w->o->pairs;
 	if (extract_find_rate(w) != 0)
 		return;
 	x->sample.status = "ok";
@@ -419,6 +471,11 @@ extract(struct extract_work *w)
 	    extract_again(w) != 0) {
 		x->sample.status = "failed";
 		x->kept = 0;
+	}
+	x->sample.phash = phash_end(&w->e->phash);
+	if (w->o->flow) {		/* every pair is stored, in order */
+		free(x->frame_item);
+		x->frame_item = NULL;
 	}
 }
 
@@ -437,7 +494,10 @@ extract_begin(const struct list_row *row, const struct extract_options *o,
     struct extraction *x)
 {
 	*x = (struct extraction){ .sample = row->sample };
-	x->sample.streams = extract_streams(o->format);
+	extract_streams(o, &x->streams);
+	x->sample.streams = &x->streams;
+	if (o->flow)
+		x->sample.flow = extract_flow_kind();
 	x->sample.status = "failed";
 }
 
@@ -447,12 +507,14 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 {
 	struct extract_work w = { .path = row->path, .row = row, .o = o, .x = x,
 		.e = e, .fd = -1 };
-	double start = clock_seconds();
+	double start = clock_seconds(), cpu = clock_cpu();
 	struct error *before;
 
 	extract_begin(row, o, x);
 	/* Collect messages in ${x}: extract_all prints them in list order. */
 	before = fail_into(&x->message);
+	if (o->flow && e->flow == NULL)
+		extractor_add_flow(e, o, 1);
 	if (file_is_dir(row->path))
 		extract_folder(row, o, e, x);
 	else
@@ -460,10 +522,12 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 	extract_clean_up(&w);
 	fail_into(before);
 	if (!x->kept) {
+		x->lost = x->frame != NULL && spool_failed(x->frame);
 		spool_free(x->frame);
 		x->frame = NULL;
 	}
 	x->spent = clock_seconds() - start;
+	x->cpu = clock_cpu() - cpu;
 }
 
 static void

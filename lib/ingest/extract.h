@@ -14,6 +14,7 @@
 #include "media/video.h"
 
 enum extract_format { EXTRACT_JPEG, EXTRACT_PNG };
+enum extract_flow { EXTRACT_NO_FLOW, EXTRACT_TVL1 };
 
 struct extraction;
 
@@ -23,6 +24,10 @@ struct extract_options {
 	int width, height;		/* exact size of the stored frames; 0:
 					 * use short_side */
 	int enlarge;			/* 1: short_side may enlarge */
+	int levels;			/* number of smaller levels, at most
+					 * STREAM_MAX - 1 (shard/level.h) */
+	int level[STREAM_MAX - 1];	/* their short sides, descending, below
+					 * short_side */
 	struct fraction fps;		/* stored rate; 0/0: every source
 					 * frame */
 	int64_t max_frames;		/* refuse videos with more stored
@@ -30,6 +35,12 @@ struct extract_options {
 	int64_t max_pixels;		/* limit for a decoded frame */
 	enum extract_format format;
 	int quality;			/* JPEG quality, 1 to 100 */
+	enum extract_flow flow;		/* store optical flow, as streams x and
+					 * y */
+	int rgb;			/* 1: with flow, store frames, too */
+	int no_phash;			/* 1: compute no perceptual hash */
+	int pairs;			/* 1: store all frames but the last, one
+					 * for each pair; set with ${flow} */
 	int allow_truncated;
 	int64_t max_damage;		/* maximum number of damaged places to
 					 * accept */
@@ -37,6 +48,8 @@ struct extract_options {
 					 * as damage */
 	struct spool_budget *memory;	/* budget for encoded frames in
 					 * memory */
+	const char *command;		/* whose options messages name, as
+					 * "vt-extract "; NULL: this command's */
 	int (*stopped)(void);		/* polled between frames; 1: give up;
 					 * NULL: never */
 
@@ -51,7 +64,10 @@ struct extract_options {
 	const void *need_of;		/* first argument of ${need} */
 };
 
-/* The result of extracting a video or a folder of frames. */
+/*
+ * The result of extracting a video or a folder of frames.  extract_child.c sends
+ * it to another process, and extract_budget.c replaces its pointers there.
+ */
 struct extraction {
 	struct sample sample;		/* the sample of the row, and what was
 					 * stored; status "failed": not decoded;
@@ -59,10 +75,15 @@ struct extraction {
 	int kept;			/* 1: accepted, with frames to store */
 	struct error message;		/* why not, or what was wrong; "" if
 					 * nothing */
-	struct spool *frame;		/* the encoded frames */
-	int *frame_item;			/* [frames]: index in ${frame}, -1: not
-					 * needed; NULL: one item per frame, in
-					 * order */
+	struct stream_list streams;	/* of the sample */
+	struct spool *frame;		/* the encoded frames: for each stored
+					 * frame one item per stream */
+	int *frame_item;			/* [frames]: index in ${frame} of the
+					 * frame in stream 0, -1: not needed;
+					 * NULL: all frames, in order */
+	int lost;			/* 1: the machine failed, not the video:
+					 * no process could decode it, or its
+					 * frames could not be spooled */
 	int hashed;			/* 1: sample has the hash of the
 					 * source */
 	struct video_info info;		/* folder of frames: format, codec,
@@ -71,14 +92,20 @@ struct extraction {
 	int64_t damage;			/* damaged places; with gaps if
 					 * strict_rate */
 	double spent;			/* seconds of work */
+	double cpu;			/* seconds of the processor */
 };
 
 /*
- * extract_streams(f):
- * Return the stream list of a sample whose frames have format ${f}.  It is
- * static.
+ * extract_streams(o, to):
+ * Set ${to} to the streams of a sample that ${o} makes.
  */
-const struct stream_list *extract_streams(enum extract_format f);
+void extract_streams(const struct extract_options *o, struct stream_list *to);
+
+/*
+ * extraction_item(x, frame, stream):
+ * Return the index in x->frame of ${frame}, which is stored, in ${stream}.
+ */
+size_t extraction_item(const struct extraction *x, int frame, int stream);
 
 /*
  * extract_size(o, w, h, to_w, to_h):
@@ -99,6 +126,14 @@ struct extractor;
  */
 struct extractor *extractor_new(int quality);
 void extractor_free(struct extractor *e);
+
+/*
+ * extractor_add_flow(e, o, threads):
+ * Let ${e} compute the optical flow of ${o} with ${threads} threads.  Without
+ * this call, extract_video uses one.
+ */
+void extractor_add_flow(struct extractor *e, const struct extract_options *o,
+    int threads);
 
 /*
  * extract_video(row, o, e, x):

@@ -119,6 +119,7 @@ struct extract_all_state {
 						 * window */
 	size_t window;
 	struct extractor **extractor;		/* [threads] */
+	struct extract_pool *pool;		/* NULL: no budget */
 	double start;
 };
 
@@ -150,10 +151,12 @@ static int
 extract_all_write_frames(struct stream_writer *w, struct extraction *x,
     int64_t *bytes)
 {
-	for (int f = 0; f < x->sample.frames; f++) {
+	int streams = x->streams.n;
+
+	for (int k = 0; k < x->sample.frames * streams; k++) {
 		size_t n;
-		const void *data = spool_get(x->frame, x->frame_item != NULL ?
-		    (size_t)x->frame_item[f] : (size_t)f, &n, NULL);
+		const void *data = spool_get(x->frame, extraction_item(x,
+		    k / streams, k % streams), &n, NULL);
 
 		if (data == NULL || stream_frame(w, data, n) != 0)
 			return -1;
@@ -287,7 +290,7 @@ extract_all_say_message(const struct extract_run *r, int i,
 		return;
 	}
 	text = extract_refusal(&r->list->row[i], x, !r->skip);
-	if (r->skip)
+	if (r->skip && !x->lost)
 		warning("skipped: %s", text);
 	else
 		fail("%s", text);
@@ -302,18 +305,22 @@ static int
 extract_all_finish(struct extract_all_state *s, int i, struct extraction *x)
 {
 	struct extract_run *r = s->r;
-	int refused = !x->kept && !r->skip;
+	int refused = !x->kept && (!r->skip || x->lost);
 
 	/* Messages about videos that a signal cut short would mislead. */
 	if (stop_signal() != 0)
 		return -1;
 	extract_all_say_message(r, i, x);
+	if (r->compare != NULL)
+		compare_add(r->compare, (size_t)i, x);
 	if ((x->kept && extract_all_write_sample(r, i, x) != 0) ||
 	    extract_all_report_video(r, i, x) != 0 || refused)
 		return -1;
 	if (x->kept)
 		extract_all_say_sample(r, i, x);
 	extract_all_count(s, x);
+	if (r->finished != NULL)
+		r->finished(r->finished_of, (size_t)i, x);
 	extraction_free(x);
 	return 0;
 }
@@ -322,9 +329,13 @@ static void
 extract_all_item(size_t i, int thread, void *arg)
 {
 	struct extract_all_state *s = arg;
+	struct extraction *x = &s->result[i % s->window];
 
-	extract_video(&s->r->list->row[i], &s->how, s->extractor[thread],
-	    &s->result[i % s->window]);
+	if (s->pool != NULL)
+		extract_pool_video(s->pool, i, thread, x);
+	else
+		extract_video(&s->r->list->row[i], &s->how,
+		    s->extractor[thread], x);
 }
 
 int
@@ -332,18 +343,29 @@ extract_all(struct extract_run *r)
 {
 	struct extract_all_state s = { .r = r, .how = *r->how,
 	    .start = clock_seconds() };
+	const struct extract_budget *b = &r->budget;
 	struct ordered *videos;
 	size_t i;
-	int result = 0;
+	int result = 0, at_once = (size_t)r->threads > r->list->n ?
+	    (int)r->list->n : r->threads;
 
 	stopping = 0;
 	s.how.stopped = extract_all_is_stopping;
 	r->sum = (struct report_totals){ .videos = (int64_t)r->list->n };
+	if ((b->cpu > 0 || b->wall > 0 || b->memory > 0) &&
+	    (s.pool = extract_pool_new(r->list, &s.how, b, r->threads,
+	    r->threads / at_once)) == NULL)
+		return -1;
 	s.window = WINDOW * (size_t)r->threads;
 	s.result = xcalloc(s.window, sizeof(*s.result));
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));
-	for (int t = 0; t < r->threads; t++)
+	for (int t = 0; t < r->threads; t++) {
 		s.extractor[t] = extractor_new(s.how.quality);
+		/* Threads beyond the number of videos compute flow. */
+		if (s.pool == NULL && s.how.flow && t < at_once)
+			extractor_add_flow(s.extractor[t], &s.how,
+			    r->threads / at_once);
+	}
 	videos = ordered_new(r->list->n, r->threads, 1, s.window,
 	    extract_all_item, &s);
 	while (result == 0 && ordered_next(videos, &i))
@@ -351,6 +373,7 @@ extract_all(struct extract_run *r)
 	/* Threads that still decode give up, so ordered_free returns soon. */
 	stopping = 1;
 	ordered_free(videos);
+	extract_pool_free(s.pool);
 	for (i = 0; i < s.window; i++)
 		extraction_free(&s.result[i]);
 	for (int t = 0; t < r->threads; t++)

@@ -6,7 +6,9 @@
 #include <signal.h>
 
 #include "base/file.h"
+#include "ingest/compare.h"
 #include "ingest/extract.h"
+#include "ingest/extract_budget.h"
 #include "ingest/report.h"
 #include "ingest/list.h"
 #include "shard/stream.h"
@@ -41,6 +43,12 @@ struct extract_run {
 	struct commit *report;		/* report file; NULL: no report */
 	volatile sig_atomic_t *progress_requested;	/* set by a signal handler: print the
 					 * progress; NULL: never */
+	struct extract_budget budget;	/* all 0: decode in this process */
+	struct compare *compare;	/* records all results; NULL: none */
+	/* finished(of, i, x): called in list order with the result of row ${i},
+	 * after it was written; NULL: never */
+	void (*finished)(void *of, size_t i, const struct extraction *x);
+	void *finished_of;
 	struct report_totals sum;		/* result: totals */
 	struct tally tally;		/* result: samples stored, by class; the
 					 * caller frees it */

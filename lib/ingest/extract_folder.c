@@ -24,6 +24,8 @@ struct extract_folder_work {
 	struct extractor *e;
 	struct extraction *x;
 	struct folder folder;
+	const char *name;		/* of the current frame */
+	struct image now;		/* its pixels, which the decoder owns */
 };
 
 /*
@@ -97,25 +99,28 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 	return 0;
 }
 
+/* Encode the current frame at ${width} x ${height} pixels. */
 static int
-extract_folder_encode(struct extract_folder_work *w, const struct image *m,
-    const char *name)
+extract_folder_encode(void *of, int width, int height)
 {
-	struct sample *x = &w->x->sample;
+	struct extract_folder_work *w = of;
 	struct buffer *b = &w->e->bytes;
-	const struct image *rgb = m;
+	const struct image *m = &w->now, *rgb = m;
 	const struct planes *p;
 
 	b->n = 0;
-	if (m->w != x->width || m->h != x->height)
-		x->flags |= SHARD_RESCALED;
+	if (!w->folder.png && w->o->format == EXTRACT_JPEG && m->w == width &&
+	    m->h == height) {
+		buffer_add(b, w->e->file.data, w->e->file.n);
+		return 0;
+	}
 	if (w->o->format == EXTRACT_PNG) {
-		if (m->w != x->width || m->h != x->height)
-			rgb = picture_rgb(w->e->picture, name, m, x->width,
-			    x->height);
+		if (m->w != width || m->h != height)
+			rgb = picture_rgb(w->e->picture, w->name, m, width,
+			    height);
 		return rgb == NULL ? -1 : png_encode(rgb, b);
 	}
-	p = picture_planes(w->e->picture, name, m, x->width, x->height);
+	p = picture_planes(w->e->picture, w->name, m, width, height);
 	return p == NULL ? -1 : jpeg_encode_planes(w->e->jpeg,
 	    (const uint8_t *const *)p->plane, p->stride, p->w, p->h, b);
 }
@@ -127,7 +132,8 @@ extract_folder_take_frame(struct extract_folder_work *w, const char *name,
 {
 	struct extraction *x = w->x;
 	struct buffer *from = &w->e->file;
-	struct image m;
+	const struct image *m = &w->now;
+	const struct planes *p;
 	struct error why = { "" };
 
 	from->n = 0;
@@ -135,13 +141,23 @@ extract_folder_take_frame(struct extract_folder_work *w, const char *name,
 		return -1;
 	hasher_add(hash, from->data, from->n);
 	x->sample.source_bytes += from->n;
-	if (extract_folder_decode(w, from, &m, &why) != 0)
+	if (extract_folder_decode(w, from, &w->now, &why) != 0)
 		return fail("%s: %s", Q(name), why.text);
-	if (!w->folder.png && w->o->format == EXTRACT_JPEG &&
-	    m.w == x->sample.width && m.h == x->sample.height)
-		return spool_add(x->frame, from->data, from->n);
-	return extract_folder_encode(w, &m, name) != 0 ? -1 :
-	    spool_add(x->frame, w->e->bytes.data, w->e->bytes.n);
+	if (m->w != x->sample.width || m->h != x->sample.height)
+		x->sample.flags |= SHARD_RESCALED;
+	w->name = name;
+	if (!w->o->no_phash && phash_wants(&w->e->phash))
+		phash_rgb(&w->e->phash, m);
+	if (!w->o->flow)
+		return extract_add_frame(w->o, w->e, x,
+		    extract_folder_encode, w);
+	if (w->o->rgb && extract_folder_encode(w, x->sample.width,
+	    x->sample.height) != 0)
+		return -1;
+	p = picture_planes(w->e->picture, name, m, x->sample.width,
+	    x->sample.height);
+	return p == NULL ? -1 : flow_add(w->e->flow, p, w->o->rgb ?
+	    &w->e->bytes : NULL);
 }
 
 static int
@@ -151,7 +167,11 @@ extract_folder_take_frames(struct extract_folder_work *w, size_t first,
 	struct hasher *hash = hasher_new();
 	int bad = 0;
 
-	w->x->frame = spool_new(w->o->memory, count);
+	w->e->phash = (struct phash){ 0 };
+	w->x->frame = spool_new(w->o->memory, count *
+	    (size_t)w->x->streams.n);
+	if (w->o->flow)
+		flow_begin(w->e->flow, w->x->frame);
 	for (size_t i = first; i < first + count && !bad; i++) {
 		char *name = path_join(w->path, w->folder.frame[i].name);
 
@@ -160,6 +180,8 @@ extract_folder_take_frames(struct extract_folder_work *w, size_t first,
 		    extract_folder_take_frame(w, name, hash);
 		free(name);
 	}
+	if (w->o->flow && !bad)
+		bad = flow_end(w->e->flow);
 	w->x->sample.source_hash = hasher_64(hash);
 	w->x->hashed = !bad;
 	hasher_free(hash);
@@ -186,6 +208,8 @@ extract_folder_check(const struct extract_folder_work *w,
 		return fail("%s: %lld frames (the list says %lld to %lld)",
 		    Q(w->path), n, (long long)p->first,
 		    (long long)p->first + (count > 0 ? count : 1) - 1);
+	if (count == 1 && w->o->pairs)
+		return extract_lone_frame(w->path);
 	if (count > w->o->max_frames)
 		return fail("%s: more than %lld frames (--max-frames)",
 		    Q(w->path), (long long)w->o->max_frames);
@@ -217,10 +241,12 @@ extract_folder(const struct list_row *row, const struct extract_options *o,
 		w.o = &one;
 		spool_budget_open(&budget, 1 << 20);
 		one.memory = &budget;
+		one.flow = EXTRACT_NO_FLOW;
 		count = 1;
 	}
 	if (extract_folder_take_frames(&w, (size_t)part->first, count) == 0) {
-		x->sample.frames = (int)count;
+		x->sample.frames = (int)count - o->pairs;
+		x->sample.phash = phash_end(&w.e->phash);
 		x->account.frames = (int64_t)count;
 		x->sample.status = "ok";
 		x->kept = 1;

@@ -1,9 +1,11 @@
 /* Functions shared by the extraction of videos and of folders of frames. */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "ingest/extractor.h"
+#include "shard/level.h"
 
 struct extractor *
 extractor_new(int quality)
@@ -27,19 +29,67 @@ extractor_free(struct extractor *e)
 	buffer_free(&e->file);
 	buffer_free(&e->bytes);
 	free(e->pixels.data);
+	flow_free(e->flow);
 	free(e->time);
 	free(e);
 }
 
-const struct stream_list *
-extract_streams(enum extract_format f)
+void
+extractor_add_flow(struct extractor *e, const struct extract_options *o,
+    int threads)
 {
-	static const struct stream_list streams[] = {
-		[EXTRACT_JPEG] = { 1, { { STREAM_UNTAGGED, "jpg" } } },
-		[EXTRACT_PNG] = { 1, { { STREAM_UNTAGGED, "png" } } },
-	};
+	e->flow = flow_new(threads, o);
+}
 
-	return &streams[f];
+void
+extract_streams(const struct extract_options *o, struct stream_list *to)
+{
+	const char *ext = o->format == EXTRACT_PNG ? "png" : "jpg";
+
+	*to = (struct stream_list){ 0 };
+	if (!o->flow || o->rgb)
+		strcpy(to->kind[to->n++].tag, STREAM_UNTAGGED);
+	if (o->flow) {
+		strcpy(to->kind[to->n++].tag, "x");
+		strcpy(to->kind[to->n++].tag, "y");
+	}
+	for (int i = 0; i < o->levels; i++)
+		snprintf(to->kind[to->n++].tag, sizeof(to->kind->tag), "s%d",
+		    o->level[i]);
+	for (int i = 0; i < to->n; i++)
+		strcpy(to->kind[i].ext, ext);
+}
+
+int
+extract_add_frame(const struct extract_options *o, struct extractor *e,
+    struct extraction *x, int (*encode)(void *of, int w, int h), void *of)
+{
+	struct sample *m = &x->sample;
+	int w = m->width, h = m->height, bad = encode(of, w, h);
+
+	bad = bad || spool_add(x->frame, e->bytes.data, e->bytes.n) != 0;
+	for (int i = 0; i < o->levels && !bad; i++) {
+		int to_w, to_h;
+
+		level_size(o->level[i], m->width, m->height, &to_w, &to_h);
+		/* A level that does not shrink repeats the bytes. */
+		if (to_w != w || to_h != h)
+			bad = encode(of, to_w, to_h);
+		bad = bad || spool_add(x->frame, e->bytes.data,
+		    e->bytes.n) != 0;
+		w = to_w;
+		h = to_h;
+	}
+	return bad ? -1 : 0;
+}
+
+size_t
+extraction_item(const struct extraction *x, int frame, int stream)
+{
+	size_t first = x->frame_item != NULL ? (size_t)x->frame_item[frame] :
+	    (size_t)frame * (size_t)x->streams.n;
+
+	return first + (size_t)stream;
 }
 
 void
@@ -51,19 +101,6 @@ extraction_free(struct extraction *x)
 	*x = (struct extraction){ 0 };
 }
 
-/* Return the even number nearest to ${v}, at least 2. */
-static int
-extractor_even(double v)
-{
-	int n = 2 * (int)floor(v / 2 + 0.5);
-
-	return n < 2 ? 2 : n;
-}
-
-/*
- * Round the long side to an even number, because 4:2:0 chroma has one sample
- * for two pixels.
- */
 void
 extract_size(const struct extract_options *o, int w, int h, int *to_w,
     int *to_h)
@@ -78,7 +115,7 @@ extract_size(const struct extract_options *o, int w, int h, int *to_w,
 		*to_h = o->height;
 	} else if (o->short_side > 0 && o->short_side != side &&
 	    (o->enlarge || o->short_side < side)) {
-		*to_w = w == side ? o->short_side : extractor_even(w * scale);
-		*to_h = h == side ? o->short_side : extractor_even(h * scale);
+		*to_w = w == side ? o->short_side : level_even(w * scale);
+		*to_h = h == side ? o->short_side : level_even(h * scale);
 	}
 }

@@ -6,7 +6,8 @@
  * folders of frames (extract_folder.c).
  */
 
-#include "ingest/extract.h"
+#include "ingest/flow.h"
+#include "media/phash.h"
 
 /*
  * Codecs and buffers reused from video to video.  Buffers grow to the largest
@@ -20,9 +21,20 @@ struct extractor {
 	struct image pixels;		/* a decoded PNG */
 	struct buffer file, bytes;	/* a frame of a folder: its file; a
 					 * frame encoded */
+	struct phash phash;		/* of the stored frames */
+	struct flow_maker *flow;	/* NULL: without flow */
 	int64_t *time;			/* of each stored frame, in ticks */
 	size_t cap;
 };
+
+/*
+ * extract_add_frame(o, e, x, encode, of):
+ * Store one frame at the size of ${x} and at each smaller level of ${o}.
+ * ${encode}(of, w, h) puts the frame of ${w} x ${h} pixels into ${e->bytes},
+ * and returns 0, or -1 after a message.  Return 0, or -1 after a message.
+ */
+int extract_add_frame(const struct extract_options *o, struct extractor *e,
+    struct extraction *x, int (*encode)(void *of, int w, int h), void *of);
 
 /*
  * extract_folder(row, o, e, x):
@@ -39,5 +51,12 @@ void extract_folder(const struct list_row *row,
  * ${listed}.  Return -1 after the message.
  */
 int extract_other_count(const char *path, int64_t frames, int64_t listed);
+
+/*
+ * extract_lone_frame(path):
+ * Report that the video ${path} has one frame, and so no flow.  Return -1 after
+ * the message.
+ */
+int extract_lone_frame(const char *path);
 
 #endif

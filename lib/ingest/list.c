@@ -11,9 +11,9 @@
 #include "ingest/list_layout.h"
 
 void
-list_free(struct list *l)
+list_cut(struct list *l, size_t n)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = n; i < l->n; i++) {
 		struct list_row *r = &l->row[i];
 
 		for (int k = 0; k < r->nset; k++)
@@ -26,7 +26,15 @@ list_free(struct list *l)
 		free(r->name);
 		free(r->label);
 		free(r->tried);
+		free(r->group);
 	}
+	l->n = n < l->n ? n : l->n;
+}
+
+void
+list_free(struct list *l)
+{
+	list_cut(l, 0);
 	for (size_t i = 0; i < l->files; i++)
 		free(l->file[i]);
 	free(l->file);

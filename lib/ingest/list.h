@@ -19,7 +19,8 @@
  * is ignored, but LIST_AUTO checks it against the video.
  * CSV: a header line names the columns, which are separated by commas, tabs or
  * semicolons: path (or file, filename, video), label
- * (or class), and possibly split, time_start and time_end.
+ * (or class), and possibly split, time_start and time_end; frame_start and
+ * frame_end; and label_set.
  * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
  * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
  * label.  They may also be whole videos ID.mp4, of which only that interval is
@@ -81,6 +82,9 @@ struct list_row {
 	struct list_label *set;	/* [nset]: sample.labels, as written */
 	int nset;
 	struct list_part part;
+	char *group;		/* value in the column of list_how.group; NULL:
+				 * none */
+	const char *subset;	/* set by list_split; static */
 	const char *file;	/* the list, or NULL for a command-line
 				 * operand */
 	int line, item;		/* position in the list, from 1; the other is
@@ -103,6 +107,9 @@ struct list {
 /* list_free(l): Free all rows and leave an empty list. */
 void list_free(struct list *l);
 
+/* list_cut(l, n): Free all rows after the first ${n}. */
+void list_cut(struct list *l, size_t n);
+
 /* list_add(l, path): Append one row for ${path}, a command-line operand. */
 void list_add(struct list *l, const char *path);
 
@@ -120,6 +127,9 @@ struct list_how {
 	const char *root;	/* base of relative paths; NULL: current
 				 * directory */
 	const char *subset;	/* read only rows of this split; NULL: all */
+	const char *group;	/* column that groups rows; NULL: none */
+	int all;		/* 1: also rows that their list assigns to no
+				 * subset */
 };
 
 /*

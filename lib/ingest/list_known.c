@@ -12,7 +12,6 @@
 #include "ingest/list_layout.h"
 
 #define Q text_quote
-#define CHARADES 157		/* number of classes, c000 to c156 */
 
 /*
  * Names may contain blanks, so parse from the end: the last character of a row
@@ -31,7 +30,7 @@ list_hmdb51_row(struct list_reading *r, char *line)
 		    "CLASS_test_split1.txt)", r->name);
 		goto out;
 	}
-	if (r->how->subset == NULL) {
+	if (r->how->subset == NULL && !r->how->all) {
 		fail("%s: a list of HMDB51 has training and testing (wanted "
 		    "--subset=train or --subset=test)", r->name);
 		goto out;
@@ -90,12 +89,12 @@ list_charades_action(const struct list_reading *r, struct list_row *row,
 
 	if (sscanf(text, " %7s %23s %23s %n", code, from, to, &n) != 3 ||
 	    text[n] != '\0' || code[0] != 'c' ||
-	    text_int(code + 1, 0, CHARADES - 1, &class) != 0 ||
+	    text_int(code + 1, 0, LIST_CODES - 1, &class) != 0 ||
 	    text_real(from, 0, 1e6, &start) != 0 ||
 	    text_real(to, 0, 1e6, &end) != 0 || end < start)
 		return fail("%s: line %d: action %s (wanted c000 to c%d, then "
 		    "start and end in seconds)", r->name, r->line, Q(text),
-		    CHARADES - 1);
+		    LIST_CODES - 1);
 	snprintf(number, sizeof(number), "%d", (int)class);
 	list_row_label(row, number, LIST_SECONDS, start, end);
 	return 0;
@@ -112,8 +111,10 @@ list_charades_row(struct list_reading *r, char *line)
 		return fail("%s: line %d: %d fields (wanted one for each of the "
 		    "header, actions too)", r->name, r->line, n);
 	row = list_find(r, field[r->y.id], 0);
+	if (list_cells(r, row, field, n) != 0)
+		return -1;
 	row->has_set = 1;
-	r->l->coded = CHARADES;
+	r->l->coded = LIST_CODES;
 	for (char *a = field[r->y.actions]; *a != '\0'; a = next) {
 		next = a + strcspn(a, ";");
 		if (*next != '\0')
@@ -163,7 +164,7 @@ list_charades_frame(struct list_reading *r, char *line)
 		    r->line);
 		row->has_set = 1;
 		row->part.first = frame;
-		r->l->coded = CHARADES;
+		r->l->coded = LIST_CODES;
 		free(folder);
 		if (strcmp(path_base(row->path), field[0]) != 0)
 			return fail("%s: line %d: path %s of video %s (wanted "
@@ -180,9 +181,9 @@ list_charades_frame(struct list_reading *r, char *line)
 		label = s + strcspn(s, ",");
 		if (*label != '\0')
 			*label++ = '\0';
-		if (text_int(s, 0, CHARADES - 1, &class) != 0)
+		if (text_int(s, 0, LIST_CODES - 1, &class) != 0)
 			return fail("%s: line %d: label %s (wanted 0 to %d)",
-			    r->name, r->line, Q(s), CHARADES - 1);
+			    r->name, r->line, Q(s), LIST_CODES - 1);
 		list_frame_label(row, s, (double)(frame - row->part.first));
 	}
 	return 0;

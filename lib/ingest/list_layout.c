@@ -155,6 +155,9 @@ list_read_header(const char *line, struct list_layout *y)
 		    "time_end|end");
 		y->split = list_column(field, n, "split|subset");
 		y->actions = list_column(field, n, "actions");
+		y->frame_start = list_column(field, n, "frame_start");
+		y->frame_end = list_column(field, n, "frame_end");
+		y->set = list_column(field, n, "label_set");
 		y->label = list_column(field, n, LABELS);
 		if (y->label < 0)
 			y->label = list_column(field, n, NUMBERS);
@@ -389,6 +392,14 @@ list_choose_layout(const struct list_lines *l, struct list_reading *r)
 	enum list_format requested = r->how->format;
 	int header = l->n > 0 && list_read_header(l->s[0], &r->y);
 
+	r->y.group = -1;
+	if (header && r->how->group != NULL) {
+		char *copy = xstrdup(l->s[0]), *field[LIST_FIELDS];
+
+		r->y.group = list_column(field, list_cut_fields(copy, r->y.sep,
+		    field), r->how->group);
+		free(copy);
+	}
 	if (requested == LIST_AUTO)
 		return list_choose(l, r, header);
 	if (list_has_header(requested) && list_check_header(r, requested) != 0)

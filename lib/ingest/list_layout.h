@@ -7,6 +7,7 @@
 #include "ingest/list.h"
 
 #define LIST_FIELDS 64		/* further fields of a line are ignored */
+#define LIST_CODES 157		/* classes of Charades, c000 to c156 */
 #define LIST_MARK "\357\273\277"	/* UTF-8 byte order mark, written by
 					 * some editors */
 
@@ -29,6 +30,7 @@ struct list_layout {
 	int header;		/* 1: the first line is a header */
 	/* index of each column, or -1 */
 	int path, label, id, start, end, split, actions;
+	int frame_start, frame_end, set, group;
 };
 
 /* The state of reading one list. */
@@ -133,7 +135,28 @@ char *list_hmdb51_class(const char *path);
  */
 int list_choose_layout(const struct list_lines *l, struct list_reading *r);
 
-/* ---- list_read.c ---- */
+/* ---- list_cells.c ---- */
+
+/*
+ * list_cells(r, row, field, n):
+ * Set what the further columns of ${row}, in ${field}[n], give: its group,
+ * its frames and its set of classes.  Return 0, or -1 after a message.
+ */
+int list_cells(struct list_reading *r, struct list_row *row, char **field,
+    int n);
+
+/*
+ * list_code_class(text, n, to):
+ * Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0,
+ * or -1 without a message.
+ */
+int list_code_class(const char *text, int n, int64_t *to);
+
+/* list_frames_name(path, p): Return the name of the frames ${p} of the folder
+ * ${path}, from which the key is derived.  The caller frees it. */
+char *list_frames_name(const char *path, const struct list_part *p);
+
+/* ---- list_find.c ---- */
 
 /*
  * list_place(r, path):
@@ -141,6 +164,33 @@ int list_choose_layout(const struct list_lines *l, struct list_reading *r);
  * or there is no root.  The caller frees it.
  */
 char *list_place(const struct list_reading *r, const char *path);
+
+/*
+ * list_find(r, id, folder):
+ * Append a row without a label for the clip ${id}, which the list names without
+ * an extension.  Its path is the first that exists of ID.mp4, ID.webm, ID.mkv,
+ * ID.avi and the folder ID.  If none exists, use the folder if ${folder} is
+ * set, otherwise the usual extension of the dataset.
+ */
+struct list_row *list_find(struct list_reading *r, const char *id, int folder);
+
+/*
+ * list_find_kinetics(r, label, id, part):
+ * Append a row for the seconds ${part} of the Kinetics video ${id}, whose name
+ * consists of the identifier and whole seconds, with the label ${label} of a
+ * folder that may contain it, or NULL.  If there is no such file, take a whole
+ * video and select the part.  If that is missing too, record the flat name.
+ *
+ * list_part_name(path, p):
+ * Name a part of ${path} as Kinetics names its clips: NAME_SSSSSS_EEEEEE.mp4,
+ * in whole seconds, or in milliseconds with the suffix "ms".  Return NULL for a
+ * whole video.  The caller frees the name.
+ */
+struct list_row *list_find_kinetics(struct list_reading *r, const char *label,
+    const char *id, const struct list_part *part);
+char *list_part_name(const char *path, const struct list_part *p);
+
+/* ---- list_read.c ---- */
 
 /*
  * list_broken(r, found):
@@ -155,15 +205,6 @@ int list_broken(const struct list_reading *r, const char *found);
  * the row as skipped and return 0.
  */
 int list_take(struct list_reading *r, const char *subset);
-
-/*
- * list_find(r, id, folder):
- * Append a row without a label for the clip ${id}, which the list names without
- * an extension.  Its path is the first that exists of ID.mp4, ID.webm, ID.mkv,
- * ID.avi and the folder ID.  If none exists, use the folder if ${folder} is
- * set, otherwise the usual extension of the dataset.
- */
-struct list_row *list_find(struct list_reading *r, const char *id, int folder);
 
 /*
  * ---- readers of rows: list_known.c, list_numbered.c and list_json.c ----

@@ -74,9 +74,7 @@ list_numbered_take_frames(struct list_row *row,
 	if (want->frames)
 		row->part.count = number[at];
 	if (want->offset)
-		row->name = xprintf("%s_f%06lld_f%06lld", row->path,
-		    (long long)row->part.first,
-		    (long long)(row->part.first + row->part.count));
+		row->name = list_frames_name(row->path, &row->part);
 }
 
 int

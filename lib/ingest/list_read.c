@@ -18,15 +18,6 @@
 #define Q text_quote
 #define SECONDS 1e6		/* longer than any video */
 
-char *
-list_place(const struct list_reading *r, const char *path)
-{
-	const char *root = r->how->root;
-
-	return root == NULL || path[0] == '/' ? xstrdup(path) :
-	    path_join(root, path);
-}
-
 int
 list_broken(const struct list_reading *r, const char *found)
 {
@@ -43,70 +34,6 @@ list_take(struct list_reading *r, const char *subset)
 		return 1;
 	r->skipped++;
 	return 0;
-}
-
-/*
- * Return the path of ${below} under the root if it exists.  Otherwise record
- * the name in r->tried and return NULL.
- */
-static char *
-list_try(struct list_reading *r, const char *below)
-{
-	char *path = list_place(r, below);
-
-	if (access(path, F_OK) == 0)
-		return path;
-	buffer_printf(&r->tried, "%s%s", r->tried.n > 0 ? ", " : "",
-	    text_quote(below));
-	free(path);
-	return NULL;
-}
-
-/*
- * Append the row of a video at ${path}.  If ${path} is NULL, use ${below} under
- * the root, which does not exist, and store the names that were tried in the
- * row.
- */
-static struct list_row *
-list_found(struct list_reading *r, char *path, const char *below)
-{
-	struct list_row *row = list_append(r->l, path != NULL ? path :
-	    list_place(r, below), NULL, r->name, r->line);
-
-	if (path == NULL && r->tried.n > 0)
-		row->tried = xstrdup(r->tried.data);
-	r->tried.n = 0;
-	return row;
-}
-
-/* Return the first path that exists of ID.mp4, ID.webm, ..., ID, or NULL. */
-static char *
-list_try_endings(struct list_reading *r, const char *id)
-{
-	static const char *const ending[] = { ".mp4", ".webm", ".mkv", ".avi",
-		"" };
-	const size_t n = sizeof(ending) / sizeof(*ending);
-	char *path = NULL;
-
-	for (size_t i = 0; i < n && path == NULL; i++) {
-		char *below = xprintf("%s%s", id, ending[i]);
-
-		path = list_try(r, below);
-		free(below);
-	}
-	return path;
-}
-
-struct list_row *
-list_find(struct list_reading *r, const char *id, int folder)
-{
-	char *path = list_try_endings(r, id);
-	char *below = xprintf("%s%s", id, folder ? "" :
-	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
-	struct list_row *row = list_found(r, path, below);
-
-	free(below);
-	return row;
 }
 
 /*
@@ -197,25 +124,6 @@ list_read_part(const struct list_reading *r, const char *start, const char *end,
 	return 0;
 }
 
-/*
- * Name a part of ${path} as Kinetics names its clips: NAME_SSSSSS_EEEEEE.mp4,
- * in whole seconds, or in milliseconds with the suffix "ms".  Return NULL for a
- * whole video.  The caller frees the name.
- */
-static char *
-list_part_name(const char *path, const struct list_part *p)
-{
-	const char *dot = strrchr(path_base(path), '.');
-	size_t n = dot != NULL ? (size_t)(dot - path) : strlen(path);
-	int whole = p->start == (int)p->start && p->end == (int)p->end;
-	double unit = whole ? 1 : 1e3;
-
-	if (p->start == 0 && p->end == 0)
-		return NULL;
-	return xprintf("%.*s_%06.0f_%06.0f%s%s", (int)n, path, p->start * unit,
-	    p->end * unit, whole ? "" : "ms", path + n);
-}
-
 static int
 list_separated_row(struct list_reading *r, char *line)
 {
@@ -249,51 +157,7 @@ list_separated_row(struct list_reading *r, char *line)
 	row->label_missing = !y->header && row->label == NULL;
 	row->part = part;
 	row->name = list_part_name(row->path, &part);
-	return 0;
-}
-
-/*
- * Find a Kinetics video.  Its name consists of the identifier and whole
- * seconds.  Sets are kept flat, or in folders named by label, with '_' for ' '
- * or unchanged.
- * Take the first of these that exists.  If there is none, take a whole video
- * and select the part.  If that is missing too, record the flat name.
- */
-static struct list_row *
-list_find_kinetics(struct list_reading *r, const char *label, const char *id,
-    const struct list_part *part)
-{
-	int whole = part->start == (int)part->start &&
-	    part->end == (int)part->end;
-	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start, part->end);
-	char *path = whole ? list_try(r, file) : NULL, *below;
-	struct list_row *row;
-
-	for (int way = 0; whole && way < 2 && label != NULL && path == NULL;
-	    way++) {
-		if (way == 1 && strchr(label, ' ') == NULL)
-			break;
-		below = xprintf("%s/%s", label, file);
-		for (char *s = below; way == 0 && *s != '/'; s++)
-			if (*s == ' ')
-				*s = '_';
-		path = list_try(r, below);
-		free(below);
-	}
-	if (path != NULL) {
-		row = list_found(r, path, NULL);
-	} else {
-		path = list_try_endings(r, id);
-		below = whole ? xstrdup(file) : xprintf("%s.mp4", id);
-		row = list_found(r, path, below);
-		free(below);
-		if (path != NULL || !whole) {
-			row->part = *part;
-			row->name = list_part_name(row->path, part);
-		}
-	}
-	free(file);
-	return row;
+	return list_cells(r, row, field, n);
 }
 
 static int
@@ -318,7 +182,7 @@ list_kinetics_row(struct list_reading *r, char *line)
 		label = field[y->label];
 	row = list_find_kinetics(r, label, field[y->id], &part);
 	row->label = label != NULL ? xstrdup(label) : NULL;
-	return 0;
+	return list_cells(r, row, field, n);
 }
 
 /* Test lists contain no class numbers, so take the class from the folder. */
@@ -400,6 +264,26 @@ list_is_ssv2(const char *text)
 	return 1;
 }
 
+/* Check that the file has the columns of --subset and --group. */
+static int
+list_check_columns(const struct list_reading *r)
+{
+	const struct list_how *how = r->how;
+	const struct list_layout *y = &r->y;
+
+	r->l->strict |= y->format != how->format ||
+	    (how->format != LIST_PATH_LABEL && how->format != LIST_CSV);
+	if (how->subset != NULL && y->format != LIST_HMDB51 &&
+	    !(y->header && y->split >= 0))
+		return fail("%s: %s has no subsets (--subset=%s)", r->name,
+		    list_kind[y->format].title, Q(how->subset));
+	if (how->group != NULL && !(y->header && y->group >= 0))
+		return fail("%s: %s without a column %s (wanted a list whose "
+		    "header has it, for --group)", r->name,
+		    list_kind[y->format].title, Q(how->group));
+	return 0;
+}
+
 static int
 list_read_file(struct list_reading *r)
 {
@@ -418,6 +302,8 @@ list_read_file(struct list_reading *r)
 		result = list_ssv2(r, b.data, b.n);
 	else if (!list_no_json(r->name, b.data))
 		result = list_read_lines(r, b.data);
+	if (result == 0)
+		result = list_check_columns(r);
 out:
 	buffer_free(&b);
 	return result;
@@ -479,18 +365,15 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	buffer_free(&r.tried);
 	if (result != 0)
 		return -1;
-	l->strict |= r.y.format != how->format ||
-	    (how->format != LIST_PATH_LABEL && how->format != LIST_CSV);
 	n = l->n - first;
 	if (n == 0 && r.skipped > 0)
 		return fail("%s: no row of the subset %s, of %d rows", Q(file),
 		    Q(how->subset), r.skipped);
-	if (how->subset != NULL && r.y.format != LIST_HMDB51 &&
-	    !(r.y.header && r.y.split >= 0))
-		return fail("%s: %s has no subsets (--subset=%s)", Q(file),
-		    list_kind[r.y.format].title, Q(how->subset));
 	classes = list_count_classes(l, first);
-	if (r.ignored > 0)
+	if (r.y.format == LIST_CSV && r.y.label < 0 && r.y.set < 0)
+		snprintf(middle, sizeof(middle), ": no column label, class or "
+		    "label_set");
+	else if (r.ignored > 0)
 		snprintf(middle, sizeof(middle), "; the field between path "
 		    "and label (line %d) is ignored", r.ignored);
 	else if (r.counted > 0)

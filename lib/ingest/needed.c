@@ -28,8 +28,8 @@ needed_begin(struct needed *n, const struct extract_options *o,
 	 * declared one.
 	 */
 	for (int k = about - NEARLY; k <= about + NEARLY; k++)
-		if (k > 0)
-			o->need(o->need_of, x, k, fps, n->wanted);
+		if (k > o->pairs)
+			o->need(o->need_of, x, k - o->pairs, fps, n->wanted);
 }
 
 void
@@ -70,8 +70,8 @@ needed_done(struct needed *n, const struct extract_options *o,
 		n->n = n->frames;
 		n->wanted = xrealloc(n->wanted, n->n, 1);
 		memset(n->wanted, 0, n->n);
-		o->need(o->need_of, x, (int)n->frames, x->sample.fps,
-		    n->wanted);
+		o->need(o->need_of, x, (int)n->frames - o->pairs,
+		    x->sample.fps, n->wanted);
 		for (size_t k = 0; k < n->n; k++)
 			missing |= n->wanted[k] && n->item[k] < 0;
 	}

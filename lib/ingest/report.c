@@ -63,6 +63,7 @@ report_video(struct buffer *b, const char *path, const struct extraction *x)
 	report_put_seconds(&w, "claimed", x->info.declared_seconds);
 	json_put_text(&w, "codec", x->info.codec);
 	json_put_text(&w, "container", x->info.format);
+	report_put_seconds(&w, "cpu", x->cpu);
 	report_put_damage(&w, x);
 	report_put_seconds(&w, "decoded", x->account.decoded);
 	json_put_int(&w, "decoded_frames", x->account.frames);
@@ -104,15 +105,19 @@ report_video(struct buffer *b, const char *path, const struct extraction *x)
 
 void
 report_summary(struct buffer *b, const char *status,
-    const struct report_totals *s)
+    const struct report_totals *s, const struct compare *c,
+    struct compare_counts *n)
 {
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
 	json_put_text(&w, "build", version_build);
 	json_put_int(&w, "bytes", s->bytes);
+	compare_put_duplicates(c, &w, n);
 	json_put_int(&w, "frames", s->frames);
+	compare_put_missing(c, &w, n);
 	report_put_seconds(&w, "seconds", s->seconds);
+	compare_put_shorter(c, &w, n);
 	json_put_int(&w, "skipped", s->skipped);
 	json_put_text(&w, "status", status);
 	json_put_int(&w, "stored", s->stored);

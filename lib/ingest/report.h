@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "ingest/compare.h"
 #include "ingest/extract.h"
 
 /*
@@ -30,10 +31,12 @@ struct report_totals {
 };
 
 /*
- * report_summary(b, status, s):
- * Append the last line to ${b}.  ${status} is "ok" or "stopped".
+ * report_summary(b, status, s, c, n):
+ * Append the last line to ${b}, with the findings of ${c}, and set their
+ * numbers in ${n}.  ${status} is "ok" or "stopped".
  */
 void report_summary(struct buffer *b, const char *status,
-    const struct report_totals *s);
+    const struct report_totals *s, const struct compare *c,
+    struct compare_counts *n);
 
 #endif

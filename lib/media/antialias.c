@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "media/resize.h"
+
+/* Words per line and at the end, for vectors that end beyond a line of either
+ * kind, and for alignment. */
+#define ANTIALIAS_SLACK 64
 
 /*
  * Return the maximum number of taps of a position.  The triangle is 2
@@ -62,7 +67,8 @@ antialias_reserve(struct antialias *a, int w, int h, int from_w, int from_h)
 	 * 6 n) (3 + slack).  For other shapes antialias_by may allocate more.
 	 */
 	antialias_reserve_lines(a, (2 * (size_t)from_h + 6 * width) *
-	    (3 + RESIZE_SLACK), across / 4 + 1);
+	    (3 + ANTIALIAS_SLACK) + ANTIALIAS_SLACK, across / 4 + 1);
+	antialias_reserve_vbmi(a, w, h);
 }
 
 static void
@@ -80,6 +86,8 @@ antialias_free(struct antialias *a)
 	antialias_axis_free(&a->y);
 	free(a->pack);
 	free(a->line);
+	free(a->blocks);
+	free(a->mix);
 }
 
 /*
@@ -174,6 +182,9 @@ antialias_plan_packs(struct antialias *a, int from_w)
 	int furthest = from_w < 6 ? -1 : from_w - 6 - 2 * (x->pairs - 1);
 	struct antialias_pack *p;
 
+	if (a->planned & ANTIALIAS_PACKS)
+		return;
+	a->planned |= ANTIALIAS_PACKS;
 	for (a->low = 0; a->low < x->n && x->at[a->low] > furthest; )
 		a->low++;
 	for (a->high = x->n; a->high > a->low &&
@@ -201,22 +212,69 @@ antialias_plan(struct antialias *a, const struct resize_call *c)
 	resize_spans(c, &across, &down);
 	if (!resize_planned(&a->x.of, &across)) {
 		antialias_plan_axis(&a->x, &across);
-		antialias_plan_packs(a, c->from_w);
+		a->planned &= ANTIALIAS_MIXES;
 	}
-	if (!resize_planned(&a->y.of, &down))
+	if (!resize_planned(&a->y.of, &down)) {
 		antialias_plan_axis(&a->y, &down);
+		a->planned &= ~ANTIALIAS_MIXES;
+	}
+}
+
+const struct antialias_code *
+antialias_codes(int *n)
+{
+	static const struct antialias_code code[] = {
+		{ "base", antialias_run_base, 0 },
+#if defined(__x86_64__)
+		{ "avx2", antialias_run_avx2, 0 },
+		{ "avx512", antialias_run_avx512, 0 },
+		{ "vbmi", antialias_run_vbmi, 1 },
+#endif
+	};
+
+	*n = 1 + (int)isa_best() + isa_vbmi();
+	return code;
+}
+
+/*
+ * Make the plan of ${a} that ${code} reads.  Return 0 if it cannot run it.
+ */
+static int
+antialias_plan_code(struct antialias *a, const struct antialias_code *code,
+    int from_w)
+{
+	if (code->vbmi)
+		return antialias_plan_vbmi(a, from_w);
+	antialias_plan_packs(a, from_w);
+	return 1;
+}
+
+/* Return a power of two that is above the taps of each position. */
+static int
+antialias_ring(const struct resize_axis *y)
+{
+	int ring = 1;
+
+	while (ring <= 2 * y->pairs)
+		ring *= 2;
+	return ring;
 }
 
 void
-antialias_by(void (*run)(const struct antialias_job *job), struct resizer *z,
+antialias_by(const struct antialias_code *code, struct resizer *z,
     const struct resize_call *c)
 {
 	struct antialias *a = &z->antialias;
 
 	antialias_plan(a, c);
+	while (!antialias_plan_code(a, code, c->from_w))
+		code--;
 	antialias_reserve_lines(a, (size_t)a->y.max_taps *
-	    (3 * (size_t)a->x.n + RESIZE_SLACK), 0);
-	run(&(struct antialias_job){ .to = c->to, .from = c->from,
+	    (3 * (size_t)a->x.n + ANTIALIAS_SLACK) + ANTIALIAS_SLACK, 0);
+	code->run(&(struct antialias_job){ .to = c->to, .from = c->from,
 		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,
-		.pack = a->pack, .low = a->low, .high = a->high });
+		.pack = a->pack, .low = a->low, .high = a->high,
+		.lines = (uint8_t *)round_up((uintptr_t)a->line, RESIZE_ALIGN),
+		.ring = antialias_ring(&a->y), .block = a->block,
+		.taps = a->taps, .blends = a->blends, .mix = a->mix });
 }

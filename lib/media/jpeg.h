@@ -47,16 +47,25 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
 
 /*
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
- * Decode at least the region ${part} of the image as RGB.  ${part} is in pixels
- * of the whole image at full scale.  Use the smallest scale of 1, 1/2, 1/4 and
- * 1/8 at which ${part} has at least ${want_w} x ${want_h} pixels.  ${out}
- * points into ${d} and is valid until its next call; ${part} lies at
- * ${out_part} in it.  The margin around ${out_part} lets image_resize give the
- * same bits as from the whole image at that scale.  A truncated file or a
- * decoder warning is an error.  Return 0, or -1 after a message (error_set)
- * without the file name, which the caller adds.
+ * Decode at least the region ${part} of the image as RGB.  ${data} NULL: the
+ * image whose header jpeg_size has read in the call before, from bytes that are
+ * unchanged.  ${part} is in pixels of the whole image at full scale.  Use the
+ * smallest scale of 1, 1/2, 1/4 and 1/8 at which ${part} has at least ${want_w}
+ * x ${want_h} pixels.  ${out} points into ${d} and is valid until its next call;
+ * ${part} lies at ${out_part} in it.  The margin around ${out_part} lets
+ * image_resize give the same bits as from the whole image at that scale.  A
+ * truncated file or a decoder warning is an error.  Return 0, or -1 after a
+ * message (error_set) without the file name, which the caller adds.
  */
 int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
+    struct region part, int want_w, int want_h, struct image *out,
+    struct region *out_part, struct error *why);
+
+/*
+ * jpeg_decode_gray(d, data, n, part, want_w, want_h, out, out_part, why):
+ * The same, with one channel: the brightness.
+ */
+int jpeg_decode_gray(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
     struct region *out_part, struct error *why);
 
@@ -70,6 +79,13 @@ struct jpeg_encoder *jpeg_encoder_new(int quality);
 void jpeg_encoder_free(struct jpeg_encoder *e);
 
 /*
+ * jpeg_encoder_gray(quality):
+ * Return an encoder for jpeg_encode_gray, as jpeg_encoder_new does for
+ * jpeg_encode_planes.
+ */
+struct jpeg_encoder *jpeg_encoder_gray(int quality);
+
+/*
  * jpeg_encode_planes(e, plane, stride, w, h, out):
  * Append a 4:2:0 JPEG to ${out}.  The planes are Y, Cb and Cr in full range,
  * BT.601 as in JFIF.  Y has ${w} by ${h} samples; Cb and Cr have (w + 1) / 2 by
@@ -78,5 +94,13 @@ void jpeg_encoder_free(struct jpeg_encoder *e);
  */
 int jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
     const int stride[3], int w, int h, struct buffer *out);
+
+/*
+ * jpeg_encode_gray(e, pixels, w, h, out):
+ * Append ${pixels}, [${h}][${w}], to ${out} as a JPEG of one component.  Return
+ * 0, or -1 after a message without a file name; ${out} is then unchanged.
+ */
+int jpeg_encode_gray(struct jpeg_encoder *e, const uint8_t *pixels, int w,
+    int h, struct buffer *out);
 
 #endif

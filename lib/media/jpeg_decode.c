@@ -4,6 +4,7 @@
  * above it, and nothing below it.  The Huffman decoding of everything above the
  * region's last row remains.
  */
+#include <assert.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -30,6 +31,9 @@ struct jpeg_decoder {
 	struct jpeg_error_mgr errors;
 	jmp_buf back;
 	char why[JMSG_LENGTH_MAX];
+	const uint8_t *data;		/* the JPEG whose header is read; NULL:
+					 * none */
+	size_t n;			/* its bytes */
 	uint8_t *pixels;
 	size_t capacity;
 };
@@ -110,11 +114,29 @@ jpeg_decoder_reserve(struct jpeg_decoder *d, int w, int h)
 	jpeg_decode_reserve(d, 3 * (size_t)w * ((size_t)h + 1));
 }
 
+/* End with a picture, complete or not. */
+static void
+jpeg_decode_end(struct jpeg_decoder *d)
+{
+	jpeg_abort_decompress(&d->j);
+	d->data = NULL;
+}
+
 static int
 jpeg_decode_refuse(struct jpeg_decoder *d, struct error *why)
 {
-	jpeg_abort_decompress(&d->j);
+	jpeg_decode_end(d);
 	return error_set(why, "JPEG: %s", d->why);
+}
+
+static void
+jpeg_decode_header(struct jpeg_decoder *d, const void *data, size_t n)
+{
+	jpeg_decode_end(d);
+	jpeg_mem_src(&d->j, data, (unsigned long)n);
+	jpeg_read_header(&d->j, TRUE);
+	d->data = data;
+	d->n = n;
 }
 
 int
@@ -123,11 +145,9 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h,
 {
 	if (setjmp(d->back))
 		return jpeg_decode_refuse(d, why);
-	jpeg_mem_src(&d->j, data, (unsigned long)n);
-	jpeg_read_header(&d->j, TRUE);
+	jpeg_decode_header(d, data, n);
 	*w = (int)d->j.image_width;
 	*h = (int)d->j.image_height;
-	jpeg_abort_decompress(&d->j);
 	return 0;
 }
 
@@ -166,7 +186,8 @@ jpeg_decode_widen(double start, double length, int want, JDIMENSION total,
 static void
 jpeg_decode_read_rows(struct jpeg_decoder *d, JDIMENSION end, uint8_t *to)
 {
-	size_t stride = 3 * (size_t)d->j.output_width;
+	size_t stride = (size_t)d->j.output_components *
+	    (size_t)d->j.output_width;
 
 	while (d->j.output_scanline < end) {
 		JSAMPROW row[8];
@@ -189,20 +210,24 @@ jpeg_decode_is_whole(const uint8_t *data, size_t n)
 	return n >= 2 && data[n - 2] == 0xff && data[n - 1] == JPEG_EOI;
 }
 
-/* The body of jpeg_decode.  Errors leave it by longjmp. */
+/*
+ * The body of jpeg_decode, with ${channels} 3 for RGB, 1 for gray.  Errors leave
+ * it by longjmp.
+ */
 static void
 jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
-    struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part)
+    struct region part, int want_w, int want_h, int channels,
+    struct image *out, struct region *out_part)
 {
 	struct jpeg_decompress_struct *j = &d->j;
 	JDIMENSION left, right, top, bottom, width;
-	size_t size;
+	size_t size, c = (size_t)channels;
 	double by;
 
-	jpeg_mem_src(j, data, (unsigned long)n);
-	jpeg_read_header(j, TRUE);
-	j->out_color_space = JCS_RGB;
+	if (data != NULL)
+		jpeg_decode_header(d, data, n);
+	assert(d->data != NULL);
+	j->out_color_space = channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
 	j->scale_num = jpeg_decode_scale_of(part, want_w, want_h);
 	j->scale_denom = 8;
 	by = j->scale_num / 8.0;
@@ -215,17 +240,17 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 	if (width < j->output_width)
 		jpeg_crop_scanline(j, &left, &width);	/* rounds ${left} down
 							 * to a block */
-	size = 3 * (size_t)j->output_width * (bottom - top);
-	jpeg_decode_reserve(d, size + 3 * (size_t)j->output_width);
+	size = c * (size_t)j->output_width * (bottom - top);
+	jpeg_decode_reserve(d, size + c * (size_t)j->output_width);
 	if (top > 0)
 		jpeg_skip_scanlines(j, top);
 	jpeg_decode_read_rows(d, bottom, d->pixels);
 	*out = (struct image){ .w = (int)j->output_width,
-		.h = (int)(bottom - top), .c = 3, .data = d->pixels };
+		.h = (int)(bottom - top), .c = channels, .data = d->pixels };
 	*out_part = (struct region){ part.x * by - left, part.y * by - top,
 		part.w * by, part.h * by };
-	if (bottom < j->output_height && jpeg_decode_is_whole(data, n)) {
-		jpeg_abort_decompress(j);
+	if (bottom < j->output_height && jpeg_decode_is_whole(d->data, d->n)) {
+		jpeg_decode_end(d);
 		return;
 	}
 	/* libjpeg would not check data that are skipped up to the end, so
@@ -234,6 +259,7 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 		jpeg_skip_scanlines(j, j->output_height - 1 - bottom);
 	jpeg_decode_read_rows(d, j->output_height, d->pixels + size);
 	jpeg_finish_decompress(j);
+	d->data = NULL;
 }
 
 int
@@ -243,6 +269,17 @@ jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
 {
 	if (setjmp(d->back))
 		return jpeg_decode_refuse(d, why);
-	jpeg_decode_inner(d, data, n, part, want_w, want_h, out, out_part);
+	jpeg_decode_inner(d, data, n, part, want_w, want_h, 3, out, out_part);
+	return 0;
+}
+
+int
+jpeg_decode_gray(struct jpeg_decoder *d, const void *data, size_t n,
+    struct region part, int want_w, int want_h, struct image *out,
+    struct region *out_part, struct error *why)
+{
+	if (setjmp(d->back))
+		return jpeg_decode_refuse(d, why);
+	jpeg_decode_inner(d, data, n, part, want_w, want_h, 1, out, out_part);
 	return 0;
 }

@@ -93,8 +93,8 @@ jpeg_encode_on_end(j_compress_ptr c)
 
 /* ---- encoding ---- */
 
-struct jpeg_encoder *
-jpeg_encoder_new(int quality)
+static struct jpeg_encoder *
+jpeg_encoder_open(int quality, J_COLOR_SPACE space, int components)
 {
 	struct jpeg_encoder *e = xcalloc(1, sizeof(*e));
 
@@ -110,12 +110,24 @@ jpeg_encoder_new(int quality)
 	e->to.term_destination = jpeg_encode_on_end;
 	e->c.dest = &e->to;
 	/* Quantization tables depend only on the quality. */
-	e->c.in_color_space = JCS_YCbCr;
-	e->c.input_components = 3;
+	e->c.in_color_space = space;
+	e->c.input_components = components;
 	jpeg_set_defaults(&e->c);
 	jpeg_set_quality(&e->c, quality, TRUE);
 	e->c.dct_method = JDCT_ISLOW;
 	return e;
+}
+
+struct jpeg_encoder *
+jpeg_encoder_new(int quality)
+{
+	return jpeg_encoder_open(quality, JCS_YCbCr, 3);
+}
+
+struct jpeg_encoder *
+jpeg_encoder_gray(int quality)
+{
+	return jpeg_encoder_open(quality, JCS_GRAYSCALE, 1);
 }
 
 void
@@ -173,13 +185,13 @@ jpeg_encode_take_rows(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 }
 
-/* Begin an image of e->w x e->h pixels. */
+/* Begin an image of e->w x e->h pixels, as planes if ${raw} is TRUE. */
 static void
-jpeg_encode_begin(struct jpeg_encoder *e)
+jpeg_encode_begin(struct jpeg_encoder *e, boolean raw)
 {
 	e->c.image_width = (JDIMENSION)e->w;
 	e->c.image_height = (JDIMENSION)e->h;
-	e->c.raw_data_in = TRUE;
+	e->c.raw_data_in = raw;
 	jpeg_encode_aim(e, ROOM);
 	jpeg_start_compress(&e->c, TRUE);
 }
@@ -215,10 +227,35 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	}
 	if (setjmp(e->back))
 		return jpeg_encode_give_up(e, before);
-	jpeg_encode_begin(e);
+	jpeg_encode_begin(e, TRUE);
 	for (int y = 0; y < h; y += 16) {
 		jpeg_encode_take_rows(e, plane, stride, y, luma, chroma);
 		jpeg_write_raw_data(&e->c, planes, 16);
+	}
+	jpeg_finish_compress(&e->c);
+	return 0;
+}
+
+int
+jpeg_encode_gray(struct jpeg_encoder *e, const uint8_t *pixels, int w, int h,
+    struct buffer *out)
+{
+	const size_t before = out->n;
+
+	if (jpeg_encode_check_size(w, h) != 0)
+		return -1;
+	e->out = out;
+	e->w = w;
+	e->h = h;
+	if (setjmp(e->back))
+		return jpeg_encode_give_up(e, before);
+	jpeg_encode_begin(e, FALSE);
+	while (e->c.next_scanline < e->c.image_height) {
+		/* libjpeg does not write here. */
+		JSAMPROW row = (JSAMPROW)(uintptr_t)pixels +
+		    (size_t)e->c.next_scanline * (size_t)w;
+
+		jpeg_write_scanlines(&e->c, &row, 1);
 	}
 	jpeg_finish_compress(&e->c);
 	return 0;

@@ -182,9 +182,13 @@ image_resize(struct resizer *z, int how, uint8_t *to, int to_w, int to_h,
 {
 	const struct resize_call c = { how, to, to_w, to_h, from, from_w,
 		from_h, r, flip };
+	int n;
 
-	if (how & RESIZE_ANTIALIAS)
-		antialias_by(ISA_PICK(antialias_run), z, &c);
-	else
+	if (how & RESIZE_ANTIALIAS) {
+		const struct antialias_code *code = antialias_codes(&n);
+
+		antialias_by(&code[n - 1], z, &c);
+	} else {
 		resize_by(ISA_PICK(resize_run), z, &c);
+	}
 }

@@ -15,6 +15,7 @@
 
 #define RESIZE_SLACK 16	/* words that a vector store may write past the end of a
 			 * line */
+#define RESIZE_ALIGN 64	/* alignment of vectors, in bytes */
 
 /*
  * Key of the plan of an axis: ${n} output positions cover [start, start +
@@ -83,6 +84,47 @@ struct antialias_pack { int16_t hi[16], lo[16]; };
 
 #define ANTIALIAS_LOW 11
 
+#define ANTIALIAS_QUADS 2	/* maximum groups of four taps in antialias.vbmi.c */
+#define ANTIALIAS_DIGITS 3	/* of a weight, the highest first */
+
+/*
+ * A weight k of 22 bits, and its word w: 15 bits that blend any two bytes to the
+ * same byte, where the weight of the first is 2^22 - k; -1 if none do.
+ *
+ *	[(q - p) w / 2^15] = [(q - p) k / 2^22]
+ */
+struct antialias_word { int32_t k, word; };
+
+#define ANTIALIAS_WORDS 256	/* remembered words, a power of two */
+
+/*
+ * The plan of some bytes of a line: 16, or 32 with sums of two taps, or 48 that
+ * copy input bytes.  Byte e has the taps pick[4 e] to pick[4 e + 3] of the 64
+ * bytes at offset ${low}, and the same of those at ${low} + 12; or pick[2 e] and
+ * pick[2 e + 1]; or pick[e].
+ */
+struct antialias_block {
+	uint8_t pick[64];
+	union {
+		int8_t w[ANTIALIAS_QUADS][ANTIALIAS_DIGITS][64];
+		int16_t blend[32];	/* words of the second of two taps, if
+					 * all have one */
+	};
+	uint64_t inside[ANTIALIAS_QUADS];	/* bytes of both windows that are
+						 * in the row */
+	int low;
+} __attribute__((aligned(RESIZE_ALIGN)));
+
+/*
+ * The plan of a row of the output: the weights of its 2, 4 or 8 taps.  Each
+ * element of ${w} has a digit of four weights, or twice that of two.  ${blend}
+ * is the word of the second of two taps, or -1.
+ */
+struct antialias_mix {
+	int taps, blend;
+	int32_t w[ANTIALIAS_QUADS][ANTIALIAS_DIGITS];
+};
+
 /* Arguments of antialias_run: one antialiased resize. */
 struct antialias_job {
 	uint8_t *to;			/* [y->n][x->n][3] */
@@ -94,10 +136,21 @@ struct antialias_job {
 	 * a multiple of four: [(high - low) / 2][x->pairs]. */
 	const struct antialias_pack *pack;
 	int low, high;
+	/* of antialias_run_vbmi alone */
+	uint8_t *lines;			/* [ring][3 x->n, rounded up to 64] */
+	int ring;			/* a power of two above the taps of a
+					 * row */
+	const struct antialias_block *block;	/* all of a line */
+	int taps, blends;		/* as in struct antialias */
+	const struct antialias_mix *mix;	/* [y->n] */
 };
 
-/* antialias_run(job): run ${job}.  The formula is in antialias.isa.c. */
+/*
+ * antialias_run(job), antialias_run_vbmi(job):
+ * Run ${job}.  The formulas are in antialias.isa.c and antialias.vbmi.c.
+ */
 ISA_DECLARE(void, antialias_run, (const struct antialias_job *job));
+void antialias_run_vbmi(const struct antialias_job *job);
 
 /* The antialiased plan and its buffers, kept between calls. */
 struct antialias {
@@ -107,7 +160,37 @@ struct antialias {
 	int16_t *line;
 	size_t words, packs;		/* capacity of ${line}, and of
 					 * ${pack} */
+	struct antialias_block *block;	/* aligned, in ${blocks} */
+	void *blocks;
+	size_t block_bytes;		/* capacity of ${blocks} */
+	struct antialias_mix *mix;	/* [y.n] */
+	size_t mixes;			/* capacity of ${mix} */
+	int taps;			/* taps in ${block} for each byte of a
+					 * line: 1 copies it; 2, 4 or 8; 0: too
+					 * many for antialias_run_vbmi */
+	int blends;			/* 1: ${block} has words */
+	/* Words found before, each at the hash of ${k}.  At first all have
+	 * weight 0, whose word is 0. */
+	struct antialias_word word[ANTIALIAS_WORDS];
+	int planned;			/* plans made of ${x} and ${y} */
 };
+
+/* Plans that a copy of the code reads besides the axes. */
+enum { ANTIALIAS_PACKS = 1, ANTIALIAS_BLOCKS = 2, ANTIALIAS_MIXES = 4 };
+
+/* One copy of the code of antialiased resizing. */
+struct antialias_code {
+	const char *name;
+	void (*run)(const struct antialias_job *job);
+	int vbmi;			/* 1: it is antialias_run_vbmi */
+};
+
+/*
+ * antialias_codes(n):
+ * Return the copies that this processor can run, ${*n} of them, the fastest
+ * last.  The result is static.
+ */
+const struct antialias_code *antialias_codes(int *n);
 
 /* ---- both ---- */
 
@@ -170,13 +253,25 @@ void antialias_reserve(struct antialias *a, int w, int h, int from_w,
 void antialias_free(struct antialias *a);
 
 /*
- * resize_by(run, z, c), antialias_by(run, z, c):
- * Do the call ${c} with ${run}, one instruction set's copy of resize_run or
- * antialias_run, so that a test can compare the copies.
+ * antialias_reserve_vbmi(a, w, h):
+ * Allocate the plans of antialias_run_vbmi for results up to ${w} x ${h}.
+ *
+ * antialias_plan_vbmi(a, from_w):
+ * Make these plans from the axes of ${a}, for rows of ${from_w} pixels, unless
+ * they are made.  Return 1, or 0 if antialias_run_vbmi cannot run them.
+ */
+void antialias_reserve_vbmi(struct antialias *a, int w, int h);
+int antialias_plan_vbmi(struct antialias *a, int from_w);
+
+/*
+ * resize_by(run, z, c), antialias_by(code, z, c):
+ * Do the call ${c} with ${run}, one instruction set's copy of resize_run, or
+ * with ${code}, one element of antialias_codes, so that a test can compare the
+ * copies.  If the copy cannot run the plan, antialias_by uses the one before.
  */
 void resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
     const struct resize_call *c);
-void antialias_by(void (*run)(const struct antialias_job *job),
-    struct resizer *z, const struct resize_call *c);
+void antialias_by(const struct antialias_code *code, struct resizer *z,
+    const struct resize_call *c);
 
 #endif

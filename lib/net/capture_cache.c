@@ -66,17 +66,34 @@ capture_cache_find(struct capture_cache *p, struct device *d, const struct captu
 	return NULL;
 }
 
+/*
+ * Capture the pass.  NCCL requires that all ranks launch an exchange by a graph,
+ * or none does (NCCL User Guide, "Using NCCL with CUDA Graphs").
+ */
+static struct replay *
+capture_cache_capture(struct device *d, const struct peers *peers,
+    void (*run)(void *arg), void *arg)
+{
+	struct replay *kept = NULL;
+
+	if (device_capture(d)) {
+		run(arg);
+		kept = device_capture_end(d);
+	}
+	if (peers == NULL || peers->agree(peers, kept != NULL))
+		return kept;
+	device_graph_free(d, kept);
+	return NULL;
+}
+
 void
 capture_cache_run(struct capture_cache *p, struct device *d, const struct capture_key *key,
-    void (*run)(void *arg), void *arg)
+    const struct peers *peers, void (*run)(void *arg), void *arg)
 {
 	struct capture_cache_pass *pass = capture_cache_find(p, d, key);
 
 	if (pass != NULL && pass->kept == NULL && !pass->refused) {
-		if (device_capture(d)) {
-			run(arg);
-			pass->kept = device_capture_end(d);
-		}
+		pass->kept = capture_cache_capture(d, peers, run, arg);
 		pass->refused = pass->kept == NULL;
 	}
 	if (pass != NULL && pass->kept != NULL)

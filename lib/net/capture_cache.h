@@ -34,11 +34,13 @@ struct capture_cache *capture_cache_new(void);
 void capture_cache_free(struct capture_cache *p, struct device *d);
 
 /*
- * capture_cache_run(p, d, key, run, arg):
+ * capture_cache_run(p, d, key, peers, run, arg):
  * Execute the pass of ${key}: call run(arg), which submits it to ${d}, or
- * launch its graph.  If it cannot be captured, always call run.
+ * launch its graph.  If it cannot be captured, always call run.  The pass takes
+ * sums over ${peers}, whose agree is not NULL; NULL: no sums.  All peers run the
+ * same passes in the same order, so a graph is kept only if all captured it.
  */
 void capture_cache_run(struct capture_cache *p, struct device *d, const struct capture_key *key,
-    void (*run)(void *arg), void *arg);
+    const struct peers *peers, void (*run)(void *arg), void *arg);
 
 #endif

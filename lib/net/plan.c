@@ -256,14 +256,13 @@ plan_feed(struct plan *p, const struct feed *feed)
 /*
  * Run a pass through the graph cache if possible.  That needs a discrete
  * device, where a captured pass finds each microbatch in the staging buffer.  A
- * pass with peers cannot be captured, because peers wait for one another in the
- * middle of it.
+ * pass with peers can be captured only if their sums run on the device.
  */
 static void
 plan_run_pass(struct plan *p, struct capture_key key, void (*run)(void *arg),
     void *arg)
 {
-	if (p->staging == NULL || p->peers != NULL) {
+	if (p->staging == NULL || (p->peers != NULL && p->peers->agree == NULL)) {
 		run(arg);
 		return;
 	}
@@ -271,7 +270,7 @@ plan_run_pass(struct plan *p, struct capture_key key, void (*run)(void *arg),
 	key.w = p->w;
 	key.dw = p->dw;
 	key.feed_key = staging_buffer_key(p->staging, p->task[0].feed);
-	capture_cache_run(p->captures, p->device, &key, run, arg);
+	capture_cache_run(p->captures, p->device, &key, p->peers, run, arg);
 }
 
 static void

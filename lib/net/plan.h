@@ -79,7 +79,8 @@ void plan_free(struct plan *p);
  * plan_bind(p, arena, w, dw):
  * Set all pointers of the tasks: into ${arena} of at least p->arena bytes, and
  * into the flat buffers of parameters ${w} and gradients ${dw}.  ${dw} may be
- * NULL without training.  Buffers of the previous call cost nothing.
+ * NULL without training.  A buffer at the same address as in the previous call
+ * is skipped, so repeated calls are cheap.
  */
 void plan_bind(struct plan *p, void *arena, const void *w, void *dw);
 

@@ -144,6 +144,7 @@ lr_check_place(const char *where, const char *text, int begin, int end,
 		    p->until, end);
 	/*
 	 * A piece ends at r1 but may begin anywhere on its line, so check that.
+	 * Rounding may leave a line that reaches 0 a little below it.
 	 */
 	lr = lr_at(p, 1, from);
 	if (!(lr >= -1e-12 * (p->r0 + p->r1) && lr <= LR_MAX))

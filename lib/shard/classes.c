@@ -25,6 +25,18 @@ class_list_free(struct class_list *c)
 	*c = (struct class_list){ 0 };
 }
 
+int
+class_find(const struct class_list *c, const char *name)
+{
+	int64_t i;
+
+	for (size_t k = 0; k < c->n; k++)
+		if (strcmp(c->name[k], name) == 0)
+			return (int)k;
+	return c->n > 0 && text_int(name, 0, (int64_t)c->n - 1, &i) == 0 ?
+	    (int)i : -1;
+}
+
 static int
 classes_by_name(const void *a, const void *b)
 {

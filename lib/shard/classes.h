@@ -48,6 +48,10 @@ void class_parse(const char *text, struct class_list *c);
  */
 int class_read(const char *path, struct class_list *c);
 
+/* class_find(c, name): Return the class with the name or the number ${name}, or
+ * -1 without a message. */
+int class_find(const struct class_list *c, const char *name);
+
 /*
  * class_compare(path, have, whose, want, classes):
  * Compare the classes ${have} of dataset ${path} with the classes ${want} by

@@ -117,6 +117,16 @@ dataset_read_sets(struct dataset *d)
 	return bad;
 }
 
+static void
+dataset_hash_classes(struct dataset *d)
+{
+	struct buffer classes = { 0 };
+
+	class_text(&d->m->classes, &classes);
+	d->class_hash = hash64(classes.data, classes.n);
+	buffer_free(&classes);
+}
+
 /* Open everything.  Return 0, or -1 or -2 as damage_report.  Open the shards
  * before the identity is checked: it is computed from their footers. */
 static int
@@ -124,7 +134,6 @@ dataset_open_parts(struct dataset *d)
 {
 	char *path = path_join(d->dir, MANIFEST_NAME);
 	struct damage damage = { 0 };
-	struct buffer classes = { 0 };
 	int bad = 0;
 
 	d->m = manifest_read(d->dir, &damage);
@@ -139,10 +148,24 @@ dataset_open_parts(struct dataset *d)
 	if (bad)
 		return bad;
 	dataset_collect_keys(d);
-	class_text(&d->m->classes, &classes);
-	d->class_hash = hash64(classes.data, classes.n);
-	buffer_free(&classes);
+	dataset_hash_classes(d);
 	return dataset_read_sets(d);
+}
+
+/* Read the index of every sample once.  Plans of many ranks ask for the result
+ * thousands of times. */
+static void
+dataset_measure(struct dataset *d)
+{
+	for (uint32_t i = 0; i < dataset_samples(d); i++) {
+		struct sample m = dataset_sample(d, i);
+
+		d->max_frames = m.frames > d->max_frames ? m.frames :
+		    d->max_frames;
+		d->max_w = m.width > d->max_w ? m.width : d->max_w;
+		d->max_h = m.height > d->max_h ? m.height : d->max_h;
+		d->has_sets |= (m.flags & SHARD_LABELS) != 0;
+	}
 }
 
 struct dataset *
@@ -155,10 +178,33 @@ dataset_open(const char *dir, int *bad)
 	result = dataset_open_parts(d);
 	if (bad != NULL)
 		*bad = result;
-	if (result == 0)
+	if (result == 0) {
+		dataset_measure(d);
 		return d;
+	}
 	dataset_free(d);
 	return NULL;
+}
+
+/* The manifest is that of a set without shards. */
+struct dataset *
+dataset_of(const struct dataset_content *c)
+{
+	struct dataset *d = xcalloc(1, sizeof(*d));
+
+	d->content = *c;
+	d->dir = xstrdup(c->path);
+	d->m = manifest_new();
+	d->m->generation = 1;
+	d->m->options = xprintf("{\"extract\":%s}", c->extract);
+	d->m->streams = *c->streams;
+	d->m->samples = c->samples;
+	d->m->id = d->m->settings = c->id;
+	for (size_t k = 0; k < c->classes->n; k++)
+		class_add(&d->m->classes, c->classes->name[k]);
+	dataset_hash_classes(d);
+	dataset_measure(d);
+	return d;
 }
 
 void
@@ -166,6 +212,8 @@ dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
+	if (d->content.free != NULL)
+		d->content.free(d->content.of);
 	free(d->first);
 	free(d->interval);
 	files_free(d->files);
@@ -253,6 +301,23 @@ dataset_streams(const struct dataset *d)
 	return d->m->streams.n;
 }
 
+int
+dataset_stream(const struct dataset *d, const char *tag)
+{
+	const struct stream_list *l = &d->m->streams;
+
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->kind[i].tag, tag) == 0)
+			return i;
+	return -1;
+}
+
+struct level_list
+dataset_levels(const struct dataset *d)
+{
+	return level_list_of(&d->m->streams);
+}
+
 const char *
 dataset_ext(const struct dataset *d, int stream)
 {
@@ -282,12 +347,17 @@ dataset_shard_of(const struct dataset *d, uint32_t i)
 struct sample
 dataset_sample(const struct dataset *d, uint32_t i)
 {
-	size_t k = dataset_shard_of(d, i);
-	const struct shard *s = files_shard(d->files, k);
-	struct shard_entry e = shard_entry(s, i -
-	    (uint32_t)d->m->shard[k].first);
-	struct sample m = shard_sample(s, &e, d->key[i]);
+	const struct shard *s;
+	struct shard_entry e;
+	struct sample m;
+	size_t k;
 
+	if (d->content.read != NULL)
+		return d->content.sample[i];
+	k = dataset_shard_of(d, i);
+	s = files_shard(d->files, k);
+	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
+	m = shard_sample(s, &e, d->key[i]);
 	/* The index has no sets of labels; dataset_read_sets loaded them. */
 	if (d->first != NULL && (m.flags & SHARD_LABELS)) {
 		m.labels = d->interval + d->first[i];
@@ -299,19 +369,13 @@ dataset_sample(const struct dataset *d, uint32_t i)
 int
 dataset_has_label_sets(const struct dataset *d)
 {
-	return d->first != NULL;
+	return d->has_sets;
 }
 
-/* Read the index of every sample once, to size buffers before training. */
 void
 dataset_max(const struct dataset *d, int *frames, int *w, int *h)
 {
-	*frames = *w = *h = 0;
-	for (uint32_t i = 0; i < dataset_samples(d); i++) {
-		struct sample m = dataset_sample(d, i);
-
-		*frames = m.frames > *frames ? m.frames : *frames;
-		*w = m.width > *w ? m.width : *w;
-		*h = m.height > *h ? m.height : *h;
-	}
+	*frames = d->max_frames;
+	*w = d->max_w;
+	*h = d->max_h;
 }

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "shard/classes.h"
+#include "shard/level.h"
 #include "shard/sample.h"
 
 struct dataset;
@@ -25,6 +26,33 @@ struct dataset;
  * if it is damaged.  ${bad} may be NULL.
  */
 struct dataset *dataset_open(const char *dir, int *bad);
+
+/*
+ * Samples that are not in shards, such as videos that are decoded when a clip
+ * needs them.  The dataset reads them by callbacks, from any thread.
+ */
+struct dataset_content {
+	const char *path;		/* for messages */
+	const struct sample *sample;	/* [samples] with all fields of an
+					 * index; key and shard not NULL */
+	uint32_t samples;
+	const struct class_list *classes;
+	const struct stream_list *streams;
+	const char *extract;		/* JSON, as of dataset_extract */
+	struct hash128 id;
+	/* As dataset_frames_read with ${stream} 0. */
+	int (*read)(void *of, uint32_t i, const int *frame, int n,
+	    struct buffer *to, size_t *at, struct error *why);
+	void (*free)(void *of);		/* called by dataset_free */
+	void *of;
+};
+
+/*
+ * dataset_of(c):
+ * Return a dataset of the samples ${c}.  It copies ${c} and the texts in it;
+ * c->sample and what it points to must remain valid until c->free.
+ */
+struct dataset *dataset_of(const struct dataset_content *c);
 
 /* dataset_free(d): Close and free ${d}.  NULL does nothing. */
 void dataset_free(struct dataset *d);
@@ -70,10 +98,15 @@ char *dataset_extract(const struct dataset *d);
 
 /*
  * dataset_streams(d):
- * Return the number of streams of every sample.  Stream 0 is the input of a
- * network.
+ * Return the number of streams of every sample.
+ * dataset_stream(d, tag):
+ * Return the number of the stream with the tag ${tag}, or -1 if there is none.
  */
 int dataset_streams(const struct dataset *d);
+int dataset_stream(const struct dataset *d, const char *tag);
+
+/* dataset_levels(d): Return the levels of every sample. */
+struct level_list dataset_levels(const struct dataset *d);
 
 /*
  * dataset_ext(d, stream):

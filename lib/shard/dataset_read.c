@@ -143,8 +143,9 @@ dataset_frames_workspace(const struct dataset *d, int n, int frames)
 	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
 }
 
-int
-dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
+/* dataset_frames_read from a shard. */
+static int
+dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
     const int *frame, int n, struct buffer *to, size_t *at,
     struct buffer *workspace, struct error *why)
 {
@@ -195,6 +196,16 @@ out:
 }
 
 int
+dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
+    const int *frame, int n, struct buffer *to, size_t *at,
+    struct buffer *workspace, struct error *why)
+{
+	return d->content.read != NULL ? d->content.read(d->content.of, i,
+	    frame, n, to, at, why) : dataset_read_shard(d, i, stream, frame, n,
+	    to, at, workspace, why);
+}
+
+int
 dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
 	size_t k = dataset_shard_of(d, i);
@@ -213,12 +224,18 @@ dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 int
 dataset_source(const struct dataset *d, uint32_t i, char **to)
 {
-	const char *key = dataset_sample(d, i).key, *source;
+	struct sample m = dataset_sample(d, i);
+	const char *key = m.key, *source;
 	struct buffer b = { 0 };
 	struct json *o = NULL;
-	int result = dataset_json_read(d, i, &b);
+	int result;
 
+	if (d->content.read != NULL) {
+		*to = xstrdup(m.source != NULL ? m.source : key);
+		return 0;
+	}
 	*to = NULL;
+	result = dataset_json_read(d, i, &b);
 	if (result == 0 && (o = json_parse(key, b.data, b.n)) == NULL)
 		result = -2;
 	source = json_to_text(json_get(o, "src"));

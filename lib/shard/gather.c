@@ -32,8 +32,9 @@ gather_wrong(const struct gather *g, const struct stream_reader *r,
 {
 	char *at = gather_place(r, m);
 
-	const char *hint = stream_foreign(r) ? " (tar --sort=name puts members "
-	    "in order)" : "";
+	const char *hint = stream_foreign(r) == STREAM_ARCHIVED ? " (tar "
+	    "--sort=name puts members in order; --foreign=webdataset takes "
+	    "samples without .json)" : "";
 
 	if (g->open)
 		fail("%s: wanted %s, after %s at offset %llu%s", at, want,

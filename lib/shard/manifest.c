@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "shard/manifest.h"
 
 struct manifest *
@@ -156,6 +157,12 @@ manifest_write(const char *dir, const struct manifest *m)
 	manifest_sums(m, &sums);
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "bytes", (int64_t)m->bytes);
+	if (m->class_samples != NULL) {
+		json_open(&w, "class_samples", '[');
+		for (size_t i = 0; i < m->classes.n; i++)
+			json_put_int(&w, NULL, (int64_t)m->class_samples[i]);
+		json_close(&w);
+	}
 	manifest_put_hash64(&w, "class_xxh3", &classes);
 	class_write(&w, &m->classes);
 	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m), text));
@@ -167,6 +174,7 @@ manifest_write(const char *dir, const struct manifest *m)
 	json_put_text(&w, "settings_id", hash128_text(m->settings, text));
 	manifest_put_shards(&w, m);
 	stream_list_write(&w, "streams", &m->streams);
+	json_put_text(&w, "tool", version_build);
 	json_put_int(&w, "version", MANIFEST_VERSION);
 	json_close(&w);
 	buffer_text(&w.out, "\n");

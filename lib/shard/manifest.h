@@ -43,6 +43,9 @@ struct manifest {
 	struct manifest_shard *shard;
 	size_t shards, cap;
 	uint64_t bytes, frames, samples;	/* of all shards */
+	const uint64_t *class_samples;	/* [classes.n] samples of each class,
+					 * for manifest_write; the caller owns
+					 * it; NULL: not written */
 };
 
 /* manifest_new(): Return an empty manifest.  manifest_free frees it. */

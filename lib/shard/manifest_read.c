@@ -197,7 +197,7 @@ manifest_read(const char *dir, struct damage *d)
 		    "(wanted a packed set, as vt-pack makes it)", Q(dir));
 		goto out;
 	}
-	if (file_is_dir(dir) && file_size(path) < 0) {
+	if (file_is_dir(dir) && access(path, F_OK) != 0 && errno == ENOENT) {
 		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
 		    "set, or packing was not finished");
 		goto out;

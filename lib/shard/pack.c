@@ -306,7 +306,8 @@ static int
 pack_read_input(struct pack *p, const char *path)
 {
 	const struct stream_limits limits = { p->o->max_member, p->o->foreign,
-		p->o->skip_foreign, pack_tick, p };
+		p->o->skip_foreign, p->o->classes != NULL ? &p->m->classes :
+		NULL, pack_tick, p };
 	struct stream_reader *r = stream_read_open(path, &limits);
 	struct stream_member m;
 	int result = STREAM_MORE;
@@ -324,7 +325,8 @@ pack_read_input(struct pack *p, const char *path)
 			result = STREAM_BAD;
 	}
 	if (p->g.open && (result == STREAM_DONE || result == STREAM_UNMARKED))
-		result = fail("%s: the archive ends, but sample %s has no .json",
+		result = fail("%s: the archive ends, but sample %s has no .json "
+		    "(--foreign=webdataset takes samples without)",
 		    stream_path(r), p->g.key);
 	else if (result == STREAM_UNMARKED)
 		result = fail("%s: a whole tar archive, of %llu samples, but "

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shard/stream_read.h"
 #include "shard/writer.h"
 
 /* Counts for progress lines and for the summary. */
@@ -38,7 +39,8 @@ struct pack_options {
 	int continued;		/* the input lacks the samples that are
 				 * packed already */
 	int force;		/* replace an existing set */
-	int foreign, skip_foreign;		/* as in struct stream_limits */
+	enum stream_layout foreign;	/* as in struct stream_limits */
+	int skip_foreign;			/* the same */
 	int dry_run;		/* compute everything, write nothing */
 
 	/* A shard is durable, or would be without dry_run.  Return 0, or -1

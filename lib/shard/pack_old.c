@@ -151,9 +151,11 @@ pack_load_old(struct pack *p)
 	if (!o->continued)
 		p->replay = p->m->samples;
 	if (result == 0 && p->m->samples > 0)
-		note("%s: holds %s, %zu shards, %llu samples%s", Q(o->dir),
+		note("%s: holds %s, %zu shard%s, %llu sample%s%s", Q(o->dir),
 		    there ? "a finished set" : "a set that was not finished",
-		    p->m->shards, (unsigned long long)p->m->samples,
+		    p->m->shards, p->m->shards == 1 ? "" : "s",
+		    (unsigned long long)p->m->samples,
+		    p->m->samples == 1 ? "" : "s",
 		    o->continued ? "; new input is added" : there ?
 		    "; the input is compared with it" :
 		    "; the input is compared with them, and the rest added");

@@ -253,6 +253,8 @@ int
 pack_finish(struct pack *p)
 {
 	char *journal;
+	uint64_t *counts;
+	int bad;
 
 	if (p->samples < p->replay) {
 		fail("%s: the input has %llu samples, but %llu are packed (-f "
@@ -272,7 +274,12 @@ pack_finish(struct pack *p)
 			return -1;
 		if (!p->classes_given)
 			class_infer_classes(p->infer, &p->m->classes);
-		if (manifest_write(p->o->dir, p->m) != 0)
+		p->m->class_samples = counts = tally_counts(&p->tally,
+		    p->m->classes.n);
+		bad = manifest_write(p->o->dir, p->m);
+		p->m->class_samples = NULL;
+		free(counts);
+		if (bad)
 			return -1;
 	}
 	/* The manifest replaces the journal.  A journal that cannot be

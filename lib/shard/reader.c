@@ -229,3 +229,11 @@ shard_sample_read(const struct shard *s, const struct shard_entry *e,
 	buffer_free(&b);
 	return m;
 }
+
+struct sample *
+shard_sample_at(const struct shard *s, uint32_t i, char *key, int *bad)
+{
+	struct shard_entry e = shard_entry(s, i);
+
+	return shard_sample_read(s, &e, shard_key(s, &e, key), bad);
+}

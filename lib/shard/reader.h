@@ -137,6 +137,14 @@ struct sample *shard_sample_read(const struct shard *s,
     const struct shard_entry *e, const char *what, int *bad);
 
 /*
+ * shard_sample_at(s, i, key, bad): return KEY.json of sample ${i} as
+ * shard_sample_read, whose messages begin with its key, and set ${key}
+ * [KEY_MAX + 1] to the key.
+ */
+struct sample *shard_sample_at(const struct shard *s, uint32_t i, char *key,
+    int *bad);
+
+/*
  * shard_member(s, e, number, to):
  * Replace the content of ${to} by the data of record ${number} of sample ${e},
  * and check the CRC.  Return 0, or after a message -1 on an I/O error, -2 if

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "shard/level.h"
 #include "shard/sample.h"
 
 static const char *const frame_types[] = { "jpg", "png" };
@@ -115,8 +116,40 @@ sample_path_from_text(const char *text)
 	return path;
 }
 
+/* Write the sizes of the levels, if there are several. */
+static void
+sample_write_levels(const struct sample *s, struct json_writer *w)
+{
+	struct level_list l = level_list_of(s->streams);
+
+	if (l.n < 2)
+		return;
+	json_open(w, "levels", '[');
+	for (int i = 0; i < l.n; i++) {
+		int width, height;
+
+		level_size(l.level[i].side, s->width, s->height, &width,
+		    &height);
+		json_open(w, NULL, '[');
+		json_put_int(w, NULL, width);
+		json_put_int(w, NULL, height);
+		json_close(w);
+	}
+	json_close(w);
+}
+
+void
+sample_flow_write(struct json_writer *w, const struct sample_flow *f)
+{
+	json_open(w, "flow", '{');
+	json_put_int(w, "bound", f->bound);
+	json_put_text(w, "method", f->method);
+	json_close(w);
+}
+
 /* Write the members in the order of their keys, as canonical JSON requires.
- * "t" and "labels" exist only with their flags. */
+ * "t" and "labels" exist only with their flags, "flow" only with flow, and
+ * "levels" only if there are several. */
 void
 sample_write(const struct sample *s, struct buffer *b)
 {
@@ -127,6 +160,8 @@ sample_write(const struct sample *s, struct buffer *b)
 	    (unsigned long long)s->source_hash);
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "flags", s->flags);
+	if (s->flow.method != NULL)
+		sample_flow_write(&w, &s->flow);
 	json_open(&w, "fps", '[');
 	json_put_int(&w, NULL, s->fps.num);
 	json_put_int(&w, NULL, s->fps.den);
@@ -145,6 +180,14 @@ sample_write(const struct sample *s, struct buffer *b)
 			json_close(&w);
 		}
 		json_close(&w);
+	}
+	sample_write_levels(s, &w);
+	if (s->phash != 0) {
+		char phash[17];
+
+		snprintf(phash, sizeof(phash), "%016llx",
+		    (unsigned long long)s->phash);
+		json_put_text(&w, "phash", phash);
 	}
 	json_put_text(&w, "src", source);
 	json_put_int(&w, "src_bytes", (int64_t)s->source_bytes);
@@ -279,6 +322,33 @@ sample_get_streams(const char *what, const struct json *v, struct sample *s,
 	    error_set(why, "%s: \"streams\" is missing or wrong", what);
 }
 
+/* The sizes of levels are functions of the size of the first, because the index
+ * has only that. */
+static int
+sample_check_levels(const char *what, const struct json *v,
+    const struct sample *s, struct error *why)
+{
+	struct level_list l = level_list_of(s->streams);
+	int64_t got[2];
+
+	if (l.n < 2)
+		return 0;
+	for (int i = 0; i < l.n; i++) {
+		const struct json *size = json_at(v, (size_t)i);
+		int w, h;
+
+		level_size(l.level[i].side, s->width, s->height, &w, &h);
+		if (json_size(v) != (size_t)l.n || json_size(size) != 2 ||
+		    json_to_int(json_at(size, 0), w, w, &got[0]) != 0 ||
+		    json_to_int(json_at(size, 1), h, h, &got[1]) != 0)
+			return error_set(why, "%s: \"levels\" is missing or "
+			    "wrong (wanted %d sizes, and [%d,%d] for stream %s)",
+			    what, l.n, w, h,
+			    s->streams->kind[l.level[i].stream].tag);
+	}
+	return 0;
+}
+
 /*
  * Check everything that later code relies on, because the stream and the shard
  * may come from another program.  On an error, the fields set so far belong to
@@ -290,6 +360,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 {
 	const struct json *t = json_get(o, "t");
 	const char *key, *source, *status, *hash;
+	const char *phash = json_to_text(json_get(o, "phash"));
 	int64_t flags, bytes;
 
 	if (!json_is(o, '{'))
@@ -315,7 +386,12 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
 		return error_set(why, "%s: \"src_xxh3\" %s (wanted 16 "
 		    "hexadecimal digits)", what, text_quote(hash));
-	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0)
+	if (json_get(o, "phash") != NULL && (phash == NULL ||
+	    strlen(phash) != 16 || strspn(phash, "0123456789abcdef") != 16))
+		return error_set(why, "%s: \"phash\" is wrong (wanted 16 "
+		    "hexadecimal digits)", what);
+	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0 ||
+	    sample_check_levels(what, json_get(o, "levels"), s, why) != 0)
 		return -1;
 	/* The flags and the fields they announce must agree. */
 	s->flags = (unsigned)flags;
@@ -334,6 +410,7 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	s->source = sample_path_from_text(source);
 	s->source_bytes = (uint64_t)bytes;
 	s->source_hash = strtoull(hash, NULL, 16);
+	s->phash = phash != NULL ? strtoull(phash, NULL, 16) : 0;
 	return 0;
 }
 

@@ -45,6 +45,13 @@ struct stream_list { int n; struct stream_kind kind[STREAM_MAX]; };
 struct label_interval { int class, first, last; };
 
 /*
+ * The optical flow of the streams x and y: the method, and the displacement in
+ * pixels that byte 255 stands for.  The method is NULL if there is no flow, and
+ * in samples that are read.
+ */
+struct sample_flow { const char *method; int bound; };
+
+/*
  * A sample has either one label for all frames, or a set of labels, which may
  * be empty, or neither.  The creator of the struct owns the strings and arrays.
  */
@@ -67,8 +74,11 @@ struct sample {
 				 * flags has SHARD_VARIABLE; NULL: constant
 				 * rate, or from an index */
 	unsigned flags;		/* SHARD_TRUNCATED ... */
+	struct sample_flow flow;
 	uint64_t source_bytes;	/* of the video file; 0 from an index */
 	uint64_t source_hash;	/* its XXH3-64 */
+	uint64_t phash;		/* of its frames (media/phash.h); 0: none, or
+				 * from an index */
 	const char *shard;	/* path of the shard; NULL: not from a shard */
 	uint64_t offset;	/* of the first header in the shard */
 };
@@ -94,6 +104,9 @@ int stream_list_read(const struct json *v, struct stream_list *l);
  * Return 1 for a supported type of frame, "jpg" or "png", 0 otherwise.
  */
 int stream_ext_known(const char *ext);
+
+/* sample_flow_write(w, f): Write ${f} as the member "flow". */
+void sample_flow_write(struct json_writer *w, const struct sample_flow *f);
 
 /*
  * sample_write(s, b):

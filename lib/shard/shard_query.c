@@ -15,10 +15,8 @@
 
 #define Q text_quote
 
-/* Call ${each} for every shard.  Stop and return its result if it is not 0:
- * -1 and -2 are errors as of damage_report, 1 means done. */
-static int
-shard_query_each_shard(const struct shard_query *l, int (*each)(const struct shard *s,
+int
+shard_query_each(const struct shard_query *l, int (*each)(const struct shard *s,
     const struct class_list *classes, void *arg), void *arg)
 {
 	struct class_list none = { 0 };
@@ -87,7 +85,7 @@ shard_query_list(const struct shard_query *l, FILE *f)
 {
 	fprintf(f, "#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
 	    "shard\toffset\tbytes\n");
-	return shard_query_each_shard(l, shard_query_list_shard, f);
+	return shard_query_each(l, shard_query_list_shard, f);
 }
 
 struct shard_query_wanted { const char *key; int64_t frame; FILE *f; };
@@ -142,7 +140,7 @@ shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FIL
 {
 	struct shard_query_wanted w = { key, frame, f };
 
-	return shard_query_each_shard(l, shard_query_cat_shard, &w);
+	return shard_query_each(l, shard_query_cat_shard, &w);
 }
 
 struct shard_query_ends { int zero; FILE *f; };
@@ -157,10 +155,8 @@ shard_query_sources_of(const struct shard *s, const struct class_list *names,
 
 	(void)names;
 	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
-		struct shard_entry e = shard_entry(s, i);
 		char key[KEY_MAX + 1];
-		struct sample *m = shard_sample_read(s, &e, shard_key(s, &e,
-		    key), &result);
+		struct sample *m = shard_sample_at(s, i, key, &result);
 
 		if (m == NULL)
 			break;
@@ -180,7 +176,7 @@ shard_query_sources(const struct shard_query *l, int zero, FILE *f)
 {
 	struct shard_query_ends o = { zero, f };
 
-	return shard_query_each_shard(l, shard_query_sources_of, &o);
+	return shard_query_each(l, shard_query_sources_of, &o);
 }
 
 /* Without a manifest, the journal lists the finished shards.  Their names

@@ -12,8 +12,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "shard/classes.h"
+#include "shard/reader.h"
+
 /* The input: a set if ${dir} is not NULL, otherwise ${shard}[${shards}]. */
 struct shard_query { const char *dir; const char *const *shard; size_t shards; };
+
+/*
+ * shard_query_each(l, each, arg):
+ * Call ${each} for every shard, with the classes of the set, none without a
+ * set.  Stop at the first result that is not 0, and return it: -1 or -2 after a
+ * message, or 1, which means done.
+ */
+int shard_query_each(const struct shard_query *l, int (*each)(
+    const struct shard *s, const struct class_list *classes, void *arg),
+    void *arg);
 
 /*
  * shard_query_list(l, f):

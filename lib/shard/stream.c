@@ -25,8 +25,9 @@ struct stream_writer {
 	struct hasher *hash;		/* of all bytes written */
 	struct buffer out;		/* bytes not written yet */
 	struct sample sample;	/* being written, if open */
-	int open, frame;		/* number of the next frame */
-	uint64_t samples, frames;
+	int open;
+	int64_t written;		/* frames of all streams */
+	uint64_t samples, frames, bytes;	/* ${bytes} are in the file */
 };
 
 struct stream_writer *
@@ -50,6 +51,7 @@ stream_flush(struct stream_writer *w)
 
 	hasher_add(w->hash, w->out.data, n);
 	w->out.n = 0;
+	w->bytes += n;
 	return file_write(w->fd, w->path, w->out.data, n);
 }
 
@@ -105,8 +107,10 @@ int
 stream_begin(struct stream_writer *w, const struct sample *s)
 {
 	/* Callers guarantee these; the checks below depend on the video. */
-	assert(!w->open && key_is_valid(s->key) && s->streams->n == 1 &&
-	    stream_ext_known(s->streams->kind[0].ext));
+	assert(!w->open && key_is_valid(s->key) && s->streams->n >= 1 &&
+	    s->streams->n <= STREAM_MAX);
+	for (int i = 0; i < s->streams->n; i++)
+		assert(stream_ext_known(s->streams->kind[i].ext));
 	assert(s->labels == NULL || s->label == -1);
 	if (s->frames < 1 || s->frames > FRAME_MAX)
 		return fail("%s: %d frames (wanted 1 to %d)",
@@ -122,21 +126,24 @@ stream_begin(struct stream_writer *w, const struct sample *s)
 	if (s->labels != NULL)
 		w->sample.flags |= SHARD_LABELS;
 	w->open = 1;
-	w->frame = 0;
+	w->written = 0;
 	return 0;
 }
 
 int
 stream_frame(struct stream_writer *w, const void *data, size_t n)
 {
+	const struct stream_list *l = w->sample.streams;
+	int frame = (int)(w->written / l->n), stream = (int)(w->written % l->n);
 	char name[USTAR_NAME + 1];
 
-	assert(w->open && w->frame < w->sample.frames);
+	assert(w->open && frame < w->sample.frames);
 	if (n == 0)
 		return fail("%s: frame %d is empty",
-		    text_quote(w->sample.source), w->frame);
-	stream_frame_name(w->sample.key, (unsigned)w->frame++,
-	    &w->sample.streams->kind[0], name);
+		    text_quote(w->sample.source), frame);
+	stream_frame_name(w->sample.key, (unsigned)frame, &l->kind[stream],
+	    name);
+	w->written++;
 	return stream_put_member(w, name, data, n);
 }
 
@@ -150,7 +157,7 @@ stream_commit(struct stream_writer *w)
 	char name[USTAR_NAME + 1], label[16];
 	int result = -1;
 
-	assert(w->open && w->frame == s->frames);
+	assert(w->open && w->written == (int64_t)s->frames * s->streams->n);
 	if (s->label >= 0) {
 		snprintf(name, sizeof(name), "%s.cls", s->key);
 		snprintf(label, sizeof(label), "%d", s->label);
@@ -169,6 +176,12 @@ stream_commit(struct stream_writer *w)
 out:
 	buffer_free(&info);
 	return result;
+}
+
+uint64_t
+stream_written(const struct stream_writer *w)
+{
+	return w->bytes + w->out.n;
 }
 
 /* The end-of-stream marker, then the two zero blocks that end a tar. */

@@ -41,11 +41,12 @@ int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 
 /*
  * stream_begin(w, s):
- * Begin a sample with one stream, which is untagged.  Its flags SHARD_VARIABLE
- * and SHARD_LABELS are set from its times and labels.  The memory that ${s}
- * points to must remain valid until stream_commit.
+ * Begin a sample.  Its flags SHARD_VARIABLE and SHARD_LABELS are set from its
+ * times and labels.  The memory that ${s} points to must remain valid until
+ * stream_commit.
  * stream_frame(w, data, n):
- * Write the next frame.  Call it s->frames times.
+ * Write the next frame.  Call it once for each stream of each of s->frames
+ * frames, in their order.
  * stream_commit(w):
  * Write KEY.cls and KEY.json, and flush the sample.
  *
@@ -54,6 +55,12 @@ int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 int stream_begin(struct stream_writer *w, const struct sample *s);
 int stream_frame(struct stream_writer *w, const void *data, size_t n);
 int stream_commit(struct stream_writer *w);
+
+/*
+ * stream_written(w):
+ * Return the number of bytes of all members so far, with their headers.
+ */
+uint64_t stream_written(const struct stream_writer *w);
 
 /*
  * stream_end(w, status):

@@ -4,45 +4,36 @@
  * missing, and the hash of the stream.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
-#include "base/stop.h"
 #include "base/text.h"
+#include "shard/foreign.h"
 #include "shard/sample.h"
+#include "shard/stream_input.h"
 #include "shard/stream_read.h"
 
 #define Q text_quote
-#define BLOCK (256 << 10)		/* a multiple of USTAR_BLOCK, see
-					 * stream_read_hash_to */
 #define USTAR_TYPE 156			/* offset of the type in a ustar
 					 * header */
 #define NAMED 10			/* maximum number of warnings */
 
 struct stream_reader {
 	char *path;			/* quoted, for messages */
-	int fd;
 	struct stream_limits limits;
+	struct stream_input in;
 	struct archive *a;
-	char *block;
-	uint64_t total;			/* bytes read from the input */
-	size_t filled;			/* valid bytes of block, the last
-					 * ones read */
-	char first[8];			/* first bytes of the input */
-	int opened, eof, stopped;
-	struct hasher *hash;		/* of the current stream, */
-	uint64_t hashed;		/* up to this offset */
+	locale_t locale;		/* see stream_read_header */
+	struct foreign *foreign;	/* makes the members, or NULL */
+	int opened;			/* result of archive_read_open */
 	struct stream_member member;
 	uint64_t data_at, end;		/* of the member; end: with padding */
 	uint64_t members, skipped;	/* members: since the last end marker */
@@ -50,82 +41,40 @@ struct stream_reader {
 					 * marker */
 };
 
-/* ---- bytes ---- */
+/* ---- the archive ---- */
 
-/*
- * Add the bytes up to offset ${to} to the hash.  Return -1 if they are no
- * longer in the block.
- *
- * The hash covers the bytes before the end marker.  Every block except the last
- * is full, and its size is a multiple of USTAR_BLOCK, so no header spans two
- * blocks.  When the header of the end marker is parsed, its block is therefore
- * still in memory.
- */
-static int
-stream_read_hash_to(struct stream_reader *r, uint64_t to)
-{
-	uint64_t start = r->total - r->filled;
-
-	if (to < r->hashed || r->hashed < start || to > r->total)
-		return -1;
-	hasher_add(r->hash, r->block + (r->hashed - start), to - r->hashed);
-	r->hashed = to;
-	return 0;
-}
-
-/* Read once.  Return 0 at the end, or -1 with errno.  poll with a timeout
- * ensures that a signal is noticed within a second even if no input arrives. */
-static ssize_t
-stream_read_some(struct stream_reader *r, char *to, size_t n)
-{
-	struct pollfd p = { .fd = r->fd, .events = POLLIN };
-
-	for (;;) {
-		ssize_t k;
-
-		if (stop_signal() != 0) {
-			r->stopped = 1;
-			errno = EINTR;
-			return -1;
-		}
-		if (poll(&p, 1, 1000) <= 0) {
-			if (r->limits.idle != NULL)
-				r->limits.idle(r->limits.arg);
-			continue;
-		}
-		k = read(r->fd, to, n);
-		if (k >= 0 || (errno != EINTR && errno != EAGAIN))
-			return k;
-	}
-}
-
-/* Deliver the next block to libarchive.  First hash the previous block,
- * which is overwritten. */
+/* Deliver the next block to libarchive. */
 static la_ssize_t
 stream_read_callback(struct archive *a, void *arg, const void **data)
 {
 	struct stream_reader *r = arg;
 
-	stream_read_hash_to(r, r->total);
-	r->filled = 0;
-	while (!r->eof && r->filled < BLOCK) {
-		ssize_t n = stream_read_some(r, r->block + r->filled,
-		    BLOCK - r->filled);
-
-		if (n < 0) {
-			archive_set_error(a, errno, "cannot read: %s",
-			    strerror(errno));
-			return -1;
-		}
-		r->eof = n == 0;
-		r->filled += (size_t)n;
+	if (stream_input_next(&r->in) != 0) {
+		archive_set_error(a, errno, "cannot read: %s",
+		    strerror(errno));
+		return -1;
 	}
-	if (r->total == 0)
-		memcpy(r->first, r->block, r->filled < sizeof(r->first) ?
-		    r->filled : sizeof(r->first));
-	r->total += r->filled;
-	*data = r->block;
-	return (la_ssize_t)r->filled;
+	*data = r->in.block;
+	return (la_ssize_t)r->in.filled;
+}
+
+/*
+ * Open the archive, which parses its first block, or read the next header if
+ * ${e} is not NULL.  libarchive converts the names of a pax header from UTF-8 to
+ * the character set of the locale.  Python's tarfile, and so WebDataset, writes
+ * pax headers for names that are not ASCII.
+ */
+static int
+stream_read_header(struct stream_reader *r, struct archive_entry **e)
+{
+	locale_t before = r->locale != (locale_t)0 ? uselocale(r->locale) :
+	    (locale_t)0;
+	int got = e != NULL ? archive_read_next_header(r->a, e) :
+	    archive_read_open(r->a, r, NULL, stream_read_callback, NULL);
+
+	if (before != (locale_t)0)
+		uselocale(before);
+	return got;
 }
 
 struct stream_reader *
@@ -136,14 +85,22 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 
 	r->path = xstrdup(input ? "standard input" : Q(path));
 	r->limits = *limits;
-	r->fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0) {
+	r->in.fd = -1;
+	if (!input && file_is_dir(path)) {
+		if (limits->foreign == STREAM_OWN)
+			fail("%s: a directory (wanted a stream; --foreign takes "
+			    "folders of pictures)", r->path);
+		else if ((r->foreign = foreign_folder(path, limits,
+		    &r->skipped)) != NULL)
+			return r;
+		goto err;
+	}
+	if (limits->foreign == STREAM_WEBDATASET)
+		r->foreign = foreign_archive(r, limits);
+	if (stream_input_open(&r->in, input ? NULL : path, limits) != 0) {
 		fail_errno("%s: cannot open", r->path);
 		goto err;
 	}
-	(void)fcntl(r->fd, F_SETPIPE_SZ, 1 << 20);	/* fails on files */
-	r->hash = hasher_new();
-	r->block = xmalloc(BLOCK);
 	r->a = archive_read_new();
 	/* No filters: compressed input must be decompressed by another
 	 * program. */
@@ -154,9 +111,9 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 		    "out of memory");
 		goto err;
 	}
-	/* This parses the first block.  stream_next reports an error of it. */
-	r->opened = archive_read_open(r->a, r, NULL, stream_read_callback,
-	    NULL);
+	r->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	r->opened = stream_read_header(r, NULL);	/* stream_next reports an
+							 * error */
 	return r;
 err:
 	stream_read_close(r);
@@ -170,10 +127,10 @@ stream_read_close(struct stream_reader *r)
 		return;
 	if (r->a != NULL)
 		archive_read_free(r->a);
-	if (r->fd >= 0)
-		close(r->fd);
-	hasher_free(r->hash);
-	free(r->block);
+	foreign_free(r->foreign);
+	if (r->locale != (locale_t)0)
+		freelocale(r->locale);
+	stream_input_close(&r->in);
 	free(r->path);
 	free(r);
 }
@@ -187,7 +144,7 @@ stream_path(const struct stream_reader *r)
 uint64_t
 stream_bytes(const struct stream_reader *r)
 {
-	return r->total;
+	return r->in.total;
 }
 
 uint64_t
@@ -196,7 +153,7 @@ stream_skipped(const struct stream_reader *r)
 	return r->skipped;
 }
 
-int
+enum stream_layout
 stream_foreign(const struct stream_reader *r)
 {
 	return r->limits.foreign;
@@ -216,10 +173,10 @@ stream_library(void)
 static char
 stream_read_member_type(const struct stream_reader *r)
 {
-	uint64_t start = r->total - r->filled, at = r->member.offset;
+	uint64_t start = r->in.total - r->in.filled, at = r->member.offset;
 
-	return at >= start && at + USTAR_BLOCK <= r->total ?
-	    r->block[at - start + USTAR_TYPE] : '0';
+	return at >= start && at + USTAR_BLOCK <= r->in.total ?
+	    r->in.block[at - start + USTAR_TYPE] : '0';
 }
 
 /* Return NULL if the member is a regular file with a valid name, else the
@@ -254,7 +211,8 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 		    "(wanted a regular file)";
 	if (!archive_entry_size_is_set(e) || archive_entry_size(e) < 0)
 		return "no valid size";
-	return stream_member_name(name, m);
+	return r->foreign != NULL ? foreign_member_name(name, m) :
+	    stream_member_name(name, m);
 }
 
 /* ---- members ---- */
@@ -263,8 +221,8 @@ stream_read_check_entry(const struct stream_reader *r, struct archive_entry *e,
 static int
 stream_read_is_truncated(const struct stream_reader *r, uint64_t wanted)
 {
-	return r->eof && (wanted > r->total ||
-	    (r->end > 0 && r->total % USTAR_BLOCK != 0));
+	return r->in.eof && (wanted > r->in.total ||
+	    (r->end > 0 && r->in.total % USTAR_BLOCK != 0));
 }
 
 /* Return the program that decompresses the input, by its first bytes, or
@@ -281,7 +239,7 @@ stream_read_unpacker(const struct stream_reader *r)
 	};
 
 	for (size_t i = 0; i < sizeof(packers) / sizeof(*packers); i++)
-		if (r->end == 0 && memcmp(r->first, packers[i].magic,
+		if (r->end == 0 && memcmp(r->in.first, packers[i].magic,
 		    packers[i].n) == 0)
 			return packers[i].name;
 	return NULL;
@@ -292,9 +250,9 @@ stream_read_unpacker(const struct stream_reader *r)
 static int
 stream_read_damaged(struct stream_reader *r, uint64_t at)
 {
-	if (r->stopped)
+	if (r->in.stopped)
 		return STREAM_BAD;
-	if (r->end == 0 && r->total > 0)
+	if (r->end == 0 && r->in.total > 0)
 		return fail("%s: not a tar stream, as vt-extract writes it: %s",
 		    r->path, archive_error_string(r->a));
 	return fail("%s: offset %llu: %s", r->path, (unsigned long long)at,
@@ -306,8 +264,8 @@ static int
 stream_read_finish(struct stream_reader *r)
 {
 	/* A tar ends with two zero blocks; without them it was truncated. */
-	if (r->total < r->end || r->total - r->end < 2 * USTAR_BLOCK ||
-	    r->total % USTAR_BLOCK != 0)
+	if (r->in.total < r->end || r->in.total - r->end < 2 * USTAR_BLOCK ||
+	    r->in.total % USTAR_BLOCK != 0)
 		return STREAM_TRUNCATED;
 	return r->marked || r->limits.foreign ? STREAM_DONE : STREAM_UNMARKED;
 }
@@ -329,11 +287,13 @@ stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
 	    archive_entry_hardlink(e) == NULL)))
 		return 0;
 	if (!r->limits.skip)
-		return fail("%s: offset %llu: member %s: %s; %s", r->path,
+		return fail("%s: offset %llu: member %s: %s; %s%s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
 		    why, archive_entry_filetype(e) == AE_IFDIR ? "--foreign "
 		    "takes archives of other programs, with directories" :
-		    "--skip-foreign omits such members");
+		    "--skip-foreign omits such members",
+		    r->limits.foreign == STREAM_ARCHIVED ? ", "
+		    "--foreign=webdataset takes KEY.jpg" : "");
 	if (r->skipped++ < NAMED)
 		warning("%s: offset %llu: member %s left out: %s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
@@ -342,23 +302,23 @@ stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
 }
 
 int
-stream_next(struct stream_reader *r, struct stream_member *m)
+stream_member_next(struct stream_reader *r, struct stream_member *m)
 {
 	struct archive_entry *e;
 	const char *why;
 
 	for (;;) {
 		int got = r->opened != ARCHIVE_OK ? r->opened :
-		    archive_read_next_header(r->a, &e);
+		    stream_read_header(r, &e);
 
-		if (r->eof && r->total == 0)
+		if (r->in.eof && r->in.total == 0)
 			return fail("%s: empty (wanted a stream of vt-extract)",
 			    r->path);
 		if (got != ARCHIVE_OK && stream_read_unpacker(r) != NULL)
 			return fail("%s: compressed (wanted a tar stream: %s -dc "
 			    "FILE | %s)", r->path, stream_read_unpacker(r),
 			    program_name());
-		if (got == ARCHIVE_EOF && !r->stopped)
+		if (got == ARCHIVE_EOF && !r->in.stopped)
 			return stream_read_finish(r);
 		if (got != ARCHIVE_OK)
 			return stream_read_is_truncated(r, r->end + USTAR_BLOCK) ?
@@ -371,8 +331,7 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 			.size = archive_entry_size(e) < 0 ? 0 :
 			    (uint64_t)archive_entry_size(e) };
 		if (r->members == 0) {		/* a stream begins */
-			hasher_reset(r->hash);
-			r->hashed = r->member.offset;
+			stream_input_hash_from(&r->in, r->member.offset);
 		}
 		r->members++;
 		r->marked = 0;
@@ -396,7 +355,21 @@ stream_next(struct stream_reader *r, struct stream_member *m)
 }
 
 int
+stream_next(struct stream_reader *r, struct stream_member *m)
+{
+	return r->foreign != NULL ? foreign_next(r->foreign, m) :
+	    stream_member_next(r, m);
+}
+
+int
 stream_data(struct stream_reader *r, void *to)
+{
+	return r->foreign != NULL ? foreign_data(r->foreign, to) :
+	    stream_member_data(r, to);
+}
+
+int
+stream_member_data(struct stream_reader *r, void *to)
 {
 	size_t n = 0, size = (size_t)r->member.size;
 
@@ -453,11 +426,12 @@ out:
 int
 stream_read_marker(struct stream_reader *r, struct stream_marker *mark)
 {
-	int known = stream_read_hash_to(r, r->member.offset) == 0, result;
+	int known = stream_input_hash_to(&r->in, r->member.offset) == 0;
+	int result;
 	char got[17], *text = xmalloc((size_t)r->member.size + 1), want[17];
 
 	snprintf(got, sizeof(got), "%016llx",
-	    (unsigned long long)hasher_64(r->hash));
+	    (unsigned long long)hasher_64(r->in.hash));
 	result = stream_data(r, text);
 	if (result == STREAM_MORE && stream_read_parse_mark(r, text,
 	    (size_t)r->member.size, mark, want) != 0)

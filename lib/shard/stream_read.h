@@ -10,22 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shard/classes.h"
 #include "shard/sample.h"
 #include "shard/ustar.h"
 
+enum stream_layout {
+	STREAM_OWN,		/* a stream with its end marker */
+	STREAM_ARCHIVED,	/* its members in an archive of another program:
+				 * no end marker required, directories ignored */
+	STREAM_WEBDATASET	/* samples without KEY.json (shard/foreign.h) */
+};
+
 struct stream_limits {
 	uint64_t member;	/* maximum size in bytes */
-	int foreign;		/* 1: an archive of another program: no end
-				 * marker required, directories ignored */
+	enum stream_layout foreign;
 	int skip;		/* 1: omit members that a stream may not
 				 * contain, with a warning */
+	const struct class_list *classes;	/* that name labels of
+				 * STREAM_WEBDATASET and folders, or NULL; valid
+				 * as long as the reader */
 	void (*idle)(void *arg);	/* once a second without input, or
 					 * NULL */
 	void *arg;
 };
 
 enum member_kind { MEMBER_HEAD, MEMBER_FRAME, MEMBER_LABEL, MEMBER_INFO,
-	MEMBER_END };
+	MEMBER_END,
+	MEMBER_TEXT };		/* a class name, of STREAM_WEBDATASET only */
 
 /* A member of a stream. */
 struct stream_member {
@@ -63,7 +74,8 @@ struct stream_reader;
 
 /*
  * stream_read_open(path, limits):
- * Open a stream, "-" for standard input.  ${limits} is copied.  Return NULL
+ * Open a stream, "-" for standard input, or a folder of pictures if
+ * ${limits}->foreign is set (shard/foreign.h).  ${limits} is copied.  Return NULL
  * after a message.
  */
 struct stream_reader *stream_read_open(const char *path,
@@ -97,6 +109,13 @@ int stream_next(struct stream_reader *r, struct stream_member *m);
 int stream_data(struct stream_reader *r, void *to);
 
 /*
+ * stream_member_next(r, m), stream_member_data(r, to):
+ * The same for the members of the archive as they are.  For shard/foreign.c.
+ */
+int stream_member_next(struct stream_reader *r, struct stream_member *m);
+int stream_member_data(struct stream_reader *r, void *to);
+
+/*
  * stream_read_marker(r, mark):
  * Replaces stream_data for a MEMBER_END: parse the end-of-stream marker, and
  * compare its hash with the bytes before it.  Return STREAM_MORE, STREAM_BAD or
@@ -113,7 +132,7 @@ int stream_read_marker(struct stream_reader *r, struct stream_marker *mark);
 const char *stream_path(const struct stream_reader *r);
 uint64_t stream_bytes(const struct stream_reader *r);
 uint64_t stream_skipped(const struct stream_reader *r);
-int stream_foreign(const struct stream_reader *r);
+enum stream_layout stream_foreign(const struct stream_reader *r);
 
 /* stream_library(): Return the name and version of libarchive. */
 const char *stream_library(void);

@@ -37,6 +37,17 @@ tally_add(struct tally *t, const struct sample *s)
 	t->unlabelled += t->n == first;
 }
 
+uint64_t *
+tally_counts(const struct tally *t, size_t classes)
+{
+	uint64_t *n = xcalloc(classes + 1, sizeof(*n));
+
+	for (size_t i = 0; i < t->n; i++)
+		if ((size_t)t->label[i] < classes)
+			n[t->label[i]]++;
+	return n;
+}
+
 void
 tally_free(struct tally *t)
 {

@@ -4,6 +4,7 @@
 /* Counts of samples by class, for the summary line of a command. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/mem.h"
 #include "shard/classes.h"
@@ -24,6 +25,13 @@ struct tally {
  * counts once in each.
  */
 void tally_add(struct tally *t, const struct sample *s);
+
+/*
+ * tally_counts(t, classes):
+ * Return the number of samples of each of ${classes} classes.  The caller frees
+ * the array.
+ */
+uint64_t *tally_counts(const struct tally *t, size_t classes);
 
 /*
  * tally_text(t, classes, to):

@@ -37,6 +37,8 @@ static const struct rule rules[] = {
 	    "--clip-grad and --clip-value (wanted one of them)" },
 	{ MODE_USE_EMA, 0, ON(EMA), REFUSED,
 	    "--use-ema without --ema=DECAY: there is no average" },
+	{ MODE_FOCAL_GAMMA, 0, ON(FOCAL), REFUSED, "--focal-gamma without "
+	    "--loss=focal (a loss line of the network has gamma=)" },
 	{ MODE_FLIP_SWAP, ON(NO_FLIP), 0, REFUSED,
 	    "--flip-swap and --no-flip (wanted one of them)" },
 
@@ -63,7 +65,18 @@ static const struct rule rules[] = {
 	{ MODE_GROWTH, ON(LEARNER_GROUPS), 0, REFUSED, "--batch-growth-max "
 	    "with --learner-groups, whose averages hide how far learners move "
 	    "apart" },
+	/* Without learners, steps count only when their batch is complete. */
+#define WHOLE_BATCHES "--batch-growth-max cannot be with --on-nan=skip or " \
+	"--on-corrupt=skip: steps count only in whole batches"
+	{ MODE_GROWTH, ON(ON_NAN), ON(LEARNERS), REFUSED, WHOLE_BATCHES },
+	{ MODE_GROWTH, ON(ON_CORRUPT), ON(LEARNERS), REFUSED, WHOLE_BATCHES },
+	{ MODE_GROWTH, ON(FAST), ON(LEARNERS), REFUSED, "--batch-growth-max "
+	    "decides by norms in a fixed order (wanted --deterministic=exact)" },
 
+	{ MODE_STAGE_COMMAND, 0, ON(STAGE), REFUSED,
+	    "--stage-command without --stage=DIR" },
+	{ MODE_UNPACKED, ON(STAGE), 0, REFUSED,
+	    "%s: videos (--stage copies packed datasets)" },
 	{ MODE_TIME, 0, ON(DRY_RUN), REFUSED, "--time without --dry-run" },
 	{ MODE_PARITY, ON(DRY_RUN), 0, REFUSED,
 	    "--parity and --dry-run (wanted one of them)" },
@@ -103,8 +116,8 @@ static const struct rule rules[] = {
 	    "algorithms by rule, as a comparison times none" },
 	{ MODE_AUTOTUNE, ON(REPLAY), 0, FALLS_BACK,
 	    "the algorithms of the run that is replayed" },
-	{ MODE_DEVICE_SUMS, 0, ON(FAST), FALLS_BACK,
-	    "sums on the host, in a fixed order" },
+	{ MODE_DEVICE_SUMS, ON(LEARNERS), 0, FALLS_BACK,
+	    "sums on the host, between learners" },
 	{ MODE_DEVICE_SUMS, ON(FP64), 0, FALLS_BACK,
 	    "sums on the host, as devices sum only fp32" },
 	{ MODE_DEVICE_SUMS, ON(HOST_ALLREDUCE), 0, FALLS_BACK,
@@ -112,6 +125,8 @@ static const struct rule rules[] = {
 	{ MODE_DEVICE_CHECK, ON(RANKS) | ON(SHARDED), 0, FALLS_BACK,
 	    "a check on the host, as each rank has a part of the gradient" },
 #define UPDATE_WAITS "an update when the losses of all ranks are known"
+	{ MODE_EARLY_UPDATE, ON(GROWTH), 0, FALLS_BACK,
+	    "an update when the batch is complete" },
 	{ MODE_EARLY_UPDATE, ON(RANKS), ON(DEVICE_CHECK), FALLS_BACK,
 	    UPDATE_WAITS },
 	{ MODE_EARLY_UPDATE, ON(RANKS), ON(DEVICE_SUMS), FALLS_BACK,

@@ -47,6 +47,10 @@
 	X(AGGREGATED_BN, "aggregated BN") \
 	X(PRECISE_BN, "precise BN") \
 	X(MIXING, "mixing") \
+	X(BALANCE, "balanced classes") \
+	X(CLASS_WEIGHT, "class weights") \
+	X(FOCAL, "focal loss") \
+	X(FOCAL_GAMMA, NULL) \
 	X(FLIP_SWAP, "flip swap") \
 	X(NO_FLIP, NULL) \
 	X(AUDIT, "audit") \
@@ -61,7 +65,10 @@
 	X(OUTPUT, NULL) \
 	X(DRY_RUN, NULL) \
 	X(TIME, NULL) \
-	X(PARITY, "parity")
+	X(PARITY, "parity") \
+	X(STAGE, "staging") \
+	X(STAGE_COMMAND, NULL) \
+	X(UNPACKED, "unpacked input")
 
 #define MODE_ENUM(name, text) MODE_##name,
 enum mode { MODE_LIST(MODE_ENUM) MODES };

@@ -1,6 +1,6 @@
 /*
  * The interpreter of pickles: a table of opcodes that work on the pickle VM of
- * pickle_machine.h.
+ * pickle_vm.h.
  */
 #include <stdio.h>
 #include <string.h>

@@ -34,7 +34,7 @@ struct meta { const char *key, *value; };
  * safetensors_write(path, tensor, n, meta, m, hash):
  * Write a file with ${n} tensors, in any order, and ${m} metadata pairs, whose
  * keys must be in byte order.  End it with the footer, and commit it durably
- * (base/commit.h).
+ * (base/file.h).
  * Set ${*hash} to the hash of the whole file, as xxh128sum prints it.  Return
  * 0, or -1 after a message.
  */

@@ -21,7 +21,7 @@
 #   make -f transfer.mk ... -j4 THREADS=1       four runs at once
 #   make -f transfer.mk ... status              the progress of each run
 #
-# To change more than that, copy this file and edit it.
+# To change more than that, copy this file and folds.awk, and edit them.
 
 VIDEOS    = .
 LIST      = all.csv
@@ -49,6 +49,7 @@ MPIRUN    =
 
 # ---- nothing below needs to be changed ----
 
+here     := $(dir $(lastword $(MAKEFILE_LIST)))
 settings  = $(NET) $(INIT) $(GROUP) $(FOLDS) $(EXTRACT) $(SHAPE) $(RATES) $(TUNED) $(TRAINING) $(VAL_EVERY)
 ARMS      = scratch finetuned
 kinds     = train test rest
@@ -73,25 +74,8 @@ $(OUT)/settings: force
 $(OUT)/lr-%.tsv: | $(OUT)/settings
 	vt-schedule $(SHAPE) --lr=$* -o $@
 
-# Assign groups to folds, the largest first, each to the fold with the fewest videos.
 $(OUT)/folds.csv: $(LIST) | $(OUT)/settings
-	@awk -F , -v OFS=, -v group='$(GROUP)' -v folds=$(words $(FOLDS)) ' \
-	    { sub(/\r$$/, "") } \
-	    NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i; \
-	        if (!at["path"] || !at["label"] || (group != "" && !at[group])) { \
-	            print FILENAME ":1: found " $$0 ", wanted columns path, label" (group == "" ? "" : ", " group) >"/dev/stderr"; \
-	            exit bad = 1 } \
-	        next } \
-	    { p[++n] = $$at["path"]; l[n] = $$at["label"]; g[n] = group == "" ? n : $$at[group]; \
-	      if (!size[g[n]]++) name[++groups] = g[n] } \
-	    END { if (bad) exit 1; \
-	        if (groups < folds) { print FILENAME ": found " groups + 0 " groups, wanted one a fold, " folds >"/dev/stderr"; exit 1 } \
-	        for (j = 1; j <= groups; j++) { \
-	            big = 0; \
-	            for (i = 1; i <= groups; i++) if (!fold[name[i]] && (!big || size[name[i]] > size[name[big]])) big = i; \
-	            least = 1; for (f = 2; f <= folds; f++) if (has[f] + 0 < has[least] + 0) least = f; \
-	            fold[name[big]] = least; has[least] += size[name[big]] } \
-	        print "path,label,fold"; for (i = 1; i <= n; i++) print p[i], l[i], fold[g[i]] }' $< >$@.new && $(keep)
+	@awk -f $(here)folds.awk -v group='$(GROUP)' -v folds=$(words $(FOLDS)) $< >$@.new && $(keep)
 $(OUT)/classes.txt: $(OUT)/folds.csv
 	@sed 1d $< | cut -d , -f 2 | LC_ALL=C sort -u >$@.new && $(keep)
 

@@ -82,6 +82,9 @@ alike "momentum, a moving average, validation" "$some" --ema 0.9 --val "$T/val" 
 alike "adamw, clipped, small buckets" "$some" --optimizer adamw --clip-grad 1 --bucket 4K
 alike "lars, in ref64" "$some" --optimizer lars --device ref64
 alike "audits, precise BN" "$some" --audit 2 --precise-bn 24 --val "$T/val" --val-every 1
+grows="--batch-growth-max 4 --batch-growth-threshold 0 --batch-growth-patience 1"
+# shellcheck disable=SC2086
+alike "a batch that grows" "$some" $grows --clip-grad 1
 alike "learners in groups, with a momentum of their own" "$some" --learners 6 --average-every 4 --learner-groups 2 \
 	--group-every 2 --outer-momentum 0.5
 if have_mpi; then
@@ -91,6 +94,15 @@ if have_mpi; then
 	done
 	APART_FABRIC=apart
 	export APART_FABRIC
+	each=
+	alike "exact, by the devices" "2 3 4" --ema 0.9 --val "$T/val" --val-every 1
+	alike "lars, exact, by the devices, small buckets" "2 3" --optimizer lars --bucket 4K --audit 2
+	# shellcheck disable=SC2086
+	alike "a batch that grows, exact, by the devices" "2 3" $grows
+	alike "learners, with a fabric" 2 --learners 6 --average-every 4
+	train plan apart/ 2 --dry-run
+	check "the plan names the exact sum by the devices" grep -q 'exact by apart' "$T/said"
+	each=yes
 	# A sum of two is the same in any order, and so is one of pairs of
 	# pairs.
 	alike "ring, by the devices" 2 --deterministic=fast --allreduce=native
@@ -103,6 +115,8 @@ if have_mpi; then
 			test "$(digest ref)" != "$(digest apart)"
 		check "sums by the devices in $wire are near those in fp32" near ref apart 0.01
 	done
+	# Both sum in order of ranks; the gradients of two have one order.
+	alike "a BN group on two ranks, by the devices" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	train plan apart/ 2 --deterministic=fast --dry-run
 	check "the plan names the all-reduce by the devices" grep -q 'native by apart' "$T/said"
 	APART_FABRIC=none

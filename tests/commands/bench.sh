@@ -173,6 +173,36 @@ check "cost is time per work, relative to the largest" awk -F'\t' '
     { split($7, w, " ") } $1 ~ /\/2x4x32\/step$/ { t = $5; g = w[1] } $1 ~ /\/2x2x16\/step$/ { s = $5; m = w[1] }
     $1 ~ /\/2x2x16\/cost$/ { low = $4; high = $6 } END { exit !(low > 0 && low <= high && t > 0 && s > 0 && g > m) }' "$T/out"
 
+# ---- profile ----
+
+try profile --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5
+check_same "profile: the gradients are all parameters" "$(vt-bench count --model=tsm_tiny --num-classes=5 --ranks=2 \
+	--algorithm=exact | sed -n 's/^# \([0-9]*\) parameters.*/\1/p')" \
+	"$(awk -F'\t' '/\/gradient\// { n += int(($5 / 4 + 15) / 16) * 16 } END { print n }' "$T/out")"
+check "profile: gradients are ready in backward order, the last at the end" awk -F'\t' '
+	/\/backward\t/ { end = $5 } /\/ready\// { if ($5 < last) bad = 1; last = $5; n++ }
+	END { exit bad || n < 20 || last > 1.0001 * end || last < 0.5 * end }' "$T/out"
+check_exit "profile of a schedule with a loader" 0 vt-bench profile --device=$device --model=tsm_tiny \
+	--schedule="$T/s.tsv" --data="$T/train" --runs=2 --warmup=0
+check_same "profile has a loader row for each microbatch" "$(names | grep -c '/step/p90$')" \
+	"$(names | grep -c '/loader$')"
+check_exit "profile at an assumed rate" 0 vt-bench profile --model=tsm_r50 --shape=8x8x224 --rate=20
+check_same "profile: eight clips at 20 clips/s take 0.4 s" 0.4 "$(median profile/tsm_r50/8x8x224/step)"
+
+# ---- count ----
+
+check_exit "count ends with 0" 0 vt-bench count --model=tsm_tiny --ranks=2,24
+check_same "count: four rows for each algorithm and number of ranks" 32 "$(names | grep -c '^count/')"
+check_same "count: exact sends at most 4 log2 P + 2 messages per bucket" "" \
+	"$(awk -F '\t' '$1 ~ /exact\/24\/bucket/ && $5 > 20 || $1 ~ /exact\/2\/bucket/ && $5 > 6' "$T/out")"
+for bad in 1 x 2, 2,x; do
+	check_exit "count: --ranks=$bad ends with 2" 2 vt-bench count --ranks=$bad
+	check_says "count: --ranks=$bad: one line names the option" "^vt-bench: error: --ranks=$bad"
+done
+check_exit "count: --algorithm=native ends with 2" 2 vt-bench count --algorithm=native
+check_exit "count: --algorithm=torus:4x2 ends with 2" 2 vt-bench count --algorithm=torus:4x2
+check_exit "--ranks does not apply to other sub-tests" 2 vt-bench op --ranks=8
+
 # ---- allreduce ----
 
 try allreduce --min=4 --max=40000 --factor=100
@@ -274,6 +304,10 @@ wrong "no back end abacus" step --device=abacus
 wrong "--runs: 0" op --runs=0
 wrong "no option --spoilt" op --spoilt
 check_exit "a missing dataset ends with 1" 1 vt-bench loader --data="$T/nowhere"
+check_exit "a missing schedule ends with 2" 2 vt-bench step --model=tsm_tiny --schedule="$T/nowhere.tsv"
+check_same "nothing is printed before the error" "" "$(cat "$T/out")"
+check_exit "loader with a missing network ends with 2" 2 vt-bench loader --data="$T/train" --model="$T/nowhere.net"
+check_same "loader prints nothing before the error" "" "$(cat "$T/out")"
 printf 'runs = 1\nthreads = 2\nmodel = tsm_tiny\n' >"$T/conf"
 check_exit "a configuration file with other sub-tests' options is accepted" 0 \
 	vt-bench allreduce -c "$T/conf" --max=4K

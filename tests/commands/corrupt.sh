@@ -62,8 +62,8 @@ check_exit "damaged samples end a run with 4" 4 train 1 fails
 check_exit "--on-corrupt=skip continues and ends with 3" 3 \
 	train 1 one --on-corrupt skip:0.1 --trace-samples "$T/trace"
 check_says "--on-corrupt=skip: a warning names the skipped sample" \
-	"sample $a is damaged, and passed over from here on: .*$a"
-check_same "there is one warning for each skipped sample" 3 "$(grep -c 'passed over' "$T/err")"
+	"sample $a is damaged and skipped from now on: .*$a"
+check_same "there is one warning for each skipped sample" 3 "$(grep -c 'skipped from now on' "$T/err")"
 check_same "the log has the skipped samples" \
 	"$(printf '%s\n' "$a" "$b" "$c" | sort | tr '\n' ' ')" "$(log one corrupt | jq -r .key | sort | tr '\n' ' ')"
 awk -v bad=" $a $b $c " '!/^#/ { key[$2] = $3; n++ }
@@ -101,6 +101,18 @@ check_exit "five loader threads skip samples" 3 train 1 p1-threads $options --lo
 check "five loader threads give the same bytes" same p1 p1-threads
 check_exit "--loader-memory=1 skips samples" 3 train 1 p1-memory $options --loader-memory 1 --loader-threads 1
 check "--loader-memory=1 gives the same bytes" same p1 p1-memory
+# Clips of a sample that share frames, in one microbatch and in two.
+repeat="$options --repeat=3"
+check_exit "repeated samples are skipped" 3 train 1 r1 $repeat --trace-samples "$T/repeat1"
+check_exit "five loader threads skip repeated samples" 3 train 1 r1-threads $repeat --loader-threads 5
+check "five loader threads give the same bytes of repeated samples" same r1 r1-threads
+if have_mpi; then
+	check_exit "2 ranks skip repeated samples" 3 train 2 r2 $repeat --trace-samples "$T/repeat2" --audit 1
+	check "2 ranks give the same bytes of repeated samples" same r1 r2
+fi
+check "a damaged sample is replaced for all of its clips" awk -F '\t' '!/^#/ {
+		n = int($2 / 3); bad += (n in key) && key[n] != $3; key[n] = $3
+	} END { exit bad > 0 }' "$T/repeat1"
 for np in 2 3; do
 	have_mpi || continue
 	check_exit "$np ranks skip samples" 3 \
@@ -145,8 +157,8 @@ measured="--schedule $T/s2.tsv --precise-bn 40"
 options="$measured --on-corrupt skip:0.1"
 check_exit "precise BN skips the damaged sample at the end" 3 train 1 bn $options
 check_says "the warning names step and sample" \
-	"step 20: sample $key is damaged, and passed over from here on: .*$key"
-check_same "there is one warning" 1 "$(grep -c 'passed over' "$T/err")"
+	"step 20: sample $key is damaged and skipped from now on: .*$key"
+check_same "there is one warning" 1 "$(grep -c 'skipped from now on' "$T/err")"
 check_same "the log has sample and step" "$key 20" "$(log bn corrupt | jq -r '"\(.key) \(.step)"')"
 check_same "the checkpoint has the sample" "$(expr "${key#s}" + 0)" "$(kept "$T/bn/final.safetensors")"
 check_exit "without --on-corrupt=skip, precise BN ends with 4" 4 train 1 bn-fails $measured

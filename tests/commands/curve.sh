@@ -164,6 +164,36 @@ curve -k "x=$T/m1,$T/one,$T/going"
 check_same "it ends where the first of them ends" "2 " "$(of_curve x loss | awk -v RS='; ' '$1 { printf "%s ", $1 }')"
 check "which is told" grep -q 'x: the mean of the loss covers epochs 2 to 2; .*/going/log.jsonl ends first' "$T/err"
 
+# ---- over the batch ----
+
+# The last stage has the batch 8 or 16; the rate warms up to 0.2.
+for i in 1 2 3; do
+	stages "0 0 2 0 4 4 32 4 0.1@0..0.2@1,0.2 0 0" "1 2 5 0 $((i == 3 ? 8 : 16)) 4 32 4 0.05 0 0" >"$T/m$i/schedule.tsv"
+done
+curve --curve-over=batch -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
+check_same "over the batch: last accuracies, a mean for each batch" \
+	"x 8 0.2 20 60 top1 0.6000 - 1; x 16 0.2 20 30 top1 0.3000 0.1000 2; m1 16 0.2 20 20 top1 0.2000 - 1; " \
+	"$(awk -F '\t' '!/^#/ { printf "%s %d %g %g %g %s %.4f %s %d; ", $1, $2, $3, $4, $5, $6, $7,
+		$8 == "" ? "-" : sprintf("%.4f", $8), $9 }' "$T/t.tsv")"
+check_exit "over the batch: a run without a schedule ends with 1" 1 \
+	vt-eval --curve="$T/no.tsv" --curve-over=batch -k "x=$T/m1,$T/going"
+check_says "over the batch: the message says what is missing" 'going/log.jsonl: no schedule.tsv beside it'
+cp -r "$T/m1" "$T/unseen"
+grep -v validation "$T/m1/log.jsonl" >"$T/unseen/log.jsonl"
+check_exit "over the batch: a run without a validation ends with 1" 1 \
+	vt-eval --curve="$T/no.tsv" --curve-over=batch -k "$T/unseen"
+check_says "over the batch: the message says what to do" 'unseen/log.jsonl: no validation yet; .*--val=DIR'
+check_exit "over the batch, a target is refused" 2 vt-eval --curve="$T/no.tsv" --curve-over=batch --curve-target=25 -k "$T/m1"
+check_exit "--curve-over needs curves" 2 vt-eval --curve-over=batch -k "$T/m1"
+check_says "--curve-over needs curves: the message names them" '--curve-over is for .*--curve'
+if built cairo; then
+	vt-eval --curve="$T/batch.svg" --curve-over=batch -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
+	for text in 'Validation top-1 after training, %' 'batch, clips' 'Means of 1 to 2 runs; shaded: the standard error of the mean' x m1; do
+		check "the picture over the batch contains: $text" grep -qxF "$text" "$T/batch.svg"
+	done
+fi
+rm "$T"/m?/schedule.tsv
+
 # ---- a real run, killed and resumed ----
 
 "$MAKESET" "$T/train" 40 4 40 32 1

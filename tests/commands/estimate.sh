@@ -111,5 +111,9 @@ check_exit "-n of the rest of that run" 0 train -n --schedule "$T/long.tsv" -o "
 check "-n keeps --precise-bn=off from the run" sh -c "! grep 'precise BN' '$T/out'"
 check_exit "a run of few steps" 0 train --schedule "$T/s.tsv" -o "$T/short"
 check_same "a run of few steps does not measure" "" "$(grep about "$T/err")"
+check_exit "-n with --loader-threads=auto" 0 train -n --schedule "$T/s.tsv" --loader-threads=auto
+check "-n prints the number of loader threads" grep -q '^# loader threads  *[1-9][0-9]*$' "$T/out"
+check_exit "-n --time of a finished run" 0 train -n --time --schedule "$T/s.tsv" -o "$T/short"
+check_same "-n --time of a finished run prints that no time remains" "0 s: all steps are done" "$(time_of)"
 
 plan

@@ -349,6 +349,35 @@ check_same "time-to-accuracy.mk: the curves use the prices of steps" \
 check_exit "time-to-accuracy.mk: a finished race again" 0 race r
 check_same "time-to-accuracy.mk: a finished race again runs no command" "" "$(grep vt- "$T/out")"
 
+# ---- batch-size.mk ----
+
+# batches OUT [WORD...]: run it with the batches 4 and 8, two rules and two
+# seeds.
+batches() {
+	out=$1
+	shift
+	make -f "$examples/batch-size.mk" VIDEOS=v TRAIN=all.csv TEST=all.csv OUT="$out" THREADS=1 RULES='lars unscaled' \
+		SEEDS='1 2' BASE=4 EPOCHS=2 WARMUP=1 lars.lr=0.03 SHAPE='--frames=4 --crop=32 --milestones=none' "$@"
+}
+check_exit "batch-size.mk: -j2, from lists to a table" 0 batches b -j2
+check_same "batch-size.mk: batches double up to the size of the list, and only one rule scales the learning rate" \
+	"lars 4 0.03 6 2,lars 8 0.06 3 2,unscaled 4 0.03 6 2,unscaled 8 0.03 3 2," \
+	"$(awk -F '\t' '!/^#/ { print $1, $2, $3, $4, $9 }' b/report.tsv | tr '\n' ',')"
+# Compute the accuracies again from the logs.
+check_same "batch-size.mk: mean and standard error are those of the last validations" \
+	"$(for x in lars-4 lars-8 unscaled-4 unscaled-8; do
+		cat b/$x-1/log.jsonl b/$x-2/log.jsonl | jq -r 'select(.type == "validation") | .top1' |
+			awk '{ s += $1; q += NR == 1 ? $1 : -$1 } END { printf "%d %.6f %.6f\n", NR, s / 2, q < 0 ? -q / 2 : q / 2 }'
+	done)" \
+	"$(awk -F '\t' '!/^#/ { printf "%d %.6f %.6f\n", $9, $7, $8 }' b/report.tsv)"
+check "batch-size.mk: the picture is drawn" test -s b/batch-size.png
+check_exit "batch-size.mk: a finished measurement again" 0 batches b
+check_same "batch-size.mk: a finished measurement again runs no command" "" "$(grep vt- "$T/out")"
+check_exit "batch-size.mk: fewer videos than a batch end with 2" 2 batches few BASE=16
+check_says "batch-size.mk: the message has the number wanted" 'all.csv: wanted at least 16 videos'
+check_exit "batch-size.mk: another learning rate ends with 2" 2 batches b lars.lr=0.01
+check_says "batch-size.mk: the message names the schedule" "b/lars-4.tsv: from other settings"
+
 # ---- recipes for large batches, shortened ----
 
 "$MAKESET" "$T/stills" 40 8 40 32 1 || skip_all "no test set"

@@ -26,8 +26,8 @@ check_same "frames in order, then the .json, then the end-of-stream marker" \
 	"__vt__/.head $(seq -f 'a.%06g.jpg' -s ' ' 0 9) a.json __vt__/.end" \
 	"$(tar tf "$T/a.tar" | tr '\n' ' ' | sed 's/ $//')"
 check_same "the .json describes frames, rate, sizes, source and status" \
-	'{"flags":0,"fps":[25,1],"frames":10,"height":64,"key":"a","label":-1,"src_bytes":'"$(stat -c%s "$V/a.mp4")"',"src_xxh3":"'"$(xxhsum -H3 "$V/a.mp4" 2>/dev/null | sed 's/.*[= ]//;s/^XXH3_//')"'","status":"ok","width":96}' \
-	"$(sample_info --root "$V" "$V/a.mp4" | jq -cS 'del(.src,.streams,.t)')"
+	'{"flags":0,"fps":[25,1],"frames":10,"height":64,"key":"a","label":-1,"phash":true,"src_bytes":'"$(stat -c%s "$V/a.mp4")"',"src_xxh3":"'"$(xxhsum -H3 "$V/a.mp4" 2>/dev/null | sed 's/.*[= ]//;s/^XXH3_//')"'","status":"ok","width":96}' \
+	"$(sample_info --root "$V" "$V/a.mp4" | jq -cS '.phash |= test("^[0-9a-f]{16}$") | del(.src,.streams,.t)')"
 check_same "the head of the stream has the settings" '[25,2] 0 jpeg 48' \
 	"$(vt-extract -q --fps=12.5 --quality=48 "$V/a.mp4" | tar xOf - __vt__/.head |
 	jq -r '.options|"\(.fps|tojson) \(.width) \(.format) \(.quality)"')"
@@ -217,6 +217,9 @@ check_same "--annotations gives paths and labels" "walk/w1 1 fall/f2 0 " \
 	"$(sample_info --annotations "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
 check_exit "a CSV list is extracted" 0 vt-extract --annotations "$T/list.csv" --root "$T/set" -o "$T/l.tar"
 check_says "a note shows format, videos and classes of the list" 'note: .*list.csv: CSV, 2 videos, 2 classes'
+printf 'path,lable\nwalk/w1.mp4,walk\n' >"$T/misspelled.csv"
+check_exit "a CSV list without labels is extracted" 0 vt-extract --annotations "$T/misspelled.csv" --root "$T/set" -o "$T/m.tar"
+check_says "a note shows that no column has labels" 'misspelled.csv: CSV, 1 video, 0 classes: no column label, class or label_set'
 check_same "-T - reads a list from standard input" "a w1 " \
 	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | sample_info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"
 

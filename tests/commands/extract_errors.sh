@@ -33,6 +33,23 @@ refused() {
 }
 there=$PWD
 cd "$V" || exit 2
+
+# ---- ranks ----
+
+# A running writer holds a lock on its temporary file.  rank FILE: run vt-extract as
+# rank 0 of 2 while another process writes x.tar.
+rank() {
+	rm -f x.tar y.tar
+	flock .x.tar.tmp.1 env OMPI_COMM_WORLD_SIZE="${ranks:-2}" OMPI_COMM_WORLD_RANK=0 vt-extract -q a.mp4 -o "$1"
+}
+check_exit "two ranks that write one file are refused" 2 rank x.tar
+check_says "the message has the file, the ranks and the way out" \
+	'--output=x.tar: 2 ranks write this file \(wanted one vt-extract, without mpirun or srun\)'
+check_same "a refused rank leaves no file" ".x.tar.tmp.1" "$(ls -A | grep -F .tar)"
+check_exit "two ranks with an output each are not" 0 rank y.tar
+ranks=1 check_exit "two processes that are no ranks are not" 0 rank x.tar
+rm -f x.tar y.tar .x.tar.tmp.1
+
 : >empty.mp4
 echo 'no video' >text.mp4
 head -c 5000 /dev/zero >zeros.avi
@@ -215,6 +232,19 @@ wrong() {
 	fi
 }
 wrong 'no video named'
+: >"$T/none.txt"
+check_exit "an empty list is refused" 1 vt-extract -n -T "$T/none.txt"
+check_says "an empty list: the message names it" "none.txt: names no video \(wanted one on each line\)"
+# No space for frames is a failure of the machine, so no video is skipped.
+$F -f lavfi -i testsrc2=s=320x240:r=25:d=4,noise=alls=60:allf=t -c:v mpeg4 -q:v 2 "$T/noise.mp4"
+for budget in "" --budget=wall:10m; do
+	TMPDIR=$T/absent check_exit "frames cannot be spooled${budget:+, with --budget}: skipping does not apply" 1 \
+		vt-extract -q --on-error=skip --spool-memory=1M $budget -o "$T/spooled.tar" "$T/noise.mp4" "$V/a.mp4"
+	check_says "frames cannot be spooled${budget:+, with --budget}: the message names the directory" \
+		'absent: cannot make a temporary file'
+	check "frames cannot be spooled${budget:+, with --budget}: there is no output" test ! -e "$T/spooled.tar"
+done
+wrong '--output and --report are both .*/both.tar' -o "$T/both.tar" --report="$T/./both.tar" "$V/a.mp4"
 wrong 'no option --fpx=3 \(similar: --fps' --fpx=3 "$V/a.mp4"
 wrong 'not abbreviated' --short=3 "$V/a.mp4"
 wrong '--fps: 0 \(wanted frames a second' --fps=0 "$V/a.mp4"

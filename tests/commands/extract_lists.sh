@@ -170,4 +170,40 @@ printf 'original_vido_id video_id frame_id path labels\n' >"$T/cf"
 for i in 0 1 2 3; do echo "one 0 $i one/img_0000$((i + 1)).jpg \"$((i / 2)),5\""; done >>"$T/cf"
 check_same "labels of single frames become intervals" '[[0,0,1],[5,0,3],[1,2,3]] 4' \
 	"$(sample_info --annotations "$T/cf" --root "$V/f" | jq -r '"\(.labels|tojson) \(.frames)"')"
+
+# ---- every format, printed as CSV ----
+
+# printed WHAT ARGUMENT...: check that the list that --print-list prints gives
+# the same stream.
+printed() {
+	what=$1
+	shift
+	vt-extract -q --short-side=32 "$@" -o "$T/list.tar" -f 2>/dev/null
+	vt-extract -q --print-list "$@" >"$T/printed.csv"
+	while [ "$1" != --root ]; do shift; done
+	check "$what: --print-list gives the same stream" sh -c 'list=$1 want=$2; shift 2
+		vt-extract -q --short-side=32 --annotations="$list" "$@" | cmp - "$want"' sh "$T/printed.csv" "$T/list.tar" "$@"
+}
+printed "kinetics" --annotations "$T/k.csv" --root "$V"
+printed "csv with a part" --annotations "$T/p.csv" --root "$V"
+mkdir "$V/f/three" && cp "$V"/f/one/img_0000[1-6].jpg "$V/f/three"
+printf 'one 20 7\nthree 4 5\n' >"$T/tsm.txt"
+printed "tsm" --annotations "$T/tsm.txt" --root "$V/f"
+printf 'one 5 10 1\none 0 3 2 4\n' >"$T/mm.txt"
+printed "mmaction2-offset" --annotations "$T/mm.txt" --annotations-format=mmaction2-offset --root "$V/f"
+printed "mmaction2" --annotations "$T/multi" --root "$V"
+printed "charades" --annotations "$T/ch.csv" --root "$V"
+printed "charades-frames" --annotations "$T/cf" --root "$V/f"
+mkdir -p "$V/Archery" && cp "$V/a.mp4" "$V/Archery/v_Archery_g08_c01.avi"
+echo "Archery/v_Archery_g08_c01.avi 3" >"$T/trainlist01.txt"
+printed "ucf101, numbers from 1" --annotations "$T/trainlist01.txt" --root "$V"
+cp "$V/a.mp4" "$V/74.mp4"
+echo '[{"id":"74","template":"Opening [some, \"thing\"]"}]' >"$T/ss.json"
+printed "ssv2, a label with a comma and quotes" --annotations "$T/ss.json" --root "$V"
+printed "operands with folders as classes" --label-from=dir "$V/Archery/v_Archery_g08_c01.avi" --root "$V"
+mkdir "$T/hmdb" "$V/wave" && cp "$V/a.mp4" "$V/wave/a b.avi"
+printf 'a b.avi 2\nc.avi 0\n' >"$T/hmdb/wave_test_split1.txt"
+printed "hmdb51" --annotations "$T/hmdb/*_split1.txt" --subset=test --root "$V"
+check_same "--split of hmdb51 takes every row, whatever its use" 3 \
+	"$(vt-extract -q --print-list --annotations "$T/hmdb/*_split1.txt" --split=8:1:1 --root "$V" | wc -l | tr -d ' ')"
 plan

@@ -20,7 +20,7 @@ clip     shard media base
 data     clip shard sched base
 backend  graph comm base
 net      backend graph base
-train    net backend graph weights data clip shard draw media sched comm base
+train    net backend graph weights data clip ingest shard draw media sched comm base
 eval     train net backend graph weights data clip ingest shard draw media sched comm base
 bench    train net backend graph weights data clip ingest shard draw media sched comm base
 LAYERS
@@ -132,6 +132,11 @@ bad=$(vendors | while read -r header places; do
 	done
 done)
 check "every vendor's header is included in its place only" test -z "$bad"
+[ -z "$bad" ] || diag "$bad"
+
+# Only one file of train includes ingest: unpacked input needs no more.
+bad=$(grep -rl '#include "ingest/' lib/train | grep -v '^lib/train/loop/videos\.c$')
+check "only train/loop/videos.c includes ingest" test -z "$bad"
 [ -z "$bad" ] || diag "$bad"
 
 # Randomness and time come from lib/base only.

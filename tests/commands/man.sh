@@ -98,6 +98,8 @@ check_same "vt-model.5: every network is listed" "$(cd share/models && echo *.ne
 
 base=$T/base
 mkdir "$base" && cd "$base" || exit 2
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 videos=no
 if have ffmpeg && built FFmpeg; then
 	videos=yes
@@ -116,6 +118,10 @@ else
 	"$BUILD/tests/tools/makeset" train 12 12 96 72 1
 	"$BUILD/tests/tools/makeset" val 12 12 96 72 2
 fi
+mkdir -p pictures/a pictures/b
+key=$(vt-pack --list -i train | sed -n 2p | cut -f1)
+for class in a b; do vt-pack --cat "$key:0" -i train >pictures/$class/1.jpg; done
+tar -cf web.tar -C pictures a b
 vt-schedule --batch=8 --frames=4 --crop=32 --bn-size=4 --epochs=4 --milestones=none -o s.tsv
 vt-train -i train --val=val -m tsm_tiny --schedule=s.tsv -o run -qq >/dev/null ||
 	diag "there is no run to work on"
@@ -146,6 +152,9 @@ lacks() {
 	esac
 	case $1 in
 	*safetensors.numpy*) python3 -c 'import safetensors, numpy' 2>/dev/null || { echo "no Python package safetensors"; return; } ;;
+	esac
+	case $1 in
+	*vtshard*) python3 -c 'import numpy' 2>/dev/null || { echo "no Python package numpy"; return; } ;;
 	esac
 	case $1 in
 	*videos/* | *stream.tar* | *'train.txt'* | *frames*tar*) [ $videos = yes ] || { echo "no videos without FFmpeg"; return; } ;;

@@ -42,6 +42,27 @@ lost() {
 	done
 }
 
+# absent FILE...: print "FILE:LINE: NAME" for each source file that a comment names
+# and that does not exist in any folder. Sources of other programs are in $T/foreign.
+absent() {
+	find cmd lib tests -name '*.[ch]' -o -name '*.cu' | sed 's|.*/||' | sort -u | cat - "$T/foreign" >"$T/sources"
+	grep -nE '/\*|^[ \t]*\* ' "$@" /dev/null | grep -v '#include' | awk '
+	NR == FNR { source[$1] = 1; next }
+	{
+		split($0, part, ":")
+		at = part[1] ":" part[2]
+		n = split($0, word, /[ \t(),;]+/)
+		for (i = 1; i <= n; i++) {
+			name = word[i]
+			sub(/[:.]+$/, "", name)
+			sub(/.*\//, "", name)
+			if (name ~ /^[a-z][a-z0-9_][a-z0-9_]+(\.real|\.isa)?\.(c|h|cu)$/ && !(name in source))
+				print at ": " name
+		}
+	}' "$T/sources" -
+}
+printf '%s\n' prctl.h jansson.h record_writer.h methods.c descriptor.c >"$T/foreign"
+
 # unknown FILE...: print "FILE:LINE: OPTION" for each option that no command
 # near it has. In a command line, that is its command. Elsewhere, it is each
 # command of the paragraph and the command of the page. If there are none, it is
@@ -138,6 +159,8 @@ unknown() {
 	check_same "every mentioned file of the tree exists" "" "$(lost $pages share/NEWS.md)"
 	check "more than 50 files are mentioned" test "$(paths $pages | wc -l)" -gt 50
 	check_same "every mentioned option belongs to its command" "" "$(unknown $pages)"
+	check_same "every source file that a comment names exists" "" \
+		"$(absent $(find cmd lib -name '*.[ch]' -o -name '*.cu'))"
 }
 for page in $pages; do
 	cp "$page" "$T/page" && sed -i 's/--data/--dada/g; s/Fl -data/Fl -dada/g' "$T/page"
@@ -162,6 +185,8 @@ cat >"$T/planted.1" <<-'PLANTED'
 	.Xr vt-eval 1 .
 PLANTED
 check_same "a planted missing file is found" "$T/planted.md: lib/net/kernels.c" "$(lost "$T/planted.md")"
+printf '/* The rules (no_such.h). */\n/* plan.c: plans */\n' >"$T/planted.h"
+check_same "a comment that names a missing source file is found" "$T/planted.h:1: no_such.h" "$(absent "$T/planted.h")"
 check_same "planted options of no command or of another one are found" "$(cat <<-FOUND
 	$T/planted.md:3: vt-train --no-such-thing
 	$T/planted.md:3: vt-eval --schedule

@@ -25,6 +25,11 @@ trained() {
 traced() {
 	cat "$T/trace-$1"* | grep -v '^#' | sort
 }
+killed() {
+	# shellcheck disable=SC2086
+	on_ranks timeout -k 5 120 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/kills" \
+		--device ref --seed 7 -qq $all --save-steps 1
+}
 plain=$(trained plain)
 # shellcheck disable=SC2086
 {
@@ -52,6 +57,8 @@ plain=$(trained plain)
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/part.tsv" -o "$T/part" --device ref --seed 7 -qq $all >/dev/null 2>"$T/err" ||
 		diag "$(cat "$T/err")"
 	check_same "a run that is stopped and resumed gives the same weights" "$want" "$(trained part $all)"
+	killed_often 3 killed
+	check_same "a run that was killed and resumed gives the same weights" "$want" "$(trained kills $all)"
 	check_exit "resuming without one of the options ends with 2" 2 \
 		vt-train -i "$T/train" -m "$T/net.net" --schedule "$whole" -o "$T/part" \
 		--device ref --seed 7 ${all%--crop-rule*}
@@ -81,6 +88,21 @@ check "the trace lists the transforms of each clip" awk -F '\t' '!/^#/ {
 		}
 		exit !(lines == 120 && bad == 0 && erased > lines / 4 && erased < lines * 3 / 4 && cuts > 0 && cuts < lines)
 	}' "$T/trace-all"
+# The clips of a repeated sample have the same frames, and their own crops.
+check "clips of a repeated sample share sample and frames, not crops" awk -F '\t' '!/^#/ {
+		n = int($2 / 2)
+		bad += (n in key) && (key[n] != $3 || frames[n] != $4)
+		pairs += n in key; same += crop[n] == $5 $6
+		key[n] = $3; frames[n] = $4; crop[n] = $5 $6
+	}
+	END { exit !(bad == 0 && pairs == 60 && same < 6) }' "$T/trace-all"
+# results RUN: print the results number of a run.
+results() {
+	tail -c +9 "$T/$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$T/$1/final.safetensors" | tr -d ' ')" |
+		jq -r '.__metadata__["vt.results"]'
+}
+check_same "--repeat has a results number of its own, so runs of 0.2.0 with it do not resume" \
+	"$(results plain) repeat=1" "$(results all)"
 for option in --mixup=0.8 --cutmix=1 --rand-augment=2 --brightness=0.4 --contrast=0.4 --saturation=0.4 --hue=0.1 --random-erase=0.5 \
 	--repeat=2 --label-smoothing=0.1 --crop-rule=jitter --crop-rule=resized --resize=bilinear --sampler=ssv2; do
 	got=$(trained "one$option" "$option")

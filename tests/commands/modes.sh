@@ -23,6 +23,21 @@ tar tRf "$shard" | tr -d : | while read -r _ block name; do
 	esac
 done
 
+# The frames of the same samples in folders of their classes, i mod 8.
+mkdir "$T/frames"
+for shard in "$T"/whole/*.tar; do tar xf "$shard" -C "$T/frames"; done
+i=0
+for json in "$T"/frames/*.json; do
+	key=${json##*/} class=$(sed -n "$((i % 8 + 1))p" "$T/whole/classes.txt") i=$((i + 1))
+	key=${key%.json}
+	mkdir -p "$T/videos/$class/$key"
+	mv "$T/frames/$key".*.jpg "$T/videos/$class/$key"
+done
+
+# A copy that was damaged after its verification.
+mkdir "$T/staged-damaged"
+cp -r "$T/damaged" "$T/staged-damaged/$(jq -r .dataset_id "$T/damaged/manifest.json")"
+
 # ---- the options of a mode ----
 
 options_of() {
@@ -53,6 +68,10 @@ options_of() {
 	AGGREGATED_BN) echo --bn-running=aggregate ;;
 	PRECISE_BN) echo --precise-bn=16 ;;
 	MIXING) echo --mixup=0.4 ;;
+	BALANCE) echo --balance=0.5 ;;
+	CLASS_WEIGHT) echo --class-weight=inverse:0.5 ;;
+	FOCAL) echo --loss=focal ;;
+	FOCAL_GAMMA) echo --focal-gamma=3 ;;
 	FLIP_SWAP) echo "--flip-swap=$T/flips.tsv" ;;
 	NO_FLIP) echo --no-flip ;;
 	AUDIT) echo --audit=1 ;;
@@ -68,12 +87,14 @@ options_of() {
 	DRY_RUN) echo --dry-run ;;
 	TIME) echo --time ;;
 	PARITY) echo --parity ;;
+	STAGE) if has ON_CORRUPT; then echo "--stage=$T/staged-damaged"; else echo "--stage=$T/staged"; fi ;;
+	STAGE_COMMAND) echo '--stage-command=cat<{dir}/{}' ;;
 	esac
 }
 modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING LEARNER_GROUPS
 	GROUP_EVERY NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
-	USE_EMA AGGREGATED_BN PRECISE_BN MIXING FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
-	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY"
+	USE_EMA AGGREGATED_BN PRECISE_BN MIXING BALANCE CLASS_WEIGHT FOCAL FOCAL_GAMMA FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
+	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY STAGE STAGE_COMMAND UNPACKED"
 if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
 
 # has MODE: succeed if the set $set contains MODE.
@@ -93,6 +114,7 @@ train() {
 	! has RANKS || np=2
 	! has SYNC_BN || schedule=shared
 	! has ON_CORRUPT || data=damaged
+	! has UNPACKED || data=videos
 	on_ranks vt-train -i "$T/$data" --val "$T/val" -m "$T/net.net" --schedule "$T/$schedule.tsv" --device ref -j 1 \
 		--loader-threads 1 --log-every 1 --save-steps 1 --keep 9 --precise-bn off "$@"
 }
@@ -115,6 +137,7 @@ cat >"$T/refused" <<-'END'
 	TRUST_CLIP	--trust-clip and --optimizer=@ (it is for lars, lars-outside and lamb)
 	CLIP_GRAD,CLIP_VALUE	--clip-grad and --clip-value (wanted one of them)
 	USE_EMA	--use-ema without --ema=DECAY: there is no average
+	FOCAL_GAMMA	--focal-gamma without --loss=focal (a loss line of the network has gamma=)
 	FLIP_SWAP,NO_FLIP	--flip-swap and --no-flip (wanted one of them)
 	ALLREDUCE	--allreduce=@ is for --deterministic=fast (it is exact)
 	ALLREDUCE_TABLE	--allreduce-table=@ is for --deterministic=fast (it is exact)
@@ -124,11 +147,15 @@ cat >"$T/refused" <<-'END'
 	LEARNER_SETTING,LEARNER_GROUPS	--@ without --learners=N
 	LEARNER_SETTING,GROUP_EVERY	--@ without --learners=N
 	LEARNER_SETTING,NOISE	--@ without --learners=N
-	LEARNER_SETTING,GROWTH	--@ without --learners=N
 	LEARNERS,ONE_LEARNER,LEARNER_SETTING,NOISE	--noise-scale of one learner: it compares learners (wanted --learners=2 or more)
-	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner: it compares learners (wanted --learners=2 or more)
 	GROWTH_SETTING	--@ without --batch-growth-max=M
+	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner: it compares learners (wanted --learners=2 or more)
 	LEARNERS,LEARNER_SETTING,LEARNER_GROUPS,GROWTH	--batch-growth-max with --learner-groups, whose averages hide how far learners move apart
+	GROWTH,ON_NAN	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
+	GROWTH,ON_CORRUPT	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
+	FAST,GROWTH	--batch-growth-max decides by norms in a fixed order (wanted --deterministic=exact)
+	STAGE_COMMAND	--stage-command without --stage=DIR
+	STAGE,UNPACKED	@: videos (--stage copies packed datasets)
 	TIME	--time without --dry-run
 	DRY_RUN,PARITY	--parity and --dry-run (wanted one of them)
 	FAST,AUDIT	--audit is for --deterministic=exact (it is fast)
@@ -151,10 +178,11 @@ refused=
 while IFS=$(printf '\t') read -r set message; do
 	got=0
 	# Options are checked before the ranks connect, so one rank is enough.
-	out="-o $T/no"
+	out="-o $T/no" data=whole
+	! has UNPACKED || data=videos
 	! has REPLAY || out=
 	# shellcheck disable=SC2046,SC2086
-	vt-train -i "$T/whole" -m "$T/net.net" --schedule "$T/groups.tsv" --device ref $out $(options) 2>"$T/err" || got=$?
+	vt-train -i "$T/$data" -m "$T/net.net" --schedule "$T/groups.tsv" --device ref $out $(options) 2>"$T/err" || got=$?
 	pattern=$(echo "vt-train: error: $message" | sed 's/[][\.*^$+?(){}|]/\\&/g; s/@/.*/')
 	[ $got = 2 ] && grep -qE "^$pattern\$" "$T/err" || refused="$refused$set: $got $(head -1 "$T/err")
 "
@@ -170,12 +198,16 @@ trace_of() {
 	case $1 in
 	AUDIT) test "$(log "$dir" audit | jq -c .differ | sort -u)" = 0 ;;
 	ON_NAN) log "$from" skip | grep -q . ;;
-	ON_CORRUPT) log "$from" corrupt | grep -q . ;;
+	# A damaged video is refused before the first step.
+	ON_CORRUPT) has UNPACKED || log "$from" corrupt | grep -q . ;;
 	EMA) grep -qa '"ema/' "$dir/final.safetensors" ;;
 	DYNAMIC_SCALE) test "$(log "$dir" step | jq -r .loss_scale | tail -1)" = 65536 ;;
 	PRECISE_BN) log "$dir" validation | grep -q precise_bn ;;
 	AGGREGATED_BN) grep -qa '"bn/bn1[.]running_between' "$dir/final.safetensors" ;;
+	STAGE) find "$T"/staged* -name manifest.json | grep -q . ;;
 	NOISE) log "$dir" average | grep -q . ;;
+	UNPACKED) test -s "$dir/data.tsv" ;;
+	GROWTH) log "$dir" step | grep -q batch_growth || has LEARNERS ;;
 	esac
 }
 # try: train three steps with the modes of $set. Resume and replay if the set
@@ -183,7 +215,7 @@ trace_of() {
 try() {
 	from=$T/run dir=$T/run want=0
 	rm -rf "$T/run" "$T/resumed" "$T/probe"
-	! has ON_CORRUPT || want=3
+	! has ON_CORRUPT || has UNPACKED || want=3
 	more="RESUME REPLAY REPLAY_STEPS OUTPUT"
 	limit=
 	if has ON_NAN; then	# the largest loss is skipped
@@ -258,8 +290,7 @@ $late" --deterministic=fast
 	APART_FABRIC=apart
 	export APART_FABRIC
 	falls apart 2 "fast sums, several ranks, device sums, autotuning" --deterministic=fast
-	falls apart 2 "sharded optimizer, several ranks
-device sums: sums on the host, in a fixed order"
+	falls apart 2 "sharded optimizer, several ranks, device sums"
 	falls apart 2 "fast sums, chosen all-reduce, several ranks, autotuning
 device sums: sums on the host, by the algorithm of --allreduce" --deterministic=fast --allreduce=ring
 	falls apart 2 "fast sums, several ranks, fp64, autotuning

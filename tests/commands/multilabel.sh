@@ -79,9 +79,9 @@ python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
 # Average precision by its definition: the mean over the positives of the precision
 # among all samples that score at least as high.
 import json, sys, math
-rows = [l.rstrip("\n").split("\t") for l in open(sys.argv[1])]
+rows = [l.rstrip("\n").split("\t") for l in open(sys.argv[1]) if not l.startswith("# ")]
 names = rows[0][2:]
-labels = [set(r[1].split("|")) if r[1] != "-1" else set() for r in rows[1:]]
+labels = [{c for c in r[1].split("|") if c not in ("", "-1")} for r in rows[1:]]
 scores = [[float(x) for x in r[2:]] for r in rows[1:]]
 aps, lines = [], []
 for c in range(len(names)):

@@ -17,7 +17,7 @@ train() {
 # means NAME NAMES: check that the message suggests NAMES for the network NAME.
 means() {
 	check_exit "a network called $1" 2 train -n -m "$1"
-	check_says "is near to $2" "no \"?$1\"? in models \(similar: $2; [^ ]*/models has all [0-9]+; a path may be given, too\)"
+	check_says "is near to $2" "no \"?$1\"? in models \(similar: $2; [^ ]*/models has all [0-9]+; wanted one of them, or the path of a .net file\)"
 }
 means tsm_tny "tsm_tiny or tsn_tiny"
 means resnet18 "resnet50, tsn_r18 or tsm_r18"
@@ -40,7 +40,7 @@ check_says "is refused with what it is for" "--output=$T/s.tsv is a file \(wante
 check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
 check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
 check_exit "a folder without a dataset" 1 train -n -i "$T/run"
-check_says "has no manifest" "manifest.json: no such file: not a packed set"
+check_says "has no manifest" "$T/run: no manifest.json: not a packed set, or packing was not finished; and no folders of videos \(wanted $T/run/CLASS/VIDEO\)"
 
 # ---- crops ----
 

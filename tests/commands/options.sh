@@ -234,8 +234,8 @@ check_exit "--batch with vt-train ends with 2" 2 vt-train --batch 8
 check_says "--batch with vt-train: the message says that --batch is an option of vt-schedule" \
 	'no option --batch \(an option of vt-schedule\)'
 check_exit "--short-side with vt-pack ends with 2" 2 vt-pack --short-side=128
-check_says "--short-side with vt-pack: the message names both commands with --short-side" \
-	'no option --short-side=128 \(an option of vt-bench and vt-extract\)'
+check_says "--short-side with vt-pack: the message names the commands with --short-side" \
+	'no option --short-side=128 \(an option of vt-bench and vt-extract and vt-train\)'
 
 # ---- variables that no command reads ----
 

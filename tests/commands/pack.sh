@@ -350,8 +350,12 @@ check "a resumed pack has the same bytes" same good part
 check_same "a resumed pack prints all shards" "$names" "$(cat "$T/out")"
 check_exit "the same command on a finished set" 0 vt-pack -o part --shard-size=1M a.tar
 check_says "a note says that the input is compared with the set" \
-	"note: part: holds a finished set, [0-9]* shards, 30 samples; the input is compared with it"
+	"note: part: holds a finished set, [0-9]* shards*, 30 samples; the input is compared with it"
 check "comparing changes no byte" same good part
+mkdir loop
+ln -s manifest.json loop/manifest.json
+check_exit "a manifest that cannot be opened" 1 vt-pack --list -i loop
+check_says "a manifest that cannot be opened: the message has the reason" 'loop/manifest.json: cannot open: Too many levels'
 check_exit "more samples than a finished set end with 2" 2 vt-pack -o part --shard-size=1M a.tar b.tar
 check_says "more samples than a finished set: the message shows the additional sample and -f" \
 	"sample c0/clip_30: the set in part is finished, with 30 samples \(nothing is added to it; -f replaces it\)"

@@ -337,6 +337,48 @@ check_exit "--check with an unknown network ends with 2" 2 \
 	vt-schedule --check "$T/by-steps.tsv" -m nonesuch -i "$T/train"
 check_exit "--check without a network ends with 2" 2 vt-schedule --check "$T/by-steps.tsv" -i "$T/train"
 check_exit "--memory without --check ends with 2" 2 vt-schedule --memory 1G
+
+# ---- --check without data ----
+
+planned() {
+	grep -Ev '^# (program|loader|memory|available)' "$1"
+}
+vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" -j 1 >"$T/packed" 2>"$T/err"
+classes=$(sed -n 's/^# network .* \([0-9]*\) classes$/\1/p' "$T/packed")
+check_exit "--check without data" 0 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny \
+	--samples=40 --num-classes="$classes" -j 1
+sed 's/\t[0-9]*$//' "$T/out" >"$T/without"
+sed 's/\t[0-9]*$//' "$T/packed" >"$T/with"
+check_same "the plan is that of a dataset with as many samples and classes" \
+	"$(planned "$T/with")" "$(planned "$T/without")"
+# The work of the two published recipes, with the sizes of their sets. A plan
+# that reads all samples for each rank takes minutes.
+recipe() {
+	check_exit "$3 is planned for 1,536 ranks" 0 timeout 60 vt-schedule --check -m "$1" -j 1 \
+		--samples="$2" --num-classes=1000 --ranks=1536 "$tables/$3.tsv"
+	check_same "$3: the plan has the steps and samples of the schedule" \
+		"$(vt-schedule --samples="$2" "$tables/$3.tsv" | awk -F '\t' '/^[0-9]/ { print $(NF - 1), $NF }')" \
+		"$(awk -F '\t' '/^[0-9]/ { print $14, $15 }' "$T/out")"
+	check "$3: a line has the memory of ranks 1 to 1535" \
+		grep -Eq '^# of ranks 1 to 1535, each [0-9.]+ [GM]iB( to [0-9.]+ [GM]iB)?$' "$T/out"
+	check_same "$3: two equal sizes are printed once" "" "$(awk '/^# of ranks/ && $7 == $10' "$T/out")"
+	check "$3: rank 0 has no momentum, and the largest share of another rank is shown" \
+		grep -Eq '^# momentum +0 B, at most [0-9.]+ [KM]iB on other ranks$' "$T/out"
+}
+recipe tsm_r50 240436 k400_tsm_r50_8f_12288
+recipe resnet50 1281167 imagenet_r50_34k_68k
+refuses() {
+	says=$1
+	shift
+	check_exit "wrong: --check $*" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny "$@"
+	check_says "wrong --check: the message says: $says" "$says"
+}
+refuses 'needs --model=NET, and --data=DIR or --samples=N with --num-classes=N' --samples=40
+refuses '--time needs --data' --samples=40 --num-classes=8 --time
+refuses '--check and --samples: the samples of .* are checked' --samples=40 -i "$T/train"
+refuses '--check and --num-classes: the samples of .* are checked' --num-classes=8 -i "$T/train"
+refuses 'wanted at most 16777216' --samples=20000000 --num-classes=8
+check_exit "--num-classes without --check ends with 2" 2 vt-schedule --num-classes=8
 vt-schedule --policy=long+short --bn=pyslowfast --ranks=2 --batch=32 --crop=48 --epochs=20 -o "$T/psf.tsv"
 check_exit "--check of --bn=pyslowfast on its number of ranks" 0 \
 	vt-schedule --check "$T/psf.tsv" -m tsm_tiny -i "$T/train" --ranks 2
@@ -348,5 +390,20 @@ check_same "with --bn=pyslowfast, each rank has its own groups" \
 damaged_set "$T/train" manifest
 check_exit "a dataset with a damaged manifest ends with 4" 4 \
 	vt-schedule --epochs=2 --milestones=none --data "$T/broken-manifest"
+check_exit "--check with a missing dataset ends with 1" 1 \
+	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/nowhere"
+
+# ---- tables that are missing, unreadable or wrong ----
+
+mkdir "$T/folder.tsv"
+printf 'a\tb\n1\t2\n' >"$T/foreign.tsv"
+for file in missing folder foreign; do
+	for how in --summary "--check -m tsm_tiny -i $T/train" "--compare $T/by-steps.tsv"; do
+		# shellcheck disable=SC2086
+		check_exit "$how: a $file table ends with 2" 2 vt-schedule $how "$T/$file.tsv"
+		check_says "the message names the table" "$file.tsv: (cannot open|cannot read|no column stage)"
+		check_same "nothing is printed" "" "$(cat "$T/out")"
+	done
+done
 check_exit "a missing dataset ends with 1" 1 vt-schedule --epochs=2 --milestones=none --data "$T/nowhere"
 plan

@@ -287,6 +287,16 @@ check_exit "a validation set with other classes exits 2" 2 \
 	vt-train -i "$T/train" --val "$T/other" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
 check_says "a validation set with other classes: the message shows the first missing class and the way out" \
 	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
+mkdir -p "$T/folder.tsv"
+printf 'a\tb\n1\t2\n' >"$T/foreign.tsv"
+for file in missing folder foreign; do
+	check_exit "a $file schedule exits 2" 2 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/$file.tsv" -o "$T/no"
+	check_says "the message names the $file schedule" "$file.tsv: (cannot open|cannot read|no column stage)"
+	check_exit "a $file --config exits 2" 2 vt-train -c "$T/$file.tsv"
+done
+check_exit "a missing network file exits 2" 2 vt-train -i "$T/train" -m "$T/missing.net" --schedule "$T/s.tsv" -o "$T/no"
+check_exit "a missing file of weights exits 1" 1 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --init "$T/missing.safetensors" -o "$T/no"
 check_exit "a missing dataset exits 1" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
 check_exit "an unknown network exits 2" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
 check_says "an unknown network: the message names the folder of networks" \

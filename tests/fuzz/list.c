@@ -14,8 +14,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int format = LIST_AUTO; format < LIST_FORMATS; format++) {
 		struct class_list classes = { 0 };
 		struct list l = { 0 };
-		const struct list_how how = { (enum list_format)format, "root",
-			NULL };
+		const struct list_how how = {
+			.format = (enum list_format)format, .root = "root" };
 
 		if (list_read(&l, path, &how) == 0 &&
 		    list_number(&l, &classes, path) == 0)

@@ -13,11 +13,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *path = fuzz_file(data, size);
 
 	FUZZ_QUIET();
-	for (int foreign = 0; foreign < 2; foreign++) {
+	for (int foreign = 0; foreign < 3; foreign++) {
 		const struct pack_options o = {
 			.dir = "/nonexistent/set", .prefix = "shard",
 			.shard_size = 4096, .max_member = 1 << 20,
-			.foreign = foreign, .skip_foreign = foreign,
+			.foreign = (enum stream_layout)foreign,
+			.skip_foreign = foreign > 0,
 			.dry_run = 1,
 		};
 		struct pack_report r = { 0 };

@@ -27,6 +27,8 @@ import parity
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KINETICS = (0.43216, 0.394666, 0.37645), (0.22803, 0.22145, 0.216989)
 HALF = (0.45,) * 3, (0.225,) * 3
+FLOW = (0.5,), (0.226,)
+RGBDIFF = (0.501960784,), (1,)
 AFTER_THIRD = ((2, 0), (2, 2), (3, 0), (3, 2), (3, 4))     # as in TSM's program
 AFTER_SECOND = ((2, 1), (2, 3), (3, 1), (3, 3), (3, 5))    # as in PySlowFast
 
@@ -186,6 +188,9 @@ class Net(parity.Net):
 HALVED = (2, 1, 1), (2, 1, 1)                   # pool over time of C2D and I3D
 NETS = {
     "tsn_r50": (IMAGENET, Net.resnet, {}),
+    "tsn_r50_flow": (FLOW, Net.resnet, {}),
+    "tsn_r50_rgbdiff": (RGBDIFF, Net.resnet, {}),
+    "tsm_r50_flow": (FLOW, Net.resnet, {"shifts": 1}),
     "resnet50": (IMAGENET, Net.resnet, {}),
     "tsm_r50": (IMAGENET, Net.resnet, {"shifts": 1}),
     "tsm_r101": (IMAGENET, Net.resnet, {"shifts": 2}),
@@ -269,7 +274,7 @@ def ok(passed, what, why):
 
 
 def pixels(folder, n, t, side, dtype, norm):
-    x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n, t, side, side, 3)
+    x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n, t, side, side, -1)
     mean, std = (torch.tensor(v, dtype=dtype) for v in norm)
     return ((torch.tensor(x, dtype=dtype) / 255 - mean) / std).permute(0, 4, 1, 2, 3).contiguous()
 

@@ -97,11 +97,12 @@ class Net:
 
 
 def pixels(folder, n, t, side, dtype):
-    """Return the pixels normalized by ImageNet's mean and deviation, [n * t, c,
-    h, w]."""
-    x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n * t, side, side, 3)
+    """Return the pixels normalized by ImageNet's mean and deviation, or those of
+    flow, [n * t, c, h, w]."""
+    x = np.fromfile(folder + "/pixels.u8", np.uint8).reshape(n * t, side, side, -1)
+    mean, std = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]) if x.shape[-1] == 3 else ([0.5], [0.226])
     x = torch.tensor(x, dtype=dtype) / 255
-    x = (x - torch.tensor([0.485, 0.456, 0.406], dtype=dtype)) / torch.tensor([0.229, 0.224, 0.225], dtype=dtype)
+    x = (x - torch.tensor(mean, dtype=dtype)) / torch.tensor(std, dtype=dtype)
     return x.permute(0, 3, 1, 2).contiguous()
 
 

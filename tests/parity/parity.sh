@@ -53,6 +53,8 @@ full tsm_tiny
 narrow tsm_r50
 narrow tsm_r18
 narrow tsn_r50
+narrow tsn_r18_flow
+narrow tsm_r18_flow
 compare tsm_tiny 8 ref64 2 2 112 f64
 compare tsm_tiny 8 ref64 2 4 79 f64
 for shape in '8 224' '4 158' '2 112'; do
@@ -61,6 +63,8 @@ for shape in '8 224' '4 158' '2 112'; do
 done
 compare tsm_r18 5 ref64 3 4 96 f64
 compare tsn_r50 7 ref64 2 2 112 f64
+compare tsn_r18_flow 5 ref64 3 3 64 f64
+compare tsm_r18_flow 5 ref64 2 4 64 f64
 # Two pathways, attention, gates and pools over time.
 cp tests/parity/joins.net "$T"
 compare joins 9 ref64 2 16 33 f64

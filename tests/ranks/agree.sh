@@ -319,6 +319,9 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	label-smoothing
 	param-groups
 	bn-running
+	balance
+	level
+	focal-gamma
 	learners
 	average-every
 	learner-groups

@@ -4,7 +4,8 @@
  * png=1 the set has one crop of each clip as PNG: frames first, first + step,
  * ... of FRAMES, columns x to x + window - 1 of WIDTH, mirrored with mirror=1.
  * So the frames that a clip or a crop of the whole set shows make a set of
- * their own.
+ * their own.  With flow=1 samples have the streams x and y, with flow=2 rgb, x
+ * and y.  Displacements are not those of the frames: they show the class.
  */
 #include "media/png.h"
 
@@ -21,11 +22,14 @@ static struct option { const char *name; int value; } option[] = {
 							 * first class */
 	{ "blank", 0 },			/* every so many samples have no
 					 * label */
+	{ "rare", 0 },			/* one of so many samples is of another
+					 * class than the first */
 	{ "sets", 0 },			/* label intervals, see spans_of */
 	{ "png", 0 }, { "first", 0 }, { "step", 1 }, { "x", 0 },
-	{ "window", 0 }, { "mirror", 0 }
+	{ "window", 0 }, { "mirror", 0 }, { "flow", 0 }
 };
-enum { CLASSES, LETTER, BLANK, SETS, PNG, FIRST, STEP, X, WINDOW, MIRROR, OPTIONS };
+enum { CLASSES, LETTER, BLANK, RARE, SETS, PNG, FIRST, STEP, X, WINDOW, MIRROR,
+	FLOW, OPTIONS };
 #define OPT(o) (option[o].value)
 
 static int
@@ -53,8 +57,12 @@ height_of(int sample)
 static int
 label_of(int sample)
 {
-	return OPT(BLANK) && sample % OPT(BLANK) == 0 ? -1 :
-	    sample % OPT(CLASSES);
+	if (OPT(BLANK) && sample % OPT(BLANK) == 0)
+		return -1;
+	if (OPT(RARE))
+		return sample % OPT(RARE) > 0 ? 0 : 1 + sample / OPT(RARE) %
+		    (OPT(CLASSES) - 1);
+	return sample % OPT(CLASSES);
 }
 
 /*
@@ -110,6 +118,29 @@ draw(int sample, int frame, int w, int h, struct buffer *to)
 	image_free(part);
 }
 
+/*
+ * Draw a field that points into the direction of the class, with waves that
+ * differ by sample, frame and axis.
+ */
+static void
+draw_flow(int sample, int frame, int axis, int w, int h, struct buffer *to)
+{
+	struct image *m = image_new(w, h, 1);
+	int class = sample % OPT(CLASSES), sign = class / 2 % 2 ? -1 : 1;
+	int mean = axis == class % 2 ? sign * (10 + 20 * (class / 4)) : 0;
+
+	for (int y = 0; y < h; y++)
+		for (int x = 0; x < w; x++)
+			m->data[y * w + x] = (uint8_t)(128 + mean + ((x * (1 +
+			    axis) + y * (2 - axis) + 5 * frame + 11 * sample) %
+			    24) - 12);
+	if (OPT(PNG))
+		png_encode(m, to);
+	else
+		jpeg_encode_rgb(90, m, to);
+	image_free(m);
+}
+
 static int
 set_option(const char *text)
 {
@@ -130,7 +161,8 @@ main(int argc, char **argv)
 {
 	struct set s = { .ext = "jpg", .shards = 2, .frames = frames_of,
 		.width = width_of, .height = height_of, .label = label_of,
-		.spans = spans_of, .frame = draw };
+		.spans = spans_of, .frame = draw, .flow = draw_flow };
+	static const char *const both[] = { "rgb", "x", "y", NULL };
 	int bad = 0;
 
 	if (argc < 7)
@@ -148,6 +180,8 @@ main(int argc, char **argv)
 	s.letter = OPT(LETTER);
 	if (OPT(PNG))
 		s.ext = "png";
+	if (OPT(FLOW))
+		s.tags = OPT(FLOW) == 2 ? both : both + 1;
 	bad = file_make_dir(s.dir) != 0 || set_make(&s) != 0;
 	scene_free(scene);
 	return bad;

@@ -28,7 +28,6 @@ static const struct { enum mode mode; uint64_t with; } modes_implied[] = {
 	{ MODE_LEARNER_GROUPS, ON(LEARNER_SETTING) },
 	{ MODE_GROUP_EVERY, ON(LEARNER_SETTING) },
 	{ MODE_NOISE, ON(LEARNER_SETTING) },
-	{ MODE_GROWTH, ON(LEARNER_SETTING) },
 };
 
 /* Modes without which a mode is refused. */
@@ -44,6 +43,7 @@ static const struct { enum mode mode; uint64_t with; } modes_required[] = {
 	{ MODE_GROWTH_SETTING, ON(GROWTH) },
 	{ MODE_TIME, ON(DRY_RUN) },
 	{ MODE_REPLAY_STEPS, ON(REPLAY) },
+	{ MODE_STAGE_COMMAND, ON(STAGE) },
 };
 
 static uint64_t

@@ -156,7 +156,7 @@ load(struct net *n, const char *path)
 int
 main(int argc, char **argv)
 {
-	struct dims d = { .c = 3 };
+	struct dims d = { 0 };
 	const struct backend *back;
 	struct device *be;
 	struct graph *g;
@@ -182,6 +182,7 @@ main(int argc, char **argv)
 	    NULL ||
 	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
 	    (n = net_new(g, be)) == NULL ||
+	    (d.c = g->needs.stream[0].c) == 0 ||
 	    (argc == 8 && (p = net_plan(n, &d, 1)) == NULL) ||
 	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;

@@ -100,7 +100,7 @@ main(int argc, char **argv)
 		return 1;
 	for (int k = 0; k < graph->nparam; k++) {
 		const struct param *p = &graph->param[k];
-		struct group of = group_of(o.rule, p);
+		struct group of = group_of(o.rule, graph, p);
 
 		if (p->kind < PARAM_MEAN)
 			buffer_printf(&params, "%s\t%zu\t%g\t%g\n", p->name,

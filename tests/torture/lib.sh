@@ -14,7 +14,7 @@ lines() {
 		elif .type == "validation" then
 			{ type, step, epoch, loss, top1, top5, samples, best }
 		elif .type == "start" or .type == "end" then empty
-		else del(.seconds, .spent) end'
+		else del(.seconds, .spent, .cpu) end'
 }
 # contents DIR: print all names, with a hash of each content
 contents() (

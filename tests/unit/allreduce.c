@@ -16,13 +16,13 @@
 
 enum { MAX = 9, BEFORE = 3, AFTER = 2 };	/* elements around the range */
 
-/* The host of each rank. */
+/* The host of each rank: the number of its first rank. */
 static const struct { const char *what; int host[MAX]; } places[] = {
 	{ "one host", { 0, 0, 0, 0, 0, 0, 0, 0, 0 } },
 	{ "a host per rank", { 0, 1, 2, 3, 4, 5, 6, 7, 8 } },
-	{ "two ranks per host", { 0, 0, 1, 1, 2, 2, 3, 3, 4 } },
+	{ "two ranks per host", { 0, 0, 2, 2, 4, 4, 6, 6, 8 } },
 	{ "hosts in rotation", { 0, 1, 2, 0, 1, 2, 0, 1, 2 } },
-	{ "unequal hosts", { 5, 5, 5, 5, 2, 2, 1, 1, 1 } },
+	{ "unequal hosts", { 0, 0, 0, 0, 4, 4, 6, 6, 6 } },
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 

@@ -389,7 +389,7 @@ a_state(void)
 		.dataset = "00", .generation = 2, .history = "11",
 		.model = "net", .network = net_text, .frames = 8, .crop = 48,
 		.extract = "{\"fps\":[12,1]}", .order = "v1",
-		.flips = "none" };
+		.flips = "none", .class_weights = "none" };
 }
 
 /* Return the elements of a flat buffer as doubles.  The caller frees them. */

@@ -72,7 +72,7 @@ test_mixup(void)
 
 		draw(a, 0);
 		draw(b, 1);
-		transforms_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		transforms_mix(&m, T, SIDE, 3, (uint8_t *[]){ a, b }, 2);
 		cuts += m.cut;
 		sum += share / 400;
 		for (int i = 0; i < BYTES; i++) {
@@ -102,7 +102,7 @@ test_cutmix(void)
 
 		draw(a, 0);
 		draw(b, 1);
-		transforms_mix(&m, T, SIDE, (uint8_t *[]){ a, b }, 2);
+		transforms_mix(&m, T, SIDE, 3, (uint8_t *[]){ a, b }, 2);
 		for (int i = 0; i < BYTES; i++) {
 			int x = i / 3 % SIDE, y = i / 3 / SIDE % SIDE;
 			int in = x >= m.x && x < m.x + m.w && y >= m.y &&
@@ -179,7 +179,7 @@ test_around(void)
 		for (int i = 0; i < BYTES; i++)
 			c[2][i] = (uint8_t)(c[0][i] * 3 + 50);
 		memcpy(was, c, sizeof(was));
-		transforms_mix(&m, T, SIDE, all, 3);
+		transforms_mix(&m, T, SIDE, 3, all, 3);
 		for (int i = 0; i < 3 * BYTES; i++) {
 			int k = i / BYTES, j = i % BYTES, x = j / 3 % SIDE;
 			int y = j / 3 / SIDE % SIDE, own = was[k][j];

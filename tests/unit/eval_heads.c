@@ -58,7 +58,7 @@ save(const char *path, const char *text)
 		.settings_id = "0", .classes = "a\nb\nc\n", .class_hash = "0",
 		.config = "", .dataset = "0", .history = "0", .model = "net",
 		.network = text, .frames = 3, .crop = 16, .order = "v1",
-		.flips = "none" };
+		.flips = "none", .class_weights = "none" };
 
 	net_init(n, 5);
 	optim_open(&o, n, NULL);

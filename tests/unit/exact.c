@@ -53,10 +53,12 @@ node(const double *v, int leaves, int level, int index)
 	    node(v, leaves, level - 1, 2 * index + 1);
 }
 
+enum { RANKS = 16 };			/* maximum in these tests */
+
 struct job {
 	int leaves, n;			/* n: elements to sum, at most N */
-	float *result[16];
-	size_t sent[16], said[16];
+	float *result[RANKS];
+	size_t sent[RANKS], said[RANKS];
 };
 
 /* One rank: make its leaves, add subtrees, reduce in two slices. */
@@ -99,7 +101,7 @@ test_ranks(int leaves)
 	float *want = NULL;
 	int same = 1, traffic = 1;
 
-	for (int size = 1; size <= 8 && size <= leaves; size++) {
+	for (int size = 1; size <= RANKS && size <= leaves; size++) {
 		struct job j = { .leaves = leaves, .n = N };
 
 		comm_threads(size, rank_main, &j);
@@ -114,7 +116,7 @@ test_ranks(int leaves)
 		}
 	}
 	free(want);
-	ok(same, "%d leaves: 1 to 8 ranks get the same bits", leaves);
+	ok(same, "%d leaves: 1 to 16 ranks get the same bits", leaves);
 	ok(traffic, "%d leaves: ranks send the bytes that exact_traffic returns",
 	    leaves);
 }
@@ -149,7 +151,7 @@ test_subtrees(void)
 	ok(t.n == 1 && t.part[0].level == 2 && t.part[0].index == 1,
 	    "the last two of 6 leaves are node (2, 1)");
 	for (int leaves = 1; leaves <= 256; leaves++)
-		for (int size = 1; size <= leaves && size <= 9; size++)
+		for (int size = 1; size <= leaves && size <= 17; size++)
 			for (int r = 0; r < size; r++) {
 				int a = leaves * r / size;
 				int b = leaves * (r + 1) / size;
@@ -169,12 +171,16 @@ test_subtrees(void)
 static void
 test_traffic(void)
 {
-	for (int size = 2; size <= 8; size *= 2) {
+	static const int sizes[] = { 2, 3, 4, 6, 8, 12, 16 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int size = sizes[i];
+
 		for (int odd = 0; odd <= 3; odd += 3) {
 			struct job j = { .leaves = 2 * size, .n = EVEN + odd };
 			size_t each = 2 * (size_t)(size - 1) *
 			    (size_t)(j.n / size) * sizeof(float), sum = 0;
-			int even = 1;
+			int even = 1, divides = EVEN % size == 0 && !odd;
 
 			comm_threads(size, rank_main, &j);
 			for (int r = 0; r < size; r++) {
@@ -185,7 +191,7 @@ test_traffic(void)
 			ok(sum == 2 * (size_t)(size - 1) * (size_t)j.n *
 			    sizeof(float), "%d ranks, %d elements: together "
 			    "they send 2 (P - 1) vectors", size, j.n);
-			ok(even || odd, "%d ranks, %d elements: each sends an "
+			ok(even || !divides, "%d ranks, %d elements: each sends an "
 			    "equal part if P divides them", size, j.n);
 		}
 	}
@@ -224,10 +230,13 @@ owner_main(struct comm *c, void *arg)
 		exact_reduce_scatter(&e, &t, from, to, result);
 		j->said[c->rank] += exact_traffic(&e, to - from);
 	}
-	for (int i = 0; i < own.n; i++)
-		for (size_t k = 0; k < own.segment[i].n; k++)
-			if (own.segment[i].rank != c->rank)
-				result[own.segment[i].at + k] = NAN;
+	for (int i = 0; i < segments_count(&own); i++) {
+		struct segment g = segments_get(&own, i);
+
+		for (size_t k = 0; k < g.n; k++)
+			if (g.rank != c->rank)
+				result[g.at + k] = NAN;
+	}
 	segments_gather(&own, result, sizeof(float));
 	j->result[c->rank] = result;
 	j->sent[c->rank] = comm_threads_sent(c);
@@ -238,19 +247,19 @@ owner_main(struct comm *c, void *arg)
 }
 
 /*
- * Return the number of elements that ${rank} owns if buckets have ${bucket}
- * elements.
+ * Return the number of elements of the rank at position ${p} if buckets have
+ * ${bucket} elements.
  */
 static size_t
-owned_by(size_t elements, size_t bucket, int rank, int ranks)
+owned_by(size_t elements, size_t bucket, int p, int ranks)
 {
 	size_t n = 0;
 
 	for (size_t from = 0; from < elements; from += bucket) {
 		size_t to = from + bucket < elements ? from + bucket : elements;
 
-		n += exact_segment_begin(from, to, rank + 1, ranks) -
-		    exact_segment_begin(from, to, rank, ranks);
+		n += exact_segment_begin(from, to, p + 1, ranks) -
+		    exact_segment_begin(from, to, p, ranks);
 	}
 	return n;
 }
@@ -262,26 +271,61 @@ owned_by(size_t elements, size_t bucket, int rank, int ranks)
 static int
 well_owned(int size, size_t elements, size_t largest)
 {
-	struct comm c = { .size = size };
+	struct comm *c = comm_planned(size);
 	struct segments s;
 	size_t at = 0, *held = xcalloc((size_t)size, sizeof(*held));
+	int bad = 0, own = 0;
+
+	segments_open(&s, c, elements, largest);
+	bad += s.bucket > largest || s.bucket % EXACT_BLOCK != 0;
+	for (int i = 0; i < segments_count(&s); i++) {
+		struct segment g = segments_get(&s, i);
+
+		if (g.n == 0)
+			continue;
+		bad += g.at != at || g.held != held[g.rank];
+		bad += g.at % EXACT_BLOCK != 0;
+		if (g.rank == 0) {
+			const struct segment *mine = &s.segment[own++];
+
+			bad += mine->at != g.at || mine->n != g.n ||
+			    mine->held != g.held || mine->rank != 0;
+		}
+		at += g.n;
+		held[g.rank] += g.n;
+	}
+	bad += at != elements || own != s.n;
+	for (int r = 0; r < size; r++)
+		bad += held[r] != segments_owned(&s, r) || held[r] != owned_by(
+		    elements, s.bucket, comm_order(c)->position[r], size);
+	segments_close(&s);
+	comm_free(c);
+	free(held);
+	return bad;
+}
+
+/* Count faults of segments that are whole vectors. */
+static int
+well_distributed(int size, int vectors)
+{
+	struct comm *c = comm_planned(size);
+	struct segments s;
+	size_t *held = xcalloc((size_t)size, sizeof(*held));
 	int bad = 0;
 
-	segments_open(&s, &c, elements, largest);
-	bad += s.bucket > largest || s.bucket % EXACT_BLOCK != 0;
-	for (int i = 0; i < s.n; i++) {
-		const struct segment *g = &s.segment[i];
+	segments_distribute(&s, c, 10, vectors);
+	bad += segments_count(&s) != vectors;
+	for (int i = 0; i < vectors; i++) {
+		struct segment g = segments_get(&s, i);
 
-		bad += g->at != at || g->n == 0 || g->held != held[g->rank];
-		bad += g->at % EXACT_BLOCK != 0;
-		at += g->n;
-		held[g->rank] += g->n;
+		bad += g.at != (size_t)i * 10 || g.n != 10 ||
+		    g.held != held[g.rank];
+		held[g.rank] += g.n;
 	}
-	bad += at != elements;
 	for (int r = 0; r < size; r++)
-		bad += held[r] != s.owned[r] ||
-		    held[r] != owned_by(elements, s.bucket, r, size);
+		bad += held[r] != segments_owned(&s, r);
 	segments_close(&s);
+	comm_free(c);
 	free(held);
 	return bad;
 }
@@ -295,13 +339,16 @@ test_owners(void)
 	int bad = 0, same = 1, traffic = 1;
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
-		for (int size = 1; size <= 9; size++)
+		for (int size = 1; size <= 17; size++)
 			for (size_t largest = 1; largest <= 64; largest *= 4)
 				bad += well_owned(size, elements[i],
 				    largest * EXACT_BLOCK);
+	for (int size = 1; size <= 17; size++)
+		for (int vectors = size; vectors <= 30; vectors++)
+			bad += well_distributed(size, vectors);
 	is(bad, 0, "each element has one owner, in whole blocks");
 	comm_threads(1, rank_main, &one);
-	for (int size = 1; size <= 8; size++) {
+	for (int size = 1; size <= 13; size++) {
 		struct job j = { .leaves = 13, .n = N };
 
 		comm_threads(size, owner_main, &j);
@@ -322,7 +369,7 @@ static void
 collectives(struct comm *c, void *arg)
 {
 	int *bad = arg;
-	int64_t v = c->rank == 3 ? 70 : c->rank, all[8];
+	int64_t v = c->rank == 3 ? 70 : c->rank, all[RANKS];
 	char word[16] = "";
 
 	if (c->rank == 2)
@@ -350,9 +397,9 @@ main(void)
 		test_ranks(leaves[i]);
 	test_traffic();
 	test_owners();
-	for (int size = 4; size <= 8; size++)
+	for (int size = 4; size <= RANKS; size++)
 		comm_threads(size, collectives, &bad);
 	is(bad, 0,
-	    "broadcast, all-gather, maximum and barrier work on 4 to 8 ranks");
+	    "broadcast, all-gather, maximum and barrier work on 4 to 16 ranks");
 	return done();
 }

@@ -3,8 +3,10 @@
  * stays within its budget, sizes and settings are right, and only needed frames
  * are stored.
  */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -150,6 +152,48 @@ test_spool_error(void)
 	    "spool: the message names the folder: %s", why);
 	unsetenv("TMPDIR");
 	spool_free(s);
+	free(data);
+}
+
+/* A full disk: a write that ends in the middle of an item.  With room, the next
+ * one stores everything. */
+static void
+test_spool_full(void)
+{
+	enum { SIZE = 1 << 20 };
+	struct spool_budget budget;
+	struct rlimit before, less;
+	struct spool *s;
+	char why[300], *data = xmalloc(SIZE);
+	int r[4], wrong = 0;
+	size_t n;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	less = before;
+	less.rlim_cur = 3 * SIZE / 2;
+	spool_budget_open(&budget, 0);
+	s = spool_new(&budget, 0);
+	said_begin(why, sizeof(why));
+	setrlimit(RLIMIT_FSIZE, &less);
+	for (int i = 0; i < 4; i++) {
+		memset(data, 'a' + i, SIZE);
+		r[i] = spool_add(s, data, SIZE);
+		if (i == 1)
+			setrlimit(RLIMIT_FSIZE, &before);
+	}
+	said_end();
+	ok(r[0] == 0 && r[1] == -1 && r[2] == 0 && r[3] == 0,
+	    "spool: only the write to a full disk fails");
+	for (int i = 0; i < 4; i++) {
+		const char *p = spool_get(s, (size_t)i, &n, NULL);
+
+		wrong += p == NULL || n != SIZE || p[0] != 'a' + i ||
+		    p[SIZE - 1] != 'a' + i;
+	}
+	is(wrong, 0, "spool: after a partial write items read back");
+	spool_free(s);
+	spool_budget_close(&budget);
 	free(data);
 }
 
@@ -317,6 +361,7 @@ main(void)
 	test_spool(2 << 20, "spool: items are added partly in a file");
 	test_spool(0, "spool: items are added mostly in a file");
 	test_spool_error();
+	test_spool_full();
 	test_sizes();
 	test_needed();
 	settings();

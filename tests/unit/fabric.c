@@ -152,6 +152,17 @@ stand_gather(void *link, void *x, int rank, size_t each, int type,
 }
 
 static int
+stand_exchange(void *link, const struct message *send, int sends,
+    const struct message *receive, int receives, void *stream)
+{
+	struct link *l = link;
+
+	return ask("exchange", l, (size_t)(sends + receives), WIRE_FP32,
+	    stream) != 0 ? -1 : comm_exchange(l->comm, send, sends, receive,
+	    receives);
+}
+
+static int
 stand_ready(void *link)
 {
 	struct link *l = link;
@@ -206,7 +217,7 @@ stand_abort(void *link)
 
 static const struct fabric_calls stand_in = { "a stand-in", 5, stand_id,
 	stand_open, stand_split, stand_sum, stand_scatter, stand_gather,
-	stand_ready, stand_idle, stand_abort, stand_finish, stand_close,
+	stand_exchange, stand_ready, stand_idle, stand_abort, stand_finish, stand_close,
 	NULL };
 
 /* ---- sums ---- */
@@ -331,9 +342,9 @@ deadline(void *closing, const char *what)
 int
 main(void)
 {
-	static const int two_hosts[] = { 0, 0, 1, 1 };
+	static const int two_hosts[] = { 0, 0, 2, 2 };
 	static const int crossed[] = { 0, 1, 0, 1 };
-	static const int three[] = { 0, 0, 0, 1, 1, 1 };
+	static const int three[] = { 0, 0, 0, 3, 3, 3 };
 	int wrong = 0;
 
 	test("two ranks: one sum", (struct job){ .columns = 2, .n = 7 }, 2, 0,

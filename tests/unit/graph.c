@@ -276,7 +276,7 @@ attention_macs(void)
 	table_free(t);
 }
 
-/* Two streams, a shared trunk, and three heads for two targets. */
+/* Two streams, a shared trunk, and four heads for two targets. */
 static void
 heads(void)
 {
@@ -294,13 +294,14 @@ heads(void)
 	    "linear fc in=p out=classes\n"
 	    "loss main in=fc smooth=0.1\n"
 	    "loss set in=verb target=verb kind=sigmoid weight=0.5\n"
-	    "loss more in=verb target=verb\n";
+	    "loss more in=verb target=verb kind=focal\n"
+	    "loss sharp in=verb target=verb gamma=0.5 kind=focal\n";
 	struct graph *g = graph_parse("t.net", text, 7);
 	struct dims in[2] = { { 2, 8, 24, 24, 3 }, { 2, 8, 24, 24, 10 } };
 	struct dims out[16];
 	const struct op *x, *y;
 
-	if (!ok(g != NULL, "a network of two streams and three heads is read"))
+	if (!ok(g != NULL, "a network of two streams and four heads is read"))
 		return;
 	x = op_named(g, "x");
 	y = op_named(g, "y");
@@ -320,7 +321,7 @@ heads(void)
 	ok(g->needs.target[0].kinds == (1 << TARGET_CLASS | 1 << TARGET_SOFT) &&
 	    g->needs.target[1].kinds == 1 << TARGET_CLASS,
 	    "a target may have the kinds that all its losses accept");
-	is(g->heads, 3, "the network has three heads");
+	is(g->heads, 4, "the network has four heads");
 	ok(g->head[0].scores == op_named(g, "fc") - g->op &&
 	    g->head[0].loss == op_named(g, "main") - g->op &&
 	    g->head[0].classes == 7 && g->head[2].classes == 12 &&
@@ -328,7 +329,9 @@ heads(void)
 	    "heads are in the order of the losses");
 	ok(op_named(g, "set")->loss == LOSS_SIGMOID &&
 	    op_named(g, "set")->weight == 0.5 && op_named(g, "main")->weight == 1
-	    && op_named(g, "main")->smooth == 0.1,
+	    && op_named(g, "main")->smooth == 0.1 &&
+	    op_named(g, "main")->focus == 0 && op_named(g, "more")->focus == 2 &&
+	    op_named(g, "sharp")->focus == 0.5,
 	    "losses have the attributes of their lines");
 	ok(param_named(g, "fc.weight")->head && param_named(g, "verb.bias")->head &&
 	    !param_named(g, "mid.weight")->head,

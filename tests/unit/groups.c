@@ -45,7 +45,7 @@ count_group(const struct graph *g, const struct group_rule *rule,
 
 	for (int i = 0; i < g->nparam; i++) {
 		const struct param *p = &g->param[i];
-		struct group of = group_of(rule, p);
+		struct group of = group_of(rule, g, p);
 
 		if (p->kind >= PARAM_MEAN ||
 		    strcmp(published_group(g, p), group) != 0)
@@ -90,6 +90,39 @@ published_groups(const struct table *t, const char *row, const char *name,
 	graph_free(g);
 }
 
+/*
+ * TSM's rules raise the learning rate of the first convolution of flow
+ * (first_conv_weight and first_conv_bias of get_optim_policies).
+ */
+static void
+flow(void)
+{
+	static const struct { const char *rule; double weight, bias; } want[] = {
+		{ "tsm", 5, 10 }, { "tsm-fine", 5, 10 }, { "plain", 1, 1 } };
+	struct graph *g = graph_parse("t.net", "input r out=3\n"
+	    "input f stream=flow out=4\nconv a in=r out=3 bias=1\n"
+	    "conv b in=f out=3 bias=1\nadd s in=a,b\n"
+	    "conv c in=s out=3 bias=1\n", 3);
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct group_rule *r = group_rule_find(want[i].rule);
+		int same = 0;
+
+		for (int k = 0; k < g->nparam; k++) {
+			const struct param *p = &g->param[k];
+			const struct group usual = p->kind == PARAM_WEIGHT ?
+			    r->weight : r->bias, of = group_of(r, g, p);
+			double lr = g->op[p->op].name[0] != 'b' ? usual.lr :
+			    p->kind == PARAM_WEIGHT ? want[i].weight :
+			    want[i].bias;
+
+			same += of.lr == lr && of.decay == usual.decay;
+		}
+		is(same, g->nparam, "the convolution of flow, by the rule");
+	}
+	graph_free(g);
+}
+
 static void
 groups(void)
 {
@@ -106,6 +139,8 @@ groups(void)
 		{ PARAM_WEIGHT, 0 }, { PARAM_BIAS, 0 }, { PARAM_SCALE, 0 },
 		{ PARAM_WEIGHT, 1 }, { PARAM_BIAS, 1 } };
 	struct table *t = table_read(golden_path("tsm_optim_policies.tsv"));
+	struct graph *g = graph_parse("t.net", "input x out=3\nconv a in=x out=3\n"
+	    "conv b in=a out=3\n", 3);
 	char said[256];
 
 	for (size_t i = 0; i < 3; i++) {
@@ -114,14 +149,16 @@ groups(void)
 
 		for (int k = 0; k < 5; k++) {
 			struct param p = { .kind = kinds[k].kind,
-				.head = kinds[k].head };
-			struct group got = group_of(r, &p);
+				.head = kinds[k].head, .op = 1 };
+			struct group got = group_of(r, g, &p);
 
 			same += got.lr == others[i].want[k][0] &&
 			    got.decay == others[i].want[k][1];
 		}
 		is(same, 5, others[i].rule);
 	}
+	graph_free(g);
+	flow();
 	said_begin(said, sizeof(said));
 	ok(group_rule_find("none") == NULL, "an unknown rule is refused");
 	said_end();
@@ -156,7 +193,7 @@ no_decay(const char *name)
 		biases += p->kind == PARAM_BIAS;
 		for (const struct group_rule *r = group_rules; r->name != NULL;
 		    r++)
-			decayed += group_of(r, p).decay != 0 &&
+			decayed += group_of(r, g, p).decay != 0 &&
 			    (p->kind != PARAM_BIAS ||
 			    strcmp(r->name, "plain") != 0);
 	}

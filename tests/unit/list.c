@@ -69,7 +69,7 @@ reads(const char *what, const char *text, enum list_format format,
 
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ format, root, NULL });
+	    &(struct list_how){ .format = format, .root = root });
 	said_end();
 	is_text(rows(&l, r), want, what);
 	list_free(&l);
@@ -84,7 +84,7 @@ refuses(const char *what, const char *text, enum list_format format,
 
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ format, NULL, NULL });
+	    &(struct list_how){ .format = format });
 	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
@@ -195,7 +195,7 @@ test_kinetics(void)
 	mkdir(path, 0700);
 	put("juggling_balls/A_000001_000011.mp4", "x");
 	list_read(&l, put("list", "label,youtube_id,time_start,time_end\n"
-	    "juggling balls,A,1,11\n"), &(struct list_how){ LIST_AUTO, dir, NULL });
+	    "juggling balls,A,1,11\n"), &(struct list_how){ .format = LIST_AUTO, .root = dir });
 	snprintf(path, sizeof(path), "%s/juggling_balls/A_000001_000011.mp4",
 	    dir);
 	is_text(l.row[0].path, path,
@@ -256,7 +256,7 @@ test_paths(void)
 		    NULL, "JSON as a list of paths is refused: %s", said_now());
 		said_begin(why, sizeof(why));
 		r = list_read(&l, put("list", json[i]),
-		    &(struct list_how){ LIST_AUTO, NULL, NULL });
+		    &(struct list_how){ .format = LIST_AUTO });
 		said_end();
 		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
 		    NULL, "JSON as a list of labels is refused");
@@ -268,7 +268,7 @@ test_paths(void)
 	list_free(&l);
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", "a 1\rb 2\r"),
-	    &(struct list_how){ LIST_PATH_LABEL, NULL, NULL });
+	    &(struct list_how){ .format = LIST_PATH_LABEL });
 	said_end();
 	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
 	    "lines that end in CR alone are refused: %s", why);
@@ -302,7 +302,7 @@ numbers_as(const char *text, const char *classes, int by_folder,
 	b.n = c.n = 0;
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ format, NULL, NULL });
+	    &(struct list_how){ .format = format });
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), 0, &cl);
 	if (r == 0)
@@ -350,7 +350,7 @@ test_labels(void)
 	refuses_labels("a line without a label is refused",
 	    "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
-	    "line; -T takes paths alone");
+	    "line; vt-extract -T takes paths alone");
 	refuses_labels("a last line without a label is refused",
 	    "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: no label");

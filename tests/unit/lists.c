@@ -80,7 +80,7 @@ static void
 check_read(const char *what, const char *name, const char *text, enum list_format f,
     const char *root, const char *subset, const char *want)
 {
-	struct list_how how = { f, root, subset };
+	struct list_how how = { .format = f, .root = root, .subset = subset };
 	struct list l = { 0 };
 	int r;
 
@@ -101,7 +101,7 @@ static void
 check_refused(const char *what, const char *name, const char *text,
     enum list_format f, const char *subset, const char *says)
 {
-	struct list_how how = { f, NULL, subset };
+	struct list_how how = { .format = f, .subset = subset };
 	struct list l = { 0 };
 	int r;
 
@@ -257,7 +257,7 @@ test_subsets(void)
 static void
 test_patterns(void)
 {
-	struct list_how how = { LIST_AUTO, NULL, "train" };
+	struct list_how how = { .format = LIST_AUTO, .subset = "train" };
 	struct list l = { 0 };
 	char pattern[600];
 
@@ -281,6 +281,18 @@ test_patterns(void)
 	unlink(put("wave_test_split1.txt", ""));
 	unlink(put("clap_test_split1.txt", ""));
 	unlink(put("clap_test_split2.txt", ""));
+	put("1.csv", "path,label\na.mp4,run\n");
+	put("2.csv", "path,label,split\nb.mp4,run,train\n");
+	snprintf(pattern, sizeof(pattern), "%s/?.csv", dir);
+	said_begin(why, sizeof(why));
+	ok(list_read(&l, pattern, &how) == -1,
+	    "a pattern with a file without subsets is refused");
+	said_end();
+	ok(strstr(why, "1.csv: CSV has no subsets") != NULL,
+	    "the message names the file: %s", why);
+	list_free(&l);
+	unlink(put("1.csv", ""));
+	unlink(put("2.csv", ""));
 }
 
 /*
@@ -290,7 +302,7 @@ test_patterns(void)
 static void
 test_parts(void)
 {
-	struct list_how how = { LIST_AUTO, dir, NULL };
+	struct list_how how = { .format = LIST_AUTO, .root = dir };
 	const char *text = "label,youtube_id,time_start,time_end\n"
 	    "run,whole,12,22\nrun,whole,1.5,3\nrun,cut,5,15\n";
 	struct list l = { 0 };
@@ -325,7 +337,7 @@ static const char *
 numbers(const char *text, enum list_format f, const char *classes, int sorted)
 {
 	static struct buffer b;
-	struct list_how how = { f, NULL, NULL };
+	struct list_how how = { .format = f };
 	struct class_list c = { 0 };
 	struct list l = { 0 };
 	int r;

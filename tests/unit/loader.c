@@ -147,23 +147,27 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 {
 	const struct cell *c = f->at.cell;
 	uint32_t n = dataset_samples(d), *order = xcalloc(n, sizeof(*order));
+	uint64_t repeat = o->transforms.repeat > 1 ?
+	    (uint64_t)o->transforms.repeat : 1;
+	uint64_t place = f->clip[i] / repeat;
 	struct rng clip = rng_clip(o->seed, f->clip[i]);
-	struct rng stride = clip_draw(clip, DRAW_STRIDE);
+	struct rng first = rng_clip(o->seed, place * repeat);
+	struct rng stride = clip_draw(first, DRAW_STRIDE);
 	struct clip_input of;
 	struct sample s;
 	struct crop crop;
 	int frame[64];
 
-	rng_shuffle(o->seed, (uint32_t)(f->clip[i] / n), n, order);
-	s = dataset_sample(d, order[f->clip[i] % n]);
+	rng_shuffle(o->seed, (uint32_t)(place / n), n, order);
+	s = dataset_sample(d, order[place % n]);
 	of = (struct clip_input){ s.frames, f->stream->t, 0, 30 };
 	if (c->stride_max > 0)
 		of.stride = c->stride_min + (int)rng_below(&stride,
 		    (uint32_t)(c->stride_max - c->stride_min + 1));
-	clip_train(o->sampler, &of, clip, frame);
+	clip_train(o->sampler, &of, first, frame);
 	crop = crop_train(&o->crop, s.width, s.height, f->stream->w, clip);
 	for (int k = 0; k < f->stream->t; k++) {
-		struct image *m = numbers((int)order[f->clip[i] % n], frame[k],
+		struct image *m = numbers((int)order[place % n], frame[k],
 		    s.width, s.height);
 
 		image_resize(resizer, crop.how, to + k * f->stream->w * f->stream->h * 3,
@@ -365,6 +369,102 @@ test_same(void)
 	free(other.at);
 	free(one.at);
 	schedule_free(s);
+}
+
+/* ---- repeated samples ---- */
+
+/* Return the frames that differ from the one before, in a clip of 4 frames of
+ * the sample with this ${place} in the order. */
+static int
+decoded_frames(const struct dataset *d, uint64_t place, int repeat)
+{
+	uint32_t order[SAMPLES];
+	int frame[4], n = 1;
+	struct clip_input of = { .t = 4, .fps = 30 };
+
+	rng_shuffle(plain.seed, (uint32_t)(place / SAMPLES), SAMPLES, order);
+	of.total = dataset_sample(d, order[place % SAMPLES]).frames;
+	clip_train(plain.sampler, &of, rng_clip(plain.seed, place *
+	    (uint64_t)repeat), frame);
+	for (int k = 1; k < 4; k++)
+		n += frame[k] != frame[k - 1];
+	return n;
+}
+
+/* Return the number of clips whose pixels are not those of the reference. */
+static int
+wrong_clips(const struct dataset *d, const struct schedule *s,
+    const struct loader_options *o)
+{
+	static uint8_t want[16 * 22 * 22 * 3];
+	struct loader *l = loader_new(d, s, 0, o);
+	struct microbatch *f;
+	int wrong = 0;
+
+	while (loader_next(l, &f) == 1) {
+		size_t size = (size_t)(f->stream->t * f->stream->w *
+		    f->stream->h * 3);
+
+		for (int i = 0; i < f->n; i++) {
+			answer(d, f, i, o, want);
+			wrong += memcmp(want, f->stream->bytes + (size_t)i *
+			    size, size) != 0;
+		}
+		loader_return(l, f);
+	}
+	loader_free(l);
+	return wrong;
+}
+
+static void
+test_repeat(void)
+{
+	const size_t size = 4 * 16 * 16 * 3;
+	struct dataset *d = numbers_set();
+	struct schedule *s = schedule("0 0 3 0 12 4 16 6 0.1 0 0\n");
+	struct schedule *odd = schedule(mixed);
+	struct loader_options o = plain;
+	struct digests one, other;
+	struct loader *l;
+	struct microbatch *f;
+	int clips = 0, decoded = 0, alike = 0;
+
+	o.transforms.repeat = 3;
+	is(wrong_clips(d, s, &o), 0,
+	    "repeated samples: pixels are those of the reference");
+	is(wrong_clips(d, odd, &o), 0, "repeated samples in several "
+	    "microbatches: pixels are those of the reference");
+	l = loader_new(d, s, 0, &o);
+	while (loader_next(l, &f) == 1) {
+		for (int i = 0; i < f->n; i++, clips++) {
+			if (i % 3 == 0)
+				decoded += decoded_frames(d, f->clip[i] / 3, 3);
+			else
+				alike += memcmp(f->stream->bytes + (size_t)i *
+				    size, f->stream->bytes + (size_t)(i - 1) *
+				    size, size) == 0;
+		}
+		loader_return(l, f);
+	}
+	ok(alike < clips / 6, "repeated samples have different crops (%d of %d "
+	    "clips equal the one before)", alike, clips);
+	is((long long)loader_stats(l).frames, decoded,
+	    "a frame is decoded once for the clips of a repeated sample");
+	is((long long)loader_stats(l).clips, clips,
+	    "loader_stats counts every clip of a repeated sample");
+	loader_free(l);
+	/* Groups of two clips: those of a sample are in two groups. */
+	one = run(d, odd, 0, o, SIZE_MAX);
+	for (o.ranks = 1; o.ranks <= 3; o.ranks++) {
+		o.threads = o.ranks + 1;
+		other = run(d, odd, 0, o, SIZE_MAX);
+		ok(same_from(&one, 0, &other, 1), "%d ranks of %d threads load "
+		    "the same bits of repeated samples", o.ranks, o.threads);
+		free(other.at);
+	}
+	free(one.at);
+	schedule_free(s);
+	schedule_free(odd);
 }
 
 /* ---- the trace ---- */
@@ -687,7 +787,7 @@ test_small(void)
 static void
 test_order(void)
 {
-	struct order *o = order_new(9, 7);
+	struct order *o = order_new(9, 7, NULL);
 	uint32_t want[7];
 	int good = 0;
 
@@ -929,9 +1029,13 @@ main(void)
 		return 1;
 	resizer = resizer_new();
 	test_order();
+	is(loader_threads(6, 0), 6, "a rank that computes on 6 cores loads with 6");
+	is(loader_threads(6, 1), 5, "a discrete device leaves one core to the trainer");
+	is(loader_threads(1, 1), 1, "one core loads clips, too");
 	test_rank_leaves();
 	test_against_answer();
 	test_same();
+	test_repeat();
 	test_trace();
 	test_trace_line();
 	test_jpeg();

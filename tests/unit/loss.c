@@ -53,6 +53,9 @@ target_there(struct device *d, const struct target *t, int n)
 		    sizeof(*t->soft));
 	if (t->weight != NULL)
 		far.weight = there(d, t->weight, clips * sizeof(*t->weight));
+	if (t->class_weight != NULL)
+		far.class_weight = there(d, t->class_weight, (size_t)t->classes *
+		    sizeof(*t->class_weight));
 	return far;
 }
 
@@ -103,6 +106,7 @@ run(struct device *d, const struct trial *t)
 	device_free(d, target[1].label);
 	device_free(d, target[1].soft);
 	device_free(d, target[1].weight);
+	device_free(d, (void *)target[1].class_weight);
 	device_free(d, o);
 	return a;
 }
@@ -134,7 +138,8 @@ hits(struct device *d)
 	ok(a.o.top1 == 0 && a.o.top5 == 0 && a.o.loss == 0 && a.y[4] == 0 &&
 	    a.dx[0] == 0 && a.dx[14] == 0, "%s: clips without a class have no "
 	    "loss, gradient or hit", d->backend->name);
-	t.target = (struct target){ TARGET_SET, 7, NULL, (float[35]){ 0 }, NULL };
+	t.target = (struct target){ .kind = TARGET_SET, .classes = 7,
+	    .soft = (float[35]){ 0 } };
 	t.target.soft[7 + 3] = t.target.soft[7] = 1;	/* first and last */
 	t.target.soft[14 + 0] = t.target.soft[14 + 4] = 1;	/* last, second */
 	t.target.soft[21 + 0] = 1;			/* last */
@@ -199,14 +204,16 @@ values(struct device *d)
 	for (int i = 0; i < 12; i++)
 		share[i] = i % 4 == t.target.label[i / 4] ? 0.85f : 0.05f;
 	t.op.smooth = 0;
-	t.target = (struct target){ TARGET_SOFT, 4, NULL, share, NULL };
+	t.target = (struct target){ .kind = TARGET_SOFT, .classes = 4,
+	    .soft = share };
 	b = run(d, &t);
 	ok(fabs(a.o.loss - b.o.loss) < 1e-6 && fabs(a.dx[2] - b.dx[2]) < 1e-6 &&
 	    fabs(a.dx[5] - b.dx[5]) < 1e-6,
 	    "%s: smoothing equals the corresponding shares", name);
 
 	t.op.loss = LOSS_SIGMOID;
-	t.target = (struct target){ TARGET_SET, 4, NULL, set, NULL };
+	t.target = (struct target){ .kind = TARGET_SET, .classes = 4,
+	    .soft = set };
 	a = run(d, &t);
 	for (int i = 0; i < 3; i++) {
 		sum = 0;
@@ -217,6 +224,82 @@ values(struct device *d)
 		}
 		near(a.y[i], sum, 1e-6, "binary cross-entropy of a set");
 	}
+}
+
+/* ---- weights of classes and the focal loss ---- */
+
+/*
+ * Check losses and gradients of ${t}, 3 clips of 4 classes with the labels
+ * ${q}[3][4], against the formula in double and its central difference.
+ */
+static void
+formula(struct device *d, const struct trial *t, const double *q,
+    const double *class_weight, double gamma, const char *what)
+{
+	struct predict_run a = run(d, t);
+	double step = 1e-5, sum = 0;
+
+	for (int i = 0; i < 12; i++) {
+		double l[3] = { 0 };	/* at x[i] - step, at + step, at x[i] */
+
+		for (int k = 0; k < 3; k++) {
+			double x[4], p[4];
+
+			memcpy(x, t->x + i / 4 * 4, sizeof(x));
+			x[i % 4] += k == 0 ? -step : k == 1 ? step : 0;
+			metric_probabilities(LOSS_SOFTMAX, x, 4, p);
+			for (int c = 0; c < 4; c++)
+				l[k] -= class_weight[c] * q[i / 4 * 4 + c] *
+				    pow(1 - p[c], gamma) * log(p[c]);
+		}
+		near(a.y[i / 4], l[2], 2e-6, what);
+		near(a.dx[i], (l[1] - l[0]) / (2 * step) / 3, 1e-6, what);
+		sum += l[2] / 12;
+	}
+	near(a.o.loss, sum, 1e-6, what);
+}
+
+static void
+weighted(struct device *d)
+{
+	static const double x[] = { 0.5, -1, 2, 0, 3, 1, -2, 0.25, 1, 1, 1, 4 };
+	static const double one[] = { 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1 };
+	static const double equal[] = { 1, 1, 1, 1 };
+	static const float weight[] = { 0.5f, 2, 0, 1.5f };
+	static const double w[] = { 0.5, 2, 0, 1.5 };
+	float share[12] = { 0.25f, 0.75f, 0, 0, 0, 0, 0.5f, 0.5f, 1, 0, 0, 0 };
+	float set[12] = { 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1 };
+	double q[12], smoothed[12];
+	struct trial t = { .op = { .focus = 2 }, .target = { .classes = 4,
+	    .label = (int[]){ 2, 0, 3 } }, .n = 3, .x = x };
+	struct predict_run a, b;
+
+	for (int i = 0; i < 12; i++) {
+		q[i] = share[i];
+		smoothed[i] = 0.8 * one[i] + 0.05;
+	}
+	formula(d, &t, one, equal, 2, "focal loss of classes");
+	t.target.class_weight = weight;
+	formula(d, &t, one, w, 2, "focal loss, weighted");
+	t.op.smooth = 0.2;
+	formula(d, &t, smoothed, w, 2, "focal loss, weighted and smoothed");
+	t.op.focus = 0;
+	formula(d, &t, smoothed, w, 0, "cross-entropy, weighted and smoothed");
+	t.op.smooth = 0;
+	formula(d, &t, one, w, 0, "cross-entropy, weighted");
+	t.target.kind = TARGET_SOFT;
+	t.target.soft = share;
+	formula(d, &t, q, w, 0, "cross-entropy of shares, weighted");
+	t.op.focus = 0.5;
+	formula(d, &t, q, w, 0.5, "focal loss of shares, weighted");
+
+	t = (struct trial){ .op = { .loss = LOSS_SIGMOID }, .target = { TARGET_SET,
+	    4, NULL, set, NULL }, .n = 3, .x = x };
+	a = run(d, &t);
+	t.target.class_weight = weight;
+	b = run(d, &t);
+	ok(a.o.loss == b.o.loss && a.dx[1] == b.dx[1], "%s: weights of classes "
+	    "do not change sigmoid losses", d->backend->name);
 }
 
 /* ---- values that must not be multiplied by 0 or exponentiated ---- */
@@ -246,6 +329,13 @@ extremes(struct device *d)
 	ok(a.y[1] == 0 && a.dx[5] == 0 && a.y[2] == 0,
 	    "%s: a clip without a class counts nothing, whatever its scores",
 	    name);
+	t.op.focus = 0.5;
+	t.target.label = (int[]){ 0, -1, 2 };
+	a = run(d, &t);
+	ok(a.y[0] == 0 && a.dx[0] == 0 && a.dx[1] == 0,
+	    "%s: focal: a certain right class has no loss and no gradient", name);
+	near(a.y[2] / 1e4, 1, 1e-6,
+	    "focal: large wrong scores have a finite loss");
 }
 
 /*
@@ -294,6 +384,7 @@ test_backend(const struct backend *b)
 		return 0;
 	hits(d);
 	values(d);
+	weighted(d);
 	extremes(d);
 	order(d);
 	device_close(d);

@@ -67,7 +67,9 @@ offers(const struct dataset *d)
 	refused(d, "input x out=3\n" REST, NULL);
 	refused(d, "input x out=3\n" REST "loss l in=s kind=sigmoid\n", NULL);
 	refused(d, "input x out=10 stream=flow\n" REST, "t reads the stream flow "
-	    "of 10 channels, which set does not have (it has rgb of 3)");
+	    "of 10 channels, which set does not have (it has rgb of 3): "
+	    "vt-extract --flow=tvl1 stores flow");
+	refused(d, "input x out=15 stream=rgbdiff\n" REST, NULL);
 	refused(d, "input x out=1\n" REST, "t reads the stream rgb of 1 channel, "
 	    "which set does not have (it has rgb of 3)");
 	refused(d, "input x out=3\n" REST "loss l in=s\nloss m in=s target=verb\n",
@@ -121,7 +123,7 @@ streams(const struct dataset *d)
 			int label = dataset_sample(d, mb.sample[i]).label;
 
 			struct frame_source s = frame_source_sample(d,
-			    mb.sample[i]);
+			    mb.sample[i], 0);
 
 			microbatches_choose(m, &mb, i, &s, &r);
 			for (int k = 0; k < two.targets; k++)

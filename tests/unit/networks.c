@@ -86,6 +86,35 @@ by_hand(void)
 	}
 }
 
+/*
+ * The network ${name} has the layers of ${base}, and its first convolution of 64
+ * x 7 x 7 reads ${c} channels.
+ */
+static void
+check_stack(const char *name, const char *base, int c)
+{
+	struct graph *g = model_read(name, 101), *rgb = model_read(base, 101);
+	struct dims in = { 1, 8, 158, 158, 3 }, stack = { 1, 8, 158, 158, c };
+	long long more = (long long)(c - 3) * 64 * 49;
+
+	is((long long)graph_parameters(g), (long long)graph_parameters(rgb) +
+	    more, name);
+	near(graph_macs(g, &stack), graph_macs(rgb, &in) + (double)more * 8 *
+	    79 * 79, 0, "multiply-adds");
+	graph_free(g);
+	graph_free(rgb);
+}
+
+static void
+stacks(void)
+{
+	check_stack("tsn_r18_flow", "tsn_r18", 20);
+	check_stack("tsn_r50_flow", "tsn_r50", 20);
+	check_stack("tsm_r18_flow", "tsm_r18", 20);
+	check_stack("tsm_r50_flow", "tsm_r50", 20);
+	check_stack("tsn_r50_rgbdiff", "tsn_r50", 15);
+}
+
 /* ---- three dimensions ---- */
 
 /*
@@ -269,6 +298,7 @@ int
 main(void)
 {
 	by_hand();
+	stacks();
 	by_hand_over_time();
 	return done();
 }

@@ -325,6 +325,11 @@ static const struct row rows[] = {
 	{ "loss of shares", LOSS(SOFT, SOFTMAX), { 6, 1, 1, 1, 17 } },
 	{ "loss of shares, smoothed", LOSS(SOFT, SOFTMAX, .smooth = 0.2),
 	    { 6, 1, 1, 1, 3 } },
+	{ "focal loss", LOSS(CLASS, SOFTMAX, .focus = 2), { 6, 1, 1, 1, 7 } },
+	{ "focal loss of gamma 0.5, smoothed", LOSS(CLASS, SOFTMAX, .focus = 0.5,
+	    .smooth = 0.1), { 6, 1, 1, 1, 17 } },
+	{ "focal loss of shares", LOSS(SOFT, SOFTMAX, .focus = 1,
+	    .weight = 0.4), { 6, 1, 1, 1, 5 } },
 	{ "loss of a set", LOSS(SET, SIGMOID), { 6, 1, 1, 1, 17 } },
 	{ "loss of a set of one, weighed", LOSS(CLASS, SIGMOID, .weight = 3),
 	    { 6, 1, 1, 1, 5 } },
@@ -433,7 +438,7 @@ make(struct data *d, const struct test *t, int training)
 	static int label[16];
 	static uint64_t clip[16];
 	static uint8_t pixels[65536];
-	static float share[2][16 * 64], weight[16];
+	static float share[2][16 * 64], weight[16], class_weight[64];
 	double sum;
 
 	*d = (struct data){ .op = t->op, .training = training, .index = 3 };
@@ -488,13 +493,19 @@ make(struct data *d, const struct test *t, int training)
 		for (int c = 0; c < t->in.c; c++)
 			share[1][i * t->in.c + c] /= (float)sum;
 	}
+	for (int c = 0; c < 64; c++)
+		class_weight[c] = 0.25f + 0.5f * (float)(c % 4);
 	d->stream[1] = (struct stream){ t->in.t, t->in.h, t->in.w, t->in.c,
 		pixels, NULL };
 	d->target[TARGET_CLASS] = (struct target){ .classes = t->in.c,
 		.label = label, .weight = d->op.smooth > 0 ? weight : NULL };
 	for (int k = 0; k < 2; k++)
-		d->target[TARGET_SET + k] = (struct target){ TARGET_SET + k,
-			t->in.c, NULL, share[k], weight };
+		d->target[TARGET_SET + k] = (struct target){ .kind =
+			TARGET_SET + k, .classes = t->in.c, .soft = share[k],
+			.weight = weight };
+	for (int k = 0; k < 3 && d->op.kind == OP_LOSS && (d->op.smooth > 0 ||
+	    d->op.weight != 1); k++)
+		d->target[k].class_weight = class_weight;
 	d->feed = (struct feed){ .clip = clip, .seed = 5 };
 }
 

@@ -185,7 +185,7 @@ run(const struct job *like, int parts, struct job *to, int *sums)
 	for (int k = 0; k < parts; k++) {
 		part[k] = *like;
 		part[k].parts = parts;
-		part[k].peer = (struct peer){ { parts, meet }, &m, k, 0 };
+		part[k].peer = (struct peer){ { .n = parts, .sum = meet }, &m, k, 0 };
 		pthread_create(&thread[k], NULL, step, &part[k]);
 	}
 	*to = *like;

@@ -3,7 +3,6 @@
  * exact formula, on every instruction set.
  */
 #include "base/file.h"
-#include "base/isa.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "media/image.h"
@@ -35,20 +34,6 @@ noise_image(int w, int h)
 	for (int i = 0; i < w * h * 3; i++)
 		m->data[i] = noise();
 	return m;
-}
-
-/* Return the resize functions that this processor can run, ${*n} of them. */
-static void (*const *copies(int *n))(const struct antialias_job *job)
-{
-	static void (*const all[])(const struct antialias_job *job) = {
-		antialias_run_base,
-#if defined(__x86_64__)
-		antialias_run_avx2, antialias_run_avx512
-#endif
-	};
-
-	*n = 1 + (int)isa_best();
-	return all;
 }
 
 /* ---- outputs of Pillow and PyTorch ---- */
@@ -150,13 +135,13 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
 	size_t n = (size_t)w * (size_t)h * 3;
 	uint8_t *buffer = xmalloc(n + 64);
 	int good = 1, many;
-	void (*const *run)(const struct antialias_job *job) = copies(&many);
+	const struct antialias_code *code = antialias_codes(&many);
 
 	for (int k = 0; k < many; k++) {
 		struct resizer *z = resizer_new();
 
 		memset(buffer, 0x5a, n + 64);
-		antialias_by(run[k], z, &(struct resize_call){ how, buffer + 32,
+		antialias_by(&code[k], z, &(struct resize_call){ how, buffer + 32,
 			w, h, m->data, m->w, m->h, r, flip });
 		resizer_free(z);
 		for (size_t i = 0; i < 32; i++)
@@ -175,7 +160,7 @@ test_formula(void)
 	double largest = 0;
 	int agree = 1, many;
 
-	copies(&many);
+	antialias_codes(&many);
 	for (int k = 0; k < 150; k++) {
 		struct image *m = noise_image(between(1, 90), between(1, 60));
 		int w = between(1, 70), h = between(1, 50), flip = k & 1;
@@ -203,6 +188,60 @@ test_formula(void)
 	/* Half a level in each of the two passes. */
 	ok(largest <= 1.001,
 	    "antialiased resize is the formula, rounded twice (%.3f)", largest);
+}
+
+/* Resize as a loader does, and shrink by up to 4. */
+static void
+test_sizes(void)
+{
+	static uint8_t to[230 * 230 * 3];
+	int many, agree = 0, tried = 0;
+
+	antialias_codes(&many);
+	for (int k = 0; k < 40; k++) {
+		struct image *m = noise_image(between(200, 400),
+			between(120, 260));
+		int by = 1 + k % 4;
+
+		for (int i = 0; i < 6; i++, tried++) {
+			int w = i == 0 ? 224 : between(100, 230);
+			int h = i == 1 ? 224 : between(60, 230);
+			int how = RESIZE_ANTIALIAS | (i & 1 ? RESIZE_CUT : 0);
+			struct region r = { between(0, 20) / 2.0,
+				between(0, 20) / 2.0, 0, 0 };
+
+			r.w = i == 2 ? w : between(80, m->w - 10);
+			r.h = i == 3 ? h : between(60, m->h - 10);
+			agree += resized(to, w / by, h / by, m, r, how, i & 2);
+		}
+		image_free(m);
+	}
+	ok(agree == tried, "the %d copies agree at the sizes of a loader "
+	    "(%d of %d)", many, agree, tried);
+}
+
+/* Resize the crops of TSM's rule, whose weights have words. */
+static void
+test_words(void)
+{
+	static uint8_t to[224 * 224 * 3];
+	static const int size[] = { 256, 224, 192, 168 };
+	int many, agree = 0;
+
+	antialias_codes(&many);
+	for (int k = 0; k < 16; k++) {
+		struct image *m = noise_image(between(256, 400), 256);
+		int w = size[k / 4], h = size[k % 4];
+		struct region r = { between(0, m->w - w), between(0, m->h - h),
+			w, h };
+
+		agree += resized(to, 224, 224, m, r, RESIZE_ANTIALIAS, 0);
+		agree += resized(to, 224, 224, m, r, RESIZE_ANTIALIAS, 1);
+		agree += resized(to, 112, 224, m, r, RESIZE_ANTIALIAS, 0);
+		image_free(m);
+	}
+	ok(agree == 48, "the %d copies agree on the crops of TSM's rule "
+	    "(%d of 48)", many, agree);
 }
 
 static void
@@ -320,6 +359,8 @@ main(void)
 	test_golden("resize_torch.tsv", RESIZE_BILINEAR, 1,
 	    "bilinear: within 1 of PyTorch");
 	test_formula();
+	test_sizes();
+	test_words();
 	test_same();
 	test_cut();
 	test_kept();

@@ -135,14 +135,16 @@ draw_gradient(struct rank *r, int step)
 	int me = r->own.comm->rank;
 	double scale = optim_loss_scale(&r->o);
 
-	for (int i = 0; i < r->own.n; i++)
-		for (size_t k = 0; k < r->own.segment[i].n; k++)
-			put(r, r->own.segment[i].at + k, r->own.segment[i].rank
-			    != me ? NAN : 0);
+	for (int i = 0; i < segments_count(&r->own); i++) {
+		struct segment g = segments_get(&r->own, i);
+
+		for (size_t k = 0; k < g.n; k++)
+			put(r, g.at + k, g.rank != me ? NAN : 0);
+	}
 	for (int i = 0; i < r->own.n; i++) {
 		const struct segment *s = &r->own.segment[i];
 
-		for (int p = 0; p < r->g->nparam && s->rank == me; p++) {
+		for (int p = 0; p < r->g->nparam; p++) {
 			const struct param *q = &r->g->param[p];
 
 			for (size_t k = 0; k < q->count; k++)
@@ -174,7 +176,8 @@ a_state(void)
 		.settings_id = "00",
 		.classes = "a\n", .class_hash = "0", .config = "seed = 7\n",
 		.dataset = "00", .history = "11", .model = "net",
-		.network = net_text, .frames = 8, .crop = 48, .order = "v1", .flips = "none" };
+		.network = net_text, .frames = 8, .crop = 48, .order = "v1",
+		.flips = "none", .class_weights = "none" };
 }
 
 static const char *
@@ -325,7 +328,7 @@ bad_gradient(struct comm *c, void *arg)
 
 	rank_open(&r, c, backend_find("ref"), optimizers);
 	bytes = r.g->elements * r.d->elem;
-	owned = r.own.owned[c->rank] * r.d->elem;
+	owned = segments_owned(&r.own, c->rank) * r.d->elem;
 	w = xmalloc(bytes);
 	m = xmalloc(owned + 1);
 	now = xmalloc(bytes);
@@ -360,7 +363,7 @@ bad_momentum(struct comm *c, void *arg)
 	rank_open(&r, c, backend_find("ref"), optimizers);
 	if (c->rank == f->want)
 		device_put(r.d, slot_at(&r.o.slots.slot[0],
-		    r.own.owned[c->rank] / 2), &f->value, 1);
+		    segments_owned(&r.own, c->rank) / 2), &f->value, 1);
 	if (optim_finite(&r.o, r.n) != 0)
 		__atomic_fetch_add(&f->wrong, 1, __ATOMIC_RELAXED);
 	rank_close(&r);

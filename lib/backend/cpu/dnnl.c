@@ -84,6 +84,8 @@ err:
 void
 dnnl_close(struct dnnl *d)
 {
+	if (d == NULL)
+		return;
 	while (d->threads > 0)
 		dnnl_stream_destroy(d->stream[--d->threads]);
 	free(d->stream);

@@ -42,7 +42,7 @@ struct dnnl_conv;
  * dnnl_open(threads), dnnl_close(d):
  * Open oneDNN for up to ${threads} threads that run passes at the same time,
  * and close it.  dnnl_open limits the whole process to the instruction set of
- * isa_best(), and returns NULL after a message.  ${d} must not be NULL.
+ * isa_best(), and returns NULL after a message.  dnnl_close(NULL) does nothing.
  */
 struct dnnl *dnnl_open(int threads);
 void dnnl_close(struct dnnl *d);

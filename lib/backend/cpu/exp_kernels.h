@@ -2,8 +2,8 @@
 #define BACKEND_CPU_EXP_KERNELS_H
 
 /*
- * Kernels of the operators that need the exponential function; curves.isa.c is
- * compiled once per instruction set.  Planes and (+)= are as in kernels.h.  A
+ * Kernels of the operators that need the exponential function.
+ * exp_kernels.isa.c is compiled once per instruction set.  Planes and (+)= are as in kernels.h.  A
  * polynomial approximates the exponential within a relative error of 2e-7, and
  * the compiler can vectorize it.
  */

@@ -215,7 +215,10 @@ const struct op_impl cpu_linear = {
  * and q its smoothed soft labels; both are in the scratch memory.
  *
  *	softmax	w sum over c of q[c] (log(sum of exp(x)) - x[c])
+ *	focal	w sum over c of q[c] metric_focal of log(softmax(x)[c])
  *	sigmoid	w mean over c of the binary cross-entropy of x[c] and q[c]
+ *
+ * In softmax and focal losses q[c] has the weight of class c as a factor.
  */
 
 static size_t
@@ -236,6 +239,8 @@ cpu_loss_clip(struct task *t, int i, double *x, double *q)
 		x[c] = from[c];
 		q[c] = target_soft_label(target, i, c) * (1 - t->op->smooth) +
 		    t->op->smooth / n;
+		if (t->op->loss == LOSS_SOFTMAX)
+			q[c] *= target_class_weight(target, c);
 	}
 	return target_weight(target, i);
 }
@@ -261,6 +266,33 @@ cpu_loss_softmax(const double *x, const double *q, int n)
 	return sum;
 }
 
+/*
+ * Return the focal loss of exponent ${gamma}.  Multiply each q by the slope of
+ * its class, for the gradient.
+ */
+static double
+cpu_loss_focal(double gamma, const double *x, double *q, int n)
+{
+	double all = metric_logsumexp(x, n), sum = 0, value, slope;
+
+	for (int c = 0; c < n; c++) {
+		if (!(q[c] > 0))
+			continue;
+		metric_focal(gamma, x[c] - all, &value, &slope);
+		sum += q[c] * value;
+		q[c] *= slope;
+	}
+	return sum;
+}
+
+static double
+cpu_loss_value(const struct op *op, const double *x, double *q, int n)
+{
+	return op->loss == LOSS_SIGMOID ? cpu_loss_sigmoid(x, q, n) :
+	    op->focus > 0 ? cpu_loss_focal(op->focus, x, q, n) :
+	    cpu_loss_softmax(x, q, n);
+}
+
 static void
 cpu_loss_forward(struct task *t)
 {
@@ -275,9 +307,7 @@ cpu_loss_forward(struct task *t)
 
 		memset(y, 0, cpu_image(&t->out) * sizeof(float));
 		if (w != 0)
-			y[0] = (float)(w * (t->op->loss == LOSS_SIGMOID ?
-			    cpu_loss_sigmoid(x, q, n) :
-			    cpu_loss_softmax(x, q, n)));
+			y[0] = (float)(w * cpu_loss_value(t->op, x, q, n));
 		o.loss += (double)y[0] / t->out.n;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
@@ -291,6 +321,7 @@ cpu_loss_forward(struct task *t)
  * the weight of the clip, times that of the loss and the loss scale:
  *
  *	softmax	dx[c] = w / n (exp(x[c]) / sum of exp(x) * sum of q - q[c])
+ *	focal	the same, with q[c] times the slope of its class
  *	sigmoid	dx[c] = w / n (1 / (1 + exp(-x[c])) - q[c]) / classes
  */
 static void
@@ -308,6 +339,8 @@ cpu_loss_backward(struct task *t)
 			memset(dx, 0, cpu_image(&t->in[0]) * sizeof(float));
 		if (w == 0)
 			continue;
+		if (t->op->focus > 0)
+			cpu_loss_focal(t->op->focus, x, q, n);
 		all = metric_logsumexp(x, n);
 		for (int c = 0; c < n; c++)
 			whole += q[c];

@@ -3,7 +3,7 @@
 
 /*
  * Convolutions 3x3 of stride 1 by Winograd's algorithm F(4x4, 3x3).
- * Activations are blocked fp32 or rows of bf16 (half/half.h); sums are fp32.
+ * Activations are blocked fp32 or rows of bf16 (bf16/bf16.h); sums are fp32.
  * They compute forward passes and data gradients; the latter are convolutions
  * with the taps rotated by 180 degrees.  winograd_gradient.h has weight
  * gradients.

@@ -488,16 +488,25 @@ struct loss {
 	const int *label;		/* [clips]; TARGET_CLASS */
 	const float *share;		/* [clips][classes]; other targets */
 	const float *weight;		/* [clips]; NULL: all are 1 */
+	const float *class_weight;	/* [classes]; NULL: all are 1 */
 	enum target_kind target;
 	enum loss_kind kind;
 	unsigned clips, classes;
-	double smooth;
+	double smooth, gamma;
 	double factor;			/* weight of the loss, */
 	const struct feed_values *values;	/* times the loss scale */
 	double *value;			/* [clips] */
 	int *rank;			/* [clips] */
 	struct outcome *outcome;	/* NULL: not wanted */
 	int accumulate;
+};
+
+/* sum[j] = row[0][j] + row[1][j] + ..., in order of rows. */
+struct sum_rows {
+	double *sum;
+	const double *row;		/* [rows][n] */
+	int rows;
+	size_t n;
 };
 
 /* ---- parameters: flat arrays of floats ---- */

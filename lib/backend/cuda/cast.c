@@ -1,6 +1,6 @@
 /*
- * Conversion of gradients to 16 bits and back, for device all-reduces
- * (train/reduce/reducer.h).
+ * Device all-reduces (train/reduce/): conversion of gradients to 16 bits and
+ * back, and the sum of statistics of several ranks.
  */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
@@ -36,4 +36,18 @@ cuda_widen(struct device *d, void *x, const void *from, size_t n,
 {
 	cuda_cast(d, GPU_WIDEN, x, sizeof(float), from, 2, n, as,
 	    scale);
+}
+
+void
+cuda_sum_rows(struct device *d, double *sum, const double *row, int rows,
+    size_t n)
+{
+	struct cuda *c = (struct cuda *)d;
+	struct sum_rows a = { sum, row, rows, n };
+	struct launch k = CUDA_KERNEL(c, GPU_SUM_ROWS, cuda_pieces(n, THREADS),
+	    1, a);
+
+	cuda_reads(&k, row, (size_t)rows * n * sizeof(*row));
+	cuda_writes(&k, sum, n * sizeof(*sum));
+	cuda_launch(c, &k);
 }

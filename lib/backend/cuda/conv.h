@@ -3,7 +3,7 @@
 
 /*
  * Declarations shared by the files of convolutions: algorithms of the driver
- * (conv.c), stems (stem.c), depthwise kernels (depth.c) and packed weights
+ * (conv.c), stems (stem.c), depthwise kernels (depthwise.c) and packed weights
  * (packing.c).
  */
 

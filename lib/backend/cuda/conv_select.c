@@ -1,4 +1,4 @@
-/* Selection of the algorithm of a convolution (choose.h). */
+/* Selection of the algorithm of a convolution (conv_select.h). */
 #include "backend/cuda/conv_select.h"
 #include "backend/cuda/fusion_cost.h"
 
@@ -78,9 +78,9 @@ cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p, const struct ch
 }
 
 /*
- * Select the algorithm of ${p} by the rules of choose.h.  Return -1 if there is
- * none, or if ${s} is a pattern that should run unfused; ${*v} is then
- * NO_ENGINE.
+ * Select the algorithm of ${p} by the rules of conv_select.h.  Return -1 if
+ * there is none, or if ${s} is a pattern that should run unfused.  ${*v} is
+ * then NO_ENGINE.
  */
 static int
 cuda_choose_plan(struct conv_algorithms *w, const struct conv_shape *s, const char *key,

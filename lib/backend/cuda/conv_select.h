@@ -6,7 +6,7 @@
  * rule that applies decides: the selection recorded for this run; with
  * TUNE_MEASURE a known measurement, else timing; the heuristics of cuDNN. A
  * fused pattern (driver.h) runs unfused if it has no engine, if it is slower
- * (worth.h), or with TUNE_UNFUSED. The cache records this decision, too.
+ * (fusion_cost.h), or with TUNE_UNFUSED. The cache records this decision, too.
  */
 
 #include "backend/cuda/conv_cache.h"
@@ -40,7 +40,7 @@ struct conv_algorithms {
 	 */
 	int (*make)(struct conv_algorithms *w, struct conv_plan *p, enum conv_select_rule by,
 	    struct choice *c);
-	/* norm of struct stopwatch (worth.h). */
+	/* norm of struct stopwatch (fusion_cost.h). */
 	double (*norm)(struct conv_algorithms *w, const struct conv_shape *s,
 	    enum norm_part part);
 };

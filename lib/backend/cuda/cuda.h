@@ -208,7 +208,7 @@ void cuda_clamp(struct device *d, const struct clamp *l);
 void cuda_track(struct device *d, const struct track *t);
 
 /*
- * squares.c: device_squares, device_step_check, device_step_guard,
+ * grad_norms.c: device_squares, device_step_check, device_step_guard,
  * device_ratios and device_flag_losses.
  */
 void cuda_squares(struct device *d, double *sum, const void *x,
@@ -240,11 +240,13 @@ struct replay *cuda_captured(struct device *d);
 void cuda_replay(struct device *d, struct replay *r);
 void cuda_replay_free(struct device *d, struct replay *r);
 
-/* exchange.c: device_narrow and device_widen. */
+/* cast.c: device_narrow, device_widen and device_sum_rows. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);
 void cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
+void cuda_sum_rows(struct device *d, double *sum, const double *row, int rows,
+    size_t n);
 
 /* resize.c: device_resize. */
 void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,

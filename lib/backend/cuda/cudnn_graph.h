@@ -103,7 +103,7 @@ cudnnBackendDescriptor_t graph_of_ops(struct cudnn_builder *m,
  * Return the operation graph of a convolution, fused or not.
  *
  * graph_of_fused_conv(m, s):
- * Return the operation graph of a fused pattern (cudnn_pattern.c).
+ * Return the operation graph of a fused pattern (cudnn_fusion.c).
  */
 cudnnBackendDescriptor_t graph_of_conv(struct cudnn_builder *m,
     const struct conv_shape *s);

@@ -51,7 +51,7 @@ int plan_candidates(struct conv_plan *p, struct choice *c, int largest);
  *
  * norm_by_timing(r, s, part):
  * Return the measured seconds of one kernel of a norm, or 0 (norm of struct
- * stopwatch, worth.h).
+ * stopwatch, fusion_cost.h).
  */
 int plan_by_timing(struct conv_plan *p);
 double norm_by_timing(struct runtime *r, const struct conv_shape *s,

@@ -1,8 +1,8 @@
 /*
  * Select the fastest algorithm for a convolution by timing candidates on the
  * device.  Also time the kernels of norms that a fused pattern replaces
- * (worth.h).  Operands are not zero, because kernels may run faster on zeros.
- * Results are discarded.
+ * (fusion_cost.h).  Operands are not zero, because kernels may run faster on
+ * zeros.  Results are discarded.
  *
  * A round is REPEATS launches between two events.  Memory fills before them
  * keep the device busy until all launches are queued.  The time therefore

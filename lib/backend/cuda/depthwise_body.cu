@@ -1,4 +1,4 @@
-/* The kernels of depth_body.h on the device. */
+/* The kernels of depthwise_body.h on the device. */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/stored.h"

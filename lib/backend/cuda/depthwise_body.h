@@ -200,7 +200,7 @@ OF(depth_part)(const struct depth_sums *a, struct block b, int i,
 /*
  * part[c][tap] = sum over the outputs o of a chunk of dy[o] x[o s - p + tap],
  * for ${tall} rows of ${taps} taps.  A thread adds a few tens of strips in
- * float; then threads are added by halves.
+ * float.  Then the sums of the threads are added pairwise, in a fixed tree.
  */
 INLINE void
 OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,

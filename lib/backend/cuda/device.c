@@ -279,7 +279,7 @@ static const struct step_check_ops cuda_step_check_text = {
 static const struct stream_ops cuda_stream = {
 	.side_stream = cuda_side_stream_new, .side_stream_free = cuda_side_stream_free,
 	.native = cuda_device_stream, .narrow = cuda_narrow,
-	.widen = cuda_widen,
+	.widen = cuda_widen, .sum_rows = cuda_sum_rows,
 };
 
 static const struct graph_ops cuda_graph = {

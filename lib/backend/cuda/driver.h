@@ -159,7 +159,7 @@ struct driver_calls {
 	/*
 	 * conv_new selects an algorithm for the shape and accesses no device
 	 * memory.  It returns NULL without a message for a fused pattern that
-	 * has no engine or that the selection rejects (choose.h); the caller
+	 * has no engine or that the selection rejects (conv_select.h); the caller
 	 * then runs the operations unfused.  conv_workspace returns the bytes
 	 * of scratch memory that conv needs.
 	 * conv_describe writes the algorithm and its workspace to ${text}.
@@ -181,8 +181,8 @@ struct driver_calls {
 	    void *workspace, const struct conv_operands *beside);
 
 	/*
-	 * GEMMs, likewise.  gemm_new returns NULL after a message.  The
-	 * workspace of product has gemm_workspace bytes.
+	 * GEMMs, with the same rules.  gemm_new returns NULL after a message.
+	 * The workspace of gemm has gemm_workspace bytes.
 	 */
 	struct gemm_plan *(*gemm_new)(struct driver *,
 	    const struct gemm_shape *);

@@ -1,4 +1,4 @@
-/* The cost model of fused patterns (worth.h). */
+/* The cost model of fused patterns (fusion_cost.h). */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/fusion_cost.h"
 

@@ -184,9 +184,12 @@ cuda_loss_of(const struct task *t)
 
 	return (struct loss){ .x = t->x[0], .y = t->y, .dx = t->dx[0],
 		.label = target->label, .share = target->soft,
-		.weight = target->weight, .target = target->kind,
+		.weight = target->weight,
+		.class_weight = t->op->loss == LOSS_SOFTMAX ?
+		    target->class_weight : NULL, .target = target->kind,
 		.kind = t->op->loss, .clips = (unsigned)n,
 		.classes = (unsigned)t->in[0].c, .smooth = t->op->smooth,
+		.gamma = t->op->focus,
 		.factor = t->op->weight, .values = t->values,
 		.value = t->scratch,
 		.rank = (int *)((double *)t->scratch + n),
@@ -206,6 +209,7 @@ cuda_loss_reads(const struct task *t, struct launch *k, const struct loss *a)
 		cuda_reads(k, a->share, (size_t)a->clips * a->classes *
 		    sizeof(float));
 	cuda_reads(k, a->weight, a->clips * sizeof(float));
+	cuda_reads(k, a->class_weight, a->classes * sizeof(float));
 }
 
 static void

@@ -223,12 +223,34 @@ OF(loss_share)(const struct loss *a, unsigned n, unsigned c)
 	    a->share[(size_t)n * a->classes + c];
 }
 
-/* Return the smoothed target q = target (1 - smooth) + smooth / classes. */
+/*
+ * Return the smoothed target q = target (1 - smooth) + smooth / classes, times
+ * the weight of class ${c}.
+ */
 INLINE double
 OF(loss_q)(const struct loss *a, unsigned n, unsigned c)
 {
-	return OF(loss_share)(a, n, c) * (1 - a->smooth) +
+	double q = OF(loss_share)(a, n, c) * (1 - a->smooth) +
 	    a->smooth / a->classes;
+
+	return a->class_weight != NULL ? q * a->class_weight[c] : q;
+}
+
+/*
+ * Return the focal loss of a class of probability p, with lp = log p:
+ *
+ *	-(1 - p)^gamma lp
+ *
+ * Set *slope = (1 - p)^gamma - gamma p (1 - p)^(gamma - 1) lp.  expm1 keeps
+ * 1 - p accurate if p is close to 1 (graph/metric.h).
+ */
+INLINE double
+OF(loss_focal)(double gamma, double lp, double *slope)
+{
+	double rest = -expm1(lp), power = pow(rest > 0 ? rest : 0, gamma);
+
+	*slope = power - (rest > 0 ? gamma * exp(lp) * power / rest * lp : 0);
+	return -power * lp;
 }
 
 /* Return the weight of clip ${n}: 0 without a label. */
@@ -245,6 +267,17 @@ INLINE double
 OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 {
 	return OF(widen)(((const S *)a->x)[(size_t)n * a->classes + c]);
+}
+
+/* Return loss_q, times the slope if the loss is focal.  all = log sum exp(x). */
+INLINE double
+OF(loss_slope)(const struct loss *a, unsigned n, unsigned c, double all)
+{
+	double q = OF(loss_q)(a, n, c), slope = 1;
+
+	if (q > 0 && a->gamma > 0)
+		OF(loss_focal)(a->gamma, OF(loss_x)(a, n, c) - all, &slope);
+	return q * slope;
 }
 
 /* Reduce v[THREADS] into v[0]: the sum, or the maximum if ${largest}. */
@@ -332,6 +365,7 @@ OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
  * Per clip, with weight w and smoothed targets q:
  *
  *	softmax		y = w sum over c of q (log sum exp(x) - x[c])
+ *	focal		y = w sum over c of q loss_focal(x[c] - log sum exp(x))
  *	sigmoid		y = w / C sum over c of (max(x, 0) - q x +
  *			    log(1 + exp(-|x|)))
  *	rank		= number of classes that score at least as high as the
@@ -352,7 +386,7 @@ OF(loss)(const struct loss *a, struct block b)
 	OF(loss_top)(a, b, top);
 	OF(loss_sum)(a, b, top, sum);
 	EACH_THREAD(i) {
-		double all = top[0] + log(sum[0]), l = 0;
+		double all = top[0] + log(sum[0]), l = 0, slope;
 		double right = which[0] >= 0 ? OF(loss_x)(a, b.x,
 		    (unsigned)which[0]) : 0;
 
@@ -365,7 +399,8 @@ OF(loss)(const struct loss *a, struct block b)
 				l += ((x > 0 ? x : 0) - q * x +
 				    log1p(exp(-fabs(x)))) / a->classes;
 			else if (q > 0)
-				l += q * (all - x);
+				l += q * (a->gamma > 0 ? OF(loss_focal)(
+				    a->gamma, x - all, &slope) : all - x);
 			above[i] += (int)c != which[0] && !(x < right);
 		}
 		part[i] = l;
@@ -423,6 +458,7 @@ OF(loss_outcome)(const struct loss *a, struct block b)
  * Per clip, with f = weight of the loss, loss scale and clip / clips:
  *
  *	softmax		dx = f (softmax(x) sum q - q)
+ *	focal		the same, with q times the slope of its class
  *	sigmoid		dx = f (sigmoid(x) - q) / C
  */
 BODY
@@ -435,9 +471,11 @@ OF(loss_back)(const struct loss *a, struct block b)
 	OF(loss_top)(a, b, top);
 	OF(loss_sum)(a, b, top, sum);
 	EACH_THREAD(i) {
+		double all = top[0] + log(sum[0]);
+
 		whole[i] = 0;
 		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS)
-			whole[i] += OF(loss_q)(a, b.x, c);
+			whole[i] += OF(loss_slope)(a, b.x, c, all);
 	}
 	OF(loss_fold)(b, whole, 0);
 	EACH_THREAD(i) {
@@ -447,7 +485,8 @@ OF(loss_back)(const struct loss *a, struct block b)
 		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
 			S *to = (S *)a->dx + (size_t)b.x * a->classes + c;
 			double x = OF(loss_x)(a, b.x, c);
-			double q = OF(loss_q)(a, b.x, c);
+			double q = OF(loss_slope)(a, b.x, c,
+			    top[0] + log(sum[0]));
 			double d = a->kind == LOSS_SIGMOID ?
 			    (1 / (1 + exp(-x)) - q) / a->classes :
 			    exp(x - top[0]) / sum[0] * whole[0] - q;

@@ -104,6 +104,7 @@
 
 #define PARAMETERS_KERNELS(FLOATS) \
 	FLOATS(FLOATS_ADD, floats_add, THREADS, floats_add) \
+	FLOATS(SUM_ROWS, sum_rows, THREADS, sum_rows) \
 	FLOATS(TRACK, track, THREADS, tracking) \
 	FLOATS(CLAMP, clamp, THREADS, clamping) \
 	FLOATS(UPDATE, update, THREADS, stepping) \

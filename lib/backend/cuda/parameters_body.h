@@ -25,6 +25,23 @@ OF(floats_add)(const struct floats_add *a, struct block b)
 	}
 }
 
+/* sum[j] = row[0][j] + row[1][j] + ..., in this order */
+BODY
+OF(sum_rows)(const struct sum_rows *a, struct block b)
+{
+	EACH_THREAD(i) {
+		size_t j = (size_t)b.x * (size_t)b.threads + (size_t)i;
+
+		if (j < a->n) {
+			double v = a->row[j];
+
+			for (int r = 1; r < a->rows; r++)
+				v += a->row[(size_t)r * a->n + j];
+			a->sum[j] = v;
+		}
+	}
+}
+
 /* ---- owned shards of parameters ---- */
 
 /* Return the i < ${n} with first[i] <= x < first[i + 1]. */

@@ -84,8 +84,8 @@ void total_run(struct cuda *c, size_t groups, struct total a);
 
 /*
  * broadcast_run(c, m, from, by, share, to, accumulate):
- * Broadcast: to[g][m][c] = or += share from[g][m][c] by[g][c].  If ${from} is
- * NULL, it counts as 1.
+ * to[g][m][c] = share from[g][m][c] by[g][c], or += if ${accumulate}.  A NULL
+ * ${from} stands for a matrix of ones.
  */
 void broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate);

@@ -9,7 +9,11 @@
  * weight ----
  *
  *	softmax:  l = sum over c of q[c] (ln(sum of exp x) - x[c])
+ *	focal:    l = sum over c of q[c] (1 - p[c])^gamma (-ln p[c]),
+ *		  p = softmax(x)
  *	sigmoid:  l = mean over c of ln(1 + exp x[c]) - q[c] x[c]
+ *
+ * In softmax and focal losses q[c] has the weight of class c as a factor.
  *
  * The gradient is that of the mean over the clips of the microbatch.  The mean
  * divides by their number, not by their weights.  The weight of the loss and
@@ -23,8 +27,8 @@ ref_loss_scratch(const struct task *k)
 }
 
 /*
- * Write the scores and smoothed labels of clip ${n} to ${x} and ${q}.  Return
- * its weight.
+ * Write the scores and the smoothed and weighted labels of clip ${n} to ${x} and
+ * ${q}.  Return its weight.
  */
 static double
 ref_loss_clip(struct task *k, int n, double *x, double *q)
@@ -37,6 +41,8 @@ ref_loss_clip(struct task *k, int n, double *x, double *q)
 		x[c] = ((const REAL *)k->x[0])[(size_t)n * C + c];
 		q[c] = target_soft_label(t, n, c) * (1 - op->smooth) +
 		    op->smooth / C;
+		if (op->loss == LOSS_SOFTMAX)
+			q[c] *= target_class_weight(t, c);
 	}
 	return target_weight(t, n);
 }
@@ -44,14 +50,18 @@ ref_loss_clip(struct task *k, int n, double *x, double *q)
 static double
 ref_loss_value(const struct op *op, const double *x, const double *q, int C)
 {
-	double all = metric_logsumexp(x, C), l = 0;
+	double all = metric_logsumexp(x, C), l = 0, value, slope;
 
 	for (int c = 0; c < C; c++)
-		if (op->loss == LOSS_SIGMOID)
+		if (op->loss == LOSS_SIGMOID) {
 			l += ((x[c] > 0 ? x[c] : 0) - q[c] * x[c] +
 			    log1p(exp(-fabs(x[c])))) / C;
-		else if (q[c] > 0)
+		} else if (q[c] > 0 && op->focus > 0) {
+			metric_focal(op->focus, x[c] - all, &value, &slope);
+			l += q[c] * value;
+		} else if (q[c] > 0) {
 			l += q[c] * (all - x[c]);
+		}
 	return l;
 }
 
@@ -76,8 +86,23 @@ ref_loss_forward(struct task *k)
 		k->feed->outcome[k->op->head] = o;
 }
 
+/* Multiply each q by the slope of its focal loss (graph/metric.h). */
+static void
+ref_loss_focus(double gamma, const double *x, double *q, int C)
+{
+	double all = metric_logsumexp(x, C), value, slope;
+
+	for (int c = 0; c < C; c++) {
+		if (!(q[c] > 0))
+			continue;
+		metric_focal(gamma, x[c] - all, &value, &slope);
+		q[c] *= slope;
+	}
+}
+
 /*
  * softmax:  dx[c] += w / N (softmax(x)[c] (sum of q) - q[c])
+ * focal:    the same, with q[c] times the slope of its class
  * sigmoid:  dx[c] += w / N (sigmoid(x[c]) - q[c]) / C
  *
  * Here w includes the weight of the loss and the loss scale.
@@ -96,6 +121,8 @@ ref_loss_backward(struct task *k)
 		    feed_scale(k->feed);
 		double top = x[0], sum = 0, whole = 0;
 
+		if (k->op->focus > 0)
+			ref_loss_focus(k->op->focus, x, q, C);
 		for (int c = 0; c < C; c++) {
 			top = x[c] > top ? x[c] : top;
 			whole += q[c];

@@ -212,8 +212,9 @@ double claim_hidden(const struct ff_claim *c, int64_t frames, double seconds);
 /*
  * claim_hidden_first(c, frames, seconds):
  * Return the seconds at the beginning for which there were packets and the
- * decoder returned no frame, or 0 if that is usual.  Leading pictures of an
- * open group do not count: their references precede the file.
+ * decoder returned no frame.  Return 0 if the file may be intact without them.
+ * Leading pictures of an open group do not count: their references precede the
+ * file.
  */
 double claim_hidden_first(const struct ff_claim *c, int64_t frames,
     double seconds);

@@ -186,7 +186,8 @@ video_source_jpegs(struct ff_source *s, const char *path)
 		    "cut off", text_quote(path));
 	if (n == 1)
 		return fail_null("%s: not a video file but a JPEG picture (raw "
-		    "MJPEG has at least two of one size)", text_quote(path));
+		    "MJPEG has at least two of one size); vt-pack --foreign "
+		    "packs pictures", text_quote(path));
 	return av_find_input_format("mjpeg");
 }
 

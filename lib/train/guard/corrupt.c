@@ -53,7 +53,7 @@ corrupt_close(struct corrupt *c)
 }
 
 void
-corrupt_print(const struct corrupt *c, struct loader *l)
+corrupt_apply(const struct corrupt *c, struct loader *l)
 {
 	loader_bad(l, c->known.sample, c->known.n);
 }
@@ -64,8 +64,8 @@ corrupt_found(struct corrupt *c, const struct trainer *t, uint64_t step,
 {
 	for (int i = 0; i < mb->bads; i++)
 		if (bad_add(&c->found, mb->bad[i].sample))
-			warning("step %" PRIu64 ": sample %s is damaged, and "
-			    "passed over from here on: %s", step,
+			warning("step %" PRIu64 ": sample %s is damaged and "
+			    "skipped from now on: %s", step,
 			    dataset_sample(t->train, mb->bad[i].sample).key,
 			    mb->bad[i].why);
 }

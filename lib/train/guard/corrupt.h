@@ -22,11 +22,12 @@ int corrupt_parse(const char *text, double *rate);
 /*
  * corrupt_open(t): return the set with the samples that t->state.corrupt lists,
  * or NULL after a message.  corrupt_close frees it.
- * corrupt_print(c, l): give the known samples to loader ${l}.
+ * corrupt_apply(c, l): mark the known samples as damaged in loader ${l}
+ * (loader_bad).
  */
 struct corrupt *corrupt_open(const struct trainer *t);
 void corrupt_close(struct corrupt *c);
-void corrupt_print(const struct corrupt *c, struct loader *l);
+void corrupt_apply(const struct corrupt *c, struct loader *l);
 
 /*
  * corrupt_found(c, t, step, mb): add the damaged samples that the loader found

@@ -48,10 +48,9 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 	const struct trainer_work *w = t->work;
 	const struct cell *c = w->at.cell;
 	struct step_split p = work_parts(t, c);
-	uint64_t repeat = t->loading.transforms.repeat > 1 ?
-	    (uint64_t)t->loading.transforms.repeat : 1;
+	uint64_t repeat = (uint64_t)transforms_repeats(&t->loading.transforms);
 	struct order *order = order_new(t->loading.seed,
-	    dataset_samples(t->train));
+	    dataset_samples(t->train), t->loading.balance);
 
 	buffer_text(b, "#step\trank\tmicrobatch\tloss\tclip\tkey\n");
 	for (int i = 0; i < p.n; i++)

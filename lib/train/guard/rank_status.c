@@ -29,8 +29,8 @@ rank_status_describe_other(const struct trainer *t, int rank, uint64_t step, cha
 	uint32_t samples = dataset_samples(t->train);
 	struct schedule_step at = schedule_seek(t->schedule, samples, step - 1);
 	const struct cell *c = at.cell;
-	uint64_t repeat = t->loading.transforms.repeat > 1 ?
-	    (uint64_t)t->loading.transforms.repeat : 1, clip;
+	uint64_t repeat = (uint64_t)transforms_repeats(&t->loading.transforms);
+	uint64_t clip;
 	int first, count;
 	struct step_split p;
 	struct order *order;
@@ -40,7 +40,7 @@ rank_status_describe_other(const struct trainer *t, int rank, uint64_t step, cha
 	p = work_parts(t, c);
 	count = split(p.n, rank, t->comm->size, &first);
 	clip = at.clip + (uint64_t)parts_clip(&p, c, first, 0);
-	order = order_new(t->loading.seed, samples);
+	order = order_new(t->loading.seed, samples, t->loading.balance);
 	snprintf(text, size, "; its %d clips of step %" PRIu64 " begin with %"
 	    PRIu64 " (%s)", count * p.clips, step, clip,
 	    dataset_sample(t->train, order_sample(order, clip / repeat)).key);

@@ -169,7 +169,9 @@ replay_state_differs(const struct state *a, const struct state *b)
 	    b->corrupt != NULL ? b->corrupt : "") != 0 ? "vt.corrupt" :
 	    a->skipped != b->skipped ? "vt.skipped" :
 	    a->grown != b->grown ? "vt.grown" :
-	    a->grow_wants != b->grow_wants ? "vt.grow_wants" : NULL;
+	    a->grow_wants != b->grow_wants ? "vt.grow_wants" :
+	    a->noise_trace != b->noise_trace ? "vt.noise_trace" :
+	    a->noise_gradient != b->noise_gradient ? "vt.noise_gradient" : NULL;
 }
 
 /*

@@ -51,9 +51,7 @@ average_divide(struct learners *l, const struct trainer *t, int n)
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
 
-		if (s->rank == t->comm->rank)
-			learners_divide(l, t, l->vector[0], s->at, s->at +
-			    s->n, n);
+		learners_divide(l, t, l->vector[0], s->at, s->at + s->n, n);
 	}
 }
 
@@ -111,7 +109,7 @@ average_outer_steps(struct learners *l, const struct trainer *t)
 
 			from = from > s->at ? from : s->at;
 			to = to < s->at + s->n ? to : s->at + s->n;
-			if (s->rank == t->comm->rank && from < to)
+			if (from < to)
 				average_outer_step(l, t, from,
 				    s->held + from - s->at, to - from);
 		}
@@ -198,9 +196,7 @@ average_move_owned(struct learners *l, const struct trainer *t,
 		void *kept = slot_at(slot, s->held);
 		void *x = average_element(t->net, l->vector[0], s->at);
 
-		if (s->rank == t->comm->rank)
-			learners_copy(l, t->net, in ? kept : x, in ? x : kept,
-			    s->n);
+		learners_copy(l, t->net, in ? kept : x, in ? x : kept, s->n);
 	}
 }
 

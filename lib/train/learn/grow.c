@@ -1,4 +1,4 @@
-/* The decision to grow the batch of learners. */
+/* The decision to grow the batch. */
 #include <math.h>
 
 #include "train/learn/grow.h"
@@ -10,15 +10,11 @@ grow_requested(const struct learner_settings *o)
 }
 
 int
-grow_step(const struct learner_settings *o, const struct noise *n,
-    double updates, struct state *s)
+grow_step(const struct learner_settings *o, double noise, double gradient,
+    struct state *s)
 {
-	/*
-	 * Noise scale / batch > grow_above, as in noise.h.  The estimate of
-	 * |g|^2 by few learners can be negative, which means noise alone.
-	 */
-	int wants = updates * n->apart / (double)o->n > o->grow_above *
-	    fmax(n->gradient, 0);
+	/* The estimate of |g|^2 can be negative, which means noise alone. */
+	int wants = noise > o->grow_above * fmax(gradient, 0);
 
 	s->grow_wants = wants ? s->grow_wants + 1 : 0;
 	if (s->grow_wants < o->grow_after || s->grown >= o->grow)

@@ -257,8 +257,8 @@ learners_learn_noise(const struct learners *l, struct trainer *t)
 	struct noise n = noise_of(l);
 
 	noise_log(l, t, &n);
-	if (grow_requested(&t->o.learners) && grow_step(&t->o.learners, &n,
-	    l->updates, &t->state) && t->comm->rank == 0)
+	if (grow_requested(&t->o.learners) && grow_step(&t->o.learners,
+	    l->updates * n.apart / l->n, n.gradient, &t->state) && t->comm->rank == 0)
 		note("step %llu: the batch is %d times that of the schedule "
 		    "from here on", (unsigned long long)t->state.step,
 		    t->state.grown);

@@ -35,12 +35,18 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
 	}
 }
 
-/* Return the sum of squares of that buffer over all trained parameters. */
-static double
-noise_squares(struct norm_blocks *tiles, const struct trainer *t)
+/*
+ * Set ${*squares} to the sum of squares of that buffer over all trained
+ * parameters.  Return 0, or -1 after a message if a rank is lost.
+ */
+static int
+noise_squares(struct norm_blocks *tiles, const struct trainer *t, double *squares)
 {
 	norm_blocks_sum(tiles, t->net->device, t->work->gradient[0]);
-	return norm_blocks_allgather(tiles) != 0 ? NAN : norm_blocks_total(tiles, 0);
+	if (norm_blocks_allgather(tiles) != 0)
+		return -1;
+	*squares = norm_blocks_total(tiles, 0);
+	return 0;
 }
 
 int
@@ -49,8 +55,9 @@ noise_learners(struct learners *l, struct trainer *t)
 	for (int k = 0; k < l->held; k++) {
 		noise_subtract(l, t, l->learner[k].w, l->mean, 0,
 		    t->share.elements);
-		l->moved[l->first + k] =
-		    noise_squares(&l->learner[k].optim.tiles, t);
+		if (noise_squares(&l->learner[k].optim.tiles, t,
+		    &l->moved[l->first + k]) != 0)
+			return -1;
 	}
 	for (int r = 0, first; r < t->comm->size; r++)
 		l->moved_at[r + 1] = l->moved_at[r] + (size_t)split(l->n, r,
@@ -64,12 +71,10 @@ noise_average(struct learners *l, struct trainer *t)
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
 
-		if (s->rank == t->comm->rank)
-			noise_subtract(l, t, l->vector[0], l->mean, s->at,
-			    s->at + s->n);
+		noise_subtract(l, t, l->vector[0], l->mean, s->at,
+		    s->at + s->n);
 	}
-	l->mean_moved = noise_squares(&t->optim.tiles, t);
-	return isnan(l->mean_moved) ? -1 : 0;
+	return noise_squares(&t->optim.tiles, t, &l->mean_moved);
 }
 
 struct noise

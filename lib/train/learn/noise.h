@@ -40,8 +40,8 @@ int noise_learners(struct learners *l, struct trainer *t);
 int noise_average(struct learners *l, struct trainer *t);
 
 /*
- * noise_of(l): return the result of the two.
- * noise_log(l, t, n): write an "average" line to the run's log.
+ * noise_of(l): Return what noise_learners and noise_average measured.
+ * noise_log(l, t, n): Write an "average" line with ${n} to the run's log.
  */
 struct noise noise_of(const struct learners *l);
 void noise_log(const struct learners *l, struct trainer *t,

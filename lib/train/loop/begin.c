@@ -240,7 +240,7 @@ struct begin_where {
 	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
 	uint64_t grown, grow_wants;
 	int64_t unmeasured;
-	double epoch, loss, best;
+	double epoch, loss, best, noise_trace, noise_gradient;
 };
 
 /* Broadcast a flat buffer from the device of rank 0 to all devices. */
@@ -345,7 +345,8 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 			(uint64_t)r->state.grown,
 			(uint64_t)r->state.grow_wants,
 			begin_began_unmeasured(s, r),
-			r->state.epoch, r->state.loss, r->state.best };
+			r->state.epoch, r->state.loss, r->state.best,
+			r->state.noise_trace, r->state.noise_gradient };
 	return w;
 }
 
@@ -365,6 +366,8 @@ begin_adopt_state(struct session *s, const struct begin_where *w)
 	st->due = (int)w->due;
 	st->grown = (int)w->grown;
 	st->grow_wants = (int)w->grow_wants;
+	st->noise_trace = w->noise_trace;
+	st->noise_gradient = w->noise_gradient;
 	s->t.safe_step = w->safe_step;
 	if (w->unmeasured && s->comm->rank != 0)
 		begin_measure_nothing(s);
@@ -477,6 +480,7 @@ session_record(struct session *s, const char *settings,
 	    s->backend->library() : s->backend->name;
 	char *choices = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 	struct record p = { .settings = settings, .choices = choices,
+		.videos = { s->facts[0], s->facts[1] },
 		.schedule = s->schedule_text, .network = s->network_text,
 		.classes = s->classes, .build = s->build,
 		.isa = isa_name(isa_best()), .dataset = s->dataset,
@@ -485,6 +489,7 @@ session_record(struct session *s, const char *settings,
 		.precision = s->device->precision,
 		.comm = comm_library(), .argument = argument,
 		.parameters = graph_parameters(s->graph),
+		.decoding = s->decoding,
 		.samples = dataset_samples(s->train), .ranks = s->comm->size,
 		.step = s->t.state.step, .tensorboard = s->o.tensorboard };
 	int bad = 0;
@@ -510,6 +515,8 @@ session_end(struct session *s, int status)
 
 	if (s->t.run == NULL)
 		return status;
+	if (status == 0 && s->skipped > 0)
+		status = EXIT_SKIPPED;
 	begin_end_log(status, s);
 	bad = runlog_close(&s->run.log);
 	bad |= events_close(&s->run.events);

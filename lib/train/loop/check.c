@@ -10,6 +10,7 @@
 #include "train/loop/check.h"
 #include "train/loop/clips.h"
 #include "train/loop/estimate.h"
+#include "train/loop/level_costs.h"
 #include "train/loop/memory.h"
 #include "train/loop/session.h"
 #include "train/loop/work.h"
@@ -21,7 +22,8 @@ check_defaults(const struct check_options *o)
 	static const struct option_list none;
 	const struct clip_settings clips = CLIP_SETTINGS;
 	struct session_options s = {
-		.data = o->data, .model = o->model, .schedule = o->schedule,
+		.loss = "softmax",
+		.data = o->data, .planned = o->planned, .model = o->model, .schedule = o->schedule,
 		.device = o->device, .precision = o->precision,
 		.resume = "auto", .groups = "tsm", .freeze = &none,
 		.override = &none, .given = { .momentum = o->momentum },
@@ -174,7 +176,8 @@ check_schedule(const struct check_options *o, FILE *f)
 	if (status == 0) {
 		check_print_cells(&s.t, f);
 		trainer_print_totals(&s.t, f);
-		if (o->time)
+		status = level_costs_print(&s.t, f);
+		if (status == 0 && o->time)
 			estimate_print(&s.t, &e, f);
 	}
 	estimate_free(&e);

@@ -9,10 +9,13 @@
 
 #include "backend/backend.h"
 #include "sched/compare.h"
+#include "train/loop/planned.h"
 
 struct check_options {
 	/* Paths or names, as vt-train takes them. */
 	const char *schedule, *model, *data, *device;
+	struct planned planned;		/* samples > 0: plan with this dataset,
+					 * which messages call ${data} */
 	enum precision precision;
 	int ranks;			/* of the planned run */
 	int deterministic;		/* EXACT or FAST

@@ -55,7 +55,7 @@ evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
 			if (rank == 0)
 				fail("%s: sample %s: the score of class %d is %g: "
 				    "the network has diverged", dataset_path(d),
-				    dataset_sample(d, i).key, k, score);
+				    e->sample[i].key, k, score);
 			return EXIT_DIVERGED;
 		}
 	return 0;
@@ -87,6 +87,10 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	*e = (struct evaluation){ .samples = samples, .classes = classes,
 		.loss = n->graph->op[n->graph->head[0].loss].loss };
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
+	e->sample = xcalloc(samples, sizeof(*e->sample));
+	e->label_sets = dataset_has_label_sets(d);
+	for (uint32_t i = 0; i < samples; i++)
+		e->sample[i] = dataset_sample(d, i);
 	all = (uint64_t)count * (uint64_t)per;
 	feeder_open_views(&f, d, first, count, v);
 	while (views < all && (status = feeder_next(&f)) == 0) {
@@ -121,38 +125,37 @@ void
 evaluation_free(struct evaluation *e)
 {
 	free(e->scores);
+	free(e->sample);
 	e->scores = NULL;
+	e->sample = NULL;
 }
 
 int
-evaluation_has(const struct dataset *d, uint32_t i, int c)
+evaluation_has(const struct sample *m, int c)
 {
-	struct sample m = dataset_sample(d, i);
-
-	for (int k = 0; k < m.nlabels; k++)
-		if (m.labels[k].class == c)
+	for (int k = 0; k < m->nlabels; k++)
+		if (m->labels[k].class == c)
 			return 1;
-	if (m.labels != NULL)
+	if (m->labels != NULL)
 		return 0;
-	return m.label < 0 ? -1 : m.label == c;
+	return m->label < 0 ? -1 : m->label == c;
 }
 
 /* Set ${right}[classes] to 1 for the classes of sample ${i}, else to 0.  Return
  * their number, or -1 if the sample has no label. */
 static int
-evaluator_classes_of(const struct evaluation *e, const struct dataset *d,
-    uint32_t i, char *right)
+evaluator_classes_of(const struct evaluation *e, uint32_t i, char *right)
 {
-	struct sample m = dataset_sample(d, i);
+	const struct sample *m = &e->sample[i];
 	int count = 0;
 
 	memset(right, 0, (size_t)e->classes);
-	if (m.labels == NULL && m.label < 0)
+	if (m->labels == NULL && m->label < 0)
 		return -1;
-	if (m.labels == NULL)
-		right[m.label] = 1;
-	for (int k = 0; k < m.nlabels; k++)
-		right[m.labels[k].class] = 1;
+	if (m->labels == NULL)
+		right[m->label] = 1;
+	for (int k = 0; k < m->nlabels; k++)
+		right[m->labels[k].class] = 1;
 	for (int c = 0; c < e->classes; c++)
 		count += right[c];
 	return count;
@@ -194,14 +197,14 @@ evaluator_add_sample(struct summary *s, const struct evaluation *e,
 }
 
 double
-evaluation_precision(const struct evaluation *e, const struct dataset *d, int c)
+evaluation_precision(const struct evaluation *e, int c)
 {
 	struct scored *s = xcalloc(e->samples, sizeof(*s));
 	size_t n = 0;
 	double precision;
 
 	for (uint32_t i = 0; i < e->samples; i++) {
-		int right = evaluation_has(d, i, c);
+		int right = evaluation_has(&e->sample[i], c);
 
 		if (right >= 0)
 			s[n++] = (struct scored){ e->scores[(size_t)i *
@@ -213,13 +216,13 @@ evaluation_precision(const struct evaluation *e, const struct dataset *d, int c)
 }
 
 struct summary
-evaluation_summary(const struct evaluation *e, const struct dataset *d)
+evaluation_summary(const struct evaluation *e)
 {
 	struct summary s = { 0 };
 	char *right = xcalloc((size_t)e->classes, 1);
 
 	for (uint32_t i = 0; i < e->samples; i++) {
-		int n = evaluator_classes_of(e, d, i, right);
+		int n = evaluator_classes_of(e, i, right);
 
 		if (n >= 0)
 			evaluator_add_sample(&s, e, e->scores + (size_t)i *
@@ -232,8 +235,8 @@ evaluation_summary(const struct evaluation *e, const struct dataset *d)
 	}
 	if (s.labelled > 0)
 		s.loss /= s.labelled;
-	for (int c = 0; c < e->classes && dataset_has_label_sets(d); c++) {
-		double precision = evaluation_precision(e, d, c);
+	for (int c = 0; c < e->classes && e->label_sets; c++) {
+		double precision = evaluation_precision(e, c);
 
 		s.classes += precision >= 0;
 		s.map += precision >= 0 ? precision : 0;

@@ -18,6 +18,10 @@ struct evaluation {
 	enum loss_kind loss;		/* of the first head */
 	double *scores;			/* [samples][classes] */
 	uint64_t views;			/* computed, by all ranks together */
+	struct sample *sample;		/* [samples] keys and labels, owned by
+					 * the dataset; other fields are
+					 * unspecified */
+	int label_sets;			/* 1: samples have sets of classes */
 };
 
 /*
@@ -54,21 +58,18 @@ struct summary {
 					 * these classes; 0 if there are none */
 };
 
-/* evaluation_summary(e, d): return the metrics of ${e}, of the samples of
- * ${d}. */
-struct summary evaluation_summary(const struct evaluation *e,
-    const struct dataset *d);
+/* evaluation_summary(e): return the metrics of ${e}. */
+struct summary evaluation_summary(const struct evaluation *e);
 
 /*
- * evaluation_precision(e, d, c):
+ * evaluation_precision(e, c):
  * Return the average precision of class ${c} over the labelled samples, 0 to 1
  * (graph/precision.h), or -1 if no sample has this class.
  */
-double evaluation_precision(const struct evaluation *e,
-    const struct dataset *d, int c);
+double evaluation_precision(const struct evaluation *e, int c);
 
-/* evaluation_has(d, i, c): return 1 if sample ${i} has class ${c}, 0 if it does
+/* evaluation_has(m, c): return 1 if sample ${m} has class ${c}, 0 if it does
  * not, or -1 if it has no label. */
-int evaluation_has(const struct dataset *d, uint32_t i, int c);
+int evaluation_has(const struct sample *m, int c);
 
 #endif

@@ -73,6 +73,9 @@ void feeder_open(struct feeder *f, const struct dataset *d,
 void feeder_open_views(struct feeder *f, const struct dataset *d,
     uint32_t first, uint32_t count, const struct view_options *o);
 
+/* feeder_stats(f): return the statistics of the open loader. */
+struct loader_stats feeder_stats(const struct feeder *f);
+
 /* feeder_close(f): wait for the last upload and free the loader.  Do nothing
  * if the feeder is not open. */
 void feeder_close(struct feeder *f);

@@ -1,17 +1,21 @@
-/* Open the schedule, the datasets and the network of a run. */
+/* Open the schedule and the datasets of a run, and then its network. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/options.h"
 #include "base/share.h"
 #include "base/text.h"
 #include "sched/summary.h"
+#include "shard/manifest.h"
 #include "shard/stream.h"
+#include "train/loop/imbalance.h"
+#include "train/loop/input_network.h"
 #include "train/loop/inputs.h"
-#include "train/run/ordinal.h"
-#include "train/weights/freeze.h"
+#include "train/run/record.h"
 
 char *
 inputs_text(struct comm *c, const char *path)
@@ -142,13 +146,111 @@ inputs_compare_classes(const struct session *s)
 	return bad;
 }
 
+/* Return 1 if the run has a checkpoint that videos must fit.  Rank 0 knows. */
 static int
-inputs_open_data(struct session *s)
+inputs_has_checkpoint(const struct session *s)
 {
-	int bad;
+	uint64_t *steps;
+	int n;
 
-	if ((s->train = dataset_open(s->o.data, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	if (s->o.out == NULL || s->comm->rank != 0)
+		return 1;
+	n = rundir_checkpoints(s->o.out, "", &steps);
+	free(steps);
+	return n != 0;
+}
+
+/* Open videos as set ${which}: 0 for training, 1 for validation. */
+static int
+inputs_open_videos(struct session *s, const char *path, int which)
+{
+	static const char *const name[2] = { VIDEOS_DATA, VIDEOS_VAL };
+	struct videos v = { .path = path, .set = &s->o.videos,
+		.threads = s->o.threads,
+		.classes = which == 1 ? dataset_class_list(s->train) : NULL,
+		.whose = s->o.data };
+	char *table = s->o.out != NULL ? path_join(s->o.out, name[which]) :
+	    NULL;
+	int status;
+
+	for (size_t i = 0; i < s->o.override->n; i++)
+		v.accept |= strcmp(s->o.override->item[i], "data") == 0;
+	/* Validation data are free to change, and so are those of a run that
+	 * ended before its first checkpoint. */
+	v.accept |= which == 1 || !inputs_has_checkpoint(s);
+	v.table = table;
+	status = videos_open(&v, s->comm);
+	*(which == 0 ? &s->train : &s->val) = v.data;
+	s->facts[which] = v.facts;
+	s->skipped += v.skipped;
+	if (which == 0)
+		s->decoding = v.seconds;
+	free(table);
+	return status;
+}
+
+/* Open the set ${path}.  Return an exit status that is the same on all
+ * ranks. */
+static int
+inputs_open_set(struct session *s, const char *path, int which)
+{
+	struct dataset **d = which == 0 ? &s->train : &s->val;
+	int bad = 0;
+
+	if (s->o.planned.samples > 0) {
+		*d = planned_dataset(&s->o.planned, path);
+		return 0;
+	}
+	if (videos_are(s->comm, path))
+		return inputs_open_videos(s, path, which);
+	if (file_is_dir(path) && access(path, R_OK | X_OK) == 0 &&
+	    !manifest_exists(path))
+		fail("%s: no manifest.json: not a packed set, or packing was not "
+		    "finished; and no folders of videos (wanted %s/CLASS/VIDEO)",
+		    text_quote(path), text_quote(path));
+	else
+		*d = dataset_open(path, &bad);
+	return comm_agree(s->comm, *d != NULL ? 0 : bad == -2 ? EXIT_DAMAGE :
+	    EXIT_FAILED);
+}
+
+int
+inputs_all_have(struct comm *c, const char *path)
+{
+	int64_t lacks = path == NULL;
+
+	return comm_max(c, &lacks) == 0 && !lacks;
+}
+
+/*
+ * Open --val.  If only some ranks have it, they open it without the others, and
+ * agree_ranks names the difference later.
+ */
+static int
+inputs_open_val(struct session *s)
+{
+	if (inputs_all_have(s->comm, s->o.val))
+		return inputs_open_set(s, s->o.val, 1);
+	if (s->o.val != NULL)
+		s->val = dataset_open(s->o.val, NULL);
+	return comm_agree(s->comm, s->o.val != NULL && s->val == NULL ?
+	    EXIT_FAILED : 0);
+}
+
+/* Refuse options of videos if no set is one of videos. */
+static int
+inputs_check_videos(const struct session *s)
+{
+	if (s->o.videos.given != NULL && s->facts[0] == NULL &&
+	    s->facts[1] == NULL)
+		return fail("--%s is for videos (%s is a packed dataset)",
+		    s->o.videos.given, text_quote(s->o.data));
+	return 0;
+}
+
+static int
+inputs_check_train(const struct session *s)
+{
 	if (inputs_check_labels(s->train, s->o.data, 1) != 0)
 		return EXIT_USAGE;
 	if (dataset_classes(s->train) < 2) {
@@ -156,13 +258,33 @@ inputs_open_data(struct session *s)
 		    dataset_classes(s->train));
 		return EXIT_USAGE;
 	}
-	if (s->o.val == NULL)
+	return 0;
+}
+
+static int
+inputs_check_val(const struct session *s)
+{
+	if (s->val == NULL)
 		return 0;
-	if ((s->val = dataset_open(s->o.val, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	if (inputs_check_labels(s->val, s->o.val, 0) != 0)
 		return EXIT_USAGE;
 	return inputs_compare_classes(s) == 0 ? 0 : EXIT_USAGE;
+}
+
+static int
+inputs_open_data(struct session *s)
+{
+	int status;
+
+	if ((status = inputs_open_set(s, s->o.data, 0)) != 0 ||
+	    (status = comm_agree(s->comm, inputs_check_train(s))) != 0)
+		return status;
+	if ((status = inputs_open_val(s)) != 0)
+		return status;
+	status = inputs_check_val(s);
+	if (status == 0 && inputs_check_videos(s) != 0)
+		status = EXIT_USAGE;
+	return comm_agree(s->comm, status);
 }
 
 /* Read the table of classes that a flip swaps, from the file of rank 0. */
@@ -186,140 +308,6 @@ inputs_open_flips(struct session *s)
 	free(text);
 	free(path);
 	return bad ? EXIT_USAGE : 0;
-}
-
-/* Refuse a file of weights that is given as a network. */
-static int
-inputs_refuse_weights(const char *model)
-{
-	static const char *const suffix[] = { ".safetensors", ".pth", ".pyth",
-		".pkl" };
-	char *dir = path_dir(model), *network = path_join(dir, "network.net");
-	int bad = 0;
-
-	for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]) && !bad; i++)
-		if (text_ends(model, suffix[i]))
-			bad = fail("%s: holds weights (wanted a network): "
-			    "--init=%s begins from them%s%s", text_quote(model),
-			    model, file_size(network) < 0 ? "" :
-			    ", and the network of that run is --model=",
-			    file_size(network) < 0 ? "" : network);
-	free(network);
-	free(dir);
-	return bad;
-}
-
-/* Return the path of the .net file of --model, which the caller frees, or NULL
- * after a message. */
-static char *
-inputs_find_network(const char *model)
-{
-	char *text;
-
-	if (inputs_refuse_weights(model) != 0)
-		return NULL;
-	text = path_join(model, "network.net");
-	/* A run directory often has the name of its network.  Then prefer the
-	 * network. */
-	if (!file_is_dir(model) || share_has("models", model, ".net")) {
-		free(text);
-		return share_find("models", model, ".net");
-	}
-	if (file_size(text) >= 0)
-		fail("%s: is a directory: --model=%s is the network of that run, "
-		    "--output=%s resumes it", text_quote(model), text, model);
-	else
-		fail("%s: is a directory (wanted the name of a network, or a "
-		    ".net file)", text_quote(model));
-	free(text);
-	return NULL;
-}
-
-/* Set --label-smoothing in every softmax loss of the network. */
-static int
-inputs_smooth_labels(struct session *s)
-{
-	struct graph *g = s->graph;
-	int losses = 0;
-
-	for (int i = 0; i < g->nop && s->o.smoothing > 0; i++)
-		if (g->op[i].kind == OP_LOSS && g->op[i].loss == LOSS_SOFTMAX) {
-			g->op[i].smooth = s->o.smoothing;
-			losses++;
-		}
-	if (s->o.smoothing > 0 && losses == 0)
-		return fail("%s: has no softmax loss (--label-smoothing needs one)",
-		    g->name);
-	return 0;
-}
-
-/*
- * Parse the network.  If its file has no loss, add the one of --loss as a line
- * to the text, which checkpoints store.  Return NULL after a message.
- */
-static struct graph *
-inputs_parse_network(struct session *s)
-{
-	const char *name = s->network_path != NULL ? s->network_path :
-	    s->o.model;
-	int classes = dataset_classes(s->train);
-	struct graph *g = graph_parse(name, s->network_text, classes);
-	char *text;
-
-	if (g == NULL || s->o.loss == LOSS_SOFTMAX)
-		return g;
-	if (!g->open_loss) {
-		fail("%s: has a loss of its own (--loss=sigmoid is for networks "
-		    "without one)", text_quote(name));
-		graph_free(g);
-		return NULL;
-	}
-	text = xprintf("%s\nloss loss in=%s kind=sigmoid\n", s->network_text,
-	    g->op[g->head[0].scores].name);
-	graph_free(g);
-	free(s->network_text);
-	s->network_text = text;
-	return graph_parse(name, text, classes);
-}
-
-static int
-inputs_open_network(struct session *s)
-{
-	struct device_options o = { .threads = s->o.threads,
-		.precision = s->o.precision };
-
-	/* Agree before each collective call, so that a rank that fails does not
-	 * leave the others waiting. */
-	s->backend = backend_find(s->o.device);
-	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = inputs_find_network(s->o.model);
-	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
-	    s->network_path == NULL)) != 0)
-		return EXIT_USAGE;
-	o.ordinal = ordinal_of(s->comm, s->backend);
-	if (o.ordinal == -2)
-		return EXIT_RANKS;
-	if (comm_agree(s->comm, o.ordinal < 0) != 0)
-		return EXIT_USAGE;
-	s->network_text = inputs_text(s->comm, s->network_path);
-	if (s->network_text == NULL)
-		return EXIT_USAGE;
-	s->graph = inputs_parse_network(s);
-	if (s->graph == NULL || loader_check_dataset(s->train, &s->graph->needs,
-	    s->graph->name) != 0 || (s->val != NULL && loader_check_dataset(s->val,
-	    &s->graph->needs, s->graph->name) != 0) ||
-	    inputs_smooth_labels(s) != 0 ||
-	    (transforms_mix_clips(&s->o.loading.transforms) && loader_check_mixing(
-	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
-	    freeze_apply(s->graph, s->o.freeze) != 0)
-		return EXIT_USAGE;
-	if (s->o.aggregate)
-		graph_between(s->graph);
-	if ((s->device = device_open(s->backend, &o)) == NULL)
-		return EXIT_USAGE;
-	if ((s->net = net_new(s->graph, s->device)) == NULL)
-		return EXIT_FAILED;
-	return 0;
 }
 
 /* Warn about crops larger than all frames, for training at its largest shape
@@ -347,10 +335,11 @@ inputs_open(struct session *s)
 	int status;
 
 	if ((status = comm_agree(s->comm, inputs_open_schedule(s))) != 0 ||
-	    (status = comm_agree(s->comm, inputs_open_data(s))) != 0 ||
-	    (status = comm_agree(s->comm, inputs_open_flips(s))) != 0)
+	    (status = inputs_open_data(s)) != 0 ||
+	    (status = comm_agree(s->comm, inputs_open_flips(s))) != 0 ||
+	    (status = comm_agree(s->comm, imbalance_open(s))) != 0)
 		return status;
 	if (s->comm->rank == 0)
 		inputs_warn_crops(s);
-	return comm_agree(s->comm, inputs_open_network(s));
+	return comm_agree(s->comm, input_network_open(s));
 }

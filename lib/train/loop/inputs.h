@@ -19,6 +19,12 @@
 char *inputs_text(struct comm *c, const char *path);
 
 /*
+ * inputs_all_have(c, path): return 1 if ${path} is not NULL on any rank, else 0.
+ * Collective: all ranks call it.
+ */
+int inputs_all_have(struct comm *c, const char *path);
+
+/*
  * inputs_open(s):
  * Open the inputs that s->o names, on all ranks of s->comm.  ${s} owns them,
  * also after a failure.  Return 0, or an exit status that is the same on all

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/ram.h"
 #include "base/text.h"
+#include "train/learn/grown_batch.h"
 #include "train/learn/learners.h"
 #include "train/loop/memory.h"
 #include "train/loop/work.h"
@@ -29,6 +30,8 @@ static const char *const names[MEMORY_ITEMS] = {
  * networks of 0.4 to 43 MiB on ref and cpu, with 1 and 2 ranks.
  */
 #define LATER ((size_t)3 << 20)
+
+#define LISTED 64	/* ranks whose memory is printed one by one */
 
 /* Return the maximal number of gradient buffers that ${rank} holds at once. */
 static int
@@ -63,24 +66,36 @@ memory_staged(const struct trainer *t, int leaves, int rank)
 	struct tree tree;
 
 	tree_of(leaves, first, count, &tree);
+	if (t->sums.fabric != NULL)	/* the devices send gradients */
+		return allgather_bytes(&t->share, d);
 	return allgather_bytes(&t->share, d) + 2 * host_staging_bytes(d,
 	    sums_any_order(&t->sums) != NULL ? 1 : tree.n, t->share.bucket);
 }
 
+/*
+ * Return the bytes of exact sums in the cell with ${leaves}: in device memory
+ * if ${device} is 1 and the devices sum, else in host memory.
+ */
 static size_t
-memory_exact_bytes(const struct trainer *t, int leaves, int rank)
+memory_exact_bytes(const struct trainer *t, int leaves, int rank, int device)
 {
-	return exact_buffer_bytes(leaves, rank, t->comm->size, t->share.bucket,
-	    t->net->device->elem) + memory_staged(t, leaves, rank);
+	size_t staged = device ? 0 : memory_staged(t, leaves, rank);
+
+	return staged + (device != (t->sums.fabric != NULL) ? 0 :
+	    exact_buffer_bytes(leaves, rank, t->comm->size, t->share.bucket,
+	    t->net->device->elem));
 }
 
-/* Return MEMORY_COMM: that of the most expensive cell. */
+/* Return the bytes of the most expensive cell, for MEMORY_COMM, or with
+ * ${device} 1 for MEMORY_GRADIENTS. */
 static size_t
-memory_exchange(const struct trainer *t, int rank)
+memory_exchange(const struct trainer *t, int rank, int device)
 {
 	const struct schedule *s = t->schedule;
 	size_t largest = 0;
 
+	if (sums_any_order(&t->sums) != NULL && device)
+		return 0;
 	if (sums_any_order(&t->sums) != NULL)
 		return allreduce_bytes(t->sums.any_order.wire, t->net->device->elem,
 		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
@@ -90,7 +105,8 @@ memory_exchange(const struct trainer *t, int rank)
 			const struct cell *c = &s->stage[i].cell[j];
 			int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
 			    c->batch / c->group;
-			size_t n = memory_exact_bytes(t, leaves, rank);
+			size_t n = memory_exact_bytes(t, leaves, rank,
+			    device);
 
 			largest = n > largest ? n : largest;
 		}
@@ -129,7 +145,8 @@ memory_plan(const struct trainer *t, int rank)
 	struct memory m = { .item = { [MEMORY_BASE] = t->work->base,
 		[MEMORY_PARAMETERS] = flat,
 		[MEMORY_OPTIMIZER] = memory_slots_bytes(t, rank),
-		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat } };
+		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat +
+			grown_batch_bytes(t) + memory_exchange(t, rank, 1) } };
 	uint64_t samples;
 
 	for (size_t i = 0; i < n->plans; i++)
@@ -158,7 +175,7 @@ memory_plan(const struct trainer *t, int rank)
 		m.item[MEMORY_SNAPSHOT] = flat + memory_slots_bytes(t, -1);
 	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank,
 	    memory_learner_bytes(t));
-	m.item[MEMORY_COMM] = memory_exchange(t, rank);
+	m.item[MEMORY_COMM] = memory_exchange(t, rank, 0);
 	return m;
 }
 
@@ -174,9 +191,10 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	    n->graph->elements * n->device->elem;
 	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
 	    net_prefetch_bytes(n);
-	if (t->comm->size > 1 && sums_any_order(&t->sums) == NULL)
-		m.item[MEMORY_COMM] = memory_exact_bytes(t, microbatches,
-		    rank);
+	if (t->comm->size == 1 || sums_any_order(&t->sums) != NULL)
+		return m;
+	m.item[MEMORY_COMM] = memory_exact_bytes(t, microbatches, rank, 0);
+	m.item[MEMORY_GRADIENTS] += memory_exact_bytes(t, microbatches, rank, 1);
 	return m;
 }
 
@@ -209,6 +227,38 @@ memory_print_bytes(FILE *f, const char *what, size_t bytes)
 	fprintf(f, "# %-20s %s\n", what, text_bytes(text, (double)bytes));
 }
 
+/* Return the largest share of optimizer state ${i} that a rank owns. */
+static size_t
+memory_slot_largest(const struct trainer *t, int i)
+{
+	size_t largest = 0;
+
+	for (int r = 0; r < t->comm->size; r++) {
+		size_t n = slot_bytes(&t->optim.slots, i, r);
+
+		largest = n > largest ? n : largest;
+	}
+	return largest;
+}
+
+/*
+ * Print the share of rank 0 of optimizer state ${i}.  A bucket is divided into
+ * blocks of EXACT_BLOCK elements.  If it has fewer blocks than ranks, some
+ * ranks own nothing of it, and rank 0 is one of them (exact_segment_begin).
+ */
+static void
+memory_print_slot(const struct trainer *t, const char *what, int i, FILE *f)
+{
+	size_t bytes = slot_bytes(&t->optim.slots, i, 0);
+	char text[32];
+
+	if (bytes > 0)
+		memory_print_bytes(f, what, bytes);
+	else
+		fprintf(f, "# %-20s 0 B, at most %s on other ranks\n", what,
+		    text_bytes(text, (double)memory_slot_largest(t, i)));
+}
+
 /* Print a line for each kind of optimizer state that has the shape of the
  * parameters, as "momentum" for "optim/momentum". */
 static void
@@ -219,17 +269,39 @@ memory_print_slots(const struct trainer *t, FILE *f)
 		const char *slash = strrchr(k->name, '/');
 
 		if (slot_shaped(k))
-			memory_print_bytes(f,
-			    slash != NULL ? slash + 1 : k->name,
-			    slot_bytes(&t->optim.slots, i, 0));
+			memory_print_slot(t, slash != NULL ? slash + 1 :
+			    k->name, i, f);
 	}
+}
+
+/* Print the smallest and the largest sum of ranks 1 to ${last}. */
+static void
+memory_print_range(const struct trainer *t, int last, FILE *f)
+{
+	size_t least = SIZE_MAX, largest = 0;
+	char what[64], a[32], b[32];
+
+	for (int r = 1; r <= last; r++) {
+		struct memory m = memory_plan(t, r);
+		size_t sum = memory_host(t, &m);
+
+		least = sum < least ? sum : least;
+		largest = sum > largest ? sum : largest;
+	}
+	snprintf(what, sizeof(what), "of ranks 1 to %d, each", last);
+	text_bytes(a, (double)least);
+	text_bytes(b, (double)largest);
+	if (strcmp(a, b) == 0)
+		fprintf(f, "# %-20s %s\n", what, a);
+	else
+		fprintf(f, "# %-20s %s to %s\n", what, a, b);
 }
 
 void
 memory_print(const struct trainer *t, FILE *f)
 {
 	struct memory m = memory_plan(t, 0);
-	int size = t->comm->size;
+	int size = t->comm->size, listed = size > LISTED ? 1 : size;
 
 	for (int i = 0; i < MEMORY_ITEMS; i++)
 		if (i == MEMORY_OPTIMIZER)
@@ -241,7 +313,9 @@ memory_print(const struct trainer *t, FILE *f)
 		memory_print_bytes(f, "of its device", memory_device(t, &m));
 	/* Print consecutive ranks with the same sum in one line.  Ranks differ
 	 * by about one gradient buffer and by the optimizer state they own. */
-	for (int r = 1; r < size; r++) {
+	if (size > listed)
+		memory_print_range(t, size - 1, f);
+	for (int r = 1; r < listed; r++) {
 		struct memory other = memory_plan(t, r);
 		size_t sum = memory_host(t, &other);
 		char what[64];

@@ -47,7 +47,7 @@ size_t memory_host(const struct trainer *t, const struct memory *m);
 size_t memory_device(const struct trainer *t, const struct memory *m);
 
 /* memory_print(t, f): print to ${f} a line for each item of rank 0, and the sum
- * of each rank. */
+ * of each rank; of more than 64 ranks, the smallest and the largest sum. */
 void memory_print(const struct trainer *t, FILE *f);
 
 /*

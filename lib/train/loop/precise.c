@@ -253,7 +253,7 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
 
 	feeder_open(&f, p->d, &p->one, 0, &p->loading);
 	if (c != NULL)
-		corrupt_print(c, f.loader);
+		corrupt_apply(c, f.loader);
 	for (int i = 0; i < count && (status = feeder_next(&f)) == 0; i++) {
 		int n;
 

@@ -7,6 +7,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/isa.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "sched/parts.h"
 #include "train/loop/choices.h"
@@ -43,6 +44,52 @@ session_check_ranks(struct session *s)
 	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
 }
 
+/* Find out whether an input is unpacked, and refuse modes that need packed
+ * ones. */
+static int
+session_find_unpacked(struct session *s, const char *const *set, int n)
+{
+	int status = 0;
+	char *refused;
+
+	for (int i = n - 1; i >= 0; i--)
+		if (set[i] != NULL && videos_are(s->comm, set[i]))
+			modes_put(&s->o.modes, MODE_UNPACKED, 1, set[i]);
+	if ((refused = modes_refused(&s->o.modes)) != NULL) {
+		fail("%s", refused);
+		status = EXIT_USAGE;
+	}
+	free(refused);
+	return comm_agree(s->comm, status);
+}
+
+/* Copy the datasets to this host, and use the copies. */
+static int
+session_stage(struct session *s)
+{
+	const char *set[2] = { s->o.data, NULL };
+	int64_t any = s->o.staging.dir != NULL;
+	int status;
+
+	if (comm_max(s->comm, &any) != 0)
+		return EXIT_RANKS;
+	/* If a rank has no --val, agree_ranks names the difference later. */
+	if (inputs_all_have(s->comm, s->o.val))
+		set[1] = s->o.val;
+	if ((status = session_find_unpacked(s, set, 2)) != 0)
+		return status;
+	status = staging_run(&s->o.staging, s->comm, set, 2, s->staged);
+	s->o.data = s->staged[0] != NULL ? s->staged[0] : s->o.data;
+	s->o.val = s->staged[1] != NULL ? s->staged[1] : s->o.val;
+	return status;
+}
+
+static int
+session_loader_threads(const struct session *s)
+{
+	return loader_threads(s->o.trainer.cores, s->backend->discrete);
+}
+
 /* Set the shape of validations: that of the options, or of the last cell. */
 static void
 session_set_viewing(struct session *s)
@@ -56,10 +103,23 @@ session_set_viewing(struct session *s)
 	s->t.state.crop = c->crop;
 	s->t.state.stride = c->stride_min;
 	*v = s->o.viewing;
+	if (v->threads == 0)
+		v->threads = session_loader_threads(s);
 	v->stride = c->stride_min;
 	v->t = v->t > 0 ? v->t : c->frames;
 	v->side = v->side > 0 ? v->side : c->crop;
 	v->needs = &s->graph->needs;
+}
+
+/*
+ * Return the results number.  Runs of 0.2.0 with --repeat drew other frames for
+ * each clip of a sample, so they do not resume.
+ */
+static const char *
+session_results(const struct session *s)
+{
+	return s->o.loading.transforms.repeat > 1 ?
+	    VERSION_RESULTS " repeat=1" : VERSION_RESULTS;
 }
 
 static void
@@ -87,12 +147,16 @@ session_set_trainer(struct session *s)
 	t->replay = s->o.replay;
 	t->out = s->comm->rank == 0 && t->replay == NULL ? stdout : NULL;
 	t->loading = s->o.loading;
+	if (t->loading.threads == 0)
+		t->loading.threads = session_loader_threads(s);
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
 	t->loading.learners = (int)s->o.trainer.learners.n;
 	t->loading.spread = modes_has(&s->o.modes, MODE_FAST);
 	t->loading.needs = &s->graph->needs;
 	t->loading.flip_map = s->o.flips != NULL ? &s->flip_map : NULL;
+	t->loading.balance = s->o.balance > 0 ? s->balance : NULL;
+	t->loading.class_weight = s->class_weight;
 	t->optim.kind = s->o.optimizer;
 	t->optim.set = s->o.optimizing;
 	t->optim.clip = s->o.clip;
@@ -107,13 +171,13 @@ session_set_trainer(struct session *s)
 	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,
 		.best = BEST_WORST, .best_metric = metric[t->o.best],
-		.build = s->build, .results = VERSION_RESULTS,
+		.build = s->build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
 		.precision = s->device->precision, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
-		.flips = s->flips,
+		.flips = s->flips, .class_weights = s->class_weights,
 		.generation = dataset_generation(s->train), .grown = 1,
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
@@ -235,6 +299,7 @@ session_open(struct session *s, struct comm *comm,
 	s->build = version_build;
 	s->settings = options_config(NULL);
 	if ((status = session_check_start(s)) != 0 ||
+	    (status = session_stage(s)) != 0 ||
 	    (status = inputs_open(s)) != 0)
 		return status;
 	session_describe(s);
@@ -268,6 +333,12 @@ session_close(struct session *s)
 	dataset_free(s->val);
 	schedule_free(s->schedule);
 	flip_map_free(&s->flip_map);
+	class_balance_free(s->balance);
+	free(s->class_weight);
+	free(s->facts[0]);
+	free(s->facts[1]);
+	free(s->staged[0]);
+	free(s->staged[1]);
 	free(s->schedule_text);
 	free(s->network_text);
 	free(s->network_path);

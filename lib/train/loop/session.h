@@ -8,7 +8,10 @@
  * checkpoint to resume from and takes the directory (begin.c).
  */
 
+#include "train/loop/planned.h"
 #include "train/loop/trainer.h"
+#include "train/loop/videos.h"
+#include "train/run/staging.h"
 
 /* Choose algorithms by the library's rule, or by autotuning.  CHOOSE_AUTO
  * autotunes if the order of sums is free (FAST). */
@@ -17,13 +20,21 @@ enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
 /* Options of vt-train(1), by their names there where no comment says more. */
 struct session_options {
 	const char *data, *val;		/* val: NULL for none */
+	struct planned planned;		/* plan with this dataset, which
+					 * messages call ${data} */
+	struct staging staging;
+	struct video_settings videos;
 	const char *model, *schedule, *device;
 	enum precision precision;	/* requested */
 	const char *out;		/* run directory; NULL: a dry run */
 	struct replay *replay;		/* NULL: an ordinary run */
 	const char *resume;		/* "auto", "never" or a file */
-	enum loss_kind loss;		/* for a network without a loss */
+	const char *loss;		/* for a network without a loss: the
+					 * value of --loss */
+	double focal_gamma;		/* of --loss=focal */
 	const char *flips;		/* --flip-swap; NULL: none */
+	double balance;			/* 0: off */
+	const char *class_weight;	/* "inverse:P" or a file; NULL: none */
 	const char *groups;		/* rule of parameter groups */
 	const char *init;		/* a file of weights; NULL: none */
 	int init_partial;		/* accept a file with few weights */
@@ -51,7 +62,8 @@ struct session_options {
 					 * (train/optim/running.h) */
 	/* The session sets rank, ranks, needs, learners, spread and swaps of
 	 * ${loading}, and the shape of ${viewing} where t or side is 0. */
-	struct loader_options loading;
+	struct loader_options loading;	/* threads 0: loader_threads(); of
+					 * ${viewing}, too */
 	struct view_options viewing;
 	struct trainer_options trainer;
 };
@@ -64,16 +76,25 @@ struct session {
 	const char *build;
 	char *schedule_text, *network_text, *network_path, *classes;
 	struct schedule *schedule;
+	char *facts[2];			/* tables of videos that are not packed;
+					 * NULL: packed */
+	size_t skipped;			/* videos left out */
+	double decoding;		/* seconds to decode each training video
+					 * once */
+	char *staged[2];		/* copies of data and val; NULL: none */
 	struct dataset *train, *val;
 	const struct backend *backend;
 	struct device *device;
 	struct graph *graph;
 	struct net *net;
 	struct flip_map flip_map;
+	struct class_balance *balance;	/* NULL: no --balance and no
+					 * --class-weight */
+	float *class_weight;		/* [classes]; NULL: none */
 	struct rundir run;
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
-	char class_hash[17], flips[33];
+	char class_hash[17], flips[33], class_weights[33];
 	char *settings, *recipe, *order, *extract;
 	/* Values of the same fields of struct state; NULL: none. */
 	char *corrupt;

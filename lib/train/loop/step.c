@@ -18,6 +18,7 @@
 #include "train/guard/audit.h"
 #include "train/guard/corrupt.h"
 #include "train/guard/not_finite.h"
+#include "train/learn/grown_batch.h"
 #include "train/learn/learners.h"
 #include "train/loop/work.h"
 
@@ -126,6 +127,7 @@ step_report_microbatch(struct trainer *t, int i, int status)
 	if (mb != NULL)
 		corrupt_found(t->work->corrupt, t, t->state.step + 1, mb);
 	r->bad = mb != NULL ? mb->bads : 0;
+	r->squares = 0;
 	r->status = status;
 	r->request = step_requests(t);
 }
@@ -143,6 +145,7 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 	for (int i = 0; i < count; i++) {
 		int reduces = reduced != NULL && i == count - 1, n;
 		int looks = audit_looks(w->audit, t, first + i);
+		int waits = looks || w->grown_batch != NULL;
 		struct tree_sum *sums = reduces ? reduced : added;
 		struct event *final = NULL;
 		void *g = step_take_gradient(w);
@@ -167,13 +170,18 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 			step_set_found_inf(t, first, count);
 			final = bucket_begin(w->bucket, tree, sums, n);
 		}
-		/* An audited backward pass does not record the event.  The
-		 * reduction then starts in bucket_wait, after audit_look has
-		 * hashed the gradient. */
+		/* An audited or measured backward pass does not record the
+		 * event.  The reduction then starts in bucket_wait, after the
+		 * gradient of this microbatch alone has been read. */
 		if (status == 0)
-			feeder_backward(f, looks ? NULL : final);
+			feeder_backward(f, waits ? NULL : final);
+		if (status == 0 && waits)
+			sync_bn_wait(p->peers);
 		if (status == 0 && looks)
 			audit_look(w->audit, t, g);
+		if (status == 0 && w->grown_batch != NULL)
+			w->report[first + i].squares =
+			    grown_batch_squares(w->grown_batch, g);
 		for (int k = 0; k < n && !reduces; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
@@ -250,10 +258,13 @@ step_share_reports(struct trainer *t, int microbatches)
 	return comm_allgatherv(t->comm, w->report, w->report_offset);
 }
 
-/* Join the reports of all microbatches.  The mean loss is taken in the order of
- * the summation tree, so that it has the same bits for any number of ranks. */
+/*
+ * Join the reports of all microbatches.  Losses and squares are summed in the
+ * order of the summation tree, so that they have the same bits for any number
+ * of ranks.  Gradients have a loss scale of ${scale}.
+ */
 static struct step_report
-step_join_reports(struct trainer_work *w, int microbatches)
+step_join_reports(struct trainer_work *w, int microbatches, double scale)
 {
 	struct step_report s = { 0 };
 
@@ -267,6 +278,10 @@ step_join_reports(struct trainer_work *w, int microbatches)
 			s.status = w->report[i].status;
 	}
 	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
+	for (int i = 0; i < microbatches; i++)
+		w->microbatch_loss[i] = w->report[i].squares;
+	s.squares = exact_sum(w->microbatch_loss, microbatches) /
+	    (scale * scale);
 	return s;
 }
 
@@ -279,7 +294,8 @@ work_join_reports(struct trainer *t, int microbatches, struct step_report *s)
 	if (step_share_reports(t, microbatches) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;
-	*s = step_join_reports(t->work, microbatches);
+	*s = step_join_reports(t->work, microbatches,
+	    optim_loss_scale(&t->optim));
 	return s->status;
 }
 
@@ -327,6 +343,8 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
  *
  * - An audit or a damaged sample may end the step.
  * - The found_inf flags of other ranks are not all-reduced with the gradient.
+ *
+ * The update of a batch that may grow begins in step_add_to_batch.
  */
 static void
 step_launch_update(struct trainer *t, void *sum, int microbatches)
@@ -339,28 +357,43 @@ step_launch_update(struct trainer *t, void *sum, int microbatches)
 	    (t->comm->size > 1 && !modes_in_effect(&t->modes,
 	    MODE_EARLY_UPDATE));
 
+	if (w->grown_batch != NULL)
+		return;
 	assert(waits || t->comm->size == 1 || losses.found_inf != NULL);
 	optim_begin(&t->optim, t->net, sum, 1.0 / microbatches, w->at.lr,
 	    waits ? NULL : &losses);
 }
 
-int
-work_step(struct trainer *t, struct step_report *s)
+/* Add the gradient of a step to that of a batch that may grow.  Return 1 if the
+ * update is due, and begin it. */
+static int
+step_add_to_batch(struct trainer *t, void *sum, int microbatches,
+    const struct step_report *s)
 {
 	struct trainer_work *w = t->work;
-	const struct schedule_step *at = &w->at;
-	const struct cell *cell = at->cell;
-	int microbatches = work_parts(t, cell).n, bad;
+	double scale;
+
+	sum = grown_batch_add(w->grown_batch, t, sum, microbatches, s, &scale);
+	if (sum == NULL)
+		return 0;
+	optim_begin(&t->optim, t->net, sum, scale, w->at.lr, NULL);
+	return 1;
+}
+
+/* Make a step without learners. */
+static int
+step_make(struct trainer *t, struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+	int microbatches = work_parts(t, w->at.cell).n, bad;
 	double start, waited;
 	void *sum;
 
-	if (w->learners != NULL)
-		return learners_step(w->learners, t, s);
 	sum = step_run_microbatches(t, microbatches);
 	if (sum == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	if (at->momentum >= 0)
-		t->optim.set.momentum = at->momentum;
+	if (w->at.momentum >= 0)
+		t->optim.set.momentum = w->at.momentum;
 	start = clock_seconds();
 	step_launch_update(t, sum, microbatches);
 	w->time.update += clock_seconds() - start;
@@ -385,6 +418,11 @@ work_step(struct trainer *t, struct step_report *s)
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
 		return step_skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
+	if (w->grown_batch != NULL &&
+	    !step_add_to_batch(t, sum, microbatches, s)) {
+		work_count(t, s->loss);
+		return 0;
+	}
 	if ((bad = optim_finish(&t->optim, &s->norm)) == OPTIM_LOST)
 		comm_abort(t->comm, EXIT_RANKS);
 	/* A dynamic loss scale overflows now and then.  Such a step counts, and
@@ -404,4 +442,17 @@ work_step(struct trainer *t, struct step_report *s)
 	w->unsaved = 1;
 	work_count(t, s->loss);
 	return 0;
+}
+
+int
+work_step(struct trainer *t, struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+
+	if (w->learners != NULL)
+		return learners_step(w->learners, t, s);
+	if (w->grown_batch == NULL)
+		return step_make(t, s);
+	grown_batch_begin(w->grown_batch, t);
+	return grown_batch_end(w->grown_batch, t, s, step_make(t, s));
 }

@@ -18,6 +18,8 @@
 /* Means over the steps of a line; norm is of the last step. */
 struct steplog_line {
 	double loss, top1, norm;
+	int grown;			/* of the last step: see step_report */
+	double noise_scale;
 	double seconds, rate;		/* all steps together; clips per
 					 * second */
 	struct phases per;		/* seconds per step */
@@ -31,7 +33,7 @@ steplog_means(const struct trainer_work *w, const struct step_report *s)
 	const struct phases *t = &w->time;
 
 	return (struct steplog_line){ .loss = w->logged_loss / n,
-	    .norm = s->norm,
+	    .norm = s->norm, .grown = s->grown, .noise_scale = s->noise_scale,
 		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
 		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
 		.per = { w->feeder.waited / n, t->forward / n, t->backward / n,
@@ -196,6 +198,8 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		/* of the last step; omitted if it is not finite */
 		{ "grad_norm", l->norm, STEPLOG_FINITE, "gradient/norm", NULL },
 		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
+		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_FINITE, NULL, NULL },
+		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN, STEPLOG_FINITE, NULL, NULL },
 		{ "peak_memory", (double)runlog_memory(), STEPLOG_REAL, NULL, NULL },
 		{ "seconds", l->seconds, STEPLOG_REAL, NULL, NULL },
 		{ "step_seconds", l->seconds / (double)w->logged_steps, STEPLOG_TAG,
@@ -285,6 +289,7 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 {
 	struct trainer_work *w = t->work;
 
+	limit_count(t, feeder_stats(&w->feeder));
 	w->logged_steps++;
 	w->logged_clips += w->seen.cell->batch;
 	w->logged_loss += s->loss;
@@ -353,6 +358,7 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 	size_t n = sizeof(v) / sizeof(v[0]) - !sets;	/* map is the last */
 
 	t->work->logged_at += seconds;	/* it was not training */
+	t->work->limit.began += seconds;
 	if (t->comm->rank != 0)
 		return;
 	if (t->out != NULL) {

@@ -92,7 +92,7 @@ trainer_validate(struct trainer *t, int *best)
 		return status;
 	if (status != 0)
 		return status;
-	s = evaluation_summary(&e, t->val);
+	s = evaluation_summary(&e);
 	evaluation_free(&e);
 	*best = trainer_is_better(t, &s, &metric);
 	if (*best) {

@@ -41,6 +41,7 @@ struct trainer_options {
 					 * (train/loop/precise.h), or 0 */
 	enum keep_best best;
 	int64_t log_every;		/* steps between lines of the log */
+	int cores;			/* of this rank */
 	double stop_after;		/* seconds; 0: off */
 	double max_loss;		/* a larger loss is divergence; 0: any
 					 * finite loss is allowed */

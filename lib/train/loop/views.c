@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "train/loop/clips.h"
 #include "train/loop/views.h"
 #include "train/run/fingerprint.h"
 
@@ -58,6 +59,7 @@ views_set(int protocol, const struct state *st, struct view_options *v)
 	v->full = p->full;
 	v->ensemble = p->ensemble;
 	v->stride = st->stride;
+	v->largest = views_setting(st, "level", LEVEL_NAMES) == LEVEL_LARGEST;
 	v->validate = protocol == 0;
 	if (protocol > 0)
 		return;

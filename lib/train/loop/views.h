@@ -14,7 +14,7 @@
 /*
  * views_set(protocol, st, v):
  * Set sampler, rule, stride, clips, crops, full and ensemble of ${v} to those
- * of ${protocol}, its index in VIEWS_NAMES.  Protocol 0, auto, is one clip and
+ * of ${protocol}, its index in VIEWS_NAMES, and ${v}->largest as in that run.  Protocol 0, auto, is one clip and
  * one crop, as in the validations of the run that wrote checkpoint ${st}; only
  * it sets ${v}->validate to 1.
  */

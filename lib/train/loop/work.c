@@ -16,6 +16,7 @@
 #include "train/guard/rank_status.h"
 #include "train/guard/audit.h"
 #include "train/guard/corrupt.h"
+#include "train/learn/grown_batch.h"
 #include "train/learn/learners.h"
 #include "train/loop/memory.h"
 #include "train/loop/work.h"
@@ -59,6 +60,8 @@ work_check_cell(const struct trainer *t, const struct cell *c)
 
 	if (t->o.learners.n > 0)
 		return learners_fit(t, c);
+	if (grown_batch_wanted(t) && grown_batch_fit(t, c) != 0)
+		return -1;
 	if (work_parts(t, c).n >= ranks)
 		return work_check_mixing(t, c);
 	if (spread && ranks % groups == 0)
@@ -348,14 +351,17 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %.4g TMACs\n", "# work", macs / 1e12);
 	fprintf(f, "%-22s %d%s\n", "# ranks at most", work_max_ranks(t),
 	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
-	if (sums_any_order(&t->sums) != NULL)
+	if (sums_any_order(&t->sums) != NULL || t->sums.fabric != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
 	if (w->precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
 		    "# precise BN", precise_groups(w->precise),
 		    w->measured_group, last->frames, last->crop);
+	fprintf(f, "%-22s %d\n", "# loader threads", t->loading.threads);
 	if (t->o.learners.n > 0)
 		learners_print(t, f);
+	else if (grown_batch_wanted(t))
+		grown_batch_print(t, f);
 	memory_print(t, f);
 }
 
@@ -413,6 +419,9 @@ work_reserve(struct trainer *t)
 	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
 	if (t->o.learners.n > 0 && (w->learners = learners_open(t)) == NULL)
 		return EXIT_FAILED;
+	if (grown_batch_wanted(t) &&
+	    (w->grown_batch = grown_batch_open(t)) == NULL)
+		return EXIT_FAILED;
 	if ((w->audit = audit_open(t)) == NULL)
 		return EXIT_USAGE;
 	if ((w->corrupt = corrupt_open(t)) == NULL)
@@ -422,7 +431,7 @@ work_reserve(struct trainer *t)
 		.watch = t->comm->watch };
 	feeder_open(&w->feeder, t->train, t->schedule, t->state.step,
 	    &t->loading);
-	corrupt_print(w->corrupt, w->feeder.loader);
+	corrupt_apply(w->corrupt, w->feeder.loader);
 	return 0;
 }
 
@@ -444,19 +453,21 @@ work_open(struct trainer *t)
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
 	uint64_t samples = dataset_samples(t->train);
+	const struct allreduce_options *any_order = sums_any_order(&t->sums);
 	int status = comm_agree(t->comm, work_reserve(t));
 	struct comm *c;
 
 	if (status != 0)
 		return status;
 	if ((w->learners != NULL && learners_connect(w->learners, t) != 0) ||
-	    sync_bn_open(&w->spread, t->comm, n->device,
-	    work_max_channels(n->graph)) != 0)
+	    sync_bn_open(&w->spread, t->comm, n->device, any_order != NULL ?
+	    any_order->fabric : NULL, work_max_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	w->bucket = bucket_open(c, &t->share, n->device,
-	    sums_any_order(&t->sums));
+	w->bucket = bucket_open(c, &t->share, n->device, any_order,
+	    t->sums.fabric);
+	allgather_by(t->optim.gather, bucket_reducer(w->bucket));
 	if (t->run != NULL)
 		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
@@ -488,6 +499,7 @@ trainer_close(struct trainer *t)
 	precise_free(w->precise);
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
+	grown_batch_close(w->grown_batch, t);
 	sync_bn_close(&w->spread);
 	feeder_close(&w->feeder);
 	audit_close(w->audit);

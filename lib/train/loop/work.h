@@ -8,6 +8,7 @@
 
 #include "sched/parts.h"
 #include "train/loop/feeder.h"
+#include "train/loop/limit.h"
 #include "train/loop/precise.h"
 #include "train/loop/trainer.h"
 #include "train/reduce/sync_bn.h"
@@ -20,6 +21,8 @@ enum { REQUEST_STOP = 1, REQUEST_SAVE = 2 };
  * ranks. */
 struct microbatch_report {
 	double loss;			/* mean over its clips, all heads */
+	double squares;			/* of its gradient's norm, with the loss
+					 * scale; 0 if it is not measured */
 	int32_t top1, top5;		/* clips classified right, first head */
 	int32_t request, status;		/* WISH_* bits; exit status, not 0 if it
 					 * was not computed */
@@ -35,8 +38,16 @@ struct step_report {
 					 * loading */
 	int skipped;			/* no update was made: OPTIM_SKIPPED
 					 * (train/optim/optim.h) */
-	int not_averaged;			/* learners are not averaged yet, so the
-					 * state cannot be validated or saved */
+	int not_averaged;			/* learners are not averaged yet, or the
+					 * gradient of a grown batch is not
+					 * complete, so the state cannot be
+					 * validated or saved */
+	double squares;			/* sum over microbatches, without loss
+					 * scale; 0 if it is not measured */
+	int grown;			/* factor of the batch of this step; 0:
+					 * it cannot grow */
+	double noise_scale;		/* in clips, if ${grown} is not 0; NAN:
+					 * unknown */
 };
 
 /* Seconds in each phase, since the last line of the log. */
@@ -63,6 +74,8 @@ struct trainer_work {
 	struct audit *audit;
 	struct corrupt *corrupt;
 	struct learners *learners;	/* NULL: no K-step averaging */
+	struct grown_batch *grown_batch;	/* NULL: the batch cannot grow,
+						 * or that of learners does */
 	struct saver *saver;		/* rank 0; elsewhere NULL */
 	int64_t measured;		/* clips of --precise-bn */
 	int measured_group;		/* clips normalized together */
@@ -87,6 +100,7 @@ struct trainer_work {
 	int window_steps, warned_high_loss;	/* steps in this window; has
 						 * warned */
 	int table_begun;		/* the header was printed */
+	struct limit_watch limit;
 };
 
 /* work_parts(t, c): return the microbatches of a step of cell ${c}.  If ranks

@@ -65,10 +65,9 @@ ema_swap(struct slots *s, int first, struct allgather *gather, void *w)
 	for (int i = 0; i < share->n; i++) {
 		const struct segment *g = &share->segment[i];
 
-		if (g->rank == share->comm->rank)
-			ema_swap_bytes(s->net->device, ema_element(s, w, g->at),
-			    slot_at(&s->slot[first], g->held), g->n *
-			    s->net->device->elem);
+		ema_swap_bytes(s->net->device, ema_element(s, w, g->at),
+		    slot_at(&s->slot[first], g->held), g->n *
+		    s->net->device->elem);
 	}
 	return allgather_run(gather, w);
 }

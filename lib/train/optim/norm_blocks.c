@@ -50,37 +50,36 @@ norm_blocks_share_out(struct norm_blocks *t)
 	const struct segments *s = t->share;
 	size_t ranks = (size_t)s->comm->size, tile = 0;
 	size_t *next = xcalloc(ranks, sizeof(*next));
+	int *owner = xcalloc(t->n, sizeof(*owner)), n = segments_count(s);
 
-	t->begin = xcalloc((size_t)s->n + 1, sizeof(*t->begin));
 	t->place = xcalloc(t->n, sizeof(*t->place));
 	t->start = xcalloc(ranks + 1, sizeof(*t->start));
 	t->sum = xcalloc(t->n, sizeof(*t->sum));
-	for (int i = 0; i < s->n; i++) {
-		t->begin[i] = tile;
-		assert(t->edge[tile] == s->segment[i].at);
-		while (tile < t->n && t->edge[tile] < s->segment[i].at +
-		    s->segment[i].n)
-			tile++;
-		t->start[s->segment[i].rank + 1] += tile - t->begin[i];
+	t->own = xcalloc(t->n, sizeof(*t->own));
+	for (int i = 0; i < n; i++) {
+		struct segment g = segments_get(s, i);
+
+		assert(g.n == 0 || t->edge[tile] == g.at);
+		for (; tile < t->n && t->edge[tile] < g.at + g.n; tile++) {
+			owner[tile] = g.rank;
+			t->start[g.rank + 1]++;
+		}
 	}
-	t->begin[s->n] = tile;
 	assert(tile == t->n);
 	for (size_t r = 0; r < ranks; r++) {
 		t->start[r + 1] += t->start[r];
 		next[r] = t->start[r];
 	}
-	for (int i = 0; i < s->n; i++)
-		for (size_t k = t->begin[i]; k < t->begin[i + 1]; k++)
-			t->place[k] = next[s->segment[i].rank]++;
+	for (tile = 0; tile < t->n; tile++) {
+		t->place[tile] = next[owner[tile]]++;
+		if (owner[tile] == s->comm->rank)
+			t->own[t->owns++] = (struct interval){ t->edge[tile],
+				t->edge[tile + 1] - t->edge[tile] };
+	}
 	for (size_t r = 0; r <= ranks; r++)
 		t->start[r] *= sizeof(*t->sum);
 	free(next);
-	t->own = xcalloc(t->n, sizeof(*t->own));
-	for (int i = 0; i < s->n; i++)
-		for (size_t k = t->begin[i]; k < t->begin[i + 1] &&
-		    s->segment[i].rank == s->comm->rank; k++)
-			t->own[t->owns++] = (struct interval){ t->edge[k],
-				t->edge[k + 1] - t->edge[k] };
+	free(owner);
 }
 
 void
@@ -97,7 +96,6 @@ norm_blocks_close(struct norm_blocks *t)
 	free(t->edge);
 	free(t->param);
 	free(t->first);
-	free(t->begin);
 	free(t->place);
 	free(t->start);
 	free(t->own);

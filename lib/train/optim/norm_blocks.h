@@ -23,8 +23,6 @@ struct norm_blocks {
 	int *param;			/* [n] parameter of each */
 	size_t *first;			/* [nparam + 1] first block of a
 					 * parameter */
-	size_t *begin;			/* [share->n + 1] first block of a
-					 * segment */
 	size_t *place;			/* [n] index in ${sum}, which is ordered
 					 * by owner */
 	size_t *start;			/* [ranks + 1] bytes: an owner's sums */

@@ -53,7 +53,7 @@ owned_shards_open(struct owned_shards *p, const struct graph *g,
 	p->layer = xcalloc((size_t)g->nparam, sizeof(*p->layer));
 	p->check_kind = xcalloc((size_t)g->nparam, 1);
 	for (int i = 0; i < g->nparam; i++) {
-		struct group group = group_of(rule, &g->param[i]);
+		struct group group = group_of(rule, g, &g->param[i]);
 
 		p->layer[i] = (struct layer){ { group.lr, group.decay },
 			g->param[i].kind == PARAM_WEIGHT };
@@ -64,8 +64,6 @@ owned_shards_open(struct owned_shards *p, const struct graph *g,
 	for (int k = 0; k < share->n; k++) {
 		const struct segment *s = &share->segment[k];
 
-		if (s->rank != share->comm->rank)
-			continue;
 		owned_shards_add(&p->all, &(struct owned_shard){ .at = s->at, .n = s->n,
 			.state_at = s->held, .factor = { 1, 1 } });
 		for (int i = 0; i < g->nparam; i++)

@@ -21,7 +21,7 @@ slot_bytes(const struct slots *s, int i, int rank)
 	const struct slot *slot = &s->slot[i];
 
 	return slot->size * (!slot_shaped(slot->kind) ? slot->n : rank < 0 ?
-	    slot->share->elements : slot->share->owned[rank]);
+	    slot->share->elements : segments_owned(slot->share, rank));
 }
 
 void *
@@ -69,10 +69,10 @@ slots_open(struct slots *s, const struct slot_kind *kinds, const struct net *n,
 			n->device->elem };
 		if (k->extent == SLOT_LEARNER) {
 			slot->share = learners;
-			slot->copies = learners->n;
+			slot->copies = learners->vectors;
 		}
-		slot->n = slot_shaped(k) ? slot->share->owned[
-		    share->comm->rank] : k->extent == SLOT_PARAM ?
+		slot->n = slot_shaped(k) ? segments_owned(slot->share,
+		    share->comm->rank) : k->extent == SLOT_PARAM ?
 		    (size_t)n->graph->nparam : 1;
 		/* A rank may own no element of a small network. */
 		bytes = (slot->n > 0 ? slot->n : 1) * slot->size;
@@ -227,9 +227,11 @@ slots_longest(const struct slots *s)
 	for (int i = 0; i < s->n; i++) {
 		const struct segments *share = s->slot[i].share;
 
-		for (int k = 0; k < share->n; k++)
-			if (share->segment[k].n > largest)
-				largest = share->segment[k].n;
+		for (int k = 0; k < segments_count(share); k++) {
+			size_t n = segments_get(share, k).n;
+
+			largest = n > largest ? n : largest;
+		}
 	}
 	return largest;
 }
@@ -268,12 +270,14 @@ slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,
 	struct comm *c = share->comm;
 	struct device *d = s->net->device;
 
-	for (int i = 0; i < share->n; i++) {
-		const struct segment *g = &share->segment[i];
+	for (int i = 0; i < segments_count(share); i++) {
+		struct segment own = segments_get(share, i), *g = &own;
 		size_t bytes = g->n * slot->size;
 		struct message p = { g->rank, buffer, bytes };
 		int out = !in, bad = 0;
 
+		if (g->n == 0)
+			continue;
 		if (share->copies) {
 			if (slots_move_copy(s, slot, g, whole, in, buffer) != 0)
 				return -1;

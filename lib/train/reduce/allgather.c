@@ -2,11 +2,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "comm/exact.h"
 #include "train/reduce/host_staging.h"
+#include "train/reduce/reducer.h"
 
 struct allgather {
 	const struct segments *share;
 	struct device *device;
+	struct reducer *reducer;	/* NULL: the host gathers */
 	/* Two buckets: one is copied while the other is exchanged. */
 	char *buffer[2];
 	struct exchange exchange[2];
@@ -72,20 +75,17 @@ allgather_copy(struct allgather *g, char *data, size_t i, int in)
 	size_t elem = g->device->elem, from = i * s->bucket;
 	size_t to = allgather_end_of(s, from);
 
-	for (int k = 0; k < s->n; k++) {
-		const struct segment *one = &s->segment[k];
-		char *buffer = g->buffer[i % 2] + (one->at - from) * elem;
-		int own = one->rank == s->comm->rank;
+	char *buffer = g->buffer[i % 2];
+	size_t end, at = exact_segment(s->comm, from, to, &end);
 
-		if (one->at < from || one->at >= to)
-			continue;
-		if (own && !in)
-			device_download(g->device, buffer, data + one->at * elem,
-			    one->n * elem);
-		else if (!own && in)
-			device_upload(g->device, data + one->at * elem, buffer,
-			    one->n * elem);
+	if (!in) {
+		device_download(g->device, buffer + (at - from) * elem,
+		    data + at * elem, (end - at) * elem);
+		return;
 	}
+	device_upload(g->device, data + from * elem, buffer, (at - from) * elem);
+	device_upload(g->device, data + end * elem, buffer + (end - from) * elem,
+	    (to - end) * elem);
 }
 
 static int
@@ -97,6 +97,12 @@ allgather_finish(struct allgather *g, char *data, size_t i)
 	return 0;
 }
 
+void
+allgather_by(struct allgather *g, struct reducer *r)
+{
+	g->reducer = r->gather != NULL ? r : NULL;
+}
+
 int
 allgather_run(struct allgather *g, void *data)
 {
@@ -105,6 +111,8 @@ allgather_run(struct allgather *g, void *data)
 
 	if (!allgather_is_shared(s))
 		return 0;
+	if (g->reducer != NULL)
+		return g->reducer->gather(g->reducer, s, data);
 	if (!g->device->backend->discrete)
 		return segments_gather(s, data, g->device->elem);
 	for (size_t i = 0; i < buckets; i++) {

@@ -88,15 +88,12 @@ static int
 bucket_reduce(struct bucket *b, size_t from, size_t to)
 {
 	struct host_staging *s = bucket_staging(b, from);
-	int rank = b->comm->rank, size = b->comm->size;
 	size_t at = from, end = to;
 
 	if (b->reducer->begin(b->reducer, &s->tree, from, to - from) != 0)
 		return -1;
-	if (!b->share->copies) {
-		at = exact_segment_begin(from, to, rank, size);
-		end = exact_segment_begin(from, to, rank + 1, size);
-	}
+	if (!b->share->copies)
+		at = exact_segment(b->comm, from, to, &end);
 	host_staging_upload(s, b->tree, from, at, end - at);
 	return 0;
 }
@@ -203,10 +200,14 @@ bucket_elements(size_t bytes, size_t elem)
  * device.
  */
 static struct reducer *
-bucket_open_reducer(struct bucket *b, const struct allreduce_options *free)
+bucket_open_reducer(struct bucket *b, const struct allreduce_options *free,
+    const struct fabric_calls *fabric)
 {
 	struct allreduce_options o;
 
+	if (free == NULL && fabric != NULL && b->comm->size > 1)
+		return reducer_exact_device(b->comm, b->device, b->side_stream,
+		    fabric, b->share->bucket);
 	if (free == NULL)
 		return reducer_exact(b->comm, b->device, b->share->bucket);
 	o = *free;
@@ -220,7 +221,7 @@ bucket_open_reducer(struct bucket *b, const struct allreduce_options *free)
 
 struct bucket *
 bucket_open(struct comm *c, const struct segments *share, struct device *d,
-    const struct allreduce_options *free)
+    const struct allreduce_options *free, const struct fabric_calls *fabric)
 {
 	struct bucket *b = xcalloc(1, sizeof(*b));
 
@@ -232,7 +233,7 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	b->side_stream = c->size > 1 ? device_side_stream(d) : d;
 	if (b->side_stream == NULL)
 		comm_abort(c, EXIT_FAILED);
-	if ((b->reducer = bucket_open_reducer(b, free)) == NULL)
+	if ((b->reducer = bucket_open_reducer(b, free, fabric)) == NULL)
 		comm_abort(c, EXIT_RANKS);
 	b->final = device_event_new(d);
 	pthread_mutex_init(&b->lock, NULL);
@@ -345,4 +346,10 @@ float *
 bucket_found_inf(const struct bucket *b)
 {
 	return b->reducer->found_inf;
+}
+
+struct reducer *
+bucket_reducer(const struct bucket *b)
+{
+	return b->reducer;
 }

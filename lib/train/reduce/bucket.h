@@ -17,6 +17,7 @@
 #include "comm/segments.h"
 
 struct bucket;
+struct reducer;
 
 /*
  * bucket_elements(bytes, elem): return the elements of a bucket of ${bytes}, a
@@ -25,17 +26,19 @@ struct bucket;
 size_t bucket_elements(size_t bytes, size_t elem);
 
 /*
- * bucket_open(c, share, d, free):
+ * bucket_open(c, share, d, free, fabric):
  * Prepare to reduce gradients of device ${d} in the buckets of ${share}, which
  * must outlive the result.  Take ${c}, which the thread uses from here on.
  * With one rank, start no thread.  ${free} has the options of a sum that may
  * choose its order, except those that follow from ${d} and ${share}; NULL: sum
- * exactly.  bucket_close frees the result and ${c}.  A failure ends all ranks
- * after a message.
+ * exactly, by ${fabric} between the devices or, if that is NULL, by the hosts.
+ * bucket_close frees the result and ${c}.  A failure ends all ranks after a
+ * message.
  * Collective: all ranks call bucket_open and bucket_close.
  */
 struct bucket *bucket_open(struct comm *c, const struct segments *share,
-    struct device *d, const struct allreduce_options *free);
+    struct device *d, const struct allreduce_options *free,
+    const struct fabric_calls *fabric);
 void bucket_close(struct bucket *b);
 
 /*
@@ -69,6 +72,12 @@ struct event *bucket_begin(struct bucket *b, const struct tree *t,
  */
 void *bucket_wait(struct bucket *b, double *busy);
 int bucket_done(struct bucket *b);
+
+/*
+ * bucket_reducer(b): return the reducer, for allgather_by.  ${b} owns it; only
+ * the main thread may use it, and not between bucket_begin and bucket_wait.
+ */
+struct reducer *bucket_reducer(const struct bucket *b);
 
 /*
  * bucket_found_inf(b): return a found_inf flag, a float in device memory, which

@@ -69,25 +69,23 @@ host_staging_upload(struct host_staging *s, const struct tree *t, size_t from, s
 }
 
 /*
- * exact_segment_begin depends only on the size of the range, so the staged
+ * exact_segment depends only on the size of the range, so the staged
  * bucket, which begins with element 0, has the same segments.
  */
 int
 host_staging_reduce_scatter(struct host_staging *s, struct exact *e, const struct tree *t,
     size_t from, size_t to)
 {
-	const struct comm *c = e->comm;
-	size_t at = exact_segment_begin(from, to, c->rank, c->size);
+	size_t end, at = exact_segment(e->comm, from, to, &end);
 
-	if (c->size == 1)
+	if (e->comm->size == 1)
 		return 0;
 	if (host_staging_reserve(s, t->n) != 0)
 		return -1;
 	host_staging_download(s, t, from, to);
 	if (exact_reduce_scatter(e, &s->tree, 0, to - from, s->tree.part[0].data) != 0)
 		return -1;
-	host_staging_upload(s, t, from, at, exact_segment_begin(from, to, c->rank + 1, c->size) -
-	    at);
+	host_staging_upload(s, t, from, at, end - at);
 	return 0;
 }
 

@@ -74,6 +74,7 @@ void host_staging_add(void *device, void *sum, const void *x, size_t n);
 
 /* An all-gather of vectors of which each rank has its own segments. */
 struct allgather;
+struct reducer;
 
 /*
  * allgather_new(share, d):
@@ -81,12 +82,15 @@ struct allgather;
  * outlive the result, which allgather_free frees.  Return NULL after a message.
  * allgather_bytes(share, d): return the host memory that allgather_new
  * allocates.
+ * allgather_by(g, r): gather by reducer ${r} if it can.  ${r} must outlive the
+ * last allgather_run.
  * allgather_run(g, data): segments_gather of a vector in device memory.
  * Collective: all ranks call it.  Return 0, or -1 after a message.
  */
 struct allgather *allgather_new(const struct segments *share, struct device *d);
 void allgather_free(struct allgather *g);
 size_t allgather_bytes(const struct segments *share, const struct device *d);
+void allgather_by(struct allgather *g, struct reducer *r);
 int allgather_run(struct allgather *g, void *data);
 
 #endif

@@ -3,13 +3,15 @@
 
 /*
  * Methods to sum gradients over ranks, bucket by bucket
- * (train/reduce/bucket.h): exactly (comm/exact.h), by an all-reduce of the
- * hosts (comm/allreduce.h), or by the devices (comm/fabric.h).
+ * (train/reduce/bucket.h): exactly (comm/exact.h), by the hosts or the devices,
+ * or in any order, by an all-reduce of the hosts (comm/allreduce.h) or of the
+ * devices (comm/fabric.h).
  */
 
 #include "backend/backend.h"
 #include "comm/allreduce.h"
 #include "comm/exact.h"
+#include "comm/segments.h"
 
 /*
  * A method to sum.  The communication thread calls begin, the main thread the
@@ -33,6 +35,12 @@ struct reducer {
 	 */
 	void (*wait)(struct reducer *r);
 	int (*done)(struct reducer *r);
+	/*
+	 * gather(r, s, data): all-gather the segments ${s} of ${data}, device
+	 * memory, after the queued work of the device and before its later
+	 * work.  Return 0, or -1 after a message.  NULL: the host does it.
+	 */
+	int (*gather)(struct reducer *r, const struct segments *s, void *data);
 	/* Free the reducer. */
 	void (*close)(struct reducer *r);
 	int whole_tree;			/* 1: subtrees are those of the step's
@@ -45,6 +53,8 @@ struct reducer {
 
 /*
  * reducer_exact(c, d, largest): sum by the fixed tree.
+ * reducer_exact_device(c, d, side_stream, fabric, largest): the same tree, on side
+ * stream ${side_stream}: lists run by messages of ${fabric} between the devices.
  * reducer_host(c, o): sum by an algorithm of comm/allreduce.c.
  * reducer_device(c, d, side_stream, o): sum by ${o}->fabric on side stream
  * ${side_stream}. Return a reducer for up to ${largest} or ${o}->most elements
@@ -53,6 +63,9 @@ struct reducer {
  * Collective: all ranks of ${c} call it.
  */
 struct reducer *reducer_exact(struct comm *c, struct device *d, size_t largest);
+struct reducer *reducer_exact_device(struct comm *c, struct device *d,
+    struct device *side_stream, const struct fabric_calls *fabric,
+    size_t largest);
 struct reducer *reducer_host(struct comm *c, const struct allreduce_options *o);
 struct reducer *reducer_device(struct comm *c, struct device *d,
     struct device *side_stream, const struct allreduce_options *o);

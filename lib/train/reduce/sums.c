@@ -104,9 +104,12 @@ sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 
 	*u = (struct sums){ .bucket = s->bucket > 0 ? (size_t)s->bucket :
 		BUCKET };
-	snprintf(u->text, sizeof(u->text), "exact");
-	if (s->deterministic == EXACT)
+	if (s->deterministic == EXACT) {
+		u->fabric = fabric;
+		snprintf(u->text, sizeof(u->text), "exact%s%s", fabric != NULL ?
+		    " by " : "", fabric != NULL ? fabric->name : "");
 		return 0;
+	}
 	u->host = xcalloc((size_t)c->size, sizeof(*u->host));
 	bad = cores_hosts(c, u->host) != 0 || (table != NULL &&
 	    sums_read_table(&t, s->table, table) != 0) ||

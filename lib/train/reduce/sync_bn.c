@@ -12,10 +12,21 @@ struct sync_bn_group {
 	struct sync_bn_group *next;
 	struct comm *comm;		/* NULL: not opened */
 	struct device *device;
-	double *buffer;			/* [peers + 1][largest n of a sum]; the
-					 * last row is the sum */
+	struct fabric *fabric;		/* NULL: the hosts sum */
+	double *buffer;			/* [peers + 1][largest n of a sum], in
+					 * host memory; the last row is the
+					 * sum.  With a fabric [peers][largest
+					 * n], in device memory */
 	size_t *start;			/* [peers + 1] bytes in it */
+	struct collective gather;	/* list of the last sum by the fabric */
 };
+
+static void
+sync_bn_set_rows(struct sync_bn_group *p, size_t n)
+{
+	for (int r = 0; r <= p->peers.n; r++)
+		p->start[r] = (size_t)r * n * sizeof(*p->buffer);
+}
 
 /*
  * x[i] = sum over ranks of x[i], in the order of ranks.  The data is a few KiB,
@@ -28,8 +39,7 @@ sync_bn_sum(const struct peers *peers, struct device *d, double *x, size_t n)
 	double *sums = p->buffer + (size_t)p->peers.n * n;
 	double begun = clock_seconds();
 
-	for (int r = 0; r <= p->peers.n; r++)
-		p->start[r] = (size_t)r * n * sizeof(*x);
+	sync_bn_set_rows(p, n);
 	device_download(d, p->buffer + (size_t)p->comm->rank * n, x, n *
 	    sizeof(*x));
 	if (comm_allgatherv(p->comm, p->buffer, p->start) != 0)
@@ -43,6 +53,77 @@ sync_bn_sum(const struct peers *peers, struct device *d, double *x, size_t n)
 	p->spread->waited += clock_seconds() - begun;
 }
 
+/* ---- sums by the devices ---- */
+
+static void
+sync_bn_copy(void *arg, void *to, const void *from, size_t bytes)
+{
+	struct sync_bn_group *p = arg;
+
+	device_copy(p->device, to, from, bytes);
+}
+
+static int
+sync_bn_exchange(void *arg, const struct message *send, int sends,
+    const struct message *receive, int receives)
+{
+	struct sync_bn_group *p = arg;
+
+	return fabric_exchange(p->fabric, send, sends, receive, receives,
+	    device_stream(p->device));
+}
+
+static const struct collective_device on_device = { .copy = sync_bn_copy,
+	.exchange = sync_bn_exchange };
+
+/*
+ * The same sum on the device: queue the all-gather's messages and the additions
+ * on its stream.  Sums of gradients run concurrently on another stream, by other
+ * links; the blocks of both fit the device together.
+ */
+static void
+sync_bn_sum_queued(const struct peers *peers, struct device *d, double *x,
+    size_t n)
+{
+	struct sync_bn_group *p = (struct sync_bn_group *)peers;
+	void *buffer[] = { p->buffer };
+	struct collective_memory m = { .buffer = buffer, .elem = sizeof(*x),
+		.arg = p, .device = &on_device };
+
+	sync_bn_set_rows(p, n);
+	device_copy(d, p->buffer + (size_t)p->comm->rank * n, x, n *
+	    sizeof(*x));
+	p->gather.n = 0;
+	collective_gather_all(&p->gather, p->comm->rank, p->peers.n, p->start);
+	if (collective_run(p->comm, &p->gather, &m) != 0)
+		comm_abort(p->comm, EXIT_RANKS);
+	device_sum_rows(d, x, p->buffer, p->peers.n, n);
+}
+
+/* Return 1 if ${yes} is 1 on all peers. */
+static int
+sync_bn_all(const struct peers *peers, int yes)
+{
+	const struct sync_bn_group *p = (const struct sync_bn_group *)peers;
+	int64_t no = !yes;
+
+	if (comm_max(p->comm, &no) != 0)
+		comm_abort(p->comm, EXIT_RANKS);
+	return !no;
+}
+
+void
+sync_bn_wait(const struct peers *peers)
+{
+	const struct sync_bn_group *p = (const struct sync_bn_group *)peers;
+
+	if (p != NULL && p->fabric != NULL && fabric_wait(p->fabric,
+	    device_stream(p->device)) != 0)
+		comm_abort(p->comm, EXIT_RANKS);
+}
+
+/* ---- process groups ---- */
+
 const struct peers *
 sync_bn_group(struct sync_bn *s, int parts)
 {
@@ -54,31 +135,62 @@ sync_bn_group(struct sync_bn *s, int parts)
 		at = &(*at)->next;
 	if (*at == NULL) {
 		*at = xcalloc(1, sizeof(**at));
-		(*at)->peers = (struct peers){ parts, sync_bn_sum };
+		(*at)->peers = (struct peers){ .n = parts,
+			.sum = sync_bn_sum };
 		(*at)->spread = s;
 	}
 	return &(*at)->peers;
 }
 
+/* Allocate the buffer for sums of up to ${n} numbers, and choose the sum. */
+static int
+sync_bn_open_sum(struct sync_bn_group *p, const struct fabric_calls *fabric,
+    size_t n)
+{
+	size_t row = n * sizeof(*p->buffer), rows = (size_t)p->peers.n;
+
+	p->start = xcalloc(rows + 1, sizeof(*p->start));
+	if (fabric == NULL) {
+		p->buffer = device_alloc_host(p->device, (rows + 1) * row);
+		return p->buffer != NULL ? 0 : -1;
+	}
+	p->peers.sum = sync_bn_sum_queued;
+	p->peers.agree = sync_bn_all;
+	p->fabric = fabric_open(fabric, p->comm, p->comm->size, NULL);
+	if (p->fabric != NULL)
+		p->buffer = device_alloc(p->device, rows * row);
+	return p->buffer != NULL ? 0 : -1;
+}
+
 int
 sync_bn_open(struct sync_bn *s, struct comm *c, struct device *d,
-    size_t channels)
+    const struct fabric_calls *fabric, size_t channels)
 {
 	for (struct sync_bn_group *p = s->list; p != NULL; p = p->next) {
-		size_t n = (size_t)p->peers.n;
-
 		/* Ranks of a group are consecutive. */
 		if (comm_split(&p->comm, c, c->rank / p->peers.n, c->rank,
 		    "waiting for the ranks of its BN group") != 0)
 			return -1;
 		p->device = d;
-		p->buffer = device_alloc_host(d, (n + 1) * 2 * channels *
-		    sizeof(*p->buffer));
-		if (p->buffer == NULL)
+		if (sync_bn_open_sum(p, fabric, 2 * channels) != 0)
 			return -1;
-		p->start = xcalloc(n + 1, sizeof(*p->start));
 	}
 	return 0;
+}
+
+static void
+sync_bn_group_free(struct sync_bn_group *p)
+{
+	fabric_close(p->fabric);
+	if (p->buffer != NULL && p->peers.agree != NULL)
+		device_free(p->device, p->buffer);
+	else if (p->buffer != NULL)
+		device_free_host(p->device, p->buffer);
+	if (p->comm != NULL)
+		comm_free(p->comm);
+	collective_free(&p->gather);
+	free(p->start);
+	free(p);
 }
 
 void
@@ -88,12 +200,7 @@ sync_bn_close(struct sync_bn *s)
 
 	for (; p != NULL; p = next) {
 		next = p->next;
-		if (p->comm != NULL)
-			comm_free(p->comm);
-		if (p->buffer != NULL)
-			device_free_host(p->device, p->buffer);
-		free(p->start);
-		free(p);
+		sync_bn_group_free(p);
 	}
 	s->list = NULL;
 }

@@ -5,19 +5,21 @@
  * Synchronized BN: BN groups whose clips several ranks hold (sched/parts.h).
  * The ranks of a group form a BN process group, with a communicator for each
  * number of parts in the schedule.  Their statistics are doubles, which are
- * added in the order of ranks.
+ * added in the order of ranks, by the devices (comm/fabric.h) or the hosts, to
+ * the same bits.  Sums by the devices can be part of captured passes.
  */
 
 #include "backend/backend.h"
 #include "comm/comm.h"
+#include "comm/fabric.h"
 
 struct sync_bn_group;
 
 /* The BN process groups of a rank.  Initialize it with zeros. */
 struct sync_bn {
 	struct sync_bn_group *list;	/* NULL: no group spans ranks */
-	double waited;			/* seconds in sums, since the caller
-					 * reset it */
+	double waited;			/* seconds in sums by the host, since the
+					 * caller reset it */
 };
 
 /*
@@ -28,15 +30,25 @@ struct sync_bn {
 const struct peers *sync_bn_group(struct sync_bn *s, int parts);
 
 /*
- * sync_bn_open(s, c, d, channels):
+ * sync_bn_open(s, c, d, fabric, channels):
  * Connect the process groups of ${s} over the ranks of ${c}, for normalization
- * layers of up to ${channels} channels on devices like ${d}.  ${d} must outlive
- * ${s}.  sync_bn_close frees the groups.  Return 0, or -1 after a message.
- * Collective: all ranks of ${c} call it.
+ * layers of up to ${channels} channels on devices like ${d}.  The devices sum by
+ * ${fabric}; if it is NULL, the hosts do.  Call it before passes with the groups
+ * run.  ${d} and ${fabric} must outlive ${s}.  sync_bn_close frees the groups.
+ * Return 0, or -1 after a message.
+ * Collective: all ranks of ${c} call both.
  */
 int sync_bn_open(struct sync_bn *s, struct comm *c, struct device *d,
-    size_t channels);
+    const struct fabric_calls *fabric, size_t channels);
 void sync_bn_close(struct sync_bn *s);
+
+/*
+ * sync_bn_wait(p): wait until the device has executed all passes with the
+ * process group ${p}, so that later waits of the host do not depend on other
+ * ranks.  End all ranks if one cannot be reached.  Do nothing if ${p} is NULL or
+ * its sums wait on the host.
+ */
+void sync_bn_wait(const struct peers *p);
 
 /*
  * sync_bn_agree(p, status): return the largest exit status of the process

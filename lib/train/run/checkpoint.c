@@ -177,6 +177,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->flips = safetensors_meta(f, "vt.flips");
 	if (s->flips == NULL)
 		s->flips = "none";
+	s->class_weights = safetensors_meta(f, "vt.class_weights");
+	if (s->class_weights == NULL)
+		s->class_weights = "none";
 	s->frames = checkpoint_extent_of(f, "vt.frames", path, &bad);
 	s->generation = (int64_t)checkpoint_count_of(f, "vt.generation", path,
 	    &bad);
@@ -201,6 +204,10 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	    checkpoint_extent_of(f, "vt.stride", path, &bad);
 	s->skipped = safetensors_meta(f, "vt.skipped") == NULL ? 0 :
 	    checkpoint_count_of(f, "vt.skipped", path, &bad);
+	s->noise_gradient = safetensors_meta(f, "vt.noise_gradient") == NULL ?
+	    0 : checkpoint_real_of(f, "vt.noise_gradient", path, &bad);
+	s->noise_trace = safetensors_meta(f, "vt.noise_trace") == NULL ? 0 :
+	    checkpoint_real_of(f, "vt.noise_trace", path, &bad);
 	s->order = checkpoint_text_of(f, "vt.tree", path, &bad);
 	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
 	bad = bad ? bad : checkpoint_variances(path, f);

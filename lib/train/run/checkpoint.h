@@ -30,9 +30,13 @@ struct state {
 					 * (version 0.1.0) */
 	uint64_t skipped;		/* of ${step}, those skipped because
 					 * they were not finite */
-	int grown, grow_wants;		/* factor by which the batch of learners
-					 * has grown; averages in a row above
+	int grown, grow_wants;		/* factor by which the batch has grown;
+					 * averages or updates in a row above
 					 * the threshold (train/learn/grow.h) */
+	double noise_trace, noise_gradient;	/* moving averages of tr(S) and
+						 * |g|^2 without learners
+						 * (train/learn/grown_batch.h);
+						 * both 0: none yet */
 	int due;			/* 1: the validation due at this step
 					 * failed */
 	const char *best_metric;	/* "top1", "loss", "map"; "" if
@@ -62,6 +66,8 @@ struct state {
 					 * unknown */
 	const char *flips;		/* hash of the table of --flip-swap, or
 					 * "none" */
+	const char *class_weights;	/* hash of the weights of
+					 * --class-weight, or "none" */
 	const char *history;		/* hash of the schedule up to ${step} */
 	const char *model, *network;	/* name and text of the .net file */
 	int frames, crop, stride;	/* of the schedule's last cell; stride

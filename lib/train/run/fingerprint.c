@@ -41,6 +41,8 @@ static const struct fingerprint_field {
 	FIELD(schedule, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "steps to come may change"),
 	FIELD(order, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
 	FIELD(flips, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "--flip-swap"),
+	FIELD(class_weights, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
+	    "--class-weight"),
 	FIELD(choices, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
 	    "one kind of device and one version of its libraries"),
 };
@@ -61,12 +63,20 @@ static const struct fingerprint_free_setting { const char *name; int when; } fre
 	{ "override", FINGERPRINT_RANKS | FINGERPRINT_RESUME },	/* rank 0 alone
 							 * resumes */
 	{ "flip-swap", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
+	{ "class-weight", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "trace-samples", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	/* The field precision has the precision that results. */
 	{ "precision", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "threads", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "loader-threads", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "loader-memory", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
+	{ "root", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
+	/* The field data has the content of videos that results. */
+	{ "short-side", FINGERPRINT_RESUME },
+	{ "fps", FINGERPRINT_RESUME },
+	{ "on-error", FINGERPRINT_RESUME },
+	{ "stage", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
+	{ "stage-command", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "progress", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "quiet", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "verbose", FINGERPRINT_RANKS | FINGERPRINT_RESUME },

@@ -25,6 +25,8 @@ struct fingerprint {
 	const char *data, *val;		/* dataset_id of both datasets */
 	const char *schedule;		/* a hash of it */
 	const char *flips;		/* hash of the table of --flip-swap */
+	const char *class_weights;	/* hash of the weights of
+					 * --class-weight */
 	const char *order;		/* version of the summation order */
 	const char *settings;		/* a configuration file */
 };

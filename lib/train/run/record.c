@@ -50,6 +50,8 @@ record_log_start(struct rundir *r, const struct record *p)
 	json_put_int(&w, "step", (int64_t)p->step);
 	json_put_text(&w, "time", clock_utc(now));
 	json_put_text(&w, "type", "start");
+	if (p->videos[0] != NULL)
+		json_put_real(&w, "unpacked_s", p->decoding);
 	if (p->val != NULL)
 		json_put_text(&w, "val_id", p->val);
 	record_put_versions(&w, p, &u);
@@ -63,7 +65,8 @@ record_write(struct rundir *r, const struct record *p)
 	const struct { const char *name, *text; } file[] = {
 		{ "config", p->settings }, { "schedule.tsv", p->schedule },
 		{ "network.net", p->network }, { "classes.txt", p->classes },
-		{ CHOICES_FILE, p->choices },
+		{ CHOICES_FILE, p->choices }, { VIDEOS_DATA, p->videos[0] },
+		{ VIDEOS_VAL, p->videos[1] },
 	};
 	int bad = 0;
 

@@ -5,10 +5,16 @@
 
 #include "train/run/rundir.h"
 
+/* The tables of videos that are not packed. */
+#define VIDEOS_DATA "data.tsv"
+#define VIDEOS_VAL "val.tsv"
+
 struct record {
 	/* The texts of config, schedule.tsv, network.net and classes.txt. */
 	const char *settings, *schedule, *network, *classes;
 	const char *choices;		/* text of choices.tsv; NULL: none */
+	const char *videos[2];		/* texts of data.tsv and val.tsv; NULL:
+					 * none */
 	/* Values of the "start" line of the log. */
 	const char *build, *isa, *dataset, *model;
 	const char *val;		/* its dataset_id; NULL: none */
@@ -19,6 +25,8 @@ struct record {
 	uint32_t samples;
 	int ranks;
 	uint64_t step;			/* resume after this step; 0: begin */
+	double decoding;		/* seconds to decode each video once; 0:
+					 * packed */
 	int tensorboard;		/* also open an event file */
 };
 

@@ -108,6 +108,7 @@ resume_fingerprint(const struct state *s)
 		.precision = s->precision, .choices = s->choices,
 		.network = s->network, .classes = s->class_hash,
 		.data = s->dataset, .flips = s->flips,
+		.class_weights = s->class_weights,
 		.schedule = s->history, .order = s->order,
 		.settings = s->config };
 }

@@ -138,6 +138,9 @@ snapshot_add_metas(struct snapshot *s, const struct state *st)
 	snapshot_add_meta(s, "vt.build", xstrdup(st->build));
 	if (st->choices != NULL)
 		snapshot_add_meta(s, "vt.choices", xstrdup(st->choices));
+	if (strcmp(st->class_weights, "none") != 0)
+		snapshot_add_meta(s, "vt.class_weights",
+		    xstrdup(st->class_weights));
 	snapshot_add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
 	snapshot_add_meta(s, "vt.classes", xstrdup(st->classes));
 	snapshot_add_meta(s, "vt.config", xstrdup(st->config));
@@ -169,6 +172,12 @@ snapshot_add_metas(struct snapshot *s, const struct state *st)
 	snapshot_add_meta(s, "vt.loss_ema", snapshot_real_text(st->loss));
 	snapshot_add_meta(s, "vt.model", xstrdup(st->model));
 	snapshot_add_meta(s, "vt.network", xstrdup(st->network));
+	if (st->noise_trace != 0 || st->noise_gradient != 0) {
+		snapshot_add_meta(s, "vt.noise_gradient",
+		    snapshot_real_text(st->noise_gradient));
+		snapshot_add_meta(s, "vt.noise_trace",
+		    snapshot_real_text(st->noise_trace));
+	}
 	snapshot_add_meta(s, "vt.precision", xstrdup(st->precision));
 	snapshot_add_meta(s, "vt.results", xstrdup(st->results));
 	snapshot_add_meta(s, "vt.rng", xstrdup("philox4x32-10"));

@@ -21,7 +21,7 @@ void snapshot_free(struct snapshot *s);
 
 /*
  * snapshot_write(s, path, hash):
- * Commit ${s} as checkpoint file ${path} (base/commit.h), and set ${*hash} to
+ * Commit ${s} as checkpoint file ${path} (base/file.h), and set ${*hash} to
  * the hash of the file.  Return 0, or -1 after a message, also if a value is
  * not finite.
  */

@@ -42,3 +42,12 @@ standin_kernel(const char *name)
 			return i;
 	return -1;
 }
+
+void
+standin_use_kernels(struct driver *d, const struct standin_kernel *kernel, int n)
+{
+	struct standin *s = (struct standin *)d;
+
+	s->o.kernel = kernel;
+	s->o.kernels = n;
+}

@@ -216,7 +216,6 @@ void graph_drop(struct standin *s, struct gpu_graph *g);
 /* ---- the driver itself (standin.c) ---- */
 
 /* The back end's kernels (kernels.c). */
-extern const struct standin_kernel standin_kernels[];
 extern const int standin_kernels_n;
 
 struct standin {

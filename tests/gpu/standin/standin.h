@@ -126,6 +126,15 @@ long standin_pieces(struct driver *d);
 int standin_kernel(const char *name);
 
 /*
+ * standin_kernels: the back end's kernels, [GPU_KERNELS].
+ * standin_use_kernels(d, kernel, n): Run kernels of table ${kernel} [n], which
+ * the caller keeps until ${d} is closed.
+ */
+extern const struct standin_kernel standin_kernels[];
+void standin_use_kernels(struct driver *d, const struct standin_kernel *kernel,
+    int n);
+
+/*
  * standin_fastest(d, engine):
  * Set the engine for convolutions that timing finds to be the fastest (1).
  * Engine 0 is the choice by rule.  All others clear the last bit of outputs in

@@ -273,6 +273,20 @@ widen(struct device *d, void *x, const void *from, size_t n, enum precision as,
 	}
 }
 
+static void
+sum_rows(struct device *d, double *sum, const double *row, int rows, size_t n)
+{
+	const double *from = here(row);
+	double *to = here(sum);
+
+	(void)d;
+	for (size_t i = 0; i < n; i++) {
+		to[i] = from[i];
+		for (int r = 1; r < rows; r++)
+			to[i] += from[(size_t)r * n + i];
+	}
+}
+
 static const struct memory_ops memory = {
 	.alloc = apart_alloc, .free = apart_free, .available = available,
 	.alloc_host = alloc_host, .free_host = free_host, .put = put,
@@ -291,7 +305,7 @@ static const struct param_ops param = {
 
 static const struct stream_ops streams = {
 	.side_stream = aside, .side_stream_free = aside_free, .native = stream,
-	.narrow = narrow, .widen = widen,
+	.narrow = narrow, .widen = widen, .sum_rows = sum_rows,
 };
 
 /* ---- tasks ---- */
@@ -377,7 +391,7 @@ task_here(const struct task *t, struct feed_here *f, struct peers_away *p)
 		k.feed = &f->feed;
 	}
 	if (t->peers != NULL) {
-		*p = (struct peers_away){ { t->peers->n, sum_peers },
+		*p = (struct peers_away){ { .n = t->peers->n, .sum = sum_peers },
 			t->peers, t->device };
 		k.peers = &p->peers;
 	}

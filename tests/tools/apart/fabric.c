@@ -135,6 +135,24 @@ gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 }
 
 static int
+exchange(void *link, const struct message *send, int sends,
+    const struct message *receive, int receives, void *stream)
+{
+	struct message *m = xcalloc((size_t)(sends + receives) + 1, sizeof(*m));
+	int bad;
+
+	(void)stream;
+	for (int i = 0; i < sends + receives; i++) {
+		m[i] = i < sends ? send[i] : receive[i - sends];
+		m[i].data = apart_here(m[i].data);
+	}
+	bad = comm_exchange(((struct link *)link)->comm, m, sends, m + sends,
+	    receives);
+	free(m);
+	return bad;
+}
+
+static int
 done(void *of)
 {
 	(void)of;
@@ -162,7 +180,7 @@ version(void)
 }
 
 const struct fabric_calls apart_fabric = { "apart", 1, new_id, open_link,
-	split, sum, scatter, gather, done, done, close_link, finish, close_link,
+	split, sum, scatter, gather, exchange, done, done, close_link, finish, close_link,
 	version };
 
 struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,

@@ -18,7 +18,7 @@
  * Sums, statistics, parameters and their gradients are fp32 or double.
  *
  * An operator without a loop of its own here runs in fp32 on widened copies
- * (widened.c).
+ * (fallback.c).
  */
 
 #include "backend/cpu/cpu.h"

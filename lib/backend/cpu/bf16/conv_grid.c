@@ -1,6 +1,6 @@
 /*
  * The grid of positions for weight gradients, and the operands A and B
- * (places.h).
+ * (conv_grid.h).
  */
 #include "backend/cpu/bf16/conv_grid.h"
 #include "base/number.h"

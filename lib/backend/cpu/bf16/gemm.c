@@ -1,5 +1,5 @@
 /*
- * Convolutions as GEMMs (product.h): the phases, how the work is split, and
+ * Convolutions as GEMMs (gemm.h): the phases, how the work is split, and
  * what a job does.
  */
 #include <stdint.h>

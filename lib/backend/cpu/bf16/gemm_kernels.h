@@ -1,7 +1,7 @@
 #ifndef BACKEND_CPU_BF16_GEMM_KERNELS_H
 #define BACKEND_CPU_BF16_GEMM_KERNELS_H
 
-/* Kernels of convolutions as GEMMs (product.h), on AMX tiles. */
+/* Kernels of convolutions as GEMMs (gemm.h), on AMX tiles. */
 
 #include "backend/cpu/bf16/kernels.h"
 #include "base/isa.h"

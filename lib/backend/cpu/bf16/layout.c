@@ -1,5 +1,5 @@
 /*
- * The layout of bf16 activations (half.h): reading and writing them, copies in
+ * The layout of bf16 activations (bf16.h): reading and writing them, copies in
  * fp32, the channel ranges of a shift, and the table of operators.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * Convolutions in bf16 on AMX tiles, as a candidate algorithm: GEMMs for
- * forward and data (half/product.h), and weight gradients (half/weights.h).
+ * forward and data (bf16/gemm.h), and weight gradients (bf16/wgrad.h).
  */
 #include <string.h>
 

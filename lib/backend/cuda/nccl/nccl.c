@@ -24,7 +24,8 @@ extern const struct fabric_calls cuda_nccl;
 	CALL(ncclGetVersion) CALL(ncclGetErrorString) CALL(ncclGetLastError) \
 	CALL(ncclGetUniqueId) CALL(ncclCommInitRankConfig) \
 	CALL(ncclCommSplit) CALL(ncclAllReduce) CALL(ncclReduceScatter) \
-	CALL(ncclAllGather) CALL(ncclCommGetAsyncError) \
+	CALL(ncclAllGather) CALL(ncclSend) CALL(ncclRecv) \
+	CALL(ncclGroupStart) CALL(ncclGroupEnd) CALL(ncclCommGetAsyncError) \
 	CALL(ncclCommAbort) CALL(ncclCommFinalize) CALL(ncclCommDestroy)
 #define TEXT_OF(x)	#x
 #define TEXT(x)		TEXT_OF(x)
@@ -154,6 +155,24 @@ nccl_gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 	    "an all-gather along rows");
 }
 
+/* A group starts all its calls together, so no order of ranks can block. */
+static int
+nccl_exchange(void *link, const struct message *send, int sends,
+    const struct message *receive, int receives, void *stream)
+{
+	ncclResult_t first = nccl.ncclGroupStart(), last;
+
+	for (int i = 0; i < sends && first == ncclSuccess; i++)
+		first = nccl.ncclSend(send[i].data, send[i].bytes, ncclInt8,
+		    send[i].rank, link, stream);
+	for (int i = 0; i < receives && first == ncclSuccess; i++)
+		first = nccl.ncclRecv(receive[i].data, receive[i].bytes,
+		    ncclInt8, receive[i].rank, link, stream);
+	last = nccl.ncclGroupEnd();
+	return nccl_check(first != ncclSuccess ? first : last, link,
+	    "messages between devices");
+}
+
 static int
 nccl_ready(void *link)
 {
@@ -215,8 +234,9 @@ static const struct fabric_calls nccl_calls = {
 	.name = "NCCL", .version = nccl_version,
 	.id_bytes = sizeof(ncclUniqueId), .id = nccl_new_id,
 	.open = nccl_open_link, .split = nccl_split, .sum = nccl_sum,
-	.scatter = nccl_scatter, .gather = nccl_gather, .ready = nccl_ready,
-	.idle = nccl_idle, .abort = nccl_abort_link, .finish = nccl_finish,
+	.scatter = nccl_scatter, .gather = nccl_gather,
+	.exchange = nccl_exchange, .ready = nccl_ready, .idle = nccl_idle,
+	.abort = nccl_abort_link, .finish = nccl_finish,
 	.close = nccl_close_link,
 };
 

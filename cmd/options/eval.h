@@ -1,0 +1,57 @@
+#ifndef CMD_OPTIONS_EVAL_H
+#define CMD_OPTIONS_EVAL_H
+
+/* The options of vt-eval; vt-eval(1) explains them. */
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "eval/curves.h"
+#include "eval/packed.h"
+#include "eval/predict.h"
+#include "eval/rescore.h"
+
+/* Fields have the names of their options, or a comment.  A text is NULL if it
+ * was not set. */
+struct eval_options {
+	const char *config, *data, *output, *device;
+	struct option_list checkpoints, curves;
+	struct option_list lists;	/* --files-from */
+	struct results_files files;	/* outputs of a packed dataset */
+	struct extract_options how;	/* which videos are used */
+	struct view_overrides views;
+	struct rescore rescore;		/* --rescore and --fusion */
+	int use_ema, zero, precision, json, force, quiet, verbose, progress;
+	int curve_over;
+	int64_t threads, top, sheet_samples;
+	double step_timeout, curve_target;
+};
+
+/*
+ * eval_options_read(argc, argv, operand):
+ * Read the options of a command line, permute it as getopt does, and set
+ * ${*operand} to the first operand.  Check the options of --rescore, whose
+ * operands are added to its files, or of --curve.  Wrong use ends the program
+ * after a message.  Return a static struct, which the caller may change.
+ */
+struct eval_options *eval_options_read(int argc, char **argv, int *operand);
+
+/*
+ * eval_options_check_output():
+ * Set ${output} to NULL for "-", and end the program after a message if it
+ * exists.
+ */
+void eval_options_check_output(void);
+
+/*
+ * eval_options_refuse(name, are_for):
+ * Refuse the options ${name}, up to a NULL, which are for ${are_for}.
+ *
+ * eval_options_refuse_ranks(what):
+ * Refuse to do ${what} on several ranks, before they connect: no other rank
+ * waits for one that exits later.
+ */
+void eval_options_refuse(const char *const *name, const char *are_for);
+void eval_options_refuse_ranks(const char *what);
+
+#endif

@@ -1,0 +1,70 @@
+/* Print an estimate of an extraction. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/progress.h"
+#include "base/text.h"
+
+#include "extract_estimate_option.h"
+
+#define VIDEOS 200		/* in a sample */
+
+size_t
+estimate_option_videos(const char *text)
+{
+	int64_t n = VIDEOS;
+
+	if (text == NULL)
+		return 0;
+	if (*text != '\0' && text_int(text, 2, INT32_MAX, &n) != 0)
+		options_wrong("--estimate: %s (wanted videos, at least 2)",
+		    text_quote(text));
+	return (size_t)n;
+}
+
+static void
+estimate_option_row(const char *name, const struct extract_range *r, double unit,
+    const char *format)
+{
+	printf("%s", name);
+	for (int i = 0; i < 3; i++) {
+		double v = i == 0 ? r->value : i == 1 ? r->low : r->high;
+
+		putchar('\t');
+		printf(format, v / unit);
+	}
+	putchar('\n');
+}
+
+int
+estimate_option_print(const struct extract_run *r, size_t n)
+{
+	int cores = r->threads < cpus() ? r->threads : cpus();
+	struct extract_estimate e;
+	char bytes[3][32], time[3][32];
+	double hour = 3600. * cores;
+
+	if (extract_estimate(r, n, &e) != 0)
+		return -1;
+	progress_clear();
+	printf("#quantity\testimate\tlow\thigh\n");
+	estimate_option_row("refused", &e.refused, 1, "%.0f");
+	estimate_option_row("frames", &e.frames, 1, "%.0f");
+	estimate_option_row("bytes", &e.bytes, 1, "%.0f");
+	estimate_option_row("core_hours", &e.cpu, 3600, "%.6g");
+	estimate_option_row("hours", &e.cpu, hour, "%.6g");
+	estimate_option_row("cores", &(struct extract_range){ cores, cores, cores },
+	    1, "%.0f");
+	note("%s (%s to %s) and %s on %d core%s (%s to %s), from %zu of %zu "
+	    "videos", text_bytes(bytes[0], e.bytes.value),
+	    text_bytes(bytes[1], e.bytes.low),
+	    text_bytes(bytes[2], e.bytes.high),
+	    clock_text(time[0], e.cpu.value / cores), cores,
+	    cores == 1 ? "" : "s", clock_text(time[1], e.cpu.low / cores),
+	    clock_text(time[2], e.cpu.high / cores),
+	    e.sampled, r->list->n);
+	return stdout_done();
+}

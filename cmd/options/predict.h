@@ -1,0 +1,85 @@
+#ifndef CMD_OPTIONS_PREDICT_H
+#define CMD_OPTIONS_PREDICT_H
+
+/* Options of vt-bench profile, cluster, guidelines and count; vt-bench(1) explains them. */
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "bench/predict.h"
+
+struct bench_predict_options {
+	double rate, price;
+	const char *links, *ranks, *plot;
+	struct option_list profiles, settings;
+	int64_t hosts, ranks_per_host, samples, base_ranks;
+};
+
+/* The defaults. */
+#define PREDICT_OPTIONS { .ranks = "8,64,512,1536,4096", .ranks_per_host = 8, \
+	.base_ranks = 1 }
+
+/* The rows of a struct bench_predict_options ${o}. */
+#define OPTION_PREDICT(o) \
+	{ 0, "rate", OPTION_REAL, &(o).rate, "CLIPS", \
+	    "profile: assume this rate; 0: measure (0)", \
+	    NULL, 0, 1e9, 0 }, \
+	{ 0, "profile", OPTION_LIST, &(o).profiles, "FILE", \
+	    "cluster, guidelines: read this table of profile", \
+	    NULL, 0, 0, OPTION_COMMON }, \
+	{ 0, "links", OPTION_TEXT, &(o).links, "CLUSTER", \
+	    "cluster, guidelines: choose a cluster or a file", \
+	    NULL, 0, 0, OPTION_COMMON }, \
+	{ 0, "set", OPTION_LIST, &(o).settings, "NAME=X", \
+	    "cluster, guidelines: set a property; may be repeated", \
+	    NULL, 0, 0, 0 }, \
+	{ 0, "samples", OPTION_INT, &(o).samples, "N", \
+	    "cluster, guidelines: set the samples of an epoch", \
+	    NULL, 0, 1e12, 0 }, \
+	{ 0, "hosts", OPTION_INT, &(o).hosts, "N", \
+	    "cluster, guidelines: set the hosts (--links)", \
+	    NULL, 0, 1 << 20, 0 }, \
+	{ 0, "ranks-per-host", OPTION_INT, &(o).ranks_per_host, "N", \
+	    "count, cluster, guidelines: set ranks of a host (8)", \
+	    NULL, 1, 1e6, 0 }, \
+	{ 0, "ranks", OPTION_TEXT, &(o).ranks, "LIST", \
+	    "count, cluster, guidelines: use these numbers", \
+	    NULL, 0, 0, 0 }, \
+	{ 0, "base-ranks", OPTION_INT, &(o).base_ranks, "N", \
+	    "cluster, guidelines: compare with N ranks (1)", \
+	    NULL, 1, 65536, 0 }, \
+	{ 0, "price", OPTION_REAL, &(o).price, "X", \
+	    "cluster: set the price of a rank and hour", \
+	    NULL, 0, 1e9, 0 }, \
+	{ 0, "plot", OPTION_TEXT, &(o).plot, "FILE", \
+	    "cluster: draw efficiency and time: .png, .svg, .pdf", \
+	    NULL, 0, 0, 0 }
+
+/*
+ * predict_ranks(o, count):
+ * Parse --ranks into ${count}[PREDICT_COUNTS].  Return their number, or end the
+ * program after a message.
+ */
+int predict_ranks(const struct bench_predict_options *o, int *count);
+
+/*
+ * predict_algorithms_check(algorithms, grids): end the program after a message
+ * unless the lists of messages of all are known.  ${grids} is 1 if torus:XxY is.
+ *
+ * predict_options_check(o, algorithms, schedule, guidelines): end the program
+ * after a message if an option of cluster, or of guidelines if ${guidelines} is
+ * 1, is absent or has no effect.  ${schedule} is 1 if there is a schedule.
+ *
+ * predict_options_set(o, algorithms, count): return ${o} in the form of
+ * bench_predict, without links, schedule and shapes.  The result refers to the
+ * arguments, ${count}[PREDICT_COUNTS].
+ */
+void predict_algorithms_check(const struct option_list *algorithms,
+    int grids);
+void predict_options_check(const struct bench_predict_options *o,
+    const struct option_list *algorithms, int schedule, int guidelines);
+struct predict_options predict_options_set(
+    const struct bench_predict_options *o,
+    const struct option_list *algorithms, int *count);
+
+#endif

@@ -1,0 +1,69 @@
+#ifndef BENCH_STEP_PROFILE_H
+#define BENCH_STEP_PROFILE_H
+
+/*
+ * The profile of the training steps of one rank, on which a prediction for
+ * thousands of ranks is based (bench/cluster.h).  It is the table of vt-bench
+ * profile, vt-bench(1).
+ */
+
+#include <stdint.h>
+
+#include "bench/cases.h"
+#include "bench/shape.h"
+
+/* The gradients of a parameter. */
+struct step_gradient {
+	size_t elements;
+	double ready;			/* seconds from the start of the backward
+					 * pass; 0 or more */
+};
+
+/* Quantiles of the time of a step. */
+enum step_quantile { STEP_MIN, STEP_MEDIAN, STEP_P90, STEP_P99, STEP_QUANTILES };
+
+/* A microbatch shape. */
+struct step_cell {
+	struct bench_shape shape;
+	double forward, backward, update;	/* seconds */
+	double step[STEP_QUANTILES];	/* seconds */
+	double flops;			/* of a clip, forward */
+	double loader;			/* clips per second and core; 0: unknown */
+	struct step_gradient *gradient;	/* [gradients] in backward order */
+	size_t gradients, cap;
+};
+
+struct step_profile {
+	char *path;			/* for messages */
+	char net[80];			/* name of the network */
+	struct step_cell *cell;
+	size_t cells, cap;
+	size_t elements;		/* of all gradients */
+};
+
+/*
+ * step_profile_read(path):
+ * Read the table of vt-bench profile.  Return NULL after a message if it is
+ * incomplete.  The caller frees it by step_profile_free, which accepts NULL.
+ */
+struct step_profile *step_profile_read(const char *path);
+void step_profile_free(struct step_profile *p);
+
+/*
+ * step_profile_cell(p, s): return the cell of shape ${s}, or NULL after a
+ * message.
+ */
+struct step_cell *step_profile_cell(struct step_profile *p,
+    const struct bench_shape *s);
+
+/*
+ * bench_profile(b, o, rate):
+ * Measure steps at each shape of o->schedule, or of o->shapes without one, and
+ * print their profile.  If ${rate} is not 0, measure nothing: a step processes
+ * ${rate} clips per second, and its passes take time in proportion to the
+ * multiply-adds of the operators, the backward pass twice that of the forward
+ * pass; o->device may be NULL.  Return 0, or an exit status after a message.
+ */
+int bench_profile(struct bench *b, const struct net_options *o, double rate);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef INGEST_EXTRACT_BUDGET_H
+#define INGEST_EXTRACT_BUDGET_H
+
+#include "ingest/extract.h"
+
+/*
+ * Extraction in child processes with limits, so that a crash, a loop or a
+ * growing decoder costs one video.  Each thread of the caller has one child,
+ * which is used for its next video if it survives, and replaced if not.  The
+ * result is that of extract_video.
+ */
+
+/* The limits of a video; 0: none. */
+struct extract_budget {
+	double cpu, wall;		/* seconds */
+	int64_t memory;			/* resident bytes of the child */
+};
+
+/*
+ * extract_budget_parse(text, b, why):
+ * Set ${b} from ${text}, such as "cpu:60s,wall:5m,memory:2G", in which each
+ * limit may be missing, but not all, and none may occur twice.  Return 0, or -1
+ * with the reason in ${why}.
+ */
+int extract_budget_parse(const char *text, struct extract_budget *b,
+    struct error *why);
+
+struct extract_pool;
+
+/*
+ * extract_pool_new(l, o, b, threads, flow_threads):
+ * Return a pool of ${threads} children that extract rows of ${l} as ${o} says,
+ * each with ${flow_threads} threads for optical flow, or NULL after a message.
+ * Call it before other threads exist.  ${l} and ${o}
+ * must not change; o->stopped is polled in the caller's process.
+ * extract_pool_free frees it.
+ */
+struct extract_pool *extract_pool_new(const struct list *l,
+    const struct extract_options *o, const struct extract_budget *b, int threads, int flow_threads);
+
+/*
+ * extract_pool_video(p, i, thread, x):
+ * Do what extract_video does for row ${i}, in the child of ${thread}.  If the
+ * child ends or exceeds a limit, x->message names the signal or the limit.
+ * x->lost is 1 if there is no child, so that no other video can be decoded, or if
+ * the frames could not be spooled.
+ */
+void extract_pool_video(struct extract_pool *p, size_t i, int thread,
+    struct extraction *x);
+
+/*
+ * extract_pool_free(p):
+ * End all children and wait for them.  No thread may be in extract_pool_video.
+ * NULL does nothing.
+ */
+void extract_pool_free(struct extract_pool *p);
+
+#endif

@@ -1,0 +1,132 @@
+/* The stream and the report of vt-extract: opened, completed, and named. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "ingest/extract_output.h"
+#include "ingest/extract_settings.h"
+
+#define Q text_quote
+
+/*
+ * Refuse ranks of mpirun or srun that write one file.  A launcher may also start
+ * each rank with an output of its own, so the number of ranks alone is not an error.
+ */
+static void
+extract_output_refuse_ranks(struct extract_output *o)
+{
+	int size;
+
+	launch_rank(&size);
+	if (size == 1 || !commit_shared(o->out))
+		return;
+	commit_drop(o->out);
+	options_wrong("--output=%s: %d ranks write this file (wanted one "
+	    "vt-extract, without mpirun or srun)", Q(o->path), size);
+}
+
+int
+extract_output_open(struct extract_output *o, const struct list *l,
+    const struct class_list *classes, const struct extract_options *how)
+{
+	char *text, *tool;
+	int result;
+
+	if (o->path != NULL && !o->replace && file_size(o->path) >= 0)
+		return fail("%s: exists (-f replaces it)", Q(o->path));
+	if (o->path != NULL && (o->out = commit_open(o->path)) == NULL)
+		return -1;
+	if (o->path != NULL)
+		extract_output_refuse_ranks(o);
+	if (o->report_path != NULL) {
+		if ((o->report = commit_open(o->report_path)) == NULL)
+			return -1;
+		o->compare = compare_new(l);
+	}
+	tool = xprintf("vt-extract %s", version_text);
+	o->stream = stream_open(o->path != NULL ? commit_fd(o->out) :
+	    STDOUT_FILENO, o->path != NULL ? o->path : "stdout", tool);
+	free(tool);
+	text = extract_settings(how);
+	result = stream_head(o->stream, (const char *const *)classes->name,
+	    classes->n, text);
+	free(text);
+	return result;
+}
+
+int
+extract_output_end(struct extract_output *o, int64_t skipped)
+{
+	struct stream_writer *w = o->stream;
+
+	o->stream = NULL;
+	if (stream_end(w, skipped > 0 ? "skipped" : "ok") != 0)
+		return -1;
+	return o->out != NULL ? commit_sync(o->out) : 0;
+}
+
+/* Warn about findings that the summary does not count. */
+static void
+extract_output_say_findings(const struct extract_output *o,
+    const struct compare_counts *c)
+{
+	if (c->shorter > 0 || c->duplicates > 0)
+		warning("%lld videos are shorter than stated, %lld have equal "
+		    "content (%lld with different labels); %s has them",
+		    (long long)c->shorter, (long long)c->duplicates,
+		    (long long)c->conflicts, Q(o->report_path));
+}
+
+/* Complete the report, also after a failure. */
+static int
+extract_output_close_report(struct extract_output *o, const char *status,
+    const struct report_totals *sum)
+{
+	struct buffer b = { 0 };
+	struct commit *c = o->report;
+	struct compare_counts found;
+	int result;
+
+	o->report = NULL;
+	if (c == NULL)
+		return 0;
+	report_summary(&b, status, sum, o->compare, &found);
+	result = commit_write(c, b.data, b.n);
+	buffer_free(&b);
+	if (result != 0) {
+		commit_drop(c);
+		return -1;
+	}
+	extract_output_say_findings(o, &found);
+	return commit_done(c);
+}
+
+int
+extract_output_close(struct extract_output *o, int complete,
+    const struct report_totals *sum)
+{
+	struct commit *c;
+
+	if (extract_output_close_report(o, complete ? "ok" : "stopped", sum) != 0)
+		return -1;
+	if (!complete)
+		return 0;
+	c = o->out;
+	o->out = NULL;
+	return c != NULL ? commit_done(c) : 0;
+}
+
+void
+extract_output_drop(struct extract_output *o)
+{
+	stream_drop(o->stream);
+	commit_drop(o->out);
+	commit_drop(o->report);
+	compare_free(o->compare);
+}

@@ -1,0 +1,141 @@
+/*
+ * Further columns of lists with a header: group, frame_start, frame_end and
+ * label_set.  list_write.c prints the last three, which can hold what every
+ * other format of lists says about a video.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+#define FRAMES 1000000		/* more than a sample has */
+
+int
+list_code_class(const char *text, int n, int64_t *to)
+{
+	return text[0] == 'c' ? text_int(text + 1, 0, n - 1, to) : -1;
+}
+
+char *
+list_frames_name(const char *path, const struct list_part *p)
+{
+	return xprintf("%s_f%06lld_f%06lld", path, (long long)p->first,
+	    (long long)(p->first + p->count));
+}
+
+/* Return the cell of ${column}, or "" if there is none. */
+static const char *
+list_cell(char **field, int n, int column)
+{
+	return column >= 0 && column < n ? field[column] : "";
+}
+
+/* A row with frame_start is one of several of a folder, so the frames enter its
+ * key.  A row with frame_end alone has the only key of its folder. */
+static int
+list_cells_frames(struct list_reading *r, struct list_row *row,
+    const char *start, const char *end)
+{
+	int64_t first = 0, last;
+
+	if (*start == '\0' && *end == '\0')
+		return 0;
+	if ((*start != '\0' && text_int(start, 0, FRAMES, &first) != 0) ||
+	    text_int(end, first + 1, FRAMES, &last) != 0)
+		return fail("%s: line %d: frame_start %s and frame_end %s (wanted "
+		    "integers from 0, the end without its frame)", r->name,
+		    r->line, Q(start), Q(end));
+	if (row->name != NULL)
+		return fail("%s: line %d: a part in seconds and in frames (wanted "
+		    "one of them)", r->name, r->line);
+	row->part.first = first;
+	row->part.count = last - first;
+	if (*start != '\0')
+		row->name = list_frames_name(row->path, &row->part);
+	return 0;
+}
+
+/* Add "CLASS", "CLASS FROM TO" in seconds, or "CLASS fFROM fTO" in frames. */
+static int
+list_cells_label(struct list_reading *r, struct list_row *row, char *text)
+{
+	char from[40] = "", to[40] = "", number[24];
+	char *blank = text + strcspn(text, " "), *cell = xstrdup(text);
+	int frames, bad = 0, n = 0;
+	double a = 0, b = 0;
+	int64_t class;
+
+	if (*blank != '\0') {
+		*blank = '\0';
+		bad = sscanf(blank + 1, "%39s %39s%n", from, to, &n) != 2 ||
+		    blank[1 + n] != '\0';
+	}
+	frames = from[0] == 'f' && to[0] == 'f';
+	if (!bad && n > 0)
+		bad = text_real(from + frames, 0, FRAMES, &a) != 0 ||
+		    text_real(to + frames, a, FRAMES, &b) != 0;
+	if (list_code_class(text, LIST_CODES, &class) == 0)
+		r->l->coded = LIST_CODES;
+	else
+		bad |= text_int(text, 0, INT32_MAX, &class) != 0;
+	if (bad)
+		fail("%s: line %d: label_set: %s (wanted a class number, alone, "
+		    "with start and end in seconds, or with frames as f0 f9)",
+		    r->name, r->line, Q(cell));
+	free(cell);
+	if (bad)
+		return -1;
+	snprintf(number, sizeof(number), "%lld", (long long)class);
+	list_row_label(row, number, n == 0 ? LIST_ALWAYS : frames ?
+	    LIST_FRAMES : LIST_SECONDS, a, b);
+	return 0;
+}
+
+/* An empty cell means that the row has no set, "none" that its set is empty. */
+static int
+list_cells_set(struct list_reading *r, struct list_row *row, char *cell)
+{
+	if (*cell == '\0')
+		return 0;
+	if (row->label != NULL)
+		return fail("%s: line %d: label and label_set (wanted one of "
+		    "them)", r->name, r->line);
+	row->has_set = 1;
+	if (strcmp(cell, "none") == 0)
+		return 0;
+	for (char *next; cell != NULL; cell = next) {
+		next = strchr(cell, ';');
+		if (next != NULL)
+			*next++ = '\0';
+		if (list_cells_label(r, row, cell) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+list_cells(struct list_reading *r, struct list_row *row, char **field, int n)
+{
+	const struct list_layout *y = &r->y;
+	const char *group;
+
+	if (!y->header)
+		return 0;
+	group = list_cell(field, n, y->group);
+	if (y->group >= 0 && *group == '\0')
+		return fail("%s: line %d: no %s (wanted one in each line, for "
+		    "--group)", r->name, r->line, Q(r->how->group));
+	row->group = y->group >= 0 ? xstrdup(group) : NULL;
+	if (y->format != LIST_CSV)
+		return 0;
+	if (list_cells_frames(r, row, list_cell(field, n, y->frame_start),
+	    list_cell(field, n, y->frame_end)) != 0)
+		return -1;
+	return y->set >= 0 && y->set < n ?
+	    list_cells_set(r, row, field[y->set]) : 0;
+}

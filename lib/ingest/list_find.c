@@ -1,0 +1,141 @@
+/*
+ * Find the video files that rows of annotation lists name: by a path, by an
+ * identifier without an extension, or by an identifier and seconds, as Kinetics
+ * does.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+char *
+list_place(const struct list_reading *r, const char *path)
+{
+	const char *root = r->how->root;
+
+	return root == NULL || path[0] == '/' ? xstrdup(path) :
+	    path_join(root, path);
+}
+
+/*
+ * Return the path of ${below} under the root if it exists.  Otherwise record
+ * the name in r->tried and return NULL.
+ */
+static char *
+list_try(struct list_reading *r, const char *below)
+{
+	char *path = list_place(r, below);
+
+	if (access(path, F_OK) == 0)
+		return path;
+	buffer_printf(&r->tried, "%s%s", r->tried.n > 0 ? ", " : "",
+	    text_quote(below));
+	free(path);
+	return NULL;
+}
+
+/*
+ * Append the row of a video at ${path}.  If ${path} is NULL, use ${below} under
+ * the root, which does not exist, and store the names that were tried in the
+ * row.
+ */
+static struct list_row *
+list_found(struct list_reading *r, char *path, const char *below)
+{
+	struct list_row *row = list_append(r->l, path != NULL ? path :
+	    list_place(r, below), NULL, r->name, r->line);
+
+	if (path == NULL && r->tried.n > 0)
+		row->tried = xstrdup(r->tried.data);
+	r->tried.n = 0;
+	return row;
+}
+
+/* Return the first path that exists of ID.mp4, ID.webm, ..., ID, or NULL. */
+static char *
+list_try_endings(struct list_reading *r, const char *id)
+{
+	static const char *const ending[] = { ".mp4", ".webm", ".mkv", ".avi",
+		"" };
+	const size_t n = sizeof(ending) / sizeof(*ending);
+	char *path = NULL;
+
+	for (size_t i = 0; i < n && path == NULL; i++) {
+		char *below = xprintf("%s%s", id, ending[i]);
+
+		path = list_try(r, below);
+		free(below);
+	}
+	return path;
+}
+
+struct list_row *
+list_find(struct list_reading *r, const char *id, int folder)
+{
+	char *path = list_try_endings(r, id);
+	char *below = xprintf("%s%s", id, folder ? "" :
+	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
+	struct list_row *row = list_found(r, path, below);
+
+	free(below);
+	return row;
+}
+
+char *
+list_part_name(const char *path, const struct list_part *p)
+{
+	const char *dot = strrchr(path_base(path), '.');
+	size_t n = dot != NULL ? (size_t)(dot - path) : strlen(path);
+	int whole = p->start == (int)p->start && p->end == (int)p->end;
+	double unit = whole ? 1 : 1e3;
+
+	if (p->start == 0 && p->end == 0)
+		return NULL;
+	return xprintf("%.*s_%06.0f_%06.0f%s%s", (int)n, path, p->start * unit,
+	    p->end * unit, whole ? "" : "ms", path + n);
+}
+
+/*
+ * Sets are kept flat, or in folders named by label, with '_' for ' ' or
+ * unchanged.
+ */
+struct list_row *
+list_find_kinetics(struct list_reading *r, const char *label, const char *id,
+    const struct list_part *part)
+{
+	int whole = part->start == (int)part->start &&
+	    part->end == (int)part->end;
+	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start, part->end);
+	char *path = whole ? list_try(r, file) : NULL, *below;
+	struct list_row *row;
+
+	for (int way = 0; whole && way < 2 && label != NULL && path == NULL;
+	    way++) {
+		if (way == 1 && strchr(label, ' ') == NULL)
+			break;
+		below = xprintf("%s/%s", label, file);
+		for (char *s = below; way == 0 && *s != '/'; s++)
+			if (*s == ' ')
+				*s = '_';
+		path = list_try(r, below);
+		free(below);
+	}
+	if (path != NULL) {
+		row = list_found(r, path, NULL);
+	} else {
+		path = list_try_endings(r, id);
+		below = whole ? xstrdup(file) : xprintf("%s.mp4", id);
+		row = list_found(r, path, below);
+		free(below);
+		if (path != NULL || !whole) {
+			row->part = *part;
+			row->name = list_part_name(row->path, part);
+		}
+	}
+	free(file);
+	return row;
+}

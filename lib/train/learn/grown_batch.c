@@ -1,0 +1,195 @@
+/* Batch growth by the noise between microbatches. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "train/learn/grow.h"
+#include "train/learn/grown_batch.h"
+
+/*
+ * Decay of the moving averages, per update.  They reach back over about 20
+ * updates; McCandlish et al. average over similar times.
+ */
+#define GROWN_BATCH_DECAY 0.95
+
+struct grown_batch {
+	struct device *device;
+	struct comm *self;
+	struct segments all;		/* all elements, on this rank */
+	struct norm_blocks blocks;	/* of one microbatch's gradient */
+	size_t bytes;			/* of a gradient */
+	void *sum;			/* of the steps since the last update,
+					 * in device memory */
+	int begun;			/* 1: the update has a first step */
+	int microbatches;		/* in ${sum} */
+	double clips;			/* of the update so far */
+	double squares;			/* sum of their squared norms */
+	struct state at;		/* of the run at the last update */
+	int requests;			/* stop or save requests since then */
+	int due;			/* 1: this step ends with an update */
+};
+
+int
+grown_batch_wanted(const struct trainer *t)
+{
+	return t->o.learners.n == 0 && (grow_requested(&t->o.learners) ||
+	    t->state.grown > 1);
+}
+
+size_t
+grown_batch_bytes(const struct trainer *t)
+{
+	return grown_batch_wanted(t) ? t->net->graph->elements *
+	    t->net->device->elem : 0;
+}
+
+void
+grown_batch_print(const struct trainer *t, FILE *f)
+{
+	fprintf(f, "%-22s up to %lld times\n", "# the batch grows",
+	    (long long)t->o.learners.grow);
+}
+
+int
+grown_batch_fit(const struct trainer *t, const struct cell *c)
+{
+	if (c->batch / c->group > 1)
+		return 0;
+	return fail("%s: a batch of %d clips in BN groups of %d makes 1 "
+	    "microbatch: --batch-growth-max compares microbatches (wanted at "
+	    "least 2: vt-schedule --bn-size)", t->schedule->path, c->batch,
+	    c->group);
+}
+
+struct grown_batch *
+grown_batch_open(const struct trainer *t)
+{
+	struct grown_batch *b = xcalloc(1, sizeof(*b));
+	size_t elements = t->net->graph->elements;
+
+	b->device = t->net->device;
+	b->bytes = grown_batch_bytes(t);
+	b->self = comm_self();
+	segments_open(&b->all, b->self, elements, elements + 1);
+	norm_blocks_open(&b->blocks, t->net->graph, &b->all);
+	if ((b->sum = device_alloc(b->device, b->bytes)) != NULL)
+		return b;
+	grown_batch_close(b, t);
+	return NULL;
+}
+
+void
+grown_batch_close(struct grown_batch *b, const struct trainer *t)
+{
+	if (b == NULL)
+		return;
+	if (b->sum != NULL)
+		device_free(t->net->device, b->sum);
+	norm_blocks_close(&b->blocks);
+	segments_close(&b->all);
+	comm_free(b->self);
+	free(b);
+}
+
+double
+grown_batch_squares(struct grown_batch *b, const void *g)
+{
+	norm_blocks_sum(&b->blocks, b->device, g);
+	return norm_blocks_total(&b->blocks, 0);
+}
+
+void
+grown_batch_begin(struct grown_batch *b, const struct trainer *t)
+{
+	if (b->begun)
+		return;
+	b->begun = 1;
+	b->at = t->state;
+	b->microbatches = b->due = 0;
+	b->clips = b->squares = 0;
+}
+
+/* Return 1 if the step ${t}->work->at completes a batch, or is the last one. */
+static int
+grown_batch_due(const struct grown_batch *b, const struct trainer *t)
+{
+	return t->state.step + 1 - b->at.step == (uint64_t)t->state.grown ||
+	    schedule_next(t->schedule, dataset_samples(t->train),
+	    &t->work->at).cell == NULL;
+}
+
+void *
+grown_batch_add(struct grown_batch *b, const struct trainer *t, void *sum,
+    int microbatches, const struct step_report *s, double *scale)
+{
+	if (t->state.grown > 1 && b->microbatches == 0)
+		device_copy(b->device, b->sum, sum, b->bytes);
+	else if (t->state.grown > 1)
+		device_add(b->device, b->sum, sum, t->net->graph->elements);
+	b->microbatches += microbatches;
+	b->clips += t->work->at.cell->batch;
+	b->squares += s->squares;
+	b->due = grown_batch_due(b, t);
+	*scale = 1.0 / b->microbatches;
+	return !b->due ? NULL : t->state.grown > 1 ? b->sum : sum;
+}
+
+/* Add the measurement of an update, whose mean gradient has ${norm}, to the
+ * estimates in ${s}. */
+static void
+grown_batch_estimate(const struct grown_batch *b, double norm, struct state *s)
+{
+	double n = b->microbatches, mean = norm * norm;
+	/* Rounding can make the difference negative. */
+	double apart = fmax(b->squares - n * mean, 0) / (n - 1);
+	double trace = b->clips / n * apart, gradient = mean - apart / n;
+	int first = s->noise_trace == 0 && s->noise_gradient == 0;
+	double keep = first ? 0 : GROWN_BATCH_DECAY;
+
+	s->noise_trace = keep * s->noise_trace + (1 - keep) * trace;
+	s->noise_gradient = keep * s->noise_gradient + (1 - keep) * gradient;
+}
+
+static void
+grown_batch_decide(struct grown_batch *b, struct trainer *t,
+    struct step_report *s)
+{
+	struct state *st = &t->state;
+
+	/* A dynamic loss scale skipped this update: its norm is not finite. */
+	if (!s->skipped) {
+		grown_batch_estimate(b, s->norm, st);
+		if (grow_step(&t->o.learners, st->noise_trace / b->clips,
+		    st->noise_gradient, st) && t->comm->rank == 0)
+			note("step %llu: the batch is %d times that of the "
+			    "schedule from here on", (unsigned long long)
+			    st->step, st->grown);
+	}
+	t->work->unsaved = 1;
+	b->begun = 0;
+}
+
+int
+grown_batch_end(struct grown_batch *b, struct trainer *t,
+    struct step_report *s, int status)
+{
+	s->grown = t->state.grown;
+	if (status != 0) {
+		t->state.step = b->at.step;
+		t->state.clips = b->at.clips;
+		t->state.epoch = b->at.epoch;
+		t->state.loss = b->at.loss;
+		return status;
+	}
+	b->requests |= s->request;
+	s->not_averaged = !b->due;
+	s->request = b->due ? b->requests : 0;
+	if (b->due) {
+		grown_batch_decide(b, t, s);
+		b->requests = 0;
+	}
+	s->noise_scale = t->state.noise_gradient > 0 ?
+	    t->state.noise_trace / t->state.noise_gradient : NAN;
+	return 0;
+}

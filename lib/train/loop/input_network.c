@@ -1,0 +1,158 @@
+/* Open the network of a run: find its file, parse it, and place it on a device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "train/loop/input_network.h"
+#include "train/loop/inputs.h"
+#include "train/run/ordinal.h"
+#include "train/weights/freeze.h"
+
+/* Refuse a file of weights that is given as a network. */
+static int
+input_network_refuse_weights(const char *model)
+{
+	static const char *const suffix[] = { ".safetensors", ".pth", ".pyth",
+		".pkl" };
+	char *dir = path_dir(model), *network = path_join(dir, "network.net");
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]) && !bad; i++)
+		if (text_ends(model, suffix[i]))
+			bad = fail("%s: holds weights (wanted a network): "
+			    "--init=%s begins from them%s%s", text_quote(model),
+			    model, file_size(network) < 0 ? "" :
+			    ", and the network of that run is --model=",
+			    file_size(network) < 0 ? "" : network);
+	free(network);
+	free(dir);
+	return bad;
+}
+
+/* Return the path of the .net file of --model, which the caller frees, or NULL
+ * after a message. */
+static char *
+input_network_find(const char *model)
+{
+	char *text;
+
+	if (input_network_refuse_weights(model) != 0)
+		return NULL;
+	text = path_join(model, "network.net");
+	/* A run directory often has the name of its network.  Then prefer the
+	 * network. */
+	if (!file_is_dir(model) || share_has("models", model, ".net")) {
+		free(text);
+		return share_find("models", model, ".net");
+	}
+	if (file_size(text) >= 0)
+		fail("%s: is a directory: --model=%s is the network of that run, "
+		    "--output=%s resumes it", text_quote(model), text, model);
+	else
+		fail("%s: is a directory (wanted the name of a network, or a "
+		    ".net file)", text_quote(model));
+	free(text);
+	return NULL;
+}
+
+/*
+ * Set --label-smoothing in every softmax loss of the network.  It and
+ * --class-weight need one.
+ */
+static int
+input_network_set_losses(struct session *s)
+{
+	struct graph *g = s->graph;
+	int losses = 0;
+
+	for (int i = 0; i < g->nop; i++)
+		if (g->op[i].kind == OP_LOSS && g->op[i].loss == LOSS_SOFTMAX) {
+			if (s->o.smoothing > 0)
+				g->op[i].smooth = s->o.smoothing;
+			losses++;
+		}
+	if (losses == 0 && (s->o.smoothing > 0 || s->class_weight != NULL))
+		return fail("%s: has no softmax loss (--%s needs one)",
+		    g->name, s->o.smoothing > 0 ? "label-smoothing" :
+		    "class-weight");
+	return 0;
+}
+
+/*
+ * Parse the network.  If its file has no loss, add the one of --loss as a line
+ * to the text, which checkpoints store.  Return NULL after a message.
+ */
+static struct graph *
+input_network_parse(struct session *s)
+{
+	const char *name = s->network_path != NULL ? s->network_path :
+	    s->o.model;
+	int classes = dataset_classes(s->train);
+	struct graph *g = graph_parse(name, s->network_text, classes);
+	char gamma[32], *text;
+	int focal;
+
+	if (g == NULL || strcmp(s->o.loss, "softmax") == 0)
+		return g;
+	if (!g->open_loss) {
+		fail("%s: has a loss of its own (--loss=%s is for networks "
+		    "without one)", text_quote(name), s->o.loss);
+		graph_free(g);
+		return NULL;
+	}
+	text_real_write(gamma, s->o.focal_gamma);
+	focal = strcmp(s->o.loss, "focal") == 0;
+	text = xprintf("%s\nloss loss in=%s kind=%s%s%s\n", s->network_text,
+	    g->op[g->head[0].scores].name, s->o.loss, focal ? " gamma=" : "",
+	    focal ? gamma : "");
+	graph_free(g);
+	free(s->network_text);
+	s->network_text = text;
+	return graph_parse(name, text, classes);
+}
+
+int
+input_network_open(struct session *s)
+{
+	struct device_options o = { .threads = s->o.threads,
+		.precision = s->o.precision };
+
+	/* Agree before each collective call, so that a rank that fails does not
+	 * leave the others waiting. */
+	s->backend = backend_find(s->o.device);
+	if (s->comm->rank == 0 && s->backend != NULL)
+		s->network_path = input_network_find(s->o.model);
+	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
+	    s->network_path == NULL)) != 0)
+		return EXIT_USAGE;
+	o.ordinal = ordinal_of(s->comm, s->backend);
+	if (o.ordinal == -2)
+		return EXIT_RANKS;
+	if (comm_agree(s->comm, o.ordinal < 0) != 0)
+		return EXIT_USAGE;
+	s->network_text = inputs_text(s->comm, s->network_path);
+	if (s->network_text == NULL)
+		return EXIT_USAGE;
+	s->graph = input_network_parse(s);
+	if (s->graph == NULL || loader_check_dataset(s->train, &s->graph->needs,
+	    s->graph->name) != 0 || (s->val != NULL && loader_check_dataset(s->val,
+	    &s->graph->needs, s->graph->name) != 0) ||
+	    input_network_set_losses(s) != 0 ||
+	    loader_check_transforms(&s->graph->needs,
+	    &s->o.loading.transforms, s->graph->name) != 0 ||
+	    (transforms_mix_clips(&s->o.loading.transforms) && loader_check_mixing(
+	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
+	    freeze_apply(s->graph, s->o.freeze) != 0)
+		return EXIT_USAGE;
+	if (s->o.aggregate)
+		graph_between(s->graph);
+	if ((s->device = device_open(s->backend, &o)) == NULL)
+		return EXIT_USAGE;
+	if ((s->net = net_new(s->graph, s->device)) == NULL)
+		return EXIT_FAILED;
+	return 0;
+}

@@ -1,0 +1,28 @@
+#ifndef TRAIN_LOOP_PLANNED_H
+#define TRAIN_LOOP_PLANNED_H
+
+/* A dataset without data, to plan a run before its data exist. */
+
+#include <stdint.h>
+
+#include "shard/dataset.h"
+
+/* The size of such a dataset. */
+struct planned {
+	int64_t samples;		/* 0: none is wanted */
+	int64_t classes;
+};
+
+#define PLANNED_SAMPLES (1 << 24)	/* maximum; 144 bytes each */
+
+/*
+ * planned_dataset(p, path):
+ * Return a dataset of p->samples videos of 300 frames of 340x256 pixels, the
+ * size that the published recipes train on.  Sample i has label i mod
+ * p->classes.  It has RGB frames and optical flow.  Messages call it ${path}.
+ * A read of its frames fails with a message.  The caller frees it with
+ * dataset_free.
+ */
+struct dataset *planned_dataset(const struct planned *p, const char *path);
+
+#endif

@@ -1,0 +1,151 @@
+#!/bin/sh
+# vt-train on videos that are not packed: the weights of the packed set, for
+# every number of ranks and threads and after kills. Damaged videos are refused
+# or skipped, and a changed file refuses to resume.
+# tests/run: weight 15
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+videos_begin
+mpi=no
+! have_mpi || mpi=yes
+
+# Two classes of three videos each, of other lengths and rates.
+n=0
+for class in left right; do
+	mkdir "$V/$class"
+	for rate in 10 25 30000/1001; do
+		n=$((n + 1))
+		ffmpeg -v error -f lavfi -i "testsrc2=size=6${n}x48:rate=$rate:duration=1.$n" -vf "hue=h=$((n * 50))" \
+			-pix_fmt yuv420p -c:v mpeg4 -q:v 3 "$V/$class/v$n.mp4" </dev/null || skip_all "ffmpeg has no mpeg4"
+	done
+done
+vt-extract -q --label-from=dir --root="$V" "$V"/*/* | vt-pack -q -o "$T/packed" >"$T/out" || skip_all "vt-extract fails"
+small_net 8 >"$T/net.net"
+vt-schedule --batch=4 --frames=3 --crop=24 --bn-size=2 --lr=0.1 --epochs=4 -o "$T/s.tsv" || skip_all "no schedule"
+
+# train DATA DIR [OPTION]...: make a run of six steps.
+train() {
+	data=$1 dir=$2
+	shift 2
+	on_ranks vt-train -i "$data" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
+		--seed 7 --device ref -j 1 -q --precise-bn off "$@"
+}
+# tensors DIR: print the hash of each tensor, from the header's metadata.
+tensors() {
+	f=$T/$1/final.safetensors
+	tail -c +9 "$f" | head -c "$(od -An -tu8 -N8 "$f" | tr -d ' ')" | jq -r '.__metadata__["vt.tensors"]'
+}
+# same WHAT DIR [PACKED]: compare DIR with the run on a packed set.
+same() {
+	check_same "$1: the weights are those of the packed set" "$(tensors "${3:-packed-run}")" "$(tensors "$2")"
+}
+
+check "a run on the packed set" train "$T/packed" packed-run --val "$T/packed" --trace-samples "$T/packed.trace"
+check "a run on a folder of videos" train "$V" folder --val "$V" --trace-samples "$T/folder.trace"
+same "a folder of classes" folder
+check "the clips are those of the packed set" cmp "$T/packed.trace" "$T/folder.trace"
+check_same "the classes are those of the packed set" "$(cat "$T/packed/classes.txt")" "$(cat "$T/folder/classes.txt")"
+check_same "the validation is that of the packed set" "$(jq -c 'select(.type == "validation").loss' "$T/packed-run/log.jsonl")" \
+	"$(jq -c 'select(.type == "validation").loss' "$T/folder/log.jsonl")"
+check "the log has the time that packing saves" \
+	jq -se '[.[] | select(.type == "start")][0].unpacked_s > 0' "$T/folder/log.jsonl"
+vt-train -n -i "$V" -m "$T/net.net" --schedule "$T/s.tsv" --device ref >/dev/null 2>"$T/err"
+check_says "a note says what packing saves" \
+	'v: 6 videos, decoded for each clip: [0-9.]* ms each, .* of one core in each epoch; packing them .* saves that'
+
+(cd "$V" && for f in */*; do echo "$f ${f%%/*}"; done) >"$T/list.txt"
+check "a run on a list" train "$T/list.txt" list --root "$V"
+same "a list" list
+check_same "both have the same identity" "$(jq -r 'select(.type == "start").dataset_id' "$T/folder/log.jsonl")" \
+	"$(jq -r 'select(.type == "start").dataset_id' "$T/list/log.jsonl")"
+check "a run with 3 threads" train "$V" threads --loader-threads 3 -j 2
+same "3 threads" threads
+if [ $mpi = yes ]; then
+	np=2
+	check "a run on 2 ranks" train "$V" ranks
+	np=1
+	same "2 ranks" ranks
+else
+	skip "2 ranks" "no MPI"
+fi
+check "a replay" vt-train -q --replay "$T/folder"
+
+vt-extract -q --label-from=dir --root="$V" --fps=12 --short-side=32 "$V"/*/* | vt-pack -q -o "$T/packed12" >"$T/out"
+check "a run on a packed set of 12 frames a second" train "$T/packed12" packed12-run
+check "a run with --fps and --short-side" train "$V" twelve --fps=12 --short-side=32
+same "--fps and --short-side" twelve packed12-run
+
+# Folders of frames.
+mkdir -p "$T/frames"
+tar xf "$T/packed/shard-000000.tar" -C "$T/frames" --wildcards '*.jpg'
+for f in "$T"/frames/*/*.jpg; do
+	video=${f%.*.jpg}
+	mkdir -p "$video" && mv "$f" "$video/${f#"$video".}"
+done
+check "a run on folders of frames" train "$T/frames" frames
+same "folders of frames" frames
+
+# ---- kills, stops and changed files ----
+
+killed_often 3 train "$V" killed --save-steps 1
+check "a killed run ends" train "$V" killed
+same "after kills" killed
+check_exit "a run stops" 75 train "$V" stopped --save-steps 1 --stop-after 0.001s
+check "it resumes on a list" train "$T/list.txt" stopped --root "$V"
+same "resumed on a list" stopped
+check_exit "another run stops" 75 train "$V" changed --save-steps 1 --stop-after 0.001s
+cp -r "$V" "$T/other"
+cp "$V/left/v1.mp4" "$T/other/left/v2.mp4"
+check_exit "a changed file refuses to resume" 2 train "$T/other" changed
+check_says "the message names the file and both hashes" \
+	'/other/left/v2.mp4: changed since the run began: XXH3-64 [0-9a-f]{16} .was [0-9a-f]{16}.: --override=data verifies it again$'
+check_same "it is one line" 1 "$(wc -l <"$T/err")"
+mkdir "$T/young" && cp "$T/changed/data.tsv" "$T/young"
+check "a run that ended before its first checkpoint begins with the changed file" train "$T/other" young
+check_exit "--override=data resumes with the changed file" 0 train "$T/other" changed --override=data
+rm -r "$T/changed"
+check_exit "a run of the first files stops" 75 train "$V" changed --save-steps 1 --stop-after 0.001s
+rm "$T/other/left/v2.mp4"
+check_exit "a missing video refuses to resume" 2 train "$T/other" changed
+check_says "the message names the data" 'data'
+check_exit "other settings refuse to resume" 2 train "$V" changed --short-side=24
+
+# ---- damage ----
+
+cp -r "$V" "$T/damaged"
+head -c 3000 "$V/left/v1.mp4" >"$T/damaged/left/v1.mp4"
+check_exit "a damaged video is refused" 1 train "$T/damaged" no
+check_says "the message names it" 'damaged/left/v1.mp4: '
+check "no run is made" test ! -e "$T/no"
+ffmpeg -v error -nostdin -i "$V/left/v1.mp4" -c copy "$T/whole.avi" </dev/null
+head -c $(($(wc -c <"$T/whole.avi") * 9 / 10)) "$T/whole.avi" >"$T/cut.avi"
+printf 'path,label\ncut.avi,0\n' >"$T/cut.csv"
+check_exit "a truncated video is refused" 1 train "$T/cut.csv" no --root="$T"
+check_says "the message names an option of the right command" 'cut.avi: truncated: .*; vt-extract --allow-truncated keeps them'
+echo "not a video" >"$T/damaged/left/notes.txt"
+check_exit "a run that leaves videos out stops" 75 train "$T/damaged" skipped --on-error=skip --save-steps 1 --stop-after 0.001s
+check_exit "--on-error=skip leaves them out, also when it resumes" 3 train "$T/damaged" skipped --on-error=skip
+check_same "the run has the other videos" 5 "$(jq 'select(.type == "start").samples' "$T/skipped/log.jsonl" | uniq)"
+rm "$T/damaged/left/v1.mp4" "$T/damaged/left/notes.txt"
+check "a run without the video" train "$T/damaged" without
+check_same "the weights are those without the video" "$(tensors without)" "$(tensors skipped)"
+
+# ---- refused options ----
+
+check_exit "--fps on a packed set" 2 train "$T/packed" no --fps=12
+check_says "--fps on a packed set: the message" '--fps is for videos .*/packed is a packed dataset.'
+check_exit "the default of --short-side on a packed set" 2 train "$T/packed" no --short-side=256
+check_says "--short-side on a packed set: the message" '--short-side is for videos .*/packed is a packed dataset.'
+check_exit "--stage of videos" 2 train "$V" no --stage "$T/stage"
+check_says "--stage of videos: the message" 'videos .--stage copies packed datasets.'
+check_exit "--fps=x" 2 train "$V" no --fps=x
+mkdir "$T/empty"
+check_exit "an empty folder" 1 train "$T/empty" no
+check_says "an empty folder: the message" 'empty: no manifest.json: not a packed set, .* no folders of videos \(wanted .*/empty/CLASS/VIDEO\)'
+mkdir "$T/empty/class"
+check_exit "an empty folder of a class" 1 train "$T/empty" no
+check_says "an empty folder of a class: the message" 'empty: no video \(wanted CLASS/VIDEO in it\)'
+: >"$T/none.txt"
+check_exit "an empty list" 1 train "$T/none.txt" no
+check_says "an empty list: the message" 'none.txt: no video \(wanted one on each line\)'
+plan
