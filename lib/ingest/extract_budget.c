@@ -303,6 +303,8 @@ extract_pool_explain(const struct pool_work *w, const char *path, int status)
 	else if (WIFSIGNALED(status))
 		fail("%s: the decoder crashed: signal %d (%s)", Q(path),
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == EXTRACT_CHILD_NOT_SENT)
+		fail("%s: cannot read its spooled frames back", Q(path));
 	else
 		fail("%s: the decoding process ended with status %d", Q(path),
 		    WEXITSTATUS(status));
@@ -335,6 +337,8 @@ extract_pool_video(struct extract_pool *p, size_t i, int thread,
 		lost = w.c->pid == 0;
 		status = extract_pool_end_child(p, w.c);
 		lost |= status == -1 && w.limit == LIMIT_NONE;
+		lost |= WIFEXITED(status) &&
+		    WEXITSTATUS(status) == EXTRACT_CHILD_NOT_SENT;
 		lost |= x->frame != NULL && spool_failed(x->frame);
 		if (message.text[0] == '\0')
 			extract_pool_explain(&w, row->path, status);

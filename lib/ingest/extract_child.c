@@ -181,7 +181,7 @@ extract_child_run(int fd, void *arg)
 		    strstr(x.message.text, "out of memory") != NULL)
 			_exit(EXTRACT_CHILD_NO_MEMORY);
 		if (extract_child_send(&o, &x) != 0)
-			_exit(1);
+			_exit(EXTRACT_CHILD_NOT_SENT);
 		extraction_free(&x);
 	}
 	_exit(0);

@@ -7,6 +7,8 @@
 
 /* Exit status of a child whose memory is exhausted. */
 #define EXTRACT_CHILD_NO_MEMORY 71
+/* Exit status of a child that could not return its frames. */
+#define EXTRACT_CHILD_NOT_SENT 72
 
 /*
  * Results pass through shared memory, EXTRACT_CHUNK bytes for each thread.  The

@@ -182,6 +182,7 @@ extract_estimate(const struct extract_run *r, size_t n, struct extract_estimate 
 		s.video[i].size = 1;
 	e->refused = extract_estimate_total(&s, all, (double)all,
 	    offsetof(struct extract_estimate_video, refused));
+	e->refused.high = fmin(e->refused.high, (double)all);
 	free(s.video);
 	free(part.row);		/* the rows belong to r->list */
 	return result;

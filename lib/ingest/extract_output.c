@@ -111,15 +111,18 @@ int
 extract_output_close(struct extract_output *o, int complete,
     const struct report_totals *sum)
 {
-	struct commit *c;
+	struct commit *c = o->out;
+	int result = 0;
 
-	if (extract_output_close_report(o, complete ? "ok" : "stopped", sum) != 0)
-		return -1;
-	if (!complete)
-		return 0;
-	c = o->out;
-	o->out = NULL;
-	return c != NULL ? commit_done(c) : 0;
+	/* The stream has its name before the report says so. */
+	if (complete && c != NULL) {
+		o->out = NULL;
+		result = commit_done(c);
+	}
+	if (extract_output_close_report(o, complete && result == 0 ? "ok" :
+	    "stopped", sum) != 0)
+		result = -1;
+	return result;
 }
 
 void

@@ -35,9 +35,9 @@ struct extract_output {
  * name.  Return 0, or -1 after a message.
  *
  * extract_output_close(o, complete, sum):
- * Complete the report.  Then, if ${complete} is 1, rename the stream to its
- * final name, so a file with this name is complete.  Return 0, or -1 after a
- * message.
+ * If ${complete} is 1, rename the stream to its final name, so a file with this
+ * name is complete.  Then complete the report, which says "ok" only if that
+ * succeeded.  Return 0, or -1 after a message.
  */
 int extract_output_open(struct extract_output *o, const struct list *l,
     const struct class_list *classes, const struct extract_options *how);

@@ -244,6 +244,25 @@ for budget in "" --budget=wall:10m; do
 		'absent: cannot make a temporary file'
 	check "frames cannot be spooled${budget:+, with --budget}: there is no output" test ! -e "$T/spooled.tar"
 done
+# The same holds if they cannot be read back.  strace fails the reads of a process from
+# its first one of a file without a name.
+for budget in "" --budget=wall:10m; do
+	what="frames cannot be read back${budget:+, with --budget}"
+	if ! strace -o /dev/null true 2>/dev/null; then
+		skip "$what" "strace cannot trace here"
+		continue
+	fi
+	# LeakSanitizer does not work under strace.
+	set -- env ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" \
+		vt-extract -qf -j1 --on-error=skip --spool-memory=1M --format=png $budget -o "$T/back.tar" "$T/noise.mp4"
+	strace -f -y -e trace=pread64 -o "$T/reads" "$@"
+	k=$(awk '{ n[$1]++ } /deleted/ { print n[$1]; exit }' "$T/reads")
+	rm "$T/back.tar"
+	check_exit "$what: skipping does not apply" 1 \
+		strace -f -qq -o /dev/null -e trace=pread64 -e inject=pread64:error=EIO:when=$k+ "$@"
+	check_says "$what: a message says so" 'cannot read'
+	check "$what: there is no output" test ! -e "$T/back.tar"
+done
 wrong '--output and --report are both .*/both.tar' -o "$T/both.tar" --report="$T/./both.tar" "$V/a.mp4"
 wrong 'no option --fpx=3 \(similar: --fps' --fpx=3 "$V/a.mp4"
 wrong 'not abbreviated' --short=3 "$V/a.mp4"
