@@ -49,6 +49,17 @@ narrower() {
 			print
 		}' "$@"
 }
+# damage_frames DIR [N]: overwrite bytes in each frame of the first N samples (1) of
+# the first shard in DIR. The shard's own structure stays intact.
+damage_frames() {
+	damaged=$(find "$1" -name '*-000000.tar')
+	tar tRf "$damaged" | tr -d : | awk -v n="${2:-1}" '
+		{ key = $3; sub(/\..*/, "", key); samples += !(key in seen); seen[key] }
+		samples <= n && $3 ~ /\.(jpg|raw|png)$/ { print ($2 + 1) * 512 + 100 }' |
+		while read -r at; do
+			printf 'no picture' | dd of="$damaged" bs=1 seek="$at" conv=notrunc 2>/dev/null
+		done
+}
 # sample_info ARGUMENT...: run vt-extract and print the .json of each sample,
 # one per line.
 # frame_sums ARGUMENT...: run vt-extract and print the hash of each frame, one

@@ -13,15 +13,9 @@ stages '0 0 1 0 8 2 16 2 0.02 0 0' >"$T/groups.tsv"
 stages '0 0 1 0 8 2 16 8 0.02 0 0' >"$T/shared.tsv"
 printf '#class\tmirrored\na\tb\n' >"$T/flips.tsv"
 printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t1024\tring\t9\n' >"$T/table.tsv"
-# Damage every frame of one sample.
+# Damage each frame of one sample.
 cp -r "$T/whole" "$T/damaged"
-shard=$(find "$T/damaged" -name '*-000000.tar')
-tar tRf "$shard" | tr -d : | while read -r _ block name; do
-	key=${key:-${name%%.*}}
-	case $name in "$key".*.jpg | "$key".*.raw | "$key".*.png)
-		printf 'no picture' | dd of="$shard" bs=1 seek=$(((block + 1) * 512 + 100)) conv=notrunc 2>/dev/null ;;
-	esac
-done
+damage_frames "$T/damaged"
 
 # The frames of the same samples in folders of their classes, i mod 8.
 mkdir "$T/frames"

@@ -55,12 +55,7 @@ check_exit "the run with precise BN is replayed from a checkpoint" 0 \
 # statistics.
 failing="-m $T/net.net --schedule $T/s.tsv -o $T/due --device ref -q --precise-bn 24 --val-every 0.5 --save-steps 2 --keep 9"
 cp -r "$T/val" "$T/hurt"
-shard=$(find "$T/hurt" -name '*-000000.tar')
-tar tRf "$shard" | tr -d : | while read -r _ block name; do	# each frame of its samples
-	case $name in *.jpg | *.raw | *.png)
-		printf 'no picture' | dd of="$shard" bs=1 seek=$(((block + 1) * 512 + 100)) conv=notrunc 2>/dev/null ;;
-	esac
-done
+damage_frames "$T/hurt" 99
 # shellcheck disable=SC2086
 check_exit "a run whose validation fails ends with 4" 4 vt-train -i "$T/train" --val "$T/hurt" $failing
 due="$T/due/$(cut -d' ' -f1 "$T/due/latest")"

@@ -16,6 +16,7 @@
 #include "comm/tuning.h"
 #include "train/loop/trainer.h"
 
+#include "gpu/standin/link.h"
 #include "gpu/standin/standin.h"
 #include "loader_set.h"
 #include "models.h"
@@ -90,19 +91,6 @@ no_graphs(struct driver *d, struct gpu_stream *s)
 
 /* ---- a library that sums between devices ---- */
 
-/* a stream's handle for the library */
-struct native { struct driver *driver; struct gpu_stream *stream; };
-static _Thread_local struct native native;
-
-static void *
-stream_native(struct driver *d, struct gpu_stream *s)
-{
-	native = (struct native){ d, s };
-	return &native;
-}
-
-static _Thread_local struct comm *mine;
-
 struct link {
 	struct comm *comm;
 	struct driver *driver;
@@ -110,20 +98,13 @@ struct link {
 	int steps;
 };
 
-static int
-link_id(void *id)
-{
-	memset(id, 1, 1);
-	return 0;
-}
-
 static void *
 link_open(const void *id, int rank, int ranks)
 {
 	struct link *l = xcalloc(1, sizeof(*l));
 
 	(void)id, (void)rank, (void)ranks;
-	l->comm = comm_dup(mine, COMM_WAITS);
+	l->comm = comm_dup(link_comm, COMM_WAITS);
 	return l;
 }
 
@@ -132,7 +113,7 @@ static int
 link_sum(void *link, void *x, size_t n, int type, void *stream)
 {
 	struct link *l = link;
-	const struct native *s = stream;
+	const struct link_native *s = stream;
 	const struct driver_calls *call = s->driver->call;
 	size_t bytes = n * sizeof(float);
 	float *all = xmalloc(bytes * (size_t)l->comm->size), *sum;
@@ -157,28 +138,6 @@ link_sum(void *link, void *x, size_t n, int type, void *stream)
 	call->copy(s->driver, s->stream, x, sum, bytes);
 	free(all);
 	return bad ? -1 : 0;
-}
-
-static int
-link_ready(void *link)
-{
-	(void)link;
-	return 1;
-}
-
-static int
-link_idle(void *stream)
-{
-	const struct native *s = stream;
-
-	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
-}
-
-static int
-link_finish(void *link)
-{
-	(void)link;
-	return 0;
 }
 
 static void
@@ -239,7 +198,7 @@ rank_main(struct comm *c, void *arg)
 		    .decay = 1e-3, .trust = 0.01 }, .ema = 0.9, .clip = 1,
 		    .rule = group_rule_find("plain") } };
 
-	mine = c;
+	link_comm = c;
 	me.computes = 1;
 	me.between = me.waits = me.updates = 0;
 	driver->call = &calls;
@@ -424,7 +383,7 @@ main(void)
 	calls.wait_event = wait_event;
 	calls.follow = follow;
 	calls.capture = no_graphs;
-	calls.stream_native = stream_native;
+	calls.stream_native = link_stream_native;
 	hesitant = NEVER;
 	like.set = set_open(&set, root);
 	like.schedule = schedule;

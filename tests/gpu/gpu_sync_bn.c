@@ -15,6 +15,7 @@
 #include "net/net.h"
 #include "train/reduce/sync_bn.h"
 
+#include "gpu/standin/link.h"
 #include "gpu/standin/standin.h"
 #include "tap.h"
 #include "tools/threads/threads.h"
@@ -46,10 +47,6 @@ graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
 
 /* ---- a library whose messages are a kernel of the stream ---- */
 
-struct native { struct driver *driver; struct gpu_stream *stream; };
-static _Thread_local struct native native;
-static _Thread_local struct comm *mine;
-
 /* The arguments of the kernel: [0, sends) are sent, the others received. */
 struct messages {
 	struct comm *comm;
@@ -59,13 +56,6 @@ struct messages {
 };
 
 static struct standin_kernel kernel[GPU_KERNELS + 1];
-
-static void *
-stream_native(struct driver *d, struct gpu_stream *s)
-{
-	native = (struct native){ d, s };
-	return &native;
-}
 
 static void
 exchange_body(const void *args, struct block b)
@@ -84,7 +74,7 @@ static int
 link_exchange(void *link, const struct message *send, int sends,
     const struct message *receive, int receives, void *stream)
 {
-	const struct native *s = stream;
+	const struct link_native *s = stream;
 	struct messages a = { .comm = link, .sends = sends,
 		.receives = receives };
 	struct launch k = { .kernel = GPU_KERNELS, .grid = { 1, 1 },
@@ -108,40 +98,11 @@ link_exchange(void *link, const struct message *send, int sends,
 	return 0;
 }
 
-static int
-link_id(void *id)
-{
-	memset(id, 1, 1);
-	return 0;
-}
-
 static void *
 link_open(const void *id, int rank, int ranks)
 {
 	(void)id, (void)rank, (void)ranks;
-	return comm_dup(mine, COMM_WAITS);
-}
-
-static int
-link_ready(void *link)
-{
-	(void)link;
-	return 1;
-}
-
-static int
-link_idle(void *stream)
-{
-	const struct native *s = stream;
-
-	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
-}
-
-static int
-link_finish(void *link)
-{
-	(void)link;
-	return 0;
+	return comm_dup(link_comm, COMM_WAITS);
 }
 
 static void
@@ -219,7 +180,7 @@ rank_main(struct comm *c, void *arg)
 
 	driver->call = &calls;
 	standin_use_kernels(driver, kernel, GPU_KERNELS + 1);
-	mine = c;
+	link_comm = c;
 	me.graphs = 0;
 	me.refuses = j->how == SEPARATE || (j->how == REFUSED && c->rank == 1);
 	net_init(n, 5);
@@ -323,7 +284,7 @@ main(void)
 	calls = *real;
 	calls.capture = capture;
 	calls.graph_run = graph_run;
-	calls.stream_native = stream_native;
+	calls.stream_native = link_stream_native;
 	memcpy(kernel, standin_kernels, sizeof(standin_kernels[0]) *
 	    GPU_KERNELS);
 	kernel[GPU_KERNELS] = (struct standin_kernel){ "exchange", 1,

@@ -179,13 +179,7 @@ done
 # inside one; the state of the last update remains.
 four="--batch-growth-max 4 --batch-growth-factor 4 --batch-growth-threshold 0 --batch-growth-patience 1"
 cp -r "$T/train" "$T/hurt"
-shard=$(find "$T/hurt" -name '*-000000.tar')
-tar tRf "$shard" | tr -d : | while read -r _ block name; do
-	key=${key:-${name%%.*}}
-	case $name in "$key".*.jpg | "$key".*.raw | "$key".*.png)
-		printf 'no picture' | dd of="$shard" bs=1 seek=$(((block + 1) * 512 + 100)) conv=notrunc 2>/dev/null ;;
-	esac
-done
+damage_frames "$T/hurt"
 # shellcheck disable=SC2086
 {
 	check "four: a batch that grows to four steps" train four $four

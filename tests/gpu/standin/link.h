@@ -1,0 +1,57 @@
+#ifndef STANDIN_LINK_H
+#define STANDIN_LINK_H
+
+/*
+ * The parts of a struct fabric_calls that tests with stand-ins share.  The ranks
+ * are threads; ${link_comm} connects the calling thread's rank with the others.
+ * The stream's handle that the fabric receives is a struct link_native.
+ */
+#include <string.h>
+
+#include "comm/comm.h"
+
+#include "standin.h"
+
+struct link_native { struct driver *driver; struct gpu_stream *stream; };
+static _Thread_local struct comm *link_comm;
+
+/* Set as stream_native of struct driver_calls. */
+static void *
+link_stream_native(struct driver *d, struct gpu_stream *s)
+{
+	static _Thread_local struct link_native native;
+
+	native = (struct link_native){ d, s };
+	return &native;
+}
+
+static int
+link_id(void *id)
+{
+	memset(id, 1, 1);
+	return 0;
+}
+
+static int
+link_ready(void *link)
+{
+	(void)link;
+	return 1;
+}
+
+static int
+link_idle(void *stream)
+{
+	const struct link_native *s = stream;
+
+	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
+}
+
+static int
+link_finish(void *link)
+{
+	(void)link;
+	return 0;
+}
+
+#endif
