@@ -100,8 +100,9 @@ int frame_sources_find(const struct dataset *d, const char *name,
 /*
  * frame_source_spool(m, spool, item, lock):
  * Return the frames of sample ${m}.  Frame k of level l is item ${item}[k] + l of
- * ${spool}; ${item} NULL: item k times the number of levels, plus l.  ${lock} protects ${spool}.  The caller owns all arguments,
- * which must outlive the result.
+ * ${spool}; ${item} NULL: item k times the number of levels, plus l.  ${lock}
+ * protects ${spool}.  The caller owns all arguments, which must outlive the
+ * result.
  */
 struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);

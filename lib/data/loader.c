@@ -9,11 +9,11 @@
  * So nothing is allocated later, and a change of shape needs no special case.
  *
  * The unit of work is a clip, or the clips of a repeated sample, not a
- * microbatch: all threads load a microbatch that the trainer waits for.  One lock protects everything except the clips
- * being loaded.  It is taken twice per clip, for far less than a microsecond.
- * A clip of 8 frames takes at least 5 ms: reading a frame of 320x256 takes 15
- * us, decoding and resizing 600 us (vt-bench loader, one thread).  So threads
- * rarely contend for it.
+ * microbatch: all threads load a microbatch that the trainer waits for.  One
+ * lock protects everything except the clips being loaded.  It is taken twice
+ * per clip, for far less than a microsecond.  A clip of 8 frames takes at least
+ * 5 ms: reading a frame of 320x256 takes 15 us, decoding and resizing 600 us
+ * (vt-bench loader, one thread).  So threads rarely contend for it.
  */
 #include <assert.h>
 #include <stdlib.h>

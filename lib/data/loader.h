@@ -62,8 +62,8 @@ struct microbatch {
 };
 
 /*
- * An allocator of pixel buffers.  take(of, bytes) returns aligned memory, or
- * NULL after a message; give(of, p) frees it.  ${of} is passed on.
+ * An allocator of pixel buffers.  alloc(of, bytes) returns aligned memory, or
+ * NULL after a message; release(of, p) frees it.  ${of} is passed on.
  */
 struct pixel_allocator {
 	void *(*alloc)(void *of, size_t bytes);
@@ -93,7 +93,7 @@ struct loader_options {
 	size_t memory;			/* maximum bytes of prefetched
 					 * pixels; two microbatches are
 					 * always allowed */
-	struct pixel_allocator workspace;	/* allocator; take NULL:
+	struct pixel_allocator workspace;	/* allocator; alloc NULL:
 					 * huge_alloc */
 	int replaces;			/* 1: replace a damaged clip by one
 					 * of the next intact sample of its

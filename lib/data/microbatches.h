@@ -79,9 +79,9 @@ int microbatches_next(struct microbatches *l, struct microbatch *to);
 
 /*
  * microbatches_assign_sample(l, mb, i, bad):
- * Assign a sample to clip ${i} of ${mb}.  Start mb->past[i] samples after the
- * clip's own in the order of its epoch, and take the first one that is not in
- * ${bad}.  Set mb->past[i] to the number skipped.  Return 1, or 0 with ${mb}
+ * Assign a sample to clip ${i} of ${mb}.  Start mb->skipped[i] samples after
+ * the clip's own in the order of its epoch, and take the first one that is not
+ * in ${bad}.  Set mb->skipped[i] to its distance from the clip's own.  Return 1, or 0 with ${mb}
  * unchanged if none is left or ${l} is a plan of views.  One thread at a time.
  */
 int microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,

@@ -23,8 +23,9 @@ void order_free(struct order *o);
  * order_sample(o, clip):
  * Return the sample of global clip number ${clip}.  With N samples, it is at
  * position clip mod N in the order of epoch clip div N (rng_shuffle, or
- * class_balance_order).  The orders of two epochs are cached, 8 bytes per sample, so this is a lookup
- * except at the start of an epoch.  One thread at a time.
+ * class_balance_order).  The orders of two epochs are cached, 8 bytes per
+ * sample, so this is a lookup except at the start of an epoch.  One thread at a
+ * time.
  */
 uint32_t order_sample(struct order *o, uint64_t clip);
 

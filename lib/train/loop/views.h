@@ -14,9 +14,9 @@
 /*
  * views_set(protocol, st, v):
  * Set sampler, rule, stride, clips, crops, full and ensemble of ${v} to those
- * of ${protocol}, its index in VIEWS_NAMES, and ${v}->largest as in that run.  Protocol 0, auto, is one clip and
- * one crop, as in the validations of the run that wrote checkpoint ${st}; only
- * it sets ${v}->validate to 1.
+ * of ${protocol}, its index in VIEWS_NAMES, and ${v}->largest as in that run.
+ * Protocol 0, auto, is one clip and one crop, as in the validations of the run
+ * that wrote checkpoint ${st}; only it sets ${v}->validate to 1.
  */
 void views_set(int protocol, const struct state *st, struct view_options *v);
 
