@@ -166,17 +166,27 @@ STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
              '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
 PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
-pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1) $(PACKAGES)))
-FLAGS     := $(STRICT) -Ilib $(DEFINES) $(call pkg_config,--cflags) -MMD -MP \
-             $(if $(filter CUDA,$(with)),$(CUDA_CPP))
+pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1)))
+FLAGS     := $(STRICT) -Ilib $(call pkg_config,--cflags $(CORE_PC)) -MMD -MP
+# Only the folder of a part finds the headers of its libraries, and only three files
+# read which parts there are.  Another choice of parts recompiles nothing else.
+headers    = $(if $(filter $(1),$(with)),$(call pkg_config,--cflags $($(1)_PC)))
+PART_FLAGS =
+PARTS_O    = $(patsubst %,$(BUILD)/%.o,lib/base/share lib/base/option_print lib/backend/backends tests/unit/draw)
+$(PARTS_O): PART_FLAGS = $(DEFINES)
+$(BUILD)/tests/unit/draw.o: PART_FLAGS += $(call headers,CAIRO)
+$(BUILD)/lib/media/ffmpeg/%.o: PART_FLAGS := $(call headers,FFMPEG)
+$(BUILD)/lib/draw/cairo/%.o: PART_FLAGS := $(call headers,CAIRO)
+$(BUILD)/lib/comm/mpi/%.o $(BUILD)/tests/tools/serialized/%.o: PART_FLAGS := $(call headers,MPI)
+$(BUILD)/lib/backend/cuda/%.o $(BUILD)/tests/gpu/%.o: PART_FLAGS := $(if $(filter CUDA,$(with)),$(CUDA_CPP))
 # cuDNN, cuBLASLt and NCCL are loaded at run time (base/library.h); the CUDA runtime is
 # linked statically.
 # Link all archives that exist of those that the libraries list.  vt uses only a part
 # of them; the linker reports a missing one that is needed.
 archive    = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
-archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--static --libs)),\
+archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--static --libs $(PACKAGES))),\
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
-LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs)) \
+LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs $(PACKAGES))) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
              $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
 # Kernels write fused multiply-adds explicitly; the compiler must not contract (kernel.h).
@@ -209,21 +219,23 @@ $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(EN
 $(BUILD)/vt-train: $(BUILD)/cmd/train_options.o
 include tests/build.mk
 
-# Every object depends on the flags, so a changed setting rebuilds it.
+# A file of settings is as old as the settings.  Every object depends on the flags, and
+# the objects that read the parts depend on these, too.
+settings   = @mkdir -p $(@D); echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' >$@
 $(BUILD)/flags: force
-	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' | cmp -s - $@ || \
-	 echo '$(subst ','\'',$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDLIBS))' >$@
+	$(call settings,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
+$(BUILD)/parts: force
+	$(call settings,$(DEFINES) $(foreach p,FFMPEG CAIRO MPI,$(call headers,$(p))) $(LDLIBS))
+$(PARTS_O) $(filter $(foreach p,media/ffmpeg draw/cairo comm/mpi,$(BUILD)/lib/$(p)/%),$(LIB_O)): $(BUILD)/parts
+$(filter $(BUILD)/lib/backend/cuda/%,$(LIB_O)): $(BUILD)/nvcc-flags
 
 $(BUILD)/version: force
-	@mkdir -p $(@D)
-	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+	$(call settings,$(VERSION))
 
 $(BUILD)/nvcc-flags: force
-	@mkdir -p $(@D)
-	@echo '$(NVCC) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCCFLAGS)' >$@
+	$(call settings,$(NVCC) $(CUDA_CPP) $(NVCCFLAGS))
 
-COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)
+COMPILE    = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(FLAGS) $(PART_FLAGS) $(CPPFLAGS) $(CFLAGS)
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(COMPILE) -c -o $@ $<
 $(VERSION_O): lib/base/version.c $(BUILD)/flags $(BUILD)/version

@@ -110,7 +110,7 @@ $(BUILD)/gpu/%.main.o:
 	@mkdir -p $(@D)
 	$(LD) -r -o $@ $^
 	$(OBJCOPY) --redefine-sym main=main_$(call identifier,$*) --keep-global-symbol=main_$(call identifier,$*) $@
-$(BUILD)/tests/gpu/contact/program.o: FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
+$(BUILD)/tests/gpu/contact/program.o: private FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
 $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 # This test checks the size of each allocation.
@@ -120,10 +120,11 @@ $(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BU
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-# Tests include their own headers by path from tests/.
-$(BUILD)/tests/%.o: FLAGS += -Itests
+# Tests include their own headers by path from tests/.  Without private, a prerequisite
+# that is made for such an object, the file of flags, would have these flags too.
+$(BUILD)/tests/%.o: private FLAGS += -Itests
 # The stand-in's reference loops take most of the time of its tests.
-$(BUILD)/tests/gpu/standin/loops.o: CFLAGS += -O3
+$(BUILD)/tests/gpu/standin/loops.o: private CFLAGS += -O3
 # The stand-in for a GPU, and threads in the place of rank processes.
 $(BUILD)/tests/support.a: $(GPU_O) $(BUILD)/tests/tools/threads/threads.o
 	@rm -f $@

@@ -23,6 +23,11 @@ n_tests=0
 built() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
+# settings_of BUILD: print the compiler and all its flags and libraries in this build,
+# quoted for eval.
+settings_of() {
+	cat "$1/flags" "$1/parts" | paste -s -d ' ' -
+}
 # find_python MODULE...: set $python to a Python that has all MODULEs. Try PYTHON
 # first. Fail if none is found.
 find_python() {

@@ -20,7 +20,7 @@ print a line with the seconds of so many steps; "forget MODE" frees the
 memory of a mode.  --peak prints the peak of resident memory of three steps
 of the first mode, above that of the process after loading PyTorch. --verify
 DIR compares network, loss and scores with those that tests/tools/netdump
-wrote to DIR.
+wrote to DIR.  Several folders have the names of their networks.
 """
 import argparse
 import ctypes.util
@@ -74,7 +74,7 @@ def parse():
     p.add_argument("--malloc", choices=("keep", "tcmalloc", "plain"), default="keep")
     p.add_argument("--serve", action="store_true")
     p.add_argument("--peak", action="store_true")
-    p.add_argument("--verify", metavar="DIR")
+    p.add_argument("--verify", metavar="DIR", nargs="+")
     o = p.parse_args()
     check(p, o, MODES)
     return o
@@ -312,47 +312,52 @@ def doubles(torch, path):
 
 
 def verify(torch, o):
+    for path in o.verify:
+        compare(torch, o.net if len(o.verify) == 1 else os.path.basename(path), o, path)
+
+
+def compare(torch, name, o, path):
     """Check that names, shapes and number of parameters are the same, and that
     the same weights and pixels give the same scores and loss in double."""
     clips, frames, side = (int(n) for n in o.shape.split("x"))
-    net = build(torch, o.net, o.classes, frames).train()
+    net = build(torch, name, o.classes, frames).train()
     if hasattr(net, "dropout"):
         net.dropout.p = 0
     own = {k: v for k, v in net.state_dict().items() if not k.endswith("num_batches_tracked")}
-    w, theirs, count = doubles(torch, o.verify + "/w.f64"), {}, 0
-    with open(o.verify + "/params.tsv") as f:
+    w, theirs, count = doubles(torch, path + "/w.f64"), {}, 0
+    with open(path + "/params.tsv") as f:
         for line in f:
             if line.startswith("#"):
                 continue
-            name, kind, offset, n, shape = line.rstrip("\n").split("\t")
+            key, kind, offset, n, shape = line.rstrip("\n").split("\t")
             dims = [int(s) for s in shape.split(",")]
-            if len(dims) == 5 and dims[2] == 1 and name in own and own[name].dim() == 4:
+            if len(dims) == 5 and dims[2] == 1 and key in own and own[key].dim() == 4:
                 del dims[2]             # a kernel over one frame; PyTorch's is over images
-            theirs[name] = w[int(offset):int(offset) + int(n)].view(dims)
+            theirs[key] = w[int(offset):int(offset) + int(n)].view(dims)
             count += int(n) if int(kind) < 4 else 0
     wrong = ["%s: %s here, %s there" % (k, own.get(k, torch.empty(0)).shape, theirs.get(k, torch.empty(0)).shape)
              for k in sorted(set(own) | set(theirs)) if k not in own or k not in theirs or own[k].shape != theirs[k].shape]
     if wrong:
-        sys.exit("torch_step.py: other parameters: " + "; ".join(wrong))
+        sys.exit("torch_step.py: %s: other parameters: " % name + "; ".join(wrong))
     net.double().load_state_dict(theirs, strict=False)
-    with open(o.verify + "/pixels.u8", "rb") as f:
+    with open(path + "/pixels.u8", "rb") as f:
         pixels = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8).view(clips * frames, side, side, 3)
-    with open(o.verify + "/labels.i32", "rb") as f:
+    with open(path + "/labels.i32", "rb") as f:
         labels = torch.frombuffer(bytearray(f.read()), dtype=torch.int32).long()
-    scores = net(normalise(torch, o.net, frames, pixels, torch.double))
+    scores = net(normalise(torch, name, frames, pixels, torch.double))
     losses = torch.nn.functional.cross_entropy(scores, labels, reduction="none")
     losses.mean().backward()
-    dw = doubles(torch, o.verify + "/dw.f64")
+    dw = doubles(torch, path + "/dw.f64")
     first = dict(net.named_parameters())[next(iter(theirs))].grad.flatten()
-    pairs = {"scores": (scores.detach().flatten(), doubles(torch, o.verify + "/scores.f64")),
-             "losses": (losses.detach(), doubles(torch, o.verify + "/losses.f64")),
+    pairs = {"scores": (scores.detach().flatten(), doubles(torch, path + "/scores.f64")),
+             "losses": (losses.detach(), doubles(torch, path + "/losses.f64")),
              "gradient of the first layer": (first, dw[:first.numel()])}
-    print("%s: %d parameters" % (o.net, count))
-    for name, (a, b) in pairs.items():
+    print("%s: %d parameters" % (name, count))
+    for what, (a, b) in pairs.items():
         off = float((a - b).abs().max() / b.abs().max())
-        print("%s: relative difference %.3g" % (name, off))
+        print("%s: relative difference %.3g" % (what, off))
         if not off <= 1e-6:
-            sys.exit("torch_step.py: other %s than vt's" % name)
+            sys.exit("torch_step.py: %s: other %s than vt's" % (name, what))
 
 
 def main():

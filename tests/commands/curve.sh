@@ -270,7 +270,7 @@ if built cairo; then
 		'wanted a name that ends with .png, .svg or .pdf'
 	# vt-eval as CAIRO=no builds it: lib/draw/without comes before the
 	# library.
-	eval "set -- $(cat "$BUILD/flags")"
+	eval "set -- $(settings_of "$BUILD")"
 	cc=$1
 	shift
 	bare=vt-eval

@@ -26,7 +26,7 @@ both() {
 	shift
 	vt-extract -q --report="$T/want.jsonl" "$@" >"$T/want.tar" 2>"$T/want.err"
 	check "$what: there are samples" [ -s "$T/want.tar" ]
-	for j in 1 2 5; do
+	for j in 1 5; do
 		vt-extract -q -j$j --budget=$BUDGET --report="$T/got.jsonl" "$@" >"$T/got.tar" 2>"$T/got.err"
 		check "$what: -j$j gives the same bytes with a budget" cmp "$T/want.tar" "$T/got.tar"
 	done
@@ -40,7 +40,7 @@ both "kept truncated videos" --root="$V" --allow-truncated --max-damage=99 "$V/c
 both "repeated frames" --root="$V" --fps=60 "$V"/a[123].avi
 both "levels" --root="$V" --levels=128,64,32 "$V"/a[123].avi
 both "a folder of frames" --root="$V" --short-side=100 "$V/frames" "$V/a1.avi"
-both "frames in the spool's file" --root="$V" --spool-memory=1M --format=png "$V"/a*.avi
+both "frames in the spool's file" --root="$V" --spool-memory=1M --format=png "$V"/a[12].avi
 C=$SHARED/data/clips
 if [ -r "$C/MANIFEST.tsv" ]; then
 	find "$C/derived" "$C/nasty" -type f ! -size +1M | LC_ALL=C sort | awk -F/ '{ k = $0; sub(/\.[^.\/]*$/, "", k) } !seen[k]++' >"$T/clips"

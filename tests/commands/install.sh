@@ -130,18 +130,18 @@ check_same "make uninstall leaves nothing there" "" "$(ls -A "$d")"
 
 # ---- another PREFIX compiles nothing again ----
 
-# flags SETTING...: print the flags file, on which all objects depend, under
-# these settings.
-flags() {
-	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s BUILD="$T/build" "$@" "$T/build/flags" 2>/dev/null
-	cat "$T/build/flags"
+# settings SETTING...: print the files of settings, on which objects depend, with these
+# settings of make.
+settings() {
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s BUILD="$T/build" "$@" "$T/build/flags" "$T/build/parts" 2>/dev/null
+	settings_of "$T/build"
 }
-plain=$(flags PREFIX=/usr/local)
-check_same "another PREFIX does not change the flags" "$plain" "$(flags PREFIX=/usr)"
+plain=$(settings PREFIX=/usr/local)
+check_same "another PREFIX does not change the flags" "$plain" "$(settings PREFIX=/usr)"
 check_same "BINDIR and DATADIR below one prefix do not change the flags" \
-	"$plain" "$(flags PREFIX=/x BINDIR=/y/bin DATADIR=/y/share)"
+	"$plain" "$(settings PREFIX=/x BINDIR=/y/bin DATADIR=/y/share)"
 check "a DATADIR elsewhere is compiled in" sh -c \
-	'case $1 in *\"/usr/share/vt\"*) ;; *) exit 1 ;; esac' sh "$(flags PREFIX=/opt/vt DATADIR=/usr/share)"
+	'case $1 in *\"/usr/share/vt\"*) ;; *) exit 1 ;; esac' sh "$(settings PREFIX=/opt/vt DATADIR=/usr/share)"
 
 # ---- the version ----
 
@@ -156,16 +156,22 @@ cat >"$T/cc" <<-'CC'
 	done
 CC
 chmod +x "$T/cc"
-# builds: build it, and list the new objects in $T/compiled.
+# builds [SETTING...]: build it, and list the new objects in $T/compiled.
 builds() {
 	rm -f "$T/compiled"
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u GIT_DIR make -s -C "$tree" BUILD=b CC="$T/cc" FFMPEG=no CAIRO=no \
-		MPI=no DNNL=no CUDA=no NCCL=no b/libvt.a >/dev/null 2>"$T/err" || diag "$(head -5 "$T/err")"
+		MPI=no DNNL=no CUDA=no NCCL=no "$@" b/libvt.a >/dev/null 2>"$T/err" || diag "$(head -5 "$T/err")"
 }
 release=$(sed -n 's/^RELEASE = //p' Makefile)
 builds
 check_same "without a repository the version is the release" "$release" "$(cat "$tree/b/version")"
 check "the first build compiles all objects" test "$(wc -l <"$T/compiled")" -gt 20
+builds DNNL=yes
+check_same "another part compiles only the objects that read which parts there are" \
+	"b/lib/base/option_print.o b/lib/base/share.o" "$(LC_ALL=C sort "$T/compiled" | xargs)"
+builds CFLAGS=-O1
+check "other flags compile all objects" test "$(wc -l <"$T/compiled")" -gt 20
+builds
 if command -v git >/dev/null; then
 	commit() {
 		git -C "$tree" -c user.name=t -c user.email=t@localhost -c commit.gpgsign=false commit -qam "$1"

@@ -243,7 +243,7 @@ if built cairo; then
 	check_exit "the picture without fonts has other letters" 1 cmp -s "$T/plain.svg" "$T/a.svg"
 	# vt-schedule as CAIRO=no builds it: lib/draw/without comes before the
 	# library.
-	eval "set -- $(cat "$BUILD/flags")"
+	eval "set -- $(settings_of "$BUILD")"
 	cc=$1
 	shift
 	if "$cc" "$@" -c -o "$T/without.o" lib/draw/without/plot.c 2>"$T/cc.err" &&

@@ -17,20 +17,27 @@ fi
 
 # In double, from the same weights and pixels, compare names and shapes of
 # parameters, scores, losses, and the gradient that passed through every layer.
-for net in tsm_mobilenet_v2 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18 tsm_tiny tsm_r18 tsm_r50 tsm_r50_nl tsn_r50; do
-	frames=3 side=40
-	case $net in ts*) ;; *) frames=4 side=33 ;; esac
-	sed 's/rate=[0-9.]*/rate=0/' "share/models/$net.net" >"$T/$net.net"
-	rm -rf "$T/dump"
-	"$BUILD/tests/tools/netdump" "$T/$net.net" 5 ref64 1 $frames $side "$T/dump" 2>"$T/err" || diag "$(cat "$T/err")"
-	check_exit "torch_step.py's $net agrees with vt" 0 "$python" $bench/torch_step.py --net=$net --classes=5 \
-	    --shape=1x${frames}x$side --verify="$T/dump"
-done
+# agree FRAMES SIDE NET...: compare networks.
+agree() {
+	frames=$1 side=$2
+	shift 2
+	for net; do
+		sed 's/rate=[0-9.]*/rate=0/' "share/models/$net.net" >"$T/$net.net"
+		"$BUILD/tests/tools/netdump" "$T/$net.net" 5 ref64 1 "$frames" "$side" "$T/$net" 2>"$T/err" || diag "$(cat "$T/err")"
+		set -- "$@" "$T/$net"
+		shift
+	done
+	check_exit "torch_step.py's networks of $frames frames agree with vt" 0 "$python" $bench/torch_step.py --classes=5 \
+		--shape="1x${frames}x$side" --verify "$@"
+	check_same "torch_step.py compares $# networks of $frames frames" $# "$(grep -c 'scores: relative difference' "$T/out")"
+}
+agree 4 33 i3d_r50 slowfast_r50_8x8 x3d_m r2plus1d_18
+agree 3 40 tsm_mobilenet_v2 tsm_tiny tsm_r18 tsm_r50 tsm_r50_nl tsn_r50
 check_exit "torch_step.py detects that tsn_r50 is not tsm_r50" 1 "$python" $bench/torch_step.py --net=tsm_r50 --classes=5 --shape=1x3x40 \
-    --verify="$T/dump"
+    --verify="$T/tsn_r50"
 check_says "torch_step.py names the scores that differ" 'other scores'
 check_exit "torch_step.py detects another number of classes" 1 "$python" $bench/torch_step.py --net=tsn_r50 --classes=6 --shape=1x3x40 \
-    --verify="$T/dump"
+    --verify="$T/tsn_r50"
 check_says "torch_step.py names the parameter of another shape" 'other parameters: fc.bias'
 
 if ! built oneDNN; then
