@@ -168,8 +168,8 @@ DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$
 PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1)))
 FLAGS     := $(STRICT) -Ilib $(call pkg_config,--cflags $(CORE_PC)) -MMD -MP
-# Only the folder of a part finds the headers of its libraries, and only three files
-# read which parts there are.  Another choice of parts recompiles nothing else.
+# Only the folder of a part finds the headers of its libraries, and only PARTS_O read
+# which parts there are.  Another choice of parts compiles only these files again.
 headers    = $(if $(filter $(1),$(with)),$(call pkg_config,--cflags $($(1)_PC)))
 PART_FLAGS =
 PARTS_O    = $(patsubst %,$(BUILD)/%.o,lib/base/share lib/base/option_print lib/backend/backends tests/unit/draw)
@@ -219,8 +219,8 @@ $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(EN
 $(BUILD)/vt-train: $(BUILD)/cmd/train_options.o
 include tests/build.mk
 
-# A file of settings is as old as the settings.  Every object depends on the flags, and
-# the objects that read the parts depend on these, too.
+# A file of settings is written again only if they change.  Every object depends on the
+# flags; those that depend on the choice of parts also depend on the file parts.
 settings   = @mkdir -p $(@D); echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' >$@
 $(BUILD)/flags: force
 	$(call settings,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
