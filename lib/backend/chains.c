@@ -10,12 +10,15 @@
 struct chains {
 	struct task *task;
 	int n;
+	const struct op_impl *norm;	/* implementation of tails */
 	int *readers;			/* [n] number of readers of y */
 	int *reader;			/* [n] the last reader */
 };
 
 /*
- * Return the only reader of ${t}'s output if it is an unfused ${kind}, or NULL.
+ * Return the only reader of ${t}'s output if it is a ${kind} that no chain
+ * has, or NULL.  The tail of a chain is not fused into another task, so its
+ * implementation tells.
  */
 static struct task *
 chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
@@ -23,7 +26,7 @@ chains_reader(const struct chains *s, const struct task *t, enum op_kind kind)
 	struct task *r = &s->task[s->reader[t->index]];
 
 	return s->readers[t->index] == 1 && r->op->kind == kind &&
-	    r->fused_into == r->index ? r : NULL;
+	    r->fused_into == r->index && r->impl != s->norm ? r : NULL;
 }
 
 /* Return the first shift of the output of ${t}, or NULL. */
@@ -50,7 +53,7 @@ chains_fuse(struct task *t, int into)
  * the output before them.
  */
 static void
-chains_add(const struct chains *s, struct task *bn, const struct op_impl *norm)
+chains_add(const struct chains *s, struct task *bn)
 {
 	struct norm *c = xcalloc(1, sizeof(*c));
 	struct task *next;
@@ -69,7 +72,7 @@ chains_add(const struct chains *s, struct task *bn, const struct op_impl *norm)
 		chains_fuse(c->relu, c->tail->index);
 	chains_fuse(bn, c->tail->index);
 	c->tail->materialized = 1;
-	c->tail->impl = norm;
+	c->tail->impl = s->norm;
 	c->tail->priv = bn->priv = c;
 	c->shift = chains_shift(s, c->tail);
 	c->after = chains_reader(s, c->tail, OP_CONV);
@@ -82,7 +85,7 @@ void
 chains_find(struct task *task, int n, const struct op_impl *norm,
     int (*takes)(const struct task *bn))
 {
-	struct chains s = { task, n, xcalloc((size_t)n, sizeof(int)),
+	struct chains s = { task, n, norm, xcalloc((size_t)n, sizeof(int)),
 		xcalloc((size_t)n, sizeof(int)) };
 
 	for (int i = 0; i < n; i++)
@@ -97,7 +100,7 @@ chains_find(struct task *task, int n, const struct op_impl *norm,
 	for (int i = n - 1; i >= 0; i--)
 		if (task[i].op->kind == OP_BN && task[i].fused_into == i &&
 		    (takes == NULL || takes(&task[i])))
-			chains_add(&s, &task[i], norm);
+			chains_add(&s, &task[i]);
 	free(s.readers);
 	free(s.reader);
 }

@@ -55,6 +55,44 @@ static const struct {
 	  "avgpool p in=r over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 2, 2 },
+	{ "two bns added, without a relu",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=16 k=3,3\n"
+	  "bn b in=a\n"
+	  "conv c in=x out=16 k=1,1\n"
+	  "bn d in=c gamma=0.5\n"
+	  "add s in=b,d\n"
+	  "swish r in=s\n"
+	  "avgpool p in=r over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 1, 1 },
+	{ "two bns added, whose sum a relu and a shift read",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=48 k=3,3\n"
+	  "bn b in=a\n"
+	  "conv c in=x out=48 k=1,1\n"
+	  "bn d in=c gamma=0.5\n"
+	  "add s in=d,b\n"
+	  "relu r in=s\n"
+	  "shift t in=s fold=3\n"
+	  "add u in=r,t\n"
+	  "avgpool p in=u over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 2, 2 },
+	{ "an addition of two bns that another bn's addition reads",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=16 k=3,3\n"
+	  "bn b in=a\n"
+	  "conv c in=x out=16 k=1,1\n"
+	  "bn d in=c gamma=0.5\n"
+	  "add s in=b,d\n"
+	  "conv e in=x out=16 k=1,1\n"
+	  "bn f in=e\n"
+	  "add g in=f,s\n"
+	  "relu h in=g\n"
+	  "avgpool p in=h over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 3, 3 },
 	{ "an output that is used twice is not fused",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=16 k=3,3\n"
@@ -130,6 +168,16 @@ static const struct {
 	  "avgpool p in=h over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
 	  "avgpool q in=l over=t\n", 4, 4 },
+	{ "a shift of whole 32s, recomputed without its unshifted form",
+	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  "conv a in=x out=128 k=1,1\n"
+	  "bn b in=a\n"
+	  "shift s in=b fold=2\n"
+	  "conv c in=s out=128 k=1,1\n"
+	  "add e in=c,b\n"
+	  "avgpool p in=e over=hw\n"
+	  "linear l in=p out=classes std=0.3\n"
+	  "avgpool q in=l over=t\n", 1, 1 },
 	{ "a shift that divides a block, and one next to it",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=20 k=3,3\n"
