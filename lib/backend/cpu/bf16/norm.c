@@ -10,6 +10,7 @@
  * backwards: it begins where the previous one ended, with rows that are still
  * in the cache.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -137,7 +138,9 @@ bf16_norm_set_scale(struct bf16_pass *s)
 /*
  * Compute rows ${p}: into ${y} unless it is NULL, and into the shifted
  * activation if ${windows} is not 0 or ${y} is NULL.  A window is channels that
- * are stored together in all activations.
+ * are stored together in all activations.  Skip channels that are stored
+ * nowhere: those that the shift drops if a pass recomputes it alone, while the
+ * unshifted output is still in memory.
  */
 static void
 bf16_norm_apply_rows(const struct bf16_pass *s, const struct bf16_rows *p,
@@ -169,9 +172,13 @@ bf16_norm_apply_rows(const struct bf16_pass *s, const struct bf16_rows *p,
 		if (y != NULL && windows)
 			a.copy = bf16_window(s, &s->shifted, p, c, &row, &end);
 		a.c = end - c;
-		w[count++] = a;
+		if (a.y != NULL)
+			w[count++] = a;
+		else
+			assert(s->recompute);
 	}
-	s->k->apply(w, count, p->rows);
+	if (count > 0)
+		s->k->apply(w, count, p->rows);
 }
 
 static void
