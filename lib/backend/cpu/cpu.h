@@ -82,6 +82,9 @@ int cpu_is_pixels(const struct dims *d);
  * cpu_blocks	blocks of ${c} channels
  * cpu_padded	channels of these blocks, padding included
  * cpu_image	floats of one image
+ * cpu_blocked_image
+ *		floats of one image in the blocked layout, whichever layout
+ *		${d} has
  * cpu_floats	floats of the activation
  */
 int cpu_images(const struct dims *d);
@@ -89,6 +92,7 @@ size_t cpu_positions(const struct dims *d);
 int cpu_blocks(int c) ISA_CONST;
 int cpu_padded(int c) ISA_CONST;
 size_t cpu_image(const struct dims *d);
+size_t cpu_blocked_image(const struct dims *d);
 size_t cpu_floats(const struct dims *d);
 
 /*

@@ -63,8 +63,14 @@ cpu_padded(int c)
 size_t
 cpu_image(const struct dims *d)
 {
-	return cpu_positions(d) * (size_t)(cpu_is_pixels(d) ? d->c :
-	    cpu_padded(d->c));
+	return cpu_is_pixels(d) ? cpu_positions(d) * (size_t)d->c :
+	    cpu_blocked_image(d);
+}
+
+size_t
+cpu_blocked_image(const struct dims *d)
+{
+	return cpu_positions(d) * (size_t)cpu_padded(d->c);
 }
 
 size_t

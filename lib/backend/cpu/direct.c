@@ -175,7 +175,8 @@ direct_split(struct direct *g, int threads)
 	g->panels = div_up(slices, g->windows);
 	g->windows = div_up(slices, g->panels);
 	g->jobs = runs * g->windows;
-	g->stream = cpu_floats(&g->out) * sizeof(float) >= STREAMED &&
+	g->stream = cpu_blocked_image(&g->out) * (size_t)cpu_images(&g->out) *
+	    sizeof(float) >= STREAMED &&
 	    (cpu_lanes() == 16 || !g->back || g->s[2] == 1);
 }
 
@@ -291,14 +292,14 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 	for (; i < end; row++, x = 0) {
 		int frame = row / h->positions, clip = frame / t->positions;
 		int at_t = frame % t->positions, at_h = row % h->positions;
-		float *y = out + (long)cpu_image(&g->out) * (clip * g->out.t +
+		float *y = out + (long)cpu_blocked_image(&g->out) * (clip * g->out.t +
 		    t->first + at_t * t->next) + ((long)(h->first + at_h *
 		    h->next) * g->out.w + w->first) * lanes;
 		long in;
 
 		at_t = at_t * t->step + t->at;
 		at_h = at_h * h->step + h->at;
-		in = (long)cpu_image(&g->in) * (clip * g->in.t + at_t) +
+		in = (long)cpu_blocked_image(&g->in) * (clip * g->in.t + at_t) +
 		    (long)at_h * g->in.w * lanes;
 		for (; x < w->positions && i < end; x++, i++) {
 			int at_w = x * w->step + w->at;
@@ -329,7 +330,7 @@ direct_find(const struct direct *g, const struct direct_class *c,
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int a[3] = { tap / w->taps / h->taps * t->turn,
 		tap / w->taps % h->taps * h->turn, tap % w->taps * w->turn };
-	long more = (long)cpu_image(&g->in) * a[0] + ((long)a[1] * g->in.w +
+	long more = (long)cpu_blocked_image(&g->in) * a[0] + ((long)a[1] * g->in.w +
 	    a[2]) * cpu_lanes();
 
 	for (int r = 0; r < tile->n; r++) {
@@ -344,7 +345,8 @@ direct_find(const struct direct *g, const struct direct_class *c,
 
 /*
  * Set the input of a tile for units ${u} to ${end}.  If its positions are
- * contiguous, use the input in place; otherwise gather it into ${to}.
+ * contiguous and no axis has taps, use the input in place; otherwise gather it
+ * into ${to}.
  */
 static void
 direct_gather_units(const struct direct *g, const struct direct_class *c,
@@ -355,8 +357,8 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	int blocks = cpu_blocks(g->in.c), lanes = cpu_lanes(), n;
 	const float *from[DIRECT_ROWS_MAX];
 
-	if (g->out.h * g->out.t == 1 && direct_is_plain(g, 2) &&
-	    tile->n == k->rows && tile->from[k->rows - 1] - tile->from[0] ==
+	if (direct_is_plain(g, 0) && direct_is_plain(g, 1) &&
+	    direct_is_plain(g, 2) && tile->n == k->rows && tile->from[k->rows - 1] - tile->from[0] ==
 	    (k->rows - 1) * (long)lanes) {
 		tile->x = in + tile->from[0] + plane * (size_t)u;
 		tile->step = plane;

@@ -7,9 +7,9 @@
  * the calling thread alone.  To use several threads, give each of them some of
  * the images or some of the channels.
  *
- * Layouts in fp32 are those of backend/cpu/cpu.h: [image][c][h][w] for up to 3
- * channels, otherwise blocks of cpu_lanes() channels, [image][c /
- * lanes][h][w][lanes], the last padded with zeros.  bf16 is [image][h][w][c],
+ * Activations in fp32 lie in blocks of cpu_lanes() channels, [image][c /
+ * lanes][h][w][lanes], the last padded with zeros, for any number of channels.
+ * The input may be pixels instead, [image][c][h][w].  bf16 is [image][h][w][c],
  * because oneDNN uses AMX in this layout only.
  *
  * Weights and their gradients have two orders.  The outer order is that of the
@@ -23,6 +23,7 @@ struct conv_shape {
 	int in_h, in_w, out_h, out_w;
 	int k[2], s[2], p[2];		/* h, w */
 	int bias;
+	int pixels;			/* the input in fp32 is pixels */
 	int bf16;			/* activations and inner weights are
 					 * bf16 */
 	/*
@@ -76,19 +77,20 @@ struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
 void dnnl_conv_free(struct dnnl_conv *c);
 
 /*
- * dnnl_conv_has(d, pass, s):
- * Return 1 if oneDNN runs the pass by more than its reference loops.
- */
-int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
-    const struct conv_shape *s);
-
-/*
  * A call: some images, or a window of the rows of one image.  If ${more} is not
  * 0, add to the output instead of writing it; this is for CONV_FORWARD only and
  * adds no bias.  ${top} rows of padding precede the input rows.  The rows of
  * padding below follow from the shape.
  */
 struct conv_call { int images, more, in_h, out_h, top; };
+
+/*
+ * dnnl_conv_has(d, pass, s, call, n):
+ * Return 1 if oneDNN runs the ${n} calls by one implementation that is not its
+ * reference loops, with one order of the weights.
+ */
+int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
+    const struct conv_shape *s, const struct conv_call *call, int n);
 
 /*
  * dnnl_conv_call(c, call):

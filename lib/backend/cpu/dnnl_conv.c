@@ -14,11 +14,11 @@
 /* ---- describing a pass ---- */
 
 static dnnl_format_tag_t
-dnnl_conv_activation_tag(const struct conv_shape *s, int channels)
+dnnl_conv_activation_tag(const struct conv_shape *s, int pixels)
 {
 	if (s->bf16)
 		return dnnl_nhwc;
-	if (channels <= 3)
+	if (pixels)
 		return dnnl_nchw;
 	return cpu_lanes() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
 }
@@ -38,13 +38,39 @@ dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
 }
 
 /*
+ * oneDNN's own scratchpad is one buffer for all threads, so each call gets one.
+ */
+static dnnl_primitive_attr_t
+dnnl_conv_attributes(const struct conv_call *k)
+{
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_post_ops_t sum = NULL;
+
+	dnnl_primitive_attr_create(&attr);
+	dnnl_primitive_attr_set_scratchpad_mode(attr,
+	    dnnl_scratchpad_mode_user);
+	if (k->more) {
+		dnnl_post_ops_create(&sum);
+#if DNNL_VERSION_MAJOR >= 3
+		dnnl_post_ops_append_sum(sum, 1, 0, dnnl_data_type_undef);
+#else
+		dnnl_post_ops_append_sum(sum, 1);
+#endif
+		dnnl_primitive_attr_set_post_ops(attr, sum);
+		dnnl_post_ops_destroy(sum);
+	}
+	return attr;
+}
+
+/*
  * Create the primitive descriptor of a call.  The first call lets oneDNN choose
  * the order of the weights, and the others must use that order.
  */
 static int
 dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
-    const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
+    dnnl_primitive_desc_t *pd)
 {
+	dnnl_primitive_attr_t attr = dnnl_conv_attributes(k);
 	const struct conv_shape *s = &c->s;
 	const dnnl_data_type_t type = s->bf16 ? dnnl_bf16 : dnnl_f32;
 	const dnnl_dims_t x = { k->images, s->in, k->in_h, s->in_w };
@@ -63,9 +89,9 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 		.attr = attr };
 
 	bad = layout_make(&l[X], 4, x, type,
-	    dnnl_conv_activation_tag(s, s->in)) ||
+	    dnnl_conv_activation_tag(s, s->pixels)) ||
 	    layout_make(&l[Y], 4, y, type,
-	    dnnl_conv_activation_tag(s, s->out)) ||
+	    dnnl_conv_activation_tag(s, 0)) ||
 	    layout_make(&any, n, w, type, dnnl_format_tag_any) ||
 	    layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
 	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
@@ -81,6 +107,7 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 		bad = dnnl_describe(pd, c->dnnl->engine, &v);
 	if (hint != NULL)
 		dnnl_primitive_desc_destroy(hint);
+	dnnl_primitive_attr_destroy(attr);
 	for (int i = 0; i < 4; i++)
 		layout_free(&l[i]);
 	layout_free(&any);
@@ -148,20 +175,42 @@ dnnl_conv_is_plain(dnnl_primitive_desc_t pd, const char **impl)
 	return strncmp(*impl, "ref", 3) == 0;
 }
 
+/* Store the order of the weights of a first call. */
+static int
+dnnl_conv_set_order(struct dnnl_conv *c, dnnl_primitive_desc_t pd)
+{
+	layout_ref w = dnnl_primitive_desc_query_md(pd, c->pass ==
+	    CONV_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
+	    0);
+
+	c->weights = dnnl_memory_desc_get_size(w);
+	return layout_copy(&c->w, w);
+}
+
 int
-dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s)
+dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s,
+    const struct conv_call *call, int n)
 {
 	struct dnnl_conv c = { .dnnl = d, .pass = pass, .s = *s };
-	const struct conv_call k = { 1, 0, s->in_h, s->out_h, s->p[0] };
-	dnnl_primitive_desc_t pd = NULL;
-	const char *impl;
-	int has;
+	int has = 1;
 
 	dnnl_one_thread();
-	if (dnnl_conv_describe_call(&c, &k, NULL, &pd) != 0)
-		return 0;
-	has = !dnnl_conv_is_plain(pd, &impl);
-	dnnl_primitive_desc_destroy(pd);
+	for (int i = 0; i < n && has; i++) {
+		dnnl_primitive_desc_t pd = NULL;
+		const char *impl;
+
+		if (dnnl_conv_describe_call(&c, &call[i], &pd) != 0) {
+			has = 0;
+			break;
+		}
+		has = !dnnl_conv_is_plain(pd, &impl) && (i == 0 ?
+		    dnnl_conv_set_order(&c, pd) == 0 :
+		    strcmp(impl, c.name) == 0);
+		snprintf(c.name, sizeof(c.name), "%s", impl);
+		c.calls = 1;	/* the others use its order */
+		dnnl_primitive_desc_destroy(pd);
+	}
+	layout_free(&c.w);
 	return has;
 }
 
@@ -171,31 +220,11 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 	static const char *const what[] = { "forward pass", "weight gradient",
 		"data gradient" };
 	dnnl_primitive_desc_t pd = NULL;
-	dnnl_primitive_attr_t attr = NULL;
-	dnnl_post_ops_t sum = NULL;
 	const char *impl;
 	int bad, plain;
 
 	dnnl_one_thread();
-	/*
-	 * oneDNN's own scratchpad is one buffer for all threads, so give one
-	 * per call.
-	 */
-	dnnl_primitive_attr_create(&attr);
-	dnnl_primitive_attr_set_scratchpad_mode(attr,
-	    dnnl_scratchpad_mode_user);
-	if (k->what.more) {
-		dnnl_post_ops_create(&sum);
-#if DNNL_VERSION_MAJOR >= 3
-		dnnl_post_ops_append_sum(sum, 1, 0, dnnl_data_type_undef);
-#else
-		dnnl_post_ops_append_sum(sum, 1);
-#endif
-		dnnl_primitive_attr_set_post_ops(attr, sum);
-		dnnl_post_ops_destroy(sum);
-	}
-	bad = dnnl_conv_describe_call(c, &k->what, attr, &pd);
-	dnnl_primitive_attr_destroy(attr);
+	bad = dnnl_conv_describe_call(c, &k->what, &pd);
 	if (bad)
 		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
 		    "%d groups, %dx%d kernel, stride %d", c->what,
@@ -211,14 +240,8 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 	}
 	bad = dnnl_primitive_create(&k->prim, pd) ||
 	    dnnl_conv_make_memories(c, k, pd);
-	if (!bad && c->calls == 0) {
-		layout_ref w = dnnl_primitive_desc_query_md(pd,
-		    c->pass == CONV_WEIGHTS ? dnnl_query_diff_weights_md :
-		    dnnl_query_weights_md, 0);
-
-		c->weights = dnnl_memory_desc_get_size(w);
-		bad = layout_copy(&c->w, w) || dnnl_make_slices(c);
-	}
+	if (!bad && c->calls == 0)
+		bad = dnnl_conv_set_order(c, pd) || dnnl_make_slices(c);
 	if (bad)
 		bad = fail("%s: oneDNN %s cannot make its %s", c->what,
 		    dnnl_version_text(), what[c->pass]);

@@ -147,7 +147,7 @@ grouped_visit_frame(const struct grouped_visit *v, int f)
 	size_t lanes = (size_t)cpu_lanes();
 
 	for (int h = 0; h < g->y.h; h++) {
-		size_t y = cpu_image(&g->y) * (size_t)f +
+		size_t y = cpu_blocked_image(&g->y) * (size_t)f +
 		    (size_t)(h * g->y.w) * lanes;
 
 		for (int i = 0; i < g->k[0] * g->k[1]; i++) {
@@ -155,7 +155,7 @@ grouped_visit_frame(const struct grouped_visit *v, int f)
 			int at = h * g->s[1] - g->p[1] + i % g->k[1];
 
 			if (t >= 0 && t < g->x.t && at >= 0 && at < g->x.h)
-				v->run(v, cpu_image(&g->x) * (size_t)t +
+				v->run(v, cpu_blocked_image(&g->x) * (size_t)t +
 				    (size_t)(at * g->x.w) * lanes, y,
 				    v->step * (size_t)i);
 		}
@@ -219,11 +219,11 @@ grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
 		.run = back ? grouped_run_back : grouped_run_forward };
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
-	v.x = v.y = in + cpu_image(from) * (size_t)(clip * from->t) + at;
-	v.to = to + cpu_image(d) * (size_t)(clip * d->t) +
+	v.x = v.y = in + cpu_blocked_image(from) * (size_t)(clip * from->t) + at;
+	v.to = to + cpu_blocked_image(d) * (size_t)(clip * d->t) +
 	    cpu_positions(d) * (size_t)(block * cpu_lanes());
 	for (int f = 0; f < d->t && !more; f++)
-		grouped_begin(d, block, bias, v.to + cpu_image(d) * (size_t)f);
+		grouped_begin(d, block, bias, v.to + cpu_blocked_image(d) * (size_t)f);
 	for (int f = 0; f < g->y.t; f++)
 		grouped_visit_frame(&v, f);
 }
@@ -271,8 +271,8 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 	    i < (int)((long)images * (part + 1) / grouped_parts(g)); i++) {
 		size_t clip = (size_t)(i / g->y.t);
 
-		v.x = x + cpu_image(&g->x) * (clip * (size_t)g->x.t) + at;
-		v.y = dy + cpu_image(&g->y) * (clip * (size_t)g->y.t) + y_at;
+		v.x = x + cpu_blocked_image(&g->x) * (clip * (size_t)g->x.t) + at;
+		v.y = dy + cpu_blocked_image(&g->y) * (clip * (size_t)g->y.t) + y_at;
 		memset(v.to, 0, n * sizeof(*v.to));
 		grouped_visit_frame(&v, i % g->y.t);
 		for (size_t k = 0; k < n; k++)

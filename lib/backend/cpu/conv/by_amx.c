@@ -40,7 +40,7 @@ conv_amx_product_fits(const struct cpu_conv_pass *p)
 {
 	int taps = pass_tap(p);
 
-	if (cpu_is_pixels(&p->in))
+	if (p->pixels)
 		return 0;
 	if (p->kind == CONV_DATA)
 		return taps == 1 || p->s[1] > 1 || p->s[2] > 1 ||

@@ -10,7 +10,7 @@
 /*
  * Our direct convolution runs 1x1x1 kernels, because it adds a gradient to
  * another one without a separate pass.  It also runs what oneDNN lacks: data
- * gradients of unequal strides with AVX2, and everything without AVX2.  GF/s of
+ * gradients of unequal strides with AVX2, and most passes without AVX2.  GF/s of
  * two threads, ResNet-50, 16 images of 224 x 224:
  *
  *					forward		data gradient
@@ -32,12 +32,13 @@ conv_direct_fits(const struct cpu_conv_pass *p)
 	const struct op *op = t->op;
 	int strided = p->s[1] > 1 || p->s[2] > 1;
 
-	if (p->kind == CONV_WEIGHTS || op->groups > 1 || cpu_is_pixels(&p->in))
+	if (p->kind == CONV_WEIGHTS || op->groups > 1 || p->pixels)
 		return 0;
 	if (isa_best() == ISA_BASE || p->s[1] != p->s[2])
 		return 1;
-	return p->k[0] * p->k[1] * p->k[2] == 1 && (!strided ||
-	    (cpu_lanes() == 16 && p->in.c >= 256 && p->out.c >= 256));
+	return (p->k[0] * p->k[1] * p->k[2] == 1 && (!strided ||
+	    (cpu_lanes() == 16 && p->in.c >= 256 && p->out.c >= 256))) ||
+	    !conv_library_has(p);
 }
 
 static void

@@ -24,7 +24,7 @@ conv_groups_fits(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 
-	return t->op->groups > 1 && !cpu_is_pixels(&p->in) &&
+	return t->op->groups > 1 && !p->pixels &&
 	    !conv_library_has(p);
 }
 

@@ -33,7 +33,7 @@ conv_products_fits(const struct cpu_conv_pass *p)
 	const struct task *t = p->t;
 
 	return p->kind == CONV_WEIGHTS && t->op->groups == 1 &&
-	    (!cpu_is_pixels(&p->in) || isa_best() == ISA_BASE);
+	    (!p->pixels || isa_best() == ISA_BASE || !conv_library_has(p));
 }
 
 static void
@@ -60,7 +60,7 @@ conv_products_make(struct cpu_conv_pass *p)
 	struct outer *g = p->state = xcalloc(1, sizeof(*g));
 
 	*g = (struct outer){ .clips = p->out.n, .in = p->in.c,
-		.out = p->out.c, .pixels = cpu_is_pixels(&p->in),
+		.out = p->out.c, .pixels = p->pixels,
 		.x = { p->in.t, p->in.h, p->in.w },
 		.y = { p->out.t, p->out.h, p->out.w } };
 	memcpy(g->k, p->k, sizeof(g->k));

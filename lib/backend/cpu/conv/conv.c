@@ -19,8 +19,8 @@
 #define GRAIN 16384
 
 /*
- * Candidate algorithms: the first that fits runs the pass.  The last one fits
- * all.
+ * Candidate algorithms: the first that fits runs the pass.  In fp32 one of them
+ * fits each pass whose x lies in blocks.
  */
 static const struct conv_algorithm *const fp32[] = {
 	&conv_by_winograd, &conv_by_direct, &conv_by_outer, &conv_by_groups,
@@ -30,8 +30,8 @@ static const struct conv_algorithm *const fp32[] = {
 };
 
 struct cpu_conv {
-	struct cpu_conv_pass pass[CONV_PASSES];	/* ${by} is NULL if the pass is
-						 * not wanted */
+	struct cpu_conv_pass pass[CONV_PASSES];	/* ${algorithm} is NULL if the
+						 * pass is not wanted */
 	int bf16;
 	int shared;			/* forward and data share packed
 					 * weights */
@@ -63,57 +63,99 @@ static struct cpu_conv_pass
 cpu_conv_pass_of(struct task *t, enum conv_pass kind, int bf16)
 {
 	struct cpu_conv_pass p = { .t = t, .kind = kind, .bf16 = bf16,
-	    .in = t->in[0],
-		.out = t->out };
+		.in = t->in[0], .out = t->out,
+		.pixels = cpu_is_pixels(&t->in[0]) };
 	const struct op *op = t->op;
 
 	memcpy(p.k, op->k, sizeof(p.k));
 	memcpy(p.s, op->s, sizeof(p.s));
 	memcpy(p.p, op->p, sizeof(p.p));
 	if (bf16 && pass_timed(&p) && pass_tap(&p) == 1 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 &&
-	    !cpu_is_pixels(&p.in))
+	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 && !p.pixels)
 		cpu_conv_rows_of_frames(&p);
 	return p;
 }
 
-static int
-cpu_conv_make_pass(struct cpu_conv_pass *p)
+static size_t
+cpu_conv_copy_bytes(const struct dims *d)
 {
-	const struct conv_algorithm *const *a = p->bf16 ? bf16s : fp32;
+	return cpu_pages(cpu_blocked_image(d) * (size_t)cpu_images(d) *
+	    sizeof(float));
+}
 
-	while (!(*a)->fits(p))
+/*
+ * Select the algorithm of a pass, and copies if none runs it on pixels.  In
+ * bf16, leave it NULL if none fits.
+ */
+static void
+cpu_conv_select(struct cpu_conv_pass *p)
+{
+	const struct conv_algorithm *const *table = p->bf16 ? bf16s : fp32,
+	    *const *a = table;
+
+	while (*a != NULL && !(*a)->fits(p))
 		a++;
+	if (*a == NULL && !p->bf16 && p->pixels) {
+		p->pixels = 0;
+		p->copy_x = cpu_conv_copy_bytes(&p->in);
+		for (a = table; *a != NULL && !(*a)->fits(p);)
+			a++;
+	}
+	if (!p->bf16 && cpu_is_pixels(&p->out))
+		p->copy_y = cpu_conv_copy_bytes(&p->out);
 	p->algorithm = *a;
-	if (p->algorithm->make(p) != 0)
-		return -1;
-	p->packed = cpu_pages(p->packed);
-	p->workspace = cpu_pages(p->workspace);
-	return 0;
+}
+
+/*
+ * Select the algorithms of the passes of ${t}.  Return 1, or 0 if a pass has
+ * none.
+ */
+static int
+cpu_conv_open(struct task *t, int bf16)
+{
+	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
+		[CONV_WEIGHTS] = t->needs_weight_grad,
+		[CONV_DATA] = t->needs_input_grad[0] };
+	struct cpu_conv *c = xcalloc(1, sizeof(*c));
+
+	c->bf16 = bf16;
+	for (int i = 0; i < CONV_PASSES; i++) {
+		c->pass[i] = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
+		if (!wants[i])
+			continue;
+		cpu_conv_select(&c->pass[i]);
+		if (c->pass[i].algorithm == NULL) {
+			free(c);
+			return 0;
+		}
+	}
+	t->priv = c;
+	return 1;
 }
 
 static int
-cpu_conv_prepare_as(struct task *t, int bf16)
+cpu_conv_make(struct task *t)
 {
-	const int wants[CONV_PASSES] = { [CONV_FORWARD] = 1,
-		[CONV_WEIGHTS] = t->needs_weight_grad, [CONV_DATA] = t->needs_input_grad[0] };
-	struct cpu_conv *c = xcalloc(1, sizeof(*c));
+	struct cpu_conv *c = t->priv;
 	const struct cpu_conv_pass *forward = &c->pass[CONV_FORWARD];
 	const struct cpu_conv_pass *data = &c->pass[CONV_DATA];
 
-	t->priv = c;
-	c->bf16 = bf16;
 	for (int i = 0; i < CONV_PASSES; i++) {
 		struct cpu_conv_pass *p = &c->pass[i];
 
-		*p = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
-		if (wants[i] && cpu_conv_make_pass(p) != 0)
+		if (p->algorithm == NULL)
+			continue;
+		if (p->algorithm->make(p) != 0)
 			return -1;
+		p->packed = cpu_pages(p->packed);
+		p->copy_at = cpu_pages(p->workspace);
+		p->workspace = p->copy_at + p->copy_x + p->copy_y;
 		if (p->scratch > c->scratch)
 			c->scratch = p->scratch;
 	}
 	c->scratch = cpu_pages(c->scratch);
-	c->shared = data->algorithm == forward->algorithm && data->algorithm->shares != NULL &&
+	c->shared = data->algorithm == forward->algorithm &&
+	    data->algorithm->shares != NULL &&
 	    data->algorithm->shares(forward, data);
 	return 0;
 }
@@ -121,15 +163,15 @@ cpu_conv_prepare_as(struct task *t, int bf16)
 static int
 cpu_conv_prepare(struct task *t)
 {
-	if (cpu_is_pixels(&t->out))
-		return fail("%s: the cpu back end cannot convolve %d channels to "
-		    "%d (wanted more than 3)", t->op->name, t->in[0].c, t->out.c);
-	return cpu_conv_prepare_as(t, 0);
+	if (!cpu_conv_open(t, 0))
+		return fail("%s: the cpu back end has no algorithm for this "
+		    "convolution", t->op->name);
+	return cpu_conv_make(t);
 }
 
 /*
- * Groups, kernels over both time and space, and shapes with one position per
- * image run in fp32 on widened copies.
+ * Groups, kernels over both time and space, shapes with one position per image,
+ * and what has no algorithm run in fp32 on widened copies.
  */
 static int
 cpu_conv_prepare_half(struct task *t)
@@ -137,8 +179,8 @@ cpu_conv_prepare_half(struct task *t)
 	const struct cpu_conv_pass p = cpu_conv_pass_of(t, CONV_FORWARD, 1);
 
 	if (bf16_is(&t->in[0]) && bf16_is(&t->out) && t->op->groups == 1 &&
-	    !pass_timed(&p) && !cpu_is_pixels(&t->out))
-		return cpu_conv_prepare_as(t, 1);
+	    !pass_timed(&p) && !cpu_is_pixels(&t->out) && cpu_conv_open(t, 1))
+		return cpu_conv_make(t);
 	t->impl = &bf16_fallback;
 	return t->impl->prepare(t);
 }
@@ -184,8 +226,9 @@ static int
 cpu_conv_adds_after(const struct task *t)
 {
 	const struct cpu_conv *c = t->priv;
+	const struct cpu_conv_pass *p = &c->pass[CONV_DATA];
 
-	return t->accumulate[0] && !c->pass[CONV_DATA].algorithm->adds;
+	return t->accumulate[0] && (!p->algorithm->adds || p->copy_x > 0);
 }
 
 static size_t
@@ -244,6 +287,69 @@ cpu_conv_run_phases(struct conv_run *r, const struct conv_phase *phase)
 		cpu_run(r->p->t, phase[i].n, phase[i].f, r);
 }
 
+/* A copy of an activation from pixels to blocks or back. */
+struct cpu_conv_copy {
+	const struct dims *d;
+	float *pixels, *blocks;
+	int back;
+};
+
+static void
+cpu_conv_copy_image(int image, int thread, void *arg)
+{
+	const struct cpu_conv_copy *k = arg;
+	size_t positions = cpu_positions(k->d), lanes = (size_t)cpu_lanes();
+	size_t channels = (size_t)k->d->c;
+	float *pixels = k->pixels + positions * channels * (size_t)image;
+	float *block = k->blocks + positions * lanes * (size_t)image;
+
+	(void)thread;
+	for (size_t i = 0; i < positions; i++, block += lanes)
+		for (size_t c = 0; c < lanes; c++)
+			if (k->back && c < channels)
+				pixels[c * positions + i] = block[c];
+			else if (!k->back)
+				block[c] = c < channels ?
+				    pixels[c * positions + i] : 0;
+}
+
+static void
+cpu_conv_copy(const struct conv_run *r, const struct dims *d, void *pixels,
+    void *blocks, int back)
+{
+	struct cpu_conv_copy k = { d, pixels, blocks, back };
+
+	if (pixels != blocks)
+		cpu_run(r->p->t, cpu_images(d), cpu_conv_copy_image, &k);
+}
+
+/*
+ * Run a pass, on copies of x and y where the algorithm cannot use them.  Return
+ * the run with the copies, which are valid until the next run.
+ */
+static struct conv_run
+cpu_conv_run_pass(const struct conv_run *r)
+{
+	const struct cpu_conv_pass *p = r->p;
+	char *copy = (char *)r->spare + p->copy_at;
+	struct conv_run k = *r;
+
+	if (p->copy_x > 0)
+		k.x = copy;
+	if (p->copy_y > 0)
+		k.y = copy + p->copy_x;
+	if (p->kind != CONV_DATA)
+		cpu_conv_copy(r, &p->in, r->x, k.x, 0);
+	if (p->kind != CONV_FORWARD)
+		cpu_conv_copy(r, &p->out, r->y, k.y, 0);
+	cpu_conv_run_phases(&k, p->run);
+	if (p->kind == CONV_DATA)
+		cpu_conv_copy(r, &p->in, r->x, k.x, 1);
+	if (p->kind == CONV_FORWARD)
+		cpu_conv_copy(r, &p->out, r->y, k.y, 1);
+	return k;
+}
+
 static void
 cpu_conv_order(struct conv_run *r)
 {
@@ -265,7 +371,7 @@ cpu_conv_forward(struct task *t)
 	struct conv_run r = cpu_conv_run_of(t, CONV_FORWARD, t->x[0], t->y);
 
 	cpu_conv_order(&r);
-	cpu_conv_run_phases(&r, r.p->run);
+	cpu_conv_run_pass(&r);
 }
 
 struct cpu_conv_sum { const struct task *t; void *to; const void *from; };
@@ -299,12 +405,12 @@ cpu_conv_data_gradient(struct task *t)
 	cpu_conv_order(&r);
 	if (!cpu_conv_adds_after(t)) {
 		r.more = t->accumulate[0];
-		cpu_conv_run_phases(&r, r.p->run);
+		cpu_conv_run_pass(&r);
 		return;
 	}
 	sum.from = r.x = (char *)r.spare + r.p->workspace +
 	    (t->repeats ? 0 : r.p->packed);
-	cpu_conv_run_phases(&r, r.p->run);
+	cpu_conv_run_pass(&r);
 	if (c->bf16)
 		cpu_ranges(cpu_of(t), bf16_image(d) * (size_t)cpu_images(d),
 		    GRAIN, cpu_conv_add_halves, &sum);
@@ -320,13 +426,17 @@ cpu_conv_data_gradient(struct task *t)
 static void
 cpu_conv_bias_floats(int block, int thread, void *arg)
 {
-	struct task *t = arg;
+	const struct conv_run *r = arg;
+	const struct task *t = r->p->t;
+	size_t image = pass_image(r->p, &r->p->out);
+	const float *y = (const float *)r->y + cpu_positions(&t->out) *
+	    (size_t)(block * cpu_lanes());
 	int lanes = cpu_lanes(), first = block * lanes;
 	float sum[LANES_MAX] = { 0 }, plane[LANES_MAX];
 
 	(void)thread;
 	for (int i = 0; i < cpu_images(&t->out); i++) {
-		cpu_k(t)->plane_sum(cpu_plane(&t->out, t->dy, i, block),
+		cpu_k(t)->plane_sum(y + image * (size_t)i,
 		    cpu_positions(&t->out), plane);
 		for (int c = 0; c < lanes; c++)
 			sum[c] += plane[c];
@@ -338,7 +448,8 @@ cpu_conv_bias_floats(int block, int thread, void *arg)
 static void
 cpu_conv_bias_halves(int block, int thread, void *arg)
 {
-	struct task *t = arg;
+	const struct conv_run *r = arg;
+	const struct task *t = r->p->t;
 	const struct dims *d = &t->out;
 	int first = block * 16, end = d->c < first + 16 ? d->c : first + 16;
 	double sum[16] = { 0 };
@@ -359,11 +470,11 @@ cpu_conv_weight_gradient(struct task *t)
 	const struct cpu_conv *c = t->priv;
 	struct conv_run r = cpu_conv_run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
 
-	cpu_conv_run_phases(&r, r.p->run);
+	r = cpu_conv_run_pass(&r);
 	if (t->op->bias)
 		cpu_run(t, c->bf16 ? bf16_row(&t->out) / 16 :
 		    cpu_blocks(t->out.c), c->bf16 ? cpu_conv_bias_halves :
-		    cpu_conv_bias_floats, t);
+		    cpu_conv_bias_floats, &r);
 }
 
 static void

@@ -33,6 +33,17 @@ struct cpu_conv_pass {
 	 */
 	struct dims in, out;
 	int k[3], s[3], p[3];
+	/*
+	 * The layout of x in fp32, as the algorithm sees it: 1 for pixels, 0
+	 * for blocks.  y always lies in blocks.
+	 */
+	int pixels;
+	/*
+	 * Bytes of the copies of x and y in blocks, if they are pixels in
+	 * memory; 0 if there is none.  They lie at ${copy_at} in the memory
+	 * that all threads share.
+	 */
+	size_t copy_x, copy_y, copy_at;
 	/* The selected algorithm; NULL if the pass is not wanted. */
 	const struct conv_algorithm *algorithm;
 	/* Set by the make function of the algorithm: */
@@ -64,6 +75,7 @@ struct conv_algorithm {
 	const char *name;
 	/*
 	 * Return 1 if it can run the pass and is the fastest of those that can.
+	 * The shape and the processor alone decide, not the number of threads.
 	 */
 	int (*fits)(const struct cpu_conv_pass *p);
 	/*
@@ -88,10 +100,21 @@ extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
     conv_by_outer, conv_by_groups, conv_by_amx, conv_by_library;
 
 /*
- * conv_library_has(p): return 1 if oneDNN runs the pass by more than its
- * reference loops.
+ * conv_library_has(p): return 1 if oneDNN runs the pass, not split, by more
+ * than its reference loops.
  */
 int conv_library_has(const struct cpu_conv_pass *p);
+
+/*
+ * pass_image(p, d): return the floats of an image of ${d}, which is &p->in or
+ * &p->out.
+ */
+static inline size_t
+pass_image(const struct cpu_conv_pass *p, const struct dims *d)
+{
+	return d == &p->in && p->pixels ? cpu_positions(d) * (size_t)d->c :
+	    cpu_blocked_image(d);
+}
 
 /* conv_run_scratch(r, thread): return the scratch of a thread. */
 static inline void *

@@ -1,4 +1,5 @@
 /* Convolutions by oneDNN: the jobs of the phases of a pass (library.h). */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/conv/library.h"
@@ -91,11 +92,17 @@ library_order(int i, int thread, void *arg)
 
 /* ---- forward and data ---- */
 
-/* Return channel ${channel} of image ${i} of the activation ${x}. */
+/*
+ * Return channel ${channel} of image ${i} of the activation ${x} of shape ${d},
+ * which is &p->in or &p->out.
+ */
 static void *
-library_image_of(const struct dims *d, const void *x, int i, int channel)
+library_image_of(const struct cpu_conv_pass *p, const struct dims *d,
+    const void *x, int i, int channel)
 {
-	return (float *)x + cpu_image(d) * (size_t)i +
+	/* A piece begins at a block. */
+	assert(channel % cpu_lanes() == 0);
+	return (float *)x + pass_image(p, d) * (size_t)i +
 	    (size_t)channel * cpu_positions(d);
 }
 
@@ -107,7 +114,7 @@ library_part_in(const struct conv_run *r, const struct library_part *a,
 	const struct dims *d = &r->p->in;
 
 	return r->p->bf16 ? bf16_at(d, r->x, a->first, (size_t)(a->in_row *
-	    d->w)) : library_image_of(d, r->x, a->first, channel);
+	    d->w)) : library_image_of(r->p, d, r->x, a->first, channel);
 }
 
 static void *
@@ -117,7 +124,7 @@ library_part_out(const struct conv_run *r, const struct library_part *a,
 	const struct dims *d = &r->p->out;
 
 	return r->p->bf16 ? bf16_at(d, r->y, a->first, (size_t)(a->out_row *
-	    d->w)) : library_image_of(d, r->y, a->first, channel);
+	    d->w)) : library_image_of(r->p, d, r->y, a->first, channel);
 }
 
 /*
@@ -203,13 +210,13 @@ library_frame_forward(int i, int thread, void *arg)
 	    cpu_padded(p->out.c);
 	int frame = i / o->pieces, clip = frame / p->out.t, done = 0;
 	int first = frame % p->out.t * p->s[0] - p->p[0];
-	float *y = library_image_of(&p->out, r->y, frame, piece->channel);
+	float *y = library_image_of(p, &p->out, r->y, frame, piece->channel);
 
 	for (int j = 0; j < p->k[0]; j++) {
 		if (first + j < 0 || first + j >= p->in.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, done ? o->more :
-		    o->part[0].call, library_image_of(&p->in, r->x,
+		    o->part[0].call, library_image_of(p, &p->in, r->x,
 		    clip * p->in.t + first + j, 0), (char *)r->kept +
 		    piece->at + piece->bytes * (size_t)j, done ? NULL :
 		    library_bias_of(r, piece->channel), y,
@@ -234,8 +241,8 @@ library_frame_data(int i, int thread, void *arg)
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
 	char *work = conv_run_scratch(r, thread);
-	size_t positions = cpu_positions(&p->in), n = cpu_image(&p->in);
-	float *x = library_image_of(&p->in, r->x, frame, piece->channel);
+	size_t positions = cpu_positions(&p->in), n = pass_image(p, &p->in);
+	float *x = library_image_of(p, &p->in, r->x, frame, piece->channel);
 
 	if (i % o->pieces + 1 < o->pieces)
 		n = (size_t)piece[1].channel * positions;
@@ -249,7 +256,7 @@ library_frame_data(int i, int thread, void *arg)
 			continue;
 		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
 		    (char *)r->kept + piece->at + piece->bytes * (size_t)j,
-		    NULL, library_image_of(&p->out, r->y, clip * p->out.t +
+		    NULL, library_image_of(p, &p->out, r->y, clip * p->out.t +
 		    at / p->s[0], 0), work);
 		if (done)
 			cpu_k(t)->add(x, x, to, n);
@@ -310,8 +317,8 @@ library_part_tap(int i, int thread, void *arg)
 		float *to = done ? (float *)(work + o->scratch) : w;
 
 		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    library_image_of(&p->in, r->x, clip * p->in.t + frame * s -
-		    p->p[0] + tap, 0), to, NULL, library_image_of(&p->out, r->y,
+		    library_image_of(p, &p->in, r->x, clip * p->in.t + frame * s -
+		    p->p[0] + tap, 0), to, NULL, library_image_of(p, &p->out, r->y,
 		    clip * p->out.t + frame, 0), work);
 		if (done)
 			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
