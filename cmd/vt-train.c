@@ -368,7 +368,8 @@ main(int argc, char **argv)
 		free(arguments);
 		return vt_train_use_run(o);
 	}
-	stop_handle();
+	if (!o->dry_run && !o->parity)	/* these write nothing: end at once */
+		stop_handle();
 	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
