@@ -7,6 +7,7 @@
  * dx uses only every s-th tap.  A class is divided into tiles of positions,
  * image after image.  A job is a block of tiles by a range of output channels.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -175,6 +176,7 @@ direct_split(struct direct *g, int threads)
 	g->panels = div_up(slices, g->windows);
 	g->windows = div_up(slices, g->panels);
 	g->jobs = runs * g->windows;
+	assert(g->tiles > 0 && g->panels > 0 && g->jobs > 0);
 	g->stream = cpu_blocked_image(&g->out) * (size_t)cpu_images(&g->out) *
 	    sizeof(float) >= STREAMED &&
 	    (cpu_lanes() == 16 || !g->back || g->s[2] == 1);

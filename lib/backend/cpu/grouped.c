@@ -2,6 +2,7 @@
  * Convolutions in groups (grouped.h): how the work is split into jobs, and the
  * rows of positions of each.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -247,6 +248,7 @@ grouped_back(const struct grouped *g, int job, const float *dy,
 int
 grouped_parts(const struct grouped *g)
 {
+	assert(cpu_images(&g->y) > 0);
 	return cpu_images(&g->y) < PARTS ? cpu_images(&g->y) : PARTS;
 }
 

@@ -2,6 +2,7 @@
  * Weight gradients by sums of outer products (outer.h): how the work is split,
  * and what a job does.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -135,6 +136,8 @@ outer_split(struct outer *g, int threads)
 		else
 			g->in_jobs = 2 * g->in_jobs < ins ? 2 * g->in_jobs : ins;
 	}
+	assert(g->chunk[0] > 0 && g->chunk[1] > 0 && g->chunk[2] > 0);
+	assert(outer_jobs(g) > 0);
 }
 
 int

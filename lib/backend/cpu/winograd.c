@@ -2,6 +2,7 @@
  * Winograd's algorithm for forward passes and data gradients (winograd.h): the
  * size of calls, the transform of weights, and the steps of a call.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
@@ -33,6 +34,7 @@ winograd_call_tiles(const struct winograd *g, int threads)
 	int tiles = winograd_tiles(g), largest = g->in > 128 ? 96 : 48;
 	int calls = div_up(tiles, threads * largest) * threads, each = div_up(tiles, calls);
 
+	assert(each > 0);
 	/* If some tiles lack elements, each element fills up its own rows. */
 	if (g->out_h % 4 != 0 || g->out_w % 4 != 0)
 		return each;

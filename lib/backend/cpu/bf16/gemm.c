@@ -2,6 +2,7 @@
  * Convolutions as GEMMs (gemm.h): the phases, how the work is split, and
  * what a job does.
  */
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ bf16_gemm_cut(const struct gemm *p, struct bf16_gemm_phase *f,
 		f->parts = parts;
 		f->columns = c;
 	}
+	assert(f->parts > 0);
 }
 
 static void
@@ -193,6 +195,7 @@ gemm_new(const struct gemm_shape *s, int threads)
 		bf16_gemm_set_phase(p, f, RUNS_A_THREAD * threads);
 		p->phases++;
 	}
+	assert(p->jobs > 0);
 	return p;
 }
 

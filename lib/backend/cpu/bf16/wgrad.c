@@ -133,6 +133,7 @@ wgrad_new(const struct gemm_shape *s, int threads)
 	w->run = (int)round_up(part < 1024 ? part : 1024, AMX_TERMS);
 	while (w->run > 256 && bf16_wgrad_operands(w, w->run) > CACHE)
 		w->run -= AMX_TERMS;
+	assert(w->g.n > 0 && w->g.phases > 0 && w->run > 0);
 	w->single = w->parts == 1 && w->g.n <= w->run;
 	return w;
 }
