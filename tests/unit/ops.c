@@ -270,6 +270,8 @@ static const struct row rows[] = {
 	{ "bn, fixed, one pixel per image", { .kind = OP_BN, .gamma = 1,
 	    .eps = 1e-3, .fixed = 1 }, { 4, 2, 1, 1, 20 } },
 	{ "relu", { .kind = OP_RELU }, { 2, 2, 5, 3, 24 } },
+	{ "relu of pixels", { .kind = OP_RELU }, { 2, 2, 5, 3, 3 } },
+	{ "add of pixels", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 2 } },
 	{ "add of two", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 24 } },
 	{ "add of three", { .kind = OP_ADD, .nin = 3 }, { 1, 2, 5, 3, 17 } },
 	{ "shift by blocks", { .kind = OP_SHIFT, .fold = 4 },

@@ -95,7 +95,7 @@ cpu_relu_backward(struct task *t)
 }
 
 const struct op_impl cpu_relu = {
-	.reads = READS_Y, .prepare = cpu_blocked, .forward = cpu_relu_forward,
+	.reads = READS_Y, .forward = cpu_relu_forward,
 	.backward = cpu_relu_backward,
 };
 
@@ -245,8 +245,7 @@ cpu_add_backward(struct task *t)
 }
 
 const struct op_impl cpu_add = {
-	.prepare = cpu_blocked, .forward = cpu_add_forward,
-	.backward = cpu_add_backward,
+	.forward = cpu_add_forward, .backward = cpu_add_backward,
 };
 
 /*
