@@ -205,7 +205,7 @@ NETS = {
     "c2d_r50_nopool": (IMAGENET, Net.resnet, {}),
     "i3d_r50": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_32f": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2}),
-    "i3d_r50_32f_nl": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2, "attends": AFTER_THIRD,
+    "i3d_r50_32f_nl": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2, "attends": AFTER_SECOND,
                                               "how": "dot late"}),
     "i3d_r50_333": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
