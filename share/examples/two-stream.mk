@@ -19,7 +19,8 @@
 # The weights of the papers favour flow, which suits two equally good networks.  For
 # others, choose FUSION on a validation set (vt-eval --fusion-fit).  We measured 294
 # clips of six actions, five folds by recording, two seeds, TSM-ResNet-18 from weights
-# of motions.mk, which are of RGB; top-1 in % with the standard error over folds:
+# of motions.mk, which are of RGB, and flow of 10 pairs of frames (tsm_r18_flow10);
+# top-1 in % with the standard error over folds:
 #
 #   RGB 74.9 (3.0)   flow 59.3 (3.4)   1:1.5 72.7 (4.3)   2:1 76.3 (3.8)
 #   weights chosen on the other four folds 74.9 (3.6): flow adds 0.0 (1.3) to RGB

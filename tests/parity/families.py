@@ -189,8 +189,10 @@ HALVED = (2, 1, 1), (2, 1, 1)                   # pool over time of C2D and I3D
 NETS = {
     "tsn_r50": (IMAGENET, Net.resnet, {}),
     "tsn_r50_flow": (FLOW, Net.resnet, {}),
+    "tsn_r50_flow10": (FLOW, Net.resnet, {}),
     "tsn_r50_rgbdiff": (RGBDIFF, Net.resnet, {}),
     "tsm_r50_flow": (FLOW, Net.resnet, {"shifts": 1}),
+    "tsm_r50_flow10": (FLOW, Net.resnet, {"shifts": 1}),
     "resnet50": (IMAGENET, Net.resnet, {}),
     "tsm_r50": (IMAGENET, Net.resnet, {"shifts": 1}),
     "tsm_r101": (IMAGENET, Net.resnet, {"shifts": 2}),

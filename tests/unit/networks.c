@@ -108,10 +108,14 @@ check_stack(const char *name, const char *base, int c)
 static void
 stacks(void)
 {
-	check_stack("tsn_r18_flow", "tsn_r18", 20);
-	check_stack("tsn_r50_flow", "tsn_r50", 20);
-	check_stack("tsm_r18_flow", "tsm_r18", 20);
-	check_stack("tsm_r50_flow", "tsm_r50", 20);
+	check_stack("tsn_r18_flow", "tsn_r18", 10);
+	check_stack("tsn_r50_flow", "tsn_r50", 10);
+	check_stack("tsm_r18_flow", "tsm_r18", 10);
+	check_stack("tsm_r50_flow", "tsm_r50", 10);
+	check_stack("tsn_r18_flow10", "tsn_r18", 20);
+	check_stack("tsn_r50_flow10", "tsn_r50", 20);
+	check_stack("tsm_r18_flow10", "tsm_r18", 20);
+	check_stack("tsm_r50_flow10", "tsm_r50", 20);
 	check_stack("tsn_r50_rgbdiff", "tsn_r50", 15);
 }
 
