@@ -118,24 +118,31 @@ key_map_fill(const char *pattern, const struct key_map_bound *b, char *to)
 	return 1;
 }
 
+/* Return the length of the first condition; ", " separates conditions. */
+static size_t
+key_map_condition(const char *when)
+{
+	const char *end = strstr(when, ", ");
+
+	return end != NULL ? (size_t)(end - when) : strlen(when);
+}
+
 /*
- * Evaluate a condition "op NAME, past NAME, no NAME".  Return 1 if the network
- * has each operator named by "op" and "past", and none named by "no".
+ * Evaluate conditions "op NAME, no NAME", where attributes can follow a name.
+ * Return 1 if the network has each operator of "op", and none of "no".
  */
 static int
 key_map_holds(const char *when, const struct key_map_bound *b,
     const struct key_map_network *of)
 {
 	while (strcmp(when, "-") != 0 && *when != '\0') {
-		size_t n = strcspn(when, ",");
-		char pattern[KEY_MAP_TEXT], name[KEY_MAP_TEXT];
-		int past = text_starts(when, "past "), no = text_starts(when, "no ");
-		size_t word = past ? strlen("past ") : strlen("op ");
+		size_t n = key_map_condition(when), word = strlen("op ");
+		char pattern[KEY_MAP_TEXT], op[KEY_MAP_TEXT];
 
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)(n - word),
 		    when + word);
-		if (!key_map_fill(pattern, b, name) ||
-		    of->has(of->network, name, past) == no)
+		if (!key_map_fill(pattern, b, op) ||
+		    of->has(of->network, op) == text_starts(when, "no "))
 			return 0;
 		when += n + strspn(when + n, ", ");
 	}
@@ -153,10 +160,21 @@ key_map_to_ours(const struct key_map *n, const struct key_map_network *of,
 
 		if (key_map_match(r->theirs, theirs, &b) &&
 		    key_map_fill(r->ours, &b, ours) &&
-		    of->has(of->network, ours, 0))
+		    of->has(of->network, ours))
 			return r;
 	}
 	return NULL;
+}
+
+int
+key_map_knows(const struct key_map *n, const char *theirs)
+{
+	struct key_map_bound b;
+
+	for (size_t i = 0; i < n->renames; i++)
+		if (key_map_match(n->rename[i].theirs, theirs, &b))
+			return 1;
+	return 0;
 }
 
 int
@@ -186,7 +204,7 @@ key_map_to_theirs(const struct key_map *n, const struct key_map_network *of,
 	return NULL;
 }
 
-int
+const struct rename *
 key_map_lacks(const struct key_map *n, const struct key_map_network *of,
     const char *ours)
 {
@@ -195,8 +213,8 @@ key_map_lacks(const struct key_map *n, const struct key_map_network *of,
 	for (size_t i = 0; i < n->lacks; i++)
 		if (key_map_match(n->lack[i].ours, ours, &b) &&
 		    key_map_holds(n->lack[i].when, &b, of))
-			return 1;
-	return 0;
+			return &n->lack[i];
+	return NULL;
 }
 
 int
@@ -258,19 +276,47 @@ key_map_check_how(const struct table *t, size_t row, const char *how)
 	    "lacks, turn NAME or fold NAME)", t->path, t->line[row], text_quote(how));
 }
 
+/*
+ * Return 1 if the ${n} bytes at ${p} are a condition: "op NAME" or "no NAME",
+ * and attributes that key_map_network.has knows.
+ */
+static int
+key_map_is_condition(const char *p, size_t n)
+{
+	static const char *const known[] = { "kind=", "k=", "s=", "out=",
+		"from=", "spread=" };
+	char text[KEY_MAP_TEXT], *at = text, *word;
+
+	snprintf(text, sizeof(text), "%.*s", (int)n, p);
+	word = strsep(&at, " ");
+	if ((strcmp(word, "op") != 0 && strcmp(word, "no") != 0) ||
+	    strsep(&at, " ") == NULL)
+		return 0;
+	while ((word = strsep(&at, " ")) != NULL) {
+		int found = 0;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			found |= text_starts(word, known[i]);
+		if (!found)
+			return 0;
+	}
+	return 1;
+}
+
 static int
 key_map_check_when(const struct table *t, size_t row, const char *when)
 {
 	const char *p = when;
 
 	while (strcmp(when, "-") != 0 && *p != '\0') {
-		if (!text_starts(p, "op ") && !text_starts(p, "past ") &&
-		    !text_starts(p, "no "))
+		size_t n = key_map_condition(p);
+
+		if (!key_map_is_condition(p, n))
 			return fail("%s: line %d: when is %s (wanted -, or op "
-			    "NAME, past NAME and no NAME, between commas)", t->path,
-			    t->line[row], text_quote(when));
-		p += strcspn(p, ",");
-		p += strspn(p, ", ");
+			    "NAME and no NAME, each with kind=, k=, s=, out=, "
+			    "from= and spread=, and commas and blanks between "
+			    "them)", t->path, t->line[row], text_quote(when));
+		p += n + strspn(p + n, ", ");
 	}
 	return 0;
 }

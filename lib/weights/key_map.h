@@ -31,17 +31,17 @@ struct key_map {
 	struct rename *end;		/* suffixes of parameter names; if there
 					 * are no rows, ".weight" and so on, as
 					 * in vt */
-	struct rename *lack;		/* operators of vt that the other
-					 * program never has */
+	struct rename *lack;		/* operators of vt that no network of
+					 * the other program has */
 };
 
 /*
- * The questions that a mapping asks about a network: has(network, op, past)
- * returns 1 if the network has an operator called ${op}, and, if ${past} is
- * set, that operator shifts channels from past frames only.
+ * The question that a mapping asks about a network: has(network, op) returns 1
+ * if the network has the operator ${op}, "NAME" or "NAME ATTRIBUTE=VALUE ...",
+ * and the operator has these attributes (vt-weights(5)).
  */
 struct key_map_network {
-	int (*has)(const void *network, const char *op, int past);
+	int (*has)(const void *network, const char *op);
 	const void *network;		/* first argument of ${has} */
 };
 
@@ -71,6 +71,13 @@ const struct rename *key_map_to_ours(const struct key_map *n,
     const struct key_map_network *of, const char *theirs, char *ours);
 
 /*
+ * key_map_knows(n, theirs):
+ * Return 1 if a row matches ${theirs}, whether or not a network has that
+ * operator, 0 otherwise.
+ */
+int key_map_knows(const struct key_map *n, const char *theirs);
+
+/*
  * key_map_can_write(n):
  * Return 1 if names can be translated from vt to the other program with
  * key_map_to_theirs; 0 if all rows are for reading only.
@@ -90,10 +97,11 @@ const struct rename *key_map_to_theirs(const struct key_map *n,
 
 /*
  * key_map_lacks(n, of, ours):
- * Return 1 if a "lacks" row matches ${ours}, an operator of the network: the
- * other program never has this operator.  Return 0 otherwise.
+ * Return the first "lacks" row that matches ${ours}, an operator of the network,
+ * and whose condition holds: the other program has no such network.  Return NULL
+ * without a message if there is none.  The row belongs to ${n}.
  */
-int key_map_lacks(const struct key_map *n, const struct key_map_network *of,
+const struct rename *key_map_lacks(const struct key_map *n, const struct key_map_network *of,
     const char *ours);
 
 /*

@@ -187,6 +187,11 @@ check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras -
 check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
 check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --output="$T/first"
 check_says "are not written" 'names=caffe2: names that are only read'
+for when in 'past conv1' 'op conv1 kernel=3' op 'op conv1,no bn1 x'; do
+	printf '#theirs\tours\twhen\thow\nconv1\tconv1\t%s\t-\n' "$when" >"$T/bad.tsv"
+	check_exit "a table with the condition $when" 2 vt-train --export="$T/x" --names="$T/bad.tsv" --output="$T/first"
+	check_says "is refused" "line 2: when is .*$when.* \\(wanted -, or op NAME and no NAME"
+done
 check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
@@ -198,6 +203,15 @@ for names in torchvision pyslowfast; do
 	check "$names: no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done
+printf '%s\tlayer1.0.bn1\tno layer1.0.bn1 kind=relu, op layer1.0.conv1 k=1,3,3 s=1,1,1 out=16\tlacks\n' - |
+	cat share/weights/tsm.tsv - >"$T/attributes.tsv"
+check_exit "a network with the attributes of a row is refused" 2 \
+	vt-train --export="$T/x" --names="$T/attributes.tsv" --output="$T/first"
+check_says "the message has the conditions of the row" \
+	'has no network with layer1.0.bn1 \(no layer1.0.bn1 kind=relu, op layer1.0.conv1 k=1,3,3 s=1,1,1 out=16\): wanted'
+sed 's/out=16/out=17/' "$T/attributes.tsv" >"$T/other.tsv"
+check_exit "with another attribute it is exported" 0 \
+	vt-train -q --export="$T/x" --names="$T/other.tsv" --output="$T/first"
 for names in "$T/torchvision.tsv" "$T/pyslowfast.tsv" mmaction2; do
 	check_exit "$names: exported" 0 vt-train -q --export="$T/x" --names=$names --output="$T/first"
 	rm -rf "$T/from"

@@ -111,11 +111,17 @@ export_new(const struct graph *g, const struct key_map *n, struct export *e)
 	struct key_map_network of = graph_key_map(g);
 
 	*e = (struct export){ 0 };
-	for (int i = 0; i < g->nop; i++)
-		if (key_map_lacks(n, &of, g->op[i].name))
-			return fail("%s: %s has no network with %s: wanted "
-			    "other names, or a table without that row (%s)",
-			    g->name, n->name, g->op[i].name, n->table->path);
+	for (int i = 0; i < g->nop; i++) {
+		const struct rename *r = key_map_lacks(n, &of, g->op[i].name);
+		int always = r == NULL || strcmp(r->when, "-") == 0;
+
+		if (r != NULL)
+			return fail("%s: %s has no network with %s%s%s%s: "
+			    "wanted other names, or a table without that row "
+			    "(%s)", g->name, n->name, g->op[i].name,
+			    always ? "" : " (", always ? "" : r->when,
+			    always ? "" : ")", n->table->path);
+	}
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].nparam > 0 && export_op(g, n, i, e) != 0) {
 			export_free(e);

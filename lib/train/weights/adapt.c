@@ -1,4 +1,5 @@
 /* The values of a parameter from a tensor of another shape. */
+#include <stdio.h>
 #include <string.h>
 
 #include "train/weights/adapt.h"
@@ -12,13 +13,45 @@ graph_op(const struct graph *g, const char *name)
 	return -1;
 }
 
+/*
+ * Return 1 if ${op} has ATTRIBUTE=VALUE, of the ${n} bytes at ${text}.  Windows
+ * are written with t, h and w.
+ */
 static int
-adapt_has_op(const void *network, const char *name, int past)
+adapt_has_attribute(const struct op *op, const char *text, size_t n)
+{
+	char is[6][64];
+
+	snprintf(is[0], 64, "kind=%s", op_types[op->kind].name);
+	snprintf(is[1], 64, "k=%d,%d,%d", op->k[0], op->k[1], op->k[2]);
+	snprintf(is[2], 64, "s=%d,%d,%d", op->s[0], op->s[1], op->s[2]);
+	snprintf(is[3], 64, "out=%d", op->out);
+	snprintf(is[4], 64, "from=%s", op->past ? "past" : "both");
+	snprintf(is[5], 64, "spread=%d", op->spread);
+	for (int i = 0; i < 6; i++)
+		if (strlen(is[i]) == n && memcmp(is[i], text, n) == 0)
+			return 1;
+	return 0;
+}
+
+static int
+adapt_has_op(const void *network, const char *text)
 {
 	const struct graph *g = network;
-	int i = graph_op(g, name);
+	size_t n = strcspn(text, " ");
 
-	return i >= 0 && (!past || g->op[i].past);
+	for (int i = 0; i < g->nop; i++) {
+		const char *name = g->op[i].name, *p = text + n;
+
+		if (strlen(name) != n || memcmp(name, text, n) != 0)
+			continue;
+		for (; *p != '\0'; p += 1 + strcspn(p + 1, " "))
+			if (!adapt_has_attribute(&g->op[i], p + 1,
+			    strcspn(p + 1, " ")))
+				return 0;
+		return 1;
+	}
+	return 0;
 }
 
 struct key_map_network
