@@ -58,7 +58,7 @@ static const struct option_row rows[] = {
 	    "load weights of vt, torchvision, TSM, ...",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "init-partial", OPTION_FLAG, &o.init_partial, NULL,
-	    "accept a FILE with less than half of the backbone",
+	    "accept a FILE that fits only in part",
 	    NULL, 0, 0, 0 },
 	{ 0, "freeze", OPTION_LIST, &o.freeze, "PATTERN",
 	    "freeze these operators; may be repeated",

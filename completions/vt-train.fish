@@ -27,7 +27,7 @@ complete -c vt-train -l loss -r -f -a 'softmax sigmoid focal' -d 'set a missing 
 complete -c vt-train -l focal-gamma -r -f -d 'set the exponent of --loss=focal (2)'
 complete -c vt-train -l class-weight -r -F -a 'inverse:P' -d 'weight classes in the loss: inverse:P, or a FILE'
 complete -c vt-train -l init -r -F -d 'load weights of vt, torchvision, TSM, ...'
-complete -c vt-train -l init-partial -d 'accept a FILE with less than half of the backbone'
+complete -c vt-train -l init-partial -d 'accept a FILE that fits only in part'
 complete -c vt-train -l freeze -r -f -a 'backbone partial-bn PATTERN' -d 'freeze these operators; may be repeated'
 complete -c vt-train -s s -l seed -r -f -d 'seed weights, order, crops and flips (1)'
 complete -c vt-train -l sampler -r -f -a 'tsm tsm-upstream dense ssv2 pyslowfast charades' -d 'choose frames: tsm, dense, pyslowfast, ... (tsm)'

@@ -194,6 +194,23 @@ share_say_missing(const char *folder, const char *name, const char *where,
 	buffer_free(&b);
 }
 
+char **
+share_list(const char *folder, const char *suffix, size_t *n)
+{
+	struct share_names names = { 0 };
+	char *where, **path;
+
+	/* No file has an empty name: all directories are searched. */
+	free(share_search(folder, "", suffix, &names, &where));
+	path = xcalloc(names.n + 1, sizeof(*path));
+	for (size_t i = 0; i < names.n; i++)
+		path[i] = xprintf("%s/%s%s", where, names.item[i], suffix);
+	*n = names.n;
+	share_names_free(&names);
+	free(where);
+	return path;
+}
+
 int
 share_has(const char *folder, const char *name, const char *suffix)
 {

@@ -18,6 +18,14 @@
 char *share_find(const char *folder, const char *name, const char *suffix);
 
 /*
+ * share_list(folder, suffix, n):
+ * Return the paths of all files in ${folder} with ${suffix}, in the first of
+ * these directories that has any, sorted, and set ${*n} to their number.  The
+ * caller frees the array and each path.
+ */
+char **share_list(const char *folder, const char *suffix, size_t *n);
+
+/*
  * share_has(folder, name, suffix):
  * Return 1 if ${name}, which contains no '/', is a file that is installed with
  * vt, 0 otherwise.  It prints no message.

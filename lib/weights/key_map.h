@@ -97,12 +97,12 @@ const struct rename *key_map_to_theirs(const struct key_map *n,
 
 /*
  * key_map_lacks(n, of, ours):
- * Return the first "lacks" row that matches ${ours}, an operator of the network,
- * and whose condition holds: the other program has no such network.  Return NULL
- * without a message if there is none.  The row belongs to ${n}.
+ * Return the first "lacks" row that matches ${ours}, an operator of the
+ * network, and whose condition holds: the other program has no such network.
+ * Return NULL without a message if there is none.  The row belongs to ${n}.
  */
-const struct rename *key_map_lacks(const struct key_map *n, const struct key_map_network *of,
-    const char *ours);
+const struct rename *key_map_lacks(const struct key_map *n,
+    const struct key_map_network *of, const char *ours);
 
 /*
  * key_map_how(r, verb, ours, name):

@@ -86,11 +86,34 @@ done
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
 check_exit "weights of another network end with 1" 1 train no -m tsn_r18 --init="$T/w.safetensors"
 check_says "weights of another network: the message shows the percentage and --init-partial" \
-	'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(--init-partial takes them\)'
+	'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(the file fits tsm_tiny; --init-partial takes them\)'
 check "a refused run makes no folder" test ! -e "$T/no"
 small_net 8 >"$T/net.net"
 check_exit "--init-partial takes weights of another network" 0 \
 	train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
+# The projections of this network have no norm.
+sed '/^bn.*downsample.1/d; s/downsample.1$/downsample.0/' share/models/tsm_tiny.net >"$T/bare.net"
+check_exit "norms that the network does not have end with 1" 1 train no -m "$T/bare.net" --init="$T/w.safetensors"
+check_says "the message names them and the network that the file fits" \
+	'error: .*: 8 tensors of convolutions and norms do not fit bare: base_model.layer2.0.downsample.1.bias, .* and 2 more \(the file fits tsm_tiny; --init-partial takes the others\)'
+check "a refused run makes no folder" test ! -e "$T/no"
+check_exit "norms that the network does not have end with 1 for a checkpoint of vt, too" 1 \
+	train no -m "$T/bare.net" --init="$T/first/final.safetensors"
+check_says "the message names them" \
+	'error: .*: 8 tensors of convolutions and norms do not fit bare: bn/layer2.0.downsample.1.running_mean, .* and 2 more \(the file fits tsm_tiny, tsn_tiny;'
+check_exit "--init-partial leaves them out" 0 train bare -m "$T/bare.net" --init="$T/w.safetensors" --init-partial
+check_same "all else is loaded" "" "$(fates bare new)"
+check_exit "norms that the file does not have end with 1" 1 train no -m tsm_tiny --init="$T/bare/final.safetensors"
+check_says "the message names them, and no network of vt" \
+	'error: .*: 8 tensors of convolutions and norms do not fit tsm_tiny: layer2.0.downsample.1.weight \(not in the file\), .* and 2 more \(--init-partial takes the others\)'
+sed 's/k=5,5/k=7,7/' share/models/tsm_tiny.net >"$T/wide.net"
+check_exit "a first layer of another shape ends with 1" 1 train no -m "$T/wide.net" --init="$T/w.safetensors"
+check_says "the message has both shapes" \
+	'1 tensor of convolutions and norms does not fit wide: base_model.conv1.weight \(conv1.weight is 16x3x7x7\) \(the file fits tsm_tiny;'
+check "none of the refused runs made a folder" test ! -e "$T/no"
+sed 's/^linear .*/bn neck in=avgpool\nlinear fc in=neck out=classes/' share/models/tsm_tiny.net >"$T/neck.net"
+check_exit "a run with a norm before the classifier" 0 train neck -m "$T/neck.net"
+check_exit "its backbone is loaded without that norm" 0 train no_neck -m tsm_tiny --init="$T/neck/final.safetensors"
 options="-i $T/train -m tsm_tiny --schedule=$T/s2.tsv --device=ref"
 check_exit "--init and --resume=FILE" 2 train no --init="$T/w.safetensors" --resume="$T/first/final.safetensors"
 check_says "are apart" 'a run begins from weights or continues a checkpoint \(wanted one of them\)'

@@ -51,6 +51,41 @@ init_check_finite(const struct init *in, const char *path)
 	return 0;
 }
 
+/*
+ * Refuse a file with less than half of the backbone, and one with tensors or
+ * parameters that do not fit.  Name the networks that the file fits.
+ */
+static int
+init_check_fit(const struct init *in, const struct graph *g, const char *path)
+{
+	const struct match *m = in->match;
+	struct buffer misfits = { 0 }, fitting = { 0 };
+	size_t n = match_misfits(m, &misfits);
+	int enough = match_enough(m), bad = 0;
+	char *fits;
+
+	if (n > 0 || !enough)
+		match_fitting(m->weights, g->head[0].classes, &fitting);
+	fits = fitting.n == 0 ? xstrdup("") :
+	    xprintf("the file fits %s; ", fitting.data);
+	if (!enough)
+		bad = fail("%s: %zu of the %zu values of %s without its "
+		    "classifier are in it (%.0f %%), less than half: they seem "
+		    "to be weights of another network (%s--init-partial takes "
+		    "them)", text_quote(path), m->elements, m->of, g->name,
+		    m->of > 0 ? 100.0 * (double)m->elements / (double)m->of :
+		    0.0, fits);
+	else if (n > 0)
+		bad = fail("%s: %zu tensor%s of convolutions and norms %s not "
+		    "fit %s: %s (%s--init-partial takes the others)",
+		    text_quote(path), n, n == 1 ? "" : "s", n == 1 ? "does" :
+		    "do", g->name, misfits.data, fits);
+	free(fits);
+	buffer_free(&misfits);
+	buffer_free(&fitting);
+	return bad;
+}
+
 int
 init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial)
@@ -70,12 +105,7 @@ init_open(struct init *in, const struct graph *g, const char *path,
 	 * Print the reason for refusing the weights before match_report lists
 	 * the names.
 	 */
-	bad = match_enough(in->match) || partial ? 0 :
-	    fail("%s: %zu of the %zu values of %s without its classifier are "
-	    "in it (%.0f %%), less than half: they seem to be weights of "
-	    "another network (--init-partial takes them)", text_quote(path),
-	    in->match->elements, in->match->of, g->name, in->match->of > 0 ?
-	    100.0 * (double)in->match->elements / (double)in->match->of : 0.0);
+	bad = partial ? 0 : init_check_fit(in, g, path);
 	match_report(in->match, path);
 	if (!bad)
 		bad = init_check_finite(in, path);

@@ -21,8 +21,8 @@ struct init {
  * frees.
  * Return 0, or an exit status after a message.  It fails if the file cannot be
  * read, is damaged, or contains NaN or infinity.  Without ${partial}, it also
- * fails if less than half of the backbone is loaded.  ${in} needs no init_close
- * then.
+ * fails if less than half of the backbone is loaded, or if convolutions or
+ * norms do not fit (match_misfits).  ${in} needs no init_close then.
  */
 int init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial);

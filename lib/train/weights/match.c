@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "train/weights/match.h"
@@ -122,11 +123,13 @@ match_no_parameter(const char *name, struct match_meaning mean)
 {
 	if (text_ends(name, ".num_batches_tracked"))
 		return "a counter";
-	return mean.state ? "a state of training" :
-	    "the network has nothing of this name";
+	return mean.state ? "a state of training" : MATCH_UNKNOWN;
 }
 
-/* Record that tensor ${i} is loaded by ${mean}, or why it is not. */
+/*
+ * Record that tensor ${i} is loaded by ${mean}, or why it is not.  Mark it as
+ * misplaced if nothing takes it and it is not state of training.
+ */
 static void
 match_tensor(struct match *m, size_t i, struct match_meaning mean,
     int same_classes)
@@ -138,6 +141,8 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 
 	if (mean.p < 0) {
 		m->left[i] = xstrdup(match_no_parameter(t->name, mean));
+		m->misplaced[i] = !mean.state &&
+		    !text_ends(t->name, ".num_batches_tracked");
 		return;
 	}
 	p = &m->graph->param[mean.p];
@@ -155,6 +160,7 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 		m->left[i] = xprintf("%s is %s", p->name, b);
 		free(to->why);
 		to->why = xprintf("%s in the file (wanted %s)", a, b);
+		m->misplaced[i] = !p->head;
 	} else {
 		to->status = *to->adapt.how != '\0' ? LOAD_CONVERTED : LOAD_COPIED;
 		to->tensor = i;
@@ -162,6 +168,96 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 		to->why = xstrdup(to->adapt.how);
 		m->elements += p->head ? 0 : p->count;
 	}
+}
+
+/*
+ * Return the tensor of the same operator as ${name}, whose suffix begins at
+ * byte ${n}, with the suffix ${end} of vt; NULL if the file does not have it.
+ */
+static const struct weight *
+match_sibling(const struct match_reading *rd, const struct wgrad *w,
+    const char *name, size_t n, const char *end)
+{
+	const struct key_map *key_map = rd->key_map;
+	size_t ends = key_map != NULL ? key_map->ends : 0;
+	const char *op = key_map == NULL ? path_base(name) : name;
+	const char *folder = key_map != NULL ? "" :
+	    strcmp(end, ".running_mean") == 0 ? "bn/" : "model/";
+	const struct weight *t = NULL;
+
+	for (size_t i = 0; i < ends + (ends == 0) && t == NULL; i++) {
+		char *other;
+		long k;
+
+		if (ends > 0 && strcmp(key_map->end[i].ours, end) != 0)
+			continue;
+		other = xprintf("%s%.*s%s", folder, (int)(name + n - op), op,
+		    ends > 0 ? key_map->end[i].theirs : end);
+		if ((k = names_find(w->names, other)) >= 0)
+			t = &w->tensor[k];
+		free(other);
+	}
+	return t;
+}
+
+/*
+ * Return 1 if the operator of a tensor belongs to the backbone.  ${n} bytes of
+ * ${name} name the operator.  It does if a row of the key mapping has it, or if
+ * a tensor of its outermost module is loaded.  Files of vt have no key mapping;
+ * there it also does if it is a convolution (${conv}).
+ */
+static int
+match_is_backbone(const struct match_reading *rd, const struct match *m,
+    const char *name, size_t n, int conv)
+{
+	const struct key_map *key_map = rd->key_map;
+	char op[KEY_MAP_TEXT];
+
+	if (n >= sizeof(op))
+		return 0;
+	memcpy(op, name, n);
+	op[n] = '\0';
+	if (key_map == NULL ? conv : key_map_knows(key_map, op))
+		return 1;
+	n = strcspn(op, ".") + 1;
+	for (int k = 0; k < m->graph->nparam; k++) {
+		const char *other = m->weights->tensor[m->param[k].tensor].name;
+
+		if (key_map != NULL)
+			other = key_map_unwrap(key_map, other);
+		if (m->param[k].status != LOAD_INITIALIZED &&
+		    !m->graph->param[k].head && strncmp(name, other, n) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Return 1 if tensor ${i} is of a convolution or norm of the backbone: its
+ * operator has, in this file, a kernel of at least three axes, or a running
+ * mean.
+ */
+static int
+match_is_layer(const struct match_reading *rd, const struct match *m, size_t i)
+{
+	const struct wgrad *w = m->weights;
+	const char *name = w->tensor[i].name, *op = name, *end, *suffix;
+	const struct weight *kernel;
+	size_t n;
+	int conv;
+
+	suffix = rd->key_map == NULL ? end = strrchr(name, '.') :
+	    key_map_suffix(rd->key_map, name, &end);
+	if (suffix == NULL || end == NULL)
+		return 0;
+	n = (size_t)(suffix - name);
+	kernel = match_sibling(rd, w, name, n, ".weight");
+	conv = kernel != NULL && kernel->ndim > 2;
+	if (rd->key_map != NULL)
+		op = key_map_unwrap(rd->key_map, name);
+	return (conv || match_sibling(rd, w, name, n, ".running_mean") !=
+	    NULL) && op < suffix &&
+	    match_is_backbone(rd, m, op, (size_t)(suffix - op), conv);
 }
 
 struct match *
@@ -186,13 +282,16 @@ match_new(const struct graph *g, const struct wgrad *w, const char *classes)
 	m->names = xstrdup(key_map != NULL ? key_map->name : "vt");
 	m->param = xcalloc((size_t)g->nparam, sizeof(*m->param));
 	m->left = xcalloc(w->tensors, sizeof(*m->left));
+	m->misplaced = xcalloc(w->tensors, sizeof(*m->misplaced));
 	for (int i = 0; i < g->nparam; i++) {
-		m->param[i].why = xstrdup("not in the file");
+		m->param[i].why = xstrdup(MATCH_ABSENT);
 		m->of += g->param[i].head ? 0 : g->param[i].count;
 	}
 	for (size_t i = 0; i < w->tensors; i++)
 		match_tensor(m, i, match_read_name(&rd, w->tensor[i].name),
 		    same);
+	for (size_t i = 0; i < w->tensors; i++)
+		m->misplaced[i] = m->misplaced[i] && match_is_layer(&rd, m, i);
 done:
 	key_map_close(key_map);
 	names_free(rd.params);
@@ -210,6 +309,7 @@ match_free(struct match *m)
 		free(m->left[i]);
 	free(m->param);
 	free(m->left);
+	free(m->misplaced);
 	free(m->names);
 	free(m);
 }

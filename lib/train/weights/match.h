@@ -17,6 +17,10 @@ enum load_status {
 	LOAD_CONVERTED		/* converted from another shape */
 };
 
+/* why a parameter has no tensor, and a tensor no parameter */
+#define MATCH_ABSENT "not in the file"
+#define MATCH_UNKNOWN "the network has nothing of this name"
+
 /* A parameter, and the tensor that gives its values. */
 struct matched {
 	enum load_status status;
@@ -35,6 +39,9 @@ struct match {
 	struct matched *param;		/* [graph->nparam] */
 	char **left;			/* [weights->tensors] why a tensor is
 					 * unused; NULL: used */
+	unsigned char *misplaced;	/* [weights->tensors] 1: unused, but of
+					 * the backbone's convolutions or norms
+					 */
 	size_t elements, of;		/* values of the backbone: loaded;
 					 * all */
 };
@@ -71,5 +78,34 @@ void match_table(const struct match *m, struct buffer *b);
  * loaded.
  */
 int match_enough(const struct match *m);
+
+/*
+ * match_misfits(m, b):
+ * Append to ${b} a list of what does not fit: misplaced tensors, and parameters
+ * that the file does not have although it has the convolution before this norm,
+ * or the norm behind this convolution.  The list is cut after a few.  Return
+ * how many do not fit.
+ */
+size_t match_misfits(const struct match *m, struct buffer *b);
+
+/*
+ * match_fitting(w, classes, b):
+ * Append to ${b} the names of the installed networks for ${classes} classes
+ * that all of ${w} fits, separated by ", ": those whose export has the names of
+ * ${w}; if there are none, all that it fits.  Append nothing if none fits.
+ */
+void match_fitting(const struct wgrad *w, int classes, struct buffer *b);
+
+/*
+ * match_add_name(b, n, name, why):
+ * Append ${name} and, unless it is empty, ${why} to the list ${b} of ${*n}
+ * names, and count it.  Append nothing if the list is long.
+ *
+ * match_end_names(b, n):
+ * Append how many of the ${n} names are not in the list ${b}, if any.
+ */
+void match_add_name(struct buffer *b, size_t *n, const char *name,
+    const char *why);
+void match_end_names(struct buffer *b, size_t n);
 
 #endif

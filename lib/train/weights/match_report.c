@@ -12,11 +12,10 @@ static const char *const fates[] = {
 	[LOAD_CONVERTED] = "reshaped"
 };
 
-/* names in a note */
+/* names in a message */
 enum { SHOWN = 6 };
 
-/* Append ${name} to a list in a note, or only count it if there are enough. */
-static void
+void
 match_add_name(struct buffer *b, size_t *n, const char *name, const char *why)
 {
 	if (++*n > SHOWN)
@@ -26,11 +25,17 @@ match_add_name(struct buffer *b, size_t *n, const char *name, const char *why)
 		buffer_printf(b, " (%s)", why);
 }
 
-static void
-match_report_names(const char *path, const char *what, struct buffer *b, size_t n)
+void
+match_end_names(struct buffer *b, size_t n)
 {
 	if (n > SHOWN)
 		buffer_printf(b, " and %zu more", n - SHOWN);
+}
+
+static void
+match_report_names(const char *path, const char *what, struct buffer *b, size_t n)
+{
+	match_end_names(b, n);
 	if (n > 0)
 		note("%s: %s: %s", path, what, b->data);
 	buffer_free(b);
