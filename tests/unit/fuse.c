@@ -177,7 +177,7 @@ static const struct {
 	  "add e in=c,b\n"
 	  "avgpool p in=e over=hw\n"
 	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 1, 1 },
+	  "avgpool q in=l over=t\n", 1, 0 },
 	{ "a shift that divides a block, and one next to it",
 	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
 	  "conv a in=x out=20 k=3,3\n"
