@@ -6,7 +6,12 @@
 /* ram_resident(): Return the resident set size in bytes, 0 if unknown. */
 size_t ram_resident(void);
 
-/* ram_peak(): Return the maximum resident set size in bytes, 0 if unknown. */
+/*
+ * ram_peak():
+ * Return the maximum resident set size of this program in bytes, 0 if unknown.
+ * It does not include the program that this process ran before, as ru_maxrss of
+ * getrusage(2) does.
+ */
 size_t ram_peak(void);
 
 /*

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
@@ -166,7 +165,6 @@ static void
 bench_step_print_memory(struct bench_step_job *j)
 {
 	size_t available = device_available(j->o->device);
-	struct rusage u;
 	char note[80];
 
 	bench_value(j->b, (double)j->fixture.plan->arena, "bytes",
@@ -182,9 +180,8 @@ bench_step_print_memory(struct bench_step_job *j)
 		bench_value(j->b, (double)(ram_peak() - j->base), "bytes",
 		    note, "%s/peak", j->prefix);
 	}
-	/* ru_maxrss is in KiB on Linux. */
-	if (getrusage(RUSAGE_SELF, &u) == 0)
-		bench_value(j->b, 1024.0 * (double)u.ru_maxrss, "bytes",
+	if (ram_peak() > 0)
+		bench_value(j->b, (double)ram_peak(), "bytes",
 		    "the process's largest so far", "%s/resident", j->prefix);
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The memory that vt-train -n plans is what a run takes, with validations and
-# checkpoints, and a plan that does not fit is refused.
+# checkpoints, a plan that does not fit is refused, and the peak memory of a run is
+# its own, not that of its launcher.
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -81,6 +82,22 @@ if have_mpi; then
 		"$(awk '/^# momentum/ { printf "%.2g", $3 }' "$T/plan")"
 else
 	skip "the plan of two ranks" "no mpirun, or built without MPI"
+fi
+
+# The kernel's ru_maxrss keeps the peak of a program that becomes another one.
+if grep -q -e -fsanitize "$BUILD/flags"; then
+	skip "the memory of a launcher" "a sanitizer has its own"
+else
+	check_exit "a run that a launcher of 400 MiB starts" 0 "$BUILD/tests/tools/large" 400 \
+		"$BUILD/vt-train" -q -i "$T/train" -m "$T/deep.net" --schedule "$T/small.tsv" --device ref \
+		-j 1 --loader-memory 16M --log-every 1 -o "$T/launched"
+	check_same "no line of the log counts the launcher's memory" "end step" \
+		"$(jq -r 'select(.peak_memory > 1e6 and .peak_memory < 4e8).type' "$T/launched/log.jsonl" |
+		sort -u | paste -s -d ' ' -)"
+	check_exit "steps that a launcher of 400 MiB starts" 0 "$BUILD/tests/tools/large" 400 \
+		"$BUILD/vt-bench" step --device ref -m "$T/deep.net" --shape 2x1x16 --num-classes 5 --runs 1 --no-verify
+	check "the row resident does not count the launcher's memory" \
+		awk -F '\t' '$1 ~ /resident$/ { n = $4 } END { exit !(n > 1e6 && n < 4e8) }' "$T/out"
 fi
 
 check_exit "a plan that exceeds the memory ends with 1" 1 \

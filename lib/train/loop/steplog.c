@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/progress.h"
+#include "base/ram.h"
 #include "train/loop/work.h"
 
 /* Means over the steps of a line; norm is of the last step. */
@@ -200,7 +201,7 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
 		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_FINITE, NULL, NULL },
 		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN, STEPLOG_FINITE, NULL, NULL },
-		{ "peak_memory", (double)runlog_memory(), STEPLOG_REAL, NULL, NULL },
+		{ "peak_memory", (double)ram_peak(), STEPLOG_REAL, NULL, NULL },
 		{ "seconds", l->seconds, STEPLOG_REAL, NULL, NULL },
 		{ "step_seconds", l->seconds / (double)w->logged_steps, STEPLOG_TAG,
 		    "time/step", NULL },

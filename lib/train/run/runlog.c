@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/ram.h"
 #include "base/text.h"
 #include "train/run/runlog.h"
 
@@ -93,7 +93,7 @@ runlog_end(struct runlog *l, int status, uint64_t step)
 		return;
 	l->ended = 1;
 	json_open(&w, NULL, '{');
-	json_put_int(&w, "peak_memory", runlog_memory());
+	json_put_int(&w, "peak_memory", (int64_t)ram_peak());
 	json_put_int(&w, "status", status);
 	json_put_int(&w, "step", (int64_t)step);
 	json_put_text(&w, "time", clock_utc(now));
@@ -160,14 +160,4 @@ out:
 	buffer_free(&b);
 	free(path);
 	return last;
-}
-
-/* ---- memory ---- */
-
-int64_t
-runlog_memory(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
 }

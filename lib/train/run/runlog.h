@@ -60,8 +60,4 @@ enum runlog_last { RUNLOG_NONE, RUNLOG_OPEN, RUNLOG_ENDED };
 
 enum runlog_last runlog_last(const char *dir, int *status);
 
-/* runlog_memory(): return the peak resident memory of this process in bytes,
- * the "peak_memory" of log lines. */
-int64_t runlog_memory(void);
-
 #endif
