@@ -88,8 +88,8 @@ bench_count(struct bench *b, const struct count_options *o)
 	s.bucket = share.bucket;
 	segments_close(&share);
 	comm_free(self);
-	bench_remark(b, "%zu parameters in buckets of %zu, %d ranks a host",
-	    s.elements, s.bucket, s.ranks_per_host);
+	bench_remark(b, "%zu gradients and running statistics in buckets of "
+	    "%zu, %d ranks a host", s.elements, s.bucket, s.ranks_per_host);
 	for (size_t i = 0; i < names && status == 0; i++)
 		for (int k = 0; k < o->counts && status == 0; k++) {
 			s.kind = algorithm_find(name[i]);

@@ -77,7 +77,7 @@ static void
 guidelines_print_sizes(struct guidelines_job *j, const struct prediction *p)
 {
 	const char *net = p->profile->net;
-	double parameters = (double)p->profile->elements;
+	double parameters = (double)p->profile->parameters;
 	double flops = guidelines_mean(p, guidelines_flops);
 	double input = guidelines_mean(p, guidelines_input);
 	double gradients = (double)wire_bytes(p->wire, sizeof(float),

@@ -88,8 +88,8 @@ step_profile_p90(const struct figure *f)
 
 /*
  * Print the rows of a shape.  The passes take ${forward} and ${backward}
- * seconds; the gradients of parameter k are ready after the share ready[k] of
- * the backward pass.
+ * seconds; the gradients or statistics of parameter k are ready after the share
+ * ready[k] of the backward pass.
  */
 static void
 step_profile_print(struct step_profile_job *j, double forward, double backward,
@@ -113,7 +113,8 @@ step_profile_print(struct step_profile_job *j, double forward, double backward,
 		const struct param *p = &g->param[k];
 
 		bench_value(b, (double)(p->count * sizeof(float)), "bytes", NULL,
-		    "%s/gradient/%s", j->prefix, p->name);
+		    "%s/%s/%s", j->prefix, p->kind < PARAM_MEAN ? "gradient" :
+		    "statistic", p->name);
 		bench_value(b, backward * ready[k], "s",
 		    "from the start of the backward pass", "%s/ready/%s",
 		    j->prefix, p->name);

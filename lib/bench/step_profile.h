@@ -12,7 +12,7 @@
 #include "bench/cases.h"
 #include "bench/shape.h"
 
-/* The gradients of a parameter. */
+/* The gradients of a parameter, or running statistics.  Ranks sum both. */
 struct step_gradient {
 	size_t elements;
 	double ready;			/* seconds from the start of the backward
@@ -31,6 +31,7 @@ struct step_cell {
 	double loader;			/* clips per second and core; 0: unknown */
 	struct step_gradient *gradient;	/* [gradients] in backward order */
 	size_t gradients, cap;
+	size_t parameters;		/* elements without statistics */
 };
 
 struct step_profile {
@@ -38,7 +39,8 @@ struct step_profile {
 	char net[80];			/* name of the network */
 	struct step_cell *cell;
 	size_t cells, cap;
-	size_t elements;		/* of all gradients */
+	size_t elements;		/* of all gradients and statistics */
+	size_t parameters;		/* without statistics */
 };
 
 /*

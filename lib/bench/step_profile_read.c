@@ -10,6 +10,7 @@
 #include "bench/step_profile.h"
 
 #define GRADIENT "gradient/"
+#define STATISTIC "statistic/"
 #define READY "ready/"
 
 /*
@@ -88,15 +89,17 @@ step_profile_row(struct step_profile *p, const struct table *t, size_t i)
 	if (strcmp(what, "step") == 0)
 		return table_real(t, i, "min", 0, 1e9, &c->step[STEP_MIN]) ||
 		    table_real(t, i, "p99", 0, 1e9, &c->step[STEP_P99]) ? -1 : 0;
-	if (text_starts(what, GRADIENT)) {
+	if (text_starts(what, GRADIENT) || text_starts(what, STATISTIC)) {
 		c->gradient = array_reserve(c->gradient, c->gradients, &c->cap,
 		    sizeof(*c->gradient));
 		c->gradient[c->gradients++] = (struct step_gradient){
 			(size_t)(v / sizeof(float)), -1 };
+		if (text_starts(what, GRADIENT))
+			c->parameters += (size_t)(v / sizeof(float));
 	} else if (text_starts(what, READY)) {
 		if (c->gradients == 0 || c->gradient[c->gradients - 1].ready >= 0)
 			return fail("%s:%d: a ready row without its gradient "
-			    "row", t->path, t->line[i]);
+			    "or statistic row", t->path, t->line[i]);
 		c->gradient[c->gradients - 1].ready = v;
 	}
 	return 0;
@@ -124,6 +127,7 @@ step_profile_check(struct step_profile *p, const struct step_cell *c)
 		    "network)", p->path, elements, shape_text(&c->shape, text),
 		    p->elements);
 	p->elements = elements;
+	p->parameters = c->parameters;
 	return 0;
 }
 

@@ -176,9 +176,14 @@ check "cost is time per work, relative to the largest" awk -F'\t' '
 # ---- profile ----
 
 try profile --device=$device --model=tsm_tiny --shape=2x2x24 --num-classes=5
-check_same "profile: the gradients are all parameters" "$(vt-bench count --model=tsm_tiny --num-classes=5 --ranks=2 \
-	--algorithm=exact | sed -n 's/^# \([0-9]*\) parameters.*/\1/p')" \
-	"$(awk -F'\t' '/\/gradient\// { n += int(($5 / 4 + 15) / 16) * 16 } END { print n }' "$T/out")"
+check_same "profile: gradients and running statistics are all that is summed" \
+	"$(vt-bench count --model=tsm_tiny --num-classes=5 --ranks=2 --algorithm=exact |
+	sed -n 's/^# \([0-9]*\) gradients and running statistics.*/\1/p')" \
+	"$(awk -F'\t' '/\/(gradient|statistic)\// { n += int(($5 / 4 + 15) / 16) * 16 } END { print n }' "$T/out")"
+check_same "profile: the gradients are those of the parameters of PyTorch" "" \
+	"$(names | sed -n 's|.*/gradient/||p' | grep -v '\.weight$\|\.bias$')"
+check_same "profile: running statistics are rows of their own" "$(names | grep -c 'ready/.*running_')" \
+	"$(names | grep -c '/statistic/.*\.running_\(mean\|var\)$')"
 check "profile: gradients are ready in backward order, the last at the end" awk -F'\t' '
 	/\/backward\t/ { end = $5 } /\/ready\// { if ($5 < last) bad = 1; last = $5; n++ }
 	END { exit bad || n < 20 || last > 1.0001 * end || last < 0.5 * end }' "$T/out"
