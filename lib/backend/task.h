@@ -17,6 +17,8 @@ struct device;
 struct outcome {
 	double loss;			/* mean of the clips' weighted losses */
 	int32_t top1, top5;		/* clips predicted correctly */
+	int32_t ranked;			/* clips with a class, which top-1 and
+					 * top-5 are a part of */
 };
 
 /*

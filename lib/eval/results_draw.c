@@ -14,16 +14,16 @@
 #include "eval/results.h"
 #include "graph/metric.h"
 
-/* Append the accuracies below a title, if there are labels. */
+/* Append the accuracies below a title, if samples have a class. */
 static void
 results_add_summary(const struct results *r, struct buffer *to)
 {
 	const struct summary *s = &r->summary;
 
-	if (s->labelled > 0)
+	if (s->ranked > 0)
 		buffer_printf(to, "%stop-1 %.1f %%, top-5 %.1f %% of %u samples",
 		    to->n > 0 ? "; " : "", 100 * s->top1, 100 * s->top5,
-		    s->labelled);
+		    s->ranked);
 }
 
 /* ---- the confusion matrix ---- */

@@ -27,8 +27,8 @@ target_rank(const struct target *t, int i, const double *scores)
 		if (target_soft_label(t, i, c) > target_soft_label(t, i, largest))
 			largest = c;
 	for (int c = 0; c < t->classes; c++)
-		if (t->kind == TARGET_SET ? target_soft_label(t, i, c) > 0 :
-		    c == largest) {
+		if (target_soft_label(t, i, c) > 0 &&
+		    (t->kind == TARGET_SET || c == largest)) {
 			int rank = metric_rank(scores, t->classes, c);
 
 			best = rank < best ? rank : best;

@@ -2,7 +2,7 @@
 # tests/run: weight 8
 # Samples with sets of classes are trained by binary cross-entropy, with the
 # same bits for all numbers of ranks and threads. Mean average precision equals
-# another program's.
+# another program's. Steps, validations and vt-eval count top-1 over the same samples.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -113,6 +113,45 @@ P
 for what in classes summary labels table loss; do
 	check_same "$what: as another program computes it" "$what True" "$(grep "^$what" "$T/py")"
 done
+# ---- one top-1 for the log, validations and vt-eval ----
+
+# Only biases are trained, so the scores of all clips are equal, and their order stays after
+# the first step. A step has all samples; every fifth has an empty set.
+cat >"$T/bias.net" <<'NET'
+input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
+conv     conv1    in=x out=4 k=1,1 s=8,8 std=0
+avgpool  avgpool  in=conv1 over=hw
+linear   fc       in=avgpool out=classes std=0
+avgpool  scores   in=fc over=t
+NET
+"$MAKESET" "$T/empty" 32 8 40 32 5 sets=1 classes=5
+"$MAKESET" "$T/blank" 32 8 40 32 5 sets=1 classes=5 blank=4
+stages "0 0 2 0 32 4 24 16 0.1 0 0" >"$T/all.tsv"
+# top1 NAME=VALUE FILE: print the last top1 of the lines of JSON in FILE that have this value.
+top1() {
+	jq -r "select(.${1%=*} == \"${1#*=}\").top1" "$2" | tail -1 | xargs printf '%.6f'
+}
+# hits: print the share of correct samples among those that have a class, by $T/scores.
+hits() {
+	awk -F'\t' '/^# / { next } !header++ { next }
+		$2 != "-1" && $2 != "" {
+			n += split($2, right, "|") > 0; best = 3
+			for (c = 4; c <= NF; c++) if ($c + 0 > $best + 0) best = c
+			for (i in right) correct += right[i] == best - 3
+		} END { printf "%.6f", correct / n }' "$T/scores"
+}
+check_exit "biases alone train" 0 vt-train -q -i "$T/empty" --val="$T/empty" -m "$T/bias.net" --loss=sigmoid \
+	--schedule="$T/all.tsv" --device=ref --log-every=1 --val-every=1 -o "$T/bias"
+for of in empty blank; do
+	check_exit "vt-eval with $of labels" 0 vt-eval -k "$T/bias" -i "$T/$of" --device=ref --scores="$T/scores" --json
+	check "vt-eval with $of labels: some samples are correct, $(hits) of those with a class" \
+		awk -v x="$(hits)" 'BEGIN { exit !(x > 0.1 && x < 0.9) }'
+	check_same "vt-eval with $of labels: top-1 is that of the scores" "$(hits)" "$(top1 type=summary "$T/out")"
+	[ $of = empty ] || continue
+	check_same "top-1 of a validation is that of the scores" "$(hits)" "$(top1 type=validation "$T/bias/log.jsonl")"
+	check_same "top-1 of a step is that of the scores" "$(hits)" "$(top1 type=step "$T/bias/log.jsonl")"
+done
+
 check_exit "--matrix with sets of classes ends with 2" 2 \
 	vt-eval -k "$T/run" -i "$T/val" --device=ref --matrix="$T/m.tsv"
 check_says "--matrix with sets of classes: the message says that --matrix is for one class each" \

@@ -127,17 +127,18 @@ hits(struct device *d)
 	    3 } }, .n = 5, .x = x };
 	struct predict_run a = run(d, &t);
 
-	ok(a.o.top1 == 1 && a.o.top5 == 3, "%s: hits: one top-1, three top-5, "
-	    "and none among equal scores (%d, %d)", d->backend->name,
-	    a.o.top1, a.o.top5);
+	ok(a.o.top1 == 1 && a.o.top5 == 3 && a.o.ranked == 5, "%s: hits: one "
+	    "top-1, three top-5, and none among equal scores (%d, %d of %d)",
+	    d->backend->name, a.o.top1, a.o.top5, a.o.ranked);
 	near(a.y[0], log(7), 1e-6,
 	    "equal scores have a loss of ln of their number");
 	t.target.label = (int[]){ -1, -1, -1, -1, -1 };
 	t.target.classes = 3;
 	a = run(d, &t);
-	ok(a.o.top1 == 0 && a.o.top5 == 0 && a.o.loss == 0 && a.y[4] == 0 &&
-	    a.dx[0] == 0 && a.dx[14] == 0, "%s: clips without a class have no "
-	    "loss, gradient or hit", d->backend->name);
+	ok(a.o.top1 == 0 && a.o.top5 == 0 && a.o.ranked == 0 && a.o.loss == 0 &&
+	    a.y[4] == 0 && a.dx[0] == 0 && a.dx[14] == 0, "%s: clips without a "
+	    "class have no loss, gradient or hit, and do not count for hits",
+	    d->backend->name);
 	t.target = (struct target){ .kind = TARGET_SET, .classes = 7,
 	    .soft = (float[35]){ 0 } };
 	t.target.soft[7 + 3] = t.target.soft[7] = 1;	/* first and last */
@@ -145,9 +146,9 @@ hits(struct device *d)
 	t.target.soft[21 + 0] = 1;			/* last */
 	t.op.loss = LOSS_SIGMOID;
 	a = run(d, &t);
-	ok(a.o.top1 == 1 && a.o.top5 == 2,
-	    "%s: hits of a set count its best class (%d, %d)",
-	    d->backend->name, a.o.top1, a.o.top5);
+	ok(a.o.top1 == 1 && a.o.top5 == 2 && a.o.ranked == 3, "%s: hits of a "
+	    "set count its best class, and empty sets do not count (%d, %d of "
+	    "%d)", d->backend->name, a.o.top1, a.o.top5, a.o.ranked);
 	t.op.loss = LOSS_SOFTMAX;
 	t.target.kind = TARGET_SOFT;
 	t.target.soft[7 + 0] = 0.6f;	/* it has rank 7 */
@@ -155,8 +156,10 @@ hits(struct device *d)
 	t.target.soft[14 + 0] = t.target.soft[14 + 4] = 0.5f;
 	t.target.soft[28 + 1] = 1;	/* rank 1, with ties */
 	a = run(d, &t);
-	ok(a.o.top1 == 0 && a.o.top5 == 1, "%s: hits of shares count the first "
-	    "of the largest (%d, %d)", d->backend->name, a.o.top1, a.o.top5);
+	ok(a.o.top1 == 0 && a.o.top5 == 1 && a.o.ranked == 4, "%s: hits of "
+	    "shares count the first of the largest, and clips without a share "
+	    "do not count (%d, %d of %d)", d->backend->name, a.o.top1,
+	    a.o.top5, a.o.ranked);
 }
 
 /* ---- values ---- */

@@ -2,6 +2,7 @@
  * The operators linear and loss, at the end of a network.  They take little
  * time, so they favor precision: they sum in double.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -311,6 +312,7 @@ cpu_loss_forward(struct task *t)
 		o.loss += (double)y[0] / t->out.n;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
+		o.ranked += rank < INT_MAX;
 	}
 	if (t->feed->outcome != NULL)
 		t->feed->outcome[t->op->head] = o;

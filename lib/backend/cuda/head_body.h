@@ -323,7 +323,7 @@ OF(loss_sum)(const struct loss *a, struct block b, const double *top,
 /*
  * which[0] = the right class, whose rank counts, or -1: the label; for
  * TARGET_SET the class of the set with the highest score, NaNs last; for shares
- * the class with the largest share.  The first of equal classes wins.
+ * the class with the largest share above 0.  The first of equal classes wins.
  */
 INLINE void
 OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
@@ -339,7 +339,7 @@ OF(loss_right)(const struct loss *a, struct block b, double *best, int *which)
 			double v = a->target == TARGET_SET ?
 			    OF(loss_x)(a, b.x, c) : share;
 
-			if (a->target == TARGET_SET && !(share > 0))
+			if (!(share > 0))
 				continue;
 			v = v != v ? -INFINITY : v;
 			if (which[i] < 0 || v > best[i]) {
@@ -425,7 +425,7 @@ OF(loss)(const struct loss *a, struct block b)
 
 /*
  * loss = sum of value / clips, top1 = clips of rank 0, top5 = clips of rank
- * below 5.  One block.
+ * below 5, ranked = clips that have a rank.  One block.
  */
 BODY
 OF(loss_outcome)(const struct loss *a, struct block b)
@@ -433,24 +433,28 @@ OF(loss_outcome)(const struct loss *a, struct block b)
 	SHARED(double, sum, THREADS);
 	SHARED(double, top1, THREADS);
 	SHARED(double, top5, THREADS);
+	SHARED(double, ranked, THREADS);
 
 	EACH_THREAD(i) {
-		sum[i] = top1[i] = top5[i] = 0;
+		sum[i] = top1[i] = top5[i] = ranked[i] = 0;
 		for (unsigned n = (unsigned)i; n < a->clips; n += THREADS) {
 			sum[i] += a->value[n] / a->clips;
 			top1[i] += a->rank[n] < 1;
 			top5[i] += a->rank[n] < 5;
+			ranked[i] += a->rank[n] < INT32_MAX;
 		}
 	}
 	OF(loss_fold)(b, sum, 0);
 	OF(loss_fold)(b, top1, 0);
 	OF(loss_fold)(b, top5, 0);
+	OF(loss_fold)(b, ranked, 0);
 	EACH_THREAD(i) {
 		if (i > 0)
 			continue;
 		a->outcome->loss = sum[0];
 		a->outcome->top1 = (int32_t)top1[0];
 		a->outcome->top5 = (int32_t)top5[0];
+		a->outcome->ranked = (int32_t)ranked[0];
 	}
 }
 

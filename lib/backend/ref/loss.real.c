@@ -1,4 +1,5 @@
 /* Losses of scores and targets. */
+#include <limits.h>
 #include <math.h>
 
 #include "backend/ref/ref.h"
@@ -81,6 +82,7 @@ ref_loss_forward(struct task *k)
 		o.loss += (double)y[n] / N;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
+		o.ranked += rank < INT_MAX;
 	}
 	if (k->feed->outcome != NULL)
 		k->feed->outcome[k->op->head] = o;

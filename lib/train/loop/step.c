@@ -222,7 +222,7 @@ step_run_microbatches(struct trainer *t, int microbatches)
  * for the whole step, and store them in the reports:
  *
  *	loss = sum over heads of weight * loss of the head
- *	top1, top5: those of the first head
+ *	top1, top5, ranked: those of the first head
  */
 static void
 step_fetch_outcomes(struct trainer *t, int microbatches)
@@ -242,6 +242,7 @@ step_fetch_outcomes(struct trainer *t, int microbatches)
 			r->loss += g->op[g->head[h].loss].weight * o[h].loss;
 		r->top1 = o[0].top1;
 		r->top5 = o[0].top5;
+		r->ranked = o[0].ranked;
 	}
 }
 
@@ -272,6 +273,7 @@ step_join_reports(struct trainer_work *w, int microbatches, double scale)
 		w->microbatch_loss[i] = w->report[i].loss;
 		s.top1 += w->report[i].top1;
 		s.top5 += w->report[i].top5;
+		s.ranked += w->report[i].ranked;
 		s.request |= w->report[i].request;
 		s.bad += w->report[i].bad;
 		if (w->report[i].status > s.status)

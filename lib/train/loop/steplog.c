@@ -16,7 +16,8 @@
 #include "base/ram.h"
 #include "train/loop/work.h"
 
-/* Means over the steps of a line; norm is of the last step. */
+/* Means over the steps of a line; top1 is over the clips with a class, 0 if
+ * there are none; norm is of the last step. */
 struct steplog_line {
 	double loss, top1, norm;
 	int grown;			/* of the last step: see step_report */
@@ -35,7 +36,8 @@ steplog_means(const struct trainer_work *w, const struct step_report *s)
 
 	return (struct steplog_line){ .loss = w->logged_loss / n,
 	    .norm = s->norm, .grown = s->grown, .noise_scale = s->noise_scale,
-		.top1 = (double)w->logged_top1 / (double)w->logged_clips,
+		.top1 = w->logged_ranked > 0 ? (double)w->logged_top1 /
+		    (double)w->logged_ranked : 0,
 		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
 		.per = { w->feeder.waited / n, t->forward / n, t->backward / n,
 			t->comm / n, t->comm_busy / n, t->update / n } };
@@ -295,6 +297,7 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_clips += w->seen.cell->batch;
 	w->logged_loss += s->loss;
 	w->logged_top1 += s->top1;
+	w->logged_ranked += s->ranked;
 	if (t->comm->rank == 0) {
 		steplog_show_progress(t, s);
 		steplog_warn_high_loss(t, s->loss);
@@ -306,7 +309,8 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 
 		steplog_write_line(t, &l);
 	}
-	w->logged_steps = w->logged_clips = w->logged_top1 = 0;
+	w->logged_steps = w->logged_clips = 0;
+	w->logged_top1 = w->logged_ranked = 0;
 	w->logged_loss = 0;
 	w->time = (struct phases){ 0 };
 	w->feeder.waited = 0;

@@ -23,17 +23,18 @@ struct microbatch_report {
 	double loss;			/* mean over its clips, all heads */
 	double squares;			/* of its gradient's norm, with the loss
 					 * scale; 0 if it is not measured */
-	int32_t top1, top5;		/* clips classified right, first head */
+	int32_t top1, top5, ranked;	/* clips, of the first head: struct
+					 * outcome */
 	int32_t request, status;		/* WISH_* bits; exit status, not 0 if it
 					 * was not computed */
-	int32_t bad, unused;		/* damaged samples found while
+	int32_t bad;			/* damaged samples found while
 					 * loading */
 };
 
 /* The reports of a step, joined over all ranks. */
 struct step_report {
 	double loss, norm;
-	int top1, top5, request, status;
+	int top1, top5, ranked, request, status;
 	int bad;			/* damaged samples found while
 					 * loading */
 	int skipped;			/* no update was made: OPTIM_SKIPPED
@@ -94,7 +95,7 @@ struct trainer_work {
 	char history[33];		/* of the schedule up to saved_step */
 	struct phases time;
 	double logged_at, logged_loss;	/* time of the last line; sums since */
-	int64_t logged_steps, logged_clips, logged_top1;
+	int64_t logged_steps, logged_clips, logged_top1, logged_ranked;
 	double window_loss;		/* sum over window_steps steps */
 	double first_loss;		/* mean loss of the first window */
 	int window_steps, warned_high_loss;	/* steps in this window; has
