@@ -1,7 +1,7 @@
 #!/bin/sh
 # vt-train --balance, --class-weight and --loss=focal: epochs visit classes as
 # computed, and all numbers of ranks and threads, stops and kills give the same
-# weights. Wrong use is refused.
+# weights. The loss of a validation is the cross-entropy. Wrong use is refused.
 # tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -96,6 +96,21 @@ check "-n without the options prints no classes" sh -c '! grep -q "^# class " "$
 	cp "$T/w.tsv" "$T/copy.tsv"
 	check_exit "resuming with a copy of the table" 0 train -o "$T/all" $all --class-weight="$T/copy.tsv"
 }
+
+# ---- the loss of a validation ----
+
+# shellcheck disable=SC2086
+check_exit "a run with validations" 0 train --val="$T/set" -o "$T/validated" $all --precise-bn=off
+cp "$T/out" "$T/table"
+check_exit "vt-eval of it" 0 vt-eval -k "$T/validated" -i "$T/set" --device=ref --scores="$T/scores"
+want=$(awk -F'\t' '/^# / { next } !header++ { next }
+	{ sum = 0; for (c = 3; c <= NF; c++) sum += exp($c); loss += log(sum) - $(3 + $2); n++ }
+	END { printf "%.6f", loss / n }' "$T/scores")
+check_same "the loss of a validation is named and is the cross-entropy of the scores" "cross-entropy $want" \
+	"$(sed -n 's/^# validation.*\(cross-entropy [0-9.]*\).*/\1/p' "$T/table" | tail -1)"
+check_same "the loss of vt-eval is the cross-entropy of the scores" "loss $want" "$(tail -1 "$T/out" | grep -o 'loss [0-9.]*')"
+check_exit "a run with validations and a softmax loss" 0 train --val="$T/set" -o "$T/softmax"
+check "another loss keeps its name" grep -q '^# validation.*	loss [0-9.]*' "$T/out"
 
 # ---- refused ----
 

@@ -50,7 +50,9 @@ struct summary {
 					 * is not empty */
 	double top1, top5;		/* part of the ranked samples, 0 to 1; a
 					 * set counts by its best class */
-	double loss;			/* mean over the labelled samples */
+	double loss;			/* mean over the labelled samples, of
+					 * metric_loss, so without the
+					 * exponent of a focal loss */
 	int classes;			/* classes of at least one labelled
 					 * sample; 0 if samples have one class
 					 * each */

@@ -317,10 +317,14 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	w->logged_at = clock_seconds();
 }
 
+/* A validation has no focal loss (evaluator.c), so name the loss that it has. */
 static void
 steplog_print_validation(struct trainer *t, const struct summary *s,
     double seconds, int best)
 {
+	const struct graph *g = t->net->graph;
+	const char *loss = g->op[g->head[0].loss].focus > 0 ? "cross-entropy" :
+	    "loss";
 	int people = steplog_is_terminal(t->out);
 	char map[40] = "";
 
@@ -330,14 +334,14 @@ steplog_print_validation(struct trainer *t, const struct summary *s,
 		    "mAP %.4f\t", people ? 100 * s->map : s->map);
 	if (people)
 		fprintf(t->out, "validation after step %" PRIu64 ": %stop1 "
-		    "%.1f%%, top5 %.1f%%, loss %.4f%s\n", t->state.step, map,
-		    100 * s->top1, 100 * s->top5, s->loss,
+		    "%.1f%%, top5 %.1f%%, %s %.4f%s\n", t->state.step, map,
+		    100 * s->top1, 100 * s->top5, loss, s->loss,
 		    best ? ", the best so far" : "");
 	else
 		fprintf(t->out, "# validation\tstep %" PRIu64 "\t%stop1 %.4f\t"
-		    "top5 %.4f\tloss %.6f\t%u samples\t%.1f s%s\n",
-		    t->state.step, map, s->top1, s->top5, s->loss, s->labelled,
-		    seconds, best ? "\tbest so far" : "");
+		    "top5 %.4f\t%s %.6f\t%u samples\t%.1f s%s\n",
+		    t->state.step, map, s->top1, s->top5, loss, s->loss,
+		    s->labelled, seconds, best ? "\tbest so far" : "");
 }
 
 void
