@@ -13,8 +13,8 @@
  *
  * ensemble_end(how, kind, classes, views, sum):
  * Turn the ${sum} of ${views} views into scores of the clip.  A loss of ${kind}
- * turns these scores into the combined probabilities.  Maxima of softmax
- * probabilities thereby become probabilities whose sum is 1.
+ * turns these scores into the combined probabilities.  The scores of maxima are
+ * their logarithms, from which a softmax makes probabilities whose sum is 1.
  */
 void ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
     double *scores, int first, double *sum);

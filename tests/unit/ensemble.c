@@ -49,6 +49,15 @@ test_kind(enum loss_kind kind, const char *name)
 		    probability(kind, 1, c) + probability(kind, 2, c)) / 3));
 	near(worst, 0, 1e-12, name);
 	joined(ENSEMBLE_MAX, kind, largest);
+	worst = 0;
+	for (int c = 0; c < CLASSES; c++) {
+		double most = fmax(probability(kind, 0, c), fmax(probability(
+		    kind, 1, c), probability(kind, 2, c)));
+
+		worst = fmax(worst, fabs(largest[c] - (kind == LOSS_SOFTMAX ?
+		    log(most) : log(most / (1 - most)))));
+	}
+	near(worst, 0, 1e-12, "scores of the maximum are ln p or the logit");
 	metric_probabilities(kind, largest, CLASSES, p);
 	worst = 0;
 	for (int c = 0; c < CLASSES; c++)
