@@ -171,8 +171,8 @@ values(struct device *d)
 	float share[12] = { 0.25f, 0.75f, 0, 0, 0, 0, 0.5f, 0.5f, 1, 0, 0, 0 };
 	float set[12] = { 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1 };
 	float weight[3] = { 2, 0, 0.5f };
-	struct trial t = { .target = { TARGET_SOFT, 4, NULL, share, NULL },
-		.n = 3, .x = x };
+	struct trial t = { .target = { .kind = TARGET_SOFT, .classes = 4,
+		.soft = share }, .n = 3, .x = x };
 	double want[3], sum = 0;
 	struct predict_run a = run(d, &t), b;
 	const char *name = d->backend->name;
@@ -296,8 +296,8 @@ weighted(struct device *d)
 	t.op.focus = 0.5;
 	formula(d, &t, q, w, 0.5, "focal loss of shares, weighted");
 
-	t = (struct trial){ .op = { .loss = LOSS_SIGMOID }, .target = { TARGET_SET,
-	    4, NULL, set, NULL }, .n = 3, .x = x };
+	t = (struct trial){ .op = { .loss = LOSS_SIGMOID }, .target = {
+	    .kind = TARGET_SET, .classes = 4, .soft = set }, .n = 3, .x = x };
 	a = run(d, &t);
 	t.target.class_weight = weight;
 	b = run(d, &t);
@@ -313,8 +313,9 @@ extremes(struct device *d)
 	static const double x[] = { 1e4, -1e4, 0, NAN, INFINITY, 1, -1e4, 1e4, 0 };
 	float set[9] = { 1, 0, 0, 1, 1, 1, 1, 0, 0 };
 	float weight[3] = { 1, 0, 1 };
-	struct trial t = { .op = { .loss = LOSS_SIGMOID }, .target = { TARGET_SET,
-	    3, NULL, set, weight }, .n = 3, .x = x };
+	struct trial t = { .op = { .loss = LOSS_SIGMOID }, .target = {
+	    .kind = TARGET_SET, .classes = 3, .soft = set, .weight = weight },
+		.n = 3, .x = x };
 	struct predict_run a = run(d, &t);
 	const char *name = d->backend->name;
 
