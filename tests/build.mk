@@ -7,7 +7,7 @@ UNIT      := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.
 GPU       := $(patsubst tests/gpu/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu/*.c))
 TEST       = $(UNIT) $(GPU) \
              $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tools/*.c)) \
-             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) \
+             $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c))) $(BUILD)/tests/fuzz-networks \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract $(BUILD)/tests/drill/vt-train \
              $(BUILD)/tests/async/vt-train $(BUILD)/tests/spoil/vt-bench $(BUILD)/tests/hang/vt-extract \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
@@ -35,6 +35,10 @@ $(BUILD)/tests/tools/%: $(BUILD)/tests/tools/%.o $(BUILD)/share/demo/scene.o $(B
 	$(LINK) $^ $(LDLIBS)
 # Link a fuzz target with our main (replay.c), and with that of libFuzzer.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(BUILD)/libvt.a
+	$(LINK) $^ $(LDLIBS)
+# Random networks and their checks.
+$(BUILD)/tests/fuzz-networks: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/networks/*.c)) \
+    $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 	$(LINK) -fsanitize=fuzzer $^ $(LDLIBS)

@@ -1,10 +1,20 @@
 /* Large memory with huge pages. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/huge.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
+
+int huge_poison;
+
+void
+huge_undefine(void *p, size_t bytes)
+{
+	if (huge_poison)
+		memset(p, 0xff, bytes);
+}
 
 void *
 huge_alloc(size_t bytes)
@@ -18,5 +28,6 @@ huge_alloc(size_t bytes)
 	/* The system applies it to the whole pages inside, and may decline. */
 	if (align == HUGE_PAGE)
 		madvise(p, bytes, MADV_HUGEPAGE);
+	huge_undefine(p, bytes);
 	return p;
 }

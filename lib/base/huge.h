@@ -13,4 +13,16 @@
  */
 void *huge_alloc(size_t bytes);
 
+/*
+ * huge_poison:
+ * Tests set it to 1, so that reads of memory that nobody wrote show.
+ *
+ * huge_undefine(p, bytes):
+ * Declare the content of ${p} undefined.  If huge_poison is 1, fill it with
+ * bytes 0xff, which are NaNs in fp64, fp32, bf16 and fp16; else do nothing.
+ * huge_alloc does this with all memory that it returns.
+ */
+extern int huge_poison;
+void huge_undefine(void *p, size_t bytes);
+
 #endif

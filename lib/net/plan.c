@@ -8,6 +8,7 @@
 #include "net/prefetch.h"
 #include "net/capture_cache.h"
 #include "net/plan.h"
+#include "net/poison.h"
 
 /*
  * Set the mark of each task.  The parameters of the last ops are final first.
@@ -280,8 +281,10 @@ plan_run_forward(void *arg)
 
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].weights_changed = p->weights_changed;
-		if (p->task[i].fused_into == i)
-			task_forward(&p->task[i]);
+		if (p->task[i].fused_into != i)
+			continue;
+		poison_forward(p, i);
+		task_forward(&p->task[i]);
 	}
 }
 
@@ -319,10 +322,14 @@ plan_run_backward(void *arg)
 
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (int k = plan_next_recompute(p, i, -1); k < p->n;
-		    k = plan_next_recompute(p, i, k))
+		    k = plan_next_recompute(p, i, k)) {
+			poison_recompute(p, k);
 			task_recompute(&p->task[k]);
-		if (p->task[i].fused_into == i)
+		}
+		if (p->task[i].fused_into == i) {
+			poison_backward(p, i);
 			task_backward(&p->task[i]);
+		}
 		/* Record a mark only if this task has completed gradients. */
 		if (b->final != NULL && p->final_from[i] < mark)
 			device_event_record(p->device, b->final,

@@ -1,0 +1,86 @@
+/* Fills the memory that a task must write with NaNs, in tests. */
+#include "base/huge.h"
+#include "net/alike.h"
+#include "net/poison.h"
+
+static int
+poison_is_on(const struct plan *p)
+{
+	return huge_poison && !p->device->backend->discrete;
+}
+
+static void
+poison_bytes_of(size_t (*bytes)(const struct task *), const struct task *t,
+    void *at)
+{
+	if (bytes != NULL)
+		huge_undefine(at, bytes(t));
+}
+
+/*
+ * Poison gradients of the parameters of ${t}.  The forward pass writes the
+ * ${statistics} among them, the backward pass the others.
+ */
+static void
+poison_parameters(const struct plan *p, const struct task *t, int statistics)
+{
+	for (int j = 0; j < t->op->nparam; j++) {
+		const struct param *w = &p->graph->param[t->op->param + j];
+
+		if (t->dw[j] != NULL && (w->kind >= PARAM_MEAN) == statistics)
+			huge_undefine(t->dw[j], w->count * p->device->elem);
+	}
+}
+
+void
+poison_forward(const struct plan *p, int i)
+{
+	const struct task *t = &p->task[i];
+
+	if (!poison_is_on(p))
+		return;
+	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k)) {
+		if (p->task[k].materialized)
+			huge_undefine(p->task[k].y, device_bytes(p->device,
+			    &p->task[k].out));
+		poison_parameters(p, &p->task[k], 1);
+	}
+	poison_bytes_of(t->impl->saved, t, t->saved);
+	poison_bytes_of(t->impl->scratch, t, t->scratch);
+	if (t->weights_changed)
+		poison_bytes_of(t->impl->packed_bytes, t, t->packed_weights);
+}
+
+void
+poison_backward(const struct plan *p, int i)
+{
+	const struct task *t = &p->task[i];
+
+	if (!poison_is_on(p) || t->no_grad)
+		return;
+	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k)) {
+		const struct task *of = &p->task[k];
+
+		for (int j = 0; j < of->op->nin; j++)
+			if (of->dx[j] != NULL && !of->accumulate[j] &&
+			    p->task[of->op->in[j]].fused_into != i)
+				huge_undefine(of->dx[j],
+				    device_bytes(p->device, &of->in[j]));
+		poison_parameters(p, of, 0);
+	}
+	poison_bytes_of(t->impl->scratch, t, t->scratch);
+}
+
+void
+poison_recompute(const struct plan *p, int i)
+{
+	const struct task *t = &p->task[i];
+
+	if (!poison_is_on(p))
+		return;
+	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
+		if (p->task[k].materialized && p->task[k].recompute)
+			huge_undefine(p->task[k].y, device_bytes(p->device,
+			    &p->task[k].out));
+	poison_bytes_of(t->impl->scratch, t, t->scratch);
+}
