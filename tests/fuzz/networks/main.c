@@ -1,11 +1,16 @@
 /*
- * fuzz-networks [-n COUNT] [-s SEED] [-j JOBS] [-c CONFIG]... [FILE]...: check
- * random networks, and print each that shows a fault, reduced, with the command
- * that shows it again.  At the end print a table.  Exit 1 if there was a fault.
+ * fuzz-networks [-px] [-n COUNT] [-s SEED] [-j JOBS] [-r TRIES] [-c CONFIG]...
+ * [FILE]...: check random networks, and print each that shows a fault, reduced,
+ * with the command that shows it again.  At the end print a table.  Exit 1 if
+ * there was a fault.
  *
  *   -n COUNT    check this many networks (0: until a signal)
  *   -s SEED     begin with network number SEED (1)
  *   -j JOBS     check this many at a time (1)
+ *   -r TRIES    check at most this many smaller networks of each fault (600),
+ *               and ten times as many of all faults
+ *   -x          end at the first fault
+ *   -p          print network SEED only
  *   -c CONFIG   check this configuration only; may be repeated.  "list" lists
  *               those of this machine
  *   FILE        check this printed network, and do not reduce it
@@ -27,7 +32,7 @@
 #include "fuzz/networks/check.h"
 #include "fuzz/networks/shrink.h"
 
-enum { SECONDS = 120, TRIES = 600 };
+enum { SECONDS = 120 };
 
 static const struct config {
 	const char *name;
@@ -51,7 +56,8 @@ enum { CONFIGS = sizeof(configs) / sizeof(configs[0]) };
 /* Counts, in memory that all processes share. */
 struct tally {
 	uint64_t next;
-	long invalid, done;
+	long invalid, done, tries;	/* tries: of reductions */
+	int stopped;			/* by -x */
 	long ran[CONFIGS], refused[CONFIGS], vague[CONFIGS], found[CONFIGS];
 	long faults[CONFIGS][CHECK_KINDS];
 	long ops[CONFIGS][OP_KINDS];
@@ -59,7 +65,7 @@ struct tally {
 
 static struct tally *tally;
 static struct check *shared;		/* of this lane */
-static int used[CONFIGS], errors;
+static int used[CONFIGS], errors, tries = 600, first_only;
 static volatile sig_atomic_t stopped;
 
 #define COUNT(x) __atomic_add_fetch(&(x), 1, __ATOMIC_RELAXED)
@@ -155,30 +161,38 @@ static int
 main_fails(const struct random_net *n, void *arg)
 {
 	const struct main_fault *f = arg;
-	struct check c = main_check(n, f->config);
+	struct check c;
 
+	if (COUNT(tally->tries) > 10 * tries)
+		return 0;
+	c = main_check(n, f->config);
 	return !stopped && c.state == CHECK_FOUND && c.kind == f->c.kind &&
 	    (c.kind != CHECK_TASK || strcmp(c.where, f->c.where) == 0);
 }
 
-/* Print ${n}, and the commands that show ${c}. */
+/* Print ${n} as a file. */
 static void
-main_print(const struct random_net *n, const struct check *c, int config,
-    const char *name)
+main_print(const struct random_net *n)
 {
-	const struct config *k = &configs[config];
 	static char text[NET_LINES * NET_LINE];
 
-	printf("cat >%s <<N\n# clips %d\n# frames %d\n# side %d\n", name,
-	    n->clips, n->frames, n->side);
+	printf("# clips %d\n# frames %d\n# side %d\n", n->clips, n->frames,
+	    n->side);
 	if (n->repeats)
 		printf("# repeats 1\n");
 	if (n->soft)
 		printf("# soft 1\n");
 	if (n->freeze[0] != '\0')
 		printf("# freeze %s\n", n->freeze);
-	printf("# seed %llu\n%sN\n", (unsigned long long)n->seed,
+	printf("# seed %llu\n%s", (unsigned long long)n->seed,
 	    random_net_text(n, text, sizeof(text)));
+}
+
+/* Print the commands that show ${c} with the file ${name} of ${n}. */
+static void
+main_print_commands(const struct random_net *n, const struct check *c,
+    const struct config *k, const char *name)
+{
 	printf("build/tests/fuzz-networks -c %s %s\n", k->name, name);
 	if (k->gpu)
 		return;
@@ -191,9 +205,12 @@ main_print(const struct random_net *n, const struct check *c, int config,
 	    c->kind == CHECK_TASK ? "--parity" : "-o fuzz-out --log-every=1",
 	    name, k->precision == PRECISION_BF16 ? " --precision=bf16" : "",
 	    n->freeze[0] != '\0' ? " --freeze=" : "", n->freeze);
-	printf(c->kind == CHECK_TASK ? " -j%d\n" : c->kind == CHECK_THREADS ||
-	    c->kind == CHECK_REFUSAL ? "    # and by each of -j1 to -j3\n" :
-	    "    # and with --device=ref\n", 1 + (int)(n->seed % 3));
+	if (c->kind == CHECK_TASK)
+		printf(" -j%d\n", 1 + (int)(n->seed % 3));
+	else if (c->kind == CHECK_THREADS || c->kind == CHECK_REFUSAL)
+		printf("    # with each of -j1 to -j3\n");
+	else
+		printf("    # also with --device=ref\n");
 }
 
 static void
@@ -207,13 +224,16 @@ main_report(const struct random_net *n, const struct check *c, int config)
 	    (unsigned long long)n->seed, configs[config].name, tally->done,
 	    check_names[c->kind], c->text);
 	fflush(stdout);
-	shrink_net(&small, main_fails, &f, TRIES);
+	shrink_net(&small, main_fails, &f, tries);
 	f.c = main_check(&small, config);
 	snprintf(name, sizeof(name), "fuzz-%llu.net",
 	    (unsigned long long)n->seed);
 	flockfile(stdout);
 	printf("# reduced: %s: %s\n", check_names[f.c.kind], f.c.text);
-	main_print(&small, &f.c, config, name);
+	printf("cat >%s <<N\n", name);
+	main_print(&small);
+	printf("N\n");
+	main_print_commands(&small, &f.c, &configs[config], name);
 	funlockfile(stdout);
 	fflush(stdout);
 }
@@ -261,6 +281,7 @@ main_check_all(const struct random_net *n, int reduce, int sample)
 		main_count(n, &c, k);
 		if (c.state == CHECK_FOUND && reduce)
 			main_report(n, &c, k);
+		tally->stopped |= c.state == CHECK_FOUND && first_only;
 		if (!reduce)
 			printf("# %s: %s%s%s\n", configs[k].name,
 			    c.state == CHECK_FOUND ? check_names[c.kind] :
@@ -280,7 +301,7 @@ main_lane(uint64_t end)
 
 	shared = main_share(sizeof(*shared));
 	errors = memfd_create("errors", 0);
-	while (!stopped && ((seed = __atomic_fetch_add(&tally->next, 1,
+	while (!stopped && !tally->stopped && ((seed = __atomic_fetch_add(&tally->next, 1,
 	    __ATOMIC_RELAXED)) < end || end == 0)) {
 		random_net_make(&n, seed);
 		main_check_all(&n, 1, 1);
@@ -346,7 +367,7 @@ int
 main(int argc, char **argv)
 {
 	uint64_t count = 60, end;
-	int jobs = 1, o, all = 1, list = 0, there[CONFIGS];
+	int jobs = 1, o, all = 1, list = 0, print = 0, there[CONFIGS];
 	long found = 0;
 	pid_t lane[64];
 
@@ -356,11 +377,14 @@ main(int argc, char **argv)
 	tally = main_share(sizeof(*tally));
 	errors = memfd_create("errors", 0);
 	tally->next = 1;
-	while ((o = getopt(argc, argv, "n:s:j:c:")) != -1)
+	while ((o = getopt(argc, argv, "n:s:j:c:r:px")) != -1)
 		switch (o) {
 		case 'n': count = strtoull(optarg, NULL, 10); break;
 		case 's': tally->next = strtoull(optarg, NULL, 10); break;
 		case 'j': jobs = atoi(optarg); break;
+		case 'r': tries = atoi(optarg); break;
+		case 'x': first_only = 1; break;
+		case 'p': print = 1; break;
 		case 'c':
 			all = 0;
 			if (strcmp(optarg, "list") == 0)
@@ -370,6 +394,13 @@ main(int argc, char **argv)
 			break;
 		default: return 2;
 		}
+	if (print) {
+		static struct random_net n;
+
+		random_net_make(&n, tally->next);
+		main_print(&n);
+		return 0;
+	}
 	main_probe(there);
 	for (int k = 0; k < CONFIGS; k++) {
 		if (list && there[k])

@@ -163,6 +163,9 @@ random_window(struct random_maker *m, const struct random_output *x, int pool)
 	int size[3] = { x->t, x->h, x->w };
 	int which = random_below(m, 100);
 
+	/* Back ends have few algorithms for pixels, and refuse others. */
+	if (x->c <= 3 && x->h * x->w > 1 && random_is(m, 80))
+		which = random_is(m, 80) ? 20 : 0;
 	if (which < 18 && !pool)
 		return g;			/* 1x1 */
 	for (int i = 0; i < 3; i++) {
@@ -225,7 +228,7 @@ random_groups(struct random_maker *m, int in, int *out)
 {
 	int g, which = random_below(m, 100);
 
-	if (which < 72 || in < 2)
+	if (which < 72 || in < 2 || (in <= 3 && random_is(m, 80)))
 		return 1;
 	if (which < 87) {			/* depthwise */
 		*out = random_is(m, 85) ? in : 2 * in;
@@ -259,6 +262,8 @@ random_conv(struct random_maker *m, int x, int out, const struct random_window *
 	int channels = out > 0 ? out : random_channels(m), groups, in = o.c;
 	char window[80], more[40] = "";
 
+	if (in <= 3 && o.h * o.w > 1 && channels <= 3 && random_is(m, 70))
+		channels = 8 + channels;
 	groups = out > 0 ? (out == in && in > 1 && random_is(m, 12) ? in : 1) :
 	    random_groups(m, in, &channels);
 	o.c = channels;
