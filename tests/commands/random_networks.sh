@@ -53,13 +53,16 @@ train() {
 # apart FILE FILE: print the largest difference of scores, relative to the largest score
 # if that exceeds 1
 apart() {
-	paste "$1" "$2" | awk -v n="$(awk '!/^#/ { print NF; exit }' "$1")" '
-		/^#/ { next }
-		{ for (i = 1; i <= n; i++) if ($i ~ /^-?[0-9.]+(e-?[0-9]+)?$/ && $i != int($i)) {
-			d = $i - $(n + i); d = d < 0 ? -d : d; s = $i < 0 ? -$i : $i
-			if (d > worst) worst = d
-			if (s > most) most = s } }
-		END { print most > 0 ? worst / (most > 1 ? most : 1) : "no scores" }'
+	grep -v '^#' "$1" >"$T/a" && grep -v '^#' "$2" >"$T/b" || return
+	paste "$T/a" "$T/b" | awk '{
+			for (i = 3; i <= NF / 2; i++) {
+				d = $i - $(NF / 2 + i)
+				if (d < 0) d = -d
+				if (d > worst) worst = d
+				if ($i * $i > most * most) most = $i
+			}
+		}
+		END { if (most < 0) most = -most; print (most > 0 ? worst / (most > 1 ? most : 1) : "none") }'
 }
 trained=0
 for seed in 4 6 11 21 39 46; do
