@@ -289,6 +289,9 @@ demo-run: all
 TIME = 60
 fuzz:
 	@BUILD=$(BUILD) tests/fuzz/run $(TIME) $(TARGETS)
+# Check random networks from number SEED on, until stopped, or COUNT of them.
+fuzz-nets: $(BUILD)/tests/fuzz-networks
+	@$< -n '$(or $(COUNT),0)' -s '$(or $(SEED),1)' -j $(shell nproc)
 bench: all
 	@BUILD=$(BUILD) tests/bench/run
 
@@ -327,6 +330,7 @@ help:
 	@echo '  make check-gpu    test --device=cuda on the GPU of this machine'
 	@echo '  make bench        measure this machine by vt-bench'
 	@echo '  make fuzz         fuzz each reader for TIME=60 seconds (needs clang)'
+	@echo '  make fuzz-nets    check random networks against ref until stopped'
 	@echo '  make torture      inject thousands of faults, kills and damages: an hour;'
 	@echo '                    SEED= and COUNT= choose which and how many'
 	@echo '  make install      install into PREFIX=$(PREFIX), below DESTDIR= if given; see uninstall'
@@ -338,7 +342,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your own videos, a folder per class.'
 
 force:
-.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz torture bench completions install uninstall clean help force
+.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz fuzz-nets torture bench completions install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -3,7 +3,7 @@
 # and with ref64 as a whole, and give the same bits for 1 to 3 threads. Some of them are
 # trained and evaluated by the commands, with the same weights for 1 to 3 ranks, the same
 # scores for all threads, and nearly the same for all microbatches. "make
-# fuzz-networks" searches for networks that do not.
+# fuzz-nets" searches for networks that do not.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh

@@ -3,16 +3,18 @@
  * buffer that is overwritten before its last read, also with frozen operators.
  * Sharing an arena and recomputing outputs change no bit.  Every shape of every
  * schedule fits the reserved arena.  Gradients are final where the marks say
- * so.
+ * so.  With poison, a task that does not write its output shows.
  */
 #include <dirent.h>
 #include <pthread.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "net/feed.h"
 #include "net/net.h"
 #include "sched/schedule.h"
 #include "train/weights/freeze.h"
@@ -802,6 +804,75 @@ pixels_learn_nothing(struct device *b)
 	graph_free(g);
 }
 
+/* ---- poison ---- */
+
+static void
+write_nothing(struct task *t)
+{
+	(void)t;
+}
+
+/*
+ * Run a step in which a pass of relu writes nothing.  Return the sum of scores
+ * and gradients: NaN if the memory that it left is poisoned.
+ */
+static double
+sum_of_step(int forward, int poison)
+{
+	struct device *d = device_open(backend_find("ref64"),
+	    &(struct device_options){ .threads = 1 });
+	const struct op_impl *ops[OP_KINDS];
+	struct op_impl relu = *d->ops[OP_RELU];
+	struct graph *g = graph_parse("poison.net",
+	    "input x out=3\nconv a in=x out=8 k=3,3\nrelu r in=a\n"
+	    "avgpool p in=r over=thw\nlinear l in=p out=classes\n", 5);
+	struct dims in = { 2, 2, 6, 6, 3 };
+	struct net *n = net_new(g, d);
+	void *dw = device_alloc(d, g->elements * d->elem);
+	struct feed feed;
+	double scores[10], sum = 0, *all = xcalloc(g->elements, sizeof(*all));
+	struct plan *p;
+
+	memcpy(ops, d->ops, sizeof(ops));
+	*(forward ? &relu.forward : &relu.backward) = write_nothing;
+	ops[OP_RELU] = &relu;
+	d->ops = ops;
+	huge_poison = poison;
+	net_init(n, 1);
+	p = net_plan(n, &in, 1);
+	net_reserve(n);
+	feed_make(&feed, &in, &g->needs);
+	net_forward(n, p, &feed, dw);
+	net_scores(p, scores);
+	plan_backward(p, NULL);
+	huge_poison = 0;
+	device_get(d, all, dw, g->elements);
+	for (int i = 0; i < 10; i++)
+		sum += scores[i];
+	for (size_t i = 0; i < g->elements; i++)
+		sum += all[i];
+	feed_free(&feed, &g->needs);
+	free(all);
+	device_free(d, dw);
+	net_free(n);
+	graph_free(g);
+	device_close(d);
+	return sum;
+}
+
+static void
+unwritten_memory_shows(void)
+{
+	for (int forward = 0; forward < 2; forward++) {
+		const char *what = forward ? "output" : "gradient";
+
+		ok(isfinite(sum_of_step(forward, 0)),
+		    "without poison, an unwritten %s does not show", what);
+		ok(isnan(sum_of_step(forward, 1)),
+		    "with poison, an unwritten %s shows", what);
+	}
+}
+
 int
 main(void)
 {
@@ -820,6 +891,7 @@ main(void)
 		{ 8, 8, 224 }, { 1, 3, 65 } };
 
 	placing();
+	unwritten_memory_shows();
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *b = device_open(backends[i],
 		    &(struct device_options){ .threads = 2, .recompute_bytes = 1 });
