@@ -39,7 +39,7 @@ static const struct config {
 	int gpu;
 	enum precision precision;
 	const char *isa;
-	/* Of networks, every so many: the stand-in is slow. */
+	/* Check one of ${every} networks: the stand-in is slow. */
 	int every, first;
 } configs[] = {
 	{ "cpu-base-fp32", 0, PRECISION_FP32, "base", 1, 0 },
@@ -57,7 +57,7 @@ enum { CONFIGS = sizeof(configs) / sizeof(configs[0]) };
 struct tally {
 	uint64_t next;
 	long invalid, done, tries;	/* tries: of reductions */
-	int stopped;			/* by -x */
+	int stopped;			/* by a signal or -x */
 	long ran[CONFIGS], refused[CONFIGS], vague[CONFIGS], found[CONFIGS];
 	long faults[CONFIGS][CHECK_KINDS];
 	long ops[CONFIGS][OP_KINDS];
@@ -66,7 +66,6 @@ struct tally {
 static struct tally *tally;
 static struct check *shared;		/* of this lane */
 static int used[CONFIGS], errors, tries = 600, first_only;
-static volatile sig_atomic_t stopped;
 
 #define COUNT(x) __atomic_add_fetch(&(x), 1, __ATOMIC_RELAXED)
 
@@ -74,7 +73,7 @@ static void
 main_stop(int signal)
 {
 	(void)signal;
-	stopped = 1;
+	tally->stopped = 1;
 }
 
 static void *
@@ -166,7 +165,7 @@ main_fails(const struct random_net *n, void *arg)
 	if (COUNT(tally->tries) > 10 * tries)
 		return 0;
 	c = main_check(n, f->config);
-	return !stopped && c.state == CHECK_FOUND && c.kind == f->c.kind &&
+	return !tally->stopped && c.state == CHECK_FOUND && c.kind == f->c.kind &&
 	    (c.kind != CHECK_TASK || strcmp(c.where, f->c.where) == 0);
 }
 
@@ -263,14 +262,14 @@ main_count(const struct random_net *n, const struct check *c, int config)
 static void
 main_check_all(const struct random_net *n, int reduce, int sample)
 {
-	for (int k = 0; k < CONFIGS && !stopped; k++) {
+	for (int k = 0; k < CONFIGS && !tally->stopped; k++) {
 		struct check c;
 
 		if (!used[k] || (sample && n->seed % (uint64_t)configs[k].every !=
 		    (uint64_t)configs[k].first))
 			continue;
 		c = main_check(n, k);
-		if (stopped)
+		if (tally->stopped)
 			return;
 		if (c.state == CHECK_INVALID) {
 			COUNT(tally->invalid);
@@ -288,7 +287,10 @@ main_check_all(const struct random_net *n, int reduce, int sample)
 			    c.state == CHECK_REFUSED ? "refused" : "fine",
 			    c.text[0] != '\0' ? ": " : "", c.text);
 	}
-	COUNT(tally->done);
+	if (COUNT(tally->done) % 1000 == 0 && reduce) {
+		printf("# %ld networks\n", tally->done);
+		fflush(stdout);
+	}
 }
 
 /* ---- all networks ---- */
@@ -301,7 +303,7 @@ main_lane(uint64_t end)
 
 	shared = main_share(sizeof(*shared));
 	errors = memfd_create("errors", 0);
-	while (!stopped && !tally->stopped && ((seed = __atomic_fetch_add(&tally->next, 1,
+	while (!tally->stopped && ((seed = __atomic_fetch_add(&tally->next, 1,
 	    __ATOMIC_RELAXED)) < end || end == 0)) {
 		random_net_make(&n, seed);
 		main_check_all(&n, 1, 1);

@@ -143,8 +143,10 @@ struct random_window { int k[3], s[3], p[3]; };
 static void
 random_axis(struct random_maker *m, int size, int pool, int *k, int *s, int *p)
 {
-	static const int kernels[] = { 1, 1, 2, 2, 3, 3, 3, 4, 5, 7 };
-	static const int strides[] = { 1, 1, 1, 1, 2, 2, 3, 4, 5 };
+	static const int kernels[] = { 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5,
+	    6, 7, 8, 9, 11, 16, 17 };
+	static const int strides[] = { 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5,
+	    8, 16 };
 
 	do {
 		*k = random_is(m, 10) ? size : RANDOM_OF(m, kernels);
@@ -276,6 +278,8 @@ random_conv(struct random_maker *m, int x, int out, const struct random_window *
 		snprintf(more, sizeof(more), " groups=%d", groups);
 	if (random_is(m, 20))
 		strcat(more, " bias=1");
+	if (random_is(m, 8))
+		strcat(more, " std=0.2");
 	return random_line(m, "conv", o, " in=%s out=%d%s%s", random_read(m, x),
 	    o.c, random_window_text(m, &own, window), more);
 }
@@ -535,12 +539,28 @@ random_mul(struct random_maker *m)
 	    random_read(m, x), random_read(m, gate));
 }
 
+/* Add many outputs, some of them several times. */
+static void
+random_add_many(struct random_maker *m, int x, int y)
+{
+	char in[NET_LINE - 60];
+	size_t at = (size_t)snprintf(in, sizeof(in), "%s", random_read(m, x));
+
+	for (int n = random_from(m, 1, 15); n > 0 && at < sizeof(in) - 24; n--)
+		at += (size_t)snprintf(in + at, sizeof(in) - at, ",%s",
+		    random_read(m, n % 3 == 0 ? x : n % 3 == 1 ? y :
+		    random_partner(m, x)));
+	random_line(m, "add", random_named(m, "add", &m->out[x]), " in=%s", in);
+}
+
 static void
 random_add(struct random_maker *m)
 {
 	int x = random_source(m), y = random_partner(m, x);
 
-	if (y >= 0)
+	if (y >= 0 && random_is(m, 15))
+		random_add_many(m, x, y);
+	else if (y >= 0)
 		random_add_of(m, x, y, random_is(m, 30) ?
 		    random_partner(m, x) : -1);
 }
@@ -550,8 +570,8 @@ random_concat(struct random_maker *m)
 {
 	int x = random_source(m), first = random_below(m, m->outs), n = 1;
 	struct random_output o = random_named(m, "concat", &m->out[x]);
-	int max = random_from(m, 2, 4);
-	char in[128];
+	int max = random_is(m, 90) ? random_from(m, 2, 4) : 10;
+	char in[NET_LINE - 40];
 	size_t at = (size_t)snprintf(in, sizeof(in), "%s", m->out[x].name);
 
 	for (int i = 0; i < m->outs && n < max; i++) {
@@ -559,7 +579,7 @@ random_concat(struct random_maker *m)
 		    &m->out[(first + i) % m->outs];
 
 		if (y->t != o.t || y->h != o.h || y->w != o.w ||
-		    o.c + y->c > 200 || y == &m->out[x] || y->shape_bound)
+		    at > sizeof(in) - 24 || o.c + y->c > 200 || y == &m->out[x] || y->shape_bound)
 			continue;
 		o.c += y->c;
 		at += (size_t)snprintf(in + at, sizeof(in) - at, ",%s",
@@ -594,10 +614,13 @@ random_frames(struct random_maker *m)
 static void
 random_softmax(struct random_maker *m)
 {
-	static const char *const over[] = { " over=c", " over=t", " over=hw",
-	    " over=thw", " over=h", " over=w", " over=thwc", " over=tc" };
+	int axes = random_from(m, 1, 15), x = random_source(m);
+	char over[16];
 
-	random_same(m, "softmax", random_source(m), RANDOM_OF(m, over));
+	snprintf(over, sizeof(over), " over=%s%s%s%s", axes & OVER_T ? "t" : "",
+	    axes & OVER_H ? "h" : "", axes & OVER_W ? "w" : "",
+	    axes & OVER_C ? "c" : "");
+	random_same(m, "softmax", x, over);
 }
 
 /* Attention over all positions, as in non-local blocks. */
@@ -659,6 +682,21 @@ random_gram(struct random_maker *m)
 		y = x;
 	o.t = o.h = 1;
 	o.w = m->out[x].c;
+	if (random_is(m, 30) && random_positions(&m->out[x]) < 100) {
+		/* Both transposed: as many channels there as positions here. */
+		int z = random_linear(m, y, (int)random_positions(&m->out[x]));
+
+		o.c = (int)random_positions(&m->out[x]);
+		o.shape_bound = 1;
+		z = random_line(m, "bmm", o, " in=%s,%s transpose=ab",
+		    random_read(m, x), random_read(m, z));
+		o = random_named(m, "bmm", &o);
+		o.c = m->out[x].c;
+		o.shape_bound = 0;
+		random_line(m, "bmm", o, " in=%s,%s", random_read(m, z),
+		    random_read(m, x));
+		return;
+	}
 	o.c = m->out[y].c;
 	random_line(m, "bmm", o, " in=%s,%s transpose=a", random_read(m, x),
 	    random_read(m, y));
@@ -670,7 +708,7 @@ static const struct { int percent; void (*make)(struct random_maker *); }
 	{ 14, random_unary }, { 6, random_shift }, { 8, random_pool },
 	{ 4, random_axes }, { 5, random_mul }, { 4, random_add },
 	{ 4, random_concat }, { 2, random_frames }, { 2, random_softmax },
-	{ 3, random_attention }, { 1, random_gram },
+	{ 3, random_attention }, { 2, random_gram },
 };
 
 /* ---- inputs and heads ---- */
@@ -696,7 +734,7 @@ random_inputs(struct random_maker *m)
 	}
 	if (which >= 88 || random_is(m, 10)) {
 		o = random_named(m, "input", &o);
-		o.c = 2 * random_from(m, 1, 5);
+		o.c = 2 * (random_is(m, 90) ? random_from(m, 1, 5) : 17);
 		random_line(m, "input", o,
 		    " stream=flow out=%d mean=0.5 std=0.226", o.c);
 	}
