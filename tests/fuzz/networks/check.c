@@ -208,12 +208,19 @@ static double check_noise;		/* 0: none */
 static uint32_t check_round;		/* chooses the noise */
 static double check_largest;		/* of all outputs */
 
-/* Return 1 plus noise number ${i} of purpose ${what}. */
+/*
+ * Return 1 plus noise number ${i} of purpose ${what}.  The hash is SplitMix64
+ * (Steele et al. 2014): Philox would take a sixth of the time of all checks.
+ */
 static double
 check_factor(size_t i, uint32_t what)
 {
-	return 1 + check_noise * (2 * rng_unit(rng_philox(98, (uint32_t)i, what,
-	    check_round, 78).w[0]) - 1);
+	uint64_t z = (i + ((uint64_t)what << 32) + ((uint64_t)check_round << 56)) *
+	    0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return 1 + check_noise * (2 * rng_unit((uint32_t)(z >> 32)) - 1);
 }
 
 /* Return 1 if an op of kind ${k} rounds. */
@@ -248,6 +255,7 @@ static void
 check_noisy_forward(struct task *t)
 {
 	int n = check_noise > 0 && check_rounds(t->op->kind) ? t->op->nin : 0;
+	size_t values = dims_count(&t->out);
 	double *was[OP_INPUTS];
 	uint32_t what = (uint32_t)t->index * OP_INPUTS;
 
@@ -257,7 +265,7 @@ check_noisy_forward(struct task *t)
 	check_exact[t->op->kind]->forward(t);
 	while (--n >= 0)
 		check_restore((double *)t->x[n], was[n], dims_count(&t->in[n]));
-	for (size_t i = 0; i < dims_count(&t->out); i++)
+	for (size_t i = 0; i < values; i++)
 		check_largest = fmax(check_largest, fabs(((double *)t->y)[i]));
 }
 
