@@ -532,6 +532,7 @@ struct check_bits {
 	const char *name[PARTS];
 	size_t bytes[PARTS];
 	void *data[PARTS];
+	int stale;			/* 1: other plans changed a test */
 	char said[300];
 };
 
@@ -617,6 +618,19 @@ check_run_single(struct check_job *j, struct net *n, double *v)
 	return p == NULL ? -1 : 0;
 }
 
+/* Test again with the same weights, after other plans used the arena. */
+static void
+check_test_again(struct check_job *j, struct net *n, struct plan *test,
+    struct check_bits *b)
+{
+	n->weights_unchanged = 1;
+	net_forward(n, test, &j->feed, NULL);
+	check_keep_scores(b, "scores of a second test", test);
+	b->parts--;
+	b->stale = memcmp(b->data[b->parts], b->data[0], b->bytes[0]) != 0;
+	free(b->data[b->parts]);
+}
+
 /* Two steps: of two microbatches of one shape, then of another shape. */
 static void
 check_train(struct check_job *j, struct net *n, struct plan *next, void *dw,
@@ -698,6 +712,7 @@ check_run(struct check_job *j, struct device *d, struct check_bits *b,
 			if (check_run_single(j, n, single) != 0)
 				b->refused |= REFUSED_TEST;
 			fail_into(before);
+			check_test_again(j, n, test, b);
 		}
 	}
 	device_free(d, dw);
@@ -764,6 +779,9 @@ check_threads(struct check_job *j, struct check_numbers *x, double *single)
 		device_close(d);
 	}
 	found = check_refusals(j, bits, n);
+	if (!found && bits[0].stale)
+		found = check_found(j, CHECK_MICROBATCH, "second test",
+		    "scores differ after another plan used the arena");
 	if (!found && bits[0].refused & REFUSED_TRAINING) {
 		j->c->state = CHECK_REFUSED;
 		snprintf(j->c->text, sizeof(j->c->text), "%s", bits[0].said);

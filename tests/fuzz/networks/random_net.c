@@ -15,9 +15,13 @@
 
 #include "fuzz/networks/random_net.h"
 
-/* Limits of a network, so that the reference takes a fraction of a second. */
-enum { OUTPUTS = 120, SIDE = 40, VALUES = 1 << 16, CONV_MACS = 1500000,
-	NET_MACS = 5000000 };
+/*
+ * Limits of a network, so that the reference takes a fraction of a second.  Some
+ * networks have the size from which Winograd's algorithm runs.
+ */
+enum { OUTPUTS = 120, SIDE = 40, VALUES = 1 << 17 };
+static const struct { int conv_macs, net_macs; } limits[] = {
+	{ 1500000, 5000000 }, { 16000000, 33000000 } };
 
 /* The output of an operator. */
 struct random_output {
@@ -34,6 +38,7 @@ struct random_maker {
 	struct random_output out[OUTPUTS];
 	int outs, numbers;
 	double macs;
+	int large;			/* index in limits */
 	int full;			/* 1: a limit is reached */
 };
 
@@ -70,8 +75,9 @@ random_channels(struct random_maker *m)
 	static const int large[] = { 31, 32, 32, 33, 34, 35, 40, 47, 48, 49, 50,
 	    51, 63, 64, 64, 65, 66, 67, 96, 128 };
 
-	return random_is(m, 8) ? RANDOM_OF(m, few) : random_is(m, 75) ?
-	    RANDOM_OF(m, edges) : RANDOM_OF(m, large);
+	return random_is(m, 8) ? RANDOM_OF(m, few) :
+	    random_is(m, m->large ? 10 : 75) ? RANDOM_OF(m, edges) :
+	    RANDOM_OF(m, large);
 }
 
 /* ---- lines ---- */
@@ -115,7 +121,7 @@ random_line(struct random_maker *m, const char *kind, struct random_output o,
 	m->n->lines++;
 	m->out[m->outs] = o;
 	m->full |= m->outs > OUTPUTS - 40 || m->n->lines > NET_LINES - 60 ||
-	    m->macs > NET_MACS;
+	    m->macs > limits[m->large].net_macs;
 	return m->outs++;
 }
 
@@ -168,6 +174,8 @@ random_window(struct random_maker *m, const struct random_output *x, int pool)
 	/* Back ends have few algorithms for pixels, and refuse others. */
 	if (x->c <= 3 && x->h * x->w > 1 && random_is(m, 80))
 		which = random_is(m, 80) ? 20 : 0;
+	if (m->large && !pool && random_is(m, 50))
+		which = 20;
 	if (which < 18 && !pool)
 		return g;			/* 1x1 */
 	for (int i = 0; i < 3; i++) {
@@ -271,7 +279,8 @@ random_conv(struct random_maker *m, int x, int out, const struct random_window *
 	o.c = channels;
 	if (!random_fits(&own, &o))
 		return -1;
-	if (random_conv_macs(m, &own, &o, in, groups) > CONV_MACS)
+	if (random_conv_macs(m, &own, &o, in, groups) >
+	    limits[m->large].conv_macs)
 		return -1;
 	m->macs += random_conv_macs(m, &own, &o, in, groups);
 	if (groups > 1)
@@ -834,6 +843,13 @@ random_shape(struct random_maker *m)
 	n->side = random_is(m, 45) ? random_from(m, 1, 7) : RANDOM_OF(m, larger);
 	if (n->clips * n->frames * n->side * n->side > 4000)
 		n->frames = random_from(m, 1, 2);
+	if ((m->large = random_is(m, 6))) {
+		n->clips = random_from(m, 1, 4);
+		n->frames = random_from(m, 1, 3);
+		n->side = n->clips * n->frames > 5 ? random_from(m, 13, 17) :
+		    n->clips * n->frames > 2 ? random_from(m, 19, 24) :
+		    random_from(m, 30, 36);
+	}
 	n->repeats = random_is(m, 50);
 	n->soft = random_is(m, 20);
 }
@@ -869,7 +885,7 @@ random_net_make(struct random_net *n, uint64_t seed)
 	random_inputs(&m);
 	for (size_t i = 0; i < sizeof(random_motifs) / sizeof(*random_motifs); i++)
 		sum += random_motifs[i].percent;
-	motifs = random_is(&m, 40) ? random_from(&m, 1, 3) :
+	motifs = m.large || random_is(&m, 40) ? random_from(&m, 1, 3) :
 	    random_from(&m, 2, 12);
 	/* Most networks begin with a convolution of the pixels. */
 	if (random_is(&m, 85))
