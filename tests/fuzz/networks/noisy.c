@@ -57,6 +57,28 @@ noisy_restore(double *v, double *was, size_t n)
 	free(was);
 }
 
+/*
+ * Add noise to ${to}, the output of a bn or its input gradient: relative to
+ * ${from} times scale / std, of each value and of each channel.
+ */
+static void
+noisy_norm(const struct task *t, double *to, const double *from, uint32_t what)
+{
+	size_t c = (size_t)t->out.c, n = dims_count(&t->out);
+	const double *scale = t->w[0], *rstd = (const double *)t->saved + c;
+
+	for (size_t k = 0; k < c && to != NULL; k++) {
+		double largest = 0;
+
+		for (size_t i = k; i < n; i += c)
+			largest = fmax(largest, fabs(from[i]));
+		largest *= scale[k] * rstd[k];
+		for (size_t i = k; i < n; i += c)
+			to[i] += largest * (noisy_factor(i, what) +
+			    noisy_factor(k, what + 1) - 2);
+	}
+}
+
 static void
 noisy_forward(struct task *t)
 {
@@ -71,27 +93,10 @@ noisy_forward(struct task *t)
 	noisy_exact[t->op->kind]->forward(t);
 	while (--n >= 0)
 		noisy_restore((double *)t->x[n], was[n], dims_count(&t->in[n]));
+	if (noisy_size > 0 && t->op->kind == OP_BN)
+		noisy_norm(t, t->y, t->x[0], 500000 + 2 * (uint32_t)t->index);
 	for (size_t i = 0; i < values; i++)
 		noisy_top = fmax(noisy_top, fabs(((double *)t->y)[i]));
-}
-
-static void
-noisy_norm(struct task *t)
-{
-	size_t c = (size_t)t->out.c, n = dims_count(&t->out);
-	const double *dy = t->dy, *scale = t->w[0];
-	const double *rstd = (const double *)t->saved + c;
-	double *dx = t->dx[0];
-
-	for (size_t k = 0; k < c && dx != NULL; k++) {
-		double largest = 0;
-
-		for (size_t i = k; i < n; i += c)
-			largest = fmax(largest, fabs(dy[i]));
-		for (size_t i = k; i < n; i += c)
-			dx[i] += scale[k] * rstd[k] * largest *
-			    (noisy_factor(i, 300000 + (uint32_t)t->index) - 1);
-	}
 }
 
 static void
@@ -107,7 +112,7 @@ noisy_backward(struct task *t)
 	was = noisy_disturb((double *)t->dy, n, 200000 + (uint32_t)t->index);
 	noisy_exact[t->op->kind]->backward(t);
 	if (t->op->kind == OP_BN)
-		noisy_norm(t);
+		noisy_norm(t, t->dx[0], t->dy, 600000 + 2 * (uint32_t)t->index);
 	noisy_restore((double *)t->dy, was, n);
 }
 

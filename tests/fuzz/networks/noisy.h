@@ -5,8 +5,9 @@
 
 /*
  * A ref64 whose ops have relative noise on their inputs and output gradients.
- * Back ends round inside of a bn, too, where terms may cancel, so its input
- * gradient has noise relative to these terms.
+ * Back ends also round inside of a bn, where terms may cancel: it subtracts a
+ * mean, and divides by a standard deviation of perhaps 0.  So its output and its
+ * input gradient have noise relative to these terms.
  */
 struct noisy {
 	struct device *d;
