@@ -33,7 +33,7 @@ void random_net_make(struct random_net *n, uint64_t seed);
  * Write the .net file to ${text}.  Return ${text}.
  *
  * random_net_read(n, path):
- * Read a file that random_net_print wrote: a .net file, whose first lines may be
+ * Read a file that fuzz-networks printed: a .net file, whose first lines may be
  * comments "# key value" with the fields of struct random_net.  Return 0, or -1
  * after a message.
  *
