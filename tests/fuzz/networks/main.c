@@ -327,19 +327,19 @@ main_table(void)
 {
 	long found = 0;
 
-	printf("# %ld networks, %ld of them invalid\n# %-9s", tally->done,
+	printf("# %ld networks, %ld of them invalid\n# %-10s", tally->done,
 	    tally->invalid, "");
 	for (int k = 0; k < CONFIGS; k++)
 		if (used[k])
 			printf(" %15s", configs[k].name);
 	for (int o = 0; o < OP_KINDS; o++) {
-		printf("\n# %-9s", op_types[o].name);
+		printf("\n# %-10s", op_types[o].name);
 		for (int k = 0; k < CONFIGS; k++)
 			if (used[k])
 				printf(" %15ld", tally->ops[k][o]);
 	}
 #define ROW(what, field) do { \
-		printf("\n# %-9s", what); \
+		printf("\n# %-10s", what); \
 		for (int k = 0; k < CONFIGS; k++) \
 			if (used[k]) \
 				printf(" %15ld", field); \
