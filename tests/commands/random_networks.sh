@@ -9,7 +9,7 @@ cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built oneDNN || skip_all "built without oneDNN"
 
-if "$BUILD/tests/fuzz-networks" -n 60 -j 2 -r 200 >"$T/out" 2>"$T/err"; then
+if "$BUILD/tests/fuzz-networks" -n 60 -j 2 -r 100 >"$T/out" 2>"$T/err"; then
 	ok "60 random networks have no fault"
 else
 	not_ok "60 random networks have no fault"

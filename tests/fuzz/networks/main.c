@@ -8,7 +8,7 @@
  *   -s SEED     begin with network number SEED (1)
  *   -j JOBS     check this many at a time (1)
  *   -r TRIES    check at most this many smaller networks of each fault (600),
- *               and ten times as many of all faults
+ *               and five times as many of all faults
  *   -x          end at the first fault
  *   -p          print network SEED only
  *   -c CONFIG   check this configuration only; may be repeated.  "list" lists
@@ -162,7 +162,7 @@ main_fails(const struct random_net *n, void *arg)
 	const struct main_fault *f = arg;
 	struct check c;
 
-	if (COUNT(tally->tries) > 10 * tries)
+	if (COUNT(tally->tries) > 5 * tries)
 		return 0;
 	c = main_check(n, f->config);
 	return !tally->stopped && c.state == CHECK_FOUND && c.kind == f->c.kind &&
