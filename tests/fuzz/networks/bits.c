@@ -26,8 +26,8 @@ check_open(const struct check *c, int threads, size_t recompute)
 	struct device *d;
 
 	/* Below AVX-512, all instruction sets are those of VT_ISA=avx2. */
-	if (!c->gpu && (c->isa[0] == '\0' ? isa_best() != ISA_AVX512 :
-	    strcmp(c->isa, isa_name(isa_best())) != 0))
+	if (b == NULL || (!c->gpu && (c->isa[0] == '\0' ? isa_best() != ISA_AVX512 :
+	    strcmp(c->isa, isa_name(isa_best())) != 0)))
 		return NULL;
 	d = device_open(b, &(struct device_options){
 	    .threads = threads, .precision = c->precision,
