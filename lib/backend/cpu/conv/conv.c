@@ -107,8 +107,10 @@ cpu_conv_select(struct cpu_conv_pass *p)
 }
 
 /*
- * Select the algorithms of the passes of ${t}.  Return 1, or 0 if a pass has
- * none.
+ * Select the algorithms of the passes of ${t}.  Return 1, or 0 if there is no
+ * algorithm for a pass.  A pass that is not wanted counts too, because freezing
+ * other parameters must not change a bit.  Gradients of pixels do not count:
+ * the input of a network has none.
  */
 static int
 cpu_conv_open(struct task *t, int bf16)
@@ -120,14 +122,18 @@ cpu_conv_open(struct task *t, int bf16)
 
 	c->bf16 = bf16;
 	for (int i = 0; i < CONV_PASSES; i++) {
-		c->pass[i] = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
-		if (!wants[i])
+		struct cpu_conv_pass *p = &c->pass[i];
+
+		*p = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
+		if (!wants[i] && (!bf16 || (i == CONV_DATA && p->pixels)))
 			continue;
-		cpu_conv_select(&c->pass[i]);
-		if (c->pass[i].algorithm == NULL) {
+		cpu_conv_select(p);
+		if (p->algorithm == NULL) {
 			free(c);
 			return 0;
 		}
+		if (!wants[i])
+			p->algorithm = NULL;
 	}
 	t->priv = c;
 	return 1;
