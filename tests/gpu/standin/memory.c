@@ -54,16 +54,25 @@ add(struct memory *m, struct room new)
 }
 
 /*
- * Each allocation has its own pages, followed by an unused one.  The first page
- * is not given out: if it is at a multiple of 4 GiB, an int of 0 and the
- * padding after it in a kernel's arguments can look like its address (translate
- * in guard.c).
+ * Return the first address from ${at} for ${bytes}.  Pages at multiples of 4 GiB
+ * are not given out: a small int and the padding after it in a kernel's
+ * arguments can look like an address there (translate in guard.c).
  */
+static char *
+place(char *at, size_t bytes)
+{
+	const uintptr_t step = (uintptr_t)1 << 32, from = (uintptr_t)at;
+	uintptr_t next = (from + step - 1) / step * step;
+
+	return bytes < step && next - from < bytes ? (char *)next + PAGE : at;
+}
+
+/* Each allocation has its own pages, followed by an unused one. */
 void *
 memory_alloc(struct memory *m, size_t bytes)
 {
 	size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
-	char *at = (char *)m->far + PAGE;
+	char *at = place(m->far, whole);
 
 	for (size_t i = 0; i < m->rooms; i++) {
 		const struct room *r = &m->buffer[i];
@@ -71,7 +80,8 @@ memory_alloc(struct memory *m, size_t bytes)
 		if (r->host || r->at - at >= (ptrdiff_t)whole)
 			continue;
 		if (r->at >= at)
-			at = r->at + (r->bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+			at = place(r->at + (r->bytes + PAGE - 1) / PAGE *
+			    PAGE + PAGE, whole);
 	}
 	if (whole < bytes || (size_t)(m->far + m->bytes - at) < whole)
 		return NULL;
