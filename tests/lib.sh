@@ -204,7 +204,8 @@ on_ranks() {
 	if [ $np = 1 ]; then "$@"; else mpirun -np $np "$@"; fi
 }
 # killed_often N COMMAND...: start COMMAND N times and kill it, a little later
-# each time. With MPI it alternates between 1 and 2 ranks ($np).
+# each time. With MPI it alternates between 1 and 2 ranks ($np). Ranks of a killed
+# mpirun hold the lock of the run until they end: wait for them up to 10 s.
 killed_often() {
 	times=$1 again=0
 	shift
@@ -214,8 +215,13 @@ killed_often() {
 		"$@" >/dev/null 2>&1 &
 		pid=$!
 		sleep 0.$((again * 2 + 2))
+		ranks=$(descendants $pid)
 		kill -KILL "$(run_pid $pid)" 2>/dev/null
 		wait $pid
+		for p in $ranks; do
+			i=0
+			while [ -e "/proc/$p/exe" ] && [ $((i += 1)) -lt 100 ]; do sleep 0.1; done
+		done
 		again=$((again + 1))
 	done
 	np=1
