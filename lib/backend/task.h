@@ -139,8 +139,8 @@ struct task {
 	 */
 	void *packed_weights;
 	/*
-	 * weights_changed: the parameters have changed, so ${kept} must be
-	 * rebuilt.
+	 * weights_changed: the parameters have changed, so ${packed_weights}
+	 * must be packed again.
 	 */
 	int weights_changed;
 	/*
@@ -178,7 +178,7 @@ struct op_impl {
 	 */
 	size_t (*saved)(const struct task *);
 	size_t (*scratch)(const struct task *);
-	/* Return the bytes of ${kept}; NULL: 0. */
+	/* Return the bytes of ${packed_weights}; NULL: 0. */
 	size_t (*packed_bytes)(const struct task *);
 	void (*forward)(struct task *);
 	/*
@@ -221,7 +221,7 @@ void task_backward(struct task *t);
 int task_reads(const struct task *t);
 
 /*
- * task_recompute(t): recompute the output of ${t}, whose impl->remake is not
+ * task_recompute(t): recompute the output of ${t}, whose impl->recompute is not
  * NULL.
  */
 void task_recompute(struct task *t);

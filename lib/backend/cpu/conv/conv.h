@@ -65,7 +65,7 @@ struct conv_run {
 	const struct cpu_conv_pass *p;
 	void *x, *y;		/* input and output, or their gradients */
 	int more;		/* add to the result; data gradients only */
-	void *kept, *spare;	/* p->kept and p->spare bytes */
+	void *kept, *spare;	/* p->packed and p->workspace bytes */
 	char *scratch;		/* thread i begins at scratch + i step */
 	size_t step;
 };
@@ -83,7 +83,7 @@ struct conv_algorithm {
 	 * after a message.
 	 */
 	int (*make)(struct cpu_conv_pass *p);
-	/* Free p->own.  NULL: free() is enough. */
+	/* Free p->state.  NULL: free() is enough. */
 	void (*release)(struct cpu_conv_pass *p);
 	int adds;				/* its runs support ${more} */
 	/* Return the name to show.  NULL: ${name}. */
