@@ -95,9 +95,9 @@ int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
 /*
  * dnnl_conv_call(c, call):
  * Create ${call} and return its number for dnnl_conv_run.  Equal calls have
- * equal numbers.  Return -1 after a message if oneDNN cannot run the pass, or
- * only by reference loops, which are a thousand times too slow.  Not for
- * several threads at once.
+ * equal numbers.  Return -1 after a message on failure.  dnnl_conv_has says
+ * which calls oneDNN runs by more than its reference loops, which are a
+ * thousand times too slow.  Not for several threads at once.
  */
 int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 

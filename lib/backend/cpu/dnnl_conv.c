@@ -221,33 +221,23 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 		"data gradient" };
 	dnnl_primitive_desc_t pd = NULL;
 	const char *impl;
-	int bad, plain;
+	int bad;
 
 	dnnl_one_thread();
 	bad = dnnl_conv_describe_call(c, &k->what, &pd);
-	if (bad)
-		return fail("%s: oneDNN %s has no %s for %d to %d channels in "
-		    "%d groups, %dx%d kernel, stride %d", c->what,
-		    dnnl_version_text(), what[c->pass], c->s.in, c->s.out,
-		    c->s.groups, c->s.k[0], c->s.k[1], c->s.s[0]);
-	plain = dnnl_conv_is_plain(pd, &impl);
-	snprintf(c->name, sizeof(c->name), "%s", impl);
-	if (plain) {
-		bad = fail("%s: oneDNN %s would run the %s by reference loops "
-		    "(%s), which are too slow", c->what, dnnl_version_text(),
-		    what[c->pass], impl);
-		goto out;
+	if (!bad) {
+		dnnl_conv_is_plain(pd, &impl);
+		snprintf(c->name, sizeof(c->name), "%s", impl);
+		bad = dnnl_primitive_create(&k->prim, pd) ||
+		    dnnl_conv_make_memories(c, k, pd);
+		if (!bad && c->calls == 0)
+			bad = dnnl_conv_set_order(c, pd) || dnnl_make_slices(c);
+		dnnl_primitive_desc_destroy(pd);
 	}
-	bad = dnnl_primitive_create(&k->prim, pd) ||
-	    dnnl_conv_make_memories(c, k, pd);
-	if (!bad && c->calls == 0)
-		bad = dnnl_conv_set_order(c, pd) || dnnl_make_slices(c);
 	if (bad)
-		bad = fail("%s: oneDNN %s cannot make its %s", c->what,
+		return fail("%s: oneDNN %s cannot make its %s", c->what,
 		    dnnl_version_text(), what[c->pass]);
-out:
-	dnnl_primitive_desc_destroy(pd);
-	return bad;
+	return 0;
 }
 
 static void

@@ -75,7 +75,7 @@ conv_amx_weights_fit(const struct cpu_conv_pass *p)
 }
 
 static int
-conv_amx_fits(const struct cpu_conv_pass *p)
+conv_amx_runs(const struct cpu_conv_pass *p)
 {
 	if (cpu_of(p->t)->amx == NULL)
 		return 0;
@@ -178,7 +178,7 @@ conv_amx_describe(const struct cpu_conv_pass *p)
 }
 
 const struct conv_algorithm conv_by_amx = {
-	.name = "tiles", .fits = conv_amx_fits, .make = conv_amx_make,
+	.name = "tiles", .runs = conv_amx_runs, .make = conv_amx_make,
 	.release = conv_amx_release, .adds = 1,
 	.describe = conv_amx_describe,
 };

@@ -26,19 +26,20 @@
  * 24 and 37.
  */
 static int
-conv_direct_fits(const struct cpu_conv_pass *p)
+conv_direct_wins(const struct cpu_conv_pass *p)
 {
-	const struct task *t = p->t;
-	const struct op *op = t->op;
 	int strided = p->s[1] > 1 || p->s[2] > 1;
 
-	if (p->kind == CONV_WEIGHTS || op->groups > 1 || p->pixels)
-		return 0;
 	if (isa_best() == ISA_BASE || p->s[1] != p->s[2])
 		return 1;
-	return (p->k[0] * p->k[1] * p->k[2] == 1 && (!strided ||
-	    (cpu_lanes() == 16 && p->in.c >= 256 && p->out.c >= 256))) ||
-	    !conv_library_has(p);
+	return p->k[0] * p->k[1] * p->k[2] == 1 && (!strided ||
+	    (cpu_lanes() == 16 && p->in.c >= 256 && p->out.c >= 256));
+}
+
+static int
+conv_direct_runs(const struct cpu_conv_pass *p)
+{
+	return p->kind != CONV_WEIGHTS && p->t->op->groups == 1 && !p->pixels;
 }
 
 static void
@@ -82,6 +83,6 @@ conv_direct_make(struct cpu_conv_pass *p)
 }
 
 const struct conv_algorithm conv_by_direct = {
-	.name = "direct", .fits = conv_direct_fits, .make = conv_direct_make,
-	.adds = 1,
+	.name = "direct", .runs = conv_direct_runs, .wins = conv_direct_wins,
+	.make = conv_direct_make, .adds = 1,
 };

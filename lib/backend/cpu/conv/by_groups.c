@@ -20,12 +20,9 @@
  *	over time, backward	1.1	0.6
  */
 static int
-conv_groups_fits(const struct cpu_conv_pass *p)
+conv_groups_runs(const struct cpu_conv_pass *p)
 {
-	const struct task *t = p->t;
-
-	return t->op->groups > 1 && !p->pixels &&
-	    !conv_library_has(p);
+	return p->t->op->groups > 1 && !p->pixels;
 }
 
 static void
@@ -102,6 +99,6 @@ conv_groups_make(struct cpu_conv_pass *p)
 }
 
 const struct conv_algorithm conv_by_groups = {
-	.name = "grouped", .fits = conv_groups_fits, .make = conv_groups_make,
+	.name = "grouped", .runs = conv_groups_runs, .make = conv_groups_make,
 	.adds = 1,
 };

@@ -262,8 +262,9 @@ conv_library_reads_garbage(const struct cpu_conv_pass *p)
 	return p->bf16 && p->kind == CONV_WEIGHTS && p->in.w < p->s[2];
 }
 
-int
-conv_library_has(const struct cpu_conv_pass *p)
+/* Return 1 if oneDNN runs the pass, not split, by more than reference loops. */
+static int
+conv_library_can(const struct cpu_conv_pass *p)
 {
 	struct library o = { .pieces = 1 };
 	int has;
@@ -281,7 +282,7 @@ conv_library_has(const struct cpu_conv_pass *p)
 /*
  * Split a pass for the threads as far as oneDNN runs every part.  It may choose
  * another order of weights or other loops for windows of other heights.  It
- * runs the whole pass in any case (conv_library_has), so the number of threads
+ * runs the whole pass in any case (conv_library_can), so the number of threads
  * decides about the speed alone.
  */
 static void
@@ -458,7 +459,7 @@ conv_library_shares(const struct cpu_conv_pass *forward,
 }
 
 const struct conv_algorithm conv_by_library = {
-	.name = "oneDNN", .fits = conv_library_has, .make = conv_library_make,
+	.name = "oneDNN", .runs = conv_library_can, .make = conv_library_make,
 	.release = conv_library_release, .describe = conv_library_describe,
 	.shares = conv_library_shares,
 };

@@ -28,12 +28,15 @@
  * implementation.
  */
 static int
-conv_products_fits(const struct cpu_conv_pass *p)
+conv_products_wins(const struct cpu_conv_pass *p)
 {
-	const struct task *t = p->t;
+	return !p->pixels || isa_best() == ISA_BASE;
+}
 
-	return p->kind == CONV_WEIGHTS && t->op->groups == 1 &&
-	    (!p->pixels || isa_best() == ISA_BASE || !conv_library_has(p));
+static int
+conv_products_runs(const struct cpu_conv_pass *p)
+{
+	return p->kind == CONV_WEIGHTS && p->t->op->groups == 1;
 }
 
 static void
@@ -80,6 +83,6 @@ conv_products_make(struct cpu_conv_pass *p)
 }
 
 const struct conv_algorithm conv_by_outer = {
-	.name = "products", .fits = conv_products_fits,
-	.make = conv_products_make,
+	.name = "products", .runs = conv_products_runs,
+	.wins = conv_products_wins, .make = conv_products_make,
 };

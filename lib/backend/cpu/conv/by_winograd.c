@@ -47,7 +47,7 @@ struct conv_winograd_shape {
  *	512 channels, 7 x 7		27.0	33.6
  */
 static int
-conv_winograd_fits(const struct cpu_conv_pass *p)
+conv_winograd_runs(const struct cpu_conv_pass *p)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
@@ -160,6 +160,6 @@ conv_winograd_make(struct cpu_conv_pass *p)
 }
 
 const struct conv_algorithm conv_by_winograd = {
-	.name = "winograd", .fits = conv_winograd_fits,
+	.name = "winograd", .runs = conv_winograd_runs,
 	.make = conv_winograd_make, .adds = 1,
 };

@@ -7,24 +7,24 @@
  * weight gradient is split into parts by the shape alone, and the parts are
  * added in their order.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/cpu/conv/conv.h"
 #include "backend/cpu/bf16/bf16.h"
-#include "base/fail.h"
 #include "base/mem.h"
 
 #define GRAIN 16384
 
 /*
- * Candidate algorithms: the first that fits runs the pass.  In fp32 one of them
- * fits each pass whose x lies in blocks.
+ * Candidate algorithms, in the order of preference.  In fp32 one of them runs
+ * each pass whose x lies in blocks.
  */
 static const struct conv_algorithm *const fp32[] = {
-	&conv_by_winograd, &conv_by_direct, &conv_by_outer, &conv_by_groups,
-	&conv_by_library, NULL
+	&conv_by_winograd, &conv_by_direct, &conv_by_outer, &conv_by_library,
+	&conv_by_groups, NULL
 }, *const bf16s[] = {
 	&conv_by_winograd, &conv_by_amx, &conv_by_library, NULL
 };
@@ -83,31 +83,40 @@ cpu_conv_copy_bytes(const struct dims *d)
 	    sizeof(float));
 }
 
+/* Return the first that wins, otherwise the first that runs, or NULL. */
+static const struct conv_algorithm *
+cpu_conv_find(const struct cpu_conv_pass *p)
+{
+	const struct conv_algorithm *const *table = p->bf16 ? bf16s : fp32;
+
+	for (int any = 0; any < 2; any++)
+		for (int i = 0; table[i] != NULL; i++)
+			if ((any || table[i]->wins == NULL ||
+			    table[i]->wins(p)) && table[i]->runs(p))
+				return table[i];
+	return NULL;
+}
+
 /*
  * Select the algorithm of a pass, and copies if none runs it on pixels.  In
- * bf16, leave it NULL if none fits.
+ * bf16 it is NULL if there is none.
  */
 static void
 cpu_conv_select(struct cpu_conv_pass *p)
 {
-	const struct conv_algorithm *const *table = p->bf16 ? bf16s : fp32,
-	    *const *a = table;
-
-	while (*a != NULL && !(*a)->fits(p))
-		a++;
-	if (*a == NULL && !p->bf16 && p->pixels) {
+	p->algorithm = cpu_conv_find(p);
+	if (p->algorithm == NULL && !p->bf16) {
 		p->pixels = 0;
 		p->copy_x = cpu_conv_copy_bytes(&p->in);
-		for (a = table; *a != NULL && !(*a)->fits(p);)
-			a++;
+		p->algorithm = cpu_conv_find(p);
+		assert(p->algorithm != NULL);
 	}
 	if (!p->bf16 && cpu_is_pixels(&p->out))
 		p->copy_y = cpu_conv_copy_bytes(&p->out);
-	p->algorithm = *a;
 }
 
 /*
- * Select the algorithms of the passes of ${t}.  Return 1, or 0 if there is no
+ * Select the algorithms of the passes of ${t}.  Return 1, or 0 if bf16 has no
  * algorithm for a pass.  A pass that is not wanted counts too, because freezing
  * other parameters must not change a bit.  Gradients of pixels do not count:
  * the input of a network has none.
@@ -169,9 +178,7 @@ cpu_conv_make(struct task *t)
 static int
 cpu_conv_prepare(struct task *t)
 {
-	if (!cpu_conv_open(t, 0))
-		return fail("%s: the cpu back end has no algorithm for this "
-		    "convolution", t->op->name);
+	cpu_conv_open(t, 0);
 	return cpu_conv_make(t);
 }
 

@@ -5,7 +5,7 @@
  * Convolutions in fp32 and bf16: the interface between the operator (conv.c)
  * and the algorithms (by_*.c).  A convolution has up to three passes: forward,
  * weight gradient and data gradient.  Each precision has a table of candidate
- * algorithms, and the first that fits a pass runs it.
+ * algorithms, in the order of preference.
  */
 
 #include "backend/cpu/cpu.h"
@@ -74,10 +74,15 @@ struct conv_run {
 struct conv_algorithm {
 	const char *name;
 	/*
-	 * Return 1 if it can run the pass and is the fastest of those that can.
-	 * The shape and the processor alone decide, not the number of threads.
+	 * Return 1 if it can run the pass.  The shape and the processor alone
+	 * decide, not the number of threads.
 	 */
-	int (*fits)(const struct cpu_conv_pass *p);
+	int (*runs)(const struct cpu_conv_pass *p);
+	/*
+	 * Return 1 if it runs the pass faster than those after it in the table.
+	 * NULL: it does wherever it runs.
+	 */
+	int (*wins)(const struct cpu_conv_pass *p);
 	/*
 	 * Set the fields of the pass that algorithms set.  Return 0, or -1
 	 * after a message.
@@ -98,12 +103,6 @@ struct conv_algorithm {
 
 extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
     conv_by_outer, conv_by_groups, conv_by_amx, conv_by_library;
-
-/*
- * conv_library_has(p): return 1 if oneDNN runs the pass, not split, by more
- * than its reference loops.
- */
-int conv_library_has(const struct cpu_conv_pass *p);
 
 /*
  * pass_image(p, d): return the floats of an image of ${d}, which is &p->in or
