@@ -9,13 +9,6 @@
 
 int huge_poison;
 
-void
-huge_undefine(void *p, size_t bytes)
-{
-	if (huge_poison)
-		memset(p, 0xff, bytes);
-}
-
 void *
 huge_alloc(size_t bytes)
 {
@@ -28,6 +21,7 @@ huge_alloc(size_t bytes)
 	/* The system applies it to the whole pages inside, and may decline. */
 	if (align == HUGE_PAGE)
 		madvise(p, bytes, MADV_HUGEPAGE);
-	huge_undefine(p, bytes);
+	if (huge_poison)
+		memset(p, 0xff, bytes);
 	return p;
 }

@@ -4,6 +4,7 @@
 
 #include "backend/staging_buffer.h"
 #include "base/fail.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "net/prefetch.h"
 #include "net/capture_cache.h"
@@ -274,6 +275,13 @@ plan_run_pass(struct plan *p, struct capture_key key, void (*run)(void *arg),
 	capture_cache_run(p->captures, p->device, &key, p->peers, run, arg);
 }
 
+/* A captured pass cannot copy NaNs from the host. */
+static int
+plan_poisons(const struct plan *p)
+{
+	return huge_poison && !p->device->backend->discrete;
+}
+
 static void
 plan_run_forward(void *arg)
 {
@@ -283,7 +291,8 @@ plan_run_forward(void *arg)
 		p->task[i].weights_changed = p->weights_changed;
 		if (p->task[i].fused_into != i)
 			continue;
-		poison_forward(p, i);
+		if (plan_poisons(p))
+			poison_forward(p, i);
 		task_forward(&p->task[i]);
 	}
 }
@@ -323,11 +332,13 @@ plan_run_backward(void *arg)
 	for (int i = p->n - 1; i >= 0; i--) {
 		for (int k = plan_next_recompute(p, i, -1); k < p->n;
 		    k = plan_next_recompute(p, i, k)) {
-			poison_recompute(p, k);
+			if (plan_poisons(p))
+				poison_recompute(p, k);
 			task_recompute(&p->task[k]);
 		}
 		if (p->task[i].fused_into == i) {
-			poison_backward(p, i);
+			if (plan_poisons(p))
+				poison_backward(p, i);
 			task_backward(&p->task[i]);
 		}
 		/* Record a mark only if this task has completed gradients. */

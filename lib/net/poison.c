@@ -1,12 +1,19 @@
-/* Fills the memory that a task must write with NaNs, in tests. */
-#include "base/huge.h"
+/* Fills the memory that a task must write with NaNs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "net/alike.h"
 #include "net/poison.h"
 
-static int
-poison_is_on(const struct plan *p)
+void
+poison_fill(struct device *d, void *at, size_t bytes)
 {
-	return huge_poison && !p->device->backend->discrete;
+	void *nans = xmalloc(bytes + 1);
+
+	memset(nans, 0xff, bytes);
+	device_upload(d, at, nans, bytes);
+	free(nans);
 }
 
 static void
@@ -14,7 +21,13 @@ poison_bytes_of(size_t (*bytes)(const struct task *), const struct task *t,
     void *at)
 {
 	if (bytes != NULL)
-		huge_undefine(at, bytes(t));
+		poison_fill(t->device, at, bytes(t));
+}
+
+static void
+poison_output(const struct task *t)
+{
+	poison_fill(t->device, t->y, device_bytes(t->device, &t->out));
 }
 
 /*
@@ -28,7 +41,8 @@ poison_parameters(const struct plan *p, const struct task *t, int statistics)
 		const struct param *w = &p->graph->param[t->op->param + j];
 
 		if (t->dw[j] != NULL && (w->kind >= PARAM_MEAN) == statistics)
-			huge_undefine(t->dw[j], w->count * p->device->elem);
+			poison_fill(p->device, t->dw[j],
+			    w->count * p->device->elem);
 	}
 }
 
@@ -37,12 +51,9 @@ poison_forward(const struct plan *p, int i)
 {
 	const struct task *t = &p->task[i];
 
-	if (!poison_is_on(p))
-		return;
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k)) {
 		if (p->task[k].materialized)
-			huge_undefine(p->task[k].y, device_bytes(p->device,
-			    &p->task[k].out));
+			poison_output(&p->task[k]);
 		poison_parameters(p, &p->task[k], 1);
 	}
 	poison_bytes_of(t->impl->saved, t, t->saved);
@@ -56,7 +67,7 @@ poison_backward(const struct plan *p, int i)
 {
 	const struct task *t = &p->task[i];
 
-	if (!poison_is_on(p) || t->no_grad)
+	if (t->no_grad)
 		return;
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k)) {
 		const struct task *of = &p->task[k];
@@ -64,7 +75,7 @@ poison_backward(const struct plan *p, int i)
 		for (int j = 0; j < of->op->nin; j++)
 			if (of->dx[j] != NULL && !of->accumulate[j] &&
 			    p->task[of->op->in[j]].fused_into != i)
-				huge_undefine(of->dx[j],
+				poison_fill(p->device, of->dx[j],
 				    device_bytes(p->device, &of->in[j]));
 		poison_parameters(p, of, 0);
 	}
@@ -76,11 +87,8 @@ poison_recompute(const struct plan *p, int i)
 {
 	const struct task *t = &p->task[i];
 
-	if (!poison_is_on(p))
-		return;
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
 		if (p->task[k].materialized && p->task[k].recompute)
-			huge_undefine(p->task[k].y, device_bytes(p->device,
-			    &p->task[k].out));
+			poison_output(&p->task[k]);
 	poison_bytes_of(t->impl->scratch, t, t->scratch);
 }

@@ -2,12 +2,17 @@
 #define NET_POISON_H
 
 /*
- * Poison for tests (base/huge.h): before a task runs, the memory that it must
- * write is filled with NaNs, and its scratch.  Do nothing unless huge_poison is
- * 1 and the device works on host memory.
+ * Poison: fills the memory that a task must write, and its scratch, with NaNs
+ * before the task runs.  What it leaves unwritten then shows in its results.
  */
 
 #include "net/plan.h"
+
+/*
+ * poison_fill(d, at, bytes):
+ * Fill ${bytes} of device memory with NaNs of every floating-point format.
+ */
+void poison_fill(struct device *d, void *at, size_t bytes);
 
 /*
  * poison_forward(p, i), poison_backward(p, i), poison_recompute(p, i):

@@ -55,13 +55,9 @@ void side_put(const struct parity_side *s, const struct dims *d, const void *at,
 /*
  * side_resolve(s, d, at, v):
  * Write ${v} to the activation, then set ${v} to the stored, rounded values.
- *
- * side_poison(s, at, bytes):
- * Fill ${bytes} of device memory with NaNs.
  */
 void side_resolve(const struct parity_side *s, const struct dims *d,
     const void *at, double *v);
-void side_poison(const struct parity_side *s, const void *at, size_t bytes);
 
 /*
  * parity_draw(d, stream):

@@ -1,7 +1,6 @@
 /* Reads, writes, draws and compares the numbers of a comparison. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -29,17 +28,6 @@ side_resolve(const struct parity_side *s, const struct dims *d, const void *at,
 {
 	side_put(s, d, at, v);
 	device_read(s->plan->device, v, d, at);
-}
-
-void
-side_poison(const struct parity_side *s, const void *at, size_t bytes)
-{
-	void *nans = xmalloc(bytes + 1);
-
-	/* These bytes are NaNs in all floating-point formats. */
-	memset(nans, 0xff, bytes);
-	device_upload(s->plan->device, (void *)at, nans, bytes);
-	free(nans);
 }
 
 /* Uniform values in [-1, 1) that a float holds exactly. */

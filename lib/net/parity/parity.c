@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "net/feed.h"
 #include "net/parity/job.h"
+#include "net/poison.h"
 
 /* List the ops outside of group ${of} to which it passes input gradients. */
 static void
@@ -78,7 +79,7 @@ parity_bind(struct parity_side *s, struct feed *feed)
 
 	if ((s->dw = device_alloc(d, bytes)) == NULL)
 		return -1;
-	side_poison(s, s->dw, bytes);
+	poison_fill(d, s->dw, bytes);
 	plan_bind(s->plan, s->net->arena, s->net->w, s->dw);
 	/* Parameters may have changed, so let all weights be packed again. */
 	s->net->bound = NULL;

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "net/parity/job.h"
+#include "net/poison.h"
 
 static struct parity *
 parity_result_of(struct parity_job *j, int of)
@@ -102,8 +103,8 @@ static void
 parity_run_forward(struct parity_job *j, int of)
 {
 	struct plan *p = j->x.plan;
-	struct task *run = &p->task[of];
 
+	poison_forward(p, of);
 	for (int k = j->group[of].first; k < p->n; k = plan_next(p, of, k)) {
 		struct task *t = &p->task[k];
 
@@ -115,14 +116,8 @@ parity_run_forward(struct parity_job *j, int of)
 			free(*v);
 			*v = NULL;
 		}
-		if (t->materialized)
-			side_poison(&j->x, t->y, device_bytes(t->device, &t->out));
 	}
-	if (run->impl->saved != NULL)
-		side_poison(&j->x, run->saved, run->impl->saved(run));
-	if (run->impl->scratch != NULL)
-		side_poison(&j->x, run->scratch, run->impl->scratch(run));
-	task_forward(run);
+	task_forward(&p->task[of]);
 }
 
 /* Compare stored output ${k}, which both sides have computed. */
@@ -207,20 +202,17 @@ parity_run_backward(struct parity_job *j, int of, int again)
 {
 	struct plan *p = j->x.plan;
 	struct parity_group *g = &j->group[of];
-	struct task *run = &p->task[of];
 	double **held = xcalloc((size_t)g->edges + 1, sizeof(*held));
 
+	poison_backward(p, of);
 	for (int e = 0; e < g->edges; e++) {
 		struct parity_edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
 		size_t n = dims_count(out);
 		double size = again ? parity_largest(d->got, n) : 0;
 
-		if (!d->added) {
-			side_poison(&j->x, parity_dx_of(j, of, d->from),
-			    device_bytes(p->device, out));
+		if (!d->added)
 			continue;
-		}
 		held[e] = parity_draw(out, 2 * j->n + d->from);
 		for (size_t i = 0; i < n; i++)
 			held[e][i] *= size;
@@ -236,9 +228,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 			free(dy);
 		}
 	}
-	if (run->impl->scratch != NULL)
-		side_poison(&j->x, run->scratch, run->impl->scratch(run));
-	task_backward(run);
+	task_backward(&p->task[of]);
 	for (int e = 0; e < g->edges; e++) {
 		struct parity_edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
