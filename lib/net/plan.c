@@ -287,6 +287,8 @@ plan_run_forward(void *arg)
 {
 	struct plan *p = arg;
 
+	if (plan_poisons(p) && p->weights_changed)
+		poison_packed_weights(p);
 	for (int i = 0; i < p->n; i++) {
 		p->task[i].weights_changed = p->weights_changed;
 		if (p->task[i].fused_into != i)

@@ -47,6 +47,15 @@ poison_parameters(const struct plan *p, const struct task *t, int statistics)
 }
 
 void
+poison_packed_weights(const struct plan *p)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->task[i].fused_into == i)
+			poison_bytes_of(p->task[i].impl->packed_bytes,
+			    &p->task[i], p->task[i].packed_weights);
+}
+
+void
 poison_forward(const struct plan *p, int i)
 {
 	const struct task *t = &p->task[i];
@@ -58,8 +67,6 @@ poison_forward(const struct plan *p, int i)
 	}
 	poison_bytes_of(t->impl->saved, t, t->saved);
 	poison_bytes_of(t->impl->scratch, t, t->scratch);
-	if (t->weights_changed)
-		poison_bytes_of(t->impl->packed_bytes, t, t->packed_weights);
 }
 
 void

@@ -15,6 +15,13 @@
 void poison_fill(struct device *d, void *at, size_t bytes);
 
 /*
+ * poison_packed_weights(p):
+ * Poison the packed weights of all tasks, before a forward pass whose weights
+ * have changed.  A task may pack weights of others.
+ */
+void poison_packed_weights(const struct plan *p);
+
+/*
  * poison_forward(p, i), poison_backward(p, i), poison_recompute(p, i):
  * Poison what the forward pass, the backward pass or the recomputation of task
  * ${i} of ${p} writes, with all tasks fused into it.

@@ -85,6 +85,7 @@ parity_bind(struct parity_side *s, struct feed *feed)
 	s->net->bound = NULL;
 	for (int i = 0; i < s->plan->n; i++)
 		s->plan->task[i].weights_changed = 1;
+	poison_packed_weights(s->plan);
 	plan_feed(s->plan, feed);
 	return 0;
 }
