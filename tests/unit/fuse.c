@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "net/net.h"
+#include "net/poison.h"
 
 #include "backend/cuda/driver.h"
 #include "losses.h"
@@ -22,6 +23,18 @@
 
 enum { CLASSES = 5 };
 
+#define INPUT "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+#define HEAD(in) \
+	"avgpool p in=" in " over=hw\n" \
+	"linear l in=p out=classes std=0.3\n" \
+	"avgpool q in=l over=t\n"
+/* Two bns, b and d. */
+#define BRANCHES(channels) \
+	"conv a in=x out=" channels " k=3,3\n" \
+	"bn b in=a\n" \
+	"conv c in=x out=" channels " k=1,1\n" \
+	"bn d in=c gamma=0.5\n"
+
 static const struct {
 	const char *name, *text;
 	int fused;			/* tasks fused into another one on
@@ -29,81 +42,51 @@ static const struct {
 	int patterns;			/* and on cuda in fp16, in training */
 } nets[] = {
 	{ "bn, relu",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=20 k=3,3\n"
 	  "bn b in=a gamma=0.7\n"
 	  "relu r in=b\n"
-	  "avgpool p in=r over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 1, 1 },
+	  HEAD("r"), 1, 1 },
 	{ "bn, add",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
 	  "add s in=a,b\n"
-	  "avgpool p in=s over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 1, 1 },
+	  HEAD("s"), 1, 1 },
 	{ "two bns added",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
-	  "conv a in=x out=16 k=3,3\n"
-	  "bn b in=a\n"
-	  "conv c in=x out=16 k=1,1\n"
-	  "bn d in=c gamma=0.5\n"
+	  INPUT BRANCHES("16")
 	  "add s in=b,d\n"
 	  "relu r in=s\n"
-	  "avgpool p in=r over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 2, 2 },
+	  HEAD("r"), 2, 2 },
 	{ "two bns added, without a relu",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
-	  "conv a in=x out=16 k=3,3\n"
-	  "bn b in=a\n"
-	  "conv c in=x out=16 k=1,1\n"
-	  "bn d in=c gamma=0.5\n"
+	  INPUT BRANCHES("16")
 	  "add s in=b,d\n"
 	  "swish r in=s\n"
-	  "avgpool p in=r over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 1, 1 },
+	  HEAD("r"), 1, 1 },
 	{ "two bns added, whose sum a relu and a shift read",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
-	  "conv a in=x out=48 k=3,3\n"
-	  "bn b in=a\n"
-	  "conv c in=x out=48 k=1,1\n"
-	  "bn d in=c gamma=0.5\n"
+	  INPUT BRANCHES("48")
 	  "add s in=d,b\n"
 	  "relu r in=s\n"
 	  "shift t in=s fold=3\n"
 	  "add u in=r,t\n"
-	  "avgpool p in=u over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 2, 2 },
+	  HEAD("u"), 2, 2 },
 	{ "an addition of two bns that another bn's addition reads",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
-	  "conv a in=x out=16 k=3,3\n"
-	  "bn b in=a\n"
-	  "conv c in=x out=16 k=1,1\n"
-	  "bn d in=c gamma=0.5\n"
+	  INPUT BRANCHES("16")
 	  "add s in=b,d\n"
 	  "conv e in=x out=16 k=1,1\n"
 	  "bn f in=e\n"
 	  "add g in=f,s\n"
 	  "relu h in=g\n"
-	  "avgpool p in=h over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 3, 3 },
+	  HEAD("h"), 3, 3 },
 	{ "an output that is used twice is not fused",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
 	  "add s in=b,r\n"
-	  "avgpool p in=s over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 0, 0 },
+	  HEAD("s"), 0, 0 },
 	{ "shifts of whole blocks, shortcuts stored shifted",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=48 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -117,11 +100,9 @@ static const struct {
 	  "bn i in=h gamma=0.5\n"
 	  "add j in=f,i\n"
 	  "relu k in=j\n"
-	  "avgpool p in=k over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 7, 7 },
+	  HEAD("k"), 7, 7 },
 	{ "a shift next to a reader of the unshifted form",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=48 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -132,11 +113,9 @@ static const struct {
 	  "bn f in=e\n"
 	  "add g in=d,f\n"
 	  "relu h in=g\n"
-	  "avgpool p in=h over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 4 },
+	  HEAD("h"), 4, 4 },
 	{ "shifts of whole 32s, shortcuts stored shifted by 2 folds",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=128 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -150,11 +129,9 @@ static const struct {
 	  "bn i in=h gamma=0.5\n"
 	  "add j in=f,i\n"
 	  "relu k in=j\n"
-	  "avgpool p in=k over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 7, 7 },
+	  HEAD("k"), 7, 7 },
 	{ "a shift of whole 32s next to a reader of the unshifted form",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=128 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -165,21 +142,17 @@ static const struct {
 	  "bn f in=e\n"
 	  "add g in=d,f\n"
 	  "relu h in=g\n"
-	  "avgpool p in=h over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 4 },
+	  HEAD("h"), 4, 4 },
 	{ "a shift of whole 32s, recomputed without its unshifted form",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=128 k=1,1\n"
 	  "bn b in=a\n"
 	  "shift s in=b fold=2\n"
 	  "conv c in=s out=128 k=1,1\n"
 	  "add e in=c,b\n"
-	  "avgpool p in=e over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 1, 0 },
+	  HEAD("e"), 1, 0 },
 	{ "a shift that divides a block, and one next to it",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=20 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -190,11 +163,9 @@ static const struct {
 	  "relu f in=e\n"
 	  "shift g in=f fold=3\n"
 	  "conv h in=g out=16 k=1,1\n"
-	  "avgpool p in=h over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 5, 3 },
+	  HEAD("h"), 5, 3 },
 	{ "norms before convolutions, sums after them",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=16 k=3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -207,11 +178,9 @@ static const struct {
 	  "bn i in=h\n"
 	  "add j in=g,i\n"
 	  "relu k in=j\n"
-	  "avgpool p in=k over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 6 },
+	  HEAD("k"), 4, 6 },
 	{ "a norm that two convolutions read, over time, with biases",
-	  "input x out=3 mean=.4,.4,.4 std=.2,.2,.2\n"
+	  INPUT
 	  "conv a in=x out=16 k=3,3,3\n"
 	  "bn b in=a\n"
 	  "relu r in=b\n"
@@ -225,9 +194,7 @@ static const struct {
 	  "bn j in=i\n"
 	  "relu k in=j\n"
 	  "conv m in=k out=24 k=3,3 bias=1\n"
-	  "avgpool p in=m over=hw\n"
-	  "linear l in=p out=classes std=0.3\n"
-	  "avgpool q in=l over=t\n", 4, 4 },
+	  HEAD("m"), 4, 4 },
 };
 enum { NETS = sizeof(nets) / sizeof(nets[0]) };
 
@@ -250,17 +217,6 @@ open_plain(struct device_options *o)
  */
 struct result { double *v; size_t scores, n; int fused; };
 
-/* Fill memory with NaN. */
-static void
-poison(struct device *d, void *at, size_t bytes)
-{
-	void *nans = xmalloc(bytes);
-
-	memset(nans, 0xff, bytes);
-	device_upload(d, at, nans, bytes);
-	free(nans);
-}
-
 static struct result
 step(struct device *d, const struct graph *g, const struct dims *in,
     int training, const struct feed *f)
@@ -274,8 +230,8 @@ step(struct device *d, const struct graph *g, const struct dims *in,
 	double *all = xcalloc(g->elements, sizeof(*all));
 
 	net_init(n, 5);
-	poison(d, arena, p->arena);
-	poison(d, dw, bytes);
+	poison_fill(d, arena, p->arena);
+	poison_fill(d, dw, bytes);
 	plan_bind(p, arena, n->w, training ? dw : NULL);
 	plan_forward(p, f);
 	r.v = xcalloc(r.scores + (size_t)in->n + g->elements, sizeof(*r.v));

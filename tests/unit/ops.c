@@ -11,6 +11,7 @@
  */
 #include "backend/staging_buffer.h"
 #include "backend/ref/round.h"
+#include "net/poison.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -576,17 +577,6 @@ release(struct data *d)
 	free(d->dy);
 }
 
-/* Fill memory with NaN. */
-static void
-poison(struct device *b, const void *at, size_t bytes)
-{
-	void *nans = xmalloc(bytes + 1);
-
-	memset(nans, 0xff, bytes);
-	device_upload(b, (void *)at, nans, bytes);
-	free(nans);
-}
-
 /* Return a device copy of an activation; filled with NaN if ${host} is NULL. */
 static void *
 activation(struct device *b, const struct dims *d, const double *host)
@@ -596,7 +586,7 @@ activation(struct device *b, const struct dims *d, const double *host)
 	if (host != NULL)
 		device_write(b, p, d, host);
 	else
-		poison(b, p, device_bytes(b, d));
+		poison_fill(b, p, device_bytes(b, d));
 	return p;
 }
 
@@ -715,7 +705,7 @@ run(struct device *b, const struct data *d, int gradients,
 	feed.stream = d->stream;
 	feed.target = d->target;
 	feed.outcome = device_alloc(b, sizeof(*feed.outcome));
-	poison(b, feed.outcome, sizeof(*feed.outcome));
+	poison_fill(b, feed.outcome, sizeof(*feed.outcome));
 	for (int j = 0; j < d->op.nin; j++) {
 		t.in[j] = d->in[j];
 		t.accumulate[j] = accumulate;
@@ -742,17 +732,17 @@ run(struct device *b, const struct data *d, int gradients,
 		if (!t.needs_weight_grad)
 			continue;
 		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
-		poison(b, t.dw[j], d->param[j].count * b->elem);
+		poison_fill(b, t.dw[j], d->param[j].count * b->elem);
 	}
 	staging = bring(b, d, &feed, &memory, &t);
 	t.y = activation(b, &d->out, NULL);
 	t.dy = activation(b, &d->out, d->dy);
 	n = impl->saved ? impl->saved(&t) : 1;
 	t.saved = device_alloc(b, n);
-	poison(b, t.saved, n);
+	poison_fill(b, t.saved, n);
 	n = impl->scratch ? impl->scratch(&t) : 1;
 	t.scratch = device_alloc(b, n);
-	poison(b, t.scratch, n);
+	poison_fill(b, t.scratch, n);
 	n = impl->packed_bytes ? impl->packed_bytes(&t) : 0;
 	t.packed_weights = device_alloc(b, n > 0 ? n : 1);
 	if (n > 0 && t.repeats) {
@@ -760,27 +750,27 @@ run(struct device *b, const struct data *d, int gradients,
 		 * An earlier microbatch with the same weights, which packs
 		 * them.
 		 */
-		poison(b, t.packed_weights, n);
+		poison_fill(b, t.packed_weights, n);
 		impl->forward(&t);
 		if (d->training)
 			impl->backward(&t);
 		t.weights_changed = 0;
-		poison(b, t.w[0], d->param[0].count * b->elem);
-		poison(b, t.y, device_bytes(b, &d->out));
+		poison_fill(b, (void *)t.w[0], d->param[0].count * b->elem);
+		poison_fill(b, t.y, device_bytes(b, &d->out));
 		if (t.needs_weight_grad)
-			poison(b, t.dw[0], d->param[0].count * b->elem);
+			poison_fill(b, t.dw[0], d->param[0].count * b->elem);
 		if (has_dx)
-			poison(b, t.dx[0], device_bytes(b, &d->in[0]));
+			poison_fill(b, t.dx[0], device_bytes(b, &d->in[0]));
 	}
 	n = impl->scratch ? impl->scratch(&t) : 1;
-	poison(b, t.scratch, n);
+	poison_fill(b, t.scratch, n);
 	impl->forward(&t);
 	if (d->rounded != PRECISION_FP32)
 		round_output(b, d, t.y);
 	for (int j = 0; j < d->op.nin; j++)
 		if (!(task_reads(&t) & READS_X))
-			poison(b, t.x[j], device_bytes(b, &d->in[j]));
-	poison(b, t.scratch, n);
+			poison_fill(b, (void *)t.x[j], device_bytes(b, &d->in[j]));
+	poison_fill(b, t.scratch, n);
 	if (d->training && gradients != FORWARD && impl->backward != NULL)
 		impl->backward(&t);
 	r->y = fetch(b, &d->out, t.y);

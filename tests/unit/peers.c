@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "net/net.h"
+#include "net/poison.h"
 
 #include "losses.h"
 #include "tap.h"
@@ -115,17 +116,6 @@ struct job {
 	double *scores, *losses, *dw;
 };
 
-/* Fill ${bytes} at ${to} with NaN. */
-static void
-spoil(struct device *d, void *to, size_t bytes)
-{
-	void *nan = xmalloc(bytes);
-
-	memset(nan, 0xff, bytes);
-	device_upload(d, to, nan, bytes);
-	free(nan);
-}
-
 /* Thread: compute one part, or all clips. */
 static void *
 step(void *arg)
@@ -151,8 +141,8 @@ step(void *arg)
 	    &j->peer.peers);
 	net_init(n, 5);
 	net_reserve(n);
-	spoil(d, n->arena, n->arena_bytes);
-	spoil(d, dw, bytes);
+	poison_fill(d, n->arena, n->arena_bytes);
+	poison_fill(d, dw, bytes);
 	net_forward(n, p, &f, dw);
 	j->scores = xcalloc((size_t)in.n * CLASSES, sizeof(double));
 	j->losses = xcalloc((size_t)in.n, sizeof(double));

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "net/feed.h"
 #include "net/net.h"
+#include "net/poison.h"
 #include "sched/schedule.h"
 #include "train/weights/freeze.h"
 
@@ -361,16 +362,6 @@ keep_tail(size_t mark, struct tail *t)
 
 /* ---- shared and separate buffers give the same bits ---- */
 
-static void
-fill(struct device *b, void *to, size_t bytes, int value)
-{
-	void *host = xmalloc(bytes);
-
-	memset(host, value, bytes);
-	device_upload(b, to, host, bytes);
-	free(host);
-}
-
 struct backward { struct plan *p; struct event *final; };
 
 static void *
@@ -429,8 +420,8 @@ forget(const struct plan *p)
 {
 	for (int i = 0; i < p->n; i++)
 		if (p->task[i].recompute)
-			fill(p->device, p->task[i].y, device_bytes(p->device,
-			    &p->task[i].out), 0xff);
+			poison_fill(p->device, p->task[i].y,
+			    device_bytes(p->device, &p->task[i].out));
 }
 
 /*
@@ -449,8 +440,8 @@ step(struct net *n, struct plan *p, const struct feed *f, struct tail *tail)
 	double *all = xcalloc(elements, sizeof(*all));
 	double *out = xcalloc(elements + scores, sizeof(*out));
 
-	fill(b, arena, p->arena, 0xff);
-	fill(b, dw, elements * b->elem, 0xff);
+	poison_fill(b, arena, p->arena);
+	poison_fill(b, dw, elements * b->elem);
 	plan_bind(p, arena, n->w, dw);
 	plan_forward(p, f);
 	if (tail != NULL)
