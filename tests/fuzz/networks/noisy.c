@@ -12,7 +12,7 @@
 static const struct op_impl *const *noisy_exact;
 static double noisy_size;		/* 0: none */
 static uint32_t noisy_round;		/* chooses the noise */
-static double noisy_top;		/* of all outputs */
+static double noisy_top;		/* of all outputs and their gradients */
 
 /*
  * The hash is SplitMix64 (Steele et al. 2014): Philox would take a sixth of the
@@ -80,10 +80,16 @@ noisy_norm(const struct task *t, double *to, const double *from, uint32_t what)
 }
 
 static void
+noisy_measure(const double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		noisy_top = fmax(noisy_top, fabs(v[i]));
+}
+
+static void
 noisy_forward(struct task *t)
 {
 	int n = noisy_size > 0 && noisy_rounds(t->op->kind) ? t->op->nin : 0;
-	size_t values = dims_count(&t->out);
 	double *was[OP_INPUTS];
 	uint32_t what = (uint32_t)t->index * OP_INPUTS;
 
@@ -95,8 +101,7 @@ noisy_forward(struct task *t)
 		noisy_restore((double *)t->x[n], was[n], dims_count(&t->in[n]));
 	if (noisy_size > 0 && t->op->kind == OP_BN)
 		noisy_norm(t, t->y, t->x[0], 500000 + 2 * (uint32_t)t->index);
-	for (size_t i = 0; i < values; i++)
-		noisy_top = fmax(noisy_top, fabs(((double *)t->y)[i]));
+	noisy_measure(t->y, dims_count(&t->out));
 }
 
 static void
@@ -105,6 +110,8 @@ noisy_backward(struct task *t)
 	size_t n = dims_count(&t->out);
 	double *was;
 
+	if (t->dy != NULL)
+		noisy_measure(t->dy, n);
 	if (noisy_size == 0 || t->dy == NULL) {
 		noisy_exact[t->op->kind]->backward(t);
 		return;

@@ -27,7 +27,7 @@ struct noisy {
  * Return 1 plus noise number ${i} of purpose ${what}.
  *
  * noisy_largest():
- * Return the largest output since noisy_set.
+ * Return the largest output or gradient of one since noisy_set.
  */
 void noisy_open(struct noisy *x);
 void noisy_set(double noise, int round);
