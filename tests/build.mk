@@ -13,9 +13,10 @@ TEST       = $(UNIT) $(GPU) \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
              $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
-# The programs of the quick tests (tests/run -q).
-QUICK     := $(basename $(notdir $(shell grep -L 'tests/run: weight' tests/unit/*.c tests/gpu/*.c)))
-QUICK_TEST = $(filter $(QUICK:%=$(BUILD)/tests/%) $(BUILD)/tests/tools/%,$(TEST))
+# The programs of the quick tests (tests/run -q), and those that quick scripts name.
+QUICK     := $(basename $(shell grep -L 'tests/run: weight' tests/unit/*.c tests/gpu/*.c))
+QUICK     := $(patsubst %,tests/%,$(notdir $(QUICK))) $(shell grep -L 'tests/run: weight' tests/*/*.sh | xargs grep -ohE 'tests/[a-z/_-]+')
+QUICK_TEST = $(filter $(QUICK:%=$(BUILD)/%) $(BUILD)/tests/tools/%,$(TEST))
 # The stand-in for a GPU (tests/gpu/standin), and the cuda back end without the files
 # that call a vendor's library. This tests the back end on machines without a GPU.
 GPU_C      = $(wildcard tests/gpu/standin/*.c) $(call optional,CUDA,tests/gpu/standin/none/runtime.c $(filter-out \
