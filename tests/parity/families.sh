@@ -54,8 +54,6 @@ for net in share/models/*.net; do
 	case $net in
 	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained ;;
 	esac
-	# One clip suffices for scores.  Statistics of a batch need two.
-	[ $how = trained ] || [ "$net" = resnet50 ] || shape="1 ${shape#* }"
 	echo "$net 11 cpu $shape $how"
 done >"$T/cases"
 beside "$T/full" <"$T/cases"
