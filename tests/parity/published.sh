@@ -11,20 +11,20 @@ built oneDNN || skip_all "built without oneDNN"
 
 PYTHONDONTWRITEBYTECODE=1 "$python" tests/parity/published.py "$BUILD/tests/tools/netdump" >"$T/tap" 2>"$T/err" <<'CASES' ||
 resnet50 torchvision_resnet50 2 1 64
-tsm_r50 tsm_r50_8f_k400 1 4 64
-tsm_r50_nl tsm_r50_8f_nl_k400 1 4 64
+tsm_r50 tsm_r50_8f_k400 2 4 64
+tsm_r50_nl tsm_r50_8f_nl_k400 2 4 64
 tsm_mobilenet_v2 tsm_mobilenetv2_8f_k400 2 4 64
-c2d_r50 psf_C2D_8x8_R50 1 4 64 caffe2
-i3d_r50 psf_I3D_8x8_R50 1 4 64 caffe2
-slow_r50 psf_SLOW_8x8_R50 1 4 64 caffe2
-i3d_r50_nl psf_I3D_NLN_8x8_R50 1 4 64 caffe2
-slowfast_r50_8x8 psf_SLOWFAST_8x8_R50 1 16 64 caffe2
-slowfast_r50_4x16 psf_SLOWFAST_4x16_R50 1 16 64 caffe2
+c2d_r50 psf_C2D_8x8_R50 2 4 64 caffe2
+i3d_r50 psf_I3D_8x8_R50 2 4 64 caffe2
+slow_r50 psf_SLOW_8x8_R50 2 4 64 caffe2
+i3d_r50_nl psf_I3D_NLN_8x8_R50 2 4 64 caffe2
+slowfast_r50_8x8 psf_SLOWFAST_8x8_R50 2 16 64 caffe2
+slowfast_r50_4x16 psf_SLOWFAST_4x16_R50 2 16 64 caffe2
 tsn_r50 mmaction2_tsn_r50_3seg_k400 2 3 64
-tsm_r50_nl mmaction2_tsm_r50_nl_embedded_gaussian_8f_k400 1 4 64
+tsm_r50_nl mmaction2_tsm_r50_nl_embedded_gaussian_8f_k400 2 4 64
 tsm_mobilenet_v2 mmaction2_tsm_mobilenetv2_8f_k400 2 4 64
-i3d_r50_32f_nl mmaction2_i3d_r50_nl_dot_product_32f_k400 1 16 64
-slowfast_r50_4x16_mmaction2 mmaction2_slowfast_r50_4x16_k400 1 16 64
+i3d_r50_32f_nl mmaction2_i3d_r50_nl_dot_product_32f_k400 2 16 64
+slowfast_r50_4x16_mmaction2 mmaction2_slowfast_r50_4x16_k400 2 16 64
 CASES
 	diag "$(tail -3 "$T/err")"
 retell published.py "$T/tap"
