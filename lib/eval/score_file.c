@@ -12,8 +12,6 @@
 #include "base/text.h"
 #include "eval/score_file.h"
 
-#define LIST_HASH "# list-hash "
-
 /* ---- numbers ---- */
 
 /* Return the number of digits before the exponent, without leading zeros. */
@@ -61,6 +59,7 @@ score_file_write(const struct results *r, const char *path)
 	struct buffer rows = { 0 }, list = { 0 }, b = { 0 };
 	const char *labels = protocol_get(r->protocol, "labels");
 	int bad, mixed = labels != NULL && strcmp(labels, "mixed") == 0;
+	struct protocol p = { 0 };
 	char text[32], hash[33];
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
@@ -79,7 +78,12 @@ score_file_write(const struct results *r, const char *path)
 			    results_scores(r, i)[c]));
 		buffer_text(&rows, "\n");
 	}
-	buffer_text(&b, "#key\tlabel");
+	protocol_join(&r->protocol, 1, &p);
+	protocol_add(&p, "list-hash", "%s", hash128_text(hash128(list.data,
+	    list.n), hash));
+	protocol_write(&p, &b);
+	protocol_free(&p);
+	buffer_text(&b, "key\tlabel");
 	for (int c = 0; c < r->e->classes; c++) {
 		char *name = table_escape(r->class[c]);
 
@@ -87,9 +91,6 @@ score_file_write(const struct results *r, const char *path)
 		free(name);
 	}
 	buffer_text(&b, "\n");
-	protocol_write(r->protocol, &b);
-	buffer_printf(&b, LIST_HASH "%s\n", hash128_text(hash128(list.data, list.n),
-	    hash));
 	buffer_add(&b, rows.data, rows.n);
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
@@ -106,7 +107,6 @@ struct score_reader {
 	int line;
 	size_t samples, scores, lines, labels, nlabels;
 	struct buffer list;		/* what list-hash covers */
-	char hash[33];			/* list-hash; "" if absent */
 };
 
 /*
@@ -127,7 +127,7 @@ score_cell(char **at)
 	return cell;
 }
 
-/* Read the line "#key\tlabel\tCLASS...". */
+/* Read the line "key\tlabel\tCLASS...", in 0.2.0 "#key\t...". */
 static int
 score_read_header(struct score_reader *r, char *line)
 {
@@ -136,9 +136,9 @@ score_read_header(struct score_reader *r, char *line)
 	char what[4200], *name;
 
 	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), r->line);
-	if (strcmp(key, "#key") != 0 || label == NULL ||
+	if (strcmp(key + (*key == '#'), "key") != 0 || label == NULL ||
 	    strcmp(label, "label") != 0 || line == NULL)
-		return fail("%s: no table of scores (wanted the header #key, "
+		return fail("%s: no table of scores (wanted the header key, "
 		    "label, CLASS..., as vt-eval --scores writes it)", what);
 	while ((name = score_cell(&line)) != NULL) {
 		if (table_unescape(name) != 0)
@@ -208,9 +208,6 @@ score_read_row(struct score_reader *r, char *line)
 	struct sample *m;
 	int n;
 
-	if (f->class.n == 0)
-		return fail("%s:%d: a row before the header (wanted #key, label, "
-		    "CLASS...)", text_quote(f->path), r->line);
 	if (!key_is_valid(key))
 		return fail("%s:%d: %s is not the key of a sample",
 		    text_quote(f->path), r->line, text_quote(key));
@@ -243,20 +240,21 @@ score_read_line(struct score_reader *r, char *line)
 	if (text_chomp(line) != 0)
 		return fail("%s:%d: a carriage return within the line",
 		    text_quote(f->path), r->line);
-	if (text_starts(line, LIST_HASH)) {
-		snprintf(r->hash, sizeof(r->hash), "%s",
-		    line + strlen(LIST_HASH));
-		return 0;
-	}
-	if (text_starts(line, "# "))
-		return protocol_read(&f->protocol, line) == 0 ? 0 :
-		    fail("%s:%d: unknown escape", text_quote(f->path), r->line);
-	if (*line == '#' && f->class.n > 0)
+	if (f->class.n > 0 && (text_starts(line, "# {") ||
+	    text_starts(line, "#key\t")))
 		return fail("%s:%d: a second header (wanted the scores of one "
 		    "evaluation)", text_quote(f->path), r->line);
-	if (*line == '#')
-		return score_read_header(r, line);
-	return *line == '\0' ? 0 : score_read_row(r, line);
+	if (text_starts(line, "# ")) {
+		char what[4200];
+
+		snprintf(what, sizeof(what), "%s:%d", text_quote(f->path),
+		    r->line);
+		return protocol_read(&f->protocol, what, line);
+	}
+	if (*line == '\0')
+		return 0;
+	return f->class.n == 0 ? score_read_header(r, line) :
+	    score_read_row(r, line);
 }
 
 static int
@@ -347,6 +345,7 @@ score_file_read(struct score_file *f, const char *path)
 {
 	struct score_reader r = { .f = f };
 	char *line, *next, hash[33];
+	const char *written;
 	int bad = 0;
 
 	*f = (struct score_file){ .path = path };
@@ -366,7 +365,8 @@ score_file_read(struct score_file *f, const char *path)
 		bad = fail("%s: no scores (wanted a file of vt-eval --scores)",
 		    text_quote(path));
 	bad = bad || score_index_keys(f) != 0;
-	if (!bad && *r.hash != '\0' && strcmp(r.hash, hash128_text(
+	written = protocol_get(&f->protocol, "list-hash");
+	if (!bad && written != NULL && strcmp(written, hash128_text(
 	    hash128(r.list.data, r.list.n), hash)) != 0)
 		warning("%s: samples or labels were changed since the file was "
 		    "written", text_quote(path));

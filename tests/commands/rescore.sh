@@ -52,9 +52,20 @@ same() {
 		"$(ls "$T/b") $(diff -rq "$T/a" "$T/b"; cat "$T/a/err")"
 }
 same rgb val classes
-check "the scores have their protocol" grep -qx '# sampler tsm' "$T/a/scores"
-check_same "the protocol has hashes of checkpoint, data and list" 3 \
-	"$(grep -cE '^# (checkpoint|data|list)-hash [0-9a-f]{32}$' "$T/a/scores")"
+check_same "line 1 is the protocol as JSON, with the hashes of checkpoint, data and list" "4 tsm 32 32 32" "$(python3 -c '
+import json, sys
+p = json.loads(open(sys.argv[1]).readline()[2:])
+print(p["frames"], p["sampler"], *(len(p[n + "-hash"]) for n in ("checkpoint", "data", "list")))' "$T/a/scores")"
+# pandas.read_csv(f, sep="\t", skiprows=1), and the module csv where pandas is absent.
+check_same "line 2 is the header, as pandas wants it" "18 key label a b c d e f" "$(python3 -c '
+import csv, sys
+try:
+    from pandas import read_csv
+    t = read_csv(sys.argv[1], sep="\t", skiprows=1)
+    print(len(t), *t.columns)
+except ImportError:
+    head, *rows = list(csv.reader(open(sys.argv[1]), delimiter="\t"))[1:]
+    print(len(rows), *head)' "$T/a/scores")"
 same rgb val classes --clips=2 --crops=3 --full-short-side
 same flow val classes --clips=2 --ensemble=probabilities
 same rgb other classes --device=ref64
@@ -65,10 +76,10 @@ same actions sets sets --clips=2 --ensemble=max
 vt-eval -q -k "$T/rgb" -i "$T/val" --device=ref --scores="$T/rgb.tsv" >"$T/want"
 vt-eval -q -k "$T/flow" -i "$T/val" --device=ref --clips=2 --scores="$T/flow.tsv" >"$T/flow.out"
 vt-eval -q -k "$T/actions" -i "$T/sets" --device=ref --scores="$T/actions.tsv" >"$T/actions.out"
-grep -v '^# ' "$T/rgb.tsv" >"$T/old.tsv"
+sed '1d; 2s/^/#/' "$T/rgb.tsv" >"$T/old.tsv"
 check_exit "a score file without protocol" 0 vt-eval -q --rescore="$T/old.tsv"
 check_same "without protocol, the results are the same but for settings" "$(sed 's/	views.*//' "$T/want")" "$(cat "$T/out")"
-grep -v '^# ' "$T/actions.tsv" >"$T/old-sets.tsv"
+sed '1d; 2s/^/#/' "$T/actions.tsv" >"$T/old-sets.tsv"
 check_exit "a score file of sets without protocol" 0 vt-eval -q --rescore="$T/old-sets.tsv"
 check_same "without protocol, scores of sets have the loss of sets" \
 	"$(sed -n 's/	views.*//; /^#summary/p' "$T/actions.out")" "$(grep '^#summary' "$T/out")"
@@ -78,15 +89,14 @@ check_same "without protocol, scores of sets have the loss of sets" \
 # fused HOW WEIGHTS FILE FILE: print top-1, top-5 and the loss, or mAP and the
 # loss of sets, of the fused scores.
 cat >"$T/fused.py" <<'P'
-import math, sys
+import json, math, sys
 how, weights, *files = sys.argv[1:]
 weights = [float(w) for w in weights.split(":")]
 
 def read(path):
     lines = [l.rstrip("\n").split("\t") for l in open(path)]
-    sigmoid = ["# loss sigmoid"] in lines
-    rows = [l for l in lines if not l[0].startswith("#")]
-    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:]]) for l in rows}
+    sigmoid = json.loads(lines[0][0][2:])["loss"] == "sigmoid"
+    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:]]) for l in lines[2:]}
 
 def probabilities(sigmoid, s):
     if sigmoid:
@@ -130,7 +140,7 @@ figures() {
 }
 vt-eval -q -k "$T/actions" -i "$T/sets" --device=ref --clips=2 --crops=3 --full-short-side --scores="$T/actions2.tsv" >/dev/null
 # The samples of the second file are in another order.
-{ grep '^#' "$T/flow.tsv"; grep -v '^#' "$T/flow.tsv" | sort -r; } >"$T/turned.tsv"
+{ head -2 "$T/flow.tsv"; tail -n +3 "$T/flow.tsv" | sort -r; } >"$T/turned.tsv"
 for how in probabilities logits; do
 	for weights in 1:1 1:1.5 0:2; do
 		check_exit "$how are fused by $weights" 0 \
@@ -156,7 +166,7 @@ if [ $cairo = yes ]; then
 else
 	skip "fused scores give the outputs of the fusion" "built without cairo"
 fi
-check "fused scores say where they are from" grep -qx "# 2.scores $T/flow.tsv" "$T/fused/scores"
+check "fused scores say where they are from" grep -q "^# {.*\"2.scores\":\"$T/flow.tsv\"" "$T/fused/scores"
 
 check_exit "the best weights" 0 vt-eval -q --rescore="$T/rgb.tsv" "$T/flow.tsv" --fusion=logits --fusion-fit
 fit=$(cat "$T/out")
@@ -184,7 +194,7 @@ refused() {
 	check_same "$message: nothing is printed" "" "$(cat "$T/out")"
 }
 grep -v '^s00003	' "$T/flow.tsv" >"$T/less.tsv"
-sed 's/^\(#key.*\)	c	/\1	x	/' "$T/flow.tsv" >"$T/classes.tsv"
+sed 's/^\(key.*\)	c	/\1	x	/' "$T/flow.tsv" >"$T/classes.tsv"
 sed 's/^s00002	2	/s00002	4	/' "$T/flow.tsv" >"$T/label.tsv"
 head -c -30 "$T/flow.tsv" >"$T/cut.tsv"
 refused 2 'rgb.tsv:[0-9]*: sample s00003 is not in .*less.tsv' --rescore "$T/rgb.tsv" "$T/less.tsv"

@@ -10,7 +10,7 @@ sigmoid = sys.argv[1] == "sigmoid"
 weights = [float(w) for w in sys.argv[2].split(":")]
 files = []
 for path in sys.argv[3:]:
-    rows = [line.rstrip("\n").split("\t") for line in open(path) if not line.startswith("#")]
+    rows = [line.rstrip("\n").split("\t") for line in list(open(path))[2:]]
     files.append((rows, np.array([[float(x) for x in row[2:]] for row in rows])))
 rows = files[0][0]
 p = 0

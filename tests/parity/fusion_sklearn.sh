@@ -12,7 +12,8 @@ done
 # no label, or an empty set.
 scores() {
 	awk -v loss="$1" -v seed="$2" 'BEGIN {
-		printf "#key\tlabel\ta\tb\tc\td\te\n# loss %s\n# labels %s\n", loss, loss == "sigmoid" ? "sets" : "classes"
+		printf "# {\"loss\":\"%s\",\"labels\":\"%s\"}\n", loss, loss == "sigmoid" ? "sets" : "classes"
+		printf "key\tlabel\ta\tb\tc\td\te\n"
 		for (i = 0; i < 40; i++) {
 			label = i % 10 == 9 ? loss == "sigmoid" ? "" : "-1" : i % 5
 			if (loss == "sigmoid" && i % 3 == 0 && i % 10 != 9)

@@ -57,7 +57,7 @@ test_numbers(void)
 
 /* ---- matching ---- */
 
-static const char three[] = "#key\tlabel\ta\tb\n# loss softmax\n"
+static const char three[] = "# {\"loss\":\"softmax\"}\nkey\tlabel\ta\tb\n"
     "x\t0\t1\t0\ny\t1\t2\t0\nz\t-1\t0\t3\n";
 
 static void
@@ -66,7 +66,7 @@ test_reading(void)
 	static const struct { const char *what, *text, *message; } bad[] = {
 		{ "an empty file", "", "no scores" },
 		{ "a row before the header", "x\t0\t1\n",
-		    "bad:1: a row before the header" },
+		    "bad:1: no table of scores (wanted the header key," },
 		{ "another table", "#key\tlabels\ta\nx\t0\t1\n",
 		    "bad:1: no table of scores" },
 		{ "a class twice", "#key\tlabel\ta\ta\nx\t0\t1\t1\n", "bad:1" },
@@ -82,8 +82,15 @@ test_reading(void)
 		    "bad:2: \"x y\" is not the key" },
 		{ "a sample twice", "#key\tlabel\ta\nx\t0\t1\ny\t0\t1\nx\t0\t2\n",
 		    "bad:4: sample x is in line 2, too" },
-		{ "files joined", "#key\tlabel\ta\nx\t0\t1\n#key\tlabel\ta\n",
+		{ "files joined", "# {}\nkey\tlabel\ta\nx\t0\t1\n# {}\n",
+		    "bad:4: a second header" },
+		{ "files of 0.2.0 joined",
+		    "#key\tlabel\ta\nx\t0\t1\n#key\tlabel\ta\n",
 		    "bad:3: a second header" },
+		{ "a protocol that is cut off", "# {\"loss\":\nkey\tlabel\ta\n",
+		    "bad:1: not valid JSON" },
+		{ "a protocol with a list", "# {\"loss\":[]}\nkey\tlabel\ta\n",
+		    "bad:1: loss is not an item of a protocol" },
 		{ "a file cut off", "#key\tlabel\ta\nx\t0\t1\ny\t0\t12",
 		    "bad:3: the last line has no end" },
 	};
@@ -160,7 +167,7 @@ test_matching(void)
 /* ---- combining ---- */
 
 /* Two networks, whose files have the samples in different orders. */
-static const char first[] = "#key\tlabel\ta\tb\tc\n# loss %s\n"
+static const char first[] = "# {\"loss\":\"%s\"}\nkey\tlabel\ta\tb\tc\n"
     "x\t0\t1\t2\t-1\ny\t1\t0.5\t0.25\t0\nz\t2\t0\t1\t-2\n";
 static const char second[] = "#key\tlabel\ta\tb\tc\n# loss %s\n"
     "z\t2\t0\t-1\t3\nx\t0\t2\t-1\t0\ny\t1\t0\t2\t1\n";
