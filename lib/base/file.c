@@ -74,12 +74,33 @@ file_try(const char *path, struct buffer *b, struct error *e)
 int
 file_read_text(const char *path, struct buffer *b)
 {
-	if (file_read(path, b) != 0)
-		return -1;
-	if (strlen(b->data) != b->n)
-		return fail("%s: offset %zu: a zero byte (wanted text)",
-		    strcmp(path, "-") == 0 ? "standard input" : Q(path),
-		    strlen(b->data));
+	return file_read(path, b) != 0 ? -1 : file_check_text(path, b, "text");
+}
+
+/*
+ * Windows writes UTF-16 after the mark U+FEFF.  Without a mark, two characters
+ * of Latin text show it, with the byte order.
+ */
+int
+file_check_text(const char *path, struct buffer *b, const char *wanted)
+{
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : Q(path);
+	const char *s = b->data, *utf16 = NULL;
+
+	if (text_starts(s, "\377\376") || (b->n > 3 && s[0] != 0 && s[1] == 0 &&
+	    s[2] != 0 && s[3] == 0))
+		utf16 = "UTF-16LE";
+	else if (text_starts(s, "\376\377") || (b->n > 3 && s[0] == 0 &&
+	    s[1] != 0 && s[2] == 0 && s[3] != 0))
+		utf16 = "UTF-16BE";
+	if (utf16 != NULL)
+		return fail("%s: %s (wanted UTF-8: iconv -f %s -t UTF-8)", name,
+		    utf16, utf16);
+	if (strlen(s) != b->n)
+		return fail("%s: offset %zu: a zero byte (wanted %s)", name,
+		    strlen(s), wanted);
+	if (text_starts(s, "\357\273\277"))
+		memmove(b->data, s + 3, (b->n -= 3) + 1);
 	return 0;
 }
 

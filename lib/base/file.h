@@ -30,9 +30,14 @@ int file_try(const char *path, struct buffer *b, struct error *e);
 
 /*
  * file_read_text(path, b):
- * As file_read, but a zero byte in the file is an error.
+ * As file_read, but drop a byte order mark.  UTF-16 and a zero byte in the file
+ * are errors.
+ * file_check_text(path, b, wanted):
+ * Check and change the content ${b} of ${path} in this way.  A message about a
+ * zero byte ends with ${wanted}.  Return 0, or -1 after a message.
  */
 int file_read_text(const char *path, struct buffer *b);
+int file_check_text(const char *path, struct buffer *b, const char *wanted);
 
 /*
  * file_pread(fd, path, to, n, at, e):

@@ -52,8 +52,8 @@ table_escape(const char *s)
 	return out;
 }
 
-/* Split ${line} at its tabs in place.  Return the number of cells and set
- * ${*cell} to an array of their starts, which the caller frees. */
+/* Split ${line} at its tabs in place, and trim the cells.  Return their number
+ * and set ${*cell} to an array of their starts, which the caller frees. */
 static size_t
 table_split(char *line, char ***cell)
 {
@@ -64,10 +64,11 @@ table_split(char *line, char ***cell)
 		char *tab = strchr(line, '\t');
 
 		c = array_reserve(c, n, &cap, sizeof(*c));
-		c[n++] = line;
+		if (tab != NULL)
+			*tab = '\0';
+		c[n++] = text_trim(line);
 		if (tab == NULL)
 			break;
-		*tab = '\0';
 		line = tab + 1;
 	}
 	*cell = c;
@@ -148,7 +149,7 @@ table_parse(const char *what, const char *text)
 		if (text_chomp(line) != 0)
 			bad = fail("%s:%d: a carriage return within the line",
 			    t->path, number);
-		else if (*line == '\0' || strncmp(line, "# ", 2) == 0 ||
+		else if (line[strspn(line, " ")] == '\0' || strncmp(line, "# ", 2) == 0 ||
 		    strcmp(line, "#") == 0)
 			continue;
 		else if (t->name == NULL)

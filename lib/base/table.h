@@ -7,8 +7,9 @@
 /*
  * Tables as text.  A row is a line of cells separated by tabs.  The header line
  * "#a\tb\tc" names the columns.  In a cell, a tab, newline, carriage return or
- * backslash is written \t, \n, \r or \\.  Lines that begin with "# " are
- * comments; the '#' of the header is followed by no blank.
+ * backslash is written \t, \n, \r or \\.  Blanks around a cell do not count.
+ * Lines that begin with "# " are comments; the '#' of the header is followed by
+ * no blank.
  *
  * Readers find columns by name, so columns can be added and moved.  A duplicate
  * column name, a carriage return within a line and a zero byte are errors.

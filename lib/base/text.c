@@ -86,6 +86,17 @@ text_chomp(char *line)
 	return strchr(line, '\r') == NULL ? 0 : -1;
 }
 
+char *
+text_trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	for (n = strlen(s); n > 0 && strchr(" \t", s[n - 1]) != NULL; n--)
+		s[n - 1] = '\0';
+	return s;
+}
+
 int
 text_starts(const char *s, const char *prefix)
 {

@@ -34,6 +34,13 @@ int text_displayable(const char *s);
 int text_chomp(char *line);
 
 /*
+ * text_trim(s):
+ * Cut the blanks and tabs at the end of ${s}, and return its first other
+ * character, a pointer into ${s}.
+ */
+char *text_trim(char *s);
+
+/*
  * text_starts(s, prefix), text_ends(s, suffix):
  * Return 1 if ${s} begins or ends so, 0 otherwise.
  */

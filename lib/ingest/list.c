@@ -93,8 +93,6 @@ list_is_json(const char *text)
 {
 	const char *next;
 
-	if (text_starts(text, LIST_MARK))
-		text += strlen(LIST_MARK);
 	text += strspn(text, " \t\r\n");
 	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
 	/*
@@ -141,17 +139,12 @@ list_read_paths(struct list *l, const char *file, int zero)
 
 	if (file_read(file, &b) != 0)
 		goto out;
-	/* A zero byte within a line would cut its path. */
-	if (!zero && strlen(b.data) != b.n) {
-		fail("%s: line %d: a zero byte (wanted lines of text; -0 "
-		    "reads such lists)", name, line + 1);
-		goto out;
-	}
-	if (!zero && list_no_json(name, b.data))
+	if (!zero && (file_check_text(file, &b,
+	    "lines of text; -0 reads such lists") != 0 ||
+	    list_no_json(name, b.data)))
 		goto out;
 	returns = !zero && list_has_returns(b.data);
-	p = b.data + (!zero && text_starts(b.data, LIST_MARK) ?
-	    strlen(LIST_MARK) : 0);
+	p = b.data;
 	for (char *next; p < b.data + b.n; p = next) {
 		next = memchr(p, end, (size_t)(b.data + b.n - p));
 		if (next == NULL)

@@ -57,10 +57,6 @@ list_ssv2(struct list_reading *r, const char *text, size_t n)
 	struct json *all;
 	int result = 0;
 
-	if (text_starts(text, LIST_MARK)) {
-		text += strlen(LIST_MARK);
-		n -= strlen(LIST_MARK);
-	}
 	r->y.format = LIST_SSV2;
 	if ((all = json_parse(r->name, text, n)) == NULL)
 		return -1;

@@ -54,8 +54,6 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 	size_t cap = 0;
 	int number = 0;
 
-	if (text_starts(text, LIST_MARK))
-		text += strlen(LIST_MARK);
 	for (char *next; *text != '\0'; text = next) {
 		next = text + strcspn(text, "\n");
 		if (*next != '\0')

@@ -8,8 +8,6 @@
 
 #define LIST_FIELDS 64		/* further fields of a line are ignored */
 #define LIST_CODES 157		/* classes of Charades, c000 to c156 */
-#define LIST_MARK "\357\273\277"	/* UTF-8 byte order mark, written by
-					 * some editors */
 
 /*
  * The non-empty lines of a list and their numbers.  They point into its text.

@@ -297,7 +297,7 @@ list_number_read_classes(const char *path, struct class_list *c)
 		result = list_json_classes(path, b.data, b.n, c);
 		goto out;
 	}
-	if (class_read(path, c) != 0)
+	if (class_read_lines(path, b.data, c) != 0)
 		goto out;
 	result = 0;
 	/*

@@ -253,8 +253,6 @@ list_is_ssv2(const char *text)
 {
 	static const char *const begins[] = { "[", "{", "\"id\"", ":" };
 
-	if (text_starts(text, LIST_MARK))
-		text += strlen(LIST_MARK);
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
 		text += strspn(text, " \t\r\n");
 		if (!text_starts(text, begins[i]))
@@ -293,11 +291,9 @@ list_read_file(struct list_reading *r)
 
 	r->name = list_name(r->l, r->path);
 	r->y = (struct list_layout){ 0 };
-	if (file_read(r->path, &b) != 0)
+	if (file_read_text(r->path, &b) != 0)
 		goto out;
-	if (strlen(b.data) != b.n)
-		fail("%s: a zero byte (wanted lines of text)", r->name);
-	else if (requested == LIST_SSV2 || (requested == LIST_AUTO &&
+	if (requested == LIST_SSV2 || (requested == LIST_AUTO &&
 	    list_is_ssv2(b.data)))
 		result = list_ssv2(r, b.data, b.n);
 	else if (!list_no_json(r->name, b.data))

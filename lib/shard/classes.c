@@ -114,19 +114,30 @@ int
 class_read(const char *path, struct class_list *c)
 {
 	struct buffer b = { 0 };
-	int result = -1;
+	int result = file_read_text(path, &b);
 
-	if (file_read_text(path, &b) != 0)
-		goto out;
-	class_parse(b.data, c);
-	if (c->n == 0) {
-		fail("%s: empty (wanted class names, one a line)", Q(path));
-		goto out;
-	}
-	result = class_check(Q(path), c, NULL);
-out:
+	if (result == 0)
+		result = class_read_lines(path, b.data, c);
 	buffer_free(&b);
 	return result;
+}
+
+/* Other lists of names, such as a checkpoint's, keep blanks at the ends. */
+int
+class_read_lines(const char *path, const char *text, struct class_list *c)
+{
+	class_parse(text, c);
+	for (size_t i = 0; i < c->n; i++) {
+		char *name = text_trim(c->name[i]);
+
+		memmove(c->name[i], name, strlen(name) + 1);
+	}
+	while (c->n > 0 && *c->name[c->n - 1] == '\0')
+		free(c->name[--c->n]);
+	if (c->n == 0)
+		return fail("%s: empty (wanted class names, one a line)",
+		    Q(path));
+	return class_check(Q(path), c, NULL);
 }
 
 /* Equal names with other numbers count as a difference, because labels are

@@ -43,10 +43,14 @@ void class_parse(const char *text, struct class_list *c);
 
 /*
  * class_read(path, c):
- * Append the lines of a file and check them.  An empty file is an error.
+ * Append the lines of a file without blanks at their ends, and check them.
+ * Empty lines at the end of the file do not count.  An empty file is an error.
  * Return 0, or -1 after a message.
+ * class_read_lines(path, text, c):
+ * As class_read, from ${text}, the content of ${path}.
  */
 int class_read(const char *path, struct class_list *c);
+int class_read_lines(const char *path, const char *text, struct class_list *c);
 
 /* class_find(c, name): Return the class with the name or the number ${name}, or
  * -1 without a message. */

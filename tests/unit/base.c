@@ -176,6 +176,22 @@ test_text(void)
 static void
 test_tables(void)
 {
+	/* Texts of other systems, and what the reader says of them. */
+	static const struct { const char *bytes; size_t n; const char *said; }
+	    encoded[] = {
+#define BYTES(s) s, sizeof(s) - 1
+		{ BYTES("\357\273\277#a \tb\r\n 1\t 2 \r\n  \r\n"), "" },
+		{ BYTES("\377\376#\0a\0\n\0""1\0"), "standard input: UTF-16LE "
+		    "(wanted UTF-8: iconv -f UTF-16LE -t UTF-8)" },
+		{ BYTES("\376\377\0#\0a"), "standard input: UTF-16BE (wanted UTF-8: "
+		    "iconv -f UTF-16BE -t UTF-8)" },
+		{ BYTES("#\0a\0\n\0""1\0"), "standard input: UTF-16LE (wanted UTF-8: "
+		    "iconv -f UTF-16LE -t UTF-8)" },
+		{ BYTES("\0#\0a"), "standard input: UTF-16BE (wanted UTF-8: iconv -f "
+		    "UTF-16BE -t UTF-8)" },
+		{ BYTES("#a\n1\0"), "standard input: offset 4: a zero byte (wanted text)" },
+		{ BYTES(""), "standard input: empty (wanted a table with a header line)" },
+	};
 	static const char *const bad[][2] = {
 		{ "#a\tb\ta\n1\t2\t3\n", "u.tsv:1: two columns are called a" },
 		{ "# t\n#a\n1\r2\n", "u.tsv:3: a carriage return within the "
@@ -189,6 +205,7 @@ test_tables(void)
 	    "# a comment\n#key\tn\nA\\tB\t3\nC\t4\n");
 	char said[512];
 	int64_t n = 0;
+	int fd[2];
 
 	is(t != NULL && t->rows == 2 && t->columns == 2, 1,
 	    "a table with a comment and a header is read");
@@ -213,6 +230,24 @@ test_tables(void)
 		    bad[i][1]);
 		is_text(said_now(), bad[i][1],
 		    "the message names the fault of the table");
+	}
+	for (size_t i = 0; i < sizeof(encoded) / sizeof(encoded[0]); i++) {
+		table_free(t);
+		if (pipe(fd) != 0 || write(fd[1], encoded[i].bytes,
+		    encoded[i].n) != (ssize_t)encoded[i].n)
+			exit(1);
+		close(fd[1]);
+		dup2(fd[0], STDIN_FILENO);
+		close(fd[0]);
+		said_begin(said, sizeof(said));
+		t = table_read("-");
+		ok(strcmp(said_now(), encoded[i].said) == 0 && (t != NULL) ==
+		    (*encoded[i].said == '\0'), "table %zu of another system "
+		    "is read, or refused by its encoding: %s", i, said);
+		if (i == 0)
+			ok(t != NULL && table_int(t, 0, "a", 1, 1, &n) == 0 &&
+			    table_int(t, 0, "b", 2, 2, &n) == 0 && t->rows == 1,
+			    "blanks around cells do not count");
 	}
 	said_end();
 	table_free(t);

@@ -277,6 +277,10 @@ test_paths(void)
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 0);
 	ok(r == -1 && strstr(said_now(), "zero byte") != NULL,
 	    "a zero byte in a list of lines is refused: %s", said_now());
+	said_begin(why, sizeof(why));
+	r = list_read_paths(&l, put_bytes("list", "\377\376a\0\n\0", 6), 0);
+	ok(r == -1 && strstr(said_now(), "list: UTF-16LE (wanted") != NULL,
+	    "a list in UTF-16 is refused by that name: %s", said_now());
 	r = list_read_paths(&l, "/nonexistent/list", 0);
 	said_end();
 	ok(r == -1 && strstr(why, "/nonexistent/list") != NULL,

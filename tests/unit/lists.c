@@ -364,6 +364,59 @@ numbers(const char *text, enum list_format f, const char *classes, int sorted)
 	return b.data;
 }
 
+/*
+ * Return the classes of ${text}, "a,b", as vt-pack and vt-extract read them
+ * from a pipe, or the message.  Valid until the next call.
+ */
+static const char *
+classes_of_pipe(const char *text, size_t n, int extract)
+{
+	static struct buffer b;
+	struct class_list c = { 0 };
+	char path[32];
+	int fd[2], r;
+
+	if (pipe(fd) != 0 || write(fd[1], text, n) != (ssize_t)n)
+		exit(1);
+	close(fd[1]);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+	said_begin(why, sizeof(why));
+	r = extract ? list_classes(path, 0, &c) : class_read(path, &c);
+	said_end();
+	close(fd[0]);
+	b.n = 0;
+	buffer_text(&b, r == 0 ? "" : why);
+	for (size_t i = 0; i < c.n && r == 0; i++)
+		buffer_printf(&b, "%s%s", i > 0 ? "," : "", c.name[i]);
+	class_list_free(&c);
+	return b.data;
+}
+
+static void
+test_class_files(void)
+{
+	static const char utf16[] = "\377\376w\0\n\0r\0\n";
+
+	for (int extract = 0; extract <= 1; extract++) {
+		const char *by = extract ? "vt-extract" : "vt-pack";
+
+		ok(strcmp(classes_of_pipe("\357\273\277walk \r\n run\t\r\n \r\n\r\n",
+		    21, extract), "walk,run") == 0, "%s: a class file with a byte "
+		    "order mark, CR LF, blanks and empty lines at the end, from a "
+		    "pipe: %s", by, why);
+		ok(strstr(classes_of_pipe(utf16, sizeof(utf16), extract),
+		    "UTF-16LE (wanted UTF-8") != NULL,
+		    "%s: a class file in UTF-16 is refused by that name", by);
+		ok(strstr(classes_of_pipe("walk\n\nrun\n", 10, extract),
+		    "class 1: empty") != NULL,
+		    "%s: an empty line between classes is refused", by);
+	}
+	is_text(classes_of_pipe("\357\273\277{\"b\":0,\"a\":1}", 16, 1), "b,a",
+	    "a JSON object with a byte order mark, from a pipe");
+	is_text(classes_of_pipe("1 b \r\n2 a \r\n", 12, 1), "b,a",
+	    "numbered classes with CR LF, from a pipe");
+}
+
 static void
 test_numbers(void)
 {
@@ -415,6 +468,7 @@ main(void)
 	test_subsets();
 	test_patterns();
 	test_parts();
+	test_class_files();
 	test_numbers();
 	unlink(put("list", ""));
 	unlink(put("classes", ""));
