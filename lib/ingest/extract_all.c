@@ -13,86 +13,12 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "ingest/relative.h"
 #include "ingest/extract_all.h"
 #include "ingest/label_intervals.h"
 
 #define Q text_quote
 #define WINDOW 8		/* videos that may be decoded ahead of the
 				 * writer, per thread */
-
-/* ---- keys ---- */
-
-static int
-extract_all_by_key(const void *a, const void *b, void *rows)
-{
-	const struct list_row *row = rows;
-	int i = *(const int *)a, j = *(const int *)b;
-	int order = strcmp(row[i].sample.key, row[j].sample.key);
-
-	return order != 0 ? order : i - j;
-}
-
-/*
- * Only the path relative to the root enters a set.  The bytes of a set then do
- * not depend on the spelling of the path or on the machine.
- */
-static char *
-extract_all_source_of(const char *path, const char *root)
-{
-	char *below = path_relative(path, root != NULL ? root : ".");
-
-	if (below != NULL || root == NULL)
-		return below != NULL ? below : xstrdup(path_base(path));
-	return fail_null("%s: not below %s", Q(path), Q(root));
-}
-
-static int
-extract_all_make_key(struct list_row *r, const char *root)
-{
-	char key[KEY_MAX + 1], *name = NULL;
-	int bad;
-
-	r->sample.source = extract_all_source_of(r->path, root);
-	if (r->sample.source == NULL || (r->name != NULL &&
-	    (name = extract_all_source_of(r->name, root)) == NULL))
-		return -1;
-	bad = key_from_path(name != NULL ? name : r->sample.source, key);
-	if (!bad)
-		r->sample.key = xstrdup(key);
-	free(name);
-	return bad;
-}
-
-int
-extract_keys(struct list *l, const char *root)
-{
-	int *order = xcalloc(l->n, sizeof(*order)), result = -1;
-
-	for (size_t i = 0; i < l->n; i++) {
-		order[i] = (int)i;
-		if (extract_all_make_key(&l->row[i], root) != 0)
-			goto out;
-	}
-	/* Sorted, equal keys are adjacent; ties stay in list order. */
-	qsort_r(order, l->n, sizeof(*order), extract_all_by_key, l->row);
-	for (size_t i = 1; i < l->n; i++) {
-		const struct list_row *a = &l->row[order[i - 1]];
-		const struct list_row *b = &l->row[order[i]];
-
-		if (strcmp(a->sample.key, b->sample.key) == 0) {
-			fail("%s and %s have the same key, %s%s", Q(a->path),
-			    Q(b->path), b->sample.key, root == NULL ?
-			    " (with --root=DIR, keys hold the folders below "
-			    "DIR)" : "");
-			goto out;
-		}
-	}
-	result = 0;
-out:
-	free(order);
-	return result;
-}
 
 char *
 extract_labels(const struct sample *s)

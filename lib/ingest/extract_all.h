@@ -15,16 +15,6 @@
 #include "shard/tally.h"
 
 /*
- * extract_keys(l, root):
- * Set the source of each row's sample, the path of its video relative to
- * ${root}, and the key derived from it.  If ${root} is NULL, use the current
- * directory; a video outside it gets its file name only.
- * Return 0, or -1 after a message: a path is not below ${root}, or two videos
- * have the same key.  The list owns the texts.
- */
-int extract_keys(struct list *l, const char *root);
-
-/*
  * extract_labels(s):
  * Return the labels of ${s} for a table: the single label, or the set of labels
  * separated by commas, or "none" for an empty set.  The caller frees it.

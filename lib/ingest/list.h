@@ -67,7 +67,7 @@ struct list_label {
 /* A row of a list, and the sample that it becomes. */
 struct list_row {
 	struct sample sample;	/* label or labels set by list_number; key and
-				 * source by extract_keys */
+				 * source by list_keys */
 	char *path;		/* the video, or its folder of frames */
 	char *name;		/* unique path of a part of a video, to derive
 				 * the key; NULL: ${path} */
@@ -181,6 +181,16 @@ int list_label_folders(struct list *l, const char *root);
  * without a label where others have one, or numbers mixed with names.
  */
 int list_number(struct list *l, struct class_list *classes, const char *file);
+
+/*
+ * list_keys(l, root):
+ * Set the source of each row's sample, the path of its video relative to
+ * ${root}, and the key derived from it.  If ${root} is NULL, use the current
+ * directory; a video outside it gets its file name only.
+ * Return 0, or -1 after a message: a path is not below ${root}, or two videos
+ * have the same key.  The list owns the texts.
+ */
+int list_keys(struct list *l, const char *root);
 
 /*
  * list_classes(path, sorted, c):
