@@ -349,7 +349,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	    (status = list_label_folders(&j->list, root)) != 0)
 		return status;
 	return list_number(&j->list, &j->classes, class_file) == 0 &&
-	    list_keys(&j->list, root) == 0 &&
+	    list_keys(&j->list, root, on_error == ON_ERROR_SKIP) == 0 &&
 	    split_list(&split_how, &j->split, subset, &j->list) == 0 ? 0 :
 	    EXIT_FAILED;
 }

@@ -23,7 +23,8 @@ list_cut(struct list *l, size_t n)
 		free((void *)r->sample.source);
 		free((void *)r->sample.labels);
 		free(r->path);
-		free(r->name);
+		free(r->unit);
+		free(r->suffix);
 		free(r->label);
 		free(r->tried);
 		free(r->group);

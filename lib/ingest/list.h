@@ -68,9 +68,10 @@ struct list_label {
 struct list_row {
 	struct sample sample;	/* label or labels set by list_number; key and
 				 * source by list_keys */
+	char *unit;		/* key of the whole video, set by list_keys */
 	char *path;		/* the video, or its folder of frames */
-	char *name;		/* unique path of a part of a video, to derive
-				 * the key; NULL: ${path} */
+	char *suffix;		/* end of the key of a part of a video; NULL:
+				 * none */
 	char *label;		/* as written; NULL: none, or a set */
 	int by_folder;		/* 1: ${label} comes from list_label_folders */
 	int base;		/* number of class 0 in ${label} */
@@ -183,14 +184,18 @@ int list_label_folders(struct list *l, const char *root);
 int list_number(struct list *l, struct class_list *classes, const char *file);
 
 /*
- * list_keys(l, root):
+ * list_keys(l, root, skip):
  * Set the source of each row's sample, the path of its video relative to
- * ${root}, and the key derived from it.  If ${root} is NULL, use the current
- * directory; a video outside it gets its file name only.
- * Return 0, or -1 after a message: a path is not below ${root}, or two videos
- * have the same key.  The list owns the texts.
+ * ${root}, the key derived from it, and the unit.  If ${root} is NULL, use the
+ * current directory; a video outside it gets its file name only.
+ *
+ * Rows that differ in their labels alone get keys that end with the label, and
+ * a warning.  Rows that differ in nothing are an error, or removed with a
+ * warning if ${skip} is set.
+ * Return 0, or -1 after a message: a path is not below ${root}, two rows are
+ * equal, or two videos have the same key.  The list owns the texts.
  */
-int list_keys(struct list *l, const char *root);
+int list_keys(struct list *l, const char *root, int skip);
 
 /*
  * list_classes(path, sorted, c):

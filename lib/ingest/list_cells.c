@@ -21,13 +21,6 @@ list_code_class(const char *text, int n, int64_t *to)
 	return text[0] == 'c' ? text_int(text + 1, 0, n - 1, to) : -1;
 }
 
-char *
-list_frames_name(const char *path, const struct list_part *p)
-{
-	return xprintf("%s_f%06lld_f%06lld", path, (long long)p->first,
-	    (long long)(p->first + p->count));
-}
-
 /* Return the cell of ${column}, or "" if there is none. */
 static const char *
 list_cell(char **field, int n, int column)
@@ -35,8 +28,8 @@ list_cell(char **field, int n, int column)
 	return column >= 0 && column < n ? field[column] : "";
 }
 
-/* A row with frame_start is one of several of a folder, so the frames enter its
- * key.  A row with frame_end alone has the only key of its folder. */
+/* A row with frame_start is one of several of a video, so the frames enter its
+ * key.  A row with frame_end alone has the only key of its video. */
 static int
 list_cells_frames(struct list_reading *r, struct list_row *row,
     const char *start, const char *end)
@@ -50,13 +43,13 @@ list_cells_frames(struct list_reading *r, struct list_row *row,
 		return fail("%s: line %d: frame_start %s and frame_end %s (wanted "
 		    "integers from 0, the end without its frame)", r->name,
 		    r->line, Q(start), Q(end));
-	if (row->name != NULL)
+	if (row->suffix != NULL)
 		return fail("%s: line %d: a part in seconds and in frames (wanted "
 		    "one of them)", r->name, r->line);
 	row->part.first = first;
 	row->part.count = last - first;
 	if (*start != '\0')
-		row->name = list_frames_name(row->path, &row->part);
+		row->suffix = list_part_suffix(&row->part);
 	return 0;
 }
 

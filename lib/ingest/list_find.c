@@ -86,17 +86,18 @@ list_find(struct list_reading *r, const char *id, int folder)
 }
 
 char *
-list_part_name(const char *path, const struct list_part *p)
+list_part_suffix(const struct list_part *p)
 {
-	const char *dot = strrchr(path_base(path), '.');
-	size_t n = dot != NULL ? (size_t)(dot - path) : strlen(path);
 	int whole = p->start == (int)p->start && p->end == (int)p->end;
 	double unit = whole ? 1 : 1e3;
 
+	if (p->count > 0)
+		return xprintf("_f%06lld_f%06lld", (long long)p->first,
+		    (long long)(p->first + p->count));
 	if (p->start == 0 && p->end == 0)
 		return NULL;
-	return xprintf("%.*s_%06.0f_%06.0f%s%s", (int)n, path, p->start * unit,
-	    p->end * unit, whole ? "" : "ms", path + n);
+	return xprintf("_%06.0f_%06.0f%s", p->start * unit, p->end * unit,
+	    whole ? "" : "ms");
 }
 
 /*
@@ -133,7 +134,7 @@ list_find_kinetics(struct list_reading *r, const char *label, const char *id,
 		free(below);
 		if (path != NULL || !whole) {
 			row->part = *part;
-			row->name = list_part_name(row->path, part);
+			row->suffix = list_part_suffix(part);
 		}
 	}
 	free(file);

@@ -150,10 +150,6 @@ int list_cells(struct list_reading *r, struct list_row *row, char **field,
  */
 int list_code_class(const char *text, int n, int64_t *to);
 
-/* list_frames_name(path, p): Return the name of the frames ${p} of the folder
- * ${path}, from which the key is derived.  The caller frees it. */
-char *list_frames_name(const char *path, const struct list_part *p);
-
 /* ---- list_find.c ---- */
 
 /*
@@ -179,14 +175,15 @@ struct list_row *list_find(struct list_reading *r, const char *id, int folder);
  * folder that may contain it, or NULL.  If there is no such file, take a whole
  * video and select the part.  If that is missing too, record the flat name.
  *
- * list_part_name(path, p):
- * Name a part of ${path} as Kinetics names its clips: NAME_SSSSSS_EEEEEE.mp4,
- * in whole seconds, or in milliseconds with the suffix "ms".  Return NULL for a
- * whole video.  The caller frees the name.
+ * list_part_suffix(p):
+ * Return the end of the key of a part.  Kinetics names its clips so:
+ * "_SSSSSS_EEEEEE" in whole seconds, or in milliseconds with "ms" after them.
+ * Frames are "_fFFFFFF_fFFFFFF".  Return NULL for a whole video.  The caller
+ * frees the text.
  */
 struct list_row *list_find_kinetics(struct list_reading *r, const char *label,
     const char *id, const struct list_part *part);
-char *list_part_name(const char *path, const struct list_part *p);
+char *list_part_suffix(const struct list_part *p);
 
 /* ---- list_read.c ---- */
 

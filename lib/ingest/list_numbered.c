@@ -74,7 +74,7 @@ list_numbered_take_frames(struct list_row *row,
 	if (want->frames)
 		row->part.count = number[at];
 	if (want->offset)
-		row->name = list_frames_name(row->path, &row->part);
+		row->suffix = list_part_suffix(&row->part);
 }
 
 int

@@ -156,7 +156,7 @@ list_separated_row(struct list_reading *r, char *line)
 	    NULL, r->name, r->line);
 	row->label_missing = !y->header && row->label == NULL;
 	row->part = part;
-	row->name = list_part_name(row->path, &part);
+	row->suffix = list_part_suffix(&part);
 	return list_cells(r, row, field, n);
 }
 

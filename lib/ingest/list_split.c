@@ -1,4 +1,5 @@
-/* Divide a list into subsets by hashes of keys or groups. */
+/* Divide a list into subsets by hashes of videos or groups. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ list_split_hash(const struct list_split *s, const char *text)
 static const char *
 list_split_unit(const struct list_row *r)
 {
-	return r->group != NULL ? r->group : r->sample.key;
+	return r->group != NULL ? r->group : r->unit;
 }
 
 /* Compare the text of a class, not its number, which changes with new names. */
@@ -156,20 +157,49 @@ list_split_blocks(struct list *l, const struct list_split *s, size_t *first,
 	free(order);
 }
 
-static void
-list_split_note(const struct list *l, const struct list_split *s)
+static int
+list_split_by_video(const void *a, const void *b, void *rows)
 {
+	const struct list_row *row = rows;
+	const struct list_row *x = &row[*(const size_t *)a];
+	const struct list_row *y = &row[*(const size_t *)b];
+	int order = strcmp(x->unit, y->unit);
+
+	return order != 0 ? order : strcmp(x->subset, y->subset);
+}
+
+/* Count each video once in a subset.  ${order} has all rows in any order. */
+static void
+list_split_note(const struct list *l, const struct list_split *s, size_t *order)
+{
+	size_t n[LIST_SPLIT_PARTS] = { 0 }, videos = 0, divided = 0;
+	char rows[40] = "";
 	struct buffer b = { 0 };
 
-	for (int k = 0; k < s->n; k++) {
-		size_t n = 0;
+	qsort_r(order, l->n, sizeof(*order), list_split_by_video, l->row);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct list_row *r = &l->row[order[i]];
+		const struct list_row *p = i > 0 ? &l->row[order[i - 1]] : NULL;
+		int same = p != NULL && strcmp(p->unit, r->unit) == 0, k = 0;
 
-		for (size_t i = 0; i < l->n; i++)
-			n += strcmp(l->row[i].subset, list_split_name(s, k)) == 0;
-		buffer_printf(&b, "%s%s: %zu", k > 0 ? ", " : "",
-		    list_split_name(s, k), n);
+		if (same && strcmp(p->subset, r->subset) == 0)
+			continue;
+		while (strcmp(r->subset, list_split_name(s, k)) != 0)
+			k++;
+		n[k]++;
+		videos += !same;
+		divided += same;
 	}
-	note("%zu videos divided: %s", l->n, b.data);
+	for (int k = 0; k < s->n; k++)
+		buffer_printf(&b, "%s%s: %zu", k > 0 ? ", " : "",
+		    list_split_name(s, k), n[k]);
+	if (videos < l->n)
+		snprintf(rows, sizeof(rows), " (%zu rows)", l->n);
+	note("%zu videos%s divided: %s", videos, rows, b.data);
+	if (divided > 0)
+		warning("%zu video%s in two subsets: the rows of one video have "
+		    "several groups (wanted one for all)", divided, divided == 1 ?
+		    " is" : "s are");
 	buffer_free(&b);
 }
 
@@ -206,9 +236,9 @@ list_split(struct list *l, const struct list_split *s)
 			unit = r;
 		r->subset = unit->subset;
 	}
+	list_split_note(l, s, order);
 	free(order);
 	free(first);
-	list_split_note(l, s);
 }
 
 int

@@ -5,8 +5,9 @@
  * Division of a list into subsets for training, validation and test.
  *
  * The subset of a row is a function of the seed and of its unit: the value of
- * its group if the list has groups, otherwise its key.  Rows can be added,
- * removed and reordered, and no other row moves.
+ * its group if the list has groups, otherwise the key of its whole video, so
+ * that no two subsets show parts of one video.  Rows can be added, removed and
+ * reordered, and no other row moves.
  *
  * A stratified split gives each class its proportions by permuted blocks, as
  * clinical trials do (Zelen, "The randomization and stratification of patients
@@ -52,7 +53,7 @@ const char *list_split_names(const struct list_split *s);
 /*
  * list_split(l, s):
  * Set the subset of each row of ${l}, whose rows have keys, and print a note
- * with the number of rows in each subset.
+ * with the number of videos in each subset.  Warn if groups divide a video.
  * A group is one unit, and belongs to the class of its first row.  A set of
  * classes counts as its first class.
  */

@@ -106,7 +106,7 @@ list_write_frames(const struct list_row *r, struct buffer *to)
 		return;
 	}
 	/* The start makes the frames a part of the key. */
-	if (r->name != NULL || p->first > 0)
+	if (r->suffix != NULL || p->first > 0)
 		buffer_printf(to, ",%lld", (long long)p->first);
 	else
 		buffer_text(to, ",");

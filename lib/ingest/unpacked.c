@@ -119,7 +119,7 @@ unpacked_gather(struct unpacked *u)
 	for (size_t k = 0; u->o.classes != NULL && k < u->o.classes->n; k++)
 		class_add(&u->classes, u->o.classes->name[k]);
 	if (list_number(&u->list, &u->classes, u->o.classes != NULL ?
-	    u->o.whose : NULL) != 0 || list_keys(&u->list, root) != 0)
+	    u->o.whose : NULL) != 0 || list_keys(&u->list, root, 0) != 0)
 		return EXIT_FAILED;
 	if (u->classes.n == 0)
 		unpacked_name_numbers(u);

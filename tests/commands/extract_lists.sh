@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 8
+# tests/run: weight 9
 # vt-extract with the list formats of datasets: time spans of videos, folders of
 # frames, and sets of classes.
 cd "${0%/*}/../.." || exit 2
@@ -144,6 +144,55 @@ check_exit "--on-error=skip skips the folder with a truncated frame" 3 \
 check_exit "-n with a folder of frames" 0 vt-extract -n --root "$V/f" "$V/f/one"
 check_same "-n lists the folder" "one -1 jpeg 96 64" "$(sed -n 2p "$T/out" | cut -f1,2,4-6 | tr '\t' ' ')"
 
+# ---- keys of parts, of folders, and of several labels ----
+
+# keys WHAT WANTED ARGUMENT...: check the keys and labels that --annotations=l.csv
+# gives.
+keys() {
+	what=$1 want=$2
+	shift 2
+	check_same "$what" "$want" "$(vt-extract -q --short-side=32 --annotations="$T/l.csv" -o "$T/l.vt" -f "$@" 2>&1
+		tar xOf "$T/l.vt" --wildcards '*.json' | sed 's/}{/}\n{/g' | jq -r '"\(.key) \(.frames)"' | tr '\n' ' ')"
+}
+printf 'path,label,frame_start,frame_end\na.mp4,x,0,9\na.mp4,y,10,19\na.mp4,z,,\n' >"$T/l.csv"
+keys "frames of a video file have keys of their own, beside the whole video" \
+	"a_f000000_f000009 9 a_f000010_f000019 9 a 100 " --root="$V"
+check_exit "vt-pack takes parts of a video and the video" 0 vt-pack -q -o "$T/parts-set" "$T/l.vt"
+printf 'a.mp4 0 9 1\na.mp4 10 9 2\n' >"$T/l.csv"
+keys "mmaction2-offset: frames of a video file have keys of their own" \
+	"a_f000000_f000009 9 a_f000010_f000019 9 " --root="$V" --annotations-format=mmaction2-offset
+mkdir -p "$V/d/v.1.2" "$V/d/v.1.3"
+cp "$V"/f/one/img_0000[1-6].jpg "$V/d/v.1.2"
+cp "$V"/f/one/img_0000[1-3].jpg "$V/d/v.1.3"
+printf 'v.1.2 0 2 1\nv.1.2 2 3 1\nv.1.3 0 3 2\n' >"$T/l.csv"
+keys "mmaction2-offset: frames of folders with dots" \
+	"v=2E1=2E2_f000000_f000002 2 v=2E1=2E2_f000002_f000005 3 v=2E1=2E3_f000000_f000003 3 " \
+	--root="$V/d" --annotations-format=mmaction2-offset
+printf 'path,label\nv.1.2,x\nv.1.3/,y\n' >"$T/l.csv"
+keys "a folder has no extension" "v=2E1=2E2 6 v=2E1=2E3 3 " --root="$V/d"
+printf 'path,label,time_start,time_end\na.mp4,Diving,0.5,1.7\na.mp4,CliffDiving,0.5,1.7\na.mp4,Diving,2,3\n' >"$T/l.csv"
+keys "two labels of one interval are two samples, whose keys end with the labels" \
+	"a_000500_001700ms_Diving 30 a_000500_001700ms_CliffDiving 30 a_000002_000003 25 " --root="$V"
+check_exit "two labels of one interval: a warning has the lines" 0 \
+	vt-extract --short-side=32 --annotations="$T/l.csv" --root="$V" -o "$T/l.vt" -f
+check_says "two labels of one interval: the warning" \
+	'warning: .*l.csv: line 3: .*a.mp4 has another label than line 2: two samples, whose keys end with their labels$'
+printf 'path,label\na.mp4,x\nb.mp4,x\na.mp4,x\n./a.mp4,x\n' >"$T/l.csv"
+check_exit "equal rows end with 1" 1 vt-extract --annotations="$T/l.csv" --root="$V"
+check_says "equal rows: the message has both lines and the way out" \
+	'error: .*l.csv: line 4: .*a.mp4 again, equal to line 2 .wanted each row once.: vt-extract --on-error=skip leaves it out'
+cp "$V/a.mp4" "$V/b.mp4"
+check_exit "--on-error=skip leaves equal rows out" 0 \
+	vt-extract --short-side=32 --annotations="$T/l.csv" --root="$V" -o "$T/l.vt" -f --on-error=skip
+check_says "--on-error=skip of equal rows: the warning has the first lines and the number" \
+	'warning: .*l.csv: line 4: .*a.mp4 again, equal to line 2; 2 equal rows are skipped'
+check_says "--on-error=skip of equal rows: the summary" 'note: 2 videos, 1 class'
+printf 'path,label\na.mp4,x\nb.mp4,x\na.avi,x\n' >"$T/l.csv"
+check_exit "two files of one key end with 1, also with --on-error=skip" 1 \
+	vt-extract --annotations="$T/l.csv" --root="$V" --on-error=skip
+check_says "two files of one key: the message has both lines" \
+	'error: .*l.csv: line 4: .*a.mp4 of line 2 and .*a.avi have the same key, a'
+
 # ---- sets of classes ----
 
 printf 'id,script,actions,length\na,"He, who",c012 1.00 2.00;c003 0.00 9.00;c156 1.01 1.02,4\nb,x,,4\n' >"$T/ch.csv"
@@ -186,6 +235,8 @@ printed() {
 }
 printed "kinetics" --annotations "$T/k.csv" --root "$V"
 printed "csv with a part" --annotations "$T/p.csv" --root "$V"
+printf 'path,label,frame_start,frame_end\na.mp4,x,0,9\na.mp4,y,0,9\na.mp4,x,10,19\n' >"$T/l.csv"
+printed "csv with frames and two labels" --annotations "$T/l.csv" --root "$V"
 mkdir "$V/f/three" && cp "$V"/f/one/img_0000[1-6].jpg "$V/f/three"
 printf 'one 20 7\nthree 4 5\n' >"$T/tsm.txt"
 printed "tsm" --annotations "$T/tsm.txt" --root "$V/f"

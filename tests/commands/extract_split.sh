@@ -94,6 +94,26 @@ check "--stratify: another seed gives another division" test "$(moved "$T/0" "$T
 check_same "--stratify --group keeps every recording in one subset" 200 \
 	"$(list --annotations="$T/all.csv" --split=8:1:1 --group=take --stratify | cut -d, -f3,4 | sort -u | wc -l | tr -d ' ')"
 
+# ---- parts of one video ----
+
+for h in time_start,time_end frame_start,frame_end; do
+	awk -v h="$h" 'BEGIN { print "path,label," h
+		for (i = 0; i < 400; i++) printf "c%d/v%d.mp4,c%d,%d,%d\n", i % 2, i % 100, i % 2, int(i / 100) * 5, int(i / 100) * 5 + 5 }' >"$T/parts.csv"
+	for o in --split-seed=0 --stratify; do
+		check_exit "$o: parts by $h are divided" 0 vt-extract --print-list --annotations="$T/parts.csv" --split=1:1 $o
+		check_same "$o: the parts of a video by $h are in one subset" "100 2" \
+			"$(sed 1d "$T/out" | cut -d, -f1,5 | sort -u | wc -l | tr -d ' ') $(sed 1d "$T/out" | cut -d, -f5 | sort -u | wc -l | tr -d ' ')"
+		check_says "$o: the note counts videos by $h" 'note: 100 videos .400 rows. divided: train: (4|5)[0-9], test: (4|5)[0-9]$'
+	done
+done
+check_same "a part is in the subset of the whole video" "$(sort "$T/8" | head -50 | sed 's/.*,//')" \
+	"$(sort "$T/8" | head -50 | sed 's/,.*//' | awk 'BEGIN { print "path,time_start,time_end" } { print $0 ",1,2" }' >"$T/p.csv"
+	list --annotations="$T/p.csv" --split=8:1:1 | sed 's/.*,//')"
+printf 'path,label,time_start,time_end,who\n' >"$T/who.csv"
+for i in 0 1 2 3 4 5 6 7; do printf 'v.mp4,a,%d,%d,p%d\n' $i $((i + 1)) $i; done >>"$T/who.csv"
+check_exit "--group may divide the parts of a video" 0 vt-extract --print-list --annotations="$T/who.csv" --split=1:1 --group=who
+check_says "--group that divides the parts of a video: a warning" 'warning: 1 video is in two subsets: the rows of one video have several groups'
+
 # ---- refusals ----
 
 # wrong REGEX ARGUMENT...: check exit 2 and the message.

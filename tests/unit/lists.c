@@ -35,7 +35,7 @@ put(const char *name, const char *text)
 }
 
 /*
- * Return "path=name|label[START,END](FIRST,COUNT)" of each row without the
+ * Return "path+suffix|label[START,END](FIRST,COUNT)" of each row without the
  * absent parts; a set of classes is {text,text@from-to}.  Valid until the next
  * call.
  */
@@ -51,8 +51,8 @@ rows(const struct list *l)
 		const struct list_part *p = &r->part;
 
 		buffer_printf(&b, "%s%s", i > 0 ? " " : "", r->path);
-		if (r->name != NULL)
-			buffer_printf(&b, "=%s", r->name);
+		if (r->suffix != NULL)
+			buffer_printf(&b, "+%s", r->suffix);
 		if (r->label != NULL)
 			buffer_printf(&b, "|%s", r->label);
 		if (p->start > 0 || p->end > 0)
@@ -128,8 +128,8 @@ test_numbered(void)
 	reads("TSM: folders named by numbers", "78687 41 36\n42 9 1\n",
 	    LIST_AUTO, "78687|36(0,41) 42|1(0,9)");
 	reads("MMAction2: frames with an offset", "v/a 120 300 7\nv/a 0 30 8\n",
-	    LIST_MMACTION2_OFFSET, "v/a=v/a_f000120_f000420(120,300){7} "
-	    "v/a=v/a_f000000_f000030(0,30){8}");
+	    LIST_MMACTION2_OFFSET, "v/a+_f000120_f000420(120,300){7} "
+	    "v/a+_f000000_f000030(0,30){8}");
 	reads("MMAction2: several labels of videos",
 	    "a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO,
 	    "a.mp4{7,9,12} b.mp4{1}");
@@ -313,17 +313,16 @@ test_parts(void)
 	put("cut.mp4", "x");
 	ok(list_read(&l, put("list", text), &how) == 0,
 	    "Kinetics: a list of uncut videos is read");
-	snprintf(want, sizeof(want), "%1$s/whole.webm=%1$s/"
-	    "whole_000012_000022.webm|run[12,22] %1$s/whole.webm=%1$s/"
-	    "whole_001500_003000ms.webm|run[1.5,3] "
+	snprintf(want, sizeof(want), "%1$s/whole.webm+_000012_000022|run[12,22] "
+	    "%1$s/whole.webm+_001500_003000ms|run[1.5,3] "
 	    "%1$s/cut_000005_000015.mp4|run", dir);
 	is_text(rows(&l), want,
 	    "Kinetics: parts of whole videos, and cut videos as they are");
 	list_free(&l);
 	reads("CSV with times", "path,label,time_start,time_end\na.mp4,x,2,4\n"
 	    "b.mp4,y,,\nc.mp4,x,3,\n", LIST_AUTO,
-	    "a.mp4=a_000002_000004.mp4|x[2,4] b.mp4|y "
-	    "c.mp4=c_000003_000000.mp4|x[3,0]");
+	    "a.mp4+_000002_000004|x[2,4] b.mp4|y "
+	    "c.mp4+_000003_000000|x[3,0]");
 	unlink(put("whole.webm", ""));
 	unlink(put("cut_000005_000015.mp4", ""));
 	unlink(put("cut.mp4", ""));
