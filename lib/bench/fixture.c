@@ -82,7 +82,10 @@ fixture_open(struct fixture *r, const struct graph *g, struct device *d,
 	size_t bytes = (size_t)g->heads * sizeof(struct outcome);
 
 	*r = (struct fixture){ .net = net_new(g, d) };
-	if (r->net == NULL || fixture_shape(r, s) != 0)
+	if (r->net == NULL)
+		return -1;
+	r->net->advice = "fewer clips, ";
+	if (fixture_shape(r, s) != 0)
 		return -1;
 	r->gradient = device_alloc(d, g->elements * d->elem);
 	r->outcome = device_alloc(d, bytes);

@@ -75,6 +75,7 @@ model_start(struct model *m, int threads, enum precision precision)
 		return status;
 	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
+	m->net->advice = "a smaller --microbatch, ";
 	return (m->ema ? checkpoint_load_ema(&m->file, m->path, m->net) :
 	    checkpoint_load(&m->file, m->path, m->net)) == 0 ? 0 : EXIT_DAMAGE;
 }

@@ -115,10 +115,13 @@ net_reserve(struct net *n)
 {
 	size_t largest = 0;
 	char text[32];
+	int clips = 1;
 
 	for (size_t i = 0; i < n->plans; i++)
-		if (n->plan[i]->arena > largest)
+		if (n->plan[i]->arena > largest) {
 			largest = n->plan[i]->arena;
+			clips = n->plan[i]->input->n;
+		}
 	if (largest <= n->arena_bytes)
 		return 0;
 	/* Free it first: memory may not suffice for both. */
@@ -126,9 +129,10 @@ net_reserve(struct net *n)
 	n->arena_bytes = 0;
 	n->bound = NULL;
 	if ((n->arena = device_alloc(n->device, largest)) == NULL)
-		return fail("%s: the activations of a microbatch need %s; choose a "
-		    "smaller --bn-size, fewer frames or a smaller crop",
-		    n->graph->name, text_bytes(text, (double)largest));
+		return fail("%s: the activations of a microbatch need %s: choose "
+		    "%sfewer frames or a smaller crop", n->graph->name,
+		    text_bytes(text, (double)largest),
+		    clips > 1 && n->advice != NULL ? n->advice : "");
 	n->arena_bytes = largest;
 	return 0;
 }

@@ -21,6 +21,9 @@ struct net {
 	size_t plans, cap;
 	void *arena;
 	size_t arena_bytes;
+	/* Advice for messages if several clips need too much memory, such as
+	 * "a smaller --microbatch, "; or NULL. */
+	const char *advice;
 	/*
 	 * Set before plans are made: 1 if a training step has several
 	 * microbatches.

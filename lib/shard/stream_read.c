@@ -88,8 +88,8 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 	r->in.fd = -1;
 	if (!input && file_is_dir(path)) {
 		if (limits->foreign == STREAM_OWN)
-			fail("%s: a directory (wanted a stream; --foreign takes "
-			    "folders of pictures)", r->path);
+			fail("%s: a directory (wanted a stream; vt-pack --foreign "
+			    "takes folders of pictures)", r->path);
 		else if ((r->foreign = foreign_folder(path, limits,
 		    &r->skipped)) != NULL)
 			return r;
@@ -289,9 +289,9 @@ stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
 	if (!r->limits.skip)
 		return fail("%s: offset %llu: member %s: %s; %s%s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
-		    why, archive_entry_filetype(e) == AE_IFDIR ? "--foreign "
-		    "takes archives of other programs, with directories" :
-		    "--skip-foreign omits such members",
+		    why, archive_entry_filetype(e) == AE_IFDIR ? "vt-pack "
+		    "--foreign takes archives of other programs, with directories" :
+		    "vt-pack --skip-foreign omits such members",
 		    r->limits.foreign == STREAM_ARCHIVED ? ", "
 		    "--foreign=webdataset takes KEY.jpg" : "");
 	if (r->skipped++ < NAMED)
@@ -338,7 +338,7 @@ stream_member_next(struct stream_reader *r, struct stream_member *m)
 		why = stream_read_check_entry(r, e, &r->member);
 		if (why == NULL && r->member.size > r->limits.member)
 			return fail("%s: offset %llu: member %s: %llu bytes "
-			    "(wanted at most %llu: --max-member)", r->path,
+			    "(wanted at most %llu: vt-pack --max-member)", r->path,
 			    (unsigned long long)r->member.offset,
 			    Q(r->member.name),
 			    (unsigned long long)r->member.size,

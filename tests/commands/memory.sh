@@ -94,6 +94,11 @@ else
 	check_same "no line of the log counts the launcher's memory" "end step" \
 		"$(jq -r 'select(.peak_memory > 1e6 and .peak_memory < 4e8).type' "$T/launched/log.jsonl" |
 		sort -u | paste -s -d ' ' -)"
+	# vt-train -n and vt-eval name their own options.
+	check_exit "vt-eval with activations of more than its memory ends with 1" 1 sh -c "ulimit -v 1600000
+		vt-eval -q -k '$T/launched' -i '$T/val' --device ref -j 1 --crop 4096"
+	check_says "its message names options of vt-eval" \
+		'need [0-9.]+ GiB: choose a smaller --microbatch, fewer frames or a smaller crop'
 	check_exit "steps that a launcher of 400 MiB starts" 0 "$BUILD/tests/tools/large" 400 \
 		"$BUILD/vt-bench" step --device ref -m "$T/deep.net" --shape 2x1x16 --num-classes 5 --runs 1 --no-verify
 	check "the row resident does not count the launcher's memory" \

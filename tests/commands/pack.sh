@@ -206,7 +206,7 @@ for format in gnu pax ustar; do
 		"$(cat samples)" "$(vt-pack --list -i foreign-$format | tail -n +2 | cut -f1-8 | sort)"
 	check_exit "a $format archive without --foreign ends with 1" 1 vt-pack -n -o x foreign.tar
 	check_says "a $format archive: the message names --foreign" \
-		"member ./: a directory .*; --foreign takes archives of other programs"
+		"member ./: a directory .*; vt-pack --foreign takes archives of other programs"
 done
 rm -r foreign-*
 (cd tree && find . -type f | LC_ALL=C sort -r | tar -cf ../foreign.tar -T -)

@@ -284,7 +284,7 @@ test_foreign(void)
 	    "--foreign reads the sample of such an archive");
 	is(dry(0, 0, 1 << 20, NULL), EXIT_FAILED,
 	    "a directory in a stream is refused");
-	ok(strstr(said, "a directory (wanted a regular file); --foreign takes "
+	ok(strstr(said, "a directory (wanted a regular file); vt-pack --foreign takes "
 	    "archives of other programs") != NULL,
 	    "the message names --foreign: %s", said);
 	buffer_free(&b);

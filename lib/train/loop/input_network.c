@@ -154,5 +154,6 @@ input_network_open(struct session *s)
 		return EXIT_USAGE;
 	if ((s->net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
+	s->net->advice = "a smaller --bn-size (vt-schedule), ";
 	return 0;
 }
