@@ -1,4 +1,6 @@
 /* Load a network from a checkpoint onto a device. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,20 @@ model_check_head(const struct model *m)
 	return EXIT_USAGE;
 }
 
+/* Name the best checkpoint of the run ${dir}, if it is another one. */
+static void
+model_note_best(const struct model *m, const char *dir)
+{
+	char *best = path_join(dir, "best.safetensors");
+	const struct state *s = &m->state;
+
+	if (s->best_step > 0 && s->best_step != s->step && file_size(best) >= 0)
+		note("%s, of step %" PRIu64 ", has the best %s of the "
+		    "validations, %.4g", text_quote(best), s->best_step,
+		    s->best_metric, fabs(s->best));
+	free(best);
+}
+
 int
 model_read(struct model *m, const char *path, const char *device)
 {
@@ -41,6 +57,8 @@ model_read(struct model *m, const char *path, const char *device)
 		note("scoring %s", text_quote(m->path));
 	if ((bad = checkpoint_read(m->path, &m->file, &m->state)) != 0)
 		return checkpoint_status(bad);
+	if (strcmp(m->path, path) != 0)
+		model_note_best(m, path);
 	class_parse(m->state.classes, &m->class);
 	if (m->ema && checkpoint_has_ema(&m->file, m->path) != 0)
 		return EXIT_USAGE;

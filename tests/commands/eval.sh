@@ -78,7 +78,7 @@ field() {
 # right FILE: compute top-1 and top-5 from a table of scores. A class counts as
 # better if its score is at least the label's.
 right() {
-	awk -F '\t' '/^#/ || $2 < 0 { next } {
+	awk -F '\t' 'NR < 3 || $2 < 0 { next } {
 		n++
 		above = 0
 		for (c = 3; c <= NF; c++)
@@ -93,7 +93,7 @@ for d in "$T/ref" "$T/cpu"; do
 	name=${d##*/}
 	check_same "$name: top-1 and top-5 follow from the scores" "$(field top1 "$d/out") $(field top5 "$d/out")" "$(right "$d/scores")"
 	check_same "$name: the loss follows from the scores" \
-		"$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' '!/^#/ {
+		"$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' 'NR > 2 {
 		sum = 0
 		for (c = 3; c <= NF; c++)
 			sum += exp($c)
@@ -102,8 +102,8 @@ for d in "$T/ref" "$T/cpu"; do
 	}
 	END { printf "%.6f\n", loss / n }' "$d/scores" | cut -c1-7)"
 	check_same "$name: the names and softmax of each sample follow from the scores" "" "$(awk -F '\t' '
-		FNR == 1 && NR == 1 { for (c = 3; c <= NF; c++) class[c] = $c; next }
-		/^#/ { next }
+		NR == 2 { for (c = 3; c <= NF; c++) class[c] = $c }
+		NR < 3 { next }
 		NR == FNR {
 			best = 3
 			sum = 0
@@ -252,7 +252,7 @@ for file in "matrix m.jpg" "sheet m.tsv" "matrix m" "sheet m"; do
 	check "--${file% *}=${file#* }: nothing is computed" test ! -e "$T/never"
 done
 
-trained "$T/more" "$T/train" --val "$T/val" --val-every 4
+trained "$T/more" "$T/train" --val "$T/val" --val-every 0.6
 check_same "the figures are those of the training's last validation" \
 	"$(field top1 "$T/ref/out") $(field top5 "$T/ref/out")" \
 	"$(sed -n 's/.*"top1":\([^,}]*\),"top5":\([^,}]*\).*/\1 \2/p' "$T/more/log.jsonl" | tail -1 | awk '{ printf "%.6f %.6f", $1, $2 }')"
@@ -266,8 +266,8 @@ check_same "the figures count the labelled samples only" \
 	"22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
 check_same "the table of classes counts the labelled samples only" 16 \
 	"$(awk -F '\t' '!/^#/ { n += $3 } END { print n }' "$T/b.classes")"
-check_same "the table of scores has all samples" 22 "$(grep -vc '^#' "$T/b.tsv")"
-check_same "unlabelled samples have the same scores" "$(grep -v '^# ' "$T/ref/scores" | cut -f1,3-)" "$(grep -v '^# ' "$T/b.tsv" | cut -f1,3-)"
+check_same "the table of scores has all samples" 22 "$(tail -n +3 "$T/b.tsv" | wc -l)"
+check_same "unlabelled samples have the same scores" "$(tail -n +2 "$T/ref/scores" | cut -f1,3-)" "$(tail -n +2 "$T/b.tsv" | cut -f1,3-)"
 check_same "unlabelled samples have no label name" 6 \
 	"$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
@@ -278,7 +278,7 @@ check_says "the message says that there is no accuracy" \
 check_same "without labels, no accuracy or loss is printed" \
 	"   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
 check_same "without labels, predictions are printed" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
-check_same "without labels, scores are written" 5 "$(grep -vc '^#' "$T/n.scores")"
+check_same "without labels, scores are written" 5 "$(tail -n +3 "$T/n.scores" | wc -l)"
 check_exit "a set without any label, with --json" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
 check_same "without labels, --json has no accuracy or loss" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
 for option in matrix=n.tsv per-class=n.tsv; do
@@ -345,7 +345,7 @@ views() {
 for part in left right centre left-m right-m centre-m; do views $part.1 $part; done
 # mean FILE...: print the mean of their scores. A file given twice counts twice.
 mean() {
-	for f; do cat "$T/$f"; done | awk -F '\t' '/^#/ { next }
+	for f; do tail -n +3 "$T/$f"; done | awk -F '\t' '
 		!($1 in n) { order[++keys] = $1 }
 		{ n[$1]++; for (c = 3; c <= NF; c++) sum[$1, c] += $c; nf = NF }
 		END {
@@ -430,7 +430,7 @@ check_same "pyslowfast is 10 clips of 3 crops" \
 	"9 270 10 3" "$(for f in samples views clips crops; do field $f "$T/out"; done | xargs)"
 protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full-short-side --crop-rule=pyslowfast --ensemble=probabilities
 check "pyslowfast equals its list of options" cmp "$T/psf" "$T/psf.1"
-check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F '\t' '/^#/ { next } {
+check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F '\t' 'NR < 3 { next } {
 	sum = 0
 	for (c = 3; c <= NF; c++)
 		sum += exp($c)
@@ -461,12 +461,17 @@ check_says "a sampler of windows with a schedule without a stride: the message s
 # ---- a run's folder as checkpoint ----
 
 cp -r "$T/more" "$T/dir"
+best=$(jq -r 'select(.best) | "\(.step), has the best top1 of the validations, \(.top1 * 1e4 | round / 1e4)"' \
+	"$T/more/log.jsonl" | tail -1)
+vt-eval -k "$T/dir" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
+check_says "a run whose last step is not its best: a note names the best" "dir/best.safetensors, of step $best\$"
 for kind in final best ckpt; do
 	check_exit "a run's folder as checkpoint, in which $kind is the first choice" 0 \
 		vt-eval -k "$T/dir" -i "$T/val" --device ref
 	check_says "a run's folder: the message names $kind" "scoring .*/dir/$kind[-0-9]*\.safetensors\$"
-	vt-eval -k "$T/dir"/$kind*.safetensors -i "$T/val" --device ref >"$T/out2" 2>/dev/null
+	vt-eval -k "$(ls "$T/dir"/$kind*.safetensors | tail -1)" -i "$T/val" --device ref >"$T/out2" 2>/dev/null
 	check "a run's folder: the scores are those of $kind" cmp "$T/out" "$T/out2"
+	[ $kind = final ] || check "$kind: no note names the best" sh -c "! grep 'has the best' '$T/err'"
 	rm "$T/dir"/$kind*.safetensors
 done
 

@@ -79,7 +79,7 @@ python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
 # Average precision by its definition: the mean over the positives of the precision
 # among all samples that score at least as high.
 import json, sys, math
-rows = [l.rstrip("\n").split("\t") for l in open(sys.argv[1]) if not l.startswith("# ")]
+rows = [l.rstrip("\n").split("\t") for l in list(open(sys.argv[1]))[1:]]
 names = rows[0][2:]
 labels = [{c for c in r[1].split("|") if c not in ("", "-1")} for r in rows[1:]]
 scores = [[float(x) for x in r[2:]] for r in rows[1:]]
@@ -133,7 +133,7 @@ top1() {
 }
 # hits: print the share of correct samples among those that have a class, by $T/scores.
 hits() {
-	awk -F'\t' '/^# / { next } !header++ { next }
+	awk -F'\t' 'NR < 3 { next }
 		$2 != "-1" && $2 != "" {
 			n += split($2, right, "|") > 0; best = 3
 			for (c = 4; c <= NF; c++) if ($c + 0 > $best + 0) best = c

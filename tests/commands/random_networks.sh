@@ -53,7 +53,7 @@ train() {
 # apart FILE FILE: print the largest difference of scores, relative to the largest score
 # if that exceeds 1
 apart() {
-	grep -v '^#' "$1" >"$T/a" && grep -v '^#' "$2" >"$T/b" || return
+	tail -n +3 "$1" >"$T/a" && tail -n +3 "$2" >"$T/b" || return
 	paste "$T/a" "$T/b" | awk '{
 			for (i = 3; i <= NF / 2; i++) {
 				d = $i - $(NF / 2 + i)

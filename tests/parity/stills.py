@@ -62,7 +62,7 @@ def compare(folder, exported, scores, answers):
             changed.append(name[:-4])
     print("tensors: %d changed, %d more" % (len(changed), len(tensors)))
 
-    rows = [line.rstrip("\n").split("\t") for line in open(scores) if not line.startswith("#")]
+    rows = [line.rstrip("\n").split("\t") for line in list(open(scores))[2:]]
     rows.sort(key=lambda row: int(row[1]))
     got = np.array([[float(v) for v in row[2:]] for row in rows])
     want = np.fromfile(folder + "/scores.f64").reshape(got.shape)
