@@ -376,6 +376,45 @@ vt_pack_do_cat(const struct shard_query *l)
 	return result;
 }
 
+/* Append "${n} ONE" or "${n} MANY", or nothing if ${n} is 0. */
+static void
+vt_pack_add_count(struct buffer *b, size_t n, const char *one, const char *many)
+{
+	if (n > 0)
+		buffer_printf(b, "%s%zu %s", b->n > 0 ? ", " : "", n,
+		    n == 1 ? one : many);
+}
+
+/* State the findings of a description that are not 0, and what they mean. */
+static void
+vt_pack_say_description(const struct describe_report *r, int two)
+{
+	struct buffer b = { 0 };
+
+	if (r->lacking > 0)
+		note("%zu of %zu classes %s no sample%s: %s", r->lacking,
+		    r->classes, r->lacking == 1 ? "has" : "have", two ?
+		    " in one of the sets" : "", r->names.data);
+	vt_pack_add_count(&b, r->pairs, "pair of samples is from one video",
+	    "pairs of samples are from one video");
+	vt_pack_add_count(&b, r->near, "pair looks alike", "pairs look alike");
+	if (b.n > 0)
+		note("%s", b.data);
+	b.n = 0;
+	vt_pack_add_count(&b, r->near_shared, "pair of the two sets looks alike, "
+	    "so results on one are too high", "pairs of the two sets look "
+	    "alike, so results on one are too high");
+	vt_pack_add_count(&b, r->contradicting, "pair of equal or similar samples "
+	    "has different labels: the first row of the table",
+	    "pairs of equal or similar samples have different labels: the first "
+	    "rows of the table");
+	if (b.n > 0)
+		warning("%s", b.data);
+	else if (r->lacking + r->pairs + r->near == 0)
+		note("every class has samples, and no two samples are alike");
+	buffer_free(&b);
+}
+
 static int
 vt_pack_do_describe(const char *const *dir, size_t n)
 {
@@ -389,10 +428,8 @@ vt_pack_do_describe(const char *const *dir, size_t n)
 	status = vt_pack_exit_of(describe(dir, (int)n, stdout, &r));
 	if (status != EXIT_DONE)
 		return status;
-	note("%zu class%s without samples%s, %zu pair%s of samples from one "
-	    "video, %zu that look alike, %zu with different labels", r.lacking,
-	    r.lacking == 1 ? "" : "es", n > 1 ? " in one of the sets" : "",
-	    r.pairs, r.pairs == 1 ? "" : "s", r.near, r.contradicting);
+	vt_pack_say_description(&r, n > 1);
+	buffer_free(&r.names);
 	if (r.shared > 0) {
 		fail("%s and %s share videos (%zu pair%s of samples)", dir[0],
 		    dir[1], r.shared, r.shared == 1 ? "" : "s");

@@ -223,7 +223,8 @@ compare_put_duplicates(const struct compare *c, struct json_writer *w,
 	size_t *order = xcalloc(c->l->n, sizeof(*order)), n = 0, cap = 0, next;
 	struct compare_group *g = NULL;
 
-	counts->duplicates = counts->conflicts = 0;
+	counts->duplicates = counts->conflicts = counts->equal = 0;
+	counts->rows = (int64_t)c->l->n;
 	for (size_t i = 0; i < c->l->n; i++)
 		if (c->row[i].hashed)
 			order[n++] = i;
@@ -241,6 +242,7 @@ compare_put_duplicates(const struct compare *c, struct json_writer *w,
 		    sizeof(*g));
 		g[counts->duplicates++] = one;
 		counts->conflicts += one.differ;
+		counts->equal += (int64_t)(next - i);
 	}
 	if (g != NULL)
 		qsort(g, (size_t)counts->duplicates, sizeof(*g),

@@ -13,6 +13,7 @@ struct compare;
 /* Numbers of findings. */
 struct compare_counts {
 	int64_t missing, shorter;
+	int64_t rows, equal;		/* all rows, and those in groups */
 	int64_t duplicates;		/* groups of rows with equal content */
 	int64_t conflicts;		/* those with different labels */
 };

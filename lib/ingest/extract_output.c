@@ -76,11 +76,23 @@ static void
 extract_output_say_findings(const struct extract_output *o,
     const struct compare_counts *c)
 {
-	if (c->shorter > 0 || c->duplicates > 0)
-		warning("%lld videos are shorter than stated, %lld have equal "
-		    "content (%lld with different labels); %s has them",
-		    (long long)c->shorter, (long long)c->duplicates,
-		    (long long)c->conflicts, Q(o->report_path));
+	struct buffer b = { 0 };
+
+	if (c->shorter > 0)
+		buffer_printf(&b, "%lld video%s shorter than stated; ",
+		    (long long)c->shorter, c->shorter == 1 ? " is" : "s are");
+	if (c->duplicates > 0)
+		buffer_printf(&b, "%lld of %lld videos have equal content, in "
+		    "%lld group%s", (long long)c->equal, (long long)c->rows,
+		    (long long)c->duplicates, c->duplicates == 1 ? "" : "s");
+	if (c->conflicts > 0)
+		buffer_printf(&b, " (%lld with different labels)",
+		    (long long)c->conflicts);
+	if (c->duplicates > 0)
+		buffer_text(&b, "; ");
+	if (b.n > 0)
+		warning("%s%s has them", b.data, Q(o->report_path));
+	buffer_free(&b);
 }
 
 /* Complete the report, also after a failure. */

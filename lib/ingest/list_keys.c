@@ -170,8 +170,8 @@ list_keys_clash(const struct list_keys *k, const struct list_row *a,
 	list_keys_place(a, b, place, sizeof(place));
 	return fail("%s%s%s%s and %s have the same key, %s%s", list_at(b),
 	    Q(a->path), a->file != NULL ? " of " : "", a->file != NULL ? place :
-	    "", Q(b->path), b->sample.key, k->root == NULL ? " (with --root=DIR, keys hold the "
-	    "folders below DIR)" : "");
+	    "", Q(b->path), b->sample.key, k->root == NULL ?
+	    " (with --root=DIR, keys hold the folders below DIR)" : "");
 }
 
 /* Give ${r} the key that ends with its labels. */

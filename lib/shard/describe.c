@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "shard/near.h"
 #include "shard/describe.h"
 #include "shard/shard_query.h"
@@ -153,7 +154,7 @@ describe_shard(const struct shard *s, const struct class_list *names, void *arg)
 	struct describe_work *w = arg;
 	int result = 0;
 
-	/* Classes without a sample have a row, too. */
+	/* Classes without a sample are counted, too. */
 	for (size_t c = 0; c < names->n; c++)
 		describe_class_of(w, names->name[c]);
 	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
@@ -218,33 +219,45 @@ describe_print_counts(struct describe_count *v, size_t n, char between, FILE *f)
 }
 
 static void
+describe_print_class(struct describe_class *d, const char *name,
+    const char *dir, FILE *f)
+{
+	char *set = table_escape(dir);
+
+	fprintf(f, "%s\t%s\t%zu\t%.2f\t%llu\t", name, set, d->samples,
+	    d->seconds, (unsigned long long)d->frames);
+	describe_print_counts(d->size, d->sizes, 'x', f);
+	fputc('\t', f);
+	describe_print_counts(d->rate, d->rates, '/', f);
+	fprintf(f, "\t%zu\n", describe_distinct(d->source, d->sources));
+	free(set);
+}
+
+static void
 describe_print_classes(struct describe_work *w, const char *const *dir,
     FILE *f, struct describe_report *r)
 {
+	enum { NAMES = 3 };
+
 	fprintf(f, "#class\tset\tsamples\tseconds\tframes\tsizes\trates\t"
 	    "sources\n");
+	r->classes = w->classes;
 	for (size_t c = 0; c < w->classes; c++) {
-		char *name = table_escape(names_text(w->names, c));
-		int lacks = 0;
+		const char *text = names_text(w->names, c);
+		char *name = table_escape(text);
+		int has = 0;
 
-		for (int k = 0; k < w->sets; k++) {
-			struct describe_class *d = &w->class[k][c];
-			char *set = table_escape(dir[k]);
-
-			fprintf(f, "%s\t%s\t%zu\t%.2f\t%llu\t", name, set,
-			    d->samples, d->seconds,
-			    (unsigned long long)d->frames);
-			describe_print_counts(d->size, d->sizes, 'x', f);
-			fputc('\t', f);
-			describe_print_counts(d->rate, d->rates, '/', f);
-			fprintf(f, "\t%zu\n", describe_distinct(d->source,
-			    d->sources));
-			lacks |= d->samples == 0;
-			free(set);
-		}
-		r->lacking += (size_t)lacks;
+		for (int k = 0; k < w->sets; k++)
+			has += w->class[k][c].samples > 0;
+		for (int k = 0; k < w->sets && has > 0; k++)
+			describe_print_class(&w->class[k][c], name, dir[k], f);
+		if (has < w->sets && r->lacking++ < NAMES)
+			buffer_printf(&r->names, "%s%s", r->names.n > 0 ? ", " :
+			    "", text_quote(text));
 		free(name);
 	}
+	if (r->lacking > NAMES)
+		buffer_text(&r->names, ", ...");
 }
 
 /* ---- videos that occur twice ---- */
@@ -396,10 +409,14 @@ describe_print_pairs(struct describe_work *w, const char *const *dir, FILE *f,
 	for (size_t i = 0; i < all.n; i++) {
 		const struct describe_pair *p = &all.pair[i];
 
-		r->near += p->distance >= 0;
-		r->pairs += p->distance < 0;
-		r->shared += p->distance < 0 && p->a.set != p->b.set;
-		r->contradicting += strcmp(p->a.label, p->b.label) != 0;
+		int near = p->distance >= 0, two = p->a.set != p->b.set;
+
+		r->near += near;
+		r->pairs += !near;
+		r->shared += !near && two;
+		r->near_shared += near && two;
+		r->contradicting += strcmp(p->a.label, p->b.label) != 0 &&
+		    (near || p->a.frames == p->b.frames);
 		describe_print_pair(p, dir, f);
 	}
 	free(all.pair);

@@ -30,8 +30,9 @@ check_same "classes have samples, seconds, frames, sizes, rates and sources" "a	
 b	train	2	3.00	32	48x64:1,64x48:1	10/1:1,12/1:1	2" "$(sed '1d; /^#pair/,$d' one)"
 check_same "equal videos, those with different labels first" "equal - train a/one a train b/copy b
 equal - train a/again a train a/two a" "$(sed '1,/^#pair/d' one | tr '\t' ' ' | sed 's/\.mp4//g')"
-check_says "the summary counts classes and pairs" \
-	'0 classes without samples, 2 pairs of samples from one video, 0 that look alike, 1 with different labels'
+check_same "the summary counts what is not 0" "note: 2 pairs of samples are from one video
+warning: 1 pair of equal or similar samples has different labels: the first row of the table" \
+	"$(sed 's/^vt-pack: //' err)"
 check_exit "--describe of two sets that share a video ends with 1" 1 vt-pack --describe train val
 check_says "two sets that share a video: the message counts them" 'train and val share videos \(1 pair of samples\)'
 check_same "classes that one set lacks have no samples there" "a train 3,a val 0,b train 2,b val 0,c train 0,c val 2" \
@@ -42,6 +43,14 @@ check_same "the first pairs have different labels" 2 "$(sed '1,/^#pair/d' out | 
 
 check_same "the manifest has the samples of each class" '[3,2]' "$(jq -c .class_samples train/manifest.json)"
 check_same "the manifest has the version" "vt $(vt-pack --version | sed -n '1s/.* //p')" "$(jq -r .tool train/manifest.json)"
+check_exit "--describe of a set without findings" 0 vt-pack --describe val
+check_same "a set without findings: the note" "vt-pack: note: every class has samples, and no two samples are alike" "$(cat err)"
+printf 'path,label_set\nb/three.mp4,c003;c011\na/one.mp4,c003\n' >ch.csv
+vt-extract -q --annotations=ch.csv --root="$V" | vt-pack -q -o charades >/dev/null
+check_exit "--describe of 2 of 157 classes" 0 vt-pack --describe charades
+check_same "classes without a sample have no row" "c003 2,c011 1" "$(sed '1d; /^#pair/,$d' out | cut -f1,3 | tr '\t' ' ' | paste -sd,)"
+check_says "the note counts classes without a sample" 'note: 155 of 157 classes have no sample: c000, c001, c002, \.\.\.$'
+
 check_exit "the set verifies" 0 vt-pack --verify -i train
 # A manifest of an earlier release lacks both.
 sed -E -i 's/"class_samples":\[[0-9,]*\],//; s/"tool":"[^"]*",//' train/manifest.json
@@ -55,6 +64,8 @@ mkdir "$V/d"
 ffmpeg -v error -y -nostdin -i "$V/a/two.mp4" -s 48x36 -c:v mpeg4 -q:v 6 "$V/d/again.mp4" </dev/null
 vt-extract -q --label-from=dir --root="$V" "$V"/d/*.mp4 | vt-pack -q -o "$T/again" >/dev/null
 check_exit "a video that was encoded again does not count as shared" 0 vt-pack --describe train again
+check_says "a video of both sets that was encoded again: the warning" \
+	'warning: 1 pair of the two sets looks alike, so results on one are too high'
 check_same "a video that was encoded again is near" "near train a/again a again d/again d" \
 	"$(sed '1,/^#pair/d' out | tr '\t' ' ' | sed 's/\.mp4//g' | grep '^near' | cut -d' ' -f1,3-)"
 check_same "levels and threads do not change perceptual hashes" \
