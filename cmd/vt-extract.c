@@ -400,9 +400,14 @@ vt_extract_run(struct extract_job *j)
 	run.stream = j->to.stream;
 	run.report = j->to.report;
 	run.compare = j->to.compare;
-	if (extract_all(&run) == 0 &&
-	    extract_output_end(&j->to, run.sum.skipped) == 0)
+	if (extract_all(&run) != 0) {
+		/* Tell the reader of a pipe that the message is ours. */
+		if (output == NULL && stop_signal() == 0)
+			(void)extract_output_end(&j->to, STREAM_FAILED);
+	} else if (extract_output_end(&j->to, run.sum.skipped > 0 ? "skipped" :
+	    "ok") == 0) {
 		result = run.sum.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
+	}
 	if (extract_output_close(&j->to, result != EXIT_FAILED, &run.sum) != 0)
 		result = EXIT_FAILED;
 	/* Print the summary before progress_end.  After that, the process that
@@ -445,7 +450,7 @@ vt_extract_list_all(struct extract_job *j)
 			free(label);
 		} else {
 			char *why = extract_refusal(row, &x,
-			    on_error == ON_ERROR_STOP);
+			    on_error == ON_ERROR_STOP && j->list.n > 1);
 
 			if (on_error == ON_ERROR_STOP)
 				fail("%s", why);

@@ -93,7 +93,7 @@ clip_source_stream_read_member(struct clip_source_stream *s,
 {
 	int result;
 
-	if (s->g.open && (m->kind == MEMBER_HEAD || m->kind == MEMBER_END))
+	if (s->g.open && m->kind == MEMBER_HEAD)
 		return fail("%s: offset %llu: %s, but sample %s has no .json",
 		    stream_path(s->r), (unsigned long long)m->offset, m->name,
 		    s->g.key);

@@ -196,8 +196,8 @@ extract_refusal(const struct list_row *row, const struct extraction *x, int stop
 	return xprintf("%s%s%s%s%s%s", list_at(row), x->message.text,
 	    missing && row->tried != NULL ? " (tried " : "",
 	    missing && row->tried != NULL ? row->tried : "",
-	    missing && row->tried != NULL ? ")" : "", missing && stop ?
-	    "; --on-error=skip leaves it out" : "");
+	    missing && row->tried != NULL ? ")" : "",
+	    stop ? "; --on-error=skip leaves it out" : "");
 }
 
 /*
@@ -215,7 +215,8 @@ extract_all_say_message(const struct extract_run *r, int i,
 			warning("%s", x->message.text);
 		return;
 	}
-	text = extract_refusal(&r->list->row[i], x, !r->skip);
+	text = extract_refusal(&r->list->row[i], x,
+	    !r->skip && r->list->n > 1);
 	if (r->skip && !x->lost)
 		warning("skipped: %s", text);
 	else

@@ -61,12 +61,12 @@ extract_output_open(struct extract_output *o, const struct list *l,
 }
 
 int
-extract_output_end(struct extract_output *o, int64_t skipped)
+extract_output_end(struct extract_output *o, const char *status)
 {
 	struct stream_writer *w = o->stream;
 
 	o->stream = NULL;
-	if (stream_end(w, skipped > 0 ? "skipped" : "ok") != 0)
+	if (stream_end(w, status) != 0)
 		return -1;
 	return o->out != NULL ? commit_sync(o->out) : 0;
 }

@@ -30,8 +30,8 @@ struct extract_output {
  * stream.  Return 0, or -1 after a message; extract_output_drop closes ${o} in
  * both cases.
  *
- * extract_output_end(o, skipped):
- * Write the end-of-stream marker and sync.  The file still has its temporary
+ * extract_output_end(o, status):
+ * Write the end-of-stream marker with ${status} and sync.  The file still has its temporary
  * name.  Return 0, or -1 after a message.
  *
  * extract_output_close(o, complete, sum):
@@ -41,7 +41,7 @@ struct extract_output {
  */
 int extract_output_open(struct extract_output *o, const struct list *l,
     const struct class_list *classes, const struct extract_options *how);
-int extract_output_end(struct extract_output *o, int64_t skipped);
+int extract_output_end(struct extract_output *o, const char *status);
 int extract_output_close(struct extract_output *o, int complete,
     const struct report_totals *sum);
 

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "shard/gather.h"
+#include "shard/stream.h"
 
 /* Return "FILE: offset N: KEY.json".  The caller frees it. */
 static char *
@@ -300,6 +301,13 @@ gather_end(struct gather *g, struct stream_reader *r,
 
 	if (got != STREAM_MORE)
 		return got;
+	if (strcmp(mark.status, STREAM_FAILED) == 0)
+		return fail("%s: vt-extract failed after %llu samples",
+		    stream_path(r), (unsigned long long)mark.samples);
+	if (g->open)
+		return fail("%s: offset %llu: the stream ends, but sample %s "
+		    "has no .json", stream_path(r),
+		    (unsigned long long)m->offset, g->key);
 	if (mark.samples != g->stream_samples ||
 	    mark.frames != g->stream_frames)
 		return fail("%s: offset %llu: end-of-stream marker: %llu "
@@ -309,9 +317,8 @@ gather_end(struct gather *g, struct stream_reader *r,
 		    (unsigned long long)mark.frames,
 		    (unsigned long long)g->stream_samples,
 		    (unsigned long long)g->stream_frames);
-	if (strcmp(mark.status, "ok") != 0)
-		warning("%s: the end-of-stream marker says %s: its writer "
-		    "skipped inputs", stream_path(r), text_quote(mark.status));
+	if (strcmp(mark.status, "ok") != 0 && !stream_is_stdin(r))
+		warning("%s: vt-extract skipped videos", stream_path(r));
 	g->stream_samples = g->stream_frames = 0;
 	return STREAM_MORE;
 }

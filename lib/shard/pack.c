@@ -234,13 +234,8 @@ static int
 pack_read_end(struct pack *p, struct stream_reader *r,
     const struct stream_member *m)
 {
-	int result;
+	int result = gather_end(&p->g, r, m);
 
-	if (p->g.open)
-		return fail("%s: offset %llu: the stream ends, but sample %s has "
-		    "no .json", stream_path(r), (unsigned long long)m->offset,
-		    p->g.key);
-	result = gather_end(&p->g, r, m);
 	if (result == STREAM_MORE)
 		p->stream_begun = 0;
 	return result;

@@ -25,7 +25,7 @@ struct stream_writer {
 	struct hasher *hash;		/* of all bytes written */
 	struct buffer out;		/* bytes not written yet */
 	struct sample sample;	/* being written, if open */
-	int open;
+	int open, broken;		/* broken: a write has failed */
 	int64_t written;		/* frames of all streams */
 	uint64_t samples, frames, bytes;	/* ${bytes} are in the file */
 };
@@ -52,7 +52,10 @@ stream_flush(struct stream_writer *w)
 	hasher_add(w->hash, w->out.data, n);
 	w->out.n = 0;
 	w->bytes += n;
-	return file_write(w->fd, w->path, w->out.data, n);
+	if (file_write(w->fd, w->path, w->out.data, n) == 0)
+		return 0;
+	w->broken = 1;
+	return -1;
 }
 
 /* Buffer a member, and write when the buffer is full. */
@@ -194,8 +197,8 @@ stream_end(struct stream_writer *w, const char *status)
 	int result = -1;
 
 	/* The marker's hash covers all bytes before the marker. */
-	assert(!w->open);
-	if (stream_flush(w) != 0)
+	assert(!w->open || strcmp(status, STREAM_FAILED) == 0);
+	if (w->broken || stream_flush(w) != 0)
 		goto out;
 	snprintf(hash, sizeof(hash), "%016llx",
 	    (unsigned long long)hasher_64(w->hash));

@@ -17,6 +17,7 @@
  * files. */
 #define STREAM_HEAD "__vt__/.head"
 #define STREAM_END "__vt__/.end"
+#define STREAM_FAILED "failed"		/* a status: the writer gave up */
 
 struct stream_writer;
 
@@ -64,8 +65,9 @@ uint64_t stream_written(const struct stream_writer *w);
 
 /*
  * stream_end(w, status):
- * Write the end-of-stream marker with ${status}, such as "ok".  Free ${w} in
- * any case.  Return 0, or -1 after a message.
+ * Write the end-of-stream marker with ${status}, such as "ok".  Only
+ * STREAM_FAILED may follow an incomplete sample.  Free ${w} in any case.  Return
+ * 0, or -1 after a message.
  * stream_drop(w):
  * Free ${w} without an end-of-stream marker.  NULL does nothing.
  */

@@ -36,6 +36,7 @@ struct stream_reader {
 	int opened;			/* result of archive_read_open */
 	struct stream_member member;
 	uint64_t data_at, end;		/* of the member; end: with padding */
+	int from_stdin;			/* 1: standard input */
 	uint64_t members, skipped;	/* members: since the last end marker */
 	int marked;			/* 1: the last member was an end
 					 * marker */
@@ -85,6 +86,7 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 
 	r->path = xstrdup(input ? "standard input" : Q(path));
 	r->limits = *limits;
+	r->from_stdin = input;
 	r->in.fd = -1;
 	if (!input && file_is_dir(path)) {
 		if (limits->foreign == STREAM_OWN)
@@ -139,6 +141,12 @@ const char *
 stream_path(const struct stream_reader *r)
 {
 	return r->path;
+}
+
+int
+stream_is_stdin(const struct stream_reader *r)
+{
+	return r->from_stdin;
 }
 
 uint64_t
@@ -320,6 +328,10 @@ stream_member_next(struct stream_reader *r, struct stream_member *m)
 			    program_name());
 		if (got == ARCHIVE_EOF && !r->in.stopped)
 			return stream_read_finish(r);
+		if (r->in.eof && r->in.total < USTAR_BLOCK && !r->in.stopped)
+			return fail("%s: not a tar stream, as vt-extract writes "
+			    "it: %llu bytes", r->path,
+			    (unsigned long long)r->in.total);
 		if (got != ARCHIVE_OK)
 			return stream_read_is_truncated(r, r->end + USTAR_BLOCK) ?
 			    STREAM_TRUNCATED : stream_read_damaged(r, r->end);

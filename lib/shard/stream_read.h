@@ -125,11 +125,13 @@ int stream_read_marker(struct stream_reader *r, struct stream_marker *mark);
 
 /*
  * stream_path(r): Return the quoted name of the input, valid as long as ${r}.
+ * stream_is_stdin(r): Return 1 if the input is standard input.
  * stream_bytes(r): Return the number of bytes read so far.
  * stream_skipped(r): Return the number of members omitted.
  * stream_foreign(r): Return ${foreign} of the limits.
  */
 const char *stream_path(const struct stream_reader *r);
+int stream_is_stdin(const struct stream_reader *r);
 uint64_t stream_bytes(const struct stream_reader *r);
 uint64_t stream_skipped(const struct stream_reader *r);
 enum stream_layout stream_foreign(const struct stream_reader *r);

@@ -119,9 +119,17 @@ check_exit "a bad video ends the run with 1" 1 \
 check "with a bad video, no file is left" test ! -e "$T/stop.tar"
 check_same "the report says that the run stopped at the bad video" \
 	"ok failed stopped" "$(jq -r .status "$T/r.jsonl" | tr '\n' ' ' | sed 's/ $//')"
-vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>/dev/null
-check "standard output gets no end-of-stream marker" \
-	sh -c '! tar tf "$1" 2>/dev/null | grep -q __vt__/.end' sh "$T/out.tar"
+vt-extract -q "$V/a.mp4" "$V/empty.mp4" >"$T/out.tar" 2>"$T/err"
+check_says "a bad video among others: the message names --on-error=skip" 'empty.mp4: is empty.*; --on-error=skip leaves it out$'
+check_same "on standard output, the end-of-stream marker has status failed" \
+	failed "$(tar xOf "$T/out.tar" __vt__/.end | jq -r .status)"
+check_exit "vt-pack ends with 1 after a vt-extract that failed" 1 vt-pack -o "$T/failed" "$T/out.tar"
+check_same "vt-pack prints one line after a vt-extract that failed" \
+	"vt-pack: error: $T/out.tar: vt-extract failed after 1 samples" "$(cat "$T/err")"
+# A killed writer leaves no marker, a failed one may end within a sample.
+head -c 30000 "$T/out.tar" >"$T/cut.tar"
+check_exit "a stream without a marker is truncated" 1 vt-pack -o "$T/failed" "$T/cut.tar"
+check_says "a stream without a marker: the message says so" 'the input ended after [0-9]* samples'
 check_exit "--on-error=skip continues and ends with 3" 3 \
 	vt-extract --root "$V" --on-error=skip "$V/a.mp4" "$V/empty.mp4" "$V/noindex.mp4" "$V/c.mp4" -o "$T/skip.tar" --report="$T/r.jsonl"
 check_says "--on-error=skip: a warning names each skipped video" \
