@@ -238,7 +238,7 @@ predict_all(struct predict_run *a)
 			a->progress(a->done + a->failed);
 	}
 	if (status == 0 && got < 0)
-		status = EXIT_DAMAGE;
+		status = got == -2 ? EXIT_FAILED : EXIT_DAMAGE;
 	if (status == 0) {
 		if (a->done + a->failed == 0)
 			predict_header(a, &lines);

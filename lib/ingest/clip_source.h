@@ -48,7 +48,7 @@ const char *clip_source_settings(const struct clip_source *in);
  * key.  A clip from a stream sets only sample, frame and kept; its sample.shard
  * is the stream, for messages.
  * Return 1; 0 after the last clip; -1 after a message if the stream cannot be
- * read, is damaged or ends too early.
+ * read, is damaged or ends too early; -2 after a message if its writer failed.
  */
 int clip_source_next(struct clip_source *in, const struct extraction **x);
 

@@ -175,7 +175,7 @@ clip_source_stream_next(struct clip_source *in, const struct extraction **x)
 		return fail("%s: the archive ends, but sample %s has no .json",
 		    stream_path(s->r), s->g.key);
 	return result == STREAM_DONE ? 0 : result == STREAM_BAD ? -1 :
-	    clip_source_stream_cut(s, result);
+	    result == STREAM_GIVEN_UP ? -2 : clip_source_stream_cut(s, result);
 }
 
 static void

@@ -301,9 +301,11 @@ gather_end(struct gather *g, struct stream_reader *r,
 
 	if (got != STREAM_MORE)
 		return got;
-	if (strcmp(mark.status, STREAM_FAILED) == 0)
-		return fail("%s: vt-extract failed after %llu samples",
-		    stream_path(r), (unsigned long long)mark.samples);
+	if (strcmp(mark.status, STREAM_FAILED) == 0) {
+		fail("%s: vt-extract failed after %llu samples", stream_path(r),
+		    (unsigned long long)mark.samples);
+		return STREAM_GIVEN_UP;
+	}
 	if (g->open)
 		return fail("%s: offset %llu: the stream ends, but sample %s "
 		    "has no .json", stream_path(r),

@@ -50,8 +50,8 @@ int gather_member(struct gather *g, struct stream_reader *r,
 /*
  * gather_end(g, r, m):
  * Read the end-of-stream marker ${m} and compare its counts with the samples
- * that were read.  Return STREAM_MORE, STREAM_BAD after a message, or
- * STREAM_TRUNCATED without one.
+ * that were read.  Return STREAM_MORE; STREAM_BAD or STREAM_GIVEN_UP after a
+ * message; or STREAM_TRUNCATED without one.
  */
 int gather_end(struct gather *g, struct stream_reader *r,
     const struct stream_member *m);

@@ -90,7 +90,8 @@ enum {
 	STREAM_DONE = 0,	/* the true end, after an end marker */
 	STREAM_BAD = -1,	/* after a message, or after a signal */
 	STREAM_TRUNCATED = -2,	/* truncated input; no message */
-	STREAM_UNMARKED = -3	/* a whole tar without end marker; no message */
+	STREAM_UNMARKED = -3,	/* a whole tar without end marker; no message */
+	STREAM_GIVEN_UP = -4	/* after a message: the writer failed */
 };
 
 /*

@@ -215,6 +215,8 @@ streamed() {
 size=$(wc -c <"$T/test.tar")
 head -c $((size / 2)) "$T/test.tar" >"$T/bad.tar"
 streamed "a stream that was cut" 4 'standard input: the input ended after [0-9]+ samples, last complete key test/[a-z_0-9/]+, offset'
+vt-extract -q "$1" "$T/bad/empty.mp4" >"$T/bad.tar" 2>/dev/null
+streamed "a stream of a vt-extract that failed" 1 'standard input: vt-extract failed after 1 samples'
 : >"$T/bad.tar"
 streamed "an empty one" 4 'standard input: empty'
 seq 100000 >"$T/bad.tar"
