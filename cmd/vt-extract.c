@@ -316,7 +316,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	const struct list_how l = {
 		.format = (enum list_format)annotations_format, .root = root,
 		.subset = split_how.split == NULL ? subset : NULL,
-		.group = split_how.group, .all = split_how.split != NULL,
+		.group = split_how.group,
+		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,
 	};
 	int status;
 

@@ -19,7 +19,7 @@ end
 complete -c vt-extract -s T -l files-from -r -F -d 'read video paths from the lines of FILE; -: stdin'
 complete -c vt-extract -s 0 -l null -d 'end paths of -T with a zero byte, not a newline'
 complete -c vt-extract -l annotations -r -F -d 'read videos and labels from an annotation list'
-complete -c vt-extract -l annotations-format -r -f -a 'auto path-label csv kinetics ucf101 hmdb51 ssv1 ssv2 charades charades-frames mmaction2 mmaction2-frames mmaction2-offset pyslowfast tsm' -d 'set the format of the list: tsm, ... (detected)'
+complete -c vt-extract -l annotations-format -r -f -a 'auto path-label csv kinetics hacs ucf101 hmdb51 ssv1 ssv2 charades charades-frames mmaction2 mmaction2-frames mmaction2-offset pyslowfast tsm' -d 'set the format of the list: tsm, ... (detected)'
 complete -c vt-extract -l subset -r -f -d 'use only annotations of train, test, ...'
 complete -c vt-extract -l split -r -f -d 'divide the videos: train:val:test or train:test'
 complete -c vt-extract -l group -r -f -d 'keep rows with one value of COLUMN in one subset'

@@ -10,7 +10,7 @@ _vt_spec() {
 		spec='T files-from required FILE
 0 null none -
 - annotations required FILE
-- annotations-format required auto|path-label|csv|kinetics|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
+- annotations-format required auto|path-label|csv|kinetics|hacs|ucf101|hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|mmaction2-frames|mmaction2-offset|pyslowfast|tsm
 - subset required -
 - split required -
 - group required -

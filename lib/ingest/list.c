@@ -89,32 +89,6 @@ list_at(const struct list_row *r)
 	return text;
 }
 
-int
-list_is_json(const char *text)
-{
-	const char *next;
-
-	text += strspn(text, " \t\r\n");
-	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
-	/*
-	 * A path may begin with a bracket, so check the character after it too.
-	 */
-	return (*text == '{' || *text == '[') && (*next == '"' ||
-	    (*text == '[' && *next == '{'));
-}
-
-int
-list_no_json(const char *name, const char *text)
-{
-	if (!list_is_json(text))
-		return 0;
-	fail("%s: JSON (wanted lines of text, a video a line, or "
-	    "--annotations and what Something-Something v2 has; "
-	    "vt-extract(1) shows how jq makes lines)",
-	    name);
-	return 1;
-}
-
 /*
  * Return 1 if every line ends in CR LF, as some editors write it.  Then the CR
  * is not part of the path.  A CR in only some lines is.
@@ -142,7 +116,7 @@ list_read_paths(struct list *l, const char *file, int zero)
 		goto out;
 	if (!zero && (file_check_text(file, &b,
 	    "lines of text; -0 reads such lists") != 0 ||
-	    list_no_json(name, b.data)))
+	    list_foreign(name, b.data)))
 		goto out;
 	returns = !zero && list_has_returns(b.data);
 	p = b.data;

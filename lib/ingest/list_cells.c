@@ -1,7 +1,5 @@
 /*
- * Further columns of lists with a header: group, frame_start, frame_end and
- * label_set.  list_write.c prints the last three, which can hold what every
- * other format of lists says about a video.
+ * Further columns of lists with a header: group and label_set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,38 +17,6 @@ int
 list_code_class(const char *text, int n, int64_t *to)
 {
 	return text[0] == 'c' ? text_int(text + 1, 0, n - 1, to) : -1;
-}
-
-/* Return the cell of ${column}, or "" if there is none. */
-static const char *
-list_cell(char **field, int n, int column)
-{
-	return column >= 0 && column < n ? field[column] : "";
-}
-
-/* A row with frame_start is one of several of a video, so the frames enter its
- * key.  A row with frame_end alone has the only key of its video. */
-static int
-list_cells_frames(struct list_reading *r, struct list_row *row,
-    const char *start, const char *end)
-{
-	int64_t first = 0, last;
-
-	if (*start == '\0' && *end == '\0')
-		return 0;
-	if ((*start != '\0' && text_int(start, 0, FRAMES, &first) != 0) ||
-	    text_int(end, first + 1, FRAMES, &last) != 0)
-		return fail("%s: line %d: frame_start %s and frame_end %s (wanted "
-		    "integers from 0, the end without its frame)", r->name,
-		    r->line, Q(start), Q(end));
-	if (row->suffix != NULL)
-		return fail("%s: line %d: a part in seconds and in frames (wanted "
-		    "one of them)", r->name, r->line);
-	row->part.first = first;
-	row->part.count = last - first;
-	if (*start != '\0')
-		row->suffix = list_part_suffix(&row->part);
-	return 0;
 }
 
 /* Add "CLASS", "CLASS FROM TO" in seconds, or "CLASS fFROM fTO" in frames. */
@@ -112,23 +78,13 @@ list_cells_set(struct list_reading *r, struct list_row *row, char *cell)
 }
 
 int
-list_cells(struct list_reading *r, struct list_row *row, char **field, int n)
+list_cells(struct list_reading *r, struct list_row *row)
 {
-	const struct list_layout *y = &r->y;
-	const char *group;
+	const char *group = list_cell(r, COLUMN_GROUP);
 
-	if (!y->header)
-		return 0;
-	group = list_cell(field, n, y->group);
-	if (y->group >= 0 && *group == '\0')
+	if (r->y.at[COLUMN_GROUP] >= 0 && *group == '\0')
 		return fail("%s: line %d: no %s (wanted one in each line, for "
 		    "--group)", r->name, r->line, Q(r->how->group));
-	row->group = y->group >= 0 ? xstrdup(group) : NULL;
-	if (y->format != LIST_CSV)
-		return 0;
-	if (list_cells_frames(r, row, list_cell(field, n, y->frame_start),
-	    list_cell(field, n, y->frame_end)) != 0)
-		return -1;
-	return y->set >= 0 && y->set < n ?
-	    list_cells_set(r, row, field[y->set]) : 0;
+	row->group = r->y.at[COLUMN_GROUP] >= 0 ? xstrdup(group) : NULL;
+	return list_cells_set(r, row, list_cell(r, COLUMN_SET));
 }

@@ -85,6 +85,42 @@ list_find(struct list_reading *r, const char *id, int folder)
 	return row;
 }
 
+struct list_row *
+list_find_path(struct list_reading *r, const char *path)
+{
+	char *whole = list_place(r, path);
+
+	if (list_is_file(path) || access(whole, F_OK) == 0)
+		return list_append(r->l, whole, NULL, r->name, r->line);
+	free(whole);
+	return list_find(r, path, 1);
+}
+
+struct list_row *
+list_find_hacs(struct list_reading *r, const char *label, const char *id)
+{
+	char *below[] = {
+		xprintf("%s/v_%s", label != NULL ? label : ".", id),
+		xprintf("%s/v_%s", label != NULL ? label : ".", id),
+		xprintf("v_%s", id), xstrdup(id)
+	};
+	const size_t n = sizeof(below) / sizeof(*below);
+	struct list_row *row;
+	char *path = NULL, *missing;
+
+	for (char *s = below[1]; *s != '\0' && *s != '/'; s++)
+		*s = *s == ' ' ? '_' : *s;
+	for (size_t i = 0; i < n && path == NULL; i++)
+		if (i != 1 || strcmp(below[0], below[1]) != 0)
+			path = list_try_endings(r, below[i]);
+	missing = xprintf("%s.mp4", below[0]);
+	row = list_found(r, path, missing);
+	for (size_t i = 0; i < n; i++)
+		free(below[i]);
+	free(missing);
+	return row;
+}
+
 char *
 list_part_suffix(const struct list_part *p)
 {

@@ -51,20 +51,38 @@ list_json_read_item(struct list_reading *r, const struct json *o, size_t i)
 	return 0;
 }
 
-int
-list_ssv2(struct list_reading *r, const char *text, size_t n)
+/* An item of Something-Something v2: it has a template, or an id alone. */
+static int
+list_json_is_ssv2(const struct json *o)
 {
+	return json_get(o, "id") != NULL && (json_get(o, "template") != NULL ||
+	    json_size(o) == 1);
+}
+
+int
+list_json(struct list_reading *r, const char *text, size_t n)
+{
+	enum list_format requested = r->how->format;
+	struct error broken = { "" };
 	struct json *all;
 	int result = 0;
 
+	all = json_try(r->name, text, n, &broken);
+	if (requested != LIST_SSV2 && !(requested == LIST_AUTO && (all != NULL ?
+	    list_json_is_ssv2(json_at(all, 0)) : strstr(text, "\"template\"") !=
+	    NULL)) && list_foreign(r->name, text))
+		result = -1;
+	else if (all == NULL)
+		result = fail("%s", broken.text);
 	r->y.format = LIST_SSV2;
-	if ((all = json_parse(r->name, text, n)) == NULL)
-		return -1;
+	if (result != 0)
+		goto out;
 	if (!json_is(all, '['))
 		result = fail("%s: not a JSON array (wanted %s)", r->name,
 		    list_kind[LIST_SSV2].wanted);
 	for (size_t i = 0; i < json_size(all) && result == 0; i++)
 		result = list_json_read_item(r, json_at(all, i), i);
+out:
 	json_free(all);
 	return result;
 }

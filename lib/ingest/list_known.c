@@ -70,7 +70,7 @@ list_ssv1_row(struct list_reading *r, char *line)
 	    line[n + 1] == '\0')))
 		return list_broken(r, line);
 	if (line[n] == ';')
-		label = line + n + 1;
+		label = line + n + 1 + strspn(line + n + 1, " ");
 	id = xstrndup(line, n);
 	list_find(r, id, 1)->label = label != NULL ? xstrdup(label) : NULL;
 	free(id);
@@ -103,19 +103,21 @@ list_charades_action(const struct list_reading *r, struct list_row *row,
 int
 list_charades_row(struct list_reading *r, char *line)
 {
-	char *field[LIST_FIELDS], *next;
-	int n = list_cut_fields(line, r->y.sep, field);
+	int result = list_columns_row(r, line);
+	const char *id = list_cell(r, COLUMN_ID);
 	struct list_row *row;
+	char *next;
 
-	if (r->y.id >= n || r->y.actions >= n || *field[r->y.id] == '\0')
-		return fail("%s: line %d: %d fields (wanted one for each of the "
-		    "header, actions too)", r->name, r->line, n);
-	row = list_find(r, field[r->y.id], 0);
-	if (list_cells(r, row, field, n) != 0)
+	if (result != 0)
+		return result < 0 ? -1 : 0;
+	if (*id == '\0')
+		return fail("%s: line %d: no id", r->name, r->line);
+	row = list_find(r, id, 0);
+	if (list_cells(r, row) != 0)
 		return -1;
 	row->has_set = 1;
 	r->l->coded = LIST_CODES;
-	for (char *a = field[r->y.actions]; *a != '\0'; a = next) {
+	for (char *a = list_cell(r, COLUMN_ACTIONS); *a != '\0'; a = next) {
 		next = a + strcspn(a, ";");
 		if (*next != '\0')
 			*next++ = '\0';
@@ -147,11 +149,12 @@ list_frame_label(struct list_row *row, const char *text, double at)
 int
 list_charades_frame(struct list_reading *r, char *line)
 {
-	char *field[LIST_FIELDS], *label;
-	int n = list_cut_fields(line, ' ', field);
+	char *label, **field;
+	int n = list_cut_fields(line, ' ', &r->cell) == 0 ? r->cell.n : 0;
 	struct list_row *row = r->l->n > 0 ? &r->l->row[r->l->n - 1] : NULL;
 	int64_t frame, class;
 
+	field = r->cell.s;
 	if (n != 5 || text_int(field[2], 0, 1000000, &frame) != 0)
 		return list_broken(r, n > 0 ? field[0] : "");
 	if (row == NULL || row->file != r->name ||

@@ -2,16 +2,20 @@
  * Detect the format of an annotation list, and split its text into lines,
  * fields and words.
  */
+#include <ctype.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "ingest/list_layout.h"
+
+#define Q text_quote
 
 const struct list_kind list_kind[LIST_FORMATS] = {
 	[LIST_AUTO] = { "auto", "", "" },
@@ -21,6 +25,8 @@ const struct list_kind list_kind[LIST_FORMATS] = {
 	    "a column path, file, filename or video" },
 	[LIST_KINETICS] = { "kinetics", "Kinetics CSV",
 	    "label,youtube_id,time_start,time_end" },
+	[LIST_HACS] = { "hacs", "HACS Clips CSV",
+	    "classname,youtube_id,subset,start,end,label" },
 	[LIST_UCF101] = { "ucf101", "UCF101, numbers from 1",
 	    "Class/v_Class_gNN_cNN.avi and a number from 1 or nothing" },
 	[LIST_HMDB51] = { "hmdb51", "HMDB51",
@@ -53,6 +59,7 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 {
 	size_t cap = 0;
 	int number = 0;
+	char *end;
 
 	for (char *next; *text != '\0'; text = next) {
 		next = text + strcspn(text, "\n");
@@ -62,7 +69,9 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 		if (text_chomp(text) != 0)
 			return fail("%s: line %d: a carriage return within the "
 			    "line", name, number);
-		if (*text == '\0')
+		for (end = text + strlen(text); end > text && end[-1] == ' ';)
+			*--end = '\0';
+		if (text[strspn(text, " \t")] == '\0')
 			continue;
 		l->s = array_reserve(l->s, l->n, &l->cap, sizeof(*l->s));
 		l->number = array_reserve(l->number, l->n, &cap,
@@ -74,105 +83,46 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 }
 
 int
-list_cut_fields(char *line, char sep, char **field)
+list_cut_fields(char *line, char sep, struct list_fields *f)
 {
-	int n = 0;
+	const char *blanks = sep == '\t' ? " " : " \t";
 
+	f->n = 0;
 	for (char *p = line;;) {
-		char *to = p, *start = p;
-		int quoted = *p == '"';
+		char *to, *start, *text;
+		int quoted;
 
-		if (quoted)
-			p++;
+		p += strspn(p, blanks);
+		if (sep == ' ' && *p == '\0' && f->n > 0)
+			return 0;
+		to = start = text = p;
+		quoted = *p == '"';
+		p += quoted;
 		/* Copy in place without quotes: ${to} never passes ${p}. */
 		for (; *p != '\0'; p++) {
 			if (quoted && p[0] == '"' && p[1] == '"')
 				p++;
 			else if (quoted && *p == '"') {
 				quoted = 0;
+				text = to;
 				continue;
-			} else if (!quoted && *p == sep)
+			} else if (!quoted && (*p == sep || (sep == ' ' &&
+			    *p == '\t')))
 				break;
 			*to++ = *p;
 		}
-		if (n < LIST_FIELDS)
-			field[n++] = start;
-		if (*p == '\0') {
-			*to = '\0';
-			return n;
-		}
-		p++;
+		if (quoted)
+			return -1;
+		while (to > text && strchr(blanks, to[-1]) != NULL)
+			to--;
+		f->s = array_reserve(f->s, (size_t)f->n, &f->cap,
+		    sizeof(*f->s));
+		f->s[f->n++] = start;
+		quoted = *p++ == '\0';
 		*to = '\0';
+		if (quoted)
+			return 0;
 	}
-}
-
-/*
- * Return the index of the column whose name is one of ${names}, "a|b", without
- * regard to case; -1 if absent.
- */
-static int
-list_column(char **field, int n, const char *names)
-{
-	for (int i = 0; i < n; i++) {
-		/* The header may be written as a comment. */
-		const char *f = field[i] + strspn(field[i], "# ");
-		size_t m;
-
-		for (const char *s = names; *s != '\0'; s += m + (s[m] == '|')) {
-			m = strcspn(s, "|");
-			if (strlen(f) == m && strncasecmp(f, s, m) == 0)
-				return i;
-		}
-	}
-	return -1;
-}
-
-#define PATHS "path|file|filename|video|video_path|filepath"
-#define LABELS "label|class|label_name|class_name"
-#define NUMBERS "label_id|class_id|label_index|class_index"
-
-static int
-list_read_header(const char *line, struct list_layout *y)
-{
-	static const char seps[] = ",\t;";
-
-	/* The separator is the one that gives known column names. */
-	for (const char *s = seps; *s != '\0'; s++) {
-		char *copy = xstrdup(line), *field[LIST_FIELDS];
-		int n = list_cut_fields(copy, *s, field);
-
-		n = n < LIST_FIELDS ? n : LIST_FIELDS;
-		y->sep = *s;
-		y->path = list_column(field, n, PATHS);
-		y->id = list_column(field, n, "youtube_id|video_id|id");
-		/* With a column of paths, only time_start and time_end are
-		 * times; a column "start" may be something else. */
-		y->start = list_column(field, n, y->path >= 0 ? "time_start" :
-		    "time_start|start");
-		y->end = list_column(field, n, y->path >= 0 ? "time_end" :
-		    "time_end|end");
-		y->split = list_column(field, n, "split|subset");
-		y->actions = list_column(field, n, "actions");
-		y->frame_start = list_column(field, n, "frame_start");
-		y->frame_end = list_column(field, n, "frame_end");
-		y->set = list_column(field, n, "label_set");
-		y->label = list_column(field, n, LABELS);
-		if (y->label < 0)
-			y->label = list_column(field, n, NUMBERS);
-		free(copy);
-		y->format = y->path >= 0 ? LIST_CSV : y->id < 0 ? LIST_AUTO :
-		    y->start >= 0 && y->end >= 0 ? LIST_KINETICS :
-		    y->actions >= 0 ? LIST_CHARADES : LIST_AUTO;
-		y->header = y->format != LIST_AUTO;
-		if (y->header)
-			return 1;
-	}
-	/* The misspelling is PySlowFast's. */
-	if (text_starts(line, "original_vido_id")) {
-		y->format = LIST_CHARADES_FRAMES;
-		y->header = 1;
-	}
-	return y->header;
 }
 
 /* Return a separator that occurs in every line, or a blank if there is none. */
@@ -258,41 +208,94 @@ list_all_lines(const struct list_lines *l, int (*is)(const char *line))
 	return l->n > 0;
 }
 
-int
-list_cut_words(char *line, char **word)
+void
+list_cut_words(char *line, struct list_fields *f)
 {
-	int n = 0;
-
-	for (;;) {
+	for (f->n = 0;;) {
 		char *end = line + strlen(line), *w;
 
 		while (end > line && strchr(" \t", end[-1]) != NULL)
 			*--end = '\0';
 		for (w = end; w > line && strchr(" \t", w[-1]) == NULL;)
 			w--;
-		if (w == line || n == LIST_FIELDS ||
-		    w[strspn(w, "0123456789")] != '\0')
+		if (w == line || w[strspn(w, "0123456789")] != '\0')
 			break;
-		word[n++] = w;
+		f->s = array_reserve(f->s, (size_t)f->n, &f->cap,
+		    sizeof(*f->s));
+		f->s[f->n++] = w;
 		w[-1] = '\0';
 	}
-	for (int i = 0; i < n / 2; i++) {	/* found from the end:
+	for (int i = 0; i < f->n / 2; i++) {	/* found from the end:
 						 * reverse */
-		char *w = word[i];
+		char *w = f->s[i];
 
-		word[i] = word[n - 1 - i];
-		word[n - 1 - i] = w;
+		f->s[i] = f->s[f->n - 1 - i];
+		f->s[f->n - 1 - i] = w;
 	}
-	return n;
 }
 
-/* A file has an extension; a folder of frames has none. */
-static int
-list_is_file(const char *path)
+int
+list_is_file(const char *word)
 {
-	const char *dot = strrchr(path_base(path), '.');
+	const char *base = path_base(word), *dot = strrchr(base, '.');
+	size_t n = dot != NULL ? strlen(dot + 1) : 0;
+	int letters = 0;
 
-	return dot != NULL && dot != path_base(path) && dot[1] != '\0';
+	for (size_t i = 1; i <= n; i++) {
+		if (!isalnum((unsigned char)dot[i]))
+			return 0;
+		letters += isalpha((unsigned char)dot[i]) != 0;
+	}
+	return dot != base && n <= 5 && letters > 0;
+}
+
+/*
+ * Refuse lines with more after a path than numbers, or a label, or a number and
+ * a label.  A path may contain blanks: then it exists, or no word before its
+ * last one looks like a file.
+ */
+static int
+list_check_words(const struct list_lines *l, struct list_reading *r)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < l->n && result == 0; i++) {
+		char *copy = xstrdup(l->s[i]), *file = NULL, *path;
+		int after = 0, names = 0;
+
+		if (list_cut_fields(copy, ' ', &r->cell) != 0)
+			r->cell.n = 0;
+		for (int k = 0; k < r->cell.n; k++) {
+			char *s = r->cell.s[k];
+			int is_file = list_is_file(s);
+
+			file = is_file ? s : file;
+			after = is_file ? 0 : after + 1;
+			/* The last word may be a name: it is the label. */
+			names = is_file ? 0 : names + (k < r->cell.n - 1 &&
+			    s[strspn(s, "0123456789")] != '\0');
+		}
+		if (file != NULL && (names > 0 || (after > 2 &&
+		    list_whole(r->cell.s[r->cell.n - 1]) == 0))) {
+			size_t n = strlen(l->s[i]);
+			char *cut;
+
+			while (strchr(" \t", l->s[i][n - 1]) == NULL)
+				n--;
+			cut = xstrndup(l->s[i], n - 1);
+			path = list_place(r, cut);
+			free(cut);
+			if (access(path, F_OK) != 0)
+				result = fail("%s: line %d: %d words after %s "
+				    "(wanted a label, or a number of frames and "
+				    "a label; for times, a first line such as "
+				    "\"path label time_start time_end\")",
+				    r->name, l->number[i], after, Q(file));
+			free(path);
+		}
+		free(copy);
+	}
+	return result;
 }
 
 /*
@@ -303,12 +306,16 @@ list_is_file(const char *path)
 static int
 list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 {
-	int min_numbers = LIST_FIELDS, max_numbers = 0, files = 0, few = 0, many = 0;
+	int min_numbers = INT_MAX, max_numbers = 0, files = 0, few = 0, many = 0;
+	int parts = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		char *copy = xstrdup(l->s[i]), *word[LIST_FIELDS];
-		int n = list_cut_words(copy, word);
+		char *copy = xstrdup(l->s[i]), **s;
+		int n;
 
+		list_cut_words(copy, &r->cell);
+		n = r->cell.n;
+		s = r->cell.s;
 		if (n < min_numbers)
 			few = l->number[i];
 		if (n > max_numbers)
@@ -316,11 +323,18 @@ list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 		min_numbers = n < min_numbers ? n : min_numbers;
 		max_numbers = n > max_numbers ? n : max_numbers;
 		files += list_is_file(copy);
+		parts += n == 3 && atoll(s[1]) < atoll(s[2]);
 		free(copy);
 	}
 	r->y.format = LIST_PATH_LABEL;
 	if (l->n == 0 || (files > 0 && files < (int)l->n))
 		return 0;
+	if (files > 0 && min_numbers == 3 && parts == (int)l->n)
+		return fail("%s: line %d: a file and three numbers, the third "
+		    "above the second, in every line (wanted --annotations-"
+		    "format=mmaction2 for three labels; for DALI's parts, the "
+		    "first line \"path label frame_start frame_end\")",
+		    r->name, l->number[0]);
 	if (files > 0 && min_numbers > 0 && max_numbers > 2)
 		r->y.format = LIST_MMACTION2;
 	else if (files > 0 && min_numbers == 1 && max_numbers == 2)
@@ -337,6 +351,50 @@ list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 		    "and two labels)", r->name, l->number[0]);
 	else if (files == 0 && min_numbers >= 2)
 		r->y.format = LIST_MMACTION2_FRAMES;
+	return 0;
+}
+
+/*
+ * Check a list without a known header that is separated by r->y.sep: its lines
+ * have equally many fields, at most three, and the first one is not a header
+ * of other names.
+ */
+static int
+list_choose_separated(const struct list_lines *l, struct list_reading *r)
+{
+	int fields = 0, names = 1, video = -1;
+
+	r->y.format = LIST_PATH_LABEL;
+	for (size_t i = 0; i < l->n; i++) {
+		char *copy = xstrdup(l->s[i]);
+		int n = list_cut_fields(copy, r->y.sep, &r->cell) == 0 ?
+		    r->cell.n : 0, at = -1;
+
+		for (int k = n - 1; k >= 0; k--)
+			at = list_is_file(r->cell.s[k]) ? k : at;
+		free(copy);
+		if (i == 0)
+			names = at < 0;
+		else if (i == 1)
+			video = at;
+		names &= i == 0 || (at >= 0 && at == video);
+		fields = i == 0 ? n : fields;
+		if (n != fields)
+			return fail("%s: line %d: %d fields, but %d in line %d "
+			    "(wanted equally many; several labels with blanks "
+			    "between them, as tr , ' ' makes them, are of "
+			    "--annotations-format=mmaction2)", r->name,
+			    l->number[i], n, fields, l->number[0]);
+	}
+	if (l->n > 1 && names)
+		return fail("%s: line 1: %s: a header without a name that vt "
+		    "reads (wanted one of %s)", r->name, Q(l->s[0]),
+		    list_columns_names(COLUMN_PATH));
+	if (fields > 3)
+		return fail("%s: line %d: %d fields without a header (wanted path "
+		    "and label, which cut -d, -f1,2 keeps; or a first line that "
+		    "names the fields, such as path,label,time_start,time_end)",
+		    r->name, l->number[0], fields);
 	return 0;
 }
 
@@ -357,18 +415,24 @@ list_choose(const struct list_lines *l, struct list_reading *r, int header)
 		r->y.format = LIST_UCF101;
 	else if (list_all_lines(l, list_is_ssv1))
 		r->y.format = LIST_SSV1;
+	else if (list_foreign_lines(r, l))
+		return -1;
+	else if (l->n > 0 && text_starts(l->s[0], "# "))
+		return fail("%s: line 1: a comment (wanted lines of videos and "
+		    "labels, without those that begin with #)", r->name);
 	else if ((r->y.sep = list_find_separator(l)) == ' ')
-		return list_choose_numbered(l, r);
+		return list_check_words(l, r) != 0 ? -1 :
+		    list_choose_numbered(l, r);
 	else
-		r->y.format = LIST_PATH_LABEL;
+		return list_choose_separated(l, r);
 	return 0;
 }
 
 static int
 list_has_header(enum list_format f)
 {
-	return f == LIST_CSV || f == LIST_KINETICS || f == LIST_CHARADES ||
-	    f == LIST_CHARADES_FRAMES;
+	return f == LIST_CSV || f == LIST_KINETICS || f == LIST_HACS ||
+	    f == LIST_CHARADES || f == LIST_CHARADES_FRAMES;
 }
 
 /* Check that the header, if any, has the columns of the requested format. */
@@ -378,7 +442,8 @@ list_check_header(const struct list_reading *r, enum list_format requested)
 	const struct list_layout *y = &r->y;
 
 	if (y->header && (y->format == requested || (requested == LIST_KINETICS &&
-	    y->id >= 0 && y->start >= 0 && y->end >= 0)))
+	    y->at[COLUMN_ID] >= 0 && y->at[COLUMN_BEGIN] >= 0 &&
+	    y->at[COLUMN_END] >= 0)))
 		return 0;
 	return fail("%s: line 1: no header of %s (wanted %s)", r->name,
 	    list_kind[requested].title, list_kind[requested].wanted);
@@ -388,16 +453,8 @@ int
 list_choose_layout(const struct list_lines *l, struct list_reading *r)
 {
 	enum list_format requested = r->how->format;
-	int header = l->n > 0 && list_read_header(l->s[0], &r->y);
+	int header = l->n > 0 && list_columns_read(r, l->s[0]);
 
-	r->y.group = -1;
-	if (header && r->how->group != NULL) {
-		char *copy = xstrdup(l->s[0]), *field[LIST_FIELDS];
-
-		r->y.group = list_column(field, list_cut_fields(copy, r->y.sep,
-		    field), r->how->group);
-		free(copy);
-	}
 	if (requested == LIST_AUTO)
 		return list_choose(l, r, header);
 	if (list_has_header(requested) && list_check_header(r, requested) != 0)
@@ -406,6 +463,7 @@ list_choose_layout(const struct list_lines *l, struct list_reading *r)
 	if (list_has_header(requested))
 		return 0;
 	r->y.header = 0;
+	r->head.n = 0;
 	r->y.sep = requested == LIST_PATH_LABEL ? list_find_separator(l) : ' ';
 	return 0;
 }

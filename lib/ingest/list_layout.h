@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "ingest/list.h"
 
-#define LIST_FIELDS 64		/* further fields of a line are ignored */
 #define LIST_CODES 157		/* classes of Charades, c000 to c156 */
 
 /*
@@ -21,14 +20,28 @@ struct list_lines { char **s; int *number; size_t n, cap; };
 struct list_kind { const char *name, *title, *wanted; };
 extern const struct list_kind list_kind[LIST_FORMATS];
 
+/* The cells or words of a line.  They point into it. */
+struct list_fields { char **s; int n; size_t cap; };
+
+/*
+ * The meanings of columns, for which list_columns.c has the names.  BEGIN and
+ * END are times, BEGIN_FRAME and END_FRAME numbers of frames.  LENGTH, INSTANT
+ * and HINT are not read, but show that a list has times under other names.
+ */
+enum list_column { COLUMN_PATH, COLUMN_ID, COLUMN_LABEL, COLUMN_SET,
+	COLUMN_SPLIT, COLUMN_ACTIONS, COLUMN_BEGIN, COLUMN_END,
+	COLUMN_BEGIN_FRAME, COLUMN_END_FRAME, COLUMN_GROUP, COLUMN_VOTE,
+	COLUMN_READ, COLUMN_LENGTH = COLUMN_READ, COLUMN_INSTANT, COLUMN_HINT,
+	COLUMNS };
+
 /* How the lines of a list are divided. */
 struct list_layout {
 	enum list_format format;
 	char sep;		/* between fields; ' ': blanks */
 	int header;		/* 1: the first line is a header */
-	/* index of each column, or -1 */
-	int path, label, id, start, end, split, actions;
-	int frame_start, frame_end, set, group;
+	int at[COLUMNS];	/* index of each column, or -1 */
+	double per_second[2];	/* units of BEGIN and END in a second; 0: not
+				 * known */
 };
 
 /* The state of reading one list. */
@@ -38,13 +51,18 @@ struct list_reading {
 	const char *path, *name;	/* path of the file; its name in
 					 * messages */
 	struct list_layout y;
+	char *head_text;
+	struct list_fields head;	/* names of the columns */
+	struct list_fields cell;	/* fields of the current line */
 	int line;			/* number of the current line */
 	int skipped;			/* rows of other subsets */
+	int against;			/* rows of HACS that say "not this class" */
 	struct buffer tried;		/* names tried for the current video */
 	int counted;			/* first line whose frame count will be
 					 * checked, or 0 */
 	int ignored;			/* first line whose middle field is
 					 * ignored, or 0 */
+	struct buffer unused;		/* columns that are not read */
 };
 
 /* ---- list.c ---- */
@@ -71,19 +89,6 @@ void list_row_label(struct list_row *r, const char *text, enum list_unit unit,
  */
 const char *list_name(struct list *l, const char *file);
 
-/*
- * list_is_json(text):
- * Return 1 if ${text} begins like a JSON object or array, otherwise 0.
- */
-int list_is_json(const char *text);
-
-/*
- * list_no_json(name, text):
- * Refuse JSON where lines of text are wanted.  Return 1 after a message if
- * ${text} is JSON, otherwise 0.
- */
-int list_no_json(const char *name, const char *text);
-
 /* ---- list_layout.c ---- */
 
 /*
@@ -95,20 +100,28 @@ int list_no_json(const char *name, const char *text);
 int list_cut_lines(struct list_lines *l, const char *name, char *text);
 
 /*
- * list_cut_fields(line, sep, field):
- * Split ${line} in place at ${sep} into ${field}[LIST_FIELDS].  Remove quotes;
- * within quotes, "" stands for one quote.  Ignore further fields.  Return the
- * number of fields.
+ * list_cut_fields(line, sep, f):
+ * Split ${line} in place at ${sep}, or at runs of blanks, into ${f}.  Remove
+ * the blanks around a cell and its quotes; within quotes, "" stands for one
+ * quote and blanks are kept.  The caller frees f->s.
+ * Return 0, or -1 without a message if a quote does not end.
  */
-int list_cut_fields(char *line, char sep, char **field);
+int list_cut_fields(char *line, char sep, struct list_fields *f);
 
 /*
- * list_cut_words(line, word):
+ * list_cut_words(line, f):
  * Split ${line}, separated by blanks, in place into a path and the integers
- * after it, ${word}[LIST_FIELDS].  The path, which keeps at least the first
- * word, is what remains in ${line}.  Return the number of integers.
+ * after it, ${f}.  The path, which keeps at least the first word, is what
+ * remains in ${line}.  The caller frees f->s.
  */
-int list_cut_words(char *line, char **word);
+void list_cut_words(char *line, struct list_fields *f);
+
+/*
+ * list_is_file(word):
+ * Return 1 if the last component of ${word} ends with an extension, as in
+ * a.mp4.  Numbers such as 0.5 have none, and folders of frames seldom have one.
+ */
+int list_is_file(const char *word);
 
 /*
  * list_is_ucf101(line):
@@ -133,15 +146,93 @@ char *list_hmdb51_class(const char *path);
  */
 int list_choose_layout(const struct list_lines *l, struct list_reading *r);
 
+/* ---- list_number.c ---- */
+
+/*
+ * list_whole(text):
+ * Return the length of the integer at the beginning of ${text} if nothing but a
+ * point and zeros follows it, as programs write integers in columns of floats.
+ * Return 0 if ${text} is not an integer.
+ */
+size_t list_whole(const char *text);
+
+/* ---- list_columns.c ---- */
+
+/*
+ * list_columns_read(r, line):
+ * If ${line} is a header, set r->head, the columns, the separator and the
+ * format that they give.  Return 1 if it is, otherwise 0.
+ *
+ * list_columns_check(r, l):
+ * Find the units of the times in the lines ${l}, of which the first is the
+ * header.  Columns whose names state no unit are seconds if one of their values
+ * has a decimal mark or a colon, or if the format says so.  Note the columns
+ * that are not read.
+ * Return 0, or -1 after a message if a unit is not known, if two columns have
+ * one meaning, or if a column that is not read has times.
+ *
+ * list_columns_names(column):
+ * Return the names of ${column}, for messages.  Valid until the next call by
+ * this thread.
+ */
+int list_columns_read(struct list_reading *r, const char *line);
+int list_columns_check(struct list_reading *r, const struct list_lines *l);
+const char *list_columns_names(enum list_column column);
+
+/*
+ * list_columns_row(r, line):
+ * Split ${line} into r->cell.  Return 0, or -1 after a message if it has more
+ * cells than the header or lacks a column that is read, and 1 if all its cells
+ * are empty.
+ */
+int list_columns_row(struct list_reading *r, char *line);
+
+/*
+ * list_cell(r, column): Return the cell of the current row, "" if the list has
+ * no such column.
+ * list_column_name(r, column): Return the quoted name of a column that the list
+ * has.
+ */
+char *list_cell(const struct list_reading *r, enum list_column column);
+const char *list_column_name(const struct list_reading *r,
+    enum list_column column);
+
+/*
+ * list_columns_part(r, p):
+ * Set the part of the video that the current row selects, in seconds or in
+ * frames.  Return 0, or -1 after a message.
+ */
+int list_columns_part(const struct list_reading *r, struct list_part *p);
+
+/* ---- list_foreign.c ---- */
+
+/*
+ * list_is_json(text):
+ * Return 1 if ${text} begins like a JSON object or array, otherwise 0.
+ */
+int list_is_json(const char *text);
+
+/*
+ * list_foreign(name, text):
+ * Refuse ${text} that begins as a file of another program: markup, JSON,
+ * subtitles, exports of labelling tools.  Return 1 after a message that names
+ * the format and the way to a list, otherwise 0.
+ *
+ * list_foreign_lines(r, l):
+ * The same for lists without a header, of which all lines ${l} look alike.
+ */
+int list_foreign(const char *name, const char *text);
+int list_foreign_lines(const struct list_reading *r,
+    const struct list_lines *l);
+
 /* ---- list_cells.c ---- */
 
 /*
- * list_cells(r, row, field, n):
- * Set what the further columns of ${row}, in ${field}[n], give: its group,
- * its frames and its set of classes.  Return 0, or -1 after a message.
+ * list_cells(r, row):
+ * Set what further columns of the current row give ${row}: its group and its
+ * set of classes.  Return 0, or -1 after a message.
  */
-int list_cells(struct list_reading *r, struct list_row *row, char **field,
-    int n);
+int list_cells(struct list_reading *r, struct list_row *row);
 
 /*
  * list_code_class(text, n, to):
@@ -167,6 +258,21 @@ char *list_place(const struct list_reading *r, const char *path);
  * set, otherwise the usual extension of the dataset.
  */
 struct list_row *list_find(struct list_reading *r, const char *id, int folder);
+
+/*
+ * list_find_path(r, path):
+ * Append a row without a label for ${path}.  If there is no such file and
+ * ${path} has no extension, try those of list_find.
+ */
+struct list_row *list_find_path(struct list_reading *r, const char *path);
+
+/*
+ * list_find_hacs(r, label, id):
+ * Append a row without a label for the HACS video ${id} of class ${label}:
+ * LABEL/v_ID.mp4, v_ID.mp4 or ID.mp4, with the extensions of list_find.
+ */
+struct list_row *list_find_hacs(struct list_reading *r, const char *label,
+    const char *id);
 
 /*
  * list_find_kinetics(r, label, id, part):
@@ -219,10 +325,10 @@ int list_charades_frame(struct list_reading *r, char *line);
  */
 int list_numbered_row(struct list_reading *r, char *line);
 /*
- * list_ssv2(r, text, n):
+ * list_json(r, text, n):
  * Append all rows of a Something-Something v2 JSON file, ${n} bytes at ${text}.
- * Return 0, or -1 after a message.
+ * Return 0, or -1 after a message, also if it is other JSON.
  */
-int list_ssv2(struct list_reading *r, const char *text, size_t n);
+int list_json(struct list_reading *r, const char *text, size_t n);
 
 #endif

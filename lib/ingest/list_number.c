@@ -124,6 +124,7 @@ list_number_read_all(const struct list_number_items *t,
 		const struct list_number_item *k = &t->item[i];
 		int base = k->row->base;
 
+		k->text[list_whole(k->text)] = '\0';
 		if (text_int(k->text, base, base + max, &v) != 0)
 			return fail("%s%s: label %s (wanted %d to %lld)",
 			    list_at(k->row), Q(k->row->path), Q(k->text), base,
@@ -133,6 +134,16 @@ list_number_read_all(const struct list_number_items *t,
 	return 0;
 }
 
+size_t
+list_whole(const char *text)
+{
+	size_t sign = *text == '-', n = strspn(text + sign, "0123456789") + sign;
+	const char *rest = text + n;
+
+	rest += *rest == '.' ? 1 + strspn(rest + 1, "0") : 0;
+	return n > sign && *rest == '\0' ? n : 0;
+}
+
 /*
  * Return 1 if the label consists of digits.  A number that is too large is
  * still not a name.  The name of a folder is never a number.
@@ -140,10 +151,7 @@ list_number_read_all(const struct list_number_items *t,
 static int
 list_is_number(const struct list_number_item *k)
 {
-	const char *s = k->text + (*k->text == '-');
-
-	return !k->row->by_folder && *s != '\0' &&
-	    s[strspn(s, "0123456789")] == '\0';
+	return !k->row->by_folder && list_whole(k->text) > 0;
 }
 
 /*

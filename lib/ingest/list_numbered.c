@@ -45,14 +45,15 @@ list_numbered_numbers_of(enum list_format f)
 static int
 list_numbered_pyslowfast_row(struct list_reading *r, char *line)
 {
-	char *field[LIST_FIELDS];
-	int n = list_cut_fields(line, ' ', field);
+	char **field;
+	int n = list_cut_fields(line, ' ', &r->cell) == 0 ? r->cell.n : 0;
 	int64_t class = 0;
 
+	field = r->cell.s;
 	if (n < 1 || n > 3 || *field[0] == '\0' ||
 	    (n > 1 && text_int(field[n - 1], 0, INT32_MAX, &class) != 0))
 		return fail("%s: line %d: %d fields, the first %s (wanted %s)",
-		    r->name, r->line, n, Q(field[0]),
+		    r->name, r->line, n, n > 0 ? Q(field[0]) : "",
 		    list_kind[LIST_PYSLOWFAST].wanted);
 	list_append(r->l, list_place(r, field[0]), xstrdup(n > 1 ?
 	    field[n - 1] : "0"), r->name, r->line);
@@ -82,7 +83,7 @@ list_numbered_row(struct list_reading *r, char *line)
 {
 	struct list_numbered_fields want =
 	    list_numbered_numbers_of(r->y.format);
-	char *word[LIST_FIELDS], *whole;
+	char **word, *whole;
 	int n, before = want.offset + want.frames, bad;
 	int64_t number[2] = { 0, 0 };
 	struct list_row *row;
@@ -90,7 +91,9 @@ list_numbered_row(struct list_reading *r, char *line)
 	if (r->y.format == LIST_PYSLOWFAST)
 		return list_numbered_pyslowfast_row(r, line);
 	whole = xstrdup(line);
-	n = list_cut_words(line, word);
+	list_cut_words(line, &r->cell);
+	word = r->cell.s;
+	n = r->cell.n;
 	bad = n < before + want.least || (!want.several && n != before + 1);
 	/* The number of frames is at least 1, an offset at least 0. */
 	for (int i = 0; i < before && !bad; i++)

@@ -1,8 +1,9 @@
 /*
  * Read annotation lists: open their files, and parse the rows of path-label, CSV,
- * Kinetics and UCF101.
+ * Kinetics, HACS and UCF101.
  */
 #include <glob.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "ingest/list_layout.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* longer than any video */
 
 int
 list_broken(const struct list_reading *r, const char *found)
@@ -98,91 +98,103 @@ list_blank_row(struct list_reading *r, char *line)
 	    &frames) == 0 && list_take_middle(r, list_cut_last_word(line),
 	    label, &frames) != 0)
 		return -1;
-	row = list_append(r->l, list_place(r, line), label != NULL ?
-	    xstrdup(label) : NULL, r->name, r->line);
+	row = list_find_path(r, line);
+	row->label = label != NULL ? xstrdup(label) : NULL;
 	row->part.frames = frames;
 	row->label_missing = label == NULL;
 	return 0;
 }
 
-/*
- * Set ${p} from the two times of a row; NULL: absent.  Return 0, or -1 after a
- * message.
- */
+/* Parse a row without a header: path and label, or path, frames and label. */
 static int
-list_read_part(const struct list_reading *r, const char *start, const char *end,
-    struct list_part *p)
+list_fields_row(struct list_reading *r, char *line)
 {
-	if (start != NULL && *start != '\0' &&
-	    text_real(start, 0, SECONDS, &p->start) != 0)
-		return fail("%s: line %d: time_start %s (wanted seconds from 0)",
-		    r->name, r->line, Q(start));
-	if (end != NULL && *end != '\0' &&
-	    (text_real(end, 0, SECONDS, &p->end) != 0 || p->end <= p->start))
-		return fail("%s: line %d: time_end %s (wanted seconds after "
-		    "time_start, %g)", r->name, r->line, Q(end), p->start);
+	struct list_row *row;
+	char **s;
+	int n;
+	int64_t frames = 0;
+
+	if (list_cut_fields(line, r->y.sep, &r->cell) != 0)
+		return fail("%s: line %d: a quote without its end (wanted each "
+		    "row on one line)", r->name, r->line);
+	s = r->cell.s;
+	n = r->cell.n;
+	if (n > 3 || *s[0] == '\0')
+		return fail("%s: line %d: %s (wanted path and label, or path, "
+		    "frames and label)", r->name, r->line, n > 3 ?
+		    "more than 3 fields" : "no path");
+	if (n == 3 && list_take_middle(r, s[1], s[2], &frames) != 0)
+		return -1;
+	row = list_find_path(r, s[0]);
+	row->label = n > 1 && *s[n - 1] != '\0' ? xstrdup(s[n - 1]) : NULL;
+	row->label_missing = row->label == NULL;
+	row->part.frames = frames;
 	return 0;
 }
 
+/*
+ * Set ${*label} to the label of the row, NULL if it has none.  Return 1 if the
+ * row is wanted, 0 if not, -1 after a message.
+ */
 static int
-list_separated_row(struct list_reading *r, char *line)
+list_take_label(struct list_reading *r, char **label)
 {
-	const struct list_layout *y = &r->y;
-	char *field[LIST_FIELDS];
-	int n = list_cut_fields(line, y->sep, field);
-	int path = y->header ? y->path : 0;
-	int label = y->header ? y->label : n - 1;
-	struct list_part part = { 0 };
-	struct list_row *row;
+	const char *vote = list_cell(r, COLUMN_VOTE);
+	double shows = 1;
 
-	if (!y->header && n > 3)
-		return fail("%s: line %d: %d fields (wanted path and label, or "
-		    "path, frames and label)", r->name, r->line, n);
-	if (path >= n || label >= n || *field[path] == '\0')
-		return fail("%s: line %d: no path%s", r->name, r->line,
-		    path < n && *field[path] != '\0' ? " and label" : "");
-	if (y->header && (list_read_part(r, y->start >= 0 && y->start < n ?
-	    field[y->start] : NULL, y->end >= 0 && y->end < n ?
-	    field[y->end] : NULL, &part) != 0))
-		return -1;
-	if (y->header && y->split >= 0 &&
-	    !list_take(r, y->split < n ? field[y->split] : NULL))
+	*label = list_cell(r, COLUMN_LABEL);
+	if (**label == '\0')
+		*label = NULL;
+	else if (list_is_json(*label))
+		return fail("%s: line %d: %s is JSON (wanted a name or a number): "
+		    "vt-extract(1), Other formats, shows how to convert it",
+		    r->name, r->line, list_column_name(r, COLUMN_LABEL));
+	if (r->y.at[COLUMN_SPLIT] >= 0 &&
+	    !list_take(r, list_cell(r, COLUMN_SPLIT)))
 		return 0;
-	if (!y->header && n == 3 &&
-	    list_take_middle(r, field[1], field[label], &part.frames) != 0)
-		return -1;
-	row = list_append(r->l, list_place(r, field[path]), label >= 0 &&
-	    label != path && *field[label] != '\0' ? xstrdup(field[label]) :
-	    NULL, r->name, r->line);
-	row->label_missing = !y->header && row->label == NULL;
-	row->part = part;
-	row->suffix = list_part_suffix(&part);
-	return list_cells(r, row, field, n);
+	if (r->y.at[COLUMN_VOTE] >= 0 && (text_real(vote, -1, 1, &shows) != 0 ||
+	    fabs(shows) != 1))
+		return fail("%s: line %d: label %s (wanted 1 for a video of its "
+		    "class, -1 for one that is not)", r->name, r->line,
+		    Q(vote));
+	r->against += shows < 0;
+	return shows > 0;
 }
 
+/* Parse a row of a list with a header: CSV, Kinetics or HACS. */
 static int
-list_kinetics_row(struct list_reading *r, char *line)
+list_header_row(struct list_reading *r, char *line)
 {
-	const struct list_layout *y = &r->y;
-	char *field[LIST_FIELDS], *label = NULL;
-	int n = list_cut_fields(line, y->sep, field);
+	enum list_column named = r->y.format == LIST_CSV ? COLUMN_PATH :
+	    COLUMN_ID;
 	struct list_part part = { 0 };
 	struct list_row *row;
+	char *label, *path;
+	int result = list_columns_row(r, line);
 
-	if (y->id >= n || y->start >= n || y->end >= n ||
-	    *field[y->id] == '\0')
-		return fail("%s: line %d: not a row of Kinetics (wanted label,"
-		    "youtube_id,time_start,time_end)", r->name, r->line);
-	if (list_read_part(r, field[y->start], field[y->end], &part) != 0)
+	if (result != 0)
+		return result < 0 ? -1 : 0;
+	path = list_cell(r, named);
+	if (*path == '\0')
+		return fail("%s: line %d: no %s", r->name, r->line,
+		    list_column_name(r, named));
+	if (list_columns_part(r, &part) != 0)
 		return -1;
-	if (y->split >= 0 && !list_take(r, y->split < n ? field[y->split] :
-	    NULL))
-		return 0;
-	if (y->label >= 0 && y->label < n && *field[y->label] != '\0')
-		label = field[y->label];
-	row = list_find_kinetics(r, label, field[y->id], &part);
+	if ((result = list_take_label(r, &label)) <= 0)
+		return result;
+	if (r->y.format == LIST_KINETICS) {
+		row = list_find_kinetics(r, label, path, &part);
+	} else {
+		row = r->y.format == LIST_HACS ? list_find_hacs(r, label, path) :
+		    list_find_path(r, path);
+		row->part = part;
+		/* A row with a first frame is one of several of a video, so the
+		 * frames enter its key. */
+		if (part.count == 0 || *list_cell(r, COLUMN_BEGIN_FRAME) != '\0')
+			row->suffix = list_part_suffix(&part);
+	}
 	row->label = label != NULL ? xstrdup(label) : NULL;
-	return list_cells(r, row, field, n);
+	return list_cells(r, row);
 }
 
 /* Test lists contain no class numbers, so take the class from the folder. */
@@ -203,8 +215,10 @@ static int
 list_read_row(struct list_reading *r, char *line)
 {
 	switch (r->y.format) {
+	case LIST_CSV:
 	case LIST_KINETICS:
-		return list_kinetics_row(r, line);
+	case LIST_HACS:
+		return list_header_row(r, line);
 	case LIST_UCF101:
 		return list_ucf101_row(r, line);
 	case LIST_HMDB51:
@@ -223,7 +237,7 @@ list_read_row(struct list_reading *r, char *line)
 		return list_numbered_row(r, line);
 	default:
 		return r->y.sep == ' ' ? list_blank_row(r, line) :
-		    list_separated_row(r, line);
+		    list_fields_row(r, line);
 	}
 }
 
@@ -235,6 +249,8 @@ list_read_lines(struct list_reading *r, char *text)
 
 	if (result == 0)
 		result = list_choose_layout(&lines, r);
+	if (result == 0 && r->y.header)
+		result = list_columns_check(r, &lines);
 	for (size_t i = (size_t)r->y.header; i < lines.n && result == 0; i++) {
 		r->line = lines.number[i];
 		result = list_read_row(r, lines.s[i]);
@@ -242,24 +258,6 @@ list_read_lines(struct list_reading *r, char *text)
 	free(lines.s);
 	free(lines.number);
 	return result;
-}
-
-/*
- * Return 1 if ${text} is an array of objects, the first of which begins with
- * "id".
- */
-static int
-list_is_ssv2(const char *text)
-{
-	static const char *const begins[] = { "[", "{", "\"id\"", ":" };
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
-		text += strspn(text, " \t\r\n");
-		if (!text_starts(text, begins[i]))
-			return 0;
-		text += strlen(begins[i]);
-	}
-	return 1;
 }
 
 /* Check that the file has the columns of --subset and --group. */
@@ -272,14 +270,32 @@ list_check_columns(const struct list_reading *r)
 	r->l->strict |= y->format != how->format ||
 	    (how->format != LIST_PATH_LABEL && how->format != LIST_CSV);
 	if (how->subset != NULL && y->format != LIST_HMDB51 &&
-	    !(y->header && y->split >= 0))
+	    !(y->header && y->at[COLUMN_SPLIT] >= 0))
 		return fail("%s: %s has no subsets (--subset=%s)", r->name,
 		    list_kind[y->format].title, Q(how->subset));
-	if (how->group != NULL && !(y->header && y->group >= 0))
+	if (how->group != NULL && !(y->header && y->at[COLUMN_GROUP] >= 0))
 		return fail("%s: %s without a column %s (wanted a list whose "
 		    "header has it, for --group)", r->name,
 		    list_kind[y->format].title, Q(how->group));
 	return 0;
+}
+
+/* Warn if the list has columns, but its rows, from row ${first}, no label. */
+static void
+list_warn_unlabeled(const struct list_reading *r, size_t first)
+{
+	struct buffer b = { 0 };
+	int labeled = r->how->by_folder || r->head.n == 0 || !r->y.header;
+
+	for (size_t i = first; i < r->l->n && !labeled; i++)
+		labeled = r->l->row[i].label != NULL || r->l->row[i].has_set;
+	if (labeled || first == r->l->n)
+		return;
+	for (int i = 0; i < r->head.n; i++)
+		buffer_printf(&b, "%s%s", i > 0 ? ", " : "", Q(r->head.s[i]));
+	warning("%s: no labels: its columns are %s (wanted one of %s, label_set)",
+	    r->name, b.data, list_columns_names(COLUMN_LABEL));
+	buffer_free(&b);
 }
 
 static int
@@ -287,21 +303,25 @@ list_read_file(struct list_reading *r)
 {
 	enum list_format requested = r->how->format;
 	struct buffer b = { 0 };
+	size_t first = r->l->n;
 	int result = -1;
 
 	r->name = list_name(r->l, r->path);
 	r->y = (struct list_layout){ 0 };
 	if (file_read_text(r->path, &b) != 0)
 		goto out;
-	if (requested == LIST_SSV2 || (requested == LIST_AUTO &&
-	    list_is_ssv2(b.data)))
-		result = list_ssv2(r, b.data, b.n);
-	else if (!list_no_json(r->name, b.data))
+	if (requested == LIST_SSV2 || list_is_json(b.data))
+		result = list_json(r, b.data, b.n);
+	else if (!list_foreign(r->name, b.data))
 		result = list_read_lines(r, b.data);
 	if (result == 0)
 		result = list_check_columns(r);
+	if (result == 0)
+		list_warn_unlabeled(r, first);
 out:
 	buffer_free(&b);
+	free(r->head_text);
+	r->head_text = NULL;
 	return result;
 }
 
@@ -359,6 +379,9 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 		result = list_read_file(&r);
 	}
 	buffer_free(&r.tried);
+	buffer_free(&r.unused);
+	free(r.head.s);
+	free(r.cell.s);
 	if (result != 0)
 		return -1;
 	n = l->n - first;
@@ -366,9 +389,9 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 		return fail("%s: no row of the subset %s, of %d rows", Q(file),
 		    Q(how->subset), r.skipped);
 	classes = list_count_classes(l, first);
-	if (r.y.format == LIST_CSV && r.y.label < 0 && r.y.set < 0)
-		snprintf(middle, sizeof(middle), ": no column label, class or "
-		    "label_set");
+	if (r.against > 0)
+		snprintf(middle, sizeof(middle), "; label -1: %d row%s left "
+		    "out", r.against, r.against == 1 ? "" : "s");
 	else if (r.ignored > 0)
 		snprintf(middle, sizeof(middle), "; the field between path "
 		    "and label (line %d) is ignored", r.ignored);

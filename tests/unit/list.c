@@ -161,7 +161,7 @@ test_csv(void)
 	    "a b.mp4|2");
 	refuses("CSV: a short row is refused",
 	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
-	    "line 3: no path and label");
+	    "line 3: 2 cells (wanted 3, one for each column up to label)");
 	refuses("CSV: no header is refused",
 	    "a.mp4,1\n", LIST_CSV, "no header");
 }
@@ -180,14 +180,15 @@ test_kinetics(void)
 	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
 	refuses("Kinetics: a row without times is refused",
 	    "label,youtube_id,time_start,time_end\n"
-	    "x,y,1\n", LIST_KINETICS, "line 2: not a row of Kinetics");
+	    "x,y,1\n", LIST_KINETICS,
+	    "line 2: 3 cells (wanted 4, one for each column up to time_end)");
 	refuses("Kinetics: a time that is not a number is refused",
 	    "label,youtube_id,time_start,time_end\n"
 	    "x,y,1,soon\n", LIST_KINETICS, "line 2: time_end soon");
 	refuses("Kinetics: an end before the start is refused",
 	    "label,youtube_id,time_start,"
 	    "time_end\nx,y,12,3\n", LIST_KINETICS, "line 2: time_end 3 (wanted "
-	    "seconds after time_start, 12)");
+	    "a time after 12)");
 	refuses("Kinetics: another header is refused",
 	    "path,label\n", LIST_KINETICS,
 	    "no header of Kinetics");
@@ -252,13 +253,13 @@ test_paths(void)
 	for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
 		said_begin(why, sizeof(why));
 		r = list_read_paths(&l, put("list", json[i]), 0);
-		ok(r == -1 && strstr(said_now(), "list: JSON (wanted lines of text") !=
+		ok(r == -1 && strstr(said_now(), "list: line 1: JSON (wanted lines of a video") !=
 		    NULL, "JSON as a list of paths is refused: %s", said_now());
 		said_begin(why, sizeof(why));
 		r = list_read(&l, put("list", json[i]),
 		    &(struct list_how){ .format = LIST_AUTO });
 		said_end();
-		ok(r == -1 && strstr(why, "list: JSON (wanted lines of text") !=
+		ok(r == -1 && strstr(why, "list: line 1: JSON (wanted lines of a video") !=
 		    NULL, "JSON as a list of labels is refused");
 		list_free(&l);
 	}

@@ -204,7 +204,7 @@ test_charades(void)
 	    "a,c000 3 1\n", LIST_AUTO, "line 2: action \"c000 3 1\"");
 	refuses("Charades: a short row is refused",
 	    "id,subject,actions\na,b\n", LIST_AUTO,
-	    "line 2: 2 fields (wanted one for each of the header");
+	    "line 2: 2 cells (wanted 3, one for each column up to actions)");
 	reads("Charades: a list of frames",
 	    "original_vido_id video_id frame_id path labels\n"
 	    "AB 0 0 AB/AB-000001.jpg \"12,59\"\n"
@@ -220,6 +220,240 @@ test_charades(void)
 	    "original_vido_id video_id frame_id path "
 	    "labels\nAB 0 0 AB/1.jpg \"12,x\"\n", LIST_AUTO,
 	    "line 2: label x (wanted 0 to 156)");
+}
+
+/* A list of one row under the header ${header}: the part that it selects. */
+static void
+selects(const char *header, const char *row, const char *want)
+{
+	char *text = xprintf("%s\n%s\n", header, row), *what;
+
+	what = xprintf("columns \"%s\", row \"%s\"", header, row);
+	reads(what, text, LIST_AUTO, want);
+	free(what);
+	free(text);
+}
+
+static void
+test_times(void)
+{
+	const char *seconds = "a.mp4+_000500_001700ms|walk[0.5,1.7]";
+	const char *frames = "a.mp4+_f000005_f000017|walk(5,12)";
+	static const char *const named[][2] = {
+		{ "start", "end" }, { "begin", "end" }, { "Begin", "Stop" },
+		{ "onset", "offset" }, { "start_time", "end_time" },
+		{ "startTime", "endTime" }, { "starttime", "endtime" },
+		{ "t_start", "t_end" }, { "tStart", "tStop" },
+		{ "START", "END" }, { "Start Time", "End Time" },
+		{ "segment_start", "segment_end" }, { "start-time", "end-time" },
+		{ "start_sec", "end_sec" }, { "Start (s)", "Stop (s)" },
+		{ "start_seconds", "end_seconds" }, { "Time Start", "time.end" },
+		{ "start_timestamp", "stop_timestamp" },
+		{ " start", " end " }, { "\"start\"", "\"end\"" },
+	}, *const milli[][2] = {
+		{ "start_ms", "end_ms" }, { "startMs", "endMs" },
+		{ "Begin Time - msec", "End Time - msec" },
+		{ "onset_ms", "offset_ms" }, { "start (ms)", "stop (ms)" },
+		{ "start_milliseconds", "end_milliseconds" },
+	}, *const framed[][2] = {
+		{ "frame_start", "frame_end" }, { "start_frame", "end_frame" },
+		{ "StartFrame", "EndFrame" }, { "startframe", "endframe" },
+		{ "start_frame", "stop_frame" }, { "Begin (frames)", "End (frames)" },
+	};
+	char header[200];
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
+		snprintf(header, sizeof(header), "label,%s,%s,path",
+		    named[i][0], named[i][1]);
+		selects(header, "walk,0.5,1.7,a.mp4", seconds);
+	}
+	for (size_t i = 0; i < sizeof(milli) / sizeof(*milli); i++) {
+		snprintf(header, sizeof(header), "path,label,%s,%s",
+		    milli[i][0], milli[i][1]);
+		selects(header, "a.mp4,walk,500,1700", seconds);
+	}
+	for (size_t i = 0; i < sizeof(framed) / sizeof(*framed); i++) {
+		snprintf(header, sizeof(header), "path;label;%s;%s",
+		    framed[i][0], framed[i][1]);
+		selects(header, "a.mp4;walk;5;17.0", frames);
+	}
+	selects("path,label,start_us,end_us", "a.mp4,walk,500000,1700000",
+	    seconds);
+	selects("path;label;start;end", "a.mp4;walk;0,5;1,7", seconds);
+	selects("path,label,start,end", "a.mp4,walk,\"0,5\",\"1,7\"", seconds);
+	selects("path\tlabel\tstart\tend", "a.mp4\twalk\t00:00.5\t0:01.7",
+	    seconds);
+	selects("path,label,time_start,time_end",
+	    "a.mp4,walk,00:00:00.500,\"0:00:01,7\"", seconds);
+	selects("path label start end", "a.mp4  walk 0.5 1.7", seconds);
+	selects("path,label,start,end", "a.mp4,walk,0,1:02:03",
+	    "a.mp4+_000000_003723|walk[0,3723]");
+	selects("path,label,start", "a.mp4,walk,0.5",
+	    "a.mp4+_000500_000000ms|walk[0.5,0]");
+	selects("path,label,end", "a.mp4,walk,1.7",
+	    "a.mp4+_000000_001700ms|walk[0,1.7]");
+	selects("path,label,start,end", "a.mp4,walk,,", "a.mp4|walk");
+	selects("video_id,class,start_frame,end_frame", "a,walk,5,17",
+	    "a+_f000005_f000017|walk(5,12)");
+	selects("id,label,start,end", "a,walk,0.5,1.7",
+	    "a.mp4+_000500_001700ms|walk[0.5,1.7]");
+	selects("path,label,start,end,time_start,time_end",
+	    "a.mp4,walk,x,y,0.5,1.7", seconds);
+	reads("a unit by the values of any row",
+	    "path,label,start,end\na.mp4,x,0,2\nb.mp4,y,1,2.5\n", LIST_AUTO,
+	    "a.mp4+_000000_000002|x[0,2] "
+	    "b.mp4+_001000_002500ms|y[1,2.5]");
+	reads("Kinetics that is named: integers are seconds",
+	    "id,label,start,end\na,x,1,2\n", LIST_KINETICS,
+	    "a_000001_000002.mp4|x");
+	refuses("integers without a unit",
+	    "path,label,start,end\na.mp4,x,1,\nb.mp4,y,,3\n", LIST_AUTO,
+	    "list: line 2: column start has integers without a unit (wanted it "
+	    "in the name: time_start for seconds, start_ms for milliseconds, "
+	    "frame_start for frames)");
+	refuses("integers without a unit next to an id",
+	    "id,label,t_start,t_end\na,x,1,2\n", LIST_AUTO,
+	    "line 2: column t_start has integers without a unit");
+	refuses("two columns that begin a part",
+	    "path,label,start,onset,end\na.mp4,x,1.5,1.5,2\n", LIST_AUTO,
+	    "line 1: columns start and onset (wanted one of them, or the name "
+	    "time_start for one)");
+	refuses("an offset that may be a start",
+	    "path,label,offset\na.mp4,x,1.5\n", LIST_AUTO,
+	    "line 1: column offset without onset");
+	refuses("a start and a length",
+	    "path,label,start,duration\na.mp4,x,1.5,2.5\n", LIST_AUTO,
+	    "line 1: columns start and duration (wanted begin and end in one");
+	refuses("a start in seconds, an end in frames",
+	    "path,label,start_s,end_frame\na.mp4,x,1,20\n", LIST_AUTO,
+	    "line 1: columns start_s and end_frame (wanted begin and end in");
+	refuses("times under a name that is not known",
+	    "path,label,wave.onset\na.mp4,x,500\n", LIST_AUTO,
+	    "line 1: column wave.onset has times, but vt does not know which");
+	refuses("instants", "path,label,time (s)\na.mp4,x,2.5\n", LIST_AUTO,
+	    "line 1: column \"time (s)\" has times");
+	reads("text in a column with the name of a time",
+	    "path,label,comment start,time\na.mp4,x,a,2024-05-01 10:00\n",
+	    LIST_AUTO, "a.mp4|x");
+	refuses("both seconds and frames in a row",
+	    "path,label,start_s,end_s,start_frame,end_frame\na.mp4,x,1,2,10,20\n",
+	    LIST_AUTO, "line 2: a part in seconds and in frames (wanted one of "
+	    "them");
+	refuses("60 seconds after a colon",
+	    "path,label,start,end\na.mp4,x,0:59,0:60\n", LIST_AUTO,
+	    "line 2: end 0:60 (wanted a time after 0:59)");
+	refuses("milliseconds after a third colon",
+	    "path,label,start,end\na.mp4,x,00:00:00:500,00:00:01:700\n",
+	    LIST_AUTO, "line 2: start 00:00:00:500 (wanted a time from 0: "
+	    "seconds, mm:ss or hh:mm:ss)");
+	refuses("a colon in milliseconds",
+	    "path,label,start_ms,end_ms\na.mp4,x,0:01,0:02\n", LIST_AUTO,
+	    "line 2: start_ms 0:01 (wanted a time from 0)");
+	refuses("an end before its start",
+	    "path,label,start,end\na.mp4,x,1.5,1\n", LIST_AUTO,
+	    "line 2: end 1 (wanted a time after 1.5)");
+}
+
+static void
+test_cells(void)
+{
+	char *wide = xstrdup("c0"), *row = xstrdup("0"), *text;
+
+	refuses("a comma in a cell without quotes",
+	    "path,label\na.mp4,x\nb.mp4,walk, then run\n", LIST_AUTO,
+	    "list: line 3: 3 cells, but 2 columns in the header (wanted quotes");
+	refuses("Charades: a comma between actions",
+	    "id,actions\na,c001 0 1;c002 0 1,c003 0 1\n", LIST_AUTO,
+	    "line 2: 3 cells, but 2 columns");
+	refuses("a quote without its end", "path,label\na.mp4,\"walk\nb\"\n",
+	    LIST_AUTO, "line 2: a quote without its end");
+	reads("blanks around cells, but not within quotes",
+	    "path, label\n a.mp4 , walk \nb.mp4, \" run\"\n", LIST_AUTO,
+	    "a.mp4|walk b.mp4| run");
+	reads("blanks around fields without a header",
+	    "a.mp4, walk \r\nb.mp4 ,run\r\n", LIST_AUTO, "a.mp4|walk b.mp4|run");
+	reads("empty cells and rows of separators",
+	    "path,label,,\na.mp4,x,,\n,,,\nb.mp4,y,,,\n  \n", LIST_AUTO,
+	    "a.mp4|x b.mp4|y");
+	for (int i = 1; i < 80; i++) {
+		char *next = xprintf("%s,c%d", wide, i);
+
+		free(wide);
+		wide = next;
+		next = xprintf("%s,%d", row, i);
+		free(row);
+		row = next;
+	}
+	text = xprintf("%s,path,label\n%s,a.mp4,x\n", wide, row);
+	reads("82 columns", text, LIST_AUTO, "a.mp4|x");
+	free(text);
+	free(wide);
+	free(row);
+}
+
+static void
+test_hacs(void)
+{
+	reads("HACS: classname is the label, rows of -1 are left out",
+	    "classname,youtube_id,subset,start,end,label\n"
+	    "Ice fishing,a,training,1,2,1\nIce fishing,b,training,1,3,-1\n",
+	    LIST_AUTO, "Ice fishing/v_a.mp4+_000001_000002|"
+	    "Ice fishing[1,2]");
+	refuses("HACS: another label", "classname,youtube_id,subset,start,end,"
+	    "label\nx,a,training,1,2,7\n", LIST_AUTO,
+	    "line 2: label 7 (wanted 1 for a video of its class, -1");
+	reads("a name and a number of a class are not HACS",
+	    "label,class_name,youtube_id,time_start,time_end\n7,x,a,1,2\n",
+	    LIST_AUTO, "a_000001_000002.mp4|7");
+}
+
+/* Files of other programs, and lists that look like two formats. */
+static void
+test_foreign(void)
+{
+	static const char *const files[][2] = {
+		{ "<?xml version=\"1.0\"?>\n<annotations>\n<version>1.1",
+		    "line 1: CVAT annotations in XML (wanted lines of" },
+		{ "<?xml version=\"1.0\"?>\n<ANNOTATION_DOCUMENT A=\"\">\n",
+		    "line 1: ELAN annotations in XML" },
+		{ "<!DOCTYPE html>\n<p>", "line 1: a web page" },
+		{ "\357\273\277WEBVTT\n\n00:00.500 --> 00:01.700\nwave\n",
+		    "line 1: WebVTT subtitles" },
+		{ "1\r\n00:00:00,500 --> 00:00:01,700\r\nwave\r\n",
+		    "line 1: SubRip subtitles" },
+		{ "# Exported using VGG Image Annotator\n# CSV_HEADER = a,b\n",
+		    "line 1: VIA CSV" },
+		{ "# my list\na.mp4 1\n", "line 1: a comment" },
+		{ "Observation id,Start (s),Stop (s),Behavior,file\n",
+		    "line 1: BORIS events" },
+		{ "annotation_id,annotator,choice,lead_time,video\n1,1,x,2,a.mp4\n",
+		    "line 1: Label Studio CSV" },
+		{ "{\"version\":1,\"database\":{}}", "line 1: ActivityNet JSON" },
+		{ "{}", "line 1: JSON (wanted" },
+		{ "[{\"id\":1,\"annotations\":[{\"result\":[]}]}]",
+		    "line 1: Label Studio JSON" },
+		{ "[{\"id\":\"1\",\"video\":\"a.mp4\",\"label\":\"x\"}]",
+		    "line 1: JSON (wanted" },
+		{ "[{\"id\":\"1\",\"template\":\"x\"", "list" },
+		{ "path,label\na.mp4,\"[{\"\"ranges\"\":1}]\"\n",
+		    "line 2: label is JSON" },
+		{ "a,0902,0.077,0.151,0.283,0.811,80,1\n",
+		    "line 1: AVA boxes of persons" },
+		{ "SIL\nSIL\ntake_cup\n", "line 1: a label in each line" },
+		{ "v_1  0.5 1.7\nv_1  2.2 3.5\n", "line 1: THUMOS14" },
+		{ "a.mp4 0 10 25\nb.mp4 1 5 15\n",
+		    "line 1: a file and three numbers, the third above the second" },
+		{ "a.mp4 0 0.5 1.7\n", "line 1: 3 words after a.mp4 (wanted a" },
+		{ "a.mp4 walk 0.5 1.7 50 10\n", "line 1: 5 words after a.mp4" },
+		{ "a.mp4,0,10,25\n", "line 1: 4 fields without a header" },
+		{ "w/a.mp4,12,40\nf/b.mp4,7\n",
+		    "line 2: 2 fields, but 3 in line 1" },
+		{ "clip,what\na.mp4,walk\nb.mp4,run\n", "line 1: clip,what: a "
+		    "header without a name that vt reads (wanted one of path" },
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		refuses(files[i][1], files[i][0], LIST_AUTO, files[i][1]);
 }
 
 static void
@@ -419,6 +653,10 @@ test_class_files(void)
 static void
 test_numbers(void)
 {
+	is_text(numbers("a.mp4,0.0\nb.mp4,1.0\nc.mp4,2.\nd.mp4,10\n", LIST_AUTO,
+	    NULL, 0), "0 1 2 10 of 0 ", "labels as floats are numbers");
+	is_text(numbers("path,label\na.mp4,1.0\nb.mp4,1.5\n", LIST_CSV,
+	    NULL, 0), "0 1 of 2 1.5", "labels with decimals are names");
 	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 0),
 	    "1 2 0 of 3 a",
 	    "Something-Something v1: numbered in the order of the class file");
@@ -464,6 +702,10 @@ main(void)
 	test_numbered();
 	test_something();
 	test_charades();
+	test_times();
+	test_cells();
+	test_hacs();
+	test_foreign();
 	test_subsets();
 	test_patterns();
 	test_parts();

@@ -1,0 +1,668 @@
+/*
+ * The header of a list: which column has which meaning, in which unit its times
+ * are, and the cells of a row that it names.
+ *
+ * A wrong guess stores other frames than the label is for, and nothing shows
+ * it.  So a time is read only if its unit is stated by the name of its column
+ * or by its form, and a column of times under an unknown name is refused.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+#define Q text_quote
+#define SECONDS 1e6		/* longer than any video */
+#define FRAMES 1000000		/* more than a sample has */
+
+/* Words that add nothing but a unit to the name of a column. */
+#define WORD COLUMNS
+#define WORD_FRAME (COLUMNS + 1)
+
+#define ROWS(a) (int)(sizeof(a) / sizeof(*(a)))
+
+/*
+ * The names of columns and the words they consist of.  Case, blanks and marks
+ * do not matter: "Start Time (s)" is start_time_s.  A name that is not a row
+ * is read if one of its words begins or ends a part and WORD rows have all
+ * others.  The first row wins if a list has several columns of one meaning.
+ */
+static const struct list_columns_name {
+	const char *name;
+	int column;
+	double per_second;	/* units in a second; 0: not stated */
+} list_columns_name[] = {
+	/* Columns of vt itself: a second one of their meaning is not read. */
+	{ "time_start", COLUMN_BEGIN, 1 },
+	{ "time_end", COLUMN_END, 1 },
+	{ "frame_start", COLUMN_BEGIN_FRAME, 0 },
+	{ "frame_end", COLUMN_END_FRAME, 0 },
+#define OWN 4
+	{ "path", COLUMN_PATH, 0 },
+	{ "file", COLUMN_PATH, 0 },
+	{ "filename", COLUMN_PATH, 0 },
+	{ "video", COLUMN_PATH, 0 },
+	{ "video_path", COLUMN_PATH, 0 },
+	{ "filepath", COLUMN_PATH, 0 },
+	{ "video_file", COLUMN_PATH, 0 },
+	{ "video_name", COLUMN_PATH, 0 },
+	{ "vid_name", COLUMN_PATH, 0 },
+	{ "video_filename", COLUMN_PATH, 0 },
+	{ "youtube_id", COLUMN_ID, 0 },
+	{ "video_id", COLUMN_ID, 0 },
+	{ "id", COLUMN_ID, 0 },
+	{ "label", COLUMN_LABEL, 0 },
+	{ "class", COLUMN_LABEL, 0 },
+	{ "label_name", COLUMN_LABEL, 0 },
+	{ "class_name", COLUMN_LABEL, 0 },
+	{ "action", COLUMN_LABEL, 0 },
+	{ "action_label", COLUMN_LABEL, 0 },
+	{ "action_name", COLUMN_LABEL, 0 },
+	{ "action_cls", COLUMN_LABEL, 0 },
+	{ "activity", COLUMN_LABEL, 0 },
+	{ "category", COLUMN_LABEL, 0 },
+	{ "behavior", COLUMN_LABEL, 0 },
+	{ "behaviour", COLUMN_LABEL, 0 },
+	{ "label_id", COLUMN_LABEL, 0 },
+	{ "class_id", COLUMN_LABEL, 0 },
+	{ "label_index", COLUMN_LABEL, 0 },
+	{ "class_index", COLUMN_LABEL, 0 },
+	{ "label_set", COLUMN_SET, 0 },
+	{ "split", COLUMN_SPLIT, 0 },
+	{ "subset", COLUMN_SPLIT, 0 },
+	{ "actions", COLUMN_ACTIONS, 0 },
+	{ "frame", WORD_FRAME, 0 },
+	{ "frames", WORD_FRAME, 0 },
+	{ "duration", COLUMN_LENGTH, 0 },
+	{ "length", COLUMN_LENGTH, 0 },
+	{ "frames", COLUMN_LENGTH, 0 },
+	{ "num_frames", COLUMN_LENGTH, 0 },
+	{ "n_frames", COLUMN_LENGTH, 0 },
+	{ "frame_count", COLUMN_LENGTH, 0 },
+	{ "total_frames", COLUMN_LENGTH, 0 },
+	{ "time", COLUMN_INSTANT, 0 },
+	{ "timestamp", COLUMN_INSTANT, 0 },
+	{ "second", COLUMN_INSTANT, 0 },
+	{ "seconds", COLUMN_INSTANT, 0 },
+	{ "frame", COLUMN_INSTANT, 0 },
+	{ "start", COLUMN_BEGIN, 0 },
+	{ "begin", COLUMN_BEGIN, 0 },
+	{ "onset", COLUMN_BEGIN, 0 },
+	{ "starttime", COLUMN_BEGIN, 0 },
+	{ "begintime", COLUMN_BEGIN, 0 },
+	{ "startframe", COLUMN_BEGIN_FRAME, 0 },
+	{ "beginframe", COLUMN_BEGIN_FRAME, 0 },
+	{ "end", COLUMN_END, 0 },
+	{ "stop", COLUMN_END, 0 },
+	{ "offset", COLUMN_END, 0 },
+	{ "finish", COLUMN_END, 0 },
+	{ "endtime", COLUMN_END, 0 },
+	{ "stoptime", COLUMN_END, 0 },
+	{ "endframe", COLUMN_END_FRAME, 0 },
+	{ "stopframe", COLUMN_END_FRAME, 0 },
+	{ "from", COLUMN_HINT, 0 },
+	{ "to", COLUMN_HINT, 0 },
+	{ "first", COLUMN_HINT, 0 },
+	{ "last", COLUMN_HINT, 0 },
+	{ "s", WORD, 1 },
+	{ "sec", WORD, 1 },
+	{ "secs", WORD, 1 },
+	{ "second", WORD, 1 },
+	{ "seconds", WORD, 1 },
+	{ "ss", WORD, 1 },
+	{ "ms", WORD, 1e3 },
+	{ "msec", WORD, 1e3 },
+	{ "millis", WORD, 1e3 },
+	{ "millisecond", WORD, 1e3 },
+	{ "milliseconds", WORD, 1e3 },
+	{ "us", WORD, 1e6 },
+	{ "usec", WORD, 1e6 },
+	{ "microseconds", WORD, 1e6 },
+	{ "hh", WORD, 0 },
+	{ "mm", WORD, 0 },
+	{ "t", WORD, 0 },
+	{ "ts", WORD, 0 },
+	{ "time", WORD, 0 },
+	{ "timestamp", WORD, 0 },
+	{ "temporal", WORD, 0 },
+	{ "segment", WORD, 0 },
+	{ "clip", WORD, 0 },
+	{ "event", WORD, 0 },
+	{ "action", WORD, 0 },
+	{ "video", WORD, 0 },
+	{ "in", WORD, 0 },
+	{ "index", WORD, 0 },
+	{ "idx", WORD, 0 },
+	{ "number", WORD, 0 },
+	{ "no", WORD, 0 },
+	{ "id", WORD, 0 },
+};
+
+/* ---- names ---- */
+
+/*
+ * Write ${cell} to ${to}[64] as the table has names: lower case, and '_'
+ * between words, also where a capital follows a small letter.
+ */
+static void
+list_columns_normalize(const char *cell, char *to)
+{
+	size_t n = 0;
+
+	for (const char *s = cell; *s != '\0' && n < 62; s++) {
+		int c = (unsigned char)*s;
+
+		if (c < 0x80 && !isalnum(c)) {
+			if (n > 0 && to[n - 1] != '_')
+				to[n++] = '_';
+			continue;
+		}
+		if (isupper(c) && s > cell && islower((unsigned char)s[-1]))
+			to[n++] = '_';
+		to[n++] = (char)tolower(c);
+	}
+	while (n > 0 && to[n - 1] == '_')
+		n--;
+	to[n] = '\0';
+}
+
+/* Return 1 if the names are equal without their '_'. */
+static int
+list_columns_same(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += *a == '_';
+		b += *b == '_';
+		if (*a != *b)
+			return 0;
+		if (*a == '\0')
+			return 1;
+	}
+}
+
+/*
+ * Return the index of the row of ${word}, a word of a name if ${part} is set
+ * and a whole name otherwise; -1 if there is none.
+ */
+static int
+list_columns_find(const char *word, int part)
+{
+	for (int i = 0; i < ROWS(list_columns_name); i++) {
+		int c = list_columns_name[i].column;
+
+		if ((part ? c >= WORD || c == COLUMN_BEGIN || c == COLUMN_END ||
+		    c == COLUMN_HINT || c == COLUMN_LENGTH : c < WORD) &&
+		    list_columns_same(list_columns_name[i].name, word))
+			return i;
+	}
+	return -1;
+}
+
+/* A column: its meaning, -1 if none, its rank among those of this meaning, and
+ * the unit that its name states. */
+struct list_columns_kind { int column, rank; double per_second; };
+
+static struct list_columns_kind
+list_columns_by_words(char *name)
+{
+	struct list_columns_kind k = { -1, ROWS(list_columns_name), 0 };
+	int count[COLUMNS + 2] = { 0 }, unknown = 0;
+
+	for (char *word; (word = strsep(&name, "_")) != NULL;) {
+		int i = list_columns_find(word, 1);
+
+		if (i < 0) {
+			unknown++;
+			continue;
+		}
+		count[list_columns_name[i].column]++;
+		if (k.per_second == 0)
+			k.per_second = list_columns_name[i].per_second;
+	}
+	if (count[COLUMN_LENGTH] > 0)
+		k.column = COLUMN_LENGTH;
+	else if (unknown + count[COLUMN_HINT] == 0 && count[COLUMN_BEGIN] +
+	    count[COLUMN_END] == 1)
+		k.column = (count[COLUMN_BEGIN] ? COLUMN_BEGIN : COLUMN_END) +
+		    (count[WORD_FRAME] ? COLUMN_BEGIN_FRAME - COLUMN_BEGIN : 0);
+	else if (count[COLUMN_BEGIN] + count[COLUMN_END] +
+	    count[COLUMN_HINT] > 0)
+		k.column = COLUMN_HINT;
+	else if (unknown == 0 && (k.per_second > 0 || count[WORD_FRAME] > 0))
+		k.column = COLUMN_INSTANT;
+	return k;
+}
+
+static struct list_columns_kind
+list_columns_kind_of(const char *cell)
+{
+	char name[64];
+	int i;
+
+	list_columns_normalize(cell, name);
+	i = list_columns_find(name, 0);
+	return i < 0 ? list_columns_by_words(name) : (struct list_columns_kind){
+		list_columns_name[i].column, i, list_columns_name[i].per_second };
+}
+
+const char *
+list_columns_names(enum list_column column)
+{
+	static _Thread_local char text[512];
+	size_t n = 0;
+
+	for (int i = 0; i < ROWS(list_columns_name); i++)
+		if (list_columns_name[i].column == (int)column)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+			    "%s%s", n == 0 ? "" : ", ",
+			    list_columns_name[i].name);
+	return text;
+}
+
+char *
+list_cell(const struct list_reading *r, enum list_column column)
+{
+	static char none[] = "";
+	int at = r->y.at[column];
+
+	return at >= 0 && at < r->cell.n ? r->cell.s[at] : none;
+}
+
+const char *
+list_column_name(const struct list_reading *r, enum list_column column)
+{
+	return Q(r->head.s[r->y.at[column]]);
+}
+
+/* ---- the header ---- */
+
+/*
+ * Set the columns of ${r} from r->head.  Of two columns of one meaning take the
+ * one with the better name.
+ */
+static void
+list_columns_assign(struct list_reading *r)
+{
+	struct list_layout *y = &r->y;
+	int rank[COLUMNS];
+
+	for (int c = 0; c < COLUMNS; c++)
+		y->at[c] = -1;
+	y->per_second[0] = y->per_second[1] = 0;
+	for (int i = 0; i < r->head.n; i++) {
+		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
+
+		if (r->how->group != NULL &&
+		    strcasecmp(r->head.s[i], r->how->group) == 0)
+			y->at[COLUMN_GROUP] = i;
+		if (k.column < 0 || (y->at[k.column] >= 0 &&
+		    k.rank >= rank[k.column]))
+			continue;
+		y->at[k.column] = i;
+		rank[k.column] = k.rank;
+		if (k.column == COLUMN_BEGIN || k.column == COLUMN_END)
+			y->per_second[k.column - COLUMN_BEGIN] = k.per_second;
+	}
+}
+
+/* HACS: label says whether the row shows its class, classname. */
+static int
+list_columns_is_hacs(struct list_layout *y, const struct list_fields *head)
+{
+	for (int i = 0; i < head->n; i++)
+		if (strcasecmp(head->s[i], "classname") == 0 &&
+		    y->at[COLUMN_LABEL] >= 0 &&
+		    strcasecmp(head->s[y->at[COLUMN_LABEL]], "label") == 0) {
+			y->at[COLUMN_VOTE] = y->at[COLUMN_LABEL];
+			y->at[COLUMN_LABEL] = i;
+			return 1;
+		}
+	return 0;
+}
+
+/* Return the format of a list with these columns; LIST_AUTO if none. */
+static enum list_format
+list_columns_format(struct list_layout *y, const struct list_fields *head)
+{
+	int times = y->at[COLUMN_BEGIN] >= 0 && y->at[COLUMN_END] >= 0;
+
+	if (y->at[COLUMN_PATH] >= 0) {
+		y->at[COLUMN_ID] = -1;
+		return LIST_CSV;
+	}
+	if (y->at[COLUMN_ID] < 0)
+		return LIST_AUTO;
+	if (times)
+		return list_columns_is_hacs(y, head) ? LIST_HACS :
+		    LIST_KINETICS;
+	if (y->at[COLUMN_ACTIONS] >= 0)
+		return LIST_CHARADES;
+	y->at[COLUMN_PATH] = y->at[COLUMN_ID];
+	return y->at[COLUMN_LABEL] >= 0 ? LIST_CSV : LIST_AUTO;
+}
+
+int
+list_columns_read(struct list_reading *r, const char *line)
+{
+	static const char seps[] = ",\t; ";
+	struct list_layout *y = &r->y;
+
+	/* The misspelling is PySlowFast's. */
+	if (text_starts(line, "original_vido_id")) {
+		r->head.n = 0;
+		list_columns_assign(r);
+		y->format = LIST_CHARADES_FRAMES;
+		return y->header = 1;
+	}
+	/* The separator is the one that gives known names. */
+	for (const char *s = seps; *s != '\0'; s++) {
+		free(r->head_text);
+		r->head_text = xstrdup(line);
+		y->sep = *s;
+		if (list_cut_fields(r->head_text, *s, &r->head) != 0)
+			continue;
+		list_columns_assign(r);
+		y->format = list_columns_format(y, &r->head);
+		/* A line of words may be a path and its label. */
+		if (y->format != LIST_AUTO && (*s != ' ' ||
+		    (y->at[COLUMN_LABEL] >= 0 && r->head.n > 1)))
+			return y->header = 1;
+	}
+	y->format = LIST_AUTO;
+	return y->header = 0;
+}
+
+/* ---- units ---- */
+
+/*
+ * Parse a time in ${per_second} units, or as mm:ss or hh:mm:ss, with a decimal
+ * point or comma.  Return 0, or -1 without a message.
+ */
+static int
+list_columns_time(const char *text, double per_second, double *to)
+{
+	char copy[40], *comma, *colon, *p = copy;
+	double seconds = 0, rest;
+	int64_t n;
+
+	if ((size_t)snprintf(copy, sizeof(copy), "%s", text) >= sizeof(copy))
+		return -1;
+	comma = strchr(copy, ',');
+	if (comma != NULL && strchr(copy, '.') == NULL)
+		*comma = '.';
+	for (int k = 0; (colon = strchr(p, ':')) != NULL; k++, p = colon + 1) {
+		*colon = '\0';
+		if (k == 2 || per_second != 1 || text_int(p, 0, k > 0 ? 59 :
+		    (int64_t)SECONDS, &n) != 0)
+			return -1;
+		seconds = (seconds + (double)n) * 60;
+	}
+	if (text_real(p, 0, SECONDS * per_second, &rest) != 0 ||
+	    (p > copy && rest >= 60))
+		return -1;
+	*to = (seconds + rest) / per_second;
+	return *to <= SECONDS ? 0 : -1;
+}
+
+/* Parse a number of frames, also as spreadsheets write it: 12.0. */
+static int
+list_columns_frame(const char *text, int64_t *to)
+{
+	size_t n = list_whole(text);
+	char *digits = xstrndup(text, n > 0 ? n : strlen(text));
+	int result = text_int(digits, 0, FRAMES, to);
+
+	free(digits);
+	return result;
+}
+
+/* The kinds of values in a column. */
+struct list_columns_values {
+	int whole, other;	/* first line with an integer, and with a time
+				 * of another form; 0: none */
+	int odd;		/* 1: a cell is not a time */
+};
+
+static struct list_columns_values
+list_columns_scan(struct list_reading *r, const struct list_lines *l, int at)
+{
+	struct list_columns_values v = { 0 };
+	double time;
+
+	for (size_t i = 1; i < l->n; i++) {
+		char *copy = xstrdup(l->s[i]);
+		const char *cell;
+		int *first;
+
+		list_cut_fields(copy, r->y.sep, &r->cell);
+		cell = at < r->cell.n ? r->cell.s[at] : "";
+		first = strpbrk(cell, ".,:") != NULL ? &v.other : &v.whole;
+		if (*cell != '\0' && list_columns_time(cell, 1, &time) != 0)
+			v.odd = 1;
+		else if (*cell != '\0' && *first == 0)
+			*first = l->number[i];
+		free(copy);
+	}
+	return v;
+}
+
+/*
+ * Find the unit of times whose columns state none: seconds if one of the values
+ * is more than an integer.
+ */
+static int
+list_columns_find_unit(struct list_reading *r, const struct list_lines *l)
+{
+	static const char *const name[] = { "start", "end" };
+	struct list_layout *y = &r->y;
+	int seconds = r->how->format == LIST_KINETICS ||
+	    y->format == LIST_HACS, line = 0, at = 0;
+
+	for (int k = 0; k < 2; k++) {
+		struct list_columns_values v = { 0 };
+
+		if (y->at[COLUMN_BEGIN + k] < 0 || y->per_second[k] > 0)
+			continue;
+		if (!seconds)
+			v = list_columns_scan(r, l, y->at[COLUMN_BEGIN + k]);
+		seconds |= v.other > 0;
+		at = v.whole > 0 && line == 0 ? k : at;
+		line = v.whole > 0 && line == 0 ? v.whole : line;
+	}
+	if (!seconds && line > 0)
+		return fail("%s: line %d: column %s has integers without a unit "
+		    "(wanted it in the name: time_%s for seconds, %s_ms for "
+		    "milliseconds, frame_%s for frames)", r->name, line,
+		    list_column_name(r, COLUMN_BEGIN + at), name[at], name[at],
+		    name[at]);
+	for (int k = 0; k < 2; k++)
+		y->per_second[k] = y->per_second[k] > 0 ? y->per_second[k] : 1;
+	return 0;
+}
+
+/* ---- checks ---- */
+
+/* Refuse columns that contradict each other. */
+static int
+list_columns_check_pairs(const struct list_reading *r)
+{
+	const struct list_layout *y = &r->y;
+	const int *at = y->at;
+
+	for (int i = 0; i < r->head.n; i++) {
+		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
+		enum list_column c = (enum list_column)k.column;
+
+		if (k.column < COLUMN_BEGIN || k.column > COLUMN_END_FRAME ||
+		    at[c] == i || list_columns_kind_of(
+		    r->head.s[at[c]]).rank < OWN)
+			continue;
+		return fail("%s: line 1: columns %s and %s (wanted one of them, "
+		    "or the name %s for one)", r->name, list_column_name(r, c),
+		    Q(r->head.s[i]), list_columns_name[c - COLUMN_BEGIN].name);
+	}
+	if (at[COLUMN_END] >= 0 && strcasestr(r->head.s[at[COLUMN_END]],
+	    "offset") != NULL && (at[COLUMN_BEGIN] < 0 || strcasestr(
+	    r->head.s[at[COLUMN_BEGIN]], "onset") == NULL))
+		return fail("%s: line 1: column %s without onset (wanted both, "
+		    "or a name such as time_start or time_end)", r->name,
+		    list_column_name(r, COLUMN_END));
+	for (int k = 0; k < 2; k++) {
+		enum list_column begin = k == 0 ? COLUMN_BEGIN :
+		    COLUMN_BEGIN_FRAME;
+		enum list_column other = k == 0 ? COLUMN_END_FRAME : COLUMN_END;
+
+		if (at[begin] < 0 || at[begin + 1] >= 0)
+			continue;
+		other = at[other] >= 0 ? other : COLUMN_LENGTH;
+		if (at[other] >= 0)
+			return fail("%s: line 1: columns %s and %s (wanted begin "
+			    "and end in one unit, such as time_start and "
+			    "time_end)", r->name, list_column_name(r, begin),
+			    list_column_name(r, other));
+	}
+	return 0;
+}
+
+/*
+ * Refuse a list of whole videos with a column that is not read but has a name
+ * and values of times.
+ */
+static int
+list_columns_check_hints(struct list_reading *r, const struct list_lines *l)
+{
+	const int *at = r->y.at;
+
+	if (at[COLUMN_BEGIN] >= 0 || at[COLUMN_END] >= 0 ||
+	    at[COLUMN_BEGIN_FRAME] >= 0 || at[COLUMN_END_FRAME] >= 0)
+		return 0;
+	for (int i = 0; i < r->head.n; i++) {
+		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
+		struct list_columns_values v;
+
+		if (k.column != COLUMN_INSTANT && k.column != COLUMN_HINT)
+			continue;
+		v = list_columns_scan(r, l, i);
+		if (!v.odd && v.whole + v.other > 0)
+			return fail("%s: line 1: column %s has times, but vt does "
+			    "not know which (wanted time_start and time_end in "
+			    "seconds, or frame_start and frame_end; leave the "
+			    "column out for whole videos)", r->name,
+			    Q(r->head.s[i]));
+	}
+	return 0;
+}
+
+/* Note the columns that are not read, once for lists with the same ones. */
+static void
+list_columns_note_unused(struct list_reading *r)
+{
+	struct buffer b = { 0 };
+	int n = 0;
+
+	for (int i = 0; i < r->head.n; i++) {
+		int used = *r->head.s[i] == '\0';
+
+		for (int c = 0; c < COLUMN_READ; c++)
+			used |= r->y.at[c] == i;
+		if (!used)
+			buffer_printf(&b, "%s%s", n++ > 0 ? ", " : "",
+			    Q(r->head.s[i]));
+	}
+	if (n > 0 && (r->unused.n == 0 || strcmp(r->unused.data, b.data) != 0))
+		note("%s: column%s %s: not used", r->name, n == 1 ? "" : "s",
+		    b.data);
+	buffer_free(&r->unused);
+	r->unused = b;
+}
+
+int
+list_columns_check(struct list_reading *r, const struct list_lines *l)
+{
+	if (list_columns_check_pairs(r) != 0 ||
+	    list_columns_find_unit(r, l) != 0 ||
+	    list_columns_check_hints(r, l) != 0)
+		return -1;
+	list_columns_note_unused(r);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+int
+list_columns_row(struct list_reading *r, char *line)
+{
+	int empty = 1, last = 0;
+
+	if (list_cut_fields(line, r->y.sep, &r->cell) != 0)
+		return fail("%s: line %d: a quote without its end (wanted each "
+		    "row on one line)", r->name, r->line);
+	for (int i = 0; i < r->cell.n; i++) {
+		if (*r->cell.s[i] == '\0')
+			continue;
+		empty = 0;
+		if (i >= r->head.n)
+			return fail("%s: line %d: %d cells, but %d columns in the "
+			    "header (wanted quotes around a cell that has the "
+			    "separator)", r->name, r->line, r->cell.n,
+			    r->head.n);
+	}
+	for (int c = 0; c < COLUMN_READ; c++)
+		last = r->y.at[c] > last ? r->y.at[c] : last;
+	if (!empty && r->cell.n <= last)
+		return fail("%s: line %d: %d cells (wanted %d, one for each "
+		    "column up to %s)", r->name, r->line, r->cell.n, last + 1,
+		    Q(r->head.s[last]));
+	return empty;
+}
+
+static int
+list_columns_part_seconds(const struct list_reading *r, struct list_part *p)
+{
+	const char *begin = list_cell(r, COLUMN_BEGIN);
+	const char *end = list_cell(r, COLUMN_END);
+	const double *unit = r->y.per_second;
+
+	if (*begin != '\0' && list_columns_time(begin, unit[0], &p->start) != 0)
+		return fail("%s: line %d: %s %s (wanted a time from 0%s)",
+		    r->name, r->line, list_column_name(r, COLUMN_BEGIN),
+		    Q(begin), unit[0] == 1 ? ": seconds, mm:ss or hh:mm:ss" : "");
+	if (*end == '\0' || (list_columns_time(end, unit[1], &p->end) == 0 &&
+	    p->end > p->start))
+		return 0;
+	return fail("%s: line %d: %s %s (wanted a time after %s)", r->name,
+	    r->line, list_column_name(r, COLUMN_END), Q(end),
+	    *begin != '\0' ? Q(begin) : "0");
+}
+
+int
+list_columns_part(const struct list_reading *r, struct list_part *p)
+{
+	const char *begin = list_cell(r, COLUMN_BEGIN_FRAME);
+	const char *end = list_cell(r, COLUMN_END_FRAME);
+	int64_t last;
+
+	if (list_columns_part_seconds(r, p) != 0)
+		return -1;
+	if (*begin == '\0' && *end == '\0')
+		return 0;
+	if (p->end > 0 || p->start > 0)
+		return fail("%s: line %d: a part in seconds and in frames (wanted "
+		    "one of them: only %s and %s, or only %s)", r->name, r->line,
+		    list_columns_name[0].name, list_columns_name[1].name,
+		    "frame_start and frame_end");
+	if ((*begin != '\0' && list_columns_frame(begin, &p->first) != 0) ||
+	    list_columns_frame(end, &last) != 0 || last <= p->first)
+		return fail("%s: line %d: frame_start %s and frame_end %s (wanted "
+		    "integers from 0, the end without its frame)", r->name,
+		    r->line, Q(begin), Q(end));
+	p->count = last - p->first;
+	return 0;
+}

@@ -1,0 +1,172 @@
+/*
+ * Files of other programs that are not lists of videos.  Their lines would be
+ * taken for paths and labels, and fail far from the cause or not at all, so
+ * they are refused by what they are.
+ */
+#include <assert.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ingest/list_layout.h"
+
+#define HEAD 4096		/* bytes at the beginning that tell a format */
+#define ROWS(a) (sizeof(a) / sizeof(*(a)))
+
+/*
+ * A format of another program: a regular expression of its first bytes or of
+ * each line, or texts that it contains, separated by blanks.  The first row
+ * wins.
+ */
+struct list_foreign_row { const char *pattern, *title; };
+
+static const struct list_foreign_row list_foreign_head[] = {
+	{ "^[[:space:]]*<.*<ANNOTATION_DOCUMENT", "ELAN annotations in XML" },
+	{ "^[[:space:]]*<.*<annotations>", "CVAT annotations in XML" },
+	{ "^[[:space:]]*<.*<ALL_INSTANCES", "Sportscode XML" },
+	{ "^[[:space:]]*<.*<annotation>", "Anvil annotations in XML" },
+	{ "^[[:space:]]*<(!DOCTYPE |!doctype |)(html|HTML)", "a web page" },
+	{ "^[[:space:]]*<[?!]?[a-zA-Z-][^\n]*>", "XML" },
+	{ "^WEBVTT", "WebVTT subtitles" },
+	{ "^[0-9]+\r?\n[0-9:,.]+ --> ", "SubRip subtitles" },
+	{ "^# (Exported using VGG|CSV_HEADER)|^\"?metadata_id\"?,|"
+	    "^\"?filename\"?,\"?file_size\"?,", "VIA CSV" },
+	{ "^Bento annotation file", "BENTO annotations" },
+	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
+	{ "^\"?Observation id", "BORIS events" },
+	{ "^[^\n]*annotation_id[^\n]*annotator[^\n]*lead_time",
+	    "Label Studio CSV" },
+	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },
+	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of frames" },
+	{ "^([^\n]*[,\t])?Tags,youtube_id|^youtube_id,([^\n]*,)?Tags", "HVU CSV" },
+};
+
+static const struct list_foreign_row list_foreign_lines_of[] = {
+	{ "^[^,]+,[0-9.]+(,[01]?\\.?[0-9]*){4},[0-9]*(,[0-9]*)?$",
+	    "AVA boxes of persons" },
+	{ "^[^\t]*\t[^\t]*(\t[0-9:.]+){2,}\t[^\t]*$", "ELAN text" },
+	{ "^[^ ]+ +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+$",
+	    "THUMOS14, times of one class" },
+	{ "^[0-9]+-[0-9]+ +[^ ]+$", "Breakfast, frames of one video" },
+};
+
+static const struct list_foreign_row list_foreign_json[] = {
+	{ "\"database\"", "ActivityNet JSON" },
+	{ "\"gameTime\"", "SoccerNet JSON" },
+	{ "\"slots\"", "V7 JSON" },
+	{ "\"framesCount\"", "Supervisely JSON" },
+	{ "\"className\" \"instances\"", "SuperAnnotate JSON" },
+	{ "\"gloss\" \"instances\"", "WLASL JSON" },
+	{ "\"timelinelabels\"", "Label Studio JSON" },
+	{ "\"annotations\" \"result\"", "Label Studio JSON" },
+	{ "\"annotation_id\" \"annotator\"", "Label Studio JSON" },
+	{ "\"class_names\" \"splits\"", "FERAL JSON" },
+	{ "\"timestamps\" \"labels\"", "FiftyOne JSON" },
+	{ "\"support\" \"labels\"", "FiftyOne JSON" },
+	{ "\"images\" \"annotations\" \"categories\"", "COCO JSON" },
+	{ "", "JSON" },
+};
+
+/* Return 1 if all ${n} texts at ${s} match. */
+static int
+list_foreign_matches(const char *pattern, char *const *s, size_t n)
+{
+	regex_t re;
+	size_t i = 0;
+	int result = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
+
+	assert(result == 0);
+	while (i < n && regexec(&re, s[i], 0, NULL, 0) == 0)
+		i++;
+	regfree(&re);
+	return n > 0 && i == n;
+}
+
+/* Return 1 if ${text} contains all the words of ${pattern}. */
+static int
+list_foreign_contains(const char *pattern, const char *text)
+{
+	char *copy = xstrdup(pattern), *rest = copy, *word;
+	int result = 1;
+
+	while (result && (word = strsep(&rest, " ")) != NULL)
+		result = strstr(text, word) != NULL;
+	free(copy);
+	return result;
+}
+
+static int
+list_foreign_refuse(const char *name, const char *title)
+{
+	fail("%s: line 1: %s (wanted lines of a video and its label, or a header "
+	    "such as path,label,time_start,time_end): vt-extract(1), Other "
+	    "formats, shows how to convert it", name, title);
+	return 1;
+}
+
+int
+list_is_json(const char *text)
+{
+	const char *next;
+
+	text += strspn(text, " \t\r\n");
+	next = text + 1 + strspn(text + (*text != '\0'), " \t\r\n");
+	/*
+	 * A path may begin with a bracket, so check the character after it too.
+	 */
+	return (*text == '{' || *text == '[') && (*next == '"' ||
+	    (*text == '{' && *next == '}') ||
+	    (*text == '[' && (*next == '{' || *next == '[')));
+}
+
+int
+list_foreign(const char *name, const char *text)
+{
+	char *head;
+	size_t i = 0;
+
+	if (list_is_json(text)) {
+		while (!list_foreign_contains(list_foreign_json[i].pattern,
+		    text))
+			i++;
+		return list_foreign_refuse(name, list_foreign_json[i].title);
+	}
+	head = xstrndup(text, strnlen(text, HEAD));
+	while (i < ROWS(list_foreign_head) &&
+	    !list_foreign_matches(list_foreign_head[i].pattern, &head, 1))
+		i++;
+	free(head);
+	return i < ROWS(list_foreign_head) &&
+	    list_foreign_refuse(name, list_foreign_head[i].title);
+}
+
+/* Return 1 if the lines are words without a path, some twice in a row. */
+static int
+list_foreign_is_frames(const struct list_lines *l)
+{
+	int twice = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (strpbrk(l->s[i], " \t,;./") != NULL)
+			return 0;
+		twice |= i > 0 && strcmp(l->s[i], l->s[i - 1]) == 0;
+	}
+	return twice;
+}
+
+int
+list_foreign_lines(const struct list_reading *r, const struct list_lines *l)
+{
+	if (list_foreign_is_frames(l))
+		return list_foreign_refuse(r->name,
+		    "a label in each line, as for the frames of one video");
+	for (size_t i = 0; i < ROWS(list_foreign_lines_of); i++)
+		if (list_foreign_matches(list_foreign_lines_of[i].pattern,
+		    l->s, l->n))
+			return list_foreign_refuse(r->name,
+			    list_foreign_lines_of[i].title);
+	return 0;
+}
