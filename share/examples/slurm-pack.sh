@@ -11,7 +11,11 @@
 # parts.
 #
 # A finished part is a stream in set.parts; it gets its name when it is complete.  The
-# same command, or a job that is queued again, extracts only the missing parts.
+# same command, or a job that is queued again, extracts only the missing parts, and
+# all of them if the number of parts, the list, the classes or the options are others.
+# With --on-error=skip, the parts and the dataset lack the videos that were skipped.
+#
+# A job needs the time of its part: vt-extract --estimate prints that of the list.
 #
 #   CPUS=8            the processors of a job
 #SBATCH --job-name=pack --ntasks=1 --time=12:00:00 --requeue
@@ -24,14 +28,38 @@ if [ -z "$SLURM_JOB_ID" ]; then		# by hand
 	job=$(sbatch --parsable --cpus-per-task="${CPUS:-8}" --array="0-$((parts - 1))" "$0" "$parts" "$list" "$classes" "$set" "$@")
 	exec sbatch --dependency="afterok:$job" "$0" "$parts" "$list" "$classes" "$set"
 fi
-part=$(printf '%s.parts/%05d' "$set" "${SLURM_ARRAY_TASK_ID:-0}")
+# Another division of the list, or another list, has a folder of its own.
+dir=$set.parts/$parts-$(cat "$list" "$classes" | sha256sum | cut -c 1-16)
+mkdir -p "$dir"
+part() {
+	printf '%s/%05d' "$dir" "$1"
+}
+# A part is a range of lines, so the joined parts have the order of the list.
+lines() {
+	awk -v i="$1" -v parts="$parts" 'NR == FNR { n++; next }
+		FNR > int(n * i / parts) && FNR <= int(n * (i + 1) / parts)' "$list" "$list"
+}
 if [ -n "$SLURM_ARRAY_TASK_ID" ]; then
-	# A part is a range of lines, so the joined parts have the order of the list.
-	awk -v i="$SLURM_ARRAY_TASK_ID" -v parts="$parts" 'NR == FNR { n++; next }
-		FNR > int(n * i / parts) && FNR <= int(n * (i + 1) / parts)' "$list" "$list" >"$part.list"
+	part=$(part "$SLURM_ARRAY_TASK_ID")
+	lines "$SLURM_ARRAY_TASK_ID" >"$part.list"
+	printf '%s\n' "$@" >"$part.new"
+	cmp -s "$part.new" "$part.options" || rm -f "$part.tar"
+	mv "$part.new" "$part.options"
+	# 3: videos were skipped, as --on-error=skip wants
 	[ -e "$part.tar" ] || ! [ -s "$part.list" ] ||
-		vt-extract -j "${SLURM_CPUS_PER_TASK:-1}" --annotations="$part.list" --classes="$classes" -o "$part.tar" "$@"
+		vt-extract -j "${SLURM_CPUS_PER_TASK:-1}" --annotations="$part.list" --classes="$classes" -o "$part.tar" "$@" ||
+		[ $? = 3 ]
 else
-	vt-pack -o "$set" "$set.parts"/*.tar
+	streams=()
+	for ((i = 0; i < parts; i++)); do
+		part=$(part $i)
+		[ -n "$(lines $i)" ] || continue
+		if ! [ -e "$part.tar" ] || ! cmp -s "$part.options" "$(part 0).options"; then
+			echo "slurm-pack.sh: $part.tar: missing, or of other options than part 0: the command of the start makes it" >&2
+			exit 1
+		fi
+		streams+=("$part.tar")
+	done
+	vt-pack -o "$set" "${streams[@]}"
 	rm -r "$set.parts"
 fi

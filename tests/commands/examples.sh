@@ -248,6 +248,37 @@ check "experiment.mk: it was interrupted at least twice" test "$stops" -ge 2
 check_exit "experiment.mk: status of a finished experiment" 0 experiment parts status
 check_same "experiment.mk: status shows each run as finished" 8 "$(grep -c '"finished"' "$T/out")"
 
+# ---- slurm-pack.sh: parts of several starts ----
+
+(cd v && printf '%s\n' */*.mp4) | awk '{ print $0, /^rise/ }' >videos.txt
+printf 'fall\nrise\n' >classes.txt
+# job ID ARRAY PARTS [OPTION]...: run a job as Slurm starts it; ARRAY is a task of
+# the array, or nothing for the job that joins.
+job() {
+	task=$1 parts=$2
+	shift 2
+	env SLURM_JOB_ID=1 ${task:+SLURM_ARRAY_TASK_ID=$task} \
+		bash "$examples/slurm-pack.sh" "$parts" videos.txt classes.txt packed "$@"
+}
+extract="--root=v --short-side=32 -q"
+# shellcheck disable=SC2086
+{
+	job 0 4 $extract
+	job 0 2 $extract
+	check_exit "slurm-pack.sh: a missing part is not joined" 1 job "" 2
+	check_says "slurm-pack.sh: the message names the part" 'slurm-pack.sh: packed.parts/2-[0-9a-f]*/00001.tar: missing'
+	job 1 2 --root=v --short-side=40 -q
+	check_exit "slurm-pack.sh: parts of different options are not joined" 1 job "" 2
+	sed -i '$d' videos.txt
+	check_exit "slurm-pack.sh: parts of another list are not joined" 1 job "" 2
+	echo none.mp4 1 >>videos.txt
+	for i in 0 1; do
+		check_exit "slurm-pack.sh: part $i of a changed list, without the videos that are missing" 0 job $i 2 $extract --on-error=skip
+	done
+	check_exit "slurm-pack.sh: the parts of one division are joined" 0 job "" 2 -q
+}
+check_same "slurm-pack.sh: the dataset has the videos of the list" 11 "$(vt-pack --list -i packed | grep -vc '^#')"
+
 # ---- transfer.mk ----
 
 { echo path,label,take; (cd v && printf '%s\n' */*.mp4) | sed 's|\(.*\)/[a-z]*\(.\).*|&,\1,take\2|'; } >all.csv
