@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/renamed.h"
@@ -12,7 +13,9 @@
 #include "train/guard/not_finite.h"
 #include "train/loop/precise.h"
 #include "train/loop/session.h"
+#include "train/run/export_run.h"
 #include "train/run/fingerprint.h"
+#include "train/run/rundir.h"
 #include "train/run/versions.h"
 #include "train_options.h"
 
@@ -29,7 +32,8 @@ static struct train_options o = {
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to train"),
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
-	    "train on a packed dataset, or on videos", NULL, 0, 0, OPTION_COMMON },
+	    "train on a packed dataset, or on videos",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "root", OPTION_TEXT, &o.root, "DIR",
 	    "start paths and keys of a list at DIR", NULL, 0, 0, 0 },
 	{ 0, "short-side", OPTION_INT, &o.short_side, "N",
@@ -42,10 +46,10 @@ static const struct option_row rows[] = {
 	    0, 0, 0 },
 	{ 'm', "model", OPTION_TEXT, &o.model, "NET",
 	    "choose an installed network or a .net file (tsm_r50)",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "schedule", OPTION_TEXT, &o.schedule, "FILE",
 	    "read the schedule from vt-schedule; -: stdin",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "loss", OPTION_CHOICE, &o.loss, "KIND",
 	    "set a missing loss: sigmoid, focal, ... (softmax)",
 	    LOSS_NAMES, 0, 0, 0 },
@@ -53,10 +57,10 @@ static const struct option_row rows[] = {
 	    "set the exponent of --loss=focal (2)", NULL, 0, FOCUS_MAX, 0 },
 	{ 0, "class-weight", OPTION_TEXT, &o.class_weight, "HOW",
 	    "weight classes in the loss: inverse:P, or a FILE",
-	    "inverse:P|FILE", 0, 0, 0 },
+	    "inverse:P|FILE", 0, 0, OPTION_INPUT },
 	{ 0, "init", OPTION_TEXT, &o.init, "FILE",
 	    "load weights of vt, torchvision, TSM, ...",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "init-partial", OPTION_FLAG, &o.init_partial, NULL,
 	    "accept a FILE that fits only in part",
 	    NULL, 0, 0, 0 },
@@ -70,7 +74,7 @@ static const struct option_row rows[] = {
 	OPTION_CLIPS(o.clips),
 	{ 0, "flip-swap", OPTION_TEXT, &o.flips, "FILE",
 	    "swap classes of flips by FILE, or by something",
-	    "something|FILE", 0, 0, 0 },
+	    "something|FILE", 0, 0, OPTION_INPUT },
 	{ 0, "balance", OPTION_REAL, &o.balance, "P",
 	    "visit rare classes more often (0: as the data; 1)",
 	    NULL, 0, 1, 0 },
@@ -81,7 +85,8 @@ static const struct option_row rows[] = {
 	OPTION_LEARNERS(o.learners),
 	OPTION_HEADING("Validation"),
 	{ 0, "val", OPTION_TEXT, &o.val, "DIR",
-	    "validate on a packed dataset, or on videos", NULL, 0, 0, OPTION_COMMON },
+	    "validate on a packed dataset, or on videos",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "val-every", OPTION_REAL, &o.val_every, "EPOCHS",
 	    "validate every EPOCHS (1; 0: only at the end)",
 	    NULL, 0, 1e6, 0 },
@@ -95,10 +100,11 @@ static const struct option_row rows[] = {
 	    "auto|off|CLIPS", 0, 0, 0 },
 	OPTION_HEADING("Run"),
 	{ 'o', "output", OPTION_TEXT, &o.out, "DIR",
-	    "write checkpoints and log to DIR", NULL, 0, 0, OPTION_COMMON },
+	    "write checkpoints and log to DIR",
+	    RUNDIR_NAMES, 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "resume", OPTION_TEXT, &o.resume, "WHAT",
 	    "resume from the newest, a FILE, or never (auto)",
-	    "auto|never|FILE", 0, 0, 0 },
+	    "auto|never|FILE", 0, 0, OPTION_INPUT },
 	{ 0, "override", OPTION_LIST, &o.override, "NAME",
 	    "resume although NAME differs; may be repeated",
 	    NULL, 0, 0, 0 },
@@ -140,15 +146,15 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, 0 },
 	{ 0, "replay", OPTION_TEXT, &o.replay, "RUN",
 	    "recompute a run and compare its checkpoints",
-	    NULL, 0, 0, 0 },
+	    NULL, 0, 0, OPTION_INPUT },
 	{ 0, "replay-steps", OPTION_TEXT, &o.steps, "A:B",
 	    "replay only from checkpoint A to checkpoint B", NULL, 0, 0, 0 },
 	{ 0, "status", OPTION_TEXT, &o.status, "DIR",
 	    "print the state of a run: exit 0 done, 75 unfinished",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "export", OPTION_TEXT, &o.export, "FILE",
 	    "export the weights in DIR to FILE, and end",
-	    NULL, 0, 0, 0 },
+	    EXPORT_BEGINS, 0, 0, OPTION_OUTPUT },
 	{ 0, "names", OPTION_TEXT, &o.names, "PROGRAM",
 	    "use the tensor names of PROGRAM in that file",
 	    "torchvision|tsm|pyslowfast|mmaction2", 0, 0, 0 },
@@ -179,7 +185,7 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, 0 },
 	{ 0, "trace-samples", OPTION_TEXT, &o.trace, "FILE",
 	    "list every clip: step, key, frames, crop, effects",
-	    NULL, 0, 0, 0 },
+	    "#step\tclip\tkey\t", 0, 0, OPTION_OUTPUT },
 	OPTION_SUMS(o.sums),
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&o.config),
@@ -394,6 +400,7 @@ static void
 train_options_check(void)
 {
 	char *refused;
+	int ranks, rank = launch_rank(&ranks);
 
 	if (o.data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
@@ -411,6 +418,8 @@ train_options_check(void)
 		options_wrong("--output=%s is a file (wanted a directory for "
 		    "checkpoints and log)",
 		    text_quote(o.out));
+	if (o.trace != NULL && ranks > 1)
+		options_writes("trace-samples", xprintf("%s.%d", o.trace, rank));
 }
 
 struct train_options *

@@ -213,8 +213,10 @@ vt_eval_read_videos(struct eval_session *s, int n, char **operand)
 		exit(EXIT_FAILED);
 	}
 	s->video = xcalloc(s->list.n, sizeof(*s->video));
-	for (size_t i = 0; i < s->list.n; i++)
+	for (size_t i = 0; i < s->list.n; i++) {
 		s->video[i] = s->list.row[i].path;
+		options_reads(s->video[i], "a list of videos");
+	}
 }
 
 /* Choose the input: the videos of ${n} operands and of -T, or --data.  Refuse
@@ -305,7 +307,6 @@ main(int argc, char **argv)
 	s.network = o->checkpoints.item[o->checkpoints.n - 1];
 	s.model.ema = o->use_ema;
 	vt_eval_choose_input(&s, argc - operand, argv + operand);
-	eval_options_check_output();
 	if ((s.comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);

@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
 	LIST_OPTIONS(&lists, &zero),
 	{ 0, "annotations", OPTION_LIST, &annotations, "FILE",
 	    "read videos and labels from an annotation list",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "annotations-format", OPTION_CHOICE, &annotations_format, "FORMAT",
 	    "set the format of the list: tsm, ... (detected)",
 	    LIST_FORMAT_CHOICES, 0, 0, OPTION_COMMON },
@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "classes", OPTION_TEXT, &class_file, "FILE",
 	    "read class names, one a line (those that occur)",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "class-order", OPTION_CHOICE, &class_order, "ORDER",
 	    "number --classes as in the file, or sorted (file)", "file|sorted",
 	    0, 0, 0 },
@@ -98,12 +98,12 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &output, "FILE",
 	    "write the stream to FILE, not to standard output",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "__vt__/", 0, 0, OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW },
 	{ 'f', "force", OPTION_FLAG, &force, NULL,
-	    "let -o replace a file", NULL, 0, 0, OPTION_COMMON },
+	    "replace existing files", NULL, 0, 0, OPTION_COMMON },
 	{ 0, "report", OPTION_TEXT, &report, "FILE",
 	    "write a report of each video as JSON Lines",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "{\"bytes\":*,\"claimed\":|{\"build\":*,\"bytes\":", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	OPTION_HEADING("Errors"),
 	{ 0, "on-error", OPTION_CHOICE, &on_error, "WHAT",
 	    "stop at a refused video, or skip it (stop)", "stop|skip",
@@ -225,36 +225,6 @@ vt_extract_resolve_flow(void)
 	how.pairs = flow != EXTRACT_NO_FLOW;
 }
 
-/* Return the absolute path of the file ${name}, which may not exist. */
-static char *
-vt_extract_place(const char *name)
-{
-	char *dir = path_dir(name), *real = path_absolute(dir);
-	char *place = path_join(real, path_base(name));
-
-	free(dir);
-	free(real);
-	return place;
-}
-
-/* The output and the report are written at the same time, so one file cannot be
- * both. */
-static void
-vt_extract_check_names(void)
-{
-	char *a, *b;
-
-	if (output == NULL || report == NULL)
-		return;
-	a = vt_extract_place(output);
-	b = vt_extract_place(report);
-	if (strcmp(a, b) == 0)
-		options_wrong("--output and --report are both %s (wanted two "
-		    "files)", Q(output));
-	free(a);
-	free(b);
-}
-
 /* Check the options, and derive the settings of the extraction from them. */
 static void
 vt_extract_resolve_options(struct extract_job *j)
@@ -265,7 +235,6 @@ vt_extract_resolve_options(struct extract_job *j)
 	vt_extract_parse_size();
 	if (output != NULL && strcmp(output, "-") == 0)
 		output = NULL;
-	vt_extract_check_names();
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
@@ -343,6 +312,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 		    INT_MAX);
 		return EXIT_FAILED;
 	}
+	for (size_t i = 0; i < j->list.n; i++)
+		options_reads(j->list.row[i].path, "a list of videos");
 	if (class_file != NULL && list_classes(class_file,
 	    class_order, &j->classes) != 0)
 		return EXIT_FAILED;
@@ -392,8 +363,7 @@ vt_extract_run(struct extract_job *j)
 		progress_end();
 		return result;
 	}
-	j->to = (struct extract_output){ .path = output, .report_path = report,
-		.replace = force };
+	j->to = (struct extract_output){ .path = output, .report_path = report };
 	if (extract_output_open(&j->to, &j->list, &j->classes, &how) != 0) {
 		progress_end();
 		return EXIT_FAILED;

@@ -111,10 +111,10 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 'm', "model", OPTION_TEXT, &set.model, "NET",
 	    "check with NET, or compare by the work of NET",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 'i', "data", OPTION_TEXT, &set.data, "DIR",
 	    "check with this dataset, or use its sample count",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "num-classes", OPTION_INT, &set.classes, "N",
 	    "check with --samples of N classes, without data", NULL,
 	    0, 1 << 20, OPTION_COMMON },
@@ -137,7 +137,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &set.out, "FILE",
 	    "write the table to FILE (standard output)",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "#", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "samples", OPTION_INT, &set.samples, "N",
 	    "count the steps and clips of N training samples", NULL,
 	    0, (double)SCHEDULE_SAMPLES, OPTION_COMMON },
@@ -145,7 +145,7 @@ static const struct option_row rows[] = {
 	    "print stages, work and speed-up", NULL, 0, 0, OPTION_COMMON },
 	{ 0, "plot", OPTION_TEXT, &set.plot, "FILE",
 	    "draw shapes, batch and lr as a PNG, SVG or PDF",
-	    NULL, 0, 0, OPTION_COMMON },
+	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
 	    "replace existing files", NULL, 0, 0, 0 },
 	OPTION_CONFIG(&set.config),
@@ -201,17 +201,8 @@ vt_schedule_is_stdout(const char *path)
 }
 
 static void
-vt_schedule_must_be_new(const char *path)
-{
-	if (path != NULL && !vt_schedule_is_stdout(path) && !set.force &&
-	    file_size(path) >= 0)
-		options_wrong("%s exists (-f replaces it)", text_quote(path));
-}
-
-static void
 vt_schedule_check_outputs(void)
 {
-	vt_schedule_must_be_new(set.plot);
 	if (vt_schedule_is_stdout(set.out) + vt_schedule_is_stdout(set.plot) +
 	    set.summary > 1)
 		options_wrong("more than one of the table, the plot and the summary "
@@ -416,8 +407,8 @@ vt_schedule_print(struct schedule *s, int made, int chose)
 	char *text = vt_schedule_text_of(s, chose);
 	int written = vt_schedule_is_written(text), status = EXIT_FAILED;
 
-	if (!written)
-		vt_schedule_must_be_new(set.out);
+	if (!written && !set.force && set.out != NULL && file_size(set.out) >= 0)
+		options_wrong("%s exists (-f replaces it)", text_quote(set.out));
 	vt_schedule_say_more(s);
 	schedule_advise(s);
 	if (set.summary) {

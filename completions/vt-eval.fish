@@ -34,7 +34,7 @@ complete -c vt-eval -l ensemble -r -f -a 'scores probabilities max' -d 'combine 
 complete -c vt-eval -l frames -r -f -d 'set the frames of a clip (last stage\'s)'
 complete -c vt-eval -l crop -r -f -d 'set the crop size (last stage\'s)'
 complete -c vt-eval -s o -l output -r -F -d 'write the results to FILE, not to standard output'
-complete -c vt-eval -s f -l force -d 'let -o replace a file'
+complete -c vt-eval -s f -l force -d 'replace existing files'
 complete -c vt-eval -l top -r -f -d 'print at most N likely classes of each video (5)'
 complete -c vt-eval -l json -d 'print JSON Lines, not a table'
 complete -c vt-eval -l scores -r -F -d 'write every class\'s score, averaged over views'

@@ -45,7 +45,7 @@ struct bench_allreduce_options {
 	    NULL, 0, 0, 0 }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
 	    "allreduce: write the fastest choices for vt-train", \
-	    NULL, 0, 0, OPTION_COMMON }, \
+	    "#ranks\thosts\texchange\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT }, \
 	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
 	    "allreduce: limit waits for ranks; 0: off (10m)", \
 	    NULL, 0, 1e9, 0 }

@@ -44,8 +44,8 @@
 /* The rows that read plain lists of paths (ingest/list.h). */
 #define LIST_OPTIONS(files, zero) \
 	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
-	    "read video paths from the lines of FILE; -: stdin", NULL, 0, \
-	    0, OPTION_COMMON }, \
+	    "read video paths from the lines of FILE; -: stdin", \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
 	{ '0', "null", OPTION_FLAG, zero, NULL, \
 	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
 

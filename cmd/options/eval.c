@@ -28,17 +28,17 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
 	{ 'k', "checkpoint", OPTION_LIST, &o.checkpoints, "FILE|RUN",
 	    "use a checkpoint, or that of a run of vt-train",
-	    "FILE", 0, 0, OPTION_COMMON },
+	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
-	    "FILE|-", 0, 0, OPTION_COMMON },
+	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT },
 	LIST_OPTIONS(&o.lists, &o.zero),
 	{ 0, "use-ema", OPTION_FLAG, &o.use_ema, NULL,
 	    "use the moving average of vt-train --ema",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "rescore", OPTION_LIST, &o.rescore.file, "FILE",
 	    "read scores from FILE, which --scores wrote",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &o.views.protocol, "PROTOCOL",
 	    "use the views of a paper, or of validation (auto)",
@@ -73,9 +73,10 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 	    "write the results to FILE, not to standard output",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "#key\t|#video\t|{\"frames\":|{\"key\":|{\"message\":", 0, 0,
+	    OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW },
 	{ 'f', "force", OPTION_FLAG, &o.force, NULL,
-	    "let -o replace a file", NULL, 0, 0, 0 },
+	    "replace existing files", NULL, 0, 0, 0 },
 	{ 0, "top", OPTION_INT, &o.top, "N",
 	    "print at most N likely classes of each video (5)",
 	    NULL, 1, 1000000, OPTION_COMMON },
@@ -83,13 +84,14 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Output of a packed dataset"),
 	{ 0, "scores", OPTION_TEXT, &o.files.scores, "FILE",
 	    "write every class's score, averaged over views",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "#key\tlabel|# {", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "per-class", OPTION_TEXT, &o.files.per_class, "FILE",
 	    "write a table of classes: top-1, top-5, confusion",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "#class\tname\tsamples\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "matrix", OPTION_LIST, &o.files.matrix, "FILE",
 	    "write the confusion matrix: .png, .svg, .pdf or .tsv",
-	    NULL, 0, 0, OPTION_COMMON },
+	    PLOT_BEGINS "|#label\tsamples", 0, 0,
+	    OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "matrix-values", OPTION_CHOICE, &o.files.matrix_options.counts, "WHAT",
 	    "show percent of the label, or count (percent)",
 	    "percent|count", 0, 0, 0 },
@@ -98,7 +100,7 @@ static const struct option_row rows[] = {
 	    "grouped|number", 0, 0, 0 },
 	{ 0, "sheet", OPTION_TEXT, &o.files.sheet, "FILE",
 	    "draw a contact sheet of samples: .png, .svg or .pdf",
-	    NULL, 0, 0, OPTION_COMMON },
+	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "sheet-samples", OPTION_INT, &o.sheet_samples, "N",
 	    "draw N samples on the contact sheet (24)", NULL, 1, 400, 0 },
 	{ 0, "sheet-of", OPTION_CHOICE, &o.files.sheet_wrong, "WHICH",
@@ -116,7 +118,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Training curves"),
 	{ 0, "curve", OPTION_LIST, &o.curves, "FILE",
 	    "write training curves: .png, .svg, .pdf or .tsv",
-	    NULL, 0, 0, OPTION_COMMON },
+	    PLOT_BEGINS "|#curve\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 0, "curve-over", OPTION_CHOICE, &o.curve_over, "WHAT",
 	    "draw over time, or accuracy over the batch (time)",
 	    CURVES_OVER, 0, 0, 0 },
@@ -239,17 +241,6 @@ eval_options_check_curves(int operands, char **operand)
 	eval_options_refuse_ranks("--curve is");
 }
 
-void
-eval_options_check_output(void)
-{
-	if (o.output != NULL && strcmp(o.output, "-") == 0)
-		o.output = NULL;
-	if (o.output != NULL && !o.force && file_size(o.output) >= 0) {
-		fail("%s: exists (-f replaces it)", text_quote(o.output));
-		exit(EXIT_FAILED);
-	}
-}
-
 /* Note which options of views were given, because a choice has no value for
  * "not given". */
 static void
@@ -269,7 +260,6 @@ eval_options_read_rescore(int operands, char **operand)
 {
 	struct option_list *l = &o.rescore.file;
 
-	eval_options_check_output();
 	for (int i = 0; i < operands; i++) {
 		l->item = array_reserve(l->item, l->n, &l->cap, sizeof(*l->item));
 		l->item[l->n++] = operand[i];
@@ -289,6 +279,8 @@ eval_options_read(int argc, char **argv, int *operand)
 	program_quiet(o.quiet);
 	program_verbose(o.verbose);
 	o.files.sheet_samples = (int)o.sheet_samples;
+	if (o.output != NULL && strcmp(o.output, "-") == 0)
+		o.output = NULL;
 	packed_files_check(&o.files);
 	if (o.rescore.file.n > 0) {
 		eval_options_read_rescore(n, argv + *operand);

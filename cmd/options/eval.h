@@ -37,13 +37,6 @@ struct eval_options {
 struct eval_options *eval_options_read(int argc, char **argv, int *operand);
 
 /*
- * eval_options_check_output():
- * Set ${output} to NULL for "-", and end the program after a message if it
- * exists.
- */
-void eval_options_check_output(void);
-
-/*
  * eval_options_refuse(name, are_for):
  * Refuse the options ${name}, up to a NULL, which are for ${are_for}.
  *

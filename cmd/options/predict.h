@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "bench/predict.h"
+#include "draw/plot.h"
 
 struct bench_predict_options {
 	double rate, price;
@@ -26,10 +27,10 @@ struct bench_predict_options {
 	    NULL, 0, 1e9, 0 }, \
 	{ 0, "profile", OPTION_LIST, &(o).profiles, "FILE", \
 	    "cluster, guidelines: read this table of profile", \
-	    NULL, 0, 0, OPTION_COMMON }, \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
 	{ 0, "links", OPTION_TEXT, &(o).links, "CLUSTER", \
 	    "cluster, guidelines: choose a cluster or a file", \
-	    NULL, 0, 0, OPTION_COMMON }, \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
 	{ 0, "set", OPTION_LIST, &(o).settings, "NAME=X", \
 	    "cluster, guidelines: set a property; may be repeated", \
 	    NULL, 0, 0, 0 }, \
@@ -53,7 +54,7 @@ struct bench_predict_options {
 	    NULL, 0, 1e9, 0 }, \
 	{ 0, "plot", OPTION_TEXT, &(o).plot, "FILE", \
 	    "cluster: draw efficiency and time: .png, .svg, .pdf", \
-	    NULL, 0, 0, 0 }
+	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT }
 
 /*
  * predict_ranks(o, count):

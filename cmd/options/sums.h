@@ -21,7 +21,7 @@
 	    "auto|native|ring|torus|halving", 0, 0, 0 }, \
 	{ 0, "allreduce-table", OPTION_TEXT, &(o).table, "FILE", \
 	    "fast: choose by the table of vt-bench --tune", \
-	    NULL, 0, 0, 0 }, \
+	    NULL, 0, 0, OPTION_INPUT }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).wire, "TYPE", \
 	    "fast: send gradients as fp32, bf16 or fp16 (fp32)", \
 	    "fp32|bf16|fp16", 0, 0, 0 }, \

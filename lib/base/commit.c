@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@ struct commit {
 	int fd;
 	int lock;		/* a duplicate of fd; its flock says that the
 				 * writer runs */
+	int mode;		/* of the file that is replaced; -1: none */
 	int failed;		/* a write or sync failed and was reported */
 	struct commit *next;	/* in the list begun */
 };
@@ -82,32 +82,6 @@ commit_end(struct commit *c)
 	free(c->temp);
 	c->temp = NULL;
 	pthread_mutex_unlock(&begun.lock);
-}
-
-/* Return the target of ${path} after symbolic links, whether it exists or
- * not. */
-static char *
-commit_resolve(const char *path)
-{
-	char *dir, *real, *whole = realpath(path, NULL);
-	char link[PATH_MAX];
-	ssize_t n;
-
-	if (whole != NULL)
-		return whole;
-	/* realpath fails on a link whose target does not exist.  Follow one
-	 * level of links. */
-	n = readlink(path, link, sizeof(link) - 1);
-	if (n > 0) {
-		link[n] = '\0';
-		if (link[0] == '/')
-			return xstrdup(link);
-		dir = path_dir(path);
-		real = path_join(dir, link);
-		free(dir);
-		return real;
-	}
-	return xstrdup(path);
 }
 
 /* Return 1 if ${name} has the form ".NAME.tmp.HEX" of commit_open_temporary. */
@@ -175,7 +149,9 @@ commit_open_temporary(struct commit *c, const char *dir)
 		free(c->temp);
 		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, path_base(c->path),
 		    (unsigned)getpid(), attempt);
-		c->fd = file_open(c->temp, O_WRONLY | O_CREAT | O_EXCL);
+		/* We must be able to open it again, to sweep it. */
+		c->fd = AGAIN(open(c->temp, O_WRONLY | O_CREAT | O_EXCL |
+		    O_CLOEXEC, c->mode < 0 ? 0666 : c->mode | 0600));
 		if (c->fd < 0 && errno == EEXIST)
 			continue;
 		if (c->fd < 0)
@@ -209,7 +185,7 @@ commit_open(const char *path)
 	 * the name of a pipe, which cannot be opened. */
 	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode), bad;
 
-	c->path = special ? xstrdup(path) : commit_resolve(path);
+	c->path = special ? xstrdup(path) : path_target(path);
 	c->fd = c->lock = -1;
 	if (special) {
 		if (S_ISDIR(s.st_mode)) {
@@ -225,6 +201,7 @@ commit_open(const char *path)
 	}
 	dir = path_dir(c->path);
 	commit_sweep_dead(dir, path_base(c->path));
+	c->mode = stat(c->path, &s) == 0 ? (int)s.st_mode & 0777 : -1;
 	bad = commit_open_temporary(c, dir);
 	free(dir);
 	if (bad) {
@@ -292,6 +269,8 @@ commit_done(struct commit *c)
 	char *dir = NULL;
 	int fd, result = -1;
 
+	if (c->temp != NULL && c->mode >= 0)	/* some file systems cannot */
+		(void)!fchmod(c->fd, (mode_t)c->mode);
 	if (commit_sync(c) != 0)
 		goto out;
 	fd = c->fd;

@@ -2,6 +2,7 @@
  * names. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/text.h"
 
 #define Q text_quote
+#define LINKS 40		/* that Linux follows in one path */
 
 /*
  * A signal can interrupt any call that waits, on network file systems even one
@@ -214,6 +216,28 @@ path_absolute(const char *path)
 	whole = path_join(here, strncmp(path, "./", 2) == 0 ? path + 2 : path);
 	free(here);
 	return whole;
+}
+
+/* realpath fails on a link whose target does not exist. */
+char *
+path_target(const char *path)
+{
+	char *at = realpath(path, NULL), link[PATH_MAX];
+	ssize_t n;
+
+	if (at != NULL)
+		return at;
+	at = xstrdup(path);
+	for (int i = 0; i < LINKS && (n = readlink(at, link,
+	    sizeof(link) - 1)) > 0; i++) {
+		char *dir = path_dir(at);
+
+		link[n] = '\0';
+		free(at);
+		at = link[0] == '/' ? xstrdup(link) : path_join(dir, link);
+		free(dir);
+	}
+	return at;
 }
 
 const char *

@@ -108,6 +108,13 @@ char *path_join(const char *dir, const char *name);
 char *path_absolute(const char *path);
 
 /*
+ * path_target(path):
+ * Return the path that a write to ${path} reaches: after symbolic links, also if
+ * the file does not exist yet.  The caller frees it.  Never fails.
+ */
+char *path_target(const char *path);
+
+/*
  * path_base(path):
  * Return the part after the last '/', a pointer into ${path}.
  */
@@ -127,7 +134,8 @@ char *path_dir(const char *path);
  * directory, calls fsync, renames the file, and calls fsync on the directory.
  *
  * If the name is a device or a pipe, data go straight to it.  If it is a
- * symbolic link, the target is replaced.  A killed writer leaves its temporary
+ * symbolic link, the target is replaced.  The new file has the mode of the old
+ * one.  A killed writer leaves its temporary
  * file, .NAME.tmp.HEX.  The next commit of the same name removes it, unless its
  * writer is still running.
  *

@@ -92,7 +92,7 @@ option_print_version(const struct option_table *t, int verbose)
 static const char *
 option_print_completed_by(const struct option_row *r)
 {
-	if (r->choices != NULL)
+	if (r->choices != NULL && !(r->flags & OPTION_OUTPUT))
 		return r->choices;
 	if (r->arg != NULL && (strcmp(r->arg, "FILE") == 0 ||
 	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0))
@@ -110,13 +110,14 @@ option_print_spec(const struct option_table *t)
 
 		if (r->help == NULL)
 			continue;
-		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 		    r->letter ? r->letter : '-', r->name,
 		    option_takes(r) == no_argument ? "none" :
 		    r->flags & OPTION_OPTIONAL ? "optional" : "required",
 		    r->arg ? r->arg : "-", option_print_completed_by(r),
 		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
-		    "many" : "once", r->help);
+		    "many" : "once", r->help, r->flags & OPTION_INPUT ? "input" :
+		    r->flags & OPTION_OUTPUT ? "output" : "-");
 		if (t->on[i])
 			printf("-\tno-%s\tnone\t-\t-\tonce\tturn off --%s\n",
 			    r->name, r->name);

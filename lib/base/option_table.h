@@ -75,6 +75,23 @@ void option_set(struct option_table *t, int i, const char *from,
  */
 void option_print(struct buffer *b, const struct option_row *row);
 
+/* ---- inputs and outputs (option_files.c) ---- */
+
+/*
+ * option_check_files(t, operand, n):
+ * Check all outputs in the table against its inputs, the operands and each
+ * other, and against the files that they would replace.  An error ends the
+ * program.
+ *
+ * option_check_output(t, row, path, operand, n):
+ * Check the output ${path} of ${row} in the same way.
+ */
+void option_check_files(const struct option_table *t, char *const *operand,
+    size_t n);
+void option_check_output(const struct option_table *t,
+    const struct option_row *row, const char *path, char *const *operand,
+    size_t n);
+
 /* ---- configuration files (option_config.c) ---- */
 
 /*
@@ -134,7 +151,8 @@ void option_print_version(const struct option_table *t, int verbose);
  * option_print_spec(t):
  * Print the table for completions/make on standard output.  Each option is a
  * line of fields separated by tabs: letter, name, whether it takes a value,
- * name of the value, its completion, "many" if it may be repeated, help.  A
+ * name of the value, its completion, "many" if it may be repeated, help, and
+ * "input" or "output" if it names a file.  A
  * flag whose default is yes has a second line for its --no- form.  Then each
  * operand is a line.
  */

@@ -186,6 +186,13 @@ options_set_default(const char *name, const char *value)
 	    OPTION_UNSET);
 }
 
+void
+options_writes(const char *name, const char *path)
+{
+	option_check_output(&table, table.row[option_named(&table, name)], path,
+	    NULL, 0);
+}
+
 /* Apply all origins, the weakest first.  The command line has been read
  * already, because it names the file. */
 static void
@@ -247,5 +254,6 @@ options_parse(const struct command *command, int argc, char **argv)
 	if (want_help != NULL || want_version || want_print)
 		options_printed();
 	options_check_environment(t);
+	option_check_files(t, argv + optind, (size_t)(argc - optind));
 	return optind;
 }

@@ -48,15 +48,26 @@ struct option_row {
 	const char *arg;	/* FILE, DIR, NET: completed as such */
 	const char *help;	/* one line, with the default; NULL: hidden */
 	const char *choices;	/* OPTION_CHOICE: "stop|skip"; OPTION_TEXT:
-				 * values to complete, "never|FILE" */
+				 * values to complete, "never|FILE"; of an
+				 * OPTION_OUTPUT: fnmatch(3) patterns of what
+				 * its files begin with, zeros as blanks; if it
+				 * is a DIR: of the names that it keeps */
 	double min, max;	/* range of numbers, bytes or seconds; both
 				 * 0: from 0 */
-	int flags;		/* OPTION_OPTIONAL, OPTION_COMMON */
+	int flags;		/* bits, as below */
 };
 
-/* Bits of option_row.flags. */
+/*
+ * Bits of option_row.flags.  Each row whose argument names a file is an input
+ * or an output.  options_parse refuses an output that is an input, or another
+ * output.  Unless --force is given, it refuses to replace a file that does not
+ * begin as in ${choices}.
+ */
 #define OPTION_OPTIONAL	1	/* the argument may be omitted */
 #define OPTION_COMMON	2	/* --help without =all shows the row */
+#define OPTION_INPUT	4	/* a file or directory that is read */
+#define OPTION_OUTPUT	8	/* a file or directory that is written */
+#define OPTION_NEW	16	/* only --force replaces a file */
 
 struct command {
 	const char *usage;	/* "[OPTION]... FILE...", without the name */
@@ -76,7 +87,7 @@ struct command {
 #define OPTION_CONFIG(to) \
 	{ 'c', "config", OPTION_TEXT, to, "FILE", \
 	    "read settings from FILE: long-option = value", NULL, 0, 0, \
-	    OPTION_COMMON }
+	    OPTION_COMMON | OPTION_INPUT }
 #define OPTION_QUIET(to) \
 	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
 	    "omit warnings and notes; twice: also errors", NULL, 0, 0, 0 }
@@ -99,11 +110,24 @@ struct command {
  *
  * --help, --version, --print-config and --complete-spec print and exit with
  * status 0.  A wrong option prints one line on standard error and exits with
- * status 2.  --help shows the rows with OPTION_COMMON, or all rows if the
+ * status 2, as does an output that would replace what it must not.  All operands
+ * are inputs.  --help shows the rows with OPTION_COMMON, or all rows if the
  * command marks none of its own.  --help=all shows all rows.  ${command} and
  * ${argv} must remain valid until the program ends.
  */
 int options_parse(const struct command *command, int argc, char **argv);
+
+/*
+ * options_reads(path, from):
+ * Refuse the input ${path} as options_parse does those of the table.  ${from}
+ * names its origin in the message.
+ *
+ * options_writes(name, path):
+ * Refuse ${path} as if it was the value of the output option ${name}.  It must
+ * remain valid until the program ends.
+ */
+void options_reads(const char *path, const char *from);
+void options_writes(const char *name, const char *path);
 
 /*
  * options_from(name, file, argc, argv):

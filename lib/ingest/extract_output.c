@@ -38,8 +38,6 @@ extract_output_open(struct extract_output *o, const struct list *l,
 	char *text, *tool;
 	int result;
 
-	if (o->path != NULL && !o->replace && file_size(o->path) >= 0)
-		return fail("%s: exists (-f replaces it)", Q(o->path));
 	if (o->path != NULL && (o->out = commit_open(o->path)) == NULL)
 		return -1;
 	if (o->path != NULL)

@@ -18,7 +18,6 @@
 struct extract_output {
 	const char *path;		/* of the stream; NULL: standard output */
 	const char *report_path;	/* NULL: no report */
-	int replace;			/* 1: replace an existing file */
 	struct stream_writer *stream;
 	struct commit *out, *report;
 	struct compare *compare;	/* for the report; NULL: none */

@@ -28,6 +28,9 @@
 #include "train/run/runlog.h"
 
 #define RUNDIR_LOCK ".vt-train.lock"
+#define RUNDIR_NAMES RUNDIR_LOCK "|ckpt-*|latest|best.safetensors|" \
+	"final.safetensors|log.jsonl|events.out.*|config|schedule.tsv|" \
+	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|nan-*"
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
 
 struct rundir {
