@@ -40,6 +40,7 @@ struct foreign {
 	size_t items, cap, passed;	/* passed: given by foreign_next */
 	struct buffer data;
 	int label, text_label;		/* of the sample, -1 without */
+	struct error no_label;		/* why the .json gives none */
 	int labelled;			/* -1: no sample yet */
 	char ext[4];			/* of all frames, "" before */
 };
@@ -116,12 +117,15 @@ foreign_add(struct foreign *f, const struct stream_member *m)
 static int
 foreign_read_cls(struct foreign *f, const struct stream_member *m, char *text)
 {
+	size_t n = strcspn(text, "\r\n");
 	int64_t v;
+	/* Only the end of the line may follow, and no zero byte. */
+	int more = n + strspn(text + n, "\r\n") < m->size;
 
-	text[strcspn(text, "\r\n")] = '\0';
+	text[n] = '\0';
 	if (f->label >= 0)
 		return foreign_bad(f, m, "a second label of the sample");
-	if (text_int(text, 0, INT32_MAX, &v) != 0)
+	if (more || text_int(text, 0, INT32_MAX, &v) != 0)
 		return foreign_bad(f, m, "not a label in decimal digits (the name "
 		    "of a class is in a .txt, with --classes)");
 	f->label = (int)v;
@@ -140,22 +144,33 @@ foreign_read_txt(struct foreign *f, char *text)
 	return STREAM_MORE;
 }
 
-/* Use an integer "label" of another program's KEY.json, and nothing else. */
+/*
+ * Use an integer "label" of another program's KEY.json, and nothing else.  A
+ * defect counts only if no other member has the label (foreign_check_label).
+ */
 static int
 foreign_read_json(struct foreign *f, const struct stream_member *m,
-    const char *text, size_t n)
+    const char *text)
 {
-	struct error why = { "" };
-	struct json *o = json_try(m->name, text, n, &why);
+	struct json *o = json_try(Q(m->name), text, (size_t)m->size,
+	    &f->no_label);
+	const struct json *label = json_get(o, "label");
+	char *printed = label != NULL ? json_print(label) : NULL;
 	int64_t v;
 	int result = STREAM_MORE;
 
-	if (json_get(o, "src_xxh3") != NULL)
+	if (json_get(o, "src_xxh3") != NULL) {
 		result = foreign_bad(f, m, "a description by vt (wanted "
 		    "--foreign without =webdataset, which keeps it)");
-	else if (f->text_label < 0 && json_to_int(json_get(o, "label"), 0,
-	    INT32_MAX, &v) == 0)
-		f->text_label = (int)v;
+	} else if (json_to_int(label, 0, INT32_MAX, &v) == 0) {
+		f->text_label = f->text_label < 0 ? (int)v : f->text_label;
+	} else if (label != NULL && strcmp(printed, "-1") != 0 &&
+	    strcmp(printed, "null") != 0) {
+		error_set(&f->no_label, "%s: label %s (wanted an integer from "
+		    "0; the name of a class is in a .txt, with --classes)",
+		    Q(m->name), Q(printed));
+	}
+	free(printed);
 	json_free(o);
 	return result;
 }
@@ -176,7 +191,7 @@ foreign_use(struct foreign *f)
 	f->items--;
 	result = m.kind == MEMBER_LABEL ? foreign_read_cls(f, &m, text) :
 	    m.kind == MEMBER_TEXT ? foreign_read_txt(f, text) :
-	    foreign_read_json(f, &m, text, strlen(text));
+	    foreign_read_json(f, &m, text);
 	free(text);
 	return result;
 }
@@ -228,6 +243,8 @@ foreign_check_label(struct foreign *f, const struct stream_member *m)
 {
 	if (f->label < 0)
 		f->label = f->text_label;
+	if (f->label < 0 && f->no_label.text[0] != '\0')
+		return fail("%s: %s", stream_path(f->r), f->no_label.text);
 	if (f->labelled < 0)
 		f->labelled = f->label >= 0 || f->limits.classes != NULL;
 	if (f->labelled && f->label < 0)
@@ -395,6 +412,7 @@ foreign_next(struct foreign *f, struct stream_member *m)
 		f->passed = f->items = 0;
 		f->data.n = 0;
 		f->label = f->text_label = -1;
+		f->no_label.text[0] = '\0';
 		result = f->r != NULL ? foreign_fill_archive(f) :
 		    foreign_fill_folder(f);
 	}

@@ -105,6 +105,20 @@ refused "an empty frame" "member x.jpg: empty" x.jpg ''
 refused "a number twice" "member x.01.jpg: its sample has two frames of this number" x.1.jpg $a1 x.01.jpg $a2
 refused "a frame without a number" "its sample also has a frame without a number" x.1.jpg $a1 x.jpg $a2
 refused "a label in letters" "member x.cls: not a label in decimal digits \(the name of a class is in a .txt, with --classes\)" x.cls run x.jpg $a1
+printf '1\0junk' >zero.cls
+refused "a zero byte in a label" "member x.cls: not a label in decimal digits" x.cls @zero.cls x.jpg $a1
+refused "a second line in a label" "member x.cls: not a label in decimal digits" x.cls '1
+junk' x.jpg $a1
+refused "a .json that is not JSON" "bad.tar: x.json: not valid JSON at line 1" x.json '[[[[' x.jpg $a1
+refused "a .json with two labels" "bad.tar: x.json: not valid JSON .*duplicate" x.json '{"label":1,"label":2}' x.jpg $a1
+for label in true 1.0 -2 '"run"' '[1]' 4294967296; do
+	refused "the label $label" "x.json: label .* \\(wanted an integer from 0; the name of a class" x.jpg $a1 x.json "{\"label\":$label}"
+done
+members none.tar x.json '{"label":null}' x.jpg $a1 y.json '{"label":-1}' y.jpg $a2 z.json '[1]' z.jpg $a3
+check_exit "null, -1 and no object: no label" 0 vt-pack --foreign=webdataset -o none none.tar
+check_same "such a set has no labels" "x -1 y -1 z -1" "$(vt-pack --list -i none | tail -n +2 | cut -f1,2 | tr '\t\n' '  ' | sed 's/ $//')"
+members both.tar x.json '[[[[' x.cls 0 x.jpg $a1
+check_exit "a .cls counts, not the .json" 0 vt-pack -n --foreign=webdataset -o no both.tar
 refused "two labels" "member x.cls: a second label" x.cls 1 x.cls 1 x.jpg $a1
 refused "a missing class" "offset [0-9]*: member y.jpg: its sample has no class" x.cls 0 x.jpg $a1 y.jpg $a2
 refused "a class after none" "member y.jpg: its sample has a class, but the first" x.jpg $a1 y.jpg $a2 y.cls 0
