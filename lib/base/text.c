@@ -9,10 +9,10 @@
 
 #define QUOTED 512		/* longer text is truncated, with "..." */
 
-/* Return the code point of the valid UTF-8 character of ${n} bytes at ${s}. */
-static unsigned
-text_code_of(const char *s, int n)
+unsigned
+text_code(const char *s)
 {
+	int n = text_utf8(s);
 	unsigned code = (unsigned char)*s;
 
 	if (n > 1)
@@ -26,7 +26,7 @@ int
 text_displayable(const char *s)
 {
 	int n = text_utf8(s);
-	unsigned c = n > 0 ? text_code_of(s, n) : 0;
+	unsigned c = n > 0 ? text_code(s) : 0;
 
 	if (c < ' ' || (c >= 0x7f && c < 0xa0))
 		return 0;		/* controls */
@@ -67,7 +67,7 @@ text_quote(const char *s)
 		else if (c == '\n' || c == '\t')
 			o = stpcpy(o, c == '\n' ? "\\n" : "\\t");
 		else if (c >= 0x80 && (n = text_utf8(s)) > 0)
-			o += sprintf(o, "\\u%04x", text_code_of(s, n));
+			o += sprintf(o, "\\u%04x", text_code(s));
 		else
 			o += sprintf(o, "\\%03o", c);
 		n = n > 0 ? n : 1;

@@ -75,6 +75,23 @@ int text_utf8(const char *s);
 int text_is_utf8(const char *s);
 
 /*
+ * text_code(s):
+ * Return the code point of the UTF-8 character at ${s}, or its first byte if
+ * text_utf8 does not accept it.
+ */
+unsigned text_code(const char *s);
+
+/*
+ * text_fold(s):
+ * Return a key that is equal for two texts which look the same: it ignores the
+ * case, invisible characters, blanks at the ends and doubled blanks, and
+ * whether a letter and its marks are one character (Unicode's NFC) or several
+ * (NFD).  It knows the letters of Latin, Greek and Cyrillic with their common
+ * marks, kana and Hangul.  The caller frees it.
+ */
+char *text_fold(const char *s);
+
+/*
  * text_distance(a, b):
  * Return the Levenshtein distance: the number of edits that turn ${a} into
  * ${b}.  Only the first 64 bytes of ${b} count.

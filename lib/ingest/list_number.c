@@ -271,6 +271,8 @@ list_number(struct list *l, struct class_list *classes, const char *file)
 	else if (by_number == 0 && (classes->n > 0 ||
 	    list_number_infer(&t, classes) == 0))
 		result = list_number_look_up(&t, classes, file);
+	if (result == 0)
+		class_warn_alike(classes);
 	free(t.item);
 	return result;
 }

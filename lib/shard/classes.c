@@ -78,6 +78,61 @@ out:
 	return result;
 }
 
+#define ALIKE_MAX 4		/* pairs of names that are printed */
+
+/* A class and its key (text_fold). */
+struct class_key { char *key; size_t class; };
+
+static int
+classes_by_key(const void *a, const void *b)
+{
+	const struct class_key *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order != 0 ? order : (x->class > y->class) - (x->class < y->class);
+}
+
+/* Return ${name} as it looks and as its bytes.  The caller frees it. */
+static char *
+class_bytes(const char *name)
+{
+	struct buffer b = { 0 };
+
+	buffer_printf(&b, "%s (\"", Q(name));
+	for (const char *s = name; *s != '\0'; s++)
+		buffer_printf(&b, text_utf8(s) == 1 ? "%c" :
+		    "\\x%02x", (unsigned char)*s);
+	buffer_text(&b, "\")");
+	return b.data;
+}
+
+void
+class_warn_alike(const struct class_list *c)
+{
+	struct class_key *k = xcalloc(c->n, sizeof(*k));
+	size_t pairs = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		k[i] = (struct class_key){ text_fold(c->name[i]), i };
+	qsort(k, c->n, sizeof(*k), classes_by_key);
+	for (size_t i = 1; i < c->n; i++) {
+		if (strcmp(k[i - 1].key, k[i].key) != 0 || pairs++ >= ALIKE_MAX)
+			continue;
+		char *a = class_bytes(c->name[k[i - 1].class]);
+		char *b = class_bytes(c->name[k[i].class]);
+
+		warning("classes %zu and %zu look the same: %s and %s",
+		    k[i - 1].class, k[i].class, a, b);
+		free(a);
+		free(b);
+	}
+	if (pairs > ALIKE_MAX)
+		warning("%zu pairs of classes look the same", pairs);
+	for (size_t i = 0; i < c->n; i++)
+		free(k[i].key);
+	free(k);
+}
+
 void
 class_text(const struct class_list *c, struct buffer *b)
 {

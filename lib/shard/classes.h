@@ -26,6 +26,12 @@ void class_list_free(struct class_list *c);
 int class_check(const char *what, const struct class_list *c,
     struct error *why);
 
+/*
+ * class_warn_alike(c):
+ * Warn of names that look the same (text_fold), with their bytes.
+ */
+void class_warn_alike(const struct class_list *c);
+
 /* class_text(c, b): Append the names as lines, as in classes.txt. */
 void class_text(const struct class_list *c, struct buffer *b);
 

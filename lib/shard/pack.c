@@ -383,8 +383,10 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 		    "command continues after them", Q(o->dir), p.m->shards,
 		    (unsigned long long)p.m->samples);
 	pack_fill_report(&p, NULL, to);
-	if (result == 0)
+	if (result == 0) {
 		to->classes = pack_class_counts(&p);
+		class_warn_alike(&p.m->classes);
+	}
 	if (result == 0)
 		p.status = p.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	shard_drop(p.shard);

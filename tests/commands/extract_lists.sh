@@ -233,6 +233,42 @@ printed() {
 	check "$what: --print-list gives the same stream" sh -c 'list=$1 want=$2; shift 2
 		vt-extract -q --short-side=32 --annotations="$list" "$@" | cmp - "$want"' sh "$T/printed.csv" "$T/list.tar" "$@"
 }
+# ---- classes that look the same ----
+
+# alike NAME...: print the warnings about a file of these classes, without numbers.
+alike() {
+	printf '%s\n' "$@" >"$T/alike"
+	vt-extract -n --annotations="$T/zero" --root="$V" --classes="$T/alike" 2>&1 | sed -n 's/.*warning: classes [0-9]* and [0-9]* look the same: //p'
+}
+echo "a.mp4 0" >"$T/zero"
+nfc=$(printf 'caf\303\251') nfd=$(printf 'cafe\314\201')
+check_same "NFC and NFD: the warning has both with their bytes" \
+	"$nfc (\"caf\\xc3\\xa9\") and $nfd (\"cafe\\xcc\\x81\")" "$(alike walk "$nfc" "$nfd")"
+check_same "case: the warning has both" 'Walk ("Walk") and walk ("walk")' "$(alike Walk run walk)"
+check_same "names that differ are not warned of" "" "$(alike walk walks cafe "$nfd" 'a b' ab)"
+mkdir -p "$T/blanks/sit" "$T/blanks/sit "
+cp "$V/a.mp4" "$T/blanks/sit/1.mp4" && cp "$V/a.mp4" "$T/blanks/sit /2.mp4"
+check_exit "folders that differ in a blank are two classes" 0 vt-extract -n --label-from=dir "$T/blanks"/*/*.mp4
+check_says "a warning has both" 'warning: classes 0 and 1 look the same: sit \("sit"\) and "sit " \("sit "\)'
+if find_python unicodedata; then
+	"$python" - "$T/all" <<-'P'
+	import sys, unicodedata as u
+	blocks = (0xc0, 0x250), (0x370, 0x460), (0x1e00, 0x1f00), (0x3040, 0x3100), (0xac00, 0xb000)
+	nfc = [chr(c) for lo, hi in blocks for c in range(lo, hi)]
+	nfc = [c for c in nfc if u.normalize("NFC", c) == c != u.normalize("NFD", c)]
+	nfc = list({c.lower(): c for c in nfc}.values())
+	text = "".join(c + "\n" + u.normalize("NFD", c) + "\n" for c in nfc)
+	open(sys.argv[1], "w", encoding="utf-8").write(text)
+	print(len(nfc))
+	P
+fi >"$T/pairs"
+if [ -s "$T/pairs" ]; then
+	vt-extract -n --annotations="$T/zero" --root="$V" --classes="$T/all" 2>"$T/err"
+	check_says "all letters with marks of five blocks equal their NFD" "$(cat "$T/pairs") pairs of classes look the same"
+else
+	skip "all letters with marks of five blocks equal their NFD" "no Python"
+fi
+
 printed "kinetics" --annotations "$T/k.csv" --root "$V"
 printed "csv with a part" --annotations "$T/p.csv" --root "$V"
 printf 'path,label,frame_start,frame_end\na.mp4,x,0,9\na.mp4,y,0,9\na.mp4,x,10,19\n' >"$T/l.csv"

@@ -119,6 +119,15 @@ test_randomness(void)
 static void
 test_text(void)
 {
+	static const struct { const char *a, *b; int same; } folded[] = {
+		{ "caf\u00e9", "cafe\u0301", 1 }, { "\u00c9", "e\u0301", 1 },
+		{ "\u1ead", "a\u0323\u0302", 1 }, { "\u0130", "I\u0307", 1 },
+		{ "\uac01", "\u1100\u1161\u11a8", 1 }, { "\u304c", "\u304b\u3099", 1 },
+		{ " a  b\t", "A\u00a0b", 0 }, { " a  b ", "A\u00a0\u3000b", 1 },
+		{ "a\u200bb", "ab", 1 }, { "ab", "a b", 0 }, { "", " ", 1 },
+		{ "e\u0301", "e\u0300", 0 }, { "e", "\u00e9", 0 },
+		{ "\xff", "\xfe", 0 }, { "\u0430", "a", 0 },
+	};
 	static const double values[] = { 0.1, 1.0 / 3, 0.08000000000000002, 1e300,
 		5e-324, 0.010000000000000002 };
 	static const struct { const char *text, *want, *what; } quoted[] = {
@@ -169,6 +178,16 @@ test_text(void)
 	ok(same, "text_real_write: doubles read back the same");
 	is_text(text_real_write(buf, 0.1), "0.1",
 	    "text_real_write: 0.1 is written in its short form");
+	for (size_t i = 0; i < sizeof(folded) / sizeof(*folded); i++) {
+		char *a = text_fold(folded[i].a), *b = text_fold(folded[i].b);
+
+		ok((strcmp(a, b) == 0) == folded[i].same,
+		    "text_fold: %s and %s look %s", text_quote(folded[i].a),
+		    text_quote(folded[i].b), folded[i].same ? "the same" :
+		    "different");
+		free(a);
+		free(b);
+	}
 	is(text_distance("shard-size", "shard-sise"), 1,
 	    "text_distance of two names with one letter changed");
 }
