@@ -109,7 +109,7 @@ fusion_match(struct score_file *f, size_t n)
 	int bad = 0;
 
 	for (size_t k = 1; k < n && !bad; k++) {
-		struct buffer b = { 0 };
+		struct buffer b = { 0 }, first = { 0 };
 
 		bad = fusion_match_classes(&f[0], &f[k]) != 0 ||
 		    fusion_match_samples(&f[0], &f[k], from) != 0;
@@ -117,10 +117,13 @@ fusion_match(struct score_file *f, size_t n)
 			break;
 		fusion_reorder(&f[k], from);
 		protocol_difference(&f[k].protocol, &f[0].protocol, &b);
+		protocol_difference(&f[0].protocol, &f[k].protocol, &first);
 		if (b.n > 0)
-			note("%s: another protocol than %s: %s", Q(f[k].path),
-			    Q(f[0].path), b.data);
+			note("%s was scored with %s, and %s with %s: their "
+			    "scores are combined as they are", Q(f[k].path),
+			    b.data, Q(f[0].path), first.data);
 		buffer_free(&b);
+		buffer_free(&first);
 	}
 	free(from);
 	return bad ? -1 : 0;

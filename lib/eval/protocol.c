@@ -165,8 +165,8 @@ protocol_difference(const struct protocol *a, const struct protocol *b,
 
 		if (other != NULL && strcmp(value, other) != 0 &&
 		    !protocol_has(identity, name))
-			buffer_printf(to, "%s%s %s (%s)", to->n > 0 ? ", " : "",
-			    name, value, other);
+			buffer_printf(to, "%s%s %s", to->n > 0 ? ", " : "",
+			    name, value);
 	}
 }
 

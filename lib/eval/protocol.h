@@ -54,8 +54,8 @@ int protocol_read(struct protocol *p, const char *what, const char *line);
 
 /*
  * protocol_difference(a, b, to):
- * Append "name VALUE OF A (VALUE OF B)", separated by ", ", for each item that
- * differs between ${a} and ${b}.  Skip items that differ between any two
+ * Append "name VALUE" of ${a}, separated by ", ", for each item that differs
+ * between ${a} and ${b}.  Skip items that differ between any two
  * networks, such as the checkpoint, and items that only one of them has.
  */
 void protocol_difference(const struct protocol *a, const struct protocol *b,

@@ -4,17 +4,22 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "eval/rescore.h"
 #include "shard/dataset.h"
 
 #define Q text_quote
 
+enum { HASH_DIGITS = 8 };
+
 /* The files that were read; the first becomes the fused one. */
 struct rescore_work {
 	size_t n;
 	struct score_file *f;		/* [n] */
 	double *weight;			/* [n] */
+	const char *fitted;		/* hash of the samples that the weights
+					 * were fitted to; NULL: unknown */
 	struct protocol fused;		/* empty for one file */
 	struct dataset *data;
 	uint32_t *in_data;		/* results.in_data */
@@ -23,27 +28,33 @@ struct rescore_work {
 
 /* ---- weights ---- */
 
-/* Set ${weight}[n] from "1:1.5".  Return 0, or -1 after a message. */
+/*
+ * Set w->weight[n] from "1:1.5" or "1:1.5@HASH", and w->fitted.  Return 0, or
+ * -1 after a message.
+ */
 static int
-rescore_read_weights(const char *text, size_t n, double *weight)
+rescore_read_weights(const char *text, size_t n, struct rescore_work *w)
 {
-	char *copy = xstrdup(text), *at = copy;
+	const char *hash = strchr(text, '@');
+	char *copy = hash == NULL ? xstrdup(text) :
+	    xstrndup(text, (size_t)(hash - text)), *at = copy;
 	double sum = 0;
 	size_t k = 0;
 	int bad = 0;
 
 	for (char *next; at != NULL && !bad; at = next, k++) {
-		double w;
+		double x;
 
 		if ((next = strchr(at, ':')) != NULL)
 			*next++ = '\0';
-		bad = text_real(at, 0, 1e6, &w) != 0;
-		sum += bad ? 0 : w;
+		bad = text_real(at, 0, 1e6, &x) != 0;
+		sum += bad ? 0 : x;
 		if (!bad && k < n)
-			weight[k] = w;
+			w->weight[k] = x;
 	}
 	free(copy);
-	if (bad || k != n || sum <= 0)
+	w->fitted = hash == NULL ? NULL : hash + 1;
+	if (bad || (hash != NULL && strlen(w->fitted) != HASH_DIGITS) || k != n || sum <= 0)
 		return fail("--fusion-weights=%s: not weights of the %zu score "
 		    "files (wanted a number of at least 0 for each, separated "
 		    "by ':', such as 1:1.5)", text, n);
@@ -63,6 +74,19 @@ rescore_weights_text(const double *weight, size_t n)
 	return b.data;
 }
 
+/* Write the hash of the keys of all samples to ${text}[33], HASH_DIGITS of it. */
+static const char *
+rescore_hash(const struct score_file *f, char *text)
+{
+	struct buffer keys = { 0 };
+
+	for (uint32_t i = 0; i < f->e.samples; i++)
+		buffer_printf(&keys, "%s\n", f->by_key[i]->key);
+	hash128_text(hash128(keys.data, keys.n), text)[HASH_DIGITS] = '\0';
+	buffer_free(&keys);
+	return text;
+}
+
 /* ---- steps ---- */
 
 static int
@@ -75,8 +99,7 @@ rescore_read(const struct rescore *r, struct rescore_work *w)
 	w->weight = xcalloc(n, sizeof(*w->weight));
 	for (size_t k = 0; k < n; k++)
 		w->weight[k] = 1;
-	if (r->weights != NULL && rescore_read_weights(r->weights, n,
-	    w->weight) != 0)
+	if (r->weights != NULL && rescore_read_weights(r->weights, n, w) != 0)
 		return EXIT_USAGE;
 	for (; w->n < n && status == 0; w->n++)
 		status = score_file_read(&w->f[w->n], r->file.item[w->n]);
@@ -92,7 +115,7 @@ rescore_fit(const struct rescore *r, struct rescore_work *w)
 	const struct evaluation *e = &w->f[0].e;
 	struct summary best = evaluation_summary(e);
 	struct buffer line = { 0 };
-	char *weights;
+	char *weights, hash[33];
 	int bad;
 
 	if (best.labelled == 0) {
@@ -102,10 +125,12 @@ rescore_fit(const struct rescore *r, struct rescore_work *w)
 	}
 	best = fusion_fit((enum fusion)r->fusion, w->f, w->n, w->weight);
 	weights = rescore_weights_text(w->weight, w->n);
-	note("%s %.6f, loss %.6f with these weights", e->label_sets ? "mAP" :
-	    "top1", e->label_sets ? best.map : best.top1, best.loss);
-	buffer_printf(&line, "%s--fusion-weights=%s\n", r->fusion ==
-	    FUSION_LOGITS ? "--fusion=logits " : "", weights);
+	note("%s %.6f, loss %.6f with these weights, which are fitted to these "
+	    "samples: use them for others", e->label_sets ? "mAP" : "top1",
+	    e->label_sets ? best.map : best.top1, best.loss);
+	buffer_printf(&line, "%s--fusion-weights=%s@%s\n", r->fusion ==
+	    FUSION_LOGITS ? "--fusion=logits " : "", weights,
+	    rescore_hash(&w->f[0], hash));
 	bad = output_open(&w->output, r->output) != 0 ||
 	    output_write(&w->output, &line) != 0 || output_done(&w->output) != 0;
 	buffer_free(&line);
@@ -118,16 +143,22 @@ static void
 rescore_fuse(const struct rescore *r, struct rescore_work *w)
 {
 	const struct protocol **p = xcalloc(w->n, sizeof(*p));
-	char *weights = rescore_weights_text(w->weight, w->n);
+	char *weights = rescore_weights_text(w->weight, w->n), hash[33];
 
 	for (size_t k = 0; k < w->n; k++) {
 		protocol_add(&w->f[k].protocol, "scores", "%s", w->f[k].path);
 		p[k] = &w->f[k].protocol;
 	}
+	protocol_join(p, w->n, &w->fused);
 	protocol_add(&w->fused, "fusion", "%s", r->fusion == FUSION_LOGITS ?
 	    "logits" : "probabilities");
 	protocol_add(&w->fused, "fusion-weights", "%s", weights);
-	protocol_join(p, w->n, &w->fused);
+	if (w->fitted != NULL && strcmp(w->fitted,
+	    rescore_hash(&w->f[0], hash)) == 0) {
+		protocol_add(&w->fused, "fusion-fitted", "yes");
+		warning("the weights were fitted to these samples, so other "
+		    "samples may have lower figures");
+	}
 	fusion_combine((enum fusion)r->fusion, w->f, w->n, w->weight,
 	    w->f[0].e.scores);
 	free(weights);

@@ -128,6 +128,7 @@ results_print_summary_json(const struct results *r, struct buffer *to)
 	if (full != NULL)
 		json_put_bool(&w, "full", strcmp(full, "yes") == 0);
 	results_put_text(&w, "fusion", r, "fusion");
+	results_put_text(&w, "fusion_fitted", r, "fusion-fitted");
 	results_put_text(&w, "fusion_weights", r, "fusion-weights");
 	json_put_int(&w, "labelled", m->labelled);
 	if (m->labelled > 0)
@@ -153,7 +154,7 @@ void
 results_print_summary(const struct results *r, int json, struct buffer *to)
 {
 	static const char *const shown[] = { "clips", "crops", "frames", "crop",
-		"step", "fusion", "fusion-weights", NULL };
+		"step", "fusion", "fusion-weights", "fusion-fitted", NULL };
 	const struct summary *m = &r->summary;
 
 	if (json) {

@@ -59,7 +59,9 @@ results_title(const struct protocol *p, const char *path)
 	const char *weights = protocol_get(p, "fusion-weights");
 
 	if (fusion != NULL && weights != NULL)
-		return xprintf("fusion of %s, %s", fusion, weights);
+		return xprintf("fusion of %s, %s%s", fusion, weights,
+		    protocol_get(p, "fusion-fitted") != NULL ?
+		    " fitted to these samples" : "");
 	if (model != NULL && step != NULL)
 		return xprintf("%s, step %s", model, step);
 	return xstrdup(path);

@@ -158,7 +158,7 @@ for how in probabilities logits; do
 done
 check_exit "the default is probabilities with equal weights" 0 vt-eval --rescore="$T/rgb.tsv" "$T/flow.tsv" -o "$T/default"
 check_same "the default is in the summary" "fusion probabilities	fusion-weights 1:1" "$(sed -n 's/^#summary.*	fusion /fusion /p' "$T/default")"
-check_says "a note names what differs between the protocols" 'flow.tsv: another protocol than .*rgb.tsv: .*clips 2 .1.'
+check_says "a note names what differs between the protocols" 'flow.tsv was scored with clips 2, validation no, and .*rgb.tsv with clips 1, validation yes: their scores are combined as they are'
 outputs "$T/fused" classes --rescore="$T/rgb.tsv" "$T/flow.tsv" --fusion-weights=1:1.5 --data="$T/val"
 outputs "$T/again" classes --rescore="$T/fused/scores" --data="$T/val"
 if [ $cairo = yes ]; then
@@ -168,20 +168,27 @@ else
 fi
 check "fused scores say where they are from" grep -q "^# {.*\"2.scores\":\"$T/flow.tsv\"" "$T/fused/scores"
 
-check_exit "the best weights" 0 vt-eval -q --rescore="$T/rgb.tsv" "$T/flow.tsv" --fusion=logits --fusion-fit
+check_exit "the best weights" 0 vt-eval --rescore="$T/rgb.tsv" "$T/flow.tsv" --fusion=logits --fusion-fit
 fit=$(cat "$T/out")
 best=$(for w in $(seq 0 20); do
 	weights=$(awk "BEGIN { print $w / 20 \":\" 1 - $w / 20 }")
 	echo "$(python3 "$T/fused.py" logits "$weights" "$T/rgb.tsv" "$T/flow.tsv") $weights"
 done | sort -k2,2gr -k6,6g | head -1)
 check_same "they have the highest top-1 and the lowest loss of all on the grid" \
-	"--fusion=logits --fusion-weights=${best##* }" "$fit"
+	"--fusion=logits --fusion-weights=${best##* }" "${fit%@*}"
+check_says "a note says what they are fitted to" 'fitted to these samples: use them for others'
 # shellcheck disable=SC2086
-check_exit "they can be pasted" 0 vt-eval -q --rescore="$T/rgb.tsv" "$T/flow.tsv" $fit
+check_exit "they can be pasted" 0 vt-eval --rescore="$T/rgb.tsv" "$T/flow.tsv" $fit
 check_same "they give these figures" "${best% *}" "$(figures top1 top5 loss)"
+check_says "for the same samples, a warning says so" 'the weights were fitted to these samples'
+check_same "for the same samples, the summary is marked" yes "$(sed -n 's/^#summary.*	fusion-fitted //p' "$T/out")"
+for f in rgb flow; do sed '$d' "$T/$f.tsv" >"$T/$f-others.tsv"; done
+# shellcheck disable=SC2086
+vt-eval --rescore="$T/rgb-others.tsv" "$T/flow-others.tsv" $fit >"$T/out" 2>"$T/err"
+check "for other samples there is no mark" sh -c "! cat '$T/out' '$T/err' | grep fitted"
 check_exit "the best weights of three files of sets" 0 \
 	vt-eval -q --rescore="$T/actions.tsv" "$T/actions2.tsv" "$T/actions.tsv" --fusion-fit
-check "their sum is 1" awk -F '[=:]' '{ exit !(NF == 4 && ($2 + $3 + $4 - 1) ^ 2 < 1e-20) }' "$T/out"
+check "their sum is 1" awk -F '[=:@]' '{ exit !(NF == 5 && ($2 + $3 + $4 - 1) ^ 2 < 1e-20) }' "$T/out"
 
 # ---- what is refused ----
 
@@ -207,7 +214,7 @@ refused 4 'cut.tsv:[0-9]*: the last line has no end: the file is cut off' --resc
 refused 1 'nothing.tsv' --rescore "$T/nothing.tsv"
 refused 4 'want:2: score of class top1: [a-f] is not a finite number' --rescore "$T/want"
 refused 4 'classes:1: no table of scores' --rescore "$T/a/classes"
-for weights in 1 1:2:3 0:0 1:-1 1:x 1:; do
+for weights in 1 1:2:3 0:0 1:-1 1:x 1: 1:1@ 1:1@1234567; do
 	refused 2 "fusion-weights=$weights: not weights of the 2 score files" \
 		--rescore "$T/rgb.tsv" "$T/flow.tsv" --fusion-weights=$weights
 done
