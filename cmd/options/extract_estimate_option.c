@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/progress.h"
@@ -42,10 +41,8 @@ estimate_option_row(const char *name, const struct extract_range *r, double unit
 int
 estimate_option_print(const struct extract_run *r, size_t n)
 {
-	int cores = r->threads < cpus() ? r->threads : cpus();
 	struct extract_estimate e;
-	char bytes[3][32], time[3][32];
-	double hour = 3600. * cores;
+	char bytes[3][32], time[4][32];
 
 	if (extract_estimate(r, n, &e) != 0)
 		return -1;
@@ -55,16 +52,16 @@ estimate_option_print(const struct extract_run *r, size_t n)
 	estimate_option_row("frames", &e.frames, 1, "%.0f");
 	estimate_option_row("bytes", &e.bytes, 1, "%.0f");
 	estimate_option_row("core_hours", &e.cpu, 3600, "%.6g");
-	estimate_option_row("hours", &e.cpu, hour, "%.6g");
-	estimate_option_row("cores", &(struct extract_range){ cores, cores, cores },
-	    1, "%.0f");
-	note("%s (%s to %s) and %s on %d core%s (%s to %s), from %zu of %zu "
-	    "videos", text_bytes(bytes[0], e.bytes.value),
+	estimate_option_row("hours", &e.wall, 3600, "%.6g");
+	estimate_option_row("cores", &(struct extract_range){ e.cores, e.cores,
+	    e.cores }, 1, "%.0f");
+	note("%s (%s to %s) and %s (%s to %s) on %d core%s, as loaded now, with "
+	    "%s of processors, from %zu of %zu videos", text_bytes(bytes[0], e.bytes.value),
 	    text_bytes(bytes[1], e.bytes.low),
 	    text_bytes(bytes[2], e.bytes.high),
-	    clock_text(time[0], e.cpu.value / cores), cores,
-	    cores == 1 ? "" : "s", clock_text(time[1], e.cpu.low / cores),
-	    clock_text(time[2], e.cpu.high / cores),
+	    clock_text(time[0], e.wall.value), clock_text(time[1], e.wall.low),
+	    clock_text(time[2], e.wall.high), e.cores,
+	    e.cores == 1 ? "" : "s", clock_text(time[3], e.cpu.value),
 	    e.sampled, r->list->n);
 	return stdout_done();
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -14,13 +15,14 @@
 #define Z 1.959964		/* quantile 0.975 of the normal distribution */
 
 /* Measurements of a video, which are proportional to its ${size}. */
-struct extract_estimate_video { double size, refused, frames, bytes, cpu; };
+struct extract_estimate_video { double size, refused, frames, bytes, cpu, wall; };
 
 struct extract_estimate_state {
 	struct extract_estimate_video *video;	/* [n] */
 	size_t n;			/* recorded so far */
 	struct stream_writer *stream;
 	uint64_t before;		/* bytes of the stream */
+	int together;			/* videos that share the time */
 };
 
 static void
@@ -33,6 +35,7 @@ extract_estimate_record(void *arg, size_t i, const struct extraction *x)
 	s->video[i].frames = x->kept ? x->sample.frames : 0;
 	s->video[i].bytes = (double)(bytes - s->before);
 	s->video[i].cpu = x->cpu;
+	s->video[i].wall = x->spent / s->together;
 	s->before = bytes;
 	s->n = i + 1;
 }
@@ -170,13 +173,17 @@ extract_estimate(const struct extract_run *r, size_t n, struct extract_estimate 
 	run.list = &part;
 	/* A video's time is that of its thread, which computes its flow, too. */
 	run.threads = (size_t)run.threads < n ? run.threads : (int)n;
+	e->cores = r->threads < cpus() ? r->threads : cpus();
+	/* The time of more threads than cores has waits for each other. */
+	s.together = run.threads > e->cores ? run.threads : e->cores;
 	run.report = NULL;
 	run.skip = 1;
 	result = extract_estimate_run(&run, &s);
 #define TOTAL(f) extract_estimate_total(&s, all, total, \
 	offsetof(struct extract_estimate_video, f))
 	*e = (struct extract_estimate){ .sampled = n, .frames = TOTAL(frames),
-		.bytes = TOTAL(bytes), .cpu = TOTAL(cpu) };
+		.bytes = TOTAL(bytes), .cpu = TOTAL(cpu),
+		.wall = TOTAL(wall), .cores = e->cores };
 #undef TOTAL
 	for (size_t i = 0; i < n; i++)
 		s.video[i].size = 1;

@@ -10,7 +10,9 @@ struct extract_estimate {
 	size_t sampled;			/* videos that were extracted */
 	struct extract_range refused;	/* videos */
 	struct extract_range frames, bytes;	/* of the stream */
-	struct extract_range cpu;	/* seconds of one core */
+	struct extract_range cpu;	/* seconds of processors */
+	struct extract_range wall;	/* seconds, with ${cores} */
+	int cores;			/* those that r->threads use here */
 };
 
 /*
