@@ -28,7 +28,7 @@ check_same "a run with a failed allocation exits with 1 after a message" "" "$ot
 # A run estimates its time first.  If that runs out of memory, only the run reports it.
 stages '0 0 60 0 4 2 16 4 0.01 0 0' >"$T/long.tsv"
 n=0 twice=
-until [ $n = 40 ] || grep -q 'note: about' "$T/err"; do
+until [ $n = 40 ] || grep -q 'note: .* for [0-9]* steps' "$T/err"; do
 	rm -rf "$T/run"
 	STANDIN_ALLOCS=$n timeout -k 5 60 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/long.tsv" \
 		-o "$T/run" --device ref -j 1 >/dev/null 2>"$T/err"

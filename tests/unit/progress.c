@@ -1,6 +1,7 @@
 /*
  * The progress line: one program at a time draws it on a terminal, and messages
- * replace it.
+ * replace it.  An estimate of a run's time is a sentence, with a range where the
+ * times scatter.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/progress.h"
+#include "train/loop/estimate.h"
 
 #include "tap.h"
 
@@ -100,6 +102,28 @@ command(const char *terminal, const char *name, int tell, double least,
 	_exit(0);
 }
 
+static void
+test_estimates(void)
+{
+	static const struct { struct estimate e; const char *want; } row[] = {
+		{ { .steps = 1500, .training = 400, .fast = 0.9, .slow = 1.1 },
+		    "about 7 min for 1500 steps" },
+		{ { .steps = 1500, .training = 400, .fast = 0.3, .slow = 1.65 },
+		    "2 to 11 min, as the timed steps vary: 7 min for 1500 steps" },
+		{ { .steps = 1, .training = 90, .fast = 0.5, .slow = 2,
+		    .validations = 1, .validating = 9, .validates = 1 },
+		    "50 s to 3 min, as the timed steps vary: 90 s for 1 step and "
+		    "9 s for 1 validation" },
+		{ { .steps = 20, .training = 7200, .fast = 1, .slow = 1,
+		    .validations = 1, .validating = 60 },
+		    "about 2.0 h: 2.0 h for 20 steps and 60 s for precise BN" },
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		is_text(estimate_text(&row[i].e, text), row[i].want, row[i].want);
+}
+
 int
 main(void)
 {
@@ -109,6 +133,7 @@ main(void)
 	int told[2];
 	char c;
 
+	test_estimates();
 	setenv("TERM", "xterm", 1);
 	master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
 	/*

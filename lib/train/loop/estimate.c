@@ -33,14 +33,16 @@
 #include "train/loop/memory.h"
 #include "train/loop/work.h"
 
-enum { WARM = 1, TIMED = 2 };		/* minimum passes over a shape */
+enum { WARM = 1, TIMED = 5, TIMED_MAX = 256 };	/* passes over a shape */
 #define TIMED_SECONDS 0.2		/* minimum time for a shape */
+#define SCATTER 1.25			/* of times, to print a range */
 
 struct estimate_rig {
 	const struct trainer *t;
 	int cores;
 	void *gradient;
 	struct outcome *outcome, *fetched;
+	double fast, slow;		/* those of struct estimate */
 };
 
 /* Wall-clock and processor seconds of one pass in this process. */
@@ -91,6 +93,27 @@ estimate_processor_seconds(void)
 	return (double)s.tv_sec + 1e-9 * (double)s.tv_nsec;
 }
 
+static int
+estimate_by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Set ${*to} to the median of ${seconds}[n], because other programs delay single
+ * passes, and widen the range of ${r} to their first and last decile.
+ */
+static void
+estimate_rig_median(struct estimate_rig *r, double *seconds, int n, double *to)
+{
+	qsort(seconds, (size_t)n, sizeof(*seconds), estimate_by_time);
+	*to = seconds[n / 2];
+	r->fast = fmin(r->fast, seconds[n / 10] / *to);
+	r->slow = fmax(r->slow, seconds[n - 1 - n / 10] / *to);
+}
+
 /* Time forward passes over ${p}, and backward passes if ${backward}. */
 static int
 estimate_rig_time(struct estimate_rig *r, struct plan *p, int backward,
@@ -98,28 +121,35 @@ estimate_rig_time(struct estimate_rig *r, struct plan *p, int backward,
 {
 	struct net *n = r->t->net;
 	const struct graph *g = n->graph;
-	struct estimate_pass begin = { 0 };
+	double seconds[TIMED_MAX], begin = 0, busy = 0, last = 0;
 	struct feed f = { 0 };
-	int passes = -WARM;
+	int timed = -WARM;
 
 	feed_make(&f, p->input, &g->needs);
 	f.outcome = p->training ? r->outcome : NULL;
-	for (; (passes < TIMED || clock_seconds() - begin.seconds <
-	    TIMED_SECONDS) && stop_signal() == 0; passes++) {
-		if (passes == 0)
-			begin = (struct estimate_pass){ clock_seconds(),
-				estimate_processor_seconds() };
+	for (; (timed < TIMED || (timed < TIMED_MAX && last - begin <
+	    TIMED_SECONDS)) && stop_signal() == 0; timed++) {
+		if (timed == 0) {
+			begin = last = clock_seconds();
+			busy = estimate_processor_seconds();
+		}
 		net_forward(n, p, &f, p->training ? r->gradient : NULL);
 		if (backward)
 			plan_backward(p, NULL);
 		/* The download waits until the device has finished. */
 		device_download(n->device, r->fetched, r->outcome,
 		    (size_t)g->heads * sizeof(*r->fetched));
+		if (timed >= 0) {
+			seconds[timed] = clock_seconds() - last;
+			last += seconds[timed];
+		}
 	}
-	to->seconds = (clock_seconds() - begin.seconds) / passes;
-	to->busy = (estimate_processor_seconds() - begin.busy) / passes;
 	feed_free(&f, &g->needs);
-	return stop_signal() != 0 ? -1 : 0;
+	if (stop_signal() != 0)
+		return -1;
+	to->busy = (estimate_processor_seconds() - busy) / timed;
+	estimate_rig_median(r, seconds, timed, &to->seconds);
+	return 0;
 }
 
 /* Return the thread seconds that ${l} takes to load a clip, or -1 after a
@@ -236,7 +266,6 @@ estimate_measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
 	    estimate_rig_time(r, p, 1, &pass) != 0 ||
 	    (load = estimate_rig_load(r, estimate_first_step(t, i, k))) < 0)
 		return -1;
-	e->shapes++;
 	e->cell[i][k] = estimate_share(t, c) * estimate_rig_together(r, &pass,
 	    load * p->input->n, t->loading.threads);
 	return 0;
@@ -282,7 +311,7 @@ estimate_total(const struct trainer *t, struct estimate *e, double validation)
 			e->steps += steps[i][k];
 			e->training += (double)steps[i][k] * e->cell[i][k];
 		}
-	e->validation = t->val != NULL ? "validation" : "measurement";
+	e->validates = t->val != NULL;
 	e->validations = validation > 0 ? estimate_validations(t) : 0;
 	e->validating = e->validations * validation;
 	free(steps);
@@ -327,7 +356,7 @@ estimate_rig_close(struct estimate_rig *r)
 int
 estimate_measure(struct trainer *t, int cores, struct estimate *e)
 {
-	struct estimate_rig r = { .t = t, .cores = cores };
+	struct estimate_rig r = { .t = t, .cores = cores, .fast = 1, .slow = 1 };
 	const struct schedule *s = t->schedule;
 	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
 	double validation = 0;
@@ -344,6 +373,8 @@ estimate_measure(struct trainer *t, int cores, struct estimate *e)
 		bad = estimate_measure_validation(&r, &validation);
 	if (!bad)
 		estimate_total(t, e, validation);
+	e->fast = r.fast;
+	e->slow = r.slow;
 	estimate_rig_close(&r);
 	free(steps);
 	return bad ? -1 : 0;
@@ -365,7 +396,7 @@ estimate_is_cheap(const struct trainer *t)
 			cost += steps[i][k] > 0 ? (WARM + TIMED) * macs : 0;
 		}
 	free(steps);
-	return cost < all / 100;
+	return cost < all / 50;
 }
 
 /* ---- from a log ---- */
@@ -488,7 +519,8 @@ estimate_log(const struct trainer *t, const char *run, struct estimate *e)
 	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
 	int known;
 
-	*e = (struct estimate){ .cell = xcalloc(n, sizeof(*e->cell)) };
+	*e = (struct estimate){ .cell = xcalloc(n, sizeof(*e->cell)), .fast = 1,
+		.slow = 1 };
 	estimate_log_read(&l, run);
 	e->log = path_join(run, "log.jsonl");
 	known = t->val == NULL || l.validations > 0;
@@ -532,23 +564,35 @@ estimate_time_text(char text[32], double seconds)
 char *
 estimate_text(const struct estimate *e, char text[256])
 {
-	char all[32], a[32], b[32];
-	int n;
+	double all = e->training + e->validating;
+	char low[32], high[32], part[32], *unit, *at = text, *end = text + 256;
 
-	n = snprintf(text, 256, "about %s: %s of %" PRIu64 " step%s",
-	    estimate_time_text(all, e->training + e->validating),
-	    estimate_time_text(a, e->training), e->steps,
-	    e->steps == 1 ? "" : "s");
-	if (e->validations > 0)
-		n += snprintf(text + n, 256 - (size_t)n, ", %s of %d %s%s",
-		    estimate_time_text(b, e->validating), e->validations,
-		    e->validation, e->validations == 1 ? "" : "s");
-	if (e->shapes > 0)
-		snprintf(text + n, 256 - (size_t)n, " (timed at least %d "
-		    "microbatches of %s%d shape%s)", TIMED, e->shapes == 1 ? "" :
-		    "each of ", e->shapes, e->shapes == 1 ? "" : "s");
+	estimate_time_text(low, all * e->fast);
+	estimate_time_text(high, all * e->slow);
+	/* "2 to 11 min", but "50 s to 2 min". */
+	if ((unit = strchr(low, ' ')) != NULL &&
+	    strcmp(unit, strchr(high, ' ')) == 0)
+		*unit = '\0';
+	if (e->slow > SCATTER * e->fast && strcmp(low, high) != 0)
+		at += snprintf(at, 256, "%s to %s, as the timed steps vary: "
+		    "%s", low, high, estimate_time_text(part, e->training));
 	else
-		snprintf(text + n, 256 - (size_t)n, " (from %s)",
+		at += snprintf(at, 256, "about %s%s%s",
+		    estimate_time_text(low, all), e->validations > 0 ? ": " : "",
+		    e->validations == 0 ? "" : estimate_time_text(part,
+		    e->training));
+	at += snprintf(at, (size_t)(end - at), " for %" PRIu64 " step%s",
+	    e->steps, e->steps == 1 ? "" : "s");
+	if (e->validations > 0)
+		at += snprintf(at, (size_t)(end - at), " and %s for ",
+		    estimate_time_text(part, e->validating));
+	if (e->validations > 0 && !e->validates)
+		at += snprintf(at, (size_t)(end - at), "precise BN");
+	else if (e->validations > 0)
+		at += snprintf(at, (size_t)(end - at), "%d validation%s",
+		    e->validations, e->validations == 1 ? "" : "s");
+	if (e->log != NULL)
+		snprintf(at, (size_t)(end - at), ", from %s",
 		    text_quote(e->log));
 	return text;
 }

@@ -12,21 +12,21 @@
 struct estimate {
 	uint64_t steps;
 	double training;		/* seconds of these steps */
-	const char *validation;		/* "validation"; "measurement" without a
-					 * validation set */
+	int validates;			/* 0: without a validation set,
+					 * ${validations} are precise BN */
 	int validations;
 	double validating;		/* seconds of all validations */
-	int shapes;			/* shapes timed; 0: estimated from a
-					 * log */
+	double fast, slow;		/* factors, around 1, of fast and slow
+					 * steps among the timed ones */
 	char *log;			/* path of that log; NULL: measured */
 	double (*cell)[SCHEDULE_CYCLE];	/* [stages] seconds of a step */
 };
 
 /*
  * estimate_measure(t, cores, e):
- * Time at least two microbatches of each remaining shape on synthetic clips,
- * and the loading of two microbatches of real clips.  Multiply by the remaining
- * steps.  ${cores_threads} is the number of processors of this rank, shared by
+ * Time at least five microbatches of each remaining shape on synthetic clips,
+ * and the loading of five microbatches of real clips.  Multiply the median by the
+ * remaining steps.  ${cores_threads} is the number of processors of this rank, shared by
  * computing and loading.  Communication between ranks, updates and checkpoints
  * are not included.
  *
@@ -39,7 +39,7 @@ struct estimate {
  */
 int estimate_measure(struct trainer *t, int cores, struct estimate *e);
 
-/* estimate_is_cheap(t): return 1 if estimate_measure takes less than 1 % of the
+/* estimate_is_cheap(t): return 1 if estimate_measure takes less than 2 % of the
  * multiply-adds of the remaining run. */
 int estimate_is_cheap(const struct trainer *t);
 
@@ -52,8 +52,8 @@ int estimate_is_cheap(const struct trainer *t);
  */
 int estimate_log(const struct trainer *t, const char *run, struct estimate *e);
 
-/* estimate_text(e, text): print to ${text} "about 12 min: 9 min of 1475 steps,
- * ...".  Return ${text}. */
+/* estimate_text(e, text): print to ${text} "about 12 min: 9 min for 1475 steps
+ * and ...", or "8 to 15 min, ..." if times scatter.  Return ${text}. */
 char *estimate_text(const struct estimate *e, char text[256]);
 
 /* estimate_print(t, e, f): print that text and the time of a step of each shape
