@@ -1,12 +1,26 @@
 #ifndef BASE_CPUS_H
 #define BASE_CPUS_H
 
+#include <stdint.h>
+
 /*
  * cpus():
- * Return the number of processors on which this process may run, by its
- * affinity mask.
+ * Return the number of processors that this process may use: those of its
+ * affinity mask, but at most the quota of its control groups, rounded down, and
+ * at least 1.
+ * cpus_text(text):
+ * Write "2 processors", or "2 processors, 1 by quota", to ${text} of 64 bytes.
+ * Return ${text}.
  */
 int cpus(void);
+char *cpus_text(char *text);
+
+/*
+ * cpus_quota(root, group):
+ * Return the processors that the CPU quotas of the control groups allow, or -1
+ * if they have none.  ${root} and ${group} are those of cgroup_least.
+ */
+double cpus_quota(const char *root, uint64_t *group);
 
 /*
  * launch_rank(size):

@@ -3,31 +3,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/mem.h"
 #include "base/ram.h"
-
-/* Return the number after ${name} in a file of lines "NAME NUMBER".  Return
- * -1 if the file, the line or the number is missing. */
-static double
-ram_number_in(const char *path, const char *name)
-{
-	char line[256];
-	double v = -1;
-	size_t n = strlen(name);
-	FILE *f = fopen(path, "r");
-
-	while (f != NULL && v < 0 && fgets(line, sizeof(line), f) != NULL)
-		if (strncmp(line, name, n) == 0 && sscanf(line + n, "%lf",
-		    &v) != 1)
-			v = -1;
-	if (f != NULL)
-		fclose(f);
-	return v;
-}
 
 size_t
 ram_resident(void)
@@ -46,7 +27,7 @@ ram_resident(void)
 size_t
 ram_peak(void)
 {
-	double kib = ram_number_in("/proc/self/status", "VmHWM:");
+	double kib = cgroup_number("/proc/self", "status", "VmHWM:");
 
 	return kib > 0 ? (size_t)kib * 1024 : 0;
 }
@@ -72,60 +53,22 @@ ram_resident_of(const void *p, size_t bytes)
  * cache.  "max" in memory.max means no limit and is not a number.
  */
 static double
-ram_left_in_group(const char *group)
+ram_left_in_group(const char *folder)
 {
-	char *max = xprintf("/sys/fs/cgroup%s/memory.max", group);
-	char *stat = xprintf("/sys/fs/cgroup%s/memory.stat", group);
-	double limit = ram_number_in(max, ""),
-	    used = ram_number_in(stat, "anon ");
+	double limit = cgroup_number(folder, "memory.max", "");
+	double used = cgroup_number(folder, "memory.stat", "anon ");
 
-	free(max);
-	free(stat);
 	return limit < 0 ? -1 : used < 0 ? limit : limit > used ? limit - used :
 	    0;
-}
-
-/* Set ${group}[size] to the control group of this process in the unified
- * hierarchy, the line "0::PATH"; "" if there is none. */
-static void
-ram_group(char *group, size_t size)
-{
-	FILE *f = fopen("/proc/self/cgroup", "r");
-	char *line = NULL;
-	size_t cap = 0;
-
-	group[0] = '\0';
-	while (f != NULL && getline(&line, &cap, f) > 0)
-		if (strncmp(line, "0::", 3) == 0 && strlen(line) - 3 < size) {
-			strcpy(group, line + 3);
-			group[strcspn(group, "\n")] = '\0';
-		}
-	free(line);
-	if (f != NULL)
-		fclose(f);
 }
 
 size_t
 ram_available(void)
 {
-	double least = 1024 * ram_number_in("/proc/meminfo", "MemAvailable:");
-	char group[4096];
+	double least = 1024 * cgroup_number("/proc", "meminfo", "MemAvailable:");
+	double left = cgroup_least("", "memory", ram_left_in_group, NULL);
 
-	ram_group(group, sizeof(group));
-	/* Check the group and its ancestors: each may have a limit.  The
-	 * path of the root group, "/", becomes "". */
-	for (;;) {
-		char *slash = strrchr(group, '/');
-		double left;
-
-		if (slash != NULL && slash[1] == '\0')
-			*slash = '\0';
-		left = ram_left_in_group(group);
-		if (left >= 0 && (least < 0 || left < least))
-			least = left;
-		if ((slash = strrchr(group, '/')) == NULL)
-			break;
-		*slash = '\0';
-	}
+	if (left >= 0 && (least < 0 || left < least))
+		least = left;
 	return least < 0 ? SIZE_MAX : (size_t)least;
 }

@@ -79,11 +79,11 @@ machine_facts(struct fact *f)
 {
 	double bytes = (double)sysconf(_SC_PHYS_PAGES) *
 	    (double)sysconf(_SC_PAGESIZE);
-	char text[32];
+	char text[32], cores[64];
 	int n = 0;
 
 	f[n].key = "cores";
-	snprintf(f[n].value, sizeof(f[n].value), "%d", cpus());
+	snprintf(f[n].value, sizeof(f[n].value), "%s", cpus_text(cores));
 	f[++n].key = "isa";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", isa_name(isa_best()));
 	f[++n].key = "libraries";

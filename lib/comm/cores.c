@@ -1,22 +1,25 @@
 /* A rank's share of the processors of its host. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "comm/cores.h"
 
 /*
  * Return the sum over the processors that rank ${rank} may run on of 1 /
- * (number of the host's ranks that may run there).
+ * (number of the host's ranks that may run there), but at most its share of the
+ * quota.
  */
 static double
 cores_share_of(const struct rank_place *place, int n, int rank)
 {
 	const struct rank_place *me = &place[rank];
-	double sum = 0;
+	double sum = 0, together = 0;
 
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		int ranks = 0;
@@ -28,6 +31,11 @@ cores_share_of(const struct rank_place *place, int n, int rank)
 			    CPU_ISSET(cpu, &place[r].cpus);
 		sum += 1.0 / ranks;
 	}
+	for (int r = 0; r < n; r++)
+		together += strcmp(place[r].host, me->host) == 0 &&
+		    place[r].group == me->group;
+	if (me->quota > 0)
+		sum = fmin(sum, me->quota / together);
 	return sum + 1e-6;		/* three thirds must make 1 */
 }
 
@@ -75,6 +83,7 @@ cores_places(struct comm *c)
 	/* It fails with more than CPU_SETSIZE processors; assume one. */
 	if (sched_getaffinity(0, sizeof(mine.cpus), &mine.cpus) != 0)
 		CPU_SET(0, &mine.cpus);
+	mine.quota = fmax(cpus_quota("", &mine.group), 0);
 	if (comm_allgather(c, &mine, sizeof(mine), all) == 0)
 		return all;
 	free(all);

@@ -328,6 +328,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	const struct trainer_work *w = t->work;
 	const struct cell *last = work_last_cell(t->schedule);
 	uint64_t samples = dataset_samples(t->train), clips = 0;
+	char host[64];
 	double macs = 0;
 
 	for (struct schedule_step at = schedule_start(t->schedule, samples);
@@ -341,6 +342,7 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %s in %s on %d rank%s\n", "# back end",
 	    t->net->device->backend->name, t->net->device->precision, t->comm->size,
 	    t->comm->size > 1 ? "s" : "");
+	fprintf(f, "%-22s %s\n", "# host", cpus_text(host));
 	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
 	    schedule_epochs(t->schedule));
 	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/version.h"
@@ -28,7 +29,7 @@ record_log_start(struct rundir *r, const struct record *p)
 {
 	struct json_writer w = { 0 };
 	struct utsname u = { 0 };
-	char now[32];
+	char now[32], processors[64];
 
 	uname(&u);
 	json_open(&w, NULL, '{');
@@ -45,6 +46,7 @@ record_log_start(struct rundir *r, const struct record *p)
 	json_put_text(&w, "model", p->model);
 	json_put_int(&w, "parameters", (int64_t)p->parameters);
 	json_put_text(&w, "precision", p->precision);
+	json_put_text(&w, "processors", cpus_text(processors));
 	json_put_int(&w, "ranks", p->ranks);
 	json_put_int(&w, "samples", p->samples);
 	json_put_int(&w, "step", (int64_t)p->step);

@@ -19,8 +19,11 @@ versions_fabric(void)
 void
 train_versions(FILE *f)
 {
-	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %d to run on\nback ends:",
-	    comm_library(), versions_fabric(), isa_name(isa_best()), cpus());
+	char text[64];
+
+	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %s\nback ends:",
+	    comm_library(), versions_fabric(), isa_name(isa_best()),
+	    cpus_text(text));
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			fprintf(f, " %s (%s)", backends[i]->name,
