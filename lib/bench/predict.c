@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "base/exit.h"
+#include "base/fail.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "bench/prediction.h"
 
 struct predict_job {
@@ -16,6 +18,35 @@ struct predict_job {
 	struct prediction p;
 	double base;			/* clips per second and rank of the base */
 };
+
+/* Return 1 if the seeds of a run differ by more than the profile does. */
+static int
+predict_spreads(const struct cluster *c)
+{
+	return c->v[JITTER] > 0 || c->v[SKEW] > 0 || c->v[MTBF] > 0;
+}
+
+/*
+ * Say what the cluster lacks, so that a time without spread does not look
+ * certain.
+ */
+static void
+predict_note_missing(const struct predict_job *j)
+{
+	static const struct { int property; const char *name; } row[] = {
+		{ JITTER, "jitter" }, { SKEW, "skew" }, { START, "start" } };
+	struct buffer b = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		if (j->p.cluster.v[row[i].property] == 0)
+			buffer_printf(&b, "%sno cluster/%s", b.n > 0 ? ", " :
+			    "", row[i].name);
+	if (b.n > 0)
+		note("%s has %s: the prediction is too low%s (--set=NAME=VALUE "
+		    "adds them)", text_quote(j->o->links), b.data,
+		    predict_spreads(&j->p.cluster) ? "" : " and has no spread");
+	buffer_free(&b);
+}
 
 /* ---- rows ---- */
 
@@ -71,18 +102,20 @@ predict_print_run(struct predict_job *j, const char *prefix)
 {
 	static const double q[] = { 0.1, 0.5, 0.9 };
 	struct figure *f = &j->p.time;
+	int spreads = predict_spreads(&j->p.cluster);
+	int from = spreads ? 0 : 1, to = spreads ? 2 : 1;
 
 	if (j->o->schedule == NULL)
 		return;
 	qsort(f->v, f->n, sizeof(*f->v), predict_by_value);
-	for (int i = 0; i < 3; i++)
-		bench_value(j->b, predict_quantile(f, q[i]), "s", i == 0 ?
-		    "quantiles of 20 seeds" : NULL, "%s/time/p%.0f", prefix,
-		    100 * q[i]);
+	for (int i = from; i <= to; i++)
+		bench_value(j->b, predict_quantile(f, q[i]), "s", i > from ?
+		    NULL : from < to ? "quantiles of 20 seeds" : "no spread",
+		    "%s/time/p%.0f", prefix, 100 * q[i]);
 	if (j->p.cluster.v[MTBF] > 0)
 		bench_value(j->b, (double)j->p.failures / PREDICTION_SEEDS, "failures",
 		    "mean of 20 seeds", "%s/failures", prefix);
-	for (int i = 0; i < 3 && j->o->price > 0; i++)
+	for (int i = from; i <= to && j->o->price > 0; i++)
 		bench_value(j->b, predict_quantile(f, q[i]) / 3600 *
 		    j->p.lists.ranks * j->o->price, "price", NULL,
 		    "%s/price/p%.0f", prefix, 100 * q[i]);
@@ -146,6 +179,7 @@ bench_predict(struct bench *b, const struct predict_options *o)
 	    (n = prediction_counts(&j.p, o, count)) < 0;
 
 	if (!bad) {
+		predict_note_missing(&j);
 		curve = xcalloc(o->names * (size_t)n, sizeof(*curve));
 		bench_remark(b, "%zu gradients in buckets of %.0f bytes, %.0f "
 		    "ranks a host", j.p.profile->elements,
@@ -155,7 +189,8 @@ bench_predict(struct bench *b, const struct predict_options *o)
 		bad = predict_algorithm(&j, o->name[i], count, n,
 		    &curve[i * (size_t)n]);
 	if (!bad && o->plot != NULL)
-		bad = predict_plot(o, o->name, o->names, count, n, curve);
+		bad = predict_plot(o, predict_spreads(&j.p.cluster), count, n,
+		    curve);
 	free(curve);
 	prediction_close(&j.p);
 	return bad ? EXIT_USAGE : 0;

@@ -53,11 +53,12 @@ int bench_predict(struct bench *b, const struct predict_options *o);
 int bench_guidelines(struct bench *b, const struct predict_options *o);
 
 /*
- * predict_plot(o, name, names, count, n, curve):
- * Draw efficiency and time of ${curve}[names][n] over ${count}[n] ranks to
- * o->plot.  Return 0, or -1 after a message.
+ * predict_plot(o, spreads, count, n, curve):
+ * Draw efficiency and time of ${curve}[o->names][n] over ${count}[n] ranks to
+ * o->plot, and their quantiles if ${spreads} is 1.  Return 0, or -1 after a
+ * message.
  */
-int predict_plot(const struct predict_options *o, const char *const *name,
-    size_t names, const int *count, int n, const struct predict_curve *curve);
+int predict_plot(const struct predict_options *o, int spreads,
+    const int *count, int n, const struct predict_curve *curve);
 
 #endif

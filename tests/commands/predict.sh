@@ -67,6 +67,20 @@ check_same "all 1,954 steps are predicted" 1954 \
 	"$(sed -n 's|.*/phase/12288x8x224/step.* \([0-9]*\) steps$|\1|p' "$T/out")"
 check_same "the price is that of 1,536 ranks" "$(value exact/1536/price/p50)" \
 	"$(value exact/1536/time/p50 | awk '{ printf "%.6g", $1 / 3600 * 1536 * 2 }')"
+# spread: print the quantiles of time and price in the last prediction, and its notes.
+spread() {
+	sed -nE 's#^cluster/exact/1536/((time|price)/p[0-9]+).*#\1#p' "$T/out" | paste -sd' '
+	sed -n 's#^vt-bench: note: .*/clusters/##p' "$T/err"
+}
+check_same "a cluster without jitter and skew has no P10 to P90, and a note says so" "time/p50 price/p50
+summit.tsv has no cluster/jitter, no cluster/skew, no cluster/start: the prediction is too low and has no spread (--set=NAME=VALUE adds them)" "$(spread)"
+predict --links=summit --schedule=$schedule --samples=240000 --ranks=1536 --set=cluster/jitter=0.03
+check_same "with jitter it has" "time/p10 time/p50 time/p90
+summit.tsv has no cluster/skew, no cluster/start: the prediction is too low (--set=NAME=VALUE adds them)" "$(spread)"
+predict --links=summit --schedule=$schedule --samples=240000 --ranks=1536 --set=cluster/jitter=0.03 \
+	--set=cluster/skew=0.02 --set=cluster/start=60
+check_same "with all three there is no note" "time/p10 time/p50 time/p90" "$(spread)"
+predict --links=summit --schedule=$schedule --samples=240000 --ranks=1536
 whole=$(value exact/1536/time/p50)
 predict --links=summit --schedule=$schedule --samples=240000 --ranks=1536 --set=cluster/mtbf=100 \
 	--set=cluster/interval=60 --set=cluster/checkpoint=1 --set=cluster/restart=30
@@ -75,6 +89,9 @@ check "the number of failures is printed" less 0 "$(value exact/1536/failures)"
 if built cairo; then
 	check "--plot draws a picture" predict --shape=8x8x224 --plot="$T/a.png"
 	check "the picture is a PNG" [ "$(head -c4 "$T/a.png" | tail -c3)" = PNG ]
+	predict --links=summit --schedule=$schedule --samples=240000 --ranks=6,12 --plot="$T/a.svg"
+	check "a picture of long runs is in hours, and claims no spread" sh -c "grep -q 'time of the run, h' '$T/a.svg' &&
+		! grep -q P90 '$T/a.svg'"
 else
 	skip "--plot" "no cairo"
 fi
