@@ -112,11 +112,9 @@ list_read_paths(struct list *l, const char *file, int zero)
 	char end = zero ? '\0' : '\n', *p;
 	int line = 0, returns, result = -1;
 
-	if (file_read(file, &b) != 0)
-		goto out;
-	if (!zero && (file_check_text(file, &b,
-	    "lines of text; -0 reads such lists") != 0 ||
-	    list_foreign(name, b.data)))
+	if (zero ? file_read(file, &b) != 0 : list_foreign_read(file, name,
+	    "lines of text; -0 reads such lists", &b) != 0 ||
+	    list_foreign(name, b.data))
 		goto out;
 	returns = !zero && list_has_returns(b.data);
 	p = b.data;

@@ -107,10 +107,19 @@ static const struct list_columns_name {
 	{ "stoptime", COLUMN_END, 0 },
 	{ "endframe", COLUMN_END_FRAME, 0 },
 	{ "stopframe", COLUMN_END_FRAME, 0 },
+	{ "interval", COLUMN_LENGTH, 0 },
+	{ "segment", WORD, 0 },
+	{ "segment", COLUMN_LENGTH, 0 },
+	{ "range", COLUMN_LENGTH, 0 },
 	{ "from", COLUMN_HINT, 0 },
 	{ "to", COLUMN_HINT, 0 },
 	{ "first", COLUMN_HINT, 0 },
 	{ "last", COLUMN_HINT, 0 },
+	{ "in", COLUMN_HINT, 0 },
+	{ "out", COLUMN_HINT, 0 },
+	{ "timecode", COLUMN_HINT, 0 },
+	{ "t0", COLUMN_HINT, 0 },
+	{ "t1", COLUMN_HINT, 0 },
 	{ "s", WORD, 1 },
 	{ "sec", WORD, 1 },
 	{ "secs", WORD, 1 },
@@ -132,12 +141,10 @@ static const struct list_columns_name {
 	{ "time", WORD, 0 },
 	{ "timestamp", WORD, 0 },
 	{ "temporal", WORD, 0 },
-	{ "segment", WORD, 0 },
 	{ "clip", WORD, 0 },
 	{ "event", WORD, 0 },
 	{ "action", WORD, 0 },
 	{ "video", WORD, 0 },
-	{ "in", WORD, 0 },
 	{ "index", WORD, 0 },
 	{ "idx", WORD, 0 },
 	{ "number", WORD, 0 },
@@ -351,7 +358,7 @@ list_columns_format(struct list_layout *y, const struct list_fields *head)
 int
 list_columns_read(struct list_reading *r, const char *line)
 {
-	static const char seps[] = ",\t; ";
+	static const char seps[] = ",\t;| ";
 	struct list_layout *y = &r->y;
 
 	/* The misspelling is PySlowFast's. */
@@ -423,11 +430,30 @@ list_columns_frame(const char *text, int64_t *to)
 	return result;
 }
 
+/* Return 1 if ${cell} has two times or numbers, as in 0.5-1.7 and [5, 17]. */
+static int
+list_columns_is_span(const char *cell)
+{
+	static const char number[] = "0123456789.:", between[] = " ,;-";
+	size_t n;
+
+	cell += strspn(cell, "[(");
+	if ((n = strspn(cell, number)) == 0)
+		return 0;
+	cell += n;
+	if ((n = strspn(cell, between)) == 0)
+		return 0;
+	cell += n;
+	n = strspn(cell, number);
+	return n > 0 && cell[n + strspn(cell + n, ")]")] == '\0';
+}
+
 /* The kinds of values in a column. */
 struct list_columns_values {
 	int whole, other;	/* first line with an integer, and with a time
 				 * of another form; 0: none */
-	int odd;		/* 1: a cell is not a time */
+	int spans;		/* cells with two times */
+	int odd;		/* other cells */
 };
 
 static struct list_columns_values
@@ -444,8 +470,11 @@ list_columns_scan(struct list_reading *r, const struct list_lines *l, int at)
 		list_cut_fields(copy, r->y.sep, &r->cell);
 		cell = at < r->cell.n ? r->cell.s[at] : "";
 		first = strpbrk(cell, ".,:") != NULL ? &v.other : &v.whole;
-		if (*cell != '\0' && list_columns_time(cell, 1, &time) != 0)
-			v.odd = 1;
+		if (*cell != '\0' && list_columns_is_span(cell))
+			v.spans++;
+		else if (*cell != '\0' &&
+		    list_columns_time(cell, 1, &time) != 0)
+			v.odd++;
 		else if (*cell != '\0' && *first == 0)
 			*first = l->number[i];
 		free(copy);
@@ -547,10 +576,11 @@ list_columns_check_hints(struct list_reading *r, const struct list_lines *l)
 		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
 		struct list_columns_values v;
 
-		if (k.column != COLUMN_INSTANT && k.column != COLUMN_HINT)
+		if (k.column < COLUMN_READ)
 			continue;
 		v = list_columns_scan(r, l, i);
-		if (!v.odd && v.whole + v.other > 0)
+		if (v.odd == 0 && (v.spans > 0 || (k.column != COLUMN_LENGTH &&
+		    v.whole + v.other > 0)))
 			return fail("%s: line 1: column %s has times, but vt does "
 			    "not know which (wanted time_start and time_end in "
 			    "seconds, or frame_start and frame_end; leave the "
@@ -623,6 +653,20 @@ list_columns_row(struct list_reading *r, char *line)
 	return empty;
 }
 
+/*
+ * Return 1 if a comma in ${text} may separate thousands.  In a list with
+ * semicolons or tabs it is a decimal comma.
+ */
+static int
+list_columns_has_thousands(const struct list_reading *r, const char *text)
+{
+	const char *comma = strchr(text, ',');
+
+	return r->y.sep == ',' && comma != NULL && text[0] != '0' &&
+	    strspn(comma + 1, "0123456789") == 3 && comma[4] == '\0' &&
+	    strchr(text, ':') == NULL;
+}
+
 static int
 list_columns_part_seconds(const struct list_reading *r, struct list_part *p)
 {
@@ -630,6 +674,11 @@ list_columns_part_seconds(const struct list_reading *r, struct list_part *p)
 	const char *end = list_cell(r, COLUMN_END);
 	const double *unit = r->y.per_second;
 
+	if (list_columns_has_thousands(r, begin) ||
+	    list_columns_has_thousands(r, end))
+		return fail("%s: line %d: %s to %s: a comma before three digits "
+		    "(wanted a decimal point, and nothing between thousands)",
+		    r->name, r->line, Q(begin), Q(end));
 	if (*begin != '\0' && list_columns_time(begin, unit[0], &p->start) != 0)
 		return fail("%s: line %d: %s %s (wanted a time from 0%s)",
 		    r->name, r->line, list_column_name(r, COLUMN_BEGIN),
@@ -637,9 +686,9 @@ list_columns_part_seconds(const struct list_reading *r, struct list_part *p)
 	if (*end == '\0' || (list_columns_time(end, unit[1], &p->end) == 0 &&
 	    p->end > p->start))
 		return 0;
-	return fail("%s: line %d: %s %s (wanted a time after %s)", r->name,
-	    r->line, list_column_name(r, COLUMN_END), Q(end),
-	    *begin != '\0' ? Q(begin) : "0");
+	return fail("%s: line %d: %s %s (wanted a time after %s, or nothing for "
+	    "the end of the video)", r->name, r->line, list_column_name(r,
+	    COLUMN_END), Q(end), *begin != '\0' ? Q(begin) : "0");
 }
 
 int

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "ingest/list_layout.h"
@@ -30,6 +31,8 @@ static const struct list_foreign_row list_foreign_head[] = {
 	{ "^[[:space:]]*<.*<annotation>", "Anvil annotations in XML" },
 	{ "^[[:space:]]*<(!DOCTYPE |!doctype |)(html|HTML)", "a web page" },
 	{ "^[[:space:]]*<[?!]?[a-zA-Z-][^\n]*>", "XML" },
+	{ "^[[:space:]]*[{[][[:space:]]*'", "a Python literal" },
+	{ "^(---\r?\n|- [^\n]*: |[^\n,;\t]*:\r?\n[ \t]+)", "YAML" },
 	{ "^WEBVTT", "WebVTT subtitles" },
 	{ "^[0-9]+\r?\n[0-9:,.]+ --> ", "SubRip subtitles" },
 	{ "^# (Exported using VGG|CSV_HEADER)|^\"?metadata_id\"?,|"
@@ -42,6 +45,17 @@ static const struct list_foreign_row list_foreign_head[] = {
 	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },
 	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of frames" },
 	{ "^([^\n]*[,\t])?Tags,youtube_id|^youtube_id,([^\n]*,)?Tags", "HVU CSV" },
+};
+
+static const struct list_foreign_row list_foreign_binary[] = {
+	{ "^PK", "a zip archive, such as .xlsx, .ods or .opf" },
+	{ "^PAR1", "a Parquet file" },
+	{ "^\211HDF", "an HDF5 file, such as .mat or .h5" },
+	{ "^MATLAB 5", "a MATLAB file" },
+	{ "^\200[\002-\005]", "a Python pickle" },
+	{ "^\223NUMPY", "a NumPy array" },
+	{ "^SQLite format 3", "an SQLite database" },
+	{ "^%PDF-", "a PDF document" },
 };
 
 static const struct list_foreign_row list_foreign_lines_of[] = {
@@ -122,11 +136,33 @@ list_is_json(const char *text)
 	    (*text == '[' && (*next == '{' || *next == '[')));
 }
 
+/* Refuse ${text} if it matches one of the ${n} rows ${k}.  Return 1 then. */
+static int
+list_foreign_refuse_one(const char *name, char *text,
+    const struct list_foreign_row *k, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !list_foreign_matches(k[i].pattern, &text, 1))
+		i++;
+	return i < n && list_foreign_refuse(name, k[i].title);
+}
+
+int
+list_foreign_read(const char *path, const char *name, const char *wanted,
+    struct buffer *b)
+{
+	return file_read(path, b) != 0 || list_foreign_refuse_one(name, b->data,
+	    list_foreign_binary, ROWS(list_foreign_binary)) ||
+	    file_check_text(path, b, wanted) != 0 ? -1 : 0;
+}
+
 int
 list_foreign(const char *name, const char *text)
 {
 	char *head;
 	size_t i = 0;
+	int result;
 
 	if (list_is_json(text)) {
 		while (!list_foreign_contains(list_foreign_json[i].pattern,
@@ -135,12 +171,10 @@ list_foreign(const char *name, const char *text)
 		return list_foreign_refuse(name, list_foreign_json[i].title);
 	}
 	head = xstrndup(text, strnlen(text, HEAD));
-	while (i < ROWS(list_foreign_head) &&
-	    !list_foreign_matches(list_foreign_head[i].pattern, &head, 1))
-		i++;
+	result = list_foreign_refuse_one(name, head, list_foreign_head,
+	    ROWS(list_foreign_head));
 	free(head);
-	return i < ROWS(list_foreign_head) &&
-	    list_foreign_refuse(name, list_foreign_head[i].title);
+	return result;
 }
 
 /* Return 1 if the lines are words without a path, some twice in a row. */

@@ -16,6 +16,7 @@
 #include "ingest/list_layout.h"
 
 #define Q text_quote
+#define HEADER_LINES 20		/* in which a header is looked for */
 
 const struct list_kind list_kind[LIST_FORMATS] = {
 	[LIST_AUTO] = { "auto", "", "" },
@@ -61,6 +62,12 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 	int number = 0;
 	char *end;
 
+	/* Excel writes the separator as a line of its own. */
+	if (text_starts(text, "sep=")) {
+		text += strcspn(text, "\n");
+		number += *text == '\n';
+		text += *text == '\n';
+	}
 	for (char *next; *text != '\0'; text = next) {
 		next = text + strcspn(text, "\n");
 		if (*next != '\0')
@@ -362,38 +369,42 @@ list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 static int
 list_choose_separated(const struct list_lines *l, struct list_reading *r)
 {
-	int fields = 0, names = 1, video = -1;
+	int fields = 0, first = -1, others = -1;	/* fields; the path */
 
 	r->y.format = LIST_PATH_LABEL;
 	for (size_t i = 0; i < l->n; i++) {
 		char *copy = xstrdup(l->s[i]);
-		int n = list_cut_fields(copy, r->y.sep, &r->cell) == 0 ?
-		    r->cell.n : 0, at = -1;
+		int at = -1;
 
-		for (int k = n - 1; k >= 0; k--)
+		if (list_cut_fields(copy, r->y.sep, &r->cell) != 0)
+			r->cell.n = 0;
+		for (int k = r->cell.n - 1; k >= 0; k--)
 			at = list_is_file(r->cell.s[k]) ? k : at;
 		free(copy);
-		if (i == 0)
-			names = at < 0;
-		else if (i == 1)
-			video = at;
-		names &= i == 0 || (at >= 0 && at == video);
-		fields = i == 0 ? n : fields;
-		if (n != fields)
-			return fail("%s: line %d: %d fields, but %d in line %d "
-			    "(wanted equally many; several labels with blanks "
-			    "between them, as tr , ' ' makes them, are of "
-			    "--annotations-format=mmaction2)", r->name,
-			    l->number[i], n, fields, l->number[0]);
+		if (i == 0) {
+			first = at;
+			fields = r->cell.n;
+		}
+		others = i == 1 || at == others ? at : -1;
+		if (r->cell.n == fields || r->cell.n == 0)
+			continue;
+		return fail("%s: line %d: %d fields, but %d in line %d (wanted "
+		    "equally many; several labels with blanks between them, as "
+		    "tr , ' ' makes them, are --annotations-format=mmaction2)",
+		    r->name, l->number[i], r->cell.n, fields, l->number[0]);
 	}
-	if (l->n > 1 && names)
+	if (first < 0 && others >= 0)
 		return fail("%s: line 1: %s: a header without a name that vt "
 		    "reads (wanted one of %s)", r->name, Q(l->s[0]),
 		    list_columns_names(COLUMN_PATH));
+	if (first > 0 && (l->n == 1 || others == first))
+		return fail("%s: line 1: the path is field %d (wanted it first, or "
+		    "a line above that names the fields, such as label,path)",
+		    r->name, first + 1);
 	if (fields > 3)
-		return fail("%s: line %d: %d fields without a header (wanted path "
-		    "and label, which cut -d, -f1,2 keeps; or a first line that "
-		    "names the fields, such as path,label,time_start,time_end)",
+		return fail("%s: line %d: %d fields without a header that vt knows "
+		    "(wanted path and label, which cut -d, -f1,2 keeps; or names "
+		    "such as path,label,time_start,time_end in line 1)",
 		    r->name, l->number[0], fields);
 	return 0;
 }
@@ -407,6 +418,10 @@ list_choose(const struct list_lines *l, struct list_reading *r, int header)
 	free(class);
 	if (header)
 		return 0;
+	for (size_t i = 1; i < l->n && i < HEADER_LINES; i++)
+		if (list_columns_read(r, l->s[i]))
+			return fail("%s: line %d: a header (wanted it in line 1, "
+			    "without lines above it)", r->name, l->number[i]);
 	r->y.sep = ' ';
 	/* From the most specific format to the most general. */
 	if (hmdb51)

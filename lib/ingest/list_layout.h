@@ -213,6 +213,10 @@ int list_columns_part(const struct list_reading *r, struct list_part *p);
 int list_is_json(const char *text);
 
 /*
+ * list_foreign_read(path, name, wanted, b):
+ * Read the text ${path} into ${b} as file_read_text does.  Name binary formats
+ * of other programs.  Return 0, or -1 after a message.
+ *
  * list_foreign(name, text):
  * Refuse ${text} that begins as a file of another program: markup, JSON,
  * subtitles, exports of labelling tools.  Return 1 after a message that names
@@ -221,6 +225,8 @@ int list_is_json(const char *text);
  * list_foreign_lines(r, l):
  * The same for lists without a header, of which all lines ${l} look alike.
  */
+int list_foreign_read(const char *path, const char *name, const char *wanted,
+    struct buffer *b);
 int list_foreign(const char *name, const char *text);
 int list_foreign_lines(const struct list_reading *r,
     const struct list_lines *l);

@@ -67,7 +67,15 @@ static int
 list_take_middle(struct list_reading *r, const char *text, const char *label,
     int64_t *frames)
 {
+	double time;
+
 	*frames = 0;
+	if (r->how->format == LIST_AUTO && text_int(text, 0, INT64_MAX,
+	    frames) != 0 && text_real(text, 0, 1e6, &time) == 0)
+		return fail("%s: line %d: %s before the last field (wanted path "
+		    "and label, a number of frames before the label, or a first "
+		    "line that names the fields, such as path,time_start,"
+		    "time_end)", r->name, r->line, Q(text));
 	if (r->how->format != LIST_AUTO ||
 	    text_int(text, 0, INT64_MAX, frames) != 0) {
 		r->ignored = r->ignored > 0 ? r->ignored : r->line;
@@ -308,7 +316,7 @@ list_read_file(struct list_reading *r)
 
 	r->name = list_name(r->l, r->path);
 	r->y = (struct list_layout){ 0 };
-	if (file_read_text(r->path, &b) != 0)
+	if (list_foreign_read(r->path, r->name, "lines of text", &b) != 0)
 		goto out;
 	if (requested == LIST_SSV2 || list_is_json(b.data))
 		result = list_json(r, b.data, b.n);

@@ -188,7 +188,7 @@ test_kinetics(void)
 	refuses("Kinetics: an end before the start is refused",
 	    "label,youtube_id,time_start,"
 	    "time_end\nx,y,12,3\n", LIST_KINETICS, "line 2: time_end 3 (wanted "
-	    "a time after 12)");
+	    "a time after 12, or nothing for the end");
 	refuses("Kinetics: another header is refused",
 	    "path,label\n", LIST_KINETICS,
 	    "no header of Kinetics");

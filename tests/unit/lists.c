@@ -286,6 +286,8 @@ test_times(void)
 	selects("path,label,time_start,time_end",
 	    "a.mp4,walk,00:00:00.500,\"0:00:01,7\"", seconds);
 	selects("path label start end", "a.mp4  walk 0.5 1.7", seconds);
+	selects("sep=;\npath;label;start;end", "a.mp4;walk;0,5;1,7", seconds);
+	selects("path|label|start|end", "a.mp4|walk|0.5|1.7", seconds);
 	selects("path,label,start,end", "a.mp4,walk,0,1:02:03",
 	    "a.mp4+_000000_003723|walk[0,3723]");
 	selects("path,label,start", "a.mp4,walk,0.5",
@@ -332,6 +334,16 @@ test_times(void)
 	    "line 1: column wave.onset has times, but vt does not know which");
 	refuses("instants", "path,label,time (s)\na.mp4,x,2.5\n", LIST_AUTO,
 	    "line 1: column \"time (s)\" has times");
+	refuses("times under two names that are not known",
+	    "path,label,Timecode In,Timecode Out\na.mp4,x,0:01,0:02\n", LIST_AUTO,
+	    "line 1: column \"Timecode In\" has times");
+	refuses("two times in a cell", "path,label,segment\na.mp4,x,\"[0.5, 1]\"\n",
+	    LIST_AUTO, "line 1: column segment has times");
+	reads("the number of a segment", "path,label,segment\na.mp4,x,3\n",
+	    LIST_AUTO, "a.mp4|x");
+	refuses("a comma that may separate thousands",
+	    "path,label,start,end\na.mp4,x,\"1,234\",\"2,345\"\n", LIST_AUTO,
+	    "a comma before three digits");
 	reads("text in a column with the name of a time",
 	    "path,label,comment start,time\na.mp4,x,a,2024-05-01 10:00\n",
 	    LIST_AUTO, "a.mp4|x");
@@ -341,7 +353,7 @@ test_times(void)
 	    "them");
 	refuses("60 seconds after a colon",
 	    "path,label,start,end\na.mp4,x,0:59,0:60\n", LIST_AUTO,
-	    "line 2: end 0:60 (wanted a time after 0:59)");
+	    "line 2: end 0:60 (wanted a time after 0:59, or nothing");
 	refuses("milliseconds after a third colon",
 	    "path,label,start,end\na.mp4,x,00:00:00:500,00:00:01:700\n",
 	    LIST_AUTO, "line 2: start 00:00:00:500 (wanted a time from 0: "
@@ -351,7 +363,7 @@ test_times(void)
 	    "line 2: start_ms 0:01 (wanted a time from 0)");
 	refuses("an end before its start",
 	    "path,label,start,end\na.mp4,x,1.5,1\n", LIST_AUTO,
-	    "line 2: end 1 (wanted a time after 1.5)");
+	    "line 2: end 1 (wanted a time after 1.5, or nothing");
 }
 
 static void
@@ -448,6 +460,12 @@ test_foreign(void)
 		{ "a.mp4,0,10,25\n", "line 1: 4 fields without a header" },
 		{ "w/a.mp4,12,40\nf/b.mp4,7\n",
 		    "line 2: 2 fields, but 3 in line 1" },
+		{ "walk,a.mp4\nrun,b.mp4\n", "line 1: the path is field 2" },
+		{ "a.mp4,0.5,1.7\n", "line 1: 0.5 before the last field" },
+		{ "Mine\npath,label\na.mp4,walk\n", "line 2: a header (wanted it" },
+		{ "a.mp4:\n  label: walk\n", "line 1: YAML" },
+		{ "{'a.mp4': 'walk'}\n", "line 1: a Python literal" },
+		{ "PK\3\4", "line 1: a zip archive, such as .xlsx" },
 		{ "clip,what\na.mp4,walk\nb.mp4,run\n", "line 1: clip,what: a "
 		    "header without a name that vt reads (wanted one of path" },
 	};
