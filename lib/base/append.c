@@ -15,9 +15,8 @@ int
 append_open(struct append *a, const char *path, int flags)
 {
 	*a = (struct append){ .path = xstrdup(path) };
-	a->fd = file_open(path, O_WRONLY | O_APPEND | flags);
-	return a->fd >= 0 ? 0 : fail_errno("%s: cannot open",
-	    text_quote(path));
+	a->fd = file_open_own(path, O_WRONLY | O_APPEND | flags);
+	return a->fd >= 0 ? 0 : -1;
 }
 
 /* Old bytes go first: the file never has a gap.  Only the first failure of a

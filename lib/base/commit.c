@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/options.h"
 #include "base/text.h"
 
 #define Q text_quote
@@ -181,17 +182,25 @@ commit_open(const char *path)
 	struct commit *c = xcalloc(1, sizeof(*c));
 	struct stat s;
 	char *dir;
+	/* Only the user's own names are followed: another user may have put a
+	 * link or a pipe in the place of a name that is known in advance. */
+	int own = !options_is_output(path), there = (own ? lstat(path, &s) :
+	    stat(path, &s)) == 0, special = there && !own &&
+	    !S_ISREG(s.st_mode), bad;
+
 	/* Keep a special file's path unresolved: /dev/fd/3 may resolve to
 	 * the name of a pipe, which cannot be opened. */
-	int special = stat(path, &s) == 0 && !S_ISREG(s.st_mode), bad;
-
-	c->path = special ? xstrdup(path) : path_target(path);
+	c->path = special || own ? xstrdup(path) : path_target(path);
 	c->fd = c->lock = -1;
+	if (there && S_ISDIR(s.st_mode)) {
+		fail("%s: is a directory (wanted a file name)", Q(path));
+		goto err;
+	}
+	if (there && own && !S_ISREG(s.st_mode) && !S_ISLNK(s.st_mode)) {
+		fail("%s: a pipe or a device (wanted a regular file)", Q(path));
+		goto err;
+	}
 	if (special) {
-		if (S_ISDIR(s.st_mode)) {
-			fail("%s: is a directory (wanted a file name)", Q(path));
-			goto err;
-		}
 		c->fd = file_open(c->path, O_WRONLY);
 		if (c->fd < 0) {
 			fail_errno("%s: cannot open", Q(path));
@@ -201,7 +210,7 @@ commit_open(const char *path)
 	}
 	dir = path_dir(c->path);
 	commit_sweep_dead(dir, path_base(c->path));
-	c->mode = stat(c->path, &s) == 0 ? (int)s.st_mode & 0777 : -1;
+	c->mode = there && S_ISREG(s.st_mode) ? (int)s.st_mode & 0777 : -1;
 	bad = commit_open_temporary(c, dir);
 	free(dir);
 	if (bad) {

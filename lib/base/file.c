@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #define Q text_quote
@@ -27,6 +29,23 @@ int
 file_open(const char *path, int flags)
 {
 	return AGAIN(open(path, flags | O_CLOEXEC, 0666));
+}
+
+int
+file_open_own(const char *path, int flags)
+{
+	int fd = file_open(path, flags | O_NOFOLLOW | O_NONBLOCK);
+	struct stat s;
+
+	/* ENXIO: a pipe without a reader */
+	if (fd < 0 && errno != ELOOP && errno != ENXIO)
+		return fail_errno("%s: cannot open", Q(path));
+	if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return fail("%s: a link, a pipe or a device (wanted a regular file)",
+	    Q(path));
 }
 
 int
@@ -47,20 +66,34 @@ file_read(const char *path, struct buffer *b)
 	return file_try(path, b, NULL);
 }
 
+/* Read some bytes, or fail with EINTR at a signal that stop_signal has.  With
+ * SA_RESTART, read(2) and open(2) of a pipe would wait on; poll(2) does not. */
+static ssize_t
+file_read_some(int fd, void *to, size_t size)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+
+	do {
+		if (poll(&p, 1, -1) < 0 && errno == EINTR && stop_signal() != 0)
+			return -1;
+		n = read(fd, to, size);
+	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
+	return n;
+}
+
 /* Read until the end: the size of a pipe or of a file in /proc is unknown. */
 int
 file_try(const char *path, struct buffer *b, struct error *e)
 {
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) :
-	    file_open(path, O_RDONLY);
+	    file_open(path, O_RDONLY | O_NONBLOCK);
 	char block[65536];
 	ssize_t n;
 
 	if (fd < 0)
 		return error_errno(e, "%s: cannot open", Q(path));
-	while ((n = read(fd, block, sizeof(block))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
+	while ((n = file_read_some(fd, block, sizeof(block))) != 0) {
 		if (n < 0) {
 			error_errno(e, "%s: cannot read", Q(path));
 			close(fd);

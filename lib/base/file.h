@@ -72,6 +72,14 @@ int file_close(int fd);
 int file_sync(int fd);
 
 /*
+ * file_open_own(path, flags):
+ * As file_open, for a file whose name the program has chosen: follow no symbolic
+ * link, and refuse what is not a regular file.  Never wait.  Return -1 after a
+ * message.
+ */
+int file_open_own(const char *path, int flags);
+
+/*
  * file_size(path):
  * Return the size in bytes of a regular file, or -1 without a message if
  * ${path} is not one.
@@ -133,9 +141,9 @@ char *path_dir(const char *path);
  * complete new one.  A commit writes a hidden temporary file in the same
  * directory, calls fsync, renames the file, and calls fsync on the directory.
  *
- * If the name is a device or a pipe, data go straight to it.  If it is a
- * symbolic link, the target is replaced.  The new file has the mode of the old
- * one.  A killed writer leaves its temporary
+ * If the user has named an output (options_is_output) that is a device or a
+ * pipe, data go straight to it; if it is a symbolic link, the target is replaced.
+ * Any other link is replaced, and a device or a pipe refused.  The new file has the mode of the old one.  A killed writer leaves its temporary
  * file, .NAME.tmp.HEX.  The next commit of the same name removes it, unless its
  * writer is still running.
  *

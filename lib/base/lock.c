@@ -62,12 +62,10 @@ dir_lock_take(const char *dir, const char *name, const atomic_int *stop)
 {
 	char *path = path_join(dir, name);
 	char who[256] = "", host[128] = "?";
-	int fd = file_open(path, O_RDWR | O_CREAT), n, bad;
+	int fd = file_open_own(path, O_RDWR | O_CREAT), n, bad;
 
-	if (fd < 0) {
-		fail_errno("%s: cannot open the lock file", text_quote(path));
+	if (fd < 0)
 		goto out;
-	}
 	while ((bad = dir_lock_try(fd)) != 0 && errno == EWOULDBLOCK &&
 	    stop != NULL && !*stop)
 		nanosleep(&moment, NULL);
@@ -119,7 +117,7 @@ int
 dir_locked(const char *dir, const char *name, char *who, size_t size)
 {
 	char *path = path_join(dir, name);
-	int fd = file_open(path, O_RDONLY);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	/* A shared lock: several processes that only test do not hinder each
 	 * other. */
 	int held = fd >= 0 && TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&

@@ -26,7 +26,7 @@
 struct option_output {
 	const struct option_row *row;
 	const char *path;
-	char *name;
+	char *name;		/* NULL: a device or a pipe */
 	struct stat at;
 	int ours;		/* empty, or written by this option */
 };
@@ -157,7 +157,7 @@ option_output_check_input(const struct option_output *o, const char *from,
 {
 	struct stat at;
 
-	if (outputs.force > 0 && option_output_keeps(o, path))
+	if (outputs.force > 0 && o->name != NULL && option_output_keeps(o, path))
 		options_wrong("--%s: %s, %s, is a file of the output, which -f "
 		    "replaces (wanted it in another directory)", o->row->name,
 		    Q(path), from);
@@ -177,6 +177,8 @@ static void
 option_output_check_other(const struct option_output *a,
     const struct option_output *b)
 {
+	if (a->name == NULL || b->name == NULL)
+		return;		/* several outputs may be one device */
 	if (option_files_same(&a->at, &b->at) && strcmp(a->name, b->name) == 0)
 		options_wrong("--%s and --%s are both %s (wanted two files)",
 		    b->row->name, a->row->name, Q(a->path));
@@ -225,10 +227,9 @@ option_check_output(const struct option_table *t, const struct option_row *row,
 	if (*path == '\0' || strcmp(path, "-") == 0)
 		return;
 	o.name = option_file_find(path, &o.at);
-	/* Several outputs may be one device or pipe. */
 	if (*o.name == '\0' && !S_ISREG(o.at.st_mode) && !S_ISDIR(o.at.st_mode)) {
 		free(o.name);
-		return;
+		o.name = NULL;
 	}
 	o.ours = S_ISREG(o.at.st_mode) && option_output_is_ours(&o);
 	option_output_check_input(&o, "standard input", "/dev/stdin");
@@ -273,4 +274,13 @@ options_reads(const char *path, const char *from)
 {
 	for (size_t i = 0; i < outputs.n; i++)
 		option_output_check_input(&outputs.item[i], from, path);
+}
+
+int
+options_is_output(const char *path)
+{
+	for (size_t i = 0; i < outputs.n; i++)
+		if (strcmp(outputs.item[i].path, path) == 0)
+			return 1;
+	return 0;
 }

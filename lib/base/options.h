@@ -130,6 +130,13 @@ void options_reads(const char *path, const char *from);
 void options_writes(const char *name, const char *path);
 
 /*
+ * options_is_output(path):
+ * Return 1 if ${path} is the value of an output option, 0 if the command itself
+ * has chosen the name.
+ */
+int options_is_output(const char *path);
+
+/*
  * options_from(name, file, argc, argv):
  * Insert --config=DIR/${file} before all arguments if the command line has
  * --${name}=DIR, so that the settings in that file are the weakest.  Return the

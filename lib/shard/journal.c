@@ -179,8 +179,8 @@ journal_continue(struct journal *j)
 	if (journal_rewrite(j) != 0)
 		return -1;
 	/* The commit replaced the file, so open the new one. */
-	j->fd = open(j->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	return j->fd >= 0 ? 0 : fail_errno("%s: cannot open", Q(j->path));
+	j->fd = file_open_own(j->path, O_WRONLY | O_APPEND);
+	return j->fd >= 0 ? 0 : -1;
 }
 
 /* Write the first line by a commit, so a journal always has its settings. */

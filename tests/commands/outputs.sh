@@ -2,8 +2,9 @@
 # No output of a command replaces an input, another output, or a file that its
 # option did not write, whatever the spelling of the name. The same command can be
 # given again, and the mode of what it replaces stays. Each option that names a
-# file is known as an input or an output.
-# tests/run: weight 11
+# file is known as an input or an output. Names that a command chooses follow no
+# link, and a pipe under one of them is refused at once.
+# tests/run: weight 14
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -169,6 +170,9 @@ check_exit "/dev/stdout is one on purpose" 0 sh -c 'vt-extract -q "$1" -o /dev/n
 check "the report is there" grep -q '"type":"video"' "$T/report"
 check_exit "standard input is an input" 2 sh -c 'vt-extract -q -T - -f --report="$1" <"$1"' - "$T/list"
 check_says "the message names standard input" '--report: .*list is also an input, by standard input'
+ln -s linked.tsv "$T/link.tsv"
+check_exit "an output may be a link" 0 vt-eval -q --rescore="$T/a.tsv" --scores="$T/link.tsv"
+check "the target of the link is written" test -s "$T/linked.tsv" -a -h "$T/link.tsv"
 if have_mpi; then
 	cp "$T/victim" "$T/trace.1"
 	check_exit "a rank replaces no file of another" 2 mpirun -n 2 vt-train -q --device=ref -j1 -i "$T/set" \
@@ -177,4 +181,52 @@ if have_mpi; then
 else
 	skip "the trace of a rank" "no mpirun"
 fi
+
+# ---- names that the commands choose ----
+
+id=$(sed -n 's/.*"dataset_id":"\([^"]*\)".*/\1/p' "$T/set/manifest.json")
+check "the set has a name for copies" test -n "$id"
+# planted DIR NAME COMMAND...: the command that writes DIR/NAME finds a link to
+# another file there, then a pipe.
+planted() {
+	dir=$1 name=$2
+	shift 2
+	rm -rf "$T/pl" && mkdir -p "$T/pl/$dir"
+	ln -s "$T/victim" "$T/pl/$dir/$name"
+	"$@" >"$T/out" 2>"$T/err" </dev/null
+	[ "$(cat "$T/victim")" = precious ] || echo "$name: the target of a link was written"
+	echo precious >"$T/victim"
+	rm -rf "$T/pl" && mkdir -p "$T/pl/$dir"
+	mkfifo "$T/pl/$dir/$name"
+	timeout -k 1 20 "$@" >"$T/out" 2>"$T/err" </dev/null
+	got=$?
+	[ $got != 137 ] && [ $got != 124 ] || echo "$name: waits for a pipe"
+	[ $got = 0 ] || grep -q "$name: a .*pipe .*(wanted a regular file)" "$T/err" || cat "$T/err"
+}
+train="vt-train -q --device=ref -j1 -i $T/set -m $T/tiny.net --schedule=$T/s.tsv --tensorboard"
+for name in .vt-train.lock latest log.jsonl config schedule.tsv network.net classes.txt \
+	ckpt-0000000002.safetensors final.safetensors; do
+	planted run $name $train -o "$T/pl/run"
+done >"$T/faults"
+check_same "a run follows no link and waits for no pipe" "" "$(cat "$T/faults")"
+for name in .vt-stage.lock manifest.json t-000000.tar; do
+	planted "stage/$id" $name $train -n --stage="$T/pl/stage" -o "$T/pl/run"
+	planted "stage/$id" $name $train --stage="$T/pl/stage" -o "$T/pl/run"
+done >"$T/faults"
+check_same "copies follow no link and wait for no pipe" "" "$(cat "$T/faults")"
+vt-extract -q "$T/folder" -o "$T/stream"
+for name in .vt-pack.lock manifest.json SHARDS.xxh128 classes.txt shard-000000.tar; do
+	planted set $name vt-pack -q -f -o "$T/pl/set" "$T/stream"
+done >"$T/faults"
+check_same "a set follows no link and waits for no pipe" "" "$(cat "$T/faults")"
+mkfifo "$T/waits"
+sh -c 'echo $$ >"$1/pid"; exec vt-train -q -i "$1/set" -m "$1/tiny.net" --schedule="$1/waits" -o "$1/none"' - "$T" \
+	>"$T/out" 2>&1 &
+sleep 1
+kill -TERM "$(cat "$T/pid")"
+( sleep 10; kill -KILL "$(cat "$T/pid")" ) 2>/dev/null &
+watch=$!
+wait "$(cat "$T/pid")" 2>/dev/null
+check_same "the first signal ends the wait for a pipe" 1 "$(grep -c 'waits: cannot read: Interrupted' "$T/out")"
+kill $watch 2>/dev/null
 plan

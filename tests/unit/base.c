@@ -421,15 +421,20 @@ test_commits(void)
 	    "commit: commit_drop leaves the old file");
 	if (symlink("a", link_name) != 0)
 		exit(1);
-	is(commit_text(link_name, "two"), 0,
-	    "commit: writing through a symbolic link succeeds");
-	is(lstat(link_name, &s) == 0 && S_ISLNK(s.st_mode), 1,
-	    "commit: the symbolic link stays a link");
-	is(file_size(a), 3, "commit: the target of the link is replaced");
+	is(commit_text(link_name, "two!"), 0,
+	    "commit: a symbolic link of this name is no error");
+	is(lstat(link_name, &s) == 0 && S_ISREG(s.st_mode), 1,
+	    "commit: the link is replaced by a file");
+	is(file_size(a), 3, "commit: its target stays");
+	unlink(link_name);
+	if (mkfifo(link_name, 0666) != 0)
+		exit(1);
 	said_begin(said, sizeof(said));
-	commit_text("/dev/null", "x");
-	is(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode), 1,
-	    "commit: a device stays a device");
+	is(commit_text(link_name, "x"), -1, "commit: a pipe is refused");
+	said_end();
+	ok(strstr(said, "link: a pipe or a device (wanted a regular file)") != NULL,
+	    "commit: the message says what is there");
+	said_begin(said, sizeof(said));
 	ok(commit_open(dir) == NULL, "commit: a directory is refused");
 	said_begin(said, sizeof(said));
 	is(file_read("/nowhere/at/all", &b), -1,

@@ -490,7 +490,7 @@ estimate_log_read(struct estimate_log *l, const char *run)
 	struct error unused = { "" };
 	struct buffer b = { 0 };
 
-	if (access(path, R_OK) != 0 || file_read(path, &b) != 0)
+	if (file_size(path) < 0 || file_read(path, &b) != 0)
 		goto out;
 	/* Ignore invalid lines: they say nothing about this run. */
 	for (char *line = b.data; (next = strchr(line, '\n')) != NULL;

@@ -23,7 +23,7 @@
 static struct json *
 best_read_header(const char *path, int64_t *bytes)
 {
-	int fd = file_open(path, O_RDONLY);
+	int fd = file_open(path, O_RDONLY | O_NONBLOCK);
 	struct error unused = { "" };
 	int64_t size = file_size(path), n = 0;
 	unsigned char length[8];

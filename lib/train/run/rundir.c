@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -72,6 +73,7 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 		    text_quote(path));
 	while (errno = 0, (e = readdir(d)) != NULL) {
 		uint64_t step;
+		struct stat s;
 		char name[64];
 
 		if (sscanf(e->d_name, "ckpt-%" SCNu64, &step) != 1)
@@ -80,6 +82,9 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 		 * spellings and suffixes, such as temporary files. */
 		snprintf(name, sizeof(name), NAME "%s", step, suffix);
 		if (strcmp(name, e->d_name) != 0)
+			continue;
+		/* Reading a pipe of this name would wait. */
+		if (fstatat(dirfd(d), name, &s, 0) == 0 && !S_ISREG(s.st_mode))
 			continue;
 		*steps = array_reserve(*steps, n, &cap, sizeof(**steps));
 		(*steps)[n++] = step;

@@ -30,7 +30,7 @@ runlog_keep_lines(const char *path, uint64_t step, struct buffer *kept)
 	struct buffer old = { 0 };
 	char *line, *next;
 
-	if (access(path, F_OK) != 0 && errno == ENOENT)
+	if (file_size(path) < 0)
 		return 0;
 	if (file_read(path, &old) != 0) {
 		buffer_free(&old);
@@ -144,7 +144,7 @@ runlog_last(const char *dir, int *status)
 	enum runlog_last last = RUNLOG_NONE;
 	struct buffer b = { 0 };
 
-	if (access(path, F_OK) != 0 || file_read(path, &b) != 0)
+	if (file_size(path) < 0 || file_read(path, &b) != 0)
 		goto out;
 	/* Quotes inside values are escaped, so these strings match only keys
 	 * and whole values. */
