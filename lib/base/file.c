@@ -2,6 +2,7 @@
  * names. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -211,6 +212,38 @@ file_is_dir(const char *path)
 	struct stat s;
 
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+int
+file_is_litter(const char *name, struct litter *l)
+{
+	static const char *const pattern[] = { ".*", "Thumbs.db", "ehthumbs*.db",
+		"desktop.ini", "Icon\r", "__MACOSX", "@eaDir", "lost+found",
+		"$RECYCLE.BIN", "System Volume Information", "README*",
+		"LICENSE*", "*.txt", "*.md", "*.rst", "*.pdf", "*.rtf", "*.doc",
+		"*.docx", "*.xls", "*.xlsx", "*.csv", "*.tsv", "*.json", "*.xml",
+		"*.yaml", "*.yml", "*.html", "*.log", "*.ini", "*.lnk", "*.url",
+		"*.nfo", "*.srt", "*.vtt" };
+	size_t i = 0, n = sizeof(pattern) / sizeof(*pattern);
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return 1;
+	while (i < n && fnmatch(pattern[i], name, FNM_CASEFOLD) != 0)
+		i++;
+	if (i < n && l->n++ == 0)
+		l->first = xstrdup(name);
+	return i < n;
+}
+
+void
+file_note_litter(const char *dir, struct litter *l)
+{
+	if (l->n > 0)
+		note("%s: skipped %zu name%s of no data: %s%s", Q(dir), l->n,
+		    l->n == 1 ? "" : "s", Q(l->first), l->n == 1 ? "" :
+		    ", ...");
+	free(l->first);
+	*l = (struct litter){ 0 };
 }
 
 /*

@@ -90,6 +90,18 @@ int64_t file_size(const char *path);
 int file_is_dir(const char *path);
 
 /*
+ * file_is_litter(name, l):
+ * Return 1 if files of this name lie in folders of data without being data:
+ * hidden files, those that Windows, macOS and file servers leave, and texts.
+ * Count them in ${l}, which begins as { 0 }.
+ * file_note_litter(dir, l):
+ * Print a note of the files skipped in ${dir}, if any, and free ${l}.
+ */
+struct litter { size_t n; char *first; };
+int file_is_litter(const char *name, struct litter *l);
+void file_note_litter(const char *dir, struct litter *l);
+
+/*
  * file_make_dir(path):
  * Create the directory ${path} and its missing parents, and make their names
  * durable.  A directory that exists is not an error.  Return 0, or -1 after a

@@ -31,10 +31,11 @@
 
 /* ---- the list ---- */
 
-/* Append the visible names in ${dir} to ${list} in byte order: as videos, or,
- * with ${inner}, as folders of videos. */
+/* Append the names in ${dir} to ${list} in byte order: as videos, or, with
+ * ${inner}, as folders of videos.  Count what is skipped in ${l}. */
 static int
-unpacked_add_folder(struct list *list, const char *dir, int inner)
+unpacked_add_folder(struct list *list, const char *dir, int inner,
+    struct litter *l)
 {
 	struct dirent **entry;
 	int n = scandir(dir, &entry, NULL, alphasort), bad = 0;
@@ -44,12 +45,15 @@ unpacked_add_folder(struct list *list, const char *dir, int inner)
 	for (int i = 0; i < n; i++) {
 		char *path = path_join(dir, entry[i]->d_name);
 
-		if (entry[i]->d_name[0] == '.' || bad)
+		if (file_is_litter(entry[i]->d_name, l) || bad)
 			;
 		else if (!inner)
 			list_add(list, path);
 		else if (file_is_dir(path))
-			bad = unpacked_add_folder(list, path, 0);
+			bad = unpacked_add_folder(list, path, 0, l);
+		else
+			warning("%s: skipped, since no folder names its class",
+			    Q(path));
 		free(path);
 		free(entry[i]);
 	}
@@ -62,15 +66,17 @@ unpacked_is(const char *path)
 {
 	DIR *d = file_is_dir(path) && !manifest_exists(path) ? opendir(path) :
 	    NULL;
+	struct litter l = { 0 };
 	struct dirent *e;
 	int is = d == NULL && file_size(path) >= 0;
 
 	while (d != NULL && !is && (e = readdir(d)) != NULL) {
 		char *inner = path_join(path, e->d_name);
 
-		is = e->d_name[0] != '.' && file_is_dir(inner);
+		is = !file_is_litter(e->d_name, &l) && file_is_dir(inner);
 		free(inner);
 	}
+	free(l.first);
 	if (d != NULL)
 		closedir(d);
 	return is;
@@ -97,8 +103,12 @@ unpacked_gather(struct unpacked *u)
 	int status;
 
 	if (file_is_dir(u->path)) {
+		struct litter l = { 0 };
+		int bad = unpacked_add_folder(&u->list, u->path, 1, &l);
+
 		root = u->path;
-		if (unpacked_add_folder(&u->list, u->path, 1) != 0)
+		file_note_litter(u->path, &l);
+		if (bad != 0)
 			return EXIT_FAILED;
 		if ((status = list_label_folders(&u->list, root)) != 0)
 			return status;

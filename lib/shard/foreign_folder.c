@@ -11,12 +11,6 @@
 
 #define Q text_quote
 
-static int
-foreign_folder_visible(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
 /* The order of bytes, the same in every locale. */
 static int
 foreign_folder_order(const struct dirent **a, const struct dirent **b)
@@ -51,14 +45,17 @@ foreign_folder_refuse(const char *path, const char *why,
 static int
 foreign_folder_class(const char *path, const char *class, int label,
     const struct stream_limits *limits, struct foreign_files *to,
-    uint64_t *skipped)
+    uint64_t *skipped, struct litter *l)
 {
 	char *dir = path_join(path, class);
 	struct dirent **e = NULL;
-	int n = scandir(dir, &e, foreign_folder_visible, foreign_folder_order);
+	int n = scandir(dir, &e, NULL, foreign_folder_order);
 	int result = n < 0 ? fail_errno("%s: cannot list", Q(dir)) : 0;
 
 	for (int i = 0; i < n && result == 0; i++) {
+		if (file_is_litter(e[i]->d_name, l))
+			continue;
+
 		char *name = path_join(class, e[i]->d_name);
 		char *file = path_join(path, name);
 		struct stream_member m = { 0 };
@@ -90,10 +87,14 @@ foreign_files_list(const char *path, const struct stream_limits *limits,
     struct foreign_files *to, uint64_t *skipped)
 {
 	struct dirent **e = NULL;
-	int n = scandir(path, &e, foreign_folder_visible, foreign_folder_order);
+	struct litter l = { 0 };
+	int n = scandir(path, &e, NULL, foreign_folder_order);
 	int result = n < 0 ? fail_errno("%s: cannot list", Q(path)) : 0;
 
 	for (int i = 0; i < n && result == 0; i++) {
+		if (file_is_litter(e[i]->d_name, &l))
+			continue;
+
 		const char *class = e[i]->d_name;
 		char *dir = path_join(path, class);
 		int label = (int)to->classes.n;
@@ -109,10 +110,11 @@ foreign_files_list(const char *path, const struct stream_limits *limits,
 		} else {
 			class_add(&to->classes, class);
 			result = foreign_folder_class(path, class, label, limits,
-			    to, skipped);
+			    to, skipped, &l);
 		}
 		free(dir);
 	}
+	file_note_litter(path, &l);
 	if (result == 0 && to->n == 0)
 		result = fail("%s: no pictures (wanted CLASS/NAME.jpg or .png)",
 		    Q(path));

@@ -135,7 +135,11 @@ check_says "keeps its description only without =webdataset" "a description by vt
 
 # ---- folders ----
 
+echo x >"stills/high jump/Thumbs.db"
+echo x >stills/notes.txt
 check_exit "a folder of pictures is packed" 0 vt-pack --foreign -o folder stills
+check_says "a note counts the files that are not data" 'stills: skipped 2 names of no data: Thumbs.db, ...'
+rm "stills/high jump/Thumbs.db" stills/notes.txt
 check_same "its classes are the subfolders" "high jump,run," "$(tr '\n' , <folder/classes.txt)"
 check_same "its samples" "high=20jump/b=201 0 1 80 60,run/a4 1 1 64 48," \
 	"$(vt-pack --list -i folder | sed -n '2p;9p' | cut -f1,2,4-6 | tr '\t\n' ' ,')"
@@ -149,11 +153,11 @@ check_exit "a class that --classes lacks" 1 vt-pack -n --foreign --classes=few.t
 check_says "the message" "high jump.: not in the list of classes"
 check_exit "a folder without --foreign" 1 vt-pack -n -o no stills
 check_says "the message names --foreign" "a directory .*--foreign takes folders of pictures"
-echo x >stills/run/notes.doc
+echo x >stills/run/notes.gif
 check_exit "another file" 1 vt-pack -n --foreign -o no stills
-check_says "the message" "stills/run/notes.doc: not a kind of member that is packed .*--skip-foreign"
+check_says "the message" "stills/run/notes.gif: not a kind of member that is packed .*--skip-foreign"
 check_exit "--skip-foreign omits it" 3 vt-pack -n --foreign --skip-foreign -o no stills
-rm stills/run/notes.doc
+rm stills/run/notes.gif
 mkdir -p dots/cat
 cp stills/run/a1.jpg dots/cat/cat.1.jpg
 cp stills/run/a2.jpg dots/cat/cat.2.jpg

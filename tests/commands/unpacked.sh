@@ -41,6 +41,9 @@ same() {
 }
 
 check "a run on the packed set" train "$T/packed" packed-run --val "$T/packed" --trace-samples "$T/packed.trace"
+# Files that are not data change nothing.
+mkdir "$V/__MACOSX"
+for f in left/Thumbs.db right/notes.txt .DS_Store left/._v1.mp4 desktop.ini __MACOSX/v1.mp4; do echo x >"$V/$f"; done
 check "a run on a folder of videos" train "$V" folder --val "$V" --trace-samples "$T/folder.trace"
 same "a folder of classes" folder
 check "the clips are those of the packed set" cmp "$T/packed.trace" "$T/folder.trace"
@@ -52,6 +55,9 @@ check "the log has the time that packing saves" \
 vt-train -n -i "$V" -m "$T/net.net" --schedule "$T/s.tsv" --device ref >/dev/null 2>"$T/err"
 check_says "a note says what packing saves" \
 	'v: 6 videos, decoded for each clip: [0-9.]* ms each, .* of one core in each epoch; packing them .* saves that'
+
+check_says "a note counts the files that are not data" 'v: skipped 6 names of no data: '
+rm -r "$V/__MACOSX" "$V/left/Thumbs.db" "$V/left/._v1.mp4" "$V/right/notes.txt" "$V/desktop.ini" "$V/.DS_Store"
 
 (cd "$V" && for f in */*; do echo "$f ${f%%/*}"; done) >"$T/list.txt"
 check "a run on a list" train "$T/list.txt" list --root "$V"
@@ -122,11 +128,11 @@ head -c $(($(wc -c <"$T/whole.avi") * 9 / 10)) "$T/whole.avi" >"$T/cut.avi"
 printf 'path,label\ncut.avi,0\n' >"$T/cut.csv"
 check_exit "a truncated video is refused" 1 train "$T/cut.csv" no --root="$T"
 check_says "the message names an option of the right command" 'cut.avi: truncated: .*; vt-extract --allow-truncated keeps them'
-echo "not a video" >"$T/damaged/left/notes.txt"
+echo "not a video" >"$T/damaged/left/notes.mp4"
 check_exit "a run that leaves videos out stops" 75 train "$T/damaged" skipped --on-error=skip --save-steps 1 --stop-after 0.001s
 check_exit "--on-error=skip leaves them out, also when it resumes" 3 train "$T/damaged" skipped --on-error=skip
 check_same "the run has the other videos" 5 "$(jq 'select(.type == "start").samples' "$T/skipped/log.jsonl" | uniq)"
-rm "$T/damaged/left/v1.mp4" "$T/damaged/left/notes.txt"
+rm "$T/damaged/left/v1.mp4" "$T/damaged/left/notes.mp4"
 check "a run without the video" train "$T/damaged" without
 check_same "the weights are those without the video" "$(tensors without)" "$(tensors skipped)"
 
