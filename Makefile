@@ -193,7 +193,7 @@ LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
-LINK       = $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
+LINK       = @mkdir -p $(@D); echo "$(CC) $@"; $(CC) $(CFLAGS) -pthread -Wl,--as-needed $(LDFLAGS) -o $@
 
 # The release, and the commit if this directory is the top of a git repository.
 # safe.directory lets root build in the repository of another user.
@@ -207,8 +207,7 @@ all: $(CMD) $(BUILD)/motions
 
 $(CMD): $(BUILD)/version
 $(BUILD)/libvt.a: $(LIB_O) | $(VERSION_O)
-	@rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@; echo "$(AR) $@"; $(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # Only the demo and the tests write videos.
@@ -275,7 +274,7 @@ check-run: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) tests/run $(TESTS)
 # Run the tests without a weight, and build only their programs.
 check-quick-run: all $(QUICK_TEST)
-	@BUILD=$(BUILD) tests/run -q
+	@BUILD=$(BUILD) tests/run -q $(TESTS)
 # Run the tests on the GPU of this machine; exit 2 without one.
 check-gpu: all $(TEST)
 	@BUILD=$(BUILD) tests/gpu/contact/right $(TESTS)

@@ -50,31 +50,25 @@ $(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) $(WRAPPED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-train that flips a bit at the place in VT_FLIP_BIT.
 DRILLED    = audit_open audit_looks audit_look optim_step optim_finish
 $(BUILD)/tests/drill/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/drill/drill.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) $(DRILLED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-train whose learners make asynchronous SGD.
 $(BUILD)/tests/async/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/async/async.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=learners_step $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-bench whose results are wrong.
 SPOILED    = allreduce_run exact_allreduce extract_video loader_next parity_compare fixture_loss stored_compare
 $(BUILD)/tests/spoil/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/spoil/spoil.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) $(SPOILED:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-extract whose decoder crashes, loops or grows.
 $(BUILD)/tests/hang/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/hang/hang.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=video_open -Wl,--wrap=video_next $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # A vt-train whose MPI is limited to MPI_THREAD_SERIALIZED.
 ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MPI_Comm_split \
              MPI_Comm_free MPI_Allreduce
 $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mpi.o $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 # Programs that take device_open from tests/tools/apart/apart.c: their ref is a device
 # whose memory the host cannot touch. With BUILD=build/apart, a test of commands runs
@@ -84,20 +78,15 @@ APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests
 APART_O    = $(patsubst %,$(BUILD)/tests/tools/apart/%.o,apart memory fabric)
 APART_W    = $(foreach f,device_open fabric_open,-Wl,--wrap=$(f))
 $(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 $(BUILD)/apart/touch: $(BUILD)/tests/tools/apart/touch.o $(APART_O) $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
 $(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/tests/support.a $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 # Commands with the stand-in for a GPU in the place of ref.
 $(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
-	@mkdir -p $(@D)
 	$(LINK) $^ $(LDLIBS)
 # One program with the commands and tests for a machine with a GPU, so that it contains
 # the kernels only once (tests/gpu/contact/carry). Each part is linked by itself and
@@ -133,7 +122,7 @@ $(BUILD)/tests/gpu/standin/loops.o: private CFLAGS += -O3
 # The stand-in for a GPU, and threads in the place of rank processes.
 $(BUILD)/tests/support.a: $(GPU_O) $(BUILD)/tests/tools/threads/threads.o
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@echo "$(AR) $@"; $(AR) rcs $@ $^
 
 $(BUILD)/tests/fault.so: $(FAULT_C) tests/torture/fault.h
 	@mkdir -p $(@D)

@@ -42,6 +42,8 @@ for page in man/*.[1-9]; do
 	if have groff; then
 		check_same "$name: groff reports nothing" \
 			"" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
+		check "$name: groff does not cut its title" \
+			sh -c 'groff -mdoc -Tascii -rLL=80n "$1" 2>/dev/null | head -1 | grep -q "^VT[-A-Z]*([157])"' sh "$page"
 		have mandoc &&
 			check_same "$name: groff shows the same examples" \
 				"$(with_mandoc "$page")" "$(with_groff "$page")"
