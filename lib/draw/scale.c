@@ -67,7 +67,7 @@ scale_nice_step(double range, int largest)
 struct scale
 scale_fit(double min, double max, int log, int margin)
 {
-	struct scale s = { min, max, log };
+	struct scale s = { min, max, log, 0 };
 
 	if (log != 0) {
 		if (max < min * 1.0001) {
@@ -77,6 +77,7 @@ scale_fit(double min, double max, int log, int margin)
 			 */
 			s.min = min / log / 0.75;
 			s.max = max * log * 0.75;
+			s.only = min;
 		} else if (margin) {
 			double more = (scale_log_two(max) -
 			    scale_log_two(min)) * 0.06;
@@ -95,6 +96,7 @@ scale_fit(double min, double max, int log, int margin)
 
 		s.min = min - some;
 		s.max = max + some;
+		s.only = min;
 	} else if (margin) {
 		double step = scale_nice_step(max - min, 6);
 		double more = (max - min) * 0.06;
@@ -182,6 +184,14 @@ scale_ticks(const struct scale *s, int largest, struct tick *tick)
 
 	if (largest > SCALE_TICKS)
 		largest = SCALE_TICKS;
+	if (s->only != 0) {
+		tick->value = s->only;
+		scale_text(s->only, fabs(s->only), tick->text);
+		if (fabs(s->only) < 1e6 && fabs(s->only) >= 1e-4)
+			snprintf(tick->text, sizeof(tick->text), "%.6g",
+			    s->only);
+		return 1;
+	}
 	if (s->log != 0)
 		return scale_log_ticks(s, largest, tick);
 	step = scale_nice_step(s->max - s->min, largest > 2 ? largest - 1 : 1);

@@ -8,6 +8,7 @@ enum { SCALE_TICKS = 32 };
 struct scale {
 	double min, max;	/* min < max; above 0 if logarithmic */
 	int log;		/* 0: linear; 2 or 10: base of the logarithm */
+	double only;		/* the only tick; 0: as many as fit */
 };
 
 struct tick {
@@ -18,7 +19,7 @@ struct tick {
 /*
  * scale_fit(min, max, log, margin):
  * Return a scale for values from ${min} to ${max}.  Widen it if the range is
- * empty.  With ${margin}, add a margin at both ends, so that lines do not run
+ * empty; then that value has the only tick.  With ${margin}, add a margin at both ends, so that lines do not run
  * along the border.  If ${log} is not 0, ${min} must be above 0.
  */
 struct scale scale_fit(double min, double max, int log, int margin);

@@ -236,7 +236,8 @@ curves_shortest(const struct curves_line *l, int of)
 static void
 curves_take_mean(struct curves_line *l, int of)
 {
-	static const char *const what[] = { "loss", "top-1", "mAP" };
+	static const char *const what[] = { "loss", "top-1", "mAP",
+		"validation loss" };
 	const struct history_series *grid = &l->run[0].series[of];
 	size_t n = 0;
 

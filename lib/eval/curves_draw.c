@@ -180,8 +180,9 @@ struct curves_picture {
 	struct curves_unit unit;
 	int of[PANELS], panels;		/* series of each panel; number of
 					 * panels */
-	struct curves_points *points[PANELS];	/* [curves] */
-	struct plot_series *series[SIDES][PANELS];	/* [curves] */
+	size_t n[PANELS];		/* lines of each panel */
+	struct curves_points *points[PANELS];	/* [n] */
+	struct plot_series *series[SIDES][PANELS];	/* [n] */
 	struct plot_panel panel[SIDES][PANELS];
 	double level;			/* the target, in percent */
 	struct plot_drop *drop[SIDES];	/* [curves] at most; NULL: no target */
@@ -220,41 +221,68 @@ curves_unit_of(double seconds)
 	return units[i];
 }
 
-/* Fill panel ${k} of both sides with the series of all curves. */
+/* Return the points of the curve that has the most of the series ${of}. */
+static size_t
+curves_largest(const struct curves *c, int of)
+{
+	size_t largest = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->line[i].series[of].n > largest)
+			largest = c->line[i].series[of].n;
+	return largest;
+}
+
+/* Add the series ${of} of all curves to panel ${k} of both sides. */
+static void
+curves_add_series_of(struct curves_picture *p, int k, int of)
+{
+	int accuracy = of == HISTORY_TOP1 || of == HISTORY_MAP;
+	size_t largest = curves_largest(p->c, of);
+
+	for (size_t i = 0; i < p->c->n; i++) {
+		const struct curves_line *l = &p->c->line[i];
+		size_t n = l->series[of].n, to = p->n[k]++;
+		struct curves_points *at = &p->points[k][to];
+
+		/* Accuracies are in percent, and few enough to show all.
+		 * Validation losses have dots, so they are few. */
+		*at = curves_points_of(l->series[of].at, n, accuracy ? 1 :
+		    n / (of == HISTORY_LOSS ? MAX : MARKS) + 1,
+		    accuracy ? 100 : 1, p->unit.seconds);
+		for (int side = 0; side < SIDES; side++)
+			p->series[side][k][to] = (struct plot_series){
+				.name = of == HISTORY_VAL_LOSS ? NULL : l->name,
+				.n = at->n, .x = at->x[side], .y = at->y,
+				.style = (int)i,
+				.low = l->runs > 1 ? at->low : NULL,
+				.high = l->runs > 1 ? at->high : NULL,
+				.marks = of == HISTORY_VAL_LOSS ||
+				(accuracy && largest <= MARKS) };
+	}
+}
+
+/* Fill panel ${k} of both sides; that of losses has those of validations, too. */
 static void
 curves_add_panel(struct curves_picture *p, int k)
 {
 	static const char *const label[] = { "Training loss",
 		"Validation top-1, %", "Validation mAP, %" };
-	size_t curves = p->c->n, largest = 0;
-	int of = p->of[k], loss = of == HISTORY_LOSS;
+	int of = p->of[k], both = of == HISTORY_LOSS &&
+	    curves_largest(p->c, HISTORY_VAL_LOSS) > 0;
+	size_t most = p->c->n * 2;
 
-	p->points[k] = xcalloc(curves, sizeof(*p->points[k]));
-	for (int side = 0; side < SIDES; side++) {
-		p->series[side][k] = xcalloc(curves, sizeof(struct plot_series));
+	p->points[k] = xcalloc(most, sizeof(*p->points[k]));
+	for (int side = 0; side < SIDES; side++)
+		p->series[side][k] = xcalloc(most, sizeof(struct plot_series));
+	curves_add_series_of(p, k, of);
+	if (both)
+		curves_add_series_of(p, k, HISTORY_VAL_LOSS);
+	for (int side = 0; side < SIDES; side++)
 		p->panel[side][k] = (struct plot_panel){
-			.y = { label[of], 0, 0, 0 },
-			.series = p->series[side][k], .n = (int)curves };
-	}
-	for (size_t i = 0; i < curves; i++)
-		if (p->c->line[i].series[of].n > largest)
-			largest = p->c->line[i].series[of].n;
-	for (size_t i = 0; i < curves; i++) {
-		const struct curves_line *l = &p->c->line[i];
-		size_t n = l->series[of].n;
-		struct curves_points *at = &p->points[k][i];
-
-		/* Accuracies are in percent, and few enough to show all. */
-		*at = curves_points_of(l->series[of].at, n, loss ? n / MAX + 1 : 1,
-		    loss ? 1 : 100, p->unit.seconds);
-		for (int side = 0; side < SIDES; side++)
-			p->series[side][k][i] = (struct plot_series){
-				.name = l->name, .n = at->n, .x = at->x[side],
-				.y = at->y, .style = (int)i,
-				.low = l->runs > 1 ? at->low : NULL,
-				.high = l->runs > 1 ? at->high : NULL,
-				.marks = !loss && largest <= MARKS };
-	}
+			.y = { both ? "Training loss; dots: validation loss" :
+			label[of], 0, 0, 0 }, .series = p->series[side][k],
+			.n = (int)p->n[k] };
 }
 
 /* The text of a drop: ${v} with three digits, and how many runs reach it. */
@@ -339,7 +367,7 @@ static void
 curves_free_picture(struct curves_picture *p)
 {
 	for (int k = 0; k < p->panels; k++) {
-		for (size_t i = 0; i < p->c->n; i++)
+		for (size_t i = 0; i < p->n[k]; i++)
 			free(p->points[k][i].x[0]);
 		free(p->points[k]);
 		for (int side = 0; side < SIDES; side++)

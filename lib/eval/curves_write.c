@@ -59,7 +59,8 @@ curves_stage_until(const struct schedule *s, double epoch)
 static void
 curves_add_series(struct buffer *b, const struct curves_line *l, int of)
 {
-	static const char *const series[] = { "loss", "top1", "map" };
+	static const char *const series[] = { "loss", "top1", "map",
+		"val_loss" };
 	const struct schedule *schedule = curves_schedule(l);
 	char *name = table_escape(l->name);
 

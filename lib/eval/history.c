@@ -133,19 +133,20 @@ static int
 history_on_validation(struct history_reader *r)
 {
 	struct history_point p = { .seconds = NAN };
-	double map;
+	static const char *const name[] = { [HISTORY_TOP1] = "top1",
+		[HISTORY_MAP] = "map", [HISTORY_VAL_LOSS] = "loss" };
 
-	if (history_read_step(r, &p.step) != 0 || history_number(r, "epoch", 0,
-	    &p.epoch) != 0 || history_number(r, "top1", 1, &p.value) != 0 ||
-	    (json_get(r->line, "map") != NULL &&
-	    history_number(r, "map", 1, &map) != 0))
+	if (history_read_step(r, &p.step) != 0 ||
+	    history_number(r, "epoch", 0, &p.epoch) != 0)
 		return -1;
-	for (int i = HISTORY_TOP1; i <= HISTORY_MAP && p.step > 0; i++)
-		history_forget(&r->h->series[i], p.step - 1);
-	history_append(&r->h->series[HISTORY_TOP1], p);
-	if (json_get(r->line, "map") != NULL) {
-		p.value = map;
-		history_append(&r->h->series[HISTORY_MAP], p);
+	for (int i = HISTORY_TOP1; i < HISTORY_SERIES; i++) {
+		if (i != HISTORY_TOP1 && json_get(r->line, name[i]) == NULL)
+			continue;
+		if (history_number(r, name[i], 1, &p.value) != 0)
+			return -1;
+		if (p.step > 0)
+			history_forget(&r->h->series[i], p.step - 1);
+		history_append(&r->h->series[i], p);
 	}
 	return 0;
 }
@@ -221,8 +222,8 @@ history_read_lines(struct history_reader *r, char *text)
 		if (history_read_line(r, line) != 0)
 			return -1;
 	}
-	history_place_validations(&r->steps, &r->h->series[HISTORY_TOP1]);
-	history_place_validations(&r->steps, &r->h->series[HISTORY_MAP]);
+	for (int i = HISTORY_TOP1; i < HISTORY_SERIES; i++)
+		history_place_validations(&r->steps, &r->h->series[i]);
 	return 0;
 }
 

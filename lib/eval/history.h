@@ -17,6 +17,7 @@ enum history_of {
 	HISTORY_TOP1,		/* validation accuracy, 0 to 1 */
 	HISTORY_MAP,		/* validation mAP, if samples have sets of
 				 * classes */
+	HISTORY_VAL_LOSS,	/* validation loss */
 	HISTORY_SERIES
 };
 

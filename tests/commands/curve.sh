@@ -5,13 +5,13 @@
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-# step STEP EPOCH CLIPS SECONDS RATE LOSS, val STEP EPOCH TOP1, start STEP:
+# step STEP EPOCH CLIPS SECONDS RATE LOSS, val STEP EPOCH TOP1 [LOSS], start STEP:
 # print lines of a log.
 step() {
 	echo "{\"clips\":$3,\"clips_per_s\":$5,\"epoch\":$2,\"loss\":$6,\"seconds\":$4,\"step\":$1,\"type\":\"step\"}"
 }
 val() {
-	echo "{\"epoch\":$2,\"step\":$1,\"top1\":$3,\"type\":\"validation\"}"
+	echo "{\"epoch\":$2,${4:+\"loss\":$4,}\"step\":$1,\"top1\":$3,\"type\":\"validation\"}"
 }
 start() {
 	echo "{\"step\":$1,\"time\":\"2026-01-01T00:00:00Z\",\"type\":\"start\"}"
@@ -38,9 +38,9 @@ curve() {
 {
 	start 0
 	step 10 2 80 10 8 2
-	val 15 3 0.25
+	val 15 3 0.25 1.75
 	step 20 4 160 20 4 1.5
-	val 20 4 0.5
+	val 20 4 0.5 1.625
 	step 25 5 200 20 2 null
 	val 25 5 0.75
 	echo '{"status":0,"step":25,"type":"end"}'
@@ -51,6 +51,7 @@ check_same "the table has its columns" \
 check_same "the table has losses over epochs and seconds" "2 10 2; 4 30 1.5; 5 50 ; " "$(rows loss)"
 check_same "a validation between two log lines has interpolated seconds" \
 	"3 20 0.25; 4 30 0.5; 5 50 0.75; " "$(rows top1)"
+check_same "the table has validation losses" "3 20 1.75; 4 30 1.625; " "$(rows val_loss)"
 check_same "a single run has no error, and the name of its folder" \
 	"one  1; " "$(rows loss 1,6,7 | grep -o '^[^;]*; ')"
 check_same "without a schedule, the table has no cells" "" "$(rows loss 8 | tr -d '; ')"
@@ -245,7 +246,7 @@ if built cairo; then
 			vt-eval --curve="$T/a.$kind" --curve="$T/b.$kind" -k "all=$T/m1,$T/m2" -k "$T/whole" -k "$T/one"
 		check "a $kind picture has the same bytes again" cmp "$T/a.$kind" "$T/b.$kind"
 	done
-	for text in all whole one 'Training loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
+	for text in all whole one 'Training loss; dots: validation loss' 'Validation top-1, %' epoch 'seconds of training' 'all: mean of 2 runs; shaded: the standard error of the mean' \
 		'Cells, batch x frames x crop' 4x2x24 8x2x16 '8x4x32 +1'; do
 		check "the picture contains: $text" grep -qxF "$text" "$T/a.svg"
 	done

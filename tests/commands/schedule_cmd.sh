@@ -218,6 +218,9 @@ if built cairo; then
 	for text in "A schedule of 75 epochs" "Crop, pixels" "1st step of the cycle" 2nd 3rd Frames 2048 "Learning rate" epoch; do
 		check "the picture contains: $text" grep -qxF "$text" "$T/a.svg"
 	done
+	vt-schedule --plot="$T/one.svg" "$tables/k400_tsm_r50_8f_12288.tsv"
+	check_same "constants have a tick of their own" "224 8 12288" \
+		"$(sed -n '/^Crop, pixels$/,/^Learning rate$/p' "$T/one.svg" | grep -E '^[0-9]+$' | xargs)"
 	vt-schedule --plot=- "$cycles" >"$T/b.png"
 	check "a picture on standard output has the same bytes" cmp "$T/a.png" "$T/b.png"
 	sed 's/	158	/	150	/' "$cycles" | vt-schedule --plot="$T/d.png" -

@@ -22,7 +22,8 @@ static char dir[] = "/tmp/vt-draw.XXXXXX";
 static void
 ticks_are(double min, double max, int log, int largest, const char *want)
 {
-	struct scale s = { min, max, log };
+	struct scale s = min < max ? (struct scale){ min, max, log, 0 } :
+	    scale_fit(min, max, log, 1);
 	struct tick tick[SCALE_TICKS];
 	int n = scale_ticks(&s, largest, tick), inside = 1;
 	char got[512] = "";
@@ -53,9 +54,13 @@ test_scales(void)
 	ticks_are(1e-9, 1, 10, 5, "1e-8 1e-6 0.0001 0.01 1");
 	ticks_are(0.9, 60, 10, 9, "1 2 5 10 20 50");
 	ticks_are(60, 1100, 2, 6, "64 128 256 512 1024");
-	near(scale_place(&(struct scale){ 1, 8, 2 }, 2), 1.0 / 3, 1e-12,
+	ticks_are(12288, 12288, 2, 6, "12288");
+	ticks_are(224, 224, 0, 6, "224");
+	ticks_are(0.0375, 0.0375, 10, 6, "0.0375");
+	ticks_are(0, 0, 0, 6, "-1.0 -0.5 0 0.5 1.0");
+	near(scale_place(&(struct scale){ 1, 8, 2, 0 }, 2), 1.0 / 3, 1e-12,
 	    "scale_place: in base 2, 2 is a third of the way from 1 to 8");
-	near(scale_place(&(struct scale){ 1e-3, 1e3, 10 }, 1), 0.5, 1e-12,
+	near(scale_place(&(struct scale){ 1e-3, 1e3, 10, 0 }, 1), 0.5, 1e-12,
 	    "scale_place: in base 10, 1 is half-way from 1e-3 to 1e3");
 	s = scale_fit(5, 5, 0, 1);
 	ok(s.min < 5 && s.max > 5, "a scale of one value has a margin");

@@ -114,7 +114,7 @@ plot_fit(const struct plot_axis *axis, double min, double max, int margin)
 	int log = axis->log;
 
 	if (axis->min < axis->max)
-		return (struct scale){ axis->min, axis->max, log };
+		return (struct scale){ axis->min, axis->max, log, 0 };
 	if (!(min <= max)) {		/* nothing to show */
 		min = log ? 1 : 0;
 		max = log ? log : 1;
@@ -130,7 +130,7 @@ static void
 plot_widen(const struct plot_panel *p, const struct plot_axis *axis, int of_x,
     double *min, double *max)
 {
-	struct scale s = { 0, 1, axis->log };
+	struct scale s = { 0, 1, axis->log, 0 };
 
 	for (int i = 0; i < p->n; i++)
 		for (int k = 0; k < 3; k++) {

@@ -245,7 +245,7 @@ plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 {
 	static const double share[] = { 0, 5, 20, 50, 100 };
 	const struct plot_matrix *m = l->m;
-	struct scale s = { 0, l->max, 0 };
+	struct scale s = { 0, l->max, 0, 0 };
 	struct tick tick[SCALE_TICKS];
 	int n = m->percent ? 5 : scale_ticks(&s, 5, tick);
 	double top = l->y + MATRIX_KEY_TOP;

@@ -19,9 +19,9 @@ schedule_draw_note_of(const struct schedule *s)
 	if (epochs / work < 1.005)
 		return xprintf("%d stage%s at %dx%dx%d", s->stages, plural,
 		    large->batch, large->frames, large->crop);
-	return xprintf("%d stage%s, the work of %.3g epochs at %dx%dx%d, %.2f "
-	    "times less than all at that shape", s->stages, plural,
-	    work, large->batch, large->frames, large->crop, epochs / work);
+	return xprintf("%d stage%s, the work of %.3g epochs at %dx%dx%d, "
+	    "%.3g %% of all at that shape", s->stages, plural, work,
+	    large->batch, large->frames, large->crop, 100 * work / epochs);
 }
 
 int
@@ -48,6 +48,7 @@ schedule_draw(const struct schedule *s, const char *path)
 
 	for (int i = 0; i < PANELS; i++) {
 		struct plot_panel *p = &panel[i];
+		double least = INFINITY;
 
 		p->series = series[i];
 		p->n = i == LR ? 1 : curve_count(s, (enum curve_of)i);
@@ -59,9 +60,14 @@ schedule_draw(const struct schedule *s, const char *path)
 			series[i][k] = (struct plot_series){ .name = p->n > 1 ?
 			    turn[k] : NULL, .n = (int)c->n, .x = c->x, .y = c->y,
 			    .style = k };
+			for (size_t m = 0; m < c->n; m++)
+				least = fmin(least, c->y[m]);
 			if (p->y.log == 0)
 				p->y.max = fmax(p->y.max, 1.1 * curve_max(c));
 		}
+		/* The axis of a constant has its tick only. */
+		if (p->y.max <= 1.1 * least)
+			p->y.max = 0;
 	}
 	for (int i = 0; i < s->stages; i++)
 		boundary[i] = s->stage[i].epoch_begin;
