@@ -11,7 +11,8 @@
 
 enum dtype {
 	DTYPE_U8, DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16, DTYPE_I8,
-	DTYPE_I16, DTYPE_I32, DTYPE_I64, DTYPE_BOOL, DTYPES
+	DTYPE_I16, DTYPE_I32, DTYPE_I64, DTYPE_BOOL, DTYPES,
+	DTYPE_OTHER = DTYPES		/* of a tensor that cannot be used */
 };
 
 /*
@@ -20,7 +21,8 @@ enum dtype {
  */
 const char *dtype_name(enum dtype type);
 
-/* dtype_bytes(type): Return the size of one element, 1 to 8 bytes. */
+/* dtype_bytes(type): Return the size of one element, 1 to 8 bytes; 1 of
+ * DTYPE_OTHER. */
 size_t dtype_bytes(enum dtype type);
 
 /*

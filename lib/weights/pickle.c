@@ -18,13 +18,14 @@ typedef const char *opcode(struct pickle_vm *m);
 
 static struct value none = { .kind = VALUE_NONE };
 
+static const char UNSUPPORTED[] = "a protocol above 5";
+
 /* ---- constants ---- */
 
 static const char *
 pickle_op_proto(struct pickle_vm *m)
 {
-	return m->operand <= 2 ? NULL : "a protocol above 2 (torch.save and "
-	    "caffe2 write 2)";
+	return m->operand <= 5 ? NULL : UNSUPPORTED;
 }
 
 static const char *
@@ -64,7 +65,7 @@ pickle_op_binint(struct pickle_vm *m)
 static const char *
 pickle_op_count(struct pickle_vm *m)
 {
-	return pickle_push_int(m, m->operand);
+	return pickle_push_int(m, (int64_t)m->operand);
 }
 
 /*
@@ -73,9 +74,9 @@ pickle_op_count(struct pickle_vm *m)
  * VALUE_OTHER.
  */
 static const char *
-pickle_op_long1(struct pickle_vm *m)
+pickle_op_long(struct pickle_vm *m)
 {
-	uint32_t n = m->operand;
+	size_t n = m->operand;
 	const unsigned char *p;
 	uint64_t i = 0;
 
@@ -85,7 +86,7 @@ pickle_op_long1(struct pickle_vm *m)
 		    .kind = VALUE_OTHER });
 	if (n > 0 && p[n - 1] & 128)
 		i = ~(uint64_t)0;
-	for (uint32_t k = n; k-- > 0;)
+	for (size_t k = n; k-- > 0;)
 		i = i << 8 | p[k];
 	return pickle_push_int(m, (int64_t)i);
 }
@@ -112,9 +113,8 @@ pickle_op_text(struct pickle_vm *m)
 }
 
 /*
- * Python 2 writes strings of at least 256 bytes as BINSTRING.  In weight files
- * these are the numbers of arrays, never names, so the value points into the
- * file.
+ * The numbers of arrays: bytes, and strings of at least 256 bytes of Python 2,
+ * which are never names.  The value points into the file.
  */
 static const char *
 pickle_op_bytes(struct pickle_vm *m)
@@ -134,6 +134,12 @@ static const char *
 pickle_op_put(struct pickle_vm *m)
 {
 	return pickle_vm_put(m, m->operand);
+}
+
+static const char *
+pickle_op_memoize(struct pickle_vm *m)
+{
+	return pickle_vm_put(m, m->memos);
 }
 
 static const char *
@@ -158,6 +164,30 @@ static const char *
 pickle_op_tuple_of(struct pickle_vm *m)
 {
 	return pickle_vm_tuple(m, m->operand);
+}
+
+static const char *
+pickle_op_pop(struct pickle_vm *m)
+{
+	WANT(m, 1);
+	m->n--;
+	return NULL;
+}
+
+static const char *
+pickle_op_pop_mark(struct pickle_vm *m)
+{
+	WANT_MARK(m);
+	m->n = m->mark[--m->marks];
+	return NULL;
+}
+
+/* Nothing: a FRAME only says how many bytes to read at once. */
+static const char *
+pickle_op_frame(struct pickle_vm *m)
+{
+	(void)m;
+	return NULL;
 }
 
 /* Add the topmost value to a list, or the topmost key and value to a dict. */
@@ -199,22 +229,45 @@ pickle_read_line(struct pickle_vm *m, size_t *n)
 	return p;
 }
 
+/* Push the class ${module}[n].${name}[k]. */
 static const char *
-pickle_op_global(struct pickle_vm *m)
+pickle_push_class(struct pickle_vm *m, const char *module, size_t n,
+    const char *name, size_t k)
 {
-	size_t n = 0, k = 0;
-	const char *module = pickle_read_line(m, &n),
-	    *name = module ? pickle_read_line(m, &k) : NULL;
 	char whole[520];
 
-	if (name == NULL || memchr(module, '\0', n) != NULL ||
-	    memchr(name, '\0', k) != NULL)
+	if (name == NULL || n > 255 || k > 255 ||
+	    memchr(module, '\0', n) != NULL || memchr(name, '\0', k) != NULL)
 		return "a class without a name of up to 255 bytes";
 	snprintf(whole, sizeof(whole), "%.*s.%.*s", (int)n, module, (int)k,
 	    name);
 	name = arena_text(m->p.arena, whole, strlen(whole));
 	return name == NULL ? FULL : pickle_vm_push_new(m,
 	    (struct value){ .kind = VALUE_CLASS, .u.name = name });
+}
+
+static const char *
+pickle_op_global(struct pickle_vm *m)
+{
+	size_t n = 0, k = 0;
+	const char *module = pickle_read_line(m, &n),
+	    *name = module ? pickle_read_line(m, &k) : NULL;
+
+	return pickle_push_class(m, module, n, name, k);
+}
+
+static const char *
+pickle_op_stack_global(struct pickle_vm *m)
+{
+	const struct value *module, *name;
+
+	WANT(m, 2);
+	name = pickle_vm_pop(m);
+	module = pickle_vm_pop(m);
+	if (name->kind != VALUE_TEXT || module->kind != VALUE_TEXT)
+		return "a class whose name is not a text";
+	return pickle_push_class(m, module->u.text.s, module->u.text.n,
+	    name->u.text.s, name->u.text.n);
 }
 
 static const char *
@@ -230,8 +283,9 @@ pickle_op_reduce(struct pickle_vm *m)
 }
 
 /*
- * Like REDUCE, for classes that Python creates through __new__.  No such class
- * holds weights, so the result is a VALUE_OTHER.
+ * Like REDUCE, for classes that Python creates through __new__ with the topmost
+ * values, as many as the operand.  No such class holds weights, so the result
+ * is a VALUE_OTHER.
  */
 static const char *
 pickle_op_newobj(struct pickle_vm *m)
@@ -239,8 +293,8 @@ pickle_op_newobj(struct pickle_vm *m)
 	struct value v = { .kind = VALUE_NONE };
 	const struct value *class;
 
-	WANT(m, 2);
-	pickle_vm_pop(m);
+	WANT(m, m->operand + 1);
+	m->n -= m->operand;
 	class = pickle_vm_pop(m);
 	pickle_other(&m->p, class->kind == VALUE_CLASS ? class->u.name :
 	    "a value that is not a class", &v);
@@ -320,14 +374,31 @@ static const struct {
 	['Q'] = { "BINPERSID", pickle_op_binpersid, 0, 0 },
 	/*
 	 * Needed for, in this order: the legacy magic number and times in
-	 * nanoseconds; numpy's scalars; metadata; strings of Python 2.
+	 * nanoseconds; numpy's scalars; metadata; strings of Python 2; tuples
+	 * that contain themselves.
 	 */
-	[0x8a] = { "LONG1", pickle_op_long1, 1, 0 },
+	[0x8a] = { "LONG1", pickle_op_long, 1, 0 },
+	[0x8b] = { "LONG4", pickle_op_long, 4, 0 },
 	[0x87] = { "TUPLE3", pickle_op_tuple_of, 0, 3 },
-	[0x81] = { "NEWOBJ", pickle_op_newobj, 0, 0 },
+	[0x81] = { "NEWOBJ", pickle_op_newobj, 0, 1 },
 	['U'] = { "SHORT_BINSTRING", pickle_op_text, 1, 0 },
 	['T'] = { "BINSTRING", pickle_op_bytes, 4, 0 },
-	['0'] = { "POP", NULL, 0, 0 }, ['1'] = { "POP_MARK", NULL, 0, 0 },
+	['0'] = { "POP", pickle_op_pop, 0, 0 },
+	['1'] = { "POP_MARK", pickle_op_pop_mark, 0, 0 },
+	/* Protocols 3 to 5.  A set becomes a list, a frozen one a tuple. */
+	['B'] = { "BINBYTES", pickle_op_bytes, 4, 0 },
+	['C'] = { "SHORT_BINBYTES", pickle_op_bytes, 1, 0 },
+	[0x8c] = { "SHORT_BINUNICODE", pickle_op_text, 1, 0 },
+	[0x8d] = { "BINUNICODE8", pickle_op_text, 8, 0 },
+	[0x8e] = { "BINBYTES8", pickle_op_bytes, 8, 0 },
+	[0x8f] = { "EMPTY_SET", pickle_op_new, 0, VALUE_LIST },
+	[0x90] = { "ADDITEMS", pickle_op_add_marked, 0, VALUE_LIST },
+	[0x91] = { "FROZENSET", pickle_op_tuple, 0, 0 },
+	[0x92] = { "NEWOBJ_EX", pickle_op_newobj, 0, 2 },
+	[0x93] = { "STACK_GLOBAL", pickle_op_stack_global, 0, 0 },
+	[0x94] = { "MEMOIZE", pickle_op_memoize, 0, 0 },
+	[0x95] = { "FRAME", pickle_op_frame, 8, 0 },
+	[0x96] = { "BYTEARRAY8", pickle_op_bytes, 8, 0 },
 	['2'] = { "DUP", NULL, 0, 0 }, ['F'] = { "FLOAT", NULL, 0, 0 },
 	['I'] = { "INT", NULL, 0, 0 }, ['L'] = { "LONG", NULL, 0, 0 },
 	['P'] = { "PERSID", NULL, 0, 0 }, ['S'] = { "STRING", NULL, 0, 0 },
@@ -336,18 +407,6 @@ static const struct {
 	['l'] = { "LIST", NULL, 0, 0 }, ['o'] = { "OBJ", NULL, 0, 0 },
 	['p'] = { "PUT", NULL, 0, 0 }, [0x82] = { "EXT1", NULL, 0, 0 },
 	[0x83] = { "EXT2", NULL, 0, 0 }, [0x84] = { "EXT4", NULL, 0, 0 },
-	[0x8b] = { "LONG4", NULL, 0, 0 }, ['B'] = { "BINBYTES", NULL, 0, 0 },
-	['C'] = { "SHORT_BINBYTES", NULL, 0, 0 },
-	[0x8c] = { "SHORT_BINUNICODE", NULL, 0, 0 },
-	[0x8d] = { "BINUNICODE8", NULL, 0, 0 },
-	[0x8e] = { "BINBYTES8", NULL, 0, 0 },
-	[0x8f] = { "EMPTY_SET", NULL, 0, 0 },
-	[0x90] = { "ADDITEMS", NULL, 0, 0 },
-	[0x91] = { "FROZENSET", NULL, 0, 0 },
-	[0x92] = { "NEWOBJ_EX", NULL, 0, 0 },
-	[0x93] = { "STACK_GLOBAL", NULL, 0, 0 },
-	[0x94] = { "MEMOIZE", NULL, 0, 0 }, [0x95] = { "FRAME", NULL, 0, 0 },
-	[0x96] = { "BYTEARRAY8", NULL, 0, 0 },
 	[0x97] = { "NEXT_BUFFER", NULL, 0, 0 },
 	[0x98] = { "READONLY_BUFFER", NULL, 0, 0 },
 };
@@ -385,7 +444,7 @@ pickle_load(const struct pickle *p, size_t *used, struct value **to)
 			fail("%s: offset %zu: opcode 0x%02x (%s), which no "
 			    "file of weights needs", p->path, p->base + from,
 			    code, name != NULL ? name : "unknown");
-			return -2;
+			return name != NULL ? -3 : -2;
 		}
 		bad = pickle_run(&m, code);
 		if (bad != NULL) {
@@ -396,7 +455,7 @@ pickle_load(const struct pickle *p, size_t *used, struct value **to)
 			     * limit in words.
 			     */
 			    "objects larger than ten times the file");
-			return -2;
+			return bad == UNSUPPORTED ? -3 : -2;
 		}
 	}
 	*used = m.at;

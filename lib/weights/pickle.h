@@ -8,8 +8,9 @@
  * the callable names are closed tables.  An object of any other class becomes a
  * VALUE_OTHER, which holds no data.
  *
- * The opcodes are those of protocol 2 that PyTorch writes, and those that
- * Python 2, numpy and metadata add.  Source: Python's Lib/pickletools.py
+ * The opcodes are those that build constants, containers and objects, of
+ * protocols 2 to 5; those of protocols 0 and 1 and of extension registries are
+ * refused.  Source: Python's Lib/pickletools.py
  * describes them all.
  */
 
@@ -105,9 +106,9 @@ struct pickle {
  * pickle_load(p, used, to):
  * Interpret the pickle that begins at p->data and ends within p->n bytes.  Set
  * ${*to} to its object and ${*used} to its length in bytes.
- * Return 0, or -2 after a message with the offset and the opcode: the pickle is
- * damaged, uses an unsupported opcode, or needs more memory than the arena
- * allows.
+ * Return 0, or after a message with the offset and the opcode: -2 if the pickle
+ * is damaged or needs more memory than the arena allows, -3 if it uses an
+ * unsupported opcode or protocol.
  * The object lives in p->heap; texts and bytes may point into p->data.
  */
 int pickle_load(const struct pickle *p, size_t *used, struct value **to);

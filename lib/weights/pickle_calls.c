@@ -100,9 +100,12 @@ pickle_rebuild_tensor(const struct pickle *p, const struct value *args,
 		return "a tensor whose first argument is not a storage";
 	size = pickle_at(args, 2);
 	stride = pickle_at(args, 3);
-	if (size->u.of.n != stride->u.of.n || size->u.of.n > TENSOR_DIMS)
-		return "a tensor with unequal numbers of sizes and strides, "
-		    "or with more than 8";
+	if (size->u.of.n != stride->u.of.n)
+		return "a tensor with unequal numbers of sizes and strides";
+	if (size->u.of.n > TENSOR_DIMS) {
+		pickle_other(p, "a tensor of more than 8 axes", to);
+		return NULL;
+	}
 	if ((v = arena_get(p->arena, sizeof(*v))) == NULL)
 		return "";
 	v->storage = pickle_at(args, 0)->u.storage;
@@ -151,6 +154,8 @@ static const struct {
 	/* numpy 2 renamed its module numpy.core to numpy._core. */
 	{ "numpy.core.multiarray._reconstruct", numpy_array },
 	{ "numpy._core.multiarray._reconstruct", numpy_array },
+	{ "numpy.core.numeric._frombuffer", numpy_from_buffer },
+	{ "numpy._core.numeric._frombuffer", numpy_from_buffer },
 	{ "numpy.dtype", numpy_dtype },
 	{ "_codecs.encode", numpy_encode },
 	{ "__builtin__.bytes", numpy_no_bytes },

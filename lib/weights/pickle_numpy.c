@@ -174,25 +174,16 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 	    left == 1 ? NULL : "an array whose bytes are not those of its shape";
 }
 
-/* The state is ([version,] shape, dtype, is_fortran, bytes). */
+/* Make ${v} an array of ${dtype} and ${shape}, whose data are ${bytes}. */
 static const char *
 numpy_set_array(const struct pickle *p, struct value *v,
-    const struct value *state)
+    const struct value *shape, const struct value *dtype, int fortran,
+    const struct value *bytes)
 {
-	size_t first = numpy_is_tuple(state, 5);
-	const struct value *shape, *dtype, *fortran, *bytes;
 	struct storage *s;
 	struct view *t;
 	size_t type = 0;
 
-	if (!numpy_is_tuple(state, 4) || numpy_at(state, first)->kind !=
-	    VALUE_TUPLE || numpy_at(state, first + 1)->kind != VALUE_DTYPE)
-		return "an array whose state is not (version, shape, type, "
-		    "order, bytes)";
-	shape = numpy_at(state, first);
-	dtype = numpy_at(state, first + 1);
-	fortran = numpy_at(state, first + 2);
-	bytes = numpy_at(state, first + 3);
 	while (type < sizeof(types) / sizeof(types[0]) &&
 	    strcmp(dtype->u.dtype.name, types[type].name) != 0)
 		type++;
@@ -204,11 +195,12 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	    strchr("<|=", dtype->u.dtype.order) == NULL ||
 	    dtype->u.dtype.order == '\0')
 		return numpy_unknown_type(p, dtype, v);
-	if (shape->u.of.n > TENSOR_DIMS)
-		return "an array of more than 8 dimensions";
-	if (!numpy_is_bytes(bytes) ||
-	    (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT))
-		return "an array without order or bytes";
+	if (shape->u.of.n > TENSOR_DIMS) {
+		pickle_other(p, "an array of more than 8 axes", v);
+		return NULL;
+	}
+	if (!numpy_is_bytes(bytes))
+		return "an array without bytes";
 	if ((s = arena_get(p->arena, sizeof(*s))) == NULL ||
 	    (t = arena_get(p->arena, sizeof(*t))) == NULL)
 		return "";
@@ -222,12 +214,42 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	v->u.tensor = t;
 	return bytes->u.text.n % dtype_bytes(s->type) != 0 ?
 	    "an array whose bytes are not those of its shape" :
-	    numpy_set_shape(t, shape, fortran->u.i != 0, (uint64_t)s->count);
+	    numpy_set_shape(t, shape, fortran, (uint64_t)s->count);
+}
+
+/* The state is ([version,] shape, dtype, is_fortran, bytes). */
+static const char *
+numpy_set_state(const struct pickle *p, struct value *v,
+    const struct value *state)
+{
+	size_t first = numpy_is_tuple(state, 5);
+	const struct value *fortran;
+
+	if (!numpy_is_tuple(state, 4) || numpy_at(state, first)->kind !=
+	    VALUE_TUPLE || numpy_at(state, first + 1)->kind != VALUE_DTYPE)
+		return "an array whose state is not (version, shape, type, "
+		    "order, bytes)";
+	fortran = numpy_at(state, first + 2);
+	if (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT)
+		return "an array without order";
+	return numpy_set_array(p, v, numpy_at(state, first), numpy_at(state,
+	    first + 1), fortran->u.i != 0, numpy_at(state, first + 3));
+}
+
+const char *
+numpy_from_buffer(const struct pickle *p, const struct value *args,
+    struct value *to)
+{
+	if (!numpy_is_tuple(args, 4) || numpy_at(args, 1)->kind !=
+	    VALUE_DTYPE || numpy_at(args, 2)->kind != VALUE_TUPLE)
+		return "an array that is not (buffer, type, shape, order)";
+	return numpy_set_array(p, to, numpy_at(args, 2), numpy_at(args, 1),
+	    value_is(numpy_at(args, 3), "F"), numpy_at(args, 0));
 }
 
 const char *
 numpy_build(const struct pickle *p, struct value *v, const struct value *state)
 {
 	return v->kind == VALUE_DTYPE ? numpy_set_dtype(v, state) :
-	    v->kind == VALUE_ARRAY ? numpy_set_array(p, v, state) : NULL;
+	    v->kind == VALUE_ARRAY ? numpy_set_state(p, v, state) : NULL;
 }

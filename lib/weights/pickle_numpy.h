@@ -45,6 +45,14 @@ const char *numpy_no_bytes(const struct pickle *p, const struct value *args,
     struct value *to);
 
 /*
+ * numpy_from_buffer(p, args, to):
+ * numpy's _frombuffer(buffer, dtype, shape, order), by which protocol 5 writes
+ * an array: make a VALUE_TENSOR as numpy_build does.
+ */
+const char *numpy_from_buffer(const struct pickle *p, const struct value *args,
+    struct value *to);
+
+/*
  * numpy_build(p, v, state):
  * Apply __setstate__(state) to a VALUE_DTYPE or a VALUE_ARRAY; leave any other
  * value unchanged.  An array becomes a VALUE_TENSOR that points into the

@@ -14,7 +14,7 @@
 struct pickle_vm {
 	struct pickle p;
 	size_t at;			/* offset after the current opcode */
-	uint32_t operand;		/* operand of that opcode */
+	uint64_t operand;		/* operand of that opcode */
 	struct value **stack;
 	size_t n, cap;
 	size_t *mark;			/* stack heights of the marks */

@@ -187,7 +187,11 @@ safetensors_read_tensor(const char *path, const struct json *v, int ours,
 	const struct json *offsets = json_get(v, "data_offsets");
 	int64_t from, to, count = 1;
 
-	if (dtype_of(type, &t->type) != 0 || (ours && t->type > DTYPE_F64))
+	if (dtype_of(type, &t->type) != 0) {
+		t->type = DTYPE_OTHER;
+		t->other = type;
+	}
+	if (type == NULL || (ours && t->type > DTYPE_F64))
 		return DAMAGED("%s: tensor %s: dtype %s (wanted %s)", path,
 		    text_quote(t->name),
 		    type != NULL ? text_quote(type) : "missing",
@@ -214,7 +218,8 @@ safetensors_read_tensor(const char *path, const struct json *v, int ours,
 		return DAMAGED("%s: tensor %s: data_offsets beyond the file's %zu "
 		    "bytes of data", path, text_quote(t->name), bytes);
 	t->bytes = (size_t)(to - from);
-	if (t->bytes != (size_t)count * dtype_bytes(t->type))
+	if (t->type != DTYPE_OTHER &&
+	    t->bytes != (size_t)count * dtype_bytes(t->type))
 		return DAMAGED("%s: tensor %s: %zu bytes (wanted %zu by its "
 		    "shape)", path, text_quote(t->name), t->bytes,
 		    (size_t)count * dtype_bytes(t->type));

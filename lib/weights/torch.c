@@ -18,10 +18,12 @@
 #include "weights/zip.h"
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
-enum { LEGACY_PROTOCOL = 1001, PROTO = 0x80 };
+#define UNKNOWN(...) (fail(__VA_ARGS__), -3)	/* intact */
+enum { LEGACY_PROTOCOL = 1001, PROTO = 0x80, FRAME = 0x95 };
 
 /*
- * The opcode LONG1 0x1950a86a20f9469cfc6c, which follows PROTO and its operand.
+ * The opcode LONG1 0x1950a86a20f9469cfc6c, which follows PROTO and its operand,
+ * and in protocols 4 and 5 FRAME and its 8 bytes.
  */
 static const unsigned char magic[] = {
 	0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19,
@@ -34,12 +36,21 @@ torch_is_zip(const struct buffer *file)
 	return file->n >= 4 && memcmp(file->data, "PK\003\004", 4) == 0;
 }
 
+/* Return the offset after the magic number, or 0 if there is none. */
+static size_t
+torch_after_magic(const struct buffer *file)
+{
+	const unsigned char *p = (const unsigned char *)file->data;
+	size_t at = file->n > 2 && p[2] == FRAME ? 11 : 2;
+
+	return file->n >= at + sizeof(magic) && p[0] == PROTO &&
+	    memcmp(p + at, magic, sizeof(magic)) == 0 ? at + sizeof(magic) : 0;
+}
+
 int
 torch_is_legacy(const struct buffer *file)
 {
-	return file->n >= 2 + sizeof(magic) &&
-	    (unsigned char)file->data[0] == PROTO &&
-	    memcmp(file->data + 2, magic, sizeof(magic)) == 0;
+	return torch_after_magic(file) > 0;
 }
 
 int
@@ -143,8 +154,9 @@ torch_find_top(const struct zip *z)
 	return NULL;
 }
 
-/* Wrong checksums only warn: PyTorch has an option to leave them out. */
-static void
+/* Warn of wrong checksums, and return how many there are.  PyTorch has an option
+ * to leave them out. */
+static size_t
 torch_check_sums(const char *path, const struct torch_archive *a)
 {
 	size_t bad = 0;
@@ -162,6 +174,7 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 		warning("%s: %zu of %zu members do not match their "
 		    "checksums, %s the first: damaged, or written without them",
 		    path, bad, a->zip.members, text_quote(first));
+	return bad;
 }
 
 /*
@@ -196,7 +209,7 @@ torch_read_zip(const char *path, const struct torch_archive *a,
 
 	if (order != NULL && (order->bytes != strlen("little") ||
 	    memcmp(a->data + order->at, "little", order->bytes) != 0))
-		return DAMAGED("%s: written on a big-endian machine", path);
+		return UNKNOWN("%s: written on a big-endian machine", path);
 	return torch_read_pickle(torch_pickle_at(path, w, m->at, m->bytes),
 	    torch_find_member, a, w);
 }
@@ -206,6 +219,7 @@ torch_zip(const char *path, struct wgrad *w)
 {
 	struct torch_archive a =
 	    { .data = (const unsigned char *)w->file.data };
+	size_t wrong;
 	char *top;
 	int bad = zip_open(path, w->file.data, w->file.n, &a.zip);
 
@@ -213,11 +227,14 @@ torch_zip(const char *path, struct wgrad *w)
 		return bad;
 	a.top = top = torch_find_top(&a.zip);
 	if (top == NULL) {
-		bad = DAMAGED("%s: a zip archive without data.pkl: not of "
+		bad = UNKNOWN("%s: a zip archive without data.pkl: not of "
 		    "torch.save", path);
 	} else {
-		torch_check_sums(path, &a);
+		wrong = torch_check_sums(path, &a);
 		bad = torch_read_zip(path, &a, w);
+		/* A damaged byte may look like a kind that vt does not read. */
+		if (bad == -3 && wrong > 0)
+			bad = -2;
 	}
 	free(top);
 	zip_close(&a.zip);
@@ -297,23 +314,24 @@ torch_read_legacy(struct pickle *p, struct wgrad *w,
 {
 	struct value *protocol, *system, *root, *keys;
 	const struct value *little;
-	size_t at = 2 + sizeof(magic);
+	size_t at = torch_after_magic(&w->file);
+	int bad;
 
 	/* After the magic number: protocol, system, object, storage keys. */
-	if (torch_next_pickle(p, &at, &protocol) != 0)
-		return -2;
+	if ((bad = torch_next_pickle(p, &at, &protocol)) != 0)
+		return bad;
 	if (protocol->kind != VALUE_INT ||
 	    protocol->u.i != LEGACY_PROTOCOL)
 		return DAMAGED("%s: offset %zu: a protocol that is not %d",
 		    p->path, at, LEGACY_PROTOCOL);
-	if (torch_next_pickle(p, &at, &system) != 0)
-		return -2;
+	if ((bad = torch_next_pickle(p, &at, &system)) != 0)
+		return bad;
 	little = value_get(system, "little_endian");
 	if (little != NULL && little->kind == VALUE_BOOL && !little->u.i)
-		return DAMAGED("%s: written on a big-endian machine", p->path);
-	if (torch_next_pickle(p, &at, &root) != 0 ||
-	    torch_next_pickle(p, &at, &keys) != 0)
-		return -2;
+		return UNKNOWN("%s: written on a big-endian machine", p->path);
+	if ((bad = torch_next_pickle(p, &at, &root)) != 0 ||
+	    (bad = torch_next_pickle(p, &at, &keys)) != 0)
+		return bad;
 	if (keys->kind != VALUE_LIST)
 		return DAMAGED("%s: offset %zu: no list of storages", p->path,
 		    at);

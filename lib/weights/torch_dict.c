@@ -11,9 +11,12 @@
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
 
-/* Keys under which programs save it, next to optimizer state and so on. */
+/* Keys under which programs save it, next to optimizer state and so on.  The
+ * weights come before their moving average. */
 static const char *const state_dict_keys[] = {
-	"state_dict", "model_state", "model_state_dict", "model", "blobs"
+	"state_dict", "model_state", "model_state_dict", "model", "blobs",
+	"net", "params", "weights", "state_dict_ema", "ema_state_dict",
+	"model_ema", "ema"
 };
 
 static int
@@ -48,21 +51,24 @@ torch_dict_find(const struct value *v, int depth)
 static int
 torch_dict_none(const struct pickle *p, const struct value *root)
 {
-	struct buffer b = { 0 };
+	struct buffer b = { 0 }, keys = { 0 };
 	size_t shown = 0;
 
+	for (size_t i = 0; i < sizeof(state_dict_keys) /
+	    sizeof(state_dict_keys[0]); i++)
+		buffer_printf(&keys, ", %s", state_dict_keys[i]);
 	buffer_text(&b, "");
 	for (size_t i = 0; root->kind == VALUE_DICT && i < root->u.of.n &&
 	    shown < 8; i += 2)
 		if (root->u.of.item[i]->kind == VALUE_TEXT)
 			buffer_printf(&b, "%s%s", shown++ > 0 ? ", " : "",
 			    text_quote(root->u.of.item[i]->u.text.s));
-	fail("%s: no tensors, at the top or in state_dict, model_state, "
-	    "model_state_dict, model or blobs (%s)", p->path,
-	    root->kind != VALUE_DICT ? "it holds no dict" :
+	fail("%s: no tensors, at the top or in any of %s (%s)", p->path,
+	    keys.data + 2, root->kind != VALUE_DICT ? "it holds no dict" :
 	    shown > 0 ? b.data : "the dict is empty");
 	buffer_free(&b);
-	return -2;
+	buffer_free(&keys);
+	return -3;
 }
 
 /*

@@ -26,8 +26,8 @@ weights_open_safetensors(const char *name, struct wgrad *w)
 
 		names_add(w->names, from->name);
 		*t = (struct weight){ .name = from->name, .type = from->type,
-			.ndim = from->ndim, .first = from->data,
-			.count = from->bytes / dtype_bytes(from->type) };
+			.other = from->other, .ndim = from->ndim,
+			.first = from->data, .count = from->bytes / dtype_bytes(from->type) };
 		/* Strides of C order. */
 		for (int k = t->ndim; k-- > 0;) {
 			t->dim[k] = from->dim[k];
@@ -67,9 +67,13 @@ weights_open_any(const char *name, struct wgrad *w)
 		w->container = "safetensors";
 		return weights_open_safetensors(name, w);
 	}
+	if (w->file.n == 0) {
+		fail("%s: the file is empty", name);
+		return -2;
+	}
 	fail("%s: not a file of weights that is known (wanted safetensors, a "
 	    "file of torch.save or one of caffe2)", name);
-	return -2;
+	return -3;
 }
 
 int

@@ -18,6 +18,8 @@ enum { WEIGHT_DIMS = 8 };		/* at most */
 struct weight {
 	const char *name;
 	enum dtype type;		/* element type in the file */
+	const char *other;		/* its name if it is DTYPE_OTHER: such a
+					 * tensor must not be used */
 	int ndim;
 	int64_t dim[WEIGHT_DIMS];
 	size_t count;			/* number of elements */
@@ -44,11 +46,10 @@ struct wgrad {
  * weights_open(path, w):
  * Read the file ${path} ("-": standard input) and list its tensors.  In a
  * pickle these are the tensors of the state dict: the file's object itself, or
- * the value of "state_dict", "model_state", "model_state_dict", "model" or
- * "blobs".  Objects of unknown classes are skipped, and one note names the
- * classes.
- * Return 0, -1 after a message if the file cannot be read, or -2 after a
- * message if it is damaged or not a file of weights.
+ * the value of a key of torch_dict.c, such as "state_dict".  Objects of unknown
+ * classes are skipped, and one note names the classes.
+ * Return 0, or after a message: -1 if the file cannot be read, -2 if it is
+ * damaged, -3 if it is intact but not of a kind that vt reads.
  * The caller frees ${w} with weights_close; after a failure it is empty.
  */
 int weights_open(const char *path, struct wgrad *w);

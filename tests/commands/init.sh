@@ -84,7 +84,7 @@ done
 # ---- refusals ----
 
 options="-i $T/train --schedule=$T/s2.tsv --device=ref"
-check_exit "weights of another network end with 1" 1 train no -m tsn_r18 --init="$T/w.safetensors"
+check_exit "weights of another network end with 2" 2 train no -m tsn_r18 --init="$T/w.safetensors"
 check_says "weights of another network: the message shows the percentage and --init-partial" \
 	'are in it \([0-9]+ %\), less than half: they seem to be weights of another network \(the file fits tsm_tiny; --init-partial takes them\)'
 check "a refused run makes no folder" test ! -e "$T/no"
@@ -93,21 +93,21 @@ check_exit "--init-partial takes weights of another network" 0 \
 	train few -m "$T/net.net" --init="$T/w.safetensors" --init-partial
 # The projections of this network have no norm.
 sed '/^bn.*downsample.1/d; s/downsample.1$/downsample.0/' share/models/tsm_tiny.net >"$T/bare.net"
-check_exit "norms that the network does not have end with 1" 1 train no -m "$T/bare.net" --init="$T/w.safetensors"
+check_exit "norms that the network does not have end with 2" 2 train no -m "$T/bare.net" --init="$T/w.safetensors"
 check_says "the message names them and the network that the file fits" \
 	'error: .*: 8 tensors of convolutions and norms do not fit bare: base_model.layer2.0.downsample.1.bias, .* and 2 more \(the file fits tsm_tiny; --init-partial takes the others\)'
 check "a refused run makes no folder" test ! -e "$T/no"
-check_exit "norms that the network does not have end with 1 for a checkpoint of vt, too" 1 \
+check_exit "norms that the network does not have end with 2 for a checkpoint of vt, too" 2 \
 	train no -m "$T/bare.net" --init="$T/first/final.safetensors"
 check_says "the message names them" \
 	'error: .*: 8 tensors of convolutions and norms do not fit bare: bn/layer2.0.downsample.1.running_mean, .* and 2 more \(the file fits tsm_tiny, tsn_tiny;'
 check_exit "--init-partial leaves them out" 0 train bare -m "$T/bare.net" --init="$T/w.safetensors" --init-partial
 check_same "all else is loaded" "" "$(fates bare new)"
-check_exit "norms that the file does not have end with 1" 1 train no -m tsm_tiny --init="$T/bare/final.safetensors"
+check_exit "norms that the file does not have end with 2" 2 train no -m tsm_tiny --init="$T/bare/final.safetensors"
 check_says "the message names them, and no network of vt" \
 	'error: .*: 8 tensors of convolutions and norms do not fit tsm_tiny: layer2.0.downsample.1.weight \(not in the file\), .* and 2 more \(--init-partial takes the others\)'
 sed 's/k=5,5/k=7,7/' share/models/tsm_tiny.net >"$T/wide.net"
-check_exit "a first layer of another shape ends with 1" 1 train no -m "$T/wide.net" --init="$T/w.safetensors"
+check_exit "a first layer of another shape ends with 2" 2 train no -m "$T/wide.net" --init="$T/w.safetensors"
 check_says "the message has both shapes" \
 	'1 tensor of convolutions and norms does not fit wide: base_model.conv1.weight \(conv1.weight is 16x3x7x7\) \(the file fits tsm_tiny;'
 check "none of the refused runs made a folder" test ! -e "$T/no"
@@ -148,6 +148,9 @@ check_exit "freezing everything ends with 2" 2 train no --freeze='*'
 check_says "freezing everything: the message says that nothing is left to train" 'nothing is left to train'
 head -c 5000 "$T/w.safetensors" >"$T/cut"
 check_exit "a truncated file of weights ends with 4" 4 train no --init="$T/cut"
+LC_ALL=C sed '1s/"F32"/"C64"/' "$T/w.safetensors" >"$T/c64"
+check_exit "a parameter whose tensor has a dtype that vt does not read ends with 2" 2 train no --init="$T/c64"
+check_says "the message has both dtypes" '1 tensor of convolutions and norms does not fit .*dtype C64 .wanted U8, F32'
 check_exit "a missing file of weights ends with 1" 1 train no --init="$T/nowhere"
 check "none of the refused runs made a folder" test ! -e "$T/no"
 
@@ -165,7 +168,7 @@ sed -n '/^#parameter/,/^-/p' "$T/out" | grep '	' | grep -v '^-' >"$T/table"
 grep -v '^-' "$T/frozen/init.tsv" >"$T/want"
 check "-v lists them as the run would" cmp "$T/want" "$T/table"
 check "and the plan is there" grep -q "^# network .*tsm_tiny" "$T/out"
-check_exit "of another network" 1 look -m tsn_r18 --init="$T/w.safetensors"
+check_exit "of another network" 2 look -m tsn_r18 --init="$T/w.safetensors"
 check_says "is refused as the run is" 'less than half: they seem to be weights of another network'
 check_same "and there is no plan" "" "$(cat "$T/out")"
 check_exit "of weights that are cut off" 4 look -m tsm_tiny --init="$T/cut"
@@ -276,7 +279,7 @@ for f in w old; do
 	tensors from | sort >"$T/from.list"
 	check_same "$f.pth: the loaded weights are the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
 done
-check_exit "weights with NaN end with 1" 1 train no --init="$T/nan.pth"
+check_exit "weights with NaN end with 2" 2 train no --init="$T/nan.pth"
 check_says "weights with NaN: the message names the tensor with NaN" \
 	'tensor module.base_model.conv1.weight holds NaN'
 

@@ -85,6 +85,8 @@ legacy = dict(_use_new_zipfile_serialization=False)
 for suffix, how in (("zip", {}), ("legacy", legacy)):
     d = tensors()
     put("flat." + suffix, d, d, **how)
+    for protocol in 3, 4, 5:
+        put("protocol%d.%s" % (protocol, suffix), dict(model_ema=d), d, pickle_protocol=protocol, **how)
     plain = dict(d)
     put("plain." + suffix, plain, plain, **how)
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.randn(3))], lr=0.1, momentum=0.9)
@@ -121,8 +123,6 @@ for name, writer in (("python2", Python2), ("python3", pickle._Pickler)):
 torch.save(model, os.path.join(folder, "module.bad"))
 torch.save(model, os.path.join(folder, "module-legacy.bad"), **legacy)
 torch.save([1, 2], os.path.join(folder, "list.bad"))
-for protocol in (0, 3, 4):
-    with open(os.path.join(folder, "protocol%d.bad" % protocol), "wb") as f:
-        pickle.dump(dict(d), f, protocol=protocol)
-torch.save(d, os.path.join(folder, "protocol.bad"), pickle_protocol=4)
+with open(os.path.join(folder, "protocol0.bad"), "wb") as f:
+    pickle.dump(dict(d), f, protocol=0)
 torch.jit.script(model).save(os.path.join(folder, "script.bad"))

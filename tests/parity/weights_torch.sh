@@ -25,7 +25,7 @@ for names in "$T"/*.names; do
 done
 check "PyTorch wrote the files" test -s "$T/mmaction2.pth.legacy.values"
 for bad in "$T"/*.bad; do
-	check_exit "$(basename "$bad" .bad) is refused" 4 "$dump" "$bad"
+	check_exit "$(basename "$bad" .bad) is refused" 2 "$dump" "$bad"
 done
 check_says "the message names the refused file" 'error: .*script.bad: '
 check_same "a refused file gets one message" 1 "$(grep -c error "$T/err")"

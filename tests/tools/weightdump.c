@@ -24,7 +24,8 @@ main(int argc, char **argv)
 	if (argc < 2 || argc > 3)
 		errx(EXIT_USAGE, "usage: weightdump FILE [VALUES]");
 	if ((bad = weights_open(argv[1], &w)) != 0)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return bad == -3 ? EXIT_USAGE : bad == -2 ? EXIT_DAMAGE :
+		    EXIT_FAILED;
 	if (argc == 3 && (values = fopen(argv[2], "w")) == NULL)
 		err(EXIT_FAILED, "%s", argv[2]);
 	for (size_t i = 0; i < w.tensors; i++) {

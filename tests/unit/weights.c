@@ -60,17 +60,24 @@ open_tensors(const struct made *t, int n, struct wgrad *w)
 	return open_object(&object, w);
 }
 
-/* Check that a file is refused with one message that has ${words}. */
+/* Check that a file is refused with one message that has ${words}, and with
+ * ${want}: -2 for damage, -3 for an intact file. */
 static void
-refused(int bad, struct wgrad *w, const char *words)
+refused_as(int want, int bad, struct wgrad *w, const char *words)
 {
-	int good = bad == -2 && strstr(said, words) != NULL &&
+	int good = bad == want && strstr(said, words) != NULL &&
 	    strstr(said, "; ") == NULL;
 
 	if (!ok(good, "a file is refused: %s", words))
 		diag("%d: %s", bad, said);
 	if (bad == 0)
 		weights_close(w);
+}
+
+static void
+refused(int bad, struct wgrad *w, const char *words)
+{
+	refused_as(-2, bad, w, words);
 }
 
 /* Check that tensor ${name} has these values. */
@@ -181,7 +188,7 @@ arrays_refused(void)
 		{ { "x", "f4", "<<", 0, 1, { 1 }, "abcd", 4, NULL },
 			"a numpy type whose state is not" },
 		{ { "x", "f4", "<", 0, 1, { 1 }, NULL, 1, "N" },
-			"an array without order or bytes" },
+			"an array without bytes" },
 		{ { "x", "u1", "|", 0, 1, { 1 }, NULL, sizeof(text) - 1, text },
 			"REDUCE: a text that is not of latin1" },
 		{ { "x", "u1", "|", 0, 1, { 1 }, NULL, sizeof(cut) - 1, cut },
@@ -199,8 +206,10 @@ arrays_refused(void)
 	    4, NULL }, 1);
 	refused(open_bytes(&b, &w), &w, "a numpy type whose state is not");
 	make_blobs(&b, &make_arrays[6], 2);
-	refused(open_bytes(&b, &w), &w, "no tensors, at the top or in "
-	    "state_dict, model_state, model_state_dict, model or blobs (blobs)");
+	refused_as(-3, open_bytes(&b, &w), &w, "no tensors, at the top or in "
+	    "any of state_dict, model_state, model_state_dict, model, blobs, "
+	    "net, params, weights, state_dict_ema, ema_state_dict, model_ema, "
+	    "ema (blobs)");
 	/* A pickle cut at any length is refused. */
 	make_file(&b, "arrays");
 	for (size_t n = 0, whole = b.n, wrong = 0; n <= whole; n++) {
@@ -212,7 +221,7 @@ arrays_refused(void)
 			break;
 		}
 		buffer_add(&part, b.data, n);
-		wrong += open_bytes(&part, &w) != -2 || *said == '\0';
+		wrong += open_bytes(&part, &w) >= -1 || *said == '\0';
 	}
 	buffer_free(&b);
 }
@@ -292,16 +301,14 @@ places(void)
 	buffer_text(&b, "K\003s");
 	make_text(&b, "\033[2J");
 	buffer_text(&b, "K\003s");
-	refused(open_object(&b, &w), &w, "no tensors, at the top or in "
-	    "state_dict, model_state, model_state_dict, model or blobs (epoch, "
-	    "\"\\033[2J\")");
+	refused_as(-3, open_object(&b, &w), &w, "(epoch, \"\\033[2J\")");
 	buffer_text(&b, "]");
-	refused(open_object(&b, &w), &w, "it holds no dict");
+	refused_as(-3, open_object(&b, &w), &w, "it holds no dict");
 	/* A dict that contains itself. */
 	buffer_text(&b, "}q\001");
 	make_text(&b, "model");
 	buffer_text(&b, "h\001s");
-	refused(open_object(&b, &w), &w, "no tensors");
+	refused_as(-3, open_object(&b, &w), &w, "no tensors");
 	/* As written by Python 2: a list of pairs, with byte strings. */
 	buffer_text(&b, "ccollections\nOrderedDict\n](](U\004nameR");
 	b.n--;
@@ -323,11 +330,94 @@ places(void)
 	weights_close(&w);
 }
 
+/* Append ${text} as protocol 4 writes it. */
+static void
+make_short(struct buffer *b, const char *text)
+{
+	char head[] = { (char)0x8c, (char)strlen(text) };
+
+	buffer_add(b, head, 2);
+	buffer_text(b, text);
+	buffer_add(b, "\x94", 1);
+}
+
+/* The opcodes of protocols 3 to 5, and every key of a state dict. */
+static void
+protocols(void)
+{
+	static const struct { const char *text; size_t n; } value[] = {
+#define V(text) { text, sizeof(text) - 1 }
+		V("\x8f\x94(K\001K\002\x90"), V("(K\001K\002\x91"),
+		V("\x8c\004mmcv\x8c\001C\x93)}\x92\x94"),
+		V("\x8c\004mmcv\x8c\001C\x93)\x81}b"), V("C\002xy"),
+		V("B\002\0\0\0xy"), V("\x8e\002\0\0\0\0\0\0\0xy"),
+		V("\x8d\002\0\0\0\0\0\0\0xy"), V("\x8b\002\0\0\0\0\001"),
+		V("\x96\002\0\0\0\0\0\0\0xy"), V("K\001K\0020"),
+		V("N(K\001K\0021"), V("\x95\001\0\0\0\0\0\0\0N"),
+	};
+	static const char *const key[] = { "state_dict", "model_state",
+		"model_state_dict", "model", "blobs", "net", "params", "weights",
+		"state_dict_ema", "ema_state_dict", "model_ema", "ema" };
+	struct wgrad w;
+
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+		struct buffer b = { 0 };
+
+		buffer_add(&b, "\x95\001\0\0\0\0\0\0\0}\x94", 11);
+		for (size_t k = 0; k < sizeof(value) / sizeof(value[0]); k++) {
+			char name[] = { (char)('a' + k), 0 };
+
+			make_short(&b, name);
+			buffer_add(&b, value[k].text, value[k].n);
+			buffer_text(&b, "s");
+		}
+		make_short(&b, key[i]);
+		buffer_text(&b, "}(");
+		make_short(&b, "t");
+		make_tensor(&b, &make_tensors[0], 0);
+		buffer_text(&b, "us");
+		if (!ok(open_object(&b, &w) == 0 && w.tensors == 1 &&
+		    strcmp(w.tensor[0].name, "t") == 0,
+		    "protocol 4: the tensor of %s is read", key[i]))
+			diag("%s", said);
+		weights_close(&w);
+	}
+}
+
+/* A safetensors file with a tensor of a type that vt does not know. */
+static void
+other_types(void)
+{
+	static const char *const type[] = { "F8_E4M3", "C64", "U16", "F4" };
+
+	for (size_t i = 0; i < sizeof(type) / sizeof(type[0]); i++) {
+		char *header = xprintf("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],"
+		    "\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"%s\","
+		    "\"shape\":[8],\"data_offsets\":[4,9]}}", type[i]);
+		struct buffer b = { 0 };
+		unsigned char length[8];
+		struct wgrad w;
+
+		put64(length, strlen(header));
+		buffer_add(&b, length, 8);
+		buffer_text(&b, header);
+		buffer_add(&b, "\0\0\200\077vwxyz", 9);
+		free(header);
+		if (!ok(open_bytes(&b, &w) == 0, "a tensor of %s does not stop "
+		    "a file", type[i]))
+			diag("%s", said);
+		has(&w, "a", (const float[]){ 1 }, 1);
+		ok(w.tensors == 2 && w.tensor[1].type == DTYPE_OTHER &&
+		    strcmp(w.tensor[1].other, type[i]) == 0, "it is listed");
+		weights_close(&w);
+	}
+}
+
 /* ---- refused files ---- */
 
 /* The opcodes that are read, by pickletools. */
 static const char allowed[] = "\x80.N\x88\x89JKMGXqrhj(}])t\x85\x86" "aesucRbQ"
-    "\x8a\x87\x81UT";
+    "\x8a\x8b\x87\x81UT01BC\x8c\x8d\x8e\x8f\x90\x91\x92\x93\x94\x95\x96";
 
 static void
 opcodes(void)
@@ -361,14 +451,34 @@ opcodes(void)
 static void
 pickles(void)
 {
-	static const struct { const char *text; size_t n; const char *words; }
-	    bad[] = {
-#define P(text, words) { text, sizeof(text) - 1, words }
-		P("\x8c\001a", "offset 66: opcode 0x8c (SHORT_BINUNICODE), "
-		    "which no file of weights needs"),
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *words;
+		int intact;
+	} bad[] = {
+#define P(text, words) { text, sizeof(text) - 1, words, 0 }
+#define WHOLE(text, words) { text, sizeof(text) - 1, words, 1 }
 		P("\xfe", "opcode 0xfe (unknown)"),
-		P("iposix\nsystem\n", "opcode 0x69 (INST)"),
-		P("\x80\004", "PROTO: a protocol above 2"),
+		WHOLE("iposix\nsystem\n", "offset 66: opcode 0x69 (INST), which "
+		    "no file of weights needs"),
+		WHOLE("\x80\006", "PROTO: a protocol above 5"),
+		P("\x8c\011a", "SHORT_BINUNICODE: the pickle ends inside it"),
+		P("\x8d\xff\xff\xff\xff\xff\xff\xff\xff",
+		    "BINUNICODE8: the pickle ends inside it"),
+		P("\x8e\xff\xff\xff\xff\xff\xff\xff\x7f",
+		    "BINBYTES8: the pickle ends inside it"),
+		P("\x8b\xff\xff\xff\xff", "LONG4: the pickle ends inside it"),
+		P("\x93", "STACK_GLOBAL: too few values on the stack"),
+		P("K\001K\001\x93", "a class whose name is not a text"),
+		P("\x8c\002a\0\x8c\001b\x93", "a class without a name"),
+		P("\x94", "MEMOIZE: too few values on the stack"),
+		P("K\001\x90", "ADDITEMS: no mark on the stack"),
+		P("K\001K\001\x92", "NEWOBJ_EX: too few values on the stack"),
+		P("0", "POP: too few values on the stack"),
+		P("1", "POP_MARK: no mark on the stack"),
+		P("cnumpy.core.numeric\n_frombuffer\n)R",
+		    "an array that is not (buffer, type, shape, order)"),
 		P("K", "ends without STOP"),	/* the '.' is its number */
 		P("Xa", "opcode BINUNICODE: the pickle ends inside it"),
 		P("X\xff\xff\xff\xff", "opcode BINUNICODE: the pickle ends"),
@@ -416,7 +526,7 @@ pickles(void)
 		P("(U\7storageNU\1kNK\1tQ", "a persistent id that is not"),
 		P("(U\7storagectorch\nFloatStorage\nU\1kNJ\xff\xff\xff\xfftQ",
 		    "a persistent id that is not"),
-		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1NK\1tQ",
+		WHOLE("(U\7storagectorch\nFloatStorage\nU\1kNK\1NK\1tQ",
 		    "no tensors"),
 		P("(U\7storagectorch\nFloatStorage\nU\1kNK\1(K\1ttQ",
 		    "a storage's view that is not"),
@@ -430,7 +540,8 @@ pickles(void)
 		struct wgrad w;
 
 		buffer_add(&b, bad[i].text, bad[i].n);
-		refused(open_object(&b, &w), &w, bad[i].words);
+		refused_as(bad[i].intact ? -3 : -2, open_object(&b, &w), &w,
+		    bad[i].words);
 	}
 }
 
@@ -594,7 +705,7 @@ memory(void)
 		for (int i = 0; i < 3000000; i++)
 			buffer_text(&b, grow[k]);
 		bad = open_object(&b, &w);
-		ok(bad == -2 && (strstr(said, "objects larger than ten times "
+		ok(bad < 0 && (strstr(said, "objects larger than ten times "
 		    "the file") != NULL || strstr(said, "too few values") !=
 		    NULL || strstr(said, "no dict") != NULL),
 		    "millions of objects are refused");
@@ -651,7 +762,7 @@ archives(void)
 	make_member(&b, &dir, "archive/constants.pkl", "N.", 2);
 	make_zip_end(&b, &dir, 1);
 	buffer_free(&dir);
-	refused(open_bytes(&b, &w), &w, "a zip archive without data.pkl");
+	refused_as(-3, open_bytes(&b, &w), &w, "a zip archive without data.pkl");
 	make_member(&b, &dir, "a", "N.", 2);
 	make_member(&b, &dir, "a", "N.", 2);
 	make_zip_end(&b, &dir, 2);
@@ -661,7 +772,7 @@ archives(void)
 	make_member(&b, &dir, "a/byteorder", "big", 3);
 	make_zip_end(&b, &dir, 2);
 	buffer_free(&dir);
-	refused(open_bytes(&b, &w), &w, "written on a big-endian machine");
+	refused_as(-3, open_bytes(&b, &w), &w, "written on a big-endian machine");
 
 	/* An archive cut at any length is refused. */
 	make_file(&b, "zip");
@@ -669,7 +780,7 @@ archives(void)
 		struct buffer part = { 0 };
 
 		buffer_add(&part, b.data, n);
-		bad += open_bytes(&part, &w) != -2 || *said == '\0';
+		bad += open_bytes(&part, &w) >= -1 || *said == '\0';
 	}
 	is(bad, 0, "every shorter archive is refused");
 	buffer_free(&b);
@@ -678,7 +789,7 @@ archives(void)
 		struct buffer part = { 0 };
 
 		buffer_add(&part, b.data, n);
-		bad += open_bytes(&part, &w) != -2 || *said == '\0';
+		bad += open_bytes(&part, &w) >= -1 || *said == '\0';
 	}
 	is(bad, 0, "every shorter legacy file is refused");
 	buffer_free(&b);
@@ -712,7 +823,7 @@ zip64(void)
 	buffer_free(&dir);
 	make_zip_end(&b, &dir, 0xffff);
 	memcpy(b.data + b.n - 10, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
-	refused(open_bytes(&b, &w), &w, "the dict is empty");
+	refused_as(-3, open_bytes(&b, &w), &w, "the dict is empty");
 }
 
 static void
@@ -722,9 +833,10 @@ others(void)
 	struct wgrad w;
 
 	buffer_text(&b, "<html>not found</html>");
-	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");
+	refused_as(-3, open_bytes(&b, &w), &w,
+	    "not a file of weights that is known");
 	buffer_text(&b, "");
-	refused(open_bytes(&b, &w), &w, "not a file of weights that is known");
+	refused(open_bytes(&b, &w), &w, "the file is empty");
 	make_file(&b, "legacy");
 	b.data[17] = 'N';	/* the opcode of the protocol's number */
 	refused(open_bytes(&b, &w), &w, "which no file of weights needs");
@@ -745,6 +857,8 @@ main(void)
 	arrays_refused();
 	types();
 	places();
+	protocols();
+	other_types();
 	opcodes();
 	pickles();
 	views();

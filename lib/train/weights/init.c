@@ -96,7 +96,8 @@ init_open(struct init *in, const struct graph *g, const char *path,
 
 	*in = (struct init){ .path = path };
 	if ((bad = weights_open(path, w)) != 0)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return bad == -3 ? EXIT_USAGE : bad == -2 ? EXIT_DAMAGE :
+		    EXIT_FAILED;
 	if ((in->match = match_new(g, w, classes)) == NULL) {
 		init_close(in);
 		return EXIT_FAILED;
@@ -111,7 +112,7 @@ init_open(struct init *in, const struct graph *g, const char *path,
 		bad = init_check_finite(in, path);
 	if (bad) {
 		init_close(in);
-		return EXIT_FAILED;
+		return EXIT_USAGE;
 	}
 	init_hash_text(w->file.data != NULL ? &w->file : &w->s.file, hash);
 	in->text = xprintf("%s %s %s", hash, in->match->names,

@@ -154,6 +154,12 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 		m->left[i] = xstrdup("of other classes");
 		free(to->why);
 		to->why = xstrdup("other classes");
+	} else if (t->type == DTYPE_OTHER) {
+		m->left[i] = xprintf("dtype %s (wanted %s)", t->other,
+		    dtype_names());
+		free(to->why);
+		to->why = xstrdup(m->left[i]);
+		m->misplaced[i] = !p->head;
 	} else if (adapt_new(m->graph, p, t, mean.r, &to->adapt) != 0) {
 		match_shape_text(a, t->ndim, t->dim, NULL);
 		match_shape_text(b, p->ndim, NULL, p->dim);
