@@ -81,7 +81,8 @@ stage_found(void *arg, const char *name, const struct damage *d)
 
 /*
  * Open the file ${path} and check that it is shard ${k}.  With ${depth}
- * VERIFY_FULL check each byte.  Return 0, or -1 with ${*d} set.
+ * VERIFY_FULL check each byte.  Return 0, or -1 with ${*d} set; d->kind remains
+ * NULL if a signal stopped the check.
  */
 static int
 stage_verify(const struct stage_copy *c, size_t k, const char *path,
@@ -227,8 +228,8 @@ stage_read_file(struct stage_copy *c, size_t k, struct commit *to,
 
 /* ---- a shard, a set ---- */
 
-/* Verify the bytes of ${to}, which has no name yet, as shard ${k}.  Return 0,
- * or as damage_report after a message. */
+/* Verify the bytes of ${to}, which has no name yet, as shard ${k}.  Return 0, as
+ * damage_report after a message, or -1 if a signal stopped it. */
 static int
 stage_check(const struct stage_copy *c, size_t k, const struct commit *to,
     uint64_t bytes)
@@ -248,7 +249,7 @@ stage_check(const struct stage_copy *c, size_t k, const struct commit *to,
 		    (unsigned long long)want->sum.bytes);
 	else
 		bad = stage_verify(c, k, path, VERIFY_FULL, &d);
-	if (bad) {
+	if (bad && d.kind != NULL) {
 		bad = damage_report(name, &d, &why);
 		if (c->s->command != NULL)
 			fail("%s: the copy is removed", why.text);

@@ -108,6 +108,15 @@ rm -f "$T/fetched"
 check "the run is started again" train killed --stage "$T/stage4" --stage-command "$fetch"
 check_same "finished shards are not fetched again" "t-000000.tar t-000001.tar t-000001.tar " "$(fetched)"
 check_same "no temporary files are left" "" "$(left)"
+statuses=
+for i in 1 2 3 4 5 6; do
+	rm -rf "$T/stage-signal"
+	status=0
+	train signal --stage "$T/stage-signal" --stage-command 'cat {dir}/{}; kill -USR1 $PPID' 2>/dev/null || status=$?
+	statuses="$statuses$status "
+done
+check_same "a signal while a copy is verified ends with 75" "75 75 75 75 75 75 " "$statuses"
+check_same "a signal leaves no temporary files" "" "$(left)"
 same "started again" killed
 
 train stopped --stage "$T/stage5" --stage-command "echo \$\$ >$T/pid; sleep 60; : {}" >/dev/null 2>"$T/err" &

@@ -44,7 +44,9 @@ staging_thread(void *arg)
 	for (int i = 0; i < w->n && !bad; i++)
 		if (w->set[i] != NULL)
 			bad = stage_set(&w->stage, w->set[i]);
-	w->status = w->stage.stop ? 0 : staging_status(bad);
+	/* A signal also stops a verification before ${stage.stop} is set. */
+	w->status = w->stage.stop || stop_signal() != 0 ? 0 :
+	    staging_status(bad);
 	w->done = 1;
 	return NULL;
 }
