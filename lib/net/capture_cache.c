@@ -1,6 +1,7 @@
 /* The cache of captured CUDA graphs of a plan. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/mem.h"
 #include "net/capture_cache.h"
 
@@ -17,7 +18,10 @@ struct capture_cache_pass {
 	struct replay *kept;
 };
 
-struct capture_cache { struct capture_cache_pass pass[PASSES]; int n; };
+struct capture_cache {
+	struct capture_cache_pass pass[PASSES];
+	int n, full;			/* full: a pass was left out, and said */
+};
 
 struct capture_cache *
 capture_cache_new(void)
@@ -61,8 +65,13 @@ capture_cache_find(struct capture_cache *p, struct device *d, const struct captu
 		i++;
 	if (i < p->n)
 		return &p->pass[i];
-	if (p->n < PASSES)
+	if (p->n < PASSES) {
 		p->pass[p->n++] = (struct capture_cache_pass){ .key = *key };
+	} else if (!p->full) {
+		p->full = 1;
+		detail("a plan has more than %d different passes: the others "
+		    "run without CUDA graphs", PASSES);
+	}
 	return NULL;
 }
 

@@ -72,6 +72,7 @@
 
 #define MODE_ENUM(name, text) MODE_##name,
 enum mode { MODE_LIST(MODE_ENUM) MODES };
+_Static_assert(MODES <= 64, "a set of modes is a uint64_t");
 
 /* A set of modes.  Initialize it with zeros. */
 struct modes {

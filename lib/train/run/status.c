@@ -23,20 +23,29 @@ status_has_file(const char *dir, const char *name)
 	return is;
 }
 
+/* Return 1 if a process is training the run.  Ask before anything is read: a run
+ * that ends between the two would have a log without an end. */
+static int
+status_is_running(const char *dir)
+{
+	char holder[256];
+
+	return dir_locked(dir, RUNDIR_LOCK, holder, sizeof(holder));
+}
+
 /*
- * Return the state as a word, and set ${*status} to its exit status.  ${got} is
- * the result of resume_newest.  A log of version 0.1.0 has no "end" line; then
+ * Return the state as a word, and set ${*status} to its exit status.
+ * ${running} is that of status_is_running, ${got} is the result of
+ * resume_newest.  A log of version 0.1.0 has no "end" line; then
  * the files in the directory decide.
  */
 static const char *
-status_state_of(const char *dir, int got, int *status)
+status_state_of(const char *dir, int running, int got, int *status)
 {
 	int final = status_has_file(dir, "final.safetensors");
 	enum runlog_last last = runlog_last(dir, status);
-	char holder[256];
 
-	/* The lock comes first: the log of a running process has no end. */
-	if (dir_locked(dir, RUNDIR_LOCK, holder, sizeof(holder))) {
+	if (running) {
 		*status = EXIT_AGAIN;
 		return "running";
 	}
@@ -65,10 +74,10 @@ status_state_of(const char *dir, int got, int *status)
 int
 run_finished(const char *dir)
 {
-	int status = 0;
+	int status = 0, running = status_is_running(dir);
 
-	return strcmp(status_state_of(dir, 1, &status), "finished") == 0 ?
-	    status : -1;
+	return strcmp(status_state_of(dir, running, 1, &status), "finished") ==
+	    0 ? status : -1;
 }
 
 int
@@ -76,8 +85,9 @@ run_status(const char *dir, FILE *f)
 {
 	struct json_writer w = { 0 };
 	struct resume r = { 0 };
-	int status = 0, got = resume_newest(dir, &r);
-	const char *state = status_state_of(dir, got, &status);
+	int status = 0, running = status_is_running(dir);
+	int got = resume_newest(dir, &r);
+	const char *state = status_state_of(dir, running, got, &status);
 
 	json_open(&w, NULL, '{');
 	if (got == 1) {
