@@ -135,6 +135,7 @@ vt_train_session_options(const struct train_options *o, int own)
 		.plain = !o->fuse, .sharded = o->optimizing.sharded,
 		.threads = o->threads > 0 ? (int)o->threads : own,
 		.keep = (int)o->keep, .tensorboard = o->tensorboard,
+		.estimates = o->quiet == 0,
 		.optimizer = &optimizers[o->optimizing.optimizer],
 		.optimizing = o->optimizing.set, .clip = o->optimizing.clip,
 		.clip_value = o->optimizing.clip_value,
@@ -244,59 +245,22 @@ vt_train_write_record(struct train_options *o, struct session *s,
 	return status;
 }
 
-/*
- * Print how long the run will take.  Take the estimate from the log of its
- * earlier starts.  Without such a log, measure, but only if that is short
- * compared with the run.
- *
- * All ranks measure at the same time, because in the run they share the host.
- * Training starts even if the measurement fails; a detail message says why.
- */
 static int
-vt_train_say_time(const struct train_options *o, struct session *s, int own)
-{
-	struct estimate e = { 0 };
-	struct error why = { "" }, *before;
-	char text[256];
-	int known = o->quiet > 0 ? -1 : 0;
-
-	if (s->comm->rank == 0 && known == 0)
-		known = estimate_log(&s->t, o->out, &e);
-	if (comm_broadcast(s->comm, &known, sizeof(known), 0) != 0) {
-		estimate_free(&e);
-		return EXIT_RANKS;
-	}
-	if (known == 0 && estimate_is_cheap(&s->t)) {
-		estimate_free(&e);
-		before = fail_into(&why);
-		known = estimate_measure(&s->t, own, &e) == 0;
-		fail_into(before);
-		if (!known)
-			detail("the time of the run is not known: %s",
-			    why.text);
-	}
-	if (known == 1 && s->comm->rank == 0)
-		note("%s", estimate_text(&e, text));
-	estimate_free(&e);
-	return 0;
-}
-
-static int
-vt_train_run(struct train_options *o, struct session *s, int own,
-    char *const *argument)
+vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 {
 	int status = 0;
 
 	if ((status = session_begin(s)) != 0 || s->finished)
 		return status;
 	vt_train_say_run(o, s);
-	if ((status = comm_agree(s->comm, vt_train_say_time(o, s, own))) != 0)
-		return status;
 	if (o->trace != NULL &&
 	    (s->t.loading.trace = vt_train_open_trace(o->trace, s->comm)) ==
 	    NULL)
 		status = EXIT_FAILED;
-	if (s->comm->rank == 0 && status == 0)
+	if ((status = comm_agree(s->comm, status)) != 0 ||
+	    (status = trainer_open(&s->t)) != 0)
+		return status;
+	if (s->comm->rank == 0)
 		status = vt_train_write_record(o, s, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
@@ -324,6 +288,8 @@ vt_train_replay(const struct train_options *o, struct session *s)
 	if (status != 0)
 		return status;
 	vt_train_say_run(o, s);
+	if ((status = trainer_open(&s->t)) != 0)
+		return status;
 	if (s->comm->rank == 0)
 		puts("#step\tresult\tdiffer\tfirst");
 	return trainer_run(&s->t);
@@ -407,7 +373,7 @@ main(int argc, char **argv)
 		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? vt_train_replay(o, &s) :
-		    session_end(&s, vt_train_run(o, &s, own, arguments));
+		    session_end(&s, vt_train_run(o, &s, arguments));
 	session_close(&s);
 	comm_close(comm);
 	replay_close(&again);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/stop.h"
 
 /*
@@ -18,6 +19,7 @@
 static volatile sig_atomic_t which;
 static struct timespec first;		/* arrival of the signal in ${which} */
 static const char *said;		/* line for the first SIGINT */
+static double end;			/* of stop_at */
 
 static void
 stop_on_signal(int number)
@@ -64,6 +66,18 @@ int
 stop_signal(void)
 {
 	return which;
+}
+
+void
+stop_at(double when)
+{
+	end = when;
+}
+
+int
+stop_requested(void)
+{
+	return which != 0 || (end > 0 && clock_seconds() >= end);
 }
 
 void

@@ -25,6 +25,13 @@ void stop_message(const char *line);
 int stop_signal(void);
 
 /*
+ * stop_at(when): also request a stop at ${when}, in clock_seconds; 0: never.
+ * stop_requested(): return 1 if a signal or that time requests a stop.
+ */
+void stop_at(double when);
+int stop_requested(void);
+
+/*
  * stop_reraise():
  * End the process by the signal that arrived, as if it had not been caught, so
  * that the parent sees the usual status.  Do nothing if none arrived.

@@ -13,6 +13,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "comm/watch.h"
 
 #define HOST 64
@@ -40,8 +41,9 @@ struct watch_message {
 struct watch_wait { const char *what; int peers; double seconds; };
 
 struct watch {
-	double start, limit, period;	/* limits before and after watch_connect;
-					 * seconds between two checks */
+	/* The limits before watch_connect, before the first watch_phase, and
+	 * after it; seconds between two checks. */
+	double start, setup, limit, period;
 	struct watch_message question, *reply;	/* to be sent; reply is
 						 * [size] */
 	/*
@@ -59,7 +61,9 @@ struct watch {
 	struct comm *ask;		/* for queries; NULL: not possible */
 	struct watch_host *host;		/* [size]; "": not received
 						 * yet */
-	int met;
+	int met, stepping;		/* watch_connect and watch_phase have
+					 * been called */
+	int stop_ends;			/* see watch_stop_ends */
 	struct watch_wait wait[WAITS];
 	const char *phase;
 	double phase_seconds;
@@ -152,6 +156,17 @@ watch_phase(struct watch *w, const char *what, uint64_t step)
 	w->phase = what;
 	w->phase_seconds = 0;
 	w->step = step;
+	w->stepping = 1;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+watch_stop_ends(struct watch *w, int ends)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop_ends = ends;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -345,9 +360,18 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 	comm_abort(c, EXIT_RANKS);
 }
 
+static void
+watch_clean(struct watch *w)
+{
+	pthread_mutex_lock(&w->lock);
+	for (struct watch_cleanup *e = w->cleanups; e != NULL; e = e->next)
+		e->end(e->arg);
+	pthread_mutex_unlock(&w->lock);
+}
+
 static _Noreturn void
 watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
-    const struct watch_message *mine)
+    const struct watch_message *mine, double late)
 {
 	char more[80], limit[32];
 
@@ -356,19 +380,33 @@ watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
 	alarm((unsigned)(2 * HUNG + 3 * w->period));
 	if (mine->peers && c != NULL && watch_query(w, c))
 		clock_sleep(HUNG);	/* the rank before this one reports */
-	snprintf(more, sizeof(more), " (--step-timeout allows %s)",
-	    clock_text(limit, w->limit));
+	snprintf(more, sizeof(more), " (%s allows %s)", late == w->limit ?
+	    "--step-timeout" : "setting up", clock_text(limit, late));
 	watch_say(host, w->comm->rank, mine, more);
 	if (mine->peers && c != NULL)
 		watch_say_late(w, host, mine);
 	else if (mine->peers)
 		fail("cannot ask which rank is late: %s does not let two "
 		    "threads communicate", comm_library());
-	pthread_mutex_lock(&w->lock);
-	for (struct watch_cleanup *e = w->cleanups; e != NULL; e = e->next)
-		e->end(e->arg);
-	pthread_mutex_unlock(&w->lock);
+	watch_clean(w);
 	comm_abort(w->comm, EXIT_RANKS);
+}
+
+/*
+ * End all ranks for a signal.  If it reached this rank, it probably reached rank
+ * 0, which then ends them first.
+ */
+static _Noreturn void
+watch_end_stopped(struct watch *w, struct comm *c)
+{
+	if (c->rank > 0)
+		clock_sleep(1);
+	note(WATCH_STOPPED);
+	watch_clean(w);
+	if (c->size > 1)
+		comm_abort(c, EXIT_AGAIN);
+	/* The main thread still computes, so run no destructors. */
+	_exit(EXIT_AGAIN);
 }
 
 /* ---- the thread ---- */
@@ -411,14 +449,17 @@ watch_thread(void *arg)
 		const struct watch_host *host = w->host;
 		struct comm *all = w->comm;
 		struct watch_message mine;
-		int late, met = w->met;
+		double limit = !w->met ? w->start : w->stepping ? w->limit :
+		    w->setup;
+		int late, met = w->met, stops = w->stop_ends &&
+		    stop_signal() != 0;
 
 		w->phase_seconds += passed;
 		for (int i = 0; i < WAITS; i++)
 			w->wait[i].seconds += passed;
 		largest = watch_longest(w);
 		late = largest != NULL && !w->stop &&
-		    largest->seconds >= (met ? w->limit : w->start);
+		    largest->seconds >= limit;
 		watch_describe(w, &mine);
 		pthread_mutex_unlock(&w->lock);
 		/*
@@ -427,8 +468,10 @@ watch_thread(void *arg)
 		 */
 		if (late && !met)
 			watch_end_start(w, all, mine.seconds);
+		if (stops)
+			watch_end_stopped(w, all);
 		if (late)
-			watch_end(w, c, host, &mine);
+			watch_end(w, c, host, &mine, limit);
 		watch_receive(w, c);
 		pthread_mutex_lock(&w->lock);
 	}
@@ -444,6 +487,7 @@ watch_open(double seconds)
 
 	w->limit = seconds > 0 ? seconds : HUGE_VAL;
 	w->start = w->limit > WATCH_START ? w->limit : WATCH_START;
+	w->setup = w->limit > WATCH_SETUP ? w->limit : WATCH_SETUP;
 	/*
 	 * The run must end within 5 s of the limit: one period until the thread
 	 * notices, four more for the replies, and 2 s for MPI to end the ranks.

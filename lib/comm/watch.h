@@ -16,7 +16,9 @@
  *
  * The watchdog starts before the ranks are connected, because a rank may be
  * missing then, too.  Starting MPI takes longer than any exchange; the limit
- * for it is at least WATCH_START.
+ * for it is at least WATCH_START.  From then until the first watch_phase, a rank
+ * sets up: others wait while it plans, autotunes or writes to a slow disk.  The
+ * limit for that is at least WATCH_SETUP.
  *
  * Every function accepts a NULL watch, and does nothing then, except
  * watch_connect.  Any thread may call the functions.
@@ -27,6 +29,7 @@
 struct watch;
 
 #define WATCH_START 30.0		/* seconds */
+#define WATCH_SETUP 600.0
 
 /*
  * watch_open(seconds):
@@ -51,6 +54,19 @@ void watch_close(struct watch *w);
  * 1; 0: none.  ${what} must stay valid.
  */
 void watch_phase(struct watch *w, const char *what, uint64_t step);
+
+/*
+ * watch_stop_ends(w, ends):
+ * While ${ends} is 1, a signal to stop (base/stop.h) ends all ranks within a
+ * second, with EXIT_AGAIN after a note: library calls that plan, compile or
+ * autotune cannot be interrupted.  Set it only while nothing has been written
+ * that would need an orderly end.  After it is set to 0, the caller of
+ * stop_signal decides.
+ */
+void watch_stop_ends(struct watch *w, int ends);
+
+#define WATCH_STOPPED "stopped while setting up: nothing is written, and the " \
+	"same command begins again"
 
 /*
  * watch_set_describe(w, tell, arg):

@@ -73,19 +73,22 @@ if unshare -rm mount -t tmpfs x "$T" 2>/dev/null; then
 	check_exit "a finished run on a read-only disk ends with 0" 0 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 --device ref"
-	check_says "a finished run on a read-only disk: a message says that the run is finished" \
-		'ref: the run is finished'
+	check_says "a finished run on a read-only disk: a message says so" \
+		'ref is done; vt-eval -k .*ref -i DATA scores it'
 	check "a second finished run is copied" cp -r "$T/ref" "$T/second"
 	check_exit "--resume from another run on a read-only disk ends with 1" 1 unshare -rm sh -c "
 		mount --bind '$T/ref' '$T/ref' && mount -o remount,bind,ro '$T/ref' &&
 			vt-train -i '$T/train' -m '$T/net.net' --schedule '$T/s.tsv' -o '$T/ref' --clip-grad 5 --seed 7 \\
 				--device ref --resume='$(ls "$T"/second/ckpt-* | tail -n 1)'"
-	check "the message does not say that the run is finished" sh -c "! grep 'is finished' '$T/err'"
+	check "the message does not say that the run is done" sh -c "! grep 'is done' '$T/err'"
 	check_says "--resume from another run on a read-only disk: the message says that the file system is read-only" \
 		'ref/?.*: Read-only file system'
 else
 	skip "a finished run on a disk that cannot be written" "no mount namespaces here"
 fi
+check_exit "a finished run that is started again ends with 0" 0 \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/ref" --clip-grad 5 --seed 7 --device ref
+check_says "a finished run that is started again: a message says so" 'note: .*ref is done; vt-eval -k .*ref -i DATA scores it'
 check "a finished run is copied" cp -r "$T/ref" "$T/more"
 check_exit "a finished run continues with a longer schedule" 75 \
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s8.tsv" \

@@ -176,11 +176,17 @@ if [ $shim = yes ]; then
 	rm -rf "$T/eio"
 	at best.safetensors ever
 	check_exit "a best that cannot be named is exit 1" 1 train eio
-	check_says "and said" 'the last step is not saved; the last safe step is 1: .*best'
+	check_says "and said" 'the last step is not saved; the last safe step is 1, from which the same command resumes: .*best'
 	RUN=''
 	check_same "--status says that it failed" "failed 1" "$(state eio)"
 	check "the same command resumes after the failure" train eio
 	check "after resuming, the best is right" whole eio
+	rm -rf "$T/eio"
+	at latest ever
+	check_exit "three saves in a row that fail end the run" 1 train eio
+	check_says "it says why" 'step [3-5]: the run ends, because 3 saves in a row have failed'
+	check "it ends before its last step" test "$(jq 'select(.type == "end").step' "$T/eio/log.jsonl")" -lt 12
+	RUN=''
 else
 	skip "kills and failed saves" "no compiler"
 fi

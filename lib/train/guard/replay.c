@@ -228,6 +228,32 @@ replay_compare(struct replay *r, const struct trainer *t,
 }
 
 int
+replay_due(const struct replay *r, const struct trainer *t)
+{
+	const struct rundir run = { .path = r->run };
+	struct error unused = { "" }, *before;
+	struct resume then;
+	int due = DUE_VALIDATION;
+	char *path;
+
+	if (r->next == r->n || r->step[r->next] != t->state.step)
+		return due;
+	if (t->comm->rank == 0) {
+		path = rundir_checkpoint(&run, t->state.step);
+		before = fail_into(&unused);	/* replay_compare reports */
+		if (resume_file(path, &then) == 1) {
+			due = then.state.due ? then.state.due : due;
+			resume_free(&then);
+		}
+		fail_into(before);
+		free(path);
+	}
+	if (comm_broadcast(t->comm, &due, sizeof(due), 0) != 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	return due;
+}
+
+int
 replay_step_boundary(struct replay *r, struct trainer *t)
 {
 	struct snapshot *now = NULL;

@@ -46,6 +46,13 @@ void replay_close(struct replay *r);
 int replay_find(const struct replay *r, struct resume *found);
 
 /*
+ * replay_due(r, t): return what the checkpoint of this step leaves of its
+ * validation, DUE_*, or DUE_VALIDATION if it has all measurements, or if there
+ * is none.  Collective: all ranks call it.
+ */
+int replay_due(const struct replay *r, const struct trainer *t);
+
+/*
  * replay_step_boundary(r, t): after a step, compare the state with the
  * checkpoint of that step if the range has one. Return 0, or an exit status
  * after a message: EXIT_DAMAGE if the checkpoint is damaged or differs.

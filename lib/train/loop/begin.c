@@ -2,8 +2,9 @@
  * Begin a run in its directory, or resume it from a checkpoint.  Rank 0 alone
  * reads and writes the directory; the other ranks receive state and tensors.
  *
- * A run that is refused leaves its directory untouched: rank 0 finds and checks
- * the checkpoint without the lock, and only then takes the directory.
+ * A run that is refused, or stopped while it sets up, leaves its directory
+ * untouched: rank 0 finds, checks and loads the checkpoint without the lock, and
+ * takes the directory before the first step (session_record).
  * resume_rename_bad checks under the lock that nothing has changed.
  */
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "base/text.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
+#include "train/loop/estimate.h"
 #include "train/loop/memory.h"
 #include "train/loop/session.h"
 #include "train/loop/work.h"
@@ -135,6 +137,25 @@ begin_check_resume(struct session *s, const struct resume *r)
 	    dataset_samples(s->train), s->o.override);
 }
 
+/* Return 1 if the run of checkpoint ${r} is finished. */
+static int
+begin_is_done(const struct session *s, const struct resume *r)
+{
+	return strcmp(s->o.resume, "auto") == 0 &&
+	    r->state.step >= schedule_steps(s->schedule,
+	    dataset_samples(s->train)) && !r->state.due &&
+	    run_finished(s->o.out) >= 0;
+}
+
+/* Return 1 if the directory of the run is also read-only, such as an archived
+ * run.  Then there is nothing to do, and no lock can be taken. */
+static int
+begin_is_archived(const struct session *s, const struct resume *r)
+{
+	return begin_is_done(s, r) && access(s->o.out, W_OK) != 0 &&
+	    (errno == EROFS || errno == EACCES);
+}
+
 /*
  * Find and check the checkpoint to resume from, on rank 0, without loading it.
  * Return 1 if there is one, 0 if there is none, or -status after a message.
@@ -174,8 +195,12 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	 * checkpoints store all. */
 	choices_state(s, NULL);
 	begin_check_best(s, &r->state);
-	note("%s: resuming after step %" PRIu64, text_quote(r->path),
-	    r->state.step);
+	if (begin_is_done(s, r))
+		note("%s is done; vt-eval -k %s -i DATA scores it",
+		    text_quote(s->o.out), text_quote(s->o.out));
+	else
+		note("%s: resuming after step %" PRIu64, text_quote(r->path),
+		    r->state.step);
 	return 1;
 }
 
@@ -193,42 +218,6 @@ begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 		return -EXIT_USAGE;
 	r->state.due = 0;		/* a replay does not validate */
 	return 1;
-}
-
-/*
- * Make and lock the directory.  ${found}: checkpoint ${r} was found.  It was
- * read without the lock, so resume_rename_bad checks that it is still the
- * newest.  Then complete what a killed run left undone: the file "latest".
- */
-static int
-begin_take_directory(struct session *s, const struct resume *r, int found)
-{
-	int inside = strcmp(s->o.resume, "auto") == 0 || !found;
-
-	s->run.keep = s->o.keep;
-	if (rundir_open(&s->run, s->o.out) != 0)
-		return -1;
-	s->t.run = &s->run;
-	if (inside && resume_rename_bad(s->o.out, r) != 0)
-		return -1;
-	return !inside || !found ? 0 : rundir_latest(&s->run, r->state.step,
-	    hash128(r->file.file.data, r->file.file.n));
-}
-
-/*
- * Return 1 if the run of checkpoint ${r} is finished and its directory is
- * read-only, such as an archived run.  Then there is nothing to do, and no lock
- * can be taken.
- */
-static int
-begin_is_archived(const struct session *s, const struct resume *r)
-{
-	return strcmp(s->o.resume, "auto") == 0 &&
-	    r->state.step >= schedule_steps(s->schedule,
-	    dataset_samples(s->train)) && !r->state.due &&
-	    access(s->o.out, W_OK) != 0 &&
-	    (errno == EROFS || errno == EACCES) &&
-	    run_finished(s->o.out) >= 0;
 }
 
 #define FINISHED 2		/* ${step} holds the exit status */
@@ -284,25 +273,6 @@ begin_broadcast_corrupt(struct session *s, size_t bytes)
 	return comm_broadcast(s->comm, s->corrupt, bytes, 0);
 }
 
-/* Write init.tsv to the run directory: how the weights of --init were
- * matched. */
-static int
-begin_record_init(struct session *s, const struct init *in)
-{
-	struct buffer table = { 0 };
-	char *path;
-	int bad;
-
-	if (in->match == NULL)
-		return 0;
-	match_table(in->match, &table);
-	path = rundir_path(&s->run, "init.tsv");
-	bad = commit_bytes(path, table.data, table.n);
-	free(path);
-	buffer_free(&table);
-	return bad;
-}
-
 /* Initialize the weights of a new run.  Rank 0 loads those of --init over them
  * and broadcasts the result. */
 static int
@@ -331,11 +301,9 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	    r->state.step : 0) != 0)
 		w.found = -EXIT_USAGE;
 	if (!dry && s->o.replay == NULL && w.found == 1 &&
-	    begin_is_archived(s, r)) {
-		note("%s: the run is finished", text_quote(s->o.out));
+	    begin_is_archived(s, r))
 		return (struct begin_where){ .found = FINISHED,
 			.step = (uint64_t)run_finished(s->o.out) };
-	}
 	if (w.found == 1)
 		w = (struct begin_where){ 1, r->state.step, r->state.clips,
 			r->state.best_step, (uint64_t)r->state.due,
@@ -373,25 +341,97 @@ begin_adopt_state(struct session *s, const struct begin_where *w)
 		begin_measure_nothing(s);
 }
 
-/* On rank 0: load the checkpoint ${r}, if ${found}, and take the directory.
- * Put the optimizer state of all ranks into ${whole}.  Return 0, or an exit
- * status. */
+/* On rank 0: load the checkpoint ${r}, if ${found}.  Put the optimizer state of
+ * all ranks into ${whole}, and what begin_take_directory needs into
+ * ${s}->begun.  Return 0, or an exit status. */
 static int
 begin_here(struct session *s, const struct resume *r, int found,
     struct slots_whole *whole, const struct init *in)
 {
+	struct begun *b = &s->begun;
+
 	if (found && (checkpoint_load(&r->file, r->path, s->net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
 		return EXIT_DAMAGE;
-	if (s->o.replay == NULL && (begin_take_directory(s, r, found) != 0 ||
-	    begin_record_init(s, in) != 0))
-		return EXIT_FAILED;
+	*b = (struct begun){ .found = found, .from.skipped = r->skipped,
+		.from.newest = r->newest, .from.state.step = r->state.step };
+	if (found)
+		b->hash = hash128(r->file.file.data, r->file.file.n);
+	if (in->match != NULL)
+		match_table(in->match, &b->init_table);
+	return 0;
+}
+
+/*
+ * Make and lock the directory.  A checkpoint was read without the lock, so
+ * resume_rename_bad checks that it is still the newest.  Then complete what a
+ * killed run left undone: the file "latest".  Of a new run, write to init.tsv
+ * how the weights of --init were matched.
+ */
+static int
+begin_take_directory(struct session *s)
+{
+	const struct begun *b = &s->begun;
+	int inside = strcmp(s->o.resume, "auto") == 0 || !b->found, bad = 0;
+	char *path;
+
+	s->run.keep = s->o.keep;
+	if (rundir_open(&s->run, s->o.out) != 0)
+		return -1;
+	s->t.run = &s->run;
+	if (inside && resume_rename_bad(s->o.out, &b->from) != 0)
+		return -1;
+	if (inside && b->found && rundir_latest(&s->run, b->from.state.step,
+	    b->hash) != 0)
+		return -1;
+	if (b->init_table.n > 0) {
+		path = rundir_path(&s->run, "init.tsv");
+		bad = commit_bytes(path, b->init_table.data, b->init_table.n);
+		free(path);
+	}
+	return bad;
+}
+
+/*
+ * Print how long the run will take.  Take the estimate from the log of its
+ * earlier starts.  Without such a log, measure, but only if that is short
+ * compared with the run.
+ *
+ * All ranks measure at the same time, because in the run they share the host.
+ * Training starts even if the measurement fails; a detail message says why.
+ */
+static int
+begin_say_time(struct session *s)
+{
+	struct estimate e = { 0 };
+	struct error why = { "" }, *before;
+	char text[256];
+	int known = s->o.estimates ? 0 : -1;
+
+	if (s->comm->rank == 0 && known == 0)
+		known = estimate_log(&s->t, s->o.out, &e);
+	if (comm_broadcast(s->comm, &known, sizeof(known), 0) != 0) {
+		estimate_free(&e);
+		return EXIT_RANKS;
+	}
+	if (known == 0 && estimate_is_cheap(&s->t)) {
+		estimate_free(&e);
+		before = fail_into(&why);
+		known = estimate_measure(&s->t, s->o.trainer.cores, &e) == 0;
+		fail_into(before);
+		if (!known)
+			detail("the time of the run is not known: %s",
+			    why.text);
+	}
+	if (known == 1 && s->comm->rank == 0)
+		note("%s", estimate_text(&e, text));
+	estimate_free(&e);
 	return 0;
 }
 
 /*
  * Begin the run.  With ${dry}, only find and check its checkpoint.  memory_fits
- * depends on the state of the checkpoint, and precedes any change of a file.
+ * depends on the state of the checkpoint.
  */
 static int
 begin(struct session *s, struct resume *r, struct init *in, int dry)
@@ -416,7 +456,9 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 		begin_adopt_state(s, &w);
 	if (dry)
 		return 0;
-	if ((status = memory_fits(&s->t)) != 0)
+	if ((status = memory_fits(&s->t)) != 0 ||
+	    (s->o.replay == NULL && (status = comm_agree(s->comm,
+	    begin_say_time(s))) != 0))
 		return status;
 	if (s->comm->rank == 0)
 		status = begin_here(s, r, (int)w.found, &whole, in);
@@ -492,9 +534,9 @@ session_record(struct session *s, const char *settings,
 		.decoding = s->decoding,
 		.samples = dataset_samples(s->train), .ranks = s->comm->size,
 		.step = s->t.state.step, .tensorboard = s->o.tensorboard };
-	int bad = 0;
+	int bad = begin_take_directory(s);
 
-	if (schedule_seek(s->schedule, dataset_samples(s->train),
+	if (!bad && schedule_seek(s->schedule, dataset_samples(s->train),
 	    s->t.state.step).cell != NULL)
 		bad = rundir_unfinish(&s->run);
 	if (!bad)

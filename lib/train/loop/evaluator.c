@@ -6,11 +6,13 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "graph/ensemble.h"
 #include "graph/metric.h"
 #include "graph/precision.h"
 #include "train/loop/evaluator.h"
 #include "train/loop/feeder.h"
+#include "train/loop/loop_end.h"
 
 struct plan *
 evaluate_plan(struct net *n, const struct view_options *v)
@@ -75,7 +77,8 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	uint32_t first, count;
 	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
 	uint64_t views = 0, all;
-	int64_t status = 0;
+	struct loop_end loop;
+	int status = 0;
 
 	/* Split the samples evenly; ${start} is in bytes, for the gather. */
 	row = (size_t)classes * sizeof(double);
@@ -93,7 +96,13 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		e->sample[i] = dataset_sample(d, i);
 	all = (uint64_t)count * (uint64_t)per;
 	feeder_open_views(&f, d, first, count, v);
-	while (views < all && (status = feeder_next(&f)) == 0) {
+	/* A rank that has ended waits for the others here, so that none waits
+	 * for it in the gather. */
+	loop_end_open(&loop, c);
+	while (!loop_end_is(&loop, views == all, &status)) {
+		status = stop_requested() ? EXIT_AGAIN : feeder_next(&f);
+		if (status != 0)
+			continue;
 		feeder_forward(&f, NULL);
 		feeder_prefetch(&f);
 		evaluator_add_microbatch(&f, v, e, scratch, &views);
@@ -103,10 +112,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	}
 	feeder_close(&f);
 	free(scratch);
-	/* Agree on the status, so that no rank waits in a gather for one that
-	 * has failed. */
-	if (comm_max(c, &status) != 0)
-		status = EXIT_RANKS;
+	loop_end_close(&loop);
 	if (status == 0 && comm_allgatherv(c, e->scores, start) != 0)
 		status = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
@@ -118,7 +124,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 		status = evaluator_check_finite(e, d, c->rank);
 	if (status != 0)
 		evaluation_free(e);
-	return (int)status;
+	return status;
 }
 
 void

@@ -31,7 +31,8 @@ struct evaluation {
  * is NULL, call it after each microbatch: ${done} of this rank's ${all} views.
  * Return 0, or an exit status that is the same on all ranks, after a message:
  * EXIT_FAILED, EXIT_DAMAGE, EXIT_RANKS, or EXIT_DIVERGED if a score is not
- * finite.  After 0 the caller calls evaluation_free.
+ * finite; EXIT_AGAIN, without a message, if a stop is requested (base/stop.h)
+ * on any rank.  After 0 the caller calls evaluation_free.
  * Collective: all ranks call it.
  */
 int evaluate(struct net *n, const struct dataset *d,

@@ -6,9 +6,11 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "comm/exact.h"
 #include "train/guard/corrupt.h"
+#include "train/loop/loop_end.h"
 #include "train/loop/precise.h"
 #include "train/loop/work.h"
 
@@ -236,7 +238,8 @@ precise_moments(const struct precise *p, const void *buffer)
 
 /*
  * Run the ${count} groups of this rank, which are the leaves from ${first} of
- * tree ${t}, and add up their moments.  Return 0, or an exit status.
+ * tree ${t}, and add up their moments.  Return 0, or an exit status, the same on
+ * all ranks.
  *
  * Samples already known as damaged are replaced in the clips.  Newly found ones
  * become known only after the measurement.  So its clips are a function of the
@@ -249,19 +252,26 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
 	struct tree_sum sums[TREE_MAX];
 	struct feeder f = { .net = p->net, .plan = p->plan,
 		.watch = p->comm->watch };
-	int status = 0;
+	struct loop_end loop;
+	int status = 0, i = 0;
 
 	feeder_open(&f, p->d, &p->one, 0, &p->loading);
 	if (c != NULL)
 		corrupt_apply(c, f.loader);
-	for (int i = 0; i < count && (status = feeder_next(&f)) == 0; i++) {
+	/* A rank that has ended waits for the others here, so that none waits
+	 * for it in the reduction. */
+	loop_end_open(&loop, p->comm);
+	while (!loop_end_is(&loop, i == count, &status)) {
 		int n;
 
+		status = stop_requested() ? EXIT_AGAIN : feeder_next(&f);
+		if (status != 0)
+			continue;
 		if (c != NULL)
 			corrupt_found(c, of, of->state.step, f.mb);
 		feeder_forward(&f, buffer);
 		feeder_prefetch(&f);
-		n = tree_push(t, (struct subtree){ 0, first + i,
+		n = tree_push(t, (struct subtree){ 0, first + i++,
 		    precise_moments(p, buffer) }, sums);
 		for (int k = 0; k < n; k++) {
 			precise_add(NULL, sums[k].left, sums[k].right,
@@ -270,6 +280,7 @@ precise_run_groups(struct precise *p, int count, int first, struct tree *t,
 		}
 		feeder_done(&f);
 	}
+	loop_end_close(&loop);
 	feeder_close(&f);
 	return status;
 }
@@ -324,10 +335,7 @@ precise_measure(struct precise *p, void *buffer, struct trainer *of)
 	int first, count = exact_leaves(&p->exact, t.leaves, &first), status;
 
 	p->loading.replaces = c != NULL;
-	/* Agree on the status, so that no rank waits in a reduction for one
-	 * that has failed. */
-	status = comm_agree(p->comm, precise_run_groups(p, count, first, &t,
-	    buffer, c, of));
+	status = precise_run_groups(p, count, first, &t, buffer, c, of);
 	if (status == 0 && c != NULL)
 		status = corrupt_share(c, of, of->state.step);
 	if (status < 0)

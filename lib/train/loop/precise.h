@@ -86,8 +86,9 @@ size_t precise_bytes(const struct precise *p);
  * If ${t} allows damaged samples, skip them and add them to its known ones.
  * With ${t} = NULL a damaged sample is an error.
  * Return 0, or an exit status that is the same on all ranks; then no statistic
- * has changed.  EXIT_DIVERGED, returned without a message, means that a
- * statistic is not finite.  Collective: all ranks call it.
+ * has changed.  Two come without a message: EXIT_DIVERGED if a statistic is
+ * not finite, EXIT_AGAIN if a stop is requested (base/stop.h) on any rank.
+ * Collective: all ranks call it.
  */
 int precise_measure(struct precise *p, void *buffer, struct trainer *t);
 

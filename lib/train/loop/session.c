@@ -9,6 +9,7 @@
 #include "base/isa.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "comm/watch.h"
 #include "sched/parts.h"
 #include "train/loop/choices.h"
 #include "train/loop/inputs.h"
@@ -299,8 +300,11 @@ session_open(struct session *s, struct comm *comm,
 	s->build = version_build;
 	s->settings = options_config(NULL);
 	if ((status = session_check_start(s)) != 0 ||
-	    (status = session_stage(s)) != 0 ||
-	    (status = inputs_open(s)) != 0)
+	    (status = session_stage(s)) != 0)
+		return status;
+	/* From here on nothing is written until trainer_open returns. */
+	watch_stop_ends(comm->watch, 1);
+	if ((status = inputs_open(s)) != 0)
 		return status;
 	session_describe(s);
 	session_set_trainer(s);
@@ -350,4 +354,5 @@ session_close(struct session *s)
 	free(s->init);
 	free(s->corrupt);
 	free(s->choices);
+	buffer_free(&s->begun.init_table);
 }

@@ -4,13 +4,15 @@
 /*
  * A session holds the inputs and the state of a run of vt-train.  session_open
  * opens and checks on all ranks what the options ask for, before the run
- * directory is touched (inputs.c, session.c).  session_begin then finds the
- * checkpoint to resume from and takes the directory (begin.c).
+ * directory is touched (inputs.c, session.c).  session_begin then finds and
+ * loads the checkpoint to resume from, and session_record takes the directory
+ * (begin.c).
  */
 
 #include "train/loop/planned.h"
 #include "train/loop/trainer.h"
 #include "train/loop/videos.h"
+#include "train/run/resume.h"
 #include "train/run/staging.h"
 
 /* Choose algorithms by the library's rule, or by autotuning.  CHOOSE_AUTO
@@ -53,6 +55,7 @@ struct session_options {
 					 * of ${comm} */
 	int keep;			/* newest checkpoints to keep */
 	int tensorboard;		/* write event files */
+	int estimates;			/* print how long the run will take */
 	const struct optimizer *optimizer;
 	struct optimizer_settings optimizing;
 	double clip, clip_value, ema;	/* as in struct optim */
@@ -66,6 +69,15 @@ struct session_options {
 					 * ${viewing}, too */
 	struct view_options viewing;
 	struct trainer_options trainer;
+};
+
+/* What rank 0 keeps of the checkpoint it has loaded, until it takes the run
+ * directory. */
+struct begun {
+	int found;			/* 0: a new run */
+	struct resume from;		/* skipped, newest and state.step */
+	struct hash128 hash;		/* of the file */
+	struct buffer init_table;	/* init.tsv; n = 0: none */
 };
 
 struct session {
@@ -91,6 +103,7 @@ struct session {
 	struct class_balance *balance;	/* NULL: no --balance and no
 					 * --class-weight */
 	float *class_weight;		/* [classes]; NULL: none */
+	struct begun begun;
 	struct rundir run;
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
@@ -121,8 +134,8 @@ void session_history(struct session *s, uint64_t step);
 
 /*
  * session_begin(s):
- * Find the checkpoint to resume from, lock the run directory, and load weights
- * and state on every rank.  Without a checkpoint, initialize them.
+ * Find the checkpoint to resume from, and load weights and state on every rank.
+ * Write nothing.  Without a checkpoint, initialize them.
  * If the run is finished and its directory is read-only, only set
  * ${s}->finished and return the exit status of the run, 0 or 3.  Otherwise
  * return 0, or an exit status that is the same on all ranks.  Collective: all
@@ -142,8 +155,8 @@ int session_check_begin(struct session *s, FILE *f);
 
 /*
  * session_record(s, settings, argument):
- * On rank 0: write to the run directory the inputs of the run, ${settings} as a
- * configuration file, and the command line ${argument} up to a NULL.  Open the
+ * On rank 0: make and lock the run directory, and write to it the inputs of the
+ * run, ${settings} as a configuration file, and the command line ${argument} up to a NULL.  Open the
  * log.  A handler of exit(3) writes its last line however the process ends, so
  * ${s} must outlive main.  Return 0, or an exit status after a message.
  */

@@ -35,23 +35,18 @@ step_give_gradient(struct trainer_work *w, const void *g)
 	w->gradient[w->free++] = (void *)g;
 }
 
-/* Return the requests of this rank for the next step boundary, WISH_* bits.
- * Only rank 0 compares its clock: those of other ranks may differ. */
+/* Return the requests of this rank for the next step boundary, REQUEST_*
+ * bits. */
 static int
 step_requests(const struct trainer *t)
 {
-	const struct trainer_work *w = t->work;
-	double now = clock_seconds();
-	int request = 0;
+	int request = stop_requested() ? REQUEST_STOP : 0;
 
-	if (stop_signal() != 0)
-		request |= REQUEST_STOP;
-	if (t->comm->rank != 0)
-		return request;
-	if (t->o.stop_after > 0 && now - w->started >= t->o.stop_after)
-		request |= REQUEST_STOP;
-	if (t->o.save_every > 0 && now - w->saved_at >= t->o.save_every)
+	if (t->comm->rank == 0 && t->o.save_every > 0 &&
+	    clock_seconds() - t->work->saved_at >= t->o.save_every)
 		request |= REQUEST_SAVE;
+	if (t->work->saver != NULL && saver_gave_up(t->work->saver))
+		request |= REQUEST_END;
 	return request;
 }
 

@@ -302,7 +302,16 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 		steplog_show_progress(t, s);
 		steplog_warn_high_loss(t, s->loss);
 	}
-	if (!now && t->state.step % (uint64_t)t->o.log_every != 0)
+	if (now || t->state.step % (uint64_t)t->o.log_every == 0)
+		work_log_rest(t, s);
+}
+
+void
+work_log_rest(struct trainer *t, const struct step_report *s)
+{
+	struct trainer_work *w = t->work;
+
+	if (w->logged_steps == 0)
 		return;
 	if (t->comm->rank == 0) {
 		struct steplog_line l = steplog_means(w, s);
@@ -366,8 +375,6 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 		{ "map", s->map, STEPLOG_REAL, "map/validation", NULL } };
 	size_t n = sizeof(v) / sizeof(v[0]) - !sets;	/* map is the last */
 
-	t->work->logged_at += seconds;	/* it was not training */
-	t->work->limit.began += seconds;
 	if (t->comm->rank != 0)
 		return;
 	if (t->out != NULL) {

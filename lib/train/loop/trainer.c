@@ -12,6 +12,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "comm/watch.h"
 #include "train/guard/corrupt.h"
@@ -56,42 +57,64 @@ trainer_measure(struct trainer *t)
  * Measure the statistics of the weights and, if the run keeps one, of their
  * average: a checkpoint stores both.  Leave the average in place of the weights
  * if ${average}.
+ *
+ * ${t}->state.due counts what is done.  Skip that, and stop at ${until}.
  */
 static int
-trainer_measure_both(struct trainer *t, int average)
+trainer_measure_both(struct trainer *t, int average, int until)
 {
-	int status = 0;
+	int status = 0, *due = &t->state.due;
 
-	if (t->work->precise != NULL && t->optim.ema > 0) {
+	if (t->work->precise != NULL && t->optim.ema > 0 &&
+	    *due < DUE_SECOND && until > DUE_ALL) {
 		trainer_swap_weights(t, !average);
 		status = trainer_measure(t);
 		trainer_swap_weights(t, !average);
+		*due = status == 0 ? DUE_SECOND : *due;
 	}
 	trainer_swap_weights(t, average);
-	return status == 0 && t->work->precise != NULL ? trainer_measure(t) :
-	    status;
+	if (status == 0 && t->work->precise != NULL &&
+	    *due < DUE_VALIDATION && until > DUE_SECOND) {
+		status = trainer_measure(t);
+		*due = status == 0 ? DUE_VALIDATION : *due;
+	}
+	return status;
 }
 
-/* Measure and validate, with the average if --use-ema is set.  Return 0, or an
- * exit status. */
+/*
+ * Measure and validate, with the average if --use-ema is set.  Return 0, or an
+ * exit status; then t->state.due says what is left to do.
+ *
+ * A measurement changes the statistics, and may find damaged samples, which the
+ * next one replaces.  So a checkpoint says which ones were done, and a resumed
+ * run does the others only.
+ */
 static int
 trainer_validate(struct trainer *t, int *best)
 {
+	struct trainer_work *w = t->work;
 	struct evaluation e;
 	struct summary s;
-	double start = clock_seconds(), metric;
+	double start = clock_seconds(), metric, seconds;
 	int status;
 
-	status = trainer_measure_both(t, t->o.use_ema);
-	t->work->measuring = clock_seconds() - start;
+	if (!t->state.due)
+		t->state.due = DUE_ALL;
+	status = trainer_measure_both(t, t->o.use_ema, DUE_VALIDATION);
+	w->measuring = clock_seconds() - start;
 	if (status == 0 && t->val != NULL)
 		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
 		    &e);
 	trainer_swap_weights(t, t->o.use_ema);
-	if (t->val == NULL)
-		return status;
+	seconds = clock_seconds() - start;
+	w->logged_at += seconds;	/* it was not training */
+	w->limit.began += seconds;
+	w->validating += seconds;
 	if (status != 0)
 		return status;
+	t->state.due = 0;
+	if (t->val == NULL)
+		return 0;
 	s = evaluation_summary(&e);
 	evaluation_free(&e);
 	*best = trainer_is_better(t, &s, &metric);
@@ -99,9 +122,22 @@ trainer_validate(struct trainer *t, int *best)
 		t->state.best = metric;
 		t->state.best_step = t->state.step;
 	}
-	work_log_validation(t, &s, clock_seconds() - start, *best);
-	t->work->validating += clock_seconds() - start;
+	work_log_validation(t, &s, seconds, *best);
 	return 0;
+}
+
+/* Measure what the run that is replayed had measured when it saved its
+ * checkpoint of this step. */
+static int
+trainer_remeasure(struct trainer *t)
+{
+	int until = replay_due(t->replay, t), status;
+
+	t->state.due = DUE_ALL;
+	status = trainer_measure_both(t, t->o.use_ema, until);
+	trainer_swap_weights(t, t->o.use_ema);
+	t->state.due = 0;
+	return status;
 }
 
 /*
@@ -183,14 +219,16 @@ trainer_check_replicas(struct trainer *t)
 
 /*
  * After a step: log, validate, save.  ${before} is the epoch before the step.
- * ${end}: it was the last one.  Return 0, or an exit status.
+ * ${end}: it was the last one.  Return 0, or an exit status: EXIT_AGAIN if a
+ * validation was due, but a stop was requested before or in it.  The resumed
+ * run does it (trainer_catch_up).
  */
 static int
 trainer_step_boundary(struct trainer *t, const struct step_report *s,
     double before, int end)
 {
 	struct trainer_work *w = t->work;
-	int best = 0, status;
+	int best = 0, status = 0;
 	int due = trainer_validation_due(t, before, w->at.cell == NULL);
 	int saving = end || (s->request & (REQUEST_STOP | REQUEST_SAVE)) ||
 	    (t->o.save_steps > 0 && t->state.step -
@@ -200,8 +238,7 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 	if (t->replay != NULL) {
 		/* A replay skips validations, but measures their statistics,
 		 * which are part of the checkpoints to compare with. */
-		status = due && w->precise != NULL ? trainer_validate(t,
-		    &best) : 0;
+		status = due && w->precise != NULL ? trainer_remeasure(t) : 0;
 		return status != 0 ? status : replay_step_boundary(t->replay, t);
 	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
@@ -210,13 +247,19 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 	if ((due || saving) && ((status = trainer_check_finite(t)) != 0 ||
 	    (status = trainer_check_replicas(t)) != 0))
 		return status;
-	if (due && (status = trainer_validate(t, &best)) != 0) {
-		t->state.due = 1;	/* trainer_catch_up validates */
-		return status;
+	if (due && (s->request & REQUEST_STOP)) {
+		t->state.due = DUE_ALL;
+		status = EXIT_AGAIN;
+	} else if (due) {
+		status = trainer_validate(t, &best);
 	}
-	if (best || saving)
+	if (status != 0 && status != EXIT_AGAIN)
+		return status;
+	if (status != 0)
+		work_log_rest(t, s);
+	if (best || saving || status != 0)
 		trainer_save(t, best ? SAVE_BEST : 0);
-	return 0;
+	return status;
 }
 
 /*
@@ -311,9 +354,10 @@ trainer_repair(struct trainer *t)
 }
 
 /*
- * If the validation at the step of the resumed checkpoint failed, validate
- * first, and save that step again.  The run then continues as if the validation
- * had not failed.
+ * If the validation at the step of the resumed checkpoint failed or was stopped,
+ * validate first, and save that step again.  The run then continues as if the
+ * validation had not ended early.  A signal stops this one, too; --stop-after
+ * does not, so that each start of a run advances it.
  */
 static int
 trainer_catch_up(struct trainer *t)
@@ -323,11 +367,29 @@ trainer_catch_up(struct trainer *t)
 	if (!t->state.due)
 		return 0;
 	watch_phase(t->comm->watch, "validating", t->state.step);
-	if ((status = trainer_validate(t, &best)) != 0)
+	status = trainer_validate(t, &best);
+	if (status == 0 || status == EXIT_AGAIN)
+		trainer_save(t, best ? SAVE_BEST : 0);
+	return status;
+}
+
+/*
+ * A signal has ended all ranks at once until here (session_open).
+ * watch_stop_ends is off on every rank before the ranks agree, so none ends
+ * after another has begun to write.
+ */
+int
+trainer_open(struct trainer *t)
+{
+	int status = work_open(t), stopped;
+
+	watch_stop_ends(t->comm->watch, 0);
+	if (status != 0)
 		return status;
-	t->state.due = 0;
-	trainer_save(t, best ? SAVE_BEST : 0);
-	return 0;
+	stopped = comm_agree(t->comm, stop_signal() != 0 ? EXIT_AGAIN : 0);
+	if (stopped == EXIT_AGAIN && t->comm->rank == 0)
+		note(WATCH_STOPPED);
+	return stopped;
 }
 
 int
@@ -338,10 +400,12 @@ trainer_run(struct trainer *t)
 	double before = t->state.epoch;
 	int status, end = 0;
 
-	if ((status = work_open(t)) != 0)
-		return status;
+	w->started = w->saved_at = w->logged_at = clock_seconds();
+	if (t->run != NULL)
+		w->saver = saver_new(t->run, t->safe_step);
 	trainer_repair(t);
 	status = trainer_catch_up(t);
+	stop_at(t->o.stop_after > 0 ? w->started + t->o.stop_after : 0);
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
 	if (status == 0 && end && w->unsaved)
@@ -364,7 +428,14 @@ trainer_run(struct trainer *t)
 		}
 		status = trainer_step_boundary(t, &s, before, end);
 		before = t->state.epoch;
-		if (status == 0 && !end && (s.request & REQUEST_STOP))
+		if (status == 0 && !end && (s.request & REQUEST_END)) {
+			if (t->comm->rank == 0)
+				fail("step %llu: the run ends, because %d saves "
+				    "in a row have failed",
+				    (unsigned long long)t->state.step,
+				    SAVER_FAILURES);
+			status = EXIT_FAILED;
+		} else if (status == 0 && !end && (s.request & REQUEST_STOP))
 			status = EXIT_AGAIN;
 	}
 	progress_end();

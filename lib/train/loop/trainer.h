@@ -84,7 +84,7 @@ struct trainer {
 
 /*
  * trainer_plan(t):
- * Plan every shape of the schedule and of validations.  trainer_run allocates
+ * Plan every shape of the schedule and of validations.  trainer_open allocates
  * the buffers.  Return 0, or an exit status after a message.
  */
 int trainer_plan(struct trainer *t);
@@ -110,8 +110,16 @@ void trainer_print_totals(const struct trainer *t, FILE *f);
 void trainer_explain(const struct trainer *t, FILE *f);
 
 /*
+ * trainer_open(t): allocate the buffers, and start loader and threads.  Then a
+ * signal no longer ends the ranks at once, but requests a stop (comm/watch.h).
+ * Return 0, or an exit status that is the same on all ranks: EXIT_AGAIN after a
+ * note if a signal has come.  Collective: all ranks call it.
+ */
+int trainer_open(struct trainer *t);
+
+/*
  * trainer_run(t):
- * Train from ${t}->state.step to the end of the schedule.  Return an exit
+ * After trainer_open and after ${t}->run is set, train from ${t}->state.step to the end of the schedule.  Return an exit
  * status that is the same on all ranks:
  *
  *	0	done

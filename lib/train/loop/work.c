@@ -470,14 +470,11 @@ work_open(struct trainer *t)
 	w->bucket = bucket_open(c, &t->share, n->device, any_order,
 	    t->sums.fabric);
 	allgather_by(t->optim.gather, bucket_reducer(w->bucket));
-	if (t->run != NULL)
-		w->saver = saver_new(t->run, t->safe_step);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at))
 		w->macs += work_step_macs(t, &at);
 	watch_set_describe(t->comm->watch, rank_status_describe, t);
-	w->started = w->saved_at = w->logged_at = clock_seconds();
 	w->saved_step = t->state.step;
 	w->unsaved = t->safe_step != t->state.step;
 	return 0;

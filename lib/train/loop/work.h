@@ -14,8 +14,8 @@
 #include "train/reduce/sync_bn.h"
 #include "train/run/saver.h"
 
-/* Requests for the next step boundary. */
-enum { REQUEST_STOP = 1, REQUEST_SAVE = 2 };
+/* Requests for the next step boundary.  REQUEST_END: saves fail. */
+enum { REQUEST_STOP = 1, REQUEST_SAVE = 2, REQUEST_END = 4 };
 
 /* The report of one microbatch, or of a rank's part of one, sent to all
  * ranks. */
@@ -176,9 +176,14 @@ int work_diverged(const struct trainer *t, const char *what, double value);
  * for the ETA. */
 void work_count_macs(struct trainer *t, const struct schedule_step *at);
 
-/* work_log_step(t, s, now): add step ${s} to the sums of a log line.  Write the
- * line if it is due, or if ${now} is not 0. */
+/*
+ * work_log_step(t, s, now): add step ${s} to the sums of a log line.  Write the
+ * line if it is due, or if ${now} is not 0.
+ * work_log_rest(t, s): write the line of the steps up to ${s} that no line has
+ * yet.
+ */
 void work_log_step(struct trainer *t, const struct step_report *s, int now);
+void work_log_rest(struct trainer *t, const struct step_report *s);
 
 /* work_log_validation(t, s, seconds, best): log a validation that took
  * ${seconds}.  ${best}: it is the best so far. */

@@ -150,7 +150,8 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->best_metric = safetensors_meta(f, "vt.best_metric");
 	if (s->best_metric == NULL)
 		s->best_metric = "";
-	s->due = safetensors_meta(f, "vt.due") != NULL;
+	s->due = safetensors_meta(f, "vt.due") == NULL ? 0 :
+	    checkpoint_extent_of(f, "vt.due", path, &bad);
 	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
 	    checkpoint_count_of(f, "vt.best_step", path, &bad);
 	s->build = checkpoint_text_of(f, "vt.build", path, &bad);

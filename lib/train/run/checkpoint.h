@@ -37,8 +37,8 @@ struct state {
 						 * |g|^2 without learners
 						 * (train/learn/grown_batch.h);
 						 * both 0: none yet */
-	int due;			/* 1: the validation due at this step
-					 * failed */
+	int due;			/* DUE_*: what is left of the validation
+					 * due at this step; 0: nothing */
 	const char *best_metric;	/* "top1", "loss", "map"; "" if
 					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
@@ -77,6 +77,11 @@ struct state {
 	const char *order;		/* version of the summation order,
 					 * "v1" */
 };
+
+/* What is left of a validation that failed or was stopped: all, the second of
+ * two measurements of statistics (--precise-bn) and the validation, or the
+ * validation alone. */
+enum { DUE_ALL = 1, DUE_SECOND, DUE_VALIDATION };
 
 #define CHECKPOINT_FORMAT "1"
 #define CHECKPOINT_ROUNDING 1e-6f	/* rounding: a variance may be this far

@@ -1,6 +1,7 @@
 /* Write checkpoints in the background, by one thread for each save. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/exit.h"
@@ -18,16 +19,9 @@ struct saver {
 					 * none */
 	uint64_t step, safe;		/* of ${copy}; last durable step */
 	int how;			/* SAVE_* bits of ${copy} */
+	atomic_int failed;		/* saves in a row that failed */
 	struct error why;		/* reason of the last failure */
 };
-
-static void
-saver_not_saved(const struct saver *s, uint64_t step, const char *why)
-{
-	warning("%s: step %llu is not saved; the last safe one is %llu: %s",
-	    text_quote(s->run->path), (unsigned long long)step,
-	    (unsigned long long)s->safe, why);
-}
 
 /*
  * Write the copy, and free it after success.  On a full disk, remove older
@@ -45,14 +39,20 @@ saver_save(struct saver *s)
 	do {
 		s->why.text[0] = '\0';
 		before = fail_into(&s->why);
+		errno = 0;		/* a refusal does not set it */
 		bad = snapshot_write(s->copy, path, &hash) != 0 ||
 		    rundir_saved(s->run, s->step, hash, s->how & SAVE_BEST,
 		    s->how & SAVE_KEEP_ALL) != 0;
 		full = bad && (errno == ENOSPC || errno == EDQUOT);
 		fail_into(before);
 	} while (full && rundir_free_space(s->run, s->safe));
+	s->failed = bad ? s->failed + 1 : 0;
 	if (bad) {
-		saver_not_saved(s, s->step, s->why.text);
+		warning("%s: step %llu is not saved; the last safe one is %llu: "
+		    "%s (%d of %d failures in a row that end the run)",
+		    text_quote(s->run->path), (unsigned long long)s->step,
+		    (unsigned long long)s->safe, s->why.text, s->failed,
+		    SAVER_FAILURES);
 	} else {
 		if (s->why.text[0] != '\0')
 			warning("%s", s->why.text);	/* of
@@ -107,7 +107,11 @@ saver_ready(struct saver *s, uint64_t step, int how)
 		saver_drop(s);
 	s->skipped = s->copy != NULL;
 	if (s->skipped)
-		saver_not_saved(s, step, "the best checkpoint comes first");
+		warning("%s: step %llu is not saved: step %llu, the best so far, "
+		    "must be first, and failed again; make space or repair the "
+		    "disk, or resume with --keep-best=none",
+		    text_quote(s->run->path), (unsigned long long)step,
+		    (unsigned long long)s->step);
 	return s->skipped ? -1 : 0;
 }
 
@@ -124,6 +128,12 @@ saver_start(struct saver *s, struct snapshot *copy, uint64_t step, int how)
 }
 
 int
+saver_gave_up(const struct saver *s)
+{
+	return s->failed >= SAVER_FAILURES;
+}
+
+int
 saver_wait(struct saver *s)
 {
 	saver_join(s);
@@ -131,7 +141,8 @@ saver_wait(struct saver *s)
 		saver_save(s);
 	if (s->copy == NULL && !s->skipped)
 		return 0;
-	return fail("%s: the last step is not saved; the last safe step is %llu: %s",
+	return fail("%s: the last step is not saved; the last safe step is %llu, "
+	    "from which the same command resumes: %s",
 	    text_quote(s->run->path), (unsigned long long)s->safe, s->why.text);
 }
 

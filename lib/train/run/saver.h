@@ -6,7 +6,8 @@
  * made at a step boundary.
  *
  * A failed save is a warning, and the run continues: the last intact checkpoint
- * remains.  The copy is kept and written later:
+ * remains.  After SAVER_FAILURES failures in a row the run should end, because
+ * it trains for nothing.  The copy is kept and written later:
  *
  * - The best so far is tried again before any later save, because the metadata
  *   of later checkpoints name its step.
@@ -45,6 +46,10 @@ int saver_ready(struct saver *s, uint64_t step, int how);
  * saver_ready must have returned 0. */
 void saver_start(struct saver *s, struct snapshot *copy, uint64_t step,
     int how);
+
+/* saver_gave_up(s): return 1 after SAVER_FAILURES failed saves in a row. */
+enum { SAVER_FAILURES = 3 };
+int saver_gave_up(const struct saver *s);
 
 /* saver_wait(s): wait for the running save, and try a failed one again.  Return
  * 0, or -1 after a message if the last step is not saved. */

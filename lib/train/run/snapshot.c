@@ -149,7 +149,7 @@ snapshot_add_metas(struct snapshot *s, const struct state *st)
 	snapshot_add_meta(s, "vt.crop", xprintf("%d", st->crop));
 	snapshot_add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
 	if (st->due)
-		snapshot_add_meta(s, "vt.due", xstrdup("1"));
+		snapshot_add_meta(s, "vt.due", xprintf("%d", st->due));
 	snapshot_add_meta(s, "vt.epoch", snapshot_real_text(st->epoch));
 	if (st->extract != NULL)
 		snapshot_add_meta(s, "vt.extract", xstrdup(st->extract));
