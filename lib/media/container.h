@@ -26,6 +26,8 @@ struct container_report {
 	int appended;		/* number of files appended to the first one */
 	int64_t newest;		/* time stamp of the newest frame that packets
 				 * announce: 33 bits, 90 kHz; -1 if unknown */
+	int64_t samples, shown;	/* samples of the stream, and how many of them
+				 * its edit lists show at least; 0 if unknown */
 	char text[120];		/* the first damage and its place, if ${state}
 				 * is not CONTAINER_WHOLE */
 };

@@ -112,6 +112,34 @@ check_says "frames that last longer than their track: the message shows both dur
 	'at byte [0-9]*: frames of [0-9.]* s in a track of [0-9.]* s'
 change_times 10 9 >"$T/cut/times.mp4"
 check_exit "more frames than the track's duration are refused" 1 vt-extract "$T/cut/times.mp4"
+# change_boxes TYPE BYTE N FILE: print FILE with N zeros from BYTE of each box.
+change_boxes() {
+	cp "$4" "$T/boxes"
+	for at in $(grep -obUa "$1" "$4" | sed 's/:.*//'); do
+		head -c "$3" /dev/zero | dd of="$T/boxes" bs=1 seek=$((at + $2)) conv=notrunc 2>/dev/null
+	done
+	cat "$T/boxes"
+}
+change_boxes stts 16 4 "$V/v.mp4" >"$T/cut/times.mp4"
+check_exit "frames of 0 ticks in a longer track are refused" 1 vt-extract "$T/cut/times.mp4"
+check_says "frames of 0 ticks: the message shows both durations" \
+	'damaged in 1 place \(at byte [0-9]*: frames of 0.00 s in a track of 4.00 s\)'
+
+fragments=$V/fragments.mp4
+# FFmpeg replaces samples whose times come again.
+change_boxes tfdt 8 8 "$fragments" >"$T/cut/again.mp4"
+cat "$fragments" "$fragments" >"$T/cut/joined.mp4"
+cat "$V/v.mp4" "$V/v.mp4" >"$T/cut/appended.mp4"
+for row in again:100 joined:200 appended:200; do
+	check_exit "${row%:*}.mp4, of which FFmpeg reads only some samples, is refused" 1 vt-extract "$T/cut/${row%:*}.mp4"
+	check_says "${row%:*}.mp4: the message shows both numbers" "truncated: .* of ${row#*:} packets;"
+done
+# The sound has durations in each trun, too, which are not read here.
+make times.mp4 -an -c:v libx264 -bf 0 -g 10 -movflags +frag_keyframe+empty_moov+default_base_moof
+change_boxes tfhd 12 4 "$V/times.mp4" >"$T/cut/times.mp4"
+check_exit "fragments with frames of 0 ticks are refused" 1 vt-extract "$T/cut/times.mp4"
+check_says "fragments with frames of 0 ticks: the message shows the fragment's length" \
+	'frames of at most 1 tick in a fragment of 5120'
 make vfr.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf "select='not(mod(n,7))'" -fps_mode vfr
 ffmpeg -v error -y -nostdin -i "$V/long.mp4" -t 0.5 -c copy "$V/copy.mp4" </dev/null
 for f in vfr copy; do

@@ -19,11 +19,21 @@ static const uint32_t MOOF = TYPE('m', 'o', 'o', 'f'),
     TRAK = TYPE('t', 'r', 'a', 'k'), TKHD = TYPE('t', 'k', 'h', 'd'),
     MDIA = TYPE('m', 'd', 'i', 'a'), MDHD = TYPE('m', 'd', 'h', 'd'),
     MINF = TYPE('m', 'i', 'n', 'f'), STBL = TYPE('s', 't', 'b', 'l'),
-    STTS = TYPE('s', 't', 't', 's');
+    STTS = TYPE('s', 't', 't', 's'), CTTS = TYPE('c', 't', 't', 's'),
+    STSZ = TYPE('s', 't', 's', 'z'), STZ2 = TYPE('s', 't', 'z', '2'),
+    EDTS = TYPE('e', 'd', 't', 's'), ELST = TYPE('e', 'l', 's', 't'),
+    MVHD = TYPE('m', 'v', 'h', 'd'), FTYP = TYPE('f', 't', 'y', 'p');
 
 #define FRAMES 8		/* mean frames by which the index may exceed its
 				 * duration */
 #define TENTH 10		/* or 1/TENTH of its duration, or a second */
+#define EDITS 64		/* maximum entries of an edit list that are
+				 * followed */
+#define EDGES 2			/* frames at the ends of an edit that readers
+				 * may hide */
+
+#define FINE 600		/* ticks per second, each of which is too short
+				 * for a frame */
 
 #define MAX (1 << 24)		/* maximum samples in a run; a larger number is
 				 * invalid */
@@ -44,6 +54,11 @@ struct mov {
 					 * unknown */
 	int64_t mean;			/* mean duration of a sample, in
 					 * ticks */
+	uint64_t scale;			/* ticks per second */
+	int64_t flat;			/* samples of the newest fragment, if
+					 * all are flat (mov_is_flat) */
+	int64_t indexed;		/* samples that the index of this one of
+					 * several concatenated files shows */
 };
 
 /* The contents of a track fragment's headers; time is -1 if absent. */
@@ -90,6 +105,16 @@ mov_read_box(struct reader *r, int64_t at, int64_t end, struct mov_box *b)
 	    size > (uint64_t)(end - at) ? -1 : 0;
 }
 
+/*
+ * Return 1 if a sample of ${ticks} was probably not timed by its writer.  One
+ * tick may be a frame if there are few ticks in a second.
+ */
+static int
+mov_is_flat(uint64_t ticks, uint64_t scale)
+{
+	return ticks == 0 || (ticks == 1 && scale >= FINE);
+}
+
 /* 8.8.8: add the times and sizes of a run of samples. */
 static void
 mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
@@ -123,6 +148,10 @@ mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
 		m->bytes = -1;
 	if (!t->ours)
 		return;
+	r->report->samples += n;
+	r->report->shown += n;
+	m->flat = n > 1 && time <= n && mov_is_flat((uint64_t)(time / n),
+	    m->scale) ? m->flat + n : 0;
 	if (n > 0 && time > 0)
 		m->mean = time / n;
 	m->next = m->next >= 0 ? mov_sum(m->next, time) : -1;
@@ -167,8 +196,14 @@ mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
 				return reader_broken(r, traf->at, "%lld ticks "
 				    "are missing before this fragment",
 				    (long long)(t.time - m->next));
+			if (t.ours && m->next >= 0 && m->flat > 0 &&
+			    t.time - m->next > TENTH * m->flat)
+				return reader_broken(r, traf->at, "frames of "
+				    "at most 1 tick in a fragment of %lld",
+				    (long long)(t.time - m->next));
 			if (t.ours)
 				m->next = t.time;
+			m->flat = t.ours ? 0 : m->flat;
 		} else if (b.type == TRUN) {
 			mov_read_run(r, &b, m, &t);
 		}
@@ -236,10 +271,15 @@ mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
 struct mov_times {
 	int ours;
 	uint64_t scale, duration, sum, samples;
+	uint64_t movie, track;		/* ticks per second of the movie, and
+					 * the track's duration in them */
+	uint64_t flat, one;		/* flat samples, and those of 1 tick,
+					 * without the last */
 	int64_t at;
+	struct mov_box times, offsets, edits;
 };
 
-/* 8.3.2, 8.4.2 and 8.6.1.2: read the boxes of ${in}, the track's box if
+/* 8.3.2, 8.4.2, 8.6 and 8.7.3: read the boxes of ${in}, the track's box if
  * ${depth} is 0 or the box ${depth} levels below it. */
 static void
 mov_read_times(struct reader *r, const struct mov_box *in, int depth,
@@ -254,27 +294,94 @@ mov_read_times(struct reader *r, const struct mov_box *in, int depth,
 
 		if (b.type == within[depth]) {
 			mov_read_times(r, &b, depth + 1, t);
+		} else if (b.type == EDTS && depth == 0) {
+			mov_read_box(r, b.data, b.end, &t->edits);
 		} else if (b.type == TKHD) {
 			t->ours = (int)reader_big(r, b.data + 4 + 2 * wide,
 			    4) == r->id;
+			t->track = reader_big(r, b.data + 12 + 2 * wide, wide);
 		} else if (b.type == MDHD) {
 			t->scale = reader_big(r, b.data + 4 + 2 * wide, 4);
 			t->duration = reader_big(r, b.data + 8 + 2 * wide,
 			    wide);
 			if (wide == 4 && t->duration == UINT32_MAX)
 				t->duration = 0;		/* unknown */
+		} else if (b.type == STSZ || b.type == STZ2) {
+			t->samples = reader_big(r, b.data + 8, 4);
+		} else if (b.type == CTTS) {
+			t->offsets = b;
 		} else if (b.type == STTS) {
 			t->at = b.at;
+			t->times = b;
 			for (int64_t i = b.data + 8; i + 8 <= b.end; i += 8) {
 				uint64_t n = reader_big(r, i, 4);
+				uint64_t ticks = reader_big(r, i + 4, 4);
 
-				t->samples += n;
-				if (__builtin_add_overflow(t->sum, n *
-				    reader_big(r, i + 4, 4), &t->sum))
+				if (__builtin_add_overflow(t->sum, n * ticks,
+				    &t->sum))
 					t->sum = UINT64_MAX;
+				n -= n > 0 && i + 16 > b.end;
+				t->flat += mov_is_flat(ticks, t->scale) ? n : 0;
+				t->one += ticks == 1 ? n : 0;
 			}
 		}
 	}
+}
+
+/* A table of runs: numbers of samples and their common value. */
+struct mov_runs { int64_t at, end; uint64_t left; int64_t value; };
+
+/* Return the next sample's value, or the last one after the end. */
+static int64_t
+mov_next_value(struct reader *r, struct mov_runs *u)
+{
+	for (; u->left == 0 && u->at + 8 <= u->end; u->at += 8) {
+		u->left = reader_big(r, u->at, 4);
+		u->value = (int32_t)reader_big(r, u->at + 4, 4);
+	}
+	u->left -= u->left > 0;
+	return u->value;
+}
+
+/*
+ * 8.6.6: return the number of samples that the edit list of ${t} certainly
+ * shows: all samples if there is no list.
+ */
+static int64_t
+mov_count_shown(struct reader *r, const struct mov_times *t)
+{
+	struct mov_runs times = { t->times.data + 8, t->times.end, 0, 0 },
+	    offsets = { t->offsets.data + 8, t->offsets.end, 0, 0 };
+	double from[EDITS], until[EDITS];
+	int64_t n = (int64_t)reader_big(r, t->edits.data + 4, 4), shown = 0;
+	int64_t time = 0, at = t->edits.data + 8;
+	int wide = reader_byte(r, t->edits.data) == 1 ? 8 : 4, used = 0;
+
+	if (t->edits.type != ELST || n == 0 || n > EDITS || t->movie == 0)
+		return (int64_t)t->samples;
+	for (; n > 0 && at + 2 * wide <= t->edits.end; n--,
+	    at += 2 * wide + 4) {
+		double length = (double)reader_big(r, at, wide) *
+		    (double)t->scale / (double)t->movie;
+		int64_t begin = (int64_t)reader_big(r, at + wide, wide);
+
+		if (wide == 4)
+			begin = (int32_t)begin;
+		if (begin < 0)			/* nothing is shown */
+			continue;
+		from[used] = (double)begin;
+		until[used++] = length > 0 ? (double)begin + length : 1e30;
+	}
+	for (uint64_t i = 0; i < t->samples; i++) {
+		double shows = (double)(time + mov_next_value(r, &offsets));
+
+		for (int k = 0; k < used; k++)
+			shown += shows >= from[k] && shows < until[k];
+		time += mov_next_value(r, &times);
+	}
+	if (shown >= (int64_t)t->samples)
+		return (int64_t)t->samples;
+	return shown < EDGES * used ? 0 : shown - EDGES * used;
 }
 
 /*
@@ -282,34 +389,72 @@ mov_read_times(struct reader *r, const struct mov_box *in, int depth,
  * track.  Such an index was changed, and an edit list may hide frames.  In 508
  * files by many writers, no sum exceeds the duration by more than a frame.
  * Many sums are smaller, since the last sample may be displayed for any time.
+ * Report those that are smaller because samples of at most a tick, which their
+ * writer did not time, lack half of their share.
  */
 static enum container_state
-mov_check_times(struct reader *r, const struct mov_box *moov)
+mov_compare_times(struct reader *r, const struct mov_times *t)
 {
+	uint64_t track = t->duration, more, mean, flat = t->flat;
+
+	if (t->scale == 0 || t->samples == 0)
+		return CONTAINER_WHOLE;
+	if (t->scale >= FINE && t->movie > 0 && t->track < UINT32_MAX &&
+	    t->track * t->scale / t->movie > track)
+		track = t->track * t->scale / t->movie;
+	mean = track / t->samples;
+	if (t->one > flat && track / TENTH > t->sum)
+		flat = t->one;
+	more = t->sum > t->duration ? t->sum - t->duration : 0;
+	if ((t->duration > 0 && more > t->scale && more > t->duration / TENTH &&
+	    more > FRAMES * (t->duration / t->samples)) ||
+	    (flat > 1 && flat > t->samples / TENTH && track > t->sum &&
+	    track - t->sum > flat * mean / 2))
+		return reader_broken(r, t->at, "frames of %.2f s in a track of "
+		    "%.2f s", (double)t->sum / (double)t->scale,
+		    (double)(more > 0 ? t->duration : track) /
+		    (double)t->scale);
+	return CONTAINER_WHOLE;
+}
+
+/* Check the index of our track in ${moov}, and count the samples that it
+ * shows. */
+static enum container_state
+mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
+{
+	enum container_state state = CONTAINER_WHOLE;
+	uint64_t scale = 0;
 	struct mov_box b;
 
 	for (int64_t at = moov->data; at < moov->end &&
 	    mov_read_box(r, at, moov->end, &b) == 0; at = b.end) {
-		struct mov_times t = { 0 };
-		uint64_t more, mean;
+		struct mov_times t = { .movie = scale };
+		int64_t shown;
 
-		if (b.type == MVEX)
-			return CONTAINER_WHOLE;
+		if (b.type == MVHD)
+			scale = reader_big(r, b.data + (reader_byte(r,
+			    b.data) == 1 ? 20 : 12), 4);
 		if (b.type != TRAK)
 			continue;
 		mov_read_times(r, &b, 0, &t);
-		if (!t.ours || t.scale == 0 || t.duration == 0 ||
-		    t.samples == 0 || t.sum <= t.duration)
+		if (!t.ours)
 			continue;
-		more = t.sum - t.duration;
-		mean = t.duration / t.samples;
-		if (more > t.scale && more > t.duration / TENTH &&
-		    more > FRAMES * mean)
-			return reader_broken(r, t.at, "frames of %.2f s in a "
-			    "track of %.2f s", (double)t.sum / (double)t.scale,
-			    (double)t.duration / (double)t.scale);
+		m->scale = t.scale;
+		if (t.samples > MAX)
+			t.samples = MAX;
+		if (m->fragments < 0)
+			state = mov_compare_times(r, &t);
+		/* Readers follow one of several indexes of a file. */
+		shown = mov_count_shown(r, &t);
+		if (shown > m->indexed) {
+			r->report->shown += shown - m->indexed;
+			m->indexed = shown;
+		}
+		r->report->samples += (int64_t)t.samples;
+		if (state != CONTAINER_WHOLE)
+			return state;
 	}
-	return CONTAINER_WHOLE;
+	return state;
 }
 
 /* 8.16.3: return 1 if the file ends before the segments that ${sidx} lists. */
@@ -379,8 +524,10 @@ mov_check(struct reader *r)
 		}
 		if (b.type == MOOV) {
 			mov_read_defaults(r, b.data, b.end, MOOV, &m);
-			state = mov_check_times(r, &b);
-		} else if (b.type == MOOF)
+			state = mov_check_times(r, &b, &m);
+		} else if (b.type == FTYP)
+			m.indexed = 0;
+		else if (b.type == MOOF)
 			state = mov_check_fragment(r, &b, &m);
 		else if (b.type == MDAT && m.fragments > 0 && m.bytes > 0 &&
 		    m.bytes > b.end - b.data)

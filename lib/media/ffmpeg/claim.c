@@ -7,7 +7,9 @@
  * - mov and mp4 list every packet in their index, so a missing packet is
  *   certain.  Durations are shortened by edit lists and say less.  In a
  *   fragmented file the index grows as fragments are read; there a declared
- *   duration reveals missing fragments.
+ *   duration reveals missing fragments.  FFmpeg leaves samples out of its
+ *   index: those of fragments whose times overlap, and of other codecs in one
+ *   track.  media/container counts them.
  * - avi declares a number of frames; FFmpeg derives its duration from the file
  *   size.  Frames may be empty, so time is compared.
  * - matroska, flv, asf and mxf declare a duration, which is that of the longest
@@ -181,6 +183,7 @@ claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 	double tick = av_q2d(st->time_base);
 
 	c->packets++;
+	c->discarded += (p->flags & AV_PKT_FLAG_DISCARD) != 0;
 	claim_key(c, st, p);
 	c->leading = c->next_key > AGE && claim_is_time(p->pts, st) &&
 	    (double)p->pts * tick < c->key_start;
@@ -206,7 +209,8 @@ claim_short(const struct ff_claim *c, const AVFormatContext *f,
 	int64_t listed = claim_index(f, st);
 	double end = fmax(c->ours_end, c->shown_end), allowed;
 
-	if (c->cut || c->ended_badly || c->packets < listed)
+	if (c->cut || c->ended_badly || c->packets < listed ||
+	    c->packets - c->discarded < c->shown)
 		return 1;
 	if (c->seconds == 0 || c->complete || (listed > 0 && st->nb_frames > 0))
 		return 0;

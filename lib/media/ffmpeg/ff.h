@@ -144,6 +144,8 @@ struct ff_claim {
 				 * longest one */
 	int64_t packets;	/* complete packets of our stream, read so
 				 * far */
+	int64_t discarded;	/* of these, hidden by an edit list */
+	int64_t shown;		/* container_report.shown */
 	double ours_start, ours_end;	/* extent of our packets that are not
 					 * marked for discarding */
 	double shown_start, shown_end;	/* extent of the decoded frames */

@@ -473,6 +473,11 @@ video_conclude(struct video *v)
 	video_mark_end(v);
 	a->packets = v->claim.packets;
 	a->listed = claim_index(v->format, v->stream);
+	v->claim.shown = report.shown;
+	if (a->packets - v->claim.discarded < report.shown) {
+		a->packets -= v->claim.discarded;
+		a->listed = report.shown;
+	}
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
 	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
