@@ -66,6 +66,9 @@ struct video_account {
 	int64_t packets, listed;	/* packets of the stream: read, and
 					 * listed in the file's index (-1: the
 					 * format has no complete index) */
+	int64_t samples;	/* frames in the index of mp4 and mov, also
+				 * those that an edit list hides; 0 if
+				 * unknown */
 	int64_t damage;		/* packets or frames at which the demuxer or the
 				 * decoder reported an error */
 	int64_t packets_corrupt;	/* packets that the demuxer flagged */

@@ -374,13 +374,16 @@ struct video {
 	AVCodecContext *decoder;
 	AVPacket *packet, *next;	/* next: read ahead, if its size is not
 					 * 0 */
-	/* the frame that video_next returned, and the one after it */
-	AVFrame *now, *prefetch;
+	/* the frame that video_next returned, and the two after it */
+	AVFrame *now, *prefetch, *later;
 	int64_t origin;			/* stream time of time 0, in ticks */
 	int64_t first;			/* time at which the current one of
 					 * several concatenated files begins */
 	int64_t stated;			/* time stamp of the newest frame, as
 					 * stored */
+	int64_t last_pts[2];		/* those of the two newest frames */
+	int disordered;			/* 1 once the decoder has returned
+					 * frames out of order */
 	int64_t time, until;		/* time of ${prefetch}, and its expected
 					 * end */
 	struct video_frame *shown;	/* intervals of all frames, in decoding
@@ -397,16 +400,16 @@ struct video {
 					 * that flag */
 	int leading;			/* 1 in a leading picture, whose
 					 * references may be missing */
-	int have_ahead, started, concluded;	/* ${prefetch} is valid; a frame
-						 * was decoded; video_conclude
-						 * has run */
+	int have_ahead, have_later;	/* ${prefetch} and ${later} are valid */
+	int started, concluded;		/* a frame was decoded; video_conclude
+					 * has run */
 	int first_w, first_h;		/* size of the first frame, as stored */
 };
 
 /*
  * video_look_ahead(v):
- * Decode the frame after ${v->now} into ${v->ahead} and set its times.  Return
- * 1, 0 after the last frame, or -1 after a message.
+ * Set ${v->prefetch} to the frame after ${v->now}, with its times, and decode
+ * the one after it.  Return 1, 0 after the last frame, or -1 after a message.
  */
 int video_look_ahead(struct video *v);
 

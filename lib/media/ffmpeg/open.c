@@ -343,8 +343,10 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	v->next = av_packet_alloc();
 	v->now = av_frame_alloc();
 	v->prefetch = av_frame_alloc();
+	v->later = av_frame_alloc();
 	if (v->packet == NULL || v->next == NULL || v->now == NULL ||
-	    v->prefetch == NULL || source_open(&v->source, fd, s.st_size) != 0) {
+	    v->prefetch == NULL || v->later == NULL ||
+	    source_open(&v->source, fd, s.st_size) != 0) {
 		fail("%s: out of memory", Q(path));
 		goto err;
 	}

@@ -304,9 +304,44 @@ video_restarts(const struct video *v, const AVFrame *f, int64_t t)
 }
 
 /*
+ * Set ${*t} to the time stamp of frame ${f}, in ticks from the first frame.
+ * Return 1, 0 if it is out of range, or -1 if ${f} has none.
+ */
+static int
+video_stamp(const struct video *v, const AVFrame *f, int64_t *t)
+{
+	if (!claim_is_time(f->best_effort_timestamp, v->stream))
+		return -1;
+	return !__builtin_sub_overflow(f->best_effort_timestamp, v->origin,
+	    t) && f->best_effort_timestamp >= -FAR && *t >= -FAR && *t <= FAR;
+}
+
+/*
+ * Return 1 if ${t}, the time stamp of a frame, is wild: it does not lie between
+ * the times of the frame before and of the one after, ${next}, and is farther
+ * from the expected time than ${next} is.  ${known}: ${next} is a time.  A last
+ * frame is wild if it is far beyond both its predecessor and the declared
+ * duration.
+ */
+static int
+video_is_wild(const struct video *v, int64_t t, int known, int64_t next)
+{
+	double tick = av_q2d(v->stream->time_base);
+
+	if (known)
+		return next > v->time && (t <= v->time || t >= next) &&
+		    llabs(t - v->until) > llabs(next - (2 * v->until -
+		    v->time));
+	return !v->have_later && v->nshown > 1 && v->claim.seconds > 0 &&
+	    (double)t * tick > v->claim.seconds + 1 &&
+	    (t - v->time) / REORDER > v->time / (int64_t)(v->nshown - 1);
+}
+
+/*
  * Set the time of frame ${f}, in ticks from the first frame:
  * - Without a time stamp, it is the end of the previous frame.
- * - If time stamps restart at this frame, it is that end, too; later times are
+ * - If the time stamp is wild, it is that end, too, but before the next frame.
+ * - If time stamps restart at this frame, it is that end; later times are
  *   shifted by the same difference.
  * - If the time stamp is out of range, or not after the previous frame, it is
  *   one tick after the previous frame.
@@ -315,55 +350,114 @@ video_restarts(const struct video *v, const AVFrame *f, int64_t t)
 static void
 video_set_time(struct video *v, const AVFrame *f)
 {
-	int64_t at = f->best_effort_timestamp, t = 0;
-	int64_t length = ff_duration(f), last = v->time;
-	double tick = av_q2d(v->stream->time_base);
+	int64_t t = 0, next = 0, length = ff_duration(f), last = v->time;
+	int stamped = video_stamp(v, f, &t);
+	int known = v->have_later && video_stamp(v, v->later, &next) == 1;
 
-	if (!claim_is_time(at, v->stream))
-		at = AV_NOPTS_VALUE;
-	if (!v->started) {
-		v->origin = at == AV_NOPTS_VALUE ? 0 : at;
-		v->claim.shown_start = (double)v->origin * tick;
-		v->time = 0;
-	} else if (at != AV_NOPTS_VALUE &&
-	    (__builtin_sub_overflow(at, v->origin, &t) || at < -FAR || t < -FAR ||
-	    t > FAR)) {
-		v->account.times_mended++;
-		v->time = last + 1;
+	if (stamped == 0)
 		t = last;
-	} else if (at != AV_NOPTS_VALUE && t > last) {
+	v->account.times_mended += stamped == 0 || (stamped < 0 && v->until > 0);
+	if (v->until == 0) {			/* the first frame */
+		v->time = t = 0;
+		if (known && next < 0) {	/* wild */
+			v->account.times_mended++;
+			v->claim.ours_end = -1e30;
+			v->origin += next - (length > 0 ? length : 1);
+			v->claim.shown_start = (double)v->origin *
+			    av_q2d(v->stream->time_base);
+		}
+	} else if (stamped == 1 && video_is_wild(v, t, known, next)) {
+		v->account.times_mended++;
+		*(t > last ? &v->claim.ours_end : &v->claim.ours_start) =
+		    t > last ? -1e30 : 1e30;
+		v->time = !known || v->until < next ? v->until :
+		    last + (next - last) / 2;
+		v->time += v->time == last;
+		t = v->time;
+	} else if (stamped == 1 && t > last) {
 		v->time = t;
-	} else if (at != AV_NOPTS_VALUE && video_restarts(v, f, t)) {
+	} else if (stamped == 1 && video_restarts(v, f, t)) {
 		v->account.times_mended++;
 		video_mark_end(v);
-		v->origin = at - v->until;
+		v->origin = f->best_effort_timestamp - v->until;
 		v->time = v->first = t = v->until;
 	} else {
-		v->account.times_mended++;
-		v->time = at == AV_NOPTS_VALUE ? v->until : last + 1;
+		v->account.times_mended += stamped == 1;
+		v->time = stamped < 0 ? v->until : last + 1;
 	}
-	if (at != AV_NOPTS_VALUE)
+	if (stamped >= 0)
 		v->stated = t;
 	/* The expected end; the next frame's time replaces it. */
 	if (length <= 0 || length > FAR)
-		length = v->started ? v->time - last : 0;
+		length = v->time - last;
 	if (length <= 0 && v->info.rate[0].num > 0)
 		length = llrint(av_q2d(av_inv_q((AVRational){
-		    v->info.rate[0].num, v->info.rate[0].den })) / tick);
+		    v->info.rate[0].num, v->info.rate[0].den })) /
+		    av_q2d(v->stream->time_base));
 	v->until = v->time + (length > 0 ? length : 1);
-	v->started = 1;
 	video_mark_shown(v, v->time, v->until);
+}
+
+/*
+ * FFmpeg's best time stamp is the decoding time once a frame's own time steps
+ * back.  Keep the frame's own time after a step that is not one of reordering:
+ * from a wild time stamp, to one, or to a restart.
+ */
+static void
+video_keep_stamp(struct video *v, AVFrame *f)
+{
+	int64_t pts = f->pts, frame = ff_duration(f), last = v->last_pts[0],
+	    before = v->last_pts[1];
+
+	if (pts == AV_NOPTS_VALUE || pts < -FAR || pts > FAR)
+		return;
+	if (frame <= 0 || frame > FAR)
+		frame = v->until > v->time ? v->until - v->time : 1;
+	v->disordered |= v->started && pts <= last &&
+	    (last - pts) / frame <= REORDER &&
+	    (pts <= before || last - before <= 2 * (pts - before));
+	v->last_pts[1] = last;
+	v->last_pts[0] = pts;
+	if (!v->disordered)
+		f->best_effort_timestamp = pts;
+}
+
+/* Decode into ${v->later}.  Return 1, 0 at the end, or -1 after a message. */
+static int
+video_decode_later(struct video *v)
+{
+	int r = video_decode(v, v->later);
+
+	v->have_later = r == 1;
+	if (r == 1)
+		video_keep_stamp(v, v->later);
+	return r == 1 && video_too_big(v, v->later->width, v->later->height) ?
+	    -1 : r;
 }
 
 int
 video_look_ahead(struct video *v)
 {
-	int r = video_decode(v, v->prefetch);
+	AVFrame *f = v->prefetch;
 
-	v->have_ahead = r == 1;
-	if (r != 1)
-		return r;
-	if (video_too_big(v, v->prefetch->width, v->prefetch->height))
+	if (!v->started) {
+		int r = video_decode_later(v);
+
+		if (r < 0)
+			return -1;
+		v->started = r;
+		if (r == 1 && claim_is_time(v->later->best_effort_timestamp,
+		    v->stream))
+			v->origin = v->later->best_effort_timestamp;
+		v->claim.shown_start = (double)v->origin *
+		    av_q2d(v->stream->time_base);
+	}
+	v->have_ahead = v->have_later;
+	if (!v->have_ahead)
+		return 0;
+	v->prefetch = v->later;
+	v->later = f;
+	if (video_decode_later(v) < 0)
 		return -1;
 	video_set_time(v, v->prefetch);
 	return 1;
@@ -473,6 +567,7 @@ video_conclude(struct video *v)
 	video_mark_end(v);
 	a->packets = v->claim.packets;
 	a->listed = claim_index(v->format, v->stream);
+	a->samples = report.samples;
 	v->claim.shown = report.shown;
 	if (a->packets - v->claim.discarded < report.shown) {
 		a->packets -= v->claim.discarded;
@@ -529,6 +624,7 @@ video_free(struct video *v)
 	frame_free(&v->frame);
 	av_frame_free(&v->now);
 	av_frame_free(&v->prefetch);
+	av_frame_free(&v->later);
 	av_packet_free(&v->packet);
 	av_packet_free(&v->next);
 	avcodec_free_context(&v->decoder);
