@@ -21,6 +21,8 @@
 
 #define Q text_quote
 #define TIME_SLACK 1e-4		/* seconds; see extract_is_wanted */
+#define TENTH 10		/* an edit list that shows less than 1/TENTH of
+				 * the frames is reported */
 
 /* The state of one extraction. */
 struct extract_work {
@@ -365,7 +367,7 @@ extract_decide(struct extract_work *w)
 		    x->kept ? "" : "--max-damage allows some");
 	}
 	if (a->truncated) {
-		char claim[140] = "";
+		char claim[64] = "";
 
 		if (a->packets < a->listed)
 			snprintf(claim, sizeof(claim), ", %lld of %lld packets",
@@ -373,16 +375,18 @@ extract_decide(struct extract_work *w)
 		else if (x->info.declared_seconds > 0)
 			snprintf(claim, sizeof(claim), " of %.2f s",
 			    x->info.declared_seconds);
-		else if (a->cut[0] != '\0')
-			snprintf(claim, sizeof(claim), ", %s", a->cut);
 		x->sample.status = "truncated";
 		x->kept &= w->o->allow_truncated;
-		fail("%s: truncated: %lld frames, %.2f s%s%s%s%s", Q(w->path),
-		    (long long)a->frames, a->decoded, claim,
+		fail("%s: truncated: %lld frames, %.2f s%s%s%s%s%s%s",
+		    Q(w->path), (long long)a->frames, a->decoded, claim,
+		    a->cut[0] != '\0' ? ", " : "", a->cut,
 		    w->o->allow_truncated ? "" : "; ",
 		    w->o->allow_truncated ? "" : command,
 		    w->o->allow_truncated ? "" : "--allow-truncated keeps them");
 	}
+	if (x->damage == 0 && !a->truncated && a->frames * TENTH < a->samples)
+		fail("%s: an edit list shows %lld of %lld frames", Q(w->path),
+		    (long long)a->frames, (long long)a->samples);
 }
 
 /*

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 15
+# tests/run: weight 20
 # vt-extract never takes a truncated file for a whole one, wherever it was cut.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -96,6 +96,11 @@ want=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of cs
 check_same "a video trimmed by an edit list is whole" "ok $want" \
 	"$(vt-extract -q "$V/trim.mp4" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 [ "$want" -lt 100 ] || diag "the edit list trims nothing here"
+ffmpeg -v error -y -nostdin -ss 3.8 -i "$V/long.mp4" -c copy "$V/few.mp4" </dev/null
+check_exit "an edit list that shows less than a tenth of its track is not damage" 0 \
+	vt-extract -q "$V/few.mp4" -o "$T/few" --report="$T/r.jsonl"
+check_same "the report says what the edit list shows" "ok few.mp4: an edit list shows 5 of 100 frames" \
+	"$(jq -r 'select(.type=="video")|"\(.status) \(.message)"' "$T/r.jsonl" | sed 's|ok .*/|ok |')"
 
 # change_times BYTE VALUE: print trim.mp4 with one byte of the durations in its
 # index changed.
@@ -144,6 +149,22 @@ make vfr.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf "select='not(mod(n,7))'" -fps
 ffmpeg -v error -y -nostdin -i "$V/long.mp4" -t 0.5 -c copy "$V/copy.mp4" </dev/null
 for f in vfr copy; do
 	check_exit "$f.mp4: durations and track may differ by some frames" 0 vt-extract -o /dev/null "$V/$f.mp4"
+done
+
+# A wild time stamp moves its own frame, and no other.
+for e in mkv webm flv mp4 mov; do
+	codec=libx264
+	[ $e != webm ] || codec="libvpx -deadline realtime -cpu-used 8"
+	# shellcheck disable=SC2086
+	make "even.$e" -an -c:v $codec -pix_fmt yuv420p
+	for row in 0:100 50:100 50:-100 51:0.6; do
+		case $e:$row in mp4:0:* | mov:0:*) continue ;; esac
+		ffmpeg -v error -y -nostdin -i "$V/even.$e" -c copy \
+			-bsf:v "setts=pts='PTS+eq(N,${row%:*})*${row#*:}/TB':dts=DTS" "$V/wild.$e" </dev/null
+		check_same "$e: packet ${row%:*} wild by ${row#*:} s" "ok 100 [25,1] 100" \
+			"$(vt-extract -q "$V/wild.$e" --report=/dev/fd/3 3>&1 >/dev/null |
+				jq -r 'select(.type=="video")|"\(.status) \(.frames) \(.fps) \(.decoded * 25)"')"
+	done
 done
 
 # The frames end before the sound does. The file is whole only if it says so.
