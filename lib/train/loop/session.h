@@ -71,7 +71,7 @@ struct session_options {
 	struct trainer_options trainer;
 };
 
-/* What rank 0 keeps of the checkpoint it has loaded, until it takes the run
+/* The parts of the loaded checkpoint that rank 0 needs when it takes the run
  * directory. */
 struct begun {
 	int found;			/* 0: a new run */

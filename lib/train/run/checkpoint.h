@@ -37,8 +37,8 @@ struct state {
 						 * |g|^2 without learners
 						 * (train/learn/grown_batch.h);
 						 * both 0: none yet */
-	int due;			/* DUE_*: what is left of the validation
-					 * due at this step; 0: nothing */
+	int due;			/* DUE_*: the rest of the validation due at
+					 * this step; 0: none */
 	const char *best_metric;	/* "top1", "loss", "map"; "" if
 					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
@@ -78,8 +78,8 @@ struct state {
 					 * "v1" */
 };
 
-/* What is left of a validation that failed or was stopped: all, the second of
- * two measurements of statistics (--precise-bn) and the validation, or the
+/* The rest of a validation that failed or was stopped: all, the second of two
+ * measurements of statistics (--precise-bn) and the validation, or the
  * validation alone. */
 enum { DUE_ALL = 1, DUE_SECOND, DUE_VALIDATION };
 
