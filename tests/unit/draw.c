@@ -423,6 +423,45 @@ check_picture(const char *what, int (*draw)(const char *path), int w, int h,
 	}
 }
 
+/* Draw a matrix of two classes with these names. */
+static int
+draw_names(const char *one, const char *two, const char *path)
+{
+	const char *name[] = { one, two };
+
+	return plot_matrix(&(struct plot_matrix){ .title = "", .row_label = "",
+		.column_label = "", .n = 2, .name = name,
+		.count = (const double[]){ 1, 2, 3, 4 } }, path);
+}
+
+/* Names that differ at their ends, and a letter that no font has. */
+static void
+test_names(void)
+{
+#define LONG "Pretending to put something that is long and more than long " \
+	"underneath something else that is as long, in picture number "
+	struct buffer b = { 0 };
+	char said[512];
+
+	ok(draw_names(LONG "one", LONG "two", in_dir("a.svg")) == 0 &&
+	    file_read(in_dir("a.svg"), &b) == 0 &&
+	    strstr(b.data, "\nPretending to put") != NULL &&
+	    strstr(b.data, "number one\n") != NULL &&
+	    strstr(b.data, "number two\n") != NULL &&
+	    strstr(b.data, "\xe2\x80\xa6") != NULL,
+	    "long names lose their middle");
+	buffer_free(&b);
+	said_begin(said, sizeof(said));
+	draw_names("a", "\xf4\x8f\xbf\xbd", in_dir("a.svg"));
+	draw_names("a", "\xf4\x8f\xbf\xbd", in_dir("a.svg"));
+	said_end();
+	if (!ok(strstr(said, "no font is installed") != NULL ||
+	    (strstr(said, "(U+10FFFD): it is drawn as a box") != NULL &&
+	    strchr(said, '\n') == strrchr(said, '\n')),
+	    "a letter that no font has gets one warning"))
+		diag("%s", said);
+}
+
 static void
 test_pictures(void)
 {
@@ -531,6 +570,7 @@ static void
 test_drawing(void)
 {
 	test_colours();
+	test_names();
 	test_pictures();
 	test_refusals();
 }

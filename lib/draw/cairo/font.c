@@ -103,6 +103,35 @@ font_uncovered(const struct font *f, const char *text)
 	return NULL;
 }
 
+/* Warn, once, if ${font} lacks one of ${letters}, so that it draws a box. */
+static void
+font_warn_missing(FcPattern *font, const FcCharSet *letters)
+{
+	static int warned;
+	FcChar32 page[FC_CHARSET_MAP_SIZE], next, letter;
+	FcCharSet *covers = NULL, *missing;
+	char text[FC_UTF8_MAX_LEN + 1] = "";
+
+	if (font != NULL)
+		FcPatternGetCharSet(font, FC_CHARSET, 0, &covers);
+	if (warned || covers == NULL || FcCharSetIsSubset(letters, covers))
+		return;
+	missing = FcCharSetSubtract(letters, covers);
+	letter = FcCharSetFirstPage(missing, page, &next);
+	for (int i = 0; i < FC_CHARSET_MAP_SIZE; i++)
+		if (page[i] != 0) {
+			letter += 32 * (FcChar32)i +
+			    (FcChar32)__builtin_ctz(page[i]);
+			break;
+		}
+	FcUcs4ToUtf8(letter, (FcChar8 *)text);
+	warning("no font has the letter %s (U+%04X): it is drawn as a box "
+	    "(install a font of its script, such as fonts-noto-cjk)", text,
+	    letter);
+	FcCharSetDestroy(missing);
+	warned = 1;
+}
+
 cairo_font_face_t *
 font_face(const struct font *f, const char *text)
 {
@@ -113,6 +142,7 @@ font_face(const struct font *f, const char *text)
 	if (letters == NULL)
 		return cairo_font_face_reference(f->face);
 	other = font_match(f->bold, letters);
+	font_warn_missing(other, letters);
 	face = cairo_ft_font_face_create_for_pattern(other != NULL ? other :
 	    f->found);
 	if (other != NULL)

@@ -283,33 +283,48 @@ page_path_fit(struct page *p, const char *path, double size, double width)
 	return cut != NULL ? cut : xstrdup("");
 }
 
+/* Return the byte at which character ${i} of the UTF-8 ${text} begins. */
+static size_t
+page_byte_of(const char *text, size_t i)
+{
+	size_t at = 0;
+
+	for (; i > 0 && text[at] != '\0'; i--)
+		do
+			at++;
+		while (((unsigned char)text[at] & 0xc0) == 0x80);
+	return at;
+}
+
 char *
 page_text_fit(struct page *p, const char *text, double size, int bold,
     double width)
 {
-	char *clean = font_text(text);
-	size_t n = strlen(clean);
+	char *clean = font_text(text), *cut = NULL;
+	size_t all = 0;
 
 	if (page_extents(p, clean, size, bold).x_advance <= width)
 		return clean;
-	while (n > 0) {
-		char *cut;
+	while (clean[page_byte_of(clean, all)] != '\0')
+		all++;
+	/* Leave ${n} characters, half of them at each end, without blanks at
+	 * the cut. */
+	for (size_t n = all; n-- > 0;) {
+		size_t head = page_byte_of(clean, (n + 1) / 2);
+		size_t tail = page_byte_of(clean, all - n / 2);
 
-		/* Do not cut inside a UTF-8 character, nor after a blank. */
-		do
-			n--;
-		while (n > 0 && ((unsigned char)clean[n] & 0xc0) == 0x80);
-		while (n > 0 && clean[n - 1] == ' ')
-			n--;
-		cut = xprintf("%.*s\xe2\x80\xa6", (int)n, clean);
-		if (n == 0 || page_extents(p, cut, size, bold).x_advance <=
-		    width) {
-			free(clean);
-			return cut;
-		}
+		while (head > 0 && clean[head - 1] == ' ')
+			head--;
+		while (clean[tail] == ' ')
+			tail++;
 		free(cut);
+		cut = xprintf("%.*s\xe2\x80\xa6%s", (int)head, clean,
+		    clean + tail);
+		if (page_extents(p, cut, size, bold).x_advance <= width)
+			break;
 	}
-	return clean;
+	free(clean);
+	return cut != NULL ? cut : xstrdup("");
 }
 
 void

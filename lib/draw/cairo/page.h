@@ -163,8 +163,8 @@ char *page_path_fit(struct page *p, const char *path, double size,
 
 /*
  * page_text_fit(p, text, size, bold, width):
- * Shorten ${text} to ${width}, with an ellipsis at its end if it was cut.  The
- * caller frees the result.
+ * Shorten ${text} to ${width}, with an ellipsis in its middle if it was cut:
+ * names of classes often differ at their ends.  The caller frees the result.
  */
 char *page_text_fit(struct page *p, const char *text, double size, int bold,
     double width);
