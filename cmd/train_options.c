@@ -414,6 +414,8 @@ train_options_check(void)
 		options_wrong("%s", refused);
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
 		options_wrong("no run directory (wanted --output=DIR)");
+	if (o.out == NULL && options_on_line("resume"))
+		options_wrong("--resume without --output=DIR");
 	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))
 		options_wrong("--output=%s is a file (wanted a directory for "
 		    "checkpoints and log)",

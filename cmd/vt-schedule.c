@@ -177,15 +177,26 @@ vt_schedule_warn_unused(void)
 		    "--check");
 }
 
-/* Read a table.  Refuse options that would shape a schedule, because the table
- * is used unchanged. */
+/*
+ * Refuse options that would shape a schedule, because the table ${path} is used
+ * unchanged.  A configuration file may serve other commands, and --check compares
+ * the momentum with --momentum.
+ */
+static void
+vt_schedule_refuse_rule(const char *path)
+{
+	for (int i = 0; rule_options[i] != NULL; i++)
+		if ((set.config != NULL ? options_on_line(rule_options[i]) :
+		    options_given(rule_options[i])) && !(set.check &&
+		    strcmp(rule_options[i], "momentum") == 0))
+			options_wrong("--%s: the schedule is read from %s, not made",
+			    rule_options[i], text_quote(path));
+}
+
 static struct schedule *
 vt_schedule_read_operand(const char *path)
 {
-	for (int i = 0; rule_options[i] != NULL; i++)
-		if (options_given(rule_options[i]))
-			options_wrong("--%s: the schedule is read from %s, not made",
-			    rule_options[i], text_quote(path));
+	vt_schedule_refuse_rule(path);
 	if (options_given("ranks") && !set.check)
 		options_wrong("--ranks: the schedule is read from %s, not made "
 		    "(wanted --check with it)", text_quote(path));
@@ -377,6 +388,9 @@ vt_schedule_query(const struct schedule *s)
 static void
 vt_schedule_check_options(int tables)
 {
+	static const char *const of_check[] = { "device", "precision",
+		"threads", NULL };
+
 	if (set.check + set.compare + (set.at != NULL) > 1)
 		options_wrong("more than one of --check, --compare and --locate");
 	if (set.check && tables != 1)
@@ -397,6 +411,12 @@ vt_schedule_check_options(int tables)
 		options_wrong("--time needs --check");
 	if (!set.check && set.deterministic)
 		options_wrong("--deterministic needs --check");
+	/* The environment may be that of vt-train. */
+	for (int i = 0; of_check[i] != NULL; i++)
+		if (!set.check && options_on_line(of_check[i]))
+			options_wrong("--%s needs --check", of_check[i]);
+	if (!set.check && set.data != NULL && set.samples > 0)
+		options_wrong("--data and --samples (wanted one of them)");
 }
 
 /* Print the table, the picture and the summary of ${s}, as far as requested.
@@ -441,6 +461,8 @@ main(int argc, char **argv)
 	program_quiet(set.quiet);
 	program_verbose(set.verbose);
 	vt_schedule_check_options(argc - first);
+	if (set.compare || set.check)
+		vt_schedule_refuse_rule(argv[first]);
 	if (set.compare)
 		return vt_schedule_compare(argv + first, argc - first);
 	if (argc - first > 1)

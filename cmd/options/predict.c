@@ -20,11 +20,11 @@ predict_ranks(const struct bench_predict_options *o, int *count)
 		char *end;
 		long v = strtol(text, &end, 10);
 
-		if (end == text || (*end != '\0' && *end != ',') || v < 2 ||
-		    v > 65536 || n == PREDICT_COUNTS)
+		if (*text < '0' || *text > '9' || (*end != '\0' && *end != ',') || v < 2 ||
+		    v > PREDICT_RANKS || n == PREDICT_COUNTS)
 			options_wrong("--ranks=%s (wanted up to %d numbers from "
-			    "2 to 65536, separated by commas)",
-			    text_quote(o->ranks), PREDICT_COUNTS);
+			    "2 to %d, separated by commas)",
+			    text_quote(o->ranks), PREDICT_COUNTS, PREDICT_RANKS);
 		count[n++] = (int)v;
 		if (*end == '\0')
 			return n;

@@ -156,6 +156,8 @@ option_set(struct option_table *t, int i, const char *from,
 		/* -v on the command line increments; files and the
 		 * environment give the count. */
 		if (o == OPTION_COMMAND) {
+			if (t->origin[i] != o)	/* a stronger origin */
+				*(int *)r->to = 0;
 			++*(int *)r->to;
 		} else {
 			bad = text_int(value, 0, 9, &n) != 0;

@@ -7,7 +7,8 @@
 #include "bench/shape.h"
 #include "comm/wire.h"
 
-enum { PREDICT_COUNTS = 32 };		/* numbers of ranks */
+enum { PREDICT_COUNTS = 32,		/* numbers of ranks */
+	PREDICT_RANKS = 65536 };	/* the largest of them */
 
 struct predict_options {
 	const char *const *profile;	/* [profiles] paths of tables of vt-bench

@@ -194,6 +194,16 @@ printf 'prefix = \t# none\n' >"$T/empty"
 check_same "an empty value in a file sets an empty text" \
 	"prefix =  # file" "$(vt-pack -c "$T/empty" --print-config | grep prefix | tr '\t' ' ')"
 
+check_exit "-q and VT_QUIET do not add up" 1 env VT_QUIET=1 vt-extract -q nosuch.mp4
+check_says "the error is printed" 'nosuch.mp4: cannot open'
+echo 'quiet = 1' >"$T/quiet"
+check_exit "-q and a file with quiet do not add up" 1 vt-pack -c "$T/quiet" -q -o "$T/none" "$T/nosuch"
+check_says "the error of vt-pack is printed" 'nosuch: cannot open'
+check_exit "-q twice omits errors" 1 vt-extract -q -q nosuch.mp4
+check_same "nothing is printed then" "" "$(cat "$T/err")"
+check_exit "--resume without --output is refused" 2 vt-train -n -i set --schedule=s.tsv --resume=nosuch
+check_says "the message names --output" '--resume without --output=DIR'
+
 # ---- configuration files ----
 
 # prefix LINE: print the value that vt-pack reads from LINE, between bars.

@@ -154,6 +154,12 @@ messages_are_unknown --algorithm=torus:4
 no_nowhere_in_clusters.*abci,_summit.*the_path_of_a_table_of_vt-bench_links --links=nowhere
 does_not_apply --rate=3
 BAD
+for hosts in "" --hosts=1048576; do
+	check_exit "100,000 ranks a host $hosts end with 2" 2 timeout 20 vt-bench cluster --profile="$T/p.tsv" \
+		--links="$T/c.tsv" --ranks-per-host=100000 $hosts
+	check_says "the message says how many are possible" 'hosts of 100000 ranks \(wanted at most 65536 ranks in all'
+done
+check_exit "blanks in --ranks end with 2" 2 vt-bench cluster --profile="$T/p.tsv" --links="$T/c.tsv" --ranks=' 3'
 check_exit "no profile ends with 2" 2 vt-bench cluster --links=summit
 check_exit "--price without a schedule ends with 2" 2 vt-bench cluster --profile="$T/p.tsv" --links=summit --price=2
 grep -v '/ready/fc.bias' "$T/p.tsv" >"$T/cut.tsv"

@@ -128,6 +128,12 @@ wrong "a learning rate of 1e\\+12 after epoch 0 \\(wanted at most 1e\\+09" --lr=
     --lr-factors=1e6,1,1
 wrong "more than one TABLE" a.tsv b.tsv
 wrong "--epochs: the schedule is read from" --epochs=3 "$T/good.tsv"
+wrong "--lr: the schedule is read from" --lr=5 --check "$T/good.tsv" -m tsm_tiny --samples=99 --num-classes=3
+wrong "--long-factors: the schedule is read from" --compare "$T/good.tsv" "$T/good.tsv" --long-factors=nan
+for option in device=nonsense precision=bf16 threads=3; do
+	wrong "--${option%=*} needs --check" --$option --samples=100
+done
+wrong "--data and --samples \(wanted one of them\)" --samples=100 --data=nosuch
 wrong "nowhere.tsv: cannot open: No such file" "$T/nowhere.tsv"
 wrong "junk.tsv: no rows" "$T/junk.tsv"
 wrong "gap.tsv:4: column epoch_begin: 21 \(wanted 20" "$T/gap.tsv"
