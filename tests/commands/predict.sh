@@ -156,7 +156,7 @@ does_not_apply --rate=3
 BAD
 for hosts in "" --hosts=1048576; do
 	check_exit "100,000 ranks a host $hosts end with 2" 2 timeout 20 vt-bench cluster --profile="$T/p.tsv" \
-		--links="$T/c.tsv" --ranks-per-host=100000 $hosts
+		--links="$T/c.tsv" --shape=8x8x224 --ranks-per-host=100000 $hosts
 	check_says "the message says how many are possible" 'hosts of 100000 ranks \(wanted at most 65536 ranks in all'
 done
 check_exit "blanks in --ranks end with 2" 2 vt-bench cluster --profile="$T/p.tsv" --links="$T/c.tsv" --ranks=' 3'
