@@ -333,7 +333,8 @@ struct ff_frame {
 	struct ff_scaler planes, rgb;	/* for frame_planes, for frame_rgb */
 	struct planes frame;		/* views of the decoder's planes */
 	struct plane_buffer scaled, turned;
-	struct image pixels, upright;
+	struct image pixels, upright, expanded;
+	AVFrame *view;			/* of ${expanded}; NULL if unused */
 	int warned;			/* 1 if an unknown color matrix was
 					 * reported */
 };

@@ -1,10 +1,18 @@
 /* Convert a decoded frame to a wanted size, upright, as JPEG planes or RGB. */
 #include <stdlib.h>
 
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "media/ffmpeg/ff.h"
+
+static int
+ff_frame_is_gray(const AVPixFmtDescriptor *d)
+{
+	return d != NULL && d->nb_components <= 2 &&
+	    !(d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+}
 
 /*
  * Return 1 for full range.  A frame has limited range unless its range or pixel
@@ -20,11 +28,10 @@ ff_frame_is_full(const AVFrame *f)
 	case AV_PIX_FMT_YUVJ440P:
 	case AV_PIX_FMT_YUVJ411P:
 		return 1;
-	case AV_PIX_FMT_GRAY8:
-	case AV_PIX_FMT_YA8:
-		return f->color_range != AVCOL_RANGE_MPEG;
 	default:
-		return f->color_range == AVCOL_RANGE_JPEG;
+		return f->color_range == AVCOL_RANGE_JPEG ||
+		    (f->color_range != AVCOL_RANGE_MPEG &&
+		    ff_frame_is_gray(av_pix_fmt_desc_get(f->format)));
 	}
 }
 
@@ -35,6 +42,51 @@ ff_frame_is_rgb(const AVFrame *f)
 
 	return d != NULL && (d->flags & (AV_PIX_FMT_FLAG_RGB |
 	    AV_PIX_FMT_FLAG_PAL));
+}
+
+/*
+ * Return ${f}, or a frame of ${p} with its pixels as RGB of 8 bits if swscale
+ * ignores their depth or range: it takes white of 5 bits as 248, gray of
+ * limited range as full, and YA16 of full range as limited.
+ */
+static const AVFrame *
+ff_frame_expand(struct ff_frame *p, const AVFrame *f)
+{
+	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+	int full = ff_frame_is_full(f), w = f->width;
+	int gray = ff_frame_is_gray(d) && d->comp[0].depth >= 8 &&
+	    d->comp[0].depth <= 16 && (!full || (d->nb_components == 2 &&
+	    d->comp[0].depth == 16));
+	uint16_t *line;
+
+	if (!gray && (d == NULL || !(d->flags & AV_PIX_FMT_FLAG_RGB) ||
+	    d->nb_components < 3 || d->comp[2].depth >= 8))
+		return f;
+	image_reshape(&p->expanded, w, f->height, 3);
+	line = xmalloc((size_t)w * sizeof(*line));
+	for (int i = 0; i < 3 * f->height; i++) {
+		int c = gray ? 0 : i % 3, depth = d->comp[c].depth;
+		int black = gray && !full ? 16 << (depth - 8) : 0;
+		int range = gray && !full ? 219 << (depth - 8) :
+		    (1 << depth) - 1;
+		uint8_t *to = p->expanded.data + (size_t)(i / 3) * 3 *
+		    (size_t)w + i % 3;
+
+		av_read_image_line(line, (const uint8_t **)f->data, f->linesize,
+		    d, 0, i / 3, c, w, 0);
+		for (int x = 0; x < w; x++)
+			to[3 * x] = av_clip_uint8(((line[x] - black) * 255 +
+			    range / 2) / range);
+	}
+	free(line);
+	if (p->view == NULL && (p->view = av_frame_alloc()) == NULL)
+		die(EXIT_FAILED, "out of memory");
+	p->view->data[0] = p->expanded.data;
+	p->view->linesize[0] = 3 * w;
+	p->view->width = w;
+	p->view->height = f->height;
+	p->view->format = AV_PIX_FMT_RGB24;
+	return p->view;
 }
 
 /* Return the color space of ${f}.  Weights are from ITU-T H.273, table 4. */
@@ -95,6 +147,9 @@ ff_frame_scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f,
 	if (!sws_isSupportedInput(f->format))
 		return fail("%s: no conversion from pixels of %s",
 		    text_quote(path), av_get_pix_fmt_name(f->format));
+	/* Otherwise it ignores the range of BGR24 at its own size. */
+	if (f->format == AV_PIX_FMT_BGR24)
+		flags |= SWS_ACCURATE_RND;
 	if (format == AV_PIX_FMT_RGB24)
 		flags |= SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND;
 	sws_freeContext(s->sws);
@@ -137,9 +192,11 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
 {
 	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
-	struct plane_colour colour = ff_frame_colour_of(p, path, f);
+	struct plane_colour colour;
 	struct planes *now = &p->frame, *next;
 
+	f = ff_frame_expand(p, f);
+	colour = ff_frame_colour_of(p, path, f);
 	p->frame = (struct planes){ f->width, f->height,
 	    { f->data[0], f->data[1], f->data[2] },
 	    { f->linesize[0], f->linesize[1], f->linesize[2] } };
@@ -177,6 +234,7 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	uint8_t *to[4] = { NULL };
 	int stride[4] = { 3 * stored_w };
 
+	f = ff_frame_expand(p, f);
 	(void)ff_frame_colour_of(p, path, f);	/* may print a warning */
 	if (ff_frame_scaler_set(&p->rgb, path, f, stored_w, stored_h,
 	    AV_PIX_FMT_RGB24) != 0)
@@ -201,6 +259,8 @@ frame_free(struct ff_frame *p)
 	sws_freeContext(p->rgb.sws);
 	plane_buffer_free(&p->scaled);
 	plane_buffer_free(&p->turned);
+	av_frame_free(&p->view);
+	free(p->expanded.data);
 	free(p->pixels.data);
 	free(p->upright.data);
 }
