@@ -38,6 +38,7 @@ list_cells_label(struct list_reading *r, struct list_row *row, char *text)
 	if (!bad && n > 0)
 		bad = text_real(from + frames, 0, FRAMES, &a) != 0 ||
 		    text_real(to + frames, a, FRAMES, &b) != 0;
+	text[list_whole(text)] = list_whole(text) > 0 ? '\0' : *text;
 	if (list_code_class(text, LIST_CODES, &class) == 0)
 		r->l->coded = LIST_CODES;
 	else

@@ -709,9 +709,9 @@ list_columns_part(const struct list_reading *r, struct list_part *p)
 		    "frame_start and frame_end");
 	if ((*begin != '\0' && list_columns_frame(begin, &p->first) != 0) ||
 	    list_columns_frame(end, &last) != 0 || last <= p->first)
-		return fail("%s: line %d: frame_start %s and frame_end %s (wanted "
-		    "integers from 0, the end without its frame)", r->name,
-		    r->line, Q(begin), Q(end));
+		return fail("%s: line %d: frames %s to %s (wanted integers from 0, "
+		    "the end without its frame)", r->name, r->line, Q(begin),
+		    Q(end));
 	p->count = last - p->first;
 	return 0;
 }

@@ -37,6 +37,8 @@ static const struct list_foreign_row list_foreign_head[] = {
 	{ "^[0-9]+\r?\n[0-9:,.]+ --> ", "SubRip subtitles" },
 	{ "^# (Exported using VGG|CSV_HEADER)|^\"?metadata_id\"?,|"
 	    "^\"?filename\"?,\"?file_size\"?,", "VIA CSV" },
+	{ "^1-[0-9]+ +[^ 0-9\n][^\n]*\n[0-9]+-[0-9]+ +[^ 0-9\n]",
+	    "Breakfast, frames of one video" },
 	{ "^Bento annotation file", "BENTO annotations" },
 	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
 	{ "^\"?Observation id", "BORIS events" },
@@ -48,10 +50,10 @@ static const struct list_foreign_row list_foreign_head[] = {
 };
 
 static const struct list_foreign_row list_foreign_binary[] = {
-	{ "^PK", "a zip archive, such as .xlsx, .ods or .opf" },
-	{ "^PAR1", "a Parquet file" },
+	{ "^PK\003\004", "a zip archive, such as .xlsx, .ods or .opf" },
+	{ "^PAR1[[:cntrl:]]", "a Parquet file" },
 	{ "^\211HDF", "an HDF5 file, such as .mat or .h5" },
-	{ "^MATLAB 5", "a MATLAB file" },
+	{ "^MATLAB 5\\.0 MAT-file", "a MATLAB file" },
 	{ "^\200[\002-\005]", "a Python pickle" },
 	{ "^\223NUMPY", "a NumPy array" },
 	{ "^SQLite format 3", "an SQLite database" },
@@ -64,7 +66,6 @@ static const struct list_foreign_row list_foreign_lines_of[] = {
 	{ "^[^\t]*\t[^\t]*(\t[0-9:.]+){2,}\t[^\t]*$", "ELAN text" },
 	{ "^[^ ]+ +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+$",
 	    "THUMOS14, times of one class" },
-	{ "^[0-9]+-[0-9]+ +[^ ]+$", "Breakfast, frames of one video" },
 };
 
 static const struct list_foreign_row list_foreign_json[] = {

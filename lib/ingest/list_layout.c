@@ -75,7 +75,8 @@ list_cut_lines(struct list_lines *l, const char *name, char *text)
 		number++;
 		if (text_chomp(text) != 0)
 			return fail("%s: line %d: a carriage return within the "
-			    "line", name, number);
+			    "line (wanted newlines, as tr '\\r' '\\n' makes "
+			    "them)", name, number);
 		for (end = text + strlen(text); end > text && end[-1] == ' ';)
 			*--end = '\0';
 		if (text[strspn(text, " \t")] == '\0')

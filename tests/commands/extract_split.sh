@@ -154,7 +154,7 @@ refused 'hole.csv: line 3: no take \(wanted one in each line' --annotations="$T/
 refused 'no video in subset test, of 1 \(wanted a longer list' --split=1000:1 --subset=test --split-seed=0 a.mp4
 refused 'a line end, which a list cannot hold' "$(printf 'a\nb.mp4')"
 printf 'path,frame_start,frame_end\na,3,3\n' >"$T/frames.csv"
-refused 'frames.csv: line 2: frame_start 3 and frame_end 3 \(wanted integers' --annotations="$T/frames.csv"
+refused 'frames.csv: line 2: frames 3 to 3 \(wanted integers' --annotations="$T/frames.csv"
 printf 'path,label_set\na,1 2\n' >"$T/set.csv"
 refused 'set.csv: line 2: label_set: "1 2" \(wanted a class number' --annotations="$T/set.csv"
 printf 'path,label,label_set\na,1,2\n' >"$T/set.csv"

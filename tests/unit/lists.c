@@ -384,6 +384,12 @@ test_cells(void)
 	    "a.mp4|walk b.mp4| run");
 	reads("blanks around fields without a header",
 	    "a.mp4, walk \r\nb.mp4 ,run\r\n", LIST_AUTO, "a.mp4|walk b.mp4|run");
+	reads("names that begin as binary files do", "PK_1.mp4,0\nPAR1.mp4,1\n",
+	    LIST_AUTO, "PK_1.mp4|0 PAR1.mp4|1");
+	reads("folders named by ranges", "1-30 7\n31-60 8\n", LIST_AUTO,
+	    "1-30|7 31-60|8");
+	reads("numbers of a set as floats", "path,label_set\na.mp4,7.0;9\n",
+	    LIST_AUTO, "a.mp4{7,9}");
 	reads("empty cells and rows of separators",
 	    "path,label,,\na.mp4,x,,\n,,,\nb.mp4,y,,,\n  \n", LIST_AUTO,
 	    "a.mp4|x b.mp4|y");
@@ -465,6 +471,7 @@ test_foreign(void)
 		{ "Mine\npath,label\na.mp4,walk\n", "line 2: a header (wanted it" },
 		{ "a.mp4:\n  label: walk\n", "line 1: YAML" },
 		{ "{'a.mp4': 'walk'}\n", "line 1: a Python literal" },
+		{ "1-30 SIL\n31-45 take_cup\n", "line 1: Breakfast" },
 		{ "PK\3\4", "line 1: a zip archive, such as .xlsx" },
 		{ "clip,what\na.mp4,walk\nb.mp4,run\n", "line 1: clip,what: a "
 		    "header without a name that vt reads (wanted one of path" },
