@@ -1,9 +1,9 @@
 # vt: commands that train video action-recognition networks.
 #
-#   make              build everything into build/
-#   make check        build and run the tests: nine minutes on two processors
-#   make check-quick  run the tests of at most three seconds each: a minute
-#   make demo         train and evaluate a network on generated videos
+#   make              build everything into build/: 3 minutes on two processors
+#   make check        build and run the tests: 10 to 25 minutes
+#   make check-quick  run the tests of at most three seconds each: 2 minutes
+#   make demo         train and evaluate networks on generated videos: 8 minutes
 #   make help         show the other targets and the settings
 
 RELEASE = 0.2.0
@@ -328,8 +328,8 @@ clean:
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
 	@echo '  make check-gpu    test --device=cuda on the GPU of this machine'
-	@echo '  make bench        measure this machine by vt-bench'
-	@echo '  make fuzz         fuzz each reader for TIME=60 seconds (needs clang)'
+	@echo '  make bench        measure this machine by vt-bench: some minutes'
+	@echo '  make fuzz         fuzz each of the readers for TIME=60 seconds (needs clang)'
 	@echo '  make fuzz-nets    check random networks against ref until stopped'
 	@echo '  make torture      inject thousands of faults, kills and damages: an hour;'
 	@echo '                    SEED= and COUNT= choose which and how many'

@@ -15,6 +15,9 @@
 # learning rates at the batch BASE before, on other videos than TEST.  With few epochs,
 # a larger batch has few steps, and the curve shows their number more than the rule.
 #
+# It makes 45 runs for 240 videos.  vt-train prints at the start of each how long it will
+# take.
+#
 # You can interrupt it at any time; the same command resumes it.  "Error 75" of
 # make means that a run was stopped and saved, "Error 5" that a run diverged.
 #

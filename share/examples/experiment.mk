@@ -7,6 +7,9 @@
 # Paths are relative to VIDEOS.  All files are made in OUT; the table is
 # OUT/report.tsv.
 #
+# It makes 12 runs.  vt-train prints at the start of each how long it will
+# take.
+#
 # You can interrupt it at any time; the same command resumes it.  "Error 75" of
 # make means that a run was stopped and saved.
 #

@@ -16,6 +16,7 @@
 #   batch doubles after a third of the epochs, and the momentum is adapted; the
 #   learning rate falls as (1 - x)^2 from 30 at 34,816 images, in proportion to the
 #   batch, after a warm-up from 0; trust coefficient 0.01; weight decay 0.0001.
+# vt-train prints at its start how long it will take.
 set -euo pipefail
 ranks=${RANKS:-8} epochs=${EPOCHS:-90} warmup=${WARMUP:-5} images=${IMAGES:-16}
 data=${DATA:?a packed dataset} val=${VAL:?another to validate on} run=${RUN:?a directory}

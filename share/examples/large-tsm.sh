@@ -12,6 +12,7 @@
 # Our choice, because the parts of the paper that we could read do not state it: 5
 #   epochs of warm-up from the learning rate of one rank; 100 epochs, with the
 #   learning rate divided by 10 at epochs 40 and 80.
+# vt-train prints at its start how long it will take.
 set -euo pipefail
 ranks=${RANKS:-8} epochs=${EPOCHS:-100} warmup=${WARMUP:-5} clips=8
 data=${DATA:?a packed dataset} val=${VAL:?another to validate on} run=${RUN:?a directory}

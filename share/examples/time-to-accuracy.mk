@@ -20,6 +20,9 @@
 # steps of its shape in all runs (prices.tsv).  The table and the curves use these
 # prices.  All runs must be on the same machine.
 #
+# It makes 12 runs.  vt-train prints at the start of each how long it will
+# take.
+#
 # You can interrupt it at any time; the same command resumes it.  "Error 75" of
 # make means that a run was stopped and saved.
 #

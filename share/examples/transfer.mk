@@ -15,6 +15,9 @@
 # fold that they are for.  All files are made in OUT: report.tsv is the table, and
 # curves.png has the accuracy of both over time.
 #
+# It makes 62 runs, 12 of them for the learning rates.  vt-train prints at the start of each how long it will
+# take.
+#
 # You can interrupt it at any time; the same command resumes it.  "Error 75" of
 # make means that a run was stopped and saved.
 #

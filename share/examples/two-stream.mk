@@ -25,6 +25,9 @@
 #   RGB 74.9 (3.0)   flow 59.3 (3.4)   1:1.5 72.7 (4.3)   2:1 76.3 (3.8)
 #   weights chosen on the other four folds 74.9 (3.6): flow adds 0.0 (1.3) to RGB
 #
+# It makes 6 runs.  vt-train prints at the start of each how long it will
+# take.
+#
 # You can interrupt it at any time; the same command resumes it.  "Error 75" of
 # make means that a run was stopped and saved.
 #
