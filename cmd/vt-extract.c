@@ -167,7 +167,8 @@ vt_extract_parse_size(void)
 
 	if (size == NULL)
 		return;
-	if (sscanf(size, "%5dx%5d%n", &w, &h, &n) != 2 || size[n] != '\0' ||
+	if (size[strspn(size, "0123456789x")] != '\0' ||	/* no sign, no blank */
+	    sscanf(size, "%5dx%5d%n", &w, &h, &n) != 2 || size[n] != '\0' ||
 	    w < 1 || h < 1 || w > 16384 || h > 16384)
 		options_wrong("--size: %s (wanted WIDTHxHEIGHT, 1 to 16384 "
 		    "each, such as 340x256)", Q(size));
@@ -191,7 +192,8 @@ vt_extract_parse_levels(void)
 		int used = 0, side = 0, above = n == 0 ? LEVEL_SIDE_MAX + 1 :
 		    n == 1 ? how.short_side : how.level[n - 2];
 
-		if (n == STREAM_MAX || sscanf(at, "%4d%n", &side, &used) != 1 ||
+		if (n == STREAM_MAX || *at < '0' || *at > '9' ||
+		    sscanf(at, "%4d%n", &side, &used) != 1 ||
 		    side < 1 || (at[used] != ',' && at[used] != '\0'))
 			options_wrong("--levels: %s (wanted 2 to %d short sides "
 			    "from 1 to %d, such as 256,128)", Q(levels),

@@ -133,7 +133,7 @@ vt_pack_packed(void *arg, const char *name, const struct shard_sum *sum)
 	(void)arg;
 	progress_clear();
 	if (!dry_run && (printf("%s\n", name) < 0 || fflush(stdout) != 0))
-		return fail_errno("standard output: cannot write");
+		return stdout_failed();
 	if (verbose)
 		note("%s: %llu samples, %llu frames, %s%s", name,
 		    (unsigned long long)sum->samples,

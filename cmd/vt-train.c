@@ -380,6 +380,8 @@ main(int argc, char **argv)
 	if ((o->dry_run || o->parity || o->replay != NULL) &&
 	    stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
+	if (o->replay != NULL && status == EXIT_FAILED)
+		stop_reraise();
 	free(arguments);
 	return status;
 }

@@ -16,10 +16,12 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
 
 #define Q text_quote
+#define STEM_MAX 220		/* of 255, before ".tmp.", a pid and a number */
 #define AGAIN TEMP_FAILURE_RETRY	/* an interrupted call had no effect */
 
 struct commit {
@@ -85,6 +87,22 @@ commit_end(struct commit *c)
 	pthread_mutex_unlock(&begun.lock);
 }
 
+/*
+ * Return the part of the temporary name that stands for ${path}.  The whole name
+ * must fit in the 255 bytes of a file system, so a long one is cut and its hash
+ * added.  The caller frees it.
+ */
+static char *
+commit_stem(const char *path)
+{
+	const char *name = path_base(path);
+	size_t n = strlen(name);
+	char hash[33];
+
+	return n <= STEM_MAX ? xstrdup(name) : xprintf("%.*s~%.8s", STEM_MAX - 9,
+	    name, hash128_text(hash128(name, n), hash));
+}
+
 /* Return 1 if ${name} has the form ".NAME.tmp.HEX" of commit_open_temporary. */
 static int
 commit_is_temporary(const char *name)
@@ -100,14 +118,15 @@ commit_is_temporary(const char *name)
 }
 
 /*
- * Remove the temporary files of killed writers of ${dir}/${name}.  A running
+ * Remove the temporary files in ${dir} of killed writers of ${path}.  A running
  * writer holds a flock on its file.  On a file system without locks, flock
  * fails and nothing is removed.
  * Return the number of running writers.
  */
 static int
-commit_sweep_dead(const char *dir, const char *name)
+commit_sweep_dead(const char *dir, const char *path)
 {
+	char *name = commit_stem(path);
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	size_t n = strlen(name);
@@ -133,6 +152,7 @@ commit_sweep_dead(const char *dir, const char *name)
 	}
 	if (d != NULL)
 		closedir(d);
+	free(name);
 	return running;
 }
 
@@ -144,11 +164,13 @@ commit_sweep_dead(const char *dir, const char *name)
 static int
 commit_open_temporary(struct commit *c, const char *dir)
 {
+	char *stem = commit_stem(c->path);
+
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
 		struct stat s;
 
 		free(c->temp);
-		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, path_base(c->path),
+		c->temp = xprintf("%s/.%s.tmp.%x%02x", dir, stem,
 		    (unsigned)getpid(), attempt);
 		/* We must be able to open it again, to sweep it. */
 		c->fd = AGAIN(open(c->temp, O_WRONLY | O_CREAT | O_EXCL |
@@ -166,11 +188,13 @@ commit_open_temporary(struct commit *c, const char *dir)
 		    fstat(c->fd, &s) != 0 || s.st_nlink > 0 :
 		    errno != EWOULDBLOCK) {
 			c->lock = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+			free(stem);
 			return 0;
 		}
 		close(c->fd);
 		c->fd = -1;
 	}
+	free(stem);
 	free(c->temp);
 	c->temp = NULL;
 	return -1;
@@ -209,7 +233,7 @@ commit_open(const char *path)
 		return c;
 	}
 	dir = path_dir(c->path);
-	commit_sweep_dead(dir, path_base(c->path));
+	commit_sweep_dead(dir, c->path);
 	c->mode = there && S_ISREG(s.st_mode) ? (int)s.st_mode & 0777 : -1;
 	bad = commit_open_temporary(c, dir);
 	free(dir);
@@ -314,7 +338,7 @@ commit_shared(const struct commit *c)
 	if (c->temp == NULL)
 		return 0;
 	dir = path_dir(c->path);
-	running = commit_sweep_dead(dir, path_base(c->path));
+	running = commit_sweep_dead(dir, c->path);
 	free(dir);
 	return running > (c->lock >= 0);
 }

@@ -355,6 +355,15 @@ file_make_dir(const char *path)
 	return result;
 }
 
+static int stdout_reported;
+
+int
+stdout_failed(void)
+{
+	stdout_reported = 1;
+	return fail_errno("standard output: cannot write");
+}
+
 int
 stdout_done(void)
 {
@@ -362,9 +371,11 @@ stdout_done(void)
 	 * EBADF means that standard output was closed from the start.  That
 	 * matters only if something was printed, and then fflush has failed.
 	 */
+	if (stdout_reported)
+		return -1;
 	if (ferror(stdout))
 		return fail("standard output: cannot write");
 	if (fflush(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF))
-		return fail_errno("standard output: cannot write");
+		return stdout_failed();
 	return 0;
 }

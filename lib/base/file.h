@@ -235,6 +235,13 @@ int commit_text(const char *path, const char *text);
 int commit_sweep(const char *dir);
 
 /*
+ * stdout_failed():
+ * Report that standard output cannot be written, with the reason in errno.
+ * stdout_done does not report it again.  Return -1.
+ */
+int stdout_failed(void);
+
+/*
  * stdout_done():
  * Flush and close standard output, so that a full disk is reported even if the
  * last write detects it.  Return 0, or -1 after a message.

@@ -1,4 +1,5 @@
 /* Values of options: parsed from text, and printed as text. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,16 +87,24 @@ option_value_choice_text(const char *choices, int i, char buf[64])
 	return buf;
 }
 
+/* Print a limit without an exponent if it is an integer. */
+static const char *
+option_value_limit(double v, char buf[32])
+{
+	snprintf(buf, 32, v == floor(v) && fabs(v) < 1e18 ? "%.0f" : "%.10g", v);
+	return buf;
+}
+
 static _Noreturn void
 option_value_bad(const struct option_row *r, const char *from,
     const char *value)
 {
-	char range[128] = "";
-	double max = r->max;
+	char range[128] = " from 0", min[32], max[32];
 
-	if (r->min != 0 || max != 0)
-		snprintf(range, sizeof(range), " from %.10g to %.10g", r->min,
-		    max);
+	if (r->min != 0 || r->max != 0)
+		snprintf(range, sizeof(range), " from %s to %s",
+		    option_value_limit(r->min, min),
+		    option_value_limit(r->max, max));
 	switch (r->kind) {
 	case OPTION_CHOICE:
 		options_wrong("%s: %s (wanted one of %s)", from,
@@ -104,8 +113,9 @@ option_value_bad(const struct option_row *r, const char *from,
 		options_wrong("%s: %s (wanted yes or no)", from,
 		    text_quote(value));
 	case OPTION_SIZE:
-		options_wrong("%s: %s (wanted bytes%s, with K, M, G or T for "
-		    "powers of 1024)", from, text_quote(value), range);
+		options_wrong("%s: %s (wanted %s%s, with K, M, G or T for "
+		    "powers of 1024)", from, text_quote(value),
+		    strcmp(r->arg, "N") == 0 ? "an integer" : "bytes", range);
 	case OPTION_TIME:
 		options_wrong("%s: %s (wanted a time%s, such as 30s, 10m or "
 		    "2h)", from, text_quote(value), range);

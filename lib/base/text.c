@@ -127,20 +127,22 @@ text_int(const char *s, int64_t min, int64_t max, int64_t *to)
 	return 0;
 }
 
-/* Leading blanks and '+' are refused, as in text_int.  The comparison also
- * refuses NaN. */
+/* Leading blanks, '+' and hexadecimal digits are refused, as in text_int.  The
+ * comparison also refuses NaN. */
 int
 text_real(const char *s, double min, double max, double *to)
 {
 	char *end;
 	double v;
 
-	if (*s == '\0' || strchr(" \t\n+", *s) != NULL)
+	if (*s == '\0' || strchr(" \t\n\v\f\r+", *s) != NULL ||
+	    strpbrk(s, "xX") != NULL)
 		return -1;
 	errno = 0;
 	v = strtod(s, &end);
-	/* ERANGE with a small result is underflow, which is accepted. */
-	if (end == s || *end != '\0' || (errno != 0 && fabs(v) > 1) ||
+	/* ERANGE with a small result is underflow, which is accepted if it is
+	 * not 0: many options are off at 0. */
+	if (end == s || *end != '\0' || (errno != 0 && (v == 0 || fabs(v) > 1)) ||
 	    !(v >= min && v <= max))
 		return -1;
 	*to = v;

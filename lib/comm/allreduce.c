@@ -146,6 +146,7 @@ algorithm_parse(const char *text, int *columns, int *rows)
 	k = algorithm_find(name);
 	free(name);
 	if (k != NULL && text[n] == ':' && (strcmp(k->name, "torus") != 0 ||
+	    text[n + 1 + strspn(text + n + 1, "0123456789x")] != '\0' ||
 	    sscanf(text + n + 1, "%4dx%4d%c", columns, rows, &end) != 2 ||
 	    *columns < 1 || *rows < 1))
 		return NULL;

@@ -25,7 +25,7 @@ output_write(struct output *o, struct buffer *lines)
 		return commit_write(o->commit, lines->data, n);
 	progress_clear();
 	if ((n > 0 && fwrite(lines->data, 1, n, stdout) != n) || fflush(stdout) != 0)
-		return fail_errno("standard output: cannot write");
+		return stdout_failed();
 	return 0;
 }
 

@@ -204,6 +204,27 @@ check_same "nothing is printed then" "" "$(cat "$T/err")"
 check_exit "--resume without --output is refused" 2 vt-train -n -i set --schedule=s.tsv --resume=nosuch
 check_says "the message names --output" '--resume without --output=DIR'
 
+# ---- values ----
+
+while IFS='|' read -r message command; do
+	# shellcheck disable=SC2086
+	check_exit "$command: the value is refused" 2 $command
+	check_says "$command: the message says what is wanted" "$message"
+done <<'VALUES'
+--lr: 1e-400 \(wanted a number from 0 to 1000000\)|vt-schedule --lr=1e-400
+--lr: 0x10 \(wanted a number|vt-schedule --lr=0x10
+--step-timeout: 1e-400 \(wanted a time from 0 to 1000000000|vt-train --step-timeout=1e-400
+--loss-scale=\+3 \(wanted dynamic|vt-train -i a --schedule=b -o c --loss-scale=+3
+--loss-scale=0x10 \(wanted dynamic|vt-train -i a --schedule=b -o c --loss-scale=0x10
+--max-damage: -1 \(wanted an integer from 0\)|vt-extract --max-damage=-1
+--max-pixels: 0 \(wanted an integer from 1 to 1073741824, with K|vt-extract --max-pixels=0
+--spool-memory: 1 \(wanted bytes from 1048576 to 1000000000000000, with K|vt-extract --spool-memory=1
+--seed: -1 \(wanted an integer from 0 to 9000000000000000\)|vt-train --seed=-1
+--size: \+8x8 \(wanted WIDTH|vt-extract --size=+8x8
+--levels: \+8,4 \(wanted 2 to|vt-extract --levels=+8,4
+VALUES
+check_exit "a blank before a number is refused" 2 vt-train -i a --schedule=b -o c --loss-scale=' 3'
+
 # ---- configuration files ----
 
 # prefix LINE: print the value that vt-pack reads from LINE, between bars.

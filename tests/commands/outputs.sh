@@ -181,6 +181,21 @@ if have_mpi; then
 else
 	skip "the trace of a rank" "no mpirun"
 fi
+long=$(printf '%0251d.tsv' 0)
+for i in 1 2; do
+	check_exit "a name of 255 bytes can be written, $i" 0 vt-eval -q --rescore="$T/a.tsv" --scores="$T/new/$long"
+done
+check_same "no temporary file is left" "$long" "$(ls -A "$T/new" | grep -v '^dir$')"
+if [ -w /dev/full ]; then
+	for c in "vt-eval -q --rescore=$T/a.tsv" \
+		"vt-pack -q -o $T/full $T/again/in-000000.tar" "vt-pack --list -i $T/set"; do
+		rm -rf "$T/full"
+		$c >/dev/full 2>"$T/err"
+		check_same "${c%% -*}: a full standard output is told once" 1 "$(grep -c 'standard output: cannot write' "$T/err")"
+	done
+else
+	skip "a full standard output" "no /dev/full"
+fi
 
 # ---- names that the commands choose ----
 

@@ -173,6 +173,10 @@ test_text(void)
 	is(text_int("101", 0, 100, &i), -1,
 	    "text_int refuses an integer out of range");
 	is(text_real("nan", -1, 1, &x), -1, "text_real refuses NaN");
+	is(text_real("0x10", -99, 99, &x), -1, "text_real refuses hexadecimal digits");
+	is(text_real("1e-400", -1, 1, &x), -1, "text_real refuses a number that would become 0");
+	is(text_real("0e-400", -1, 1, &x), 0, "text_real reads 0 with any exponent");
+	is(text_real("1e-310", -1, 1, &x), 0, "text_real reads a denormal number");
 	for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
 		same &= strtod(text_real_write(buf, values[k]), NULL) == values[k];
 	ok(same, "text_real_write: doubles read back the same");

@@ -2,12 +2,14 @@
  * Convolutions as primitives of oneDNN: one pass, with a primitive for each
  * call (dnnl.h).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/dnnl_conv.h"
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
 
@@ -224,6 +226,7 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 	int bad;
 
 	dnnl_one_thread();
+	errno = 0;
 	bad = dnnl_conv_describe_call(c, &k->what, &pd);
 	if (!bad) {
 		dnnl_conv_is_plain(pd, &impl);
@@ -234,6 +237,10 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 			bad = dnnl_conv_set_order(c, pd) || dnnl_make_slices(c);
 		dnnl_primitive_desc_destroy(pd);
 	}
+	/* oneDNN's statuses are not distinguished above; malloc sets errno. */
+	if (bad && errno == ENOMEM)
+		die(EXIT_FAILED, "%s: oneDNN %s is out of memory", c->what,
+		    dnnl_version_text());
 	if (bad)
 		return fail("%s: oneDNN %s cannot make its %s", c->what,
 		    dnnl_version_text(), what[c->pass]);
