@@ -232,7 +232,7 @@ extract_decode(struct extract_work *w)
 			 * reports it.
 			 */
 			while (k <= w->o->max_frames && fps_shows(k, fps,
-			    f.time - origin, f.until - origin, tick))
+			    f.last - origin, f.until - origin, tick))
 				k++;
 			copies = k - first;
 		}

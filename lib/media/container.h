@@ -24,6 +24,7 @@ struct container_report {
 	int complete;		/* 1 if the container declares its size and has
 				 * it: ignore its declared duration */
 	int appended;		/* number of files appended to the first one */
+	int64_t repeats;	/* empty chunks that repeat the last frame */
 	int64_t newest;		/* time stamp of the newest frame that packets
 				 * announce: 33 bits, 90 kHz; -1 if unknown */
 	int64_t samples, shown;	/* samples of the stream, and how many of them

@@ -40,6 +40,7 @@ muxer() {
 	each.mp4) echo "-movflags +frag_every_frame+empty_moov+default_base_moof" ;;
 	dash.mp4) echo "-movflags +frag_keyframe+empty_moov+default_base_moof+dash+delay_moov" ;;
 	fast.mp4) echo "-movflags +faststart" ;;
+	vcd.mpg) echo "-f vcd" ;;
 	live.mkv | live.webm) echo "-live 1" ;;
 	live.flv) echo "-flvflags no_duration_filesize" ;;
 	m2v) echo "-f mpeg2video" ;;
@@ -193,6 +194,7 @@ for f in $counts; do
 	WANT=- SOUND=libvorbis copies vorbis 25 "$f" "-c:v libtheora -q:v 5" ogv
 	SOUND=libvorbis copies vorbis 25 "$f" "$vp8" webm live.webm
 	SOUND=mp2 copies mp2 25 "$f" "$m2i" mpg vob ts m2ts
+	SOUND=mp2 copies vcd 25 "$f" "-c:v mpeg1video -g 12" vcd.mpg
 	SOUND=wmav2 copies wma 25 "$f" "-c:v wmv2" wmv asf
 	WANT=- SOUND=pcm_s16le copies pcm 25 "$f" "$m2i" mxf
 	SOUND=pcm_s16le copies pcm 25 "$f" "-c:v mjpeg" avi mov
@@ -381,6 +383,12 @@ $F $L -frames:v 12 -c:v mpeg4 -f avi - | cat >"$T/pipe.avi" && {
 	head -c -100 "$T/pipe.avi" >"$T/cut.avi"
 	check_exit "a truncated avi from a pipe is refused" 1 vt-extract -f -o "$T/stream" "$T/cut.avi"
 	check_says "the avi is reported as truncated" 'truncated: 11 frames'
+}
+# shellcheck disable=SC2086
+find_python struct && $F $L -frames:v 20 -c:v mjpeg "$T/moving.avi" &&
+	"$python" tests/tools/rewrap still "$T/moving.avi" "$T/still.avi" && {
+	check_exit "an AVI of one frame and 19 empty chunks is extracted" 0 $E --fps=25 "$T/still.avi"
+	check_same "the chunks repeat the frame" 20 "$(tar tf "$T/stream" | grep -c 'jpg$')"
 }
 least=600
 [ "${INTACT:-}" != long ] || least=1700

@@ -2,7 +2,9 @@
  * AVI: RIFF chunks.  The list "movi" contains the frames of a stream as chunks,
  * and an index after it lists them again.  A frame in the index that "movi"
  * lacks is lost.  A writer to a pipe leaves sizes of 0xffffffff and writes no
- * index.
+ * index.  The index of OpenDML 1.02, "indx" in the header of a stream, is enough
+ * alone: it has the places of indexes "ix00" in the lists "movi".  An empty
+ * chunk repeats the frame before it.
  */
 #include "media/container/reader.h"
 
@@ -13,12 +15,16 @@ static const uint32_t RIFF = TAG('R', 'I', 'F', 'F'),
     LIST = TAG('L', 'I', 'S', 'T'), MOVI = TAG('m', 'o', 'v', 'i'),
     REC = TAG('r', 'e', 'c', ' '), JUNK = TAG('J', 'U', 'N', 'K'),
     IDX1 = TAG('i', 'd', 'x', '1'), HDRL = TAG('h', 'd', 'r', 'l'),
-    AVIH = TAG('a', 'v', 'i', 'h');
+    AVIH = TAG('a', 'v', 'i', 'h'), STRL = TAG('s', 't', 'r', 'l'),
+    INDX = TAG('i', 'n', 'd', 'x');
 
 struct avi {
 	int riffs;
 	int64_t found, listed;		/* frames of our stream in the first
 					 * movi, and in idx1 */
+	int64_t all, places;		/* frames in all movi, and the offset of
+					 * our stream's indx, 0 without */
+	int streams;			/* headers found */
 	int has_index, wants_index;
 };
 
@@ -72,19 +78,67 @@ avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 		if (n > end - at - 8)
 			return reader_broken(r, at, "a chunk extends beyond "
 			    "its list");
-		a->found += a->riffs == 1 && avi_is_data(tag) &&
-		    avi_stream_of(tag) == r->id;
+		if (avi_is_data(tag) && avi_stream_of(tag) == r->id) {
+			a->all++;
+			a->found += a->riffs == 1;
+			r->report->repeats = n == 0 ? r->report->repeats + 1 :
+			    0;
+		}
 		at += 8 + n + (n & 1);
 	}
 	return CONTAINER_WHOLE;
 }
 
-/* Return 1 if the list "hdrl" at ${at} declares an index. */
-static int
-avi_wants_index(struct reader *r, int64_t at)
+/* Read from the chunks of a header, "hdrl" or a "strl" in it, whether the file
+ * has an index, and where OpenDML's is. */
+static void
+avi_read_header(struct reader *r, int64_t at, int64_t end, struct avi *a)
 {
-	return reader_big(r, at + 12, 4) == AVIH &&
-	    reader_little(r, at + 32, 4) & 0x10;
+	int64_t n;
+
+	for (; at + 12 <= end; at += 8 + n + (n & 1)) {
+		uint32_t tag = (uint32_t)reader_big(r, at, 4);
+
+		n = (int64_t)reader_little(r, at + 4, 4);
+		if (tag == AVIH)
+			a->wants_index |= (reader_little(r, at + 20, 4) & 0x10)
+			    != 0;
+		else if (tag == INDX && a->streams == r->id + 1)
+			a->places = at;
+		else if (tag == LIST && reader_big(r, at + 8, 4) == STRL) {
+			a->streams++;
+			avi_read_header(r, at + 12, at + 8 + n < end ?
+			    at + 8 + n : end, a);
+		}
+	}
+}
+
+/*
+ * OpenDML 1.02, 3: compare the indexes whose offsets are at a->places, 16 bytes
+ * each, with the frames found.  An index without a second level lists the frames
+ * itself.
+ */
+static enum container_state
+avi_check_places(struct reader *r, const struct avi *a)
+{
+	int64_t n = (int64_t)reader_little(r, a->places + 12, 4), listed = 0;
+	int64_t at = a->places + 32;
+
+	if (reader_byte(r, a->places + 11) != 0)
+		listed = n;
+	else for (; n > 0; n--, at += 16) {
+		int64_t ix = (int64_t)reader_little(r, at, 8);
+
+		if (ix < 0 || ix > r->size - 24)
+			return reader_cut(r, r->size);
+		if (avi_stream_of((uint32_t)reader_big(r, ix, 4)) != r->id)
+			return reader_broken(r, at, "no index begins at byte "
+			    "%lld", (long long)ix);
+		listed += (int64_t)reader_little(r, ix + 12, 4);
+	}
+	return a->all < listed ? reader_broken(r, a->places, "%lld of the %lld "
+	    "frames that the index lists", (long long)a->all,
+	    (long long)listed) : CONTAINER_WHOLE;
 }
 
 /* Check the chunks of a RIFF, "AVI " or "AVIX", up to ${end}. */
@@ -103,7 +157,7 @@ avi_check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 		if (n > r->size - at - 8)
 			return reader_cut(r, at);
 		if (tag == LIST && type == HDRL)
-			a->wants_index |= avi_wants_index(r, at);
+			avi_read_header(r, at + 12, at + 8 + n, a);
 		if (tag == LIST && type == MOVI) {
 			state = avi_check_movi(r, at + 12, at + 8 + n, a);
 			if (state != CONTAINER_WHOLE)
@@ -144,7 +198,10 @@ avi_check(struct reader *r)
 			return reader_cut(r, r->size);
 		at = end + (n & 1);
 	}
-	if (a.wants_index && !a.has_index)
+	if (a.places > 0 && (state = avi_check_places(r, &a)) !=
+	    CONTAINER_WHOLE)
+		return state;
+	if (a.wants_index && !a.has_index && a.places == 0)
 		return reader_cut(r, r->size);
 	if (a.has_index && a.found < a.listed)
 		return reader_broken(r, at, "%lld of the %lld frames that the "

@@ -3,6 +3,7 @@
  * are checked completely.  In others only the times of the index are checked:
  * the demuxer follows the rest of the index, and sizes are often wrong.
  */
+#include <math.h>
 #include <string.h>
 
 #include "media/container/reader.h"
@@ -265,8 +266,8 @@ mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
 
 /*
  * A track's times: ticks per second, its duration, the sum of its samples'
- * durations, and the number of samples.  ${at} is the offset of the box with
- * these durations.
+ * durations, and the number of samples.  ${shown} is its duration in ticks of
+ * the movie.  ${at} is the offset of the box with these durations.
  */
 struct mov_times {
 	int ours;
@@ -391,6 +392,8 @@ mov_count_shown(struct reader *r, const struct mov_times *t)
  * Many sums are smaller, since the last sample may be displayed for any time.
  * Report those that are smaller because samples of at most a tick, which their
  * writer did not time, lack half of their share.
+ * Some writers give the duration in ticks of the movie.  If the sum is the
+ * duration in the header of the track, or else of the movie, the index is right.
  */
 static enum container_state
 mov_compare_times(struct reader *r, const struct mov_times *t)
@@ -406,6 +409,9 @@ mov_compare_times(struct reader *r, const struct mov_times *t)
 	if (t->one > flat && track / TENTH > t->sum)
 		flat = t->one;
 	more = t->sum > t->duration ? t->sum - t->duration : 0;
+	if (t->movie > 0 && fabs((double)t->track / (double)t->movie -
+	    (double)t->sum / (double)t->scale) <= 1)
+		more = 0;
 	if ((t->duration > 0 && more > t->scale && more > t->duration / TENTH &&
 	    more > FRAMES * (t->duration / t->samples)) ||
 	    (flat > 1 && flat > t->samples / TENTH && track > t->sum &&
@@ -423,7 +429,7 @@ static enum container_state
 mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
 {
 	enum container_state state = CONTAINER_WHOLE;
-	uint64_t scale = 0;
+	uint64_t scale = 0, duration = 0;
 	struct mov_box b;
 
 	for (int64_t at = moov->data; at < moov->end &&
@@ -431,14 +437,19 @@ mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
 		struct mov_times t = { .movie = scale };
 		int64_t shown;
 
-		if (b.type == MVHD)
-			scale = reader_big(r, b.data + (reader_byte(r,
-			    b.data) == 1 ? 20 : 12), 4);
+		if (b.type == MVHD) {
+			int wide = reader_byte(r, b.data) == 1 ? 8 : 4;
+
+			scale = reader_big(r, b.data + 4 + 2 * wide, 4);
+			duration = reader_big(r, b.data + 8 + 2 * wide, wide);
+		}
 		if (b.type != TRAK)
 			continue;
 		mov_read_times(r, &b, 0, &t);
 		if (!t.ours)
 			continue;
+		if (t.track == 0)
+			t.track = duration;
 		m->scale = t.scale;
 		if (t.samples > MAX)
 			t.samples = MAX;

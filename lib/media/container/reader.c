@@ -162,7 +162,7 @@ container_check(int fd, int64_t size, const uint8_t *bytes,
 	static const struct { const char *name; container_checker *check; }
 	known[] = {
 		{ "asf", asf_check }, { "avi", avi_check },
-		{ "dv", dv_check },
+		{ "dhav", dhav_check }, { "dv", dv_check },
 		{ "flv", flv_check }, { "gif", gif_check },
 		{ "h264", nal_check }, { "hevc", nal_check },
 		{ "ivf", ivf_check }, { "m4v", nal_check },

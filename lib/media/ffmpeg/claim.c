@@ -68,7 +68,7 @@ int
 claim_has_times(const AVFormatContext *f, const AVStream *st)
 {
 	static const char *const timed[] = { "matroska", "flv", "asf", "mpegts",
-		"mpeg", "mxf", "ivf" };
+		"mpeg", "mxf", "ivf", "dhav" };
 
 	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
 		if (claim_is_format(f, timed[i]))

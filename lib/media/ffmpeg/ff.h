@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "media/image.h"
 #include "media/plane.h"
+#include "media/container.h"
 #include "media/video.h"
 
 /*
@@ -365,6 +366,7 @@ struct video {
 	struct ff_source source;
 	struct ff_log log;
 	struct ff_claim claim;
+	struct container_report report;	/* once the last frame was decoded */
 	struct ff_poc poc;
 	struct ff_shadow shadow;
 	int64_t dv_whole, dv_broken;	/* complete and damaged DV packets in

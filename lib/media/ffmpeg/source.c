@@ -25,7 +25,7 @@
  * dash, image2), devices, and single frames.
  */
 static const char *const allowed[] = {
-	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv",
+	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv", "dhav",
 	"asf", "ogg", "gif", "mxf", "dv", "ivf", "obu", "h261", "h263", "h264",
 	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
 };

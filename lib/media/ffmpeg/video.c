@@ -52,7 +52,8 @@ static void
 video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
 	v->shown = array_reserve(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
-	v->shown[v->nshown++] = (struct video_frame){ time, until };
+	v->shown[v->nshown++] = (struct video_frame){ time, until,
+	    time };
 }
 
 /* Record the time of an empty packet ${p}, which repeats the previous frame. */
@@ -435,6 +436,22 @@ video_decode_later(struct video *v)
 	    -1 : r;
 }
 
+/*
+ * Check the container after the last frame was decoded.  Empty chunks at the
+ * end of an AVI, which the demuxer omits, display that frame for longer.
+ */
+static void
+video_check_container(struct video *v)
+{
+	/* Read what the demuxer has skipped; if that fails, container_check reads
+	 * the file itself. */
+	source_hash_to(&v->source, v->source.size);
+	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
+	    v->info.format, v->stream->id, &v->report);
+	for (int64_t i = 0; i < v->report.repeats; i++, v->until++)
+		video_mark_shown(v, v->until, v->until);
+}
+
 int
 video_look_ahead(struct video *v)
 {
@@ -453,8 +470,11 @@ video_look_ahead(struct video *v)
 		    av_q2d(v->stream->time_base);
 	}
 	v->have_ahead = v->have_later;
-	if (!v->have_ahead)
+	if (!v->have_ahead) {
+		if (v->started)
+			video_check_container(v);
 		return 0;
+	}
 	v->prefetch = v->later;
 	v->later = f;
 	if (video_decode_later(v) < 0)
@@ -538,24 +558,18 @@ static void
 video_conclude(struct video *v)
 {
 	struct video_account *a = &v->account;
-	struct container_report report;
 	double hidden;
 	int64_t lost;
 
-	/* Read what the demuxer has skipped; if that fails, container_check reads
-	 * the file itself. */
-	source_hash_to(&v->source, v->source.size);
-	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
-	    v->info.format, v->stream->id, &report);
-	if (report.state == CONTAINER_CUT) {
+	if (v->report.state == CONTAINER_CUT) {
 		v->claim.cut = 1;
-		snprintf(a->cut, sizeof(a->cut), "%s", report.text);
-	} else if (report.state == CONTAINER_BROKEN) {
-		video_add_damage(v, "%s", report.text);
+		snprintf(a->cut, sizeof(a->cut), "%s", v->report.text);
+	} else if (v->report.state == CONTAINER_BROKEN) {
+		video_add_damage(v, "%s", v->report.text);
 	}
-	video_count_flagged(v, report.appended);
+	video_count_flagged(v, v->report.appended);
 	video_find_gaps(v);
-	video_find_unshown(v, report.newest);
+	video_find_unshown(v, v->report.newest);
 	if ((lost = poc_end(&v->poc)) > 0)
 		video_add_damage(v, "%lld frames are missing by their order",
 		    (long long)lost);
@@ -563,15 +577,15 @@ video_conclude(struct video *v)
 	 * report no damage. */
 	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
 		video_add_damage(v, "a DV frame with misplaced DIF blocks");
-	v->claim.complete = report.complete;
+	v->claim.complete = v->report.complete;
 	video_mark_end(v);
 	a->packets = v->claim.packets;
 	a->listed = claim_index(v->format, v->stream);
-	a->samples = report.samples;
-	v->claim.shown = report.shown;
-	if (a->packets - v->claim.discarded < report.shown) {
+	a->samples = v->report.samples;
+	v->claim.shown = v->report.shown;
+	if (a->packets - v->claim.discarded < v->report.shown) {
 		a->packets -= v->claim.discarded;
-		a->listed = report.shown;
+		a->listed = v->report.shown;
 	}
 	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
 	    a->decoded);
@@ -587,7 +601,6 @@ int
 video_next(struct video *v, struct video_frame *frame)
 {
 	AVFrame *f = v->now;
-	int64_t until;
 	int r = 0;
 
 	ff_listen(&v->log);
@@ -600,11 +613,11 @@ video_next(struct video *v, struct video_frame *frame)
 	av_frame_unref(f);
 	v->now = v->prefetch;
 	v->prefetch = f;
-	frame->time = v->time;
-	until = v->until;
+	frame->time = frame->last = v->time;
 	if ((r = video_look_ahead(v)) < 0)
 		goto out;
-	frame->until = v->have_ahead ? v->time : until;
+	frame->until = v->have_ahead ? v->time : v->until;
+	frame->last += v->report.repeats;
 	v->account.frames++;
 	v->account.decoded = (double)frame->until *
 	    av_q2d(v->stream->time_base);
