@@ -18,7 +18,7 @@ extern char **environ;
 struct shell {
 	pid_t pid;			/* also the number of its group */
 	int fd;				/* its standard output */
-	int exited, status;		/* status: as waitpid sets it */
+	int exited;
 };
 
 /* Start "sh -c ${text}" with standard output ${fd}.  Return 0 or an errno. */
@@ -85,29 +85,31 @@ shell_read(struct shell *s, void *to, size_t n, double seconds)
 int
 shell_exited(struct shell *s)
 {
+	siginfo_t i = { 0 };
+
+	/* Leave the zombie: no other group has its number while it exists. */
 	if (!s->exited)
-		s->exited = TEMP_FAILURE_RETRY(waitpid(s->pid, &s->status,
-		    WNOHANG)) == s->pid;
+		s->exited = waitid(P_PID, (id_t)s->pid, &i, WEXITED | WNOHANG |
+		    WNOWAIT) == 0 && i.si_pid == s->pid;
 	return s->exited;
 }
 
 int
 shell_end(struct shell *s, struct error *e)
 {
-	int result = 0;
+	int result = 0, status = 0;
 
 	if (s == NULL)
 		return 0;
-	/* The group exists as long as the shell has not been waited for. */
-	if (!shell_exited(s)) {
-		kill(-s->pid, SIGKILL);
-		(void)TEMP_FAILURE_RETRY(waitpid(s->pid, &s->status, 0));
-	}
+	/* End also what the shell has left in the background: it would hold our
+	 * standard error open. */
+	kill(-s->pid, SIGKILL);
+	(void)TEMP_FAILURE_RETRY(waitpid(s->pid, &status, 0));
 	close(s->fd);
-	if (WIFSIGNALED(s->status))
-		result = error_set(e, "signal %d", WTERMSIG(s->status));
-	else if (WEXITSTATUS(s->status) != 0)
-		result = error_set(e, "exit status %d", WEXITSTATUS(s->status));
+	if (WIFSIGNALED(status))
+		result = error_set(e, "signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		result = error_set(e, "exit status %d", WEXITSTATUS(status));
 	free(s);
 	return result;
 }

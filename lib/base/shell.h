@@ -37,7 +37,8 @@ int shell_exited(struct shell *s);
 
 /*
  * shell_end(s, e):
- * Kill the command with its process group if it still runs, and free ${s}.
+ * Kill the command if it still runs, and the rest of its process group in any
+ * case.  Free ${s}.
  * NULL does nothing.  Return 0 if the command exited with status 0, otherwise
  * -1 with a message such as "exit status 3" in ${e}, which may not be NULL.
  */

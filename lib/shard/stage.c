@@ -192,6 +192,9 @@ stage_fetch(struct stage_copy *c, size_t k, const char *command,
 		else if (n < 0 && errno != EAGAIN)
 			bad = fail_errno("%s: cannot read from the command",
 			    Q(name));
+		else if (n < 0 && *done == c->m->shard[k].sum.bytes &&
+		    shell_exited(sh))
+			n = 0;		/* a process left by it holds the pipe */
 		bad |= c->s->stop;
 	}
 	while (!bad && n == 0 && !shell_exited(sh) && !c->s->stop)

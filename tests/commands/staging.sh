@@ -64,6 +64,11 @@ check "nothing is fetched twice" test ! -e "$T/fetched"
 check "a command ends under a parent that ignores SIGCHLD" timeout 120 env --ignore-signal=CHLD vt-train -i "$T/train" \
 	-m "$T/net.net" --schedule "$T/s.tsv" -o "$T/ignored" --device ref -j 1 -q --precise-bn off \
 	--stage "$T/stage-ignored" --stage-command "cat {dir}/{}"
+check "a command may leave a process" timeout 60 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
+	-o "$T/left" --device ref -j 1 -q --precise-bn off --stage "$T/stage-left" \
+	--stage-command "cat {dir}/{}; sleep 100 & echo \$! >>$T/left.pids; exit 0"
+check "each copy left one" test -s "$T/left.pids"
+check_same "none outlives the run" "" "$(xargs -n 1 ps -o args= -p <"$T/left.pids" | grep -v defunct)"
 check "a replay needs no copies" vt-train -q --replay "$T/one"
 
 cp -r tests/golden/v0.1.0/set "$T/old"
