@@ -153,7 +153,7 @@ static const struct option_row rows[] = {
 	    "print the state of a run: exit 0 done, 75 unfinished",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "export", OPTION_TEXT, &o.export, "FILE",
-	    "export the weights in DIR to FILE, and end",
+	    "export the weights of the run -o to FILE, and end",
 	    EXPORT_BEGINS, 0, 0, OPTION_OUTPUT },
 	{ 0, "names", OPTION_TEXT, &o.names, "PROGRAM",
 	    "use the tensor names of PROGRAM in that file",

@@ -106,7 +106,7 @@ complete -c vt-train -l audit-report -d 'warn if audited gradients differ, and c
 complete -c vt-train -l replay -r -f -d 'recompute a run and compare its checkpoints'
 complete -c vt-train -l replay-steps -r -f -d 'replay only from checkpoint A to checkpoint B'
 complete -c vt-train -l status -r -f -a '(__vt_paths /)' -d 'print the state of a run: exit 0 done, 75 unfinished'
-complete -c vt-train -l export -r -F -d 'export the weights in DIR to FILE, and end'
+complete -c vt-train -l export -r -F -d 'export the weights of the run -o to FILE, and end'
 complete -c vt-train -l names -r -f -a 'torchvision tsm pyslowfast mmaction2' -d 'use the tensor names of PROGRAM in that file'
 complete -c vt-train -s n -l dry-run -d 'print the plan: shapes, memory, steps, work'
 complete -c vt-train -l time -d 'time each shape with -n and estimate the run'
