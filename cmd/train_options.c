@@ -2,6 +2,7 @@
  * request. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cpus.h"
 #include "base/fail.h"
@@ -396,6 +397,18 @@ train_options_set_modes(struct modes *m)
 		modes_put(m, set[i].mode, set[i].on, set[i].value);
 }
 
+/* Refuse a run in the folder of its dataset, where both have a classes.txt. */
+static void
+train_options_refuse_dataset(const char *option, const char *path)
+{
+	struct stat a, b;
+
+	if (path != NULL && o.out != NULL && stat(path, &a) == 0 &&
+	    stat(o.out, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		options_wrong("--output=%s is also an input, by --%s (wanted another "
+		    "directory)", text_quote(o.out), option);
+}
+
 static void
 train_options_check(void)
 {
@@ -414,6 +427,8 @@ train_options_check(void)
 		options_wrong("%s", refused);
 	if (o.out == NULL && !o.dry_run && !o.parity && o.replay == NULL)
 		options_wrong("no run directory (wanted --output=DIR)");
+	train_options_refuse_dataset("data", o.data);
+	train_options_refuse_dataset("val", o.val);
 	if (o.out == NULL && options_on_line("resume"))
 		options_wrong("--resume without --output=DIR");
 	if (o.out != NULL && file_size(o.out) >= 0 && !file_is_dir(o.out))

@@ -4,7 +4,7 @@
 # given again, and the mode of what it replaces stays. Each option that names a
 # file is known as an input or an output. Names that a command chooses follow no
 # link, and a pipe under one of them is refused at once.
-# tests/run: weight 14
+# tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -163,6 +163,13 @@ for name in log.jsonl ckpt-0000000002.safetensors latest; do
 		-m "$T/tiny.net" --schedule="$T/s.tsv" -o "$T/none" --trace-samples="$T/none/$name"
 done
 check_says "says who writes it" "the command itself writes .*latest, by --output"
+for option in data val; do
+	cp -r "$T/set" "$T/mine" && ln -s mine "$T/same"
+	check_exit "a run in the folder of --$option is refused" 2 vt-train -q --device=ref -j1 -i "$T/set" \
+		--$option="$T/mine" -m "$T/tiny.net" --schedule="$T/s.tsv" -o "$T/same"
+	check "and changes nothing there" diff -r "$T/set" "$T/mine"
+	rm -r "$T/mine" "$T/same"
+done
 check_exit "standard output is an output" 2 sh -c 'vt-eval -q --rescore="$1" --scores="$2" >"$2"' - "$T/a.tsv" "$T/both"
 check_says "the message names standard output" '--scores: .*both is also standard output'
 check_exit "/dev/stdout is one on purpose" 0 sh -c 'vt-extract -q "$1" -o /dev/null --report=/dev/stdout >"$2"' \
