@@ -115,6 +115,7 @@ static const struct list_columns_name {
 	{ "to", COLUMN_HINT, 0 },
 	{ "first", COLUMN_HINT, 0 },
 	{ "last", COLUMN_HINT, 0 },
+	{ "in", WORD, 0 },
 	{ "in", COLUMN_HINT, 0 },
 	{ "out", COLUMN_HINT, 0 },
 	{ "timecode", COLUMN_HINT, 0 },
@@ -360,6 +361,10 @@ list_columns_read(struct list_reading *r, const char *line)
 {
 	static const char seps[] = ",\t;| ";
 	struct list_layout *y = &r->y;
+	int lost = 0;		/* 1: names of columns, but not of videos */
+
+	y->format = LIST_AUTO;
+	y->header = 0;
 
 	/* The misspelling is PySlowFast's. */
 	if (text_starts(line, "original_vido_id")) {
@@ -381,9 +386,11 @@ list_columns_read(struct list_reading *r, const char *line)
 		if (y->format != LIST_AUTO && (*s != ' ' ||
 		    (y->at[COLUMN_LABEL] >= 0 && r->head.n > 1)))
 			return y->header = 1;
+		for (int c = 0, known = 0; c < COLUMNS && *s != ' '; c++)
+			lost |= (known += y->at[c] >= 0) > 1;
 	}
 	y->format = LIST_AUTO;
-	return y->header = 0;
+	return -lost;
 }
 
 /* ---- units ---- */
@@ -581,10 +588,11 @@ list_columns_check_hints(struct list_reading *r, const struct list_lines *l)
 		v = list_columns_scan(r, l, i);
 		if (v.odd == 0 && (v.spans > 0 || (k.column != COLUMN_LENGTH &&
 		    v.whole + v.other > 0)))
-			return fail("%s: line 1: column %s has times, but vt does "
-			    "not know which (wanted time_start and time_end in "
-			    "seconds, or frame_start and frame_end; leave the "
-			    "column out for whole videos)", r->name,
+			return fail("%s: line 1: column %s has times under a name "
+			    "that vt does not read (wanted time_start and "
+			    "time_end for seconds, start_ms and end_ms, or "
+			    "frame_start and frame_end; for whole videos, a list "
+			    "without the column)", r->name,
 			    Q(r->head.s[i]));
 	}
 	return 0;

@@ -417,10 +417,14 @@ list_choose(const struct list_lines *l, struct list_reading *r, int header)
 	int hmdb51 = class != NULL && list_all_lines(l, list_is_hmdb51);
 
 	free(class);
-	if (header)
+	if (header > 0)
 		return 0;
+	if (header < 0)
+		return fail("%s: line 1: %s: a header without the videos (wanted "
+		    "a column %s)", r->name, Q(l->s[0]),
+		    list_columns_names(COLUMN_PATH));
 	for (size_t i = 1; i < l->n && i < HEADER_LINES; i++)
-		if (list_columns_read(r, l->s[i]))
+		if (list_columns_read(r, l->s[i]) != 0)
 			return fail("%s: line %d: a header (wanted it in line 1, "
 			    "without lines above it)", r->name, l->number[i]);
 	r->y.sep = ' ';
@@ -469,7 +473,7 @@ int
 list_choose_layout(const struct list_lines *l, struct list_reading *r)
 {
 	enum list_format requested = r->how->format;
-	int header = l->n > 0 && list_columns_read(r, l->s[0]);
+	int header = l->n > 0 ? list_columns_read(r, l->s[0]) : 0;
 
 	if (requested == LIST_AUTO)
 		return list_choose(l, r, header);

@@ -161,7 +161,8 @@ size_t list_whole(const char *text);
 /*
  * list_columns_read(r, line):
  * If ${line} is a header, set r->head, the columns, the separator and the
- * format that they give.  Return 1 if it is, otherwise 0.
+ * format that they give.  Return 1 if it is, -1 if it is one without a column
+ * of videos, otherwise 0.
  *
  * list_columns_check(r, l):
  * Find the units of the times in the lines ${l}, of which the first is the

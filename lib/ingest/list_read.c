@@ -67,15 +67,7 @@ static int
 list_take_middle(struct list_reading *r, const char *text, const char *label,
     int64_t *frames)
 {
-	double time;
-
 	*frames = 0;
-	if (r->how->format == LIST_AUTO && text_int(text, 0, INT64_MAX,
-	    frames) != 0 && text_real(text, 0, 1e6, &time) == 0)
-		return fail("%s: line %d: %s before the last field (wanted path "
-		    "and label, a number of frames before the label, or a first "
-		    "line that names the fields, such as path,time_start,"
-		    "time_end)", r->name, r->line, Q(text));
 	if (r->how->format != LIST_AUTO ||
 	    text_int(text, 0, INT64_MAX, frames) != 0) {
 		r->ignored = r->ignored > 0 ? r->ignored : r->line;
@@ -87,6 +79,23 @@ list_take_middle(struct list_reading *r, const char *text, const char *label,
 	return fail("%s: line %d: 0 frames before the label %s (wanted the frames "
 	    "of the video; --annotations-format=mmaction2 for several labels, or "
 	    "path-label to ignore the number)", r->name, r->line, Q(label));
+}
+
+/*
+ * Check ${label} of a list without a header whose format was guessed: a number
+ * with decimals is a time.
+ */
+static int
+list_check_label(const struct list_reading *r, const char *label)
+{
+	double time;
+
+	if (r->how->format != LIST_AUTO || label == NULL ||
+	    list_whole(label) > 0 || text_real(label, 0, 1e6, &time) != 0)
+		return 0;
+	return fail("%s: line %d: label %s (wanted an integer or a name; for "
+	    "times, a first line that names the fields, such as path,time_start,"
+	    "time_end)", r->name, r->line, Q(label));
 }
 
 /* Parse "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
@@ -105,6 +114,8 @@ list_blank_row(struct list_reading *r, char *line)
 	    strchr(line, '.') < word && text_int(word + 1, 0, INT64_MAX,
 	    &frames) == 0 && list_take_middle(r, list_cut_last_word(line),
 	    label, &frames) != 0)
+		return -1;
+	if (list_check_label(r, label) != 0)
 		return -1;
 	row = list_find_path(r, line);
 	row->label = label != NULL ? xstrdup(label) : NULL;
@@ -132,6 +143,8 @@ list_fields_row(struct list_reading *r, char *line)
 		    "frames and label)", r->name, r->line, n > 3 ?
 		    "more than 3 fields" : "no path");
 	if (n == 3 && list_take_middle(r, s[1], s[2], &frames) != 0)
+		return -1;
+	if (n > 1 && list_check_label(r, s[n - 1]) != 0)
 		return -1;
 	row = list_find_path(r, s[0]);
 	row->label = n > 1 && *s[n - 1] != '\0' ? xstrdup(s[n - 1]) : NULL;

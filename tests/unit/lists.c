@@ -255,6 +255,7 @@ test_times(void)
 		{ "Begin Time - msec", "End Time - msec" },
 		{ "onset_ms", "offset_ms" }, { "start (ms)", "stop (ms)" },
 		{ "start_milliseconds", "end_milliseconds" },
+		{ "start_in_ms", "end_in_ms" },
 	}, *const framed[][2] = {
 		{ "frame_start", "frame_end" }, { "start_frame", "end_frame" },
 		{ "StartFrame", "EndFrame" }, { "startframe", "endframe" },
@@ -285,6 +286,7 @@ test_times(void)
 	    seconds);
 	selects("path,label,time_start,time_end",
 	    "a.mp4,walk,00:00:00.500,\"0:00:01,7\"", seconds);
+	selects("path;label;Start, sec;End, sec", "a.mp4;walk;0,5;1,7", seconds);
 	selects("path label start end", "a.mp4  walk 0.5 1.7", seconds);
 	selects("sep=;\npath;label;start;end", "a.mp4;walk;0,5;1,7", seconds);
 	selects("path|label|start|end", "a.mp4|walk|0.5|1.7", seconds);
@@ -331,7 +333,7 @@ test_times(void)
 	    "line 1: columns start_s and end_frame (wanted begin and end in");
 	refuses("times under a name that is not known",
 	    "path,label,wave.onset\na.mp4,x,500\n", LIST_AUTO,
-	    "line 1: column wave.onset has times, but vt does not know which");
+	    "line 1: column wave.onset has times under a name that vt does");
 	refuses("instants", "path,label,time (s)\na.mp4,x,2.5\n", LIST_AUTO,
 	    "line 1: column \"time (s)\" has times");
 	refuses("times under two names that are not known",
@@ -467,7 +469,10 @@ test_foreign(void)
 		{ "w/a.mp4,12,40\nf/b.mp4,7\n",
 		    "line 2: 2 fields, but 3 in line 1" },
 		{ "walk,a.mp4\nrun,b.mp4\n", "line 1: the path is field 2" },
-		{ "a.mp4,0.5,1.7\n", "line 1: 0.5 before the last field" },
+		{ "a.mp4,0.5,1.7\n", "line 1: label 1.7 (wanted an integer or a name; for" },
+		{ "v_1  1 2.5\nv_2  1.0 3\n", "line 1: label 2.5 (wanted an integer" },
+		{ "frame,label\n0,walk\n", "line 1: frame,label: a header without "
+		    "the videos (wanted a column path" },
 		{ "Mine\npath,label\na.mp4,walk\n", "line 2: a header (wanted it" },
 		{ "a.mp4:\n  label: walk\n", "line 1: YAML" },
 		{ "{'a.mp4': 'walk'}\n", "line 1: a Python literal" },
