@@ -393,8 +393,8 @@ watch_end(struct watch *w, struct comm *c, const struct watch_host *host,
 }
 
 /*
- * End all ranks for a signal.  If it reached this rank, it probably reached rank
- * 0, which then ends them first.
+ * End all ranks for a signal.  If it reached this rank, it probably reached
+ * rank 0, which then ends them first.
  */
 static _Noreturn void
 watch_end_stopped(struct watch *w, struct comm *c)

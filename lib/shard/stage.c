@@ -231,8 +231,8 @@ stage_read_file(struct stage_copy *c, size_t k, struct commit *to,
 
 /* ---- a shard, a set ---- */
 
-/* Verify the bytes of ${to}, which has no name yet, as shard ${k}.  Return 0, as
- * damage_report after a message, or -1 if a signal stopped it. */
+/* Verify the bytes of ${to}, which has no name yet, as shard ${k}.  Return 0,
+ * as damage_report after a message, or -1 if a signal stopped it. */
 static int
 stage_check(const struct stage_copy *c, size_t k, const struct commit *to,
     uint64_t bytes)

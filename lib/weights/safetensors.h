@@ -72,7 +72,8 @@ struct safetensors {
  * Read a whole file into memory and check it: sizes, offsets and gaps.  With
  * ${ours}, require the footer, verify its hash, and accept only the types of a
  * checkpoint: U8, F32 and F64.  Without ${ours}, verify the footer if there is
- * one, and list tensors of types that vt does not know as DTYPE_OTHER.  Unaligned tensors are copied, so that tensor.data is always aligned.
+ * one, and list tensors of types that vt does not know as DTYPE_OTHER.
+ * Unaligned tensors are copied, so that tensor.data is always aligned.
  * Return 0, -1 after a message if the file cannot be read, or -2 after a
  * message if its content is damaged.  The caller frees ${s} with
  * safetensors_free; after a failure it is empty.

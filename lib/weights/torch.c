@@ -154,8 +154,8 @@ torch_find_top(const struct zip *z)
 	return NULL;
 }
 
-/* Warn of wrong checksums, and return how many there are.  PyTorch has an option
- * to leave them out. */
+/* Warn of wrong checksums, and return how many there are.  PyTorch has an
+ * option to leave them out. */
 static size_t
 torch_check_sums(const char *path, const struct torch_archive *a)
 {

@@ -27,7 +27,8 @@ weights_open_safetensors(const char *name, struct wgrad *w)
 		names_add(w->names, from->name);
 		*t = (struct weight){ .name = from->name, .type = from->type,
 			.other = from->other, .ndim = from->ndim,
-			.first = from->data, .count = from->bytes / dtype_bytes(from->type) };
+			.first = from->data, .count = from->bytes /
+				dtype_bytes(from->type) };
 		/* Strides of C order. */
 		for (int k = t->ndim; k-- > 0;) {
 			t->dim[k] = from->dim[k];

@@ -3,8 +3,8 @@
  * reads and writes the directory; the other ranks receive state and tensors.
  *
  * A run that is refused, or stopped while it sets up, leaves its directory
- * untouched: rank 0 finds, checks and loads the checkpoint without the lock, and
- * takes the directory before the first step (session_record).
+ * untouched: rank 0 finds, checks and loads the checkpoint without the lock,
+ * and takes the directory before the first step (session_record).
  * resume_rename_bad checks under the lock that nothing has changed.
  */
 #include <errno.h>

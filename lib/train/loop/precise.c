@@ -238,8 +238,8 @@ precise_moments(const struct precise *p, const void *buffer)
 
 /*
  * Run the ${count} groups of this rank, which are the leaves from ${first} of
- * tree ${t}, and add up their moments.  Return 0, or an exit status, the same on
- * all ranks.
+ * tree ${t}, and add up their moments.  Return 0, or an exit status, the same
+ * on all ranks.
  *
  * Samples already known as damaged are replaced in the clips.  Newly found ones
  * become known only after the measurement.  So its clips are a function of the

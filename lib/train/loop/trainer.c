@@ -354,8 +354,8 @@ trainer_repair(struct trainer *t)
 }
 
 /*
- * If the validation at the step of the resumed checkpoint failed or was stopped,
- * validate first, and save that step again.  The run then continues as if the
+ * If the validation at the step of the resumed checkpoint failed or was
+ * stopped, validate first, and save that step again.  The run then continues as if the
  * validation had not ended early.  A signal stops this one, too; --stop-after
  * does not, so that each start of a run advances it.
  */
@@ -430,8 +430,8 @@ trainer_run(struct trainer *t)
 		before = t->state.epoch;
 		if (status == 0 && !end && (s.request & REQUEST_END)) {
 			if (t->comm->rank == 0)
-				fail("step %llu: the run ends, because %d saves "
-				    "in a row have failed",
+				fail("step %llu: the run ends, because %d "
+				    "saves in a row have failed",
 				    (unsigned long long)t->state.step,
 				    SAVER_FAILURES);
 			status = EXIT_FAILED;

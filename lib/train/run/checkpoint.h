@@ -37,8 +37,8 @@ struct state {
 						 * |g|^2 without learners
 						 * (train/learn/grown_batch.h);
 						 * both 0: none yet */
-	int due;			/* DUE_*: the rest of the validation due at
-					 * this step; 0: none */
+	int due;			/* DUE_*: the rest of the validation due
+					 * at this step; 0: none */
 	const char *best_metric;	/* "top1", "loss", "map"; "" if
 					 * best_step is 0 */
 	const char *build;		/* "vt 0.2.0+86a0a4f12345" */

@@ -48,8 +48,8 @@ saver_save(struct saver *s)
 	} while (full && rundir_free_space(s->run, s->safe));
 	s->failed = bad ? s->failed + 1 : 0;
 	if (bad) {
-		warning("%s: step %llu is not saved; the last safe one is %llu: "
-		    "%s (%d of %d failures in a row that end the run)",
+		warning("%s: step %llu is not saved; the last safe one is "
+		    "%llu: %s (%d of %d failures in a row that end the run)",
 		    text_quote(s->run->path), (unsigned long long)s->step,
 		    (unsigned long long)s->safe, s->why.text, s->failed,
 		    SAVER_FAILURES);
@@ -107,8 +107,8 @@ saver_ready(struct saver *s, uint64_t step, int how)
 		saver_drop(s);
 	s->skipped = s->copy != NULL;
 	if (s->skipped)
-		warning("%s: step %llu is not saved: step %llu, the best so far, "
-		    "must be first, and failed again; make space or repair the "
+		warning("%s: step %llu is not saved: step %llu, the best so "
+		    "far, must be first, and failed again; make space or repair the "
 		    "disk, or resume with --keep-best=none",
 		    text_quote(s->run->path), (unsigned long long)step,
 		    (unsigned long long)s->step);
@@ -141,8 +141,8 @@ saver_wait(struct saver *s)
 		saver_save(s);
 	if (s->copy == NULL && !s->skipped)
 		return 0;
-	return fail("%s: the last step is not saved; the last safe step is %llu, "
-	    "from which the same command resumes: %s",
+	return fail("%s: the last step is not saved; the last safe step is "
+	    "%llu, from which the same command resumes: %s",
 	    text_quote(s->run->path), (unsigned long long)s->safe, s->why.text);
 }
 

@@ -23,8 +23,8 @@ status_has_file(const char *dir, const char *name)
 	return is;
 }
 
-/* Return 1 if a process is training the run.  Ask before anything is read: a run
- * that ends between the two would have a log without an end. */
+/* Return 1 if a process is training the run.  Ask before anything is read: a
+ * run that ends between the two would have a log without an end. */
 static int
 status_is_running(const char *dir)
 {

@@ -119,7 +119,8 @@ adapt_new(const struct graph *g, const struct param *p,
 
 	*a = (struct adapt){ .how = "", .to = param_extent(p),
 		.from = adapt_extent(t->ndim, t->dim) };
-	if (t->type == DTYPE_OTHER || t->ndim > 5 || (t->ndim < 2) != (p->ndim < 2))
+	if (t->type == DTYPE_OTHER || t->ndim > 5 ||
+	    (t->ndim < 2) != (p->ndim < 2))
 		return -1;
 	if (p->ndim > 1)
 		a->first = graph_rotated_channels(g, r, p->op);
