@@ -20,13 +20,13 @@
 struct tensor {
 	const char *name;
 	enum dtype type;
-	const char *other;		/* name of the type if it is
-					 * DTYPE_OTHER */
 	int ndim;
 	int64_t dim[8];
 	const void *data;		/* little-endian, C order, aligned to
 					 * the element size */
 	size_t bytes;
+	const char *other;		/* name of the type if it is
+					 * DTYPE_OTHER */
 };
 
 /* One key and value of the metadata. */
