@@ -154,7 +154,8 @@ for case in "sgd $always" "adamw $always $scaled"; do
 		again=$((again + 1))
 	done
 	np=1
-	check_same "$name: a run that is stopped stops at each update" "$(steps "$name" | wc -l)" $again
+	# The last start only measures the statistics that were due after the last step.
+	check_same "$name: a run that is stopped stops at each update" $(($(steps "$name" | wc -l) + 1)) $again
 	check "$name: a run that is stopped gives the same file" \
 		cmp "$T/$name/final.safetensors" "$T/stops-$name/final.safetensors"
 done

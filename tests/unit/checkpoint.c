@@ -79,11 +79,11 @@ static const float f32s[] = { 1, 2, 3, 4, 5, 6 };
 static const unsigned char u8s[] = { 7, 0, 255, 1, 2 };
 
 static const struct tensor three[] = {
-	{ "b/bytes", DTYPE_U8, 1, { 5 }, u8s, 5 },
-	{ "z", DTYPE_F32, 2, { 2, 3 }, f32s, 24 },
-	{ "a/one", DTYPE_F64, 1, { 3 }, f64s, 24 },
-	{ "scalar", DTYPE_F32, 0, { 0 }, f32s, 4 },
-	{ "none", DTYPE_F32, 2, { 0, 4 }, f32s, 0 },
+	{ "b/bytes", DTYPE_U8, 1, { 5 }, u8s, 5, NULL },
+	{ "z", DTYPE_F32, 2, { 2, 3 }, f32s, 24, NULL },
+	{ "a/one", DTYPE_F64, 1, { 3 }, f64s, 24, NULL },
+	{ "scalar", DTYPE_F32, 0, { 0 }, f32s, 4, NULL },
+	{ "none", DTYPE_F32, 2, { 0, 4 }, f32s, 0, NULL },
 };
 static const struct meta notes[] = {
 	{ "a", "" }, { "text", "two\nlines\tand \"quotes\" \\ \x01 \xc3\xa9" }
@@ -152,7 +152,8 @@ round_trip(void)
 	    "safetensors: an absent file is an error, not damage");
 
 	/* Weights of other programs have types that checkpoints lack. */
-	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4 };
+	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4,
+	    NULL };
 	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2, &again);
 	ok(strstr(reading(in_dir("v.safetensors"), 1, &got),
 	    "tensor h: dtype F16 (wanted U8, F32 or F64)") != NULL && got == -2,
@@ -217,7 +218,8 @@ static void
 damage(void)
 {
 	static const float x[] = { 1, 2 };
-	static const struct tensor one = { "x", DTYPE_F32, 1, { 2 }, x, 8 };
+	static const struct tensor one = { "x", DTYPE_F32, 1, { 2 }, x, 8,
+		NULL };
 	static const struct meta note = { "k", "v" };
 	const char *path = in_dir("d.safetensors"), *cut = in_dir("c");
 	struct hash128 hash;
@@ -305,8 +307,6 @@ foreign(void)
 		{ "{\"__metadata__\":3}", 0, "__metadata__ is not a JSON object" },
 		{ "{\"__metadata__\":{\"a\":1}}", 0, "metadata a is not text" },
 		{ "{\"x\":1}", 0, "tensor x: dtype missing" },
-		{ "{\"x\":{\"dtype\":\"F17\"}}", 0,
-		    "tensor x: dtype F17 (wanted U8, F32, F64, F16, BF16" },
 		{ "{\"x\":{\"dtype\":\"U8\"}}", 0, "tensor x: shape is not an array" },
 		{ "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1]}}", 0,
 		    "tensor x: shape is not an array of at most 8 numbers" },
