@@ -1,6 +1,6 @@
 /*
- * Limits of control groups.  In a container, /proc/self/cgroup may have the path
- * of the host, whose first folders the container does not see.
+ * Limits of control groups.  In a container, /proc/self/cgroup may have the
+ * path of the host, whose first folders the container does not see.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,7 +65,8 @@ ram_left_in_group(const char *folder)
 size_t
 ram_available(void)
 {
-	double least = 1024 * cgroup_number("/proc", "meminfo", "MemAvailable:");
+	double least = 1024 * cgroup_number("/proc", "meminfo",
+	    "MemAvailable:");
 	double left = cgroup_least("", "memory", ram_left_in_group, NULL);
 
 	if (left >= 0 && (least < 0 || left < least))

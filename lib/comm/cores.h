@@ -18,11 +18,11 @@ struct rank_place {
  * cores_threads(c): return the number of threads that this rank should compute
  * with, at least 1. It is the number of processors that the rank may run on,
  * each divided by the number of the host's ranks that may run there, but at
- * most the CPU quota divided by the number of ranks in its control group. So it does
- * not matter whether the launcher binds ranks to sockets or cores, or does not
- * bind them. If Open MPI's default binding keeps the ranks of the first host
- * off at least half of its processors, rank 0 prints a warning. If the exchange
- * fails, return 1 after a message. Collective: all ranks call it.
+ * most the CPU quota divided by the number of ranks in its control group. So it
+ * does not matter whether the launcher binds ranks to sockets or cores, or does
+ * not bind them. If Open MPI's default binding keeps the ranks of the first
+ * host off at least half of its processors, rank 0 prints a warning. If the
+ * exchange fails, return 1 after a message. Collective: all ranks call it.
  */
 int cores_threads(struct comm *c);
 

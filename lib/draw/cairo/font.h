@@ -23,8 +23,8 @@ void font_free(struct font *f);
 
 /*
  * font_face(f, text):
- * Return the font face for ${text}, which comes from font_text.  Warn once if no
- * font has all of its letters.  The caller frees it with
+ * Return the font face for ${text}, which comes from font_text.  Warn once if
+ * no font has all of its letters.  The caller frees it with
  * cairo_font_face_destroy.
  */
 cairo_font_face_t *font_face(const struct font *f, const char *text);
