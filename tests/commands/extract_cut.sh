@@ -179,6 +179,30 @@ LC_ALL=C sed 's/filesize/filesiye/' "$V/short.flv" >"$V/nosize.flv"
 check_exit "flv: without a file size, 1 of 3 declared seconds is refused" 1 vt-extract "$V/nosize.flv"
 check_says "flv: the message shows both durations" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
 
+# FFmpeg's errors about sound, covers, headers and metadata are not damage of the
+# video.
+# change NAME PATTERN BYTE TEXT FILE: make NAME, FILE with TEXT at BYTE from the
+# last match of PATTERN.
+change() {
+	cp "$5" "$T/cut/$1"
+	at=$(LC_ALL=C grep -obUaP "$2" "$5" | tail -1 | LC_ALL=C sed 's/:.*//')
+	# shellcheck disable=SC2059
+	printf "$4" | dd of="$T/cut/$1" bs=1 seek=$((at + $3)) conv=notrunc 2>/dev/null
+}
+ffmpeg -v error -y -nostdin -i "$V/v.mp4" -f lavfi -i testsrc2=s=64x48:d=0.04 -map 0 -map 1 -frames:v:1 1 -c:v:0 copy \
+	-c:v:1 mjpeg -disposition:v:1 attached_pic "$V/cover.mp4" </dev/null
+make exif.avi -an -c:v mjpeg -pix_fmt yuvj420p
+make fiel.mov -an -c:v libx264 -pix_fmt yuv420p -field_order tt -flags +ildct
+change sound.mp4 stco 0 free "$V/av.mp4"
+change cover.mp4 '\xff\xd8\xff' 0 '\000\000\000' "$V/cover.mp4"
+change sei.mp4 '\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7' -1 '\376' "$V/v.mp4"
+change fiel.mov fiel 5 '\000' "$V/fiel.mov"
+LC_ALL=C sed 's/\xff\xe0\x00\x10JFIF/\xff\xe1\x00\x10Exif/' "$V/exif.avi" >"$T/cut/exif.avi"
+for f in sound.mp4 cover.mp4 sei.mp4 fiel.mov exif.avi; do
+	check_same "$f: all frames of the video come" "ok 100" \
+		"$(vt-extract -q "$T/cut/$f" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
+done
+
 # Noise and flipped bits: no crash, and no decoder error without a message.
 ffmpeg -v error -y -nostdin -i "$V/v.mkv" -c copy -bsf:v noise=amount=3000 "$T/cut/noise.mkv" </dev/null
 check_exit "a file with noise is refused as damaged" 1 vt-extract "$T/cut/noise.mkv"

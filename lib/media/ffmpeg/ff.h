@@ -72,6 +72,10 @@ ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 struct ff_log {
 	int64_t errors;			/* number of messages */
 	char first[160];		/* the first one, "" if none */
+	char reason[160];		/* the first one that is not counted */
+	const AVCodecContext *decoder;	/* our decoder; NULL: not yet open */
+	int in_headers, stream;		/* 1 while reading headers; index of our
+					 * stream, or -1 */
 	int open_group;		/* in an open group of pictures, whose
 				 * references may precede the file: ignore
 				 * messages about missing ones */
@@ -79,9 +83,9 @@ struct ff_log {
 
 /*
  * ff_listen(l):
- * Send this thread's FFmpeg messages to ${l}; NULL: drop them.  Messages of
- * audio and subtitle codecs are dropped: a damaged sound track does not matter
- * here.  ${l} must stay valid until the next call.
+ * Send this thread's FFmpeg messages to ${l}; NULL: drop them.  Only those of
+ * l->decoder, and those of the demuxer about packets, but not about streams
+ * other than l->stream, are counted.  ${l} must stay valid until the next call.
  */
 void ff_listen(struct ff_log *l);
 

@@ -17,15 +17,23 @@ ff_text(int code)
 	return av_make_error_string(text, sizeof(text), code);
 }
 
-/* Return 1 for codecs that are not video: their data are not decoded. */
+/*
+ * Return 1 for messages that concern no frame of our stream: those of codecs
+ * other than our decoder, which are parsers and the decoders of covers and of
+ * other streams; and, of the demuxer, those that name another stream, and all
+ * of the headers.  What matters in the headers shows in the packets and in the
+ * container's structure.
+ */
 static int
-ff_log_is_foreign(void *context)
+ff_log_is_foreign(const struct ff_log *l, void *context, const char *text)
 {
-	const AVCodecContext *c = context;
+	const AVClass *class = context != NULL ? *(AVClass **)context : NULL;
+	int stream;
 
-	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
-	    c->codec_type != AVMEDIA_TYPE_VIDEO &&
-	    c->codec_type != AVMEDIA_TYPE_UNKNOWN;
+	if (class == avcodec_get_class())
+		return context != l->decoder;
+	return class == avformat_get_class() && (l->in_headers ||
+	    (sscanf(text, "stream %d,", &stream) == 1 && stream != l->stream));
 }
 
 /*
@@ -39,18 +47,28 @@ ff_log_is_foreign(void *context)
  *   audio that appears or disappears.
  * - Stream-copied cuts that begin before 0: it complains about the times that
  *   it leaves unset.
+ * - H.264 and JPEG: metadata beside the picture.
  */
 static int
 ff_log_is_harmless(void *context, const char *fmt)
 {
+	static const char *const harmless[] = {
+		"index entry %i + TemporalOffset %i = %i, which is out of "
+		"bounds",
+		"failed to create or replace stream",
+		"invalid pts ",
+		"New streams are not supposed to be added",
+		"SEI type %d",
+		"unable to decode APP fields",
+		"mjpeg: invalid TIFF header in EXIF data",
+		"mjpeg: error decoding EXIF data",
+		"mjpeg: error, decode_app parser read over the end",
+	};
 	const AVCodecContext *c = context;
 
-	if (text_starts(fmt, "index entry %i + TemporalOffset %i = %i, which "
-	    "is out of bounds") ||
-	    text_starts(fmt, "failed to create or replace stream") ||
-	    text_starts(fmt, "invalid pts ") ||
-	    text_starts(fmt, "New streams are not supposed to be added"))
-		return 1;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (text_starts(fmt, harmless[i]))
+			return 1;
 	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
 	    c->codec_id == AV_CODEC_ID_H261 &&
 	    strcmp(fmt, "warning: first frame is no keyframe\n") == 0;
@@ -60,15 +78,19 @@ static void
 ff_log_callback(void *context, int level, const char *fmt, va_list ap)
 {
 	struct ff_log *l = listener;
+	char text[sizeof(l->first)];
 
-	if (l == NULL || level > AV_LOG_ERROR || ff_log_is_foreign(context) ||
-	    ff_log_is_harmless(context, fmt) ||
+	if (l == NULL || level > AV_LOG_ERROR || ff_log_is_harmless(context, fmt) ||
 	    (l->open_group && text_starts(fmt, "mmco: unref short failure")))
 		return;
-	if (l->errors++ > 0)
-		return;
-	vsnprintf(l->first, sizeof(l->first), fmt, ap);
-	l->first[strcspn(l->first, "\n")] = '\0';
+	vsnprintf(text, sizeof(text), fmt, ap);
+	text[strcspn(text, "\n")] = '\0';
+	if (ff_log_is_foreign(l, context, text)) {
+		if (l->reason[0] == '\0')
+			memcpy(l->reason, text, sizeof(text));
+	} else if (l->errors++ == 0) {
+		memcpy(l->first, text, sizeof(text));
+	}
 }
 
 static void

@@ -48,6 +48,13 @@ video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
 	return AVERROR(EPERM);
 }
 
+/* Return FFmpeg's first message, "" if none. */
+static const char *
+video_reason(const struct video *v)
+{
+	return v->log.first[0] != '\0' ? v->log.first : v->log.reason;
+}
+
 /*
  * Report why FFmpeg refused.  Its first message says more than its error code.
  * The most common one is that of an mp4 file without its end.
@@ -55,7 +62,8 @@ video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
 static int
 video_unreadable(const struct video *v, const char *what, int code)
 {
-	const char *why = v->log.first[0] != '\0' ? v->log.first : ff_text(code);
+	const char *why = video_reason(v)[0] != '\0' ? video_reason(v) :
+	    ff_text(code);
 
 	return fail("%s: cannot read as %s: %s%s", Q(v->path), what, why,
 	    text_starts(why, "moov atom not found") ?
@@ -107,8 +115,10 @@ video_open_container(struct video *v)
 	snprintf(v->info.format, sizeof(v->info.format), "%.*s",
 	    (int)strcspn(format->name, ","), format->name);
 	errno = 0;
+	v->log.in_headers = 1;
 	/* avformat_open_input frees the context on failure. */
 	r = avformat_open_input(&v->format, "", format, NULL);
+	v->log.in_headers = 0;
 	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
@@ -211,6 +221,8 @@ video_open_decoder(struct video *v)
 	if (v->decoder == NULL ||
 	    avcodec_parameters_to_context(v->decoder, p) < 0)
 		return fail("%s: out of memory", Q(v->path));
+	v->log.decoder = v->decoder;
+	v->log.stream = v->stream->index;
 	v->decoder->pkt_timebase = v->stream->time_base;
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
 	options = video_decoder_options(v);
@@ -328,6 +340,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	av_max_alloc((size_t)limits->pixels * 8 + (256 << 20));
 	v->path = xstrdup(path);
 	v->limits = *limits;
+	v->log.stream = -1;
 	ff_listen(&v->log);
 	if (fstat(fd, &s) != 0) {
 		fail_errno("%s: cannot read", Q(path));
@@ -357,8 +370,10 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	if ((r = video_look_ahead(v)) < 0)
 		goto err;
 	if (r == 0) {
+		const char *why = video_reason(v);
+
 		fail("%s: no frame could be decoded%s%s", Q(path),
-		    v->log.first[0] != '\0' ? ": " : "", v->log.first);
+		    why[0] != '\0' ? ": " : "", why);
 		goto err;
 	}
 	video_read_first(v);
