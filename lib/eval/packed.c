@@ -37,6 +37,10 @@ packed_open(struct packed *p)
 void
 packed_close(struct packed *p)
 {
+	for (uint32_t i = 0; p->source != NULL && i < dataset_samples(p->data);
+	    i++)
+		free(p->source[i]);
+	free(p->source);
 	evaluation_free(&p->e);
 	protocol_free(&p->protocol);
 	dataset_free(p->data);
@@ -163,6 +167,18 @@ packed_set_protocol(struct packed *p, const struct packed_start *how)
 	packed_add_choice(to, "precision", "fp32|bf16|fp16", how->precision);
 }
 
+/* Read the paths before the work begins, since KEY.json may be damaged. */
+static int
+packed_read_sources(struct packed *p)
+{
+	int bad = 0;
+
+	p->source = xcalloc(dataset_samples(p->data), sizeof(*p->source));
+	for (uint32_t i = 0; i < dataset_samples(p->data) && bad == 0; i++)
+		bad = dataset_source(p->data, i, &p->source[i]);
+	return bad == 0 ? 0 : bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
 static int
 packed_open_all(struct packed *p, const struct packed_start *how)
 {
@@ -198,6 +214,8 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 	if (status == 0)
 		status = view_overrides_apply(how->views, p->model, &p->views);
 	if (status == 0 && comm->rank == 0)
+		status = packed_read_sources(p);
+	if (status == 0 && comm->rank == 0)
 		packed_set_protocol(p, how);
 	if (status == 0 && comm->rank == 0)
 		inputs_warn_crop(p->data, p->path, p->views.side);
@@ -219,8 +237,11 @@ packed_write(const struct packed *p, int json, struct output *output)
 		.class = (const char *const *)p->model->class.name,
 		.protocol = &p->protocol, .data = p->data,
 		.summary = evaluation_summary(&p->e), .title = title };
-	int status = results_write(&r, &p->files, p->path, json, output);
+	int status;
 
+	for (uint32_t i = 0; i < p->e.samples; i++)
+		p->e.sample[i].source = p->source[i];
+	status = results_write(&r, &p->files, p->path, json, output);
 	free(title);
 	return status;
 }

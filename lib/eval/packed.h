@@ -13,6 +13,7 @@ struct packed {
 	struct results_files files;
 	struct view_options views;
 	struct dataset *data;
+	char **source;			/* paths of the samples, on rank 0 */
 	struct evaluation e;
 	struct protocol protocol;	/* of the evaluation; packed_prepare
 					 * sets it on rank 0 */

@@ -42,6 +42,14 @@ results_next_class(const struct results *r, uint32_t i, int c)
 }
 
 char *
+results_path(const struct results *r, uint32_t i)
+{
+	const char *path = r->e->sample[i].source;
+
+	return table_escape(path != NULL ? path : "");
+}
+
+char *
 results_label(const struct results *r, uint32_t i, int names)
 {
 	struct buffer b = { 0 };

@@ -29,6 +29,13 @@ struct results {
 char *results_label(const struct results *r, uint32_t i, int names);
 
 /*
+ * results_path(r, i):
+ * Return the path of sample ${i} as a cell, empty if it is unknown.  The caller
+ * frees it.
+ */
+char *results_path(const struct results *r, uint32_t i);
+
+/*
  * results_scores(r, i):
  * Return the scores of sample ${i}, [classes], owned by r->e.
  */
@@ -43,8 +50,8 @@ void results_best(const struct results *r, uint32_t i, int n, int *class);
 
 /*
  * results_print(r, json, to):
- * Append one line per sample to ${to}: key, label, the five best classes, and
- * the probability of the best; or the same as JSON.
+ * Append one line per sample to ${to}: key, label, the five best classes, the
+ * probability of the best, and the path; or the same as JSON.
  */
 void results_print(const struct results *r, int json, struct buffer *to);
 

@@ -17,6 +17,7 @@ results_print_row(const struct results *r, uint32_t i, double score,
 {
 	char *key = table_escape(r->e->sample[i].key);
 	char *names = results_label(r, i, 1), *label = table_escape(names);
+	char *path = results_path(r, i);
 
 	buffer_printf(to, "%s\t%s", key, label);
 	for (int k = 0; k < TOP; k++) {
@@ -25,7 +26,8 @@ results_print_row(const struct results *r, uint32_t i, double score,
 		buffer_printf(to, "\t%s", name);
 		free(name);
 	}
-	buffer_printf(to, "\t%.9g\n", score);
+	buffer_printf(to, "\t%.9g\t%s\n", score, path);
+	free(path);
 	free(key);
 	free(names);
 	free(label);
@@ -49,6 +51,8 @@ results_print_json(const struct results *r, uint32_t i, double score,
 				json_put_text(&w, NULL, r->class[c]);
 		json_close(&w);
 	}
+	if (m->source != NULL)
+		json_put_bytes(&w, "path", m->source);
 	json_put_real(&w, "score", score);
 	json_open(&w, "top", '[');
 	for (int k = 0; k < n; k++)
@@ -67,7 +71,8 @@ results_print(const struct results *r, int json, struct buffer *to)
 	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
 
 	if (!json)
-		buffer_printf(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\n");
+		buffer_printf(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\t"
+		    "path\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);

@@ -60,7 +60,7 @@ score_file_write(const struct results *r, const char *path)
 	const char *labels = protocol_get(r->protocol, "labels");
 	int bad, mixed = labels != NULL && strcmp(labels, "mixed") == 0;
 	struct protocol p = { 0 };
-	char text[32], hash[33];
+	char text[32], hash[33], *source;
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		size_t begin = rows.n;
@@ -76,7 +76,9 @@ score_file_write(const struct results *r, const char *path)
 		for (int c = 0; c < r->e->classes; c++)
 			buffer_printf(&rows, "\t%s", score_write(text,
 			    results_scores(r, i)[c]));
-		buffer_text(&rows, "\n");
+		source = results_path(r, i);
+		buffer_printf(&rows, "\t%s\n", source);
+		free(source);
 	}
 	protocol_join(&r->protocol, 1, &p);
 	protocol_add(&p, "list-hash", "%s", hash128_text(hash128(list.data,
@@ -90,7 +92,7 @@ score_file_write(const struct results *r, const char *path)
 		buffer_printf(&b, "\t%s", name);
 		free(name);
 	}
-	buffer_text(&b, "\n");
+	buffer_text(&b, "\tpath\n");
 	buffer_add(&b, rows.data, rows.n);
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
@@ -104,7 +106,7 @@ score_file_write(const struct results *r, const char *path)
 /* The state of reading: the current line, and capacities of arrays. */
 struct score_reader {
 	struct score_file *f;
-	int line;
+	int line, paths;		/* ${paths}: 1 if the last column is path */
 	size_t samples, scores, lines, labels, nlabels;
 	struct buffer list;		/* what list-hash covers */
 };
@@ -127,19 +129,22 @@ score_cell(char **at)
 	return cell;
 }
 
-/* Read the line "key\tlabel\tCLASS...", in 0.2.0 "#key\t...". */
+/* Read the line "key\tlabel\tCLASS...\tpath", in 0.2.0 "#key\tlabel\tCLASS...". */
 static int
 score_read_header(struct score_reader *r, char *line)
 {
 	struct score_file *f = r->f;
 	const char *key = score_cell(&line), *label = score_cell(&line);
-	char what[4200], *name;
+	char what[4200], *name, *tab = line != NULL ? strrchr(line, '\t') : NULL;
 
 	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), r->line);
 	if (strcmp(key + (*key == '#'), "key") != 0 || label == NULL ||
 	    strcmp(label, "label") != 0 || line == NULL)
 		return fail("%s: no table of scores (wanted the header key, "
 		    "label, CLASS..., as vt-eval --scores writes it)", what);
+	r->paths = *key != '#' && tab != NULL && strcmp(tab, "\tpath") == 0;
+	if (r->paths)
+		*tab = '\0';
 	while ((name = score_cell(&line)) != NULL) {
 		if (table_unescape(name) != 0)
 			return fail("%s: class %s: unknown escape", what,
@@ -205,6 +210,7 @@ score_read_row(struct score_reader *r, char *line)
 	struct score_file *f = r->f;
 	struct evaluation *e = &f->e;
 	char *key = score_cell(&line), *label = score_cell(&line);
+	char *path = r->paths && line != NULL ? strrchr(line, '\t') : NULL;
 	struct sample *m;
 	int n;
 
@@ -219,6 +225,13 @@ score_read_row(struct score_reader *r, char *line)
 	/* Flags of sets that show; score_set_labels finds the others. */
 	*m = (struct sample){ .key = key, .label = -1, .flags = label != NULL &&
 	    (*label == '\0' || strchr(label, '|') != NULL) ? SHARD_LABELS : 0 };
+	if (path != NULL) {
+		*path++ = '\0';
+		m->source = *path != '\0' ? path : NULL;
+		if (table_unescape(path) != 0)
+			return fail("%s:%d: path %s: unknown escape",
+			    text_quote(f->path), r->line, text_quote(path));
+	}
 	buffer_printf(&r->list, "%s\t%s\n", key, label != NULL ? label : "");
 	/* nlabels is -1 for a sample without a label. */
 	m->nlabels = n = label != NULL && strcmp(label, "-1") == 0 ? 0 :

@@ -7,7 +7,6 @@
 #include <sys/uio.h>
 
 #include "base/fail.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "shard/dataset_shards.h"
 
@@ -225,23 +224,17 @@ int
 dataset_source(const struct dataset *d, uint32_t i, char **to)
 {
 	struct sample m = dataset_sample(d, i);
-	const char *key = m.key, *source;
 	struct buffer b = { 0 };
-	struct json *o = NULL;
 	int result;
 
 	if (d->content.read != NULL) {
-		*to = xstrdup(m.source != NULL ? m.source : key);
+		*to = xstrdup(m.source != NULL ? m.source : m.key);
 		return 0;
 	}
 	*to = NULL;
 	result = dataset_json_read(d, i, &b);
-	if (result == 0 && (o = json_parse(key, b.data, b.n)) == NULL)
+	if (result == 0 && (*to = sample_source_read(m.key, b.data, b.n)) == NULL)
 		result = -2;
-	source = json_to_text(json_get(o, "src"));
-	if (result == 0)
-		*to = xstrdup(source != NULL && *source != '\0' ? source : key);
-	json_free(o);
 	buffer_free(&b);
 	return result;
 }

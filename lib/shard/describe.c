@@ -35,7 +35,7 @@ struct describe_item {
 	uint64_t phash;			/* perceptual; 0: none */
 	int set, frames;
 	size_t number;			/* order of reading */
-	char *key, *label;		/* names of its classes */
+	char *key, *path, *label;	/* ${label}: names of its classes */
 };
 
 struct describe_work {
@@ -142,7 +142,8 @@ describe_sample(struct describe_work *w, const struct class_list *names,
 		describe_add(w, s->label >= 0 ? label.data : "-", s);
 	w->item = array_reserve(w->item, w->items, &w->cap, sizeof(*w->item));
 	w->item[w->items] = (struct describe_item){ s->source_hash,
-		s->source_bytes, s->phash, w->set, s->frames, w->items, xstrdup(s->key),
+		s->source_bytes, s->phash, w->set, s->frames, w->items,
+		xstrdup(s->key), xstrdup(s->source),
 		xstrdup(label.n > 0 ? label.data : "-") };
 	w->items++;
 	buffer_free(&label);
@@ -392,6 +393,12 @@ describe_print_pair(const struct describe_pair *p, const char *const *dir,
 		free(set);
 		free(label);
 	}
+	for (int i = 0; i < 2; i++) {
+		char *path = table_escape(side[i]->path);
+
+		fprintf(f, "\t%s", path);
+		free(path);
+	}
 	fputc('\n', f);
 }
 
@@ -405,7 +412,8 @@ describe_print_pairs(struct describe_work *w, const char *const *dir, FILE *f,
 	describe_find_near(w, &all);
 	if (all.n > 0)
 		qsort(all.pair, all.n, sizeof(*all.pair), describe_by_weight);
-	fprintf(f, "#pair\tdistance\tset\tkey\tclass\tset\tkey\tclass\n");
+	fprintf(f, "#pair\tdistance\tset\tkey\tclass\tset\tkey\tclass\t"
+	    "path\tpath\n");
 	for (size_t i = 0; i < all.n; i++) {
 		const struct describe_pair *p = &all.pair[i];
 
@@ -435,6 +443,7 @@ describe_free(struct describe_work *w)
 	}
 	for (size_t i = 0; i < w->items; i++) {
 		free(w->item[i].key);
+		free(w->item[i].path);
 		free(w->item[i].label);
 	}
 	free(w->item);

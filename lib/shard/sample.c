@@ -431,6 +431,18 @@ sample_read(const char *what, const char *text, size_t n, char **canonical,
 	return s;
 }
 
+char *
+sample_source_read(const char *key, const char *text, size_t n)
+{
+	struct json *o = json_parse(key, text, n);
+	const char *source = json_to_text(json_get(o, "src"));
+	char *path = o == NULL ? NULL : source != NULL && *source != '\0' ?
+	    sample_path_from_text(source) : xstrdup(key);
+
+	json_free(o);
+	return path;
+}
+
 void
 sample_free(struct sample *s)
 {

@@ -129,6 +129,14 @@ struct sample *sample_read(const char *what, const char *text, size_t n,
     char **canonical, struct error *why);
 
 /*
+ * sample_source_read(key, text, n):
+ * Return the path of the video in KEY.json, ${text} of ${n} bytes, or ${key} if
+ * it has none.  The caller frees it.  Return NULL after a message if the text is
+ * not JSON.
+ */
+char *sample_source_read(const char *key, const char *text, size_t n);
+
+/*
  * sample_free(s):
  * Free ${s}, which sample_read returned, and everything it points to.  NULL
  * does nothing.

@@ -55,36 +55,50 @@ shard_query_each(const struct shard_query *l, int (*each)(const struct shard *s,
 	return result;
 }
 
-/* Print a row for each sample.  The index suffices, so no member is read. */
+/* Print a row for each sample.  Only its path is not in the index. */
 static int
 shard_query_list_shard(const struct shard *s, const struct class_list *names,
     void *arg)
 {
 	FILE *f = arg;
-	char *path = table_escape(path_base(s->path));
+	char *name = table_escape(path_base(s->path));
+	struct buffer b = { 0 };
+	int result = 0;
 
-	for (uint32_t i = 0; i < s->footer.samples; i++) {
+	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
 		struct shard_entry e = shard_entry(s, i);
-		char key[KEY_MAX + 1];
+		char key[KEY_MAX + 1], *source = NULL, *path;
 		char *class = e.label >= 0 && (size_t)e.label < names->n ?
 		    table_escape(names->name[e.label]) : NULL;
 
-		fprintf(f, "%s\t%d\t%s\t%u\t%u\t%u\t%u/%u\t%u\t%s\t%llu\t%llu\n",
-		    shard_key(s, &e, key), e.label, class ? class : "", e.frames,
-		    e.width, e.height, e.fps_num, e.fps_den, e.flags, path,
+		shard_key(s, &e, key);
+		b.n = 0;
+		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
+		    1, &b);
+		if (result == 0 && (source = sample_source_read(key, b.data,
+		    b.n)) == NULL)
+			result = -2;
+		path = table_escape(source != NULL ? source : "");
+		fprintf(f, "%s\t%d\t%s\t%u\t%u\t%u\t%u/%u\t%u\t%s\t%llu\t%llu\t"
+		    "%s\n", key, e.label, class ? class : "", e.frames,
+		    e.width, e.height, e.fps_num, e.fps_den, e.flags, name,
 		    (unsigned long long)e.blk * USTAR_BLOCK,
-		    (unsigned long long)e.blocks * USTAR_BLOCK);
+		    (unsigned long long)e.blocks * USTAR_BLOCK, path);
+		free(path);
+		free(source);
 		free(class);
 	}
-	free(path);
-	return ferror(f) ? 1 : 0;	/* the caller reports it */
+	buffer_free(&b);
+	free(name);
+	/* The caller reports an error of ${f}. */
+	return result != 0 ? result : ferror(f) ? 1 : 0;
 }
 
 int
 shard_query_list(const struct shard_query *l, FILE *f)
 {
 	fprintf(f, "#key\tlabel\tclass\tframes\twidth\theight\tfps\tflags\t"
-	    "shard\toffset\tbytes\n");
+	    "shard\toffset\tbytes\tpath\n");
 	return shard_query_each(l, shard_query_list_shard, f);
 }
 

@@ -95,8 +95,8 @@ fi
 VT_ISA=base
 check_exit "the checkpoint of 0.2.0 scores the dataset" 0 \
 	vt-eval -q -k final.safetensors -i set --device=ref --scores=scores.new -o results.new
-check_same "vt-eval prints the results of 0.2.0" "$(cat scores.tsv)" "$(cat results.new)"
-check_same "vt-eval writes the scores of 0.2.0" "$(cat scores.all)" "$(sed '1d; 2s/^/#/' scores.new)"
+check_same "vt-eval prints the results of 0.2.0" "$(cat scores.tsv)" "$(sed '/^#summary/!s/	[^	]*$//' results.new)"
+check_same "vt-eval writes the scores of 0.2.0" "$(cat scores.all)" "$(sed '1d; 2s/^/#/; s/	[^	]*$//' scores.new)"
 check_exit "vt-eval reads the scores of 0.2.0" 0 vt-eval --rescore=scores.all -o rescored
-check_same "they give the results of 0.2.0, as far as they have them" "$(sed 's/	views.*//' scores.tsv)" "$(cat rescored)"
+check_same "they give the results of 0.2.0, as far as they have them" "$(sed 's/	views.*//' scores.tsv)" "$(sed '/^#summary/!s/	[^	]*$//' rescored)"
 plan

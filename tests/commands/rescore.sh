@@ -57,7 +57,7 @@ import json, sys
 p = json.loads(open(sys.argv[1]).readline()[2:])
 print(p["frames"], p["sampler"], *(len(p[n + "-hash"]) for n in ("checkpoint", "data", "list")))' "$T/a/scores")"
 # pandas.read_csv(f, sep="\t", skiprows=1), and the module csv where pandas is absent.
-check_same "line 2 is the header, as pandas wants it" "18 key label a b c d e f" "$(python3 -c '
+check_same "line 2 is the header, as pandas wants it" "18 key label a b c d e f path" "$(python3 -c '
 import csv, sys
 try:
     from pandas import read_csv
@@ -76,10 +76,14 @@ same actions sets sets --clips=2 --ensemble=max
 vt-eval -q -k "$T/rgb" -i "$T/val" --device=ref --scores="$T/rgb.tsv" >"$T/want"
 vt-eval -q -k "$T/flow" -i "$T/val" --device=ref --clips=2 --scores="$T/flow.tsv" >"$T/flow.out"
 vt-eval -q -k "$T/actions" -i "$T/sets" --device=ref --scores="$T/actions.tsv" >"$T/actions.out"
-sed '1d; 2s/^/#/' "$T/rgb.tsv" >"$T/old.tsv"
+# old FILE: print a score file as 0.2.0 wrote it.
+old() {
+	sed '1d; 2s/^/#/; s/	[^	]*$//' "$1"
+}
+old "$T/rgb.tsv" >"$T/old.tsv"
 check_exit "a score file without protocol" 0 vt-eval -q --rescore="$T/old.tsv"
-check_same "without protocol, the results are the same but for settings" "$(sed 's/	views.*//' "$T/want")" "$(cat "$T/out")"
-sed '1d; 2s/^/#/' "$T/actions.tsv" >"$T/old-sets.tsv"
+check_same "without protocol, the results are the same but for settings and paths" "$(sed 's/	views.*//; /^s/s/[^	]*$//' "$T/want")" "$(cat "$T/out")"
+old "$T/actions.tsv" >"$T/old-sets.tsv"
 check_exit "a score file of sets without protocol" 0 vt-eval -q --rescore="$T/old-sets.tsv"
 check_same "without protocol, scores of sets have the loss of sets" \
 	"$(sed -n 's/	views.*//; /^#summary/p' "$T/actions.out")" "$(grep '^#summary' "$T/out")"
@@ -96,7 +100,7 @@ weights = [float(w) for w in weights.split(":")]
 def read(path):
     lines = [l.rstrip("\n").split("\t") for l in open(path)]
     sigmoid = json.loads(lines[0][0][2:])["loss"] == "sigmoid"
-    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:]]) for l in lines[2:]}
+    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:-1]]) for l in lines[2:]}
 
 def probabilities(sigmoid, s):
     if sigmoid:

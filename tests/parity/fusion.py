@@ -11,7 +11,7 @@ weights = [float(w) for w in sys.argv[2].split(":")]
 files = []
 for path in sys.argv[3:]:
     rows = [line.rstrip("\n").split("\t") for line in list(open(path))[2:]]
-    files.append((rows, np.array([[float(x) for x in row[2:]] for row in rows])))
+    files.append((rows, np.array([[float(x) for x in row[2:-1]] for row in rows])))
 rows = files[0][0]
 p = 0
 for w, (_, s) in zip(weights, files):

@@ -110,6 +110,13 @@ test_reading(void)
 	    f.e.loss == LOSS_SOFTMAX && f.e.sample[1].label == 1 &&
 	    f.e.sample[2].label == -1, "samples and labels are right");
 	score_file_free(&f);
+	is(read_text(&f, "paths", "# {\"loss\":\"softmax\"}\nkey\tlabel\tpath\tb"
+	    "\tpath\nx\t0\t1\t0\ta\\\\b c.mp4\ny\t1\t2\t0\t\n", said), 0,
+	    "a score file with paths, and a class of this name, is read");
+	ok(f.e.classes == 2 && strcmp(f.class.name[0], "path") == 0 &&
+	    strcmp(f.e.sample[0].source, "a\\b c.mp4") == 0 &&
+	    f.e.sample[1].source == NULL, "its last column has the paths");
+	score_file_free(&f);
 	is(read_text(&f, "sets", "#key\tlabel\ta\tb\n# loss sigmoid\n"
 	    "# labels sets\nx\t0|1\t1\t0\ny\t\t2\t0\nz\t-1\t0\t3\nw\t1\t1\t1\n",
 	    said), 0, "a score file of sets of classes is read");
