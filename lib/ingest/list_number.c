@@ -114,6 +114,21 @@ list_number_look_up(const struct list_number_items *t, struct class_list *c,
 	return result;
 }
 
+/* Return 1 if the labels are 1 to ${n}, counted from 1. */
+static int
+list_number_from_1(const struct list_number_items *t, int64_t n)
+{
+	int64_t v, largest = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		t->item[i].text[list_whole(t->item[i].text)] = '\0';
+		if (text_int(t->item[i].text, 1, n, &v) != 0)
+			return 0;
+		largest = v > largest ? v : largest;
+	}
+	return largest == n;
+}
+
 static int
 list_number_read_all(const struct list_number_items *t,
     const struct class_list *c)
@@ -126,9 +141,12 @@ list_number_read_all(const struct list_number_items *t,
 
 		k->text[list_whole(k->text)] = '\0';
 		if (text_int(k->text, base, base + max, &v) != 0)
-			return fail("%s%s: label %s (wanted %d to %lld)",
+			return fail("%s%s: label %s (wanted %d to %lld)%s",
 			    list_at(k->row), Q(k->row->path), Q(k->text), base,
-			    (long long)(base + max));
+			    (long long)(base + max), base == 0 &&
+			    list_number_from_1(t, max + 1) ? ": labels count from "
+			    "0, and all of these from 1; subtract 1, or write the "
+			    "names" : "");
 		*k->to = (int)(v - base);
 	}
 	return 0;
@@ -169,7 +187,8 @@ list_number_all_numbers(const struct list_number_items *t, int strict)
 		n += (size_t)list_is_number(&t->item[i]);
 	if (n == t->n || n == 0 || !strict)
 		return n == t->n;
-	odd = n <= t->n - n;
+	/* Of one each, the later one is odd. */
+	odd = 2 * n == t->n ? !list_is_number(&t->item[0]) : n < t->n - n;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct list_number_item *k = &t->item[i];
 

@@ -383,6 +383,15 @@ test_labels(void)
 	refuses_labels("a number among names is refused", "a.mp4 run\nb.mp4 7\n"
 	    "c.mp4 walk\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: label 7 among names");
+	refuses_labels("of a number and a name, the later one is refused",
+	    "a.mp4 1\nb.mp4 two\n", LIST_AUTO, NULL,
+	    "list: line 2: b.mp4: label two among numbers");
+	refuses_labels("of a name and a number, the later one is refused",
+	    "a.mp4 two\nb.mp4 1\n", LIST_AUTO, NULL,
+	    "list: line 2: b.mp4: label 1 among names");
+	refuses_labels("labels from 1 are recognized", "a.mp4 1\nb.mp4 2.0\n",
+	    LIST_AUTO, "1 A\n2 B\n", "list: line 2: b.mp4: label 2 (wanted 0 to 1)"
+	    ": labels count from 0, and all of these from 1; subtract 1");
 	refuses_labels("a name among numbers in a CSV is refused",
 	    "path,label\na,1\nb,2\nc,x\n", LIST_AUTO, NULL,
 	    "list: line 4: c: label x among numbers");
