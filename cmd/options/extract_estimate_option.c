@@ -55,7 +55,7 @@ estimate_option_print(const struct extract_run *r, size_t n)
 	estimate_option_row("hours", &e.wall, 3600, "%.6g");
 	estimate_option_row("cores", &(struct extract_range){ e.cores, e.cores,
 	    e.cores }, 1, "%.0f");
-	note("%s (%s to %s) and %s (%s to %s) on %d core%s, as loaded now, with "
+	note("a stream of %s (%s to %s) and %s (%s to %s) on %d core%s, as loaded now, with "
 	    "%s of processors, from %zu of %zu videos", text_bytes(bytes[0], e.bytes.value),
 	    text_bytes(bytes[1], e.bytes.low),
 	    text_bytes(bytes[2], e.bytes.high),

@@ -20,10 +20,14 @@ results_add_summary(const struct results *r, struct buffer *to)
 {
 	const struct summary *s = &r->summary;
 
-	if (s->ranked > 0)
-		buffer_printf(to, "%stop-1 %.1f %%, top-5 %.1f %% of %u samples",
-		    to->n > 0 ? "; " : "", 100 * s->top1, 100 * s->top5,
-		    s->ranked);
+	if (s->ranked == 0)
+		return;
+	buffer_printf(to, "%stop-1 %.1f %%", to->n > 0 ? "; " : "",
+	    100 * s->top1);
+	/* Of at most 5 classes, the label is always among the best 5. */
+	if (r->e->classes > 5)
+		buffer_printf(to, ", top-5 %.1f %%", 100 * s->top5);
+	buffer_printf(to, " of %u samples", s->ranked);
 }
 
 /* ---- the confusion matrix ---- */

@@ -162,7 +162,7 @@ extract_summary(struct extract_run *r, const struct class_list *classes,
 	buffer_printf(to, "%lld video%s", (long long)sum->stored,
 	    sum->stored == 1 ? "" : "s");
 	tally_text(&r->tally, classes, to);
-	buffer_printf(to, ", %lld frames, %s", (long long)sum->frames,
+	buffer_printf(to, ", %lld frames of %s", (long long)sum->frames,
 	    text_bytes(size, (double)sum->stored_bytes));
 	if (r->tally.defective > 0)
 		buffer_printf(to, ", %zu truncated or damaged",

@@ -177,7 +177,7 @@ check_same "--label-from=dir takes labels from folders" "fall/f1 0 fall/f2 0 wal
 check_exit "labelled videos are extracted" 0 \
 	vt-extract --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/summary.tar"
 check_same "the summary shows videos, classes, frames and bytes" \
-	"vt-extract: note: 3 videos, 2 classes (fall: 2, walk: 1), 30 frames, $(tar xOf "$T/summary.tar" --wildcards '*.jpg' |
+	"vt-extract: note: 3 videos, 2 classes (fall: 2, walk: 1), 30 frames of $(tar xOf "$T/summary.tar" --wildcards '*.jpg' |
 	wc -c | awk '{ printf "%.2f KiB", $1 / 1024 }')" "$(cat "$T/err")"
 check_exit "labelled videos are extracted with -q" 0 \
 	vt-extract -q --root "$T/set" --label-from=dir "$T"/set/*/*.mp4 -o "$T/quiet.tar"

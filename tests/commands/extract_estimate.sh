@@ -37,7 +37,7 @@ for k in 1 2 3; do
 	ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=96x64:r=25:d=$k" -c:v mpeg4 -q:v 3 "$V/a$k.avi" </dev/null
 done
 check_exit "--estimate with -o" 0 vt-extract --root="$V" --estimate=2 -o "$T/none.tar" --report="$T/none.jsonl" "$V"/a*.avi
-check_says "a note shows size, time and cores" 'note: [0-9.]+ KiB \(.* to .*\) and [0-9.]+ s \([0-9.]+ s to [0-9.]+ s\) on [0-9]+ cores?, as loaded now, with [0-9.]+ s of processors, from 2 of 3 videos'
+check_says "a note shows size, time and cores" 'note: a stream of [0-9.]+ KiB \(.* to .*\) and [0-9.]+ s \([0-9.]+ s to [0-9.]+ s\) on [0-9]+ cores?, as loaded now, with [0-9.]+ s of processors, from 2 of 3 videos'
 # Three more programs on the same processor make the wall time longer, and not the processor time.
 cpu=$(taskset -pc $$ 2>/dev/null | sed 's/.*: //; s/[-,].*//')
 if [ -n "$cpu" ]; then

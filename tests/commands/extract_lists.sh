@@ -35,7 +35,7 @@ check_exit "--on-error=skip skips the missing video" 3 \
 check_says "the warning shows the list line of the missing video" \
 	'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried '
 check_says "the summary counts skipped and stored videos" \
-	'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames, '
+	'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames of '
 printf '%s\n' "$V/none.mp4" "$V/a.mp4" >"$T/paths"
 check_exit "-T with a missing video ends with 1" 1 vt-extract -T "$T/paths"
 check_says "-T with a missing video: the message shows its line in the list" \
