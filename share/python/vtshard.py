@@ -6,6 +6,7 @@
     jpegs = sample.frames([3, 9])               # bytes, one read each
     flow = sample.frames([3, 9], stream="x")
     clip = data.clip(seed=1, n=0, frames=8, crop=224)
+    view = data.view(0, frames=8, crop=224)     # of a validation
 
 Set and Clips are map-style datasets for torch.utils.data.DataLoader.  A transform
 makes arrays of their items, here with Pillow:
@@ -28,6 +29,7 @@ import fractions
 import json
 import math
 import os
+import re
 import struct
 
 import numpy as np
@@ -62,7 +64,7 @@ CRC_PLACES = np.arange(CRC_BLOCK) * 256
 
 
 def crc32c(data):
-    """Return the CRC32C of the bytes ${data}."""
+    """Return the CRC32C of the bytes data."""
     crc, odd = 0xffffffff, len(data) & 3
     for b in data[:odd]:
         crc = CRC_FIRST[(crc ^ b) & 255] ^ crc >> 8
@@ -102,7 +104,7 @@ def _secret(at, words=8):
 
 
 def _shares(stripes, keys):
-    """Return the sum of ${stripes}[..., n, 8] that XXH3 adds to its accumulators."""
+    """Return the sum of stripes[..., n, 8] that XXH3 adds to its accumulators."""
     keyed = stripes ^ keys
     product = (keyed & np.uint64(M32)) * (keyed >> np.uint64(32))
     swapped = stripes.reshape(stripes.shape[:-1] + (4, 2))[..., ::-1].reshape(stripes.shape)
@@ -120,7 +122,7 @@ def _merge(acc, at, result):
 
 
 def xxh3_128(data):
-    """Return the XXH3-128 of ${data}, more than 240 bytes, as xxh128sum prints it."""
+    """Return the XXH3-128 of data, more than 240 bytes, as xxh128sum prints it."""
     n = len(data)
     if n <= 240:
         raise ValueError("xxh3_128: %d bytes (wanted more than 240)" % n)
@@ -227,6 +229,8 @@ class Sample:
     flags           int, as in vt-shard(5)
     streams         tags of the streams; "rgb" is the untagged one
     path            the shard
+    source          path of the video, as vt-pack --list prints it; os.fsdecode made it
+                    a str
     json            KEY.json, read at its first use
 
     len(sample) is the number of frames.  A sample can be pickled.
@@ -264,13 +268,19 @@ class Sample:
         return self._json
 
     @property
+    def source(self):
+        text = self.json.get("src") or self.key
+        return os.fsdecode(re.sub(rb"\\\\|\\x[0-9a-f]{2}", lambda m: bytes(
+            [int(m[0][2:] or b"5c", 16)]), text.encode()))
+
+    @property
     def labels(self):
         if self.flags & LABELS:
             return [tuple(x) for x in self.json["labels"]]
         return [(self.label, 0, len(self) - 1)] if self.label >= 0 else []
 
     def frames(self, numbers, stream=None):
-        """Return the stored bytes, JPEG or PNG, of the frames ${numbers} of ${stream},
+        """Return the stored bytes, JPEG or PNG, of the frames numbers of stream,
         the first one by default: a list of bytes.  Each frame is one read.  Raise
         Damaged if the checksum of a frame is wrong, IndexError or KeyError if the
         sample lacks a frame or the stream."""
@@ -321,7 +331,7 @@ class _Files:
 
 
 class Set:
-    """The packed dataset in the directory ${path}: a sequence of Sample.
+    """The packed dataset in the directory path: a sequence of Sample.
 
     classes         names of the labels
     streams         tags of the streams
@@ -367,12 +377,12 @@ class Set:
     def clip(self, seed, n, frames, crop, stride=0, sampler="tsm", crop_rule="multiscale",
              flip=True, jitter_min=256, jitter_max=320, jitter_inverse=False, crop_area=0.08,
              repeat=1, stack=1):
-        """Return clip ${n} of a training run of vt-train with the seed ${seed}: a Clip.
+        """Return clip n of a training run of vt-train with this seed: a Clip.
 
-        ${frames}, ${crop} and ${stride}, one number or the smallest and the largest,
+        frames, crop and stride, one number or the smallest and the largest,
         are those of the schedule's stage in which it trains on the clip.  The other
         arguments have the names and defaults of vt-train's options; flip=False is
-        --no-flip.  ${stack} is the number of frames that a frame of the network
+        --no-flip.  stack is the number of frames that a frame of the network
         reads, for flow and differences.  Raise ValueError for unknown rules.
 
         Runs with --balance or --on-corrupt visit other samples, and --flip-swap can
@@ -400,6 +410,23 @@ class Set:
         mirrored = bool(flip) and _Draws(seed, n, DRAW_FLIP).uniform() < 0.5
         return Clip(n, sample, numbers, Crop(*map(float, box)), mirrored)
 
+    def view(self, i, frames, crop, stride=0, sampler="tsm", crop_rule="multiscale", stack=1):
+        """Return the clip of sample i that a validation of vt-train reads, and vt-eval
+        without --views: a Clip, not mirrored.  The arguments are those of clip; of the
+        crop rules, multiscale and centre have the crop of TSM, the others that of
+        PySlowFast."""
+        if sampler not in SAMPLERS or crop_rule not in CROP_RULES:
+            raise ValueError("sampler %s, crop rule %s (wanted one of %s, and one of %s)" %
+                             (sampler, crop_rule, ", ".join(SAMPLERS), ", ".join(CROP_RULES)))
+        if stride == 0 and sampler in ("pyslowfast", "charades"):
+            raise ValueError("sampler %s needs a stride" % sampler)
+        sample = self[i]
+        total = max(len(sample) - stack + 1, 1)
+        numbers = _view_frames(sampler, total, frames, stride, float(sample.fps or 0))
+        rule = _centre if crop_rule in ("multiscale", "centre") else _centre_pyslowfast
+        box = rule(sample.width, sample.height, crop, None, None, None)
+        return Clip(i, sample, numbers, Crop(*map(float, box)), False)
+
     def _sample(self, seed, n):
         epoch = n // len(self)
         order = self._order.get((seed, epoch))
@@ -418,8 +445,8 @@ Crop.__doc__ = "A crop in pixels of the first stream; edges may be fractional."
 
 
 class Clip(collections.namedtuple("Clip", "number sample frames crop flip")):
-    """A training clip: its number, its Sample, the numbers of its frames, its Crop,
-    and whether it is mirrored after the crop."""
+    """A clip: its number, that of its sample for a view, its Sample, the numbers of its
+    frames, its Crop, and whether it is mirrored after the crop."""
 
     def read(self, stream=None):
         """Return the bytes of its frames, as Sample.frames."""
@@ -429,7 +456,7 @@ class Clip(collections.namedtuple("Clip", "number sample frames crop flip")):
 class Clips:
     """A map-style dataset: item i is transform(clip first + i) of a run of vt-train.
 
-    ${rules} are the arguments of Set.clip after n.  Without ${transform} an item is a
+    rules are the arguments of Set.clip after n.  Without a transform an item is a
     Clip.  Read in order, the items are the clips of the run in its order: use a
     DataLoader with shuffle=False."""
 
@@ -453,7 +480,7 @@ DRAW_STRIDE, DRAW_FRAMES, DRAW_CROP_SIZE, DRAW_CROP_PLACE, DRAW_FLIP = (k << 16 
 
 
 def _philox(seed, c0, c1, c2, c3):
-    """Return the first word of Philox4x32-10, for ints or for an array ${c0}."""
+    """Return the first word of Philox4x32-10, for ints or for an array c0."""
     k0, k1 = seed & M32, seed >> 32 & M32
     for _ in range(10):
         p0, p1 = c0 * 0xd2511f53, c2 * 0xcd9e8d57
@@ -508,7 +535,7 @@ SAMPLERS = ("tsm", "tsm-upstream", "dense", "ssv2", "pyslowfast", "charades")
 
 
 def _frames(sampler, n, t, stride, fps, r):
-    """Return ${t} of ${n} frames by the rules of vt-clips(7)."""
+    """Return t of n frames by the rules of vt-clips(7)."""
     if sampler == "ssv2":
         edge = [round((n - 1) / t * i) for i in range(t + 1)]
         return [a + r.below(b - a + 1) for a, b in zip(edge, edge[1:])]
@@ -529,6 +556,23 @@ def _frames(sampler, n, t, stride, fps, r):
     if sampler == "tsm-upstream":
         return [0] * t
     return [int((i + r.uniform()) * n / t) for i in range(t)]
+
+
+def _view_frames(sampler, n, t, stride, fps):
+    """Return the t of n frames of a validation, by the rules of vt-clips(7)."""
+    if sampler == "pyslowfast":
+        return _window(n, t, stride * t / 30 * (fps if fps > 0 else 30), 0.5)
+    if sampler == "ssv2":
+        edge = [round((n - 1) / t * i) for i in range(t + 1)]
+        return [(a + b) // 2 for a, b in zip(edge, edge[1:])]
+    if stride > 0:
+        start = max(n - (t - 1) * stride - 1, 0) // 2
+        return [min(start + i * stride, n - 1) for i in range(t)]
+    if sampler == "dense":
+        return [(max(n - 64, 0) // 2 + i * max(64 // t, 1)) % n for i in range(t)]
+    if sampler == "tsm-upstream" and n <= t:
+        return [0] * t
+    return [int(n / t / 2 + n / t * i) for i in range(t)]
 
 
 def _window(n, t, size, u):
@@ -590,6 +634,13 @@ def _centre(w, h, side, size, place, _):
     long = int(short * float(max(w, h)) / min(w, h))
     to = (long, short) if w >= h else (short, long)
     return _of_scaled(w, h, to, [round((x - side) / 2) for x in to], side)
+
+
+def _centre_pyslowfast(w, h, side, size, place, _):
+    short = round(side * (256 / 224))
+    long = math.floor(max(w, h) / min(w, h) * short)
+    to = (long, short) if w >= h else (short, long)
+    return _of_scaled(w, h, to, [(x - side + 1) // 2 for x in to], side)
 
 
 CROP_RULES = {"multiscale": _multiscale, "jitter": _jitter, "jitter-upstream": _jitter,

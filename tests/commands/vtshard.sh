@@ -1,8 +1,8 @@
 #!/bin/sh
 # share/python/vtshard.py reads every frame of a set and detects damage, computes
-# the clips of vt-train's trace for each sampler and crop rule, and works in the
+# the clips of vt-train's trace and of vt-eval for each sampler and crop rule, and works in the
 # workers of a PyTorch DataLoader.
-# tests/run: weight 12
+# tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_python numpy || skip_all "no NumPy (Debian: python3-numpy)"
@@ -121,6 +121,43 @@ net=plain
 check_exit "an unknown sampler is refused" 1 "$python" -c 'import sys, vtshard as v
 v.Set(sys.argv[1]).clip(1, 0, frames=4, crop=24, sampler="random")' "$T/set"
 check_says "the message names it" '^ValueError: sampler random, crop rule multiscale \(wanted one of tsm'
+
+# ---- views ----
+
+# A network whose scores are a linear function of the mean of the pixels that it reads.
+cat >"$T/mean.net" <<'NET'
+input    x        out=3 mean=0,0,0 std=1,1,1
+avgpool  avgpool  in=x over=hw
+linear   fc       in=avgpool out=classes std=3
+avgpool  scores   in=fc over=t
+NET
+# viewed SET FRAMES CROP STRIDE SAMPLER RULE: compare the scores of vt-eval with those of
+# Set.view. RULE is multiscale or jitter.
+viewed() {
+	eval_rule=tsm
+	[ "$6" = multiscale ] || eval_rule=pyslowfast
+	vt-eval -q -k "$T/mean" -i "$T/$1" --device=ref --frames="$2" --crop="$3" --stride="$4" --sampler="$5" \
+		--crop-rule=$eval_rule --scores="$T/scores" >/dev/null 2>"$T/err" || diag "$(tail -2 "$T/err")"
+	check_exit "view: $*" 0 vtshard view "$T/$1" "$T/scores" "$T/weights" "$T/names" \
+		frames="$2" crop="$3" stride="$4" sampler="'$5'" crop_rule="'$6'"
+}
+if find_python numpy PIL; then
+	"$MAKESET" "$T/wide" 4 70 60 44 7 png=1 classes=4
+	"$MAKESET" "$T/upright" 4 9 36 52 8 png=1 classes=4
+	stages "0 0 1 0 4 4 24 4 0.001 0 0" >"$T/s.tsv"
+	vt-train -qq -i "$T/wide" -m "$T/mean.net" --schedule="$T/s.tsv" -o "$T/mean" --device=ref >/dev/null
+	"$BUILD/tests/tools/weightdump" "$T/mean/final.safetensors" "$T/weights" >"$T/names"
+	viewed wide 4 24 0 tsm multiscale
+	viewed wide 5 31 0 dense jitter
+	viewed wide 8 24 3 tsm jitter
+	viewed wide 8 16 9 charades multiscale
+	viewed wide 6 24 5 pyslowfast jitter
+	viewed upright 4 24 0 ssv2 jitter
+	viewed upright 9 25 0 tsm-upstream multiscale
+	viewed upright 12 24 0 tsm multiscale
+else
+	skip "Set.view has the frames and the crop that vt-eval reads" "no Pillow (Debian: python3-pil)"
+fi
 
 # ---- PyTorch ----
 

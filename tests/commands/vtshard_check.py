@@ -4,23 +4,31 @@ read SET DIR FILE       each frame equals the file that tar unpacked to DIR, and
                         sample is that of FILE, written by vt-pack --list
 trace SET SEED FILE ARGUMENT=VALUE...
                         each clip equals the row of vt-train's trace FILE
+view SET SCORES WEIGHTS NAMES ARGUMENT=VALUE...
+                        a linear layer of the means of the views gives the SCORES of
+                        vt-eval; weightdump wrote WEIGHTS and NAMES
 damaged SET             the message about a frame of SET
 torch SET               workers of a DataLoader give what this process reads
 example SET             the example in the docstring of vtshard gives batches of arrays
 """
 import ast
 import glob
+import io
 import json
+import math
 import os
 import pickle
 import sys
+
+import numpy as np
 
 import vtshard
 
 
 def read(path, unpacked, table):
     data, frames = vtshard.Set(path), 0
-    rows = [r.rstrip("\n").split("\t") for r in open(table) if not r.startswith("#")]
+    rows = [r.rstrip(b"\n").split(b"\t") for r in open(table, "rb") if r[:1] != b"#"]
+    rows = [[c.decode() for c in r[:11]] + r[11:] for r in rows]
     assert len(rows) == len(data) > 0
     for sample, row in zip(data, rows):
         key, label, _, n, width, height, fps, flags = row[:8]
@@ -32,7 +40,7 @@ def read(path, unpacked, table):
         assert den == 0 or sample.fps.numerator * den == num * sample.fps.denominator
         at = os.path.join(unpacked, key)
         told = json.load(open(at + ".json"))
-        assert sample.json == told
+        assert sample.json == told and os.fsencode(sample.source) == row[11]
         labels = [[label, 0, n - 1]] if label >= 0 else []
         assert [list(x) for x in sample.labels] == told.get("labels", labels)
         if told.get("src_bytes"):       # makeset.c has no source, and other times
@@ -77,6 +85,48 @@ def trace(path, seed, file, *arguments):
     assert clips[0][2:] == data.clip(int(seed), 1, **rules)[2:] and len(clips) == rows
 
 
+def resized(pixels, at, length, side, antialias):
+    """Return pixels resized along the first axis from at, length long, to side."""
+    scale = length / side
+    support = max(scale, 1) if antialias else 1
+    centre = at + (np.arange(side) + 0.5) * scale - 0.5
+    near = np.arange(-int(support) - 2, int(support) + 3)
+    place = np.floor(centre)[:, None] + near
+    share = np.maximum(0, 1 - abs(place - centre[:, None]) / support)
+    inside = (place >= 0) & (place < len(pixels))
+    if antialias:
+        share *= inside
+    share /= share.sum(1, keepdims=True)
+    place = np.clip(place, 0, len(pixels) - 1).astype(int)
+    return np.einsum("sn,sn...->s...", share, pixels[place])
+
+
+def view(path, scores, weights, names, *arguments):
+    from PIL import Image
+    data, at, layer = vtshard.Set(path), 0, {}
+    rules = {k: ast.literal_eval(v) for k, v in (a.split("=", 1) for a in arguments)}
+    values = np.fromfile(weights, np.float32)
+    for name, _, shape in (line.split("\t")[:3] for line in open(names)):
+        shape = [int(n) for n in shape.strip().split("x")]
+        layer[name] = values[at:at + math.prod(shape)].reshape(shape)
+        at += math.prod(shape)
+    matrix, bias = (next(v for k, v in layer.items() if k.startswith("model/") and k.endswith(e))
+                    for e in ("weight", "bias"))
+    antialias = rules.get("crop_rule", "multiscale") == "multiscale"
+    rows, worst = [line.rstrip("\n").split("\t") for line in list(open(scores))[2:]], 0
+    for i, row in enumerate(rows):
+        c, means = data.view(i, **rules), []
+        for frame in c.read():
+            pixels = np.asarray(Image.open(io.BytesIO(frame)).convert("RGB"), float)
+            pixels = resized(pixels, c.crop.y, c.crop.height, rules["crop"], antialias)
+            pixels = resized(pixels.swapaxes(0, 1), c.crop.x, c.crop.width, rules["crop"], antialias)
+            means.append(pixels.mean((0, 1)) / 255)
+        got = matrix.reshape(len(bias), 3) @ np.mean(means, 0) + bias
+        worst = max(worst, abs(got - [float(v) for v in row[2:-1]]).max())
+        assert c.sample.key == row[0] and len(c.frames) == rules["frames"] and not c.flip
+    assert len(rows) == len(data) and worst < 5e-3, worst
+
+
 def damaged(path):
     try:
         for sample in vtshard.Set(path):
@@ -109,9 +159,7 @@ def torch(path):
 
 
 def example(path):
-    import io
     import textwrap
-    import numpy as np
     from PIL import Image
     from torch.utils.data import DataLoader
     text = vtshard.__doc__
