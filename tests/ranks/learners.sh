@@ -188,7 +188,7 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 		train stops -j 1 $options --stop-after 0.001s >"$T/stop.out" 2>&1
 		again=$((again + 1))
 	done
-	check_same "a run that is stopped stops at each average" 5 $again
+	check_same "a run that is stopped stops at each average" 6 $again
 	check "a run that is stopped at each average ends with the same bits" \
 		cmp "$T/p1/final.safetensors" "$T/stops/final.safetensors"
 	# Killed at arbitrary times while it saves at each average.

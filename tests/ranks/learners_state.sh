@@ -144,7 +144,7 @@ the_same() {
 		again=$((again + 1))
 	done
 	np=1
-	check_same "$name: a run that is stopped stops at each average" 4 $again
+	check_same "$name: a run that is stopped stops at each average" 5 $again
 	check "$name: a run that is stopped gives the same file" same_file "$name" "$name-stops"
 	for run in $others; do
 		check "$name: its weights are not those of $run" \
