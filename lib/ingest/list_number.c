@@ -216,9 +216,11 @@ list_number_check_bare(const struct list *l)
 		const struct list_row *r = &l->row[i];
 
 		if (bare != NULL && (labelled || bare->label_missing))
-			return fail("%s%s: no label (wanted one in each line; "
-			    "vt-extract -T takes paths alone, and its "
-			    "--label-from=dir labels by folder)", list_at(bare), Q(bare->path));
+			return fail("%s%s: no label (wanted one in each line%s)",
+			    list_at(bare), Q(bare->path),
+			    strcmp(program_name(), "vt-extract") != 0 ? "" :
+			    "; -T takes paths alone, and --label-from=dir "
+			    "labels by folder");
 		if (i == l->n)
 			break;
 		/* The rows of a list are consecutive: begin the next list. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 20
+# tests/run: weight 25
 # vt-extract refuses systematically damaged files, except for the kinds of
 # damage that nothing in a file reveals, which vt-extract(1) names. In seventeen
 # containers, with and without sound, ranges are zeroed or removed and files are

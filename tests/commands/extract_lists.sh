@@ -233,6 +233,15 @@ printed() {
 	check "$what: --print-list gives the same stream" sh -c 'list=$1 want=$2; shift 2
 		vt-extract -q --short-side=32 --annotations="$list" "$@" | cmp - "$want"' sh "$T/printed.csv" "$T/list.tar" "$@"
 }
+# ---- a line without a label ----
+
+printf 'a.mp4 0\na.mp4\n' >"$T/bare"
+check_exit "a line without a label is refused" 1 vt-extract -n --annotations="$T/bare" --root="$V"
+check_says "vt-extract names its options" 'bare: line 2: a.mp4: no label \(wanted one in each line; -T takes paths alone, and --label-from=dir'
+vt-schedule -q --batch=2 --frames=4 --crop=32 --bn-size=2 --lr=0.1 --epochs=1 -o "$T/s.tsv"
+check_exit "vt-train refuses it, too" 1 vt-train -n -i "$T/bare" --root="$V" -m tsm_tiny --schedule "$T/s.tsv"
+check_says "vt-train names no option of another command" 'bare: line 2: a.mp4: no label \(wanted one in each line\)$'
+
 # ---- classes that look the same ----
 
 # alike NAME...: print the warnings about a file of these classes, without numbers.

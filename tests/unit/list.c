@@ -355,7 +355,7 @@ test_labels(void)
 	refuses_labels("a line without a label is refused",
 	    "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
 	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
-	    "line; vt-extract -T takes paths alone");
+	    "line)");
 	refuses_labels("a last line without a label is refused",
 	    "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
 	    "list: line 2: b.mp4: no label");
