@@ -232,7 +232,8 @@ extract_decode(struct extract_work *w)
 			 * reports it.
 			 */
 			while (k <= w->o->max_frames && fps_shows(k, fps,
-			    f.last - origin, f.until - origin, tick))
+			    f.time + video_account(w->video)->repeats - origin,
+			    f.until - origin, tick))
 				k++;
 			copies = k - first;
 		}

@@ -34,9 +34,8 @@ int fps_find(const int64_t *time, size_t n, struct fraction tick,
 
 /*
  * The presentation interval of a frame, in ticks from the first frame's time.
- * ${last} is the time of its last repetition, ${time} if it has none.
  */
-struct video_frame { int64_t time, until, last; };
+struct video_frame { int64_t time, until; };
 
 /*
  * fps_gaps(frame, n, tick, first):

@@ -62,6 +62,8 @@ struct video_account {
 	int64_t frames;		/* returned by video_next so far */
 	double decoded;		/* end of the last frame, in seconds from the
 				 * first */
+	int64_t repeats;	/* ticks for which the file repeats the last
+				 * frame, known when it is returned */
 	int truncated;		/* 1 if the file ends before its declared end */
 	int64_t packets, listed;	/* packets of the stream: read, and
 					 * listed in the file's index (-1: the

@@ -52,8 +52,7 @@ static void
 video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
 	v->shown = array_reserve(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
-	v->shown[v->nshown++] = (struct video_frame){ time, until,
-	    time };
+	v->shown[v->nshown++] = (struct video_frame){ time, until };
 }
 
 /* Record the time of an empty packet ${p}, which repeats the previous frame. */
@@ -448,6 +447,7 @@ video_check_container(struct video *v)
 	source_hash_to(&v->source, v->source.size);
 	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
 	    v->info.format, v->stream->id, &v->report);
+	v->account.repeats = v->report.repeats;
 	for (int64_t i = 0; i < v->report.repeats; i++, v->until++)
 		video_mark_shown(v, v->until, v->until);
 }
@@ -613,11 +613,10 @@ video_next(struct video *v, struct video_frame *frame)
 	av_frame_unref(f);
 	v->now = v->prefetch;
 	v->prefetch = f;
-	frame->time = frame->last = v->time;
+	frame->time = v->time;
 	if ((r = video_look_ahead(v)) < 0)
 		goto out;
 	frame->until = v->have_ahead ? v->time : v->until;
-	frame->last += v->report.repeats;
 	v->account.frames++;
 	v->account.decoded = (double)frame->until *
 	    av_q2d(v->stream->time_base);
