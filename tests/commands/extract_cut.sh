@@ -203,6 +203,13 @@ for f in sound.mp4 cover.mp4 sei.mp4 fiel.mov exif.avi; do
 		"$(vt-extract -q "$T/cut/$f" --report=/dev/fd/3 3>&1 >/dev/null | jq -r 'select(.type=="video")|"\(.status) \(.frames)"')"
 done
 
+# Cuts that begin at a recovery point have commands for pictures before them.
+make group.mp4 -an -c:v libx264 -pix_fmt yuv420p -vf noise=alls=60:allf=t -x264-params open-gop=1:keyint=20:bframes=5:ref=4
+for e in mkv mp4; do
+	ffmpeg -v error -y -nostdin -ss 1 -i "$V/group.mp4" -c copy "$V/group-cut.$e" </dev/null
+	check_exit "a cut into $e that begins at a recovery point is whole" 0 vt-extract -f -o /dev/null "$V/group-cut.$e"
+done
+
 # Noise and flipped bits: no crash, and no decoder error without a message.
 ffmpeg -v error -y -nostdin -i "$V/v.mkv" -c copy -bsf:v noise=amount=3000 "$T/cut/noise.mkv" </dev/null
 check_exit "a file with noise is refused as damaged" 1 vt-extract "$T/cut/noise.mkv"

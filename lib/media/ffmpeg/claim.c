@@ -177,6 +177,29 @@ claim_key(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 	}
 }
 
+/*
+ * Return 1 if ${p} is H.264 without an instantaneous refresh (NAL unit type 5),
+ * so that its references and commands may concern pictures before the file.
+ * Sizes of 4 bytes precede the units, or start codes.
+ */
+static int
+claim_is_recovery(const AVStream *st, const AVPacket *p)
+{
+	int sized = st->codecpar->extradata_size > 0 &&
+	    st->codecpar->extradata[0] == 1;
+
+	if (st->codecpar->codec_id != AV_CODEC_ID_H264)
+		return 0;
+	for (int64_t i = 0, n; i + 5 <= p->size; i += sized ? 4 + n : 1) {
+		const uint8_t *b = p->data + i;
+
+		n = (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3];
+		if ((sized || n >> 8 == 1) && (b[sized ? 4 : 3] & 31) == 5)
+			return 0;
+	}
+	return 1;
+}
+
 void
 claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 {
@@ -185,8 +208,11 @@ claim_packet(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 	c->packets++;
 	c->discarded += (p->flags & AV_PKT_FLAG_DISCARD) != 0;
 	claim_key(c, st, p);
-	c->leading = c->next_key > AGE && claim_is_time(p->pts, st) &&
-	    (double)p->pts * tick < c->key_start;
+	c->recovering = c->next_key > AGE && (c->recovering ||
+	    (c->packets == 1 && claim_is_recovery(st, p)));
+	/* FFmpeg writes leading pictures of a cut into mkv without times. */
+	c->leading = c->next_key > AGE && (claim_is_time(p->pts, st) ?
+	    (double)p->pts * tick < c->key_start : c->recovering);
 	c->open = c->next_key > AGE && (c->open || c->leading);
 	if (!claim_is_time(p->pts, st) || p->flags & AV_PKT_FLAG_DISCARD)
 		return;

@@ -163,6 +163,8 @@ struct ff_claim {
 	int64_t first_dts;	/* dts of the first packet, in ticks */
 	int open;		/* 1 while in the first group of pictures, once
 				 * it has had a leading picture */
+	int recovering;		/* 1 while in the first group, if it begins at
+				 * a recovery point */
 	int leading;		/* the newest packet is displayed before the
 				 * first key frame */
 	int complete;		/* container_report.complete */

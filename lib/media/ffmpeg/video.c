@@ -224,7 +224,7 @@ video_feed(struct video *v)
 	 * the file.
 	 */
 	v->leading = !v->draining && v->claim.leading;
-	v->log.open_group = v->claim.open;
+	v->log.open_group = v->claim.open || v->claim.recovering;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
 	if (ff_out_of_memory(r) || video_shadow_feed(v) != 0)
