@@ -52,7 +52,7 @@ BASE      = 8
 BATCHES  := $(shell awk -v b=$(BASE) 'END { for (; b <= NR; b *= 2) print b }' $(TRAIN))
 
 # Clips of 8 frames of 48 x 48 suit a few hundred videos of small pictures.
-EXTRACT   = --short-side=72
+EXTRACT   = --short-side=72 --on-error=skip
 EPOCHS    = 8
 WARMUP    = 2
 SHAPE     = --frames=8 --crop=48 --lr-policy=cosine

@@ -32,7 +32,7 @@ SEEDS     = 1 2 3
 
 # Clips of 8 frames of 80 x 80 suit a few hundred videos of small pictures.
 # With thousands, use tsm_r18 or tsm_r50, --short-side=256 and --crop=224.
-EXTRACT   = --short-side=144
+EXTRACT   = --short-side=144 --on-error=skip
 SHAPE     = --batch=8 --frames=8 --crop=80 --lr=0.005 --epochs=40 --milestones=28 --warmup-epochs=2
 constant  = --policy=constant
 multigrid = --policy=long --long-factors=0.5x0.7071,0.5x1,1x1 --epoch-factor=1

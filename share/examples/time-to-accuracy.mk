@@ -53,7 +53,7 @@ multigrid2 = --lr=0.005 --epochs=60 --milestones=40,55
 multigrid3 = --lr=0.01 --epochs=60 --milestones=40,55
 
 # Clips of 8 frames of 48 x 48 suit small pictures.
-EXTRACT   = --short-side=72
+EXTRACT   = --short-side=72 --on-error=skip
 SHAPE     = --batch=8 --frames=8 --crop=48 --warmup-epochs=1
 TRAINING  = --clip-grad=20 --precise-bn=256
 

@@ -40,7 +40,7 @@ TUNED     = 1 2
 
 # Clips of 8 frames of 48 x 48 suit a few hundred videos of small pictures.
 # With thousands, use --short-side=256 and --crop=224.
-EXTRACT   = --short-side=72
+EXTRACT   = --short-side=72 --on-error=skip
 EPOCHS    = 16
 SHAPE     = --batch=8 --frames=8 --crop=48 --epochs=$(EPOCHS) --milestones=12 --warmup-epochs=1
 TRAINING  = --clip-grad=20

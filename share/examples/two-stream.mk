@@ -51,7 +51,7 @@ FUSION    = 1:1.5
 
 # Clips of 8 frames of 48 x 48 suit a few hundred videos of small pictures.
 # With thousands, use tsn_r50, --short-side=256 and --crop=224.
-EXTRACT   = --short-side=72
+EXTRACT   = --short-side=72 --on-error=skip
 SHAPE     = --batch=8 --frames=8 --crop=48 --lr=0.003 --epochs=16 --milestones=12 --warmup-epochs=1
 TRAINING  = --clip-grad=20
 EVAL      = --crops=3

@@ -11,6 +11,8 @@ for part in FFmpeg oneDNN; do
 done
 "$BUILD/motions" "$T/made" 5 1 1 || skip_all "no videos"
 mkdir "$T/my videos" && mv "$T/made/train/pan_left" "$T/made/train/zoom_in" "$T/my videos"
+# A class may have subfolders.
+mkdir "$T/my videos/zoom_in/day 2" && mv "$T/my videos/zoom_in"/*4.* "$T/my videos/zoom_in/day 2"
 
 # demo OUT [SETTING...]: run make demo as a user would, but never rebuild vt,
 # because other tests run it.
