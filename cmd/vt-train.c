@@ -114,6 +114,7 @@ vt_train_session_options(const struct train_options *o, int own)
 			.given = vt_train_video_option(o) },
 		.staging = { .dir = o->stage, .command = o->stage_command,
 			.only_look = o->dry_run || o->parity },
+		.plan_only = o->dry_run && !o->time,
 		.schedule = o->schedule, .device = o->device,
 		.precision = (enum precision)o->precision, .out = o->out,
 		.resume = o->resume,

@@ -38,7 +38,7 @@ struct device_options {
 	 * end's own threshold.
 	 */
 	size_t recompute_bytes;
-	/* Number of the device among those of this host, from 0. */
+	/* Number of the device on this host, from 0.  -1: none, only plan. */
 	int ordinal;
 };
 

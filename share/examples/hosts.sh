@@ -6,7 +6,8 @@
 #   bash hosts.sh hostfile -c job.conf -o run
 #
 # The first argument names the hosts with their numbers of ranks, or a hostfile of
-# mpirun, with lines such as "node1 slots=8".  The other arguments go to vt-train.
+# mpirun, with lines such as "node1 slots=8".  With --device=cuda, the ranks of a host
+# are its GPUs.  The other arguments go to vt-train.
 # ssh must reach the hosts without a password.  vt, Open MPI, the data and job.conf
 # must have the same paths on all hosts.  A lost host can be left out of the list,
 # because the result does not depend on the number of ranks.

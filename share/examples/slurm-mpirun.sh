@@ -5,12 +5,13 @@
 #   vt-train ... --print-config >job.conf
 #   sbatch slurm-mpirun.sh
 #
-# Set the partition, nodes, tasks and cores for your site, as slurm.sh explains.
+# Set the partition, nodes, tasks, GPUs and cores for your site, as slurm.sh explains.
 # "vt-schedule --check" prints the largest number of ranks.
 #SBATCH --job-name=tsm
 ##SBATCH --partition=NAME
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=8
+##SBATCH --gpus-per-node=8
 #SBATCH --cpus-per-task=8
 #SBATCH --time=12:00:00
 # "B:" sends USR1 only to this script; mpirun forwards it to the ranks.

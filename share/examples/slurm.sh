@@ -18,6 +18,9 @@
 #SBATCH --nodes=4
 # Ranks on a host: one for each GPU, or for each socket, is best.
 #SBATCH --ntasks-per-node=8
+# With device = cuda in job.conf: a GPU for each rank (remove one #).  Some sites
+# want --gres=gpu:8 instead.  vt-ranks(7) says which GPU a rank takes.
+##SBATCH --gpus-per-node=8
 # Cores of a rank, for its compute threads and its loader threads.
 #SBATCH --cpus-per-task=8
 #SBATCH --time=12:00:00

@@ -12,9 +12,9 @@ done >"$T/options"
 # Options of other programs, accepted only outside a command line of vt.
 cat >"$T/others" <<-'OTHERS'
 	mpirun       --allow-run-as-root --bind-to --hostfile --mca --oversubscribe
-	sbatch       --array --cpus-per-task --dependency --job-name --nodes --ntasks --ntasks-per-node
+	sbatch       --array --cpus-per-task --dependency --job-name --nodes --ntasks --ntasks-per-node --gpus-per-node --gres
 	sbatch       --open-mode --parsable --partition --requeue --signal --time
-	srun         --kill-on-bad-exit --mpi
+	srun         --gpus-per-task --kill-on-bad-exit --mpi
 	tar          --sort
 	tensorboard  --logdir
 	zstd         --long

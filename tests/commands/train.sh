@@ -308,6 +308,20 @@ check_exit "an unknown back end exits 2" 2 vt-train -i "$T/train" --device tpu -
 check_exit "--device=cuda without a GPU exits 2" 2 \
 	vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
 check_says "--device=cuda without a GPU: the message names CUDA" 'CUDA'
+# cuDNN plans for a GPU that is described.
+if built CUDA && vt-schedule --check "$T/s.tsv" -m "$T/net.net" -i "$T/train" --device cuda >"$T/plan.tsv" 2>"$T/err"; then
+	check_says "vt-schedule --check --device=cuda without a GPU names the GPU that it plans for" \
+		'note: --device=cuda: no CUDA device is here, so this is the plan for an H100'
+	check "vt-schedule --check --device=cuda without a GPU states the memory of each shape" \
+		awk -F '\t' '/^[0-9]/ { n++; bad += $NF < 1e6 } END { exit !n || bad }' "$T/plan.tsv"
+	check_exit "vt-train -n --device=cuda without a GPU exits 0" 0 \
+		vt-train -n -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device cuda --precision bf16
+	check "vt-train -n --device=cuda without a GPU states its memory" grep -q '^# of its device ' "$T/out"
+	check_exit "vt-train -n --time --device=cuda without a GPU exits 2" 2 \
+		vt-train -n --time -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device cuda
+else
+	skip "plans for a GPU that is absent" "no CUDA in this build"
+fi
 check_exit "an unknown option exits 2" 2 vt-train --sched x
 check_exit "an abbreviated option exits 2" 2 vt-train --schedul x
 check_exit "a crop too small for the network exits 2" 2 sh -c "

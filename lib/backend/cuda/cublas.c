@@ -10,8 +10,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-#define WORKSPACE_MAX ((size_t)32 << 20)
-
 struct gemm_plan {
 	struct gemm_shape s;
 	cublasLtMatmulDesc_t what;
@@ -116,7 +114,7 @@ static cublasStatus_t
 cublas_pick(struct runtime *r, struct gemm_plan *p)
 {
 	const struct cublas *b = &r->blas;
-	const size_t largest = WORKSPACE_MAX;
+	const size_t largest = CUBLAS_WORKSPACE_MAX;
 	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_INPLACE |
 	    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 	const uint32_t align = p->s.type_c == GPU_F32 ? 4 : 16;

@@ -101,8 +101,12 @@ cuda_open_on(struct driver *driver, struct device_options *o)
 static struct device *
 cuda_device_open(struct device_options *o)
 {
-	struct driver *driver = runtime_open(o->ordinal);
+	struct driver *driver = o->ordinal < 0 ? runtime_open_described(NULL) :
+	    runtime_open(o->ordinal);
 
+	if (o->ordinal < 0 && driver != NULL)
+		note("--device=cuda: no CUDA device is here, so this is the plan "
+		    "for an H100");
 	return driver != NULL ? cuda_open_on(driver, o) : NULL;
 }
 

@@ -240,11 +240,11 @@ struct driver *runtime_open(int ordinal);
 
 /*
  * runtime_open_described(json):
- * Open a driver that only plans convolutions, for the device that ${json}
- * describes (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).  It needs no GPU, and
- * selects algorithms by the heuristics of cuDNN.  All functions are NULL except
- * close, those for convolution plans other than conv, and choices, choose and
- * tune.  Return NULL after a message.  The caller closes it by call->close.
+ * Open a driver that only plans, for the device that ${json} describes
+ * (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), or for an H100 if it is NULL.
+ * It needs no GPU, and selects algorithms by the heuristics of cuDNN.  Its
+ * memory is that of the host.  The functions that compute are NULL.  Return
+ * NULL after a message.  The caller closes it by call->close.
  */
 struct driver *runtime_open_described(const char *json);
 

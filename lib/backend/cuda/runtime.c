@@ -367,11 +367,135 @@ runtime_open(int ordinal)
 	return &r->driver;
 }
 
-static const struct driver_calls plans_only = {
+/* ---- a device that is described, for plans ---- */
+
+/* The figures are those of NVIDIA's H100 data sheet, the field names those of
+ * cuDNN. */
+static const char runtime_h100[] = "{\"deviceName\":\"NVIDIA H100 80GB HBM3\","
+    "\"deviceVer\":900,\"driverVer\":13000,\"cudaDeviceId\":0,"
+    "\"pciDeviceId\":0,\"isTccDriver\":0,\"supportCoopLaunch\":1,"
+    "\"multiProcessorCount\":132,\"warpSize\":32,\"regsPerBlock\":65536,"
+    "\"maxRegistersPerSM\":65536,\"maxCtasPerSM\":32,"
+    "\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":2048,"
+    "\"maxSharedMemoryPerBlock\":49152,"
+    "\"maxSharedMemoryPerBlockOptin\":232448,"
+    "\"reservedSharedMemoryPerBlock\":1024,"
+    "\"maxGridSize\":[2147483647,65535,65535],"
+    "\"maxBlockSize\":[1024,1024,64],\"totalGlobalMem\":85520809984,"
+    "\"l2CacheSize\":52428800,\"smClockRateKHz\":1980000,"
+    "\"memClockRateKHz\":2619000}";
+
+/* Its memory is that of the host, in which a plan puts the weights. */
+static void *
+described_alloc(struct driver *d, size_t bytes)
+{
+	(void)d;
+	return xmalloc(bytes);
+}
+
+static void
+described_free(struct driver *d, void *p)
+{
+	(void)d;
+	free(p);
+}
+
+static struct gpu_stream *
+described_stream_new(struct driver *d, int urgent)
+{
+	(void)urgent;
+	return described_alloc(d, sizeof(struct gpu_stream));
+}
+
+static void
+described_stream_free(struct driver *d, struct gpu_stream *s)
+{
+	described_free(d, s);
+}
+
+static struct gpu_event *
+described_event_new(struct driver *d)
+{
+	return described_alloc(d, sizeof(struct gpu_event));
+}
+
+static void
+described_event_free(struct driver *d, struct gpu_event *e)
+{
+	described_free(d, e);
+}
+
+static void
+described_record(struct driver *d, struct gpu_event *e, struct gpu_stream *s)
+{
+	(void)d, (void)e, (void)s;
+}
+
+static int
+described_wait_event(struct driver *d, struct gpu_event *e)
+{
+	(void)d, (void)e;
+	return 0;
+}
+
+static int
+described_wait(struct driver *d, struct gpu_stream *s)
+{
+	(void)d, (void)s;
+	return 0;
+}
+
+static void
+described_copy(struct driver *d, struct gpu_stream *s, void *to,
+    const void *from, size_t bytes)
+{
+	(void)d, (void)s;
+	memcpy(to, from, bytes);
+}
+
+static void
+described_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
+    size_t bytes)
+{
+	(void)d, (void)s;
+	memset(to, byte, bytes);
+}
+
+/* cuBLASLt describes no device: a GEMM gets the largest workspace. */
+static struct gemm_plan *
+described_gemm_new(struct driver *d, const struct gemm_shape *s)
+{
+	(void)s;
+	return described_alloc(d, 1);
+}
+
+static void
+described_gemm_free(struct driver *d, struct gemm_plan *p)
+{
+	described_free(d, p);
+}
+
+static size_t
+described_gemm_workspace(struct driver *d, const struct gemm_plan *p)
+{
+	(void)d, (void)p;
+	return CUBLAS_WORKSPACE_MAX;
+}
+
+static const struct driver_calls described_calls = {
 	.name = "described", .close = runtime_close_driver,
-	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free,
-	.conv_workspace = cudnn_conv_workspace,
-	.conv_describe = cudnn_conv_describe,
+	.alloc = described_alloc, .free = described_free,
+	.alloc_host = described_alloc, .free_host = described_free,
+	.stream_new = described_stream_new,
+	.stream_free = described_stream_free,
+	.event_new = described_event_new, .event_free = described_event_free,
+	.record = described_record, .wait_event = described_wait_event,
+	.wait = described_wait, .copy = described_copy,
+	.fill = described_fill, .conv_new = cudnn_conv_new,
+	.conv_free = cudnn_conv_free, .conv_workspace = cudnn_conv_workspace,
+	.conv_describe = cudnn_conv_describe, .gemm_new = described_gemm_new,
+	.gemm_free = described_gemm_free,
+	.gemm_workspace = described_gemm_workspace,
 	.choices = runtime_choices_of, .choose = runtime_choose,
 	.tune = runtime_tune,
 };
@@ -381,10 +505,10 @@ runtime_open_described(const char *json)
 {
 	struct runtime *r = xcalloc(1, sizeof(*r));
 
-	r->driver.call = &plans_only;
+	r->driver.call = &described_calls;
 	r->ordinal = -1;
 	pthread_mutex_init(&r->lock, NULL);
-	if (cudnn_describe(r, json) != 0) {
+	if (cudnn_describe(r, json != NULL ? json : runtime_h100) != 0) {
 		runtime_close_driver(&r->driver);
 		return NULL;
 	}

@@ -68,6 +68,8 @@ void cudnn_keep_compiler(void);
 int cublas_load(struct cublas *c, struct error *why);
 void cublas_unload(struct cublas *c);
 
+#define CUBLAS_WORKSPACE_MAX ((size_t)32 << 20)	/* of a GEMM */
+
 struct gpu_stream { cudaStream_t at; };
 struct gpu_event { cudaEvent_t at; };
 

@@ -28,6 +28,7 @@ check_defaults(const struct check_options *o)
 		.resume = "auto", .groups = "tsm", .freeze = &none,
 		.override = &none, .given = { .momentum = o->momentum },
 		.threads = o->threads, .ranks = o->ranks,
+		.plan_only = !o->time,
 		.keep = 3, .optimizer = optimizers,
 		.optimizing = { .momentum = 0.9, .decay = 1e-4 },
 		.loading = { .seed = 1, .threads = 2, .memory = 512 << 20 },

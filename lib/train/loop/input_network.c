@@ -120,6 +120,7 @@ input_network_open(struct session *s)
 {
 	struct device_options o = { .threads = s->o.threads,
 		.precision = s->o.precision };
+	unsigned char uuid[1][DEVICE_UUID];
 
 	/* Agree before each collective call, so that a rank that fails does not
 	 * leave the others waiting. */
@@ -134,6 +135,9 @@ input_network_open(struct session *s)
 		return EXIT_RANKS;
 	if (comm_agree(s->comm, o.ordinal < 0) != 0)
 		return EXIT_USAGE;
+	if (s->o.plan_only && s->backend->ordinal != NULL &&
+	    s->backend->ordinal->uuids(uuid, 1) == 0)
+		o.ordinal = -1;
 	s->network_text = inputs_text(s->comm, s->network_path);
 	if (s->network_text == NULL)
 		return EXIT_USAGE;

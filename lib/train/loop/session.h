@@ -53,6 +53,7 @@ struct session_options {
 	int threads;			/* of a rank, to compute */
 	int ranks;			/* ranks to plan a dry run for; 0: those
 					 * of ${comm} */
+	int plan_only;			/* the device may be absent */
 	int keep;			/* newest checkpoints to keep */
 	int tensorboard;		/* write event files */
 	int estimates;			/* print how long the run will take */
