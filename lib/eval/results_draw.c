@@ -24,7 +24,7 @@ results_add_summary(const struct results *r, struct buffer *to)
 		return;
 	buffer_printf(to, "%stop-1 %.1f %%", to->n > 0 ? "; " : "",
 	    100 * s->top1);
-	/* Of at most 5 classes, the label is always among the best 5. */
+	/* The label is always among the best 5 of at most 5 classes. */
 	if (r->e->classes > 5)
 		buffer_printf(to, ", top-5 %.1f %%", 100 * s->top5);
 	buffer_printf(to, " of %u samples", s->ranked);

@@ -187,7 +187,7 @@ list_number_all_numbers(const struct list_number_items *t, int strict)
 		n += (size_t)list_is_number(&t->item[i]);
 	if (n == t->n || n == 0 || !strict)
 		return n == t->n;
-	/* Of one each, the later one is odd. */
+	/* With one of each kind, the later one is odd. */
 	odd = 2 * n == t->n ? !list_is_number(&t->item[0]) : n < t->n - n;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct list_number_item *k = &t->item[i];

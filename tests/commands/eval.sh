@@ -681,19 +681,20 @@ for file in scores per-class matrix sheet; do
 	refused "--$file in a folder that is not there" 1 "nowhere/$f.*No such file" evaluate --$file "$T/results/nowhere/$f"
 	refused "--$file that is a folder" 1 'results.*: is a directory' evaluate --$file "$T/results.${f#*.}"
 	rmdir "$T/results.${f#*.}"
-	echo old >"$T/results/$f"
-	check_exit "--$file on a full disk ends with 1" 1 limited --$file "$T/results/$f"
-	check_says "--$file: the message says why writing failed" "$f: .*File too large"
-	check_same "--$file: the old file stays, and nothing else" \
-		"$f old" "$(ls -A "$T/results") $(cat "$T/results/$f")"
-	ln -sf /dev/full "$T/full.${f#*.}"
-	check_exit "--$file to /dev/full ends with 1" 1 evaluate --$file "$T/full.${f#*.}"
-	check "--$file: /dev/full stays a device" test -c /dev/full
 	mkfifo "$T/$f"
 	cat "$T/$f" >"$T/through" &
 	check_exit "--$file into a pipe" 0 evaluate --$file "$T/$f"
 	wait $!
 	rm "$T/$f"
+	# An earlier result of the same option is replaced without -f.
+	{ cat "$T/through"; echo old; } >"$T/results/$f"
+	check_exit "--$file on a full disk ends with 1" 1 limited --$file "$T/results/$f"
+	check_says "--$file: the message says why writing failed" "$f: .*File too large"
+	check_same "--$file: the old file stays, and nothing else" \
+		"$f old" "$(ls -A "$T/results") $(tail -1 "$T/results/$f" | tail -c 4)"
+	ln -sf /dev/full "$T/full.${f#*.}"
+	check_exit "--$file to /dev/full ends with 1" 1 evaluate --$file "$T/full.${f#*.}"
+	check "--$file: /dev/full stays a device" test -c /dev/full
 	check_exit "--$file into a file" 0 evaluate --$file "$T/results/$f"
 	check "--$file: pipe and file get the same bytes" cmp "$T/through" "$T/results/$f"
 done

@@ -426,7 +426,7 @@ test_commits(void)
 	if (symlink("a", link_name) != 0)
 		exit(1);
 	is(commit_text(link_name, "two!"), 0,
-	    "commit: a symbolic link of this name is no error");
+	    "commit: a symbolic link of this name is accepted");
 	is(lstat(link_name, &s) == 0 && S_ISREG(s.st_mode), 1,
 	    "commit: the link is replaced by a file");
 	is(file_size(a), 3, "commit: its target stays");
