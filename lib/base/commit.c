@@ -308,7 +308,8 @@ commit_done(struct commit *c)
 		goto out;
 	fd = c->fd;
 	c->fd = -1;
-	if (file_close(fd) != 0) {
+	/* After a sync, close has nothing left to write. */
+	if (file_close(fd) != 0 && c->temp == NULL) {
 		fail_errno("%s: cannot close", Q(c->path));
 		goto out;
 	}

@@ -22,6 +22,7 @@ enum {
 };
 
 #define DAMAGED(...) (fail(__VA_ARGS__), -2)
+#define UNKNOWN(...) (fail(__VA_ARGS__), -3)	/* intact */
 
 /* The archive, and its central directory: entries, offset and bytes. */
 struct zip_archive {
@@ -133,9 +134,9 @@ zip_read_entry(const struct zip_archive *a, const unsigned char *p,
 	if (strlen(name) != length)
 		bad = DAMAGED("%s: a member's name has a zero byte", a->path);
 	else if (get16(p + 8) & ENCRYPTED)
-		bad = DAMAGED("%s: member %s is encrypted", a->path, shown);
+		bad = UNKNOWN("%s: member %s is encrypted", a->path, shown);
 	else if (get16(p + 10) != 0)
-		bad = DAMAGED("%s: member %s is compressed by method %d "
+		bad = UNKNOWN("%s: member %s is compressed by method %d "
 		    "(torch.save stores it as it is)", a->path, shown,
 		    get16(p + 10));
 	else if (!zip_inside(a, at, LOCAL_BYTES) ||

@@ -219,7 +219,7 @@ check_exit "a CSV list is extracted" 0 vt-extract --annotations "$T/list.csv" --
 check_says "a note shows format, videos and classes of the list" 'note: .*list.csv: CSV, 2 videos, 2 classes'
 printf 'path,lable\nwalk/w1.mp4,walk\n' >"$T/misspelled.csv"
 check_exit "a CSV list without labels is extracted" 0 vt-extract --annotations "$T/misspelled.csv" --root "$T/set" -o "$T/m.tar"
-check_says "a note shows that no column has labels" 'misspelled.csv: CSV, 1 video, 0 classes: no column label, class or label_set'
+check_says "a note shows that no column has labels" 'warning: .*misspelled.csv: no labels: its columns are path, lable \(wanted one of label, class, '
 check_same "-T - reads a list from standard input" "a w1 " \
 	"$( (echo "$V/a.mp4"; echo "$T/set/walk/w1.mp4") | sample_info -T - | jq -r '.key + " "' | sed 's|.*/||' | tr -d '\n')"
 

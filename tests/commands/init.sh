@@ -65,13 +65,13 @@ check_same "the report calls momentum a state of training" "a state of training"
 # A set with other classes: the seed initializes a new classifier.
 for set in five named; do
 	options="-i $T/$set -m tsm_tiny --schedule=$T/still.tsv --device=ref --weight-decay=0"
-	check_exit "$set: other classes" 0 train $set --init="$T/w.safetensors" --freeze=backbone
+	check_exit "$set: other classes" 0 train $set.run --init="$T/w.safetensors" --freeze=backbone
 	check_says "the classifier is initialized, with the reason" \
 		'initialized: fc.weight \(other classes\), fc.bias \(other classes\)'
-	check_same "those names only" "fc.bias fc.weight" "$(fates $set new | sort | xargs)"
+	check_same "those names only" "fc.bias fc.weight" "$(fates $set.run new | sort | xargs)"
 	check_same "and what belonged there is left out" "new_fc.bias new_fc.weight" \
-		"$(awk -F'\t' '$2 == "left out" && $4 != "a counter" { print $3 }' "$T/$set/init.tsv" | sort | xargs)"
-	tensors $set | sort >"$T/$set.list"
+		"$(awk -F'\t' '$2 == "left out" && $4 != "a counter" { print $3 }' "$T/$set.run/init.tsv" | sort | xargs)"
+	tensors $set.run | sort >"$T/$set.list"
 	train $set.plain --freeze=backbone
 	tensors $set.plain | sort >"$T/$set.plain.list"
 	check_same "$set: the backbone is loaded from the file" \

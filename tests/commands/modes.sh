@@ -246,8 +246,14 @@ try() {
 # look MODES: print the plan, or compare with ref.
 look() {
 	rm -rf "$T/run"
-	# shellcheck disable=SC2046
-	check_exit "$set: plan or comparison with ref" 0 train $(options OUTPUT) -v
+	again=
+	if has RESUME; then
+		# shellcheck disable=SC2046
+		check_exit "$set: trains" 0 train $(options RESUME OUTPUT DRY_RUN TIME PARITY) -o "$T/run"
+		again="--resume=$T/run/ckpt-0000000001.safetensors -o $T/resumed"
+	fi
+	# shellcheck disable=SC2046,SC2086
+	check_exit "$set: plan or comparison with ref" 0 train $(options RESUME OUTPUT) -v $again
 	has PARITY || check_same "$set: the plan names modes and fallbacks" "$1" "$(grep -E '^# (modes|falls back) ' "$T/out")"
 	! has AUTOTUNE || check_says "$set: the plan shows the fallback of autotuning" "autotuning falls back: algorithms by rule"
 }

@@ -15,7 +15,7 @@ check_same "the schedule of 0.1.0 is read" "$(sed 's/first/epoch_begin/; s/last/
 # Crops of frames this small moved a little when sizes became those of TSM.
 check_same "the checkpoint of 0.1.0 predicts the same, with nearly the same probability" "12 12" \
 	"$(vt-eval -k final.safetensors -i set --device ref 2>/dev/null | grep -v '^#' | paste - scores.tsv |
-	awk -F '\t' '{ n++; same += $1 == $9 && $2 == $10 && $3 == $11 && ($8 - $16) ^ 2 < 4e-6 } END { print n, same }')"
+	awk -F '\t' '{ n++; same += $1 == $10 && $2 == $11 && $3 == $12 && ($8 - $17) ^ 2 < 4e-6 } END { print n, same }')"
 
 # tensors FILE: print the hash of each tensor, from the header's metadata.
 tensors() {

@@ -353,9 +353,9 @@ done
 
 # ---- validation ----
 
-check_exit "a run with validations" 0 train val --device ref --val "$T/val" --val-every 2
-check "the log has validations" grep -q '"type":"validation"' "$T/val/log.jsonl"
-check "the best checkpoint is kept" test -s "$T/val/best.safetensors"
+check_exit "a run with validations" 0 train with-val --device ref --val "$T/val" --val-every 2
+check "the log has validations" grep -q '"type":"validation"' "$T/with-val/log.jsonl"
+check "the best checkpoint is kept" test -s "$T/with-val/best.safetensors"
 check_same "validations change no weight" \
-	"$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/val/final.safetensors")"
+	"$(tensors "$T/ref/final.safetensors")" "$(tensors "$T/with-val/final.safetensors")"
 plan

@@ -88,8 +88,8 @@ for f in "$T"/frames/*/*.jpg; do
 	video=${f%.*.jpg}
 	mkdir -p "$video" && mv "$f" "$video/${f#"$video".}"
 done
-check "a run on folders of frames" train "$T/frames" frames
-same "folders of frames" frames
+check "a run on folders of frames" train "$T/frames" frames-run
+same "folders of frames" frames-run
 
 # ---- kills, stops and changed files ----
 

@@ -10,8 +10,9 @@ sigmoid = sys.argv[1] == "sigmoid"
 weights = [float(w) for w in sys.argv[2].split(":")]
 files = []
 for path in sys.argv[3:]:
-    rows = [line.rstrip("\n").split("\t") for line in list(open(path))[2:]]
-    files.append((rows, np.array([[float(x) for x in row[2:-1]] for row in rows])))
+    header, *rows = [line.rstrip("\n").split("\t") for line in list(open(path))[1:]]
+    end = -1 if header[-1] == "path" else None
+    files.append((rows, np.array([[float(x) for x in row[2:end]] for row in rows])))
 rows = files[0][0]
 p = 0
 for w, (_, s) in zip(weights, files):

@@ -153,7 +153,10 @@ test_cuts(void)
 		samples = 0;
 		while (samples < 3 && n >= complete[samples])
 			samples++;
-		sprintf(want, "input ended after %d samples", (int)samples);
+		if (n < USTAR_BLOCK)
+			sprintf(want, "not a tar stream, as vt-extract writes it");
+		else
+			sprintf(want, "input ended after %d samples", (int)samples);
 		silent += strstr(said, want) == NULL;
 		if (silent == 1 && strstr(said, want) == NULL)
 			diag("%zu bytes: %s: %s", n, want, said);
