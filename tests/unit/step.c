@@ -87,6 +87,8 @@ train(const struct dataset *set, const struct schedule *s,
 	    1 << 20, d->elem));
 	status = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
 	    trainer_plan(&t);
+	if (status == 0)
+		status = trainer_open(&t);
 	reads = gets = fetches = others = amid = 0;
 	if (status == 0)
 		status = trainer_run(&t);
