@@ -214,6 +214,8 @@ rank_main(struct comm *c, void *arg)
 	j->status[c->rank] = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
 	    trainer_plan(&t);
 	if (j->status[c->rank] == 0)
+		j->status[c->rank] = trainer_open(&t);
+	if (j->status[c->rank] == 0)
 		j->status[c->rank] = trainer_run(&t);
 	j->w[c->rank] = xcalloc(g->elements, sizeof(double));
 	device_get(d, j->w[c->rank], t.net->w, g->elements);

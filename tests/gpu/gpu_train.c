@@ -72,6 +72,8 @@ rank_main(struct comm *c, void *arg)
 	status = optim_open(&t.optim, t.net, &t.share) != 0 ? -1 :
 	    trainer_plan(&t);
 	if (status == 0)
+		status = trainer_open(&t);
+	if (status == 0)
 		status = trainer_run(&t);
 	j->w[c->rank] = xcalloc(g->elements, sizeof(double));
 	device_get(d, j->w[c->rank], t.net->w, g->elements);
