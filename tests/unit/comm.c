@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/mem.h"
+#include "comm/watch.h"
 
 #include "tap.h"
 #include "tools/threads/threads.h"
@@ -255,6 +256,7 @@ late(struct comm *c, void *arg)
 
 	(void)arg;
 	comm_watch(c, 0.5);
+	watch_phase(c->watch, NULL, 1);	/* set-up has another limit */
 	comm_split(&part, c, 0, 0, "waiting for a word");
 	if (c->rank == 0) {
 		comm_start(part, &x, NULL, 0, &p, 1);
