@@ -53,8 +53,8 @@ static int
 ff_log_is_harmless(void *context, const char *fmt)
 {
 	static const char *const harmless[] = {
-		"index entry %i + TemporalOffset %i = %i, which is out of "
-		"bounds",
+		("index entry %i + TemporalOffset %i = %i, which is out of "
+		    "bounds"),
 		"failed to create or replace stream",
 		"invalid pts ",
 		"New streams are not supposed to be added",
