@@ -109,7 +109,7 @@ struct pickle {
  * Return 0, or after a message with the offset and the opcode: -2 if the pickle
  * is damaged or needs more memory than the arena allows, -3 if it uses an
  * unsupported opcode or protocol.
- * The object lives in p->heap; texts and bytes may point into p->data.
+ * The object lives in p->arena; texts and bytes may point into p->data.
  */
 int pickle_load(const struct pickle *p, size_t *used, struct value **to);
 

@@ -197,8 +197,8 @@ struct driver_calls {
 	 * Between capture and captured, the work that this thread submits to
 	 * the stream is not executed but becomes a graph.  captured returns
 	 * NULL after a detail message if some of the work cannot be captured;
-	 * the stream stays usable.  record_inside: while ${s} is captured, add
-	 * the record of an event that others may wait for; each launch of the
+	 * the stream stays usable.  record_inside: while a stream is captured,
+	 * add the record of an event that others may wait for; each launch of the
 	 * graph records it.
 	 */
 	int (*capture)(struct driver *, struct gpu_stream *);

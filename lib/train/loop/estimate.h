@@ -25,10 +25,10 @@ struct estimate {
 /*
  * estimate_measure(t, cores, e):
  * Time at least five microbatches of each remaining shape on synthetic clips,
- * and the loading of five microbatches of real clips.  Multiply the median by the
- * remaining steps.  ${cores_threads} is the number of processors of this rank, shared by
- * computing and loading.  Communication between ranks, updates and checkpoints
- * are not included.
+ * and the loading of five microbatches of real clips.  Multiply the median by
+ * the remaining steps.  Computing and loading share the ${cores} processors of
+ * this rank.  Communication between ranks, updates and checkpoints are not
+ * included.
  *
  * Call it between trainer_plan and trainer_run; weights and statistics do not
  * change.  It is not collective, but ranks of one host should measure at the
