@@ -165,12 +165,9 @@ size_t list_whole(const char *text);
  * of videos, otherwise 0.
  *
  * list_columns_check(r, l):
- * Find the units of the times in the lines ${l}, of which the first is the
- * header.  Columns whose names state no unit are seconds if one of their values
- * has a decimal mark or a colon, or if the format says so.  Note the columns
- * that are not read.
- * Return 0, or -1 after a message if a unit is not known, if two columns have
- * one meaning, or if a column that is not read has times.
+ * Check the columns and the times in the lines ${l}, of which the first is the
+ * header, and note the columns that are not read.  Return 0, or -1 after a
+ * message, also if two columns have one meaning.
  *
  * list_columns_names(column):
  * Return the names of ${column}, for messages.  Valid until the next call by
@@ -189,21 +186,39 @@ const char *list_columns_names(enum list_column column);
 int list_columns_row(struct list_reading *r, char *line);
 
 /*
+ * list_column_of(cell): Return the enum list_column that ${cell} of a header
+ * names, or -1.
  * list_cell(r, column): Return the cell of the current row, "" if the list has
  * no such column.
  * list_column_name(r, column): Return the quoted name of a column that the list
  * has.
  */
+int list_column_of(const char *cell);
 char *list_cell(const struct list_reading *r, enum list_column column);
 const char *list_column_name(const struct list_reading *r,
     enum list_column column);
 
+/* ---- list_times.c ---- */
+
 /*
- * list_columns_part(r, p):
+ * list_times_find_unit(r, l):
+ * Find the unit of times whose columns state none: seconds if one of their
+ * values has a decimal mark or a colon, or if the format says so.  ${l} begins
+ * with the header.  Return 0, or -1 after a message if the unit is not known.
+ *
+ * list_times_check_hints(r, l):
+ * Refuse a list of whole videos with a column that is not read but has a name
+ * and values of times.  Return 0, or -1 after a message.
+ */
+int list_times_find_unit(struct list_reading *r, const struct list_lines *l);
+int list_times_check_hints(struct list_reading *r, const struct list_lines *l);
+
+/*
+ * list_times_part(r, p):
  * Set the part of the video that the current row selects, in seconds or in
  * frames.  Return 0, or -1 after a message.
  */
-int list_columns_part(const struct list_reading *r, struct list_part *p);
+int list_times_part(const struct list_reading *r, struct list_part *p);
 
 /* ---- list_foreign.c ---- */
 

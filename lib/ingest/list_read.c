@@ -199,7 +199,7 @@ list_header_row(struct list_reading *r, char *line)
 	if (*path == '\0')
 		return fail("%s: line %d: no %s", r->name, r->line,
 		    list_column_name(r, named));
-	if (list_columns_part(r, &part) != 0)
+	if (list_times_part(r, &part) != 0)
 		return -1;
 	if ((result = list_take_label(r, &label)) <= 0)
 		return result;
