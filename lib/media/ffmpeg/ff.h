@@ -21,6 +21,9 @@
  */
 #define FF_NOT_CODED 8
 
+/* Times stay below this, in ticks, so that the sum of two does not overflow. */
+#define FF_FAR (INT64_MAX / 4)
+
 /* for ff_out_of_memory */
 #include <errno.h>
 
@@ -361,7 +364,7 @@ const struct image *frame_rgb(struct ff_frame *p, const char *path,
 /* frame_free(p): release the memory of ${p}. */
 void frame_free(struct ff_frame *p);
 
-/* ---- a video: open.c, video.c ---- */
+/* ---- a video: open.c, video.c, video_times.c, video_damage.c ---- */
 
 /* A video; media/video.h describes its use. */
 struct video {
@@ -427,5 +430,47 @@ int video_look_ahead(struct video *v);
  * Return 1 after a message if ${w} x ${h} pixels exceed the limit, 0 otherwise.
  */
 int video_too_big(const struct video *v, int w, int h);
+
+/*
+ * video_keep_stamp(v, f):
+ * FFmpeg's best time stamp is the decoding time once a frame's own time steps
+ * back.  Keep the own time of frame ${f} after a step that is not one of
+ * reordering: from a wild time stamp, to one, or to a restart.
+ *
+ * video_set_time(v, f):
+ * Set the time of frame ${f}, in ticks from the first frame:
+ * - Without a time stamp, it is the end of the previous frame.
+ * - If the time stamp is wild, it is that end, too, but before the next frame.
+ * - If time stamps restart at this frame, it is that end; later times are
+ *   shifted by the same difference.
+ * - If the time stamp is out of range, or not after the previous frame, it is
+ *   one tick after the previous frame.
+ * - Otherwise it is the time stamp.
+ *
+ * video_mark_shown(v, time, until):
+ * Record that a frame is displayed from ${time} to ${until}, in ticks from the
+ * first frame's time.
+ *
+ * video_mark_end(v):
+ * Record the file's time at the end of the newest frame.
+ */
+void video_keep_stamp(struct video *v, AVFrame *f);
+void video_set_time(struct video *v, const AVFrame *f);
+void video_mark_shown(struct video *v, int64_t time, int64_t until);
+void video_mark_end(struct video *v);
+
+/*
+ * video_mark_damaged(v, what):
+ * Count damage once per packet, even if several checks detect it.
+ *
+ * video_has_new_errors(v):
+ * Return 1 if FFmpeg has reported errors since the last call.
+ *
+ * video_conclude(v):
+ * Conclude the account after the last frame.
+ */
+void video_mark_damaged(struct video *v, const char *what);
+int video_has_new_errors(struct video *v);
+void video_conclude(struct video *v);
 
 #endif

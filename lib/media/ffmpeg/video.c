@@ -1,7 +1,5 @@
-/* Decode packets to frames, assign their times, and count the damage. */
+/* Decode packets to frames. */
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,45 +13,8 @@
 #define Q text_quote
 #define RETRIES 100		/* calls in which a demuxer or decoder may make
 				 * no progress */
-#define FAR (INT64_MAX / 4)	/* ticks; the sum of two does not overflow */
-#define REORDER 16		/* maximum frames by which a decoder reorders */
-
-/* ---- damage ---- */
-
-/* Count damage once per packet, even if several checks detect it. */
-static void
-video_mark_damaged(struct video *v, const char *what)
-{
-	if (v->account.message[0] == '\0')
-		snprintf(v->account.message, sizeof(v->account.message), "%s",
-		    v->log.first[0] != '\0' ? v->log.first : what);
-	v->account.damage += !v->damage_counted;
-	v->damage_counted = 1;
-}
-
-/* Return 1 if FFmpeg has reported errors since the last call. */
-static int
-video_has_new_errors(struct video *v)
-{
-	int64_t before = v->heard;
-
-	v->heard = v->log.errors;
-	v->account.errors = v->log.errors;
-	return v->heard > before;
-}
 
 /* ---- packets ---- */
-
-/*
- * Record that a frame is displayed from ${time} to ${until}, in ticks from the
- * first frame's time.
- */
-static void
-video_mark_shown(struct video *v, int64_t time, int64_t until)
-{
-	v->shown = array_reserve(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
-	v->shown[v->nshown++] = (struct video_frame){ time, until };
-}
 
 /* Record the time of an empty packet ${p}, which repeats the previous frame. */
 static void
@@ -63,7 +24,7 @@ video_mark_packet(struct video *v, const AVPacket *p)
 
 	if (v->started && claim_is_time(p->pts, v->stream) &&
 	    !__builtin_sub_overflow(p->pts, v->origin, &t) && t > 0 &&
-	    t < FAR)
+	    t < FF_FAR)
 		video_mark_shown(v, t, t);
 }
 
@@ -279,149 +240,6 @@ video_decode(struct video *v, AVFrame *f)
 	return 0;
 }
 
-/* Record the file's time at the end of the newest frame. */
-static void
-video_mark_end(struct video *v)
-{
-	v->claim.shown_end = fmax(v->claim.shown_end, ((double)v->origin +
-	    (double)v->until) * av_q2d(v->stream->time_base));
-}
-
-/*
- * Return 1 if times restart at ${t}, the time of frame ${f}, as in concatenated
- * files.  They do if ${t} goes back further than any decoder reorders frames,
- * or if a key frame goes back to the beginning.  Smaller steps back are frames
- * out of order.
- */
-static int
-video_restarts(const struct video *v, const AVFrame *f, int64_t t)
-{
-	int64_t frame = v->until - v->time;
-
-	return t < v->stated && (t <= v->first ?
-	    f->pict_type == AV_PICTURE_TYPE_I :
-	    frame > 0 && (v->stated - t) / frame > REORDER);
-}
-
-/*
- * Set ${*t} to the time stamp of frame ${f}, in ticks from the first frame.
- * Return 1, 0 if it is out of range, or -1 if ${f} has none.
- */
-static int
-video_stamp(const struct video *v, const AVFrame *f, int64_t *t)
-{
-	if (!claim_is_time(f->best_effort_timestamp, v->stream))
-		return -1;
-	return !__builtin_sub_overflow(f->best_effort_timestamp, v->origin,
-	    t) && f->best_effort_timestamp >= -FAR && *t >= -FAR && *t <= FAR;
-}
-
-/*
- * Return 1 if ${t}, the time stamp of a frame, is wild: it does not lie between
- * the times of the frame before and of the one after, ${next}, and is farther
- * from the expected time than ${next} is.  ${known}: ${next} is a time.  A last
- * frame is wild if it is far beyond both its predecessor and the declared
- * duration.
- */
-static int
-video_is_wild(const struct video *v, int64_t t, int known, int64_t next)
-{
-	double tick = av_q2d(v->stream->time_base);
-
-	if (known)
-		return next > v->time && (t <= v->time || t >= next) &&
-		    llabs(t - v->until) > llabs(next - (2 * v->until -
-		    v->time));
-	return !v->have_later && v->nshown > 1 && v->claim.seconds > 0 &&
-	    (double)t * tick > v->claim.seconds + 1 &&
-	    (t - v->time) / REORDER > v->time / (int64_t)(v->nshown - 1);
-}
-
-/*
- * Set the time of frame ${f}, in ticks from the first frame:
- * - Without a time stamp, it is the end of the previous frame.
- * - If the time stamp is wild, it is that end, too, but before the next frame.
- * - If time stamps restart at this frame, it is that end; later times are
- *   shifted by the same difference.
- * - If the time stamp is out of range, or not after the previous frame, it is
- *   one tick after the previous frame.
- * - Otherwise it is the time stamp.
- */
-static void
-video_set_time(struct video *v, const AVFrame *f)
-{
-	int64_t t = 0, next = 0, length = ff_duration(f), last = v->time;
-	int stamped = video_stamp(v, f, &t);
-	int known = v->have_later && video_stamp(v, v->later, &next) == 1;
-
-	if (stamped == 0)
-		t = last;
-	v->account.times_mended += stamped == 0 || (stamped < 0 && v->until > 0);
-	if (v->until == 0) {			/* the first frame */
-		v->time = t = 0;
-		if (known && next < 0) {	/* wild */
-			v->account.times_mended++;
-			v->claim.ours_end = -1e30;
-			v->origin += next - (length > 0 ? length : 1);
-			v->claim.shown_start = (double)v->origin *
-			    av_q2d(v->stream->time_base);
-		}
-	} else if (stamped == 1 && video_is_wild(v, t, known, next)) {
-		v->account.times_mended++;
-		*(t > last ? &v->claim.ours_end : &v->claim.ours_start) =
-		    t > last ? -1e30 : 1e30;
-		v->time = !known || v->until < next ? v->until :
-		    last + (next - last) / 2;
-		v->time += v->time == last;
-		t = v->time;
-	} else if (stamped == 1 && t > last) {
-		v->time = t;
-	} else if (stamped == 1 && video_restarts(v, f, t)) {
-		v->account.times_mended++;
-		video_mark_end(v);
-		v->origin = f->best_effort_timestamp - v->until;
-		v->time = v->first = t = v->until;
-	} else {
-		v->account.times_mended += stamped == 1;
-		v->time = stamped < 0 ? v->until : last + 1;
-	}
-	if (stamped >= 0)
-		v->stated = t;
-	/* The expected end; the next frame's time replaces it. */
-	if (length <= 0 || length > FAR)
-		length = v->time - last;
-	if (length <= 0 && v->info.rate[0].num > 0)
-		length = llrint(av_q2d(av_inv_q((AVRational){
-		    v->info.rate[0].num, v->info.rate[0].den })) /
-		    av_q2d(v->stream->time_base));
-	v->until = v->time + (length > 0 ? length : 1);
-	video_mark_shown(v, v->time, v->until);
-}
-
-/*
- * FFmpeg's best time stamp is the decoding time once a frame's own time steps
- * back.  Keep the frame's own time after a step that is not one of reordering:
- * from a wild time stamp, to one, or to a restart.
- */
-static void
-video_keep_stamp(struct video *v, AVFrame *f)
-{
-	int64_t pts = f->pts, frame = ff_duration(f), last = v->last_pts[0],
-	    before = v->last_pts[1];
-
-	if (pts == AV_NOPTS_VALUE || pts < -FAR || pts > FAR)
-		return;
-	if (frame <= 0 || frame > FAR)
-		frame = v->until > v->time ? v->until - v->time : 1;
-	v->disordered |= v->started && pts <= last &&
-	    (last - pts) / frame <= REORDER &&
-	    (pts <= before || last - before <= 2 * (pts - before));
-	v->last_pts[1] = last;
-	v->last_pts[0] = pts;
-	if (!v->disordered)
-		f->best_effort_timestamp = pts;
-}
-
 /* Decode into ${v->later}.  Return 1, 0 at the end, or -1 after a message. */
 static int
 video_decode_later(struct video *v)
@@ -481,120 +299,6 @@ video_look_ahead(struct video *v)
 		return -1;
 	video_set_time(v, v->prefetch);
 	return 1;
-}
-
-/* Count damage that belongs to no packet and no frame. */
-static void __attribute__((format(printf, 2, 3)))
-video_add_damage(struct video *v, const char *fmt, ...)
-{
-	char text[sizeof(v->account.message)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	v->damage_counted = 0;
-	v->log.first[0] = '\0';
-	video_mark_damaged(v, text);
-}
-
-/* Count gaps in the times.  They are not damage: no container requires a
- * constant frame rate, and encoders drop frames. */
-static void
-video_find_gaps(struct video *v)
-{
-	struct video_account *a = &v->account;
-	double tick = av_q2d(v->stream->time_base);
-	size_t first = 0;
-
-	if (!claim_has_times(v->format, v->stream))
-		return;
-	a->gaps = (int64_t)fps_gaps(v->shown, v->nshown, v->info.tick, &first);
-	if (a->gaps == 0)
-		return;
-	a->gap_time = (double)v->shown[first].time * tick;
-	a->gap_length = (double)(v->shown[first + 1].time -
-	    v->shown[first].time) * tick;
-}
-
-/*
- * Count as damage the packets that only FFmpeg's corrupt flag marks.  Exempt
- * one for each of ${appended} appended files in a transport stream: their
- * packet numbers restart, so FFmpeg flags a packet at each join.
- */
-static void
-video_count_flagged(struct video *v, int64_t appended)
-{
-	if (appended > v->flagged_only)
-		appended = v->flagged_only;
-	v->account.packets_corrupt -= appended;
-	for (int64_t i = appended; i < v->flagged_only; i++)
-		video_add_damage(v, "incomplete packet");
-}
-
-/*
- * Count damage if the container announces a frame after the last one, by its
- * time stamp ${newest}.  There is no packet where the data of a frame are lost.
- * The second field of a frame may have its own time stamp, so require 3/4 of
- * the mean frame interval.
- */
-static void
-video_find_unshown(struct video *v, int64_t newest)
-{
-	int64_t last = 0, d;
-
-	for (size_t i = 0; i < v->nshown; i++)
-		last = v->shown[i].time > last ? v->shown[i].time : last;
-	d = (int64_t)(((uint64_t)newest - (uint64_t)v->origin -
-	    (uint64_t)last) & 0x1ffffffff);
-	if (newest >= 0 && v->nshown > 1 && d < 0x100000000 &&
-	    d > last / (int64_t)(v->nshown - 1) * 3 / 4)
-		video_add_damage(v, "no frame for the last %.3f s",
-		    (double)d / 90e3);
-}
-
-/* Conclude the account after the last frame. */
-static void
-video_conclude(struct video *v)
-{
-	struct video_account *a = &v->account;
-	double hidden;
-	int64_t lost;
-
-	if (v->report.state == CONTAINER_CUT) {
-		v->claim.cut = 1;
-		snprintf(a->cut, sizeof(a->cut), "%s", v->report.text);
-	} else if (v->report.state == CONTAINER_BROKEN) {
-		video_add_damage(v, "%s", v->report.text);
-	}
-	video_count_flagged(v, v->report.appended);
-	video_find_gaps(v);
-	video_find_unshown(v, v->report.newest);
-	if ((lost = poc_end(&v->poc)) > 0)
-		video_add_damage(v, "%lld frames are missing by their order",
-		    (long long)lost);
-	/* If no frame's blocks are numbered correctly, blame the writer and
-	 * report no damage. */
-	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
-		video_add_damage(v, "a DV frame with misplaced DIF blocks");
-	v->claim.complete = v->report.complete;
-	video_mark_end(v);
-	a->packets = v->claim.packets;
-	a->listed = claim_index(v->format, v->stream);
-	a->samples = v->report.samples;
-	v->claim.shown = v->report.shown;
-	if (a->packets - v->claim.discarded < v->report.shown) {
-		a->packets -= v->claim.discarded;
-		a->listed = v->report.shown;
-	}
-	a->truncated = claim_short(&v->claim, v->format, v->stream, a->frames,
-	    a->decoded);
-	hidden = claim_hidden(&v->claim, a->frames, a->decoded);
-	if (hidden > 0 && !a->truncated)
-		video_add_damage(v, "no frame for the last %.2f s", hidden);
-	hidden = claim_hidden_first(&v->claim, a->frames, a->decoded);
-	if (hidden > 0)
-		video_add_damage(v, "no frame for the first %.2f s", hidden);
 }
 
 int

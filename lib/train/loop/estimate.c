@@ -14,7 +14,6 @@
  * A line of the log names only the shape of its last step.  If a line covers
  * several shapes (short cycles), it mixes their times, but the sum is right.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,6 @@
 
 enum { WARM = 1, TIMED = 5, TIMED_MAX = 256 };	/* passes over a shape */
 #define TIMED_SECONDS 0.2		/* minimum time for a shape */
-#define SCATTER 1.25			/* of times, to print a range */
 
 struct estimate_rig {
 	const struct trainer *t;
@@ -538,83 +536,6 @@ estimate_log(const struct trainer *t, const char *run, struct estimate *e)
 	free(l.seconds);
 	free(l.clips);
 	return known && e->steps > 0;
-}
-
-/* ---- text ---- */
-
-/* Print only as many digits as an estimate has. */
-static char *
-estimate_time_text(char text[32], double seconds)
-{
-	if (seconds > 0 && seconds < 1e-4)	/* %g would print an exponent */
-		snprintf(text, 32, "%.2g ms", 1e3 * seconds);
-	else if (seconds < 10)
-		snprintf(text, 32, "%.2g s", seconds);
-	else if (seconds < 100)
-		snprintf(text, 32, "%.0f s", seconds);
-	else if (seconds < 100 * 60)
-		snprintf(text, 32, "%.0f min", seconds / 60);
-	else if (seconds < 72 * 3600)
-		snprintf(text, 32, "%.1f h", seconds / 3600);
-	else
-		snprintf(text, 32, "%.1f days", seconds / 86400);
-	return text;
-}
-
-char *
-estimate_text(const struct estimate *e, char text[256])
-{
-	double all = e->training + e->validating;
-	char low[32], high[32], part[32], *unit, *at = text, *end = text + 256;
-
-	estimate_time_text(low, all * e->fast);
-	estimate_time_text(high, all * e->slow);
-	/* "2 to 11 min", but "50 s to 2 min". */
-	if ((unit = strchr(low, ' ')) != NULL &&
-	    strcmp(unit, strchr(high, ' ')) == 0)
-		*unit = '\0';
-	if (e->slow > SCATTER * e->fast && strcmp(low, high) != 0)
-		at += snprintf(at, 256, "%s to %s, as the timed steps vary: "
-		    "%s", low, high, estimate_time_text(part, e->training));
-	else
-		at += snprintf(at, 256, "about %s%s%s",
-		    estimate_time_text(low, all), e->validations > 0 ? ": " : "",
-		    e->validations == 0 ? "" : estimate_time_text(part,
-		    e->training));
-	at += snprintf(at, (size_t)(end - at), " for %" PRIu64 " step%s",
-	    e->steps, e->steps == 1 ? "" : "s");
-	if (e->validations > 0)
-		at += snprintf(at, (size_t)(end - at), " and %s for ",
-		    estimate_time_text(part, e->validating));
-	if (e->validations > 0 && !e->validates)
-		at += snprintf(at, (size_t)(end - at), "precise BN");
-	else if (e->validations > 0)
-		at += snprintf(at, (size_t)(end - at), "%d validation%s",
-		    e->validations, e->validations == 1 ? "" : "s");
-	if (e->log != NULL)
-		snprintf(at, (size_t)(end - at), ", from %s",
-		    text_quote(e->log));
-	return text;
-}
-
-void
-estimate_print(const struct trainer *t, const struct estimate *e, FILE *f)
-{
-	const struct schedule *s = t->schedule;
-	char text[256], shape[48], time[32];
-
-	fprintf(f, "%-22s %s\n", "# time", estimate_text(e, text));
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			const struct cell *c = &s->stage[i].cell[k];
-
-			if (e->cell[i][k] <= 0)
-				continue;
-			snprintf(shape, sizeof(shape), "# stage %d, %dx%dx%d", i,
-			    c->batch, c->frames, c->crop);
-			fprintf(f, "%-22s %s a step\n", shape,
-			    estimate_time_text(time, e->cell[i][k]));
-		}
 }
 
 void
