@@ -6,18 +6,7 @@
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 "$MAKESET" "$T/train" 12 4 40 32 1 && "$MAKESET" "$T/val" 90 4 40 32 2 || skip_all "no test set"
-cat >"$T/net.net" <<'NET'
-input    x        out=3 mean=0.45,0.45,0.45 std=0.225,0.225,0.225
-conv     conv1    in=x out=8 k=3,3 s=2,2
-bn       bn1      in=conv1
-relu     relu     in=bn1
-conv     conv2    in=relu out=8 k=3,3
-bn       bn2      in=conv2
-relu     relu2    in=bn2
-avgpool  avgpool  in=relu2 over=hw
-linear   fc       in=avgpool out=classes std=0.1
-avgpool  scores   in=fc over=t
-NET
+small_net 8 8 >"$T/net.net"
 # Two steps an epoch; measurement and validation take far longer than a step.
 printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t3\t0\t6\t2\t32\t2\t0.05\t0\t0\n' >"$T/s.tsv"
 

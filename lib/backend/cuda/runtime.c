@@ -287,25 +287,30 @@ runtime_close_driver(struct driver *d)
 	free(r);
 }
 
+/* The calls that need no device. */
+#define HOST_CALLS \
+	.close = runtime_close_driver, \
+	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free, \
+	.conv_workspace = cudnn_conv_workspace, \
+	.conv_describe = cudnn_conv_describe, \
+	.choices = runtime_choices_of, .choose = runtime_choose, \
+	.tune = runtime_tune
+
 static const struct driver_calls calls = {
-	.name = "cuda", .close = runtime_close_driver, .alloc = runtime_alloc,
+	.name = "cuda", HOST_CALLS, .alloc = runtime_alloc,
 	.free = runtime_free_memory, .alloc_host = runtime_alloc_host,
 	.free_host = runtime_free_host, .stream_new = runtime_stream_new,
 	.stream_free = runtime_stream_free, .event_new = runtime_event_new,
 	.event_free = runtime_event_free, .record = runtime_record,
 	.follow = runtime_follow, .wait_event = runtime_wait_event,
 	.wait = runtime_wait_stream, .copy = runtime_copy, .fill = runtime_fill,
-	.launch = runtime_launch, .conv_new = cudnn_conv_new,
-	.conv_free = cudnn_conv_free, .conv_workspace = cudnn_conv_workspace,
-	.conv_describe = cudnn_conv_describe, .conv = cudnn_conv,
+	.launch = runtime_launch, .conv = cudnn_conv,
 	.gemm_new = cublas_gemm_new, .gemm_free = cublas_gemm_free,
 	.gemm_workspace = cublas_gemm_workspace,
 	.gemm = cublas_gemm, .capture = runtime_capture,
 	.captured = runtime_captured, .record_inside = runtime_record_inside,
 	.graph_run = runtime_graph_run, .graph_free = runtime_graph_free,
 	.stream_native = runtime_stream_native, .available = runtime_available,
-	.choices = runtime_choices_of, .choose = runtime_choose,
-	.tune = runtime_tune,
 };
 
 /*
@@ -483,7 +488,7 @@ described_gemm_workspace(struct driver *d, const struct gemm_plan *p)
 }
 
 static const struct driver_calls described_calls = {
-	.name = "described", .close = runtime_close_driver,
+	.name = "described", HOST_CALLS,
 	.alloc = described_alloc, .free = described_free,
 	.alloc_host = described_alloc, .free_host = described_free,
 	.stream_new = described_stream_new,
@@ -491,13 +496,9 @@ static const struct driver_calls described_calls = {
 	.event_new = described_event_new, .event_free = described_event_free,
 	.record = described_record, .wait_event = described_wait_event,
 	.wait = described_wait, .copy = described_copy,
-	.fill = described_fill, .conv_new = cudnn_conv_new,
-	.conv_free = cudnn_conv_free, .conv_workspace = cudnn_conv_workspace,
-	.conv_describe = cudnn_conv_describe, .gemm_new = described_gemm_new,
+	.fill = described_fill, .gemm_new = described_gemm_new,
 	.gemm_free = described_gemm_free,
 	.gemm_workspace = described_gemm_workspace,
-	.choices = runtime_choices_of, .choose = runtime_choose,
-	.tune = runtime_tune,
 };
 
 struct driver *
