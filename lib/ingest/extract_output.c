@@ -31,10 +31,29 @@ extract_output_refuse_ranks(struct extract_output *o)
 	    "vt-extract, without mpirun or srun)", Q(o->path), size);
 }
 
+/* Name classes by their numbers, up to the largest label of ${l}. */
+static void
+extract_output_name_numbers(const struct list *l, struct class_list *c)
+{
+	int largest = -1;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct sample *s = &l->row[i].sample;
+
+		largest = s->label > largest ? s->label : largest;
+		for (int k = 0; k < s->nlabels; k++)
+			largest = s->labels[k].class > largest ?
+			    s->labels[k].class : largest;
+	}
+	if (largest < CLASSES_MAX)
+		class_add_numbers(c, (size_t)(largest + 1));
+}
+
 int
 extract_output_open(struct extract_output *o, const struct list *l,
     const struct class_list *classes, const struct extract_options *how)
 {
+	struct class_list numbers = { 0 };
 	char *text, *tool;
 	int result;
 
@@ -52,8 +71,13 @@ extract_output_open(struct extract_output *o, const struct list *l,
 	    STDOUT_FILENO, o->path != NULL ? o->path : "stdout", tool);
 	free(tool);
 	text = extract_settings(how);
+	if (classes->n == 0) {
+		extract_output_name_numbers(l, &numbers);
+		classes = &numbers;
+	}
 	result = stream_head(o->stream, (const char *const *)classes->name,
 	    classes->n, text);
+	class_list_free(&numbers);
 	free(text);
 	return result;
 }

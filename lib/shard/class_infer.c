@@ -74,6 +74,13 @@ class_infer_component(const char **key)
 	return name;
 }
 
+void
+class_infer_least(struct class_infer *d, size_t n)
+{
+	if (n > 0 && n <= CLASSES_MAX)
+		class_infer_reserve(d, (int)n - 1);
+}
+
 static void
 class_infer_see(struct class_infer *d, const char *key, int label)
 {
@@ -125,7 +132,7 @@ class_infer_name_by_component(const struct class_infer *d, int k, struct class_l
 		char number[16];
 
 		snprintf(number, sizeof(number), "%d", i);
-		class_add(to, k >= 0 && d->label[i].name[k] != NULL ?
+		class_add(to, d->label[i].name[k] != NULL ?
 		    d->label[i].name[k] : number);
 	}
 }
@@ -148,5 +155,5 @@ class_infer_classes(const struct class_infer *d, struct class_list *to)
 			return;
 		class_list_free(to);
 	}
-	class_infer_name_by_component(d, -1, to);
+	class_add_numbers(to, (size_t)d->labels);
 }

@@ -11,8 +11,6 @@
 #include "shard/manifest.h"
 #include "shard/sample.h"
 
-#define CLASSES_MAX 1000000	/* labels without class names are less */
-
 struct class_infer;
 
 /* class_infer_new(): Return an empty state.  class_infer_free frees it. */
@@ -24,9 +22,12 @@ void class_infer_free(struct class_infer *d);
 /* class_infer_add(d, s): Record the key and the labels of sample ${s}. */
 void class_infer_add(struct class_infer *d, const struct sample *s);
 
+/* class_infer_least(d, n): There are ${n} classes, whichever are seen. */
+void class_infer_least(struct class_infer *d, size_t n);
+
 /*
  * class_infer_classes(d, to):
- * Append the names of labels 0 to the largest one seen to ${to}, which is
+ * Append the names of labels 0 to the largest one known to ${to}, which is
  * empty.
  */
 void class_infer_classes(const struct class_infer *d, struct class_list *to);

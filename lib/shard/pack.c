@@ -175,6 +175,11 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 	}
 	if (class_check(what, &classes, NULL) != 0)
 		goto out;
+	/* Folders may give numbers better names. */
+	if (class_are_numbers(&classes)) {
+		class_infer_least(p->infer, classes.n);
+		class_list_free(&classes);
+	}
 	extract = options != NULL ? json_print(options) : NULL;
 	/* The first stream determines the settings of the set. */
 	if (!p->streams_begun) {

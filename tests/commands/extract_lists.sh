@@ -220,6 +220,29 @@ for i in 0 1 2 3; do echo "one 0 $i one/img_0000$((i + 1)).jpg \"$((i / 2)),5\""
 check_same "labels of single frames become intervals" '[[0,0,1],[5,0,3],[1,2,3]] 4' \
 	"$(sample_info --annotations "$T/cf" --root "$V/f" | jq -r '"\(.labels|tojson) \(.frames)"')"
 
+# ---- labels that are numbers ----
+
+# numbered OUT LABEL...: extract videos of folders walk and run, one of each label.
+mkdir "$T/walk" "$T/run"
+numbered() {
+	out=$1
+	shift
+	for label; do
+		case $label in 0) class=walk ;; *) class=run ;; esac
+		cp "$V/a.mp4" "$T/$class/$out$label.mp4"
+		echo "$class/$out$label.mp4,$label"
+	done >"$T/numbers"
+	vt-extract -q --annotations="$T/numbers" --root="$T" -o "$T/$out"
+	tar xOf "$T/$out" __vt__/.head | jq -c .classes
+}
+check_same "numbers name the classes up to the largest, in their order" \
+	'["0","1","2","3","4","5","6","7","8","9","10"]' "$(numbered ten 2 10)"
+check_same "another list has fewer numbers" '["0","1"]' "$(numbered two 0 1)"
+check_exit "streams of fewer and more numbers are one set" 0 vt-pack -q -o "$T/numbers.set" "$T/two" "$T/ten"
+check_same "the set has all of them" 11 "$(wc -l <"$T/numbers.set/classes.txt")"
+check_exit "numbers whose folders have names are packed" 0 vt-pack -q -o "$T/names.set" "$T/two"
+check_same "the folders name the classes of the set" "walk run " "$(tr '\n' ' ' <"$T/names.set/classes.txt")"
+
 # ---- every format, printed as CSV ----
 
 # printed WHAT ARGUMENT...: check that the list that --print-list prints gives

@@ -228,8 +228,8 @@ test_stream(void)
  * name per label.
  */
 static void
-derive_from(const char *const (*sample)[2], int n, const char *want,
-    const char *what)
+derive_from(const char *const (*sample)[2], int n, size_t least,
+    const char *want, const char *what)
 {
 	struct class_infer *d = class_infer_new();
 	struct class_list c = { 0 };
@@ -243,6 +243,7 @@ derive_from(const char *const (*sample)[2], int n, const char *want,
 		else
 			class_infer_add(d, &(struct sample){ .key = sample[i][0],
 				.label = atoi(sample[i][1]) });
+	class_infer_least(d, least);
 	class_infer_classes(d, &c);
 	class_text(&c, &b);
 	is_text(b.data, want, what);
@@ -272,25 +273,27 @@ test_derive(void)
 	static const char *const control[][2] = { { "r=0A/a", "0" },
 		{ "s/a", "1" } };
 
-	derive_from(first, 3, "run\njump\n",
+	derive_from(first, 3, 0, "run\njump\n",
 	    "class names come from the first component");
-	derive_from(second, 3, "run\njump high\n",
+	derive_from(second, 3, 0, "run\njump high\n",
 	    "class names come from the second component");
-	derive_from(none, 2, "0\n1\n2\n",
+	derive_from(none, 2, 0, "0\n1\n2\n",
 	    "without a component, labels are the names");
-	derive_from(mixed, 2, "0\n1\n",
+	derive_from(mixed, 2, 0, "0\n1\n",
 	    "one name for two labels is not a class name");
-	derive_from(moved, 3, "0\n1\n",
+	derive_from(moved, 3, 0, "0\n1\n",
 	    "two names for one label are not class names");
-	derive_from(hole, 3, "run\n1\n2\njump\n",
+	derive_from(hole, 3, 0, "run\n1\n2\njump\n",
 	    "missing labels are named by their number");
-	derive_from(clash, 2, "0\n1\n2\n",
+	derive_from(clash, 2, 0, "0\n1\n2\n",
 	    "a name equal to a missing label's number is refused");
-	derive_from(several, 2, "0\n1\n2\n",
+	derive_from(several, 2, 0, "0\n1\n2\n",
 	    "samples with several labels give no names");
-	derive_from(control, 2, "0\n1\n",
+	derive_from(control, 2, 0, "0\n1\n",
 	    "a name with a control character is refused");
-	derive_from(NULL, 0, "", "no samples give no classes");
+	derive_from(NULL, 0, 0, "", "no samples give no classes");
+	derive_from(first, 3, 4, "run\njump\n2\n3\n",
+	    "classes that are not seen are named by their number");
 }
 
 static void
