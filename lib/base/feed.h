@@ -110,15 +110,11 @@ struct input_spec {
  * Return the channels of one stored frame in a stack: 2 for flow, 3 for
  * rgbdiff, 0 if the stream ${name} is not a stack.
  *
- * stream_span(s):
- * Return the number of consecutive stored frames that one frame of a clip
- * reads: L for flow, D + 1 for rgbdiff, 1 if ${s} is not a stack.
- *
  * input_spec_span(needs):
- * Return the largest stream_span of the streams of ${needs}.
+ * Return the largest number of consecutive stored frames that one frame of a
+ * clip reads: L for flow, D + 1 for rgbdiff, 1 without a stack.
  */
 int stream_unit(const char *name);
-int stream_span(const struct stream_spec *s);
 int input_spec_span(const struct input_spec *needs);
 
 /* The default input: stream "rgb" of 3 channels, and target "class" with any

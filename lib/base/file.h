@@ -73,9 +73,9 @@ int file_sync(int fd);
 
 /*
  * file_open_own(path, flags):
- * As file_open, for a file whose name the program has chosen: follow no symbolic
- * link, and refuse what is not a regular file.  Never wait.  Return -1 after a
- * message.
+ * As file_open, for a file whose name the program has chosen: follow no
+ * symbolic link, and refuse what is not a regular file.  Never wait.  Return -1
+ * after a message.
  */
 int file_open_own(const char *path, int flags);
 
@@ -129,8 +129,8 @@ char *path_absolute(const char *path);
 
 /*
  * path_target(path):
- * Return the path that a write to ${path} reaches: after symbolic links, also if
- * the file does not exist yet.  The caller frees it.  Never fails.
+ * Return the path that a write to ${path} reaches: after symbolic links, also
+ * if the file does not exist yet.  The caller frees it.  Never fails.
  */
 char *path_target(const char *path);
 
@@ -154,8 +154,9 @@ char *path_dir(const char *path);
  * directory, calls fsync, renames the file, and calls fsync on the directory.
  *
  * If the user has named an output (options_is_output) that is a device or a
- * pipe, data go straight to it; if it is a symbolic link, the target is replaced.
- * Any other link is replaced, and a device or a pipe refused.  The new file has the mode of the old one.  A killed writer leaves its temporary
+ * pipe, data go straight to it; if it is a symbolic link, the target is
+ * replaced.  Any other link is replaced, and a device or a pipe refused.  The
+ * new file has the mode of the old one.  A killed writer leaves its temporary
  * file, .NAME.tmp.HEX.  The next commit of the same name removes it, unless its
  * writer is still running.
  *

@@ -17,8 +17,8 @@
  * The watchdog starts before the ranks are connected, because a rank may be
  * missing then, too.  Starting MPI takes longer than any exchange; the limit
  * for it is at least WATCH_START.  From then until the first watch_phase, a
- * rank sets up: others wait while it plans, autotunes or writes to a slow disk.  The
- * limit for that is at least WATCH_SETUP.
+ * rank sets up: others wait while it plans, autotunes or writes to a slow
+ * disk.  The limit for that is at least WATCH_SETUP.
  *
  * Every function accepts a NULL watch, and does nothing then, except
  * watch_connect.  Any thread may call the functions.

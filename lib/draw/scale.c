@@ -117,7 +117,8 @@ scale_place(const struct scale *s, double v)
 	    (scale_log_two(s->max) - scale_log_two(s->min));
 }
 
-void
+/* Print ${v} to ${to} with the digits that distinguish numbers ${step} apart. */
+static void
 scale_text(double v, double step, char to[24])
 {
 	double size = fmax(fabs(v), step);

@@ -19,8 +19,9 @@ struct tick {
 /*
  * scale_fit(min, max, log, margin):
  * Return a scale for values from ${min} to ${max}.  Widen it if the range is
- * empty; then that value has the only tick.  With ${margin}, add a margin at both ends, so that lines do not run
- * along the border.  If ${log} is not 0, ${min} must be above 0.
+ * empty; then that value has the only tick.  With ${margin}, add a margin at
+ * both ends, so that lines do not run along the border.  If ${log} is not 0,
+ * ${min} must be above 0.
  */
 struct scale scale_fit(double min, double max, int log, int margin);
 
@@ -38,12 +39,5 @@ double scale_place(const struct scale *s, double v);
  * base.  Return their number.
  */
 int scale_ticks(const struct scale *s, int largest, struct tick *tick);
-
-/*
- * scale_text(v, step, to):
- * Print ${v} to ${to}, 24 bytes, with the digits that distinguish numbers
- * ${step} apart.
- */
-void scale_text(double v, double step, char to[24]);
 
 #endif

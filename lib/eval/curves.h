@@ -61,13 +61,6 @@ int curves_read(struct curves *c, const struct option_list *models);
 void curves_free(struct curves *c);
 
 /*
- * curves_ready(path):
- * Check that curves can be written to ${path}: a table if its name ends in
- * .tsv, otherwise a picture (draw/plot.h).  Return 0, or -1 after a message.
- */
-int curves_ready(const char *path);
-
-/*
  * curves_write(c, path):
  * Write the curves to ${path} as a table or a picture, and commit the file.
  * Return 0, or -1 after a message.

@@ -15,7 +15,9 @@ curves_is_table(const char *path)
 	return text_ends(path, ".tsv");
 }
 
-int
+/* Check that curves can be written to ${path}: a table if its name ends in .tsv,
+ * otherwise a picture (draw/plot.h).  Return 0, or -1 after a message. */
+static int
 curves_ready(const char *path)
 {
 	return curves_is_table(path) ? 0 : plot_ready(path);

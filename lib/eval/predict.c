@@ -104,7 +104,11 @@ predict_text_line(const struct predict_run *a, const struct extraction *v,
 	buffer_text(to, "\n");
 }
 
-void
+/*
+ * Append the line of ${v} to ${to}.  ${scores} has the scores of all classes
+ * before the softmax.  Sort classes by score, equal scores by class number.
+ */
+static void
 predict_line(const struct predict_run *a, const struct extraction *v,
     const double *scores, struct buffer *to)
 {

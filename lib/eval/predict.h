@@ -34,12 +34,4 @@ struct predict_run {
  */
 int predict_all(struct predict_run *a);
 
-/*
- * predict_line(a, clip, scores, to):
- * Append the line of ${clip} to ${to}.  ${scores} has the scores of all classes
- * before the softmax.  Sort classes by score, equal scores by class number.
- */
-void predict_line(const struct predict_run *a, const struct extraction *clip,
-    const double *scores, struct buffer *to);
-
 #endif

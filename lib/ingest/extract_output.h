@@ -30,8 +30,8 @@ struct extract_output {
  * both cases.
  *
  * extract_output_end(o, status):
- * Write the end-of-stream marker with ${status} and sync.  The file still has its temporary
- * name.  Return 0, or -1 after a message.
+ * Write the end-of-stream marker with ${status} and sync.  The file still has
+ * its temporary name.  Return 0, or -1 after a message.
  *
  * extract_output_close(o, complete, sum):
  * If ${complete} is 1, rename the stream to its final name, so a file with this

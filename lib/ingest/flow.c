@@ -116,7 +116,12 @@ flow_reserve(struct flow_maker *f, int w, int h)
 			    f->worker[t].motion[c], pixels, sizeof(float));
 }
 
-void
+/*
+ * Map ${n} displacements in pixels to bytes: 255 (d + FLOW_BOUND) /
+ * (2 FLOW_BOUND), clamped and rounded to nearest, halves to even.  No motion is
+ * 128.
+ */
+static void
 flow_to_bytes(uint8_t *to, const float *d, size_t n)
 {
 	const float scale = 255.0f / (2 * FLOW_BOUND);

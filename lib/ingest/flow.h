@@ -59,12 +59,4 @@ int flow_add(struct flow_maker *f, const struct planes *p,
     const struct buffer *frame);
 int flow_end(struct flow_maker *f);
 
-/*
- * flow_to_bytes(to, d, n):
- * Map ${n} displacements in pixels to bytes: 255 (d + FLOW_BOUND) /
- * (2 FLOW_BOUND), clamped and rounded to nearest, halves to even.  No motion is
- * 128.
- */
-void flow_to_bytes(uint8_t *to, const float *d, size_t n);
-
 #endif

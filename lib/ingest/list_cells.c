@@ -13,7 +13,9 @@
 #define Q text_quote
 #define FRAMES 1000000		/* more than a sample has */
 
-int
+/* Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0, or
+ * -1 without a message. */
+static int
 list_code_class(const char *text, int n, int64_t *to)
 {
 	return text[0] == 'c' ? text_int(text + 1, 0, n - 1, to) : -1;

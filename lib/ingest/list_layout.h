@@ -256,13 +256,6 @@ int list_foreign_lines(const struct list_reading *r,
  */
 int list_cells(struct list_reading *r, struct list_row *row);
 
-/*
- * list_code_class(text, n, to):
- * Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0,
- * or -1 without a message.
- */
-int list_code_class(const char *text, int n, int64_t *to);
-
 /* ---- list_find.c ---- */
 
 /*

@@ -19,7 +19,11 @@ struct multigrid_shape {
 				 * batches */
 };
 
-int
+/*
+ * Return the number of clips of that shape that cost as much as one of the base
+ * shape: T0 * S0 * S0 / (T * S * S), with halves rounded to even.
+ */
+static int
 multigrid_batch(const struct multigrid *m, int frames, double crop)
 {
 	double whole = (double)m->frames * m->crop * m->crop;

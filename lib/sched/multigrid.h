@@ -63,13 +63,6 @@ struct multigrid {
 struct schedule *multigrid_schedule(const struct multigrid *m);
 
 /*
- * multigrid_batch(m, frames, crop):
- * Return the number of clips of that shape that cost as much as one of the base
- * shape: T0 * S0 * S0 / (T * S * S), with halves rounded to even.
- */
-int multigrid_batch(const struct multigrid *m, int frames, double crop);
-
-/*
  * multigrid_short(m, crop, i):
  * Return the factor of the batch in step ${i} of the short cycle, in a stage of
  * crop ${crop}.  It is (S / (f * S0))^2 with f the short factor ${i}, with

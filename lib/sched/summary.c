@@ -97,7 +97,12 @@ summary_summed_rate(const struct stage *g)
 	return sum / PARTS / stage_batch(g);
 }
 
-double
+/*
+ * Return the share, 0 to 1, of steps with ${frames} frames in the sum of the
+ * learning rates of all steps.  It measures how far their clips move the
+ * weights.
+ */
+static double
 schedule_frames_share(const struct schedule *s, int frames)
 {
 	double sum = 0, all = 0;

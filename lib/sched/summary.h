@@ -46,16 +46,11 @@ const struct cell *schedule_largest(const struct schedule *s,
 double schedule_work(const struct schedule *s);
 
 /*
- * schedule_frames_share(s, frames):
- * Return the share, 0 to 1, of steps with ${frames} frames in the sum of the
- * learning rates of all steps.  It measures how far their clips move the
- * weights.
- *
  * schedule_advise(s):
- * Warn if that share is too small for the largest number of frames.  The
- * network then does not learn to use so many frames.
+ * Warn if the steps with the largest number of frames have too small a share of
+ * the sum of all learning rates.  The network then does not learn to use so many
+ * frames.
  */
-double schedule_frames_share(const struct schedule *s, int frames);
 void schedule_advise(const struct schedule *s);
 
 /*

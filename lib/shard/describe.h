@@ -29,13 +29,13 @@ struct describe_report {
  * describe(dir, sets, f, r):
  * Read KEY.json of all samples of the ${sets} sets ${dir}, 1 or DESCRIBE_SETS.
  * Print a table of their classes to ${f}, without those that have no sample in
- * any set, then a table of pairs of samples, those with different labels first.  Both samples are from one video, by the
- * hash of its file, or look alike: their perceptual hashes (media/phash.h)
- * differ in at most NEAR_MAX bits.  A video of n samples has n - 1 pairs, each
- * with its first sample; so have n samples of one perceptual hash.  Set ${*r},
- * whose names the caller frees.
- * Return 0, or after a message -1 on an I/O error, -2 if something is damaged.
- * Write errors of ${f} are not reported.
+ * any set, then a table of pairs of samples, those with different labels
+ * first.  Both samples are from one video, by the hash of its file, or look
+ * alike: their perceptual hashes (media/phash.h) differ in at most NEAR_MAX
+ * bits.  A video of n samples has n - 1 pairs, each with its first sample; so
+ * have n samples of one perceptual hash.  Set ${*r}, whose names the caller
+ * frees.  Return 0, or after a message -1 on an I/O error, -2 if something is
+ * damaged.  Write errors of ${f} are not reported.
  */
 int describe(const char *const *dir, int sets, FILE *f,
     struct describe_report *r);

@@ -185,7 +185,8 @@ shard_query_sources_of(const struct shard *s, const struct class_list *names,
 	return result;
 }
 
-int
+/* As shard_query_done, for the shards of ${l}. */
+static int
 shard_query_sources(const struct shard_query *l, int zero, FILE *f)
 {
 	struct shard_query_ends o = { zero, f };

@@ -42,16 +42,10 @@ int shard_query_list(const struct shard_query *l, FILE *f);
 int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FILE *f);
 
 /*
- * shard_query_sources(l, zero, f):
- * Print the path of each sample's video, followed by a newline, or by '\0' if
- * ${zero} is 1.
- */
-int shard_query_sources(const struct shard_query *l, int zero, FILE *f);
-
-/*
  * shard_query_done(dir, zero, f):
- * As shard_query_sources, for the set in ${dir}, or for the finished shards if
- * packing was not finished. Print nothing if there is neither.
+ * Print the path of each sample's video of the set in ${dir}, or of its finished
+ * shards if packing was not finished, followed by a newline, or by '\0' if
+ * ${zero} is 1.  Print nothing if there is neither.
  */
 int shard_query_done(const char *dir, int zero, FILE *f);
 

@@ -30,10 +30,9 @@ struct zip {
 /*
  * zip_open(path, data, n, z):
  * List the members of the archive, the ${n} bytes at ${data}.  Messages call it
- * ${path}.
- * Return 0; after a message, -2 if it is damaged or split, -3 if it is
- * compressed or encrypted.  ${z} is then closed.  The caller frees ${z} with zip_close and keeps
- * ${data}.
+ * ${path}.  Return 0; after a message, -2 if it is damaged or split, -3 if it
+ * is compressed or encrypted.  ${z} is then closed.  The caller frees ${z} with
+ * zip_close and keeps ${data}.
  */
 int zip_open(const char *path, const void *data, size_t n, struct zip *z);
 

@@ -179,6 +179,15 @@ LC_ALL=C sed 's/filesize/filesiye/' "$V/short.flv" >"$V/nosize.flv"
 check_exit "flv: without a file size, 1 of 3 declared seconds is refused" 1 vt-extract "$V/nosize.flv"
 check_says "flv: the message shows both durations" 'nosize.flv: truncated: 25 frames, 1.00 s of 3.[0-9]* s'
 
+# A truncation is reported with the place in the structure where the file was cut.
+ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg4 "$V/long.mkv" -c:v mpeg4 -t 2 "$V/long.avi" </dev/null
+for e in mkv avi; do
+	head -c "$(($(wc -c <"$V/long.$e") * 2 / 3))" "$V/long.$e" >"$V/half.$e"
+	check_exit "$e: two thirds of a file are refused" 1 vt-extract "$V/half.$e"
+	check_says "$e: the message shows the declared duration and the place of the cut" \
+		"half.$e: truncated: .* of 2.00 s, the structure at byte [0-9]* is incomplete; "
+done
+
 # FFmpeg's errors about sound, covers, headers and metadata are not damage of the
 # video.
 # change NAME PATTERN BYTE TEXT FILE: make NAME, FILE with TEXT at BYTE from the

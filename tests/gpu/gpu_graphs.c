@@ -6,7 +6,11 @@
  * launches alone launches nothing else, and the host does not wait.  The test
  * detects a graph that holds an outdated address of its inputs.
  */
+#include <unistd.h>
+
 #include "backend/cuda/kernels.h"
+#include "base/fail.h"
+#include "net/capture_cache.h"
 #include "net/feed.h"
 #include "net/net.h"
 
@@ -292,9 +296,52 @@ test(int row)
 	graph_free(g);
 }
 
+/* ---- the cache ---- */
+
+static void
+count(void *arg)
+{
+	(*(int *)arg)++;
+}
+
+/*
+ * The cache captures 32 of 33 different passes.  It runs the last one each time,
+ * and notes that once.
+ */
+static void
+test_cache(void)
+{
+	struct device *d = device_open(standin_backend(STANDIN_LATE),
+	    &(struct device_options){ .threads = 1 });
+	struct capture_cache *c = capture_cache_new();
+	FILE *f = tmpfile();
+	char line[256], place[33];
+	int ran = 0, notes = 0, err = dup(STDERR_FILENO);
+
+	program_verbose(1);
+	dup2(fileno(f), STDERR_FILENO);
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 33; i++)
+			capture_cache_run(c, d, &(struct capture_key){
+			    .w = &place[i] }, NULL, count, &ran);
+	dup2(err, STDERR_FILENO);
+	program_verbose(0);
+	rewind(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		notes += strstr(line, "without CUDA graphs") != NULL;
+	/* Each before and in its capture, and the last in every round. */
+	is(ran, 33 + 33 + 1, "the 33rd pass of a plan runs without a graph");
+	is(notes, 1, "one note says so");
+	fclose(f);
+	close(err);
+	capture_cache_free(c, d);
+	device_close(d);
+}
+
 int
 main(void)
 {
+	test_cache();
 	for (int row = 0; row < (int)(sizeof(rows) / sizeof(rows[0])); row++)
 		test(row);
 	return done();

@@ -5,6 +5,7 @@
  * to the resumed step.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/resume.h"
 #include "train/run/rundir.h"
+#include "train/run/saver.h"
 #include "train/run/snapshot.h"
 
 #include "said.h"
@@ -705,6 +707,29 @@ set_step_damaged(struct rundir *r, uint64_t step)
 	free(path);
 }
 
+/*
+ * A snapshot that is refused after another call found a full disk frees no
+ * space: the older checkpoints are all that is left.  Free ${s}.
+ */
+static void
+refused_late(struct rundir *r, struct snapshot *s)
+{
+	char *oldest = rundir_checkpoint(r, 1), said[1024];
+	struct saver *w = saver_new(r, 20);
+	int result;
+
+	put_file(oldest, "", 0);
+	saver_start(w, s, 40, 0);
+	said_begin(said, sizeof(said));
+	errno = ENOSPC;
+	result = saver_wait(w);
+	said_end();
+	saver_free(w);
+	is(result, -1, "a save that is refused again fails");
+	is(unlink(oldest), 0, "it removes no older checkpoint");
+	free(oldest);
+}
+
 /* A net that holds NaN is neither written nor read. */
 static void
 not_finite(struct rundir *r, const struct net *n, struct optim *m)
@@ -728,7 +753,7 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	said_end();
 	ok(strstr(said, "holds NaN") != NULL && !exists(path),
 	    "the refusal names NaN and leaves no file");
-	snapshot_free(s);
+	refused_late(r, s);
 	device_upload(d, momentum(m), &was, sizeof(was));
 
 	/* Old versions wrote such checkpoints: replace a good one. */

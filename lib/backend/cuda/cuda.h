@@ -115,12 +115,8 @@ void cuda_launch(struct cuda *c, const struct launch *k);
  * Copy on the compute stream.  ${to} is device memory; ${from} is device memory
  * or pinned host memory.  The caller must not change ${from} until the copy is
  * done.
- *
- * cuda_fill(c, to, byte, bytes):
- * Set device memory to ${byte} on the compute stream.
  */
 void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
-void cuda_fill(struct cuda *c, void *to, int byte, size_t bytes);
 
 /*
  * cuda_send(c, to, host, bytes):

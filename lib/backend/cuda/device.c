@@ -49,7 +49,8 @@ cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes)
 	c->driver->call->copy(c->driver, c->stream, to, from, bytes);
 }
 
-void
+/* Set device memory to ${byte} on the compute stream. */
+static void
 cuda_fill(struct cuda *c, void *to, int byte, size_t bytes)
 {
 	c->driver->call->fill(c->driver, c->stream, to, byte, bytes);

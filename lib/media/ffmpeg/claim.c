@@ -180,21 +180,25 @@ claim_key(struct ff_claim *c, const AVStream *st, const AVPacket *p)
 /*
  * Return 1 if ${p} is H.264 without an instantaneous refresh (NAL unit type 5),
  * so that its references and commands may concern pictures before the file.
- * Sizes of 4 bytes precede the units, or start codes.
+ * Sizes precede the units, of the number of bytes that avcC states, or start
+ * codes.
  */
 static int
 claim_is_recovery(const AVStream *st, const AVPacket *p)
 {
-	int sized = st->codecpar->extradata_size > 0 &&
-	    st->codecpar->extradata[0] == 1;
+	const AVCodecParameters *c = st->codecpar;
+	int sized = c->extradata_size > 4 && c->extradata[0] == 1;
+	int bytes = sized ? (c->extradata[4] & 3) + 1 : 3;
 
-	if (st->codecpar->codec_id != AV_CODEC_ID_H264)
+	if (c->codec_id != AV_CODEC_ID_H264)
 		return 0;
-	for (int64_t i = 0, n; i + 5 <= p->size; i += sized ? 4 + n : 1) {
+	for (int64_t i = 0, n; i + bytes < p->size; i += sized ? bytes + n : 1) {
 		const uint8_t *b = p->data + i;
 
-		n = (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3];
-		if ((sized || n >> 8 == 1) && (b[sized ? 4 : 3] & 31) == 5)
+		n = 0;
+		for (int k = 0; k < bytes; k++)
+			n = n << 8 | b[k];
+		if ((sized || n == 1) && (b[bytes] & 31) == 5)
 			return 0;
 	}
 	return 1;

@@ -1,4 +1,4 @@
-/* The times of frames: their time stamps, and what replaces missing and wild ones. */
+/* The times of frames: their time stamps, and what replaces wrong ones. */
 #include <math.h>
 #include <stdlib.h>
 

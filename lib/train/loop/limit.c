@@ -28,7 +28,8 @@ limit_decide(const struct limit_costs *c)
 	return l;
 }
 
-const char *
+/* Return the name in log.jsonl. */
+static const char *
 limit_name(enum limit_kind kind)
 {
 	static const char *const name[] = { "computation", "decoding",

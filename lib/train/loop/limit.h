@@ -43,9 +43,6 @@ struct limit limit_decide(const struct limit_costs *c);
 void limit_text(char *text, size_t size, const struct limit *l,
     const struct limit_costs *c, const char *shape);
 
-/* limit_name(kind): return the name in log.jsonl.  The result is static. */
-const char *limit_name(enum limit_kind kind);
-
 /* A measurement of the steps after the first ones of a start. */
 struct limit_watch {
 	int steps;			/* since the start */

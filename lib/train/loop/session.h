@@ -158,8 +158,9 @@ int session_check_begin(struct session *s, FILE *f);
  * session_record(s, settings, argument):
  * On rank 0: make and lock the run directory, and write to it the inputs of the
  * run, ${settings} as a configuration file, and the command line ${argument} up
- * to a NULL.  Open the log.  A handler of exit(3) writes its last line however the process ends, so
- * ${s} must outlive main.  Return 0, or an exit status after a message.
+ * to a NULL.  Open the log.  A handler of exit(3) writes its last line however
+ * the process ends, so ${s} must outlive main.  Return 0, or an exit status
+ * after a message.
  */
 int session_record(struct session *s, const char *settings,
     char *const *argument);

@@ -355,9 +355,9 @@ trainer_repair(struct trainer *t)
 
 /*
  * If the validation at the step of the resumed checkpoint failed or was
- * stopped, validate first, and save that step again.  The run then continues as if the
- * validation had not ended early.  A signal stops this one, too; --stop-after
- * does not, so that each start of a run advances it.
+ * stopped, validate first, and save that step again.  The run then continues as
+ * if the validation had not ended early.  A signal stops this one, too;
+ * --stop-after does not, so that each start of a run advances it.
  */
 static int
 trainer_catch_up(struct trainer *t)

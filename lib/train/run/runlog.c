@@ -76,7 +76,8 @@ runlog_line(struct runlog *l, struct json_writer *w)
 	buffer_free(&w->out);
 }
 
-void
+/* Make the written lines durable. */
+static void
 runlog_sync(struct runlog *l)
 {
 	if (l->file.path != NULL && l->file.fd >= 0)

@@ -34,9 +34,6 @@ int runlog_open(struct runlog *l, const char *dir, uint64_t step);
  */
 void runlog_line(struct runlog *l, struct json_writer *w);
 
-/* runlog_sync(l): make the written lines durable. */
-void runlog_sync(struct runlog *l);
-
 /*
  * runlog_end(l, status, step):
  * Append the "end" line.  Later calls, and calls before runlog_open, do

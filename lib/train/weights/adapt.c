@@ -4,7 +4,8 @@
 
 #include "train/weights/adapt.h"
 
-int
+/* Return the number of the operator, or -1 without a message. */
+static int
 graph_op(const struct graph *g, const char *name)
 {
 	for (int i = 0; i < g->nop; i++)
@@ -89,7 +90,8 @@ adapt_extent(int ndim, const int64_t *d)
 	return e;
 }
 
-struct extent
+/* Return the sizes of parameter ${p}. */
+static struct extent
 param_extent(const struct param *p)
 {
 	int64_t d[5];

@@ -48,15 +48,6 @@ int adapt_new(const struct graph *g, const struct param *p,
  */
 void adapt_values(const struct adapt *a, const float *x, float *to);
 
-/* param_extent(p): return the sizes of parameter ${p}. */
-struct extent param_extent(const struct param *p);
-
-/*
- * graph_op(g, name): return the number of the operator, or -1 without a
- * message.
- */
-int graph_op(const struct graph *g, const char *name);
-
 /*
  * graph_key_map(g): return the functions by which a key mapping queries ${g},
  * which must outlive the result.
