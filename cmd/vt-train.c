@@ -302,7 +302,9 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 {
 	trainer_print_plan(&s->t, stdout);
 	imbalance_print(s, stdout);
-	if (e->steps > 0 || (o->out != NULL && estimate_log(&s->t, o->out, e)))
+	if (!o->time && o->out != NULL)
+		estimate_log(&s->t, o->out, e);
+	if (e->steps > 0)
 		estimate_print(&s->t, e, stdout);
 	else if (o->time)
 		printf("%-22s 0 s: all steps are done\n", "# time");

@@ -313,7 +313,7 @@ else
 fi
 vt-extract -q -o "$T/quiet.tar" "$V/a.mp4"
 # A read of a video that a signal interrupts is repeated.
-if [ -e "$BUILD/tests/fault.so" ]; then
+if [ -e "$BUILD/tests/fault.so" ] && FAULT=read:1000:EINTR LD_PRELOAD=$BUILD/tests/fault.so vt-extract --version >/dev/null 2>&1; then
 	broken=
 	for k in $(seq 12); do
 		FAULT=read:$k:EINTR LD_PRELOAD=$BUILD/tests/fault.so vt-extract -qfo "$T/eintr.tar" "$V/a.mp4" 2>"$T/err" &&
@@ -321,6 +321,6 @@ if [ -e "$BUILD/tests/fault.so" ]; then
 	done
 	check_same "interrupted reads change nothing" "" "$broken"
 else
-	skip "interrupted reads change nothing" "no library of faults for this processor"
+	skip "interrupted reads change nothing" "no library of faults for this processor, or a sanitizer"
 fi
 plan

@@ -14,14 +14,17 @@
 #include "tap.h"
 
 static char dir[] = "/tmp/vt-fusion.XXXXXX";
+static char *path_of_file[64];
+static int files;
 
 /* Read a score file with this content; its path is DIR/${name}. */
 static int
 read_text(struct score_file *f, const char *name, const char *text, char *said)
 {
-	char *path = path_join(dir, name);	/* not freed: f->path */
+	char *path = path_join(dir, name);
 	int status;
 
+	path_of_file[files++] = path;	/* f->path: freed at the end */
 	if (commit_text(path, text) != 0)
 		exit(EXIT_FAILED);
 	said_begin(said, 512);
@@ -279,10 +282,10 @@ main(void)
 	test_combining(0);
 	test_combining(1);
 	test_fitting();
-	for (const char *const *name = (const char *const[]){ "bad", "good", "sets",
-	    "first", "other", "second", "one", "two", NULL }; *name != NULL;
-	    name++)
-		unlink(path_join(dir, *name));
+	while (files-- > 0) {
+		unlink(path_of_file[files]);
+		free(path_of_file[files]);
+	}
 	rmdir(dir);
 	return done();
 }
