@@ -19,131 +19,46 @@
 #define WORD COLUMNS
 #define WORD_FRAME (COLUMNS + 1)
 
-#define ROWS(a) (int)(sizeof(a) / sizeof(*(a)))
-
 /*
- * The names of columns and the words they consist of.  Case, blanks and marks
- * do not matter: "Start Time (s)" is start_time_s.  A name that is not a row
- * is read if one of its words begins or ends a part and WORD rows have all
- * others.  The first row wins if a list has several columns of one meaning.
+ * The names of columns and the words they consist of, "a|b".  Case, blanks and
+ * marks do not matter: "Start Time (s)" is start_time_s.  A name that is not
+ * listed is read if one of its words begins or ends a part and WORD rows have
+ * all others.  The first name wins if a list has several columns of one meaning.
  */
 static const struct list_columns_name {
-	const char *name;
 	int column;
 	double per_second;	/* units in a second; 0: not stated */
+	const char *names;
 } list_columns_name[] = {
 	/* Columns of vt itself: a second one of their meaning is not read. */
-	{ "time_start", COLUMN_BEGIN, 1 },
-	{ "time_end", COLUMN_END, 1 },
-	{ "frame_start", COLUMN_BEGIN_FRAME, 0 },
-	{ "frame_end", COLUMN_END_FRAME, 0 },
+	{ COLUMN_BEGIN, 1, "time_start" },
+	{ COLUMN_END, 1, "time_end" },
+	{ COLUMN_BEGIN_FRAME, 0, "frame_start" },
+	{ COLUMN_END_FRAME, 0, "frame_end" },
 #define OWN 4
-	{ "path", COLUMN_PATH, 0 },
-	{ "file", COLUMN_PATH, 0 },
-	{ "filename", COLUMN_PATH, 0 },
-	{ "video", COLUMN_PATH, 0 },
-	{ "video_path", COLUMN_PATH, 0 },
-	{ "filepath", COLUMN_PATH, 0 },
-	{ "video_file", COLUMN_PATH, 0 },
-	{ "video_name", COLUMN_PATH, 0 },
-	{ "vid_name", COLUMN_PATH, 0 },
-	{ "video_filename", COLUMN_PATH, 0 },
-	{ "youtube_id", COLUMN_ID, 0 },
-	{ "video_id", COLUMN_ID, 0 },
-	{ "id", COLUMN_ID, 0 },
-	{ "label", COLUMN_LABEL, 0 },
-	{ "class", COLUMN_LABEL, 0 },
-	{ "label_name", COLUMN_LABEL, 0 },
-	{ "class_name", COLUMN_LABEL, 0 },
-	{ "action", COLUMN_LABEL, 0 },
-	{ "action_label", COLUMN_LABEL, 0 },
-	{ "action_name", COLUMN_LABEL, 0 },
-	{ "action_cls", COLUMN_LABEL, 0 },
-	{ "activity", COLUMN_LABEL, 0 },
-	{ "category", COLUMN_LABEL, 0 },
-	{ "behavior", COLUMN_LABEL, 0 },
-	{ "behaviour", COLUMN_LABEL, 0 },
-	{ "label_id", COLUMN_LABEL, 0 },
-	{ "class_id", COLUMN_LABEL, 0 },
-	{ "label_index", COLUMN_LABEL, 0 },
-	{ "class_index", COLUMN_LABEL, 0 },
-	{ "label_set", COLUMN_SET, 0 },
-	{ "split", COLUMN_SPLIT, 0 },
-	{ "subset", COLUMN_SPLIT, 0 },
-	{ "actions", COLUMN_ACTIONS, 0 },
-	{ "frame", WORD_FRAME, 0 },
-	{ "frames", WORD_FRAME, 0 },
-	{ "duration", COLUMN_LENGTH, 0 },
-	{ "length", COLUMN_LENGTH, 0 },
-	{ "frames", COLUMN_LENGTH, 0 },
-	{ "num_frames", COLUMN_LENGTH, 0 },
-	{ "n_frames", COLUMN_LENGTH, 0 },
-	{ "frame_count", COLUMN_LENGTH, 0 },
-	{ "total_frames", COLUMN_LENGTH, 0 },
-	{ "time", COLUMN_INSTANT, 0 },
-	{ "timestamp", COLUMN_INSTANT, 0 },
-	{ "second", COLUMN_INSTANT, 0 },
-	{ "seconds", COLUMN_INSTANT, 0 },
-	{ "frame", COLUMN_INSTANT, 0 },
-	{ "start", COLUMN_BEGIN, 0 },
-	{ "begin", COLUMN_BEGIN, 0 },
-	{ "onset", COLUMN_BEGIN, 0 },
-	{ "starttime", COLUMN_BEGIN, 0 },
-	{ "begintime", COLUMN_BEGIN, 0 },
-	{ "startframe", COLUMN_BEGIN_FRAME, 0 },
-	{ "beginframe", COLUMN_BEGIN_FRAME, 0 },
-	{ "end", COLUMN_END, 0 },
-	{ "stop", COLUMN_END, 0 },
-	{ "offset", COLUMN_END, 0 },
-	{ "finish", COLUMN_END, 0 },
-	{ "endtime", COLUMN_END, 0 },
-	{ "stoptime", COLUMN_END, 0 },
-	{ "endframe", COLUMN_END_FRAME, 0 },
-	{ "stopframe", COLUMN_END_FRAME, 0 },
-	{ "interval", COLUMN_LENGTH, 0 },
-	{ "segment", WORD, 0 },
-	{ "segment", COLUMN_LENGTH, 0 },
-	{ "range", COLUMN_LENGTH, 0 },
-	{ "from", COLUMN_HINT, 0 },
-	{ "to", COLUMN_HINT, 0 },
-	{ "first", COLUMN_HINT, 0 },
-	{ "last", COLUMN_HINT, 0 },
-	{ "in", WORD, 0 },
-	{ "in", COLUMN_HINT, 0 },
-	{ "out", COLUMN_HINT, 0 },
-	{ "timecode", COLUMN_HINT, 0 },
-	{ "t0", COLUMN_HINT, 0 },
-	{ "t1", COLUMN_HINT, 0 },
-	{ "s", WORD, 1 },
-	{ "sec", WORD, 1 },
-	{ "secs", WORD, 1 },
-	{ "second", WORD, 1 },
-	{ "seconds", WORD, 1 },
-	{ "ss", WORD, 1 },
-	{ "ms", WORD, 1e3 },
-	{ "msec", WORD, 1e3 },
-	{ "millis", WORD, 1e3 },
-	{ "millisecond", WORD, 1e3 },
-	{ "milliseconds", WORD, 1e3 },
-	{ "us", WORD, 1e6 },
-	{ "usec", WORD, 1e6 },
-	{ "microseconds", WORD, 1e6 },
-	{ "hh", WORD, 0 },
-	{ "mm", WORD, 0 },
-	{ "t", WORD, 0 },
-	{ "ts", WORD, 0 },
-	{ "time", WORD, 0 },
-	{ "timestamp", WORD, 0 },
-	{ "temporal", WORD, 0 },
-	{ "clip", WORD, 0 },
-	{ "event", WORD, 0 },
-	{ "action", WORD, 0 },
-	{ "video", WORD, 0 },
-	{ "index", WORD, 0 },
-	{ "idx", WORD, 0 },
-	{ "number", WORD, 0 },
-	{ "no", WORD, 0 },
-	{ "id", WORD, 0 },
+	{ COLUMN_PATH, 0, "path|file|filename|video|video_path|filepath|"
+	    "video_file|video_name|vid_name|video_filename" },
+	{ COLUMN_ID, 0, "youtube_id|video_id|id" },
+	{ COLUMN_LABEL, 0, "label|class|label_name|class_name|action|"
+	    "action_label|action_name|action_cls|activity|category|behavior|"
+	    "behaviour|label_id|class_id|label_index|class_index" },
+	{ COLUMN_SET, 0, "label_set" },
+	{ COLUMN_SPLIT, 0, "split|subset" },
+	{ COLUMN_ACTIONS, 0, "actions" },
+	{ WORD_FRAME, 0, "frame|frames" },
+	{ WORD, 1, "s|sec|secs|second|seconds|ss" },
+	{ WORD, 1e3, "ms|msec|millis|millisecond|milliseconds" },
+	{ WORD, 1e6, "us|usec|microseconds" },
+	{ WORD, 0, "hh|mm|t|ts|time|timestamp|temporal|clip|event|segment|"
+	    "action|video|in|index|idx|number|no|id" },
+	{ COLUMN_LENGTH, 0, "duration|length|frames|num_frames|n_frames|"
+	    "frame_count|total_frames|interval|segment|range" },
+	{ COLUMN_INSTANT, 0, "time|timestamp|second|seconds|frame" },
+	{ COLUMN_BEGIN, 0, "start|begin|onset|starttime|begintime" },
+	{ COLUMN_BEGIN_FRAME, 0, "startframe|beginframe" },
+	{ COLUMN_END, 0, "end|stop|offset|finish|endtime|stoptime" },
+	{ COLUMN_END_FRAME, 0, "endframe|stopframe" },
+	{ COLUMN_HINT, 0, "from|to|first|last|in|out|timecode|t0|t1" },
 };
 
 /* ---- names ---- */
@@ -174,58 +89,67 @@ list_columns_normalize(const char *cell, char *to)
 	to[n] = '\0';
 }
 
-/* Return 1 if the names are equal without their '_'. */
+/* Return the index of ${name} in "a|b", without regard to '_'; -1 if absent. */
 static int
-list_columns_same(const char *a, const char *b)
+list_columns_index(const char *names, const char *name)
 {
-	for (;; a++, b++) {
-		a += *a == '_';
-		b += *b == '_';
-		if (*a != *b)
-			return 0;
-		if (*a == '\0')
-			return 1;
-	}
-}
+	for (int i = 0;; i++) {
+		const char *s = name;
 
-/*
- * Return the index of the row of ${word}, a word of a name if ${part} is set
- * and a whole name otherwise; -1 if there is none.
- */
-static int
-list_columns_find(const char *word, int part)
-{
-	for (int i = 0; i < ROWS(list_columns_name); i++) {
-		int c = list_columns_name[i].column;
-
-		if ((part ? c >= WORD || c == COLUMN_BEGIN || c == COLUMN_END ||
-		    c == COLUMN_HINT || c == COLUMN_LENGTH : c < WORD) &&
-		    list_columns_same(list_columns_name[i].name, word))
+		for (;; names++, s++) {
+			names += *names == '_';
+			s += *s == '_';
+			if (*s == '\0' || *s != *names)
+				break;
+		}
+		if (*s == '\0' && (*names == '|' || *names == '\0'))
 			return i;
+		names += strcspn(names, "|");
+		if (*names++ == '\0')
+			return -1;
 	}
-	return -1;
 }
 
 /* A column: its meaning, -1 if none, its rank among those of this meaning, and
  * the unit that its name states. */
 struct list_columns_kind { int column, rank; double per_second; };
 
+#define NAMES 64		/* at most in a row */
+
+/* Return the kind of ${word}, a word of a name if ${part} is set and a whole
+ * name otherwise. */
 static struct list_columns_kind
-list_columns_by_words(char *name)
+list_columns_find(const char *word, int part)
 {
-	struct list_columns_kind k = { -1, ROWS(list_columns_name), 0 };
+	int rows = sizeof(list_columns_name) / sizeof(*list_columns_name), k;
+
+	for (int i = 0; i < rows; i++) {
+		const struct list_columns_name *r = &list_columns_name[i];
+		int c = r->column;
+
+		if ((part ? c >= WORD || c == COLUMN_BEGIN || c == COLUMN_END ||
+		    c == COLUMN_HINT || c == COLUMN_LENGTH : c < WORD) &&
+		    (k = list_columns_index(r->names, word)) >= 0)
+			return (struct list_columns_kind){ c, i * NAMES + k,
+				r->per_second };
+	}
+	return (struct list_columns_kind){ -1, rows * NAMES, 0 };
+}
+
+static struct list_columns_kind
+list_columns_by_words(char *name, struct list_columns_kind k)
+{
 	int count[COLUMNS + 2] = { 0 }, unknown = 0;
 
 	for (char *word; (word = strsep(&name, "_")) != NULL;) {
-		int i = list_columns_find(word, 1);
+		struct list_columns_kind w = list_columns_find(word, 1);
 
-		if (i < 0) {
+		if (w.column < 0)
 			unknown++;
-			continue;
-		}
-		count[list_columns_name[i].column]++;
+		else
+			count[w.column]++;
 		if (k.per_second == 0)
-			k.per_second = list_columns_name[i].per_second;
+			k.per_second = w.per_second;
 	}
 	if (count[COLUMN_LENGTH] > 0)
 		k.column = COLUMN_LENGTH;
@@ -244,13 +168,12 @@ list_columns_by_words(char *name)
 static struct list_columns_kind
 list_columns_kind_of(const char *cell)
 {
+	struct list_columns_kind k;
 	char name[64];
-	int i;
 
 	list_columns_normalize(cell, name);
-	i = list_columns_find(name, 0);
-	return i < 0 ? list_columns_by_words(name) : (struct list_columns_kind){
-		list_columns_name[i].column, i, list_columns_name[i].per_second };
+	k = list_columns_find(name, 0);
+	return k.column < 0 ? list_columns_by_words(name, k) : k;
 }
 
 int
@@ -263,13 +186,17 @@ const char *
 list_columns_names(enum list_column column)
 {
 	static _Thread_local char text[512];
+	const struct list_columns_name *r = list_columns_name;
 	size_t n = 0;
 
-	for (int i = 0; i < ROWS(list_columns_name); i++)
-		if (list_columns_name[i].column == (int)column)
-			n += (size_t)snprintf(text + n, sizeof(text) - n,
-			    "%s%s", n == 0 ? "" : ", ",
-			    list_columns_name[i].name);
+	while (r->column != (int)column)
+		r++;
+	for (const char *s = r->names; *s != '\0'; s++) {
+		text[n++] = *s == '|' ? ',' : *s;
+		if (*s == '|')
+			text[n++] = ' ';
+	}
+	text[n] = '\0';
 	return text;
 }
 
@@ -391,6 +318,7 @@ list_columns_read(struct list_reading *r, const char *line)
 	y->format = LIST_AUTO;
 	return -lost;
 }
+
 /* ---- checks ---- */
 
 /* Refuse columns that contradict each other. */
@@ -406,11 +334,11 @@ list_columns_check_pairs(const struct list_reading *r)
 
 		if (k.column < COLUMN_BEGIN || k.column > COLUMN_END_FRAME ||
 		    at[c] == i || list_columns_kind_of(
-		    r->head.s[at[c]]).rank < OWN)
+		    r->head.s[at[c]]).rank < OWN * NAMES)
 			continue;
 		return fail("%s: line 1: columns %s and %s (wanted one of them, "
 		    "or the name %s for one)", r->name, list_column_name(r, c),
-		    Q(r->head.s[i]), list_columns_name[c - COLUMN_BEGIN].name);
+		    Q(r->head.s[i]), list_columns_name[c - COLUMN_BEGIN].names);
 	}
 	if (at[COLUMN_END] >= 0 && strcasestr(r->head.s[at[COLUMN_END]],
 	    "offset") != NULL && (at[COLUMN_BEGIN] < 0 || strcasestr(

@@ -146,6 +146,7 @@ list_times_find_unit(struct list_reading *r, const struct list_lines *l)
 		y->per_second[k] = y->per_second[k] > 0 ? y->per_second[k] : 1;
 	return 0;
 }
+
 int
 list_times_check_hints(struct list_reading *r, const struct list_lines *l)
 {
