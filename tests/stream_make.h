@@ -63,7 +63,7 @@ make_stream(int fd, const struct make *m)
 	struct stream_writer *w = stream_open(fd, "the stream", "test 1");
 	unsigned char *data = xmalloc(2 * (size_t)m->bytes + 16);
 	int bad = m->head ? stream_head(w, classes, (size_t)m->labels,
-	    "{\"quality\":90}") : 0;
+	    0, "{\"quality\":90}") : 0;
 
 	for (int i = m->first; i < m->first + m->samples && !bad; i++) {
 		struct rng r = rng_clip(m->seed, (uint64_t)i);

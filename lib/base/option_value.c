@@ -61,32 +61,6 @@ options_parse_time(const char *s, double min, double max, double *to)
 	return 0;
 }
 
-/* Return the index of ${value} in "a|b|c", or -1. */
-static int
-option_value_choice(const char *choices, const char *value)
-{
-	size_t n = strlen(value);
-
-	for (int i = 0; *choices != '\0'; i++) {
-		size_t m = strcspn(choices, "|");
-
-		if (m == n && memcmp(choices, value, n) == 0)
-			return i;
-		choices += m + (choices[m] == '|');
-	}
-	return -1;
-}
-
-/* Write the text of choice ${i} to ${buf}. */
-static const char *
-option_value_choice_text(const char *choices, int i, char buf[64])
-{
-	for (; i > 0; i--)
-		choices += strcspn(choices, "|") + 1;
-	snprintf(buf, 64, "%.*s", (int)strcspn(choices, "|"), choices);
-	return buf;
-}
-
 /* Print a limit without an exponent if it is an integer. */
 static const char *
 option_value_limit(double v, char buf[32])
@@ -191,7 +165,7 @@ option_set(struct option_table *t, int i, const char *from,
 		*(const char **)r->to = value;
 		break;
 	case OPTION_CHOICE:
-		bad = (k = option_value_choice(r->choices, value)) < 0;
+		bad = (k = text_choice(r->choices, value)) < 0;
 		if (!bad)
 			*(int *)r->to = k;
 		break;
@@ -235,7 +209,7 @@ option_print(struct buffer *b, const struct option_row *r)
 		buffer_text(b, text_real_write(text, *(double *)r->to));
 		break;
 	case OPTION_CHOICE:
-		buffer_text(b, option_value_choice_text(r->choices,
+		buffer_text(b, text_choice_name(r->choices,
 		    *(int *)r->to, text));
 		break;
 	default:

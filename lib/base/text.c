@@ -98,6 +98,30 @@ text_trim(char *s)
 }
 
 int
+text_choice(const char *choices, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (int i = 0; *choices != '\0'; i++) {
+		size_t m = strcspn(choices, "|");
+
+		if (m == n && memcmp(choices, value, n) == 0)
+			return i;
+		choices += m + (choices[m] == '|');
+	}
+	return -1;
+}
+
+const char *
+text_choice_name(const char *choices, int i, char buf[64])
+{
+	for (; i > 0; i--)
+		choices += strcspn(choices, "|") + 1;
+	snprintf(buf, 64, "%.*s", (int)strcspn(choices, "|"), choices);
+	return buf;
+}
+
+int
 text_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -41,6 +41,15 @@ int text_chomp(char *line);
 char *text_trim(char *s);
 
 /*
+ * text_choice(choices, value):
+ * Return the index of ${value} in "a|b|c", or -1.
+ * text_choice_name(choices, i, buf):
+ * Write the value with the index ${i} to ${buf}, of 64 bytes, and return it.
+ */
+int text_choice(const char *choices, const char *value);
+const char *text_choice_name(const char *choices, int i, char buf[64]);
+
+/*
  * text_starts(s, prefix), text_ends(s, suffix):
  * Return 1 if ${s} begins or ends so, 0 otherwise.
  */

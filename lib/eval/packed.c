@@ -103,9 +103,9 @@ static void
 packed_add_choice(struct protocol *to, const char *name, const char *names,
     int i)
 {
-	for (; i > 0; i--)
-		names += strcspn(names, "|") + 1;
-	protocol_add(to, name, "%.*s", (int)strcspn(names, "|"), names);
+	char text[64];
+
+	protocol_add(to, name, "%s", text_choice_name(names, i, text));
 }
 
 static void

@@ -71,12 +71,12 @@ extract_output_open(struct extract_output *o, const struct list *l,
 	    STDOUT_FILENO, o->path != NULL ? o->path : "stdout", tool);
 	free(tool);
 	text = extract_settings(how);
-	if (classes->n == 0) {
+	if (classes->n == 0)
 		extract_output_name_numbers(l, &numbers);
+	if (numbers.n > 0)
 		classes = &numbers;
-	}
 	result = stream_head(o->stream, (const char *const *)classes->name,
-	    classes->n, text);
+	    classes->n, numbers.n > 0, text);
 	class_list_free(&numbers);
 	free(text);
 	return result;

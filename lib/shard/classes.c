@@ -17,31 +17,15 @@ class_add(struct class_list *c, const char *name)
 	c->name[c->n++] = xstrdup(name);
 }
 
-static char *
-class_number(size_t i, char to[24])
-{
-	snprintf(to, 24, "%zu", i);
-	return to;
-}
-
 void
 class_add_numbers(struct class_list *c, size_t n)
 {
 	char number[24];
 
-	while (c->n < n)
-		class_add(c, class_number(c->n, number));
-}
-
-int
-class_are_numbers(const struct class_list *c)
-{
-	char number[24];
-
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(c->name[i], class_number(i, number)) != 0)
-			return 0;
-	return 1;
+	while (c->n < n) {
+		snprintf(number, sizeof(number), "%zu", c->n);
+		class_add(c, number);
+	}
 }
 
 void

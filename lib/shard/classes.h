@@ -16,15 +16,9 @@ struct class_list { char **name; size_t n, cap; };
 /* class_add(c, name): Append a copy of ${name}. */
 void class_add(struct class_list *c, const char *name);
 
-/*
- * class_add_numbers(c, n):
- * Append names up to class ${n} - 1, each of which is its own number.
- * class_are_numbers(c):
- * Return 1 if all names are their own numbers, as those of labels that are
- * numbers; also if there are none.
- */
+/* class_add_numbers(c, n): Append names up to class ${n} - 1, each of which is
+ * its own number. */
 void class_add_numbers(struct class_list *c, size_t n);
-int class_are_numbers(const struct class_list *c);
 
 /* class_list_free(c): Free the names and leave an empty list. */
 void class_list_free(struct class_list *c);

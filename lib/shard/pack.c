@@ -175,8 +175,8 @@ pack_use_head(struct pack *p, const char *what, const char *text, size_t n)
 	}
 	if (class_check(what, &classes, NULL) != 0)
 		goto out;
-	/* Folders may give numbers better names. */
-	if (class_are_numbers(&classes)) {
+	/* Folders may give numbered classes better names. */
+	if (json_get(o, "numbered") != NULL) {
 		class_infer_least(p->infer, classes.n);
 		class_list_free(&classes);
 	}

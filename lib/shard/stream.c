@@ -78,7 +78,7 @@ stream_put_member(struct stream_writer *w, const char *name, const void *data,
 
 int
 stream_head(struct stream_writer *w, const char *const *classes, size_t n,
-    const char *options)
+    int numbered, const char *options)
 {
 	struct json_writer j = { 0 };
 	int result = -1;
@@ -97,6 +97,8 @@ stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 		}
 		json_close(&j);
 	}
+	if (numbered)
+		json_put_bool(&j, "numbered", 1);
 	if (options != NULL)
 		json_put_raw(&j, "options", options);
 	json_close(&j);

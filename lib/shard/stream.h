@@ -30,15 +30,16 @@ struct stream_writer;
 struct stream_writer *stream_open(int fd, const char *path, const char *tool);
 
 /*
- * stream_head(w, classes, n, options):
+ * stream_head(w, classes, n, numbered, options):
  * Write the header of the stream.  Call it before the first sample, or not at
  * all.  ${classes}[n] are the names of classes 0 to ${n} - 1 in UTF-8; ${n} is
- * 0 if they are unknown.  ${options} are the settings of the extraction as a
+ * 0 if they are unknown.  ${numbered}: nobody gave names, so they are numbers.
+ * ${options} are the settings of the extraction as a
  * canonical JSON object, NULL if unknown.  Both become part of the identity of
  * the set.  Return 0, or -1 after a message.
  */
 int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
-    const char *options);
+    int numbered, const char *options);
 
 /*
  * stream_begin(w, s):

@@ -242,6 +242,10 @@ check_exit "streams of fewer and more numbers are one set" 0 vt-pack -q -o "$T/n
 check_same "the set has all of them" 11 "$(wc -l <"$T/numbers.set/classes.txt")"
 check_exit "numbers whose folders have names are packed" 0 vt-pack -q -o "$T/names.set" "$T/two"
 check_same "the folders name the classes of the set" "walk run " "$(tr '\n' ' ' <"$T/names.set/classes.txt")"
+printf '0\n1\n' >"$T/digits"
+vt-extract -q --annotations="$T/numbers" --classes="$T/digits" --root="$T" -o "$T/given"
+check_exit "numbers that --classes gives as names are packed" 0 vt-pack -q -o "$T/given.set" "$T/given"
+check_same "they stay the names" "0 1 " "$(tr '\n' ' ' <"$T/given.set/classes.txt")"
 
 # ---- every format, printed as CSV ----
 

@@ -137,7 +137,7 @@ write_stream(const char *path)
 		.time = time };
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	struct stream_writer *w = stream_open(fd, path, "test 1");
-	int bad = stream_head(w, classes, 2, "{\"quality\":90}");
+	int bad = stream_head(w, classes, 2, 0, "{\"quality\":90}");
 
 	bad |= stream_begin(w, &a);
 	bad |= stream_frame(w, "12345", 5);

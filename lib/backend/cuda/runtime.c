@@ -287,7 +287,7 @@ runtime_close_driver(struct driver *d)
 	free(r);
 }
 
-/* The calls that need no device. */
+/* The calls of both drivers, for a device and for a description of one. */
 #define HOST_CALLS \
 	.close = runtime_close_driver, \
 	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free, \

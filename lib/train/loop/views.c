@@ -3,9 +3,9 @@
  * from.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "train/loop/clips.h"
 #include "train/loop/views.h"
 #include "train/run/fingerprint.h"
@@ -33,18 +33,10 @@ static int
 views_setting(const struct state *st, const char *name, const char *names)
 {
 	char *value = fingerprint_value(st->config, name);
-	size_t n = value != NULL ? strlen(value) : 0;
-	int i = 0, found = 0;
+	int i = value != NULL ? text_choice(names, value) : 0;
 
-	for (const char *at = names; n > 0 && *at != '\0'; i++) {
-		size_t length = strcspn(at, "|");
-
-		if (length == n && strncmp(at, value, n) == 0)
-			found = i;
-		at += length + (at[length] == '|');
-	}
 	free(value);
-	return found;
+	return i > 0 ? i : 0;
 }
 
 void
