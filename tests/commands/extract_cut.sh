@@ -188,6 +188,13 @@ for e in mkv avi; do
 		"half.$e: truncated: .* of 2.00 s, the structure at byte [0-9]* is incomplete; "
 done
 
+# An edit list that swallows the header of its track leaves 2 of 50 frames.
+ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v libx264 -g 12 "$V/index.mp4" </dev/null
+at=$(LC_ALL=C grep -obUa elst "$V/index.mp4" | tail -1 | LC_ALL=C sed 's/:.*//')
+{ head -c $((at + 9)) "$V/index.mp4" && tail -c +$((at + 50)) "$V/index.mp4"; } >"$V/swallowed.mp4"
+check_exit "mp4: 40 bytes of the index removed" 1 vt-extract "$V/swallowed.mp4"
+check_says "mp4: the message names the track" 'swallowed.mp4: damaged in 1 place \(at byte [0-9]*: a track without its media\)'
+
 # FFmpeg's errors about sound, covers, headers and metadata are not damage of the
 # video.
 # change NAME PATTERN BYTE TEXT FILE: make NAME, FILE with TEXT at BYTE from the

@@ -448,6 +448,9 @@ mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
 		mov_read_times(r, &b, 0, &t);
 		if (!t.ours)
 			continue;
+		if (t.scale == 0 && t.samples == 0)
+			return reader_broken(r, b.at, "a track without its "
+			    "media");
 		if (t.track == 0)
 			t.track = duration;
 		m->scale = t.scale;
@@ -526,6 +529,11 @@ mov_check(struct reader *r)
 
 	for (int64_t at = 0; at < r->size; at = b.end) {
 		if (mov_read_box(r, at, r->size, &b) != 0) {
+			/* The demuxer reads an index that was cut, too. */
+			if (m.fragments < 0 && b.type == MOOV) {
+				b.end = r->size;
+				return mov_check_times(r, &b, &m);
+			}
 			if (m.fragments < 0)
 				return CONTAINER_WHOLE;
 			return b.type != 0 && b.end > r->size ?
