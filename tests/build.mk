@@ -91,7 +91,7 @@ $(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/supp
 # One program with the commands and tests for a machine with a GPU, so that it contains
 # the kernels only once (tests/gpu/contact/carry). Each part is linked by itself and
 # exports only its main, as main_PART.
-GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_resize gpu_train gpu_whole
+GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_link gpu_resize gpu_train gpu_whole
 GPU_MAINS  = vt-train vt-bench ceilings makeset $(GPU_TESTS)
 PARTS_OF_vt-train = cmd/vt-train cmd/train_options
 PARTS_OF_vt-bench = cmd/vt-bench
@@ -114,6 +114,11 @@ $(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BU
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
+# A libnccl.so.2 without GPUs.  Its soname is that of NCCL.
+$(BUILD)/tests/gpu_link: | $(if $(filter NCCL,$(with)),$(BUILD)/tests/libnccl.so.2)
+$(BUILD)/tests/libnccl.so.2: tests/tools/nccl/nccl.c $(wildcard tests/gpu/standin/*.h) lib/backend/cuda/driver.h
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) -O2 -g -fPIC -shared -Ilib -Itests $(CUDA_CPP) -Wl,-soname,$(@F) -o $@ $<
 # Tests include their own headers by path from tests/.  Without private, a prerequisite
 # that is made for such an object, the file of flags, would have these flags too.
 $(BUILD)/tests/%.o: private FLAGS += -Itests

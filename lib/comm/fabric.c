@@ -28,10 +28,14 @@ struct fabric {
 
 /* ---- waiting and aborting ---- */
 
+/*
+ * Abort the world first: that ends a split, after which the row or column may
+ * be aborted.
+ */
 static void
 fabric_abort_links(struct fabric *f)
 {
-	void **link[] = { &f->row, &f->column, &f->world };
+	void **link[] = { &f->world, &f->row, &f->column };
 
 	if (atomic_flag_test_and_set(&f->aborting))
 		return;
@@ -60,18 +64,19 @@ fabric_too_late(void *arg)
 		clock_sleep(0.01);
 }
 
-/* Return 1 if all links are ready, 0 if not, -1 if one has failed. */
+/*
+ * Return 1 if all links are ready, 0 if not, -1 if one has failed.  The row and
+ * the column do not exist before the world has split.
+ */
 static int
 fabric_ready(const struct fabric *f)
 {
 	void *const link[] = { f->world, f->row, f->column };
 	int all = 1;
 
-	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]); i++) {
-		int one = link[i] != NULL ? f->call->ready(link[i]) : 1;
-
-		all = one < all ? one : all;
-	}
+	for (size_t i = 0; i < sizeof(link) / sizeof(link[0]) && all > 0; i++)
+		if (link[i] != NULL)
+			all = f->call->ready(link[i]);
 	return all;
 }
 

@@ -2,7 +2,8 @@
  * Sums by a device library (comm/fabric.h): the calls of direct sums and of
  * tori are the expected ones, results are right, errors abort the links, and
  * hangs end the run.  A stand-in for the library records the calls in order and
- * executes them between threads.  Its links are not ready at once.
+ * executes them between threads.  Its links are not ready at once, and a row or
+ * a column is unusable until the world has split.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,12 @@ enum { MAX = 8, UNREADY = 3 };
 
 /* ---- the stand-in ---- */
 
-struct link { struct comm *comm; const char *name; int unready, elems; };
+struct link {
+	struct comm *comm;
+	const char *name;
+	struct link *of;		/* the link that is split; NULL: none */
+	int unready, elems;
+};
 
 static _Thread_local struct comm *mine;		/* this rank's communicator */
 static _Thread_local struct buffer asked;	/* the calls of this rank */
@@ -40,11 +46,11 @@ stand_id(void *id)
 }
 
 static void *
-new_link(struct comm *c, const char *name)
+new_link(struct comm *c, const char *name, struct link *of)
 {
 	struct link *l = xcalloc(1, sizeof(*l));
 
-	*l = (struct link){ c, name, UNREADY, 0 };
+	*l = (struct link){ c, name, of, UNREADY, 0 };
 	links++;
 	return l;
 }
@@ -57,7 +63,7 @@ stand_open(const void *id, int rank, int ranks)
 	if (memcmp(id, "meet", 5) != 0 || c->rank != rank || c->size != ranks)
 		return fail_null("strangers");
 	buffer_text(&asked, "open ");
-	return new_link(c, "world");
+	return new_link(c, "world", NULL);
 }
 
 static void *
@@ -71,7 +77,8 @@ stand_split(void *link, int colour, int key)
 	if (comm_split(&c, of->comm, colour, key, COMM_WAITS) != 0)
 		return NULL;
 	buffer_printf(&asked, "split:%d:%d ", colour, key);
-	return new_link(c, links == 1 ? "row" : "column");
+	of->unready = UNREADY;
+	return new_link(c, links == 1 ? "row" : "column", of);
 }
 
 /* Elements are always floats here, whatever ${type} says. */
@@ -167,6 +174,9 @@ stand_ready(void *link)
 {
 	struct link *l = link;
 
+	if (l->of != NULL && l->of->unready != 0)
+		return fail("%s is queried before it exists", l->name);
+	l->of = NULL;
 	if (l->unready > 0)
 		l->unready--;
 	return l->unready == 0;
@@ -207,7 +217,8 @@ stand_abort(void *link)
 {
 	struct link *l = link;
 
-	buffer_printf(&asked, "abort:%s ", l->name);
+	buffer_printf(&asked, "abort%s:%s ", l->of != NULL &&
+	    !aborted ? " too early" : "", l->name);
 	aborted++;
 	if (hangs)
 		fprintf(stderr, "aborted\n");

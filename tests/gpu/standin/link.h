@@ -13,10 +13,10 @@
 #include "standin.h"
 
 struct link_native { struct driver *driver; struct gpu_stream *stream; };
-static _Thread_local struct comm *link_comm;
+__attribute__((unused)) static _Thread_local struct comm *link_comm;
 
 /* Set as stream_native of struct driver_calls. */
-static void *
+__attribute__((unused)) static void *
 link_stream_native(struct driver *d, struct gpu_stream *s)
 {
 	static _Thread_local struct link_native native;
@@ -25,21 +25,21 @@ link_stream_native(struct driver *d, struct gpu_stream *s)
 	return &native;
 }
 
-static int
+__attribute__((unused)) static int
 link_id(void *id)
 {
 	memset(id, 1, 1);
 	return 0;
 }
 
-static int
+__attribute__((unused)) static int
 link_ready(void *link)
 {
 	(void)link;
 	return 1;
 }
 
-static int
+__attribute__((unused)) static int
 link_idle(void *stream)
 {
 	const struct link_native *s = stream;
@@ -47,7 +47,7 @@ link_idle(void *stream)
 	return s->driver->call->wait(s->driver, s->stream) == 0 ? 1 : -1;
 }
 
-static int
+__attribute__((unused)) static int
 link_finish(void *link)
 {
 	(void)link;

@@ -7,14 +7,20 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/mem.h"
 #include "comm/fabric.h"
 
-extern const struct fabric_calls cuda_nccl;
+/*
+ * NCCL keeps the address of the communicator that ncclCommSplit makes, and
+ * writes the communicator there when the split ends.
+ */
+struct nccl_link { ncclComm_t comm; };
 
 /*
  * The functions of NCCL, loaded at the first use: linking with NCCL would add
@@ -98,38 +104,52 @@ nccl_new_id(void *id)
 	return 0;
 }
 
+/* Return ${l}, or NULL if the call that makes it has failed. */
+static void *
+nccl_link_begun(struct nccl_link *l, int failed)
+{
+	if (!failed)
+		return l;
+	free(l);
+	return NULL;
+}
+
 static void *
 nccl_open_link(const void *id, int rank, int ranks)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-	ncclComm_t link = NULL;
+	struct nccl_link *l;
 	ncclUniqueId given;
 
 	if (nccl_loaded(NULL) != 0)
 		return NULL;
+	l = xcalloc(1, sizeof(*l));
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
-	return nccl_check(nccl.ncclCommInitRankConfig(&link, ranks, given, rank,
-	    &config), NULL, "connecting the ranks") == 0 ? link : NULL;
+	return nccl_link_begun(l, nccl_check(nccl.ncclCommInitRankConfig(
+	    &l->comm, ranks, given, rank, &config), NULL,
+	    "connecting the ranks"));
 }
 
 static void *
 nccl_split(void *link, int colour, int key)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-	ncclComm_t part = NULL;
+	struct nccl_link *of = link, *l = xcalloc(1, sizeof(*l));
 
 	config.blocking = 0;
-	return nccl_check(nccl.ncclCommSplit(link, colour, key, &part, &config),
-	    link,
-	    "splitting a communicator") == 0 ? part : NULL;
+	return nccl_link_begun(l, nccl_check(nccl.ncclCommSplit(of->comm,
+	    colour, key, &l->comm, &config), of->comm,
+	    "splitting a communicator"));
 }
 
 static int
 nccl_sum(void *link, void *x, size_t count, int type, void *stream)
 {
+	struct nccl_link *l = link;
+
 	return nccl_check(nccl.ncclAllReduce(x, x, count, nccl_type_of(type),
-	    ncclSum, link, stream), link, "an all-reduce");
+	    ncclSum, l->comm, stream), l->comm, "an all-reduce");
 }
 
 /*
@@ -139,9 +159,11 @@ nccl_sum(void *link, void *x, size_t count, int type, void *stream)
 static int
 nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
+	struct nccl_link *l = link;
+
 	return nccl_check(nccl.ncclReduceScatter(x,
 	    (char *)x + (size_t)rank * each * nccl_size_of(type), each,
-	    nccl_type_of(type), ncclSum, link, stream), link,
+	    nccl_type_of(type), ncclSum, l->comm, stream), l->comm,
 	    "a reduce-scatter along rows");
 }
 
@@ -149,10 +171,11 @@ nccl_scatter(void *link, void *x, int rank, size_t each, int type, void *stream)
 static int
 nccl_gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
+	struct nccl_link *l = link;
+
 	return nccl_check(nccl.ncclAllGather((char *)x + (size_t)rank * each *
-	    nccl_size_of(type), x, each, nccl_type_of(type), link, stream),
-	    link,
-	    "an all-gather along rows");
+	    nccl_size_of(type), x, each, nccl_type_of(type), l->comm, stream),
+	    l->comm, "an all-gather along rows");
 }
 
 /* A group starts all its calls together, so no order of ranks can block. */
@@ -160,30 +183,32 @@ static int
 nccl_exchange(void *link, const struct message *send, int sends,
     const struct message *receive, int receives, void *stream)
 {
+	ncclComm_t comm = ((struct nccl_link *)link)->comm;
 	ncclResult_t first = nccl.ncclGroupStart(), last;
 
 	for (int i = 0; i < sends && first == ncclSuccess; i++)
 		first = nccl.ncclSend(send[i].data, send[i].bytes, ncclInt8,
-		    send[i].rank, link, stream);
+		    send[i].rank, comm, stream);
 	for (int i = 0; i < receives && first == ncclSuccess; i++)
 		first = nccl.ncclRecv(receive[i].data, receive[i].bytes,
-		    ncclInt8, receive[i].rank, link, stream);
+		    ncclInt8, receive[i].rank, comm, stream);
 	last = nccl.ncclGroupEnd();
-	return nccl_check(first != ncclSuccess ? first : last, link,
+	return nccl_check(first != ncclSuccess ? first : last, comm,
 	    "messages between devices");
 }
 
 static int
 nccl_ready(void *link)
 {
+	struct nccl_link *l = link;
 	ncclResult_t state;
 
-	if (nccl_check(nccl.ncclCommGetAsyncError(link, &state), link,
+	if (nccl_check(nccl.ncclCommGetAsyncError(l->comm, &state), l->comm,
 	    "querying a communicator") != 0)
 		return -1;
 	if (state == ncclInProgress)
 		return 0;
-	return nccl_check(state, link, "a collective") != 0 ? -1 : 1;
+	return nccl_check(state, l->comm, "a collective") != 0 ? -1 : 1;
 }
 
 static int
@@ -200,20 +225,28 @@ nccl_idle(void *stream)
 static void
 nccl_abort_link(void *link)
 {
-	nccl.ncclCommAbort(link);
+	struct nccl_link *l = link;
+
+	nccl.ncclCommAbort(l->comm);	/* NULL if its split has failed */
+	free(l);
 }
 
 static int
 nccl_finish(void *link)
 {
-	return nccl_check(nccl.ncclCommFinalize(link), link,
+	struct nccl_link *l = link;
+
+	return nccl_check(nccl.ncclCommFinalize(l->comm), l->comm,
 	    "finalizing a communicator");
 }
 
 static void
 nccl_close_link(void *link)
 {
-	nccl.ncclCommDestroy(link);
+	struct nccl_link *l = link;
+
+	nccl.ncclCommDestroy(l->comm);
+	free(l);
 }
 
 static const char *
