@@ -91,7 +91,7 @@ $(BUILD)/gpu/ceilings: $(BUILD)/tests/gpu/contact/ceilings.o $(BUILD)/tests/supp
 # One program with the commands and tests for a machine with a GPU, so that it contains
 # the kernels only once (tests/gpu/contact/carry). Each part is linked by itself and
 # exports only its main, as main_PART.
-GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_link gpu_resize gpu_train gpu_whole
+GPU_TESTS  = ops aside gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_link gpu_train gpu_whole
 GPU_MAINS  = vt-train vt-bench ceilings makeset $(GPU_TESTS)
 PARTS_OF_vt-train = cmd/vt-train cmd/train_options
 PARTS_OF_vt-bench = cmd/vt-bench

@@ -211,8 +211,6 @@ struct backend {
 	const struct ordinal_ops *ordinal;
 	const struct fabric_calls *(*fabric)(void);	/* see backend_fabric */
 	const char *(*library)(void);	/* "oneDNN 2.6.3" */
-	void (*resize)(struct device *d, uint8_t *to, const uint8_t *from,
-	    const size_t *at, int n, int t, int side);
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL where not
 						 * supported */
 	/*
@@ -371,19 +369,6 @@ void device_upload_async(struct device *d, void *to, const void *host, size_t by
  * Copy ${bytes} within device memory, in stream order.
  */
 void device_copy(struct device *d, void *to, const void *from, size_t bytes);
-
-/*
- * device_resizes(d):
- * Return 1 if ${d} can resize raw clips (media/raw.h).
- *
- * device_resize(d, to, from, at, n, t, side):
- * Resize ${n} raw clips of ${t} frames.  Clip i is at ${from} + ${at}[i] to
- * ${at}[i + 1] in device memory, [n + 1] multiples of 16.  Write
- * [n][t][side][side][3] bytes to ${to}, equal to those of image_resize.
- */
-int device_resizes(const struct device *d);
-void device_resize(struct device *d, uint8_t *to, const uint8_t *from,
-    const size_t *at, int n, int t, int side);
 
 /*
  * device_bytes(d, shape):

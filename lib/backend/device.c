@@ -167,19 +167,6 @@ device_copy(struct device *d, void *to, const void *from, size_t bytes)
 	d->backend->memory->copy(d, to, from, bytes);
 }
 
-int
-device_resizes(const struct device *d)
-{
-	return d->backend->resize != NULL;
-}
-
-void
-device_resize(struct device *d, uint8_t *to, const uint8_t *from,
-    const size_t *at, int n, int t, int side)
-{
-	d->backend->resize(d, to, from, at, n, t, side);
-}
-
 size_t
 device_bytes(const struct device *d, const struct dims *shape)
 {

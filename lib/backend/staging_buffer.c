@@ -23,8 +23,6 @@ struct staging_buffer {
 	int n, streams, targets, heads;
 	size_t *stream_at, *stream_bytes;	/* [streams] */
 	struct staging_offsets *positions;		/* [targets] */
-	size_t *raw;			/* [n + 1] offsets of raw clips in the
-					 * prefetch buffer */
 	size_t small_at, clip, outcome, bytes;
 	char *small;			/* [outcome] host copy, uploaded at
 					 * once */
@@ -93,7 +91,6 @@ staging_buffer_new(struct device *d, const struct input_spec *needs, const struc
 	t->stream_bytes = xcalloc((size_t)t->streams, sizeof(size_t));
 	t->stream = xcalloc((size_t)t->streams, sizeof(*t->stream));
 	t->positions = xcalloc((size_t)t->targets, sizeof(*t->positions));
-	t->raw = xcalloc((size_t)t->n + 1, sizeof(*t->raw));
 	t->target = xcalloc((size_t)t->targets, sizeof(*t->target));
 	staging_buffer_place_streams(t, input);
 	staging_buffer_place_small(t, needs);
@@ -110,7 +107,6 @@ staging_buffer_free(struct staging_buffer *t)
 	free(t->stream_bytes);
 	free(t->stream);
 	free(t->positions);
-	free(t->raw);
 	free(t->target);
 	free(t->small);
 	free(t);
@@ -164,48 +160,13 @@ staging_buffer_prefetch_bytes(const struct staging_buffer *t)
 	return t == NULL ? 0 : t->small_at;
 }
 
-/* Upload the clips of a raw stream without gaps.  Return their bytes. */
-static size_t
-staging_buffer_send_raw(const struct staging_buffer *t, struct device *d, char *to,
-    const struct stream *s)
-{
-	size_t at = 0;
-
-	for (int i = 0; i < t->n; i++) {
-		device_upload_async(d, to + at, s->bytes + (size_t)i * s->decoded->each,
-		    s->decoded->used[i]);
-		at += s->decoded->used[i];
-	}
-	return at;
-}
-
 void
 staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, void *to,
     const struct stream *stream)
 {
-	char *at = to;
-
-	for (int i = 0; i < t->streams; i++) {
-		size_t bytes = t->stream_bytes[i];
-
-		if (stream[i].decoded != NULL)
-			bytes = staging_buffer_send_raw(t, d, at, &stream[i]);
-		else
-			device_upload_async(d, at, stream[i].bytes, bytes);
-		at += round_up(bytes, ALIGN);
-	}
-}
-
-/* Return the bytes of the stream in the prefetch buffer. */
-static size_t
-staging_buffer_resize_raw(struct staging_buffer *t, uint8_t *to, const char *uploaded,
-    const struct stream *s)
-{
-	for (int i = 0; i < t->n; i++)
-		t->raw[i + 1] = t->raw[i] + s->decoded->used[i];
-	device_resize(t->device, to, (const uint8_t *)uploaded, t->raw, t->n,
-	    s->t, s->w);
-	return t->raw[t->n];
+	for (int i = 0; i < t->streams; i++)
+		device_upload_async(d, (char *)to + t->stream_at[i],
+		    stream[i].bytes, t->stream_bytes[i]);
 }
 
 /*
@@ -216,31 +177,15 @@ static void
 staging_buffer_bring_streams(struct staging_buffer *t, char *at, const char *uploaded,
     const struct feed *f)
 {
-	int raw = 0;
-
 	for (int i = 0; i < t->streams; i++) {
 		t->stream[i] = f->stream[i];
 		t->stream[i].bytes = (uint8_t *)at + t->stream_at[i];
-		t->stream[i].decoded = NULL;
-		raw |= f->stream[i].decoded != NULL;
 		if (uploaded == NULL && f->stream[i].bytes != NULL)
 			device_upload(t->device, t->stream[i].bytes,
 			    f->stream[i].bytes, t->stream_bytes[i]);
 	}
-	assert(!raw || uploaded != NULL);
-	if (uploaded != NULL && !raw)
+	if (uploaded != NULL)
 		device_copy(t->device, at, uploaded, t->small_at);
-	for (int i = 0; i < t->streams && raw; i++) {
-		size_t bytes = t->stream_bytes[i];
-
-		if (f->stream[i].decoded != NULL)
-			bytes = staging_buffer_resize_raw(t, t->stream[i].bytes, uploaded,
-			    &f->stream[i]);
-		else
-			device_copy(t->device, t->stream[i].bytes, uploaded,
-			    bytes);
-		uploaded += round_up(bytes, ALIGN);
-	}
 }
 
 const struct feed *

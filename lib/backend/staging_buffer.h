@@ -39,8 +39,7 @@ size_t staging_buffer_bytes(const struct staging_buffer *t);
  * staging_buffer_prefetch(t, d, to, stream):
  * Start asynchronous uploads of the pixels of ${stream} to the prefetch buffer
  * ${to}, in the order of ${d}.  The pixels are in memory of device_alloc_host,
- * unchanged until the copies are done.  Raw streams (media/raw.h) must be
- * prefetched.  They occupy the size of their raw clips.
+ * unchanged until the copies are done.
  */
 size_t staging_buffer_prefetch_bytes(const struct staging_buffer *t);
 void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, void *to,
@@ -50,8 +49,7 @@ void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, v
  * staging_buffer_load(t, at, uploaded, f, values):
  * Copy the microbatch ${f} into the staging buffer at device address ${at},
  * staging_buffer_bytes(t) long. Take the pixels from ${uploaded}, a buffer that
- * staging_buffer_prefetch filled, or from the host if it is NULL. Resize raw
- * clips, which must be prefetched, to [n][t][side][side][3] bytes. Return a
+ * staging_buffer_prefetch filled, or from the host if it is NULL. Return a
  * feed with device pointers, owned by ${t} and overwritten by the next call.
  * Point ${*values} at the device's seed and loss scale. If ${t} is NULL, copy
  * nothing, return ${f} and set ${*values} to NULL. The caller may reuse its

@@ -14,17 +14,10 @@
 /* A shape: clips, frames, rows, columns, channels. */
 struct dims { int n, t, h, w, c; };
 
-/*
- * Clips that are decoded but not resized (media/raw.h); the device resizes
- * them.  Clip i occupies used[i] bytes from byte i * ${each} of the stream.
- */
-struct decoded_stream { size_t each, *used; };
-
 /* One view of the clips, such as RGB frames of 3 channels. */
 struct stream {
 	int t, h, w, c;
-	uint8_t *bytes;			/* [n][t][h][w][c], or */
-	const struct decoded_stream *decoded;	/* decoded clips, if not NULL */
+	uint8_t *bytes;			/* [n][t][h][w][c] */
 };
 
 enum target_kind {

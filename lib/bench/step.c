@@ -282,7 +282,6 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 	if (s == NULL)
 		return EXIT_USAGE;
 	bench_step_clear(j);
-	feeder_plan(j->fixture.net, &o, j->o->data, s);
 	if (net_reserve_prefetch(j->fixture.net) != 0) {
 		schedule_free(s);
 		return EXIT_FAILED;

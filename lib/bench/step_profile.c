@@ -247,7 +247,6 @@ step_profile_loader(struct step_profile_job *j)
 
 	if (s == NULL)
 		return EXIT_USAGE;
-	feeder_plan(j->fixture.net, &o, j->o->data, s);
 	if (net_reserve_prefetch(j->fixture.net) != 0) {
 		schedule_free(s);
 		return EXIT_FAILED;

@@ -222,9 +222,6 @@ filler_new(const struct fill_max *max)
 
 	f->jpeg = jpeg_decoder_new();
 	f->resizer = resizer_new();
-	for (int i = 0; i < (max != NULL && max->clips > 1 ? max->clips : 1);
-	    i++)
-		f->raw[i] = raw_new();
 	if (max != NULL)
 		fill_reserve(f, max);
 	return f;
@@ -237,8 +234,6 @@ filler_free(struct filler *f)
 		return;
 	jpeg_decoder_free(f->jpeg);
 	resizer_free(f->resizer);
-	for (int i = 0; i < CLIPS_MAX && f->raw[i] != NULL; i++)
-		raw_free(f->raw[i]);
 	free(f->pixels.data);
 	buffer_free(&f->bytes);
 	buffer_free(&f->scratch);
@@ -320,20 +315,16 @@ fill_crop_in(const struct frame_level *l, struct region at)
  * ${at}. */
 static void
 fill_resize(struct filler *f, const struct frame_source *s,
-    const struct clip_request *c, int k, struct raw_clip *raw,
-    const struct image *m, struct region at, const struct clip_out *out)
+    const struct clip_request *c, int k, const struct image *m,
+    struct region at, const struct clip_out *out)
 {
 	size_t size = 3 * (size_t)c->side * (size_t)c->side;
 	struct frame_level l = frame_level(s, c);
 
 	if (c->share.part.w > 0)
 		at = fill_crop_in(&l, at);
-	if (out->raw > 0)
-		raw_add(raw, f->resizer, c->crop.how, m, at, c->crop.flip);
-	else
-		image_resize(f->resizer, c->crop.how, out->bytes + (size_t)k *
-		    size, c->side, c->side, m->data, m->w, m->h, at,
-		    c->crop.flip);
+	image_resize(f->resizer, c->crop.how, out->bytes + (size_t)k * size,
+	    c->side, c->side, m->data, m->w, m->h, at, c->crop.flip);
 }
 
 /* Decode frame ${k} of the clips ${c}[clips], and append it to each. */
@@ -353,7 +344,7 @@ fill_frame(struct filler *f, const struct frame_source *s,
 
 	decoded = clock_seconds();
 	for (int i = 0; i < clips && status == 0; i++)
-		fill_resize(f, s, &c[i], k, f->raw[i], &m, at, &out[i]);
+		fill_resize(f, s, &c[i], k, &m, at, &out[i]);
 	if (status != 0)
 		snprintf(f->error.text, sizeof(f->error.text),
 		    "%s: key %s: frame %d: %s", s->file, s->key, c->frame[k],
@@ -367,16 +358,13 @@ fill_frame(struct filler *f, const struct frame_source *s,
 
 /* Repeat frame ${k} - 1 as frame ${k}. */
 static void
-fill_repeat_frame(struct raw_clip *raw, const struct clip_request *c, int k,
+fill_repeat_frame(const struct clip_request *c, int k,
     const struct clip_out *out)
 {
 	size_t size = 3 * (size_t)c->side * (size_t)c->side;
 	uint8_t *to = out->bytes + (size_t)k * size;
 
-	if (out->raw > 0)
-		raw_repeat(raw);
-	else
-		memcpy(to, to - size, size);
+	memcpy(to, to - size, size);
 }
 
 int
@@ -399,7 +387,7 @@ fill_frames(struct filler *f, const struct frame_source *s,
 			status = fill_frame(f, s, r, k, out, clips);
 		else
 			for (int i = 0; i < clips; i++)
-				fill_repeat_frame(f->raw[i], &r[i], k, &out[i]);
+				fill_repeat_frame(&r[i], k, &out[i]);
 	}
 	for (int i = 0; i < clips; i++)
 		out[i].cost.clips += status == 0;
@@ -413,17 +401,8 @@ clips_fill(struct filler *f, const struct frame_source *s,
 	int status;
 
 	assert(n >= 1 && n <= CLIPS_MAX);
-	for (int i = 0; i < n; i++) {
-		if (f->raw[i] == NULL)
-			f->raw[i] = raw_new();
-		if (out[i].raw > 0)
-			raw_begin(f->raw[i], out[i].bytes, out[i].raw, r->t,
-			    r->side);
-	}
 	status = fill_frames(f, s, r, out, n);
 	for (int i = 0; i < n; i++) {
-		if (out[i].raw > 0)
-			out[i].used = raw_used(f->raw[i]);
 		if (status != 0 || r[i].transforms == NULL ||
 		    fill_is_stopped(out))
 			continue;

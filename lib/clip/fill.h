@@ -144,37 +144,28 @@ struct filler;
  * clip_fill allocates nothing.  Exceptions are stored frames above 8 bits per
  * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->t} counts the
  * stored frames that a clip reads, and ${max->stacks} is 1 if clips of stacks
- * are among them.  ${max->scratch} is from dataset_frames_workspace, and
- * ${max->clips} is the most clips of clips_fill.  NULL: buffers grow as needed.
- * filler_free(NULL) does nothing.
+ * are among them.  ${max->scratch} is from dataset_frames_workspace.  NULL:
+ * buffers grow as needed.  filler_free(NULL) does nothing.
  */
-struct fill_max { int t, side, w, h, png, clips, stacks; size_t scratch; };
+struct fill_max { int t, side, w, h, png, stacks; size_t scratch; };
 
 struct filler *filler_new(const struct fill_max *max);
 void filler_free(struct filler *f);
 
 /* The output of clip_fill. */
 struct clip_out {
-	uint8_t *bytes;			/* [t][side][side][3] RGB; for a raw
-					 * clip ${raw} bytes, aligned to 16 */
-	size_t raw;			/* above 0: write a raw clip
-					 * (media/raw.h) into this many bytes,
-					 * from decoded_clip_bytes; 0: write
-					 * pixels */
-	size_t used;			/* set to the size of the raw clip, in
-					 * bytes */
+	uint8_t *bytes;			/* [t][side][side][3] RGB */
 	const atomic_int *stop;		/* 1: stop early; NULL: never */
 	struct fill_cost cost;		/* increased by each call */
 };
 
 /*
  * clip_fill(f, s, r, out):
- * Write clip ${r} of ${s} to ${out}, with its crop and transforms.  A raw clip
- * must have no transforms (${r->transforms} NULL).  Decode only the crop, at the
- * smallest sufficient scale.  Return 0, -1 on an I/O error, or -2 if the data
- * are damaged.  Print nothing, since clips are filled ahead and out of order:
- * filler_error has the message.  Once ${*stop} is not 0, return 0 early, with
- * ${out} incomplete.
+ * Write clip ${r} of ${s} to ${out}, with its crop and transforms.  Decode only
+ * the crop, at the smallest sufficient scale.  Return 0, -1 on an I/O error, or
+ * -2 if the data are damaged.  Print nothing, since clips are filled ahead and
+ * out of order: filler_error has the message.  Once ${*stop} is not 0, return 0
+ * early, with ${out} incomplete.
  */
 int clip_fill(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, struct clip_out *out);
@@ -198,8 +189,7 @@ int clips_fill(struct filler *f, const struct frame_source *s,
  * A stack reads frames up to the last one of ${s} and then repeats it; a
  * difference of repeated frames is 0.  Each frame of a clip is decoded once,
  * whatever stacks it is in.  A mirrored displacement v to the right becomes 255 - v, as
- * in the TSN program (transforms.py).  Stacks are never raw and have no
- * transforms.
+ * in the TSN program (transforms.py).  Stacks have no transforms.
  */
 int clips_fill_stream(struct filler *f, const struct stream_spec *stream,
     const struct frame_source s[2], const struct clip_request *r,

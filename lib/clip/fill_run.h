@@ -9,14 +9,12 @@
 #include "clip/fill.h"
 #include "media/image.h"
 #include "media/jpeg.h"
-#include "media/raw.h"
 
 struct filler {
 	struct jpeg_decoder *jpeg;
 	struct image pixels;	/* of a PNG; those of a JPEG belong to
 				 * ${jpeg} */
 	struct resizer *resizer;
-	struct raw_clip *raw[CLIPS_MAX];	/* NULL: not used yet */
 	struct buffer bytes;	/* stored frames of a clip, concatenated */
 	struct buffer scratch;	/* for reading them */
 	struct buffer frame;	/* for effects */

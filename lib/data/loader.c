@@ -188,29 +188,6 @@ loader_bytes(const struct dataset *d, const struct schedule *s, uint64_t from,
 	    o->memory, o->threads);
 }
 
-/* Return the maximum bytes of a microbatch of ${m}, and free ${m}. */
-static size_t
-loader_max_bytes(struct microbatches *m)
-{
-	size_t bytes = microbatches_max(m).bytes;
-
-	microbatches_free(m);
-	return bytes;
-}
-
-size_t
-loader_microbatch_max(const struct dataset *d, const struct schedule *s, uint64_t from,
-    const struct loader_options *o)
-{
-	return loader_max_bytes(microbatches_of_steps(d, s, from, o));
-}
-
-size_t
-loader_views_microbatch_max(const struct dataset *d, const struct view_options *o)
-{
-	return loader_max_bytes(microbatches_of_views(d, 0, 0, o));
-}
-
 size_t
 loader_views_bytes(const struct dataset *d, uint32_t count,
     const struct view_options *o)
@@ -231,8 +208,7 @@ loader_begin(const struct dataset *d, struct microbatches *microbatches,
 
 	l->max = (struct fill_max){ .t = largest.t * largest.span,
 		.side = largest.side, .stacks = largest.stacks,
-		.png = strcmp(dataset_ext(d, 0), "png") == 0,
-		.clips = o != NULL ? transforms_repeats(&o->transforms) : 1 };
+		.png = strcmp(dataset_ext(d, 0), "png") == 0 };
 	dataset_max(d, &frames, &l->max.w, &l->max.h);
 	l->max.scratch = dataset_frames_workspace(d, l->max.t, frames);
 	l->workspace = *buffer;

@@ -44,8 +44,6 @@ struct microbatch {
 					 * pad the last microbatch of
 					 * loader_views */
 	struct stream *stream;		/* [needs->streams] */
-	struct decoded_stream raw;		/* sizes of raw clips, if the stream is
-					 * raw */
 	struct target *target;		/* [needs->targets], ended by all 0 */
 	uint64_t *clip;			/* [n] global clip numbers; of
 					 * loader_views: view numbers */
@@ -99,9 +97,6 @@ struct loader_options {
 					 * of the next intact sample of its
 					 * epoch */
 	int64_t audit;			/* steps between audits; 0: no audits */
-	int raw;			/* 1: the device resizes raw clips
-					 * (media/raw.h).  They are used if no
-					 * transform changes pixels. */
 	FILE *trace;			/* list of all clips (loader_new); NULL:
 					 * none */
 	const struct input_spec *needs;	/* input spec, checked by loader_check_dataset;
@@ -203,13 +198,6 @@ size_t loader_bytes(const struct dataset *d, const struct schedule *s,
     uint64_t from, const struct loader_options *o);
 
 /*
- * loader_microbatch_max(d, s, from, o):
- * Return the maximum bytes of a microbatch's pixels.
- */
-size_t loader_microbatch_max(const struct dataset *d, const struct schedule *s,
-    uint64_t from, const struct loader_options *o);
-
-/*
  * loader_free(l):
  * Stop the threads in the middle of their clips, and free ${l} with all its
  * microbatches, returned or not.  Do nothing if ${l} is NULL.
@@ -296,7 +284,6 @@ struct view_options {
 	const struct input_spec *needs;	/* this and the next ones: as in
 					 * loader_options */
 	struct pixel_allocator workspace;
-	int raw;
 };
 
 /*
@@ -324,13 +311,6 @@ struct loader *loader_views(const struct dataset *d, uint32_t first,
  * Return the maximum memory, in bytes, of loader_views for ${count} samples.
  */
 size_t loader_views_bytes(const struct dataset *d, uint32_t count,
-    const struct view_options *o);
-
-/*
- * loader_views_microbatch_max(d, o):
- * Return the maximum bytes of a microbatch's pixels.
- */
-size_t loader_views_microbatch_max(const struct dataset *d,
     const struct view_options *o);
 
 #endif

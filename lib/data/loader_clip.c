@@ -89,7 +89,6 @@ loader_load_clips(const struct loader *l, struct loader_slot *s, int i, int n,
 			struct clip_request *r = &s->request[i + k];
 
 			out[k].bytes = microbatch_clip_bytes(mb, of, i + k);
-			out[k].raw = to->decoded != NULL ? to->decoded->each : 0;
 			if (of > 0)
 				continue;
 			r->frame = s->frame + (size_t)(i + k) * (size_t)to->t;
@@ -98,8 +97,6 @@ loader_load_clips(const struct loader *l, struct loader_slot *s, int i, int n,
 		}
 		status = clips_fill_stream(f, &needs->stream[of], source,
 		    &s->request[i], out, n);
-		for (int k = 0; k < n && to->decoded != NULL; k++)
-			to->decoded->used[i + k] = out[k].used;
 	}
 	*cost = (struct fill_cost){ .clips = status == 0 ? (uint64_t)n : 0 };
 	for (int k = 0; k < n; k++) {

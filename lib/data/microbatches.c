@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/decoded_frame.h"
 #include "data/microbatches_run.h"
 #include "data/audit_duplicate.h"
 #include "sched/parts.h"
@@ -32,11 +31,9 @@ static struct microbatches *
 microbatch_begin(const struct dataset *d, const struct input_spec *needs)
 {
 	struct microbatches *l = xcalloc(1, sizeof(*l));
-	int frames;
 
 	l->d = d;
 	l->samples = dataset_samples(d);
-	dataset_max(d, &frames, &l->w, &l->h);
 	l->needs = needs != NULL ? needs : &input_spec_default;
 	l->shape = xcalloc((size_t)l->needs->streams, sizeof(*l->shape));
 	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
@@ -56,9 +53,6 @@ microbatches_of_steps(const struct dataset *d, const struct schedule *s,
 
 	l->schedule = s;
 	l->o = *o;
-	/* Transforms work on resized pixels, on the host. */
-	l->raw = o->raw && transforms_none(&o->transforms) &&
-	    !transforms_mix_clips(&o->transforms);
 	for (int i = 0; i < l->needs->targets && microbatches_mixes(l); i++)
 		l->kind[i] = microbatch_mixed_kind(&l->needs->target[i],
 		    l->kind[i]);
@@ -78,7 +72,6 @@ microbatches_of_views(const struct dataset *d, uint32_t first, uint32_t count,
 
 	assert(first <= l->samples && count <= l->samples - first);
 	l->v = *o;
-	l->raw = o->raw;
 	l->first = first;
 	l->views = (uint64_t)count * (uint64_t)(o->clips * o->crops);
 	return l;
@@ -119,7 +112,6 @@ microbatch_open(const struct input_spec *needs, const enum target_kind *kind,
 			t->weight = xcalloc(n, sizeof(*t->weight));
 		}
 	}
-	mb->raw.used = xcalloc(n, sizeof(*mb->raw.used));
 	mb->clip = xcalloc(n, sizeof(*mb->clip));
 	mb->sample = xcalloc(n, sizeof(*mb->sample));
 	mb->skipped = xcalloc(n, sizeof(*mb->skipped));
@@ -146,17 +138,9 @@ microbatch_close(struct microbatch *mb)
 	}
 	free(mb->stream);
 	free(mb->target);
-	free(mb->raw.used);
 	free(mb->clip);
 	free(mb->sample);
 	free(mb->skipped);
-}
-
-/* Return 1 if the clips of stream ${i} are raw.  Stacks never are. */
-static int
-microbatch_is_raw(const struct microbatches *l, int i)
-{
-	return l->raw && stream_unit(l->needs->stream[i].name) == 0;
 }
 
 /* Set the shapes of the streams to ${t} frames of ${side} by ${side}. */
@@ -165,12 +149,11 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
     int side)
 {
 	input_spec_shapes(l->needs, mb->n, t, side, l->shape);
-	mb->raw.each = decoded_clip_bytes(t, side, l->w, l->h);
 	for (int i = 0; i < l->needs->streams; i++) {
 		const struct dims *d = &l->shape[i];
 
-		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c, NULL,
-			microbatch_is_raw(l, i) ? &mb->raw : NULL };
+		mb->stream[i] = (struct stream){ d->t, d->h, d->w, d->c,
+			NULL };
 	}
 }
 
@@ -178,8 +161,7 @@ microbatch_set_shape(struct microbatches *l, struct microbatch *mb, int t,
 static size_t
 microbatch_clip_size(const struct stream *s)
 {
-	return s->decoded != NULL ? s->decoded->each :
-	    (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
+	return (size_t)s->t * (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
 uint8_t *
@@ -208,24 +190,17 @@ microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
 
 /* ---- maximum sizes ---- */
 
-/*
- * Return the bytes of stream ${i}, or SIZE_MAX if they exceed the address space.
- * Raw clips can be about a hundred times as large as their pixels.
- */
+/* Return the bytes of stream ${i}, or SIZE_MAX if they exceed the address
+ * space. */
 static size_t
 microbatch_stream_bytes(const struct microbatches *l, int i)
 {
 	const struct dims *d = &l->shape[i];
-	size_t pixels, raw;
+	size_t pixels;
 
-	if (__builtin_mul_overflow((size_t)d->n * (size_t)d->t,
-	    (size_t)d->h * (size_t)d->w * (size_t)d->c, &pixels) ||
-	    pixels > SIZE_MAX / 1024)
-		return SIZE_MAX;
-	if (!microbatch_is_raw(l, i))
-		return pixels;
-	return __builtin_mul_overflow((size_t)d->n, decoded_clip_bytes(d->t, d->w, l->w,
-	    l->h), &raw) ? SIZE_MAX : raw;
+	return __builtin_mul_overflow((size_t)d->n * (size_t)d->t,
+	    (size_t)d->h * (size_t)d->w * (size_t)d->c, &pixels) ? SIZE_MAX :
+	    pixels;
 }
 
 static void

@@ -17,8 +17,6 @@ struct microbatches {
 	const struct input_spec *needs;
 	enum target_kind *kind;			/* [needs->targets] */
 	struct dims *shape;			/* [needs->streams], scratch */
-	int raw, w, h;				/* 1: clips are raw, of frames
-						 * up to w x h */
 
 	/* Training: the next microbatch is number ${next} of this rank in step
 	 * ${at}. */

@@ -221,8 +221,6 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 		inputs_warn_crop(p->data, p->path, p->views.side);
 	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
 		status = EXIT_USAGE;
-	if (status == 0)
-		feeder_plan_views(p->model->net, &p->views, p->data);
 	if (status == 0 && (net_reserve(p->model->net) != 0 ||
 	    net_reserve_prefetch(p->model->net) != 0))
 		status = EXIT_FAILED;

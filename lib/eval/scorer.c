@@ -64,7 +64,7 @@ scorer_open_microbatch(struct scorer *r)
 	microbatch_open(&r->m->graph->needs, NULL, &r->mb, r->v.n);
 	r->mb.n = r->v.n;
 	r->mb.stream[0] = (struct stream){ r->v.t, r->v.side, r->v.side, 3,
-		r->pixels, NULL };
+		r->pixels };
 	for (struct target *t = r->mb.target; t->label != NULL; t++)
 		for (int i = 0; i < r->v.n; i++)
 			t->label[i] = -1;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/isa.h"
-#include "base/resize_sums.h"
+#include "media/resize_sums.h"
 #include "media/image.h"
 
 #define RESIZE_SLACK 16	/* words that a vector store may write past the end of a

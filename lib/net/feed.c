@@ -35,7 +35,7 @@ feed_make(struct feed *f, const struct dims *input, const struct input_spec *nee
 		const struct dims *d = &input[i];
 
 		stream[i] = (struct stream){ d->t, d->h, d->w, d->c,
-			feed_draw_pixels(dims_count(d)), NULL };
+			feed_draw_pixels(dims_count(d)) };
 	}
 	for (int i = 0; i < needs->targets; i++) {
 		target[i] = (struct target){ .classes = needs->target[i].classes,

@@ -107,7 +107,7 @@ net_prefetch_bytes(const struct net *n)
 	for (size_t i = 0; i < n->plans; i++)
 		if (staging_buffer_prefetch_bytes(n->plan[i]->staging) > largest)
 			largest = staging_buffer_prefetch_bytes(n->plan[i]->staging);
-	return largest > 0 && largest < n->prefetch_bytes ? n->prefetch_bytes : largest;
+	return largest;
 }
 
 int

@@ -34,11 +34,6 @@ struct net {
 	 * call.  net_forward clears it.
 	 */
 	int weights_unchanged;
-	/*
-	 * Set before net_reserve_prefetch: bytes of the prefetch buffer, if
-	 * more than the pixels need.
-	 */
-	size_t prefetch_bytes;
 	struct prefetch prefetch;		/* open after net_reserve_prefetch */
 	const struct plan *bound;	/* last plan that used the arena */
 };

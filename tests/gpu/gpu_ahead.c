@@ -3,13 +3,11 @@
  * Prefetched pixels give the same bits as uploads by each pass on the cuda back
  * end, without a GPU.  The stand-in delays work.  Two pinned buffers alternate,
  * and the host waits only until it may write a buffer again.  The test detects
- * each missing event.  Frames that the device resizes are tested the same way.
- * vt-bench times steps with prefetched pixels, and downloads into pinned memory
- * need no staging.
+ * each missing event.  vt-bench times steps with prefetched pixels.  A download is
+ * one copy.
  */
 #include "base/mem.h"
 #include "bench/cases.h"
-#include "media/raw.h"
 #include "net/feed.h"
 #include "net/net.h"
 
@@ -18,8 +16,7 @@
 #include "thin.h"
 
 enum { CLASSES = 5, PASSES = 7, TURNS = 2 };
-enum { CLIPS = 2, FRAMES = 4, SIDE = 20, WIDTH = 41, HEIGHT = 29 };
-enum sent { NOT_AHEAD, PIXELS, RAW };
+enum { CLIPS = 2, FRAMES = 4, SIDE = 20 };
 
 /* ---- a driver that can omit an event, and counts copies ---- */
 
@@ -63,49 +60,16 @@ struct run {
 	char said[512];
 };
 
-/* Make one clip of microbatch ${i}, as resized pixels or as raw frames with a
- * region. */
-static void
-fill_clip(struct stream *s, int clip, int i, struct raw_clip *raw,
-    struct resizer *z)
-{
-	const struct region r = { 3.25 + clip, 0.5, 24.5 + i, 26 };
-	struct image *m = image_new(WIDTH, HEIGHT, 3);
-
-	if (s->decoded != NULL)
-		raw_begin(raw, s->bytes + (size_t)clip * s->decoded->each,
-		    s->decoded->each, FRAMES, SIDE);
-	for (int t = 0; t < FRAMES; t++) {
-		size_t number = (size_t)(i * CLIPS + clip) * FRAMES + (size_t)t;
-
-		for (size_t k = 0; k < 3 * WIDTH * HEIGHT; k++)
-			m->data[k] = (uint8_t)(k * 131 + number * (k % 7 + 29));
-		if (s->decoded != NULL)
-			raw_add(raw, z, RESIZE_ANTIALIAS, m, r, i % 2);
-		else
-			image_resize(z, RESIZE_ANTIALIAS, s->bytes + 3 * SIDE *
-			    SIDE * ((size_t)clip * FRAMES + (size_t)t), SIDE,
-			    SIDE, m->data, WIDTH, HEIGHT, r, i % 2);
-	}
-	if (s->decoded != NULL)
-		s->decoded->used[clip] = raw_used(raw);
-	image_free(m);
-}
-
+/* Make the pixels of microbatch ${i}. */
 static void
 fill(struct stream *s, int i)
 {
-	struct raw_clip *raw = raw_new();
-	struct resizer *z = resizer_new();
-
-	for (int clip = 0; clip < CLIPS; clip++)
-		fill_clip(s, clip, i, raw, z);
-	resizer_free(z);
-	raw_free(raw);
+	for (size_t k = 0; k < CLIPS * FRAMES * 3 * SIDE * SIDE; k++)
+		s->bytes[k] = (uint8_t)(k * 131 + k / 97 * (size_t)(i + 29));
 }
 
 static struct run
-run(const struct graph *g, enum standin_when when, enum sent prefetch)
+run(const struct graph *g, enum standin_when when, int prefetch)
 {
 	struct device *d = device_open(standin_backend(when),
 	    &(struct device_options){ .threads = 1 });
@@ -113,12 +77,9 @@ run(const struct graph *g, enum standin_when when, enum sent prefetch)
 	struct net *n = net_new(g, d);
 	struct run r = { .w = xcalloc(g->elements, sizeof(double)) };
 	struct dims *in = graph_inputs(g, CLIPS, FRAMES, SIDE);
-	size_t each = decoded_clip_bytes(FRAMES, SIDE, WIDTH, HEIGHT);
-	size_t used[TURNS][CLIPS] = { { 0 } };
-	struct decoded_stream raw[TURNS] = { { each, used[0] }, { each, used[1] } };
 	struct plan *p;
 	void *dw = device_alloc(d, g->elements * d->elem), *own;
-	size_t bytes = prefetch == RAW ? CLIPS * each : dims_count(&in[0]);
+	size_t bytes = dims_count(&in[0]);
 	struct stream turn[TURNS];
 	struct feed f;
 
@@ -133,15 +94,13 @@ run(const struct graph *g, enum standin_when when, enum sent prefetch)
 	net_init(n, 1);
 	p = net_plan(n, in, 1);
 	net_reserve(n);
-	n->prefetch_bytes = prefetch == RAW ? bytes : 0;
-	if (prefetch != NOT_AHEAD)
+	if (prefetch)
 		net_reserve_prefetch(n);
 	feed_make(&f, in, &g->needs);
 	own = f.stream[0].bytes;
 	for (int i = 0; i < TURNS; i++) {
 		turn[i] = f.stream[0];
 		turn[i].bytes = device_alloc_host(d, bytes);
-		turn[i].decoded = prefetch == RAW ? &raw[i] : NULL;
 	}
 	fill(&turn[0], 0);
 	for (int i = 0; i < PASSES; i++) {
@@ -183,7 +142,6 @@ run(const struct graph *g, enum standin_when when, enum sent prefetch)
 	    standin_faults(driver, FAULT_UNDECLARED) +
 	    standin_faults(driver, FAULT_MISUSE);
 	((struct stream *)f.stream)[0].bytes = own;
-	((struct stream *)f.stream)[0].decoded = NULL;
 	for (int i = 0; i < TURNS; i++)
 		device_free_host(d, turn[i].bytes);
 	prefetch_close(&n->prefetch);
@@ -203,52 +161,39 @@ same(const struct run *a, const struct run *b, const struct graph *g)
 }
 
 static void
-test(const struct graph *g, enum standin_when when, enum sent what,
-    const struct run *plain, const char *say)
+test(const struct graph *g, enum standin_when when, const char *say)
 {
-	int copies = (PASSES + 2) * (what == RAW ? CLIPS : 1);
-	const char *name = what == RAW ? "raw clips" : "pixels";
-	struct run prefetch, less;
+	struct run plain, prefetch, less;
 
 	without = NOTHING;
-	prefetch = run(g, when, what);
-	ok(same(plain, &prefetch, g), "%s: %s: prefetched data give "
-	    "the same bits", say, name);
-	ok(plain->beside == 0 && prefetch.beside == copies, "all copies run on "
-	    "the side stream, and each only once (%d)", prefetch.beside);
-	if (!ok(prefetch.sum == 0 && plain->sum == 0, "the host does not wait, "
+	plain = run(g, when, 0);
+	prefetch = run(g, when, 1);
+	ok(same(&plain, &prefetch, g), "%s: prefetched pixels give the same "
+	    "bits", say);
+	ok(plain.beside == 0 && prefetch.beside == PASSES + 2, "all copies run "
+	    "on the side stream, and each only once (%d)", prefetch.beside);
+	if (!ok(prefetch.sum == 0 && plain.sum == 0, "the host does not wait, "
 	    "and the stand-in finds no other fault"))
 		diag("%s", prefetch.said);
 	/* Only the stand-in detects a missing wait; a GPU does not report
 	 * it. */
 	for (without = LANDED; without <= TAKEN && !standin_absent();
 	    without++) {
-		less = run(g, when, what);
-		if (!ok(less.race > 0, "%s: %s: the stand-in detects a missing "
-		    "event, %s", say, name, without == LANDED ?
+		less = run(g, when, 1);
+		if (!ok(less.race > 0, "%s: the stand-in detects a missing "
+		    "event, %s", say, without == LANDED ?
 		    "after the upload" : "after the pass that reads"))
 			diag("%d %d %s", less.early, less.race, less.said);
 		free(less.w);
 	}
 	/* In the other modes every wait completes the copies first. */
 	if (when == STANDIN_LATE && !standin_absent()) {
-		less = run(g, when, what);
-		ok(!same(plain, &less, g), "%s: %s: writing a buffer too early "
-		    "changes the result", say, name);
+		less = run(g, when, 1);
+		ok(!same(&plain, &less, g), "%s: writing a buffer too early "
+		    "changes the result", say);
 		free(less.w);
 	}
 	free(prefetch.w);
-}
-
-static void
-test_both(const struct graph *g, enum standin_when when, const char *say)
-{
-	struct run plain;
-
-	without = NOTHING;
-	plain = run(g, when, NOT_AHEAD);
-	test(g, when, PIXELS, &plain, say);
-	test(g, when, RAW, &plain, say);
 	free(plain.w);
 }
 
@@ -353,12 +298,12 @@ download_copy(struct driver *d, struct gpu_stream *s, void *to,
 	real->copy(d, s, to, from, bytes);
 }
 
-/* Download into pinned and pageable memory, through the first and the second
- * handle. */
+/* Download into pinned and pageable memory, through the compute stream and a
+ * side stream. */
 static void
 test_download(void)
 {
-	enum { BYTES = 17 << 20 };	/* more than the staging buffer holds */
+	enum { BYTES = 17 << 20 };
 	struct device *d = device_open(standin_backend(STANDIN_LATE),
 	    &(struct device_options){ .threads = 1 });
 	struct device *side_stream = device_side_stream(d);
@@ -380,13 +325,12 @@ test_download(void)
 	memset(pinned, 0, BYTES);
 	device_download(side_stream, pinned + 5, w + 5, BYTES - 5);
 	ok(downloads == 2 && downloaded == pinned + 5 && memcmp(pinned + 5,
-	    plain + 5, BYTES - 5) == 0, "a download through the second handle, "
+	    plain + 5, BYTES - 5) == 0, "a download on a side stream, "
 	    "into the middle of a pinned buffer, is one copy");
 	memset(plain, 0, BYTES);
 	device_download(d, plain, w, BYTES);
-	ok(downloads == 4 && memcmp(plain + 5, pinned + 5, BYTES - 5) == 0,
-	    "a download into pageable memory passes through "
-	    "the staging buffer");
+	ok(downloads == 3 && memcmp(plain + 5, pinned + 5, BYTES - 5) == 0,
+	    "a download into pageable memory is one copy");
 	driver->call = real;
 	free(plain);
 	device_free_host(d, pinned);
@@ -400,9 +344,9 @@ main(void)
 {
 	struct graph *g = read_thin("tsm_tiny", CLASSES);
 
-	test_both(g, STANDIN_LATE, "late");
-	test_both(g, STANDIN_OTHERS, "others first");
-	test_both(g, STANDIN_AT_ONCE, "at once");
+	test(g, STANDIN_LATE, "late");
+	test(g, STANDIN_OTHERS, "others first");
+	test(g, STANDIN_AT_ONCE, "at once");
 	test_bench(g);
 	test_download();
 	graph_free(g);

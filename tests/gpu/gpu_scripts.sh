@@ -146,7 +146,7 @@ esac
 printf "#name\tunit\tn\tmin\tmedian\tp99\tnote\ntorch/$net/$shape/$mode/clips\tclips/s\t1\t1\t$rate\t1\t\n"
 END
 printf '#!/bin/sh\nmkdir -p "$1"\n' >"$P/tests/tools/makeset"
-for name in ops gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_resize gpu_train gpu_whole aside; do
+for name in ops gpu_nets gpu_graphs gpu_ahead gpu_judge gpu_train gpu_whole aside; do
 	printf '#!/bin/sh\n[ "$STANDIN" = no ] || exit 1\necho "ok 1 - %s"\necho 1..1\n' $name >"$P/tests/$name"
 done
 printf '#!/bin/sh\necho "ok 1 - right"\necho "not ok 2 - conv 3x3 in fp16"\necho "# conv1: engine 12"\necho 1..2\n' >"$P/tests/gpu_nets"
@@ -167,7 +167,7 @@ gpu() {
 check_exit "right continues after a part that fails, and exits with 1" 1 gpu right -o "$T/r"
 cp "$T/out" "$T/said"
 check_same "the summary of right says of each part whether it passed" \
-	'ops passed,gpu_nets FAILED,gpu_graphs FAILED,gpu_ahead passed,gpu_judge passed,gpu_resize passed,gpu_train passed,gpu_whole passed,aside passed,exact-fp32 passed,exact-bf16 passed,exact-fp16 FAILED,' \
+	'ops passed,gpu_nets FAILED,gpu_graphs FAILED,gpu_ahead passed,gpu_judge passed,gpu_train passed,gpu_whole passed,aside passed,exact-fp32 passed,exact-bf16 passed,exact-fp16 FAILED,' \
 	"$(awk -F'\t' '!/^#/ && !/^op-/ { printf "%s %s,", $1, $2 }' "$T/r/summary.txt")"
 check "the summary names a test that failed" grep -q '^# FAILED: gpu_nets: not ok 2 - conv 3x3 in fp16' "$T/r/summary.txt"
 check "right prints the shape and the engine of a failed test" grep -q '^# conv1: engine 12' "$T/said"

@@ -63,18 +63,6 @@ struct input {
 };
 
 /*
- * Resize raw clips (media/raw.h).  Clip i begins at ${from} + at[i].  Write
- * [clip][t][side][side][3] bytes at ${to}, one pixel per thread.
- */
-enum { RESIZE_CLIPS = 64 };
-struct resize {
-	const uint8_t *from;
-	uint8_t *to;
-	unsigned t, side, pieces;	/* blocks per frame */
-	size_t at[RESIZE_CLIPS];
-};
-
-/*
  * Dropout: to = from factor, or 0 if the element's draw is below ${rate}.  Clip
  * i has elements i ${per} to (i + 1) ${per} - 1.  The draws are those of
  * rng_dropout (base/rng.h).

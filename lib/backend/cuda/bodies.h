@@ -28,7 +28,6 @@
 #include "backend/cuda/each_type.h"
 #define STORED	f32
 #include "backend/cuda/parameters_body.h"
-#include "backend/cuda/resize_body.h"
 #undef STORED
 
 #undef S

@@ -25,7 +25,6 @@
 #include "backend/cuda/driver.h"
 
 struct staging;
-struct pins;
 struct tables;
 
 struct cuda {
@@ -34,8 +33,6 @@ struct cuda {
 	struct gpu_stream *stream;	/* compute stream */
 	enum gpu_type type;		/* storage type of activations */
 	struct staging *staging;	/* pinned staging buffers */
-	struct pins *pins;		/* table of pinned memory; a side stream
-					 * shares its device's table */
 	struct replay *capturing;		/* graph being captured, or NULL */
 	const struct step_check *check;	/* updates do nothing unless it is
 					 * STEP_CHECK_STEP; NULL: no check */
@@ -126,21 +123,12 @@ void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
  * launch.
  *
  * cuda_receive(c, host, from, bytes):
- * Copy device memory to the host and wait until the copy is complete.  Copies
- * to memory from cuda_pin do not pass through staging.
+ * Copy device memory to the host and wait until the copy is complete.
  *
  * Any thread may call both.
  */
 void cuda_send(struct cuda *c, void *to, const void *host, size_t bytes);
 void cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes);
-
-/*
- * cuda_pin(c, bytes), cuda_unpin(c, p):
- * Allocate and free page-locked host memory, and record it in the device's
- * table.  cuda_pin returns NULL after a message.
- */
-void *cuda_pin(struct cuda *c, size_t bytes);
-void cuda_unpin(struct cuda *c, void *p);
 
 /*
  * cuda_table(c, host, bytes):
@@ -172,11 +160,6 @@ void cuda_wait(struct cuda *c);
  */
 struct staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct staging *s);
-
-/* pins_new(): return an empty table of the memory that cuda_pin page-locks.
- * The caller frees it by pins_free, after cuda_unpin of each block. */
-struct pins *pins_new(void);
-void pins_free(struct pins *p);
 
 /*
  * parameters.c: the device_* functions of backend.h and parameters.h with the
@@ -243,10 +226,6 @@ void cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale);
 void cuda_sum_rows(struct device *d, double *sum, const double *row, int rows,
     size_t n);
-
-/* resize.c: device_resize. */
-void cuda_resize(struct device *d, uint8_t *to, const uint8_t *from,
-    const size_t *at, int n, int t, int side);
 
 #define OPERATOR(KIND, name, bf16) extern const struct op_impl cuda_ ## name;
 #include "backend/ops.def"

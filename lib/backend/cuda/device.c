@@ -65,18 +65,24 @@ cuda_wait(struct cuda *c)
 
 /* ---- opening ---- */
 
+/* Free the stream, and the memory that its calls use. */
 static void
-cuda_device_close(struct device *d)
+cuda_stream_close(struct cuda *c)
 {
-	struct cuda *c = (struct cuda *)d;
-
 	if (c->squares_buffer != NULL)
 		c->driver->call->free(c->driver, c->squares_buffer);
 	tables_free(c, c->tables);
 	staging_free(c, c->staging);
 	if (c->stream != NULL)
 		c->driver->call->stream_free(c->driver, c->stream);
-	pins_free(c->pins);
+}
+
+static void
+cuda_device_close(struct device *d)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	cuda_stream_close(c);
 	c->driver->call->close(c->driver);
 	free(c);
 }
@@ -89,7 +95,6 @@ cuda_open_on(struct driver *driver, struct device_options *o)
 	struct cuda *c = xcalloc(1, sizeof(*c));
 
 	c->driver = driver;
-	c->pins = pins_new();
 	c->type = type[o->precision];
 	if ((c->stream = driver->call->stream_new(driver, 0)) == NULL ||
 	    (c->staging = staging_new(c)) == NULL) {
@@ -113,10 +118,7 @@ cuda_device_open(struct device_options *o)
 
 /* ---- side streams: a stream and staging buffers for another thread ---- */
 
-/*
- * Free what a side stream owns.  The driver and the table of pinned memory
- * belong to its device.
- */
+/* Free a side stream.  The driver belongs to its device. */
 static void
 cuda_side_stream_free(struct device *d, struct device *side_stream)
 {
@@ -125,12 +127,7 @@ cuda_side_stream_free(struct device *d, struct device *side_stream)
 	(void)d;
 	if (c->stream != NULL)
 		cuda_wait(c);
-	if (c->squares_buffer != NULL)
-		c->driver->call->free(c->driver, c->squares_buffer);
-	tables_free(c, c->tables);
-	staging_free(c, c->staging);
-	if (c->stream != NULL)
-		c->driver->call->stream_free(c->driver, c->stream);
+	cuda_stream_close(c);
 	free(c);
 }
 
@@ -199,13 +196,17 @@ cuda_device_available(struct device *d)
 static void *
 cuda_device_alloc_host(struct device *d, size_t bytes)
 {
-	return cuda_pin((struct cuda *)d, bytes > 0 ? bytes : 1);
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	return driver->call->alloc_host(driver, bytes > 0 ? bytes : 1);
 }
 
 static void
 cuda_device_free_host(struct device *d, void *p)
 {
-	cuda_unpin((struct cuda *)d, p);
+	struct driver *driver = ((struct cuda *)d)->driver;
+
+	driver->call->free_host(driver, p);
 }
 
 /*
@@ -307,6 +308,6 @@ const struct backend backend_cuda = {
 	.param = &cuda_param, .check = &cuda_step_check_text,
 	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
 	.ordinal = &cuda_ordinal, .fabric = cuda_fabric,
-	.library = runtime_library, .resize = cuda_resize, .ops = ops,
+	.library = runtime_library, .ops = ops,
 	.fuse = cuda_fuse,
 };

@@ -2,9 +2,6 @@
  * Staging buffers: pinned memory through which pageable host memory is copied,
  * so that sending it needs no wait.  The slots are used in turn.  Before a slot
  * is written again, the copy that read it must be done.
- *
- * Also a table of the memory from cuda_pin, which copies to the host use
- * directly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,79 +58,6 @@ staging_free(struct cuda *c, struct staging *s)
 	free(s);
 }
 
-/* ---- the table of pinned memory ---- */
-
-struct pins {
-	pthread_mutex_t lock;
-	struct span *span;
-	size_t n, cap;
-};
-
-struct pins *
-pins_new(void)
-{
-	struct pins *p = xcalloc(1, sizeof(*p));
-
-	pthread_mutex_init(&p->lock, NULL);
-	return p;
-}
-
-void
-pins_free(struct pins *p)
-{
-	if (p == NULL)
-		return;
-	pthread_mutex_destroy(&p->lock);
-	free(p->span);
-	free(p);
-}
-
-void *
-cuda_pin(struct cuda *c, size_t bytes)
-{
-	struct pins *s = c->pins;
-	void *p = c->driver->call->alloc_host(c->driver, bytes);
-
-	if (p == NULL)
-		return NULL;
-	pthread_mutex_lock(&s->lock);
-	if (s->n == s->cap) {
-		s->cap = s->cap > 0 ? 2 * s->cap : 16;
-		s->span = xrealloc(s->span, s->cap, sizeof(*s->span));
-	}
-	s->span[s->n++] = (struct span){ p, bytes };
-	pthread_mutex_unlock(&s->lock);
-	return p;
-}
-
-void
-cuda_unpin(struct cuda *c, void *p)
-{
-	struct pins *s = c->pins;
-	size_t i = 0;
-
-	pthread_mutex_lock(&s->lock);
-	while (i < s->n && s->span[i].at != p)
-		i++;
-	if (i < s->n)
-		s->span[i] = s->span[--s->n];
-	pthread_mutex_unlock(&s->lock);
-	c->driver->call->free_host(c->driver, p);
-}
-
-static int
-cuda_staging_pins_have(struct pins *s, const char *at, size_t bytes)
-{
-	int found = 0;
-
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < s->n && !found; i++)
-		found = at >= (const char *)s->span[i].at && at + bytes <=
-		    (const char *)s->span[i].at + s->span[i].bytes;
-	pthread_mutex_unlock(&s->lock);
-	return found;
-}
-
 /* ---- copies ---- */
 
 /* Return the next slot, after the copy that read it. */
@@ -175,26 +99,6 @@ cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 void
 cuda_receive(struct cuda *c, void *host, const void *from, size_t bytes)
 {
-	enum { ALL = SLOTS * SLOT };
-	struct staging *s = c->staging;
-	struct driver *d = c->driver;
-
-	if (cuda_staging_pins_have(c->pins, host, bytes)) {
-		d->call->copy(d, c->stream, host, from, bytes);
-		cuda_wait(c);
-		return;
-	}
-	pthread_mutex_lock(&s->lock);
-	for (size_t at = 0; at < bytes; at += ALL) {
-		size_t now = bytes - at < ALL ? bytes - at : ALL;
-
-		/*
-		 * The stream orders this after pending sends from the same
-		 * slots.
-		 */
-		d->call->copy(d, c->stream, s->at, (const char *)from + at, now);
-		cuda_wait(c);
-		memcpy((char *)host + at, s->at, now);
-	}
-	pthread_mutex_unlock(&s->lock);
+	c->driver->call->copy(c->driver, c->stream, host, from, bytes);
+	cuda_wait(c);
 }

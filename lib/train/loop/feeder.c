@@ -28,31 +28,6 @@ feeder_buffer(const struct net *n)
 		n->device };
 }
 
-/* Enlarge the prefetch buffer that net_reserve_prefetch will allocate. */
-static void
-feeder_need_prefetch(struct net *n, size_t bytes)
-{
-	n->prefetch_bytes = bytes > n->prefetch_bytes ? bytes : n->prefetch_bytes;
-}
-
-void
-feeder_plan(struct net *n, struct loader_options *o, const struct dataset *d,
-    const struct schedule *s)
-{
-	o->raw = device_resizes(n->device);
-	if (o->raw)
-		feeder_need_prefetch(n, loader_microbatch_max(d, s, 0, o));
-}
-
-void
-feeder_plan_views(struct net *n, struct view_options *o,
-    const struct dataset *d)
-{
-	o->raw = device_resizes(n->device);
-	if (o->raw)
-		feeder_need_prefetch(n, loader_views_microbatch_max(d, o));
-}
-
 /* ---- the loader ---- */
 
 void
@@ -62,7 +37,6 @@ feeder_open(struct feeder *f, const struct dataset *d,
 	struct loader_options own = *o;
 
 	own.workspace = feeder_buffer(f->net);
-	own.raw &= own.workspace.alloc != NULL;
 	f->seed = o->seed;
 	f->sample = -1;
 	f->loader = loader_new(d, s, from, &own);
@@ -75,7 +49,6 @@ feeder_open_views(struct feeder *f, const struct dataset *d, uint32_t first,
 	struct view_options own = *o;
 
 	own.workspace = feeder_buffer(f->net);
-	own.raw &= own.workspace.alloc != NULL;
 	f->sample = -1;
 	f->loader = loader_views(d, first, count, &own);
 }

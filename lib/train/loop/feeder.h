@@ -52,20 +52,9 @@ struct feeder {
 };
 
 /*
- * feeder_plan(n, o, d, s), feeder_plan_views(n, o, d):
- * Set ${o}->raw if the device of ${n} can resize clips, and enlarge the
- * prefetch buffer of ${n} for raw microbatches of loader_new(d, s, 0, o), or
- * of loader_views.  Call it before net_reserve_prefetch.
- */
-void feeder_plan(struct net *n, struct loader_options *o,
-    const struct dataset *d, const struct schedule *s);
-void feeder_plan_views(struct net *n, struct view_options *o,
-    const struct dataset *d);
-
-/*
  * feeder_open(f, d, s, from, o), feeder_open_views(f, d, first, count, o):
  * Open the loader, as loader_new and loader_views do.  If ${f}->net has a
- * prefetch buffer, pixels lie in pinned memory; only then clips may be raw.
+ * prefetch buffer, pixels lie in pinned memory.
  * The net and its plans must outlive the feeder.
  */
 void feeder_open(struct feeder *f, const struct dataset *d,

@@ -161,7 +161,6 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 		    "%d ranks", (long long)o->clips, groups, o->group, c->size);
 		goto err0;
 	}
-	feeder_plan(n, &p->loading, d, &p->one);
 	input = graph_inputs(n->graph, o->group, o->frames, o->crop);
 	p->plan = net_plan(n, input, 1);
 	free(input);

@@ -163,11 +163,8 @@ work_share_loading(struct trainer *t)
 	if (t->work->measured != 0)
 		some = work_loading_bytes(g, t->work->measured_group, c->frames,
 		    c->crop);
-	if (t->val != NULL) {
+	if (t->val != NULL)
 		views = work_loading_bytes(g, v->n, v->t, v->side);
-		if (views < 4 * loader_views_microbatch_max(t->val, v))
-			views = 4 * loader_views_microbatch_max(t->val, v);
-	}
 	some = some > views ? some : views;
 	if (some == 0)
 		return;
@@ -231,14 +228,11 @@ trainer_plan(struct trainer *t)
 		}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
-	if (t->val != NULL)
-		feeder_plan_views(t->net, &t->viewing, t->val);
 	w->steps = schedule_steps(s, dataset_samples(t->train));
 	work_choose_measured(t);
 	work_share_loading(t);
 	if (work_plan_precise(t) != 0)
 		return EXIT_USAGE;
-	feeder_plan(t->net, &t->loading, t->train, s);
 	w->base = memory_measure(t);
 	return 0;
 }

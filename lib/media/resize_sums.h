@@ -1,19 +1,9 @@
-#ifndef BASE_RESIZE_SUMS_H
-#define BASE_RESIZE_SUMS_H
+#ifndef MEDIA_RESIZE_SUMS_H
+#define MEDIA_RESIZE_SUMS_H
 
-/*
- * The integer arithmetic of a resized byte.  The scalar versions on the host
- * and the device kernels (backend/cuda/resize_body.h) include it, so both give
- * the same bits.
- */
+/* The integer arithmetic of a resized byte. */
 
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define RESIZE_SUM	static __device__ __forceinline__
-#else
-#define RESIZE_SUM	static inline
-#endif
 
 /* Sums of the bilinear weights of a column and of a row.  media/resize.isa.c
  * derives them. */
@@ -29,13 +19,13 @@
  *	down = ([a w0 / 2^15] + [b w1 / 2^15]) / 2^6 + 128
  * where the brackets round to nearest, and so does the last division.
  */
-RESIZE_SUM int16_t
+static inline int16_t
 resize_across(uint8_t p, uint8_t next, int w0, int w1)
 {
 	return (int16_t)((p - 128) * w0 + (next - 128) * w1);
 }
 
-RESIZE_SUM uint8_t
+static inline uint8_t
 resize_down(int16_t a, int16_t b, int16_t w0, int16_t w1)
 {
 	int16_t u = (int16_t)((a * w0 + (1 << 14)) >> 15);
@@ -48,7 +38,7 @@ resize_down(int16_t a, int16_t b, int16_t w0, int16_t w1)
  * Antialiased: byte = (2^21 + sum of weights times bytes) / 2^22.
  * The caller adds the products to a sum that begins with ANTIALIAS_HALF.
  */
-RESIZE_SUM uint8_t
+static inline uint8_t
 antialias_byte(int32_t sum)
 {
 	return (uint8_t)(sum >> ANTIALIAS_BITS);
