@@ -104,7 +104,8 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 			args.input.from = old_pixels;
 		k.args = &args;
 		k.access.read[k.access.reads++] = stale == GPU_INPUT ?
-		    (struct span){ old_pixels, args.input.n } :
+		    (struct span){ old_pixels, args.input.pixels *
+			args.input.channels } :
 		    (struct span){ old_values, sizeof(*old_values) };
 	}
 	real->launch(d, s, &k);

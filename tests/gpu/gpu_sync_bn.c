@@ -151,7 +151,7 @@ step(struct net *n, struct plan *p, void *dw, int rank, int k, int quiet)
 	const uint64_t clip[CLIPS] = { (uint64_t)(CLIPS * rank),
 		(uint64_t)(CLIPS * rank + 1) };
 	uint8_t pixel[CLIPS * FRAMES * SIDE * SIDE * 3];
-	struct stream s = { FRAMES, SIDE, SIDE, 3, pixel, NULL };
+	struct stream s = { FRAMES, SIDE, SIDE, 3, pixel };
 	struct target t = { .classes = CLASSES, .label = (int *)label };
 	struct feed f = { &s, &t, clip, 3, NULL, 0 };
 

@@ -1,19 +1,14 @@
 /*
- * Vector loads and stores of the kernels of the cuda back end, run on the host,
- * handle absent operands, full vectors and the end of an array.  Only the end
- * of an array needs a loop.  A multiplication finds the frame of a row.  Norm
- * kernels for full vectors give the same bits as those for any rows.  Kernels
- * that also finish the statistics give the same bits as two kernels.
+ * Variants of the norm kernels of the cuda back end, run on the host, give the
+ * same bits: with a gradient through a temporal shift or direct, with an output
+ * that is shifted or not, and with statistics from the same kernel or another.
+ * A multiplication finds the frame of a row.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda/kernel.h"
 
-static int loops;
-#undef ROLL
-#define ROLL	loops++;
 #undef BODY
 #define BODY	__attribute__((unused)) static void
 
@@ -29,58 +24,6 @@ static int loops;
 #include "tap.h"
 
 enum { C = 24, T = 3, PLANE = 35, M = 4 * T * PLANE, N = M * C, FOLD = 8 };
-
-/* ---- one vector ---- */
-
-static void
-test_fetch(void)
-{
-	static const int width[] = { 8, 2, 1, WHOLE };
-	_Alignas(16) uint16_t x[16], y[8];
-	float f[8];
-	struct words v;
-	int right = 1, loop = 0;
-
-	for (int i = 0; i < 16; i++)
-		x[i] = narrow_f16((float)i + 1);
-	for (int k = 0; k < 4; k++) {
-		loops = 0;
-		v = fetch_f16(x, 0, 0, width[k]);
-		unpack_f16(v, f);
-		for (int e = 0; e < 8; e++)
-			right &= f[e] == 0;
-		loop |= loops;
-	}
-	ok(right && !loop, "an absent operand reads as 0, without a loop");
-
-	loops = 0;
-	unpack_f16(fetch_f16(x, 8, 16, 8), f);
-	for (int e = 0; e < 8; e++)
-		right &= f[e] == (float)(e + 9);
-	unpack_f16(fetch_f16(x, 8, 1, WHOLE), f);
-	for (int e = 0; e < 8; e++)
-		right &= f[e] == (float)(e + 9);
-	memset(y, 0, sizeof(y));
-	set_f16(y, 0, 8, f, 8);
-	give_f16(y, 0, 1, f, 1, WHOLE);
-	give_f16(y, 0, 0, f, 1, WHOLE);
-	for (int e = 0; e < 8; e++)
-		right &= widen_f16(y[e]) == 2 * (float)(e + 9);
-	ok(right && loops == 0, "a full vector is read and written without a "
-	    "loop");
-
-	for (size_t n = 9; n < 16; n++) {
-		loops = 0;
-		memset(y, 0, sizeof(y));
-		unpack_f16(fetch_f16(x, 8, n, 8), f);
-		set_f16(y, 0, n - 8, f, 8);
-		for (size_t e = 0; e < 8; e++)
-			right &= widen_f16(y[e]) == (e + 8 < n ?
-			    (float)(e + 9) : 0);
-		right &= loops == 2;
-	}
-	ok(right, "the end of an array is read and written by one loop each");
-}
 
 static void
 test_divided(void)
@@ -106,16 +49,13 @@ test_divided(void)
 
 /* ---- norms ---- */
 
-/*
- * The inputs, and two of each output: by the kernel for any rows, and by the
- * kernel for full vectors.
- */
+/* The inputs, and two of each output: without and with a shift. */
 static struct {
 	uint16_t x[N], dy[N], moved[N], res[N];
 	float mean[C], rstd[C], scale[C], offset[C], k[3 * C];
-	uint16_t y[2][N], y_moved[2][N], dx[2][N], dres[2][N];
+	uint16_t y[2][N], y_moved[N], dx[2][N], dres[2][N];
 	double part[2][4096];
-	uint8_t mask[2][N / 8], bits[N / 8];
+	uint8_t bits[N / 8];
 } *m;
 
 #define EVERY(f, v)	for (size_t i_ = 0; i_ < sizeof(m->f) / \
@@ -151,126 +91,116 @@ norm_rows(int sums)
 		body(&(a), (struct block){ .x = x_, .nx = (a).rows.parts * \
 		    (a).rows.tiles, .ny = 1, .threads = THREADS })
 
-static int
-norm_same_apply(int add, int relu, int shift)
-{
-	memset(m->y, 1, sizeof(m->y));
-	memset(m->y_moved, 1, sizeof(m->y_moved));
-	memset(m->mask, 1, sizeof(m->mask));
-	for (int k = 0; k < 2; k++) {
-		struct norm_apply a = { .rows = norm_rows(0), .moved =
-			norm_shift_of(), .x = m->x, .res = add ? m->res : NULL,
-			.mean = m->mean, .rstd = m->rstd, .scale = m->scale,
-			.offset = m->offset, .y = m->y[k], .y_moved = shift ?
-			m->y_moved[k] : NULL, .mask = relu ? m->mask[k] :
-			NULL, .relu = relu };
-
-		if (k == 0)
-			RUN(norm_apply_f16, a);
-		else if (add)
-			RUN(norm_apply_add_f16, a);
-		else
-			RUN(norm_apply_whole_f16, a);
-	}
-	return memcmp(m->y[0], m->y[1], sizeof(m->y[0])) == 0 &&
-	    memcmp(m->y_moved[0], m->y_moved[1], sizeof(m->y_moved[0])) == 0 &&
-	    memcmp(m->mask[0], m->mask[1], sizeof(m->mask[0])) == 0;
-}
-
-/* ${moved}: the kernel for full vectors reads dy only through the shift. */
-static int
-norm_same_sums(int back, int shut, int moved)
-{
-	for (int k = 0; k < 2; k++) {
-		struct norm_sums a = { .rows = norm_rows(1), .moved =
-			norm_shift_of(), .x = m->x, .dy = m->dy, .mean = m->mean,
-			.rstd = m->rstd, .scale = m->scale, .offset =
-			m->offset, .mask = m->bits, .shut = shut,
-			.part = m->part[k] };
-
-		assert(a.rows.parts * 2 * C <= 4096 && rows_whole(&a.rows));
-		if (k == 1 && moved) {
-			a.dy = NULL;
-			a.dy_moved = m->moved;
-		}
-		if (!back && k == 0)
-			RUN(norm_sums_f16, a);
-		else if (!back)
-			RUN(norm_sums_whole_f16, a);
-		else if (k == 0)
-			RUN(norm_sums_back_f16, a);
-		else if (moved && shut == SHUT_NEVER)
-			RUN(norm_sums_back_moved_never_f16, a);
-		else if (moved && shut == SHUT_X)
-			RUN(norm_sums_back_moved_x_f16, a);
-		else if (moved)
-			RUN(norm_sums_back_moved_mask_f16, a);
-		else if (shut == SHUT_NEVER)
-			RUN(norm_sums_back_never_f16, a);
-		else if (shut == SHUT_X)
-			RUN(norm_sums_back_x_f16, a);
-		else
-			RUN(norm_sums_back_mask_f16, a);
-	}
-	return memcmp(m->part[0], m->part[1], norm_rows(1).parts * 2 * C *
-	    sizeof(double)) == 0;
-}
-
-/* ${fixed}: the statistics are fixed. */
-static int
-norm_same_back(int shut, int moved, int fixed, int accumulate)
-{
-	for (int k = 0; k < 2; k++) {
-		struct norm_apply_back a = { .rows = norm_rows(0), .moved =
-			norm_shift_of(), .x = m->x, .dy = m->dy, .mean = m->mean,
-			.rstd = m->rstd, .scale = m->scale, .offset =
-			m->offset, .k = fixed ? NULL : m->k, .mask = m->bits,
-			.shut = shut, .dx = m->dx[k], .dres = m->dres[k],
-			.accumulate = accumulate, .accumulate_res = !accumulate };
-
-		memcpy(m->dx[k], m->res, sizeof(m->res));
-		memcpy(m->dres[k], m->x, sizeof(m->x));
-		if (k == 1 && moved) {
-			a.dy = NULL;
-			a.dy_moved = m->moved;
-		}
-		if (k == 0)
-			RUN(norm_apply_back_f16, a);
-		else if (moved && shut == SHUT_NEVER)
-			RUN(norm_apply_back_moved_never_f16, a);
-		else if (moved && shut == SHUT_X)
-			RUN(norm_apply_back_moved_x_f16, a);
-		else if (moved)
-			RUN(norm_apply_back_moved_mask_f16, a);
-		else if (shut == SHUT_NEVER)
-			RUN(norm_apply_back_never_f16, a);
-		else if (shut == SHUT_X)
-			RUN(norm_apply_back_x_f16, a);
-		else
-			RUN(norm_apply_back_mask_f16, a);
-	}
-	return memcmp(m->dx[0], m->dx[1], sizeof(m->dx[0])) == 0 &&
-	    memcmp(m->dres[0], m->dres[1], sizeof(m->dres[0])) == 0;
-}
-
-/*
- * The shifted dy, so that shifting back gives dy again, or 0 where a row leaves
- * its clip.
- */
+/* Set ${to} to the shift of ${from}, which is 0 where no row moves to. */
 static void
-norm_shift(void)
+norm_shift(const uint16_t *from, uint16_t *to)
 {
 	struct moved s = norm_shift_of();
 
 	for (unsigned row = 0; row < M; row++)
 		for (unsigned c = 0; c < C; c++) {
 			int stays;
-			unsigned to = moved_row(&s, row, moved_by(&s, c), &stays);
+			unsigned at = moved_row(&s, row, moved_by(&s, c), &stays);
 
+			to[at * C + c] = stays ? from[row * C + c] : 0;
+		}
+}
+
+static int
+norm_same_apply(int add, int relu)
+{
+	struct norm_apply a = { .rows = norm_rows(0),
+		.moved = norm_shift_of(), .x = m->x, .res = add ? m->res : NULL,
+		.mean = m->mean, .rstd = m->rstd, .scale = m->scale,
+		.offset = m->offset, .y = m->y[0], .y_moved = m->y_moved,
+		.relu = relu };
+
+	if (add)
+		RUN(norm_apply_add_f16, a);
+	else
+		RUN(norm_apply_f16, a);
+	norm_shift(m->y[0], m->y[1]);
+	return memcmp(m->y[1], m->y_moved, sizeof(m->y_moved)) == 0;
+}
+
+/* Compare sums of a dy that is direct with those of one that comes through the
+ * shift. */
+static int
+norm_same_sums(int shut)
+{
+	for (int k = 0; k < 2; k++) {
+		struct norm_sums a = { .rows = norm_rows(1), .moved =
+			norm_shift_of(), .x = m->x, .dy = k == 0 ? m->dy : NULL,
+			.dy_moved = m->moved, .mean = m->mean,
+			.rstd = m->rstd, .scale = m->scale, .offset =
+			m->offset, .mask = m->bits, .part = m->part[k] };
+
+		if (shut == SHUT_NEVER && k == 0)
+			RUN(norm_sums_back_never_f16, a);
+		else if (shut == SHUT_NEVER)
+			RUN(norm_sums_back_moved_never_f16, a);
+		else if (shut == SHUT_X && k == 0)
+			RUN(norm_sums_back_x_f16, a);
+		else if (shut == SHUT_X)
+			RUN(norm_sums_back_moved_x_f16, a);
+		else if (k == 0)
+			RUN(norm_sums_back_mask_f16, a);
+		else
+			RUN(norm_sums_back_moved_mask_f16, a);
+	}
+	return memcmp(m->part[0], m->part[1], norm_rows(1).parts * 2 * C *
+	    sizeof(double)) == 0;
+}
+
+/* Do the same for dx and dres.  ${fixed}: the statistics are fixed. */
+static int
+norm_same_back(int shut, int fixed, int accumulate)
+{
+	for (int k = 0; k < 2; k++) {
+		struct norm_apply_back a = { .rows = norm_rows(0), .moved =
+			norm_shift_of(), .x = m->x, .dy = k == 0 ? m->dy : NULL,
+			.dy_moved = m->moved, .mean = m->mean,
+			.rstd = m->rstd, .scale = m->scale, .offset =
+			m->offset, .k = fixed ? NULL : m->k, .mask = m->bits,
+			.dx = m->dx[k], .dres = m->dres[k],
+			.accumulate = accumulate, .accumulate_res = !accumulate };
+
+		memcpy(m->dx[k], m->res, sizeof(m->res));
+		memcpy(m->dres[k], m->x, sizeof(m->x));
+		if (shut == SHUT_NEVER && k == 0)
+			RUN(norm_apply_back_never_f16, a);
+		else if (shut == SHUT_NEVER)
+			RUN(norm_apply_back_moved_never_f16, a);
+		else if (shut == SHUT_X && k == 0)
+			RUN(norm_apply_back_x_f16, a);
+		else if (shut == SHUT_X)
+			RUN(norm_apply_back_moved_x_f16, a);
+		else if (k == 0)
+			RUN(norm_apply_back_mask_f16, a);
+		else
+			RUN(norm_apply_back_moved_mask_f16, a);
+	}
+	return memcmp(m->dx[0], m->dx[1], sizeof(m->dx[0])) == 0 &&
+	    memcmp(m->dres[0], m->dres[1], sizeof(m->dres[0])) == 0;
+}
+
+/*
+ * Set dy_moved to the shifted dy, and dy to 0 where a row leaves its clip, so
+ * that shifting back gives dy again.
+ */
+static void
+norm_shift_dy(void)
+{
+	struct moved s = norm_shift_of();
+	int stays;
+
+	for (unsigned row = 0; row < M; row++)
+		for (unsigned c = 0; c < C; c++) {
+			moved_row(&s, row, moved_by(&s, c), &stays);
 			if (!stays)
 				m->dy[row * C + c] = 0;
-			m->moved[to * C + c] = m->dy[row * C + c];
 		}
+	norm_shift(m->dy, m->moved);
 }
 
 static void
@@ -288,22 +218,18 @@ test_norms(void)
 	EVERY(offset, norm_random());
 	EVERY(k, norm_random());
 	EVERY(bits, (uint8_t)(norm_random() * 1e6f));
-	norm_shift();
-	ok(norm_same_sums(0, SHUT_NEVER, 0), "sums of full vectors have the "
-	    "bits of sums of any rows");
-	for (int i = 0; i < 8; i++)
-		same &= norm_same_apply(i & 1, i >> 1 & 1, i >> 2 & 1);
-	ok(same, "norms of full vectors with a shortcut, a relu and a shift "
-	    "have the bits of norms of any rows");
-	for (int shut = 0; shut < SHUTS; shut++)
-		for (int moved = 0; moved < 2; moved++) {
-			same &= norm_same_sums(1, shut, moved);
-			for (int i = 0; i < 4; i++)
-				same &= norm_same_back(shut, moved, i & 1,
-				    i >> 1);
-		}
-	ok(same, "the backward pass of full vectors has the bits of that of "
-	    "any rows, for each way to know the relu");
+	norm_shift_dy();
+	for (int i = 0; i < 4; i++)
+		same &= norm_same_apply(i & 1, i >> 1);
+	ok(same, "the shifted output of a norm with a shortcut and a relu is "
+	    "the shift of the other");
+	for (int shut = 0; shut < SHUTS; shut++) {
+		same &= norm_same_sums(shut);
+		for (int i = 0; i < 4; i++)
+			same &= norm_same_back(shut, i & 1, i >> 1);
+	}
+	ok(same, "the backward pass of a gradient through a shift has the bits "
+	    "of a direct one, for each way to know the relu");
 	free(m);
 }
 
@@ -327,11 +253,11 @@ finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 	static float sums[2 * WIDE], param[2 * WIDE];
 	const struct cuda cuda = { .type = GPU_F16 };
 	const struct matrix matrix = { 1, rows, c, 1, 0 };
-	const struct norm_finish forward = { .sums = sums, .period = c,
+	const struct norm_finish forward = { .sums = sums, .c = c, .channels = c,
 		.count = rows, .all = rows, .eps = 1e-5, .mean = f->mean,
 		.rstd = f->rstd, .to_mean = f->to_mean, .to_var = f->to_var,
 		.to_between = f->to_between, .running = param };
-	const struct norm_finish_back back = { .sums = sums, .period = c,
+	const struct norm_finish_back back = { .sums = sums, .c = c, .channels = c,
 		.all = rows, .rstd = f->rstd, .scale = param,
 		.dscale = f->dscale, .doffset = f->doffset, .k = f->k };
 	struct norm_apply y = { .rows = rows_copy(&cuda, &matrix), .x = x,
@@ -343,7 +269,6 @@ finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 	struct block b = { .nx = (c + 7) / 8, .ny = 1, .threads = THREADS };
 
 	seed = 7;
-	assert(rows_whole(&y.rows));
 	for (unsigned i = 0; i < rows * c; i++) {
 		x[i] = narrow_f16(norm_random());
 		dy[i] = narrow_f16(norm_random());
@@ -374,7 +299,7 @@ finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
 	if (add)
 		RUN(norm_apply_add_f16, y);
 	else
-		RUN(norm_apply_whole_f16, y);
+		RUN(norm_apply_f16, y);
 	RUN(norm_apply_back_never_f16, dx);
 	memset(f->k, 0, sizeof(f->k));
 }
@@ -405,7 +330,6 @@ int
 main(void)
 {
 	test_finish();
-	test_fetch();
 	test_divided();
 	test_norms();
 	return done();

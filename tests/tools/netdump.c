@@ -199,7 +199,7 @@ main(int argc, char **argv)
 	clip = xcalloc((size_t)d.n, sizeof(*clip));
 	for (int i = 0; i < d.n; i++)
 		label[i] = i * 5 % g->head->classes;
-	f.stream = &(struct stream){ d.t, d.h, d.w, d.c, pixels, NULL };
+	f.stream = &(struct stream){ d.t, d.h, d.w, d.c, pixels };
 	f.target = &(struct target){ .classes = g->head->classes,
 		.label = label };
 	f.clip = clip;

@@ -309,7 +309,7 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	uint8_t *pixel = xmalloc(pixels);
 	int label[] = { 1, 4, 0 };
 	uint64_t clip[] = { 0, 1, 2 };
-	struct stream stream = { t, in.h, in.w, 3, pixel, NULL };
+	struct stream stream = { t, in.h, in.w, 3, pixel };
 	struct target target = { .classes = CLASSES, .label = label };
 	/* In fp16 small gradients would underflow. */
 	struct feed f = { &stream, &target, clip, 3, NULL,
@@ -462,7 +462,7 @@ wrong_nans(struct device *d, int k, int training)
 	uint8_t *pixel = xcalloc(dims_count(&in), 1);
 	int label[] = { 1, 4 }, bad = 0;
 	uint64_t clip[] = { 0, 1 };
-	struct stream stream = { in.t, in.h, in.w, 3, pixel, NULL };
+	struct stream stream = { in.t, in.h, in.w, 3, pixel };
 	struct target target = { .classes = CLASSES, .label = label };
 	struct feed f = { &stream, &target, clip, 3, NULL, 0 };
 	double scores[2 * CLASSES];

@@ -14,6 +14,7 @@
 #include "net/poison.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "bench/tasks.h"
 
@@ -552,7 +553,7 @@ make(struct data *d, const struct test *t, int training)
 	for (int c = 0; c < 64; c++)
 		class_weight[c] = 0.25f + 0.5f * (float)(c % 4);
 	d->stream[1] = (struct stream){ t->in.t, t->in.h, t->in.w, t->in.c,
-		pixels, NULL };
+		pixels };
 	d->target[TARGET_CLASS] = (struct target){ .classes = t->in.c,
 		.label = label, .weight = d->op.smooth > 0 ? weight : NULL };
 	for (int k = 0; k < 2; k++)
@@ -725,14 +726,17 @@ run(struct device *b, const struct data *d, int gradients,
 			    accumulate ? d->before[j] : NULL);
 	}
 	for (int j = 0; j < d->op.nparam; j++) {
-		void *w = device_alloc(b, d->param[j].count * b->elem);
+		size_t n = round_up(d->param[j].count, PARAM_ALIGN);
+		double *w = xcalloc(n, sizeof(*w));
 
-		device_put(b, w, d->w[j], d->param[j].count);
-		t.w[j] = w;
+		memcpy(w, d->w[j], d->param[j].count * sizeof(*w));
+		t.w[j] = device_alloc(b, n * b->elem);
+		device_put(b, (void *)t.w[j], w, n);
+		free(w);
 		if (!t.needs_weight_grad)
 			continue;
-		t.dw[j] = device_alloc(b, d->param[j].count * b->elem);
-		poison_fill(b, t.dw[j], d->param[j].count * b->elem);
+		t.dw[j] = device_alloc(b, n * b->elem);
+		poison_fill(b, t.dw[j], n * b->elem);
 	}
 	staging = bring(b, d, &feed, &memory, &t);
 	t.y = activation(b, &d->out, NULL);

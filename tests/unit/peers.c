@@ -129,7 +129,7 @@ step(void *arg)
 	struct dims in = j->in;
 	int first = CLIPS / j->parts * j->peer.rank;
 	struct stream s = { in.t, in.h, in.w, in.c, (uint8_t *)j->pixel +
-		dims_count(&in) / CLIPS * (size_t)first, NULL };
+		dims_count(&in) / CLIPS * (size_t)first };
 	struct target t = { .classes = CLASSES, .label = (int *)label + first };
 	struct feed f = { &s, &t, clip + first, 3, NULL, 0 };
 	size_t bytes = j->g->elements * d->elem;

@@ -511,7 +511,7 @@ same_bits(struct device *b, const char *name, int clips, int t, int side)
 	uint8_t *pixel = xmalloc(pixels);
 	int *label = xcalloc((size_t)clips, sizeof(*label)), whole = 1;
 	uint64_t *clip = xcalloc((size_t)clips, sizeof(*clip));
-	struct stream stream = { t, side, side, 3, pixel, NULL };
+	struct stream stream = { t, side, side, 3, pixel };
 	struct target target = { .classes = g->head->classes, .label = label };
 	struct feed f = { &stream, &target, clip, 3, NULL, 0 };
 	double *shared, *alone;

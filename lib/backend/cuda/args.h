@@ -27,12 +27,14 @@ enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
 /*
  * to[i] = f(from[i]) for ${n} elements.  If ${dy} is not NULL, to[i] = dy[i]
  * f'(x).  ${from} is then the input x, or the output f(x) if f' can be computed
- * from it.
+ * from it.  Of the ${pitch} channels of a position, those from ${c} on are
+ * padding, for which a sigmoid gives 0.
  */
 struct curve {
 	const void *from, *dy;
 	void *to;
 	size_t n;
+	unsigned c, pitch;
 	int accumulate;
 	const float *by;		/* CURVE_SCALE: the factor; NULL: use
 					 * ${factor} */
@@ -55,24 +57,25 @@ struct add {
  */
 enum { INPUT_TABLE = 8 };
 struct input {
-	const uint8_t *from;
+	const uint8_t *from;		/* [pixels][channels] */
 	void *to;
-	size_t n;
-	int channels;
+	size_t pixels;
+	unsigned channels, vectors;	/* of a pixel at ${to} */
 	double mean[OP_STREAM], sd[OP_STREAM];
 };
 
 /*
- * Dropout: to = from factor, or 0 if the element's draw is below ${rate}.  Clip
- * i has elements i ${per} to (i + 1) ${per} - 1.  The draws are those of
- * rng_dropout (base/rng.h).
+ * Dropout: to = from factor, or 0 if the element's draw is below ${rate}.  A
+ * clip has ${positions} of ${c} channels, ${vectors} with padding.  The draws
+ * are those of rng_dropout (base/rng.h), which counts elements without padding.
  */
 struct dropout {
 	const void *from;
 	void *to;
 	/* [clips] global clip numbers */
 	const uint64_t *clip;
-	size_t n, per;
+	size_t n, positions;
+	unsigned c, vectors;
 	const struct feed_values *values;	/* the seed for the draws */
 	uint32_t index;
 	double rate;
@@ -91,14 +94,10 @@ struct cast {
 /* ---- rows ---- */
 
 /*
- * How the threads of a grid iterate over a packed array [groups][m][c] (rows.h
- * creates it).  A block has a range of the rows of one group, and a tile of the
- * columns, ${across} vectors wide.  ${across} threads take the vectors of one
- * row, and the other threads take further rows.
- *
- * If c is not a multiple of the vector length, several rows are folded into one
- * row of whole vectors.  Column j is then of channel j % period.  Where folding
- * is impossible, a vector is one element.
+ * How the threads of a grid iterate over an array [groups][m][c] (rows.h
+ * creates it); c is a multiple of eight.  A block has a range of the rows of
+ * one group, and a tile of the columns, ${across} vectors wide.  ${across}
+ * threads take the vectors of one row, and the other threads take further rows.
  *
  * If the axes of a reduction are not adjacent, a group is a pair (outer,
  * inner), and so is a row.  The array is then [groups / inner_g][m /
@@ -109,26 +108,22 @@ struct rows {
 					 * tiles */
 	unsigned m, per;		/* rows of a group, and of a row
 					 * range */
-	size_t c;			/* columns, after folding */
-	size_t n;			/* elements in all; after folding, the
-					 * last row may be partial */
-	unsigned period;
-	int single;			/* a vector is one element */
+	unsigned c;			/* columns */
 	int across;			/* threads that share a row */
 	unsigned inner_g, inner_m;	/* 1 and m: axes are adjacent */
 };
 
 /*
- * For each group and channel: the sum of x, or of x y if ${y} is not NULL, over
+ * For each group and column: the sum of x, or of x y if ${y} is not NULL, over
  * m.
  */
 struct sums {
 	struct rows rows;
 	const void *x, *y;
 	double *part;			/* [groups][parts][c] partial sums.
-					 * NULL: one row range, no folding;
-					 * store to ${to} */
-	void *to;			/* [groups][period] = or += share sum */
+					 * NULL: one row range; store to
+					 * ${to} */
+	void *to;			/* [groups][c] = or += share sum */
 	double share;
 	int accumulate, floats;		/* ${to} is float, always stored */
 };
@@ -145,7 +140,7 @@ struct total {
 	int accumulate, floats;
 };
 
-/* to[g][m][c] = or += share from[g][m][c] by[g][channel].  ${from} NULL: 1. */
+/* to[g][m][c] = or += share from[g][m][c] by[g][c].  ${from} NULL: 1. */
 struct broadcast {
 	struct rows rows;
 	const void *from, *by;
@@ -155,24 +150,22 @@ struct broadcast {
 };
 
 /*
- * Concatenate ${count} inputs along the channels: row by row, input j has the
- * channels first[j] to first[j + 1] - 1 of ${whole}.  ${back}: copy the other
- * way, to the inputs that are not NULL.
+ * Copy channels: to[m][c] = or += from[j][m][c - first[j] + skip], where input
+ * j has the channels first[j] to first[j + 1] - 1, and ${pitch}[j] elements a
+ * row.  The channels behind the last input become 0.
  */
 struct concat {
 	struct rows rows;
-	void *part[OP_INPUTS];
-	void *whole;
-	unsigned first[OP_INPUTS + 1];
-	int count, back;
-	int accumulate[OP_INPUTS];
+	const void *from[OP_INPUTS];
+	void *to;
+	unsigned first[OP_INPUTS + 1], pitch[OP_INPUTS], skip;
+	int count, accumulate;
 };
 
-/* to[m][c] = from[m][c] + bias[c] */
+/* x[m][c] += bias[c] */
 struct bias {
 	struct rows rows;
-	const void *from;
-	void *to;
+	void *x;
 	const float *bias;
 };
 
@@ -224,7 +217,7 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
 
 /*
  * Compute the statistics of each channel from its two sums.  The sums are
- * partial sums ${part}, or ${sums}[2][period] of x and x^2, which a convolution
+ * partial sums ${part}, or ${sums}[2][c] of x and x^2, which a convolution
  * wrote.
  *
  * With sync BN the kernel runs twice.  First it packs the sums of this rank
@@ -232,21 +225,20 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
  * it runs with ${unpacks} and unpacks them.
  */
 struct norm_finish {
-	const double *part;		/* [parts][2][folds][period] partial
-					 * sums */
+	const double *part;		/* [parts][2][c] partial sums */
 	const float *sums;		/* NULL: use ${part} */
-	unsigned parts, folds, period;
+	unsigned parts, c, channels;	/* with and without padding */
 	const void *x;			/* its first row is the pivot */
 	double count, all;		/* values per channel: this rank, all
 					 * ranks */
 	double eps;
 	double *packed;
 	int unpacks;
-	float *mean, *rstd;		/* [period], output */
+	float *mean, *rstd;		/* [c], output */
 	float *to_mean, *to_var, *to_between;
 	const float *running;		/* running mean, for ${to_between} */
 	const float *scale, *offset;	/* to compute ${factors} */
-	void *factors;			/* output [2][period] in the storage
+	void *factors;			/* output [2][c] in the storage
 					 * type, for a convolution that applies
 					 * the norm: y = x factors[0] +
 					 * factors[1].  NULL: not wanted */
@@ -260,7 +252,7 @@ struct norm_running {
 	const float *mean_in, *var_in;
 	float *mean, *rstd;
 	float *to_mean, *to_var;	/* NULL: not wanted */
-	unsigned period;
+	unsigned c;
 	double eps;
 };
 
@@ -282,17 +274,17 @@ struct norm_apply {
 
 /*
  * Compute the gradients of scale and offset from the two sums of the backward
- * pass.  Also compute k[3][period], the factors of
+ * pass.  Also compute k[3][c], the factors of
  *
  *	dx = k[0] g + k[1] (x - mean) + k[2]
  *
- * If ${sums}[2][period] is not NULL, it holds those gradients,
+ * If ${sums}[2][c] is not NULL, it holds those gradients,
  * and ${part} is unused.  ${told} and ${unpacks} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
 	const float *sums;		/* NULL: use ${part} */
-	unsigned parts, folds, period;
+	unsigned parts, c, channels;
 	double all;			/* values per channel over all ranks */
 	double *packed;
 	int unpacks;
@@ -323,12 +315,11 @@ struct norm_apply_back {
 
 /*
  * A block has a chunk of an image [h][w][c].  Each of its threads has FLAT
- * vectors, or one in pools, convolutions and stems.
+ * vectors, or one in pools and convolutions.
  */
 struct image {
 	unsigned pieces;		/* chunks of an image */
 	unsigned plane;			/* vectors of an image */
-	int single;			/* a vector is one element */
 };
 
 /* Temporal shift: to[t] = from[t + sign op_shift(c)], or 0 outside the clip. */
@@ -381,34 +372,6 @@ struct avgpool {
 	int cut, accumulate;
 };
 
-/* ---- stems ---- */
-
-/*
- * Rearrange images [in[0]][in[1]][c] into 2x2 patches of ${depth} channels
- * (stem_body.h): 4 c pixel values, then zeros.  A row has ${width} patches, and
- * the first patch begins at pixel (-pad[0], -pad[1]).
- */
-struct stem {
-	struct image image;		/* of patches; one vector per thread */
-	const void *from;
-	void *to;
-	unsigned c, depth, width;
-	int in[2], pad[2];
-};
-
-/*
- * Convert float weights [out][in][k[0]][k[1]][k[2]] to ${n} weights
- * [out][k[0]][patches[0]][patches[1]][depth] of the storage type, or gradients
- * back.
- */
-struct stem_weights {
-	const void *from;
-	void *to;
-	size_t n;
-	unsigned in, depth;
-	int k[3], patches[2];
-};
-
 /* ---- depthwise convolutions ---- */
 
 /*
@@ -419,13 +382,12 @@ struct stem_weights {
 enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 	DEPTH_THREADS = 128 };
 
-/* y = x * w, or its input gradient.  A vector has ${width} channels. */
+/* y = x * w, or its input gradient. */
 struct depth {
 	struct image image;		/* of strips */
 	struct pool_window window;
 	int positions[3];			/* extents of y, the last in strips */
-	unsigned c;
-	int width;			/* vector length: LANES, 2 or 1 */
+	unsigned c;			/* with padding */
 	const void *x, *w;		/* backward: x is dy */
 	void *y;
 	/* ${turned}: flip the weights along each axis */
@@ -440,11 +402,12 @@ struct depth {
  */
 struct depth_sums {
 	struct pool_window window;
-	unsigned c, tiles, sets;
+	unsigned c, channels;		/* with and without padding */
+	unsigned tiles, sets;
 	unsigned items, strips, per;
-	int across, width, nine;
+	int across, nine;
 	const void *x, *dy;
-	double *part;			/* [parts][c][taps] */
+	double *part;			/* [parts][channels][taps] */
 };
 
 /* ---- softmax and losses ---- */
@@ -454,19 +417,17 @@ struct depth_sums {
  * Backward: to = y (dy - sum of y dy).
  *
  * The offset of an element is that of its group plus its offset in the group.
- * Groups have up to three axes, members up to two, the last axis varying
- * fastest.  ${lanes} threads, a power of two, share a group.  They are adjacent
- * in the block if ${near}.
+ * Both have up to three axes, the last one varying fastest.  ${lanes} threads,
+ * a power of two, share a group.  They are adjacent in the block if ${near}.
  */
 struct softmax {
 	const void *x, *y, *dy;
 	void *to;
 	size_t groups;
 	unsigned members;
-	unsigned group_size[2];		/* extents of the last two axes */
-	size_t group_stride[3];
-	unsigned member_size;		/* extent of the last axis */
-	size_t member_stride[2];
+	/* extents of the last two axes, and strides of all */
+	unsigned group_size[2], member_size[2];
+	size_t group_stride[3], member_stride[3];
 	int lanes, near, accumulate;
 };
 
@@ -479,7 +440,7 @@ struct loss {
 	const float *class_weight;	/* [classes]; NULL: all are 1 */
 	enum target_kind target;
 	enum loss_kind kind;
-	unsigned clips, classes;
+	unsigned clips, classes, pitch;	/* ${pitch}: classes with padding */
 	double smooth, gamma;
 	double factor;			/* weight of the loss, */
 	const struct feed_values *values;	/* times the loss scale */
@@ -590,15 +551,16 @@ struct rating {
 };
 
 /*
- * Convert float weights [out][in][taps] to packed weights [out][taps][in] of
- * the storage type, or gradients back.  A block has ${some} inputs of one
- * output, or, if ${some} is 0, one element per thread.
+ * Convert float weights [out][in][taps] to packed weights [][taps][pitch] of
+ * the storage type, or gradients back.  Output o has its inputs from number o /
+ * ${each} * ${in} on; the other packed weights are 0.  A block has ${some}
+ * packed inputs of one output, or, if ${some} is 0, one element per thread.
  */
 enum { WEIGHTS = 2048 };
 struct wgrad {
 	const void *from;
 	void *to;
-	unsigned out, in, taps, some, pieces;
+	unsigned out, in, taps, each, pitch, some, pieces;
 };
 
 /*

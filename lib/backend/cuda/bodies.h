@@ -18,8 +18,6 @@
 #include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/image_body.h"
 #include "backend/cuda/each_type.h"
-#define BODIES "backend/cuda/stem_body.h"
-#include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/depthwise_body.h"
 #include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/head_body.h"

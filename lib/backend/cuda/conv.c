@@ -2,8 +2,7 @@
  * Convolutions by plans of the driver.  A kernel of one frame is a convolution
  * of n t images.  A kernel (t, 1, 1) is a convolution of images, too: their
  * rows are frames, and their columns are the pixels of a frame.  cuDNN has
- * better plans for images than for volumes.  A stem is a convolution of patches
- * (stem.c).
+ * better plans for images than for volumes.
  *
  * With fused patterns (driver.h), a convolution computes the norm before it.
  * The output of that norm is then never in memory.  The convolution also
@@ -34,20 +33,27 @@ struct cuda_conv {
 	struct norm *norm;		/* the fused norm, owned; or NULL */
 };
 
-/* Return the number of packed weights. */
-static size_t
-cuda_conv_weights(const struct task *t)
+struct packed_shape
+conv_packed(const struct task *t)
 {
-	return stem_is(t) ? stem_weights(t) : (size_t)t->out.c *
-	    (size_t)(t->in[0].c / t->op->groups) * conv_taps(t->op);
+	int groups = t->op->groups, in = cuda_padded(t->in[0].c);
+
+	if (depthwise_is(t->op, &t->in[0]))
+		return (struct packed_shape){ 1, in, 1 };
+	if (t->in[0].c % 8 != 0 || t->out.c % 8 != 0)
+		groups = 1;
+	return (struct packed_shape){ cuda_padded(t->out.c), in / groups,
+		groups };
 }
 
 /* Return the bytes of packed weights, aligned. */
 static size_t
 cuda_conv_weights_bytes(const struct task *t)
 {
-	return round_up(cuda_conv_weights(t) * cuda_size(cuda_of(t)->type),
-	    ALIGN);
+	struct packed_shape p = conv_packed(t);
+
+	return round_up((size_t)p.out * (size_t)p.in * conv_taps(t->op) *
+	    cuda_size(cuda_of(t)->type), ALIGN);
 }
 
 /* ---- plans ---- */
@@ -73,7 +79,8 @@ cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
 	const int from[3] = { x->t, x->h, x->w }, to[3] = { y->t, y->h, y->w };
 	struct conv_shape s = { .pass = pass, .fusion = pattern,
 		.type = cuda_of(t)->type,
-		.n = x->n, .in = x->c, .out = y->c, .groups = op->groups,
+		.n = x->n, .in = cuda_padded(x->c), .out = cuda_padded(y->c),
+		.groups = conv_packed(t).groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
 	int flat = op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0;
 	int deep = op->k[1] == 1 && op->k[2] == 1 && op->s[1] == 1 &&
@@ -91,8 +98,6 @@ cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
 	for (int i = flat; i < 3; i++)
 		cuda_conv_set_extents(&s, i - flat, from[i], to[i], op->k[i],
 		    op->s[i], op->p[i]);
-	if (stem_is(t))
-		stem_shape(t, &s);
 	return s;
 }
 
@@ -153,8 +158,6 @@ cuda_conv_prepare(struct task *t)
 
 	if (t->impl == &cuda_depthwise)
 		return 0;
-	if (stem_is(t))
-		t->reads = 0;	/* backward reads the saved patches, not x */
 	/* cuda_fuse has made the plans of fused patterns already. */
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
@@ -166,16 +169,14 @@ cuda_conv_prepare(struct task *t)
 }
 
 /*
- * Return 1 if fused patterns may be used.  cuDNN has engines for them in fp16
- * and for channels in groups of eight.  A bias would come between the
- * convolution and the operators behind it.
+ * Return 1 if fused patterns may be used.  cuDNN has engines for them in fp16.
+ * A bias would come between the convolution and the operators behind it.
  */
 static int
 cuda_conv_may_fuse(const struct task *t)
 {
 	return cuda_of(t)->type == GPU_F16 && t->training && !t->no_grad &&
-	    !t->op->bias && t->op->groups == 1 && t->out.c % 8 == 0 &&
-	    (t->in[0].c % 8 == 0 || stem_is(t));
+	    !t->op->bias && t->op->groups == 1;
 }
 
 int
@@ -183,7 +184,7 @@ conv_fuse_norm(struct task *t, struct norm *n)
 {
 	struct cuda_conv *c;
 
-	if (!cuda_conv_may_fuse(t) || stem_is(t))
+	if (!cuda_conv_may_fuse(t))
 		return 0;
 	t->priv = c = xcalloc(1, sizeof(*c));
 	c->norm = n;
@@ -225,18 +226,15 @@ cuda_conv_describe(const struct task *t, char *text, size_t size)
 		snprintf(text + strlen(text), size - strlen(text), "%s%s",
 		    c->norm != NULL ? ", fused norm" : "",
 		    c->sums ? ", sums" : "");
-	if (stem_is(t))
-		snprintf(text + strlen(text), size - strlen(text),
-		    ", on 2x2 patches");
 }
 
 /*
  * ---- memory ----
  *
  * Kept: packed weights, and their gradient.  Saved: the sums of y, then what
- * the norm saves or the patches of a stem.  Scratch: the workspace, the
- * gradient behind the relu of the norm, its sums and ignored outputs, the
- * scratch memory of the norm; or the partial sums of a bias.
+ * the norm saves.  Scratch: the workspace, the gradient behind the relu of the
+ * norm, its sums and ignored outputs, the scratch memory of the norm; or the
+ * partial sums of a bias.
  */
 
 /*
@@ -263,8 +261,8 @@ cuda_conv_norm_saved_at(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
 
-	return c->sums ? round_up(2 * (size_t)t->out.c * sizeof(float), ALIGN) :
-	    0;
+	return c->sums ? round_up(2 * (size_t)cuda_padded(t->out.c) *
+	    sizeof(float), ALIGN) : 0;
 }
 
 static size_t
@@ -273,24 +271,7 @@ cuda_conv_saved(const struct task *t)
 	const struct cuda_conv *c = t->priv;
 
 	return cuda_conv_norm_saved_at(t) + (c->norm != NULL ?
-	    cuda_norm_saved(c->norm) : stem_is(t) ? stem_bytes(t) : 0);
-}
-
-/*
- * Return the address of the patches.  A stem has no fused norm, so they take
- * its place.
- */
-static void *
-cuda_conv_patches_of(const struct task *t)
-{
-	return (char *)t->saved + cuda_conv_norm_saved_at(t);
-}
-
-/* Return the input of the convolution: patches or x. */
-static const void *
-cuda_conv_x_of(const struct task *t)
-{
-	return stem_is(t) ? cuda_conv_patches_of(t) : t->x[0];
+	    cuda_norm_saved(c->norm) : 0);
 }
 
 float *
@@ -317,8 +298,8 @@ cuda_conv_behind_sums_at(const struct task *t)
 static size_t
 cuda_conv_norm_scratch_at(const struct task *t)
 {
-	return cuda_conv_behind_sums_at(t) + round_up(5 * (size_t)t->in[0].c *
-	    sizeof(float), ALIGN);
+	return cuda_conv_behind_sums_at(t) + round_up(5 *
+	    (size_t)cuda_padded(t->in[0].c) * sizeof(float), ALIGN);
 }
 
 static size_t
@@ -375,9 +356,7 @@ cuda_conv_forward(struct task *t)
 	}
 	if (c->sums)
 		b = (struct conv_operands){ .sums = conv_sums(t) };
-	if (stem_is(t))
-		stem_make_patches(t, cuda_conv_patches_of(t));
-	cuda_conv_run(t, CONV_FORWARD, cuda_conv_x_of(t), t->packed_weights, t->y,
+	cuda_conv_run(t, CONV_FORWARD, t->x[0], t->packed_weights, t->y,
 	    c->sums ? &b : NULL);
 	if (t->op->bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
@@ -393,7 +372,7 @@ cuda_conv_backward_normed(struct task *t, const struct norm *n)
 	struct conv_operands b = cuda_norm_operands(n, saved, 1);
 
 	b.sums = (float *)(scratch + cuda_conv_behind_sums_at(t));
-	b.ignored = b.sums + 2 * t->in[0].c;
+	b.ignored = b.sums + 2 * cuda_padded(t->in[0].c);
 	cuda_conv_run(t, CONV_DATA, behind, t->packed_weights, t->dy, &b);
 	cuda_norm_back(n, saved, scratch + cuda_conv_norm_scratch_at(t), b.sums,
 	    behind);
@@ -418,7 +397,7 @@ cuda_conv_backward(struct task *t)
 		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy, NULL);
 	if (!t->needs_weight_grad)
 		return;
-	cuda_conv_run(t, CONV_WEIGHTS, cuda_conv_x_of(t), dw, t->dy, NULL);
+	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
 	packing_return(t, dw);
 	if (t->op->bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,

@@ -3,8 +3,7 @@
 
 /*
  * Declarations shared by the files of convolutions: algorithms of the driver
- * (conv.c), stems (stem.c), depthwise kernels (depthwise.c) and packed weights
- * (packing.c).
+ * (conv.c), depthwise kernels (depthwise.c) and packed weights (packing.c).
  */
 
 #include "backend/cuda/cuda.h"
@@ -66,38 +65,14 @@ int conv_fuse_sums(struct task *t);
 float *conv_sums(const struct task *t);
 
 /*
- * A stem (stem.c): a convolution of pixels that runs as a convolution of
- * patches.
+ * Weights are floats [out][in][taps].  Packed weights, at t->packed_weights,
+ * are [out][taps][in] in the storage type, with out and in padded.  If padding
+ * would separate the groups, they are those of one group: the weights between
+ * groups are 0.
  *
- * stem_is(t):
- * Return 1 if ${t} is a stem.
- *
- * stem_shape(t, s):
- * Change ${s}, the shape of the convolution of pixels, to that of patches.
- *
- * stem_weights(t):
- * Return the number of weights of the convolution of patches.
- *
- * stem_bytes(t):
- * Return the bytes of the patches.
- *
- * stem_make_patches(t, to):
- * Rearrange the input of ${t} to patches at ${to}.
- *
- * stem_convert_weights(t, back, from, to):
- * Convert float weights at ${from} to weights of patches at ${to}; if ${back},
- * convert a gradient the other way.
- */
-int stem_is(const struct task *t);
-void stem_shape(const struct task *t, struct conv_shape *s);
-size_t stem_weights(const struct task *t);
-size_t stem_bytes(const struct task *t);
-void stem_make_patches(struct task *t, void *to);
-void stem_convert_weights(struct task *t, int back, const void *from, void *to);
-
-/*
- * Weights are floats [out][in][taps].  Packed weights, at t->kept, are
- * [out][taps][in] in the storage type.
+ * conv_packed(t):
+ * Return their extents and number of groups.  A depthwise convolution has one
+ * output, and its channels are its inputs.
  *
  * packing_group(task, n):
  * Let the first convolution of a plan of ${n} tasks pack the weights of all.
@@ -121,6 +96,8 @@ void stem_convert_weights(struct task *t, int back, const void *from, void *to);
  * Return the gradients that the graph being captured has still to convert, or
  * NULL if no graph is being captured.  The graph owns the table.
  */
+struct packed_shape { int out, in, groups; };
+struct packed_shape conv_packed(const struct task *t);
 struct weights_table;
 void packing_group(struct task *task, int n);
 void packing_renew(struct task *t);

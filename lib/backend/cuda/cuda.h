@@ -57,11 +57,35 @@ cuda_size(enum gpu_type type)
 	return type == GPU_F32 ? 4 : 2;
 }
 
-/* cuda_bytes(c, d): return the bytes of an activation of shape ${d}. */
+/*
+ * An activation is stored as [n][t][h][w][c], with its channels padded to a
+ * multiple of eight.  A vector of 16 bytes then has channels of one position,
+ * and tensor cores take all of it.
+ *
+ * The padding is 0, in activations, gradients, packed weights, and behind the
+ * last element of a parameter (PARAM_ALIGN of graph/graph.h).  Kernels compute
+ * it like a channel, and it stays 0.
+ *
+ * cuda_padded(c): return ${c} channels with their padding.
+ * cuda_count(d): return the elements of an activation of shape ${d}.
+ * cuda_bytes(c, d): return its bytes.
+ */
+static inline int
+cuda_padded(int c)
+{
+	return (c + 7) / 8 * 8;
+}
+
+static inline size_t
+cuda_count(const struct dims *d)
+{
+	return (size_t)d->n * dims_positions(d) * (size_t)cuda_padded(d->c);
+}
+
 static inline size_t
 cuda_bytes(const struct cuda *c, const struct dims *d)
 {
-	return dims_count(d) * cuda_size(c->type);
+	return cuda_count(d) * cuda_size(c->type);
 }
 
 /*
@@ -114,6 +138,14 @@ void cuda_launch(struct cuda *c, const struct launch *k);
  * done.
  */
 void cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes);
+
+/*
+ * cuda_clear_padding(c, x, d):
+ * Set the padding of ${x}, an activation of shape ${d} that the caller is about
+ * to write, to 0.  The values become 0, too.  Do nothing if there is no
+ * padding.
+ */
+void cuda_clear_padding(struct cuda *c, void *x, const struct dims *d);
 
 /*
  * cuda_send(c, to, host, bytes):

@@ -25,18 +25,6 @@ depthwise_is(const struct op *op, const struct dims *in)
 	return op->groups == in->c && op->out == in->c && in->c > 1;
 }
 
-/*
- * Return the channels of a vector.  For example, rows of 54 channels begin at a
- * multiple of two, so their vectors have two.
- */
-static int
-cuda_depthwise_width_of(const struct task *t)
-{
-	int lanes = (int)cuda_lanes(cuda_of(t)->type);
-
-	return t->out.c % lanes == 0 ? lanes : t->out.c % 2 == 0 ? 2 : 1;
-}
-
 /* Return the window of ${op} for these input and output shapes. */
 static struct pool_window
 cuda_depthwise_window_of(const struct op *op, const struct dims *in,
@@ -54,7 +42,7 @@ cuda_depthwise_window_of(const struct op *op, const struct dims *in,
 static size_t
 cuda_depthwise_weights_bytes(const struct task *t)
 {
-	return round_up((size_t)t->out.c * conv_taps(t->op) *
+	return round_up((size_t)cuda_padded(t->out.c) * conv_taps(t->op) *
 	    cuda_size(cuda_of(t)->type), ALIGN);
 }
 
@@ -71,12 +59,12 @@ cuda_depthwise_sums_of(const struct task *t, unsigned *parts)
 	const struct op *op = t->op;
 	struct depth_sums a = { .window = cuda_depthwise_window_of(op, &t->in[0],
 	    &t->out),
-		.c = (unsigned)t->out.c, .width = cuda_depthwise_width_of(t) };
-	unsigned vectors = a.c / (unsigned)a.width;
+		.c = (unsigned)cuda_padded(t->out.c),
+		.channels = (unsigned)t->out.c };
+	unsigned vectors = a.c / cuda_lanes(cuda_of(t)->type);
 	size_t largest;
 
-	a.nine = a.width > 1 && op->k[1] == 3 && op->k[2] == 3 &&
-	    op->s[2] <= 2;
+	a.nine = op->k[1] == 3 && op->k[2] == 3 && op->s[2] <= 2;
 	a.sets = conv_taps(op) / (a.nine ? 9 : 1);
 	a.tiles = cuda_pieces(vectors, ACROSS);
 	a.across = (int)cuda_pieces(vectors, a.tiles);
@@ -123,13 +111,13 @@ cuda_depthwise_run(struct task *t, int kernel, struct depth a,
 	int strips = (int)cuda_pieces((size_t)over->w, (size_t)strip);
 	struct launch k;
 
-	a.c = (unsigned)over->c;
-	a.width = cuda_depthwise_width_of(t);
+	a.c = (unsigned)cuda_padded(over->c);
 	a.w = t->packed_weights;
 	a.positions[0] = over->t;
 	a.positions[1] = over->h;
 	a.positions[2] = strips;
-	a.image.plane = (unsigned)(over->h * strips * (over->c / a.width));
+	a.image.plane = (unsigned)(over->h * strips) * (a.c /
+	    cuda_lanes(c->type));
 	a.image.pieces = cuda_pieces(a.image.plane, THREADS);
 	k = CUDA_KERNEL(c, kernel, (unsigned)(over->n * over->t) *
 	    a.image.pieces, 1, a);
@@ -192,7 +180,7 @@ cuda_depthwise_run_weights(struct task *t)
 	cuda_writes(&k, a.part, cuda_depthwise_parts_bytes(t));
 	cuda_launch(c, &k);
 	total_run(c, 1, (struct total){ .part = a.part, .to = t->dw[0],
-		.entries = parts, .period = a.c * taps, .share = 1,
+		.entries = parts, .period = a.channels * taps, .share = 1,
 		.floats = 1 });
 }
 
@@ -212,7 +200,8 @@ cuda_depthwise_backward(struct task *t)
 static void
 cuda_depthwise_describe(const struct task *t, char *text, size_t size)
 {
-	snprintf(text, size, "depthwise, vectors of %d", cuda_depthwise_width_of(t));
+	(void)t;
+	snprintf(text, size, "depthwise");
 }
 
 static void

@@ -15,19 +15,16 @@
 
 /* Load a column of a row, or zeros outside the row. */
 INLINE struct words
-OF(depth_column)(const void *x, size_t row, int column, int columns, unsigned c,
-    const int width)
+OF(depth_column)(const void *x, size_t row, int column, int columns, unsigned c)
 {
-	int there = column >= 0 && column < columns;
-
-	return OF(fetch)(x, there ? row + (size_t)column * c : 0, there ?
-	    SIZE_MAX : 0, width);
+	return OF(fetch)(x, row + (size_t)column * c, column >= 0 &&
+	    column < columns);
 }
 
 /* y = sum over taps of w x, for the strip of the thread. */
 INLINE void
-OF(depth_strip)(const struct depth *a, struct block b, const int width,
-    const int taps, const int step)
+OF(depth_strip)(const struct depth *a, struct block b, const int taps,
+    const int step)
 {
 	const struct pool_window *w = &a->window;
 	const int columns = (DEPTH_STRIP - 1) * step + taps;
@@ -36,7 +33,7 @@ OF(depth_strip)(const struct depth *a, struct block b, const int width,
 
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, a->positions, a->c, b, i,
-		    width);
+		    LANES);
 		int o = s.at[2] * DEPTH_STRIP, first[2], last[2];
 		float sum[DEPTH_STRIP][LANES];
 
@@ -45,7 +42,7 @@ OF(depth_strip)(const struct depth *a, struct block b, const int width,
 		UNROLL
 		for (int e = 0; e < DEPTH_STRIP; e++)
 			UNROLL
-			for (int l = 0; l < width; l++)
+			for (int l = 0; l < LANES; l++)
 				sum[e][l] = 0;
 		for (int k = 0; k < 2; k++)
 			window_taps(w, k, s.at[k], &first[k], &last[k]);
@@ -62,14 +59,14 @@ OF(depth_strip)(const struct depth *a, struct block b, const int width,
 			UNROLL
 			for (int j = 0; j < columns; j++)
 				x[j] = OF(depth_column)(a->x, row, left + j *
-				    gap, w->in[2], a->c, width);
+				    gap, w->in[2], a->c);
 			UNROLL
 			for (int q = 0; q < taps; q++) {
 				int tap = (t * w->k[1] + h) * w->k[2] + v + q;
 
 				OF(unpack)(OF(fetch)(a->w, (size_t)(a->turned ?
-				    all - 1 - tap : tap) * a->c + s.c,
-				    SIZE_MAX, width), weight[q]);
+				    all - 1 - tap : tap) * a->c + s.c, 1),
+				    weight[q]);
 			}
 			UNROLL
 			for (int j = 0; j < columns; j++) {
@@ -81,7 +78,7 @@ OF(depth_strip)(const struct depth *a, struct block b, const int width,
 					if (q < 0 || q >= taps)
 						continue;
 					UNROLL
-					for (int l = 0; l < width; l++)
+					for (int l = 0; l < LANES; l++)
 						sum[e][l] = fmaf(f[l],
 						    weight[q][l], sum[e][l]);
 				}
@@ -91,22 +88,9 @@ OF(depth_strip)(const struct depth *a, struct block b, const int width,
 		for (int e = 0; e < DEPTH_STRIP; e++)
 			if (o + e < w->out[2])
 				OF(give)(a->y, number_at(s.clip, w->out, a->c,
-				    s.at[0], s.at[1], o + e, s.c), SIZE_MAX,
-				    sum[e], a->accumulate, width);
+				    s.at[0], s.at[1], o + e, s.c), 1, sum[e],
+				    a->accumulate);
 	}
-}
-
-INLINE void
-OF(depth_of)(const struct depth *a, struct block b, const int width)
-{
-	const struct pool_window *w = &a->window;
-
-	if (w->k[2] == 3 && w->s[2] == 1)
-		OF(depth_strip)(a, b, width, 3, 1);
-	else if (w->k[2] == 3 && w->s[2] == 2)
-		OF(depth_strip)(a, b, width, 3, 2);
-	else
-		OF(depth_strip)(a, b, width, 1, 1);
 }
 
 /*
@@ -116,65 +100,56 @@ OF(depth_of)(const struct depth *a, struct block b, const int width)
 BODY
 OF(depth)(const struct depth *a, struct block b)
 {
-	if (a->width == 1)
-		OF(depth_strip)(a, b, 1, 1, 1);
-	else if (a->width == 2)
-		OF(depth_of)(a, b, 2);
+	const struct pool_window *w = &a->window;
+
+	if (w->k[2] == 3 && w->s[2] == 1)
+		OF(depth_strip)(a, b, 3, 1);
+	else if (w->k[2] == 3 && w->s[2] == 2)
+		OF(depth_strip)(a, b, 3, 2);
 	else
-		OF(depth_of)(a, b, LANES);
+		OF(depth_strip)(a, b, 1, 1);
 }
 
 /*
  * Input gradient for strides above 1: dx = sum of w[tap] dy over the windows
  * that contain the input.
  */
-INLINE void
-OF(depth_back_of)(const struct depth *a, struct block b, const int width)
+BODY
+OF(depth_back)(const struct depth *a, struct block b)
 {
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->in, a->c, b, i, width);
+		struct spot s = spot_of(&a->image, w->in, a->c, b, i, LANES);
 		float sum[LANES], dy[LANES], weight[LANES];
 		int first[3], last[3];
 
 		if (!s.there)
 			continue;
 		UNROLL
-		for (int l = 0; l < width; l++)
+		for (int l = 0; l < LANES; l++)
 			sum[l] = 0;
 		window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
 			unsigned tap = window_tap(w, s.at, t, h, v);
 
 			OF(unpack)(OF(fetch)(a->x, number_at(s.clip, w->out,
-			    a->c, t, h, v, s.c), SIZE_MAX, width), dy);
+			    a->c, t, h, v, s.c), 1), dy);
 			OF(unpack)(OF(fetch)(a->w, (size_t)tap * a->c + s.c,
-			    SIZE_MAX, width), weight);
+			    1), weight);
 			UNROLL
-			for (int l = 0; l < width; l++)
+			for (int l = 0; l < LANES; l++)
 				sum[l] = fmaf(dy[l], weight[l], sum[l]);
 		}
-		OF(give)(a->y, spot_number(&s, w->in, a->c), SIZE_MAX, sum,
-		    a->accumulate, width);
+		OF(give)(a->y, spot_number(&s, w->in, a->c), 1, sum,
+		    a->accumulate);
 	}
-}
-
-BODY
-OF(depth_back)(const struct depth *a, struct block b)
-{
-	if (a->width == 1)
-		OF(depth_back_of)(a, b, 1);
-	else if (a->width == 2)
-		OF(depth_back_of)(a, b, 2);
-	else
-		OF(depth_back_of)(a, b, LANES);
 }
 
 /* Return the strips, channels and taps of thread ${i}. */
 INLINE struct depth_part
 OF(depth_part)(const struct depth_sums *a, struct block b, int i,
-    const int width, const int tall, const int taps)
+    const int tall, const int taps)
 {
 	const struct pool_window *w = &a->window;
 	unsigned set = b.x % a->sets, rest = b.x / a->sets;
@@ -184,7 +159,7 @@ OF(depth_part)(const struct depth_sums *a, struct block b, int i,
 
 	p.part = rest / a->tiles;
 	p.lanes = (unsigned)(b.threads / a->across);
-	p.c = vector * (unsigned)width;
+	p.c = vector * LANES;
 	p.there = lane < p.lanes && p.c < a->c;
 	p.first = p.part * a->per + lane;
 	p.last = a->items - p.part * a->per < a->per ? a->items :
@@ -204,23 +179,22 @@ OF(depth_part)(const struct depth_sums *a, struct block b, int i,
  */
 INLINE void
 OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
-    const int width, const int tall, const int taps, const int step)
+    const int tall, const int taps, const int step)
 {
 	const struct pool_window *w = &a->window;
 	const int columns = (DEPTH_STRIP - 1) * step + taps;
-	const int count = tall * taps * width;
+	const int count = tall * taps * LANES;
 	const int gap = taps == 1 ? w->s[2] : 1;
 	int half = 1;
 
 	EACH_THREAD(i) {
-		struct depth_part p = OF(depth_part)(a, b, i, width, tall,
-		    taps);
+		struct depth_part p = OF(depth_part)(a, b, i, tall, taps);
 		float s[9][LANES];
 
 		UNROLL
 		for (int k = 0; k < tall * taps; k++)
 			UNROLL
-			for (int l = 0; l < width; l++)
+			for (int l = 0; l < LANES; l++)
 				s[k][l] = 0;
 		for (unsigned n = p.first; n < p.last; n += p.lanes) {
 			int o = (int)(n % a->strips) * DEPTH_STRIP;
@@ -236,7 +210,7 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 			for (int e = 0; e < DEPTH_STRIP; e++)
 				OF(unpack)(OF(depth_column)(a->dy, number_at(
 				    clip, w->out, a->c, t, h, 0, p.c), o + e,
-				    w->out[2], a->c, width), dy[e]);
+				    w->out[2], a->c), dy[e]);
 			t = t * w->s[0] - w->p[0] + p.t;
 			if (t < 0 || t >= w->in[0])
 				continue;
@@ -254,8 +228,8 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 				UNROLL
 				for (int j = 0; j < columns; j++) {
 					OF(unpack)(OF(depth_column)(a->x, row,
-					    left + j * gap, w->in[2], a->c,
-					    width), f);
+					    left + j * gap, w->in[2], a->c),
+					    f);
 					UNROLL
 					for (int e = 0; e < DEPTH_STRIP; e++) {
 						const int q = j - e * step;
@@ -263,7 +237,7 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 						if (q < 0 || q >= taps)
 							continue;
 						UNROLL
-						for (int l = 0; l < width; l++)
+						for (int l = 0; l < LANES; l++)
 							s[r * taps + q][l] =
 							    fmaf(f[l], dy[e][l],
 							    s[r * taps + q][l]);
@@ -274,8 +248,8 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 		UNROLL
 		for (int k = 0; k < tall * taps; k++)
 			UNROLL
-			for (int l = 0; l < width; l++)
-				sum[(k * width + l) * b.threads + i] = s[k][l];
+			for (int l = 0; l < LANES; l++)
+				sum[(k * LANES + l) * b.threads + i] = s[k][l];
 	}
 	while (2 * half < b.threads / a->across)
 		half *= 2;
@@ -289,31 +263,21 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 				    i + half * a->across];
 		}
 	EACH_THREAD(i) {
-		struct depth_part p = OF(depth_part)(a, b, i, width, tall,
-		    taps);
+		struct depth_part p = OF(depth_part)(a, b, i, tall, taps);
 		size_t all = (size_t)(w->k[0] * w->k[1] * w->k[2]);
-		double *to = a->part + ((size_t)p.part * a->c + p.c) * all;
+		double *to = a->part + ((size_t)p.part * a->channels + p.c) *
+		    all;
 
 		for (int k = 0; k < count && i < a->across && p.there; k++) {
-			int tap = k / width, l = k % width;
+			int tap = k / LANES, l = k % LANES;
 
+			if (p.c + (unsigned)l >= a->channels)
+				continue;
 			to[(size_t)l * all + (size_t)((p.t * w->k[1] + p.h +
 			    tap / taps) * w->k[2] + p.v + tap % taps)] =
 			    sum[k * b.threads + i];
 		}
 	}
-}
-
-INLINE void
-OF(depth_sums_wide)(const struct depth_sums *a, struct block b, float *sum,
-    const int width)
-{
-	if (a->nine && a->window.s[2] == 1)
-		OF(depth_sums_of)(a, b, sum, width, 3, 3, 1);
-	else if (a->nine)
-		OF(depth_sums_of)(a, b, sum, width, 3, 3, 2);
-	else
-		OF(depth_sums_of)(a, b, sum, width, 1, 1, 1);
 }
 
 /* Weight gradient: partial sums that kernel total adds. */
@@ -322,10 +286,10 @@ OF(depth_sums)(const struct depth_sums *a, struct block b)
 {
 	SHARED(float, sum, 9 * LANES * DEPTH_THREADS);
 
-	if (a->width == 1)
-		OF(depth_sums_of)(a, b, sum, 1, 1, 1, 1);
-	else if (a->width == 2)
-		OF(depth_sums_wide)(a, b, sum, 2);
+	if (a->nine && a->window.s[2] == 1)
+		OF(depth_sums_of)(a, b, sum, 3, 3, 1);
+	else if (a->nine)
+		OF(depth_sums_of)(a, b, sum, 3, 3, 2);
 	else
-		OF(depth_sums_wide)(a, b, sum, LANES);
+		OF(depth_sums_of)(a, b, sum, 1, 1, 1);
 }

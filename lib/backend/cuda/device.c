@@ -57,6 +57,14 @@ cuda_fill(struct cuda *c, void *to, int byte, size_t bytes)
 }
 
 void
+cuda_clear_padding(struct cuda *c, void *x, const struct dims *d)
+{
+	if (d->c % 8 != 0)
+		c->driver->call->fill(c->driver, c->stream, x, 0,
+		    cuda_bytes(c, d));
+}
+
+void
 cuda_wait(struct cuda *c)
 {
 	if (c->driver->call->wait(c->driver, c->stream) != 0)

@@ -8,9 +8,9 @@
 
 /*
  * Fuse the temporal shift of a norm's output with the norm, which stores
- * vectors where the shift moves them.  This saves a read and a write.  Rows,
- * and the moved channels, must be whole vectors.  If other tasks read the
- * output, it is stored unshifted, too.
+ * vectors where the shift moves them.  This saves a read and a write.  The
+ * moved channels must be whole vectors.  If other tasks read the output, it is
+ * stored unshifted, too.
  */
 static void
 cuda_fuse_shift(struct norm *n)
@@ -18,7 +18,7 @@ cuda_fuse_shift(struct norm *n)
 	int lanes = (int)cuda_lanes(cuda_of(n->tail)->type);
 	int c = n->tail->out.c;
 
-	if (n->shift != NULL && (n->tail == n->bn || c % lanes != 0 ||
+	if (n->shift != NULL && (n->tail == n->bn ||
 	    c / n->shift->op->fold % lanes != 0))
 		n->shift = NULL;
 	if (n->shift == NULL)

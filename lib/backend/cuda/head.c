@@ -10,9 +10,12 @@ static void
 cuda_run_dropout(struct task *t, const void *from, void *to, int accumulate)
 {
 	struct cuda *c = cuda_of(t);
-	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
+	size_t n = cuda_count(&t->out), bytes = n * cuda_size(c->type);
 	struct dropout a = { .from = from, .to = to, .clip = t->feed->clip,
-		.n = n, .per = n / (size_t)t->out.n, .values = t->values,
+		.n = n, .positions = dims_positions(&t->out),
+		.c = (unsigned)t->out.c, .vectors =
+		    (unsigned)cuda_padded(t->out.c) / cuda_lanes(c->type),
+		.values = t->values,
 		.index = (uint32_t)t->index, .rate = t->op->rate,
 		.factor = (float)(1 / (1 - t->op->rate)),
 		.accumulate = accumulate };
@@ -59,7 +62,10 @@ cuda_head_axes_put(struct cuda_head_axes *a, size_t size, size_t stride)
 	a->stride[a->n++] = stride;
 }
 
-/* Merge adjacent axes of the output that are all reduced, or all kept. */
+/*
+ * Merge adjacent axes of the output that are all reduced, or all kept.  Padding
+ * separates the channels from the others.
+ */
 static void
 cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
     struct cuda_head_axes *kept)
@@ -72,13 +78,15 @@ cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
 	int before = -1;
 
 	*over = *kept = (struct cuda_head_axes){ 0 };
-	for (int i = 0; i < 5; all *= size[i++]) {
+	for (int i = 0; i < 5; all *= i == 0 ? (size_t)cuda_padded(d->c) :
+	    size[i], i++) {
 		int is = (t->op->axes & bit[i]) != 0;
 		struct cuda_head_axes *a = is ? over : kept;
 
 		if (size[i] == 1)
 			continue;
-		if (is == before)
+		if (is == before && a->size[a->n - 1] *
+		    a->stride[a->n - 1] == all)
 			a->size[a->n - 1] *= size[i];
 		else
 			cuda_head_axes_put(a, size[i], all);
@@ -86,9 +94,8 @@ cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
 	}
 }
 
-/*
- * The kernel supports two merged axes over which it reduces, and three others.
- */
+/* The kernel supports three merged axes over which it reduces, and three
+ * others. */
 static struct softmax
 cuda_softmax_of(const struct task *t)
 {
@@ -97,23 +104,22 @@ cuda_softmax_of(const struct task *t)
 	size_t members = 1;
 
 	cuda_softmax_axes(t, &over, &kept);
-	while (over.n < 2)
+	while (over.n < 3)
 		cuda_head_axes_put(&over, 1, 0);
 	while (kept.n < 3)
 		cuda_head_axes_put(&kept, 1, 0);
-	assert(over.n == 2);
-	for (int i = 0; i < 2; i++) {
-		members *= over.size[i];
-		a.member_stride[1 - i] = over.stride[i];
-		a.group_size[1 - i] = (unsigned)kept.size[i];
-	}
 	for (int i = 0; i < 3; i++) {
+		members *= over.size[i];
 		a.groups *= kept.size[i];
+		a.member_stride[2 - i] = over.stride[i];
 		a.group_stride[2 - i] = kept.stride[i];
+	}
+	for (int i = 0; i < 2; i++) {
+		a.member_size[1 - i] = (unsigned)over.size[i];
+		a.group_size[1 - i] = (unsigned)kept.size[i];
 	}
 	assert(members < (size_t)1 << 31);
 	a.members = (unsigned)members;
-	a.member_size = (unsigned)over.size[0];
 	a.near = over.stride[0] == 1;
 	/*
 	 * Use more threads per group while each has at least four members.
@@ -138,6 +144,7 @@ cuda_softmax_forward(struct task *t)
 
 	a.x = t->x[0];
 	a.to = t->y;
+	cuda_clear_padding(c, t->y, &t->out);
 	cuda_reads(&k, a.x, bytes);
 	cuda_writes(&k, a.to, bytes);
 	cuda_launch(c, &k);
@@ -158,6 +165,8 @@ cuda_softmax_backward(struct task *t)
 	a.dy = t->dy;
 	a.to = t->dx[0];
 	a.accumulate = t->accumulate[0];
+	if (!a.accumulate)
+		cuda_clear_padding(c, a.to, &t->out);
 	cuda_reads(&k, a.y, bytes);
 	cuda_reads(&k, a.dy, bytes);
 	cuda_touches(&k, a.to, bytes, a.accumulate);
@@ -188,7 +197,9 @@ cuda_loss_of(const struct task *t)
 		.class_weight = t->op->loss == LOSS_SOFTMAX ?
 		    target->class_weight : NULL, .target = target->kind,
 		.kind = t->op->loss, .clips = (unsigned)n,
-		.classes = (unsigned)t->in[0].c, .smooth = t->op->smooth,
+		.classes = (unsigned)t->in[0].c,
+		.pitch = (unsigned)cuda_padded(t->in[0].c),
+		.smooth = t->op->smooth,
 		.gamma = t->op->focus,
 		.factor = t->op->weight, .values = t->values,
 		.value = t->scratch,

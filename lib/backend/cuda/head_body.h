@@ -37,25 +37,25 @@ BODY
 OF(dropout)(const struct dropout *a, struct block b)
 {
 	EACH_THREAD(i) {
-		size_t v = ((size_t)b.x * (size_t)b.threads + (size_t)i) *
-		    LANES;
+		size_t v = (size_t)b.x * (size_t)b.threads + (size_t)i;
+		size_t position = v / a->vectors, at = v * LANES;
+		unsigned c = (unsigned)(v % a->vectors) * LANES;
+		size_t place = position % a->positions * a->c + c;
 		float x[LANES];
 		uint32_t w[4] = { 0, 0, 0, 0 };
 
-		OF(unpack)(OF(fetch)(a->from, v, a->n, LANES), x);
+		OF(unpack)(OF(fetch)(a->from, at, at < a->n), x);
 		UNROLL
-		for (int e = 0; e < LANES; e++) {
-			size_t at = v + (size_t)e, place = at % a->per;
-
-			if (at >= a->n)
+		for (int e = 0; e < LANES; e++, place++) {
+			if (at >= a->n || c + (unsigned)e >= a->c)
 				break;
 			if (e == 0 || place % 4 == 0)
-				OF(draw)(a->values->seed, a->clip[at / a->per],
-				    a->index, place / 4, w);
+				OF(draw)(a->values->seed, a->clip[position /
+				    a->positions], a->index, place / 4, w);
 			x[e] = (w[place % 4] >> 8) * 0x1p-24 < a->rate ? 0 :
 			    x[e] * a->factor;
 		}
-		OF(give)(a->to, v, a->n, x, a->accumulate, LANES);
+		OF(give)(a->to, at, at < a->n, x, a->accumulate);
 	}
 }
 
@@ -76,23 +76,28 @@ OF(softmax_group)(const struct softmax *a, struct block b, int i, int *lane)
 	return g < a->groups ? g : SIZE_MAX;
 }
 
+/* Return the offset of number ${i} of three axes. */
+INLINE size_t
+OF(softmax_offset)(size_t i, const unsigned *size, const size_t *stride)
+{
+	size_t at = i % size[1] * stride[2];
+
+	i /= size[1];
+	return at + i % size[0] * stride[1] + i / size[0] * stride[0];
+}
+
 /* Return the offset of group ${g}. */
 INLINE size_t
 OF(softmax_first)(const struct softmax *a, size_t g)
 {
-	size_t at = g % a->group_size[1] * a->group_stride[2];
-
-	g /= a->group_size[1];
-	return at + g % a->group_size[0] * a->group_stride[1] +
-	    g / a->group_size[0] * a->group_stride[0];
+	return OF(softmax_offset)(g, a->group_size, a->group_stride);
 }
 
 /* Return the offset of member ${m} in its group. */
 INLINE size_t
 OF(softmax_member)(const struct softmax *a, unsigned m)
 {
-	return m / a->member_size * a->member_stride[0] +
-	    m % a->member_size * a->member_stride[1];
+	return OF(softmax_offset)(m, a->member_size, a->member_stride);
 }
 
 /*
@@ -266,7 +271,7 @@ OF(loss_weight)(const struct loss *a, unsigned n)
 INLINE double
 OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 {
-	return OF(widen)(((const S *)a->x)[(size_t)n * a->classes + c]);
+	return OF(widen)(((const S *)a->x)[(size_t)n * a->pitch + c]);
 }
 
 /* Return loss_q, times the slope if the loss is focal.  all = log sum exp(x). */
@@ -415,9 +420,11 @@ OF(loss)(const struct loss *a, struct block b)
 		double w = OF(loss_weight)(a, b.x);
 		float y = (float)(w != 0 ? w * part[0] : 0);
 
+		if (i < 8)		/* the loss, then padding */
+			((S *)a->y)[b.x * 8 + (unsigned)i] = OF(narrow)(i == 0 ?
+			    y : 0);
 		if (i > 0)
 			continue;
-		((S *)a->y)[b.x] = OF(narrow)(y);
 		a->value[b.x] = y;
 		a->rank[b.x] = which[0] >= 0 ? above[0] : INT32_MAX;
 	}
@@ -486,15 +493,17 @@ OF(loss_back)(const struct loss *a, struct block b)
 		double w = OF(loss_weight)(a, b.x) *
 		    (a->factor * a->values->scale);
 
-		for (unsigned c = (unsigned)i; c < a->classes; c += THREADS) {
-			S *to = (S *)a->dx + (size_t)b.x * a->classes + c;
-			double x = OF(loss_x)(a, b.x, c);
-			double q = OF(loss_slope)(a, b.x, c,
-			    top[0] + log(sum[0]));
+		for (unsigned c = (unsigned)i; c < a->pitch; c += THREADS) {
+			S *to = (S *)a->dx + (size_t)b.x * a->pitch + c;
+			int there = c < a->classes;
+			double x = there ? OF(loss_x)(a, b.x, c) : 0;
+			double q = there ? OF(loss_slope)(a, b.x, c,
+			    top[0] + log(sum[0])) : 0;
 			double d = a->kind == LOSS_SIGMOID ?
 			    (1 / (1 + exp(-x)) - q) / a->classes :
 			    exp(x - top[0]) / sum[0] * whole[0] - q;
-			float v = w != 0 ? (float)(d / a->clips * w) : 0;
+			float v = w != 0 && there ? (float)(d / a->clips * w) :
+			    0;
 
 			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v : v);
 		}

@@ -4,29 +4,16 @@
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 
-/*
- * Plan the iteration over images of ${size} elements, ${flat} vectors per
- * thread.  Vectors are whole if the image and ${unit} are multiples of a
- * vector; ${unit} is the number of adjacent elements that must be treated
- * alike.  Otherwise a vector is one element.
- */
+/* Plan the iteration over images of shape ${d}, ${flat} vectors per thread. */
 static struct image
-cuda_image_of(const struct cuda *c, size_t size, size_t unit, unsigned flat)
+cuda_image_of(const struct cuda *c, const struct dims *d, unsigned flat)
 {
-	size_t lanes = cuda_lanes(c->type);
-	struct image m = { .single = unit % lanes != 0 || size % lanes != 0 };
-	size_t plane = m.single ? size : size / lanes;
+	size_t plane = (size_t)d->h * (size_t)d->w *
+	    (size_t)cuda_padded(d->c) / cuda_lanes(c->type);
 
 	assert(plane < (size_t)1 << 31);
-	m.plane = (unsigned)plane;
-	m.pieces = cuda_pieces(plane, THREADS * flat);
-	return m;
-}
-
-static size_t
-cuda_image_size(const struct dims *d)
-{
-	return (size_t)d->h * (size_t)d->w * (size_t)d->c;
+	return (struct image){ cuda_pieces(plane, THREADS * flat),
+		(unsigned)plane };
 }
 
 static unsigned
@@ -42,19 +29,14 @@ cuda_run_shift(struct task *t, const void *from, void *to, int sign,
     int accumulate)
 {
 	struct cuda *c = cuda_of(t);
-	unsigned fold = (unsigned)(t->out.c / t->op->fold);
-	struct shift a = { .image = cuda_image_of(c, cuda_image_size(&t->out),
-	    fold, FLAT),
+	struct shift a = { .image = cuda_image_of(c, &t->out, FLAT),
 		.from = from, .to = to, .t = (unsigned)t->out.t,
-		.c = (unsigned)t->out.c, .fold = fold, .past = t->op->past,
-		.sign = sign, .accumulate = accumulate };
-	struct launch k;
-
-	/* Channels that do not move must not share a vector with others. */
-	if (t->out.c % (int)cuda_lanes(c->type) != 0)
-		a.image = cuda_image_of(c, cuda_image_size(&t->out), 1, FLAT);
-	k = CUDA_KERNEL(c, GPU_SHIFT,
+		.c = (unsigned)cuda_padded(t->out.c),
+		.fold = (unsigned)(t->out.c / t->op->fold),
+		.past = t->op->past, .sign = sign, .accumulate = accumulate };
+	struct launch k = CUDA_KERNEL(c, GPU_SHIFT,
 	    cuda_image_count(&t->out) * a.image.pieces, 1, a);
+
 	cuda_reads(&k, from, cuda_bytes(c, &t->out));
 	cuda_touches(&k, to, cuda_bytes(c, &t->out), accumulate);
 	cuda_launch(c, &k);
@@ -84,8 +66,7 @@ cuda_run_frames(struct task *t, const void *from, void *to, int back)
 	struct cuda *c = cuda_of(t);
 	const struct dims *in = back ? &t->out : &t->in[0];
 	const struct dims *out = back ? &t->in[0] : &t->out;
-	size_t size = cuda_image_size(out);
-	struct frames a = { .image = cuda_image_of(c, size, size, FLAT),
+	struct frames a = { .image = cuda_image_of(c, out, FLAT),
 		.from = from, .to = to, .few = (unsigned)t->out.t,
 		.all = (unsigned)t->in[0].t, .step = t->op->step,
 		.first = t->op->first, .spread = t->op->spread, .back = back,
@@ -138,7 +119,7 @@ cuda_image_is_large(const struct op *op)
 static size_t
 cuda_maxpool_saved(const struct task *t)
 {
-	return dims_count(&t->out) * (cuda_image_is_large(t->op) ? 4 : 1);
+	return cuda_count(&t->out) * (cuda_image_is_large(t->op) ? 4 : 1);
 }
 
 static void
@@ -147,9 +128,9 @@ cuda_run_maxpool(struct task *t, const void *from, void *to, int back)
 	struct cuda *c = cuda_of(t);
 	const struct dims *in = back ? &t->out : &t->in[0];
 	const struct dims *out = back ? &t->in[0] : &t->out;
-	struct maxpool a = { .image = cuda_image_of(c, cuda_image_size(out),
-	    (size_t)out->c, 1), .window = cuda_image_window_of(t),
-	    .c = (unsigned)out->c,
+	struct maxpool a = { .image = cuda_image_of(c, out, 1),
+		.window = cuda_image_window_of(t),
+		.c = (unsigned)cuda_padded(out->c),
 		.from = from, .to = to, .which = t->saved,
 		.large = cuda_image_is_large(t->op),
 		.accumulate = back && t->accumulate[0] };
@@ -187,9 +168,9 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 	struct cuda *c = cuda_of(t);
 	const struct dims *in = back ? &t->out : &t->in[0];
 	const struct dims *out = back ? &t->in[0] : &t->out;
-	struct avgpool a = { .image = cuda_image_of(c, cuda_image_size(out),
-	    (size_t)out->c, 1), .window = cuda_image_window_of(t),
-	    .c = (unsigned)out->c,
+	struct avgpool a = { .image = cuda_image_of(c, out, 1),
+		.window = cuda_image_window_of(t),
+		.c = (unsigned)cuda_padded(out->c),
 		.from = from, .to = to, .cut = t->op->exclude_pad,
 		.accumulate = back && t->accumulate[0] };
 	struct launch k = CUDA_KERNEL(c, back ? GPU_AVGPOOL_BACK : GPU_AVGPOOL,

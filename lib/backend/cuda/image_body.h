@@ -17,13 +17,14 @@ OF(shift_from)(const struct shift *a, unsigned c)
 
 /*
  * to[t][..][c] = or += from[t + sign shift_from(c)][..][c], or 0 outside the
- * clip
+ * clip.  If channels of a vector come from different frames, they are loaded
+ * one by one.
  */
-INLINE void
-OF(shift_of)(const struct shift *a, struct block b, const int width)
+BODY
+OF(shift)(const struct shift *a, struct block b)
 {
 	const struct image *m = &a->image;
-	size_t size = (size_t)m->plane * (size_t)width;
+	size_t size = (size_t)m->plane * LANES;
 	size_t image = b.x / m->pieces;
 	int t = (int)(image % a->t);
 
@@ -33,35 +34,36 @@ OF(shift_of)(const struct shift *a, struct block b, const int width)
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			unsigned j = image_vector(m, b, i, k, FLAT);
-			int by = a->sign * OF(shift_from)(a, j * (unsigned)width %
-			    a->c), from = t + by;
-			int there = j != UINT32_MAX && from >= 0 &&
-			    from < (int)a->t;
+			int by = a->sign * OF(shift_from)(a, j * LANES % a->c),
+			    from = t + by;
 
-			x[k] = OF(fetch)(a->from, there ? (size_t)((long)image +
-			    by) * size + (size_t)j * (size_t)width : 0, there ?
-			    SIZE_MAX : 0, width);
+			x[k] = OF(fetch)(a->from, (size_t)((long)image + by) *
+			    size + (size_t)j * LANES, j != UINT32_MAX &&
+			    from >= 0 && from < (int)a->t);
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
 			unsigned j = image_vector(m, b, i, k, FLAT);
+			unsigned c = j * LANES % a->c;
+			int mixed = j != UINT32_MAX && OF(shift_from)(a, c) !=
+			    OF(shift_from)(a, c + LANES - 1);
 			float f[LANES];
 
 			OF(unpack)(x[k], f);
-			OF(give)(a->to, image * size + (size_t)j *
-			    (size_t)width, j != UINT32_MAX ? SIZE_MAX : 0, f,
-			    a->accumulate, width);
+			ROLL
+			for (int e = 0; e < LANES && mixed; e++) {
+				int by = a->sign * OF(shift_from)(a, c +
+				    (unsigned)e), from = t + by;
+
+				f[e] = from < 0 || from >= (int)a->t ? 0 :
+				    OF(widen)(((const S *)a->from)[(size_t)
+				    ((long)image + by) * size + (size_t)j *
+				    LANES + (size_t)e]);
+			}
+			OF(give)(a->to, image * size + (size_t)j * LANES,
+			    j != UINT32_MAX, f, a->accumulate);
 		}
 	}
-}
-
-BODY
-OF(shift)(const struct shift *a, struct block b)
-{
-	if (a->image.single)
-		OF(shift_of)(a, b, 1);
-	else
-		OF(shift_of)(a, b, LANES);
 }
 
 /* Return the number, of all frames, of selected frame ${i}, like op_frame(). */
@@ -78,11 +80,11 @@ OF(frame_of)(const struct frames *a, int i)
  * to[i] = or += from[frame_of(i)].  ${back}: to[frame_of(i)] = or += from[i],
  * and 0 for frames that are not selected.
  */
-INLINE void
-OF(frames_of)(const struct frames *a, struct block b, const int width)
+BODY
+OF(frames)(const struct frames *a, struct block b)
 {
 	const struct image *m = &a->image;
-	size_t size = (size_t)m->plane * (size_t)width;
+	size_t size = (size_t)m->plane * LANES;
 	size_t image = b.x / m->pieces, from = 0;
 	unsigned frames = a->back ? a->all : a->few;
 	int t = (int)(image % frames), there = !a->back;
@@ -102,8 +104,7 @@ OF(frames_of)(const struct frames *a, struct block b, const int width)
 			unsigned j = image_vector(m, b, i, k, FLAT);
 
 			x[k] = OF(fetch)(a->from, from * size + (size_t)j *
-			    (size_t)width, j != UINT32_MAX && there ? SIZE_MAX :
-			    0, width);
+			    LANES, j != UINT32_MAX && there);
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
@@ -111,40 +112,27 @@ OF(frames_of)(const struct frames *a, struct block b, const int width)
 			float f[LANES];
 
 			OF(unpack)(x[k], f);
-			OF(give)(a->to, image * size + (size_t)j *
-			    (size_t)width, j != UINT32_MAX ? SIZE_MAX : 0, f,
-			    a->accumulate, width);
+			OF(give)(a->to, image * size + (size_t)j * LANES,
+			    j != UINT32_MAX, f, a->accumulate);
 		}
 	}
-}
-
-BODY
-OF(frames)(const struct frames *a, struct block b)
-{
-	if (a->image.single)
-		OF(frames_of)(a, b, 1);
-	else
-		OF(frames_of)(a, b, LANES);
 }
 
 /* ---- windows ---- */
 
 /*
- * Store the taps of a vector at element ${at}.  A whole vector of one-byte taps
- * is stored in one access.
+ * Store the taps of a vector at element ${at}.  A vector of one-byte taps is
+ * stored in one access.
  */
 INLINE void
-OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
-    const int width)
+OF(which_put)(void *which, size_t at, const unsigned *tap, int large)
 {
 	uint8_t *to = (uint8_t *)which + at;
 	uint32_t low = 0, high = 0;
 
-	if (large || width < LANES) {
-		for (int e = 0; e < width && large; e++)
+	if (large) {
+		for (int e = 0; e < LANES; e++)
 			((uint32_t *)which)[at + (size_t)e] = tap[e];
-		for (int e = 0; e < width && !large; e++)
-			to[e] = (uint8_t)tap[e];
 		return;
 	}
 	UNROLL
@@ -160,16 +148,14 @@ OF(which_put)(void *which, size_t at, const unsigned *tap, int large,
 
 /* Load the taps of a vector, as which_put stored them. */
 INLINE void
-OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
-    const int width)
+OF(which_get)(const void *which, size_t at, unsigned *tap, int large)
 {
 	const uint8_t *from = (const uint8_t *)which + at;
 	uint64_t w;
 
-	if (large || width < LANES) {
-		for (int e = 0; e < width; e++)
-			tap[e] = large ? ((const uint32_t *)which)[at +
-			    (size_t)e] : from[e];
+	if (large) {
+		for (int e = 0; e < LANES; e++)
+			tap[e] = ((const uint32_t *)which)[at + (size_t)e];
 		return;
 	}
 	w = LANES > 4 ? *(const uint64_t *)(const void *)from :
@@ -183,14 +169,14 @@ OF(which_get)(const void *which, size_t at, unsigned *tap, int large,
  * y = max of x over the taps of the window, which = its tap.  The first of
  * equal maxima wins; NaN wins over numbers.  A window without taps gives 0.
  */
-INLINE void
-OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
+BODY
+OF(maxpool)(const struct maxpool *a, struct block b)
 {
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
-		    width);
+		    LANES);
 		size_t to = spot_number(&s, w->out, a->c);
 		float largest[LANES], x[LANES];
 		unsigned which[LANES];
@@ -199,7 +185,7 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 		if (!s.there)
 			continue;
 		UNROLL
-		for (int e = 0; e < width; e++) {
+		for (int e = 0; e < LANES; e++) {
 			largest[e] = 0;
 			which[e] = 0;
 		}
@@ -209,9 +195,9 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 			    v);
 
 			OF(unpack)(OF(fetch)(a->from, window_number(w, &s, a->c,
-			    t, h, v), SIZE_MAX, width), x);
+			    t, h, v), 1), x);
 			UNROLL
-			for (int e = 0; e < width; e++)
+			for (int e = 0; e < LANES; e++)
 				if (!any || x[e] > largest[e] ||
 				    x[e] != x[e]) {
 					largest[e] = x[e];
@@ -219,39 +205,30 @@ OF(maxpool_of)(const struct maxpool *a, struct block b, const int width)
 				}
 			any = 1;
 		}
-		OF(give)(a->to, to, SIZE_MAX, largest, 0, width);
-		OF(which_put)(a->which, to, which, a->large, width);
+		OF(set)(a->to, to, 1, largest);
+		OF(which_put)(a->which, to, which, a->large);
 	}
-}
-
-BODY
-OF(maxpool)(const struct maxpool *a, struct block b)
-{
-	if (a->image.single)
-		OF(maxpool_of)(a, b, 1);
-	else
-		OF(maxpool_of)(a, b, LANES);
 }
 
 /*
  * dx = sum of dy over the windows whose maximum is this input.  Each thread
  * gathers for its own inputs, so no atomics are needed.
  */
-INLINE void
-OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
+BODY
+OF(maxpool_back)(const struct maxpool *a, struct block b)
 {
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
 		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
-		    width);
+		    LANES);
 		float sum[LANES], dy[LANES];
 		int first[3], last[3];
 
 		if (!s.there)
 			continue;
 		UNROLL
-		for (int e = 0; e < width; e++)
+		for (int e = 0; e < LANES; e++)
 			sum[e] = 0;
 		window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
@@ -260,25 +237,16 @@ OF(maxpool_back_of)(const struct maxpool *a, struct block b, const int width)
 			unsigned tap = window_tap(w, s.at, t, h, v);
 			unsigned which[LANES];
 
-			OF(unpack)(OF(fetch)(a->from, at, SIZE_MAX, width), dy);
-			OF(which_get)(a->which, at, which, a->large, width);
+			OF(unpack)(OF(fetch)(a->from, at, 1), dy);
+			OF(which_get)(a->which, at, which, a->large);
 			UNROLL
-			for (int e = 0; e < width; e++)
+			for (int e = 0; e < LANES; e++)
 				if (which[e] == tap)
 					sum[e] += dy[e];
 		}
-		OF(give)(a->to, spot_number(&s, w->in, a->c), SIZE_MAX, sum,
-		    a->accumulate, width);
+		OF(give)(a->to, spot_number(&s, w->in, a->c), 1, sum,
+		    a->accumulate);
 	}
-}
-
-BODY
-OF(maxpool_back)(const struct maxpool *a, struct block b)
-{
-	if (a->image.single)
-		OF(maxpool_back_of)(a, b, 1);
-	else
-		OF(maxpool_back_of)(a, b, LANES);
 }
 
 /*
@@ -311,21 +279,20 @@ OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
  * windows that contain the input.
  */
 INLINE void
-OF(avgpool_of)(const struct avgpool *a, struct block b, const int width,
-    const int back)
+OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
 {
 	const struct pool_window *w = &a->window;
 	const int *size = back ? w->in : w->out;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, size, a->c, b, i, width);
+		struct spot s = spot_of(&a->image, size, a->c, b, i, LANES);
 		float sum[LANES], x[LANES];
 		int first[3], last[3], taps = 1;
 
 		if (!s.there)
 			continue;
 		UNROLL
-		for (int e = 0; e < width; e++)
+		for (int e = 0; e < LANES; e++)
 			sum[e] = 0;
 		if (back)
 			window_of_input(w, s.at, first, last);
@@ -337,35 +304,29 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int width,
 
 			OF(unpack)(OF(fetch)(a->from, back ? number_at(s.clip,
 			    w->out, a->c, t, h, v, s.c) : window_number(w, &s,
-			    a->c, t, h, v), SIZE_MAX, width), x);
+			    a->c, t, h, v), 1), x);
 			UNROLL
-			for (int e = 0; e < width; e++)
+			for (int e = 0; e < LANES; e++)
 				sum[e] += share * x[e];
 		}
 		if (!back)
 			taps = OF(avgpool_taps)(a, s.at[0], s.at[1], s.at[2]);
 		UNROLL
-		for (int e = 0; e < width; e++)
+		for (int e = 0; e < LANES; e++)
 			sum[e] /= (float)taps;
-		OF(give)(a->to, spot_number(&s, size, a->c), SIZE_MAX, sum,
-		    a->accumulate, width);
+		OF(give)(a->to, spot_number(&s, size, a->c), 1, sum,
+		    a->accumulate);
 	}
 }
 
 BODY
 OF(avgpool)(const struct avgpool *a, struct block b)
 {
-	if (a->image.single)
-		OF(avgpool_of)(a, b, 1, 0);
-	else
-		OF(avgpool_of)(a, b, LANES, 0);
+	OF(avgpool_of)(a, b, 0);
 }
 
 BODY
 OF(avgpool_back)(const struct avgpool *a, struct block b)
 {
-	if (a->image.single)
-		OF(avgpool_of)(a, b, 1, 1);
-	else
-		OF(avgpool_of)(a, b, LANES, 1);
+	OF(avgpool_of)(a, b, 1);
 }

@@ -39,8 +39,6 @@
 
 #define NORM_KERNELS(KERNEL) \
 	KERNEL(NORM_SUMS, norm_sums, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_WHOLE, norm_sums_whole, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK, norm_sums_back, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_NEVER, norm_sums_back_never, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_X, norm_sums_back_x, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_MASK, norm_sums_back_mask, THREADS, norm_sums) \
@@ -53,11 +51,9 @@
 	KERNEL(NORM_FINISH_BACK, norm_finish_back, THREADS, norm_finish_back) \
 	KERNEL(NORM_RUNNING, norm_running, THREADS, norm_running) \
 	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_WHOLE, norm_apply_whole, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_ADD, norm_apply_add, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_FINISH, norm_apply_finish, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_ADD_FINISH, norm_apply_add_finish, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_BACK, norm_apply_back, THREADS, norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_FINISH, norm_apply_back_finish, THREADS, \
 	    norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_NEVER, norm_apply_back_never, THREADS, \
@@ -79,11 +75,6 @@
 	KERNEL(MAXPOOL_BACK, maxpool_back, THREADS, maxpool) \
 	KERNEL(AVGPOOL, avgpool, THREADS, avgpool) \
 	KERNEL(AVGPOOL_BACK, avgpool_back, THREADS, avgpool)
-
-#define STEM_KERNELS(KERNEL) \
-	KERNEL(STEM, stem, THREADS, stem) \
-	KERNEL(STEM_KEEP, stem_keep, THREADS, stem_weights) \
-	KERNEL(STEM_RETURN, stem_return, THREADS, stem_weights)
 
 #define DEPTH_KERNELS(KERNEL) \
 	KERNEL(DEPTH, depth, THREADS, depth) \
@@ -118,7 +109,7 @@
 
 #define KERNELS(KERNEL, FLOATS) \
 	POINTWISE_KERNELS(KERNEL) ROWS_KERNELS(KERNEL) NORM_KERNELS(KERNEL) \
-	IMAGE_KERNELS(KERNEL) STEM_KERNELS(KERNEL) DEPTH_KERNELS(KERNEL) \
+	IMAGE_KERNELS(KERNEL) DEPTH_KERNELS(KERNEL) \
 	HEAD_KERNELS(KERNEL) WEIGHTS_KERNELS(KERNEL) \
 	PARAMETERS_KERNELS(FLOATS)
 

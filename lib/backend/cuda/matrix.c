@@ -66,6 +66,14 @@ cuda_matrix_run(struct task *t, int which, const void *a, const void *b,
 	    c, t->scratch);
 }
 
+/* Set the padding of the gradient of input ${i} to 0, which no GEMM writes. */
+static void
+cuda_matrix_clear(struct task *t, int i)
+{
+	if (!t->accumulate[i])
+		cuda_clear_padding(cuda_of(t), t->dx[i], &t->in[i]);
+}
+
 /*
  * ---- linear: y[row][o] = b[o] + sum over i of w[o][i] x[row][i] ----
  *
@@ -91,17 +99,18 @@ cuda_linear_prepare(struct task *t)
 {
 	enum gpu_type type = cuda_of(t)->type;
 	int in = t->in[0].c, out = t->out.c;
-	int rows = (int)(dims_count(&t->out) / (size_t)out);
+	int rows = t->out.n * (int)dims_positions(&t->out);
+	size_t x = (size_t)cuda_padded(in), y = (size_t)cuda_padded(out);
 	const struct gemm_shape s[PLANS] = {
 		[FORWARD] = { .m = rows, .n = out, .k = in, .batch = 1,
-		    .transpose_b = 1, .lda = (size_t)in, .ldb = (size_t)in,
-		    .ldc = (size_t)out, .type_ab = type, .type_c = type },
+		    .transpose_b = 1, .lda = x, .ldb = (size_t)in, .ldc = y,
+		    .type_ab = type, .type_c = type },
 		[BACK_A] = { .m = rows, .n = in, .k = out, .batch = 1,
-		    .accumulate = t->accumulate[0], .lda = (size_t)out,
-		    .ldb = (size_t)in, .ldc = (size_t)in, .type_ab = type,
+		    .accumulate = t->accumulate[0], .lda = y,
+		    .ldb = (size_t)in, .ldc = x, .type_ab = type,
 		    .type_c = type },
 		[BACK_B] = { .m = out, .n = in, .k = rows, .batch = 1,
-		    .transpose_a = 1, .lda = (size_t)out, .ldb = (size_t)in,
+		    .transpose_a = 1, .lda = y, .ldb = x,
 		    .ldc = (size_t)in, .type_ab = type, .type_c = GPU_F32 },
 	};
 	int learns = !t->no_grad && t->training;
@@ -134,6 +143,7 @@ cuda_linear_forward(struct task *t)
 		cuda_writes(&k, t->packed_weights, n * cuda_size(c->type));
 		cuda_launch(c, &k);
 	}
+	cuda_clear_padding(c, t->y, &t->out);
 	cuda_matrix_run(t, FORWARD, t->x[0], t->packed_weights, t->y);
 	bias_run(c, t->y, &t->out, t->w[1]);
 }
@@ -141,8 +151,10 @@ cuda_linear_forward(struct task *t)
 static void
 cuda_linear_backward(struct task *t)
 {
-	if (t->dx[0] != NULL)
+	if (t->dx[0] != NULL) {
+		cuda_matrix_clear(t, 0);
 		cuda_matrix_run(t, BACK_A, t->dy, t->packed_weights, t->dx[0]);
+	}
 	if (!t->needs_weight_grad)
 		return;
 	cuda_matrix_run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
@@ -170,8 +182,9 @@ cuda_bmm_prepare(struct task *t)
 	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
 	int p = (int)dims_positions(&t->out), q = t->out.c;
 	int i = ta ? (int)dims_positions(&t->in[0]) : t->in[0].c;
-	size_t la = (size_t)t->in[0].c, lb = (size_t)t->in[1].c;
-	size_t sa = dims_positions(&t->in[0]) * la, lc = (size_t)q;
+	size_t la = (size_t)cuda_padded(t->in[0].c);
+	size_t lb = (size_t)cuda_padded(t->in[1].c);
+	size_t lc = (size_t)cuda_padded(q), sa = dims_positions(&t->in[0]) * la;
 	size_t sb = dims_positions(&t->in[1]) * lb, sc = (size_t)p * lc;
 	struct gemm_shape s[PLANS] = {
 		[FORWARD] = { .m = p, .n = q, .k = i, .transpose_a = ta,
@@ -210,6 +223,7 @@ cuda_bmm_scratch(const struct task *t)
 static void
 cuda_bmm_forward(struct task *t)
 {
+	cuda_clear_padding(cuda_of(t), t->y, &t->out);
 	cuda_matrix_run(t, FORWARD, t->x[0], t->x[1], t->y);
 }
 
@@ -219,12 +233,16 @@ cuda_bmm_backward(struct task *t)
 	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
 	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
 
-	if (t->dx[0] != NULL)
+	if (t->dx[0] != NULL) {
+		cuda_matrix_clear(t, 0);
 		cuda_matrix_run(t, BACK_A, ta ? t->x[1] : t->dy,
 		    ta ? t->dy : t->x[1], t->dx[0]);
-	if (t->dx[1] != NULL)
+	}
+	if (t->dx[1] != NULL) {
+		cuda_matrix_clear(t, 1);
 		cuda_matrix_run(t, BACK_B, tb ? t->dy : t->x[0],
 		    tb ? t->x[0] : t->dy, t->dx[1]);
+	}
 }
 
 const struct op_impl cuda_bmm = { .reads = READS_X, .prepare = cuda_bmm_prepare,

@@ -51,53 +51,53 @@ const struct op_impl cuda_mul = { .forward = cuda_mul_forward,
 	.backward = cuda_mul_backward, .scratch = cuda_mul_scratch,
 	.reads = READS_X };
 
-/* ---- concat: a vector must not straddle two inputs ---- */
+/* ---- concat ---- */
 
+/* Run ${a} to ${to} of shape ${d}.  ${in} has the shapes of its inputs. */
 static void
-cuda_run_concat(struct task *t, const void *const *part, const void *whole,
-    int back)
+cuda_run_concat(struct task *t, struct concat a, const struct dims *in,
+    void *to, const struct dims *d)
 {
 	struct cuda *c = cuda_of(t);
-	unsigned lanes = cuda_lanes(c->type);
-	size_t bytes = cuda_bytes(c, &t->out);
-	struct matrix m = { 1, dims_count(&t->out) / (size_t)t->out.c,
-		(size_t)t->out.c, 1, 0 };
-	struct concat a = { .whole = (void *)whole, .count = t->op->nin,
-		.back = back };
+	struct matrix m = { 1, (size_t)d->n * dims_positions(d),
+		(size_t)cuda_padded(d->c), 1, 0 };
 	struct launch k;
 
-	for (int j = 0; j < a.count; j++) {
-		a.part[j] = (void *)part[j];
-		a.accumulate[j] = t->accumulate[j];
-		a.first[j + 1] = a.first[j] + (unsigned)t->in[j].c;
-		if (a.first[j + 1] % cuda_lanes(c->type) != 0)
-			lanes = 1;
-	}
-	a.rows = rows_plain(&m, lanes);
+	a.rows = rows_copy(c, &m);
+	a.to = to;
+	for (int j = 0; j < a.count; j++)
+		a.pitch[j] = (unsigned)cuda_padded(in[j].c);
 	k = CUDA_KERNEL(c, GPU_CONCAT, rows_blocks(&a.rows, &m), 1, a);
 	for (int j = 0; j < a.count; j++)
-		if (back)
-			cuda_touches(&k, a.part[j], cuda_bytes(c, &t->in[j]),
-			    a.accumulate[j]);
-		else
-			cuda_reads(&k, a.part[j], cuda_bytes(c, &t->in[j]));
-	if (back)
-		cuda_reads(&k, whole, bytes);
-	else
-		cuda_writes(&k, a.whole, bytes);
+		cuda_reads(&k, a.from[j], cuda_bytes(c, &in[j]));
+	cuda_touches(&k, to, cuda_bytes(c, d), a.accumulate);
 	cuda_launch(c, &k);
 }
 
 static void
 cuda_concat_forward(struct task *t)
 {
-	cuda_run_concat(t, t->x, t->y, 0);
+	struct concat a = { .count = t->op->nin };
+
+	for (int j = 0; j < a.count; j++) {
+		a.from[j] = t->x[j];
+		a.first[j + 1] = a.first[j] + (unsigned)t->in[j].c;
+	}
+	cuda_run_concat(t, a, t->in, t->y, &t->out);
 }
 
 static void
 cuda_concat_backward(struct task *t)
 {
-	cuda_run_concat(t, (const void *const *)t->dx, t->dy, 1);
+	unsigned skip = 0;
+
+	for (int j = 0; j < t->op->nin; skip += (unsigned)t->in[j++].c)
+		if (t->dx[j] != NULL)
+			cuda_run_concat(t, (struct concat){ .from = { t->dy },
+				.first = { 0, (unsigned)t->in[j].c },
+				.skip = skip, .count = 1,
+				.accumulate = t->accumulate[j] }, &t->out,
+			    t->dx[j], &t->in[j]);
 }
 
 const struct op_impl cuda_concat = { .forward = cuda_concat_forward,

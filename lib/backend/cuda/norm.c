@@ -2,7 +2,6 @@
  * Batch normalization over a microbatch, and the operators fused with it
  * (norm.h): the launches of the kernels in norm_body.h.
  */
-#include <assert.h>
 #include <math.h>
 
 #include "backend/cuda/conv.h"
@@ -18,8 +17,8 @@ struct cuda_norm_pass {
 	struct norm n;
 	const struct task *bn;
 	struct matrix m;
-	size_t channels, bytes, row;	/* bytes of x; bytes of a float per
-					 * channel */
+	size_t channels, bytes, row;	/* channels with padding; bytes of x;
+					 * bytes of a float per channel */
 	struct rows sums, copy;
 	float *mean, *rstd;		/* saved */
 	uint8_t *mask;
@@ -33,7 +32,6 @@ struct cuda_norm_pass {
 	struct moved moved;
 	int shut;			/* SHUT_*: how the backward pass knows
 					 * where the relu was 0 */
-	int whole;			/* use the kernels for whole vectors */
 };
 
 /*
@@ -65,15 +63,15 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	    .bn = n->bn };
 	const struct dims *d = &n->tail->out;
 
-	p.channels = (size_t)d->c;
-	p.m = (struct matrix){ 1, dims_count(d) / p.channels, p.channels, 1, 0 };
+	p.channels = (size_t)cuda_padded(d->c);
+	p.m = (struct matrix){ 1, (size_t)d->n * dims_positions(d), p.channels,
+		1, 0 };
 	p.bytes = cuda_bytes(p.c, d);
 	p.row = p.channels * sizeof(float);
 	p.sums = rows_sum(p.c, &p.m);
 	p.copy = rows_copy(p.c, &p.m);
 	p.parts = 2 * p.sums.parts * p.sums.c * sizeof(double);
-	p.masks = n->saves_mask ? (dims_count(d) + cuda_lanes(p.c->type) - 1) /
-	    cuda_lanes(p.c->type) : 0;
+	p.masks = n->saves_mask ? cuda_count(d) / cuda_lanes(p.c->type) : 0;
 	p.mean = saved;
 	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
@@ -91,38 +89,21 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 		p.moved = cuda_norm_moved_of(n->shift);
 	}
 	p.shut = n->relu == NULL ? SHUT_NEVER : n->saves_mask ? SHUT_MASK : SHUT_X;
-	p.whole = rows_whole(&p.copy);
 	return p;
 }
 
-/*
- * The kernels of a backward pass: ${any} for all row shapes, ${whole} for whole
- * vectors.  Index ${whole} by whether part of dy comes through a shift, and by
- * SHUT_*.
- */
-struct cuda_norm_kernels {
-	enum gpu_kernel any, whole[2][SHUTS];
-};
-
-static const struct cuda_norm_kernels norm_sums_back = { GPU_NORM_SUMS_BACK, {
+/* The kernels of a backward pass, by whether part of dy comes through a shift,
+ * and by SHUT_*. */
+static const enum gpu_kernel norm_sums_back[2][SHUTS] = {
 	{ GPU_NORM_SUMS_BACK_NEVER, GPU_NORM_SUMS_BACK_X,
 	    GPU_NORM_SUMS_BACK_MASK },
 	{ GPU_NORM_SUMS_BACK_MOVED_NEVER, GPU_NORM_SUMS_BACK_MOVED_X,
-	    GPU_NORM_SUMS_BACK_MOVED_MASK } } };
-static const struct cuda_norm_kernels norm_apply_back = { GPU_NORM_APPLY_BACK, {
+	    GPU_NORM_SUMS_BACK_MOVED_MASK } };
+static const enum gpu_kernel norm_apply_back[2][SHUTS] = {
 	{ GPU_NORM_APPLY_BACK_NEVER, GPU_NORM_APPLY_BACK_X,
 	    GPU_NORM_APPLY_BACK_MASK },
 	{ GPU_NORM_APPLY_BACK_MOVED_NEVER, GPU_NORM_APPLY_BACK_MOVED_X,
-	    GPU_NORM_APPLY_BACK_MOVED_MASK } } };
-
-static int
-cuda_norm_kernel(const struct cuda_norm_pass *p,
-    const struct cuda_norm_kernels *k)
-{
-	/* fuse.c fuses a shift only with norms of whole vectors. */
-	assert(p->whole || p->dy_moved == NULL);
-	return p->whole ? k->whole[p->dy_moved != NULL][p->shut] : k->any;
-}
+	    GPU_NORM_APPLY_BACK_MOVED_MASK } };
 
 /* Return the pass of task ${t}: its chain, or the bn alone. */
 static struct cuda_norm_pass
@@ -183,8 +164,7 @@ cuda_norm_run_sums(const struct cuda_norm_pass *p)
 {
 	struct norm_sums a = { .rows = p->sums, .x = p->bn->x[0],
 		.part = p->part };
-	struct launch k = CUDA_KERNEL(p->c, p->whole ? GPU_NORM_SUMS_WHOLE :
-	    GPU_NORM_SUMS,
+	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_SUMS,
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
@@ -202,7 +182,7 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 	const struct task *bn = p->bn;
 	double count = (double)p->m.m;
 	struct norm_finish a = { .part = p->part, .parts = p->sums.parts,
-		.folds = rows_folds(&p->sums), .period = p->sums.period,
+		.c = p->sums.c, .channels = (unsigned)bn->out.c,
 		.x = bn->x[0], .count = count, .all = peers_count(bn, count),
 		.eps = bn->op->eps, .packed = bn->peers != NULL ? p->packed : NULL,
 		.unpacks = hears, .mean = p->mean, .rstd = p->rstd,
@@ -261,7 +241,7 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 	const struct task *bn = p->bn;
 	struct norm_running a = { .mean_in = bn->w[2], .var_in = bn->w[3],
 		.mean = p->mean, .rstd = p->rstd,
-		.period = (unsigned)p->channels, .eps = bn->op->eps };
+		.c = (unsigned)p->channels, .eps = bn->op->eps };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_RUNNING,
 	    cuda_pieces(p->channels, THREADS), 1, a);
 
@@ -278,14 +258,23 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 }
 
 /*
- * Return 1 if the kernel that applies the norm also finishes the statistics
- * (norm_body.h).
+ * Return 1 if sums that a convolution wrote are finished by the kernel that
+ * uses the results (norm_body.h).  That saves a launch, an estimated 3 us, but
+ * each block then takes an estimated 1.4 us longer.  With at most eight blocks
+ * for each of 132 multiprocessors, the launch takes longer.
  */
+static int
+cuda_norm_finishes(const struct cuda_norm_pass *p)
+{
+	return p->bn->peers == NULL && rows_blocks(&p->copy, &p->m) <= 1056;
+}
+
+/* Return 1 if the kernel that applies the norm also finishes the statistics. */
 static int
 cuda_norm_apply_finishes(const struct cuda_norm_pass *p)
 {
-	return p->n.before != NULL && p->n.after == NULL && p->whole &&
-	    p->bn->peers == NULL;
+	return p->n.before != NULL && p->n.after == NULL &&
+	    cuda_norm_finishes(p);
 }
 
 /*
@@ -296,8 +285,8 @@ static void
 cuda_norm_run_apply(const struct cuda_norm_pass *p)
 {
 	/* By fused finish, and by residual. */
-	static const enum gpu_kernel whole[2][2] = {
-		{ GPU_NORM_APPLY_WHOLE, GPU_NORM_APPLY_ADD },
+	static const enum gpu_kernel kernel[2][2] = {
+		{ GPU_NORM_APPLY, GPU_NORM_APPLY_ADD },
 		{ GPU_NORM_APPLY_FINISH, GPU_NORM_APPLY_ADD_FINISH } };
 	const int finishes = cuda_norm_apply_finishes(p);
 	const struct norm *n = &p->n;
@@ -308,8 +297,7 @@ cuda_norm_run_apply(const struct cuda_norm_pass *p)
 		.relu = n->relu != NULL, .moved = p->moved,
 		.y = n->tail->materialized ? n->tail->y : NULL,
 		.y_moved = n->shift != NULL ? n->shift->y : NULL };
-	struct launch k = CUDA_KERNEL(p->c, p->whole ?
-	    whole[finishes][a.res != NULL] : GPU_NORM_APPLY,
+	struct launch k = CUDA_KERNEL(p->c, kernel[finishes][a.res != NULL],
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (finishes) {
@@ -365,8 +353,8 @@ cuda_norm_run_sums_back(const struct cuda_norm_pass *p)
 		.shut = p->shut, .part = p->part, .moved = p->moved,
 		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c,
-	    cuda_norm_kernel(p, &norm_sums_back), rows_blocks(&a.rows, &p->m),
-	    1, a);
+	    norm_sums_back[p->dy_moved != NULL][p->shut],
+	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
 	cuda_reads(&k, a.dy, p->bytes);
@@ -387,8 +375,8 @@ cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
 	int tells = bn->peers != NULL && cuda_norm_uses_batch(bn);
 
 	return (struct norm_finish_back){ .part = p->part,
-		.parts = p->sums.parts, .folds = rows_folds(&p->sums),
-		.period = p->sums.period,
+		.parts = p->sums.parts, .c = p->sums.c,
+		.channels = (unsigned)bn->out.c,
 		.all = peers_count(bn, (double)p->m.m),
 		.packed = tells ? p->packed : NULL, .unpacks = hears,
 		.rstd = p->rstd, .scale = bn->w[0], .dscale = bn->dw[0],
@@ -452,7 +440,8 @@ cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 		.accumulate = bn->accumulate[0], .moved = p->moved,
 		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c, sums != NULL ?
-	    GPU_NORM_APPLY_BACK_FINISH : cuda_norm_kernel(p, &norm_apply_back),
+	    GPU_NORM_APPLY_BACK_FINISH :
+	    norm_apply_back[p->dy_moved != NULL][p->shut],
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (n->add != NULL) {
@@ -553,7 +542,7 @@ cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 
 	p.dy = dy;
 	p.shut = SHUT_NEVER;
-	if (p.whole && p.bn->peers == NULL && p.bn->dx[0] != NULL) {
+	if (cuda_norm_finishes(&p) && p.bn->dx[0] != NULL) {
 		cuda_norm_run_apply_back(&p, sums);
 		return;
 	}

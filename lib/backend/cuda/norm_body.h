@@ -29,66 +29,31 @@ OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
 	return shut == SHUT_NEVER || bit ? dy : 0;
 }
 
-/*
- * Each kernel is compiled in two forms.  ${whole} requires rows_whole(): a
- * vector then costs one 32-bit multiplication and comparison per row, and one
- * access of 16 bytes per operand.  The other form handles folded rows and a
- * partial last one.
- */
-#define WIDTH(whole)	((whole) ? WHOLE : LANES)
-
-INLINE struct walk
-OF(norm_walk)(const struct rows *r, struct block b, int i, const int whole)
-{
-	return whole ? walk_whole(r, b, i, LANES) : walk_of(r, b, i, LANES);
-}
-
 /* Return the index of the thread's first value in row ${row}. */
 INLINE size_t
-OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row,
-    const int whole)
+OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row)
 {
-	if (whole)
-		return (size_t)(row * (r->period / LANES) + w->channel / LANES) *
-		    LANES;
-	return walk_row(r, 0, row) + w->col;
-}
-
-/* Return the end of the values to read in row ${row}: 0 beyond the thread's
- * last row. */
-INLINE size_t
-OF(norm_end)(const struct rows *r, const struct walk *w, unsigned row)
-{
-	return row < w->last ? r->n : 0;
+	return (size_t)row * r->c + w->col;
 }
 
 /* f[e] = from[channel e of this thread]. */
 INLINE void
-OF(norm_channels)(const struct rows *r, const struct walk *w,
-    const float *from, const int whole, float *f)
+OF(norm_channels)(const struct walk *w, const float *from, float *f)
 {
-	unsigned c = w->channel;
-
 	UNROLL
-	for (int e = 0; e < LANES && whole; e += 4)
-		unpack_f32(words_load(from + c + e), f + e);
-	UNROLL
-	for (int e = 0; e < LANES && !whole; e++) {
-		f[e] = from[c];
-		c = walk_next(r, c);
-	}
+	for (int e = 0; e < LANES; e += 4)
+		unpack_f32(words_load(from + w->col + e), f + e);
 }
 
 /* factor[e] *= scale[e] and to[e] = offset[e], for channel e of this thread. */
 INLINE void
-OF(norm_factors)(const struct rows *r, const struct walk *w,
-    const float *scale, const float *offset, const int whole, float *factor,
-    float *to)
+OF(norm_factors)(const struct walk *w, const float *scale,
+    const float *offset, float *factor, float *to)
 {
 	float by[LANES];
 
-	OF(norm_channels)(r, w, scale, whole, by);
-	OF(norm_channels)(r, w, offset, whole, to);
+	OF(norm_channels)(w, scale, by);
+	OF(norm_channels)(w, offset, to);
 	UNROLL
 	for (int e = 0; e < LANES; e++)
 		factor[e] *= by[e];
@@ -98,14 +63,12 @@ OF(norm_factors)(const struct rows *r, const struct walk *w,
  * the shift moved nothing there. */
 INLINE struct words
 OF(norm_moved)(const struct rows *r, const struct walk *w,
-    const struct moved *s, const void *dy, unsigned row, int by,
-    const int whole)
+    const struct moved *s, const void *dy, unsigned row, int by)
 {
-	size_t n = OF(norm_end)(r, w, row);
-	int stays = 1;
-	unsigned to = n > 0 ? moved_row(s, row, by, &stays) : 0;
+	int there = row < w->last, stays = 1;
+	unsigned to = there ? moved_row(s, row, by, &stays) : 0;
 
-	return OF(fetch)(dy, OF(norm_at)(r, w, to, whole), stays ? n : 0, WIDTH(whole));
+	return OF(fetch)(dy, OF(norm_at)(r, w, to), there && stays);
 }
 
 /*
@@ -120,34 +83,28 @@ OF(norm_moved)(const struct rows *r, const struct walk *w,
  */
 INLINE void
 OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
-    const int whole, const int back, const int shut, const int moves)
+    const int back, const int shut, const int moves)
 {
 	const struct rows *r = &a->rows;
 	const int given = back && (!moves || a->dy != NULL);
 
 	EACH_THREAD(i) {
-		struct walk w = OF(norm_walk)(r, b, i, whole);
+		struct walk w = walk_of(r, b, i, LANES);
 		double s[LANES], q[LANES];
 		float mean[LANES], factor[LANES], offset[LANES];
-		unsigned c = w.channel;
-		int by = moves ? moved_by(&a->moved, c) : 0;
+		int by = moves ? moved_by(&a->moved, w.col) : 0;
 
 		UNROLL
 		for (int e = 0; e < LANES; e++)
 			s[e] = q[e] = factor[e] = offset[e] = 0;
 		if (back)
-			OF(norm_channels)(r, &w, a->mean, whole, mean);
-		else if (whole)
-			OF(unpack)(words_load((const S *)a->x + c), mean);
-		UNROLL
-		for (int e = 0; e < LANES && !back && !whole; e++) {
-			mean[e] = OF(widen)(((const S *)a->x)[c]);
-			c = walk_next(r, c);
-		}
+			OF(norm_channels)(&w, a->mean, mean);
+		else
+			OF(unpack)(words_load((const S *)a->x + w.col), mean);
 		if (back && shut == SHUT_X) {
-			OF(norm_channels)(r, &w, a->rstd, whole, factor);
-			OF(norm_factors)(r, &w, a->scale, a->offset, whole,
-			    factor, offset);
+			OF(norm_channels)(&w, a->rstd, factor);
+			OF(norm_factors)(&w, a->scale, a->offset, factor,
+			    offset);
 		}
 		for (unsigned m = w.first; m < w.last; m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
@@ -164,28 +121,25 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 				for (int k = 0; k < ROWS; k++) {
 					unsigned row = m + (unsigned)(k0 + k) *
 					    w.lanes;
-					size_t at = OF(norm_at)(r, &w, row, whole),
-					    n = OF(norm_end)(r, &w, row);
+					size_t at = OF(norm_at)(r, &w, row);
+					int there = row < w.last;
 
-					x[k] = OF(fetch)(a->x, at, n, WIDTH(whole));
-					dy[k] = OF(fetch)(given ? a->dy : a->x,
-					    at, given ? n : 0, WIDTH(whole));
+					x[k] = OF(fetch)(a->x, at, there);
+					dy[k] = OF(fetch)(a->dy, at, given &&
+					    there);
 					if (moves)
 						more[k] = OF(norm_moved)(r, &w,
 						    &a->moved, a->dy_moved, row,
-						    by, whole);
+						    by);
 					bits[k] = back && shut == SHUT_MASK &&
-					    at < n ? a->mask[at / LANES] : 0;
+					    there ? a->mask[at / LANES] : 0;
 				}
 				UNROLL
 				for (int k = 0; k < ROWS; k++) {
-					unsigned row = m + (unsigned)(k0 + k) *
-					    w.lanes;
-					size_t at = OF(norm_at)(r, &w, row, whole),
-					    n = OF(norm_end)(r, &w, row);
 					float f[LANES], h[LANES], v[LANES];
 
-					if (n == 0)
+					if (m + (unsigned)(k0 + k) * w.lanes >=
+					    w.last)
 						break;
 					OF(unpack)(x[k], f);
 					OF(unpack)(dy[k], h);
@@ -196,9 +150,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 						h[e] += v[e];
 					UNROLL
 					for (int e = 0; e < LANES; e++) {
-						float d = whole ||
-						    at + (size_t)e < n ?
-						    f[e] - mean[e] : 0;
+						float d = f[e] - mean[e];
 						float g = back ? OF(norm_open)(
 						    h[e], d, factor[e],
 						    offset[e], bits[k] >> e & 1,
@@ -223,7 +175,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	}
 	walk_fold(sum, r, b, 2 * LANES);
 	EACH_THREAD(i) {
-		struct walk w = OF(norm_walk)(r, b, i, whole);
+		struct walk w = walk_of(r, b, i, LANES);
 		double *to = a->part + (size_t)w.part * 2 * r->c + w.col;
 
 		for (int e = 0; e < LANES && i < r->across && w.there; e++) {
@@ -233,47 +185,41 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	}
 }
 
-#define NORM_SUMS(name, whole, back, shut, moves) \
+#define NORM_SUMS(name, back, shut, moves) \
 BODY \
 OF(name)(const struct norm_sums *a, struct block b) \
 { \
 	SHARED(double, sum, 2 * LANES * THREADS); \
 \
-	OF(norm_sums_of)(a, b, sum, whole, back, shut, moves); \
+	OF(norm_sums_of)(a, b, sum, back, shut, moves); \
 }
 
 /* Forward: sum d and sum d^2. */
-NORM_SUMS(norm_sums, 0, 0, SHUT_NEVER, 0)
-NORM_SUMS(norm_sums_whole, 1, 0, SHUT_NEVER, 0)
+NORM_SUMS(norm_sums, 0, SHUT_NEVER, 0)
 /* Backward: sum g and sum g (x - mean). */
-NORM_SUMS(norm_sums_back, 0, 1, a->shut, 0)
-NORM_SUMS(norm_sums_back_never, 1, 1, SHUT_NEVER, 0)
-NORM_SUMS(norm_sums_back_x, 1, 1, SHUT_X, 0)
-NORM_SUMS(norm_sums_back_mask, 1, 1, SHUT_MASK, 0)
-NORM_SUMS(norm_sums_back_moved_never, 1, 1, SHUT_NEVER, 1)
-NORM_SUMS(norm_sums_back_moved_x, 1, 1, SHUT_X, 1)
-NORM_SUMS(norm_sums_back_moved_mask, 1, 1, SHUT_MASK, 1)
+NORM_SUMS(norm_sums_back_never, 1, SHUT_NEVER, 0)
+NORM_SUMS(norm_sums_back_x, 1, SHUT_X, 0)
+NORM_SUMS(norm_sums_back_mask, 1, SHUT_MASK, 0)
+NORM_SUMS(norm_sums_back_moved_never, 1, SHUT_NEVER, 1)
+NORM_SUMS(norm_sums_back_moved_x, 1, SHUT_X, 1)
+NORM_SUMS(norm_sums_back_moved_mask, 1, SHUT_MASK, 1)
 
 /*
- * Add up the partial sums [parts][2][folds][period] of the block's 8 channels,
- * 32 threads per channel.  Thread i < 8 then finds the two sums of its channel
- * at sum[i] and sum[THREADS + i].
+ * Add up the partial sums [parts][2][c] of the block's 8 channels, 32 threads
+ * per channel.  Thread i < 8 then finds the two sums of its channel at sum[i]
+ * and sum[THREADS + i].
  */
 INLINE void
-OF(norm_gather)(const double *part, unsigned parts, unsigned folds,
-    unsigned period, struct block b, double *sum)
+OF(norm_gather)(const double *part, unsigned parts, unsigned all,
+    struct block b, double *sum)
 {
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i % 8;
 		double s = 0, q = 0;
 
-		for (unsigned k = (unsigned)i / 8; k < parts * folds &&
-		    c < period; k += 32) {
-			const double *p = part + ((size_t)(k / folds) * 2 *
-			    folds + k % folds) * period + c;
-
-			s += p[0];
-			q += p[(size_t)folds * period];
+		for (unsigned k = (unsigned)i / 8; k < parts; k += 32) {
+			s += part[(size_t)k * 2 * all + c];
+			q += part[((size_t)k * 2 + 1) * all + c];
 		}
 		sum[i] = s;
 		sum[THREADS + i] = q;
@@ -296,7 +242,7 @@ INLINE void
 OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,
     float rstd)
 {
-	unsigned C = a->period;
+	unsigned C = a->c;
 	double d = mean - (a->to_between != NULL ? a->running[c] : 0);
 
 	a->mean[c] = (float)mean;
@@ -331,7 +277,7 @@ OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
     double *m2)
 {
 	*mean = a->sums[c] / a->count;
-	*m2 = a->sums[a->period + c] - a->sums[c] * *mean;
+	*m2 = a->sums[a->c + c] - a->sums[c] * *mean;
 	*m2 = *m2 < 0 ? 0 : *m2;
 }
 
@@ -349,16 +295,18 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 	SHARED(double, sum, 2 * THREADS);
 
 	if (!a->unpacks && a->sums == NULL)
-		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
+		OF(norm_gather)(a->part, a->parts, a->c, b, sum);
 	EACH_THREAD(i) {
-		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
-		double mean, m2, d;
+		unsigned c = b.x * 8 + (unsigned)i, C = a->channels;
+		double mean = 0, m2 = 0, d;
 
-		if (i >= 8 || c >= C)
+		if (i >= 8)
 			continue;
-		if (a->unpacks) {
+		if (a->unpacks && c < C) {
 			mean = a->packed[c] / a->all;
 			m2 = a->packed[C + c] - a->all * mean * mean;
+		} else if (a->unpacks) {
+			/* padding */
 		} else if (a->sums != NULL) {
 			OF(norm_moments)(a, c, &mean, &m2);
 		} else {
@@ -367,11 +315,12 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 			m2 = sum[THREADS + i] - sum[i] * d;
 		}
 		m2 = m2 < 0 ? 0 : m2;
-		if (a->packed != NULL && !a->unpacks) {
+		if (a->packed != NULL && !a->unpacks && c < C) {
 			a->packed[c] = a->count * mean;
 			a->packed[C + c] = m2 + a->count * mean * mean;
-			continue;
 		}
+		if (a->packed != NULL && !a->unpacks)
+			continue;
 		OF(norm_store)(a, c, mean, m2, OF(norm_rstd)(a, m2));
 	}
 }
@@ -415,7 +364,7 @@ OF(norm_finish_tile)(const struct norm_finish *a, const struct rows *r,
 			double mean, m2;
 			float rstd;
 
-			if (c >= r->period)
+			if (c >= r->c)
 				break;
 			OF(norm_moments)(a, c, &mean, &m2);
 			rstd = OF(norm_rstd)(a, m2);
@@ -437,7 +386,7 @@ OF(norm_running)(const struct norm_running *a, struct block b)
 	EACH_THREAD(i) {
 		unsigned c = b.x * (unsigned)b.threads + (unsigned)i;
 
-		if (c >= a->period)
+		if (c >= a->c)
 			continue;
 		a->mean[c] = a->mean_in[c];
 		a->rstd[c] = (float)(1 / sqrt(a->var_in[c] + a->eps));
@@ -452,19 +401,17 @@ OF(norm_running)(const struct norm_running *a, struct block b)
  * Store zeros in rows that the shift leaves empty. */
 INLINE void
 OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
-    const float *f, const int whole)
+    const float *f)
 {
-	const struct rows *r = &a->rows;
 	int stays;
-	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, w->channel),
+	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, w->col),
 	    &stays);
 	float y[LANES];
 
 	UNROLL
 	for (int e = 0; e < LANES; e++)
 		y[e] = stays ? f[e] : 0;
-	OF(set)(a->y_moved, OF(norm_at)(r, w, to, whole),
-	    r->n, y, WIDTH(whole));
+	OF(set)(a->y_moved, OF(norm_at)(&a->rows, w, to), 1, y);
 }
 
 /*
@@ -475,45 +422,43 @@ OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
  * vector.
  */
 INLINE void
-OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
-    const int adds, float *tile)
+OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
+    float *tile)
 {
 	const struct rows *r = &a->rows;
 
 	if (tile != NULL)
 		OF(norm_finish_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
-		struct walk w = OF(norm_walk)(r, b, i, whole);
+		struct walk w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 
 		if (tile != NULL) {
 			OF(norm_get)(tile, r, i, mean);
 			OF(norm_get)(tile + OF(TILE), r, i, factor);
 		} else {
-			OF(norm_channels)(r, &w, a->mean, whole, mean);
-			OF(norm_channels)(r, &w, a->rstd, whole, factor);
+			OF(norm_channels)(&w, a->mean, mean);
+			OF(norm_channels)(&w, a->rstd, factor);
 		}
-		OF(norm_factors)(r, &w, a->scale, a->offset, whole, factor,
-		    offset);
+		OF(norm_factors)(&w, a->scale, a->offset, factor, offset);
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], res[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = OF(norm_at)(r, &w, row, whole),
-				    n = OF(norm_end)(r, &w, row);
+				size_t at = OF(norm_at)(r, &w, row);
 
-				x[k] = OF(fetch)(a->x, at, n, WIDTH(whole));
+				x[k] = OF(fetch)(a->x, at, row < w.last);
 				if (adds)
-					res[k] = OF(fetch)(a->res, at, n,
-					    WIDTH(whole));
+					res[k] = OF(fetch)(a->res, at,
+					    row < w.last);
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = OF(norm_at)(r, &w, row, whole),
-				    n = OF(norm_end)(r, &w, row);
+				size_t at = OF(norm_at)(r, &w, row);
+				int there = row < w.last;
 				unsigned bits = 0;
 				float f[LANES], g[LANES];
 
@@ -533,10 +478,10 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
 						f[e] = f[e] <= 0 ? 0 : f[e];
 				}
 				if (a->y != NULL)
-					OF(set)(a->y, at, n, f, WIDTH(whole));
-				if (a->y_moved != NULL && n > 0)
-					OF(norm_move)(a, &w, row, f, whole);
-				if (a->mask != NULL && n > 0 && at < n) {
+					OF(set)(a->y, at, there, f);
+				if (a->y_moved != NULL && there)
+					OF(norm_move)(a, &w, row, f);
+				if (a->mask != NULL && there) {
 					UNROLL
 					for (int e = 0; e < LANES; e++)
 						bits |= (unsigned)!(f[e] <= 0) <<
@@ -549,28 +494,19 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int whole,
 }
 
 /*
- * y = relu((x - mean) rstd scale + offset + res), in variants: any rows, or
- * whole vectors; with res or without; with a fused finish or without.
+ * y = relu((x - mean) rstd scale + offset + res), in variants: with res or
+ * without; with a fused finish or without.
  */
 BODY
 OF(norm_apply)(const struct norm_apply *a, struct block b)
 {
-	if (a->res != NULL)
-		OF(norm_apply_of)(a, b, 0, 1, NULL);
-	else
-		OF(norm_apply_of)(a, b, 0, 0, NULL);
-}
-
-BODY
-OF(norm_apply_whole)(const struct norm_apply *a, struct block b)
-{
-	OF(norm_apply_of)(a, b, 1, 0, NULL);
+	OF(norm_apply_of)(a, b, 0, NULL);
 }
 
 BODY
 OF(norm_apply_add)(const struct norm_apply *a, struct block b)
 {
-	OF(norm_apply_of)(a, b, 1, 1, NULL);
+	OF(norm_apply_of)(a, b, 1, NULL);
 }
 
 BODY
@@ -578,7 +514,7 @@ OF(norm_apply_finish)(const struct norm_apply *a, struct block b)
 {
 	SHARED(float, tile, 2 * OF(TILE));
 
-	OF(norm_apply_of)(a, b, 1, 0, tile);
+	OF(norm_apply_of)(a, b, 0, tile);
 }
 
 BODY
@@ -586,7 +522,7 @@ OF(norm_apply_add_finish)(const struct norm_apply *a, struct block b)
 {
 	SHARED(float, tile, 2 * OF(TILE));
 
-	OF(norm_apply_of)(a, b, 1, 1, tile);
+	OF(norm_apply_of)(a, b, 1, tile);
 }
 
 /*
@@ -617,35 +553,34 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 	SHARED(double, sum, 2 * THREADS);
 
 	if (!a->unpacks && a->sums == NULL)
-		OF(norm_gather)(a->part, a->parts, a->folds, a->period, b, sum);
+		OF(norm_gather)(a->part, a->parts, a->c, b, sum);
 	EACH_THREAD(i) {
-		unsigned c = b.x * 8 + (unsigned)i, C = a->period;
-		double ds, db;
+		unsigned c = b.x * 8 + (unsigned)i, C = a->channels;
+		double ds = 0, db = 0;
 		float k[3];
 
-		if (i >= 8 || c >= C)
+		if (i >= 8)
 			continue;
-		if (a->unpacks) {
+		if (a->unpacks && c < C) {
 			ds = a->packed[c];
 			db = a->packed[C + c];
-		} else {
+		} else if (!a->unpacks) {
 			ds = a->sums != NULL ? a->sums[c] :
 			    sum[THREADS + i] * a->rstd[c];
-			db = a->sums != NULL ? a->sums[C + c] : sum[i];
+			db = a->sums != NULL ? a->sums[a->c + c] : sum[i];
 			a->dscale[c] = (float)ds;
 			a->doffset[c] = (float)db;
 		}
-		if (a->packed != NULL && !a->unpacks) {
+		if (a->packed != NULL && !a->unpacks && c < C) {
 			a->packed[c] = ds;
 			a->packed[C + c] = db;
-			continue;
 		}
-		if (a->k == NULL)
+		if (a->k == NULL || (a->packed != NULL && !a->unpacks))
 			continue;
 		OF(norm_k)(a, c, ds, db, k);
 		a->k[c] = k[0];
-		a->k[C + c] = k[1];
-		a->k[2 * C + c] = k[2];
+		a->k[a->c + c] = k[1];
+		a->k[2 * a->c + c] = k[2];
 	}
 }
 
@@ -663,12 +598,12 @@ OF(norm_finish_back_tile)(const struct norm_finish_back *a,
 			unsigned c = b.x % r->tiles * width + j;
 			float k[3];
 
-			if (c >= r->period)
+			if (c >= r->c)
 				break;
-			OF(norm_k)(a, c, a->sums[c], a->sums[r->period + c], k);
+			OF(norm_k)(a, c, a->sums[c], a->sums[r->c + c], k);
 			if (b.x < r->tiles) {
 				a->dscale[c] = a->sums[c];
-				a->doffset[c] = a->sums[r->period + c];
+				a->doffset[c] = a->sums[r->c + c];
 			}
 			UNROLL
 			for (int n = 0; n < 3; n++)
@@ -684,24 +619,24 @@ OF(norm_finish_back_tile)(const struct norm_finish_back *a,
  */
 INLINE void
 OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
-    const int whole, const int shut, const int moves, float *tile)
+    const int shut, const int moves, float *tile)
 {
 	const struct rows *r = &a->rows;
 
 	if (tile != NULL)
 		OF(norm_finish_back_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
-		struct walk w = OF(norm_walk)(r, b, i, whole);
+		struct walk w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 		float k0[LANES], k1[LANES], k2[LANES];
 		int reads = tile != NULL || a->k != NULL || shut == SHUT_X;
 		int given = !moves || a->dy != NULL;
-		int by = moves ? moved_by(&a->moved, w.channel) : 0;
+		int by = moves ? moved_by(&a->moved, w.col) : 0;
 
-		OF(norm_channels)(r, &w, a->mean, whole, mean);
+		OF(norm_channels)(&w, a->mean, mean);
 		if (tile == NULL) {
-			OF(norm_channels)(r, &w, a->rstd, whole, factor);
-			OF(norm_channels)(r, &w, a->scale, whole, k0);
+			OF(norm_channels)(&w, a->rstd, factor);
+			OF(norm_channels)(&w, a->scale, k0);
 		} else {
 			OF(norm_get)(tile, r, i, k0);
 			OF(norm_get)(tile + OF(TILE), r, i, k1);
@@ -718,11 +653,11 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 			}
 		}
 		if (shut == SHUT_X)
-			OF(norm_channels)(r, &w, a->offset, whole, offset);
+			OF(norm_channels)(&w, a->offset, offset);
 		if (tile == NULL && a->k != NULL) {
-			OF(norm_channels)(r, &w, a->k, whole, k0);
-			OF(norm_channels)(r, &w, a->k + r->period, whole, k1);
-			OF(norm_channels)(r, &w, a->k + 2 * r->period, whole, k2);
+			OF(norm_channels)(&w, a->k, k0);
+			OF(norm_channels)(&w, a->k + r->c, k1);
+			OF(norm_channels)(&w, a->k + 2 * r->c, k2);
 		}
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct words x[ROWS], dy[ROWS], more[ROWS];
@@ -731,25 +666,22 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = OF(norm_at)(r, &w, row, whole),
-				    n = OF(norm_end)(r, &w, row);
+				size_t at = OF(norm_at)(r, &w, row);
+				int there = row < w.last;
 
-				dy[k] = OF(fetch)(given ? a->dy : a->mean, at,
-				    given ? n : 0, WIDTH(whole));
+				dy[k] = OF(fetch)(a->dy, at, given && there);
 				if (moves)
 					more[k] = OF(norm_moved)(r, &w,
-					    &a->moved, a->dy_moved, row, by,
-					    whole);
-				x[k] = OF(fetch)(reads ? a->x : a->mean, at,
-				    reads ? n : 0, WIDTH(whole));
-				bits[k] = shut == SHUT_MASK && n > 0 && at < n ?
+					    &a->moved, a->dy_moved, row, by);
+				x[k] = OF(fetch)(a->x, at, reads && there);
+				bits[k] = shut == SHUT_MASK && there ?
 				    a->mask[at / LANES] : 0;
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = OF(norm_at)(r, &w, row, whole),
-				    n = OF(norm_end)(r, &w, row);
+				size_t at = OF(norm_at)(r, &w, row);
+				int there = row < w.last;
 				float f[LANES], h[LANES], v[LANES];
 
 				OF(unpack)(x[k], f);
@@ -781,31 +713,25 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 				 * as dx, to which dx is then added.
 				 */
 				if (a->dres != NULL)
-					OF(give)(a->dres, at, n, h,
-					    a->accumulate_res, WIDTH(whole));
+					OF(give)(a->dres, at, there, h,
+					    a->accumulate_res);
 				if (a->dx != NULL)
-					OF(give)(a->dx, at, n, f,
-					    a->accumulate, WIDTH(whole));
+					OF(give)(a->dx, at, there, f,
+					    a->accumulate);
 			}
 		}
 	}
 }
 
 /*
- * dx and dres by the formula of norm_apply_back_of, in variants: for any rows;
- * for whole vectors, by SHUT_* and by shift; with a fused finish.
+ * dx and dres by the formula of norm_apply_back_of, in variants: by SHUT_* and
+ * by shift; with a fused finish.
  */
-BODY
-OF(norm_apply_back)(const struct norm_apply_back *a, struct block b)
-{
-	OF(norm_apply_back_of)(a, b, 0, a->shut, 0, NULL);
-}
-
 #define NORM_APPLY_BACK(name, shut, moves) \
 BODY \
 OF(name)(const struct norm_apply_back *a, struct block b) \
 { \
-	OF(norm_apply_back_of)(a, b, 1, shut, moves, NULL); \
+	OF(norm_apply_back_of)(a, b, shut, moves, NULL); \
 }
 
 NORM_APPLY_BACK(norm_apply_back_never, SHUT_NEVER, 0)
@@ -820,9 +746,8 @@ OF(norm_apply_back_finish)(const struct norm_apply_back *a, struct block b)
 {
 	SHARED(float, tile, 3 * OF(TILE));
 
-	OF(norm_apply_back_of)(a, b, 1, SHUT_NEVER, 0, tile);
+	OF(norm_apply_back_of)(a, b, SHUT_NEVER, 0, tile);
 }
 
-#undef WIDTH
 #undef NORM_SUMS
 #undef NORM_APPLY_BACK

@@ -14,12 +14,6 @@
 
 /* ---- launches ---- */
 
-static size_t
-packing_count(const struct wgrad *w)
-{
-	return (size_t)w->out * w->in * w->taps;
-}
-
 void
 packing_run(struct cuda *c, int kernel, struct weights_table *a)
 {
@@ -27,8 +21,9 @@ packing_run(struct cuda *c, int kernel, struct weights_table *a)
 
 	for (unsigned i = 0; i < a->rows; i++) {
 		const struct wgrad *w = &a->row[i];
-		size_t plain = packing_count(w) * sizeof(float);
-		size_t packed = packing_count(w) * cuda_size(c->type);
+		size_t plain = (size_t)w->out * w->in * w->taps * sizeof(float);
+		size_t packed = (size_t)(a->first[i + 1] - a->first[i]) /
+		    w->pieces * w->taps * w->pitch * cuda_size(c->type);
 		int packs = kernel == GPU_WEIGHTS_PACK;
 
 		cuda_reads(&k, w->from, packs ? plain : packed);
@@ -43,18 +38,21 @@ static void
 packing_add(struct weights_table *a, int kernel, const struct task *t,
     const void *from, void *to)
 {
+	struct packed_shape s = conv_packed(t);
 	int depth = depthwise_is(t->op, &t->in[0]);
 	struct wgrad w = { .from = from, .to = to,
 		.out = depth ? 1 : (unsigned)t->out.c,
 		.in = (unsigned)(depth ? t->out.c : t->in[0].c / t->op->groups),
-		.taps = conv_taps(t->op) };
+		.taps = conv_taps(t->op), .pitch = (unsigned)s.in,
+		.each = (unsigned)(depth ? 1 : s.groups > 1 ? t->out.c :
+		    t->out.c / t->op->groups) };
 
 	if (a->rows == WEIGHTS_ROWS)
 		packing_run(cuda_of(t), kernel, a);
-	w.some = WEIGHTS / w.taps < w.in ? WEIGHTS / w.taps : w.in;
-	w.pieces = w.some > 0 ? cuda_pieces(w.in, w.some) :
-	    cuda_pieces((size_t)w.in * w.taps, THREADS);
-	a->first[a->rows + 1] = a->first[a->rows] + w.out * w.pieces;
+	w.some = WEIGHTS / w.taps < w.pitch ? WEIGHTS / w.taps : w.pitch;
+	w.pieces = w.some > 0 ? cuda_pieces(w.pitch, w.some) :
+	    cuda_pieces((size_t)w.pitch * w.taps, THREADS);
+	a->first[a->rows + 1] = a->first[a->rows] + (unsigned)s.out * w.pieces;
 	a->row[a->rows++] = w;
 }
 
@@ -74,7 +72,7 @@ packing_group(struct task *task, int n)
 		if (first == NULL) {
 			first = p;
 			p->member = xcalloc((size_t)(n - i), sizeof(*p->member));
-		} else if (!stem_is(&task[i])) {
+		} else {
 			p->led = 1;
 			first->member[first->members++] = &task[i];
 		}
@@ -89,10 +87,7 @@ packing_renew(struct task *t)
 
 	if (p->led || !t->weights_changed)
 		return;
-	if (stem_is(t))
-		stem_convert_weights(t, 0, t->w[0], t->packed_weights);
-	else
-		packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->packed_weights);
+	packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->packed_weights);
 	for (int i = 0; i < p->members; i++)
 		packing_add(&a, GPU_WEIGHTS_PACK, p->member[i], p->member[i]->w[0],
 		    p->member[i]->packed_weights);
@@ -105,10 +100,6 @@ packing_return(struct task *t, const void *dw)
 	struct cuda *c = cuda_of(t);
 	struct weights_table one = { .rows = 0 }, *a = packing_returns(c);
 
-	if (stem_is(t)) {
-		stem_convert_weights(t, 1, dw, t->dw[0]);
-		return;
-	}
 	packing_add(a != NULL ? a : &one, GPU_WEIGHTS_RETURN, t, dw, t->dw[0]);
 	packing_run(c, GPU_WEIGHTS_RETURN, &one);
 }

@@ -92,9 +92,14 @@ cuda_read(struct device *d, double *host, const struct dims *shape,
     const void *activation)
 {
 	struct cuda *c = (struct cuda *)d;
+	size_t to = (size_t)shape->c, from = (size_t)cuda_padded(shape->c);
+	double *all = xcalloc(cuda_count(shape), sizeof(*all));
 
-	cuda_parameters_receive_numbers(c, c->type, host, activation,
-	    dims_count(shape));
+	cuda_parameters_receive_numbers(c, c->type, all, activation,
+	    cuda_count(shape));
+	for (size_t i = 0; i < dims_count(shape); i++)
+		host[i] = all[i / to * from + i % to];
+	free(all);
 }
 
 void
@@ -102,9 +107,14 @@ cuda_write(struct device *d, void *activation, const struct dims *shape,
     const double *host)
 {
 	struct cuda *c = (struct cuda *)d;
+	size_t from = (size_t)shape->c, to = (size_t)cuda_padded(shape->c);
+	double *all = xcalloc(cuda_count(shape), sizeof(*all));
 
-	cuda_parameters_send_numbers(c, c->type, activation, host,
-	    dims_count(shape));
+	for (size_t i = 0; i < dims_count(shape); i++)
+		all[i / from * to + i % from] = host[i];
+	cuda_parameters_send_numbers(c, c->type, activation, all,
+	    cuda_count(shape));
+	free(all);
 }
 
 /* ---- sums ---- */

@@ -11,8 +11,10 @@ cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
     const void *dy, void *to, int accumulate)
 {
 	struct cuda *c = cuda_of(t);
-	size_t n = dims_count(&t->out), bytes = n * cuda_size(c->type);
+	size_t n = cuda_count(&t->out), bytes = n * cuda_size(c->type);
 	struct curve a = { .from = from, .dy = dy, .to = to, .n = n,
+		.c = (unsigned)t->out.c,
+		.pitch = (unsigned)cuda_padded(t->out.c),
 		.accumulate = accumulate };
 	struct launch k = CUDA_KERNEL(c, kernel, cuda_flat(c, n), 1, a);
 
@@ -61,12 +63,12 @@ const struct op_impl cuda_sigmoid = { .forward = cuda_curve_forward,
 const struct op_impl cuda_swish = { .forward = cuda_curve_forward,
 	.backward = cuda_curve_backward, .reads = READS_X };
 
-/* ---- scale: the gradient of the factor sums over one long column ---- */
+/* ---- scale: the gradient of the factor is a sum over all elements ---- */
 
 static struct matrix
 cuda_scale_matrix(const struct task *t)
 {
-	return (struct matrix){ 1, dims_count(&t->out), 1, 1, 0 };
+	return (struct matrix){ 1, cuda_count(&t->out) / 8, 8, 1, 0 };
 }
 
 static size_t
@@ -93,7 +95,7 @@ cuda_scale_backward(struct task *t)
 		sum_run(cuda_of(t),
 		    &(struct sum){ .matrix = cuda_scale_matrix(t),
 			.x = t->x[0], .y = t->dy, .to = t->dw[0], .share = 1,
-			.floats = 1 }, t->scratch);
+			.floats = 1, .all = 1 }, t->scratch);
 }
 
 const struct op_impl cuda_scale = { .forward = cuda_scale_forward,
@@ -107,7 +109,7 @@ cuda_add_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	size_t bytes = cuda_bytes(c, &t->out);
-	struct add a = { .to = t->y, .n = dims_count(&t->out),
+	struct add a = { .to = t->y, .n = cuda_count(&t->out),
 		.count = t->op->nin };
 	struct launch k = CUDA_KERNEL(c, GPU_ADD, cuda_flat(c, a.n), 1, a);
 
@@ -139,14 +141,18 @@ cuda_input_forward(struct task *t)
 	struct cuda *c = cuda_of(t);
 	const struct op *op = t->op;
 	struct input a = { .from = t->feed->stream[op->stream].bytes,
-		.to = t->y, .n = dims_count(&t->out), .channels = t->out.c };
-	struct launch k = CUDA_KERNEL(c, GPU_INPUT, cuda_flat(c, a.n), 1, a);
+		.to = t->y, .pixels = (size_t)t->out.n * dims_positions(&t->out),
+		.channels = (unsigned)t->out.c,
+		.vectors = (unsigned)cuda_padded(t->out.c) /
+		    cuda_lanes(c->type) };
+	struct launch k = CUDA_KERNEL(c, GPU_INPUT, cuda_flat(c,
+	    cuda_count(&t->out)), 1, a);
 
-	for (int i = 0; i < a.channels; i++) {
+	for (unsigned i = 0; i < a.channels; i++) {
 		a.mean[i] = op->mean[i];
 		a.sd[i] = op->sd[i];
 	}
-	cuda_reads(&k, a.from, a.n);
+	cuda_reads(&k, a.from, dims_count(&t->out));
 	cuda_writes(&k, a.to, cuda_bytes(c, &t->out));
 	cuda_launch(c, &k);
 }

@@ -57,18 +57,22 @@ OF(curve)(const struct curve *a, struct block b, const int what)
 
 		UNROLL
 		for (int k = 0; k < FLAT; k++)
-			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k), a->n,
-			    LANES);
+			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n);
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
+			unsigned c = what == CURVE_SIGMOID ? (unsigned)(
+			    OF(flat_at)(b, i, k) % a->pitch) : 0;
 			float f[LANES];
 
 			OF(unpack)(x[k], f);
 			UNROLL
 			for (int e = 0; e < LANES; e++)
-				f[e] = OF(curve_of)(f[e], factor, what);
-			OF(give)(a->to, OF(flat_at)(b, i, k), a->n, f,
-			    a->accumulate, LANES);
+				f[e] = what == CURVE_SIGMOID &&
+				    c + (unsigned)e >= a->c ? 0 :
+				    OF(curve_of)(f[e], factor, what);
+			OF(give)(a->to, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n, f, a->accumulate);
 		}
 	}
 }
@@ -82,10 +86,10 @@ OF(slope)(const struct curve *a, struct block b, const int what)
 
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k), a->n,
-			    LANES);
-			dy[k] = OF(fetch)(a->dy, OF(flat_at)(b, i, k), a->n,
-			    LANES);
+			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n);
+			dy[k] = OF(fetch)(a->dy, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n);
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
@@ -96,8 +100,8 @@ OF(slope)(const struct curve *a, struct block b, const int what)
 			UNROLL
 			for (int e = 0; e < LANES; e++)
 				f[e] = OF(curve_back)(f[e], g[e], what);
-			OF(give)(a->to, OF(flat_at)(b, i, k), a->n, f,
-			    a->accumulate, LANES);
+			OF(give)(a->to, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n, f, a->accumulate);
 		}
 	}
 }
@@ -162,14 +166,14 @@ OF(add)(const struct add *a, struct block b)
 		UNROLL
 		for (int k = 0; k < FLAT; k++)
 			OF(unpack)(OF(fetch)(a->from[0], OF(flat_at)(b, i, k),
-			    a->n, LANES), sum[k]);
+			    OF(flat_at)(b, i, k) < a->n), sum[k]);
 		for (int j = 1; j < a->count; j++) {
 			struct words x[FLAT];
 
 			UNROLL
 			for (int k = 0; k < FLAT; k++)
 				x[k] = OF(fetch)(a->from[j], OF(flat_at)(b, i,
-				    k), a->n, LANES);
+				    k), OF(flat_at)(b, i, k) < a->n);
 			UNROLL
 			for (int k = 0; k < FLAT; k++) {
 				float f[LANES];
@@ -182,8 +186,8 @@ OF(add)(const struct add *a, struct block b)
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++)
-			OF(set)(a->to, OF(flat_at)(b, i, k), a->n, sum[k],
-			    LANES);
+			OF(set)(a->to, OF(flat_at)(b, i, k),
+			    OF(flat_at)(b, i, k) < a->n, sum[k]);
 	}
 }
 
@@ -194,30 +198,15 @@ OF(input_of)(const struct input *a, unsigned byte, unsigned c)
 	return (float)((byte / 255.0 - a->mean[c]) / a->sd[c]);
 }
 
-/* Load 4 bytes at ${at}, a multiple of 4.  Bytes beyond the end are 0. */
-INLINE uint32_t
-OF(input_four)(const struct input *a, size_t at)
-{
-	uint32_t four = 0;
-
-	if (at + 4 <= a->n)
-		return *(const uint32_t *)(a->from + at);
-	ROLL
-	for (unsigned e = 0; e < 4 && at + e < a->n; e++)
-		four |= (uint32_t)a->from[at + e] << 8 * e;
-	return four;
-}
-
 /*
- * to[j] = (from[j] / 255 - mean[c]) / sd[c], c = j % channels.  A table of all
- * 256 bytes per channel saves the division in double.
+ * to[pixel][c] = (from[pixel][c] / 255 - mean[c]) / sd[c].  A table of all 256
+ * bytes per channel saves the division in double.
  */
 BODY
 OF(input)(const struct input *a, struct block b)
 {
 	SHARED(float, table, 256 * INPUT_TABLE);
-	unsigned channels = (unsigned)a->channels;
-	unsigned c0 = (unsigned)(OF(flat_at)(b, 0, 0) % channels);
+	unsigned channels = a->channels;
 
 	EACH_THREAD(i) {
 		for (unsigned c = 0; c < channels && channels <= INPUT_TABLE;
@@ -228,24 +217,24 @@ OF(input)(const struct input *a, struct block b)
 	EACH_THREAD(i) {
 		for (int k = 0; k < FLAT; k++) {
 			size_t at = OF(flat_at)(b, i, k);
-			unsigned c = (c0 + (unsigned)(k * b.threads + i) *
-			    LANES) % channels;
-			uint32_t four[LANES / 4];
+			size_t pixel = at / LANES / a->vectors;
+			unsigned c0 = (unsigned)(at / LANES % a->vectors) *
+			    LANES;
 			float y[LANES];
 
 			UNROLL
-			for (int e = 0; e < LANES / 4; e++)
-				four[e] = OF(input_four)(a, at + 4 * (size_t)e);
-			UNROLL
 			for (int e = 0; e < LANES; e++) {
-				unsigned byte = four[e / 4] >> e % 4 * 8 & 255;
+				unsigned c = c0 + (unsigned)e, byte;
 
+				y[e] = 0;
+				if (c >= channels || pixel >= a->pixels)
+					continue;
+				byte = a->from[pixel * channels + c];
 				y[e] = channels <= INPUT_TABLE ?
 				    table[c * 256 + byte] :
 				    OF(input_of)(a, byte, c);
-				c = c + 1 == channels ? 0 : c + 1;
 			}
-			OF(set)(a->to, at, a->n, y, LANES);
+			OF(set)(a->to, at, pixel < a->pixels, y);
 		}
 	}
 }

@@ -40,7 +40,7 @@ matrix_of(const struct dims *d, int over)
 {
 	const size_t size[3] = { (size_t)d->t, (size_t)d->h, (size_t)d->w };
 	const int is[3] = { over & OVER_T, over & OVER_H, over & OVER_W };
-	struct matrix m = { (size_t)d->n, 1, (size_t)d->c, 1, 0 };
+	struct matrix m = { (size_t)d->n, 1, (size_t)cuda_padded(d->c), 1, 0 };
 
 	if (is[0] && !is[1] && is[2] && size[0] > 1 && size[1] > 1 &&
 	    size[2] > 1) {
@@ -64,21 +64,16 @@ matrix_of(const struct dims *d, int over)
 	return m;
 }
 
-/*
- * Plan the columns with vectors of ${lanes} elements and ${folds} rows folded
- * into one.  The rows are not split yet.
- */
+/* Plan the columns.  The rows are not split yet. */
 static struct rows
-rows_across(const struct matrix *m, size_t lanes, size_t folds)
+rows_across(const struct cuda *c, const struct matrix *m)
 {
-	struct rows r = { .single = lanes == 1, .c = m->c * folds,
-		.period = (unsigned)m->c, .n = m->groups * m->m * m->c,
-		.m = (unsigned)rows_pieces(m->m, folds), .inner_g = m->inner_g,
-		.inner_m = m->inner_m };
-	size_t v = rows_pieces(r.c, lanes), largest;
+	struct rows r = { .c = (unsigned)m->c, .m = (unsigned)m->m,
+		.inner_g = m->inner_g, .inner_m = m->inner_m };
+	size_t v = m->c / cuda_lanes(c->type), largest;
 
-	assert(m->c < (size_t)1 << 32 &&
-	    rows_pieces(m->m, folds) < (size_t)1 << 31);
+	assert(m->c % 8 == 0 && m->c < (size_t)1 << 31 &&
+	    m->m < (size_t)1 << 31);
 	if (r.inner_g == 1)
 		r.inner_m = r.m;
 	/* Not more rows at a time than there are, four per thread. */
@@ -87,23 +82,6 @@ rows_across(const struct matrix *m, size_t lanes, size_t folds)
 	r.tiles = (unsigned)rows_pieces(v, rows_min(v, largest));
 	r.across = (int)rows_pieces(v, r.tiles);
 	return r;
-}
-
-/*
- * Fold rows until a row is whole vectors.  If a group would end inside a folded
- * row, use vectors of one element.
- */
-static struct rows
-rows_folded(const struct cuda *c, const struct matrix *m)
-{
-	size_t lanes = cuda_lanes(c->type), folds = 1;
-
-	while (m->c * folds % lanes != 0)
-		folds *= 2;
-	if (folds > 1 && m->groups > 1 && (m->m % folds != 0 ||
-	    m->inner_g > 1))
-		lanes = folds = 1;
-	return rows_across(m, lanes, folds);
 }
 
 /*
@@ -127,19 +105,13 @@ rows_pass(struct rows r, size_t groups)
 struct rows
 rows_copy(const struct cuda *c, const struct matrix *m)
 {
-	return rows_pass(rows_folded(c, m), m->groups);
-}
-
-struct rows
-rows_plain(const struct matrix *m, unsigned lanes)
-{
-	return rows_pass(rows_across(m, lanes, 1), m->groups);
+	return rows_pass(rows_across(c, m), m->groups);
 }
 
 struct rows
 rows_sum(const struct cuda *c, const struct matrix *m)
 {
-	struct rows r = rows_folded(c, m);
+	struct rows r = rows_across(c, m);
 	unsigned lanes = THREADS / (unsigned)r.across;
 	size_t parts = rows_min(BLOCKS / rows_min(BLOCKS, m->groups * r.tiles),
 	    rows_pieces(r.m, ROWS * lanes));
@@ -147,13 +119,6 @@ rows_sum(const struct cuda *c, const struct matrix *m)
 	r.per = (unsigned)rows_pieces(r.m, parts);
 	r.parts = (unsigned)rows_pieces(r.m, r.per);
 	return r;
-}
-
-int
-rows_whole(const struct rows *r)
-{
-	return !r->single && r->c == r->period && r->inner_g == 1 &&
-	    r->n == (size_t)r->m * r->c && r->n >> 34 == 0;
 }
 
 struct divisor
@@ -176,27 +141,14 @@ rows_blocks(const struct rows *r, const struct matrix *m)
 	return (unsigned)(m->groups * r->parts * r->tiles);
 }
 
-unsigned
-rows_folds(const struct rows *r)
-{
-	return (unsigned)(r->c / r->period);
-}
-
 /* ---- sums ---- */
-
-static int
-rows_sum_has_parts(const struct rows *r)
-{
-	return r->parts > 1 || rows_folds(r) > 1;
-}
 
 size_t
 sum_scratch(const struct cuda *c, const struct matrix *m)
 {
 	struct rows r = rows_sum(c, m);
 
-	return rows_sum_has_parts(&r) ? m->groups * r.parts * r.c *
-	    sizeof(double) : 0;
+	return m->groups * r.parts * r.c * sizeof(double);
 }
 
 void
@@ -221,23 +173,22 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 	struct sums a = { .rows = rows_sum(c, m), .x = s->x, .y = s->y,
 		.to = s->to, .share = s->share, .accumulate = s->accumulate,
 		.floats = s->floats };
-	int parts = rows_sum_has_parts(&a.rows);
+	unsigned parts = a.rows.parts, columns = s->all ? 1 : a.rows.c;
 	struct launch k = CUDA_KERNEL(c, GPU_SUMS, rows_blocks(&a.rows, m), 1, a);
 
 	cuda_reads(&k, s->x, bytes);
 	cuda_reads(&k, s->y, bytes);
-	if (parts)
+	if (parts > 1 || s->all)
 		cuda_writes(&k, a.part = scratch, sum_scratch(c, m));
 	else
 		cuda_touches(&k, s->to, m->groups * m->c * (s->floats ?
 		    sizeof(float) : cuda_size(c->type)), s->accumulate);
 	cuda_launch(c, &k);
-	if (parts)
+	if (a.part != NULL)
 		total_run(c, m->groups, (struct total){ .part = scratch,
-			.to = s->to, .entries = a.rows.parts *
-			rows_folds(&a.rows), .period = a.rows.period,
-			.share = s->share, .accumulate = s->accumulate,
-			.floats = s->floats });
+			.to = s->to, .entries = parts * (a.rows.c / columns),
+			.period = columns, .share = s->share,
+			.accumulate = s->accumulate, .floats = s->floats });
 }
 
 void
@@ -261,16 +212,15 @@ broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
 static struct matrix
 rows_bias_matrix(const struct dims *d)
 {
-	return (struct matrix){ 1, dims_count(d) / (size_t)d->c, (size_t)d->c,
-		1, 0 };
+	return (struct matrix){ 1, (size_t)d->n * dims_positions(d),
+		(size_t)cuda_padded(d->c), 1, 0 };
 }
 
 void
 bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 {
 	struct matrix m = rows_bias_matrix(d);
-	struct bias a = { .rows = rows_copy(c, &m), .from = y, .to = y,
-		.bias = bias };
+	struct bias a = { .rows = rows_copy(c, &m), .x = y, .bias = bias };
 	struct launch k = CUDA_KERNEL(c, GPU_BIAS, rows_blocks(&a.rows, &m), 1,
 	    a);
 

@@ -12,8 +12,8 @@
 #include "backend/cuda/cuda.h"
 
 /*
- * A packed array [groups][m][c].  inner_g and inner_m are 1 and 0, unless the
- * rows of a group are not adjacent (struct rows).
+ * An array [groups][m][c]; c is a multiple of eight.  inner_g and inner_m are 1
+ * and 0, unless the rows of a group are not adjacent (struct rows).
  */
 struct matrix {
 	size_t groups, m, c;
@@ -34,39 +34,26 @@ struct matrix matrix_of(const struct dims *d, int over);
 struct rows rows_copy(const struct cuda *c, const struct matrix *m);
 struct rows rows_sum(const struct cuda *c, const struct matrix *m);
 
-/*
- * rows_whole(r): return 1 if ${r} is one group of whole vectors, fewer than
- * 2^32 in all, so that walk_whole may be used.
- */
-int rows_whole(const struct rows *r);
-
 /* divisor_of(by): return the divisor for ${by}, from 1 to 2^31. */
 struct divisor divisor_of(unsigned by);
 
 /*
- * rows_plain(m, lanes): like rows_copy, but with vectors of ${lanes} elements
- * and without folding.
- */
-struct rows rows_plain(const struct matrix *m, unsigned lanes);
-
-/*
  * rows_blocks(r, m): return the blocks of a kernel with the plan ${r}.
- * rows_folds(r): return the rows folded into one.
  */
 unsigned rows_blocks(const struct rows *r, const struct matrix *m);
-unsigned rows_folds(const struct rows *r);
 
 /*
  * A reduction: to[group][c] = or += share times the sum over m of x, or of x y
  * if ${y} is not NULL.  ${to} has the storage type.  With ${floats} it is
- * floats, which are stored and never accumulated.
+ * floats, which are stored and never accumulated.  With ${all} the sum is over
+ * c, too: to[group].
  */
 struct sum {
 	struct matrix matrix;
 	const void *x, *y;
 	void *to;
 	double share;
-	int accumulate, floats;
+	int accumulate, floats, all;
 };
 
 /*
@@ -96,7 +83,7 @@ void broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
  * floats.
  *
  * bias_gradient(c, dbias, dy, d, scratch):
- * Store the sum of dy over all positions in ${dbias}, floats [d.c].  ${scratch}
+ * Store the sum of dy over all positions in ${dbias}, floats.  ${scratch}
  * has bias_scratch(c, d) bytes.
  */
 void bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias);

@@ -19,21 +19,21 @@ OF(sum_leave)(void *to, size_t at, double sum, double share, int accumulate,
 }
 
 /*
- * part[group][part][column], or to[group][channel], = sum over the rows m of
- * the block of x, or of x y.
+ * part[group][part][c], or to[group][c], = sum over the rows m of the block of
+ * x[g][m][c], or of x y.  Four rows are added in float, their sums in double.
  */
-INLINE void
-OF(sums_of)(const struct sums *a, struct block b, double *sum,
-    const int width)
+BODY
+OF(sums)(const struct sums *a, struct block b)
 {
+	SHARED(double, sum, LANES * THREADS);
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, width);
+		struct walk w = walk_of(r, b, i, LANES);
 		double s[LANES];
 
 		UNROLL
-		for (int e = 0; e < width; e++)
+		for (int e = 0; e < LANES; e++)
 			s[e] = 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
@@ -43,15 +43,14 @@ OF(sums_of)(const struct sums *a, struct block b, double *sum,
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
-				size_t at = walk_row(r, w.group, row) + w.col,
-				    n = row < w.last ? r->n : 0;
+				size_t at = walk_row(r, w.group, row) + w.col;
 
-				x[k] = OF(fetch)(a->x, at, n, width);
-				y[k] = OF(fetch)(a->y != NULL ? a->y : a->x, at,
-				    a->y != NULL ? n : 0, width);
+				x[k] = OF(fetch)(a->x, at, row < w.last);
+				y[k] = OF(fetch)(a->y, at, a->y != NULL &&
+				    row < w.last);
 			}
 			UNROLL
-			for (int e = 0; e < width; e++)
+			for (int e = 0; e < LANES; e++)
 				four[e] = 0;
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -60,49 +59,34 @@ OF(sums_of)(const struct sums *a, struct block b, double *sum,
 				OF(unpack)(x[k], f);
 				OF(unpack)(y[k], g);
 				UNROLL
-				for (int e = 0; e < width; e++)
+				for (int e = 0; e < LANES; e++)
 					four[e] += a->y != NULL ? f[e] * g[e] :
 					    f[e];
 			}
 			UNROLL
-			for (int e = 0; e < width; e++)
+			for (int e = 0; e < LANES; e++)
 				s[e] += four[e];
 		}
 		UNROLL
-		for (int e = 0; e < width; e++)
+		for (int e = 0; e < LANES; e++)
 			sum[e * b.threads + i] = s[e];
 	}
-	walk_fold(sum, r, b, width);
+	walk_fold(sum, r, b, LANES);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, width);
+		struct walk w = walk_of(r, b, i, LANES);
 
-		for (int e = 0; e < width && i < r->across && w.there; e++) {
+		for (int e = 0; e < LANES && i < r->across && w.there; e++) {
 			double s = sum[e * b.threads + i];
 
 			if (a->part != NULL)
 				a->part[((size_t)w.group * r->parts + w.part) *
-				    r->c + w.col + (size_t)e] = s;
+				    r->c + w.col + (unsigned)e] = s;
 			else
 				OF(sum_leave)(a->to, (size_t)w.group * r->c +
-				    w.col + (size_t)e, s, a->share,
+				    w.col + (unsigned)e, s, a->share,
 				    a->accumulate, a->floats);
 		}
 	}
-}
-
-/*
- * sum over m of x[g][m][c], or of x y.  Four rows are added in float, their
- * sums in double.
- */
-BODY
-OF(sums)(const struct sums *a, struct block b)
-{
-	SHARED(double, sum, LANES * THREADS);
-
-	if (a->rows.single)
-		OF(sums_of)(a, b, sum, 1);
-	else
-		OF(sums_of)(a, b, sum, LANES);
 }
 
 /*
@@ -139,22 +123,20 @@ OF(total)(const struct total *a, struct block b)
 }
 
 /* to[g][m][c] = or += share from[g][m][c] by[g][c]; from NULL: 1 */
-INLINE void
-OF(broadcast_of)(const struct broadcast *a, struct block b, const int width)
+BODY
+OF(broadcast)(const struct broadcast *a, struct block b)
 {
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, width);
+		struct walk w = walk_of(r, b, i, LANES);
 		float by[LANES];
-		unsigned c = w.channel;
 
+		OF(unpack)(OF(fetch)(a->by, (size_t)w.group * r->c + w.col,
+		    w.there), by);
 		UNROLL
-		for (int e = 0; e < width; e++) {
-			by[e] = w.there ? a->share * OF(widen)(((const S *)
-			    a->by)[(size_t)w.group * r->period + c]) : 0;
-			c = walk_next(r, c);
-		}
+		for (int e = 0; e < LANES; e++)
+			by[e] *= a->share;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct words x[ROWS];
@@ -163,10 +145,9 @@ OF(broadcast_of)(const struct broadcast *a, struct block b, const int width)
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
 
-				x[k] = OF(fetch)(a->from != NULL ? a->from :
-				    a->to, walk_row(r, w.group, row) + w.col,
-				    a->from != NULL && row < w.last ? r->n : 0,
-				    width);
+				x[k] = OF(fetch)(a->from, walk_row(r, w.group,
+				    row) + w.col, a->from != NULL &&
+				    row < w.last);
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -175,43 +156,52 @@ OF(broadcast_of)(const struct broadcast *a, struct block b, const int width)
 
 				OF(unpack)(x[k], f);
 				UNROLL
-				for (int e = 0; e < width; e++)
+				for (int e = 0; e < LANES; e++)
 					f[e] = a->from != NULL ? f[e] * by[e] :
 					    by[e];
 				OF(give)(a->to, walk_row(r, w.group, row) +
-				    w.col, row < w.last ? r->n : 0, f,
-				    a->accumulate, width);
+				    w.col, row < w.last, f, a->accumulate);
 			}
 		}
 	}
 }
 
-BODY
-OF(broadcast)(const struct broadcast *a, struct block b)
+/*
+ * Load channels ${c} to ${c} + LANES - 1 of row ${row}, one by one, because they
+ * are of several inputs or do not begin at a vector.
+ */
+INLINE void
+OF(concat_gather)(const struct concat *a, size_t row, unsigned c, float *f)
 {
-	if (a->rows.single)
-		OF(broadcast_of)(a, b, 1);
-	else
-		OF(broadcast_of)(a, b, LANES);
+	int j = 0;
+
+	ROLL
+	for (int e = 0; e < LANES; e++) {
+		unsigned at = c + (unsigned)e;
+
+		while (j < a->count && at >= a->first[j + 1])
+			j++;
+		f[e] = j == a->count ? 0 : OF(widen)(((const S *)a->from[j])[
+		    row * a->pitch[j] + at - a->first[j] + a->skip]);
+	}
 }
 
-/* whole[m][first[j] + c] = part[j][m][c]; ${back}: the other way, = or += */
-INLINE void
-OF(concat_of)(const struct concat *a, struct block b, const int width)
+/* to[m][c] = or += from[j][m][c - first[j] + skip]; 0 behind the last input */
+BODY
+OF(concat)(const struct concat *a, struct block b)
 {
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, width);
-		int j = 0;
-		size_t few;
-		S *part;
+		struct walk w = walk_of(r, b, i, LANES);
+		unsigned at;
+		int j = 0, whole;
 
 		while (j + 1 < a->count && w.col >= a->first[j + 1])
 			j++;
-		few = a->first[j + 1] - a->first[j];
-		part = (S *)a->part[j];
-		for (unsigned m = w.first; m < w.last && part != NULL;
+		at = w.col - a->first[j] + a->skip;
+		whole = at % LANES == 0 && w.col + LANES <= a->first[j + 1];
+		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct words x[ROWS];
 
@@ -219,10 +209,8 @@ OF(concat_of)(const struct concat *a, struct block b, const int width)
 			for (int k = 0; k < ROWS; k++) {
 				size_t row = m + (unsigned)k * w.lanes;
 
-				x[k] = OF(fetch)(a->back ? (S *)a->whole : part,
-				    a->back ? row * r->c + w.col : row * few +
-				    w.col - a->first[j], row < w.last ?
-				    SIZE_MAX : 0, width);
+				x[k] = OF(fetch)(a->from[j], row * a->pitch[j] +
+				    at, whole && row < w.last);
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -230,26 +218,16 @@ OF(concat_of)(const struct concat *a, struct block b, const int width)
 				float f[LANES];
 
 				OF(unpack)(x[k], f);
-				OF(give)(a->back ? part : (S *)a->whole,
-				    a->back ? row * few + w.col - a->first[j] :
-				    row * r->c + w.col, row < w.last ?
-				    SIZE_MAX : 0, f, a->back &&
-				    a->accumulate[j], width);
+				if (!whole && row < w.last)
+					OF(concat_gather)(a, row, w.col, f);
+				OF(give)(a->to, row * r->c + w.col,
+				    row < w.last, f, a->accumulate);
 			}
 		}
 	}
 }
 
-BODY
-OF(concat)(const struct concat *a, struct block b)
-{
-	if (a->rows.single)
-		OF(concat_of)(a, b, 1);
-	else
-		OF(concat_of)(a, b, LANES);
-}
-
-/* to[m][c] = from[m][c] + bias[c] */
+/* x[m][c] += bias[c] */
 BODY
 OF(bias)(const struct bias *a, struct block b)
 {
@@ -258,13 +236,10 @@ OF(bias)(const struct bias *a, struct block b)
 	EACH_THREAD(i) {
 		struct walk w = walk_of(r, b, i, LANES);
 		float by[LANES];
-		unsigned c = w.channel;
 
 		UNROLL
-		for (int e = 0; e < LANES; e++) {
-			by[e] = w.there ? a->bias[c] : 0;
-			c = walk_next(r, c);
-		}
+		for (int e = 0; e < LANES; e++)
+			by[e] = w.there ? a->bias[w.col + (unsigned)e] : 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct words x[ROWS];
@@ -273,8 +248,8 @@ OF(bias)(const struct bias *a, struct block b)
 			for (int k = 0; k < ROWS; k++) {
 				unsigned row = m + (unsigned)k * w.lanes;
 
-				x[k] = OF(fetch)(a->from, walk_row(r, 0, row) +
-				    w.col, row < w.last ? r->n : 0, LANES);
+				x[k] = OF(fetch)(a->x, walk_row(r, 0, row) +
+				    w.col, row < w.last);
 			}
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -285,8 +260,8 @@ OF(bias)(const struct bias *a, struct block b)
 				UNROLL
 				for (int e = 0; e < LANES; e++)
 					f[e] += by[e];
-				OF(set)(a->to, walk_row(r, 0, row) + w.col,
-				    row < w.last ? r->n : 0, f, LANES);
+				OF(set)(a->x, walk_row(r, 0, row) + w.col,
+				    row < w.last, f);
 			}
 		}
 	}

@@ -26,8 +26,6 @@
 /* In a body: the storage type, and its elements per vector. */
 #define S	OF(stored)
 #define LANES	OF(lanes)
-#define STORED_BITS	(128 / LANES)
-enum { WHOLE = 0 };			/* a value of ${width} (flat_body.h) */
 
 #ifdef __CUDACC__
 struct __align__(16) words { uint32_t w[4]; };
@@ -239,20 +237,6 @@ pack_f32(const float *f)
 	return v;
 }
 
-/* bits_T returns the bits of an element, from_bits_T the element of the lowest
- * bits of a word. */
-INLINE uint32_t
-bits_f32(float x)
-{
-	return float_bits(x);
-}
-
-INLINE float
-from_bits_f32(uint64_t w)
-{
-	return bits_float((uint32_t)w);
-}
-
 #define STORED_HALF(type) \
 INLINE void \
 unpack_ ## type(struct words v, float *f) \
@@ -273,18 +257,6 @@ pack_ ## type(const float *f) \
 	for (int i = 0; i < 4; i++) \
 		v.w[i] = pair_ ## type(f[2 * i], f[2 * i + 1]); \
 	return v; \
-} \
-\
-INLINE uint32_t \
-bits_ ## type(uint16_t x) \
-{ \
-	return x; \
-} \
-\
-INLINE uint16_t \
-from_bits_ ## type(uint64_t w) \
-{ \
-	return (uint16_t)w; \
 }
 
 STORED_HALF(bf16)

@@ -13,13 +13,11 @@ struct walk {
 	unsigned first, lanes;		/* its first row, and the step between
 					 * its rows */
 	unsigned last;			/* end of its rows */
-	size_t col;			/* first column of its vector */
-	unsigned channel;		/* channel of that column */
+	unsigned col;			/* first column of its vector */
 };
 
-/*
- * Return the iteration range of thread ${i}, with vectors of ${width} elements.
- */
+/* Return the iteration range of thread ${i}, with vectors of ${width}
+ * elements. */
 INLINE struct walk
 walk_of(const struct rows *r, struct block b, int i, const int width)
 {
@@ -30,40 +28,14 @@ walk_of(const struct rows *r, struct block b, int i, const int width)
 
 	w.part = rest % r->parts;
 	w.group = rest / r->parts;
-	w.lanes = (unsigned)(b.threads / r->across);
-	w.col = ((size_t)tile * (size_t)r->across + x) * (size_t)width;
-	w.there = lane < w.lanes && w.col < r->c;
-	w.channel = (unsigned)(w.col % r->period);
-	w.first = w.part * r->per + lane;
-	w.last = (w.part + 1) * r->per < r->m ? (w.part + 1) * r->per : r->m;
-	if (!w.there)
-		w.last = 0;
-	return w;
-}
-
-/*
- * The thread's iteration range for one group of whole vectors, in 32-bit
- * arithmetic.  It requires rows_whole().
- */
-INLINE struct walk
-walk_whole(const struct rows *r, struct block b, int i, const int width)
-{
-	struct walk w;
-	unsigned x = (unsigned)i % (unsigned)r->across;
-	unsigned lane = (unsigned)i / (unsigned)r->across;
-
-	w.part = b.x / r->tiles;
-	w.group = 0;
 	w.lanes = (unsigned)b.threads / (unsigned)r->across;
-	w.channel = (b.x % r->tiles * (unsigned)r->across + x) *
-	    (unsigned)width;
-	w.col = w.channel;
-	w.there = lane < w.lanes && w.channel < r->period;
+	w.col = (tile * (unsigned)r->across + x) * (unsigned)width;
+	w.there = lane < w.lanes && w.col < r->c;
 	w.first = w.part * r->per + lane;
 	w.last = (w.part + 1) * r->per < r->m ? (w.part + 1) * r->per : r->m;
 	if (!w.there) {
 		w.last = 0;
-		w.channel = 0;
+		w.col = 0;
 	}
 	return w;
 }
@@ -77,13 +49,6 @@ walk_row(const struct rows *r, unsigned group, unsigned m)
 	return (((size_t)(group / r->inner_g) * (r->m / r->inner_m) +
 	    m / r->inner_m) * r->inner_g * r->inner_m +
 	    (size_t)(group % r->inner_g) * r->inner_m + m % r->inner_m) * r->c;
-}
-
-/* Return the channel of the column after one of channel ${c}. */
-INLINE unsigned
-walk_next(const struct rows *r, unsigned c)
-{
-	return c + 1 == r->period ? 0 : c + 1;
 }
 
 /*

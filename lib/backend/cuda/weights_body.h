@@ -1,5 +1,5 @@
 /*
- * Pack the weights of convolutions, and return their gradients:
+ * Pack the weights of convolutions (struct wgrad), and return their gradients:
  *
  *	packed[out][tap][in] = w[out][in][tap]
  *	dw[out][in][tap] = dpacked[out][tap][in]
@@ -26,26 +26,68 @@ OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 	return &t->row[from];
 }
 
+/* Return the first packed input of output ${out}. */
+INLINE unsigned
+OF(weights_first)(const struct wgrad *a, unsigned out)
+{
+	return out / a->each * a->in;
+}
+
 /* Element by element, for kernels with more than WEIGHTS taps. */
 INLINE void
 OF(weights_slow)(const struct wgrad *a, struct block b, unsigned block,
     const int back)
 {
-	size_t all = (size_t)a->in * a->taps;
-	size_t out = block / a->pieces * all;
+	unsigned out = block / a->pieces;
+	size_t all = (size_t)a->pitch * a->taps;
 
 	EACH_THREAD(i) {
 		size_t j = (size_t)(block % a->pieces) * (size_t)b.threads +
 		    (size_t)i;
-		size_t k = j % a->in * a->taps + j / a->in;
+		unsigned in = (unsigned)(j % a->pitch) -
+		    OF(weights_first)(a, out);
+		size_t k = ((size_t)out * a->in + in) * a->taps + j / a->pitch;
+		int there = out < a->out && in < a->in;
 
-		if (j < all && back)
-			((float *)a->to)[out + k] = OF(widen)(((const S *)
-			    a->from)[out + j]);
-		else if (j < all)
-			((S *)a->to)[out + j] = OF(narrow)(((const float *)
-			    a->from)[out + k]);
+		if (j < all && back && there)
+			((float *)a->to)[k] = OF(widen)(((const S *)
+			    a->from)[out * all + j]);
+		else if (j < all && !back)
+			((S *)a->to)[out * all + j] = OF(narrow)(there ?
+			    ((const float *)a->from)[k] : 0);
 	}
+}
+
+/*
+ * A block has packed inputs ${first} to ${first} + ${some} - 1 of output ${out},
+ * which are its inputs from number ${in} on.  Numbers before 0 wrap around.
+ */
+struct OF(weights_part) { unsigned out, first, some, in; };
+
+INLINE struct OF(weights_part)
+OF(weights_part_of)(const struct wgrad *a, unsigned block)
+{
+	struct OF(weights_part) p;
+
+	p.out = block / a->pieces;
+	p.first = block % a->pieces * a->some;
+	p.some = a->pitch - p.first < a->some ? a->pitch - p.first : a->some;
+	p.in = p.first - OF(weights_first)(a, p.out);
+	return p;
+}
+
+/*
+ * Return the index in w of number ${j} of the block's floats [some][taps], or
+ * SIZE_MAX if the graph has no such weight.
+ */
+INLINE size_t
+OF(weights_at)(const struct wgrad *a, const struct OF(weights_part) *p,
+    unsigned j)
+{
+	unsigned in = p->in + j / a->taps;
+
+	return p->out < a->out && in < a->in ? ((size_t)p->out * a->in + in) *
+	    a->taps + j % a->taps : SIZE_MAX;
 }
 
 /* packed[out][tap][in] = w[out][in][tap], rounded to the storage type */
@@ -55,27 +97,29 @@ OF(weights_pack)(const struct weights_table *t, struct block b)
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
 	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
-	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
-	unsigned some = a->in - first < a->some ? a->in - first : a->some;
-	size_t all = (size_t)a->in * a->taps;
-	const float *from = (const float *)a->from + out * all +
-	    (size_t)first * a->taps;
-	S *to = (S *)a->to + out * all + first;
+	struct OF(weights_part) p;
+	S *to;
 
 	if (a->some == 0) {
 		OF(weights_slow)(a, b, block, 0);
 		return;
 	}
+	p = OF(weights_part_of)(a, block);
+	to = (S *)a->to + (size_t)p.out * a->taps * a->pitch + p.first;
 	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < some * a->taps;
-		    j += (unsigned)b.threads)
-			tile[j] = from[j];
+		for (unsigned j = (unsigned)i; j < p.some * a->taps;
+		    j += (unsigned)b.threads) {
+			size_t at = OF(weights_at)(a, &p, j);
+
+			tile[j] = at != SIZE_MAX ?
+			    ((const float *)a->from)[at] : 0;
+		}
 	}
 	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < some * a->taps;
+		for (unsigned j = (unsigned)i; j < p.some * a->taps;
 		    j += (unsigned)b.threads)
-			to[(size_t)(j / some) * a->in + j % some] =
-			    OF(narrow)(tile[j % some * a->taps + j / some]);
+			to[(size_t)(j / p.some) * a->pitch + j % p.some] =
+			    OF(narrow)(tile[j % p.some * a->taps + j / p.some]);
 	}
 }
 
@@ -86,26 +130,29 @@ OF(weights_return)(const struct weights_table *t, struct block b)
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
 	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
-	unsigned out = block / a->pieces, first = block % a->pieces * a->some;
-	unsigned some = a->in - first < a->some ? a->in - first : a->some;
-	size_t all = (size_t)a->in * a->taps;
-	const S *from = (const S *)a->from + out * all + first;
-	float *to = (float *)a->to + out * all + (size_t)first * a->taps;
+	struct OF(weights_part) p;
+	const S *from;
 
 	if (a->some == 0) {
 		OF(weights_slow)(a, b, block, 1);
 		return;
 	}
+	p = OF(weights_part_of)(a, block);
+	from = (const S *)a->from + (size_t)p.out * a->taps * a->pitch + p.first;
 	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < some * a->taps;
+		for (unsigned j = (unsigned)i; j < p.some * a->taps;
 		    j += (unsigned)b.threads)
-			tile[j % some * a->taps + j / some] =
-			    OF(widen)(from[(size_t)(j / some) * a->in +
-			    j % some]);
+			tile[j % p.some * a->taps + j / p.some] =
+			    OF(widen)(from[(size_t)(j / p.some) * a->pitch +
+			    j % p.some]);
 	}
 	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < some * a->taps;
-		    j += (unsigned)b.threads)
-			to[j] = tile[j];
+		for (unsigned j = (unsigned)i; j < p.some * a->taps;
+		    j += (unsigned)b.threads) {
+			size_t at = OF(weights_at)(a, &p, j);
+
+			if (at != SIZE_MAX)
+				((float *)a->to)[at] = tile[j];
+		}
 	}
 }
