@@ -214,9 +214,10 @@ struct backend {
 	const struct op_impl *const *ops;	/* [OP_KINDS]; NULL where not
 						 * supported */
 	/*
-	 * Fuse tasks of a plan of ${n} tasks. Their shapes, needs_input_grad,
-	 * needs_weight_grad and idle are set. Set impl, into, stored, lies,
-	 * lends, reads, remade and priv. If NULL, no tasks are fused.
+	 * Fuse tasks of a plan of ${n} tasks.  Their shapes, needs_input_grad,
+	 * needs_weight_grad and no_grad are set.  Set impl, fused_into,
+	 * materialized, alias_of, shares_saved, reads, recompute and priv.  If
+	 * NULL, no tasks are fused.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };

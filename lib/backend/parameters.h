@@ -193,7 +193,7 @@ struct step_check_args {
 	double clip;			/* maximal norm; 0: no limit */
 	/*
 	 * Losses in device memory, [outcomes].  The step is skipped if one
-	 * exceeds ${most} in magnitude or is NaN.
+	 * exceeds ${max_loss} in magnitude or is NaN.
 	 */
 	const struct outcome *outcome;
 	size_t outcomes;

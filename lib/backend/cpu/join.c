@@ -188,9 +188,9 @@ cpu_join_gate(const struct task *t, const void *b, int image, int block)
 }
 
 /*
- * How the rows of a plane of a match b. ${state_dict_keys} positions of a use
- * ${state_dict_keys} positions of b, or a single one if ${step} is 0; likewise
- * the rows.
+ * How the positions of a plane of a match those of b.  A plane of a has ${rows}
+ * rows of ${positions} positions.  In floats of b, ${step} leads to the next
+ * position and ${row_step} to the next row; 0: all use the same one.
  */
 struct cpu_join_run { size_t positions, step, rows, row_step; };
 

@@ -12,7 +12,7 @@
  * bf16.
  *
  * If all other readers of the unshifted activation are such passes, it is not
- * stored.  The shifted activation holds its values (${lies} of struct task).
+ * stored.  The shifted activation holds its values (alias_of of struct task).
  * The planes that the shift drops at the ends of a clip are saved next to it.
  */
 

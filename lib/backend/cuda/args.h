@@ -221,7 +221,7 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
  * wrote.
  *
  * With sync BN the kernel runs twice.  First it packs the sums of this rank
- * into ${told}[2][channels] (peers.h) and ends.  After the sum over the ranks
+ * into ${packed}[2][channels] (peers.h) and ends.  After the sum over the ranks
  * it runs with ${unpacks} and unpacks them.
  */
 struct norm_finish {
@@ -279,7 +279,7 @@ struct norm_apply {
  *	dx = k[0] g + k[1] (x - mean) + k[2]
  *
  * If ${sums}[2][c] is not NULL, it holds those gradients,
- * and ${part} is unused.  ${told} and ${unpacks} are as in struct norm_finish.
+ * and ${part} is unused.  ${packed} and ${unpacks} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
@@ -510,8 +510,8 @@ struct squares_add {
 };
 
 /*
- * One block: compute the verdict of struct judgement from the sums of squares
- * of the parameters.
+ * One block: step_check_of (backend/formulas.h) of the sums of squares of the
+ * parameters.
  */
 struct step_checked {
 	const double *of;		/* [params] */

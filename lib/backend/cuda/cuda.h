@@ -230,14 +230,14 @@ void cuda_ratios(struct device *d, const struct ratios *q);
 void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
     size_t n, double largest, int other);
 
-/* choices.c: device_algorithms_text, device_algorithms_read and device_tune. */
+/* conv_cache.c: device_algorithms_text, device_algorithms_read and device_tune. */
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
 void cuda_tune(struct device *d, int how);	/* a sum of enum tuning */
 
 /*
- * replay.c: device_event_*, device_capture, device_capture_end,
+ * graph.c: device_event_*, device_capture, device_capture_end,
  * device_graph_launch and device_graph_free, except that cuda_capture returns
  * 0, or -1 if the driver cannot capture.
  */

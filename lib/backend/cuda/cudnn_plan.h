@@ -3,7 +3,7 @@
 
 /*
  * Convolution plans of cuDNN.  An engine and its knobs determine a plan, so
- * they are what the algorithm cache stores (choices.h).
+ * they are what the algorithm cache stores (conv_cache.h).
  */
 
 #include "backend/cuda/conv_cache.h"

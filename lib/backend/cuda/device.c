@@ -285,7 +285,7 @@ static const struct param_ops cuda_param = {
 	.squares = cuda_squares,
 };
 
-static const struct step_check_ops cuda_step_check_text = {
+static const struct step_check_ops cuda_check = {
 	.check = cuda_step_check, .guard = cuda_step_guard, .ratios = cuda_ratios,
 	.flag_losses = cuda_flag_losses,
 };
@@ -313,7 +313,7 @@ const struct backend backend_cuda = {
 	.name = "cuda", .elem = sizeof(float), .discrete = 1,
 	.open = cuda_device_open, .close = cuda_device_close,
 	.memory = &cuda_memory, .event = &cuda_event, .layout = &cuda_layout,
-	.param = &cuda_param, .check = &cuda_step_check_text,
+	.param = &cuda_param, .check = &cuda_check,
 	.stream = &cuda_stream, .graph = &cuda_graph, .tuning = &cuda_tuning,
 	.ordinal = &cuda_ordinal, .fabric = cuda_fabric,
 	.library = runtime_library, .ops = ops,

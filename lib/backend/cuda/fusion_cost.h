@@ -32,7 +32,7 @@ struct fusion_times {
  * fusion_pays(s, w, plain):
  * Return 1 if the pattern ${s}, which has an engine, should run fused.
  * Otherwise return 0 and store the seconds of the unfused operations in
- * ${*mpi_serialized}.  Always return 1 for patterns other than CONV_SUMS and
+ * ${*plain}.  Always return 1 for patterns other than CONV_SUMS and
  * CONV_NORMED_SUMS, and if a time is unknown.
  *
  * CONV_SUMS is compared with a plain convolution and the kernel norm_sums of y.

@@ -5,7 +5,7 @@
  * each took 2 to 4 us, 52 times per step in tsm_r50.
  *
  * In a graph, one launch also converts all gradients back: nobody can read them
- * before the graph ends or records an event (replay.c).  Without a graph each
+ * before the graph ends or records an event (graph.c).  Without a graph each
  * gradient is converted at once, because tasks may then be run one by one.
  */
 #include "backend/cuda/conv.h"
