@@ -30,13 +30,6 @@ library_open(const char *file, const char *who, const struct library_entry *e,
 	return library;
 }
 
-void
-library_close(void *library)
-{
-	if (library != NULL)
-		dlclose(library);
-}
-
 /* RTLD_NODELETE keeps the library loaded, so the handle is not needed. */
 void
 library_pin(const char *file)

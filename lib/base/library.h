@@ -17,16 +17,10 @@ struct library_entry { const char *name; void *to; };
  * library_open(file, who, e, n, why):
  * Open the library ${file} and write the addresses of its ${n} functions ${e}.
  * ${who} names the feature that needs it, for messages.  Return NULL with a
- * message in ${why} (error_set).  library_close closes it.
+ * message in ${why} (error_set).  It stays open until the process ends.
  */
 void *library_open(const char *file, const char *who,
     const struct library_entry *e, size_t n, struct error *why);
-
-/*
- * library_close(library):
- * Close ${library}; its functions become invalid.  NULL does nothing.
- */
-void library_close(void *library);
 
 /*
  * library_pin(file):

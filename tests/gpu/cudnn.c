@@ -1,8 +1,10 @@
 /*
  * cuDNN has a plan for each pass of plain, strided, depthwise and grouped
  * convolutions in each precision, for a described device, which need not be
- * present.  The table of chosen plans makes the same plans again.
+ * present.  The table of chosen plans makes the same plans again.  The libraries
+ * stay loaded.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,21 @@ describe(struct driver *d, char text[PLANS][80])
 	return missing;
 }
 
+/* Return whether this process has mapped a file whose path contains ${name}. */
+static int
+mapped(const char *name)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	int found = 0;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		found |= strstr(line, name) != NULL;
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
 static int
 refuses(struct driver *d, const char *text, const char *says)
 {
@@ -136,5 +153,8 @@ main(void)
 	said_end();
 	ok(d == NULL && strstr(cut, "cuDNN") != NULL,
 	    "a device description without properties is refused");
+	runtime_library();
+	ok(mapped("libcudnn") && mapped("libcublasLt"), "the libraries stay "
+	    "loaded after their last use");
 	return done();
 }

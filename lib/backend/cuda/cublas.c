@@ -36,7 +36,6 @@ cublas_close(struct runtime *r)
 {
 	if (r->blas_handle != NULL)
 		r->blas.cublasLtDestroy(r->blas_handle);
-	cublas_unload(&r->blas);
 }
 
 static cudaDataType_t

@@ -200,7 +200,6 @@ cudnn_close(struct runtime *r)
 	conv_cache_free(r->algorithms.choices);
 	if (r->handle != NULL)
 		r->dnn.cudnnDestroy(r->handle);
-	cudnn_unload(&r->dnn);
 }
 
 /* ---- running ---- */

@@ -549,8 +549,6 @@ runtime_library(void)
 	found = cublas_load(&blas, &unused) == 0;
 	runtime_add_version(text, sizeof(text), "cuBLASLt", found,
 	    found ? blas.cublasLtGetVersion() : 0);
-	cudnn_unload(&dnn);
-	cublas_unload(&blas);
 	return text;
 }
 

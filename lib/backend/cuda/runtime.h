@@ -45,20 +45,17 @@ _Static_assert(CUDART_VERSION >= 12010,
 	CALL(cublasLtMatmulAlgoGetHeuristic)
 
 #define CALL(name)	__typeof__(name) *name;
-struct cudnn { void *library; CUDNN_CALLS(CALL) };
-struct cublas { void *library; CUBLAS_CALLS(CALL) };
+struct cudnn { CUDNN_CALLS(CALL) };
+struct cublas { CUBLAS_CALLS(CALL) };
 #undef CALL
 
 /*
  * cudnn_load(c, why), cublas_load(c, why):
  * Load the library and its functions.  Return 0, or -1 with the message in
- * ${why} (error_set).  The caller unloads it by cudnn_unload or cublas_unload.
- *
- * cudnn_unload(c), cublas_unload(c):
- * Unload the library.  Do nothing if it is not loaded.
+ * ${why} (error_set).  The library stays loaded until the program ends, because
+ * the CUDA context keeps its kernels.
  */
 int cudnn_load(struct cudnn *c, struct error *why);
-void cudnn_unload(struct cudnn *c);
 /*
  * cudnn_keep_compiler():
  * Keep NVRTC loaded until the program ends.  cuDNN loads and unloads it for
@@ -66,7 +63,6 @@ void cudnn_unload(struct cudnn *c);
  */
 void cudnn_keep_compiler(void);
 int cublas_load(struct cublas *c, struct error *why);
-void cublas_unload(struct cublas *c);
 
 #define CUBLAS_WORKSPACE_MAX ((size_t)32 << 20)	/* of a GEMM */
 

@@ -19,9 +19,8 @@ cudnn_load(struct cudnn *c, struct error *why)
 {
 	const struct library_entry e[] = { CUDNN_CALLS(ENTRY) };
 
-	c->library = library_open(CUDNN_FILE, "--device cuda", e,
-	    sizeof(e) / sizeof(e[0]), why);
-	return c->library != NULL ? 0 : -1;
+	return library_open(CUDNN_FILE, "--device cuda", e,
+	    sizeof(e) / sizeof(e[0]), why) != NULL ? 0 : -1;
 }
 
 void
@@ -38,21 +37,6 @@ cublas_load(struct cublas *c, struct error *why)
 {
 	const struct library_entry e[] = { CUBLAS_CALLS(ENTRY) };
 
-	c->library = library_open(CUBLAS_FILE, "--device cuda", e,
-	    sizeof(e) / sizeof(e[0]), why);
-	return c->library != NULL ? 0 : -1;
-}
-
-void
-cudnn_unload(struct cudnn *c)
-{
-	library_close(c->library);
-	c->library = NULL;
-}
-
-void
-cublas_unload(struct cublas *c)
-{
-	library_close(c->library);
-	c->library = NULL;
+	return library_open(CUBLAS_FILE, "--device cuda", e,
+	    sizeof(e) / sizeof(e[0]), why) != NULL ? 0 : -1;
 }
