@@ -114,8 +114,9 @@ cublas_pick(struct runtime *r, struct gemm_plan *p)
 {
 	const struct cublas *b = &r->blas;
 	const size_t largest = CUBLAS_WORKSPACE_MAX;
-	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_INPLACE |
-	    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+	/* INPLACE adds the parts of a sum in the type of c. */
+	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
+	    (p->s.type_c == GPU_F32 ? CUBLASLT_REDUCTION_SCHEME_INPLACE : 0);
 	const uint32_t align = p->s.type_c == GPU_F32 ? 4 : 16;
 	const struct { cublasLtMatmulPreferenceAttributes_t name;
 		const void *at; size_t bytes; } set[] = {
