@@ -217,14 +217,10 @@ vt_bench_run_network(struct bench_session *s, int (*measure)(struct bench *b,
     const struct net_options *o))
 {
 	struct net_options o = vt_bench_net_options(s);
-	int status;
 
 	if (autotune == CHOOSE_FASTEST)
 		algorithm_cache_load(s->device);
-	status = measure(&s->b, &o);
-	if (autotune == CHOOSE_FASTEST)
-		algorithm_cache_save(s->device);
-	return status;
+	return measure(&s->b, &o);
 }
 
 static int

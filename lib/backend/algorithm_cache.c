@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+/* The last device of algorithm_cache_load: a process autotunes on one. */
+static const struct device *algorithm_cache_device;
+
 /*
  * Return the path of the file, or NULL if neither folder is set.  The caller
  * frees it.
@@ -51,6 +54,7 @@ algorithm_cache_load(struct device *d)
 	char *any = device_algorithms_text(d, ALGORITHMS_MEASURED);
 	struct buffer text = { 0 };
 
+	algorithm_cache_device = d;
 	if (any != NULL && path != NULL && algorithm_cache_read(d, path, &text,
 	    &why) != 0)
 		warning("%s: the fastest algorithms are searched again",
@@ -63,9 +67,11 @@ algorithm_cache_load(struct device *d)
 void
 algorithm_cache_save(struct device *d)
 {
-	char *path = algorithm_cache_path(), *now, *dir;
+	char *path = d == algorithm_cache_device ? algorithm_cache_path() :
+	    NULL;
 	struct error read = { "" }, why = { "" }, *before;
 	struct buffer was = { 0 };
+	char *now, *dir;
 
 	if (path == NULL)
 		return;

@@ -19,6 +19,9 @@
  * algorithm_cache_save(d):
  * Write the choices that ${d} knows to the file, if they differ.  Keep choices
  * that another process has written since.  Warn if the file cannot be written.
+ * Do nothing unless ${d} was the last device of algorithm_cache_load.  net_plan
+ * calls it after each plan, so that a program that is killed loses the
+ * measurements of one shape at most.
  *
  * Both do nothing on a device that has no algorithms to select.
  */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/algorithm_cache.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -83,6 +84,7 @@ net_plan_of(struct net *n, const struct dims *input, int training,
 	n->plan = array_reserve(n->plan, n->plans, &n->cap, sizeof(*n->plan));
 	n->plan[n->plans++] = p;
 	p->prefetch = &n->prefetch;
+	algorithm_cache_save(n->device);
 	return p;
 }
 

@@ -68,6 +68,17 @@ check_same "vt-bench caches each of its shapes" 15 "$(rows "$cached")"
 check_exit "vt-bench with --autotune=fastest again" 0 bench --autotune fastest
 check_same "vt-bench uses the cached choices" '3 4 5 ' "$(engines "$cached")"
 check_same "vt-bench tries nothing again" 15 "$(rows "$cached")"
+# Kill vt-bench in the steps of its first shape.
+"$BUILD/gpu/vt-bench" step -m "$T/net.net" --shape=4x2x28 --shape=4x2x32 --device ref -j 1 --warmup=0 \
+	--runs=1000000 --no-verify --autotune fastest >/dev/null 2>&1 &
+bench=$!
+for _ in $(seq 300); do
+	[ "$(rows "$cached")" = 15 ] || break
+	sleep 0.1
+done
+kill -KILL $bench
+wait $bench 2>/dev/null
+check_same "a vt-bench that is killed has cached the shape that it had planned" 20 "$(rows "$cached")"
 check_exit "a run with --deterministic=fast and --autotune=rule" 0 \
 	train slow --deterministic=fast --autotune rule
 check_same "--autotune=rule overrides the cache" '0 ' "$(engines "$T/slow/choices.tsv")"

@@ -123,8 +123,6 @@ choices_plan_first(struct session *s)
 		    s->backend->name, choices_count(s),
 		    choices_count(s) - before, choices_autotunes(s) ? "trying" :
 		    "rule");
-	if (status == 0 && choices_autotunes(s))
-		algorithm_cache_save(s->device);
 	return status;
 }
 
