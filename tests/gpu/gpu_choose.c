@@ -4,9 +4,14 @@
  * fused pattern without a plan is requested only once.  A pattern that is
  * slower than the unfused operations is not used.  The test supplies plans and
  * seconds.
+ *
+ * Timing on the stand-in takes few launches, and leaves out algorithms whose
+ * results are wrong or differ between two runs.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/cuda/conv_select.h"
 #include "base/fail.h"
@@ -48,20 +53,31 @@ close_plan(struct conv_algorithms *w, struct conv_plan *p)
 }
 
 static int
-make_plan(struct conv_algorithms *w, struct conv_plan *p,
-    enum conv_select_rule by, struct choice *c)
+candidates(struct conv_algorithms *w, struct conv_plan *p, struct choice *c,
+    int max)
 {
-	double t = seconds[p->s.pass][p->s.fusion];
+	(void)w, (void)max;
+	*c = (struct choice){ .engine = 1 };
+	ruled += seconds[p->s.pass][p->s.fusion] > 0;
+	return seconds[p->s.pass][p->s.fusion] > 0;
+}
 
+static int
+use(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c)
+{
 	(void)w;
-	if (t == 0)
-		return -1;
-	tried += by == BY_TIMING;
-	ruled += by == BY_RULE;
-	if (by != BY_CHOICE)
-		*c = (struct choice){ .engine = by == BY_RULE ? 1 : 2,
-			.seconds = by == BY_RULE ? 0 : t };
-	return c->engine > 0 ? 0 : -1;
+	return c->engine > 0 && seconds[p->s.pass][p->s.fusion] > 0 ? 0 : -1;
+}
+
+static int
+tune(struct conv_algorithms *w, struct conv_plan *p, const struct conv_shape *s,
+    struct choice *c)
+{
+	(void)w, (void)p;
+	*c = (struct choice){ .engine = 2,
+		.seconds = seconds[s->pass][s->fusion] };
+	tried += c->seconds > 0;
+	return c->seconds > 0 ? 0 : -1;
 }
 
 static double
@@ -77,7 +93,8 @@ ways(int how)
 	opened = tried = ruled = 0;
 	return (struct conv_algorithms){ .choices = conv_cache_new(1, "x"), .how = how,
 		.key = key_of, .open = open_plan, .close = close_plan,
-		.make = make_plan, .norm = time_norm };
+		.candidates = candidates, .use = use, .tune = tune,
+		.norm = time_norm };
 }
 
 static struct conv_shape
@@ -326,6 +343,120 @@ test_gone(void)
 	conv_cache_free(w.choices);
 }
 
+/* ---- timing on the stand-in ---- */
+
+enum { ENGINES = 12, LAUNCHES = ENGINES * 2 + 3 * 20 };
+
+/* The result of a search for one convolution and those it is compared with. */
+struct searched {
+	int engine;			/* chosen */
+	int sessions, launches;		/* of convolutions */
+	int wrong, varies;		/* 1: a detail says so of engine 1 */
+};
+
+/* Read what was written to ${f}, the messages of a search. */
+static void
+read_messages(FILE *f, struct searched *r)
+{
+	char line[512];
+
+	rewind(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		r->wrong |= strstr(line, "engine 1 is left out: the result "
+		    "differs") != NULL;
+		r->varies |= strstr(line, "engine 1 is left out: two runs "
+		    "differ") != NULL;
+	}
+}
+
+static struct searched
+search(const struct conv_shape *s, size_t memory, int wrong, int varies)
+{
+	struct searched r = { .engine = -1 };
+	FILE *trace = tmpfile(), *messages = tmpfile();
+	int before = dup(STDERR_FILENO);
+	struct driver *d = standin_open(&(struct standin_options){
+		.memory = memory, .trace = trace });
+	struct conv_plan *p;
+	char line[4096], *text;
+
+	dup2(fileno(messages), STDERR_FILENO);
+	standin_engines(d, ENGINES, wrong, varies);
+	d->call->tune(d, TUNE_MEASURE);
+	p = d->call->conv_new(d, s);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	read_messages(messages, &r);
+	text = d->call->choices(d, ALGORITHMS_MEASURED);
+	for (char *at = strchr(text, '\n'); at[1] != '\0';
+	    at = strchr(at + 1, '\n'))
+		r.sessions++;
+	free(text);
+	text = d->call->choices(d, ALGORITHMS_SELECTED);
+	if (p != NULL)
+		sscanf(strchr(text, '\n') + 1, "%*[^\t]\t%*[^\t]\t%*[^\t]\t%d",
+		    &r.engine);
+	free(text);
+	rewind(trace);
+	while (fgets(line, sizeof(line), trace) != NULL)
+		r.launches += strstr(line, " convolution ") != NULL;
+	if (p != NULL)
+		d->call->conv_free(d, p);
+	d->call->close(d);
+	fclose(trace);
+	fclose(messages);
+	return r;
+}
+
+static void
+test_search(void)
+{
+	static const enum conv_pass pass[] = { [CONV_SUMS] = CONV_FORWARD,
+		[CONV_NORMED_SUMS] = CONV_FORWARD, [CONV_NORMED] = CONV_WEIGHTS,
+		[CONV_NORM_BACK] = CONV_DATA };
+	int all = 0, slow = 0, wrong = 0, varies = 0, named = 0, rule = 0;
+	int long_searches = 0;
+
+	program_verbose(1);
+	for (int i = 0; i < 3 * GPU_TYPES + CONV_FUSIONS; i++) {
+		int fused = i - 3 * GPU_TYPES;
+		struct conv_shape s = fused > 0 ? shape(pass[fused],
+		    (enum conv_fusion)fused) : shape((enum conv_pass)(i % 3),
+		    CONV_UNFUSED);
+		struct searched r;
+
+		s.type = fused > 0 ? GPU_F16 : (enum gpu_type)(i / 3 %
+		    GPU_TYPES);
+		s.accumulate = fused == 0;
+		if (fused == 0)
+			s.pass = CONV_DATA;
+		s.n = 3;
+		s.from[0] = s.to[0] = 5;
+		s.kernel[0] = 3;
+		s.pad[0] = 1;
+		r = search(&s, 0, 0, 0);
+		all++;
+		slow += r.engine != 1;
+		long_searches += r.sessions < 1 || r.launches > LAUNCHES *
+		    r.sessions || r.launches < 80 * r.sessions;
+		r = search(&s, 0, 1, 0);
+		wrong += r.engine != 2;
+		named += r.wrong && !r.varies;
+		r = search(&s, 0, 0, 1);
+		varies += r.engine != 2;
+		named += r.varies && !r.wrong;
+		r = search(&s, 4096, 0, 0);
+		rule += r.engine == 0 && r.sessions == 0 && r.launches == 0;
+	}
+	program_verbose(0);
+	is(slow, 0, "timing finds the fastest algorithm");
+	is(long_searches, 0, "a search takes at most 12 x 2 + 3 x 20 launches");
+	is(wrong, 0, "a fastest algorithm with wrong results is not used");
+	is(varies, 0, "one whose runs differ in a bit is not used");
+	is(named, 2 * all, "details name both");
+	is(rule, all, "without memory to time, the rule decides");
+}
+
 /* Time one kernel, in the memory that it declares.  The stand-in ends the
  * program if the kernel touches other memory. */
 static void
@@ -371,5 +502,6 @@ main(void)
 	test_sums();
 	test_plain();
 	test_gone();
+	test_search();
 	return done();
 }

@@ -1,6 +1,7 @@
 /* Selection of the algorithm of a convolution (conv_select.h). */
 #include "backend/cuda/conv_select.h"
 #include "backend/cuda/fusion_cost.h"
+#include "base/fail.h"
 
 /* ---- times for the cost model ---- */
 
@@ -54,7 +55,7 @@ cuda_choose_time_conv(void *at, const struct conv_shape *s)
 	if (c != NULL) {
 		v = *c;
 	} else if ((p = w->open(w, s)) != NULL) {
-		if (w->make(w, p, BY_TIMING, &v) == 0)
+		if (w->tune(w, p, s, &v) == 0)
 			cuda_choose_record(w, s, key, &v);
 		w->close(w, p);
 	}
@@ -74,7 +75,22 @@ cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p, const struct ch
 	if (c == NULL || c->engine == NO_ENGINE)
 		return -1;
 	*v = *c;
-	return w->make(w, p, BY_CHOICE, v);
+	return w->use(w, p, c);
+}
+
+/*
+ * Use the first algorithm of the heuristics, and store it in ${*v}.  Return -1
+ * if there is none, after a message unless ${s} is a fused pattern.
+ */
+static int
+cuda_choose_by_rule(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct conv_plan *p, struct choice *v)
+{
+	if (w->candidates(w, p, v, 1) > 0 && w->use(w, p, v) == 0)
+		return 0;
+	*v = (struct choice){ .engine = NO_ENGINE };
+	return s->fusion != CONV_UNFUSED ? -1 :
+	    fail("the driver has no algorithm for %s", key);
 }
 
 /*
@@ -101,12 +117,9 @@ cuda_choose_plan(struct conv_algorithms *w, const struct conv_shape *s, const ch
 		*v = *known;
 		return -1;
 	}
-	if (w->make(w, p, tries ? BY_TIMING : BY_RULE, v) != 0) {
-		*v = (struct choice){ .engine = NO_ENGINE };
-		return -1;
-	}
-	if (tries)
-		cuda_choose_record(w, s, key, v);
+	if (!tries || w->tune(w, p, s, v) != 0)
+		return cuda_choose_by_rule(w, s, key, p, v);
+	cuda_choose_record(w, s, key, v);
 	return v->engine != NO_ENGINE ? 0 : -1;
 }
 

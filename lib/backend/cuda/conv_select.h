@@ -14,12 +14,6 @@
 #include "backend/cuda/norm.h"
 #include "backend/tuning.h"
 
-/*
- * How make selects: the given choice; the heuristics; timing.  The last two
- * store their selection in the choice.
- */
-enum conv_select_rule { BY_CHOICE, BY_RULE, BY_TIMING };
-
 /* The algorithms of a driver.  Each function is given this structure. */
 struct conv_algorithms {
 	struct driver *driver;
@@ -35,12 +29,33 @@ struct conv_algorithms {
 	struct conv_plan *(*open)(struct conv_algorithms *w, const struct conv_shape *s);
 	void (*close)(struct conv_algorithms *w, struct conv_plan *p);
 	/*
-	 * Select the algorithm of ${p}.  Return -1 if there is none, after a
-	 * message only for a plain convolution by BY_RULE or BY_TIMING.
+	 * candidates: store at most ${max} usable algorithms of ${p} in ${c},
+	 * best first by the heuristics of the driver.  Return their number.
+	 * use: select algorithm ${c} for ${p}.  Return -1 without a message if
+	 * the driver refuses it.
 	 */
-	int (*make)(struct conv_algorithms *w, struct conv_plan *p, enum conv_select_rule by,
-	    struct choice *c);
-	/* norm of struct stopwatch (fusion_cost.h). */
+	int (*candidates)(struct conv_algorithms *w, struct conv_plan *p,
+	    struct choice *c, int max);
+	int (*use)(struct conv_algorithms *w, struct conv_plan *p,
+	    const struct choice *c);
+	/*
+	 * For timing (conv_tune.h).
+	 * run: submit ${p} with x, w, y and workspace at ${at}.  Return -1
+	 * without a message if the driver refuses it.
+	 * seconds: return the seconds that the device takes for what
+	 * work(arg) submits to ${stream}, or -1 if it fails.
+	 * busy: bytes of a fill that takes the device longer than the host
+	 * takes for a few launches; 0: launches take the host no time.
+	 */
+	int (*run)(struct conv_algorithms *w, struct conv_plan *p,
+	    struct gpu_stream *stream, void *const at[4],
+	    const struct conv_operands *fused);
+	double (*seconds)(struct conv_algorithms *w, struct gpu_stream *stream,
+	    int (*work)(void *arg), void *arg);
+	size_t busy;
+	/* conv_tune and norm_tune; a test may have others. */
+	int (*tune)(struct conv_algorithms *w, struct conv_plan *p,
+	    const struct conv_shape *s, struct choice *c);
 	double (*norm)(struct conv_algorithms *w, const struct conv_shape *s,
 	    enum norm_part part);
 };

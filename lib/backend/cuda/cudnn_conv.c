@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/conv_tune.h"
 #include "backend/cuda/cudnn_plan.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -57,6 +58,7 @@ cudnn_conv_open_plan(struct conv_algorithms *w, const struct conv_shape *s)
 	conv_key(s, p->key);
 	p->m = cudnn_builder_new((struct runtime *)w->driver);
 	p->graph = graph_of_conv(p->m, s);
+	p->kept = p->m->n;
 	if (!p->m->wrong)
 		return p;
 	if (s->fusion == CONV_UNFUSED)
@@ -72,26 +74,36 @@ cudnn_conv_close_plan(struct conv_algorithms *w, struct conv_plan *p)
 }
 
 static int
-cudnn_conv_make_plan(struct conv_algorithms *w, struct conv_plan *p, enum conv_select_rule by,
-    struct choice *c)
+cudnn_conv_run(struct conv_algorithms *w, struct conv_plan *p,
+    struct gpu_stream *s, void *const at[4], const struct conv_operands *fused)
 {
-	int bad;
-
 	(void)w;
-	if (by == BY_CHOICE)
-		return plan_of_choice(p, c);
-	bad = by == BY_TIMING ? plan_by_timing(p) : plan_by_rule(p);
-	if (bad == 0)
-		*c = p->choice;
-	return bad;
+	return plan_run(p, runtime_stream(s), at, fused) == NULL ? 0 : -1;
 }
 
 static double
-cudnn_conv_time_norm(struct conv_algorithms *w, const struct conv_shape *s,
-    enum norm_part part)
+cudnn_conv_seconds(struct conv_algorithms *w, struct gpu_stream *s,
+    int (*work)(void *arg), void *arg)
 {
-	return norm_by_timing((struct runtime *)w->driver, s, part);
+	cudaEvent_t begun = NULL, done = NULL;
+	float ms = 0;
+	int bad = cudaEventCreate(&begun) != cudaSuccess ||
+	    cudaEventCreate(&done) != cudaSuccess ||
+	    cudaEventRecord(begun, s->at) != cudaSuccess || work(arg) != 0 ||
+	    cudaEventRecord(done, s->at) != cudaSuccess ||
+	    cudaEventSynchronize(done) != cudaSuccess ||
+	    cudaEventElapsedTime(&ms, begun, done) != cudaSuccess;
+
+	(void)w;
+	if (begun != NULL)
+		cudaEventDestroy(begun);
+	if (done != NULL)
+		cudaEventDestroy(done);
+	return bad ? -1 : ms * 1e-3;
 }
+
+/* A fill of BUSY takes at least 50 us at 5 TB/s. */
+#define BUSY	((size_t)256 << 20)
 
 static void
 cudnn_conv_set_ways(struct runtime *r)
@@ -99,7 +111,9 @@ cudnn_conv_set_ways(struct runtime *r)
 	r->algorithms = (struct conv_algorithms){ .driver = &r->driver, .choices = conv_cache_new(
 		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
 		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
-		.make = cudnn_conv_make_plan, .norm = cudnn_conv_time_norm };
+		.candidates = plan_candidates, .use = plan_of_choice,
+		.run = cudnn_conv_run, .seconds = cudnn_conv_seconds,
+		.busy = BUSY, .tune = conv_tune, .norm = norm_tune };
 }
 
 struct conv_plan *

@@ -165,12 +165,13 @@ cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
 }
 
 int
-plan_of_choice(struct conv_plan *p, const struct choice *c)
+plan_of_choice(struct conv_algorithms *w, struct conv_plan *p,
+    const struct choice *c)
 {
-	int kept = p->m->n;
-
+	(void)w;
+	cudnn_builder_drop(p->m, p->kept);
 	if (cudnn_plan_finish(p, cudnn_plan_config_of(p, c), 0) != 0) {
-		cudnn_builder_drop(p->m, kept);
+		cudnn_builder_drop(p->m, p->kept);
 		return -1;
 	}
 	p->choice = *c;
@@ -236,20 +237,11 @@ cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
 }
 
 int
-plan_candidates(struct conv_plan *p, struct choice *c, int largest)
+plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
+    struct choice *c, int largest)
 {
 	int n = cudnn_plan_search(p, WORKSPACE_MAX, c, largest);
 
+	(void)w;
 	return n > 0 ? n : cudnn_plan_search(p, 0, c, 1);
-}
-
-int
-plan_by_rule(struct conv_plan *p)
-{
-	struct choice c;
-
-	if (plan_candidates(p, &c, 1) == 0 || plan_of_choice(p, &c) != 0)
-		return p->s.fusion != CONV_UNFUSED ? -1 :
-		    fail("cuDNN has no algorithm for %s", p->key);
-	return 0;
 }

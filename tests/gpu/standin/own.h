@@ -236,7 +236,10 @@ struct standin {
 	struct conv_algorithms algorithms;		/* choice of convolution algorithms */
 	int fastest;			/* engine that timing finds fastest */
 	int slow;			/* timing finds patterns slow */
-	int timed;			/* number of timings */
+	int engines;			/* number of candidates */
+	int wrong, varies;		/* engines with such results; 0: none */
+	unsigned runs;			/* of the engine that varies */
+	double seconds;			/* of all queued work, as modelled */
 	int requested;			/* number of requests for patterns */
 	long pieces;
 	int faults[FAULTS];

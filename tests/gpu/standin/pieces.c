@@ -47,6 +47,23 @@ lose_bits(const struct memory *m, const struct message *p)
 		at[i] &= ~(uint32_t)1;
 }
 
+/* Spoil the output, or the sums if there are any, of the engines that
+ * standin_engines names. */
+static void
+spoil(struct standin *s, const struct message *p)
+{
+	const struct span *span = &p->access.write[p->access.writes > 1];
+	uint8_t *at = memory_near(&s->memory, span->at);
+
+	if (p->engine == s->wrong)
+		memset(at, 0, span->bytes / 2);
+	if (p->engine != s->varies)
+		return;
+	while (*at == 0)
+		at++;
+	*at ^= s->runs++ & 1;
+}
+
 static void *
 near_or_none(const struct memory *m, const void *p)
 {
@@ -84,8 +101,10 @@ piece_run(struct standin *s, const struct message *p)
 		break;
 	case PIECE_CONV:
 		run_conv(m, p);
-		if (p->engine != 0)
+		if (p->engine != 0) {
 			lose_bits(m, p);
+			spoil(s, p);
+		}
 		break;
 	case PIECE_PRODUCT:
 		loops_product(&p->product, memory_near(m, p->a),

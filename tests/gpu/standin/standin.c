@@ -179,6 +179,18 @@ standin_fastest(struct driver *d, int engine)
 }
 
 void
+standin_engines(struct driver *d, int engines, int wrong, int varies)
+{
+	struct standin *s = (struct standin *)d;
+
+	if (standin_absent())
+		return;
+	s->engines = engines;
+	s->wrong = wrong;
+	s->varies = varies;
+}
+
+void
 standin_slow(struct driver *d, int on)
 {
 	if (!standin_absent())
@@ -234,6 +246,7 @@ struct driver *
 standin_open(const struct standin_options *o)
 {
 	struct standin *s = xcalloc(1, sizeof(*s));
+	pthread_mutexattr_t recursive;
 
 	s->driver.call = &calls;
 	s->o = *o;
@@ -243,7 +256,11 @@ standin_open(const struct standin_options *o)
 	}
 	standin_ways(s);
 	s->fastest = 1;
-	pthread_mutex_init(&s->lock, NULL);
+	s->engines = 2;
+	/* Timing calls the driver while a convolution is planned. */
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&s->lock, &recursive);
 	if (memory_open(&s->memory, o->memory > 0 ? o->memory :
 	    (size_t)16 << 30) != 0 || guard_open(&s->guard) != 0)
 		exit(1);

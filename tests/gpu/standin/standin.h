@@ -142,6 +142,15 @@ void standin_use_kernels(struct driver *d, const struct standin_kernel *kernel,
  */
 void standin_fastest(struct driver *d, int engine);
 
+/*
+ * standin_engines(d, engines, wrong, varies):
+ * Set the number of candidates (2): engine 0, which takes twice the time of the
+ * fastest; the fastest; and engines numbered from there, each slower by a tenth
+ * of the fastest's time.  Engine ${wrong} leaves a part of its output 0.  Two
+ * runs of engine ${varies} differ in a bit.  0: none.
+ */
+void standin_engines(struct driver *d, int engines, int wrong, int varies);
+
 /* standin_slow(d, on): Let timing find fused patterns slower than plain
  * convolutions and kernels, instead of faster. */
 void standin_slow(struct driver *d, int on);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/conv_tune.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "number.h"
@@ -15,6 +16,18 @@ struct conv_plan { struct conv_shape shape; int engine; };
 struct gemm_plan { struct gemm_shape shape; };
 
 /* ---- copies, fills and kernels ---- */
+
+/* A pattern takes a thousandth of the time of a plain convolution, or a
+ * thousand times as long; a kernel 1 us. */
+static double
+seconds_of(const struct standin *s, const struct message *p)
+{
+	double conv = p->conv.fusion == CONV_UNFUSED ? 1e-3 : s->slow ? 1 :
+	    1e-6;
+
+	return p->kind == PIECE_LAUNCH ? 1e-6 : p->engine == 0 ? 2 * conv :
+	    conv * (1 + 0.1 * (p->engine - s->fastest));
+}
 
 static int
 is_host(const struct standin *s, const void *p)
@@ -95,6 +108,7 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 		p->launch = *l;
 		p->access = l->access;
 		memcpy(p->args, l->args, l->bytes);
+		s->seconds += seconds_of(s, p);
 		give(s, t, p);
 	}
 	leave(s);
@@ -182,30 +196,47 @@ close_plan(struct conv_algorithms *w, struct conv_plan *p)
 	free(p);
 }
 
-/* A pattern takes a thousandth of the time of a plain convolution, or a
- * thousand times as long. */
+/* Engine 0 is the first.  The next is the fastest, and each later one takes a
+ * tenth longer than the one before it. */
 static int
-make_plan(struct conv_algorithms *w, struct conv_plan *p,
-    enum conv_select_rule by, struct choice *c)
+candidates(struct conv_algorithms *w, struct conv_plan *p, struct choice *c,
+    int max)
 {
-	struct standin *s = (struct standin *)w->driver;
-	double seconds = p->shape.fusion == CONV_UNFUSED ? 1e-3 :
-	    s->slow ? 1 : 1e-6;
+	const struct standin *s = (struct standin *)w->driver;
+	int n = s->engines < max ? s->engines : max;
 
-	if (by == BY_RULE)
-		*c = (struct choice){ .engine = 0 };
-	if (by == BY_TIMING)
-		*c = (struct choice){ .engine = s->fastest,
-			.seconds = seconds * ++s->timed };
+	(void)p;
+	for (int i = 0; i < n; i++)
+		c[i] = (struct choice){ .engine = i == 0 ? 0 : s->fastest + i -
+			1 };
+	return n;
+}
+
+static int
+use(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c)
+{
+	(void)w;
 	p->engine = (int)c->engine;
 	return 0;
 }
 
-static double
-time_norm(struct conv_algorithms *w, const struct conv_shape *c, enum norm_part part)
+static int
+run(struct conv_algorithms *w, struct conv_plan *p, struct gpu_stream *t,
+    void *const at[4], const struct conv_operands *fused)
 {
-	(void)w, (void)c, (void)part;
-	return 1e-6;
+	standin_conv(w->driver, t, p, at[0], at[1], at[2], at[3], fused);
+	return 0;
+}
+
+static double
+seconds(struct conv_algorithms *w, struct gpu_stream *t,
+    int (*work)(void *arg), void *arg)
+{
+	struct standin *s = (struct standin *)w->driver;
+	double before = s->seconds;
+
+	(void)t;
+	return work(arg) == 0 ? s->seconds - before : -1;
 }
 
 void
@@ -213,8 +244,9 @@ standin_ways(struct standin *s)
 {
 	s->algorithms = (struct conv_algorithms){ .driver = &s->driver,
 		.choices = conv_cache_new(1, "the stand-in"), .key = key_of,
-		.open = open_plan, .close = close_plan, .make = make_plan,
-		.norm = time_norm };
+		.open = open_plan, .close = close_plan,
+		.candidates = candidates, .use = use, .run = run,
+		.seconds = seconds, .tune = conv_tune, .norm = norm_tune };
 }
 
 struct conv_plan *
@@ -315,6 +347,7 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 
 	p->conv = *c;
 	p->engine = plan->engine;
+	s->seconds += seconds_of(s, p);
 	p->x = x;
 	p->w = w;
 	p->y = y;
