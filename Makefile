@@ -172,10 +172,12 @@ FLAGS     := $(STRICT) -Ilib $(call pkg_config,--cflags $(CORE_PC)) -MMD -MP
 # which parts there are.  Another choice of parts compiles only these files again.
 headers    = $(if $(filter $(1),$(with)),$(call pkg_config,--cflags $($(1)_PC)))
 PART_FLAGS =
-PARTS_O    = $(patsubst %,$(BUILD)/%.o,lib/base/share lib/base/option_print lib/backend/backends tests/unit/draw tests/unit/formats)
+PARTS_O    = $(patsubst %,$(BUILD)/%.o,lib/base/share lib/base/option_print lib/backend/backends tests/unit/draw tests/unit/formats \
+             tests/gpu/cudnn)
 $(PARTS_O): PART_FLAGS = $(DEFINES)
 $(BUILD)/tests/unit/draw.o: PART_FLAGS += $(call headers,CAIRO)
 $(BUILD)/tests/unit/formats.o: PART_FLAGS += $(call headers,FFMPEG)
+$(BUILD)/tests/gpu/cudnn.o: PART_FLAGS += $(if $(filter CUDA,$(with)),$(CUDA_CPP))
 $(BUILD)/lib/media/ffmpeg/%.o: PART_FLAGS := $(call headers,FFMPEG)
 $(BUILD)/lib/draw/cairo/%.o: PART_FLAGS := $(call headers,CAIRO)
 $(BUILD)/lib/comm/mpi/%.o $(BUILD)/tests/tools/serialized/%.o: PART_FLAGS := $(call headers,MPI)

@@ -15,7 +15,7 @@ extern char **environ;
 
 /* Variables that belong to no option. */
 static const char *const others[] = {
-	"VT_ISA", "VT_SHARE_DIR", "VT_CUDNN_PLANS",
+	"VT_ISA", "VT_SHARE_DIR",
 	"VT_FLIP_BIT", "VT_FAULTS", "VT_PYTHON", "VT_SHARED",	/* tests */
 };
 

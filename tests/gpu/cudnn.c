@@ -2,7 +2,8 @@
  * cuDNN has a plan for each pass of plain, strided, depthwise and grouped
  * convolutions in each precision, for a described device, which need not be
  * present.  The table of chosen plans makes the same plans again.  The libraries
- * stay loaded.
+ * stay loaded.  If cuDNN refuses plans with a handle, they are made with a
+ * description of the device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,27 @@ mapped(const char *name)
 	return found;
 }
 
+#ifdef VT_HAVE_CUDA
+#include "backend/cuda/runtime.h"
+
+/* A device that is described has no handle, so cuDNN refuses it. */
+static int
+falls_back(struct driver *d)
+{
+	struct runtime *r = (struct runtime *)d;
+
+	r->with_handle = 1;
+	return cudnn_choose_device(r) == 0 && !r->with_handle;
+}
+#else
+static int
+falls_back(struct driver *d)
+{
+	(void)d;
+	return 1;
+}
+#endif
+
 static int
 refuses(struct driver *d, const char *text, const char *says)
 {
@@ -134,6 +156,8 @@ main(void)
 	    "the table of choices is accepted");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
 	    "the table makes the same plans again");
+	ok(falls_back(d) && describe(d, again) == 0, "plans are made without a "
+	    "handle that cuDNN refuses");
 	two = d->call->choices(d, ALGORITHMS_SELECTED);
 	ok(strcmp(one, two) == 0, "the new device prints the same table");
 	free(one);

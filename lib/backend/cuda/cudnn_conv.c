@@ -164,10 +164,11 @@ cudnn_conv_open_library(struct runtime *r)
 	return 0;
 }
 
+/* Return 0, or -1 after a message if cuDNN has refused to describe the
+ * device. */
 static int
-cudnn_conv_finish_device(struct runtime *r)
+cudnn_conv_described(const struct runtime *r)
 {
-	cudnn_builder_finish(r->about_maker, r->device_props);
 	return r->about_maker->wrong ? fail("cuDNN %zu refuses a description of "
 	    "the device (wanted 9.8 or later): %s", r->dnn.cudnnGetVersion(),
 	    r->about_maker->why) : 0;
@@ -183,13 +184,35 @@ cudnn_describe(struct runtime *r, const char *json)
 	cudnn_builder_set(r->about_maker, r->device_props,
 	    CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
 	    (int64_t)strlen(json), json);
-	return cudnn_conv_finish_device(r);
+	cudnn_builder_finish(r->about_maker, r->device_props);
+	return cudnn_conv_described(r);
+}
+
+int
+cudnn_choose_device(struct runtime *r)
+{
+	static const struct conv_shape small = { .type = GPU_F16, .dims = 2,
+		.n = 1, .in = 8, .out = 8, .groups = 1, .from = { 8, 8 },
+		.to = { 8, 8 }, .kernel = { 1, 1 }, .stride = { 1, 1 } };
+	struct conv_plan p = { .s = small, .m = cudnn_builder_new(r) };
+	struct choice c;
+
+	r->with_handle = 1;
+	p.graph = graph_of_conv(p.m, &p.s);
+	p.kept = p.m->n;
+	if (p.m->wrong || plan_candidates(NULL, &p, &c, 1) == 0 ||
+	    plan_of_choice(NULL, &p, &c) != 0) {
+		r->with_handle = 0;
+		detail("cuDNN refuses plans with its handle, so they are made "
+		    "with a description of the device: %s", p.m->why);
+	}
+	cudnn_builder_free(p.m);
+	return r->with_handle ? 0 : cudnn_conv_described(r);
 }
 
 int
 cudnn_open(struct runtime *r)
 {
-	const char *plans = getenv("VT_CUDNN_PLANS");
 	int32_t ordinal = r->ordinal;
 	cudnnStatus_t s;
 
@@ -199,12 +222,10 @@ cudnn_open(struct runtime *r)
 	if (s != CUDNN_STATUS_SUCCESS)
 		return fail("%s (device %d): cuDNN: %s", r->name, r->ordinal,
 		    r->dnn.cudnnGetErrorString(s));
-	r->with_handle = plans == NULL || strcmp(plans, "described") != 0;
-	if (r->with_handle)
-		return 0;
 	cudnn_builder_set(r->about_maker, r->device_props, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
 	    CUDNN_TYPE_INT32, 1, &ordinal);
-	return cudnn_conv_finish_device(r);
+	cudnn_builder_finish(r->about_maker, r->device_props);
+	return cudnn_choose_device(r);
 }
 
 void

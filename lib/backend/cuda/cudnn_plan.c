@@ -17,9 +17,8 @@
 enum { SUGGESTIONS = 100 };
 
 /*
- * Plans that will run are built with a handle of the device, as NVIDIA's own
- * programs do. Without a device (runtime_open_described), or if VT_CUDNN_PLANS
- * is "described", build them with a description of the device instead.
+ * Build a plan with the description of the device, if it has no handle
+ * (runtime_open_described) or if cuDNN refuses plans with the handle.
  */
 static void
 cudnn_plan_set_device(struct cudnn_builder *m, cudnnBackendDescriptor_t d,

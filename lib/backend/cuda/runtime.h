@@ -120,11 +120,17 @@ cudaStream_t runtime_stream(struct gpu_stream *s);
  * Load cuDNN for plans of the device that ${json} describes
  * (runtime_open_described).  Return 0, or -1 after a message.
  *
+ * cudnn_choose_device(r):
+ * Set r->with_handle: 1 if cuDNN makes a small plan with the handle, as NVIDIA's
+ * own programs do; otherwise 0, after a detail message.  Return 0, or -1 after a
+ * message if cuDNN also refused to describe the device.  cudnn_open calls it.
+ *
  * cudnn_close(r), cublas_close(r):
  * Free what they created, also after a failure or without an open.
  */
 int cudnn_open(struct runtime *r);
 int cudnn_describe(struct runtime *r, const char *json);
+int cudnn_choose_device(struct runtime *r);
 void cudnn_close(struct runtime *r);
 int cublas_open(struct runtime *r);
 void cublas_close(struct runtime *r);
