@@ -278,9 +278,10 @@ check-run: all $(TEST) $(FAULT_SO)
 # Run the tests without a weight, and build only their programs.
 check-quick-run: all $(QUICK_TEST)
 	@BUILD=$(BUILD) tests/run -q $(TESTS)
-# Run the tests on the GPU of this machine; exit 2 without one.
+# Run the tests, or the parts of lease in TESTS, on the GPU of this machine; exit 2
+# without one.
 check-gpu: all $(TEST)
-	@BUILD=$(BUILD) tests/gpu/contact/right $(TESTS)
+	@BUILD=$(BUILD) tests/gpu/contact/lease -t 900 $(or $(TESTS),right)
 # Run the programs in tests/torture: long tests that print their actions.
 torture: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
