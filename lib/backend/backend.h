@@ -99,7 +99,7 @@ struct memory_ops {
 };
 
 struct event_ops {
-	struct event *(*create)(struct device *d);
+	struct event *(*create)(struct device *d, size_t step);
 	void (*free)(struct event *e);
 	void (*record)(struct device *d, struct event *e, size_t from);
 	void (*wait)(struct event *e, size_t from);
@@ -394,9 +394,10 @@ void device_write(struct device *d, void *activation,
  * Events report the progress of a backward pass: the gradients from an element
  * to the end of the flat buffer are final.
  *
- * device_event_new(d):
- * Create an event.  The caller frees it by device_event_free, which accepts
- * NULL.
+ * device_event_new(d, step):
+ * Create an event.  Only multiples of ${step} are waited for, so a record that
+ * reaches no further multiple costs nothing.  The caller frees the event by
+ * device_event_free, which accepts NULL.
  *
  * device_event_record(d, e, from):
  * Record in stream order that gradients from element ${from} to the end are
@@ -411,7 +412,7 @@ void device_write(struct device *d, void *activation,
  * without blocking the host.  They must have been recorded.  ${e} may belong to
  * a side stream of ${d}, or to the device whose side stream ${d} is.
  */
-struct event *device_event_new(struct device *d);
+struct event *device_event_new(struct device *d, size_t step);
 void device_event_free(struct device *d, struct event *e);
 void device_event_record(struct device *d, struct event *e, size_t from);
 void device_event_wait(struct device *d, struct event *e, size_t from);

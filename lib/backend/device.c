@@ -235,9 +235,9 @@ task_release(struct task *t)
 }
 
 struct event *
-device_event_new(struct device *d)
+device_event_new(struct device *d, size_t step)
 {
-	return d->backend->event->create(d);
+	return d->backend->event->create(d, step);
 }
 
 void

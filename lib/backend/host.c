@@ -91,11 +91,11 @@ struct event {
 };
 
 static struct event *
-host_event_create(struct device *d)
+host_event_create(struct device *d, size_t step)
 {
 	struct event *e = xcalloc(1, sizeof(*e));
 
-	(void)d;
+	(void)d, (void)step;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->moved, NULL);
 	/* No gradient is final yet. */

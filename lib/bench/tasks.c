@@ -42,7 +42,7 @@ task_traffic(const struct task *t, int backward)
 double
 task_seconds(struct task *t, void (*pass)(struct task *))
 {
-	struct event *done = device_event_new(t->device);
+	struct event *done = device_event_new(t->device, 1);
 	double start = clock_seconds();
 
 	pass(t);

@@ -11,8 +11,8 @@ prefetch_open(struct prefetch *a, struct device *d, size_t bytes)
 		prefetch_close(a);
 		return -1;
 	}
-	a->uploaded = device_event_new(a->side_stream);
-	a->taken = device_event_new(d);
+	a->uploaded = device_event_new(a->side_stream, 1);
+	a->taken = device_event_new(d, 1);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ test(const struct backend *b)
 	struct device *d = device_open(b, &(struct device_options){
 	    .threads = 1 });
 	struct job j = { .d = d, .side_stream = device_side_stream(d),
-		.done = device_event_new(d) };
+		.done = device_event_new(d, 1) };
 	float *own = xcalloc(N, sizeof(*own));
 	pthread_t thread;
 

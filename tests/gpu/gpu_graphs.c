@@ -190,7 +190,7 @@ make_steps(const struct graph *g, int row)
 	struct net *n = net_new(g, d);
 	struct run r = { .w = xcalloc(g->elements, sizeof(double)) };
 	struct outcome *o = device_alloc(d, sizeof(*o) * PARTS * HEADS);
-	struct event *final = device_event_new(d);
+	struct event *final = device_event_new(d, 1);
 	void *dw[PARTS + 1];
 
 	old_values = device_alloc(d, sizeof(*old_values));

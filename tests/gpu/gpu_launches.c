@@ -2,7 +2,8 @@
  * A forward and a backward pass launch at most a fixed number of kernels,
  * convolutions and GEMMs, counted without a GPU.  Small kernels cost the time
  * of a launch, 2 to 4 us each, whatever they compute, so the bound keeps their
- * number from growing.
+ * number from growing.  The gradients of a graph that records an event are
+ * converted once for each bucket.
  */
 #include "backend/cuda/kernels.h"
 #include "net/feed.h"
@@ -12,7 +13,7 @@
 #include "tap.h"
 #include "thin.h"
 
-enum { CLASSES = 5 };
+enum { CLASSES = 5, BUCKETS = 6 };
 
 static const struct {
 	const char *name;
@@ -106,6 +107,7 @@ test(int row)
 	struct net *n = net_new(g, d);
 	struct plan *p = net_plan(n, in, 1);
 	void *dw = device_alloc(d, g->elements * d->elem);
+	struct event *final = device_event_new(d, g->elements / BUCKETS + 1);
 	struct feed f;
 
 	feed_make(&f, in, &g->needs);
@@ -127,6 +129,18 @@ test(int row)
 		is(packs(), i < 2 ? rows[row].packs : 0, i < 2 ? "few launches "
 		    "pack weights" : "no launch packs unchanged weights");
 	}
+	/* Other graphs, as they record an event. */
+	for (int i = 0; i < 2; i++) {
+		net_forward(n, p, &f, dw);
+		device_event_record(d, final, g->elements);
+		watch(standin_of(d));
+		plan_backward(p, final);
+		standin_of(d)->call = real;
+		device_event_wait(d, final, 0);
+	}
+	ok(kernels[GPU_WEIGHTS_RETURN] <= BUCKETS + 2, "%d buckets: %d launches "
+	    "convert gradients", BUCKETS, kernels[GPU_WEIGHTS_RETURN]);
+	device_event_free(d, final);
 	feed_free(&f, &g->needs);
 	device_free(d, dw);
 	net_free(n);

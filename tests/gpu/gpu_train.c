@@ -233,7 +233,7 @@ step(const struct graph *g, int faults[FAULTS], char *said, size_t size)
 	struct dims *in = graph_inputs(g, 2, 4, 20);
 	struct plan *p;
 	struct feed feed;
-	struct event *e = device_event_new(d);
+	struct event *e = device_event_new(d, 1);
 	size_t bytes = g->elements * d->elem;
 	void *dw = device_alloc(d, bytes), *m = device_alloc(d, bytes);
 	struct update u = { .m = m, .g = dw, .n = g->elements, .lr = 0.1,

@@ -378,7 +378,7 @@ static void
 follow(struct plan *p, struct tail *tail)
 {
 	struct device *d = p->device;
-	struct backward b = { p, device_event_new(d) };
+	struct backward b = { p, device_event_new(d, 1) };
 	pthread_t thread;
 
 	device_event_record(d, b.final, p->graph->elements);

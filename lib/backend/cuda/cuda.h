@@ -241,7 +241,7 @@ void cuda_tune(struct device *d, int how);	/* a sum of enum tuning */
  * device_graph_launch and device_graph_free, except that cuda_capture returns
  * 0, or -1 if the driver cannot capture.
  */
-struct event *cuda_event_new(struct device *d);
+struct event *cuda_event_new(struct device *d, size_t step);
 void cuda_event_free(struct event *e);
 void cuda_event_record(struct device *d, struct event *e, size_t from);
 void cuda_event_wait(struct event *e, size_t from);

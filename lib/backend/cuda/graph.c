@@ -17,6 +17,7 @@ struct cuda_replay_mark { size_t from; struct gpu_event *done; };
 
 struct event {
 	struct cuda *c;
+	size_t step;			/* marks are multiples of it */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	struct cuda_replay_mark *mark;		/* recorded since the last
@@ -42,11 +43,12 @@ struct replay {
 };
 
 struct event *
-cuda_event_new(struct device *d)
+cuda_event_new(struct device *d, size_t step)
 {
 	struct event *e = xcalloc(1, sizeof(*e));
 
 	e->c = (struct cuda *)d;
+	e->step = step;
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->moved, NULL);
 	return e;
@@ -98,8 +100,9 @@ cuda_replay_begin_mark(struct event *e, size_t from)
 }
 
 /*
- * Record an event in the graph being captured.  A thread that waits for it
- * expects final gradients, so convert those that are still packed first.
+ * Record an event in the graph being captured, unless the last mark is the same.
+ * A thread that waits for it expects final gradients, so convert those that are
+ * still packed first.
  */
 static void
 cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
@@ -108,6 +111,8 @@ cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
 
 	if (r->event != NULL && r->event != e)
 		die(1, "cuda: a graph records two events");
+	if (r->marks > 0 && from == r->mark[r->marks - 1].from)
+		return;
 	packing_run(e->c, GPU_WEIGHTS_RETURN, &r->returns);
 	r->event = e;
 	r->mark = array_reserve(r->mark, r->marks, &r->cap, sizeof(*r->mark));
@@ -123,6 +128,7 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 	struct gpu_event *done;
 
 	(void)device;
+	from = (from + e->step - 1) / e->step * e->step;
 	if (e->c->capturing != NULL) {
 		cuda_replay_keep_mark(e->c->capturing, e, from);
 		return;

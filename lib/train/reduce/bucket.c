@@ -235,7 +235,7 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 		comm_abort(c, EXIT_FAILED);
 	if ((b->reducer = bucket_open_reducer(b, free, fabric)) == NULL)
 		comm_abort(c, EXIT_RANKS);
-	b->final = device_event_new(d);
+	b->final = device_event_new(d, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 	if (c->size == 1)

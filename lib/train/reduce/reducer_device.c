@@ -96,7 +96,7 @@ reducer_device(struct comm *c, struct device *d, struct device *side_stream,
 		.on_device = 1 }, .device = d, .side_stream = side_stream,
 		.stream = device_stream(side_stream), .type = type,
 		.ranks = type == WIRE_FP16 ? c->size : 1,
-		.summed = device_event_new(side_stream) };
+		.summed = device_event_new(side_stream, 1) };
 	if (type != WIRE_FP32)
 		bad = (r->buffer = device_alloc(side_stream, o->max * o->wire->elem)) ==
 		    NULL;

@@ -148,8 +148,8 @@ reducer_exact_device(struct comm *c, struct device *d,
 		.close = reducer_exact_device_close, .whole_tree = 1,
 		.on_device = 1 }, .device = d, .side_stream = side_stream,
 		.stream = device_stream(side_stream),
-		.summed = device_event_new(side_stream),
-		.updated = device_event_new(d) };
+		.summed = device_event_new(side_stream, 1),
+		.updated = device_event_new(d, 1) };
 	exact_open(&r->exact, c, d->elem, reducer_exact_add, r, largest);
 	r->exact.device = &on_device;
 	if ((r->fabric = fabric_open(fabric, c, c->size, NULL)) != NULL)
