@@ -5,7 +5,8 @@
  * that sums in stream order as NCCL does (comm/fabric.h).  No host waits
  * between the backward pass and the update.  The cases include a rank that
  * defers a step, and runs in which all ranks stop.  A missing wait for a sum is
- * detected.
+ * detected.  The calls of the library that exact sums make are counted for 2 to
+ * 1,536 ranks.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 #include "base/exit.h"
 #include "base/mem.h"
 #include "comm/fabric.h"
+#include "comm/halving.h"
 #include "comm/tuning.h"
 #include "train/loop/trainer.h"
 
@@ -343,6 +345,67 @@ test_unfollowed(const struct job *like)
 	forget(&j);
 }
 
+/* ---- exact sums ---- */
+
+/*
+ * Return how often ${rank} exchanges messages in the exact sum of ${n} elements
+ * of one bucket.
+ */
+static int
+exchanges(const struct rank_order *o, int rank, const int *begin, size_t n)
+{
+	struct collective l = { 0 };
+	int calls = 0, messages = 0;
+
+	halving_list(o, rank, begin, n, sizeof(float), &l);
+	for (size_t i = 0; i < l.n; i++)
+		if (l.op[i].kind == COLLECTIVE_SEND ||
+		    l.op[i].kind == COLLECTIVE_RECEIVE) {
+			messages++;
+		} else if (l.op[i].kind == COLLECTIVE_WAIT) {
+			calls += messages > 0;
+			messages = 0;
+		}
+	collective_free(&l);
+	return calls + (messages > 0);
+}
+
+/* Each rank has two microbatches of tsm_r50. */
+static void
+test_exchanges(void)
+{
+	enum { MOST = 1536 };
+	struct graph *g = model_read("tsm_r50", 400);
+	struct sums u;
+	int begin[MOST + 1], over = 0, largest = 0;
+	size_t bucket;
+
+	sums_open(&u, &(struct sum_settings){ .deterministic = EXACT }, NULL,
+	    NULL, &fabric, g->elements * sizeof(float), sizeof(float));
+	bucket = bucket_elements(u.bucket, sizeof(float));
+	for (int r = 0; r <= MOST; r++)
+		begin[r] = 2 * r;
+	for (int ranks = 2; ranks <= MOST; ranks++) {
+		struct rank_order *o = rank_order_new(ranks);
+
+		for (int i = 0; i <= 4; i++) {
+			int rank = i * (ranks - 1) / 4, n = 0;
+
+			for (size_t at = 0; at < g->elements; at += bucket)
+				n += exchanges(o, rank, begin, at + bucket <
+				    g->elements ? bucket : g->elements - at);
+			over += n > 8 + 3 * log2(ranks);
+			largest = n > largest ? n : largest;
+		}
+		rank_order_free(o);
+	}
+	is(over, 0, "2 to 1,536 ranks: an exact sum of tsm_r50 calls the "
+	    "library at most 8 + 3 log2 P times");
+	diag("at most %d calls", largest);
+	sums_close(&u);
+	graph_free(g);
+}
+
 int
 main(void)
 {
@@ -387,6 +450,7 @@ main(void)
 	calls.capture = no_graphs;
 	calls.stream_native = link_stream_native;
 	hesitant = NEVER;
+	test_exchanges();
 	like.set = set_open(&set, root);
 	like.schedule = schedule;
 	test_optimizer(&like, "sgd", g);

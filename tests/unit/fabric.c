@@ -5,6 +5,8 @@
  * executes them between threads.  Its links are not ready at once, and a row or
  * a column is unusable until the world has split.
  */
+#include <limits.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ static _Thread_local struct buffer asked;	/* the calls of this rank */
 static _Thread_local int links;
 static _Thread_local int fails, hangs;		/* the sum that fails */
 static _Thread_local int aborted;
+static _Thread_local int queries;	/* until a sum is ready; 0: UNREADY */
 
 static int
 stand_id(void *id)
@@ -105,7 +108,7 @@ ask(const char *what, struct link *l, size_t n, int type, void *stream)
 		return fail("another stream");
 	buffer_printf(&asked, "%s:%s:%zu:%s ", what, l->name, n,
 	    wires[type].name);
-	l->unready = UNREADY;
+	l->unready = queries > 0 ? queries : UNREADY;
 	return 0;
 }
 
@@ -228,8 +231,8 @@ stand_abort(void *link)
 
 static const struct fabric_calls stand_in = { "a stand-in", 5, stand_id,
 	stand_open, stand_split, stand_sum, stand_scatter, stand_gather,
-	stand_exchange, stand_ready, stand_idle, stand_abort, stand_finish, stand_close,
-	NULL };
+	stand_exchange, stand_ready, stand_idle, stand_abort, stand_finish,
+	stand_close, NULL };
 
 /* ---- sums ---- */
 
@@ -275,6 +278,38 @@ test(const char *what, struct job j, int ranks, int rank, const char *want)
 	is_text(j.requested[rank], want, "the calls are the expected ones");
 	for (int r = 0; r < ranks; r++)
 		free(j.requested[r]);
+}
+
+/* ---- short waits ---- */
+
+/*
+ * Count how often a thread is suspended by a sum that is ready after a few
+ * microseconds.  Another process may delay some of the sums.
+ */
+static void
+test_spin(struct comm *c, void *arg)
+{
+	int *least = arg;
+	struct rusage before, after;
+	float x[4] = { 0 };
+	struct fabric *f;
+
+	mine = c;
+	asked = (struct buffer){ 0 };
+	f = fabric_open(&stand_in, c, 1, NULL);
+	queries = 20;
+	for (int i = 0; i < 50; i++) {
+		long n;
+
+		getrusage(RUSAGE_THREAD, &before);
+		fabric_sum(f, x, 4, WIRE_FP32, &asked);
+		getrusage(RUSAGE_THREAD, &after);
+		n = after.ru_nvcsw - before.ru_nvcsw;
+		*least = n < *least ? (int)n : *least;
+	}
+	queries = 0;
+	fabric_close(f);
+	free(asked.data);
 }
 
 /* ---- errors ---- */
@@ -356,7 +391,7 @@ main(void)
 	static const int two_hosts[] = { 0, 0, 2, 2 };
 	static const int crossed[] = { 0, 1, 0, 1 };
 	static const int three[] = { 0, 0, 0, 3, 3, 3 };
-	int wrong = 0;
+	int wrong = 0, suspended = INT_MAX;
 
 	test("two ranks: one sum", (struct job){ .columns = 2, .n = 7 }, 2, 0,
 	    "id open sum:world:7:fp32 finish:world close:world ");
@@ -383,6 +418,8 @@ main(void)
 	test("one column: a direct sum",
 	    (struct job){ .columns = 1, .n = 3 }, 4, 2,
 	    "open sum:world:3:fp32 finish:world close:world ");
+	comm_threads(1, test_spin, &suspended);
+	is(suspended, 0, "a short wait does not suspend the thread");
 	said_begin((char [256]){ 0 }, 256);
 	comm_threads(2, cut_wire, &wrong);
 	said_end();
