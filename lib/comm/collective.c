@@ -136,6 +136,16 @@ collective_gather_all(struct collective *l, int rank, int size,
 	}
 }
 
+int
+collective_peers(int ranks, int each)
+{
+	int n = 0;
+
+	for (int step = 1; step < ranks; step *= 2)
+		n += each;
+	return n < ranks ? n : ranks - 1;
+}
+
 void
 collective_free(struct collective *l)
 {

@@ -91,6 +91,12 @@ void collective_gather(struct collective *l, int p, int n, int step,
 void collective_gather_all(struct collective *l, int rank, int size,
     const size_t *start);
 
+/*
+ * collective_peers(ranks, each): return the largest number of peers of a rank in
+ * lists of log2 ${ranks} rounds, rounded up, with ${each} new peers in a round.
+ */
+int collective_peers(int ranks, int each);
+
 /* collective_free(l): free the operations and empty ${l}. */
 void collective_free(struct collective *l);
 

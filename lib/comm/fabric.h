@@ -59,6 +59,8 @@ struct fabric_calls {
 					 * too */
 	void (*close)(void *link);	/* after finish */
 	const char *(*version)(void);	/* "NCCL 2.28.9" */
+	size_t peer_bytes;		/* device memory for messages with a
+					 * peer */
 };
 
 struct fabric;

@@ -232,7 +232,7 @@ stand_abort(void *link)
 static const struct fabric_calls stand_in = { "a stand-in", 5, stand_id,
 	stand_open, stand_split, stand_sum, stand_scatter, stand_gather,
 	stand_exchange, stand_ready, stand_idle, stand_abort, stand_finish,
-	stand_close, NULL };
+	stand_close, NULL, 0 };
 
 /* ---- sums ---- */
 

@@ -113,6 +113,22 @@ memory_exchange(const struct trainer *t, int rank, int device)
 	return largest;
 }
 
+/*
+ * Return the bytes of the library that sends messages between devices.  In each
+ * round an exact reduce-scatter has one new peer, and the all-gather two.
+ */
+static size_t
+memory_messages(const struct trainer *t)
+{
+	int peers = sync_bn_peers(&t->work->spread);
+
+	if (t->sums.fabric == NULL)
+		return 0;
+	if (sums_any_order(&t->sums) == NULL)
+		peers += collective_peers(t->comm->size, 3);
+	return (size_t)peers * t->sums.fabric->peer_bytes;
+}
+
 static size_t
 memory_slots_bytes(const struct trainer *t, int rank)
 {
@@ -146,7 +162,8 @@ memory_plan(const struct trainer *t, int rank)
 		[MEMORY_PARAMETERS] = flat,
 		[MEMORY_OPTIMIZER] = memory_slots_bytes(t, rank),
 		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat +
-			grown_batch_bytes(t) + memory_exchange(t, rank, 1) } };
+			grown_batch_bytes(t) + memory_exchange(t, rank, 1) +
+			memory_messages(t) } };
 	uint64_t samples;
 
 	for (size_t i = 0; i < n->plans; i++)
@@ -188,7 +205,7 @@ memory_cell(const struct trainer *t, int rank, int stage, int turn)
 	int microbatches = work_parts(t, c).n;
 
 	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
-	    n->graph->elements * n->device->elem;
+	    n->graph->elements * n->device->elem + memory_messages(t);
 	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
 	    net_prefetch_bytes(n);
 	if (t->comm->size == 1 || sums_any_order(&t->sums) != NULL)

@@ -449,20 +449,19 @@ work_open(struct trainer *t)
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
 	uint64_t samples = dataset_samples(t->train);
-	const struct allreduce_options *any_order = sums_any_order(&t->sums);
 	int status = comm_agree(t->comm, work_reserve(t));
 	struct comm *c;
 
 	if (status != 0)
 		return status;
 	if ((w->learners != NULL && learners_connect(w->learners, t) != 0) ||
-	    sync_bn_open(&w->spread, t->comm, n->device, any_order != NULL ?
-	    any_order->fabric : NULL, work_max_channels(n->graph)) != 0)
+	    sync_bn_open(&w->spread, t->comm, n->device, t->sums.fabric,
+	    work_max_channels(n->graph)) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
-	w->bucket = bucket_open(c, &t->share, n->device, any_order,
-	    t->sums.fabric);
+	w->bucket = bucket_open(c, &t->share, n->device,
+	    sums_any_order(&t->sums), t->sums.fabric);
 	allgather_by(t->optim.gather, bucket_reducer(w->bucket));
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;

@@ -107,10 +107,10 @@ sums_open(struct sums *u, const struct sum_settings *s, const char *table,
 	struct tuning t = { 0 };
 	int exact = s->deterministic == EXACT, bad;
 
-	*u = (struct sums){ .bucket = s->bucket > 0 ? (size_t)s->bucket :
-		exact && fabric != NULL ? BUCKET_CALLS : BUCKET };
+	*u = (struct sums){ .fabric = fabric, .bucket = s->bucket > 0 ?
+		(size_t)s->bucket : exact && fabric != NULL ? BUCKET_CALLS :
+		BUCKET };
 	if (exact) {
-		u->fabric = fabric;
 		snprintf(u->text, sizeof(u->text), "exact%s%s", fabric != NULL ?
 		    " by " : "", fabric != NULL ? fabric->name : "");
 		return 0;

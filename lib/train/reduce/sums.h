@@ -25,7 +25,7 @@ struct sums {
 	int *host;			/* [ranks] number of each rank's host */
 	struct allreduce_options any_order;	/* except the options of the device;
 					 * kind is NULL with EXACT */
-	const struct fabric_calls *fabric;	/* by which the devices sum exactly;
+	const struct fabric_calls *fabric;	/* by which the devices sum;
 						 * NULL: the hosts do */
 	size_t bucket;			/* bytes */
 	char text[96];			/* description for the log */

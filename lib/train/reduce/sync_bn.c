@@ -142,6 +142,16 @@ sync_bn_group(struct sync_bn *s, int parts)
 	return &(*at)->peers;
 }
 
+int
+sync_bn_peers(const struct sync_bn *s)
+{
+	int n = 0;
+
+	for (const struct sync_bn_group *p = s->list; p != NULL; p = p->next)
+		n += collective_peers(p->peers.n, 2);
+	return n;
+}
+
 /* Allocate the buffer for sums of up to ${n} numbers, and choose the sum. */
 static int
 sync_bn_open_sum(struct sync_bn_group *p, const struct fabric_calls *fabric,

@@ -30,6 +30,12 @@ struct sync_bn {
 const struct peers *sync_bn_group(struct sync_bn *s, int parts);
 
 /*
+ * sync_bn_peers(s): return the peers with which the devices of all groups of ${s}
+ * exchange messages if they sum.
+ */
+int sync_bn_peers(const struct sync_bn *s);
+
+/*
  * sync_bn_open(s, c, d, fabric, channels):
  * Connect the process groups of ${s} over the ranks of ${c}, for normalization
  * layers of up to ${channels} channels on devices like ${d}.  The devices sum by

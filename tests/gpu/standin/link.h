@@ -4,7 +4,8 @@
 /*
  * The parts of a struct fabric_calls that tests with stand-ins share.  The ranks
  * are threads; ${link_comm} connects the calling thread's rank with the others.
- * The stream's handle that the fabric receives is a struct link_native.
+ * The stream's handle that the fabric receives is a struct link_native, which
+ * belongs to the thread that asked for it.
  */
 #include <string.h>
 
@@ -19,10 +20,18 @@ __attribute__((unused)) static _Thread_local struct comm *link_comm;
 __attribute__((unused)) static void *
 link_stream_native(struct driver *d, struct gpu_stream *s)
 {
-	static _Thread_local struct link_native native;
+	/* A thread uses fewer streams at once. */
+	static _Thread_local struct link_native native[8];
+	static _Thread_local unsigned next;
+	struct link_native *n = NULL;
 
-	native = (struct link_native){ d, s };
-	return &native;
+	for (int i = 0; i < 8; i++)
+		if (native[i].driver == d && native[i].stream == s)
+			n = &native[i];
+	if (n == NULL)
+		n = &native[next++ % 8];
+	*n = (struct link_native){ d, s };
+	return n;
 }
 
 __attribute__((unused)) static int

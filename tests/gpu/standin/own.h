@@ -216,7 +216,6 @@ void graph_drop(struct standin *s, struct gpu_graph *g);
 /* ---- the driver itself (standin.c) ---- */
 
 /* The back end's kernels (kernels.c). */
-extern const int standin_kernels_n;
 
 struct standin {
 	struct driver driver;		/* must be the first field */

@@ -126,11 +126,12 @@ long standin_pieces(struct driver *d);
 int standin_kernel(const char *name);
 
 /*
- * standin_kernels: the back end's kernels, [GPU_KERNELS].
+ * standin_kernels: the back end's kernels, [standin_kernels_n].
  * standin_use_kernels(d, kernel, n): Run kernels of table ${kernel} [n], which
  * the caller keeps until ${d} is closed.
  */
 extern const struct standin_kernel standin_kernels[];
+extern const int standin_kernels_n;
 void standin_use_kernels(struct driver *d, const struct standin_kernel *kernel,
     int n);
 

@@ -181,7 +181,7 @@ version(void)
 
 const struct fabric_calls apart_fabric = { "apart", 1, new_id, open_link,
 	split, sum, scatter, gather, exchange, done, done, close_link, finish, close_link,
-	version };
+	version, 0 };
 
 struct fabric *__real_fabric_open(const struct fabric_calls *k, struct comm *c,
     int columns, const int *host);

@@ -23,6 +23,12 @@
 struct nccl_link { ncclComm_t comm; };
 
 /*
+ * Device memory for the messages with a peer: the buffers of each protocol and
+ * channel, 8 to 16 MB (estimated).
+ */
+#define PEER_BYTES ((size_t)16 << 20)
+
+/*
  * The functions of NCCL, loaded at the first use: linking with NCCL would add
  * 18 MB of memory to each process, used or not.
  */
@@ -270,7 +276,7 @@ static const struct fabric_calls nccl_calls = {
 	.scatter = nccl_scatter, .gather = nccl_gather,
 	.exchange = nccl_exchange, .ready = nccl_ready, .idle = nccl_idle,
 	.abort = nccl_abort_link, .finish = nccl_finish,
-	.close = nccl_close_link,
+	.close = nccl_close_link, .peer_bytes = PEER_BYTES,
 };
 
 const struct fabric_calls *
