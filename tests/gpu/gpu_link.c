@@ -14,6 +14,7 @@
 #include "comm/fabric.h"
 
 #include "gpu/standin/link.h"
+#include "said.h"
 #include "tap.h"
 #include "tools/threads/threads.h"
 
@@ -132,6 +133,27 @@ ready(void *link)
 	return done == 1;
 }
 
+/* Ranks may start two links' collectives in different orders. */
+static void
+test_queues(void)
+{
+	char said[512];
+	struct comm *c = comm_self();
+	struct fabric *f, *second;
+
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
+	f = fabric_open(&fabric, c, 1, NULL);
+	said_begin(said, sizeof(said));
+	second = fabric_open(&fabric, c, 1, NULL);
+	said_end();
+	unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+	ok(f != NULL && second == NULL && strstr(said, "block each other") !=
+	    NULL, "two links are refused if streams share a queue");
+	fabric_close(second);
+	fabric_close(f);
+	comm_free(c);
+}
+
 static void
 test_split(struct device *d, float *x)
 {
@@ -217,6 +239,7 @@ main(void)
 	diag("%s", fabric.version());
 	test_fabric(d, y, x);
 	test_split(d, x);
+	test_queues();
 	if (fake != NULL) {
 		comm_threads(RANKS, torus, &opened);
 		is(opened, RANKS, "a torus of four ranks opens");

@@ -248,7 +248,7 @@ nccl_add(struct message_end *end, int *n, struct message_end one, int peer,
 	group = c;
 	group_stream = stream;
 	end[(*n)++] = one;
-	return ncclSuccess;
+	return ncclInProgress;
 }
 
 ncclResult_t

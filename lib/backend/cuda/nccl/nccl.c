@@ -6,6 +6,7 @@
 #include <nccl.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
  * writes the communicator there when the split ends.
  */
 struct nccl_link { ncclComm_t comm; };
+
+static atomic_int nccl_links;		/* in this process */
 
 /*
  * Device memory for the messages with a peer: the buffers of each protocol and
@@ -69,13 +72,20 @@ nccl_loaded(struct error *why)
 	    error_set(why, "%s", nccl_missing.text);
 }
 
+/* Return 1 if a call has ended without an error or is in progress. */
+static int
+nccl_accepted(ncclResult_t r)
+{
+	return r == ncclSuccess || r == ncclInProgress;
+}
+
 /* Return 0, also for a nonblocking call in progress, or -1 after a message. */
 static int
 nccl_check(ncclResult_t r, ncclComm_t c, const char *what)
 {
 	const char *more;
 
-	if (r == ncclSuccess || r == ncclInProgress)
+	if (nccl_accepted(r))
 		return 0;
 	more = nccl.ncclGetLastError(c);
 	return fail("NCCL: %s: %s%s%s", what, nccl.ncclGetErrorString(r),
@@ -114,21 +124,37 @@ nccl_new_id(void *id)
 static void *
 nccl_link_begun(struct nccl_link *l, int failed)
 {
-	if (!failed)
+	if (!failed) {
+		nccl_links++;
 		return l;
+	}
 	free(l);
 	return NULL;
+}
+
+static void
+nccl_link_free(struct nccl_link *l)
+{
+	nccl_links--;
+	free(l);
 }
 
 static void *
 nccl_open_link(const void *id, int rank, int ranks)
 {
+	const char *queues = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	struct nccl_link *l;
 	ncclUniqueId given;
 
 	if (nccl_loaded(NULL) != 0)
 		return NULL;
+	/* Streams share the queue.  Ranks may start the collectives of two
+	 * streams in different orders, and each would wait for the other. */
+	if (nccl_links > 0 && queues != NULL && strcmp(queues, "1") == 0)
+		return fail_null("CUDA_DEVICE_MAX_CONNECTIONS=1: sums of "
+		    "gradients and of BN statistics would block each other "
+		    "(wanted 2 or more, or none)");
 	l = xcalloc(1, sizeof(*l));
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
@@ -192,14 +218,14 @@ nccl_exchange(void *link, const struct message *send, int sends,
 	ncclComm_t comm = ((struct nccl_link *)link)->comm;
 	ncclResult_t first = nccl.ncclGroupStart(), last;
 
-	for (int i = 0; i < sends && first == ncclSuccess; i++)
+	for (int i = 0; i < sends && nccl_accepted(first); i++)
 		first = nccl.ncclSend(send[i].data, send[i].bytes, ncclInt8,
 		    send[i].rank, comm, stream);
-	for (int i = 0; i < receives && first == ncclSuccess; i++)
+	for (int i = 0; i < receives && nccl_accepted(first); i++)
 		first = nccl.ncclRecv(receive[i].data, receive[i].bytes,
 		    ncclInt8, receive[i].rank, comm, stream);
 	last = nccl.ncclGroupEnd();
-	return nccl_check(first != ncclSuccess ? first : last, comm,
+	return nccl_check(nccl_accepted(first) ? last : first, comm,
 	    "messages between devices");
 }
 
@@ -234,7 +260,7 @@ nccl_abort_link(void *link)
 	struct nccl_link *l = link;
 
 	nccl.ncclCommAbort(l->comm);	/* NULL if its split has failed */
-	free(l);
+	nccl_link_free(l);
 }
 
 static int
@@ -252,7 +278,7 @@ nccl_close_link(void *link)
 	struct nccl_link *l = link;
 
 	nccl.ncclCommDestroy(l->comm);
-	free(l);
+	nccl_link_free(l);
 }
 
 static const char *
