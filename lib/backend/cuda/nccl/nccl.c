@@ -154,7 +154,7 @@ nccl_open_link(const void *id, int rank, int ranks)
 	if (nccl_links > 0 && queues != NULL && strcmp(queues, "1") == 0)
 		return fail_null("CUDA_DEVICE_MAX_CONNECTIONS=1: sums of "
 		    "gradients and of BN statistics would block each other "
-		    "(wanted 2 or more, or none)");
+		    "(wanted 2 or more, or unset)");
 	l = xcalloc(1, sizeof(*l));
 	config.blocking = 0;
 	memcpy(&given, id, sizeof(given));
