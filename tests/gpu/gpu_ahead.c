@@ -344,9 +344,9 @@ main(void)
 {
 	struct graph *g = read_thin("tsm_tiny", CLASSES);
 
-	test(g, STANDIN_LATE, "late");
-	test(g, STANDIN_OTHERS, "others first");
-	test(g, STANDIN_AT_ONCE, "at once");
+	for (int when = 0; when < standin_whens(); when++)
+		test(g, (enum standin_when)when,
+		    standin_backend((enum standin_when)when)->name);
 	test_bench(g);
 	test_download();
 	graph_free(g);

@@ -313,7 +313,7 @@ test_without(const struct graph *g, const struct trial *c,
 static void
 test_trial(const struct graph *g, const struct trial *c)
 {
-	for (int when = 0; when < STANDIN_WHENS; when++) {
+	for (int when = 0; when < standin_whens(); when++) {
 		struct run host = run(g, c, (enum standin_when)when, HOST);
 		struct run requested = run(g, c, (enum standin_when)when, ASKED);
 

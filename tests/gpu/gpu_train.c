@@ -126,7 +126,7 @@ test_runs(const struct job *like, enum precision p, double largest)
 	    "precision %d: loss and weights agree with ref", (int)p))
 		diag("loss %g, ref's %g; weights differ by %g", one.loss,
 		    want.loss, off);
-	for (int ranks = 2; ranks <= RANKS; ranks++) {
+	for (int ranks = 2; ranks <= standin_at_most(RANKS, 2); ranks++) {
 		struct job j = one;
 		int same = 1;
 

@@ -1,4 +1,7 @@
-/* The cuda back end on the stand-in, or on a real GPU with STANDIN=no. */
+/*
+ * The cuda back end on the stand-in, or on a real GPU with STANDIN=no.  With
+ * STANDIN=gpu it is on the stand-in, but tests take it for a real GPU.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +35,36 @@ others(struct device_options *o)
 	return open_on(STANDIN_OTHERS, o);
 }
 
-int
-standin_absent(void)
+static int
+device_set(const char *to)
 {
 	const char *set = getenv("STANDIN");
 
-	return set != NULL && strcmp(set, "no") == 0;
+	return set != NULL && strcmp(set, to) == 0;
+}
+
+int
+standin_pretends(void)
+{
+	return device_set("gpu");
+}
+
+int
+standin_absent(void)
+{
+	return device_set("no") || standin_pretends();
+}
+
+int
+standin_at_most(int n, int max)
+{
+	return standin_pretends() && n > max ? max : n;
+}
+
+int
+standin_whens(void)
+{
+	return standin_absent() ? 1 : STANDIN_WHENS;
 }
 
 static struct backend table[STANDIN_WHENS];
@@ -52,10 +79,10 @@ fill(void)
 
 	for (int i = 0; i < STANDIN_WHENS; i++) {
 		table[i] = backend_cuda;
-		if (standin_absent())
-			continue;
-		table[i].name = name[i];
-		table[i].open = open[i];
+		if (!standin_absent())
+			table[i].name = name[i];
+		if (!standin_absent() || standin_pretends())
+			table[i].open = open[i];
 	}
 }
 

@@ -230,6 +230,7 @@ struct standin {
 					 * for */
 	int quiet;
 	pthread_t quieted;		/* the thread that must not wait */
+	int pretends;			/* see standin_pretends */
 	int broken;
 	int events, graphs, plans;	/* number not yet freed */
 	struct conv_algorithms algorithms;		/* choice of convolution algorithms */

@@ -213,7 +213,7 @@ standin_close(struct driver *d)
 		    streams, s->events, s->graphs, s->plans);
 	for (int i = 0; i < FAULTS; i++)
 		faults += s->faults[i];
-	if (faults > 0) {
+	if (faults > 0 && !standin_absent()) {
 		printf("Bail out! stand-in: %d faults: %s\n", faults, s->said);
 		fprintf(stderr, "stand-in: %d faults: %s\n", faults, s->said);
 		exit(1);
@@ -224,6 +224,12 @@ standin_close(struct driver *d)
 	guard_close(&s->guard);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
+}
+
+static void *
+standin_native(struct driver *d, struct gpu_stream *t)
+{
+	return ((struct standin *)d)->pretends ? t : NULL;
 }
 
 static const struct driver_calls calls = {
@@ -238,7 +244,7 @@ static const struct driver_calls calls = {
 	standin_product_new, standin_product_free, standin_product_workspace,
 	standin_product,
 	standin_capture, standin_captured, standin_record_inside,
-	standin_graph_run, standin_graph_free, NULL, NULL,
+	standin_graph_run, standin_graph_free, standin_native, NULL,
 	standin_choices, standin_choose, standin_tune
 };
 
@@ -255,6 +261,7 @@ standin_open(const struct standin_options *o)
 		s->o.kernels = standin_kernels_n;
 	}
 	standin_ways(s);
+	s->pretends = standin_pretends();
 	s->fastest = 1;
 	s->engines = 2;
 	/* Timing calls the driver while a convolution is planned. */

@@ -92,10 +92,27 @@ struct driver *standin_open(const struct standin_options *o);
  * Return whether STANDIN=no is in the environment.  Then standin_backend
  * returns the product's back end on a real GPU, and the functions below do
  * nothing and report no faults.
+ *
+ * standin_pretends():
+ * Return whether STANDIN=gpu is in the environment.  The stand-in then passes
+ * for a real GPU, so that the suite runs what tests do on a GPU:
+ * standin_absent is true, devices expose a stream, kernels access memory
+ * without guards, and faults are not counted.
+ *
+ * standin_at_most(n, max):
+ * Return ${n}, or with STANDIN=gpu at most ${max}.  Sizes for a GPU are too
+ * large for the stand-in.
+ *
+ * standin_whens():
+ * Return the number of different kinds of standin_backend: 1 if
+ * standin_absent, else STANDIN_WHENS.
  */
 const struct backend *standin_backend(enum standin_when when);
 struct driver *standin_of(struct device *d);
 int standin_absent(void);
+int standin_pretends(void);
+int standin_at_most(int n, int max);
+int standin_whens(void);
 
 /*
  * standin_quiet(d, on):

@@ -1,0 +1,18 @@
+#!/bin/sh
+# The programs that contact/right runs on a GPU pass on the stand-in when they take it for a
+# real GPU (STANDIN=gpu), so that their branches for a GPU run without one.
+# tests/run: weight 40
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+
+programs=$(sed -n "s/^	tests='\(ops .*\)'/\1/p" tests/gpu/contact/right)
+check "right names its programs" test -n "$programs"
+for name in $programs; do
+	[ "$name" != gpu_whole ] || continue
+	# The other back ends need no second test.
+	case $name in ops) only=standin ;; *) only= ;; esac
+	# shellcheck disable=SC2086
+	check_exit "$name passes on the stand-in as on a GPU" 0 env STANDIN=gpu "$BUILD/tests/$name" $only
+	grep '^not ok' "$T/out" | sed 's/^/# /'
+done
+plan
