@@ -236,8 +236,8 @@ conv_tune_squares(const struct conv_tune_fixture *g,
 	float sum = NAN;
 
 	c.type = o->type;
-	sum_run(&c, &(struct sum){ .matrix = { 1, o->n, 1, 1, 0 }, .x = x,
-		.y = x, .to = g->at[SUMS], .share = 1, .floats = 1 },
+	sum_run(&c, &(struct sum){ .matrix = { 1, o->n / 8, 8, 1, 0 }, .x = x,
+		.y = x, .to = g->at[SUMS], .share = 1, .floats = 1, .all = 1 },
 		(char *)g->at[SUMS] + ALIGN);
 	c.driver->call->copy(c.driver, c.stream, &sum, g->at[SUMS],
 	    sizeof(sum));
@@ -312,7 +312,7 @@ conv_tune_open_outputs(struct conv_tune_fixture *g)
 	size_t bytes = 0, scratch = 0;
 
 	for (int i = 0; i < n; i++) {
-		struct matrix m = { 1, o[i].n, 1, 1, 0 };
+		struct matrix m = { 1, o[i].n / 8, 8, 1, 0 };
 		struct cuda c = { .type = o[i].type };
 		size_t some = sum_scratch(&c, &m);
 

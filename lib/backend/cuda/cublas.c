@@ -10,6 +10,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
+#define WORKSPACE_MAX	((size_t)32 << 20)	/* bytes */
+
 struct gemm_plan {
 	struct gemm_shape s;
 	cublasLtMatmulDesc_t what;
@@ -113,7 +115,7 @@ static cublasStatus_t
 cublas_pick(struct runtime *r, struct gemm_plan *p)
 {
 	const struct cublas *b = &r->blas;
-	const size_t largest = CUBLAS_WORKSPACE_MAX;
+	const size_t largest = WORKSPACE_MAX;
 	/* INPLACE adds the parts of a sum in the type of c. */
 	const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
 	    (p->s.type_c == GPU_F32 ? CUBLASLT_REDUCTION_SCHEME_INPLACE : 0);
@@ -161,6 +163,11 @@ cublas_gemm_new(struct driver *d, const struct gemm_shape *s)
 	cublasStatus_t e;
 
 	p->s = *s;
+	/* cuBLASLt describes no device, so the plan has the largest
+	 * workspace. */
+	p->workspace = WORKSPACE_MAX;
+	if (r->ordinal < 0)
+		return p;
 	cudaSetDevice(r->ordinal);
 	e = cublas_describe(r, p);
 	if (e == CUBLAS_STATUS_SUCCESS)

@@ -293,6 +293,8 @@ runtime_close_driver(struct driver *d)
 	.conv_new = cudnn_conv_new, .conv_free = cudnn_conv_free, \
 	.conv_workspace = cudnn_conv_workspace, \
 	.conv_describe = cudnn_conv_describe, \
+	.gemm_new = cublas_gemm_new, .gemm_free = cublas_gemm_free, \
+	.gemm_workspace = cublas_gemm_workspace, \
 	.choices = runtime_choices_of, .choose = runtime_choose, \
 	.tune = runtime_tune
 
@@ -305,8 +307,6 @@ static const struct driver_calls calls = {
 	.follow = runtime_follow, .wait_event = runtime_wait_event,
 	.wait = runtime_wait_stream, .copy = runtime_copy, .fill = runtime_fill,
 	.launch = runtime_launch, .conv = cudnn_conv,
-	.gemm_new = cublas_gemm_new, .gemm_free = cublas_gemm_free,
-	.gemm_workspace = cublas_gemm_workspace,
 	.gemm = cublas_gemm, .capture = runtime_capture,
 	.captured = runtime_captured, .record_inside = runtime_record_inside,
 	.graph_run = runtime_graph_run, .graph_free = runtime_graph_free,
@@ -466,27 +466,6 @@ described_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
 	memset(to, byte, bytes);
 }
 
-/* cuBLASLt describes no device: a GEMM gets the largest workspace. */
-static struct gemm_plan *
-described_gemm_new(struct driver *d, const struct gemm_shape *s)
-{
-	(void)s;
-	return described_alloc(d, 1);
-}
-
-static void
-described_gemm_free(struct driver *d, struct gemm_plan *p)
-{
-	described_free(d, p);
-}
-
-static size_t
-described_gemm_workspace(struct driver *d, const struct gemm_plan *p)
-{
-	(void)d, (void)p;
-	return CUBLAS_WORKSPACE_MAX;
-}
-
 static const struct driver_calls described_calls = {
 	.name = "described", HOST_CALLS,
 	.alloc = described_alloc, .free = described_free,
@@ -496,9 +475,7 @@ static const struct driver_calls described_calls = {
 	.event_new = described_event_new, .event_free = described_event_free,
 	.record = described_record, .wait_event = described_wait_event,
 	.wait = described_wait, .copy = described_copy,
-	.fill = described_fill, .gemm_new = described_gemm_new,
-	.gemm_free = described_gemm_free,
-	.gemm_workspace = described_gemm_workspace,
+	.fill = described_fill,
 };
 
 struct driver *

@@ -64,8 +64,6 @@ int cudnn_load(struct cudnn *c, struct error *why);
 void cudnn_keep_compiler(void);
 int cublas_load(struct cublas *c, struct error *why);
 
-#define CUBLAS_WORKSPACE_MAX ((size_t)32 << 20)	/* of a GEMM */
-
 struct gpu_stream { cudaStream_t at; };
 struct gpu_event { cudaEvent_t at; };
 
