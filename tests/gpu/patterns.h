@@ -5,7 +5,7 @@
  * Fused convolution patterns (backend/cuda/driver.h), and the unfused
  * operations that replace them where cuDNN has no plan.  Patterns are requested
  * in fp16 only, for batch normalization, of ungrouped convolutions without a
- * bias, with multiples of 8 channels:
+ * bias:
  *
  *	CONV_SUMS		CONV_UNFUSED, then kernel norm_sums
  *	CONV_NORMED_SUMS	kernel norm_apply, then CONV_SUMS
@@ -32,8 +32,13 @@ static const struct { const char *refused, *instead; } patterns_refused[] = {
 	{ "forward, sums fp16 3x3x3 128 to 128 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 3x3x3 256 to 256 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 3x3x3 512 to 512 in 1", "CONV_PLAIN, norm_sums" },
-	{ "forward, sums fp16 5x4x4 16 to 8 in 1", "CONV_PLAIN, norm_sums" },
-	{ "forward, sums fp16 5x4x4 16 to 64 in 1", "CONV_PLAIN, norm_sums" },
+	/* Stems of pixels and of flow have no pattern. */
+	{ "forward, sums fp16 7x7 8 to 48 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 7x7 8 to 64 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 7x7 16 to 64 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 7x7 24 to 64 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 5x7x7 8 to 8 in 1", "CONV_PLAIN, norm_sums" },
+	{ "forward, sums fp16 5x7x7 8 to 64 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 64 to 128 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 128 to 256 in 1", "CONV_PLAIN, norm_sums" },
 	{ "forward, sums fp16 1x1x1 256 to 512 in 1", "CONV_PLAIN, norm_sums" },
