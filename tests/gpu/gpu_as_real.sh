@@ -1,12 +1,12 @@
 #!/bin/sh
-# The programs that contact/right runs on a GPU pass on the stand-in when they take it for a
+# The programs that lease runs on a GPU pass on the stand-in when they take it for a
 # real GPU (STANDIN=gpu), so that their branches for a GPU run without one.
 # tests/run: weight 40
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-programs=$(sed -n "s/^	tests='\(ops .*\)'/\1/p" tests/gpu/contact/right)
-check "right names its programs" test -n "$programs"
+programs=$(awk -F'\t' '$1 == "cuda" && sub("^test ", "", $5) { print $5 }' tests/gpu/contact/parts.tsv)
+check "parts.tsv names the programs" test -n "$programs"
 for name in $programs; do
 	[ "$name" != gpu_whole ] || continue
 	# The other back ends need no second test.

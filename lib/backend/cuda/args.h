@@ -27,8 +27,8 @@ enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
 /*
  * to[i] = f(from[i]) for ${n} elements.  If ${dy} is not NULL, to[i] = dy[i]
  * f'(x).  ${from} is then the input x, or the output f(x) if f' can be computed
- * from it.  Of the ${pitch} channels of a position, those from ${c} on are
- * padding, for which a sigmoid gives 0.
+ * from it.  A position has ${c} channels, ${pitch} with padding, for which a
+ * sigmoid gives 0.
  */
 struct curve {
 	const void *from, *dy;

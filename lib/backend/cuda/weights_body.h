@@ -59,8 +59,9 @@ OF(weights_slow)(const struct wgrad *a, struct block b, unsigned block,
 }
 
 /*
- * A block has packed inputs ${first} to ${first} + ${some} - 1 of output ${out},
- * which are its inputs from number ${in} on.  Numbers before 0 wrap around.
+ * A block has packed inputs ${first} to ${first} + ${some} - 1 of output
+ * ${out}.  The first of them is input ${in} of the graph's weights; a number
+ * before 0 wraps around.
  */
 struct OF(weights_part) { unsigned out, first, some, in; };
 
