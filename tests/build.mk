@@ -104,6 +104,7 @@ $(BUILD)/gpu/%.main.o:
 	@mkdir -p $(@D)
 	$(LD) -r -o $@ $^
 	$(OBJCOPY) --redefine-sym main=main_$(call identifier,$*) --keep-global-symbol=main_$(call identifier,$*) $@
+$(BUILD)/tests/gpu/contact/program.o: tests/build.mk
 $(BUILD)/tests/gpu/contact/program.o: private FLAGS += '-DMAINS(X)=$(foreach m,$(call identifier,$(GPU_MAINS)),X($(m)))'
 $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD)/gpu/%.main.o) $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
