@@ -8,7 +8,6 @@ cd "${0%/*}/../.." || exit 2
 programs=$(awk -F'\t' '$1 == "cuda" && sub("^test ", "", $5) { print $5 }' tests/gpu/contact/parts.tsv)
 check "parts.tsv names the programs" test -n "$programs"
 for name in $programs; do
-	[ "$name" != gpu_whole ] || continue
 	# The other back ends need no second test.
 	case $name in ops) only=standin ;; *) only= ;; esac
 	# shellcheck disable=SC2086
