@@ -1,8 +1,8 @@
 /*
  * A forward and a backward pass launch at most a fixed number of kernels,
  * convolutions and GEMMs, counted without a GPU.  Small kernels cost the time
- * of a launch, 2 to 4 us each, whatever they compute, so the bound keeps their
- * number from growing.  The gradients of a graph that records an event are
+ * of a launch, an estimated 2 to 4 us each, whatever they compute, so the bound
+ * keeps their number from growing.  The gradients of a graph that records an event are
  * converted once for each bucket.
  */
 #include "backend/cuda/kernels.h"

@@ -11,9 +11,9 @@
  * one with the reference back end.
  *
  * Memory fills before a timed launch keep the device busy until all launches
- * are queued.  The time therefore excludes the 5 to 15 us that the host takes
- * for a launch.  Operands that would stay in the L2 cache have several copies,
- * which successive launches use in turn.
+ * are queued.  The time therefore excludes the estimated 5 to 15 us that the
+ * host takes for a launch.  Operands that would stay in the L2 cache have
+ * several copies, which successive launches use in turn.
  */
 #include <math.h>
 #include <stdint.h>

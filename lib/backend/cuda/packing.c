@@ -2,7 +2,7 @@
  * Packed weights of convolutions: in the layout and type that kernels take.
  *
  * One launch packs the weights of all convolutions of a plan.  A launch for
- * each took 2 to 4 us, 52 times per step in tsm_r50.
+ * each would take an estimated 2 to 4 us, 52 times per step in tsm_r50.
  *
  * In a graph, one launch also converts all gradients back: nobody can read them
  * before the graph ends or records an event (graph.c).  Without a graph each
