@@ -5,9 +5,9 @@
  * Prefetch of pixels to a discrete device, while it works on the microbatch
  * before: an asynchronous upload from pinned host memory to a prefetch buffer
  * in device memory.  The next pass copies them from there to its staging
- * buffer.  The prefetch buffer is then free for the next pixels.  Uploads and passes wait for each other on the device.  The
- * host waits only before it reuses its pinned memory (prefetch_wait), when the
- * upload is normally done.
+ * buffer.  The prefetch buffer is then free for the next pixels.  Uploads and
+ * passes wait for each other on the device.  The host waits only before it
+ * reuses its pinned memory (prefetch_wait), when the upload is normally done.
  */
 
 #include "backend/staging_buffer.h"
