@@ -92,8 +92,9 @@ void collective_gather_all(struct collective *l, int rank, int size,
     const size_t *start);
 
 /*
- * collective_peers(ranks, each): return the largest number of peers of a rank in
- * lists of log2 ${ranks} rounds, rounded up, with ${each} new peers in a round.
+ * collective_peers(ranks, each): return the largest number of peers of a rank
+ * in lists of log2 ${ranks} rounds, rounded up, with ${each} new peers in a
+ * round.
  */
 int collective_peers(int ranks, int each);
 

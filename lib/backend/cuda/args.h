@@ -278,8 +278,8 @@ struct norm_apply {
  *
  *	dx = k[0] g + k[1] (x - mean) + k[2]
  *
- * If ${sums}[2][c] is not NULL, it holds those gradients,
- * and ${part} is unused.  ${packed} and ${unpacks} are as in struct norm_finish.
+ * If ${sums}[2][c] is not NULL, it holds those gradients, and ${part} is
+ * unused.  ${packed} and ${unpacks} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;

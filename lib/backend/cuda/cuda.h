@@ -230,7 +230,7 @@ void cuda_ratios(struct device *d, const struct ratios *q);
 void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
     size_t n, double largest, int other);
 
-/* conv_cache.c: device_algorithms_text, device_algorithms_read and device_tune. */
+/* conv_cache.c: device_algorithms_text, device_algorithms_read, device_tune. */
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);

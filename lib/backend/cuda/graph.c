@@ -100,9 +100,9 @@ cuda_replay_begin_mark(struct event *e, size_t from)
 }
 
 /*
- * Record an event in the graph being captured, unless the last mark is the same.
- * A thread that waits for it expects final gradients, so convert those that are
- * still packed first.
+ * Record an event in the graph being captured, unless the last mark is the
+ * same.  A thread that waits for it expects final gradients, so convert those
+ * that are still packed first.
  */
 static void
 cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)

@@ -286,8 +286,8 @@ OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
  *
  *	mean = pivot + sum d / n,  m2 = sum d^2 - (sum d)^2 / n
  *
- * ${packed} has the format of backend/peers.h: n mean, and m2 + n mean^2.  Eight
- * channels per block.
+ * ${packed} has the format of backend/peers.h: n mean, and m2 + n mean^2.
+ * Eight channels per block.
  */
 BODY
 OF(norm_finish)(const struct norm_finish *a, struct block b)

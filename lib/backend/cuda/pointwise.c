@@ -141,7 +141,8 @@ cuda_input_forward(struct task *t)
 	struct cuda *c = cuda_of(t);
 	const struct op *op = t->op;
 	struct input a = { .from = t->feed->stream[op->stream].bytes,
-		.to = t->y, .pixels = (size_t)t->out.n * dims_positions(&t->out),
+		.to = t->y,
+		.pixels = (size_t)t->out.n * dims_positions(&t->out),
 		.channels = (unsigned)t->out.c,
 		.vectors = (unsigned)cuda_padded(t->out.c) /
 		    cuda_lanes(c->type) };

@@ -167,8 +167,8 @@ OF(broadcast)(const struct broadcast *a, struct block b)
 }
 
 /*
- * Load channels ${c} to ${c} + LANES - 1 of row ${row}, one by one, because they
- * are of several inputs or do not begin at a vector.
+ * Load channels ${c} to ${c} + LANES - 1 of row ${row}, one by one, because
+ * they are of several inputs or do not begin at a vector.
  */
 INLINE void
 OF(concat_gather)(const struct concat *a, size_t row, unsigned c, float *f)

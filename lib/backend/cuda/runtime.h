@@ -119,9 +119,10 @@ cudaStream_t runtime_stream(struct gpu_stream *s);
  * (runtime_open_described).  Return 0, or -1 after a message.
  *
  * cudnn_choose_device(r):
- * Set r->with_handle: 1 if cuDNN makes a small plan with the handle, as NVIDIA's
- * own programs do; otherwise 0, after a detail message.  Return 0, or -1 after a
- * message if cuDNN also refused to describe the device.  cudnn_open calls it.
+ * Set r->with_handle: 1 if cuDNN makes a small plan with the handle, as
+ * NVIDIA's own programs do; otherwise 0, after a detail message.  Return 0, or
+ * -1 after a message if cuDNN also refused to describe the device.  cudnn_open
+ * calls it.
  *
  * cudnn_close(r), cublas_close(r):
  * Free what they created, also after a failure or without an open.

@@ -139,7 +139,8 @@ OF(weights_return)(const struct weights_table *t, struct block b)
 		return;
 	}
 	p = OF(weights_part_of)(a, block);
-	from = (const S *)a->from + (size_t)p.out * a->taps * a->pitch + p.first;
+	from = (const S *)a->from + (size_t)p.out * a->taps * a->pitch +
+	    p.first;
 	EACH_THREAD(i) {
 		for (unsigned j = (unsigned)i; j < p.some * a->taps;
 		    j += (unsigned)b.threads)

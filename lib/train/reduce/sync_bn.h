@@ -30,8 +30,8 @@ struct sync_bn {
 const struct peers *sync_bn_group(struct sync_bn *s, int parts);
 
 /*
- * sync_bn_peers(s): return the peers with which the devices of all groups of ${s}
- * exchange messages if they sum.
+ * sync_bn_peers(s): return the number of peers with which the devices of all
+ * groups of ${s} exchange messages if they sum.
  */
 int sync_bn_peers(const struct sync_bn *s);
 
