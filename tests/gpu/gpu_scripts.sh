@@ -259,7 +259,7 @@ check_exit "fast needs no PyTorch" 0 gpu -o "$T/f" fast
 check_same "fast uses the libraries that PyTorch brings" /with/torch "$(cut -d: -f1 "$P/libraries")"
 check_same "the first step is by rule" 'step/tsm_r50/64x8x224/fp16-rule/clips' "$(grep -m 1 -o '^step/[^	]*clips' "$T/f/fast/steps.tsv")"
 check_same "fast expects a rate that follows from the copies, and prints a dash for figures of another GPU" \
-	'tsm_r50	64x8x224	fp16	1000	998 (907 to 1149)	-	-	-	20.000	0.374' \
+	'tsm_r50	64x8x224	fp16	1000	991 (901 to 1141)	-	-	-	20.000	0.374' \
 	"$(grep '^tsm_r50	64x8x224	fp16	' "$T/f/fast/summary.txt")"
 check "fast says whose figures it does not compare with" \
 	grep -qx '# torch.tsv: only of another, none of a GPU that is not there to compare with' "$T/f/fast/summary.txt"
@@ -269,13 +269,13 @@ check_exit "torch continues after a mode that fails, and exits with 1" 1 gpu -o 
 check_same "the summary of torch shows the fastest mode first" 'tsm_r50	64x8x224	fp16/graph	500	0.0' \
 	"$(grep -m 1 '^tsm_r50	64' "$T/p/torch/summary.txt")"
 check "the summary of torch names the mode that failed" grep -q '^# FAILED: tsm_r50 at 64x8x224 in bf16/compile: out of memory' "$T/p/torch/summary.txt"
-check_same "torch compares with the steps of fast" 'tsm_r50	64x8x224	fp16	1000	998 (907 to 1149)	500	fp16/graph	2.000	20.000	0.374' \
+check_same "torch compares with the steps of fast" 'tsm_r50	64x8x224	fp16	1000	991 (901 to 1141)	500	fp16/graph	2.000	20.000	0.374' \
 	"$(grep '^tsm_r50	64x8x224	fp16	1000' "$T/p/torch/summary.txt")"
 check_exit "fast runs with slower copies" 0 env COPY=3000 BUILD="$P" PYTHON="$P/python" "$T/tree/$lease" -o "$T/f2" ceilings step
 check_same "slower copies give a lower expected rate, and torch.tsv of this GPU a ratio" \
 	'tsm_r50	64x8x224	fp16-plain	800	-	500	fp16/graph	1.600	20.000	0.399' \
 	"$(grep '^tsm_r50	64x8x224	fp16-plain' "$T/f2/fast/summary.txt")"
-check "the expected rate falls with the copies" grep -q '^tsm_r50	64x8x224	fp16	1000	748 (680 to 862)	' "$T/f2/fast/summary.txt"
+check "the expected rate falls with the copies" grep -q '^tsm_r50	64x8x224	fp16	1000	743 (676 to 856)	' "$T/f2/fast/summary.txt"
 : >"$P/autotune"
 check_exit "train detects a wrong loss curve" 1 gpu -o "$T/t" train
 check_same "the summary of train names the precision of the wrong curve" '# FAILED: curve in bf16: 0.3000' "$(grep FAILED "$T/t/train/summary.txt")"
