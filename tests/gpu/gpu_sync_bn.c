@@ -402,6 +402,8 @@ test_training(const struct graph *g)
 		/* Two peers by the gradients, and two by the statistics. */
 		is((long long)devices.messages[r], 4 * (16 << 20),
 		    "the memory plan includes the messages");
+	}
+	for (int r = 0; r < RANKS; r++) {
 		free(hosts.w[r]);
 		free(devices.w[r]);
 	}
