@@ -80,8 +80,8 @@ float *conv_sums(const struct task *t);
  *
  * packing_renew(t):
  * Pack the weights of ${t} and of the tasks that it leads, if they have changed
- * (t->renew).  Do nothing if another task packs them.  Each forward pass begins
- * with it.
+ * (weights_changed of struct task).  Do nothing if another task packs them.
+ * Each forward pass begins with it.
  *
  * packing_return(t, dw):
  * Convert the packed gradient ${dw} to floats at t->dw[0].  During a graph

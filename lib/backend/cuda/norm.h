@@ -29,7 +29,7 @@ int cuda_norm_uses_batch(const struct task *bn);
  *
  * cuda_norm_operands(n, saved, back):
  * Return the fused operands of CONV_NORM_BACK if ${back}, otherwise of
- * CONV_NORMED_SUMS and CONV_NORMED, except ${sums} and ${ignored}.
+ * CONV_NORMED_SUMS and CONV_NORMED, except sums and ignored (driver.h).
  *
  * cuda_norm_back(n, saved, scratch, sums, dy):
  * Run the backward pass of the norm.  ${dy} is the gradient behind the relu,
