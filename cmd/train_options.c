@@ -308,11 +308,7 @@ train_options_of_learners(const struct learner_settings *l)
 	const struct learner_settings unset = LEARNER_SETTINGS;
 
 	return l->every != unset.every ? "average-every" :
-	    l->groups > 0 ? "learner-groups" :
-	    l->group_every != unset.group_every ? "group-every" :
 	    l->state != unset.state ? "average-state" :
-	    l->outer_momentum > 0 ? "outer-momentum" :
-	    l->outer_lr != unset.outer_lr ? "outer-lr" :
 	    l->noise ? "noise-scale" : NULL;
 }
 
@@ -349,8 +345,6 @@ train_options_set_modes(struct modes *m)
 		{ MODE_LEARNERS, l->n > 0, NULL },
 		{ MODE_ONE_LEARNER, l->n == 1, NULL },
 		{ MODE_LEARNER_SETTING, of_learners != NULL, of_learners },
-		{ MODE_LEARNER_GROUPS, l->groups > 0, NULL },
-		{ MODE_GROUP_EVERY, l->group_every > 1, NULL },
 		{ MODE_NOISE, l->noise, NULL },
 		{ MODE_GROWTH, l->grow > 0, NULL },
 		{ MODE_GROWTH_SETTING, of_growth != NULL, of_growth },

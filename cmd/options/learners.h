@@ -15,19 +15,9 @@
 	    NULL, 0, 65536, 0 }, \
 	{ 0, "average-every", OPTION_INT, &(o).every, "K", \
 	    "average learners every K local steps (8)", NULL, 1, 1e9, 0 }, \
-	{ 0, "learner-groups", OPTION_INT, &(o).groups, "G", \
-	    "also average within each of G groups (0: off)", \
-	    NULL, 0, 65536, 0 }, \
-	{ 0, "group-every", OPTION_INT, &(o).group_every, "K1", \
-	    "average groups every K1 local steps (1)", NULL, 1, 1e9, 0 }, \
 	{ 0, "average-state", OPTION_CHOICE, &(o).state, "HOW", \
 	    "average, reset or keep optimizer state (average)", \
 	    "average|reset|keep", 0, 0, 0 }, \
-	{ 0, "outer-momentum", OPTION_REAL, &(o).outer_momentum, "X", \
-	    "apply momentum to the steps of averages (0: off)", \
-	    NULL, 0, 0.99999, 0 }, \
-	{ 0, "outer-lr", OPTION_REAL, &(o).outer_lr, "X", \
-	    "scale the steps of averages by X (1)", NULL, 0, 100, 0 }, \
 	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
 	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
 	{ 0, "batch-growth-max", OPTION_INT, &(o).grow, "M", \

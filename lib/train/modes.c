@@ -54,17 +54,12 @@ static const struct rule rules[] = {
 
 	{ MODE_LEARNER_SETTING, 0, ON(LEARNERS), REFUSED,
 	    "--%s without --learners=N" },
-	{ MODE_GROUP_EVERY, 0, ON(LEARNER_GROUPS), REFUSED,
-	    "--group-every without --learner-groups=G" },
 	{ MODE_NOISE, ON(ONE_LEARNER), 0, REFUSED, "--noise-scale of one "
 	    "learner: it compares learners (wanted --learners=2 or more)" },
 	{ MODE_GROWTH, ON(ONE_LEARNER), 0, REFUSED, "--batch-growth-max of one "
 	    "learner: it compares learners (wanted --learners=2 or more)" },
 	{ MODE_GROWTH_SETTING, 0, ON(GROWTH), REFUSED,
 	    "--%s without --batch-growth-max=M" },
-	{ MODE_GROWTH, ON(LEARNER_GROUPS), 0, REFUSED, "--batch-growth-max "
-	    "with --learner-groups, whose averages hide how far learners move "
-	    "apart" },
 	/* Without learners, steps count only when their batch is complete. */
 #define WHOLE_BATCHES "--batch-growth-max cannot be with --on-nan=skip or " \
 	"--on-corrupt=skip: steps count only in whole batches"

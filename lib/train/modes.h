@@ -30,8 +30,6 @@
 	X(LEARNERS, "learners") \
 	X(ONE_LEARNER, NULL) \
 	X(LEARNER_SETTING, NULL) \
-	X(LEARNER_GROUPS, "learner groups") \
-	X(GROUP_EVERY, NULL) \
 	X(NOISE, "noise scale") \
 	X(GROWTH, "batch growth") \
 	X(GROWTH_SETTING, NULL) \

@@ -85,8 +85,7 @@ alike "audits, precise BN" "$some" --audit 2 --precise-bn 24 --val "$T/val" --va
 grows="--batch-growth-max 4 --batch-growth-threshold 0 --batch-growth-patience 1"
 # shellcheck disable=SC2086
 alike "a batch that grows" "$some" $grows --clip-grad 1
-alike "learners in groups, with a momentum of their own" "$some" --learners 6 --average-every 4 --learner-groups 2 \
-	--group-every 2 --outer-momentum 0.5
+alike "learners with a state of their own" "$some" --learners 6 --average-every 4 --average-state keep
 if have_mpi; then
 	each=yes
 	for way in ring:fp32 torus:bf16 halving:fp16; do

@@ -45,9 +45,7 @@ options_of() {
 	# Average after each step, so that each step can be saved.
 	LEARNERS) echo --learners=2 --average-every=1 ;;
 	ONE_LEARNER) echo --learners=1 ;;
-	LEARNER_SETTING) echo --outer-lr=0.5 ;;
-	LEARNER_GROUPS) echo --learner-groups=1 ;;
-	GROUP_EVERY) echo --group-every=2 ;;
+	LEARNER_SETTING) echo --average-state=reset ;;
 	NOISE) echo --noise-scale ;;
 	GROWTH) echo --batch-growth-max=2 ;;
 	GROWTH_SETTING) echo --batch-growth-patience=1 ;;
@@ -85,8 +83,8 @@ options_of() {
 	STAGE_COMMAND) echo '--stage-command=cat<{dir}/{}' ;;
 	esac
 }
-modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING LEARNER_GROUPS
-	GROUP_EVERY NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
+modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING
+	NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
 	USE_EMA AGGREGATED_BN PRECISE_BN MIXING BALANCE CLASS_WEIGHT FOCAL FOCAL_GAMMA FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
 	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY STAGE STAGE_COMMAND UNPACKED"
 if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
@@ -138,13 +136,10 @@ cat >"$T/refused" <<-'END'
 	COMM_16	--comm-dtype=@ is for --deterministic=fast (it is exact)
 	FAST,COMM_16,FP64	--comm-dtype=@ is for gradients in fp32
 	LEARNER_SETTING	--@ without --learners=N
-	LEARNER_SETTING,LEARNER_GROUPS	--@ without --learners=N
-	LEARNER_SETTING,GROUP_EVERY	--@ without --learners=N
 	LEARNER_SETTING,NOISE	--@ without --learners=N
 	LEARNERS,ONE_LEARNER,LEARNER_SETTING,NOISE	--noise-scale of one learner: it compares learners (wanted --learners=2 or more)
 	GROWTH_SETTING	--@ without --batch-growth-max=M
 	LEARNERS,ONE_LEARNER,LEARNER_SETTING,GROWTH	--batch-growth-max of one learner: it compares learners (wanted --learners=2 or more)
-	LEARNERS,LEARNER_SETTING,LEARNER_GROUPS,GROWTH	--batch-growth-max with --learner-groups, whose averages hide how far learners move apart
 	GROWTH,ON_NAN	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
 	GROWTH,ON_CORRUPT	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
 	FAST,GROWTH	--batch-growth-max decides by norms in a fixed order (wanted --deterministic=exact)

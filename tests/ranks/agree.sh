@@ -324,11 +324,7 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	focal-gamma
 	learners
 	average-every
-	learner-groups
-	group-every
 	average-state
-	outer-momentum
-	outer-lr
 	batch-growth-max
 	batch-growth-factor
 	batch-growth-threshold

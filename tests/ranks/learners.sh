@@ -119,20 +119,6 @@ values adam
 values adam1
 check "one learner with AdamW gives the bits of plain training" cmp "$T/adam.values" "$T/adam1.values"
 
-# ---- an outer step ----
-
-check "plain steps, averaged each step, with outer momentum" train outer $common --clip-grad 0 --momentum 0 --learners 4 \
-	--average-every 1 --outer-momentum 0.9
-check "plain training with momentum on the joint batch" train moved $common --clip-grad 0 --momentum 0.9
-near=$(validations_apart outer moved)
-check "outer momentum equals momentum on the joint batch, to rounding: $near" below "$near" 1e-4
-check "4 learners with --outer-lr 1" train four2 -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 1
-check "--outer-lr 1 gives the file of plain averages" \
-	cmp "$T/four/final.safetensors" "$T/four2/final.safetensors"
-check "4 learners with --outer-lr 0.5" \
-	train half -j 1 --momentum 0 --learners 4 --average-every 3 --outer-lr 0.5
-check "--outer-lr 0.5 gives other weights" test "$(apart four half)" != 0
-
 # ---- noise ----
 
 # noises DIR: print the log lines of all averages, without their times.
@@ -168,7 +154,7 @@ check_exit "--noise-scale with one learner ends with 2" 2 train no -j 1 --learne
 
 # ---- the same bits ----
 
-options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-momentum 0.5 --ema 0.9 --precise-bn 24 --use-ema"
+options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --ema 0.9 --precise-bn 24 --use-ema"
 # shellcheck disable=SC2086
 {
 	check "4 learners on one rank" train p1 -j 1 $options
@@ -197,35 +183,6 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --outer-mome
 	check "a run that was killed ends with the same bits" \
 		cmp "$T/p1/final.safetensors" "$T/kills/final.safetensors"
 }
-
-# ---- groups ----
-
-options="--learners 6 --average-every 6 --momentum 0.9 --outer-momentum 0.5"
-# shellcheck disable=SC2086
-{
-	np=1
-	check "6 learners in 3 groups" train g3 -j 1 $options --learner-groups 3 --group-every 2
-	for np in 2 4 5 6; do	# inside ranks, across them, and both
-		[ $mpi = yes ] || continue
-		check "6 learners in 3 groups on $np ranks" \
-			train g3p$np -j 1 $options --learner-groups 3 --group-every 2
-		check "groups on $np ranks give the same bits" \
-			cmp "$T/g3/final.safetensors" "$T/g3p$np/final.safetensors"
-	done
-	np=1
-	check "6 groups of one learner" train g6 -j 1 $options --learner-groups 6
-	check "6 learners without groups" train g0 -j 1 $options
-	check "one group of all learners" \
-		train g1 -j 1 --learners 6 --average-every 6 --learner-groups 1 --group-every 3
-	check "all learners, averaged as often" train thrice -j 1 --learners 6 --average-every 3
-	for run in g3 g6 g0 g1 thrice; do values $run; done
-	check "groups of one learner equal no groups" cmp "$T/g6.values" "$T/g0.values"
-	check "one group of all learners equals averaging all" cmp "$T/g1.values" "$T/thrice.values"
-	check "3 groups give other weights than no groups" sh -c "! cmp -s '$T/g3.values' '$T/g0.values'"
-}
-check_exit "groups of unequal sizes end with 2" 2 train no -j 1 --learners 6 --learner-groups 4
-check_says "groups of unequal sizes: the message wants a divisor of 6" \
-	"wanted a divisor of 6 for --learner-groups"
 
 # ---- refusals and messages ----
 

@@ -98,7 +98,7 @@ check "patience that is never reached gives the weights of no growth" cmp "$T/no
 # ---- the same bits ----
 
 # shellcheck disable=SC2086
-for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --average-state keep --outer-momentum 0.5"; do
+for case in "sgd $always --average-every 1" "adamw $always --average-every 2 --average-state keep"; do
 	name=${case%% *}
 	options="--optimizer $name --learners 4 ${case#* } --val $T/val -q"
 	np=1
@@ -141,8 +141,6 @@ check_exit "growth of one learner: 2" 2 train no --learners 1 --batch-growth-max
 check_says "says why" "--batch-growth-max of one learner: it compares learners"
 check_exit "when, of what does not: 2" 2 train no --learners 4 --batch-growth-patience 2
 check_says "says what is missing" "--batch-growth-patience without --batch-growth-max"
-check_exit "groups, whose averages hide the noise: 2" 2 train no --learners 4 --learner-groups 2 --batch-growth-max 4
-check_says "says so" "whose averages hide how far learners move apart"
 # shellcheck disable=SC2086
 check_exit "resuming with another growth threshold ends with 2" 2 \
 	train sgd --learners 4 --average-every 1 --batch-growth-max 4 --batch-growth-patience 2 --val "$T/val"

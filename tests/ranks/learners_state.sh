@@ -1,7 +1,7 @@
 #!/bin/sh
 # Optimizer state at the averages of learners: averaged, reset, or kept by each
-# learner, with and without an outer step. Each choice has its property, and
-# gives the same bits for every number of ranks and after every stop.
+# learner. Each choice has its property, and gives the same bits for every number
+# of ranks and after every stop.
 # tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -155,9 +155,6 @@ the_same() {
 the_same average
 the_same reset --average-state reset
 the_same keep --average-state keep
-the_same outer --outer-momentum 0.8 --outer-lr 0.7
-the_same keep-outer --average-state keep --outer-momentum 0.8 --outer-lr 0.7
-the_same keep-groups --average-state keep --learner-groups 2 --group-every 1
 others=
 the_same keep-ema --average-state keep --ema 0.9 --use-ema --precise-bn 24
 

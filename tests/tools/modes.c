@@ -25,8 +25,6 @@ static const struct { enum mode mode; uint64_t with; } modes_implied[] = {
 	{ MODE_SYNC_BN, ON(FAST) | ON(RANKS) },
 	{ MODE_LEARNERS, ON(LEARNER_SETTING) },
 	{ MODE_ONE_LEARNER, ON(LEARNERS) },
-	{ MODE_LEARNER_GROUPS, ON(LEARNER_SETTING) },
-	{ MODE_GROUP_EVERY, ON(LEARNER_SETTING) },
 	{ MODE_NOISE, ON(LEARNER_SETTING) },
 };
 
@@ -39,7 +37,6 @@ static const struct { enum mode mode; uint64_t with; } modes_required[] = {
 	{ MODE_ALLREDUCE_TABLE, ON(FAST) },
 	{ MODE_COMM_16, ON(FAST) },
 	{ MODE_LEARNER_SETTING, ON(LEARNERS) },
-	{ MODE_GROUP_EVERY, ON(LEARNER_GROUPS) },
 	{ MODE_GROWTH_SETTING, ON(GROWTH) },
 	{ MODE_TIME, ON(DRY_RUN) },
 	{ MODE_REPLAY_STEPS, ON(REPLAY) },

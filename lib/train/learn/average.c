@@ -13,106 +13,26 @@ average_element(const struct net *n, const void *v, size_t i)
 }
 
 void
-learners_copy(struct learners *l, const struct net *n, void *to,
-    const void *from, size_t count)
+learners_copy(const struct net *n, void *to, const void *from, size_t count)
 {
-	size_t elem = n->device->elem, each = CHUNK * sizeof(*l->buffer) / elem;
-
-	for (size_t i = 0, now; i < count; i += now) {
-		now = count - i < each ? count - i : each;
-		device_download(n->device, l->buffer, average_element(n, from, i),
-		    now * elem);
-		device_upload(n->device, average_element(n, to, i), l->buffer,
-		    now * elem);
-	}
+	device_copy(n->device, to, from, count * n->device->elem);
 }
 
-void
-learners_divide(struct learners *l, const struct trainer *t, void *v,
-    size_t from, size_t to, int n)
+/* Divide elements ${from} to ${to} - 1 of the first vector by the learners. */
+static void
+average_divide(struct learners *l, const struct trainer *t, size_t from,
+    size_t to)
 {
 	struct device *d = t->net->device;
 
 	for (size_t now; from < to; from += now) {
-		void *x = average_element(t->net, v, from);
+		void *x = average_element(t->net, l->vector[0], from);
 
 		now = to - from < CHUNK ? to - from : CHUNK;
 		device_get(d, l->buffer, x, now);
 		for (size_t k = 0; k < now; k++)
-			l->buffer[k] /= n;
+			l->buffer[k] /= l->n;
 		device_put(d, x, l->buffer, now);
-	}
-}
-
-/* Divide the elements of the first vector that this rank owns by ${n}. */
-static void
-average_divide(struct learners *l, const struct trainer *t, int n)
-{
-	for (int i = 0; i < t->share.n; i++) {
-		const struct segment *s = &t->share.segment[i];
-
-		learners_divide(l, t, l->vector[0], s->at, s->at + s->n, n);
-	}
-}
-
-/*
- * SlowMo (Wang et al. 2020, algorithm 1): treat the change of the average, d =
- * last average - mean, as a gradient times the learning rate r.
- *
- *	u = momentum u + d / r,  average = last average - outer_lr r u
- *
- * Update ${count} elements from ${at}, whose u is at index ${held}.
- */
-static void
-average_outer_step(struct learners *l, const struct trainer *t, size_t at,
-    size_t held, size_t count)
-{
-	const struct learner_settings *o = &t->o.learners;
-	const struct slot *slot = &t->optim.slots.slot[t->optim.outer_slot];
-	struct device *d = t->net->device;
-	double *x = l->buffer, *was = l->buffer + CHUNK, *u = was + CHUNK;
-	double lr = t->work->at.lr;
-
-	for (size_t end = at + count, now; at < end; at += now, held += now) {
-		now = end - at < CHUNK ? end - at : CHUNK;
-		device_get(d, x, average_element(t->net, l->vector[0], at),
-		    now);
-		device_get(d, was, average_element(t->net, l->mean, at), now);
-		device_get(d, u, slot_at(slot, held), now);
-		for (size_t k = 0; k < now; k++) {
-			u[k] = o->outer_momentum * u[k] + (was[k] - x[k]) / lr;
-			x[k] = was[k] - o->outer_lr * lr * u[k];
-		}
-		device_put(d, slot_at(slot, held), u, now);
-		device_put(d, average_element(t->net, l->vector[0], at), x,
-		    now);
-	}
-}
-
-/*
- * Update all trained elements that this rank owns.  At a learning rate of 0 the
- * weights have not changed, and d / r is undefined.
- */
-static void
-average_outer_steps(struct learners *l, const struct trainer *t)
-{
-	const struct graph *g = t->net->graph;
-
-	for (int p = 0; p < g->nparam && t->work->at.lr > 0; p++) {
-		const struct param *q = &g->param[p];
-
-		if (q->frozen || q->kind >= PARAM_MEAN)
-			continue;
-		for (int i = 0; i < t->share.n; i++) {
-			const struct segment *s = &t->share.segment[i];
-			size_t from = q->offset, to = q->offset + q->count;
-
-			from = from > s->at ? from : s->at;
-			to = to < s->at + s->n ? to : s->at + s->n;
-			if (from < to)
-				average_outer_step(l, t, from,
-				    s->held + from - s->at, to - from);
-		}
 	}
 }
 
@@ -143,23 +63,28 @@ average_vector(struct learners *l, const struct trainer *t)
 		if (host_staging_reduce_scatter(&l->staging, &l->exact, &tree, from, to) != 0)
 			return -1;
 	}
-	average_divide(l, t, l->n);
+	for (int i = 0; i < share->n; i++) {
+		const struct segment *s = &share->segment[i];
+
+		average_divide(l, t, s->at, s->at + s->n);
+	}
 	return 0;
 }
 
 /* ---- weights ---- */
 
-void
-learners_keep_frozen(struct learners *l, const struct trainer *t, void *w)
+/* Copy frozen parameters from the last average to ${w}, because a sum divided
+ * by its count may differ in its last bit. */
+static void
+average_keep_frozen(const struct learners *l, const struct trainer *t, void *w)
 {
-	const struct graph *g = t->net->graph;
+	const struct net *n = t->net;
 
-	for (int i = 0; i < g->nparam; i++)
-		if (g->param[i].frozen)
-			learners_copy(l, t->net, average_element(t->net, w,
-			    g->param[i].offset),
-			    average_element(t->net, l->mean,
-			    g->param[i].offset), g->param[i].count);
+	for (const struct param *p = n->graph->param, *end = p +
+	    n->graph->nparam; p < end; p++)
+		if (p->frozen)
+			learners_copy(n, average_element(n, w, p->offset),
+			    average_element(n, l->mean, p->offset), p->count);
 }
 
 static int
@@ -172,12 +97,10 @@ average_weights(struct learners *l, struct trainer *t)
 	if ((noise && noise_learners(l, t) != 0) ||
 	    average_vector(l, t) != 0 || (noise && noise_average(l, t) != 0))
 		return -1;
-	if (t->optim.outer)
-		average_outer_steps(l, t);
 	if (allgather_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
-	learners_keep_frozen(l, t, l->vector[0]);
-	learners_copy(l, t->net, l->mean, l->vector[0], t->share.elements);
+	average_keep_frozen(l, t, l->vector[0]);
+	learners_copy(t->net, l->mean, l->vector[0], t->share.elements);
 	return 0;
 }
 
@@ -196,7 +119,7 @@ average_move_owned(struct learners *l, const struct trainer *t,
 		void *kept = slot_at(slot, s->held);
 		void *x = average_element(t->net, l->vector[0], s->at);
 
-		learners_copy(l, t->net, in ? kept : x, in ? x : kept, s->n);
+		learners_copy(t->net, in ? kept : x, in ? x : kept, s->n);
 	}
 }
 
@@ -216,8 +139,9 @@ average_copy_others(struct learners *l, const struct trainer *t, int i, int in)
 			    slot->data, bytes);
 }
 
-int
-learners_own_slots(const struct trainer *t)
+/* Return the number of the optimizer's own slots, which come first. */
+static int
+average_own_slots(const struct trainer *t)
 {
 	int n = 0;
 
@@ -247,7 +171,7 @@ average_copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 		void *kept = slot_at(slot, (size_t)k * elements);
 		void *own = l->learner[k].optim.slots.slot[i].data;
 
-		learners_copy(l, t->net, in ? kept : own, in ? own : kept,
+		learners_copy(t->net, in ? kept : own, in ? own : kept,
 		    elements);
 	}
 }
@@ -299,7 +223,7 @@ average_take_slot(struct learners *l, const struct trainer *t, int i)
 	if (allgather_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
 	for (int k = 1; k < l->held; k++)
-		learners_copy(l, t->net, l->vector[k], l->vector[0],
+		learners_copy(t->net, l->vector[k], l->vector[0],
 		    t->share.elements);
 	return 0;
 }
@@ -312,7 +236,7 @@ static int
 average_slots(struct learners *l, struct trainer *t)
 {
 	int first = t->o.learners.state == STATE_RESET ?
-	    learners_own_slots(t) : 0, bad = 0;
+	    average_own_slots(t) : 0, bad = 0;
 
 	slots_reset(&t->optim.slots, first);
 	for (int i = first; i < l->slots && !bad; i++)
@@ -326,7 +250,7 @@ average_load(struct learners *l, struct trainer *t)
 	int bad = 0;
 
 	for (int k = 0; k < l->held; k++)
-		learners_copy(l, t->net, l->learner[k].w, l->mean,
+		learners_copy(t->net, l->learner[k].w, l->mean,
 		    t->share.elements);
 	for (int i = 0; i < l->slots && !bad; i++)
 		bad = average_take_slot(l, t, i);

@@ -16,17 +16,15 @@ struct learner_settings {
 	int64_t n;			/* number of learners; 0: none */
 	int64_t every;			/* steps between averages */
 	enum average_state state;	/* of the optimizer, at an average */
-	int64_t groups, group_every;	/* averages inside groups; 0: none */
 	int noise;			/* 1: log the noise scale */
 	int64_t grow;			/* largest factor on the batch */
 	int64_t grow_by, grow_after;	/* factor; consecutive averages */
 	double grow_above;		/* growth if noise scale / batch exceeds
 					 * it */
-	double outer_momentum, outer_lr;
 };
 
 /* The defaults. */
-#define LEARNER_SETTINGS { .every = 8, .group_every = 1, .outer_lr = 1, \
-	.grow_by = 2, .grow_after = 3, .grow_above = 1 }
+#define LEARNER_SETTINGS { .every = 8, .grow_by = 2, .grow_after = 3, \
+	.grow_above = 1 }
 
 #endif

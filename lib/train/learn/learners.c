@@ -21,9 +21,6 @@ learners_fit(const struct trainer *t, const struct cell *c)
 		    "learners (wanted --learners=%d or more, or %d rank%s)", n,
 		    n > 1 ? "s" : "", t->comm->size, t->comm->size, n,
 		    n > 1 ? "s" : "");
-	if (t->o.learners.groups > 0 && n % t->o.learners.groups != 0)
-		return fail("%d learners in %d groups (wanted a divisor of %d "
-		    "for --learner-groups)", n, (int)t->o.learners.groups, n);
 	if (microbatches % n != 0)
 		return fail("%s: a batch of %d clips in BN groups of %d makes %d "
 		    "microbatches, which %d learners cannot share evenly "
@@ -79,12 +76,12 @@ learners_open(const struct trainer *t)
 
 	l->n = (int)t->o.learners.n;
 	l->mean = t->net->w;
-	l->slots = t->optim.slots.n - t->optim.outer;
+	l->slots = t->optim.slots.n;
 	exact_open(&l->exact, t->comm, elem, host_staging_add, t->net->device,
 	    t->share.bucket);
 	host_staging_open(&l->staging, t->net->device, t->share.bucket);
 	l->held = exact_leaves(&l->exact, l->n, &l->first);
-	l->buffer = xcalloc(3 * LEARNERS_CHUNK, sizeof(*l->buffer));
+	l->buffer = xcalloc(2 * LEARNERS_CHUNK, sizeof(*l->buffer));
 	l->moved = xcalloc((size_t)l->n, sizeof(*l->moved));
 	l->moved_at = xcalloc((size_t)t->comm->size + 1,
 	    sizeof(*l->moved_at));
@@ -106,12 +103,6 @@ learners_open(const struct trainer *t)
 	return l;
 }
 
-int
-learners_connect(struct learners *l, const struct trainer *t)
-{
-	return learner_groups_open(l, t);
-}
-
 void
 learners_close(struct learners *l, const struct trainer *t)
 {
@@ -127,7 +118,6 @@ learners_close(struct learners *l, const struct trainer *t)
 	host_staging_close(&l->staging);
 	free(l->learner);
 	free(l->vector);
-	learner_groups_close(l);
 	free(l->moved);
 	free(l->moved_at);
 	free(l->buffer);
@@ -164,8 +154,8 @@ learners_due(const struct learners *l, const struct trainer *t, int64_t n)
  * the sum.
  */
 static void *
-learners_gather(struct learners *l, const struct trainer *t, struct learner *x,
-    void *sum, int count)
+learners_gather(const struct trainer *t, struct learner *x, void *sum,
+    int count)
 {
 	size_t elements = t->net->graph->elements;
 
@@ -173,7 +163,7 @@ learners_gather(struct learners *l, const struct trainer *t, struct learner *x,
 	if (t->state.grown == 1)
 		return sum;
 	if (x->count == count)
-		learners_copy(l, t->net, x->sum, sum, elements);
+		learners_copy(t->net, x->sum, sum, elements);
 	else
 		device_add(t->net->device, x->sum, sum, elements);
 	return x->sum;
@@ -224,7 +214,7 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 		    optim_loss_scale(&t->optim));
 		status = work_microbatches(t, &tree, 0, first, count, NULL,
 		    status);
-		sum = learners_gather(l, t, &l->learner[k], tree.part[0].data,
+		sum = learners_gather(t, &l->learner[k], tree.part[0].data,
 		    count);
 		if (status == 0 && updates)
 			status = learners_update_learner(l, t, k, sum, k == 0 ?
@@ -268,7 +258,7 @@ int
 learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 {
 	const struct cell *c = t->work->at.cell;
-	int microbatches = c->batch / c->group, groups;
+	int microbatches = c->batch / c->group;
 	double start;
 
 	if (!l->begun) {
@@ -290,7 +280,6 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 		return learners_fall_back(l, t, work_diverged(t, "the loss is",
 		    s->loss));
 	s->not_averaged = !learners_due(l, t, t->o.learners.every);
-	groups = learners_due(l, t, t->o.learners.group_every);
 	work_count(t, s->loss);
 	/*
 	 * Stop and save requests wait for an average: only then can the state
@@ -298,13 +287,9 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	 */
 	l->requests |= s->request;
 	s->request = s->not_averaged ? 0 : l->requests;
-	start = clock_seconds();
-	if (s->not_averaged) {
-		if (groups && learner_groups_average(l, t) != 0)
-			comm_abort(t->comm, EXIT_RANKS);
-		t->work->time.comm += clock_seconds() - start;
+	if (s->not_averaged)
 		return 0;
-	}
+	start = clock_seconds();
 	if (average_store(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	t->work->time.comm += clock_seconds() - start;

@@ -47,12 +47,6 @@ void learners_print(const struct trainer *t, FILE *f);
  */
 struct learners *learners_open(const struct trainer *t);
 
-/*
- * learners_connect(l, t): make the communicators of the learner groups. Return
- * 0, or -1 after a message if another rank cannot be reached. Collective: all
- * ranks call it.
- */
-int learners_connect(struct learners *l, const struct trainer *t);
 void learners_close(struct learners *l, const struct trainer *t);
 
 /*

@@ -2,8 +2,7 @@
 #define TRAIN_LEARN_LEARNERS_RUN_H
 
 /*
- * The data of learners: private to learners.c, average.c, learner_groups.c and
- * noise.c.
+ * The data of learners: private to learners.c, average.c and noise.c.
  */
 
 #include "comm/exact.h"
@@ -33,8 +32,6 @@ struct learners {
 	void *mean;			/* weights of the net: the last
 					 * average */
 	struct state at;		/* state of the run at that average */
-	int groups;
-	struct learner_group *group;	/* [groups] */
 	int begun;			/* 1: the interval has begun */
 	int updates;			/* updates in it so far, of each
 					 * learner */
@@ -45,48 +42,17 @@ struct learners {
 	double *moved, mean_moved;	/* [n] squared displacements:
 					 * train/learn/noise.h */
 	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */
-	double *buffer;			/* [3][LEARNERS_CHUNK] scratch */
+	double *buffer;			/* [2][LEARNERS_CHUNK] scratch */
 };
 
 /*
- * learners_copy(l, n, to, from, count): copy ${count} elements in device
- * memory.
+ * learners_copy(n, to, from, count): copy ${count} elements in device memory.
  */
-void learners_copy(struct learners *l, const struct net *n, void *to,
-    const void *from, size_t count);
-
-/*
- * learners_divide(l, t, v, from, to, n): divide elements ${from} to ${to} - 1
- * of ${v} by ${n}.
- */
-void learners_divide(struct learners *l, const struct trainer *t, void *v,
-    size_t from, size_t to, int n);
-
-/*
- * learners_keep_frozen(l, t, w): copy frozen parameters from the last average
- * to ${w}, because a sum divided by its count may differ in its last bit.
- */
-void learners_keep_frozen(struct learners *l, const struct trainer *t, void *w);
+void learners_copy(const struct net *n, void *to, const void *from,
+    size_t count);
 
 /* learners_measure(t): return 1 if displacements must be measured. */
 int learners_measure(const struct trainer *t);
-
-/*
- * learners_own_slots(t): return the number of the optimizer's own slots, which
- * come first.
- */
-int learners_own_slots(const struct trainer *t);
-
-/*
- * learner_groups_open(l, t): make the communicators of the groups.
- * learner_groups_average(l, t): give each learner the mean of its group.
- * Collective: all ranks call both.  Return 0, or -1 after a message if another
- * rank cannot be reached.
- * learner_groups_close(l): free the groups.
- */
-int learner_groups_open(struct learners *l, const struct trainer *t);
-int learner_groups_average(struct learners *l, const struct trainer *t);
-void learner_groups_close(struct learners *l);
 
 /*
  * average_load(l, t): give each learner the weights of the net and the

@@ -147,9 +147,7 @@ memory_learner_bytes(const struct trainer *t)
 	size_t sum = t->net->graph->elements * t->net->device->elem;
 
 	for (int i = 0; i < s->n; i++)
-		if (i != t->optim.outer_slot)
-			sum += slot_bytes(s, i, -1) /
-			    (size_t)s->slot[i].copies;
+		sum += slot_bytes(s, i, -1) / (size_t)s->slot[i].copies;
 	return sum;
 }
 

@@ -166,8 +166,6 @@ session_set_trainer(struct session *s)
 	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
 	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
 	    s->device->o.precision == PRECISION_FP16);
-	t->optim.outer = t->o.learners.n > 0 &&
-	    (t->o.learners.outer_momentum > 0 || t->o.learners.outer_lr != 1);
 	t->optim.learners = t->o.learners.state == STATE_KEEP ?
 	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,

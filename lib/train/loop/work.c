@@ -454,11 +454,9 @@ work_open(struct trainer *t)
 
 	if (status != 0)
 		return status;
-	if ((w->learners != NULL && learners_connect(w->learners, t) != 0) ||
-	    sync_bn_open(&w->spread, t->comm, n->device, t->sums.fabric,
-	    work_max_channels(n->graph)) != 0)
-		comm_abort(t->comm, EXIT_RANKS);
-	if ((c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
+	if (sync_bn_open(&w->spread, t->comm, n->device, t->sums.fabric,
+	    work_max_channels(n->graph)) != 0 ||
+	    (c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->bucket = bucket_open(c, &t->share, n->device,
 	    sums_any_order(&t->sums), t->sums.fabric);

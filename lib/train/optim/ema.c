@@ -1,7 +1,4 @@
 /* The exponential moving average of the weights. */
-#include <stdlib.h>
-
-#include "base/mem.h"
 #include "train/optim/ema.h"
 
 const struct slot_kind ema_slots[EMA_SLOTS] = {
@@ -35,28 +32,22 @@ ema_count(struct slots *s, int first)
 	*(double *)s->slot[first + 1].data += 1;
 }
 
-/* Exchange ${bytes} of device memory, in chunks, through the host. */
+/* Exchange ${bytes} of device memory by way of ${buffer}, of EMA_SWAP bytes. */
 static void
-ema_swap_bytes(struct device *d, char *a, char *b, size_t bytes)
+ema_swap_bytes(struct device *d, char *a, char *b, size_t bytes, void *buffer)
 {
-	/* Each chunk waits four times for the device: make chunks large. */
-	enum { CHUNK = 1 << 22 };
-	char *buffer[2] = { xmalloc(CHUNK), xmalloc(CHUNK) };
+	for (size_t at = 0; at < bytes; at += EMA_SWAP) {
+		size_t now = bytes - at < EMA_SWAP ? bytes - at : EMA_SWAP;
 
-	for (size_t at = 0; at < bytes; at += CHUNK) {
-		size_t now = bytes - at < CHUNK ? bytes - at : CHUNK;
-
-		device_download(d, buffer[0], a + at, now);
-		device_download(d, buffer[1], b + at, now);
-		device_upload(d, a + at, buffer[1], now);
-		device_upload(d, b + at, buffer[0], now);
+		device_copy(d, buffer, a + at, now);
+		device_copy(d, a + at, b + at, now);
+		device_copy(d, b + at, buffer, now);
 	}
-	free(buffer[0]);
-	free(buffer[1]);
 }
 
 int
-ema_swap(struct slots *s, int first, struct allgather *gather, void *w)
+ema_swap(struct slots *s, int first, struct allgather *gather, void *w,
+    void *buffer)
 {
 	const struct segments *share = s->share;
 
@@ -67,7 +58,7 @@ ema_swap(struct slots *s, int first, struct allgather *gather, void *w)
 
 		ema_swap_bytes(s->net->device, ema_element(s, w, g->at),
 		    slot_at(&s->slot[first], g->held), g->n *
-		    s->net->device->elem);
+		    s->net->device->elem, buffer);
 	}
 	return allgather_run(gather, w);
 }

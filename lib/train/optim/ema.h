@@ -9,7 +9,7 @@
 #include "train/optim/slots.h"
 #include "train/reduce/host_staging.h"
 
-enum { EMA_SLOTS = 2 };
+enum { EMA_SLOTS = 2, EMA_SWAP = 1 << 19 };
 extern const struct slot_kind ema_slots[EMA_SLOTS];
 
 /*
@@ -30,12 +30,14 @@ void ema_track(struct slots *s, int first, double decay,
 void ema_count(struct slots *s, int first);
 
 /*
- * ema_swap(s, first, g, w):
+ * ema_swap(s, first, g, w, buffer):
  * Exchange the weights at ${w}, those of s->net, with their EMA if it has had
  * an update.  Each rank exchanges what it owns, and ${g} gathers the weights.
+ * ${buffer} is EMA_SWAP bytes of device memory.
  * Collective: all ranks call it.  Return 0, or -1 after a message if another
  * rank cannot be reached.
  */
-int ema_swap(struct slots *s, int first, struct allgather *g, void *w);
+int ema_swap(struct slots *s, int first, struct allgather *g, void *w,
+    void *buffer);
 
 #endif

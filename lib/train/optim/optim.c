@@ -38,10 +38,6 @@ optim_make_list(struct optim *o)
 		for (int i = 0; i < LOSS_SCALE_SLOTS; i++)
 			o->list[n++] = loss_scale_slots[i];
 	}
-	o->outer_slot = o->outer ? n : -1;
-	if (o->outer)		/* the last one, which learners lack */
-		o->list[n++] = (struct slot_kind){ "outer/momentum",
-			SLOT_ELEMENT, SLOT_REAL, 0, 0 };
 	o->list[n].name = NULL;
 }
 
@@ -51,9 +47,12 @@ optim_open_device(struct optim *o, const struct net *n)
 {
 	owned_shards_open(&o->own, n->graph, o->share, o->rule);
 	o->ratio = NULL;
+	o->swap = NULL;
 	o->check = NULL;
 	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
 	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
+		return -1;
+	if (o->ema > 0 && (o->swap = device_alloc(n->device, EMA_SWAP)) == NULL)
 		return -1;
 	/* The device lacks the norms of elements of other ranks. */
 	if (device_has_step_check(n->device) && (o->share->comm->size == 1 ||
@@ -114,8 +113,11 @@ optim_close(struct optim *o)
 		device_free(o->device, o->check);
 	if (o->ratio != NULL)
 		device_free(o->device, o->ratio);
+	if (o->swap != NULL)
+		device_free(o->device, o->swap);
 	o->check = NULL;
 	o->ratio = NULL;
+	o->swap = NULL;
 	owned_shards_close(&o->own);
 	segments_close(&o->alone);
 	segments_close(&o->distributed);
@@ -231,7 +233,7 @@ optim_loss_scale(const struct optim *o)
 int
 optim_swap(struct optim *o, struct net *n)
 {
-	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w);
+	return ema_swap(&o->slots, o->ema_slot, o->gather, n->w, o->swap);
 }
 
 /* Return the arguments of the optimizer's functions, for the owned elements. */

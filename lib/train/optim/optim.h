@@ -40,8 +40,6 @@ struct optim {
 					 * limit */
 	double ema;			/* decay of the EMA of the weights; 0:
 					 * no EMA */
-	int outer;			/* 1: outer momentum on the average of
-					 * learners (train/learn/learners.h) */
 	int learners;			/* learners with an optimizer state
 					 * each; 0: one state */
 	double loss_scale;		/* constant loss scale; 0: 1 */
@@ -53,14 +51,15 @@ struct optim {
 	double waited;			/* seconds that the last step waited for
 					 * other ranks */
 	struct slot_kind list[SLOTS_MAX + 1];	/* all optimizer state */
-	int ema_slot, scale_slot, outer_slot;	/* index in ${list}; -1:
-						 * absent */
+	int ema_slot, scale_slot;	/* index in ${list}; -1: absent */
 	struct slots slots;
 	struct norm_blocks tiles;
 	struct running running;
 	double *trust;			/* [nparam] trust ratios on the host */
 	double *ratio;			/* [nparam] in device memory; NULL:
 					 * none */
+	void *swap;			/* [EMA_SWAP] bytes of device memory for
+					 * optim_swap; NULL: no EMA */
 	struct owned_shards own;
 	const struct segments *share;	/* who owns which elements */
 	struct segments alone;		/* used if optim_open got no segments */

@@ -89,19 +89,6 @@ host_staging_reduce_scatter(struct host_staging *s, struct exact *e, const struc
 	return 0;
 }
 
-int
-host_staging_allreduce(struct host_staging *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to)
-{
-	if (host_staging_reserve(s, t->n) != 0)
-		return -1;
-	host_staging_download(s, t, from, to);
-	if (exact_allreduce(e, &s->tree, 0, to - from, s->tree.part[0].data) != 0)
-		return -1;
-	host_staging_upload(s, t, from, from, to - from);
-	return 0;
-}
-
 void
 host_staging_add(void *device, void *sum, const void *x, size_t n)
 {

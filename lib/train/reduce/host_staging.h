@@ -56,15 +56,13 @@ void host_staging_upload(struct host_staging *s, const struct tree *t, size_t fr
     size_t n);
 
 /*
- * host_staging_reduce_scatter, host_staging_allreduce: stage the bucket, call
- * exact_reduce_scatter or exact_allreduce, and copy the result to the first
- * subtree of ${t}. ${e} must add by host_staging_add. Collective: all ranks
- * call it. Return 0, or -1 after a message.
+ * host_staging_reduce_scatter(s, e, t, from, to): stage the bucket, call
+ * exact_reduce_scatter, and copy the result to the first subtree of ${t}.  ${e}
+ * must add by host_staging_add.  Collective: all ranks call it.  Return 0, or
+ * -1 after a message.
  */
-int host_staging_reduce_scatter(struct host_staging *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to);
-int host_staging_allreduce(struct host_staging *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to);
+int host_staging_reduce_scatter(struct host_staging *s, struct exact *e,
+    const struct tree *t, size_t from, size_t to);
 
 /*
  * host_staging_add(device, sum, x, n): sum += x, ${n} elements of the type of
