@@ -6,7 +6,7 @@
 #   make demo         train and evaluate networks on generated videos: 8 minutes
 #   make help         show the other targets and the settings
 
-RELEASE = 0.2.0
+RELEASE = 0.3.0
 
 PREFIX  = /usr/local
 BINDIR  = $(PREFIX)/bin

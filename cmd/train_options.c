@@ -7,7 +7,6 @@
 #include "base/cpus.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/renamed.h"
 #include "base/text.h"
 #include "media/fps.h"
 #include "train/guard/corrupt.h"
@@ -200,7 +199,7 @@ static const struct command command = {
 	"[OPTION]... --data=DIR --schedule=FILE --output=DIR",
 	"Train a network on videos; under mpirun, on all ranks together.",
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
-	rows, train_versions, NULL, "vt-train"
+	rows, train_versions, NULL
 };
 
 /*
@@ -230,27 +229,6 @@ train_options_forget_place(void)
 		o.schedule = path_join(o.replay, "schedule.tsv");
 	if (!options_on_line("model"))
 		o.model = path_join(o.replay, "network.net");
-}
-
-/*
- * Replace old option names in --override, or refuse them if they were typed.
- * The settings of runs of earlier releases contain them.  "choices" is an old
- * option and also the name of a fact; it still means the fact.
- */
-static void
-train_options_refuse_old(void)
-{
-	for (size_t i = 0; i < o.override.n; i++) {
-		const char **name = &o.override.item[i];
-		const char *now = fingerprint_may_override(*name) ? NULL :
-		    renamed_now("vt-train", *name);
-
-		if (now != NULL && options_on_line("override"))
-			options_wrong("--override=%s is now --override=%s",
-			    *name, now);
-		if (now != NULL)
-			*name = now;
-	}
 }
 
 /* Check each value by itself, and parse values that are texts. */
@@ -414,7 +392,6 @@ train_options_check(void)
 	if (o.schedule == NULL)
 		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
 		    "makes one)");
-	train_options_refuse_old();
 	train_options_check_values();
 	train_options_set_modes(&o.modes);
 	if ((refused = modes_refused(&o.modes)) != NULL)

@@ -160,8 +160,7 @@ static const struct command command = {
 	.example = "vt-schedule --policy=long+short --milestones=20,40 --summary",
 	.rows = rows,
 	.versions = plot_versions,
-	.operands = "FILE",
-	.name = "vt-schedule"
+	.operands = "FILE"
 };
 
 /* Warn about options without effect.  A configuration file may serve every

@@ -8,7 +8,6 @@
 #include "base/environ.h"
 #include "base/fail.h"
 #include "base/isa.h"
-#include "base/renamed.h"
 #include "base/text.h"
 
 extern char **environ;
@@ -50,8 +49,8 @@ environ_matches(const char *name, const char *wanted, char best[80], int *least)
 	return d == 0;
 }
 
-/* Warn if no command reads ${variable}, with the new name, or else the most
- * similar one at a distance below 3. */
+/* Warn if no command reads ${variable}, with the most similar name at a
+ * distance below 3. */
 static void
 environ_check_variable(const char *variable, const char *const *own, size_t n)
 {
@@ -66,16 +65,6 @@ environ_check_variable(const char *variable, const char *const *own, size_t n)
 	for (size_t i = 0; i < LENGTH(options) && !found; i++)
 		found = environ_matches(environ_name(options[i].name, buf),
 		    variable, best, &least);
-	for (const struct renamed_option *r = renamed_options; r->command &&
-	    !found; r++)
-		if (strcmp(environ_name(r->old, buf), variable) == 0) {
-			char now[80];
-
-			warning("the environment sets %s, which nothing reads "
-			    "(it is now %s of %s)", variable,
-			    environ_name(r->now, now), r->command);
-			return;
-		}
 	if (!found)
 		warning("the environment sets %s, which nothing reads%s%s%s",
 		    text_quote(variable), *best ? " (similar: " : "", best,

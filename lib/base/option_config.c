@@ -7,7 +7,6 @@
 #include "base/exit.h"
 #include "base/file.h"
 #include "base/option_table.h"
-#include "base/renamed.h"
 #include "base/text.h"
 
 /*
@@ -38,7 +37,6 @@ option_config_line(struct option_table *t, const char *path, int number,
     char *line)
 {
 	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
-	const char *now;
 	int i;
 
 	name += strspn(name, " \t");
@@ -69,10 +67,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 			end--;
 		*end = '\0';
 	}
-	/* Files may use names of earlier releases. */
-	if ((now = renamed_now(t->command->name, name)) == NULL)
-		now = name;
-	if ((i = option_named(t, now)) < 0 || !option_is_setting(t, i))
+	if ((i = option_named(t, name)) < 0 || !option_is_setting(t, i))
 		options_wrong("%s:%d: no option %s%s", path, number,
 		    text_quote(name), option_hint(t, name, ""));
 	from = xprintf("%s:%d: %s", path, number, name);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/option_table.h"
-#include "base/renamed.h"
 #include "base/text.h"
 
 #define NO 1000			/* added to the code of --name for --no-name */
@@ -21,40 +20,11 @@ option_takes(const struct option_row *r)
 }
 
 /*
- * If --${name}, up to a '=', is an option's name of an earlier release, report
- * the present name and exit.  Ignore old names of one letter here: they are
- * short forms.
- */
-static void
-option_line_refuse_old_name(const struct option_table *t, const char *name)
-{
-	const char *no = text_starts(name, "no-") ? "no-" : "", *now;
-	char old[80];
-
-	snprintf(old, sizeof(old), "%.*s", (int)strcspn(name, "="), name);
-	now = renamed_now(t->command->name, old + strlen(no));
-	if (now != NULL && now[1] != '\0')
-		options_wrong("--%s is now --%s%s", old, no, now);
-}
-
-/* As above, for the letter -${c}. */
-static void
-option_line_refuse_old_letter(const struct option_table *t, int c)
-{
-	const char *now = renamed_now(t->command->name,
-	    (char[]){ (char)c, '\0' });
-
-	if (now != NULL)
-		options_wrong("-%c is now -%s", c, now);
-}
-
-/*
  * getopt_long accepts any unique prefix of a long name.  Then every new option
  * could break a script, so accept only whole names.
  */
 static void
-option_line_whole_name(const struct option_table *t, char **argv,
-    const char *name)
+option_line_whole_name(char **argv, const char *name)
 {
 	/* getopt_long has advanced by one or two arguments: the value may be
 	 * separate. */
@@ -62,7 +32,6 @@ option_line_whole_name(const struct option_table *t, char **argv,
 
 	if (strcspn(given + 2, "=") == strlen(name))
 		return;
-	option_line_refuse_old_name(t, given + 2);
 	options_wrong("no option %s (names are not abbreviated; similar: "
 	    "--%s)", text_quote(given), name);
 }
@@ -75,10 +44,6 @@ option_line_refuse(const struct option_table *t, char **argv, int missing)
 	const char *text = argv[optind - 1];
 	char name[80];
 
-	/* getopt_long reads a long option as a whole, so ${text} is the
-	 * wrong one. */
-	if ((optopt == 0 || optopt > 255) && text_starts(text, "--"))
-		option_line_refuse_old_name(t, text + 2);
 	if (optopt >= NO)
 		optopt -= NO;
 	if (missing && optopt > 255)
@@ -89,10 +54,8 @@ option_line_refuse(const struct option_table *t, char **argv, int missing)
 		    t->row[option_lettered(t, optopt)]->arg);
 	if (optopt > 255)
 		options_wrong("--%s takes no value", t->row[optopt - 256]->name);
-	if (optopt != 0) {
-		option_line_refuse_old_letter(t, optopt);
+	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
-	}
 	snprintf(name, sizeof(name), "%s",
 	    text_starts(text, "--") ? text + 2 : text);
 	name[strcspn(name, "=")] = '\0';
@@ -143,7 +106,7 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 		}
 		i = c >= 256 ? c - 256 : option_lettered(t, c);
 		if (c >= 256)
-			option_line_whole_name(t, argv,
+			option_line_whole_name(argv,
 			    no ? off[i] : t->row[i]->name);
 		/* An omitted value of a choice is the first choice. */
 		if (value == NULL && t->row[i]->kind == OPTION_CHOICE)

@@ -96,15 +96,6 @@ option_hint(const struct option_table *t, const char *name,
 }
 
 int
-option_of_any(const char *name)
-{
-	for (size_t i = 0; all_options[i].name != NULL; i++)
-		if (strcmp(all_options[i].name, name) == 0)
-			return 1;
-	return 0;
-}
-
-int
 option_is_setting(const struct option_table *t, int i)
 {
 	return i < t->own && strcmp(t->row[i]->name, "config") != 0;

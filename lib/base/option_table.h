@@ -51,12 +51,6 @@ int option_is_setting(const struct option_table *t, int i);
 const char *option_hint(const struct option_table *t, const char *name,
     const char *dashes);
 
-/*
- * option_of_any(name):
- * Return 1 if at least one command has the option, 0 otherwise.
- */
-int option_of_any(const char *name);
-
 /* ---- values (option_value.c) ---- */
 
 /*

@@ -12,7 +12,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/option_table.h"
-#include "base/renamed.h"
 #include "base/text.h"
 
 /* Rows of every command, in no command's table. */
@@ -61,19 +60,11 @@ options_wrong(const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Apply the environment.  Refuse variables of earlier releases instead of
- * ignoring a setting, unless an option of some command has that name now. */
 static void
 options_read_environment(struct option_table *t)
 {
-	char name[80], now[80];
+	char name[80];
 
-	for (const struct renamed_option *r = renamed_options; r->command; r++)
-		if (strcmp(r->command, t->command->name) == 0 &&
-		    getenv(environ_name(r->old, name)) != NULL &&
-		    !option_of_any(r->old))
-			options_wrong("the environment sets %s, which is now %s",
-			    name, environ_name(r->now, now));
 	for (int i = 0; i < t->rows; i++) {
 		const char *value = getenv(environ_name(t->row[i]->name, name));
 
@@ -92,24 +83,6 @@ options_count_of(const struct option_table *t, const char *name)
 	return i >= 0 ? *(int *)t->row[i]->to : 0;
 }
 
-/*
- * Warn of variables that this command read in an earlier release, and that
- * belong to another command now.  If this command's present option is given,
- * the variable is intended for the other command; do not warn.
- */
-static void
-options_check_old_variables(const struct option_table *t)
-{
-	char name[80], now[80];
-
-	for (const struct renamed_option *r = renamed_options; r->command; r++)
-		if (strcmp(r->command, t->command->name) == 0 &&
-		    getenv(environ_name(r->old, name)) != NULL &&
-		    t->origin[option_named(t, r->now)] == OPTION_UNSET)
-			warning("%s is not read by %s, which has %s now", name,
-			    program_name(), environ_name(r->now, now));
-}
-
 /* All ranks have the same environment, so only rank 0 warns. */
 static void
 options_check_environment(const struct option_table *t)
@@ -121,10 +94,8 @@ options_check_environment(const struct option_table *t)
 	for (int i = 0; i < t->rows; i++)
 		if (option_is_setting(t, i))
 			own[n++] = t->row[i]->name;
-	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0) {
+	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0)
 		environ_check(own, n);
-		options_check_old_variables(t);
-	}
 }
 
 char *

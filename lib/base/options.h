@@ -18,9 +18,8 @@
  * - the file given by -c;
  * - the initial value of the variable.
  *
- * Files may use names of earlier releases (base/renamed.h); the other origins
- * may not.  Long names cannot be abbreviated.  If an option is repeated, the
- * last one counts, but a list collects all of them.
+ * Long names cannot be abbreviated.  If an option is repeated, the last one
+ * counts, but a list collects all of them.
  *
  * One thread calls these functions.
  */
@@ -78,8 +77,6 @@ struct command {
 	void (*versions)(FILE *f);	/* print library versions; NULL: none */
 	const char *operands;	/* their completion, such as "stop|go FILE";
 				 * the last word repeats; NULL: none */
-	const char *name;	/* key in base/renamed.h, even if the program
-				 * file has another name */
 };
 
 /* Rows for every command, to be included in its table.  ${to} is the address

@@ -409,7 +409,6 @@ safetensors_free(struct safetensors *s)
 	free(s->tensor);
 	free(s->meta);
 	free(s->moved);
-	free(s->owned);
 	names_free(s->names);
 	*s = (struct safetensors){ 0 };
 }

@@ -62,9 +62,6 @@ struct safetensors {
 	char *moved;			/* copies of tensors that were not
 					 * aligned */
 	void *document;			/* the parsed header */
-	char *owned;			/* text that an upper reader of this
-					 * format attached; safetensors_free
-					 * frees it; NULL if none */
 };
 
 /*

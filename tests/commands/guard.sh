@@ -1,6 +1,6 @@
 #!/bin/sh
 # compare-commits finds a command that writes other bytes or exits with another
-# status. A table lets options have other names.
+# status.
 # tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -27,7 +27,7 @@ differ() {
 # ---- compare-commits ----
 
 compare=tests/tools/compare-commits
-for name in same table status renamed; do tree $name; done
+for name in same table status; do tree $name; done
 check_exit "a tree compares equal to itself" 0 $compare -p bytes,refusals "$T/same" "$T/same"
 check_same "no row of the comparison differs" "" "$(differ)"
 check "the comparison has at least 5 schedules" test "$(grep -c '^bytes  *schedule-.* equal ' "$T/out")" -gt 4
@@ -47,20 +47,4 @@ exit $status
 SH
 check_exit "another exit status of a wrong command line is found" 1 $compare -p refusals "$T/same" "$T/status"
 check "the row shows status 2 of the first tree" grep -q '^refusals .* different .*< exit 2$' "$T/out"
-
-replace renamed vt-schedule <<'SH'
-for a; do
-	shift
-	case $a in
-	--batch | --batch=*) echo "no such option" >&2; exit 2 ;;
-	--base-batch*) a=--batch${a#--base-batch} ;;
-	esac
-	set -- "$@" "$a"
-done
-exec "$real" "$@"
-SH
-echo 'vt-schedule --base-batch --batch' >"$T/renamed.txt"
-check_exit "an option of another name is found" 1 $compare -p bytes "$T/renamed" "$T/same"
-check_exit "an option of another name passes with a table of both names" 0 \
-	$compare -p bytes -t "$T/renamed.txt" "$T/renamed" "$T/same"
 plan

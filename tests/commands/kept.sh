@@ -1,7 +1,7 @@
 #!/bin/sh
 # The files of version 0.2.0 are still read, with the same result: dataset,
 # stream, schedules, scores, and stopped runs, which end with the same tensors.
-# tests/tools/makefixtures made tests/golden/v0.2.0.
+# tests/tools/makefixtures made tests/golden/v0.2.0 with commit 72104f0.
 #
 # With VT_ISA=base, ref computes the same bits on all processors, so its tensors
 # are compared by hashes. The bits of cpu depend on the processor and on oneDNN,
@@ -75,19 +75,19 @@ distance() {
 less() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'
 }
-# Computing in fp32 with AVX2 instead of bf16 changes the weights by 0.0008.
-if VT_ISA=avx512 vt-train --version -v | grep -q '^processor: avx512' && built oneDNN; then
-	VT_ISA=avx512
-	resume cpu --override=isa --override=library --override=precision
+# On the processor that made the run, the distance is 0.
+if VT_ISA=avx2 vt-train --version -v | grep -q '^processor: avx2' && built oneDNN; then
+	VT_ISA=avx2
+	resume cpu --override=library
 	check "cpu: the weights differ by less than 0.0015 from those of the run that was not stopped" \
 		less "$(distance cpu.safetensors cpu/final.safetensors)" 0.0015
 	rm -rf cpu
 	cp -r "$tree/tests/golden/v0.2.0/cpu" .
-	resume cpu --override=isa --override=library --override=precision --momentum=0.8 --override=momentum
+	resume cpu --override=library --momentum=0.8 --override=momentum
 	check "cpu: with another momentum, the weights differ by more than 0.0015" \
 		less 0.0015 "$(distance cpu.safetensors cpu/final.safetensors)"
 else
-	skip "cpu: its run is resumed" "no AVX-512 here"
+	skip "cpu: its run is resumed" "no AVX2 here"
 fi
 
 # ---- scores ----
@@ -96,7 +96,7 @@ VT_ISA=base
 check_exit "the checkpoint of 0.2.0 scores the dataset" 0 \
 	vt-eval -q -k final.safetensors -i set --device=ref --scores=scores.new -o results.new
 check_same "vt-eval prints the results of 0.2.0" "$(cat scores.tsv)" "$(sed '/^#summary/!s/	[^	]*$//' results.new)"
-check_same "vt-eval writes the scores of 0.2.0" "$(cat scores.all)" "$(sed '1d; 2s/^/#/; s/	[^	]*$//' scores.new)"
+check_same "vt-eval writes the scores of 0.2.0" "$(grep -v '^# ' scores.all)" "$(sed '1d; 2s/^/#/; s/	[^	]*$//' scores.new)"
 check_exit "vt-eval reads the scores of 0.2.0" 0 vt-eval --rescore=scores.all -o rescored
-check_same "they give the results of 0.2.0, as far as they have them" "$(sed 's/	views.*//' scores.tsv)" "$(sed '/^#summary/!s/	[^	]*$//' rescored)"
+check_same "they give the results of 0.2.0" "$(cat scores.tsv)" "$(sed '/^#summary/!s/	[^	]*$//' rescored)"
 plan

@@ -71,11 +71,6 @@ check "each copy left one" test -s "$T/left.pids"
 check_same "none outlives the run" "" "$(xargs -n 1 ps -o args= -p <"$T/left.pids" | grep -v defunct)"
 check "a replay needs no copies" vt-train -q --replay "$T/one"
 
-cp -r tests/golden/v0.1.0/set "$T/old"
-check "a set of version 0.1.0 has copies" vt-train -q -i "$T/old" -m "$T/net.net" --schedule "$T/s.tsv" --device ref \
-	-o "$T/of-old" --stage "$T/stage-old" --precise-bn off
-check "the copy of a set of version 0.1.0 is intact" vt-pack --verify -i "$T"/stage-old/*
-
 cp -r "$T/train" "$T/other"
 sed 's/"generation":1/"generation":2/' "$T/train/manifest.json" >"$T/other/manifest.json"
 check_exit "a set with the same samples and another manifest is refused" 1 \

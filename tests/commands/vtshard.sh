@@ -33,9 +33,8 @@ fi
 "$MAKESET" "$T/flow" 5 6 24 20 4 flow=2
 "$MAKESET" "$T/sets" 12 6 24 20 5 sets=1
 "$MAKESET" "$T/png" 3 6 24 20 6 png=1
-cp -r tests/golden/v0.1.0/set "$T/old"
 cp -r tests/golden/v0.2.0/packed "$T/kept"
-for set in set long tall flow sets png old kept; do
+for set in set long tall flow sets png kept; do
 	mkdir "$T/x-$set"
 	for shard in "$T/$set"/*.tar; do tar xf "$shard" -C "$T/x-$set"; done
 	vt-pack --list -i "$T/$set" >"$T/list.tsv"

@@ -11,7 +11,6 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/renamed.h"
 #include "base/text.h"
 #include "train/optim/ema.h"
 #include "train/run/checkpoint.h"
@@ -158,9 +157,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 	s->choices = safetensors_meta(f, "vt.choices");
 	s->class_hash = checkpoint_text_of(f, "vt.class_xxh3", path, &bad);
 	s->classes = checkpoint_text_of(f, "vt.classes", path, &bad);
-	f->owned = renamed_settings("vt-train",
-	    checkpoint_text_of(f, "vt.config", path, &bad));
-	s->config = f->owned;
+	s->config = checkpoint_text_of(f, "vt.config", path, &bad);
 	s->init = safetensors_meta(f, "vt.init");
 	s->isa = safetensors_meta(f, "vt.isa");
 	s->library = safetensors_meta(f, "vt.library");
