@@ -41,7 +41,8 @@ algorithm_cache_read(struct device *d, const char *path, struct buffer *text,
 		return 0;
 	before = fail_into(why);
 	if (file_read_text(path, text) == 0)
-		device_algorithms_read(d, ALGORITHMS_MEASURED, text_quote(path), text->data);
+		device_algorithms_read(d, ALGORITHMS_MEASURED, text_quote(path),
+		    text->data);
 	fail_into(before);
 	return *why->text == '\0' ? 0 : -1;
 }

@@ -137,8 +137,8 @@ struct step_check_ops {
 	    const struct step_check_args *j);
 	void (*guard)(struct device *d, const struct step_check *v);
 	void (*ratios)(struct device *d, const struct ratios *r);
-	void (*flag_losses)(struct device *d, float *lost, const struct outcome *o,
-	    size_t n, double most, int other);
+	void (*flag_losses)(struct device *d, float *lost,
+	    const struct outcome *o, size_t n, double most, int other);
 };
 
 /* A device that works asynchronously, on streams. */
@@ -328,8 +328,8 @@ void device_sum_rows(struct device *d, double *sum, const double *row, int rows,
  * (backend/tuning.h).  Without a call it is 0.
  */
 char *device_algorithms_text(struct device *d, enum choices_kind which);
-int device_algorithms_read(struct device *d, enum choices_kind which, const char *what,
-    const char *text);
+int device_algorithms_read(struct device *d, enum choices_kind which,
+    const char *what, const char *text);
 void device_tune(struct device *d, int how);
 
 /*
@@ -363,7 +363,8 @@ void device_download(struct device *d, void *host, const void *w,
  * device_alloc_host.  Do not wait for it.  The caller must not change ${host}
  * until the copy is done.
  */
-void device_upload_async(struct device *d, void *to, const void *host, size_t bytes);
+void device_upload_async(struct device *d, void *to, const void *host,
+size_t bytes);
 
 /*
  * device_copy(d, to, from, bytes):

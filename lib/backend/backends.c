@@ -27,7 +27,8 @@ const struct backend *const backends[] = {
 
 static const struct { const char *name, *needs; } known[] = {
 	{ "cpu", "oneDNN: make DNNL=yes" },
-	{ "cuda", "the CUDA back end, the CUDA Toolkit and cuDNN: make CUDA=yes" },
+	{ "cuda", "the CUDA back end, the CUDA Toolkit and cuDNN: make "
+		"CUDA=yes" },
 };
 
 const struct fabric_calls *
@@ -50,8 +51,8 @@ backend_find(const char *name)
 			return backends[i];
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(known[i].name, name) == 0)
-			return fail_null("this build has no back end %s; it needs "
-			    "%s", name, known[i].needs);
+			return fail_null("this build has no back end %s; it "
+			    "needs %s", name, known[i].needs);
 	return fail_null("no back end %s (wanted cpu, cuda, ref or ref64)",
 	    text_quote(name));
 }

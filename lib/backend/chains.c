@@ -114,10 +114,10 @@ chains_of(const struct task *t, const struct op_impl *norm)
 void
 norm_choose_mask(struct norm *n, int again)
 {
-	n->saves_mask = !n->tail->no_grad && n->relu != NULL && (n->add != NULL ||
-	    (!n->bn->needs_weight_grad && !again));
-	n->bn->reads = n->bn->needs_weight_grad || (n->relu != NULL && !n->saves_mask) ?
-	    READS_X : 0;
+	n->saves_mask = !n->tail->no_grad && n->relu != NULL &&
+	    (n->add != NULL || (!n->bn->needs_weight_grad && !again));
+	n->bn->reads = n->bn->needs_weight_grad ||
+	    (n->relu != NULL && !n->saves_mask) ? READS_X : 0;
 }
 
 void

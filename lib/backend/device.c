@@ -71,7 +71,8 @@ device_side_stream(struct device *d)
 	 * Without streams all work is synchronous, and ${d} can serve as its
 	 * own.
 	 */
-	return d->backend->stream != NULL ? d->backend->stream->side_stream(d) : d;
+	return d->backend->stream != NULL ? d->backend->stream->side_stream(d) :
+	d;
 }
 
 void
@@ -117,8 +118,8 @@ device_algorithms_text(struct device *d, enum choices_kind which)
 }
 
 int
-device_algorithms_read(struct device *d, enum choices_kind which, const char *what,
-    const char *text)
+device_algorithms_read(struct device *d, enum choices_kind which,
+    const char *what, const char *text)
 {
 	return d->backend->tuning != NULL ?
 	    d->backend->tuning->choose(d, which, what, text) : 0;
@@ -201,7 +202,8 @@ task_reads(const struct task *t)
 	if (t->no_grad)
 		return 0;
 	/* READS_X_DW needs x for the gradient of the weights only. */
-	return t->needs_weight_grad && (t->reads & READS_X_DW) ? reads | READS_X : reads;
+	return t->needs_weight_grad && (t->reads & READS_X_DW) ?
+	    reads | READS_X : reads;
 }
 
 void

@@ -28,7 +28,8 @@
  * train/optim/optimizer.c.
  */
 FORMULA double
-ratio_of(const struct ratio_rule *r, double lr, double decay, double w, double d)
+ratio_of(const struct ratio_rule *r, double lr, double decay, double w,
+    double d)
 {
 	double all = r->kind == RATIO_LARS ? d + decay * w : d, t;
 
@@ -90,15 +91,17 @@ loss_is_bad(double loss, double largest)
  * clip_grad_norm_; 0: no limit.  ${lost} is 1 if a loss is out of range.
  */
 FORMULA struct step_check
-step_check_of(double trained, double statistics, double scale, double clip, int lost)
+step_check_of(double trained, double statistics, double scale, double clip,
+    int lost)
 {
 	struct step_check v;
 
 	v.scale = scale;
 	v.norm = sqrt(trained) * scale;
 	v.statistics = isfinite(statistics) != 0;
-	v.kind = lost ? STEP_CHECK_LOSS : !isfinite(v.norm) ? STEP_CHECK_GRADIENT :
-	    !v.statistics ? STEP_CHECK_STATISTICS : STEP_CHECK_STEP;
+	v.kind = lost ? STEP_CHECK_LOSS : !isfinite(v.norm) ?
+	    STEP_CHECK_GRADIENT : !v.statistics ? STEP_CHECK_STATISTICS :
+	    STEP_CHECK_STEP;
 	if (clip > 0 && v.norm > clip)
 		v.scale *= clip / (v.norm + 1e-6);
 	return v;

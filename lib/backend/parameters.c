@@ -41,8 +41,8 @@ device_update(struct device *d, const struct update *u)
 		struct update_rates r = update_rates(u, p, u->scale,
 		    u->ratio != NULL ? u->ratio[p->param] : 1);
 
-		d->backend->param->update(d, &(struct update){ .w = parameters_at(d,
-		    u->w, p->at),
+		d->backend->param->update(d,
+		    &(struct update){ .w = parameters_at(d, u->w, p->at),
 			.m = parameters_at(d, u->m, p->state_at),
 			.g = parameters_at(d, u->g, p->at), .n = p->n,
 			.lr = r.lr, .momentum = u->momentum, .decay = r.decay,
@@ -86,8 +86,8 @@ device_clamp(struct device *d, const struct clamp *c)
 		return;
 	}
 	for (size_t i = 0; i < c->shards; i++)
-		d->backend->param->clamp(d, &(struct clamp){ .x = parameters_at(d,
-		    c->x,
+		d->backend->param->clamp(d,
+		    &(struct clamp){ .x = parameters_at(d, c->x,
 			c->shard[i].at), .n = c->shard[i].n,
 			.max = c->max, .scale = c->scale });
 }
@@ -102,8 +102,8 @@ device_track(struct device *d, const struct track *t)
 	for (size_t i = 0; i < t->shards; i++) {
 		const struct owned_shard *p = &t->shard[i];
 
-		d->backend->param->track(d, &(struct track){ .w = parameters_at(d,
-		    t->w, p->state_at),
+		d->backend->param->track(d,
+		    &(struct track){ .w = parameters_at(d, t->w, p->state_at),
 			.x = parameters_at(d, t->x, p->at), .n = p->n,
 			.rate = t->rate * p->factor[0],
 			.scale = t->scale * p->factor[1] });
@@ -124,7 +124,8 @@ device_has_step_check(const struct device *d)
 }
 
 void
-device_step_check(struct device *d, struct step_check *v, const struct step_check_args *j)
+device_step_check(struct device *d, struct step_check *v,
+    const struct step_check_args *j)
 {
 	d->backend->check->check(d, v, j);
 }
@@ -142,8 +143,8 @@ device_ratios(struct device *d, const struct ratios *r)
 }
 
 void
-device_flag_losses(struct device *d, float *lost, const struct outcome *o, size_t n,
-    double largest, int other)
+device_flag_losses(struct device *d, float *lost, const struct outcome *o,
+    size_t n, double largest, int other)
 {
 	d->backend->check->flag_losses(d, lost, o, n, largest, other);
 }

@@ -217,7 +217,10 @@ struct ratio_rule {
 	int clip;			/* 1: no ratio enlarges a step */
 };
 
-/* A parameter: factors of learning rate and decay; ${has_ratio} 0: its ratio is 1. */
+/*
+ * A parameter: factors of learning rate and decay; ${has_ratio} 0: its ratio is
+ * 1.
+ */
 struct layer { double factor[2]; size_t has_ratio; };
 
 /*

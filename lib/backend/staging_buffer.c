@@ -50,7 +50,8 @@ staging_buffer_place_streams(struct staging_buffer *t, const struct dims *input)
  * for soft labels, since either may come.
  */
 static void
-staging_buffer_place_small(struct staging_buffer *t, const struct input_spec *needs)
+staging_buffer_place_small(struct staging_buffer *t,
+    const struct input_spec *needs)
 {
 	size_t n = (size_t)t->n, at = sizeof(struct feed_values);
 
@@ -74,8 +75,8 @@ staging_buffer_place_small(struct staging_buffer *t, const struct input_spec *ne
 }
 
 struct staging_buffer *
-staging_buffer_new(struct device *d, const struct input_spec *needs, const struct dims *input,
-    int heads)
+staging_buffer_new(struct device *d, const struct input_spec *needs,
+    const struct dims *input, int heads)
 {
 	struct staging_buffer *t;
 
@@ -123,7 +124,8 @@ staging_buffer_bytes(const struct staging_buffer *t)
  * address, or NULL if ${from} is NULL.
  */
 static void *
-staging_buffer_put(struct staging_buffer *t, char *at, size_t place, const void *from, size_t bytes)
+staging_buffer_put(struct staging_buffer *t, char *at, size_t place,
+const void *from, size_t bytes)
 {
 	if (from == NULL)
 		return NULL;
@@ -133,7 +135,8 @@ staging_buffer_put(struct staging_buffer *t, char *at, size_t place, const void 
 
 /* Write target ${i} to the host copy, and make the device's view of it. */
 static void
-staging_buffer_put_target(struct staging_buffer *t, char *at, int i, const struct target *from)
+staging_buffer_put_target(struct staging_buffer *t, char *at, int i,
+    const struct target *from)
 {
 	size_t n = (size_t)t->n;
 	const struct staging_offsets *p = &t->positions[i];
@@ -161,8 +164,8 @@ staging_buffer_prefetch_bytes(const struct staging_buffer *t)
 }
 
 void
-staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, void *to,
-    const struct stream *stream)
+staging_buffer_prefetch(const struct staging_buffer *t, struct device *d,
+    void *to, const struct stream *stream)
 {
 	for (int i = 0; i < t->streams; i++)
 		device_upload_async(d, (char *)to + t->stream_at[i],
@@ -174,8 +177,8 @@ staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, void *
  * host.
  */
 static void
-staging_buffer_bring_streams(struct staging_buffer *t, char *at, const char *uploaded,
-    const struct feed *f)
+staging_buffer_bring_streams(struct staging_buffer *t, char *at,
+    const char *uploaded, const struct feed *f)
 {
 	for (int i = 0; i < t->streams; i++) {
 		t->stream[i] = f->stream[i];
@@ -189,8 +192,8 @@ staging_buffer_bring_streams(struct staging_buffer *t, char *at, const char *upl
 }
 
 const struct feed *
-staging_buffer_load(struct staging_buffer *t, void *to, const void *uploaded, const struct feed *f,
-    const struct feed_values **values)
+staging_buffer_load(struct staging_buffer *t, void *to, const void *uploaded,
+    const struct feed *f, const struct feed_values **values)
 {
 	const struct feed_values now = { f->seed, feed_scale(f) };
 	char *at = to;
@@ -202,8 +205,8 @@ staging_buffer_load(struct staging_buffer *t, void *to, const void *uploaded, co
 	at += t->small_at;
 	*values = staging_buffer_put(t, at, 0, &now, sizeof(now));
 	t->feed = (struct feed){ .stream = t->stream, .target = t->target,
-		.clip = staging_buffer_put(t, at, t->clip, f->clip, (size_t)t->n *
-		    sizeof(uint64_t)),
+		.clip = staging_buffer_put(t, at, t->clip, f->clip,
+		    (size_t)t->n * sizeof(uint64_t)),
 		.seed = f->seed, .scale = f->scale,
 		.outcome = f->outcome == NULL ? NULL :
 		    (struct outcome *)(at + t->outcome) };
@@ -229,7 +232,8 @@ staging_buffer_key(const struct staging_buffer *t, const struct feed *f)
 }
 
 void
-staging_buffer_return_outcome(const struct staging_buffer *t, const struct feed *f)
+staging_buffer_return_outcome(const struct staging_buffer *t,
+    const struct feed *f)
 {
 	if (t != NULL && f->outcome != NULL)
 		device_copy(t->device, f->outcome, t->feed.outcome,

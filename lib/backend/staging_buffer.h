@@ -27,8 +27,8 @@ struct staging_buffer;
  * staging_buffer_bytes(t):
  * Return the bytes of device memory that the buffer needs, aligned to 8.
  */
-struct staging_buffer *staging_buffer_new(struct device *d, const struct input_spec *needs,
-    const struct dims *input, int heads);
+struct staging_buffer *staging_buffer_new(struct device *d,
+    const struct input_spec *needs, const struct dims *input, int heads);
 void staging_buffer_free(struct staging_buffer *t);
 size_t staging_buffer_bytes(const struct staging_buffer *t);
 
@@ -42,8 +42,8 @@ size_t staging_buffer_bytes(const struct staging_buffer *t);
  * unchanged until the copies are done.
  */
 size_t staging_buffer_prefetch_bytes(const struct staging_buffer *t);
-void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, void *to,
-    const struct stream *stream);
+void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d,
+    void *to, const struct stream *stream);
 
 /*
  * staging_buffer_load(t, at, uploaded, f, values):
@@ -64,8 +64,11 @@ void staging_buffer_prefetch(const struct staging_buffer *t, struct device *d, v
  * Do nothing if that is NULL.
  */
 const struct feed *staging_buffer_load(struct staging_buffer *t, void *at,
-    const void *uploaded, const struct feed *f, const struct feed_values **values);
-uint64_t staging_buffer_key(const struct staging_buffer *t, const struct feed *f);
-void staging_buffer_return_outcome(const struct staging_buffer *t, const struct feed *f);
+    const void *uploaded, const struct feed *f,
+    const struct feed_values **values);
+uint64_t staging_buffer_key(const struct staging_buffer *t,
+    const struct feed *f);
+void staging_buffer_return_outcome(const struct staging_buffer *t,
+    const struct feed *f);
 
 #endif

@@ -88,9 +88,9 @@ commit_end(struct commit *c)
 }
 
 /*
- * Return the part of the temporary name that stands for ${path}.  The whole name
- * must fit in the 255 bytes of a file system, so a long one is cut and its hash
- * added.  The caller frees it.
+ * Return the part of the temporary name that stands for ${path}.  The whole
+ * name must fit in the 255 bytes of a file system, so a long one is cut and its
+ * hash added.  The caller frees it.
  */
 static char *
 commit_stem(const char *path)
@@ -99,8 +99,8 @@ commit_stem(const char *path)
 	size_t n = strlen(name);
 	char hash[33];
 
-	return n <= STEM_MAX ? xstrdup(name) : xprintf("%.*s~%.8s", STEM_MAX - 9,
-	    name, hash128_text(hash128(name, n), hash));
+	return n <= STEM_MAX ? xstrdup(name) : xprintf("%.*s~%.8s",
+	    STEM_MAX - 9, name, hash128_text(hash128(name, n), hash));
 }
 
 /* Return 1 if ${name} has the form ".NAME.tmp.HEX" of commit_open_temporary. */

@@ -48,7 +48,9 @@ program_start(const char *argv0)
 	name = slash != NULL ? slash + 1 : argv0;
 	fail_occupy_descriptors();
 	signal(SIGXFSZ, SIG_IGN);
-	/* A parent may have ignored SIGCHLD.  Then waitpid returns no status. */
+	/*
+	 * A parent may have ignored SIGCHLD.  Then waitpid returns no status.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 }
 

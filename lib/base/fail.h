@@ -26,8 +26,8 @@ const char *program_name(void);
  * program_start(argv0):
  * Set the program name for messages.  Call it first, before other threads
  * exist.  ${argv0} must remain valid.  It also ignores SIGXFSZ, so that a file
- * size limit becomes an ordinary write error, and stops ignoring SIGCHLD, so that
- * waitpid returns the status of children.
+ * size limit becomes an ordinary write error, and stops ignoring SIGCHLD, so
+ * that waitpid returns the status of children.
  */
 void program_start(const char *argv0);
 

@@ -38,7 +38,9 @@ stream_unit(const char *name)
 	    strcmp(name, STREAM_RGBDIFF) == 0 ? 3 : 0;
 }
 
-/* Return the consecutive stored frames of ${s} that one frame of a clip reads. */
+/*
+ * Return the consecutive stored frames of ${s} that one frame of a clip reads.
+ */
 static int
 stream_span(const struct stream_spec *s)
 {

@@ -158,8 +158,8 @@ file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
 			return error_errno(e, "%s: offset %llu: cannot read",
 			    Q(path), (unsigned long long)at);
 		if (k == 0)
-			return error_set(e, "%s: offset %llu: file ends after %zu "
-			    "bytes (wanted %zu)", Q(path),
+			return error_set(e, "%s: offset %llu: file ends after "
+			    "%zu bytes (wanted %zu)", Q(path),
 			    (unsigned long long)at, n - left, n);
 		p += k;
 		left -= (size_t)k;
@@ -217,13 +217,14 @@ file_is_dir(const char *path)
 int
 file_is_litter(const char *name, struct litter *l)
 {
-	static const char *const pattern[] = { ".*", "Thumbs.db", "ehthumbs*.db",
-		"desktop.ini", "Icon\r", "__MACOSX", "@eaDir", "lost+found",
-		"$RECYCLE.BIN", "System Volume Information", "README*",
-		"LICENSE*", "*.txt", "*.md", "*.rst", "*.pdf", "*.rtf", "*.doc",
-		"*.docx", "*.xls", "*.xlsx", "*.csv", "*.tsv", "*.json", "*.xml",
-		"*.yaml", "*.yml", "*.html", "*.log", "*.ini", "*.lnk", "*.url",
-		"*.nfo", "*.srt", "*.vtt" };
+	static const char *const pattern[] = { ".*", "Thumbs.db",
+		"ehthumbs*.db", "desktop.ini", "Icon\r", "__MACOSX", "@eaDir",
+		"lost+found", "$RECYCLE.BIN", "System Volume Information",
+		"README*", "LICENSE*", "*.txt", "*.md", "*.rst",
+		"*.pdf", "*.rtf", "*.doc", "*.docx", "*.xls", "*.xlsx",
+		"*.csv", "*.tsv", "*.json", "*.xml", "*.yaml", "*.yml",
+		"*.html", "*.log", "*.ini", "*.lnk", "*.url", "*.nfo",
+		"*.srt", "*.vtt" };
 	size_t i = 0, n = sizeof(pattern) / sizeof(*pattern);
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)

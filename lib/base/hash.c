@@ -64,8 +64,9 @@ static uint32_t shift_by_lane[4][256];
 static uint32_t
 hash_shift(uint32_t crc)
 {
-	return shift_by_lane[0][crc & 0xff] ^ shift_by_lane[1][crc >> 8 & 0xff] ^
-	    shift_by_lane[2][crc >> 16 & 0xff] ^ shift_by_lane[3][crc >> 24];
+	return shift_by_lane[0][crc & 0xff] ^ shift_by_lane[1][crc >> 8 &
+	    0xff] ^ shift_by_lane[2][crc >> 16 & 0xff] ^ shift_by_lane[3][crc >>
+	    24];
 }
 
 /* memcpy because ${p} may be at any address. */

@@ -123,7 +123,8 @@ json_put_bytes(struct json_writer *w, const char *key, const char *s)
 	while (*s != '\0') {
 		int n = text_utf8(s);
 
-		buffer_add(&b, n > 0 ? s : "\357\277\275", n > 0 ? (size_t)n : 3);
+		buffer_add(&b, n > 0 ? s : "\357\277\275", n > 0 ? (size_t)n :
+		    3);
 		s += n > 0 ? n : 1;
 	}
 	json_put_text(w, key, b.data);

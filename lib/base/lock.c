@@ -120,7 +120,8 @@ dir_locked(const char *dir, const char *name, char *who, size_t size)
 	int fd = file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	/* A shared lock: several processes that only test do not hinder each
 	 * other. */
-	int held = fd >= 0 && TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&
+	int held = fd >= 0 &&
+	    TEMP_FAILURE_RETRY(flock(fd, LOCK_SH | LOCK_NB)) != 0 &&
 	    errno == EWOULDBLOCK;
 
 	if (held)

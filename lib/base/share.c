@@ -125,7 +125,8 @@ static void
 share_names_similar(const struct share_names *names, const char *typed,
     struct buffer *to)
 {
-	int largest = (int)strlen(typed) / 2, least = largest, of = 0, shown = 0;
+	int largest = (int)strlen(typed) / 2, least = largest, of = 0,
+	    shown = 0;
 
 	for (size_t i = 0; i < names->n; i++) {
 		int d = share_name_distance(typed, names->item[i]);
@@ -188,8 +189,8 @@ share_say_missing(const char *folder, const char *name, const char *where,
 		for (size_t i = 0; i < names->n; i++)
 			buffer_printf(&b, "%s%s", i > 0 ? ", " : "",
 			    names->item[i]);
-		fail("no %s in %s (there are: %s; wanted one of them, or the path "
-		    "of %s)", text_quote(name), folder, b.data, kind);
+		fail("no %s in %s (there are: %s; wanted one of them, or the "
+		    "path of %s)", text_quote(name), folder, b.data, kind);
 	}
 	buffer_free(&b);
 }

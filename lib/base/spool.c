@@ -148,7 +148,8 @@ spool_spill(struct spool *s)
 {
 	if (s->fd < 0 && (s->fd = spool_open_file()) < 0)
 		return -1;
-	if (file_write(s->fd, spool_directory(), s->tail.data, s->tail.n) != 0) {
+	if (file_write(s->fd, spool_directory(), s->tail.data,
+	    s->tail.n) != 0) {
 		/* The tail stays in memory; the next try writes all of it. */
 		lseek(s->fd, (off_t)s->in_file, SEEK_SET);
 		return -1;

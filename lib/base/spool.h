@@ -54,8 +54,8 @@ void spool_free(struct spool *s);
 /*
  * spool_add(s, data, n):
  * Append an item of ${n} bytes.  Return 0, or -1 after a message if the file
- * cannot be written.  The item is kept in memory then, and a later call tries to
- * write it again.
+ * cannot be written.  The item is kept in memory then, and a later call tries
+ * to write it again.
  */
 int spool_add(struct spool *s, const void *data, size_t n);
 

@@ -90,14 +90,17 @@ table_add_row(struct table *t, char *line, int number, size_t *cap)
 	}
 	for (size_t i = 0; i < n; i++)
 		if (table_unescape(cell[i]) != 0)
-			bad = fail("%s:%d: column %s: unknown escape (wanted \\t, \\n, "
-			    "\\r or \\\\)", t->path, number, t->name[i]);
+			bad = fail("%s:%d: column %s: unknown escape (wanted "
+			    "\\t, \\n, \\r or \\\\)", t->path, number,
+			    t->name[i]);
 	/* Both arrays have the same capacity. */
 	if (t->rows == *cap) {
 		size_t capacity = *cap;
 
-		t->cell = array_reserve(t->cell, t->rows, &capacity, sizeof(*t->cell));
-		t->line = array_reserve(t->line, t->rows, cap, sizeof(*t->line));
+		t->cell = array_reserve(t->cell, t->rows, &capacity,
+		    sizeof(*t->cell));
+		t->line = array_reserve(t->line, t->rows, cap,
+		    sizeof(*t->line));
 	}
 	t->cell[t->rows] = cell;
 	t->line[t->rows++] = number;
@@ -149,8 +152,8 @@ table_parse(const char *what, const char *text)
 		if (text_chomp(line) != 0)
 			bad = fail("%s:%d: a carriage return within the line",
 			    t->path, number);
-		else if (line[strspn(line, " ")] == '\0' || strncmp(line, "# ", 2) == 0 ||
-		    strcmp(line, "#") == 0)
+		else if (line[strspn(line, " ")] == '\0' || strncmp(line, "# ",
+		    2) == 0 || strcmp(line, "#") == 0)
 			continue;
 		else if (t->name == NULL)
 			bad = table_set_header(t, line + (*line == '#'),
@@ -159,7 +162,8 @@ table_parse(const char *what, const char *text)
 			bad = table_add_row(t, line, number, &cap);
 	}
 	if (!bad && t->name == NULL)
-		bad = fail("%s: empty (wanted a table with a header line)", what);
+		bad = fail("%s: empty (wanted a table with a header line)",
+		    what);
 	if (bad) {
 		table_free(t);
 		return NULL;
@@ -212,7 +216,8 @@ table_text(const struct table *t, size_t row, const char *name)
 
 	if (c < 0)
 		return fail_null("%s: no column %s%s", t->path, name,
-		    t->columns > 1 ? "" : " (wanted columns separated by tabs)");
+		    t->columns > 1 ? "" : " (wanted columns separated by "
+		    "tabs)");
 	return t->cell[row][c];
 }
 
@@ -241,6 +246,7 @@ table_real(const struct table *t, size_t row, const char *name, double min,
 		return -1;
 	if (text_real(s, min, max, to) != 0)
 		return fail("%s:%d: column %s: %s (wanted a number from %g to "
-		    "%g)", t->path, t->line[row], name, text_quote(s), min, max);
+		    "%g)", t->path, t->line[row], name, text_quote(s), min,
+		    max);
 	return 0;
 }

@@ -166,8 +166,8 @@ text_real(const char *s, double min, double max, double *to)
 	v = strtod(s, &end);
 	/* ERANGE with a small result is underflow, which is accepted if it is
 	 * not 0: many options are off at 0. */
-	if (end == s || *end != '\0' || (errno != 0 && (v == 0 || fabs(v) > 1)) ||
-	    !(v >= min && v <= max))
+	if (end == s || *end != '\0' ||
+	    (errno != 0 && (v == 0 || fabs(v) > 1)) || !(v >= min && v <= max))
 		return -1;
 	*to = v;
 	return 0;

@@ -53,7 +53,7 @@ struct bench_allreduce_job {
 	struct figure seconds;
 	struct overlap overlap;
 	struct tuning tuning;
-	int own_processors;			/* 1: no processor is shared by ranks */
+	int own_processors;		/* 1: no processor is shared by ranks */
 	char note[160];			/* how ranks are bound */
 };
 
@@ -113,8 +113,8 @@ bench_allreduce_sum(void *arg)
 {
 	struct bench_allreduce_job *j = arg;
 
-	return j->candidate->kind == NULL ? exact_allreduce(&j->exact, &j->tree, 0,
-	    j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
+	return j->candidate->kind == NULL ? exact_allreduce(&j->exact, &j->tree,
+	    0, j->n, j->result) : allreduce_run(&j->free, j->result, 0, j->n);
 }
 
 /* Time one sum.  Its time is that of the slowest rank. */
@@ -181,9 +181,9 @@ bench_allreduce_verify(struct bench *b, struct bench_allreduce_job *j)
 		    tolerance))
 			at = wrong++ == 0 ? i : at;
 	if (wrong > 0)
-		bench_wrong(b, "allreduce/%s/%zu: %lld elements of the sum, the "
-		    "first at %zu", j->candidate->name, j->n * sizeof(float),
-		    (long long)wrong, at);
+		bench_wrong(b, "allreduce/%s/%zu: %lld elements of the sum, "
+		    "the first at %zu", j->candidate->name,
+		    j->n * sizeof(float), (long long)wrong, at);
 	if (comm_max(j->comm, &wrong) != 0)
 		return EXIT_RANKS;
 	/* Another rank's errors count as one. */
@@ -241,9 +241,9 @@ bench_allreduce_measure(struct bench *b, struct bench_allreduce_job *j,
 		.arg = j };
 	status = bench_repeat(b, bench_allreduce_run_hidden, j);
 	if (status == 0)
-		bench_row(b, &j->overlap.share, "share", "of the exchange, behind a "
-		    "computation as long", "allreduce/%s/%.0f/hidden", what,
-		    bytes);
+		bench_row(b, &j->overlap.share, "share", "of the exchange, "
+		    "behind a computation as long", "allreduce/%s/%.0f/hidden",
+		    what, bytes);
 	figure_free(&j->overlap.share);
 	return status;
 }
@@ -254,7 +254,8 @@ bench_allreduce_measure_way(struct bench *b, struct bench_allreduce_job *j,
 {
 	const struct sum_options *o = j->o;
 	struct allreduce_options free = { .kind = j->candidate->kind,
-		.wire = o->wire, .columns = j->candidate->columns, .host = j->host,
+		.wire = o->wire, .columns = j->candidate->columns,
+		.host = j->host,
 		.elem = sizeof(float), .add = wire_sum, .max = j->n };
 	int status;
 
@@ -324,19 +325,21 @@ bench_allreduce_choose(const struct sum_options *o,
 	int n = 0, rows;
 
 	for (size_t i = 0; i < o->names; i++, n++) {
-		way[n] = (struct bench_allreduce_candidate){ .name = o->name[i] };
+		way[n] = (struct bench_allreduce_candidate){
+			.name = o->name[i] };
 		way[n].kind = algorithm_parse(o->name[i], &way[n].columns,
 		    &rows);
 	}
 	if (n == 0 && o->tune == NULL)
-		way[n++] = (struct bench_allreduce_candidate){ "exact", NULL, 0 };
+		way[n++] = (struct bench_allreduce_candidate){ "exact", NULL,
+			0 };
 	for (const struct algorithm *k = algorithms; o->names == 0 &&
 	    k->name != NULL; k++)
 		if ((k == native || o->tune != NULL) &&
 		    algorithm_can(k, o->comm, o->wire, sizeof(float)) &&
 		    (k != native || o->comm->t->allreduce != NULL))
-			way[n++] = (struct bench_allreduce_candidate){ k->name, k,
-			    0 };
+			way[n++] = (struct bench_allreduce_candidate){ k->name,
+			    k, 0 };
 	return n;
 }
 
@@ -380,18 +383,20 @@ int
 bench_allreduce(struct bench *b, const struct sum_options *o)
 {
 	struct bench_allreduce_job j = { .o = o, .comm = o->comm,
-		.microbatches = o->microbatches > 0 ? o->microbatches : o->comm->size };
-	struct bench_allreduce_candidate *way = xcalloc(o->names + 8, sizeof(*way));
+		.microbatches = o->microbatches > 0 ? o->microbatches :
+		o->comm->size };
+	struct bench_allreduce_candidate *way =
+	    xcalloc(o->names + 8, sizeof(*way));
 	int *host = xcalloc((size_t)o->comm->size, sizeof(*host));
 	int ways = bench_allreduce_choose(o, way), status = 0;
 	char bound[80];
 
 	j.host = host;
-	if ((j.own_processors = cores_binding(o->comm, bound, sizeof(bound))) < 0 ||
-	    cores_hosts(o->comm, host) != 0)
+	if ((j.own_processors = cores_binding(o->comm, bound, sizeof(bound))) <
+	    0 || cores_hosts(o->comm, host) != 0)
 		status = EXIT_RANKS;
-	snprintf(j.note, sizeof(j.note), "the exact exchange to the library's; %s",
-	    bound);
+	snprintf(j.note, sizeof(j.note), "the exact exchange to the "
+	    "library's; %s", bound);
 	if (status == 0)
 		bench_allreduce_say_ranks(b, &j, bound);
 	for (size_t bytes = o->min; bytes <= o->max && status == 0;

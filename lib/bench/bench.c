@@ -84,8 +84,8 @@ bench_require(struct bench *b, const char *text, struct error *why)
 
 	if (at == NULL || at == text || at[1] != '=' ||
 	    text_real(at + 2, -1e300, 1e300, &r.bound) != 0)
-		return error_set(why, "%s: not a requirement (wanted NAME<=X or "
-		    "NAME>=X)", text_quote(text));
+		return error_set(why, "%s: not a requirement (wanted "
+		    "NAME<=X or NAME>=X)", text_quote(text));
 	r.name = xstrndup(text, (size_t)(at - text));
 	r.least = *at == '>';
 	b->require = array_reserve(b->require, b->requirements, &b->cap,

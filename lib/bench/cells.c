@@ -63,7 +63,8 @@ bench_cells_step(struct bench_cells_job *j, size_t i)
 		return -1;
 	start = clock_seconds();
 	fixture_pass(&j->fixture);
-	optim_step(&j->optim, j->fixture.net, j->fixture.gradient, 1, RATE, &norm);
+	optim_step(&j->optim, j->fixture.net, j->fixture.gradient, 1, RATE,
+	    &norm);
 	loss = fixture_loss(&j->fixture);
 	end = clock_seconds();
 	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
@@ -113,7 +114,8 @@ bench_cells_print(struct bench_cells_job *j)
 
 		snprintf(prefix, sizeof(prefix), "step/%s/%s",
 		    j->o->graph->name, shape_text(&c->shape, text));
-		snprintf(note, sizeof(note), "%.4g GMACs a clip", c->macs / 1e9);
+		snprintf(note, sizeof(note), "%.4g GMACs a clip",
+		    c->macs / 1e9);
 		bench_row(j->b, &c->seconds, "s", note, "%s/step", prefix);
 		bench_rate(j->b, &c->seconds, c->shape.n, "clips/s", NULL,
 		    "%s/clips", prefix);

@@ -165,8 +165,9 @@ cluster_transfer(void *arg, int from, int to, size_t bytes)
 
 	if (by_short == UNKNOWN)
 		return seconds;
-	/* A message takes the faster protocol.  In that of short messages, every
-	 * 4 bytes carry a flag of 4 bytes (LL of NCCL, src/graph/tuning.cc). */
+	/* A message takes the faster protocol.  In that of short messages,
+	 * every 4 bytes carry a flag of 4 bytes (LL of NCCL,
+	 * src/graph/tuning.cc). */
 	more = v[apart ? NETWORK_LATENCY : HOST_LATENCY] - by_short;
 	return seconds < more ? 2 * seconds : more + seconds;
 }
@@ -176,7 +177,8 @@ cluster_add(void *arg, size_t n)
 {
 	const struct cluster_links *l = arg;
 
-	return l->c->v[ADD] > 0 ? (double)(n * sizeof(float)) / l->c->v[ADD] : 0;
+	return l->c->v[ADD] > 0 ? (double)(n * sizeof(float)) / l->c->v[ADD] :
+	    0;
 }
 
 /*

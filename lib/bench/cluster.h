@@ -6,10 +6,10 @@
  * rank (bench/step_profile.h), the messages that the trainer would send
  * (bench/step_lists.h) and the properties of the cluster.
  *
- * Ranks work in lockstep: the slowest rank delays all.  Buckets of gradients are
- * summed one after another, each when the backward pass of the slowest rank has
- * finished its gradients, and at the earliest after the bucket before.  With a
- * cycle, each sum has all gradients that are ready, as in Horovod.
+ * Ranks work in lockstep: the slowest rank delays all.  Buckets of gradients
+ * are summed one after another, each when the backward pass of the slowest rank
+ * has finished its gradients, and at the earliest after the bucket before.
+ * With a cycle, each sum has all gradients that are ready, as in Horovod.
  */
 
 #include "bench/step_lists.h"
@@ -20,11 +20,13 @@
 enum cluster_property {
 	HOST_LATENCY, HOST_BANDWIDTH, HOST_TOTAL,	/* links in a host */
 	HOST_SHORT,
-	NETWORK_LATENCY, NETWORK_BANDWIDTH, NETWORK_TOTAL,	/* between hosts */
+	/* between hosts */
+	NETWORK_LATENCY, NETWORK_BANDWIDTH, NETWORK_TOTAL,
 	NETWORK_SHORT,
 	ADD,				/* bytes added per second; 0: no time */
 	HOSTS, RANKS_PER_HOST, CORES, BUCKET, CYCLE,
-	JITTER, SKEW,			/* mean delays, as part of the compute */
+	JITTER, SKEW,			/* mean delays, as part of the
+					 * compute */
 	START, MTBF, CHECKPOINT, INTERVAL, RESTART,
 	CLUSTER_PROPERTIES
 };
@@ -57,8 +59,8 @@ enum { CLUSTER_SIZES = 14, CLUSTER_SECONDS = STEP_PARTS + CLUSTER_SIZES };
 /*
  * cluster_exchanges(c, s, seconds):
  * Walk the messages of a step and write the seconds of one exchange of each
- * part to seconds[CLUSTER_SECONDS].  Return 0, or -1 after a message if the ranks do
- * not fill the grid of the algorithm.
+ * part to seconds[CLUSTER_SECONDS].  Return 0, or -1 after a message if the
+ * ranks do not fill the grid of the algorithm.
  */
 int cluster_exchanges(const struct cluster *c, const struct step_lists *s,
     double *seconds);
@@ -77,8 +79,8 @@ enum cluster_part {
  *
  * cluster_delay(c, cell, ranks, u, skew):
  * Return the time of the slowest of ${ranks} ranks, divided by the median time
- * of a step.  ${u}, from 0 to 1, is the quantile of the slowest rank; ${skew} is
- * the one of the constant differences of ranks.
+ * of a step.  ${u}, from 0 to 1, is the quantile of the slowest rank; ${skew}
+ * is the one of the constant differences of ranks.
  *
  * cluster_step(c, cell, s, seconds, delay, part):
  * Write the parts of a step to part[CLUSTER_PARTS].  ${seconds} are those of
@@ -93,10 +95,10 @@ void cluster_step(const struct cluster *c, const struct step_cell *cell,
 
 /*
  * cluster_run(c, ranks, work, draw, arg, failures):
- * Return the seconds of a run that computes for ${work} seconds, with its start,
- * checkpoints, failures, lost work and restarts.  ${draw}(arg) returns uniform
- * numbers from 0 to 1.  Set ${*failures}.  Return infinity if the run does not
- * end within 10,000 failures.
+ * Return the seconds of a run that computes for ${work} seconds, with its
+ * start, checkpoints, failures, lost work and restarts.  ${draw}(arg) returns
+ * uniform numbers from 0 to 1.  Set ${*failures}.  Return infinity if the run
+ * does not end within 10,000 failures.
  */
 double cluster_run(const struct cluster *c, int ranks, double work,
     double (*draw)(void *arg), void *arg, int *failures);

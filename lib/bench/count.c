@@ -63,8 +63,8 @@ count_step(struct bench *b, const char *name, const struct step_lists *s)
 	    s->ranks);
 	bench_value(b, bytes / least, "ratio", "to reduce-scatter and "
 	    "all-gather", "count/%s/%d/bytes", name, s->ranks);
-	bench_value(b, chain, "messages", "one after another", "count/%s/%d/chain",
-	    name, s->ranks);
+	bench_value(b, chain, "messages", "one after another",
+	    "count/%s/%d/chain", name, s->ranks);
 	return 0;
 }
 

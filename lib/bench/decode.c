@@ -117,17 +117,18 @@ bench_decode_check(struct bench *b, struct bench_decode_job *j)
 
 	if (a->truncated || a->damage > 0 ||
 	    (a->listed >= 0 && a->packets != a->listed))
-		bench_wrong(b, "%s: %" PRId64 " of %" PRId64 " packets, damaged "
-		    "in %" PRId64 " places: %s", text_quote(j->path),
+		bench_wrong(b, "%s: %" PRId64 " of %" PRId64 " packets, "
+		    "damaged in %" PRId64 " places: %s", text_quote(j->path),
 		    a->packets, a->listed, a->damage,
 		    a->truncated ? "the file is truncated" : a->message);
 	for (int i = 0; i < pool_threads(j->pool); i++)
 		if (j->account[i].frames != a->frames ||
 		    j->made[i].frames != a->frames)
-			bench_wrong(b, "%s: thread %d decoded %" PRId64 " frames,"
-			    " and %" PRId64 " to extract them (thread 0 %" PRId64
-			    ")", text_quote(j->path), i, j->account[i].frames,
-			    j->made[i].frames, a->frames);
+			bench_wrong(b, "%s: thread %d decoded "
+			    "%" PRId64 " frames, and %" PRId64 " to extract "
+			    "them (thread 0 %" PRId64 ")", text_quote(j->path),
+			    i, j->account[i].frames, j->made[i].frames,
+			    a->frames);
 }
 
 static int

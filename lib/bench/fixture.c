@@ -33,7 +33,8 @@ fixture_prefetch(struct fixture *r)
 
 	if (net_reserve_prefetch(n) != 0)
 		return -1;
-	for (int i = 0; i < n->graph->needs.streams && n->prefetch.buffer != NULL; i++) {
+	for (int i = 0; i < n->graph->needs.streams &&
+	    n->prefetch.buffer != NULL; i++) {
 		size_t bytes = dims_count(&r->plan->input[i]);
 		uint8_t *pinned = device_alloc_host(n->device, bytes);
 

@@ -51,7 +51,9 @@ int fixture_shape(struct fixture *r, const struct bench_shape *s);
  */
 int fixture_prefetch(struct fixture *r);
 
-/* fixture_upload(r): Upload the pixels once and wait until the device has them. */
+/*
+ * fixture_upload(r): Upload the pixels once and wait until the device has them.
+ */
 void fixture_upload(struct fixture *r);
 
 /*

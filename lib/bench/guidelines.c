@@ -1,6 +1,6 @@
 /*
- * Compare networks by the three costs of "Training Kinetics in 15 Minutes" (Lin,
- * Gan and Han 2019): computation, input and gradients.
+ * Compare networks by the three costs of "Training Kinetics in 15 Minutes"
+ * (Lin, Gan and Han 2019): computation, input and gradients.
  *
  * A step of one rank takes, for each cost alone,
  *
@@ -99,7 +99,9 @@ guidelines_print_sizes(struct guidelines_job *j, const struct prediction *p)
 	    parameters / 1e6, input / 1e6, gradients / 1e6, rate);
 }
 
-/* Write the seconds of a mean step that each cost alone takes to ${alone}[3]. */
+/*
+ * Write the seconds of a mean step that each cost alone takes to ${alone}[3].
+ */
 static void
 guidelines_alone(const struct prediction *p, double *alone)
 {
@@ -202,7 +204,8 @@ guidelines_take(struct step_cell *c, const struct step_cell *from,
 
 /* Give the gradients of ${p} the elements of ${from} in all. */
 static void
-guidelines_take_gradients(struct step_profile *p, const struct step_profile *from)
+guidelines_take_gradients(struct step_profile *p,
+    const struct step_profile *from)
 {
 	double factor = (double)from->elements / (double)p->elements;
 

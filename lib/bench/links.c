@@ -32,8 +32,10 @@ struct links_job {
 	const int *host;
 	int network;			/* 1: between hosts */
 	int partner;			/* of this rank; -1: none */
-	int leader;			/* 1: this rank takes part in ping-pong */
-	int active;			/* ranks of the first host that exchange */
+	int leader;			/* 1: this rank takes part in
+					 * ping-pong */
+	int active;			/* ranks of the first host that
+					 * exchange */
 	char *out, *in;
 	size_t bytes;
 	int exchange;			/* 1: both directions at once */
@@ -142,8 +144,8 @@ links_fit(const double *t, double *latency, double *bandwidth)
 	*latency = t[0];
 	*bandwidth = 1 / slope;
 	for (int i = 0; i < SIZES; i++) {
-		double error = fabs(*latency + slope * (double)sizes[i] - t[i]) /
-		    t[i];
+		double error =
+		    fabs(*latency + slope * (double)sizes[i] - t[i]) / t[i];
 
 		worst = error > worst ? error : worst;
 	}
@@ -151,8 +153,8 @@ links_fit(const double *t, double *latency, double *bandwidth)
 }
 
 /*
- * Measure messages of ${bytes}; set ${*least} to the seconds of the fastest run,
- * which other processes disturbed least.
+ * Measure messages of ${bytes}; set ${*least} to the seconds of the fastest
+ * run, which other processes disturbed least.
  */
 static int
 links_measure(struct links_job *j, size_t bytes, int exchange, double *least)
@@ -194,7 +196,8 @@ links_print(struct links_job *j)
 	snprintf(note, sizeof(note), "largest error of the fit: %.0f %%",
 	    100 * error);
 	bench_value(j->b, latency, "s", note, "links/%s/latency", name);
-	bench_value(j->b, bandwidth, "bytes/s", NULL, "links/%s/bandwidth", name);
+	bench_value(j->b, bandwidth, "bytes/s", NULL, "links/%s/bandwidth",
+	    name);
 	snprintf(note, sizeof(note), "%d ranks send and receive at once",
 	    j->active);
 	bench_value(j->b, j->active * (double)LARGEST / all, "bytes/s", note,

@@ -129,7 +129,8 @@ bench_loader_run_once(struct bench_loader_job *j, int counts)
 	is = loader_stats(j->loader);
 	if (status != 0 || !counts)
 		return status;
-	us = 1e6 / (double)(is.frames > was.frames ? is.frames - was.frames : 1);
+	us = 1e6 / (double)(is.frames > was.frames ? is.frames - was.frames :
+	    1);
 	figure_add(&j->frames, frames / seconds);
 	figure_add(&j->clips, clips / seconds);
 	figure_add(&j->read, (is.read - was.read) * us);
@@ -177,7 +178,8 @@ static int
 bench_loader_gather(struct bench_loader_job *j)
 {
 	struct loader_options o = bench_loader_options(j, 1);
-	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0, &o);
+	struct microbatches *l = microbatches_of_steps(j->data, j->schedule, 0,
+	    &o);
 	struct microbatch mb = { 0 };
 	struct clip_request r = { 0 };
 	struct microbatch_max largest = microbatches_max(l);
@@ -236,9 +238,10 @@ bench_loader_compare(struct bench *b, struct bench_loader_job *j,
 		if (x->at.step >= CHECKED)
 			return 0;
 		if (!bench_loader_same(x, y, j->made->needs->streams)) {
-			bench_wrong(b, "loader/%s: step %" PRIu64 ", microbatch %d: "
-			    "other clips or pixels than one thread loads",
-			    j->name, x->at.step, x->index);
+			bench_wrong(b, "loader/%s: step "
+			    "%" PRIu64 ", microbatch %d: other clips or pixels "
+			    "than one thread loads", j->name, x->at.step,
+			    x->index);
 			return 0;
 		}
 		loader_return(many, x);
@@ -285,9 +288,9 @@ bench_loader_print(struct bench *b, struct bench_loader_job *j,
 {
 	char note[120];
 
-	snprintf(note, sizeof(note), "%dx%dx%d in microbatches of %d, %d thread%s",
-	    cell->batch, cell->frames, cell->crop, cell->group, b->threads,
-	    b->threads > 1 ? "s" : "");
+	snprintf(note, sizeof(note), "%dx%dx%d in microbatches of %d, %d "
+	    "thread%s", cell->batch, cell->frames, cell->crop, cell->group,
+	    b->threads, b->threads > 1 ? "s" : "");
 	bench_row(b, &j->frames, "frames/s", note, "loader/%s/frames", j->name);
 	bench_row(b, &j->clips, "clips/s", NULL, "loader/%s/clips", j->name);
 	bench_row(b, &j->read, "us", "a frame, on one thread",
@@ -301,8 +304,8 @@ bench_loader_print(struct bench *b, struct bench_loader_job *j,
 			bench_remark(b, "clips of stacks: no rows for "
 			    "libjpeg-turbo alone");
 		else
-			bench_remark(b, "frames are %s: no JPEG to compare with",
-			    dataset_ext(j->data, 0));
+			bench_remark(b, "frames are %s: no JPEG to compare "
+			    "with", dataset_ext(j->data, 0));
 		return;
 	}
 	bench_loader_print_alone(b, j, 1, "libjpeg-turbo alone, whole frames");

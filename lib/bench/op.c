@@ -97,7 +97,8 @@ bench_op_time_all(struct bench *b, struct bench_op_job *j)
 {
 	struct plan *p = j->fixture.plan;
 
-	plan_bind(p, j->fixture.net->arena, j->fixture.net->w, j->fixture.gradient);
+	plan_bind(p, j->fixture.net->arena, j->fixture.net->w,
+	    j->fixture.gradient);
 	plan_feed(p, &j->fixture.feed);
 	j->backward = 0;
 	for (int i = 0; i < p->n; i++)

@@ -46,7 +46,8 @@ bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
 
 	stored_clear(s);
 	for (int i = 0; i < images; i++) {
-		uint32_t k = (uint32_t)((uint64_t)i * samples / (uint64_t)images);
+		uint32_t k = (uint32_t)((uint64_t)i * samples /
+		    (uint64_t)images);
 		struct sample m = dataset_sample(d, k);
 		int frame = i % m.frames, bad;
 		struct clip_request r = { .t = 1, .side = side, .frame = &frame,

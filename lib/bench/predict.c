@@ -16,7 +16,8 @@ struct predict_job {
 	struct bench *b;
 	const struct predict_options *o;
 	struct prediction p;
-	double base;			/* clips per second and rank of the base */
+	double base;			/* clips per second and rank of the
+					 * base */
 };
 
 /* Return 1 if the seeds of a run differ by more than the profile does. */
@@ -113,8 +114,8 @@ predict_print_run(struct predict_job *j, const char *prefix)
 		    NULL : from < to ? "quantiles of 20 seeds" : "no spread",
 		    "%s/time/p%.0f", prefix, 100 * q[i]);
 	if (j->p.cluster.v[MTBF] > 0)
-		bench_value(j->b, (double)j->p.failures / PREDICTION_SEEDS, "failures",
-		    "mean of 20 seeds", "%s/failures", prefix);
+		bench_value(j->b, (double)j->p.failures / PREDICTION_SEEDS,
+		    "failures", "mean of 20 seeds", "%s/failures", prefix);
 	for (int i = from; i <= to && j->o->price > 0; i++)
 		bench_value(j->b, predict_quantile(f, q[i]) / 3600 *
 		    j->p.lists.ranks * j->o->price, "price", NULL,
@@ -130,7 +131,8 @@ predict_print(struct predict_job *j, const char *name,
 	double ranks = j->p.lists.ranks;
 	char prefix[80], note[40];
 
-	snprintf(prefix, sizeof(prefix), "cluster/%s/%d", name, j->p.lists.ranks);
+	snprintf(prefix, sizeof(prefix), "cluster/%s/%d", name,
+	    j->p.lists.ranks);
 	for (size_t i = 0; i < j->p.rate.n; i++)
 		figure_add(&efficiency, j->p.rate.v[i] / ranks / j->base);
 	snprintf(note, sizeof(note), "to %d rank%s", j->o->base,
@@ -148,7 +150,8 @@ predict_print(struct predict_job *j, const char *name,
 	curve->efficiency[2] = predict_quantile(&efficiency, 0.9);
 	for (int i = 0; i < 3; i++)
 		curve->time[i] = predict_quantile(j->o->schedule != NULL ?
-		    &j->p.time : &j->p.step, (const double[]){ 0.1, 0.5, 0.9 }[i]);
+		    &j->p.time : &j->p.step, (const double[]){ 0.1, 0.5,
+			0.9 }[i]);
 	figure_free(&efficiency);
 }
 

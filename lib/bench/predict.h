@@ -11,11 +11,12 @@ enum { PREDICT_COUNTS = 32,		/* numbers of ranks */
 	PREDICT_RANKS = 65536 };	/* the largest of them */
 
 struct predict_options {
-	const char *const *profile;	/* [profiles] paths of tables of vt-bench
-					 * profile; bench_predict reads the
-					 * first */
+	const char *const *profile;	/* [profiles] paths of tables of
+					 * vt-bench profile; bench_predict reads
+					 * the first */
 	size_t profiles;
-	const char *links;		/* path of the cluster (bench/cluster.h) */
+	const char *links;		/* path of the cluster
+					 * (bench/cluster.h) */
 	const char *const *setting;	/* [settings] "NAME=VALUE", which
 					 * override it */
 	size_t settings;

@@ -33,7 +33,8 @@ predict_plot(const struct predict_options *o, int spreads,
 		{ .y = { "time of a step, s", 0, 0, 10 }, .n = (int)names } };
 	struct plot p = { .title = "Predicted runs", .note = spreads ?
 		"Median of 20 seeds; shaded: P10 to P90" : "Median of 20 "
-		"seeds; no jitter and no skew of ranks is assumed", .w = 640, .h = 560,
+		"seeds; no jitter and no skew of ranks is assumed", .w = 640,
+		    .h = 560,
 		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = 2 };
 	double least = curve[0].time[1], most = least, unit[2] = { 0, 1 };
 	int bad;

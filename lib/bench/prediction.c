@@ -234,8 +234,8 @@ prediction_counts(const struct prediction *p, const struct predict_options *o,
 	int hosts = (int)p->cluster.v[HOSTS], bad;
 
 	if (o->counts == 0 && hosts > PREDICT_RANKS / per_host)
-		return fail("%d hosts of %d ranks (wanted at most %d ranks in all, or "
-		    "--ranks)", hosts, per_host, PREDICT_RANKS);
+		return fail("%d hosts of %d ranks (wanted at most %d ranks in "
+		    "all, or --ranks)", hosts, per_host, PREDICT_RANKS);
 	for (; n < o->counts; n++)
 		count[n] = o->ranks[n];
 	for (int h = 1; o->counts == 0 && n < PREDICT_COUNTS - 1 && h < hosts;

@@ -37,9 +37,9 @@ struct prediction {
 /*
  * prediction_open(p, o, profile):
  * Read the cluster of ${o} and the table ${profile}, and list the phases: those
- * of o->schedule, the shapes o->shapes, or all shapes of the profile if both are
- * NULL.  Return 0, or -1 after a message; prediction_close frees ${p} in both
- * cases.
+ * of o->schedule, the shapes o->shapes, or all shapes of the profile if both
+ * are NULL.  Return 0, or -1 after a message; prediction_close frees ${p} in
+ * both cases.
  */
 int prediction_open(struct prediction *p, const struct predict_options *o,
     const char *profile);
@@ -55,9 +55,9 @@ int prediction_simulate(struct prediction *p, const char *name, int ranks);
 
 /*
  * prediction_counts(p, o, count):
- * List the ranks to predict in ${count}[PREDICT_COUNTS]: those of ${o}, or those
- * of 1, 2, 4, ... hosts up to all.  Return their number, or -1 after a message
- * if a step has fewer microbatches than one of them, or than o->base.
+ * List the ranks to predict in ${count}[PREDICT_COUNTS]: those of ${o}, or
+ * those of 1, 2, 4, ... hosts up to all.  Return their number, or -1 after a
+ * message if a step has fewer microbatches than one of them, or than o->base.
  */
 int prediction_counts(const struct prediction *p,
     const struct predict_options *o, int *count);

@@ -37,8 +37,8 @@ int profile_measure(struct bench *b, struct fixture *r, struct optim *optim,
  * profile_tasks(r, optim, rate, seconds):
  * Run a whole step with learning rate ${rate} and time each task, with a device
  * synchronization after each.  Write the seconds of task i to seconds[0][i] of
- * the forward pass and seconds[1][i] of the backward pass; 0 if it is fused into
- * another.
+ * the forward pass and seconds[1][i] of the backward pass; 0 if it is fused
+ * into another.
  */
 void profile_tasks(struct fixture *r, struct optim *optim, double rate,
     double *seconds[2]);

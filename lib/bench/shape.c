@@ -11,7 +11,8 @@
 int
 shape_parse(const char *text, struct bench_shape *s)
 {
-	const int largest[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES, SCHEDULE_CROP };
+	const int largest[3] = { SCHEDULE_BATCH, SCHEDULE_FRAMES,
+		SCHEDULE_CROP };
 	char part[3][16];
 	int64_t v[3];
 
@@ -54,7 +55,8 @@ shape_schedule(const struct cell *cell, int n)
 	buffer_text(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\t"
 	    "lr\tstride_min\tstride_max\n");
 	for (int i = 0; i < n; i++)
-		buffer_printf(&b, "0\t0\t%d\t%d\t%d\t%d\t%d\t%d\t0.01\t%d\t%d\n",
+		buffer_printf(&b,
+		    "0\t0\t%d\t%d\t%d\t%d\t%d\t%d\t0.01\t%d\t%d\n",
 		    SCHEDULE_EPOCHS, i, cell[i].batch, cell[i].frames,
 		    cell[i].crop, cell[i].group, cell[i].stride_min,
 		    cell[i].stride_max);

@@ -13,8 +13,8 @@ enum { CLIPS = 24, STRIP = 3, GAP = 4, MAX = 160 };	/* frames per clip;
 							 * pixels */
 
 /*
- * Return frame ${k} of a clip as RGB.  Of a stack, take the first three channels,
- * or two and one of them again.  The caller frees it.
+ * Return frame ${k} of a clip as RGB.  Of a stack, take the first three
+ * channels, or two and one of them again.  The caller frees it.
  */
 static uint8_t *
 bench_sheet_frame(const struct stream *s, const uint8_t *clip, size_t k)
@@ -99,8 +99,10 @@ bench_sheet_take_clips(const struct dataset *d, struct loader *l,
 
 			bad = dataset_source(d, mb->sample[i], &path);
 			clip[n] = (struct plot_clip){
-				.m = bench_sheet_strip(z, s, s->bytes + (size_t)i * bytes),
-				.caption = bench_sheet_caption(d, mb->target, i),
+				.m = bench_sheet_strip(z, s,
+				    s->bytes + (size_t)i * bytes),
+				.caption = bench_sheet_caption(d, mb->target,
+				i),
 				.path = path };
 		}
 		loader_return(l, mb);
@@ -115,7 +117,8 @@ bench_sheet(const struct dataset *d, const struct schedule *s,
 {
 	struct plot_clip clip[CLIPS] = { { 0 } };
 	struct plot_sheet sheet = { .title = "Clips for training",
-		.note = "the first that the loader gives: the first, the middle "
+		.note = "the first that the loader gives: the first, the "
+		"middle "
 		"and the last frame of each", .clip = clip };
 	struct loader *l;
 	int n, bad;

@@ -156,8 +156,8 @@ bench_step_measure_upload(struct bench_step_job *j)
 		fixture_upload(&j->fixture);
 		figure_add(&f, clock_seconds() - start);
 	}
-	bench_row(j->b, &f, "s", "of the pixels; training overlaps it with a step",
-	    "%s/upload", j->prefix);
+	bench_row(j->b, &f, "s", "of the pixels; training overlaps it with a "
+	    "step", "%s/upload", j->prefix);
 	figure_free(&f);
 }
 
@@ -257,8 +257,8 @@ bench_step_check(struct bench_step_job *j)
 	    LOSS_TOLERANCE_16)) ||
 	    !(bench_step_error_of(norm, key_norm) <= (full ? NORM_TOLERANCE :
 	    NORM_TOLERANCE_16)))
-		bench_wrong(j->b, "%s: losses %.9g and %.9g, a gradient of norm "
-		    "%.9g (ref64: %.9g, %.9g, %.9g)", j->prefix, loss[0],
+		bench_wrong(j->b, "%s: losses %.9g and %.9g, a gradient of "
+		    "norm %.9g (ref64: %.9g, %.9g, %.9g)", j->prefix, loss[0],
 		    loss[1], norm, key[0], key[1], key_norm);
 	return 0;
 }
@@ -306,8 +306,8 @@ bench_step_measure(struct bench_step_job *j)
 	double alone;
 	int status;
 
-	if (fixture_open(&j->fixture, j->o->graph, j->o->device, &j->shape) != 0 ||
-	    fixture_prefetch(&j->fixture) != 0 ||
+	if (fixture_open(&j->fixture, j->o->graph, j->o->device,
+	    &j->shape) != 0 || fixture_prefetch(&j->fixture) != 0 ||
 	    optim_open(&j->optim, j->fixture.net, NULL) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, bench_step_run, j)) != 0)

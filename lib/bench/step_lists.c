@@ -147,7 +147,8 @@ step_lists_make(const struct step_lists *s, enum step_part part,
 	case STEP_SUM:
 	case STEP_LAST_SUM:
 		if (s->kind == NULL)
-			step_lists_exact(s, c, step_lists_bucket(s, part), list);
+			step_lists_exact(s, c, step_lists_bucket(s, part),
+			    list);
 		else
 			bad = step_lists_any_order(s, c,
 			    step_lists_bucket(s, part), list);

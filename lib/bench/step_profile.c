@@ -100,21 +100,22 @@ step_profile_print(struct step_profile_job *j, double forward, double backward,
 	struct bench *b = j->b;
 
 	bench_row(b, &j->step, "s", "seconds of a step", "%s/step", j->prefix);
-	bench_value(b, step_profile_p90(&j->step), "s", "90 % of steps take less",
-	    "%s/step/p90", j->prefix);
+	bench_value(b, step_profile_p90(&j->step), "s", "90 % of steps take "
+	    "less", "%s/step/p90", j->prefix);
 	bench_value(b, forward, "s", NULL, "%s/forward", j->prefix);
 	bench_value(b, backward, "s", NULL, "%s/backward", j->prefix);
 	bench_row(b, &j->update, "s", "of all parameters by one rank",
 	    "%s/update", j->prefix);
-	bench_rate(b, &j->step, j->now.n, "clips/s", NULL, "%s/clips", j->prefix);
+	bench_rate(b, &j->step, j->now.n, "clips/s", NULL, "%s/clips",
+	    j->prefix);
 	bench_value(b, 2 * graph_macs(g, input) / j->now.n, "FLOP",
 	    "of a clip, forward", "%s/flops", j->prefix);
 	for (int k = g->nparam - 1; k >= 0; k--) {
 		const struct param *p = &g->param[k];
 
-		bench_value(b, (double)(p->count * sizeof(float)), "bytes", NULL,
-		    "%s/%s/%s", j->prefix, p->kind < PARAM_MEAN ? "gradient" :
-		    "statistic", p->name);
+		bench_value(b, (double)(p->count * sizeof(float)), "bytes",
+		    NULL, "%s/%s/%s", j->prefix, p->kind < PARAM_MEAN ?
+		    "gradient" : "statistic", p->name);
 		bench_value(b, backward * ready[k], "s",
 		    "from the start of the backward pass", "%s/ready/%s",
 		    j->prefix, p->name);
@@ -303,7 +304,8 @@ bench_profile(struct bench *b, const struct net_options *o, double rate)
 
 	step_profile_shapes(&j);
 	if (rate == 0 && (fixture_open(&j.fixture, o->graph, o->device,
-	    &j.shape[0]) != 0 || optim_open(&j.optim, j.fixture.net, NULL) != 0))
+	    &j.shape[0]) != 0 || optim_open(&j.optim, j.fixture.net,
+	    NULL) != 0))
 		status = EXIT_FAILED;
 	for (size_t i = 0; i < j.n && status == 0; i++) {
 		char text[40];

@@ -15,12 +15,13 @@
 /* The gradients of a parameter, or running statistics.  Ranks sum both. */
 struct step_gradient {
 	size_t elements;
-	double ready;			/* seconds from the start of the backward
-					 * pass; 0 or more */
+	double ready;			/* seconds from the start of the
+					 * backward pass; 0 or more */
 };
 
 /* Quantiles of the time of a step. */
-enum step_quantile { STEP_MIN, STEP_MEDIAN, STEP_P90, STEP_P99, STEP_QUANTILES };
+enum step_quantile { STEP_MIN, STEP_MEDIAN, STEP_P90, STEP_P99,
+	STEP_QUANTILES };
 
 /* A microbatch shape. */
 struct step_cell {
@@ -28,7 +29,8 @@ struct step_cell {
 	double forward, backward, update;	/* seconds */
 	double step[STEP_QUANTILES];	/* seconds */
 	double flops;			/* of a clip, forward */
-	double loader;			/* clips per second and core; 0: unknown */
+	double loader;			/* clips per second and core; 0:
+					 * unknown */
 	struct step_gradient *gradient;	/* [gradients] in backward order */
 	size_t gradients, cap;
 	size_t parameters;		/* elements without statistics */

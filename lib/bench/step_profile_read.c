@@ -88,7 +88,8 @@ step_profile_row(struct step_profile *p, const struct table *t, size_t i)
 		*to = v;
 	if (strcmp(what, "step") == 0)
 		return table_real(t, i, "min", 0, 1e9, &c->step[STEP_MIN]) ||
-		    table_real(t, i, "p99", 0, 1e9, &c->step[STEP_P99]) ? -1 : 0;
+		    table_real(t, i, "p99", 0, 1e9, &c->step[STEP_P99]) ? -1 :
+		    0;
 	if (text_starts(what, GRADIENT) || text_starts(what, STATISTIC)) {
 		c->gradient = array_reserve(c->gradient, c->gradients, &c->cap,
 		    sizeof(*c->gradient));
@@ -97,7 +98,8 @@ step_profile_row(struct step_profile *p, const struct table *t, size_t i)
 		if (text_starts(what, GRADIENT))
 			c->parameters += (size_t)(v / sizeof(float));
 	} else if (text_starts(what, READY)) {
-		if (c->gradients == 0 || c->gradient[c->gradients - 1].ready >= 0)
+		if (c->gradients == 0 || c->gradient[c->gradients - 1].ready >=
+		    0)
 			return fail("%s:%d: a ready row without its gradient "
 			    "or statistic row", t->path, t->line[i]);
 		c->gradient[c->gradients - 1].ready = v;

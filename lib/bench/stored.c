@@ -83,8 +83,8 @@ stored_decode_region(const struct stored *s, int thread,
     struct image *m, struct region *at)
 {
 	struct error why = { "" };
-	int bad = jpeg_decode(s->decoder[thread], s->data.data + f->at, f->bytes, r,
-	    want_w, want_h, m, at, &why);
+	int bad = jpeg_decode(s->decoder[thread], s->data.data + f->at,
+	    f->bytes, r, want_w, want_h, m, at, &why);
 
 	return bad ? fail("%s: key %s: frame %d: %s", text_quote(
 	    f->sample.shard), f->sample.key, f->number, why.text) : 0;
@@ -150,7 +150,8 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	if (stored_decode_region(s, 0, f, f->part, f->side, f->side, &m, &at) !=
 	    0)
 		return -1;
-	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w, m.h, at, 0);
+	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w,
+	    m.h, at, 0);
 	/*
 	 * The part was decoded at scale 1, 1/2, 1/4 or 1/8: decode the whole
 	 * frame at the same scale.
@@ -160,7 +161,7 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	    (int)(f->width * by), (int)(f->height * by), &m,
 	    &at) != 0)
 		return -1;
-	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w, m.h,
-	    (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
+	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w,
+	    m.h, (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
 	return 0;
 }

@@ -43,8 +43,8 @@ void stored_close(struct stored *s);
 /*
  * stored_add(s, d, sample, r):
  * Read the frames of sample ${sample} that clip ${r} uses, of the level that it
- * uses, and add them with their crop and side.  Return 0, or as dataset_frames_read: -1
- * or -2 after a message.
+ * uses, and add them with their crop and side.  Return 0, or as
+ * dataset_frames_read: -1 or -2 after a message.
  */
 int stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
     const struct clip_request *r);

@@ -41,7 +41,8 @@ crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
 }
 
 void
-crop_positions(int w, int h, int crop_w, int crop_h, int place[CROP_POSITIONS][2])
+crop_positions(int w, int h, int crop_w, int crop_h,
+    int place[CROP_POSITIONS][2])
 {
 	/* In quarters of the free space, in whole pixels rounded down.  The
 	 * farthest positions may end up to 3 pixels before the edge, as
@@ -128,7 +129,8 @@ crop_draw_jitter(const struct crop_options *o, int w, int h, int side,
 		 * position. */
 		if (o->rule == CROP_JITTER)
 			capacity++;
-		at[i] = capacity > 0 ? (int)rng_below(&where, (uint32_t)capacity) : 0;
+		at[i] = capacity > 0 ? (int)rng_below(&where,
+		    (uint32_t)capacity) : 0;
 	}
 	return crop_of_scaled(w, h, to, at[0], at[1], side, RESIZE_BILINEAR);
 }

@@ -188,7 +188,8 @@ clip_train_window(enum sampler s, const struct clip_input *v, struct rng *r,
 }
 
 void
-clip_train(enum sampler s, const struct clip_input *v, struct rng clip, int *frame)
+clip_train(enum sampler s, const struct clip_input *v, struct rng clip,
+    int *frame)
 {
 	struct rng r = clip_draw(clip, DRAW_FRAMES);
 	int each = v->total / v->t, first, last;
@@ -237,8 +238,8 @@ clip_validate(enum sampler s, const struct clip_input *v, int *frame)
 }
 
 static void
-clip_test_window(enum sampler s, const struct clip_input *v, int view, int views,
-    int *frame)
+clip_test_window(enum sampler s, const struct clip_input *v, int view,
+    int views, int *frame)
 {
 	int last = clip_strided_starts(v->total, v->t, v->stride) - 1;
 

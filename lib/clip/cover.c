@@ -42,8 +42,8 @@ cover_smallest(const struct level_list *l, int side, double window,
 
 	accepted = (accepted > 1 ? accepted : 1) * (1 + SLACK);
 	for (int i = 1; i < l->n; i++)
-		if (side <= accepted * window * l->level[i].side && (best == 0 ||
-		    l->level[i].side < l->level[best].side))
+		if (side <= accepted * window * l->level[i].side &&
+		    (best == 0 || l->level[i].side < l->level[best].side))
 			best = i;
 	return best;
 }

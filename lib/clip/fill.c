@@ -160,7 +160,9 @@ frame_level(const struct frame_source *s, const struct clip_request *r)
 		{ c->x, c->y, c->w, c->h }, { 0, 0, 0, 0 }, r->side, r->side };
 	double across = 1, down = 1;
 
-	/* Streams without levels, such as flow, ignore the level of the clip. */
+	/*
+	 * Streams without levels, such as flow, ignore the level of the clip.
+	 */
 	if (r->level > 0 && s->levels.n > 0) {
 		l.level = r->level;
 		l.stream = s->levels.level[r->level].stream;
@@ -204,7 +206,8 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 	buffer_reserve(&f->scratch, m->scratch);
 	buffer_reserve(&f->frame, resized);
 	if (m->stacks) {
-		buffer_reserve(&f->more_bytes, bytes < RESERVE ? bytes : RESERVE);
+		buffer_reserve(&f->more_bytes, bytes < RESERVE ? bytes :
+		    RESERVE);
 		buffer_reserve(&f->resized[0], resized);
 		buffer_reserve(&f->resized[1], resized);
 		image_reshape(&f->planes, m->w, m->h, 3);
@@ -262,8 +265,8 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
 {
 	fill_reserve_frames(f, r->t);
 	f->error.text[0] = '\0';
-	return s->get(s, frame_level(s, r).level, r->frame, r->t, &f->bytes, f->at, &f->scratch,
-	    &f->error);
+	return s->get(s, frame_level(s, r).level, r->frame, r->t, &f->bytes,
+	    f->at, &f->scratch, &f->error);
 }
 
 /*
@@ -311,7 +314,8 @@ fill_crop_in(const struct frame_level *l, struct region at)
 		l->part.h * down };
 }
 
-/* Resize frame ${k} of clip ${c} to ${out}, from ${m}, which has ${l->decode} at
+/* Resize frame ${k} of clip ${c} to ${out}, from ${m},
+    which has ${l->decode} at
  * ${at}. */
 static void
 fill_resize(struct filler *f, const struct frame_source *s,
@@ -406,7 +410,8 @@ clips_fill(struct filler *f, const struct frame_source *s,
 		if (status != 0 || r[i].transforms == NULL ||
 		    fill_is_stopped(out))
 			continue;
-		buffer_reserve(&f->frame, 3 * (size_t)r->side * (size_t)r->side);
+		buffer_reserve(&f->frame,
+		    3 * (size_t)r->side * (size_t)r->side);
 		transforms_apply(r[i].transforms, r[i].random, r->t, r->side,
 		    out[i].bytes, (uint8_t *)f->frame.data);
 	}

@@ -25,13 +25,14 @@
  */
 struct clip_share {
 	struct region part;		/* w 0: only the crop of the clip */
-	double w, h;			/* smallest width and height of a crop */
+	double w, h;			/* smallest width and height of a
+					 * crop */
 };
 
 /*
  * clip_share_add(s, crop, side):
- * Extend ${s}, at first all 0, by ${crop} and the pixels around it that resizing
- * it to ${side} pixels reads.
+ * Extend ${s}, at first all 0, by ${crop} and the pixels around it that
+ * resizing it to ${side} pixels reads.
  */
 void clip_share_add(struct clip_share *s, const struct crop *crop, int side);
 
@@ -63,8 +64,8 @@ struct frame_source {
 	/* get(s, level, frame, n, to, at, scratch, why):
 	 * Read the bytes of the ${n} frames ${frame} of level ${level} into
 	 * ${to}, as dataset_frames_read.  Any thread may call it. */
-	int (*get)(const struct frame_source *s, int level, const int *frame, int n,
-	    struct buffer *to, size_t *at, struct buffer *scratch,
+	int (*get)(const struct frame_source *s, int level, const int *frame,
+	    int n, struct buffer *to, size_t *at, struct buffer *scratch,
 	    struct error *why);
 	/* of frame_source_sample */
 	const struct dataset *data;
@@ -99,18 +100,18 @@ int frame_sources_find(const struct dataset *d, const char *name,
 
 /*
  * frame_source_spool(m, spool, item, lock):
- * Return the frames of sample ${m}.  Frame k of level l is item ${item}[k] + l of
- * ${spool}; ${item} NULL: item k times the number of levels, plus l.  ${lock}
- * protects ${spool}.  The caller owns all arguments, which must outlive the
- * result.
+ * Return the frames of sample ${m}.  Frame k of level l is item ${item}[k] + l
+ * of ${spool}; ${item} NULL: item k times the number of levels, plus l.
+ * ${lock} protects ${spool}.  The caller owns all arguments, which must outlive
+ * the result.
  */
 struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
 
 /*
- * A level of a source: its number, stream and size, the crop of a request in it, and
- * the part to decode, at a scale that leaves it no smaller than ${want_w} x
- * ${want_h} pixels.
+ * A level of a source: its number, stream and size, the crop of a request in
+ * it, and the part to decode, at a scale that leaves it no smaller than
+ * ${want_w} x ${want_h} pixels.
  */
 struct frame_level {
 	int level, stream, w, h;
@@ -173,8 +174,8 @@ int clip_fill(struct filler *f, const struct frame_source *s,
 /*
  * clips_fill(f, s, r, out, n):
  * Do the same for ${n} clips, 1 to CLIPS_MAX, which have the same frames, side,
- * level and share: read and decode each frame once.  The cost of this is that of
- * ${out}[0].  If it fails, it fails for all of them.
+ * level and share: read and decode each frame once.  The cost of this is that
+ * of ${out}[0].  If it fails, it fails for all of them.
  */
 #define CLIPS_MAX 64
 
@@ -184,12 +185,13 @@ int clips_fill(struct filler *f, const struct frame_source *s,
 /*
  * clips_fill_stream(f, stream, s, r, out, n):
  * Write the clips ${r}[n] as the input stream ${stream} (base/feed.h) to
- * ${out}[n], as clips_fill.  ${s} is its sources, in the order of frame_sources_find.
+ * ${out}[n], as clips_fill.  ${s} is its sources, in the order of
+ * frame_sources_find.
  *
  * A stack reads frames up to the last one of ${s} and then repeats it; a
  * difference of repeated frames is 0.  Each frame of a clip is decoded once,
- * whatever stacks it is in.  A mirrored displacement v to the right becomes 255 - v, as
- * in the TSN program (transforms.py).  Stacks have no transforms.
+ * whatever stacks it is in.  A mirrored displacement v to the right becomes 255
+ * - v, as in the TSN program (transforms.py).  Stacks have no transforms.
  */
 int clips_fill_stream(struct filler *f, const struct stream_spec *stream,
     const struct frame_source s[2], const struct clip_request *r,

@@ -35,10 +35,10 @@ void fill_reserve_frames(struct filler *f, int n);
 
 /*
  * fill_decode(f, s, data, n, l, gray, out, at, why):
- * Decode at least the part ${l->decode} of a frame, ${n} bytes at ${data}.  ${out} is
- * valid until the next call, and has the region at ${*at}.  A JPEG has one
- * channel if ${gray}, else three.  A PNG is decoded whole and has three.
- * Return 0, or -1 after a message (error_set).
+ * Decode at least the part ${l->decode} of a frame, ${n} bytes at ${data}.
+ * ${out} is valid until the next call, and has the region at ${*at}.  A JPEG
+ * has one channel if ${gray}, else three.  A PNG is decoded whole and has
+ * three.  Return 0, or -1 after a message (error_set).
  */
 int fill_decode(struct filler *f, const struct frame_source *s,
     const void *data, size_t n, const struct frame_level *l,
@@ -50,8 +50,8 @@ int fill_is_stopped(const struct clip_out *out);
 /*
  * fill_flow(f, s, r, c, out):
  * fill_differences(f, s, r, c, out):
- * Write clip ${r} to ${out}, as clips_fill_stream.  ${s} is the stream x and the
- * stream y of flow, or the RGB frames.
+ * Write clip ${r} to ${out}, as clips_fill_stream.  ${s} is the stream x and
+ * the stream y of flow, or the RGB frames.
  */
 int fill_flow(struct filler *f, const struct frame_source s[2],
     const struct clip_request *r, int c, struct clip_out *out);

@@ -22,8 +22,8 @@ flip_map_read_class(const struct table *t, size_t row, const char *column,
 		return -1;
 	*to = class_find(c, name);
 	if (*to < 0)
-		return fail("%s: line %d: class %s is not among the %zu classes",
-		    t->path, t->line[row], Q(name), c->n);
+		return fail("%s: line %d: class %s is not among the %zu "
+		    "classes", t->path, t->line[row], Q(name), c->n);
 	if (s->to[*to] != UNSET)
 		return fail("%s: line %d: class %s is listed twice",
 		    t->path, t->line[row], Q(name));
@@ -37,7 +37,8 @@ flip_map_read_row(const struct table *t, size_t row, const struct class_list *c,
 	const char *other = table_text(t, row, "mirrored");
 	int a, b;
 
-	if (other == NULL || flip_map_read_class(t, row, "class", c, s, &a) != 0)
+	if (other == NULL || flip_map_read_class(t, row, "class", c, s,
+	    &a) != 0)
 		return -1;
 	if (strcmp(other, "-") == 0) {
 		s->to[a] = FLIP_MAP_NEVER;

@@ -158,8 +158,8 @@ transforms_draw_box(const struct transforms *e, struct rng r, int side,
 }
 
 static void
-transforms_erase(const struct transforms_drawn *d, struct rng clip, int t, int side,
-    uint8_t *pixels, uint8_t *buffer)
+transforms_erase(const struct transforms_drawn *d, struct rng clip, int t,
+    int side, uint8_t *pixels, uint8_t *buffer)
 {
 	size_t row = 3 * (size_t)side, width = 3 * (size_t)d->w;
 
@@ -297,7 +297,8 @@ transforms_mix_draw(const struct transforms *e, struct rng clip, int side)
 
 /* a = (p a + (2^15 - p) b) / 2^15, rounded. */
 static void
-transforms_blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n)
+transforms_blend(int p, uint8_t *restrict a, const uint8_t *restrict b,
+    size_t n)
 {
 	int q = MIX_ONE - p;
 
@@ -309,7 +310,8 @@ transforms_blend(int p, uint8_t *restrict a, const uint8_t *restrict b, size_t n
  * Mix bytes ${at} to ${at} + ${n} - 1 of each clip with those of the next one.
  */
 static void
-transforms_mix_range(int p, uint8_t *const clip[], int clips, size_t at, size_t n)
+transforms_mix_range(int p, uint8_t *const clip[], int clips, size_t at,
+    size_t n)
 {
 	uint8_t first[4096];	/* original bytes of the first clip */
 
@@ -333,6 +335,7 @@ transforms_mix(const struct mix *m, int t, int side, int c,
 		    (size_t)t * (size_t)side * row);
 	/* CutMix: the box is entirely the next partner's. */
 	for (int k = 0; k < t * m->h; k++)
-		transforms_mix_range(0, clip, clips, (size_t)(k / m->h * side + m->y +
-		    k % m->h) * row + (size_t)(c * m->x), (size_t)(c * m->w));
+		transforms_mix_range(0, clip, clips,
+		    (size_t)(k / m->h * side + m->y + k % m->h) * row +
+		    (size_t)(c * m->x), (size_t)(c * m->w));
 }

@@ -54,8 +54,8 @@ struct transforms_drawn {
  * Return the transforms of a clip with frames of ${side} x ${side} pixels.
  * ${clip} is rng_clip of the clip's number.
  */
-struct transforms_drawn transforms_draw(const struct transforms *e, struct rng clip,
-    int side);
+struct transforms_drawn transforms_draw(const struct transforms *e,
+    struct rng clip, int side);
 
 /*
  * transforms_apply(e, clip, t, side, pixels, buffer):
@@ -71,8 +71,8 @@ struct transforms_drawn transforms_draw(const struct transforms *e, struct rng c
  *   3.3, is filled with noise.  The noise is the same in all frames (Zhong et
  *   al. 2020; torchvision's RandomErasing).
  */
-void transforms_apply(const struct transforms *e, struct rng clip, int t, int side,
-    uint8_t *pixels, uint8_t *buffer);
+void transforms_apply(const struct transforms *e, struct rng clip, int t,
+    int side, uint8_t *pixels, uint8_t *buffer);
 
 /* How a clip is mixed with the next partner. */
 struct mix {
@@ -101,17 +101,22 @@ int transforms_partners(int i, int n, int ring[3]);
  * MixUp (Zhang et al. 2018) or CutMix (Yun et al.  2019), with equal
  * probability if both are on.  The box is all 0 for MixUp.
  */
-struct mix transforms_mix_draw(const struct transforms *e, struct rng clip, int side);
+struct mix transforms_mix_draw(const struct transforms *e, struct rng clip,
+int side);
 
 /*
  * transforms_mix(m, t, side, c, clip, clips):
- * Mix the partners ${clip}[], ${clips} of them, [t][side][side][c], in place.  Each becomes lambda
- * times itself plus 1 - lambda times the next one; the first follows the last.
+ * Mix the partners ${clip}[], ${clips} of them, [t][side][side][c], in place.
+ * Each becomes lambda times itself plus 1 - lambda times the next one; the
+ * first follows the last.
  */
 void transforms_mix(const struct mix *m, int t, int side, int c,
     uint8_t *const clip[], int clips);
 
-/* transforms_beta_quantile(a, u): return the quantile of Beta(a, a) at ${u}, 0 to 1. */
+/*
+ * transforms_beta_quantile(a, u): return the quantile of Beta(a, a) at ${u}, 0
+ * to 1.
+ */
 double transforms_beta_quantile(double a, double u);
 
 #endif

@@ -40,18 +40,20 @@ transforms_print(const struct transforms *e, struct rng clip, int side, int n,
 
 		fprintf(to, "%s%s%s", transforms_print_blank(n++),
 		    i < d.of_rand ? "rand-" : "",
-		    i < d.of_rand ? names[op] : transforms_print_jitter_name(op));
+		    i < d.of_rand ? names[op] :
+		    transforms_print_jitter_name(op));
 		if (transforms_print_has_value(op))
 			fprintf(to, "=%.17g", d.op[i].v);
 	}
 	if (d.w > 0)
-		fprintf(to, "%serase=%dx%d+%d+%d", transforms_print_blank(n++), d.w,
-		    d.h, d.x, d.y);
+		fprintf(to, "%serase=%dx%d+%d+%d", transforms_print_blank(n++),
+		    d.w, d.h, d.x, d.y);
 	return n;
 }
 
 int
-transforms_print_mix(const struct mix *m, unsigned long long with, int n, FILE *to)
+transforms_print_mix(const struct mix *m, unsigned long long with, int n,
+    FILE *to)
 {
 	fprintf(to, "%s%s=%.17g:%llu", transforms_print_blank(n),
 	    m->cut ? "cutmix" : "mixup", (double)m->lambda / MIX_ONE, with);

@@ -16,8 +16,8 @@
  * erase=20x31+4+7".  ${n} words precede them on the line.  Return the number of
  * words now on the line.
  */
-int transforms_print(const struct transforms *e, struct rng clip, int side, int n,
-    FILE *to);
+int transforms_print(const struct transforms *e, struct rng clip, int side,
+    int n, FILE *to);
 
 /*
  * transforms_print_mix(m, with, n, to):

@@ -74,7 +74,8 @@ allreduce_torus_steps(int columns, int rows)
 static void
 allreduce_torus(struct allreduce *a, size_t n)
 {
-	struct grid_line row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct grid_line row = grid_row(&a->grid),
+	    column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
 	ring_scatter(a, &row, all);
@@ -107,7 +108,8 @@ allreduce_halving_steps(int columns, int rows)
 static void
 allreduce_halving(struct allreduce *a, size_t n)
 {
-	struct grid_line row = grid_row(&a->grid), column = grid_column(&a->grid);
+	struct grid_line row = grid_row(&a->grid),
+	    column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
 	direct_scatter(a, &row, all);

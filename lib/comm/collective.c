@@ -13,7 +13,8 @@ collective_append(struct collective *l, struct collective_op op)
 }
 
 void
-collective_send(struct collective *l, int rank, struct address from, size_t bytes)
+collective_send(struct collective *l, int rank, struct address from,
+    size_t bytes)
 {
 	collective_append(l, (struct collective_op){ COLLECTIVE_SEND, rank,
 		.from = from, .n = bytes });
@@ -85,13 +86,16 @@ collective_spread(struct collective *l, int rank, int size, size_t bytes)
 
 	for (int step = 1; step < size; step *= 2) {
 		collective_send(l, (rank + step) % size, zero, bytes);
-		collective_receive(l, (rank - step + size) % size, other, bytes);
+		collective_receive(l, (rank - step + size) % size, other,
+		    bytes);
 		collective_wait(l);
 		collective_local(l, COLLECTIVE_ADD, zero, other, 1);
 	}
 }
 
-/* A message of bytes ${from} to ${to} - 1 of buffer 0, or none if it is empty. */
+/*
+ * A message of bytes ${from} to ${to} - 1 of buffer 0, or none if it is empty.
+ */
 static void
 collective_block(struct collective *l, enum collective_kind kind, int rank,
     size_t from, size_t to)
@@ -204,8 +208,8 @@ collective_message(struct message **list, size_t *cap, int *n,
 
 /* Exchange the messages in c->send and c->receive. */
 static int
-collective_exchange(struct comm *c, const struct collective_memory *m, int sends,
-    int receives)
+collective_exchange(struct comm *c, const struct collective_memory *m,
+    int sends, int receives)
 {
 	return m->device != NULL ? m->device->exchange(m->arg, c->send, sends,
 	    c->receive, receives) : comm_exchange(c, c->send, sends, c->receive,

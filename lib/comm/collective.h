@@ -60,8 +60,8 @@ void collective_local(struct collective *l, enum collective_kind kind,
  * collective_barrier(l, rank, size): append a barrier, by dissemination.
  * collective_broadcast(l, rank, size, root, bytes): append a broadcast of the
  * first ${bytes} of buffer 0, along a binomial tree.
- * collective_spread(l, rank, size, bytes): append an all-reduce of buffer 0, one
- * element of ${bytes}, by an addition that counts an operand twice without
+ * collective_spread(l, rank, size, bytes): append an all-reduce of buffer 0,
+ * one element of ${bytes}, by an addition that counts an operand twice without
  * harm, such as the maximum.  Buffer 1 receives.
  * Each appends at most log2 of ${size}, rounded up, messages of this rank.
  */
@@ -77,9 +77,9 @@ void collective_spread(struct collective *l, int rank, int size, size_t bytes);
  * ${step} blocks, its own and those that follow it in a circle.  After it,
  * there are twice as many.
  * Position q belongs to rank[q], or to rank q if ${rank} is NULL.  Its block is
- * bytes start[q] to start[q + 1] - 1 of buffer 0, each plus ${base}.  Rounds with
- * ${step} 1, 2, 4, ... below ${n}, each followed by collective_wait, gather all
- * blocks.
+ * bytes start[q] to start[q + 1] - 1 of buffer 0, each plus ${base}.  Rounds
+ * with ${step} 1, 2, 4, ... below ${n}, each followed by collective_wait,
+ * gather all blocks.
  */
 void collective_gather(struct collective *l, int p, int n, int step,
     const int *rank, const size_t *start, size_t base);

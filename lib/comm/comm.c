@@ -147,11 +147,12 @@ comm_spin(struct exchange *x)
 		return done;
 	lost = comm_losses();
 	start = clock_seconds();
-	while (done == 0 && clock_seconds() - start < largest && !comm_overlaps(c))
+	while (done == 0 && clock_seconds() - start < largest &&
+	    !comm_overlaps(c))
 		done = comm_test(x);
 	largest *= comm_losses() > lost ? 0.5 : 2;
-	c->patience = largest < PATIENCE_LEAST ? PATIENCE_LEAST : largest < limit ?
-	    largest : limit;
+	c->patience = largest < PATIENCE_LEAST ? PATIENCE_LEAST :
+	    largest < limit ? largest : limit;
 	return done;
 }
 
@@ -310,7 +311,8 @@ comm_has_line(const char *text, const char *line, size_t n)
  * other ranks that have it.
  */
 static void
-comm_say_line(const char *all, size_t largest, int size, int r, const char *line)
+comm_say_line(const char *all, size_t largest, int size, int r,
+    const char *line)
 {
 	size_t n = strcspn(line, "\n");
 	char *text = xstrndup(line, n), who[64];

@@ -46,8 +46,10 @@ struct transport {
 	 * tell: start to send; ${data} must stay valid and unchanged.
 	 * heard: return 1 if a message arrived, and set ${*rank} to its sender.
 	 */
-	void (*send_status)(struct comm *, int rank, const void *data, size_t bytes);
-	int (*receive_status)(struct comm *, int *rank, void *data, size_t bytes);
+	void (*send_status)(struct comm *, int rank, const void *data,
+	size_t bytes);
+	int (*receive_status)(struct comm *, int *rank, void *data,
+	    size_t bytes);
 	void (*abort)(struct comm *, int status);	/* does not return */
 };
 
@@ -191,8 +193,8 @@ int comm_exchange(struct comm *c, const struct message *send, int sends,
     const struct message *receive, int receives);
 
 /*
- * comm_order(c): return the order of the ranks along a vector (comm/rank_order.h).
- * ${c} owns it.
+ * comm_order(c): return the order of the ranks along a vector
+ * (comm/rank_order.h).  ${c} owns it.
  */
 const struct rank_order *comm_order(struct comm *c);
 

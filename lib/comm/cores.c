@@ -64,9 +64,9 @@ cores_warn_bound(const struct rank_place *place, int n)
 		if (strcmp(place[r].host, place[0].host) == 0)
 			CPU_OR(&used, &used, &place[r].cpus);
 	if (2 * CPU_COUNT(&used) <= CPU_COUNT(&all))
-		warning("mpirun has bound its ranks here to %d of %d processors "
-		    "(--bind-to none lets them have all)", CPU_COUNT(&used),
-		    CPU_COUNT(&all));
+		warning("mpirun has bound its ranks here to %d of %d "
+		    "processors (--bind-to none lets them have all)",
+		    CPU_COUNT(&used), CPU_COUNT(&all));
 }
 
 /*

@@ -74,7 +74,8 @@ tree_of(int leaves, int first, int count, struct tree *t)
 			level++;
 		}
 		assert(t->n < TREE_MAX);
-		t->part[t->n++] = (struct subtree){ level, first >> level, NULL };
+		t->part[t->n++] = (struct subtree){ level, first >> level,
+			NULL };
 		first = (int)next;
 	}
 }
@@ -93,7 +94,8 @@ exact_sum(const double *v, int leaves)
 		*here = v[i];
 		n = tree_push(&t, (struct subtree){ 0, i, here }, sums);
 		for (int k = 0; k < n; k++)
-			*(double *)sums[k].left += *(const double *)sums[k].right;
+			*(double *)sums[k].left +=
+			    *(const double *)sums[k].right;
 	}
 	return sum[0];
 }
@@ -210,8 +212,8 @@ exact_leaves(struct exact *e, int leaves, int *first)
 }
 
 /*
- * Make the list for ${n} elements, and its buffer.  Most slices have the size of
- * the previous one, so keep it.  Return 0, or -1 after a message.
+ * Make the list for ${n} elements, and its buffer.  Most slices have the size
+ * of the previous one, so keep it.  Return 0, or -1 after a message.
  */
 static int
 exact_list(struct exact *e, size_t n)
@@ -224,7 +226,9 @@ exact_list(struct exact *e, size_t n)
 	    e->begin, n, e->elem, &e->scatter));
 }
 
-/* Make the segments of ${n} elements, whose all-gather they describe, as ${s}. */
+/*
+ * Make the segments of ${n} elements, whose all-gather they describe, as ${s}.
+ */
 static void
 exact_segments(const struct exact *e, size_t n, struct segments *s)
 {
@@ -243,8 +247,8 @@ exact_traffic(struct exact *e, size_t n)
 }
 
 int
-exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from, size_t to,
-    void *result)
+exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from,
+    size_t to, void *result)
 {
 	size_t at = from * e->elem;
 	void *buffer[HALVING_SUBTREE + TREE_MAX] = {

@@ -66,7 +66,8 @@ struct exact {
 	int leaves;			/* of a step; 0: not distributed */
 	int subtrees;			/* of this rank */
 	int *begin;			/* [size + 1] first leaf of each rank */
-	char *buffer;			/* receive buffer of ${capacity} bytes */
+	char *buffer;			/* receive buffer of ${capacity}
+					 * bytes */
 	size_t capacity;
 	struct collective scatter;	/* for slices of ${listed} elements */
 	size_t listed;
@@ -103,14 +104,16 @@ void exact_distribute(struct exact *e, const int *begin);
  * exact_buffer_bytes(leaves, rank, ranks, largest, elem): return the bytes of
  * the receive buffer of ${rank} for slices of up to ${largest} elements.
  */
-size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem);
+size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest,
+size_t elem);
 
 /*
  * exact_segment_begin(from, to, q, ranks):
- * Return where the segment at position ${q} (comm/rank_order.h) begins, and that at
- * q - 1 ends, within elements ${from} to ${to} - 1.  The result is ${from} plus
- * a multiple of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a sum that
- * proceeds in blocks of EXACT_BLOCK gives the same bits for any number of ranks.
+ * Return where the segment at position ${q} (comm/rank_order.h) begins, and
+ * that at q - 1 ends, within elements ${from} to ${to} - 1.  The result is
+ * ${from} plus a multiple of EXACT_BLOCK, or ${to} if ${q} is ${ranks}.  So a
+ * sum that proceeds in blocks of EXACT_BLOCK gives the same bits for any number
+ * of ranks.
  *
  * exact_segment(c, from, to, end): return where the segment of this rank of
  * ${c} begins, and set ${*end} to its end.
@@ -138,8 +141,8 @@ int exact_reduce_scatter(struct exact *e, const struct tree *t, size_t from,
  * all-gather of the segments, so that every rank has the whole range of the sum
  * in ${result}.
  */
-int exact_allreduce(struct exact *e, const struct tree *t, size_t from, size_t to,
-    void *result);
+int exact_allreduce(struct exact *e, const struct tree *t, size_t from,
+    size_t to, void *result);
 
 /*
  * exact_traffic(e, n):

@@ -93,9 +93,9 @@ void fabric_close(struct fabric *f);
 int fabric_sum(struct fabric *f, void *x, size_t n, int type, void *stream);
 
 /*
- * fabric_exchange(f, send, sends, receive, receives, stream): queue on ${stream}
- * the messages, as comm_exchange sends them, of device memory.  Wait until the
- * library has accepted them.  Return 0, or -1 after a message.
+ * fabric_exchange(f, send, sends, receive, receives, stream): queue on
+ * ${stream} the messages, as comm_exchange sends them, of device memory.  Wait
+ * until the library has accepted them.  Return 0, or -1 after a message.
  */
 int fabric_exchange(struct fabric *f, const struct message *send, int sends,
     const struct message *receive, int receives, void *stream);

@@ -281,8 +281,8 @@ grid_half_of(struct range all, int me, int mask, int power)
  * others.
  */
 static void
-grid_fold_extra(struct allreduce *a, const struct grid_line *l, struct range all,
-    int power)
+grid_fold_extra(struct allreduce *a, const struct grid_line *l,
+    struct range all, int power)
 {
 	static const struct range none = { 0, 0 };
 	int me = l->me;
@@ -302,8 +302,8 @@ grid_fold_extra(struct allreduce *a, const struct grid_line *l, struct range all
  * ranks round it.
  */
 static void
-grid_give_extra(struct allreduce *a, const struct grid_line *l, struct range all,
-    int power)
+grid_give_extra(struct allreduce *a, const struct grid_line *l,
+    struct range all, int power)
 {
 	static const struct range none = { 0, 0 };
 	struct address in = grid_place_of(a, all, grid_in(0));

@@ -27,8 +27,10 @@ struct range range_part(struct range all, const struct grid_line *l, int i);
  * ring_scatter, ring_gather: a reduce-scatter and an all-gather by ring passes
  * of l->n - 1 steps.
  */
-void ring_scatter(struct allreduce *a, const struct grid_line *l, struct range all);
-void ring_gather(struct allreduce *a, const struct grid_line *l, struct range all);
+void ring_scatter(struct allreduce *a, const struct grid_line *l,
+struct range all);
+void ring_gather(struct allreduce *a, const struct grid_line *l,
+    struct range all);
 
 /*
  * direct_scatter, direct_gather: the same by direct messages between all ranks,
@@ -36,8 +38,10 @@ void ring_gather(struct allreduce *a, const struct grid_line *l, struct range al
  * the nearest first.  With a 16-bit dtype each summand is rounded once, where a
  * ring rounds partial sums.
  */
-void direct_scatter(struct allreduce *a, const struct grid_line *l, struct range all);
-void direct_gather(struct allreduce *a, const struct grid_line *l, struct range all);
+void direct_scatter(struct allreduce *a, const struct grid_line *l,
+struct range all);
+void direct_gather(struct allreduce *a, const struct grid_line *l,
+    struct range all);
 
 /*
  * halving_sum(a, l, all): all-reduce ${all} by recursive halving and doubling
@@ -45,6 +49,7 @@ void direct_gather(struct allreduce *a, const struct grid_line *l, struct range 
  * extra ranks first add their vectors to those of other ranks.  At the end they
  * receive the sum from them.
  */
-void halving_sum(struct allreduce *a, const struct grid_line *l, struct range all);
+void halving_sum(struct allreduce *a, const struct grid_line *l,
+struct range all);
 
 #endif

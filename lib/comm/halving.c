@@ -166,7 +166,8 @@ halving_round(struct halving *h, struct rank_slot s, int t)
 	int group = ((s.number ^ 1 << t) >> t) << t;
 	struct rank_slot peer = rank_order_slot(h->order, s.half,
 	    s.number ^ 1 << t);
-	struct tree theirs = halving_tree_of(h, s.half, group, group + (1 << t));
+	struct tree theirs = halving_tree_of(h, s.half, group,
+	    group + (1 << t));
 	struct span keep = halving_span(h, s, t + 1);
 
 	halving_send(h, peer.rank, halving_span(h, peer, t + 1));

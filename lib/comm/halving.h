@@ -12,8 +12,8 @@
  * rank sends about one vector in log2 P messages.  Where leaves are not aligned
  * with the tree, a group holds several subtrees, and each is a message.
  *
- * The exchange of slots, halves and second ranks is that of comm/rank_order.h: the
- * second rank of a slot sends its subtrees to the first and receives its
+ * The exchange of slots, halves and second ranks is that of comm/rank_order.h:
+ * the second rank of a slot sends its subtrees to the first and receives its
  * segment at the end.  If there are two halves, slot j of the second finishes
  * with two slots of the first.
  */

@@ -8,14 +8,17 @@
  * selects a half of the vector, the second bit a quarter, and so on: with 4
  * ranks the segments belong to ranks 0, 2, 1 and 3.  In general the ranks form
  * slots.  Their number S is the largest 2^k or 3 2^(k - 1) up to the number of
- * ranks.  The last slots have two ranks each if there are more ranks, the others
- * one.  If S is 3 2^(k - 1), the first 2^k slots form one half and the others
- * the other half; each slot of the second half lies between two of the first.
+ * ranks.  The last slots have two ranks each if there are more ranks, the
+ * others one.  If S is 3 2^(k - 1), the first 2^k slots form one half and the
+ * others the other half; each slot of the second half lies between two of the
+ * first.
  */
 
 struct comm;
 
-/* The order of ${ranks} ranks.  Positions count from the start of the vector. */
+/*
+ * The order of ${ranks} ranks.  Positions count from the start of the vector.
+ */
 struct rank_order {
 	int ranks, slots;
 	int bits;			/* 2^bits slots in the first half */
@@ -43,10 +46,13 @@ struct rank_slot {
 
 /*
  * rank_order_slot(o, half, number): return slot ${number} of ${half}.
- * rank_order_slot_at(o, half, index): return slot ${index} in the order of ${half}.
+ * rank_order_slot_at(o, half, index): return slot ${index} in the order of
+ * ${half}.
  */
-struct rank_slot rank_order_slot(const struct rank_order *o, int half, int number);
-struct rank_slot rank_order_slot_at(const struct rank_order *o, int half, int index);
+struct rank_slot rank_order_slot(const struct rank_order *o, int half,
+int number);
+struct rank_slot rank_order_slot_at(const struct rank_order *o, int half,
+    int index);
 
 /* rank_order_slot_of(o, rank): return the slot of ${rank}. */
 struct rank_slot rank_order_slot_of(const struct rank_order *o, int rank);

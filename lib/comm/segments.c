@@ -112,7 +112,8 @@ segments_list_own(struct segments *s)
 }
 
 void
-segments_open(struct segments *s, struct comm *c, size_t elements, size_t largest)
+segments_open(struct segments *s, struct comm *c, size_t elements,
+    size_t largest)
 {
 	*s = (struct segments){ .comm = c, .elements = elements,
 		.bucket = segments_bucket_of(elements, largest) };
@@ -120,7 +121,8 @@ segments_open(struct segments *s, struct comm *c, size_t elements, size_t larges
 }
 
 void
-segments_copy(struct segments *s, struct comm *c, size_t elements, size_t largest)
+segments_copy(struct segments *s, struct comm *c, size_t elements,
+    size_t largest)
 {
 	*s = (struct segments){ .comm = c, .elements = elements, .copies = 1,
 		.bucket = segments_bucket_of(elements, largest) };

@@ -6,9 +6,9 @@
  *
  * The vector is divided into buckets, which are reduced one after the other,
  * and each bucket into one segment for each rank, in the order of
- * comm/rank_order.h.  The division is the same on all ranks.  Data that a rank keeps
- * only for its own elements is dense: one segment follows another.  Only this
- * rank's segments are stored; the others follow from the sizes.
+ * comm/rank_order.h.  The division is the same on all ranks.  Data that a rank
+ * keeps only for its own elements is dense: one segment follows another.  Only
+ * this rank's segments are stored; the others follow from the sizes.
  */
 
 #include "comm/comm.h"
@@ -69,7 +69,8 @@ void segments_copy(struct segments *s, struct comm *c, size_t elements,
  * ${elements} each, stored one after another, by split() (base/cpus.h). Each
  * rank owns whole vectors; a vector is a segment.
  */
-void segments_distribute(struct segments *s, struct comm *c, size_t elements, int n);
+void segments_distribute(struct segments *s, struct comm *c, size_t elements,
+int n);
 
 /*
  * segments_traffic(s, elem): return the bytes that this rank sends in

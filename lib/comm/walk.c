@@ -59,7 +59,8 @@ walk_transfer(const struct walk_costs *c, int from, int to, size_t bytes)
 
 /* Execute the additions of the group, and put its messages into the inboxes. */
 static void
-walk_send(struct walk_state *w, int r, size_t end, size_t *messages, size_t *bytes)
+walk_send(struct walk_state *w, int r, size_t end, size_t *messages,
+    size_t *bytes)
 {
 	struct walk_rank *me = &w->rank[r];
 	double now = me->now;
@@ -116,8 +117,8 @@ walk_receive(struct walk_state *w, int r, size_t end)
 		if (m == NULL) {
 			result = 0;
 		} else if (m->bytes != o->n) {
-			result = fail("rank %d sends %zu bytes to rank %d, which "
-			    "expects %zu", o->rank, m->bytes, r, o->n);
+			result = fail("rank %d sends %zu bytes to rank %d, "
+			    "which expects %zu", o->rank, m->bytes, r, o->n);
 		} else {
 			/* Messages occupy the receiver one after another. */
 			double least = now + walk_transfer(w->costs, o->rank, r,
@@ -188,7 +189,8 @@ walk_verify(const struct walk_state *w, int ranks)
 			    "sends", r);
 		if (me->in.first < me->in.n)
 			return fail("rank %d sends a message that rank %d does "
-			    "not receive", me->in.message[me->in.first].from, r);
+			    "not receive", me->in.message[me->in.first].from,
+			    r);
 	}
 	return 0;
 }

@@ -220,7 +220,8 @@ watch_receive(struct watch *w, struct comm *c)
 		pthread_mutex_lock(&w->lock);
 		watch_describe(w, &w->reply[rank]);
 		pthread_mutex_unlock(&w->lock);
-		c->t->send_status(c, rank, &w->reply[rank], sizeof(w->reply[rank]));
+		c->t->send_status(c, rank, &w->reply[rank],
+		    sizeof(w->reply[rank]));
 	}
 	return earlier;
 }
@@ -239,7 +240,8 @@ watch_query(struct watch *w, struct comm *c)
 	w->question.question = 1;
 	for (int r = 0; r < c->size; r++)
 		if (r != c->rank)
-			c->t->send_status(c, r, &w->question, sizeof(w->question));
+			c->t->send_status(c, r, &w->question,
+			    sizeof(w->question));
 	while (left > 0 && clock_seconds() - start < patience) {
 		earlier |= watch_receive(w, c);
 		left = c->size - 1;
@@ -254,8 +256,8 @@ watch_query(struct watch *w, struct comm *c)
 
 /* "rank 3 on node7 is loading clips in step 12, for 10:00" */
 static void
-watch_say(const struct watch_host *host, int rank, const struct watch_message *s,
-    const char *more)
+watch_say(const struct watch_host *host, int rank,
+    const struct watch_message *s, const char *more)
 {
 	char step[40] = "", text[32];
 
@@ -334,8 +336,8 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 	clock_text(limit, w->start);
 	if (c == NULL) {
 		fail("rank %d on %s waits for MPI to start, for %s "
-		    "(--step-timeout allows it %s): a rank that does not say so "
-		    "is late, stopped or lost", rank, name, text, limit);
+		    "(--step-timeout allows it %s): a rank that does not "
+		    "say so is late, stopped or lost", rank, name, text, limit);
 		clock_sleep(TURN);
 		_exit(EXIT_RANKS);
 	}

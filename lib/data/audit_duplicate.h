@@ -27,7 +27,7 @@ struct audit_duplicate {
  * audits itself.  Philox draws one of the microbatches of the audited rank.  If
  * that rank has none in the step, there is no duplicate.
  */
-struct audit_duplicate audit_duplicate_at(uint64_t seed, const struct schedule_step *at,
-    int64_t every, int ranks);
+struct audit_duplicate audit_duplicate_at(uint64_t seed,
+    const struct schedule_step *at, int64_t every, int ranks);
 
 #endif

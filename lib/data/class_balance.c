@@ -183,8 +183,8 @@ class_weights_read_row(const struct table *t, size_t row,
 	if (name == NULL || value == NULL)
 		return -1;
 	if ((i = class_find(c, name)) < 0)
-		return fail("%s: line %d: class %s is not among the %zu classes",
-		    t->path, t->line[row], text_quote(name), c->n);
+		return fail("%s: line %d: class %s is not among the %zu "
+		    "classes", t->path, t->line[row], text_quote(name), c->n);
 	if (exact[i] >= 0)
 		return fail("%s: line %d: class %s is listed twice", t->path,
 		    t->line[row], text_quote(name));
@@ -208,8 +208,8 @@ class_weights_parse(const char *what, const char *text,
 		bad = class_weights_read_row(t, i, c, exact);
 	for (size_t i = 0; !bad && i < c->n; i++)
 		if (exact[i] < 0)
-			bad = fail("%s: class %s has no weight (wanted a row for "
-			    "each of %zu classes)", t->path,
+			bad = fail("%s: class %s has no weight (wanted a row "
+			    "for each of %zu classes)", t->path,
 			    text_quote(c->name[i]), c->n);
 	if (!bad && class_weights_normalize(b, exact, weight) != 0)
 		bad = fail("%s: the weight of every class with samples is 0 "

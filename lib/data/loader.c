@@ -63,7 +63,8 @@ loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 		slot_begin(s);
 		s->mb.load = ++l->loads;
 		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
-			microbatches_assign_sample(l->microbatches, &s->mb, k, &l->bad);
+			microbatches_assign_sample(l->microbatches, &s->mb, k,
+			    &l->bad);
 		*(l->head == NULL ? &l->head : &l->tail->next) = s;
 		l->tail = l->loading = s;
 		pthread_cond_broadcast(&l->work);
@@ -122,8 +123,8 @@ loader_slot_init(struct loader_slot *s, const struct microbatches *l,
 	s->waits = xcalloc((size_t)m->clips, 1);
 	s->done = xcalloc((size_t)m->clips, 1);
 	/* Each frame is written once, to pages that the TLB no longer has. */
-	s->pixels = buffer->alloc != NULL ? buffer->alloc(buffer->of, m->bytes) :
-	    huge_alloc(m->bytes);
+	s->pixels = buffer->alloc != NULL ? buffer->alloc(buffer->of,
+	    m->bytes) : huge_alloc(m->bytes);
 	if (s->pixels == NULL && m->bytes > 0)
 		die(EXIT_FAILED, "out of memory: %s for a microbatch of clips",
 		    text_bytes(text, (double)m->bytes));
@@ -215,7 +216,8 @@ loader_begin(const struct dataset *d, struct microbatches *microbatches,
 	l->slots = loader_slots_for(microbatches, memory, largest.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
-		loader_slot_init(&l->slot[i], microbatches, &largest, &l->workspace);
+		loader_slot_init(&l->slot[i], microbatches, &largest,
+		    &l->workspace);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
@@ -350,7 +352,8 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (status != 1)
 		return status;
 	*mb = &s->mb;
-	if (l->trace != NULL && !s->mb.audit_duplicate && loader_write_trace(l, s) != 0)
+	if (l->trace != NULL && !s->mb.audit_duplicate && loader_write_trace(l,
+	    s) != 0)
 		return -1;
 	return 1;
 }

@@ -37,7 +37,7 @@ struct microbatch {
 					 * step has; parts of BN groups count
 					 * separately */
 	int n;				/* number of clips */
-	int audit_duplicate;			/* 1: audit duplicate of another rank's
+	int audit_duplicate;		/* 1: audit duplicate of another rank's
 					 * microbatch (data/audit_duplicate.h).
 					 * It comes first in its step. */
 	int filled;			/* number of clips at the end that only
@@ -48,7 +48,7 @@ struct microbatch {
 	uint64_t *clip;			/* [n] global clip numbers; of
 					 * loader_views: view numbers */
 	uint32_t *sample;		/* [n] sample numbers */
-	uint32_t *skipped;			/* [n] number of damaged samples skipped
+	uint32_t *skipped;		/* [n] number of damaged samples skipped
 					 * in the epoch's order, before the
 					 * sample was found */
 	uint64_t load;			/* number of the load: pixels are
@@ -82,8 +82,8 @@ struct loader_options {
 	enum sampler sampler;
 	struct crop_options crop;
 	struct transforms transforms;
-	const struct flip_map *flip_map;	/* classes of mirrored clips; NULL:
-					 * unchanged */
+	const struct flip_map *flip_map;	/* classes of mirrored clips;
+						 * NULL: unchanged */
 	const struct class_balance *balance;	/* NULL: an epoch has each
 						 * sample once */
 	const float *class_weight;	/* of the labels of datasets; NULL: all
@@ -99,8 +99,9 @@ struct loader_options {
 	int64_t audit;			/* steps between audits; 0: no audits */
 	FILE *trace;			/* list of all clips (loader_new); NULL:
 					 * none */
-	const struct input_spec *needs;	/* input spec, checked by loader_check_dataset;
-					 * NULL: input_spec_default */
+	const struct input_spec *needs;	/* input spec, checked by
+					 * loader_check_dataset; NULL:
+					 * input_spec_default */
 	uint64_t until;			/* end before this step; 0: at the end
 					 * of the schedule */
 };
@@ -108,9 +109,9 @@ struct loader_options {
 /*
  * loader_threads(cores, discrete):
  * Return a number of threads for a rank of ${cores} processors, 1 or more: one
- * for each.  A discrete device leaves one of them to the trainer, which launches
- * its kernels; a device that computes on these processors needs no decoder while
- * it computes, and all of them while it waits.
+ * for each.  A discrete device leaves one of them to the trainer, which
+ * launches its kernels; a device that computes on these processors needs no
+ * decoder while it computes, and all of them while it waits.
  */
 int loader_threads(int cores, int discrete);
 
@@ -123,11 +124,12 @@ struct loader;
 /*
  * loader_check_streams(d, needs, network):
  * Check that ${d} has the streams that ${network} reads: rgb of 3 channels, of
- * which rgbdiff is made, or x and y, of which flow is made.  The name is for the
- * message.  Return 0, or -1 after a message.
+ * which rgbdiff is made, or x and y, of which flow is made.  The name is for
+ * the message.  Return 0, or -1 after a message.
  *
  * loader_check_video(needs, network):
- * Check that ${network} reads only rgb, which is what videos have.  Return 0, or
+ * Check that ${network} reads only rgb, which is what videos have.  Return 0,
+ * or
  * -1 after a message.
  */
 int loader_check_streams(const struct dataset *d,
@@ -145,16 +147,16 @@ int loader_check_video(const struct input_spec *needs, const char *network);
  * sample has a set, a single class counts as a set of one, and a clip without
  * labels has weight 0.
  */
-int loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
-    const char *network);
+int loader_check_dataset(const struct dataset *d,
+    const struct input_spec *needs, const char *network);
 
 /*
  * loader_check_mixing(needs, s, network):
  * Check that the losses of ${network} accept soft labels, and that each
  * microbatch of ${s} has at least two clips.  Return 0, or -1 after a message.
  */
-int loader_check_mixing(const struct input_spec *needs, const struct schedule *s,
-    const char *network);
+int loader_check_mixing(const struct input_spec *needs,
+    const struct schedule *s, const char *network);
 
 /*
  * loader_check_transforms(needs, t, network):
@@ -169,8 +171,8 @@ int loader_check_transforms(const struct input_spec *needs,
  * As loader_check_dataset, for testing: only target number ${target} must
  * exist. Clips come without the others.
  */
-int loader_check_testing(const struct dataset *d, const struct input_spec *needs, int target,
-    const char *network);
+int loader_check_testing(const struct dataset *d,
+    const struct input_spec *needs, int target, const char *network);
 
 /*
  * loader_new(d, s, from, o):

@@ -40,8 +40,8 @@ loader_check_video(const struct input_spec *needs, const char *network)
 {
 	for (int i = 0; i < needs->streams; i++)
 		if (stream_unit(needs->stream[i].name) != 0)
-			return fail("%s reads the stream %s, which videos do not "
-			    "have: pack them, and use --data", network,
+			return fail("%s reads the stream %s, which videos do "
+			    "not have: pack them, and use --data", network,
 			    needs->stream[i].name);
 	return loader_check_offer(needs, network, "a video", 1, 0);
 }
@@ -63,9 +63,10 @@ loader_check_transforms(const struct input_spec *needs,
 {
 	for (int i = 0; i < needs->streams && !transforms_none(t); i++)
 		if (stream_unit(needs->stream[i].name) != 0)
-			return fail("%s reads the stream %s (wanted rgb alone for "
-			    "--rand-augment, --brightness, --contrast, "
-			    "--saturation, --hue and --random-erase)", network, needs->stream[i].name);
+			return fail("%s reads the stream %s (wanted rgb alone "
+			    "for --rand-augment, --brightness, --contrast, "
+			    "--saturation, --hue and --random-erase)", network,
+			    needs->stream[i].name);
 	return 0;
 }
 
@@ -98,12 +99,12 @@ loader_has_target(const struct dataset *d, const struct target_spec *t,
 	    TARGET_CLASS))
 		return 0;
 	if (named && dataset_has_label_sets(d))
-		return fail("%s: its samples have sets of classes, and %s has a "
-		    "loss of one class a clip (wanted a loss of kind=sigmoid; "
-		    "vt-train --loss=sigmoid gives it one)",
+		return fail("%s: its samples have sets of classes, and %s "
+		    "has a loss of one class a clip (wanted a loss of "
+		    "kind=sigmoid; vt-train --loss=sigmoid gives it one)",
 		    text_quote(dataset_path(d)), network);
-	return fail("%s has a loss of the target %s, which %s does not have (it "
-	    "has " TARGET_DEFAULT ", one a clip)", network, t->name,
+	return fail("%s has a loss of the target %s, which %s does not have "
+	    "(it has " TARGET_DEFAULT ", one a clip)", network, t->name,
 	    text_quote(dataset_path(d)));
 }
 
@@ -119,8 +120,8 @@ loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
 }
 
 int
-loader_check_testing(const struct dataset *d, const struct input_spec *needs, int target,
-    const char *network)
+loader_check_testing(const struct dataset *d, const struct input_spec *needs,
+    int target, const char *network)
 {
 	if (loader_check_streams(d, needs, network) != 0)
 		return -1;

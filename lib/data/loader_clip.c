@@ -223,7 +223,8 @@ slot_replace_damaged(struct loader *l, struct loader_slot *s)
 		mb->load = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
 			mb->skipped[i] = 0;
-			microbatches_assign_sample(l->microbatches, mb, i, &l->bad);
+			microbatches_assign_sample(l->microbatches, mb, i,
+			    &l->bad);
 			clips_load(l, s, i, 1, f);
 			clip_done(l, s, i);
 		}

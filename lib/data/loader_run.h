@@ -63,9 +63,9 @@ struct loader {
 /*
  * clips_load(l, s, i, n, f):
  * Load the ${n} clips of slot ${s} from number ${i}, which share their frames
- * (microbatches_shared), with ${f}, or replacements.  The caller holds the lock,
- * which is released while loading: no other thread touches the clips.  Record a
- * failure in the slot.
+ * (microbatches_shared), with ${f}, or replacements.  The caller holds the
+ * lock, which is released while loading: no other thread touches the clips.
+ * Record a failure in the slot.
  */
 void clips_load(struct loader *l, struct loader_slot *s, int i, int n,
     struct filler *f);

@@ -217,8 +217,9 @@ microbatch_include(const struct microbatches *l, struct microbatch_max *m,
 		 * slots do not overflow. */
 		if (more > SIZE_MAX / 4 - ALIGN || (b = (b + ALIGN - 1) /
 		    ALIGN * ALIGN + more) > SIZE_MAX / 4)
-			die(EXIT_FAILED, "%d clips of %d frames of %dx%d pixels "
-			    "do not fit into any memory", n, t, side, side);
+			die(EXIT_FAILED, "%d clips of %d frames of %dx%d "
+			    "pixels do not fit into any memory", n, t, side,
+			    side);
 	}
 	m->clips = n > m->clips ? n : m->clips;
 	m->t = t > m->t ? t : m->t;
@@ -270,7 +271,8 @@ microbatch_is_wanted(const struct microbatches *l,
 static struct audit_duplicate
 microbatch_audits(const struct microbatches *l, const struct schedule_step *at)
 {
-	struct audit_duplicate t = audit_duplicate_at(l->o.seed, at, l->o.audit, l->o.ranks);
+	struct audit_duplicate t = audit_duplicate_at(l->o.seed, at, l->o.audit,
+	    l->o.ranks);
 
 	t.due &= t.repeat_rank == l->o.rank;
 	return t;
@@ -327,8 +329,8 @@ microbatch_next_of_steps(struct microbatches *l, struct microbatch *to)
 	to->n = p.clips;
 	microbatch_set_shape(l, to, c->frames, c->crop);
 	for (int i = 0; i < to->n; i++) {
-		to->clip[i] = l->at.clip + (uint64_t)parts_clip(&p, c, to->index,
-		    i);
+		to->clip[i] = l->at.clip + (uint64_t)parts_clip(&p, c,
+		    to->index, i);
 		to->sample[i] = order_sample(l->order, to->clip[i] / repeat);
 		to->skipped[i] = 0;
 	}

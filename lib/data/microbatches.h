@@ -19,8 +19,8 @@ struct microbatches *microbatches_of_steps(const struct dataset *d,
     const struct schedule *s, uint64_t from, const struct loader_options *o);
 
 /* microbatches_of_views(d, first, count, o): the same for loader_views. */
-struct microbatches *microbatches_of_views(const struct dataset *d, uint32_t first,
-    uint32_t count, const struct view_options *o);
+struct microbatches *microbatches_of_views(const struct dataset *d,
+    uint32_t first, uint32_t count, const struct view_options *o);
 
 /* microbatches_free(l): free ${l}, or do nothing if it is NULL. */
 void microbatches_free(struct microbatches *l);
@@ -45,8 +45,8 @@ struct microbatch_max microbatches_max(const struct microbatches *l);
  * Set the streams of ${mb} to consecutive parts of the buffer ${buffer}, each
  * aligned to 64 bytes.  Return their total size in bytes.
  */
-size_t microbatches_set_buffers(const struct microbatches *l, struct microbatch *mb,
-    uint8_t *buffer);
+size_t microbatches_set_buffers(const struct microbatches *l,
+    struct microbatch *mb, uint8_t *buffer);
 
 /*
  * microbatches_left(l, largest):
@@ -60,8 +60,8 @@ int microbatches_left(const struct microbatches *l, int largest);
  * ${needs}.  ${kind}[needs->targets] has the kinds of targets; NULL: one class
  * per clip.  The caller frees it with microbatch_close.
  */
-void microbatch_open(const struct input_spec *needs, const enum target_kind *kind,
-    struct microbatch *mb, int clips);
+void microbatch_open(const struct input_spec *needs,
+    const enum target_kind *kind, struct microbatch *mb, int clips);
 
 /* microbatches_open(l, mb, clips): the same for the input spec of ${l}. */
 void microbatches_open(const struct microbatches *l, struct microbatch *mb,
@@ -81,19 +81,20 @@ int microbatches_next(struct microbatches *l, struct microbatch *to);
  * microbatches_assign_sample(l, mb, i, bad):
  * Assign a sample to clip ${i} of ${mb}.  Start mb->skipped[i] samples after
  * the clip's own in the order of its epoch, and take the first one that is not
- * in ${bad}.  Set mb->skipped[i] to its distance from the clip's own.  Return 1, or 0 with ${mb}
- * unchanged if none is left or ${l} is a plan of views.  One thread at a time.
+ * in ${bad}.  Set mb->skipped[i] to its distance from the clip's own.  Return
+ * 1, or 0 with ${mb} unchanged if none is left or ${l} is a plan of views.  One
+ * thread at a time.
  */
-int microbatches_assign_sample(struct microbatches *l, struct microbatch *mb, int i,
-    const struct bad_set *bad);
+int microbatches_assign_sample(struct microbatches *l, struct microbatch *mb,
+    int i, const struct bad_set *bad);
 
 /*
  * microbatches_shared(l, mb, i):
  * Return the number of clips of ${mb} from number ${i}, at most --repeat, that
  * have the same frames.
  */
-int microbatches_shared(const struct microbatches *l, const struct microbatch *mb,
-    int i);
+int microbatches_shared(const struct microbatches *l,
+    const struct microbatch *mb, int i);
 
 /*
  * microbatches_choose(l, mb, i, s, r):
@@ -101,8 +102,8 @@ int microbatches_shared(const struct microbatches *l, const struct microbatch *m
  * the clip's targets.  The caller sets ${r->frame} to t ints.  Any thread may
  * call it.
  */
-void microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
-    const struct frame_source *s, struct clip_request *r);
+void microbatches_choose(const struct microbatches *l, struct microbatch *mb,
+    int i, const struct frame_source *s, struct clip_request *r);
 
 /*
  * microbatch_clip_bytes(mb, k, i):

@@ -71,7 +71,8 @@ microbatch_choose_for_training(const struct microbatches *l,
 	r->share = (struct clip_share){ 0 };
 	if (repeat > 1)
 		microbatch_choose_share(l, f, i, s, r);
-	r->transforms = transforms_none(&l->o.transforms) ? NULL : &l->o.transforms;
+	r->transforms = transforms_none(&l->o.transforms) ? NULL :
+	    &l->o.transforms;
 	r->random = clip;
 }
 
@@ -158,7 +159,8 @@ microbatch_swap_classes(const struct flip_map *s, struct target *t, int i,
 	if (t->kind == TARGET_CLASS)
 		t->label[i] = flip_map_class(s, flip, t->label[i]);
 	else
-		flip_map_set_of_classes(s, flip, t->soft + (size_t)i * (size_t)t->classes);
+		flip_map_set_of_classes(s, flip,
+		    t->soft + (size_t)i * (size_t)t->classes);
 }
 
 void
@@ -274,8 +276,8 @@ microbatch_print_mix(const struct microbatches *l, const struct microbatch *mb,
 }
 
 void
-microbatches_print_transforms(const struct microbatches *l, const struct microbatch *mb,
-    int i, FILE *to)
+microbatches_print_transforms(const struct microbatches *l,
+    const struct microbatch *mb, int i, FILE *to)
 {
 	const struct transforms *e = &l->o.transforms;
 	int n = 0;
@@ -283,8 +285,8 @@ microbatches_print_transforms(const struct microbatches *l, const struct microba
 	if (e->repeat > 1)
 		n += fprintf(to, "repeat=%d", (int)(mb->clip[i] %
 		    (unsigned)e->repeat)) > 0;
-	n = transforms_print(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w, n,
-	    to);
+	n = transforms_print(e, rng_clip(l->o.seed, mb->clip[i]), mb->stream->w,
+	    n, to);
 	if (microbatches_mixes(l))
 		n = microbatch_print_mix(l, mb, i, n, to);
 	if (n == 0)

@@ -17,8 +17,9 @@
 #include "media/image.h"
 
 /* The beginnings of PNG, SVG and PDF of cairo (base/options.h). */
-#define PLOT_BEGINS "\211PNG\r\n\032\n|<?xml version=\"1.0\" encoding=\"UTF-8\"?>" \
-	"\n<svg |%PDF-1.?\n%\265\355\256\373"
+#define PLOT_BEGINS "\211PNG\r\n\032\n|" \
+	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg |" \
+	"%PDF-1.?\n%\265\355\256\373"
 
 /*
  * plot_ready(path):

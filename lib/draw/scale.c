@@ -117,7 +117,9 @@ scale_place(const struct scale *s, double v)
 	    (scale_log_two(s->max) - scale_log_two(s->min));
 }
 
-/* Print ${v} to ${to} with the digits that distinguish numbers ${step} apart. */
+/*
+ * Print ${v} to ${to} with the digits that distinguish numbers ${step} apart.
+ */
 static void
 scale_text(double v, double step, char to[24])
 {
@@ -161,7 +163,8 @@ scale_log_ticks(const struct scale *s, int largest, struct tick *tick)
 	static const double parts[] = { 1, 2, 5 };
 	int low = scale_exponent(s->min, s->log), high = scale_exponent(s->max,
 	    s->log) + 1;
-	int every = 1, fine = s->log == 10 && 3 * (high - low) <= largest, n = 0;
+	int every = 1, fine = s->log == 10 && 3 * (high - low) <= largest,
+	    n = 0;
 
 	while ((high - low) / every > largest)
 		every++;

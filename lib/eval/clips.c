@@ -18,8 +18,9 @@ eval_clips_need(const void *views, const struct extraction *x, int frames,
     struct fraction fps, char *wanted)
 {
 	const struct view_options *v = views;
-	const struct frame_source s = { .frames = frames, .width = x->sample.width,
-		.height = x->sample.height, .fps = fps.den > 0 ?
+	const struct frame_source s =
+		{ .frames = frames, .width = x->sample.width,
+			.height = x->sample.height, .fps = fps.den > 0 ?
 		(double)fps.num / fps.den : 0 };
 	struct clip_request r = { .frame = xcalloc((size_t)v->t,
 		sizeof(*r.frame)) };

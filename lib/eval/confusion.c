@@ -122,7 +122,8 @@ confusion_join(struct confusion_groups *g, int a, int b)
 		double mean = (na * *confusion_at(g->mean, g->n, a, k) +
 		    nb * *confusion_at(g->mean, g->n, b, k)) / (na + nb);
 
-		*confusion_at(g->mean, g->n, a, k) = *confusion_at(g->mean, g->n, k, a) = mean;
+		*confusion_at(g->mean, g->n, a, k) = *confusion_at(g->mean,
+		    g->n, k, a) = mean;
 	}
 	/*
 	 * A mean of two similarities is at most the larger one.  So only groups
@@ -195,7 +196,8 @@ confusion_order(const struct confusion *c, int *order)
 		 * A group and its reverse are equally good: begin with the
 		 * lower class.
 		 */
-		if (g.size[i] > 1 && g.member[i][0] > g.member[i][g.size[i] - 1])
+		if (g.size[i] > 1 &&
+		g.member[i][0] > g.member[i][g.size[i] - 1])
 			confusion_turn(g.member[i], g.size[i]);
 		for (int k = 0; k < g.size[i]; k++)
 			order[n++] = g.member[i][k];

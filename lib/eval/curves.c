@@ -39,7 +39,8 @@ curves_add_run(struct curves_line *l, const char *path)
 		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 	for (size_t i = 0; i + 1 < l->runs; i++)
 		if (strcmp(l->run[i].log, h->log) == 0) {
-			fail("%s: listed twice in the mean of %s", Q(path), Q(l->name));
+			fail("%s: listed twice in the mean of %s", Q(path),
+			    Q(l->name));
 			return EXIT_USAGE;
 		}
 	if (h->series[HISTORY_LOSS].n + h->series[HISTORY_TOP1].n == 0)
@@ -260,9 +261,9 @@ curves_take_mean(struct curves_line *l, int of)
 		    "has the fewest", Q(l->name), what[of],
 		    Q(curves_shortest(l, of)->log));
 	else
-		note("%s: the mean of the %s covers epochs %.4g to %.4g; %s ends "
-		    "first", Q(l->name), what[of], l->series[of].at[0].epoch,
-		    l->series[of].at[n - 1].epoch,
+		note("%s: the mean of the %s covers epochs %.4g to %.4g; %s "
+		    "ends first", Q(l->name), what[of],
+		    l->series[of].at[0].epoch, l->series[of].at[n - 1].epoch,
 		    Q(curves_shortest(l, of)->log));
 }
 
@@ -347,8 +348,8 @@ curves_reach(const struct curves_line *l, int of, double target)
 		const struct history_series *s = &l->run[i].series[of];
 		size_t k = 0;
 
-		while (k < s->n && !(s->at[k].value >= target && (k + 1 == s->n ||
-		    s->at[k + 1].value >= target)))
+		while (k < s->n && !(s->at[k].value >= target &&
+		    (k + 1 == s->n || s->at[k + 1].value >= target)))
 			k++;
 		if (k == s->n)
 			continue;

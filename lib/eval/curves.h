@@ -25,7 +25,8 @@ struct curves_line {
 					 * shortened */
 	struct history *run;		/* [runs] */
 	size_t runs, cap;
-	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];	/* means, over time only */
+	/* means, over time only */
+	struct { struct curves_point *at; size_t n; } series[HISTORY_SERIES];
 };
 
 enum curves_over { CURVES_TIME, CURVES_BATCH };

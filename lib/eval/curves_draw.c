@@ -262,7 +262,9 @@ curves_add_series_of(struct curves_picture *p, int k, int of)
 	}
 }
 
-/* Fill panel ${k} of both sides; that of losses has those of validations, too. */
+/*
+ * Fill panel ${k} of both sides; that of losses has those of validations, too.
+ */
 static void
 curves_add_panel(struct curves_picture *p, int k)
 {

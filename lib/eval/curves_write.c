@@ -15,8 +15,10 @@ curves_is_table(const char *path)
 	return text_ends(path, ".tsv");
 }
 
-/* Check that curves can be written to ${path}: a table if its name ends in .tsv,
- * otherwise a picture (draw/plot.h).  Return 0, or -1 after a message. */
+/*
+ * Check that curves can be written to ${path}: a table if its name ends in
+ * .tsv, otherwise a picture (draw/plot.h).  Return 0, or -1 after a message.
+ */
 static int
 curves_ready(const char *path)
 {

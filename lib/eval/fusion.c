@@ -20,8 +20,8 @@ fusion_match_classes(const struct score_file *a, const struct score_file *b)
 	while (c < n && strcmp(a->class.name[c], b->class.name[c]) == 0)
 		c++;
 	if (c < n)
-		return fail("%s: class %zu is %s (%s has %s): only scores of the "
-		    "same classes can be fused", Q(b->path), c,
+		return fail("%s: class %zu is %s (%s has %s): only scores of "
+		    "the same classes can be fused", Q(b->path), c,
 		    Q(b->class.name[c]), Q(a->path), Q(a->class.name[c]));
 	if (a->class.n != b->class.n)
 		return fail("%s: %zu classes (%s has %zu): only scores of the "
@@ -60,20 +60,21 @@ fusion_match_samples(const struct score_file *a, const struct score_file *b,
 		int64_t k = score_file_find(b, key);
 
 		if (k < 0)
-			return fail("%s:%d: sample %s is not in %s: only scores "
-			    "of the same samples can be fused", Q(a->path),
-			    a->line[i], key, Q(b->path));
+			return fail("%s:%d: sample %s is not in %s: only "
+			    "scores of the same samples can be fused",
+			    Q(a->path), a->line[i], key, Q(b->path));
 		from[i] = (uint32_t)k;
 		if (!fusion_same_label(a, i, b, from[i]))
-			return fail("%s:%d: sample %s has another label than in "
-			    "%s:%d", Q(b->path), b->line[k], key, Q(a->path),
-			    a->line[i]);
+			return fail("%s:%d: sample %s has another label "
+			    "than in %s:%d", Q(b->path), b->line[k], key,
+			    Q(a->path), a->line[i]);
 	}
 	for (uint32_t k = 0; k < b->e.samples; k++)
 		if (score_file_find(a, b->e.sample[k].key) < 0)
-			return fail("%s:%d: sample %s is not in %s: only scores "
-			    "of the same samples can be fused", Q(b->path),
-			    b->line[k], b->e.sample[k].key, Q(a->path));
+			return fail("%s:%d: sample %s is not in %s: only "
+			    "scores of the same samples can be fused",
+			    Q(b->path), b->line[k], b->e.sample[k].key,
+			    Q(a->path));
 	return 0;
 }
 
@@ -145,7 +146,8 @@ fusion_combine(enum fusion how, const struct score_file *f, size_t n,
 	for (size_t i = 0; i < e->samples; i++) {
 		memset(sum, 0, row * sizeof(*sum));
 		for (size_t k = 0; k < n; k++) {
-			memcpy(one, f[k].e.scores + i * row, row * sizeof(*one));
+			memcpy(one, f[k].e.scores + i * row,
+			    row * sizeof(*one));
 			if (how == FUSION_PROBABILITIES)
 				metric_probabilities(e->loss, one, e->classes,
 				    one);

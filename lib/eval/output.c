@@ -24,7 +24,8 @@ output_write(struct output *o, struct buffer *lines)
 	if (o->commit != NULL)
 		return commit_write(o->commit, lines->data, n);
 	progress_clear();
-	if ((n > 0 && fwrite(lines->data, 1, n, stdout) != n) || fflush(stdout) != 0)
+	if ((n > 0 && fwrite(lines->data, 1, n, stdout) != n) ||
+	    fflush(stdout) != 0)
 		return stdout_failed();
 	return 0;
 }

@@ -30,8 +30,8 @@ packed_open(struct packed *p)
 		fail("%s: no samples in it", Q(p->path));
 		return EXIT_FAILED;
 	}
-	return loader_check_testing(p->data, &g->needs, g->op[g->head[0].loss].target,
-	    g->name) == 0 ? 0 : EXIT_USAGE;
+	return loader_check_testing(p->data, &g->needs,
+	    g->op[g->head[0].loss].target, g->name) == 0 ? 0 : EXIT_USAGE;
 }
 
 void
@@ -80,8 +80,8 @@ static int
 packed_check_classes(const struct packed *p)
 {
 	return class_compare(p->path, dataset_class_list(p->data),
-	    "the checkpoint", &p->model->class, "classes.txt of the set that it "
-	    "was trained on") == 0 ? 0 : EXIT_USAGE;
+	    "the checkpoint", &p->model->class, "classes.txt of the set "
+	    "that it was trained on") == 0 ? 0 : EXIT_USAGE;
 }
 
 static int

@@ -112,7 +112,8 @@ static void
 predict_line(const struct predict_run *a, const struct extraction *v,
     const double *scores, struct buffer *to)
 {
-	int n = predict_classes_of(a), *best = xcalloc((size_t)n, sizeof(*best));
+	int n = predict_classes_of(a), *best = xcalloc((size_t)n,
+	    sizeof(*best));
 	double *p = xcalloc((size_t)n, sizeof(*p));
 
 	for (int c = 0; c < n; c++)
@@ -133,8 +134,8 @@ predict_line(const struct predict_run *a, const struct extraction *v,
  * Report a clip without a prediction.  Only the JSON output has a line for it.
  */
 static void
-predict_failed(struct predict_run *a, const struct extraction *v, const char *why,
-    struct buffer *to)
+predict_failed(struct predict_run *a, const struct extraction *v,
+    const char *why, struct buffer *to)
 {
 	a->failed++;
 	fail("%s", why);
@@ -178,8 +179,8 @@ predict_compare_settings(const struct predict_run *a)
 	const char *want = a->model->state.extract;
 
 	if (is != NULL && want != NULL && strcmp(is, want) != 0)
-		warning("%s: its frames were made as %s (the network was trained "
-		    "on %s)", strcmp(a->clips->stream, "-") == 0 ?
+		warning("%s: its frames were made as %s (the network was "
+		    "trained on %s)", strcmp(a->clips->stream, "-") == 0 ?
 		    "standard input" : text_quote(a->clips->stream), is, want);
 }
 
@@ -226,12 +227,14 @@ predict_clip(struct predict_run *a, const struct extraction *v, double *scores,
 int
 predict_all(struct predict_run *a)
 {
-	double *scores = xcalloc((size_t)predict_classes_of(a), sizeof(*scores));
+	double *scores = xcalloc((size_t)predict_classes_of(a),
+	    sizeof(*scores));
 	struct buffer lines = { 0 };
 	const struct extraction *v;
 	int got, status = 0;
 
-	while (status == 0 && (got = clip_source_next(a->clips->source, &v)) == 1) {
+	while (status == 0 && (got = clip_source_next(a->clips->source, &v)) ==
+	    1) {
 		/* A stream's settings are known only after its first sample. */
 		if (a->done + a->failed == 0)
 			predict_compare_settings(a);

@@ -54,7 +54,8 @@ rescore_read_weights(const char *text, size_t n, struct rescore_work *w)
 	}
 	free(copy);
 	w->fitted = hash == NULL ? NULL : hash + 1;
-	if (bad || (hash != NULL && strlen(w->fitted) != HASH_DIGITS) || k != n || sum <= 0)
+	if (bad || (hash != NULL && strlen(w->fitted) != HASH_DIGITS) ||
+	    k != n || sum <= 0)
 		return fail("--fusion-weights=%s: not weights of the %zu score "
 		    "files (wanted a number of at least 0 for each, separated "
 		    "by ':', such as 1:1.5)", text, n);
@@ -74,7 +75,9 @@ rescore_weights_text(const double *weight, size_t n)
 	return b.data;
 }
 
-/* Write the hash of the keys of all samples to ${text}[33], HASH_DIGITS of it. */
+/*
+ * Write the hash of the keys of all samples to ${text}[33], HASH_DIGITS of it.
+ */
 static const char *
 rescore_hash(const struct score_file *f, char *text)
 {
@@ -132,7 +135,8 @@ rescore_fit(const struct rescore *r, struct rescore_work *w)
 	    FUSION_LOGITS ? "--fusion=logits " : "", weights,
 	    rescore_hash(&w->f[0], hash));
 	bad = output_open(&w->output, r->output) != 0 ||
-	    output_write(&w->output, &line) != 0 || output_done(&w->output) != 0;
+	    output_write(&w->output, &line) != 0 ||
+	    output_done(&w->output) != 0;
 	buffer_free(&line);
 	free(weights);
 	return bad ? EXIT_FAILED : 0;
@@ -211,8 +215,8 @@ rescore_write(const struct rescore *r, struct rescore_work *w)
 	    all.summary.labelled > 0);
 
 	if (status == 0)
-		status = results_check_files(r->outputs, f->e.classes, r->output,
-		    0);
+		status = results_check_files(r->outputs, f->e.classes,
+		    r->output, 0);
 	if (status == 0 && output_open(&w->output, r->output) != 0)
 		status = EXIT_FAILED;
 	if (status == 0)

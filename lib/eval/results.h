@@ -13,7 +13,8 @@ struct results {
 	const struct evaluation *e;
 	const char *const *class;	/* [e->classes] names */
 	const struct protocol *protocol;
-	const struct dataset *data;	/* has the frames of the contact sheet */
+	const struct dataset *data;	/* has the frames of the contact
+					 * sheet */
 	const uint32_t *in_data;	/* [e->samples] number of each sample in
 					 * ${data}; NULL: the same */
 	struct summary summary;

@@ -46,9 +46,9 @@ results_matrix_ready(const char *path, int classes)
 	if (plot_ready(path) != 0)
 		return -1;
 	if (classes > PLOT_CLASSES)
-		return fail("%s: %d classes (a picture has room for %d; wanted a "
-		    "table, a name that ends with .tsv)", text_quote(path),
-		    classes, PLOT_CLASSES);
+		return fail("%s: %d classes (a picture has room for %d; "
+		    "wanted a table, a name that ends with .tsv)",
+		    text_quote(path), classes, PLOT_CLASSES);
 	return 0;
 }
 

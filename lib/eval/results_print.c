@@ -71,8 +71,8 @@ results_print(const struct results *r, int json, struct buffer *to)
 	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
 
 	if (!json)
-		buffer_printf(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\t"
-		    "path\n");
+		buffer_printf(to,
+		    "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\tpath\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);

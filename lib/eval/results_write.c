@@ -18,8 +18,8 @@ results_check_labels(const struct results_files *f, const char *path,
 	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
 
 	if (label_sets && (f->matrix.n > 0 || f->sheet_wrong)) {
-		fail("%s: its samples have sets of classes (--%s is for one class "
-		    "each)", Q(path), f->matrix.n > 0 ? "matrix" :
+		fail("%s: its samples have sets of classes (--%s is for one "
+		    "class each)", Q(path), f->matrix.n > 0 ? "matrix" :
 		    "sheet-of=wrong");
 		return EXIT_USAGE;
 	}

@@ -106,7 +106,8 @@ score_file_write(const struct results *r, const char *path)
 /* The state of reading: the current line, and capacities of arrays. */
 struct score_reader {
 	struct score_file *f;
-	int line, paths;		/* ${paths}: 1 if the last column is path */
+	int line, paths;		/* ${paths}: 1 if the last column is
+					 * path */
 	size_t samples, scores, lines, labels, nlabels;
 	struct buffer list;		/* what list-hash covers */
 };
@@ -129,13 +130,16 @@ score_cell(char **at)
 	return cell;
 }
 
-/* Read the line "key\tlabel\tCLASS...\tpath", in 0.2.0 "#key\tlabel\tCLASS...". */
+/*
+ * Read the line "key\tlabel\tCLASS...\tpath", in 0.2.0 "#key\tlabel\tCLASS...".
+ */
 static int
 score_read_header(struct score_reader *r, char *line)
 {
 	struct score_file *f = r->f;
 	const char *key = score_cell(&line), *label = score_cell(&line);
-	char what[4200], *name, *tab = line != NULL ? strrchr(line, '\t') : NULL;
+	char what[4200], *name, *tab = line != NULL ? strrchr(line, '\t') :
+	    NULL;
 
 	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), r->line);
 	if (strcmp(key + (*key == '#'), "key") != 0 || label == NULL ||
@@ -194,12 +198,12 @@ score_read_scores(struct score_reader *r, char *at)
 	to = e->scores + (size_t)e->samples * n;
 	for (c = 0; (cell = score_cell(&at)) != NULL && c < e->classes; c++)
 		if (score_read(cell, &to[c]) != 0)
-			return fail("%s:%d: score of class %s: %s is not a finite "
-			    "number", text_quote(r->f->path), r->line,
+			return fail("%s:%d: score of class %s: %s is not a "
+			    "finite number", text_quote(r->f->path), r->line,
 			    text_quote(r->f->class.name[c]), text_quote(cell));
 	if (c < e->classes || cell != NULL)
-		return fail("%s:%d: %s %d scores (wanted one for each of the %d "
-		    "classes)", text_quote(r->f->path), r->line,
+		return fail("%s:%d: %s %d scores (wanted one for each of "
+		    "the %d classes)", text_quote(r->f->path), r->line,
 		    cell != NULL ? "more than" : "only", c, e->classes);
 	return 0;
 }
@@ -219,7 +223,8 @@ score_read_row(struct score_reader *r, char *line)
 		    text_quote(f->path), r->line, text_quote(key));
 	e->sample = array_reserve(e->sample, e->samples, &r->samples,
 	    sizeof(*e->sample));
-	f->line = array_reserve(f->line, e->samples, &r->lines, sizeof(*f->line));
+	f->line = array_reserve(f->line, e->samples, &r->lines,
+	    sizeof(*f->line));
 	m = &e->sample[e->samples];
 	f->line[e->samples] = r->line;
 	/* Flags of sets that show; score_set_labels finds the others. */
@@ -368,8 +373,8 @@ score_file_read(struct score_file *f, const char *path)
 		next = line + strcspn(line, "\n");
 		r.line++;
 		if (*next == '\0')
-			bad = fail("%s:%d: the last line has no end: the file is "
-			    "cut off", text_quote(path), r.line);
+			bad = fail("%s:%d: the last line has no end: the "
+			    "file is cut off", text_quote(path), r.line);
 		else
 			*next++ = '\0';
 		bad = bad || score_read_line(&r, line) != 0;

@@ -115,8 +115,8 @@ attribute_set_inputs(struct reader *r, struct op *op, const char *value)
 			return fail("%s:%d: in=%s: a loss is not an input",
 			    r->path, r->line, name);
 		if (op->nin == type->max_in)
-			return fail("%s:%d: %s takes at most %d inputs", r->path,
-			    r->line, type->name, type->max_in);
+			return fail("%s:%d: %s takes at most %d inputs",
+			    r->path, r->line, type->name, type->max_in);
 		op->in[op->nin++] = (int)from;
 		value += len;
 		if (*value == '\0')
@@ -157,8 +157,8 @@ attribute_factor(const char *s, double *by, enum per *per)
 		return -1;
 	memcpy(part, s, n);
 	part[n] = '\0';
-	*per = s[n] == '\0' ? PER_ONE : strcmp(s + n, "/c") == 0 ? PER_CHANNELS :
-	    PER_ROOT;
+	*per = s[n] == '\0' ? PER_ONE : strcmp(s + n, "/c") == 0 ?
+	    PER_CHANNELS : PER_ROOT;
 	if (*per == PER_ROOT && strcmp(s + n, "/sqrt(c)") != 0)
 		return -1;
 	return text_real(part, -1e6, 1e6, by);
@@ -189,9 +189,11 @@ static const struct attribute_real {
 	double min, max;
 	const char *want;
 } real_values[] = {
-	{ "rate", offsetof(struct op, rate), 0, 0.999, "a probability below 1" },
+	{ "rate", offsetof(struct op, rate), 0, 0.999, "a probability "
+		"below 1" },
 	{ "gamma", offsetof(struct op, gamma), -1e3, 1e3, "a number" },
-	{ "eps", offsetof(struct op, eps), 1e-12, 1, "a number from 1e-12 to 1" },
+	{ "eps", offsetof(struct op, eps), 1e-12, 1, "a number from 1e-12 "
+		"to 1" },
 	{ "momentum", offsetof(struct op, momentum), 0, 1,
 	    "a number from 0 to 1" },
 };
@@ -217,7 +219,8 @@ attribute_set_number(struct reader *r, struct op *op, const struct words *w,
 		*(int *)((char *)op + a->at) = (int)n;
 		return 1;
 	}
-	for (size_t k = 0; k < sizeof(real_values) / sizeof(real_values[0]); k++) {
+	for (size_t k = 0; k < sizeof(real_values) / sizeof(real_values[0]);
+	    k++) {
 		const struct attribute_real *a = &real_values[k];
 
 		if (strcmp(key, a->key) == 0)
@@ -288,8 +291,8 @@ attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
 		return attribute_word_of(value, "both", "past", &op->past) ==
 		    0 ? 0 : BAD(r, w, i, "both or past");
 	if (IS("edges"))
-		return attribute_word_of(value, "zeros", "cut", &op->exclude_pad) == 0 ?
-		    0 : BAD(r, w, i, "zeros or cut");
+		return attribute_word_of(value, "zeros", "cut",
+		    &op->exclude_pad) == 0 ? 0 : BAD(r, w, i, "zeros or cut");
 	if (IS("by"))
 		return attribute_factor(value, &op->by, &op->per) == 0 ? 0 :
 		    BAD(r, w, i, "a number, alone or before /c or /sqrt(c)");

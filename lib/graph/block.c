@@ -136,8 +136,8 @@ block_expand(struct reader *r, const struct block *b, const struct words *w,
 		 */
 		r->expanded += strlen(b->line[l]) + 1;
 		if (r->expanded > EXPANDED)
-			return fail("%s:%d: the blocks expand to more than %u MiB",
-			    r->path, r->line, EXPANDED >> 20);
+			return fail("%s:%d: the blocks expand to more than "
+			    "%u MiB", r->path, r->line, EXPANDED >> 20);
 		if (block_fill(r, b->line[l], w, line) != 0 ||
 		    reader_line(r, line, depth + 1) != 0)
 			return -1;

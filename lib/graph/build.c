@@ -72,8 +72,8 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: scale %s: no by=FACTOR", r->path, r->line,
 		    op->name);
 	if (op->kind == OP_FRAMES && op->step == 0)
-		return fail("%s:%d: frames %s: no step=FRAMES", r->path, r->line,
-		    op->name);
+		return fail("%s:%d: frames %s: no step=FRAMES", r->path,
+		    r->line, op->name);
 	if (op->kind == OP_FRAMES && op->first >= op->step)
 		return fail("%s:%d: frames %s: first=%d is not smaller than "
 		    "step=%d", r->path, r->line, op->name, op->first, op->step);
@@ -81,16 +81,16 @@ graph_check_op(struct reader *r, const struct op *op, int cin)
 		return fail("%s:%d: frames %s: spread=1 begins with frame 0 "
 		    "(first=%d)", r->path, r->line, op->name, op->first);
 	if (op->kind == OP_AVGPOOL && !op->axes == !graph_has_window(op))
-		return fail("%s:%d: avgpool %s: %s over=AXES %s a window k, s or p",
-		    r->path, r->line, op->name, op->axes ? "both" : "neither",
-		    op->axes ? "and" : "nor");
+		return fail("%s:%d: avgpool %s: %s over=AXES %s a window k, s "
+		    "or p", r->path, r->line, op->name, op->axes ? "both" :
+		    "neither", op->axes ? "and" : "nor");
 	if (op->kind == OP_CONV && (cin % op->groups || op->out % op->groups))
 		return fail("%s:%d: conv %s: groups=%d does not divide %d and "
 		    "%d channels", r->path, r->line, op->name, op->groups, cin,
 		    op->out);
 	if (op->kind == OP_SHIFT && cin / op->fold < 1)
-		return fail("%s:%d: shift %s: fold=%d of %d channels moves none",
-		    r->path, r->line, op->name, op->fold, cin);
+		return fail("%s:%d: shift %s: fold=%d of %d channels moves "
+		    "none", r->path, r->line, op->name, op->fold, cin);
 	for (int i = 0; i < 3; i++)
 		if ((op->kind == OP_MAXPOOL || op->kind == OP_AVGPOOL) &&
 		    op->p[i] >= op->k[i])
@@ -143,8 +143,8 @@ graph_feed_op(struct reader *r, struct op *op, const struct line *l)
 	if (graph_check_stack(r, op, stream) != 0)
 		return -1;
 	if (op->out > OP_STREAM)
-		return fail("%s:%d: out=%d (wanted 1 to %d channels of a stream)",
-		    r->path, r->line, op->out, OP_STREAM);
+		return fail("%s:%d: out=%d (wanted 1 to %d channels of a "
+		    "stream)", r->path, r->line, op->out, OP_STREAM);
 	if (graph_each_channel(r, op, "mean", &op->mean, l->means, 0) != 0 ||
 	    graph_each_channel(r, op, "std", &op->sd, l->sds, 1) != 0)
 		return -1;
@@ -164,8 +164,9 @@ reader_append(struct reader *r, struct op *op, int cin)
 		for (int i = 0; i < op->nin; i++)
 			in[i] = r->channels[op->in[i]];
 		if ((out = type->channels(op, in)) < 0)
-			return fail("%s:%d: %s %s: more than %d channels", r->path,
-			    r->line, type->name, op->name, OP_CHANNELS);
+			return fail("%s:%d: %s %s: more than %d channels",
+			    r->path, r->line, type->name, op->name,
+			    OP_CHANNELS);
 	}
 	if (type->params != NULL) {
 		struct param p[OP_PARAMS] = { 0 };
@@ -182,9 +183,9 @@ reader_append(struct reader *r, struct op *op, int cin)
 			 * does not exceed it.
 			 */
 			if (p[i].count > left)
-				return fail("%s:%d: with %s the network has more "
-				    "than 2^31 parameters", r->path, r->line,
-				    p[i].name);
+				return fail("%s:%d: with %s the network has "
+				    "more than 2^31 parameters", r->path,
+				    r->line, p[i].name);
 			g->elements += round_up(p[i].count, PARAM_ALIGN);
 			g->param = array_reserve(g->param, (size_t)g->nparam,
 			    &r->param_cap, sizeof(*g->param));
@@ -213,9 +214,10 @@ graph_read_op(struct reader *r, struct op *op, const struct words *w)
 
 		snprintf(key, sizeof(key), " %s ", w->key[i]);
 		if (strstr(type->attributes, key) == NULL)
-			return fail("%s:%d: %s has no attribute %s (it has:%.*s)",
-			    r->path, r->line, type->name, Q(w->key[i]),
-			    (int)strlen(type->attributes) - 1, type->attributes);
+			return fail("%s:%d: %s has no attribute %s (it "
+			    "has:%.*s)", r->path, r->line, type->name,
+			    Q(w->key[i]), (int)strlen(type->attributes) - 1,
+			    type->attributes);
 		for (int j = 0; j < i; j++)
 			if (strcmp(w->key[i], w->key[j]) == 0)
 				return fail("%s:%d: %s is given twice",

@@ -22,8 +22,8 @@ reader_stream(struct reader *r, struct op *op, const char *name)
 	long i = names_find(r->streams, name);
 
 	if (i >= 0 && needs->stream[i].c != op->out)
-		return fail("%s:%d: out=%d (an input above reads %d channels of "
-		    "the stream %s)", r->path, r->line, op->out,
+		return fail("%s:%d: out=%d (an input above reads %d "
+		    "channels of the stream %s)", r->path, r->line, op->out,
 		    needs->stream[i].c, name);
 	if (i < 0) {
 		i = names_add(r->streams, name);
@@ -48,8 +48,8 @@ reader_target(struct reader *r, struct op *op, const char *name)
 	    strcmp(name, TARGET_DEFAULT) == 0 ? r->classes : classes;
 
 	if (classes == 0)
-		return fail("%s:%d: loss %s: how many scores %s gives depends on "
-		    "the shape", r->path, r->line, op->name,
+		return fail("%s:%d: loss %s: how many scores %s gives "
+		    "depends on the shape", r->path, r->line, op->name,
 		    g->op[op->in[0]].name);
 	if (classes != want)
 		return fail("%s:%d: loss %s: %s gives %d scores a clip (wanted "

@@ -24,7 +24,8 @@ target_rank(const struct target *t, int i, const double *scores)
 		return t->label[i] < 0 ? INT_MAX : metric_rank(scores,
 		    t->classes, t->label[i]);
 	for (int c = 1; c < t->classes; c++)
-		if (target_soft_label(t, i, c) > target_soft_label(t, i, largest))
+		if (target_soft_label(t, i, c) > target_soft_label(t, i,
+		    largest))
 			largest = c;
 	for (int c = 0; c < t->classes; c++)
 		if (target_soft_label(t, i, c) > 0 &&
@@ -56,7 +57,8 @@ metric_binary(double score, double share)
 	 * The equivalent max(x, 0) - share x + ln(1 + exp(-|x|)) does not
 	 * overflow.
 	 */
-	return (score > 0 ? score : 0) - share * score + log1p(exp(-fabs(score)));
+	return (score > 0 ? score : 0) - share * score +
+	log1p(exp(-fabs(score)));
 }
 
 void

@@ -40,7 +40,8 @@ static int
 op_conv_params(const struct op *op, int cin, struct param *p)
 {
 	int taps = op->k[0] * op->k[1] * op->k[2], n = 0;
-	int cube[5] = { op->out, cin / op->groups, op->k[0], op->k[1], op->k[2] };
+	int cube[5] = { op->out, cin / op->groups, op->k[0], op->k[1],
+		op->k[2] };
 	int plane[4] = { op->out, cin / op->groups, op->k[1], op->k[2] };
 
 	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
@@ -126,16 +127,17 @@ op_bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 const struct op_type op_types[OP_KINDS] = {
 	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
 	    NULL },
-	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias std ", shape_window,
-	    NULL, op_conv_params, op_conv_macs },
+	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias std ",
+	    shape_window, NULL, op_conv_params, op_conv_macs },
 	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
 	    op_bn_params, NULL },
 	[OP_RELU] = { "relu", 1, 1, " in ", shape_same, NULL, NULL, NULL },
-	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", shape_same, NULL, NULL, NULL },
+	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", shape_same, NULL, NULL,
+	NULL },
 	[OP_SHIFT] = { "shift", 1, 1, " in fold from ", shape_same, NULL, NULL,
 	    NULL },
-	[OP_MAXPOOL] = { "maxpool", 1, 1, " in k s p ", shape_window, NULL, NULL,
-	    NULL },
+	[OP_MAXPOOL] = { "maxpool", 1, 1, " in k s p ", shape_window, NULL,
+	    NULL, NULL },
 	[OP_AVGPOOL] = { "avgpool", 1, 1, " in over k s p edges ",
 	    shape_avgpool, NULL, NULL, NULL },
 	[OP_DROPOUT] = { "dropout", 1, 1, " in rate ", shape_same, NULL, NULL,
@@ -143,7 +145,8 @@ const struct op_type op_types[OP_KINDS] = {
 	[OP_LINEAR] = { "linear", 1, 1, " in out std ", shape_linear, NULL,
 	    op_linear_params, op_linear_macs },
 	[OP_RELU6] = { "relu6", 1, 1, " in ", shape_same, NULL, NULL, NULL },
-	[OP_SIGMOID] = { "sigmoid", 1, 1, " in ", shape_same, NULL, NULL, NULL },
+	[OP_SIGMOID] = { "sigmoid", 1, 1, " in ", shape_same, NULL, NULL,
+	NULL },
 	[OP_SWISH] = { "swish", 1, 1, " in ", shape_same, NULL, NULL, NULL },
 	[OP_SCALE] = { "scale", 1, 1, " in by trained ", shape_same, NULL,
 	    op_scale_params, NULL },

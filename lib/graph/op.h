@@ -43,8 +43,8 @@ enum { OP_INPUTS = 16, OP_PARAMS = 5 };	/* maxima */
 
 /*
  * Limits of a network.  Larger values are refused as mistakes.  Within these
- * limits the product of a kernel's sizes fits an int.  The sizes of a tensor and
- * of all parameters are checked separately, so no product overflows.
+ * limits the product of a kernel's sizes fits an int.  The sizes of a tensor
+ * and of all parameters are checked separately, so no product overflows.
  */
 enum {
 	OP_WINDOW = 1024,		/* of a kernel, stride or padding */
@@ -81,7 +81,7 @@ struct op {
 	int fold;			/* shift: 1/fold of channels each way */
 	int past;			/* shift: 1/fold, from the past only */
 	int axes;			/* softmax, avgpool: OVER_*, or 0 */
-	int exclude_pad;			/* avgpool: exclude padding from mean */
+	int exclude_pad;		/* avgpool: exclude padding from mean */
 	int step, first, spread;	/* frames: see op_frame() */
 	int transpose;			/* bmm: TRANSPOSE_* */
 	double by;			/* scale: see op_factor() */
@@ -154,7 +154,8 @@ struct op_type {
 	int min_in, max_in;
 	const char *attributes;		/* names between blanks: " k s p " */
 	/* Compute the output shape.  Return 0, or -1 after a message. */
-	int (*infer)(const struct op *, const struct dims *in, struct dims *out);
+	int (*infer)(const struct op *, const struct dims *in,
+	    struct dims *out);
 	/*
 	 * Return the output channels for those of the inputs.  Return 0 if they
 	 * depend on the shape, or -1 if there are more than OP_CHANNELS.  NULL:

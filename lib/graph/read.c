@@ -153,7 +153,8 @@ graph_read_lines(struct reader *r, char *text)
 			if (open != NULL)
 				return fail("%s:%d: def inside block %s",
 				    r->path, r->line, block_name(r, open));
-			open = block_begin(r, word + 3 + strspn(word + 3, " \t"));
+			open = block_begin(r, word + 3 + strspn(word + 3,
+			    " \t"));
 			bad = open == NULL;
 		} else if (open != NULL && graph_is_alone(word, "end")) {
 			open = NULL;
@@ -181,8 +182,8 @@ graph_parse(const char *name, const char *text, int classes)
 	int bad;
 
 	if (bytes > GRAPH_TEXT)
-		return fail_null("%s: %zu bytes (wanted at most %d)", name, bytes,
-		    GRAPH_TEXT);
+		return fail_null("%s: %zu bytes (wanted at most %d)", name,
+		    bytes, GRAPH_TEXT);
 	copy = xstrdup(text);
 
 	r.g = xcalloc(1, sizeof(*r.g));

@@ -109,8 +109,9 @@ shape_loss(const struct op *op, const struct dims *in, struct dims *out)
 	char text[64];
 
 	if (in->t != 1 || in->h != 1 || in->w != 1)
-		return fail("%s: scores of shape %s (wanted one a clip: end the "
-		    "network with avgpool over=t)", op->name, dims_text(in, text));
+		return fail("%s: scores of shape %s (wanted one a clip: end "
+		    "the network with avgpool over=t)", op->name,
+		    dims_text(in, text));
 	*out = (struct dims){ in->n, 1, 1, 1, 1 };
 	return 0;
 }
@@ -125,9 +126,9 @@ shape_mul(const struct op *op, const struct dims *in, struct dims *out)
 	*out = *a;
 	if (a->n != b->n || a->c != b->c || (b->t != a->t && b->t != 1) ||
 	    (b->h != a->h && b->h != 1) || (b->w != a->w && b->w != 1))
-		return fail("%s: inputs of shapes %s and %s (wanted equal ones, or "
-		    "a second one of 1 frame, row or column)", op->name,
-		    dims_text(a, ta), dims_text(b, tb));
+		return fail("%s: inputs of shapes %s and %s (wanted equal "
+		    "ones, or a second one of 1 frame, row or column)",
+		    op->name, dims_text(a, ta), dims_text(b, tb));
 	return 0;
 }
 
@@ -140,9 +141,10 @@ shape_concat(const struct op *op, const struct dims *in, struct dims *out)
 	for (int i = 1; i < op->nin; i++) {
 		if (in[i].n != out->n || in[i].t != out->t ||
 		    in[i].h != out->h || in[i].w != out->w)
-			return fail("%s: inputs of shapes %s and %s (wanted ones "
-			    "that differ in their channels only)", op->name,
-			    dims_text(&in[0], a), dims_text(&in[i], b));
+			return fail("%s: inputs of shapes %s and %s (wanted "
+			    "ones that differ in their channels only)",
+			    op->name, dims_text(&in[0], a),
+			    dims_text(&in[i], b));
 		if (__builtin_add_overflow(out->c, in[i].c, &out->c) ||
 		    out->c > OP_CHANNELS)
 			return fail("%s: more than %d channels", op->name,
@@ -157,8 +159,8 @@ shape_frames(const struct op *op, const struct dims *in, struct dims *out)
 	*out = *in;
 	out->t = op_frames(op, in->t);
 	if (out->t < 1)
-		return fail("%s: %d frames, of which step=%d first=%d takes none",
-		    op->name, in->t, op->step, op->first);
+		return fail("%s: %d frames, of which step=%d first=%d takes "
+		    "none", op->name, in->t, op->step, op->first);
 	return 0;
 }
 
@@ -175,10 +177,10 @@ shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
 	if (ta)
 		*out = (struct dims){ a->n, 1, 1, a->c, 0 };
 	if (a->n != b->n || inner != (tb ? (size_t)b->c : pb))
-		return fail("%s: %d products of %zux%zu and %d of %zux%zu matrices "
-		    "(wanted as many columns there as rows here)", op->name, a->n,
-		    ta ? (size_t)a->c : pa, inner, b->n, tb ? (size_t)b->c : pb,
-		    columns);
+		return fail("%s: %d products of %zux%zu and %d of %zux%zu "
+		    "matrices (wanted as many columns there as rows here)",
+		    op->name, a->n, ta ? (size_t)a->c : pa, inner, b->n,
+		    tb ? (size_t)b->c : pb, columns);
 	if (columns > OP_CHANNELS)
 		return fail("%s: an output of %zu channels (wanted at most %d)",
 		    op->name, columns, OP_CHANNELS);

@@ -29,7 +29,8 @@ struct clip_source *clip_source_videos(const char *const *path, size_t n,
  * Return the source, or NULL after a message.  The caller frees it with
  * clip_source_free; ${memory} must outlive it.
  */
-struct clip_source *clip_source_stream(const char *path, struct spool_budget *memory);
+struct clip_source *clip_source_stream(const char *path,
+struct spool_budget *memory);
 
 /*
  * clip_source_settings(in):

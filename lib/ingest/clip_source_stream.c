@@ -32,7 +32,8 @@ struct clip_source_stream {
 
 /* Return 1 if the stream ${tag} is stream 0 or another level. */
 static int
-clip_source_stream_is_wanted(const struct clip_source_stream *s, const char *tag)
+clip_source_stream_is_wanted(const struct clip_source_stream *s,
+    const char *tag)
 {
 	const struct stream_list *all = &s->g.streams;
 	struct level_list l = level_list_of(all);
@@ -43,7 +44,9 @@ clip_source_stream_is_wanted(const struct clip_source_stream *s, const char *tag
 	return wanted;
 }
 
-/* Move the frames of the levels to the spool.  Other streams are only checked. */
+/*
+ * Move the frames of the levels to the spool.  Other streams are only checked.
+ */
 static int
 clip_source_stream_keep_frame(struct clip_source_stream *s,
     const struct stream_member *m)
@@ -196,8 +199,8 @@ clip_source_stream(const char *path, struct spool_budget *memory)
 	const struct stream_limits limits = { .member = MEMBER };
 	struct clip_source_stream *s = xcalloc(1, sizeof(*s));
 
-	s->in = (struct clip_source){ clip_source_stream_next, clip_source_stream_free,
-	    NULL };
+	s->in = (struct clip_source){ clip_source_stream_next,
+	    clip_source_stream_free, NULL };
 	s->memory = memory;
 	s->r = stream_read_open(path, &limits);
 	if (s->r != NULL)

@@ -72,8 +72,8 @@ clip_source_videos(const char *const *path, size_t n,
 {
 	struct clip_source_videos *v = xcalloc(1, sizeof(*v));
 
-	v->in = (struct clip_source){ clip_source_videos_next, clip_source_videos_free,
-	    NULL };
+	v->in = (struct clip_source){ clip_source_videos_next,
+	    clip_source_videos_free, NULL };
 	v->path = path;
 	v->how = how;
 	v->threads = (size_t)threads > n ? (int)n : threads;

@@ -247,16 +247,16 @@ int
 extract_other_count(const char *path, int64_t frames, int64_t listed)
 {
 	return fail("%s: %lld frame%s (the list has %lld before the label; "
-	    "--annotations-format=path-label ignores it, mmaction2 takes it for a "
-	    "label)", Q(path), (long long)frames, frames == 1 ? "" : "s",
+	    "--annotations-format=path-label ignores it, mmaction2 takes it "
+	    "for a label)", Q(path), (long long)frames, frames == 1 ? "" : "s",
 	    (long long)listed);
 }
 
 int
 extract_lone_frame(const char *path)
 {
-	return fail("%s: one frame to store (wanted at least 2: flow is between "
-	    "frames)", Q(path));
+	return fail("%s: one frame to store (wanted at least 2: flow is "
+	    "between frames)", Q(path));
 }
 
 /*
@@ -316,9 +316,9 @@ extract_find_rate(struct extract_work *w)
 		int64_t t = fps_100us(w->e->time[k], i->tick);
 
 		if (t > UINT32_MAX)
-			return fail("%s: frame %zu is displayed at %.0f s (wanted at "
-			    "most %.0f)", Q(w->path), k, (double)t / 1e4,
-			    UINT32_MAX / 1e4);
+			return fail("%s: frame %zu is displayed at %.0f s "
+			    "(wanted at most %.0f)", Q(w->path), k,
+			    (double)t / 1e4, UINT32_MAX / 1e4);
 		time[k] = (uint32_t)t;
 	}
 	return 0;
@@ -383,7 +383,8 @@ extract_decide(struct extract_work *w)
 		    a->cut[0] != '\0' ? ", " : "", a->cut,
 		    w->o->allow_truncated ? "" : "; ",
 		    w->o->allow_truncated ? "" : command,
-		    w->o->allow_truncated ? "" : "--allow-truncated keeps them");
+		    w->o->allow_truncated ? "" : "--allow-truncated keeps "
+		    "them");
 	}
 	if (x->damage == 0 && !a->truncated && a->frames * TENTH < a->samples)
 		fail("%s: an edit list shows %lld of %lld frames", Q(w->path),

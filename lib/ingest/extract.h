@@ -49,7 +49,8 @@ struct extract_options {
 	struct spool_budget *memory;	/* budget for encoded frames in
 					 * memory */
 	const char *command;		/* whose options messages name, as
-					 * "vt-extract "; NULL: this command's */
+					 * "vt-extract "; NULL: this command's
+					 */
 	int (*stopped)(void);		/* polled between frames; 1: give up;
 					 * NULL: never */
 
@@ -65,8 +66,9 @@ struct extract_options {
 };
 
 /*
- * The result of extracting a video or a folder of frames.  extract_child.c sends
- * it to another process, and extract_budget.c replaces its pointers there.
+ * The result of extracting a video or a folder of frames.  extract_child.c
+ * sends it to another process, and extract_budget.c replaces its pointers
+ * there.
  */
 struct extraction {
 	struct sample sample;		/* the sample of the row, and what was
@@ -78,7 +80,7 @@ struct extraction {
 	struct stream_list streams;	/* of the sample */
 	struct spool *frame;		/* the encoded frames: for each stored
 					 * frame one item per stream */
-	int *frame_item;			/* [frames]: index in ${frame} of the
+	int *frame_item;		/* [frames]: index in ${frame} of the
 					 * frame in stream 0, -1: not needed;
 					 * NULL: all frames, in order */
 	int lost;			/* 1: the machine failed, not the video:

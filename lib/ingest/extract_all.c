@@ -189,7 +189,8 @@ extract_all_count(struct extract_all_state *s, const struct extraction *x)
 }
 
 char *
-extract_refusal(const struct list_row *row, const struct extraction *x, int stop)
+extract_refusal(const struct list_row *row, const struct extraction *x,
+int stop)
 {
 	int missing = access(row->path, F_OK) != 0 && errno == ENOENT;
 
@@ -296,7 +297,8 @@ extract_all(struct extract_run *r)
 	videos = ordered_new(r->list->n, r->threads, 1, s.window,
 	    extract_all_item, &s);
 	while (result == 0 && ordered_next(videos, &i))
-		result = extract_all_finish(&s, (int)i, &s.result[i % s.window]);
+		result = extract_all_finish(&s, (int)i,
+		    &s.result[i % s.window]);
 	/* Threads that still decode give up, so ordered_free returns soon. */
 	stopping = 1;
 	ordered_free(videos);

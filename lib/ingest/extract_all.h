@@ -31,8 +31,10 @@ struct extract_run {
 					 * timings */
 	struct stream_writer *stream;
 	struct commit *report;		/* report file; NULL: no report */
-	volatile sig_atomic_t *progress_requested;	/* set by a signal handler: print the
-					 * progress; NULL: never */
+	volatile sig_atomic_t *progress_requested;	/* set by a signal
+							 * handler: print the
+							 * progress; NULL:
+							 * never */
 	struct extract_budget budget;	/* all 0: decode in this process */
 	struct compare *compare;	/* records all results; NULL: none */
 	/* finished(of, i, x): called in list order with the result of row ${i},

@@ -20,12 +20,13 @@
 #include "ingest/extract_child.h"
 
 #define Q text_quote
-#define POLL 0.02		/* seconds between two tests of a child's memory */
-#define POLL_STOP 0.2		/* seconds between two tests for a stop */
+#define POLL 0.02	/* seconds between two tests of a child's memory */
+#define POLL_STOP 0.2	/* seconds between two tests for a stop */
 #define SPOOL (64 << 20)	/* bytes of frames in a child's memory */
 
 /* A limit that a child exceeded. */
-enum extract_limit { LIMIT_NONE, LIMIT_CPU, LIMIT_WALL, LIMIT_MEMORY, LIMIT_STOP };
+enum extract_limit { LIMIT_NONE, LIMIT_CPU, LIMIT_WALL, LIMIT_MEMORY,
+	LIMIT_STOP };
 
 struct extract_pool {
 	struct forkserver *server;
@@ -44,7 +45,8 @@ struct pool_work {
 	struct extract_pool *p;
 	struct pool_child *c;
 	double deadline;		/* 0: none */
-	const char *chunk;		/* [n] of the result, read up to ${at} */
+	const char *chunk;		/* [n] of the result, read up to
+					 * ${at} */
 	size_t n, at;
 	enum extract_limit limit;
 };
@@ -63,7 +65,8 @@ extract_budget_set(struct extract_budget *b, const char *name,
 
 	if (time == NULL && strcmp(name, "memory") != 0)
 		return error_set(why, "%s (wanted cpu:TIME, wall:TIME or "
-		    "memory:BYTES, such as cpu:60s,wall:5m,memory:2G)", Q(name));
+		    "memory:BYTES, such as cpu:60s,wall:5m,memory:2G)",
+		    Q(name));
 	if (time != NULL ? *time > 0 : b->memory > 0)
 		return error_set(why, "%s:%s is a second limit of %s (wanted "
 		    "one)", name, Q(value), name);
@@ -288,7 +291,8 @@ extract_pool_explain(const struct pool_work *w, const char *path, int status)
 	    WEXITSTATUS(status) == EXTRACT_CHILD_NO_MEMORY)
 		limit = LIMIT_MEMORY;
 	if (limit == LIMIT_CPU)
-		fail("%s: cpu budget %gs exhausted (--budget)", Q(path), b->cpu);
+		fail("%s: cpu budget %gs exhausted (--budget)", Q(path),
+		    b->cpu);
 	else if (limit == LIMIT_WALL)
 		fail("%s: wall budget %gs exhausted (--budget)", Q(path),
 		    b->wall);
@@ -298,8 +302,8 @@ extract_pool_explain(const struct pool_work *w, const char *path, int status)
 	else if (limit == LIMIT_STOP)
 		fail("%s: stopped", Q(path));
 	else if (status == -1)
-		fail("%s: the process that starts the decoders was killed, as by "
-		    "a lack of memory", Q(path));
+		fail("%s: the process that starts the decoders was killed, "
+		    "as by a lack of memory", Q(path));
 	else if (WIFSIGNALED(status))
 		fail("%s: the decoder crashed: signal %d (%s)", Q(path),
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -327,7 +331,8 @@ extract_pool_video(struct extract_pool *p, size_t i, int thread,
 	if (w.c->pid == 0 && (w.c->pid = forkserver_start(p->server,
 	    &w.c->fd)) < 0)
 		w.c->pid = 0;
-	w.deadline = p->child.budget.wall > 0 ? start + p->child.budget.wall : 0;
+	w.deadline = p->child.budget.wall > 0 ? start + p->child.budget.wall :
+	    0;
 	sent = w.c->pid > 0 && send(w.c->fd, &q, sizeof(q), MSG_NOSIGNAL) ==
 	    (ssize_t)sizeof(q);
 	if (!sent || extract_pool_receive(&w, row, x) != 0) {
@@ -364,7 +369,8 @@ extract_pool_new(const struct list *l, const struct extract_options *o,
 	p->how = o;
 	p->threads = threads;
 	p->child = (struct extract_child){ .l = l, .how = *o, .budget = *b,
-		.flow_threads = flow_threads, .spool = spool < SPOOL ? spool : SPOOL };
+		.flow_threads = flow_threads, .spool = spool < SPOOL ? spool :
+		SPOOL };
 	p->of = xcalloc((size_t)threads, sizeof(*p->of));
 	p->child.shared = mmap(NULL, (size_t)threads * EXTRACT_CHUNK,
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

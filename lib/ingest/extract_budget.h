@@ -36,14 +36,15 @@ struct extract_pool;
  * extract_pool_free frees it.
  */
 struct extract_pool *extract_pool_new(const struct list *l,
-    const struct extract_options *o, const struct extract_budget *b, int threads, int flow_threads);
+    const struct extract_options *o, const struct extract_budget *b,
+    int threads, int flow_threads);
 
 /*
  * extract_pool_video(p, i, thread, x):
  * Do what extract_video does for row ${i}, in the child of ${thread}.  If the
  * child ends or exceeds a limit, x->message names the signal or the limit.
- * x->lost is 1 if there is no child, so that no other video can be decoded, or if
- * the frames could not be spooled or read back.
+ * x->lost is 1 if there is no child, so that no other video can be decoded, or
+ * if the frames could not be spooled or read back.
  */
 void extract_pool_video(struct extract_pool *p, size_t i, int thread,
     struct extraction *x);

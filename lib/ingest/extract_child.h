@@ -39,7 +39,8 @@ struct extract_request { size_t row; int thread; };
 struct extract_result {
 	struct extraction x;
 	int status;			/* index in extract_statuses */
-	size_t times, places, items;	/* elements of time, frame_item; frames */
+	size_t times, places, items;	/* elements of time, frame_item;
+					 * frames */
 };
 
 /* The values of sample.status. */

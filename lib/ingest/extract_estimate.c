@@ -15,7 +15,8 @@
 #define Z 1.959964		/* quantile 0.975 of the normal distribution */
 
 /* Measurements of a video, which are proportional to its ${size}. */
-struct extract_estimate_video { double size, refused, frames, bytes, cpu, wall; };
+struct extract_estimate_video { double size, refused, frames, bytes, cpu, wall;
+	};
 
 struct extract_estimate_state {
 	struct extract_estimate_video *video;	/* [n] */
@@ -57,8 +58,8 @@ extract_estimate_t(size_t freedom)
  * value at offset ${at} of struct extract_estimate_video.
  */
 static struct extract_range
-extract_estimate_total(const struct extract_estimate_state *s, size_t all, double total,
-    size_t at)
+extract_estimate_total(const struct extract_estimate_state *s, size_t all,
+    double total, size_t at)
 {
 	double sum = 0, sizes = 0, squares = 0, n = (double)s->n, ratio, half;
 	struct extract_range r;
@@ -74,8 +75,9 @@ extract_estimate_total(const struct extract_estimate_state *s, size_t all, doubl
 
 		squares += d * d;
 	}
-	half = s->n == all ? 0 : s->n < 2 ? INFINITY : extract_estimate_t(s->n - 1) *
-	    (double)all * sqrt((1 - n / (double)all) / n * squares / (n - 1));
+	half = s->n == all ? 0 : s->n < 2 ? INFINITY :
+	    extract_estimate_t(s->n - 1) * (double)all *
+	    sqrt((1 - n / (double)all) / n * squares / (n - 1));
 	r.value = ratio * total;
 	r.low = fmax(r.value - half, sum);
 	r.high = r.value + half;
@@ -156,7 +158,8 @@ extract_estimate_run(struct extract_run *run, struct extract_estimate_state *s)
 }
 
 int
-extract_estimate(const struct extract_run *r, size_t n, struct extract_estimate *e)
+extract_estimate(const struct extract_run *r, size_t n,
+    struct extract_estimate *e)
 {
 	struct extract_run run = *r;
 	struct extract_estimate_state s = { 0 };
@@ -169,9 +172,12 @@ extract_estimate(const struct extract_run *r, size_t n, struct extract_estimate 
 	extract_estimate_sample(r->list, n, &part);
 	s.video = xcalloc(n, sizeof(*s.video));
 	for (size_t i = 0; i < n; i++)
-		s.video[i].size = by_bytes ? extract_estimate_size(&part.row[i]) : 1;
+		s.video[i].size =
+		    by_bytes ? extract_estimate_size(&part.row[i]) : 1;
 	run.list = &part;
-	/* A video's time is that of its thread, which computes its flow, too. */
+	/*
+	 * A video's time is that of its thread, which computes its flow, too.
+	 */
 	run.threads = (size_t)run.threads < n ? run.threads : (int)n;
 	e->cores = r->threads < cpus() ? r->threads : cpus();
 	/* The time of more threads than cores has waits for each other. */

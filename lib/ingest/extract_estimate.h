@@ -25,6 +25,7 @@ struct extract_estimate {
  * (Cochran, "Sampling Techniques", 3rd ed., sections 2.6 and 6.3).
  * Return 0, or -1 after a message, or if a signal arrived.
  */
-int extract_estimate(const struct extract_run *r, size_t n, struct extract_estimate *e);
+int extract_estimate(const struct extract_run *r, size_t n,
+struct extract_estimate *e);
 
 #endif

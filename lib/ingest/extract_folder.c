@@ -58,7 +58,8 @@ extract_folder_decode_png(struct extract_folder_work *w, const struct buffer *b,
 
 static int
 extract_folder_decode_jpeg(struct extract_folder_work *w,
-    const struct buffer *b, int width, int height, struct image *m, struct error *why)
+    const struct buffer *b, int width, int height, struct image *m,
+    struct error *why)
 {
 	struct region all = { 0, 0, width, height }, at;
 
@@ -80,11 +81,12 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 
 	if (w->folder.png)
 		extract_folder_png_size(b, &width, &height);
-	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height, why) != 0)
+	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height,
+	    why) != 0)
 		return -1;
 	if ((int64_t)width * height > w->o->max_pixels)
-		return error_set(why, "%dx%d pixels (--max-pixels=%lld)", width, height,
-		    (long long)w->o->max_pixels);
+		return error_set(why, "%dx%d pixels (--max-pixels=%lld)", width,
+		    height, (long long)w->o->max_pixels);
 	if ((w->folder.png ? extract_folder_decode_png(w, b, m, why) :
 	    extract_folder_decode_jpeg(w, b, width, height, m, why)) != 0)
 		return -1;
@@ -93,8 +95,8 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 		i->height = m->h;
 		extract_size(w->o, m->w, m->h, &x->width, &x->height);
 		if (x->width > 65500 || x->height > 65500)
-			return error_set(why, "%dx%d pixels to store (wanted at most 65500 "
-			    "each way)", x->width, x->height);
+			return error_set(why, "%dx%d pixels to store (wanted "
+			    "at most 65500 each way)", x->width, x->height);
 	}
 	return 0;
 }
@@ -197,8 +199,8 @@ extract_folder_check(const struct extract_folder_work *w,
 	long long count = p->count > 0 ? p->count : n - p->first;
 
 	if (p->start > 0 || p->end > 0)
-		return fail("%s: a folder of frames, which has no times (the list "
-		    "wants %g s to %g s)", Q(w->path), p->start, p->end);
+		return fail("%s: a folder of frames, which has no times (the "
+		    "list wants %g s to %g s)", Q(w->path), p->start, p->end);
 	if (w->o->fps.num > 0)
 		return fail("%s: a folder of frames, which has no rate to "
 		    "resample (--fps)", Q(w->path));
@@ -221,7 +223,8 @@ extract_folder(const struct list_row *row, const struct extract_options *o,
     struct extractor *e, struct extraction *x)
 {
 	const struct list_part *part = &row->part;
-	struct extract_folder_work w = { .path = row->path, .o = o, .e = e, .x = x };
+	struct extract_folder_work w = { .path = row->path, .o = o, .e = e,
+		.x = x };
 	struct extractor *own = e == NULL ? extractor_new(o->quality) : NULL;
 	struct spool_budget budget;
 	struct extract_options one = *o;

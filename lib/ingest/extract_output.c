@@ -15,8 +15,9 @@
 #define Q text_quote
 
 /*
- * Refuse ranks of mpirun or srun that write one file.  A launcher may also start
- * each rank with an output of its own, so the number of ranks alone is not an error.
+ * Refuse ranks of mpirun or srun that write one file.  A launcher may also
+ * start each rank with an output of its own, so the number of ranks alone is
+ * not an error.
  */
 static void
 extract_output_refuse_ranks(struct extract_output *o)

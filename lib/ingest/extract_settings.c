@@ -99,9 +99,9 @@ extract_settings_read(const char *text, struct extract_options *to)
 	    extract_settings_number(json_at(fps, 0), INT32_MAX, &o.fps.num) ==
 	    0 && extract_settings_number(json_at(fps, 1), INT32_MAX,
 	    &o.fps.den) == 0 && (o.fps.num > 0) == (o.fps.den > 0) &&
-	    extract_settings_number(json_get(j, "height"), SIDE_MAX, &o.height) ==
-	    0 && extract_settings_number(json_get(j, "width"), SIDE_MAX,
-	    &o.width) == 0 && (o.width > 0) == (o.height > 0) &&
+	    extract_settings_number(json_get(j, "height"), SIDE_MAX,
+	    &o.height) == 0 && extract_settings_number(json_get(j, "width"),
+	    SIDE_MAX, &o.width) == 0 && (o.width > 0) == (o.height > 0) &&
 	    extract_settings_number(json_get(j, "short_side"), SIDE_MAX,
 	    &o.short_side) == 0 && extract_settings_number(json_get(j,
 	    "quality"), 100, &o.quality) == 0 &&

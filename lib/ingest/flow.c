@@ -19,7 +19,8 @@
 /* A frame, and the motion to the next one. */
 struct flow_frame {
 	uint8_t *luma;			/* [h][w] */
-	struct buffer bytes;		/* the encoded frame; empty: not stored */
+	struct buffer bytes;		/* the encoded frame; empty: not
+					 * stored */
 	struct buffer flow[2];		/* the encoded motion in x and y */
 	int failed;			/* encoding failed, after a message */
 };
@@ -36,7 +37,8 @@ struct flow_maker {
 	int png;
 	struct pool *pool;
 	struct flow_worker *worker;	/* [threads] */
-	struct flow_frame *frame;	/* [capacity]: a batch of pairs, plus 1 */
+	struct flow_frame *frame;	/* [capacity]: a batch of pairs, plus
+					 * 1 */
 	int n, capacity;
 	int w, h;
 	size_t pixels;			/* of the buffers */
@@ -171,8 +173,8 @@ flow_store_batch(struct flow_maker *f)
 		    p->bytes.data, p->bytes.n) != 0))
 			return -1;
 		for (int c = 0; c < 2; c++)
-			if (spool_add(f->spool, p->flow[c].data, p->flow[c].n) !=
-			    0)
+			if (spool_add(f->spool, p->flow[c].data,
+			    p->flow[c].n) != 0)
 				return -1;
 	}
 	last = f->frame[f->n - 1];

@@ -131,8 +131,9 @@ folder_check_numbers(const char *path, const struct folder *f)
 			return fail("%s: %s and %s have the same number",
 			    Q(path), Q(a->name), Q(b->name));
 		if (a->number + 1 != b->number)
-			return fail("%s: after %s comes %s (wanted number %lld)",
-			    Q(path), Q(a->name), Q(b->name), a->number + 1);
+			return fail("%s: after %s comes %s (wanted number "
+			    "%lld)", Q(path), Q(a->name), Q(b->name),
+			    a->number + 1);
 	}
 	return 0;
 }
@@ -163,8 +164,8 @@ folder_empty(const char *path)
 	if (folders + files == 0)
 		return fail("%s: a folder without frames (wanted such as "
 		    "img_00001.jpg)", Q(path));
-	return fail("%s: a folder without frames, but with %s (wanted its videos, "
-	    "%s%s, or a list of them, -T FILE; or frames such as "
+	return fail("%s: a folder without frames, but with %s (wanted its "
+	    "videos, %s%s, or a list of them, -T FILE; or frames such as "
 	    "img_00001.jpg)", Q(path), folders > 0 ? "folders" : "files",
 	    Q(path), folders > 0 ? "/*/*" : "/*");
 }
@@ -183,7 +184,8 @@ folder_open(const char *path, struct folder *f)
 	while ((e = readdir(d)) != NULL) {
 		if (!folder_cut(e->d_name, &p))
 			continue;
-		f->frame = array_reserve(f->frame, f->n, &cap, sizeof(*f->frame));
+		f->frame = array_reserve(f->frame, f->n, &cap,
+		    sizeof(*f->frame));
 		f->frame[f->n++] = (struct folder_frame){ xstrdup(e->d_name),
 			p.number };
 	}

@@ -46,7 +46,8 @@ label_intervals_place_seconds(const struct sample *m, double from, double to,
 struct label_interval *
 label_intervals_place(const struct list_row *row, const struct sample *m)
 {
-	struct label_interval *to = xcalloc((size_t)m->nlabels + 1, sizeof(*to));
+	struct label_interval *to = xcalloc((size_t)m->nlabels + 1,
+	    sizeof(*to));
 
 	for (int i = 0; i < m->nlabels; i++) {
 		const struct list_label *s = &row->set[i];
@@ -64,11 +65,14 @@ label_intervals_place(const struct list_row *row, const struct sample *m)
 		 * of a sample from its first frame.
 		 */
 		if (s->unit == LIST_SECONDS && m->frames > 1) {
-			label_intervals_place_seconds(m, s->from - row->part.start,
-			    s->to - row->part.start, &to[i].first, &to[i].last);
+			label_intervals_place_seconds(m,
+			    s->from - row->part.start, s->to - row->part.start,
+			    &to[i].first, &to[i].last);
 		} else if (s->unit == LIST_FRAMES) {
-			to[i].first = label_intervals_within((int)s->from, m->frames);
-			to[i].last = label_intervals_within((int)s->to, m->frames);
+			to[i].first = label_intervals_within((int)s->from,
+			    m->frames);
+			to[i].last = label_intervals_within((int)s->to,
+			    m->frames);
 		}
 	}
 	return to;

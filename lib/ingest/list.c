@@ -58,7 +58,8 @@ list_row_label(struct list_row *r, const char *text, enum list_unit unit,
 {
 	r->has_set = 1;
 	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
-	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from, to };
+	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from,
+		to };
 }
 
 void

@@ -25,8 +25,8 @@
  * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
  * label.  They may also be whole videos ID.mp4, of which only that interval is
  * used.
- * HACS: classname,youtube_id,subset,start,end,label, where label is 1, or -1 for
- * a video that is not of the class, whose row is left out.  The videos are
+ * HACS: classname,youtube_id,subset,start,end,label, where label is 1, or -1
+ * for a video that is not of the class, whose row is left out.  The videos are
  * CLASS/v_ID.mp4, of which only the interval is used.
  * UCF101: Class/v_Class_gNN_cNN.avi; in training lists the class number
  * follows, from 1.
@@ -44,7 +44,8 @@
  * TSM: a folder of frames, their number and a label.
  */
 enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
-	LIST_HACS, LIST_UCF101, LIST_HMDB51, LIST_SSV1, LIST_SSV2, LIST_CHARADES,
+	LIST_HACS, LIST_UCF101, LIST_HMDB51, LIST_SSV1, LIST_SSV2,
+	LIST_CHARADES,
 	LIST_CHARADES_FRAMES, LIST_MMACTION2, LIST_MMACTION2_FRAMES,
 	LIST_MMACTION2_OFFSET, LIST_PYSLOWFAST, LIST_TSM, LIST_FORMATS };
 
@@ -78,7 +79,7 @@ struct list_row {
 	char *label;		/* as written; NULL: none, or a set */
 	int by_folder;		/* 1: ${label} comes from list_label_folders */
 	int base;		/* number of class 0 in ${label} */
-	int label_missing;		/* 1: the format requires a label, but the line
+	int label_missing;	/* 1: the format requires a label, but the line
 				 * has none */
 	char *tried;		/* names that were tried, if none exists; NULL:
 				 * only ${path} */
@@ -149,9 +150,9 @@ struct list_how {
 int list_read(struct list *l, const char *file, const struct list_how *how);
 
 /* The names of the formats, in the order of enum list_format. */
-#define LIST_FORMAT_CHOICES "auto|path-label|csv|kinetics|hacs|ucf101|hmdb51|ssv1|" \
-	"ssv2|charades|charades-frames|mmaction2|mmaction2-frames|" \
-	"mmaction2-offset|pyslowfast|tsm"
+#define LIST_FORMAT_CHOICES "auto|path-label|csv|kinetics|hacs|ucf101|" \
+	"hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|" \
+	"mmaction2-frames|mmaction2-offset|pyslowfast|tsm"
 
 /*
  * list_at(row):

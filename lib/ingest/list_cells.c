@@ -13,7 +13,8 @@
 #define Q text_quote
 #define FRAMES 1000000		/* more than a sample has */
 
-/* Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0, or
+/* Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0,
+    or
  * -1 without a message. */
 static int
 list_code_class(const char *text, int n, int64_t *to)
@@ -46,9 +47,9 @@ list_cells_label(struct list_reading *r, struct list_row *row, char *text)
 	else
 		bad |= text_int(text, 0, INT32_MAX, &class) != 0;
 	if (bad)
-		fail("%s: line %d: label_set: %s (wanted a class number, alone, "
-		    "with start and end in seconds, or with frames as f0 f9)",
-		    r->name, r->line, Q(cell));
+		fail("%s: line %d: label_set: %s (wanted a class number, "
+		    "alone, with start and end in seconds, or with frames as "
+		    "f0 f9)", r->name, r->line, Q(cell));
 	free(cell);
 	if (bad)
 		return -1;

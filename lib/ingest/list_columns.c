@@ -23,7 +23,8 @@
  * The names of columns and the words they consist of, "a|b".  Case, blanks and
  * marks do not matter: "Start Time (s)" is start_time_s.  A name that is not
  * listed is read if one of its words begins or ends a part and WORD rows have
- * all others.  The first name wins if a list has several columns of one meaning.
+ * all others.  The first name wins if a list has several columns of one
+ * meaning.
  */
 static const struct list_columns_name {
 	int column;
@@ -336,9 +337,10 @@ list_columns_check_pairs(const struct list_reading *r)
 		    at[c] == i || list_columns_kind_of(
 		    r->head.s[at[c]]).rank < OWN * NAMES)
 			continue;
-		return fail("%s: line 1: columns %s and %s (wanted one of them, "
-		    "or the name %s for one)", r->name, list_column_name(r, c),
-		    Q(r->head.s[i]), list_columns_name[c - COLUMN_BEGIN].names);
+		return fail("%s: line 1: columns %s and %s (wanted one of "
+		    "them, or the name %s for one)", r->name,
+		    list_column_name(r, c), Q(r->head.s[i]),
+		    list_columns_name[c - COLUMN_BEGIN].names);
 	}
 	if (at[COLUMN_END] >= 0 && strcasestr(r->head.s[at[COLUMN_END]],
 	    "offset") != NULL && (at[COLUMN_BEGIN] < 0 || strcasestr(
@@ -355,8 +357,8 @@ list_columns_check_pairs(const struct list_reading *r)
 			continue;
 		other = at[other] >= 0 ? other : COLUMN_LENGTH;
 		if (at[other] >= 0)
-			return fail("%s: line 1: columns %s and %s (wanted begin "
-			    "and end in one unit, such as time_start and "
+			return fail("%s: line 1: columns %s and %s (wanted "
+			    "begin and end in one unit, such as time_start and "
 			    "time_end)", r->name, list_column_name(r, begin),
 			    list_column_name(r, other));
 	}
@@ -411,9 +413,9 @@ list_columns_row(struct list_reading *r, char *line)
 			continue;
 		empty = 0;
 		if (i >= r->head.n)
-			return fail("%s: line %d: %d cells, but %d columns in the "
-			    "header (wanted quotes around a cell that has the "
-			    "separator)", r->name, r->line, r->cell.n,
+			return fail("%s: line %d: %d cells, but %d columns in "
+			    "the header (wanted quotes around a cell that has "
+			    "the separator)", r->name, r->line, r->cell.n,
 			    r->head.n);
 	}
 	for (int c = 0; c < COLUMN_READ; c++)

@@ -146,7 +146,8 @@ list_find_kinetics(struct list_reading *r, const char *label, const char *id,
 {
 	int whole = part->start == (int)part->start &&
 	    part->end == (int)part->end;
-	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start, part->end);
+	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start,
+	    part->end);
 	char *path = whole ? list_try(r, file) : NULL, *below;
 	struct list_row *row;
 

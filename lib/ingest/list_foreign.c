@@ -45,8 +45,10 @@ static const struct list_foreign_row list_foreign_head[] = {
 	{ "^[^\n]*annotation_id[^\n]*annotator[^\n]*lead_time",
 	    "Label Studio CSV" },
 	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },
-	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of frames" },
-	{ "^([^\n]*[,\t])?Tags,youtube_id|^youtube_id,([^\n]*,)?Tags", "HVU CSV" },
+	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of "
+		"frames" },
+	{ "^([^\n]*[,\t])?Tags,youtube_id|^youtube_id,([^\n]*,)?Tags",
+		"HVU CSV" },
 };
 
 static const struct list_foreign_row list_foreign_binary[] = {
@@ -116,9 +118,9 @@ list_foreign_contains(const char *pattern, const char *text)
 static int
 list_foreign_refuse(const char *name, const char *title)
 {
-	fail("%s: line 1: %s (wanted lines of a video and its label, or a header "
-	    "such as path,label,time_start,time_end): vt-extract(1), Other "
-	    "formats, shows how to convert it", name, title);
+	fail("%s: line 1: %s (wanted lines of a video and its label, or a "
+	    "header such as path,label,time_start,time_end): vt-extract(1), "
+	    "Other formats, shows how to convert it", name, title);
 	return 1;
 }
 

@@ -112,14 +112,14 @@ list_json_classes(const char *path, const char *text, size_t n,
 		return -1;
 	name = xcalloc(all + 1, sizeof(*name));
 	if (all == 0)
-		result = fail("%s: not a JSON object of class names and numbers",
-		    Q(path));
+		result = fail("%s: not a JSON object of class names and "
+		    "numbers", Q(path));
 	/* The numbers must be 0 to all - 1, each of them once. */
 	for (void *at = NULL; result == 0 &&
 	    (v = json_next(o, &at, &key)) != NULL;)
 		if (list_json_to_number(v, (int64_t)all - 1, &i) != 0)
-			result = fail("%s: class %s has no number from 0 to %zu",
-			    Q(path), Q(key), all - 1);
+			result = fail("%s: class %s has no number from 0 "
+			    "to %zu", Q(path), Q(key), all - 1);
 		else if (name[i] != NULL)
 			result = fail("%s: class %lld is %s and %s", Q(path),
 			    (long long)i, Q(name[i]), Q(key));

@@ -85,7 +85,8 @@ list_keys_by_labels(const struct list_row *a, const struct list_row *b)
 
 		order = strcmp(s->text, t->text);
 		if (order == 0)
-			order = s->from != t->from ? 1 - 2 * (s->from < t->from) :
+			order = s->from != t->from ?
+			    1 - 2 * (s->from < t->from) :
 			    (s->to > t->to) - (s->to < t->to);
 	}
 	return order != 0 ? order : a->nset - b->nset;

@@ -179,7 +179,8 @@ list_hmdb51_class(const char *path)
 	const char *base = path_base(path), *at = strstr(base, mark);
 
 	if (at == NULL || at == base || at[strlen(mark)] < '1' ||
-	    at[strlen(mark)] > '9' || strcmp(at + strlen(mark) + 1, ".txt") != 0)
+	    at[strlen(mark)] > '9' || strcmp(at + strlen(mark) + 1,
+	    ".txt") != 0)
 		return NULL;
 	return xstrndup(base, (size_t)(at - base));
 }
@@ -295,10 +296,11 @@ list_check_words(const struct list_lines *l, struct list_reading *r)
 			free(cut);
 			if (access(path, F_OK) != 0)
 				result = fail("%s: line %d: %d words after %s "
-				    "(wanted a label, or a number of frames and "
-				    "a label; for times, a first line such as "
-				    "\"path label time_start time_end\")",
-				    r->name, l->number[i], after, Q(file));
+				    "(wanted a label, or a number of frames "
+				    "and a label; for times, a first line "
+				    "such as \"path label time_start "
+				    "time_end\")", r->name, l->number[i], after,
+				    Q(file));
 			free(path);
 		}
 		free(copy);
@@ -314,7 +316,8 @@ list_check_words(const struct list_lines *l, struct list_reading *r)
 static int
 list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 {
-	int min_numbers = INT_MAX, max_numbers = 0, files = 0, few = 0, many = 0;
+	int min_numbers = INT_MAX, max_numbers = 0, files = 0, few = 0,
+	    many = 0;
 	int parts = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -346,17 +349,17 @@ list_choose_numbered(const struct list_lines *l, struct list_reading *r)
 	if (files > 0 && min_numbers > 0 && max_numbers > 2)
 		r->y.format = LIST_MMACTION2;
 	else if (files > 0 && min_numbers == 1 && max_numbers == 2)
-		return fail("%s: line %d: two numbers after the path, but one in "
-		    "line %d (wanted --annotations-format=mmaction2 for one label or "
-		    "more, or path-label for a number of frames and a label)",
-		    r->name, many, few);
+		return fail("%s: line %d: two numbers after the path, but "
+		    "one in line %d (wanted --annotations-format=mmaction2 for "
+		    "one label or more, or path-label for a number of frames "
+		    "and a label)", r->name, many, few);
 	else if (files == 0 && min_numbers == 2 && max_numbers == 2)
 		r->y.format = LIST_TSM;
 	else if (files == 0 && min_numbers == 3 && max_numbers == 3)
 		return fail("%s: line %d: a folder and three numbers, in every "
-		    "line (wanted --annotations-format=mmaction2-offset for first "
-		    "frame, frames and label, or mmaction2-frames for frames "
-		    "and two labels)", r->name, l->number[0]);
+		    "line (wanted --annotations-format=mmaction2-offset for "
+		    "first frame, frames and label, or mmaction2-frames for "
+		    "frames and two labels)", r->name, l->number[0]);
 	else if (files == 0 && min_numbers >= 2)
 		r->y.format = LIST_MMACTION2_FRAMES;
 	return 0;
@@ -399,14 +402,14 @@ list_choose_separated(const struct list_lines *l, struct list_reading *r)
 		    "reads (wanted one of %s)", r->name, Q(l->s[0]),
 		    list_columns_names(COLUMN_PATH));
 	if (first > 0 && (l->n == 1 || others == first))
-		return fail("%s: line 1: the path is field %d (wanted it first, or "
-		    "a line above that names the fields, such as label,path)",
-		    r->name, first + 1);
+		return fail("%s: line 1: the path is field %d (wanted it "
+		    "first, or a line above that names the fields, such as "
+		    "label,path)", r->name, first + 1);
 	if (fields > 3)
-		return fail("%s: line %d: %d fields without a header that vt knows "
-		    "(wanted path and label, which cut -d, -f1,2 keeps; or names "
-		    "such as path,label,time_start,time_end in line 1)",
-		    r->name, l->number[0], fields);
+		return fail("%s: line %d: %d fields without a header that vt "
+		    "knows (wanted path and label, which cut -d, -f1,2 keeps; "
+		    "or names such as path,label,time_start,time_end in "
+		    "line 1)", r->name, l->number[0], fields);
 	return 0;
 }
 
@@ -420,13 +423,14 @@ list_choose(const struct list_lines *l, struct list_reading *r, int header)
 	if (header > 0)
 		return 0;
 	if (header < 0)
-		return fail("%s: line 1: %s: a header without the videos (wanted "
-		    "a column %s)", r->name, Q(l->s[0]),
+		return fail("%s: line 1: %s: a header without the videos "
+		    "(wanted a column %s)", r->name, Q(l->s[0]),
 		    list_columns_names(COLUMN_PATH));
 	for (size_t i = 1; i < l->n && i < HEADER_LINES; i++)
 		if (list_columns_read(r, l->s[i]) != 0)
-			return fail("%s: line %d: a header (wanted it in line 1, "
-			    "without lines above it)", r->name, l->number[i]);
+			return fail("%s: line %d: a header (wanted it in "
+			    "line 1, without lines above it)", r->name,
+			    l->number[i]);
 	r->y.sep = ' ';
 	/* From the most specific format to the most general. */
 	if (hmdb51)
@@ -461,9 +465,9 @@ list_check_header(const struct list_reading *r, enum list_format requested)
 {
 	const struct list_layout *y = &r->y;
 
-	if (y->header && (y->format == requested || (requested == LIST_KINETICS &&
-	    y->at[COLUMN_ID] >= 0 && y->at[COLUMN_BEGIN] >= 0 &&
-	    y->at[COLUMN_END] >= 0)))
+	if (y->header && (y->format == requested ||
+	    (requested == LIST_KINETICS && y->at[COLUMN_ID] >= 0 &&
+	    y->at[COLUMN_BEGIN] >= 0 && y->at[COLUMN_END] >= 0)))
 		return 0;
 	return fail("%s: line 1: no header of %s (wanted %s)", r->name,
 	    list_kind[requested].title, list_kind[requested].wanted);

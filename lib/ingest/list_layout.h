@@ -56,7 +56,8 @@ struct list_reading {
 	struct list_fields cell;	/* fields of the current line */
 	int line;			/* number of the current line */
 	int skipped;			/* rows of other subsets */
-	int against;			/* rows of HACS that say "not this class" */
+	int against;			/* rows of HACS that say "not this
+					 * class" */
 	struct buffer tried;		/* names tried for the current video */
 	int counted;			/* first line whose frame count will be
 					 * checked, or 0 */

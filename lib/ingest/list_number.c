@@ -144,9 +144,9 @@ list_number_read_all(const struct list_number_items *t,
 			return fail("%s%s: label %s (wanted %d to %lld)%s",
 			    list_at(k->row), Q(k->row->path), Q(k->text), base,
 			    (long long)(base + max), base == 0 &&
-			    list_number_from_1(t, max + 1) ? ": labels count from "
-			    "0, and all of these from 1; subtract 1, or write the "
-			    "names" : "");
+			    list_number_from_1(t, max + 1) ? ": labels count "
+			    "from 0, and all of these from 1; subtract 1, or "
+			    "write the names" : "");
 		*k->to = (int)(v - base);
 	}
 	return 0;
@@ -155,7 +155,8 @@ list_number_read_all(const struct list_number_items *t,
 size_t
 list_whole(const char *text)
 {
-	size_t sign = *text == '-', n = strspn(text + sign, "0123456789") + sign;
+	size_t sign = *text == '-', n = strspn(text + sign, "0123456789") +
+	    sign;
 	const char *rest = text + n;
 
 	rest += *rest == '.' ? 1 + strspn(rest + 1, "0") : 0;
@@ -194,10 +195,10 @@ list_number_all_numbers(const struct list_number_items *t, int strict)
 
 		if (list_is_number(k) == odd)
 			return fail("%s%s: label %s among %s (wanted only "
-			    "numbers or only names; --annotations-format=path-label "
-			    "treats numbers as names)", list_at(k->row),
-			    Q(k->row->path), Q(k->text), odd ? "names" :
-			    "numbers");
+			    "numbers or only names; "
+			    "--annotations-format=path-label treats numbers as "
+			    "names)", list_at(k->row), Q(k->row->path),
+			    Q(k->text), odd ? "names" : "numbers");
 	}
 	return -1;
 }
@@ -216,8 +217,8 @@ list_number_check_bare(const struct list *l)
 		const struct list_row *r = &l->row[i];
 
 		if (bare != NULL && (labelled || bare->label_missing))
-			return fail("%s%s: no label (wanted one in each line%s)",
-			    list_at(bare), Q(bare->path),
+			return fail("%s%s: no label (wanted one in each "
+			    "line%s)", list_at(bare), Q(bare->path),
 			    strcmp(program_name(), "vt-extract") != 0 ? "" :
 			    "; -T takes paths alone, and --label-from=dir "
 			    "labels by folder");

@@ -1,6 +1,6 @@
 /*
- * Read annotation lists: open their files, and parse the rows of path-label, CSV,
- * Kinetics, HACS and UCF101.
+ * Read annotation lists: open their files, and parse the rows of path-label,
+ * CSV, Kinetics, HACS and UCF101.
  */
 #include <glob.h>
 #include <math.h>
@@ -76,9 +76,10 @@ list_take_middle(struct list_reading *r, const char *text, const char *label,
 	r->counted = r->counted > 0 ? r->counted : r->line;
 	if (*frames > 0)
 		return 0;
-	return fail("%s: line %d: 0 frames before the label %s (wanted the frames "
-	    "of the video; --annotations-format=mmaction2 for several labels, or "
-	    "path-label to ignore the number)", r->name, r->line, Q(label));
+	return fail("%s: line %d: 0 frames before the label %s (wanted the "
+	    "frames of the video; --annotations-format=mmaction2 for several "
+	    "labels, or path-label to ignore the number)", r->name, r->line,
+	    Q(label));
 }
 
 /*
@@ -94,8 +95,8 @@ list_check_label(const struct list_reading *r, const char *label)
 	    list_whole(label) > 0 || text_real(label, 0, 1e6, &time) != 0)
 		return 0;
 	return fail("%s: line %d: label %s (wanted an integer or a name; for "
-	    "times, a first line that names the fields, such as path,time_start,"
-	    "time_end)", r->name, r->line, Q(label));
+	    "times, a first line that names the fields, such as "
+	    "path,time_start,time_end)", r->name, r->line, Q(label));
 }
 
 /* Parse "PATH", "PATH LABEL" or "PATH FRAMES LABEL". */
@@ -167,16 +168,17 @@ list_take_label(struct list_reading *r, char **label)
 	if (**label == '\0')
 		*label = NULL;
 	else if (list_is_json(*label))
-		return fail("%s: line %d: %s is JSON (wanted a name or a number): "
-		    "vt-extract(1), Other formats, shows how to convert it",
-		    r->name, r->line, list_column_name(r, COLUMN_LABEL));
+		return fail("%s: line %d: %s is JSON (wanted a name or a "
+		    "number): vt-extract(1), Other formats, shows how to "
+		    "convert it", r->name, r->line, list_column_name(r,
+		    COLUMN_LABEL));
 	if (r->y.at[COLUMN_SPLIT] >= 0 &&
 	    !list_take(r, list_cell(r, COLUMN_SPLIT)))
 		return 0;
 	if (r->y.at[COLUMN_VOTE] >= 0 && (text_real(vote, -1, 1, &shows) != 0 ||
 	    fabs(shows) != 1))
-		return fail("%s: line %d: label %s (wanted 1 for a video of its "
-		    "class, -1 for one that is not)", r->name, r->line,
+		return fail("%s: line %d: label %s (wanted 1 for a video of "
+		    "its class, -1 for one that is not)", r->name, r->line,
 		    Q(vote));
 	r->against += shows < 0;
 	return shows > 0;
@@ -206,12 +208,13 @@ list_header_row(struct list_reading *r, char *line)
 	if (r->y.format == LIST_KINETICS) {
 		row = list_find_kinetics(r, label, path, &part);
 	} else {
-		row = r->y.format == LIST_HACS ? list_find_hacs(r, label, path) :
-		    list_find_path(r, path);
+		row = r->y.format == LIST_HACS ? list_find_hacs(r, label,
+		    path) : list_find_path(r, path);
 		row->part = part;
 		/* A row with a first frame is one of several of a video, so the
 		 * frames enter its key. */
-		if (part.count == 0 || *list_cell(r, COLUMN_BEGIN_FRAME) != '\0')
+		if (part.count == 0 || *list_cell(r, COLUMN_BEGIN_FRAME) !=
+		'\0')
 			row->suffix = list_part_suffix(&part);
 	}
 	row->label = label != NULL ? xstrdup(label) : NULL;
@@ -314,8 +317,8 @@ list_warn_unlabeled(const struct list_reading *r, size_t first)
 		return;
 	for (int i = 0; i < r->head.n; i++)
 		buffer_printf(&b, "%s%s", i > 0 ? ", " : "", Q(r->head.s[i]));
-	warning("%s: no labels: its columns are %s (wanted one of %s, label_set)",
-	    r->name, b.data, list_columns_names(COLUMN_LABEL));
+	warning("%s: no labels: its columns are %s (wanted one of %s, "
+	    "label_set)", r->name, b.data, list_columns_names(COLUMN_LABEL));
 	buffer_free(&b);
 }
 
@@ -387,7 +390,8 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	/* An existing file is never a pattern, whatever its name. */
 	if (strpbrk(file, "*?[") != NULL && access(file, F_OK) != 0) {
 		if (glob(file, 0, NULL, &found) != 0)
-			return fail("%s: no file matches this pattern", Q(file));
+			return fail("%s: no file matches this pattern",
+			    Q(file));
 		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *),
 		    list_by_bytes);
 		snprintf(files, sizeof(files), ", %zu files", found.gl_pathc);

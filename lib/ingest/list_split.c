@@ -121,7 +121,8 @@ list_split_by_class(const void *a, const void *b, void *rows)
 {
 	const struct list_row *row = rows;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	int order = strcmp(list_split_class(&row[i]), list_split_class(&row[j]));
+	int order = strcmp(list_split_class(&row[i]),
+	    list_split_class(&row[j]));
 
 	return order != 0 ? order : (i > j) - (i < j);
 }
@@ -197,9 +198,9 @@ list_split_note(const struct list *l, const struct list_split *s, size_t *order)
 		snprintf(rows, sizeof(rows), " (%zu rows)", l->n);
 	note("%zu videos%s divided: %s", videos, rows, b.data);
 	if (divided > 0)
-		warning("%zu video%s in two subsets: the rows of one video have "
-		    "several groups (wanted one for all)", divided, divided == 1 ?
-		    " is" : "s are");
+		warning("%zu video%s in two subsets: the rows of one video "
+		    "have several groups (wanted one for all)", divided,
+		    divided == 1 ? " is" : "s are");
 	buffer_free(&b);
 }
 

@@ -24,8 +24,9 @@
 #define LIST_SPLIT_MAX 1000	/* of a proportion */
 
 struct list_split {
-	int n;				/* 2: train, test; 3: train, val, test */
-	int part[LIST_SPLIT_PARTS];	/* proportions, without common divisor */
+	int n;			/* 2: train, test; 3: train, val, test */
+	int part[LIST_SPLIT_PARTS];	/* proportions, without common
+					 * divisor */
 	uint64_t seed;
 	int stratify;			/* 1: permuted blocks of each class */
 };

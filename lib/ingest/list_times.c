@@ -137,9 +137,9 @@ list_times_find_unit(struct list_reading *r, const struct list_lines *l)
 		line = v.whole > 0 && line == 0 ? v.whole : line;
 	}
 	if (!seconds && line > 0)
-		return fail("%s: line %d: column %s has integers without a unit "
-		    "(wanted it in the name: time_%s for seconds, %s_ms for "
-		    "milliseconds, frame_%s for frames)", r->name, line,
+		return fail("%s: line %d: column %s has integers without a "
+		    "unit (wanted it in the name: time_%s for seconds, %s_ms "
+		    "for milliseconds, frame_%s for frames)", r->name, line,
 		    list_column_name(r, COLUMN_BEGIN + at), name[at], name[at],
 		    name[at]);
 	for (int k = 0; k < 2; k++)
@@ -164,11 +164,11 @@ list_times_check_hints(struct list_reading *r, const struct list_lines *l)
 		v = list_times_scan(r, l, i);
 		if (v.odd == 0 && (v.spans > 0 || (column != COLUMN_LENGTH &&
 		    v.whole + v.other > 0)))
-			return fail("%s: line 1: column %s has times under a name "
-			    "that vt does not read (wanted time_start and "
+			return fail("%s: line 1: column %s has times under a "
+			    "name that vt does not read (wanted time_start and "
 			    "time_end for seconds, start_ms and end_ms, or "
-			    "frame_start and frame_end; for whole videos, a list "
-			    "without the column)", r->name,
+			    "frame_start and frame_end; for whole videos, a "
+			    "list without the column)", r->name,
 			    Q(r->head.s[i]));
 	}
 	return 0;
@@ -199,18 +199,19 @@ list_times_seconds(const struct list_reading *r, struct list_part *p)
 
 	if (list_times_has_thousands(r, begin) ||
 	    list_times_has_thousands(r, end))
-		return fail("%s: line %d: %s to %s: a comma before three digits "
-		    "(wanted a decimal point, and nothing between thousands)",
-		    r->name, r->line, Q(begin), Q(end));
+		return fail("%s: line %d: %s to %s: a comma before three "
+		    "digits (wanted a decimal point, and nothing between "
+		    "thousands)", r->name, r->line, Q(begin), Q(end));
 	if (*begin != '\0' && list_times_parse(begin, unit[0], &p->start) != 0)
 		return fail("%s: line %d: %s %s (wanted a time from 0%s)",
 		    r->name, r->line, list_column_name(r, COLUMN_BEGIN),
-		    Q(begin), unit[0] == 1 ? ": seconds, mm:ss or hh:mm:ss" : "");
+		    Q(begin), unit[0] == 1 ? ": seconds, mm:ss or hh:mm:ss" :
+		    "");
 	if (*end == '\0' || (list_times_parse(end, unit[1], &p->end) == 0 &&
 	    p->end > p->start))
 		return 0;
-	return fail("%s: line %d: %s %s (wanted a time after %s, or nothing for "
-	    "the end of the video)", r->name, r->line, list_column_name(r,
+	return fail("%s: line %d: %s %s (wanted a time after %s, or nothing "
+	    "for the end of the video)", r->name, r->line, list_column_name(r,
 	    COLUMN_END), Q(end), *begin != '\0' ? Q(begin) : "0");
 }
 
@@ -226,14 +227,14 @@ list_times_part(const struct list_reading *r, struct list_part *p)
 	if (*begin == '\0' && *end == '\0')
 		return 0;
 	if (p->end > 0 || p->start > 0)
-		return fail("%s: line %d: a part in seconds and in frames (wanted "
-		    "one of them: only time_start and time_end, or only "
-		    "frame_start and frame_end)", r->name, r->line);
+		return fail("%s: line %d: a part in seconds and in frames "
+		    "(wanted one of them: only time_start and time_end, or "
+		    "only frame_start and frame_end)", r->name, r->line);
 	if ((*begin != '\0' && list_times_frame(begin, &p->first) != 0) ||
 	    list_times_frame(end, &last) != 0 || last <= p->first)
-		return fail("%s: line %d: frames %s to %s (wanted integers from 0, "
-		    "the end without its frame)", r->name, r->line, Q(begin),
-		    Q(end));
+		return fail("%s: line %d: frames %s to %s (wanted integers "
+		    "from 0, the end without its frame)", r->name, r->line,
+		    Q(begin), Q(end));
 	p->count = last - p->first;
 	return 0;
 }

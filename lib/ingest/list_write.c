@@ -33,8 +33,8 @@ static int
 list_write_text(const struct list_row *r, const char *text, struct buffer *to)
 {
 	if (strpbrk(text, "\r\n") != NULL)
-		return fail("%s%s: a line end, which a list cannot hold (wanted "
-		    "another name)", list_at(r), Q(text));
+		return fail("%s%s: a line end, which a list cannot hold "
+		    "(wanted another name)", list_at(r), Q(text));
 	if (strpbrk(text, ",\"") == NULL) {
 		buffer_text(to, text);
 		return 0;
@@ -54,14 +54,16 @@ list_write_label(const struct list_row *r, struct buffer *to)
 
 	if (r->label == NULL)
 		return 0;
-	if (r->base == 0 || text_int(r->label, r->base, INT32_MAX, &number) != 0)
+	if (r->base == 0 || text_int(r->label, r->base, INT32_MAX,
+	    &number) != 0)
 		return list_write_text(r, r->label, to);
 	buffer_printf(to, "%lld", (long long)(number - r->base));
 	return 0;
 }
 
 static void
-list_write_set(const struct list *l, const struct list_row *r, struct buffer *to)
+list_write_set(const struct list *l, const struct list_row *r,
+    struct buffer *to)
 {
 	char from[40], end[40];
 	int64_t code;

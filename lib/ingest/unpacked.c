@@ -122,8 +122,8 @@ unpacked_gather(struct unpacked *u)
 		return EXIT_FAILED;
 	}
 	if (u->list.n > INT_MAX) {
-		fail("%s: %zu videos (wanted at most %d)", Q(u->path), u->list.n,
-		    INT_MAX);
+		fail("%s: %zu videos (wanted at most %d)", Q(u->path),
+		    u->list.n, INT_MAX);
 		return EXIT_FAILED;
 	}
 	for (size_t k = 0; u->o.classes != NULL && k < u->o.classes->n; k++)

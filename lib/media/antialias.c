@@ -146,7 +146,8 @@ antialias_plan_axis(struct resize_axis *a, const struct resize_span *s)
 	for (int i = 0; i < s->n; i++) {
 		int p = s->flip ? s->n - 1 - i : i;
 
-		a->count[p] = antialias_taps(a->k + (size_t)p * (size_t)a->max_taps,
+		a->count[p] =
+		    antialias_taps(a->k + (size_t)p * (size_t)a->max_taps,
 		    &a->at[p], (s->start - base) + (i + 0.5) * scale, reach,
 		    base, s->first, s->end);
 		largest = a->count[p] > largest ? a->count[p] : largest;

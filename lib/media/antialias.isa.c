@@ -300,7 +300,8 @@ void
 ISA(antialias_run)(const struct antialias_job *job)
 {
 	const struct resize_axis *x = job->x, *y = job->y;
-	int n = 3 * x->n, low = WIDE ? job->low : 0, high = WIDE ? job->high : 0;
+	int n = 3 * x->n, low = WIDE ? job->low : 0, high = WIDE ? job->high :
+	    0;
 	size_t words = (size_t)n + RESIZE_SLACK;
 	int made = 0;			/* next input row that becomes a line */
 
@@ -316,8 +317,8 @@ ISA(antialias_run)(const struct antialias_job *job)
 		for (; made < y->at[i] + y->count[i]; made++) {
 			const uint8_t *from = job->from + 3 * (size_t)made *
 			    (size_t)job->from_w;
-			int16_t *line = job->line + (size_t)(made % y->max_taps) *
-			    words;
+			int16_t *line =
+			    job->line + (size_t)(made % y->max_taps) * words;
 
 			if (x->copies > 0) {
 				antialias_widen(line,

@@ -64,8 +64,8 @@ antialias_dwords(const __m512i *v, __m512i w[QUADS][DIGITS], int quads)
 }
 
 /*
- * Return 32 bytes of the result as words, minus 128.  Byte e has the taps v[2 e]
- * and v[2 e + 1], minus 128, with digit d of their weights in w[d].
+ * Return 32 bytes of the result as words, minus 128.  Byte e has the taps v[2
+ * e] and v[2 e + 1], minus 128, with digit d of their weights in w[d].
  */
 static inline __m512i
 antialias_words(__m512i v, const __m512i w[DIGITS])
@@ -274,7 +274,8 @@ antialias_interleave(__m512i v[4], const uint8_t *const *line, int i,
 	__m512i b = _mm512_maskz_loadu_epi8(some, line[1] + i);
 	__m512i c = _mm512_maskz_loadu_epi8(some, line[2] + i);
 	__m512i d = _mm512_maskz_loadu_epi8(some, line[3] + i);
-	__m512i ab = _mm512_unpacklo_epi8(a, b), cd = _mm512_unpacklo_epi8(c, d);
+	__m512i ab = _mm512_unpacklo_epi8(a, b), cd = _mm512_unpacklo_epi8(c,
+	    d);
 
 	v[0] = _mm512_unpacklo_epi16(ab, cd);
 	v[1] = _mm512_unpackhi_epi16(ab, cd);

@@ -42,8 +42,8 @@ antialias_word_of(int32_t k)
 }
 
 /*
- * Return the word of the second of two taps with the ${n} weights ${k}.  Finding
- * it takes about 0.5 us, so that a plan would take longer than a frame.
+ * Return the word of the second of two taps with the ${n} weights ${k}.
+ * Finding it takes about 0.5 us, so that a plan would take longer than a frame.
  */
 static int
 antialias_blend(struct antialias *a, const int32_t *k, int n)
@@ -89,8 +89,8 @@ antialias_block_bytes(int taps)
 static size_t
 antialias_blocks(int w, int taps)
 {
-	return round_up(3 * (size_t)w, 64) / (size_t)antialias_block_bytes(taps) +
-	    1;
+	return round_up(3 * (size_t)w,
+	    64) / (size_t)antialias_block_bytes(taps) + 1;
 }
 
 static void
@@ -136,8 +136,8 @@ antialias_plan_window(struct antialias_block *b, int low, int from_w)
 }
 
 /*
- * Plan a block that begins at byte ${first} of a line.  Return 0 if its taps lie
- * too far apart for a window.
+ * Plan a block that begins at byte ${first} of a line.  Return 0 if its taps
+ * lie too far apart for a window.
  */
 static int
 antialias_plan_block(struct antialias *a, struct antialias_block *b, int first,
@@ -159,7 +159,9 @@ antialias_plan_block(struct antialias *a, struct antialias_block *b, int first,
 		if (a->blends)
 			b->blend[s - first] = (int16_t)antialias_blend(a, k, n);
 		for (int j = 0; j < n; j++) {
-			/* ${each} is a power of two, and 4 if ${n} is larger. */
+			/*
+			 * ${each} is a power of two, and 4 if ${n} is larger.
+			 */
 			int tap = j & (each - 1), e = each * (s - first) + tap;
 			int byte = 3 * (x->at[s / 3] + tap) + s % 3 - low;
 
@@ -254,9 +256,11 @@ antialias_plan_mixes(struct antialias *a)
 int
 antialias_plan_vbmi(struct antialias *a, int from_w)
 {
-	if (!(a->planned & ANTIALIAS_BLOCKS) && antialias_plan_blocks(a, from_w))
+	if (!(a->planned & ANTIALIAS_BLOCKS) && antialias_plan_blocks(a,
+	    from_w))
 		a->planned |= ANTIALIAS_BLOCKS;
 	if (!(a->planned & ANTIALIAS_MIXES) && antialias_plan_mixes(a))
 		a->planned |= ANTIALIAS_MIXES;
-	return (a->planned & ANTIALIAS_BLOCKS) && (a->planned & ANTIALIAS_MIXES);
+	return (a->planned & ANTIALIAS_BLOCKS) &&
+	    (a->planned & ANTIALIAS_MIXES);
 }

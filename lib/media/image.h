@@ -13,8 +13,8 @@
 struct image {
 	int w, h, c;
 	uint8_t *data;
-	size_t capacity;		/* capacity of ${data} in bytes; 0 if others own
-				 * it */
+	size_t capacity;		/* capacity of ${data} in bytes; 0 if
+					 * others own it */
 };
 
 /* A rectangle of an image, in pixels; edges may be fractional. */

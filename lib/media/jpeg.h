@@ -51,8 +51,8 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
  * image whose header jpeg_size has read in the call before, from bytes that are
  * unchanged.  ${part} is in pixels of the whole image at full scale.  Use the
  * smallest scale of 1, 1/2, 1/4 and 1/8 at which ${part} has at least ${want_w}
- * x ${want_h} pixels.  ${out} points into ${d} and is valid until its next call;
- * ${part} lies at ${out_part} in it.  The margin around ${out_part} lets
+ * x ${want_h} pixels.  ${out} points into ${d} and is valid until its next
+ * call; ${part} lies at ${out_part} in it.  The margin around ${out_part} lets
  * image_resize give the same bits as from the whole image at that scale.  A
  * truncated file or a decoder warning is an error.  Return 0, or -1 after a
  * message (error_set) without the file name, which the caller adds.

@@ -211,8 +211,8 @@ jpeg_decode_is_whole(const uint8_t *data, size_t n)
 }
 
 /*
- * The body of jpeg_decode, with ${channels} 3 for RGB, 1 for gray.  Errors leave
- * it by longjmp.
+ * The body of jpeg_decode, with ${channels} 3 for RGB, 1 for gray.  Errors
+ * leave it by longjmp.
  */
 static void
 jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,

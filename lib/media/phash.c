@@ -91,7 +91,8 @@ static void
 phash_transform(const struct phash *p, int k,
     int64_t to[FREQUENCIES][FREQUENCIES])
 {
-	int64_t sum[SIDE][SIDE] = { { 0 } }, rows[SIDE][FREQUENCIES] = { { 0 } };
+	int64_t sum[SIDE][SIDE] = { { 0 } }, rows[SIDE][FREQUENCIES] =
+	    { { 0 } };
 	int64_t c[FREQUENCIES][SIDE];
 
 	for (int u = 0; u < FREQUENCIES; u++)

@@ -84,12 +84,12 @@ struct antialias_pack { int16_t hi[16], lo[16]; };
 
 #define ANTIALIAS_LOW 11
 
-#define ANTIALIAS_QUADS 2	/* maximum groups of four taps in antialias.vbmi.c */
+#define ANTIALIAS_QUADS 2	/* groups of four taps in antialias.vbmi.c */
 #define ANTIALIAS_DIGITS 3	/* of a weight, the highest first */
 
 /*
- * A weight k of 22 bits, and its word w: 15 bits that blend any two bytes to the
- * same byte, where the weight of the first is 2^22 - k; -1 if none do.
+ * A weight k of 22 bits, and its word w: 15 bits that blend any two bytes to
+ * the same byte, where the weight of the first is 2^22 - k; -1 if none do.
  *
  *	[(q - p) w / 2^15] = [(q - p) k / 2^22]
  */
@@ -100,8 +100,8 @@ struct antialias_word { int32_t k, word; };
 /*
  * The plan of some bytes of a line: 16, or 32 with sums of two taps, or 48 that
  * copy input bytes.  Byte e has the taps pick[4 e] to pick[4 e + 3] of the 64
- * bytes at offset ${low}, and the same of those at ${low} + 12; or pick[2 e] and
- * pick[2 e + 1]; or pick[e].
+ * bytes at offset ${low}, and the same of those at ${low} + 12; or pick[2 e]
+ * and pick[2 e + 1]; or pick[e].
  */
 struct antialias_block {
 	uint8_t pick[64];
@@ -110,8 +110,8 @@ struct antialias_block {
 		int16_t blend[32];	/* words of the second of two taps, if
 					 * all have one */
 	};
-	uint64_t inside[ANTIALIAS_QUADS];	/* bytes of both windows that are
-						 * in the row */
+	uint64_t inside[ANTIALIAS_QUADS];	/* bytes of both windows that
+						 * are in the row */
 	int low;
 } __attribute__((aligned(RESIZE_ALIGN)));
 

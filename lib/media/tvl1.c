@@ -12,13 +12,13 @@
 #include "media/tvl1.h"
 
 #define LEVELS 5		/* of the pyramid, at most */
-#define SCALE 0.8		/* of a level's sides to those of the one below */
+#define SCALE 0.8		/* of a level to the one below it */
 #define SIDE_MIN 16		/* pixels; no level but the first is smaller */
 #define WARPS 5			/* per level */
 #define OUTER 10		/* rounds per warp, each after a median */
 #define INNER 30		/* iterations per round */
-#define EPSILON 0.01		/* root mean squared change of u, in pixels, that
-				 * ends the iterations of a warp */
+#define EPSILON 0.01		/* pixels: a smaller root mean square change of
+				 * u ends a warp */
 #define MARGIN 16		/* elements before each row: of a whole vector,
 				 * so that rows begin aligned */
 
@@ -30,7 +30,8 @@ enum {
 	NEXT_X, NEXT_Y,				/* u of the next level, or its
 						 * median */
 	DUAL,					/* p: xx, xy, yx, yy */
-	GRAD_X = DUAL + 4, GRAD_Y, RHO, INVERSE,	/* see struct tvl1_rows */
+	GRAD_X = DUAL + 4, GRAD_Y, RHO, INVERSE,	/* see struct
+							 * tvl1_rows */
 	PLANES
 };
 

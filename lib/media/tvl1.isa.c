@@ -36,8 +36,10 @@ void
 ISA(tvl1_primal)(const struct tvl1_rows *r, int n)
 {
 	float *u = r->u[0], *v = r->u[1], *change = r->change;
-	const float *ux = r->p[0][0], *uy = r->p[0][1], *u_above = r->p_above[0];
-	const float *vx = r->p[1][0], *vy = r->p[1][1], *v_above = r->p_above[1];
+	const float *ux = r->p[0][0], *uy = r->p[0][1],
+	    *u_above = r->p_above[0];
+	const float *vx = r->p[1][0], *vy = r->p[1][1],
+	    *v_above = r->p_above[1];
 	const float *gx = r->grad[0], *gy = r->grad[1];
 	const float *rho = r->rho, *inverse = r->inverse;
 
@@ -106,11 +108,12 @@ ISA(tvl1_dual)(const struct tvl1_rows *r, int n)
 	ORDER(a, c); ORDER(f, g); ORDER(d, e); ORDER(e, g); \
 } while (0)
 
-#define SPAN 256		/* elements whose sorted columns stay in cache */
+#define SPAN 256		/* elements whose sorted columns fit in cache */
 
 /* Sort each of ${n} columns of five elements: s[0] has the least. */
 static inline void
-tvl1_sort_columns(float s[5][SPAN + 4], const float *const from[5], int x, int n)
+tvl1_sort_columns(float s[5][SPAN + 4], const float *const from[5], int x,
+    int n)
 {
 	const float *f0 = from[0] + x, *f1 = from[1] + x, *f2 = from[2] + x;
 	const float *f3 = from[3] + x, *f4 = from[4] + x;

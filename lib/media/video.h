@@ -46,9 +46,9 @@ struct video_info {
 	struct fraction rate[2];	/* frames per second: the declared
 					 * average, then FFmpeg's guess; 0/0 or
 					 * 0/1 if unknown */
-	double declared_seconds;			/* declared duration in seconds, 0 if
+	double declared_seconds;	/* declared duration in seconds, 0 if
 					 * absent */
-	double likely_frames;			/* number of frames by ${rate[0]} and
+	double likely_frames;		/* number of frames by ${rate[0]} and
 					 * ${declared_seconds}, or by FFmpeg's
 					 * estimate of the duration; 0 if
 					 * unknown */

@@ -22,11 +22,11 @@ alike_ops(const struct op *p, const struct op *q)
 	return p->kind == q->kind && p->nin == q->nin &&
 	    p->groups == q->groups && p->bias == q->bias &&
 	    p->fold == q->fold && p->past == q->past && p->axes == q->axes &&
-	    p->exclude_pad == q->exclude_pad && p->step == q->step && p->first == q->first &&
-	    p->spread == q->spread && p->transpose == q->transpose &&
-	    alike_same(p->by, q->by) && p->per == q->per &&
-	    p->trained == q->trained && alike_same(p->eps, q->eps) &&
-	    p->stream == q->stream && p->target == q->target &&
+	    p->exclude_pad == q->exclude_pad && p->step == q->step &&
+	    p->first == q->first && p->spread == q->spread &&
+	    p->transpose == q->transpose && alike_same(p->by, q->by) &&
+	    p->per == q->per && p->trained == q->trained && alike_same(p->eps,
+	    q->eps) && p->stream == q->stream && p->target == q->target &&
 	    p->loss == q->loss && alike_same(p->smooth, q->smooth) &&
 	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
 	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
@@ -39,7 +39,8 @@ task_alike(const struct task *a, const struct task *b)
 	return alike_ops(a->op, b->op) &&
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
-	    memcmp(a->needs_input_grad, b->needs_input_grad, sizeof(a->needs_input_grad)) == 0 &&
+	    memcmp(a->needs_input_grad, b->needs_input_grad,
+	    sizeof(a->needs_input_grad)) == 0 &&
 	    a->needs_weight_grad == b->needs_weight_grad &&
 	    memcmp(a->accumulate, b->accumulate, sizeof(a->accumulate)) == 0;
 }
@@ -58,7 +59,8 @@ plan_alike(const struct plan *p, int a, int b)
 {
 	int i = plan_next(p, a, -1), k = plan_next(p, b, -1);
 
-	for (; i < p->n && k < p->n; i = plan_next(p, a, i), k = plan_next(p, b, k))
+	for (; i < p->n && k < p->n; i = plan_next(p, a, i), k = plan_next(p, b,
+	    k))
 		if (!task_alike(&p->task[i], &p->task[k]) ||
 		    p->task[i].materialized != p->task[k].materialized ||
 		    (p->task[i].alias_of == i) != (p->task[k].alias_of == k) ||

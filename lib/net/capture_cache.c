@@ -20,7 +20,8 @@ struct capture_cache_pass {
 
 struct capture_cache {
 	struct capture_cache_pass pass[PASSES];
-	int n, full;			/* full: a pass was left out, and said */
+	int n, full;			/* full: a pass was left out, and
+					 * said */
 };
 
 struct capture_cache *
@@ -50,12 +51,14 @@ capture_cache_same(const struct capture_key *a, const struct capture_key *b)
 {
 	return a->arena == b->arena && a->w == b->w && a->dw == b->dw &&
 	    a->final == b->final && a->feed_key == b->feed_key &&
-	    a->backward == b->backward && a->weights_changed == b->weights_changed;
+	    a->backward == b->backward &&
+	    a->weights_changed == b->weights_changed;
 }
 
 /* Return the entry of ${key}.  If there is none, add one and return NULL. */
 static struct capture_cache_pass *
-capture_cache_find(struct capture_cache *p, struct device *d, const struct capture_key *key)
+capture_cache_find(struct capture_cache *p, struct device *d,
+const struct capture_key *key)
 {
 	int i = 0;
 
@@ -76,8 +79,8 @@ capture_cache_find(struct capture_cache *p, struct device *d, const struct captu
 }
 
 /*
- * Capture the pass.  NCCL requires that all ranks launch an exchange by a graph,
- * or none does (NCCL User Guide, "Using NCCL with CUDA Graphs").
+ * Capture the pass.  NCCL requires that all ranks launch an exchange by a
+ * graph, or none does (NCCL User Guide, "Using NCCL with CUDA Graphs").
  */
 static struct replay *
 capture_cache_capture(struct device *d, const struct peers *peers,
@@ -96,8 +99,9 @@ capture_cache_capture(struct device *d, const struct peers *peers,
 }
 
 void
-capture_cache_run(struct capture_cache *p, struct device *d, const struct capture_key *key,
-    const struct peers *peers, void (*run)(void *arg), void *arg)
+capture_cache_run(struct capture_cache *p, struct device *d,
+    const struct capture_key *key, const struct peers *peers,
+    void (*run)(void *arg), void *arg)
 {
 	struct capture_cache_pass *pass = capture_cache_find(p, d, key);
 

@@ -16,9 +16,9 @@
 struct capture_key {
 	const void *arena, *w, *dw;
 	const struct event *final;	/* event that a backward pass records */
-	uint64_t feed_key;			/* staging_buffer_key of the feed */
+	uint64_t feed_key;		/* staging_buffer_key of the feed */
 	int backward;
-	int weights_changed;			/* task.renew, in a forward pass */
+	int weights_changed;		/* task.renew, in a forward pass */
 };
 
 struct capture_cache;
@@ -37,10 +37,12 @@ void capture_cache_free(struct capture_cache *p, struct device *d);
  * capture_cache_run(p, d, key, peers, run, arg):
  * Execute the pass of ${key}: call run(arg), which submits it to ${d}, or
  * launch its graph.  If it cannot be captured, always call run.  The pass takes
- * sums over ${peers}, whose agree is not NULL; NULL: no sums.  All peers run the
- * same passes in the same order, so a graph is kept only if all captured it.
+ * sums over ${peers}, whose agree is not NULL; NULL: no sums.  All peers run
+ * the same passes in the same order, so a graph is kept only if all captured
+ * it.
  */
-void capture_cache_run(struct capture_cache *p, struct device *d, const struct capture_key *key,
-    const struct peers *peers, void (*run)(void *arg), void *arg);
+void capture_cache_run(struct capture_cache *p, struct device *d,
+    const struct capture_key *key, const struct peers *peers,
+    void (*run)(void *arg), void *arg);
 
 #endif

@@ -30,8 +30,8 @@ plan_explain(const struct plan *p, FILE *f)
 		if (t->impl->describe != NULL)
 			t->impl->describe(t, made, sizeof(made));
 		fprintf(f, "%s\t%s\t%zu\t%s", b.data, dims_text(&t->out, shape),
-		    t->impl->saved != NULL && !t->no_grad ? t->impl->saved(t) : 0,
-		    made);
+		    t->impl->saved != NULL && !t->no_grad ? t->impl->saved(t) :
+		    0, made);
 		if (p->recompute_before[i] >= 0)
 			fprintf(f, ", recomputed before the gradients of %s",
 			    p->task[p->recompute_before[i]].op->name);

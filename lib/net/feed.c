@@ -24,11 +24,14 @@ feed_draw_pixels(size_t n)
 }
 
 void
-feed_make(struct feed *f, const struct dims *input, const struct input_spec *needs)
+feed_make(struct feed *f, const struct dims *input,
+    const struct input_spec *needs)
 {
 	int n = input->n;
-	struct stream *stream = xcalloc((size_t)needs->streams, sizeof(*stream));
-	struct target *target = xcalloc((size_t)needs->targets, sizeof(*target));
+	struct stream *stream = xcalloc((size_t)needs->streams,
+	    sizeof(*stream));
+	struct target *target = xcalloc((size_t)needs->targets,
+	    sizeof(*target));
 	uint64_t *clip = xcalloc((size_t)n, sizeof(*clip));
 
 	for (int i = 0; i < needs->streams; i++) {
@@ -38,8 +41,9 @@ feed_make(struct feed *f, const struct dims *input, const struct input_spec *nee
 			feed_draw_pixels(dims_count(d)) };
 	}
 	for (int i = 0; i < needs->targets; i++) {
-		target[i] = (struct target){ .classes = needs->target[i].classes,
-			.label = xcalloc((size_t)n, sizeof(int)) };
+		target[i] = (struct target){ .classes =
+			needs->target[i].classes, .label = xcalloc((size_t)n,
+			sizeof(int)) };
 		for (int k = 0; k < n; k++)
 			target[i].label[k] = k % target[i].classes;
 	}

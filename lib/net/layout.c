@@ -227,13 +227,14 @@ plan_lay_out(struct plan *p)
 	struct plan_block *b = xcalloc(5 * (size_t)p->n + 1, sizeof(*b));
 	struct layout_lives l = layout_lives_of(p);
 
-	layout_add(b, &n, (struct plan_block){ staging_buffer_bytes(p->staging), &p->staging_at,
-	    0, end, 0, 0 });
+	layout_add(b, &n, (struct plan_block){ staging_buffer_bytes(p->staging),
+	    &p->staging_at, 0, end, 0, 0 });
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
 		size_t bytes = device_bytes(p->device, &t->out);
-		int again = p->recompute_before[i] >= 0 ? end - p->recompute_before[i] :
-		    t->no_grad ? 0 : layout_backward_at(p, i);
+		int again = p->recompute_before[i] >= 0 ?
+		    end - p->recompute_before[i] : t->no_grad ? 0 :
+		    layout_backward_at(p, i);
 		int back = again > 0 ? layout_backward_at(p, i) : 0;
 
 		if (t->fused_into == i) {
@@ -241,16 +242,19 @@ plan_lay_out(struct plan *p)
 			    (struct plan_block){ layout_bytes_of(t->impl->saved,
 			    t), &p->saved_at[i], i, l.keep[i], 0, 0 });
 			layout_add(b, &n,
-			    (struct plan_block){ layout_bytes_of(t->impl->packed_bytes,
-			    t), &p->kept_at[i], 0, end, 0, 0 });
+			    (struct plan_block){
+			    layout_bytes_of(t->impl->packed_bytes, t),
+			    &p->kept_at[i], 0, end, 0, 0 });
 			layout_add(b, &n,
-			    (struct plan_block){ layout_bytes_of(t->impl->scratch, t),
+			    (struct plan_block){
+			    layout_bytes_of(t->impl->scratch, t),
 			    &p->scratch_at[i], i, i, again, back });
 		}
 		if (t->materialized)
 			layout_add(b, &n,
-			    (struct plan_block){ bytes, &p->y_at[i], t->fused_into,
-			    l.last[i], l.again[i], t->recompute ? l.ends[i] : 0 });
+			    (struct plan_block){ bytes, &p->y_at[i],
+			    t->fused_into, l.last[i], l.again[i],
+			    t->recompute ? l.ends[i] : 0 });
 		if (p->has_dy[i])
 			layout_add(b, &n,
 			    (struct plan_block){ bytes, &p->dy_at[i],

@@ -57,8 +57,8 @@ net_init(struct net *n, uint64_t seed)
 		for (size_t i = 0; i < p->count; i++)
 			host[i] = p->std > 0 ? p->std *
 			    rng_normal(seed, number, (uint32_t)i) : p->fill;
-		device_put(n->device, (char *)n->w + p->offset * n->device->elem,
-		    host, p->count);
+		device_put(n->device,
+		    (char *)n->w + p->offset * n->device->elem, host, p->count);
 	}
 	free(host);
 }
@@ -107,8 +107,10 @@ net_prefetch_bytes(const struct net *n)
 	size_t largest = 0;
 
 	for (size_t i = 0; i < n->plans; i++)
-		if (staging_buffer_prefetch_bytes(n->plan[i]->staging) > largest)
-			largest = staging_buffer_prefetch_bytes(n->plan[i]->staging);
+		if (staging_buffer_prefetch_bytes(n->plan[i]->staging) >
+		    largest)
+			largest =
+			    staging_buffer_prefetch_bytes(n->plan[i]->staging);
 	return largest;
 }
 
@@ -131,8 +133,8 @@ net_reserve(struct net *n)
 	n->arena_bytes = 0;
 	n->bound = NULL;
 	if ((n->arena = device_alloc(n->device, largest)) == NULL)
-		return fail("%s: the activations of a microbatch need %s: choose "
-		    "%sfewer frames or a smaller crop", n->graph->name,
+		return fail("%s: the activations of a microbatch need %s: "
+		    "choose %sfewer frames or a smaller crop", n->graph->name,
 		    text_bytes(text, (double)largest),
 		    clips > 1 && n->advice != NULL ? n->advice : "");
 	n->arena_bytes = largest;
@@ -145,7 +147,8 @@ net_reserve_prefetch(struct net *n)
 	size_t largest = net_prefetch_bytes(n);
 
 	prefetch_close(&n->prefetch);
-	return largest > 0 ? prefetch_open(&n->prefetch, n->device, largest) : 0;
+	return largest > 0 ? prefetch_open(&n->prefetch, n->device, largest) :
+	    0;
 }
 
 void

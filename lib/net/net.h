@@ -34,7 +34,7 @@ struct net {
 	 * call.  net_forward clears it.
 	 */
 	int weights_unchanged;
-	struct prefetch prefetch;		/* open after net_reserve_prefetch */
+	struct prefetch prefetch;	/* open after net_reserve_prefetch */
 	const struct plan *bound;	/* last plan that used the arena */
 };
 

@@ -45,7 +45,8 @@ plan_set_gradients(struct plan *p)
 		for (int i = p->n - 1; i >= 0; i--) {
 			struct task *t = &p->task[i];
 
-			for (int j = 0; j < t->op->nin && t->fused_into == time; j++) {
+			for (int j = 0; j < t->op->nin && t->fused_into == time;
+			    j++) {
 				int from = t->op->in[j];
 
 				if (!t->needs_input_grad[j] ||
@@ -77,7 +78,8 @@ plan_set_task(struct plan *p, int i, const struct dims *out)
 	*t = (struct task){ .device = p->device, .op = op, .index = i,
 		.training = p->training, .peers = p->peers,
 		.repeats = p->repeats, .out = out[i],
-		.needs_weight_grad = p->training && plan_is_trained(p->graph, op),
+		.needs_weight_grad = p->training && plan_is_trained(p->graph,
+		op),
 		.fused_into = i, .materialized = 1, .alias_of = i,
 		.impl = p->device->ops[op->kind] };
 	/*
@@ -221,7 +223,8 @@ plan_bind_parameters(struct plan *p, const void *w, void *dw)
 			size_t at = g->param[t->op->param + j].offset;
 
 			t->w[j] = plan_element(p, w, at);
-			t->dw[j] = t->needs_weight_grad ? plan_element(p, dw, at) : NULL;
+			t->dw[j] = t->needs_weight_grad ? plan_element(p, dw,
+			    at) : NULL;
 		}
 	}
 }
@@ -243,9 +246,10 @@ void
 plan_feed(struct plan *p, const struct feed *feed)
 {
 	const struct feed_values *values;
-	const void *uploaded = p->staging == NULL ? NULL : prefetch_take(p->prefetch, feed);
-	const struct feed *here = staging_buffer_load(p->staging, (char *)p->base +
-	    p->staging_at, uploaded, feed, &values);
+	const void *uploaded = p->staging == NULL ? NULL :
+	    prefetch_take(p->prefetch, feed);
+	const struct feed *here = staging_buffer_load(p->staging,
+	    (char *)p->base + p->staging_at, uploaded, feed, &values);
 
 	if (uploaded != NULL)
 		prefetch_taken(p->prefetch);
@@ -264,7 +268,8 @@ static void
 plan_run_pass(struct plan *p, struct capture_key key, void (*run)(void *arg),
     void *arg)
 {
-	if (p->staging == NULL || (p->peers != NULL && p->peers->agree == NULL)) {
+	if (p->staging == NULL || (p->peers != NULL &&
+	    p->peers->agree == NULL)) {
 		run(arg);
 		return;
 	}
@@ -303,7 +308,8 @@ void
 plan_forward(struct plan *p, const struct feed *feed)
 {
 	plan_feed(p, feed);
-	plan_run_pass(p, (struct capture_key){ .weights_changed = p->weights_changed },
+	plan_run_pass(p, (struct capture_key){ .weights_changed =
+		p->weights_changed },
 	    plan_run_forward, p);
 	staging_buffer_return_outcome(p->staging, feed);
 	p->weights_changed = 1;

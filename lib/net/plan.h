@@ -22,7 +22,7 @@ struct plan {
 	struct task *task;
 	/* [n] offsets in the arena. */
 	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
-	size_t staging_at;			/* offset of the staging buffer */
+	size_t staging_at;		/* offset of the staging buffer */
 	size_t arena;			/* bytes of the arena */
 	char *has_dy;			/* [n] 1: dy has a buffer */
 	/*
@@ -40,9 +40,10 @@ struct plan {
 	int weights_changed;
 	const struct graph *graph;
 	struct device *device;
-	struct prefetch *prefetch;		/* net/prefetch.h; NULL: no prefetch */
-	struct staging_buffer *staging;		/* backend/staging_buffer.h; NULL: host memory */
-	struct capture_cache *captures;		/* net/capture_cache.h: graph cache */
+	struct prefetch *prefetch;	/* net/prefetch.h; NULL: no prefetch */
+	struct staging_buffer *staging;	/* backend/staging_buffer.h; NULL: host
+					 * memory */
+	struct capture_cache *captures;	/* net/capture_cache.h: graph cache */
 	void *base;			/* last arguments of plan_bind */
 	const void *w, *dw;
 };

@@ -29,8 +29,8 @@ prefetch_close(struct prefetch *a)
 }
 
 void
-prefetch_send(struct prefetch *a, const struct staging_buffer *t, const struct stream *stream,
-    uint64_t load)
+prefetch_send(struct prefetch *a, const struct staging_buffer *t,
+    const struct stream *stream, uint64_t load)
 {
 	if (a->side_stream == NULL || t == NULL ||
 	    (a->source == stream[0].bytes && a->load == load))

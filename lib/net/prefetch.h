@@ -14,7 +14,7 @@
 
 struct prefetch {
 	struct device *device;
-	struct device *side_stream;		/* side stream, or NULL if not open */
+	struct device *side_stream;	/* side stream, or NULL if not open */
 	char *buffer;			/* prefetch buffer, device memory */
 	struct event *uploaded, *taken;	/* upload done; pixels copied */
 	/*

@@ -67,13 +67,13 @@ group_stage(struct stage *g, int number, int size, int ranks, int by_stage)
 
 		/* PySlowFast would drop the remainder, or stop. */
 		if (c->batch % ranks != 0)
-			return fail("stage %d, cycle %d: a batch of %d cannot be "
-			    "shared equally by %d devices", number, k, c->batch,
-			    ranks);
+			return fail("stage %d, cycle %d: a batch of %d "
+			    "cannot be shared equally by %d devices", number, k,
+			    c->batch, ranks);
 		if (own % splits != 0)
-			return fail("stage %d, cycle %d: the %d clips of a device "
-			    "cannot be split into %d equal groups", number, k, own,
-			    splits);
+			return fail("stage %d, cycle %d: the %d clips of a "
+			    "device cannot be split into %d equal groups",
+			    number, k, own, splits);
 		c->group = own / splits * devices;
 		c->run = splits > 1 ? own : 0;
 	}

@@ -57,8 +57,8 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 		if (batch % from != 0 || batch / from > SCHEDULE_BATCH)
 			return fail("at epoch %d a batch of %d would become "
 			    "%g (wanted a whole number up to %d)",
-			    g->epoch_begin, g->cell[i].batch, (double)batch / from,
-			    SCHEDULE_BATCH);
+			    g->epoch_begin, g->cell[i].batch,
+			    (double)batch / from, SCHEDULE_BATCH);
 		g->cell[i].batch = (int)(batch / from);
 	}
 	for (int i = 0; i < g->pieces && follow == FOLLOW_LR; i++) {
@@ -78,8 +78,8 @@ growth_multiply(struct stage *g, int from, int to, enum follow follow)
 	if (follow == FOLLOW_MOMENTUM)
 		g->momentum = 1 - (1 - g->momentum) / k;
 	if (g->momentum < 0 || g->momentum > MOMENTUM_MAX)
-		return fail("at epoch %d the momentum would become %g (wanted 0 to "
-		    "%g)", g->epoch_begin, g->momentum, MOMENTUM_MAX);
+		return fail("at epoch %d the momentum would become %g (wanted "
+		    "0 to %g)", g->epoch_begin, g->momentum, MOMENTUM_MAX);
 	return 0;
 }
 

@@ -92,8 +92,8 @@ lr_parse_piece(const char *where, const char *text, int end,
 	*p = (struct lr_piece){ .kind = LR_FLAT, .until = end };
 	if (dots == NULL) {
 		if (text_real(text, 0, LR_MAX, &p->r0) != 0)
-			status = fail("%s: %s (wanted a learning rate, such as 0.1, or a "
-			    "line from lr@epoch to lr@epoch, such as "
+			status = fail("%s: %s (wanted a learning rate, such as "
+			    "0.1, or a line from lr@epoch to lr@epoch, such as "
 			    "0.01@0..0.1@5)", where, text_quote(text));
 	} else {
 		*dots = '\0';
@@ -109,8 +109,8 @@ lr_parse_piece(const char *where, const char *text, int end,
 			status = fail("%s: %s (wanted lr@epoch..lr@epoch, "
 			    "such as 0.01@0..0.1@5)", where, text_quote(text));
 		else if (p->e0 >= p->e1)
-			status = fail("%s: %s begins at epoch %g and ends at %g "
-			    "(wanted an end after the beginning)", where,
+			status = fail("%s: %s begins at epoch %g and ends "
+			    "at %g (wanted an end after the beginning)", where,
 			    text_quote(text), p->e0, p->e1);
 		p->until = p->e1;
 	}
@@ -129,19 +129,20 @@ lr_check_place(const char *where, const char *text, int begin, int end,
 	double from = before != NULL ? before->until : begin, lr;
 
 	if (before != NULL && from >= end)
-		return fail("%s: %s never applies: the piece before it holds to "
-		    "epoch %g, and the stage ends at %d", where,
+		return fail("%s: %s never applies: the piece before it "
+		    "holds to epoch %g, and the stage ends at %d", where,
 		    text_quote(text), from, end);
 	if (p->kind == LR_FLAT && more)
 		return fail("%s: %s has no end, but another piece follows "
 		    "(wanted the constant rate last)", where, text_quote(text));
 	if (p->until <= from)
 		return fail("%s: %s never applies: it ends at epoch %g (wanted "
-		    "an end after %g)", where, text_quote(text), p->until, from);
+		    "an end after %g)", where, text_quote(text), p->until,
+		    from);
 	if (p->kind != LR_FLAT && !more && p->until < end)
-		return fail("%s: %s ends at epoch %g, and the stage at %d (wanted "
-		    "another piece for the rest)", where, text_quote(text),
-		    p->until, end);
+		return fail("%s: %s ends at epoch %g, and the stage at %d "
+		    "(wanted another piece for the rest)", where,
+		    text_quote(text), p->until, end);
 	/*
 	 * A piece ends at r1 but may begin anywhere on its line, so check that.
 	 * Rounding may leave a line that reaches 0 a little below it.

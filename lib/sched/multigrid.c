@@ -54,8 +54,8 @@ multigrid_long_shape(const struct multigrid *m, int k,
 	s->frames = (int)rint(m->frames * f->frames);
 	s->crop = (int)rint(m->crop * f->crop);
 	if (s->frames < 1 || s->crop < 1)
-		return fail("long cycle: %g x %g of %d frames and crop size %d is "
-		    "%d x %d (wanted at least 1 x 1)", f->frames, f->crop,
+		return fail("long cycle: %g x %g of %d frames and crop size "
+		    "%d is %d x %d (wanted at least 1 x 1)", f->frames, f->crop,
 		    m->frames, m->crop, s->frames, s->crop);
 	/*
 	 * As in PySlowFast, the mean uses short crops before rounding, and
@@ -67,9 +67,9 @@ multigrid_long_shape(const struct multigrid *m, int k,
 	s->times = multigrid_batch(m, s->frames, s->crop);
 	s->mean = (sum + s->times) / (m->shorts + 1);
 	if (s->times < 1)
-		return fail("long cycle: a clip of %d frames at crop size %d is more "
-		    "than the whole of a base clip of %d at %d (wanted factors "
-		    "up to 1)", s->frames, s->crop, m->frames, m->crop);
+		return fail("long cycle: a clip of %d frames at crop size %d "
+		    "is more than the whole of a base clip of %d at %d (wanted "
+		    "factors up to 1)", s->frames, s->crop, m->frames, m->crop);
 	return 0;
 }
 
@@ -98,12 +98,12 @@ multigrid_fill_cells(const struct multigrid *m, const struct multigrid_shape *s,
 			    "its pixels)",
 			    crop, s->crop);
 		if (batch > SCHEDULE_BATCH)
-			return fail("a batch of %.0f clips at %d frames and crop size %d "
-			    "(wanted at most %d)", batch, s->frames, crop,
-			    SCHEDULE_BATCH);
+			return fail("a batch of %.0f clips at %d frames and "
+			    "crop size %d (wanted at most %d)", batch,
+			    s->frames, crop, SCHEDULE_BATCH);
 		if (stride > SCHEDULE_FRAMES)
-			return fail("strides up to %d at %d frames (wanted at most "
-			    "%d)", stride, s->frames, SCHEDULE_FRAMES);
+			return fail("strides up to %d at %d frames (wanted at "
+			    "most %d)", stride, s->frames, SCHEDULE_FRAMES);
 		g->cell[i] = (struct cell){ .batch = (int)batch,
 			.frames = s->frames, .crop = crop,
 			.stride_min = m->stride, .stride_max = stride };
@@ -142,9 +142,10 @@ multigrid_add_stage(struct multigrid_growth *w,
 		return fail("more than %d stages or %d epochs", SCHEDULE_STAGES,
 		    SCHEDULE_EPOCHS);
 	if (lr > LR_MAX)
-		return fail("a learning rate of %g after epoch %d (wanted at most %g)", lr,
-		    first, LR_MAX);
-	s->stage = array_reserve(s->stage, (size_t)s->stages, &w->cap, sizeof(*g));
+		return fail("a learning rate of %g after epoch %d (wanted at "
+		    "most %g)", lr, first, LR_MAX);
+	s->stage = array_reserve(s->stage, (size_t)s->stages, &w->cap,
+	    sizeof(*g));
 	w->flat = array_reserve(w->flat, (size_t)s->stages, &w->flats,
 	    sizeof(*w->flat));
 	w->flat[s->stages] = (struct flat){ lr, shape->times };
@@ -212,7 +213,8 @@ multigrid_long_stages(struct multigrid_growth *w,
 	if (m->fine_tune) {
 		double saving = m->milestone[m->milestones - 1] / steps;
 
-		tuning = multigrid_epochs_between(m, m->milestones) / saving * last->mean;
+		tuning = multigrid_epochs_between(m, m->milestones) / saving *
+		    last->mean;
 		raw += tuning;
 	}
 	stretch = m->epochs * m->epoch_factor / raw;
@@ -279,8 +281,8 @@ multigrid_set_rates(const struct multigrid_growth *w)
 		struct stage *g = &s->stage[i];
 
 		after = multigrid_rate_of(w, i);
-		g->pieces = lr_stage(&after, g->epoch_begin, g->epoch_end, &warm,
-		    &g->lr);
+		g->pieces = lr_stage(&after, g->epoch_begin, g->epoch_end,
+		    &warm, &g->lr);
 	}
 	return 0;
 }

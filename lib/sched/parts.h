@@ -35,6 +35,7 @@ struct step_split cell_parts(const struct cell *c, int ranks, int spread);
  * from the front of its group and the other from the end. Its clips then have
  * the same mixing partners as in the group. Other parts are consecutive.
  */
-int parts_clip(const struct step_split *p, const struct cell *c, int part, int i);
+int parts_clip(const struct step_split *p, const struct cell *c, int part,
+int i);
 
 #endif

@@ -72,8 +72,8 @@ query_print_row(const struct schedule_step *at, struct buffer *out)
 
 	buffer_printf(out, "%llu\t%s\t%llu\t%d\t%d\t%d\t%d\t%d\t%d",
 	    (unsigned long long)at->step, text_real_write(epoch,
-	    at->exact_epoch), (unsigned long long)at->clip, at->stage, at->cycle_position,
-	    c->batch, c->frames, c->crop, c->group);
+	    at->exact_epoch), (unsigned long long)at->clip, at->stage,
+	    at->cycle_position, c->batch, c->frames, c->crop, c->group);
 	if (c->run != 0)
 		buffer_printf(out, "/%d", c->run);
 	buffer_printf(out, "\t%s\n", text_real_write(lr, at->lr));
@@ -96,8 +96,9 @@ query_print(const struct schedule *s, uint64_t samples, const char *list,
 			bad = fail("--locate: %s (wanted step:N, epoch:X or "
 			    "sample:N)", text_quote(item));
 		else if (got == 0)
-			bad = fail("--locate: %s is after the end: %llu steps of "
-			    "%llu samples in %d epochs", text_quote(item),
+			bad = fail("--locate: %s is after the end: %llu "
+			    "steps of %llu samples in %d epochs",
+			    text_quote(item),
 			    (unsigned long long)schedule_steps(s, samples),
 			    (unsigned long long)schedule_seek(s, samples,
 			    UINT64_MAX).clip, schedule_epochs(s));

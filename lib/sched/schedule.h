@@ -71,8 +71,8 @@ struct schedule_step {
 	uint64_t clip;		/* G(t): first clip */
 	int epoch;		/* of the first clip */
 	/*
-	 * The step takes cell ${cycle_position} of the stage.  Each epoch restarts the
-	 * short cycle.
+	 * The step takes cell ${cycle_position} of the stage.  Each epoch
+	 * restarts the short cycle.
 	 */
 	int stage, cycle_position;
 	double exact_epoch;	/* G(t) / N */

@@ -32,17 +32,18 @@ schedule_read_groups(const struct table *t, size_t r, struct cell *c)
 	    (slash != NULL && text_int(slash, 1, c->batch, &run) != 0);
 	free(copy);
 	if (bad)
-		return fail("%s:%d: column bn: %s (wanted clips a group, 1 to the "
-		    "batch of %d, or N/M for groups of N interleaved within M)",
-		    t->path, t->line[r], text_quote(text), c->batch);
+		return fail("%s:%d: column bn: %s (wanted clips a group, 1 to "
+		    "the batch of %d, or N/M for groups of N interleaved "
+		    "within M)", t->path, t->line[r], text_quote(text),
+		    c->batch);
 	if (run % group != 0)
 		return fail("%s:%d: column bn: %s: %d clips are not a whole "
-		    "number of groups of %d", t->path, t->line[r], text, (int)run,
-		    (int)group);
+		    "number of groups of %d", t->path, t->line[r], text,
+		    (int)run, (int)group);
 	if (c->batch % (run > 0 ? run : group) != 0)
-		return fail("%s:%d: column bn: a batch of %d is not a whole number "
-		    "of groups of %d clips (the column batch, or this one, must "
-		    "change)", t->path, t->line[r], c->batch,
+		return fail("%s:%d: column bn: a batch of %d is not a whole "
+		    "number of groups of %d clips (the column batch, or this "
+		    "one, must change)", t->path, t->line[r], c->batch,
 		    (int)(run > 0 ? run : group));
 	c->group = (int)group;
 	c->run = (int)run;
@@ -86,9 +87,9 @@ schedule_read_row(const struct table *t, size_t r, struct schedule_row *w,
 		    "stride_min, %d)", t->path, t->line[r], (int)w->stride_max,
 		    (int)w->stride_min);
 	if (w->stride_min == 0 && w->stride_max > 0)
-		return fail("%s:%d: column stride_min: 0 with stride_max %d (wanted "
-		    "at least 1, or 0 in both where segments choose the frames)",
-		    t->path, t->line[r], (int)w->stride_max);
+		return fail("%s:%d: column stride_min: 0 with stride_max %d "
+		    "(wanted at least 1, or 0 in both where segments choose "
+		    "the frames)", t->path, t->line[r], (int)w->stride_max);
 	*c = (struct cell){ (int)w->batch, (int)w->frames, (int)w->crop, 0, 0,
 		(int)w->stride_min, (int)w->stride_max };
 	return schedule_read_groups(t, r, c);
@@ -111,13 +112,13 @@ schedule_begin_stage(const struct table *t, size_t r,
 		    before != NULL ? "where the stage before ends" :
 		    "the first epoch");
 	if (w->end <= w->begin)
-		return fail("%s:%d: column %s: %d (wanted more than %s, %d: the "
-		    "end is not in the stage)", t->path, t->line[r],
+		return fail("%s:%d: column %s: %d (wanted more than %s, %d: "
+		    "the end is not in the stage)", t->path, t->line[r],
 		    schedule_end_name(t), (int)w->end, schedule_begin_name(t),
 		    (int)w->begin);
 	if (w->cycle != 0)
-		return fail("%s:%d: column cycle: %d (wanted 0 in the first row of "
-		    "a stage)", t->path, t->line[r], (int)w->cycle);
+		return fail("%s:%d: column cycle: %d (wanted 0 in the first "
+		    "row of a stage)", t->path, t->line[r], (int)w->cycle);
 	g->epoch_begin = (int)w->begin;
 	g->epoch_end = (int)w->end;
 	g->sets_momentum = table_column(t, "momentum") >= 0;
@@ -140,16 +141,16 @@ schedule_continue_stage(const struct table *t, size_t r,
 	size_t n = table_column(t, "momentum") >= 0 ? 4 : 3;
 
 	if (w->cycle != g->cells)
-		return fail("%s:%d: column cycle: %d (wanted %d, the next of stage "
-		    "%d)", t->path, t->line[r], (int)w->cycle, g->cells,
+		return fail("%s:%d: column cycle: %d (wanted %d, the next of "
+		    "stage %d)", t->path, t->line[r], (int)w->cycle, g->cells,
 		    (int)w->stage);
 	for (size_t i = 0; i < n; i++) {
 		const char *here = table_text(t, r, same[i]);
 		const char *there = table_text(t, top, same[i]);
 
 		if (strcmp(here, there) != 0)
-			return fail("%s:%d: column %s: %s (wanted %s, as in line %d: "
-			    "all rows of stage %d share it)", t->path,
+			return fail("%s:%d: column %s: %s (wanted %s, as in "
+			    "line %d: all rows of stage %d share it)", t->path,
 			    t->line[r], same[i], text_quote(here),
 			    text_quote(there), t->line[top], (int)w->stage);
 	}
@@ -180,12 +181,13 @@ schedule_from_table(const struct table *t)
 		 */
 		if (s->stages == 0 || w.stage != s->stages - 1) {
 			if (w.stage != s->stages) {
-				fail("%s:%d: column stage: %d (wanted %d)", t->path,
-				    t->line[r], (int)w.stage, s->stages);
+				fail("%s:%d: column stage: %d (wanted %d)",
+				    t->path, t->line[r], (int)w.stage,
+				    s->stages);
 				goto err0;
 			}
-			s->stage = array_reserve(s->stage, (size_t)s->stages, &cap,
-			    sizeof(*s->stage));
+			s->stage = array_reserve(s->stage, (size_t)s->stages,
+			    &cap, sizeof(*s->stage));
 			g = &s->stage[s->stages];
 			memset(g, 0, sizeof(*g));
 			if (schedule_begin_stage(t, r, &w,
@@ -225,8 +227,9 @@ schedule_print_row(const struct schedule *s, int stage, int cycle,
 	const struct stage *g = &s->stage[stage];
 	const struct cell *c = &g->cell[cycle];
 
-	buffer_printf(b, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", stage, g->epoch_begin,
-	    g->epoch_end, cycle, c->batch, c->frames, c->crop, c->group);
+	buffer_printf(b, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", stage,
+	    g->epoch_begin, g->epoch_end, cycle, c->batch, c->frames, c->crop,
+	    c->group);
 	if (c->run != 0)
 		buffer_printf(b, "/%d", c->run);
 	buffer_text(b, "\t");

@@ -210,7 +210,8 @@ summary_print_columns(char *(*cell)[COLUMNS], int rows, struct buffer *out)
 		for (int k = 0; k < COLUMNS; k++)
 			if (width[k] > 0)
 				buffer_printf(out, "%s%*s", k > 0 ? "  " : "",
-				    right[k] ? width[k] : -width[k], cell[r][k]);
+				    right[k] ? width[k] : -width[k],
+				    cell[r][k]);
 		buffer_text(out, "\n");
 	}
 }
@@ -246,8 +247,9 @@ summary_print_stages(const struct schedule *s, uint64_t samples,
 		c[3] = summary_groups_text(g);
 		c[4] = summary_strides_text(&g->cell[0]);
 		c[5] = summary_rate_text(g);
-		c[6] = xprintf("%.1f %%", 100 * (g->epoch_end - g->epoch_begin) *
-		    stage_cost(g, &cost_input) / whole);
+		c[6] = xprintf("%.1f %%",
+		    100 * (g->epoch_end - g->epoch_begin) * stage_cost(g,
+		    &cost_input) / whole);
 		c[7] = samples > 0 ? xprintf("%llu", (unsigned long long)sum) :
 		    xstrdup("");
 	}
@@ -268,21 +270,21 @@ schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
 	int own = schedule_epochs(s);
 
 	summary_print_stages(s, samples, out);
-	buffer_printf(out, "\n%d epochs in %d stage%s: the work of %.4g epochs at "
-	    "%dx%dx%d\n", own, s->stages, s->stages == 1 ? "" : "s", work,
-	    large->batch, large->frames, large->crop);
+	buffer_printf(out, "\n%d epochs in %d stage%s: the work of %.4g "
+	    "epochs at %dx%dx%d\n", own, s->stages, s->stages == 1 ? "" : "s",
+	    work, large->batch, large->frames, large->crop);
 	if (epochs > 0 && epochs != own)
-		buffer_printf(out, "against %d epochs at that shape: %.1f %% of the "
-		    "work, a speed-up of %.2f\n", epochs, 100 * work / epochs,
-		    epochs / work);
-	buffer_printf(out, "against %d epochs at that shape: %.1f %% of the work, "
-	    "a speed-up of %.2f\n", own, 100 * work / own, own / work);
+		buffer_printf(out, "against %d epochs at that shape: %.1f %% "
+		    "of the work, a speed-up of %.2f\n", epochs,
+		    100 * work / epochs, epochs / work);
+	buffer_printf(out, "against %d epochs at that shape: %.1f %% of the "
+	    "work, a speed-up of %.2f\n", own, 100 * work / own, own / work);
 	if (samples > 0) {
 		uint64_t steps = schedule_steps(s, samples);
 		struct schedule_step end = schedule_seek(s, samples, steps);
 
-		buffer_printf(out, "over %llu samples: %llu steps, %llu clips\n",
-		    (unsigned long long)samples, (unsigned long long)steps,
-		    (unsigned long long)end.clip);
+		buffer_printf(out, "over %llu samples: %llu steps, %llu "
+		    "clips\n", (unsigned long long)samples,
+		    (unsigned long long)steps, (unsigned long long)end.clip);
 	}
 }

@@ -48,8 +48,8 @@ double schedule_work(const struct schedule *s);
 /*
  * schedule_advise(s):
  * Warn if the steps with the largest number of frames have too small a share of
- * the sum of all learning rates.  The network then does not learn to use so many
- * frames.
+ * the sum of all learning rates.  The network then does not learn to use so
+ * many frames.
  */
 void schedule_advise(const struct schedule *s);
 

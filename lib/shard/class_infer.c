@@ -126,7 +126,8 @@ class_infer_add(struct class_infer *d, const struct sample *s)
 }
 
 static void
-class_infer_name_by_component(const struct class_infer *d, int k, struct class_list *to)
+class_infer_name_by_component(const struct class_infer *d, int k,
+    struct class_list *to)
 {
 	for (int i = 0; i < d->labels; i++) {
 		char number[16];

@@ -70,21 +70,23 @@ class_check(const char *what, const struct class_list *c, struct error *why)
 
 		sorted[i] = &c->name[i];
 		if (*s == '\0' || !text_is_utf8(s))
-			result = error_set(why, "%s: class %zu: %s (wanted a name in UTF-8)",
-			    what, i, *s == '\0' ? "empty" : Q(s));
+			result = error_set(why, "%s: class %zu: %s (wanted a "
+			    "name in UTF-8)", what, i, *s == '\0' ? "empty" :
+			    Q(s));
 		for (; *s != '\0' && result == 0; s += text_utf8(s))
 			if (text_displayable(s) == 0)
-				result = error_set(why, "%s: class %zu: %s holds a control "
-				    "character", what, i, Q(c->name[i]));
+				result = error_set(why, "%s: class %zu: %s "
+				    "holds a control character", what, i,
+				    Q(c->name[i]));
 		if (result != 0)
 			goto out;
 	}
 	qsort(sorted, c->n, sizeof(*sorted), classes_by_name);
 	for (size_t i = 1; i < c->n && result == 0; i++)
 		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
-			result = error_set(why, "%s: class %s is listed twice, as %td and "
-			    "%td", what, Q(*sorted[i]), sorted[i - 1] - c->name,
-			    sorted[i] - c->name);
+			result = error_set(why, "%s: class %s is listed twice, "
+			    "as %td and %td", what, Q(*sorted[i]),
+			    sorted[i - 1] - c->name, sorted[i] - c->name);
 out:
 	free(sorted);
 	return result;
@@ -101,7 +103,8 @@ classes_by_key(const void *a, const void *b)
 	const struct class_key *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
-	return order != 0 ? order : (x->class > y->class) - (x->class < y->class);
+	return order != 0 ? order : (x->class > y->class) -
+	    (x->class < y->class);
 }
 
 /* Return ${name} as it looks and as its bytes.  The caller frees it. */

@@ -79,7 +79,8 @@ dataset_add_set(struct dataset *d, uint32_t i, size_t *n, size_t *cap,
 			bad = -2;
 			break;
 		}
-		d->interval = array_reserve(d->interval, *n, cap, sizeof(*d->interval));
+		d->interval = array_reserve(d->interval, *n, cap,
+		    sizeof(*d->interval));
 		d->interval[(*n)++] = m->labels[k];
 	}
 	sample_free(m);

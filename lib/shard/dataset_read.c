@@ -108,11 +108,13 @@ dataset_find_records(const struct shard *s, const struct shard_entry *e,
     struct error *why)
 {
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
-	uint32_t last = (uint32_t)w[n - 1].frame * e->streams + (uint32_t)stream;
+	uint32_t last = (uint32_t)w[n - 1].frame * e->streams +
+	    (uint32_t)stream;
 	int result = shard_records(s, e, first, last - first + 1, r, why);
 
 	for (int i = 0; i < n && result == 0; i++)
-		w[i].record = r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
+		w[i].record =
+		    r[(uint32_t)(w[i].frame - w[0].frame) * e->streams];
 	return result;
 }
 
@@ -127,8 +129,8 @@ dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 		if (k > 0 && w[k].frame == w[k - 1].frame)
 			memcpy(to + w[k].at, to + w[k - 1].at, r->length);
 		else if (crc32c(0, to + w[k].at, r->length) != r->crc)
-			return error_set(why, "%s: key %s, offset %llu: frame %d: "
-			    "the checksum of the data is wrong", Q(s->path),
+			return error_set(why, "%s: key %s, offset %llu: frame "
+			    "%d: the checksum of the data is wrong", Q(s->path),
 			    d->key[i], (unsigned long long)r->blk * USTAR_BLOCK,
 			    w[k].frame), -2;
 	}
@@ -160,7 +162,8 @@ dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
 		goto out;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	assert(n > 0 && stream >= 0 && stream < e.streams);
-	buffer_reserve(workspace, dataset_frames_workspace(d, n, (int)e.frames));
+	buffer_reserve(workspace, dataset_frames_workspace(d, n,
+	    (int)e.frames));
 	w = (struct dataset_want *)(void *)workspace->data;
 	for (int f = 0; f < n; f++) {
 		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
@@ -233,7 +236,8 @@ dataset_source(const struct dataset *d, uint32_t i, char **to)
 	}
 	*to = NULL;
 	result = dataset_json_read(d, i, &b);
-	if (result == 0 && (*to = sample_source_read(m.key, b.data, b.n)) == NULL)
+	if (result == 0 && (*to = sample_source_read(m.key, b.data, b.n)) ==
+	    NULL)
 		result = -2;
 	buffer_free(&b);
 	return result;

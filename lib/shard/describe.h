@@ -19,8 +19,10 @@ struct describe_report {
 	struct buffer names;	/* the first of these, for a message */
 	size_t pairs;		/* pairs of samples from one video */
 	size_t near;		/* pairs of samples that look alike */
-	size_t shared;		/* pairs of samples of two sets, from one video */
-	size_t near_shared;	/* pairs of samples of two sets that look alike */
+	size_t shared;		/* pairs of samples of two sets, from one
+				 * video */
+	size_t near_shared;	/* pairs of samples of two sets that look
+				 * alike */
 	size_t contradicting;	/* pairs with different labels, without those
 				 * of different parts of a video */
 };

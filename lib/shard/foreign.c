@@ -33,7 +33,8 @@ struct foreign {
 	int headed;			/* 1: the classes were passed on */
 
 	int end;			/* result of the reader at its end */
-	int ahead;			/* 1: ${next} was read, but not its data */
+	int ahead;			/* 1: ${next} was read, but not its
+					 * data */
 	struct stream_member next;
 
 	struct foreign_item *item;	/* of the current sample */
@@ -126,8 +127,8 @@ foreign_read_cls(struct foreign *f, const struct stream_member *m, char *text)
 	if (f->label >= 0)
 		return foreign_bad(f, m, "a second label of the sample");
 	if (more || text_int(text, 0, INT32_MAX, &v) != 0)
-		return foreign_bad(f, m, "not a label in decimal digits (the name "
-		    "of a class is in a .txt, with --classes)");
+		return foreign_bad(f, m, "not a label in decimal digits (the "
+		    "name of a class is in a .txt, with --classes)");
 	f->label = (int)v;
 	return STREAM_MORE;
 }
@@ -252,8 +253,8 @@ foreign_check_label(struct foreign *f, const struct stream_member *m)
 		    ".cls, a .txt with a name of --classes, or a .json with "
 		    "\"label\")");
 	if (!f->labelled && f->label >= 0)
-		return foreign_bad(f, m, "its sample has a class, but the first "
-		    "one has none");
+		return foreign_bad(f, m, "its sample has a class, but the "
+		    "first one has none");
 	return STREAM_MORE;
 }
 
@@ -296,7 +297,8 @@ foreign_complete(struct foreign *f, const char *source)
 
 		buffer_add(&b, f->data.data + i->at, (size_t)i->m.size);
 		i->m.frame = (int)k;
-		stream_frame_name(key, (unsigned)k, &streams.kind[0], i->m.name);
+		stream_frame_name(key, (unsigned)k, &streams.kind[0],
+		    i->m.name);
 	}
 	s.source_bytes = b.n;
 	s.source_hash = hash64(b.data, b.n);

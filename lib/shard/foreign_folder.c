@@ -68,7 +68,8 @@ foreign_folder_class(const char *path, const char *class, int label,
 		if (why == NULL) {
 			to->file = array_reserve(to->file, to->n, &to->cap,
 			    sizeof(*to->file));
-			to->file[to->n++] = (struct foreign_file){ name, label };
+			to->file[to->n++] = (struct foreign_file){ name,
+				label };
 			name = NULL;
 		} else {
 			result = foreign_folder_refuse(file, why, limits,
@@ -109,8 +110,8 @@ foreign_files_list(const char *path, const struct stream_limits *limits,
 			    "(--classes)", Q(dir));
 		} else {
 			class_add(&to->classes, class);
-			result = foreign_folder_class(path, class, label, limits,
-			    to, skipped, &l);
+			result = foreign_folder_class(path, class, label,
+			    limits, to, skipped, &l);
 		}
 		free(dir);
 	}

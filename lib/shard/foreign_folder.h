@@ -18,11 +18,11 @@ struct foreign_files {
 /*
  * foreign_files_list(path, limits, to, skipped):
  * List the pictures ${path}/CLASS/NAME, sorted by the bytes of their names.
- * ${to} is { 0 }.  Labels are the positions of the subfolders, or of their names
- * in ${limits}->classes if that is not NULL.  Ignore hidden files.  Other files
- * are an error, or are counted in ${*skipped} after a warning if ${limits}->skip
- * is set.  Return 0, or -1 after a message.  The caller frees ${to} with
- * foreign_files_free in any case.
+ * ${to} is { 0 }.  Labels are the positions of the subfolders, or of their
+ * names in ${limits}->classes if that is not NULL.  Ignore hidden files.  Other
+ * files are an error, or are counted in ${*skipped} after a warning if
+ * ${limits}->skip is set.  Return 0, or -1 after a message.  The caller frees
+ * ${to} with foreign_files_free in any case.
  */
 int foreign_files_list(const char *path, const struct stream_limits *limits,
     struct foreign_files *to, uint64_t *skipped);

@@ -103,9 +103,10 @@ gather_check_order(struct gather *g, const struct stream_reader *r,
 			    "number 000000");
 	}
 	if (strcmp(m->key, g->key) != 0) {
-		snprintf(rest, sizeof(rest), g->frames % (uint64_t)g->streams.n ==
-		    0 ? "%.80s.json, without which a sample is incomplete" :
-		    "the rest of sample %.80s", g->key);
+		snprintf(rest, sizeof(rest),
+		    g->frames % (uint64_t)g->streams.n == 0 ? "%.80s.json, "
+		    "without which a sample is incomplete" : "the rest of "
+		    "sample %.80s", g->key);
 		return gather_wrong(g, r, m, rest);
 	}
 	if (gather_another_stream(g, m))
@@ -216,13 +217,14 @@ gather_agree(struct gather *g, const struct sample *s, const char *at)
 	if (strcmp(s->key, g->key) != 0)
 		return fail("%s: \"key\" is %s", at, s->key);
 	if ((uint64_t)s->frames != frames)
-		return fail("%s: \"frames\" is %d, but the stream has %llu", at, s->frames,
-		    (unsigned long long)frames);
+		return fail("%s: \"frames\" is %d, but the stream has %llu", at,
+		    s->frames, (unsigned long long)frames);
 	if (s->label != g->label)
 		return fail("%s: \"label\" is %d, but %s.cls %s", at, s->label,
 		    g->key, g->label == -1 ? "is missing" : "has another");
 	if (!stream_list_equal(s->streams, &g->streams))
-		return fail("%s: \"streams\" differ from those in the stream", at);
+		return fail("%s: \"streams\" differ from those in the stream",
+		    at);
 	for (uint64_t f = 0; f < frames; f++) {
 		uint64_t t = gather_frame_time(s, f);
 

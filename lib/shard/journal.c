@@ -93,7 +93,8 @@ journal_parse_line(struct journal *j, const char *line)
 	buffer_free(&again);
 	if (!same)
 		return -1;
-	j->shard = array_reserve(j->shard, j->shards, &j->cap, sizeof(*j->shard));
+	j->shard = array_reserve(j->shard, j->shards, &j->cap,
+	    sizeof(*j->shard));
 	j->shard[j->shards++] = s;
 	return 0;
 }
@@ -214,7 +215,8 @@ journal_add(struct journal *j, const struct journal_shard *s)
 	buffer_free(&line);
 	if (result != 0)
 		return -1;
-	j->shard = array_reserve(j->shard, j->shards, &j->cap, sizeof(*j->shard));
+	j->shard = array_reserve(j->shard, j->shards, &j->cap,
+	    sizeof(*j->shard));
 	j->shard[j->shards++] = *s;
 	return 0;
 }

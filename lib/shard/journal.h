@@ -7,7 +7,8 @@
  * torn last line is ignored.  The journal is removed when the manifest exists.
  *
  *	S <settings, canonical JSON> <crc>
- *	C <number> <samples> <frames> <bytes> <xxh128> <first key> <last key> <crc>
+ *	C <number> <samples> <frames> <bytes> <xxh128> <first key> <last key>
+ *	<crc>
  */
 
 #include <stddef.h>

@@ -45,7 +45,8 @@ keyset_add(struct keyset *k, const char *key, uint32_t *source,
 		return 0;
 	}
 	i = names_add(k->names, key);
-	k->entry = array_reserve(k->entry, (size_t)i, &k->cap, sizeof(*k->entry));
+	k->entry = array_reserve(k->entry, (size_t)i, &k->cap,
+	    sizeof(*k->entry));
 	k->entry[i] = (struct keyset_entry){ *offset, *source };
 	return 1;
 }

@@ -82,7 +82,8 @@ manifest_content_id(const struct manifest *m)
 void
 manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
 {
-	m->shard = array_reserve(m->shard, m->shards, &m->cap, sizeof(*m->shard));
+	m->shard = array_reserve(m->shard, m->shards, &m->cap,
+	    sizeof(*m->shard));
 	m->shard[m->shards++] = (struct manifest_shard){ .name = xstrdup(name),
 		.first = m->samples, .sum = *sum };
 	m->bytes += sum->bytes;
@@ -165,7 +166,8 @@ manifest_write(const char *dir, const struct manifest *m)
 	}
 	manifest_put_hash64(&w, "class_xxh3", &classes);
 	class_write(&w, &m->classes);
-	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m), text));
+	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m),
+	    text));
 	json_put_text(&w, "format", "vtset");
 	json_put_int(&w, "frames", (int64_t)m->frames);
 	json_put_int(&w, "generation", m->generation);

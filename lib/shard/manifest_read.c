@@ -33,7 +33,8 @@ manifest_get_hash(const struct json *o, const char *key, struct hash128 *to,
 	const char *text = json_to_text(json_get(o, key));
 
 	if (text == NULL || hash128_parse(text, to) != 0)
-		return error_set(why, "\"%s\" is missing or not 32 hexadecimal digits", key);
+		return error_set(why, "\"%s\" is missing or not 32 hexadecimal "
+		    "digits", key);
 	return 0;
 }
 
@@ -60,26 +61,30 @@ manifest_get_shards(const struct json *list, struct manifest *m,
 		uint64_t first = 0;
 
 		if (!manifest_is_plain_name(name))
-			return error_set(why, "shard %zu: \"name\" is missing or not the "
-			    "name of a file in the directory", i);
+			return error_set(why, "shard %zu: \"name\" is missing "
+			    "or not the name of a file in the directory", i);
 		if (manifest_get_count(o, "bytes", &s.bytes, why) != 0 ||
 		    manifest_get_count(o, "samples", &s.samples, why) != 0 ||
 		    manifest_get_count(o, "frames", &s.frames, why) != 0 ||
 		    manifest_get_count(o, "first", &first, why) != 0 ||
 		    manifest_get_hash(o, "xxh128", &s.hash, why) != 0)
-			return error_set(why, "shard %s is not described in full", Q(name));
+			return error_set(why, "shard %s is not described in "
+			    "full", Q(name));
 		if (s.samples == 0)
-			return error_set(why, "shard %s has no samples", Q(name));
+			return error_set(why, "shard %s has no samples",
+			    Q(name));
 		if (first != m->samples)
-			return error_set(why, "shard %s begins with sample %llu (wanted "
-			    "%llu)", Q(name), (unsigned long long)first,
+			return error_set(why, "shard %s begins with sample "
+			    "%llu (wanted %llu)", Q(name),
+			    (unsigned long long)first,
 			    (unsigned long long)m->samples);
 		/* The limits keep all sums within int64_t, the type of JSON
 		 * integers. */
 		if (s.samples > UINT32_MAX - m->samples ||
 		    s.bytes > INT64_MAX / 2 - m->bytes ||
 		    s.frames > INT64_MAX / 2 - m->frames)
-			return error_set(why, "shard %s: its counts are impossible", Q(name));
+			return error_set(why, "shard %s: its counts are "
+			    "impossible", Q(name));
 		manifest_add(m, name, &s);
 	}
 	return 0;
@@ -95,8 +100,9 @@ manifest_check_total(const struct json *o, const char *key, uint64_t want,
 	if (manifest_get_count(o, key, &v, why) != 0)
 		return -1;
 	if (v != want)
-		return error_set(why, "\"%s\" is %llu, but the shards have %llu", key,
-		    (unsigned long long)v, (unsigned long long)want);
+		return error_set(why, "\"%s\" is %llu, but the shards have "
+		    "%llu", key, (unsigned long long)v,
+		    (unsigned long long)want);
 	return 0;
 }
 
@@ -126,8 +132,8 @@ manifest_get_classes(const struct json *o, struct manifest *m,
 	    (unsigned long long)hash64(b.data, b.n));
 	buffer_free(&b);
 	if (want == NULL || strcmp(want, text) != 0)
-		return error_set(why, "\"class_xxh3\" is %s, but the classes give %s",
-		    want ? Q(want) : "missing", text);
+		return error_set(why, "\"class_xxh3\" is %s, but the classes "
+		    "give %s", want ? Q(want) : "missing", text);
 	return 0;
 }
 
@@ -145,16 +151,19 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	int64_t version;
 
 	if (format == NULL || strcmp(format, "vtset") != 0)
-		return error_set(why, "\"format\" is not \"vtset\": not a manifest of vt");
-	if (json_to_int(json_get(o, "version"), 1, MANIFEST_VERSION, &version) != 0)
-		return error_set(why, "\"version\" is missing or later than this program "
-		    "(wanted 1 to %d)", MANIFEST_VERSION);
+		return error_set(why, "\"format\" is not \"vtset\": not a "
+		    "manifest of vt");
+	if (json_to_int(json_get(o, "version"), 1, MANIFEST_VERSION,
+	    &version) != 0)
+		return error_set(why, "\"version\" is missing or later than "
+		    "this program (wanted 1 to %d)", MANIFEST_VERSION);
 	/* Version 1 stores the settings' identity under the name dataset_id. */
 	m->identified = version > 1;
 	settings_key = m->identified ? "settings_id" : "dataset_id";
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
 	    &m->generation) != 0)
-		return error_set(why, "\"generation\" is missing or not a count");
+		return error_set(why, "\"generation\" is missing or not a "
+		    "count");
 	if (!json_is(options, '{'))
 		return error_set(why, "\"options\" is missing");
 	if (stream_list_read(json_get(o, "streams"), &m->streams) != 0)
@@ -172,9 +181,9 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	id = manifest_settings_id(m->classes_derived ? NULL : &m->classes,
 	    m->options, &m->streams);
 	if (!hash128_equal(id, m->settings))
-		return error_set(why, "\"%s\" is %s, but options, classes and streams "
-		    "give %s", settings_key, hash128_text(m->settings, text[0]),
-		    hash128_text(id, text[1]));
+		return error_set(why, "\"%s\" is %s, but options, classes and "
+		    "streams give %s", settings_key, hash128_text(m->settings,
+		    text[0]), hash128_text(id, text[1]));
 	return 0;
 }
 
@@ -198,8 +207,8 @@ manifest_read(const char *dir, struct damage *d)
 		goto out;
 	}
 	if (file_is_dir(dir) && access(path, F_OK) != 0 && errno == ENOENT) {
-		bad = damage_set(d, NOWHERE, "missing", "no such file: not a packed "
-		    "set, or packing was not finished");
+		bad = damage_set(d, NOWHERE, "missing", "no such file: not a "
+		    "packed set, or packing was not finished");
 		goto out;
 	}
 	if (access(path, R_OK) != 0) {
@@ -237,17 +246,17 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 
 	/* Compare the cheapest and most telling properties first. */
 	if (s->size != want->sum.bytes)
-		return damage_set(d, s->size, "size", "%llu bytes (the manifest "
-		    "says %llu)", (unsigned long long)s->size,
+		return damage_set(d, s->size, "size", "%llu bytes (the "
+		    "manifest says %llu)", (unsigned long long)s->size,
 		    (unsigned long long)want->sum.bytes);
 	if (!hash128_equal(f->settings, m->settings))
 		return damage_set(d, NOWHERE, "set", "a shard with settings %s "
 		    "(wanted %s)", hash128_text(f->settings, text[0]),
 		    hash128_text(m->settings, text[1]));
 	if (f->number != k || f->first != want->first)
-		return damage_set(d, NOWHERE, "set", "shard %u with first sample "
-		    "%llu (the manifest says shard %zu with first sample %llu)",
-		    f->number, (unsigned long long)f->first, k,
+		return damage_set(d, NOWHERE, "set", "shard %u with first "
+		    "sample %llu (the manifest says shard %zu with first "
+		    "sample %llu)", f->number, (unsigned long long)f->first, k,
 		    (unsigned long long)want->first);
 	if (f->samples != want->sum.samples || f->frames != want->sum.frames)
 		return damage_set(d, NOWHERE, "set", "%u samples, %llu frames "
@@ -288,9 +297,9 @@ manifest_identify(struct manifest *m, struct damage *d)
 		assert(m->shard[k].checked);
 	id = manifest_content_id(m);
 	if (m->identified && !hash128_equal(id, m->id))
-		return damage_set(d, NOWHERE, "set", "\"dataset_id\" is %s, but "
-		    "classes and shards give %s", hash128_text(m->id, text[0]),
-		    hash128_text(id, text[1]));
+		return damage_set(d, NOWHERE, "set", "\"dataset_id\" is %s, "
+		    "but classes and shards give %s", hash128_text(m->id,
+		    text[0]), hash128_text(id, text[1]));
 	m->id = id;
 	m->identified = 1;
 	return 0;

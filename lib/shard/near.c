@@ -57,7 +57,8 @@ near_find(const uint64_t *hash, uint32_t n, struct near_pair **pairs)
 		near_sort(hash, n, band, first, sorted);
 		for (int k = 0; k < BUCKETS; k++)
 			for (uint32_t i = first[k]; i < first[k + 1]; i++)
-				for (uint32_t j = i + 1; j < first[k + 1]; j++) {
+				for (uint32_t j = i + 1; j < first[k + 1];
+				    j++) {
 					uint64_t x = hash[sorted[i]] ^
 					    hash[sorted[j]];
 					int d = __builtin_popcountll(x);

@@ -180,7 +180,8 @@ shard_check_sample(const struct shard *s, const struct shard_entry *e,
 		return "the hash of its key is wrong";
 	if (e->streams != s->streams.n || e->aux < 1 || e->aux > 2 ||
 	    e->frames < 1 || e->frames > FRAME_MAX)
-		return "its number of streams, frames or other members is wrong";
+		return "its number of streams, frames or other members is "
+		    "wrong";
 	if (e->first != record)
 		return "its records do not follow those of the sample before";
 	if (e->blk < blk || (uint64_t)e->blk + e->blocks >
@@ -205,8 +206,9 @@ shard_check_samples(const struct shard *s, struct damage *d)
 		const char *wrong = shard_check_sample(s, &e, record, blk);
 
 		if (wrong != NULL)
-			return damage_set(d, f->index_at + (uint64_t)SHARD_SAMPLE *
-			    i, "index", "sample %u: %s", i, wrong);
+			return damage_set(d,
+			    f->index_at + (uint64_t)SHARD_SAMPLE * i, "index",
+			    "sample %u: %s", i, wrong);
 		record += shard_record_count(&e);
 		frames += e.frames;
 		blk = (uint64_t)e.blk + e.blocks;

@@ -24,8 +24,8 @@ pack_refuse(struct pack *p)
 int
 pack_prefix_valid(const char *s)
 {
-	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	    "0123456789_.-");
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789_.-");
 
 	return n >= 1 && n <= 64 && s[n] == '\0' && *s != '.' && *s != '-';
 }
@@ -119,9 +119,10 @@ pack_begin_sample(struct pack *p, const struct stream_reader *r,
 
 	if (p->finished && p->samples >= p->replay) {
 		fail("%s: offset %llu: sample %s: the set in %s is finished, "
-		    "with %llu samples (nothing is added to it; -f replaces it)",
-		    stream_path(r), (unsigned long long)m->offset, m->key,
-		    Q(p->o->dir), (unsigned long long)p->m->samples);
+		    "with %llu samples (nothing is added to it; -f "
+		    "replaces it)", stream_path(r),
+		    (unsigned long long)m->offset, m->key, Q(p->o->dir),
+		    (unsigned long long)p->m->samples);
 		return pack_refuse(p);
 	}
 	if (p->samples < p->replay ||
@@ -132,9 +133,9 @@ pack_begin_sample(struct pack *p, const struct stream_reader *r,
 		    "sample %llu", stream_path(r),
 		    (unsigned long long)m->offset, m->key,
 		    (unsigned long long)offset);
-	return fail("%s: offset %llu: key %s is used already, at offset %llu of %s: "
-	    "keys must differ, and a sample's members must follow each other",
-	    stream_path(r), (unsigned long long)m->offset, m->key,
+	return fail("%s: offset %llu: key %s is used already, at offset %llu "
+	    "of %s: keys must differ, and a sample's members must follow each "
+	    "other", stream_path(r), (unsigned long long)m->offset, m->key,
 	    (unsigned long long)offset, strcmp(p->input[source], "-") == 0 ?
 	    "standard input" : Q(p->input[source]));
 }
@@ -325,13 +326,13 @@ pack_read_input(struct pack *p, const char *path)
 			result = STREAM_BAD;
 	}
 	if (p->g.open && (result == STREAM_DONE || result == STREAM_UNMARKED))
-		result = fail("%s: the archive ends, but sample %s has no .json "
-		    "(--foreign=webdataset takes samples without)",
+		result = fail("%s: the archive ends, but sample %s has no "
+		    ".json (--foreign=webdataset takes samples without)",
 		    stream_path(r), p->g.key);
 	else if (result == STREAM_UNMARKED)
 		result = fail("%s: a whole tar archive, of %llu samples, but "
-		    "without the end-of-stream marker of vt-extract (--foreign takes "
-		    "archives of other programs)", stream_path(r),
+		    "without the end-of-stream marker of vt-extract (--foreign "
+		    "takes archives of other programs)", stream_path(r),
 		    (unsigned long long)p->samples);
 	else if (result == STREAM_TRUNCATED)
 		result = pack_truncated(p, r);
@@ -384,8 +385,8 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 	/* Tell that the work is not lost, unless the usage was wrong. */
 	if (result != 0 && p.status == EXIT_FAILED && p.m->shards > 0 &&
 	    !o->dry_run && !p.finished)
-		note("%s: %zu finished shards, %llu samples, are kept; the same "
-		    "command continues after them", Q(o->dir), p.m->shards,
+		note("%s: %zu finished shards, %llu samples, are kept; the "
+		    "same command continues after them", Q(o->dir), p.m->shards,
 		    (unsigned long long)p.m->samples);
 	pack_fill_report(&p, NULL, to);
 	if (result == 0) {

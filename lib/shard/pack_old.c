@@ -23,7 +23,8 @@ pack_old_adopt_labels(struct pack *p, const struct shard *s,
 	    (whole = shard_sample_read(s, e, key, &bad)) == NULL)
 		return -1;
 	class_infer_add(p->infer, whole != NULL ? whole : &entry);
-	if (p->o->continued)			/* else the input has it again */
+	/* else the input has it again */
+	if (p->o->continued)
 		tally_add(&p->tally, whole != NULL ? whole : &entry);
 	sample_free(whole);
 	return 0;
@@ -46,9 +47,10 @@ pack_old_adopt(struct pack *p, size_t number, const char *name,
 	whole.index = s->footer.index_hash;
 	if (s->size != sum->bytes || s->footer.samples != sum->samples ||
 	    s->footer.frames != sum->frames || s->footer.number != number) {
-		fail("%s: not the shard that was packed: %llu bytes, %u samples "
-		    "(wanted %llu, %llu)", Q(path), (unsigned long long)s->size,
-		    s->footer.samples, (unsigned long long)sum->bytes,
+		fail("%s: not the shard that was packed: %llu bytes, %u "
+		    "samples (wanted %llu, %llu)", Q(path),
+		    (unsigned long long)s->size, s->footer.samples,
+		    (unsigned long long)sum->bytes,
 		    (unsigned long long)sum->samples);
 		goto out;
 	}
@@ -108,10 +110,11 @@ pack_old_adopt_journal(struct pack *p)
 	int result = o != NULL ? 0 : -1;
 
 	p->settings = xstrdup(p->journal->settings);
-	if (o != NULL && (prefix == NULL || strcmp(prefix, p->o->prefix) != 0)) {
-		fail("%s: cannot continue with another prefix: %s (the first run "
-		    "had %s; -f starts over)", Q(p->o->dir), Q(p->o->prefix),
-		    prefix ? Q(prefix) : "none");
+	if (o != NULL && (prefix == NULL ||
+	    strcmp(prefix, p->o->prefix) != 0)) {
+		fail("%s: cannot continue with another prefix: %s (the first "
+		    "run had %s; -f starts over)", Q(p->o->dir),
+		    Q(p->o->prefix), prefix ? Q(prefix) : "none");
 		result = pack_refuse(p);
 	}
 	json_free(o);
@@ -232,7 +235,8 @@ pack_prepare_output(struct pack *p)
 static int
 pack_old_open_packed(struct pack *p)
 {
-	while (p->old == NULL || p->samples >= p->m->shard[p->old_number].first +
+	while (p->old == NULL ||
+	    p->samples >= p->m->shard[p->old_number].first +
 	    p->old->footer.samples) {
 		char *path;
 
@@ -256,8 +260,8 @@ pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 	struct shard_record *r;
 	int same;
 
-	if (shard_record_count(e) != g->records || e->label != g->sample->label ||
-	    e->flags != g->sample->flags ||
+	if (shard_record_count(e) != g->records ||
+	    e->label != g->sample->label || e->flags != g->sample->flags ||
 	    e->source != g->sample->source_hash)
 		return 0;
 	r = xcalloc(g->records, sizeof(*r));
@@ -290,8 +294,8 @@ pack_compare(struct pack *p, const char *path)
 	if (what == NULL)
 		return 0;
 	fail("%s: offset %llu: the input differs from what %s holds at sample "
-	    "%llu: it has %s (packed is %s); -f starts over, --continue takes an "
-	    "input that lacks what is packed", path,
+	    "%llu: it has %s (packed is %s); -f starts over, --continue "
+	    "takes an input that lacks what is packed", path,
 	    (unsigned long long)p->g.offset, Q(p->o->dir),
 	    (unsigned long long)p->samples, p->g.key, what);
 	return pack_refuse(p);

@@ -23,7 +23,8 @@ pack_shard_name(const struct pack *p, size_t number)
 char *
 pack_shard_path(const struct pack *p, size_t number)
 {
-	char *name = pack_shard_name(p, number), *path = path_join(p->o->dir, name);
+	char *name = pack_shard_name(p, number), *path = path_join(p->o->dir,
+	    name);
 
 	free(name);
 	return path;
@@ -70,9 +71,9 @@ pack_set_compare_settings(struct pack *p, const char *mine)
 		char *b = json_print(json_get(now, member[i]));
 
 		if (strcmp(a, b) != 0) {
-			fail("%s: cannot continue with other %s: %s (the first run "
-			    "had %s; -f starts over)", Q(p->o->dir), member[i],
-			    b, a);
+			fail("%s: cannot continue with other %s: %s (the first "
+			    "run had %s; -f starts over)", Q(p->o->dir),
+			    member[i], b, a);
 			result = pack_refuse(p);
 		}
 		free(a);

@@ -60,8 +60,8 @@ shard_try_read(const struct shard *s, void *to, size_t n, uint64_t at,
 			return damage_set(d, at, "io", "cannot read: %s",
 			    strerror(errno));
 		if (k == 0)
-			return damage_set(d, at, "io", "the file ends here, %zu "
-			    "bytes are missing", n);
+			return damage_set(d, at, "io", "the file ends here, "
+			    "%zu bytes are missing", n);
 		p += k;
 		at += (uint64_t)k;
 		n -= (size_t)k;
@@ -95,7 +95,8 @@ const char *
 shard_key(const struct shard *s, const struct shard_entry *e,
     char key[KEY_MAX + 1])
 {
-	memcpy(key, shard_section(s, SECTION_STRINGS) + e->key_at, e->key_length);
+	memcpy(key, shard_section(s, SECTION_STRINGS) + e->key_at,
+	    e->key_length);
 	key[e->key_length] = '\0';
 	return key;
 }
@@ -159,8 +160,9 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 {
 	/* 256 records per pread bound the buffer on the stack to 4 KiB. */
 	unsigned char raw[256 * SHARD_RECORD];
-	uint64_t at = s->footer.index_at + s->footer.section[SECTION_RECORDS].at +
-	    (uint64_t)SHARD_RECORD * (e->first + from);
+	uint64_t at = s->footer.index_at +
+	    s->footer.section[SECTION_RECORDS].at + (uint64_t)SHARD_RECORD *
+	    (e->first + from);
 	uint64_t start = (uint64_t)e->blk * USTAR_BLOCK;
 	uint64_t end = start + (uint64_t)e->blocks * USTAR_BLOCK;
 	char key[KEY_MAX + 1];
@@ -180,8 +182,8 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 			 * not overlap the one before. */
 			if (data < start + USTAR_BLOCK || data > end ||
 			    r->length > end - data)
-				return error_set(why, "%s: key %s, offset %llu: "
-				    "record %u lies outside its sample",
+				return error_set(why, "%s: key %s, offset "
+				    "%llu: record %u lies outside its sample",
 				    Q(s->path), shard_key(s, e, key),
 				    (unsigned long long)at, from + i + j), -2;
 			start = data + r->length;
@@ -208,8 +210,8 @@ shard_member(const struct shard *s, const struct shard_entry *e,
 	to->n = r.length;
 	to->data[to->n] = '\0';
 	if (crc32c(0, to->data, to->n) != r.crc)
-		return fail("%s: key %s, offset %llu: the checksum of the data is "
-		    "wrong", Q(s->path), shard_key(s, e, key),
+		return fail("%s: key %s, offset %llu: the checksum of the "
+		    "data is wrong", Q(s->path), shard_key(s, e, key),
 		    (unsigned long long)r.blk * USTAR_BLOCK), -2;
 	return 0;
 }

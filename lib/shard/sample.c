@@ -239,7 +239,8 @@ sample_get_text(const char *what, const struct json *o, const char *name,
 	const char *s = json_to_text(json_get(o, name));
 
 	if (s == NULL)
-		error_set(why, "%s: \"%s\" is missing or not a text", what, name);
+		error_set(why, "%s: \"%s\" is missing or not a text", what,
+		    name);
 	return s;
 }
 
@@ -268,15 +269,15 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 	int64_t t = 0;
 
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
-		return error_set(why, "%s: \"t\" is not a list of %d times", what,
-		    s->frames);
+		return error_set(why, "%s: \"t\" is not a list of %d times",
+		    what, s->frames);
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
 		    &t) != 0)
 			return error_set(why, "%s: time %zu of \"t\" is wrong "
-			    "(wanted 0 first, then no less than the one before)",
-			    what, k);
+			    "(wanted 0 first, then no less than the one "
+			    "before)", what, k);
 		time[k] = (uint32_t)t;
 	}
 	return 0;
@@ -292,8 +293,8 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s,
 	struct label_interval *to;
 
 	if (!json_is(v, '[') || n > 1000000)
-		return error_set(why, "%s: \"labels\" is missing or not a list, "
-		    "but flag %d is set", what, SHARD_LABELS);
+		return error_set(why, "%s: \"labels\" is missing or not a "
+		    "list, but flag %d is set", what, SHARD_LABELS);
 	s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
 		const struct json *l = json_at(v, k);
@@ -303,9 +304,11 @@ sample_get_labels(const char *what, const struct json *v, struct sample *s,
 		    json_to_int(json_at(l, 0), 0, INT32_MAX, &class) != 0 ||
 		    json_to_int(json_at(l, 1), 0, end, &first) != 0 ||
 		    json_to_int(json_at(l, 2), first, end, &last) != 0)
-			return error_set(why, "%s: item %zu of \"labels\" is wrong "
-			    "(wanted [class,first frame,last frame])", what, k);
-		to[k] = (struct label_interval){ (int)class, (int)first, (int)last };
+			return error_set(why, "%s: item %zu of \"labels\" is "
+			    "wrong (wanted [class,first frame,last frame])",
+			    what, k);
+		to[k] = (struct label_interval){ (int)class, (int)first,
+			(int)last };
 	}
 	s->nlabels = (int)n;
 	return 0;
@@ -342,8 +345,8 @@ sample_check_levels(const char *what, const struct json *v,
 		    json_to_int(json_at(size, 0), w, w, &got[0]) != 0 ||
 		    json_to_int(json_at(size, 1), h, h, &got[1]) != 0)
 			return error_set(why, "%s: \"levels\" is missing or "
-			    "wrong (wanted %d sizes, and [%d,%d] for stream %s)",
-			    what, l.n, w, h,
+			    "wrong (wanted %d sizes, and [%d,%d] for "
+			    "stream %s)", what, l.n, w, h,
 			    s->streams->kind[l.level[i].stream].tag);
 	}
 	return 0;
@@ -375,9 +378,9 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	    sample_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames,
 	    why) != 0 ||
 	    sample_get_small(what, o, "width", 1, 65535, &s->width, why) != 0 ||
-	    sample_get_small(what, o, "height", 1, 65535, &s->height, why) != 0 ||
-	    sample_get_small(what, o, "label", -1, INT32_MAX, &s->label,
-	    why) != 0 ||
+	    sample_get_small(what, o, "height", 1, 65535, &s->height,
+	    why) != 0 || sample_get_small(what, o, "label", -1, INT32_MAX,
+	    &s->label, why) != 0 ||
 	    sample_get_rate(what, json_get(o, "fps"), &s->fps, why) != 0)
 		return -1;
 	if (!key_is_valid(key))
@@ -397,10 +400,11 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	s->flags = (unsigned)flags;
 	/* The flag must match, because the index stores only the flag. */
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
-		return error_set(why, "%s: \"t\" and flag %d do not go together",
-		    what, SHARD_VARIABLE);
+		return error_set(why, "%s: \"t\" and flag %d do not go "
+		    "together", what, SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
-		return error_set(why, "%s: both \"label\" and \"labels\" are given", what);
+		return error_set(why, "%s: both \"label\" and \"labels\" are "
+		    "given", what);
 	if ((t != NULL && sample_get_times(what, t, s, why) != 0) ||
 	    ((flags & SHARD_LABELS) &&
 	    sample_get_labels(what, json_get(o, "labels"), s, why) != 0))

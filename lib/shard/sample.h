@@ -131,8 +131,8 @@ struct sample *sample_read(const char *what, const char *text, size_t n,
 /*
  * sample_source_read(key, text, n):
  * Return the path of the video in KEY.json, ${text} of ${n} bytes, or ${key} if
- * it has none.  The caller frees it.  Return NULL after a message if the text is
- * not JSON.
+ * it has none.  The caller frees it.  Return NULL after a message if the text
+ * is not JSON.
  */
 char *sample_source_read(const char *key, const char *text, size_t n);
 

@@ -101,7 +101,8 @@ shard_footer_put(unsigned char to[SHARD_FOOTER], const struct shard_footer *f)
 const char *
 shard_footer_get(const unsigned char from[SHARD_FOOTER], struct shard_footer *f)
 {
-	if (memcmp(from, MAGIC, 8) != 0 || memcmp(from + 504, END_MAGIC, 4) != 0)
+	if (memcmp(from, MAGIC, 8) != 0 || memcmp(from + 504, END_MAGIC,
+	    4) != 0)
 		return "no shard footer here: truncated, or not a shard";
 	if (crc32c(0, from, 508) != get32(from + 508))
 		return "the checksum of the footer is wrong";

@@ -106,7 +106,8 @@ struct shard_query_wanted { const char *key; int64_t frame; FILE *f; };
 
 /* Copy the members of a sample as stored, and append the end of a tar. */
 static int
-shard_query_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f)
+shard_query_cat_clip(const struct shard *s, const struct shard_entry *e,
+    FILE *f)
 {
 	static const char zeros[SHARD_END];
 	uint64_t at = (uint64_t)e->blk * USTAR_BLOCK;
@@ -125,7 +126,8 @@ shard_query_cat_clip(const struct shard *s, const struct shard_entry *e, FILE *f
 
 /* Print the sample with the wanted key if this shard has it. */
 static int
-shard_query_cat_shard(const struct shard *s, const struct class_list *names, void *arg)
+shard_query_cat_shard(const struct shard *s, const struct class_list *names,
+    void *arg)
 {
 	const struct shard_query_wanted *c = arg;
 	int64_t i = shard_find(s, c->key);
@@ -150,7 +152,8 @@ shard_query_cat_shard(const struct shard *s, const struct class_list *names, voi
 }
 
 int
-shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FILE *f)
+shard_query_cat(const struct shard_query *l, const char *key, int64_t frame,
+    FILE *f)
 {
 	struct shard_query_wanted w = { key, frame, f };
 
@@ -176,8 +179,8 @@ shard_query_sources_of(const struct shard *s, const struct class_list *names,
 			break;
 		/* A path with a newline would read as two paths. */
 		if (!o->zero && strchr(m->source, '\n') != NULL)
-			result = fail("%s: %s holds a newline (-0 prints it)", key,
-			    Q(m->source));
+			result = fail("%s: %s holds a newline (-0 prints it)",
+			    key, Q(m->source));
 		else
 			fprintf(o->f, "%s%c", m->source, o->zero ? '\0' : '\n');
 		sample_free(m);
@@ -206,7 +209,8 @@ shard_query_done(const char *dir, int zero, FILE *f)
 	int bad = 0, result;
 
 	if (manifest_exists(dir))
-		return shard_query_sources(&(struct shard_query){ .dir = dir }, zero, f);
+		return shard_query_sources(&(struct shard_query){ .dir = dir },
+		    zero, f);
 	if ((j = journal_read(dir, &bad)) == NULL)
 		return bad ? -1 : 0;		/* nothing is done */
 	settings = json_parse("the settings", j->settings, strlen(j->settings));
@@ -214,8 +218,8 @@ shard_query_done(const char *dir, int zero, FILE *f)
 	path = xcalloc(j->shards, sizeof(*path));
 	for (size_t k = 0; k < j->shards; k++)
 		path[k] = xprintf("%s/%s-%06zu.tar", dir, name ? name : "", k);
-	result = shard_query_sources(&(struct shard_query){ NULL, (const char *const *)path,
-		j->shards }, zero, f);
+	result = shard_query_sources(&(struct shard_query){ NULL,
+		(const char *const *)path, j->shards }, zero, f);
 	for (size_t k = 0; k < j->shards; k++)
 		free(path[k]);
 	free(path);

@@ -16,7 +16,8 @@
 #include "shard/reader.h"
 
 /* The input: a set if ${dir} is not NULL, otherwise ${shard}[${shards}]. */
-struct shard_query { const char *dir; const char *const *shard; size_t shards; };
+struct shard_query { const char *dir; const char *const *shard; size_t shards;
+	};
 
 /*
  * shard_query_each(l, each, arg):
@@ -39,13 +40,14 @@ int shard_query_list(const struct shard_query *l, FILE *f);
  * Write frame ${frame} of stream 0 as it is stored.  If ${frame} is -1, write
  * the members of the sample as a tar.  Return 1 if the key exists, 0 if not.
  */
-int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame, FILE *f);
+int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame,
+FILE *f);
 
 /*
  * shard_query_done(dir, zero, f):
- * Print the path of each sample's video of the set in ${dir}, or of its finished
- * shards if packing was not finished, followed by a newline, or by '\0' if
- * ${zero} is 1.  Print nothing if there is neither.
+ * Print the path of each sample's video of the set in ${dir}, or of its
+ * finished shards if packing was not finished, followed by a newline, or by
+ * '\0' if ${zero} is 1.  Print nothing if there is neither.
  */
 int shard_query_done(const char *dir, int zero, FILE *f);
 

@@ -194,7 +194,8 @@ stage_fetch(struct stage_copy *c, size_t k, const char *command,
 			    Q(name));
 		else if (n < 0 && *done == c->m->shard[k].sum.bytes &&
 		    shell_exited(sh))
-			n = 0;		/* a process left by it holds the pipe */
+			n = 0;		/* a process left by it holds the
+					 * pipe */
 		bad |= c->s->stop;
 	}
 	while (!bad && n == 0 && !shell_exited(sh) && !c->s->stop)
@@ -320,8 +321,8 @@ stage_finish(const struct stage_copy *c)
 }
 
 /*
- * Sets with equal content can differ in the settings that they were packed with,
- * and in the number of appends.  Checkpoints store both, so a
+ * Sets with equal content can differ in the settings that they were packed
+ * with, and in the number of appends.  Checkpoints store both, so a
  * copy of the one cannot replace the other.  The version of vt-pack may differ.
  */
 static int

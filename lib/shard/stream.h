@@ -67,8 +67,8 @@ uint64_t stream_written(const struct stream_writer *w);
 /*
  * stream_end(w, status):
  * Write the end-of-stream marker with ${status}, such as "ok".  Only
- * STREAM_FAILED may follow an incomplete sample.  Free ${w} in any case.  Return
- * 0, or -1 after a message.
+ * STREAM_FAILED may follow an incomplete sample.  Free ${w} in any case.
+ * Return 0, or -1 after a message.
  * stream_drop(w):
  * Free ${w} without an end-of-stream marker.  NULL does nothing.
  */

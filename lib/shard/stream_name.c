@@ -35,7 +35,8 @@ stream_parse_frame(const char *s, struct stream_member *m)
 			return "the tag is not 1 to 8 of a-z and 0-9";
 		snprintf(m->tag, sizeof(m->tag), "%.*s", (int)n, s);
 		if (strcmp(m->tag, STREAM_UNTAGGED) == 0)
-			return "the tag rgb is implied (wanted a name without it)";
+			return "the tag rgb is implied (wanted a name "
+			    "without it)";
 		s = dot + 1;
 	}
 	if (!stream_ext_known(s))
@@ -50,8 +51,8 @@ stream_frame_name(const char *key, unsigned frame,
     const struct stream_kind *kind, char name[USTAR_NAME + 1])
 {
 	int tagged = strcmp(kind->tag, STREAM_UNTAGGED) != 0;
-	int length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", key, frame,
-	    tagged ? "." : "", tagged ? kind->tag : "", kind->ext);
+	int length = snprintf(name, USTAR_NAME + 1, "%s.%06u%s%s.%s", key,
+	    frame, tagged ? "." : "", tagged ? kind->tag : "", kind->ext);
 
 	assert(length <= USTAR_NAME);	/* KEY_MAX and FRAME_MAX ensure it */
 }

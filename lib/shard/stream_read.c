@@ -61,9 +61,9 @@ stream_read_callback(struct archive *a, void *arg, const void **data)
 
 /*
  * Open the archive, which parses its first block, or read the next header if
- * ${e} is not NULL.  libarchive converts the names of a pax header from UTF-8 to
- * the character set of the locale.  Python's tarfile, and so WebDataset, writes
- * pax headers for names that are not ASCII.
+ * ${e} is not NULL.  libarchive converts the names of a pax header from UTF-8
+ * to the character set of the locale.  Python's tarfile, and so WebDataset,
+ * writes pax headers for names that are not ASCII.
  */
 static int
 stream_read_header(struct stream_reader *r, struct archive_entry **e)
@@ -90,8 +90,8 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 	r->in.fd = -1;
 	if (!input && file_is_dir(path)) {
 		if (limits->foreign == STREAM_OWN)
-			fail("%s: a directory (wanted a stream; vt-pack --foreign "
-			    "takes folders of pictures)", r->path);
+			fail("%s: a directory (wanted a stream; vt-pack "
+			    "--foreign takes folders of pictures)", r->path);
 		else if ((r->foreign = foreign_folder(path, limits,
 		    &r->skipped)) != NULL)
 			return r;
@@ -106,16 +106,16 @@ stream_read_open(const char *path, const struct stream_limits *limits)
 	r->a = archive_read_new();
 	/* No filters: compressed input must be decompressed by another
 	 * program. */
-	if (r->a == NULL || archive_read_support_format_tar(r->a) != ARCHIVE_OK ||
-	    archive_read_set_options(r->a, "read_concatenated_archives") !=
-	    ARCHIVE_OK) {
+	if (r->a == NULL || archive_read_support_format_tar(r->a) !=
+	    ARCHIVE_OK || archive_read_set_options(r->a,
+	    "read_concatenated_archives") != ARCHIVE_OK) {
 		fail("libarchive: %s", r->a ? archive_error_string(r->a) :
 		    "out of memory");
 		goto err;
 	}
 	r->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	r->opened = stream_read_header(r, NULL);	/* stream_next reports an
-							 * error */
+	r->opened = stream_read_header(r, NULL);	/* stream_next reports
+							 * an error */
 	return r;
 err:
 	stream_read_close(r);
@@ -238,7 +238,8 @@ stream_read_is_truncated(const struct stream_reader *r, uint64_t wanted)
 static const char *
 stream_read_unpacker(const struct stream_reader *r)
 {
-	static const struct { const char *name, *magic; size_t n; } packers[] = {
+	static const struct { const char *name, *magic; size_t n; } packers[] =
+	    {
 		{ "gzip", "\x1f\x8b", 2 },
 		{ "xz", "\xfd" "7zXZ", 5 },
 		{ "zstd", "\x28\xb5\x2f\xfd", 4 },
@@ -298,8 +299,8 @@ stream_read_refuse(struct stream_reader *r, struct archive_entry *e,
 		return fail("%s: offset %llu: member %s: %s; %s%s", r->path,
 		    (unsigned long long)r->member.offset, Q(name ? name : ""),
 		    why, archive_entry_filetype(e) == AE_IFDIR ? "vt-pack "
-		    "--foreign takes archives of other programs, with directories" :
-		    "vt-pack --skip-foreign omits such members",
+		    "--foreign takes archives of other programs, with "
+		    "directories" : "vt-pack --skip-foreign omits such members",
 		    r->limits.foreign == STREAM_ARCHIVED ? ", "
 		    "--foreign=webdataset takes KEY.jpg" : "");
 	if (r->skipped++ < NAMED)
@@ -323,18 +324,19 @@ stream_member_next(struct stream_reader *r, struct stream_member *m)
 			return fail("%s: empty (wanted a stream of vt-extract)",
 			    r->path);
 		if (got != ARCHIVE_OK && stream_read_unpacker(r) != NULL)
-			return fail("%s: compressed (wanted a tar stream: %s -dc "
-			    "FILE | %s)", r->path, stream_read_unpacker(r),
+			return fail("%s: compressed (wanted a tar stream: %s "
+			    "-dc FILE | %s)", r->path, stream_read_unpacker(r),
 			    program_name());
 		if (got == ARCHIVE_EOF && !r->in.stopped)
 			return stream_read_finish(r);
 		if (r->in.eof && r->in.total < USTAR_BLOCK && !r->in.stopped)
-			return fail("%s: not a tar stream, as vt-extract writes "
-			    "it: %llu bytes", r->path,
+			return fail("%s: not a tar stream, as vt-extract "
+			    "writes it: %llu bytes", r->path,
 			    (unsigned long long)r->in.total);
 		if (got != ARCHIVE_OK)
-			return stream_read_is_truncated(r, r->end + USTAR_BLOCK) ?
-			    STREAM_TRUNCATED : stream_read_damaged(r, r->end);
+			return stream_read_is_truncated(r,
+			    r->end + USTAR_BLOCK) ? STREAM_TRUNCATED :
+			    stream_read_damaged(r, r->end);
 		r->data_at = (uint64_t)archive_filter_bytes(r->a, 0);
 		/* archive_read_header_position would give the offset of the
 		 * zero blocks skipped before this header. */
@@ -350,8 +352,8 @@ stream_member_next(struct stream_reader *r, struct stream_member *m)
 		why = stream_read_check_entry(r, e, &r->member);
 		if (why == NULL && r->member.size > r->limits.member)
 			return fail("%s: offset %llu: member %s: %llu bytes "
-			    "(wanted at most %llu: vt-pack --max-member)", r->path,
-			    (unsigned long long)r->member.offset,
+			    "(wanted at most %llu: vt-pack --max-member)",
+			    r->path, (unsigned long long)r->member.offset,
 			    Q(r->member.name),
 			    (unsigned long long)r->member.size,
 			    (unsigned long long)r->limits.member);
@@ -394,7 +396,8 @@ stream_member_data(struct stream_reader *r, void *to)
 		/* The member is shorter than its header says. */
 		if (got <= 0)
 			return stream_read_is_truncated(r, r->data_at + size) ?
-			    STREAM_TRUNCATED : stream_read_damaged(r, r->data_at + n);
+			    STREAM_TRUNCATED : stream_read_damaged(r,
+			    r->data_at + n);
 		n += (size_t)got;
 	}
 	return STREAM_MORE;
@@ -449,8 +452,8 @@ stream_read_marker(struct stream_reader *r, struct stream_marker *mark)
 	    (size_t)r->member.size, mark, want) != 0)
 		result = STREAM_BAD;
 	if (result == STREAM_MORE && (!known || strcmp(got, want) != 0))
-		result = fail("%s: offset %llu: end-of-stream marker: the hash of "
-		    "the stream "
+		result = fail("%s: offset %llu: end-of-stream marker: the "
+		    "hash of the stream "
 		    "is %s, but its writer sent %s: %s", r->path,
 		    (unsigned long long)r->member.offset, known ? got :
 		    "unknown", want, r->limits.foreign ? "damaged in transit, "

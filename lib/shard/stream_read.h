@@ -17,7 +17,8 @@
 enum stream_layout {
 	STREAM_OWN,		/* a stream with its end marker */
 	STREAM_ARCHIVED,	/* its members in an archive of another program:
-				 * no end marker required, directories ignored */
+				 * no end marker required, directories ignored
+				 */
 	STREAM_WEBDATASET	/* samples without KEY.json (shard/foreign.h) */
 };
 
@@ -75,8 +76,8 @@ struct stream_reader;
 /*
  * stream_read_open(path, limits):
  * Open a stream, "-" for standard input, or a folder of pictures if
- * ${limits}->foreign is set (shard/foreign.h).  ${limits} is copied.  Return NULL
- * after a message.
+ * ${limits}->foreign is set (shard/foreign.h).  ${limits} is copied.  Return
+ * NULL after a message.
  */
 struct stream_reader *stream_read_open(const char *path,
     const struct stream_limits *limits);

@@ -126,8 +126,8 @@ tally_text(struct tally *t, const struct class_list *classes,
 	else if (n > 0)
 		buffer_printf(to, ", %zu classes (from %s: %zu to "
 		    "%s: %zu)", n, tally_name(classes, c[least].label,
-		    number[0]), c[least].n, tally_name(classes, c[largest].label,
-		    number[1]), c[largest].n);
+		    number[0]), c[least].n, tally_name(classes,
+		    c[largest].label, number[1]), c[largest].n);
 	if (t->unlabelled > 0 && n > 0)
 		buffer_printf(to, ", %zu without a class", t->unlabelled);
 	buffer_free(&all);

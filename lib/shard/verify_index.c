@@ -14,8 +14,8 @@ verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
 	struct damage d = { 0 };
 
 	if (n > sizeof(bytes)) {
-		verify_report(k, at, kind, "%llu bytes of %s (wanted fewer than "
-		    "%d)", (unsigned long long)n, what, USTAR_BLOCK);
+		verify_report(k, at, kind, "%llu bytes of %s (wanted fewer "
+		    "than %d)", (unsigned long long)n, what, USTAR_BLOCK);
 		return;
 	}
 	if (shard_try_read(k->s, bytes, n, at, &d) != 0)
@@ -38,13 +38,14 @@ verify_index_check_entries(struct verify_walk *k)
 	char before[KEY_MAX + 1];
 
 	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
-		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE * i;
+		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE *
+		    i;
 
-		if (f->minor == 0 && (get16(e + 14) > 63 || get16(e + 34) != 0 ||
-		    get32(e + 52) != 0))
-			verify_report(k, f->index_at + (uint64_t)SHARD_SAMPLE * i,
-			    "index", "sample %u: reserved flags or bytes are not "
-			    "zero", i);
+		if (f->minor == 0 && (get16(e + 14) > 63 ||
+		    get16(e + 34) != 0 || get32(e + 52) != 0))
+			verify_report(k, f->index_at + (uint64_t)SHARD_SAMPLE *
+			    i, "index", "sample %u: reserved flags or bytes "
+			    "are not zero", i);
 		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
 		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
 		    &a, k->key), shard_key(k->s, &b, before)) == 0)

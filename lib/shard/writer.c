@@ -104,8 +104,9 @@ shard_add(struct shard_writer *w, const struct sample *s,
 	assert(w->at % USTAR_BLOCK == 0);
 	if (w->at / USTAR_BLOCK > UINT32_MAX ||
 	    f->records + records > UINT32_MAX)
-		return fail("%s: sample %s: the shard grows beyond 2 TiB or 2^32 "
-		    "members", w->path ? text_quote(w->path) : "shard", s->key);
+		return fail("%s: sample %s: the shard grows beyond 2 TiB or "
+		    "2^32 members", w->path ? text_quote(w->path) : "shard",
+		    s->key);
 	shard_entry_put(sample, &e);
 	buffer_add(&w->samples, sample, sizeof(sample));
 	for (size_t i = 0; i < records; i++) {
@@ -239,7 +240,8 @@ shard_finish(struct shard_writer *w, struct shard_sum *sum)
 	    shard_put(w, zeros, sizeof(zeros)) != 0)
 		goto out;
 	*sum = (struct shard_sum){ w->at, w->footer.samples, w->footer.frames,
-		hasher_128(w->hash), w->footer.data_hash, w->footer.index_hash };
+		hasher_128(w->hash), w->footer.data_hash,
+		w->footer.index_hash };
 	w->commit = NULL;		/* commit_done frees it */
 	result = c == NULL ? 0 : commit_done(c);
 out:

@@ -66,7 +66,8 @@ static const struct rule rules[] = {
 	{ MODE_GROWTH, ON(ON_NAN), ON(LEARNERS), REFUSED, WHOLE_BATCHES },
 	{ MODE_GROWTH, ON(ON_CORRUPT), ON(LEARNERS), REFUSED, WHOLE_BATCHES },
 	{ MODE_GROWTH, ON(FAST), ON(LEARNERS), REFUSED, "--batch-growth-max "
-	    "decides by norms in a fixed order (wanted --deterministic=exact)" },
+	    "decides by norms in a fixed order (wanted "
+	    "--deterministic=exact)" },
 
 	{ MODE_STAGE_COMMAND, 0, ON(STAGE), REFUSED,
 	    "--stage-command without --stage=DIR" },
@@ -91,16 +92,16 @@ static const struct rule rules[] = {
 	{ MODE_LEARNERS, ON(AUDIT), 0, REFUSED, NOT_OF_LEARNERS },
 	{ MODE_LEARNERS, ON(ON_NAN), 0, REFUSED, NOT_OF_LEARNERS },
 	{ MODE_LEARNERS, ON(ON_CORRUPT), 0, REFUSED, NOT_OF_LEARNERS },
-	{ MODE_LEARNERS, ON(FAST), 0, REFUSED, "--learners: their mean is a sum "
-	    "in a fixed order (wanted --deterministic=exact)" },
+	{ MODE_LEARNERS, ON(FAST), 0, REFUSED, "--learners: their mean is a "
+	    "sum in a fixed order (wanted --deterministic=exact)" },
 	{ MODE_LEARNERS, ON(DYNAMIC_SCALE), 0, REFUSED, "--learners: each "
 	    "would have its own dynamic loss scale (wanted a number for "
 	    "--loss-scale)" },
 
 	{ MODE_REPLAY_STEPS, 0, ON(REPLAY), REFUSED,
 	    "--replay-steps without --replay=RUN" },
-#define REPLAY_COMPARES "--replay only compares (wanted no --output, --dry-run " \
-	"or --parity)"
+#define REPLAY_COMPARES "--replay only compares (wanted no --output, " \
+	"--dry-run or --parity)"
 	{ MODE_REPLAY, ON(OUTPUT), 0, REFUSED, REPLAY_COMPARES },
 	{ MODE_REPLAY, ON(DRY_RUN), 0, REFUSED, REPLAY_COMPARES },
 	{ MODE_REPLAY, ON(PARITY), 0, REFUSED, REPLAY_COMPARES },

@@ -92,7 +92,8 @@ arena_grow(struct arena *h, void *array, size_t n, size_t *cap, size_t bytes)
 
 	if (n < *cap)
 		return array;
-	if (more > SIZE_MAX / bytes || (copy = arena_get(h, more * bytes)) == NULL)
+	if (more > SIZE_MAX / bytes || (copy = arena_get(h, more * bytes)) ==
+	    NULL)
 		return NULL;
 	if (n > 0)
 		memcpy(copy, array, n * bytes);

@@ -273,7 +273,8 @@ key_map_check_how(const struct table *t, size_t row, const char *how)
 	if (text_starts(how, "turn ") || text_starts(how, "fold "))
 		return 0;
 	return fail("%s: line %d: how is %s (wanted -, 2d, 3d, read, end, "
-	    "lacks, turn NAME or fold NAME)", t->path, t->line[row], text_quote(how));
+	    "lacks, turn NAME or fold NAME)", t->path, t->line[row],
+	    text_quote(how));
 }
 
 /*

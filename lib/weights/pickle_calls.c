@@ -31,8 +31,8 @@ pickle_other(const struct pickle *p, const char *name, struct value *to)
 int
 pickle_append(const struct pickle *p, struct value *list, struct value *v)
 {
-	struct value **item = arena_grow(p->arena, list->u.of.item, list->u.of.n,
-	    &list->u.of.cap, sizeof(*item));
+	struct value **item = arena_grow(p->arena, list->u.of.item,
+	    list->u.of.n, &list->u.of.cap, sizeof(*item));
 
 	if (item == NULL)
 		return -1;

@@ -153,7 +153,8 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 		const struct value *d = numpy_at(shape, (size_t)i);
 
 		if (d->kind != VALUE_INT || d->u.i < 0 || d->u.i > INT32_MAX)
-			return "an array with a size that is not a number from 0";
+			return "an array with a size that is not a number "
+			    "from 0";
 		t->dim[i] = d->u.i;
 		none |= d->u.i == 0;
 	}
@@ -166,12 +167,14 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 
 		t->stride[i] = (int64_t)stride;
 		if (left % (uint64_t)t->dim[i] != 0)
-			return "an array whose bytes are not those of its shape";
+			return "an array whose bytes are not those of its "
+			    "shape";
 		left /= (uint64_t)t->dim[i];
 		stride *= (uint64_t)t->dim[i];
 	}
 	return none ? count == 0 ? NULL : "an array of nothing that has bytes" :
-	    left == 1 ? NULL : "an array whose bytes are not those of its shape";
+	    left == 1 ? NULL : "an array whose bytes are not those of its "
+	    "shape";
 }
 
 /* Make ${v} an array of ${dtype} and ${shape}, whose data are ${bytes}. */

@@ -134,8 +134,8 @@ pickle_vm_append(struct pickle_vm *m, size_t n, enum value_kind kind)
 	if (kind == VALUE_DICT && n % 2 != 0)
 		return "a key without a value";
 	if (to->kind != kind && to->kind != VALUE_OTHER)
-		return kind == VALUE_DICT ? "members for a value that is not a dict" :
-		    "members for a value that is not a list";
+		return kind == VALUE_DICT ? "members for a value that is not a "
+		    "dict" : "members for a value that is not a list";
 	/* A VALUE_OTHER drops the values. */
 	for (size_t i = m->n - n; i < m->n && to->kind == kind; i++)
 		if (pickle_append(&m->p, to, m->stack[i]) != 0)

@@ -37,7 +37,9 @@ const unsigned char *pickle_vm_take(struct pickle_vm *m, size_t n);
  */
 const char *pickle_vm_push(struct pickle_vm *m, struct value *v);
 
-/* pickle_vm_push_new(m, from): Push a copy of ${from}, allocated in the arena. */
+/*
+ * pickle_vm_push_new(m, from): Push a copy of ${from}, allocated in the arena.
+ */
 const char *pickle_vm_push_new(struct pickle_vm *m, struct value from);
 
 /*
@@ -74,7 +76,9 @@ const char *pickle_vm_put(struct pickle_vm *m, size_t i);
  */
 const char *pickle_vm_get(struct pickle_vm *m, size_t i);
 
-/* pickle_vm_tuple(m, n): Replace the topmost ${n} values by one tuple of them. */
+/*
+ * pickle_vm_tuple(m, n): Replace the topmost ${n} values by one tuple of them.
+ */
 const char *pickle_vm_tuple(struct pickle_vm *m, size_t n);
 
 /*
@@ -82,7 +86,8 @@ const char *pickle_vm_tuple(struct pickle_vm *m, size_t n);
  * Pop the topmost ${n} values and append them to the value below, which must be
  * a ${kind} (VALUE_LIST or VALUE_DICT).  A VALUE_OTHER below drops them.
  */
-const char *pickle_vm_append(struct pickle_vm *m, size_t n, enum value_kind kind);
+const char *pickle_vm_append(struct pickle_vm *m, size_t n,
+enum value_kind kind);
 
 /*
  * Return an error text from the calling opcode if fewer than ${n} bytes are

@@ -215,8 +215,8 @@ safetensors_read_tensor(const char *path, const struct json *v, int ours,
 	if (json_size(offsets) != 2 ||
 	    json_to_int(json_at(offsets, 0), 0, (int64_t)bytes, &from) != 0 ||
 	    json_to_int(json_at(offsets, 1), from, (int64_t)bytes, &to) != 0)
-		return DAMAGED("%s: tensor %s: data_offsets beyond the file's %zu "
-		    "bytes of data", path, text_quote(t->name), bytes);
+		return DAMAGED("%s: tensor %s: data_offsets beyond the file's "
+		    "%zu bytes of data", path, text_quote(t->name), bytes);
 	t->bytes = (size_t)(to - from);
 	if (t->type != DTYPE_OTHER &&
 	    t->bytes != (size_t)count * dtype_bytes(t->type))
@@ -247,8 +247,8 @@ safetensors_check_cover(const char *path, const struct safetensors *s,
 
 	for (size_t i = 0; i < s->tensors; i++) {
 		if (s->tensor[i].data != at)
-			return DAMAGED("%s: offset %td: tensor %s does not begin "
-			    "where the one before it ends", path,
+			return DAMAGED("%s: offset %td: tensor %s does not "
+			    "begin where the one before it ends", path,
 			    (const char *)s->tensor[i].data - s->file.data,
 			    text_quote(s->tensor[i].name));
 		at += s->tensor[i].bytes;
@@ -319,11 +319,12 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 	int bad = 0;
 
 	if (s->file.n < 8)
-		return DAMAGED("%s: %zu bytes (wanted a header)", path, s->file.n);
+		return DAMAGED("%s: %zu bytes (wanted a header)", path,
+		    s->file.n);
 	n = get64((const unsigned char *)s->file.data);
 	if (n > HEADER_MAX || n > s->file.n - 8)
-		return DAMAGED("%s: a header of %llu bytes in a file of %zu", path,
-		    (unsigned long long)n, s->file.n);
+		return DAMAGED("%s: a header of %llu bytes in a file of %zu",
+		    path, (unsigned long long)n, s->file.n);
 	s->document = json_parse(path, s->file.data + 8, (size_t)n);
 	if (s->document == NULL)
 		return -2;
@@ -356,7 +357,8 @@ safetensors_read_header(const char *path, int ours, struct safetensors *s)
 	s->meta = xcalloc(json_size(v), sizeof(*s->meta));
 	for (void *at = NULL; (text = json_next(v, &at, &key)) != NULL;) {
 		if (json_to_text(text) == NULL)
-			return DAMAGED("%s: metadata %s is not text", path, key);
+			return DAMAGED("%s: metadata %s is not text", path,
+			    key);
 		s->meta[s->metas++] = (struct meta){ key, json_to_text(text) };
 	}
 	if ((bad = safetensors_check_cover(path, s, data)) != 0)

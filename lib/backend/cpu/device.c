@@ -102,8 +102,8 @@ int
 cpu_blocked(struct task *t)
 {
 	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
-		return fail("%s: the cpu back end runs %s on more than 3 channels "
-		    "only", t->op->name, op_types[t->op->kind].name);
+		return fail("%s: the cpu back end runs %s on more than 3 "
+		    "channels only", t->op->name, op_types[t->op->kind].name);
 	return 0;
 }
 
@@ -229,8 +229,8 @@ cpu_device_read_activation(struct device *device, double *host,
 			    &step);
 
 			for (size_t p = 0; p < cpu_positions(d); p++)
-				host[((size_t)i * cpu_positions(d) + p) * d->c + c] =
-				    from[p * step];
+				host[((size_t)i * cpu_positions(d) + p) * d->c +
+				    c] = from[p * step];
 		}
 }
 

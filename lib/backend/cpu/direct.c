@@ -70,8 +70,8 @@ direct_axis_of(const struct direct *g, int i, int r)
 		return (struct direct_axis){ .positions = out[i], .next = 1,
 		    .taps = k,
 			.every = 1, .step = s, .at = -p, .turn = 1 };
-	return (struct direct_axis){ .positions = r < out[i] ? div_up(out[i] - r,
-	    s) : 0,
+	return (struct direct_axis){ .positions = r < out[i] ?
+	    div_up(out[i] - r, s) : 0,
 		.first = r, .next = s, .taps = tap < k ? div_up(k - tap, s) : 0,
 		.tap = tap, .every = s, .step = 1, .at = (r + p - tap) / s,
 		.turn = -1 };
@@ -248,8 +248,8 @@ direct_order_block(const struct direct *g, const float *outer, float *inner,
 	}
 	if (in == 1 && n == lanes && m == row) {
 		for (int o = 0; o < row; o += lanes)
-			direct_kernels_pick()->transpose(inner + o, (size_t)row, outer +
-			    out * (size_t)o, out);
+			direct_kernels_pick()->transpose(inner + o, (size_t)row,
+			    outer + out * (size_t)o, out);
 		return;
 	}
 	for (int o = 0; o < m; o++, outer += out, inner++)
@@ -288,15 +288,17 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 {
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int rows = direct_kernels_pick()->rows, lanes = cpu_lanes();
-	int i = from * rows, end = to * rows < c->positions ? to * rows : c->positions;
+	int i = from * rows, end = to * rows < c->positions ? to * rows :
+	    c->positions;
 	int row = i / w->positions, x = i % w->positions, r = 0;
 
 	for (; i < end; row++, x = 0) {
 		int frame = row / h->positions, clip = frame / t->positions;
 		int at_t = frame % t->positions, at_h = row % h->positions;
-		float *y = out + (long)cpu_blocked_image(&g->out) * (clip * g->out.t +
-		    t->first + at_t * t->next) + ((long)(h->first + at_h *
-		    h->next) * g->out.w + w->first) * lanes;
+		float *y = out + (long)cpu_blocked_image(&g->out) *
+		    (clip * g->out.t + t->first + at_t * t->next) +
+		    ((long)(h->first + at_h * h->next) * g->out.w + w->first) *
+		    lanes;
 		long in;
 
 		at_t = at_t * t->step + t->at;
@@ -332,8 +334,8 @@ direct_find(const struct direct *g, const struct direct_class *c,
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int a[3] = { tap / w->taps / h->taps * t->turn,
 		tap / w->taps % h->taps * h->turn, tap % w->taps * w->turn };
-	long more = (long)cpu_blocked_image(&g->in) * a[0] + ((long)a[1] * g->in.w +
-	    a[2]) * cpu_lanes();
+	long more = (long)cpu_blocked_image(&g->in) * a[0] +
+	    ((long)a[1] * g->in.w + a[2]) * cpu_lanes();
 
 	for (int r = 0; r < tile->n; r++) {
 		const int *at = tile->at[r];
@@ -360,8 +362,9 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	const float *from[DIRECT_ROWS_MAX];
 
 	if (direct_is_plain(g, 0) && direct_is_plain(g, 1) &&
-	    direct_is_plain(g, 2) && tile->n == k->rows && tile->from[k->rows - 1] - tile->from[0] ==
-	    (k->rows - 1) * (long)lanes) {
+	    direct_is_plain(g, 2) && tile->n == k->rows &&
+	    tile->from[k->rows - 1] - tile->from[0] == (k->rows - 1) *
+	    (long)lanes) {
 		tile->x = in + tile->from[0] + plane * (size_t)u;
 		tile->step = plane;
 		return;
@@ -369,7 +372,8 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	tile->x = to;
 	tile->step = (size_t)k->rows * lanes;
 	for (; u < end; u += n, to += tile->step * (size_t)n) {
-		n = blocks - u % blocks < end - u ? blocks - u % blocks : end - u;
+		n = blocks - u % blocks < end - u ? blocks - u % blocks :
+		    end - u;
 		direct_find(g, c, tile, u / blocks, in, from);
 		for (int r = 0; r < tile->n; r++)
 			if (from[r] != NULL)
@@ -398,9 +402,9 @@ direct_panel(const struct direct *g, const struct direct_class *c,
 	    o++)
 		start[o] = bias[first + o];
 	for (int i = 0; i < tiles; i++)
-		k->product(tile[i].to, plane * 2 * (size_t)slice, tile[i].n, plane,
-		    wide, tile[i].x, tile[i].step, tile[i + 1 < tiles ? i + 1 : 0].x,
-		    w, end - u, start, how);
+		k->product(tile[i].to, plane * 2 * (size_t)slice, tile[i].n,
+		    plane, wide, tile[i].x, tile[i].step,
+		    tile[i + 1 < tiles ? i + 1 : 0].x, w, end - u, start, how);
 }
 
 void

@@ -38,13 +38,14 @@ struct direct_kernels {
 	 * is the x of the next call: it is prefetched.
 	 */
 	/* output positions of a tile, at most DIRECT_ROWS_MAX */
-	void (*product)(float *const *to, size_t at, int n, size_t next, int wide,
-	    const float *x, size_t step, const float *then, const float *w, int units,
-	    const float *start, int how);
+	void (*product)(float *const *to, size_t at, int n, size_t next,
+	    int wide, const float *x, size_t step, const float *then,
+	    const float *w, int units, const float *start, int how);
 	/* Order the streamed stores of this thread before its later stores. */
 	void (*streamed)(void);
 	/* Transpose L x L floats: to[i to_step + j] = from[j step + i] */
-	void (*transpose)(float *to, size_t to_step, const float *from, size_t step);
+	void (*transpose)(float *to, size_t to_step, const float *from,
+	    size_t step);
 	/*
 	 * tile[block][r] = L floats at from[r] + block plane, or zeros if
 	 * ${from}[r] is NULL, for r < ${n}; ${tile} is [blocks][rows][L]

@@ -55,8 +55,9 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 
 	switch (c->pass) {
 	case CONV_FORWARD:
-		return dnnl_convolution_forward_primitive_desc_create(pd, engine,
-		    dnnl_forward_training, dnnl_convolution_direct, *c->x,
+		return dnnl_convolution_forward_primitive_desc_create(pd,
+		    engine, dnnl_forward_training, dnnl_convolution_direct,
+		    *c->x,
 		    *c->w, bias, *c->y, c->s, dense, c->p, c->end, c->attr);
 	case CONV_DATA:
 		return dnnl_convolution_backward_data_primitive_desc_create(pd,

@@ -273,7 +273,8 @@ dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *what)
 	for (size_t i = 0; i < c->calls; i++)
 		if (memcmp(&c->call[i].what, what, sizeof(*what)) == 0)
 			return (int)i;
-	c->call = array_reserve(c->call, c->calls, &c->capacity, sizeof(*c->call));
+	c->call = array_reserve(c->call, c->calls, &c->capacity,
+	    sizeof(*c->call));
 	k = &c->call[c->calls];
 	*k = (struct dnnl_call){ .what = *what };
 	if (dnnl_conv_make_call(c, k) != 0) {

@@ -28,8 +28,8 @@ dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 
 /* Create the reorder of output channels, or groups, ${from} to ${to}. */
 static int
-dnnl_order_make_slice(struct dnnl_conv *c, struct dnnl_slice *s, layout_ref outer,
-    int from, int to)
+dnnl_order_make_slice(struct dnnl_conv *c, struct dnnl_slice *s,
+    layout_ref outer, int from, int to)
 {
 	layout part[2] = { 0 };
 	layout_ref a, b;

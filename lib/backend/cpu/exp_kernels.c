@@ -129,8 +129,9 @@ cpu_curves_shares_of(const struct task *t, int i, struct softmax_span *s)
 	size_t place = (size_t)i % parts * SOFTMAX_POSITIONS;
 	size_t lanes = (size_t)cpu_lanes();
 
-	*s = (struct softmax_span){ hw - place < SOFTMAX_POSITIONS ? hw - place : SOFTMAX_POSITIONS,
-		hw * lanes, cpu_blocks(t->out.c), t->out.c };
+	*s = (struct softmax_span){ hw - place < SOFTMAX_POSITIONS ?
+		hw - place : SOFTMAX_POSITIONS, hw * lanes,
+		cpu_blocks(t->out.c), t->out.c };
 	return (size_t)i / parts * cpu_image(&t->out) + place * lanes;
 }
 
@@ -142,8 +143,8 @@ cpu_softmax_part(int i, int thread, void *arg)
 	size_t at = cpu_curves_shares_of(t, i, &s);
 
 	(void)thread;
-	exp_kernels_pick()->softmax((float *)t->y + at, (const float *)t->x[0] + at,
-	    &s);
+	exp_kernels_pick()->softmax((float *)t->y + at,
+	    (const float *)t->x[0] + at, &s);
 }
 
 static void
@@ -162,7 +163,8 @@ cpu_softmax_back_part(int i, int thread, void *arg)
 static int
 cpu_softmax_parts(const struct task *t)
 {
-	return cpu_images(&t->out) * (int)((cpu_positions(&t->out) + SOFTMAX_POSITIONS - 1) /
+	return cpu_images(&t->out) *
+	    (int)((cpu_positions(&t->out) + SOFTMAX_POSITIONS - 1) /
 	    SOFTMAX_POSITIONS);
 }
 

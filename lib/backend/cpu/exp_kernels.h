@@ -3,9 +3,9 @@
 
 /*
  * Kernels of the operators that need the exponential function.
- * exp_kernels.isa.c is compiled once per instruction set.  Planes and (+)= are as in kernels.h.  A
- * polynomial approximates the exponential within a relative error of 2e-7, and
- * the compiler can vectorize it.
+ * exp_kernels.isa.c is compiled once per instruction set.  Planes and (+)= are
+ * as in kernels.h.  A polynomial approximates the exponential within a relative
+ * error of 2e-7, and the compiler can vectorize it.
  */
 
 #include <stddef.h>
@@ -42,9 +42,11 @@ struct exp_kernels {
 	    const struct softmax_span *s, int more);
 };
 
-enum { SOFTMAX_POSITIONS = 16 };		/* 98 blocks of 16 positions fit the cache */
+enum { SOFTMAX_POSITIONS = 16 };	/* 98 blocks of 16 positions fit the
+					 * cache */
 
-extern const struct exp_kernels exp_kernels_base, exp_kernels_avx2, exp_kernels_avx512;
+extern const struct exp_kernels exp_kernels_base, exp_kernels_avx2,
+    exp_kernels_avx512;
 
 /* exp_kernels_pick(): return the kernels for this processor (base/isa.h). */
 const struct exp_kernels *exp_kernels_pick(void) ISA_CONST;

@@ -45,8 +45,8 @@ exp_kernels_kernel_exp_of(float x)
 
 /* y = 1 / (1 + exp(-x)) in real channels, 0 in padding */
 static void
-exp_kernels_kernel_sigmoid(float *restrict y, const float *restrict x, size_t positions,
-    int channels)
+exp_kernels_kernel_sigmoid(float *restrict y, const float *restrict x,
+    size_t positions, int channels)
 {
 	float real[L];
 
@@ -131,15 +131,16 @@ exp_kernels_kernel_softmax(float *restrict y, const float *restrict x,
 		for (size_t i = 0; i < s->n; i++) {
 			const float *from = x + (size_t)b * s->step + i * L;
 
-			LANES(c) largest[i][c] = from[c] > largest[i][c] ? from[c] :
-			    largest[i][c];
+			LANES(c) largest[i][c] = from[c] > largest[i][c] ?
+			    from[c] : largest[i][c];
 		}
 	for (size_t i = 0; i < s->n; i++) {
 		const float *from = x + (size_t)(s->blocks - 1) * s->step +
 		    i * L;
 
 		top[i] = largest[i][0];
-		LANES(c) top[i] = largest[i][c] > top[i] ? largest[i][c] : top[i];
+		LANES(c) top[i] = largest[i][c] > top[i] ? largest[i][c] :
+		    top[i];
 		for (int c = 0; c < s->channels % L; c++)
 			top[i] = from[c] > top[i] ? from[c] : top[i];
 	}
@@ -149,8 +150,8 @@ exp_kernels_kernel_softmax(float *restrict y, const float *restrict x,
 			float *to = sum[i] + b * L % 16;
 			int real = exp_kernels_kernel_real_lanes(s, b);
 
-			LANES(c) y[at + c] = exp_kernels_kernel_exp_of(x[at + c] -
-			    top[i]);
+			LANES(c) y[at + c] =
+			    exp_kernels_kernel_exp_of(x[at + c] - top[i]);
 			for (int c = real; c < L; c++)
 				y[at + c] = 0;
 			LANES(c) to[c] += y[at + c];
@@ -196,7 +197,8 @@ exp_kernels_kernel_softmax_back(float *restrict dx, const float *restrict dy,
 const struct exp_kernels ISA_PASTE(exp_kernels, VT_ISA) = {
 	.sigmoid = exp_kernels_kernel_sigmoid,
 	.sigmoid_back = exp_kernels_kernel_sigmoid_back,
-	.swish = exp_kernels_kernel_swish, .swish_back = exp_kernels_kernel_swish_back,
+	.swish = exp_kernels_kernel_swish,
+	.swish_back = exp_kernels_kernel_swish_back,
 	.softmax = exp_kernels_kernel_softmax,
 	.softmax_back = exp_kernels_kernel_softmax_back,
 };

@@ -109,9 +109,10 @@ cpu_fuse_choose_recompute(struct norm *n)
 	const struct device *d = n->bn->device;
 	int twice = n->shift != NULL && n->tail->materialized;
 
-	if (n->tail->no_grad || ((n->add != NULL || !n->bn->needs_weight_grad) && !twice) ||
-	    device_bytes(d, &n->bn->out) < (d->o.recompute_bytes > 0 ? d->o.recompute_bytes :
-	    RECOMPUTE_MIN))
+	if (n->tail->no_grad ||
+	    ((n->add != NULL || !n->bn->needs_weight_grad) && !twice) ||
+	    device_bytes(d, &n->bn->out) < (d->o.recompute_bytes > 0 ?
+	    d->o.recompute_bytes : RECOMPUTE_MIN))
 		return;
 	n->tail->recompute = n->tail->materialized;
 	if (n->shift != NULL)

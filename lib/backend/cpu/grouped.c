@@ -91,7 +91,8 @@ grouped_pack(const struct grouped *g, int back, int block,
 	for (size_t tap = 0; tap < grouped_taps_of(g); tap++)
 		for (int j = 0; j < each; j++)
 			for (int c = 0; c < lanes; c++)
-				*inner++ = c < end ? outer[grouped_outer_at(g, back,
+				*inner++ =
+				    c < end ? outer[grouped_outer_at(g, back,
 				    first + c, j) + tap] : 0;
 }
 
@@ -220,11 +221,13 @@ grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
 		.run = back ? grouped_run_back : grouped_run_forward };
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
-	v.x = v.y = in + cpu_blocked_image(from) * (size_t)(clip * from->t) + at;
+	v.x = v.y = in + cpu_blocked_image(from) * (size_t)(clip * from->t) +
+	    at;
 	v.to = to + cpu_blocked_image(d) * (size_t)(clip * d->t) +
 	    cpu_positions(d) * (size_t)(block * cpu_lanes());
 	for (int f = 0; f < d->t && !more; f++)
-		grouped_begin(d, block, bias, v.to + cpu_blocked_image(d) * (size_t)f);
+		grouped_begin(d, block, bias,
+		    v.to + cpu_blocked_image(d) * (size_t)f);
 	for (int f = 0; f < g->y.t; f++)
 		grouped_visit_frame(&v, f);
 }
@@ -273,8 +276,10 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 	    i < (int)((long)images * (part + 1) / grouped_parts(g)); i++) {
 		size_t clip = (size_t)(i / g->y.t);
 
-		v.x = x + cpu_blocked_image(&g->x) * (clip * (size_t)g->x.t) + at;
-		v.y = dy + cpu_blocked_image(&g->y) * (clip * (size_t)g->y.t) + y_at;
+		v.x = x + cpu_blocked_image(&g->x) * (clip * (size_t)g->x.t) +
+		    at;
+		v.y = dy + cpu_blocked_image(&g->y) * (clip * (size_t)g->y.t) +
+		    y_at;
 		memset(v.to, 0, n * sizeof(*v.to));
 		grouped_visit_frame(&v, i % g->y.t);
 		for (size_t k = 0; k < n; k++)

@@ -173,8 +173,8 @@ cpu_linear_back_row(int i, int thread, void *arg)
 
 	(void)thread;
 	for (int o = 0; o < t->out.c; o++)
-		cpu_k(t)->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o * n,
-		    n, o > 0 || more);
+		cpu_k(t)->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o *
+		    n, n, o > 0 || more);
 	if (!more)
 		memset(dx + n, 0, ((size_t)cpu_padded(t->in[0].c) - n) *
 		    sizeof(float));

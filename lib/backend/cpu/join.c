@@ -281,9 +281,12 @@ cpu_mul_sum_part(int i, int thread, void *arg)
 		for (size_t h = 0; h < r.rows; h++)
 			cpu_k(t)->mul_sum(sum + h * r.row_step, cpu_plane(a,
 			    t->x[0], image, block) + h * row, cpu_plane(a,
-			    t->dy, image, block) + h * row, r.positions, r.step);
-		for (size_t k = 0; k < plane && (f == a->t - 1 || b->t > 1); k++)
-			db[k] = (float)(sum[k] + (t->accumulate[1] ? db[k] : 0));
+			    t->dy, image, block) + h * row, r.positions,
+			    r.step);
+		for (size_t k = 0; k < plane && (f == a->t - 1 || b->t > 1);
+		    k++)
+			db[k] =
+			    (float)(sum[k] + (t->accumulate[1] ? db[k] : 0));
 	}
 }
 

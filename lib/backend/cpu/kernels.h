@@ -60,8 +60,8 @@ struct kernels {
 	 * is not 0, divide each term by the positions of its window inside the
 	 * plane.
 	 */
-	void (*avgpool_back)(float *dx, const float *dy, const struct pool_window *v,
-	    float a, int cut, int more);
+	void (*avgpool_back)(float *dx, const float *dy,
+	    const struct pool_window *v, float a, int cut, int more);
 	/* y = max(x, 0), NaN kept; dx (+)= dy unless y <= 0 */
 	void (*relu)(float *y, const float *x, size_t n);
 	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,

@@ -117,7 +117,8 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
 
 					best = (vec)(((ivec)from & better) |
 					    ((ivec)best & ~better));
-					which = (n & better) | (which & ~better);
+					which =
+					    (n & better) | (which & ~better);
 					any = 1;
 				}
 			*(vec *)y = best;
@@ -133,7 +134,8 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
  */
 static void
 kernel_maxpool_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct pool_window *v, int tap0, int more)
+    const uint8_t *restrict tap, const struct pool_window *v, int tap0,
+    int more)
 {
 	size_t row = (size_t)v->in_w * L, out = (size_t)v->out_w * L;
 
@@ -174,7 +176,8 @@ kernel_avgpool(float *restrict y, const float *restrict x,
 			for (int i = t.a0; i < t.a1; i++)
 				for (int j = t.b0; j < t.b1; j++) {
 					const float *from = x + ((size_t)
-					    (t.h0 + i) * v->in_w + t.w0 + j) * L;
+					    (t.h0 + i) * v->in_w + t.w0 + j) *
+					    L;
 
 					LANES(c) sum[c] += from[c];
 				}

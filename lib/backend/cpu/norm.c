@@ -22,8 +22,8 @@ cpu_norm_stats_part(int i, int thread, void *arg)
 	const struct norm_pass *s = arg;
 
 	(void)thread;
-	s->k->stats(norm_plane(s, s->bn->x[0], i), s->hw, s->p + norm_sums_at(s, i),
-	    s->q + norm_sums_at(s, i));
+	s->k->stats(norm_plane(s, s->bn->x[0], i), s->hw, s->p + norm_sums_at(s,
+	    i), s->q + norm_sums_at(s, i));
 }
 
 /*
@@ -203,7 +203,8 @@ cpu_norm_gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
 		g.mix = mix;
 		g.n++;
 	} else if (n->shift != NULL) {
-		const float *dy = norm_shifted_plane(s, n->shift, n->shift->dy, i);
+		const float *dy = norm_shifted_plane(s, n->shift, n->shift->dy,
+		    i);
 
 		if (dy != NULL)
 			g.dy[g.n++] = dy;
@@ -255,8 +256,8 @@ cpu_norm_back_part(int i, int thread, void *arg)
 	(void)thread;
 	if (v != NULL && !n->add->accumulate[n->res])
 		g = (struct norm_gradient){ .dy = { v }, .n = 1, .x = g.x };
-	s->k->back(norm_plane(s, s->bn->dx[0], i), &g, s->hw, s->a + c, s->b + c,
-	    s->c + c, s->bn->accumulate[0]);
+	s->k->back(norm_plane(s, s->bn->dx[0], i), &g, s->hw, s->a + c,
+	    s->b + c, s->c + c, s->bn->accumulate[0]);
 }
 
 /*
@@ -266,7 +267,8 @@ cpu_norm_back_part(int i, int thread, void *arg)
 static int
 cpu_norm_sums_up(const struct norm_pass *s)
 {
-	return s->bn->needs_weight_grad || cpu_norm_shortcut_gradient(s, 0) != NULL;
+	return s->bn->needs_weight_grad || cpu_norm_shortcut_gradient(s,
+	    0) != NULL;
 }
 
 static void
@@ -330,8 +332,8 @@ norm_describe(const struct task *t, char *text, size_t size)
 
 	snprintf(text, size, "one pass%s%s%s", n->shift == NULL ? "" :
 	    n->tail->materialized ? ", stored plain and shifted" :
-	    ", stored shifted", n->shortcut_home != NULL ? ", shortcut read shifted" :
-	    "", n->saves_mask ? ", a bit mask" : "");
+	    ", stored shifted", n->shortcut_home != NULL ? ", shortcut read "
+	    "shifted" : "", n->saves_mask ? ", a bit mask" : "");
 }
 
 const struct op_impl cpu_bn = {

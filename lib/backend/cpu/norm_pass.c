@@ -44,7 +44,8 @@ norm_pass_mask_bytes(const struct norm *n)
 static size_t
 norm_pass_statistics_floats(const struct norm *n)
 {
-	return n->bn->needs_weight_grad ? 2 * (size_t)cpu_padded(n->bn->out.c) : 0;
+	return n->bn->needs_weight_grad ? 2 * (size_t)cpu_padded(n->bn->out.c) :
+	    0;
 }
 
 /* Saved: statistics, then dropped planes, then the mask. */
@@ -88,8 +89,8 @@ norm_open(struct task *t)
 	size_t planes = (size_t)s.row * (size_t)s.images;
 
 	s.dropped = norm_dropped(t);
-	s.mask = n->saves_mask ? (uint16_t *)(s.dropped + norm_pass_side_floats(n)) :
-	    NULL;
+	s.mask = n->saves_mask ?
+	    (uint16_t *)(s.dropped + norm_pass_side_floats(n)) : NULL;
 	s.p = t->scratch;
 	s.q = s.p + planes;
 	s.scale = s.q + planes;
@@ -162,7 +163,8 @@ norm_lanes_of(const struct task *shift, int b, struct norm_mix *m)
 	int c = shift->out.c / shift->op->fold, seen[3] = { 0 };
 
 	for (int l = 0; l < cpu_lanes(); l++) {
-		int at = b * cpu_lanes() + l, k = at < c ? 0 : at < 2 * c ? 1 : 2;
+		int at = b * cpu_lanes() + l, k = at < c ? 0 : at < 2 * c ? 1 :
+		    2;
 
 		for (int i = 0; i < 3; i++)
 			m->lane[i][l] = i == k ? -1 : 0;

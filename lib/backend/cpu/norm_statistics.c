@@ -127,8 +127,8 @@ norm_set_scale(const struct norm_pass *s, int b)
  * infinite n.  If no parameter is trained either, no sums are needed.
  */
 static void
-norm_statistics_set_factors(const struct norm_pass *s, int c, double count, double db,
-    double ds)
+norm_statistics_set_factors(const struct norm_pass *s, int c, double count,
+    double db, double ds)
 {
 	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[c];
 

@@ -76,7 +76,8 @@ outer_cut_places(struct outer *g)
 	g->chunk[0] = bands > 1 ? 1 : PLACES / plane < y[0] ? PLACES / plane :
 	    y[0];
 	g->chunk[1] = div_up(y[1], bands);
-	g->chunk[2] = g->chunk[1] > 1 ? y[2] : div_up(y[2], div_up(y[2], PLACES));
+	g->chunk[2] = g->chunk[1] > 1 ? y[2] : div_up(y[2],
+	    div_up(y[2], PLACES));
 }
 
 static int
@@ -104,7 +105,8 @@ outer_parts_of(const struct outer *g)
 
 	largest = largest < 8 ? largest : 8;
 	largest = largest < all ? largest : all;
-	largest = largest < (size_t)outer_chunks(g) ? largest : (size_t)outer_chunks(g);
+	largest = largest < (size_t)outer_chunks(g) ? largest :
+	    (size_t)outer_chunks(g);
 	return largest > 1 ? (int)largest : 1;
 }
 
@@ -134,7 +136,8 @@ outer_split(struct outer *g, int threads)
 			g->out_jobs = 2 * g->out_jobs < outs ? 2 * g->out_jobs :
 			    outs;
 		else
-			g->in_jobs = 2 * g->in_jobs < ins ? 2 * g->in_jobs : ins;
+			g->in_jobs = 2 * g->in_jobs < ins ? 2 * g->in_jobs :
+			    ins;
 	}
 	assert(g->chunk[0] > 0 && g->chunk[1] > 0 && g->chunk[2] > 0);
 	assert(outer_jobs(g) > 0);
@@ -163,8 +166,8 @@ outer_part_bytes(const struct outer *g)
 static size_t
 outer_meet_bytes(const struct outer *g)
 {
-	return ((size_t)outer_taps(g) * sizeof(struct outer_overlap) + 63) / 64 *
-	    64;
+	return ((size_t)outer_taps(g) * sizeof(struct outer_overlap) + 63) /
+	    64 * 64;
 }
 
 /*

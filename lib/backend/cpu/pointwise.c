@@ -82,8 +82,9 @@ cpu_relu_back_range(size_t from, size_t to, void *arg)
 {
 	struct task *t = arg;
 
-	cpu_k(t)->relu_back((float *)t->dx[0] + from, (const float *)t->dy + from,
-	    (const float *)t->y + from, to - from, t->accumulate[0]);
+	cpu_k(t)->relu_back((float *)t->dx[0] + from,
+	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
+	    t->accumulate[0]);
 }
 
 static void
@@ -194,7 +195,8 @@ cpu_scale_backward(struct task *t)
 	double sum = 0;
 
 	cpu_ranges(cpu_of(t), n, GRAIN, cpu_scale_back_range, t);
-	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->needs_weight_grad; i++)
+	for (size_t i = 0; i < (n + GRAIN - 1) / GRAIN && t->needs_weight_grad;
+	    i++)
 		sum += ((const double *)t->scratch)[i];
 	if (t->needs_weight_grad)
 		*(float *)t->dw[0] = (float)sum;
@@ -271,11 +273,13 @@ cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
 	float *y = cpu_plane(d, to, i, b);
 
 	for (int c = 0; c < lanes;) {
-		int by = sign * op_shift(t->op, t->out.c, b * lanes + c), end = c + 1;
+		int by = sign * op_shift(t->op, t->out.c, b * lanes + c),
+		    end = c + 1;
 		const float *x = frame + by < 0 || frame + by >= d->t ? NULL :
 		    cpu_plane(d, from, i + by, b);
 
-		while (end < lanes && sign * op_shift(t->op, t->out.c, b * lanes + end) == by)
+		while (end < lanes && sign * op_shift(t->op, t->out.c,
+		    b * lanes + end) == by)
 			end++;
 		if (c == 0 && end == lanes && x != NULL)
 			cpu_k(t)->scale(y, 1, x, hw * (size_t)lanes, more);
@@ -358,7 +362,8 @@ cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
 	for (int f = 0; f < d->t; f++)
 		for (size_t p = 0; p < cpu_positions(d); p++)
 			for (int c = 0; c < d->c; c++, place++) {
-				size_t o = p * (size_t)lanes + (size_t)(c % lanes);
+				size_t o =
+				    p * (size_t)lanes + (size_t)(c % lanes);
 				int i = clip * d->t + f;
 				float v;
 

@@ -178,7 +178,8 @@ cpu_avgpool_window_part(int i, int thread, void *arg)
 			continue;
 		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
 		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    cpu_pool_frame_weight(t, i / blocks), t->op->exclude_pad, more);
+		    cpu_pool_frame_weight(t, i / blocks), t->op->exclude_pad,
+		    more);
 		more = 1;
 	}
 }
@@ -199,7 +200,8 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 		if (from < 0)
 			continue;
 		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    &v, cpu_pool_frame_weight(t, from), t->op->exclude_pad, more);
+		    &v, cpu_pool_frame_weight(t, from), t->op->exclude_pad,
+		    more);
 		more = 1;
 	}
 	if (!more)
@@ -221,7 +223,8 @@ cpu_pool_whole_planes(const struct task *t)
 
 	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
 		return 0;
-	return !(over & OVER_H) == !(over & OVER_W) || cpu_positions(&t->in[0]) == 1;
+	return !(over & OVER_H) == !(over & OVER_W) ||
+	    cpu_positions(&t->in[0]) == 1;
 }
 
 /* Return the number of input images that an output image averages. */
@@ -254,7 +257,8 @@ cpu_avgpool_part(int i, int thread, void *arg)
 		    i / blocks * n + f, i % blocks);
 
 		if (out > 1) {		/* over t alone: each position */
-			cpu_k(t)->scale(y, factor, x, hw * (size_t)lanes, f > 0);
+			cpu_k(t)->scale(y, factor, x, hw * (size_t)lanes,
+			    f > 0);
 			continue;
 		}
 		cpu_k(t)->plane_sum(x, hw, sum);

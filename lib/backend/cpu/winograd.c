@@ -32,7 +32,8 @@ int
 winograd_call_tiles(const struct winograd *g, int threads)
 {
 	int tiles = winograd_tiles(g), largest = g->in > 128 ? 96 : 48;
-	int calls = div_up(tiles, threads * largest) * threads, each = div_up(tiles, calls);
+	int calls = div_up(tiles, threads * largest) * threads,
+	    each = div_up(tiles, calls);
 
 	assert(each > 0);
 	/* If some tiles lack elements, each element fills up its own rows. */
@@ -134,8 +135,8 @@ winograd_gather_block(const struct winograd *g, float *w, const float *outer,
 
 	if (whole && !g->rotated && g->in_step == 9) {
 		for (size_t i = 0; i < 9; i++)
-			k->transpose(w + i * lanes * lanes, lanes, from + i * lanes,
-			    (size_t)g->out_step);
+			k->transpose(w + i * lanes * lanes, lanes,
+			    from + i * lanes, (size_t)g->out_step);
 		return;
 	}
 	whole = whole && g->rotated && g->out_step == 9;
@@ -154,8 +155,8 @@ winograd_gather_block(const struct winograd *g, float *w, const float *outer,
 }
 
 void
-winograd_transform_weights(const struct winograd *g, int slice, const float *outer,
-    void *inner)
+winograd_transform_weights(const struct winograd *g, int slice,
+    const float *outer, void *inner)
 {
 	enum { SOME = 4 };		/* channels to transform before copying
 					 * them to 36 distant addresses */
@@ -284,8 +285,8 @@ winograd_run(const struct winograd *g, int from, int to, const void *x,
 			const struct winograd_tile *a = &t.tile[i];
 
 			for (int b = o; b < out && b < o + 2; b++) {
-				float plus[LANES_MAX] __attribute__((aligned(64)))
-				    = { 0 };
+				__attribute__((aligned(64)))
+				float plus[LANES_MAX] = { 0 };
 				struct winograd_plane to = winograd_plane(y,
 				    g->bf16, g->out, g->out_h, g->out_w,
 				    a->image, b);

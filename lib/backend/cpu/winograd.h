@@ -56,8 +56,8 @@ size_t winograd_scratch(const struct winograd *g, int tiles);
  * not overlap.
  */
 int winograd_slices(const struct winograd *g);
-void winograd_transform_weights(const struct winograd *g, int slice, const float *outer,
-    void *inner);
+void winograd_transform_weights(const struct winograd *g, int slice,
+    const float *outer, void *inner);
 
 /*
  * winograd_run(g, from, to, x, w, bias, y, more, scratch):

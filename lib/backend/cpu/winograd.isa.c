@@ -190,7 +190,8 @@ winograd_kernel_product(float *m, const float *v, size_t step, const float *u,
 
 #pragma GCC unroll 12
 				for (int r = 0; r < PART; r++) {
-					const vec a = in[r * L + c] - (vec){ 0 };
+					const vec a =
+					    in[r * L + c] - (vec){ 0 };
 
 					s[r][0] = FMA(a, k0, s[r][0]);
 					s[r][1] = FMA(a, k1, s[r][1]);

@@ -166,7 +166,8 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	int in = job % winograd_gradient_windows(g->in) * some,
 	    ins = cpu_blocks(g->in) - in;
 	int out = job /
-	    winograd_gradient_windows(g->in) % winograd_gradient_windows(g->out) * some;
+	    winograd_gradient_windows(g->in) %
+	    winograd_gradient_windows(g->out) * some;
 	int outs = cpu_blocks(g->out) - out, all = cpu_blocks(g->in);
 	int from = (int)((long)winograd_gradient_tiles(g) * part / n);
 	int to = (int)((long)winograd_gradient_tiles(g) * (part + 1) / n);

@@ -36,7 +36,8 @@ winograd_sort(struct winograd_tiles *t, int h, int w, int from, int to)
 			int tile = i % winograd_tiles_of(h, w);
 			int wide = div_up(w, SIDE), row = tile / wide;
 			int column = tile % wide;
-			int ends_h = row == div_up(h, SIDE) - 1 && t->last[0] < SIDE;
+			int ends_h = row == div_up(h, SIDE) - 1 &&
+			    t->last[0] < SIDE;
 			int ends_w = column == wide - 1 && t->last[1] < SIDE;
 
 			if (class == (ends_h ? ends_w ? CORNER : COLUMN_END :

@@ -386,7 +386,7 @@ enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 struct depth {
 	struct image image;		/* of strips */
 	struct pool_window window;
-	int positions[3];			/* extents of y, the last in strips */
+	int positions[3];		/* extents of y, the last in strips */
 	unsigned c;			/* with padding */
 	const void *x, *w;		/* backward: x is dy */
 	void *y;

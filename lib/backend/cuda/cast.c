@@ -13,8 +13,8 @@ cuda_cast(struct device *d, int kernel, void *to, size_t to_size,
 	struct cuda *c = (struct cuda *)d;
 	struct cast a = { .from = from, .to = to, .n = n,
 		.scale = (float)scale };
-	struct launch k = CUDA_KERNEL(c, kernel, cuda_pieces(n, (size_t)THREADS *
-	    FLAT), 1, a);
+	struct launch k = CUDA_KERNEL(c, kernel,
+	    cuda_pieces(n, (size_t)THREADS * FLAT), 1, a);
 
 	k.type = as == PRECISION_BF16 ? GPU_BF16 : GPU_F16;
 	cuda_reads(&k, from, n * from_size);

@@ -152,8 +152,10 @@ static int
 cuda_conv_prepare(struct task *t)
 {
 	const int wanted[PASSES] = { [CONV_FORWARD] = 1,
-		[CONV_DATA] = !t->no_grad && t->training && t->needs_input_grad[0],
-		[CONV_WEIGHTS] = !t->no_grad && t->training && t->needs_weight_grad };
+		[CONV_DATA] = !t->no_grad && t->training &&
+		t->needs_input_grad[0],
+		[CONV_WEIGHTS] = !t->no_grad && t->training &&
+		t->needs_weight_grad };
 	const struct cuda_conv *c = (const struct cuda_conv *)conv_packing(t);
 
 	if (t->impl == &cuda_depthwise)
@@ -191,7 +193,8 @@ conv_fuse_norm(struct task *t, struct norm *n)
 	c->sums = 1;
 	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
 	    cuda_conv_make_plan(t, CONV_DATA, CONV_NORM_BACK) &&
-	    (!t->needs_weight_grad || cuda_conv_make_plan(t, CONV_WEIGHTS, CONV_NORMED)))
+	    (!t->needs_weight_grad || cuda_conv_make_plan(t, CONV_WEIGHTS,
+	    CONV_NORMED)))
 		return 1;
 	c->norm = NULL;			/* still owned by the caller */
 	cuda_conv_release(t);
@@ -340,7 +343,8 @@ cuda_conv_forward_normed(struct task *t, const struct norm *n)
 	    (char *)t->scratch + cuda_conv_norm_scratch_at(t));
 	b = cuda_norm_operands(n, saved, 0);
 	b.sums = conv_sums(t);
-	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->packed_weights, t->y, &b);
+	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->packed_weights, t->y,
+	    &b);
 }
 
 static void
@@ -394,7 +398,8 @@ cuda_conv_backward(struct task *t)
 		return;
 	}
 	if (t->dx[0] != NULL)
-		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy, NULL);
+		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy,
+		    NULL);
 	if (!t->needs_weight_grad)
 		return;
 	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);

@@ -110,14 +110,16 @@ cuda_choices_add(struct cuda_choices_list *l, int64_t version,
 void
 conv_cache_add(struct conv_cache *c, const char *key, const struct choice *v)
 {
-	cuda_choices_add(&c->list[ALGORITHMS_SELECTED], c->version, c->device, key, v);
+	cuda_choices_add(&c->list[ALGORITHMS_SELECTED], c->version, c->device,
+	    key, v);
 }
 
 void
-conv_cache_add_measured(struct conv_cache *c, const char *key, const struct choice *v)
+conv_cache_add_measured(struct conv_cache *c, const char *key,
+    const struct choice *v)
 {
-	cuda_choices_add(&c->list[ALGORITHMS_MEASURED], c->version, c->device, key,
-	    v);
+	cuda_choices_add(&c->list[ALGORITHMS_MEASURED], c->version, c->device,
+	    key, v);
 }
 
 /* ---- from text: knobs are "knob=value,knob=value" ---- */
@@ -180,9 +182,9 @@ cuda_choices_take_row(struct conv_cache *c, enum choices_kind which,
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
 	if (cuda_choices_read_knobs(knobs, &v) != 0)
-		return fail("%s: line %d: %s is not a list of at most %d knobs, "
-		    "KNOB=VALUE,...", t->path, t->line[i], text_quote(knobs),
-		    CONV_KNOBS);
+		return fail("%s: line %d: %s is not a list of at most %d "
+		    "knobs, KNOB=VALUE,...", t->path, t->line[i],
+		    text_quote(knobs), CONV_KNOBS);
 	if (strlen(key) >= CONV_KEY)
 		return fail("%s: line %d: %s is not a convolution", t->path,
 		    t->line[i], text_quote(key));
@@ -241,7 +243,8 @@ conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 	const struct cuda_choices_list *l = &c->list[which];
 	struct buffer b = { 0 };
 
-	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\tseconds\n");
+	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
+	    "seconds\n");
 	for (size_t i = 0; i < l->n; i++)
 		cuda_choices_put_row(&b, &l->row[i], &l->row[i].choice);
 	/*

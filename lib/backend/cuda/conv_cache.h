@@ -56,9 +56,12 @@ void conv_cache_free(struct conv_cache *c);
  *
  * Both copy ${key} and ${v}, and replace an earlier row of the same key.
  */
-const struct choice *conv_cache_selected(const struct conv_cache *c, const char *key);
-const struct choice *conv_cache_measured(const struct conv_cache *c, const char *key);
-void conv_cache_add(struct conv_cache *c, const char *key, const struct choice *v);
+const struct choice *conv_cache_selected(const struct conv_cache *c,
+const char *key);
+const struct choice *conv_cache_measured(const struct conv_cache *c,
+    const char *key);
+void conv_cache_add(struct conv_cache *c, const char *key,
+    const struct choice *v);
 void conv_cache_add_measured(struct conv_cache *c, const char *key,
     const struct choice *v);
 
@@ -72,7 +75,7 @@ void conv_cache_add_measured(struct conv_cache *c, const char *key,
  * "-" stands for no engine and for no knobs.
  */
 char *conv_cache_text(const struct conv_cache *c, enum choices_kind which);
-int conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
-    const char *text);
+int conv_cache_read(struct conv_cache *c, enum choices_kind which,
+    const char *what, const char *text);
 
 #endif

@@ -20,8 +20,8 @@ static double cuda_choose_time_conv(void *at, const struct conv_shape *s);
  * operations, replace ${v} by NO_ENGINE and their time.
  */
 static void
-cuda_choose_record(struct conv_algorithms *w, const struct conv_shape *s, const char *key,
-    struct choice *v)
+cuda_choose_record(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct choice *v)
 {
 	const struct fusion_times watch = { w, cuda_choose_time_conv,
 	    cuda_choose_time_norm };
@@ -69,8 +69,8 @@ cuda_choose_time_conv(void *at, const struct conv_shape *s)
  * has none, or if the driver refuses it.
  */
 static int
-cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c,
-    struct choice *v)
+cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p,
+    const struct choice *c, struct choice *v)
 {
 	if (c == NULL || c->engine == NO_ENGINE)
 		return -1;
@@ -99,13 +99,14 @@ cuda_choose_by_rule(struct conv_algorithms *w, const struct conv_shape *s,
  * then NO_ENGINE.
  */
 static int
-cuda_choose_plan(struct conv_algorithms *w, const struct conv_shape *s, const char *key,
-    struct conv_plan *p, struct choice *v)
+cuda_choose_plan(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct conv_plan *p, struct choice *v)
 {
 	int fused = s->fusion != CONV_UNFUSED, tries = w->how & TUNE_MEASURE;
 	const struct choice *known;
 
-	if (cuda_choose_make(w, p, conv_cache_selected(w->choices, key), v) == 0)
+	if (cuda_choose_make(w, p, conv_cache_selected(w->choices, key),
+	    v) == 0)
 		return 0;
 	*v = (struct choice){ .engine = NO_ENGINE };
 	if (fused && (w->how & TUNE_UNFUSED))

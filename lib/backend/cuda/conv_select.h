@@ -26,7 +26,8 @@ struct conv_algorithms {
 	 * unless ${s} is a fused pattern.
 	 * close: free it.
 	 */
-	struct conv_plan *(*open)(struct conv_algorithms *w, const struct conv_shape *s);
+	struct conv_plan *(*open)(struct conv_algorithms *w,
+	const struct conv_shape *s);
 	void (*close)(struct conv_algorithms *w, struct conv_plan *p);
 	/*
 	 * candidates: store at most ${max} usable algorithms of ${p} in ${c},
@@ -61,6 +62,7 @@ struct conv_algorithms {
 };
 
 /* conv_select(w, s): implement conv_new of struct driver_calls (driver.h). */
-struct conv_plan *conv_select(struct conv_algorithms *w, const struct conv_shape *s);
+struct conv_plan *conv_select(struct conv_algorithms *w,
+    const struct conv_shape *s);
 
 #endif

@@ -91,7 +91,8 @@ conv_tune_fused(const struct conv_shape *s, char *at)
 
 	return (struct conv_operands){ at, at + row,
 		(const float *)(at + 2 * row), (const float *)(at + 3 * row),
-		at + 9 * row, (float *)(at + 4 * row), (float *)(at + 6 * row) };
+		at + 9 * row, (float *)(at + 4 * row),
+		(float *)(at + 6 * row) };
 }
 
 /* Return the aligned bytes of a copy of operand ${i}, except the workspace. */

@@ -33,13 +33,14 @@ struct cuda {
 	struct gpu_stream *stream;	/* compute stream */
 	enum gpu_type type;		/* storage type of activations */
 	struct staging *staging;	/* pinned staging buffers */
-	struct replay *capturing;		/* graph being captured, or NULL */
+	struct replay *capturing;	/* graph being captured, or NULL */
 	const struct step_check *check;	/* updates do nothing unless it is
 					 * STEP_CHECK_STEP; NULL: no check */
-	int is_side_stream;			/* 1: a side stream (device_side_stream),
-					 * which shares the driver */
+	int is_side_stream;		/* 1: a side stream
+					 * (device_side_stream), which shares
+					 * the driver */
 	struct tables *tables;		/* tables.c; NULL before first use */
-	void *squares_buffer;			/* device memory for sums of squares */
+	void *squares_buffer;		/* device memory for sums of squares */
 	size_t squares_bytes;
 };
 
@@ -224,7 +225,8 @@ void cuda_track(struct device *d, const struct track *t);
  */
 void cuda_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts);
-void cuda_step_check(struct device *d, struct step_check *v, const struct step_check_args *j);
+void cuda_step_check(struct device *d, struct step_check *v,
+    const struct step_check_args *j);
 void cuda_step_guard(struct device *d, const struct step_check *v);
 void cuda_ratios(struct device *d, const struct ratios *q);
 void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,

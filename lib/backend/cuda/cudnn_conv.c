@@ -42,10 +42,10 @@ conv_key(const struct conv_shape *s, char key[CONV_KEY])
 
 	for (int i = 0; i < 4; i++)
 		cudnn_conv_extents(text[i], sizeof(text[i]), s->dims, v[i]);
-	snprintf(key, CONV_KEY, "%s%s %s %d of %s, %d to %d in %d, by %s step %s "
-	    "pad %s%s", pass[s->pass], s->accumulate ? "+" : "", type[s->type],
-	    s->n, text[0], s->in, s->out, s->groups, text[1], text[2], text[3],
-	    pattern[s->fusion]);
+	snprintf(key, CONV_KEY, "%s%s %s %d of %s, %d to %d in %d, by %s "
+	    "step %s pad %s%s", pass[s->pass], s->accumulate ? "+" : "",
+	    type[s->type], s->n, text[0], s->in, s->out, s->groups, text[1],
+	    text[2], text[3], pattern[s->fusion]);
 }
 
 /* Return a plan with the operation graph of ${s}, without an engine. */
@@ -108,8 +108,9 @@ cudnn_conv_seconds(struct conv_algorithms *w, struct gpu_stream *s,
 static void
 cudnn_conv_set_ways(struct runtime *r)
 {
-	r->algorithms = (struct conv_algorithms){ .driver = &r->driver, .choices = conv_cache_new(
-		r->dnn.cudnnGetVersion(), r->name), .key = conv_key,
+	r->algorithms = (struct conv_algorithms){ .driver = &r->driver,
+		.choices = conv_cache_new(r->dnn.cudnnGetVersion(), r->name),
+		.key = conv_key,
 		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
 		.candidates = plan_candidates, .use = plan_of_choice,
 		.run = cudnn_conv_run, .seconds = cudnn_conv_seconds,
@@ -169,9 +170,9 @@ cudnn_conv_open_library(struct runtime *r)
 static int
 cudnn_conv_described(const struct runtime *r)
 {
-	return r->about_maker->wrong ? fail("cuDNN %zu refuses a description of "
-	    "the device (wanted 9.8 or later): %s", r->dnn.cudnnGetVersion(),
-	    r->about_maker->why) : 0;
+	return r->about_maker->wrong ? fail("cuDNN %zu refuses a "
+	    "description of the device (wanted 9.8 or later): %s",
+	    r->dnn.cudnnGetVersion(), r->about_maker->why) : 0;
 }
 
 int
@@ -222,8 +223,8 @@ cudnn_open(struct runtime *r)
 	if (s != CUDNN_STATUS_SUCCESS)
 		return fail("%s (device %d): cuDNN: %s", r->name, r->ordinal,
 		    r->dnn.cudnnGetErrorString(s));
-	cudnn_builder_set(r->about_maker, r->device_props, CUDNN_ATTR_DEVICEPROP_DEVICE_ID,
-	    CUDNN_TYPE_INT32, 1, &ordinal);
+	cudnn_builder_set(r->about_maker, r->device_props,
+	    CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &ordinal);
 	cudnn_builder_finish(r->about_maker, r->device_props);
 	return cudnn_choose_device(r);
 }
@@ -257,11 +258,12 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 	if (p->binds == NULL)
 		p->binds = cudnn_builder_new(p->m->r);
 	cudnn_builder_drop(p->binds, 0);
-	p->pack = cudnn_builder_create(p->binds, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+	p->pack = cudnn_builder_create(p->binds,
+	    CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
 	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
 	    CUDNN_TYPE_INT64, n, uid);
-	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-	    CUDNN_TYPE_VOID_PTR, n, to);
+	cudnn_builder_set(p->binds, p->pack,
+	    CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, n, to);
 	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
 	    CUDNN_TYPE_VOID_PTR, 1, &at[3]);
 	cudnn_builder_finish(p->binds, p->pack);

@@ -77,9 +77,10 @@ cudnn_fusion_pointwise(struct cudnn_fusion_build *b,
 	cudnn_builder_set(b->m, how, CUDNN_ATTR_POINTWISE_MATH_PREC,
 	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
 	cudnn_builder_finish(b->m, how);
-	op = cudnn_builder_create(b->m, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
-	    how);
+	op = cudnn_builder_create(b->m,
+	    CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+	cudnn_builder_set_part(b->m, op,
+	    CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);
 	return op;
 }
 
@@ -96,11 +97,13 @@ cudnn_fusion_apply(struct cudnn_fusion_build *b, cudnnPointwiseMode_t mode,
 	cudnnBackendDescriptor_t y = cudnn_fusion_x_tensor(b, b->inner++,
 	    type);
 
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+	    x);
 	if (with != NULL)
-		cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
-		    with);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
+		cudnn_builder_set_part(b->m, op,
+		    CUDNN_ATTR_OPERATION_POINTWISE_BDESC, with);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+	    y);
 	cudnn_fusion_add(b, op);
 	return y;
 }
@@ -136,11 +139,13 @@ cudnn_fusion_add_sums(struct cudnn_fusion_build *b,
 	    CUDNN_TYPE_GENSTATS_MODE, 1, &mode);
 	cudnn_builder_set(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC,
 	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_XDESC, y);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_XDESC,
+	    y);
 	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC,
 	    cudnn_fusion_channels(b, UID_SUM, GPU_F32, b->s->out));
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC,
-	    cudnn_fusion_channels(b, UID_SQUARES, GPU_F32, b->s->out));
+	cudnn_builder_set_part(b->m, op,
+	    CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, cudnn_fusion_channels(b,
+	    UID_SQUARES, GPU_F32, b->s->out));
 	cudnn_fusion_add(b, op);
 }
 
@@ -185,20 +190,23 @@ cudnn_fusion_add_norm_sums(struct cudnn_fusion_build *b,
 	    CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR);
 	cudnnDataType_t floats = CUDNN_DATA_FLOAT;
 
-	cudnn_builder_set(b->m, op, CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC,
-	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC, x);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC,
-	    dx);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC,
-	    mean);
+	cudnn_builder_set(b->m, op,
+	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
+	    1, &floats);
+	cudnn_builder_set_part(b->m, op,
+	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC, x);
+	cudnn_builder_set_part(b->m, op,
+	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC, dx);
+	cudnn_builder_set_part(b->m, op,
+	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC, mean);
 	cudnn_builder_set_part(b->m, op,
 	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC, rstd);
 	cudnn_builder_set_part(b->m, op,
 	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC, scale);
 	for (int i = 0; i < 5; i++)
-		cudnn_builder_set_part(b->m, op, made[i], cudnn_fusion_channels(b,
-		    i < 2 ? UID_SUM + i : UID_IGNORED + i - 2, GPU_F32, b->s->in));
+		cudnn_builder_set_part(b->m, op, made[i],
+		    cudnn_fusion_channels(b, i < 2 ? UID_SUM + i :
+		    UID_IGNORED + i - 2, GPU_F32, b->s->in));
 	cudnn_fusion_add(b, op);
 }
 
@@ -231,9 +239,12 @@ cudnn_fusion_add_data(struct cudnn_fusion_build *b)
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_ADD, v,
 	    cudnn_fusion_channels(b, UID_OFFSET, GPU_F32, s->in), GPU_F32);
 	op = cudnn_fusion_pointwise(b, CUDNN_POINTWISE_RELU_BWD);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, v);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, g);
-	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dx);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+	    v);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DYDESC,
+	    g);
+	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DXDESC,
+	    dx);
 	cudnn_fusion_add(b, op);
 	cudnn_fusion_add_norm_sums(b, x, dx, mean, rstd, scale);
 }

@@ -101,8 +101,8 @@ cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
 {
 	int64_t n = 0;
 
-	if (m->wrong || m->r->dnn.cudnnBackendGetAttribute(d, name, type, largest,
-	    &n, values) != CUDNN_STATUS_SUCCESS)
+	if (m->wrong || m->r->dnn.cudnnBackendGetAttribute(d, name, type,
+	    largest, &n, values) != CUDNN_STATUS_SUCCESS)
 		return 0;
 	return largest > 0 && n > largest ? largest : n;
 }
@@ -138,16 +138,16 @@ graph_tensor(struct cudnn_builder *m, int64_t uid, const struct cudnn_shape *s)
 		next *= size[2 + i];
 	}
 	stride[0] = next;
-	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
-	    &t);
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_DATA_TYPE,
+	    CUDNN_TYPE_DATA_TYPE, 1, &t);
 	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
 	    2 + s->dims, size);
 	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
 	    2 + s->dims, stride);
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
-	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1,
-	    &inner);
+	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL,
+	    CUDNN_TYPE_BOOLEAN, 1, &inner);
 	cudnn_builder_finish(m, d);
 	return d;
 }
@@ -168,17 +168,18 @@ cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 		pad[i] = s->pad[i];
 		stride[i] = s->stride[i];
 	}
-	cudnn_builder_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, s->dims);
-	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
-	    1, &sums);
+	cudnn_builder_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
+	    s->dims);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
+	    CUDNN_TYPE_DATA_TYPE, 1, &sums);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
 	    CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64,
-	    s->dims, pad);
-	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
-	    s->dims, pad);
-	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64,
-	    s->dims, one);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
+	    CUDNN_TYPE_INT64, s->dims, pad);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+	    CUDNN_TYPE_INT64, s->dims, pad);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_DILATIONS,
+	    CUDNN_TYPE_INT64, s->dims, one);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
 	    CUDNN_TYPE_INT64, s->dims, stride);
 	cudnn_builder_finish(m, d);
@@ -213,16 +214,20 @@ graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
     cudnnBackendDescriptor_t y)
 {
-	cudnnBackendDescriptor_t op = cudnn_builder_create(m, passes[s->pass].type);
+	cudnnBackendDescriptor_t op = cudnn_builder_create(m,
+	    passes[s->pass].type);
 	/* y = alpha conv + beta y: beta 1 accumulates. */
 	const float one = 1, before = s->accumulate ? 1 : 0;
 
-	cudnn_builder_set_part(m, op, passes[s->pass].window, cudnn_graph_window(m, s));
+	cudnn_builder_set_part(m, op, passes[s->pass].window,
+	    cudnn_graph_window(m, s));
 	cudnn_builder_set_part(m, op, passes[s->pass].x, x);
 	cudnn_builder_set_part(m, op, passes[s->pass].w, w);
 	cudnn_builder_set_part(m, op, passes[s->pass].y, y);
-	cudnn_builder_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
-	cudnn_builder_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1, &before);
+	cudnn_builder_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1,
+	    &one);
+	cudnn_builder_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1,
+	    &before);
 	cudnn_builder_finish(m, op);
 	return op;
 }

@@ -72,7 +72,8 @@ int64_t cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
  * three.  Tensors from UID_INNER are virtual: never in memory.
  */
 enum { UID_X = 1, UID_W, UID_Y, UID_SCALE, UID_OFFSET, UID_MEAN, UID_RSTD,
-	UID_NORMED, UID_SUM, UID_SQUARES, UID_IGNORED, UID_INNER = UID_IGNORED + 3 };
+	UID_NORMED, UID_SUM, UID_SQUARES, UID_IGNORED,
+	UID_INNER = UID_IGNORED + 3 };
 
 /* Shape of a packed tensor [n][extent...][c] with ${dims} extents. */
 struct cudnn_shape {
@@ -92,9 +93,9 @@ cudnnBackendDescriptor_t graph_tensor(struct cudnn_builder *m, int64_t uid,
  * graph_of_ops(m, op, n):
  * Return the operation graph of ${n} operations.
  */
-cudnnBackendDescriptor_t graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
-    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
-    cudnnBackendDescriptor_t y);
+cudnnBackendDescriptor_t graph_conv(struct cudnn_builder *m,
+    const struct conv_shape *s, cudnnBackendDescriptor_t x,
+    cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y);
 cudnnBackendDescriptor_t graph_of_ops(struct cudnn_builder *m,
     const cudnnBackendDescriptor_t *op, int n);
 

@@ -42,10 +42,11 @@ cudnn_plan_choice_of(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
 	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
 	cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
-	cudnn_builder_get(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
-	    &c->engine);
+	cudnn_builder_get(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+	    CUDNN_TYPE_INT64, 1, &c->engine);
 	for (int i = 0; i < CONV_KNOBS; i++)
-		knob[i] = cudnn_builder_create(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+		knob[i] = cudnn_builder_create(m,
+		    CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
 	n = cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, CONV_KNOBS, knob);
 	for (int i = 0; i < n; i++) {
@@ -68,18 +69,22 @@ cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
 	cudnnBackendDescriptor_t engine, knob[CONV_KNOBS], config;
 
 	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-	cudnn_builder_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, p->graph);
-	cudnn_builder_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, c->engine);
+	cudnn_builder_set_part(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
+	    p->graph);
+	cudnn_builder_set_int(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+	    c->engine);
 	cudnn_plan_set_device(m, engine, CUDNN_ATTR_ENGINE_DEVICEPROP);
 	cudnn_builder_finish(m, engine);
 	for (int i = 0; i < c->knobs; i++) {
-		cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)c->knob[i];
+		cudnnBackendKnobType_t type =
+		    (cudnnBackendKnobType_t)c->knob[i];
 
-		knob[i] = cudnn_builder_create(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+		knob[i] = cudnn_builder_create(m,
+		    CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
 		cudnn_builder_set(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
 		    CUDNN_TYPE_KNOB_TYPE, 1, &type);
-		cudnn_builder_set_int(m, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
-		    c->value[i]);
+		cudnn_builder_set_int(m, knob[i],
+		    CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, c->value[i]);
 		cudnn_builder_finish(m, knob[i]);
 	}
 	config = cudnn_builder_create(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
@@ -147,13 +152,14 @@ cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
 	struct cudnn_builder *m = p->m;
 	int64_t bytes = 0;
 
-	p->plan = cudnn_builder_create(m, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+	p->plan = cudnn_builder_create(m,
+	    CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
 	if (m->r->with_handle)
 		cudnn_builder_set(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
 		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
 	cudnn_plan_set_device(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
-	cudnn_builder_set_part(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-	    config);
+	cudnn_builder_set_part(m, p->plan,
+	    CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
 	cudnn_builder_finish(m, p->plan);
 	cudnn_builder_get(m, p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
 	    CUDNN_TYPE_INT64, 1, &bytes);
@@ -190,18 +196,20 @@ cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
 	    CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
 	int64_t n;
 
-	cudnn_builder_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->graph);
-	cudnn_builder_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
-	    &mode);
+	cudnn_builder_set_part(m, h, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+	    p->graph);
+	cudnn_builder_set(m, h, CUDNN_ATTR_ENGINEHEUR_MODE,
+	    CUDNN_TYPE_HEUR_MODE, 1, &mode);
 	cudnn_plan_set_device(m, h, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
 	cudnn_builder_finish(m, h);
 	n = cudnn_builder_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, NULL);
 	n = n > SUGGESTIONS ? SUGGESTIONS : n;
 	for (int i = 0; i < n; i++)
-		c[i] = cudnn_builder_create(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-	return n == 0 ? 0 : (int)cudnn_builder_get(m, h, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, c);
+		c[i] = cudnn_builder_create(m,
+		    CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+	return n == 0 ? 0 : (int)cudnn_builder_get(m, h,
+	    CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, c);
 }
 
 /*

@@ -13,12 +13,13 @@ struct conv_plan {
 	struct conv_shape s;
 	char key[CONV_KEY];			/* the shape as text */
 	struct cudnn_builder *m;		/* owns graph and plan */
-	int kept;			/* descriptors of m that are the graph */
+	int kept;				/* descriptors of m that are the
+						 * graph */
 	cudnnBackendDescriptor_t graph, plan;
 	struct choice choice;
 	size_t workspace;
-	struct cudnn_builder *binds;		/* owns pack; NULL before the first
-					 * run */
+	struct cudnn_builder *binds;		/* owns pack; NULL before the
+						 * first run */
 	cudnnBackendDescriptor_t pack;	/* variant pack: tensors bound to
 					 * memory */
 	void *bound[BINDS + 1];		/* addresses in pack: operands in the

@@ -57,8 +57,8 @@ static struct depth_sums
 cuda_depthwise_sums_of(const struct task *t, unsigned *parts)
 {
 	const struct op *op = t->op;
-	struct depth_sums a = { .window = cuda_depthwise_window_of(op, &t->in[0],
-	    &t->out),
+	struct depth_sums a =
+	    { .window = cuda_depthwise_window_of(op, &t->in[0], &t->out),
 		.c = (unsigned)cuda_padded(t->out.c),
 		.channels = (unsigned)t->out.c };
 	unsigned vectors = a.c / cuda_lanes(cuda_of(t)->type);
@@ -70,8 +70,10 @@ cuda_depthwise_sums_of(const struct task *t, unsigned *parts)
 	a.across = (int)cuda_pieces(vectors, a.tiles);
 	a.strips = cuda_pieces((size_t)t->out.w, DEPTH_STRIP);
 	a.items = (unsigned)(t->out.n * t->out.t * t->out.h) * a.strips;
-	largest = cuda_pieces(a.items, (size_t)(DEPTH_THREADS / a.across) * ITEMS);
-	*parts = BLOCKS / (unsigned)cuda_depthwise_min(BLOCKS, a.tiles * a.sets);
+	largest = cuda_pieces(a.items, (size_t)(DEPTH_THREADS / a.across) *
+	    ITEMS);
+	*parts = BLOCKS / (unsigned)cuda_depthwise_min(BLOCKS,
+	    a.tiles * a.sets);
 	a.per = cuda_pieces(a.items, cuda_depthwise_min(*parts, largest));
 	*parts = cuda_pieces(a.items, a.per);
 	return a;
@@ -90,10 +92,11 @@ cuda_depthwise_parts_bytes(const struct task *t)
 static size_t
 cuda_depthwise_scratch(const struct task *t)
 {
-	size_t bytes = t->needs_weight_grad ? cuda_depthwise_parts_bytes(t) : 0, sums;
+	size_t bytes = t->needs_weight_grad ? cuda_depthwise_parts_bytes(t) : 0,
+	    sums;
 
-	sums = t->needs_weight_grad && t->op->bias ? bias_scratch(cuda_of(t), &t->out) :
-	    0;
+	sums = t->needs_weight_grad && t->op->bias ? bias_scratch(cuda_of(t),
+	    &t->out) : 0;
 	return sums > bytes ? sums : bytes;
 }
 
@@ -217,6 +220,7 @@ cuda_depthwise_release(struct task *t)
 
 const struct op_impl cuda_depthwise = { .reads = READS_X_DW,
     .release = cuda_depthwise_release,
-	.scratch = cuda_depthwise_scratch, .packed_bytes = cuda_depthwise_weights_bytes,
+	.scratch = cuda_depthwise_scratch,
+	.packed_bytes = cuda_depthwise_weights_bytes,
 	.forward = cuda_depthwise_forward, .backward = cuda_depthwise_backward,
 	.describe = cuda_depthwise_describe };

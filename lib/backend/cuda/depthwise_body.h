@@ -257,8 +257,8 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 		EACH_THREAD(i) {
 			int lane = i / a->across;
 
-			for (int k = 0; k < count && lane < half && lane + half <
-			    b.threads / a->across; k++)
+			for (int k = 0; k < count && lane < half &&
+			    lane + half < b.threads / a->across; k++)
 				sum[k * b.threads + i] += sum[k * b.threads +
 				    i + half * a->across];
 		}

@@ -119,8 +119,8 @@ cuda_device_open(struct device_options *o)
 	    runtime_open(o->ordinal);
 
 	if (o->ordinal < 0 && driver != NULL)
-		note("--device=cuda: no CUDA device is here, so this is the plan "
-		    "for an H100");
+		note("--device=cuda: no CUDA device is here, so this is the "
+		    "plan for an H100");
 	return driver != NULL ? cuda_open_on(driver, o) : NULL;
 }
 
@@ -286,12 +286,14 @@ static const struct param_ops cuda_param = {
 };
 
 static const struct step_check_ops cuda_check = {
-	.check = cuda_step_check, .guard = cuda_step_guard, .ratios = cuda_ratios,
+	.check = cuda_step_check, .guard = cuda_step_guard,
+	    .ratios = cuda_ratios,
 	.flag_losses = cuda_flag_losses,
 };
 
 static const struct stream_ops cuda_stream = {
-	.side_stream = cuda_side_stream_new, .side_stream_free = cuda_side_stream_free,
+	.side_stream = cuda_side_stream_new, .side_stream_free =
+	    cuda_side_stream_free,
 	.native = cuda_device_stream, .narrow = cuda_narrow,
 	.widen = cuda_widen, .sum_rows = cuda_sum_rows,
 };

@@ -35,16 +35,20 @@ DEVICE_BODY(name, bf16, count, args) \
 DEVICE_BODY(name, f16, count, args) \
 extern "C" { \
 extern const void *const code_ ## name[GPU_TYPES]; \
-const void *const code_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
-	(const void *)run_ ## name ## _bf16, (const void *)run_ ## name ## _f16 }; \
+const void *const code_ ## name[GPU_TYPES] = { \
+	(const void *)run_ ## name ## _f32, \
+	(const void *)run_ ## name ## _bf16, \
+	(const void *)run_ ## name ## _f16 }; \
 }
 
 #define DEVICE_FLOATS(NAME, name, count, args) \
 DEVICE_BODY(name, f32, count, args) \
 extern "C" { \
 extern const void *const code_ ## name[GPU_TYPES]; \
-const void *const code_ ## name[GPU_TYPES] = { (const void *)run_ ## name ## _f32, \
-	(const void *)run_ ## name ## _f32, (const void *)run_ ## name ## _f32 }; \
+const void *const code_ ## name[GPU_TYPES] = { \
+	(const void *)run_ ## name ## _f32, \
+	(const void *)run_ ## name ## _f32, \
+	(const void *)run_ ## name ## _f32 }; \
 }
 
 #endif

@@ -136,8 +136,10 @@ struct driver_calls {
 	 * far.
 	 * follow: let later work of the stream wait for the event.
 	 */
-	void (*record)(struct driver *, struct gpu_event *, struct gpu_stream *);
-	void (*follow)(struct driver *, struct gpu_stream *, struct gpu_event *);
+	void (*record)(struct driver *, struct gpu_event *,
+	struct gpu_stream *);
+	void (*follow)(struct driver *, struct gpu_stream *,
+	    struct gpu_event *);
 	/*
 	 * Wait on the host, for the recorded work or for all work of the
 	 * stream.
@@ -159,9 +161,9 @@ struct driver_calls {
 	/*
 	 * conv_new selects an algorithm for the shape and accesses no device
 	 * memory.  It returns NULL without a message for a fused pattern that
-	 * has no engine or that the selection rejects (conv_select.h); the caller
-	 * then runs the operations unfused.  conv_workspace returns the bytes
-	 * of scratch memory that conv needs.
+	 * has no engine or that the selection rejects (conv_select.h); the
+	 * caller then runs the operations unfused.  conv_workspace returns the
+	 * bytes of scratch memory that conv needs.
 	 * conv_describe writes the algorithm and its workspace to ${text}.
 	 */
 	struct conv_plan *(*conv_new)(struct driver *,
@@ -198,8 +200,8 @@ struct driver_calls {
 	 * the stream is not executed but becomes a graph.  captured returns
 	 * NULL after a detail message if some of the work cannot be captured;
 	 * the stream stays usable.  record_inside: while a stream is captured,
-	 * add the record of an event that others may wait for; each launch of the
-	 * graph records it.
+	 * add the record of an event that others may wait for; each launch of
+	 * the graph records it.
 	 */
 	int (*capture)(struct driver *, struct gpu_stream *);
 	struct gpu_graph *(*captured)(struct driver *, struct gpu_stream *);
@@ -222,8 +224,8 @@ struct driver_calls {
 	 * driver has no cache, and choose and tune must not be called.
 	 */
 	char *(*choices)(struct driver *, enum choices_kind which);
-	int (*choose)(struct driver *, enum choices_kind which, const char *what,
-	    const char *text);
+	int (*choose)(struct driver *, enum choices_kind which,
+	    const char *what, const char *text);
 	void (*tune)(struct driver *, int how);
 };
 

@@ -36,7 +36,8 @@ fusion_cost_time_of(const struct conv_shape *s, const struct fusion_times *w,
  * Return the seconds of a plain convolution and then the sums, or 0 if unknown.
  */
 static double
-fusion_cost_unfused_sums(const struct conv_shape *s, const struct fusion_times *w)
+fusion_cost_unfused_sums(const struct conv_shape *s,
+    const struct fusion_times *w)
 {
 	double conv = fusion_cost_time_of(s, w, CONV_FORWARD, CONV_UNFUSED);
 	double sums = conv > 0 ? w->norm(w->at, s, PART_SUMS) : 0;
@@ -55,7 +56,8 @@ static int
 fusion_cost_norms(const struct conv_shape *s, const struct fusion_times *w,
     double *plain)
 {
-	double forward = fusion_cost_time_of(s, w, CONV_FORWARD, CONV_NORMED_SUMS);
+	double forward = fusion_cost_time_of(s, w, CONV_FORWARD,
+	    CONV_NORMED_SUMS);
 	double data = fusion_cost_time_of(s, w, CONV_DATA, CONV_NORM_BACK);
 	double weights = fusion_cost_time_of(s, w, CONV_WEIGHTS, CONV_NORMED);
 	double sums, apart, plain_data, plain_weights, apply, sums_back;
@@ -78,13 +80,15 @@ fusion_cost_norms(const struct conv_shape *s, const struct fusion_times *w,
 }
 
 int
-fusion_pays(const struct conv_shape *s, const struct fusion_times *w, double *plain)
+fusion_pays(const struct conv_shape *s, const struct fusion_times *w,
+    double *plain)
 {
 	if (s->fusion == CONV_NORMED_SUMS)
 		return fusion_cost_norms(s, w, plain);
 	if (s->fusion != CONV_SUMS)
 		return 1;
 	*plain = fusion_cost_unfused_sums(s, w);
-	return fusion_cost_fusing(fusion_cost_time_of(s, w, CONV_FORWARD, CONV_SUMS),
+	return fusion_cost_fusing(fusion_cost_time_of(s, w, CONV_FORWARD,
+	    CONV_SUMS),
 	    *plain);
 }

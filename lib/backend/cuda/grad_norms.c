@@ -20,7 +20,8 @@ cuda_squares_reserve(struct cuda *c, size_t parts, size_t pieces, size_t params)
 
 	if (bytes > c->squares_bytes) {
 		device_free(&c->device, c->squares_buffer);
-		if ((c->squares_buffer = device_alloc(&c->device, bytes)) == NULL)
+		if ((c->squares_buffer = device_alloc(&c->device, bytes)) ==
+		    NULL)
 			die(1, "the device has failed");
 		c->squares_bytes = bytes;
 	}
@@ -134,7 +135,8 @@ cuda_squares_square_params(struct cuda *c, const void *x,
 }
 
 void
-cuda_step_check(struct device *d, struct step_check *v, const struct step_check_args *j)
+cuda_step_check(struct device *d, struct step_check *v,
+    const struct step_check_args *j)
 {
 	struct cuda *c = (struct cuda *)d;
 	size_t params = j->of.params;
@@ -142,8 +144,9 @@ cuda_step_check(struct device *d, struct step_check *v, const struct step_check_
 	    j->of.parts);
 	struct cuda_squares_buffer r = cuda_squares_reserve(c, p.parts, p.n,
 	    params);
-	const struct step_checked a = { .of = r.of[0], .kind = cuda_table(c, j->kind,
-		params), .params = params, .outcomes = j->outcomes,
+	const struct step_checked a =
+		{ .of = r.of[0], .kind = cuda_table(c, j->kind, params),
+			.params = params, .outcomes = j->outcomes,
 		.scale = j->scale, .clip = j->clip, .outcome = j->outcome,
 		.max = j->max_loss, .lost = j->found_inf, .check = v };
 	struct launch k = CUDA_KERNEL(c, GPU_STEP_CHECK, 1, 1, a);
@@ -191,8 +194,8 @@ cuda_ratios(struct device *d, const struct ratios *q)
 }
 
 void
-cuda_flag_losses(struct device *d, float *lost, const struct outcome *o, size_t n,
-    double largest, int other)
+cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
+    size_t n, double largest, int other)
 {
 	struct cuda *c = (struct cuda *)d;
 	const struct flag_losses a = { o, n, largest, other, lost };

@@ -213,7 +213,8 @@ OF(softmax_back)(const struct softmax *a, struct block b)
 			S *to = (S *)a->to + j;
 			float v = OF(widen)(y[j]) * (OF(widen)(dy[j]) - s);
 
-			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v : v);
+			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v :
+			    v);
 		}
 	}
 }
@@ -274,7 +275,9 @@ OF(loss_x)(const struct loss *a, unsigned n, unsigned c)
 	return OF(widen)(((const S *)a->x)[(size_t)n * a->pitch + c]);
 }
 
-/* Return loss_q, times the slope if the loss is focal.  all = log sum exp(x). */
+/*
+ * Return loss_q, times the slope if the loss is focal.  all = log sum exp(x).
+ */
 INLINE double
 OF(loss_slope)(const struct loss *a, unsigned n, unsigned c, double all)
 {
@@ -505,7 +508,8 @@ OF(loss_back)(const struct loss *a, struct block b)
 			float v = w != 0 && there ? (float)(d / a->clips * w) :
 			    0;
 
-			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v : v);
+			*to = OF(narrow)(a->accumulate ? OF(widen)(*to) + v :
+			    v);
 		}
 	}
 }

@@ -217,8 +217,8 @@ cuda_avgpool_backward(struct task *t)
 	if (t->dx[0] == NULL)
 		return;
 	if (t->op->axes)
-		broadcast_run(cuda_of(t), &m, NULL, t->dy, cuda_avgpool_share(t),
-		    t->dx[0], t->accumulate[0]);
+		broadcast_run(cuda_of(t), &m, NULL, t->dy,
+		    cuda_avgpool_share(t), t->dx[0], t->accumulate[0]);
 	else
 		cuda_run_avgpool(t, t->dy, t->dx[0], 1);
 }

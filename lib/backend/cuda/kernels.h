@@ -42,9 +42,10 @@
 	KERNEL(NORM_SUMS_BACK_NEVER, norm_sums_back_never, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_X, norm_sums_back_x, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_MASK, norm_sums_back_mask, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MOVED_NEVER, norm_sums_back_moved_never, THREADS, \
+	KERNEL(NORM_SUMS_BACK_MOVED_NEVER, norm_sums_back_moved_never, \
+	    THREADS, norm_sums) \
+	KERNEL(NORM_SUMS_BACK_MOVED_X, norm_sums_back_moved_x, THREADS, \
 	    norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MOVED_X, norm_sums_back_moved_x, THREADS, norm_sums) \
 	KERNEL(NORM_SUMS_BACK_MOVED_MASK, norm_sums_back_moved_mask, THREADS, \
 	    norm_sums) \
 	KERNEL(NORM_FINISH, norm_finish, THREADS, norm_finish) \
@@ -53,7 +54,8 @@
 	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_ADD, norm_apply_add, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_FINISH, norm_apply_finish, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_ADD_FINISH, norm_apply_add_finish, THREADS, norm_apply) \
+	KERNEL(NORM_APPLY_ADD_FINISH, norm_apply_add_finish, THREADS, \
+	    norm_apply) \
 	KERNEL(NORM_APPLY_BACK_FINISH, norm_apply_back_finish, THREADS, \
 	    norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_NEVER, norm_apply_back_never, THREADS, \
@@ -61,12 +63,12 @@
 	KERNEL(NORM_APPLY_BACK_X, norm_apply_back_x, THREADS, norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_MASK, norm_apply_back_mask, THREADS, \
 	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MOVED_NEVER, norm_apply_back_moved_never, THREADS, \
-	    norm_apply_back) \
+	KERNEL(NORM_APPLY_BACK_MOVED_NEVER, norm_apply_back_moved_never, \
+	    THREADS, norm_apply_back) \
 	KERNEL(NORM_APPLY_BACK_MOVED_X, norm_apply_back_moved_x, THREADS, \
 	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MOVED_MASK, norm_apply_back_moved_mask, THREADS, \
-	    norm_apply_back)
+	KERNEL(NORM_APPLY_BACK_MOVED_MASK, norm_apply_back_moved_mask, \
+	    THREADS, norm_apply_back)
 
 #define IMAGE_KERNELS(KERNEL) \
 	KERNEL(SHIFT, shift, THREADS, shift) \

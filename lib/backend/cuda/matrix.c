@@ -115,8 +115,8 @@ cuda_linear_prepare(struct task *t)
 	};
 	int learns = !t->no_grad && t->training;
 
-	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->needs_input_grad[0],
-	    learns && t->needs_weight_grad });
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns &&
+	    t->needs_input_grad[0], learns && t->needs_weight_grad });
 }
 
 static size_t
@@ -192,15 +192,15 @@ cuda_bmm_prepare(struct task *t)
 		    .stride_a = sa, .stride_b = sb, .stride_c = sc },
 		[BACK_A] = ta ? (struct gemm_shape){ .m = i, .n = p, .k = q,
 		    .transpose_a = tb, .transpose_b = 1, .lda = lb, .ldb = lc,
-		    .ldc = la, .stride_a = sb, .stride_b = sc, .stride_c = sa } :
-		    (struct gemm_shape){ .m = p, .n = i, .k = q,
-		    .transpose_b = !tb, .lda = lc, .ldb = lb, .ldc = la,
+		    .ldc = la, .stride_a = sb, .stride_b = sc,
+		    .stride_c = sa } : (struct gemm_shape){ .m = p, .n = i,
+		    .k = q, .transpose_b = !tb, .lda = lc, .ldb = lb, .ldc = la,
 		    .stride_a = sc, .stride_b = sb, .stride_c = sa },
 		[BACK_B] = tb ? (struct gemm_shape){ .m = q, .n = i, .k = p,
 		    .transpose_a = 1, .transpose_b = ta, .lda = lc, .ldb = la,
-		    .ldc = lb, .stride_a = sc, .stride_b = sa, .stride_c = sb } :
-		    (struct gemm_shape){ .m = i, .n = q, .k = p,
-		    .transpose_a = !ta, .lda = la, .ldb = lc, .ldc = lb,
+		    .ldc = lb, .stride_a = sc, .stride_b = sa,
+		    .stride_c = sb } : (struct gemm_shape){ .m = i, .n = q,
+		    .k = p, .transpose_a = !ta, .lda = la, .ldb = lc, .ldc = lb,
 		    .stride_a = sa, .stride_b = sc, .stride_c = sb },
 	};
 	int learns = !t->no_grad && t->training;
@@ -210,8 +210,8 @@ cuda_bmm_prepare(struct task *t)
 		s[k].type_ab = s[k].type_c = type;
 		s[k].accumulate = k != FORWARD && t->accumulate[k - BACK_A];
 	}
-	return cuda_matrix_plan(t, s, (int[]){ 1, learns && t->needs_input_grad[0],
-	    learns && t->needs_input_grad[1] });
+	return cuda_matrix_plan(t, s, (int[]){ 1, learns &&
+	    t->needs_input_grad[0], learns && t->needs_input_grad[1] });
 }
 
 static size_t

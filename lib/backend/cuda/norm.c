@@ -75,8 +75,10 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	p.mean = saved;
 	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
-		p.mask = n->saves_mask ? (uint8_t *)(p.rstd + p.channels) : NULL;
-		p.factors = n->after != NULL ? (char *)(p.rstd + p.channels) : NULL;
+		p.mask = n->saves_mask ? (uint8_t *)(p.rstd + p.channels) :
+		    NULL;
+		p.factors = n->after != NULL ? (char *)(p.rstd + p.channels) :
+		    NULL;
 	}
 	p.part = scratch;
 	if (scratch != NULL) {
@@ -88,7 +90,8 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 		p.dy_moved = n->shift->dy;
 		p.moved = cuda_norm_moved_of(n->shift);
 	}
-	p.shut = n->relu == NULL ? SHUT_NEVER : n->saves_mask ? SHUT_MASK : SHUT_X;
+	p.shut = n->relu == NULL ? SHUT_NEVER : n->saves_mask ? SHUT_MASK :
+	    SHUT_X;
 	return p;
 }
 
@@ -184,7 +187,8 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 	struct norm_finish a = { .part = p->part, .parts = p->sums.parts,
 		.c = p->sums.c, .channels = (unsigned)bn->out.c,
 		.x = bn->x[0], .count = count, .all = peers_count(bn, count),
-		.eps = bn->op->eps, .packed = bn->peers != NULL ? p->packed : NULL,
+		.eps = bn->op->eps, .packed = bn->peers != NULL ? p->packed :
+		NULL,
 		.unpacks = hears, .mean = p->mean, .rstd = p->rstd,
 		.to_mean = bn->dw[2], .to_var = bn->dw[3],
 		.sums = p->n.before != NULL ? conv_sums(p->n.before) : NULL,
@@ -434,7 +438,8 @@ cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 	const struct task *bn = p->bn;
 	struct norm_apply_back a = { .rows = p->copy, .dy = p->dy,
 		.mean = p->mean, .rstd = p->rstd, .scale = bn->w[0],
-		.offset = bn->w[1], .k = cuda_norm_uses_batch(bn) && sums == NULL ?
+		.offset = bn->w[1], .k = cuda_norm_uses_batch(bn) &&
+		sums == NULL ?
 		p->k : NULL,
 		.mask = p->mask, .shut = p->shut, .dx = bn->dx[0],
 		.accumulate = bn->accumulate[0], .moved = p->moved,

@@ -39,7 +39,8 @@ int cuda_norm_uses_batch(const struct task *bn);
 size_t cuda_norm_saved(const struct norm *n);
 size_t cuda_norm_scratch(const struct norm *n);
 void cuda_norm_statistics(const struct norm *n, void *saved, void *scratch);
-struct conv_operands cuda_norm_operands(const struct norm *n, void *saved, int back);
+struct conv_operands cuda_norm_operands(const struct norm *n, void *saved,
+    int back);
 void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
     const float *sums, const void *dy);
 

@@ -106,7 +106,8 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 			OF(norm_factors)(&w, a->scale, a->offset, factor,
 			    offset);
 		}
-		for (unsigned m = w.first; m < w.last; m += NORM_ROWS * w.lanes) {
+		for (unsigned m = w.first; m < w.last;
+		    m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
 
 			UNROLL
@@ -484,8 +485,8 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
 				if (a->mask != NULL && there) {
 					UNROLL
 					for (int e = 0; e < LANES; e++)
-						bits |= (unsigned)!(f[e] <= 0) <<
-						    e;
+						bits |=
+						    (unsigned)!(f[e] <= 0) << e;
 					a->mask[at / LANES] = (uint8_t)bits;
 				}
 			}

@@ -71,7 +71,8 @@ packing_group(struct task *task, int n)
 		p = conv_packing(&task[i]);
 		if (first == NULL) {
 			first = p;
-			p->member = xcalloc((size_t)(n - i), sizeof(*p->member));
+			p->member = xcalloc((size_t)(n - i),
+			    sizeof(*p->member));
 		} else {
 			p->led = 1;
 			first->member[first->members++] = &task[i];
@@ -89,8 +90,8 @@ packing_renew(struct task *t)
 		return;
 	packing_add(&a, GPU_WEIGHTS_PACK, t, t->w[0], t->packed_weights);
 	for (int i = 0; i < p->members; i++)
-		packing_add(&a, GPU_WEIGHTS_PACK, p->member[i], p->member[i]->w[0],
-		    p->member[i]->packed_weights);
+		packing_add(&a, GPU_WEIGHTS_PACK, p->member[i],
+		    p->member[i]->w[0], p->member[i]->packed_weights);
 	packing_run(cuda_of(t), GPU_WEIGHTS_PACK, &a);
 }
 

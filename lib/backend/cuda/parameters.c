@@ -68,7 +68,8 @@ cuda_parameters_receive_numbers(struct cuda *c, enum gpu_type type,
 	for (size_t i = 0; i < n; i += PIECE) {
 		size_t now = n - i < PIECE ? n - i : PIECE;
 
-		cuda_receive(c, buffer, (const char *)from + i * cuda_size(type),
+		cuda_receive(c, buffer,
+		    (const char *)from + i * cuda_size(type),
 		    now * cuda_size(type));
 		cuda_parameters_widen(type, host + i, buffer, now);
 	}

@@ -215,8 +215,9 @@ OF(moments)(const struct directing *s, struct block b)
 			d = *g * scale;
 			*m = (float)(*m + (1 - a->beta1) * (d - *m));
 			*v = (float)(*v + (1 - a->beta2) * (d * d - *v));
-			*g = (float)(*m / a->bias_correction1 / (sqrt(*v / a->bias_correction2) +
-			    a->eps) + decay * ((const float *)a->w)[p->at + j]);
+			*g = (float)(*m / a->bias_correction1 /
+			    (sqrt(*v / a->bias_correction2) + a->eps) + decay *
+			    ((const float *)a->w)[p->at + j]);
 		}
 	}
 }
@@ -273,7 +274,8 @@ OF(squares_total)(const struct squares *a, struct block b)
 
 	EACH_THREAD(i) {
 		sum[i] = 0;
-		for (size_t k = a->first[b.x] + (size_t)i; k < a->first[b.x + 1];
+		for (size_t k = a->first[b.x] + (size_t)i;
+		    k < a->first[b.x + 1];
 		    k += THREADS)
 			sum[i] += a->piece[k];
 	}

@@ -174,7 +174,8 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 		.to = s->to, .share = s->share, .accumulate = s->accumulate,
 		.floats = s->floats };
 	unsigned parts = a.rows.parts, columns = s->all ? 1 : a.rows.c;
-	struct launch k = CUDA_KERNEL(c, GPU_SUMS, rows_blocks(&a.rows, m), 1, a);
+	struct launch k = CUDA_KERNEL(c, GPU_SUMS, rows_blocks(&a.rows, m), 1,
+	    a);
 
 	cuda_reads(&k, s->x, bytes);
 	cuda_reads(&k, s->y, bytes);
@@ -195,11 +196,12 @@ void
 broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate)
 {
-	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c * size;
+	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c *
+	    size;
 	struct broadcast a = { .rows = rows_copy(c, m), .from = from, .by = by,
 		.to = to, .share = (float)share, .accumulate = accumulate };
-	struct launch k = CUDA_KERNEL(c, GPU_BROADCAST, rows_blocks(&a.rows, m), 1,
-	    a);
+	struct launch k = CUDA_KERNEL(c, GPU_BROADCAST, rows_blocks(&a.rows, m),
+	    1, a);
 
 	cuda_reads(&k, from, bytes);
 	cuda_reads(&k, by, m->groups * m->c * size);

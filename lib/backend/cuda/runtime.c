@@ -123,7 +123,8 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 static void
 runtime_free_host(struct driver *d, void *p)
 {
-	runtime_check(runtime_make_current(d), "freeing memory", cudaFreeHost(p));
+	runtime_check(runtime_make_current(d), "freeing memory",
+	    cudaFreeHost(p));
 }
 
 /* ---- streams and events ---- */
@@ -146,14 +147,15 @@ runtime_stream_new(struct driver *d, int urgent)
 	if (e == cudaSuccess)
 		return s;
 	free(s);
-	return fail_null("%s (device %d): creating a stream: %s", r->name, r->ordinal,
-	    cudaGetErrorString(e));
+	return fail_null("%s (device %d): creating a stream: %s", r->name,
+	    r->ordinal, cudaGetErrorString(e));
 }
 
 static void
 runtime_stream_free(struct driver *d, struct gpu_stream *s)
 {
-	runtime_check(runtime_make_current(d), "freeing a stream", cudaStreamDestroy(s->at));
+	runtime_check(runtime_make_current(d), "freeing a stream",
+	    cudaStreamDestroy(s->at));
 	free(s);
 }
 
@@ -176,29 +178,30 @@ runtime_event_new(struct driver *d)
 	if (e == cudaSuccess)
 		return v;
 	free(v);
-	return fail_null("%s (device %d): creating an event: %s", r->name, r->ordinal,
-	    cudaGetErrorString(e));
+	return fail_null("%s (device %d): creating an event: %s", r->name,
+	    r->ordinal, cudaGetErrorString(e));
 }
 
 static void
 runtime_event_free(struct driver *d, struct gpu_event *v)
 {
-	runtime_check(runtime_make_current(d), "freeing an event", cudaEventDestroy(v->at));
+	runtime_check(runtime_make_current(d), "freeing an event",
+	    cudaEventDestroy(v->at));
 	free(v);
 }
 
 static void
 runtime_record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
 {
-	runtime_check(runtime_make_current(d), "recording an event", cudaEventRecord(v->at,
-	    s->at));
+	runtime_check(runtime_make_current(d), "recording an event",
+	    cudaEventRecord(v->at, s->at));
 }
 
 static void
 runtime_follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
 {
-	runtime_check(runtime_make_current(d), "following an event", cudaStreamWaitEvent(
-	    s->at, v->at, 0));
+	runtime_check(runtime_make_current(d), "following an event",
+	    cudaStreamWaitEvent(s->at, v->at, 0));
 }
 
 static int
@@ -223,16 +226,16 @@ static void
 runtime_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
     size_t bytes)
 {
-	runtime_check(runtime_make_current(d), "a copy", cudaMemcpyAsync(to, from, bytes,
-	    cudaMemcpyDefault, s->at));
+	runtime_check(runtime_make_current(d), "a copy", cudaMemcpyAsync(to,
+	    from, bytes, cudaMemcpyDefault, s->at));
 }
 
 static void
 runtime_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
     size_t bytes)
 {
-	runtime_check(runtime_make_current(d), "a fill", cudaMemsetAsync(to, byte, bytes,
-	    s->at));
+	runtime_check(runtime_make_current(d), "a fill", cudaMemsetAsync(to,
+	    byte, bytes, s->at));
 }
 
 static void
@@ -244,11 +247,12 @@ runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 	void *args[] = { (void *)l->args };
 
 	if (l->bytes != k->bytes)
-		die(1, "kernel %s: %zu bytes of arguments (wanted %zu)", k->name,
-		    l->bytes, k->bytes);
+		die(1, "kernel %s: %zu bytes of arguments (wanted %zu)",
+		    k->name, l->bytes, k->bytes);
 	if (grid.x > 0 && grid.y > 0)
-		runtime_check(runtime_make_current(d), k->name, cudaLaunchKernel(
-		    k->code[l->type], grid, block, args, 0, s->at));
+		runtime_check(runtime_make_current(d), k->name,
+		    cudaLaunchKernel(k->code[l->type], grid, block, args, 0,
+		    s->at));
 }
 
 /* ---- the algorithm cache of convolutions ---- */
@@ -263,14 +267,15 @@ static int
 runtime_choose(struct driver *d, enum choices_kind which, const char *what,
     const char *text)
 {
-	return conv_cache_read(runtime_of(d)->algorithms.choices, which, what, text);
+	return conv_cache_read(runtime_of(d)->algorithms.choices, which, what,
+	    text);
 }
 
 static void
 runtime_tune(struct driver *d, int how)
 {
 	runtime_of(d)->algorithms.how = runtime_of(d)->ordinal >= 0 ? how :
-	    how & ~TUNE_MEASURE;		/* without a device nothing can be
+	    how & ~TUNE_MEASURE;	/* without a device nothing can be
 					 * timed */
 }
 
@@ -327,13 +332,14 @@ runtime_count_devices(int *n)
 		return 0;
 	cudaDriverGetVersion(&version);
 	if (e == cudaErrorInsufficientDriver && version > 0)
-		return fail("--device cuda: the driver is for CUDA %d.%d (wanted "
-		    "%d.%d or newer)", version / 1000, version % 1000 / 10,
-		    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+		return fail("--device cuda: the driver is for CUDA %d.%d "
+		    "(wanted %d.%d or newer)", version / 1000,
+		    version % 1000 / 10, CUDART_VERSION / 1000,
+		    CUDART_VERSION % 1000 / 10);
 	if (e == cudaSuccess || e == cudaErrorNoDevice ||
 	    e == cudaErrorInsufficientDriver)
-		return fail("--device cuda: this host has no CUDA device, or no "
-		    "driver for it");
+		return fail("--device cuda: this host has no CUDA device, "
+		    "or no driver for it");
 	return fail("--device cuda: %s", cudaGetErrorString(e));
 }
 

@@ -76,9 +76,10 @@ struct runtime {
 	cudnnHandle_t handle;
 	int with_handle;		/* build plans with a handle */
 	struct cudnn_builder *about_maker;	/* owns the descriptor below */
-	cudnnBackendDescriptor_t device_props;	/* cuDNN's description of the device */
-	struct conv_algorithms algorithms;		/* selection of convolution
-					 * algorithms */
+	cudnnBackendDescriptor_t device_props;	/* cuDNN's description of the
+						 * device */
+	struct conv_algorithms algorithms;	/* selection of convolution
+						 * algorithms */
 	struct cublas blas;
 	cublasLtHandle_t blas_handle;
 	pthread_mutex_t lock;		/* protects the fields below */

@@ -17,8 +17,8 @@ runtime_capture(struct driver *d, struct gpu_stream *s)
 	    cudaStreamCaptureModeThreadLocal);
 
 	if (e != cudaSuccess) {
-		detail("%s (device %d): no CUDA graph captured: %s", r->name, r->ordinal,
-		    cudaGetErrorString(e));
+		detail("%s (device %d): no CUDA graph captured: %s", r->name,
+		    r->ordinal, cudaGetErrorString(e));
 		return -1;
 	}
 	pthread_mutex_lock(&r->lock);
@@ -56,8 +56,8 @@ runtime_captured(struct driver *d, struct gpu_stream *s)
 	if (r->capture_error[0] != '\0')
 		detail("%s: no CUDA graph captured", r->capture_error);
 	else
-		detail("%s (device %d): no CUDA graph captured: %s", r->name, r->ordinal,
-		    cudaGetErrorString(e));
+		detail("%s (device %d): no CUDA graph captured: %s", r->name,
+		    r->ordinal, cudaGetErrorString(e));
 	return NULL;
 }
 
@@ -72,7 +72,8 @@ runtime_record_inside(struct driver *d, struct gpu_event *v,
 void
 runtime_graph_run(struct driver *d, struct gpu_stream *s, struct gpu_graph *g)
 {
-	runtime_check(runtime_make_current(d), "a graph", cudaGraphLaunch(g->at, s->at));
+	runtime_check(runtime_make_current(d), "a graph", cudaGraphLaunch(g->at,
+	    s->at));
 }
 
 void

@@ -67,7 +67,8 @@ cuda_staging_take(struct cuda *c, struct staging *s)
 	int i = s->next;
 
 	s->next = (i + 1) % SLOTS;
-	if (s->used[i] && c->driver->call->wait_event(c->driver, s->sent[i]) != 0)
+	if (s->used[i] && c->driver->call->wait_event(c->driver,
+	    s->sent[i]) != 0)
 		cuda_wait(c);		/* report the error and exit */
 	s->used[i] = 0;
 	return i;

@@ -44,8 +44,9 @@ cuda_update_send_shards(struct cuda *c, struct cuda_update_range *a,
     const struct owned_shard *p, size_t shards)
 {
 	size_t rows = shards * sizeof(*p);
-	struct owned_shard *draft = cuda_table_buffer(c, a->bytes = rows + (shards + 1) *
-	    sizeof(size_t));
+	struct owned_shard *draft =
+	    cuda_table_buffer(c,
+	    a->bytes = rows + (shards + 1) * sizeof(size_t));
 	size_t *first = (size_t *)(draft + shards);
 
 	for (size_t i = 0; i < shards; i++) {

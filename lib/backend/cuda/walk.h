@@ -196,7 +196,8 @@ window_taps(const struct pool_window *w, int axis, int o, int *first, int *last)
  * [first, last).  Output o has the inputs o s - p to o s - p + k - 1.
  */
 INLINE void
-window_holds(const struct pool_window *w, int axis, int x, int *first, int *last)
+window_holds(const struct pool_window *w, int axis, int x, int *first,
+    int *last)
 {
 	int far = x + w->p[axis], s = w->s[axis], k = w->k[axis];
 
@@ -206,7 +207,8 @@ window_holds(const struct pool_window *w, int axis, int x, int *first, int *last
 
 /* Do the same along all three axes. */
 INLINE void
-window_of_output(const struct pool_window *w, const int *at, int *first, int *last)
+window_of_output(const struct pool_window *w, const int *at, int *first,
+    int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
@@ -214,7 +216,8 @@ window_of_output(const struct pool_window *w, const int *at, int *first, int *la
 }
 
 INLINE void
-window_of_input(const struct pool_window *w, const int *at, int *first, int *last)
+window_of_input(const struct pool_window *w, const int *at, int *first,
+    int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
@@ -241,8 +244,8 @@ window_tap(const struct pool_window *w, const int *at, int t, int h, int v)
 
 /* Return the index of the input under tap (t, h, v) of the output at ${s}. */
 INLINE size_t
-window_number(const struct pool_window *w, const struct spot *s, unsigned c, int t,
-    int h, int v)
+window_number(const struct pool_window *w, const struct spot *s, unsigned c,
+    int t, int h, int v)
 {
 	return number_at(s->clip, w->in, c, s->at[0] * w->s[0] - w->p[0] + t,
 	    s->at[1] * w->s[1] - w->p[1] + h, s->at[2] * w->s[2] - w->p[2] + v,

@@ -100,8 +100,8 @@ ref_conv_work(struct task *k)
  * often.
  */
 static void
-ref_conv_add(double *restrict sum, int n, const double *restrict w, size_t stride,
-    const REAL *restrict x, int rows)
+ref_conv_add(double *restrict sum, int n, const double *restrict w,
+    size_t stride, const REAL *restrict x, int rows)
 {
 	int r = 0;
 
@@ -203,7 +203,8 @@ ref_conv_parameters(struct task *k, const double *turned)
 		for (int i = 0; i < ci; i++)
 			for (int tap = 0; tap < taps; tap++)
 				dw[((size_t)o * ci + i) * taps + tap] = (REAL)
-				    turned[((size_t)tap * ci + i) * k->out.c + o];
+				    turned[((size_t)tap * ci + i) * k->out.c +
+				    o];
 	if (!k->op->bias)
 		return;
 	for (int o = 0; o < k->out.c; o++) {

@@ -116,8 +116,9 @@ ref_device_moments(struct device *device, const struct moments *k)
 
 		m[i] = (REAL)(m[i] + (1 - k->beta1) * (d - m[i]));
 		v[i] = (REAL)(v[i] + (1 - k->beta2) * (d * d - v[i]));
-		g[i] = (REAL)(m[i] / k->bias_correction1 / (sqrt(v[i] / k->bias_correction2) +
-		    k->eps) + k->decay * w[i]);
+		g[i] = (REAL)(m[i] / k->bias_correction1 /
+		    (sqrt(v[i] / k->bias_correction2) + k->eps) + k->decay *
+		    w[i]);
 	}
 }
 
@@ -129,7 +130,8 @@ ref_device_clamp(struct device *d, const struct clamp *c)
 
 	(void)d;
 	for (size_t i = 0; i < c->n; i++)
-		v[i] = (REAL)(v[i] > largest ? largest : v[i] < -largest ? -largest : v[i]);
+		v[i] = (REAL)(v[i] > largest ? largest : v[i] < -largest ?
+		    -largest : v[i]);
 }
 
 static void

@@ -21,9 +21,9 @@ ref_shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
 		for (int t = 0; t < d->t; t++)
 			for (size_t p = 0; p < plane; p++) {
 				REAL *to = y + ref_at(d, n, t, 0, 0) + p * d->c;
-				const REAL *from = t + by < 0 || t + by >= d->t ?
-				    NULL : x + ref_at(d, n, t + by, 0, 0) + p *
-				    d->c;
+				const REAL *from = t + by < 0 ||
+				    t + by >= d->t ? NULL : x + ref_at(d, n,
+				    t + by, 0, 0) + p * d->c;
 
 				for (int c = first; c < last && from; c++)
 					to[c] += from[c];

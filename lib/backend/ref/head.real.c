@@ -58,7 +58,8 @@ ref_linear_forward(struct task *k)
 			double s = b[o];
 
 			for (int i = 0; i < I; i++)
-				s += (double)w[(size_t)o * I + i] * x[r * I + i];
+				s +=
+				    (double)w[(size_t)o * I + i] * x[r * I + i];
 			y[r * O + o] = (REAL)s;
 		}
 }
@@ -94,7 +95,9 @@ ref_linear_backward(struct task *k)
 			double s = 0;
 
 			for (int o = 0; o < O; o++)
-				s += (double)w[(size_t)o * I + i] * dy[r * O + o];
+				s +=
+				    (double)w[(size_t)o * I + i] *
+				    dy[r * O + o];
 			dx[r * I + i] += (REAL)s;
 		}
 }

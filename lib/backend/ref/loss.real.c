@@ -28,8 +28,8 @@ ref_loss_scratch(const struct task *k)
 }
 
 /*
- * Write the scores and the smoothed and weighted labels of clip ${n} to ${x} and
- * ${q}.  Return its weight.
+ * Write the scores and the smoothed and weighted labels of clip ${n} to ${x}
+ * and ${q}.  Return its weight.
  */
 static double
 ref_loss_clip(struct task *k, int n, double *x, double *q)

@@ -40,7 +40,8 @@ ref_bn_moments(struct task *k, size_t n, double *mean, double *m2)
 			s += x[r * C + c];
 		mean[c] = s / (double)n;
 		for (size_t r = 0; r < n; r++)
-			v += (x[r * C + c] - mean[c]) * (x[r * C + c] - mean[c]);
+			v += (x[r * C + c] - mean[c]) * (x[r * C + c] -
+			    mean[c]);
 		m2[c] = v;
 	}
 }
@@ -110,7 +111,8 @@ ref_bn_forward(struct task *k)
 		ref_bn_running(k, mean, rstd);
 	for (size_t r = 0; r < n; r++)
 		for (int c = 0; c < C; c++)
-			y[r * C + c] = (REAL)((x[r * C + c] - mean[c]) * rstd[c] *
+			y[r * C + c] =
+			    (REAL)((x[r * C + c] - mean[c]) * rstd[c] *
 			    scale[c] + offset[c]);
 }
 

@@ -102,8 +102,8 @@ ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
 					visit(k, ref_at(d, n, t, h, w),
 					    ref_at(in, n, from[0], from[1],
 					    from[2]),
-					    1.0 / (k->op->exclude_pad ? inside : ks[0] *
-					    ks[1] * ks[2]));
+					    1.0 / (k->op->exclude_pad ? inside :
+					    ks[0] * ks[1] * ks[2]));
 			}
 	}
 }

@@ -408,11 +408,12 @@ mpi_receive_status(struct comm *c, int *rank, void *data, size_t bytes)
 	    MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-#define MPI_TRANSPORT .name = "mpi", .split = mpi_split, .free = mpi_release, .start = mpi_start, \
-	.test = mpi_test, .release = mpi_forget, .allreduce = mpi_allreduce, \
-	.abort = mpi_end_all
+#define MPI_TRANSPORT .name = "mpi", .split = mpi_split, .free = mpi_release, \
+	.start = mpi_start, .test = mpi_test, .release = mpi_forget, \
+	.allreduce = mpi_allreduce, .abort = mpi_end_all
 
 static const struct transport mpi_serialized = { MPI_TRANSPORT };
 static const struct transport mpi_threaded = {
-	MPI_TRANSPORT, .send_status = mpi_send_status, .receive_status = mpi_receive_status
+	MPI_TRANSPORT, .send_status = mpi_send_status, .receive_status =
+	    mpi_receive_status
 };

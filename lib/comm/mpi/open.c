@@ -74,9 +74,9 @@ comm_open(int *argc, char ***argv, double seconds)
 	}
 	if (c == NULL || (c->size == 1 && wanted != 1)) {
 		watch_close(w);
-		return c == NULL ? NULL : fail_null("started as one of %d ranks, "
-		    "but %s sees one: start it with the mpirun of the same MPI",
-		    wanted, comm_library());
+		return c == NULL ? NULL : fail_null("started as one of %d "
+		    "ranks, but %s sees one: start it with the mpirun of the "
+		    "same MPI", wanted, comm_library());
 	}
 	watch_connect(w, c);
 	c->watch = w;

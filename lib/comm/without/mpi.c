@@ -13,8 +13,8 @@ comm_open(int *argc, char ***argv, double seconds)
 	launch_rank(&wanted);
 	(void)argc, (void)argv;
 	if (wanted > 1)
-		return fail_null("started as one of %d ranks, but this build has "
-		    "no MPI; make MPI=yes", wanted);
+		return fail_null("started as one of %d ranks, but this build "
+		    "has no MPI; make MPI=yes", wanted);
 	c = comm_self();
 	comm_watch(c, seconds);
 	return c;

@@ -118,8 +118,8 @@ void
 page_image(struct page *p, double x, double y, const struct image *m)
 {
 	cairo_t *c = page_cairo(p);
-	cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, m->w,
-	    m->h);
+	cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
+	    m->w, m->h);
 	unsigned char *data = cairo_image_surface_get_data(s);
 	size_t stride = (size_t)cairo_image_surface_get_stride(s);
 	const uint8_t *v = m->data;
@@ -133,7 +133,8 @@ page_image(struct page *p, double x, double y, const struct image *m)
 			     */
 			    v[1] << 8 | v[2] : v[0] * 0x10101);
 
-			memcpy(data + (size_t)i * stride + (size_t)k * 4, &to, 4);
+			memcpy(data + (size_t)i * stride + (size_t)k * 4, &to,
+			    4);
 		}
 	cairo_surface_mark_dirty(s);
 	cairo_save(c);

@@ -207,7 +207,8 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 		double y = curves_place(a, a->sx.min, tick[i].value).y;
 
 		page_fill(page, a->x, curves_align(y), a->w, .5, color_faint);
-		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT, color_grey);
+		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT,
+		    color_grey);
 	}
 	for (int i = 0; i < plot->rules; i++)
 		if (plot_shown(&a->sx, plot->rule[i]))
@@ -244,11 +245,12 @@ plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 		double x = curves_place(a, tick[i].value, a->sy.min).x;
 
 		page_fill(page, curves_align(x), y, 1, 4, color_rule);
-		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE, color_grey);
+		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE,
+		    color_grey);
 	}
 	if (p->x.label != NULL)
-		page_word(page, a->x + a->w / 2, y + 29, p->x.label, TEXT_MIDDLE,
-		    color_black);
+		page_word(page, a->x + a->w / 2, y + 29, p->x.label,
+		    TEXT_MIDDLE, color_black);
 }
 
 /*
@@ -277,10 +279,11 @@ static void
 plot_draw_one(struct page *page, const struct plot *p, int legend,
     const struct area *buffer)
 {
-	double strips = curves_strips_height(p), min = INFINITY, max = -INFINITY;
+	double strips = curves_strips_height(p), min = INFINITY,
+	    max = -INFINITY;
 	/* 34 or 18 units are the height of the x axis. */
-	double each = floor((buffer->h - (p->x.label != NULL ? 34 : 18) - strips) /
-	    fmax(p->panels, 1));
+	double each = floor((buffer->h - (p->x.label != NULL ? 34 : 18) -
+	    strips) / fmax(p->panels, 1));
 	struct area a = { .h = each - PAGE_LINE - 14 };
 
 	a.x = buffer->x + plot_left_width(page, p, a.h) + 6;
@@ -296,7 +299,8 @@ plot_draw_one(struct page *page, const struct plot *p, int legend,
 		a.y = buffer->y + p->panels * each - 8;
 		curves_strips(page, p, &a);
 		a.h = strips;
-		page_fill(page, a.x, curves_align(a.y + a.h), a.w, 1, color_rule);
+		page_fill(page, a.x, curves_align(a.y + a.h), a.w, 1,
+		    color_rule);
 	}
 	if (p->panels > 0)
 		plot_draw_x_axis(page, p, &a, a.y + a.h);

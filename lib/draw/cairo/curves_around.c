@@ -24,8 +24,8 @@ curves_legend(struct page *page, const struct plot *p, double y)
 
 		if (s->name == NULL)
 			continue;
-		w = CURVES_SAMPLE + 6 + page_text_width(page, s->name, TEXT_SIZE,
-		    0);
+		w = CURVES_SAMPLE + 6 + page_text_width(page, s->name,
+		    TEXT_SIZE, 0);
 		/* Begin a new line if the name does not fit. */
 		if (h == 0 || x + w > right) {
 			x = PAGE_MARGIN;
@@ -63,8 +63,8 @@ plot_draw_band(struct page *page, const struct area *a,
 	/* Leave half a unit of background between bands. */
 	page_fill(page, curves_align(from), y, fmax(curves_align(to) -
 	    curves_align(from) - .5, .5), STRIP, color);
-	if (b->text != NULL && page_text_width(page, b->text, TEXT_SIZE, 0) + 6 <
-	    to - from)
+	if (b->text != NULL && page_text_width(page, b->text, TEXT_SIZE,
+	    0) + 6 < to - from)
 		page_word(page, (from + to) / 2, y + STRIP / 2., b->text,
 		    TEXT_MIDDLE, color_black);
 }

@@ -39,7 +39,8 @@ plot_matrix_value(const struct matrix_layout *l, int row, int column)
  * one as 100.
  */
 static void
-plot_matrix_value_text(const struct matrix_layout *l, int row, int column, char to[24])
+plot_matrix_value_text(const struct matrix_layout *l, int row, int column,
+    char to[24])
 {
 	double v = plot_matrix_value(l, row, column);
 
@@ -93,7 +94,8 @@ plot_matrix_number_size(struct page *p, const struct matrix_layout *l)
 		for (int k = 0; k < l->m->n; k++)
 			if (plot_matrix_value(l, r, k) > 0) {
 				plot_matrix_value_text(l, r, k, text);
-				largest = fmax(largest, page_text_width(p, text, size,
+				largest =
+				    fmax(largest, page_text_width(p, text, size,
 				    r == k));
 			}
 	if (largest > l->side - 3)
@@ -288,8 +290,8 @@ plot_matrix(const struct plot_matrix *m, const char *path)
 	double w;
 
 	if (m->n < 1 || m->n > PLOT_CLASSES)
-		return fail("%s: a matrix of %d classes (pictures have room for "
-		    "1 to %d)", text_quote(path), m->n, PLOT_CLASSES);
+		return fail("%s: a matrix of %d classes (pictures have room "
+		    "for 1 to %d)", text_quote(path), m->n, PLOT_CLASSES);
 	p = page_new();
 	plot_matrix_arrange(p, m, &l);
 	w = fmax(l.right + PAGE_MARGIN, page_head_width(p, m->title, m->note));
@@ -306,7 +308,8 @@ plot_matrix(const struct plot_matrix *m, const char *path)
 		page_text(p, l.x + l.w / 2, l.y + l.w + 8 + l.below + 14,
 		    m->column_label, &bold);
 		bold.turn = 90;
-		page_text(p, PAGE_MARGIN + 5, l.y + l.w / 2, m->row_label, &bold);
+		page_text(p, PAGE_MARGIN + 5, l.y + l.w / 2, m->row_label,
+		    &bold);
 	}
 	free(l.sum);
 	return page_done(p);

@@ -55,7 +55,8 @@ matrix_list(struct page *p, const struct matrix_layout *l)
 		page_word(p, right, y, text, TEXT_RIGHT, color_grey);
 		capacity = right - l->key - 20 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		matrix_pairs_fitted(p, l->key + 20, y, capacity, m->name[q.row]);
+		matrix_pairs_fitted(p, l->key + 20, y, capacity,
+		    m->name[q.row]);
 		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
 		    fmax(l->sum[q.row], 1));
 		page_word(p, right, y + 14, text, TEXT_RIGHT, color_grey);
@@ -149,8 +150,8 @@ matrix_leaders(struct page *p, const struct matrix_layout *l)
 				to = (struct point){ l->x + true,
 					l->y + l->w + 1 };
 			}
-			page_path(p, (struct point[]){ from, mid, to }, 3, .5, 0,
-			    color_rule);
+			page_path(p, (struct point[]){ from, mid, to }, 3, .5,
+			    0, color_rule);
 			page_text(p, from.x - (columns ? 0 : 3), from.y +
 			    (columns ? 3 : 0), fit, &s);
 			free(fit);

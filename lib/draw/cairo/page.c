@@ -16,11 +16,13 @@
 #include "draw/plot.h"
 #include "media/png.h"
 
-const struct color color_black = { .13, .13, .13 }, color_grey = { .40, .40, .40 },
+const struct color color_black = { .13, .13, .13 }, color_grey = { .40, .40,
+	.40 },
     color_rule = { .62, .62, .62 }, color_faint = { .89, .89, .89 },
     color_paper = { 1, 1, 1 };
 /* From the palette of Okabe and Ito: bluish green, darkened, and vermilion. */
-const struct color color_right = { 0, .51, .37 }, color_wrong = { .835, .369, 0 };
+const struct color color_right = { 0, .51, .37 }, color_wrong = { .835, .369,
+	0 };
 
 enum page_kind { PNG, SVG, PDF };
 
@@ -181,7 +183,8 @@ page_take_pixels(struct page *p)
 		for (int x = 0; x < w; x++) {
 			uint32_t v;
 
-			memcpy(&v, from + (size_t)y * stride + (size_t)x * 4, 4);
+			memcpy(&v, from + (size_t)y * stride + (size_t)x * 4,
+			    4);
 			*to++ = (uint8_t)(v >> 16);
 			*to++ = (uint8_t)(v >> 8);
 			*to++ = (uint8_t)v;
@@ -384,7 +387,8 @@ page_head(struct page *p, double w, const char *title, const char *note)
 	char *fit;
 
 	if (title != NULL) {
-		fit = page_text_fit(p, title, TITLE_SIZE, 1, w - 2 * PAGE_MARGIN);
+		fit = page_text_fit(p, title, TITLE_SIZE, 1,
+		    w - 2 * PAGE_MARGIN);
 		page_text(p, PAGE_MARGIN, y + 8, fit, &s);
 		free(fit);
 		y += 24;

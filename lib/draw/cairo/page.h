@@ -25,7 +25,8 @@ struct page;
 struct color { double r, g, b; };
 struct point { double x, y; };
 
-extern const struct color color_black, color_grey, color_rule, color_faint, color_paper;
+extern const struct color color_black, color_grey, color_rule, color_faint,
+    color_paper;
 extern const struct color color_right, color_wrong;
 
 /*
@@ -104,11 +105,12 @@ void page_path(struct page *p, const struct point *at, int n, double width,
  * page_area(p, at, n, color, part):
  * Fill a polygon with opacity ${part}, 0 to 1.
  */
-void page_area(struct page *p, const struct point *at, int n, struct color color,
-    double part);
+void page_area(struct page *p, const struct point *at, int n,
+    struct color color, double part);
 
 /* page_dot(p, at, radius, color): Fill a circle. */
-void page_dot(struct page *p, struct point at, double radius, struct color color);
+void page_dot(struct page *p, struct point at, double radius,
+    struct color color);
 
 /*
  * page_image(p, x, y, m):

@@ -9,8 +9,8 @@
 int
 plot_ready(const char *path)
 {
-	return fail("%s: this build has no cairo, which draws pictures: install "
-	    "libcairo2-dev and build again with make CAIRO=yes",
+	return fail("%s: this build has no cairo, which draws pictures: "
+	    "install libcairo2-dev and build again with make CAIRO=yes",
 	    text_quote(path));
 }
 

@@ -2,7 +2,8 @@
  * AVI: RIFF chunks.  The list "movi" contains the frames of a stream as chunks,
  * and an index after it lists them again.  A frame in the index that "movi"
  * lacks is lost.  A writer to a pipe leaves sizes of 0xffffffff and writes no
- * index.  The index of OpenDML 1.02, "indx" in the header of a stream, is enough
+ * index.  The index of OpenDML 1.02, "indx" in the header of a stream, is
+ * enough
  * alone: it has the places of indexes "ix00" in the lists "movi".  An empty
  * chunk repeats the frame before it.
  */
@@ -41,7 +42,8 @@ avi_is_digit(int c)
 static int
 avi_stream_of(uint32_t tag)
 {
-	int a = tag >> 24, b = tag >> 16 & 255, c = tag >> 8 & 255, d = tag & 255;
+	int a = tag >> 24, b = tag >> 16 & 255, c = tag >> 8 & 255,
+	    d = tag & 255;
 
 	if (a == 'i' && b == 'x')
 		a = c, b = d, c = d = 'x';
@@ -115,8 +117,8 @@ avi_read_header(struct reader *r, int64_t at, int64_t end, struct avi *a)
 
 /*
  * OpenDML 1.02, 3: compare the indexes whose offsets are at a->places, 16 bytes
- * each, with the frames found.  An index without a second level lists the frames
- * itself.
+ * each, with the frames found.  An index without a second level lists the
+ * frames itself.
  */
 static enum container_state
 avi_check_places(struct reader *r, const struct avi *a)

@@ -80,7 +80,8 @@ dv_check(struct reader *r)
 
 		if (!dv_is_block(l, k, (uint32_t)reader_big(r, at, 3)))
 			return reader_broken(r, at, "not the DIF block %d of "
-			    "sequence %d", k % BLOCKS, k / BLOCKS % l.sequences);
+			    "sequence %d", k % BLOCKS,
+			    k / BLOCKS % l.sequences);
 	}
 	return r->size % frame != 0 ? reader_cut(r, r->size -
 	    r->size % frame) : CONTAINER_WHOLE;

@@ -393,7 +393,8 @@ mov_count_shown(struct reader *r, const struct mov_times *t)
  * Report those that are smaller because samples of at most a tick, which their
  * writer did not time, lack half of their share.
  * Some writers give the duration in ticks of the movie.  If the sum is the
- * duration in the header of the track, or else of the movie, the index is right.
+ * duration in the header of the track, or else of the movie, the index is
+ * right.
  */
 static enum container_state
 mov_compare_times(struct reader *r, const struct mov_times *t)

@@ -110,8 +110,8 @@ mpegts_check(struct reader *r)
 			return reader_broken(r, at, "the header of a frame is "
 			    "missing");
 		if (head & 0x800000)
-			return reader_broken(r, at, "a packet that was received "
-			    "with errors");
+			return reader_broken(r, at, "a packet that was "
+			    "received with errors");
 		/* A packet may be repeated once, with the same head. */
 		r->report->appended += header;
 		if (has_data && last >= 0 && !jumps && header == 0 &&

@@ -38,7 +38,8 @@ mxf_check(struct reader *r)
 		 */
 		if (reader_big(r, at + 4, 4) == 0x02050101 &&
 		    reader_big(r, at + 8, 5) == 0x0d01020101 &&
-		    reader_byte(r, at + 13) >= 2 && reader_byte(r, at + 13) <= 4)
+		    reader_byte(r, at + 13) >= 2 &&
+		    reader_byte(r, at + 13) <= 4)
 			footer = reader_big(r, data + 24, 8);
 		at = data + (int64_t)n;
 	}

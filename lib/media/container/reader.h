@@ -67,8 +67,8 @@ uint32_t reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc);
  */
 typedef enum container_state container_checker(struct reader *r);
 
-container_checker asf_check, avi_check, dhav_check, dv_check, flv_check, gif_check,
-    ivf_check, matroska_check, mjpeg_check, mov_check, mpegts_check, mpegps_check,
-    mpegvideo_check, mxf_check, nal_check, ogg_check, y4m_check;
+container_checker asf_check, avi_check, dhav_check, dv_check, flv_check,
+    gif_check, ivf_check, matroska_check, mjpeg_check, mov_check, mpegts_check,
+    mpegps_check, mpegvideo_check, mxf_check, nal_check, ogg_check, y4m_check;
 
 #endif

@@ -16,8 +16,8 @@
  *   stream.  Our stream must reach it, unless the container's structure is
  *   complete or the file declares a shorter duration for our stream, as
  *   matroska tags do.  It may differ by the length of the last frame, which
- *   many containers do not store.  With sound it may differ by a second, because
- *   codecs pad.
+ *   many containers do not store.  With sound it may differ by a second,
+ *   because codecs pad.
  * - avi with a count of at least 0x40000000, and ivf with one of 0xffffffff,
  *   were written to a pipe.  Their writer could not fill in the count.
  * - media/container checks the structure of a container.
@@ -110,7 +110,8 @@ claim_read(struct ff_claim *c, const AVFormatContext *f, const AVStream *st)
 		c->own = 1;
 	} else if (claim_is_format(f, "ivf") && st->duration == UINT32_MAX) {
 		c->seconds = 0;
-	} else if (f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
+	} else if (f->duration_estimation_method !=
+	    AVFMT_DURATION_FROM_STREAM) {
 		c->seconds = 0;
 	} else if (own > 0) {
 		c->seconds = own;
@@ -192,7 +193,8 @@ claim_is_recovery(const AVStream *st, const AVPacket *p)
 
 	if (c->codec_id != AV_CODEC_ID_H264)
 		return 0;
-	for (int64_t i = 0, n; i + bytes < p->size; i += sized ? bytes + n : 1) {
+	for (int64_t i = 0, n; i + bytes < p->size; i += sized ? bytes + n :
+	    1) {
 		const uint8_t *b = p->data + i;
 
 		n = 0;

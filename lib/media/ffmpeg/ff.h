@@ -404,7 +404,7 @@ struct video {
 	int64_t heard;			/* log.errors that are already
 					 * counted */
 	int draining;			/* 1 once all packets were sent */
-	int damage_counted;			/* 1 if this packet is already counted
+	int damage_counted;		/* 1 if this packet is already counted
 					 * as damage */
 	int flagged;			/* 1 if FFmpeg flags this packet as
 					 * corrupt */

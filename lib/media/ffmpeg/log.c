@@ -80,8 +80,9 @@ ff_log_callback(void *context, int level, const char *fmt, va_list ap)
 	struct ff_log *l = listener;
 	char text[sizeof(l->first)];
 
-	if (l == NULL || level > AV_LOG_ERROR || ff_log_is_harmless(context, fmt) ||
-	    (l->open_group && text_starts(fmt, "mmco: unref short failure")))
+	if (l == NULL || level > AV_LOG_ERROR || ff_log_is_harmless(context,
+	    fmt) || (l->open_group && text_starts(fmt, "mmco: unref short "
+	    "failure")))
 		return;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	text[strcspn(text, "\n")] = '\0';

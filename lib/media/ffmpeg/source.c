@@ -182,8 +182,8 @@ video_source_jpegs(struct ff_source *s, const char *path)
 
 	if (n == 0)
 		return fail_null("%s: not a video file: JPEG pictures after "
-		    "other bytes (wanted FF D8 at byte 0): its beginning may be "
-		    "cut off", text_quote(path));
+		    "other bytes (wanted FF D8 at byte 0): its beginning "
+		    "may be cut off", text_quote(path));
 	if (n == 1)
 		return fail_null("%s: not a video file but a JPEG picture (raw "
 		    "MJPEG has at least two of one size); vt-pack --foreign "

@@ -94,7 +94,10 @@ video_read_packet(struct video *v, AVPacket *p)
 			claim_packet(&v->claim, st, p);
 			video_dv_packet(v, p);
 		}
-		/* video_next_packet reports an incomplete packet in more detail. */
+		/*
+		 * video_next_packet reports an incomplete packet in more
+		 * detail.
+		 */
 		if (video_has_new_errors(v) &&
 		    !(p->flags & AV_PKT_FLAG_CORRUPT))
 			video_mark_damaged(v, "error in the container");
@@ -260,7 +263,8 @@ video_decode_later(struct video *v)
 static void
 video_check_container(struct video *v)
 {
-	/* Read what the demuxer has skipped; if that fails, container_check reads
+	/* Read what the demuxer has skipped; if that fails,
+	    container_check reads
 	 * the file itself. */
 	source_hash_to(&v->source, v->source.size);
 	container_check(v->source.fd, v->source.size, source_bytes(&v->source),

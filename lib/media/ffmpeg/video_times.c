@@ -10,7 +10,8 @@
 void
 video_mark_shown(struct video *v, int64_t time, int64_t until)
 {
-	v->shown = array_reserve(v->shown, v->nshown, &v->cap, sizeof(*v->shown));
+	v->shown = array_reserve(v->shown, v->nshown, &v->cap,
+	    sizeof(*v->shown));
 	v->shown[v->nshown++] = (struct video_frame){ time, until };
 }
 
@@ -47,7 +48,8 @@ video_stamp(const struct video *v, const AVFrame *f, int64_t *t)
 	if (!claim_is_time(f->best_effort_timestamp, v->stream))
 		return -1;
 	return !__builtin_sub_overflow(f->best_effort_timestamp, v->origin,
-	    t) && f->best_effort_timestamp >= -FF_FAR && *t >= -FF_FAR && *t <= FF_FAR;
+	    t) && f->best_effort_timestamp >= -FF_FAR && *t >= -FF_FAR &&
+	    *t <= FF_FAR;
 }
 
 /*
@@ -80,7 +82,8 @@ video_set_time(struct video *v, const AVFrame *f)
 
 	if (stamped == 0)
 		t = last;
-	v->account.times_mended += stamped == 0 || (stamped < 0 && v->until > 0);
+	v->account.times_mended += stamped == 0 ||
+	    (stamped < 0 && v->until > 0);
 	if (v->until == 0) {			/* the first frame */
 		v->time = t = 0;
 		if (known && next < 0) {	/* wild */

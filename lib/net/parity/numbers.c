@@ -58,8 +58,8 @@ parity_largest(const double *v, size_t n)
 }
 
 void
-parity_compare(struct parity_job *j, double *worst, double *got, const double *want,
-    size_t n)
+parity_compare(struct parity_job *j, double *worst, double *got,
+    const double *want, size_t n)
 {
 	double largest = 0, d2 = 0, w2 = 0, scale, off;
 

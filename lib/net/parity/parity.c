@@ -29,10 +29,11 @@ parity_find_edges(struct parity_job *j, int of)
 			while (e < g->edges && g->edge[e].from != from)
 				e++;
 			if (e == g->edges) {
-				g->edge = array_reserve(g->edge, (size_t)e, &cap,
-				    sizeof(*g->edge));
-				g->edge[g->edges++] = (struct parity_edge){ from, 1,
-					NULL, NULL, NULL };
+				g->edge = array_reserve(g->edge, (size_t)e,
+				    &cap, sizeof(*g->edge));
+				g->edge[g->edges++] =
+					(struct parity_edge){ from, 1, NULL,
+					NULL, NULL };
 			}
 			/*
 			 * The group adds only if none of its ops overwrites the
@@ -55,7 +56,8 @@ parity_find_groups(struct parity_job *j)
 		if (p->task[i].fused_into != i)
 			continue;
 		g->first = plan_next(p, i, -1);
-		while (p->task[like].fused_into != like || !plan_alike(p, like, i))
+		while (p->task[like].fused_into != like || !plan_alike(p, like,
+		    i))
 			like++;
 		g->like = like;
 		/*
@@ -65,7 +67,8 @@ parity_find_groups(struct parity_job *j)
 		 */
 		g->skip = like != i && p->recompute_before[i] < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
-			g->skip &= p->task[k].alias_of == k && !p->task[k].shares_saved;
+			g->skip &= p->task[k].alias_of == k &&
+			    !p->task[k].shares_saved;
 		parity_find_edges(j, i);
 	}
 }
@@ -96,12 +99,14 @@ parity_list(const struct parity_job *j, struct parity *row)
 	int n = 0;
 
 	for (int i = 0; i < j->n; i++)
-		if (j->x.plan->task[i].fused_into == i && j->group[i].like == i) {
+		if (j->x.plan->task[i].fused_into == i &&
+		    j->group[i].like == i) {
 			row[n] = j->result[i];
 			row[n].task = i;
 			row[n].like = 0;
 			for (int k = 0; k < j->n; k++)
-				row[n].like += j->x.plan->task[k].fused_into == k &&
+				row[n].like +=
+				    j->x.plan->task[k].fused_into == k &&
 				    j->group[k].like == i;
 			n++;
 		}
@@ -134,8 +139,8 @@ parity_run(struct net *net, struct plan *p, struct net *key, struct plan *q,
     const struct parity_options *o, struct parity *row)
 {
 	size_t n = (size_t)p->n;
-	struct parity_job j = { .x = { net, p, NULL }, .key = { key, q, NULL }, .o = o,
-		.n = p->n, .group = xcalloc(n, sizeof(*j.group)),
+	struct parity_job j = { .x = { net, p, NULL }, .key = { key, q, NULL },
+		.o = o, .n = p->n, .group = xcalloc(n, sizeof(*j.group)),
 		.result = xcalloc(n, sizeof(*j.result)),
 		.in = xcalloc(n * OP_INPUTS, sizeof(*j.in)),
 		.inner = xcalloc(n, sizeof(*j.inner)),

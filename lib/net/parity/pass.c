@@ -33,7 +33,8 @@ parity_find_kinks(struct parity_job *j, int k)
 	const struct task *x = j->x.plan->task;
 	size_t n = dims_count(&t->out);
 	double close = j->o->by_norm ? 2e-2 : 1e-5, *v;
-	int inner = t->op->nin > 0 && x[t->op->in[0]].fused_into == x[k].fused_into;
+	int inner = t->op->nin > 0 &&
+	    x[t->op->in[0]].fused_into == x[k].fused_into;
 
 	if (!inner || (t->op->kind != OP_RELU && t->op->kind != OP_RELU6))
 		return;
@@ -59,8 +60,8 @@ parity_move_kinks(struct parity_job *j, int k)
 	size_t n = dims_count(&t->out), m = dims_count(&t->in[0]);
 	double *was, *v;
 
-	if (from == k || x[from].fused_into != x[k].fused_into || j->kink[from] == NULL ||
-	    j->kink[k] != NULL)
+	if (from == k || x[from].fused_into != x[k].fused_into ||
+	    j->kink[from] == NULL || j->kink[k] != NULL)
 		return;
 	was = side_fetch(&j->key, &t->in[0], t->x[0]);
 	v = xcalloc(m, sizeof(*v));
@@ -89,9 +90,10 @@ parity_keep_inputs(struct parity_job *j, int k)
 	for (int i = 0; i < t->op->nin; i++) {
 		int from = t->op->in[i];
 
-		if (x[from].fused_into != x[k].fused_into && x[from].materialized)
-			j->in[k * OP_INPUTS + i] = side_fetch(&j->key, &t->in[i],
-			    t->x[i]);
+		if (x[from].fused_into != x[k].fused_into &&
+		    x[from].materialized)
+			j->in[k * OP_INPUTS + i] =
+			    side_fetch(&j->key, &t->in[i], t->x[i]);
 	}
 }
 
@@ -162,7 +164,8 @@ parity_forward(struct parity_job *j, int k)
 		 * An output is complete on both sides once its op has run in
 		 * the reference and its task in the compared plan.
 		 */
-		if (x[i].materialized && (i > x[i].fused_into ? i : x[i].fused_into) == k)
+		if (x[i].materialized &&
+		(i > x[i].fused_into ? i : x[i].fused_into) == k)
 			parity_check_output(j, i);
 }
 
@@ -263,7 +266,8 @@ parity_collect(struct parity_job *j, int k)
 			e++;
 		sum = e < g->edges ? &g->edge[e].want : &j->inner[from];
 		v = side_fetch(&j->key, &t->in[i], t->dx[i]);
-		for (size_t m = 0; *sum != NULL && m < dims_count(&t->in[i]); m++)
+		for (size_t m = 0; *sum != NULL && m < dims_count(&t->in[i]);
+		    m++)
 			v[m] += (*sum)[m];
 		free(*sum);
 		*sum = v;
@@ -353,8 +357,8 @@ parity_check_parameters(struct parity_job *j, int k)
 		device_get(t->device, got, t->dw[i], n);
 		device_get(key->device, want, key->dw[i], n);
 		parity_add_spread(j, k, i, got, want);
-		parity_compare(j, &parity_result_of(j, t->fused_into)->dw, got, want,
-		    n);
+		parity_compare(j, &parity_result_of(j, t->fused_into)->dw, got,
+		    want, n);
 		free(got);
 		free(want);
 	}

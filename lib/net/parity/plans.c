@@ -15,7 +15,9 @@
  */
 #define REFERENCE_RATE 6e8
 
-/* Return the multiply-adds of the distinct tasks of ${p}, which ref computes. */
+/*
+ * Return the multiply-adds of the distinct tasks of ${p}, which ref computes.
+ */
 static double
 parity_plans_macs(const struct plan *p)
 {

@@ -78,8 +78,8 @@ audit_begin(struct audit *a, struct trainer *t, void *g)
 	struct feeder *f = &t->work->feeder;
 	int status;
 
-	a->now = audit_duplicate_at(t->loading.seed, &t->work->at, t->loading.audit,
-	    t->comm->size);
+	a->now = audit_duplicate_at(t->loading.seed, &t->work->at,
+	    t->loading.audit, t->comm->size);
 	if (!a->now.due || a->now.repeat_rank != t->comm->rank)
 		return 0;
 	feeder_begin(f, NULL, optim_loss_scale(&t->optim));
@@ -147,12 +147,12 @@ audit_say(const struct audit *a, const struct trainer *t, int differ,
 		snprintf(more, sizeof(more), " and %d more parameter%s",
 		    differ - 1, differ > 2 ? "s" : "");
 	if (w->rank == w->repeat_rank)
-		snprintf(who, sizeof(who), "rank %d on %s computed microbatch %d "
-		    "twice", w->rank, a->first->host, w->index);
+		snprintf(who, sizeof(who), "rank %d on %s computed "
+		    "microbatch %d twice", w->rank, a->first->host, w->index);
 	else
-		snprintf(who, sizeof(who), "rank %d on %s and rank %d on %s both "
-		    "computed microbatch %d", w->rank, a->first->host, w->repeat_rank,
-		    a->second->host, w->index);
+		snprintf(who, sizeof(who), "rank %d on %s and rank %d on %s "
+		    "both computed microbatch %d", w->rank, a->first->host,
+		    w->repeat_rank, a->second->host, w->index);
 	if (t->o.audit_report)
 		warning("step %llu: %s, and the gradients of %s%s differ: a "
 		    "processor computes wrongly",

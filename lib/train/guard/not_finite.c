@@ -57,7 +57,8 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 		for (int k = 0; k < p.clips; k++) {
 			uint64_t clip = w->at.clip +
 			    (uint64_t)parts_clip(&p, c, i, k);
-			uint32_t past = 0, of = order_sample(order, clip / repeat);
+			uint32_t past = 0, of = order_sample(order,
+			    clip / repeat);
 			struct sample s;
 
 			/* The loader has replaced damaged samples by these. */

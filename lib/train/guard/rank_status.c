@@ -23,8 +23,8 @@ rank_status_describe_own(const struct trainer *t, char *text, size_t size)
  * samples.
  */
 static void
-rank_status_describe_other(const struct trainer *t, int rank, uint64_t step, char *text,
-    size_t size)
+rank_status_describe_other(const struct trainer *t, int rank, uint64_t step,
+    char *text, size_t size)
 {
 	uint32_t samples = dataset_samples(t->train);
 	struct schedule_step at = schedule_seek(t->schedule, samples, step - 1);
@@ -48,7 +48,8 @@ rank_status_describe_other(const struct trainer *t, int rank, uint64_t step, cha
 }
 
 void
-rank_status_describe(void *trainer, int rank, uint64_t step, char *text, size_t size)
+rank_status_describe(void *trainer, int rank, uint64_t step, char *text,
+    size_t size)
 {
 	const struct trainer *t = trainer;
 

@@ -17,6 +17,7 @@
  * first of its clips. Write nothing if ${step} is 0. The watchdog's thread
  * calls it.
  */
-void rank_status_describe(void *t, int rank, uint64_t step, char *text, size_t size);
+void rank_status_describe(void *t, int rank, uint64_t step, char *text,
+size_t size);
 
 #endif

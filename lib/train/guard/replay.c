@@ -33,8 +33,8 @@ replay_parse(const char *text, uint64_t *from, uint64_t *to)
 	errno = 0;
 	*from = strtoull(text, &end, 10);
 	/* strtoull accepts blanks and signs before the digits. */
-	if (!(text[0] == ':' || isdigit((unsigned char)text[0])) || *end != ':' ||
-	    (end[1] != '\0' && !isdigit((unsigned char)end[1])))
+	if (!(text[0] == ':' || isdigit((unsigned char)text[0])) ||
+	    *end != ':' || (end[1] != '\0' && !isdigit((unsigned char)end[1])))
 		return -1;
 	*to = end[1] == '\0' ? UINT64_MAX : strtoull(end + 1, &end, 10);
 	return errno != 0 || (*to != UINT64_MAX && *end != '\0') ? -1 : 0;
@@ -90,8 +90,8 @@ replay_choose(struct replay *r, const char *text)
 	if (!replay_has(r, r->to))
 		return replay_no_checkpoint(r, r->to);
 	if (r->from >= r->to) {
-		fail("--replay-steps=%" PRIu64 ":%" PRIu64 ": nothing lies between",
-		    r->from, r->to);
+		fail("--replay-steps=%" PRIu64 ":%" PRIu64 ": nothing lies "
+		    "between", r->from, r->to);
 		return EXIT_USAGE;
 	}
 	for (n = r->n; n > 0 && r->step[n - 1] > r->to;)

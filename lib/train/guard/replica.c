@@ -93,11 +93,12 @@ replica_say(const struct trainer *t, const struct replica *r,
 				differ++;
 			}
 		if (differ > 1)
-			snprintf(more, sizeof(more), " and %d more", differ - 1);
-		fail("after step %llu, rank %d on %s has another %s%s than rank "
-		    "%d on %s: its memory or its processor is at fault, or a "
-		    "wire", (unsigned long long)t->state.step, k, r[k].host,
-		    g->param[first].name, more, good, r[good].host);
+			snprintf(more, sizeof(more), " and %d more",
+			    differ - 1);
+		fail("after step %llu, rank %d on %s has another %s%s than "
+		    "rank %d on %s: its memory or its processor is at fault, "
+		    "or a wire", (unsigned long long)t->state.step, k,
+		    r[k].host, g->param[first].name, more, good, r[good].host);
 	}
 }
 

@@ -13,8 +13,8 @@ ema_element(const struct slots *s, const void *flat, size_t i)
 }
 
 void
-ema_track(struct slots *s, int first, double decay, const struct owned_shard *own,
-    size_t n)
+ema_track(struct slots *s, int first, double decay,
+    const struct owned_shard *own, size_t n)
 {
 	double t = *(const double *)s->slot[first + 1].data;
 	double d = (1 + t) / (10 + t);

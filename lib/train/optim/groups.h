@@ -13,8 +13,8 @@ struct group { double lr, decay; };
 
 /*
  * A rule assigns each parameter to a group: weights, biases, and the scales and
- * offsets of normalization layers.  The classifier has groups of its own, and so
- * has a convolution that reads the stream flow.
+ * offsets of normalization layers.  The classifier has groups of its own, and
+ * so has a convolution that reads the stream flow.
  */
 struct group_rule {
 	const char *name;
@@ -38,7 +38,9 @@ extern const struct group_rule group_rules[];	/* ends with a NULL name */
  */
 const struct group_rule *group_rule_find(const char *name);
 
-/* group_of(r, g, p): return the factors of parameter ${p} of ${g} by rule ${r}. */
+/*
+ * group_of(r, g, p): return the factors of parameter ${p} of ${g} by rule ${r}.
+ */
 struct group group_of(const struct group_rule *r, const struct graph *g,
     const struct param *p);
 

@@ -83,7 +83,8 @@ norm_blocks_share_out(struct norm_blocks *t)
 }
 
 void
-norm_blocks_open(struct norm_blocks *t, const struct graph *g, const struct segments *share)
+norm_blocks_open(struct norm_blocks *t, const struct graph *g,
+    const struct segments *share)
 {
 	*t = (struct norm_blocks){ .graph = g, .share = share };
 	norm_blocks_cut(t);

@@ -89,8 +89,8 @@ optim_open(struct optim *o, const struct net *n, const struct segments *share)
 	}
 	optim_make_list(o);
 	if (o->learners > 0)
-		segments_distribute(&o->distributed, o->share->comm, n->graph->elements,
-		    o->learners);
+		segments_distribute(&o->distributed, o->share->comm,
+		    n->graph->elements, o->learners);
 	o->trust = xcalloc((size_t)n->graph->nparam, sizeof(*o->trust));
 	o->device = n->device;
 	if (optim_open_device(o, n) != 0)
@@ -185,9 +185,9 @@ optim_trust_on_host(struct optim *o, int squared)
 	for (int p = 0; p < g->nparam; p++) {
 		const struct layer *l = &o->own.layer[p];
 
-		o->trust[p] = l->has_ratio ? ratio_of(&rule, k->lr * l->factor[0],
-		    o->set.decay * l->factor[1], sqrt(norm_blocks_param(&o->tiles, p)),
-		    o->trust[p]) : 1;
+		o->trust[p] = l->has_ratio ? ratio_of(&rule,
+		    k->lr * l->factor[0], o->set.decay * l->factor[1],
+		    sqrt(norm_blocks_param(&o->tiles, p)), o->trust[p]) : 1;
 	}
 	device_upload(o->device, o->ratio, o->trust, (size_t)g->nparam *
 	    sizeof(*o->ratio));
@@ -291,8 +291,8 @@ optim_make_step(struct optim *o)
 	}
 	if (o->ratio != NULL && o->check != NULL)
 		optim_launch_trust(o);
-	else if (o->ratio != NULL && optim_trust_on_host(o, o->clip_value == 0 &&
-	    o->kind->direct == NULL) != 0)
+	else if (o->ratio != NULL && optim_trust_on_host(o,
+	    o->clip_value == 0 && o->kind->direct == NULL) != 0)
 		return -1;
 	p = optim_pass_of(o);
 	o->kind->step(&o->set, o->device, &p);
@@ -307,8 +307,10 @@ optim_make_step(struct optim *o)
 static void
 optim_launch_check(struct optim *o, double scale, const struct losses *l)
 {
-	const struct step_check_args j = { .g = o->update.g, .of = optim_addends(o),
-		.kind = o->own.check_kind, .scale = scale, .clip = o->clip,
+	const struct step_check_args j =
+		{ .g = o->update.g, .of = optim_addends(o),
+			.kind = o->own.check_kind, .scale = scale,
+			.clip = o->clip,
 		.outcome = l->outcome, .outcomes = l->n, .max_loss = l->max,
 		.found_inf = l->found_inf };
 
@@ -377,7 +379,8 @@ optim_begin(struct optim *o, struct net *n, void *g, double scale, double lr,
 		.mean = scale };
 	o->waited = 0;
 	/* The host can check the losses only if it can read device memory. */
-	if (losses != NULL && (o->check != NULL || !n->device->backend->discrete))
+	if (losses != NULL && (o->check != NULL ||
+	    !n->device->backend->discrete))
 		optim_launch(o, losses);
 }
 

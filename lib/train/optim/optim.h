@@ -23,8 +23,9 @@ struct optim_update {
 	struct net *n;
 	void *g;			/* the gradient, then the direction */
 	double lr;
-	double mean;			/* factor of the statistics; without loss
-					 * scale and clipping also of ${g} */
+	double mean;			/* factor of the statistics; without
+					 * loss scale and clipping also of
+					 * ${g} */
 	double scale;			/* factor of ${g}; 0: take the factor of
 					 * the found_inf check */
 	int launched;			/* 1: the update has been launched */
@@ -63,7 +64,7 @@ struct optim {
 	struct owned_shards own;
 	const struct segments *share;	/* who owns which elements */
 	struct segments alone;		/* used if optim_open got no segments */
-	struct segments distributed;		/* optimizer state of learners */
+	struct segments distributed;	/* optimizer state of learners */
 	struct comm *self;
 	struct allgather *gather;		/* of vectors whose owners
 						 * ${share} lists */
@@ -71,7 +72,7 @@ struct optim {
 	struct step_check *check;	/* found_inf check in device memory;
 					 * NULL: the host checks */
 	struct optim_update update;
-	struct step_check result;		/* its copy on the host, once known */
+	struct step_check result;	/* its copy on the host, once known */
 };
 
 /*
@@ -135,8 +136,8 @@ struct losses {
 					 * NULL: one rank */
 };
 
-void optim_begin(struct optim *o, struct net *n, void *g, double scale, double lr,
-    const struct losses *losses);
+void optim_begin(struct optim *o, struct net *n, void *g, double scale,
+    double lr, const struct losses *losses);
 int optim_finish(struct optim *o, double *norm);
 int optim_step(struct optim *o, struct net *n, void *g, double scale, double lr,
     double *norm);

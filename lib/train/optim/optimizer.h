@@ -31,7 +31,8 @@ struct optim_pass {
 					 * (device_step_guard) */
 	const double *ratio;		/* [nparam] trust ratios in device
 					 * memory; NULL: 1 */
-	const struct owned_shard *shard;	/* with the factors of their groups */
+	const struct owned_shard *shard;	/* with the factors of their
+						 * groups */
 	size_t shards;
 };
 

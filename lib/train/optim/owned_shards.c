@@ -11,7 +11,8 @@ owned_shards_add(struct owned_shard_list *l, const struct owned_shard *p)
 {
 	struct owned_shard *last = l->n > 0 ? &l->item[l->n - 1] : NULL;
 
-	if (last != NULL && last->param == p->param && last->at + last->n == p->at &&
+	if (last != NULL && last->param == p->param &&
+	    last->at + last->n == p->at &&
 	    last->state_at + last->n == p->state_at) {
 		last->n += p->n;
 		return;
@@ -64,8 +65,8 @@ owned_shards_open(struct owned_shards *p, const struct graph *g,
 	for (int k = 0; k < share->n; k++) {
 		const struct segment *s = &share->segment[k];
 
-		owned_shards_add(&p->all, &(struct owned_shard){ .at = s->at, .n = s->n,
-			.state_at = s->held, .factor = { 1, 1 } });
+		owned_shards_add(&p->all, &(struct owned_shard){ .at = s->at,
+			.n = s->n, .state_at = s->held, .factor = { 1, 1 } });
 		for (int i = 0; i < g->nparam; i++)
 			owned_shards_add_param(p, g, s, i);
 	}

@@ -15,7 +15,8 @@ struct owned_shard_list { struct owned_shard *item; size_t n, cap; };
 
 /* The tables of a rank. */
 struct owned_shards {
-	struct owned_shard_list trained;	/* owned, except frozen parameters */
+	struct owned_shard_list trained;	/* owned, except frozen
+						 * parameters */
 	struct owned_shard_list statistics;	/* owned, except frozen ones */
 	struct owned_shard_list all;	/* whole segments: both, frozen ones,
 					 * and the padding between parameters */

@@ -83,9 +83,10 @@ allgather_copy(struct allgather *g, char *data, size_t i, int in)
 		    data + at * elem, (end - at) * elem);
 		return;
 	}
-	device_upload(g->device, data + from * elem, buffer, (at - from) * elem);
-	device_upload(g->device, data + end * elem, buffer + (end - from) * elem,
-	    (to - end) * elem);
+	device_upload(g->device, data + from * elem, buffer,
+	    (at - from) * elem);
+	device_upload(g->device, data + end * elem,
+	    buffer + (end - from) * elem, (to - end) * elem);
 }
 
 static int

@@ -23,7 +23,7 @@ struct bucket {
 	const struct segments *share;
 	size_t elem;
 	struct device *device;
-	struct device *side_stream;		/* side stream of ${device} for the
+	struct device *side_stream;	/* side stream of ${device} for the
 					 * threads */
 	struct event *final;		/* progress of the backward pass */
 
@@ -75,8 +75,8 @@ static void
 bucket_take(struct bucket *b, size_t from, size_t to)
 {
 	for (int i = 0; i < b->n; i++)
-		device_add(b->side_stream, bucket_offset(b, b->sums[i].left, from),
-		    bucket_offset(b, b->sums[i].right, from), to - from);
+		device_add(b->side_stream, bucket_offset(b, b->sums[i].left,
+		    from), bucket_offset(b, b->sums[i].right, from), to - from);
 	host_staging_download(bucket_staging(b, from), b->tree, from, to);
 }
 
@@ -215,8 +215,8 @@ bucket_open_reducer(struct bucket *b, const struct allreduce_options *free,
 	o.add = host_staging_add;
 	o.arg = b->device;
 	o.max = b->share->bucket;
-	return o.fabric != NULL ? reducer_device(b->comm, b->device, b->side_stream,
-	    &o) : reducer_host(b->comm, &o);
+	return o.fabric != NULL ? reducer_device(b->comm, b->device,
+	    b->side_stream, &o) : reducer_host(b->comm, &o);
 }
 
 struct bucket *
@@ -241,7 +241,8 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	if (c->size == 1)
 		return b;
 	for (int i = 0; i < 2; i++) {
-		host_staging_open(&b->staging[i], b->side_stream, share->bucket);
+		host_staging_open(&b->staging[i], b->side_stream,
+		    share->bucket);
 		b->staging[i].copies &= !b->reducer->on_device;
 	}
 	if (pthread_create(&b->thread, NULL, bucket_thread, b) != 0 ||

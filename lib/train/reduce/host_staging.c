@@ -22,8 +22,8 @@ host_staging_reserve(struct host_staging *s, int parts)
 		return 0;
 	device_free_host(s->device, s->buffer);
 	s->parts = 0;
-	s->buffer = device_alloc_host(s->device, host_staging_bytes(s->device, parts,
-	    s->max));
+	s->buffer = device_alloc_host(s->device, host_staging_bytes(s->device,
+	    parts, s->max));
 	if (s->buffer == NULL)
 		return -1;
 	s->parts = parts;
@@ -39,7 +39,8 @@ host_staging_close(struct host_staging *s)
 }
 
 void
-host_staging_download(struct host_staging *s, const struct tree *t, size_t from, size_t to)
+host_staging_download(struct host_staging *s, const struct tree *t, size_t from,
+    size_t to)
 {
 	size_t elem = s->device->elem;
 
@@ -57,8 +58,8 @@ host_staging_download(struct host_staging *s, const struct tree *t, size_t from,
 }
 
 void
-host_staging_upload(struct host_staging *s, const struct tree *t, size_t from, size_t at,
-    size_t n)
+host_staging_upload(struct host_staging *s, const struct tree *t, size_t from,
+    size_t at, size_t n)
 {
 	size_t elem = s->device->elem;
 
@@ -73,8 +74,8 @@ host_staging_upload(struct host_staging *s, const struct tree *t, size_t from, s
  * bucket, which begins with element 0, has the same segments.
  */
 int
-host_staging_reduce_scatter(struct host_staging *s, struct exact *e, const struct tree *t,
-    size_t from, size_t to)
+host_staging_reduce_scatter(struct host_staging *s, struct exact *e,
+    const struct tree *t, size_t from, size_t to)
 {
 	size_t end, at = exact_segment(e->comm, from, to, &end);
 
@@ -83,7 +84,8 @@ host_staging_reduce_scatter(struct host_staging *s, struct exact *e, const struc
 	if (host_staging_reserve(s, t->n) != 0)
 		return -1;
 	host_staging_download(s, t, from, to);
-	if (exact_reduce_scatter(e, &s->tree, 0, to - from, s->tree.part[0].data) != 0)
+	if (exact_reduce_scatter(e, &s->tree, 0, to - from,
+	    s->tree.part[0].data) != 0)
 		return -1;
 	host_staging_upload(s, t, from, at, end - at);
 	return 0;

@@ -37,7 +37,8 @@ size_t host_staging_bytes(const struct device *d, int parts, size_t largest);
  * Return 0, or
  * -1 after a message.
  */
-void host_staging_open(struct host_staging *s, struct device *d, size_t largest);
+void host_staging_open(struct host_staging *s, struct device *d,
+size_t largest);
 int host_staging_reserve(struct host_staging *s, int parts);
 void host_staging_close(struct host_staging *s);
 
@@ -50,10 +51,10 @@ void host_staging_close(struct host_staging *s);
  * is as in host_staging_download. Without copies, host_staging_download only
  * sets s->tree and host_staging_upload does nothing.
  */
-void host_staging_download(struct host_staging *s, const struct tree *t, size_t from,
-    size_t to);
-void host_staging_upload(struct host_staging *s, const struct tree *t, size_t from, size_t at,
-    size_t n);
+void host_staging_download(struct host_staging *s, const struct tree *t,
+    size_t from, size_t to);
+void host_staging_upload(struct host_staging *s, const struct tree *t,
+    size_t from, size_t at, size_t n);
 
 /*
  * host_staging_reduce_scatter(s, e, t, from, to): stage the bucket, call

@@ -53,8 +53,9 @@ struct reducer {
 
 /*
  * reducer_exact(c, d, largest): sum by the fixed tree.
- * reducer_exact_device(c, d, side_stream, fabric, largest): the same tree, on side
- * stream ${side_stream}: lists run by messages of ${fabric} between the devices.
+ * reducer_exact_device(c, d, side_stream, fabric, largest): the same tree, on
+ * side stream ${side_stream}: lists run by messages of ${fabric} between the
+ * devices.
  * reducer_host(c, o): sum by an algorithm of comm/allreduce.c.
  * reducer_device(c, d, side_stream, o): sum by ${o}->fabric on side stream
  * ${side_stream}. Return a reducer for up to ${largest} or ${o}->most elements

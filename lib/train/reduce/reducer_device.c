@@ -14,7 +14,8 @@ struct reducer_device {
 	struct fabric *fabric;
 	struct device *device, *side_stream;
 	void *stream;			/* that of ${side_stream} */
-	struct event *summed;		/* ${side_stream} has summed all buckets */
+	struct event *summed;		/* ${side_stream} has summed all
+					 * buckets */
 	int type;			/* dtype of messages */
 	double ranks;			/* divisor of gradients */
 	void *buffer;			/* 16-bit copy in device memory; NULL:
@@ -46,8 +47,8 @@ reducer_device_begin(struct reducer *reducer, const struct tree *t, size_t from,
 		return -1;
 	if (from > 0)
 		return 0;
-	if (reducer->found_inf != NULL && fabric_sum(r->fabric, reducer->found_inf, 1,
-	    WIRE_FP32, r->stream) != 0)
+	if (reducer->found_inf != NULL && fabric_sum(r->fabric,
+	    reducer->found_inf, 1, WIRE_FP32, r->stream) != 0)
 		return -1;
 	device_event_record(r->side_stream, r->summed, 0);
 	return 0;
@@ -98,8 +99,8 @@ reducer_device(struct comm *c, struct device *d, struct device *side_stream,
 		.ranks = type == WIRE_FP16 ? c->size : 1,
 		.summed = device_event_new(side_stream, 1) };
 	if (type != WIRE_FP32)
-		bad = (r->buffer = device_alloc(side_stream, o->max * o->wire->elem)) ==
-		    NULL;
+		bad = (r->buffer = device_alloc(side_stream,
+		    o->max * o->wire->elem)) == NULL;
 	if (!bad && device_has_step_check(d))
 		bad = (r->reducer.found_inf = device_alloc(d,
 		    sizeof(*r->reducer.found_inf))) == NULL;

@@ -14,8 +14,8 @@ struct reducer_exact_device {
 	struct fabric *fabric;
 	struct device *device, *side_stream;
 	void *stream;			/* that of ${side_stream} */
-	struct event *summed;		/* ${side_stream} has summed all buckets, or
-					 * gathered */
+	struct event *summed;		/* ${side_stream} has summed all
+					 * buckets, or gathered */
 	struct event *updated;		/* the device has updated its weights */
 };
 

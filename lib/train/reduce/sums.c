@@ -47,7 +47,8 @@ sums_choose(struct sums *u, const struct sum_settings *s,
 	if (strcmp(s->allreduce, "auto") != 0) {
 		u->any_order.kind = algorithm_parse(s->allreduce,
 		    &u->any_order.columns, &rows);
-		if (u->any_order.columns > 0 && u->any_order.columns * rows != c->size)
+		if (u->any_order.columns > 0 &&
+		    u->any_order.columns * rows != c->size)
 			return fail("--allreduce=%s: %d ranks (wanted %d)",
 			    s->allreduce, c->size, u->any_order.columns * rows);
 		return 0;

@@ -23,8 +23,9 @@ struct sum_settings {
 /* The method that sums_open chose. */
 struct sums {
 	int *host;			/* [ranks] number of each rank's host */
-	struct allreduce_options any_order;	/* except the options of the device;
-					 * kind is NULL with EXACT */
+	struct allreduce_options any_order;	/* except the options of the
+						 * device; kind is NULL with
+						 * EXACT */
 	const struct fabric_calls *fabric;	/* by which the devices sum;
 						 * NULL: the hosts do */
 	size_t bucket;			/* bytes */

@@ -78,8 +78,8 @@ static const struct collective_device on_device = { .copy = sync_bn_copy,
 
 /*
  * The same sum on the device: queue the all-gather's messages and the additions
- * on its stream.  Sums of gradients run concurrently on another stream, by other
- * links; the blocks of both fit the device together.
+ * on its stream.  Sums of gradients run concurrently on another stream, by
+ * other links; the blocks of both fit the device together.
  */
 static void
 sync_bn_sum_queued(const struct peers *peers, struct device *d, double *x,

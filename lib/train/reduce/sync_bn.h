@@ -18,8 +18,8 @@ struct sync_bn_group;
 /* The BN process groups of a rank.  Initialize it with zeros. */
 struct sync_bn {
 	struct sync_bn_group *list;	/* NULL: no group spans ranks */
-	double waited;			/* seconds in sums by the host, since the
-					 * caller reset it */
+	double waited;			/* seconds in sums by the host, since
+					 * the caller reset it */
 };
 
 /*
@@ -38,10 +38,10 @@ int sync_bn_peers(const struct sync_bn *s);
 /*
  * sync_bn_open(s, c, d, fabric, channels):
  * Connect the process groups of ${s} over the ranks of ${c}, for normalization
- * layers of up to ${channels} channels on devices like ${d}.  The devices sum by
- * ${fabric}; if it is NULL, the hosts do.  Call it before passes with the groups
- * run.  ${d} and ${fabric} must outlive ${s}.  sync_bn_close frees the groups.
- * Return 0, or -1 after a message.
+ * layers of up to ${channels} channels on devices like ${d}.  The devices sum
+ * by ${fabric}; if it is NULL, the hosts do.  Call it before passes with the
+ * groups run.  ${d} and ${fabric} must outlive ${s}.  sync_bn_close frees the
+ * groups.  Return 0, or -1 after a message.
  * Collective: all ranks of ${c} call both.
  */
 int sync_bn_open(struct sync_bn *s, struct comm *c, struct device *d,
@@ -51,8 +51,8 @@ void sync_bn_close(struct sync_bn *s);
 /*
  * sync_bn_wait(p): wait until the device has executed all passes with the
  * process group ${p}, so that later waits of the host do not depend on other
- * ranks.  End all ranks if one cannot be reached.  Do nothing if ${p} is NULL or
- * its sums wait on the host.
+ * ranks.  End all ranks if one cannot be reached.  Do nothing if ${p} is NULL
+ * or its sums wait on the host.
  */
 void sync_bn_wait(const struct peers *p);
 

@@ -178,5 +178,6 @@ adapt_values(const struct adapt *a, const float *x, float *to)
 		for (int64_t i = 0; i < a->to.in; i++)
 			for (int64_t t = 0; t < a->to.t; t++)
 				for (int64_t at = 0; at < plane; at++)
-					*to++ = adapt_value(a, x, o, i, t, at) / parts;
+					*to++ = adapt_value(a, x, o, i, t,
+					    at) / parts;
 }

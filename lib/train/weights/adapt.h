@@ -59,6 +59,7 @@ struct key_map_network graph_key_map(const struct graph *g);
  * ${op} are first in the file and last in the network, by row ${r}; 0 if ${r}
  * is NULL or does not rotate them.
  */
-int graph_rotated_channels(const struct graph *g, const struct rename *r, int op);
+int graph_rotated_channels(const struct graph *g, const struct rename *r,
+int op);
 
 #endif

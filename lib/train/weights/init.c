@@ -158,8 +158,8 @@ init_same(const char *path, const char *text)
 		if (strncmp(text, hash, 32) == 0)
 			return 1;
 	}
-	fail("--init=%s: the run is there already, and began from another file, "
-	    "%s (a new run needs another --output)", text_quote(path),
+	fail("--init=%s: the run is there already, and began from another "
+	    "file, %s (a new run needs another --output)", text_quote(path),
 	    text_quote(name));
 	return 0;
 }

@@ -20,9 +20,9 @@ struct init {
  * is as in match_new.  ${g} and ${path} must outlive ${in}, which init_close
  * frees.
  * Return 0, or an exit status after a message: EXIT_FAILED if the file cannot
- * be read, EXIT_DAMAGE if it is damaged, EXIT_USAGE if it is intact but cannot be
- * used.  It contains NaN or infinity, for example.  Without ${partial}, it also
- * fails if less than half of the backbone is loaded, or if convolutions or
+ * be read, EXIT_DAMAGE if it is damaged, EXIT_USAGE if it is intact but cannot
+ * be used.  It contains NaN or infinity, for example.  Without ${partial}, it
+ * also fails if less than half of the backbone is loaded, or if convolutions or
  * norms do not fit (match_misfits).  ${in} needs no init_close then.
  */
 int init_open(struct init *in, const struct graph *g, const char *path,

@@ -168,7 +168,8 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
 		to->why = xprintf("%s in the file (wanted %s)", a, b);
 		m->misplaced[i] = !p->head;
 	} else {
-		to->status = *to->adapt.how != '\0' ? LOAD_CONVERTED : LOAD_COPIED;
+		to->status = *to->adapt.how != '\0' ? LOAD_CONVERTED :
+		    LOAD_COPIED;
 		to->tensor = i;
 		free(to->why);
 		to->why = xstrdup(to->adapt.how);

@@ -33,7 +33,8 @@ match_end_names(struct buffer *b, size_t n)
 }
 
 static void
-match_report_names(const char *path, const char *what, struct buffer *b, size_t n)
+match_report_names(const char *path, const char *what, struct buffer *b,
+    size_t n)
 {
 	match_end_names(b, n);
 	if (n > 0)
@@ -58,7 +59,8 @@ match_report(const struct match *m, const char *path)
 	    m->weights->container, m->names, count[LOAD_COPIED],
 	    m->graph->nparam, count[LOAD_CONVERTED], count[LOAD_INITIALIZED],
 	    m->of > 0 ? 100.0 * (double)m->elements / (double)m->of : 0.0);
-	for (int fate = LOAD_CONVERTED; fate >= LOAD_INITIALIZED; fate -= LOAD_CONVERTED) {
+	for (int fate = LOAD_CONVERTED; fate >= LOAD_INITIALIZED;
+	    fate -= LOAD_CONVERTED) {
 		size_t n = 0;
 
 		for (int i = 0; i < m->graph->nparam; i++)
@@ -72,8 +74,9 @@ match_report(const struct match *m, const char *path)
 	 * every checkpoint of vt: do not list them.
 	 */
 	for (size_t i = 0; i < m->weights->tensors; i++)
-		if (m->left[i] != NULL && strcmp(m->left[i], "a counter") != 0 &&
-		    strcmp(m->left[i], "a state of training") != 0)
+		if (m->left[i] != NULL && strcmp(m->left[i],
+		    "a counter") != 0 && strcmp(m->left[i], "a state of "
+		    "training") != 0)
 			match_add_name(&b, &left, m->weights->tensor[i].name,
 			    m->left[i]);
 	match_report_names(file, "left out", &b, left);

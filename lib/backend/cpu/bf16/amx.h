@@ -74,8 +74,8 @@ struct amx_kernels {
 	 * aligned to 64 bytes, and ${c} is a multiple of 8.  Prefetch what
 	 * lies ${ahead} numbers after each position.
 	 */
-	void (*transpose)(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS],
-	    int c, size_t ahead);
+	void (*transpose)(bf16 *to, size_t row,
+	    const bf16 *const place[AMX_TERMS], int c, size_t ahead);
 	/*
 	 * to[c / 32][j / 2][c % 32][j % 2] = place[j][c]: pieces of B, ${step}
 	 * numbers apart.  ${to} is aligned to 64 bytes.  Columns beyond ${c}

@@ -86,7 +86,8 @@ conv_grid_init(struct conv_grid *g, const struct gemm_shape *s)
 		.pixels = conv_grid_is_pixels(s) };
 	g->columns = g->pixels ? s->k[1] * s->in : s->in_row;
 	s = &g->s;
-	if (s->k[0] * s->k[1] * s->s[0] * s->s[1] == 1 && s->p[0] + s->p[1] == 0) {
+	if (s->k[0] * s->k[1] * s->s[0] * s->s[1] == 1 &&
+	    s->p[0] + s->p[1] == 0) {
 		/*
 		 * Without taps, stride and padding all positions form one row.
 		 */
@@ -143,7 +144,8 @@ conv_grid_walk_to(const struct conv_grid *g, long q)
  * their number.
  */
 static int
-conv_grid_walk_on(const struct conv_grid *g, struct conv_grid_walk *at, int largest)
+conv_grid_walk_on(const struct conv_grid *g, struct conv_grid_walk *at,
+    int largest)
 {
 	int n = g->w.pitch - at->w < largest ? g->w.pitch - at->w : largest;
 
@@ -159,8 +161,8 @@ conv_grid_walk_on(const struct conv_grid *g, struct conv_grid_walk *at, int larg
 }
 
 void
-conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o, bf16 *to, size_t row,
-    const bf16 *dy, long from, int n)
+conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o, bf16 *to,
+    size_t row, const bf16 *dy, long from, int n)
 {
 	static const bf16 nothing[PLACES_WIDEST];
 	const struct gemm_shape *s = &g->s;
@@ -212,8 +214,8 @@ conv_grid_inside(const struct gemm_shape *s, int first)
 }
 
 void
-conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c, int phase, bf16 *to,
-    size_t run, const bf16 *x, long from, int n)
+conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c, int phase,
+    bf16 *to, size_t run, const bf16 *x, long from, int n)
 {
 	const struct gemm_shape *s = &g->s;
 	const size_t step = (size_t)(s->s[1] * s->in_row);
@@ -238,7 +240,8 @@ conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c, int phase,
 			for (; i < end && there > 0 && w < s->in_w; i++,
 			    there--, w += s->s[1], p += step) {
 				place[i] = p;
-				mask[i] = g->pixels ? conv_grid_inside(s, w) : ~0u;
+				mask[i] = g->pixels ? conv_grid_inside(s, w) :
+				    ~0u;
 			}
 			for (; i < end; i++) {
 				place[i] = x;

@@ -73,15 +73,15 @@ void conv_grid_init(struct conv_grid *g, const struct gemm_shape *s);
  * ${to}[channel][position], with ${row} numbers between channels.  ${from} and
  * ${n} are multiples of AMX_TERMS; negative positions are 0.
  */
-void conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o, bf16 *to,
-    size_t row, const bf16 *dy, long from, int n);
+void conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o,
+    bf16 *to, size_t row, const bf16 *dy, long from, int n);
 
 /*
  * conv_grid_pack_b(g, c, phase, to, run, x, from, n):
  * Write B (amx.h): columns ${c} of the ${n} positions of phase ${phase} of ${x}
  * from ${from}, with ${run} numbers between groups of 32 columns.
  */
-void conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c, int phase,
-    bf16 *to, size_t run, const bf16 *x, long from, int n);
+void conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c,
+    int phase, bf16 *to, size_t run, const bf16 *x, long from, int n);
 
 #endif

@@ -91,7 +91,8 @@ gemm_amx_put(const struct gemm_tiles *p, bf16 *const *to, int rows,
 		bf16 *y = to[i] + at;
 
 		if (more) {
-			v0 += gemm_amx_widen(_mm256_loadu_si256((const __m256i *)y));
+			v0 += gemm_amx_widen(_mm256_loadu_si256(
+			    (const __m256i *)y));
 			if (wide)
 				v1 += gemm_amx_widen(_mm256_loadu_si256(
 				    (const __m256i *)(y + 16)));

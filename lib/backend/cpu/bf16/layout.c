@@ -70,7 +70,8 @@ bf16_layout_widen_image(int i, int thread, void *arg)
 	}
 	for (size_t c = 0; c < channels; c++)
 		for (size_t p = 0; p < positions; p++)
-			planes[c * positions + p] = bf16_wide(x[p * channels + c]);
+			planes[c * positions + p] =
+			    bf16_wide(x[p * channels + c]);
 }
 
 static void
@@ -83,7 +84,8 @@ bf16_layout_narrow_image(int i, int thread, void *arg)
 
 	(void)thread;
 	if (!cpu_is_pixels(k->d)) {
-		bf16_k(k->t)->rows(x, planes, positions, bf16_row(k->d), k->more);
+		bf16_k(k->t)->rows(x, planes, positions, bf16_row(k->d),
+		    k->more);
 		return;
 	}
 	for (size_t c = 0; c < channels; c++)

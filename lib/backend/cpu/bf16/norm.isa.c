@@ -41,8 +41,8 @@ bf16_norm_kernel_prefetch(const bf16 *rows, int at, int i)
  * so at most the number of rows times the last digit cancels.
  */
 INLINE void
-bf16_norm_kernel_deviations(const bf16 *x, size_t row, int rows, size_t prefetch,
-    float *sum, float *m2, const bf16 *first, int k, int two)
+bf16_norm_kernel_deviations(const bf16 *x, size_t row, int rows,
+    size_t prefetch, float *sum, float *m2, const bf16 *first, int k, int two)
 {
 	vec d[4][2], f[2];
 
@@ -81,7 +81,8 @@ bf16_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
 	bf16_norm_load(f, first + k, two);
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
-		const vec d = CAT(s, 0) / rows, rest = CAT(m, 0) - CAT(s, 0) * d;
+		const vec d = CAT(s, 0) / rows, rest = CAT(m, 0) - CAT(s,
+		    0) * d;
 
 		AT(m, 0) = (vec)((ivec)rest & ~(rest <= 0));
 		AT(s, 0) = f[j] + d;
@@ -94,16 +95,17 @@ bf16_norm_kernel_stats(const bf16 *x, size_t rows, int c, float *mean,
     float *m2)
 {
 	const bf16 *first = x;
-	size_t row = (size_t)c, r = 0, prefetch = bf16_norm_kernel_rows_ahead(row);
+	size_t row = (size_t)c, r = 0,
+	    prefetch = bf16_norm_kernel_rows_ahead(row);
 
 	memset(mean, 0, row * sizeof(*mean));
 	memset(m2, 0, row * sizeof(*m2));
 	for (; r + 4 <= rows; r += 4, x += 4 * row)
-		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 4, prefetch, mean,
-		    m2, first);
+		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 4, prefetch,
+		    mean, m2, first);
 	for (; r < rows; r++, x += row)
-		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 1, prefetch, mean,
-		    m2, first);
+		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 1, prefetch,
+		    mean, m2, first);
 	CHANNELS(c, bf16_norm_kernel_mean_of, first, (float)rows, mean, m2);
 }
 
@@ -314,7 +316,8 @@ bf16_norm_kernel_sums_at(const struct bf16_gradient *g,
     enum bf16_norm_result to, int more, enum bf16_norm_gate gate, int k,
     int two)
 {
-	vec d[2], x[2], w[2], db[2] = { { 0 }, { 0 } }, ds[2] = { { 0 }, { 0 } };
+	vec d[2], x[2], w[2], db[2] = { { 0 }, { 0 } },
+	    ds[2] = { { 0 }, { 0 } };
 	int at = g->first + k;
 
 	for (int i = 0; i < rows; i++) {
@@ -323,10 +326,10 @@ bf16_norm_kernel_sums_at(const struct bf16_gradient *g,
 		bf16_norm_kernel_gradient(d, x, g, r + (size_t)i, more, gate, k,
 		    two);
 		if (rows == 4) {
-			bf16_norm_kernel_prefetch(g->x + (r + s->prefetch) * g->x_row,
-			    at, i);
-			bf16_norm_kernel_prefetch(g->dy + (r + s->prefetch) * g->dy_row,
-			    at, i);
+			bf16_norm_kernel_prefetch(g->x + (r + s->prefetch) *
+			    g->x_row, at, i);
+			bf16_norm_kernel_prefetch(g->dy + (r + s->prefetch) *
+			    g->dy_row, at, i);
 			if (more)
 				__builtin_prefetch(g->more + (r + (size_t)i +
 				    s->prefetch) * g->more_row + k);

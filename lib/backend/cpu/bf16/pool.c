@@ -114,7 +114,8 @@ bf16_avgpool_image(int i, int thread, void *arg)
 	float *sum = (float *)t->scratch + (size_t)i * row;
 
 	(void)thread;
-	bf16_k(t)->sum(bf16_at(in, t->x[0], i, 0), positions, bf16_row(in), sum);
+	bf16_k(t)->sum(bf16_at(in, t->x[0], i, 0), positions, bf16_row(in),
+	    sum);
 	cpu_k(t)->scale((float *)t->y + (size_t)i * row, 1 / (float)positions,
 	    sum, row, 0);
 }

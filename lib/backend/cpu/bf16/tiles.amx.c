@@ -179,7 +179,8 @@ gemm_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
     const uint32_t mask[AMX_TERMS], int c, size_t prefetch)
 {
 	for (int first = 0; first < c; first += 32, to += step) {
-		uint32_t there = c - first >= 32 ? ~0u : (1u << (c - first)) - 1;
+		uint32_t there = c - first >= 32 ? ~0u : (1u << (c - first)) -
+		    1;
 
 		for (int j = 0; j < AMX_TERMS; j += 2) {
 			const bf16 *p = place[j] + first;
@@ -209,14 +210,15 @@ gemm_amx_put(const struct amx_put *p)
 
 		for (int r = 0; r < p->rows; r++)
 			for (int t = 0; t < p->taps; t++) {
-				const float *from = p->from + t * 1024 + r * 32 +
-				    c;
+				const float *from =
+				    p->from + t * 1024 + r * 32 + c;
 				float *to = p->to + (size_t)r * p->to_row +
 				    (size_t)(t * p->tap_step);
 				__m512 sum = _mm512_loadu_ps(from);
 
 				for (int i = 1; i < p->parts; i++)
-					sum += _mm512_loadu_ps(from + (size_t)i *
+					sum +=
+					    _mm512_loadu_ps(from + (size_t)i *
 					    p->part_step);
 				if (near)
 					_mm512_mask_storeu_ps(to + p->at[c],

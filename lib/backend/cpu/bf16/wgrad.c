@@ -1,8 +1,8 @@
 /*
  * Weight gradients in bf16 (weights.h): how the work is split, and the GEMMs.
  *
- * The gradient of a tap is one GEMM over the grid of positions (conv_grid.h).  A
- * is dy with positions as columns, and a tap selects where it begins.  B is
+ * The gradient of a tap is one GEMM over the grid of positions (conv_grid.h).
+ * A is dy with positions as columns, and a tap selects where it begins.  B is
  * pairs of positions of x.  Both are made from the activations for a run of
  * positions at a time, which stays in the cache while all its GEMMs are
  * computed.

@@ -70,8 +70,8 @@ conv_amx_weights_fit(const struct cpu_conv_pass *p)
 	struct gemm_shape s = conv_amx_shape_of(p);
 	int narrow = s.in_row == 16 || s.out_row == 16;
 
-	return conv_grid_supports(&s) && !(narrow && pass_tap(p) > 1 && s.s[0] == 1 &&
-	    s.s[1] == 1);
+	return conv_grid_supports(&s) && !(narrow && pass_tap(p) > 1 &&
+	    s.s[0] == 1 && s.s[1] == 1);
 }
 
 static int

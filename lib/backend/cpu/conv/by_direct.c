@@ -10,8 +10,8 @@
 /*
  * Our direct convolution runs 1x1x1 kernels, because it adds a gradient to
  * another one without a separate pass.  It also runs what oneDNN lacks: data
- * gradients of unequal strides with AVX2, and most passes without AVX2.  GF/s of
- * two threads, ResNet-50, 16 images of 224 x 224:
+ * gradients of unequal strides with AVX2, and most passes without AVX2.  GF/s
+ * of two threads, ResNet-50, 16 images of 224 x 224:
  *
  *					forward		data gradient
  *	channels, positions		ours	oneDNN	ours	oneDNN

@@ -42,7 +42,8 @@ conv_groups_run_job(int i, int thread, void *arg)
 	void *work = conv_run_scratch(r, thread);
 
 	if (r->p->kind == CONV_DATA)
-		grouped_back(r->p->state, i, r->y, r->kept, r->x, r->more, work);
+		grouped_back(r->p->state, i, r->y, r->kept, r->x, r->more,
+		    work);
 	else
 		grouped_forward(r->p->state, i, r->x, r->kept, conv_run_bias(r),
 		    r->y, work);

@@ -128,7 +128,8 @@ conv_library_set_window(const struct cpu_conv_pass *p, struct library_part *a,
 {
 	int k = p->k[1], s = p->s[1], pad = p->p[1];
 	int rows = p->kind == CONV_DATA ? p->in.h : p->out.h;
-	int from = (int)((long)rows * i / n), to = (int)((long)rows * (i + 1) / n);
+	int from = (int)((long)rows * i / n),
+	    to = (int)((long)rows * (i + 1) / n);
 	int first = p->kind == CONV_DATA ? from + pad - k + 1 : from * s - pad;
 	int end = p->kind == CONV_DATA ? (to - 1 + pad) / s + 1 :
 	    (to - 1) * s - pad + k;
@@ -234,8 +235,10 @@ conv_library_runs(const struct cpu_conv_pass *p, const struct library *o)
 	size_t n = 0, capacity = 0, j;
 	int has = 1, channel;
 
-	for (int i = 0; (call = conv_library_call_of(p, o, i)).images > 0; i++) {
-		for (j = 0; j < n && memcmp(&list[j], &call, sizeof(call)) != 0;)
+	for (int i = 0; (call = conv_library_call_of(p, o, i)).images > 0;
+	    i++) {
+		for (j = 0; j < n && memcmp(&list[j], &call, sizeof(call)) !=
+		    0;)
 			j++;
 		list = array_reserve(list, n, &capacity, sizeof(*list));
 		list[j] = call;

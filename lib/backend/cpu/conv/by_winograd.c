@@ -67,8 +67,9 @@ conv_winograd_runs(const struct cpu_conv_pass *p)
 static struct winograd
 conv_winograd_forward_of(const struct cpu_conv_pass *p)
 {
-	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
-		.in = p->in.c, .in_h = p->in.h, .in_w = p->in.w,
+	return (struct winograd){ .bf16 = p->bf16,
+		.images = cpu_images(&p->out), .in = p->in.c, .in_h = p->in.h,
+		.in_w = p->in.w,
 		.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
 		.p = { p->p[1], p->p[2] },
 		.in_step = TAPS, .out_step = TAPS * p->in.c };
@@ -78,8 +79,9 @@ conv_winograd_forward_of(const struct cpu_conv_pass *p)
 static struct winograd
 conv_winograd_data_of(const struct cpu_conv_pass *p)
 {
-	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(&p->out),
-		.in = p->out.c, .in_h = p->out.h, .in_w = p->out.w,
+	return (struct winograd){ .bf16 = p->bf16,
+		.images = cpu_images(&p->out), .in = p->out.c, .in_h = p->out.h,
+		.in_w = p->out.w,
 		.out = p->in.c, .out_h = p->in.h, .out_w = p->in.w,
 		.p = { 2 - p->p[1], 2 - p->p[2] }, .rotated = 1,
 		.in_step = TAPS * p->in.c, .out_step = TAPS };

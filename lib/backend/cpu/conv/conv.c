@@ -286,8 +286,8 @@ cpu_conv_run_of(struct task *t, enum conv_pass kind, const void *x,
 	    (size_t)pool_threads(cpu_of(t)->pool);
 	r.kept = (char *)r.spare + p->workspace;
 	if (t->repeats)
-		r.kept = (char *)t->packed_weights + (kind == CONV_DATA && !c->shared ?
-		    c->pass[CONV_FORWARD].packed : 0);
+		r.kept = (char *)t->packed_weights + (kind == CONV_DATA &&
+		    !c->shared ? c->pass[CONV_FORWARD].packed : 0);
 	return r;
 }
 

@@ -50,7 +50,7 @@ struct cpu_conv_pass {
 	void *state;		/* its state, freed by its release function */
 	size_t packed;		/* bytes of the packed weights, which runs may
 				 * share */
-	size_t workspace;		/* bytes that all threads share during a run */
+	size_t workspace;	/* bytes that all threads share during a run */
 	size_t scratch;		/* bytes of each thread during a run */
 	/*
 	 * Phases run one after the other, up to the first whose f is NULL.

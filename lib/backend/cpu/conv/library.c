@@ -185,7 +185,8 @@ library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 	const struct task *t = p->t;
 	int lanes = cpu_lanes();
 
-	for (; from < to; from += lanes, y += cpu_positions(&p->out) * (size_t)lanes) {
+	for (; from < to; from += lanes,
+	    y += cpu_positions(&p->out) * (size_t)lanes) {
 		float bias[LANES_MAX] = { 0 };
 
 		for (int c = 0; t->op->bias && c < lanes && from + c < p->out.c;
@@ -317,9 +318,10 @@ library_part_tap(int i, int thread, void *arg)
 		float *to = done ? (float *)(work + o->scratch) : w;
 
 		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    library_image_of(p, &p->in, r->x, clip * p->in.t + frame * s -
-		    p->p[0] + tap, 0), to, NULL, library_image_of(p, &p->out, r->y,
-		    clip * p->out.t + frame, 0), work);
+		    library_image_of(p, &p->in, r->x,
+		    clip * p->in.t + frame * s - p->p[0] + tap, 0), to, NULL,
+		    library_image_of(p, &p->out, r->y, clip * p->out.t + frame,
+		    0), work);
 		if (done)
 			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
 		done = 1;

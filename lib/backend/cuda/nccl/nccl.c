@@ -113,8 +113,8 @@ nccl_new_id(void *id)
 {
 	ncclUniqueId new;
 
-	if (nccl_loaded(NULL) != 0 || nccl_check(nccl.ncclGetUniqueId(&new), NULL,
-	    "creating an id") != 0)
+	if (nccl_loaded(NULL) != 0 || nccl_check(nccl.ncclGetUniqueId(&new),
+	    NULL, "creating an id") != 0)
 		return -1;
 	memcpy(id, &new, sizeof(new));
 	return 0;
