@@ -195,11 +195,20 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
+/* Runs of version 0.2.0 have these settings. */
+static const struct option_removed removed[] = {
+	{ "learner-groups", "0" },
+	{ "group-every", "1" },
+	{ "outer-momentum", "0" },
+	{ "outer-lr", "1" },
+	{ NULL, NULL }
+};
+
 static const struct command command = {
 	"[OPTION]... --data=DIR --schedule=FILE --output=DIR",
 	"Train a network on videos; under mpirun, on all ranks together.",
 	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
-	rows, train_versions, NULL
+	rows, train_versions, NULL, removed
 };
 
 /*

@@ -114,7 +114,8 @@ static const struct command command = {
 	"Time one part of vt, verify it, and print a row for each figure.  TEST: decode,\n"
 	"loader, op, step, profile, allreduce, links, count, cluster, guidelines.",
 	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
-	rows, vt_bench_versions, "decode|loader|op|step|profile|allreduce|links|count|cluster|guidelines FILE"
+	rows, vt_bench_versions, "decode|loader|op|step|profile|allreduce|links|count|cluster|guidelines FILE",
+	NULL
 };
 
 /* The inputs and the state of a benchmark, opened and closed by main. */

@@ -144,7 +144,7 @@ static const struct command command = {
 	"[OPTION]... [FILE]...",
 	"Decode videos and write frames or optical flow as a stream for vt-pack.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, video_versions, "FILE"
+	rows, video_versions, "FILE", NULL
 };
 
 /* The videos to extract, and the open outputs. */

@@ -107,7 +107,7 @@ static const struct command command = {
 	"       vt-pack --done [-0] -o DIR",
 	"Pack streams of vt-extract into shards that can be read at any frame.",
 	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, vt_pack_versions, "FILE"
+	rows, vt_pack_versions, "FILE", NULL
 };
 
 /* ---- packing ---- */

@@ -169,7 +169,7 @@ static const struct command command = {
 	"       vt-eval [OPTION]... --rescore=FILE [FILE]...",
 	"Predict the classes of videos, or score a packed dataset.",
 	"vt-eval --checkpoint=run clip.mp4",
-	rows, eval_options_versions, "FILE"
+	rows, eval_options_versions, "FILE", NULL
 };
 
 /* ---- checks ---- */

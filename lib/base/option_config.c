@@ -37,6 +37,7 @@ option_config_line(struct option_table *t, const char *path, int number,
     char *line)
 {
 	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
+	const char *removed;
 	int i;
 
 	name += strspn(name, " \t");
@@ -66,6 +67,13 @@ option_config_line(struct option_table *t, const char *path, int number,
 		while (end > value && isblank((unsigned char)end[-1]))
 			end--;
 		*end = '\0';
+	}
+	if ((removed = option_removed(t, name)) != NULL) {
+		if (strcmp(value, removed) != 0)
+			options_wrong("%s:%d: %s = %s: this version does not "
+			    "have the option (wanted %s, its default)", path,
+			    number, name, text_quote(value), removed);
+		return;
 	}
 	if ((i = option_named(t, name)) < 0 || !option_is_setting(t, i))
 		options_wrong("%s:%d: no option %s%s", path, number,

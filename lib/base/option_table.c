@@ -95,6 +95,17 @@ option_hint(const struct option_table *t, const char *name,
 	return text;
 }
 
+const char *
+option_removed(const struct option_table *t, const char *name)
+{
+	/* There is no command before options_parse. */
+	for (const struct option_removed *r = t->command != NULL ?
+	    t->command->removed : NULL; r != NULL && r->name != NULL; r++)
+		if (strcmp(r->name, name) == 0)
+			return r->value;
+	return NULL;
+}
+
 int
 option_is_setting(const struct option_table *t, int i)
 {

@@ -51,6 +51,13 @@ int option_is_setting(const struct option_table *t, int i);
 const char *option_hint(const struct option_table *t, const char *name,
     const char *dashes);
 
+/*
+ * option_removed(t, name):
+ * Return the default that the option ${name} had, NULL if ${t} lists no such
+ * option as removed.
+ */
+const char *option_removed(const struct option_table *t, const char *name);
+
 /* ---- values (option_value.c) ---- */
 
 /*

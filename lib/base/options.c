@@ -110,6 +110,12 @@ options_defaults(void)
 	return defaults != NULL ? defaults : "";
 }
 
+const char *
+options_removed(const char *name)
+{
+	return option_removed(&table, name);
+}
+
 char **
 options_from(const char *name, const char *file, int *argc, char **argv)
 {

@@ -68,6 +68,10 @@ struct option_row {
 #define OPTION_OUTPUT	8	/* a file or directory that is written */
 #define OPTION_NEW	16	/* only --force replaces a file */
 
+/* An option that a command no longer has.  Files may still set it to
+ * ${value}, its default. */
+struct option_removed { const char *name, *value; };
+
 struct command {
 	const char *usage;	/* "[OPTION]... FILE...", without the name */
 	const char *summary;	/* one sentence */
@@ -77,6 +81,8 @@ struct command {
 	void (*versions)(FILE *f);	/* print library versions; NULL: none */
 	const char *operands;	/* their completion, such as "stop|go FILE";
 				 * the last word repeats; NULL: none */
+	const struct option_removed *removed;	/* ends with a NULL name;
+						 * NULL: none */
 };
 
 /* Rows for every command, to be included in its table.  ${to} is the address
@@ -141,6 +147,13 @@ int options_is_output(const char *path);
  * once and never freed.
  */
 char **options_from(const char *name, const char *file, int *argc, char **argv);
+
+/*
+ * options_removed(name):
+ * Return the default that the option ${name} had, or NULL if the command never
+ * had it or still has it.  The result is static.
+ */
+const char *options_removed(const char *name);
 
 /*
  * options_given(name):

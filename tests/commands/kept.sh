@@ -56,6 +56,44 @@ done
 check_same "fp16: the loss scale was lowered before the stop" "16384 16384" \
 	"$(jq -r 'select(.type == "step") | .loss_scale' fp16/log.jsonl | sed -n '2p;$p' | xargs)"
 
+# ---- removed options ----
+
+# The settings of all runs above have these options, with their defaults.
+# reseal FILE: correct the footer of a checkpoint that was changed
+reseal() {
+	at=$(($(wc -c <"$1") - 48))
+	sum=$(head -c -64 "$1" | xxh128sum | cut -c 1-32 | sed 's/../\\x&/g')
+	# shellcheck disable=SC2059
+	env printf "$sum" | dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
+}
+while read -r option default; do
+	rm -rf removed
+	cp -r "$tree/tests/golden/v0.2.0/lars" removed
+	sed -i "s/^$option = $default\$/$option = 2/" removed/config
+	check_exit "$option: a replay of a run with another value ends with 2" 2 vt-train --replay=removed
+	check_says "$option: the message of the replay names it" \
+		"removed/config:[0-9]*: $option = 2: this version does not have the option .wanted $default, its default"
+	if ! command -v xxh128sum >/dev/null; then
+		skip "$option: a run with another value is not resumed" "no xxh128sum"
+		continue
+	fi
+	for checkpoint in removed/ckpt-*; do
+		LC_ALL=C sed -i "s/\\\\n$option = $default\\\\n/\\\\n$option = 2\\\\n/" "$checkpoint"
+		reseal "$checkpoint"
+	done
+	check_exit "$option: a run with another value is not resumed" 2 vt-train -c lars.conf --output=removed
+	check_says "$option: the message names it" \
+		"ckpt-.*: $option was 2, and this version does not have the option .wanted $default, its default"
+done <<'OPTIONS'
+learner-groups 0
+group-every 1
+outer-momentum 0
+outer-lr 1
+OPTIONS
+rm -rf removed
+cp -r "$tree/tests/golden/v0.2.0/lars" removed
+check_exit "a run with the defaults of removed options is replayed" 0 vt-train --replay=removed
+
 # ---- cpu ----
 
 # weights FILE: print the parameters and BN statistics, without the footer and

@@ -198,6 +198,22 @@ agree_differs(const struct agree_resuming *r, const char *name, const char *was,
 	return 1;
 }
 
+/* Return 0 if the removed option ${name} had its default, else 1 after a
+ * message. */
+static int
+agree_removed_differs(const struct agree_resuming *r, const char *name,
+    const char *was)
+{
+	const char *removed = options_removed(name);
+
+	if (strcmp(was, removed) == 0)
+		return 0;
+	fail("%s: %s was %s, and this version does not have the option (wanted "
+	    "%s, its default)", text_quote(r->path), name, text_quote(was),
+	    removed);
+	return 1;
+}
+
 /*
  * Compare each fact that both fingerprints have.  If the checkpoint lacks an
  * option, the option is newer than the checkpoint: its value then was that of
@@ -234,13 +250,16 @@ agree_resume(const char *path, const struct fingerprint *was,
 	}
 	/* Options of the checkpoint that are unset now. */
 	for (const char *at = then; *at != '\0'; at = fingerprint_next(at)) {
+		const char *option = fingerprint_option_name(name);
 		char *a, *b;
 
 		if (!fingerprint_name(at, name) || !text_starts(name, "--"))
 			continue;
 		a = fingerprint_value(then, name);
 		b = fingerprint_value(today, name);
-		if (b == NULL)
+		if (options_removed(option) != NULL)
+			bad |= agree_removed_differs(&r, option, a);
+		else if (b == NULL)
 			bad |= agree_differs(&r, name, a, "unset");
 		free(a);
 		free(b);
