@@ -302,8 +302,6 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 {
 	trainer_print_plan(&s->t, stdout);
 	imbalance_print(s, stdout);
-	if (!o->time && o->out != NULL)
-		estimate_log(&s->t, o->out, e);
 	if (e->steps > 0)
 		estimate_print(&s->t, e, stdout);
 	else if (o->time)
@@ -370,7 +368,6 @@ main(int argc, char **argv)
 		    EXIT_FAILED : 0);
 	if (status == 0 && o->dry_run && comm->rank == 0)
 		vt_train_print_plan(o, &s, &time);
-	estimate_free(&time);
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
 		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);

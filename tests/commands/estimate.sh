@@ -1,6 +1,6 @@
 #!/bin/sh
-# Estimates of a run's time are measured by -n --time and at the start of a run,
-# or taken from the log of an earlier run. Measuring changes no weight.
+# Estimates of a run's time are measured by -n --time and at the start of a run.
+# Measuring changes no weight.
 # tests/run: weight 8
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -12,48 +12,14 @@ stages '0 0 8 0 4 2 16 4 0.01 0 0' '1 8 12 0 8 2 20 4 0.01 0 0' >"$T/s.tsv"
 # One shape and many steps. The three measured microbatches take less than a
 # hundredth of the run.
 stages '0 0 40 0 4 2 16 4 0.01 0 0' >"$T/long.tsv"
-sed 's/^0	0	40	0	4/0	0	40	0	8/' "$T/long.tsv" >"$T/pair.tsv"
 # train [OPTION]...: run vt-train on the reference back end.
 train() {
 	vt-train -i "$T/train" -m "$T/net.net" --device ref -j 1 "$@"
 }
 
-# ---- from a log ----
-
-# A log with known seconds: 80 steps of the first shape take 2 s each, 20 of the
-# second 6 s each, and 12 validations 3 s each.
-mkdir "$T/logged"
-log() {
-	printf '{"model":"net","precision":"fp32","ranks":1,"step":0,"type":"start"}\n'
-	printf '{"batch":4,"bn":4,"clips_per_s":2,"crop":16,"frames":2,"seconds":20,"step":10,"type":"step"}\n'
-	printf '{"samples":16,"seconds":3,"step":10,"type":"validation"}\n'
-	[ "${1:-}" = short ] ||
-		printf '{"batch":8,"bn":4,"clips_per_s":1.3333333333,"crop":20,"frames":2,"seconds":60,"step":90,"type":"step"}\n'
-}
 time_of() {
 	sed -n 's/^# time  *//p' "$T/out"
 }
-log >"$T/logged/log.jsonl"
-check_exit "-n estimates from the log of a run" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
-check_same "the estimate from a log multiplies its times" \
-	"about 5 min: 5 min for 100 steps and 36 s for 12 validations, from $T/logged/log.jsonl" "$(time_of)"
-check_same "-n shows the seconds of a step of each stage" \
-	"2 s,6 s" "$(sed -n 's/^# stage .* \([0-9.]* s\) a step$/\1/p' "$T/out" | paste -sd , -)"
-check_exit "-n without --val" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check_same "without --val the estimate has no validations" \
-	"about 5 min for 100 steps, from $T/logged/log.jsonl" "$(time_of)"
-check_exit "-n in another precision than the log's" 0 \
-	train -n --schedule "$T/s.tsv" -o "$T/logged" --precision fp16
-check_same "a log of another precision gives no estimate" "" "$(time_of)"
-log | sed 's/"seconds":20/"seconds":0.0001/; s/"clips_per_s":2,/"clips_per_s":1000000,/' >"$T/logged/log.jsonl"
-check_exit "-n with a log of steps that take microseconds" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check "times of microseconds are printed without an exponent" grep -q '^# stage 0,.* 0.004 ms a step$' "$T/out"
-log short >"$T/logged/log.jsonl"
-check_exit "-n with a log that lacks a shape" 0 train -n --schedule "$T/s.tsv" --val "$T/val" -o "$T/logged"
-check_same "a log that lacks a shape gives no estimate" "" "$(time_of)"
-printf 'junk\n{"type":7}\n' >"$T/logged/log.jsonl"
-check_exit "-n with a damaged log" 0 train -n --schedule "$T/s.tsv" -o "$T/logged"
-check_same "a damaged log gives neither an estimate nor a message" "" "$(time_of)$(cat "$T/err")"
 
 # ---- measured ----
 
@@ -75,14 +41,6 @@ if have_mpi; then
 		mpirun -np 2 "$BUILD/vt-train" -n --time -i "$T/train" -m "$T/net.net" --device ref -j 1 --schedule "$T/long.tsv" --deterministic fast
 	check "two ranks time their part of a microbatch" \
 		grep -q '^# time  .* for 400 steps and ' "$T/out"
-	sed 's/^0	0	40/0	0	20/' "$T/pair.tsv" >"$T/half.tsv"
-	check_exit "half of a run on two ranks" 0 mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
-		--schedule "$T/half.tsv" -o "$T/pair" -q
-	check_exit "the other half of the run on two ranks" 0 \
-		mpirun -np 2 "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --device ref -j 1 \
-		--schedule "$T/pair.tsv" -o "$T/pair" --log-every 1
-	check_same "on two ranks, the log of the first half gives the estimate" 1 \
-		"$(grep -c 'note: about .* for 100 steps, from .*pair/log.jsonl' "$T/err")"
 fi
 
 # ---- a run ----
@@ -94,13 +52,10 @@ check_same "with -q nothing is printed" "" "$(cat "$T/err")"
 check "measuring changes no weight" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "a run that resumes at half" 0 train --schedule "$T/long.tsv" -o "$T/run"
-check_says "a resumed run estimates the rest from its log" \
-	"note: about .* for 200 steps, from .*run/log.jsonl"
 check "a resumed run ends with the same weights" cmp "$T/run/final.safetensors" "$T/quiet/final.safetensors"
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "-n of a run that is half done" 0 train -n --schedule "$T/long.tsv" -o "$T/run"
 check "-n shows how many steps are done" grep -q '^# steps done  *200$' "$T/out"
-check "-n estimates the rest" grep -q '^# time  *about .* for 200 steps' "$T/out"
 check_exit "-n with another seed than the run's ends with 2" 2 \
 	train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
 check_says "-n prints the message that resuming would print" 'seed was'

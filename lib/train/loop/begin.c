@@ -19,6 +19,7 @@
 #include "base/isa.h"
 #include "base/lock.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
@@ -393,39 +394,23 @@ begin_take_directory(struct session *s)
 }
 
 /*
- * Print how long the run will take.  Take the estimate from the log of its
- * earlier starts.  Without such a log, measure, but only if that is short
- * compared with the run.
+ * Print how long the run will take, if the measurement is short compared with
+ * the run.
  *
  * All ranks measure at the same time, because in the run they share the host.
- * Training starts even if the measurement fails; a detail message says why.
  */
 static int
 begin_say_time(struct session *s)
 {
 	struct estimate e = { 0 };
-	struct error why = { "" }, *before;
 	char text[256];
-	int known = s->o.estimates ? 0 : -1;
 
-	if (s->comm->rank == 0 && known == 0)
-		known = estimate_log(&s->t, s->o.out, &e);
-	if (comm_broadcast(s->comm, &known, sizeof(known), 0) != 0) {
-		estimate_free(&e);
-		return EXIT_RANKS;
-	}
-	if (known == 0 && estimate_is_cheap(&s->t)) {
-		estimate_free(&e);
-		before = fail_into(&why);
-		known = estimate_measure(&s->t, s->o.trainer.cores, &e) == 0;
-		fail_into(before);
-		if (!known)
-			detail("the time of the run is not known: %s",
-			    why.text);
-	}
-	if (known == 1 && s->comm->rank == 0)
+	if (!s->o.estimates || !estimate_is_cheap(&s->t))
+		return 0;
+	if (estimate_measure(&s->t, s->o.trainer.cores, &e) != 0)
+		return stop_signal() != 0 ? 0 : EXIT_FAILED;
+	if (s->comm->rank == 0)
 		note("%s", estimate_text(&e, text));
-	estimate_free(&e);
 	return 0;
 }
 

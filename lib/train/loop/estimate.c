@@ -1,29 +1,23 @@
 /*
  * Estimate the time of a run.
  *
- * From a measurement: a pass over a microbatch takes c seconds of time and p of
- * processor time.  Loading its clips takes d seconds of loader thread time.
- * Computing overlaps loading, so in the long run a microbatch takes the longest
- * of
+ * A pass over a microbatch takes c seconds of time and p of processor time.
+ * Loading its clips takes d seconds of loader thread time.  Computing overlaps
+ * loading, so in the long run a microbatch takes the longest of
  *
  *	c	if the device is the bottleneck
  *	d / L	if the L loader threads are
  *	(p + d) / N	if the N processors are
- *
- * From a log: take the mean time per clip of each shape, and of a validation.
- * A line of the log names only the shape of its last step.  If a line covers
- * several shapes (short cycles), it mixes their times, but the sum is right.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/mem.h"
 #include "base/ram.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -34,6 +28,7 @@
 
 enum { WARM = 1, TIMED = 5, TIMED_MAX = 256 };	/* passes over a shape */
 #define TIMED_SECONDS 0.2		/* minimum time for a shape */
+#define SCATTER 1.25			/* of times, to print a range */
 
 struct estimate_rig {
 	const struct trainer *t;
@@ -46,28 +41,13 @@ struct estimate_rig {
 /* Wall-clock and processor seconds of one pass in this process. */
 struct estimate_pass { double seconds, busy; };
 
-/* Return the remaining steps of each cell: [stages].  The caller frees them. */
-static uint64_t (*estimate_steps(const struct trainer *t))[SCHEDULE_CYCLE]
-{
-	const struct schedule *s = t->schedule;
-	uint64_t samples = dataset_samples(t->train);
-	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
-	    sizeof(*steps));
-
-	for (struct schedule_step at = schedule_seek(s, samples,
-	    t->state.step); at.cell != NULL;
-	    at = schedule_next(s, samples, &at))
-		steps[at.stage][at.cycle_position]++;
-	return steps;
-}
-
 /* Return the number of microbatches of the last rank, which has the most. */
 static int
-estimate_share(const struct trainer *t, const struct cell *c)
+estimate_share(const struct trainer *t, const struct planned_cell *c)
 {
 	int first;
 
-	return work_microbatches_of(t, work_parts(t, c).n, t->comm->size - 1, &first);
+	return work_microbatches_of(t, c->parts.n, t->comm->size - 1, &first);
 }
 
 static int
@@ -209,62 +189,41 @@ estimate_rig_together(const struct estimate_rig *r,
 /* Return the plan to time.  If ranks share a microbatch, time an unshared one
  * of the same size, because the other ranks do not take part. */
 static struct plan *
-estimate_rig_plan(const struct estimate_rig *r, int i, int k)
+estimate_rig_plan(const struct estimate_rig *r, const struct planned_cell *c)
 {
-	struct plan *p = r->t->work->plan[i][k];
-
-	return p->peers == NULL ? p : net_plan(r->t->net, p->input, 1);
-}
-
-/* Return the first remaining step of cell ${k} of stage ${i}. */
-static uint64_t
-estimate_first_step(const struct trainer *t, int i, int k)
-{
-	uint64_t samples = dataset_samples(t->train);
-	struct schedule_step at = schedule_seek(t->schedule, samples,
-	    t->state.step);
-
-	while (at.stage != i || at.cycle_position != k)
-		at = schedule_next(t->schedule, samples, &at);
-	return at.step;
+	return c->plan->peers == NULL ? c->plan : net_plan(r->t->net,
+	    c->plan->input, 1);
 }
 
 /* Return the seconds of a step from an earlier cell of the same shape, or 0 if
  * there is none. */
 static double
-estimate_known_cell(const struct trainer *t, const struct estimate *e, int i,
-    int k)
+estimate_known_cell(const struct trainer *t, const struct planned_cell *c)
 {
-	const struct schedule *s = t->schedule;
-	const struct cell *c = &s->stage[i].cell[k];
-
-	for (int a = 0; a <= i; a++)
-		for (int b = 0; b < s->stage[a].cells && (a < i || b < k); b++)
-			if (t->work->plan[a][b] == t->work->plan[i][k] &&
-			    e->cell[a][b] > 0)
-				return e->cell[a][b] * estimate_share(t, c) /
-				    estimate_share(t, &s->stage[a].cell[b]);
+	for (const struct planned_cell *a = t->work->cells.row; a < c; a++)
+		if (a->plan == c->plan && a->seconds > 0)
+			return a->seconds * estimate_share(t, c) /
+			    estimate_share(t, a);
 	return 0;
 }
 
-/* Measure the seconds of a step of cell ${k} of stage ${i}, unless an earlier
- * cell has the same shape.  Return 0, or -1. */
+/* Measure the seconds of a step of ${c}, unless an earlier cell has the same
+ * shape.  Return 0, or -1. */
 static int
-estimate_measure_cell(struct estimate_rig *r, struct estimate *e, int i, int k)
+estimate_measure_cell(struct estimate_rig *r, struct planned_cell *c)
 {
 	const struct trainer *t = r->t;
-	const struct cell *c = &t->schedule->stage[i].cell[k];
-	struct plan *p = estimate_rig_plan(r, i, k);
+	struct plan *p = estimate_rig_plan(r, c);
 	struct estimate_pass pass;
 	double load;
 
-	if ((e->cell[i][k] = estimate_known_cell(t, e, i, k)) > 0)
+	if ((c->seconds = estimate_known_cell(t, c)) > 0)
 		return 0;
 	if (p == NULL || net_reserve(t->net) != 0 ||
 	    estimate_rig_time(r, p, 1, &pass) != 0 ||
-	    (load = estimate_rig_load(r, estimate_first_step(t, i, k))) < 0)
+	    (load = estimate_rig_load(r, c->next)) < 0)
 		return -1;
-	e->cell[i][k] = estimate_share(t, c) * estimate_rig_together(r, &pass,
+	c->seconds = estimate_share(t, c) * estimate_rig_together(r, &pass,
 	    load * p->input->n, t->loading.threads);
 	return 0;
 }
@@ -302,17 +261,15 @@ estimate_measure_validation(struct estimate_rig *r, double *seconds)
 static void
 estimate_total(const struct trainer *t, struct estimate *e, double validation)
 {
-	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	const struct planned_cells *c = &t->work->cells;
 
-	for (int i = 0; i < t->schedule->stages; i++)
-		for (int k = 0; k < t->schedule->stage[i].cells; k++) {
-			e->steps += steps[i][k];
-			e->training += (double)steps[i][k] * e->cell[i][k];
-		}
+	for (int i = 0; i < c->n; i++) {
+		e->steps += c->row[i].left;
+		e->training += (double)c->row[i].left * c->row[i].seconds;
+	}
 	e->validates = t->val != NULL;
 	e->validations = validation > 0 ? estimate_validations(t) : 0;
 	e->validating = e->validations * validation;
-	free(steps);
 }
 
 /* Check that the memory suffices, and allocate the buffers of a pass.  Return
@@ -355,18 +312,16 @@ int
 estimate_measure(struct trainer *t, int cores, struct estimate *e)
 {
 	struct estimate_rig r = { .t = t, .cores = cores, .fast = 1, .slow = 1 };
-	const struct schedule *s = t->schedule;
-	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	const struct planned_cells *c = &t->work->cells;
 	double validation = 0;
 	int bad;
 
-	*e = (struct estimate){ .cell = xcalloc((size_t)s->stages,
-	    sizeof(*e->cell)) };
+	*e = (struct estimate){ 0 };
+	cells_seek(t);
 	bad = estimate_rig_open(&r) != 0 || net_reserve(t->net) != 0;
-	for (int i = 0; i < s->stages && !bad; i++)
-		for (int k = 0; k < s->stage[i].cells && !bad; k++)
-			if (steps[i][k] > 0)
-				bad = estimate_measure_cell(&r, e, i, k);
+	for (int i = 0; i < c->n && !bad; i++)
+		if (c->row[i].left > 0)
+			bad = estimate_measure_cell(&r, &c->row[i]);
 	if (!bad && estimate_validations(t) > 0)
 		bad = estimate_measure_validation(&r, &validation);
 	if (!bad)
@@ -374,174 +329,90 @@ estimate_measure(struct trainer *t, int cores, struct estimate *e)
 	e->fast = r.fast;
 	e->slow = r.slow;
 	estimate_rig_close(&r);
-	free(steps);
 	return bad ? -1 : 0;
 }
 
 int
-estimate_is_cheap(const struct trainer *t)
+estimate_is_cheap(struct trainer *t)
 {
-	const struct schedule *s = t->schedule;
-	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
+	const struct planned_cells *c = &t->work->cells;
 	double cost = 0, all = 0;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			double macs = t->work->plan[i][k]->macs;
-
-			all += (double)steps[i][k] * macs *
-			    estimate_share(t, &s->stage[i].cell[k]);
-			cost += steps[i][k] > 0 ? (WARM + TIMED) * macs : 0;
-		}
-	free(steps);
+	cells_seek(t);
+	for (const struct planned_cell *r = c->row; r < c->row + c->n; r++) {
+		all += (double)r->left * r->plan->macs * estimate_share(t, r);
+		cost += r->left > 0 ? (WARM + TIMED) * r->plan->macs : 0;
+	}
 	return cost < all / 50;
 }
 
-/* ---- from a log ---- */
+/* ---- text ---- */
 
-/* Seconds and clips of the logged steps, by cell. */
-struct estimate_log {
-	const struct trainer *t;
-	int same;			/* the current lines belong to a run of
-					 * this network, precision and number of
-					 * ranks */
-	double (*seconds)[SCHEDULE_CYCLE], (*clips)[SCHEDULE_CYCLE];
-	double validating;
-	int validations;
-};
-
-static int
-estimate_is_text(const struct json *line, const char *key, const char *wanted)
+/* Print only as many digits as an estimate has. */
+static char *
+estimate_time_text(char text[32], double seconds)
 {
-	const char *found = json_to_text(json_get(line, key));
-
-	return found != NULL && strcmp(found, wanted) == 0;
+	if (seconds > 0 && seconds < 1e-4)	/* %g would print an exponent */
+		snprintf(text, 32, "%.2g ms", 1e3 * seconds);
+	else if (seconds < 10)
+		snprintf(text, 32, "%.2g s", seconds);
+	else if (seconds < 100)
+		snprintf(text, 32, "%.0f s", seconds);
+	else if (seconds < 100 * 60)
+		snprintf(text, 32, "%.0f min", seconds / 60);
+	else if (seconds < 72 * 3600)
+		snprintf(text, 32, "%.1f h", seconds / 3600);
+	else
+		snprintf(text, 32, "%.1f days", seconds / 86400);
+	return text;
 }
 
-static int64_t
-estimate_int_of(const struct json *line, const char *key)
+char *
+estimate_text(const struct estimate *e, char text[256])
 {
-	int64_t v = -1;
+	double all = e->training + e->validating;
+	char low[32], high[32], part[32], *unit, *at = text, *end = text + 256;
 
-	json_to_int(json_get(line, key), 0, INT64_MAX, &v);
-	return v;
-}
-
-static double
-estimate_real_of(const struct json *line, const char *key)
-{
-	double v = 0;
-
-	return json_to_real(json_get(line, key), &v) == 0 && v > 0 ? v : 0;
-}
-
-/* Add a step line to all cells of its shape.  Cells of the same shape share
- * their times. */
-static void
-estimate_log_step(struct estimate_log *l, const struct json *line)
-{
-	const struct schedule *s = l->t->schedule;
-	double seconds = estimate_real_of(line, "seconds");
-
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			const struct cell *c = &s->stage[i].cell[k];
-
-			if (estimate_int_of(line, "batch") != c->batch ||
-			    estimate_int_of(line, "frames") != c->frames ||
-			    estimate_int_of(line, "crop") != c->crop ||
-			    estimate_int_of(line, "bn") != c->group)
-				continue;
-			l->seconds[i][k] += seconds;
-			l->clips[i][k] += seconds *
-			    estimate_real_of(line, "clips_per_s");
-		}
-}
-
-static void
-estimate_log_line(struct estimate_log *l, const struct json *line)
-{
-	const struct trainer *t = l->t;
-
-	if (estimate_is_text(line, "type", "start"))
-		l->same = estimate_is_text(line, "model",
-		    t->net->graph->name) && estimate_is_text(line, "precision",
-		    t->net->device->precision) &&
-		    estimate_int_of(line, "ranks") == t->comm->size;
-	if (!l->same)
-		return;
-	if (estimate_is_text(line, "type", "step"))
-		estimate_log_step(l, line);
-	/* Include the first validation, although its caches are cold: the run
-	 * to estimate has one, too. */
-	if (estimate_is_text(line, "type", "validation") && t->val != NULL &&
-	    estimate_int_of(line, "samples") <= dataset_samples(t->val)) {
-		l->validating += estimate_real_of(line, "seconds");
-		l->validations++;
-	}
-}
-
-static void
-estimate_log_read(struct estimate_log *l, const char *run)
-{
-	char *path = path_join(run, "log.jsonl"), *next;
-	struct error unused = { "" };
-	struct buffer b = { 0 };
-
-	if (file_size(path) < 0 || file_read(path, &b) != 0)
-		goto out;
-	/* Ignore invalid lines: they say nothing about this run. */
-	for (char *line = b.data; (next = strchr(line, '\n')) != NULL;
-	    line = next) {
-		struct json *v;
-
-		*next++ = '\0';
-		if ((v = json_try(path, line, strlen(line),
-		    &unused)) != NULL)
-			estimate_log_line(l, v);
-		json_free(v);
-	}
-out:
-	buffer_free(&b);
-	free(path);
-}
-
-int
-estimate_log(const struct trainer *t, const char *run, struct estimate *e)
-{
-	const struct schedule *s = t->schedule;
-	size_t n = (size_t)s->stages;
-	struct estimate_log l = { .t = t,
-		.seconds = xcalloc(n, sizeof(*l.seconds)),
-		.clips = xcalloc(n, sizeof(*l.clips)) };
-	uint64_t (*steps)[SCHEDULE_CYCLE] = estimate_steps(t);
-	int known;
-
-	*e = (struct estimate){ .cell = xcalloc(n, sizeof(*e->cell)), .fast = 1,
-		.slow = 1 };
-	estimate_log_read(&l, run);
-	e->log = path_join(run, "log.jsonl");
-	known = t->val == NULL || l.validations > 0;
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			if (l.clips[i][k] > 0)
-				e->cell[i][k] = l.seconds[i][k] /
-				    l.clips[i][k] * s->stage[i].cell[k].batch;
-			known &= steps[i][k] == 0 || e->cell[i][k] > 0;
-		}
-	if (known)
-		estimate_total(t, e, l.validations > 0 ? l.validating /
-		    l.validations : 0);
-	free(steps);
-	free(l.seconds);
-	free(l.clips);
-	return known && e->steps > 0;
+	estimate_time_text(low, all * e->fast);
+	estimate_time_text(high, all * e->slow);
+	/* "2 to 11 min", but "50 s to 2 min". */
+	if ((unit = strchr(low, ' ')) != NULL &&
+	    strcmp(unit, strchr(high, ' ')) == 0)
+		*unit = '\0';
+	if (e->slow > SCATTER * e->fast && strcmp(low, high) != 0)
+		at += snprintf(at, 256, "%s to %s, as the timed steps vary: "
+		    "%s", low, high, estimate_time_text(part, e->training));
+	else
+		at += snprintf(at, 256, "about %s%s%s",
+		    estimate_time_text(low, all), e->validations > 0 ? ": " : "",
+		    e->validations == 0 ? "" : estimate_time_text(part,
+		    e->training));
+	at += snprintf(at, (size_t)(end - at), " for %" PRIu64 " step%s",
+	    e->steps, e->steps == 1 ? "" : "s");
+	if (e->validations > 0)
+		at += snprintf(at, (size_t)(end - at), " and %s for ",
+		    estimate_time_text(part, e->validating));
+	if (e->validations > 0 && !e->validates)
+		at += snprintf(at, (size_t)(end - at), "precise BN");
+	else if (e->validations > 0)
+		at += snprintf(at, (size_t)(end - at), "%d validation%s",
+		    e->validations, e->validations == 1 ? "" : "s");
+	return text;
 }
 
 void
-estimate_free(struct estimate *e)
+estimate_print(const struct trainer *t, const struct estimate *e, FILE *f)
 {
-	free(e->cell);
-	free(e->log);
-	*e = (struct estimate){ 0 };
+	const struct planned_cells *c = &t->work->cells;
+	char text[256], shape[48], time[32];
+
+	fprintf(f, "%-22s %s\n", "# time", estimate_text(e, text));
+	for (const struct planned_cell *r = c->row; r < c->row + c->n; r++) {
+		if (r->seconds <= 0)
+			continue;
+		snprintf(shape, sizeof(shape), "# stage %d, %dx%dx%d", r->stage,
+		    r->cell->batch, r->cell->frames, r->cell->crop);
+		fprintf(f, "%-22s %s a step\n", shape,
+		    estimate_time_text(time, r->seconds));
+	}
 }

@@ -1,10 +1,7 @@
 #ifndef TRAIN_LOOP_ESTIMATE_H
 #define TRAIN_LOOP_ESTIMATE_H
 
-/*
- * Estimate the time of a run: by a measurement on this machine before the first
- * step, or from the log of an earlier run.
- */
+/* Estimate the time of a run by a measurement on this machine. */
 
 #include "train/loop/trainer.h"
 
@@ -18,15 +15,14 @@ struct estimate {
 	double validating;		/* seconds of all validations */
 	double fast, slow;		/* factors, around 1, of fast and slow
 					 * steps among the timed ones */
-	char *log;			/* path of that log; NULL: measured */
-	double (*cell)[SCHEDULE_CYCLE];	/* [stages] seconds of a step */
 };
 
 /*
  * estimate_measure(t, cores, e):
  * Time at least five microbatches of each remaining shape on synthetic clips,
  * and the loading of five microbatches of real clips.  Multiply the median by
- * the remaining steps.  Computing and loading share the ${cores} processors of
+ * the remaining steps.  Set the seconds of ${t}->work->cells.  Computing and
+ * loading share the ${cores} processors of
  * this rank.  Communication between ranks, updates and checkpoints are not
  * included.
  *
@@ -35,22 +31,13 @@ struct estimate {
  * same time.
  *
  * Return 0, or -1: after a message, or without one if a signal requested a
- * stop.  Call estimate_free(e) in either case.
+ * stop.
  */
 int estimate_measure(struct trainer *t, int cores, struct estimate *e);
 
 /* estimate_is_cheap(t): return 1 if estimate_measure takes less than 2 % of the
  * multiply-adds of the remaining run. */
-int estimate_is_cheap(const struct trainer *t);
-
-/*
- * estimate_log(t, run, e):
- * Estimate from log.jsonl in the directory ${run}, which must be of the same
- * network, precision and number of ranks.  Return 1, or 0 without a message if
- * the log does not cover all remaining shapes and validations.  Call
- * estimate_free(e) in either case.
- */
-int estimate_log(const struct trainer *t, const char *run, struct estimate *e);
+int estimate_is_cheap(struct trainer *t);
 
 /* estimate_text(e, text): print to ${text} "about 12 min: 9 min for 1475 steps
  * and ...", or "8 to 15 min, ..." if times scatter.  Return ${text}. */
@@ -60,7 +47,5 @@ char *estimate_text(const struct estimate *e, char text[256]);
  * to ${f}. */
 void estimate_print(const struct trainer *t, const struct estimate *e,
     FILE *f);
-
-void estimate_free(struct estimate *e);
 
 #endif

@@ -119,7 +119,8 @@ feeder_next(struct feeder *f)
 static struct plan *
 feeder_plan_of(const struct feeder *f, const struct microbatch *mb)
 {
-	return f->plan != NULL ? f->plan : f->plans[mb->at.stage][mb->at.cycle_position];
+	return f->plan != NULL ? f->plan : cells_find(f->cells, mb->at.stage,
+	    mb->at.cycle_position)->plan;
 }
 
 /* Start the upload of ${mb}, unless it was started before (prefetch_send). */

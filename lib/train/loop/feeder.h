@@ -24,13 +24,14 @@
 #include "comm/watch.h"
 #include "data/loader.h"
 #include "net/net.h"
+#include "train/loop/cells.h"
 
 struct feeder {
 	/* Set by the caller. */
 	struct net *net;
 	struct plan *plan;		/* for every microbatch; NULL: by
 					 * cell */
-	struct plan *(*plans)[SCHEDULE_CYCLE];	/* [stage][turn] */
+	const struct planned_cells *cells;
 	struct watch *watch;		/* of waits for the loader; NULL:
 					 * none */
 	struct microbatch *own;		/* the input while no loader is open */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "clip/cover.h"
 #include "train/loop/level_costs.h"
+#include "train/loop/work.h"
 
 enum { SAMPLES = 64, FRAMES = 4, RUNS = 3 };
 
@@ -101,19 +102,14 @@ level_costs_print_bytes(const struct trainer *t, struct filler *f,
 
 /* Return the frames of all steps with crops of ${side} pixels. */
 static double
-level_costs_loaded(const struct schedule *s,
-    uint64_t (*steps)[SCHEDULE_CYCLE], int side)
+level_costs_loaded(const struct planned_cells *c, int side)
 {
 	double frames = 0;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			const struct cell *c = &s->stage[i].cell[k];
-
-			if (c->crop == side)
-				frames += (double)steps[i][k] * c->batch *
-				    c->frames;
-		}
+	for (const struct planned_cell *r = c->row; r < c->row + c->n; r++)
+		if (r->cell->crop == side)
+			frames += (double)r->steps * r->cell->batch *
+			    r->cell->frames;
 	return frames;
 }
 
@@ -150,9 +146,9 @@ level_costs_print_crop(const struct trainer *t, struct filler *f,
 
 static int
 level_costs_print_times(const struct trainer *t, struct filler *f,
-    const struct level_list *l, uint64_t (*steps)[SCHEDULE_CYCLE], FILE *to)
+    const struct level_list *l, FILE *to)
 {
-	const struct schedule *s = t->schedule;
+	const struct planned_cells *c = &t->work->cells;
 	double sum[2] = { 0 };
 	int status = 0, last = SCHEDULE_CROP + 1;
 	char a[32], b[32];
@@ -161,17 +157,16 @@ level_costs_print_times(const struct trainer *t, struct filler *f,
 	while (status == 0) {
 		int side = 0;
 
-		for (int i = 0; i < s->stages; i++)
-			for (int k = 0; k < s->stage[i].cells; k++) {
-				int crop = s->stage[i].cell[k].crop;
+		for (int i = 0; i < c->n; i++) {
+			int crop = c->row[i].cell->crop;
 
-				if (crop < last && crop > side)
-					side = crop;
-			}
+			if (crop < last && crop > side)
+				side = crop;
+		}
 		if (side == 0)
 			break;
 		status = level_costs_print_crop(t, f, l, side,
-		    level_costs_loaded(s, steps, side), sum, to);
+		    level_costs_loaded(c, side), sum, to);
 		last = side;
 	}
 	if (status != 0)
@@ -188,19 +183,15 @@ int
 level_costs_print(const struct trainer *t, FILE *to)
 {
 	struct level_list l = dataset_levels(t->train);
-	uint64_t (*steps)[SCHEDULE_CYCLE];
 	struct filler *f;
 	int status;
 
 	if (l.n < 2 || dataset_samples(t->train) == 0)
 		return 0;
-	steps = xcalloc((size_t)t->schedule->stages, sizeof(*steps));
-	schedule_count(t->schedule, dataset_samples(t->train), steps);
 	f = filler_new(NULL);
 	status = level_costs_print_bytes(t, f, &l, to);
 	if (status == 0)
-		status = level_costs_print_times(t, f, &l, steps, to);
+		status = level_costs_print_times(t, f, &l, to);
 	filler_free(f);
-	free(steps);
 	return status;
 }

@@ -37,16 +37,14 @@ static const char *const names[MEMORY_ITEMS] = {
 static int
 memory_buffers(const struct trainer *t, int rank)
 {
-	const struct schedule *s = t->schedule;
+	const struct planned_cells *c = &t->work->cells;
 	int largest = 0;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
-			int n = work_buffers(t, work_parts(t, c).n, rank);
+	for (int i = 0; i < c->n; i++) {
+		int n = work_buffers(t, c->row[i].parts.n, rank);
 
-			largest = n > largest ? n : largest;
-		}
+		largest = n > largest ? n : largest;
+	}
 	return largest;
 }
 
@@ -91,7 +89,7 @@ memory_exact_bytes(const struct trainer *t, int leaves, int rank, int device)
 static size_t
 memory_exchange(const struct trainer *t, int rank, int device)
 {
-	const struct schedule *s = t->schedule;
+	const struct planned_cells *p = &t->work->cells;
 	size_t largest = 0;
 
 	if (sums_any_order(&t->sums) != NULL && device)
@@ -100,16 +98,14 @@ memory_exchange(const struct trainer *t, int rank, int device)
 		return allreduce_bytes(t->sums.any_order.wire, t->net->device->elem,
 		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
 		    memory_staged(t, t->comm->size, rank) : 0);
-	for (int i = 0; i < s->stages && t->comm->size > 1; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
-			int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
-			    c->batch / c->group;
-			size_t n = memory_exact_bytes(t, leaves, rank,
-			    device);
+	for (int i = 0; i < p->n && t->comm->size > 1; i++) {
+		const struct cell *c = p->row[i].cell;
+		int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
+		    c->batch / c->group;
+		size_t n = memory_exact_bytes(t, leaves, rank, device);
 
-			largest = n > largest ? n : largest;
-		}
+		largest = n > largest ? n : largest;
+	}
 	return largest;
 }
 
@@ -195,17 +191,15 @@ memory_plan(const struct trainer *t, int rank)
 }
 
 struct memory
-memory_cell(const struct trainer *t, int rank, int stage, int turn)
+memory_cell(const struct trainer *t, int rank, const struct planned_cell *c)
 {
-	const struct cell *c = &t->schedule->stage[stage].cell[turn];
 	struct memory m = memory_plan(t, rank);
 	const struct net *n = t->net;
-	int microbatches = work_parts(t, c).n;
+	int microbatches = c->parts.n;
 
 	m.item[MEMORY_GRADIENTS] = (size_t)work_buffers(t, microbatches, rank) *
 	    n->graph->elements * n->device->elem + memory_messages(t);
-	m.item[MEMORY_ACTIVATIONS] = t->work->plan[stage][turn]->arena +
-	    net_prefetch_bytes(n);
+	m.item[MEMORY_ACTIVATIONS] = c->plan->arena + net_prefetch_bytes(n);
 	if (t->comm->size == 1 || sums_any_order(&t->sums) != NULL)
 		return m;
 	m.item[MEMORY_COMM] = memory_exact_bytes(t, microbatches, rank, 0);
@@ -232,6 +226,14 @@ memory_host(const struct trainer *t, const struct memory *m)
 	for (int i = 0; i < MEMORY_ITEMS; i++)
 		sum += m->item[i];
 	return sum - memory_device(t, m);
+}
+
+size_t
+memory_limited(const struct trainer *t, const struct memory *m)
+{
+	size_t device = memory_device(t, m);
+
+	return device > 0 ? device : memory_host(t, m);
 }
 
 static void

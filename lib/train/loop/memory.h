@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct planned_cell;
 struct trainer;
 
 enum {
@@ -33,18 +34,21 @@ struct memory { size_t item[MEMORY_ITEMS]; };
  * schedule.  MEMORY_BASE is that of the calling rank. */
 struct memory memory_plan(const struct trainer *t, int rank);
 
-/* memory_cell(t, rank, stage, turn): return the peak of ${rank} if the schedule
- * consisted of cell ${turn} of ${stage} alone. */
-struct memory memory_cell(const struct trainer *t, int rank, int stage,
-    int turn);
+/* memory_cell(t, rank, c): return the peak of ${rank} if the schedule consisted
+ * of cell ${c} alone. */
+struct memory memory_cell(const struct trainer *t, int rank,
+    const struct planned_cell *c);
 
 /*
  * memory_host(t, m): return the bytes of ${m} in host memory.
  * memory_device(t, m): return those in device memory; 0 if the device uses host
  * memory.
+ * memory_limited(t, m): return those in the scarcer memory: that of a discrete
+ * device, otherwise that of the host.
  */
 size_t memory_host(const struct trainer *t, const struct memory *m);
 size_t memory_device(const struct trainer *t, const struct memory *m);
+size_t memory_limited(const struct trainer *t, const struct memory *m);
 
 /* memory_print(t, f): print to ${f} a line for each item of rank 0, and the sum
  * of each rank; of more than 64 ranks, the smallest and the largest sum. */

@@ -133,7 +133,7 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 {
 	struct trainer_work *w = t->work;
 	struct feeder *f = &w->feeder;
-	const struct plan *p = w->plan[w->at.stage][w->at.cycle_position];
+	const struct plan *p = cells_of(t, &w->at)->plan;
 	struct tree_sum added[TREE_MAX];
 
 	w->free = w->gradients;

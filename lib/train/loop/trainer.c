@@ -417,7 +417,7 @@ trainer_run(struct trainer *t)
 		watch_phase(t->comm->watch, NULL, t->state.step + 1);
 		if ((status = work_step(t, &s)) != 0)
 			break;
-		work_count_macs(t, &w->at);
+		w->macs_done += cells_of(t, &w->at)->macs;
 		w->seen = w->at;
 		w->at = schedule_next(t->schedule, samples, &w->at);
 		end = w->at.cell == NULL || (t->replay != NULL &&

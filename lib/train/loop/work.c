@@ -194,41 +194,20 @@ int
 trainer_plan(struct trainer *t)
 {
 	struct trainer_work *w = t->work = xcalloc(1, sizeof(*w));
-	const struct schedule *s = t->schedule;
-	int learners = (int)t->o.learners.n;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
+	if (cells_plan(t) != 0)
+		return EXIT_USAGE;
+	for (int i = 0; i < w->cells.n; i++) {
+		int parts = w->cells.row[i].parts.n;
+		int n = work_buffers(t, parts, t->comm->rank);
 
-			/* Packing the weights pays only if several passes of a
-			 * step use them. */
-			t->net->repeats |= work_parts(t, c).n > (learners > 0 ?
-			    learners : t->comm->size);
-		}
-	w->plan = xcalloc((size_t)s->stages, sizeof(*w->plan));
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
-			struct step_split parts = work_parts(t, c);
-			struct dims *input;
-			int n;
-
-			input = graph_inputs(t->net->graph, parts.clips,
-			    c->frames, c->crop);
-			w->plan[i][j] = net_plan_part(t->net, input,
-			    sync_bn_group(&w->spread, parts.span));
-			free(input);
-			if (w->plan[i][j] == NULL)
-				return EXIT_USAGE;
-			n = work_buffers(t, parts.n, t->comm->rank);
-			w->gradients = n > w->gradients ? n : w->gradients;
-			if (parts.n > w->max_microbatches)
-				w->max_microbatches = parts.n;
-		}
+		w->gradients = n > w->gradients ? n : w->gradients;
+		if (parts > w->max_microbatches)
+			w->max_microbatches = parts;
+		w->steps += w->cells.row[i].steps;
+	}
 	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
-	w->steps = schedule_steps(s, dataset_samples(t->train));
 	work_choose_measured(t);
 	work_share_loading(t);
 	if (work_plan_precise(t) != 0)
@@ -264,54 +243,21 @@ work_microbatches_text(const struct trainer *t, const struct cell *c, char text[
 	return text;
 }
 
-/* Multiply-adds of a step's forward pass, over all ranks. */
-static double
-work_step_macs(const struct trainer *t, const struct schedule_step *at)
-{
-	return t->work->plan[at->stage][at->cycle_position]->macs *
-	    work_parts(t, at->cell).n;
-}
-
-/* Print a row for each cell: its shape, and how the ranks share it. */
-static void
-work_print_cells(const struct trainer *t, FILE *f)
-{
-	const struct schedule *s = t->schedule;
-
-	fprintf(f, "#stage\tepoch_begin\tepoch_end\tbatch\tframes\tcrop\tbn\t"
-	    "microbatches\t"
-	    "microbatches_per_rank\tGmacs_per_clip\tarena_bytes\n");
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
-			const struct plan *p = t->work->plan[i][j];
-			char share[16];
-
-			fprintf(f, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.4g\t"
-			    "%zu\n", i, s->stage[i].epoch_begin, s->stage[i].epoch_end,
-			    c->batch, c->frames, c->crop, c->group, c->batch /
-			    c->group, work_microbatches_text(t, c, share),
-			    p->macs / p->input->n / 1e9, p->arena);
-		}
-}
-
 /* Return the number of groups in the smallest batch: each rank computes at
  * least one group. */
 static int
 work_max_ranks(const struct trainer *t)
 {
-	const struct schedule *s = t->schedule;
 	int largest = 0;
 
 	if (t->o.learners.n > 0)
 		return (int)t->o.learners.n;
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct cell *c = &s->stage[i].cell[j];
+	for (int i = 0; i < t->work->cells.n; i++) {
+		const struct cell *c = t->work->cells.row[i].cell;
 
-			if (largest == 0 || c->batch / c->group < largest)
-				largest = c->batch / c->group;
-		}
+		if (largest == 0 || c->batch / c->group < largest)
+			largest = c->batch / c->group;
+	}
 	return largest;
 }
 
@@ -325,11 +271,11 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	char host[64];
 	double macs = 0;
 
-	for (struct schedule_step at = schedule_start(t->schedule, samples);
-	    at.cell != NULL; at = schedule_next(t->schedule, samples, &at)) {
-		clips += (uint64_t)at.cell->batch;
-		macs += 3 * work_step_macs(t, &at);	/* a backward pass costs
-							 * two forward passes */
+	for (const struct planned_cell *r = w->cells.row, *end = r + w->cells.n;
+	    r < end; r++) {
+		clips += r->steps * (unsigned)r->cell->batch;
+		/* A backward pass costs two forward passes. */
+		macs += 3 * r->macs * (double)r->steps;
 	}
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
@@ -364,23 +310,19 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 void
 trainer_print_plan(const struct trainer *t, FILE *f)
 {
-	work_print_cells(t, f);
+	cells_print(t, f);
 	trainer_print_totals(t, f);
 }
 
 void
 trainer_explain(const struct trainer *t, FILE *f)
 {
-	const struct schedule *s = t->schedule;
+	const struct planned_cells *c = &t->work->cells;
 	const struct plan *largest = NULL;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int j = 0; j < s->stage[i].cells; j++) {
-			const struct plan *p = t->work->plan[i][j];
-
-			if (largest == NULL || p->macs > largest->macs)
-				largest = p;
-		}
+	for (int i = 0; i < c->n; i++)
+		if (largest == NULL || c->row[i].plan->macs > largest->macs)
+			largest = c->row[i].plan;
 	if (largest != NULL)
 		plan_explain(largest, f);
 }
@@ -423,7 +365,7 @@ work_reserve(struct trainer *t)
 	if ((w->corrupt = corrupt_open(t)) == NULL)
 		return EXIT_DAMAGE;
 	t->loading.replaces |= corrupt_known(w->corrupt)->n > 0;
-	w->feeder = (struct feeder){ .net = t->net, .plans = w->plan,
+	w->feeder = (struct feeder){ .net = t->net, .cells = &w->cells,
 		.watch = t->comm->watch };
 	feeder_open(&w->feeder, t->train, t->schedule, t->state.step,
 	    &t->loading);
@@ -448,7 +390,6 @@ work_open(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
-	uint64_t samples = dataset_samples(t->train);
 	int status = comm_agree(t->comm, work_reserve(t));
 	struct comm *c;
 
@@ -461,20 +402,13 @@ work_open(struct trainer *t)
 	w->bucket = bucket_open(c, &t->share, n->device,
 	    sums_any_order(&t->sums), t->sums.fabric);
 	allgather_by(t->optim.gather, bucket_reducer(w->bucket));
-	for (struct schedule_step at = schedule_seek(t->schedule, samples,
-	    t->state.step); at.cell != NULL;
-	    at = schedule_next(t->schedule, samples, &at))
-		w->macs += work_step_macs(t, &at);
+	cells_seek(t);
+	for (int i = 0; i < w->cells.n; i++)
+		w->macs += w->cells.row[i].macs * (double)w->cells.row[i].left;
 	watch_set_describe(t->comm->watch, rank_status_describe, t);
 	w->saved_step = t->state.step;
 	w->unsaved = t->safe_step != t->state.step;
 	return 0;
-}
-
-void
-work_count_macs(struct trainer *t, const struct schedule_step *at)
-{
-	t->work->macs_done += work_step_macs(t, at);
 }
 
 void
@@ -504,7 +438,7 @@ trainer_close(struct trainer *t)
 	if (w->outcome != NULL)
 		device_free(t->net->device, w->outcome);
 	free(w->fetched);
-	free(w->plan);
+	cells_free(&w->cells);
 	free(w);
 	t->work = NULL;
 }

@@ -6,7 +6,7 @@
  * lib/train includes this header; programs use trainer.h.
  */
 
-#include "sched/parts.h"
+#include "train/loop/cells.h"
 #include "train/loop/feeder.h"
 #include "train/loop/limit.h"
 #include "train/loop/precise.h"
@@ -55,7 +55,7 @@ struct step_report {
 struct phases { double wait, forward, backward, comm, comm_busy, update; };
 
 struct trainer_work {
-	struct plan *(*plan)[SCHEDULE_CYCLE];	/* [stages] of each cell */
+	struct planned_cells cells;
 	int gradients;			/* gradient buffers of a step */
 	void **gradient;		/* [gradients], device memory */
 	int free;			/* the first ones are free */
@@ -171,10 +171,6 @@ int work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 /* work_diverged(t, what, value): on rank 0, print "step 3: ${what} ${value}:
  * the run has diverged".  Return EXIT_DIVERGED. */
 int work_diverged(const struct trainer *t, const char *what, double value);
-
-/* work_count_macs(t, at): add the work of the finished step ${at} to macs_done,
- * for the ETA. */
-void work_count_macs(struct trainer *t, const struct schedule_step *at);
 
 /*
  * work_log_step(t, s, now): add step ${s} to the sums of a log line.  Write the
