@@ -132,6 +132,6 @@ fixture_loss(struct fixture *r)
 	device_download(r->net->device, r->fetched, r->outcome,
 	    (size_t)g->heads * sizeof(*r->fetched));
 	for (int i = 0; i < g->heads; i++)
-		sum += g->op[g->head[i].loss].weight * r->fetched[i].loss;
+		sum += g->op[g->head[i].loss].loss.weight * r->fetched[i].loss;
 	return sum;
 }

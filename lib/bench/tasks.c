@@ -66,8 +66,8 @@ task_window(const struct op *op, char *buf, size_t size)
 	if (op->s[0] > 1 || op->s[1] > 1 || op->s[2] > 1)
 		n += (size_t)snprintf(buf + n, size - n, " stride %dx%dx%d",
 		    op->s[0], op->s[1], op->s[2]);
-	if (op->kind == OP_CONV && op->groups > 1)
-		snprintf(buf + n, size - n, " groups %d", op->groups);
+	if (op->kind == OP_CONV && op->conv.groups > 1)
+		snprintf(buf + n, size - n, " groups %d", op->conv.groups);
 }
 
 void
@@ -79,7 +79,7 @@ task_text(const struct task *t, char *buf, size_t size)
 	char in[64], out[64], window[64] = "", made[160] = "";
 
 	if (op->kind == OP_CONV || op->kind == OP_MAXPOOL ||
-	    (op->kind == OP_AVGPOOL && op->axes == 0))
+	    (op->kind == OP_AVGPOOL && op->avgpool.axes == 0))
 		task_window(op, window, sizeof(window));
 	if (impl->describe != NULL)
 		impl->describe(t, made, sizeof(made));

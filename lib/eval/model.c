@@ -21,7 +21,7 @@ model_check_head(const struct model *m)
 {
 	const struct graph *g = m->graph;
 	const struct target_spec *t =
-	    &g->needs.target[g->op[g->head[0].loss].target];
+	    &g->needs.target[g->op[g->head[0].loss].loss.target];
 
 	if (strcmp(t->name, TARGET_DEFAULT) == 0)
 		return 0;

@@ -31,7 +31,8 @@ packed_open(struct packed *p)
 		return EXIT_FAILED;
 	}
 	return loader_check_testing(p->data, &g->needs,
-	    g->op[g->head[0].loss].target, g->name) == 0 ? 0 : EXIT_USAGE;
+	    g->op[g->head[0].loss].loss.target,
+	    g->name) == 0 ? 0 : EXIT_USAGE;
 }
 
 void
@@ -145,7 +146,7 @@ packed_set_protocol(struct packed *p, const struct packed_start *how)
 	protocol_add(to, "model", "%s", m->state.model);
 	protocol_add(to, "step", "%" PRIu64, m->state.step);
 	packed_add_choice(to, "loss", "softmax|sigmoid",
-	    m->graph->op[m->graph->head[0].loss].loss);
+	    m->graph->op[m->graph->head[0].loss].loss.kind);
 	protocol_add(to, "data", "%s", p->path);
 	packed_add_hash(to, "data-hash", dataset_id(p->data));
 	protocol_add(to, "labels", "%s", packed_label_kind(p));

@@ -121,7 +121,7 @@ predict_line(const struct predict_run *a, const struct extraction *v,
 	qsort_r(best, (size_t)n, sizeof(*best), predict_by_score,
 	    (void *)scores);
 	metric_probabilities(a->model->graph->op[
-	    a->model->graph->head[0].loss].loss, scores, n, p);
+	    a->model->graph->head[0].loss].loss.kind, scores, n, p);
 	if (a->json)
 		predict_json_line(a, v, NULL, best, p, to);
 	else

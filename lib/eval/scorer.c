@@ -83,7 +83,7 @@ scorer_new(const struct model *m, const struct view_options *v, int threads,
 	/* Before planning: the plan depends on the size of the microbatch. */
 	r->v.n = scorer_views_together(v->clips * v->crops, v->n);
 	r->classes = m->graph->head[0].classes;
-	r->loss = m->graph->op[m->graph->head[0].loss].loss;
+	r->loss = m->graph->op[m->graph->head[0].loss].loss.kind;
 	frames = scorer_frames_of(r);
 	*status = EXIT_USAGE;
 	r->feeder = (struct feeder){ .net = m->net, .own = &r->mb,

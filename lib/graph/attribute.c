@@ -1,18 +1,156 @@
-/* The attributes of operators in .net files: key=value. */
+/* The attributes of operators. */
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "graph/reader.h"
+#include "graph/attribute.h"
 
-#define Q text_quote
+#define AT(member)	.at = offsetof(struct op, member)
+#define INT		ATTRIBUTE_INT
+#define REAL		ATTRIBUTE_REAL
+#define CHANNELS	ATTRIBUTE_CHANNELS, AT(out), 1, OP_CHANNELS, .needed = \
+	"CHANNELS"
+#define WINDOW		ATTRIBUTE_WINDOW
+/* The default of p depends on k (build.c). */
+#define WINDOWS(kind) \
+	{ kind, "k", WINDOW, AT(k), 1, OP_WINDOW, .missing = 1 }, \
+	{ kind, "s", WINDOW, AT(s), 1, OP_WINDOW, .missing = 1 }, \
+	{ kind, "p", WINDOW, AT(p), 0, OP_WINDOW }
+#define DEVIATION	0, 10, .missing = NAN, .free = 1
 
-#define BAD(r, w, i, want) fail("%s:%d: %s=%s (wanted %s)", (r)->path, \
-    (r)->line, (w)->key[i], Q((w)->value[i]), want)
+/*
+ * Columns: kind, key, type, member, minimum, maximum, and others by name.  The
+ * rows of a kind have the order in which messages list them, behind in=, which
+ * all kinds with inputs have.
+ */
+static const struct attribute attributes[] = {
+	{ OP_INPUT, "stream", ATTRIBUTE_SOURCE, AT(input.stream),
+	    .want = NAME_RULE },
+	{ OP_INPUT, "out", CHANNELS },
+	{ OP_INPUT, "mean", ATTRIBUTE_REALS, AT(input.mean), -1e6, 1e6,
+	    .want = "numbers between commas" },
+	{ OP_INPUT, "std", ATTRIBUTE_REALS, AT(input.sd), 1e-6, 1e6,
+	    .missing = 1, .want = "numbers from 1e-6 between commas" },
+	{ OP_CONV, "out", CHANNELS },
+	WINDOWS(OP_CONV),
+	{ OP_CONV, "groups", INT, AT(conv.groups), 1, OP_CHANNELS,
+	    .missing = 1 },
+	{ OP_CONV, "bias", INT, AT(conv.bias), 0, 1 },
+	{ OP_CONV, "std", REAL, AT(conv.std), DEVIATION },
+	{ OP_BN, "gamma", REAL, AT(bn.gamma), -1e3, 1e3, .missing = 1,
+	    .want = "a number", .free = 1 },
+	{ OP_BN, "eps", REAL, AT(bn.eps), 1e-12, 1, .missing = 1e-5 },
+	{ OP_BN, "momentum", REAL, AT(bn.momentum), 0, 1, .missing = 0.1 },
+	{ OP_BN, NULL, INT, AT(bn.fixed), 0, 1 },
+	/* fold=2 shifts all channels */
+	{ OP_SHIFT, "fold", INT, AT(shift.fold), 2, OP_CHANNELS, .missing = 8 },
+	{ OP_SHIFT, "from", ATTRIBUTE_WORD, AT(shift.past),
+	    .words = "both past", .want = "both or past" },
+	WINDOWS(OP_MAXPOOL),
+	{ OP_AVGPOOL, "over", ATTRIBUTE_LETTERS, AT(avgpool.axes),
+	    .words = "thw", .want = "letters of t, h and w" },
+	WINDOWS(OP_AVGPOOL),
+	{ OP_AVGPOOL, "edges", ATTRIBUTE_WORD, AT(avgpool.exclude_pad),
+	    .words = "zeros cut", .want = "zeros or cut" },
+	{ OP_DROPOUT, "rate", REAL, AT(dropout.rate), 0, 0.999, .missing = 0.5,
+	    .want = "a probability below 1" },
+	{ OP_LINEAR, "out", CHANNELS },
+	{ OP_LINEAR, "std", REAL, AT(linear.std), DEVIATION },
+	{ OP_SCALE, "by", ATTRIBUTE_FACTOR, AT(scale.factor), -1e6, 1e6,
+	    .want = "a number, alone or before /c or /sqrt(c)",
+	    .needed = "FACTOR" },
+	{ OP_SCALE, "trained", INT, AT(scale.trained), 0, 1 },
+	{ OP_FRAMES, "step", INT, AT(frames.step), 1, OP_WINDOW,
+	    .needed = "FRAMES" },
+	{ OP_FRAMES, "first", INT, AT(frames.first), 0, OP_WINDOW },
+	{ OP_FRAMES, "spread", INT, AT(frames.spread), 0, 1 },
+	{ OP_BMM, "transpose", ATTRIBUTE_LETTERS, AT(bmm.transpose),
+	    .words = "ab", .want = "a, b or ab" },
+	{ OP_SOFTMAX, "over", ATTRIBUTE_LETTERS, AT(softmax.axes),
+	    .words = "thwc", .want = "letters of t, h, w and c",
+	    .needed = "AXES" },
+	/* focal is LOSS_SOFTMAX with a focus (build.c) */
+	{ OP_LOSS, "kind", ATTRIBUTE_WORD, AT(loss.kind),
+	    .words = "softmax sigmoid focal",
+	    .want = "softmax, focal or sigmoid" },
+	{ OP_LOSS, "target", ATTRIBUTE_SOURCE, AT(loss.target),
+	    .want = NAME_RULE },
+	{ OP_LOSS, "weight", REAL, AT(loss.weight), 0, 1e6, .missing = 1,
+	    .want = "a number from 0", .free = 1 },
+	{ OP_LOSS, "smooth", REAL, AT(loss.smooth), 0, 0.999,
+	    .want = "a share below 1" },
+	{ OP_LOSS, "gamma", REAL, AT(loss.focus), 0, FOCUS_MAX },
+};
+
+const struct attribute *
+attribute_next(enum op_kind kind, const struct attribute *a)
+{
+	const struct attribute *end = attributes +
+	    sizeof(attributes) / sizeof(attributes[0]);
+
+	for (a = a == NULL ? attributes : a + 1; a < end; a++)
+		if (a->kind == kind)
+			return a;
+	return NULL;
+}
+
+const struct attribute *
+attribute_find(enum op_kind kind, const char *key)
+{
+	const struct attribute *a = NULL;
+
+	while ((a = attribute_next(kind, a)) != NULL)
+		if (a->key != NULL && strcmp(a->key, key) == 0)
+			return a;
+	return NULL;
+}
+
+static void *
+attribute_at(const struct attribute *a, const struct op *op)
+{
+	return (char *)op + a->at;
+}
+
+void
+attribute_defaults(struct op *op)
+{
+	const struct attribute *a = NULL;
+
+	op->planar = 1;
+	for (int i = 0; i < 3; i++)
+		op->k[i] = op->s[i] = 1;
+	while ((a = attribute_next(op->kind, a)) != NULL) {
+		int *value = attribute_at(a, op);
+
+		if (a->type == ATTRIBUTE_REAL)
+			*(double *)attribute_at(a, op) = a->missing;
+		else if (a->type == ATTRIBUTE_REALS)
+			*(struct reals *)attribute_at(a, op) =
+			    (struct reals){ 0, NULL };
+		else if (a->type == ATTRIBUTE_FACTOR)
+			*(struct factor *)attribute_at(a, op) =
+			    (struct factor){ a->missing, PER_ONE };
+		else
+			for (int i = 0; i < (a->type == WINDOW ? 3 : 1); i++)
+				value[i] = (int)a->missing;
+	}
+}
+
+void
+attribute_free(struct op *op)
+{
+	const struct attribute *a = NULL;
+
+	while ((a = attribute_next(op->kind, a)) != NULL)
+		if (a->type == ATTRIBUTE_REALS)
+			free(((struct reals *)attribute_at(a, op))->v);
+}
+
+/* ---- values in .net files ---- */
 
 int
 name_fits(const char *s)
@@ -24,298 +162,201 @@ name_fits(const char *s)
 }
 
 /*
- * Read one to three integers from ${min} to ${max}, separated by commas.
- * Return their number, or -1.
+ * Read the number before the next of the bytes ${stop}, and leave ${*s} there.
+ * Return 0 or -1.
  */
 static int
-attribute_integers(const char *s, int min, int max, int v[3])
+attribute_real(const struct attribute *a, const char **s, const char *stop,
+    double *x)
 {
-	char part[16];
-	int n = 0;
-
-	for (;; s++) {
-		size_t len = strcspn(s, ",");
-		int64_t x;
-
-		if (n == 3 || len >= sizeof(part))
-			return -1;
-		memcpy(part, s, len);
-		part[len] = '\0';
-		if (text_int(part, min, max, &x) != 0)
-			return -1;
-		v[n++] = (int)x;
-		s += len;
-		if (*s == '\0')
-			return n;
-	}
-}
-
-/*
- * Read "h,w" or "t,h,w" into v[t, h, w]; if t is missing, set it to ${t}.
- * Return the number of values, or -1.
- */
-static int
-attribute_window(const char *s, int min, int t, int v[3])
-{
-	int n = attribute_integers(s, min, OP_WINDOW, v);
-
-	if (n == 2) {
-		v[2] = v[1];
-		v[1] = v[0];
-		v[0] = t;
-	}
-	return n == 2 || n == 3 ? n : -1;
-}
-
-/*
- * Read numbers of at least ${min}, separated by commas, into a new ${*v}.
- * Return their number, or -1.
- */
-static int
-attribute_reals(const char *s, double min, double **v)
-{
+	size_t n = strcspn(*s, stop);
 	char part[32];
+	int64_t whole;
+
+	if (n >= sizeof(part))
+		return -1;
+	memcpy(part, *s, n);
+	part[n] = '\0';
+	*s += n;
+	if (a->type != ATTRIBUTE_WINDOW)
+		return text_real(part, a->min, a->max, x);
+	if (text_int(part, (int64_t)a->min, (int64_t)a->max, &whole) != 0)
+		return -1;
+	*x = (double)whole;
+	return 0;
+}
+
+/*
+ * Read at most ${max} numbers between commas into ${v}.  Return their number,
+ * or -1.
+ */
+static int
+attribute_reals(const struct attribute *a, const char *s, int max, double *v)
+{
 	int n = 0;
 
-	*v = xcalloc(OP_STREAM, sizeof(**v));
 	for (;; s++) {
-		size_t len = strcspn(s, ",");
-
-		if (n == OP_STREAM || len >= sizeof(part))
+		if (n == max || attribute_real(a, &s, ",", &v[n++]) != 0)
 			return -1;
-		memcpy(part, s, len);
-		part[len] = '\0';
-		if (text_real(part, min, 1e6, &(*v)[n++]) != 0)
-			return -1;
-		s += len;
 		if (*s == '\0')
 			return n;
 	}
 }
 
-/*
- * Set the inputs to operators above, which are named in ${value} and separated
- * by commas.  Return 0, or -1 after a message.
- */
+/* Read "h,w" or "t,h,w" into v[t, h, w].  Return their number, or -1. */
 static int
-attribute_set_inputs(struct reader *r, struct op *op, const char *value)
+attribute_window(const struct attribute *a, const char *s, int v[3])
 {
-	const struct op_type *type = &op_types[op->kind];
-	char name[LINE];
+	double x[3];
+	int n = attribute_reals(a, s, 3, x);
 
-	for (;; value++) {
-		size_t len = strcspn(value, ",");
-		long from;
-
-		snprintf(name, sizeof(name), "%.*s", (int)len, value);
-		if ((from = names_find(r->names, name)) < 0)
-			return fail("%s:%d: in=%s: no operator above has this "
-			    "name", r->path, r->line, Q(name));
-		if (r->g->op[from].kind == OP_LOSS)
-			return fail("%s:%d: in=%s: a loss is not an input",
-			    r->path, r->line, name);
-		if (op->nin == type->max_in)
-			return fail("%s:%d: %s takes at most %d inputs",
-			    r->path, r->line, type->name, type->max_in);
-		op->in[op->nin++] = (int)from;
-		value += len;
-		if (*value == '\0')
-			return 0;
-	}
+	if (n < 2)
+		return -1;
+	v[0] = (int)(n == 3 ? x[0] : a->min);
+	v[1] = (int)x[n - 2];
+	v[2] = (int)x[n - 1];
+	return n;
 }
 
-/* Read a set of ${letters}; the bit of each is its index.  Return 0 or -1. */
 static int
-attribute_letters_of(const char *s, const char *letters, int *set)
+attribute_letters(const char *letters, const char *s, int *set)
 {
 	for (*set = 0; *s != '\0'; s++) {
-		const char *a = strchr(letters, *s);
+		const char *at = strchr(letters, *s);
 
-		if (a == NULL)
+		if (at == NULL)
 			return -1;
-		*set |= 1 << (a - letters);
+		*set |= 1 << (at - letters);
 	}
 	return *set != 0 ? 0 : -1;
 }
 
-/* Set ${*to} to 0 or 1 for the word ${no} or ${yes}.  Return 0 or -1. */
 static int
-attribute_word_of(const char *s, const char *no, const char *yes, int *to)
+attribute_word(const char *words, const char *s, int *index)
 {
-	*to = strcmp(s, yes) == 0;
-	return *to || strcmp(s, no) == 0 ? 0 : -1;
-}
+	size_t n = strlen(s);
 
-/* Read a factor X, X/c or X/sqrt(c).  Return 0 or -1. */
-static int
-attribute_factor(const char *s, double *by, enum per *per)
-{
-	size_t n = strcspn(s, "/");
-	char part[32];
+	for (*index = 0; *words != '\0'; ++*index) {
+		size_t length = strcspn(words, " ");
 
-	if (n >= sizeof(part))
-		return -1;
-	memcpy(part, s, n);
-	part[n] = '\0';
-	*per = s[n] == '\0' ? PER_ONE : strcmp(s + n, "/c") == 0 ?
-	    PER_CHANNELS : PER_ROOT;
-	if (*per == PER_ROOT && strcmp(s + n, "/sqrt(c)") != 0)
-		return -1;
-	return text_real(part, -1e6, 1e6, by);
-}
-
-/* Attributes that are one number. */
-static const struct attribute_whole {
-	const char *key;
-	size_t at;			/* offset of an int in struct op */
-	int min, max;
-	const char *want;
-} wholes[] = {
-	{ "out", offsetof(struct op, out), 1, OP_CHANNELS, "1 to 1048576" },
-	{ "groups", offsetof(struct op, groups), 1, OP_CHANNELS,
-	    "1 to 1048576" },
-	/* fold=2 shifts all channels */
-	{ "fold", offsetof(struct op, fold), 2, OP_CHANNELS, "2 to 1048576" },
-	{ "bias", offsetof(struct op, bias), 0, 1, "0 or 1" },
-	{ "trained", offsetof(struct op, trained), 0, 1, "0 or 1" },
-	{ "step", offsetof(struct op, step), 1, OP_WINDOW, "1 to 1024" },
-	{ "first", offsetof(struct op, first), 0, OP_WINDOW, "0 to 1024" },
-	{ "spread", offsetof(struct op, spread), 0, 1, "0 or 1" },
-};
-
-static const struct attribute_real {
-	const char *key;
-	size_t at;			/* offset of a double in struct op */
-	double min, max;
-	const char *want;
-} real_values[] = {
-	{ "rate", offsetof(struct op, rate), 0, 0.999, "a probability "
-		"below 1" },
-	{ "gamma", offsetof(struct op, gamma), -1e3, 1e3, "a number" },
-	{ "eps", offsetof(struct op, eps), 1e-12, 1, "a number from 1e-12 "
-		"to 1" },
-	{ "momentum", offsetof(struct op, momentum), 0, 1,
-	    "a number from 0 to 1" },
-};
-
-/*
- * Set attribute ${i} of ${w}.  Return 1, or 0 if it is not in the tables, or -1
- * after a message.
- */
-static int
-attribute_set_number(struct reader *r, struct op *op, const struct words *w,
-    int i)
-{
-	const char *key = w->key[i], *value = w->value[i];
-	int64_t n;
-
-	for (size_t k = 0; k < sizeof(wholes) / sizeof(wholes[0]); k++) {
-		const struct attribute_whole *a = &wholes[k];
-
-		if (strcmp(key, a->key) != 0)
-			continue;
-		if (text_int(value, a->min, a->max, &n) != 0)
-			return BAD(r, w, i, a->want);
-		*(int *)((char *)op + a->at) = (int)n;
-		return 1;
+		if (length == n && memcmp(words, s, n) == 0)
+			return 0;
+		words += length + strspn(words + length, " ");
 	}
-	for (size_t k = 0; k < sizeof(real_values) / sizeof(real_values[0]);
-	    k++) {
-		const struct attribute_real *a = &real_values[k];
-
-		if (strcmp(key, a->key) == 0)
-			return text_real(value, a->min, a->max, (double *)
-			    ((char *)op + a->at)) == 0 ? 1 :
-			    BAD(r, w, i, a->want);
-	}
-	return 0;
+	return -1;
 }
 
-/* A focal loss is a softmax loss with a focus. */
 static int
-attribute_set_loss(const char *s, struct op *op, struct line *l)
+attribute_factor(const struct attribute *a, const char *s, struct factor *f)
 {
-	l->focal = strcmp(s, "focal") == 0;
-	if (l->focal && !l->focused)
-		op->focus = FOCUS_DEFAULT;
-	op->loss = strcmp(s, "sigmoid") == 0 ? LOSS_SIGMOID : LOSS_SOFTMAX;
-	return l->focal || op->loss == LOSS_SIGMOID ||
-	    strcmp(s, "softmax") == 0 ? 0 : -1;
+	if (attribute_real(a, &s, "/", &f->by) != 0)
+		return -1;
+	f->per = *s == '\0' ? PER_ONE : strcmp(s, "/c") == 0 ? PER_CHANNELS :
+	    PER_ROOT;
+	return f->per != PER_ROOT || strcmp(s, "/sqrt(c)") == 0 ? 0 : -1;
 }
 
 int
-attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
-    struct line *l)
+attribute_parse(const struct attribute *a, struct op *op, const char *value,
+    int classes)
 {
-	const char *key = w->key[i], *value = w->value[i];
-	int known;
+	struct reals *reals = attribute_at(a, op);
+	int *to = attribute_at(a, op);
+	int64_t x = classes;
+	int n;
 
-#define IS(s) (strcmp(key, s) == 0)
-	if (IS("in"))
-		return attribute_set_inputs(r, op, value);
-	if (IS("k")) {
-		int k = attribute_window(value, 1, 1, op->k);
-
-		op->planar = k == 2;
-		return k > 0 ? 0 : BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
-	}
-	if (IS("s"))
-		return attribute_window(value, 1, 1, op->s) > 0 ? 0 :
-		    BAD(r, w, i, "h,w or t,h,w, 1 to 1024");
-	if (IS("p")) {
-		l->padded = 1;
-		return attribute_window(value, 0, 0, op->p) > 0 ? 0 :
-		    BAD(r, w, i, "h,w or t,h,w, 0 to 1024");
-	}
-	if (IS("out") && strcmp(value, "classes") == 0) {
-		op->out = r->classes;
+	switch (a->type) {
+	case ATTRIBUTE_CHANNELS:
+	case ATTRIBUTE_INT:
+		if ((a->type == INT || strcmp(value, "classes") != 0) &&
+		    text_int(value, (int64_t)a->min, (int64_t)a->max, &x) != 0)
+			return -1;
+		*to = (int)x;
 		return 0;
+	case ATTRIBUTE_WINDOW:
+		n = attribute_window(a, value, to);
+		if (a->at == offsetof(struct op, k))
+			op->planar = n == 2;
+		return n > 0 ? 0 : -1;
+	case ATTRIBUTE_REAL:
+		return text_real(value, a->min, a->max, attribute_at(a, op));
+	case ATTRIBUTE_REALS:
+		reals->v = xcalloc(OP_STREAM, sizeof(*reals->v));
+		reals->n = attribute_reals(a, value, OP_STREAM, reals->v);
+		return reals->n > 0 ? 0 : -1;
+	case ATTRIBUTE_LETTERS:
+		return attribute_letters(a->words, value, to);
+	case ATTRIBUTE_WORD:
+		return attribute_word(a->words, value, to);
+	case ATTRIBUTE_FACTOR:
+		return attribute_factor(a, value, attribute_at(a, op));
+	case ATTRIBUTE_SOURCE:
+		break;
 	}
-	if (IS("gamma") && op->kind == OP_LOSS) {
-		l->focused = 1;
-		return text_real(value, 0, FOCUS_MAX, &op->focus) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0 to 10");
-	}
-	if ((known = attribute_set_number(r, op, w, i)) != 0)
-		return known > 0 ? 0 : -1;
-	if (IS("over"))
-		return op->kind == OP_SOFTMAX ?
-		    (attribute_letters_of(value, "thwc", &op->axes) == 0 ? 0 :
-		    BAD(r, w, i, "letters of t, h, w and c")) :
-		    attribute_letters_of(value, "thw", &op->axes) == 0 ? 0 :
-		    BAD(r, w, i, "letters of t, h and w");
-	if (IS("transpose"))
-		return attribute_letters_of(value, "ab", &op->transpose) == 0 ?
-		    0 : BAD(r, w, i, "a, b or ab");
-	if (IS("from"))
-		return attribute_word_of(value, "both", "past", &op->past) ==
-		    0 ? 0 : BAD(r, w, i, "both or past");
-	if (IS("edges"))
-		return attribute_word_of(value, "zeros", "cut",
-		    &op->exclude_pad) == 0 ? 0 : BAD(r, w, i, "zeros or cut");
-	if (IS("by"))
-		return attribute_factor(value, &op->by, &op->per) == 0 ? 0 :
-		    BAD(r, w, i, "a number, alone or before /c or /sqrt(c)");
-	if (IS("std") && op->kind != OP_INPUT)
-		return text_real(value, 0, 10, &op->std) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0 to 10");
-	if (IS("mean"))
-		return (l->means = attribute_reals(value, -1e6, &op->mean)) >
-		    0 ? 0 : BAD(r, w, i, "numbers between commas");
-	if (IS("std"))
-		return (l->sds = attribute_reals(value, 1e-6, &op->sd)) > 0 ?
-		    0 : BAD(r, w, i, "numbers from 1e-6 between commas");
-	if (IS("kind"))
-		return attribute_set_loss(value, op, l) == 0 ? 0 :
-		    BAD(r, w, i, "softmax, focal or sigmoid");
-	if (IS("weight"))
-		return text_real(value, 0, 1e6, &op->weight) == 0 ? 0 :
-		    BAD(r, w, i, "a number from 0");
-	if (IS("smooth"))
-		return text_real(value, 0, 0.999, &op->smooth) == 0 ? 0 :
-		    BAD(r, w, i, "a share below 1");
-	/* stream or target */
-	*(IS("stream") ? &l->stream : &l->target) = value;
-	return name_fits(value) ? 0 : BAD(r, w, i, NAME_RULE);
-#undef IS
+	return name_fits(value) ? 0 : -1;
+}
+
+const char *
+attribute_want(const struct attribute *a, char *text)
+{
+	if (a->want != NULL)
+		return a->want;
+	snprintf(text, 64, a->type == WINDOW ? "h,w or t,h,w, %.7g to %.7g" :
+	    a->type == REAL ? "a number from %.7g to %.7g" :
+	    a->max == 1 ? "%.7g or %.7g" : "%.7g to %.7g", a->min, a->max);
+	return text;
+}
+
+/* ---- equality ---- */
+
+/* NaN stands for a number that was not given, and equals itself. */
+static int
+attribute_same_reals(const double *p, const double *q, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (p[i] != q[i] && !(isnan(p[i]) && isnan(q[i])))
+			return 0;
+	return 1;
+}
+
+static int
+attribute_same(const struct attribute *a, const struct op *p,
+    const struct op *q)
+{
+	const void *x = attribute_at(a, p), *y = attribute_at(a, q);
+	const struct reals *l = x, *m = y;
+	const struct factor *f = x, *g = y;
+
+	if (a->type == ATTRIBUTE_REAL)
+		return attribute_same_reals(x, y, 1);
+	if (a->type == ATTRIBUTE_FACTOR)
+		return f->per == g->per && f->by == g->by;
+	if (a->type == ATTRIBUTE_REALS)
+		return l->n == m->n && attribute_same_reals(l->v, m->v, l->n);
+	return memcmp(x, y, (a->type == WINDOW ? 3 : 1) * sizeof(int)) == 0;
+}
+
+int
+attribute_equal(const struct op *p, const struct op *q)
+{
+	const struct attribute *a = NULL;
+
+	if (p->kind != q->kind || p->nin != q->nin)
+		return 0;
+	while ((a = attribute_next(p->kind, a)) != NULL)
+		if (!a->free && !attribute_same(a, p, q))
+			return 0;
+	return 1;
+}
+
+int
+attribute_is(const struct op *op, const char *key, const char *value)
+{
+	const struct attribute *a = attribute_find(op->kind, key);
+	struct op other = *op;
+
+	return a != NULL && a->type != ATTRIBUTE_REALS &&
+	    a->type != ATTRIBUTE_SOURCE &&
+	    attribute_parse(a, &other, value, 0) == 0 &&
+	    attribute_same(a, op, &other);
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "graph/attribute.h"
 #include "graph/graph.h"
 
 void
@@ -12,10 +13,8 @@ graph_free(struct graph *g)
 {
 	if (g == NULL)
 		return;
-	for (int i = 0; i < g->nop; i++) {
-		free(g->op[i].mean);
-		free(g->op[i].sd);
-	}
+	for (int i = 0; i < g->nop; i++)
+		attribute_free(&g->op[i]);
 	free(g->name);
 	free(g->op);
 	free(g->head);
@@ -39,7 +38,7 @@ graph_shapes(const struct graph *g, const struct dims *input, struct dims *out,
 
 		if (op->kind == OP_INPUT) {
 			/* The .net file sets the channels of a stream. */
-			out[i] = input[op->stream];
+			out[i] = input[op->input.stream];
 			out[i].c = op->out;
 			continue;
 		}
@@ -94,7 +93,7 @@ graph_between(struct graph *g)
 		for (int k = 0; k < op->nparam; k++)
 			first[k] = old[op->param + k];
 		op->param = g->nparam;
-		if (op->kind == OP_BN && !op->fixed) {
+		if (op->kind == OP_BN && !op->bn.fixed) {
 			/* It has the shape of running_var, and begins at 0. */
 			first[op->nparam] = first[op->nparam - 1];
 			first[op->nparam].kind = PARAM_BETWEEN;

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "graph/attribute.h"
 #include "graph/reader.h"
 
 /* Bits of the target kinds that each loss accepts. */
@@ -33,7 +34,7 @@ reader_stream(struct reader *r, struct op *op, const char *name)
 		strcpy(needs->stream[i].name, name);
 		needs->streams++;
 	}
-	op->stream = (int)i;
+	op->input.stream = (int)i;
 	return 0;
 }
 
@@ -60,13 +61,13 @@ reader_target(struct reader *r, struct op *op, const char *name)
 		needs->target = array_reserve(needs->target, (size_t)i,
 		    &r->target_cap, sizeof(*needs->target));
 		needs->target[i] = (struct target_spec){ .classes = classes,
-			.kinds = kinds[op->loss] };
+			.kinds = kinds[op->loss.kind] };
 		strcpy(needs->target[i].name, name);
 		needs->targets++;
 	}
-	needs->target[i].kinds &= kinds[op->loss];
-	op->target = (int)i;
-	op->head = g->heads;
+	needs->target[i].kinds &= kinds[op->loss.kind];
+	op->loss.target = (int)i;
+	op->loss.head = g->heads;
 	g->head = array_reserve(g->head, (size_t)g->heads, &r->head_cap,
 	    sizeof(*g->head));
 	g->head[g->heads++] = (struct head){ op->in[0], g->nop, classes };
@@ -79,9 +80,9 @@ graph_add_loss(struct reader *r)
 {
 	struct graph *g = r->g;
 	struct op loss = { .kind = OP_LOSS, .name = "loss", .nin = 1,
-		.in = { g->nop - 1 }, .k = { 1, 1, 1 }, .s = { 1, 1, 1 },
-		.groups = 1, .weight = 1 };
+		.in = { g->nop - 1 } };
 
+	attribute_defaults(&loss);
 	if (r->channels[g->nop - 1] == 0)
 		return fail("%s: how many scores %s gives depends on the shape "
 		    "(wanted out=classes)", r->path, g->op[g->nop - 1].name);

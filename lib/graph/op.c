@@ -28,11 +28,11 @@ op_shape(struct param *p, int ndim, const int *dim)
 	}
 }
 
-/* Return the std attribute, or ${otherwise} if it is not given. */
+/* Return ${std}, or ${otherwise} if it is not given. */
 static double
-op_deviation(const struct op *op, double otherwise)
+op_deviation(double std, double otherwise)
 {
-	return isnan(op->std) ? otherwise : op->std;
+	return isnan(std) ? otherwise : std;
 }
 
 /* He et al. 2015 over the outputs (fan-out), as torchvision initializes. */
@@ -40,17 +40,18 @@ static int
 op_conv_params(const struct op *op, int cin, struct param *p)
 {
 	int taps = op->k[0] * op->k[1] * op->k[2], n = 0;
-	int cube[5] = { op->out, cin / op->groups, op->k[0], op->k[1],
+	int cube[5] = { op->out, cin / op->conv.groups, op->k[0], op->k[1],
 		op->k[2] };
-	int plane[4] = { op->out, cin / op->groups, op->k[1], op->k[2] };
+	int plane[4] = { op->out, cin / op->conv.groups, op->k[1], op->k[2] };
 
 	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    op_deviation(op, sqrt(2.0 / ((double)op->out * taps))), 0);
+	    op_deviation(op->conv.std,
+	    sqrt(2.0 / ((double)op->out * taps))), 0);
 	if (op->planar)
 		op_shape(&p[0], 4, plane);
 	else
 		op_shape(&p[0], 5, cube);
-	if (op->bias) {
+	if (op->conv.bias) {
 		n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
 		op_shape(&p[1], 1, &op->out);
 	}
@@ -62,7 +63,7 @@ op_bn_params(const struct op *op, int c, struct param *p)
 {
 	int n = 0;
 
-	n = op_add_param(p, n, op, "weight", PARAM_SCALE, 0, op->gamma);
+	n = op_add_param(p, n, op, "weight", PARAM_SCALE, 0, op->bn.gamma);
 	n = op_add_param(p, n, op, "bias", PARAM_OFFSET, 0, 0);
 	n = op_add_param(p, n, op, "running_mean", PARAM_MEAN, 0, 0);
 	n = op_add_param(p, n, op, "running_var", PARAM_VAR, 0, 1);
@@ -77,7 +78,7 @@ op_linear_params(const struct op *op, int cin, struct param *p)
 	int weight[2] = { op->out, cin }, n = 0;
 
 	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    op_deviation(op, 0.01), 0);
+	    op_deviation(op->linear.std, 0.01), 0);
 	n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
 	op_shape(&p[0], 2, weight);
 	op_shape(&p[1], 1, &op->out);
@@ -89,7 +90,7 @@ op_scale_params(const struct op *op, int cin, struct param *p)
 {
 	static const int one = 1;
 
-	if (!op->trained)
+	if (!op->scale.trained)
 		return 0;
 	op_add_param(p, 0, op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
 	op_shape(&p[0], 1, &one);
@@ -102,7 +103,7 @@ static double
 op_conv_macs(const struct op *op, const struct dims *in, const struct dims *out)
 {
 	return (double)dims_count(out) * op->k[0] * op->k[1] * op->k[2] *
-	    (in->c / op->groups);
+	    (in->c / op->conv.groups);
 }
 
 static double
@@ -116,49 +117,35 @@ op_linear_macs(const struct op *op, const struct dims *in,
 static double
 op_bmm_macs(const struct op *op, const struct dims *in, const struct dims *out)
 {
-	return (double)dims_count(out) * (op->transpose & TRANSPOSE_A ?
+	return (double)dims_count(out) * (op->bmm.transpose & TRANSPOSE_A ?
 	    (double)dims_positions(in) : in->c);
 }
 
 /*
- * Columns: name, minimum and maximum of inputs, attributes, infer, channels,
- * params, macs.
+ * Columns: name, minimum and maximum of inputs, infer, channels, params, macs.
  */
 const struct op_type op_types[OP_KINDS] = {
-	[OP_INPUT] = { "input", 0, 0, " stream out mean std ", NULL, NULL, NULL,
-	    NULL },
-	[OP_CONV] = { "conv", 1, 1, " in out k s p groups bias std ",
-	    shape_window, NULL, op_conv_params, op_conv_macs },
-	[OP_BN] = { "bn", 1, 1, " in gamma eps momentum ", shape_same, NULL,
-	    op_bn_params, NULL },
-	[OP_RELU] = { "relu", 1, 1, " in ", shape_same, NULL, NULL, NULL },
-	[OP_ADD] = { "add", 2, OP_INPUTS, " in ", shape_same, NULL, NULL,
-	NULL },
-	[OP_SHIFT] = { "shift", 1, 1, " in fold from ", shape_same, NULL, NULL,
-	    NULL },
-	[OP_MAXPOOL] = { "maxpool", 1, 1, " in k s p ", shape_window, NULL,
+	[OP_INPUT] = { "input", 0, 0, NULL, NULL, NULL, NULL },
+	[OP_CONV] = { "conv", 1, 1, shape_window, NULL, op_conv_params,
+	    op_conv_macs },
+	[OP_BN] = { "bn", 1, 1, shape_same, NULL, op_bn_params, NULL },
+	[OP_RELU] = { "relu", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_ADD] = { "add", 2, OP_INPUTS, shape_same, NULL, NULL, NULL },
+	[OP_SHIFT] = { "shift", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_MAXPOOL] = { "maxpool", 1, 1, shape_window, NULL, NULL, NULL },
+	[OP_AVGPOOL] = { "avgpool", 1, 1, shape_avgpool, NULL, NULL, NULL },
+	[OP_DROPOUT] = { "dropout", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_LINEAR] = { "linear", 1, 1, shape_linear, NULL, op_linear_params,
+	    op_linear_macs },
+	[OP_RELU6] = { "relu6", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_SIGMOID] = { "sigmoid", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_SWISH] = { "swish", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_SCALE] = { "scale", 1, 1, shape_same, NULL, op_scale_params, NULL },
+	[OP_MUL] = { "mul", 2, 2, shape_mul, NULL, NULL, NULL },
+	[OP_CONCAT] = { "concat", 2, OP_INPUTS, shape_concat, channels_concat,
 	    NULL, NULL },
-	[OP_AVGPOOL] = { "avgpool", 1, 1, " in over k s p edges ",
-	    shape_avgpool, NULL, NULL, NULL },
-	[OP_DROPOUT] = { "dropout", 1, 1, " in rate ", shape_same, NULL, NULL,
-	    NULL },
-	[OP_LINEAR] = { "linear", 1, 1, " in out std ", shape_linear, NULL,
-	    op_linear_params, op_linear_macs },
-	[OP_RELU6] = { "relu6", 1, 1, " in ", shape_same, NULL, NULL, NULL },
-	[OP_SIGMOID] = { "sigmoid", 1, 1, " in ", shape_same, NULL, NULL,
-	NULL },
-	[OP_SWISH] = { "swish", 1, 1, " in ", shape_same, NULL, NULL, NULL },
-	[OP_SCALE] = { "scale", 1, 1, " in by trained ", shape_same, NULL,
-	    op_scale_params, NULL },
-	[OP_MUL] = { "mul", 2, 2, " in ", shape_mul, NULL, NULL, NULL },
-	[OP_CONCAT] = { "concat", 2, OP_INPUTS, " in ", shape_concat,
-	    channels_concat, NULL, NULL },
-	[OP_FRAMES] = { "frames", 1, 1, " in step first spread ", shape_frames,
-	    NULL, NULL, NULL },
-	[OP_BMM] = { "bmm", 2, 2, " in transpose ", shape_bmm, channels_bmm,
-	    NULL, op_bmm_macs },
-	[OP_SOFTMAX] = { "softmax", 1, 1, " in over ", shape_same, NULL, NULL,
-	    NULL },
-	[OP_LOSS] = { "loss", 1, 1, " in kind target weight smooth gamma ",
-	    shape_loss, NULL, NULL, NULL },
+	[OP_FRAMES] = { "frames", 1, 1, shape_frames, NULL, NULL, NULL },
+	[OP_BMM] = { "bmm", 2, 2, shape_bmm, channels_bmm, NULL, op_bmm_macs },
+	[OP_SOFTMAX] = { "softmax", 1, 1, shape_same, NULL, NULL, NULL },
+	[OP_LOSS] = { "loss", 1, 1, shape_loss, NULL, NULL, NULL },
 };

@@ -70,46 +70,92 @@ enum loss_kind {
 #define FOCUS_DEFAULT 2
 #define FOCUS_MAX 10
 
+/* Numbers, one for each channel. */
+struct reals {
+	int n;
+	double *v;			/* [n] */
+};
+
+/* A factor: ${by} divided as ${per} says. */
+struct factor {
+	double by;			/* NaN: missing */
+	enum per per;
+};
+
+/*
+ * An operator: what all kinds have, and the attributes of its own kind.  The
+ * rows of graph/attribute.c describe the attributes.
+ */
 struct op {
 	enum op_kind kind;
 	char name[64];
 	int nin, in[OP_INPUTS];		/* indices of the producing ops */
+	int nparam, param;		/* how many; index of the first */
+	int out;			/* channels; 0: those of the input */
 	int k[3], s[3], p[3];		/* kernel, stride, padding: t, h, w */
 	int planar;			/* k was given as h,w: 4-D weights */
-	int out, groups;		/* channels; groups of a convolution */
-	int bias;			/* a convolution adds a bias */
-	int fold;			/* shift: 1/fold of channels each way */
-	int past;			/* shift: 1/fold, from the past only */
-	int axes;			/* softmax, avgpool: OVER_*, or 0 */
-	int exclude_pad;		/* avgpool: exclude padding from mean */
-	int step, first, spread;	/* frames: see op_frame() */
-	int transpose;			/* bmm: TRANSPOSE_* */
-	double by;			/* scale: see op_factor() */
-	enum per per;
-	int trained;			/* scale: 1: by is the initial value */
-	double rate;			/* dropout probability */
-	double gamma;			/* bn: initial scale */
-	double eps, momentum;		/* bn */
-	/*
-	 * bn: normalize with running statistics in training, too.  Set by the
-	 * caller, not by the .net file.
-	 */
-	int fixed;
-	/*
-	 * conv, linear: deviation of the initial weights; NaN: the operator's
-	 * default.
-	 */
-	double std;
-	int stream;			/* input: index, graph->needs.stream */
-	double *mean, *sd;		/* input: [out], of pixels in 0 to 1 */
-	/* loss: index in graph->needs.target; index in graph->head. */
-	int target, head;
-	enum loss_kind loss;
-	double weight;			/* loss: factor in the sum of losses */
-	double smooth;			/* loss: label smoothing */
-	double focus;			/* softmax loss: gamma of the focal
-					 * loss; 0: cross-entropy */
-	int nparam, param;		/* how many; index of the first */
+	union {
+		struct op_input {
+			int stream;		/* index, graph->needs.stream */
+			struct reals mean, sd;	/* of pixels in 0 to 1 */
+		} input;
+		struct op_conv {
+			int groups;
+			int bias;		/* add a bias */
+			double std;		/* as in op_linear */
+		} conv;
+		struct op_linear {
+			/*
+			 * Deviation of the initial weights.  NaN: the default
+			 * of the operator.
+			 */
+			double std;
+		} linear;
+		struct op_bn {
+			double gamma;		/* initial scale */
+			double eps, momentum;
+			/*
+			 * Normalize with running statistics in training, too.
+			 * Set by the caller, not by the .net file.
+			 */
+			int fixed;
+		} bn;
+		struct op_shift {
+			int fold;		/* 1/fold channels each way */
+			int past;		/* 1/fold, from the past only */
+		} shift;
+		struct op_avgpool {
+			int axes;		/* OVER_*; 0: windows */
+			int exclude_pad;	/* from the mean */
+		} avgpool;
+		struct op_dropout {
+			double rate;		/* probability */
+		} dropout;
+		struct op_scale {
+			struct factor factor;	/* see op_factor() */
+			int trained;		/* by the initial factor */
+		} scale;
+		struct op_frames {
+			int step, first, spread;	/* see op_frame() */
+		} frames;
+		struct op_bmm {
+			int transpose;		/* TRANSPOSE_* */
+		} bmm;
+		struct op_softmax {
+			int axes;		/* OVER_* */
+		} softmax;
+		struct op_loss {
+			int target;		/* index, graph->needs.target */
+			int head;		/* index, graph->head */
+			enum loss_kind kind;
+			double weight;		/* in the sum of losses */
+			double smooth;		/* label smoothing */
+			/*
+			 * Gamma of the focal softmax loss.  0: cross-entropy.
+			 */
+			double focus;
+		} loss;
+	};
 };
 
 enum param_kind {
@@ -152,7 +198,6 @@ struct param {
 struct op_type {
 	const char *name;		/* in .net files */
 	int min_in, max_in;
-	const char *attributes;		/* names between blanks: " k s p " */
 	/* Compute the output shape.  Return 0, or -1 after a message. */
 	int (*infer)(const struct op *, const struct dims *in,
 	    struct dims *out);

@@ -3,7 +3,7 @@
 
 /*
  * Shared by the parts of the .net reader: read.c (lines), block.c, build.c
- * (operators), attribute.c, heads.c (streams, heads).
+ * (operators), heads.c (streams, heads).  attribute.h has their attributes.
  */
 
 #include "base/names.h"
@@ -94,28 +94,6 @@ int reader_target(struct reader *r, struct op *op, const char *name);
  * none.  Return 0, or -1 after a message.
  */
 int reader_finish(struct reader *r);
-
-/* Attributes of an operator's line that are not in struct op. */
-struct line {
-	int padded;			/* p= is given */
-	int means, sds;			/* number of values of mean=, std= */
-	int focal, focused;		/* kind=focal, gamma= of a loss is
-					 * given */
-	const char *stream, *target;
-};
-
-#define NAME_RULE "up to 63 letters, digits, '_', '.' and '-'"
-
-/* name_fits(s): return 1 if ${s} follows NAME_RULE. */
-int name_fits(const char *s);
-
-/*
- * attribute_set(r, op, w, i, l):
- * Set attribute ${i} of ${w}, which the kind of ${op} has.  Return 0, or -1
- * after a message.
- */
-int attribute_set(struct reader *r, struct op *op, const struct words *w, int i,
-    struct line *l);
 
 /*
  * block_begin(r, name):

@@ -83,14 +83,14 @@ shape_window(const struct op *op, const struct dims *in, struct dims *out)
 int
 shape_avgpool(const struct op *op, const struct dims *in, struct dims *out)
 {
-	if (op->axes == 0)
+	if (op->avgpool.axes == 0)
 		return shape_window(op, in, out);
 	*out = *in;
-	if (op->axes & OVER_T)
+	if (op->avgpool.axes & OVER_T)
 		out->t = 1;
-	if (op->axes & OVER_H)
+	if (op->avgpool.axes & OVER_H)
 		out->h = 1;
-	if (op->axes & OVER_W)
+	if (op->avgpool.axes & OVER_W)
 		out->w = 1;
 	return 0;
 }
@@ -160,7 +160,7 @@ shape_frames(const struct op *op, const struct dims *in, struct dims *out)
 	out->t = op_frames(op, in->t);
 	if (out->t < 1)
 		return fail("%s: %d frames, of which step=%d first=%d takes "
-		    "none", op->name, in->t, op->step, op->first);
+		    "none", op->name, in->t, op->frames.step, op->frames.first);
 	return 0;
 }
 
@@ -168,7 +168,8 @@ int
 shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
 {
 	const struct dims *a = &in[0], *b = &in[1];
-	int ta = op->transpose & TRANSPOSE_A, tb = op->transpose & TRANSPOSE_B;
+	int ta = op->bmm.transpose & TRANSPOSE_A;
+	int tb = op->bmm.transpose & TRANSPOSE_B;
 	size_t pa = dims_positions(a), pb = dims_positions(b);
 	size_t inner = ta ? pa : (size_t)a->c;
 	size_t columns = tb ? pb : (size_t)b->c;
@@ -207,7 +208,7 @@ channels_concat(const struct op *op, const int *in)
 int
 channels_bmm(const struct op *op, const int *in)
 {
-	return op->transpose & TRANSPOSE_B ? 0 : in[1];
+	return op->bmm.transpose & TRANSPOSE_B ? 0 : in[1];
 }
 
 
@@ -218,9 +219,11 @@ channels_bmm(const struct op *op, const int *in)
 int
 op_frames(const struct op *op, int frames)
 {
-	if (op->spread)
-		return frames / op->step;
-	return (frames - op->first + op->step - 1) / op->step;
+	const struct op_frames *f = &op->frames;
+
+	if (f->spread)
+		return frames / f->step;
+	return (frames - f->first + f->step - 1) / f->step;
 }
 
 int
@@ -228,24 +231,26 @@ op_frame(const struct op *op, int frames, int i)
 {
 	int n = op_frames(op, frames);
 
-	if (op->spread)
+	if (op->frames.spread)
 		return n == 1 ? 0 : (int)((int64_t)i * (frames - 1) / (n - 1));
-	return op->first + i * op->step;
+	return op->frames.first + i * op->frames.step;
 }
 
 double
 op_factor(const struct op *op, int channels)
 {
-	return op->per == PER_CHANNELS ? op->by / channels :
-	    op->per == PER_ROOT ? op->by / sqrt(channels) : op->by;
+	const struct factor *f = &op->scale.factor;
+
+	return f->per == PER_CHANNELS ? f->by / channels :
+	    f->per == PER_ROOT ? f->by / sqrt(channels) : f->by;
 }
 
 int
 op_shift(const struct op *op, int channels, int c)
 {
-	int fold = channels / op->fold;
+	int fold = channels / op->shift.fold;
 
-	if (op->past)
+	if (op->shift.past)
 		return c < fold ? -1 : 0;
 	return c < fold ? 1 : c < 2 * fold ? -1 : 0;
 }

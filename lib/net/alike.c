@@ -1,42 +1,14 @@
 /* Finds tasks of a plan that do the same work. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/attribute.h"
 #include "net/alike.h"
-
-/* NaN stands for a number that was not given, and equals itself. */
-static int
-alike_same(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
-/*
- * Compare all attributes that determine values or work.  The initialization of
- * weights and the weight of a loss do not count.
- */
-static int
-alike_ops(const struct op *p, const struct op *q)
-{
-	return p->kind == q->kind && p->nin == q->nin &&
-	    p->groups == q->groups && p->bias == q->bias &&
-	    p->fold == q->fold && p->past == q->past && p->axes == q->axes &&
-	    p->exclude_pad == q->exclude_pad && p->step == q->step &&
-	    p->first == q->first && p->spread == q->spread &&
-	    p->transpose == q->transpose && alike_same(p->by, q->by) &&
-	    p->per == q->per && p->trained == q->trained && alike_same(p->eps,
-	    q->eps) && p->stream == q->stream && p->target == q->target &&
-	    p->loss == q->loss && alike_same(p->smooth, q->smooth) &&
-	    memcmp(p->k, q->k, sizeof(p->k)) == 0 &&
-	    memcmp(p->s, q->s, sizeof(p->s)) == 0 &&
-	    memcmp(p->p, q->p, sizeof(p->p)) == 0;
-}
 
 int
 task_alike(const struct task *a, const struct task *b)
 {
-	return alike_ops(a->op, b->op) &&
+	return attribute_equal(a->op, b->op) &&
 	    memcmp(a->in, b->in, sizeof(a->in)) == 0 &&
 	    memcmp(&a->out, &b->out, sizeof(a->out)) == 0 &&
 	    memcmp(a->needs_input_grad, b->needs_input_grad,

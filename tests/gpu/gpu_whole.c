@@ -107,7 +107,7 @@ plant(struct graph *g, enum mistake m)
 		struct op *o = &g->op[i];
 
 		if (m == SHIFT && o->kind == OP_SHIFT) {
-			o->fold++;
+			o->shift.fold++;
 			n++;
 		} else if (m == SHORTCUT && o->kind == OP_ADD &&
 		    g->op[o->in[1]].kind != OP_BN &&
@@ -115,7 +115,7 @@ plant(struct graph *g, enum mistake m)
 			o->in[1] = o->in[0];
 			n++;
 		} else if (m == STATISTICS && o->kind == OP_BN && n == 0) {
-			o->fixed = 1;
+			o->bn.fixed = 1;
 			n++;
 		}
 	}

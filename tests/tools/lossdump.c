@@ -26,8 +26,8 @@ static void
 dump(struct device *d, int soft, double gamma, double smooth, int weighted)
 {
 	const struct op_impl *impl = d->backend->ops[OP_LOSS];
-	struct op op = { .kind = OP_LOSS, .name = "loss", .nin = 1, .weight = 1,
-		.focus = gamma, .smooth = smooth };
+	struct op op = { .kind = OP_LOSS, .name = "loss", .nin = 1,
+		.loss = { .weight = 1, .focus = gamma, .smooth = smooth } };
 	double x[N * C], dx[N * C], shown[N * C];
 	int label[N];
 	float share[N * C], weight[C] = { 0.5f, 2, 1, 0.25f, 3 };

@@ -163,7 +163,7 @@ test_work(void)
 		.layout = &(const struct layout_ops){ .bytes = floats } };
 	struct device device = { .backend = &b };
 	struct op op = { .kind = OP_CONV, .nin = 1, .k = { 1, 3, 3 },
-		.s = { 1, 2, 2 }, .groups = 1 };
+		.s = { 1, 2, 2 }, .conv.groups = 1 };
 	struct task t = { .device = &device, .op = &op, .impl = &conv,
 		.in = { { 2, 3, 8, 8, 16 } },
 		.out = { 2, 3, 4, 4, 32 }, .needs_input_grad = { 1 }, .needs_weight_grad = 1,
@@ -171,10 +171,10 @@ test_work(void)
 	double work = 2.0 * 6 * 16 * 9 * 16 * 32, x = 4 * 6 * 64 * 16;
 	double y = 4 * 6 * 16 * 32;
 	struct task u = t;
-	struct op past = op;
+	struct op grouped = op;
 
-	past.past = 1;
-	u.op = &past;
+	grouped.conv.groups = 2;
+	u.op = &grouped;
 	ok(!task_alike(&t, &u),
 	    "tasks that differ in the rule of their operator are not alike");
 	u = t;

@@ -319,7 +319,8 @@ test(struct device *d, struct device *key, struct device *rounded, int k,
 	double worst, largest = 1e-4;
 
 	for (int i = 0; i < g->nop; i++)
-		g->op[i].fixed = training == 2;
+		if (g->op[i].kind == OP_BN)
+			g->op[i].bn.fixed = training == 2;
 	for (size_t i = 0; i < pixels; i++)
 		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
 	x = step(d, g, &in, training, &f);
@@ -471,7 +472,8 @@ wrong_nans(struct device *d, int k, int training)
 	void *arena, *dw = device_alloc(d, g->elements * d->elem);
 
 	for (int i = 0; i < g->nop; i++)
-		g->op[i].fixed = training == 2;
+		if (g->op[i].kind == OP_BN)
+			g->op[i].bn.fixed = training == 2;
 	for (size_t i = 0; i < dims_count(&in); i++)
 		pixel[i] = (uint8_t)rng_philox(2, (uint32_t)i, 0, 0, 99).w[0];
 	p = plan_new(g, d, &in, training ? PLAN_ONCE : PLAN_TEST);

@@ -70,7 +70,8 @@ language(void)
 	c = op_named(g, "c");
 	d = op_named(g, "d");
 	ok(c->k[0] == 1 && c->k[1] == 5 && c->k[2] == 4 && c->s[0] == 1 &&
-	    c->s[1] == 2 && c->s[2] == 3 && c->groups == 4 && c->bias,
+	    c->s[1] == 2 && c->s[2] == 3 && c->conv.groups == 4 &&
+	    c->conv.bias,
 	    "k of two numbers is h and w");
 	ok(c->p[0] == 0 && c->p[1] == 2 && c->p[2] == 1,
 	    "the default padding is (k - 1) / 2, rounded down");
@@ -98,10 +99,13 @@ language(void)
 	    "gamma sets the initial bn scales");
 	near(param_named(g, "b.running_var")->fill, 1, 0,
 	    "running variances are initialized to 1");
-	ok(op_named(g, "b")->eps == 1e-5 && op_named(g, "b")->momentum == 0.1 &&
-	    op_named(g, "e")->eps == 1e-3 && op_named(g, "e")->momentum == 0.01,
+	ok(op_named(g, "b")->bn.eps == 1e-5 &&
+	    op_named(g, "b")->bn.momentum == 0.1 &&
+	    op_named(g, "e")->bn.eps == 1e-3 &&
+	    op_named(g, "e")->bn.momentum == 0.01,
 	    "bn has eps 1e-5 and momentum 0.1 by default");
-	near(op_named(g, "o")->rate, 0.5, 0, "dropout has rate 0.5 by default");
+	near(op_named(g, "o")->dropout.rate, 0.5, 0,
+	    "dropout has rate 0.5 by default");
 	ok(param_named(g, "l.weight")->head && param_named(g, "l.bias")->head &&
 	    !param_named(g, "f.weight")->head,
 	    "the last linear layer is the classifier");
@@ -173,7 +177,7 @@ joins(void)
 	char dims[64];
 	const struct op *y;
 	struct op ab = { .name = "z", .nin = 2,
-		.transpose = TRANSPOSE_A | TRANSPOSE_B };
+		.bmm.transpose = TRANSPOSE_A | TRANSPOSE_B };
 
 	g = graph_parse("t.net", text, 7);
 	if (!ok(g != NULL && graph_shapes(g, &in, out, NULL) == 0,
@@ -186,8 +190,8 @@ joins(void)
 	near(op_types[OP_BMM].macs(y, &out[y->in[0]], &out[y - g->op]),
 	    2.0 * 192 * 48 * 26, 0,
 	    "a matrix product counts each multiply-add");
-	ok(op_named(g, "s")->past && op_named(g, "v")->exclude_pad &&
-	    op_named(g, "p")->axes == OVER_C,
+	ok(op_named(g, "s")->shift.past && op_named(g, "v")->avgpool.exclude_pad &&
+	    op_named(g, "p")->softmax.axes == OVER_C,
 	    "values that are words or letters are read");
 	near(op_factor(op_named(g, "d"), 48), 1 / 48.0, 0, "a factor of 1/c");
 	is(op_named(g, "d")->nparam, 0, "a constant factor is not a parameter");
@@ -214,8 +218,8 @@ slow_pathway(void)
 
 	for (size_t r = 0; r < t->rows; r++) {
 		int frames = atoi(t->cell[r][0]), i = 0;
-		struct op op = { .kind = OP_FRAMES, .spread = 1,
-			.step = atoi(t->cell[r][1]) };
+		struct op op = { .kind = OP_FRAMES, .frames = {
+			.spread = 1, .step = atoi(t->cell[r][1]) } };
 		char *next = t->cell[r][2];
 
 		for (;; i++, next++) {
@@ -309,10 +313,12 @@ heads(void)
 	    g->needs.stream[0].c == 3 && strcmp(g->needs.stream[1].name,
 	    "flow") == 0 && g->needs.stream[1].c == 10,
 	    "the network needs rgb of 3 channels and flow of 10");
-	ok(x->stream == 0 && y->stream == 1 && op_named(g, "z")->stream == 0,
+	ok(x->input.stream == 0 && y->input.stream == 1 &&
+	    op_named(g, "z")->input.stream == 0,
 	    "each input has the index of its stream");
-	ok(x->mean[0] == 0.5 && x->mean[2] == 0.5 && x->sd[0] == 0.25 &&
-	    x->sd[2] == 1 && y->mean[9] == 0.5 && y->sd[9] == 1,
+	ok(x->input.mean.v[0] == 0.5 && x->input.mean.v[2] == 0.5 &&
+	    x->input.sd.v[0] == 0.25 && x->input.sd.v[2] == 1 &&
+	    y->input.mean.v[9] == 0.5 && y->input.sd.v[9] == 1,
 	    "one mean is for all channels, and std is 1 by default");
 	ok(g->needs.targets == 2 && strcmp(g->needs.target[0].name, "class") == 0
 	    && g->needs.target[0].classes == 7 && strcmp(g->needs.target[1].name,
@@ -325,13 +331,15 @@ heads(void)
 	ok(g->head[0].scores == op_named(g, "fc") - g->op &&
 	    g->head[0].loss == op_named(g, "main") - g->op &&
 	    g->head[0].classes == 7 && g->head[2].classes == 12 &&
-	    op_named(g, "more")->head == 2,
+	    op_named(g, "more")->loss.head == 2,
 	    "heads are in the order of the losses");
-	ok(op_named(g, "set")->loss == LOSS_SIGMOID &&
-	    op_named(g, "set")->weight == 0.5 && op_named(g, "main")->weight == 1
-	    && op_named(g, "main")->smooth == 0.1 &&
-	    op_named(g, "main")->focus == 0 && op_named(g, "more")->focus == 2 &&
-	    op_named(g, "sharp")->focus == 0.5,
+	ok(op_named(g, "set")->loss.kind == LOSS_SIGMOID &&
+	    op_named(g, "set")->loss.weight == 0.5 &&
+	    op_named(g, "main")->loss.weight == 1 &&
+	    op_named(g, "main")->loss.smooth == 0.1 &&
+	    op_named(g, "main")->loss.focus == 0 &&
+	    op_named(g, "more")->loss.focus == 2 &&
+	    op_named(g, "sharp")->loss.focus == 0.5,
 	    "losses have the attributes of their lines");
 	ok(param_named(g, "fc.weight")->head && param_named(g, "verb.bias")->head &&
 	    !param_named(g, "mid.weight")->head,

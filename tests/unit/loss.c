@@ -79,8 +79,8 @@ run(struct device *d, const struct trial *t)
 
 	op.kind = OP_LOSS;
 	op.nin = 1;
-	op.target = op.head = 1;
-	op.weight = op.weight > 0 ? op.weight : 1;
+	op.loss.target = op.loss.head = 1;
+	op.loss.weight = op.loss.weight > 0 ? op.loss.weight : 1;
 	strcpy(op.name, "loss");
 	scratch = impl->scratch != NULL ? impl->scratch(&k) : 1;
 	k.x[0] = device_alloc(d, in);
@@ -144,12 +144,12 @@ hits(struct device *d)
 	t.target.soft[7 + 3] = t.target.soft[7] = 1;	/* first and last */
 	t.target.soft[14 + 0] = t.target.soft[14 + 4] = 1;	/* last, second */
 	t.target.soft[21 + 0] = 1;			/* last */
-	t.op.loss = LOSS_SIGMOID;
+	t.op.loss.kind = LOSS_SIGMOID;
 	a = run(d, &t);
 	ok(a.o.top1 == 1 && a.o.top5 == 2 && a.o.ranked == 3, "%s: hits of a "
 	    "set count its best class, and empty sets do not count (%d, %d of "
 	    "%d)", d->backend->name, a.o.top1, a.o.top5, a.o.ranked);
-	t.op.loss = LOSS_SOFTMAX;
+	t.op.loss.kind = LOSS_SOFTMAX;
 	t.target.kind = TARGET_SOFT;
 	t.target.soft[7 + 0] = 0.6f;	/* it has rank 7 */
 	t.target.soft[7 + 3] = 0.4f;
@@ -196,17 +196,17 @@ values(struct device *d)
 	ok(fabs(b.dx[1] - 2 * a.dx[1]) < 1e-6 && b.dx[4] == 0 && b.dx[7] == 0 &&
 	    fabs(b.dx[8] - 0.5 * a.dx[8]) < 1e-6,
 	    "%s: weights multiply gradients", name);
-	t.op.weight = 0.25;
+	t.op.loss.weight = 0.25;
 	a = run(d, &t);
 	ok(a.o.loss == b.o.loss && fabs(a.dx[1] - 0.25 * b.dx[1]) < 1e-6,
 	    "%s: the weight of a loss multiplies only its gradient", name);
 
-	t = (struct trial){ .op = { .smooth = 0.2 }, .target = { .classes = 4,
+	t = (struct trial){ .op = { .loss.smooth = 0.2 }, .target = { .classes = 4,
 	    .label = (int[]){ 2, 0, 3 } }, .n = 3, .x = x };
 	a = run(d, &t);
 	for (int i = 0; i < 12; i++)
 		share[i] = i % 4 == t.target.label[i / 4] ? 0.85f : 0.05f;
-	t.op.smooth = 0;
+	t.op.loss.smooth = 0;
 	t.target = (struct target){ .kind = TARGET_SOFT, .classes = 4,
 	    .soft = share };
 	b = run(d, &t);
@@ -214,7 +214,7 @@ values(struct device *d)
 	    fabs(a.dx[5] - b.dx[5]) < 1e-6,
 	    "%s: smoothing equals the corresponding shares", name);
 
-	t.op.loss = LOSS_SIGMOID;
+	t.op.loss.kind = LOSS_SIGMOID;
 	t.target = (struct target){ .kind = TARGET_SET, .classes = 4,
 	    .soft = set };
 	a = run(d, &t);
@@ -273,7 +273,7 @@ weighted(struct device *d)
 	float share[12] = { 0.25f, 0.75f, 0, 0, 0, 0, 0.5f, 0.5f, 1, 0, 0, 0 };
 	float set[12] = { 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1 };
 	double q[12], smoothed[12];
-	struct trial t = { .op = { .focus = 2 }, .target = { .classes = 4,
+	struct trial t = { .op = { .loss.focus = 2 }, .target = { .classes = 4,
 	    .label = (int[]){ 2, 0, 3 } }, .n = 3, .x = x };
 	struct predict_run a, b;
 
@@ -284,19 +284,19 @@ weighted(struct device *d)
 	formula(d, &t, one, equal, 2, "focal loss of classes");
 	t.target.class_weight = weight;
 	formula(d, &t, one, w, 2, "focal loss, weighted");
-	t.op.smooth = 0.2;
+	t.op.loss.smooth = 0.2;
 	formula(d, &t, smoothed, w, 2, "focal loss, weighted and smoothed");
-	t.op.focus = 0;
+	t.op.loss.focus = 0;
 	formula(d, &t, smoothed, w, 0, "cross-entropy, weighted and smoothed");
-	t.op.smooth = 0;
+	t.op.loss.smooth = 0;
 	formula(d, &t, one, w, 0, "cross-entropy, weighted");
 	t.target.kind = TARGET_SOFT;
 	t.target.soft = share;
 	formula(d, &t, q, w, 0, "cross-entropy of shares, weighted");
-	t.op.focus = 0.5;
+	t.op.loss.focus = 0.5;
 	formula(d, &t, q, w, 0.5, "focal loss of shares, weighted");
 
-	t = (struct trial){ .op = { .loss = LOSS_SIGMOID }, .target = {
+	t = (struct trial){ .op = { .loss.kind = LOSS_SIGMOID }, .target = {
 	    .kind = TARGET_SET, .classes = 4, .soft = set }, .n = 3, .x = x };
 	a = run(d, &t);
 	t.target.class_weight = weight;
@@ -313,7 +313,7 @@ extremes(struct device *d)
 	static const double x[] = { 1e4, -1e4, 0, NAN, INFINITY, 1, -1e4, 1e4, 0 };
 	float set[9] = { 1, 0, 0, 1, 1, 1, 1, 0, 0 };
 	float weight[3] = { 1, 0, 1 };
-	struct trial t = { .op = { .loss = LOSS_SIGMOID }, .target = {
+	struct trial t = { .op = { .loss.kind = LOSS_SIGMOID }, .target = {
 	    .kind = TARGET_SET, .classes = 3, .soft = set, .weight = weight },
 		.n = 3, .x = x };
 	struct predict_run a = run(d, &t);
@@ -325,7 +325,7 @@ extremes(struct device *d)
 	    "sigmoid: large wrong scores have a finite loss");
 	ok(a.y[1] == 0 && a.dx[3] == 0 && a.dx[4] == 0,
 	    "%s: a clip of weight 0 counts nothing, whatever its scores", name);
-	t.op.loss = LOSS_SOFTMAX;
+	t.op.loss.kind = LOSS_SOFTMAX;
 	t.target = (struct target){ .classes = 3, .label = (int[]){ 1, -1, 1 } };
 	a = run(d, &t);
 	near(a.y[0] / 2e4, 1, 1e-6,
@@ -333,7 +333,7 @@ extremes(struct device *d)
 	ok(a.y[1] == 0 && a.dx[5] == 0 && a.y[2] == 0,
 	    "%s: a clip without a class counts nothing, whatever its scores",
 	    name);
-	t.op.focus = 0.5;
+	t.op.loss.focus = 0.5;
 	t.target.label = (int[]){ 0, -1, 2 };
 	a = run(d, &t);
 	ok(a.y[0] == 0 && a.dx[0] == 0 && a.dx[1] == 0,
@@ -362,7 +362,7 @@ order(struct device *d)
 		label[i] = i * 4 % C;
 	a = run(d, &t);
 	for (int i = 0; i < N; i++) {
-		double l = metric_loss(t.op.loss, x + i * C, C, label[i]);
+		double l = metric_loss(t.op.loss.kind, x + i * C, C, label[i]);
 		int rank = metric_rank(x + i * C, C, label[i]);
 
 		sum += (d->elem == sizeof(float) ? (float)l : l) / N;

@@ -364,7 +364,7 @@ same_layer(const struct graph *g, int i, const struct dims *out,
 	for (int k = 0; k < 5; k++)
 		same = same && strcmp(text[k], cell[2 + k]) == 0;
 	return same && strncmp(cell[1], "Conv", 4) == 0 &&
-	    op->groups == atoi(cell[7]);
+	    op->conv.groups == atoi(cell[7]);
 }
 
 static void

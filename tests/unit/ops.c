@@ -36,14 +36,15 @@ struct test {
 					 * different */
 };
 
-#define INPUT(c, ...) { .kind = OP_INPUT, .out = c, .stream = 1, .mean = \
-    (double[]){ __VA_ARGS__ }, .sd = (double[]){ .21, .22, .23, .24, .25, .26, \
-    .27, .28, .29, .3, .31, .32, .33, .34, .35, .36, .37, .38, .39, .4 } }
+#define INPUT(c, ...) { .kind = OP_INPUT, .out = c, .input = { .stream = 1, \
+    .mean = { c, (double[]){ __VA_ARGS__ } }, .sd = \
+    { c, (double[]){ .21, .22, .23, .24, .25, .26, .27, .28, .29, .3, .31, .32, \
+    .33, .34, .35, .36, .37, .38, .39, .4 } } } }
 #define CONV(...) { .kind = OP_CONV, .planar = 1, __VA_ARGS__ }
 
 /* The target has the index of its kind. */
-#define LOSS(what, how, ...) { .kind = OP_LOSS, .target = TARGET_##what, \
-    .loss = LOSS_##how, __VA_ARGS__ }
+#define LOSS(what, how, ...) { .kind = OP_LOSS, \
+    .loss.target = TARGET_##what, .loss.kind = LOSS_##how, __VA_ARGS__ }
 
 static const struct row rows[] = {
 	{ "input", INPUT(3, .485, .456, .406), { 2, 3, 7, 5, 3 } },
@@ -71,7 +72,7 @@ static const struct row rows[] = {
 	{ "conv 3x3, wide enough for Winograd, 7 images", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 64), { 1, 7, 15, 14, 64 } },
 	{ "conv 3x3, wide, with bias, without padding", CONV(.k = { 1, 3, 3 },
-	    .s = { 1, 1, 1 }, .out = 44, .bias = 1), { 1, 3, 21, 22, 40 } },
+	    .s = { 1, 1, 1 }, .out = 44, .conv.bias = 1), { 1, 3, 21, 22, 40 } },
 	{ "conv 3x3, wide, padded by 0 and 1", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 1, 1 }, .p = { 0, 0, 1 }, .out = 80), { 3, 1, 22, 20, 33 } },
 	{ "conv 3x3, wide, many tiles", CONV(.k = { 1, 3, 3 },
@@ -85,7 +86,7 @@ static const struct row rows[] = {
 	{ "conv 1x1, 13 images", CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 },
 	    .out = 100), { 1, 13, 14, 15, 64 } },
 	{ "conv 1x1 stride 3, odd channels, with bias", CONV(.k = { 1, 1, 1 },
-	    .s = { 1, 3, 3 }, .out = 21, .bias = 1), { 3, 1, 7, 8, 37 } },
+	    .s = { 1, 3, 3 }, .out = 21, .conv.bias = 1), { 3, 1, 7, 8, 37 } },
 	{ "conv 1x1 between more channels than one block reads",
 	    CONV(.k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .out = 528),
 	    { 1, 3, 3, 5, 560 } },
@@ -102,7 +103,7 @@ static const struct row rows[] = {
 	    { 1, 1, 158, 158, 3 } },
 	{ "conv 3x3 stride 2 of pixels, with bias, a row left over", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 0, 1 }, .out = 5,
-	    .bias = 1), { 3, 1, 8, 9, 3 } },
+	    .conv.bias = 1), { 3, 1, 8, 9, 3 } },
 	{ "conv 4x6 stride 2 of 4 channels", CONV(.k = { 1, 4, 6 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 3 }, .out = 24), { 1, 2, 10, 11, 4 } },
 	{ "conv 5x5 of 1 channel", CONV(.k = { 1, 5, 5 }, .s = { 1, 2, 2 },
@@ -112,13 +113,13 @@ static const struct row rows[] = {
 	{ "conv 7x7 of 10 channels", CONV(.k = { 1, 7, 7 }, .s = { 1, 2, 2 },
 	    .p = { 0, 3, 3 }, .out = 24), { 2, 1, 15, 12, 10 } },
 	{ "conv 3x3 with bias", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
-	    .p = { 0, 1, 1 }, .out = 24, .bias = 1), { 2, 2, 5, 5, 16 } },
+	    .p = { 0, 1, 1 }, .out = 24, .conv.bias = 1), { 2, 2, 5, 5, 16 } },
 	{ "conv over time", { .kind = OP_CONV, .k = { 3, 3, 3 },
 	    .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .out = 6 },
 	    { 2, 4, 4, 5, 4 } },
 	{ "conv 3x1x1", { .kind = OP_CONV, .k = { 3, 1, 1 }, .s = { 1, 1, 1 },
 	    .p = { 1, 0, 0 }, .out = 24 }, { 2, 5, 3, 2, 16 } },
-	{ "conv 3x1x1 of 1 clip, with bias", { .kind = OP_CONV, .bias = 1,
+	{ "conv 3x1x1 of 1 clip, with bias", { .kind = OP_CONV, .conv.bias = 1,
 	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 40 },
 	    { 1, 2, 3, 5, 32 } },
 	{ "conv 5x1x1 stride 3 without padding", { .kind = OP_CONV,
@@ -139,74 +140,74 @@ static const struct row rows[] = {
 	    .s = { 2, 2, 2 }, .p = { 1, 1, 1 }, .out = 64 },
 	    { 2, 5, 15, 16, 48 } },
 	{ "depthwise conv", CONV(.k = { 1, 3, 3 }, .s = { 1, 2, 2 },
-	    .p = { 0, 1, 1 }, .out = 32, .groups = 32), { 2, 1, 7, 6, 32 } },
+	    .p = { 0, 1, 1 }, .out = 32, .conv.groups = 32), { 2, 1, 7, 6, 32 } },
 	{ "depthwise conv over time", { .kind = OP_CONV,
 	    .k = { 3, 3, 3 }, .s = { 1, 1, 1 }, .p = { 1, 1, 1 }, .out = 16,
-	    .groups = 16 }, { 2, 3, 5, 6, 16 } },
+	    .conv.groups = 16 }, { 2, 3, 5, 6, 16 } },
 	{ "depthwise conv over time, stride 2", { .kind = OP_CONV,
 	    .k = { 5, 3, 3 }, .s = { 2, 2, 2 }, .p = { 2, 1, 1 }, .out = 24,
-	    .groups = 24 }, { 1, 5, 6, 7, 24 } },
+	    .conv.groups = 24 }, { 1, 5, 6, 7, 24 } },
 	{ "depthwise conv, 2x2 images", CONV(.k = { 1, 3, 3 },
-	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 40, .groups = 40),
+	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 40, .conv.groups = 40),
 	    { 3, 3, 2, 2, 40 } },
 	{ "depthwise conv, 4x4 to 2x2", CONV(.k = { 1, 5, 5 },
-	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16, .groups = 16,
-	    .bias = 1), { 2, 3, 4, 4, 16 } },
+	    .s = { 1, 2, 2 }, .p = { 0, 2, 2 }, .out = 16, .conv.groups = 16,
+	    .conv.bias = 1), { 2, 3, 4, 4, 16 } },
 	{ "depthwise conv over time, 2x2 images", { .kind = OP_CONV,
 	    .k = { 3, 3, 3 }, .s = { 2, 1, 1 }, .p = { 1, 1, 1 }, .out = 54,
-	    .groups = 54 }, { 2, 4, 2, 2, 54 } },
+	    .conv.groups = 54 }, { 2, 4, 2, 2, 54 } },
 	{ "depthwise conv, odd channels, with bias", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 21,
-	    .groups = 21, .bias = 1), { 3, 1, 5, 11, 21 } },
+	    .conv.groups = 21, .conv.bias = 1), { 3, 1, 5, 11, 21 } },
 	{ "depthwise conv over time, wide, pairs of channels", {
 	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 1, 1 },
-	    .p = { 1, 1, 1 }, .out = 54, .groups = 54 },
+	    .p = { 1, 1, 1 }, .out = 54, .conv.groups = 54 },
 	    { 2, 3, 13, 18, 54 } },
 	{ "depthwise conv over time, wide, stride 1x2x2", {
 	    .kind = OP_CONV, .k = { 3, 3, 3 }, .s = { 1, 2, 2 },
-	    .p = { 1, 1, 1 }, .out = 40, .groups = 40 },
+	    .p = { 1, 1, 1 }, .out = 40, .conv.groups = 40 },
 	    { 2, 4, 15, 21, 40 } },
 	{ "depthwise conv 5x1x1", { .kind = OP_CONV, .k = { 5, 1, 1 },
-	    .s = { 1, 1, 1 }, .p = { 2, 0, 0 }, .out = 24, .groups = 24 },
+	    .s = { 1, 1, 1 }, .p = { 2, 0, 0 }, .out = 24, .conv.groups = 24 },
 	    { 2, 6, 5, 9, 24 } },
 	{ "depthwise conv, without padding, stride 3", CONV(
-	    .k = { 1, 3, 3 }, .s = { 1, 3, 3 }, .out = 288, .groups = 288),
+	    .k = { 1, 3, 3 }, .s = { 1, 3, 3 }, .out = 288, .conv.groups = 288),
 	    { 1, 2, 10, 12, 288 } },
 	{ "conv over time in groups", { .kind = OP_CONV, .k = { 3, 1, 1 },
-	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 32, .groups = 2 },
+	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 32, .conv.groups = 2 },
 	    { 2, 3, 3, 4, 32 } },
 	{ "conv in groups of 1 and 3, over time", { .kind = OP_CONV,
 	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 21,
-	    .groups = 7 }, { 1, 3, 3, 4, 7 } },
+	    .conv.groups = 7 }, { 1, 3, 3, 4, 7 } },
 	{ "conv in groups of 4", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
-	    .p = { 0, 1, 1 }, .out = 32, .groups = 8), { 2, 1, 5, 4, 32 } },
+	    .p = { 0, 1, 1 }, .out = 32, .conv.groups = 8), { 2, 1, 5, 4, 32 } },
 	{ "conv in groups", CONV(.k = { 1, 3, 3 }, .s = { 1, 1, 1 },
-	    .p = { 0, 1, 1 }, .out = 32, .groups = 2), { 2, 1, 5, 4, 32 } },
+	    .p = { 0, 1, 1 }, .out = 32, .conv.groups = 2), { 2, 1, 5, 4, 32 } },
 	{ "conv 17x1x1 in groups", { .kind = OP_CONV, .k = { 17, 1, 1 },
-	    .s = { 1, 1, 1 }, .p = { 8, 0, 0 }, .out = 32, .groups = 2 },
+	    .s = { 1, 1, 1 }, .p = { 8, 0, 0 }, .out = 32, .conv.groups = 2 },
 	    { 1, 18, 2, 3, 32 } },
 	{ "conv 1x3x3 padded by a frame, with bias", { .kind = OP_CONV,
 	    .k = { 1, 3, 3 }, .s = { 1, 1, 1 }, .p = { 1, 1, 1 }, .out = 32,
-	    .bias = 1 }, { 2, 3, 5, 6, 32 } },
+	    .conv.bias = 1 }, { 2, 3, 5, 6, 32 } },
 	{ "conv 1x3x3 padded by a frame, odd channels", { .kind = OP_CONV,
 	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 1, 1, 1 }, .out = 21 },
 	    { 1, 2, 5, 7, 20 } },
 	{ "conv 3x1x1 padded by 4 frames, stride 2, with bias", {
 	    .kind = OP_CONV, .k = { 3, 1, 1 }, .s = { 2, 1, 1 },
-	    .p = { 4, 0, 0 }, .out = 24, .bias = 1 }, { 2, 3, 3, 4, 16 } },
+	    .p = { 4, 0, 0 }, .out = 24, .conv.bias = 1 }, { 2, 3, 3, 4, 16 } },
 	{ "conv 1x5x5 of pixels padded by 2 frames, with bias", {
 	    .kind = OP_CONV, .k = { 1, 5, 5 }, .s = { 1, 2, 2 },
-	    .p = { 2, 2, 2 }, .out = 16, .bias = 1 }, { 1, 2, 9, 11, 3 } },
+	    .p = { 2, 2, 2 }, .out = 16, .conv.bias = 1 }, { 1, 2, 9, 11, 3 } },
 	{ "depthwise conv padded by 2 frames, with bias", {
 	    .kind = OP_CONV, .k = { 1, 3, 3 }, .s = { 1, 1, 1 },
-	    .p = { 2, 1, 1 }, .out = 40, .groups = 40, .bias = 1 },
+	    .p = { 2, 1, 1 }, .out = 40, .conv.groups = 40, .conv.bias = 1 },
 	    { 2, 2, 4, 5, 40 } },
 	{ "conv in groups padded by 3 frames, with bias", { .kind = OP_CONV,
 	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 3, 0, 0 }, .out = 32,
-	    .groups = 2, .bias = 1 }, { 2, 2, 3, 4, 32 } },
+	    .conv.groups = 2, .conv.bias = 1 }, { 2, 2, 3, 4, 32 } },
 	{ "conv 1x1 padded by a row and 2 columns, with bias", CONV(
 	    .k = { 1, 1, 1 }, .s = { 1, 1, 1 }, .p = { 0, 1, 2 }, .out = 40,
-	    .bias = 1), { 2, 2, 5, 6, 32 } },
+	    .conv.bias = 1), { 2, 2, 5, 6, 32 } },
 	{ "conv 3x3 stride 2 of pixels to 17 channels, 1 image", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .out = 17),
 	    { 1, 1, 9, 9, 3 } },
@@ -218,20 +219,20 @@ static const struct row rows[] = {
 	    { 2, 3, 8, 7, 3 } },
 	{ "conv 4x4 of pixels in groups of 1 and 2, with bias", CONV(
 	    .k = { 1, 4, 4 }, .s = { 1, 2, 3 }, .p = { 0, 3, 1 }, .out = 6,
-	    .groups = 3, .bias = 1), { 2, 2, 9, 8, 3 } },
+	    .conv.groups = 3, .conv.bias = 1), { 2, 2, 9, 8, 3 } },
 	{ "conv 3x3 of pixels to 2 channels", CONV(.k = { 1, 3, 3 },
 	    .s = { 1, 1, 1 }, .p = { 0, 1, 1 }, .out = 2), { 2, 2, 5, 6, 3 } },
 	{ "conv 1x1 to 3 channels, with bias", CONV(.k = { 1, 1, 1 },
-	    .s = { 1, 1, 1 }, .out = 3, .bias = 1), { 2, 2, 5, 6, 20 } },
+	    .s = { 1, 1, 1 }, .out = 3, .conv.bias = 1), { 2, 2, 5, 6, 20 } },
 	{ "depthwise conv of 3 channels to 3, with bias", CONV(
 	    .k = { 1, 3, 3 }, .s = { 1, 2, 1 }, .p = { 0, 1, 1 }, .out = 3,
-	    .groups = 3, .bias = 1), { 2, 2, 5, 6, 3 } },
+	    .conv.groups = 3, .conv.bias = 1), { 2, 2, 5, 6, 3 } },
 	{ "depthwise conv of 2 channels, one pixel", { .kind = OP_CONV,
 	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 2,
-	    .groups = 2 }, { 3, 4, 1, 1, 2 } },
+	    .conv.groups = 2 }, { 3, 4, 1, 1, 2 } },
 	{ "depthwise conv of 3 channels, one pixel", { .kind = OP_CONV,
 	    .k = { 3, 1, 1 }, .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 3,
-	    .groups = 3 }, { 2, 4, 1, 1, 3 } },
+	    .conv.groups = 3 }, { 2, 4, 1, 1, 3 } },
 	{ "conv 3x1x1 of 1 frame", { .kind = OP_CONV, .k = { 3, 1, 1 },
 	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 }, .out = 24 },
 	    { 3, 1, 4, 5, 16 } },
@@ -260,29 +261,29 @@ static const struct row rows[] = {
 	    { 2, 2, 4, 3, 16 } },
 	{ "conv 1x1 of 14x14, 3 images", CONV(.k = { 1, 1, 1 },
 	    .s = { 1, 1, 1 }, .out = 64), { 1, 3, 14, 14, 64 } },
-	{ "bn", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 }, { 2, 3, 4, 5, 16 } },
-	{ "bn, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5 },
+	{ "bn", { .kind = OP_BN, .bn.gamma = 1, .bn.eps = 1e-5 }, { 2, 3, 4, 5, 16 } },
+	{ "bn, odd channels", { .kind = OP_BN, .bn.gamma = 1, .bn.eps = 1e-5 },
 	    { 3, 2, 3, 3, 21 } },
-	{ "bn, one pixel per image", { .kind = OP_BN, .gamma = 1, .eps = 1e-3 },
+	{ "bn, one pixel per image", { .kind = OP_BN, .bn.gamma = 1, .bn.eps = 1e-3 },
 	    { 4, 2, 1, 1, 20 } },
-	{ "bn, fixed", { .kind = OP_BN, .gamma = 1, .eps = 1e-5, .fixed = 1 },
+	{ "bn, fixed", { .kind = OP_BN, .bn.gamma = 1, .bn.eps = 1e-5, .bn.fixed = 1 },
 	    { 2, 3, 4, 5, 16 } },
-	{ "bn, fixed, odd channels", { .kind = OP_BN, .gamma = 1, .eps = 1e-5,
-	    .fixed = 1 }, { 3, 2, 3, 3, 21 } },
-	{ "bn, fixed, one pixel per image", { .kind = OP_BN, .gamma = 1,
-	    .eps = 1e-3, .fixed = 1 }, { 4, 2, 1, 1, 20 } },
+	{ "bn, fixed, odd channels", { .kind = OP_BN, .bn.gamma = 1, .bn.eps = 1e-5,
+	    .bn.fixed = 1 }, { 3, 2, 3, 3, 21 } },
+	{ "bn, fixed, one pixel per image", { .kind = OP_BN, .bn.gamma = 1,
+	    .bn.eps = 1e-3, .bn.fixed = 1 }, { 4, 2, 1, 1, 20 } },
 	{ "relu", { .kind = OP_RELU }, { 2, 2, 5, 3, 24 } },
 	{ "relu of pixels", { .kind = OP_RELU }, { 2, 2, 5, 3, 3 } },
 	{ "add of pixels", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 2 } },
 	{ "add of two", { .kind = OP_ADD, .nin = 2 }, { 2, 2, 5, 3, 24 } },
 	{ "add of three", { .kind = OP_ADD, .nin = 3 }, { 1, 2, 5, 3, 17 } },
-	{ "shift by blocks", { .kind = OP_SHIFT, .fold = 4 },
+	{ "shift by blocks", { .kind = OP_SHIFT, .shift.fold = 4 },
 	    { 2, 4, 3, 3, 64 } },
-	{ "shift within a block", { .kind = OP_SHIFT, .fold = 8 },
+	{ "shift within a block", { .kind = OP_SHIFT, .shift.fold = 8 },
 	    { 2, 4, 3, 3, 64 } },
-	{ "shift of few channels", { .kind = OP_SHIFT, .fold = 8 },
+	{ "shift of few channels", { .kind = OP_SHIFT, .shift.fold = 8 },
 	    { 2, 3, 2, 3, 20 } },
-	{ "shift of one frame", { .kind = OP_SHIFT, .fold = 8 },
+	{ "shift of one frame", { .kind = OP_SHIFT, .shift.fold = 8 },
 	    { 2, 1, 2, 3, 16 } },
 	{ "maxpool 3x3 stride 2", { .kind = OP_MAXPOOL, .k = { 1, 3, 3 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 } }, { 2, 2, 7, 8, 20 } },
@@ -291,25 +292,25 @@ static const struct row rows[] = {
 	{ "maxpool over time", { .kind = OP_MAXPOOL, .k = { 3, 1, 1 },
 	    .s = { 2, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 5, 3, 3, 4 } },
 	{ "avgpool over h and w", { .kind = OP_AVGPOOL,
-	    .axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 20 } },
-	{ "avgpool over t", { .kind = OP_AVGPOOL, .axes = OVER_T },
+	    .avgpool.axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 20 } },
+	{ "avgpool over t", { .kind = OP_AVGPOOL, .avgpool.axes = OVER_T },
 	    { 2, 4, 1, 1, 5 } },
-	{ "avgpool over t of planes", { .kind = OP_AVGPOOL, .axes = OVER_T },
+	{ "avgpool over t of planes", { .kind = OP_AVGPOOL, .avgpool.axes = OVER_T },
 	    { 2, 3, 3, 4, 16 } },
 	{ "avgpool over everything", { .kind = OP_AVGPOOL,
-	    .axes = OVER_T | OVER_H | OVER_W }, { 2, 3, 3, 4, 16 } },
-	{ "avgpool over h", { .kind = OP_AVGPOOL, .axes = OVER_H },
+	    .avgpool.axes = OVER_T | OVER_H | OVER_W }, { 2, 3, 3, 4, 16 } },
+	{ "avgpool over h", { .kind = OP_AVGPOOL, .avgpool.axes = OVER_H },
 	    { 2, 2, 5, 4, 20 } },
-	{ "avgpool over t and w", { .kind = OP_AVGPOOL, .axes = OVER_T | OVER_W },
+	{ "avgpool over t and w", { .kind = OP_AVGPOOL, .avgpool.axes = OVER_T | OVER_W },
 	    { 2, 3, 3, 4, 16 } },
 	{ "avgpool over h and w of pixels", { .kind = OP_AVGPOOL,
-	    .axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 3 } },
-	{ "avgpool over t of pixels", { .kind = OP_AVGPOOL, .axes = OVER_T },
+	    .avgpool.axes = OVER_H | OVER_W }, { 2, 3, 5, 4, 3 } },
+	{ "avgpool over t of pixels", { .kind = OP_AVGPOOL, .avgpool.axes = OVER_T },
 	    { 2, 3, 5, 4, 2 } },
 	{ "avgpool 3x3 stride 2", { .kind = OP_AVGPOOL, .k = { 1, 3, 3 },
 	    .s = { 1, 2, 2 }, .p = { 0, 1, 1 } }, { 2, 2, 7, 8, 20 } },
 	{ "avgpool 3x3 stride 2, cut at the edges", { .kind = OP_AVGPOOL,
-	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .exclude_pad = 1 },
+	    .k = { 1, 3, 3 }, .s = { 1, 2, 2 }, .p = { 0, 1, 1 }, .avgpool.exclude_pad = 1 },
 	    { 2, 2, 7, 8, 20 } },
 	{ "maxpool 2x1x1", { .kind = OP_MAXPOOL, .k = { 2, 1, 1 },
 	    .s = { 2, 1, 1 } }, { 2, 5, 3, 4, 20 } },
@@ -323,46 +324,46 @@ static const struct row rows[] = {
 	{ "avgpool 3x1x1", { .kind = OP_AVGPOOL, .k = { 3, 1, 1 },
 	    .s = { 1, 1, 1 }, .p = { 1, 0, 0 } }, { 2, 4, 3, 3, 16 } },
 	{ "avgpool 3x2x2, cut at the edges", { .kind = OP_AVGPOOL,
-	    .k = { 3, 2, 2 }, .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .exclude_pad = 1 },
+	    .k = { 3, 2, 2 }, .s = { 2, 1, 2 }, .p = { 1, 1, 1 }, .avgpool.exclude_pad = 1 },
 	    { 2, 4, 3, 4, 16 } },
-	{ "shift from the past", { .kind = OP_SHIFT, .fold = 8, .past = 1 },
+	{ "shift from the past", { .kind = OP_SHIFT, .shift.fold = 8, .shift.past = 1 },
 	    { 2, 4, 3, 3, 64 } },
-	{ "shift from the past of whole blocks", { .kind = OP_SHIFT, .fold = 2,
-	    .past = 1 }, { 2, 4, 2, 3, 64 } },
+	{ "shift from the past of whole blocks", { .kind = OP_SHIFT, .shift.fold = 2,
+	    .shift.past = 1 }, { 2, 4, 2, 3, 64 } },
 	{ "relu6", { .kind = OP_RELU6 }, { 2, 2, 5, 3, 24 } },
 	{ "sigmoid", { .kind = OP_SIGMOID }, { 2, 2, 5, 3, 20 } },
 	{ "sigmoid of one pixel", { .kind = OP_SIGMOID }, { 3, 1, 1, 1, 37 } },
 	{ "swish", { .kind = OP_SWISH }, { 2, 2, 5, 3, 20 } },
-	{ "scale by a constant", { .kind = OP_SCALE, .by = -0.75 },
+	{ "scale by a constant", { .kind = OP_SCALE, .scale.factor.by = -0.75 },
 	    { 2, 2, 5, 3, 20 } },
-	{ "scale by 2/sqrt(c)", { .kind = OP_SCALE, .by = 2, .per = PER_ROOT },
+	{ "scale by 2/sqrt(c)", { .kind = OP_SCALE, .scale.factor.by = 2, .scale.factor.per = PER_ROOT },
 	    { 2, 2, 5, 3, 20 } },
-	{ "scale by 1/c", { .kind = OP_SCALE, .by = 1, .per = PER_CHANNELS },
+	{ "scale by 1/c", { .kind = OP_SCALE, .scale.factor.by = 1, .scale.factor.per = PER_CHANNELS },
 	    { 2, 2, 5, 3, 20 } },
-	{ "scale by a parameter", { .kind = OP_SCALE, .by = 1, .trained = 1 },
+	{ "scale by a parameter", { .kind = OP_SCALE, .scale.factor.by = 1, .scale.trained = 1 },
 	    { 2, 2, 25, 33, 20 } },
 	{ "mul", { .kind = OP_MUL, .nin = 2 }, { 2, 2, 5, 3, 20 } },
-	{ "every fourth frame", { .kind = OP_FRAMES, .step = 4 },
+	{ "every fourth frame", { .kind = OP_FRAMES, .frames.step = 4 },
 	    { 2, 9, 3, 2, 20 } },
-	{ "every third frame of pixels", { .kind = OP_FRAMES, .step = 3,
-	    .first = 2 }, { 2, 8, 3, 4, 3 } },
-	{ "frames from first to last", { .kind = OP_FRAMES, .step = 3,
-	    .spread = 1 }, { 2, 10, 3, 2, 16 } },
-	{ "softmax over c", { .kind = OP_SOFTMAX, .axes = OVER_C },
+	{ "every third frame of pixels", { .kind = OP_FRAMES, .frames.step = 3,
+	    .frames.first = 2 }, { 2, 8, 3, 4, 3 } },
+	{ "frames from first to last", { .kind = OP_FRAMES, .frames.step = 3,
+	    .frames.spread = 1 }, { 2, 10, 3, 2, 16 } },
+	{ "softmax over c", { .kind = OP_SOFTMAX, .softmax.axes = OVER_C },
 	    { 2, 2, 5, 7, 20 } },
-	{ "softmax over many channels", { .kind = OP_SOFTMAX, .axes = OVER_C },
+	{ "softmax over many channels", { .kind = OP_SOFTMAX, .softmax.axes = OVER_C },
 	    { 1, 2, 3, 3, 400 } },
-	{ "softmax over few channels", { .kind = OP_SOFTMAX, .axes = OVER_C },
+	{ "softmax over few channels", { .kind = OP_SOFTMAX, .softmax.axes = OVER_C },
 	    { 2, 2, 5, 7, 3 } },
-	{ "softmax of one pixel", { .kind = OP_SOFTMAX, .axes = OVER_C },
+	{ "softmax of one pixel", { .kind = OP_SOFTMAX, .softmax.axes = OVER_C },
 	    { 5, 1, 1, 1, 37 } },
-	{ "softmax over t", { .kind = OP_SOFTMAX, .axes = OVER_T },
+	{ "softmax over t", { .kind = OP_SOFTMAX, .softmax.axes = OVER_T },
 	    { 2, 4, 2, 3, 20 } },
 	{ "softmax over h and w", { .kind = OP_SOFTMAX,
-	    .axes = OVER_H | OVER_W }, { 2, 2, 5, 3, 20 } },
+	    .softmax.axes = OVER_H | OVER_W }, { 2, 2, 5, 3, 20 } },
 	{ "softmax over everything", { .kind = OP_SOFTMAX,
-	    .axes = OVER_T | OVER_H | OVER_W | OVER_C }, { 2, 2, 2, 3, 18 } },
-	{ "dropout", { .kind = OP_DROPOUT, .rate = 0.5 }, { 3, 2, 1, 1, 37 } },
+	    .softmax.axes = OVER_T | OVER_H | OVER_W | OVER_C }, { 2, 2, 2, 3, 18 } },
+	{ "dropout", { .kind = OP_DROPOUT, .dropout.rate = 0.5 }, { 3, 2, 1, 1, 37 } },
 	{ "linear", { .kind = OP_LINEAR, .out = 10 }, { 3, 4, 1, 1, 64 } },
 	{ "linear, odd sizes", { .kind = OP_LINEAR, .out = 3 },
 	    { 2, 1, 1, 1, 37 } },
@@ -375,20 +376,20 @@ static const struct row rows[] = {
 	    { 2, 2, 3, 2, 3 } },
 	{ "loss", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 7 } },
 	{ "loss of two classes", LOSS(CLASS, SOFTMAX), { 4, 1, 1, 1, 2 } },
-	{ "loss, smoothed", LOSS(CLASS, SOFTMAX, .smooth = 0.1),
+	{ "loss, smoothed", LOSS(CLASS, SOFTMAX, .loss.smooth = 0.1),
 	    { 6, 1, 1, 1, 7 } },
-	{ "loss of weight 0.4", LOSS(CLASS, SOFTMAX, .weight = 0.4),
+	{ "loss of weight 0.4", LOSS(CLASS, SOFTMAX, .loss.weight = 0.4),
 	    { 6, 1, 1, 1, 20 } },
 	{ "loss of shares", LOSS(SOFT, SOFTMAX), { 6, 1, 1, 1, 17 } },
-	{ "loss of shares, smoothed", LOSS(SOFT, SOFTMAX, .smooth = 0.2),
+	{ "loss of shares, smoothed", LOSS(SOFT, SOFTMAX, .loss.smooth = 0.2),
 	    { 6, 1, 1, 1, 3 } },
-	{ "focal loss", LOSS(CLASS, SOFTMAX, .focus = 2), { 6, 1, 1, 1, 7 } },
-	{ "focal loss of gamma 0.5, smoothed", LOSS(CLASS, SOFTMAX, .focus = 0.5,
-	    .smooth = 0.1), { 6, 1, 1, 1, 17 } },
-	{ "focal loss of shares", LOSS(SOFT, SOFTMAX, .focus = 1,
-	    .weight = 0.4), { 6, 1, 1, 1, 5 } },
+	{ "focal loss", LOSS(CLASS, SOFTMAX, .loss.focus = 2), { 6, 1, 1, 1, 7 } },
+	{ "focal loss of gamma 0.5, smoothed", LOSS(CLASS, SOFTMAX, .loss.focus = 0.5,
+	    .loss.smooth = 0.1), { 6, 1, 1, 1, 17 } },
+	{ "focal loss of shares", LOSS(SOFT, SOFTMAX, .loss.focus = 1,
+	    .loss.weight = 0.4), { 6, 1, 1, 1, 5 } },
 	{ "loss of a set", LOSS(SET, SIGMOID), { 6, 1, 1, 1, 17 } },
-	{ "loss of a set of one, weighed", LOSS(CLASS, SIGMOID, .weight = 3),
+	{ "loss of a set of one, weighed", LOSS(CLASS, SIGMOID, .loss.weight = 3),
 	    { 6, 1, 1, 1, 5 } },
 };
 
@@ -417,21 +418,21 @@ static const struct test joins[] = {
 	{ "bmm", { .kind = OP_BMM, .nin = 2 }, { 2, 2, 3, 4, 18 },
 	    { { 2, 1, 3, 6, 20 } } },
 	{ "bmm, the second transposed", { .kind = OP_BMM, .nin = 2,
-	    .transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
+	    .bmm.transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
 	    { { 2, 2, 3, 2, 20 } } },
 	{ "bmm, the first transposed", { .kind = OP_BMM, .nin = 2,
-	    .transpose = TRANSPOSE_A }, { 2, 2, 3, 4, 18 },
+	    .bmm.transpose = TRANSPOSE_A }, { 2, 2, 3, 4, 18 },
 	    { { 2, 1, 4, 6, 20 } } },
 	{ "bmm, both transposed", { .kind = OP_BMM, .nin = 2,
-	    .transpose = TRANSPOSE_A | TRANSPOSE_B }, { 2, 2, 3, 3, 7 },
+	    .bmm.transpose = TRANSPOSE_A | TRANSPOSE_B }, { 2, 2, 3, 3, 7 },
 	    { { 2, 1, 5, 1, 18 } } },
 	{ "bmm of few keys", { .kind = OP_BMM, .nin = 2,
-	    .transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
+	    .bmm.transpose = TRANSPOSE_B }, { 2, 2, 3, 4, 20 },
 	    { { 2, 1, 1, 2, 20 } } },
 	{ "bmm of few channels", { .kind = OP_BMM, .nin = 2 },
 	    { 2, 2, 3, 4, 2 }, { { 2, 1, 1, 2, 3 } } },
 	{ "bmm of many pixels", { .kind = OP_BMM, .nin = 2,
-	    .transpose = TRANSPOSE_B }, { 1, 2, 15, 17, 20 },
+	    .bmm.transpose = TRANSPOSE_B }, { 1, 2, 15, 17, 20 },
 	    { { 1, 2, 7, 8, 20 } } },
 };
 
@@ -500,8 +501,8 @@ make(struct data *d, const struct test *t, int training)
 
 	*d = (struct data){ .op = t->op, .training = training, .index = 3 };
 	strcpy(d->op.name, "op");
-	if (d->op.groups == 0)
-		d->op.groups = 1;
+	if (d->op.kind == OP_CONV && d->op.conv.groups == 0)
+		d->op.conv.groups = 1;
 	if (d->op.nin == 0 && d->op.kind != OP_INPUT)
 		d->op.nin = 1;
 	for (int j = 0; j < d->op.nin; j++)
@@ -525,11 +526,11 @@ make(struct data *d, const struct test *t, int training)
 				d->w[j][i] = 0.5 + fabs(d->w[j][i]);
 	}
 	d->dy = draw(dims_count(&d->out), 40);
-	if (d->op.kind == OP_LOSS && d->op.weight == 0)
-		d->op.weight = 1;
+	if (d->op.kind == OP_LOSS && d->op.loss.weight == 0)
+		d->op.loss.weight = 1;
 	/* The gradient of the mean, times the weight of the loss. */
 	for (size_t i = 0; i < dims_count(&d->out) && d->op.kind == OP_LOSS; i++)
-		d->dy[i] = d->op.weight / d->out.n;
+		d->dy[i] = d->op.loss.weight / d->out.n;
 	for (int i = 0; i < 16; i++) {
 		label[i] = i % 5 == 4 ? -1 : i * 3 % t->in.c;
 		clip[i] = 1000000007ull * (uint64_t)i;
@@ -555,13 +556,14 @@ make(struct data *d, const struct test *t, int training)
 	d->stream[1] = (struct stream){ t->in.t, t->in.h, t->in.w, t->in.c,
 		pixels };
 	d->target[TARGET_CLASS] = (struct target){ .classes = t->in.c,
-		.label = label, .weight = d->op.smooth > 0 ? weight : NULL };
+		.label = label, .weight = d->op.kind == OP_LOSS &&
+		d->op.loss.smooth > 0 ? weight : NULL };
 	for (int k = 0; k < 2; k++)
 		d->target[TARGET_SET + k] = (struct target){ .kind =
 			TARGET_SET + k, .classes = t->in.c, .soft = share[k],
 			.weight = weight };
-	for (int k = 0; k < 3 && d->op.kind == OP_LOSS && (d->op.smooth > 0 ||
-	    d->op.weight != 1); k++)
+	for (int k = 0; k < 3 && d->op.kind == OP_LOSS && (d->op.loss.smooth > 0 ||
+	    d->op.loss.weight != 1); k++)
 		d->target[k].class_weight = class_weight;
 	d->feed = (struct feed){ .clip = clip, .seed = 5 };
 }
@@ -993,7 +995,8 @@ test_frozen(struct device *b, const struct test *t)
 	int bad = 0;
 
 	make(&d, t, 1);
-	d.op.fixed = d.op.kind == OP_BN;
+	if (d.op.kind == OP_BN)
+		d.op.bn.fixed = 1;
 	if (run(b, &d, FROZEN, &got)) {
 		run(b, &d, WRITTEN, &want);
 		bad += memcmp(got.y, want.y, dims_count(&d.out) *
@@ -1443,7 +1446,7 @@ test_stored(const struct backend *backend, enum precision p, double tolerance)
 static void
 dropped(struct device *b, int index, size_t at, size_t n, char *mask)
 {
-	const struct test t = { "", { .kind = OP_DROPOUT, .rate = 0.5 },
+	const struct test t = { "", { .kind = OP_DROPOUT, .dropout.rate = 0.5 },
 		{ 1, 1, 1025, 256, 16 }, { { 0 } } };
 	struct data d;
 	struct result r;

@@ -94,8 +94,7 @@ test_shift(struct device *b)
 	struct table *t = table_read(golden_path(
 	    "op_tsm_shift_n2_t4_c8_div8.tsv"));
 	struct numbers in = column(t, NULL, "in"), out = column(t, NULL, "out");
-	struct op op = { .kind = OP_SHIFT, .name = "shift", .nin = 1, .fold = 8,
-		.groups = 1 };
+	struct op op = { .kind = OP_SHIFT, .name = "shift", .nin = 1, .shift.fold = 8 };
 	struct dims d = { 2, 4, 1, 1, 8 };
 	double y[MOST];
 	int same = 0;
@@ -122,8 +121,8 @@ test_bn(struct device *b)
 	struct numbers want = column(t, "y_train", "value");
 	struct numbers mean = column(t, "split_running_mean", "value");
 	struct numbers var = column(t, "split_running_var", "value");
-	struct op op = { .kind = OP_BN, .name = "bn", .nin = 1, .gamma = 1,
-		.eps = 1e-5, .groups = 1 };
+	struct op op = { .kind = OP_BN, .name = "bn", .nin = 1,
+		.bn = { .gamma = 1, .eps = 1e-5 } };
 	struct dims d = { 2, 1, 2, 2, 4 };
 	struct param param[OP_PARAMS];
 	double w[OP_PARAMS][MOST], dw[OP_PARAMS][MOST], ours[MOST], y[MOST];

@@ -1,6 +1,7 @@
 /*
  * The comparison of tasks with a reference: right tasks pass, fused or not, and
- * each kind of planted fault is found in its task only.
+ * each kind of planted fault is found in its task only.  Tasks that differ in an
+ * attribute are compared one by one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -281,6 +282,91 @@ test_fused(void)
 	is(bad, 1, "a wrong element of a fused task is found");
 }
 
+/* ---- tasks that do the same work ---- */
+
+/*
+ * Pairs of lines that differ in one attribute.  ${free}: the tasks do the same
+ * work nevertheless.
+ */
+static const struct pair { int free; const char *a, *b; } pairs[] = {
+	{ 0, "input a out=3 stream=p", "input b out=3 stream=q" },
+	{ 0, "input a out=3", "input b out=3 mean=.4" },
+	{ 0, "input a out=3", "input b out=3 std=.2,1,1" },
+	{ 1, "conv a in=x out=6 std=1", "conv b in=x out=6 std=2" },
+	{ 0, "conv a in=x out=6", "conv b in=x out=6 k=3,3" },
+	{ 0, "conv a in=x out=6 k=3,3", "conv b in=x out=6 k=3,3 s=1,2" },
+	{ 0, "conv a in=x out=6 k=3,3", "conv b in=x out=6 k=3,3 p=0,1" },
+	{ 0, "conv a in=x out=6", "conv b in=x out=6 groups=3" },
+	{ 0, "conv a in=x out=6", "conv b in=x out=6 bias=1" },
+	{ 1, "bn a in=x", "bn b in=x gamma=0" },
+	{ 0, "bn a in=x", "bn b in=x eps=1e-3" },
+	{ 0, "bn a in=x", "bn b in=x momentum=0.2" },
+	{ 0, "shift a in=x fold=3", "shift b in=x fold=2" },
+	{ 0, "shift a in=x fold=3", "shift b in=x fold=3 from=past" },
+	{ 0, "avgpool a in=x over=hw", "avgpool b in=x over=tw" },
+	{ 0, "avgpool a in=x k=3,3", "avgpool b in=x k=3,3 edges=cut" },
+	{ 0, "dropout a in=x", "dropout b in=x rate=0.2" },
+	{ 1, "linear a in=x out=6", "linear b in=x out=6 std=0.3" },
+	{ 0, "scale a in=x by=2", "scale b in=x by=2/c" },
+	{ 0, "scale a in=x by=2", "scale b in=x by=2 trained=1" },
+	{ 0, "frames a in=x step=2", "frames b in=x step=2 first=1" },
+	{ 0, "frames a in=x step=2", "frames b in=x step=2 spread=1" },
+	{ 0, "bmm a in=x,x", "bmm b in=x,x transpose=a" },
+	{ 0, "softmax a in=x over=c", "softmax b in=x over=hc" },
+	{ 0, "loss a in=u", "loss b in=u kind=sigmoid" },
+	{ 0, "loss a in=u", "loss b in=u target=more" },
+	{ 1, "loss a in=u", "loss b in=u weight=2" },
+	{ 0, "loss a in=u", "loss b in=u smooth=0.1" },
+	{ 0, "loss a in=u kind=focal", "loss b in=u kind=focal gamma=1" },
+};
+
+/* Return the operator ${name} of ${g}. */
+static struct op *
+alike_op(struct graph *g, const char *name)
+{
+	struct op *op = g->op;
+
+	while (strcmp(op->name, name) != 0)
+		op++;
+	return op;
+}
+
+static void
+test_alike(void)
+{
+	char net[1024];
+	struct graph *g;
+	struct task t = { 0 }, u = { 0 };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const struct pair *p = &pairs[i];
+
+		/* Operators without a reader must precede a loss. */
+		snprintf(net, sizeof(net), "input x out=3\navgpool v in=x "
+		    "over=thw\nlinear u in=v out=classes\n%s\n%s\n%s", p->a,
+		    p->b, p->a[0] == 'l' && p->a[1] == 'o' ? "" :
+		    "avgpool y in=a over=thw\navgpool z in=b over=thw\n"
+		    "linear c in=y out=classes\nlinear d in=z out=classes\n"
+		    "loss l in=u\nloss m in=c\nloss n in=d\n");
+		g = graph_parse("net", net, CLASSES);
+		if (!ok(g != NULL, "%s: read", p->b))
+			continue;
+		t.op = alike_op(g, "a");
+		u.op = alike_op(g, "b");
+		is(task_alike(&t, &u), p->free, p->b);
+		u.op = t.op;
+		ok(task_alike(&t, &u), "%s: like itself", p->a);
+		graph_free(g);
+	}
+	g = graph_parse("net", text, CLASSES);
+	t.op = alike_op(g, "b");
+	u.op = alike_op(g, "d");
+	ok(task_alike(&t, &u), "two bns are alike");
+	alike_op(g, "d")->bn.fixed = 1;
+	ok(!task_alike(&t, &u), "a fixed bn is not like another");
+	graph_free(g);
+}
+
 int
 main(void)
 {
@@ -291,6 +377,7 @@ main(void)
 	test_right("ref", PRECISION_FP32);
 	test_right("ref", PRECISION_BF16);
 	test_slips();
+	test_alike();
 	if (cpu) {
 		test_right("cpu", PRECISION_FP32);
 		test_fused();

@@ -272,7 +272,8 @@ test(const struct backend *b, enum precision precision, int k, int parts,
 	if (how == BETWEEN)
 		graph_between(g);
 	for (int i = 0; i < g->nop; i++)
-		g->op[i].fixed = how == FIXED;
+		if (g->op[i].kind == OP_BN)
+			g->op[i].bn.fixed = how == FIXED;
 	differ = run(&like, parts, &x, &sums);
 	like.backend = backend_find("ref64");
 	like.precision = PRECISION_FP32;

@@ -99,7 +99,7 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].kind == OP_BN && frozen)
-			g->op[i].fixed = 1;
+			g->op[i].bn.fixed = 1;
 	n = net_new(g, d);
 	net_init(n, 5);
 	buffer = device_alloc(d, g->elements * d->elem);
@@ -181,7 +181,8 @@ test_choice(void)
 	is((int)precise_choose(g, 800, 16, 16, 8), 128,
 	    "auto: at least a group per rank is taken if ranks share groups");
 	for (int i = 0; i < g->nop; i++)
-		g->op[i].fixed = g->op[i].kind == OP_BN;
+		if (g->op[i].kind == OP_BN)
+			g->op[i].bn.fixed = 1;
 	is((int)precise_choose(g, 800, 8, 4, 1), 0,
 	    "auto: nothing is measured if all bns are frozen");
 	graph_free(g);

@@ -114,7 +114,7 @@ const struct op_impl cpu_swish = {
 static int
 cpu_curves_over_channels(const struct task *t)
 {
-	return t->op->axes == OVER_C && !cpu_is_pixels(&t->out);
+	return t->op->softmax.axes == OVER_C && !cpu_is_pixels(&t->out);
 }
 
 /*
@@ -174,7 +174,7 @@ cpu_softmax_parts(const struct task *t)
 static struct dims
 cpu_curves_groups_of(const struct task *t)
 {
-	int over = t->op->axes;
+	int over = t->op->softmax.axes;
 	const struct dims *d = &t->out;
 
 	return (struct dims){ d->n, over & OVER_T ? 1 : d->t,

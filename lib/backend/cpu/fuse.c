@@ -7,7 +7,7 @@
 int
 norm_whole_blocks(const struct task *shift, int n)
 {
-	return shift->out.c / shift->op->fold % n == 0;
+	return shift->out.c / shift->op->shift.fold % n == 0;
 }
 
 /* Return the norm operator of the precision of the device. */
@@ -68,7 +68,7 @@ cpu_fuse_shift(struct task *task, int count, struct norm *n)
 {
 	int i = n->tail->index;
 
-	if (n->shift != NULL && n->shift->op->past)
+	if (n->shift != NULL && n->shift->op->shift.past)
 		n->shift = NULL;
 	if (n->shift == NULL)
 		return;

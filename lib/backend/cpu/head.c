@@ -232,15 +232,15 @@ cpu_loss_scratch(const struct task *t)
 static double
 cpu_loss_clip(struct task *t, int i, double *x, double *q)
 {
-	const struct target *target = &t->feed->target[t->op->target];
+	const struct target *target = &t->feed->target[t->op->loss.target];
 	const float *from = cpu_head_row(&t->in[0], t->x[0], i);
 	int n = t->in[0].c;
 
 	for (int c = 0; c < n; c++) {
 		x[c] = from[c];
-		q[c] = target_soft_label(target, i, c) * (1 - t->op->smooth) +
-		    t->op->smooth / n;
-		if (t->op->loss == LOSS_SOFTMAX)
+		q[c] = target_soft_label(target, i, c) *
+		    (1 - t->op->loss.smooth) + t->op->loss.smooth / n;
+		if (t->op->loss.kind == LOSS_SOFTMAX)
 			q[c] *= target_class_weight(target, c);
 	}
 	return target_weight(target, i);
@@ -289,8 +289,8 @@ cpu_loss_focal(double gamma, const double *x, double *q, int n)
 static double
 cpu_loss_value(const struct op *op, const double *x, double *q, int n)
 {
-	return op->loss == LOSS_SIGMOID ? cpu_loss_sigmoid(x, q, n) :
-	    op->focus > 0 ? cpu_loss_focal(op->focus, x, q, n) :
+	return op->loss.kind == LOSS_SIGMOID ? cpu_loss_sigmoid(x, q, n) :
+	    op->loss.focus > 0 ? cpu_loss_focal(op->loss.focus, x, q, n) :
 	    cpu_loss_softmax(x, q, n);
 }
 
@@ -304,7 +304,8 @@ cpu_loss_forward(struct task *t)
 	for (int i = 0; i < t->out.n; i++) {
 		float *y = (float *)cpu_head_row(&t->out, t->y, i);
 		double w = cpu_loss_clip(t, i, x, q);
-		int rank = target_rank(&t->feed->target[t->op->target], i, x);
+		int rank = target_rank(&t->feed->target[t->op->loss.target],
+		    i, x);
 
 		memset(y, 0, cpu_image(&t->out) * sizeof(float));
 		if (w != 0)
@@ -315,7 +316,7 @@ cpu_loss_forward(struct task *t)
 		o.ranked += rank < INT_MAX;
 	}
 	if (t->feed->outcome != NULL)
-		t->feed->outcome[t->op->head] = o;
+		t->feed->outcome[t->op->loss.head] = o;
 }
 
 /*
@@ -334,20 +335,20 @@ cpu_loss_backward(struct task *t)
 
 	for (int i = 0; i < t->out.n && t->dx[0] != NULL; i++) {
 		float *dx = (float *)cpu_head_row(&t->in[0], t->dx[0], i);
-		double w = cpu_loss_clip(t, i, x, q) * t->op->weight *
+		double w = cpu_loss_clip(t, i, x, q) * t->op->loss.weight *
 		    feed_scale(t->feed), all, whole = 0;
 
 		if (!t->accumulate[0])
 			memset(dx, 0, cpu_image(&t->in[0]) * sizeof(float));
 		if (w == 0)
 			continue;
-		if (t->op->focus > 0)
-			cpu_loss_focal(t->op->focus, x, q, n);
+		if (t->op->loss.focus > 0)
+			cpu_loss_focal(t->op->loss.focus, x, q, n);
 		all = metric_logsumexp(x, n);
 		for (int c = 0; c < n; c++)
 			whole += q[c];
 		for (int c = 0; c < n; c++)
-			dx[c] += (float)((t->op->loss == LOSS_SIGMOID ?
+			dx[c] += (float)((t->op->loss.kind == LOSS_SIGMOID ?
 			    (1 / (1 + exp(-x[c])) - q[c]) / n :
 			    exp(x[c] - all) * whole - q[c]) / t->out.n * w);
 	}

@@ -210,7 +210,7 @@ cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
 static size_t
 cpu_matrix_terms(const struct task *t)
 {
-	return t->op->transpose & TRANSPOSE_A ? dims_positions(&t->in[0]) :
+	return t->op->bmm.transpose & TRANSPOSE_A ? dims_positions(&t->in[0]) :
 	    (size_t)t->in[0].c;
 }
 
@@ -226,8 +226,8 @@ cpu_matrix_forward(struct task *t)
 		cpu_matrix_pack(t, n, &a, t->x[0]);
 		cpu_matrix_pack(t, n, &b, t->x[1]);
 		cpu_matrix_multiply(t, n, &y, t->y, 0, &a,
-		    t->op->transpose & TRANSPOSE_A, &b,
-		    t->op->transpose & TRANSPOSE_B, cpu_matrix_terms(t));
+		    t->op->bmm.transpose & TRANSPOSE_A, &b,
+		    t->op->bmm.transpose & TRANSPOSE_B, cpu_matrix_terms(t));
 	}
 }
 
@@ -242,8 +242,8 @@ cpu_matrix_forward(struct task *t)
 static void
 cpu_matrix_backward(struct task *t)
 {
-	int ta = t->op->transpose & TRANSPOSE_A;
-	int tb = t->op->transpose & TRANSPOSE_B;
+	int ta = t->op->bmm.transpose & TRANSPOSE_A;
+	int tb = t->op->bmm.transpose & TRANSPOSE_B;
 	float *v = t->scratch;
 	struct cpu_matrix_rows a = { &t->in[0], v };
 	struct cpu_matrix_rows b = { &t->in[1], a.v + cpu_matrix_size(a.d) };

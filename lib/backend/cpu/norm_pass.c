@@ -11,7 +11,7 @@
 static int
 norm_pass_fold_blocks(const struct task *shift)
 {
-	return shift->out.c / shift->op->fold / cpu_lanes();
+	return shift->out.c / shift->op->shift.fold / cpu_lanes();
 }
 
 size_t
@@ -139,7 +139,8 @@ norm_sums_at(const struct norm_pass *s, int i)
 static int
 norm_pass_frame_shift(const struct task *shift, int block)
 {
-	int c = shift->out.c / shift->op->fold, first = block * cpu_lanes();
+	int c = shift->out.c / shift->op->shift.fold;
+	int first = block * cpu_lanes();
 
 	return first < c ? -1 : first < 2 * c ? 1 : 0;
 }
@@ -160,7 +161,7 @@ norm_shifted_plane(const struct norm_pass *s, const struct task *shift,
 int
 norm_lanes_of(const struct task *shift, int b, struct norm_mix *m)
 {
-	int c = shift->out.c / shift->op->fold, seen[3] = { 0 };
+	int c = shift->out.c / shift->op->shift.fold, seen[3] = { 0 };
 
 	for (int l = 0; l < cpu_lanes(); l++) {
 		int at = b * cpu_lanes() + l, k = at < c ? 0 : at < 2 * c ? 1 :

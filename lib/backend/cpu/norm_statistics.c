@@ -13,7 +13,7 @@
 int
 norm_measures(const struct task *bn)
 {
-	return bn->needs_weight_grad && !bn->op->fixed;
+	return bn->needs_weight_grad && !bn->op->bn.fixed;
 }
 
 int
@@ -31,7 +31,7 @@ norm_statistics_set_statistics(const struct norm_pass *s, int c, double count,
     double mean, double m2)
 {
 	s->mean[c] = (float)mean;
-	s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+	s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->bn.eps));
 	((float *)s->bn->dw[2])[c] = (float)mean;
 	((float *)s->bn->dw[3])[c] =
 	    (float)(m2 / (count > 1 ? count - 1 : 1));
@@ -91,7 +91,7 @@ norm_running_part(int b, int thread, void *arg)
 	(void)thread;
 	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
 		s->mean[c] = ((float *)s->bn->dw[2])[c] = mean[c];
-		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
+		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->bn.eps));
 		((float *)s->bn->dw[3])[c] = var[c];
 	}
 }
@@ -110,7 +110,7 @@ norm_set_scale(const struct norm_pass *s, int b)
 		float mean = bn->needs_weight_grad ? s->mean[c] :
 		    ((const float *)bn->w[2])[c];
 		float rstd = bn->needs_weight_grad ? s->rstd[c] : (float)
-		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
+		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->bn.eps));
 
 		s->scale[c] = gamma[c] * rstd;
 		s->offset[c] = beta[c] - mean * s->scale[c];
@@ -142,7 +142,7 @@ norm_statistics_sums_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	struct task *bn = s->bn;
-	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
+	double count = bn->op->bn.fixed ? INFINITY : (double)s->hw * s->images;
 
 	(void)thread;
 	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {

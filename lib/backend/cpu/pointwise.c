@@ -22,7 +22,7 @@ cpu_input_image(int i, int thread, void *arg)
 	struct task *t = arg;
 	size_t hw = cpu_positions(&t->out), C = (size_t)t->out.c;
 	size_t step = cpu_is_pixels(&t->out) ? 1 : (size_t)cpu_lanes();
-	const uint8_t *from = t->feed->stream[t->op->stream].bytes +
+	const uint8_t *from = t->feed->stream[t->op->input.stream].bytes +
 	    (size_t)i * hw * C;
 	const float *value = t->scratch;	/* [C][256] */
 
@@ -52,7 +52,7 @@ cpu_input_forward(struct task *t)
 	for (int c = 0; c < t->out.c; c++)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = (float)((v / 255.0 -
-			    t->op->mean[c]) / t->op->sd[c]);
+			    t->op->input.mean.v[c]) / t->op->input.sd.v[c]);
 	cpu_run(t, cpu_images(&t->out), cpu_input_image, t);
 }
 
@@ -147,7 +147,7 @@ const struct op_impl cpu_relu6 = {
 static float
 cpu_scale_factor(const struct task *t)
 {
-	return t->op->trained ? *(const float *)t->w[0] :
+	return t->op->scale.trained ? *(const float *)t->w[0] :
 	    (float)op_factor(t->op, t->in[0].c);
 }
 
@@ -354,7 +354,7 @@ cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
 {
 	const struct dims *d = &t->out;
 	uint64_t g = t->feed->clip[clip];
-	float keep = (float)(1 / (1 - t->op->rate));
+	float keep = (float)(1 / (1 - t->op->dropout.rate));
 	struct rng_block draw = { { 0 } };
 	size_t place = 0;
 	int lanes = cpu_lanes();
@@ -370,9 +370,9 @@ cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
 				if (place % 4 == 0)
 					draw = rng_dropout(t->feed->seed, g,
 					    (uint32_t)t->index, place);
-				v = rng_unit(draw.w[place % 4]) < t->op->rate ?
-				    0 : keep * cpu_plane(d, from, i,
-				    c / lanes)[o];
+				v = rng_unit(draw.w[place % 4]) <
+				    t->op->dropout.rate ? 0 : keep *
+				    cpu_plane(d, from, i, c / lanes)[o];
 				if (more)
 					v += cpu_plane(d, to, i, c / lanes)[o];
 				cpu_plane(d, to, i, c / lanes)[o] = v;

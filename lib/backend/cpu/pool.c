@@ -159,7 +159,7 @@ cpu_pool_frame_weight(const struct task *t, int image)
 
 	for (int a = 0; a < k[0]; a++)
 		inside += cpu_pool_under(t, image, a) >= 0;
-	return t->op->exclude_pad ? 1.0f / (float)inside :
+	return t->op->avgpool.exclude_pad ? 1.0f / (float)inside :
 	    1.0f / (float)(k[0] * k[1] * k[2]);
 }
 
@@ -178,8 +178,8 @@ cpu_avgpool_window_part(int i, int thread, void *arg)
 			continue;
 		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
 		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    cpu_pool_frame_weight(t, i / blocks), t->op->exclude_pad,
-		    more);
+		    cpu_pool_frame_weight(t, i / blocks),
+		    t->op->avgpool.exclude_pad, more);
 		more = 1;
 	}
 }
@@ -200,8 +200,8 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 		if (from < 0)
 			continue;
 		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    &v, cpu_pool_frame_weight(t, from), t->op->exclude_pad,
-		    more);
+		    &v, cpu_pool_frame_weight(t, from),
+		    t->op->avgpool.exclude_pad, more);
 		more = 1;
 	}
 	if (!more)
@@ -219,7 +219,7 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 static int
 cpu_pool_whole_planes(const struct task *t)
 {
-	int over = t->op->axes;
+	int over = t->op->avgpool.axes;
 
 	if (cpu_is_pixels(&t->in[0]) || cpu_is_pixels(&t->out))
 		return 0;
@@ -275,7 +275,7 @@ static void
 cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])
 {
 	const struct dims *in = &t->in[0];
-	int over = t->op->axes;
+	int over = t->op->avgpool.axes;
 
 	n[0] = over & OVER_H ? in->h : 1;
 	n[1] = over & OVER_W ? in->w : 1;
@@ -335,7 +335,7 @@ cpu_avgpool_places_back_part(int i, int thread, void *arg)
 static void
 cpu_avgpool_forward(struct task *t)
 {
-	if (t->op->axes == 0)
+	if (t->op->avgpool.axes == 0)
 		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
 		    cpu_avgpool_window_part, t);
 	else if (cpu_pool_whole_planes(t))
@@ -376,7 +376,7 @@ cpu_avgpool_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (t->op->axes == 0)
+	if (t->op->avgpool.axes == 0)
 		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
 		    cpu_avgpool_window_back_part, t);
 	else if (cpu_pool_whole_planes(t))
@@ -390,7 +390,7 @@ cpu_avgpool_backward(struct task *t)
 static int
 cpu_avgpool_prepare(struct task *t)
 {
-	return t->op->axes == 0 ? cpu_blocked(t) : 0;
+	return t->op->avgpool.axes == 0 ? cpu_blocked(t) : 0;
 }
 
 const struct op_impl cpu_avgpool = {

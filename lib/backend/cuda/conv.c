@@ -36,7 +36,7 @@ struct cuda_conv {
 struct packed_shape
 conv_packed(const struct task *t)
 {
-	int groups = t->op->groups, in = cuda_padded(t->in[0].c);
+	int groups = t->op->conv.groups, in = cuda_padded(t->in[0].c);
 
 	if (depthwise_is(t->op, &t->in[0]))
 		return (struct packed_shape){ 1, in, 1 };
@@ -178,7 +178,7 @@ static int
 cuda_conv_may_fuse(const struct task *t)
 {
 	return cuda_of(t)->type == GPU_F16 && t->training && !t->no_grad &&
-	    !t->op->bias && t->op->groups == 1;
+	    !t->op->conv.bias && t->op->conv.groups == 1;
 }
 
 int
@@ -314,7 +314,7 @@ cuda_conv_scratch(const struct task *t)
 	if (c->norm != NULL)
 		bytes = cuda_conv_norm_scratch_at(t) +
 		    cuda_norm_scratch(c->norm);
-	if (c->plan[CONV_WEIGHTS] != NULL && t->op->bias)
+	if (c->plan[CONV_WEIGHTS] != NULL && t->op->conv.bias)
 		sums = bias_scratch(cuda_of(t), &t->out);
 	return sums > bytes ? sums : bytes;
 }
@@ -362,7 +362,7 @@ cuda_conv_forward(struct task *t)
 		b = (struct conv_operands){ .sums = conv_sums(t) };
 	cuda_conv_run(t, CONV_FORWARD, t->x[0], t->packed_weights, t->y,
 	    c->sums ? &b : NULL);
-	if (t->op->bias)
+	if (t->op->conv.bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
@@ -404,7 +404,7 @@ cuda_conv_backward(struct task *t)
 		return;
 	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
 	packing_return(t, dw);
-	if (t->op->bias)
+	if (t->op->conv.bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }

@@ -22,7 +22,7 @@ enum { ALIGN = 256, BLOCKS = 1056, ITEMS = 8, ACROSS = 32 };
 int
 depthwise_is(const struct op *op, const struct dims *in)
 {
-	return op->groups == in->c && op->out == in->c && in->c > 1;
+	return op->conv.groups == in->c && op->out == in->c && in->c > 1;
 }
 
 /* Return the window of ${op} for these input and output shapes. */
@@ -95,8 +95,9 @@ cuda_depthwise_scratch(const struct task *t)
 	size_t bytes = t->needs_weight_grad ? cuda_depthwise_parts_bytes(t) : 0,
 	    sums;
 
-	sums = t->needs_weight_grad && t->op->bias ? bias_scratch(cuda_of(t),
-	    &t->out) : 0;
+	sums = t->needs_weight_grad && t->op->conv.bias ?
+	    bias_scratch(cuda_of(t), &t->out) :
+	    0;
 	return sums > bytes ? sums : bytes;
 }
 
@@ -139,7 +140,7 @@ cuda_depthwise_forward(struct task *t)
 
 	packing_renew(t);
 	cuda_depthwise_run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
-	if (t->op->bias)
+	if (t->op->conv.bias)
 		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
@@ -195,7 +196,7 @@ cuda_depthwise_backward(struct task *t)
 	if (!t->needs_weight_grad)
 		return;
 	cuda_depthwise_run_weights(t);
-	if (t->op->bias)
+	if (t->op->conv.bias)
 		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }

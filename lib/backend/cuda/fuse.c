@@ -19,7 +19,7 @@ cuda_fuse_shift(struct norm *n)
 	int c = n->tail->out.c;
 
 	if (n->shift != NULL && (n->tail == n->bn ||
-	    c / n->shift->op->fold % lanes != 0))
+	    c / n->shift->op->shift.fold % lanes != 0))
 		n->shift = NULL;
 	if (n->shift == NULL)
 		return;

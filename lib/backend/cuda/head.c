@@ -16,8 +16,8 @@ cuda_run_dropout(struct task *t, const void *from, void *to, int accumulate)
 		.c = (unsigned)t->out.c, .vectors =
 		    (unsigned)cuda_padded(t->out.c) / cuda_lanes(c->type),
 		.values = t->values,
-		.index = (uint32_t)t->index, .rate = t->op->rate,
-		.factor = (float)(1 / (1 - t->op->rate)),
+		.index = (uint32_t)t->index, .rate = t->op->dropout.rate,
+		.factor = (float)(1 / (1 - t->op->dropout.rate)),
 		.accumulate = accumulate };
 	struct launch k = CUDA_KERNEL(c, GPU_DROPOUT, cuda_pieces(n, THREADS *
 	    cuda_lanes(c->type)), 1, a);
@@ -80,7 +80,7 @@ cuda_softmax_axes(const struct task *t, struct cuda_head_axes *over,
 	*over = *kept = (struct cuda_head_axes){ 0 };
 	for (int i = 0; i < 5; all *= i == 0 ? (size_t)cuda_padded(d->c) :
 	    size[i], i++) {
-		int is = (t->op->axes & bit[i]) != 0;
+		int is = (t->op->softmax.axes & bit[i]) != 0;
 		struct cuda_head_axes *a = is ? over : kept;
 
 		if (size[i] == 1)
@@ -188,24 +188,24 @@ cuda_loss_scratch(const struct task *t)
 static struct loss
 cuda_loss_of(const struct task *t)
 {
-	const struct target *target = &t->feed->target[t->op->target];
+	const struct target *target = &t->feed->target[t->op->loss.target];
 	int n = t->in[0].n;
 
 	return (struct loss){ .x = t->x[0], .y = t->y, .dx = t->dx[0],
 		.label = target->label, .share = target->soft,
 		.weight = target->weight,
-		.class_weight = t->op->loss == LOSS_SOFTMAX ?
+		.class_weight = t->op->loss.kind == LOSS_SOFTMAX ?
 		    target->class_weight : NULL, .target = target->kind,
-		.kind = t->op->loss, .clips = (unsigned)n,
+		.kind = t->op->loss.kind, .clips = (unsigned)n,
 		.classes = (unsigned)t->in[0].c,
 		.pitch = (unsigned)cuda_padded(t->in[0].c),
-		.smooth = t->op->smooth,
-		.gamma = t->op->focus,
-		.factor = t->op->weight, .values = t->values,
+		.smooth = t->op->loss.smooth,
+		.gamma = t->op->loss.focus,
+		.factor = t->op->loss.weight, .values = t->values,
 		.value = t->scratch,
 		.rank = (int *)((double *)t->scratch + n),
 		.outcome = t->feed->outcome == NULL ? NULL :
-		    t->feed->outcome + t->op->head,
+		    t->feed->outcome + t->op->loss.head,
 		.accumulate = t->accumulate[0] };
 }
 

@@ -32,8 +32,9 @@ cuda_run_shift(struct task *t, const void *from, void *to, int sign,
 	struct shift a = { .image = cuda_image_of(c, &t->out, FLAT),
 		.from = from, .to = to, .t = (unsigned)t->out.t,
 		.c = (unsigned)cuda_padded(t->out.c),
-		.fold = (unsigned)(t->out.c / t->op->fold),
-		.past = t->op->past, .sign = sign, .accumulate = accumulate };
+		.fold = (unsigned)(t->out.c / t->op->shift.fold),
+		.past = t->op->shift.past, .sign = sign,
+		.accumulate = accumulate };
 	struct launch k = CUDA_KERNEL(c, GPU_SHIFT,
 	    cuda_image_count(&t->out) * a.image.pieces, 1, a);
 
@@ -68,8 +69,9 @@ cuda_run_frames(struct task *t, const void *from, void *to, int back)
 	const struct dims *out = back ? &t->in[0] : &t->out;
 	struct frames a = { .image = cuda_image_of(c, out, FLAT),
 		.from = from, .to = to, .few = (unsigned)t->out.t,
-		.all = (unsigned)t->in[0].t, .step = t->op->step,
-		.first = t->op->first, .spread = t->op->spread, .back = back,
+		.all = (unsigned)t->in[0].t, .step = t->op->frames.step,
+		.first = t->op->frames.first, .spread = t->op->frames.spread,
+		.back = back,
 		.accumulate = back && t->accumulate[0] };
 	struct launch k = CUDA_KERNEL(c, GPU_FRAMES, cuda_image_count(out) *
 	    a.image.pieces, 1, a);
@@ -171,7 +173,7 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 	struct avgpool a = { .image = cuda_image_of(c, out, 1),
 		.window = cuda_image_window_of(t),
 		.c = (unsigned)cuda_padded(out->c),
-		.from = from, .to = to, .cut = t->op->exclude_pad,
+		.from = from, .to = to, .cut = t->op->avgpool.exclude_pad,
 		.accumulate = back && t->accumulate[0] };
 	struct launch k = CUDA_KERNEL(c, back ? GPU_AVGPOOL_BACK : GPU_AVGPOOL,
 	    cuda_image_count(out) * a.image.pieces, 1, a);
@@ -186,9 +188,9 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 static size_t
 cuda_avgpool_scratch(const struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->axes);
+	struct matrix m = matrix_of(&t->in[0], t->op->avgpool.axes);
 
-	return t->op->axes ? sum_scratch(cuda_of(t), &m) : 0;
+	return t->op->avgpool.axes ? sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static double
@@ -200,23 +202,23 @@ cuda_avgpool_share(const struct task *t)
 static void
 cuda_avgpool_forward(struct task *t)
 {
-	if (!t->op->axes) {
+	if (!t->op->avgpool.axes) {
 		cuda_run_avgpool(t, t->x[0], t->y, 0);
 		return;
 	}
 	sum_run(cuda_of(t), &(struct sum){ .matrix = matrix_of(&t->in[0],
-	    t->op->axes), .x = t->x[0], .to = t->y,
+	    t->op->avgpool.axes), .x = t->x[0], .to = t->y,
 		.share = cuda_avgpool_share(t) }, t->scratch);
 }
 
 static void
 cuda_avgpool_backward(struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->axes);
+	struct matrix m = matrix_of(&t->in[0], t->op->avgpool.axes);
 
 	if (t->dx[0] == NULL)
 		return;
-	if (t->op->axes)
+	if (t->op->avgpool.axes)
 		broadcast_run(cuda_of(t), &m, NULL, t->dy,
 		    cuda_avgpool_share(t), t->dx[0], t->accumulate[0]);
 	else

@@ -178,8 +178,8 @@ static int
 cuda_bmm_prepare(struct task *t)
 {
 	enum gpu_type type = cuda_of(t)->type;
-	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
-	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
+	int ta = (t->op->bmm.transpose & TRANSPOSE_A) != 0;
+	int tb = (t->op->bmm.transpose & TRANSPOSE_B) != 0;
 	int p = (int)dims_positions(&t->out), q = t->out.c;
 	int i = ta ? (int)dims_positions(&t->in[0]) : t->in[0].c;
 	size_t la = (size_t)cuda_padded(t->in[0].c);
@@ -230,8 +230,8 @@ cuda_bmm_forward(struct task *t)
 static void
 cuda_bmm_backward(struct task *t)
 {
-	int ta = (t->op->transpose & TRANSPOSE_A) != 0;
-	int tb = (t->op->transpose & TRANSPOSE_B) != 0;
+	int ta = (t->op->bmm.transpose & TRANSPOSE_A) != 0;
+	int tb = (t->op->bmm.transpose & TRANSPOSE_B) != 0;
 
 	if (t->dx[0] != NULL) {
 		cuda_matrix_clear(t, 0);

@@ -42,9 +42,9 @@ static struct moved
 cuda_norm_moved_of(const struct task *shift)
 {
 	const struct dims *d = &shift->out;
-	int past = shift->op->past;
+	int past = shift->op->shift.past;
 
-	return (struct moved){ (unsigned)(d->c / shift->op->fold),
+	return (struct moved){ (unsigned)(d->c / shift->op->shift.fold),
 		(unsigned)d->t, (unsigned)(d->h * d->w),
 		{ past ? 1 : -1, past ? 0 : 1 },
 		divisor_of((unsigned)(d->h * d->w)),
@@ -157,7 +157,7 @@ cuda_norm_scratch_of(const struct task *t)
 int
 cuda_norm_uses_batch(const struct task *bn)
 {
-	return bn->needs_weight_grad && !bn->op->fixed;
+	return bn->needs_weight_grad && !bn->op->bn.fixed;
 }
 
 /* ---- forward ---- */
@@ -187,8 +187,8 @@ cuda_norm_finish_args(const struct cuda_norm_pass *p, int hears)
 	struct norm_finish a = { .part = p->part, .parts = p->sums.parts,
 		.c = p->sums.c, .channels = (unsigned)bn->out.c,
 		.x = bn->x[0], .count = count, .all = peers_count(bn, count),
-		.eps = bn->op->eps, .packed = bn->peers != NULL ? p->packed :
-		NULL,
+		.eps = bn->op->bn.eps,
+		.packed = bn->peers != NULL ? p->packed : NULL,
 		.unpacks = hears, .mean = p->mean, .rstd = p->rstd,
 		.to_mean = bn->dw[2], .to_var = bn->dw[3],
 		.sums = p->n.before != NULL ? conv_sums(p->n.before) : NULL,
@@ -245,7 +245,7 @@ cuda_norm_run_running(const struct cuda_norm_pass *p)
 	const struct task *bn = p->bn;
 	struct norm_running a = { .mean_in = bn->w[2], .var_in = bn->w[3],
 		.mean = p->mean, .rstd = p->rstd,
-		.c = (unsigned)p->channels, .eps = bn->op->eps };
+		.c = (unsigned)p->channels, .eps = bn->op->bn.eps };
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_RUNNING,
 	    cuda_pieces(p->channels, THREADS), 1, a);
 
@@ -384,7 +384,7 @@ cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
 		.all = peers_count(bn, (double)p->m.m),
 		.packed = tells ? p->packed : NULL, .unpacks = hears,
 		.rstd = p->rstd, .scale = bn->w[0], .dscale = bn->dw[0],
-		.doffset = bn->dw[1], .k = bn->op->fixed ? NULL : p->k,
+		.doffset = bn->dw[1], .k = bn->op->bn.fixed ? NULL : p->k,
 		.sums = sums };
 }
 

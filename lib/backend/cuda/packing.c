@@ -42,10 +42,11 @@ packing_add(struct weights_table *a, int kernel, const struct task *t,
 	int depth = depthwise_is(t->op, &t->in[0]);
 	struct wgrad w = { .from = from, .to = to,
 		.out = depth ? 1 : (unsigned)t->out.c,
-		.in = (unsigned)(depth ? t->out.c : t->in[0].c / t->op->groups),
+		.in = (unsigned)(depth ? t->out.c : t->in[0].c /
+		    t->op->conv.groups),
 		.taps = conv_taps(t->op), .pitch = (unsigned)s.in,
 		.each = (unsigned)(depth ? 1 : s.groups > 1 ? t->out.c :
-		    t->out.c / t->op->groups) };
+		    t->out.c / t->op->conv.groups) };
 
 	if (a->rows == WEIGHTS_ROWS)
 		packing_run(cuda_of(t), kernel, a);

@@ -18,7 +18,7 @@ cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
 		.accumulate = accumulate };
 	struct launch k = CUDA_KERNEL(c, kernel, cuda_flat(c, n), 1, a);
 
-	if (kernel == GPU_SCALE && t->op->trained) {
+	if (kernel == GPU_SCALE && t->op->scale.trained) {
 		a.by = t->w[0];
 		cuda_reads(&k, a.by, sizeof(float));
 	} else if (kernel == GPU_SCALE) {
@@ -76,7 +76,7 @@ cuda_scale_scratch(const struct task *t)
 {
 	struct matrix m = cuda_scale_matrix(t);
 
-	return t->op->trained ? sum_scratch(cuda_of(t), &m) : 0;
+	return t->op->scale.trained ? sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static void
@@ -140,7 +140,7 @@ cuda_input_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
 	const struct op *op = t->op;
-	struct input a = { .from = t->feed->stream[op->stream].bytes,
+	struct input a = { .from = t->feed->stream[op->input.stream].bytes,
 		.to = t->y,
 		.pixels = (size_t)t->out.n * dims_positions(&t->out),
 		.channels = (unsigned)t->out.c,
@@ -150,8 +150,8 @@ cuda_input_forward(struct task *t)
 	    cuda_count(&t->out)), 1, a);
 
 	for (unsigned i = 0; i < a.channels; i++) {
-		a.mean[i] = op->mean[i];
-		a.sd[i] = op->sd[i];
+		a.mean[i] = op->input.mean.v[i];
+		a.sd[i] = op->input.sd.v[i];
 	}
 	cuda_reads(&k, a.from, dims_count(&t->out));
 	cuda_writes(&k, a.to, cuda_bytes(c, &t->out));

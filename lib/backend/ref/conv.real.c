@@ -20,7 +20,8 @@ ref_conv_taps(const struct op *op)
 static size_t
 ref_conv_weights(const struct task *k)
 {
-	return (size_t)ref_conv_taps(k->op) * (k->in[0].c / k->op->groups) *
+	return (size_t)ref_conv_taps(k->op) *
+	    (k->in[0].c / k->op->conv.groups) *
 	    k->out.c;
 }
 
@@ -39,7 +40,7 @@ ref_conv_scratch(const struct task *k)
 static void
 ref_conv_turn(const struct task *k, double *turned, int step_i, int step_o)
 {
-	int ci = k->in[0].c / k->op->groups, taps = ref_conv_taps(k->op);
+	int ci = k->in[0].c / k->op->conv.groups, taps = ref_conv_taps(k->op);
 	size_t size = (size_t)ci * k->out.c;
 	const REAL *w = k->w[0];
 
@@ -122,7 +123,7 @@ static void
 ref_conv_forward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
 	struct ref_conv_work *v = arg;
-	int groups = k->op->groups, ci = k->in[0].c / groups;
+	int groups = k->op->conv.groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
 	const double *w = v->w + (size_t)tap * ci * k->out.c;
@@ -137,7 +138,7 @@ static void
 ref_conv_forward_end(struct task *k, size_t y, void *arg)
 {
 	struct ref_conv_work *v = arg;
-	const REAL *b = k->op->bias ? k->w[1] : NULL;
+	const REAL *b = k->op->conv.bias ? k->w[1] : NULL;
 	REAL *to = (REAL *)k->y + y;
 
 	for (int o = 0; o < k->out.c; o++) {
@@ -161,7 +162,7 @@ static void
 ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
 	struct ref_conv_work *v = arg;
-	int groups = k->op->groups, ci = k->in[0].c / groups;
+	int groups = k->op->conv.groups, ci = k->in[0].c / groups;
 	int co = k->out.c / groups;
 	const REAL *from = (const REAL *)k->x[0] + x;
 	REAL *dx = k->dx[0] != NULL ? (REAL *)k->dx[0] + x : NULL;
@@ -195,7 +196,7 @@ ref_conv_backward_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
 static void
 ref_conv_parameters(struct task *k, const double *turned)
 {
-	int ci = k->in[0].c / k->op->groups, taps = ref_conv_taps(k->op);
+	int ci = k->in[0].c / k->op->conv.groups, taps = ref_conv_taps(k->op);
 	REAL *dw = k->dw[0];
 	size_t n = ref_rows(&k->out);
 
@@ -205,7 +206,7 @@ ref_conv_parameters(struct task *k, const double *turned)
 				dw[((size_t)o * ci + i) * taps + tap] = (REAL)
 				    turned[((size_t)tap * ci + i) * k->out.c +
 				    o];
-	if (!k->op->bias)
+	if (!k->op->conv.bias)
 		return;
 	for (int o = 0; o < k->out.c; o++) {
 		double sum = 0;
@@ -221,7 +222,7 @@ ref_conv_backward(struct task *k)
 {
 	struct ref_conv_work v = ref_conv_work(k);
 
-	ref_conv_turn(k, v.w, 1, k->in[0].c / k->op->groups);
+	ref_conv_turn(k, v.w, 1, k->in[0].c / k->op->conv.groups);
 	memset(v.dw, 0, ref_conv_weights(k) * sizeof(double));
 	ref_gradient(k, 0);
 	ref_conv_visit(k, ref_conv_backward_tap, NULL, &v);

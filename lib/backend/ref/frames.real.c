@@ -33,9 +33,9 @@ ref_shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
 static void
 ref_shift_by(const struct task *k, const REAL *x, REAL *y, int sign)
 {
-	int fold = k->out.c / k->op->fold;
+	int fold = k->out.c / k->op->shift.fold;
 
-	if (k->op->past) {
+	if (k->op->shift.past) {
 		ref_shift_channels(&k->out, x, y, 0, fold, -sign);
 		ref_shift_channels(&k->out, x, y, fold, k->out.c, 0);
 		return;

@@ -15,8 +15,8 @@ ref_dropout_factor(const struct task *k, size_t i)
 	struct rng_block b = rng_dropout(k->feed->seed, clip,
 	    (uint32_t)k->index, place);
 
-	return rng_unit(b.w[place % 4]) < k->op->rate ? 0 :
-	    1 / (1 - k->op->rate);
+	return rng_unit(b.w[place % 4]) < k->op->dropout.rate ? 0 :
+	    1 / (1 - k->op->dropout.rate);
 }
 
 static void

@@ -35,14 +35,14 @@ static double
 ref_loss_clip(struct task *k, int n, double *x, double *q)
 {
 	const struct op *op = k->op;
-	const struct target *t = &k->feed->target[op->target];
+	const struct target *t = &k->feed->target[op->loss.target];
 	int C = k->in[0].c;
 
 	for (int c = 0; c < C; c++) {
 		x[c] = ((const REAL *)k->x[0])[(size_t)n * C + c];
-		q[c] = target_soft_label(t, n, c) * (1 - op->smooth) +
-		    op->smooth / C;
-		if (op->loss == LOSS_SOFTMAX)
+		q[c] = target_soft_label(t, n, c) * (1 - op->loss.smooth) +
+		    op->loss.smooth / C;
+		if (op->loss.kind == LOSS_SOFTMAX)
 			q[c] *= target_class_weight(t, c);
 	}
 	return target_weight(t, n);
@@ -54,11 +54,12 @@ ref_loss_value(const struct op *op, const double *x, const double *q, int C)
 	double all = metric_logsumexp(x, C), l = 0, value, slope;
 
 	for (int c = 0; c < C; c++)
-		if (op->loss == LOSS_SIGMOID) {
+		if (op->loss.kind == LOSS_SIGMOID) {
 			l += ((x[c] > 0 ? x[c] : 0) - q[c] * x[c] +
 			    log1p(exp(-fabs(x[c])))) / C;
-		} else if (q[c] > 0 && op->focus > 0) {
-			metric_focal(op->focus, x[c] - all, &value, &slope);
+		} else if (q[c] > 0 && op->loss.focus > 0) {
+			metric_focal(op->loss.focus, x[c] - all, &value,
+			    &slope);
 			l += q[c] * value;
 		} else if (q[c] > 0) {
 			l += q[c] * (all - x[c]);
@@ -76,7 +77,8 @@ ref_loss_forward(struct task *k)
 
 	for (int n = 0; n < N; n++) {
 		double w = ref_loss_clip(k, n, x, q);
-		int rank = target_rank(&k->feed->target[k->op->target], n, x);
+		int rank = target_rank(&k->feed->target[k->op->loss.target],
+		    n, x);
 
 		y[n] = (REAL)(w != 0 ? w * ref_loss_value(k->op, x, q, C) : 0);
 		o.loss += (double)y[n] / N;
@@ -85,7 +87,7 @@ ref_loss_forward(struct task *k)
 		o.ranked += rank < INT_MAX;
 	}
 	if (k->feed->outcome != NULL)
-		k->feed->outcome[k->op->head] = o;
+		k->feed->outcome[k->op->loss.head] = o;
 }
 
 /* Multiply each q by the slope of its focal loss (graph/metric.h). */
@@ -119,12 +121,12 @@ ref_loss_backward(struct task *k)
 	if (dx == NULL)
 		return;
 	for (int n = 0; n < N; n++, dx += C) {
-		double w = ref_loss_clip(k, n, x, q) * k->op->weight *
+		double w = ref_loss_clip(k, n, x, q) * k->op->loss.weight *
 		    feed_scale(k->feed);
 		double top = x[0], sum = 0, whole = 0;
 
-		if (k->op->focus > 0)
-			ref_loss_focus(k->op->focus, x, q, C);
+		if (k->op->loss.focus > 0)
+			ref_loss_focus(k->op->loss.focus, x, q, C);
 		for (int c = 0; c < C; c++) {
 			top = x[c] > top ? x[c] : top;
 			whole += q[c];
@@ -132,7 +134,7 @@ ref_loss_backward(struct task *k)
 		for (int c = 0; c < C; c++)
 			sum += exp(x[c] - top);
 		for (int c = 0; c < C && w != 0; c++)
-			dx[c] += (REAL)((k->op->loss == LOSS_SIGMOID ?
+			dx[c] += (REAL)((k->op->loss.kind == LOSS_SIGMOID ?
 			    (1 / (1 + exp(-x[c])) - q[c]) / C :
 			    exp(x[c] - top) / sum * whole - q[c]) / N * w);
 	}

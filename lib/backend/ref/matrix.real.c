@@ -28,7 +28,7 @@ ref_matrix(const struct dims *d, int transpose)
 static struct ref_bmm
 ref_bmm_open(const struct task *k)
 {
-	int t = k->op->transpose;
+	int t = k->op->bmm.transpose;
 	size_t q = (size_t)k->out.c;
 
 	return (struct ref_bmm){ dims_positions(&k->out), t & TRANSPOSE_A ?
@@ -127,7 +127,7 @@ REF_OP(bmm, .reads = READS_X);
 static struct dims
 ref_softmax_groups(const struct task *k)
 {
-	int over = k->op->axes;
+	int over = k->op->softmax.axes;
 	const struct dims *d = &k->out;
 
 	return (struct dims){ d->n, over & OVER_T ? 1 : d->t,

@@ -66,7 +66,7 @@ ref_bn_statistics(struct task *k, double *mean, double *rstd)
 
 		if (k->peers != NULL)
 			peers_unpack(told, C, c, all, &mean[c], &v);
-		rstd[c] = 1 / sqrt(v / all + k->op->eps);
+		rstd[c] = 1 / sqrt(v / all + k->op->bn.eps);
 		((REAL *)k->dw[2])[c] = (REAL)mean[c];
 		((REAL *)k->dw[3])[c] = (REAL)(v / (all > 1 ? all - 1 : 1));
 		if (k->op->nparam > 4) {
@@ -88,7 +88,7 @@ ref_bn_running(struct task *k, double *mean, double *rstd)
 
 	for (int c = 0; c < k->out.c; c++) {
 		mean[c] = m[c];
-		rstd[c] = 1 / sqrt(v[c] + k->op->eps);
+		rstd[c] = 1 / sqrt(v[c] + k->op->bn.eps);
 		if (k->needs_weight_grad) {
 			((REAL *)k->dw[2])[c] = m[c];
 			((REAL *)k->dw[3])[c] = v[c];
@@ -105,7 +105,7 @@ ref_bn_forward(struct task *k)
 	const REAL *x = k->x[0], *scale = k->w[0], *offset = k->w[1];
 	REAL *y = k->y;
 
-	if (k->needs_weight_grad && !k->op->fixed)
+	if (k->needs_weight_grad && !k->op->bn.fixed)
 		ref_bn_statistics(k, mean, rstd);
 	else
 		ref_bn_running(k, mean, rstd);
@@ -154,7 +154,7 @@ ref_bn_backward(struct task *k)
 	const double *mean = k->saved, *rstd = mean + C;
 	const REAL *x = k->x[0], *dy = k->dy, *scale = k->w[0];
 	REAL *dx = ref_gradient(k, 0);
-	double all = k->op->fixed ? INFINITY : peers_count(k, (double)n);
+	double all = k->op->bn.fixed ? INFINITY : peers_count(k, (double)n);
 	double *ds = k->scratch, *db = ds + C;
 
 	for (int c = 0; c < C && !k->needs_weight_grad; c++)
@@ -163,7 +163,7 @@ ref_bn_backward(struct task *k)
 			    dy[r * C + c]);
 	if (k->needs_weight_grad)
 		ref_bn_sums(k, n, ds, db);
-	if (k->needs_weight_grad && !k->op->fixed && k->peers != NULL)
+	if (k->needs_weight_grad && !k->op->bn.fixed && k->peers != NULL)
 		peers_sum(k, ds);
 	for (int c = 0; c < C && k->needs_weight_grad; c++)
 		for (size_t r = 0; r < n && dx != NULL; r++)

@@ -12,14 +12,14 @@ static void
 ref_input_forward(struct task *k)
 {
 	const struct op *op = k->op;
-	const uint8_t *x = k->feed->stream[op->stream].bytes;
+	const uint8_t *x = k->feed->stream[op->input.stream].bytes;
 	size_t n = ref_rows(&k->out), C = (size_t)k->out.c;
 	REAL *y = k->y;
 
 	for (size_t r = 0; r < n; r++)
 		for (size_t c = 0; c < C; c++)
 			y[C * r + c] = (REAL)((x[C * r + c] / 255.0 -
-			    op->mean[c]) / op->sd[c]);
+			    op->input.mean.v[c]) / op->input.sd.v[c]);
 }
 
 static void
@@ -177,7 +177,7 @@ REF_OP(swish, .reads = READS_X);
 static double
 ref_scale_factor(const struct task *k)
 {
-	return k->op->trained ? (double)*(const REAL *)k->w[0] :
+	return k->op->scale.trained ? (double)*(const REAL *)k->w[0] :
 	    op_factor(k->op, k->in[0].c);
 }
 

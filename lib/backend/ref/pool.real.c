@@ -102,8 +102,8 @@ ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
 					visit(k, ref_at(d, n, t, h, w),
 					    ref_at(in, n, from[0], from[1],
 					    from[2]),
-					    1.0 / (k->op->exclude_pad ? inside :
-					    ks[0] * ks[1] * ks[2]));
+					    1.0 / (k->op->avgpool.exclude_pad ?
+					    inside : ks[0] * ks[1] * ks[2]));
 			}
 	}
 }
@@ -128,7 +128,7 @@ ref_avgpool_spread(struct task *k, size_t y, size_t x, double share)
 static size_t
 ref_avgpool_row(const struct task *k, int n, int t, int h, int w)
 {
-	int over = k->op->axes;
+	int over = k->op->avgpool.axes;
 
 	return ref_at(&k->out, n, over & OVER_T ? 0 : t, over & OVER_H ? 0 : h,
 	    over & OVER_W ? 0 : w);
@@ -182,12 +182,12 @@ ref_avgpool_share(const struct task *k)
 static void
 ref_avgpool_forward(struct task *k)
 {
-	double share = k->op->axes ? ref_avgpool_share(k) : 1;
+	double share = k->op->avgpool.axes ? ref_avgpool_share(k) : 1;
 	double *sum = k->scratch;
 	size_t n = dims_count(&k->out);
 
 	memset(sum, 0, n * sizeof(double));
-	if (k->op->axes)
+	if (k->op->avgpool.axes)
 		ref_avgpool_axes(k);
 	else
 		ref_avgpool_visit(k, ref_avgpool_sum);
@@ -200,7 +200,7 @@ ref_avgpool_backward(struct task *k)
 {
 	if (ref_gradient(k, 0) == NULL)
 		return;
-	if (k->op->axes)
+	if (k->op->avgpool.axes)
 		ref_avgpool_axes_back(k, ref_avgpool_share(k));
 	else
 		ref_avgpool_visit(k, ref_avgpool_spread);

@@ -88,7 +88,7 @@ evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
 	first = (uint32_t)(start[c->rank] / row);
 	count = (uint32_t)(start[c->rank + 1] / row) - first;
 	*e = (struct evaluation){ .samples = samples, .classes = classes,
-		.loss = n->graph->op[n->graph->head[0].loss].loss };
+		.loss = n->graph->op[n->graph->head[0].loss].loss.kind };
 	e->scores = xcalloc((size_t)samples * (size_t)classes, sizeof(double));
 	e->sample = xcalloc(samples, sizeof(*e->sample));
 	e->label_sets = dataset_has_label_sets(d);

@@ -70,9 +70,10 @@ input_network_set_losses(struct session *s)
 	int losses = 0;
 
 	for (int i = 0; i < g->nop; i++)
-		if (g->op[i].kind == OP_LOSS && g->op[i].loss == LOSS_SOFTMAX) {
+		if (g->op[i].kind == OP_LOSS &&
+		    g->op[i].loss.kind == LOSS_SOFTMAX) {
 			if (s->o.smoothing > 0)
-				g->op[i].smooth = s->o.smoothing;
+				g->op[i].loss.smooth = s->o.smoothing;
 			losses++;
 		}
 	if (losses == 0 && (s->o.smoothing > 0 || s->class_weight != NULL))

@@ -64,7 +64,7 @@ precise_choose(const struct graph *g, uint64_t samples, int batch, int group,
 	int measured = 0;
 
 	for (int i = 0; i < g->nop && !measured; i++)
-		measured = g->op[i].kind == OP_BN && !g->op[i].fixed;
+		measured = g->op[i].kind == OP_BN && !g->op[i].bn.fixed;
 	if (!measured)
 		return 0;
 	n = n < 32 ? 32 : n;
@@ -102,7 +102,7 @@ precise_find_norms(struct precise *p)
 		struct precise_norm *at = &p->norm[p->norms];
 		double n = (double)out->n * (double)dims_positions(out);
 
-		if (op->kind != OP_BN || op->fixed)
+		if (op->kind != OP_BN || op->bn.fixed)
 			continue;
 		for (int k = 0; k < op->nparam; k++) {
 			const struct param *one = &g->param[op->param + k];

@@ -92,7 +92,7 @@ step_max_loss(const struct trainer *t)
 	double weights = 0;
 
 	for (int h = 0; h < g->heads; h++)
-		weights += fabs(g->op[g->head[h].loss].weight);
+		weights += fabs(g->op[g->head[h].loss].loss.weight);
 	return t->o.max_loss > 0 && weights > 0 ? (1 - 1e-6) * t->o.max_loss /
 	    weights : DBL_MAX;
 }
@@ -234,7 +234,8 @@ step_fetch_outcomes(struct trainer *t, int microbatches)
 
 		r->loss = 0;
 		for (int h = 0; h < g->heads; h++)
-			r->loss += g->op[g->head[h].loss].weight * o[h].loss;
+			r->loss += g->op[g->head[h].loss].loss.weight *
+			    o[h].loss;
 		r->top1 = o[0].top1;
 		r->top5 = o[0].top5;
 		r->ranked = o[0].ranked;

@@ -245,9 +245,9 @@ steplog_show_progress(struct trainer *t, const struct step_report *s)
 static double
 steplog_loss_of_guess(const struct graph *g)
 {
-	const struct op *loss = &g->op[g->head[0].loss];
+	const struct op_loss *loss = &g->op[g->head[0].loss].loss;
 
-	return g->heads == 1 && loss->loss == LOSS_SOFTMAX ? loss->weight *
+	return g->heads == 1 && loss->kind == LOSS_SOFTMAX ? loss->weight *
 	    log(g->head[0].classes) : 0;
 }
 
@@ -332,7 +332,8 @@ steplog_print_validation(struct trainer *t, const struct summary *s,
     double seconds, int best)
 {
 	const struct graph *g = t->net->graph;
-	const char *loss = g->op[g->head[0].loss].focus > 0 ? "cross-entropy" :
+	const char *loss = g->op[g->head[0].loss].loss.focus > 0 ?
+	    "cross-entropy" :
 	    "loss";
 	int people = steplog_is_terminal(t->out);
 	char map[40] = "";

@@ -38,7 +38,7 @@ group_reads_flow(const struct graph *g, const struct param *p)
 	    &g->op[op->in[0]] : NULL;
 
 	return op->kind == OP_CONV && from->kind == OP_INPUT &&
-	    strcmp(g->needs.stream[from->stream].name, STREAM_FLOW) == 0;
+	    strcmp(g->needs.stream[from->input.stream].name, STREAM_FLOW) == 0;
 }
 
 struct group

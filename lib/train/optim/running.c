@@ -16,7 +16,7 @@ running_place_of(const struct graph *g, int between, size_t kept)
 	return (struct running_place){ .at = at, .n = p->offset + p->count - at,
 		.var = p[VAR].offset - at, .between = p->offset - at,
 		.count = p->count, .kept = kept,
-		.rate = g->op[p->op].momentum };
+		.rate = g->op[p->op].bn.momentum };
 }
 
 int
@@ -55,7 +55,7 @@ running_close(struct running *r)
 void
 running_factors(const struct graph *g, const struct param *p, double factor[2])
 {
-	double m = g->op[p->op].momentum;
+	double m = g->op[p->op].bn.momentum;
 
 	/* b + m (2 - m) (m / (2 - m) x - b) = (1 - m)^2 b + m^2 x */
 	factor[0] = p->kind == PARAM_BETWEEN ? m * (2 - m) : m;

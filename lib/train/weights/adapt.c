@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/attribute.h"
 #include "train/weights/adapt.h"
 
 /* Return the number of the operator, or -1 without a message. */
@@ -14,25 +15,21 @@ graph_op(const struct graph *g, const char *name)
 	return -1;
 }
 
-/*
- * Return 1 if ${op} has ATTRIBUTE=VALUE, of the ${n} bytes at ${text}.  Windows
- * are written with t, h and w.
- */
+/* Return 1 if ${op} has ATTRIBUTE=VALUE, of the ${n} bytes at ${text}. */
 static int
 adapt_has_attribute(const struct op *op, const char *text, size_t n)
 {
-	char is[6][64];
+	char key[64], *value;
 
-	snprintf(is[0], 64, "kind=%s", op_types[op->kind].name);
-	snprintf(is[1], 64, "k=%d,%d,%d", op->k[0], op->k[1], op->k[2]);
-	snprintf(is[2], 64, "s=%d,%d,%d", op->s[0], op->s[1], op->s[2]);
-	snprintf(is[3], 64, "out=%d", op->out);
-	snprintf(is[4], 64, "from=%s", op->past ? "past" : "both");
-	snprintf(is[5], 64, "spread=%d", op->spread);
-	for (int i = 0; i < 6; i++)
-		if (strlen(is[i]) == n && memcmp(is[i], text, n) == 0)
-			return 1;
-	return 0;
+	if (n >= sizeof(key))
+		return 0;
+	snprintf(key, sizeof(key), "%.*s", (int)n, text);
+	if ((value = strchr(key, '=')) == NULL)
+		return 0;
+	*value++ = '\0';
+	return strcmp(key, "kind") == 0 ?
+	    strcmp(value, op_types[op->kind].name) == 0 :
+	    attribute_is(op, key, value);
 }
 
 static int

@@ -28,7 +28,8 @@ freeze_wanted(const struct graph *g, const struct op *op, const char *what)
 static void
 freeze_op(struct graph *g, struct op *op)
 {
-	op->fixed = op->kind == OP_BN;
+	if (op->kind == OP_BN)
+		op->bn.fixed = 1;
 	for (int k = 0; k < op->nparam; k++)
 		g->param[op->param + k].frozen = 1;
 }

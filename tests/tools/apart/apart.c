@@ -342,22 +342,23 @@ find_feed(struct feed_here *h, const struct task *t)
 {
 	const struct feed *f = t->feed;
 
-	assert(t->op->stream < STREAMS && t->op->target < TARGETS);
 	h->feed = *f;
 	h->feed.outcome = here_or_none(f->outcome);
 	h->feed.clip = here_or_none(f->clip);
 	h->feed.seed = ((const struct feed_values *)here(t->values))->seed;
 	h->feed.scale = ((const struct feed_values *)here(t->values))->scale;
 	if (t->op->kind == OP_INPUT) {
-		struct stream *s = &h->stream[t->op->stream];
+		struct stream *s = &h->stream[t->op->input.stream];
 
-		*s = f->stream[t->op->stream];
+		assert(t->op->input.stream < STREAMS);
+		*s = f->stream[t->op->input.stream];
 		s->bytes = here_or_none(s->bytes);
 		h->feed.stream = h->stream;
 	} else if (t->op->kind == OP_LOSS) {
-		struct target *a = &h->target[t->op->target];
+		struct target *a = &h->target[t->op->loss.target];
 
-		*a = f->target[t->op->target];
+		assert(t->op->loss.target < TARGETS);
+		*a = f->target[t->op->loss.target];
 		a->label = here_or_none(a->label);
 		a->soft = here_or_none(a->soft);
 		a->weight = here_or_none(a->weight);

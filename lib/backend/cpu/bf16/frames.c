@@ -20,7 +20,7 @@ bf16_input_image(int i, int thread, void *arg)
 	struct task *t = arg;
 	size_t positions = cpu_positions(&t->out), channels = (size_t)t->out.c;
 	size_t row = (size_t)bf16_row(&t->out);
-	const uint8_t *from = t->feed->stream[t->op->stream].bytes +
+	const uint8_t *from = t->feed->stream[t->op->input.stream].bytes +
 	    (size_t)i * positions * channels;
 	const bf16 *value = t->scratch;		/* [channels][256] */
 	bf16 *to = bf16_at(&t->out, t->y, i, 0);
@@ -47,7 +47,7 @@ bf16_input_forward(struct task *t)
 	for (int c = 0; c < t->out.c; c++)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = bf16_of((float)((v / 255.0 -
-			    t->op->mean[c]) / t->op->sd[c]));
+			    t->op->input.mean.v[c]) / t->op->input.sd.v[c]));
 	cpu_run(t, cpu_images(&t->out), bf16_input_image, t);
 }
 

@@ -49,7 +49,7 @@ bf16_norm_set_statistics(const struct bf16_pass *s, int c, int at, double count,
     double mean, double m2)
 {
 	s->mean[at] = (float)mean;
-	s->rstd[at] = (float)(1 / sqrt(m2 / count + s->bn->op->eps));
+	s->rstd[at] = (float)(1 / sqrt(m2 / count + s->bn->op->bn.eps));
 	((float *)s->bn->dw[2])[c] = (float)mean;
 	((float *)s->bn->dw[3])[c] =
 	    (float)(m2 / (count > 1 ? count - 1 : 1));
@@ -110,7 +110,7 @@ bf16_norm_running_statistics(const struct bf16_pass *s)
 		int at = bf16_channel(s->row, c);
 
 		s->mean[at] = ((float *)s->bn->dw[2])[c] = mean[c];
-		s->rstd[at] = (float)(1 / sqrt(var[c] + s->bn->op->eps));
+		s->rstd[at] = (float)(1 / sqrt(var[c] + s->bn->op->bn.eps));
 		((float *)s->bn->dw[3])[c] = var[c];
 	}
 }
@@ -128,7 +128,7 @@ bf16_norm_set_scale(struct bf16_pass *s)
 		float mean = bn->needs_weight_grad ? s->mean[at] :
 		    ((const float *)bn->w[2])[c];
 		float rstd = bn->needs_weight_grad ? s->rstd[at] : (float)
-		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->eps));
+		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->bn.eps));
 
 		s->scale[at] = gamma[c] * rstd;
 		s->offset[at] = beta[c] - mean * s->scale[at];
@@ -211,7 +211,7 @@ bf16_norm_forward(struct task *t)
 	struct bf16_pass s = bf16_norm_open(t);
 	int pieces = s.images * s.cuts;
 
-	if (s.bn->needs_weight_grad && s.bn->op->fixed) {
+	if (s.bn->needs_weight_grad && s.bn->op->bn.fixed) {
 		bf16_norm_running_statistics(&s);
 	} else if (s.bn->needs_weight_grad) {
 		cpu_run(t, pieces, bf16_norm_stats_part, &s);
@@ -364,7 +364,7 @@ bf16_norm_join_sums_part(int block, int thread, void *arg)
 	const struct bf16_pass *s = arg;
 	struct task *bn = s->bn;
 	const struct bf16_pieces pieces = bf16_norm_pieces_of(s);
-	double count = bn->op->fixed ? INFINITY : (double)s->hw * s->images;
+	double count = bn->op->bn.fixed ? INFINITY : (double)s->hw * s->images;
 	double db[16], ds[16];
 
 	(void)thread;

@@ -90,7 +90,7 @@ const struct op_impl bf16_maxpool = {
 static int
 bf16_avgpool_prepare(struct task *t)
 {
-	if (bf16_is(&t->in[0]) && t->op->axes == (OVER_H | OVER_W) &&
+	if (bf16_is(&t->in[0]) && t->op->avgpool.axes == (OVER_H | OVER_W) &&
 	    !cpu_is_pixels(&t->in[0]))
 		return 0;
 	t->impl = &bf16_fallback;

@@ -155,7 +155,7 @@ conv_amx_make(struct cpu_conv_pass *p)
 	p->scratch = gemm_scratch(p->state);
 	p->order[0] = (struct conv_phase){ conv_amx_order_slice,
 	    gemm_slices(p->state) };
-	if (p->t->op->bias && p->kind == CONV_FORWARD)
+	if (p->t->op->conv.bias && p->kind == CONV_FORWARD)
 		*run++ = (struct conv_phase){ conv_amx_fill_bias, 1 };
 	*run = (struct conv_phase){ conv_amx_run_product, gemm_jobs(p->state) };
 	return 0;

@@ -39,7 +39,8 @@ conv_direct_wins(const struct cpu_conv_pass *p)
 static int
 conv_direct_runs(const struct cpu_conv_pass *p)
 {
-	return p->kind != CONV_WEIGHTS && p->t->op->groups == 1 && !p->pixels;
+	return p->kind != CONV_WEIGHTS && p->t->op->conv.groups == 1 &&
+	    !p->pixels;
 }
 
 static void

@@ -22,7 +22,7 @@
 static int
 conv_groups_runs(const struct cpu_conv_pass *p)
 {
-	return p->t->op->groups > 1 && !p->pixels;
+	return p->t->op->conv.groups > 1 && !p->pixels;
 }
 
 static void
@@ -76,7 +76,7 @@ conv_groups_make(struct cpu_conv_pass *p)
 	size_t weights;
 
 	*g = (struct grouped){ .x = p->in, .y = p->out,
-		.groups = op->groups };
+		.groups = op->conv.groups };
 	memcpy(g->k, p->k, sizeof(g->k));
 	memcpy(g->s, p->s, sizeof(g->s));
 	memcpy(g->p, p->p, sizeof(g->p));

@@ -32,19 +32,19 @@ conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
-	int in = p->in.c / op->groups, out = p->out.c / op->groups;
+	int in = p->in.c / op->conv.groups, out = p->out.c / op->conv.groups;
 	int lanes = cpu_lanes(), join = 1;
 
-	if (op->groups > 1 && (in > 1 || out > 1))
-		while (op->groups % join != 0 || (join < op->groups &&
+	if (op->conv.groups > 1 && (in > 1 || out > 1))
+		while (op->conv.groups % join != 0 || (join < op->conv.groups &&
 		    (in * join % lanes != 0 || out * join % lanes != 0)))
 			join++;
-	o->groups = op->groups / join;
+	o->groups = op->conv.groups / join;
 	o->in = p->bf16 ? bf16_row(&p->in) : o->groups > 1 ||
 	    p->pixels ? p->in.c : cpu_padded(p->in.c);
 	o->out = p->bf16 ? bf16_row(&p->out) : p->out.c;
 	if (o->in != p->in.c || o->out != p->out.c ||
-	    o->groups != op->groups)
+	    o->groups != op->conv.groups)
 		o->plain = cpu_pages(((size_t)o->out * (size_t)(o->in /
 		    o->groups * p->k[0] * pass_tap(p)) + (size_t)o->out) *
 		    sizeof(float));
@@ -59,7 +59,7 @@ conv_library_shape_of(const struct cpu_conv_pass *p, const struct library *o)
 
 	return (struct conv_shape){ .in = o->in, .out = o->out,
 		.groups = o->groups, .in_h = p->in.h, .in_w = p->in.w,
-		.out_h = p->out.h, .out_w = p->out.w, .bias = op->bias,
+		.out_h = p->out.h, .out_w = p->out.w, .bias = op->conv.bias,
 		.pixels = p->pixels, .bf16 = p->bf16,
 		.k = { p->k[1], p->k[2] }, .s = { p->s[1], p->s[2] },
 		.p = { p->p[1], p->p[2] }, .in_step = taps * pass_tap(p),
@@ -394,7 +394,7 @@ conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 	p->order[0] = o->plain > 0 ? fill : order;
 	if (o->plain > 0)
 		p->order[1] = order;
-	if (p->kind == CONV_FORWARD && p->t->op->bias &&
+	if (p->kind == CONV_FORWARD && p->t->op->conv.bias &&
 	    o->out != p->out.c)
 		*run++ = (struct conv_phase){ library_bias, 1 };
 	*run = (struct conv_phase){ !timed ? library_images :

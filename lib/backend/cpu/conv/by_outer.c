@@ -36,7 +36,7 @@ conv_products_wins(const struct cpu_conv_pass *p)
 static int
 conv_products_runs(const struct cpu_conv_pass *p)
 {
-	return p->kind == CONV_WEIGHTS && p->t->op->groups == 1;
+	return p->kind == CONV_WEIGHTS && p->t->op->conv.groups == 1;
 }
 
 static void

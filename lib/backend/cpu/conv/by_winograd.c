@@ -57,7 +57,7 @@ conv_winograd_runs(const struct cpu_conv_pass *p)
 	if (p->bf16 && cpu_of(t)->amx != NULL)
 		return 0;
 	return !pass_timed(p) && p->k[1] == 3 && p->k[2] == 3 &&
-	    p->s[1] == 1 && p->s[2] == 1 && op->groups == 1 &&
+	    p->s[1] == 1 && p->s[2] == 1 && op->conv.groups == 1 &&
 	    p->in.c >= 32 && p->out.c >= 32 &&
 	    p->p[1] <= 2 && p->p[2] <= 2 && positions >= (size_t)tiles * 9 &&
 	    positions * (size_t)cpu_images(&p->out) >=

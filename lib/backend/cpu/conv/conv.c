@@ -191,7 +191,7 @@ cpu_conv_prepare_half(struct task *t)
 {
 	const struct cpu_conv_pass p = cpu_conv_pass_of(t, CONV_FORWARD, 1);
 
-	if (bf16_is(&t->in[0]) && bf16_is(&t->out) && t->op->groups == 1 &&
+	if (bf16_is(&t->in[0]) && bf16_is(&t->out) && t->op->conv.groups == 1 &&
 	    !pass_timed(&p) && !cpu_is_pixels(&t->out) && cpu_conv_open(t, 1))
 		return cpu_conv_make(t);
 	t->impl = &bf16_fallback;
@@ -484,7 +484,7 @@ cpu_conv_weight_gradient(struct task *t)
 	struct conv_run r = cpu_conv_run_of(t, CONV_WEIGHTS, t->x[0], t->dy);
 
 	r = cpu_conv_run_pass(&r);
-	if (t->op->bias)
+	if (t->op->conv.bias)
 		cpu_run(t, c->bf16 ? bf16_row(&t->out) / 16 :
 		    cpu_blocks(t->out.c), c->bf16 ? cpu_conv_bias_halves :
 		    cpu_conv_bias_floats, &r);

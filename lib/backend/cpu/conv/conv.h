@@ -147,7 +147,7 @@ conv_run_bias(const struct conv_run *r)
 {
 	const struct task *t = r->p->t;
 
-	return t->op->bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
+	return t->op->conv.bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
 }
 
 /* pass_timed(p): return 1 if the kernel has taps, stride or padding in time. */

@@ -41,7 +41,7 @@ library_fill(int job, int thread, void *arg)
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
 	const struct library *o = p->state;
-	int groups = t->op->groups, is_gradient = p->kind == CONV_WEIGHTS;
+	int groups = t->op->conv.groups, is_gradient = p->kind == CONV_WEIGHTS;
 	size_t taps = (size_t)(p->k[0] * pass_tap(p));
 	size_t few = taps * (size_t)(p->in.c / groups);
 	size_t many = taps * (size_t)(o->in / o->groups);
@@ -189,7 +189,8 @@ library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
 	    y += cpu_positions(&p->out) * (size_t)lanes) {
 		float bias[LANES_MAX] = { 0 };
 
-		for (int c = 0; t->op->bias && c < lanes && from + c < p->out.c;
+		for (int c = 0; t->op->conv.bias && c < lanes &&
+		    from + c < p->out.c;
 		    c++)
 			bias[c] = ((const float *)t->w[1])[from + c];
 		cpu_k(t)->plane_fill(y, cpu_positions(&p->out), bias, 0);
