@@ -298,17 +298,12 @@ fuzz-nets: $(BUILD)/tests/fuzz-networks
 bench: all
 	@BUILD=$(BUILD) tests/bench/run
 
-# Generate, from the option tables of the commands, the completions, and the list of
-# all options that is compiled into the commands.
-completions: all
-	@BUILD=$(BUILD) completions/make completions lib/base
-
 # Installed files: mode, source and destination, separated by colons.
 INSTALLED  = $(foreach f,$(CMD),755:$(f):$(BINDIR)/$(notdir $(f))) \
              $(foreach f,$(SHARE),644:$(f):$(DATADIR)/vt/$(f:share/%=%)) \
              $(foreach f,$(MAN),644:$(f):$(MANDIR)/man$(subst .,,$(suffix $(f)))/$(notdir $(f))) \
              $(foreach f,$(notdir $(CMD)),644:completions/vt.bash:$(BASHDIR)/$(f) \
-                 644:completions/$(f).fish:$(FISHDIR)/$(f).fish) \
+                 644:completions/vt.fish:$(FISHDIR)/$(f).fish) \
              644:completions/_vt:$(ZSHDIR)/_vt
 PLACES     = $(foreach i,$(INSTALLED),$(lastword $(subst :, ,$(i))))
 
@@ -338,14 +333,13 @@ help:
 	@echo '                    SEED= and COUNT= choose which and how many'
 	@echo '  make install      install into PREFIX=$(PREFIX), below DESTDIR= if given; see uninstall'
 	@echo '  make deps         install the Debian packages of a build; DEPS=no only prints them'
-	@echo '  make completions  regenerate the shell completions'
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
 	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL; STATIC=yes links archives.  make check TESTS="ops shard" runs only these tests;'
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your own videos, a folder per class.'
 
 force:
-.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz fuzz-nets torture bench completions install uninstall clean help force
+.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz fuzz-nets torture bench install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -410,7 +410,6 @@ vt_schedule_check_options(int tables)
 		options_wrong("--time needs --check");
 	if (!set.check && set.deterministic)
 		options_wrong("--deterministic needs --check");
-	/* The environment may be that of vt-train. */
 	for (int i = 0; of_check[i] != NULL; i++)
 		if (!set.check && options_on_line(of_check[i]))
 			options_wrong("--%s needs --check", of_check[i]);

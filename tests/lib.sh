@@ -23,6 +23,22 @@ n_tests=0
 built() {
 	vt-train --version | grep -q "^Built with:.*$1"
 }
+# wrapper COMMAND ARGUMENT...: print a PATH in which COMMAND gets the ARGUMENTs before
+# its own.
+wrapper() {
+	wrapper_dir=$(mktemp -d "$T/wrapper.XXXXXX")
+	{
+		echo '#!/bin/sh'
+		echo "PATH=\${PATH#*'$wrapper_dir:'} && export PATH"
+		printf "exec %s" "$1"
+		wrapped=$1
+		shift
+		printf " '%s'" "$@"
+		echo ' "$@"'
+	} >"$wrapper_dir/$wrapped"
+	chmod +x "$wrapper_dir/$wrapped"
+	echo "$wrapper_dir:$PATH"
+}
 # settings_of BUILD: print the compiler and all its flags and libraries in this build,
 # quoted for eval.
 settings_of() {

@@ -130,7 +130,7 @@ static void
 option_config_print_setting(const struct option_table *t, struct buffer *b,
     int i, int with_origin)
 {
-	static const char *const names[] = { "default", "file", "environment",
+	static const char *const names[] = { "default", "file",
 		"command line" };
 	const struct option_row *r = t->row[i];
 	const struct option_list *l = r->to;

@@ -1,10 +1,13 @@
 /* Output of --help, --version and --complete-spec. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/option_table.h"
+#include "base/share.h"
 #include "base/version.h"
 
 /* Print the row unless it is hidden.  If ${some} is 1, print only rows with
@@ -87,21 +90,31 @@ option_print_version(const struct option_table *t, int verbose)
 		t->command->versions(stdout);
 }
 
-/* Return the completion of the value: choices "a|b", FILE, DIR, NET, or "-"
- * for none. */
-static const char *
+/* Print the completion of the value: choices "a|b", FILE or DIR, the installed
+ * networks and NET, or "-" for none. */
+static void
 option_print_completed_by(const struct option_row *r)
 {
-	if (r->choices != NULL && !(r->flags & OPTION_OUTPUT))
-		return r->choices;
-	if (r->arg != NULL && (strcmp(r->arg, "FILE") == 0 ||
-	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0))
-		return r->arg;
-	return "-";
+	const char *by = r->arg != NULL && (strcmp(r->arg, "FILE") == 0 ||
+	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0) ?
+	    r->arg : "-";
+
+	if (strcmp(by, "NET") == 0) {
+		size_t n;
+		char **path = share_list("models", ".net", &n);
+
+		for (size_t i = 0; i < n; i++) {
+			const char *s = path_base(path[i]);
+
+			printf("%.*s|", (int)strlen(s) - 4, s);
+			free(path[i]);
+		}
+		free(path);
+	}
+	printf("%s", r->choices != NULL && !(r->flags & OPTION_OUTPUT) ?
+	    r->choices : by);
 }
 
-/* The format is private to completions/make, which runs each command with
- * --complete-spec. */
 void
 option_print_spec(const struct option_table *t)
 {
@@ -110,11 +123,12 @@ option_print_spec(const struct option_table *t)
 
 		if (r->help == NULL)
 			continue;
-		printf("%c\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-		    r->letter ? r->letter : '-', r->name,
-		    option_takes(r) == no_argument ? "none" :
+		printf("%c\t%s\t%s\t%s\t", r->letter ? r->letter : '-',
+		    r->name, option_takes(r) == no_argument ? "none" :
 		    r->flags & OPTION_OPTIONAL ? "optional" : "required",
-		    r->arg ? r->arg : "-", option_print_completed_by(r),
+		    r->arg ? r->arg : "-");
+		option_print_completed_by(r);
+		printf("\t%s\t%s\t%s\n",
 		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
 		    "many" : "once", r->help, r->flags & OPTION_INPUT ? "input" :
 		    r->flags & OPTION_OUTPUT ? "output" : "-");

@@ -1,17 +1,15 @@
 /* The rows of a command's options: lookup by name and letter, and hints. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/option_table.h"
+#include "base/share.h"
 #include "base/text.h"
-
-/* The commands that have each option; completions/make generates it. */
-static const struct { const char *name, *commands; } all_options[] = {
-#include "base/option_names.h"
-	{ NULL, NULL }
-};
 
 /* Append the rows that have a variable; the others are headings. */
 static void
@@ -75,23 +73,69 @@ option_table_nearest(const struct option_table *t, const char *name)
 	return best;
 }
 
+/* Return 1 if the program ${path} has an option ${name}, 0 otherwise, also if it
+ * cannot be run. */
+static int
+option_table_program_has(const char *path, const char *name)
+{
+	char *command = xprintf("'%s' --complete-spec 2>/dev/null", path);
+	FILE *f = strchr(path, '\'') == NULL && access(path, X_OK) == 0 ?
+	    popen(command, "r") : NULL;
+	char *line = NULL;
+	size_t cap = 0, n = strlen(name);
+	int has = 0;
+
+	/* A line is the letter, a tab, the name and a tab. */
+	while (f != NULL && getline(&line, &cap, f) > 0)
+		has |= strncmp(line + 2, name, n) == 0 && line[2 + n] == '\t';
+	if (f != NULL)
+		pclose(f);
+	free(line);
+	free(command);
+	return has;
+}
+
+/* Append the commands with an option ${name} to ${to}, as "vt-x and vt-y".  Ask
+ * those in the directory of this program. */
+static void
+option_table_ask_others(const struct option_table *t, const char *name,
+    struct buffer *to)
+{
+	static const char *const commands[] = { "vt-bench", "vt-eval",
+		"vt-extract", "vt-pack", "vt-schedule", "vt-train" };
+	char *dir = share_program_dir();
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char *path = xprintf("%s%s", dir, commands[i]);
+
+		if (strcmp(commands[i], t->command->name) != 0 &&
+		    option_table_program_has(path, name))
+			buffer_printf(to, "%s%s", to->n > 0 ? " and " : "",
+			    commands[i]);
+		free(path);
+	}
+	free(dir);
+}
+
 const char *
 option_hint(const struct option_table *t, const char *name,
     const char *dashes)
 {
 	static char text[200];
 	const char *near = option_table_nearest(t, name);
+	struct buffer others = { 0 };
+	int size;
 
 	text[0] = '\0';
+	/* Usually all ranks have the same wrong option. */
+	if (launch_rank(&size) == 0)
+		option_table_ask_others(t, name, &others);
 	/* A name of another command is a better hint than a similar name. */
-	for (size_t i = 0; all_options[i].name != NULL; i++)
-		if (strcmp(all_options[i].name, name) == 0) {
-			snprintf(text, sizeof(text), " (an option of %s)",
-			    all_options[i].commands);
-			return text;
-		}
-	if (near != NULL)
+	if (others.n > 0)
+		snprintf(text, sizeof(text), " (an option of %s)", others.data);
+	else if (near != NULL)
 		snprintf(text, sizeof(text), " (similar: %s%s)", dashes, near);
+	buffer_free(&others);
 	return text;
 }
 

@@ -10,8 +10,8 @@
  */
 #define OPTION_ROWS 160
 
-enum option_origin { OPTION_UNSET, OPTION_FILE, OPTION_ENVIRONMENT,
-	OPTION_COMMAND };
+/* In ascending order of strength. */
+enum option_origin { OPTION_UNSET, OPTION_FILE, OPTION_COMMAND };
 
 struct option_table {
 	const struct command *command;
@@ -45,8 +45,9 @@ int option_is_setting(const struct option_table *t, int i);
 /*
  * option_hint(t, name, dashes):
  * Return a hint for an unknown option ${name}: " (an option of vt-x)", or the
- * most similar option with ${dashes} before its name, or "".  Valid until the
- * next call.
+ * most similar option with ${dashes} before its name, or "".  Run the other
+ * commands in the directory of this one to learn their options, on rank 0 only.
+ * Valid until the next call.
  */
 const char *option_hint(const struct option_table *t, const char *name,
     const char *dashes);
@@ -150,12 +151,14 @@ void option_print_version(const struct option_table *t, int verbose);
 
 /*
  * option_print_spec(t):
- * Print the table for completions/make on standard output.  Each option is a
- * line of fields separated by tabs: letter, name, whether it takes a value,
- * name of the value, its completion, "many" if it may be repeated, help, and
- * "input" or "output" if it names a file.  A
- * flag whose default is yes has a second line for its --no- form.  Then each
- * operand is a line.
+ * Print the table for the completions of shells on standard output.  Each
+ * option is a line of fields separated by tabs: letter, name, none, optional or
+ * required for its value, name of the value, its completion, "many" if the
+ * option may be repeated, help, and "input" or "output" if it names a file.
+ * The completion is a list of values between bars, where FILE, DIR and NET
+ * stand for files, directories and .net files.  "-" means none.  A flag whose
+ * default is yes has a second line for its --no- form.  Then each operand is a
+ * line.
  */
 void option_print_spec(const struct option_table *t);
 

@@ -137,8 +137,8 @@ option_set(struct option_table *t, int i, const char *from,
 			*(int *)r->to = k;
 		break;
 	case OPTION_COUNT:
-		/* -v on the command line increments; files and the
-		 * environment give the count. */
+		/* -v on the command line increments; files give the
+		 * count. */
 		if (o == OPTION_COMMAND) {
 			if (t->origin[i] != o)	/* a stronger origin */
 				*(int *)r->to = 0;

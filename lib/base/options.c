@@ -27,7 +27,7 @@ static const struct option_row common[] = {
 	{ 0, "print-config", OPTION_FLAG, &want_print, NULL,
 	    "show all settings in force, as a file for -c", NULL, 0, 0, 0 },
 	{ 0, "complete-spec", OPTION_FLAG, &want_spec, NULL, NULL, NULL,
-	    0, 0, 0 },		/* hidden: for completions/make */
+	    0, 0, 0 },		/* hidden: for completions/ */
 	OPTION_END
 };
 
@@ -60,19 +60,6 @@ options_wrong(const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
-static void
-options_read_environment(struct option_table *t)
-{
-	char name[80];
-
-	for (int i = 0; i < t->rows; i++) {
-		const char *value = getenv(environ_name(t->row[i]->name, name));
-
-		if (option_is_setting(t, i) && value != NULL)
-			option_set(t, i, name, value, OPTION_ENVIRONMENT);
-	}
-}
-
 /* Return how often a counted option was given, 0 if the command does not
  * have it. */
 static int
@@ -81,21 +68,6 @@ options_count_of(const struct option_table *t, const char *name)
 	int i = option_named(t, name);
 
 	return i >= 0 ? *(int *)t->row[i]->to : 0;
-}
-
-/* All ranks have the same environment, so only rank 0 warns. */
-static void
-options_check_environment(const struct option_table *t)
-{
-	const char *own[OPTION_ROWS];
-	size_t n = 0;
-	int size;
-
-	for (int i = 0; i < t->rows; i++)
-		if (option_is_setting(t, i))
-			own[n++] = t->row[i]->name;
-	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0)
-		environ_check(own, n);
 }
 
 char *
@@ -180,7 +152,6 @@ options_apply(struct option_table *t, struct option_given *given, size_t n)
 	for (size_t k = 0; k < n; k++)
 		if (given[k].row == config)
 			option_read_config(t, given[k].value);
-	options_read_environment(t);
 	for (size_t k = 0; k < n; k++) {
 		option_set(t, given[k].row, given[k].from, given[k].value,
 		    OPTION_COMMAND);
@@ -202,6 +173,7 @@ options_parse(const struct command *command, int argc, char **argv)
 	struct option_table *t = &table;
 	struct option_given *given;
 	size_t n;
+	int size;
 
 	option_table_fill(t, command, common);
 	free(defaults);
@@ -230,7 +202,9 @@ options_parse(const struct command *command, int argc, char **argv)
 	}
 	if (want_help != NULL || want_version || want_print)
 		options_printed();
-	options_check_environment(t);
+	/* All ranks have the same environment, so only rank 0 warns. */
+	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0)
+		environ_check();
 	option_check_files(t, argv + optind, (size_t)(argc - optind));
 	return optind;
 }

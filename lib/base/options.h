@@ -9,12 +9,11 @@
 
 /*
  * One table per command describes its options.  It feeds getopt_long(3),
- * --help, configuration files, the environment and the completions.
+ * --help, configuration files and the completions.
  * tests/commands/options.sh compares it with the manual page.
  *
  * A setting comes from the strongest of these origins, in descending order:
  * - the command line;
- * - the environment, VT_NAME_OF_OPTION;
  * - the file given by -c;
  * - the initial value of the variable.
  *
@@ -157,8 +156,7 @@ const char *options_removed(const char *name);
 
 /*
  * options_given(name):
- * Return 1 if the command line, the environment or a file set the option, 0
- * otherwise.
+ * Return 1 if the command line or a file set the option, 0 otherwise.
  */
 int options_given(const char *name);
 

@@ -49,6 +49,19 @@ share_names_free(struct share_names *names)
 	free(names->item);
 }
 
+char *
+share_program_dir(void)
+{
+	char exe[PATH_MAX];
+	/* /proc/self/exe also works if the program was started by PATH or a
+	 * link. */
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	exe[path_base(exe) - exe] = '\0';
+	return xstrdup(exe);
+}
+
 /*
  * Search the four directories of share_find.  Return the path of the file, or
  * NULL if no directory has it.  Then add to ${names} the names in the first
@@ -60,13 +73,8 @@ share_search(const char *folder, const char *name, const char *suffix,
     struct share_names *names, char **where)
 {
 	const char *env = getenv("VT_SHARE_DIR");
-	char exe[PATH_MAX], *dir[4] = { 0 }, *found = NULL;
-	/* /proc/self/exe also works if the program was started by PATH or a
-	 * link. */
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *exe = share_program_dir(), *dir[4] = { 0 }, *found = NULL;
 
-	exe[n > 0 ? n : 0] = '\0';
-	exe[path_base(exe) - exe] = '\0';
 	if (env != NULL)
 		dir[0] = xprintf("%s/%s", env, folder);
 	if (*exe != '\0')
@@ -94,6 +102,7 @@ share_search(const char *folder, const char *name, const char *suffix,
 	}
 	for (int i = 0; i < 4; i++)
 		free(dir[i]);
+	free(exe);
 	return found;
 }
 

@@ -32,4 +32,11 @@ char **share_list(const char *folder, const char *suffix, size_t *n);
  */
 int share_has(const char *folder, const char *name, const char *suffix);
 
+/*
+ * share_program_dir():
+ * Return the directory of the program file with a '/' at its end, "" if it is
+ * unknown.  The caller frees it.
+ */
+char *share_program_dir(void);
+
 #endif

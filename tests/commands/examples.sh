@@ -216,7 +216,7 @@ check_same "experiment.mk: only the additional seed is trained" 4 "$(grep -c '^v
 
 
 # Runs that stop themselves, which make calls an error; then resume.
-before_make='env VT_STOP_AFTER=0.001s'
+before_make="env PATH=$(wrapper vt-train --stop-after=0.001s)"
 check_exit "experiment.mk: runs that are stopped end with 2" 2 experiment stopped
 before_make=
 check_says "experiment.mk: make prints Error 75" 'final.safetensors\] Error 75'

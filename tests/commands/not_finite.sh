@@ -52,8 +52,9 @@ if have_mpi; then
 	done
 fi
 options="$options --save-steps 1 --keep 20 -q"
-check_exit "a run that skips is stopped" 75 train again env VT_STOP_AFTER=0.001s
-until train again env VT_STOP_AFTER=0.001s >"$T/out"; do [ $? = 75 ] || break; done
+options="$options --stop-after 0.001s"
+check_exit "a run that skips is stopped" 75 train again env
+until train again env >"$T/out"; do [ $? = 75 ] || break; done
 check "a run that is stopped and resumed has the same weights" \
 	cmp "$T/skipped/final.safetensors" "$T/again/final.safetensors"
 if [ "$n" -gt 1 ]; then

@@ -54,8 +54,8 @@ WRAPPER
 chmod +x "$T/bin/make" "$T/home/build/motions"
 PATH="$T/bin:$T/dest/usr/local/bin:$(echo "$PATH" | sed "s|^$BUILD:||")"
 # Three epochs suffice, and a pager would wait for a key.
-VT_EPOCHS=3 MANPAGER=cat
-export PATH VT_EPOCHS MANPAGER
+PATH=$(wrapper vt-schedule --epochs=3) MANPAGER=cat
+export PATH MANPAGER
 
 # ---- run the blocks ----
 

@@ -28,7 +28,7 @@ hashes() {
 # alike WHAT DIR: check that two threads, two and three ranks, and resuming
 # after steps 2 and 5 end like the run DIR, with the same $options.
 alike() {
-	check "$1: a run of two threads" train "$2-2t" env VT_THREADS=2
+	check "$1: a run of two threads" train "$2-2t" env PATH="$(wrapper vt-train --threads=2)"
 	check "$1: two threads give the same file" same "$2" "$2-2t"
 	for n in 2 3; do
 		if have_mpi; then
@@ -38,7 +38,7 @@ alike() {
 			skip "$1: $n ranks" "no MPI"
 		fi
 	done
-	check "$1: a run that keeps every checkpoint" train "$2-all" env VT_SAVE_STEPS=1 VT_KEEP=20
+	check "$1: a run that keeps every checkpoint" train "$2-all" env PATH="$(wrapper vt-train --save-steps=1 --keep=20)"
 	for step in 2 5; do
 		mkdir "$T/$2-from$step"
 		for k in $(seq $step); do cp "$T/$2-all/ckpt-000000000$k.safetensors" "$T/$2-from$step"; done
@@ -58,7 +58,7 @@ for device in ref cpu; do
 	check "$device: precise BN changes the statistics" \
 		[ "$(hashes "$T/$device-plain/final.safetensors" bn)" != \
 		"$(hashes "$T/$device/final.safetensors" bn)" ]
-	check "$device: a run with precise BN and one validation" train "$device-once" env VT_VAL_EVERY=0
+	check "$device: a run with precise BN and one validation" train "$device-once" env PATH="$(wrapper vt-train --val-every=0)"
 	check_same "$device: --val-every does not change the final statistics" \
 		"$(hashes "$T/$device/final.safetensors" bn)" \
 		"$(hashes "$T/$device-once/final.safetensors" bn)"
@@ -191,7 +191,7 @@ check_says "--precise-bn with a word that is not a choice: the message lists the
 # A run with --precise-bn=off has 0 in its checkpoint, and resumes without
 # measuring.
 options="--device ref --precise-bn off"
-check "a run with --precise-bn=off that keeps every checkpoint" train before env VT_SAVE_STEPS=1 VT_KEEP=20
+check "a run with --precise-bn=off that keeps every checkpoint" train before env PATH="$(wrapper vt-train --save-steps=1 --keep=20)"
 options="--device ref"
 rm "$T/before/final.safetensors" "$T"/before/ckpt-000000000[5-9].safetensors
 check "a run with --precise-bn=off resumes without the option" train before
