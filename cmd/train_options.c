@@ -71,7 +71,7 @@ static const struct option_row rows[] = {
 	    "seed weights, order, crops and flips (1)",
 	    NULL, 0, 9e15, OPTION_COMMON },
 	OPTION_HEADING("Clips"),
-	OPTION_CLIPS(o.clips),
+	OPTION_CLIPS(o.clips, 0),
 	{ 0, "flip-swap", OPTION_TEXT, &o.flips, "FILE",
 	    "swap classes of flips by FILE, or by something",
 	    "something|FILE", 0, 0, OPTION_INPUT },
@@ -168,10 +168,10 @@ static const struct option_row rows[] = {
 	    "compare each operator of the run with ref, and end",
 	    NULL, 0, 0, 0 },
 	OPTION_HEADING("Machine"),
-	OPTION_DEVICE(&o.device),
-	OPTION_PRECISION(&o.precision),
-	OPTION_AUTOTUNE(&o.autotune),
-	OPTION_FUSE(&o.fuse),
+	OPTION_DEVICE(&o.device, 0),
+	OPTION_PRECISION(&o.precision, 0),
+	OPTION_AUTOTUNE(&o.autotune, 0),
+	OPTION_FUSE(&o.fuse, 0),
 	OPTION_RANK_THREADS(&o.threads),
 	{ 0, "loader-threads", OPTION_TEXT, &o.loading, "N",
 	    "load clips with N threads in a rank, or auto (2)",
@@ -205,10 +205,12 @@ static const struct option_removed removed[] = {
 };
 
 static const struct command command = {
-	"[OPTION]... --data=DIR --schedule=FILE --output=DIR",
-	"Train a network on videos; under mpirun, on all ranks together.",
-	"vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
-	rows, train_versions, NULL, removed
+	.usage = "[OPTION]... --data=DIR --schedule=FILE --output=DIR",
+	.summary = "Train a network on videos; under mpirun, on all ranks together.",
+	.example = "vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
+	.rows = rows,
+	.versions = train_versions,
+	.removed = removed
 };
 
 /*

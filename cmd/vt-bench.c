@@ -38,40 +38,45 @@ static int precision, autotune, fuse = 1, verify = 1, json, kinds, convs, quiet,
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
-	    "decode, loader, step, profile: read this dataset",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
+	    "read a packed dataset",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    BENCH_DECODE | BENCH_LOADER | BENCH_STEP | BENCH_PROFILE },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "choose an installed network or a .net file (tsm_r50)",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    BENCH_LOADER | BENCH_NETWORK | BENCH_COUNT },
 	{ 0, "shape", OPTION_LIST, &shape_texts, "BxTxS",
 	    "set clips, frames and crop size; may be repeated",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON |
+	    BENCH_DECODE | BENCH_LOADER | BENCH_NETWORK | BENCH_CLUSTER },
 	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
-	    "loader, step, profile, cluster, ...: use its shapes",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
+	    "use the shapes of a schedule",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    BENCH_LOADER | BENCH_STEP | BENCH_PROFILE | BENCH_PREDICT },
 	{ 0, "num-classes", OPTION_INT, &num_classes, "N",
 	    "set the number of classes without --data (400)",
-	    NULL, 2, 1e6, 0 },
+	    NULL, 2, 1e6, BENCH_NETWORK | BENCH_COUNT },
 	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
-	    "step: also time each kind of operator",
-	    NULL, 0, 0, OPTION_COMMON },
+	    "time each kind of operator, too",
+	    NULL, 0, 0, OPTION_COMMON | BENCH_STEP },
 	{ 0, "convs", OPTION_FLAG, &convs, NULL,
-	    "step: also time each convolution, in it and alone",
-	    NULL, 0, 0, 0 },
+	    "time each convolution, in the step and alone, too",
+	    NULL, 0, 0, BENCH_STEP },
 	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
-	    "loader: draw the first clips: .png, .svg or .pdf",
-	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT },
+	    "draw the first clips: .png, .svg or .pdf",
+	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT | BENCH_LOADER },
 	{ 0, "images", OPTION_INT, &images, "N",
-	    "decode: decode N frames of --data in a run (256)",
-	    NULL, 1, 1e6, 0 },
+	    "decode N frames of --data in a run (256)",
+	    NULL, 1, 1e6, BENCH_DECODE },
 	{ 0, "short-side", OPTION_INT, &short_side, "N",
-	    "decode: downscale the short side to N; 0: off (256)",
-	    NULL, 0, 16384, 0 },
+	    "downscale the short side to N; 0: off (256)",
+	    NULL, 0, 16384, BENCH_DECODE },
+	OPTION_HEADING("Sums between ranks"),
 	OPTION_ALLREDUCE(summing),
 	OPTION_HEADING("Prediction"),
 	OPTION_PREDICT(predicting),
 	OPTION_HEADING("Clips of the loader"),
-	OPTION_CLIPS(clips),
+	OPTION_CLIPS(clips, BENCH_LOADER),
 	OPTION_HEADING("Runs and results"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
 	    "run N times before the timed runs (2)",
@@ -83,15 +88,16 @@ static const struct option_row rows[] = {
 	{ 0, "require", OPTION_LIST, &requirements, "NAME<=X",
 	    "fail unless the median of NAME is <=X, or >=X",
 	    NULL, 0, 0, OPTION_COMMON },
-	OPTION_JSON(&json),
+	OPTION_JSON(&json, 0),
 	OPTION_HEADING("Machine"),
-	OPTION_DEVICE(&device),
-	OPTION_PRECISION(&precision),
-	OPTION_AUTOTUNE(&autotune),
-	OPTION_FUSE(&fuse),
+	OPTION_DEVICE(&device, BENCH_NETWORK),
+	OPTION_PRECISION(&precision, BENCH_NETWORK),
+	OPTION_AUTOTUNE(&autotune, BENCH_NETWORK),
+	OPTION_FUSE(&fuse, BENCH_NETWORK),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "work with N threads; 0: one for each core (0)",
-	    NULL, 0, 1024, OPTION_COMMON },
+	    NULL, 0, 1024, OPTION_COMMON |
+	    BENCH_DECODE | BENCH_LOADER | BENCH_NETWORK },
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
@@ -109,13 +115,24 @@ vt_bench_versions(FILE *f)
 		fprintf(f, "%s: %s\n", fact[i].key, fact[i].value);
 }
 
+/* Return the index of the test that the first operand names, or -1. */
+static int
+vt_bench_mode(int operands, char *const *operand)
+{
+	return operands > 0 ? text_choice(BENCH_TESTS, operand[0]) : -1;
+}
+
 static const struct command command = {
-	"TEST [OPTION]... [VIDEO]...",
-	"Time one part of vt, verify it, and print a row for each figure.  TEST: decode,\n"
-	"loader, op, step, profile, allreduce, links, count, cluster, guidelines.",
-	"vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
-	rows, vt_bench_versions, "decode|loader|op|step|profile|allreduce|links|count|cluster|guidelines FILE",
-	NULL
+	.usage = "TEST [OPTION]... [VIDEO]...",
+	.summary = "Time one part of vt, verify it, and print a row for each "
+	    "figure.\nTEST --help shows the options of TEST, one of\n"
+	    BENCH_TESTS ".",
+	.example = "vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
+	.rows = rows,
+	.versions = vt_bench_versions,
+	.operands = BENCH_TESTS " FILE",
+	.modes = BENCH_TESTS,
+	.mode = vt_bench_mode
 };
 
 /* The inputs and the state of a benchmark, opened and closed by main. */
@@ -311,97 +328,79 @@ vt_bench_run_guidelines(struct bench_session *s)
 	return vt_bench_predict(s, NULL, bench_guidelines);
 }
 
-struct bench_subtest {
-	const char *name;
-	int (*run)(struct bench_session *s);
-	int network;			/* 1: open a network and a device */
-	int clips;			/* 1: OPTION_CLIPS apply */
-	const char *options;		/* that apply, besides common ones */
-	const char *shapes;		/* defaults of --shape */
-};
+/* ---- checks of the tests, before ranks connect: no other rank waits for one
+ * that exits here ---- */
 
-static const struct bench_subtest subtests[] = {
-	{ "decode", vt_bench_run_decode, 0, 0,
-	    " data shape images short-side threads ",
-	    "1x1x224 1x1x158 1x1x112" },
-	{ "loader", vt_bench_run_loader, 0, 1,
-	    " data model shape schedule threads sheet ",
-	    "8x8x224" },
-	{ "op", vt_bench_run_op, 1, 0,
-	    " model shape num-classes device precision autotune "
-	    "fuse threads ",
-	    "2x8x224" },
-	{ "step", vt_bench_run_step, 1, 0,
-	    " data model shape schedule num-classes kinds convs device "
-	    "precision autotune fuse threads ",
-	    "2x8x224" },
-	{ "profile", vt_bench_run_profile, 1, 0,
-	    " data model shape schedule num-classes rate device precision "
-	    "autotune fuse threads ",
-	    "2x8x224" },
-	{ "allreduce", vt_bench_run_allreduce, 0, 0,
-	    " min max factor vectors algorithm "
-	    "comm-dtype overlap tune step-timeout ", "" },
-	{ "links", vt_bench_run_links, 0, 0, " step-timeout ", "" },
-	{ "count", vt_bench_run_count, 0, 0,
-	    " model num-classes algorithm comm-dtype ranks ranks-per-host ",
-	    "" },
-	{ "cluster", vt_bench_run_cluster, 0, 0,
-	    " profile links set samples hosts ranks-per-host ranks base-ranks "
-	    "price plot shape schedule algorithm comm-dtype ",
-	    "2x8x224" },
-	{ "guidelines", vt_bench_run_guidelines, 0, 0,
-	    " profile links set samples hosts ranks-per-host ranks base-ranks "
-	    "schedule algorithm comm-dtype ", "" },
-};
-
-static int
-vt_bench_is_collective(const struct bench_subtest *t)
+static void
+vt_bench_check_decode(const struct bench_session *s)
 {
-	return t->run == vt_bench_run_allreduce || t->run == vt_bench_run_links;
+	if (s->files == 0 && data == NULL)
+		options_wrong("nothing to decode (wanted videos or "
+		    "--data=DIR)");
 }
+
+static void
+vt_bench_check_loader(const struct bench_session *s)
+{
+	if (data == NULL)
+		options_wrong("no dataset (wanted --data=DIR)");
+	for (size_t i = 0; (clips.mixup > 0 || clips.cutmix > 0) &&
+	    schedule_path == NULL && i < s->shapes.n; i++)
+		if (s->shapes.item[i].n < 2)
+			options_wrong("--mixup, --cutmix: a shape of 1 clip "
+			    "(wanted at least 2)");
+}
+
+static void
+vt_bench_check_step(const struct bench_session *s)
+{
+	(void)s;
+	if (schedule_path != NULL && (kinds || convs || data != NULL))
+		options_wrong("step --schedule takes neither --kinds, --convs "
+		    "nor --data");
+}
+
+static void
+vt_bench_check_cluster(const struct bench_session *s)
+{
+	(void)s;
+	predict_options_check(&predicting, &summing.algorithms,
+	    schedule_path != NULL, 0);
+}
+
+static void
+vt_bench_check_guidelines(const struct bench_session *s)
+{
+	(void)s;
+	predict_options_check(&predicting, &summing.algorithms,
+	    schedule_path != NULL, 1);
+}
+
+struct bench_subtest {
+	int (*run)(struct bench_session *s);
+	void (*check)(const struct bench_session *s);	/* NULL: no checks */
+	const char *shapes;		/* defaults of --shape, or NULL */
+	unsigned network:1;		/* open a network and a device */
+	unsigned files:1;		/* operands follow the name */
+	unsigned collective:1;		/* run on all ranks */
+};
+
+/* In the order of BENCH_TESTS. */
+static const struct bench_subtest subtests[] = {
+	{ vt_bench_run_decode, vt_bench_check_decode,
+	    "1x1x224 1x1x158 1x1x112", 0, 1, 0 },
+	{ vt_bench_run_loader, vt_bench_check_loader, "8x8x224", 0, 0, 0 },
+	{ vt_bench_run_op, NULL, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_step, vt_bench_check_step, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_profile, NULL, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_allreduce, NULL, NULL, 0, 0, 1 },
+	{ vt_bench_run_links, NULL, NULL, 0, 0, 1 },
+	{ vt_bench_run_count, NULL, NULL, 0, 0, 0 },
+	{ vt_bench_run_cluster, vt_bench_check_cluster, "2x8x224", 0, 0, 0 },
+	{ vt_bench_run_guidelines, vt_bench_check_guidelines, NULL, 0, 0, 0 },
+};
 
 /* ---- options ---- */
-
-static const struct bench_subtest *
-vt_bench_find_subtest(const char *name)
-{
-	for (size_t i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++)
-		if (strcmp(subtests[i].name, name) == 0)
-			return &subtests[i];
-	options_wrong("no sub-test %s (wanted decode, loader, op, step, "
-	    "profile, allreduce, links, count, cluster or guidelines)",
-	    text_quote(name));
-}
-
-/*
- * Refuse options of other sub-tests: they have no effect, so the figure would
- * not be the intended one.  A configuration file may serve all sub-tests.
- */
-static void
-vt_bench_check_unused(const struct bench_subtest *t)
-{
-	static const char all[] = " warmup runs verify require json config quiet "
-	    "verbose ";
-	static const struct option_row of_clips[] = { OPTION_CLIPS(clips),
-	    OPTION_END };
-
-	for (const struct option_row *r = rows; config == NULL &&
-	    r->name != NULL; r++) {
-		char word[32];
-		int applies = 0;
-
-		if (!options_given(r->name))
-			continue;
-		snprintf(word, sizeof(word), " %s ", r->name);
-		for (int i = 0; t->clips && of_clips[i].name != NULL; i++)
-			applies |= strcmp(of_clips[i].name, r->name) == 0;
-		if (!applies && strstr(t->options, word) == NULL &&
-		    strstr(all, word) == NULL)
-			options_wrong("--%s does not apply to %s", r->name,
-			    t->name);
-	}
-}
 
 static void
 vt_bench_add_shape(struct bench_session *s, const char *text)
@@ -417,7 +416,7 @@ vt_bench_add_shape(struct bench_session *s, const char *text)
 static void
 vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
 {
-	char *copy = xstrdup(t->shapes);
+	char *copy = xstrdup(t->shapes != NULL ? t->shapes : "");
 
 	for (size_t i = 0; i < shape_texts.n; i++)
 		vt_bench_add_shape(s, shape_texts.item[i]);
@@ -428,52 +427,33 @@ vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
 	free(copy);
 }
 
-/* Check the options for sub-test ${t}, before ranks connect: no other rank
- * waits for one that exits here. */
+/* Check the options for the test ${t}, named ${name}. */
 static void
-vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t)
+vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t,
+    const char *name)
 {
 	struct error why = { "" };
 	int size, bad = 0;
 
 	launch_rank(&size);
-	vt_bench_check_unused(t);
 	vt_bench_set_shapes(s, t);
 	for (size_t i = 0; i < requirements.n && !bad; i++)
 		bad = bench_require(&s->b, requirements.item[i], &why) != 0;
 	if (bad)
 		options_wrong("--require: %s", why.text);
-	if (s->files > 0 && t->run != vt_bench_run_decode)
+	if (s->files > 0 && !t->files)
 		options_wrong("%s: %s takes no operands",
-		    text_quote(s->file[0]), t->name);
-	if (t->run == vt_bench_run_decode && s->files == 0 && data == NULL)
-		options_wrong("nothing to decode (wanted videos or "
-		    "--data=DIR)");
-	if (t->run == vt_bench_run_loader && data == NULL)
-		options_wrong("no dataset (wanted --data=DIR)");
+		    text_quote(s->file[0]), name);
 	if (schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
-	if (t->run == vt_bench_run_step && schedule_path != NULL &&
-	    (kinds || convs || data != NULL))
-		options_wrong("step --schedule takes neither --kinds, --convs "
-		    "nor --data");
-	if (t->run == vt_bench_run_cluster ||
-	    t->run == vt_bench_run_guidelines)
-		predict_options_check(&predicting, &summing.algorithms,
-		    schedule_path != NULL,
-		    t->run == vt_bench_run_guidelines);
 	clips_check(&clips);
-	if (t->run == vt_bench_run_loader && (clips.mixup > 0 ||
-	    clips.cutmix > 0) && schedule_path == NULL)
-		for (size_t i = 0; i < s->shapes.n; i++)
-			if (s->shapes.item[i].n < 2)
-				options_wrong("--mixup, --cutmix: a shape of 1 "
-				    "clip (wanted at least 2)");
+	if (t->check != NULL)
+		t->check(s);
 	if (sheet != NULL && plot_ready(sheet) != 0)
 		exit(EXIT_USAGE);
 	allreduce_options_check(&summing, size);
-	if (!vt_bench_is_collective(t) && size > 1)
-		options_wrong("%s runs on one rank, not on %d", t->name, size);
+	if (!t->collective && size > 1)
+		options_wrong("%s runs on one rank, not on %d", name, size);
 }
 
 /* ---- the command ---- */
@@ -534,26 +514,28 @@ main(int argc, char **argv)
 {
 	struct bench_session s = { 0 };
 	const struct bench_subtest *t;
-	int status = 0, operand;
+	int status = 0, operand, mode;
 	char *settings;
 
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
+	mode = vt_bench_mode(argc - operand, argv + operand);
 	if (operand == argc)
-		options_wrong("no sub-test (wanted decode, loader, op, step, "
-		    "profile, allreduce, links, count, cluster or "
-		    "guidelines)");
-	t = vt_bench_find_subtest(argv[operand]);
+		options_wrong("no sub-test (wanted one of %s)", BENCH_TESTS);
+	if (mode < 0)
+		options_wrong("no sub-test %s (wanted one of %s)",
+		    text_quote(argv[operand]), BENCH_TESTS);
+	t = &subtests[mode];
 	s.file = argv + operand + 1;
 	s.files = argc - operand - 1;
 	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
 		.check = verify, .threads = threads > 0 ? (int)threads : cpus(),
 		.json = json, .verbose = verbose > 0,
 		.out = stdout };
-	vt_bench_check_use(&s, t);
-	if (vt_bench_is_collective(t)) {
+	vt_bench_check_use(&s, t, argv[operand]);
+	if (t->collective) {
 		if ((s.comm = comm_open(&argc, &argv, summing.timeout)) == NULL)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);

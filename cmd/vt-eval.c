@@ -6,12 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/isa.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -219,36 +217,27 @@ vt_eval_read_videos(struct eval_session *s, int n, char **operand)
 	}
 }
 
-/* Choose the input: the videos of ${n} operands and of -T, or --data.  Refuse
- * options that do not apply to this input. */
+/* Choose the input: the videos of ${n} operands and of -T, or --data. */
 static void
 vt_eval_choose_input(struct eval_session *s, int n, char **operand)
 {
-	static const char *const of_packed[] = { "scores", "per-class",
-		"matrix", "matrix-values", "matrix-order", "sheet",
-		"sheet-samples", "sheet-of", NULL };
-	static const char *const of_videos[] = { "top", "allow-truncated",
-		"max-damage", "max-pixels", "max-frames", NULL };
 	int videos = n > 0 || o->lists.n > 0;
 
 	if (o->zero && o->lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
 	if (!videos && o->data == NULL)
-		options_wrong("no input (wanted videos, -T or "
-		    "--data=DIR)");
+		options_wrong("no input (wanted videos, -T, --data=DIR, "
+		    "--rescore=FILE or --curve=FILE)");
 	if (videos && o->data != NULL)
 		options_wrong("%s and --data=%s (wanted videos or a dataset)",
 		    n > 0 ? text_quote(operand[0]) : "-T", o->data);
 	if (videos && video_ready() != 0)
 		exit(EXIT_USAGE);
-	if (!videos && strcmp(o->data, "-") != 0 && (file_is_dir(o->data) ||
-	    access(o->data, F_OK) != 0)) {
-		eval_options_refuse(of_videos, "videos and streams");
+	if (!videos && eval_options_is_dataset()) {
 		s->packed = (struct packed){ .path = o->data, .model = &s->model,
 			.files = o->files };
 		return;
 	}
-	eval_options_refuse(of_packed, "a packed dataset (--data=DIR)");
 	eval_options_refuse_ranks("videos and streams are");
 	s->clips = (struct clips){ .how = o->how,
 		.decoders = (int)o->views.loader_threads,

@@ -47,7 +47,7 @@ static struct split_options split_how;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("Input"),
-	LIST_OPTIONS(&lists, &zero),
+	LIST_OPTIONS(&lists, &zero, 0),
 	{ 0, "annotations", OPTION_LIST, &annotations, "FILE",
 	    "read videos and labels from an annotation list",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
@@ -141,10 +141,12 @@ static const struct option_row rows[] = {
 };
 
 static const struct command command = {
-	"[OPTION]... [FILE]...",
-	"Decode videos and write frames or optical flow as a stream for vt-pack.",
-	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, video_versions, "FILE", NULL
+	.usage = "[OPTION]... [FILE]...",
+	.summary = "Decode videos and write frames or optical flow as a stream for vt-pack.",
+	.example = "vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
+	.rows = rows,
+	.versions = video_versions,
+	.operands = "FILE"
 };
 
 /* The videos to extract, and the open outputs. */

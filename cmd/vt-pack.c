@@ -100,14 +100,16 @@ vt_pack_versions(FILE *f)
 }
 
 static const struct command command = {
-	"-o DIR [STREAM]...\n"
-	"       vt-pack --verify[=DEPTH] -i DIR | SHARD...\n"
-	"       vt-pack --describe DIR [DIR]\n"
-	"       vt-pack --list | --cat=KEY[:FRAME] -i DIR | SHARD...\n"
-	"       vt-pack --done [-0] -o DIR",
-	"Pack streams of vt-extract into shards that can be read at any frame.",
-	"vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
-	rows, vt_pack_versions, "FILE", NULL
+	.usage = "-o DIR [STREAM]...\n"
+	    "       vt-pack --verify[=DEPTH] -i DIR | SHARD...\n"
+	    "       vt-pack --describe DIR [DIR]\n"
+	    "       vt-pack --list | --cat=KEY[:FRAME] -i DIR | SHARD...\n"
+	    "       vt-pack --done [-0] -o DIR",
+	.summary = "Pack streams of vt-extract into shards that can be read at any frame.",
+	.example = "vt-extract --label-from=dir videos/*/*.mp4 | vt-pack -o set",
+	.rows = rows,
+	.versions = vt_pack_versions,
+	.operands = "FILE"
 };
 
 /* ---- packing ---- */

@@ -8,6 +8,8 @@
 #include "base/options.h"
 #include "bench/cases.h"
 
+#include "bench.h"
+
 struct bench_allreduce_options {
 	int64_t min, max;		/* bytes of a vector */
 	int64_t factor, vectors;
@@ -24,31 +26,34 @@ struct bench_allreduce_options {
 /* The rows of a struct bench_allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).min, "BYTES", \
-	    "allreduce: set the smallest vector (4K)", \
-	    NULL, 4, 1e12, OPTION_COMMON }, \
+	    "set the smallest vector (4K)", \
+	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
 	{ 0, "max", OPTION_SIZE, &(o).max, "BYTES", \
-	    "allreduce: set the largest vector (64M)", \
-	    NULL, 4, 1e12, OPTION_COMMON }, \
+	    "set the largest vector (64M)", \
+	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
-	    "allreduce: multiply each size by N for the next (4)", NULL, 2, 1024, 0 }, \
+	    "multiply each size by N for the next (4)", \
+	    NULL, 2, 1024, BENCH_ALLREDUCE }, \
 	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
-	    "allreduce: sum N vectors (0: one for each rank)", \
-	    NULL, 0, 1e6, 0 }, \
+	    "sum N vectors (0: one for each rank)", \
+	    NULL, 0, 1e6, BENCH_ALLREDUCE }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
-	    "allreduce, count: exact, native, ring, torus, ...", \
-	    "exact|native|ring|torus|halving", 0, 0, OPTION_COMMON }, \
+	    "use exact, native, ring, torus, ...", \
+	    "exact|native|ring|torus|halving", 0, 0, \
+	    OPTION_COMMON | BENCH_SUMS }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
-	    "allreduce, count: send fp32, bf16 or fp16 (fp32)", \
-	    "fp32|bf16|fp16", 0, 0, 0 }, \
+	    "send fp32, bf16 or fp16 (fp32)", \
+	    "fp32|bf16|fp16", 0, 0, BENCH_SUMS }, \
 	{ 0, "overlap", OPTION_FLAG, &(o).overlap, NULL, \
-	    "allreduce: also time its overlap with computation", \
-	    NULL, 0, 0, 0 }, \
+	    "time its overlap with computation, too", \
+	    NULL, 0, 0, BENCH_ALLREDUCE }, \
 	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
-	    "allreduce: write the fastest choices for vt-train", \
-	    "#ranks\thosts\texchange\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT }, \
+	    "write the fastest choices for vt-train", \
+	    "#ranks\thosts\texchange\t", 0, 0, \
+	    OPTION_OUTPUT | BENCH_ALLREDUCE }, \
 	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
-	    "allreduce: limit waits for ranks; 0: off (10m)", \
-	    NULL, 0, 1e9, 0 }
+	    "limit waits for ranks; 0: off (10m)", \
+	    NULL, 0, 1e9, BENCH_ALLREDUCE | BENCH_LINKS }
 
 /* allreduce_options_check(o, ranks): end the program after a message if the
  * options contradict each other, or if ${ranks} are too many. */

@@ -2,33 +2,34 @@
 #define CMD_OPTIONS_COMMON_H
 
 /*
- * Option rows that several commands share.  ${to} points at the value.
+ * Option rows that several commands share.  ${to} points at the value, and
+ * ${modes} are the OPTION_MODE in which a row applies, 0 for all of them.
  * base/options.h has OPTION_CONFIG and others that all commands share.
  */
 
 #include "base/options.h"
 #include "train/loop/views.h"
 
-#define OPTION_SAMPLER(to) \
+#define OPTION_SAMPLER(to, modes) \
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
 	    "choose frames: tsm, dense, pyslowfast, ... (tsm)", \
-	    VIEWS_SAMPLERS, 0, 0, OPTION_COMMON }
-#define OPTION_DEVICE(to) \
+	    VIEWS_SAMPLERS, 0, 0, OPTION_COMMON | (modes) }
+#define OPTION_DEVICE(to, modes) \
 	{ 0, "device", OPTION_TEXT, to, "NAME", \
 	    "choose the back end: cpu, cuda, ref, ref64 (cpu)", \
-	    "cpu|cuda|ref|ref64", 0, 0, OPTION_COMMON }
-#define OPTION_PRECISION(to) \
+	    "cpu|cuda|ref|ref64", 0, 0, OPTION_COMMON | (modes) }
+#define OPTION_PRECISION(to, modes) \
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
 	    "store activations as fp32, bf16 or fp16 (fp32)", \
-	    "fp32|bf16|fp16", 0, 0, OPTION_COMMON }
-#define OPTION_AUTOTUNE(to) \
+	    "fp32|bf16|fp16", 0, 0, OPTION_COMMON | (modes) }
+#define OPTION_AUTOTUNE(to, modes) \
 	{ 0, "autotune", OPTION_CHOICE, to, "HOW", \
 	    "choose GPU algorithms: auto, rule, fastest (auto)", \
-	    "auto|rule|fastest", 0, 0, 0 }
-#define OPTION_FUSE(to) \
+	    "auto|rule|fastest", 0, 0, (modes) }
+#define OPTION_FUSE(to, modes) \
 	{ 0, "fuse", OPTION_FLAG, to, NULL, \
 	    "fuse norms into fp16 convolutions on a GPU (yes)", \
-	    NULL, 0, 0, 0 }
+	    NULL, 0, 0, (modes) }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "compute with N threads in a rank (0: all its cores)", \
@@ -37,16 +38,18 @@
 	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
 	    "prefetch at most BYTES of pixels in a rank (512M)", \
 	    NULL, 1, 9e15, 0 }
-#define OPTION_JSON(to) \
+#define OPTION_JSON(to, modes) \
 	{ 0, "json", OPTION_FLAG, to, NULL, \
-	    "print JSON Lines, not a table", NULL, 0, 0, OPTION_COMMON }
+	    "print JSON Lines, not a table", NULL, 0, 0, \
+	    OPTION_COMMON | (modes) }
 
 /* The rows that read plain lists of paths (ingest/list.h). */
-#define LIST_OPTIONS(files, zero) \
+#define LIST_OPTIONS(files, zero, modes) \
 	{ 'T', "files-from", OPTION_LIST, files, "FILE", \
 	    "read video paths from the lines of FILE; -: stdin", \
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | (modes) }, \
 	{ '0', "null", OPTION_FLAG, zero, NULL, \
-	    "end paths of -T with a zero byte, not a newline", NULL, 0, 0, 0 }
+	    "end paths of -T with a zero byte, not a newline", \
+	    NULL, 0, 0, (modes) }
 
 #endif

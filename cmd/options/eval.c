@@ -1,6 +1,7 @@
 /* The options of vt-eval: the table, its defaults, and checks. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 #include "base/exit.h"
@@ -24,123 +25,150 @@ static struct eval_options o = {
 		.loader_memory = 512 << 20 }
 };
 
+/* The modes of options, in the order of EVAL_MODES. */
+#define EVAL_MODES "videos and streams|a packed dataset|one score file|" \
+	"several score files|--fusion-fit|--curve"
+#define EVAL_VIDEOS	OPTION_MODE(0)
+#define EVAL_DATASET	OPTION_MODE(1)
+#define EVAL_FILE	OPTION_MODE(2)
+#define EVAL_FUSION	OPTION_MODE(3)
+#define EVAL_FIT	OPTION_MODE(4)
+#define EVAL_CURVE	OPTION_MODE(5)
+#define EVAL_NETWORK	(EVAL_VIDEOS | EVAL_DATASET)
+#define EVAL_FILES	(EVAL_FILE | EVAL_FUSION)
+#define EVAL_TABLES	(EVAL_DATASET | EVAL_FILES)
+
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
 	{ 'k', "checkpoint", OPTION_LIST, &o.checkpoints, "FILE|RUN",
 	    "use a checkpoint, or that of a run of vt-train",
-	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT },
+	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    EVAL_NETWORK | EVAL_CURVE },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
-	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT },
-	LIST_OPTIONS(&o.lists, &o.zero),
+	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    EVAL_NETWORK | EVAL_FILES },
+	LIST_OPTIONS(&o.lists, &o.zero, EVAL_VIDEOS),
 	{ 0, "use-ema", OPTION_FLAG, &o.use_ema, NULL,
 	    "use the moving average of vt-train --ema",
-	    NULL, 0, 0, OPTION_COMMON },
+	    NULL, 0, 0, OPTION_COMMON | EVAL_NETWORK },
 	{ 0, "rescore", OPTION_LIST, &o.rescore.file, "FILE",
 	    "read scores from FILE, which --scores wrote",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
+	    EVAL_FILES | EVAL_FIT },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &o.views.protocol, "PROTOCOL",
 	    "use the views of a paper, or of validation (auto)",
-	    VIEWS_NAMES, 0, 0, OPTION_COMMON },
+	    VIEWS_NAMES, 0, 0, OPTION_COMMON | EVAL_NETWORK },
 	{ 0, "clips", OPTION_INT, &o.views.clips, "N",
 	    "score N clips of each video (by --views)",
-	    NULL, 0, 100, OPTION_COMMON },
+	    NULL, 0, 100, OPTION_COMMON | EVAL_NETWORK },
 	{ 0, "crops", OPTION_INT, &o.views.crops, "N",
 	    "score 1, 3, 5 or 10 crops of each clip (by --views)",
-	    NULL, 0, 10, OPTION_COMMON },
+	    NULL, 0, 10, OPTION_COMMON | EVAL_NETWORK },
 	{ 0, "full-short-side", OPTION_FLAG, &o.views.full, NULL,
 	    "crop the whole short side, not 224/256 of it",
-	    NULL, 0, 0, 0 },
+	    NULL, 0, 0, EVAL_NETWORK },
 	{ 0, "sampler", OPTION_CHOICE, &o.views.sampler, "RULE",
-	    "choose frames by RULE (by --views)", VIEWS_SAMPLERS, 0, 0, 0 },
+	    "choose frames by RULE (by --views)",
+	    VIEWS_SAMPLERS, 0, 0, EVAL_NETWORK },
 	{ 0, "stride", OPTION_INT, &o.views.stride, "N",
 	    "set the temporal stride (last stage's)",
-	    NULL, 0, 65536, 0 },
+	    NULL, 0, 65536, EVAL_NETWORK },
 	{ 0, "crop-rule", OPTION_CHOICE, &o.views.crop_rule, "RULE",
 	    "crop and resize as tsm or pyslowfast (by --views)",
-	    "tsm|pyslowfast", 0, 0, 0 },
-	OPTION_LEVEL(&o.views.level),
+	    "tsm|pyslowfast", 0, 0, EVAL_NETWORK },
+	OPTION_LEVEL(&o.views.level, EVAL_NETWORK),
 	{ 0, "ensemble", OPTION_CHOICE, &o.views.ensemble, "HOW",
 	    "combine scores, probabilities or max (by --views)",
-	    "scores|probabilities|max", 0, 0, 0 },
+	    "scores|probabilities|max", 0, 0, EVAL_NETWORK },
 	{ 0, "frames", OPTION_INT, &o.views.frames, "T",
 	    "set the frames of a clip (last stage's)",
-	    NULL, 0, 1024, 0 },
+	    NULL, 0, 1024, EVAL_NETWORK },
 	{ 0, "crop", OPTION_INT, &o.views.side, "PIXELS",
 	    "set the crop size (last stage's)",
-	    NULL, 0, 4096, 0 },
+	    NULL, 0, 4096, EVAL_NETWORK },
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 	    "write the results to FILE, not to standard output",
 	    "#key\t|#video\t|{\"frames\":|{\"key\":|{\"message\":", 0, 0,
-	    OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW },
+	    OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW |
+	    EVAL_NETWORK | EVAL_FILES | EVAL_FIT },
 	{ 'f', "force", OPTION_FLAG, &o.force, NULL,
 	    "replace existing files", NULL, 0, 0, 0 },
 	{ 0, "top", OPTION_INT, &o.top, "N",
 	    "print at most N likely classes of each video (5)",
-	    NULL, 1, 1000000, OPTION_COMMON },
-	OPTION_JSON(&o.json),
+	    NULL, 1, 1000000, OPTION_COMMON | EVAL_VIDEOS },
+	OPTION_JSON(&o.json, EVAL_NETWORK | EVAL_FILES),
 	OPTION_HEADING("Output of a packed dataset"),
 	{ 0, "scores", OPTION_TEXT, &o.files.scores, "FILE",
 	    "write every class's score, averaged over views",
-	    "#key\tlabel|# {", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
+	    "#key\tlabel|# {", 0, 0, OPTION_COMMON | OPTION_OUTPUT |
+	    EVAL_TABLES },
 	{ 0, "per-class", OPTION_TEXT, &o.files.per_class, "FILE",
 	    "write a table of classes: top-1, top-5, confusion",
-	    "#class\tname\tsamples\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
+	    "#class\tname\tsamples\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT |
+	    EVAL_TABLES },
 	{ 0, "matrix", OPTION_LIST, &o.files.matrix, "FILE",
 	    "write the confusion matrix: .png, .svg, .pdf or .tsv",
 	    PLOT_BEGINS "|#label\tsamples", 0, 0,
-	    OPTION_COMMON | OPTION_OUTPUT },
+	    OPTION_COMMON | OPTION_OUTPUT | EVAL_TABLES },
 	{ 0, "matrix-values", OPTION_CHOICE, &o.files.matrix_options.counts, "WHAT",
 	    "show percent of the label, or count (percent)",
-	    "percent|count", 0, 0, 0 },
+	    "percent|count", 0, 0, EVAL_TABLES },
 	{ 0, "matrix-order", OPTION_CHOICE, &o.files.matrix_options.by_number, "HOW",
 	    "order classes grouped, or by number (grouped)",
-	    "grouped|number", 0, 0, 0 },
+	    "grouped|number", 0, 0, EVAL_TABLES },
 	{ 0, "sheet", OPTION_TEXT, &o.files.sheet, "FILE",
 	    "draw a contact sheet of samples: .png, .svg or .pdf",
-	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT },
+	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT |
+	    EVAL_TABLES },
 	{ 0, "sheet-samples", OPTION_INT, &o.sheet_samples, "N",
-	    "draw N samples on the contact sheet (24)", NULL, 1, 400, 0 },
+	    "draw N samples on the contact sheet (24)",
+	    NULL, 1, 400, EVAL_TABLES },
 	{ 0, "sheet-of", OPTION_CHOICE, &o.files.sheet_wrong, "WHICH",
 	    "draw all, or wrong ones, most confident first (all)",
-	    "all|wrong", 0, 0, 0 },
+	    "all|wrong", 0, 0, EVAL_TABLES },
 	OPTION_HEADING("Fusion of score files"),
 	{ 0, "fusion", OPTION_CHOICE, &o.rescore.fusion, "HOW",
 	    "combine by probabilities or logits (probabilities)",
-	    FUSION_NAMES, 0, 0, 0 },
+	    FUSION_NAMES, 0, 0, EVAL_FUSION | EVAL_FIT },
 	{ 0, "fusion-weights", OPTION_TEXT, &o.rescore.weights, "W:W...",
-	    "set the weight of each score file (equal)", NULL, 0, 0, 0 },
+	    "set the weight of each score file (equal)",
+	    NULL, 0, 0, EVAL_FUSION },
 	{ 0, "fusion-fit", OPTION_FLAG, &o.rescore.fit, NULL,
 	    "print the best weights for these score files",
-	    NULL, 0, 0, 0 },
+	    NULL, 0, 0, EVAL_FUSION | EVAL_FIT },
 	OPTION_HEADING("Training curves"),
 	{ 0, "curve", OPTION_LIST, &o.curves, "FILE",
 	    "write training curves: .png, .svg, .pdf or .tsv",
-	    PLOT_BEGINS "|#curve\t", 0, 0, OPTION_COMMON | OPTION_OUTPUT },
+	    PLOT_BEGINS "|#curve\t", 0, 0,
+	    OPTION_COMMON | OPTION_OUTPUT | EVAL_CURVE },
 	{ 0, "curve-over", OPTION_CHOICE, &o.curve_over, "WHAT",
 	    "draw over time, or accuracy over the batch (time)",
-	    CURVES_OVER, 0, 0, 0 },
+	    CURVES_OVER, 0, 0, EVAL_CURVE },
 	{ 0, "curve-target", OPTION_REAL, &o.curve_target, "PERCENT",
-	    "mark when runs reach an accuracy (none)", NULL, 0, 100, 0 },
+	    "mark when runs reach an accuracy (none)",
+	    NULL, 0, 100, EVAL_CURVE },
 	OPTION_HEADING("Errors in a video"),
 	{ 0, "allow-truncated", OPTION_FLAG, &o.how.allow_truncated, NULL,
 	    "use the complete frames of a truncated video",
-	    NULL, 0, 0, 0 },
+	    NULL, 0, 0, EVAL_VIDEOS },
 	{ 0, "max-damage", OPTION_INT, &o.how.max_damage, "N",
-	    "use videos damaged in up to N places (0)", NULL, 0, 0, 0 },
+	    "use videos damaged in up to N places (0)",
+	    NULL, 0, 0, EVAL_VIDEOS },
 	{ 0, "max-pixels", OPTION_SIZE, &o.how.max_pixels, "N",
-	    "refuse larger frames (64M)", NULL, 1, 1 << 30, 0 },
+	    "refuse larger frames (64M)", NULL, 1, 1 << 30, EVAL_VIDEOS },
 	{ 0, "max-frames", OPTION_INT, &o.how.max_frames, "N",
-	    "refuse videos with more frames (999999)", NULL, 1, FRAME_MAX, 0 },
+	    "refuse videos with more frames (999999)",
+	    NULL, 1, FRAME_MAX, EVAL_VIDEOS },
 	OPTION_HEADING("Machine"),
-	OPTION_DEVICE(&o.device),
-	OPTION_PRECISION(&o.precision),
+	OPTION_DEVICE(&o.device, EVAL_NETWORK),
+	OPTION_PRECISION(&o.precision, EVAL_NETWORK),
 	OPTION_RANK_THREADS(&o.threads),
 	{ 0, "microbatch", OPTION_INT, &o.views.microbatch, "N",
 	    "compute N views together (8)",
-	    NULL, 1, 4096, 0 },
+	    NULL, 1, 4096, EVAL_NETWORK },
 	{ 0, "loader-threads", OPTION_INT, &o.views.loader_threads, "N",
 	    "load clips with N threads in a rank (2)",
 	    NULL, 1, 1024, OPTION_COMMON },
@@ -164,26 +192,44 @@ eval_options_versions(FILE *f)
 	video_versions(f);
 }
 
+int
+eval_options_is_dataset(void)
+{
+	return o.data != NULL && strcmp(o.data, "-") != 0 &&
+	    (file_is_dir(o.data) || access(o.data, F_OK) != 0);
+}
+
+/* Return the index in EVAL_MODES. */
+static int
+eval_options_mode(int operands, char *const *operand)
+{
+	size_t files = o.rescore.file.n;
+
+	(void)operand;
+	if (files > 0 && files + (size_t)operands < 2)
+		return 2;
+	if (files > 0)
+		return o.rescore.fit ? 4 : 3;
+	if (o.curves.n > 0)
+		return 5;
+	if (operands > 0 || o.lists.n > 0)
+		return 0;
+	return o.data == NULL ? -1 : eval_options_is_dataset();
+}
+
 static const struct command command = {
-	"[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE\n"
-	"       vt-eval [OPTION]... --rescore=FILE [FILE]...",
-	"Predict the classes of videos, or score a packed dataset.",
-	"vt-eval --checkpoint=run clip.mp4",
-	rows, eval_options_versions, "FILE", NULL
+	.usage = "[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE\n"
+	    "       vt-eval [OPTION]... --rescore=FILE [FILE]...",
+	.summary = "Predict the classes of videos, or score a packed dataset.",
+	.example = "vt-eval --checkpoint=run clip.mp4",
+	.rows = rows,
+	.versions = eval_options_versions,
+	.operands = "FILE",
+	.modes = EVAL_MODES,
+	.mode = eval_options_mode
 };
 
 /* ---- checks ---- */
-
-static const char *const of_fusion[] = { "fusion", "fusion-weights",
-	"fusion-fit", NULL };
-
-void
-eval_options_refuse(const char *const *name, const char *are_for)
-{
-	for (; *name != NULL; name++)
-		if (options_given(*name))
-			options_wrong("--%s is for %s", *name, are_for);
-}
 
 void
 eval_options_refuse_ranks(const char *what)
@@ -196,25 +242,9 @@ eval_options_refuse_ranks(const char *what)
 		    "packed dataset is split over ranks)", what, ranks);
 }
 
-/* Refuse the options that --rescore leaves without effect. */
 static void
 eval_options_check_rescore(void)
 {
-	static const char *const of_network[] = { "checkpoint", "use-ema",
-		"files-from", "null", "views", "clips", "crops",
-		"full-short-side", "sampler", "stride", "crop-rule", "level",
-		"ensemble", "frames", "crop", "top", "curve", "curve-over",
-		"curve-target",
-		"device", "precision", "microbatch", NULL };
-	static const char *const of_results[] = { "fusion-weights", "json",
-		"data", "scores", "per-class", "matrix", "sheet", NULL };
-
-	eval_options_refuse(of_network, "networks, not for --rescore");
-	if (o.rescore.file.n < 2)
-		eval_options_refuse(of_fusion, "several score files");
-	if (o.rescore.fit)
-		eval_options_refuse(of_results, "results, not for "
-		    "--fusion-fit");
 	if (o.rescore.fit && o.rescore.file.n > FUSION_FIT_FILES)
 		options_wrong("--fusion-fit: %zu score files (wanted at most %d)",
 		    o.rescore.file.n, FUSION_FIT_FILES);
@@ -225,14 +255,9 @@ eval_options_check_rescore(void)
 	eval_options_refuse_ranks("--rescore is");
 }
 
-/* Refuse the options that --curve leaves without effect. */
 static void
 eval_options_check_curves(int operands, char **operand)
 {
-	static const char *const of_scores[] = { "data", "files-from", "null",
-		"output", "json", "scores", "per-class", "matrix", "sheet", NULL };
-
-	eval_options_refuse(of_scores, "predictions, not for --curve");
 	if (operands > 0)
 		options_wrong("%s: not for --curve, which takes no videos "
 		    "(wanted runs as --checkpoint=RUN)", text_quote(operand[0]));
@@ -270,8 +295,6 @@ eval_options_read_rescore(int operands, char **operand)
 struct eval_options *
 eval_options_read(int argc, char **argv, int *operand)
 {
-	static const char *const of_curves[] = { "curve-over",
-		"curve-target", NULL };
 	int n;
 
 	*operand = options_parse(&command, argc, argv);
@@ -286,7 +309,6 @@ eval_options_read(int argc, char **argv, int *operand)
 		eval_options_read_rescore(n, argv + *operand);
 		return &o;
 	}
-	eval_options_refuse(of_fusion, "score files (--rescore=FILE)");
 	if (o.checkpoints.n == 0)
 		options_wrong("no network (wanted --checkpoint=RUN, the folder of "
 		    "a run or a checkpoint)");
@@ -294,7 +316,6 @@ eval_options_read(int argc, char **argv, int *operand)
 		eval_options_check_curves(n, argv + *operand);
 		return &o;
 	}
-	eval_options_refuse(of_curves, "training curves (--curve=FILE)");
 	eval_options_mark_given();
 	return &o;
 }

@@ -37,14 +37,17 @@ struct eval_options {
 struct eval_options *eval_options_read(int argc, char **argv, int *operand);
 
 /*
- * eval_options_refuse(name, are_for):
- * Refuse the options ${name}, up to a NULL, which are for ${are_for}.
- *
+ * eval_options_is_dataset():
+ * Return 1 if --data names a packed dataset, 0 if it names a stream or is not
+ * set.
+ */
+int eval_options_is_dataset(void);
+
+/*
  * eval_options_refuse_ranks(what):
  * Refuse to do ${what} on several ranks, before they connect: no other rank
  * waits for one that exits later.
  */
-void eval_options_refuse(const char *const *name, const char *are_for);
 void eval_options_refuse_ranks(const char *what);
 
 #endif

@@ -9,6 +9,8 @@
 #include "bench/predict.h"
 #include "draw/plot.h"
 
+#include "bench.h"
+
 struct bench_predict_options {
 	double rate, price;
 	const char *links, *ranks, *plot;
@@ -23,38 +25,38 @@ struct bench_predict_options {
 /* The rows of a struct bench_predict_options ${o}. */
 #define OPTION_PREDICT(o) \
 	{ 0, "rate", OPTION_REAL, &(o).rate, "CLIPS", \
-	    "profile: assume this rate; 0: measure (0)", \
-	    NULL, 0, 1e9, 0 }, \
+	    "assume this rate; 0: measure (0)", \
+	    NULL, 0, 1e9, BENCH_PROFILE }, \
 	{ 0, "profile", OPTION_LIST, &(o).profiles, "FILE", \
-	    "cluster, guidelines: read this table of profile", \
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
+	    "read a table that vt-bench profile printed", \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | BENCH_PREDICT }, \
 	{ 0, "links", OPTION_TEXT, &(o).links, "CLUSTER", \
-	    "cluster, guidelines: choose a cluster or a file", \
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT }, \
+	    "choose a cluster, or a table of vt-bench links", \
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | BENCH_PREDICT }, \
 	{ 0, "set", OPTION_LIST, &(o).settings, "NAME=X", \
-	    "cluster, guidelines: set a property; may be repeated", \
-	    NULL, 0, 0, 0 }, \
+	    "set a property; may be repeated", \
+	    NULL, 0, 0, BENCH_PREDICT }, \
 	{ 0, "samples", OPTION_INT, &(o).samples, "N", \
-	    "cluster, guidelines: set the samples of an epoch", \
-	    NULL, 0, 1e12, 0 }, \
+	    "set the samples of an epoch", \
+	    NULL, 0, 1e12, BENCH_PREDICT }, \
 	{ 0, "hosts", OPTION_INT, &(o).hosts, "N", \
-	    "cluster, guidelines: set the hosts (--links)", \
-	    NULL, 0, 1 << 20, 0 }, \
+	    "set the hosts (--links)", \
+	    NULL, 0, 1 << 20, BENCH_PREDICT }, \
 	{ 0, "ranks-per-host", OPTION_INT, &(o).ranks_per_host, "N", \
-	    "count, cluster, guidelines: set ranks of a host (8)", \
-	    NULL, 1, 1e6, 0 }, \
+	    "set ranks of a host (8)", \
+	    NULL, 1, 1e6, BENCH_PREDICT | BENCH_COUNT }, \
 	{ 0, "ranks", OPTION_TEXT, &(o).ranks, "LIST", \
-	    "count, cluster, guidelines: use these numbers", \
-	    NULL, 0, 0, 0 }, \
+	    "use these numbers of ranks (8,64,512,1536,4096)", \
+	    NULL, 0, 0, BENCH_PREDICT | BENCH_COUNT }, \
 	{ 0, "base-ranks", OPTION_INT, &(o).base_ranks, "N", \
-	    "cluster, guidelines: compare with N ranks (1)", \
-	    NULL, 1, 65536, 0 }, \
+	    "compare with N ranks (1)", \
+	    NULL, 1, 65536, BENCH_PREDICT }, \
 	{ 0, "price", OPTION_REAL, &(o).price, "X", \
-	    "cluster: set the price of a rank and hour", \
-	    NULL, 0, 1e9, 0 }, \
+	    "set the price of a rank and hour", \
+	    NULL, 0, 1e9, BENCH_CLUSTER }, \
 	{ 0, "plot", OPTION_TEXT, &(o).plot, "FILE", \
-	    "cluster: draw efficiency and time: .png, .svg, .pdf", \
-	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT }
+	    "draw efficiency and time: .png, .svg, .pdf", \
+	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT | BENCH_CLUSTER }
 
 /*
  * predict_ranks(o, count):

@@ -10,11 +10,17 @@
 #include "base/share.h"
 #include "base/version.h"
 
-/* Print the row unless it is hidden.  If ${some} is 1, print only rows with
- * OPTION_COMMON. */
+/* Return 1 if the row is in the text of --help: not hidden, for ${mode}, and
+ * with OPTION_COMMON if ${some} is 1. */
+static int
+option_print_shows(const struct option_row *r, int some, int mode)
+{
+	return r->help != NULL && option_applies(r, mode) &&
+	    (!some || r->flags & OPTION_COMMON);
+}
+
 static void
-option_print_help_row(const struct option_table *t, const struct option_row *r,
-    int some)
+option_print_help_row(const struct option_table *t, const struct option_row *r)
 {
 	char left[80];
 	const char *no = t->on[option_named(t, r->name)] ? "[no-]" : "";
@@ -22,8 +28,6 @@ option_print_help_row(const struct option_table *t, const struct option_row *r,
 	    r->letter, no, r->name) : snprintf(left, sizeof(left),
 	    "      --%s%s", no, r->name);
 
-	if (r->help == NULL || (some && !(r->flags & OPTION_COMMON)))
-		return;
 	if (r->arg != NULL)
 		n += snprintf(left + n, sizeof(left) - (size_t)n,
 		    r->flags & OPTION_OPTIONAL ? "[=%s]" : "=%s", r->arg);
@@ -34,12 +38,12 @@ option_print_help_row(const struct option_table *t, const struct option_row *r,
 		printf("%-28s%s\n", left, r->help);
 }
 
-/* Return 1 if a row below the heading ${r} has OPTION_COMMON, 0 otherwise. */
+/* Return 1 if a row below the heading ${r} is shown, 0 otherwise. */
 static int
-option_print_has_common(const struct option_row *r)
+option_print_shows_below(const struct option_row *r, int some, int mode)
 {
 	for (r++; r->name != NULL && r->to != NULL; r++)
-		if (r->flags & OPTION_COMMON)
+		if (option_print_shows(r, some, mode))
 			return 1;
 	return 0;
 }
@@ -52,26 +56,27 @@ option_print_marks_common(const struct option_row *r)
 	int headings = 0;
 
 	for (; r->name != NULL; r++)
-		headings += r->to == NULL && option_print_has_common(r);
+		headings += r->to == NULL && option_print_shows_below(r, 1, -1);
 	return headings > 1;
 }
 
 void
-option_print_help(const struct option_table *t, int all)
+option_print_help(const struct option_table *t, int all, int mode)
 {
 	const struct option_row *rows = t->command->rows;
-	int some = !all && option_print_marks_common(rows);
+	int some = !all && mode < 0 && option_print_marks_common(rows);
 
 	printf("usage: %s %s\n%s\n", program_name(), t->command->usage,
 	    t->command->summary);
 	for (const struct option_row *r = rows; r->name != NULL; r++) {
-		if (r->to != NULL)
-			option_print_help_row(t, r, some);
-		else if (!some || option_print_has_common(r))
+		if (r->to == NULL && option_print_shows_below(r, some, mode))
 			printf("\n%s:\n", r->name);
+		else if (r->to != NULL && option_print_shows(r, some, mode))
+			option_print_help_row(t, r);
 	}
 	for (int i = t->own; i < t->rows; i++)
-		option_print_help_row(t, t->row[i], some);
+		if (option_print_shows(t->row[i], some, mode))
+			option_print_help_row(t, t->row[i]);
 	printf("\nExample:\n  %s\n", t->command->example);
 	printf(some ? "--help=all shows all options.  Manuals: %s(1), vt(7).\n" :
 	    "The manual is %s(1); vt(7) shows the whole pipeline.\n",

@@ -98,8 +98,7 @@ option_table_program_has(const char *path, const char *name)
 /* Append the commands with an option ${name} to ${to}, as "vt-x and vt-y".  Ask
  * those in the directory of this program. */
 static void
-option_table_ask_others(const struct option_table *t, const char *name,
-    struct buffer *to)
+option_table_ask_others(const char *name, struct buffer *to)
 {
 	static const char *const commands[] = { "vt-bench", "vt-eval",
 		"vt-extract", "vt-pack", "vt-schedule", "vt-train" };
@@ -108,7 +107,7 @@ option_table_ask_others(const struct option_table *t, const char *name,
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		char *path = xprintf("%s%s", dir, commands[i]);
 
-		if (strcmp(commands[i], t->command->name) != 0 &&
+		if (strcmp(commands[i], program_name()) != 0 &&
 		    option_table_program_has(path, name))
 			buffer_printf(to, "%s%s", to->n > 0 ? " and " : "",
 			    commands[i]);
@@ -129,7 +128,7 @@ option_hint(const struct option_table *t, const char *name,
 	text[0] = '\0';
 	/* Usually all ranks have the same wrong option. */
 	if (launch_rank(&size) == 0)
-		option_table_ask_others(t, name, &others);
+		option_table_ask_others(name, &others);
 	/* A name of another command is a better hint than a similar name. */
 	if (others.n > 0)
 		snprintf(text, sizeof(text), " (an option of %s)", others.data);
@@ -148,6 +147,14 @@ option_removed(const struct option_table *t, const char *name)
 		if (strcmp(r->name, name) == 0)
 			return r->value;
 	return NULL;
+}
+
+int
+option_applies(const struct option_row *r, int mode)
+{
+	unsigned modes = r->flags & ~(OPTION_MODE(0) - 1);
+
+	return mode < 0 || modes == 0 || (modes & OPTION_MODE(mode)) != 0;
 }
 
 int

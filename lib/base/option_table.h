@@ -43,6 +43,13 @@ int option_lettered(const struct option_table *t, int letter);
 int option_is_setting(const struct option_table *t, int i);
 
 /*
+ * option_applies(r, mode):
+ * Return 1 if the row applies in ${mode}, 0 otherwise.  All rows apply in mode
+ * -1.
+ */
+int option_applies(const struct option_row *r, int mode);
+
+/*
  * option_hint(t, name, dashes):
  * Return a hint for an unknown option ${name}: " (an option of vt-x)", or the
  * most similar option with ${dashes} before its name, or "".  Run the other
@@ -136,11 +143,12 @@ int option_takes(const struct option_row *row);
 /* ---- output (option_print.c) ---- */
 
 /*
- * option_print_help(t, all):
- * Print the text of --help on standard output: all rows, or only those with
- * OPTION_COMMON if ${all} is 0 and the command marks some.
+ * option_print_help(t, all, mode):
+ * Print the text of --help on standard output: all rows that apply in ${mode}.
+ * In mode -1, print only those with OPTION_COMMON if ${all} is 0 and the command
+ * marks some.
  */
-void option_print_help(const struct option_table *t, int all);
+void option_print_help(const struct option_table *t, int all, int mode);
 
 /*
  * option_print_version(t, verbose):

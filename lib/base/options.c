@@ -160,6 +160,32 @@ options_apply(struct option_table *t, struct option_given *given, size_t n)
 	}
 }
 
+/* Refuse the options on the command line that do not apply in ${mode}, because
+ * they would have no effect. */
+static void
+options_check_mode(const struct option_table *t, int mode)
+{
+	struct buffer wanted = { 0 };
+	char name[64];
+	int i = 0, m = 0;
+
+	while (i < t->rows && (t->origin[i] != OPTION_COMMAND ||
+	    option_applies(t->row[i], mode)))
+		i++;
+	if (i == t->rows)
+		return;
+	for (const char *s = t->command->modes; *s != '\0'; m++) {
+		int n = (int)strcspn(s, "|");
+
+		if (option_applies(t->row[i], m))
+			buffer_printf(&wanted, "%s%.*s", wanted.n > 0 ? ", " :
+			    "", n, s);
+		s += n + (s[n] == '|');
+	}
+	options_wrong("--%s does not apply to %s (wanted %s)", t->row[i]->name,
+	    text_choice_name(t->command->modes, mode, name), wanted.data);
+}
+
 /* A full disk is an error for --help and --print-config, too. */
 static _Noreturn void
 options_printed(void)
@@ -173,7 +199,7 @@ options_parse(const struct command *command, int argc, char **argv)
 	struct option_table *t = &table;
 	struct option_given *given;
 	size_t n;
-	int size;
+	int size, mode;
 
 	option_table_fill(t, command, common);
 	free(defaults);
@@ -190,8 +216,10 @@ options_parse(const struct command *command, int argc, char **argv)
 	    strcmp(want_help, "all") != 0)
 		options_wrong("--help=%s (wanted --help or --help=all)",
 		    text_quote(want_help));
+	mode = command->mode != NULL ? command->mode(argc - optind,
+	    argv + optind) : -1;
 	if (want_help != NULL)
-		option_print_help(t, *want_help != '\0');
+		option_print_help(t, *want_help != '\0', mode);
 	if (want_version)
 		option_print_version(t, options_count_of(t, "verbose") > 0);
 	if (want_print) {
@@ -206,5 +234,6 @@ options_parse(const struct command *command, int argc, char **argv)
 	if (launch_rank(&size) == 0 && options_count_of(t, "quiet") == 0)
 		environ_check();
 	option_check_files(t, argv + optind, (size_t)(argc - optind));
+	options_check_mode(t, mode);
 	return optind;
 }

@@ -52,7 +52,7 @@ struct option_row {
 				 * is a DIR: of the names that it keeps */
 	double min, max;	/* range of numbers, bytes or seconds; both
 				 * 0: from 0 */
-	int flags;		/* bits, as below */
+	unsigned flags;		/* bits, as below */
 };
 
 /*
@@ -66,6 +66,9 @@ struct option_row {
 #define OPTION_INPUT	4	/* a file or directory that is read */
 #define OPTION_OUTPUT	8	/* a file or directory that is written */
 #define OPTION_NEW	16	/* only --force replaces a file */
+/* The row applies in mode ${i} of the command.  A row without such a bit applies
+ * in all modes. */
+#define OPTION_MODE(i)	(1u << (8 + (i)))
 
 /* An option that a command no longer has.  Files may still set it to
  * ${value}, its default. */
@@ -82,6 +85,10 @@ struct command {
 				 * the last word repeats; NULL: none */
 	const struct option_removed *removed;	/* ends with a NULL name;
 						 * NULL: none */
+	const char *modes;	/* names of OPTION_MODE(0), OPTION_MODE(1)
+				 * ..., "step|loader"; NULL: no modes */
+	int (*mode)(int n, char *const *operand);	/* return the mode that
+				 * options and operands select, or -1 */
 };
 
 /* Rows for every command, to be included in its table.  ${to} is the address
@@ -114,8 +121,10 @@ struct command {
  * status 0.  A wrong option prints one line on standard error and exits with
  * status 2, as does an output that would replace what it must not.  All operands
  * are inputs.  --help shows the rows with OPTION_COMMON, or all rows if the
- * command marks none of its own.  --help=all shows all rows.  ${command} and
- * ${argv} must remain valid until the program ends.
+ * command marks none of its own.  --help=all shows all rows.  If a mode is
+ * selected, both show all rows that apply in it and no other ones, which are
+ * refused on the command line.  A file may have settings of all modes.
+ * ${command} and ${argv} must remain valid until the program ends.
  */
 int options_parse(const struct command *command, int argc, char **argv);
 

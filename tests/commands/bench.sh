@@ -313,9 +313,12 @@ check_exit "a missing schedule ends with 2" 2 vt-bench step --model=tsm_tiny --s
 check_same "nothing is printed before the error" "" "$(cat "$T/out")"
 check_exit "loader with a missing network ends with 2" 2 vt-bench loader --data="$T/train" --model="$T/nowhere.net"
 check_same "loader prints nothing before the error" "" "$(cat "$T/out")"
+check_same "TEST --help lists the options of TEST" "--images --short-side" \
+	"$(vt-bench decode --help | grep -oE -e '--(images|short-side|kinds|min)\>' | paste -s -d ' ')"
 printf 'runs = 1\nthreads = 2\nmodel = tsm_tiny\n' >"$T/conf"
 check_exit "a configuration file with other sub-tests' options is accepted" 0 \
 	vt-bench allreduce -c "$T/conf" --max=4K
+wrong "--threads does not apply to allreduce" allreduce -c "$T/conf" -j2
 check_exit "a full disk ends with 1" 1 sh -c 'vt-bench allreduce --max=4K --runs=1 >/dev/full'
 check "--version --verbose names the libraries" sh -c 'vt-bench -vV | grep -q "^libraries: libjpeg-turbo"'
 

@@ -145,7 +145,7 @@ check_same "a target: the runs that reach it, and when" "3 35 0.25 0" "$(awk -F 
 check_same "and of a run that does not, no time" "m1 reached   0.25 0" "$(awk -F '\t' '$1 == "m1" && $2 == "reached" {
 	print $1, $2, $3, $4, $5, $7 }' "$T/t.tsv")"
 check_exit "a target needs curves" 2 vt-eval --curve-target=25 -k "$T/m1"
-check_says "which it names" '--curve-target is for .*--curve'
+check_says "which it names" 'no input .*--curve'
 # Folds: another number of samples, so other epochs.
 {
 	start 0
@@ -186,7 +186,7 @@ check_exit "over the batch: a run without a validation ends with 1" 1 \
 check_says "over the batch: the message says what to do" 'unseen/log.jsonl: no validation yet; .*--val=DIR'
 check_exit "over the batch, a target is refused" 2 vt-eval --curve="$T/no.tsv" --curve-over=batch --curve-target=25 -k "$T/m1"
 check_exit "--curve-over needs curves" 2 vt-eval --curve-over=batch -k "$T/m1"
-check_says "--curve-over needs curves: the message names them" '--curve-over is for .*--curve'
+check_says "--curve-over needs curves: the message names them" 'no input .*--curve'
 if built cairo; then
 	vt-eval --curve="$T/batch.svg" --curve-over=batch -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
 	for text in 'Validation top-1 after training, %' 'batch, clips' 'Means of 1 to 2 runs; shaded: the standard error of the mean' x m1; do
@@ -327,7 +327,7 @@ check_exit "without a run" 2 vt-eval --curve="$T/no.tsv"
 check_exit "with videos" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" clip.mp4
 check_exit "with a dataset" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -i "$T/train"
 check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -0
-check_says "names it" '--null is for predictions, not for --curve'
+check_says "names it" '--null does not apply to --curve \(wanted videos and streams\)'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
 	check_exit "--curve on several ranks ends with 2" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"

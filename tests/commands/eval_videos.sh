@@ -258,11 +258,11 @@ check_exit "- as a video ends with 2" 2 look -
 check_says "- as a video: the message names --data=- and -T -" \
 	'-: not a video \(wanted a file; --data=- reads a stream of vt-extract, -T - a list\)'
 check_exit "--scores with videos ends with 2" 2 look --scores="$T/no" "$1"
-check_says "--scores with videos: the message says that --scores is for a packed dataset" \
-	'--scores is for a packed dataset'
+check_says "--scores with videos: the message says that --scores wants a packed dataset" \
+	'--scores does not apply to videos and streams \(wanted a packed dataset'
 check_exit "--top with a packed dataset ends with 2" 2 look --top=3 -i "$T/test"
-check_says "--top with a packed dataset: the message says that --top is for videos and streams" \
-	'--top is for videos and streams'
+check_says "--top with a packed dataset: the message says that --top wants videos and streams" \
+	'--top does not apply to a packed dataset \(wanted videos and streams\)'
 if have_mpi; then
 	check_exit "videos on two ranks end with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
 	check_says "videos on two ranks: the message says that videos need one process" \

@@ -222,13 +222,13 @@ for weights in 1 1:2:3 0:0 1:-1 1:x 1: 1:1@ 1:1@1234567; do
 	refused 2 "fusion-weights=$weights: not weights of the 2 score files" \
 		--rescore "$T/rgb.tsv" "$T/flow.tsv" --fusion-weights=$weights
 done
-refused 2 'fusion is for several score files' --rescore "$T/rgb.tsv" --fusion=logits
-refused 2 'fusion is for score files' -k "$T/rgb" -i "$T/val" --fusion=logits
-refused 2 'error: --fusion-weights is for score files' -k "$T/rgb" -i "$T/val" --fusion-weights=1:1
-refused 2 'fusion-weights is for results, not for --fusion-fit' --rescore "$T/rgb.tsv" "$T/flow.tsv" --fusion-fit --fusion-weights=1:1
-refused 2 'checkpoint is for networks, not for --rescore' --rescore "$T/rgb.tsv" -k "$T/rgb"
-refused 2 'clips is for networks, not for --rescore' --rescore "$T/rgb.tsv" --clips=2
-refused 2 'precision is for networks, not for --rescore' --rescore "$T/rgb.tsv" --precision=bf16
+refused 2 '--fusion does not apply to one score file \(wanted several score files, --fusion-fit\)' --rescore "$T/rgb.tsv" --fusion=logits
+refused 2 '--fusion does not apply to a packed dataset \(wanted several score files, --fusion-fit\)' -k "$T/rgb" -i "$T/val" --fusion=logits
+refused 2 '--fusion-weights does not apply to a packed dataset \(wanted several score files\)' -k "$T/rgb" -i "$T/val" --fusion-weights=1:1
+refused 2 '--fusion-weights does not apply to --fusion-fit \(wanted several score files\)' --rescore "$T/rgb.tsv" "$T/flow.tsv" --fusion-fit --fusion-weights=1:1
+refused 2 '--checkpoint does not apply to one score file \(wanted videos and streams, a packed dataset, --curve\)' --rescore "$T/rgb.tsv" -k "$T/rgb"
+refused 2 '--clips does not apply to one score file' --rescore "$T/rgb.tsv" --clips=2
+refused 2 '--precision does not apply to one score file' --rescore "$T/rgb.tsv" --precision=bf16
 refused 2 'data with --rescore is for --sheet' --rescore "$T/rgb.tsv" --data="$T/val"
 refused 2 'actions.tsv: its samples have sets of classes .--matrix is for one class each' --rescore "$T/actions.tsv" --matrix="$T/m.tsv"
 if [ $cairo = yes ]; then
