@@ -52,8 +52,8 @@ shape_schedule(const struct cell *cell, int n)
 	/*
 	 * Build the text of a schedule and parse it, so that its checks apply.
 	 */
-	buffer_text(&b, "#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\t"
-	    "lr\tstride_min\tstride_max\n");
+	buffer_text(&b, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\t"
+	    "crop\tbn\tlr\tstride_min\tstride_max\n");
 	for (int i = 0; i < n; i++)
 		buffer_printf(&b,
 		    "0\t0\t%d\t%d\t%d\t%d\t%d\t%d\t0.01\t%d\t%d\n",

@@ -46,7 +46,7 @@ struct crop { double x, y, w, h; int flip, how; };
 
 /*
  * The filter: that of the crop rule, or one for all.  RESIZE_ALL_BILINEAR
- * ignores RESIZE_CUT, for compatibility with version 0.1.0.
+ * ignores RESIZE_CUT.
  */
 enum resize_filter { RESIZE_BY_RULE, RESIZE_ALL_BILINEAR,
 RESIZE_ALL_ANTIALIAS };

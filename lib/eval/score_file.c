@@ -130,9 +130,8 @@ score_cell(char **at)
 	return cell;
 }
 
-/*
- * Read the line "key\tlabel\tCLASS...\tpath", in 0.2.0 "#key\tlabel\tCLASS...".
- */
+/* Read the line "key\tlabel\tCLASS...\tpath".  Files whose protocol is in
+ * lines "# NAME VALUE" have "#key\tlabel\tCLASS...". */
 static int
 score_read_header(struct score_reader *r, char *line)
 {
@@ -323,20 +322,22 @@ score_file_find(const struct score_file *f, const char *key)
 	return -1;
 }
 
-/* Point the samples at their labels, which no longer move. */
-static void
+/* Point the samples at their labels, which no longer move.  Return 0, or -1
+ * after a message. */
+static int
 score_set_labels(struct score_file *f)
 {
 	const char *loss = protocol_get(&f->protocol, "loss");
 	const char *labels = protocol_get(&f->protocol, "labels");
 	struct label_interval *at = f->label;
-	int all;		/* 1: every label is a set */
+	/* 1: every label is a set */
+	int all = labels != NULL && strcmp(labels, "sets") == 0;
 
-	/* Version 0.2.0 did not mark sets of one class. */
-	all = labels != NULL ? strcmp(labels, "sets") == 0 : f->e.label_sets;
+	if (loss == NULL)
+		return fail("%s: no loss in its protocol (wanted a file of "
+		    "vt-eval --scores)", text_quote(f->path));
 	f->e.label_sets |= all;
-	f->e.loss = (loss != NULL ? strcmp(loss, "sigmoid") == 0 :
-	    f->e.label_sets) ? LOSS_SIGMOID : LOSS_SOFTMAX;
+	f->e.loss = strcmp(loss, "sigmoid") == 0 ? LOSS_SIGMOID : LOSS_SOFTMAX;
 	/* An empty set needs an address, too. */
 	if (at == NULL)
 		at = f->label = xcalloc(1, sizeof(*f->label));
@@ -356,6 +357,7 @@ score_set_labels(struct score_file *f)
 			m->nlabels = 0;
 		}
 	}
+	return 0;
 }
 
 int
@@ -388,8 +390,7 @@ score_file_read(struct score_file *f, const char *path)
 	    hash128(r.list.data, r.list.n), hash)) != 0)
 		warning("%s: samples or labels were changed since the file was "
 		    "written", text_quote(path));
-	if (!bad)
-		score_set_labels(f);
+	bad = bad || score_set_labels(f) != 0;
 	buffer_free(&r.list);
 	return bad ? EXIT_DAMAGE : 0;
 }

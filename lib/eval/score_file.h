@@ -12,7 +12,7 @@
 
 struct score_file {
 	const char *path;		/* owned by the caller */
-	struct protocol protocol;	/* empty for files of 0.2.0 */
+	struct protocol protocol;
 	struct class_list class;
 	struct evaluation e;
 	int *line;			/* [samples] line of each sample */
@@ -23,10 +23,9 @@ struct score_file {
 
 /*
  * score_file_read(f, path):
- * Read the score file ${path}; "-" is standard input.  Without a protocol, the
- * loss is softmax; it is sigmoid if a sample has several classes.  Warn if rows
- * were changed since the file was written.  Return 0, or after a message
- * EXIT_FAILED if the file cannot be read, EXIT_DAMAGE if it is malformed.
+ * Read the score file ${path}; "-" is standard input.  Warn if rows were
+ * changed since the file was written.  Return 0, or after a message EXIT_FAILED
+ * if the file cannot be read, EXIT_DAMAGE if it is malformed.
  * Call score_file_free in both cases.
  */
 int score_file_read(struct score_file *f, const char *path);

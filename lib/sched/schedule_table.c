@@ -50,29 +50,14 @@ schedule_read_groups(const struct table *t, size_t r, struct cell *c)
 	return 0;
 }
 
-/* Version 0.1.0 named the epoch columns first and last. */
-static const char *
-schedule_begin_name(const struct table *t)
-{
-	return table_column(t, "epoch_begin") < 0 &&
-	    table_column(t, "first") >= 0 ? "first" : "epoch_begin";
-}
-
-static const char *
-schedule_end_name(const struct table *t)
-{
-	return table_column(t, "epoch_end") < 0 &&
-	    table_column(t, "last") >= 0 ? "last" : "epoch_end";
-}
-
 /* Read row ${r} into ${w} and ${c}.  Return 0, or -1 after a message. */
 static int
 schedule_read_row(const struct table *t, size_t r, struct schedule_row *w,
     struct cell *c)
 {
 	if (table_int(t, r, "stage", 0, SCHEDULE_STAGES - 1, &w->stage) != 0 ||
-	    table_int(t, r, schedule_begin_name(t), 0, SCHEDULE_EPOCHS,
-	    &w->begin) != 0 || table_int(t, r, schedule_end_name(t), 1,
+	    table_int(t, r, "epoch_begin", 0, SCHEDULE_EPOCHS,
+	    &w->begin) != 0 || table_int(t, r, "epoch_end", 1,
 	    SCHEDULE_EPOCHS, &w->end) != 0 ||
 	    table_int(t, r, "cycle", 0, SCHEDULE_CYCLE - 1, &w->cycle) != 0 ||
 	    table_int(t, r, "batch", 1, SCHEDULE_BATCH, &w->batch) != 0 ||
@@ -107,15 +92,14 @@ schedule_begin_stage(const struct table *t, size_t r,
 	if (lr == NULL)
 		return -1;
 	if (w->begin != begin)
-		return fail("%s:%d: column %s: %d (wanted %d, %s)", t->path,
-		    t->line[r], schedule_begin_name(t), (int)w->begin, begin,
+		return fail("%s:%d: column epoch_begin: %d (wanted %d, %s)",
+		    t->path, t->line[r], (int)w->begin, begin,
 		    before != NULL ? "where the stage before ends" :
 		    "the first epoch");
 	if (w->end <= w->begin)
-		return fail("%s:%d: column %s: %d (wanted more than %s, %d: "
-		    "the end is not in the stage)", t->path, t->line[r],
-		    schedule_end_name(t), (int)w->end, schedule_begin_name(t),
-		    (int)w->begin);
+		return fail("%s:%d: column epoch_end: %d (wanted more than "
+		    "epoch_begin, %d: the end is not in the stage)", t->path,
+		    t->line[r], (int)w->end, (int)w->begin);
 	if (w->cycle != 0)
 		return fail("%s:%d: column cycle: %d (wanted 0 in the first "
 		    "row of a stage)", t->path, t->line[r], (int)w->cycle);
@@ -136,8 +120,8 @@ static int
 schedule_continue_stage(const struct table *t, size_t r,
     const struct schedule_row *w, size_t top, const struct stage *g)
 {
-	const char *same[] = { schedule_begin_name(t), schedule_end_name(t),
-	    "lr", "momentum" };
+	static const char *const same[] = { "epoch_begin", "epoch_end", "lr",
+		"momentum" };
 	size_t n = table_column(t, "momentum") >= 0 ? 4 : 3;
 
 	if (w->cycle != g->cells)

@@ -76,8 +76,7 @@ const struct class_list *dataset_class_list(const struct dataset *d);
  * dataset_id(d):
  * Return the hash of the content.  Sets with equal content have equal hashes.
  * dataset_settings_id(d):
- * Return the hash of the settings that the set was made with.  Checkpoints of
- * version 0.1.0 identify a set by it.
+ * Return the hash of the settings that the set was made with.
  */
 struct hash128 dataset_id(const struct dataset *d);
 struct hash128 dataset_settings_id(const struct dataset *d);

@@ -18,7 +18,7 @@
 #define MANIFEST_NAME "manifest.json"
 #define CLASSES_NAME "classes.txt"
 #define SUMS_NAME "SHARDS.xxh128"
-#define MANIFEST_VERSION 2	/* 1: dataset_id has the settings_id */
+#define MANIFEST_VERSION 2
 
 /* A shard of the set. */
 struct manifest_shard {
@@ -37,9 +37,8 @@ struct manifest {
 	int classes_derived;		/* 1: inferred; see
 					 * manifest_settings_id */
 	struct hash128 settings;	/* as in all footers */
-	struct hash128 id;		/* of the content, if identified */
-	int identified;			/* 0: from version 0.1.0, before
-					 * manifest_identify */
+	struct hash128 id;		/* of the content, after
+					 * manifest_read */
 	struct manifest_shard *shard;
 	size_t shards, cap;
 	uint64_t bytes, frames, samples;	/* of all shards */
@@ -105,11 +104,10 @@ int manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 
 /*
  * manifest_identify(m, d):
- * Compute m->id from the footers of the shards, all of which must have been
- * checked, and from the classes.  Return 0, or -1 with ${*d} set if the
- * manifest has another id.
+ * Compare m->id with the footers of the shards, all of which must have been
+ * checked, and with the classes.  Return 0, or -1 with ${*d} set if it differs.
  */
-int manifest_identify(struct manifest *m, struct damage *d);
+int manifest_identify(const struct manifest *m, struct damage *d);
 
 /* manifest_exists(dir): Return 1 if ${dir} has a manifest, 0 otherwise. */
 int manifest_exists(const char *dir);

@@ -145,7 +145,6 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	const char *format = json_to_text(json_get(o, "format"));
 	const struct json *options = json_get(o, "options");
 	const char *classes = json_to_text(json_get(options, "classes"));
-	const char *settings_key;
 	struct hash128 id;
 	char text[2][33];
 	int64_t version;
@@ -153,13 +152,10 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	if (format == NULL || strcmp(format, "vtset") != 0)
 		return error_set(why, "\"format\" is not \"vtset\": not a "
 		    "manifest of vt");
-	if (json_to_int(json_get(o, "version"), 1, MANIFEST_VERSION,
-	    &version) != 0)
-		return error_set(why, "\"version\" is missing or later than "
-		    "this program (wanted 1 to %d)", MANIFEST_VERSION);
-	/* Version 1 stores the settings' identity under the name dataset_id. */
-	m->identified = version > 1;
-	settings_key = m->identified ? "settings_id" : "dataset_id";
+	if (json_to_int(json_get(o, "version"), MANIFEST_VERSION,
+	    MANIFEST_VERSION, &version) != 0)
+		return error_set(why, "\"version\" is missing or another one "
+		    "(wanted %d)", MANIFEST_VERSION);
 	if (json_to_int(json_get(o, "generation"), 1, INT64_MAX,
 	    &m->generation) != 0)
 		return error_set(why, "\"generation\" is missing or not a "
@@ -173,16 +169,16 @@ manifest_get_all(const struct json *o, struct manifest *m, struct error *why)
 	    manifest_check_total(o, "frames", m->frames, why) != 0 ||
 	    manifest_check_total(o, "samples", m->samples, why) != 0 ||
 	    manifest_get_classes(o, m, why) != 0 ||
-	    (m->identified && manifest_get_hash(o, "dataset_id", &m->id, why) !=
-	    0) || manifest_get_hash(o, settings_key, &m->settings, why) != 0)
+	    manifest_get_hash(o, "dataset_id", &m->id, why) != 0 ||
+	    manifest_get_hash(o, "settings_id", &m->settings, why) != 0)
 		return -1;
 	m->options = json_print(options);
 	m->classes_derived = classes != NULL && strcmp(classes, "derived") == 0;
 	id = manifest_settings_id(m->classes_derived ? NULL : &m->classes,
 	    m->options, &m->streams);
 	if (!hash128_equal(id, m->settings))
-		return error_set(why, "\"%s\" is %s, but options, classes and "
-		    "streams give %s", settings_key, hash128_text(m->settings,
+		return error_set(why, "\"settings_id\" is %s, but options, "
+		    "classes and streams give %s", hash128_text(m->settings,
 		    text[0]), hash128_text(id, text[1]));
 	return 0;
 }
@@ -285,10 +281,8 @@ manifest_check_shard(struct manifest *m, size_t k, const struct shard *s,
 	return 0;
 }
 
-/* A manifest of version 0.1.0 stores no hash of the content, so compute it;
- * others must match. */
 int
-manifest_identify(struct manifest *m, struct damage *d)
+manifest_identify(const struct manifest *m, struct damage *d)
 {
 	struct hash128 id;
 	char text[2][33];
@@ -296,11 +290,9 @@ manifest_identify(struct manifest *m, struct damage *d)
 	for (size_t k = 0; k < m->shards; k++)
 		assert(m->shard[k].checked);
 	id = manifest_content_id(m);
-	if (m->identified && !hash128_equal(id, m->id))
+	if (!hash128_equal(id, m->id))
 		return damage_set(d, NOWHERE, "set", "\"dataset_id\" is %s, "
 		    "but classes and shards give %s", hash128_text(m->id,
 		    text[0]), hash128_text(id, text[1]));
-	m->id = id;
-	m->identified = 1;
 	return 0;
 }

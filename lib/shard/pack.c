@@ -365,7 +365,7 @@ pack_prepare(struct pack *p)
 		    commit_sweep(o->dir) != 0)
 			return -1;
 	}
-	return pack_load_old(p);
+	return pack_load_existing(p);
 }
 
 int
@@ -396,7 +396,7 @@ pack(const struct pack_options *o, const char *const *input, size_t n,
 	if (result == 0)
 		p.status = p.skipped > 0 ? EXIT_SKIPPED : EXIT_DONE;
 	shard_drop(p.shard);
-	shard_close(p.old);
+	shard_close(p.existing);
 	gather_free(&p.g);
 	class_infer_free(p.infer);
 	keyset_free(p.keys);

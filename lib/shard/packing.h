@@ -3,7 +3,7 @@
 
 /*
  * The interface between the files of the packer: pack.c, pack_set.c and
- * pack_old.c.  Unless noted otherwise, functions return 0, or -1 after a
+ * pack_existing.c.  Unless noted otherwise, functions return 0, or -1 after a
  * message.
  */
 
@@ -39,8 +39,8 @@ struct pack {
 	struct journal *journal;	/* NULL: none yet */
 	int finished;			/* 1: a manifest exists */
 	uint64_t replay;		/* samples to compare instead of pack */
-	struct shard *old;		/* the shard they are compared with */
-	size_t old_number;
+	struct shard *existing;		/* the shard they are compared with */
+	size_t existing_number;
 
 	/* The input. */
 	struct keyset *keys;
@@ -74,14 +74,14 @@ int pack_refuse(struct pack *p);
 char *pack_shard_name(const struct pack *p, size_t number);
 char *pack_shard_path(const struct pack *p, size_t number);
 
-/* ---- pack_old.c: existing content of the directory ---- */
+/* ---- pack_existing.c: existing content of the directory ---- */
 
 /*
- * pack_load_old(p):
+ * pack_load_existing(p):
  * Load the shards of an earlier run, which the input is then compared with, or
  * refuse them.
  */
-int pack_load_old(struct pack *p);
+int pack_load_existing(struct pack *p);
 
 /*
  * pack_compare(p, path):

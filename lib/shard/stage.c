@@ -33,9 +33,6 @@ struct stage_copy {
 /*
  * Set ${*m}, the manifest of ${set}, and ${*text}, its bytes, and return the
  * folder of the copy.  Return NULL with ${*bad} as stage_path.
- *
- * A manifest of version 0.1.0 has no identity of the content.  The hash of its
- * bytes replaces it, since they contain the hash of each shard.
  */
 static char *
 stage_read(const char *dir, const char *set, struct manifest **m,
@@ -50,8 +47,7 @@ stage_read(const char *dir, const char *set, struct manifest **m,
 	else if (file_read(path, text) != 0)
 		*bad = -1;
 	else
-		copy = path_join(dir, hash128_text((*m)->identified ? (*m)->id :
-		    hash128(text->data, text->n), name));
+		copy = path_join(dir, hash128_text((*m)->id, name));
 	free(path);
 	return copy;
 }

@@ -346,11 +346,11 @@ class Set:
         name = os.path.join(self.path, "manifest.json")
         with open(name, encoding="utf-8") as f:
             self.manifest = m = json.load(f)
-        if m.get("format") != "vtset" or m.get("version") not in (1, 2):
+        if m.get("format") != "vtset" or m.get("version") != 2:
             raise Damaged("%s: not a manifest of a set" % name)
         self.classes, self._files, self._shards, self._order = m["classes"], _Files(), [], {}
         self.streams = [s["tag"] for s in m["streams"]]
-        settings, first = m.get("settings_id", m["dataset_id"]), 0
+        settings, first = m["settings_id"], 0
         for k, of in enumerate(m["shards"]):
             if "/" in of["name"]:
                 raise Damaged("%s: %s is not a name of a shard" % (name, of["name"]))

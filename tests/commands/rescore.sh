@@ -72,21 +72,12 @@ same rgb other classes --device=ref64
 same actions sets sets
 same actions sets sets --clips=2 --ensemble=max
 
-# A file of 0.2.0 has no protocol, so the summary lacks its settings.
 vt-eval -q -k "$T/rgb" -i "$T/val" --device=ref --scores="$T/rgb.tsv" >"$T/want"
 vt-eval -q -k "$T/flow" -i "$T/val" --device=ref --clips=2 --scores="$T/flow.tsv" >"$T/flow.out"
 vt-eval -q -k "$T/actions" -i "$T/sets" --device=ref --scores="$T/actions.tsv" >"$T/actions.out"
-# old FILE: print a score file as 0.2.0 wrote it.
-old() {
-	sed '1d; 2s/^/#/; s/	[^	]*$//' "$1"
-}
-old "$T/rgb.tsv" >"$T/old.tsv"
-check_exit "a score file without protocol" 0 vt-eval -q --rescore="$T/old.tsv"
-check_same "without protocol, the results are the same but for settings and paths" "$(sed 's/	views.*//; /^s/s/[^	]*$//' "$T/want")" "$(cat "$T/out")"
-old "$T/actions.tsv" >"$T/old-sets.tsv"
-check_exit "a score file of sets without protocol" 0 vt-eval -q --rescore="$T/old-sets.tsv"
-check_same "without protocol, scores of sets have the loss of sets" \
-	"$(sed -n 's/	views.*//; /^#summary/p' "$T/actions.out")" "$(grep '^#summary' "$T/out")"
+sed 1d "$T/rgb.tsv" >"$T/bare.tsv"
+check_exit "a score file without protocol is refused" 4 vt-eval -q --rescore="$T/bare.tsv"
+check_says "a score file without protocol: the message names the loss" "bare.tsv: no loss in its protocol"
 
 # ---- fusion ----
 

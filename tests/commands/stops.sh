@@ -8,7 +8,7 @@ cd "${0%/*}/../.." || exit 2
 "$MAKESET" "$T/train" 12 4 40 32 1 && "$MAKESET" "$T/val" 90 4 40 32 2 || skip_all "no test set"
 small_net 8 8 >"$T/net.net"
 # Two steps an epoch; measurement and validation take far longer than a step.
-printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t3\t0\t6\t2\t32\t2\t0.05\t0\t0\n' >"$T/s.tsv"
+printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n0\t0\t3\t0\t6\t2\t32\t2\t0.05\t0\t0\n' >"$T/s.tsv"
 
 # train RUN [OPTION]...: train on $np ranks, with an average of the weights.
 train() {

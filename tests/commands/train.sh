@@ -37,7 +37,7 @@ NET
 # 4, 5 and 4 microbatches. The first stage is a short cycle, and batches cross
 # the ends of epochs of 40 clips.
 {
-	printf '#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
+	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
 	printf '0\t0\t3\t0\t24\t2\t16\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
 	printf '0\t0\t3\t1\t16\t2\t20\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
 	printf '1\t3\t5\t0\t20\t4\t20\t4\t0.02\t0\t0\n'

@@ -420,7 +420,7 @@ main(void)
 	struct graph *more = graph_parse("t.net", net, CLASSES);
 	struct job like = { .g = g, .when = STANDIN_LATE, .optimizer = "sgd",
 		.max_loss = 100 };
-	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	struct table *rows = table_parse("test", "#stage\tepoch_begin\tepoch_end\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t4\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
 	struct schedule *schedule = schedule_from_table(rows);

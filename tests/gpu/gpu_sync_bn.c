@@ -379,7 +379,7 @@ test_training(const struct graph *g)
 	struct set set = { .dir = "set", .ext = "png", .shards = 1,
 		.samples = 12, .frames = frames_of, .width = side_of,
 		.height = side_of, .frame = set_plain };
-	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	struct table *rows = table_parse("test", "#stage\tepoch_begin\tepoch_end\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t2\t0\t6\t2\t16\t6\t0.01\t0\t0\n");
 	struct schedule *schedule = schedule_from_table(rows);

@@ -87,7 +87,9 @@ test_reading(void)
 		    "bad:4: sample x is in line 2, too" },
 		{ "files joined", "# {}\nkey\tlabel\ta\nx\t0\t1\n# {}\n",
 		    "bad:4: a second header" },
-		{ "files of 0.2.0 joined",
+		{ "no protocol", "#key\tlabel\ta\nx\t0\t1\n",
+		    "bad: no loss in its protocol" },
+		{ "files with lines of a protocol joined",
 		    "#key\tlabel\ta\nx\t0\t1\n#key\tlabel\ta\n",
 		    "bad:3: a second header" },
 		{ "a protocol that is cut off", "# {\"loss\":\nkey\tlabel\ta\n",
@@ -138,21 +140,21 @@ static void
 test_matching(void)
 {
 	static const struct { const char *what, *text, *message; } bad[] = {
-		{ "another class", "#key\tlabel\ta\tc\nx\t0\t1\t0\n",
+		{ "another class", "#key\tlabel\ta\tc\n# loss softmax\nx\t0\t1\t0\n",
 		    "other: class 1 is c (" },
-		{ "more classes", "#key\tlabel\ta\tb\tc\nx\t0\t1\t0\t0\n",
+		{ "more classes", "#key\tlabel\ta\tb\tc\n# loss softmax\nx\t0\t1\t0\t0\n",
 		    "other: 3 classes (" },
 		{ "another loss", "#key\tlabel\ta\tb\n# loss sigmoid\n"
 		    "x\t0\t1\t0\ny\t1\t2\t0\nz\t-1\t0\t3\n",
 		    "other: scores of a sigmoid loss (" },
-		{ "a missing sample", "#key\tlabel\ta\tb\nz\t-1\t0\t3\n"
+		{ "a missing sample", "#key\tlabel\ta\tb\n# loss softmax\nz\t-1\t0\t3\n"
 		    "x\t0\t1\t0\n", "first:4: sample y is not in " },
-		{ "one more sample", "#key\tlabel\ta\tb\nz\t-1\t0\t3\n"
+		{ "one more sample", "#key\tlabel\ta\tb\n# loss softmax\nz\t-1\t0\t3\n"
 		    "x\t0\t1\t0\nv\t0\t0\t0\ny\t1\t2\t0\n",
-		    "other:4: sample v is not in " },
-		{ "another label", "#key\tlabel\ta\tb\nz\t-1\t0\t3\n"
+		    "other:5: sample v is not in " },
+		{ "another label", "#key\tlabel\ta\tb\n# loss softmax\nz\t-1\t0\t3\n"
 		    "y\t0\t1\t0\nx\t0\t2\t0\n",
-		    "other:3: sample y has another label than in " },
+		    "other:4: sample y has another label than in " },
 	};
 	struct score_file f[2];
 	char said[512];
@@ -242,8 +244,10 @@ test_fitting(void)
 {
 	/* By logits with weights w and 1 - w, x is right if w > 1/4 and y if
 	 * w < 2/3.  The loss is least where both margins are equal. */
-	static const char one[] = "#key\tlabel\ta\tb\nx\t0\t3\t0\ny\t1\t1\t0\n";
-	static const char two[] = "#key\tlabel\ta\tb\nx\t0\t-1\t0\ny\t1\t-2\t0\n";
+	static const char one[] = "# {\"loss\":\"softmax\"}\nkey\tlabel\ta\tb\n"
+	    "x\t0\t3\t0\ny\t1\t1\t0\n";
+	static const char two[] = "# {\"loss\":\"softmax\"}\nkey\tlabel\ta\tb\n"
+	    "x\t0\t-1\t0\ny\t1\t-2\t0\n";
 	struct score_file f[2];
 	char said[512];
 	struct summary s;

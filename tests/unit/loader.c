@@ -108,7 +108,7 @@ static struct resizer *resizer;
 static struct schedule *
 schedule(const char *rows)
 {
-	char *text = xprintf("#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop"
+	char *text = xprintf("#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop"
 	    "\tbn\tlr\tstride_min\tstride_max\n%s", rows);
 	struct table *t;
 	struct schedule *s;

@@ -29,7 +29,7 @@ grey_frame(int sample, int frame, int w, int h, struct buffer *to)
 static struct schedule *
 schedule(const char *rows)
 {
-	char *text = xprintf("#stage\tfirst\tlast\tcycle\tbatch\tframes\tcrop"
+	char *text = xprintf("#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop"
 	    "\tbn\tlr\tstride_min\tstride_max\n%s", rows);
 	struct table *t = table_parse("test", text);
 	struct schedule *s = schedule_from_table(t);

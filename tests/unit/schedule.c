@@ -83,8 +83,8 @@ test_round_trip(void)
 	schedule_free(s);
 	free(text);
 	free(again);
-	text = xprintf("# a comment\n#lr\tstride_max\tstage\tnote\tfirst\tbatch"
-	    "\tcycle\tframes\tlast\tcrop\tstride_min\tbn\n"
+	text = xprintf("# a comment\n#lr\tstride_max\tstage\tnote\tepoch_begin\tbatch"
+	    "\tcycle\tframes\tepoch_end\tcrop\tstride_min\tbn\n"
 	    "0.5\t0\t0\thello\t0\t4\t0\t8\t5\t32\t0\t4\n");
 	t = table_parse("moved", text);
 	back = schedule_from_table(t);

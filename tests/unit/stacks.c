@@ -208,7 +208,7 @@ load(const struct dataset *d, const struct schedule *s, int threads)
 static void
 loader(const struct dataset *d)
 {
-	struct table *t = table_parse("test", "#stage\tfirst\tlast\tcycle\tbatch"
+	struct table *t = table_parse("test", "#stage\tepoch_begin\tepoch_end\tcycle\tbatch"
 	    "\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t2\t0\t4\t3\t20\t2\t0.1\t0\t0\n");
 	struct schedule *s = schedule_from_table(t);

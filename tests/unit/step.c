@@ -110,7 +110,7 @@ main(void)
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 12,
 		.frames = frames_of, .width = side_of, .height = side_of,
 		.frame = set_plain };
-	struct table *rows = table_parse("test", "#stage\tfirst\tlast\tcycle\t"
+	struct table *rows = table_parse("test", "#stage\tepoch_begin\tepoch_end\tcycle\t"
 	    "batch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n"
 	    "0\t0\t3\t0\t6\t2\t16\t2\t0.01\t0\t0\n");
 	struct schedule *s = schedule_from_table(rows);

@@ -12,7 +12,7 @@
 
 /* Record the classes of sample ${e} of an earlier run. */
 static int
-pack_old_adopt_labels(struct pack *p, const struct shard *s,
+pack_existing_adopt_labels(struct pack *p, const struct shard *s,
     const struct shard_entry *e, const char *key)
 {
 	struct sample entry = shard_sample(s, e, key);
@@ -33,7 +33,7 @@ pack_old_adopt_labels(struct pack *p, const struct shard *s,
 /* Check shard ${number} of an earlier run against ${sum}, and record its
  * keys and classes. */
 static int
-pack_old_adopt(struct pack *p, size_t number, const char *name,
+pack_existing_adopt(struct pack *p, size_t number, const char *name,
     const struct shard_sum *sum)
 {
 	char *path = path_join(p->o->dir, name), key[KEY_MAX + 1];
@@ -60,7 +60,7 @@ pack_old_adopt(struct pack *p, size_t number, const char *name,
 		uint32_t source = SOURCE_PACKED;
 
 		keyset_add(p->keys, shard_key(s, &e, key), &source, &sample);
-		if (pack_old_adopt_labels(p, s, &e, key) != 0)
+		if (pack_existing_adopt_labels(p, s, &e, key) != 0)
 			goto out;
 	}
 	manifest_add(p->m, name, &whole);
@@ -77,7 +77,7 @@ out:
 /* Load a finished set.  Its prefix is not stored; it is the part of a
  * shard's name before the last '-'. */
 static int
-pack_old_adopt_finished(struct pack *p)
+pack_existing_adopt_finished(struct pack *p)
 {
 	struct manifest *old = manifest_read(p->o->dir, NULL);
 	const char *end;
@@ -93,7 +93,7 @@ pack_old_adopt_finished(struct pack *p)
 	    &old->classes, old->options, &old->streams);
 	p->finished = 1;
 	for (size_t k = 0; k < old->shards && result == 0; k++)
-		result = pack_old_adopt(p, k, old->shard[k].name,
+		result = pack_existing_adopt(p, k, old->shard[k].name,
 		    &old->shard[k].sum);
 	free(prefix);
 	manifest_free(old);
@@ -102,7 +102,7 @@ pack_old_adopt_finished(struct pack *p)
 
 /* Load the finished shards of an unfinished set. */
 static int
-pack_old_adopt_journal(struct pack *p)
+pack_existing_adopt_journal(struct pack *p)
 {
 	struct json *o = json_parse("the settings of the first run",
 	    p->journal->settings, strlen(p->journal->settings));
@@ -121,7 +121,7 @@ pack_old_adopt_journal(struct pack *p)
 	for (size_t k = 0; k < p->journal->shards && result == 0; k++) {
 		char *name = pack_shard_name(p, k);
 
-		result = pack_old_adopt(p, k, name, &p->journal->shard[k].sum);
+		result = pack_existing_adopt(p, k, name, &p->journal->shard[k].sum);
 		free(name);
 	}
 	return result;
@@ -130,7 +130,7 @@ pack_old_adopt_journal(struct pack *p)
 /* A manifest means a finished set, a journal an unfinished one.  A shard
  * without either is not ours to replace. */
 int
-pack_load_old(struct pack *p)
+pack_load_existing(struct pack *p)
 {
 	const struct pack_options *o = p->o;
 	char *first = pack_shard_path(p, 0);
@@ -143,9 +143,9 @@ pack_load_old(struct pack *p)
 	if (bad) {
 		result = -1;
 	} else if (there) {
-		result = pack_old_adopt_finished(p);
+		result = pack_existing_adopt_finished(p);
 	} else if (p->journal != NULL) {
-		result = pack_old_adopt_journal(p);
+		result = pack_existing_adopt_journal(p);
 	} else if (file_size(first) >= 0) {
 		fail("%s: exists, but no manifest or journal lists it (-f "
 		    "replaces it)", Q(first));
@@ -171,7 +171,7 @@ out:
 
 /* Remove shards from number ${number} upward, which belong to no set. */
 static void
-pack_old_remove_shards(struct pack *p, size_t number)
+pack_existing_remove_shards(struct pack *p, size_t number)
 {
 	for (;; number++) {
 		char *path = pack_shard_path(p, number);
@@ -186,7 +186,7 @@ pack_old_remove_shards(struct pack *p, size_t number)
 /* Remove the manifest first, so that at no time a manifest lists missing
  * shards. */
 static int
-pack_old_remove_set(const char *dir)
+pack_existing_remove_set(const char *dir)
 {
 	char *path = path_join(dir, MANIFEST_NAME);
 	struct damage unused;
@@ -216,16 +216,16 @@ pack_prepare_output(struct pack *p)
 	if (p->journal != NULL && p->journal->fd >= 0)
 		return 0;
 	if (p->journal != NULL) {
-		pack_old_remove_shards(p, p->m->shards);
+		pack_existing_remove_shards(p, p->m->shards);
 		return journal_continue(p->journal);
 	}
-	if (p->o->force && pack_old_remove_set(p->o->dir) != 0)
+	if (p->o->force && pack_existing_remove_set(p->o->dir) != 0)
 		return -1;
 	p->journal = journal_create(p->o->dir, p->settings);
 	if (p->journal == NULL)
 		return -1;
 	if (p->o->force)
-		pack_old_remove_shards(p, 0);
+		pack_existing_remove_shards(p, 0);
 	return 0;
 }
 
@@ -233,28 +233,28 @@ pack_prepare_output(struct pack *p)
 
 /* Open the shard with sample ${p->samples}.  Shards are opened in order. */
 static int
-pack_old_open_packed(struct pack *p)
+pack_existing_open_packed(struct pack *p)
 {
-	while (p->old == NULL ||
-	    p->samples >= p->m->shard[p->old_number].first +
-	    p->old->footer.samples) {
+	while (p->existing == NULL ||
+	    p->samples >= p->m->shard[p->existing_number].first +
+	    p->existing->footer.samples) {
 		char *path;
 
-		p->old_number += p->old != NULL;
-		shard_close(p->old);
-		path = path_join(p->o->dir, p->m->shard[p->old_number].name);
-		p->old = shard_open(path, NULL);
+		p->existing_number += p->existing != NULL;
+		shard_close(p->existing);
+		path = path_join(p->o->dir, p->m->shard[p->existing_number].name);
+		p->existing = shard_open(path, NULL);
 		free(path);
-		if (p->old == NULL)
+		if (p->existing == NULL)
 			return -1;
 	}
 	return 0;
 }
 
-/* Return 1 if the current sample has the same members as ${e} of ${p->old}.
+/* Return 1 if the current sample has the same members as ${e} of ${p->existing}.
  * Lengths and CRCs suffice; the data are not read. */
 static int
-pack_old_same_members(const struct pack *p, const struct shard_entry *e)
+pack_existing_same_members(const struct pack *p, const struct shard_entry *e)
 {
 	const struct gather *g = &p->g;
 	struct shard_record *r;
@@ -265,7 +265,7 @@ pack_old_same_members(const struct pack *p, const struct shard_entry *e)
 	    e->source != g->sample->source_hash)
 		return 0;
 	r = xcalloc(g->records, sizeof(*r));
-	same = shard_records(p->old, e, 0, (uint32_t)g->records, r,
+	same = shard_records(p->existing, e, 0, (uint32_t)g->records, r,
 	    NULL) == 0;
 	for (size_t i = 0; i < g->records && same; i++)
 		same = r[i].length == g->record[i].length &&
@@ -283,13 +283,13 @@ pack_compare(struct pack *p, const char *path)
 	char key[KEY_MAX + 1];
 	const char *what = NULL;
 
-	if (pack_old_open_packed(p) != 0)
+	if (pack_existing_open_packed(p) != 0)
 		return -1;
-	e = shard_entry(p->old, (uint32_t)(p->samples -
-	    p->m->shard[p->old_number].first));
-	if (strcmp(shard_key(p->old, &e, key), p->g.key) != 0)
+	e = shard_entry(p->existing, (uint32_t)(p->samples -
+	    p->m->shard[p->existing_number].first));
+	if (strcmp(shard_key(p->existing, &e, key), p->g.key) != 0)
 		what = key;
-	else if (!pack_old_same_members(p, &e))
+	else if (!pack_existing_same_members(p, &e))
 		what = "the same key with other content";
 	if (what == NULL)
 		return 0;
