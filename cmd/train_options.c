@@ -282,7 +282,7 @@ train_options_check_values(void)
 	    &o.loader_threads) != 0)
 		options_wrong("--loader-threads=%s (wanted auto, or a number from "
 		    "1 to 1024)", text_quote(o.loading));
-	if (on_nan_parse(o.on_nan, &o.skips) != 0)
+	if (not_finite_parse(o.on_nan, &o.skips) != 0)
 		options_wrong("--on-nan=%s (wanted fail or skip:K)",
 		    text_quote(o.on_nan));
 	if (corrupt_parse(o.on_corrupt, &o.corrupt) != 0)

@@ -109,7 +109,7 @@ vt_eval_score_packed(struct eval_session *s)
 	work.started = clock_seconds();
 	work.all = (uint64_t)dataset_samples(p->data) *
 	    (uint64_t)(p->views.clips * p->views.crops);
-	status = evaluate(s->model.net, p->data, &p->views, s->comm,
+	status = evaluator_run(s->model.net, p->data, &p->views, s->comm,
 	    vt_eval_show_progress, &p->e);
 	progress_end();
 	watch_phase(s->comm->watch, "writing results", 0);

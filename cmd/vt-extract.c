@@ -259,7 +259,7 @@ vt_extract_resolve_options(struct extract_job *j)
 	if (split_how.print && (dry_run || output != NULL || report != NULL))
 		options_wrong("--print-list with %s (wanted one of them)",
 		    dry_run ? "-n" : output != NULL ? "-o" : "--report");
-	j->estimate = estimate_option_videos(estimate);
+	j->estimate = extract_estimate_videos(estimate);
 	if (j->estimate > 0 && (dry_run || split_how.print))
 		options_wrong("--estimate with %s (wanted one of them)",
 		    dry_run ? "-n" : "--print-list");
@@ -362,7 +362,7 @@ vt_extract_run(struct extract_job *j)
 	 * stream: its reader, vt-pack, claims it after that byte. */
 	progress_start((enum progress_mode)progress);
 	if (j->estimate > 0) {
-		result = estimate_option_print(&run, j->estimate) == 0 ? EXIT_DONE :
+		result = extract_estimate_print(&run, j->estimate) == 0 ? EXIT_DONE :
 		    EXIT_FAILED;
 		progress_end();
 		return result;

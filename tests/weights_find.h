@@ -9,7 +9,7 @@
  * Return the tensor of that name, or NULL if absent.
  */
 static inline const struct weight *
-weights_find(const struct wgrad *w, const char *name)
+weights_find(const struct weights_file *w, const char *name)
 {
 	long i = names_find(w->names, name);
 

@@ -12,7 +12,7 @@
 #define VIDEOS 200		/* in a sample */
 
 size_t
-estimate_option_videos(const char *text)
+extract_estimate_videos(const char *text)
 {
 	int64_t n = VIDEOS;
 
@@ -25,7 +25,7 @@ estimate_option_videos(const char *text)
 }
 
 static void
-estimate_option_row(const char *name, const struct extract_range *r, double unit,
+extract_estimate_row(const char *name, const struct extract_range *r, double unit,
     const char *format)
 {
 	printf("%s", name);
@@ -39,7 +39,7 @@ estimate_option_row(const char *name, const struct extract_range *r, double unit
 }
 
 int
-estimate_option_print(const struct extract_run *r, size_t n)
+extract_estimate_print(const struct extract_run *r, size_t n)
 {
 	struct extract_estimate e;
 	char bytes[3][32], time[4][32];
@@ -48,12 +48,12 @@ estimate_option_print(const struct extract_run *r, size_t n)
 		return -1;
 	progress_clear();
 	printf("#quantity\testimate\tlow\thigh\n");
-	estimate_option_row("refused", &e.refused, 1, "%.0f");
-	estimate_option_row("frames", &e.frames, 1, "%.0f");
-	estimate_option_row("bytes", &e.bytes, 1, "%.0f");
-	estimate_option_row("core_hours", &e.cpu, 3600, "%.6g");
-	estimate_option_row("hours", &e.wall, 3600, "%.6g");
-	estimate_option_row("cores", &(struct extract_range){ e.cores, e.cores,
+	extract_estimate_row("refused", &e.refused, 1, "%.0f");
+	extract_estimate_row("frames", &e.frames, 1, "%.0f");
+	extract_estimate_row("bytes", &e.bytes, 1, "%.0f");
+	extract_estimate_row("core_hours", &e.cpu, 3600, "%.6g");
+	extract_estimate_row("hours", &e.wall, 3600, "%.6g");
+	extract_estimate_row("cores", &(struct extract_range){ e.cores, e.cores,
 	    e.cores }, 1, "%.0f");
 	note("a stream of %s (%s to %s) and %s (%s to %s) on %d core%s, as loaded now, with "
 	    "%s of processors, from %zu of %zu videos", text_bytes(bytes[0], e.bytes.value),

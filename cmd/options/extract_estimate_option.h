@@ -12,18 +12,18 @@
 	    OPTION_OPTIONAL | OPTION_COMMON }
 
 /*
- * estimate_option_videos(text):
+ * extract_estimate_videos(text):
  * Return the number of videos that ${text}, the value of the option, names: 200
  * if it is empty, 0 if it is NULL.  End the program after a message if it is
  * not a number of at least 2.
  */
-size_t estimate_option_videos(const char *text);
+size_t extract_estimate_videos(const char *text);
 
 /*
- * estimate_option_print(r, n):
+ * extract_estimate_print(r, n):
  * Print the estimate from ${n} videos of r->list as a table, and a note.
  * Return 0, or -1 after a message, or if a signal arrived.
  */
-int estimate_option_print(const struct extract_run *r, size_t n);
+int extract_estimate_print(const struct extract_run *r, size_t n);
 
 #endif

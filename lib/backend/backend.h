@@ -70,7 +70,7 @@ enum choices_kind { ALGORITHMS_SELECTED, ALGORITHMS_MEASURED, CHOICES_KINDS };
 enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
 
 struct event;
-struct replay;
+struct captured_graph;
 struct fabric_calls;
 
 /*
@@ -157,9 +157,9 @@ struct stream_ops {
 /* Work that is captured once and launched many times. */
 struct graph_ops {
 	int (*capture)(struct device *d);
-	struct replay *(*capture_end)(struct device *d);
-	void (*launch)(struct device *d, struct replay *r);
-	void (*free)(struct device *d, struct replay *r);
+	struct captured_graph *(*capture_end)(struct device *d);
+	void (*launch)(struct device *d, struct captured_graph *r);
+	void (*free)(struct device *d, struct captured_graph *r);
 };
 
 /* Algorithms that are selected by measurement. */
@@ -324,7 +324,7 @@ void device_sum_rows(struct device *d, double *sum, const double *row, int rows,
  * message. Do nothing if ${d} has no algorithms to select.
  *
  * device_tune(d, how):
- * Set the selection rule for later tasks, a sum of enum tuning
+ * Set the selection rule for later tasks, a sum of enum tune_how
  * (backend/tuning.h).  Without a call it is 0.
  */
 char *device_algorithms_text(struct device *d, enum choices_kind which);
@@ -442,9 +442,9 @@ void device_event_follow(struct device *d, struct event *e, size_t from);
  * Free ${r}.  Do nothing if it is NULL.
  */
 int device_capture(struct device *d);
-struct replay *device_capture_end(struct device *d);
-void device_graph_launch(struct device *d, struct replay *r);
-void device_graph_free(struct device *d, struct replay *r);
+struct captured_graph *device_capture_end(struct device *d);
+void device_graph_launch(struct device *d, struct captured_graph *r);
+void device_graph_free(struct device *d, struct captured_graph *r);
 
 /* The back ends of this build; NULL ends the list. */
 extern const struct backend *const backends[];

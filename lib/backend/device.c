@@ -273,20 +273,20 @@ device_capture(struct device *d)
 	return d->backend->graph != NULL && d->backend->graph->capture(d) == 0;
 }
 
-struct replay *
+struct captured_graph *
 device_capture_end(struct device *d)
 {
 	return d->backend->graph->capture_end(d);
 }
 
 void
-device_graph_launch(struct device *d, struct replay *r)
+device_graph_launch(struct device *d, struct captured_graph *r)
 {
 	d->backend->graph->launch(d, r);
 }
 
 void
-device_graph_free(struct device *d, struct replay *r)
+device_graph_free(struct device *d, struct captured_graph *r)
 {
 	if (r != NULL)
 		d->backend->graph->free(d, r);

@@ -17,7 +17,7 @@
 #endif
 
 /*
- * ratio_of(r, lr, decay, w, d):
+ * formula_ratio_of(r, lr, decay, w, d):
  * Return the trust ratio of a layer with this learning rate and decay.  ${w} is
  * the norm of its weights, ${d} that of its gradient or direction:
  *
@@ -28,7 +28,7 @@
  * train/optim/optimizer.c.
  */
 FORMULA double
-ratio_of(const struct ratio_rule *r, double lr, double decay, double w,
+formula_ratio_of(const struct ratio_rule *r, double lr, double decay, double w,
     double d)
 {
 	double all = r->kind == RATIO_LARS ? d + decay * w : d, t;
@@ -74,25 +74,25 @@ update_rates(const struct update *u, const struct owned_shard *p, double scale,
 }
 
 /*
- * loss_is_bad(loss, largest):
+ * formula_loss_is_bad(loss, largest):
  * Return 1 if |${loss}| exceeds ${largest} or is NaN.
  */
 FORMULA int
-loss_is_bad(double loss, double largest)
+formula_loss_is_bad(double loss, double largest)
 {
 	return !(fabs(loss) <= largest);
 }
 
 /*
- * step_check_of(trained, statistics, scale, clip, lost):
+ * formula_step_check_of(trained, statistics, scale, clip, lost):
  * Decide whether to skip a step, from the sums of squares of all trained
  * gradients and of all statistics.  The norm is that of the gradient times
  * ${scale}.  A norm above ${clip} shortens the step, as in PyTorch's
  * clip_grad_norm_; 0: no limit.  ${lost} is 1 if a loss is out of range.
  */
 FORMULA struct step_check
-step_check_of(double trained, double statistics, double scale, double clip,
-    int lost)
+formula_step_check_of(double trained, double statistics, double scale,
+    double clip, int lost)
 {
 	struct step_check v;
 

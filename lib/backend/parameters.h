@@ -242,8 +242,8 @@ struct ratios {
  * host does not wait for their results.
  *
  * device_step_check(d, v, j):
- * Check a step by step_check_of (backend/formulas.h) and write the result to
- * ${v}, in device memory.
+ * Check a step by formula_step_check_of (backend/formulas.h) and write the
+ * result to ${v}, in device memory.
  *
  * device_step_guard(d, v):
  * Make later device_update, device_moments, device_clamp and device_track do

@@ -8,6 +8,6 @@
  *   Without it a fixed rule selects one.
  * - TUNE_UNFUSED: do not fuse norms into convolutions.
  */
-enum tuning { TUNE_MEASURE = 1, TUNE_UNFUSED = 2 };
+enum tune_how { TUNE_MEASURE = 1, TUNE_UNFUSED = 2 };
 
 #endif

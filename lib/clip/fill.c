@@ -56,7 +56,7 @@ frame_source_sample(const struct dataset *d, uint32_t i, int stream)
 }
 
 int
-frame_sources_find(const struct dataset *d, const char *name, int stream[2])
+fill_find_sources(const struct dataset *d, const char *name, int stream[2])
 {
 	int flow = strcmp(name, STREAM_FLOW) == 0;
 

@@ -90,12 +90,12 @@ struct frame_source frame_source_sample(const struct dataset *d, uint32_t i,
     int stream);
 
 /*
- * frame_sources_find(d, name, stream):
+ * fill_find_sources(d, name, stream):
  * Set ${stream} to the numbers of the stored streams that make the input stream
  * ${name}: x and y for flow, rgb for rgbdiff, else the one of that name.
  * Return how many these are, or 0 if ${d} lacks one.
  */
-int frame_sources_find(const struct dataset *d, const char *name,
+int fill_find_sources(const struct dataset *d, const char *name,
     int stream[2]);
 
 /*
@@ -186,7 +186,7 @@ int clips_fill(struct filler *f, const struct frame_source *s,
  * clips_fill_stream(f, stream, s, r, out, n):
  * Write the clips ${r}[n] as the input stream ${stream} (base/feed.h) to
  * ${out}[n], as clips_fill.  ${s} is its sources, in the order of
- * frame_sources_find.
+ * fill_find_sources.
  *
  * A stack reads frames up to the last one of ${s} and then repeats it; a
  * difference of repeated frames is 0.  Each frame of a clip is decoded once,

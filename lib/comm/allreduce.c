@@ -78,10 +78,10 @@ allreduce_torus(struct allreduce *a, size_t n)
 	    column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
-	ring_scatter(a, &row, all);
-	ring_scatter(a, &column, part);
-	ring_gather(a, &column, part);
-	ring_gather(a, &row, all);
+	grid_ring_scatter(a, &row, all);
+	grid_ring_scatter(a, &column, part);
+	grid_ring_gather(a, &column, part);
+	grid_ring_gather(a, &row, all);
 }
 
 /* ---- direct messages along rows, halving and doubling along columns ---- */
@@ -112,9 +112,9 @@ allreduce_halving(struct allreduce *a, size_t n)
 	    column = grid_column(&a->grid);
 	struct range all = { 0, n }, part = range_part(all, &row, row.me);
 
-	direct_scatter(a, &row, all);
-	halving_sum(a, &column, part);
-	direct_gather(a, &row, all);
+	grid_direct_scatter(a, &row, all);
+	grid_halving_sum(a, &column, part);
+	grid_direct_gather(a, &row, all);
 }
 
 const struct algorithm algorithms[] = {

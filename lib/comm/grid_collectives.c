@@ -140,7 +140,8 @@ grid_swap(struct allreduce *a, const struct grid_line *l, int to,
  * shard i.
  */
 void
-ring_scatter(struct allreduce *a, const struct grid_line *l, struct range all)
+grid_ring_scatter(struct allreduce *a, const struct grid_line *l,
+    struct range all)
 {
 	int next = grid_wrap(l, l->me + 1), last = grid_wrap(l, l->me - 1);
 
@@ -157,7 +158,8 @@ ring_scatter(struct allreduce *a, const struct grid_line *l, struct range all)
 }
 
 void
-ring_gather(struct allreduce *a, const struct grid_line *l, struct range all)
+grid_ring_gather(struct allreduce *a, const struct grid_line *l,
+    struct range all)
 {
 	int next = grid_wrap(l, l->me + 1), last = grid_wrap(l, l->me - 1);
 	struct range give = range_part(all, l, l->me), take;
@@ -186,7 +188,8 @@ ring_gather(struct allreduce *a, const struct grid_line *l, struct range all)
  * because all are in flight at once.
  */
 void
-direct_scatter(struct allreduce *a, const struct grid_line *l, struct range all)
+grid_direct_scatter(struct allreduce *a, const struct grid_line *l,
+    struct range all)
 {
 	struct range mine = range_part(all, l, l->me);
 	size_t each = grid_bytes_of(a, mine), out = 0;
@@ -207,7 +210,8 @@ direct_scatter(struct allreduce *a, const struct grid_line *l, struct range all)
 }
 
 void
-direct_gather(struct allreduce *a, const struct grid_line *l, struct range all)
+grid_direct_gather(struct allreduce *a, const struct grid_line *l,
+    struct range all)
 {
 	struct range mine = range_part(all, l, l->me), take;
 	struct address out;
@@ -327,7 +331,8 @@ grid_give_extra(struct allreduce *a, const struct grid_line *l,
  * order.
  */
 void
-halving_sum(struct allreduce *a, const struct grid_line *l, struct range all)
+grid_halving_sum(struct allreduce *a, const struct grid_line *l,
+    struct range all)
 {
 	int power = grid_power_in(l->n), me = l->me;
 

@@ -24,32 +24,32 @@ struct range { size_t from, to; };	/* elements */
 struct range range_part(struct range all, const struct grid_line *l, int i);
 
 /*
- * ring_scatter, ring_gather: a reduce-scatter and an all-gather by ring passes
- * of l->n - 1 steps.
+ * grid_ring_scatter, grid_ring_gather: a reduce-scatter and an all-gather by
+ * ring passes of l->n - 1 steps.
  */
-void ring_scatter(struct allreduce *a, const struct grid_line *l,
+void grid_ring_scatter(struct allreduce *a, const struct grid_line *l,
 struct range all);
-void ring_gather(struct allreduce *a, const struct grid_line *l,
+void grid_ring_gather(struct allreduce *a, const struct grid_line *l,
     struct range all);
 
 /*
- * direct_scatter, direct_gather: the same by direct messages between all ranks,
- * in one step.  Each rank adds to its own shard those of the ranks before it,
- * the nearest first.  With a 16-bit dtype each summand is rounded once, where a
- * ring rounds partial sums.
+ * grid_direct_scatter, grid_direct_gather: the same by direct messages between
+ * all ranks, in one step.  Each rank adds to its own shard those of the ranks
+ * before it, the nearest first.  With a 16-bit dtype each summand is rounded
+ * once, where a ring rounds partial sums.
  */
-void direct_scatter(struct allreduce *a, const struct grid_line *l,
+void grid_direct_scatter(struct allreduce *a, const struct grid_line *l,
 struct range all);
-void direct_gather(struct allreduce *a, const struct grid_line *l,
+void grid_direct_gather(struct allreduce *a, const struct grid_line *l,
     struct range all);
 
 /*
- * halving_sum(a, l, all): all-reduce ${all} by recursive halving and doubling
- * (Thakur et al. 2005).  If the number of ranks is not a power of two, the
- * extra ranks first add their vectors to those of other ranks.  At the end they
- * receive the sum from them.
+ * grid_halving_sum(a, l, all): all-reduce ${all} by recursive halving and
+ * doubling (Thakur et al. 2005).  If the number of ranks is not a power of two,
+ * the extra ranks first add their vectors to those of other ranks.  At the end
+ * they receive the sum from them.
  */
-void halving_sum(struct allreduce *a, const struct grid_line *l,
+void grid_halving_sum(struct allreduce *a, const struct grid_line *l,
 struct range all);
 
 #endif

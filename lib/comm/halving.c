@@ -5,7 +5,7 @@
 #include "comm/halving.h"
 
 /* The elements [from, to) of the vector. */
-struct span { size_t from, to; };
+struct halving_range { size_t from, to; };
 
 /* The elements and subtrees of a rank while its list is built. */
 struct halving {
@@ -14,7 +14,7 @@ struct halving {
 	size_t n, elem;
 	struct collective *list;
 	size_t buffer;			/* bytes in use */
-	struct span span;		/* elements that the rank holds */
+	struct halving_range span;	/* elements that the rank holds */
 	struct tree tree;		/* subtrees of its group ... */
 	struct address at[TREE_MAX];	/* ... and where span.from of each is */
 };
@@ -48,20 +48,20 @@ halving_cut(const struct halving *h, int half, int index)
 }
 
 /* Return the elements of slot ${s} after ${rounds} rounds within its half. */
-static struct span
+static struct halving_range
 halving_span(const struct halving *h, struct rank_slot s, int rounds)
 {
 	int left = h->order->bits - s.half - rounds, i = s.index >> left;
 
-	return (struct span){ halving_cut(h, s.half, i << left),
+	return (struct halving_range){ halving_cut(h, s.half, i << left),
 		halving_cut(h, s.half, (i + 1) << left) };
 }
 
 /* Return the elements of slot ${s} at the end. */
-static struct span
+static struct halving_range
 halving_own(const struct halving *h, struct rank_slot s)
 {
-	return (struct span){ halving_place(h, s.place),
+	return (struct halving_range){ halving_place(h, s.place),
 		halving_place(h, s.place + 1) };
 }
 
@@ -74,7 +74,7 @@ halving_at(const struct halving *h, int k, size_t from)
 }
 
 static void
-halving_send(struct halving *h, int rank, struct span s)
+halving_send(struct halving *h, int rank, struct halving_range s)
 {
 	for (int k = 0; k < h->tree.n && s.to > s.from; k++)
 		collective_send(h->list, rank, halving_at(h, k, s.from),
@@ -87,7 +87,7 @@ halving_send(struct halving *h, int rank, struct span s)
  */
 static void
 halving_receive(struct halving *h, int rank, const struct tree *t,
-    struct span s, struct span whole, size_t base)
+    struct halving_range s, struct halving_range whole, size_t base)
 {
 	size_t each = (whole.to - whole.from) * h->elem;
 
@@ -103,7 +103,7 @@ halving_receive(struct halving *h, int rank, const struct tree *t,
  * rank's.
  */
 static void
-halving_join(struct halving *h, const struct tree *t, struct span keep,
+halving_join(struct halving *h, const struct tree *t, struct halving_range keep,
     int after)
 {
 	size_t length = keep.to - keep.from;
@@ -168,7 +168,7 @@ halving_round(struct halving *h, struct rank_slot s, int t)
 	    s.number ^ 1 << t);
 	struct tree theirs = halving_tree_of(h, s.half, group,
 	    group + (1 << t));
-	struct span keep = halving_span(h, s, t + 1);
+	struct halving_range keep = halving_span(h, s, t + 1);
 
 	halving_send(h, peer.rank, halving_span(h, peer, t + 1));
 	halving_receive(h, peer.rank, &theirs, keep, keep, h->buffer);
@@ -176,13 +176,13 @@ halving_round(struct halving *h, struct rank_slot s, int t)
 	halving_join(h, &theirs, keep, peer.number > s.number);
 }
 
-static struct span
-halving_both(struct span a, struct span b)
+static struct halving_range
+halving_both(struct halving_range a, struct halving_range b)
 {
-	struct span s = { a.from > b.from ? a.from : b.from,
+	struct halving_range s = { a.from > b.from ? a.from : b.from,
 		a.to < b.to ? a.to : b.to };
 
-	return s.to > s.from ? s : (struct span){ 0, 0 };
+	return s.to > s.from ? s : (struct halving_range){ 0, 0 };
 }
 
 /* The exchange between the halves. */
@@ -192,7 +192,7 @@ halving_cross(struct halving *h, struct rank_slot s)
 	int bits = h->order->bits, first = s.half ? 2 * s.index : s.index / 2;
 	struct tree theirs = halving_tree_of(h, !s.half, 0, s.half ? 1 << bits :
 	    1 << (bits - 1));
-	struct span mine = h->span, keep = halving_own(h, s);
+	struct halving_range mine = h->span, keep = halving_own(h, s);
 
 	for (int i = first; i < first + 1 + s.half; i++) {
 		struct rank_slot peer = rank_order_slot_at(h->order, !s.half,
@@ -209,12 +209,12 @@ halving_cross(struct halving *h, struct rank_slot s)
 }
 
 /* Return the segment of ${rank}. */
-static struct span
+static struct halving_range
 halving_segment(const struct halving *h, int rank)
 {
 	int p = h->order->position[rank], ranks = h->order->ranks;
 
-	return (struct span){ exact_segment_begin(0, h->n, p, ranks),
+	return (struct halving_range){ exact_segment_begin(0, h->n, p, ranks),
 		exact_segment_begin(0, h->n, p + 1, ranks) };
 }
 
@@ -222,7 +222,7 @@ halving_segment(const struct halving *h, int rank)
 static void
 halving_second(struct halving *h, int first, int rank)
 {
-	struct span own = halving_segment(h, rank);
+	struct halving_range own = halving_segment(h, rank);
 
 	halving_send(h, first, h->span);
 	collective_wait(h->list);
@@ -237,7 +237,7 @@ halving_second(struct halving *h, int first, int rank)
 static void
 halving_finish(struct halving *h, struct rank_slot s)
 {
-	struct span own = halving_segment(h, s.rank);
+	struct halving_range own = halving_segment(h, s.rank);
 
 	assert(h->tree.n == 1);
 	if (s.ranks == 2)

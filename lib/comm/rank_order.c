@@ -6,7 +6,7 @@
 
 /* Return the lowest ${bits} bits of ${i} in reverse order. */
 static int
-order_reverse(int i, int bits)
+rank_order_reverse(int i, int bits)
 {
 	int r = 0;
 
@@ -17,7 +17,7 @@ order_reverse(int i, int bits)
 
 /* Return the number of slots in the second half, or 0 if there is none. */
 static int
-order_second(const struct rank_order *o)
+rank_order_second(const struct rank_order *o)
 {
 	return o->slots - (1 << o->bits);
 }
@@ -28,10 +28,10 @@ rank_order_slot(const struct rank_order *o, int half, int number)
 	int all = half * (1 << o->bits) + number;
 	int single = 2 * o->slots - o->ranks;	/* slots of one rank */
 	struct rank_slot s = { .half = half, .number = number,
-		.index = order_reverse(number, o->bits - half) };
+		.index = rank_order_reverse(number, o->bits - half) };
 
 	s.place = s.index;
-	if (order_second(o) > 0)
+	if (rank_order_second(o) > 0)
 		s.place = half ? 3 * s.index + 1 : 3 * (s.index / 2) +
 		    2 * (s.index % 2);
 	s.rank = all <= single ? all : 2 * all - single;
@@ -42,7 +42,8 @@ rank_order_slot(const struct rank_order *o, int half, int number)
 struct rank_slot
 rank_order_slot_at(const struct rank_order *o, int half, int index)
 {
-	return rank_order_slot(o, half, order_reverse(index, o->bits - half));
+	return rank_order_slot(o, half, rank_order_reverse(index,
+	    o->bits - half));
 }
 
 struct rank_slot

@@ -60,7 +60,7 @@ loader_take(struct loader *l, struct loader_slot **slot, int *clip)
 		microbatches_set_buffers(l->microbatches, &s->mb, s->pixels);
 		l->free = s->next;
 		s->next = NULL;
-		slot_begin(s);
+		loader_slot_begin(s);
 		s->mb.load = ++l->loads;
 		for (int k = 0; k < s->mb.n && l->bad.n > 0; k++)
 			microbatches_assign_sample(l->microbatches, &s->mb, k,
@@ -92,11 +92,12 @@ loader_thread(void *arg)
 			pthread_cond_wait(&l->work, &l->lock);
 			continue;
 		}
-		clips_load(l, s, i, n, f);
+		loader_clips_load(l, s, i, n, f);
 		for (int k = i; k < i + n; k++) {
-			/* clip_done releases the lock, so read ${left} after
+			/* loader_clip_done releases the lock,
+			    so read ${left} after
 			 * it. */
-			int done = clip_done(l, s, k);
+			int done = loader_clip_done(l, s, k);
 
 			if ((s->left -= done) == 0) {
 				l->stats.ready++;
@@ -273,7 +274,7 @@ loader_free(struct loader *l)
 		/* The slot may hold a microbatch: reset it to free its list of
 		 * damaged samples. */
 		s->mb.n = 0;
-		slot_begin(s);
+		loader_slot_begin(s);
 		microbatch_close(&s->mb);
 		if (l->workspace.alloc != NULL)
 			l->workspace.release(l->workspace.of, s->pixels);
@@ -335,7 +336,7 @@ loader_next(struct loader *l, struct microbatch **mb)
 		pthread_cond_wait(&l->ready, &l->lock);
 	s = l->head;
 	if (s != NULL)
-		slot_replace_damaged(l, s);
+		loader_slot_replace_damaged(l, s);
 	l->stats.waited += clock_seconds() - start;
 	if (s == NULL) {
 		status = 0;
@@ -366,7 +367,7 @@ loader_peek(struct loader *l)
 	pthread_mutex_lock(&l->lock);
 	s = l->head;
 	if (s != NULL && (s->left > 0 || s->failed < s->mb.n ||
-	    slot_stale(l, s)))
+	    loader_slot_stale(l, s)))
 		s = NULL;
 	pthread_mutex_unlock(&l->lock);
 	return s != NULL ? &s->mb : NULL;

@@ -289,12 +289,12 @@ struct view_options {
 };
 
 /*
- * view_choose(v, view, s, r):
+ * microbatch_choose_view(v, view, s, r):
  * Set ${r} to the contents of view ${view} of the video ${s}.  The caller sets
  * ${r->frame} to v->t ints.  Only the frames, width, height and fps of ${s} are
  * read.
  */
-void view_choose(const struct view_options *v, int view,
+void microbatch_choose_view(const struct view_options *v, int view,
     const struct frame_source *s, struct clip_request *r);
 
 /*

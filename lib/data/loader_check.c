@@ -53,8 +53,8 @@ loader_check_streams(const struct dataset *d, const struct input_spec *needs,
 	int stream[2];
 
 	return loader_check_offer(needs, network, text_quote(dataset_path(d)),
-	    frame_sources_find(d, STREAM_DEFAULT, stream) != 0,
-	    frame_sources_find(d, STREAM_FLOW, stream) != 0);
+	    fill_find_sources(d, STREAM_DEFAULT, stream) != 0,
+	    fill_find_sources(d, STREAM_FLOW, stream) != 0);
 }
 
 int

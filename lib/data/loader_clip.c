@@ -18,7 +18,7 @@
 #include "data/loader_run.h"
 
 void
-slot_begin(struct loader_slot *s)
+loader_slot_begin(struct loader_slot *s)
 {
 	size_t n = (size_t)s->mb.n;
 
@@ -59,7 +59,7 @@ static void
 loader_sources(const struct loader *l, const struct stream_spec *stream,
     uint32_t sample, struct frame_source source[2])
 {
-	int number[2], n = frame_sources_find(l->d, stream->name, number);
+	int number[2], n = fill_find_sources(l->d, stream->name, number);
 
 	for (int i = 0; i < n; i++)
 		source[i] = frame_source_sample(l->d, sample, number[i]);
@@ -130,7 +130,7 @@ loader_replace_clips(struct loader *l, struct loader_slot *s, int i, int n,
 }
 
 void
-clips_load(struct loader *l, struct loader_slot *s, int i, int n,
+loader_clips_load(struct loader *l, struct loader_slot *s, int i, int n,
     struct filler *f)
 {
 	int status;
@@ -158,7 +158,7 @@ clips_load(struct loader *l, struct loader_slot *s, int i, int n,
 }
 
 int
-clip_done(struct loader *l, struct loader_slot *s, int i)
+loader_clip_done(struct loader *l, struct loader_slot *s, int i)
 {
 	int ring[3], clips = transforms_partners(i, s->mb.n, ring);
 
@@ -201,7 +201,7 @@ loader_drop_known(struct loader *l, struct loader_slot *s)
 }
 
 int
-slot_stale(const struct loader *l, const struct loader_slot *s)
+loader_slot_stale(const struct loader *l, const struct loader_slot *s)
 {
 	int stale = 0;
 
@@ -211,22 +211,22 @@ slot_stale(const struct loader *l, const struct loader_slot *s)
 }
 
 void
-slot_replace_damaged(struct loader *l, struct loader_slot *s)
+loader_slot_replace_damaged(struct loader *l, struct loader_slot *s)
 {
 	struct microbatch *mb = &s->mb;
 	struct filler *f;
 
 	/* Damage is rare, so load in the caller's thread. */
-	if (slot_stale(l, s) && l->replaces) {
+	if (loader_slot_stale(l, s) && l->replaces) {
 		f = filler_new(&l->max);
-		slot_begin(s);
+		loader_slot_begin(s);
 		mb->load = ++l->loads;
 		for (int i = 0; i < mb->n; i++) {
 			mb->skipped[i] = 0;
 			microbatches_assign_sample(l->microbatches, mb, i,
 			    &l->bad);
-			clips_load(l, s, i, 1, f);
-			clip_done(l, s, i);
+			loader_clips_load(l, s, i, 1, f);
+			loader_clip_done(l, s, i);
 		}
 		s->begun = mb->n;
 		s->left = 0;

@@ -61,40 +61,40 @@ struct loader {
 };
 
 /*
- * clips_load(l, s, i, n, f):
+ * loader_clips_load(l, s, i, n, f):
  * Load the ${n} clips of slot ${s} from number ${i}, which share their frames
  * (microbatches_shared), with ${f}, or replacements.  The caller holds the
  * lock, which is released while loading: no other thread touches the clips.
  * Record a failure in the slot.
  */
-void clips_load(struct loader *l, struct loader_slot *s, int i, int n,
+void loader_clips_load(struct loader *l, struct loader_slot *s, int i, int n,
     struct filler *f);
 
 /*
- * clip_done(l, s, i):
+ * loader_clip_done(l, s, i):
  * Mark clip ${i} as loaded.  If clips are mixed, mix it with its partners once
  * all of them are loaded.  Return the number of clips that became done: 1
  * without mixing, 0 while partners are missing.  The caller holds the lock,
  * which is released while mixing: no other thread touches these clips.
  */
-int clip_done(struct loader *l, struct loader_slot *s, int i);
+int loader_clip_done(struct loader *l, struct loader_slot *s, int i);
 
 /*
- * slot_replace_damaged(l, s):
+ * loader_slot_replace_damaged(l, s):
  * Prepare the loaded slot ${s} for loader_next.  If a sample in it has become
  * known as damaged, load it again with replacements.  The caller holds the
  * lock.
  */
-void slot_replace_damaged(struct loader *l, struct loader_slot *s);
+void loader_slot_replace_damaged(struct loader *l, struct loader_slot *s);
 
 /*
- * slot_stale(l, s):
+ * loader_slot_stale(l, s):
  * Return 1 if a sample of ${s} is now known to be damaged.  The caller holds
  * the lock.
  */
-int slot_stale(const struct loader *l, const struct loader_slot *s);
+int loader_slot_stale(const struct loader *l, const struct loader_slot *s);
 
-/* slot_begin(s): reset ${s} to nothing loaded. */
-void slot_begin(struct loader_slot *s);
+/* loader_slot_begin(s): reset ${s} to nothing loaded. */
+void loader_slot_begin(struct loader_slot *s);
 
 #endif

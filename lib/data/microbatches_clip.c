@@ -17,7 +17,8 @@
  * (dataset.py).  A shorter video has one.
  */
 static int
-clip_total(const struct frame_source *s, const struct input_spec *needs)
+microbatch_clip_total(const struct frame_source *s,
+    const struct input_spec *needs)
 {
 	int span = input_spec_span(needs);
 
@@ -57,7 +58,7 @@ microbatch_choose_for_training(const struct microbatches *l,
 	struct rng clip = rng_clip(l->o.seed, f->clip[i]);
 	struct rng first = rng_clip(l->o.seed, f->clip[i] / repeat * repeat);
 	struct rng stride = clip_draw(first, DRAW_STRIDE);
-	struct clip_input of = { .total = clip_total(s, l->needs),
+	struct clip_input of = { .total = microbatch_clip_total(s, l->needs),
 		.t = f->stream->t, .fps = s->fps };
 
 	if (c->stride_max > 0)
@@ -77,11 +78,12 @@ microbatch_choose_for_training(const struct microbatches *l,
 }
 
 void
-view_choose(const struct view_options *v, int view,
+microbatch_choose_view(const struct view_options *v, int view,
     const struct frame_source *s, struct clip_request *r)
 {
-	const struct clip_input of = { .total = clip_total(s, v->needs != NULL ?
-		v->needs : &input_spec_default), .t = v->t,
+	const struct clip_input of =
+		{ .total = microbatch_clip_total(s, v->needs != NULL ?
+		    v->needs : &input_spec_default), .t = v->t,
 		.stride = v->stride, .fps = s->fps };
 
 	r->t = v->t;
@@ -104,7 +106,7 @@ microbatch_choose_for_testing(const struct microbatches *l,
 {
 	uint64_t views = (uint64_t)(l->v.clips * l->v.crops);
 
-	view_choose(&l->v, (int)(f->clip[i] % views), s, r);
+	microbatch_choose_view(&l->v, (int)(f->clip[i] % views), s, r);
 }
 
 static void
@@ -173,7 +175,7 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	    microbatch_choose_for_testing)(l, mb, i, s, r);
 	for (int k = 0; k < l->needs->targets; k++) {
 		struct target *t = &mb->target[k];
-		int has = target_labelled(&l->needs->target[k]);
+		int has = microbatch_target_labelled(&l->needs->target[k]);
 
 		if (t->kind == TARGET_CLASS)
 			t->label[i] = has && i < mb->n - mb->filled ? m.label :

@@ -26,7 +26,7 @@ eval_clips_need(const void *views, const struct extraction *x, int frames,
 		sizeof(*r.frame)) };
 
 	for (int i = 0; i < v->clips * v->crops; i += v->crops) {
-		view_choose(v, i, &s, &r);
+		microbatch_choose_view(v, i, &s, &r);
 		for (int k = 0; k < v->t; k++)
 			wanted[r.frame[k]] = 1;
 	}

@@ -220,7 +220,7 @@ packed_prepare(struct packed *p, const struct packed_start *how,
 		packed_set_protocol(p, how);
 	if (status == 0 && comm->rank == 0)
 		inputs_warn_crop(p->data, p->path, p->views.side);
-	if (status == 0 && evaluate_plan(p->model->net, &p->views) == NULL)
+	if (status == 0 && evaluator_plan(p->model->net, &p->views) == NULL)
 		status = EXIT_USAGE;
 	if (status == 0 && (net_reserve(p->model->net) != 0 ||
 	    net_reserve_prefetch(p->model->net) != 0))

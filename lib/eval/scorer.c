@@ -87,7 +87,7 @@ scorer_new(const struct model *m, const struct view_options *v, int threads,
 	frames = scorer_frames_of(r);
 	*status = EXIT_USAGE;
 	r->feeder = (struct feeder){ .net = m->net, .own = &r->mb,
-		.plan = evaluate_plan(m->net, &r->v) };
+		.plan = evaluator_plan(m->net, &r->v) };
 	if (r->feeder.plan == NULL)
 		goto err;
 	*status = EXIT_FAILED;
@@ -169,7 +169,8 @@ scorer_load(struct scorer *r, int first, int n, char *why)
 	int frames = n * r->v.t, j = 0, status;
 
 	for (int i = 0; i < n; i++)
-		view_choose(&r->v, first + i, &r->source, &r->request[i]);
+		microbatch_choose_view(&r->v, first + i, &r->source,
+		    &r->request[i]);
 	pool_run(r->pool, frames, scorer_fill_part, r);
 	while (j < frames && !r->bad[j])
 		j++;

@@ -153,7 +153,7 @@ attribute_free(struct op *op)
 /* ---- values in .net files ---- */
 
 int
-name_fits(const char *s)
+attribute_name_fits(const char *s)
 {
 	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "abcdefghijklmnopqrstuvwxyz0123456789_.-");
@@ -293,7 +293,7 @@ attribute_parse(const struct attribute *a, struct op *op, const char *value,
 	case ATTRIBUTE_SOURCE:
 		break;
 	}
-	return name_fits(value) ? 0 : -1;
+	return attribute_name_fits(value) ? 0 : -1;
 }
 
 const char *

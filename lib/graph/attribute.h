@@ -85,7 +85,7 @@ int attribute_is(const struct op *op, const char *key, const char *value);
 
 #define NAME_RULE "up to 63 letters, digits, '_', '.' and '-'"
 
-/* name_fits(s): return 1 if ${s} follows NAME_RULE. */
-int name_fits(const char *s);
+/* attribute_name_fits(s): return 1 if ${s} follows NAME_RULE. */
+int attribute_name_fits(const char *s);
 
 #endif

@@ -21,7 +21,7 @@ block_key_length(const char *s)
 }
 
 static int
-block_has(const struct block *b, const char *key, size_t n)
+block_has(const struct net_block *b, const char *key, size_t n)
 {
 	for (int i = 0; i < b->keys; i++)
 		if (b->key[i].n == n && memcmp(b->key[i].text, key, n) == 0)
@@ -29,7 +29,7 @@ block_has(const struct block *b, const char *key, size_t n)
 	return 0;
 }
 
-struct block *
+struct net_block *
 block_begin(struct reader *r, char *name)
 {
 	size_t n = strcspn(name, " \t#");
@@ -43,18 +43,18 @@ block_begin(struct reader *r, char *name)
 		    "defined", r->path, r->line, name);
 	r->block = array_reserve(r->block, (size_t)i, &r->block_cap,
 	    sizeof(*r->block));
-	r->block[i] = (struct block){ 0 };
+	r->block[i] = (struct net_block){ 0 };
 	return &r->block[i];
 }
 
 const char *
-block_name(const struct reader *r, const struct block *b)
+block_name(const struct reader *r, const struct net_block *b)
 {
 	return names_text(r->block_names, (size_t)(b - r->block));
 }
 
 int
-block_line(struct reader *r, struct block *b, char *line)
+block_line(struct reader *r, struct net_block *b, char *line)
 {
 	line[strcspn(line, "#")] = '\0';
 	if (line[strspn(line, " \t")] == '\0')
@@ -121,7 +121,7 @@ too_long:
 }
 
 int
-block_expand(struct reader *r, const struct block *b, const struct words *w,
+block_expand(struct reader *r, const struct net_block *b, const struct words *w,
     int depth)
 {
 	char line[LINE];

@@ -330,7 +330,7 @@ reader_op(struct reader *r, enum op_kind kind, const struct words *w)
 	const struct op_type *type = &op_types[kind];
 	struct op op = { .kind = kind };
 
-	if (!name_fits(w->name))
+	if (!attribute_name_fits(w->name))
 		return fail("%s:%d: name %s (wanted " NAME_RULE ")", r->path,
 		    r->line, Q(w->name));
 	if (kind != OP_INPUT && r->g->nop == 0)

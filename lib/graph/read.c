@@ -128,7 +128,7 @@ graph_is_alone(const char *line, const char *word)
 static int
 graph_read_lines(struct reader *r, char *text)
 {
-	struct block *open = NULL;
+	struct net_block *open = NULL;
 	char *line, *next;
 
 	for (line = text; *line != '\0'; line = next) {

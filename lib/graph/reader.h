@@ -16,7 +16,7 @@
  * A block: the lines between "def" and "end", pointers into the text, and their
  * $keys.
  */
-struct block {
+struct net_block {
 	const char **line;
 	size_t lines, cap;
 	int keys;
@@ -39,7 +39,7 @@ struct reader {
 
 	/* block.c */
 	struct names *block_names;
-	struct block *block;		/* by the index of its name */
+	struct net_block *block;		/* by the index of its name */
 	size_t block_cap;
 	size_t expanded;		/* bytes of expanded lines so far */
 };
@@ -107,17 +107,17 @@ int reader_finish(struct reader *r);
  * block_name(r, b):
  * Return the name of the block.
  */
-struct block *block_begin(struct reader *r, char *name);
-int block_line(struct reader *r, struct block *b, char *line);
-const char *block_name(const struct reader *r, const struct block *b);
+struct net_block *block_begin(struct reader *r, char *name);
+int block_line(struct reader *r, struct net_block *b, char *line);
+const char *block_name(const struct reader *r, const struct net_block *b);
 
 /*
  * block_expand(r, b, w, depth):
  * Read the lines of block ${b} with the $keys of line ${w}.  Return 0, or -1
  * after a message.
  */
-int block_expand(struct reader *r, const struct block *b, const struct words *w,
-    int depth);
+int block_expand(struct reader *r, const struct net_block *b,
+    const struct words *w, int depth);
 
 /* block_free(r): free all blocks and their names. */
 void block_free(struct reader *r);

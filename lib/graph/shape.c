@@ -192,7 +192,7 @@ shape_bmm(const struct op *op, const struct dims *in, struct dims *out)
 /* ---- output channels that are not those of the first input ---- */
 
 int
-channels_concat(const struct op *op, const int *in)
+shape_channels_concat(const struct op *op, const int *in)
 {
 	long long sum = 0;
 
@@ -206,7 +206,7 @@ channels_concat(const struct op *op, const int *in)
 
 /* The number of positions is known with a shape only. */
 int
-channels_bmm(const struct op *op, const int *in)
+shape_channels_bmm(const struct op *op, const int *in)
 {
 	return op->bmm.transpose & TRANSPOSE_B ? 0 : in[1];
 }

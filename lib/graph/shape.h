@@ -25,7 +25,7 @@ int shape_concat(const struct op *op, const struct dims *in, struct dims *out);
 int shape_frames(const struct op *op, const struct dims *in, struct dims *out);
 int shape_bmm(const struct op *op, const struct dims *in, struct dims *out);
 
-int channels_concat(const struct op *op, const int *in);
-int channels_bmm(const struct op *op, const int *in);
+int shape_channels_concat(const struct op *op, const int *in);
+int shape_channels_bmm(const struct op *op, const int *in);
 
 #endif

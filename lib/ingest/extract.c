@@ -503,7 +503,7 @@ extract_begin(const struct list_row *row, const struct extract_options *o,
 	extract_streams(o, &x->streams);
 	x->sample.streams = &x->streams;
 	if (o->flow)
-		x->sample.flow = extract_flow_kind();
+		x->sample.flow = flow_kind();
 	x->sample.status = "failed";
 }
 

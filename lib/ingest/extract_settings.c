@@ -26,7 +26,7 @@ extract_settings(const struct extract_options *o)
 	json_open(&w, NULL, '{');
 	json_put_bool(&w, "enlarge", o->enlarge);
 	if (o->flow) {
-		struct sample_flow flow = extract_flow_kind();
+		struct sample_flow flow = flow_kind();
 
 		sample_flow_write(&w, &flow);
 	}

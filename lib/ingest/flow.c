@@ -46,7 +46,7 @@ struct flow_maker {
 };
 
 struct sample_flow
-extract_flow_kind(void)
+flow_kind(void)
 {
 	return (struct sample_flow){ "tvl1", FLOW_BOUND };
 }

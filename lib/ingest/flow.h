@@ -18,8 +18,8 @@
  */
 #define FLOW_BOUND 20
 
-/* extract_flow_kind(): Return what samples and settings say about the flow. */
-struct sample_flow extract_flow_kind(void);
+/* flow_kind(): Return what samples and settings say about the flow. */
+struct sample_flow flow_kind(void);
 
 /*
  * The solvers and buffers of one extractor, reused from video to video.  One

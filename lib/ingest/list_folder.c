@@ -31,7 +31,7 @@ list_folder_cut(struct folder_item *k)
 	size_t cap = 0;
 	char *s;
 
-	k->path = path_relative(k->row->path, ".");
+	k->path = relative_path(k->row->path, ".");
 	if (k->path == NULL)
 		k->path = xstrdup(k->row->path);
 	for (char *next = k->path; *next != '\0';) {
@@ -84,7 +84,7 @@ list_folder_label(struct list_row *r, const char *name, size_t n)
 static int
 list_folder_below(struct list_row *r, const char *root)
 {
-	char *below = path_relative(r->path, root);
+	char *below = relative_path(r->path, root);
 	const char *slash = below != NULL ? strchr(below, '/') : NULL;
 
 	if (below == NULL)

@@ -23,7 +23,7 @@
 static char *
 list_keys_source_of(const char *path, const char *root)
 {
-	char *below = path_relative(path, root != NULL ? root : ".");
+	char *below = relative_path(path, root != NULL ? root : ".");
 
 	if (below != NULL || root == NULL)
 		return below != NULL ? below : xstrdup(path_base(path));

@@ -124,7 +124,7 @@ relative_real_path(const char *path)
 }
 
 char *
-path_relative(const char *path, const char *root)
+relative_path(const char *path, const char *root)
 {
 	char *below = relative_as_written(path, root), *real;
 	struct stat st;

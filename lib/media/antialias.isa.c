@@ -33,9 +33,9 @@ antialias_across(int16_t *line, const uint8_t *from,
 			g += k[j] * p[1];
 			b += k[j] * p[2];
 		}
-		line[3 * i] = antialias_byte(r);
-		line[3 * i + 1] = antialias_byte(g);
-		line[3 * i + 2] = antialias_byte(b);
+		line[3 * i] = resize_byte(r);
+		line[3 * i + 1] = resize_byte(g);
+		line[3 * i + 2] = resize_byte(b);
 	}
 }
 
@@ -85,7 +85,7 @@ antialias_down(uint8_t *to, const struct antialias_rows *r, int i, int n)
 
 		for (int j = 0; j < r->count; j++)
 			sum += r->k[j] * antialias_row(r, j)[i];
-		to[i] = antialias_byte(sum);
+		to[i] = resize_byte(sum);
 	}
 }
 

@@ -103,11 +103,11 @@ antialias_turn(__m512i v)
 /* ---- across ---- */
 
 /* Two lines, and the rows that they are made from; or one of each, twice. */
-struct antialias_rows { uint8_t *to[2]; const uint8_t *from[2]; };
+struct antialias_pair { uint8_t *to[2]; const uint8_t *from[2]; };
 
 /* Return a window of row ${r}, with its bytes in the order of the taps. */
 static inline __m512i
-antialias_pick(const struct antialias_rows *r, int k,
+antialias_pick(const struct antialias_pair *r, int k,
     const struct antialias_block *b, int q)
 {
 	return _mm512_permutexvar_epi8(_mm512_load_si512(b->pick),
@@ -117,7 +117,7 @@ antialias_pick(const struct antialias_rows *r, int k,
 
 /* Store bytes ${i} to ${n} - 1 of both lines, at most 64. */
 static inline void
-antialias_store(const struct antialias_rows *r, int i, int n,
+antialias_store(const struct antialias_pair *r, int i, int n,
     const __m512i v[2])
 {
 	for (int k = 0; k < 2; k++)
@@ -127,7 +127,7 @@ antialias_store(const struct antialias_rows *r, int i, int n,
 
 /* Make ${n} bytes of lines that copy pixels in mirrored order. */
 static void
-antialias_across_copies(const struct antialias_rows *r,
+antialias_across_copies(const struct antialias_pair *r,
     const struct antialias_block *b, int n)
 {
 	for (int i = 0; i < n; i += 48, b++) {
@@ -140,7 +140,7 @@ antialias_across_copies(const struct antialias_rows *r,
 }
 
 static inline __m512i
-antialias_across_32(const struct antialias_rows *r, int k,
+antialias_across_32(const struct antialias_pair *r, int k,
     const struct antialias_block *b)
 {
 	__m512i w[DIGITS];
@@ -152,7 +152,7 @@ antialias_across_32(const struct antialias_rows *r, int k,
 
 /* Make ${n} bytes of lines from two taps each. */
 static void
-antialias_across_two(const struct antialias_rows *r,
+antialias_across_two(const struct antialias_pair *r,
     const struct antialias_block *b, int n)
 {
 	/* Packing works within quarters; restore the order. */
@@ -174,7 +174,7 @@ antialias_across_two(const struct antialias_rows *r,
 
 /* The same for weights that have words. */
 static void
-antialias_across_blends(const struct antialias_rows *r,
+antialias_across_blends(const struct antialias_pair *r,
     const struct antialias_block *b, int n)
 {
 	const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -194,7 +194,7 @@ antialias_across_blends(const struct antialias_rows *r,
 }
 
 static inline __m512i
-antialias_across_16(const struct antialias_rows *r, int k,
+antialias_across_16(const struct antialias_pair *r, int k,
     const struct antialias_block *b, int quads)
 {
 	__m512i v[QUADS], w[QUADS][DIGITS];
@@ -209,7 +209,7 @@ antialias_across_16(const struct antialias_rows *r, int k,
 
 /* Make ${n} bytes of lines from ${quads} times four taps each. */
 static inline void
-antialias_across_quads(const struct antialias_rows *r,
+antialias_across_quads(const struct antialias_pair *r,
     const struct antialias_block *b, int n, int quads)
 {
 	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6,
@@ -237,7 +237,7 @@ antialias_across_quads(const struct antialias_rows *r,
  */
 static void
 antialias_across(const struct antialias_job *job,
-    const struct antialias_rows *r)
+    const struct antialias_pair *r)
 {
 	int n = 3 * job->x->n;
 
@@ -410,7 +410,7 @@ antialias_run_lines(const struct antialias_job *job)
 
 	for (int i = 0; i < n; i += 2) {
 		int two[2] = { i, i + 1 < n ? i + 1 : i };
-		struct antialias_rows r;
+		struct antialias_pair r;
 
 		for (int k = 0; k < 2; k++) {
 			r.to[k] = job->to + (size_t)two[k] * bytes;
@@ -430,7 +430,7 @@ antialias_make(const struct antialias_job *job, int row, int last)
 {
 	int next = row < last ? row + 1 : row;
 
-	antialias_across(job, &(struct antialias_rows){
+	antialias_across(job, &(struct antialias_pair){
 	    { antialias_line(job, row), antialias_line(job, next) },
 	    { antialias_row(job, row), antialias_row(job, next) } });
 }

@@ -39,7 +39,7 @@ resize_down(int16_t a, int16_t b, int16_t w0, int16_t w1)
  * The caller adds the products to a sum that begins with ANTIALIAS_HALF.
  */
 static inline uint8_t
-antialias_byte(int32_t sum)
+resize_byte(int32_t sum)
 {
 	return (uint8_t)(sum >> ANTIALIAS_BITS);
 }

@@ -15,7 +15,7 @@ enum { PASSES = 32 };
 struct capture_cache_pass {
 	struct capture_key key;
 	int refused;			/* 1: it cannot be captured */
-	struct replay *kept;
+	struct captured_graph *kept;
 };
 
 struct capture_cache {
@@ -82,11 +82,11 @@ const struct capture_key *key)
  * Capture the pass.  NCCL requires that all ranks launch an exchange by a
  * graph, or none does (NCCL User Guide, "Using NCCL with CUDA Graphs").
  */
-static struct replay *
+static struct captured_graph *
 capture_cache_capture(struct device *d, const struct peers *peers,
     void (*run)(void *arg), void *arg)
 {
-	struct replay *kept = NULL;
+	struct captured_graph *kept = NULL;
 
 	if (device_capture(d)) {
 		run(arg);

@@ -11,7 +11,7 @@
 static const char *const frame_types[] = { "jpg", "png" };
 
 int
-stream_ext_known(const char *ext)
+sample_ext_known(const char *ext)
 {
 	for (size_t i = 0; i < sizeof(frame_types) / sizeof(*frame_types); i++)
 		if (strcmp(ext, frame_types[i]) == 0)
@@ -57,7 +57,7 @@ stream_list_read(const struct json *v, struct stream_list *l)
 		const char *tag = json_to_text(json_get(o, "tag"));
 		struct stream_kind *k = &l->kind[l->n];
 
-		if (ext == NULL || tag == NULL || !stream_ext_known(ext) ||
+		if (ext == NULL || tag == NULL || !sample_ext_known(ext) ||
 		    strlen(tag) < 1 || strlen(tag) >= sizeof(k->tag) ||
 		    strspn(tag, "abcdefghijklmnopqrstuvwxyz0123456789") !=
 		    strlen(tag))

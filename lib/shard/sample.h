@@ -100,10 +100,10 @@ void stream_list_write(struct json_writer *w, const char *key,
 int stream_list_read(const struct json *v, struct stream_list *l);
 
 /*
- * stream_ext_known(ext):
+ * sample_ext_known(ext):
  * Return 1 for a supported type of frame, "jpg" or "png", 0 otherwise.
  */
-int stream_ext_known(const char *ext);
+int sample_ext_known(const char *ext);
 
 /* sample_flow_write(w, f): Write ${f} as the member "flow". */
 void sample_flow_write(struct json_writer *w, const struct sample_flow *f);

@@ -22,7 +22,7 @@
 
 /* One set, being copied. */
 struct stage_copy {
-	struct stage *s;
+	struct stage_folder *s;
 	const char *set;		/* folder of the original */
 	char *dir;			/* folder of the copy */
 	struct manifest *m;
@@ -373,7 +373,7 @@ stage_missing(struct stage_copy *c)
 }
 
 int
-stage_set(struct stage *s, const char *set)
+stage_set(struct stage_folder *s, const char *set)
 {
 	struct stage_copy c = { .s = s, .set = set };
 	char who[256];

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /* Where copies are, and how shards get there. */
-struct stage {
+struct stage_folder {
 	const char *dir;		/* folder of all copies */
 	/*
 	 * A shell command that writes one shard to its standard output.  "{}"
@@ -43,6 +43,6 @@ char *stage_path(const char *dir, const char *set, int *bad);
  * states.  Return -1 without a message if s->stop is set.  Shards that were
  * copied stay, and the next call continues after them.
  */
-int stage_set(struct stage *s, const char *set);
+int stage_set(struct stage_folder *s, const char *set);
 
 #endif

@@ -115,7 +115,7 @@ stream_begin(struct stream_writer *w, const struct sample *s)
 	assert(!w->open && key_is_valid(s->key) && s->streams->n >= 1 &&
 	    s->streams->n <= STREAM_MAX);
 	for (int i = 0; i < s->streams->n; i++)
-		assert(stream_ext_known(s->streams->kind[i].ext));
+		assert(sample_ext_known(s->streams->kind[i].ext));
 	assert(s->labels == NULL || s->label == -1);
 	if (s->frames < 1 || s->frames > FRAME_MAX)
 		return fail("%s: %d frames (wanted 1 to %d)",

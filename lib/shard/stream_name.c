@@ -39,7 +39,7 @@ stream_parse_frame(const char *s, struct stream_member *m)
 			    "without it)";
 		s = dot + 1;
 	}
-	if (!stream_ext_known(s))
+	if (!sample_ext_known(s))
 		return "not a kind of frame vt knows (wanted .jpg or .png)";
 	strcpy(m->ext, s);
 	m->kind = MEMBER_FRAME;

@@ -14,7 +14,7 @@
  * The first rule that applies decides.  A mode that falls back is off for the
  * rules after it.
  */
-struct rule {
+struct mode_rule {
 	enum mode mode;
 	uint64_t with, without;
 	enum { REFUSED, FALLS_BACK } what;
@@ -23,7 +23,7 @@ struct rule {
 
 #define ON(name) ((uint64_t)1 << MODE_##name)
 
-static const struct rule rules[] = {
+static const struct mode_rule rules[] = {
 	{ MODE_RESUME, ON(INIT), 0, REFUSED, "--init and --resume=%s: a run "
 	    "begins from weights or continues a checkpoint (wanted one of "
 	    "them)" },
@@ -154,7 +154,7 @@ modes_has(const struct modes *m, enum mode mode)
 }
 
 static int
-modes_applies(const struct rule *r, int what, uint64_t on)
+modes_applies(const struct mode_rule *r, int what, uint64_t on)
 {
 	return (int)r->what == what && (on & modes_bit(r->mode)) &&
 	    (on & r->with) == r->with && !(on & r->without);
@@ -163,7 +163,7 @@ modes_applies(const struct rule *r, int what, uint64_t on)
 char *
 modes_refused(const struct modes *m)
 {
-	const struct rule *r = rules;
+	const struct mode_rule *r = rules;
 	const char *value;
 
 	while (r < rules + RULES && !modes_applies(r, REFUSED, m->on))
@@ -181,7 +181,7 @@ modes_fallback(const struct modes *m, enum mode mode)
 {
 	uint64_t on = m->on;
 
-	for (const struct rule *r = rules; r < rules + RULES; r++)
+	for (const struct mode_rule *r = rules; r < rules + RULES; r++)
 		if (modes_applies(r, FALLS_BACK, on)) {
 			if (r->mode == mode)
 				return r->why;

@@ -45,7 +45,7 @@ dtype_names(void)
 }
 
 static float
-float_of_bits(uint32_t bits)
+dtype_float_of_bits(uint32_t bits)
 {
 	float x;
 
@@ -58,17 +58,17 @@ float_of_bits(uint32_t bits)
  * subnormal numbers included, is exact in fp32.
  */
 static float
-float_of_half(uint16_t h)
+dtype_float_of_half(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h >> 15) << 31, exponent = h >> 10 & 31;
 	uint32_t fraction = h & 1023;
 	float x;
 
 	if (exponent == 31)
-		return float_of_bits(sign | 0x7f800000 | fraction << 13);
+		return dtype_float_of_bits(sign | 0x7f800000 | fraction << 13);
 	/* Rebias the exponent from 15 to 127. */
 	if (exponent > 0)
-		return float_of_bits(sign | (exponent + 112) << 23 |
+		return dtype_float_of_bits(sign | (exponent + 112) << 23 |
 		    fraction << 13);
 	/* A subnormal number is fraction x 2^-24; ldexpf is exact here. */
 	x = ldexpf((float)fraction, -24);
@@ -76,7 +76,7 @@ float_of_half(uint16_t h)
 }
 
 static float
-float_of_double(uint64_t bits)
+dtype_float_of_double(uint64_t bits)
 {
 	double x;
 
@@ -89,13 +89,13 @@ dtype_value(enum dtype type, const unsigned char *p)
 {
 	switch (type) {
 	case DTYPE_F32:
-		return float_of_bits(get32(p));
+		return dtype_float_of_bits(get32(p));
 	case DTYPE_F64:
-		return float_of_double(get64(p));
+		return dtype_float_of_double(get64(p));
 	case DTYPE_F16:
-		return float_of_half(get16(p));
+		return dtype_float_of_half(get16(p));
 	case DTYPE_BF16:
-		return float_of_bits((uint32_t)get16(p) << 16);
+		return dtype_float_of_bits((uint32_t)get16(p) << 16);
 	case DTYPE_I8:
 		return (float)(int8_t)*p;
 	case DTYPE_I16:

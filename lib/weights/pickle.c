@@ -309,7 +309,7 @@ pickle_op_build(struct pickle_vm *m)
 
 	WANT(m, 2);
 	state = pickle_vm_pop(m);
-	return numpy_build(&m->p, m->stack[m->n - 1], state);
+	return pickle_numpy_build(&m->p, m->stack[m->n - 1], state);
 }
 
 static const char *

@@ -152,13 +152,13 @@ static const struct {
 	{ "torch._utils._rebuild_parameter_with_state",
 	    pickle_rebuild_parameter },
 	/* numpy 2 renamed its module numpy.core to numpy._core. */
-	{ "numpy.core.multiarray._reconstruct", numpy_array },
-	{ "numpy._core.multiarray._reconstruct", numpy_array },
-	{ "numpy.core.numeric._frombuffer", numpy_from_buffer },
-	{ "numpy._core.numeric._frombuffer", numpy_from_buffer },
-	{ "numpy.dtype", numpy_dtype },
-	{ "_codecs.encode", numpy_encode },
-	{ "__builtin__.bytes", numpy_no_bytes },
+	{ "numpy.core.multiarray._reconstruct", pickle_numpy_array },
+	{ "numpy._core.multiarray._reconstruct", pickle_numpy_array },
+	{ "numpy.core.numeric._frombuffer", pickle_numpy_from_buffer },
+	{ "numpy._core.numeric._frombuffer", pickle_numpy_from_buffer },
+	{ "numpy.dtype", pickle_numpy_dtype },
+	{ "_codecs.encode", pickle_numpy_encode },
+	{ "__builtin__.bytes", pickle_numpy_no_bytes },
 };
 
 const char *

@@ -17,48 +17,52 @@ static const struct { const char *name; enum dtype type; } types[] = {
 };
 
 static const struct value *
-numpy_at(const struct value *seq, size_t i)
+pickle_numpy_at(const struct value *seq, size_t i)
 {
 	return seq->u.of.item[i];
 }
 
 static int
-numpy_is_tuple(const struct value *v, size_t least)
+pickle_numpy_is_tuple(const struct value *v, size_t least)
 {
 	return v->kind == VALUE_TUPLE && v->u.of.n >= least;
 }
 
 static int
-numpy_is_bytes(const struct value *v)
+pickle_numpy_is_bytes(const struct value *v)
 {
 	return v->kind == VALUE_TEXT || v->kind == VALUE_BYTES;
 }
 
 const char *
-numpy_array(const struct pickle *p, const struct value *args, struct value *to)
+pickle_numpy_array(const struct pickle *p, const struct value *args,
+struct value *to)
 {
-	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_CLASS)
+	if (!pickle_numpy_is_tuple(args, 1) || pickle_numpy_at(args,
+	    0)->kind != VALUE_CLASS)
 		return "an array whose first argument is not a class";
 	to->kind = VALUE_ARRAY;
-	if (strcmp(numpy_at(args, 0)->u.name, "numpy.ndarray") != 0)
-		pickle_other(p, numpy_at(args, 0)->u.name, to);
+	if (strcmp(pickle_numpy_at(args, 0)->u.name, "numpy.ndarray") != 0)
+		pickle_other(p, pickle_numpy_at(args, 0)->u.name, to);
 	return NULL;
 }
 
 const char *
-numpy_dtype(const struct pickle *p, const struct value *args, struct value *to)
+pickle_numpy_dtype(const struct pickle *p, const struct value *args,
+struct value *to)
 {
 	(void)p;
-	if (!numpy_is_tuple(args, 1) || numpy_at(args, 0)->kind != VALUE_TEXT)
+	if (!pickle_numpy_is_tuple(args, 1) || pickle_numpy_at(args,
+	    0)->kind != VALUE_TEXT)
 		return "a numpy type without a name";
 	to->kind = VALUE_DTYPE;
-	to->u.dtype.name = numpy_at(args, 0)->u.text.s;
+	to->u.dtype.name = pickle_numpy_at(args, 0)->u.text.s;
 	to->u.dtype.order = '<';
 	return NULL;
 }
 
 const char *
-numpy_no_bytes(const struct pickle *p, const struct value *args,
+pickle_numpy_no_bytes(const struct pickle *p, const struct value *args,
     struct value *to)
 {
 	if (args->u.of.n > 0) {
@@ -75,19 +79,21 @@ numpy_no_bytes(const struct pickle *p, const struct value *args,
  * come from bytes.
  */
 const char *
-numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
+pickle_numpy_encode(const struct pickle *p, const struct value *args,
+struct value *to)
 {
 	const unsigned char *from;
 	size_t n, k = 0;
 	char *bytes;
 
-	if (!numpy_is_tuple(args, 2) || numpy_at(args, 0)->kind != VALUE_TEXT ||
-	    !value_is(numpy_at(args, 1), "latin1")) {
+	if (!pickle_numpy_is_tuple(args, 2) || pickle_numpy_at(args,
+	    0)->kind != VALUE_TEXT || !value_is(pickle_numpy_at(args, 1),
+	    "latin1")) {
 		pickle_other(p, "_codecs.encode", to);
 		return NULL;
 	}
-	from = (const unsigned char *)numpy_at(args, 0)->u.text.s;
-	n = numpy_at(args, 0)->u.text.n;
+	from = (const unsigned char *)pickle_numpy_at(args, 0)->u.text.s;
+	n = pickle_numpy_at(args, 0)->u.text.n;
 	if ((bytes = arena_get(p->arena, n + 1)) == NULL)
 		return "";
 	for (size_t i = 0; i < n; i++) {
@@ -114,19 +120,19 @@ numpy_encode(const struct pickle *p, const struct value *args, struct value *to)
 
 /* The state is (version, order, ...). */
 static const char *
-numpy_set_dtype(struct value *v, const struct value *state)
+pickle_numpy_set_dtype(struct value *v, const struct value *state)
 {
-	if (!numpy_is_tuple(state, 2) ||
-	    numpy_at(state, 1)->kind != VALUE_TEXT ||
-	    numpy_at(state, 1)->u.text.n != 1)
+	if (!pickle_numpy_is_tuple(state, 2) ||
+	    pickle_numpy_at(state, 1)->kind != VALUE_TEXT ||
+	    pickle_numpy_at(state, 1)->u.text.n != 1)
 		return "a numpy type whose state is not (version, order, "
 		    "...)";
-	v->u.dtype.order = numpy_at(state, 1)->u.text.s[0];
+	v->u.dtype.order = pickle_numpy_at(state, 1)->u.text.s[0];
 	return NULL;
 }
 
 static const char *
-numpy_unknown_type(const struct pickle *p, const struct value *dtype,
+pickle_numpy_unknown_type(const struct pickle *p, const struct value *dtype,
     struct value *v)
 {
 	char name[64];
@@ -142,7 +148,7 @@ numpy_unknown_type(const struct pickle *p, const struct value *dtype,
  * the sizes must be ${count}, the number of stored elements.
  */
 static const char *
-numpy_set_shape(struct view *t, const struct value *shape, int fortran,
+pickle_numpy_set_shape(struct view *t, const struct value *shape, int fortran,
     uint64_t count)
 {
 	uint64_t stride = 1, left = count;
@@ -150,7 +156,7 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 
 	t->ndim = (int)shape->u.of.n;
 	for (int i = 0; i < t->ndim; i++) {
-		const struct value *d = numpy_at(shape, (size_t)i);
+		const struct value *d = pickle_numpy_at(shape, (size_t)i);
 
 		if (d->kind != VALUE_INT || d->u.i < 0 || d->u.i > INT32_MAX)
 			return "an array with a size that is not a number "
@@ -179,7 +185,7 @@ numpy_set_shape(struct view *t, const struct value *shape, int fortran,
 
 /* Make ${v} an array of ${dtype} and ${shape}, whose data are ${bytes}. */
 static const char *
-numpy_set_array(const struct pickle *p, struct value *v,
+pickle_numpy_set_array(const struct pickle *p, struct value *v,
     const struct value *shape, const struct value *dtype, int fortran,
     const struct value *bytes)
 {
@@ -197,12 +203,12 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	if (type == sizeof(types) / sizeof(types[0]) ||
 	    strchr("<|=", dtype->u.dtype.order) == NULL ||
 	    dtype->u.dtype.order == '\0')
-		return numpy_unknown_type(p, dtype, v);
+		return pickle_numpy_unknown_type(p, dtype, v);
 	if (shape->u.of.n > TENSOR_DIMS) {
 		pickle_other(p, "an array of more than 8 axes", v);
 		return NULL;
 	}
-	if (!numpy_is_bytes(bytes))
+	if (!pickle_numpy_is_bytes(bytes))
 		return "an array without bytes";
 	if ((s = arena_get(p->arena, sizeof(*s))) == NULL ||
 	    (t = arena_get(p->arena, sizeof(*t))) == NULL)
@@ -217,42 +223,46 @@ numpy_set_array(const struct pickle *p, struct value *v,
 	v->u.tensor = t;
 	return bytes->u.text.n % dtype_bytes(s->type) != 0 ?
 	    "an array whose bytes are not those of its shape" :
-	    numpy_set_shape(t, shape, fortran, (uint64_t)s->count);
+	    pickle_numpy_set_shape(t, shape, fortran, (uint64_t)s->count);
 }
 
 /* The state is ([version,] shape, dtype, is_fortran, bytes). */
 static const char *
-numpy_set_state(const struct pickle *p, struct value *v,
+pickle_numpy_set_state(const struct pickle *p, struct value *v,
     const struct value *state)
 {
-	size_t first = numpy_is_tuple(state, 5);
+	size_t first = pickle_numpy_is_tuple(state, 5);
 	const struct value *fortran;
 
-	if (!numpy_is_tuple(state, 4) || numpy_at(state, first)->kind !=
-	    VALUE_TUPLE || numpy_at(state, first + 1)->kind != VALUE_DTYPE)
+	if (!pickle_numpy_is_tuple(state, 4) || pickle_numpy_at(state,
+	    first)->kind != VALUE_TUPLE || pickle_numpy_at(state,
+	    first + 1)->kind != VALUE_DTYPE)
 		return "an array whose state is not (version, shape, type, "
 		    "order, bytes)";
-	fortran = numpy_at(state, first + 2);
+	fortran = pickle_numpy_at(state, first + 2);
 	if (fortran->kind != VALUE_BOOL && fortran->kind != VALUE_INT)
 		return "an array without order";
-	return numpy_set_array(p, v, numpy_at(state, first), numpy_at(state,
-	    first + 1), fortran->u.i != 0, numpy_at(state, first + 3));
+	return pickle_numpy_set_array(p, v, pickle_numpy_at(state, first),
+	    pickle_numpy_at(state, first + 1), fortran->u.i != 0,
+	    pickle_numpy_at(state, first + 3));
 }
 
 const char *
-numpy_from_buffer(const struct pickle *p, const struct value *args,
+pickle_numpy_from_buffer(const struct pickle *p, const struct value *args,
     struct value *to)
 {
-	if (!numpy_is_tuple(args, 4) || numpy_at(args, 1)->kind !=
-	    VALUE_DTYPE || numpy_at(args, 2)->kind != VALUE_TUPLE)
+	if (!pickle_numpy_is_tuple(args, 4) || pickle_numpy_at(args, 1)->kind !=
+	    VALUE_DTYPE || pickle_numpy_at(args, 2)->kind != VALUE_TUPLE)
 		return "an array that is not (buffer, type, shape, order)";
-	return numpy_set_array(p, to, numpy_at(args, 2), numpy_at(args, 1),
-	    value_is(numpy_at(args, 3), "F"), numpy_at(args, 0));
+	return pickle_numpy_set_array(p, to, pickle_numpy_at(args, 2),
+	    pickle_numpy_at(args, 1), value_is(pickle_numpy_at(args, 3), "F"),
+	    pickle_numpy_at(args, 0));
 }
 
 const char *
-numpy_build(const struct pickle *p, struct value *v, const struct value *state)
+pickle_numpy_build(const struct pickle *p, struct value *v,
+const struct value *state)
 {
-	return v->kind == VALUE_DTYPE ? numpy_set_dtype(v, state) :
-	    v->kind == VALUE_ARRAY ? numpy_set_state(p, v, state) : NULL;
+	return v->kind == VALUE_DTYPE ? pickle_numpy_set_dtype(v, state) :
+	    v->kind == VALUE_ARRAY ? pickle_numpy_set_state(p, v, state) : NULL;
 }

@@ -83,7 +83,7 @@ torch_say_unknown(const char *path, const struct names *unknown)
  * ${n} bytes.
  */
 static struct pickle
-torch_pickle_at(const char *path, const struct wgrad *w, size_t from,
+torch_pickle_at(const char *path, const struct weights_file *w, size_t from,
     size_t n)
 {
 	return (struct pickle){ .path = path, .base = from,
@@ -183,7 +183,7 @@ torch_check_sums(const char *path, const struct torch_archive *a)
 static int
 torch_read_pickle(struct pickle p,
     struct numbers (*find)(const void *from, const struct storage *s),
-    const void *from, struct wgrad *w)
+    const void *from, struct weights_file *w)
 {
 	struct storages storages;
 	struct value *root;
@@ -202,7 +202,7 @@ torch_read_pickle(struct pickle p,
 
 static int
 torch_read_zip(const char *path, const struct torch_archive *a,
-    struct wgrad *w)
+    struct weights_file *w)
 {
 	const struct zip_member *m = torch_member(a, "", "data.pkl");
 	const struct zip_member *order = torch_member(a, "", "byteorder");
@@ -215,7 +215,7 @@ torch_read_zip(const char *path, const struct torch_archive *a,
 }
 
 int
-torch_zip(const char *path, struct wgrad *w)
+torch_zip(const char *path, struct weights_file *w)
 {
 	struct torch_archive a =
 	    { .data = (const unsigned char *)w->file.data };
@@ -309,7 +309,7 @@ torch_next_pickle(struct pickle *p, size_t *at, struct value **v)
 }
 
 static int
-torch_read_legacy(struct pickle *p, struct wgrad *w,
+torch_read_legacy(struct pickle *p, struct weights_file *w,
     struct torch_legacy_file *l)
 {
 	struct value *protocol, *system, *root, *keys;
@@ -341,7 +341,7 @@ torch_read_legacy(struct pickle *p, struct wgrad *w,
 }
 
 int
-torch_legacy(const char *path, struct wgrad *w)
+torch_legacy(const char *path, struct weights_file *w)
 {
 	struct pickle p = torch_pickle_at(path, w, 0, w->file.n);
 	struct torch_legacy_file l = { .keys = names_new() };
@@ -371,7 +371,7 @@ torch_find_nothing(const void *nothing, const struct storage *s)
 }
 
 int
-torch_pickle(const char *path, struct wgrad *w)
+torch_pickle(const char *path, struct weights_file *w)
 {
 	return torch_read_pickle(torch_pickle_at(path, w, 0, w->file.n),
 	    torch_find_nothing, NULL, w);

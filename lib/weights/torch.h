@@ -28,8 +28,8 @@ int torch_is_pickle(const struct buffer *file);
  * call the file ${path}.  The tensors point into w->file.
  * Return 0, or -2 after a message.
  */
-int torch_zip(const char *path, struct wgrad *w);
-int torch_legacy(const char *path, struct wgrad *w);
-int torch_pickle(const char *path, struct wgrad *w);
+int torch_zip(const char *path, struct weights_file *w);
+int torch_legacy(const char *path, struct weights_file *w);
+int torch_pickle(const char *path, struct weights_file *w);
 
 #endif

@@ -153,7 +153,7 @@ torch_dict_read_view(const struct pickle *p, const char *name,
 int
 torch_dict(const struct pickle *p, const struct value *root,
     struct numbers (*find)(const void *from, const struct storage *s),
-    const void *from, struct wgrad *w)
+    const void *from, struct weights_file *w)
 {
 	const struct value *dict = torch_dict_find(root, 3);
 	size_t cap = 0;

@@ -19,6 +19,6 @@ struct numbers { const unsigned char *data; uint64_t count; };
  */
 int torch_dict(const struct pickle *p, const struct value *root,
     struct numbers (*find)(const void *from, const struct storage *s),
-    const void *from, struct wgrad *w);
+    const void *from, struct weights_file *w);
 
 #endif

@@ -8,7 +8,7 @@
 #include "weights/torch.h"
 
 static int
-weights_open_safetensors(const char *name, struct wgrad *w)
+weights_open_safetensors(const char *name, struct weights_file *w)
 {
 	int bad = safetensors_take(name, &w->file, 0, &w->s);
 
@@ -47,7 +47,7 @@ weights_is_safetensors(const struct buffer *file)
 }
 
 static int
-weights_open_any(const char *name, struct wgrad *w)
+weights_open_any(const char *name, struct weights_file *w)
 {
 	/*
 	 * Test for the legacy format before pickles: its files begin with one.
@@ -78,13 +78,13 @@ weights_open_any(const char *name, struct wgrad *w)
 }
 
 int
-weights_open(const char *path, struct wgrad *w)
+weights_open(const char *path, struct weights_file *w)
 {
 	char *name = xstrdup(strcmp(path, "-") == 0 ? "standard input" :
 	    text_quote(path));
 	int bad;
 
-	*w = (struct wgrad){ .names = names_new() };
+	*w = (struct weights_file){ .names = names_new() };
 	bad = file_read(path, &w->file);
 	if (!bad) {
 		w->arena = arena_new(arena_max(w->file.n));
@@ -97,13 +97,13 @@ weights_open(const char *path, struct wgrad *w)
 }
 
 void
-weights_close(struct wgrad *w)
+weights_close(struct weights_file *w)
 {
 	safetensors_free(&w->s);
 	buffer_free(&w->file);
 	names_free(w->names);
 	arena_free(w->arena);
-	*w = (struct wgrad){ 0 };
+	*w = (struct weights_file){ 0 };
 }
 
 /*

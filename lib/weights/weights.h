@@ -28,7 +28,7 @@ struct weight {
 	int64_t stride[WEIGHT_DIMS];	/* in elements; not always C order */
 };
 
-struct wgrad {
+struct weights_file {
 	const char *container;		/* "safetensors", "PyTorch's zip",
 					 * "PyTorch's legacy format", or "a
 					 * pickle" */
@@ -52,10 +52,10 @@ struct wgrad {
  * damaged, -3 if it is intact but not of a kind that vt reads.
  * The caller frees ${w} with weights_close; after a failure it is empty.
  */
-int weights_open(const char *path, struct wgrad *w);
+int weights_open(const char *path, struct weights_file *w);
 
 /* weights_close(w): Free what weights_open read, tensors included. */
-void weights_close(struct wgrad *w);
+void weights_close(struct weights_file *w);
 
 
 /*

@@ -13,7 +13,7 @@
 static void
 look(const void *data, size_t size)
 {
-	struct wgrad w;
+	struct weights_file w;
 
 	if (weights_open(fuzz_file(data, size), &w) != 0)
 		return;

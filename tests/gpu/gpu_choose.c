@@ -53,17 +53,17 @@ close_plan(struct conv_algorithms *w, struct conv_plan *p)
 }
 
 static int
-candidates(struct conv_algorithms *w, struct conv_plan *p, struct choice *c,
+candidates(struct conv_algorithms *w, struct conv_plan *p, struct engine_config *c,
     int max)
 {
 	(void)w, (void)max;
-	*c = (struct choice){ .engine = 1 };
+	*c = (struct engine_config){ .engine = 1 };
 	ruled += seconds[p->s.pass][p->s.fusion] > 0;
 	return seconds[p->s.pass][p->s.fusion] > 0;
 }
 
 static int
-use(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c)
+use(struct conv_algorithms *w, struct conv_plan *p, const struct engine_config *c)
 {
 	(void)w;
 	return c->engine > 0 && seconds[p->s.pass][p->s.fusion] > 0 ? 0 : -1;
@@ -71,10 +71,10 @@ use(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c)
 
 static int
 tune(struct conv_algorithms *w, struct conv_plan *p, const struct conv_shape *s,
-    struct choice *c)
+    struct engine_config *c)
 {
 	(void)w, (void)p;
-	*c = (struct choice){ .engine = 2,
+	*c = (struct engine_config){ .engine = 2,
 		.seconds = seconds[s->pass][s->fusion] };
 	tried += c->seconds > 0;
 	return c->seconds > 0 ? 0 : -1;

@@ -64,7 +64,7 @@ swap(struct fabric *f, struct device *d, float *y, float *x)
 static void
 test_graph(struct fabric *f, struct device *d, float *y, float *x)
 {
-	struct replay *r = NULL;
+	struct captured_graph *r = NULL;
 
 	if (device_capture(d)) {
 		fabric_sum(f, x, N, WIRE_FP32, device_stream(d));

@@ -167,9 +167,9 @@ score(struct comm *c, void *arg)
 		.memory = 1 << 20, .needs = &s->g->needs };
 
 	net_init(n, 1);
-	s->status = evaluate_plan(n, &v) == NULL || net_reserve(n) != 0 ||
+	s->status = evaluator_plan(n, &v) == NULL || net_reserve(n) != 0 ||
 	    (s->prefetch && net_reserve_prefetch(n) != 0) ? -1 :
-	    evaluate(n, s->set, &v, c, NULL, &s->e);
+	    evaluator_run(n, s->set, &v, c, NULL, &s->e);
 	s->used = n->prefetch.used;
 	net_free(n);
 	device_close(d);

@@ -33,16 +33,16 @@ test_divided(void)
 	int wrong = 0;
 
 	for (size_t k = 0; k < sizeof(by) / sizeof(by[0]); k++) {
-		struct divisor d = divisor_of(by[k]);
+		struct divisor d = rows_divisor_of(by[k]);
 
 		for (unsigned i = 0; i < 20000; i++) {
 			unsigned q = (unsigned)((uint64_t)i * 0x7fffffff /
 			    20000 / by[k]), n = q * by[k];
 
-			wrong += divided(n, d) != n / by[k];
-			wrong += n > 0 && divided(n - 1, d) != (n - 1) / by[k];
+			wrong += walk_divided(n, d) != n / by[k];
+			wrong += n > 0 && walk_divided(n - 1, d) != (n - 1) / by[k];
 		}
-		wrong += divided(0x7fffffff, d) != 0x7fffffff / by[k];
+		wrong += walk_divided(0x7fffffff, d) != 0x7fffffff / by[k];
 	}
 	ok(wrong == 0, "division by multiplication is exact below 2^31");
 }
@@ -73,8 +73,8 @@ norm_random(void)
 static struct moved
 norm_shift_of(void)
 {
-	return (struct moved){ FOLD, T, PLANE, { 1, -1 }, divisor_of(PLANE),
-		divisor_of(T) };
+	return (struct moved){ FOLD, T, PLANE, { 1, -1 }, rows_divisor_of(PLANE),
+		rows_divisor_of(T) };
 }
 
 static struct rows
@@ -100,7 +100,7 @@ norm_shift(const uint16_t *from, uint16_t *to)
 	for (unsigned row = 0; row < M; row++)
 		for (unsigned c = 0; c < C; c++) {
 			int stays;
-			unsigned at = moved_row(&s, row, moved_by(&s, c), &stays);
+			unsigned at = walk_moved_row(&s, row, walk_moved_by(&s, c), &stays);
 
 			to[at * C + c] = stays ? from[row * C + c] : 0;
 		}
@@ -196,7 +196,7 @@ norm_shift_dy(void)
 
 	for (unsigned row = 0; row < M; row++)
 		for (unsigned c = 0; c < C; c++) {
-			moved_row(&s, row, moved_by(&s, c), &stays);
+			walk_moved_row(&s, row, walk_moved_by(&s, c), &stays);
 			if (!stays)
 				m->dy[row * C + c] = 0;
 		}

@@ -16,7 +16,7 @@
 int
 main(int argc, char **argv)
 {
-	struct wgrad w;
+	struct weights_file w;
 	FILE *values = NULL;
 	int bad;
 

@@ -96,7 +96,7 @@ activation(size_t positions, int channels, int row, uint32_t stream)
  * memory.  The caller frees it.
  */
 static float *
-gradient(const struct gemm_shape *s, int threads, const bf16 *x,
+gradient(const struct gemm_conv *s, int threads, const bf16 *x,
     const bf16 *dy, size_t n)
 {
 	struct wgrad *w = wgrad_new(s, threads);
@@ -126,7 +126,7 @@ gradient(const struct gemm_shape *s, int threads, const bf16 *x,
  * of x * dy.
  */
 static double
-plain(const struct gemm_shape *s, const bf16 *x, const bf16 *dy, int o,
+plain(const struct gemm_conv *s, const bf16 *x, const bf16 *dy, int o,
     int c, int y, int z)
 {
 	double sum = 0;
@@ -145,7 +145,7 @@ plain(const struct gemm_shape *s, const bf16 *x, const bf16 *dy, int o,
 }
 
 static void
-test_weights(const char *what, struct gemm_shape s)
+test_weights(const char *what, struct gemm_conv s)
 {
 	size_t taps = (size_t)(s.k[0] * s.k[1]);
 	size_t n = (size_t)s.in * (size_t)s.out * taps;
@@ -185,7 +185,7 @@ test_gradients(void)
 {
 	static const struct {
 		const char *what;
-		struct gemm_shape s;
+		struct gemm_conv s;
 	} list[] = {
 #define SHAPE(n, i, h, w, o, ...) { .images = n, .in = i, .in_h = h, .in_w = w, \
 	    .out = o, __VA_ARGS__ }

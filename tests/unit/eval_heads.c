@@ -97,8 +97,8 @@ scores(const char *text, struct comm *comm, char said[512])
 		p.views = (struct view_options){ .threads = 1, .clips = 1,
 			.crops = 1, .n = 2, .t = 3, .side = 16,
 			.memory = 1 << 20, .needs = &m.graph->needs };
-		ok(evaluate_plan(m.net, &p.views) != NULL &&
-		    net_reserve(m.net) == 0 && evaluate(m.net, p.data,
+		ok(evaluator_plan(m.net, &p.views) != NULL &&
+		    net_reserve(m.net) == 0 && evaluator_run(m.net, p.data,
 		    &p.views, comm, NULL, &p.e) == 0,
 		    "the dataset is evaluated");
 		found = p.e.scores;

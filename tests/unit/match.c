@@ -161,7 +161,7 @@ export_as(const struct lab *l, const char *names)
  * closes ${w}.
  */
 static struct match *
-load(struct wgrad *w, const struct lab *to, const char *classes)
+load(struct weights_file *w, const struct lab *to, const char *classes)
 {
 	struct match *m = NULL;
 
@@ -197,7 +197,7 @@ round_trips(void)
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		struct lab a = lab_new(of[i].net, 3, 1);
 		struct lab b = lab_new(of[i].net, 3, 100);
-		struct wgrad w;
+		struct weights_file w;
 		struct match *m;
 		int differ = 0;
 
@@ -231,7 +231,7 @@ static void
 turned(void)
 {
 	struct lab a = lab_new(slowfast, 3, 1);
-	struct wgrad w;
+	struct weights_file w;
 	const struct weight *t;
 	float x[18];
 	double *v;
@@ -260,7 +260,7 @@ static void
 folded(void)
 {
 	struct lab a = lab_new(nonlocal, 3, 1), b = lab_new(nonlocal, 3, 100);
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 	size_t n;
 	double *bias = values(&a, "layer1.0.nl.out.bias", &n);
@@ -290,7 +290,7 @@ static void
 inflated(void)
 {
 	struct lab a = lab_new(resnet, 3, 1), b = lab_new(cube, 3, 100);
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 	size_t n, k;
 	double *flat = values(&a, "conv1.weight", &n), *deep;
@@ -340,7 +340,7 @@ colours(void)
 {
 	char *text = xstrdup(resnet), *at = strstr(text, "out=3");
 	struct lab a = lab_new(resnet, 3, 1), b;
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 	size_t n, k;
 	double *rgb = values(&a, "conv1.weight", &n), *flow;
@@ -380,7 +380,7 @@ added(void)
 {
 	struct lab a = lab_new(cube, 3, 1), b = lab_new(slowfast, 3, 100);
 	struct lab before = lab_new(slowfast, 3, 100);
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 	size_t n, k;
 	double *less = values(&a, "layer1.0.conv1.weight", &n), *more;
@@ -424,7 +424,7 @@ classes(void)
 	struct lab a = lab_new(resnet, 3, 1), b = lab_new(resnet, 5, 100);
 	struct lab before = lab_new(resnet, 5, 100);
 	struct buffer table = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 
 	export_as(&a, "tsm");
@@ -481,7 +481,7 @@ checkpoints(void)
 	safetensors_write(path, t, (size_t)a.graph->nparam, meta, 2, &hash);
 	free(host);
 	for (int other = 0; other < 2; other++) {
-		struct wgrad w;
+		struct weights_file w;
 		struct match *m = load(&w, &b, other ? "a\nb\nd\n" :
 		    "a\nb\nc\n");
 

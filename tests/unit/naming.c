@@ -124,10 +124,10 @@ as_weight(const char *row, const char *prefix)
 }
 
 /* Return a file with these rows, which file_free frees. */
-static struct wgrad
+static struct weights_file
 as_file(char **row, size_t n, const char *prefix)
 {
-	struct wgrad w = { .container = "none", .tensors = n,
+	struct weights_file w = { .container = "none", .tensors = n,
 		.tensor = xcalloc(n, sizeof(*w.tensor)),
 		.names = names_new() };
 
@@ -139,7 +139,7 @@ as_file(char **row, size_t n, const char *prefix)
 }
 
 static void
-file_free(struct wgrad *w)
+file_free(struct weights_file *w)
 {
 	for (size_t i = 0; i < w->tensors; i++)
 		free((void *)w->tensor[i].name);
@@ -155,7 +155,7 @@ static void
 reading(const struct row *r, const struct graph *g, char **row, size_t n,
     const char *prefix)
 {
-	struct wgrad w = as_file(row, n, prefix);
+	struct weights_file w = as_file(row, n, prefix);
 	struct match *m = match_new(g, &w, "a\nb\n");
 	int fresh = 0, left = 0;
 
@@ -466,7 +466,7 @@ other_network(const struct other *o)
 	struct buffer text = { 0 }, list = { 0 }, fitting = { 0 };
 	char **row;
 	size_t n, got;
-	struct wgrad w;
+	struct weights_file w;
 	struct match *m;
 
 	if (file_read_text(golden_path(file), &text) != 0)

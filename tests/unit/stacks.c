@@ -142,7 +142,7 @@ one(const struct dataset *d, const char *what, uint32_t sample, int *number,
 		int stored[2], n, status;
 
 		strcpy(spec.name, kind ? STREAM_RGBDIFF : STREAM_FLOW);
-		n = frame_sources_find(d, spec.name, stored);
+		n = fill_find_sources(d, spec.name, stored);
 		for (int i = 0; i < n; i++)
 			s[i] = frame_source_sample(d, sample, stored[i]);
 		status = clips_fill_stream(f, &spec, s, &r, &out, 1);
@@ -236,7 +236,7 @@ fits(void)
 		struct frame_source s = { .frames = frames, .width = W,
 			.height = H };
 
-		view_choose(&v, 0, &s, &r);
+		microbatch_choose_view(&v, 0, &s, &r);
 		for (int k = 0; k < T; k++)
 			wrong += frame[k] < 0 || frame[k] > (frames > 4 ?
 			    frames - 4 : 0);

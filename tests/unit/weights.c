@@ -21,7 +21,7 @@ static char said[4096];
 
 /* Write ${b} to the file, free it, and open the file as weights. */
 static int
-open_bytes(struct buffer *b, struct wgrad *w)
+open_bytes(struct buffer *b, struct weights_file *w)
 {
 	FILE *f = fopen(path, "w");
 	int bad;
@@ -41,7 +41,7 @@ open_bytes(struct buffer *b, struct wgrad *w)
 
 /* Open a zip with the pickle of ${object} and the usual storages. */
 static int
-open_object(struct buffer *object, struct wgrad *w)
+open_object(struct buffer *object, struct weights_file *w)
 {
 	struct buffer b = { 0 };
 
@@ -52,7 +52,7 @@ open_object(struct buffer *object, struct wgrad *w)
 
 /* Open the state dict of ${n} tensors in the same way. */
 static int
-open_tensors(const struct made *t, int n, struct wgrad *w)
+open_tensors(const struct made *t, int n, struct weights_file *w)
 {
 	struct buffer object = { 0 };
 
@@ -63,7 +63,7 @@ open_tensors(const struct made *t, int n, struct wgrad *w)
 /* Check that a file is refused with one message that has ${words}, and with
  * ${want}: -2 for damage, -3 for an intact file. */
 static void
-refused_as(int want, int bad, struct wgrad *w, const char *words)
+refused_as(int want, int bad, struct weights_file *w, const char *words)
 {
 	int good = bad == want && strstr(said, words) != NULL &&
 	    strstr(said, "; ") == NULL;
@@ -75,14 +75,14 @@ refused_as(int want, int bad, struct wgrad *w, const char *words)
 }
 
 static void
-refused(int bad, struct wgrad *w, const char *words)
+refused(int bad, struct weights_file *w, const char *words)
 {
 	refused_as(-2, bad, w, words);
 }
 
 /* Check that tensor ${name} has these values. */
 static void
-has(const struct wgrad *w, const char *name, const float *want, size_t n)
+has(const struct weights_file *w, const char *name, const float *want, size_t n)
 {
 	const struct weight *t = weights_find(w, name);
 	float got[64];
@@ -109,7 +109,7 @@ kinds(void)
 		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
 	for (int k = 0; k < 3; k++) {
 		struct buffer b = { 0 };
-		struct wgrad w;
+		struct weights_file w;
 		const struct weight *t;
 
 		make_file(&b, kind[k]);
@@ -146,7 +146,7 @@ arrays(void)
 	static const float count[] = { 123456 }, encoded[] = { 97, 255, 128 };
 	float turned[24];
 	struct buffer b = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 
 	for (int i = 0; i < 24; i++)
 		turned[i] = (float)(i / 6 + i / 2 % 3 * 4 + i % 2 * 12);
@@ -195,7 +195,7 @@ arrays_refused(void)
 			"REDUCE: a text that is not of latin1" },
 	};
 	struct buffer b = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		make_blobs(&b, &bad[i].a, 1);
@@ -248,7 +248,7 @@ types(void)
 			{ 0 } };
 		struct made_storage s = { "0", bits + of[i].at, 8, 1 };
 		struct buffer object = { 0 }, b = { 0 };
-		struct wgrad w;
+		struct weights_file w;
 		float got = 0;
 
 		make_dict(&object, &t, 1, 0);
@@ -273,7 +273,7 @@ places(void)
 		{ "model_state_dict" }, { "model", "state_dict" },
 		{ "model", "model", "model" }
 	};
-	struct wgrad w;
+	struct weights_file w;
 	struct buffer b = { 0 };
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
@@ -358,7 +358,7 @@ protocols(void)
 	static const char *const key[] = { "state_dict", "model_state",
 		"model_state_dict", "model", "blobs", "net", "params", "weights",
 		"state_dict_ema", "ema_state_dict", "model_ema", "ema" };
-	struct wgrad w;
+	struct weights_file w;
 
 	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
 		struct buffer b = { 0 };
@@ -396,7 +396,7 @@ other_types(void)
 		    "\"shape\":[8],\"data_offsets\":[4,9]}}", type[i]);
 		struct buffer b = { 0 };
 		unsigned char length[8];
-		struct wgrad w;
+		struct weights_file w;
 
 		put64(length, strlen(header));
 		buffer_add(&b, length, 8);
@@ -427,7 +427,7 @@ opcodes(void)
 	for (int code = 0; code < 256; code++) {
 		struct buffer b = { 0 };
 		unsigned char c = (unsigned char)code;
-		struct wgrad w;
+		struct weights_file w;
 		char want[64];
 		int bad;
 
@@ -537,7 +537,7 @@ pickles(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct buffer b = { 0 };
-		struct wgrad w;
+		struct weights_file w;
 
 		buffer_add(&b, bad[i].text, bad[i].n);
 		refused_as(bad[i].intact ? -3 : -2, open_object(&b, &w), &w,
@@ -550,7 +550,7 @@ pickles(void)
  * elements from ${first} of storage 0.
  */
 static int
-open_part(int first, int count, int offset, struct wgrad *w)
+open_part(int first, int count, int offset, struct weights_file *w)
 {
 	struct buffer object = { 0 }, b = { 0 };
 
@@ -580,7 +580,7 @@ static void
 storage_views(void)
 {
 	static const float want[] = { 11, 12 };
-	struct wgrad w;
+	struct weights_file w;
 
 	is(open_part(5, 8, 6, &w), 0, "a storage that is a view is read");
 	has(&w, "part", want, 2);
@@ -627,7 +627,7 @@ views(void)
 		{ "less", "FloatStorage", "0", 20, 19, 0, { 0 }, { 0 } },
 	};
 	static const float last[] = { 23 };
-	struct wgrad w;
+	struct weights_file w;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		refused(open_tensors(&bad[i].t, 1, &w), &w, bad[i].words);
@@ -648,7 +648,7 @@ static void
 inert(void)
 {
 	struct buffer b = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 	char *touched = xprintf("%s.touched", path);
 
 	buffer_text(&b, "}(");
@@ -695,7 +695,7 @@ memory(void)
 {
 	static const char *const grow[] = { "]", "}", "(", "N", ")",
 		"K\001\x85", "Na", "(]" };
-	struct wgrad w;
+	struct weights_file w;
 
 	for (size_t k = 0; k < sizeof(grow) / sizeof(grow[0]); k++) {
 		struct buffer b = { 0 };
@@ -720,7 +720,7 @@ memory(void)
  */
 static int
 open_changed(size_t at, const void *bytes, size_t n, int local,
-    struct wgrad *w)
+    struct weights_file *w)
 {
 	struct buffer b = { 0 };
 	size_t entry;
@@ -737,7 +737,7 @@ open_changed(size_t at, const void *bytes, size_t n, int local,
 static void
 archives(void)
 {
-	struct wgrad w;
+	struct weights_file w;
 	struct buffer b = { 0 }, dir = { 0 };
 	int bad = 0;
 
@@ -801,7 +801,7 @@ zip64(void)
 {
 	static const char size[] = "\xff\xff\xff\xff";
 	struct buffer b = { 0 }, dir = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 	unsigned char extra[28] = { 1, 0, 24 }, end[76] = "PK\006\006";
 	const char *pickle = "\x80\2}.";
 
@@ -830,7 +830,7 @@ static void
 others(void)
 {
 	struct buffer b = { 0 };
-	struct wgrad w;
+	struct weights_file w;
 
 	buffer_text(&b, "<html>not found</html>");
 	refused_as(-3, open_bytes(&b, &w), &w,

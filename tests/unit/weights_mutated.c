@@ -135,7 +135,7 @@ survives(const struct buffer *b)
 {
 	static char said[4096];
 	FILE *f = fopen(path, "w");
-	struct wgrad w;
+	struct weights_file w;
 	int bad, good;
 
 	if (f == NULL || fwrite(b->data, 1, b->n, f) != b->n ||

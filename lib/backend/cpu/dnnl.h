@@ -18,7 +18,7 @@
 
 #include <stddef.h>
 
-struct conv_shape {
+struct dnnl_shape {
 	int in, out, groups;
 	int in_h, in_w, out_h, out_w;
 	int k[2], s[2], p[2];		/* h, w */
@@ -34,7 +34,7 @@ struct conv_shape {
 	int out_step, in_step;
 };
 
-enum conv_pass { CONV_FORWARD, CONV_WEIGHTS, CONV_DATA, CONV_PASSES };
+enum conv_kind { CONV_FORWARD, CONV_WEIGHTS, CONV_DATA, CONV_PASSES };
 
 struct dnnl;
 struct dnnl_conv;
@@ -73,7 +73,7 @@ int dnnl_has_amx(void);
  * run.  The caller frees ${c}, before ${d}.
  */
 struct dnnl_conv *dnnl_conv_new(struct dnnl *d, const char *name,
-    enum conv_pass pass, const struct conv_shape *s);
+    enum conv_kind pass, const struct dnnl_shape *s);
 void dnnl_conv_free(struct dnnl_conv *c);
 
 /*
@@ -89,8 +89,8 @@ struct conv_call { int images, more, in_h, out_h, top; };
  * Return 1 if oneDNN runs the ${n} calls by one implementation that is not its
  * reference loops, with one order of the weights.
  */
-int dnnl_conv_has(struct dnnl *d, enum conv_pass pass,
-    const struct conv_shape *s, const struct conv_call *call, int n);
+int dnnl_conv_has(struct dnnl *d, enum conv_kind pass,
+    const struct dnnl_shape *s, const struct conv_call *call, int n);
 
 /*
  * dnnl_conv_call(c, call):

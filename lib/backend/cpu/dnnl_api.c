@@ -6,40 +6,40 @@
 #if DNNL_VERSION_MAJOR >= 3
 
 layout_ref
-layout_of(const layout *l)
+dnnl_layout_of(const layout *l)
 {
 	return *l;
 }
 
 int
-layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+dnnl_layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
     dnnl_format_tag_t tag)
 {
 	return dnnl_memory_desc_create_with_tag(l, n, d, type, tag);
 }
 
 int
-layout_strided(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
-    const dnnl_dims_t strides)
+dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
+    dnnl_data_type_t type, const dnnl_dims_t strides)
 {
 	return dnnl_memory_desc_create_with_strides(l, n, d, type, strides);
 }
 
 int
-layout_copy(layout *l, layout_ref from)
+dnnl_layout_copy(layout *l, layout_ref from)
 {
 	return dnnl_memory_desc_clone(l, from);
 }
 
 int
-layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
+dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
     const dnnl_dims_t at)
 {
 	return dnnl_memory_desc_create_submemory(l, from, d, at);
 }
 
 void
-layout_free(layout *l)
+dnnl_layout_free(layout *l)
 {
 	if (*l != NULL)
 		dnnl_memory_desc_destroy(*l);
@@ -73,41 +73,41 @@ describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 #else
 
 layout_ref
-layout_of(const layout *l)
+dnnl_layout_of(const layout *l)
 {
 	return l;
 }
 
 int
-layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
+dnnl_layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
     dnnl_format_tag_t tag)
 {
 	return dnnl_memory_desc_init_by_tag(l, n, d, type, tag);
 }
 
 int
-layout_strided(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
-    const dnnl_dims_t strides)
+dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
+    dnnl_data_type_t type, const dnnl_dims_t strides)
 {
 	return dnnl_memory_desc_init_by_strides(l, n, d, type, strides);
 }
 
 int
-layout_copy(layout *l, layout_ref from)
+dnnl_layout_copy(layout *l, layout_ref from)
 {
 	*l = *from;
 	return 0;
 }
 
 int
-layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
+dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
     const dnnl_dims_t at)
 {
 	return dnnl_memory_desc_init_submemory(l, from, d, at);
 }
 
 void
-layout_free(layout *l)
+dnnl_layout_free(layout *l)
 {
 	(void)l;
 }

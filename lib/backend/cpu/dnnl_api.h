@@ -7,9 +7,9 @@
  * descriptor.  In 3.x, descriptors are handles and there is no operation
  * descriptor.
  *
- * A ${layout} is a memory descriptor, freed with layout_free.  A ${layout_ref}
- * borrows one.  Functions that return int return 0, or another value on
- * failure.  They print no message.
+ * A ${layout} is a memory descriptor, freed with dnnl_layout_free.  A
+ * ${layout_ref} borrows one.  Functions that return int return 0, or another
+ * value on failure.  They print no message.
  */
 
 #include <oneapi/dnnl/dnnl.h>
@@ -25,35 +25,37 @@ typedef const dnnl_memory_desc_t *layout_ref;
 #endif
 
 /*
- * layout_of(l): return ${l} as an argument for oneDNN, valid as long as ${l}.
+ * dnnl_layout_of(l): return ${l} as an argument for oneDNN, valid as long as
+ * ${l}.
  */
-layout_ref layout_of(const layout *l);
+layout_ref dnnl_layout_of(const layout *l);
 
 /*
- * layout_make(l, n, d, type, tag), layout_strided(l, n, d, type, strides),
- * layout_copy(l, from):
+ * dnnl_layout_make(l, n, d, type, tag), dnnl_layout_strided(l, n, d, type,
+ * strides),
+ * dnnl_layout_copy(l, from):
  * Create a layout of ${n} dimensions ${d}: by a format tag or with strides in
  * elements; or copy ${from}.
  */
-int layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
-    dnnl_format_tag_t tag);
-int layout_strided(layout *l, int n, const dnnl_dims_t d,
+int dnnl_layout_make(layout *l, int n, const dnnl_dims_t d,
+    dnnl_data_type_t type, dnnl_format_tag_t tag);
+int dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
     dnnl_data_type_t type, const dnnl_dims_t strides);
-int layout_copy(layout *l, layout_ref from);
+int dnnl_layout_copy(layout *l, layout_ref from);
 
 /*
- * layout_part(l, from, d, at):
+ * dnnl_layout_part(l, from, d, at):
  * Create the layout of the ${d} elements of ${from} that begin at ${at}.
  */
-int layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
+int dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
     const dnnl_dims_t at);
 
-/* layout_free(l): free ${l}; a zeroed one is allowed. */
-void layout_free(layout *l);
+/* dnnl_layout_free(l): free ${l}; a zeroed one is allowed. */
+void dnnl_layout_free(layout *l);
 
 /* The description of one pass of a convolution. */
 struct dnnl_pass {
-	enum conv_pass pass;
+	enum conv_kind pass;
 	const layout *x, *w, *b, *y;	/* b: NULL without bias */
 	dnnl_dims_t s, p, end;		/* strides; padding before, after */
 	const_dnnl_primitive_attr_t attr;

@@ -16,7 +16,7 @@
 /* ---- describing a pass ---- */
 
 static dnnl_format_tag_t
-dnnl_conv_activation_tag(const struct conv_shape *s, int pixels)
+dnnl_conv_activation_tag(const struct dnnl_shape *s, int pixels)
 {
 	if (s->bf16)
 		return dnnl_nhwc;
@@ -26,7 +26,7 @@ dnnl_conv_activation_tag(const struct conv_shape *s, int pixels)
 }
 
 int
-dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d)
+dnnl_weight_dims(const struct dnnl_shape *s, dnnl_dims_t d)
 {
 	int n = 0;
 
@@ -73,7 +73,7 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
     dnnl_primitive_desc_t *pd)
 {
 	dnnl_primitive_attr_t attr = dnnl_conv_attributes(k);
-	const struct conv_shape *s = &c->s;
+	const struct dnnl_shape *s = &c->s;
 	const dnnl_data_type_t type = s->bf16 ? dnnl_bf16 : dnnl_f32;
 	const dnnl_dims_t x = { k->images, s->in, k->in_h, s->in_w };
 	const dnnl_dims_t y = { k->images, s->out, k->out_h, s->out_w };
@@ -90,15 +90,15 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 		.end = { bottom > 0 ? bottom : 0, s->p[1] },
 		.attr = attr };
 
-	bad = layout_make(&l[X], 4, x, type,
+	bad = dnnl_layout_make(&l[X], 4, x, type,
 	    dnnl_conv_activation_tag(s, s->pixels)) ||
-	    layout_make(&l[Y], 4, y, type,
+	    dnnl_layout_make(&l[Y], 4, y, type,
 	    dnnl_conv_activation_tag(s, 0)) ||
-	    layout_make(&any, n, w, type, dnnl_format_tag_any) ||
-	    layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
-	    (c->calls > 0 ? layout_copy(&l[W], layout_of(&c->w)) :
-	    layout_make(&l[W], n, w, c->pass == CONV_WEIGHTS ? dnnl_f32 : type,
-	    dnnl_format_tag_any));
+	    dnnl_layout_make(&any, n, w, type, dnnl_format_tag_any) ||
+	    dnnl_layout_make(&l[BIAS], 1, bias, dnnl_f32, dnnl_x) ||
+	    (c->calls > 0 ? dnnl_layout_copy(&l[W], dnnl_layout_of(&c->w)) :
+	    dnnl_layout_make(&l[W], n, w, c->pass == CONV_WEIGHTS ? dnnl_f32 :
+	    type, dnnl_format_tag_any));
 	/* Gradients require the descriptor of a forward pass as a hint. */
 	if (!bad && c->pass != CONV_FORWARD)
 		bad = dnnl_describe(&hint, c->dnnl->engine, &v);
@@ -111,8 +111,8 @@ dnnl_conv_describe_call(struct dnnl_conv *c, const struct conv_call *k,
 		dnnl_primitive_desc_destroy(hint);
 	dnnl_primitive_attr_destroy(attr);
 	for (int i = 0; i < 4; i++)
-		layout_free(&l[i]);
-	layout_free(&any);
+		dnnl_layout_free(&l[i]);
+	dnnl_layout_free(&any);
 	return bad;
 }
 
@@ -129,18 +129,18 @@ dnnl_conv_make_memories(struct dnnl_conv *c, struct dnnl_call *k,
 		    dnnl_query_diff_dst_md } };
 	const dnnl_dims_t out = { c->s.out };
 	layout bias = { 0 };
-	int bad = layout_make(&bias, 1, out, dnnl_f32, dnnl_x);
+	int bad = dnnl_layout_make(&bias, 1, out, dnnl_f32, dnnl_x);
 	size_t scratch;
 
 	k->memory = xcalloc((size_t)c->dnnl->threads, sizeof(*k->memory));
 	for (int t = 0; t < c->dnnl->threads; t++)
 		for (int i = 0; i < MEMORIES && !bad; i++)
 			bad = dnnl_memory_create(&k->memory[t][i],
-			    i == BIAS ? layout_of(&bias) :
+			    i == BIAS ? dnnl_layout_of(&bias) :
 			    dnnl_primitive_desc_query_md(pd, i == SCRATCH ?
 			    dnnl_query_scratchpad_md : query[c->pass][i], 0),
 			    c->dnnl->engine, DNNL_MEMORY_NONE);
-	layout_free(&bias);
+	dnnl_layout_free(&bias);
 	if (bad)
 		return bad;
 	scratch = dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(pd,
@@ -152,8 +152,8 @@ dnnl_conv_make_memories(struct dnnl_conv *c, struct dnnl_call *k,
 /* ---- a pass ---- */
 
 struct dnnl_conv *
-dnnl_conv_new(struct dnnl *d, const char *name, enum conv_pass pass,
-    const struct conv_shape *s)
+dnnl_conv_new(struct dnnl *d, const char *name, enum conv_kind pass,
+    const struct dnnl_shape *s)
 {
 	struct dnnl_conv *c = xcalloc(1, sizeof(*c));
 
@@ -186,11 +186,11 @@ dnnl_conv_set_order(struct dnnl_conv *c, dnnl_primitive_desc_t pd)
 	    0);
 
 	c->weights = dnnl_memory_desc_get_size(w);
-	return layout_copy(&c->w, w);
+	return dnnl_layout_copy(&c->w, w);
 }
 
 int
-dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s,
+dnnl_conv_has(struct dnnl *d, enum conv_kind pass, const struct dnnl_shape *s,
     const struct conv_call *call, int n)
 {
 	struct dnnl_conv c = { .dnnl = d, .pass = pass, .s = *s };
@@ -212,7 +212,7 @@ dnnl_conv_has(struct dnnl *d, enum conv_pass pass, const struct conv_shape *s,
 		c.calls = 1;	/* the others use its order */
 		dnnl_primitive_desc_destroy(pd);
 	}
-	layout_free(&c.w);
+	dnnl_layout_free(&c.w);
 	return has;
 }
 
@@ -297,7 +297,7 @@ dnnl_conv_free(struct dnnl_conv *c)
 		if (c->slice[i].prim != NULL)
 			dnnl_primitive_destroy(c->slice[i].prim);
 	}
-	layout_free(&c->w);
+	dnnl_layout_free(&c->w);
 	free(c->call);
 	free(c);
 }

@@ -32,8 +32,8 @@ struct dnnl_slice { dnnl_primitive_t prim; dnnl_memory_t outer, inner; };
 
 struct dnnl_conv {
 	struct dnnl *dnnl;
-	enum conv_pass pass;
-	struct conv_shape s;
+	enum conv_kind pass;
+	struct dnnl_shape s;
 	char what[64];			/* for messages */
 	char name[64];			/* implementation of oneDNN */
 	layout w;			/* inner order, from the first call */
@@ -65,7 +65,7 @@ void dnnl_execute(struct dnnl *d, dnnl_primitive_t prim, int thread, int n,
  * Store the dimensions of the weights, [group][out][in][h][w], the first only
  * if there are several groups.  Return their number.
  */
-int dnnl_weight_dims(const struct conv_shape *s, dnnl_dims_t d);
+int dnnl_weight_dims(const struct dnnl_shape *s, dnnl_dims_t d);
 
 /*
  * dnnl_make_slices(c):

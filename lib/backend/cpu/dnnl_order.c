@@ -12,7 +12,7 @@ enum { SLICE_LEAST = 32768 };
  * their gradients.
  */
 static int
-dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
+dnnl_order_outer_layout(layout *l, const struct dnnl_shape *s)
 {
 	dnnl_dims_t d, step;
 	int n = dnnl_weight_dims(s, d);
@@ -23,7 +23,7 @@ dnnl_order_outer_layout(layout *l, const struct conv_shape *s)
 	step[n - 4] = s->out_step;
 	if (s->groups > 1)
 		step[0] = (dnnl_dim_t)s->out_step * (s->out / s->groups);
-	return layout_strided(l, n, d, dnnl_f32, step);
+	return dnnl_layout_strided(l, n, d, dnnl_f32, step);
 }
 
 /* Create the reorder of output channels, or groups, ${from} to ${to}. */
@@ -39,10 +39,10 @@ dnnl_order_make_slice(struct dnnl_conv *c, struct dnnl_slice *s,
 
 	dnnl_weight_dims(&c->s, d);
 	d[0] = to - from;
-	bad = layout_part(&part[0], outer, d, at) ||
-	    layout_part(&part[1], layout_of(&c->w), d, at);
-	a = layout_of(&part[0]);
-	b = layout_of(&part[1]);
+	bad = dnnl_layout_part(&part[0], outer, d, at) ||
+	    dnnl_layout_part(&part[1], dnnl_layout_of(&c->w), d, at);
+	a = dnnl_layout_of(&part[0]);
+	b = dnnl_layout_of(&part[1]);
 	if (!bad && (bad = c->pass == CONV_WEIGHTS ?
 	    dnnl_reorder_primitive_desc_create(&pd, b, c->dnnl->engine, a,
 	    c->dnnl->engine, NULL) :
@@ -55,8 +55,8 @@ dnnl_order_make_slice(struct dnnl_conv *c, struct dnnl_slice *s,
 		    DNNL_MEMORY_NONE);
 		dnnl_primitive_desc_destroy(pd);
 	}
-	layout_free(&part[0]);
-	layout_free(&part[1]);
+	dnnl_layout_free(&part[0]);
+	dnnl_layout_free(&part[1]);
 	return bad;
 }
 
@@ -83,10 +83,11 @@ dnnl_make_slices(struct dnnl_conv *c)
 	for (int i = 0; i < c->slices && !bad; i++) {
 		int to = blocks * (i + 1) / c->slices * lanes;
 
-		bad = dnnl_order_make_slice(c, &c->slice[i], layout_of(&outer),
-		    blocks * i / c->slices * lanes, to < d[0] ? to : (int)d[0]);
+		bad = dnnl_order_make_slice(c, &c->slice[i],
+		    dnnl_layout_of(&outer), blocks * i / c->slices * lanes,
+		    to < d[0] ? to : (int)d[0]);
 	}
-	layout_free(&outer);
+	dnnl_layout_free(&outer);
 	return bad;
 }
 
@@ -99,7 +100,8 @@ dnnl_conv_slices(const struct dnnl_conv *c)
 int
 dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b)
 {
-	return dnnl_memory_desc_equal(layout_of(&a->w), layout_of(&b->w));
+	return dnnl_memory_desc_equal(dnnl_layout_of(&a->w),
+	    dnnl_layout_of(&b->w));
 }
 
 void

@@ -112,7 +112,7 @@ const struct op_impl cpu_swish = {
  */
 
 static int
-cpu_curves_over_channels(const struct task *t)
+cpu_exp_over_channels(const struct task *t)
 {
 	return t->op->softmax.axes == OVER_C && !cpu_is_pixels(&t->out);
 }
@@ -122,7 +122,7 @@ cpu_curves_over_channels(const struct task *t)
  * Describe them in ${s} and return the offset of the first, in floats.
  */
 static size_t
-cpu_curves_shares_of(const struct task *t, int i, struct softmax_span *s)
+cpu_exp_shares_of(const struct task *t, int i, struct softmax_span *s)
 {
 	size_t hw = cpu_positions(&t->out);
 	size_t parts = (hw + SOFTMAX_POSITIONS - 1) / SOFTMAX_POSITIONS;
@@ -140,7 +140,7 @@ cpu_softmax_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct softmax_span s;
-	size_t at = cpu_curves_shares_of(t, i, &s);
+	size_t at = cpu_exp_shares_of(t, i, &s);
 
 	(void)thread;
 	exp_kernels_pick()->softmax((float *)t->y + at,
@@ -152,7 +152,7 @@ cpu_softmax_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct softmax_span s;
-	size_t at = cpu_curves_shares_of(t, i, &s);
+	size_t at = cpu_exp_shares_of(t, i, &s);
 
 	(void)thread;
 	exp_kernels_pick()->softmax_back((float *)t->dx[0] + at,
@@ -172,7 +172,7 @@ cpu_softmax_parts(const struct task *t)
  * The shape of the maxima and sums: 1 on each axis that the softmax sums over.
  */
 static struct dims
-cpu_curves_groups_of(const struct task *t)
+cpu_exp_groups_of(const struct task *t)
 {
 	int over = t->op->softmax.axes;
 	const struct dims *d = &t->out;
@@ -185,25 +185,25 @@ cpu_curves_groups_of(const struct task *t)
 static size_t
 cpu_softmax_scratch(const struct task *t)
 {
-	struct dims g = cpu_curves_groups_of(t);
+	struct dims g = cpu_exp_groups_of(t);
 
-	return cpu_curves_over_channels(t) ? 0 : 2 * dims_count(&g) *
+	return cpu_exp_over_channels(t) ? 0 : 2 * dims_count(&g) *
 	    sizeof(double);
 }
 
 /* A loop over the elements of a clip in logical order, for any set of axes. */
-struct cpu_curves_walk {
+struct cpu_exp_walk {
 	struct task *t;
 	struct dims g;
 	double *v;			/* [2][groups]: maximum and sum */
-	void (*visit)(const struct cpu_curves_walk *, size_t group, int image,
+	void (*visit)(const struct cpu_exp_walk *, size_t group, int image,
 	    size_t place, int c);
 };
 
 static void
-cpu_curves_walk_clip(int n, int thread, void *arg)
+cpu_exp_walk_clip(int n, int thread, void *arg)
 {
-	const struct cpu_curves_walk *k = arg;
+	const struct cpu_exp_walk *k = arg;
 	const struct dims *d = &k->t->out, *g = &k->g;
 
 	(void)thread;
@@ -217,17 +217,17 @@ cpu_curves_walk_clip(int n, int thread, void *arg)
 }
 
 static void
-cpu_curves_walk(struct task *t, void (*visit)(const struct cpu_curves_walk *,
+cpu_exp_walk(struct task *t, void (*visit)(const struct cpu_exp_walk *,
     size_t, int, size_t, int))
 {
-	struct cpu_curves_walk k = { t, cpu_curves_groups_of(t), t->scratch,
+	struct cpu_exp_walk k = { t, cpu_exp_groups_of(t), t->scratch,
 	    visit };
 
-	cpu_run(t, t->out.n, cpu_curves_walk_clip, &k);
+	cpu_run(t, t->out.n, cpu_exp_walk_clip, &k);
 }
 
 static void
-cpu_curves_visit_top(const struct cpu_curves_walk *k, size_t g, int image,
+cpu_exp_visit_top(const struct cpu_exp_walk *k, size_t g, int image,
     size_t place, int c)
 {
 	double x = *cpu_element(&k->t->out, k->t->x[0], image, place, c);
@@ -236,7 +236,7 @@ cpu_curves_visit_top(const struct cpu_curves_walk *k, size_t g, int image,
 }
 
 static void
-cpu_curves_visit_sum(const struct cpu_curves_walk *k, size_t g, int image,
+cpu_exp_visit_sum(const struct cpu_exp_walk *k, size_t g, int image,
     size_t place, int c)
 {
 	k->v[dims_count(&k->g) + g] += exp(*cpu_element(&k->t->out, k->t->x[0],
@@ -244,7 +244,7 @@ cpu_curves_visit_sum(const struct cpu_curves_walk *k, size_t g, int image,
 }
 
 static void
-cpu_curves_visit_share(const struct cpu_curves_walk *k, size_t g, int image,
+cpu_exp_visit_share(const struct cpu_exp_walk *k, size_t g, int image,
     size_t place, int c)
 {
 	*cpu_element(&k->t->out, k->t->y, image, place, c) = (float)
@@ -253,7 +253,7 @@ cpu_curves_visit_share(const struct cpu_curves_walk *k, size_t g, int image,
 }
 
 static void
-cpu_curves_visit_dot(const struct cpu_curves_walk *k, size_t g, int image,
+cpu_exp_visit_dot(const struct cpu_exp_walk *k, size_t g, int image,
     size_t place, int c)
 {
 	k->v[g] += (double)*cpu_element(&k->t->out, k->t->y, image, place, c) *
@@ -261,7 +261,7 @@ cpu_curves_visit_dot(const struct cpu_curves_walk *k, size_t g, int image,
 }
 
 static void
-cpu_curves_visit_slope(const struct cpu_curves_walk *k, size_t g, int image,
+cpu_exp_visit_slope(const struct cpu_exp_walk *k, size_t g, int image,
     size_t place, int c)
 {
 	const struct dims *d = &k->t->out;
@@ -274,10 +274,10 @@ cpu_curves_visit_slope(const struct cpu_curves_walk *k, size_t g, int image,
 static void
 cpu_softmax_forward(struct task *t)
 {
-	struct dims g = cpu_curves_groups_of(t);
+	struct dims g = cpu_exp_groups_of(t);
 	double *v = t->scratch;
 
-	if (cpu_curves_over_channels(t)) {
+	if (cpu_exp_over_channels(t)) {
 		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_part, t);
 		return;
 	}
@@ -286,9 +286,9 @@ cpu_softmax_forward(struct task *t)
 		v[n + i] = 0;
 	}
 	memset(t->y, 0, cpu_floats(&t->out) * sizeof(float));
-	cpu_curves_walk(t, cpu_curves_visit_top);
-	cpu_curves_walk(t, cpu_curves_visit_sum);
-	cpu_curves_walk(t, cpu_curves_visit_share);
+	cpu_exp_walk(t, cpu_exp_visit_top);
+	cpu_exp_walk(t, cpu_exp_visit_sum);
+	cpu_exp_walk(t, cpu_exp_visit_share);
 }
 
 static void
@@ -296,15 +296,15 @@ cpu_softmax_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (cpu_curves_over_channels(t)) {
+	if (cpu_exp_over_channels(t)) {
 		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_back_part, t);
 		return;
 	}
 	memset(t->scratch, 0, cpu_softmax_scratch(t));
 	if (!t->accumulate[0])
 		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
-	cpu_curves_walk(t, cpu_curves_visit_dot);
-	cpu_curves_walk(t, cpu_curves_visit_slope);
+	cpu_exp_walk(t, cpu_exp_visit_dot);
+	cpu_exp_walk(t, cpu_exp_visit_slope);
 }
 
 const struct op_impl cpu_softmax = {

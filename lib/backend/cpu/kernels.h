@@ -23,7 +23,7 @@ enum { LANES_MAX = 16 };
 /*
  * A pooling window that slides over one plane: kernel, stride, padding of h, w.
  */
-struct pool_window { int in_h, in_w, out_h, out_w, k[2], s[2], p[2]; };
+struct plane_window { int in_h, in_w, out_h, out_w, k[2], s[2], p[2]; };
 
 struct kernels {
 	/* channels of a block, L */
@@ -43,17 +43,17 @@ struct kernels {
 	 * ${tap}, which holds one byte per element.
 	 */
 	void (*maxpool)(float *y, uint8_t *tap, const float *x,
-	    const struct pool_window *v, int tap0, int more);
+	    const struct plane_window *v, int tap0, int more);
 	/*
 	 * dx[i] (+)= sum of dy[o] over the windows whose tap[o] is position i
 	 */
 	void (*maxpool_back)(float *dx, const float *dy, const uint8_t *tap,
-	    const struct pool_window *v, int tap0, int more);
+	    const struct plane_window *v, int tap0, int more);
 	/*
 	 * y[o] (+)= a * sum of x over the window; if ${cut} is not 0, ${a}
 	 * times the mean of the positions inside the plane.
 	 */
-	void (*avgpool)(float *y, const float *x, const struct pool_window *v,
+	void (*avgpool)(float *y, const float *x, const struct plane_window *v,
 	    float a, int cut, int more);
 	/*
 	 * dx[i] (+)= a * sum of dy[o] over the windows that cover i; if ${cut}
@@ -61,7 +61,7 @@ struct kernels {
 	 * plane.
 	 */
 	void (*avgpool_back)(float *dx, const float *dy,
-	    const struct pool_window *v, float a, int cut, int more);
+	    const struct plane_window *v, float a, int cut, int more);
 	/* y = max(x, 0), NaN kept; dx (+)= dy unless y <= 0 */
 	void (*relu)(float *y, const float *x, size_t n);
 	void (*relu_back)(float *dx, const float *dy, const float *y, size_t n,

@@ -47,7 +47,7 @@ struct kernel_taps { int h0, w0, a0, a1, b0, b1; };
  * Return the taps of the window of output (h, w) that are inside of the input.
  */
 static struct kernel_taps
-kernel_cut(const struct pool_window *v, int h, int w)
+kernel_cut(const struct plane_window *v, int h, int w)
 {
 	struct kernel_taps t = { h * v->s[0] - v->p[0], w * v->s[1] - v->p[1],
 	    0,
@@ -70,7 +70,7 @@ kernel_cut(const struct pool_window *v, int h, int w)
  */
 static void
 kernel_row_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct pool_window *v, int n)
+    const uint8_t *restrict tap, const struct plane_window *v, int n)
 {
 	for (int w = 0; w < v->out_w; w++) {
 		struct kernel_taps t = kernel_cut(v, 0, w);
@@ -91,7 +91,7 @@ kernel_row_back(float *restrict dx, const float *restrict dy,
  */
 static void
 kernel_maxpool(float *restrict y, uint8_t *restrict tap,
-    const float *restrict x, const struct pool_window *v, int tap0, int more)
+    const float *restrict x, const struct plane_window *v, int tap0, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L, tap += L) {
@@ -134,7 +134,7 @@ kernel_maxpool(float *restrict y, uint8_t *restrict tap,
  */
 static void
 kernel_maxpool_back(float *restrict dx, const float *restrict dy,
-    const uint8_t *restrict tap, const struct pool_window *v, int tap0,
+    const uint8_t *restrict tap, const struct plane_window *v, int tap0,
     int more)
 {
 	size_t row = (size_t)v->in_w * L, out = (size_t)v->out_w * L;
@@ -165,7 +165,7 @@ kernel_weight(const struct kernel_taps *t, float a, int cut_off)
 /* y[o] (+)= weight * sum of x over the window of o */
 static void
 kernel_avgpool(float *restrict y, const float *restrict x,
-    const struct pool_window *v, float a, int cut_off, int more)
+    const struct plane_window *v, float a, int cut_off, int more)
 {
 	for (int h = 0; h < v->out_h; h++)
 		for (int w = 0; w < v->out_w; w++, y += L) {
@@ -188,7 +188,7 @@ kernel_avgpool(float *restrict y, const float *restrict x,
 /* dx[i] (+)= sum of weight * dy[o] over the windows o that cover i */
 static void
 kernel_avgpool_back(float *restrict dx, const float *restrict dy,
-    const struct pool_window *v, float a, int cut_off, int more)
+    const struct plane_window *v, float a, int cut_off, int more)
 {
 	if (!more)
 		memset(dx, 0, (size_t)v->in_h * v->in_w * L * sizeof(*dx));

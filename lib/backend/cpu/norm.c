@@ -73,7 +73,7 @@ cpu_norm_apply_part(int i, int thread, void *arg)
 	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
 	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
-	struct norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
+	struct cpu_norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
 		.res = n->add != NULL ? cpu_norm_shortcut(s, i) : NULL,
 		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
 		.mask = s->mask == NULL || s->recompute ? NULL :

@@ -65,8 +65,8 @@ norm_kernel_stats(const float *x, size_t hw, float *mean, float *m2)
  * y = x a + b + res; with relu, y = y <= 0 ? 0 : y, and mask = !(y <= 0)
  */
 INLINE void
-norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
-    int copy, int mask)
+norm_kernel_apply_all(const struct cpu_norm_apply *p, size_t hw, int res,
+    int relu, int copy, int mask)
 {
 	const vec a = *(const vec *)p->a, b = *(const vec *)p->b;
 
@@ -92,7 +92,7 @@ norm_kernel_apply_all(const struct norm_apply *p, size_t hw, int res, int relu,
  * Call the loop with constants, so that each case is compiled without branches.
  */
 static void
-norm_kernel_apply(const struct norm_apply *p, size_t hw)
+norm_kernel_apply(const struct cpu_norm_apply *p, size_t hw)
 {
 	if (p->copy != NULL)
 		norm_kernel_apply_all(p, hw, p->res != NULL, p->relu, 1,

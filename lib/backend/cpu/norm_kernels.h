@@ -33,7 +33,7 @@ struct norm_mix {
  * If ${mask} is not NULL, it receives one word per position with one bit per
  * lane: 1 if y is above 0 or NaN.
  */
-struct norm_apply {
+struct cpu_norm_apply {
 	const float *x, *res;
 	const float *a, *b;		/* [L] */
 	float *y, *copy;
@@ -72,8 +72,8 @@ struct norm_kernels {
 	 * mean[c] = sum of x[i][c] / hw, m2[c] = sum of (x[i][c] - mean[c])^2
 	 */
 	void (*stats)(const float *x, size_t hw, float *mean, float *m2);
-	/* See struct norm_apply. */
-	void (*apply)(const struct norm_apply *p, size_t hw);
+	/* See struct cpu_norm_apply. */
+	void (*apply)(const struct cpu_norm_apply *p, size_t hw);
 	/* See struct norm_apply_mix. */
 	void (*apply_mix)(const struct norm_apply_mix *p, size_t hw);
 	/*

@@ -15,13 +15,13 @@
  * order.  Backward, input frame t takes the output frames that cover it.
  */
 
-static struct pool_window
+static struct plane_window
 cpu_pool_window(const struct task *t)
 {
 	const struct op *op = t->op;
 
-	return (struct pool_window){ t->in[0].h, t->in[0].w, t->out.h, t->out.w,
-		{ op->k[1], op->k[2] }, { op->s[1], op->s[2] },
+	return (struct plane_window){ t->in[0].h, t->in[0].w, t->out.h,
+		t->out.w, { op->k[1], op->k[2] }, { op->s[1], op->s[2] },
 		{ op->p[1], op->p[2] } };
 }
 
@@ -83,7 +83,7 @@ cpu_maxpool_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct pool_window v = cpu_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
@@ -112,7 +112,7 @@ cpu_maxpool_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct pool_window v = cpu_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;
@@ -168,7 +168,7 @@ cpu_avgpool_window_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct pool_window v = cpu_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 
 	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
@@ -190,7 +190,7 @@ cpu_avgpool_window_back_part(int i, int thread, void *arg)
 	struct task *t = arg;
 	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 	int more = t->accumulate[0];
-	struct pool_window v = cpu_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
 
 	(void)thread;

@@ -30,7 +30,7 @@ enum { CURVE_PASS, CURVE_RELU, CURVE_RELU6, CURVE_SIGMOID, CURVE_SWISH,
  * from it.  A position has ${c} channels, ${pitch} with padding, for which a
  * sigmoid gives 0.
  */
-struct curve {
+struct pointwise {
 	const void *from, *dy;
 	void *to;
 	size_t n;
@@ -117,7 +117,7 @@ struct rows {
  * For each group and column: the sum of x, or of x y if ${y} is not NULL, over
  * m.
  */
-struct sums {
+struct row_sums {
 	struct rows rows;
 	const void *x, *y;
 	double *part;			/* [groups][parts][c] partial sums.
@@ -172,8 +172,8 @@ struct bias {
 /* ---- batch normalization ---- */
 
 /*
- * A divisor and its precomputed reciprocal (divisor_of).  For n below 2^31 the
- * quotient is n * ${times} >> ${shift}.
+ * A divisor and its precomputed reciprocal (rows_divisor_of).  For n below 2^31
+ * the quotient is n * ${times} >> ${shift}.
  */
 struct divisor { uint32_t times; int shift; };
 
@@ -317,14 +317,14 @@ struct norm_apply_back {
  * A block has a chunk of an image [h][w][c].  Each of its threads has FLAT
  * vectors, or one in pools and convolutions.
  */
-struct image {
+struct image_grid {
 	unsigned pieces;		/* chunks of an image */
 	unsigned plane;			/* vectors of an image */
 };
 
 /* Temporal shift: to[t] = from[t + sign op_shift(c)], or 0 outside the clip. */
 struct shift {
-	struct image image;
+	struct image_grid image;
 	const void *from;
 	void *to;
 	unsigned t, c, fold;
@@ -333,7 +333,7 @@ struct shift {
 
 /* Select ${few} of ${all} frames: frame i is frame op_frame() of all. */
 struct frames {
-	struct image image;
+	struct image_grid image;
 	const void *from;
 	void *to;
 	unsigned few, all;
@@ -350,7 +350,7 @@ struct pool_window { int in[3], out[3], k[3], s[3], p[3]; };
  * window has more than 256 taps.
  */
 struct maxpool {
-	struct image image;		/* of y; backward: of dx */
+	struct image_grid image;		/* of y; backward: of dx */
 	struct pool_window window;
 	unsigned c;
 	const void *from;		/* x; backward: dy */
@@ -364,7 +364,7 @@ struct maxpool {
  * instead of all taps.
  */
 struct avgpool {
-	struct image image;
+	struct image_grid image;
 	struct pool_window window;
 	unsigned c;
 	const void *from;
@@ -384,7 +384,7 @@ enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 
 /* y = x * w, or its input gradient. */
 struct depth {
-	struct image image;		/* of strips */
+	struct image_grid image;		/* of strips */
 	struct pool_window window;
 	int positions[3];		/* extents of y, the last in strips */
 	unsigned c;			/* with padding */
@@ -510,8 +510,8 @@ struct squares_add {
 };
 
 /*
- * One block: step_check_of (backend/formulas.h) of the sums of squares of the
- * parameters.
+ * One block: formula_step_check_of (backend/formulas.h) of the sums of squares
+ * of the parameters.
  */
 struct step_checked {
 	const double *of;		/* [params] */
@@ -557,7 +557,7 @@ struct rating {
  * packed inputs of one output, or, if ${some} is 0, one element per thread.
  */
 enum { WEIGHTS = 2048 };
-struct wgrad {
+struct weights_packing {
 	const void *from;
 	void *to;
 	unsigned out, in, taps, each, pitch, some, pieces;
@@ -569,7 +569,7 @@ struct wgrad {
  */
 enum { WEIGHTS_ROWS = SPANS };
 struct weights_table {
-	struct wgrad row[WEIGHTS_ROWS];
+	struct weights_packing row[WEIGHTS_ROWS];
 	unsigned rows, first[WEIGHTS_ROWS + 1];
 };
 

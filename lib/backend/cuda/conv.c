@@ -315,7 +315,7 @@ cuda_conv_scratch(const struct task *t)
 		bytes = cuda_conv_norm_scratch_at(t) +
 		    cuda_norm_scratch(c->norm);
 	if (c->plan[CONV_WEIGHTS] != NULL && t->op->conv.bias)
-		sums = bias_scratch(cuda_of(t), &t->out);
+		sums = rows_bias_scratch(cuda_of(t), &t->out);
 	return sums > bytes ? sums : bytes;
 }
 
@@ -363,7 +363,7 @@ cuda_conv_forward(struct task *t)
 	cuda_conv_run(t, CONV_FORWARD, t->x[0], t->packed_weights, t->y,
 	    c->sums ? &b : NULL);
 	if (t->op->conv.bias)
-		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
+		rows_bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 static void
@@ -405,7 +405,7 @@ cuda_conv_backward(struct task *t)
 	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
 	packing_return(t, dw);
 	if (t->op->conv.bias)
-		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
+		rows_bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 

@@ -14,19 +14,19 @@
  * A row of the table.  ALGORITHMS_MEASURED may have rows of other versions and
  * devices.
  */
-struct cuda_choices_row {
+struct conv_cache_row {
 	int64_t version;
 	char *device;
 	char key[CONV_KEY];
-	struct choice choice;
+	struct engine_config choice;
 };
 
-struct cuda_choices_list { struct cuda_choices_row *row; size_t n, cap; };
+struct conv_cache_list { struct conv_cache_row *row; size_t n, cap; };
 
 struct conv_cache {
 	int64_t version;
 	char *device;
-	struct cuda_choices_list list[CHOICES_KINDS];
+	struct conv_cache_list list[CHOICES_KINDS];
 };
 
 struct conv_cache *
@@ -53,8 +53,8 @@ conv_cache_free(struct conv_cache *c)
 	free(c);
 }
 
-static struct cuda_choices_row *
-cuda_choices_find(const struct cuda_choices_list *l, int64_t version,
+static struct conv_cache_row *
+conv_cache_find_row(const struct conv_cache_list *l, int64_t version,
     const char *device, const char *key)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -65,26 +65,26 @@ cuda_choices_find(const struct cuda_choices_list *l, int64_t version,
 	return NULL;
 }
 
-static const struct choice *
-cuda_choices_lookup(const struct conv_cache *c, enum choices_kind which,
+static const struct engine_config *
+conv_cache_lookup(const struct conv_cache *c, enum choices_kind which,
     const char *key)
 {
-	const struct cuda_choices_row *r = cuda_choices_find(&c->list[which],
+	const struct conv_cache_row *r = conv_cache_find_row(&c->list[which],
 	    c->version, c->device, key);
 
 	return r != NULL ? &r->choice : NULL;
 }
 
-const struct choice *
+const struct engine_config *
 conv_cache_selected(const struct conv_cache *c, const char *key)
 {
-	return cuda_choices_lookup(c, ALGORITHMS_SELECTED, key);
+	return conv_cache_lookup(c, ALGORITHMS_SELECTED, key);
 }
 
-const struct choice *
+const struct engine_config *
 conv_cache_measured(const struct conv_cache *c, const char *key)
 {
-	return cuda_choices_lookup(c, ALGORITHMS_MEASURED, key);
+	return conv_cache_lookup(c, ALGORITHMS_MEASURED, key);
 }
 
 /*
@@ -92,10 +92,10 @@ conv_cache_measured(const struct conv_cache *c, const char *key)
  * keeps the order of the table.
  */
 static void
-cuda_choices_add(struct cuda_choices_list *l, int64_t version,
-    const char *device, const char *key, const struct choice *v)
+conv_cache_add_row(struct conv_cache_list *l, int64_t version,
+    const char *device, const char *key, const struct engine_config *v)
 {
-	struct cuda_choices_row *r = cuda_choices_find(l, version, device, key);
+	struct conv_cache_row *r = conv_cache_find_row(l, version, device, key);
 
 	if (r == NULL) {
 		l->row = array_reserve(l->row, l->n, &l->cap, sizeof(*l->row));
@@ -108,17 +108,18 @@ cuda_choices_add(struct cuda_choices_list *l, int64_t version,
 }
 
 void
-conv_cache_add(struct conv_cache *c, const char *key, const struct choice *v)
+conv_cache_add(struct conv_cache *c, const char *key,
+    const struct engine_config *v)
 {
-	cuda_choices_add(&c->list[ALGORITHMS_SELECTED], c->version, c->device,
+	conv_cache_add_row(&c->list[ALGORITHMS_SELECTED], c->version, c->device,
 	    key, v);
 }
 
 void
 conv_cache_add_measured(struct conv_cache *c, const char *key,
-    const struct choice *v)
+    const struct engine_config *v)
 {
-	cuda_choices_add(&c->list[ALGORITHMS_MEASURED], c->version, c->device,
+	conv_cache_add_row(&c->list[ALGORITHMS_MEASURED], c->version, c->device,
 	    key, v);
 }
 
@@ -126,7 +127,7 @@ conv_cache_add_measured(struct conv_cache *c, const char *key,
 
 /* Parse the knobs of ${text}.  Return 0, or -1 without a message. */
 static int
-cuda_choices_read_knobs(const char *text, struct choice *c)
+conv_cache_read_knobs(const char *text, struct engine_config *c)
 {
 	char *end;
 
@@ -153,7 +154,7 @@ cuda_choices_read_knobs(const char *text, struct choice *c)
  * message.
  */
 static int
-cuda_choices_read_engine(const struct table *t, size_t i, int64_t *engine)
+conv_cache_read_engine(const struct table *t, size_t i, int64_t *engine)
 {
 	const char *text = table_text(t, i, "engine");
 
@@ -167,21 +168,21 @@ cuda_choices_read_engine(const struct table *t, size_t i, int64_t *engine)
  * or device, or -1 after a message.
  */
 static int
-cuda_choices_take_row(struct conv_cache *c, enum choices_kind which,
+conv_cache_take_row(struct conv_cache *c, enum choices_kind which,
     const struct table *t, size_t i)
 {
-	struct choice v = { 0 };
+	struct engine_config v = { 0 };
 	const char *key, *device, *knobs;
 	int64_t version;
 
 	if (table_int(t, i, "cudnn", 0, INT32_MAX, &version) != 0 ||
 	    (device = table_text(t, i, "device")) == NULL ||
 	    (key = table_text(t, i, "convolution")) == NULL ||
-	    cuda_choices_read_engine(t, i, &v.engine) != 0 ||
+	    conv_cache_read_engine(t, i, &v.engine) != 0 ||
 	    (knobs = table_text(t, i, "knobs")) == NULL ||
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
-	if (cuda_choices_read_knobs(knobs, &v) != 0)
+	if (conv_cache_read_knobs(knobs, &v) != 0)
 		return fail("%s: line %d: %s is not a list of at most %d "
 		    "knobs, KNOB=VALUE,...", t->path, t->line[i],
 		    text_quote(knobs), CONV_KNOBS);
@@ -191,7 +192,7 @@ cuda_choices_take_row(struct conv_cache *c, enum choices_kind which,
 	if (which == ALGORITHMS_SELECTED && (version != c->version ||
 	    strcmp(device, c->device) != 0))
 		return 0;
-	cuda_choices_add(&c->list[which], version, device, key, &v);
+	conv_cache_add_row(&c->list[which], version, device, key, &v);
 	return 1;
 }
 
@@ -204,7 +205,7 @@ conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
 	int got = t == NULL ? -1 : 0;
 
 	for (size_t i = 0; got >= 0 && i < rows; i++) {
-		got = cuda_choices_take_row(c, which, t, i);
+		got = conv_cache_take_row(c, which, t, i);
 		taken += got > 0;
 	}
 	table_free(t);
@@ -218,8 +219,8 @@ conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
 /* ---- to text ---- */
 
 static void
-cuda_choices_put_row(struct buffer *b, const struct cuda_choices_row *r,
-    const struct choice *v)
+conv_cache_put_row(struct buffer *b, const struct conv_cache_row *r,
+    const struct engine_config *v)
 {
 	char *device = table_escape(r->device);
 
@@ -239,24 +240,24 @@ cuda_choices_put_row(struct buffer *b, const struct cuda_choices_row *r,
 char *
 conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 {
-	const struct cuda_choices_list *made = &c->list[ALGORITHMS_SELECTED];
-	const struct cuda_choices_list *l = &c->list[which];
+	const struct conv_cache_list *made = &c->list[ALGORITHMS_SELECTED];
+	const struct conv_cache_list *l = &c->list[which];
 	struct buffer b = { 0 };
 
 	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
 	    "seconds\n");
 	for (size_t i = 0; i < l->n; i++)
-		cuda_choices_put_row(&b, &l->row[i], &l->row[i].choice);
+		conv_cache_put_row(&b, &l->row[i], &l->row[i].choice);
 	/*
 	 * Also measured selections of this run, if the list has no row for
 	 * them.
 	 */
 	for (size_t i = 0; i < made->n && which == ALGORITHMS_MEASURED; i++) {
-		const struct cuda_choices_row *r = &made->row[i];
+		const struct conv_cache_row *r = &made->row[i];
 
-		if (r->choice.seconds > 0 && cuda_choices_find(l, r->version,
+		if (r->choice.seconds > 0 && conv_cache_find_row(l, r->version,
 		    r->device, r->key) == NULL)
-			cuda_choices_put_row(&b, r, &r->choice);
+			conv_cache_put_row(&b, r, &r->choice);
 	}
 	return b.data;
 }

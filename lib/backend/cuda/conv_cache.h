@@ -19,7 +19,7 @@
 enum { CONV_KNOBS = 16, CONV_KEY = 256, NO_ENGINE = -1 };
 
 /* One selection. */
-struct choice {
+struct engine_config {
 	int64_t engine;			/* NO_ENGINE: run it unfused */
 	int knobs;
 	int64_t knob[CONV_KNOBS], value[CONV_KNOBS];
@@ -56,14 +56,14 @@ void conv_cache_free(struct conv_cache *c);
  *
  * Both copy ${key} and ${v}, and replace an earlier row of the same key.
  */
-const struct choice *conv_cache_selected(const struct conv_cache *c,
+const struct engine_config *conv_cache_selected(const struct conv_cache *c,
 const char *key);
-const struct choice *conv_cache_measured(const struct conv_cache *c,
+const struct engine_config *conv_cache_measured(const struct conv_cache *c,
     const char *key);
 void conv_cache_add(struct conv_cache *c, const char *key,
-    const struct choice *v);
+    const struct engine_config *v);
 void conv_cache_add_measured(struct conv_cache *c, const char *key,
-    const struct choice *v);
+    const struct engine_config *v);
 
 /*
  * conv_cache_text(c, which), conv_cache_read(c, which, what, text):

@@ -6,31 +6,31 @@
 /* ---- times for the cost model ---- */
 
 static double
-cuda_choose_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
+conv_select_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
 {
 	struct conv_algorithms *w = at;
 
 	return w->norm(w, s, part);
 }
 
-static double cuda_choose_time_conv(void *at, const struct conv_shape *s);
+static double conv_select_time_conv(void *at, const struct conv_shape *s);
 
 /*
  * Record the measurement ${v} of ${s}.  If the cost model prefers the unfused
  * operations, replace ${v} by NO_ENGINE and their time.
  */
 static void
-cuda_choose_record(struct conv_algorithms *w, const struct conv_shape *s,
-    const char *key, struct choice *v)
+conv_select_record(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct engine_config *v)
 {
-	const struct fusion_times watch = { w, cuda_choose_time_conv,
-	    cuda_choose_time_norm };
+	const struct fusion_times watch = { w, conv_select_time_conv,
+	    conv_select_time_norm };
 	double plain = 0;
 
 	conv_cache_add_measured(w->choices, key, v);
 	if (v->seconds <= 0 || fusion_pays(s, &watch, &plain))
 		return;
-	*v = (struct choice){ .engine = NO_ENGINE, .seconds = plain };
+	*v = (struct engine_config){ .engine = NO_ENGINE, .seconds = plain };
 	conv_cache_add_measured(w->choices, key, v);
 }
 
@@ -40,11 +40,11 @@ cuda_choose_record(struct conv_algorithms *w, const struct conv_shape *s,
  * time it now.
  */
 static double
-cuda_choose_time_conv(void *at, const struct conv_shape *s)
+conv_select_time_conv(void *at, const struct conv_shape *s)
 {
 	struct conv_algorithms *w = at;
-	struct choice v = { .engine = NO_ENGINE };
-	const struct choice *c;
+	struct engine_config v = { .engine = NO_ENGINE };
+	const struct engine_config *c;
 	struct conv_plan *p;
 	char key[CONV_KEY];
 
@@ -56,7 +56,7 @@ cuda_choose_time_conv(void *at, const struct conv_shape *s)
 		v = *c;
 	} else if ((p = w->open(w, s)) != NULL) {
 		if (w->tune(w, p, s, &v) == 0)
-			cuda_choose_record(w, s, key, &v);
+			conv_select_record(w, s, key, &v);
 		w->close(w, p);
 	}
 	return v.engine != NO_ENGINE ? v.seconds : 0;
@@ -69,8 +69,8 @@ cuda_choose_time_conv(void *at, const struct conv_shape *s)
  * has none, or if the driver refuses it.
  */
 static int
-cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p,
-    const struct choice *c, struct choice *v)
+conv_select_make(struct conv_algorithms *w, struct conv_plan *p,
+    const struct engine_config *c, struct engine_config *v)
 {
 	if (c == NULL || c->engine == NO_ENGINE)
 		return -1;
@@ -83,12 +83,12 @@ cuda_choose_make(struct conv_algorithms *w, struct conv_plan *p,
  * if there is none, after a message unless ${s} is a fused pattern.
  */
 static int
-cuda_choose_by_rule(struct conv_algorithms *w, const struct conv_shape *s,
-    const char *key, struct conv_plan *p, struct choice *v)
+conv_select_by_rule(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct conv_plan *p, struct engine_config *v)
 {
 	if (w->candidates(w, p, v, 1) > 0 && w->use(w, p, v) == 0)
 		return 0;
-	*v = (struct choice){ .engine = NO_ENGINE };
+	*v = (struct engine_config){ .engine = NO_ENGINE };
 	return s->fusion != CONV_UNFUSED ? -1 :
 	    fail("the driver has no algorithm for %s", key);
 }
@@ -99,36 +99,36 @@ cuda_choose_by_rule(struct conv_algorithms *w, const struct conv_shape *s,
  * then NO_ENGINE.
  */
 static int
-cuda_choose_plan(struct conv_algorithms *w, const struct conv_shape *s,
-    const char *key, struct conv_plan *p, struct choice *v)
+conv_select_plan(struct conv_algorithms *w, const struct conv_shape *s,
+    const char *key, struct conv_plan *p, struct engine_config *v)
 {
 	int fused = s->fusion != CONV_UNFUSED, tries = w->how & TUNE_MEASURE;
-	const struct choice *known;
+	const struct engine_config *known;
 
-	if (cuda_choose_make(w, p, conv_cache_selected(w->choices, key),
+	if (conv_select_make(w, p, conv_cache_selected(w->choices, key),
 	    v) == 0)
 		return 0;
-	*v = (struct choice){ .engine = NO_ENGINE };
+	*v = (struct engine_config){ .engine = NO_ENGINE };
 	if (fused && (w->how & TUNE_UNFUSED))
 		return -1;
 	known = tries ? conv_cache_measured(w->choices, key) : NULL;
-	if (cuda_choose_make(w, p, known, v) == 0)
+	if (conv_select_make(w, p, known, v) == 0)
 		return 0;
 	if (fused && known != NULL && known->engine == NO_ENGINE) {
 		*v = *known;
 		return -1;
 	}
 	if (!tries || w->tune(w, p, s, v) != 0)
-		return cuda_choose_by_rule(w, s, key, p, v);
-	cuda_choose_record(w, s, key, v);
+		return conv_select_by_rule(w, s, key, p, v);
+	conv_select_record(w, s, key, v);
 	return v->engine != NO_ENGINE ? 0 : -1;
 }
 
 struct conv_plan *
 conv_select(struct conv_algorithms *w, const struct conv_shape *s)
 {
-	struct choice v = { .engine = NO_ENGINE };
-	const struct choice *was;
+	struct engine_config v = { .engine = NO_ENGINE };
+	const struct engine_config *was;
 	struct conv_plan *p;
 	char key[CONV_KEY];
 	int bad;
@@ -139,7 +139,7 @@ conv_select(struct conv_algorithms *w, const struct conv_shape *s)
 	    was->engine == NO_ENGINE)
 		return NULL;
 	p = w->open(w, s);
-	bad = p == NULL || cuda_choose_plan(w, s, key, p, &v) != 0;
+	bad = p == NULL || conv_select_plan(w, s, key, p, &v) != 0;
 	if (!bad || s->fusion != CONV_UNFUSED)
 		conv_cache_add(w->choices, key, &v);
 	if (!bad)

@@ -18,7 +18,7 @@
 struct conv_algorithms {
 	struct driver *driver;
 	struct conv_cache *choices;
-	int how;			/* a sum of enum tuning */
+	int how;			/* a sum of enum tune_how */
 	/* Write the cache key of ${s}. */
 	void (*key)(const struct conv_shape *s, char key[CONV_KEY]);
 	/*
@@ -36,9 +36,9 @@ struct conv_algorithms {
 	 * the driver refuses it.
 	 */
 	int (*candidates)(struct conv_algorithms *w, struct conv_plan *p,
-	    struct choice *c, int max);
+	    struct engine_config *c, int max);
 	int (*use)(struct conv_algorithms *w, struct conv_plan *p,
-	    const struct choice *c);
+	    const struct engine_config *c);
 	/*
 	 * For timing (conv_tune.h).
 	 * run: submit ${p} with x, w, y and workspace at ${at}.  Return -1
@@ -54,9 +54,9 @@ struct conv_algorithms {
 	double (*seconds)(struct conv_algorithms *w, struct gpu_stream *stream,
 	    int (*work)(void *arg), void *arg);
 	size_t busy;
-	/* conv_tune and norm_tune; a test may have others. */
+	/* conv_tune and conv_tune_norm; a test may have others. */
 	int (*tune)(struct conv_algorithms *w, struct conv_plan *p,
-	    const struct conv_shape *s, struct choice *c);
+	    const struct conv_shape *s, struct engine_config *c);
 	double (*norm)(struct conv_algorithms *w, const struct conv_shape *s,
 	    enum norm_part part);
 };

@@ -107,9 +107,9 @@ conv_tune_bytes_of(const struct conv_tune_fixture *g, int i)
 		    i == FUSED ? 2 * (size_t)t->out.c * sizeof(float) :
 		    cuda_bytes(&g->c, &t->out);
 	else
-		bytes = i != FUSED ? conv_bytes(g->s, i) :
+		bytes = i != FUSED ? fusion_conv_bytes(g->s, i) :
 		    g->s->fusion == CONV_UNFUSED ? 0 :
-		    9 * conv_tune_row_bytes(g->s) + conv_bytes(g->s, 0);
+		    9 * conv_tune_row_bytes(g->s) + fusion_conv_bytes(g->s, 0);
 	return round_up(bytes, ALIGN);
 }
 
@@ -194,7 +194,7 @@ conv_tune_outputs(const struct conv_tune_fixture *g,
 	size_t sums = conv_tune_bytes_of(g, i);
 
 	o[0] = (struct conv_tune_output){ s->type, g->at[i],
-		conv_bytes(s, i) / cuda_size(s->type), 0 };
+		fusion_conv_bytes(s, i) / cuda_size(s->type), 0 };
 	if (s->fusion == CONV_UNFUSED || s->fusion == CONV_NORMED)
 		return 1;
 	o[1] = (struct conv_tune_output){ GPU_F32,
@@ -237,8 +237,9 @@ conv_tune_squares(const struct conv_tune_fixture *g,
 	float sum = NAN;
 
 	c.type = o->type;
-	sum_run(&c, &(struct sum){ .matrix = { 1, o->n / 8, 8, 1, 0 }, .x = x,
-		.y = x, .to = g->at[SUMS], .share = 1, .floats = 1, .all = 1 },
+	rows_sum_run(&c, &(struct sum){ .matrix = { 1, o->n / 8, 8, 1, 0 },
+		.x = x, .y = x, .to = g->at[SUMS], .share = 1, .floats = 1,
+		.all = 1 },
 		(char *)g->at[SUMS] + ALIGN);
 	c.driver->call->copy(c.driver, c.stream, &sum, g->at[SUMS],
 	    sizeof(sum));
@@ -254,7 +255,7 @@ conv_tune_difference(const struct conv_tune_fixture *g,
     const struct conv_tune_output *o, const void *from)
 {
 	struct cuda c = g->c;
-	struct curve a = { .from = from, .to = (char *)g->at[BEFORE] +
+	struct pointwise a = { .from = from, .to = (char *)g->at[BEFORE] +
 		o->offset, .n = o->n, .accumulate = 1, .factor = -1 };
 	size_t bytes = o->n * cuda_size(o->type);
 	struct launch k;
@@ -315,7 +316,7 @@ conv_tune_open_outputs(struct conv_tune_fixture *g)
 	for (int i = 0; i < n; i++) {
 		struct matrix m = { 1, o[i].n / 8, 8, 1, 0 };
 		struct cuda c = { .type = o[i].type };
-		size_t some = sum_scratch(&c, &m);
+		size_t some = rows_sum_scratch(&c, &m);
 
 		bytes = o[i].offset + o[i].n * cuda_size(o[i].type);
 		scratch = some > scratch ? some : scratch;
@@ -445,7 +446,7 @@ conv_tune_rounds(struct conv_tune_fixture *g)
  */
 static double
 conv_tune_try(struct conv_tune_fixture *g, const char *key,
-    const struct choice *c, double best)
+    const struct engine_config *c, double best)
 {
 	const char *why;
 	double seconds;
@@ -473,16 +474,16 @@ conv_tune_try(struct conv_tune_fixture *g, const char *key,
 static int
 conv_tune_compare(const void *a, const void *b)
 {
-	double x = ((const struct choice *)a)->seconds;
-	double y = ((const struct choice *)b)->seconds;
+	double x = ((const struct engine_config *)a)->seconds;
+	double y = ((const struct engine_config *)b)->seconds;
 
 	return (x > y) - (x < y);
 }
 
 /* Store the fastest of ${n} candidates in ${*c}, and use it. */
 static int
-conv_tune_search(struct conv_tune_fixture *g, struct choice *found, int n,
-    struct choice *c)
+conv_tune_search(struct conv_tune_fixture *g, struct engine_config *found,
+    int n, struct engine_config *c)
 {
 	struct conv_algorithms *w = g->w;
 	char key[CONV_KEY];
@@ -514,9 +515,9 @@ conv_tune_search(struct conv_tune_fixture *g, struct choice *found, int n,
 
 int
 conv_tune(struct conv_algorithms *w, struct conv_plan *p,
-    const struct conv_shape *s, struct choice *c)
+    const struct conv_shape *s, struct engine_config *c)
 {
-	struct choice found[CANDIDATES];
+	struct engine_config found[CANDIDATES];
 	struct conv_tune_fixture g = { .w = w, .p = p, .s = s,
 		.c = { .driver = w->driver, .type = s->type } };
 	int n = w->candidates(w, p, found, CANDIDATES), bad = -1;
@@ -541,7 +542,7 @@ conv_tune_dims_of(const struct conv_shape *s, int of)
 }
 
 double
-norm_tune(struct conv_algorithms *w, const struct conv_shape *s,
+conv_tune_norm(struct conv_algorithms *w, const struct conv_shape *s,
     enum norm_part part)
 {
 	struct conv_tune_fixture g = { .w = w, .s = s, .part = part,

@@ -12,13 +12,13 @@
  * differ between two runs, and name them in a detail message.  Return -1 if
  * there is none or if memory is exhausted.
  *
- * norm_tune(w, s, part):
+ * conv_tune_norm(w, s, part):
  * Return the measured seconds of one kernel of a norm, or 0 (norm of struct
  * fusion_times, fusion_cost.h).
  */
 int conv_tune(struct conv_algorithms *w, struct conv_plan *p,
-    const struct conv_shape *s, struct choice *c);
-double norm_tune(struct conv_algorithms *w, const struct conv_shape *s,
+    const struct conv_shape *s, struct engine_config *c);
+double conv_tune_norm(struct conv_algorithms *w, const struct conv_shape *s,
     enum norm_part part);
 
 #endif

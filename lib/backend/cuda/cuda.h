@@ -24,7 +24,7 @@
 #include "backend/backend.h"
 #include "backend/cuda/driver.h"
 
-struct staging;
+struct cuda_staging;
 struct tables;
 
 struct cuda {
@@ -32,8 +32,9 @@ struct cuda {
 	struct driver *driver;		/* owned by this structure */
 	struct gpu_stream *stream;	/* compute stream */
 	enum gpu_type type;		/* storage type of activations */
-	struct staging *staging;	/* pinned staging buffers */
-	struct replay *capturing;	/* graph being captured, or NULL */
+	struct cuda_staging *staging;	/* pinned staging buffers */
+	struct captured_graph *capturing;	/* graph being captured, or
+						 * NULL */
 	const struct step_check *check;	/* updates do nothing unless it is
 					 * STEP_CHECK_STEP; NULL: no check */
 	int is_side_stream;		/* 1: a side stream
@@ -191,8 +192,8 @@ void cuda_wait(struct cuda *c);
  * Allocate the staging buffers and their events.  Return NULL after a message.
  * The caller frees them by staging_free, which does nothing if ${s} is NULL.
  */
-struct staging *staging_new(struct cuda *c);
-void staging_free(struct cuda *c, struct staging *s);
+struct cuda_staging *staging_new(struct cuda *c);
+void staging_free(struct cuda *c, struct cuda_staging *s);
 
 /*
  * parameters.c: the device_* functions of backend.h and parameters.h with the
@@ -236,7 +237,7 @@ void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
 char *cuda_choices(struct device *d, enum choices_kind which);
 int cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text);
-void cuda_tune(struct device *d, int how);	/* a sum of enum tuning */
+void cuda_tune(struct device *d, int how);	/* a sum of enum tune_how */
 
 /*
  * graph.c: device_event_*, device_capture, device_capture_end,
@@ -249,9 +250,9 @@ void cuda_event_record(struct device *d, struct event *e, size_t from);
 void cuda_event_wait(struct event *e, size_t from);
 void cuda_event_follow(struct device *d, struct event *e, size_t from);
 int cuda_capture(struct device *d);
-struct replay *cuda_captured(struct device *d);
-void cuda_replay(struct device *d, struct replay *r);
-void cuda_replay_free(struct device *d, struct replay *r);
+struct captured_graph *cuda_capture_end(struct device *d);
+void cuda_graph_launch(struct device *d, struct captured_graph *r);
+void cuda_graph_free(struct device *d, struct captured_graph *r);
 
 /* cast.c: device_narrow, device_widen and device_sum_rows. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,

@@ -27,7 +27,7 @@ cudnn_conv_extents(char *text, size_t size, int dims, const int *v)
  * column of choices.tsv, so its words must stay.
  */
 static void
-conv_key(const struct conv_shape *s, char key[CONV_KEY])
+cudnn_conv_key(const struct conv_shape *s, char key[CONV_KEY])
 {
 	static const char *const pass[] = { [CONV_FORWARD] = "forward",
 		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
@@ -55,9 +55,9 @@ cudnn_conv_open_plan(struct conv_algorithms *w, const struct conv_shape *s)
 	struct conv_plan *p = xcalloc(1, sizeof(*p));
 
 	p->s = *s;
-	conv_key(s, p->key);
+	cudnn_conv_key(s, p->key);
 	p->m = cudnn_builder_new((struct runtime *)w->driver);
-	p->graph = graph_of_conv(p->m, s);
+	p->graph = cudnn_graph_of_conv(p->m, s);
 	p->kept = p->m->n;
 	if (!p->m->wrong)
 		return p;
@@ -78,7 +78,7 @@ cudnn_conv_run(struct conv_algorithms *w, struct conv_plan *p,
     struct gpu_stream *s, void *const at[4], const struct conv_operands *fused)
 {
 	(void)w;
-	return plan_run(p, runtime_stream(s), at, fused) == NULL ? 0 : -1;
+	return cudnn_plan_run(p, runtime_stream(s), at, fused) == NULL ? 0 : -1;
 }
 
 static double
@@ -110,11 +110,12 @@ cudnn_conv_set_ways(struct runtime *r)
 {
 	r->algorithms = (struct conv_algorithms){ .driver = &r->driver,
 		.choices = conv_cache_new(r->dnn.cudnnGetVersion(), r->name),
-		.key = conv_key,
+		.key = cudnn_conv_key,
 		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
-		.candidates = plan_candidates, .use = plan_of_choice,
+		.candidates = cudnn_plan_candidates,
+		.use = cudnn_plan_of_choice,
 		.run = cudnn_conv_run, .seconds = cudnn_conv_seconds,
-		.busy = BUSY, .tune = conv_tune, .norm = norm_tune };
+		.busy = BUSY, .tune = conv_tune, .norm = conv_tune_norm };
 }
 
 struct conv_plan *
@@ -196,13 +197,13 @@ cudnn_choose_device(struct runtime *r)
 		.n = 1, .in = 8, .out = 8, .groups = 1, .from = { 8, 8 },
 		.to = { 8, 8 }, .kernel = { 1, 1 }, .stride = { 1, 1 } };
 	struct conv_plan p = { .s = small, .m = cudnn_builder_new(r) };
-	struct choice c;
+	struct engine_config c;
 
 	r->with_handle = 1;
-	p.graph = graph_of_conv(p.m, &p.s);
+	p.graph = cudnn_graph_of_conv(p.m, &p.s);
 	p.kept = p.m->n;
-	if (p.m->wrong || plan_candidates(NULL, &p, &c, 1) == 0 ||
-	    plan_of_choice(NULL, &p, &c) != 0) {
+	if (p.m->wrong || cudnn_plan_candidates(NULL, &p, &c, 1) == 0 ||
+	    cudnn_plan_of_choice(NULL, &p, &c) != 0) {
 		r->with_handle = 0;
 		detail("cuDNN refuses plans with its handle, so they are made "
 		    "with a description of the device: %s", p.m->why);
@@ -250,7 +251,7 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 {
 	int64_t uid[BINDS];
 	void *to[BINDS + 1] = { NULL };
-	int n = graph_bind_list(&p->s, at, beside, uid, to);
+	int n = cudnn_graph_bind_list(&p->s, at, beside, uid, to);
 
 	to[BINDS] = at[3];
 	if (p->pack != NULL && memcmp(p->bound, to, sizeof(p->bound)) == 0)
@@ -275,7 +276,7 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 }
 
 const char *
-plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
+cudnn_plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
     const struct conv_operands *beside)
 {
 	struct runtime *r = p->m->r;
@@ -300,8 +301,8 @@ cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
 	void *const at[] = { x, w, y, workspace };
 
 	/* Only the cached variant pack of the plan changes. */
-	const char *why = plan_run((struct conv_plan *)p, runtime_stream(s),
-	    at, beside);
+	const char *why = cudnn_plan_run((struct conv_plan *)p,
+	    runtime_stream(s), at, beside);
 
 	if (why != NULL)
 		runtime_record_error((struct runtime *)d, p->key, why);

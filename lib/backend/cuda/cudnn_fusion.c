@@ -24,23 +24,24 @@ static cudnnBackendDescriptor_t
 cudnn_fusion_x_tensor(struct cudnn_fusion_build *b, int64_t uid,
     enum gpu_type type)
 {
-	return graph_tensor(b->m, uid, &(struct cudnn_shape){ type, b->s->n,
-		b->s->in, b->s->dims, b->s->from });
+	return cudnn_graph_tensor(b->m, uid, &(struct cudnn_shape){ type,
+		b->s->n, b->s->in, b->s->dims, b->s->from });
 }
 
 static cudnnBackendDescriptor_t
 cudnn_fusion_y_tensor(struct cudnn_fusion_build *b)
 {
-	return graph_tensor(b->m, UID_Y, &(struct cudnn_shape){ b->s->type,
-	    b->s->n,
+	return cudnn_graph_tensor(b->m, UID_Y,
+	    &(struct cudnn_shape){ b->s->type, b->s->n,
 		b->s->out, b->s->dims, b->s->to });
 }
 
 static cudnnBackendDescriptor_t
 cudnn_fusion_w_tensor(struct cudnn_fusion_build *b)
 {
-	return graph_tensor(b->m, UID_W, &(struct cudnn_shape){ b->s->type,
-		b->s->out, b->s->in / b->s->groups, b->s->dims, b->s->kernel });
+	return cudnn_graph_tensor(b->m, UID_W,
+		&(struct cudnn_shape){ b->s->type, b->s->out,
+		b->s->in / b->s->groups, b->s->dims, b->s->kernel });
 }
 
 /* A tensor with one value per channel. */
@@ -50,7 +51,7 @@ cudnn_fusion_channels(struct cudnn_fusion_build *b, int64_t uid,
 {
 	static const int one[3] = { 1, 1, 1 };
 
-	return graph_tensor(b->m, uid, &(struct cudnn_shape){ type, 1, c,
+	return cudnn_graph_tensor(b->m, uid, &(struct cudnn_shape){ type, 1, c,
 	    b->s->dims,
 		one });
 }
@@ -156,8 +157,8 @@ cudnn_fusion_add_forward(struct cudnn_fusion_build *b)
 
 	x = b->s->fusion == CONV_SUMS ? cudnn_fusion_x_tensor(b, UID_X,
 	    b->s->type) : cudnn_fusion_norm(b, GPU_F32);
-	b->op[b->ops++] = graph_conv(b->m, b->s, x, cudnn_fusion_w_tensor(b),
-	    y);
+	b->op[b->ops++] = cudnn_graph_conv(b->m, b->s, x,
+	    cudnn_fusion_w_tensor(b), y);
 	cudnn_fusion_add_sums(b, y);
 }
 
@@ -166,8 +167,8 @@ cudnn_fusion_add_weights(struct cudnn_fusion_build *b)
 {
 	cudnnBackendDescriptor_t x = cudnn_fusion_norm(b, b->s->type);
 
-	b->op[b->ops++] = graph_conv(b->m, b->s, x, cudnn_fusion_w_tensor(b),
-	    cudnn_fusion_y_tensor(b));
+	b->op[b->ops++] = cudnn_graph_conv(b->m, b->s, x,
+	    cudnn_fusion_w_tensor(b), cudnn_fusion_y_tensor(b));
 }
 
 /*
@@ -231,7 +232,7 @@ cudnn_fusion_add_data(struct cudnn_fusion_build *b)
 	cudnnBackendDescriptor_t dx = cudnn_fusion_x_tensor(b, UID_X, s->type),
 	    op, v;
 
-	b->op[b->ops++] = graph_conv(b->m, s, g, cudnn_fusion_w_tensor(b),
+	b->op[b->ops++] = cudnn_graph_conv(b->m, s, g, cudnn_fusion_w_tensor(b),
 	    cudnn_fusion_y_tensor(b));
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_SUB, x, mean, GPU_F32);
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_MUL, v, rstd, GPU_F32);
@@ -250,7 +251,7 @@ cudnn_fusion_add_data(struct cudnn_fusion_build *b)
 }
 
 cudnnBackendDescriptor_t
-graph_of_fused_conv(struct cudnn_builder *m, const struct conv_shape *s)
+cudnn_graph_of_fused_conv(struct cudnn_builder *m, const struct conv_shape *s)
 {
 	struct cudnn_fusion_build b = { .m = m, .s = s, .inner = UID_INNER };
 
@@ -260,13 +261,13 @@ graph_of_fused_conv(struct cudnn_builder *m, const struct conv_shape *s)
 		cudnn_fusion_add_weights(&b);
 	else
 		cudnn_fusion_add_data(&b);
-	return graph_of_ops(m, b.op, b.ops);
+	return cudnn_graph_of_ops(m, b.op, b.ops);
 }
 
 /* ---- binding ---- */
 
 int
-graph_bind_list(const struct conv_shape *s, void *const at[4],
+cudnn_graph_bind_list(const struct conv_shape *s, void *const at[4],
     const struct conv_operands *beside, int64_t uid[BINDS], void *to[BINDS])
 {
 	int channels = s->fusion == CONV_NORM_BACK ? s->in : s->out, n = 0;

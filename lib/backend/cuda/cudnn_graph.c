@@ -123,7 +123,8 @@ cudnn_graph_data_type(enum gpu_type type)
  * innermost.
  */
 cudnnBackendDescriptor_t
-graph_tensor(struct cudnn_builder *m, int64_t uid, const struct cudnn_shape *s)
+cudnn_graph_tensor(struct cudnn_builder *m, int64_t uid,
+    const struct cudnn_shape *s)
 {
 	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -210,7 +211,7 @@ static const struct {
 };
 
 cudnnBackendDescriptor_t
-graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
+cudnn_graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
     cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
     cudnnBackendDescriptor_t y)
 {
@@ -233,7 +234,8 @@ graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
 }
 
 cudnnBackendDescriptor_t
-graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op, int n)
+cudnn_graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op,
+    int n)
 {
 	cudnnBackendDescriptor_t g = cudnn_builder_create(m,
 	    CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -248,7 +250,7 @@ graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op, int n)
 }
 
 cudnnBackendDescriptor_t
-graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
+cudnn_graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
 {
 	const struct cudnn_shape x = { s->type, s->n, s->in, s->dims, s->from };
 	const struct cudnn_shape w = { s->type, s->out, s->in / s->groups,
@@ -258,8 +260,8 @@ graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
 	cudnnBackendDescriptor_t op;
 
 	if (s->fusion != CONV_UNFUSED)
-		return graph_of_fused_conv(m, s);
-	op = graph_conv(m, s, graph_tensor(m, UID_X, &x),
-	    graph_tensor(m, UID_W, &w), graph_tensor(m, UID_Y, &y));
-	return graph_of_ops(m, &op, 1);
+		return cudnn_graph_of_fused_conv(m, s);
+	op = cudnn_graph_conv(m, s, cudnn_graph_tensor(m, UID_X, &x),
+	    cudnn_graph_tensor(m, UID_W, &w), cudnn_graph_tensor(m, UID_Y, &y));
+	return cudnn_graph_of_ops(m, &op, 1);
 }

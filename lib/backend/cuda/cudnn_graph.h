@@ -82,42 +82,42 @@ struct cudnn_shape {
 	int dims;
 	const int *extent;
 };
-/* graph_tensor(m, uid, s): return a tensor descriptor. */
-cudnnBackendDescriptor_t graph_tensor(struct cudnn_builder *m, int64_t uid,
-    const struct cudnn_shape *s);
+/* cudnn_graph_tensor(m, uid, s): return a tensor descriptor. */
+cudnnBackendDescriptor_t cudnn_graph_tensor(struct cudnn_builder *m,
+    int64_t uid, const struct cudnn_shape *s);
 
 /*
- * graph_conv(m, s, x, w, y):
+ * cudnn_graph_conv(m, s, x, w, y):
  * Return the convolution operation of ${s} between three tensors.
  *
- * graph_of_ops(m, op, n):
+ * cudnn_graph_of_ops(m, op, n):
  * Return the operation graph of ${n} operations.
  */
-cudnnBackendDescriptor_t graph_conv(struct cudnn_builder *m,
+cudnnBackendDescriptor_t cudnn_graph_conv(struct cudnn_builder *m,
     const struct conv_shape *s, cudnnBackendDescriptor_t x,
     cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y);
-cudnnBackendDescriptor_t graph_of_ops(struct cudnn_builder *m,
+cudnnBackendDescriptor_t cudnn_graph_of_ops(struct cudnn_builder *m,
     const cudnnBackendDescriptor_t *op, int n);
 
 /*
- * graph_of_conv(m, s):
+ * cudnn_graph_of_conv(m, s):
  * Return the operation graph of a convolution, fused or not.
  *
- * graph_of_fused_conv(m, s):
+ * cudnn_graph_of_fused_conv(m, s):
  * Return the operation graph of a fused pattern (cudnn_fusion.c).
  */
-cudnnBackendDescriptor_t graph_of_conv(struct cudnn_builder *m,
+cudnnBackendDescriptor_t cudnn_graph_of_conv(struct cudnn_builder *m,
     const struct conv_shape *s);
-cudnnBackendDescriptor_t graph_of_fused_conv(struct cudnn_builder *m,
+cudnnBackendDescriptor_t cudnn_graph_of_fused_conv(struct cudnn_builder *m,
     const struct conv_shape *s);
 
 /*
- * graph_bind_list(s, at, beside, uid, to):
+ * cudnn_graph_bind_list(s, at, beside, uid, to):
  * Store the ids of the tensors of ${s} and their addresses, from x, w and y at
  * ${at} and the fused operands ${beside}.  Return their number.
  */
 enum { BINDS = UID_INNER };
-int graph_bind_list(const struct conv_shape *s, void *const at[4],
+int cudnn_graph_bind_list(const struct conv_shape *s, void *const at[4],
     const struct conv_operands *beside, int64_t uid[BINDS], void *to[BINDS]);
 
 #endif

@@ -33,12 +33,12 @@ cudnn_plan_set_device(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
 /* Read the engine and knobs of a configuration into ${c}. */
 static void
 cudnn_plan_choice_of(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
-    struct choice *c)
+    struct engine_config *c)
 {
 	cudnnBackendDescriptor_t knob[CONV_KNOBS], engine;
 	int64_t n;
 
-	*c = (struct choice){ .engine = -1 };
+	*c = (struct engine_config){ .engine = -1 };
 	engine = cudnn_builder_create(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
 	cudnn_builder_get(m, config, CUDNN_ATTR_ENGINECFG_ENGINE,
 	    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
@@ -63,7 +63,7 @@ cudnn_plan_choice_of(struct cudnn_builder *m, cudnnBackendDescriptor_t config,
 
 /* Return the configuration of the engine and knobs of ${c}. */
 static cudnnBackendDescriptor_t
-cudnn_plan_config_of(struct conv_plan *p, const struct choice *c)
+cudnn_plan_config_of(struct conv_plan *p, const struct engine_config *c)
 {
 	struct cudnn_builder *m = p->m;
 	cudnnBackendDescriptor_t engine, knob[CONV_KNOBS], config;
@@ -170,8 +170,8 @@ cudnn_plan_finish(struct conv_plan *p, cudnnBackendDescriptor_t config,
 }
 
 int
-plan_of_choice(struct conv_algorithms *w, struct conv_plan *p,
-    const struct choice *c)
+cudnn_plan_of_choice(struct conv_algorithms *w, struct conv_plan *p,
+    const struct engine_config *c)
 {
 	(void)w;
 	cudnn_builder_drop(p->m, p->kept);
@@ -217,7 +217,7 @@ cudnn_plan_suggestions(struct conv_plan *p, cudnnBackendHeurMode_t mode,
  * workspace is at most ${bound}; 0: no limit. Return their number.
  */
 static int
-cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
+cudnn_plan_search(struct conv_plan *p, int64_t bound, struct engine_config *c,
     int largest)
 {
 	static const cudnnBackendHeurMode_t mode[] = { CUDNN_HEUR_MODE_A,
@@ -244,8 +244,8 @@ cudnn_plan_search(struct conv_plan *p, int64_t bound, struct choice *c,
 }
 
 int
-plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
-    struct choice *c, int largest)
+cudnn_plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
+    struct engine_config *c, int largest)
 {
 	int n = cudnn_plan_search(p, WORKSPACE_MAX, c, largest);
 

@@ -16,40 +16,40 @@ struct conv_plan {
 	int kept;				/* descriptors of m that are the
 						 * graph */
 	cudnnBackendDescriptor_t graph, plan;
-	struct choice choice;
+	struct engine_config choice;
 	size_t workspace;
 	struct cudnn_builder *binds;		/* owns pack; NULL before the
 						 * first run */
 	cudnnBackendDescriptor_t pack;	/* variant pack: tensors bound to
 					 * memory */
 	void *bound[BINDS + 1];		/* addresses in pack: operands in the
-					 * order of graph_bind_list, then
+					 * order of cudnn_graph_bind_list, then
 					 * workspace */
 };
 
 /*
- * plan_of_choice(w, p, c):
+ * cudnn_plan_of_choice(w, p, c):
  * Finish p->plan for the engine and knobs of ${c}.  Return -1 without a message
  * if cuDNN refuses them.
  *
- * plan_candidates(w, p, c, largest):
+ * cudnn_plan_candidates(w, p, c, largest):
  * Store the first ${largest} usable suggestions in ${c}.  Return their number.
  * If all need more than 256 MiB of workspace, store only the first one.
  *
  * Both are functions of struct conv_algorithms, and do not use ${w}.
  */
-int plan_of_choice(struct conv_algorithms *w, struct conv_plan *p,
-    const struct choice *c);
-int plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
-    struct choice *c, int largest);
+int cudnn_plan_of_choice(struct conv_algorithms *w, struct conv_plan *p,
+    const struct engine_config *c);
+int cudnn_plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
+    struct engine_config *c, int largest);
 
 /*
- * plan_run(p, s, at, beside):
+ * cudnn_plan_run(p, s, at, beside):
  * Submit the plan to stream ${s} with x, w, y and the workspace at ${at}.
  * Return NULL, or the reason why cuDNN refused it.  The text is valid until the
  * next call.
  */
-const char *plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
-    const struct conv_operands *beside);
+const char *cudnn_plan_run(struct conv_plan *p, cudaStream_t s,
+    void *const at[4], const struct conv_operands *beside);
 
 #endif

@@ -96,7 +96,7 @@ cuda_depthwise_scratch(const struct task *t)
 	    sums;
 
 	sums = t->needs_weight_grad && t->op->conv.bias ?
-	    bias_scratch(cuda_of(t), &t->out) :
+	    rows_bias_scratch(cuda_of(t), &t->out) :
 	    0;
 	return sums > bytes ? sums : bytes;
 }
@@ -141,7 +141,7 @@ cuda_depthwise_forward(struct task *t)
 	packing_renew(t);
 	cuda_depthwise_run(t, GPU_DEPTH, a, &t->out, DEPTH_STRIP, &t->in[0]);
 	if (t->op->conv.bias)
-		bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
+		rows_bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 /*
@@ -183,7 +183,7 @@ cuda_depthwise_run_weights(struct task *t)
 	cuda_reads(&k, a.dy, cuda_bytes(c, &t->out));
 	cuda_writes(&k, a.part, cuda_depthwise_parts_bytes(t));
 	cuda_launch(c, &k);
-	total_run(c, 1, (struct total){ .part = a.part, .to = t->dw[0],
+	rows_total_run(c, 1, (struct total){ .part = a.part, .to = t->dw[0],
 		.entries = parts, .period = a.channels * taps, .share = 1,
 		.floats = 1 });
 }
@@ -197,7 +197,7 @@ cuda_depthwise_backward(struct task *t)
 		return;
 	cuda_depthwise_run_weights(t);
 	if (t->op->conv.bias)
-		bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
+		rows_bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
 		    t->scratch);
 }
 

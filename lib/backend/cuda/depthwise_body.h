@@ -14,7 +14,7 @@
  */
 
 /* Load a column of a row, or zeros outside the row. */
-INLINE struct words
+INLINE struct vector16
 OF(depth_column)(const void *x, size_t row, int column, int columns, unsigned c)
 {
 	return OF(fetch)(x, row + (size_t)column * c, column >= 0 &&
@@ -32,8 +32,8 @@ OF(depth_strip)(const struct depth *a, struct block b, const int taps,
 	int all = w->k[0] * w->k[1] * w->k[2];
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, a->positions, a->c, b, i,
-		    LANES);
+		struct spot s = walk_spot_of(&a->image, a->positions, a->c, b,
+		    i, LANES);
 		int o = s.at[2] * DEPTH_STRIP, first[2], last[2];
 		float sum[DEPTH_STRIP][LANES];
 
@@ -45,15 +45,15 @@ OF(depth_strip)(const struct depth *a, struct block b, const int taps,
 			for (int l = 0; l < LANES; l++)
 				sum[e][l] = 0;
 		for (int k = 0; k < 2; k++)
-			window_taps(w, k, s.at[k], &first[k], &last[k]);
+			walk_window_taps(w, k, s.at[k], &first[k], &last[k]);
 		for (int t = first[0]; t < last[0]; t++)
 		for (int h = first[1]; h < last[1]; h++)
 		for (int v = 0; v < w->k[2]; v += taps) {
-			size_t row = number_at(s.clip, w->in, a->c,
+			size_t row = walk_number_at(s.clip, w->in, a->c,
 			    s.at[0] * w->s[0] - w->p[0] + t,
 			    s.at[1] * w->s[1] - w->p[1] + h, 0, s.c);
 			int left = o * w->s[2] - w->p[2] + v;
-			struct words x[DEPTH_COLUMNS];
+			struct vector16 x[DEPTH_COLUMNS];
 			float weight[3][LANES], f[LANES];
 
 			UNROLL
@@ -87,9 +87,9 @@ OF(depth_strip)(const struct depth *a, struct block b, const int taps,
 		UNROLL
 		for (int e = 0; e < DEPTH_STRIP; e++)
 			if (o + e < w->out[2])
-				OF(give)(a->y, number_at(s.clip, w->out, a->c,
-				    s.at[0], s.at[1], o + e, s.c), 1, sum[e],
-				    a->accumulate);
+				OF(give)(a->y, walk_number_at(s.clip, w->out,
+				    a->c, s.at[0], s.at[1], o + e, s.c), 1,
+				    sum[e], a->accumulate);
 	}
 }
 
@@ -120,7 +120,8 @@ OF(depth_back)(const struct depth *a, struct block b)
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->in, a->c, b, i, LANES);
+		struct spot s = walk_spot_of(&a->image, w->in, a->c, b, i,
+		    LANES);
 		float sum[LANES], dy[LANES], weight[LANES];
 		int first[3], last[3];
 
@@ -129,19 +130,19 @@ OF(depth_back)(const struct depth *a, struct block b)
 		UNROLL
 		for (int l = 0; l < LANES; l++)
 			sum[l] = 0;
-		window_of_input(w, s.at, first, last);
+		walk_window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
-			unsigned tap = window_tap(w, s.at, t, h, v);
+			unsigned tap = walk_window_tap(w, s.at, t, h, v);
 
-			OF(unpack)(OF(fetch)(a->x, number_at(s.clip, w->out,
-			    a->c, t, h, v, s.c), 1), dy);
+			OF(unpack)(OF(fetch)(a->x, walk_number_at(s.clip,
+			    w->out, a->c, t, h, v, s.c), 1), dy);
 			OF(unpack)(OF(fetch)(a->w, (size_t)tap * a->c + s.c,
 			    1), weight);
 			UNROLL
 			for (int l = 0; l < LANES; l++)
 				sum[l] = fmaf(dy[l], weight[l], sum[l]);
 		}
-		OF(give)(a->y, spot_number(&s, w->in, a->c), 1, sum,
+		OF(give)(a->y, walk_spot_number(&s, w->in, a->c), 1, sum,
 		    a->accumulate);
 	}
 }
@@ -208,9 +209,9 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 			clip = rest / (unsigned)w->out[0];
 			UNROLL
 			for (int e = 0; e < DEPTH_STRIP; e++)
-				OF(unpack)(OF(depth_column)(a->dy, number_at(
-				    clip, w->out, a->c, t, h, 0, p.c), o + e,
-				    w->out[2], a->c), dy[e]);
+				OF(unpack)(OF(depth_column)(a->dy,
+				    walk_number_at(clip, w->out, a->c, t, h, 0,
+				    p.c), o + e, w->out[2], a->c), dy[e]);
 			t = t * w->s[0] - w->p[0] + p.t;
 			if (t < 0 || t >= w->in[0])
 				continue;
@@ -223,7 +224,7 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 
 				if (y < 0 || y >= w->in[1])
 					continue;
-				row = number_at(clip, w->in, a->c, t, y, 0,
+				row = walk_number_at(clip, w->in, a->c, t, y, 0,
 				    p.c);
 				UNROLL
 				for (int j = 0; j < columns; j++) {

@@ -299,8 +299,8 @@ static const struct stream_ops cuda_stream = {
 };
 
 static const struct graph_ops cuda_graph = {
-	.capture = cuda_capture, .capture_end = cuda_captured,
-	.launch = cuda_replay, .free = cuda_replay_free,
+	.capture = cuda_capture, .capture_end = cuda_capture_end,
+	.launch = cuda_graph_launch, .free = cuda_graph_free,
 };
 
 static const struct tuning_ops cuda_tuning = {

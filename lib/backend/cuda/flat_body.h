@@ -1,13 +1,13 @@
 /* Loads and stores of activations, a vector of 16 bytes at a time. */
 
 /* Load the vector at element ${at}, or zeros unless ${there}. */
-INLINE struct words
+INLINE struct vector16
 OF(fetch)(const void *from, size_t at, int there)
 {
-	struct words zero;
+	struct vector16 zero;
 
 	if (there)
-		return words_load((const S *)from + at);
+		return vector16_load((const S *)from + at);
 	zero.w[0] = zero.w[1] = zero.w[2] = zero.w[3] = 0;
 	return zero;
 }
@@ -18,7 +18,7 @@ INLINE void
 OF(set)(void *to, size_t at, int there, const float *f)
 {
 	if (there)
-		words_store((S *)to + at, OF(pack)(f));
+		vector16_store((S *)to + at, OF(pack)(f));
 }
 
 /* Store ${f} like set, or add it to the stored elements if ${accumulate}. */

@@ -3,7 +3,7 @@
 #include "backend/cuda/fusion_cost.h"
 
 size_t
-conv_bytes(const struct conv_shape *s, int which)
+fusion_conv_bytes(const struct conv_shape *s, int which)
 {
 	const int *extent[] = { s->from, s->kernel, s->to };
 	size_t n = cuda_size(s->type);

@@ -10,9 +10,9 @@
 #include "backend/cuda/norm.h"
 
 /*
- * conv_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1 or 2.
+ * fusion_conv_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1 or 2.
  */
-size_t conv_bytes(const struct conv_shape *s, int which);
+size_t fusion_conv_bytes(const struct conv_shape *s, int which);
 
 /*
  * Measured times, in seconds.

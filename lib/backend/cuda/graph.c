@@ -13,14 +13,14 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-struct cuda_replay_mark { size_t from; struct gpu_event *done; };
+struct cuda_graph_mark { size_t from; struct gpu_event *done; };
 
 struct event {
 	struct cuda *c;
 	size_t step;			/* marks are multiples of it */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	struct cuda_replay_mark *mark;		/* recorded since the last
+	struct cuda_graph_mark *mark;		/* recorded since the last
 						 * reset, in falling order of
 						 * from */
 	int marks, cap;
@@ -33,12 +33,12 @@ struct event {
  * A captured graph, and the marks of one event that it records.  Their driver
  * events belong to the graph.
  */
-struct replay {
+struct captured_graph {
 	struct gpu_graph *graph;
 	struct weights_table returns;	/* gradients still to convert
 					 * (packing.c) */
 	struct event *event;
-	struct cuda_replay_mark *mark;
+	struct cuda_graph_mark *mark;
 	size_t marks, cap;
 };
 
@@ -69,7 +69,7 @@ cuda_event_free(struct event *e)
 }
 
 static struct gpu_event *
-cuda_replay_driver_event(struct driver *d)
+cuda_graph_driver_event(struct driver *d)
 {
 	struct gpu_event *v = d->call->event_new(d);
 
@@ -84,7 +84,7 @@ cuda_replay_driver_event(struct driver *d)
  * pass.  The lock is held.
  */
 static int
-cuda_replay_begin_mark(struct event *e, size_t from)
+cuda_graph_begin_mark(struct event *e, size_t from)
 {
 	if (e->marks > 0 && from >= e->mark[0].from)
 		e->marks = 0;		/* reset */
@@ -95,7 +95,7 @@ cuda_replay_begin_mark(struct event *e, size_t from)
 		e->mark = xrealloc(e->mark, (size_t)e->cap, sizeof(*e->mark));
 		e->own = xrealloc(e->own, (size_t)e->cap, sizeof(*e->own));
 	}
-	e->mark[e->marks++] = (struct cuda_replay_mark){ from, NULL };
+	e->mark[e->marks++] = (struct cuda_graph_mark){ from, NULL };
 	return 1;
 }
 
@@ -105,7 +105,7 @@ cuda_replay_begin_mark(struct event *e, size_t from)
  * that are still packed first.
  */
 static void
-cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
+cuda_graph_keep_mark(struct captured_graph *r, struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
 
@@ -116,8 +116,8 @@ cuda_replay_keep_mark(struct replay *r, struct event *e, size_t from)
 	packing_run(e->c, GPU_WEIGHTS_RETURN, &r->returns);
 	r->event = e;
 	r->mark = array_reserve(r->mark, r->marks, &r->cap, sizeof(*r->mark));
-	r->mark[r->marks] = (struct cuda_replay_mark){ from,
-	    cuda_replay_driver_event(d) };
+	r->mark[r->marks] = (struct cuda_graph_mark){ from,
+	    cuda_graph_driver_event(d) };
 	d->call->record_inside(d, r->mark[r->marks++].done, e->c->stream);
 }
 
@@ -130,13 +130,13 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
 	(void)device;
 	from = (from + e->step - 1) / e->step * e->step;
 	if (e->c->capturing != NULL) {
-		cuda_replay_keep_mark(e->c->capturing, e, from);
+		cuda_graph_keep_mark(e->c->capturing, e, from);
 		return;
 	}
 	pthread_mutex_lock(&e->lock);
-	if (cuda_replay_begin_mark(e, from)) {
+	if (cuda_graph_begin_mark(e, from)) {
 		while (e->owned < e->marks)
-			e->own[e->owned++] = cuda_replay_driver_event(d);
+			e->own[e->owned++] = cuda_graph_driver_event(d);
 		done = e->mark[e->marks - 1].done = e->own[e->marks - 1];
 		d->call->record(d, done, e->c->stream);
 		pthread_cond_broadcast(&e->moved);
@@ -149,7 +149,7 @@ cuda_event_record(struct device *device, struct event *e, size_t from)
  * has been recorded.
  */
 static struct gpu_event *
-cuda_replay_find_mark(struct event *e, size_t from)
+cuda_graph_find_mark(struct event *e, size_t from)
 {
 	struct gpu_event *done;
 	int i;
@@ -172,7 +172,7 @@ cuda_event_wait(struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
 
-	if (d->call->wait_event(d, cuda_replay_find_mark(e, from)) != 0)
+	if (d->call->wait_event(d, cuda_graph_find_mark(e, from)) != 0)
 		die(1, "the device has failed");
 }
 
@@ -182,7 +182,7 @@ cuda_event_follow(struct device *device, struct event *e, size_t from)
 	struct cuda *c = (struct cuda *)device;
 
 	c->driver->call->follow(c->driver, c->stream,
-	    cuda_replay_find_mark(e, from));
+	    cuda_graph_find_mark(e, from));
 }
 
 /* ---- captured graphs ---- */
@@ -198,18 +198,18 @@ cuda_capture(struct device *d)
 	return 0;
 }
 
-struct replay *
-cuda_captured(struct device *d)
+struct captured_graph *
+cuda_capture_end(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
-	struct replay *r = c->capturing;
+	struct captured_graph *r = c->capturing;
 
 	packing_run(c, GPU_WEIGHTS_RETURN, &r->returns);
 	c->capturing = NULL;
 	r->graph = c->driver->call->captured(c->driver, c->stream);
 	if (r->graph != NULL)
 		return r;
-	cuda_replay_free(d, r);
+	cuda_graph_free(d, r);
 	return NULL;
 }
 
@@ -224,7 +224,7 @@ packing_returns(struct cuda *c)
  * the previous launch.
  */
 void
-cuda_replay(struct device *d, struct replay *r)
+cuda_graph_launch(struct device *d, struct captured_graph *r)
 {
 	struct cuda *c = (struct cuda *)d;
 	struct event *e = r->event;
@@ -234,14 +234,14 @@ cuda_replay(struct device *d, struct replay *r)
 		return;
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; i < r->marks; i++)
-		if (cuda_replay_begin_mark(e, r->mark[i].from))
+		if (cuda_graph_begin_mark(e, r->mark[i].from))
 			e->mark[e->marks - 1].done = r->mark[i].done;
 	pthread_cond_broadcast(&e->moved);
 	pthread_mutex_unlock(&e->lock);
 }
 
 void
-cuda_replay_free(struct device *d, struct replay *r)
+cuda_graph_free(struct device *d, struct captured_graph *r)
 {
 	struct cuda *c = (struct cuda *)d;
 

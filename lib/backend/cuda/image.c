@@ -5,14 +5,14 @@
 #include "backend/cuda/rows.h"
 
 /* Plan the iteration over images of shape ${d}, ${flat} vectors per thread. */
-static struct image
+static struct image_grid
 cuda_image_of(const struct cuda *c, const struct dims *d, unsigned flat)
 {
 	size_t plane = (size_t)d->h * (size_t)d->w *
 	    (size_t)cuda_padded(d->c) / cuda_lanes(c->type);
 
 	assert(plane < (size_t)1 << 31);
-	return (struct image){ cuda_pieces(plane, THREADS * flat),
+	return (struct image_grid){ cuda_pieces(plane, THREADS * flat),
 		(unsigned)plane };
 }
 
@@ -188,9 +188,9 @@ cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
 static size_t
 cuda_avgpool_scratch(const struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->avgpool.axes);
+	struct matrix m = rows_matrix_of(&t->in[0], t->op->avgpool.axes);
 
-	return t->op->avgpool.axes ? sum_scratch(cuda_of(t), &m) : 0;
+	return t->op->avgpool.axes ? rows_sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static double
@@ -206,7 +206,8 @@ cuda_avgpool_forward(struct task *t)
 		cuda_run_avgpool(t, t->x[0], t->y, 0);
 		return;
 	}
-	sum_run(cuda_of(t), &(struct sum){ .matrix = matrix_of(&t->in[0],
+	rows_sum_run(cuda_of(t),
+	    &(struct sum){ .matrix = rows_matrix_of(&t->in[0],
 	    t->op->avgpool.axes), .x = t->x[0], .to = t->y,
 		.share = cuda_avgpool_share(t) }, t->scratch);
 }
@@ -214,12 +215,12 @@ cuda_avgpool_forward(struct task *t)
 static void
 cuda_avgpool_backward(struct task *t)
 {
-	struct matrix m = matrix_of(&t->in[0], t->op->avgpool.axes);
+	struct matrix m = rows_matrix_of(&t->in[0], t->op->avgpool.axes);
 
 	if (t->dx[0] == NULL)
 		return;
 	if (t->op->avgpool.axes)
-		broadcast_run(cuda_of(t), &m, NULL, t->dy,
+		rows_broadcast_run(cuda_of(t), &m, NULL, t->dy,
 		    cuda_avgpool_share(t), t->dx[0], t->accumulate[0]);
 	else
 		cuda_run_avgpool(t, t->dy, t->dx[0], 1);

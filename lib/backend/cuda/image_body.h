@@ -23,17 +23,17 @@ OF(shift_from)(const struct shift *a, unsigned c)
 BODY
 OF(shift)(const struct shift *a, struct block b)
 {
-	const struct image *m = &a->image;
+	const struct image_grid *m = &a->image;
 	size_t size = (size_t)m->plane * LANES;
 	size_t image = b.x / m->pieces;
 	int t = (int)(image % a->t);
 
 	EACH_THREAD(i) {
-		struct words x[FLAT];
+		struct vector16 x[FLAT];
 
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			unsigned j = image_vector(m, b, i, k, FLAT);
+			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			int by = a->sign * OF(shift_from)(a, j * LANES % a->c),
 			    from = t + by;
 
@@ -43,7 +43,7 @@ OF(shift)(const struct shift *a, struct block b)
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			unsigned j = image_vector(m, b, i, k, FLAT);
+			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			unsigned c = j * LANES % a->c;
 			int mixed = j != UINT32_MAX && OF(shift_from)(a, c) !=
 			    OF(shift_from)(a, c + LANES - 1);
@@ -83,7 +83,7 @@ OF(frame_of)(const struct frames *a, int i)
 BODY
 OF(frames)(const struct frames *a, struct block b)
 {
-	const struct image *m = &a->image;
+	const struct image_grid *m = &a->image;
 	size_t size = (size_t)m->plane * LANES;
 	size_t image = b.x / m->pieces, from = 0;
 	unsigned frames = a->back ? a->all : a->few;
@@ -97,18 +97,18 @@ OF(frames)(const struct frames *a, struct block b)
 			there = 1;
 		}
 	EACH_THREAD(i) {
-		struct words x[FLAT];
+		struct vector16 x[FLAT];
 
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			unsigned j = image_vector(m, b, i, k, FLAT);
+			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 
 			x[k] = OF(fetch)(a->from, from * size + (size_t)j *
 			    LANES, j != UINT32_MAX && there);
 		}
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
-			unsigned j = image_vector(m, b, i, k, FLAT);
+			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			float f[LANES];
 
 			OF(unpack)(x[k], f);
@@ -175,9 +175,9 @@ OF(maxpool)(const struct maxpool *a, struct block b)
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->out, a->c, b, i,
+		struct spot s = walk_spot_of(&a->image, w->out, a->c, b, i,
 		    LANES);
-		size_t to = spot_number(&s, w->out, a->c);
+		size_t to = walk_spot_number(&s, w->out, a->c);
 		float largest[LANES], x[LANES];
 		unsigned which[LANES];
 		int first[3], last[3], any = 0;
@@ -189,13 +189,13 @@ OF(maxpool)(const struct maxpool *a, struct block b)
 			largest[e] = 0;
 			which[e] = 0;
 		}
-		window_of_output(w, s.at, first, last);
+		walk_window_of_output(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
 			unsigned tap = (unsigned)((t * w->k[1] + h) * w->k[2] +
 			    v);
 
-			OF(unpack)(OF(fetch)(a->from, window_number(w, &s, a->c,
-			    t, h, v), 1), x);
+			OF(unpack)(OF(fetch)(a->from, walk_window_number(w, &s,
+			    a->c, t, h, v), 1), x);
 			UNROLL
 			for (int e = 0; e < LANES; e++)
 				if (!any || x[e] > largest[e] ||
@@ -220,7 +220,7 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
 	const struct pool_window *w = &a->window;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, w->in, a->c, b, i,
+		struct spot s = walk_spot_of(&a->image, w->in, a->c, b, i,
 		    LANES);
 		float sum[LANES], dy[LANES];
 		int first[3], last[3];
@@ -230,11 +230,11 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
 		UNROLL
 		for (int e = 0; e < LANES; e++)
 			sum[e] = 0;
-		window_of_input(w, s.at, first, last);
+		walk_window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
-			size_t at = number_at(s.clip, w->out, a->c, t, h, v,
-			    s.c);
-			unsigned tap = window_tap(w, s.at, t, h, v);
+			size_t at = walk_number_at(s.clip, w->out, a->c, t, h,
+			    v, s.c);
+			unsigned tap = walk_window_tap(w, s.at, t, h, v);
 			unsigned which[LANES];
 
 			OF(unpack)(OF(fetch)(a->from, at, 1), dy);
@@ -244,7 +244,7 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
 				if (which[e] == tap)
 					sum[e] += dy[e];
 		}
-		OF(give)(a->to, spot_number(&s, w->in, a->c), 1, sum,
+		OF(give)(a->to, walk_spot_number(&s, w->in, a->c), 1, sum,
 		    a->accumulate);
 	}
 }
@@ -268,7 +268,7 @@ OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
 	for (int k = 0; k < 3; k++) {
 		int first, last;
 
-		window_taps(w, k, at[k], &first, &last);
+		walk_window_taps(w, k, at[k], &first, &last);
 		taps *= last > first ? last - first : 0;
 	}
 	return taps > 0 ? taps : 1;
@@ -285,7 +285,8 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
 	const int *size = back ? w->in : w->out;
 
 	EACH_THREAD(i) {
-		struct spot s = spot_of(&a->image, size, a->c, b, i, LANES);
+		struct spot s = walk_spot_of(&a->image, size, a->c, b, i,
+		    LANES);
 		float sum[LANES], x[LANES];
 		int first[3], last[3], taps = 1;
 
@@ -295,16 +296,17 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
 		for (int e = 0; e < LANES; e++)
 			sum[e] = 0;
 		if (back)
-			window_of_input(w, s.at, first, last);
+			walk_window_of_input(w, s.at, first, last);
 		else
-			window_of_output(w, s.at, first, last);
+			walk_window_of_output(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
 			float share = back ? 1 / (float)OF(avgpool_taps)(a, t,
 			    h, v) : 1;
 
-			OF(unpack)(OF(fetch)(a->from, back ? number_at(s.clip,
-			    w->out, a->c, t, h, v, s.c) : window_number(w, &s,
-			    a->c, t, h, v), 1), x);
+			OF(unpack)(OF(fetch)(a->from,
+			    back ? walk_number_at(s.clip, w->out, a->c, t, h, v,
+			    s.c) : walk_window_number(w, &s, a->c, t, h, v), 1),
+			    x);
 			UNROLL
 			for (int e = 0; e < LANES; e++)
 				sum[e] += share * x[e];
@@ -314,7 +316,7 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
 		UNROLL
 		for (int e = 0; e < LANES; e++)
 			sum[e] /= (float)taps;
-		OF(give)(a->to, spot_number(&s, size, a->c), 1, sum,
+		OF(give)(a->to, walk_spot_number(&s, size, a->c), 1, sum,
 		    a->accumulate);
 	}
 }

@@ -15,23 +15,23 @@
 #include "backend/cuda/driver.h"
 
 #define POINTWISE_KERNELS(KERNEL) \
-	KERNEL(PASS, pass, THREADS, curve) \
-	KERNEL(RELU, relu, THREADS, curve) \
-	KERNEL(RELU6, relu6, THREADS, curve) \
-	KERNEL(SIGMOID, sigmoid, THREADS, curve) \
-	KERNEL(SWISH, swish, THREADS, curve) \
-	KERNEL(SCALE, scale, THREADS, curve) \
-	KERNEL(RELU_BACK, relu_back, THREADS, curve) \
-	KERNEL(RELU6_BACK, relu6_back, THREADS, curve) \
-	KERNEL(SIGMOID_BACK, sigmoid_back, THREADS, curve) \
-	KERNEL(SWISH_BACK, swish_back, THREADS, curve) \
+	KERNEL(PASS, pass, THREADS, pointwise) \
+	KERNEL(RELU, relu, THREADS, pointwise) \
+	KERNEL(RELU6, relu6, THREADS, pointwise) \
+	KERNEL(SIGMOID, sigmoid, THREADS, pointwise) \
+	KERNEL(SWISH, swish, THREADS, pointwise) \
+	KERNEL(SCALE, scale, THREADS, pointwise) \
+	KERNEL(RELU_BACK, relu_back, THREADS, pointwise) \
+	KERNEL(RELU6_BACK, relu6_back, THREADS, pointwise) \
+	KERNEL(SIGMOID_BACK, sigmoid_back, THREADS, pointwise) \
+	KERNEL(SWISH_BACK, swish_back, THREADS, pointwise) \
 	KERNEL(ADD, add, THREADS, add) \
 	KERNEL(INPUT, input, THREADS, input) \
 	KERNEL(NARROW, narrow_all, THREADS, cast) \
 	KERNEL(WIDEN, widen_all, THREADS, cast)
 
 #define ROWS_KERNELS(KERNEL) \
-	KERNEL(SUMS, sums, THREADS, sums) \
+	KERNEL(SUMS, sums, THREADS, row_sums) \
 	KERNEL(TOTAL, total, THREADS, total) \
 	KERNEL(BROADCAST, broadcast, THREADS, broadcast) \
 	KERNEL(CONCAT, concat, THREADS, concat) \

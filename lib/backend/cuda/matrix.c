@@ -124,7 +124,7 @@ cuda_linear_scratch(const struct task *t)
 {
 	const struct cuda_matrix_products *p = t->priv;
 	size_t sums = p->plan[BACK_B] != NULL ?
-	    bias_scratch(cuda_of(t), &t->out) : 0;
+	    rows_bias_scratch(cuda_of(t), &t->out) : 0;
 
 	return sums > p->workspace ? sums : p->workspace;
 }
@@ -145,7 +145,7 @@ cuda_linear_forward(struct task *t)
 	}
 	cuda_clear_padding(c, t->y, &t->out);
 	cuda_matrix_run(t, FORWARD, t->x[0], t->packed_weights, t->y);
-	bias_run(c, t->y, &t->out, t->w[1]);
+	rows_bias_run(c, t->y, &t->out, t->w[1]);
 }
 
 static void
@@ -158,7 +158,7 @@ cuda_linear_backward(struct task *t)
 	if (!t->needs_weight_grad)
 		return;
 	cuda_matrix_run(t, BACK_B, t->dy, t->x[0], t->dw[0]);
-	bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out, t->scratch);
+	rows_bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out, t->scratch);
 }
 
 const struct op_impl cuda_linear = { .reads = READS_X_DW,

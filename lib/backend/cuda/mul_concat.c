@@ -12,7 +12,7 @@ cuda_mul_matrix(const struct task *t)
 {
 	const struct dims *a = &t->in[0], *b = &t->in[1];
 
-	return matrix_of(a, (b->t < a->t ? OVER_T : 0) |
+	return rows_matrix_of(a, (b->t < a->t ? OVER_T : 0) |
 	    (b->h < a->h ? OVER_H : 0) | (b->w < a->w ? OVER_W : 0));
 }
 
@@ -21,7 +21,7 @@ cuda_mul_scratch(const struct task *t)
 {
 	struct matrix m = cuda_mul_matrix(t);
 
-	return sum_scratch(cuda_of(t), &m);
+	return rows_sum_scratch(cuda_of(t), &m);
 }
 
 static void
@@ -29,7 +29,7 @@ cuda_mul_forward(struct task *t)
 {
 	struct matrix m = cuda_mul_matrix(t);
 
-	broadcast_run(cuda_of(t), &m, t->x[0], t->x[1], 1, t->y, 0);
+	rows_broadcast_run(cuda_of(t), &m, t->x[0], t->x[1], 1, t->y, 0);
 }
 
 /* da = dy b; db = sum of dy a over the broadcast axes */
@@ -39,10 +39,10 @@ cuda_mul_backward(struct task *t)
 	struct matrix m = cuda_mul_matrix(t);
 
 	if (t->dx[0] != NULL)
-		broadcast_run(cuda_of(t), &m, t->dy, t->x[1], 1, t->dx[0],
+		rows_broadcast_run(cuda_of(t), &m, t->dy, t->x[1], 1, t->dx[0],
 		    t->accumulate[0]);
 	if (t->dx[1] != NULL)
-		sum_run(cuda_of(t), &(struct sum){ .matrix = m, .x = t->dy,
+		rows_sum_run(cuda_of(t), &(struct sum){ .matrix = m, .x = t->dy,
 			.y = t->x[0], .to = t->dx[1], .share = 1,
 			.accumulate = t->accumulate[1] }, t->scratch);
 }

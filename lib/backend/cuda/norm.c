@@ -47,8 +47,8 @@ cuda_norm_moved_of(const struct task *shift)
 	return (struct moved){ (unsigned)(d->c / shift->op->shift.fold),
 		(unsigned)d->t, (unsigned)(d->h * d->w),
 		{ past ? 1 : -1, past ? 0 : 1 },
-		divisor_of((unsigned)(d->h * d->w)),
-		divisor_of((unsigned)d->t) };
+		rows_divisor_of((unsigned)(d->h * d->w)),
+		rows_divisor_of((unsigned)d->t) };
 }
 
 /*

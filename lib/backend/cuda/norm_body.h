@@ -31,23 +31,23 @@ OF(norm_open)(float dy, float x, float factor, float offset, unsigned bit,
 
 /* Return the index of the thread's first value in row ${row}. */
 INLINE size_t
-OF(norm_at)(const struct rows *r, const struct walk *w, unsigned row)
+OF(norm_at)(const struct rows *r, const struct thread_rows *w, unsigned row)
 {
 	return (size_t)row * r->c + w->col;
 }
 
 /* f[e] = from[channel e of this thread]. */
 INLINE void
-OF(norm_channels)(const struct walk *w, const float *from, float *f)
+OF(norm_channels)(const struct thread_rows *w, const float *from, float *f)
 {
 	UNROLL
 	for (int e = 0; e < LANES; e += 4)
-		unpack_f32(words_load(from + w->col + e), f + e);
+		unpack_f32(vector16_load(from + w->col + e), f + e);
 }
 
 /* factor[e] *= scale[e] and to[e] = offset[e], for channel e of this thread. */
 INLINE void
-OF(norm_factors)(const struct walk *w, const float *scale,
+OF(norm_factors)(const struct thread_rows *w, const float *scale,
     const float *offset, float *factor, float *to)
 {
 	float by[LANES];
@@ -61,12 +61,12 @@ OF(norm_factors)(const struct walk *w, const float *scale,
 
 /* Read the vector of dy that belongs to row ${row} through a shift, or zeros if
  * the shift moved nothing there. */
-INLINE struct words
-OF(norm_moved)(const struct rows *r, const struct walk *w,
+INLINE struct vector16
+OF(norm_moved)(const struct rows *r, const struct thread_rows *w,
     const struct moved *s, const void *dy, unsigned row, int by)
 {
 	int there = row < w->last, stays = 1;
-	unsigned to = there ? moved_row(s, row, by, &stays) : 0;
+	unsigned to = there ? walk_moved_row(s, row, by, &stays) : 0;
 
 	return OF(fetch)(dy, OF(norm_at)(r, w, to), there && stays);
 }
@@ -89,10 +89,10 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	const int given = back && (!moves || a->dy != NULL);
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		double s[LANES], q[LANES];
 		float mean[LANES], factor[LANES], offset[LANES];
-		int by = moves ? moved_by(&a->moved, w.col) : 0;
+		int by = moves ? walk_moved_by(&a->moved, w.col) : 0;
 
 		UNROLL
 		for (int e = 0; e < LANES; e++)
@@ -100,7 +100,8 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 		if (back)
 			OF(norm_channels)(&w, a->mean, mean);
 		else
-			OF(unpack)(words_load((const S *)a->x + w.col), mean);
+			OF(unpack)(vector16_load((const S *)a->x + w.col),
+			    mean);
 		if (back && shut == SHUT_X) {
 			OF(norm_channels)(&w, a->rstd, factor);
 			OF(norm_factors)(&w, a->scale, a->offset, factor,
@@ -115,7 +116,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 				fs[e] = fq[e] = 0;
 			ROLL
 			for (int k0 = 0; k0 < NORM_ROWS; k0 += ROWS) {
-				struct words x[ROWS], dy[ROWS], more[ROWS];
+				struct vector16 x[ROWS], dy[ROWS], more[ROWS];
 				unsigned bits[ROWS];
 
 				UNROLL
@@ -176,7 +177,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 	}
 	walk_fold(sum, r, b, 2 * LANES);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		double *to = a->part + (size_t)w.part * 2 * r->c + w.col;
 
 		for (int e = 0; e < LANES && i < r->across && w.there; e++) {
@@ -401,12 +402,12 @@ OF(norm_running)(const struct norm_running *a, struct block b)
 /* Store a vector of row ${row} of y in the row to which the shift moves it.
  * Store zeros in rows that the shift leaves empty. */
 INLINE void
-OF(norm_move)(const struct norm_apply *a, const struct walk *w, unsigned row,
-    const float *f)
+OF(norm_move)(const struct norm_apply *a, const struct thread_rows *w,
+    unsigned row, const float *f)
 {
 	int stays;
-	unsigned to = moved_row(&a->moved, row, moved_by(&a->moved, w->col),
-	    &stays);
+	unsigned to = walk_moved_row(&a->moved, row, walk_moved_by(&a->moved,
+	    w->col), &stays);
 	float y[LANES];
 
 	UNROLL
@@ -431,7 +432,7 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
 	if (tile != NULL)
 		OF(norm_finish_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 
 		if (tile != NULL) {
@@ -443,7 +444,7 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
 		}
 		OF(norm_factors)(&w, a->scale, a->offset, factor, offset);
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
-			struct words x[ROWS], res[ROWS];
+			struct vector16 x[ROWS], res[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -627,12 +628,12 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 	if (tile != NULL)
 		OF(norm_finish_back_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 		float k0[LANES], k1[LANES], k2[LANES];
 		int reads = tile != NULL || a->k != NULL || shut == SHUT_X;
 		int given = !moves || a->dy != NULL;
-		int by = moves ? moved_by(&a->moved, w.col) : 0;
+		int by = moves ? walk_moved_by(&a->moved, w.col) : 0;
 
 		OF(norm_channels)(&w, a->mean, mean);
 		if (tile == NULL) {
@@ -661,7 +662,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 			OF(norm_channels)(&w, a->k + 2 * r->c, k2);
 		}
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
-			struct words x[ROWS], dy[ROWS], more[ROWS];
+			struct vector16 x[ROWS], dy[ROWS], more[ROWS];
 			unsigned bits[ROWS];
 
 			UNROLL

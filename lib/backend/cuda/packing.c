@@ -20,7 +20,7 @@ packing_run(struct cuda *c, int kernel, struct weights_table *a)
 	struct launch k = CUDA_KERNEL(c, kernel, a->first[a->rows], 1, *a);
 
 	for (unsigned i = 0; i < a->rows; i++) {
-		const struct wgrad *w = &a->row[i];
+		const struct weights_packing *w = &a->row[i];
 		size_t plain = (size_t)w->out * w->in * w->taps * sizeof(float);
 		size_t packed = (size_t)(a->first[i + 1] - a->first[i]) /
 		    w->pieces * w->taps * w->pitch * cuda_size(c->type);
@@ -40,7 +40,7 @@ packing_add(struct weights_table *a, int kernel, const struct task *t,
 {
 	struct packed_shape s = conv_packed(t);
 	int depth = depthwise_is(t->op, &t->in[0]);
-	struct wgrad w = { .from = from, .to = to,
+	struct weights_packing w = { .from = from, .to = to,
 		.out = depth ? 1 : (unsigned)t->out.c,
 		.in = (unsigned)(depth ? t->out.c : t->in[0].c /
 		    t->op->conv.groups),

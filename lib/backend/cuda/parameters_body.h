@@ -326,9 +326,9 @@ OF(squares_add)(const struct squares_add *a, struct block b)
 /* ---- what follows from them ---- */
 
 /*
- * verdict = step_check_of(sum of the trained parameters, sum of the statistics,
- * scale, clip, lost), of sums of squares.  One thread adds the parameters in
- * order, as train/optim/norm_blocks.c does, to the same bits.
+ * verdict = formula_step_check_of(sum of the trained parameters, sum of the
+ * statistics, scale, clip, lost), of sums of squares.  One thread adds the
+ * parameters in order, as train/optim/norm_blocks.c does, to the same bits.
  */
 BODY
 OF(step_check)(const struct step_checked *a, struct block b)
@@ -360,9 +360,10 @@ OF(step_check)(const struct step_checked *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost[0] |= loss_is_bad(a->outcome[k].loss, a->max);
+			lost[0] |= formula_loss_is_bad(a->outcome[k].loss,
+			    a->max);
 		lost[0] |= a->lost != NULL && *a->lost != 0;
-		*a->check = step_check_of(sum[CHECK_TRAINED],
+		*a->check = formula_step_check_of(sum[CHECK_TRAINED],
 		    sum[CHECK_STATISTICS], a->scale, a->clip, lost[0]);
 	}
 }
@@ -377,14 +378,14 @@ OF(flag_losses)(const struct flag_losses *a, struct block b)
 		if (i > 0)
 			continue;
 		for (size_t k = 0; k < a->outcomes; k++)
-			lost |= loss_is_bad(a->outcome[k].loss, a->max);
+			lost |= formula_loss_is_bad(a->outcome[k].loss, a->max);
 		*a->to = (float)lost;
 	}
 }
 
 /*
- * ratio[p] = ratio_of(||w||, scale ||d||), or 1 for a parameter without a
- * ratio; as train/optim/optim.c.
+ * ratio[p] = formula_ratio_of(||w||, scale ||d||), or 1 for a parameter without
+ * a ratio; as train/optim/optim.c.
  */
 BODY
 OF(ratios)(const struct rating *a, struct block b)
@@ -396,8 +397,8 @@ OF(ratios)(const struct rating *a, struct block b)
 		const struct layer *l = a->layer + p;
 
 		if (p < a->params)
-			a->ratio[p] = l->has_ratio ? ratio_of(&a->rule, a->lr *
-			    l->factor[0], a->decay * l->factor[1],
+			a->ratio[p] = l->has_ratio ? formula_ratio_of(&a->rule,
+			    a->lr * l->factor[0], a->decay * l->factor[1],
 			    sqrt(a->w[p]), sqrt(a->d[p]) * scale) : 1;
 	}
 }

@@ -12,7 +12,7 @@ cuda_run_curve(struct task *t, enum gpu_kernel kernel, const void *from,
 {
 	struct cuda *c = cuda_of(t);
 	size_t n = cuda_count(&t->out), bytes = n * cuda_size(c->type);
-	struct curve a = { .from = from, .dy = dy, .to = to, .n = n,
+	struct pointwise a = { .from = from, .dy = dy, .to = to, .n = n,
 		.c = (unsigned)t->out.c,
 		.pitch = (unsigned)cuda_padded(t->out.c),
 		.accumulate = accumulate };
@@ -76,7 +76,7 @@ cuda_scale_scratch(const struct task *t)
 {
 	struct matrix m = cuda_scale_matrix(t);
 
-	return t->op->scale.trained ? sum_scratch(cuda_of(t), &m) : 0;
+	return t->op->scale.trained ? rows_sum_scratch(cuda_of(t), &m) : 0;
 }
 
 static void
@@ -92,7 +92,7 @@ cuda_scale_backward(struct task *t)
 		cuda_run_curve(t, GPU_SCALE, t->dy, NULL, t->dx[0],
 		    t->accumulate[0]);
 	if (t->needs_weight_grad)
-		sum_run(cuda_of(t),
+		rows_sum_run(cuda_of(t),
 		    &(struct sum){ .matrix = cuda_scale_matrix(t),
 			.x = t->x[0], .y = t->dy, .to = t->dw[0], .share = 1,
 			.floats = 1, .all = 1 }, t->scratch);

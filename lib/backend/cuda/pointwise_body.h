@@ -49,10 +49,10 @@ OF(curve_back)(float v, float dy, const int what)
 
 /* to[j] = or += f(from[j]) */
 INLINE void
-OF(curve)(const struct curve *a, struct block b, const int what)
+OF(curve)(const struct pointwise *a, struct block b, const int what)
 {
 	EACH_THREAD(i) {
-		struct words x[FLAT];
+		struct vector16 x[FLAT];
 		float factor = a->by != NULL ? *a->by : a->factor;
 
 		UNROLL
@@ -79,10 +79,10 @@ OF(curve)(const struct curve *a, struct block b, const int what)
 
 /* to[j] = or += f'(from[j]) dy[j] */
 INLINE void
-OF(slope)(const struct curve *a, struct block b, const int what)
+OF(slope)(const struct pointwise *a, struct block b, const int what)
 {
 	EACH_THREAD(i) {
-		struct words x[FLAT], dy[FLAT];
+		struct vector16 x[FLAT], dy[FLAT];
 
 		UNROLL
 		for (int k = 0; k < FLAT; k++) {
@@ -106,52 +106,52 @@ OF(slope)(const struct curve *a, struct block b, const int what)
 	}
 }
 
-BODY OF(pass)(const struct curve *a, struct block b)
+BODY OF(pass)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_PASS);
 }
 
-BODY OF(relu)(const struct curve *a, struct block b)
+BODY OF(relu)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_RELU);
 }
 
-BODY OF(relu6)(const struct curve *a, struct block b)
+BODY OF(relu6)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_RELU6);
 }
 
-BODY OF(sigmoid)(const struct curve *a, struct block b)
+BODY OF(sigmoid)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_SIGMOID);
 }
 
-BODY OF(swish)(const struct curve *a, struct block b)
+BODY OF(swish)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_SWISH);
 }
 
-BODY OF(scale)(const struct curve *a, struct block b)
+BODY OF(scale)(const struct pointwise *a, struct block b)
 {
 	OF(curve)(a, b, CURVE_SCALE);
 }
 
-BODY OF(relu_back)(const struct curve *a, struct block b)
+BODY OF(relu_back)(const struct pointwise *a, struct block b)
 {
 	OF(slope)(a, b, CURVE_RELU);
 }
 
-BODY OF(relu6_back)(const struct curve *a, struct block b)
+BODY OF(relu6_back)(const struct pointwise *a, struct block b)
 {
 	OF(slope)(a, b, CURVE_RELU6);
 }
 
-BODY OF(sigmoid_back)(const struct curve *a, struct block b)
+BODY OF(sigmoid_back)(const struct pointwise *a, struct block b)
 {
 	OF(slope)(a, b, CURVE_SIGMOID);
 }
 
-BODY OF(swish_back)(const struct curve *a, struct block b)
+BODY OF(swish_back)(const struct pointwise *a, struct block b)
 {
 	OF(slope)(a, b, CURVE_SWISH);
 }
@@ -168,7 +168,7 @@ OF(add)(const struct add *a, struct block b)
 			OF(unpack)(OF(fetch)(a->from[0], OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n), sum[k]);
 		for (int j = 1; j < a->count; j++) {
-			struct words x[FLAT];
+			struct vector16 x[FLAT];
 
 			UNROLL
 			for (int k = 0; k < FLAT; k++)

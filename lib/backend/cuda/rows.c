@@ -36,7 +36,7 @@ rows_pieces(size_t n, size_t size)
  * columns.  Without rows, everything is one row of columns if 32 bits suffice.
  */
 struct matrix
-matrix_of(const struct dims *d, int over)
+rows_matrix_of(const struct dims *d, int over)
 {
 	const size_t size[3] = { (size_t)d->t, (size_t)d->h, (size_t)d->w };
 	const int is[3] = { over & OVER_T, over & OVER_H, over & OVER_W };
@@ -122,7 +122,7 @@ rows_sum(const struct cuda *c, const struct matrix *m)
 }
 
 struct divisor
-divisor_of(unsigned by)
+rows_divisor_of(unsigned by)
 {
 	struct divisor d = { .shift = 31 };
 
@@ -144,7 +144,7 @@ rows_blocks(const struct rows *r, const struct matrix *m)
 /* ---- sums ---- */
 
 size_t
-sum_scratch(const struct cuda *c, const struct matrix *m)
+rows_sum_scratch(const struct cuda *c, const struct matrix *m)
 {
 	struct rows r = rows_sum(c, m);
 
@@ -152,7 +152,7 @@ sum_scratch(const struct cuda *c, const struct matrix *m)
 }
 
 void
-total_run(struct cuda *c, size_t groups, struct total a)
+rows_total_run(struct cuda *c, size_t groups, struct total a)
 {
 	struct launch k;
 
@@ -166,11 +166,11 @@ total_run(struct cuda *c, size_t groups, struct total a)
 }
 
 void
-sum_run(struct cuda *c, const struct sum *s, void *scratch)
+rows_sum_run(struct cuda *c, const struct sum *s, void *scratch)
 {
 	const struct matrix *m = &s->matrix;
 	size_t bytes = m->groups * m->m * m->c * cuda_size(c->type);
-	struct sums a = { .rows = rows_sum(c, m), .x = s->x, .y = s->y,
+	struct row_sums a = { .rows = rows_sum(c, m), .x = s->x, .y = s->y,
 		.to = s->to, .share = s->share, .accumulate = s->accumulate,
 		.floats = s->floats };
 	unsigned parts = a.rows.parts, columns = s->all ? 1 : a.rows.c;
@@ -180,20 +180,20 @@ sum_run(struct cuda *c, const struct sum *s, void *scratch)
 	cuda_reads(&k, s->x, bytes);
 	cuda_reads(&k, s->y, bytes);
 	if (parts > 1 || s->all)
-		cuda_writes(&k, a.part = scratch, sum_scratch(c, m));
+		cuda_writes(&k, a.part = scratch, rows_sum_scratch(c, m));
 	else
 		cuda_touches(&k, s->to, m->groups * m->c * (s->floats ?
 		    sizeof(float) : cuda_size(c->type)), s->accumulate);
 	cuda_launch(c, &k);
 	if (a.part != NULL)
-		total_run(c, m->groups, (struct total){ .part = scratch,
+		rows_total_run(c, m->groups, (struct total){ .part = scratch,
 			.to = s->to, .entries = parts * (a.rows.c / columns),
 			.period = columns, .share = s->share,
 			.accumulate = s->accumulate, .floats = s->floats });
 }
 
 void
-broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
+rows_broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
     const void *by, double share, void *to, int accumulate)
 {
 	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c *
@@ -219,7 +219,7 @@ rows_bias_matrix(const struct dims *d)
 }
 
 void
-bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
+rows_bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 {
 	struct matrix m = rows_bias_matrix(d);
 	struct bias a = { .rows = rows_copy(c, &m), .x = y, .bias = bias };
@@ -232,17 +232,17 @@ bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 }
 
 size_t
-bias_scratch(const struct cuda *c, const struct dims *d)
+rows_bias_scratch(const struct cuda *c, const struct dims *d)
 {
 	struct matrix m = rows_bias_matrix(d);
 
-	return sum_scratch(c, &m);
+	return rows_sum_scratch(c, &m);
 }
 
 void
-bias_gradient(struct cuda *c, void *dbias, const void *dy,
+rows_bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch)
 {
-	sum_run(c, &(struct sum){ .matrix = rows_bias_matrix(d), .x = dy,
+	rows_sum_run(c, &(struct sum){ .matrix = rows_bias_matrix(d), .x = dy,
 		.to = dbias, .share = 1, .floats = 1 }, scratch);
 }

@@ -21,10 +21,10 @@ struct matrix {
 };
 
 /*
- * matrix_of(d, over): return the matrix of an activation of shape ${d}.  Its
- * rows are the axes t, h, w in ${over}, a sum of OVER_*.
+ * rows_matrix_of(d, over): return the matrix of an activation of shape ${d}.
+ * Its rows are the axes t, h, w in ${over}, a sum of OVER_*.
  */
-struct matrix matrix_of(const struct dims *d, int over);
+struct matrix rows_matrix_of(const struct dims *d, int over);
 
 /*
  * rows_copy(c, m): return the iteration plan of an elementwise kernel.
@@ -34,8 +34,8 @@ struct matrix matrix_of(const struct dims *d, int over);
 struct rows rows_copy(const struct cuda *c, const struct matrix *m);
 struct rows rows_sum(const struct cuda *c, const struct matrix *m);
 
-/* divisor_of(by): return the divisor for ${by}, from 1 to 2^31. */
-struct divisor divisor_of(unsigned by);
+/* rows_divisor_of(by): return the divisor for ${by}, from 1 to 2^31. */
+struct divisor rows_divisor_of(unsigned by);
 
 /*
  * rows_blocks(r, m): return the blocks of a kernel with the plan ${r}.
@@ -57,38 +57,40 @@ struct sum {
 };
 
 /*
- * sum_scratch(c, m): return the bytes of scratch memory that sum_run needs.
- * sum_run(c, s, scratch): run the reduction ${s}.
+ * rows_sum_scratch(c, m): return the bytes of scratch memory that rows_sum_run
+ * needs.
+ * rows_sum_run(c, s, scratch): run the reduction ${s}.
  */
-size_t sum_scratch(const struct cuda *c, const struct matrix *m);
-void sum_run(struct cuda *c, const struct sum *s, void *scratch);
+size_t rows_sum_scratch(const struct cuda *c, const struct matrix *m);
+void rows_sum_run(struct cuda *c, const struct sum *s, void *scratch);
 
 /*
- * total_run(c, groups, a): run kernel total on partial sums of ${groups}
+ * rows_total_run(c, groups, a): run kernel total on partial sums of ${groups}
  * groups.  It sets a.tiles.
  */
-void total_run(struct cuda *c, size_t groups, struct total a);
+void rows_total_run(struct cuda *c, size_t groups, struct total a);
 
 /*
- * broadcast_run(c, m, from, by, share, to, accumulate):
+ * rows_broadcast_run(c, m, from, by, share, to, accumulate):
  * to[g][m][c] = share from[g][m][c] by[g][c], or += if ${accumulate}.  A NULL
  * ${from} stands for a matrix of ones.
  */
-void broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
-    const void *by, double share, void *to, int accumulate);
+void rows_broadcast_run(struct cuda *c, const struct matrix *m,
+    const void *from, const void *by, double share, void *to, int accumulate);
 
 /*
- * bias_run(c, y, d, bias):
+ * rows_bias_run(c, y, d, bias):
  * y += bias[c], where ${y} is an activation of shape ${d} and ${bias} is
  * floats.
  *
- * bias_gradient(c, dbias, dy, d, scratch):
+ * rows_bias_gradient(c, dbias, dy, d, scratch):
  * Store the sum of dy over all positions in ${dbias}, floats.  ${scratch}
- * has bias_scratch(c, d) bytes.
+ * has rows_bias_scratch(c, d) bytes.
  */
-void bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias);
-size_t bias_scratch(const struct cuda *c, const struct dims *d);
-void bias_gradient(struct cuda *c, void *dbias, const void *dy,
+void rows_bias_run(struct cuda *c, void *y, const struct dims *d,
+const void *bias);
+size_t rows_bias_scratch(const struct cuda *c, const struct dims *d);
+void rows_bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch);
 
 /* cuda_lanes(type): return the elements of a vector of 16 bytes. */

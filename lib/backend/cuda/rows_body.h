@@ -23,13 +23,13 @@ OF(sum_leave)(void *to, size_t at, double sum, double share, int accumulate,
  * x[g][m][c], or of x y.  Four rows are added in float, their sums in double.
  */
 BODY
-OF(sums)(const struct sums *a, struct block b)
+OF(sums)(const struct row_sums *a, struct block b)
 {
 	SHARED(double, sum, LANES * THREADS);
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		double s[LANES];
 
 		UNROLL
@@ -37,7 +37,7 @@ OF(sums)(const struct sums *a, struct block b)
 			s[e] = 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
-			struct words x[ROWS], y[ROWS];
+			struct vector16 x[ROWS], y[ROWS];
 			float four[LANES];
 
 			UNROLL
@@ -73,7 +73,7 @@ OF(sums)(const struct sums *a, struct block b)
 	}
 	walk_fold(sum, r, b, LANES);
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 
 		for (int e = 0; e < LANES && i < r->across && w.there; e++) {
 			double s = sum[e * b.threads + i];
@@ -129,7 +129,7 @@ OF(broadcast)(const struct broadcast *a, struct block b)
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		float by[LANES];
 
 		OF(unpack)(OF(fetch)(a->by, (size_t)w.group * r->c + w.col,
@@ -139,7 +139,7 @@ OF(broadcast)(const struct broadcast *a, struct block b)
 			by[e] *= a->share;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
-			struct words x[ROWS];
+			struct vector16 x[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -193,7 +193,7 @@ OF(concat)(const struct concat *a, struct block b)
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		unsigned at;
 		int j = 0, whole;
 
@@ -203,7 +203,7 @@ OF(concat)(const struct concat *a, struct block b)
 		whole = at % LANES == 0 && w.col + LANES <= a->first[j + 1];
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
-			struct words x[ROWS];
+			struct vector16 x[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {
@@ -234,7 +234,7 @@ OF(bias)(const struct bias *a, struct block b)
 	const struct rows *r = &a->rows;
 
 	EACH_THREAD(i) {
-		struct walk w = walk_of(r, b, i, LANES);
+		struct thread_rows w = walk_of(r, b, i, LANES);
 		float by[LANES];
 
 		UNROLL
@@ -242,7 +242,7 @@ OF(bias)(const struct bias *a, struct block b)
 			by[e] = w.there ? a->bias[w.col + (unsigned)e] : 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
-			struct words x[ROWS];
+			struct vector16 x[ROWS];
 
 			UNROLL
 			for (int k = 0; k < ROWS; k++) {

@@ -398,66 +398,67 @@ static const char runtime_h100[] = "{\"deviceName\":\"NVIDIA H100 80GB HBM3\","
 
 /* Its memory is that of the host, in which a plan puts the weights. */
 static void *
-described_alloc(struct driver *d, size_t bytes)
+runtime_described_alloc(struct driver *d, size_t bytes)
 {
 	(void)d;
 	return xmalloc(bytes);
 }
 
 static void
-described_free(struct driver *d, void *p)
+runtime_described_free(struct driver *d, void *p)
 {
 	(void)d;
 	free(p);
 }
 
 static struct gpu_stream *
-described_stream_new(struct driver *d, int urgent)
+runtime_described_stream_new(struct driver *d, int urgent)
 {
 	(void)urgent;
-	return described_alloc(d, sizeof(struct gpu_stream));
+	return runtime_described_alloc(d, sizeof(struct gpu_stream));
 }
 
 static void
-described_stream_free(struct driver *d, struct gpu_stream *s)
+runtime_described_stream_free(struct driver *d, struct gpu_stream *s)
 {
-	described_free(d, s);
+	runtime_described_free(d, s);
 }
 
 static struct gpu_event *
-described_event_new(struct driver *d)
+runtime_described_event_new(struct driver *d)
 {
-	return described_alloc(d, sizeof(struct gpu_event));
+	return runtime_described_alloc(d, sizeof(struct gpu_event));
 }
 
 static void
-described_event_free(struct driver *d, struct gpu_event *e)
+runtime_described_event_free(struct driver *d, struct gpu_event *e)
 {
-	described_free(d, e);
+	runtime_described_free(d, e);
 }
 
 static void
-described_record(struct driver *d, struct gpu_event *e, struct gpu_stream *s)
+runtime_described_record(struct driver *d, struct gpu_event *e,
+    struct gpu_stream *s)
 {
 	(void)d, (void)e, (void)s;
 }
 
 static int
-described_wait_event(struct driver *d, struct gpu_event *e)
+runtime_described_wait_event(struct driver *d, struct gpu_event *e)
 {
 	(void)d, (void)e;
 	return 0;
 }
 
 static int
-described_wait(struct driver *d, struct gpu_stream *s)
+runtime_described_wait(struct driver *d, struct gpu_stream *s)
 {
 	(void)d, (void)s;
 	return 0;
 }
 
 static void
-described_copy(struct driver *d, struct gpu_stream *s, void *to,
+runtime_described_copy(struct driver *d, struct gpu_stream *s, void *to,
     const void *from, size_t bytes)
 {
 	(void)d, (void)s;
@@ -465,8 +466,8 @@ described_copy(struct driver *d, struct gpu_stream *s, void *to,
 }
 
 static void
-described_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
-    size_t bytes)
+runtime_described_fill(struct driver *d, struct gpu_stream *s, void *to,
+    int byte, size_t bytes)
 {
 	(void)d, (void)s;
 	memset(to, byte, bytes);
@@ -474,14 +475,17 @@ described_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
 
 static const struct driver_calls described_calls = {
 	.name = "described", HOST_CALLS,
-	.alloc = described_alloc, .free = described_free,
-	.alloc_host = described_alloc, .free_host = described_free,
-	.stream_new = described_stream_new,
-	.stream_free = described_stream_free,
-	.event_new = described_event_new, .event_free = described_event_free,
-	.record = described_record, .wait_event = described_wait_event,
-	.wait = described_wait, .copy = described_copy,
-	.fill = described_fill,
+	.alloc = runtime_described_alloc, .free = runtime_described_free,
+	.alloc_host = runtime_described_alloc,
+	.free_host = runtime_described_free,
+	.stream_new = runtime_described_stream_new,
+	.stream_free = runtime_described_stream_free,
+	.event_new = runtime_described_event_new,
+	.event_free = runtime_described_event_free,
+	.record = runtime_described_record,
+	.wait_event = runtime_described_wait_event,
+	.wait = runtime_described_wait, .copy = runtime_described_copy,
+	.fill = runtime_described_fill,
 };
 
 struct driver *

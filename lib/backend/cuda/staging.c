@@ -16,7 +16,7 @@
  */
 enum { SLOTS = 16, SLOT = 1 << 20 };
 
-struct staging {
+struct cuda_staging {
 	pthread_mutex_t lock;
 	char *at;			/* [SLOTS][SLOT] */
 	struct gpu_event *sent[SLOTS];
@@ -24,10 +24,10 @@ struct staging {
 	int next;
 };
 
-struct staging *
+struct cuda_staging *
 staging_new(struct cuda *c)
 {
-	struct staging *s = xcalloc(1, sizeof(*s));
+	struct cuda_staging *s = xcalloc(1, sizeof(*s));
 	struct driver *d = c->driver;
 
 	pthread_mutex_init(&s->lock, NULL);
@@ -43,7 +43,7 @@ err0:
 }
 
 void
-staging_free(struct cuda *c, struct staging *s)
+staging_free(struct cuda *c, struct cuda_staging *s)
 {
 	struct driver *d = c->driver;
 
@@ -62,7 +62,7 @@ staging_free(struct cuda *c, struct staging *s)
 
 /* Return the next slot, after the copy that read it. */
 static int
-cuda_staging_take(struct cuda *c, struct staging *s)
+cuda_staging_take(struct cuda *c, struct cuda_staging *s)
 {
 	int i = s->next;
 
@@ -77,7 +77,7 @@ cuda_staging_take(struct cuda *c, struct staging *s)
 void
 cuda_send(struct cuda *c, void *to, const void *host, size_t bytes)
 {
-	struct staging *s = c->staging;
+	struct cuda_staging *s = c->staging;
 	struct driver *d = c->driver;
 
 	if (c->capturing != NULL)

@@ -28,9 +28,9 @@
 #define LANES	OF(lanes)
 
 #ifdef __CUDACC__
-struct __align__(16) words { uint32_t w[4]; };
+struct __align__(16) vector16 { uint32_t w[4]; };
 #else
-struct words { _Alignas(16) uint32_t w[4]; };
+struct vector16 { _Alignas(16) uint32_t w[4]; };
 #endif
 
 /*
@@ -40,10 +40,10 @@ struct words { _Alignas(16) uint32_t w[4]; };
  */
 #ifdef __CUDACC__
 
-INLINE struct words
-words_load(const void *from)
+INLINE struct vector16
+vector16_load(const void *from)
 {
-	struct words v;
+	struct vector16 v;
 
 	asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
 	    : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
@@ -52,7 +52,7 @@ words_load(const void *from)
 }
 
 INLINE void
-words_store(void *to, struct words v)
+vector16_store(void *to, struct vector16 v)
 {
 	asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
 	    : : "l"(__cvta_generic_to_global(to)), "r"(v.w[0]), "r"(v.w[1]),
@@ -61,23 +61,23 @@ words_store(void *to, struct words v)
 
 #else
 
-INLINE struct words
-words_load(const void *from)
+INLINE struct vector16
+vector16_load(const void *from)
 {
-	return *(const struct words *)from;
+	return *(const struct vector16 *)from;
 }
 
 INLINE void
-words_store(void *to, struct words v)
+vector16_store(void *to, struct vector16 v)
 {
-	*(struct words *)to = v;
+	*(struct vector16 *)to = v;
 }
 
 #endif
 
 /* The bits of a float, and back. */
 INLINE uint32_t
-float_bits(float v)
+stored_float_bits(float v)
 {
 	uint32_t w;
 
@@ -86,7 +86,7 @@ float_bits(float v)
 }
 
 INLINE float
-bits_float(uint32_t w)
+stored_bits_float(uint32_t w)
 {
 	float v;
 
@@ -109,7 +109,7 @@ narrow_f32(float v)
 INLINE float
 widen_bf16(uint16_t v)
 {
-	return bits_float((uint32_t)v << 16);
+	return stored_bits_float((uint32_t)v << 16);
 }
 
 #ifdef __CUDACC__
@@ -165,7 +165,7 @@ pair_f16(float low, float high)
 INLINE uint16_t
 narrow_bf16(float v)
 {
-	uint32_t w = float_bits(v);
+	uint32_t w = stored_float_bits(v);
 
 	if (v != v)
 		return 0x7fff;
@@ -179,16 +179,16 @@ widen_f16(uint16_t v)
 	    m = v & 0x3ff;
 
 	if (e == 31)
-		return bits_float(sign | 0x7f800000 | m << 13);
+		return stored_bits_float(sign | 0x7f800000 | m << 13);
 	if (e > 0)
-		return bits_float(sign | (e + 112) << 23 | m << 13);
+		return stored_bits_float(sign | (e + 112) << 23 | m << 13);
 	return sign ? -(float)m * 0x1p-24f : (float)m * 0x1p-24f;
 }
 
 INLINE uint16_t
 narrow_f16(float v)
 {
-	uint32_t w = float_bits(v), sign = w >> 16 & 0x8000, low;
+	uint32_t w = stored_float_bits(v), sign = w >> 16 & 0x8000, low;
 
 	w &= 0x7fffffff;
 	if (v != v)
@@ -196,7 +196,8 @@ narrow_f16(float v)
 	if (w >= 0x47800000)		/* 2^16: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (w < 0x38800000) {		/* subnormal results */
-		low = float_bits(bits_float(w) + 0.5f);	/* units of 2^-24 */
+		/* units of 2^-24 */
+		low = stored_float_bits(stored_bits_float(w) + 0.5f);
 		return (uint16_t)(sign | (low - 0x3f000000));
 	}
 	w += 0xfff + (w >> 13 & 1);
@@ -219,27 +220,27 @@ pair_f16(float low, float high)
 
 /* Convert between 16 bytes and floats. */
 INLINE void
-unpack_f32(struct words v, float *f)
+unpack_f32(struct vector16 v, float *f)
 {
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		f[i] = bits_float(v.w[i]);
+		f[i] = stored_bits_float(v.w[i]);
 }
 
-INLINE struct words
+INLINE struct vector16
 pack_f32(const float *f)
 {
-	struct words v;
+	struct vector16 v;
 
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		v.w[i] = float_bits(f[i]);
+		v.w[i] = stored_float_bits(f[i]);
 	return v;
 }
 
 #define STORED_HALF(type) \
 INLINE void \
-unpack_ ## type(struct words v, float *f) \
+unpack_ ## type(struct vector16 v, float *f) \
 { \
 	UNROLL \
 	for (int i = 0; i < 4; i++) { \
@@ -248,10 +249,10 @@ unpack_ ## type(struct words v, float *f) \
 	} \
 } \
 \
-INLINE struct words \
+INLINE struct vector16 \
 pack_ ## type(const float *f) \
 { \
-	struct words v; \
+	struct vector16 v; \
 \
 	UNROLL \
 	for (int i = 0; i < 4; i++) \

@@ -7,7 +7,7 @@
 #include "backend/cuda/kernel.h"
 
 /* Iteration range of one thread over rows (struct rows). */
-struct walk {
+struct thread_rows {
 	int there;			/* 0: the thread has nothing to do */
 	unsigned group, part;
 	unsigned first, lanes;		/* its first row, and the step between
@@ -18,10 +18,10 @@ struct walk {
 
 /* Return the iteration range of thread ${i}, with vectors of ${width}
  * elements. */
-INLINE struct walk
+INLINE struct thread_rows
 walk_of(const struct rows *r, struct block b, int i, const int width)
 {
-	struct walk w;
+	struct thread_rows w;
 	unsigned tile = b.x % r->tiles, rest = b.x / r->tiles;
 	unsigned x = (unsigned)i % (unsigned)r->across;
 	unsigned lane = (unsigned)i / (unsigned)r->across;
@@ -78,14 +78,14 @@ walk_fold(double *sum, const struct rows *r, struct block b, const int count)
 
 /* Return ${n} / ${d}. */
 INLINE unsigned
-divided(unsigned n, struct divisor d)
+walk_divided(unsigned n, struct divisor d)
 {
 	return (unsigned)((uint64_t)n * d.times >> d.shift);
 }
 
 /* Return the frames by which a shift moves channel ${c}. */
 INLINE int
-moved_by(const struct moved *s, unsigned c)
+walk_moved_by(const struct moved *s, unsigned c)
 {
 	return c < s->fold ? s->by[0] : c < 2 * s->fold ? s->by[1] : 0;
 }
@@ -97,15 +97,15 @@ moved_by(const struct moved *s, unsigned c)
  * read zeros.
  */
 INLINE unsigned
-moved_row(const struct moved *s, unsigned row, int by, int *stays)
+walk_moved_row(const struct moved *s, unsigned row, int by, int *stays)
 {
 	int all = (int)s->t, t, to;
 
 	*stays = 1;
 	if (by == 0)
 		return row;
-	t = (int)divided(row, s->plane_of);
-	t -= (int)(divided((unsigned)t, s->t_of) * s->t);
+	t = (int)walk_divided(row, s->plane_of);
+	t -= (int)(walk_divided((unsigned)t, s->t_of) * s->t);
 	to = t + by;
 	*stays = to >= 0 && to < all;
 	if (!*stays)
@@ -120,7 +120,7 @@ moved_row(const struct moved *s, unsigned row, int by, int *stays)
  * each thread has ${flat} vectors.  Return UINT32_MAX if there is none.
  */
 INLINE unsigned
-image_vector(const struct image *m, struct block b, int i, int k,
+walk_image_vector(const struct image_grid *m, struct block b, int i, int k,
     const int flat)
 {
 	unsigned j = (b.x % m->pieces * (unsigned)flat + (unsigned)k) *
@@ -142,11 +142,11 @@ struct spot {
  * ${size}.
  */
 INLINE struct spot
-spot_of(const struct image *m, const int *size, unsigned c, struct block b,
-    int i, const int width)
+walk_spot_of(const struct image_grid *m, const int *size, unsigned c,
+    struct block b, int i, const int width)
 {
 	struct spot s;
-	unsigned j = image_vector(m, b, i, 0, 1);
+	unsigned j = walk_image_vector(m, b, i, 0, 1);
 	unsigned image = b.x / m->pieces, vectors = c / (unsigned)width;
 
 	s.there = j != UINT32_MAX;
@@ -161,7 +161,7 @@ spot_of(const struct image *m, const int *size, unsigned c, struct block b,
 
 /* Return the index of an element of [clip][size][c]. */
 INLINE size_t
-number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
+walk_number_at(size_t clip, const int *size, unsigned c, int t, int h, int w,
     unsigned channel)
 {
 	return (((clip * (size_t)size[0] + (size_t)t) * (size_t)size[1] +
@@ -182,7 +182,8 @@ struct depth_part {
  * [first, last).
  */
 INLINE void
-window_taps(const struct pool_window *w, int axis, int o, int *first, int *last)
+walk_window_taps(const struct pool_window *w, int axis, int o, int *first,
+    int *last)
 {
 	int from = o * w->s[axis] - w->p[axis];
 
@@ -196,7 +197,7 @@ window_taps(const struct pool_window *w, int axis, int o, int *first, int *last)
  * [first, last).  Output o has the inputs o s - p to o s - p + k - 1.
  */
 INLINE void
-window_holds(const struct pool_window *w, int axis, int x, int *first,
+walk_window_holds(const struct pool_window *w, int axis, int x, int *first,
     int *last)
 {
 	int far = x + w->p[axis], s = w->s[axis], k = w->k[axis];
@@ -207,21 +208,21 @@ window_holds(const struct pool_window *w, int axis, int x, int *first,
 
 /* Do the same along all three axes. */
 INLINE void
-window_of_output(const struct pool_window *w, const int *at, int *first,
+walk_window_of_output(const struct pool_window *w, const int *at, int *first,
     int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
-		window_taps(w, k, at[k], &first[k], &last[k]);
+		walk_window_taps(w, k, at[k], &first[k], &last[k]);
 }
 
 INLINE void
-window_of_input(const struct pool_window *w, const int *at, int *first,
+walk_window_of_input(const struct pool_window *w, const int *at, int *first,
     int *last)
 {
 	UNROLL
 	for (int k = 0; k < 3; k++)
-		window_holds(w, k, at[k], &first[k], &last[k]);
+		walk_window_holds(w, k, at[k], &first[k], &last[k]);
 }
 
 /* Loop over the positions from ${first} to ${last} - 1, column fastest. */
@@ -235,7 +236,7 @@ window_of_input(const struct pool_window *w, const int *at, int *first,
  * ${at}.
  */
 INLINE unsigned
-window_tap(const struct pool_window *w, const int *at, int t, int h, int v)
+walk_window_tap(const struct pool_window *w, const int *at, int t, int h, int v)
 {
 	return (unsigned)(((at[0] + w->p[0] - t * w->s[0]) * w->k[1] +
 	    at[1] + w->p[1] - h * w->s[1]) * w->k[2] +
@@ -244,19 +245,20 @@ window_tap(const struct pool_window *w, const int *at, int t, int h, int v)
 
 /* Return the index of the input under tap (t, h, v) of the output at ${s}. */
 INLINE size_t
-window_number(const struct pool_window *w, const struct spot *s, unsigned c,
-    int t, int h, int v)
+walk_window_number(const struct pool_window *w, const struct spot *s,
+    unsigned c, int t, int h, int v)
 {
-	return number_at(s->clip, w->in, c, s->at[0] * w->s[0] - w->p[0] + t,
-	    s->at[1] * w->s[1] - w->p[1] + h, s->at[2] * w->s[2] - w->p[2] + v,
-	    s->c);
+	return walk_number_at(s->clip, w->in, c, s->at[0] * w->s[0] - w->p[0] +
+	    t, s->at[1] * w->s[1] - w->p[1] + h, s->at[2] * w->s[2] - w->p[2] +
+	    v, s->c);
 }
 
 /* Return the index of position ${s} in [clip][size][c]. */
 INLINE size_t
-spot_number(const struct spot *s, const int *size, unsigned c)
+walk_spot_number(const struct spot *s, const int *size, unsigned c)
 {
-	return number_at(s->clip, size, c, s->at[0], s->at[1], s->at[2], s->c);
+	return walk_number_at(s->clip, size, c, s->at[0], s->at[1], s->at[2],
+	    s->c);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Pack the weights of convolutions (struct wgrad), and return their gradients:
+ * Pack the weights of convolutions (struct weights_packing), and return their
+ * gradients:
  *
  *	packed[out][tap][in] = w[out][in][tap]
  *	dw[out][in][tap] = dpacked[out][tap][in]
@@ -9,7 +10,7 @@
  */
 
 /* Return the row of block ${x}, and store the number of the block in it. */
-INLINE const struct wgrad *
+INLINE const struct weights_packing *
 OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 {
 	unsigned from = 0, past = t->rows;
@@ -28,15 +29,15 @@ OF(weights_row)(const struct weights_table *t, unsigned x, unsigned *block)
 
 /* Return the first packed input of output ${out}. */
 INLINE unsigned
-OF(weights_first)(const struct wgrad *a, unsigned out)
+OF(weights_first)(const struct weights_packing *a, unsigned out)
 {
 	return out / a->each * a->in;
 }
 
 /* Element by element, for kernels with more than WEIGHTS taps. */
 INLINE void
-OF(weights_slow)(const struct wgrad *a, struct block b, unsigned block,
-    const int back)
+OF(weights_slow)(const struct weights_packing *a, struct block b,
+    unsigned block, const int back)
 {
 	unsigned out = block / a->pieces;
 	size_t all = (size_t)a->pitch * a->taps;
@@ -66,7 +67,7 @@ OF(weights_slow)(const struct wgrad *a, struct block b, unsigned block,
 struct OF(weights_part) { unsigned out, first, some, in; };
 
 INLINE struct OF(weights_part)
-OF(weights_part_of)(const struct wgrad *a, unsigned block)
+OF(weights_part_of)(const struct weights_packing *a, unsigned block)
 {
 	struct OF(weights_part) p;
 
@@ -82,8 +83,8 @@ OF(weights_part_of)(const struct wgrad *a, unsigned block)
  * SIZE_MAX if the graph has no such weight.
  */
 INLINE size_t
-OF(weights_at)(const struct wgrad *a, const struct OF(weights_part) *p,
-    unsigned j)
+OF(weights_at)(const struct weights_packing *a,
+    const struct OF(weights_part) *p, unsigned j)
 {
 	unsigned in = p->in + j / a->taps;
 
@@ -97,7 +98,7 @@ OF(weights_pack)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
-	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
+	const struct weights_packing *a = OF(weights_row)(t, b.x, &block);
 	struct OF(weights_part) p;
 	S *to;
 
@@ -130,7 +131,7 @@ OF(weights_return)(const struct weights_table *t, struct block b)
 {
 	SHARED(float, tile, WEIGHTS);
 	unsigned block;
-	const struct wgrad *a = OF(weights_row)(t, b.x, &block);
+	const struct weights_packing *a = OF(weights_row)(t, b.x, &block);
 	struct OF(weights_part) p;
 	const S *from;
 

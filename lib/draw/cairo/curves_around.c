@@ -50,7 +50,7 @@ curves_strips_height(const struct plot *p)
 }
 
 static void
-plot_draw_band(struct page *page, const struct area *a,
+curves_draw_band(struct page *page, const struct area *a,
     const struct plot_band *b, int style, double y)
 {
 	double from = curves_place(a, fmax(b->from, a->sx.min), a->sy.min).x;
@@ -83,7 +83,7 @@ curves_strips(struct page *page, const struct plot *p, const struct area *a)
 
 		curves_sample(page, a->x - 6, y + STRIP / 2., s->style);
 		for (int k = 0; k < s->n; k++)
-			plot_draw_band(page, a, &s->band[k], s->style, y);
+			curves_draw_band(page, a, &s->band[k], s->style, y);
 		y += STRIP + STRIP_GAP;
 	}
 }

@@ -29,7 +29,7 @@ static const uint8_t guid_index[16] = { 0x90, 0x08, 0x00, 0x33, 0xb1, 0xe5,
 	0xcf, 0x11, 0x89, 0xf4, 0x00, 0xa0, 0xc9, 0x03, 0x49, 0xcb };
 
 static int
-asf_is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
+asf_is_guid(struct container_reader *r, int64_t at, const uint8_t guid[16])
 {
 	for (int i = 0; i < 16; i++)
 		if (reader_byte(r, at + i) != guid[i])
@@ -42,7 +42,7 @@ asf_is_guid(struct reader *r, int64_t at, const uint8_t guid[16])
  * ${code}.
  */
 static uint64_t
-asf_field(struct reader *r, struct asf_packet *p, int code)
+asf_field(struct container_reader *r, struct asf_packet *p, int code)
 {
 	static const int bytes[4] = { 0, 1, 2, 4 };
 	int n = bytes[code & 3];
@@ -57,8 +57,8 @@ asf_field(struct reader *r, struct asf_packet *p, int code)
  * begins the next one.
  */
 static enum container_state
-asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
-    struct asf_object *all)
+asf_check_payload(struct container_reader *r, struct asf_packet *p,
+    int length_code, struct asf_object *all)
 {
 	int64_t start = p->at;
 	int stream = reader_byte(r, p->at++);
@@ -91,7 +91,7 @@ asf_check_payload(struct reader *r, struct asf_packet *p, int length_code,
 }
 
 static enum container_state
-asf_check_packet(struct reader *r, int64_t at, int64_t size,
+asf_check_packet(struct container_reader *r, int64_t at, int64_t size,
     struct asf_object *all)
 {
 	struct asf_packet p = { .at = at };
@@ -131,7 +131,8 @@ asf_check_packet(struct reader *r, int64_t at, int64_t size,
  * or the end of the file.
  */
 static enum container_state
-asf_check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
+asf_check_data(struct container_reader *r, int64_t at, int64_t size,
+    uint64_t stated)
 {
 	struct asf_object all[STREAMS] = { { 0 } };
 	uint64_t length = reader_little(r, at + 16, 8);
@@ -157,7 +158,7 @@ asf_check_data(struct reader *r, int64_t at, int64_t size, uint64_t stated)
 }
 
 enum container_state
-asf_check(struct reader *r)
+asf_check(struct container_reader *r)
 {
 	int64_t at = 30, header = (int64_t)reader_little(r, 16, 8), packet = 0;
 	uint64_t size, packets = 0, file = 0;

@@ -61,7 +61,8 @@ avi_is_data(uint32_t tag)
 }
 
 static enum container_state
-avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
+avi_check_movi(struct container_reader *r, int64_t at, int64_t end,
+    struct avi *a)
 {
 	while (at + 8 <= end) {
 		uint32_t tag = (uint32_t)reader_big(r, at, 4);
@@ -94,7 +95,8 @@ avi_check_movi(struct reader *r, int64_t at, int64_t end, struct avi *a)
 /* Read from the chunks of a header, "hdrl" or a "strl" in it, whether the file
  * has an index, and where OpenDML's is. */
 static void
-avi_read_header(struct reader *r, int64_t at, int64_t end, struct avi *a)
+avi_read_header(struct container_reader *r, int64_t at, int64_t end,
+    struct avi *a)
 {
 	int64_t n;
 
@@ -121,7 +123,7 @@ avi_read_header(struct reader *r, int64_t at, int64_t end, struct avi *a)
  * frames itself.
  */
 static enum container_state
-avi_check_places(struct reader *r, const struct avi *a)
+avi_check_places(struct container_reader *r, const struct avi *a)
 {
 	int64_t n = (int64_t)reader_little(r, a->places + 12, 4), listed = 0;
 	int64_t at = a->places + 32;
@@ -145,7 +147,8 @@ avi_check_places(struct reader *r, const struct avi *a)
 
 /* Check the chunks of a RIFF, "AVI " or "AVIX", up to ${end}. */
 static enum container_state
-avi_check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
+avi_check_riff(struct container_reader *r, int64_t at, int64_t end,
+    struct avi *a)
 {
 	enum container_state state;
 
@@ -180,7 +183,7 @@ avi_check_riff(struct reader *r, int64_t at, int64_t end, struct avi *a)
 }
 
 enum container_state
-avi_check(struct reader *r)
+avi_check(struct container_reader *r)
 {
 	struct avi a = { 0 };
 	enum container_state state;

@@ -8,7 +8,7 @@
 enum { HEAD = 24, TAIL = 8, OWN = 1024 };
 
 enum container_state
-dhav_check(struct reader *r)
+dhav_check(struct container_reader *r)
 {
 	static const uint64_t begin = 0x44484156, end = 0x64686176;
 	int64_t at = reader_big(r, 0, 5) == 0x4441485541 ? OWN : 0, n;

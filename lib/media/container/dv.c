@@ -69,7 +69,7 @@ dv_is_block(struct dv_format l, int k, uint32_t id)
 }
 
 enum container_state
-dv_check(struct reader *r)
+dv_check(struct container_reader *r)
 {
 	struct dv_format l = dv_layout(reader_byte(r, DSF),
 	    reader_byte(r, STYPE));

@@ -13,7 +13,7 @@ enum { SOUND = 8, VIDEO = 9, DATA = 18 };
  * absent.
  */
 static int64_t
-flv_stated_size(struct reader *r, int64_t at, int64_t n)
+flv_stated_size(struct container_reader *r, int64_t at, int64_t n)
 {
 	static const char name[] = "\0\010filesize";	/* then a double */
 	const int length = sizeof(name) - 1;
@@ -33,7 +33,7 @@ flv_stated_size(struct reader *r, int64_t at, int64_t n)
 }
 
 enum container_state
-flv_check(struct reader *r)
+flv_check(struct container_reader *r)
 {
 	int64_t at = (int64_t)reader_big(r, 5, 4) + 4, stated = 0;
 	int first = 1;

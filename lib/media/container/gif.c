@@ -24,7 +24,7 @@ struct gif_codes {
 
 /* Return the next code of ${width} bits, or -1 at the end of the blocks. */
 static int
-gif_next_code(struct reader *r, struct gif_codes *c, int width)
+gif_next_code(struct container_reader *r, struct gif_codes *c, int width)
 {
 	int code;
 
@@ -53,7 +53,7 @@ gif_next_code(struct reader *r, struct gif_codes *c, int width)
  * the lengths of the strings are tracked.
  */
 static int64_t
-gif_count_pixels(struct reader *r, int64_t at, int size)
+gif_count_pixels(struct container_reader *r, int64_t at, int size)
 {
 	int64_t length[CODES], pixels = 0;
 	const int clear = 1 << size, end = clear + 1;
@@ -85,7 +85,7 @@ gif_count_pixels(struct reader *r, int64_t at, int size)
 
 /* Return the offset after the sub-blocks at ${at}. */
 static int64_t
-gif_skip_blocks(struct reader *r, int64_t at)
+gif_skip_blocks(struct container_reader *r, int64_t at)
 {
 	int n;
 
@@ -99,7 +99,7 @@ gif_skip_blocks(struct reader *r, int64_t at)
  * its declared number of pixels.
  */
 static int
-gif_is_damaged(struct reader *r, int64_t at, int64_t data)
+gif_is_damaged(struct container_reader *r, int64_t at, int64_t data)
 {
 	int64_t w = (int64_t)reader_little(r, at + 5, 2);
 	int64_t h = (int64_t)reader_little(r, at + 7, 2);
@@ -109,7 +109,7 @@ gif_is_damaged(struct reader *r, int64_t at, int64_t data)
 }
 
 enum container_state
-gif_check(struct reader *r)
+gif_check(struct container_reader *r)
 {
 	int64_t at = 13 + gif_colours(reader_byte(r, 10)), start, data;
 

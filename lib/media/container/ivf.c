@@ -2,7 +2,7 @@
 #include "media/container/reader.h"
 
 enum container_state
-ivf_check(struct reader *r)
+ivf_check(struct container_reader *r)
 {
 	int64_t at = (int64_t)reader_little(r, 6, 2), frames = 0;
 	int64_t length = (int64_t)reader_little(r, 24, 4), step = 0, first = 0;

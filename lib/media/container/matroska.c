@@ -45,7 +45,8 @@ matroska_number_bytes(int first)
  * Read the head of the element at ${at}.  Return 0, or -1 if none begins there.
  */
 static int
-matroska_read_head(struct reader *r, int64_t at, struct matroska_element *e)
+matroska_read_head(struct container_reader *r, int64_t at,
+    struct matroska_element *e)
 {
 	int n = matroska_number_bytes(reader_byte(r, at)), k;
 	uint64_t size;
@@ -65,7 +66,8 @@ matroska_read_head(struct reader *r, int64_t at, struct matroska_element *e)
 
 /* Return 1 if ${e} begins with a checksum and the rest does not match it. */
 static int
-matroska_is_changed(struct reader *r, const struct matroska_element *e)
+matroska_is_changed(struct container_reader *r,
+    const struct matroska_element *e)
 {
 	if (e->size == UNKNOWN || e->size < 6 ||
 	    reader_big(r, e->data, 2) != (CRC << 8 | 0x84))
@@ -79,7 +81,7 @@ matroska_is_changed(struct reader *r, const struct matroska_element *e)
  * ${end}.
  */
 static enum container_state
-matroska_check_head(struct reader *r, int64_t at, int64_t end,
+matroska_check_head(struct container_reader *r, int64_t at, int64_t end,
     struct matroska_element *e, const uint32_t *list)
 {
 	int head = matroska_read_head(r, at, e);
@@ -100,8 +102,8 @@ matroska_check_head(struct reader *r, int64_t at, int64_t end,
 
 /* Check the elements of a cluster, and set ${*at} to its end. */
 static enum container_state
-matroska_check_cluster(struct reader *r, const struct matroska_element *c,
-    int64_t end, int64_t *at)
+matroska_check_cluster(struct container_reader *r,
+    const struct matroska_element *c, int64_t end, int64_t *at)
 {
 	enum container_state state;
 	struct matroska_element e;
@@ -122,7 +124,7 @@ matroska_check_cluster(struct reader *r, const struct matroska_element *c,
 }
 
 enum container_state
-matroska_check(struct reader *r)
+matroska_check(struct container_reader *r)
 {
 	enum container_state state;
 	struct matroska_element e;

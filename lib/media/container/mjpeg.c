@@ -17,7 +17,7 @@ mjpeg_is_size(int marker)
  * data at ${at}.
  */
 static int64_t
-mjpeg_skip_coded(struct reader *r, int64_t at)
+mjpeg_skip_coded(struct container_reader *r, int64_t at)
 {
 	for (; at < r->size; at++) {
 		int next;
@@ -41,7 +41,7 @@ struct mjpeg_cursor {
 
 /* Advance past the marker at ${c->at}. */
 static enum container_state
-mjpeg_step(struct reader *r, struct mjpeg_cursor *c)
+mjpeg_step(struct container_reader *r, struct mjpeg_cursor *c)
 {
 	int marker = (int)reader_big(r, c->at, 2);
 
@@ -78,7 +78,7 @@ mjpeg_step(struct reader *r, struct mjpeg_cursor *c)
 }
 
 enum container_state
-mjpeg_check(struct reader *r)
+mjpeg_check(struct container_reader *r)
 {
 	struct mjpeg_cursor c = { 0 };
 	enum container_state state;
@@ -93,7 +93,8 @@ int
 container_jpegs(int fd, int64_t size)
 {
 	struct container_report report;
-	struct reader r = { .fd = fd, .size = size, .report = &report };
+	struct container_reader r = { .fd = fd, .size = size,
+		.report = &report };
 	struct mjpeg_cursor c = { 0 };
 
 	uint64_t first;

@@ -83,7 +83,8 @@ mov_sum(int64_t a, int64_t b)
  * valid.
  */
 static int
-mov_read_box(struct reader *r, int64_t at, int64_t end, struct mov_box *b)
+mov_read_box(struct container_reader *r, int64_t at, int64_t end,
+    struct mov_box *b)
 {
 	uint64_t size = reader_big(r, at, 4);
 	int head = 8;
@@ -118,7 +119,7 @@ mov_is_flat(uint64_t ticks, uint64_t scale)
 
 /* 8.8.8: add the times and sizes of a run of samples. */
 static void
-mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
+mov_read_run(struct container_reader *r, const struct mov_box *b, struct mov *m,
     struct mov_track *t)
 {
 	uint64_t flags = reader_big(r, b->data, 4);
@@ -164,7 +165,8 @@ mov_read_run(struct reader *r, const struct mov_box *b, struct mov *m,
  * variable rate make time jump, and fragments of other tracks take numbers.
  */
 static enum container_state
-mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
+mov_check_track(struct container_reader *r, const struct mov_box *traf,
+    struct mov *m)
 {
 	struct mov_track t = { .time = -1, .duration = m->duration,
 		.size = m->size };
@@ -217,7 +219,8 @@ mov_check_track(struct reader *r, const struct mov_box *traf, struct mov *m)
 }
 
 static enum container_state
-mov_check_fragment(struct reader *r, const struct mov_box *moof, struct mov *m)
+mov_check_fragment(struct container_reader *r, const struct mov_box *moof,
+    struct mov *m)
 {
 	enum container_state state = CONTAINER_WHOLE;
 	struct mov_box b;
@@ -248,8 +251,8 @@ mov_check_fragment(struct reader *r, const struct mov_box *moof, struct mov *m)
  * ${within} is the type of the box whose content is [at, end).
  */
 static void
-mov_read_defaults(struct reader *r, int64_t at, int64_t end, uint32_t within,
-    struct mov *m)
+mov_read_defaults(struct container_reader *r, int64_t at, int64_t end,
+    uint32_t within, struct mov *m)
 {
 	struct mov_box b;
 
@@ -283,7 +286,7 @@ struct mov_times {
 /* 8.3.2, 8.4.2, 8.6 and 8.7.3: read the boxes of ${in}, the track's box if
  * ${depth} is 0 or the box ${depth} levels below it. */
 static void
-mov_read_times(struct reader *r, const struct mov_box *in, int depth,
+mov_read_times(struct container_reader *r, const struct mov_box *in, int depth,
     struct mov_times *t)
 {
 	const uint32_t within[] = { MDIA, MINF, STBL, 0 };
@@ -334,7 +337,7 @@ struct mov_runs { int64_t at, end; uint64_t left; int64_t value; };
 
 /* Return the next sample's value, or the last one after the end. */
 static int64_t
-mov_next_value(struct reader *r, struct mov_runs *u)
+mov_next_value(struct container_reader *r, struct mov_runs *u)
 {
 	for (; u->left == 0 && u->at + 8 <= u->end; u->at += 8) {
 		u->left = reader_big(r, u->at, 4);
@@ -349,7 +352,7 @@ mov_next_value(struct reader *r, struct mov_runs *u)
  * shows: all samples if there is no list.
  */
 static int64_t
-mov_count_shown(struct reader *r, const struct mov_times *t)
+mov_count_shown(struct container_reader *r, const struct mov_times *t)
 {
 	struct mov_runs times = { t->times.data + 8, t->times.end, 0, 0 },
 	    offsets = { t->offsets.data + 8, t->offsets.end, 0, 0 };
@@ -397,7 +400,7 @@ mov_count_shown(struct reader *r, const struct mov_times *t)
  * right.
  */
 static enum container_state
-mov_compare_times(struct reader *r, const struct mov_times *t)
+mov_compare_times(struct container_reader *r, const struct mov_times *t)
 {
 	uint64_t track = t->duration, more, mean, flat = t->flat;
 
@@ -427,7 +430,8 @@ mov_compare_times(struct reader *r, const struct mov_times *t)
 /* Check the index of our track in ${moov}, and count the samples that it
  * shows. */
 static enum container_state
-mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
+mov_check_times(struct container_reader *r, const struct mov_box *moov,
+    struct mov *m)
 {
 	enum container_state state = CONTAINER_WHOLE;
 	uint64_t scale = 0, duration = 0;
@@ -474,7 +478,7 @@ mov_check_times(struct reader *r, const struct mov_box *moov, struct mov *m)
 
 /* 8.16.3: return 1 if the file ends before the segments that ${sidx} lists. */
 static int
-mov_ends_before(struct reader *r, const struct mov_box *sidx)
+mov_ends_before(struct container_reader *r, const struct mov_box *sidx)
 {
 	int wide = reader_byte(r, sidx->data) == 0 ? 4 : 8;
 	int64_t at = sidx->data + 12 + wide, end;
@@ -491,7 +495,7 @@ mov_ends_before(struct reader *r, const struct mov_box *sidx)
 
 /* 8.8.9: check that fragments begin where the index at the end lists them. */
 static enum container_state
-mov_check_index(struct reader *r, const struct mov_box *mfra)
+mov_check_index(struct container_reader *r, const struct mov_box *mfra)
 {
 	struct mov_box b;
 
@@ -522,7 +526,7 @@ mov_check_index(struct reader *r, const struct mov_box *mfra)
 }
 
 enum container_state
-mov_check(struct reader *r)
+mov_check(struct container_reader *r)
 {
 	struct mov m = { .next = -1, .fragments = -1 };
 	enum container_state state = CONTAINER_WHOLE;

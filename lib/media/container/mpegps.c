@@ -15,7 +15,7 @@ enum { END = 0x1b9, PACK = 0x1ba, SYSTEM = 0x1bb, VIDEO = 0x1e0 };
  * file follows them; otherwise 0.
  */
 static int64_t
-mpegps_zeros(struct reader *r, int64_t at)
+mpegps_zeros(struct container_reader *r, int64_t at)
 {
 	int64_t n = 0;
 	uint64_t code;
@@ -30,7 +30,7 @@ mpegps_zeros(struct reader *r, int64_t at)
 }
 
 enum container_state
-mpegps_check(struct reader *r)
+mpegps_check(struct container_reader *r)
 {
 	int64_t at = 0, n;
 	uint64_t last = 0;

@@ -12,7 +12,7 @@
  * before its 188 bytes of ISO/IEC 13818-1.
  */
 static int
-mpegts_packet_bytes(struct reader *r, int *lead)
+mpegts_packet_bytes(struct container_reader *r, int *lead)
 {
 	static const int kind[][2] = { { 188, 0 }, { 192, 4 }, { 204, 0 } };
 
@@ -39,7 +39,7 @@ mpegts_is_after(int64_t a, int64_t b)
 
 /* Return the 33-bit time stamp at ${at}. */
 static int64_t
-mpegts_time_stamp(struct reader *r, int64_t at)
+mpegts_time_stamp(struct container_reader *r, int64_t at)
 {
 	uint64_t v = reader_big(r, at, 5);
 
@@ -58,7 +58,8 @@ mpegts_time_stamp(struct reader *r, int64_t at)
  * set time back.
  */
 static int
-mpegts_read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
+mpegts_read_header(struct container_reader *r, int64_t at, int is_key,
+    int64_t *first)
 {
 	int64_t time = mpegts_time_stamp(r, at + 9),
 	    *newest = &r->report->newest;
@@ -83,7 +84,7 @@ mpegts_read_header(struct reader *r, int64_t at, int is_key, int64_t *first)
 }
 
 enum container_state
-mpegts_check(struct reader *r)
+mpegts_check(struct container_reader *r)
 {
 	int lead, n = mpegts_packet_bytes(r, &lead), last = -1;
 	int64_t first = -1;

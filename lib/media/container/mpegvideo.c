@@ -44,7 +44,7 @@ mpegvideo_least_frames(const char seen[MAX], int first_group, int broken_link)
 }
 
 enum container_state
-mpegvideo_check(struct reader *r)
+mpegvideo_check(struct container_reader *r)
 {
 	char seen[MAX] = { 0 };
 	uint32_t code = ~0u;

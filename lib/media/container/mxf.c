@@ -5,7 +5,7 @@
 #define KEY 0x060e2b34		/* first bytes of every key */
 
 enum container_state
-mxf_check(struct reader *r)
+mxf_check(struct container_reader *r)
 {
 	int64_t at = 0, start;
 	uint64_t footer = 0;

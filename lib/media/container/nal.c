@@ -9,7 +9,7 @@
 #define ZEROS 32		/* zero bytes; no writer pads with this many */
 
 enum container_state
-nal_check(struct reader *r)
+nal_check(struct container_reader *r)
 {
 	int64_t zeros = 0;
 

@@ -17,7 +17,7 @@ struct ogg_stream { uint32_t serial, next; int open, has_data; };
 
 /* Return the checksum of the page of ${n} bytes at ${at}. */
 static uint32_t
-ogg_checksum(struct reader *r, int64_t at, int64_t n)
+ogg_checksum(struct container_reader *r, int64_t at, int64_t n)
 {
 	static const int64_t field = 22;	/* offset of the checksum, which
 						 * counts as 0 */
@@ -45,7 +45,7 @@ ogg_find(struct ogg_stream *s, int *n, uint32_t serial)
 }
 
 enum container_state
-ogg_check(struct reader *r)
+ogg_check(struct container_reader *r)
 {
 	struct ogg_stream known[STREAMS], *s;
 	int64_t at = 0;

@@ -16,7 +16,7 @@
  * read.
  */
 static int
-reader_move(struct reader *r, int64_t at)
+reader_move(struct container_reader *r, int64_t at)
 {
 	if (at < 0 || at >= r->size)
 		return -1;
@@ -34,13 +34,13 @@ reader_move(struct reader *r, int64_t at)
 }
 
 int
-reader_byte(struct reader *r, int64_t at)
+reader_byte(struct container_reader *r, int64_t at)
 {
 	return reader_move(r, at) == 0 ? r->data[at - r->start] : -1;
 }
 
 const uint8_t *
-reader_bytes(struct reader *r, int64_t at, size_t *n)
+reader_bytes(struct container_reader *r, int64_t at, size_t *n)
 {
 	size_t there;
 
@@ -52,7 +52,7 @@ reader_bytes(struct reader *r, int64_t at, size_t *n)
 }
 
 uint64_t
-reader_big(struct reader *r, int64_t at, int n)
+reader_big(struct container_reader *r, int64_t at, int n)
 {
 	uint64_t v = 0;
 
@@ -65,7 +65,7 @@ reader_big(struct reader *r, int64_t at, int n)
 }
 
 uint64_t
-reader_little(struct reader *r, int64_t at, int n)
+reader_little(struct container_reader *r, int64_t at, int n)
 {
 	uint64_t v = 0;
 
@@ -78,7 +78,7 @@ reader_little(struct reader *r, int64_t at, int n)
 }
 
 enum container_state
-reader_cut(struct reader *r, int64_t at)
+reader_cut(struct container_reader *r, int64_t at)
 {
 	snprintf(r->report->text, sizeof(r->report->text),
 	    "the structure at byte %lld is incomplete", (long long)at);
@@ -86,7 +86,7 @@ reader_cut(struct reader *r, int64_t at)
 }
 
 enum container_state
-reader_broken(struct reader *r, int64_t at, const char *fmt, ...)
+reader_broken(struct container_reader *r, int64_t at, const char *fmt, ...)
 {
 	va_list ap;
 	int n = snprintf(r->report->text, sizeof(r->report->text),
@@ -115,7 +115,8 @@ reader_flip(uint32_t x)
  * ${high}, hash_crc32 gets the bits of each byte in reversed order.
  */
 static uint32_t
-reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc, int high)
+reader_checksum(struct container_reader *r, int64_t at, int64_t n, uint32_t crc,
+    int high)
 {
 	uint8_t flipped[4096];
 
@@ -136,7 +137,7 @@ reader_checksum(struct reader *r, int64_t at, int64_t n, uint32_t crc, int high)
 }
 
 uint32_t
-reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+reader_crc(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
 {
 	return reader_checksum(r, at, n, crc, 0);
 }
@@ -146,7 +147,7 @@ reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc)
  * result.  Reverse the bits before and after, and undo the complements.
  */
 uint32_t
-reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc)
+reader_crc_high(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
 {
 	crc = ~__builtin_bswap32(reader_flip(crc));
 	crc = ~reader_checksum(r, at, n, crc, 1);
@@ -172,7 +173,7 @@ container_check(int fd, int64_t size, const uint8_t *bytes,
 		{ "mpegvideo", mpegvideo_check }, { "mxf", mxf_check },
 		{ "ogg", ogg_check }, { "yuv4mpegpipe", y4m_check },
 	};
-	struct reader r = { .fd = fd, .id = id, .size = size,
+	struct container_reader r = { .fd = fd, .id = id, .size = size,
 		.report = report, .data = bytes,
 		.n = bytes != NULL ? (ssize_t)size : 0 };
 

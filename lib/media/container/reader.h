@@ -10,7 +10,7 @@
 #include "media/container.h"
 
 /* The bytes of a file: all of them in memory, or a window that moves. */
-struct reader {
+struct container_reader {
 	int fd, id;			/* id: AVStream id of the wanted
 					 * stream */
 	int64_t size, start;		/* of the file; of ${data} in it */
@@ -24,7 +24,7 @@ struct reader {
  * reader_byte(r, at):
  * Return the byte at ${at}, or -1 if it is outside the file or cannot be read.
  */
-int reader_byte(struct reader *r, int64_t at);
+int reader_byte(struct container_reader *r, int64_t at);
 
 /*
  * reader_bytes(r, at, n):
@@ -32,23 +32,23 @@ int reader_byte(struct reader *r, int64_t at);
  * least 1 and at most ${*n}.  Return NULL outside the file or if a read fails.
  * Valid until the next call.
  */
-const uint8_t *reader_bytes(struct reader *r, int64_t at, size_t *n);
+const uint8_t *reader_bytes(struct container_reader *r, int64_t at, size_t *n);
 
 /*
  * reader_big(r, at, n), reader_little(r, at, n):
  * Return the ${n} bytes at ${at}, at most 8, as a number in big or little
  * endian.  Bytes that cannot be read count as 0.
  */
-uint64_t reader_big(struct reader *r, int64_t at, int n);
-uint64_t reader_little(struct reader *r, int64_t at, int n);
+uint64_t reader_big(struct container_reader *r, int64_t at, int n);
+uint64_t reader_little(struct container_reader *r, int64_t at, int n);
 
 /*
  * reader_cut(r, at), reader_broken(r, at, fmt, ...):
  * Set the text of the report, with the offset ${at}.  Return CONTAINER_CUT or
  * CONTAINER_BROKEN.
  */
-enum container_state reader_cut(struct reader *r, int64_t at);
-enum container_state reader_broken(struct reader *r, int64_t at,
+enum container_state reader_cut(struct container_reader *r, int64_t at);
+enum container_state reader_broken(struct container_reader *r, int64_t at,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
@@ -58,14 +58,16 @@ enum container_state reader_broken(struct reader *r, int64_t at,
  * takes the lowest bit first, as Matroska and zip.  reader_crc_high takes the
  * highest bit first, without complements, as Ogg.
  */
-uint32_t reader_crc(struct reader *r, int64_t at, int64_t n, uint32_t crc);
-uint32_t reader_crc_high(struct reader *r, int64_t at, int64_t n, uint32_t crc);
+uint32_t reader_crc(struct container_reader *r, int64_t at, int64_t n,
+uint32_t crc);
+uint32_t reader_crc_high(struct container_reader *r, int64_t at, int64_t n,
+    uint32_t crc);
 
 /*
  * The checks, one per format.  Each returns the state of the file ${r}, and
  * sets the text of the report if the state is not CONTAINER_WHOLE.
  */
-typedef enum container_state container_checker(struct reader *r);
+typedef enum container_state container_checker(struct container_reader *r);
 
 container_checker asf_check, avi_check, dhav_check, dv_check, flv_check,
     gif_check, ivf_check, matroska_check, mjpeg_check, mov_check, mpegts_check,

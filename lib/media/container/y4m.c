@@ -14,7 +14,7 @@
  * there is none.
  */
 static int
-y4m_read_line(struct reader *r, int64_t at, char line[LINE])
+y4m_read_line(struct container_reader *r, int64_t at, char line[LINE])
 {
 	for (int n = 0; n < LINE; n++) {
 		int c = reader_byte(r, at + n);
@@ -60,7 +60,7 @@ y4m_frame_bytes(int64_t w, int64_t h, const char *c)
 }
 
 enum container_state
-y4m_check(struct reader *r)
+y4m_check(struct container_reader *r)
 {
 	char line[LINE], *word, *rest, chroma[32] = "420";
 	int64_t w = 0, h = 0, size, at;

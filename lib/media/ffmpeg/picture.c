@@ -36,7 +36,7 @@ picture_free(struct picture *p)
 }
 
 static const AVFrame *
-ff_picture_as_frame(struct picture *p, const struct image *m)
+picture_as_frame(struct picture *p, const struct image *m)
 {
 	p->from->data[0] = m->data;
 	p->from->linesize[0] = 3 * m->w;
@@ -50,7 +50,7 @@ const struct planes *
 picture_planes(struct picture *p, const char *path, const struct image *m,
     int w, int h)
 {
-	return frame_planes(&p->frame, path, ff_picture_as_frame(p, m),
+	return frame_planes(&p->frame, path, picture_as_frame(p, m),
 	    (struct plane_turn){ 0 }, w, h);
 }
 
@@ -58,6 +58,6 @@ const struct image *
 picture_rgb(struct picture *p, const char *path, const struct image *m, int w,
     int h)
 {
-	return frame_rgb(&p->frame, path, ff_picture_as_frame(p, m),
+	return frame_rgb(&p->frame, path, picture_as_frame(p, m),
 	    (struct plane_turn){ 0 }, w, h);
 }

@@ -41,22 +41,22 @@ struct parity_job {
 
 
 /*
- * side_fetch(s, d, at):
+ * parity_fetch(s, d, at):
  * Return a copy of the activation of shape ${d} at ${at}.  The caller frees it.
  *
- * side_put(s, d, at, v):
+ * parity_put(s, d, at, v):
  * Write ${v} to the activation.
  */
-double *side_fetch(const struct parity_side *s, const struct dims *d,
+double *parity_fetch(const struct parity_side *s, const struct dims *d,
     const void *at);
-void side_put(const struct parity_side *s, const struct dims *d, const void *at,
-    const double *v);
+void parity_put(const struct parity_side *s, const struct dims *d,
+    const void *at, const double *v);
 
 /*
- * side_resolve(s, d, at, v):
+ * parity_resolve(s, d, at, v):
  * Write ${v} to the activation, then set ${v} to the stored, rounded values.
  */
-void side_resolve(const struct parity_side *s, const struct dims *d,
+void parity_resolve(const struct parity_side *s, const struct dims *d,
     const void *at, double *v);
 
 /*

@@ -7,7 +7,7 @@
 #include "net/parity/job.h"
 
 double *
-side_fetch(const struct parity_side *s, const struct dims *d, const void *at)
+parity_fetch(const struct parity_side *s, const struct dims *d, const void *at)
 {
 	double *v = xcalloc(dims_count(d), sizeof(*v));
 
@@ -16,17 +16,17 @@ side_fetch(const struct parity_side *s, const struct dims *d, const void *at)
 }
 
 void
-side_put(const struct parity_side *s, const struct dims *d, const void *at,
+parity_put(const struct parity_side *s, const struct dims *d, const void *at,
     const double *v)
 {
 	device_write(s->plan->device, (void *)at, d, v);
 }
 
 void
-side_resolve(const struct parity_side *s, const struct dims *d, const void *at,
-    double *v)
+parity_resolve(const struct parity_side *s, const struct dims *d,
+    const void *at, double *v)
 {
-	side_put(s, d, at, v);
+	parity_put(s, d, at, v);
 	device_read(s->plan->device, v, d, at);
 }
 

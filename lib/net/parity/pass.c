@@ -38,7 +38,7 @@ parity_find_kinks(struct parity_job *j, int k)
 
 	if (!inner || (t->op->kind != OP_RELU && t->op->kind != OP_RELU6))
 		return;
-	v = side_fetch(&j->key, &t->in[0], t->x[0]);
+	v = parity_fetch(&j->key, &t->in[0], t->x[0]);
 	close *= parity_largest(v, n);
 	j->kink[k] = xcalloc(n, 1);
 	for (size_t i = 0; i < n; i++)
@@ -63,18 +63,18 @@ parity_move_kinks(struct parity_job *j, int k)
 	if (from == k || x[from].fused_into != x[k].fused_into ||
 	    j->kink[from] == NULL || j->kink[k] != NULL)
 		return;
-	was = side_fetch(&j->key, &t->in[0], t->x[0]);
+	was = parity_fetch(&j->key, &t->in[0], t->x[0]);
 	v = xcalloc(m, sizeof(*v));
 	for (size_t i = 0; i < m; i++)
 		v[i] = j->kink[from][i];
-	side_put(&j->key, &t->in[0], t->x[0], v);
+	parity_put(&j->key, &t->in[0], t->x[0], v);
 	free(v);
 	task_forward(t);
-	v = side_fetch(&j->key, &t->out, t->y);
+	v = parity_fetch(&j->key, &t->out, t->y);
 	j->kink[k] = xcalloc(n, 1);
 	for (size_t i = 0; i < n; i++)
 		j->kink[k][i] = v[i] != 0;
-	side_put(&j->key, &t->in[0], t->x[0], was);
+	parity_put(&j->key, &t->in[0], t->x[0], was);
 	task_forward(t);
 	free(was);
 	free(v);
@@ -93,7 +93,7 @@ parity_keep_inputs(struct parity_job *j, int k)
 		if (x[from].fused_into != x[k].fused_into &&
 		    x[from].materialized)
 			j->in[k * OP_INPUTS + i] =
-			    side_fetch(&j->key, &t->in[i], t->x[i]);
+			    parity_fetch(&j->key, &t->in[i], t->x[i]);
 	}
 }
 
@@ -114,7 +114,7 @@ parity_run_forward(struct parity_job *j, int of)
 			double **v = &j->in[k * OP_INPUTS + i];
 
 			if (*v != NULL)
-				side_put(&j->x, &t->in[i], t->x[i], *v);
+				parity_put(&j->x, &t->in[i], t->x[i], *v);
 			free(*v);
 			*v = NULL;
 		}
@@ -133,13 +133,13 @@ parity_check_output(struct parity_job *j, int k)
 
 	if (j->group[t->fused_into].skip) {
 		got = parity_draw(&t->out, k);
-		side_resolve(&j->key, &t->out, key->y, got);
-		side_put(&j->x, &t->out, t->y, got);
+		parity_resolve(&j->key, &t->out, key->y, got);
+		parity_put(&j->x, &t->out, t->y, got);
 		free(got);
 		return;
 	}
-	got = side_fetch(&j->x, &t->out, t->y);
-	want = side_fetch(&j->key, &t->out, key->y);
+	got = parity_fetch(&j->x, &t->out, t->y);
+	want = parity_fetch(&j->key, &t->out, key->y);
 	parity_compare(j, &r->forward, got, want, dims_count(&t->out));
 	free(got);
 	free(want);
@@ -219,7 +219,8 @@ parity_run_backward(struct parity_job *j, int of, int again)
 		held[e] = parity_draw(out, 2 * j->n + d->from);
 		for (size_t i = 0; i < n; i++)
 			held[e][i] *= size;
-		side_resolve(&j->x, out, parity_dx_of(j, of, d->from), held[e]);
+		parity_resolve(&j->x, out, parity_dx_of(j, of, d->from),
+		    held[e]);
 	}
 	for (int k = g->first; k < p->n; k = plan_next(p, of, k)) {
 		struct task *t = &p->task[k];
@@ -227,7 +228,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 		if (t->dy != NULL) {
 			double *dy = parity_draw_dy(j, k);
 
-			side_put(&j->x, &t->out, t->dy, dy);
+			parity_put(&j->x, &t->out, t->dy, dy);
 			free(dy);
 		}
 	}
@@ -235,7 +236,7 @@ parity_run_backward(struct parity_job *j, int of, int again)
 	for (int e = 0; e < g->edges; e++) {
 		struct parity_edge *d = &g->edge[e];
 		const struct dims *out = &p->task[d->from].out;
-		double *v = side_fetch(&j->x, out,
+		double *v = parity_fetch(&j->x, out,
 		    parity_dx_of(j, of, d->from));
 
 		for (size_t i = 0; held[e] != NULL && i < dims_count(out); i++)
@@ -265,7 +266,7 @@ parity_collect(struct parity_job *j, int k)
 		while (e < g->edges && g->edge[e].from != from)
 			e++;
 		sum = e < g->edges ? &g->edge[e].want : &j->inner[from];
-		v = side_fetch(&j->key, &t->in[i], t->dx[i]);
+		v = parity_fetch(&j->key, &t->in[i], t->dx[i]);
 		for (size_t m = 0; *sum != NULL && m < dims_count(&t->in[i]);
 		    m++)
 			v[m] += (*sum)[m];
@@ -294,7 +295,7 @@ parity_run_key(struct parity_job *j, int k)
 
 		for (size_t i = 0; j->inner[k] != NULL && i < n; i++)
 			dy[i] += j->inner[k][i];
-		side_put(&j->key, &t->out, t->dy, dy);
+		parity_put(&j->key, &t->out, t->dy, dy);
 		free(dy);
 		free(j->inner[k]);
 		j->inner[k] = NULL;
@@ -305,7 +306,7 @@ parity_run_key(struct parity_job *j, int k)
 			double *zero = xcalloc(dims_count(&t->in[i]),
 			    sizeof(*zero));
 
-			side_put(&j->key, &t->in[i], t->dx[i], zero);
+			parity_put(&j->key, &t->in[i], t->dx[i], zero);
 			free(zero);
 		}
 	task_backward(t);

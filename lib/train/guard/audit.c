@@ -26,7 +26,7 @@ struct audit {
 	struct audit_found *mine, *first, *second;
 	size_t bytes;			/* of each of the three results */
 	struct hasher *hasher;
-	/* scratch of param_hash */
+	/* scratch of replica_param_hash */
 	char *piece;
 };
 
@@ -68,8 +68,8 @@ audit_hash_gradients(struct audit *a, const struct trainer *t, const void *g)
 
 	for (int p = 0; p < graph->nparam; p++)
 		a->mine->hash[p] = graph->param[p].frozen ? 0 :
-		    param_hash(a->hasher, t->net->device, &graph->param[p], g,
-		    a->piece);
+		    replica_param_hash(a->hasher, t->net->device,
+		    &graph->param[p], g, a->piece);
 }
 
 int

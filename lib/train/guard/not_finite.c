@@ -19,7 +19,7 @@
 #include "train/guard/not_finite.h"
 
 int
-on_nan_parse(const char *text, int64_t *largest)
+not_finite_parse(const char *text, int64_t *largest)
 {
 	*largest = 0;
 	if (strcmp(text, "fail") == 0)

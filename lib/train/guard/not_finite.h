@@ -10,11 +10,11 @@
 #include "train/loop/work.h"
 
 /*
- * on_nan_parse(text, largest): parse "fail" (${*largest} 0) or "skip:K", the
- * number of steps that may be skipped, at least 1. Return 0, or -1 without a
- * message.
+ * not_finite_parse(text, largest): parse "fail" (${*largest} 0) or "skip:K",
+ * the number of steps that may be skipped, at least 1. Return 0, or -1 without
+ * a message.
  */
-int on_nan_parse(const char *text, int64_t *largest);
+int not_finite_parse(const char *text, int64_t *largest);
 
 /*
  * not_finite_step(t, s, what, value):

@@ -14,7 +14,7 @@
 struct replica { uint64_t all; char host[64]; };
 
 uint64_t
-param_hash(struct hasher *h, struct device *d, const struct param *p,
+replica_param_hash(struct hasher *h, struct device *d, const struct param *p,
     const void *flat, void *piece)
 {
 	size_t left = p->count * d->elem, n;
@@ -38,7 +38,7 @@ replica_hash_weights(const struct trainer *t)
 	void *piece = xmalloc(HASH_PIECE);
 
 	for (int p = 0; p < g->nparam; p++)
-		hash[p] = param_hash(h, t->net->device, &g->param[p],
+		hash[p] = replica_param_hash(h, t->net->device, &g->param[p],
 		    t->net->w, piece);
 	hasher_free(h);
 	free(piece);

@@ -14,15 +14,15 @@
 int replica_check(struct trainer *t);
 
 /*
- * param_hash(h, d, p, flat, piece): return the hash of the values of parameter
- * ${p} in the flat buffer ${flat} in memory of ${d}.  ${piece} [HASH_PIECE] is
- * scratch in host memory.
+ * replica_param_hash(h, d, p, flat, piece): return the hash of the values of
+ * parameter ${p} in the flat buffer ${flat} in memory of ${d}.  ${piece}
+ * [HASH_PIECE] is scratch in host memory.
  */
 struct hasher;
 
 #define HASH_PIECE 65536		/* bytes */
 
-uint64_t param_hash(struct hasher *h, struct device *d, const struct param *p,
-    const void *flat, void *piece);
+uint64_t replica_param_hash(struct hasher *h, struct device *d,
+    const struct param *p, const void *flat, void *piece);
 
 #endif

@@ -240,7 +240,7 @@ estimate_measure_validation(struct estimate_rig *r, double *seconds)
 
 	*seconds = 0;
 	if (t->val != NULL) {
-		if (estimate_rig_time(r, evaluate_plan(t->net, v), 0, &pass) !=
+		if (estimate_rig_time(r, evaluator_plan(t->net, v), 0, &pass) !=
 		    0 || (load = estimate_rig_load_views(r)) < 0)
 			return -1;
 		views = (double)dataset_samples(t->val) * v->clips * v->crops;

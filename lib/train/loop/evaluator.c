@@ -15,7 +15,7 @@
 #include "train/loop/loop_end.h"
 
 struct plan *
-evaluate_plan(struct net *n, const struct view_options *v)
+evaluator_plan(struct net *n, const struct view_options *v)
 {
 	struct dims *input = graph_inputs(n->graph, v->n, v->t, v->side);
 	struct plan *p = net_plan(n, input, 0);
@@ -64,13 +64,13 @@ evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
 }
 
 int
-evaluate(struct net *n, const struct dataset *d, const struct view_options *v,
+evaluator_run(struct net *n, const struct dataset *d, const struct view_options *v,
     struct comm *c, void (*progress)(uint64_t done, uint64_t all),
     struct evaluation *e)
 {
 	int classes = n->graph->head[0].classes;
 	int per = v->clips * v->crops;
-	struct feeder f = { .net = n, .plan = evaluate_plan(n, v),
+	struct feeder f = { .net = n, .plan = evaluator_plan(n, v),
 		.watch = c->watch };
 	uint32_t samples = dataset_samples(d);
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;

@@ -25,9 +25,9 @@ struct evaluation {
 };
 
 /*
- * evaluate(n, d, v, c, progress, e):
+ * evaluator_run(n, d, v, c, progress, e):
  * Score every sample of ${d} into ${e}, on every rank of ${c}.  The plan that
- * evaluate_plan(n, v) makes must be reserved (net_reserve).  Unless ${progress}
+ * evaluator_plan(n, v) makes must be reserved (net_reserve).  Unless ${progress}
  * is NULL, call it after each microbatch: ${done} of this rank's ${all} views.
  * Return 0, or an exit status that is the same on all ranks, after a message:
  * EXIT_FAILED, EXIT_DAMAGE, EXIT_RANKS, or EXIT_DIVERGED if a score is not
@@ -35,14 +35,14 @@ struct evaluation {
  * on any rank.  After 0 the caller calls evaluation_free.
  * Collective: all ranks call it.
  */
-int evaluate(struct net *n, const struct dataset *d,
+int evaluator_run(struct net *n, const struct dataset *d,
     const struct view_options *v, struct comm *c,
     void (*progress)(uint64_t done, uint64_t all), struct evaluation *e);
 void evaluation_free(struct evaluation *e);
 
-/* evaluate_plan(n, v): return the forward plan for microbatches of ${v}, owned
+/* evaluator_plan(n, v): return the forward plan for microbatches of ${v}, owned
  * by ${n}, or NULL after a message. */
-struct plan *evaluate_plan(struct net *n, const struct view_options *v);
+struct plan *evaluator_plan(struct net *n, const struct view_options *v);
 
 /* Metrics over the samples that have a class, or a set of classes. */
 struct summary {

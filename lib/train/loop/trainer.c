@@ -103,7 +103,7 @@ trainer_validate(struct trainer *t, int *best)
 	status = trainer_measure_both(t, t->o.use_ema, DUE_VALIDATION);
 	w->measuring = clock_seconds() - start;
 	if (status == 0 && t->val != NULL)
-		status = evaluate(t->net, t->val, &t->viewing, t->comm, NULL,
+		status = evaluator_run(t->net, t->val, &t->viewing, t->comm, NULL,
 		    &e);
 	trainer_swap_weights(t, t->o.use_ema);
 	seconds = clock_seconds() - start;

@@ -206,7 +206,7 @@ trainer_plan(struct trainer *t)
 			w->max_microbatches = parts;
 		w->steps += w->cells.row[i].steps;
 	}
-	if (t->val != NULL && evaluate_plan(t->net, &t->viewing) == NULL)
+	if (t->val != NULL && evaluator_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
 	work_choose_measured(t);
 	work_share_loading(t);

@@ -185,7 +185,7 @@ optim_trust_on_host(struct optim *o, int squared)
 	for (int p = 0; p < g->nparam; p++) {
 		const struct layer *l = &o->own.layer[p];
 
-		o->trust[p] = l->has_ratio ? ratio_of(&rule,
+		o->trust[p] = l->has_ratio ? formula_ratio_of(&rule,
 		    k->lr * l->factor[0], o->set.decay * l->factor[1],
 		    sqrt(norm_blocks_param(&o->tiles, p)), o->trust[p]) : 1;
 	}
@@ -326,10 +326,10 @@ optim_check_on_host(struct optim *o, double scale, const struct losses *l)
 	int lost = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		lost |= loss_is_bad(l->outcome[i].loss, l->max);
+		lost |= formula_loss_is_bad(l->outcome[i].loss, l->max);
 	if (optim_square(o, o->update.g) != 0)
 		return -1;
-	o->result = step_check_of(norm_blocks_total(&o->tiles, 0),
+	o->result = formula_step_check_of(norm_blocks_total(&o->tiles, 0),
 	    norm_blocks_total(&o->tiles, 1), scale, o->clip, lost);
 	o->update.scale = o->result.scale;
 	return 0;

@@ -17,7 +17,7 @@
 
 /* The thread that copies, and what it copies. */
 struct staging_work {
-	struct stage stage;
+	struct stage_folder stage;
 	const char *const *set;
 	int n;
 	pthread_t thread;

@@ -10,7 +10,8 @@
 
 /* Options of staging. */
 struct staging {
-	const char *dir, *command;	/* as in struct stage; dir NULL: off */
+	const char *dir, *command;	/* as in struct stage_folder; dir NULL:
+					 * off */
 	int only_look;			/* copy nothing, and use only copies
 					 * that are complete */
 };

@@ -90,7 +90,7 @@ int
 init_open(struct init *in, const struct graph *g, const char *path,
     const char *classes, int partial)
 {
-	struct wgrad *w = &in->weights;
+	struct weights_file *w = &in->weights;
 	char hash[33];
 	int bad;
 

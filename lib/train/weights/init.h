@@ -9,7 +9,7 @@
 /* The file, its tensors, and their match to the network. */
 struct init {
 	const char *path;
-	struct wgrad weights;
+	struct weights_file weights;
 	struct match *match;
 	char *text;			/* for checkpoints: "HASH NAMES FILE" */
 };

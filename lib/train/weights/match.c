@@ -57,7 +57,7 @@ match_read_name(const struct match_reading *rd, const char *name)
 
 /* Return how many values of the network the file's tensors can give. */
 static size_t
-match_count(const struct match_reading *rd, const struct wgrad *w)
+match_count(const struct match_reading *rd, const struct weights_file *w)
 {
 	size_t n = 0;
 
@@ -77,7 +77,7 @@ match_count(const struct match_reading *rd, const struct wgrad *w)
  * after a message.
  */
 static struct key_map *
-match_find_key_map(struct match_reading *rd, const struct wgrad *w)
+match_find_key_map(struct match_reading *rd, const struct weights_file *w)
 {
 	struct key_map *best = NULL;
 	size_t largest = 0;
@@ -182,7 +182,7 @@ match_tensor(struct match *m, size_t i, struct match_meaning mean,
  * byte ${n}, with the suffix ${end} of vt; NULL if the file does not have it.
  */
 static const struct weight *
-match_sibling(const struct match_reading *rd, const struct wgrad *w,
+match_sibling(const struct match_reading *rd, const struct weights_file *w,
     const char *name, size_t n, const char *end)
 {
 	const struct key_map *key_map = rd->key_map;
@@ -247,7 +247,7 @@ match_is_backbone(const struct match_reading *rd, const struct match *m,
 static int
 match_is_layer(const struct match_reading *rd, const struct match *m, size_t i)
 {
-	const struct wgrad *w = m->weights;
+	const struct weights_file *w = m->weights;
 	const char *name = w->tensor[i].name, *op = name, *end, *suffix;
 	const struct weight *kernel;
 	size_t n;
@@ -268,7 +268,8 @@ match_is_layer(const struct match_reading *rd, const struct match *m, size_t i)
 }
 
 struct match *
-match_new(const struct graph *g, const struct wgrad *w, const char *classes)
+match_new(const struct graph *g, const struct weights_file *w,
+const char *classes)
 {
 	const char *format = safetensors_meta(&w->s, "vt.format");
 	const char *theirs = safetensors_meta(&w->s, "vt.classes");

@@ -33,7 +33,7 @@ struct matched {
 struct match {
 	/* Both must outlive the match. */
 	const struct graph *graph;
-	const struct wgrad *weights;
+	const struct weights_file *weights;
 	char *names;			/* key mapping of the file: "tsm";
 					 * "vt" for files of vt */
 	struct matched *param;		/* [graph->nparam] */
@@ -54,7 +54,7 @@ struct match {
  * do, and ${classes} is not NULL.
  * Return the match, which match_free frees, or NULL after a message.
  */
-struct match *match_new(const struct graph *g, const struct wgrad *w,
+struct match *match_new(const struct graph *g, const struct weights_file *w,
     const char *classes);
 void match_free(struct match *m);
 
@@ -94,7 +94,7 @@ size_t match_misfits(const struct match *m, struct buffer *b);
  * that all of ${w} fits, separated by ", ": those whose export has the names of
  * ${w}; if there are none, all that it fits.  Append nothing if none fits.
  */
-void match_fitting(const struct wgrad *w, int classes, struct buffer *b);
+void match_fitting(const struct weights_file *w, int classes, struct buffer *b);
 
 /*
  * match_add_name(b, n, name, why):

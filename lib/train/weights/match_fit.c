@@ -110,7 +110,7 @@ match_is_export(const struct match *m)
 }
 
 void
-match_fitting(const struct wgrad *w, int classes, struct buffer *b)
+match_fitting(const struct weights_file *w, int classes, struct buffer *b)
 {
 	struct buffer exact = { 0 }, all = { 0 };
 	size_t paths;

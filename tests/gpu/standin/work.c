@@ -199,7 +199,7 @@ close_plan(struct conv_algorithms *w, struct conv_plan *p)
 /* Engine 0 is the first.  The next is the fastest, and each later one takes a
  * tenth longer than the one before it. */
 static int
-candidates(struct conv_algorithms *w, struct conv_plan *p, struct choice *c,
+candidates(struct conv_algorithms *w, struct conv_plan *p, struct engine_config *c,
     int max)
 {
 	const struct standin *s = (struct standin *)w->driver;
@@ -207,13 +207,13 @@ candidates(struct conv_algorithms *w, struct conv_plan *p, struct choice *c,
 
 	(void)p;
 	for (int i = 0; i < n; i++)
-		c[i] = (struct choice){ .engine = i == 0 ? 0 : s->fastest + i -
+		c[i] = (struct engine_config){ .engine = i == 0 ? 0 : s->fastest + i -
 			1 };
 	return n;
 }
 
 static int
-use(struct conv_algorithms *w, struct conv_plan *p, const struct choice *c)
+use(struct conv_algorithms *w, struct conv_plan *p, const struct engine_config *c)
 {
 	(void)w;
 	p->engine = (int)c->engine;
@@ -246,7 +246,7 @@ standin_ways(struct standin *s)
 		.choices = conv_cache_new(1, "the stand-in"), .key = key_of,
 		.open = open_plan, .close = close_plan,
 		.candidates = candidates, .use = use, .run = run,
-		.seconds = seconds, .tune = conv_tune, .norm = norm_tune };
+		.seconds = seconds, .tune = conv_tune, .norm = conv_tune_norm };
 }
 
 struct conv_plan *

@@ -55,7 +55,7 @@ conv_grid_lay_out(struct conv_grid_axis *a)
 }
 
 static struct conv_grid_axis
-places_side(const struct gemm_shape *s, int d)
+conv_grid_side(const struct gemm_conv *s, int d)
 {
 	return (struct conv_grid_axis){ .in = d ? s->in_w : s->in_h,
 		.out = d ? s->out_w : s->out_h, .k = s->k[d], .s = s->s[d],
@@ -63,13 +63,13 @@ places_side(const struct gemm_shape *s, int d)
 }
 
 static int
-conv_grid_is_pixels(const struct gemm_shape *s)
+conv_grid_is_pixels(const struct gemm_conv *s)
 {
 	return s->in_row % 16 != 0;
 }
 
 int
-conv_grid_supports(const struct gemm_shape *s)
+conv_grid_supports(const struct gemm_conv *s)
 {
 	if (conv_grid_is_pixels(s))
 		return s->s[0] <= 2 && s->k[1] * s->in <= AMX_COLUMNS &&
@@ -78,7 +78,7 @@ conv_grid_supports(const struct gemm_shape *s)
 }
 
 void
-conv_grid_init(struct conv_grid *g, const struct gemm_shape *s)
+conv_grid_init(struct conv_grid *g, const struct gemm_conv *s)
 {
 	long low = 0, high = 0;
 
@@ -94,8 +94,8 @@ conv_grid_init(struct conv_grid *g, const struct gemm_shape *s)
 		g->s.in_w = g->s.out_w = s->images * s->in_h * s->in_w;
 		g->s.in_h = g->s.out_h = g->s.images = 1;
 	}
-	g->h = places_side(s, 0);
-	g->w = places_side(s, 1);
+	g->h = conv_grid_side(s, 0);
+	g->w = conv_grid_side(s, 1);
 	if (g->pixels) {
 		/*
 		 * One tap reads all pixels of a kernel row, so the grid is that
@@ -165,7 +165,7 @@ conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o, bf16 *to,
     size_t row, const bf16 *dy, long from, int n)
 {
 	static const bf16 nothing[PLACES_WIDEST];
-	const struct gemm_shape *s = &g->s;
+	const struct gemm_conv *s = &g->s;
 	const size_t step = (size_t)s->out_row;
 	const bf16 *place[AMX_TERMS];
 	struct conv_grid_walk at = conv_grid_walk_to(g, from < 0 ? 0 : from);
@@ -201,7 +201,7 @@ conv_grid_pack_a(const struct conv_grid *g, struct conv_grid_range o, bf16 *to,
  * ${first}: 1 if it is inside of the image.
  */
 static uint32_t
-conv_grid_inside(const struct gemm_shape *s, int first)
+conv_grid_inside(const struct gemm_conv *s, int first)
 {
 	int from = first < 0 ? -first : 0, to = s->in_w - first;
 	uint64_t bits;
@@ -217,7 +217,7 @@ void
 conv_grid_pack_b(const struct conv_grid *g, struct conv_grid_range c, int phase,
     bf16 *to, size_t run, const bf16 *x, long from, int n)
 {
-	const struct gemm_shape *s = &g->s;
+	const struct gemm_conv *s = &g->s;
 	const size_t step = (size_t)(s->s[1] * s->in_row);
 	int y0 = g->h.phase[phase / g->w.phases];
 	int x0 = g->pixels ? -s->p[1] : g->w.phase[phase % g->w.phases];

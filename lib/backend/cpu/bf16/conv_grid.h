@@ -32,7 +32,7 @@ struct conv_grid_axis {
 
 /* The grid of a convolution. */
 struct conv_grid {
-	struct gemm_shape s;
+	struct gemm_conv s;
 	const struct amx_kernels *k;
 	int pixels;			/* taps of a kernel row are columns */
 	struct conv_grid_axis h, w;
@@ -58,14 +58,14 @@ struct conv_grid_range { int first, n; };
  * PLACES_TAPS taps.  For pixels, a kernel row counts as one tap, has at most
  * AMX_COLUMNS numbers, and may have any stride over w.
  */
-int conv_grid_supports(const struct gemm_shape *s);
+int conv_grid_supports(const struct gemm_conv *s);
 
 /*
  * conv_grid_init(g, s):
  * Lay out the grid of ${s}. conv_grid_supports(${s}) must hold, and there must
  * be AMX.
  */
-void conv_grid_init(struct conv_grid *g, const struct gemm_shape *s);
+void conv_grid_init(struct conv_grid *g, const struct gemm_conv *s);
 
 /*
  * conv_grid_pack_a(g, o, to, row, dy, from, n):

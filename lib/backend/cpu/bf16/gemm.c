@@ -44,7 +44,7 @@ struct bf16_gemm_phase {
 };
 
 struct gemm {
-	struct gemm_shape s;
+	struct gemm_conv s;
 	const struct gemm_kernels *k;
 	int from, to;			/* numbers of a row that is read,
 					 * written */
@@ -158,7 +158,7 @@ bf16_gemm_set_phase(struct gemm *p, struct bf16_gemm_phase *f,
 }
 
 struct gemm *
-gemm_new(const struct gemm_shape *s, int threads)
+gemm_new(const struct gemm_conv *s, int threads)
 {
 	struct gemm *p = xcalloc(1, sizeof(*p));
 	int n;

@@ -18,7 +18,7 @@
 
 #include "backend/cpu/bf16/kernels.h"
 
-struct gemm_shape {
+struct gemm_conv {
 	int images;
 	int in, out;			/* channels */
 	int in_row, out_row;		/* channels as stored; multiples of
@@ -36,7 +36,7 @@ struct gemm;
  * AMX.  gemm_new never returns NULL.  The caller frees ${p}; NULL is
  * allowed.
  */
-struct gemm *gemm_new(const struct gemm_shape *s, int threads);
+struct gemm *gemm_new(const struct gemm_conv *s, int threads);
 void gemm_free(struct gemm *p);
 
 /*

@@ -68,13 +68,13 @@ struct bf16_kernels {
 	 * ones.
 	 */
 	void (*maxpool)(bf16 *y, uint8_t *tap, const bf16 *x, int c,
-	    const struct pool_window *v, int h);
+	    const struct plane_window *v, int h);
 	/*
 	 * Input row ${h}: dx[i] (+)= sum of dy[o] over the windows whose tap[o]
 	 * is i
 	 */
 	void (*maxpool_back)(bf16 *dx, const bf16 *dy, const uint8_t *tap,
-	    int c, const struct pool_window *v, int h, int more);
+	    int c, const struct plane_window *v, int h, int more);
 };
 
 extern const struct bf16_kernels bf16_kernels_base, bf16_kernels_avx2,

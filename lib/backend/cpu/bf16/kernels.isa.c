@@ -177,7 +177,7 @@ bf16_kernel_fill(bf16 *x, size_t rows, int c, const float *v, int more)
 /* y = maximum of the window, or its last NaN; tap = its number, a k[1] + b */
 static void
 bf16_kernel_maxpool(bf16 *y, uint8_t *tap, const bf16 *x, int c,
-    const struct pool_window *v, int h)
+    const struct plane_window *v, int h)
 {
 	int h0 = h * v->s[0] - v->p[0];
 
@@ -227,7 +227,7 @@ bf16_kernel_windows(int at, int p, int k, int s, int out, int *from, int *to)
 /* dx[i] (+)= sum of dy[o] over the windows o that cover i where tap[o] is i */
 static void
 bf16_kernel_maxpool_back(bf16 *dx, const bf16 *dy, const uint8_t *tap, int c,
-    const struct pool_window *v, int h, int more)
+    const struct plane_window *v, int h, int more)
 {
 	int from[2], to[2];
 

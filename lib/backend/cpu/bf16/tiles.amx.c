@@ -15,17 +15,17 @@
  */
 #define WRITTEN() __asm__ volatile ("" ::: "memory")
 
-struct gemm_amx_layout {
+struct tiles_layout {
 	uint8_t palette, start, reserved[14];
 	uint16_t bytes[16];		/* of a row of tile i */
 	uint8_t rows[16];
 };
 
 static void
-gemm_amx_open(int rows)
+tiles_open(int rows)
 {
 	int upper = rows < 16 ? rows : 16, lower = rows > 16 ? rows - 16 : 16;
-	struct gemm_amx_layout l = { .palette = 1 };
+	struct tiles_layout l = { .palette = 1 };
 
 	for (int i = 0; i < 8; i++) {
 		int of_a = i < 4 ? i / 2 : i - 4;	/* 0 upper rows, 1 lower
@@ -40,7 +40,7 @@ gemm_amx_open(int rows)
 }
 
 static void
-gemm_amx_close(void)
+tiles_close(void)
 {
 	_tile_release();
 }
@@ -58,7 +58,7 @@ gemm_amx_close(void)
 
 /* c (+)= sum over runs of A B, for up to 32 rows and 32 columns */
 static inline __attribute__((always_inline)) void
-gemm_amx_multiply_block(const struct amx_product *p, int low, int right)
+tiles_multiply_block(const struct amx_product *p, int low, int right)
 {
 	const size_t a_row = p->a_row, b_row = p->b_row, c_row = p->c_row;
 	const bf16 *b = p->b;
@@ -100,16 +100,16 @@ gemm_amx_multiply_block(const struct amx_product *p, int low, int right)
 
 /* Compile each case with constants, so that its loop has no branches. */
 static void
-gemm_amx_multiply(const struct amx_product *p)
+tiles_multiply(const struct amx_product *p)
 {
 	if (p->rows > 16 && p->columns > 16)
-		gemm_amx_multiply_block(p, 1, 1);
+		tiles_multiply_block(p, 1, 1);
 	else if (p->rows > 16)
-		gemm_amx_multiply_block(p, 1, 0);
+		tiles_multiply_block(p, 1, 0);
 	else if (p->columns > 16)
-		gemm_amx_multiply_block(p, 0, 1);
+		tiles_multiply_block(p, 0, 1);
 	else
-		gemm_amx_multiply_block(p, 0, 0);
+		tiles_multiply_block(p, 0, 0);
 }
 
 /* ---- operands: positions become columns of A and rows of B ---- */
@@ -122,7 +122,7 @@ gemm_amx_multiply(const struct amx_product *p)
  * leaves its lane, and the loads do half of the work.
  */
 static void
-gemm_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
+tiles_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
     size_t prefetch)
 {
 	for (int first = 0; first < c; first += 8) {
@@ -167,7 +167,7 @@ gemm_amx_turn(bf16 *to, size_t row, const bf16 *const place[AMX_TERMS], int c,
  * lanes gives the plain order.
  */
 static inline __m512i
-gemm_amx_quarters(const bf16 *p, __mmask32 mask)
+tiles_quarters(const bf16 *p, __mmask32 mask)
 {
 	return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3,
 	    7), _mm512_maskz_loadu_epi16(mask, p));
@@ -175,7 +175,7 @@ gemm_amx_quarters(const bf16 *p, __mmask32 mask)
 
 /* to[c / 32][j / 2][c % 32][j % 2] = place[j][c], or 0 */
 static void
-gemm_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
+tiles_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
     const uint32_t mask[AMX_TERMS], int c, size_t prefetch)
 {
 	for (int first = 0; first < c; first += 32, to += step) {
@@ -185,8 +185,8 @@ gemm_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 		for (int j = 0; j < AMX_TERMS; j += 2) {
 			const bf16 *p = place[j] + first;
 			const bf16 *q = place[j + 1] + first;
-			__m512i a = gemm_amx_quarters(p, mask[j] & there);
-			__m512i b = gemm_amx_quarters(q, mask[j + 1] & there);
+			__m512i a = tiles_quarters(p, mask[j] & there);
+			__m512i b = tiles_quarters(q, mask[j + 1] & there);
 
 			_mm_prefetch(p + prefetch, _MM_HINT_T0);
 			_mm_prefetch(q + prefetch, _MM_HINT_T0);
@@ -200,7 +200,7 @@ gemm_amx_pair(bf16 *to, size_t step, const bf16 *const place[AMX_TERMS],
 
 /* to[r to_row + at[c] + t tap_step] = sum over parts of from */
 static void
-gemm_amx_put(const struct amx_put *p)
+tiles_put(const struct amx_put *p)
 {
 	for (int c = 0; c < p->columns; c += 16) {
 		int left = p->columns - c, near = p->at[1] == p->at[0] + 1;
@@ -231,7 +231,7 @@ gemm_amx_put(const struct amx_put *p)
 }
 
 const struct amx_kernels amx_kernels_amx = {
-	.open = gemm_amx_open, .close = gemm_amx_close,
-	.multiply = gemm_amx_multiply, .transpose = gemm_amx_turn,
-	.pair = gemm_amx_pair, .put = gemm_amx_put,
+	.open = tiles_open, .close = tiles_close,
+	.multiply = tiles_multiply, .transpose = tiles_turn,
+	.pair = tiles_pair, .put = tiles_put,
 };

@@ -118,7 +118,7 @@ bf16_wgrad_place_columns(struct wgrad *w)
 }
 
 struct wgrad *
-wgrad_new(const struct gemm_shape *s, int threads)
+wgrad_new(const struct gemm_conv *s, int threads)
 {
 	enum { CACHE = 1280 << 10, JOBS_A_THREAD = 2 };
 	struct wgrad *w = xcalloc(1, sizeof(*w));

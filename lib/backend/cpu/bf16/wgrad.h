@@ -24,7 +24,7 @@ struct wgrad;
  * must hold, and the processor must have AMX. wgrad_new never returns NULL. The
  * caller frees ${w}; NULL is allowed.
  */
-struct wgrad *wgrad_new(const struct gemm_shape *s, int threads);
+struct wgrad *wgrad_new(const struct gemm_conv *s, int threads);
 void wgrad_free(struct wgrad *w);
 
 /*

@@ -9,10 +9,10 @@
 #include "backend/cpu/bf16/gemm.h"
 #include "backend/cpu/bf16/wgrad.h"
 
-static struct gemm_shape
+static struct gemm_conv
 conv_amx_shape_of(const struct cpu_conv_pass *p)
 {
-	return (struct gemm_shape){ .images = cpu_images(&p->out),
+	return (struct gemm_conv){ .images = cpu_images(&p->out),
 		.in = p->in.c, .out = p->out.c,
 		.in_row = bf16_row(&p->in), .out_row = bf16_row(&p->out),
 		.in_h = p->in.h, .in_w = p->in.w,
@@ -38,7 +38,7 @@ conv_amx_shape_of(const struct cpu_conv_pass *p)
 static int
 conv_amx_product_fits(const struct cpu_conv_pass *p)
 {
-	int taps = pass_tap(p);
+	int taps = conv_pass_tap(p);
 
 	if (p->pixels)
 		return 0;
@@ -67,10 +67,10 @@ conv_amx_product_fits(const struct cpu_conv_pass *p)
 static int
 conv_amx_weights_fit(const struct cpu_conv_pass *p)
 {
-	struct gemm_shape s = conv_amx_shape_of(p);
+	struct gemm_conv s = conv_amx_shape_of(p);
 	int narrow = s.in_row == 16 || s.out_row == 16;
 
-	return conv_grid_supports(&s) && !(narrow && pass_tap(p) > 1 &&
+	return conv_grid_supports(&s) && !(narrow && conv_pass_tap(p) > 1 &&
 	    s.s[0] == 1 && s.s[1] == 1);
 }
 
@@ -136,11 +136,11 @@ conv_amx_fill_bias(int i, int thread, void *arg)
 static int
 conv_amx_make(struct cpu_conv_pass *p)
 {
-	struct gemm_shape s = conv_amx_shape_of(p);
+	struct gemm_conv s = conv_amx_shape_of(p);
 	struct conv_phase *run = p->run;
 
 	if (p->kind == CONV_WEIGHTS) {
-		p->state = wgrad_new(&s, pass_threads(p));
+		p->state = wgrad_new(&s, conv_pass_threads(p));
 		p->workspace = wgrad_sums(p->state);
 		p->scratch = wgrad_scratch(p->state);
 		run[0] = (struct conv_phase){ conv_amx_gradient,
@@ -149,7 +149,7 @@ conv_amx_make(struct cpu_conv_pass *p)
 		    wgrad_blocks(p->state) };
 		return 0;
 	}
-	p->state = gemm_new(&s, pass_threads(p));
+	p->state = gemm_new(&s, conv_pass_threads(p));
 	p->packed = gemm_weights(p->state);
 	p->workspace = (size_t)s.out_row * sizeof(float);
 	p->scratch = gemm_scratch(p->state);

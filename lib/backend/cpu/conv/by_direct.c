@@ -64,7 +64,7 @@ conv_direct_run_job(int i, int thread, void *arg)
 static int
 conv_direct_make(struct cpu_conv_pass *p)
 {
-	int tap = p->k[0] * pass_tap(p), row = tap * p->in.c;
+	int tap = p->k[0] * conv_pass_tap(p), row = tap * p->in.c;
 	int back = p->kind == CONV_DATA;
 	struct direct *g = p->state = xcalloc(1, sizeof(*g));
 
@@ -74,7 +74,7 @@ conv_direct_make(struct cpu_conv_pass *p)
 		.s = { p->s[0], p->s[1], p->s[2] },
 		.p = { p->p[0], p->p[1], p->p[2] },
 		.in_step = back ? row : tap, .out_step = back ? tap : row };
-	direct_split(g, pass_threads(p));
+	direct_split(g, conv_pass_threads(p));
 	p->packed = direct_weights(g);
 	p->scratch = direct_scratch(g);
 	p->order[0] = (struct conv_phase){ conv_direct_order_slice,

@@ -46,24 +46,24 @@ conv_library_widen(const struct cpu_conv_pass *p, struct library *o)
 	if (o->in != p->in.c || o->out != p->out.c ||
 	    o->groups != op->conv.groups)
 		o->plain = cpu_pages(((size_t)o->out * (size_t)(o->in /
-		    o->groups * p->k[0] * pass_tap(p)) + (size_t)o->out) *
+		    o->groups * p->k[0] * conv_pass_tap(p)) + (size_t)o->out) *
 		    sizeof(float));
 }
 
-static struct conv_shape
+static struct dnnl_shape
 conv_library_shape_of(const struct cpu_conv_pass *p, const struct library *o)
 {
 	const struct task *t = p->t;
 	const struct op *op = t->op;
 	int taps = p->k[0];
 
-	return (struct conv_shape){ .in = o->in, .out = o->out,
+	return (struct dnnl_shape){ .in = o->in, .out = o->out,
 		.groups = o->groups, .in_h = p->in.h, .in_w = p->in.w,
 		.out_h = p->out.h, .out_w = p->out.w, .bias = op->conv.bias,
 		.pixels = p->pixels, .bf16 = p->bf16,
 		.k = { p->k[1], p->k[2] }, .s = { p->s[1], p->s[2] },
-		.p = { p->p[1], p->p[2] }, .in_step = taps * pass_tap(p),
-		.out_step = o->in / o->groups * taps * pass_tap(p) };
+		.p = { p->p[1], p->p[2] }, .in_step = taps * conv_pass_tap(p),
+		.out_step = o->in / o->groups * taps * conv_pass_tap(p) };
 }
 
 /* ---- splitting into parts and pieces ---- */
@@ -72,7 +72,7 @@ conv_library_shape_of(const struct cpu_conv_pass *p, const struct library *o)
 static int
 conv_library_images_of(const struct cpu_conv_pass *p)
 {
-	if (p->kind == CONV_WEIGHTS && pass_timed(p))
+	if (p->kind == CONV_WEIGHTS && conv_pass_timed(p))
 		return p->out.n;
 	return cpu_images(p->kind == CONV_DATA ? &p->in : &p->out);
 }
@@ -183,14 +183,14 @@ conv_library_cut(const struct cpu_conv_pass *p, struct library *o, int parts,
 }
 
 /* Return the shape of piece ${i}, and set its first channel. */
-static struct conv_shape
+static struct dnnl_shape
 conv_library_piece_of(const struct cpu_conv_pass *p, const struct library *o,
     int i, int *channel)
 {
 	int lanes = cpu_lanes(), blocks = conv_library_blocks_of(p, o);
 	int from = blocks * i / o->pieces * lanes;
 	int to = blocks * (i + 1) / o->pieces * lanes;
-	struct conv_shape s = conv_library_shape_of(p, o);
+	struct dnnl_shape s = conv_library_shape_of(p, o);
 
 	assert(o->pieces == 1 || from < to);
 	if (o->pieces > 1 && p->kind == CONV_FORWARD)
@@ -212,7 +212,7 @@ conv_library_call_of(const struct cpu_conv_pass *p, const struct library *o,
 {
 	struct conv_call call = { 1, 0, p->in.h, p->out.h, p->p[1] };
 	const struct library_part *a = &o->part[i];
-	int timed = pass_timed(p), from, n;
+	int timed = conv_pass_timed(p), from, n;
 
 	if (p->kind == CONV_WEIGHTS && timed && i < p->k[0]) {
 		n = library_frames(p, i, &from);
@@ -245,7 +245,7 @@ conv_library_runs(const struct cpu_conv_pass *p, const struct library *o)
 		n += j == n;
 	}
 	for (int i = 0; i < o->pieces && has; i++) {
-		struct conv_shape s = conv_library_piece_of(p, o, i, &channel);
+		struct dnnl_shape s = conv_library_piece_of(p, o, i, &channel);
 
 		has = dnnl_conv_has(cpu_of(p->t)->dnnl, p->kind, &s, list,
 		    (int)n);
@@ -291,15 +291,15 @@ conv_library_can(const struct cpu_conv_pass *p)
 static void
 conv_library_split(const struct cpu_conv_pass *p, struct library *o)
 {
-	int images = conv_library_images_of(p), threads = pass_threads(p);
+	int images = conv_library_images_of(p), threads = conv_pass_threads(p);
 	int parts = p->kind == CONV_WEIGHTS ? conv_library_weight_parts(p) :
 	    threads * RUNS_A_THREAD, windows = 1;
 	int blocks = conv_library_blocks_of(p, o);
 
 	o->pieces = 1;
-	if (!pass_timed(p) && images < parts)
+	if (!conv_pass_timed(p) && images < parts)
 		windows = conv_library_windows_of(p, div_up(parts, images));
-	else if (pass_timed(p) && p->kind != CONV_WEIGHTS)
+	else if (conv_pass_timed(p) && p->kind != CONV_WEIGHTS)
 		parts = images;
 	if (p->kind != CONV_WEIGHTS && images < threads && windows == 1) {
 		o->pieces = div_up(threads, images);
@@ -326,7 +326,7 @@ static int
 conv_library_make_calls(const struct cpu_conv_pass *p, struct library *o,
     struct dnnl_conv *conv)
 {
-	int timed = pass_timed(p);
+	int timed = conv_pass_timed(p);
 	struct conv_call call;
 
 	for (int i = 0; (call = conv_library_call_of(p, o, i)).images > 0;
@@ -349,7 +349,7 @@ static int
 conv_library_make_piece(const struct cpu_conv_pass *p, struct library *o, int i)
 {
 	struct library_piece *piece = &o->piece[i];
-	struct conv_shape s = conv_library_piece_of(p, o, i, &piece->channel);
+	struct dnnl_shape s = conv_library_piece_of(p, o, i, &piece->channel);
 
 	piece->conv = dnnl_conv_new(cpu_of(p->t)->dnnl, p->t->op->name, p->kind,
 	    &s);
@@ -376,7 +376,7 @@ conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 		div_up((int)(o->weights / sizeof(float)), LIBRARY_GRAIN) };
 	struct conv_phase order = { library_order, 0 };
 	struct conv_phase *run = p->run;
-	int timed = pass_timed(p), jobs = o->parts * o->pieces;
+	int timed = conv_pass_timed(p), jobs = o->parts * o->pieces;
 
 	for (int i = 0; i < o->pieces; i++)
 		order.n += dnnl_conv_slices(o->piece[i].conv);
@@ -422,9 +422,9 @@ conv_library_make(struct cpu_conv_pass *p)
 	else
 		p->packed = o->weights;
 	/* The contribution of a tap is computed here before it is added. */
-	if (pass_timed(p) && p->kind == CONV_DATA)
-		p->scratch += pass_image(p, &p->in) * sizeof(float);
-	if (pass_timed(p) && p->kind == CONV_WEIGHTS)
+	if (conv_pass_timed(p) && p->kind == CONV_DATA)
+		p->scratch += conv_pass_image(p, &p->in) * sizeof(float);
+	if (conv_pass_timed(p) && p->kind == CONV_WEIGHTS)
 		p->scratch += o->piece->bytes;
 	conv_library_set_phases(p, o);
 	return 0;

@@ -28,19 +28,19 @@
  * implementation.
  */
 static int
-conv_products_wins(const struct cpu_conv_pass *p)
+conv_outer_wins(const struct cpu_conv_pass *p)
 {
 	return !p->pixels || isa_best() == ISA_BASE;
 }
 
 static int
-conv_products_runs(const struct cpu_conv_pass *p)
+conv_outer_runs(const struct cpu_conv_pass *p)
 {
 	return p->kind == CONV_WEIGHTS && p->t->op->conv.groups == 1;
 }
 
 static void
-conv_products_run_job(int i, int thread, void *arg)
+conv_outer_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
@@ -49,7 +49,7 @@ conv_products_run_job(int i, int thread, void *arg)
 }
 
 static void
-conv_products_add_parts(int i, int thread, void *arg)
+conv_outer_add_parts(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
@@ -58,7 +58,7 @@ conv_products_add_parts(int i, int thread, void *arg)
 }
 
 static int
-conv_products_make(struct cpu_conv_pass *p)
+conv_outer_make(struct cpu_conv_pass *p)
 {
 	struct outer *g = p->state = xcalloc(1, sizeof(*g));
 
@@ -69,20 +69,20 @@ conv_products_make(struct cpu_conv_pass *p)
 	memcpy(g->k, p->k, sizeof(g->k));
 	memcpy(g->s, p->s, sizeof(g->s));
 	memcpy(g->p, p->p, sizeof(g->p));
-	if (!pass_timed(p)) {
+	if (!conv_pass_timed(p)) {
 		g->clips = 1;
 		g->x[0] = g->y[0] = cpu_images(&p->out);
 	}
-	outer_split(g, pass_threads(p));
+	outer_split(g, conv_pass_threads(p));
 	p->workspace = outer_parts(g);
 	p->scratch = outer_scratch(g);
-	p->run[0] = (struct conv_phase){ conv_products_run_job, outer_jobs(g) };
-	p->run[1] = (struct conv_phase){ conv_products_add_parts,
+	p->run[0] = (struct conv_phase){ conv_outer_run_job, outer_jobs(g) };
+	p->run[1] = (struct conv_phase){ conv_outer_add_parts,
 	    outer_sums(g) };
 	return 0;
 }
 
 const struct conv_algorithm conv_by_outer = {
-	.name = "products", .runs = conv_products_runs,
-	.wins = conv_products_wins, .make = conv_products_make,
+	.name = "products", .runs = conv_outer_runs,
+	.wins = conv_outer_wins, .make = conv_outer_make,
 };

@@ -56,7 +56,7 @@ conv_winograd_runs(const struct cpu_conv_pass *p)
 
 	if (p->bf16 && cpu_of(t)->amx != NULL)
 		return 0;
-	return !pass_timed(p) && p->k[1] == 3 && p->k[2] == 3 &&
+	return !conv_pass_timed(p) && p->k[1] == 3 && p->k[2] == 3 &&
 	    p->s[1] == 1 && p->s[2] == 1 && op->conv.groups == 1 &&
 	    p->in.c >= 32 && p->out.c >= 32 &&
 	    p->p[1] <= 2 && p->p[2] <= 2 && positions >= (size_t)tiles * 9 &&
@@ -151,7 +151,7 @@ conv_winograd_make(struct cpu_conv_pass *p)
 	}
 	o->g = p->kind == CONV_DATA ? conv_winograd_data_of(p) :
 	    conv_winograd_forward_of(p);
-	o->tiles = winograd_call_tiles(&o->g, pass_threads(p));
+	o->tiles = winograd_call_tiles(&o->g, conv_pass_threads(p));
 	p->packed = winograd_weights(&o->g);
 	p->scratch = winograd_scratch(&o->g, o->tiles);
 	p->order[0] = (struct conv_phase){ conv_winograd_order_slice,

@@ -60,7 +60,7 @@ cpu_conv_rows_of_frames(struct cpu_conv_pass *p)
 }
 
 static struct cpu_conv_pass
-cpu_conv_pass_of(struct task *t, enum conv_pass kind, int bf16)
+cpu_conv_pass_of(struct task *t, enum conv_kind kind, int bf16)
 {
 	struct cpu_conv_pass p = { .t = t, .kind = kind, .bf16 = bf16,
 		.in = t->in[0], .out = t->out,
@@ -70,8 +70,9 @@ cpu_conv_pass_of(struct task *t, enum conv_pass kind, int bf16)
 	memcpy(p.k, op->k, sizeof(p.k));
 	memcpy(p.s, op->s, sizeof(p.s));
 	memcpy(p.p, op->p, sizeof(p.p));
-	if (bf16 && pass_timed(&p) && pass_tap(&p) == 1 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 && !p.pixels)
+	if (bf16 && conv_pass_timed(&p) && conv_pass_tap(&p) == 1 &&
+	    op->s[1] == 1 && op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0 &&
+	    !p.pixels)
 		cpu_conv_rows_of_frames(&p);
 	return p;
 }
@@ -133,7 +134,7 @@ cpu_conv_open(struct task *t, int bf16)
 	for (int i = 0; i < CONV_PASSES; i++) {
 		struct cpu_conv_pass *p = &c->pass[i];
 
-		*p = cpu_conv_pass_of(t, (enum conv_pass)i, bf16);
+		*p = cpu_conv_pass_of(t, (enum conv_kind)i, bf16);
 		if (!wants[i] && (!bf16 || (i == CONV_DATA && p->pixels)))
 			continue;
 		cpu_conv_select(p);
@@ -192,7 +193,8 @@ cpu_conv_prepare_half(struct task *t)
 	const struct cpu_conv_pass p = cpu_conv_pass_of(t, CONV_FORWARD, 1);
 
 	if (bf16_is(&t->in[0]) && bf16_is(&t->out) && t->op->conv.groups == 1 &&
-	    !pass_timed(&p) && !cpu_is_pixels(&t->out) && cpu_conv_open(t, 1))
+	    !conv_pass_timed(&p) && !cpu_is_pixels(&t->out) && cpu_conv_open(t,
+	    1))
 		return cpu_conv_make(t);
 	t->impl = &bf16_fallback;
 	return t->impl->prepare(t);
@@ -274,7 +276,7 @@ cpu_conv_kept(const struct task *t)
 }
 
 static struct conv_run
-cpu_conv_run_of(struct task *t, enum conv_pass kind, const void *x,
+cpu_conv_run_of(struct task *t, enum conv_kind kind, const void *x,
     const void *y)
 {
 	struct cpu_conv *c = t->priv;
@@ -441,7 +443,7 @@ cpu_conv_bias_floats(int block, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct task *t = r->p->t;
-	size_t image = pass_image(r->p, &r->p->out);
+	size_t image = conv_pass_image(r->p, &r->p->out);
 	const float *y = (const float *)r->y + cpu_positions(&t->out) *
 	    (size_t)(block * cpu_lanes());
 	int lanes = cpu_lanes(), first = block * lanes;

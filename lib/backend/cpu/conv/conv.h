@@ -25,7 +25,7 @@ enum { PHASES = 4 };
 /* A pass of the convolution of a task. */
 struct cpu_conv_pass {
 	struct task *t;
-	enum conv_pass kind;
+	enum conv_kind kind;
 	int bf16;			/* activations are rows of bf16 */
 	/*
 	 * Shape, kernel, stride and padding: those of the task or, in bf16,
@@ -105,11 +105,11 @@ extern const struct conv_algorithm conv_by_winograd, conv_by_direct,
     conv_by_outer, conv_by_groups, conv_by_amx, conv_by_library;
 
 /*
- * pass_image(p, d): return the floats of an image of ${d}, which is &p->in or
- * &p->out.
+ * conv_pass_image(p, d): return the floats of an image of ${d}, which is &p->in
+ * or &p->out.
  */
 static inline size_t
-pass_image(const struct cpu_conv_pass *p, const struct dims *d)
+conv_pass_image(const struct cpu_conv_pass *p, const struct dims *d)
 {
 	return d == &p->in && p->pixels ? cpu_positions(d) * (size_t)d->c :
 	    cpu_blocked_image(d);
@@ -150,23 +150,29 @@ conv_run_bias(const struct conv_run *r)
 	return t->op->conv.bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
 }
 
-/* pass_timed(p): return 1 if the kernel has taps, stride or padding in time. */
+/*
+ * conv_pass_timed(p): return 1 if the kernel has taps, stride or padding in
+ * time.
+ */
 static inline int
-pass_timed(const struct cpu_conv_pass *p)
+conv_pass_timed(const struct cpu_conv_pass *p)
 {
 	return p->k[0] > 1 || p->s[0] > 1 || p->p[0] > 0;
 }
 
-/* pass_tap(p): return the weights of one tap in time, per pair of channels. */
+/*
+ * conv_pass_tap(p): return the weights of one tap in time, per pair of
+ * channels.
+ */
 static inline int
-pass_tap(const struct cpu_conv_pass *p)
+conv_pass_tap(const struct cpu_conv_pass *p)
 {
 	return p->k[1] * p->k[2];
 }
 
-/* pass_threads(p): return the threads of the device of the pass. */
+/* conv_pass_threads(p): return the threads of the device of the pass. */
 static inline int
-pass_threads(const struct cpu_conv_pass *p)
+conv_pass_threads(const struct cpu_conv_pass *p)
 {
 	return pool_threads(cpu_of(p->t)->pool);
 }

@@ -42,7 +42,7 @@ library_fill(int job, int thread, void *arg)
 	const struct task *t = p->t;
 	const struct library *o = p->state;
 	int groups = t->op->conv.groups, is_gradient = p->kind == CONV_WEIGHTS;
-	size_t taps = (size_t)(p->k[0] * pass_tap(p));
+	size_t taps = (size_t)(p->k[0] * conv_pass_tap(p));
 	size_t few = taps * (size_t)(p->in.c / groups);
 	size_t many = taps * (size_t)(o->in / o->groups);
 	int end = (job + 1) * LIBRARY_ROWS;
@@ -77,7 +77,7 @@ library_order(int i, int thread, void *arg)
 	const struct library *o = p->state;
 	const struct library_piece *piece = o->piece;
 	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) : r->kept;
-	int tap = pass_tap(p), taps = p->k[0];
+	int tap = conv_pass_tap(p), taps = p->k[0];
 	int step = taps * tap;		/* floats of a channel */
 
 	while (i >= dnnl_conv_slices(piece->conv))
@@ -102,7 +102,7 @@ library_image_of(const struct cpu_conv_pass *p, const struct dims *d,
 {
 	/* A piece begins at a block. */
 	assert(channel % cpu_lanes() == 0);
-	return (float *)x + pass_image(p, d) * (size_t)i +
+	return (float *)x + conv_pass_image(p, d) * (size_t)i +
 	    (size_t)channel * cpu_positions(d);
 }
 
@@ -139,7 +139,7 @@ library_bias_of(const struct conv_run *r, int channel)
 
 	if (bias != NULL && o->out != r->p->out.c)
 		bias = (float *)r->spare + (size_t)o->out * (size_t)(o->in /
-		    o->groups * r->p->k[0] * pass_tap(r->p));
+		    o->groups * r->p->k[0] * conv_pass_tap(r->p));
 	return bias != NULL ? (float *)bias + channel : NULL;
 }
 
@@ -243,7 +243,8 @@ library_frame_data(int i, int thread, void *arg)
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
 	char *work = conv_run_scratch(r, thread);
-	size_t positions = cpu_positions(&p->in), n = pass_image(p, &p->in);
+	size_t positions = cpu_positions(&p->in), n = conv_pass_image(p,
+	    &p->in);
 	float *x = library_image_of(p, &p->in, r->x, frame, piece->channel);
 
 	if (i % o->pieces + 1 < o->pieces)
