@@ -104,8 +104,8 @@ static struct session_options
 vt_train_session_options(const struct train_options *o, int own)
 {
 	static const char *const losses[] = { "softmax", "sigmoid", "focal" };
-	static const enum keep_best best[] = { BEST_TOP1, BEST_LOSS, BEST_NONE,
-		BEST_MAP };
+	static const int best[] = { METRIC_TOP1, METRIC_LOSS, BEST_NONE,
+		METRIC_MAP };
 	const char *instead = modes_fallback(&o->modes, MODE_AUTOTUNE);
 	struct session_options s = {
 		.data = o->data, .val = o->val, .model = o->model,

@@ -138,6 +138,28 @@ json_put_raw(struct json_writer *w, const char *key, const char *text)
 	buffer_text(&w->out, text);
 }
 
+static int
+json_member_by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct json_member *)a)->key,
+	    ((const struct json_member *)b)->key);
+}
+
+void
+json_put_members(struct json_writer *w, struct json_member *m, size_t n)
+{
+	qsort(m, n, sizeof(*m), json_member_by_key);
+	for (const struct json_member *end = m + n; m < end; m++)
+		if (m->kind == JSON_NUMBER && isfinite(m->number))
+			json_put_real(w, m->key, m->number);
+		else if (m->kind == JSON_FLAG && !isnan(m->number))
+			json_put_bool(w, m->key, m->number != 0);
+		else if (m->kind == JSON_TEXT && m->text != NULL)
+			json_put_text(w, m->key, m->text);
+		else if (m->kind == JSON_RAW && m->text != NULL)
+			json_put_raw(w, m->key, m->text);
+}
+
 /* struct json is json_t under another name, so that jansson.h stays in this
  * file. */
 static const json_t *

@@ -61,6 +61,23 @@ void json_put_bytes(struct json_writer *w, const char *key, const char *s);
 void json_put_raw(struct json_writer *w, const char *key, const char *text);
 
 /*
+ * A member of an object.  A number that is not finite and a text that is NULL
+ * are absent.
+ */
+struct json_member {
+	const char *key;
+	enum { JSON_NUMBER, JSON_FLAG, JSON_TEXT, JSON_RAW } kind;
+	double number;			/* of a flag: not 0 is true, NAN absent */
+	const char *text;		/* JSON_RAW: JSON */
+};
+
+#define JSON_MEMBER(key, x) { key, JSON_NUMBER, (double)(x), NULL }
+#define JSON_MEMBER_TEXT(key, s) { key, JSON_TEXT, 0, s }
+
+/* json_put_members(w, m, n): sort ${m}[n] by key, and write them. */
+void json_put_members(struct json_writer *w, struct json_member *m, size_t n);
+
+/*
  * A JSON value.  Values belong to the document that json_parse returned, and
  * are valid until json_free.  Duplicate keys and documents deeper than
  * JSON_DEPTH are rejected, so that json_print can print all that was read.

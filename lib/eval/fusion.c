@@ -171,10 +171,10 @@ static int
 fusion_is_better(const struct evaluation *e, const struct summary *a,
     const struct summary *b)
 {
-	double x = e->label_sets ? a->map : a->top1;
-	double y = e->label_sets ? b->map : b->top1;
+	int by = e->label_sets ? METRIC_MAP : METRIC_TOP1;
+	double x = a->value[by], y = b->value[by];
 
-	return x != y ? x > y : a->loss < b->loss;
+	return x != y ? x > y : a->value[METRIC_LOSS] < b->value[METRIC_LOSS];
 }
 
 /*

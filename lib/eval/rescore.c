@@ -116,6 +116,7 @@ static int
 rescore_fit(const struct rescore *r, struct rescore_work *w)
 {
 	const struct evaluation *e = &w->f[0].e;
+	int by = e->label_sets ? METRIC_MAP : METRIC_TOP1;
 	struct summary best = evaluation_summary(e);
 	struct buffer line = { 0 };
 	char *weights, hash[33];
@@ -129,8 +130,8 @@ rescore_fit(const struct rescore *r, struct rescore_work *w)
 	best = fusion_fit((enum fusion)r->fusion, w->f, w->n, w->weight);
 	weights = rescore_weights_text(w->weight, w->n);
 	note("%s %.6f, loss %.6f with these weights, which are fitted to these "
-	    "samples: use them for others", e->label_sets ? "mAP" : "top1",
-	    e->label_sets ? best.map : best.top1, best.loss);
+	    "samples: use them for others", metrics[by].text, best.value[by],
+	    best.value[METRIC_LOSS]);
 	buffer_printf(&line, "%s--fusion-weights=%s@%s\n", r->fusion ==
 	    FUSION_LOGITS ? "--fusion=logits " : "", weights,
 	    rescore_hash(&w->f[0], hash));

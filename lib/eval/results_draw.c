@@ -23,10 +23,10 @@ results_add_summary(const struct results *r, struct buffer *to)
 	if (s->ranked == 0)
 		return;
 	buffer_printf(to, "%stop-1 %.1f %%", to->n > 0 ? "; " : "",
-	    100 * s->top1);
+	    100 * s->value[METRIC_TOP1]);
 	/* The label is always among the best 5 of at most 5 classes. */
 	if (r->e->classes > 5)
-		buffer_printf(to, ", top-5 %.1f %%", 100 * s->top5);
+		buffer_printf(to, ", top-5 %.1f %%", 100 * s->value[METRIC_TOP5]);
 	buffer_printf(to, " of %u samples", s->ranked);
 }
 

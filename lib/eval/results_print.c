@@ -1,5 +1,6 @@
 /* Print the results of an evaluation, one line per sample. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,63 +94,53 @@ results_views(const struct results *r)
 	return clips < 0 || crops < 0 ? -1 : r->e->samples * clips * crops;
 }
 
-/* Append the line ${name} of the protocol as a text or number, if present. */
-static void
-results_put_text(struct json_writer *w, const char *member,
-    const struct results *r, const char *name)
+/* Return ${key} with line ${name} of the protocol as a text or a number. */
+static struct json_member
+results_text_member(const char *key, const struct results *r, const char *name)
 {
-	const char *value = protocol_get(r->protocol, name);
-
-	if (value != NULL)
-		json_put_text(w, member, value);
+	return (struct json_member)JSON_MEMBER_TEXT(key,
+	    protocol_get(r->protocol, name));
 }
 
-static void
-results_put_int(struct json_writer *w, const char *member,
-    const struct results *r, const char *name)
+static struct json_member
+results_int_member(const char *key, const struct results *r)
 {
-	int64_t value = protocol_int(r->protocol, name);
+	int64_t value = protocol_int(r->protocol, key);
 
-	if (value >= 0)
-		json_put_int(w, member, value);
+	return (struct json_member)JSON_MEMBER(key, value >= 0 ?
+	    (double)value : NAN);
 }
 
 static void
 results_print_summary_json(const struct results *r, struct buffer *to)
 {
 	const char *full = protocol_get(r->protocol, "full-short-side");
-	const struct summary *m = &r->summary;
+	const struct summary *s = &r->summary;
+	int64_t views = results_views(r);
 	struct json_writer w = { 0 };
+	struct json_member m[METRICS + 17] = {
+		results_text_member("checkpoint", r, "checkpoint"),
+		results_text_member("data", r, "data"),
+		results_text_member("fusion", r, "fusion"),
+		results_text_member("fusion_fitted", r, "fusion-fitted"),
+		results_text_member("fusion_weights", r, "fusion-weights"),
+		results_text_member("model", r, "model"),
+		results_int_member("clips", r), results_int_member("crop", r),
+		results_int_member("crops", r), results_int_member("frames", r),
+		results_int_member("step", r),
+		{ "full", JSON_FLAG, full == NULL ? NAN :
+		    strcmp(full, "yes") == 0, NULL },
+		JSON_MEMBER("classes", s->classes > 0 ? s->classes : NAN),
+		JSON_MEMBER("labelled", s->labelled),
+		JSON_MEMBER("samples", r->e->samples),
+		JSON_MEMBER("views", views >= 0 ? (double)views : NAN),
+		JSON_MEMBER_TEXT("type", "summary") };
 
+	for (int i = 0; i < METRICS; i++)
+		m[17 + i] = (struct json_member)JSON_MEMBER(metrics[i].name,
+		    s->value[i]);
 	json_open(&w, NULL, '{');
-	results_put_text(&w, "checkpoint", r, "checkpoint");
-	if (m->classes > 0)
-		json_put_int(&w, "classes", m->classes);
-	results_put_int(&w, "clips", r, "clips");
-	results_put_int(&w, "crop", r, "crop");
-	results_put_int(&w, "crops", r, "crops");
-	results_put_text(&w, "data", r, "data");
-	results_put_int(&w, "frames", r, "frames");
-	if (full != NULL)
-		json_put_bool(&w, "full", strcmp(full, "yes") == 0);
-	results_put_text(&w, "fusion", r, "fusion");
-	results_put_text(&w, "fusion_fitted", r, "fusion-fitted");
-	results_put_text(&w, "fusion_weights", r, "fusion-weights");
-	json_put_int(&w, "labelled", m->labelled);
-	if (m->labelled > 0)
-		json_put_real(&w, "loss", m->loss);
-	if (m->classes > 0)
-		json_put_real(&w, "map", m->map);
-	results_put_text(&w, "model", r, "model");
-	json_put_int(&w, "samples", r->e->samples);
-	results_put_int(&w, "step", r, "step");
-	if (m->labelled > 0) {
-		json_put_real(&w, "top1", m->top1);
-		json_put_real(&w, "top5", m->top5);
-	}
-	json_put_text(&w, "type", "summary");
-	if (results_views(r) >= 0)
-		json_put_int(&w, "views", results_views(r));
+	json_put_members(&w, m, METRICS + 17);
 	json_close(&w);
 	buffer_printf(to, "%s\n", w.out.data);
 	buffer_free(&w.out);
@@ -167,11 +158,12 @@ results_print_summary(const struct results *r, int json, struct buffer *to)
 		return;
 	}
 	buffer_printf(to, "#summary");
-	if (m->labelled > 0)
-		buffer_printf(to, "\ttop1 %.6f\ttop5 %.6f\tloss %.6f", m->top1,
-		    m->top5, m->loss);
+	for (int i = 0; i < METRICS; i++)
+		if (!isnan(m->value[i]))
+			buffer_printf(to, "\t%s %.6f", metrics[i].text,
+			    m->value[i]);
 	if (m->classes > 0)
-		buffer_printf(to, "\tmAP %.6f\tclasses %d", m->map, m->classes);
+		buffer_printf(to, "\tclasses %d", m->classes);
 	buffer_printf(to, "\tsamples %u\tlabelled %u", r->e->samples,
 	    m->labelled);
 	if (results_views(r) >= 0)

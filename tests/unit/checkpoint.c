@@ -968,14 +968,23 @@ static void
 add_line(struct runlog *l, const char *key, int64_t value, int64_t step,
     const char *type)
 {
-	struct json_writer w = { 0 };
+	const struct json_member m = JSON_MEMBER(key, value);
 
-	json_open(&w, NULL, '{');
-	json_put_int(&w, key, value);
-	json_put_int(&w, "step", step);
-	json_put_text(&w, "type", type);
-	json_close(&w);
-	runlog_line(l, &w);
+	runlog_event(l, type, (uint64_t)step, &m, 1);
+}
+
+/* Return the lines of the file ${path} without their member "time". */
+static const char *
+lines_of(const char *path)
+{
+	static char text[1024];
+	char *at, *end;
+
+	snprintf(text, sizeof(text), "%s", text_of(path));
+	while ((at = strstr(text, "\"time\":")) != NULL &&
+	    (end = strchr(at, ',')) != NULL)
+		memmove(at, end + 1, strlen(end));
+	return text;
 }
 
 static void
@@ -1002,7 +1011,7 @@ log_cut(void)
 	fclose(f);
 	is(runlog_open(&l, path, 30), 0, "runlog_open resumes from step 30");
 	add_line(&l, "ranks", 1, 30, "start");
-	is_text(text_of(in_dir("logs/log.jsonl")),
+	is_text(lines_of(in_dir("logs/log.jsonl")),
 	    "{\"ranks\":1,\"step\":0,\"type\":\"start\"}\n"
 	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
@@ -1030,7 +1039,7 @@ log_cut(void)
 	close(l.file.fd);
 	l.file.fd = fd;
 	add_line(&l, "loss", 1, 30, "step");
-	is_text(text_of(in_dir("logs/log.jsonl")),
+	is_text(lines_of(in_dir("logs/log.jsonl")),
 	    "{\"loss\":1,\"step\":10,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":20,\"type\":\"step\"}\n"
 	    "{\"loss\":1,\"step\":30,\"type\":\"step\"}\n",

@@ -267,10 +267,10 @@ test_fitting(void)
 		}
 	}
 	s = fusion_fit(FUSION_LOGITS, f, 2, weight);
-	ok(s.top1 == 1 && want > 0, "both samples are right with fitted weights");
+	ok(s.value[METRIC_TOP1] == 1 && want > 0, "both samples are right with fitted weights");
 	ok(weight[0] == want && weight[1] == 1 - want,
 	    "of the best weights, those with the lowest loss are chosen");
-	near(s.loss, least / 2, 1e-12, "the loss is that of these weights");
+	near(s.value[METRIC_LOSS], least / 2, 1e-12, "the loss is that of these weights");
 	score_file_free(&f[0]);
 	score_file_free(&f[1]);
 }

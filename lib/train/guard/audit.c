@@ -168,23 +168,17 @@ static void
 audit_log(const struct audit *a, struct trainer *t, int differ,
     const char *param)
 {
-	struct json_writer w = { 0 };
-	char now[32];
+	const struct json_member m[] = {
+		JSON_MEMBER("again", a->now.repeat_rank),
+		JSON_MEMBER_TEXT("again_host", a->second->host),
+		JSON_MEMBER("differ", differ),
+		JSON_MEMBER_TEXT("host", a->first->host),
+		JSON_MEMBER("microbatch", a->now.index),
+		JSON_MEMBER_TEXT("parameter", differ > 0 ? param : NULL),
+		JSON_MEMBER("rank", a->now.rank) };
 
-	json_open(&w, NULL, '{');
-	json_put_int(&w, "again", a->now.repeat_rank);
-	json_put_text(&w, "again_host", a->second->host);
-	json_put_int(&w, "differ", differ);
-	json_put_text(&w, "host", a->first->host);
-	json_put_int(&w, "microbatch", a->now.index);
-	if (differ > 0)
-		json_put_text(&w, "parameter", param);
-	json_put_int(&w, "rank", a->now.rank);
-	json_put_int(&w, "step", (int64_t)t->state.step + 1);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "audit");
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	runlog_event(&t->run->log, "audit", t->state.step + 1, m,
+	    sizeof(m) / sizeof(m[0]));
 }
 
 /* Give both results to all ranks. */

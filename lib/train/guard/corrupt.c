@@ -101,18 +101,13 @@ static void
 corrupt_log_found(const struct corrupt *c, const struct trainer *t,
     uint64_t step, uint32_t sample)
 {
-	struct json_writer w = { 0 };
-	char now[32];
+	const struct json_member m[] = {
+		JSON_MEMBER_TEXT("key", dataset_sample(t->train, sample).key),
+		JSON_MEMBER("known", c->known.n),
+		JSON_MEMBER("sample", sample) };
 
-	json_open(&w, NULL, '{');
-	json_put_text(&w, "key", dataset_sample(t->train, sample).key);
-	json_put_int(&w, "known", (int64_t)c->known.n);
-	json_put_int(&w, "sample", sample);
-	json_put_int(&w, "step", (int64_t)step);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "corrupt");
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	runlog_event(&t->run->log, "corrupt", step, m,
+	    sizeof(m) / sizeof(m[0]));
 }
 
 int

@@ -93,19 +93,15 @@ not_finite_dump(const struct trainer *t)
 static void
 not_finite_log_skip(struct trainer *t, const char *what, double value)
 {
-	struct json_writer w = { 0 };
-	char now[32], text[32];
+	char text[32];
+	const struct json_member m[] = {
+		JSON_MEMBER("skipped", t->state.skipped),
+		JSON_MEMBER_TEXT("value", text),
+		JSON_MEMBER_TEXT("what", what) };
 
 	snprintf(text, sizeof(text), "%g", value);
-	json_open(&w, NULL, '{');
-	json_put_int(&w, "skipped", (int64_t)t->state.skipped);
-	json_put_int(&w, "step", (int64_t)t->state.step + 1);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "skip");
-	json_put_text(&w, "value", text);
-	json_put_text(&w, "what", what);
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	runlog_event(&t->run->log, "skip", t->state.step + 1, m,
+	    sizeof(m) / sizeof(m[0]));
 }
 
 int

@@ -98,22 +98,15 @@ void
 noise_log(const struct learners *l, struct trainer *t, const struct noise *n)
 {
 	double clips = (double)(t->state.clips - l->at.clips);
-	struct json_writer w = { 0 };
-	char now[32];
+	const struct json_member m[] = {
+		JSON_MEMBER("apart", sqrt(n->apart)),
+		JSON_MEMBER("batch", clips / l->updates),
+		JSON_MEMBER("moved", sqrt(n->moved)),
+		JSON_MEMBER("noise_scale", n->gradient > 0 ?
+		    clips / l->n * n->apart / n->gradient : NAN),
+		JSON_MEMBER("steps", t->state.step - l->at.step) };
 
-	if (t->run == NULL)
-		return;
-	json_open(&w, NULL, '{');
-	json_put_real(&w, "apart", sqrt(n->apart));
-	json_put_real(&w, "batch", clips / l->updates);
-	json_put_real(&w, "moved", sqrt(n->moved));
-	if (n->gradient > 0)
-		json_put_real(&w, "noise_scale", clips / l->n * n->apart /
-		    n->gradient);
-	json_put_int(&w, "step", (int64_t)t->state.step);
-	json_put_int(&w, "steps", (int64_t)(t->state.step - l->at.step));
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "average");
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	if (t->run != NULL)
+		runlog_event(&t->run->log, "average", t->state.step, m,
+		    sizeof(m) / sizeof(m[0]));
 }

@@ -36,7 +36,7 @@ check_defaults(const struct check_options *o)
 			.crops = 1, .n = 8, .memory = 512 << 20 },
 		.sums = { .deterministic = o->deterministic,
 			.allreduce = "auto" },
-		.trainer = { .best = BEST_TOP1, .log_every = 10,
+		.trainer = { .best = METRIC_TOP1, .log_every = 10,
 			.precise = PRECISE_AUTO },
 	};
 

@@ -14,6 +14,13 @@
 #include "train/loop/feeder.h"
 #include "train/loop/loop_end.h"
 
+const struct metric metrics[METRICS] = {
+	[METRIC_TOP1] = { "top1", "top1", "top1/validation", 1, 1 },
+	[METRIC_TOP5] = { "top5", "top5", "top5/validation", 1, 1 },
+	[METRIC_LOSS] = { "loss", "loss", "loss/validation", -1, 0 },
+	[METRIC_MAP] = { "map", "mAP", "map/validation", 1, 1 },
+};
+
 struct plan *
 evaluator_plan(struct net *n, const struct view_options *v)
 {
@@ -196,9 +203,9 @@ evaluator_add_sample(struct summary *s, const struct evaluation *e,
 		}
 	s->labelled++;
 	s->ranked += n > 0;
-	s->top1 += n > 0 && best < 1;
-	s->top5 += n > 0 && best < 5;
-	s->loss += e->loss == LOSS_SIGMOID ? evaluator_set_loss(e, scores,
+	s->value[METRIC_TOP1] += n > 0 && best < 1;
+	s->value[METRIC_TOP5] += n > 0 && best < 5;
+	s->value[METRIC_LOSS] += e->loss == LOSS_SIGMOID ? evaluator_set_loss(e, scores,
 	    right) : n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
 }
 
@@ -221,6 +228,23 @@ evaluation_precision(const struct evaluation *e, int c)
 	return precision;
 }
 
+/* Return the mean average precision, NAN if no sample has a class, and count
+ * the classes in ${*classes}. */
+static double
+evaluator_map(const struct evaluation *e, int *classes)
+{
+	double sum = 0;
+
+	*classes = 0;
+	for (int c = 0; c < e->classes; c++) {
+		double precision = evaluation_precision(e, c);
+
+		*classes += precision >= 0;
+		sum += precision >= 0 ? precision : 0;
+	}
+	return *classes > 0 ? sum / *classes : NAN;
+}
+
 struct summary
 evaluation_summary(const struct evaluation *e)
 {
@@ -235,19 +259,11 @@ evaluation_summary(const struct evaluation *e)
 			    (size_t)e->classes, right, n);
 	}
 	free(right);
-	if (s.ranked > 0) {
-		s.top1 /= s.ranked;
-		s.top5 /= s.ranked;
-	}
-	if (s.labelled > 0)
-		s.loss /= s.labelled;
-	for (int c = 0; c < e->classes && e->label_sets; c++) {
-		double precision = evaluation_precision(e, c);
-
-		s.classes += precision >= 0;
-		s.map += precision >= 0 ? precision : 0;
-	}
-	if (s.classes > 0)
-		s.map /= s.classes;
+	s.value[METRIC_TOP1] /= s.ranked > 0 ? s.ranked : 1;
+	s.value[METRIC_TOP5] /= s.ranked > 0 ? s.ranked : 1;
+	s.value[METRIC_LOSS] /= s.labelled > 0 ? s.labelled : 1;
+	s.value[METRIC_MAP] = e->label_sets ? evaluator_map(e, &s.classes) : NAN;
+	for (int i = 0; i < METRICS && s.labelled == 0; i++)
+		s.value[i] = NAN;
 	return s;
 }

@@ -44,21 +44,38 @@ void evaluation_free(struct evaluation *e);
  * by ${n}, or NULL after a message. */
 struct plan *evaluator_plan(struct net *n, const struct view_options *v);
 
+/*
+ * The metrics of an evaluation.  The printed summaries, log.jsonl, TensorBoard
+ * and the choice of the best checkpoint walk these rows.
+ */
+enum { METRIC_TOP1, METRIC_TOP5, METRIC_LOSS, METRIC_MAP, METRICS };
+
+struct metric {
+	const char *name;		/* in JSON and in checkpoints */
+	const char *text;		/* in tables */
+	const char *tag;		/* of validations, in TensorBoard */
+	int better;			/* 1 if larger values are better, else
+					 * -1 */
+	int fraction;			/* 1: 0 to 1, percents for people */
+};
+
+extern const struct metric metrics[METRICS];
+
 /* Metrics over the samples that have a class, or a set of classes. */
 struct summary {
 	uint32_t labelled;		/* samples with a label */
 	uint32_t ranked;		/* labelled samples whose set of classes
 					 * is not empty */
-	double top1, top5;		/* part of the ranked samples, 0 to 1; a
-					 * set counts by its best class */
-	double loss;			/* mean over the labelled samples, of
-					 * metric_loss, so without the
-					 * exponent of a focal loss */
 	int classes;			/* classes of at least one labelled
 					 * sample; 0 if samples have one class
 					 * each */
-	double map;			/* mean of evaluation_precision over
-					 * these classes; 0 if there are none */
+	/*
+	 * NAN if absent.  Top-k: part of the ranked samples; a set counts by
+	 * its best class.  Loss: mean over the labelled samples of metric_loss,
+	 * so without the exponent of a focal loss.  Mean average precision: the
+	 * mean of evaluation_precision over ${classes}.
+	 */
+	double value[METRICS];
 };
 
 /* evaluation_summary(e): return the metrics of ${e}. */

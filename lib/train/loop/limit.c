@@ -96,22 +96,16 @@ static void
 limit_log(struct trainer *t, const struct limit *l,
     const struct limit_costs *c, const char *shape)
 {
-	struct json_writer w = { 0 };
-	char now[32];
+	const struct json_member m[] = { JSON_MEMBER("cores", c->cores),
+		JSON_MEMBER_TEXT("limit", limit_name(l->kind)),
+		JSON_MEMBER("loader_threads", c->threads),
+		JSON_MEMBER("needs", l->needs),
+		JSON_MEMBER_TEXT("shape", shape),
+		JSON_MEMBER("step_seconds", c->seconds / c->steps),
+		JSON_MEMBER("wait", l->wait) };
 
-	json_open(&w, NULL, '{');
-	json_put_int(&w, "cores", c->cores);
-	json_put_text(&w, "limit", limit_name(l->kind));
-	json_put_int(&w, "loader_threads", c->threads);
-	json_put_real(&w, "needs", l->needs);
-	json_put_text(&w, "shape", shape);
-	json_put_int(&w, "step", (int64_t)t->state.step);
-	json_put_real(&w, "step_seconds", c->seconds / c->steps);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "limit");
-	json_put_real(&w, "wait", l->wait);
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	runlog_event(&t->run->log, "limit", t->state.step, m,
+	    sizeof(m) / sizeof(m[0]));
 }
 
 static void

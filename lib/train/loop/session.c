@@ -126,16 +126,13 @@ session_results(const struct session *s)
 static void
 session_set_trainer(struct session *s)
 {
-	static const char *const metric[] = { [BEST_NONE] = "",
-		[BEST_TOP1] = "top1", [BEST_LOSS] = "loss",
-		[BEST_MAP] = "map" };
 	struct trainer *t = &s->t;
 
 	t->o = s->o.trainer;
 	/* If samples have sets of classes, mAP is the default metric. */
-	if (t->o.best == BEST_TOP1 && !s->o.given.keep_best &&
+	if (t->o.best == METRIC_TOP1 && !s->o.given.keep_best &&
 	    s->val != NULL && dataset_has_label_sets(s->val))
-		t->o.best = BEST_MAP;
+		t->o.best = METRIC_MAP;
 	/* A dry run for other ranks plans with a comm that only has a size. */
 	if (s->o.ranks > 0)
 		s->planned = comm_planned(s->o.ranks);
@@ -169,7 +166,8 @@ session_set_trainer(struct session *s)
 	t->optim.learners = t->o.learners.state == STATE_KEEP ?
 	    (int)t->o.learners.n : 0;
 	t->state = (struct state){ .seed = s->o.loading.seed,
-		.best = BEST_WORST, .best_metric = metric[t->o.best],
+		.best = BEST_WORST, .best_metric = t->o.best == BEST_NONE ?
+		    "" : metrics[t->o.best].name,
 		.build = s->build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),

@@ -92,22 +92,20 @@ steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 /* ---- one list of values for the table, log.jsonl and TensorBoard ---- */
 
 enum steplog_kind {
-	STEPLOG_REAL,
+	STEPLOG_NUMBER,
 	STEPLOG_MS,			/* seconds; the table has
 					 * milliseconds */
-	STEPLOG_FINITE,			/* log.jsonl omits other values */
-	STEPLOG_BOOL,
-	STEPLOG_TEXT,
+	STEPLOG_FLAG,
+	STEPLOG_COLUMN,			/* for the table only */
 	STEPLOG_TAG			/* for TensorBoard only */
 };
 
 struct steplog_value {
 	const char *key;		/* in log.jsonl and the table */
-	double value;
+	double value;			/* log.jsonl omits what is not finite */
 	enum steplog_kind kind;
 	const char *tag;		/* in TensorBoard; NULL: omit */
-	const char *format;		/* in the table; NULL: omit.  The text
-					 * if ${kind} is STEPLOG_TEXT */
+	const char *format;		/* in the table; NULL: omit */
 };
 
 /* Print a row with tabs, for a file or a pipe, after the header. */
@@ -119,7 +117,7 @@ steplog_print_row(struct trainer *t, const struct steplog_value *v, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int ms = v[i].kind == STEPLOG_MS;
 
-		if (v[i].format == NULL || v[i].kind == STEPLOG_TEXT)
+		if (v[i].format == NULL)
 			continue;
 		buffer_printf(&head, "%c%s%s", head.n > 0 ? '\t' : '#',
 		    v[i].key, ms ? "_ms" : "");
@@ -134,40 +132,28 @@ steplog_print_row(struct trainer *t, const struct steplog_value *v, size_t n)
 	buffer_free(&row);
 }
 
-static int
-steplog_by_key(const void *a, const void *b)
-{
-	return strcmp(((const struct steplog_value *)a)->key,
-	    ((const struct steplog_value *)b)->key);
-}
-
-/* Write ${v} to log.jsonl, whose keys are sorted, and to TensorBoard.  Reals
- * below 1e15 that are whole are written as integers. */
+/* Write ${v} to log.jsonl as a line of ${type}, and to TensorBoard. */
 static void
-steplog_write(struct trainer *t, struct steplog_value *v, size_t n)
+steplog_write(struct trainer *t, const char *type,
+    const struct steplog_value *v, size_t n)
 {
 	struct event_scalar *e = xcalloc(n, sizeof(*e));
-	struct json_writer w = { 0 };
+	struct json_member *m = xcalloc(n, sizeof(*m));
+	size_t members = 0;
 	int tags = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (v[i].tag != NULL)
-			e[tags++] = (struct event_scalar){ v[i].tag,
-				v[i].value };
+	for (const struct steplog_value *end = v + n; v < end; v++) {
+		if (v->tag != NULL)
+			e[tags++] = (struct event_scalar){ v->tag, v->value };
+		if (v->kind < STEPLOG_COLUMN)
+			m[members++] = (struct json_member){ v->key, v->kind ==
+				STEPLOG_FLAG ? JSON_FLAG : JSON_NUMBER,
+				v->value, NULL };
+	}
 	events_add(&t->run->events, t->state.step, e, tags);
+	runlog_event(&t->run->log, type, t->state.step, m, members);
 	free(e);
-	qsort(v, n, sizeof(*v), steplog_by_key);
-	json_open(&w, NULL, '{');
-	for (size_t i = 0; i < n; i++)
-		if (v[i].kind == STEPLOG_TEXT)
-			json_put_text(&w, v[i].key, v[i].format);
-		else if (v[i].kind == STEPLOG_BOOL)
-			json_put_bool(&w, v[i].key, v[i].value != 0);
-		else if (v[i].kind < STEPLOG_FINITE ||
-		    (v[i].kind == STEPLOG_FINITE && isfinite(v[i].value)))
-			json_put_real(&w, v[i].key, v[i].value);
-	json_close(&w);
-	runlog_line(&t->run->log, &w);
+	free(m);
 }
 
 static void
@@ -177,38 +163,35 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 	const struct schedule_step *at = &w->seen;
 	const struct cell *c = at->cell;
 	double scale = optim_loss_scale(&t->optim);
-	char now[32];
 	/* The table has the columns in this order. */
 	struct steplog_value v[] = {
-		{ "step", (double)t->state.step, STEPLOG_REAL, NULL, "%.0f" },
-		{ "epoch", t->state.epoch, STEPLOG_REAL, "schedule/epoch", "%.4f" },
-		{ "clips", (double)t->state.clips, STEPLOG_REAL, NULL, "%.0f" },
-		{ "batch", c->batch, STEPLOG_REAL, "schedule/batch", "%.0f" },
-		{ "frames", c->frames, STEPLOG_REAL, "schedule/frames", "%.0f" },
-		{ "crop", c->crop, STEPLOG_REAL, "schedule/crop", "%.0f" },
-		{ "lr", at->lr, STEPLOG_REAL, "schedule/lr", "%.6g" },
-		{ "loss", l->loss, STEPLOG_REAL, "loss/train", "%.9g" },
-		{ "top1", l->top1, STEPLOG_REAL, "top1/train", "%.4f" },
-		{ "clips_per_s", l->rate, STEPLOG_REAL, "time/clips_per_s", "%.4g" },
+		{ "step", (double)t->state.step, STEPLOG_COLUMN, NULL, "%.0f" },
+		{ "epoch", t->state.epoch, STEPLOG_NUMBER, "schedule/epoch", "%.4f" },
+		{ "clips", (double)t->state.clips, STEPLOG_NUMBER, NULL, "%.0f" },
+		{ "batch", c->batch, STEPLOG_NUMBER, "schedule/batch", "%.0f" },
+		{ "frames", c->frames, STEPLOG_NUMBER, "schedule/frames", "%.0f" },
+		{ "crop", c->crop, STEPLOG_NUMBER, "schedule/crop", "%.0f" },
+		{ "lr", at->lr, STEPLOG_NUMBER, "schedule/lr", "%.6g" },
+		{ "loss", l->loss, STEPLOG_NUMBER, "loss/train", "%.9g" },
+		{ "top1", l->top1, STEPLOG_NUMBER, "top1/train", "%.4f" },
+		{ "clips_per_s", l->rate, STEPLOG_NUMBER, "time/clips_per_s", "%.4g" },
 		{ "wait", l->per.wait, STEPLOG_MS, "time/wait", "%.3f" },
 		{ "forward", l->per.forward, STEPLOG_MS, "time/forward", "%.3f" },
 		{ "backward", l->per.backward, STEPLOG_MS, "time/backward", "%.3f" },
 		{ "comm", l->per.comm, STEPLOG_MS, "time/comm", "%.3f" },
 		{ "update", l->per.update, STEPLOG_MS, "time/update", "%.3f" },
-		{ "bn", c->group, STEPLOG_REAL, NULL, NULL },
-		{ "bn_run", c->run, STEPLOG_REAL, NULL, NULL },
-		{ "comm_busy", l->per.comm_busy, STEPLOG_REAL, NULL, NULL },
+		{ "bn", c->group, STEPLOG_NUMBER, NULL, NULL },
+		{ "bn_run", c->run, STEPLOG_NUMBER, NULL, NULL },
+		{ "comm_busy", l->per.comm_busy, STEPLOG_NUMBER, NULL, NULL },
 		/* of the last step; omitted if it is not finite */
-		{ "grad_norm", l->norm, STEPLOG_FINITE, "gradient/norm", NULL },
-		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_FINITE, NULL, NULL },
-		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_FINITE, NULL, NULL },
-		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN, STEPLOG_FINITE, NULL, NULL },
-		{ "peak_memory", (double)ram_peak(), STEPLOG_REAL, NULL, NULL },
-		{ "seconds", l->seconds, STEPLOG_REAL, NULL, NULL },
-		{ "step_seconds", l->seconds / (double)w->logged_steps, STEPLOG_TAG,
-		    "time/step", NULL },
-		{ "time", 0, STEPLOG_TEXT, NULL, clock_utc(now) },
-		{ "type", 0, STEPLOG_TEXT, NULL, "step" } };
+		{ "grad_norm", l->norm, STEPLOG_NUMBER, "gradient/norm", NULL },
+		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_NUMBER, NULL, NULL },
+		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_NUMBER, NULL, NULL },
+		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN, STEPLOG_NUMBER, NULL, NULL },
+		{ "peak_memory", (double)ram_peak(), STEPLOG_NUMBER, NULL, NULL },
+		{ "seconds", l->seconds, STEPLOG_NUMBER, NULL, NULL },
+		{ "step_seconds", l->seconds / (double)w->logged_steps,
+		    STEPLOG_TAG, "time/step", NULL } };
 	size_t n = sizeof(v) / sizeof(v[0]);
 
 	if (t->out != NULL) {
@@ -220,7 +203,7 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		steplog_check_out(t);
 	}
 	if (t->run != NULL)
-		steplog_write(t, v, n);
+		steplog_write(t, "step", v, n);
 }
 
 static void
@@ -326,62 +309,77 @@ work_log_rest(struct trainer *t, const struct step_report *s)
 	w->logged_at = clock_seconds();
 }
 
-/* A validation has no focal loss (evaluator.c), so name the loss that it has. */
+/* Append the metrics of ${s}: with percents for people, else after tabs. */
+static void
+steplog_put_metrics(const struct trainer *t, const struct summary *s,
+    int people, struct buffer *to)
+{
+	const struct graph *g = t->net->graph;
+
+	for (int i = 0; i < METRICS; i++) {
+		const struct metric *m = &metrics[i];
+		const char *name = m->text;
+		double v = s->value[i];
+
+		if (isnan(v))
+			continue;
+		/* A validation has no focal loss (evaluator.c). */
+		if (i == METRIC_LOSS && g->op[g->head[0].loss].loss.focus >
+		    0)
+			name = "cross-entropy";
+		if (people)
+			buffer_printf(to, m->fraction ? ", %s %.1f%%" :
+			    ", %s %.4f", name, m->fraction ? 100 * v : v);
+		else
+			buffer_printf(to, m->fraction ? "\t%s %.4f" :
+			    "\t%s %.6f", name, v);
+	}
+}
+
 static void
 steplog_print_validation(struct trainer *t, const struct summary *s,
     double seconds, int best)
 {
-	const struct graph *g = t->net->graph;
-	const char *loss = g->op[g->head[0].loss].loss.focus > 0 ?
-	    "cross-entropy" :
-	    "loss";
 	int people = steplog_is_terminal(t->out);
-	char map[40] = "";
+	struct buffer b = { 0 };
 
 	progress_clear();
-	if (dataset_has_label_sets(t->val))
-		snprintf(map, sizeof(map), people ? "mAP %.1f%%, " :
-		    "mAP %.4f\t", people ? 100 * s->map : s->map);
+	steplog_put_metrics(t, s, people, &b);
 	if (people)
-		fprintf(t->out, "validation after step %" PRIu64 ": %stop1 "
-		    "%.1f%%, top5 %.1f%%, %s %.4f%s\n", t->state.step, map,
-		    100 * s->top1, 100 * s->top5, loss, s->loss,
-		    best ? ", the best so far" : "");
+		fprintf(t->out, "validation after step %" PRIu64 "%s%s\n",
+		    t->state.step, b.data, best ? ", the best so far" : "");
 	else
-		fprintf(t->out, "# validation\tstep %" PRIu64 "\t%stop1 %.4f\t"
-		    "top5 %.4f\t%s %.6f\t%u samples\t%.1f s%s\n",
-		    t->state.step, map, s->top1, s->top5, loss, s->loss,
-		    s->labelled, seconds, best ? "\tbest so far" : "");
+		fprintf(t->out, "# validation\tstep %" PRIu64 "%s\t%u samples"
+		    "\t%.1f s%s\n", t->state.step, b.data, s->labelled,
+		    seconds, best ? "\tbest so far" : "");
+	buffer_free(&b);
 }
 
 void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
-	int sets = dataset_has_label_sets(t->val);
 	double measuring = t->work->precise != NULL ? t->work->measuring : NAN;
-	char now[32];
-	struct steplog_value v[] = {
-		{ "best", best, STEPLOG_BOOL, NULL, NULL },
-		{ "epoch", t->state.epoch, STEPLOG_REAL, NULL, NULL },
-		{ "loss", s->loss, STEPLOG_REAL, "loss/validation", NULL },
-		{ "precise_bn", measuring, STEPLOG_FINITE, NULL, NULL },
-		{ "samples", s->labelled, STEPLOG_REAL, NULL, NULL },
-		{ "seconds", seconds, STEPLOG_REAL, "time/validation", NULL },
-		{ "step", (double)t->state.step, STEPLOG_REAL, NULL, NULL },
-		{ "time", 0, STEPLOG_TEXT, NULL, clock_utc(now) },
-		{ "top1", s->top1, STEPLOG_REAL, "top1/validation", NULL },
-		{ "top5", s->top5, STEPLOG_REAL, "top5/validation", NULL },
-		{ "type", 0, STEPLOG_TEXT, NULL, "validation" },
-		{ "map", s->map, STEPLOG_REAL, "map/validation", NULL } };
-	size_t n = sizeof(v) / sizeof(v[0]) - !sets;	/* map is the last */
+	struct steplog_value v[METRICS + 5] = {
+		{ "best", best, STEPLOG_FLAG, NULL, NULL },
+		{ "epoch", t->state.epoch, STEPLOG_NUMBER, NULL, NULL },
+		{ "precise_bn", measuring, STEPLOG_NUMBER, NULL, NULL },
+		{ "samples", s->labelled, STEPLOG_NUMBER, NULL, NULL },
+		{ "seconds", seconds, STEPLOG_NUMBER, "time/validation",
+		    NULL } };
+	size_t n = 5;
 
 	if (t->comm->rank != 0)
 		return;
+	for (int i = 0; i < METRICS; i++)
+		if (!isnan(s->value[i]))
+			v[n++] = (struct steplog_value){ metrics[i].name,
+				s->value[i], STEPLOG_NUMBER, metrics[i].tag,
+				NULL };
 	if (t->out != NULL) {
 		steplog_print_validation(t, s, seconds, best);
 		steplog_check_out(t);
 	}
 	if (t->run != NULL)
-		steplog_write(t, v, n);
+		steplog_write(t, "validation", v, n);
 }

@@ -27,9 +27,10 @@ static int
 trainer_is_better(const struct trainer *t, const struct summary *s,
     double *metric)
 {
-	*metric = t->o.best == BEST_LOSS ? -s->loss : t->o.best == BEST_MAP ?
-	    s->map : s->top1;
-	return t->o.best != BEST_NONE && *metric > t->state.best;
+	if (t->o.best == BEST_NONE)
+		return 0;
+	*metric = metrics[t->o.best].better * s->value[t->o.best];
+	return *metric > t->state.best;
 }
 
 /* Swap the weights with their average if ${wanted}.  A second call swaps them

@@ -29,7 +29,7 @@
 
 struct replay;
 
-enum keep_best { BEST_NONE, BEST_TOP1, BEST_LOSS, BEST_MAP };
+enum { BEST_NONE = METRICS };		/* keep no best checkpoint */
 
 struct trainer_options {
 	double save_every;		/* seconds; 0: off */
@@ -39,7 +39,7 @@ struct trainer_options {
 	double val_every;		/* epochs; 0: at the end only */
 	int64_t precise;		/* clips of --precise-bn, PRECISE_AUTO
 					 * (train/loop/precise.h), or 0 */
-	enum keep_best best;
+	int best;			/* METRIC_* of evaluator.h */
 	int64_t log_every;		/* steps between lines of the log */
 	int cores;			/* of this rank */
 	double stop_after;		/* seconds; 0: off */

@@ -1,64 +1,58 @@
 /* Record how a run was started: its inputs, and the "start" line of its log. */
 #include <gnu/libc-version.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/version.h"
 #include "train/run/record.h"
 
-static void
-record_put_versions(struct json_writer *w, const struct record *p,
-    const struct utsname *u)
-{
-	json_open(w, "versions", '{');
-	json_put_text(w, "comm", p->comm);
-	json_put_text(w, "device", p->device);
-	json_put_text(w, "kernel", u->release);
-	json_put_text(w, "libc", gnu_get_libc_version());
-	json_put_text(w, "vt", version_text);
-	json_close(w);
-}
-
-/* Write the "start" line, with its keys in byte order (vt-checkpoint(5)). */
+/* Write the "start" line (vt-checkpoint(5)). */
 static void
 record_log_start(struct rundir *r, const struct record *p)
 {
-	struct json_writer w = { 0 };
+	struct json_writer arguments = { 0 }, versions = { 0 };
 	struct utsname u = { 0 };
-	char now[32], processors[64];
+	char processors[64];
 
 	uname(&u);
-	json_open(&w, NULL, '{');
-	json_open(&w, "arguments", '[');
+	json_open(&arguments, NULL, '[');
 	for (int i = 0; p->argument[i] != NULL; i++)
-		json_put_text(&w, NULL, p->argument[i]);
-	json_close(&w);
-	json_put_text(&w, "build", p->build);
-	json_put_text(&w, "config", p->settings);
-	json_put_text(&w, "dataset_id", p->dataset);
-	json_put_text(&w, "host", u.nodename);
-	json_put_text(&w, "isa", p->isa);
-	json_put_text(&w, "library", p->comm);
-	json_put_text(&w, "model", p->model);
-	json_put_int(&w, "parameters", (int64_t)p->parameters);
-	json_put_text(&w, "precision", p->precision);
-	json_put_text(&w, "processors", cpus_text(processors));
-	json_put_int(&w, "ranks", p->ranks);
-	json_put_int(&w, "samples", p->samples);
-	json_put_int(&w, "step", (int64_t)p->step);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "start");
-	if (p->videos[0] != NULL)
-		json_put_real(&w, "unpacked_s", p->decoding);
-	if (p->val != NULL)
-		json_put_text(&w, "val_id", p->val);
-	record_put_versions(&w, p, &u);
-	json_close(&w);
-	runlog_line(&r->log, &w);
+		json_put_text(&arguments, NULL, p->argument[i]);
+	json_close(&arguments);
+	json_open(&versions, NULL, '{');
+	json_put_text(&versions, "comm", p->comm);
+	json_put_text(&versions, "device", p->device);
+	json_put_text(&versions, "kernel", u.release);
+	json_put_text(&versions, "libc", gnu_get_libc_version());
+	json_put_text(&versions, "vt", version_text);
+	json_close(&versions);
+	const struct json_member start[] = {
+		{ "arguments", JSON_RAW, 0, arguments.out.data },
+		JSON_MEMBER_TEXT("build", p->build),
+		JSON_MEMBER_TEXT("config", p->settings),
+		JSON_MEMBER_TEXT("dataset_id", p->dataset),
+		JSON_MEMBER_TEXT("host", u.nodename),
+		JSON_MEMBER_TEXT("isa", p->isa),
+		JSON_MEMBER_TEXT("library", p->comm),
+		JSON_MEMBER_TEXT("model", p->model),
+		JSON_MEMBER("parameters", p->parameters),
+		JSON_MEMBER_TEXT("precision", p->precision),
+		JSON_MEMBER_TEXT("processors", cpus_text(processors)),
+		JSON_MEMBER("ranks", p->ranks),
+		JSON_MEMBER("samples", p->samples),
+		JSON_MEMBER("unpacked_s", p->videos[0] != NULL ? p->decoding :
+		    NAN),
+		JSON_MEMBER_TEXT("val_id", p->val),
+		{ "versions", JSON_RAW, 0, versions.out.data } };
+
+	runlog_event(&r->log, "start", p->step, start,
+	    sizeof(start) / sizeof(start[0]));
+	buffer_free(&arguments.out);
+	buffer_free(&versions.out);
 }
 
 int

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/ram.h"
 #include "base/text.h"
 #include "train/run/runlog.h"
@@ -67,13 +68,27 @@ runlog_open(struct runlog *l, const char *dir, uint64_t step)
 }
 
 void
-runlog_line(struct runlog *l, struct json_writer *w)
+runlog_event(struct runlog *l, const char *type, uint64_t step,
+    const struct json_member *m, size_t n)
 {
-	buffer_add(&w->out, "\n", 1);
+	struct json_member *all = xcalloc(n + 3, sizeof(*all));
+	struct json_writer w = { 0 };
+	char now[32];
+
+	memcpy(all, m, n * sizeof(*m));
+	all[n] = (struct json_member)JSON_MEMBER("step", step);
+	all[n + 1] = (struct json_member)JSON_MEMBER_TEXT("time",
+	    clock_utc(now));
+	all[n + 2] = (struct json_member)JSON_MEMBER_TEXT("type", type);
+	json_open(&w, NULL, '{');
+	json_put_members(&w, all, n + 3);
+	json_close(&w);
+	free(all);
+	buffer_text(&w.out, "\n");
 	pthread_mutex_lock(&l->lock);
-	append_add(&l->file, w->out.data, w->out.n);
+	append_add(&l->file, w.out.data, w.out.n);
 	pthread_mutex_unlock(&l->lock);
-	buffer_free(&w->out);
+	buffer_free(&w.out);
 }
 
 /* Make the written lines durable. */
@@ -87,26 +102,18 @@ runlog_sync(struct runlog *l)
 void
 runlog_end(struct runlog *l, int status, uint64_t step)
 {
-	struct json_writer w = { 0 };
-	char now[32];
+	const struct json_member end[] = {
+		JSON_MEMBER("peak_memory", ram_peak()),
+		JSON_MEMBER("status", status) };
 
 	if (l->file.path == NULL || l->file.fd < 0 || l->ended)
 		return;
 	l->ended = 1;
-	json_open(&w, NULL, '{');
-	json_put_int(&w, "peak_memory", (int64_t)ram_peak());
-	json_put_int(&w, "status", status);
-	json_put_int(&w, "step", (int64_t)step);
-	json_put_text(&w, "time", clock_utc(now));
-	json_put_text(&w, "type", "end");
-	json_close(&w);
 	/* Another thread may hold the lock while this one calls exit(3).  Drop
 	 * the line then: waiting could deadlock. */
 	if (pthread_mutex_trylock(&l->lock) == 0) {
 		pthread_mutex_unlock(&l->lock);
-		runlog_line(l, &w);
-	} else {
-		buffer_free(&w.out);
+		runlog_event(l, "end", step, end, 2);
 	}
 	runlog_sync(l);
 }

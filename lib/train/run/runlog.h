@@ -27,12 +27,13 @@ struct runlog {
 int runlog_open(struct runlog *l, const char *dir, uint64_t step);
 
 /*
- * runlog_line(l, w):
- * Append the object in ${w} as a line, and free it.  A write error is a
- * warning, and the line is written later (base/append.h).  Any thread may call
- * it.
+ * runlog_event(l, type, step, m, n):
+ * Append a line with the members ${m}[n], "type", "step" and "time".  A write
+ * error is a warning, and the line is written later (base/append.h).  Any
+ * thread may call it.
  */
-void runlog_line(struct runlog *l, struct json_writer *w);
+void runlog_event(struct runlog *l, const char *type, uint64_t step,
+    const struct json_member *m, size_t n);
 
 /*
  * runlog_end(l, status, step):
