@@ -32,12 +32,6 @@ enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_FP16 };
 struct device_options {
 	int threads;			/* number of threads, at least 1 */
 	enum precision precision;
-	/*
-	 * Recompute outputs of at least this many bytes for the backward pass,
-	 * instead of storing them (activation checkpointing).  0: use the back
-	 * end's own threshold.
-	 */
-	size_t recompute_bytes;
 	/* Number of the device on this host, from 0.  -1: none, only plan. */
 	int ordinal;
 };
@@ -58,6 +52,12 @@ struct device {
 	 */
 	const struct op_impl *const *ops;
 	const char *precision;		/* name: "fp32", "bf16 by AMX" */
+	/*
+	 * Recompute outputs of at least this many bytes for the backward pass,
+	 * instead of storing them (activation checkpointing).  0: the threshold
+	 * of the back end.  Only tests of small networks set it.
+	 */
+	size_t recompute_min;
 };
 
 /*
@@ -74,93 +74,177 @@ struct captured_graph;
 struct fabric_calls;
 
 /*
- * The functions of a back end, in groups.  The functions device_* below and in
- * backend/parameters.h call them; the comments there define them.  ${d} is the
- * device that open returned.  If a group is present, all of its functions are.
+ * The functions of a back end, in groups.  ${d} is the device that open
+ * returned.  If a group is present, all of its functions are.  Callers use the
+ * macro device_* below a group, or a function device_* further below, which
+ * documents the member without a comment here.
  */
 
-/* Device memory, and copies between it and host memory. */
+/*
+ * Device memory, and copies between it and host memory, in stream order unless
+ * a comment says otherwise.
+ */
 struct memory_ops {
+	/*
+	 * Allocate ${bytes} of device memory, set to zero.  Return NULL after a
+	 * message if memory is exhausted.  The caller frees it by device_free.
+	 */
 	void *(*alloc)(struct device *d, size_t bytes);
 	void (*free)(struct device *d, void *p);
+	/*
+	 * Return the bytes of device memory that are free.  Return SIZE_MAX if
+	 * that is unknown or the device uses host memory.
+	 */
 	size_t (*available)(struct device *d);
+	/*
+	 * Allocate ${bytes} of host memory that ${d} copies from and to at full
+	 * speed: pinned memory in CUDA.  Return NULL after a message.  The
+	 * caller frees it by device_free_host.
+	 */
 	void *(*alloc_host)(struct device *d, size_t bytes);
 	void (*free_host)(struct device *d, void *p);
+	/*
+	 * Copy ${n} elements from ${host} to the parameters at ${w}, rounded to
+	 * their type, or from there.  The caller may reuse ${host} on return.
+	 */
 	void (*put)(struct device *d, void *w, const double *host, size_t n);
 	void (*get)(struct device *d, double *host, const void *w, size_t n);
+	/*
+	 * Copy ${bytes} from ${host} to device memory, or from there after the
+	 * work submitted before.  The caller may reuse ${host} on return.
+	 */
 	void (*upload)(struct device *d, void *w, const void *host,
 	    size_t bytes);
 	void (*download)(struct device *d, void *host, const void *w,
 	    size_t bytes);
+	/* Copy ${bytes} within device memory. */
 	void (*copy)(struct device *d, void *to, const void *from,
 	    size_t bytes);
+	/*
+	 * Start an upload of ${bytes} from ${host}, memory of alloc_host.  Do
+	 * not wait for it.  The caller must not change ${host} until the copy
+	 * is done.
+	 */
 	void (*upload_async)(struct device *d, void *to, const void *host,
 	    size_t bytes);
 };
 
+#define device_alloc(d, n)	((d)->backend->memory->alloc(d, n))
+#define device_available(d)	((d)->backend->memory->available(d))
+#define device_alloc_host(d, n)	((d)->backend->memory->alloc_host(d, n))
+#define device_put(d, ...)	((d)->backend->memory->put(d, __VA_ARGS__))
+#define device_get(d, ...)	((d)->backend->memory->get(d, __VA_ARGS__))
+#define device_upload(d, ...)	((d)->backend->memory->upload(d, __VA_ARGS__))
+#define device_download(d, ...)	((d)->backend->memory->download(d, __VA_ARGS__))
+#define device_copy(d, ...)	((d)->backend->memory->copy(d, __VA_ARGS__))
+#define device_upload_async(d, ...) \
+	((d)->backend->memory->upload_async(d, __VA_ARGS__))
+
+/*
+ * Events report the progress of a backward pass: the gradients from an element
+ * to the end of the flat buffer are final.
+ */
 struct event_ops {
+	/*
+	 * Create an event.  Only multiples of ${step} are waited for, so a
+	 * record that reaches no further multiple costs nothing.  The caller
+	 * frees the event by device_event_free.
+	 */
 	struct event *(*create)(struct device *d, size_t step);
 	void (*free)(struct event *e);
+	/*
+	 * Record in stream order that gradients from element ${from} to the end
+	 * are final.  Recording the number of all elements resets the event.
+	 */
 	void (*record)(struct device *d, struct event *e, size_t from);
+	/*
+	 * Wait until the gradients from ${from} to the end are final.  Any
+	 * thread may call it.
+	 */
 	void (*wait)(struct event *e, size_t from);
+	/*
+	 * Let later work of ${d} wait for the gradients from ${from} to the
+	 * end, without blocking the host.  They must have been recorded.  ${e}
+	 * may belong to a side stream of ${d}, or to the device whose side
+	 * stream ${d} is.
+	 */
 	void (*follow)(struct device *d, struct event *e, size_t from);
 };
 
+#define device_event_new(d, step) ((d)->backend->event->create(d, step))
+#define device_event_record(d, ...) \
+	((d)->backend->event->record(d, __VA_ARGS__))
+#define device_event_wait(d, ...) ((d)->backend->event->wait(__VA_ARGS__))
+#define device_event_follow(d, ...) \
+	((d)->backend->event->follow(d, __VA_ARGS__))
+
 /* The layout of activations. */
 struct layout_ops {
-	size_t (*bytes)(const struct device *d, const struct dims *);
-	void (*read)(struct device *d, double *host, const struct dims *,
+	/* Return the bytes of an activation of this shape. */
+	size_t (*bytes)(const struct device *d, const struct dims *shape);
+	/*
+	 * Copy the logical values [n][t][h][w][c] of ${activation} to ${host},
+	 * or from there, rounded to the precision of ${d}.
+	 */
+	void (*read)(struct device *d, double *host, const struct dims *shape,
 	    const void *activation);
-	void (*write)(struct device *d, void *activation, const struct dims *,
-	    const double *host);
+	void (*write)(struct device *d, void *activation,
+	    const struct dims *shape, const double *host);
 };
 
-/* Operations on parameters and their gradients (backend/parameters.h). */
-struct param_ops {
-	/* 1 if update, moments, clamp and track take lists of portions. */
-	int takes_shards;
-	void (*add)(struct device *d, void *sum, const void *x, size_t n);
-	void (*update)(struct device *d, const struct update *);
-	void (*moments)(struct device *d, const struct moments *);
-	void (*clamp)(struct device *d, const struct clamp *);
-	void (*track)(struct device *d, const struct track *);
-	void (*squares)(struct device *d, double *sum, const void *x,
-	    const struct interval *part, size_t parts);
-};
-
-/*
- * A device that decides by itself whether to skip a step
- * (backend/parameters.h).
- */
-struct step_check_ops {
-	void (*check)(struct device *d, struct step_check *v,
-	    const struct step_check_args *j);
-	void (*guard)(struct device *d, const struct step_check *v);
-	void (*ratios)(struct device *d, const struct ratios *r);
-	void (*flag_losses)(struct device *d, float *lost,
-	    const struct outcome *o, size_t n, double most, int other);
-};
+#define device_bytes(d, shape)	((d)->backend->layout->bytes(d, shape))
+#define device_read(d, ...)	((d)->backend->layout->read(d, __VA_ARGS__))
+#define device_write(d, ...)	((d)->backend->layout->write(d, __VA_ARGS__))
 
 /* A device that works asynchronously, on streams. */
 struct stream_ops {
 	struct device *(*side_stream)(struct device *d);
-	void (*side_stream_free)(struct device *d, struct device *aside);
+	void (*side_stream_free)(struct device *d, struct device *side_stream);
 	void *(*native)(struct device *d);
+	/*
+	 * Set to[i] = x[i] scale, rounded to the 16-bit format ${as}, or x[i] =
+	 * from[i] scale.  ${x} are ${n} fp32 elements in device memory.
+	 */
 	void (*narrow)(struct device *d, void *to, const void *x, size_t n,
 	    enum precision as, double scale);
 	void (*widen)(struct device *d, void *x, const void *from, size_t n,
 	    enum precision as, double scale);
+	/*
+	 * Set sum[i] = row[0][i] + row[1][i] + ..., added in this order, for
+	 * ${row}[rows][n] in device memory.
+	 */
 	void (*sum_rows)(struct device *d, double *sum, const double *row,
 	    int rows, size_t n);
 };
 
-/* Work that is captured once and launched many times. */
+/* Only if device_stream is not NULL. */
+#define device_narrow(d, ...)	((d)->backend->stream->narrow(d, __VA_ARGS__))
+#define device_widen(d, ...)	((d)->backend->stream->widen(d, __VA_ARGS__))
+#define device_sum_rows(d, ...) ((d)->backend->stream->sum_rows(d, __VA_ARGS__))
+
+/*
+ * Work that is captured once and launched many times, as CUDA Graphs do.  A
+ * launch costs less than submitting each kernel separately.
+ */
 struct graph_ops {
+	/* Return 0, or -1 if the device cannot capture. */
 	int (*capture)(struct device *d);
+	/*
+	 * End the capture and return the graph.  Return NULL after a detail
+	 * message if the work cannot be captured; none of it has been executed
+	 * then.  The caller frees the graph by device_graph_free.
+	 */
 	struct captured_graph *(*capture_end)(struct device *d);
+	/*
+	 * Launch the graph ${r}.  It records its events as the submitted work
+	 * would have.
+	 */
 	void (*launch)(struct device *d, struct captured_graph *r);
 	void (*free)(struct device *d, struct captured_graph *r);
 };
+
+#define device_capture_end(d)	((d)->backend->graph->capture_end(d))
+#define device_graph_launch(d, r) ((d)->backend->graph->launch(d, r))
 
 /* Algorithms that are selected by measurement. */
 struct tuning_ops {
@@ -190,7 +274,7 @@ struct backend {
 	size_t elem;			/* bytes of a parameter */
 	/*
 	 * 1 if device memory is separate from host memory (a discrete device).
-	 * Only the functions below access it then.
+	 * Only the functions of the back end access it then.
 	 */
 	int discrete;
 	/*
@@ -236,35 +320,18 @@ struct device *device_open(const struct backend *b,
 void device_close(struct device *d);
 
 /*
- * device_alloc(d, bytes):
- * Allocate ${bytes} of device memory, set to zero.  Return NULL after a message
- * if memory is exhausted.  The caller frees it by device_free.
- *
  * device_free(d, p):
- * Free ${p} after all work submitted to ${d} is done.  Do nothing if it is
- * NULL.
- */
-void *device_alloc(struct device *d, size_t bytes);
-void device_free(struct device *d, void *p);
-
-/*
- * device_available(d):
- * Return the bytes of device memory that are free.  Return SIZE_MAX if that is
- * unknown or the device uses host memory.
- */
-size_t device_available(struct device *d);
-
-/*
- * device_alloc_host(d, bytes):
- * Allocate ${bytes} of host memory that ${d} copies from and to at full speed:
- * pinned memory in CUDA.  Return NULL after a message.  The caller frees it by
- * device_free_host.
+ * Free ${p} after all work submitted to ${d} is done.
  *
- * device_free_host(d, p):
- * Free ${p}.  Do nothing if it is NULL.
+ * device_free_host(d, p), device_event_free(d, e), device_graph_free(d, r):
+ * Free host memory, an event, a captured graph.
+ *
+ * All do nothing if the pointer is NULL.
  */
-void *device_alloc_host(struct device *d, size_t bytes);
+void device_free(struct device *d, void *p);
 void device_free_host(struct device *d, void *p);
+void device_event_free(struct device *d, struct event *e);
+void device_graph_free(struct device *d, struct captured_graph *r);
 
 /*
  * device_side_stream(d):
@@ -285,25 +352,17 @@ void device_side_stream_free(struct device *d, struct device *side_stream);
  * device_stream(d):
  * Return the native stream of ${d} (cudaStream_t), on which libraries of its
  * vendor can submit work.  Return NULL if there is none.
- *
- * device_narrow(d, to, x, n, as, scale):
- * Set to[i] = x[i] scale, rounded to the 16-bit format ${as}.  ${x} are ${n}
- * fp32 elements in device memory.  Call it only if device_stream is not NULL.
- *
- * device_widen(d, x, from, n, as, scale):
- * Set x[i] = from[i] scale: the opposite conversion, to fp32.
- *
- * device_sum_rows(d, sum, row, rows, n):
- * Set sum[i] = row[0][i] + row[1][i] + ..., added in this order, for ${row}
- * [rows][n] in device memory.  Call it only if device_stream is not NULL.
  */
 void *device_stream(struct device *d);
-void device_narrow(struct device *d, void *to, const void *x, size_t n,
-    enum precision as, double scale);
-void device_widen(struct device *d, void *x, const void *from, size_t n,
-    enum precision as, double scale);
-void device_sum_rows(struct device *d, double *sum, const double *row, int rows,
-    size_t n);
+
+/*
+ * device_capture(d):
+ * Capture the work that this thread submits to ${d} from now on, and do not
+ * execute it.  Only operators and event records may be submitted.  Each launch
+ * uses the same memory and the same values.  Return 1, or 0 if the device
+ * cannot capture; work is then executed as usual.
+ */
+int device_capture(struct device *d);
 
 /*
  * The algorithm cache: the algorithm of each task, as data.  Algorithms of a
@@ -331,120 +390,6 @@ char *device_algorithms_text(struct device *d, enum choices_kind which);
 int device_algorithms_read(struct device *d, enum choices_kind which,
     const char *what, const char *text);
 void device_tune(struct device *d, int how);
-
-/*
- * device_put(d, w, host, n):
- * Copy ${n} elements from ${host} to the parameters at ${w}, rounded to their
- * type.
- *
- * device_get(d, host, w, n):
- * Copy ${n} parameters at ${w} to ${host}.  Both return when ${host} may be
- * reused.
- */
-void device_put(struct device *d, void *w, const double *host, size_t n);
-void device_get(struct device *d, double *host, const void *w, size_t n);
-
-/*
- * device_upload(d, w, host, bytes):
- * Copy ${bytes} from ${host} to device memory, in stream order.  The caller may
- * reuse ${host} on return.
- *
- * device_download(d, host, w, bytes):
- * Copy ${bytes} from device memory to ${host}, after the work submitted before.
- * The copy is complete on return.
- */
-void device_upload(struct device *d, void *w, const void *host, size_t bytes);
-void device_download(struct device *d, void *host, const void *w,
-    size_t bytes);
-
-/*
- * device_upload_async(d, to, host, bytes):
- * Start an asynchronous upload of ${bytes} from ${host}, memory of
- * device_alloc_host.  Do not wait for it.  The caller must not change ${host}
- * until the copy is done.
- */
-void device_upload_async(struct device *d, void *to, const void *host,
-size_t bytes);
-
-/*
- * device_copy(d, to, from, bytes):
- * Copy ${bytes} within device memory, in stream order.
- */
-void device_copy(struct device *d, void *to, const void *from, size_t bytes);
-
-/*
- * device_bytes(d, shape):
- * Return the bytes of an activation of this shape.
- */
-size_t device_bytes(const struct device *d, const struct dims *shape);
-
-/*
- * device_read(d, host, shape, activation):
- * Copy the logical values [n][t][h][w][c] of ${activation} to ${host}.
- *
- * device_write(d, activation, shape, host):
- * Set ${activation} from the logical values at ${host}, rounded to the
- * precision of ${d}.
- */
-void device_read(struct device *d, double *host, const struct dims *shape,
-    const void *activation);
-void device_write(struct device *d, void *activation,
-    const struct dims *shape, const double *host);
-
-/*
- * Events report the progress of a backward pass: the gradients from an element
- * to the end of the flat buffer are final.
- *
- * device_event_new(d, step):
- * Create an event.  Only multiples of ${step} are waited for, so a record that
- * reaches no further multiple costs nothing.  The caller frees the event by
- * device_event_free, which accepts NULL.
- *
- * device_event_record(d, e, from):
- * Record in stream order that gradients from element ${from} to the end are
- * final.  Recording the number of all elements resets the event.
- *
- * device_event_wait(d, e, from):
- * Wait until the gradients from ${from} to the end are final.  Any thread may
- * call it.
- *
- * device_event_follow(d, e, from):
- * Let later work of ${d} wait for the gradients from ${from} to the end,
- * without blocking the host.  They must have been recorded.  ${e} may belong to
- * a side stream of ${d}, or to the device whose side stream ${d} is.
- */
-struct event *device_event_new(struct device *d, size_t step);
-void device_event_free(struct device *d, struct event *e);
-void device_event_record(struct device *d, struct event *e, size_t from);
-void device_event_wait(struct device *d, struct event *e, size_t from);
-void device_event_follow(struct device *d, struct event *e, size_t from);
-
-/*
- * Capture work once and launch it many times, as CUDA Graphs do.  A launch
- * costs less than submitting each kernel separately.
- *
- * device_capture(d):
- * Capture the work that this thread submits to ${d} from now on, and do not
- * execute it.  Only operators and event records may be submitted.  Each launch
- * uses the same memory and the same values.  Return 1, or 0 if the device
- * cannot capture; work is then executed as usual.
- *
- * device_capture_end(d):
- * End the capture and return the graph.  Return NULL after a detail message if
- * the work cannot be captured; none of it has been executed then.  The caller
- * frees the graph by device_graph_free.
- *
- * device_graph_launch(d, r):
- * Launch the graph ${r}.  It records its events as the submitted work would
- * have.
- *
- * device_graph_free(d, r):
- * Free ${r}.  Do nothing if it is NULL.
- */
-int device_capture(struct device *d);
-struct captured_graph *device_capture_end(struct device *d);
-void device_graph_launch(struct device *d, struct captured_graph *r);
-void device_graph_free(struct device *d, struct captured_graph *r);
 
 /* The back ends of this build; NULL ends the list. */
 extern const struct backend *const backends[];

@@ -32,29 +32,11 @@ device_close(struct device *d)
 		d->backend->close(d);
 }
 
-void *
-device_alloc(struct device *d, size_t bytes)
-{
-	return d->backend->memory->alloc(d, bytes);
-}
-
 void
 device_free(struct device *d, void *p)
 {
 	if (p != NULL)
 		d->backend->memory->free(d, p);
-}
-
-size_t
-device_available(struct device *d)
-{
-	return d->backend->memory->available(d);
-}
-
-void *
-device_alloc_host(struct device *d, size_t bytes)
-{
-	return d->backend->memory->alloc_host(d, bytes);
 }
 
 void
@@ -89,27 +71,6 @@ device_stream(struct device *d)
 	    NULL;
 }
 
-void
-device_narrow(struct device *d, void *to, const void *x, size_t n,
-    enum precision as, double scale)
-{
-	d->backend->stream->narrow(d, to, x, n, as, scale);
-}
-
-void
-device_widen(struct device *d, void *x, const void *from, size_t n,
-    enum precision as, double scale)
-{
-	d->backend->stream->widen(d, x, from, n, as, scale);
-}
-
-void
-device_sum_rows(struct device *d, double *sum, const double *row, int rows,
-    size_t n)
-{
-	d->backend->stream->sum_rows(d, sum, row, rows, n);
-}
-
 char *
 device_algorithms_text(struct device *d, enum choices_kind which)
 {
@@ -130,62 +91,6 @@ device_tune(struct device *d, int how)
 {
 	if (d->backend->tuning != NULL)
 		d->backend->tuning->tune(d, how);
-}
-
-void
-device_put(struct device *d, void *w, const double *host, size_t n)
-{
-	d->backend->memory->put(d, w, host, n);
-}
-
-void
-device_get(struct device *d, double *host, const void *w, size_t n)
-{
-	d->backend->memory->get(d, host, w, n);
-}
-
-void
-device_upload(struct device *d, void *w, const void *host, size_t bytes)
-{
-	d->backend->memory->upload(d, w, host, bytes);
-}
-
-void
-device_download(struct device *d, void *host, const void *w, size_t bytes)
-{
-	d->backend->memory->download(d, host, w, bytes);
-}
-
-void
-device_upload_async(struct device *d, void *to, const void *host, size_t bytes)
-{
-	d->backend->memory->upload_async(d, to, host, bytes);
-}
-
-void
-device_copy(struct device *d, void *to, const void *from, size_t bytes)
-{
-	d->backend->memory->copy(d, to, from, bytes);
-}
-
-size_t
-device_bytes(const struct device *d, const struct dims *shape)
-{
-	return d->backend->layout->bytes(d, shape);
-}
-
-void
-device_read(struct device *d, double *host, const struct dims *shape,
-    const void *activation)
-{
-	d->backend->layout->read(d, host, shape, activation);
-}
-
-void
-device_write(struct device *d, void *activation, const struct dims *shape,
-    const double *host)
-{
-	d->backend->layout->write(d, activation, shape, host);
 }
 
 const struct op_impl *
@@ -236,12 +141,6 @@ task_release(struct task *t)
 		t->impl->release(t);
 }
 
-struct event *
-device_event_new(struct device *d, size_t step)
-{
-	return d->backend->event->create(d, step);
-}
-
 void
 device_event_free(struct device *d, struct event *e)
 {
@@ -249,40 +148,10 @@ device_event_free(struct device *d, struct event *e)
 		d->backend->event->free(e);
 }
 
-void
-device_event_record(struct device *d, struct event *e, size_t from)
-{
-	d->backend->event->record(d, e, from);
-}
-
-void
-device_event_wait(struct device *d, struct event *e, size_t from)
-{
-	d->backend->event->wait(e, from);
-}
-
-void
-device_event_follow(struct device *d, struct event *e, size_t from)
-{
-	d->backend->event->follow(d, e, from);
-}
-
 int
 device_capture(struct device *d)
 {
 	return d->backend->graph != NULL && d->backend->graph->capture(d) == 0;
-}
-
-struct captured_graph *
-device_capture_end(struct device *d)
-{
-	return d->backend->graph->capture_end(d);
-}
-
-void
-device_graph_launch(struct device *d, struct captured_graph *r)
-{
-	d->backend->graph->launch(d, r);
 }
 
 void

@@ -143,13 +143,27 @@ void device_clamp(struct device *d, const struct clamp *c);
 void device_track(struct device *d, const struct track *t);
 
 /*
- * device_squares(d, sum, x, part, parts):
- * Store the sum of squares of the elements of ${part}[i] in ${sum}[i], [parts]
- * in host memory.  The order of the additions depends only on the length of a
- * part.  The sums are complete on return.
+ * A group of struct backend: its part of the functions above, and
+ * device_squares.
  */
-void device_squares(struct device *d, double *sum, const void *x,
-    const struct interval *part, size_t parts);
+struct param_ops {
+	/* 1 if update, moments, clamp and track take lists of shards. */
+	int takes_shards;
+	void (*add)(struct device *d, void *sum, const void *x, size_t n);
+	void (*update)(struct device *d, const struct update *u);
+	void (*moments)(struct device *d, const struct moments *m);
+	void (*clamp)(struct device *d, const struct clamp *c);
+	void (*track)(struct device *d, const struct track *t);
+	/*
+	 * Store the sum of squares of the elements of ${part}[i] in ${sum}[i],
+	 * [parts] in host memory.  The order of the additions depends only on
+	 * the length of a part.  The sums are complete on return.
+	 */
+	void (*squares)(struct device *d, double *sum, const void *x,
+	    const struct interval *part, size_t parts);
+};
+
+#define device_squares(d, ...)	((d)->backend->param->squares(d, __VA_ARGS__))
 
 /* ---- the found_inf check on the device, without a wait of the host ---- */
 
@@ -237,33 +251,40 @@ struct ratios {
 };
 
 /*
- * device_has_step_check(d):
- * Return 1 if ${d} supports the functions below.  They are asynchronous: the
- * host does not wait for their results.
- *
- * device_step_check(d, v, j):
- * Check a step by formula_step_check_of (backend/formulas.h) and write the
- * result to ${v}, in device memory.
- *
- * device_step_guard(d, v):
- * Make later device_update, device_moments, device_clamp and device_track do
- * nothing unless ${v}, in device memory, is STEP_CHECK_STEP when they run.
- * NULL: always execute them.
- *
- * device_ratios(d, r):
- * Compute the trust ratios of ${r}.
- *
- * device_flag_losses(d, lost, o, n, largest, other):
- * Set the found_inf flag ${*found_inf}, in device memory, to 1 or 0. It is 1 if
- * ${other} is not 0, or if one of the ${n} losses ${o} is NaN or exceeds
- * ${largest} in magnitude. The caller all-reduces it as a sum.
+ * A device that decides by itself whether to skip a step: a group of struct
+ * backend.  Its functions are asynchronous: the host does not wait for their
+ * results.
  */
-int device_has_step_check(const struct device *d);
-void device_step_check(struct device *d, struct step_check *v,
-    const struct step_check_args *j);
-void device_step_guard(struct device *d, const struct step_check *v);
-void device_ratios(struct device *d, const struct ratios *r);
-void device_flag_losses(struct device *d, float *lost, const struct outcome *o,
-    size_t n, double largest, int other);
+struct step_check_ops {
+	/*
+	 * Check a step by formula_step_check_of (backend/formulas.h) and write
+	 * the result to ${v}, in device memory.
+	 */
+	void (*check)(struct device *d, struct step_check *v,
+	    const struct step_check_args *j);
+	/*
+	 * Make later device_update, device_moments, device_clamp and
+	 * device_track do nothing unless ${v}, in device memory, is
+	 * STEP_CHECK_STEP when they run.  NULL: always execute them.
+	 */
+	void (*guard)(struct device *d, const struct step_check *v);
+	/* Compute the trust ratios of ${r}. */
+	void (*ratios)(struct device *d, const struct ratios *r);
+	/*
+	 * Set the found_inf flag ${*lost}, in device memory, to 1 or 0.  It is
+	 * 1 if ${other} is not 0, or if one of the ${n} losses ${o} is NaN or
+	 * exceeds ${largest} in magnitude.  The caller all-reduces it as a sum.
+	 */
+	void (*flag_losses)(struct device *d, float *lost,
+	    const struct outcome *o, size_t n, double largest, int other);
+};
+
+/* The others only if device_has_step_check is 1. */
+#define device_has_step_check(d) ((d)->backend->check != NULL)
+#define device_step_check(d, ...) ((d)->backend->check->check(d, __VA_ARGS__))
+#define device_step_guard(d, v)	((d)->backend->check->guard(d, v))
+#define device_ratios(d, r)	((d)->backend->check->ratios(d, r))
+#define device_flag_losses(d, ...) \
+	((d)->backend->check->flag_losses(d, __VA_ARGS__))
 
 #endif

@@ -322,9 +322,11 @@ test_all(enum precision precision, size_t recompute)
 {
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *d = device_open(backends[i],
-		    &(struct device_options){ .threads = 2, .recompute_bytes = recompute,
+		    &(struct device_options){ .threads = 2,
 			.precision = precision });
 
+		if (d != NULL)
+			d->recompute_min = recompute;
 		if (d == NULL || d->o.precision != precision)
 			skip(backends[i]->name, d == NULL ?
 			    "no such device "

@@ -124,7 +124,7 @@ step(void *arg)
 	static const uint64_t clip[CLIPS] = { 7, 8, 9, 10 };
 	struct job *j = arg;
 	struct device *d = device_open(j->backend, &(struct device_options){
-		.threads = 2, .precision = j->precision, .recompute_bytes = 1 });
+		.threads = 2, .precision = j->precision });
 	struct net *n = net_new(j->g, d);
 	struct dims in = j->in;
 	int first = CLIPS / j->parts * j->peer.rank;
@@ -137,6 +137,7 @@ step(void *arg)
 	struct plan *p;
 
 	in.n = CLIPS / j->parts;
+	d->recompute_min = 1;
 	p = j->parts == 1 ? net_plan(n, &in, 1) : net_plan_part(n, &in,
 	    &j->peer.peers);
 	net_init(n, 5);

@@ -597,12 +597,14 @@ count_recomputed(const struct backend *backend, size_t recompute, int side,
     size_t *least)
 {
 	struct device *d = device_open(backend, &(struct device_options){
-	    .threads = 1, .recompute_bytes = recompute });
+	    .threads = 1 });
 	struct graph *g = model("tsm_tiny");
 	struct dims in = { 8, 8, side, side, 3 };
-	struct plan *p = plan_new(g, d, &in, PLAN_ONCE);
+	struct plan *p;
 	int count = 0;
 
+	d->recompute_min = recompute;
+	p = plan_new(g, d, &in, PLAN_ONCE);
 	*least = SIZE_MAX;
 	for (int i = 0; i < p->n; i++) {
 		size_t bytes = device_bytes(d, &p->task[i].out);
@@ -885,12 +887,13 @@ main(void)
 	unwritten_memory_shows();
 	for (int i = 0; backends[i] != NULL; i++) {
 		struct device *b = device_open(backends[i],
-		    &(struct device_options){ .threads = 2, .recompute_bytes = 1 });
+		    &(struct device_options){ .threads = 2 });
 
 		if (b == NULL) {
 			skip(backends[i]->name, "no such device here");
 			continue;
 		}
+		b->recompute_min = 1;
 		shapes(b, "every_op", NULL, small, 5);
 		shapes(b, "joins", NULL, long_ones, 2);
 		shapes(b, "tsm_tiny", NULL, small, 5);

@@ -111,8 +111,8 @@ cpu_fuse_choose_recompute(struct norm *n)
 
 	if (n->tail->no_grad ||
 	    ((n->add != NULL || !n->bn->needs_weight_grad) && !twice) ||
-	    device_bytes(d, &n->bn->out) < (d->o.recompute_bytes > 0 ?
-	    d->o.recompute_bytes : RECOMPUTE_MIN))
+	    device_bytes(d, &n->bn->out) < (d->recompute_min > 0 ?
+	    d->recompute_min : RECOMPUTE_MIN))
 		return;
 	n->tail->recompute = n->tail->materialized;
 	if (n->shift != NULL)

@@ -264,7 +264,7 @@ conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 
 /* ---- functions of the back end ---- */
 
-char *
+static char *
 cuda_choices(struct device *d, enum choices_kind which)
 {
 	struct driver *driver = ((struct cuda *)d)->driver;
@@ -273,7 +273,7 @@ cuda_choices(struct device *d, enum choices_kind which)
 	    driver->call->choices(driver, which);
 }
 
-int
+static int
 cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text)
 {
@@ -282,10 +282,14 @@ cuda_choose(struct device *d, enum choices_kind which, const char *what,
 	return driver->call->choose(driver, which, what, text);
 }
 
-void
+static void
 cuda_tune(struct device *d, int how)
 {
 	struct driver *driver = ((struct cuda *)d)->driver;
 
 	driver->call->tune(driver, how);
 }
+
+const struct tuning_ops cuda_tuning = {
+	.choices = cuda_choices, .choose = cuda_choose, .tune = cuda_tune,
+};

@@ -196,65 +196,22 @@ struct cuda_staging *staging_new(struct cuda *c);
 void staging_free(struct cuda *c, struct cuda_staging *s);
 
 /*
- * parameters.c: the device_* functions of backend.h and parameters.h with the
- * same ending, on flat float buffers.
- *
- * cuda_accumulate(d, sum, x, n):
- * device_add: sum += x, ${n} floats.
- *
- * cuda_read(d, host, shape, activation),
- * cuda_write(d, activation, shape, host):
- * Copy an activation to or from doubles on the host.
+ * Groups of struct backend (backend/backend.h), in the files of their
+ * functions.
  */
+extern const struct layout_ops cuda_layout;		/* parameters.c */
+extern const struct param_ops cuda_param;		/* update.c */
+extern const struct step_check_ops cuda_check;		/* grad_norms.c */
+extern const struct tuning_ops cuda_tuning;		/* conv_cache.c */
+extern const struct event_ops cuda_event;		/* graph.c */
+extern const struct graph_ops cuda_graph;
+
+/* Members of groups that stand in other files. */
 void cuda_put(struct device *d, void *w, const double *host, size_t n);
 void cuda_get(struct device *d, double *host, const void *w, size_t n);
 void cuda_accumulate(struct device *d, void *sum, const void *x, size_t n);
-void cuda_read(struct device *d, double *host, const struct dims *shape,
-    const void *activation);
-void cuda_write(struct device *d, void *activation, const struct dims *shape,
-    const double *host);
-
-/* update.c: device_update, device_moments, device_clamp and device_track. */
-void cuda_update(struct device *d, const struct update *u);
-void cuda_moments(struct device *d, const struct moments *m);
-void cuda_clamp(struct device *d, const struct clamp *l);
-void cuda_track(struct device *d, const struct track *t);
-
-/*
- * grad_norms.c: device_squares, device_step_check, device_step_guard,
- * device_ratios and device_flag_losses.
- */
 void cuda_squares(struct device *d, double *sum, const void *x,
     const struct interval *part, size_t parts);
-void cuda_step_check(struct device *d, struct step_check *v,
-    const struct step_check_args *j);
-void cuda_step_guard(struct device *d, const struct step_check *v);
-void cuda_ratios(struct device *d, const struct ratios *q);
-void cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
-    size_t n, double largest, int other);
-
-/* conv_cache.c: device_algorithms_text, device_algorithms_read, device_tune. */
-char *cuda_choices(struct device *d, enum choices_kind which);
-int cuda_choose(struct device *d, enum choices_kind which, const char *what,
-    const char *text);
-void cuda_tune(struct device *d, int how);	/* a sum of enum tune_how */
-
-/*
- * graph.c: device_event_*, device_capture, device_capture_end,
- * device_graph_launch and device_graph_free, except that cuda_capture returns
- * 0, or -1 if the driver cannot capture.
- */
-struct event *cuda_event_new(struct device *d, size_t step);
-void cuda_event_free(struct event *e);
-void cuda_event_record(struct device *d, struct event *e, size_t from);
-void cuda_event_wait(struct event *e, size_t from);
-void cuda_event_follow(struct device *d, struct event *e, size_t from);
-int cuda_capture(struct device *d);
-struct captured_graph *cuda_capture_end(struct device *d);
-void cuda_graph_launch(struct device *d, struct captured_graph *r);
-void cuda_graph_free(struct device *d, struct captured_graph *r);
-
-/* cast.c: device_narrow, device_widen and device_sum_rows. */
 void cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale);
 void cuda_widen(struct device *d, void *x, const void *from, size_t n,

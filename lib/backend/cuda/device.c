@@ -249,12 +249,6 @@ cuda_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 	cuda_copy((struct cuda *)d, to, from, bytes);
 }
 
-static size_t
-cuda_device_bytes_of(const struct device *d, const struct dims *shape)
-{
-	return cuda_bytes((const struct cuda *)d, shape);
-}
-
 static const struct op_impl *const ops[OP_KINDS] = {
 #define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &cuda_ ## name,
 #include "backend/ops.def"
@@ -269,42 +263,11 @@ static const struct memory_ops cuda_memory = {
 	.copy = cuda_device_copy, .upload_async = cuda_device_prefetch,
 };
 
-static const struct event_ops cuda_event = {
-	.create = cuda_event_new, .free = cuda_event_free,
-	.record = cuda_event_record, .wait = cuda_event_wait,
-	.follow = cuda_event_follow,
-};
-
-static const struct layout_ops cuda_layout = {
-	.bytes = cuda_device_bytes_of, .read = cuda_read, .write = cuda_write,
-};
-
-static const struct param_ops cuda_param = {
-	.takes_shards = 1, .add = cuda_accumulate, .update = cuda_update,
-	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
-	.squares = cuda_squares,
-};
-
-static const struct step_check_ops cuda_check = {
-	.check = cuda_step_check, .guard = cuda_step_guard,
-	    .ratios = cuda_ratios,
-	.flag_losses = cuda_flag_losses,
-};
-
 static const struct stream_ops cuda_stream = {
 	.side_stream = cuda_side_stream_new, .side_stream_free =
 	    cuda_side_stream_free,
 	.native = cuda_device_stream, .narrow = cuda_narrow,
 	.widen = cuda_widen, .sum_rows = cuda_sum_rows,
-};
-
-static const struct graph_ops cuda_graph = {
-	.capture = cuda_capture, .capture_end = cuda_capture_end,
-	.launch = cuda_graph_launch, .free = cuda_graph_free,
-};
-
-static const struct tuning_ops cuda_tuning = {
-	.choices = cuda_choices, .choose = cuda_choose, .tune = cuda_tune,
 };
 
 static const struct ordinal_ops cuda_ordinal = {

@@ -134,7 +134,7 @@ cuda_squares_square_params(struct cuda *c, const void *x,
 	cuda_launch(c, &l);
 }
 
-void
+static void
 cuda_step_check(struct device *d, struct step_check *v,
     const struct step_check_args *j)
 {
@@ -160,13 +160,13 @@ cuda_step_check(struct device *d, struct step_check *v,
 	cuda_launch(c, &k);
 }
 
-void
+static void
 cuda_step_guard(struct device *d, const struct step_check *v)
 {
 	((struct cuda *)d)->check = v;
 }
 
-void
+static void
 cuda_ratios(struct device *d, const struct ratios *q)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -193,7 +193,7 @@ cuda_ratios(struct device *d, const struct ratios *q)
 	cuda_launch(c, &k);
 }
 
-void
+static void
 cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
     size_t n, double largest, int other)
 {
@@ -205,3 +205,9 @@ cuda_flag_losses(struct device *d, float *lost, const struct outcome *o,
 	cuda_writes(&k, lost, sizeof(*lost));
 	cuda_launch(c, &k);
 }
+
+const struct step_check_ops cuda_check = {
+	.check = cuda_step_check, .guard = cuda_step_guard,
+	    .ratios = cuda_ratios,
+	.flag_losses = cuda_flag_losses,
+};

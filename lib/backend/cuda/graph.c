@@ -42,7 +42,7 @@ struct captured_graph {
 	size_t marks, cap;
 };
 
-struct event *
+static struct event *
 cuda_event_new(struct device *d, size_t step)
 {
 	struct event *e = xcalloc(1, sizeof(*e));
@@ -54,7 +54,7 @@ cuda_event_new(struct device *d, size_t step)
 	return e;
 }
 
-void
+static void
 cuda_event_free(struct event *e)
 {
 	struct driver *d = e->c->driver;
@@ -121,7 +121,7 @@ cuda_graph_keep_mark(struct captured_graph *r, struct event *e, size_t from)
 	d->call->record_inside(d, r->mark[r->marks++].done, e->c->stream);
 }
 
-void
+static void
 cuda_event_record(struct device *device, struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
@@ -167,7 +167,7 @@ cuda_graph_find_mark(struct event *e, size_t from)
 	return done;
 }
 
-void
+static void
 cuda_event_wait(struct event *e, size_t from)
 {
 	struct driver *d = e->c->driver;
@@ -176,7 +176,7 @@ cuda_event_wait(struct event *e, size_t from)
 		die(1, "the device has failed");
 }
 
-void
+static void
 cuda_event_follow(struct device *device, struct event *e, size_t from)
 {
 	struct cuda *c = (struct cuda *)device;
@@ -187,7 +187,7 @@ cuda_event_follow(struct device *device, struct event *e, size_t from)
 
 /* ---- captured graphs ---- */
 
-int
+static int
 cuda_capture(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -198,7 +198,20 @@ cuda_capture(struct device *d)
 	return 0;
 }
 
-struct captured_graph *
+static void
+cuda_graph_free(struct device *d, struct captured_graph *r)
+{
+	struct cuda *c = (struct cuda *)d;
+
+	if (r->graph != NULL)
+		c->driver->call->graph_free(c->driver, r->graph);
+	for (size_t i = 0; i < r->marks; i++)
+		c->driver->call->event_free(c->driver, r->mark[i].done);
+	free(r->mark);
+	free(r);
+}
+
+static struct captured_graph *
 cuda_capture_end(struct device *d)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -223,7 +236,7 @@ packing_returns(struct cuda *c)
  * Launch first: a thread that saw a mark earlier would wait for the event of
  * the previous launch.
  */
-void
+static void
 cuda_graph_launch(struct device *d, struct captured_graph *r)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -240,15 +253,13 @@ cuda_graph_launch(struct device *d, struct captured_graph *r)
 	pthread_mutex_unlock(&e->lock);
 }
 
-void
-cuda_graph_free(struct device *d, struct captured_graph *r)
-{
-	struct cuda *c = (struct cuda *)d;
+const struct event_ops cuda_event = {
+	.create = cuda_event_new, .free = cuda_event_free,
+	.record = cuda_event_record, .wait = cuda_event_wait,
+	.follow = cuda_event_follow,
+};
 
-	if (r->graph != NULL)
-		c->driver->call->graph_free(c->driver, r->graph);
-	for (size_t i = 0; i < r->marks; i++)
-		c->driver->call->event_free(c->driver, r->mark[i].done);
-	free(r->mark);
-	free(r);
-}
+const struct graph_ops cuda_graph = {
+	.capture = cuda_capture, .capture_end = cuda_capture_end,
+	.launch = cuda_graph_launch, .free = cuda_graph_free,
+};

@@ -88,7 +88,7 @@ cuda_get(struct device *d, double *host, const void *w, size_t n)
 	cuda_parameters_receive_numbers((struct cuda *)d, GPU_F32, host, w, n);
 }
 
-void
+static void
 cuda_read(struct device *d, double *host, const struct dims *shape,
     const void *activation)
 {
@@ -103,7 +103,7 @@ cuda_read(struct device *d, double *host, const struct dims *shape,
 	free(all);
 }
 
-void
+static void
 cuda_write(struct device *d, void *activation, const struct dims *shape,
     const double *host)
 {
@@ -132,3 +132,13 @@ cuda_accumulate(struct device *d, void *sum, const void *x, size_t n)
 	cuda_touches(&k, sum, n * sizeof(float), 1);
 	cuda_launch(c, &k);
 }
+
+static size_t
+cuda_device_bytes_of(const struct device *d, const struct dims *shape)
+{
+	return cuda_bytes((const struct cuda *)d, shape);
+}
+
+const struct layout_ops cuda_layout = {
+	.bytes = cuda_device_bytes_of, .read = cuda_read, .write = cuda_write,
+};

@@ -122,7 +122,7 @@ cuda_update_ratios_of(const struct update *u)
 	return n;
 }
 
-void
+static void
 cuda_update(struct device *d, const struct update *u)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -139,7 +139,7 @@ cuda_update(struct device *d, const struct update *u)
 	cuda_launch(c, &k);
 }
 
-void
+static void
 cuda_moments(struct device *d, const struct moments *m)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -156,7 +156,7 @@ cuda_moments(struct device *d, const struct moments *m)
 	cuda_launch(c, &k);
 }
 
-void
+static void
 cuda_clamp(struct device *d, const struct clamp *l)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -170,7 +170,7 @@ cuda_clamp(struct device *d, const struct clamp *l)
 	cuda_launch(c, &k);
 }
 
-void
+static void
 cuda_track(struct device *d, const struct track *t)
 {
 	struct cuda *c = (struct cuda *)d;
@@ -184,3 +184,9 @@ cuda_track(struct device *d, const struct track *t)
 	s.track.w = cuda_update_operand(&k, t->w, &a.held, 1);
 	cuda_launch(c, &k);
 }
+
+const struct param_ops cuda_param = {
+	.takes_shards = 1, .add = cuda_accumulate, .update = cuda_update,
+	.moments = cuda_moments, .clamp = cuda_clamp, .track = cuda_track,
+	.squares = cuda_squares,
+};

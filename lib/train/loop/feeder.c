@@ -9,7 +9,9 @@
 static void *
 feeder_alloc_pinned(void *device, size_t bytes)
 {
-	return device_alloc_host(device, bytes);
+	struct device *d = device;
+
+	return device_alloc_host(d, bytes);
 }
 
 static void

@@ -30,9 +30,9 @@ check_open(const struct check *c, int threads, size_t recompute)
 	    strcmp(c->isa, isa_name(isa_best())) != 0)))
 		return NULL;
 	d = device_open(b, &(struct device_options){
-	    .threads = threads, .precision = c->precision,
-	    .recompute_bytes = recompute });
-
+	    .threads = threads, .precision = c->precision });
+	if (d != NULL)
+		d->recompute_min = recompute;
 	if (d != NULL && d->o.precision != c->precision) {
 		device_close(d);
 		return NULL;
