@@ -186,29 +186,20 @@ exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest, size_t elem)
 	return bytes;
 }
 
-void
-exact_distribute(struct exact *e, const int *begin)
-{
-	int rank = e->comm->rank, size = e->comm->size;
-	struct tree t;
-
-	memmove(e->begin, begin, ((size_t)size + 1) * sizeof(*begin));
-	e->leaves = begin[size];
-	tree_of(e->leaves, begin[rank], begin[rank + 1] - begin[rank], &t);
-	e->subtrees = t.n;
-	e->scatter.n = 0;
-}
-
 int
 exact_leaves(struct exact *e, int leaves, int *first)
 {
-	int size = e->comm->size;
+	int n = split(leaves, e->comm->rank, e->comm->size, first);
+	struct tree t;
 
-	if (leaves != e->leaves) {
-		exact_split(leaves, size, e->begin);
-		exact_distribute(e, e->begin);
-	}
-	return split(leaves, e->comm->rank, size, first);
+	if (leaves == e->leaves)
+		return n;
+	exact_split(leaves, e->comm->size, e->begin);
+	tree_of(leaves, *first, n, &t);
+	e->leaves = leaves;
+	e->subtrees = t.n;
+	e->scatter.n = 0;
+	return n;
 }
 
 /*

@@ -78,7 +78,7 @@ struct exact {
  * Prepare ${e} for sums over ${c} of vectors with elements of ${elem} bytes, in
  * slices of up to ${largest} elements.  ${add} adds ${n} elements and is called
  * with ${arg}.  ${c} and ${arg} must outlive ${e}.  exact_close frees the
- * memory of ${e}.  Call exact_leaves or exact_distribute next.
+ * memory of ${e}.  Call exact_leaves next.
  */
 void exact_open(struct exact *e, struct comm *c, size_t elem,
     void (*add)(void *, void *, const void *, size_t), void *arg,
@@ -92,13 +92,6 @@ void exact_close(struct exact *e);
  * Return the number of this rank's leaves and set ${*first} to its first one.
  */
 int exact_leaves(struct exact *e, int leaves, int *first);
-
-/*
- * exact_distribute(e, begin): prepare for a step in which rank r has leaves
- * begin[r] to begin[r + 1] - 1.  begin[0] is 0 and begin[ranks] the number of
- * leaves.
- */
-void exact_distribute(struct exact *e, const int *begin);
 
 /*
  * exact_buffer_bytes(leaves, rank, ranks, largest, elem): return the bytes of

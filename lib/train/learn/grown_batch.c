@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "train/learn/grow.h"
 #include "train/learn/grown_batch.h"
+#include "train/learn/round.h"
 
 /*
  * Decay of the moving averages, per update.  They reach back over about 20
@@ -21,19 +21,17 @@ struct grown_batch {
 	size_t bytes;			/* of a gradient */
 	void *sum;			/* of the steps since the last update,
 					 * in device memory */
-	int begun;			/* 1: the update has a first step */
+	struct round round;		/* up to an update */
 	int microbatches;		/* in ${sum} */
 	double clips;			/* of the update so far */
 	double squares;			/* sum of their squared norms */
-	struct state at;		/* of the run at the last update */
-	int requests;			/* stop or save requests since then */
 	int due;			/* 1: this step ends with an update */
 };
 
 int
 grown_batch_wanted(const struct trainer *t)
 {
-	return t->o.learners.n == 0 && (grow_requested(&t->o.learners) ||
+	return t->o.learners.n == 0 && (round_grows(&t->o.learners) ||
 	    t->state.grown > 1);
 }
 
@@ -102,21 +100,10 @@ grown_batch_squares(struct grown_batch *b, const void *g)
 void
 grown_batch_begin(struct grown_batch *b, const struct trainer *t)
 {
-	if (b->begun)
+	if (!round_begin(&b->round, t))
 		return;
-	b->begun = 1;
-	b->at = t->state;
 	b->microbatches = b->due = 0;
 	b->clips = b->squares = 0;
-}
-
-/* Return 1 if the step ${t}->work->at completes a batch, or is the last one. */
-static int
-grown_batch_due(const struct grown_batch *b, const struct trainer *t)
-{
-	return t->state.step + 1 - b->at.step == (uint64_t)t->state.grown ||
-	    schedule_next(t->schedule, dataset_samples(t->train),
-	    &t->work->at).cell == NULL;
 }
 
 void *
@@ -130,7 +117,7 @@ grown_batch_add(struct grown_batch *b, const struct trainer *t, void *sum,
 	b->microbatches += microbatches;
 	b->clips += t->work->at.cell->batch;
 	b->squares += s->squares;
-	b->due = grown_batch_due(b, t);
+	b->due = round_due(&b->round, t, 1);
 	*scale = 1.0 / b->microbatches;
 	return !b->due ? NULL : t->state.grown > 1 ? b->sum : sum;
 }
@@ -151,45 +138,23 @@ grown_batch_estimate(const struct grown_batch *b, double norm, struct state *s)
 	s->noise_gradient = keep * s->noise_gradient + (1 - keep) * gradient;
 }
 
-static void
-grown_batch_decide(struct grown_batch *b, struct trainer *t,
-    struct step_report *s)
-{
-	struct state *st = &t->state;
-
-	/* A dynamic loss scale skipped this update: its norm is not finite. */
-	if (!s->skipped) {
-		grown_batch_estimate(b, s->norm, st);
-		if (grow_step(&t->o.learners, st->noise_trace / b->clips,
-		    st->noise_gradient, st) && t->comm->rank == 0)
-			note("step %llu: the batch is %d times that of the "
-			    "schedule from here on", (unsigned long long)
-			    st->step, st->grown);
-	}
-	t->work->unsaved = 1;
-	b->begun = 0;
-}
-
 int
 grown_batch_end(struct grown_batch *b, struct trainer *t,
     struct step_report *s, int status)
 {
-	s->grown = t->state.grown;
-	if (status != 0) {
-		t->state.step = b->at.step;
-		t->state.clips = b->at.clips;
-		t->state.epoch = b->at.epoch;
-		t->state.loss = b->at.loss;
-		return status;
+	struct state *st = &t->state;
+
+	s->grown = st->grown;
+	if (status != 0)
+		return round_fall_back(&b->round, t, status);
+	round_step(&b->round, s, b->due);
+	/* A dynamic loss scale skipped this update: its norm is not finite. */
+	if (b->due && !s->skipped) {
+		grown_batch_estimate(b, s->norm, st);
+		round_grow(t, st->noise_trace / b->clips, st->noise_gradient);
 	}
-	b->requests |= s->request;
-	s->not_averaged = !b->due;
-	s->request = b->due ? b->requests : 0;
-	if (b->due) {
-		grown_batch_decide(b, t, s);
-		b->requests = 0;
-	}
-	s->noise_scale = t->state.noise_gradient > 0 ?
-	    t->state.noise_trace / t->state.noise_gradient : NAN;
+	t->work->unsaved |= b->due;
+	s->noise_scale = st->noise_gradient > 0 ?
+	    st->noise_trace / st->noise_gradient : NAN;
 	return 0;
 }

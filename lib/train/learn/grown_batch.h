@@ -20,7 +20,7 @@
  * noisy, so both are moving averages before the ratio is taken, as they
  * recommend.
  *
- * The batch grows as for learners (train/learn/grow.h).  The schedule does not
+ * The batch grows as for learners (train/learn/round.h).  The schedule does not
  * change: an update adds the gradients of M steps, and M changes only at an
  * update.  Each step still sums over ranks, in its own tree.
  *

@@ -7,9 +7,9 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "train/learn/grow.h"
 #include "train/learn/learners_run.h"
 #include "train/learn/noise.h"
+#include "train/learn/round.h"
 
 int
 learners_fit(const struct trainer *t, const struct cell *c)
@@ -33,7 +33,7 @@ learners_fit(const struct trainer *t, const struct cell *c)
 static int
 learners_gathers(const struct trainer *t)
 {
-	return grow_requested(&t->o.learners) || t->state.grown > 1;
+	return round_grows(&t->o.learners) || t->state.grown > 1;
 }
 
 size_t
@@ -55,7 +55,7 @@ learners_print(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %d, averaged every %lld step%s, %d on rank 0\n",
 	    "# learners", (int)o->n, (long long)o->every, o->every > 1 ? "s" :
 	    "", split((int)o->n, 0, t->comm->size, &first));
-	if (grow_requested(o))
+	if (round_grows(o))
 		fprintf(f, "%-22s up to %lld times\n", "# the batch grows",
 		    (long long)o->grow);
 }
@@ -63,7 +63,7 @@ learners_print(const struct trainer *t, FILE *f)
 int
 learners_measure(const struct trainer *t)
 {
-	return t->o.learners.noise || grow_requested(&t->o.learners);
+	return t->o.learners.noise || round_grows(&t->o.learners);
 }
 
 /* ---- learners of a rank ---- */
@@ -126,29 +126,6 @@ learners_close(struct learners *l, const struct trainer *t)
 
 /* ---- a step ---- */
 
-/* Return the steps of this interval, with the current one. */
-static uint64_t
-learners_steps_done(const struct learners *l, const struct trainer *t)
-{
-	return t->state.step + 1 - l->at.step;
-}
-
-/* Return 1 if this is the last step of the run. */
-static int
-learners_at_end(const struct trainer *t)
-{
-	return schedule_next(t->schedule, dataset_samples(t->train),
-	    &t->work->at).cell == NULL;
-}
-
-/* Return 1 after each ${n} updates and at the end. */
-static int
-learners_due(const struct learners *l, const struct trainer *t, int64_t n)
-{
-	return learners_steps_done(l, t) % (uint64_t)(n * t->state.grown) ==
-	    0 || learners_at_end(t);
-}
-
 /*
  * Add the gradients of ${count} microbatches to those of earlier steps.  Return
  * the sum.
@@ -201,7 +178,7 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 {
 	struct trainer_work *w = t->work;
 	size_t heads = (size_t)t->net->graph->heads;
-	int status = 0, updates = learners_due(l, t, 1);
+	int status = 0, updates = round_due(&l->round, t, 1);
 
 	for (int k = 0; k < l->held; k++) {
 		int from = k * count, first = l->first * count + from;
@@ -229,17 +206,6 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 	t->net->w = l->mean;
 }
 
-/* Restore the state of the last average, which is also in the net. */
-static int
-learners_fall_back(const struct learners *l, struct trainer *t, int status)
-{
-	t->state.step = l->at.step;
-	t->state.clips = l->at.clips;
-	t->state.epoch = l->at.epoch;
-	t->state.loss = l->at.loss;
-	return status;
-}
-
 /* Log the noise scale and decide about the batch. */
 static void
 learners_learn_noise(const struct learners *l, struct trainer *t)
@@ -247,11 +213,8 @@ learners_learn_noise(const struct learners *l, struct trainer *t)
 	struct noise n = noise_of(l);
 
 	noise_log(l, t, &n);
-	if (grow_requested(&t->o.learners) && grow_step(&t->o.learners,
-	    l->updates * n.apart / l->n, n.gradient, &t->state) && t->comm->rank == 0)
-		note("step %llu: the batch is %d times that of the schedule "
-		    "from here on", (unsigned long long)t->state.step,
-		    t->state.grown);
+	if (round_grows(&t->o.learners))
+		round_grow(t, l->updates * n.apart / l->n, n.gradient);
 }
 
 int
@@ -261,11 +224,8 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	int microbatches = c->batch / c->group;
 	double start;
 
-	if (!l->begun) {
+	if (round_begin(&l->round, t)) {
 		start = clock_seconds();
-		/* For learners_fall_back. */
-		l->at = t->state;
-		l->begun = 1;
 		l->updates = 0;
 		if (average_load(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
@@ -273,20 +233,15 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	}
 	learners_run_all(l, t, microbatches / l->n);
 	if (work_join_reports(t, microbatches, s) != 0)
-		return learners_fall_back(l, t, s->status);
+		return round_fall_back(&l->round, t, s->status);
 	s->norm = l->norm;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss >
 	    t->o.max_loss))
-		return learners_fall_back(l, t, work_diverged(t, "the loss is",
-		    s->loss));
-	s->not_averaged = !learners_due(l, t, t->o.learners.every);
+		return round_fall_back(&l->round, t, work_diverged(t,
+		    "the loss is", s->loss));
+	round_step(&l->round, s, round_due(&l->round, t,
+	    t->o.learners.every));
 	work_count(t, s->loss);
-	/*
-	 * Stop and save requests wait for an average: only then can the state
-	 * be saved.
-	 */
-	l->requests |= s->request;
-	s->request = s->not_averaged ? 0 : l->requests;
 	if (s->not_averaged)
 		return 0;
 	start = clock_seconds();
@@ -296,6 +251,5 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	if (learners_measure(t))
 		learners_learn_noise(l, t);
 	t->work->unsaved = 1;
-	l->requests = l->begun = 0;
 	return 0;
 }

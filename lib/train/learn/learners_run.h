@@ -7,6 +7,7 @@
 
 #include "comm/exact.h"
 #include "train/learn/learners.h"
+#include "train/learn/round.h"
 
 enum { LEARNERS_CHUNK = 65536 };	/* elements copied at once through the
 					 * host */
@@ -31,14 +32,11 @@ struct learners {
 	struct host_staging staging;		/* host staging for exact sums */
 	void *mean;			/* weights of the net: the last
 					 * average */
-	struct state at;		/* state of the run at that average */
-	int begun;			/* 1: the interval has begun */
+	struct round round;		/* up to an average */
 	int updates;			/* updates in it so far, of each
 					 * learner */
 	double norm;			/* of the first learner's last
 					 * gradient */
-	int requests;			/* stop or save requests since the
-					 * average */
 	double *moved, mean_moved;	/* [n] squared displacements:
 					 * train/learn/noise.h */
 	size_t *moved_at;		/* [ranks + 1] bytes: each rank's */

@@ -97,14 +97,14 @@ noise_of(const struct learners *l)
 void
 noise_log(const struct learners *l, struct trainer *t, const struct noise *n)
 {
-	double clips = (double)(t->state.clips - l->at.clips);
+	double clips = (double)(t->state.clips - l->round.at.clips);
 	const struct json_member m[] = {
 		JSON_MEMBER("apart", sqrt(n->apart)),
 		JSON_MEMBER("batch", clips / l->updates),
 		JSON_MEMBER("moved", sqrt(n->moved)),
 		JSON_MEMBER("noise_scale", n->gradient > 0 ?
 		    clips / l->n * n->apart / n->gradient : NAN),
-		JSON_MEMBER("steps", t->state.step - l->at.step) };
+		JSON_MEMBER("steps", t->state.step - l->round.at.step) };
 
 	if (t->run != NULL)
 		runlog_event(&t->run->log, "average", t->state.step, m,
