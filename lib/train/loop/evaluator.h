@@ -56,7 +56,7 @@ struct metric {
 	const char *tag;		/* of validations, in TensorBoard */
 	int better;			/* 1 if larger values are better, else
 					 * -1 */
-	int fraction;			/* 1: 0 to 1, percents for people */
+	int fraction;			/* 1: 0 to 1, a terminal has percents */
 };
 
 extern const struct metric metrics[METRICS];

@@ -11,7 +11,8 @@
 				 * choose algorithms and fill caches */
 #define LAST 100
 #define WAITS 0.05		/* part of the time; less is noise */
-#define MANY 1024		/* largest number of --loader-threads */
+#define MANY 1024		/* largest number of --loader-threads: steps
+				 * that hardly compute would need any number */
 
 struct limit
 limit_decide(const struct limit_costs *c)
@@ -38,42 +39,14 @@ limit_name(enum limit_kind kind)
 	return name[kind];
 }
 
-/*
- * Return the needed threads rounded up, at least one more than there are and at
- * most ${MANY}.  Steps that hardly compute would need any number.
- */
-static int
-limit_wanted(const struct limit *l)
-{
-	int n = l->needs < MANY ? (int)ceil(l->needs) : MANY;
-
-	return n > l->has ? n : l->has + 1;
-}
-
 void
 limit_text(char *text, size_t size, const struct limit *l,
     const struct limit_costs *c, const char *shape)
 {
-	int n = limit_wanted(l);
-	const char *more = l->needs > MANY ? "more than " : "";
-
-	if (l->kind == LIMIT_COMPUTATION)
-		snprintf(text, size, "computation limits %s: the loader needs "
-		    "%.1f of %d core%s", shape, l->needs, l->has,
-		    l->has == 1 ? "" : "s");
-	else if (l->kind == LIMIT_READING)
-		snprintf(text, size, "reading limits %s: %.0f %% of loading a "
-		    "clip waits for files (wanted faster storage, or "
-		    "--loader-threads=%d)", shape, 100 * c->read /
-		    (c->read + c->decode), n);
-	else if (l->has < c->cores)
-		snprintf(text, size, "decoding limits %s: needs %s%d cores per "
-		    "device, has %d (wanted --loader-threads=%d of %d cores)",
-		    shape, more, n, l->has, n < c->cores ? n : c->cores, c->cores);
-	else
-		snprintf(text, size, "decoding limits %s: needs %s%d cores per "
-		    "device, has %d (wanted more cores, or smaller stored "
-		    "frames)", shape, more, n, l->has);
+	snprintf(text, size, "%s limits %s: of %d core%s the loader needs %s"
+	    "%.1f, %.0f %% of that to read files", limit_name(l->kind), shape,
+	    l->has, l->has == 1 ? "" : "s", l->needs > MANY ? "more than " : "",
+	    fmin(l->needs, MANY), 100 * c->read / (c->read + c->decode));
 }
 
 /* Return the costs of the steps since the measurement began. */

@@ -37,8 +37,7 @@ struct limit limit_decide(const struct limit_costs *c);
 
 /*
  * limit_text(text, size, l, c, shape):
- * Write to ${text} what limits steps of ${shape}, such as 16x8x112, and what
- * would free them.
+ * Write to ${text} what limits steps of ${shape}, such as 16x8x112.
  */
 void limit_text(char *text, size_t size, const struct limit *l,
     const struct limit_costs *c, const char *shape);

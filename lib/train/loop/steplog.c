@@ -309,7 +309,7 @@ work_log_rest(struct trainer *t, const struct step_report *s)
 	w->logged_at = clock_seconds();
 }
 
-/* Append the metrics of ${s}: with percents for people, else after tabs. */
+/* Append the metrics of ${s}: with percents on a terminal, else after tabs. */
 static void
 steplog_put_metrics(const struct trainer *t, const struct summary *s,
     int people, struct buffer *to)
