@@ -26,23 +26,23 @@ struct bench_allreduce_options {
 /* The rows of a struct bench_allreduce_options ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).min, "BYTES", \
-	    "set the smallest vector (4K)", \
+	    "set the smallest vector (%)", \
 	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
 	{ 0, "max", OPTION_SIZE, &(o).max, "BYTES", \
-	    "set the largest vector (64M)", \
+	    "set the largest vector (%)", \
 	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
 	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
-	    "multiply each size by N for the next (4)", \
+	    "multiply each size by N for the next (%)", \
 	    NULL, 2, 1024, BENCH_ALLREDUCE }, \
 	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
-	    "sum N vectors (0: one for each rank)", \
+	    "sum N vectors (%: one for each rank)", \
 	    NULL, 0, 1e6, BENCH_ALLREDUCE }, \
 	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
 	    "use exact, native, ring, torus, ...", \
 	    "exact|native|ring|torus|halving", 0, 0, \
 	    OPTION_COMMON | BENCH_SUMS }, \
 	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
-	    "send fp32, bf16 or fp16 (fp32)", \
+	    "send fp32, bf16 or fp16 (%)", \
 	    "fp32|bf16|fp16", 0, 0, BENCH_SUMS }, \
 	{ 0, "overlap", OPTION_FLAG, &(o).overlap, NULL, \
 	    "time its overlap with computation, too", \
@@ -52,7 +52,7 @@ struct bench_allreduce_options {
 	    "#ranks\thosts\texchange\t", 0, 0, \
 	    OPTION_OUTPUT | BENCH_ALLREDUCE }, \
 	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
-	    "limit waits for ranks; 0: off (10m)", \
+	    "limit waits for ranks; 0: off (%)", \
 	    NULL, 0, 1e9, BENCH_ALLREDUCE | BENCH_LINKS }
 
 /* allreduce_options_check(o, ranks): end the program after a message if the

@@ -12,31 +12,31 @@
 
 #define OPTION_SAMPLER(to, modes) \
 	{ 0, "sampler", OPTION_CHOICE, to, "RULE", \
-	    "choose frames: tsm, dense, pyslowfast, ... (tsm)", \
+	    "choose frames: tsm, dense, pyslowfast, ... (%)", \
 	    VIEWS_SAMPLERS, 0, 0, OPTION_COMMON | (modes) }
 #define OPTION_DEVICE(to, modes) \
 	{ 0, "device", OPTION_TEXT, to, "NAME", \
-	    "choose the back end: cpu, cuda, ref, ref64 (cpu)", \
+	    "choose the back end: cpu, cuda, ref, ref64 (%)", \
 	    "cpu|cuda|ref|ref64", 0, 0, OPTION_COMMON | (modes) }
 #define OPTION_PRECISION(to, modes) \
 	{ 0, "precision", OPTION_CHOICE, to, "TYPE", \
-	    "store activations as fp32, bf16 or fp16 (fp32)", \
+	    "store activations as fp32, bf16 or fp16 (%)", \
 	    "fp32|bf16|fp16", 0, 0, OPTION_COMMON | (modes) }
 #define OPTION_AUTOTUNE(to, modes) \
 	{ 0, "autotune", OPTION_CHOICE, to, "HOW", \
-	    "choose GPU algorithms: auto, rule, fastest (auto)", \
+	    "choose GPU algorithms: auto, rule, fastest (%)", \
 	    "auto|rule|fastest", 0, 0, (modes) }
 #define OPTION_FUSE(to, modes) \
 	{ 0, "fuse", OPTION_FLAG, to, NULL, \
-	    "fuse norms into fp16 convolutions on a GPU (yes)", \
+	    "fuse norms into fp16 convolutions on a GPU (%)", \
 	    NULL, 0, 0, (modes) }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
-	    "compute with N threads in a rank (0: all its cores)", \
+	    "compute with N threads in a rank (%: all its cores)", \
 	    NULL, 0, 1024, OPTION_COMMON }
 #define OPTION_LOADER_MEMORY(to) \
 	{ 0, "loader-memory", OPTION_SIZE, to, "BYTES", \
-	    "prefetch at most BYTES of pixels in a rank (512M)", \
+	    "prefetch at most BYTES of pixels in a rank (%)", \
 	    NULL, 1, 9e15, 0 }
 #define OPTION_JSON(to, modes) \
 	{ 0, "json", OPTION_FLAG, to, NULL, \

@@ -25,7 +25,7 @@ struct bench_predict_options {
 /* The rows of a struct bench_predict_options ${o}. */
 #define OPTION_PREDICT(o) \
 	{ 0, "rate", OPTION_REAL, &(o).rate, "CLIPS", \
-	    "assume this rate; 0: measure (0)", \
+	    "assume this rate; 0: measure (%)", \
 	    NULL, 0, 1e9, BENCH_PROFILE }, \
 	{ 0, "profile", OPTION_LIST, &(o).profiles, "FILE", \
 	    "read a table that vt-bench profile printed", \
@@ -43,13 +43,13 @@ struct bench_predict_options {
 	    "set the hosts (--links)", \
 	    NULL, 0, 1 << 20, BENCH_PREDICT }, \
 	{ 0, "ranks-per-host", OPTION_INT, &(o).ranks_per_host, "N", \
-	    "set ranks of a host (8)", \
+	    "set ranks of a host (%)", \
 	    NULL, 1, 1e6, BENCH_PREDICT | BENCH_COUNT }, \
 	{ 0, "ranks", OPTION_TEXT, &(o).ranks, "LIST", \
-	    "use these numbers of ranks (8,64,512,1536,4096)", \
+	    "use these numbers of ranks (%)", \
 	    NULL, 0, 0, BENCH_PREDICT | BENCH_COUNT }, \
 	{ 0, "base-ranks", OPTION_INT, &(o).base_ranks, "N", \
-	    "compare with N ranks (1)", \
+	    "compare with N ranks (%)", \
 	    NULL, 1, 65536, BENCH_PREDICT }, \
 	{ 0, "price", OPTION_REAL, &(o).price, "X", \
 	    "set the price of a rank and hour", \

@@ -22,7 +22,7 @@ struct split_options {
 	{ 0, "stratify", OPTION_FLAG, &(o)->stratify, NULL, \
 	    "give each class the proportions of --split", NULL, 0, 0, 0 }, \
 	{ 0, "split-seed", OPTION_INT, &(o)->seed, "N", \
-	    "set the seed of --split (0)", NULL, 0, 0, 0 }, \
+	    "set the seed of --split (%)", NULL, 0, 0, 0 }, \
 	{ 0, "print-list", OPTION_FLAG, &(o)->print, NULL, \
 	    "print the list of videos as CSV, and stop", NULL, 0, 0, 0 }
 

@@ -19,6 +19,17 @@ option_print_shows(const struct option_row *r, int some, int mode)
 	    (!some || r->flags & OPTION_COMMON);
 }
 
+/* Print the help with the default in place of '%'. */
+static void
+option_print_text(const struct option_table *t, const struct option_row *r)
+{
+	size_t n = strcspn(r->help, "%");
+
+	printf("%.*s%s%s", (int)n, r->help, r->help[n] == '%' ?
+	    t->initial[option_named(t, r->name)] : "", r->help + n +
+	    (r->help[n] == '%'));
+}
+
 static void
 option_print_help_row(const struct option_table *t, const struct option_row *r)
 {
@@ -33,9 +44,11 @@ option_print_help_row(const struct option_table *t, const struct option_row *r)
 		    r->flags & OPTION_OPTIONAL ? "[=%s]" : "=%s", r->arg);
 	/* The help begins in column 28; a longer name has a line of its own. */
 	if (n > 27)
-		printf("%s\n%-28s%s\n", left, "", r->help);
+		printf("%s\n%-28s", left, "");
 	else
-		printf("%-28s%s\n", left, r->help);
+		printf("%-28s", left);
+	option_print_text(t, r);
+	printf("\n");
 }
 
 /* Return 1 if a row below the heading ${r} is shown, 0 otherwise. */
@@ -133,9 +146,10 @@ option_print_spec(const struct option_table *t)
 		    r->flags & OPTION_OPTIONAL ? "optional" : "required",
 		    r->arg ? r->arg : "-");
 		option_print_completed_by(r);
-		printf("\t%s\t%s\t%s\n",
-		    r->kind == OPTION_COUNT || r->kind == OPTION_LIST ?
-		    "many" : "once", r->help, r->flags & OPTION_INPUT ? "input" :
+		printf("\t%s\t", r->kind == OPTION_COUNT ||
+		    r->kind == OPTION_LIST ? "many" : "once");
+		option_print_text(t, r);
+		printf("\t%s\n", r->flags & OPTION_INPUT ? "input" :
 		    r->flags & OPTION_OUTPUT ? "output" : "-");
 		if (t->on[i])
 			printf("-\tno-%s\tnone\t-\t-\tonce\tturn off --%s\n",

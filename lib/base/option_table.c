@@ -17,11 +17,16 @@ option_table_collect(struct option_table *t, const struct option_row *r)
 {
 	for (; r->name != NULL; r++)
 		if (r->to != NULL) {
+			struct buffer b = { 0 };
+
 			if (t->rows == OPTION_ROWS)
 				die(EXIT_FAILED, "more than %d options",
 				    OPTION_ROWS);
 			t->on[t->rows] = r->kind == OPTION_FLAG &&
 			    *(int *)r->to;
+			buffer_add(&b, "", 0);
+			option_print_short(&b, r);
+			t->initial[t->rows] = b.data;
 			t->row[t->rows++] = r;
 		}
 }
@@ -30,6 +35,8 @@ void
 option_table_fill(struct option_table *t, const struct command *command,
     const struct option_row *common)
 {
+	for (int i = 0; i < t->rows; i++)
+		free(t->initial[i]);
 	*t = (struct option_table){ .command = command };
 	option_table_collect(t, command->rows);
 	t->own = t->rows;

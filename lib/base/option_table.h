@@ -18,6 +18,7 @@ struct option_table {
 	const struct option_row *row[OPTION_ROWS];
 	enum option_origin origin[OPTION_ROWS];
 	int on[OPTION_ROWS];	/* 1: a flag whose default is yes */
+	char *initial[OPTION_ROWS];	/* the default, as --help shows it */
 	int own, rows;		/* rows of the command; rows in all */
 };
 
@@ -79,10 +80,13 @@ void option_set(struct option_table *t, int i, const char *from,
     const char *value, enum option_origin origin);
 
 /*
- * option_print(b, row):
- * Append the value in force.  Append nothing for texts and lists.
+ * option_print(b, row), option_print_short(b, row):
+ * Append the value in force.  option_print appends nothing for texts and lists.
+ * option_print_short appends texts too, and bytes and times with the largest
+ * unit that divides them.
  */
 void option_print(struct buffer *b, const struct option_row *row);
+void option_print_short(struct buffer *b, const struct option_row *row);
 
 /* ---- inputs and outputs (option_files.c) ---- */
 

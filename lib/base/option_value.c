@@ -216,3 +216,27 @@ option_print(struct buffer *b, const struct option_row *r)
 		break;
 	}
 }
+
+void
+option_print_short(struct buffer *b, const struct option_row *r)
+{
+	/* Each unit is so many of the one before. */
+	static const struct { char unit; int of; } units[2][4] = {
+		{ { 'K', 1024 }, { 'M', 1024 }, { 'G', 1024 }, { 0, 0 } },
+		{ { 'm', 60 }, { 'h', 60 }, { 'd', 24 }, { 0, 0 } } };
+	int64_t v = r->kind == OPTION_SIZE ? *(int64_t *)r->to :
+	    r->kind == OPTION_TIME ? (int64_t)*(double *)r->to : 0;
+	char unit = 0;
+
+	for (int i = 0, time = r->kind == OPTION_TIME; v > 0 &&
+	    units[time][i].unit != 0 && v % units[time][i].of == 0; i++) {
+		v /= units[time][i].of;
+		unit = units[time][i].unit;
+	}
+	if (unit != 0)
+		buffer_printf(b, "%lld%c", (long long)v, unit);
+	else if (r->kind == OPTION_TEXT && *(const char **)r->to != NULL)
+		buffer_text(b, *(const char **)r->to);
+	else
+		option_print(b, r);
+}

@@ -44,7 +44,8 @@ struct option_row {
 	enum option_kind kind;
 	void *to;
 	const char *arg;	/* FILE, DIR, NET: completed as such */
-	const char *help;	/* one line, with the default; NULL: hidden */
+	const char *help;	/* one line; '%' stands for the default;
+				 * NULL: hidden */
 	const char *choices;	/* OPTION_CHOICE: "stop|skip"; OPTION_TEXT:
 				 * values to complete, "never|FILE"; of an
 				 * OPTION_OUTPUT: fnmatch(3) patterns of what
@@ -106,7 +107,7 @@ struct command {
 	    OPTION_COMMON }
 #define OPTION_PROGRESS(to) \
 	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
-	    "show a live line: auto, always or never (auto)", \
+	    "show a live line: auto, always or never (%)", \
 	    "auto|always|never", 0, 0, 0 }
 #define OPTION_HEADING(text) \
 	{ 0, text, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }

@@ -514,7 +514,7 @@ two_lines() {
 	check_says "$what: the message says: $regex" "$regex"
 }
 two_lines "no network" 2 'no network \(wanted --checkpoint=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
-two_lines "no data" 2 'no input \(wanted videos, -T or --data=DIR\)' vt-eval -k "$net"
+two_lines "no data" 2 'no input \(wanted videos, -T, --data=DIR, --rescore=FILE or --curve=FILE\)' vt-eval -k "$net"
 two_lines "a video and a set" 2 'a\.mp4 and --data=.*/val \(wanted videos or a dataset\)' evaluate a.mp4
 two_lines "an unknown option" 2 'no option --clip\b' evaluate --clip 2
 refused "3 clips of segments" 2 '--clips=3: this sampler has up to 2 clips' evaluate --clips 3
