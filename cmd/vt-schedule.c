@@ -35,58 +35,58 @@ static struct {
 static const struct option_row rows[] = {
 	OPTION_HEADING("Shape and learning rate"),
 	{ 0, "policy", OPTION_CHOICE, &rule.policy, "NAME",
-	    "choose cycles: long, short, long+short (constant)",
+	    "choose cycles: long, short, long+short (%)",
 	    "constant|long|short|long+short", 0, 0, OPTION_COMMON },
 	{ 0, "batch", OPTION_INT, &rule.batch, "CLIPS",
-	    "set the clips of a base batch, over all ranks (64)", NULL,
+	    "set the clips of a base batch, over all ranks (%)", NULL,
 	    1, SCHEDULE_BATCH, OPTION_COMMON },
 	{ 0, "frames", OPTION_INT, &rule.frames, "T",
-	    "set the frames of a clip at the base shape (8)", NULL,
+	    "set the frames of a clip at the base shape (%)", NULL,
 	    1, SCHEDULE_FRAMES, OPTION_COMMON },
 	{ 0, "crop", OPTION_INT, &rule.crop, "PIXELS",
-	    "set the crop size at the base shape (224)", NULL,
+	    "set the crop size at the base shape (%)", NULL,
 	    1, SCHEDULE_CROP, OPTION_COMMON },
 	{ 0, "stride", OPTION_INT, &rule.stride, "FRAMES",
-	    "set the temporal stride (0: a frame of each segment)", NULL,
+	    "set the temporal stride (%: a frame of each segment)", NULL,
 	    0, 1024, OPTION_COMMON },
 	{ 0, "lr", OPTION_REAL, &rule.lr, "LR",
-	    "set the learning rate of the base batch (0.01)",
+	    "set the learning rate of the base batch (%)",
 	    NULL, 0, 1e6, OPTION_COMMON },
 	{ 0, "epochs", OPTION_INT, &rule.epochs, "N",
-	    "set the epochs of a schedule without cycles (50)",
+	    "set the epochs of a schedule without cycles (%)",
 	    NULL, 1, SCHEDULE_EPOCHS, OPTION_COMMON },
 	{ 0, "milestones", OPTION_TEXT, &rule.milestones, "LIST",
 	    "decay the lr after these epochs, or none (2/5, 4/5)", NULL,
 	    0, 0, OPTION_COMMON },
 	{ 0, "gamma", OPTION_REAL, &rule.gamma, "X",
-	    "multiply the lr by X at each milestone (0.1)", NULL, 0, 1, 0 },
+	    "multiply the lr by X at each milestone (%)", NULL, 0, 1, 0 },
 	{ 0, "lr-factors", OPTION_TEXT, &rule.factors, "LIST",
 	    "list the factors of --lr: 1, then each milestone's", NULL,
 	    0, 0, 0 },
 	{ 0, "lr-policy", OPTION_CHOICE, &rule.decay, "NAME",
-	    "choose the decay: step, cosine, linear, power (step)",
+	    "choose the decay: step, cosine, linear, power (%)",
 	    "step|cosine|linear|power", 0, 0, OPTION_COMMON },
 	{ 0, "lr-power", OPTION_INT, &rule.power, "N",
-	    "set the exponent of --lr-policy=power (2)", NULL, 2, LR_POWER_MAX, 0 },
+	    "set the exponent of --lr-policy=power (%)", NULL, 2, LR_POWER_MAX, 0 },
 	{ 0, "lr-end", OPTION_REAL, &rule.lr_end, "LR",
-	    "set the last lr of cosine, linear, power (0)", NULL, 0, 1e6, 0 },
+	    "set the last lr of cosine, linear, power (%)", NULL, 0, 1e6, 0 },
 	{ 0, "warmup-epochs", OPTION_REAL, &rule.warmup_epochs, "N",
-	    "warm up linearly over N epochs, not stretched (0)", NULL,
+	    "warm up linearly over N epochs, not stretched (%)", NULL,
 	    0, SCHEDULE_EPOCHS, OPTION_COMMON },
 	{ 0, "warmup-lr", OPTION_REAL, &rule.warmup_lr, "LR",
-	    "set the learning rate at which warm-up starts (0)", NULL, 0, 1e6, 0 },
+	    "set the learning rate at which warm-up starts (%)", NULL, 0, 1e6, 0 },
 	{ 0, "batch-at", OPTION_TEXT, &rule.batch_at, "LIST",
 	    "grow the base batch at each epoch:clips in LIST",
 	    NULL, 0, 0, OPTION_COMMON },
 	{ 0, "batch-scaling", OPTION_CHOICE, &rule.follow, "WHAT",
-	    "scale lr, momentum or none with --batch-at (lr)",
+	    "scale lr, momentum or none with --batch-at (%)",
 	    "lr|momentum|none", 0, 0, 0 },
 	{ 0, "momentum", OPTION_REAL, &rule.momentum, "X",
-	    "set the initial momentum of --batch-scaling (0.9)",
+	    "set the initial momentum of --batch-scaling (%)",
 	    NULL, 0, MOMENTUM_MAX, 0 },
 	OPTION_HEADING("Cycles"),
 	{ 0, "epoch-factor", OPTION_REAL, &rule.epoch_factor, "X",
-	    "stretch the epochs; 0: 1.5 with cycles, else 1 (0)", NULL,
+	    "stretch the epochs; 0: 1.5 with cycles, else 1 (%)", NULL,
 	    0, 100, 0 },
 	{ 0, "long-factors", OPTION_TEXT, &rule.longs, "LIST",
 	    "set the long cycle: factors of frames x crop", NULL,
@@ -94,16 +94,16 @@ static const struct option_row rows[] = {
 	{ 0, "short-factors", OPTION_TEXT, &rule.shorts, "LIST",
 	    "set the short cycle: factors of the crop", NULL, 0, 0, 0 },
 	{ 0, "fine-tune", OPTION_FLAG, &rule.fine_tune, NULL,
-	    "use the last long shape after the milestones (yes)", NULL,
+	    "use the last long shape after the milestones (%)", NULL,
 	    0, 0, 0 },
 	OPTION_HEADING("Batch normalization"),
 	{ 0, "bn", OPTION_CHOICE, &rule.bn, "RULE",
-	    "choose BN groups: constant or pyslowfast (constant)",
+	    "choose BN groups: constant or pyslowfast (%)",
 	    "constant|pyslowfast", 0, 0, 0 },
 	{ 0, "bn-size", OPTION_INT, &rule.bn_size, "CLIPS",
-	    "set the BN group size (0: 8, or half the batch)", NULL, 0, SCHEDULE_BATCH, 0 },
+	    "set the BN group size (%: 8, or half the batch)", NULL, 0, SCHEDULE_BATCH, 0 },
 	{ 0, "ranks", OPTION_INT, &rule.ranks, "N",
-	    "set the ranks for --check and --bn=pyslowfast (1)",
+	    "set the ranks for --check and --bn=pyslowfast (%)",
 	    NULL, 1, 1 << 20, OPTION_COMMON },
 	OPTION_HEADING("Existing tables"),
 	{ 0, "check", OPTION_FLAG, &set.check, NULL,
@@ -122,10 +122,10 @@ static const struct option_row rows[] = {
 	OPTION_PRECISION(&set.precision, 0),
 	OPTION_RANK_THREADS(&set.threads),
 	{ 0, "deterministic", OPTION_CHOICE, &set.deterministic, "MODE",
-	    "check a run with exact or fast sums (exact)",
+	    "check a run with exact or fast sums (%)",
 	    "exact|fast", 0, 0, 0 },
 	{ 0, "memory", OPTION_SIZE, &set.memory, "BYTES",
-	    "refuse a run whose ranks need more memory (0: off)",
+	    "refuse a run whose ranks need more memory (%: off)",
 	    NULL, 0, 9e15, 0 },
 	{ 0, "time", OPTION_FLAG, &set.time, NULL,
 	    "time each shape with --check and estimate the run",
@@ -303,14 +303,8 @@ vt_schedule_say_more(const struct schedule *s)
 static int
 vt_schedule_check(const char *path)
 {
-	struct check_options o = { .schedule = path,
-		.model = set.model, .data = set.data, .device = set.device,
-		.precision = (enum precision)set.precision,
-		.ranks = (int)rule.ranks,
-		.deterministic = set.deterministic, .threads = (int)set.threads,
-		.memory = (size_t)set.memory,
-		.momentum = options_given("momentum") && set.config == NULL,
-		.time = set.time };
+	struct check_options o = { .set = SETTINGS, .ranks = (int)rule.ranks,
+		.memory = (size_t)set.memory, .time = set.time };
 	char name[32];
 	int status;
 
@@ -331,8 +325,16 @@ vt_schedule_check(const char *path)
 	if (set.data == NULL) {
 		snprintf(name, sizeof(name), "--samples=%" PRId64, set.samples);
 		o.planned = (struct planned){ set.samples, set.classes };
-		o.data = name;
+		set.data = name;
 	}
+	o.set.schedule = path;
+	o.set.model = set.model;
+	o.set.data = set.data;
+	o.set.device = set.device;
+	o.set.precision = set.precision;
+	o.set.threads = set.threads;
+	o.set.sums.deterministic = set.deterministic;
+	o.set.given.momentum = options_given("momentum") && set.config == NULL;
 	status = check_schedule(&o, stdout);
 	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
 }

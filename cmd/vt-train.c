@@ -36,9 +36,11 @@
 static char *
 vt_train_kept_settings(struct train_options *o)
 {
-	const char **const path[] = { &o->data, &o->val, &o->out, &o->trace,
-		&o->schedule, &o->model, &o->resume, &o->init, &o->flips,
-		&o->sums.table, &o->stage, &o->class_weight, &o->root };
+	struct settings *s = &o->set;
+	const char **const path[] = { &s->data, &s->val, &s->output,
+		&o->trace_samples, &s->schedule, &s->model, &s->resume,
+		&s->init, &s->flip_swap, &s->sums.table, &s->staging.dir,
+		&s->class_weight, &s->videos.root };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	const char *typed[PATHS];
 	char *whole[PATHS] = { 0 }, *text;
@@ -49,17 +51,17 @@ vt_train_kept_settings(struct train_options *o)
 	for (int i = 0; i < PATHS; i++) {
 		const char *p = typed[i];
 
-		if (p == NULL || (path[i] == &o->model &&
+		if (p == NULL || (path[i] == &s->model &&
 		    strchr(p, '/') == NULL && !text_ends(p, ".net")) ||
-		    (path[i] == &o->flips && strchr(p, '/') == NULL &&
+		    (path[i] == &s->flip_swap && strchr(p, '/') == NULL &&
 		    !text_ends(p, ".tsv")) ||
-		    (path[i] == &o->class_weight &&
+		    (path[i] == &s->class_weight &&
 		    class_weights_power(p, &power) != 0) ||
-		    (path[i] == &o->resume && (strcmp(p, "auto") == 0 ||
+		    (path[i] == &s->resume && (strcmp(p, "auto") == 0 ||
 		    strcmp(p, "never") == 0)))
 			continue;
-		if (path[i] == &o->schedule && strcmp(p, "-") == 0)
-			whole[i] = path_join(o->out, "schedule.tsv");
+		if (path[i] == &s->schedule && strcmp(p, "-") == 0)
+			whole[i] = path_join(o->set.output, "schedule.tsv");
 		else
 			whole[i] = path_absolute(p);
 		*path[i] = whole[i];
@@ -88,10 +90,12 @@ vt_train_has_loss(const struct train_options *o)
 static const char *
 vt_train_video_option(const struct train_options *o)
 {
+	static const struct settings unset = SETTINGS;
+	const struct video_settings *v = &o->set.videos;
 	const struct { const char *name; int set; } option[] = {
-		{ "root", o->root != NULL }, { "fps", o->fps != NULL },
-		{ "short-side", o->short_side != 256 },
-		{ "on-error", o->on_error },
+		{ "root", v->root != NULL }, { "fps", o->set.fps != NULL },
+		{ "short-side", v->short_side != unset.videos.short_side },
+		{ "on-error", v->skip },
 	};
 
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
@@ -100,76 +104,29 @@ vt_train_video_option(const struct train_options *o)
 	return NULL;
 }
 
-static struct session_options
-vt_train_session_options(const struct train_options *o, int own)
+/* Return the settings of the run on ${own} cores. */
+static struct settings
+vt_train_settings(const struct train_options *o, int own)
 {
-	static const char *const losses[] = { "softmax", "sigmoid", "focal" };
-	static const int best[] = { METRIC_TOP1, METRIC_LOSS, BEST_NONE,
-		METRIC_MAP };
-	const char *instead = modes_fallback(&o->modes, MODE_AUTOTUNE);
-	struct session_options s = {
-		.data = o->data, .val = o->val, .model = o->model,
-		.videos = { .root = o->root, .fps = o->rate,
-			.short_side = (int)o->short_side, .skip = o->on_error,
-			.given = vt_train_video_option(o) },
-		.staging = { .dir = o->stage, .command = o->stage_command,
-			.only_look = o->dry_run || o->parity },
-		.plan_only = o->dry_run && !o->time,
-		.schedule = o->schedule, .device = o->device,
-		.precision = (enum precision)o->precision, .out = o->out,
-		.resume = o->resume,
-		.loss = losses[vt_train_has_loss(o) ? 0 : o->loss],
-		.focal_gamma = o->focal_gamma, .balance = o->balance,
-		.class_weight = o->class_weight,
-		.flips = o->flips, .groups = o->optimizing.groups,
-		.init = o->init, .init_partial = o->init_partial,
-		.freeze = &o->freeze,
-		.override = &o->override, .modes = o->modes, .sums = o->sums,
-		/* A configuration file lists all settings.  So --momentum in it
-		 * does not contradict a schedule that sets the momentum. */
-		.given = { .momentum = options_given("momentum") &&
-				!options_given("config"),
-			.keep_best = options_given("keep-best"),
-			.precise = options_given("precise-bn") },
-		.choosing = instead != NULL ? CHOOSE_RULE :
-			(enum choosing)o->autotune,
-		.plain = !o->fuse, .sharded = o->optimizing.sharded,
-		.threads = o->threads > 0 ? (int)o->threads : own,
-		.keep = (int)o->keep, .tensorboard = o->tensorboard,
-		.estimates = o->quiet == 0,
-		.optimizer = &optimizers[o->optimizing.optimizer],
-		.optimizing = o->optimizing.set, .clip = o->optimizing.clip,
-		.clip_value = o->optimizing.clip_value,
-		.ema = o->optimizing.ema,
-		.loss_scale = optimizer_options_scale(&o->optimizing),
-		.smoothing = o->optimizing.smoothing,
-		.aggregate = o->running,
-		.loading = { .seed = (uint64_t)o->seed,
-			.threads = (int)o->loader_threads,
-			.audit = o->audit, .replaces = o->corrupt >= 0,
-			.memory = (size_t)o->loader_memory },
-		.viewing = { .threads = (int)o->loader_threads,
-			.sampler = (enum sampler)o->clips.sampler, .validate = 1,
-			.rule = crop_view((enum crop_rule)o->clips.crop_rule),
-			.clips = 1, .crops = 1, .n = 8, .t = (int)o->val_frames,
-			.side = (int)o->val_crop,
-			.largest = o->clips.level == LEVEL_LARGEST,
-			.memory = (size_t)o->loader_memory },
-		.trainer = { .save_every = o->save_every,
-			.save_steps = o->save_steps, .val_every = o->val_every,
-			.validates = o->validates,
-			.precise = o->precise_clips,
-			.best = best[o->keep_best], .log_every = o->log_every,
-			.cores = own,
-			.stop_after = o->stop_after, .max_loss = o->max_loss,
-			.use_ema = o->optimizing.use_ema,
-			.learners = o->learners, .skips = o->skips,
-			.corrupt = o->corrupt, .audit_report = o->audit_report },
-	};
+	struct settings s = o->set;
+	const char *instead = modes_fallback(&s.modes, MODE_AUTOTUNE);
 
-	if (instead != NULL)
+	if (instead != NULL) {
+		s.autotune = CHOOSE_RULE;
 		detail("autotuning falls back: %s", instead);
-	clips_set(&o->clips, &s.loading);
+	}
+	if (vt_train_has_loss(o))
+		s.loss = 0;
+	if (s.threads == 0)
+		s.threads = own;
+	s.videos.given = vt_train_video_option(o);
+	s.staging.only_look = o->dry_run || o->parity;
+	/* A configuration file lists all settings.  So --momentum in it does
+	 * not contradict a schedule that sets the momentum. */
+	s.given.momentum = options_given("momentum") &&
+	    !options_given("config");
+	s.given.keep_best = options_given("keep-best");
+	s.given.precise = options_given("precise-bn");
 	return s;
 }
 
@@ -177,12 +134,12 @@ vt_train_session_options(const struct train_options *o, int own)
 static int
 vt_train_export_weights(const struct train_options *o)
 {
-	if (o->export == NULL || o->names == NULL || o->out == NULL)
+	if (o->export == NULL || o->names == NULL || o->set.output == NULL)
 		options_wrong("%s (wanted --export=FILE --names=PROGRAM "
 		    "--output=RUN)", o->export == NULL ? "--names without "
 		    "--export" : o->names == NULL ? "--export without --names" :
 		    "--export without --output");
-	return export_run(o->out, o->export, o->names, o->optimizing.use_ema);
+	return export_run(o->set.output, o->export, o->names, o->set.use_ema);
 }
 
 /* --status and --export, which use an existing run. */
@@ -216,21 +173,21 @@ vt_train_say_run(const struct train_options *o, const struct session *s)
 {
 	uint64_t samples = dataset_samples(s->train);
 
-	detail("%s: %" PRIu64 " samples of %d classes", text_quote(o->data),
+	detail("%s: %" PRIu64 " samples of %d classes", text_quote(o->set.data),
 	    samples, dataset_classes(s->train));
 	detail("%s: %" PRIu64 " parameters on %s in %s, %d rank%s of %d "
 	    "thread%s",
 	    s->graph->name, (uint64_t)graph_parameters(s->graph),
 	    s->backend->name, s->device->precision, s->comm->size,
 	    s->comm->size == 1 ? "" : "s",
-	    s->o.threads, s->o.threads == 1 ? "" : "s");
-	if (o->sums.deterministic == FAST)
+	    (int)s->o.threads, s->o.threads == 1 ? "" : "s");
+	if (o->set.sums.deterministic == FAST)
 		detail("gradients: %s", s->t.sums.text);
-	if (o->freeze.n > 0)
+	if (o->set.freeze.n > 0)
 		detail("%s: %zu parameters are frozen", s->graph->name,
 		    freeze_count(s->graph));
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
-	    text_quote(o->schedule), schedule_epochs(s->schedule),
+	    text_quote(o->set.schedule), schedule_epochs(s->schedule),
 	    schedule_steps(s->schedule, samples), s->t.state.step);
 }
 
@@ -254,8 +211,8 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 	if ((status = session_begin(s)) != 0 || s->finished)
 		return status;
 	vt_train_say_run(o, s);
-	if (o->trace != NULL &&
-	    (s->t.loading.trace = vt_train_open_trace(o->trace, s->comm)) ==
+	if (o->trace_samples != NULL &&
+	    (s->t.loading.trace = vt_train_open_trace(o->trace_samples, s->comm)) ==
 	    NULL)
 		status = EXIT_FAILED;
 	if ((status = comm_agree(s->comm, status)) != 0 ||
@@ -273,7 +230,7 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 	status = trainer_run(&s->t);
 	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
 	    status == 0) {
-		fail_errno("%s: cannot write", text_quote(o->trace));
+		fail_errno("%s: cannot write", text_quote(o->trace_samples));
 		status = EXIT_FAILED;
 	}
 	return status;
@@ -310,9 +267,9 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 		modes_print(&s->t.modes, stdout);
 		trainer_explain(&s->t, stdout);
 	}
-	if (o->out != NULL)
-		disk_space_check(&s->t.optim.slots, o->out, (int)o->keep,
-		    o->val != NULL && s->t.o.best != BEST_NONE, stdout);
+	if (o->set.output != NULL)
+		disk_space_check(&s->t.optim.slots, o->set.output, (int)o->set.keep,
+		    o->set.val != NULL && s->t.best != BEST_NONE, stdout);
 }
 
 int
@@ -321,7 +278,8 @@ main(int argc, char **argv)
 	static struct session s;	/* a handler of exit(3) uses it */
 	static struct replay again;
 	struct train_options *o;
-	struct session_options want;
+	struct settings set;
+	struct session_use use = { 0 };
 	struct comm *comm;
 	struct estimate time = { 0 };
 	char **arguments = xcalloc((size_t)argc + 1, sizeof(*arguments));
@@ -337,26 +295,29 @@ main(int argc, char **argv)
 	}
 	if (!o->dry_run && !o->parity)	/* these write nothing: end at once */
 		stop_handle();
-	if ((comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
+	if ((comm = comm_open(&argc, &argv, o->set.step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
 	own = cores_threads(comm);		/* cores_threads() is collective, so call it
 					 * whatever --threads says */
-	want = vt_train_session_options(o, own);
+	set = vt_train_settings(o, own);
+	use.cores = own;
+	use.estimates = o->quiet == 0;
+	use.plan_only = o->dry_run && !o->time;
 	/* Until the session is open, rank 0 prints each message once for all
 	 * ranks that have it. */
 	comm_hold(comm);
 	if (o->replay != NULL) {
-		status = replay_open(&again, comm, o->replay, o->steps);
-		again.override = &o->override;
+		status = replay_open(&again, comm, o->replay, o->replay_steps);
+		again.override = &o->set.override;
 		again.out = stdout;
-		want.replay = &again;
+		use.replay = &again;
 	}
 	if (!o->dry_run && !o->parity)
 		progress_start(comm->rank == 0 && o->quiet == 0 ?
 		    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (status == 0)
-		status = session_open(&s, comm, &want);
+		status = session_open(&s, comm, &set, &use);
 	comm_unhold(comm);
 	if (status == 0 && o->dry_run)
 		status = session_check_begin(&s, o->verbose && comm->rank == 0 ?

@@ -49,10 +49,10 @@ begin_check_best(struct session *s, struct state *was)
 
 	/* Checkpoints of version 0.1.0 lack the step: look for it. */
 	if (was->best_step == 0 && !other)
-		was->best_step = best_step_of(s->o.out, was->best);
+		was->best_step = best_step_of(s->o.output, was->best);
 	if (was->best_step > 0 && !other)
 		return;
-	if (was->best > BEST_WORST && s->t.o.best != BEST_NONE)
+	if (was->best > BEST_WORST && s->t.best != BEST_NONE)
 		note("the best %s so far is not known: the next validation is "
 		    "taken as the best", metric);
 	was->best = BEST_WORST;
@@ -135,7 +135,7 @@ begin_check_resume(struct session *s, const struct resume *r)
 	if (begin_began_unmeasured(s, r))
 		begin_measure_nothing(s);
 	return resume_check(r, &s->t.state, s->schedule,
-	    dataset_samples(s->train), s->o.override);
+	    dataset_samples(s->train), &s->o.override);
 }
 
 /* Return 1 if the run of checkpoint ${r} is finished. */
@@ -145,7 +145,7 @@ begin_is_done(const struct session *s, const struct resume *r)
 	return strcmp(s->o.resume, "auto") == 0 &&
 	    r->state.step >= schedule_steps(s->schedule,
 	    dataset_samples(s->train)) && !r->state.due &&
-	    run_finished(s->o.out) >= 0;
+	    run_finished(s->o.output) >= 0;
 }
 
 /* Return 1 if the directory of the run is also read-only, such as an archived
@@ -153,7 +153,7 @@ begin_is_done(const struct session *s, const struct resume *r)
 static int
 begin_is_archived(const struct session *s, const struct resume *r)
 {
-	return begin_is_done(s, r) && access(s->o.out, W_OK) != 0 &&
+	return begin_is_done(s, r) && access(s->o.output, W_OK) != 0 &&
 	    (errno == EROFS || errno == EACCES);
 }
 
@@ -168,23 +168,23 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	char holder[256];
 	int got = 0;
 
-	if (dir_locked(s->o.out, RUNDIR_LOCK, holder, sizeof(holder))) {
+	if (dir_locked(s->o.output, RUNDIR_LOCK, holder, sizeof(holder))) {
 		fail("%s: in use by another process (host and pid: %s)",
-		    text_quote(s->o.out), holder);
+		    text_quote(s->o.output), holder);
 		return -EXIT_FAILED;
 	}
 	if (strcmp(s->o.resume, "never") == 0) {
 		uint64_t *steps;
 
-		got = rundir_checkpoints(s->o.out, "", &steps);
+		got = rundir_checkpoints(s->o.output, "", &steps);
 		free(steps);
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto resumes "
-			    "it)", text_quote(s->o.out));
+			    "it)", text_quote(s->o.output));
 		return got == 0 ? begin_open_init(s, in) : got > 0 ? -EXIT_USAGE :
 		    -EXIT_FAILED;
 	}
-	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.out, r) :
+	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.output, r) :
 	    resume_file(s->o.resume, r);
 	if (got < 0)
 		return -checkpoint_status(got);
@@ -198,7 +198,7 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	begin_check_best(s, &r->state);
 	if (begin_is_done(s, r))
 		note("%s is done; vt-eval -k %s -i DATA scores it",
-		    text_quote(s->o.out), text_quote(s->o.out));
+		    text_quote(s->o.output), text_quote(s->o.output));
 	else
 		note("%s: resuming after step %" PRIu64, text_quote(r->path),
 		    r->state.step);
@@ -209,7 +209,7 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 static int
 begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 {
-	int got = replay_find(s->o.replay, r);
+	int got = replay_find(s->use.replay, r);
 
 	if (got < 0)
 		return -checkpoint_status(got);
@@ -279,7 +279,7 @@ begin_broadcast_corrupt(struct session *s, size_t bytes)
 static int
 begin_new(struct session *s, const struct init *in)
 {
-	net_init(s->net, s->o.loading.seed);
+	net_init(s->net, (uint64_t)s->o.seed);
 	session_history(s, 0);
 	if (s->o.init == NULL)
 		return 0;
@@ -295,21 +295,22 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 {
 	struct begin_where w = { 0 };
 
-	w.found = s->o.replay != NULL ? begin_find_replayed(s, r, in) :
-	    s->o.out == NULL ? begin_open_init(s, in) : begin_find_checkpoint(s,
-	    r, in);
+	w.found = s->use.replay != NULL ? begin_find_replayed(s, r, in) :
+	    s->o.output == NULL ? begin_open_init(s, in) :
+	    begin_find_checkpoint(s, r, in);
 	if (w.found >= 0 && trainer_check_ranks(&s->t, w.found == 1 ?
 	    r->state.step : 0) != 0)
 		w.found = -EXIT_USAGE;
-	if (!dry && s->o.replay == NULL && w.found == 1 &&
+	if (!dry && s->use.replay == NULL && w.found == 1 &&
 	    begin_is_archived(s, r))
 		return (struct begin_where){ .found = FINISHED,
-			.step = (uint64_t)run_finished(s->o.out) };
+			.step = (uint64_t)run_finished(s->o.output) };
 	if (w.found == 1)
 		w = (struct begin_where){ 1, r->state.step, r->state.clips,
 			r->state.best_step, (uint64_t)r->state.due,
-			s->o.replay == NULL && strcmp(s->o.resume, "auto") == 0 ?
-				r->state.step : 0, r->state.skipped,
+			s->use.replay == NULL && strcmp(s->o.resume,
+				"auto") == 0 ? r->state.step : 0,
+			r->state.skipped,
 			begin_keep_corrupt(s, r->state.corrupt),
 			(uint64_t)r->state.grown,
 			(uint64_t)r->state.grow_wants,
@@ -376,11 +377,11 @@ begin_take_directory(struct session *s)
 	int inside = strcmp(s->o.resume, "auto") == 0 || !b->found, bad = 0;
 	char *path;
 
-	s->run.keep = s->o.keep;
-	if (rundir_open(&s->run, s->o.out) != 0)
+	s->run.keep = (int)s->o.keep;
+	if (rundir_open(&s->run, s->o.output) != 0)
 		return -1;
 	s->t.run = &s->run;
-	if (inside && resume_rename_bad(s->o.out, &b->from) != 0)
+	if (inside && resume_rename_bad(s->o.output, &b->from) != 0)
 		return -1;
 	if (inside && b->found && rundir_latest(&s->run, b->from.state.step,
 	    b->hash) != 0)
@@ -405,9 +406,9 @@ begin_say_time(struct session *s)
 	struct estimate e = { 0 };
 	char text[256];
 
-	if (!s->o.estimates || !estimate_is_cheap(&s->t))
+	if (!s->use.estimates || !estimate_is_cheap(&s->t))
 		return 0;
-	if (estimate_measure(&s->t, s->o.trainer.cores, &e) != 0)
+	if (estimate_measure(&s->t, s->use.cores, &e) != 0)
 		return stop_signal() != 0 ? 0 : EXIT_FAILED;
 	if (s->comm->rank == 0)
 		note("%s", estimate_text(&e, text));
@@ -442,7 +443,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 	if (dry)
 		return 0;
 	if ((status = memory_fits(&s->t)) != 0 ||
-	    (s->o.replay == NULL && (status = comm_agree(s->comm,
+	    (s->use.replay == NULL && (status = comm_agree(s->comm,
 	    begin_say_time(s))) != 0))
 		return status;
 	if (s->comm->rank == 0)
@@ -530,8 +531,8 @@ session_record(struct session *s, const char *settings,
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(begin_end_log, s);
-	disk_space_check(&s->t.optim.slots, s->o.out, s->o.keep, s->val != NULL &&
-	    s->o.trainer.best != BEST_NONE, NULL);
+	disk_space_check(&s->t.optim.slots, s->o.output, (int)s->o.keep,
+	    s->val != NULL && s->t.best != BEST_NONE, NULL);
 	return 0;
 }
 

@@ -3,47 +3,15 @@
 
 #include "base/exit.h"
 #include "base/fail.h"
-#include "base/options.h"
 #include "base/share.h"
 #include "base/text.h"
 #include "comm/cores.h"
 #include "train/loop/check.h"
-#include "train/loop/clips.h"
 #include "train/loop/estimate.h"
 #include "train/loop/level_costs.h"
 #include "train/loop/memory.h"
 #include "train/loop/session.h"
 #include "train/loop/work.h"
-
-/* Return the defaults of vt-train, with the values of ${o}. */
-static struct session_options
-check_defaults(const struct check_options *o)
-{
-	static const struct option_list none;
-	const struct clip_settings clips = CLIP_SETTINGS;
-	struct session_options s = {
-		.loss = "softmax",
-		.data = o->data, .planned = o->planned, .model = o->model, .schedule = o->schedule,
-		.device = o->device, .precision = o->precision,
-		.resume = "auto", .groups = "tsm", .freeze = &none,
-		.override = &none, .given = { .momentum = o->momentum },
-		.threads = o->threads, .ranks = o->ranks,
-		.plan_only = !o->time,
-		.keep = 3, .optimizer = optimizers,
-		.optimizing = { .momentum = 0.9, .decay = 1e-4 },
-		.loading = { .seed = 1, .threads = 2, .memory = 512 << 20 },
-		.viewing = { .threads = 2, .validate = 1, .clips = 1,
-			.crops = 1, .n = 8, .memory = 512 << 20 },
-		.sums = { .deterministic = o->deterministic,
-			.allreduce = "auto" },
-		.trainer = { .best = METRIC_TOP1, .log_every = 10,
-			.precise = PRECISE_AUTO },
-	};
-
-	modes_put(&s.modes, MODE_FAST, o->deterministic == FAST, NULL);
-	clips_set(&clips, &s.loading);
-	return s;
-}
 
 /* Check that rank ${rank} needs at most ${largest} bytes.  Otherwise name the cell
  * that needs most, and return EXIT_USAGE. */
@@ -79,21 +47,23 @@ int
 check_schedule(const struct check_options *o, FILE *f)
 {
 	static struct session s;
-	struct session_options so = check_defaults(o);
+	struct settings set = o->set;
+	const struct session_use use = { .planned = o->planned,
+		.ranks = o->ranks, .plan_only = !o->time };
 	struct comm *comm = comm_self();
 	struct estimate e = { 0 };
 	int share = cores_threads(comm) / o->ranks, status;	/* as on one host */
 
-	if (so.threads == 0)
-		so.threads = share > 0 ? share : 1;
-	status = session_open(&s, comm, &so);
-
+	if (set.threads == 0)
+		set.threads = share > 0 ? share : 1;
+	modes_put(&set.modes, MODE_FAST, set.sums.deterministic == FAST, NULL);
+	status = session_open(&s, comm, &set, &use);
 	if (status == 0)
 		status = trainer_check_ranks(&s.t, 0);
 	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
 		status = check_memory(&s.t, r, o->memory);
 	/* Assume that each rank has a processor for each of its threads. */
-	if (status == 0 && o->time && estimate_measure(&s.t, so.threads, &e))
+	if (status == 0 && o->time && estimate_measure(&s.t, (int)set.threads, &e))
 		status = EXIT_FAILED;
 	if (status == 0) {
 		cells_print(&s.t, f);

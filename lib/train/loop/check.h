@@ -7,30 +7,23 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "backend/backend.h"
 #include "sched/compare.h"
 #include "train/loop/planned.h"
+#include "train/settings.h"
 
 struct check_options {
-	/* Paths or names, as vt-train takes them. */
-	const char *schedule, *model, *data, *device;
+	struct settings set;		/* threads 0: share the cores */
 	struct planned planned;		/* samples > 0: plan with this dataset,
-					 * which messages call ${data} */
-	enum precision precision;
+					 * which messages call set.data */
 	int ranks;			/* of the planned run */
-	int deterministic;		/* EXACT or FAST
-					 * (train/reduce/sums.h) */
-	int threads;			/* of a rank; 0: share the cores */
 	size_t memory;			/* limit of a rank in bytes; 0: none */
-	int momentum;			/* --momentum was given, so the schedule
-					 * must not set the momentum */
 	int time;			/* also measure the time of the run
 					 * (estimate.h) */
 };
 
 /*
  * check_schedule(o, f):
- * Plan the run ${o} with vt-train's defaults, as vt-train -n does.  Print to
+ * Plan the run of ${o}, as vt-train -n does.  Print to
  * ${f} a row for each cell of the schedule, and the memory of each rank.
  * Return 0, or an exit status after a message that names the broken rule.
  * Call it at most once in a process.

@@ -18,14 +18,14 @@
 static int
 choices_autotunes(const struct session *s)
 {
-	return s->o.choosing == CHOOSE_FASTEST ||
-	    (s->o.choosing == CHOOSE_AUTO && modes_has(&s->o.modes, MODE_FAST));
+	return s->o.autotune == CHOOSE_FASTEST ||
+	    (s->o.autotune == CHOOSE_AUTO && modes_has(&s->o.modes, MODE_FAST));
 }
 
 static int
 choices_plain_flag(const struct session *s)
 {
-	return s->o.plain ? TUNE_UNFUSED : 0;
+	return !s->o.fuse ? TUNE_UNFUSED : 0;
 }
 
 static int
@@ -49,15 +49,15 @@ choices_directory(const struct session *s)
 	uint64_t *steps;
 	int n;
 
-	if (s->o.replay != NULL)
-		return xstrdup(s->o.replay->run);
-	if (s->o.out == NULL || strcmp(s->o.resume, "never") == 0)
+	if (s->use.replay != NULL)
+		return xstrdup(s->use.replay->run);
+	if (s->o.output == NULL || strcmp(s->o.resume, "never") == 0)
 		return NULL;
 	if (strcmp(s->o.resume, "auto") != 0)
 		return path_dir(s->o.resume);
-	n = rundir_checkpoints(s->o.out, "", &steps);
+	n = rundir_checkpoints(s->o.output, "", &steps);
 	free(steps);
-	return n > 0 ? xstrdup(s->o.out) : NULL;
+	return n > 0 ? xstrdup(s->o.output) : NULL;
 }
 
 int
@@ -183,7 +183,7 @@ choices_plan(struct session *s)
 {
 	char *any = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 
-	if (any == NULL && s->o.choosing == CHOOSE_FASTEST)
+	if (any == NULL && s->o.autotune == CHOOSE_FASTEST)
 		note("--autotune: back end %s has no algorithms to choose",
 		    s->backend->name);
 	free(any);

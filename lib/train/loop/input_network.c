@@ -72,13 +72,13 @@ input_network_set_losses(struct session *s)
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].kind == OP_LOSS &&
 		    g->op[i].loss.kind == LOSS_SOFTMAX) {
-			if (s->o.smoothing > 0)
-				g->op[i].loss.smooth = s->o.smoothing;
+			if (s->o.label_smoothing > 0)
+				g->op[i].loss.smooth = s->o.label_smoothing;
 			losses++;
 		}
-	if (losses == 0 && (s->o.smoothing > 0 || s->class_weight != NULL))
+	if (losses == 0 && (s->o.label_smoothing > 0 || s->class_weight != NULL))
 		return fail("%s: has no softmax loss (--%s needs one)",
-		    g->name, s->o.smoothing > 0 ? "label-smoothing" :
+		    g->name, s->o.label_smoothing > 0 ? "label-smoothing" :
 		    "class-weight");
 	return 0;
 }
@@ -94,21 +94,21 @@ input_network_parse(struct session *s)
 	    s->o.model;
 	int classes = dataset_classes(s->train);
 	struct graph *g = graph_parse(name, s->network_text, classes);
-	char gamma[32], *text;
-	int focal;
+	char gamma[32], loss[64], *text;
+	int focal = s->o.loss == FOCAL;
 
-	if (g == NULL || strcmp(s->o.loss, "softmax") == 0)
+	if (g == NULL || s->o.loss == 0)
 		return g;
+	text_choice_name(LOSS_NAMES, s->o.loss, loss);
 	if (!g->open_loss) {
 		fail("%s: has a loss of its own (--loss=%s is for networks "
-		    "without one)", text_quote(name), s->o.loss);
+		    "without one)", text_quote(name), loss);
 		graph_free(g);
 		return NULL;
 	}
 	text_real_write(gamma, s->o.focal_gamma);
-	focal = strcmp(s->o.loss, "focal") == 0;
 	text = xprintf("%s\nloss loss in=%s kind=%s%s%s\n", s->network_text,
-	    g->op[g->head[0].scores].name, s->o.loss, focal ? " gamma=" : "",
+	    g->op[g->head[0].scores].name, loss, focal ? " gamma=" : "",
 	    focal ? gamma : "");
 	graph_free(g);
 	free(s->network_text);
@@ -119,8 +119,8 @@ input_network_parse(struct session *s)
 int
 input_network_open(struct session *s)
 {
-	struct device_options o = { .threads = s->o.threads,
-		.precision = s->o.precision };
+	struct device_options o = { .threads = (int)s->o.threads,
+		.precision = (enum precision)s->o.precision };
 	unsigned char uuid[1][DEVICE_UUID];
 
 	/* Agree before each collective call, so that a rank that fails does not
@@ -136,7 +136,7 @@ input_network_open(struct session *s)
 		return EXIT_RANKS;
 	if (comm_agree(s->comm, o.ordinal < 0) != 0)
 		return EXIT_USAGE;
-	if (s->o.plan_only && s->backend->ordinal != NULL &&
+	if (s->use.plan_only && s->backend->ordinal != NULL &&
 	    s->backend->ordinal->uuids(uuid, 1) == 0)
 		o.ordinal = -1;
 	s->network_text = inputs_text(s->comm, s->network_path);
@@ -148,12 +148,12 @@ input_network_open(struct session *s)
 	    &s->graph->needs, s->graph->name) != 0) ||
 	    input_network_set_losses(s) != 0 ||
 	    loader_check_transforms(&s->graph->needs,
-	    &s->o.loading.transforms, s->graph->name) != 0 ||
-	    (transforms_mix_clips(&s->o.loading.transforms) && loader_check_mixing(
+	    &s->t.loading.transforms, s->graph->name) != 0 ||
+	    (transforms_mix_clips(&s->t.loading.transforms) && loader_check_mixing(
 	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
-	    freeze_apply(s->graph, s->o.freeze) != 0)
+	    freeze_apply(s->graph, &s->o.freeze) != 0)
 		return EXIT_USAGE;
-	if (s->o.aggregate)
+	if (s->o.bn_running)
 		graph_between(s->graph);
 	if ((s->device = device_open(s->backend, &o)) == NULL)
 		return EXIT_USAGE;

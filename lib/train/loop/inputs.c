@@ -64,7 +64,7 @@ inputs_check_strides(const struct session *s)
 {
 	for (int i = 0; i < s->schedule->stages; i++)
 		for (int k = 0; k < s->schedule->stage[i].cells; k++)
-			if (clip_needs_stride(s->o.loading.sampler) &&
+			if (clip_needs_stride(s->t.loading.sampler) &&
 			    s->schedule->stage[i].cell[k].stride_min == 0)
 				return fail("%s: stage %d has no stride, which "
 				    "this --sampler needs (vt-schedule --stride "
@@ -153,9 +153,9 @@ inputs_has_checkpoint(const struct session *s)
 	uint64_t *steps;
 	int n;
 
-	if (s->o.out == NULL || s->comm->rank != 0)
+	if (s->o.output == NULL || s->comm->rank != 0)
 		return 1;
-	n = rundir_checkpoints(s->o.out, "", &steps);
+	n = rundir_checkpoints(s->o.output, "", &steps);
 	free(steps);
 	return n != 0;
 }
@@ -166,15 +166,15 @@ inputs_open_videos(struct session *s, const char *path, int which)
 {
 	static const char *const name[2] = { VIDEOS_DATA, VIDEOS_VAL };
 	struct videos v = { .path = path, .set = &s->o.videos,
-		.threads = s->o.threads,
+		.threads = (int)s->o.threads,
 		.classes = which == 1 ? dataset_class_list(s->train) : NULL,
 		.whose = s->o.data };
-	char *table = s->o.out != NULL ? path_join(s->o.out, name[which]) :
+	char *table = s->o.output != NULL ? path_join(s->o.output, name[which]) :
 	    NULL;
 	int status;
 
-	for (size_t i = 0; i < s->o.override->n; i++)
-		v.accept |= strcmp(s->o.override->item[i], "data") == 0;
+	for (size_t i = 0; i < s->o.override.n; i++)
+		v.accept |= strcmp(s->o.override.item[i], "data") == 0;
 	/* Validation data are free to change, and so are those of a run that
 	 * ended before its first checkpoint. */
 	v.accept |= which == 1 || !inputs_has_checkpoint(s);
@@ -197,8 +197,8 @@ inputs_open_set(struct session *s, const char *path, int which)
 	struct dataset **d = which == 0 ? &s->train : &s->val;
 	int bad = 0;
 
-	if (s->o.planned.samples > 0) {
-		*d = planned_dataset(&s->o.planned, path);
+	if (s->use.planned.samples > 0) {
+		*d = planned_dataset(&s->use.planned, path);
 		return 0;
 	}
 	if (videos_are(s->comm, path))
@@ -295,14 +295,14 @@ inputs_open_flips(struct session *s)
 	int bad = 0;
 
 	strcpy(s->flips, "none");
-	if (s->o.flips == NULL)
+	if (s->o.flip_swap == NULL)
 		return 0;
-	path = s->comm->rank == 0 ? share_find("flips", s->o.flips, ".tsv") :
+	path = s->comm->rank == 0 ? share_find("flips", s->o.flip_swap, ".tsv") :
 	    NULL;
 	if (comm_agree(s->comm, s->comm->rank == 0 && path == NULL) == 0)
 		text = inputs_text(s->comm, path);
 	bad = text == NULL || flip_map_parse(text_quote(path != NULL ? path :
-	    s->o.flips), text, dataset_class_list(s->train), &s->flip_map) != 0;
+	    s->o.flip_swap), text, dataset_class_list(s->train), &s->flip_map) != 0;
 	if (!bad)
 		hash128_text(flip_map_hash(&s->flip_map), s->flips);
 	free(text);
@@ -325,8 +325,8 @@ inputs_warn_crops(const struct session *s)
 		}
 	inputs_warn_crop(s->train, s->o.data, crop);
 	if (s->val != NULL)
-		inputs_warn_crop(s->val, s->o.val, s->o.viewing.side > 0 ?
-		    s->o.viewing.side : last);
+		inputs_warn_crop(s->val, s->o.val, (int)s->o.val_crop > 0 ?
+		    (int)s->o.val_crop : last);
 }
 
 int

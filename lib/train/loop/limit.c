@@ -62,7 +62,7 @@ limit_costs(const struct trainer *t, const struct loader_stats *s)
 		.seconds = clock_seconds() - m->began,
 		.waited = s->waited - m->first.waited, .clips = clips,
 		.read = s->read * each, .decode = (s->decode + s->resize) * each,
-		.threads = t->loading.threads, .cores = t->o.cores };
+		.threads = t->loading.threads, .cores = t->cores };
 }
 
 static void

@@ -88,7 +88,7 @@ session_stage(struct session *s)
 static int
 session_loader_threads(const struct session *s)
 {
-	return loader_threads(s->o.trainer.cores, s->backend->discrete);
+	return loader_threads(s->use.cores, s->backend->discrete);
 }
 
 /* Set the shape of validations: that of the options, or of the last cell. */
@@ -103,7 +103,6 @@ session_set_viewing(struct session *s)
 	s->t.state.frames = c->frames;
 	s->t.state.crop = c->crop;
 	s->t.state.stride = c->stride_min;
-	*v = s->o.viewing;
 	if (v->threads == 0)
 		v->threads = session_loader_threads(s);
 	v->stride = c->stride_min;
@@ -119,55 +118,78 @@ session_set_viewing(struct session *s)
 static const char *
 session_results(const struct session *s)
 {
-	return s->o.loading.transforms.repeat > 1 ?
+	return s->t.loading.transforms.repeat > 1 ?
 	    VERSION_RESULTS " repeat=1" : VERSION_RESULTS;
+}
+
+/* Set what follows from the settings alone. */
+static void
+session_set_loading(struct session *s)
+{
+	const struct settings *o = &s->o;
+	struct trainer *t = &s->t;
+
+	t->o = *o;
+	t->cores = s->use.cores;
+	t->loading = (struct loader_options){ .seed = (uint64_t)o->seed,
+		.threads = (int)o->loaders, .audit = o->audit,
+		.replaces = o->corrupt >= 0,
+		.memory = (size_t)o->loader_memory };
+	clips_set(&o->clips, &t->loading);
+	t->viewing = (struct view_options){ .threads = (int)o->loaders,
+		.sampler = t->loading.sampler, .validate = 1,
+		.rule = crop_view(t->loading.crop.rule), .clips = 1,
+		.crops = 1, .n = 8, .t = (int)o->val_frames,
+		.side = (int)o->val_crop, .largest = t->loading.crop.largest,
+		.memory = (size_t)o->loader_memory };
 }
 
 static void
 session_set_trainer(struct session *s)
 {
+	static const int best[] = { METRIC_TOP1, METRIC_LOSS, BEST_NONE,
+		METRIC_MAP };		/* in the order of BEST_NAMES */
 	struct trainer *t = &s->t;
 
-	t->o = s->o.trainer;
 	/* If samples have sets of classes, mAP is the default metric. */
-	if (t->o.best == METRIC_TOP1 && !s->o.given.keep_best &&
+	t->best = best[t->o.keep_best];
+	if (t->best == METRIC_TOP1 && !s->o.given.keep_best &&
 	    s->val != NULL && dataset_has_label_sets(s->val))
-		t->o.best = METRIC_MAP;
+		t->best = METRIC_MAP;
 	/* A dry run for other ranks plans with a comm that only has a size. */
-	if (s->o.ranks > 0)
-		s->planned = comm_planned(s->o.ranks);
+	if (s->use.ranks > 0)
+		s->planned = comm_planned(s->use.ranks);
 	t->modes = s->o.modes;
 	t->comm = s->planned != NULL ? s->planned : s->comm;
 	t->net = s->net;
 	t->schedule = s->schedule;
 	t->train = s->train;
 	t->val = s->val;
-	t->replay = s->o.replay;
+	t->replay = s->use.replay;
 	t->out = s->comm->rank == 0 && t->replay == NULL ? stdout : NULL;
-	t->loading = s->o.loading;
 	if (t->loading.threads == 0)
 		t->loading.threads = session_loader_threads(s);
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
-	t->loading.learners = (int)s->o.trainer.learners.n;
+	t->loading.learners = (int)t->o.learners.n;
 	t->loading.spread = modes_has(&s->o.modes, MODE_FAST);
 	t->loading.needs = &s->graph->needs;
-	t->loading.flip_map = s->o.flips != NULL ? &s->flip_map : NULL;
+	t->loading.flip_map = s->o.flip_swap != NULL ? &s->flip_map : NULL;
 	t->loading.balance = s->o.balance > 0 ? s->balance : NULL;
 	t->loading.class_weight = s->class_weight;
-	t->optim.kind = s->o.optimizer;
-	t->optim.set = s->o.optimizing;
-	t->optim.clip = s->o.clip;
-	t->optim.clip_value = s->o.clip_value;
-	t->optim.ema = s->o.ema;
-	t->optim.loss_scale = s->o.loss_scale > 0 ? s->o.loss_scale : 1;
-	t->optim.dynamic_scale = s->o.loss_scale < 0 || (s->o.loss_scale == 0 &&
+	t->optim.kind = &optimizers[t->o.optimizer];
+	t->optim.set = t->o.optimizing;
+	t->optim.clip = t->o.clip_grad;
+	t->optim.clip_value = t->o.clip_value;
+	t->optim.ema = t->o.ema;
+	t->optim.loss_scale = t->o.scale > 0 ? t->o.scale : 1;
+	t->optim.dynamic_scale = t->o.scale < 0 || (t->o.scale == 0 &&
 	    s->device->o.precision == PRECISION_FP16);
 	t->optim.learners = t->o.learners.state == STATE_KEEP ?
 	    (int)t->o.learners.n : 0;
-	t->state = (struct state){ .seed = s->o.loading.seed,
-		.best = BEST_WORST, .best_metric = t->o.best == BEST_NONE ?
-		    "" : metrics[t->o.best].name,
+	t->state = (struct state){ .seed = t->loading.seed,
+		.best = BEST_WORST, .best_metric = t->best == BEST_NONE ?
+		    "" : metrics[t->best].name,
 		.build = s->build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
@@ -236,7 +258,7 @@ session_set_modes(struct session *s)
 	    &columns, &rows);
 	char *refused;
 
-	modes_put(m, MODE_SHARDED, s->o.sharded || !modes_has(m, MODE_FAST),
+	modes_put(m, MODE_SHARDED, s->o.shard_optimizer || !modes_has(m, MODE_FAST),
 	    NULL);
 	modes_put(m, MODE_RANKS, s->comm->size > 1, NULL);
 	modes_put(m, MODE_SYNC_BN, session_shares_groups(s), NULL);
@@ -287,12 +309,14 @@ session_open_sums(struct session *s)
 
 int
 session_open(struct session *s, struct comm *comm,
-    const struct session_options *o)
+    const struct settings *o, const struct session_use *use)
 {
 	int status;
 
 	s->comm = comm;
 	s->o = *o;
+	s->use = *use;
+	session_set_loading(s);
 	s->build = version_build;
 	s->settings = options_config(NULL);
 	if ((status = session_check_start(s)) != 0 ||
@@ -307,7 +331,7 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = session_check_ranks(s)) != 0 ||
 	    (status = comm_agree(s->comm, session_set_modes(s))) != 0)
 		return status;
-	s->t.optim.rule = group_rule_find(s->o.groups);
+	s->t.optim.rule = group_rule_find(s->o.param_groups);
 	if ((status = comm_agree(s->comm, session_open_sums(s))) != 0)
 		return status;
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :

@@ -11,65 +11,18 @@
 
 #include "train/loop/planned.h"
 #include "train/loop/trainer.h"
-#include "train/loop/videos.h"
 #include "train/run/resume.h"
-#include "train/run/staging.h"
 
-/* Choose algorithms by the library's rule, or by autotuning.  CHOOSE_AUTO
- * autotunes if the order of sums is free (FAST). */
-enum choosing { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
-
-/* Options of vt-train(1), by their names there where no comment says more. */
-struct session_options {
-	const char *data, *val;		/* val: NULL for none */
+/* How a session uses its settings. */
+struct session_use {
 	struct planned planned;		/* plan with this dataset, which
-					 * messages call ${data} */
-	struct staging staging;
-	struct video_settings videos;
-	const char *model, *schedule, *device;
-	enum precision precision;	/* requested */
-	const char *out;		/* run directory; NULL: a dry run */
+					 * messages call o.data */
 	struct replay *replay;		/* NULL: an ordinary run */
-	const char *resume;		/* "auto", "never" or a file */
-	const char *loss;		/* for a network without a loss: the
-					 * value of --loss */
-	double focal_gamma;		/* of --loss=focal */
-	const char *flips;		/* --flip-swap; NULL: none */
-	double balance;			/* 0: off */
-	const char *class_weight;	/* "inverse:P" or a file; NULL: none */
-	const char *groups;		/* rule of parameter groups */
-	const char *init;		/* a file of weights; NULL: none */
-	int init_partial;		/* accept a file with few weights */
-	const struct option_list *freeze;
-	const struct option_list *override;
-	struct modes modes;		/* requested by options */
-	struct { int momentum, keep_best, precise; } given;	/* by user */
-	struct sum_settings sums;
-	enum choosing choosing;
-	int plain;			/* do not fuse norms into
-					 * convolutions */
-	int sharded;			/* FAST: a rank updates only the weights
-					 * it owns; EXACT always does so */
-	int threads;			/* of a rank, to compute */
 	int ranks;			/* ranks to plan a dry run for; 0: those
 					 * of ${comm} */
 	int plan_only;			/* the device may be absent */
-	int keep;			/* newest checkpoints to keep */
-	int tensorboard;		/* write event files */
 	int estimates;			/* print how long the run will take */
-	const struct optimizer *optimizer;
-	struct optimizer_settings optimizing;
-	double clip, clip_value, ema;	/* as in struct optim */
-	double loss_scale;		/* below 0: dynamic; 0: by precision */
-	double smoothing;		/* of labels; 0: as in the network */
-	int aggregate;			/* --bn-running=aggregate
-					 * (train/optim/running.h) */
-	/* The session sets rank, ranks, needs, learners, spread and swaps of
-	 * ${loading}, and the shape of ${viewing} where t or side is 0. */
-	struct loader_options loading;	/* threads 0: loader_threads(); of
-					 * ${viewing}, too */
-	struct view_options viewing;
-	struct trainer_options trainer;
+	int cores;			/* of this rank */
 };
 
 /* The parts of the loaded checkpoint that rank 0 needs when it takes the run
@@ -82,9 +35,10 @@ struct begun {
 };
 
 struct session {
-	struct session_options o;
+	struct settings o;
+	struct session_use use;
 	struct comm *comm;
-	struct comm *planned;		/* stands for o.ranks ranks; NULL: not
+	struct comm *planned;		/* stands for use.ranks ranks; NULL: not
 					 * a plan for other ranks */
 	const char *build;
 	char *schedule_text, *network_text, *network_path, *classes;
@@ -119,14 +73,14 @@ struct session {
 };
 
 /*
- * session_open(s, comm, o):
+ * session_open(s, comm, o, use):
  * Open and check all inputs in the zeroed ${s}, and plan the run.  ${comm} and
  * the texts of ${o} must outlive ${s}.  Return 0, or an exit status that is the
  * same on all ranks.  Call session_close in either case.
  * Collective: all ranks call it.
  */
 int session_open(struct session *s, struct comm *comm,
-    const struct session_options *o);
+    const struct settings *o, const struct session_use *use);
 void session_close(struct session *s);
 
 /* session_history(s, step): set the history of the state to the hash of the

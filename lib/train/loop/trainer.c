@@ -27,9 +27,9 @@ static int
 trainer_is_better(const struct trainer *t, const struct summary *s,
     double *metric)
 {
-	if (t->o.best == BEST_NONE)
+	if (t->best == BEST_NONE)
 		return 0;
-	*metric = metrics[t->o.best].better * s->value[t->o.best];
+	*metric = metrics[t->best].better * s->value[t->best];
 	return *metric > t->state.best;
 }
 
@@ -296,7 +296,7 @@ trainer_resolve(struct trainer *t, int done)
 		bad = rundir_finish(t->run, t->state.step);
 	if (!bad && done)
 		rundir_prune(t->run);
-	if (!bad && t->o.best != BEST_NONE && t->state.best_step > 0)
+	if (!bad && t->best != BEST_NONE && t->state.best_step > 0)
 		bad = best_repair(t->run, t->state.best_step);
 	return bad;
 }
@@ -350,7 +350,7 @@ trainer_finish(struct trainer *t, int status, int end)
 static void
 trainer_repair(struct trainer *t)
 {
-	if (t->run != NULL && t->o.best != BEST_NONE && t->state.best_step > 0)
+	if (t->run != NULL && t->best != BEST_NONE && t->state.best_step > 0)
 		best_repair(t->run, t->state.best_step);
 }
 

@@ -18,46 +18,22 @@
 #include "data/loader.h"
 #include "net/net.h"
 #include "sched/schedule.h"
-#include "train/learn/learner_settings.h"
 #include "train/loop/evaluator.h"
-#include "train/modes.h"
 #include "train/optim/optim.h"
 #include "train/reduce/bucket.h"
-#include "train/reduce/sums.h"
 #include "train/run/checkpoint.h"
 #include "train/run/rundir.h"
+#include "train/settings.h"
 
 struct replay;
 
 enum { BEST_NONE = METRICS };		/* keep no best checkpoint */
 
-struct trainer_options {
-	double save_every;		/* seconds; 0: off */
-	int64_t save_steps;		/* steps; 0: off */
-	int validates;			/* validations are due, also those of a
-					 * replayed run */
-	double val_every;		/* epochs; 0: at the end only */
-	int64_t precise;		/* clips of --precise-bn, PRECISE_AUTO
-					 * (train/loop/precise.h), or 0 */
-	int best;			/* METRIC_* of evaluator.h */
-	int64_t log_every;		/* steps between lines of the log */
-	int cores;			/* of this rank */
-	double stop_after;		/* seconds; 0: off */
-	double max_loss;		/* a larger loss is divergence; 0: any
-					 * finite loss is allowed */
-	int use_ema;			/* validate the moving average */
-	struct learner_settings learners;
-	double corrupt;			/* part of the samples that may be
-					 * damaged; below 0: the first one ends
-					 * the run */
-	int64_t skips;			/* non-finite steps that may be skipped
-					 * (train/guard/not_finite.h) */
-	int audit_report;		/* continue after a failed audit */
-};
-
 /* The parts of a run.  The caller owns what the pointers refer to. */
 struct trainer {
-	struct trainer_options o;
+	struct settings o;
+	int cores;			/* of this rank */
+	int best;			/* METRIC_* of --keep-best, or BEST_NONE */
 	struct modes modes;		/* of options, device and ranks */
 	struct comm *comm;
 	struct net *net;

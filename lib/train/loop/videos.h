@@ -14,7 +14,7 @@
 struct video_settings {
 	const char *root;		/* NULL: the current directory */
 	struct fraction fps;		/* 0/0: every frame */
-	int short_side;
+	int64_t short_side;
 	int skip;			/* --on-error=skip */
 	const char *given;		/* the first such option, which packed
 					 * sets do not take; NULL: none */
