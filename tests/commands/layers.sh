@@ -27,10 +27,12 @@ LAYERS
 }
 
 # columns: folder of a layer, the other folders of its layer that it may
-# include. A folder without a row includes none, and neither do files directly
-# in the layer. Only other layers include net/parity.
+# include. A folder without a row includes none. Files directly in a layer have
+# the row of the layer: train/settings.h refers to settings of folders. Only other
+# layers include net/parity.
 folders() {
 	cat <<'FOLDERS'
+train          train/learn train/loop train/optim train/reduce train/run
 train/reduce
 train/optim    train/reduce
 train/weights  train/run
