@@ -68,8 +68,8 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 
 			buffer_printf(b, "%" PRIu64 "\t%d\t%d\t%.9g\t%" PRIu64
 			    "\t%s\n", t->state.step + 1,
-			    not_finite_rank_of(t, p.n, i), i, w->report[i].loss,
-			    clip, s.key);
+			    not_finite_rank_of(t, p.n, i), i,
+			    w->buffers.report[i].loss, clip, s.key);
 		}
 	order_free(order);
 }

@@ -60,7 +60,8 @@ average_vector(struct learners *l, const struct trainer *t)
 		size_t to = from + share->bucket;
 
 		to = to < share->elements ? to : share->elements;
-		if (host_staging_reduce_scatter(&l->staging, &l->exact, &tree, from, to) != 0)
+		if (host_staging_reduce_scatter(&l->staging, &l->exact, &tree,
+		    from, to) != 0)
 			return -1;
 	}
 	for (int i = 0; i < share->n; i++) {

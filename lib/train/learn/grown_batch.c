@@ -153,7 +153,7 @@ grown_batch_end(struct grown_batch *b, struct trainer *t,
 		grown_batch_estimate(b, s->norm, st);
 		round_grow(t, st->noise_trace / b->clips, st->noise_gradient);
 	}
-	t->work->unsaved |= b->due;
+	t->work->saving.unsaved |= b->due;
 	s->noise_scale = st->noise_gradient > 0 ?
 	    st->noise_trace / st->noise_gradient : NAN;
 	return 0;

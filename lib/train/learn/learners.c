@@ -22,10 +22,10 @@ learners_fit(const struct trainer *t, const struct cell *c)
 		    n > 1 ? "s" : "", t->comm->size, t->comm->size, n,
 		    n > 1 ? "s" : "");
 	if (microbatches % n != 0)
-		return fail("%s: a batch of %d clips in BN groups of %d makes %d "
-		    "microbatches, which %d learners cannot share evenly "
-		    "(--learners)", t->schedule->path, c->batch, c->group,
-		    microbatches, n);
+		return fail("%s: a batch of %d clips in BN groups of %d "
+		    "makes %d microbatches, which %d learners cannot share "
+		    "evenly (--learners)", t->schedule->path, c->batch,
+		    c->group, microbatches, n);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ learners_update_learner(struct learners *l, struct trainer *t, int k, void *sum,
 	bad = optim_step(o, t->net, sum, 1.0 / l->learner[k].count, at->lr,
 	    norm);
 	l->learner[k].count = 0;
-	t->work->time.update += clock_seconds() - start;
+	t->work->log.time.update += clock_seconds() - start;
 	if (!bad)
 		return 0;
 	fail("step %llu: learner %d: %s not finite: the run has diverged (a "
@@ -187,8 +187,8 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 		void *sum;
 
 		t->net->w = l->learner[k].w;
-		feeder_begin(&w->feeder, w->outcome + (size_t)from * heads,
-		    optim_loss_scale(&t->optim));
+		feeder_begin(&w->feeder, w->buffers.outcome + (size_t)from *
+		    heads, optim_loss_scale(&t->optim));
 		status = work_microbatches(t, &tree, 0, first, count, NULL,
 		    status);
 		sum = learners_gather(t, &l->learner[k], tree.part[0].data,
@@ -200,7 +200,7 @@ learners_run_all(struct learners *l, struct trainer *t, int count)
 		 * work_join_reports takes the worst status of all reports; a
 		 * learner's is in its last one.
 		 */
-		w->report[first + count - 1].status = status;
+		w->buffers.report[first + count - 1].status = status;
 	}
 	l->updates += updates;
 	t->net->w = l->mean;
@@ -229,7 +229,7 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 		l->updates = 0;
 		if (average_load(l, t) != 0)
 			comm_abort(t->comm, EXIT_RANKS);
-		t->work->time.comm += clock_seconds() - start;
+		t->work->log.time.comm += clock_seconds() - start;
 	}
 	learners_run_all(l, t, microbatches / l->n);
 	if (work_join_reports(t, microbatches, s) != 0)
@@ -247,9 +247,9 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	start = clock_seconds();
 	if (average_store(l, t) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
-	t->work->time.comm += clock_seconds() - start;
+	t->work->log.time.comm += clock_seconds() - start;
 	if (learners_measure(t))
 		learners_learn_noise(l, t);
-	t->work->unsaved = 1;
+	t->work->saving.unsaved = 1;
 	return 0;
 }

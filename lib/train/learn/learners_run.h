@@ -29,7 +29,7 @@ struct learners {
 	struct learner *learner;	/* [held] */
 	void **vector;			/* [held] arguments of an average */
 	struct exact exact;
-	struct host_staging staging;		/* host staging for exact sums */
+	struct host_staging staging;	/* host staging for exact sums */
 	void *mean;			/* weights of the net: the last
 					 * average */
 	struct round round;		/* up to an average */

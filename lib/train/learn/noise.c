@@ -30,8 +30,8 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
 		device_get(d, b, noise_element(t->net, y, from), now);
 		for (size_t k = 0; k < now; k++)
 			a[k] -= b[k];
-		device_put(d, noise_element(t->net, t->work->gradient[0], from),
-		    a, now);
+		device_put(d, noise_element(t->net,
+		    t->work->buffers.gradient[0], from), a, now);
 	}
 }
 
@@ -40,9 +40,10 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
  * parameters.  Return 0, or -1 after a message if a rank is lost.
  */
 static int
-noise_squares(struct norm_blocks *tiles, const struct trainer *t, double *squares)
+noise_squares(struct norm_blocks *tiles, const struct trainer *t,
+    double *squares)
 {
-	norm_blocks_sum(tiles, t->net->device, t->work->gradient[0]);
+	norm_blocks_sum(tiles, t->net->device, t->work->buffers.gradient[0]);
 	if (norm_blocks_allgather(tiles) != 0)
 		return -1;
 	*squares = norm_blocks_total(tiles, 0);

@@ -32,8 +32,8 @@ struct round {
 };
 
 /*
- * round_begin(r, t): begin a round with the step ${t}->work->at.  Return 1, or 0
- * if one has begun already.
+ * round_begin(r, t): begin a round with the step ${t}->work->at.  Return 1, or
+ * 0 if one has begun already.
  */
 int round_begin(struct round *r, const struct trainer *t);
 

@@ -99,8 +99,8 @@ begin_measure_nothing(struct session *s)
 {
 	struct trainer_work *w = s->t.work;
 
-	precise_free(w->precise);
-	w->precise = NULL;
+	precise_free(w->measure.precise);
+	w->measure.precise = NULL;
 	options_set_default("precise-bn", "0");
 	free(s->recipe);
 	s->recipe = fingerprint_recipe();

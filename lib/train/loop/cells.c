@@ -130,10 +130,10 @@ cells_print(const struct trainer *t, FILE *f)
 
 	for (int i = 0; i < c->n; i++)
 		all += c->row[i].macs * (double)c->row[i].steps;
-	fprintf(f, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\t"
-	    "bn\tgroups\tgroups_of_rank_0\tlr_begin\tlr_end\tmomentum\tsteps\t"
-	    "samples\tGmacs_per_clip\twork_percent\tmemory_bytes\t"
-	    "activation_bytes\n");
+	fprintf(f, "#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\t"
+	    "crop\tbn\tgroups\tgroups_of_rank_0\tlr_begin\tlr_end\t"
+	    "momentum\tsteps\tsamples\tGmacs_per_clip\twork_percent\t"
+	    "memory_bytes\tactivation_bytes\n");
 	for (int i = 0; i < c->n; i++)
 		cells_print_row(t, &c->row[i], all, f);
 }

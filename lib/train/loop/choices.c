@@ -71,8 +71,8 @@ choices_take_saved(struct device *d, const char *dir)
 	if (any != NULL && file_size(path) >= 0) {
 		if (file_read_text(path, &text) != 0)
 			status = EXIT_FAILED;
-		else if (device_algorithms_read(d, ALGORITHMS_SELECTED, text_quote(path),
-		    text.data) != 0)
+		else if (device_algorithms_read(d, ALGORITHMS_SELECTED,
+		    text_quote(path), text.data) != 0)
 			status = EXIT_DAMAGE;
 	}
 	buffer_free(&text);
@@ -148,8 +148,8 @@ choices_broadcast(struct session *s)
 static int
 choices_plan_likewise(struct session *s, const char *table)
 {
-	if (device_algorithms_read(s->device, ALGORITHMS_SELECTED, "the choices of rank 0",
-	    table) != 0)
+	if (device_algorithms_read(s->device, ALGORITHMS_SELECTED,
+	    "the choices of rank 0", table) != 0)
 		return EXIT_FAILED;
 	return choices_plan_here(s);
 }
@@ -196,7 +196,8 @@ choices_plan(struct session *s)
 char *
 choices_stamp(struct device *d, const char *was)
 {
-	char *text = device_algorithms_text(d, ALGORITHMS_SELECTED), *end, *stamp, hash[33];
+	char *text = device_algorithms_text(d, ALGORITHMS_SELECTED), *end,
+	    *stamp, hash[33];
 	long largest = was != NULL ? strtol(was, NULL, 10) : -1, rows = 0;
 
 	if (text == NULL)

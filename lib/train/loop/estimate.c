@@ -58,7 +58,7 @@ estimate_validations(const struct trainer *t)
 	if (left <= 0)
 		return 0;
 	if (t->val == NULL)
-		return t->work->precise != NULL;
+		return t->work->measure.precise != NULL;
 	return t->o.val_every > 0 ? (int)ceil(left / t->o.val_every - 1e-9) : 1;
 }
 
@@ -80,8 +80,8 @@ estimate_by_time(const void *a, const void *b)
 }
 
 /*
- * Set ${*to} to the median of ${seconds}[n], because other programs delay single
- * passes, and widen the range of ${r} to their first and last decile.
+ * Set ${*to} to the median of ${seconds}[n], because other programs delay
+ * single passes, and widen the range of ${r} to their first and last decile.
  */
 static void
 estimate_rig_median(struct estimate_rig *r, double *seconds, int n, double *to)
@@ -247,12 +247,13 @@ estimate_measure_validation(struct estimate_rig *r, double *seconds)
 		*seconds = ceil(views / t->comm->size / v->n) *
 		    estimate_rig_together(r, &pass, load * v->n, v->threads);
 	}
-	if (t->work->precise != NULL) {
-		if (estimate_rig_time(r, precise_plan(t->work->precise), 0,
-		    &pass) != 0)
+	if (t->work->measure.precise != NULL) {
+		if (estimate_rig_time(r, precise_plan(t->work->measure.precise),
+		    0, &pass) != 0)
 			return -1;
-		*seconds += ceil((double)precise_groups(t->work->precise) /
-		    t->comm->size) * pass.seconds * (t->optim.ema > 0 ? 2 : 1);
+		*seconds += ceil((double)precise_groups(
+		    t->work->measure.precise) / t->comm->size) * pass.seconds *
+		    (t->optim.ema > 0 ? 2 : 1);
 	}
 	return 0;
 }
@@ -284,8 +285,8 @@ estimate_rig_open(struct estimate_rig *r)
 	char a[32], b[32];
 
 	if (wanted > ram_available())
-		return fail("timing this run needs %s of memory (%s available): "
-		    "choose a smaller --bn-size "
+		return fail("timing this run needs %s of memory (%s "
+		    "available): choose a smaller --bn-size "
 		    "(vt-schedule), fewer frames or a smaller crop",
 		    text_bytes(a, (double)wanted),
 		    text_bytes(b, (double)ram_available()));
@@ -311,7 +312,8 @@ estimate_rig_close(struct estimate_rig *r)
 int
 estimate_measure(struct trainer *t, int cores, struct estimate *e)
 {
-	struct estimate_rig r = { .t = t, .cores = cores, .fast = 1, .slow = 1 };
+	struct estimate_rig r = { .t = t, .cores = cores, .fast = 1,
+		.slow = 1 };
 	const struct planned_cells *c = &t->work->cells;
 	double validation = 0;
 	int bad;
@@ -384,8 +386,8 @@ estimate_text(const struct estimate *e, char text[256])
 		    "%s", low, high, estimate_time_text(part, e->training));
 	else
 		at += snprintf(at, 256, "about %s%s%s",
-		    estimate_time_text(low, all), e->validations > 0 ? ": " : "",
-		    e->validations == 0 ? "" : estimate_time_text(part,
+		    estimate_time_text(low, all), e->validations > 0 ? ": " :
+		    "", e->validations == 0 ? "" : estimate_time_text(part,
 		    e->training));
 	at += snprintf(at, (size_t)(end - at), " for %" PRIu64 " step%s",
 	    e->steps, e->steps == 1 ? "" : "s");

@@ -62,18 +62,19 @@ evaluator_check_finite(const struct evaluation *e, const struct dataset *d,
 			if (isfinite(score))
 				continue;
 			if (rank == 0)
-				fail("%s: sample %s: the score of class %d is %g: "
-				    "the network has diverged", dataset_path(d),
-				    e->sample[i].key, k, score);
+				fail("%s: sample %s: the score of class %d is "
+				    "%g: the network has diverged",
+				    dataset_path(d), e->sample[i].key, k,
+				    score);
 			return EXIT_DIVERGED;
 		}
 	return 0;
 }
 
 int
-evaluator_run(struct net *n, const struct dataset *d, const struct view_options *v,
-    struct comm *c, void (*progress)(uint64_t done, uint64_t all),
-    struct evaluation *e)
+evaluator_run(struct net *n, const struct dataset *d,
+    const struct view_options *v, struct comm *c,
+    void (*progress)(uint64_t done, uint64_t all), struct evaluation *e)
 {
 	int classes = n->graph->head[0].classes;
 	int per = v->clips * v->crops;
@@ -82,7 +83,8 @@ evaluator_run(struct net *n, const struct dataset *d, const struct view_options 
 	uint32_t samples = dataset_samples(d);
 	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start)), row;
 	uint32_t first, count;
-	double *scratch = xcalloc((size_t)v->n * (size_t)classes, sizeof(double));
+	double *scratch = xcalloc((size_t)v->n * (size_t)classes,
+	    sizeof(double));
 	uint64_t views = 0, all;
 	struct loop_end loop;
 	int status = 0;
@@ -205,8 +207,9 @@ evaluator_add_sample(struct summary *s, const struct evaluation *e,
 	s->ranked += n > 0;
 	s->value[METRIC_TOP1] += n > 0 && best < 1;
 	s->value[METRIC_TOP5] += n > 0 && best < 5;
-	s->value[METRIC_LOSS] += e->loss == LOSS_SIGMOID ? evaluator_set_loss(e, scores,
-	    right) : n == 1 ? metric_loss(e->loss, scores, e->classes, one) : 0;
+	s->value[METRIC_LOSS] += e->loss == LOSS_SIGMOID ? evaluator_set_loss(e,
+	    scores, right) : n == 1 ? metric_loss(e->loss, scores, e->classes,
+	    one) : 0;
 }
 
 double
@@ -262,7 +265,8 @@ evaluation_summary(const struct evaluation *e)
 	s.value[METRIC_TOP1] /= s.ranked > 0 ? s.ranked : 1;
 	s.value[METRIC_TOP5] /= s.ranked > 0 ? s.ranked : 1;
 	s.value[METRIC_LOSS] /= s.labelled > 0 ? s.labelled : 1;
-	s.value[METRIC_MAP] = e->label_sets ? evaluator_map(e, &s.classes) : NAN;
+	s.value[METRIC_MAP] = e->label_sets ? evaluator_map(e, &s.classes) :
+	    NAN;
 	for (int i = 0; i < METRICS && s.labelled == 0; i++)
 		s.value[i] = NAN;
 	return s;

@@ -27,12 +27,12 @@ struct evaluation {
 /*
  * evaluator_run(n, d, v, c, progress, e):
  * Score every sample of ${d} into ${e}, on every rank of ${c}.  The plan that
- * evaluator_plan(n, v) makes must be reserved (net_reserve).  Unless ${progress}
- * is NULL, call it after each microbatch: ${done} of this rank's ${all} views.
- * Return 0, or an exit status that is the same on all ranks, after a message:
- * EXIT_FAILED, EXIT_DAMAGE, EXIT_RANKS, or EXIT_DIVERGED if a score is not
- * finite; EXIT_AGAIN, without a message, if a stop is requested (base/stop.h)
- * on any rank.  After 0 the caller calls evaluation_free.
+ * evaluator_plan(n, v) makes must be reserved (net_reserve).  Unless
+ * ${progress} is NULL, call it after each microbatch: ${done} of this rank's
+ * ${all} views.  Return 0, or an exit status that is the same on all ranks,
+ * after a message:  EXIT_FAILED, EXIT_DAMAGE, EXIT_RANKS, or EXIT_DIVERGED if a
+ * score is not finite; EXIT_AGAIN, without a message, if a stop is requested
+ * (base/stop.h) on any rank.  After 0 the caller calls evaluation_free.
  * Collective: all ranks call it.
  */
 int evaluator_run(struct net *n, const struct dataset *d,

@@ -25,8 +25,9 @@ feeder_free_pinned(void *device, void *p)
 static struct pixel_allocator
 feeder_buffer(const struct net *n)
 {
-	return n->prefetch.buffer == NULL ? (struct pixel_allocator){ NULL, NULL, NULL } :
-	    (struct pixel_allocator){ feeder_alloc_pinned, feeder_free_pinned,
+	return n->prefetch.buffer == NULL ? (struct pixel_allocator){ NULL,
+	    NULL, NULL } : (struct pixel_allocator){ feeder_alloc_pinned,
+		feeder_free_pinned,
 		n->device };
 }
 
@@ -66,7 +67,8 @@ feeder_close(struct feeder *f)
 {
 	if (f->loader == NULL)
 		return;
-	prefetch_drop(&f->net->prefetch);	/* it may still read loader memory */
+	prefetch_drop(&f->net->prefetch);	/* it may still read loader
+						 * memory */
 	loader_free(f->loader);
 	f->loader = NULL;
 	f->mb = NULL;
@@ -129,8 +131,8 @@ feeder_plan_of(const struct feeder *f, const struct microbatch *mb)
 static void
 feeder_send(struct feeder *f, const struct microbatch *mb)
 {
-	prefetch_send(&f->net->prefetch, feeder_plan_of(f, mb)->staging, mb->stream,
-	    mb->load);
+	prefetch_send(&f->net->prefetch, feeder_plan_of(f, mb)->staging,
+	    mb->stream, mb->load);
 }
 
 void
@@ -143,7 +145,8 @@ feeder_forward(struct feeder *f, void *dw)
 		f->outcome, f->scale };
 	if (f->outcome != NULL)
 		f->outcome += f->net->graph->heads;
-	f->net->weights_unchanged = f->passes++ > 0;	/* the first pass packs the weights */
+	f->net->weights_unchanged = f->passes++ > 0;	/* the first pass packs
+							 * the weights */
 	net_forward(f->net, feeder_plan_of(f, mb), &f->feed, dw);
 }
 

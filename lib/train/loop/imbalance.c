@@ -8,7 +8,9 @@
 #include "train/loop/imbalance.h"
 #include "train/loop/inputs.h"
 
-/* Set the weights of --class-weight, from a power or from the file of rank 0. */
+/*
+ * Set the weights of --class-weight, from a power or from the file of rank 0.
+ */
 static int
 imbalance_open_weights(struct session *s)
 {
@@ -37,8 +39,8 @@ imbalance_open(struct session *s)
 	if (s->o.balance <= 0 && s->o.class_weight == NULL)
 		return 0;
 	if (dataset_has_label_sets(s->train)) {
-		fail("%s: its samples have sets of classes (--%s is for one class "
-		    "a sample)", text_quote(s->o.data), s->o.balance > 0 ?
+		fail("%s: its samples have sets of classes (--%s is for one "
+		    "class a sample)", text_quote(s->o.data), s->o.balance > 0 ?
 		    "balance" : "class-weight");
 		return EXIT_USAGE;
 	}

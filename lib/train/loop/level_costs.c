@@ -138,9 +138,9 @@ level_costs_print_crop(const struct trainer *t, struct filler *f,
 		fprintf(to, "%-22s the largest level, %.0f us a frame\n", label,
 		    1e6 * c.seconds);
 	else
-		fprintf(to, "%-22s level s%d, %.0f us a frame (%.0f us from the "
-		    "largest)\n", label, l->level[level].side, 1e6 * c.seconds,
-		    1e6 * largest.seconds);
+		fprintf(to, "%-22s level s%d, %.0f us a frame (%.0f us from "
+		    "the largest)\n", label, l->level[level].side,
+		    1e6 * c.seconds, 1e6 * largest.seconds);
 	return 0;
 }
 

@@ -54,8 +54,10 @@ static const char on_device[MEMORY_ITEMS] = {
 	[MEMORY_ACTIVATIONS] = 1, [MEMORY_LEARNERS] = 1
 };
 
-/* Return the bytes of host staging (train/reduce/host_staging.h): two buckets of each
- * subtree of a rank, and two of weights. */
+/*
+ * Return the bytes of host staging (train/reduce/host_staging.h): two buckets
+ * of each subtree of a rank, and two of weights.
+ */
 static size_t
 memory_staged(const struct trainer *t, int leaves, int rank)
 {
@@ -95,9 +97,10 @@ memory_exchange(const struct trainer *t, int rank, int device)
 	if (sums_any_order(&t->sums) != NULL && device)
 		return 0;
 	if (sums_any_order(&t->sums) != NULL)
-		return allreduce_bytes(t->sums.any_order.wire, t->net->device->elem,
-		    t->share.bucket, t->comm->size) + (t->comm->size > 1 ?
-		    memory_staged(t, t->comm->size, rank) : 0);
+		return allreduce_bytes(t->sums.any_order.wire,
+		    t->net->device->elem, t->share.bucket,
+		    t->comm->size) + (t->comm->size > 1 ? memory_staged(t,
+		    t->comm->size, rank) : 0);
 	for (int i = 0; i < p->n && t->comm->size > 1; i++) {
 		const struct cell *c = p->row[i].cell;
 		int leaves = t->o.learners.n > 0 ? (int)t->o.learners.n :
@@ -176,8 +179,8 @@ memory_plan(const struct trainer *t, int rank)
 	}
 	/* Statistics are measured before a validation, not during it, so their
 	 * loaders never exist at the same time. */
-	if (t->work->precise != NULL) {
-		size_t bytes = precise_bytes(t->work->precise);
+	if (t->work->measure.precise != NULL) {
+		size_t bytes = precise_bytes(t->work->measure.precise);
 
 		if (bytes > m.item[MEMORY_VALIDATION])
 			m.item[MEMORY_VALIDATION] = bytes;
@@ -203,7 +206,8 @@ memory_cell(const struct trainer *t, int rank, const struct planned_cell *c)
 	if (t->comm->size == 1 || sums_any_order(&t->sums) != NULL)
 		return m;
 	m.item[MEMORY_COMM] = memory_exact_bytes(t, microbatches, rank, 0);
-	m.item[MEMORY_GRADIENTS] += memory_exact_bytes(t, microbatches, rank, 1);
+	m.item[MEMORY_GRADIENTS] += memory_exact_bytes(t, microbatches, rank,
+	    1);
 	return m;
 }
 
@@ -437,11 +441,11 @@ memory_fits(const struct trainer *t)
 		status = EXIT_FAILED;
 		if (first == c->rank)
 			fail("%s has %s of memory available, and %d rank%s "
-			    "%s: choose a smaller --bn-size (vt-schedule), fewer "
-			    "frames, a smaller crop, or --loader-memory",
+			    "%s: choose a smaller --bn-size (vt-schedule), "
+			    "fewer frames, a smaller crop, or --loader-memory",
 			    mine.host, text_bytes(a, (double)mine.available),
-			    ranks, ranks > 1 ? "s there need" : " there needs", text_bytes(b,
-			    (double)sum));
+			    ranks, ranks > 1 ? "s there need" : " there needs",
+			    text_bytes(b, (double)sum));
 	}
 	free(all);
 	return comm_agree(c, status);

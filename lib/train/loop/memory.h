@@ -16,7 +16,7 @@ struct trainer;
 enum {
 	MEMORY_BASE,			/* program, libraries, dataset index */
 	MEMORY_PARAMETERS,
-	MEMORY_OPTIMIZER,			/* optimizer state that the rank owns */
+	MEMORY_OPTIMIZER,		/* optimizer state that the rank owns */
 	MEMORY_GRADIENTS,
 	MEMORY_ACTIVATIONS,
 	MEMORY_LOADER, MEMORY_VALIDATION,	/* prefetched clips */

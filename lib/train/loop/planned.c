@@ -19,7 +19,8 @@ planned_read(void *of, uint32_t i, const int *frame, int n, struct buffer *to,
 	(void)n;
 	(void)to;
 	(void)at;
-	return error_set(why, "a planned dataset has no frames (wanted --data)");
+	return error_set(why, "a planned dataset has no frames (wanted "
+	    "--data)");
 }
 
 struct dataset *

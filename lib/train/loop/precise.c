@@ -157,8 +157,9 @@ precise_new(struct net *n, const struct dataset *d, struct comm *c,
 	p->loading.audit = 0;
 	groups = precise_groups(p);
 	if (groups < c->size) {
-		fail("--precise-bn=%lld makes %d groups of %d clips, too few for "
-		    "%d ranks", (long long)o->clips, groups, o->group, c->size);
+		fail("--precise-bn=%lld makes %d groups of %d clips, too few "
+		    "for %d ranks", (long long)o->clips, groups, o->group,
+		    c->size);
 		goto err0;
 	}
 	input = graph_inputs(n->graph, o->group, o->frames, o->crop);
@@ -226,7 +227,8 @@ precise_moments(const struct precise *p, const void *buffer)
 		size_t n = at->mean->count;
 		double *mean = v + at->at, *square = v + p->channels + at->at;
 
-		device_get(d, mean, precise_element(p->net, buffer, at->mean), n);
+		device_get(d, mean, precise_element(p->net, buffer, at->mean),
+		    n);
 		device_get(d, square, precise_element(p->net, buffer, at->var),
 		    n);
 		for (size_t c = 0; c < n; c++)

@@ -25,14 +25,14 @@
 static void *
 step_take_gradient(struct trainer_work *w)
 {
-	assert(w->free > 0);
-	return w->gradient[--w->free];
+	assert(w->buffers.free > 0);
+	return w->buffers.gradient[--w->buffers.free];
 }
 
 static void
 step_give_gradient(struct trainer_work *w, const void *g)
 {
-	w->gradient[w->free++] = (void *)g;
+	w->buffers.gradient[w->buffers.free++] = (void *)g;
 }
 
 /* Return the requests of this rank for the next step boundary, REQUEST_*
@@ -43,9 +43,10 @@ step_requests(const struct trainer *t)
 	int request = stop_requested() ? REQUEST_STOP : 0;
 
 	if (t->comm->rank == 0 && t->o.save_every > 0 &&
-	    clock_seconds() - t->work->saved_at >= t->o.save_every)
+	    clock_seconds() - t->work->saving.at >= t->o.save_every)
 		request |= REQUEST_SAVE;
-	if (t->work->saver != NULL && saver_gave_up(t->work->saver))
+	if (t->work->saving.saver != NULL &&
+	    saver_gave_up(t->work->saving.saver))
 		request |= REQUEST_END;
 	return request;
 }
@@ -56,7 +57,7 @@ static void
 step_count_sums(struct trainer_work *w, double *phase)
 {
 	*phase -= w->spread.waited;
-	w->time.comm += w->spread.waited;
+	w->log.time.comm += w->spread.waited;
 	w->spread.waited = 0;
 }
 
@@ -68,7 +69,7 @@ step_count_sums(struct trainer_work *w, double *phase)
 static int
 step_is_deferred(const struct trainer *t, int first, int count)
 {
-	const struct microbatch_report *r = t->work->report + first;
+	const struct microbatch_report *r = t->work->buffers.report + first;
 
 	for (int i = 0; i < count; i++)
 		if (r[i].status != 0 || r[i].bad != 0)
@@ -107,8 +108,8 @@ step_set_found_inf(struct trainer *t, int first, int count)
 	int silent = step_is_deferred(t, first, count);
 
 	if (lost != NULL)
-		device_flag_losses(t->net->device, lost, w->outcome, silent ? 0 :
-		    (size_t)(count * t->net->graph->heads),
+		device_flag_losses(t->net->device, lost, w->buffers.outcome,
+		    silent ? 0 : (size_t)(count * t->net->graph->heads),
 		    step_max_loss(t), silent);
 }
 
@@ -117,7 +118,7 @@ static void
 step_report_microbatch(struct trainer *t, int i, int status)
 {
 	const struct microbatch *mb = t->work->feeder.mb;
-	struct microbatch_report *r = &t->work->report[i];
+	struct microbatch_report *r = &t->work->buffers.report[i];
 
 	if (mb != NULL)
 		corrupt_found(t->work->corrupt, t, t->state.step + 1, mb);
@@ -136,7 +137,7 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 	const struct plan *p = cells_of(t, &w->at)->plan;
 	struct tree_sum added[TREE_MAX];
 
-	w->free = w->gradients;
+	w->buffers.free = w->buffers.gradients;
 	for (int i = 0; i < count; i++) {
 		int reduces = reduced != NULL && i == count - 1, n;
 		int looks = audit_looks(w->audit, t, first + i);
@@ -156,8 +157,8 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 			assert(f->mb->at.step == t->state.step);
 			feeder_forward(f, g);
 		}
-		w->time.forward += clock_seconds() - start;
-		step_count_sums(w, &w->time.forward);
+		w->log.time.forward += clock_seconds() - start;
+		step_count_sums(w, &w->log.time.forward);
 		step_report_microbatch(t, first + i, status);
 		start = clock_seconds();
 		n = tree_push(tree, (struct subtree){ 0, leaf + i, g }, sums);
@@ -175,15 +176,15 @@ work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
 		if (status == 0 && looks)
 			audit_look(w->audit, t, g);
 		if (status == 0 && w->grown_batch != NULL)
-			w->report[first + i].squares =
+			w->buffers.report[first + i].squares =
 			    grown_batch_squares(w->grown_batch, g);
 		for (int k = 0; k < n && !reduces; k++) {
 			device_add(t->net->device, sums[k].left, sums[k].right,
 			    t->net->graph->elements);
 			step_give_gradient(w, sums[k].right);
 		}
-		w->time.backward += clock_seconds() - start;
-		step_count_sums(w, &w->time.backward);
+		w->log.time.backward += clock_seconds() - start;
+		step_count_sums(w, &w->log.time.backward);
 		feeder_done(f);
 	}
 	return status;
@@ -195,20 +196,22 @@ step_run_microbatches(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	int first;
-	int count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
+	int count = work_microbatches_of(t, microbatches, t->comm->rank,
+	    &first);
 	int leaf = bucket_tree(w->bucket, &w->tree, microbatches);
 	struct tree_sum sums[TREE_MAX];
 	double busy, start;
 	int status;
 	void *sum;
 
-	status = audit_begin(w->audit, t, w->gradient[0]);
-	feeder_begin(&w->feeder, w->outcome, optim_loss_scale(&t->optim));
+	status = audit_begin(w->audit, t, w->buffers.gradient[0]);
+	feeder_begin(&w->feeder, w->buffers.outcome,
+	    optim_loss_scale(&t->optim));
 	work_microbatches(t, &w->tree, leaf, first, count, sums, status);
 	start = clock_seconds();
 	sum = bucket_wait(w->bucket, &busy);
-	w->time.comm += clock_seconds() - start;
-	w->time.comm_busy += busy;
+	w->log.time.comm += clock_seconds() - start;
+	w->log.time.comm_busy += busy;
 	return sum;
 }
 
@@ -224,13 +227,14 @@ step_fetch_outcomes(struct trainer *t, int microbatches)
 {
 	struct trainer_work *w = t->work;
 	const struct graph *g = t->net->graph;
-	int first, count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
-	const struct outcome *o = w->fetched;
+	int first, count = work_microbatches_of(t, microbatches, t->comm->rank,
+	    &first);
+	const struct outcome *o = w->buffers.fetched;
 
-	device_download(t->net->device, w->fetched, w->outcome,
+	device_download(t->net->device, w->buffers.fetched, w->buffers.outcome,
 	    (size_t)count * (size_t)g->heads * sizeof(*o));
 	for (int i = first; i < first + count; i++, o += g->heads) {
-		struct microbatch_report *r = &w->report[i];
+		struct microbatch_report *r = &w->buffers.report[i];
 
 		r->loss = 0;
 		for (int h = 0; h < g->heads; h++)
@@ -250,9 +254,12 @@ step_share_reports(struct trainer *t, int microbatches)
 	int size = t->comm->size;
 
 	for (int r = 0, first; r < size; r++)
-		w->report_offset[r + 1] = w->report_offset[r] + (size_t)work_microbatches_of(t,
-		    microbatches, r, &first) * sizeof(*w->report);
-	return comm_allgatherv(t->comm, w->report, w->report_offset);
+		w->buffers.report_offset[r + 1] =
+		    w->buffers.report_offset[r] +
+		    (size_t)work_microbatches_of(t, microbatches, r,
+		    &first) * sizeof(*w->buffers.report);
+	return comm_allgatherv(t->comm, w->buffers.report,
+	    w->buffers.report_offset);
 }
 
 /*
@@ -266,19 +273,20 @@ step_join_reports(struct trainer_work *w, int microbatches, double scale)
 	struct step_report s = { 0 };
 
 	for (int i = 0; i < microbatches; i++) {
-		w->microbatch_loss[i] = w->report[i].loss;
-		s.top1 += w->report[i].top1;
-		s.top5 += w->report[i].top5;
-		s.ranked += w->report[i].ranked;
-		s.request |= w->report[i].request;
-		s.bad += w->report[i].bad;
-		if (w->report[i].status > s.status)
-			s.status = w->report[i].status;
+		w->buffers.microbatch_loss[i] = w->buffers.report[i].loss;
+		s.top1 += w->buffers.report[i].top1;
+		s.top5 += w->buffers.report[i].top5;
+		s.ranked += w->buffers.report[i].ranked;
+		s.request |= w->buffers.report[i].request;
+		s.bad += w->buffers.report[i].bad;
+		if (w->buffers.report[i].status > s.status)
+			s.status = w->buffers.report[i].status;
 	}
-	s.loss = exact_sum(w->microbatch_loss, microbatches) / microbatches;
+	s.loss = exact_sum(w->buffers.microbatch_loss, microbatches) /
+	    microbatches;
 	for (int i = 0; i < microbatches; i++)
-		w->microbatch_loss[i] = w->report[i].squares;
-	s.squares = exact_sum(w->microbatch_loss, microbatches) /
+		w->buffers.microbatch_loss[i] = w->buffers.report[i].squares;
+	s.squares = exact_sum(w->buffers.microbatch_loss, microbatches) /
 	    (scale * scale);
 	return s;
 }
@@ -291,7 +299,7 @@ work_join_reports(struct trainer *t, int microbatches, struct step_report *s)
 	step_fetch_outcomes(t, microbatches);
 	if (step_share_reports(t, microbatches) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
-	t->work->time.comm += clock_seconds() - start;
+	t->work->log.time.comm += clock_seconds() - start;
 	*s = step_join_reports(t->work, microbatches,
 	    optim_loss_scale(&t->optim));
 	return s->status;
@@ -329,7 +337,7 @@ step_skip(struct trainer *t, struct step_report *s, const char *what,
 
 	if (status != 0)
 		return status;
-	t->work->unsaved = 1;
+	t->work->saving.unsaved = 1;
 	work_count(t, s->loss);
 	return 0;
 }
@@ -348,9 +356,11 @@ static void
 step_launch_update(struct trainer *t, void *sum, int microbatches)
 {
 	struct trainer_work *w = t->work;
-	int first, count = work_microbatches_of(t, microbatches, t->comm->rank, &first);
-	const struct losses losses = { w->outcome, (size_t)(count *
-	    t->net->graph->heads), step_max_loss(t), bucket_found_inf(w->bucket) };
+	int first, count = work_microbatches_of(t, microbatches, t->comm->rank,
+	    &first);
+	const struct losses losses = { w->buffers.outcome, (size_t)(count *
+	    t->net->graph->heads), step_max_loss(t),
+	    bucket_found_inf(w->bucket) };
 	int waits = audit_due(w->audit) || step_is_deferred(t, first, count) ||
 	    (t->comm->size > 1 && !modes_in_effect(&t->modes,
 	    MODE_EARLY_UPDATE));
@@ -394,13 +404,13 @@ step_make(struct trainer *t, struct step_report *s)
 		t->optim.set.momentum = w->at.momentum;
 	start = clock_seconds();
 	step_launch_update(t, sum, microbatches);
-	w->time.update += clock_seconds() - start;
+	w->log.time.update += clock_seconds() - start;
 	start = clock_seconds();
 	if (bucket_done(w->bucket) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	waited = clock_seconds() - start;
-	w->time.comm += waited;
-	w->time.comm_busy += waited;
+	w->log.time.comm += waited;
+	w->log.time.comm_busy += waited;
 	if (work_join_reports(t, microbatches, s) != 0)
 		return s->status;
 	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
@@ -413,7 +423,8 @@ step_make(struct trainer *t, struct step_report *s)
 		comm_abort(t->comm, EXIT_RANKS);
 	if (bad)
 		return bad;
-	if (!isfinite(s->loss) || (t->o.max_loss > 0 && s->loss > t->o.max_loss))
+	if (!isfinite(s->loss) || (t->o.max_loss > 0 &&
+	    s->loss > t->o.max_loss))
 		return step_skip(t, s, "the loss is", s->loss);
 	start = clock_seconds();
 	if (w->grown_batch != NULL &&
@@ -432,12 +443,12 @@ step_make(struct trainer *t, struct step_report *s)
 	if (bad && !s->skipped)
 		return step_skip(t, s, "the gradient's norm is", s->norm);
 	if (s->skipped && t->comm->rank == 0)
-		detail("step %llu: the gradient's norm is %g: no update, and the "
-		    "loss is scaled by %g from now on", (unsigned long long)
+		detail("step %llu: the gradient's norm is %g: no update, and "
+		    "the loss is scaled by %g from now on", (unsigned long long)
 		    t->state.step, s->norm, optim_loss_scale(&t->optim));
-	w->time.update += clock_seconds() - start - t->optim.waited;
-	w->time.comm += t->optim.waited;
-	w->unsaved = 1;
+	w->log.time.update += clock_seconds() - start - t->optim.waited;
+	w->log.time.comm += t->optim.waited;
+	w->saving.unsaved = 1;
 	work_count(t, s->loss);
 	return 0;
 }

@@ -30,15 +30,15 @@ struct steplog_line {
 static struct steplog_line
 steplog_means(const struct trainer_work *w, const struct step_report *s)
 {
-	double n = (double)w->logged_steps;
-	double seconds = clock_seconds() - w->logged_at;
-	const struct phases *t = &w->time;
+	double n = (double)w->log.steps;
+	double seconds = clock_seconds() - w->log.at;
+	const struct phases *t = &w->log.time;
 
-	return (struct steplog_line){ .loss = w->logged_loss / n,
+	return (struct steplog_line){ .loss = w->log.loss / n,
 	    .norm = s->norm, .grown = s->grown, .noise_scale = s->noise_scale,
-		.top1 = w->logged_ranked > 0 ? (double)w->logged_top1 /
-		    (double)w->logged_ranked : 0,
-		.seconds = seconds, .rate = (double)w->logged_clips / seconds,
+		.top1 = w->log.ranked > 0 ? (double)w->log.top1 /
+		    (double)w->log.ranked : 0,
+		.seconds = seconds, .rate = (double)w->log.clips / seconds,
 		.per = { w->feeder.waited / n, t->forward / n, t->backward / n,
 			t->comm / n, t->comm_busy / n, t->update / n } };
 }
@@ -54,8 +54,8 @@ steplog_check_out(struct trainer *t)
 		note("standard output is closed; the log continues in %s",
 		    t->run != NULL ? t->run->log.file.path : "nothing");
 	else
-		warning("standard output: cannot write: %s; the log continues in "
-		    "%s", strerror(errno), t->run != NULL ?
+		warning("standard output: cannot write: %s; the log "
+		    "continues in %s", strerror(errno), t->run != NULL ?
 		    t->run->log.file.path : "nothing");
 	t->out = NULL;
 }
@@ -78,15 +78,16 @@ steplog_print_columns(struct trainer *t, const struct steplog_line *l)
 	const struct cell *c = t->work->seen.cell;
 	char shape[32];
 
-	if (!t->work->table_begun)
+	if (!t->work->log.table_begun)
 		fprintf(t->out, "%8s %8s %13s %10s %8s %7s %9s %7s\n", "step",
 		    "epoch", "batch", "lr", "loss", "top1", "clips/s", "wait");
-	t->work->table_begun = 1;
-	snprintf(shape, sizeof(shape), "%dx%dx%d", c->batch, c->frames, c->crop);
+	t->work->log.table_begun = 1;
+	snprintf(shape, sizeof(shape), "%dx%dx%d", c->batch, c->frames,
+	    c->crop);
 	fprintf(t->out, "%8" PRIu64 " %8.2f %13s %10.4g %8.4f %6.1f%% %9.4g "
 	    "%6.1f%%\n", t->state.step, t->state.epoch, shape, t->work->seen.lr,
 	    l->loss, 100 * l->top1, l->rate,
-	    100 * l->per.wait * (double)t->work->logged_steps / l->seconds);
+	    100 * l->per.wait * (double)t->work->log.steps / l->seconds);
 }
 
 /* ---- one list of values for the table, log.jsonl and TensorBoard ---- */
@@ -124,9 +125,9 @@ steplog_print_row(struct trainer *t, const struct steplog_value *v, size_t n)
 		buffer_text(&row, row.n > 0 ? "\t" : "");
 		buffer_printf(&row, v[i].format, (ms ? 1e3 : 1) * v[i].value);
 	}
-	if (!t->work->table_begun)
+	if (!t->work->log.table_begun)
 		fprintf(t->out, "%s\n", head.data);
-	t->work->table_begun = 1;
+	t->work->log.table_begun = 1;
 	fprintf(t->out, "%s\n", row.data);
 	buffer_free(&head);
 	buffer_free(&row);
@@ -166,18 +167,24 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 	/* The table has the columns in this order. */
 	struct steplog_value v[] = {
 		{ "step", (double)t->state.step, STEPLOG_COLUMN, NULL, "%.0f" },
-		{ "epoch", t->state.epoch, STEPLOG_NUMBER, "schedule/epoch", "%.4f" },
-		{ "clips", (double)t->state.clips, STEPLOG_NUMBER, NULL, "%.0f" },
+		{ "epoch", t->state.epoch, STEPLOG_NUMBER, "schedule/epoch",
+			"%.4f" },
+		{ "clips", (double)t->state.clips, STEPLOG_NUMBER, NULL,
+			"%.0f" },
 		{ "batch", c->batch, STEPLOG_NUMBER, "schedule/batch", "%.0f" },
-		{ "frames", c->frames, STEPLOG_NUMBER, "schedule/frames", "%.0f" },
+		{ "frames", c->frames, STEPLOG_NUMBER, "schedule/frames",
+			"%.0f" },
 		{ "crop", c->crop, STEPLOG_NUMBER, "schedule/crop", "%.0f" },
 		{ "lr", at->lr, STEPLOG_NUMBER, "schedule/lr", "%.6g" },
 		{ "loss", l->loss, STEPLOG_NUMBER, "loss/train", "%.9g" },
 		{ "top1", l->top1, STEPLOG_NUMBER, "top1/train", "%.4f" },
-		{ "clips_per_s", l->rate, STEPLOG_NUMBER, "time/clips_per_s", "%.4g" },
+		{ "clips_per_s", l->rate, STEPLOG_NUMBER, "time/clips_per_s",
+			"%.4g" },
 		{ "wait", l->per.wait, STEPLOG_MS, "time/wait", "%.3f" },
-		{ "forward", l->per.forward, STEPLOG_MS, "time/forward", "%.3f" },
-		{ "backward", l->per.backward, STEPLOG_MS, "time/backward", "%.3f" },
+		{ "forward", l->per.forward, STEPLOG_MS, "time/forward",
+			"%.3f" },
+		{ "backward", l->per.backward, STEPLOG_MS, "time/backward",
+			"%.3f" },
 		{ "comm", l->per.comm, STEPLOG_MS, "time/comm", "%.3f" },
 		{ "update", l->per.update, STEPLOG_MS, "time/update", "%.3f" },
 		{ "bn", c->group, STEPLOG_NUMBER, NULL, NULL },
@@ -185,12 +192,16 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		{ "comm_busy", l->per.comm_busy, STEPLOG_NUMBER, NULL, NULL },
 		/* of the last step; omitted if it is not finite */
 		{ "grad_norm", l->norm, STEPLOG_NUMBER, "gradient/norm", NULL },
-		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_NUMBER, NULL, NULL },
-		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_NUMBER, NULL, NULL },
-		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN, STEPLOG_NUMBER, NULL, NULL },
-		{ "peak_memory", (double)ram_peak(), STEPLOG_NUMBER, NULL, NULL },
+		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_NUMBER, NULL,
+			NULL },
+		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_NUMBER,
+			NULL, NULL },
+		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN,
+			STEPLOG_NUMBER, NULL, NULL },
+		{ "peak_memory", (double)ram_peak(), STEPLOG_NUMBER, NULL,
+			NULL },
 		{ "seconds", l->seconds, STEPLOG_NUMBER, NULL, NULL },
-		{ "step_seconds", l->seconds / (double)w->logged_steps,
+		{ "step_seconds", l->seconds / (double)w->log.steps,
 		    STEPLOG_TAG, "time/step", NULL } };
 	size_t n = sizeof(v) / sizeof(v[0]);
 
@@ -210,17 +221,17 @@ static void
 steplog_show_progress(struct trainer *t, const struct step_report *s)
 {
 	const struct trainer_work *w = t->work;
-	double done = w->macs_done + 1e-9, left;
+	double done = w->progress.macs_done + 1e-9, left;
 	char eta[32];
 
 	if (!progress_due())
 		return;
-	left = (clock_seconds() - w->started - w->validating) *
-	    (w->macs - done) / done;
+	left = (clock_seconds() - w->progress.started -
+	    w->progress.validating) * (w->progress.macs - done) / done;
 	progress_line("step %" PRIu64 "/%" PRIu64 "  epoch %.2f  %dx%dx%d  "
-	    "loss %.4f  %s left", t->state.step, w->steps, t->state.epoch,
-	    w->seen.cell->batch, w->seen.cell->frames, w->seen.cell->crop,
-	    s->loss, clock_text(eta, left));
+	    "loss %.4f  %s left", t->state.step, w->progress.steps,
+	    t->state.epoch, w->seen.cell->batch, w->seen.cell->frames,
+	    w->seen.cell->crop, s->loss, clock_text(eta, left));
 }
 
 /* Return the loss of a uniform guess over all classes, or 0 if the loss is not
@@ -252,22 +263,22 @@ steplog_warn_high_loss(struct trainer *t, double loss)
 	struct trainer_work *w = t->work;
 	double guess = steplog_loss_of_guess(t->net->graph), mean;
 
-	w->window_loss += loss;
-	if (w->warned_high_loss || ++w->window_steps < WINDOW)
+	w->log.window_loss += loss;
+	if (w->log.warned_high_loss || ++w->log.window_steps < WINDOW)
 		return;
-	mean = w->window_loss / WINDOW;
-	if (w->first_loss == 0)
-		w->first_loss = mean;
-	if (guess > 0 && mean > 1.1 * fmax(guess, w->first_loss)) {
+	mean = w->log.window_loss / WINDOW;
+	if (w->log.first_loss == 0)
+		w->log.first_loss = mean;
+	if (guess > 0 && mean > 1.1 * fmax(guess, w->log.first_loss)) {
 		progress_clear();
-		warning("steps %" PRIu64 " to %" PRIu64 ": the mean loss is %.3g, "
-		    "a uniform guess has %.3g: the learning rate may be too high "
-		    "(wanted a lower --lr of vt-schedule, or --clip-grad; "
-		    "vt-train(1), CAVEATS)", t->state.step - WINDOW + 1,
-		    t->state.step, mean, guess);
-		w->warned_high_loss = 1;
+		warning("steps %" PRIu64 " to %" PRIu64 ": the mean loss is "
+		    "%.3g, a uniform guess has %.3g: the learning rate may be "
+		    "too high (wanted a lower --lr of vt-schedule, or "
+		    "--clip-grad; vt-train(1), CAVEATS)",
+		    t->state.step - WINDOW + 1, t->state.step, mean, guess);
+		w->log.warned_high_loss = 1;
 	}
-	w->window_loss = w->window_steps = 0;
+	w->log.window_loss = w->log.window_steps = 0;
 }
 
 void
@@ -276,11 +287,11 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 	struct trainer_work *w = t->work;
 
 	limit_count(t, feeder_stats(&w->feeder));
-	w->logged_steps++;
-	w->logged_clips += w->seen.cell->batch;
-	w->logged_loss += s->loss;
-	w->logged_top1 += s->top1;
-	w->logged_ranked += s->ranked;
+	w->log.steps++;
+	w->log.clips += w->seen.cell->batch;
+	w->log.loss += s->loss;
+	w->log.top1 += s->top1;
+	w->log.ranked += s->ranked;
 	if (t->comm->rank == 0) {
 		steplog_show_progress(t, s);
 		steplog_warn_high_loss(t, s->loss);
@@ -294,19 +305,19 @@ work_log_rest(struct trainer *t, const struct step_report *s)
 {
 	struct trainer_work *w = t->work;
 
-	if (w->logged_steps == 0)
+	if (w->log.steps == 0)
 		return;
 	if (t->comm->rank == 0) {
 		struct steplog_line l = steplog_means(w, s);
 
 		steplog_write_line(t, &l);
 	}
-	w->logged_steps = w->logged_clips = 0;
-	w->logged_top1 = w->logged_ranked = 0;
-	w->logged_loss = 0;
-	w->time = (struct phases){ 0 };
+	w->log.steps = w->log.clips = 0;
+	w->log.top1 = w->log.ranked = 0;
+	w->log.loss = 0;
+	w->log.time = (struct phases){ 0 };
 	w->feeder.waited = 0;
-	w->logged_at = clock_seconds();
+	w->log.at = clock_seconds();
 }
 
 /* Append the metrics of ${s}: with percents on a terminal, else after tabs. */
@@ -359,7 +370,8 @@ void
 work_log_validation(struct trainer *t, const struct summary *s, double seconds,
     int best)
 {
-	double measuring = t->work->precise != NULL ? t->work->measuring : NAN;
+	double measuring = t->work->measure.precise != NULL ?
+	    t->work->measure.seconds : NAN;
 	struct steplog_value v[METRICS + 5] = {
 		{ "best", best, STEPLOG_FLAG, NULL, NULL },
 		{ "epoch", t->state.epoch, STEPLOG_NUMBER, NULL, NULL },

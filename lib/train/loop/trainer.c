@@ -49,7 +49,7 @@ trainer_measure(struct trainer *t)
 	struct trainer_work *w = t->work;
 	int status;
 
-	status = precise_measure(w->precise, w->gradient[0], t);
+	status = precise_measure(w->measure.precise, w->buffers.gradient[0], t);
 	return status == EXIT_DIVERGED ? work_diverged(t, "a mean or variance "
 	    "of --precise-bn is", INFINITY) : status;
 }
@@ -66,7 +66,7 @@ trainer_measure_both(struct trainer *t, int average, int until)
 {
 	int status = 0, *due = &t->state.due;
 
-	if (t->work->precise != NULL && t->optim.ema > 0 &&
+	if (t->work->measure.precise != NULL && t->optim.ema > 0 &&
 	    *due < DUE_SECOND && until > DUE_ALL) {
 		trainer_swap_weights(t, !average);
 		status = trainer_measure(t);
@@ -74,7 +74,7 @@ trainer_measure_both(struct trainer *t, int average, int until)
 		*due = status == 0 ? DUE_SECOND : *due;
 	}
 	trainer_swap_weights(t, average);
-	if (status == 0 && t->work->precise != NULL &&
+	if (status == 0 && t->work->measure.precise != NULL &&
 	    *due < DUE_VALIDATION && until > DUE_SECOND) {
 		status = trainer_measure(t);
 		*due = status == 0 ? DUE_VALIDATION : *due;
@@ -102,15 +102,15 @@ trainer_validate(struct trainer *t, int *best)
 	if (!t->state.due)
 		t->state.due = DUE_ALL;
 	status = trainer_measure_both(t, t->o.use_ema, DUE_VALIDATION);
-	w->measuring = clock_seconds() - start;
+	w->measure.seconds = clock_seconds() - start;
 	if (status == 0 && t->val != NULL)
-		status = evaluator_run(t->net, t->val, &t->viewing, t->comm, NULL,
-		    &e);
+		status = evaluator_run(t->net, t->val, &t->viewing, t->comm,
+		    NULL, &e);
 	trainer_swap_weights(t, t->o.use_ema);
 	seconds = clock_seconds() - start;
-	w->logged_at += seconds;	/* it was not training */
+	w->log.at += seconds;	/* it was not training */
 	w->limit.began += seconds;
-	w->validating += seconds;
+	w->progress.validating += seconds;
 	if (status != 0)
 		return status;
 	t->state.due = 0;
@@ -153,23 +153,23 @@ trainer_save(struct trainer *t, int how)
 	struct snapshot *copy;
 	int wait, ready;
 
-	w->saved_at = clock_seconds();
-	w->saved_step = t->state.step;
-	w->unsaved = 0;
+	w->saving.at = clock_seconds();
+	w->saving.step = t->state.step;
+	w->saving.unsaved = 0;
 	/* Rank 0 may wait here for the previous save.  It tells the others
 	 * whether to take a copy, because taking one is collective. */
 	wait = watch_enter(t->comm->watch, "saving", 0);
-	ready = t->run != NULL && saver_ready(w->saver, t->state.step,
+	ready = t->run != NULL && saver_ready(w->saving.saver, t->state.step,
 	    how) == 0;
 	watch_leave(t->comm->watch, wait);
 	hash128_text(schedule_prefix_hash(t->schedule,
-	    dataset_samples(t->train), t->state.step), w->history);
-	t->state.history = w->history;
+	    dataset_samples(t->train), t->state.step), w->saving.history);
+	t->state.history = w->saving.history;
 	if (comm_broadcast(t->comm, &ready, sizeof(ready), 0) != 0 || (ready &&
 	    snapshot_take(&copy, t->net, &t->optim.slots, &t->state) != 0))
 		comm_abort(t->comm, EXIT_RANKS);
 	if (ready && t->run != NULL)
-		saver_start(w->saver, copy, t->state.step, how);
+		saver_start(w->saving.saver, copy, t->state.step, how);
 }
 
 /*
@@ -181,7 +181,7 @@ static int
 trainer_validation_due(const struct trainer *t, double before, int end)
 {
 	if (!t->o.validates)
-		return end && t->work->precise != NULL;
+		return end && t->work->measure.precise != NULL;
 	return end || (t->o.val_every > 0 && floor(before / t->o.val_every) <
 	    floor(t->state.epoch / t->o.val_every));
 }
@@ -233,14 +233,16 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 	int due = trainer_validation_due(t, before, w->at.cell == NULL);
 	int saving = end || (s->request & (REQUEST_STOP | REQUEST_SAVE)) ||
 	    (t->o.save_steps > 0 && t->state.step -
-	    w->saved_step >= (uint64_t)t->o.save_steps);
+	    w->saving.step >= (uint64_t)t->o.save_steps);
 
 	work_log_step(t, s, end || (s->request & REQUEST_STOP));
 	if (t->replay != NULL) {
 		/* A replay skips validations, but measures their statistics,
 		 * which are part of the checkpoints to compare with. */
-		status = due && w->precise != NULL ? trainer_remeasure(t) : 0;
-		return status != 0 ? status : replay_step_boundary(t->replay, t);
+		status = due && w->measure.precise != NULL ?
+		    trainer_remeasure(t) : 0;
+		return status != 0 ? status : replay_step_boundary(t->replay,
+		    t);
 	}
 	watch_phase(t->comm->watch, due ? "validating" : NULL, t->state.step);
 	/* Never save or validate weights that are not finite, or that differ
@@ -272,8 +274,8 @@ trainer_step_boundary(struct trainer *t, const struct step_report *s,
 static void
 trainer_rescue(struct trainer *t, int status)
 {
-	if (!t->work->unsaved || t->state.step == 0 || !trainer_is_finite(t) ||
-	    t->work->replicas_differ)
+	if (!t->work->saving.unsaved || t->state.step == 0 ||
+	    !trainer_is_finite(t) || t->work->replicas_differ)
 		return;
 	trainer_save(t, status == EXIT_DIVERGED ? SAVE_KEEP_ALL : 0);
 	if (t->comm->rank == 0)
@@ -290,7 +292,7 @@ trainer_rescue(struct trainer *t, int status)
 static int
 trainer_resolve(struct trainer *t, int done)
 {
-	int bad = saver_wait(t->work->saver);
+	int bad = saver_wait(t->work->saving.saver);
 
 	if (!bad && done)
 		bad = rundir_finish(t->run, t->state.step);
@@ -401,15 +403,16 @@ trainer_run(struct trainer *t)
 	double before = t->state.epoch;
 	int status, end = 0;
 
-	w->started = w->saved_at = w->logged_at = clock_seconds();
+	w->progress.started = w->saving.at = w->log.at = clock_seconds();
 	if (t->run != NULL)
-		w->saver = saver_new(t->run, t->safe_step);
+		w->saving.saver = saver_new(t->run, t->safe_step);
 	trainer_repair(t);
 	status = trainer_catch_up(t);
-	stop_at(t->o.stop_after > 0 ? w->started + t->o.stop_after : 0);
+	stop_at(t->o.stop_after > 0 ? w->progress.started + t->o.stop_after :
+	    0);
 	w->at = schedule_seek(t->schedule, samples, t->state.step);
 	end = w->at.cell == NULL;
-	if (status == 0 && end && w->unsaved)
+	if (status == 0 && end && w->saving.unsaved)
 		trainer_save(t, 0);	/* a finished run of another
 					 * directory */
 	while (!end && status == 0) {
@@ -418,7 +421,7 @@ trainer_run(struct trainer *t)
 		watch_phase(t->comm->watch, NULL, t->state.step + 1);
 		if ((status = work_step(t, &s)) != 0)
 			break;
-		w->macs_done += cells_of(t, &w->at)->macs;
+		w->progress.macs_done += cells_of(t, &w->at)->macs;
 		w->seen = w->at;
 		w->at = schedule_next(t->schedule, samples, &w->at);
 		end = w->at.cell == NULL || (t->replay != NULL &&

@@ -96,7 +96,8 @@ int trainer_open(struct trainer *t);
 /*
  * trainer_run(t):
  * After trainer_open and after ${t}->run is set, train from ${t}->state.step to
- * the end of the schedule.  Return an exit status that is the same on all ranks:
+ * the end of the schedule.  Return an exit status that is the same on all
+ * ranks:
  *
  *	0	done
  *	3	done; damaged samples were replaced

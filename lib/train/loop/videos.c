@@ -100,12 +100,13 @@ videos_say_cost(struct videos *v, struct unpacked *u)
 		}
 	v->skipped = n - kept;
 	if (v->skipped > 0)
-		warning("%s: %zu of %zu videos are left out", text_quote(v->path),
-		    v->skipped, n);
+		warning("%s: %zu of %zu videos are left out",
+		    text_quote(v->path), v->skipped, n);
 	note("%s: %zu video%s, decoded for each clip: %.1f ms each, %s of one "
 	    "core in each epoch; packing them (vt-extract, vt-pack) saves that",
-	    text_quote(v->path), kept, kept == 1 ? "" : "s", kept > 0 ? 1e3 * v->seconds / (double)kept
-	    : 0, clock_text(text, v->seconds));
+	    text_quote(v->path), kept, kept == 1 ? "" : "s",
+	    kept > 0 ? 1e3 * v->seconds / (double)kept : 0,
+	    clock_text(text, v->seconds));
 }
 
 int

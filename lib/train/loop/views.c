@@ -66,11 +66,11 @@ views_check(const struct view_options *v)
 	int largest = clip_test_max(v->sampler, v->stride);
 
 	if (clip_needs_stride(v->sampler) && v->stride == 0)
-		return fail("this sampler needs a stride, which the run does not "
-		    "have (wanted --stride=N)");
+		return fail("this sampler needs a stride, which the run does "
+		    "not have (wanted --stride=N)");
 	if (v->clips > largest)
-		return fail("--clips=%d: this sampler has up to %d clip%s a video",
-		    v->clips, largest, largest > 1 ? "s" : "");
+		return fail("--clips=%d: this sampler has up to %d clip%s a "
+		    "video", v->clips, largest, largest > 1 ? "s" : "");
 	if (!crop_test_known(v->rule, v->crops))
 		return fail("--crops=%d (wanted 1%s)", v->crops,
 		    v->rule == VIEW_TSM ? ", 3, 5 or 10" : " or 3");

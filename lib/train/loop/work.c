@@ -28,10 +28,11 @@ work_parts(const struct trainer *t, const struct cell *c)
 }
 
 int
-work_microbatches_of(const struct trainer *t, int microbatches, int rank, int *first)
+work_microbatches_of(const struct trainer *t, int microbatches, int rank,
+    int *first)
 {
-	return split_parts(microbatches, (int)t->o.learners.n, rank, t->comm->size,
-	    first);
+	return split_parts(microbatches, (int)t->o.learners.n, rank,
+	    t->comm->size, first);
 }
 
 /* Check that a rank's part of a BN group has an even number of clips, if clips
@@ -65,16 +66,17 @@ work_check_cell(const struct trainer *t, const struct cell *c)
 	if (work_parts(t, c).n >= ranks)
 		return work_check_mixing(t, c);
 	if (spread && ranks % groups == 0)
-		return fail("%s: %d ranks for %d BN groups of %d clips: %d clips "
-		    "cannot be shared equally by %d ranks (vt-schedule "
+		return fail("%s: %d ranks for %d BN groups of %d clips: %d "
+		    "clips cannot be shared equally by %d ranks (vt-schedule "
 		    "--bn-size)", t->schedule->path, ranks, groups, c->group,
 		    c->group, ranks / groups);
-	return fail("%s: a batch of %d clips in BN groups of %d makes %d microbatches, "
-	    "too few for %d ranks%s; start %d ranks, or choose a larger batch or "
-	    "smaller groups (vt-schedule --bn-size)%s", t->schedule->path,
-	    c->batch, c->group, groups, ranks, spread ? ", which are not a "
-	    "multiple of it" : "", groups, spread ? "" :
-	    ", or --deterministic=fast, which can spread a group over ranks");
+	return fail("%s: a batch of %d clips in BN groups of %d makes %d "
+	    "microbatches, too few for %d ranks%s; start %d ranks, or choose a "
+	    "larger batch or smaller groups (vt-schedule --bn-size)%s",
+	    t->schedule->path, c->batch, c->group, groups, ranks,
+	    spread ? ", which are not a multiple of it" : "", groups,
+	    spread ? "" : ", or --deterministic=fast, which can spread a group "
+	    "over ranks");
 }
 
 int
@@ -125,13 +127,14 @@ work_choose_measured(struct trainer *t)
 	struct trainer_work *w = t->work;
 	int part = work_parts(t, c).clips, least = c->group < 4 ? c->group : 4;
 
-	w->measured = t->o.precise;
-	w->measured_group = c->group;
+	w->measure.clips = t->o.precise;
+	w->measure.group = c->group;
 	if (t->o.precise != PRECISE_AUTO)
 		return;
-	w->measured_group = part < least ? least : part;
-	w->measured = precise_choose(t->net->graph, dataset_samples(t->train),
-	    c->batch, w->measured_group, t->comm->size);
+	w->measure.group = part < least ? least : part;
+	w->measure.clips = precise_choose(t->net->graph,
+	    dataset_samples(t->train), c->batch, w->measure.group,
+	    t->comm->size);
 }
 
 /* Bytes of four microbatches of ${n} clips. */
@@ -160,8 +163,8 @@ work_share_loading(struct trainer *t)
 	const struct cell *c = work_last_cell(t->schedule);
 	size_t all = t->loading.memory, some = 0, views = 0;
 
-	if (t->work->measured != 0)
-		some = work_loading_bytes(g, t->work->measured_group, c->frames,
+	if (t->work->measure.clips != 0)
+		some = work_loading_bytes(g, t->work->measure.group, c->frames,
 		    c->crop);
 	if (t->val != NULL)
 		views = work_loading_bytes(g, v->n, v->t, v->side);
@@ -178,16 +181,16 @@ static int
 work_plan_precise(struct trainer *t)
 {
 	const struct cell *c = work_last_cell(t->schedule);
-	const struct precise_options o = { .clips = t->work->measured,
-		.group = t->work->measured_group, .frames = c->frames,
+	const struct precise_options o = { .clips = t->work->measure.clips,
+		.group = t->work->measure.group, .frames = c->frames,
 		.crop = c->crop, .stride = t->viewing.stride,
 		.memory = t->viewing.memory };
 
-	if (t->work->measured == 0)
+	if (t->work->measure.clips == 0)
 		return 0;
-	t->work->precise = precise_new(t->net, t->train, t->comm, &o,
+	t->work->measure.precise = precise_new(t->net, t->train, t->comm, &o,
 	    &t->loading);
-	return t->work->precise == NULL ? EXIT_USAGE : 0;
+	return t->work->measure.precise == NULL ? EXIT_USAGE : 0;
 }
 
 int
@@ -201,10 +204,11 @@ trainer_plan(struct trainer *t)
 		int parts = w->cells.row[i].parts.n;
 		int n = work_buffers(t, parts, t->comm->rank);
 
-		w->gradients = n > w->gradients ? n : w->gradients;
-		if (parts > w->max_microbatches)
-			w->max_microbatches = parts;
-		w->steps += w->cells.row[i].steps;
+		w->buffers.gradients = n > w->buffers.gradients ? n :
+		    w->buffers.gradients;
+		if (parts > w->buffers.max_microbatches)
+			w->buffers.max_microbatches = parts;
+		w->progress.steps += w->cells.row[i].steps;
 	}
 	if (t->val != NULL && evaluator_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
@@ -231,7 +235,8 @@ trainer_check_ranks(const struct trainer *t, uint64_t step)
 }
 
 char *
-work_microbatches_text(const struct trainer *t, const struct cell *c, char text[16])
+work_microbatches_text(const struct trainer *t, const struct cell *c,
+char text[16])
 {
 	struct step_split p = work_parts(t, c);
 	int first;
@@ -239,7 +244,8 @@ work_microbatches_text(const struct trainer *t, const struct cell *c, char text[
 	if (p.span > 1)
 		snprintf(text, 16, "1/%d", p.span);
 	else
-		snprintf(text, 16, "%d", work_microbatches_of(t, p.n, 0, &first));
+		snprintf(text, 16, "%d", work_microbatches_of(t, p.n, 0,
+		    &first));
 	return text;
 }
 
@@ -280,13 +286,13 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	fprintf(f, "%-22s %s, %zu parameters, %d classes\n", "# network",
 	    g->name, graph_parameters(g), g->head[0].classes);
 	fprintf(f, "%-22s %s in %s on %d rank%s\n", "# back end",
-	    t->net->device->backend->name, t->net->device->precision, t->comm->size,
-	    t->comm->size > 1 ? "s" : "");
+	    t->net->device->backend->name, t->net->device->precision,
+	    t->comm->size, t->comm->size > 1 ? "s" : "");
 	fprintf(f, "%-22s %s\n", "# host", cpus_text(host));
 	fprintf(f, "%-22s %" PRIu64 " samples, %d epochs\n", "# data", samples,
 	    schedule_epochs(t->schedule));
-	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps", w->steps,
-	    clips);
+	fprintf(f, "%-22s %" PRIu64 ", %" PRIu64 " clips\n", "# steps",
+	    w->progress.steps, clips);
 	if (t->state.step > 0)
 		fprintf(f, "%-22s %" PRIu64 "\n", "# steps done",
 		    t->state.step);
@@ -295,10 +301,10 @@ trainer_print_totals(const struct trainer *t, FILE *f)
 	    t->loading.spread ? ", or a multiple that shares BN groups" : "");
 	if (sums_any_order(&t->sums) != NULL || t->sums.fabric != NULL)
 		fprintf(f, "%-22s %s\n", "# all-reduce", t->sums.text);
-	if (w->precise != NULL)
+	if (w->measure.precise != NULL)
 		fprintf(f, "%-22s %d groups of %d clips, %dx%d\n",
-		    "# precise BN", precise_groups(w->precise),
-		    w->measured_group, last->frames, last->crop);
+		    "# precise BN", precise_groups(w->measure.precise),
+		    w->measure.group, last->frames, last->crop);
 	fprintf(f, "%-22s %d\n", "# loader threads", t->loading.threads);
 	if (t->o.learners.n > 0)
 		learners_print(t, f);
@@ -334,27 +340,30 @@ work_reserve(struct trainer *t)
 {
 	struct trainer_work *w = t->work;
 	const struct net *n = t->net;
-	size_t outcomes = (size_t)w->max_microbatches *
+	size_t outcomes = (size_t)w->buffers.max_microbatches *
 	    (size_t)n->graph->heads;
 
 	if (net_reserve(t->net) != 0 || net_reserve_prefetch(t->net) != 0)
 		return EXIT_FAILED;
-	w->gradient = xcalloc((size_t)w->gradients, sizeof(*w->gradient));
-	for (int i = 0; i < w->gradients; i++) {
-		w->gradient[i] = device_alloc(n->device, n->graph->elements *
-		    n->device->elem);
-		if (w->gradient[i] == NULL)
+	w->buffers.gradient = xcalloc((size_t)w->buffers.gradients,
+	    sizeof(*w->buffers.gradient));
+	for (int i = 0; i < w->buffers.gradients; i++) {
+		w->buffers.gradient[i] = device_alloc(n->device,
+		    n->graph->elements * n->device->elem);
+		if (w->buffers.gradient[i] == NULL)
 			return EXIT_FAILED;
 	}
-	w->report = xcalloc((size_t)w->max_microbatches, sizeof(*w->report));
-	w->report_offset = xcalloc((size_t)t->comm->size + 1,
-	    sizeof(*w->report_offset));
-	w->microbatch_loss = xcalloc((size_t)w->max_microbatches, sizeof(double));
-	w->outcome = device_alloc(n->device, outcomes *
-	    sizeof(*w->outcome));
-	if (w->outcome == NULL)
+	w->buffers.report = xcalloc((size_t)w->buffers.max_microbatches,
+	    sizeof(*w->buffers.report));
+	w->buffers.report_offset = xcalloc((size_t)t->comm->size + 1,
+	    sizeof(*w->buffers.report_offset));
+	w->buffers.microbatch_loss =
+	    xcalloc((size_t)w->buffers.max_microbatches, sizeof(double));
+	w->buffers.outcome = device_alloc(n->device, outcomes *
+	    sizeof(*w->buffers.outcome));
+	if (w->buffers.outcome == NULL)
 		return EXIT_FAILED;
-	w->fetched = xcalloc(outcomes, sizeof(*w->fetched));
+	w->buffers.fetched = xcalloc(outcomes, sizeof(*w->buffers.fetched));
 	if (t->o.learners.n > 0 && (w->learners = learners_open(t)) == NULL)
 		return EXIT_FAILED;
 	if (grown_batch_wanted(t) &&
@@ -380,7 +389,8 @@ work_max_channels(const struct graph *g)
 	size_t largest = 0;
 
 	for (int i = 0; i < g->nparam; i++)
-		if (g->param[i].kind == PARAM_MEAN && g->param[i].count > largest)
+		if (g->param[i].kind == PARAM_MEAN &&
+		    g->param[i].count > largest)
 			largest = g->param[i].count;
 	return largest;
 }
@@ -397,17 +407,19 @@ work_open(struct trainer *t)
 		return status;
 	if (sync_bn_open(&w->spread, t->comm, n->device, t->sums.fabric,
 	    work_max_channels(n->graph)) != 0 ||
-	    (c = comm_dup(t->comm, "waiting for the others' gradients")) == NULL)
+	    (c = comm_dup(t->comm, "waiting for the others' gradients")) ==
+	    NULL)
 		comm_abort(t->comm, EXIT_RANKS);
 	w->bucket = bucket_open(c, &t->share, n->device,
 	    sums_any_order(&t->sums), t->sums.fabric);
 	allgather_by(t->optim.gather, bucket_reducer(w->bucket));
 	cells_seek(t);
 	for (int i = 0; i < w->cells.n; i++)
-		w->macs += w->cells.row[i].macs * (double)w->cells.row[i].left;
+		w->progress.macs +=
+		    w->cells.row[i].macs * (double)w->cells.row[i].left;
 	watch_set_describe(t->comm->watch, rank_status_describe, t);
-	w->saved_step = t->state.step;
-	w->unsaved = t->safe_step != t->state.step;
+	w->saving.step = t->state.step;
+	w->saving.unsaved = t->safe_step != t->state.step;
 	return 0;
 }
 
@@ -419,8 +431,8 @@ trainer_close(struct trainer *t)
 	if (w == NULL)
 		return;
 	watch_set_describe(t->comm->watch, NULL, NULL);
-	saver_free(w->saver);
-	precise_free(w->precise);
+	saver_free(w->saving.saver);
+	precise_free(w->measure.precise);
 	bucket_close(w->bucket);
 	learners_close(w->learners, t);
 	grown_batch_close(w->grown_batch, t);
@@ -428,16 +440,17 @@ trainer_close(struct trainer *t)
 	feeder_close(&w->feeder);
 	audit_close(w->audit);
 	corrupt_close(w->corrupt);
-	for (int i = 0; i < w->gradients && w->gradient != NULL; i++)
-		if (w->gradient[i] != NULL)
-			device_free(t->net->device, w->gradient[i]);
-	free(w->gradient);
-	free(w->report);
-	free(w->report_offset);
-	free(w->microbatch_loss);
-	if (w->outcome != NULL)
-		device_free(t->net->device, w->outcome);
-	free(w->fetched);
+	for (int i = 0; i < w->buffers.gradients && w->buffers.gradient != NULL;
+	    i++)
+		if (w->buffers.gradient[i] != NULL)
+			device_free(t->net->device, w->buffers.gradient[i]);
+	free(w->buffers.gradient);
+	free(w->buffers.report);
+	free(w->buffers.report_offset);
+	free(w->buffers.microbatch_loss);
+	if (w->buffers.outcome != NULL)
+		device_free(t->net->device, w->buffers.outcome);
+	free(w->buffers.fetched);
 	cells_free(&w->cells);
 	free(w);
 	t->work = NULL;

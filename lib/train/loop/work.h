@@ -25,7 +25,7 @@ struct microbatch_report {
 					 * scale; 0 if it is not measured */
 	int32_t top1, top5, ranked;	/* clips, of the first head: struct
 					 * outcome */
-	int32_t request, status;		/* WISH_* bits; exit status, not 0 if it
+	int32_t request, status;	/* WISH_* bits; exit status, not 0 if it
 					 * was not computed */
 	int32_t bad;			/* damaged samples found while
 					 * loading */
@@ -39,7 +39,7 @@ struct step_report {
 					 * loading */
 	int skipped;			/* no update was made: OPTIM_SKIPPED
 					 * (train/optim/optim.h) */
-	int not_averaged;			/* learners are not averaged yet, or the
+	int not_averaged;		/* learners are not averaged yet, or the
 					 * gradient of a grown batch is not
 					 * complete, so the state cannot be
 					 * validated or saved */
@@ -54,15 +54,12 @@ struct step_report {
 /* Seconds in each phase, since the last line of the log. */
 struct phases { double wait, forward, backward, comm, comm_busy, update; };
 
-struct trainer_work {
-	struct planned_cells cells;
-	int gradients;			/* gradient buffers of a step */
+/* Buffers of a step. */
+struct step_buffers {
+	int gradients;			/* gradient buffers */
 	void **gradient;		/* [gradients], device memory */
 	int free;			/* the first ones are free */
-	size_t base;			/* MEMORY_BASE, measured */
 	int max_microbatches;		/* maximum over steps; parts count */
-	struct sync_bn spread;
-	struct tree tree;
 	struct microbatch_report *report;	/* [max_microbatches] */
 	size_t *report_offset;		/* [ranks + 1] first byte of each
 					 * rank */
@@ -70,6 +67,51 @@ struct trainer_work {
 	struct outcome *outcome;	/* device memory: losses and hits of
 					 * this rank's microbatches */
 	struct outcome *fetched;	/* their host copy, after the step */
+};
+
+/* Statistics that are measured before a validation (--precise-bn). */
+struct measured_statistics {
+	int64_t clips;			/* 0: none */
+	int group;			/* clips normalized together */
+	struct precise *precise;	/* NULL: nothing is measured */
+	double seconds;			/* in the last validation */
+};
+
+/* The work done and left, for the ETA. */
+struct work_progress {
+	uint64_t steps;			/* of the whole schedule */
+	double macs, macs_done;		/* forward multiply-adds of the steps
+					 * left at the start; done since */
+	double started, validating;	/* clock seconds; sum of seconds */
+};
+
+/* The checkpoints of a run. */
+struct work_saving {
+	struct saver *saver;		/* rank 0; elsewhere NULL */
+	double at;			/* clock seconds of the last one */
+	uint64_t step;			/* of the last one */
+	int unsaved;			/* the state is not in a checkpoint */
+	char history[33];		/* of the schedule up to ${step} */
+};
+
+/* Sums since the last line of the log. */
+struct work_log {
+	struct phases time;
+	double at, loss;		/* time of that line */
+	int64_t steps, clips, top1, ranked;
+	double window_loss;		/* sum over window_steps steps */
+	double first_loss;		/* mean loss of the first window */
+	int window_steps, warned_high_loss;	/* steps in this window; has
+						 * warned */
+	int table_begun;		/* the header was printed */
+};
+
+struct trainer_work {
+	struct planned_cells cells;
+	struct step_buffers buffers;
+	size_t base;			/* MEMORY_BASE, measured */
+	struct sync_bn spread;
+	struct tree tree;
 	struct feeder feeder;
 	struct bucket *bucket;
 	struct audit *audit;
@@ -77,30 +119,12 @@ struct trainer_work {
 	struct learners *learners;	/* NULL: no K-step averaging */
 	struct grown_batch *grown_batch;	/* NULL: the batch cannot grow,
 						 * or that of learners does */
-	struct saver *saver;		/* rank 0; elsewhere NULL */
-	int64_t measured;		/* clips of --precise-bn */
-	int measured_group;		/* clips normalized together */
-	struct precise *precise;	/* NULL: nothing is measured */
+	struct measured_statistics measure;
 	struct schedule_step at, seen;	/* the next step; the last one */
-
-	uint64_t steps;			/* of the whole schedule */
-	double macs, macs_done;		/* forward multiply-adds of the steps
-					 * left at the start; done since */
-	double started, saved_at, validating;	/* clock seconds, twice; sum */
-	double measuring;		/* seconds of --precise-bn in the last
-					 * validation */
-	uint64_t saved_step;
-	int replicas_differ;			/* ranks have different weights */
-	int unsaved;			/* the state is not in a checkpoint */
-	char history[33];		/* of the schedule up to saved_step */
-	struct phases time;
-	double logged_at, logged_loss;	/* time of the last line; sums since */
-	int64_t logged_steps, logged_clips, logged_top1, logged_ranked;
-	double window_loss;		/* sum over window_steps steps */
-	double first_loss;		/* mean loss of the first window */
-	int window_steps, warned_high_loss;	/* steps in this window; has
-						 * warned */
-	int table_begun;		/* the header was printed */
+	struct work_progress progress;
+	struct work_saving saving;
+	int replicas_differ;		/* ranks have different weights */
+	struct work_log log;
 	struct limit_watch limit;
 };
 
@@ -113,8 +137,11 @@ struct step_split work_parts(const struct trainer *t, const struct cell *c);
  * buffers that ${rank} holds at once in a step of ${microbatches}. */
 int work_buffers(const struct trainer *t, int microbatches, int rank);
 
-/* work_microbatches_text(t, c, text): print to ${text} the number of microbatches of
- * cell ${c} on rank 0, "2", or its part of one, "1/4".  Return ${text}. */
+/*
+ * work_microbatches_text(t, c, text): print to ${text} the number of
+ * microbatches of cell ${c} on rank 0, "2", or its part of one, "1/4".  Return
+ * ${text}.
+ */
 char *work_microbatches_text(const struct trainer *t, const struct cell *c,
     char text[16]);
 
@@ -147,8 +174,10 @@ int work_step(struct trainer *t, struct step_report *s);
  * work_count(t, loss):
  * Count a finished step of loss ${loss} in the state.
  */
-int work_microbatches_of(const struct trainer *t, int microbatches, int rank, int *first);
-int work_join_reports(struct trainer *t, int microbatches, struct step_report *s);
+int work_microbatches_of(const struct trainer *t, int microbatches, int rank,
+    int *first);
+int work_join_reports(struct trainer *t, int microbatches,
+    struct step_report *s);
 void work_count(struct trainer *t, double loss);
 
 /*

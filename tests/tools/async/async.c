@@ -427,6 +427,6 @@ __wrap_learners_step(struct learners *l, struct trainer *t,
 	async_wait(a, t);
 	s->norm = a->norm;
 	a->steps = 0;
-	t->work->unsaved = 1;
+	t->work->saving.unsaved = 1;
 	return 0;
 }
