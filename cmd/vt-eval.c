@@ -299,8 +299,8 @@ main(int argc, char **argv)
 	if ((s.comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(s.comm->rank, s.comm->size);
-	s.threads = cores_threads(s.comm);	/* cores_threads() is collective: call it even
-					 * if --threads is set */
+	s.threads = cores_threads(s.comm);	/* collective: call it even if
+						 * --threads is set */
 	if (o->threads > 0)
 		s.threads = (int)o->threads;
 	s.clips.threads = s.threads;

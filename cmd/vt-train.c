@@ -298,8 +298,8 @@ main(int argc, char **argv)
 	if ((comm = comm_open(&argc, &argv, o->set.step_timeout)) == NULL)
 		return EXIT_USAGE;
 	program_rank(comm->rank, comm->size);
-	own = cores_threads(comm);		/* cores_threads() is collective, so call it
-					 * whatever --threads says */
+	own = cores_threads(comm);	/* collective: call it even if
+					 * --threads is set */
 	set = vt_train_settings(o, own);
 	use.cores = own;
 	use.estimates = o->quiet == 0;

@@ -84,7 +84,8 @@ struct update {
  *
  *	m += (1 - beta1) (d - m)
  *	v += (1 - beta2) (d^2 - v)
- *	g = m / rest1 / (sqrt(v / rest2) + eps) + decay w
+ *	g = m / bias_correction1 / (sqrt(v / bias_correction2) + eps) +
+ *	    decay w
  */
 struct moments {
 	const void *w;			/* weights */

@@ -47,8 +47,8 @@ environ_check_isa(void)
 		if (strcmp(isa, isa_name((enum isa)i)) == 0)
 			return;
 	if (isa != NULL)
-		warning("VT_ISA=%s: no such instruction set (wanted base, avx2 or "
-		    "avx512)", text_quote(isa));
+		warning("VT_ISA=%s: no such instruction set (wanted base, "
+		    "avx2 or avx512)", text_quote(isa));
 }
 
 void

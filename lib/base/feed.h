@@ -4,8 +4,8 @@
 /*
  * The input of a network, one microbatch at a time: streams of bytes, and
  * targets for its losses.  A network's operators declare the input that it
- * needs (struct needs).  A loader provides it in the same order, and a back end
- * reads it.
+ * needs (struct input_spec).  A loader provides it in the same order, and a
+ * back end reads it.
  */
 
 #include <stddef.h>

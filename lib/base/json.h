@@ -67,7 +67,8 @@ void json_put_raw(struct json_writer *w, const char *key, const char *text);
 struct json_member {
 	const char *key;
 	enum { JSON_NUMBER, JSON_FLAG, JSON_TEXT, JSON_RAW } kind;
-	double number;			/* of a flag: not 0 is true, NAN absent */
+	double number;			/* of a flag: not 0 is true, NAN
+					 * absent */
 	const char *text;		/* JSON_RAW: JSON */
 };
 

@@ -20,7 +20,8 @@ option_config_unquote(char *s)
 	char *to = s;
 
 	for (; *s != '"'; s++) {
-		if (*s == '\\' && s[1] != '\0' && strchr("\"\\nr", s[1]) != NULL)
+		if (*s == '\\' && s[1] != '\0' && strchr("\"\\nr",
+		    s[1]) != NULL)
 			*to++ = *++s == 'n' ? '\n' : *s == 'r' ? '\r' : *s;
 		else if (*s != '\0')
 			*to++ = *s;
@@ -56,9 +57,9 @@ option_config_line(struct option_table *t, const char *path, int number,
 			options_wrong("%s:%d: no closing quote", path, number);
 		end += strspn(end, " \t");
 		if (*end != '\0' && *end != '#')
-			options_wrong("%s:%d: %s after the closing quote (wanted a "
-			    "comment; a quote in a value is \\\")", path, number,
-			    text_quote(end));
+			options_wrong("%s:%d: %s after the closing quote "
+			    "(wanted a comment; a quote in a value is \\\")",
+			    path, number, text_quote(end));
 	} else {
 		/* A '#' after a blank begins a comment. */
 		for (end = value; *end != '\0'; end++)
@@ -99,8 +100,8 @@ option_read_config(struct option_table *t, const char *path)
 			*next++ = '\0';
 		number++;
 		if (text_chomp(line) != 0)
-			options_wrong("%s:%d: a carriage return within the line",
-			    path, number);
+			options_wrong("%s:%d: a carriage return within the "
+			    "line", path, number);
 		option_config_line(t, path, number, line);
 	}
 }
@@ -135,7 +136,8 @@ option_config_print_setting(const struct option_table *t, struct buffer *b,
 	const struct option_row *r = t->row[i];
 	const struct option_list *l = r->to;
 	const char *text = r->kind == OPTION_TEXT ? *(const char **)r->to : "";
-	const char *hash = text == NULL || (r->kind == OPTION_LIST && l->n == 0) ?
+	const char *hash = text == NULL || (r->kind == OPTION_LIST &&
+	    l->n == 0) ?
 	    "# " : "";			/* unset: printed as a comment */
 	size_t n = r->kind == OPTION_LIST && l->n > 0 ? l->n : 1;
 

@@ -157,15 +157,16 @@ option_output_check_input(const struct option_output *o, const char *from,
 {
 	struct stat at;
 
-	if (outputs.force > 0 && o->name != NULL && option_output_keeps(o, path))
+	if (outputs.force > 0 && o->name != NULL && option_output_keeps(o,
+	    path))
 		options_wrong("--%s: %s, %s, is a file of the output, which -f "
 		    "replaces (wanted it in another directory)", o->row->name,
 		    Q(path), from);
 	if (!S_ISREG(o->at.st_mode) || stat(path, &at) != 0)
 		return;
 	if (option_files_same(&at, &o->at))
-		options_wrong("--%s: %s is also an input, by %s (wanted another "
-		    "file)", o->row->name, Q(o->path), from);
+		options_wrong("--%s: %s is also an input, by %s (wanted "
+		    "another file)", o->row->name, Q(o->path), from);
 	if (S_ISDIR(at.st_mode) && !o->ours &&
 	    option_output_is_in(o, path, &at))
 		options_wrong("--%s: %s is also a file of the input %s, by %s "
@@ -197,8 +198,8 @@ option_output_check_stdout(const struct option_output *o)
 	if (fstat(STDOUT_FILENO, &at) == 0 && S_ISREG(at.st_mode) &&
 	    option_files_same(&at, &o->at) && !text_starts(o->path, "/dev/") &&
 	    !text_starts(o->path, "/proc/"))
-		options_wrong("--%s: %s is also standard output (wanted another "
-		    "file)", o->row->name, Q(o->path));
+		options_wrong("--%s: %s is also standard output (wanted "
+		    "another file)", o->row->name, Q(o->path));
 }
 
 static void
@@ -212,9 +213,10 @@ option_output_check_old(const struct option_output *o)
 		exit(EXIT_FAILED);
 	}
 	if (!o->ours)
-		options_wrong("--%s: %s exists, and this option did not write it "
-		    "(%s)", o->row->name, Q(o->path), outputs.force < 0 ?
-		    "wanted another file" : "-f replaces it");
+		options_wrong("--%s: %s exists, and this option did not "
+		    "write it (%s)", o->row->name, Q(o->path),
+		    outputs.force < 0 ? "wanted another file" :
+		    "-f replaces it");
 }
 
 /* Keep the output, for options_reads and later outputs. */
@@ -227,7 +229,8 @@ option_check_output(const struct option_table *t, const struct option_row *row,
 	if (*path == '\0' || strcmp(path, "-") == 0)
 		return;
 	o.name = option_file_find(path, &o.at);
-	if (*o.name == '\0' && !S_ISREG(o.at.st_mode) && !S_ISDIR(o.at.st_mode)) {
+	if (*o.name == '\0' && !S_ISREG(o.at.st_mode) &&
+	    !S_ISDIR(o.at.st_mode)) {
 		free(o.name);
 		o.name = NULL;
 	}

@@ -53,7 +53,8 @@ option_line_refuse(const struct option_table *t, char **argv, int missing)
 		options_wrong("-%c: no value (wanted %s)", optopt,
 		    t->row[option_lettered(t, optopt)]->arg);
 	if (optopt > 255)
-		options_wrong("--%s takes no value", t->row[optopt - 256]->name);
+		options_wrong("--%s takes no value",
+		    t->row[optopt - 256]->name);
 	if (optopt != 0)
 		options_wrong("no option -%c", optopt);
 	snprintf(name, sizeof(name), "%s",
@@ -68,7 +69,8 @@ option_read_line(const struct option_table *t, int argc, char **argv,
     struct option_given **given)
 {
 	struct option longs[2 * OPTION_ROWS + 1] = { { 0 } };
-	char shorts[2 * OPTION_ROWS + 2], *s = shorts, *off[OPTION_ROWS] = { 0 };
+	char shorts[2 * OPTION_ROWS + 2], *s = shorts, *off[OPTION_ROWS] =
+	    { 0 };
 	struct option_given *g = NULL;
 	size_t n = 0, cap = 0;
 	int c, nlong = 0;
@@ -113,8 +115,8 @@ option_read_line(const struct option_table *t, int argc, char **argv,
 			value = own = xstrndup(t->row[i]->choices,
 			    strcspn(t->row[i]->choices, "|"));
 		else if (value == NULL)
-			value = no ? "no" : t->row[i]->kind == OPTION_FLAG ? "yes" :
-			    "";
+			value = no ? "no" : t->row[i]->kind == OPTION_FLAG ?
+			    "yes" : "";
 		g = array_reserve(g, n, &cap, sizeof(*g));
 		g[n++] = (struct option_given){ i, value, c >= 256 ?
 		    xprintf("--%s", t->row[i]->name) :

@@ -91,9 +91,9 @@ option_print_help(const struct option_table *t, int all, int mode)
 		if (option_print_shows(t->row[i], some, mode))
 			option_print_help_row(t, t->row[i]);
 	printf("\nExample:\n  %s\n", t->command->example);
-	printf(some ? "--help=all shows all options.  Manuals: %s(1), vt(7).\n" :
-	    "The manual is %s(1); vt(7) shows the whole pipeline.\n",
-	    program_name());
+	printf(some ? "--help=all shows all options.  Manuals: %s(1), "
+	    "vt(7).\n" : "The manual is %s(1); vt(7) shows the whole "
+	    "pipeline.\n", program_name());
 }
 
 void

@@ -80,8 +80,10 @@ option_table_nearest(const struct option_table *t, const char *name)
 	return best;
 }
 
-/* Return 1 if the program ${path} has an option ${name}, 0 otherwise, also if it
- * cannot be run. */
+/*
+ * Return 1 if the program ${path} has an option ${name}, 0 otherwise, also if
+ * it cannot be run.
+ */
 static int
 option_table_program_has(const char *path, const char *name)
 {

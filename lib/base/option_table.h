@@ -149,8 +149,8 @@ int option_takes(const struct option_row *row);
 /*
  * option_print_help(t, all, mode):
  * Print the text of --help on standard output: all rows that apply in ${mode}.
- * In mode -1, print only those with OPTION_COMMON if ${all} is 0 and the command
- * marks some.
+ * In mode -1, print only those with OPTION_COMMON if ${all} is 0 and the
+ * command marks some.
  */
 void option_print_help(const struct option_table *t, int all, int mode);
 

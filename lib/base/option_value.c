@@ -65,7 +65,8 @@ options_parse_time(const char *s, double min, double max, double *to)
 static const char *
 option_value_limit(double v, char buf[32])
 {
-	snprintf(buf, 32, v == floor(v) && fabs(v) < 1e18 ? "%.0f" : "%.10g", v);
+	snprintf(buf, 32, v == floor(v) && fabs(v) < 1e18 ? "%.0f" : "%.10g",
+	    v);
 	return buf;
 }
 
@@ -176,7 +177,8 @@ option_set(struct option_table *t, int i, const char *from,
 
 		if (t->origin[i] != o)
 			l->n = 0;
-		l->item = array_reserve(l->item, l->n, &l->cap, sizeof(*l->item));
+		l->item = array_reserve(l->item, l->n, &l->cap,
+		    sizeof(*l->item));
 		l->item[l->n++] = value;
 		break;
 	}

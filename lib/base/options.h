@@ -67,8 +67,10 @@ struct option_row {
 #define OPTION_INPUT	4	/* a file or directory that is read */
 #define OPTION_OUTPUT	8	/* a file or directory that is written */
 #define OPTION_NEW	16	/* only --force replaces a file */
-/* The row applies in mode ${i} of the command.  A row without such a bit applies
- * in all modes. */
+/*
+ * The row applies in mode ${i} of the command.  A row without such a bit
+ * applies in all modes.
+ */
 #define OPTION_MODE(i)	(1u << (8 + (i)))
 
 /* An option that a command no longer has.  Files may still set it to
@@ -120,10 +122,10 @@ struct command {
  *
  * --help, --version, --print-config and --complete-spec print and exit with
  * status 0.  A wrong option prints one line on standard error and exits with
- * status 2, as does an output that would replace what it must not.  All operands
- * are inputs.  --help shows the rows with OPTION_COMMON, or all rows if the
- * command marks none of its own.  --help=all shows all rows.  If a mode is
- * selected, both show all rows that apply in it and no other ones, which are
+ * status 2, as does an output that would replace what it must not.  All
+ * operands are inputs.  --help shows the rows with OPTION_COMMON, or all rows
+ * if the command marks none of its own.  --help=all shows all rows.  If a mode
+ * is selected, both show all rows that apply in it and no other ones, which are
  * refused on the command line.  A file may have settings of all modes.
  * ${command} and ${argv} must remain valid until the program ends.
  */

@@ -95,7 +95,7 @@ void clip_validate(enum sampler s, const struct clip_input *v, int *frame);
 void clip_test(enum sampler s, const struct clip_input *v, int view, int views,
     int *frame);
 
-/* clip_test_max(s, stride): return the maximum ${views} of ${s}. */
+/* clip_test_max(s, stride): return the maximum number of views of ${s}. */
 int clip_test_max(enum sampler s, int stride);
 
 /* clip_needs_stride(s): return 1 if ${s} requires a stride, 0 otherwise. */

@@ -124,8 +124,8 @@ colour_autocontrast(size_t n, uint8_t *p)
 }
 
 /*
- * to = (below + step / 2) / step, for each channel.  ${below} is the number of
- * pixels with smaller values.  ${step} is 1/255 of the pixels below the
+ * to = (below + step / 2) / step, for each channel, where below is the number
+ * of pixels with smaller values, and step is 1/255 of the pixels below the
  * maximum.
  */
 static void
@@ -173,8 +173,8 @@ colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 
 /*
  * Rotate the hue of one pixel by ${turn}, in 1 / (6 * 2^16) of a full turn, as
- * in HSV.  With the largest value ${high} and the smallest ${low} kept, and f
- * the fraction of a sixth of a turn, the middle value is
+ * in HSV.  The largest value, high, and the smallest, low, do not change.
+ * With f the fraction of a sixth of a turn, the middle value becomes
  *
  *	low + (high - low) f in even sixths, high - (high - low) f in odd ones
  */

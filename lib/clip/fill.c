@@ -314,9 +314,10 @@ fill_crop_in(const struct frame_level *l, struct region at)
 		l->part.h * down };
 }
 
-/* Resize frame ${k} of clip ${c} to ${out}, from ${m},
-    which has ${l->decode} at
- * ${at}. */
+/*
+ * Resize frame ${k} of clip ${c} to ${out}, from ${m}, which has the decoded
+ * part of the level of ${c} at ${at}.
+ */
 static void
 fill_resize(struct filler *f, const struct frame_source *s,
     const struct clip_request *c, int k, const struct image *m,

@@ -20,8 +20,8 @@
 
 /*
  * The part of each frame that is decoded for all clips of a repeated sample, in
- * pixels of the largest level.  It is a function of all of them, so a clip has
- * the same bits whichever of them are loaded together.
+ * pixels of the largest level.  It depends on all clips of the sample, so the
+ * bits of a clip do not depend on which of the clips are loaded together.
  */
 struct clip_share {
 	struct region part;		/* w 0: only the crop of the clip */
@@ -109,8 +109,9 @@ struct frame_source frame_source_spool(const struct sample *m,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
 
 /*
- * A level of a source: its number, stream and size, the crop of a request in
- * it, and the part to decode, at a scale that leaves it no smaller than
+ * The level of a source that a request reads: its number, stream and size.
+ * ${part} is the crop of the request in it, and ${decode} the part to decode.
+ * The decoder may reduce the scale as long as the part keeps at least
  * ${want_w} x ${want_h} pixels.
  */
 struct frame_level {
@@ -144,8 +145,8 @@ struct filler;
  * filler_free.  ${max} has the maximum of each field over all clips, so that
  * clip_fill allocates nothing.  Exceptions are stored frames above 8 bits per
  * pixel (24 in PNG), and clips above 64 MiB as stored.  ${max->t} counts the
- * stored frames that a clip reads, and ${max->stacks} is 1 if clips of stacks
- * are among them.  ${max->scratch} is from dataset_frames_workspace.  NULL:
+ * stored frames that a clip reads, and ${max->stacks} is 1 if any clip has
+ * stacks.  ${max->scratch} is from dataset_frames_workspace.  NULL:
  * buffers grow as needed.  filler_free(NULL) does nothing.
  */
 struct fill_max { int t, side, w, h, png, stacks; size_t scratch; };

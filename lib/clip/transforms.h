@@ -102,7 +102,7 @@ int transforms_partners(int i, int n, int ring[3]);
  * probability if both are on.  The box is all 0 for MixUp.
  */
 struct mix transforms_mix_draw(const struct transforms *e, struct rng clip,
-int side);
+    int side);
 
 /*
  * transforms_mix(m, t, side, c, clip, clips):

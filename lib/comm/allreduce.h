@@ -126,8 +126,8 @@ void allreduce_close(struct allreduce *a);
 /*
  * allreduce_run(a, x, from, to):
  * Sum elements ${from} to ${to} - 1 of ${x} over all ranks, in place.  ${to} -
- * ${from} must not exceed o->most.  Collective: all ranks call it with the same
- * range.  Return 0, or -1 after a message.
+ * ${from} must not exceed max of its options.  Collective: all ranks call it
+ * with the same range.  Return 0, or -1 after a message.
  * allreduce_sends(a, n): return the bytes that this rank sends for a sum of
  * ${n} elements, 0 if the library sums.
  */

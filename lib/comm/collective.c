@@ -48,7 +48,7 @@ collective_local(struct collective *l, enum collective_kind kind,
 
 static const struct address zero = { 0, 0 };
 
-/* After the round with distance ${step}, a rank knows of 2 ${step} ranks. */
+/* After the round with distance d, a rank knows of 2 d ranks. */
 void
 collective_barrier(struct collective *l, int rank, int size)
 {
@@ -59,8 +59,8 @@ collective_barrier(struct collective *l, int rank, int size)
 	}
 }
 
-/* In each round, ranks below ${step}, counted from the root, send to the rank
- * ${step} above them. */
+/* In the round with distance d, ranks below d, counted from the root, send to
+ * the rank that is d above them. */
 void
 collective_broadcast(struct collective *l, int rank, int size, int root,
     size_t bytes)

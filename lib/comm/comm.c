@@ -331,8 +331,8 @@ comm_say_line(const char *all, size_t largest, int size, int r,
 }
 
 /*
- * Rank r's lines begin at all + r * most.  Print each distinct line once, by
- * comparing it with those of all lower ranks.
+ * The lines of rank r begin at all + r * largest.  Print each distinct line
+ * once, by comparing it with those of all lower ranks.
  */
 static void
 comm_say_all(const char *all, size_t largest, int size)

@@ -43,11 +43,12 @@ struct transport {
 	/*
 	 * For the watchdog's thread (comm/watch.h), concurrently with exchanges
 	 * of other threads.  Both are NULL if the library does not allow that.
-	 * tell: start to send; ${data} must stay valid and unchanged.
-	 * heard: return 1 if a message arrived, and set ${*rank} to its sender.
+	 * send_status: start to send; ${data} must stay valid and unchanged.
+	 * receive_status: return 1 if a message arrived, and set ${*rank} to
+	 * its sender.
 	 */
 	void (*send_status)(struct comm *, int rank, const void *data,
-	size_t bytes);
+	    size_t bytes);
 	int (*receive_status)(struct comm *, int *rank, void *data,
 	    size_t bytes);
 	void (*abort)(struct comm *, int status);	/* does not return */

@@ -98,7 +98,7 @@ int exact_leaves(struct exact *e, int leaves, int *first);
  * the receive buffer of ${rank} for slices of up to ${largest} elements.
  */
 size_t exact_buffer_bytes(int leaves, int rank, int ranks, size_t largest,
-size_t elem);
+    size_t elem);
 
 /*
  * exact_segment_begin(from, to, q, ranks):

@@ -28,7 +28,7 @@ struct range range_part(struct range all, const struct grid_line *l, int i);
  * ring passes of l->n - 1 steps.
  */
 void grid_ring_scatter(struct allreduce *a, const struct grid_line *l,
-struct range all);
+    struct range all);
 void grid_ring_gather(struct allreduce *a, const struct grid_line *l,
     struct range all);
 
@@ -39,7 +39,7 @@ void grid_ring_gather(struct allreduce *a, const struct grid_line *l,
  * once, where a ring rounds partial sums.
  */
 void grid_direct_scatter(struct allreduce *a, const struct grid_line *l,
-struct range all);
+    struct range all);
 void grid_direct_gather(struct allreduce *a, const struct grid_line *l,
     struct range all);
 
@@ -50,6 +50,6 @@ void grid_direct_gather(struct allreduce *a, const struct grid_line *l,
  * they receive the sum from them.
  */
 void grid_halving_sum(struct allreduce *a, const struct grid_line *l,
-struct range all);
+    struct range all);
 
 #endif

@@ -50,7 +50,7 @@ struct rank_slot {
  * ${half}.
  */
 struct rank_slot rank_order_slot(const struct rank_order *o, int half,
-int number);
+    int number);
 struct rank_slot rank_order_slot_at(const struct rank_order *o, int half,
     int index);
 

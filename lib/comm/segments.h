@@ -70,7 +70,7 @@ void segments_copy(struct segments *s, struct comm *c, size_t elements,
  * rank owns whole vectors; a vector is a segment.
  */
 void segments_distribute(struct segments *s, struct comm *c, size_t elements,
-int n);
+    int n);
 
 /*
  * segments_traffic(s, elem): return the bytes that this rank sends in

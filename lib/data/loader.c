@@ -94,9 +94,8 @@ loader_thread(void *arg)
 		}
 		loader_clips_load(l, s, i, n, f);
 		for (int k = i; k < i + n; k++) {
-			/* loader_clip_done releases the lock,
-			    so read ${left} after
-			 * it. */
+			/* loader_clip_done releases the lock, so read ${left}
+			 * after it. */
 			int done = loader_clip_done(l, s, k);
 
 			if ((s->left -= done) == 0) {

@@ -302,8 +302,8 @@ void microbatch_choose_view(const struct view_options *v, int view,
  * Load microbatches of o->n views of the ${count} samples from number ${first}.
  * Fill the last microbatch with repeats of the last view, with label -1.  Clips
  * of a microbatch are numbered from 0.  Number / (clips * crops) is the sample
- * relative to ${first}; the remainder is the view.  ${at} is all 0.  ${index}
- * and ${microbatches} refer to the whole loader.
+ * relative to ${first}; the remainder is the view.  In struct microbatch, at
+ * is all 0, and index and microbatches refer to the whole loader.
  */
 struct loader *loader_views(const struct dataset *d, uint32_t first,
     uint32_t count, const struct view_options *o);

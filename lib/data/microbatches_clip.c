@@ -13,8 +13,8 @@
 
 /*
  * Return the number of frames to choose from: those of the video at which a
- * stack of ${span} frames begins, as _sample_indices of the TSN program
- * (dataset.py).  A shorter video has one.
+ * stack of the frames that ${needs} spans begins, as _sample_indices of the TSN
+ * program (dataset.py).  A shorter video has one.
  */
 static int
 microbatch_clip_total(const struct frame_source *s,

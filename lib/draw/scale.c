@@ -48,7 +48,7 @@ scale_exponent(double x, double base)
 
 /*
  * Return the smallest step that is 1, 2 or 5 times a power of ten and divides
- * ${range} into at most ${max} steps.
+ * ${range} into at most ${largest} steps.
  */
 static double
 scale_nice_step(double range, int largest)

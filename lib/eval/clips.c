@@ -9,9 +9,9 @@
 #include "ingest/extract_settings.h"
 
 /*
- * The ${need} callback of extraction: mark the frames that the views show.
- * Other frames are neither resized nor encoded.  ${views} is a struct
- * view_options.
+ * The callback need of extraction (ingest/extract.h): mark the frames that the
+ * views show.  Other frames are neither resized nor encoded.  ${views} is a
+ * struct view_options.
  */
 static void
 eval_clips_need(const void *views, const struct extraction *x, int frames,

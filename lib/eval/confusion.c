@@ -197,7 +197,7 @@ confusion_order(const struct confusion *c, int *order)
 		 * lower class.
 		 */
 		if (g.size[i] > 1 &&
-		g.member[i][0] > g.member[i][g.size[i] - 1])
+		    g.member[i][0] > g.member[i][g.size[i] - 1])
 			confusion_turn(g.member[i], g.size[i]);
 		for (int k = 0; k < g.size[i]; k++)
 			order[n++] = g.member[i][k];

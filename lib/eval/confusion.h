@@ -48,7 +48,8 @@ struct confused { int label, predicted; };
 
 /*
  * confusion_worst(c, largest, pair):
- * Write the pairs with the most samples to ${pair}[most], most samples first.
+ * Write the pairs with the most samples to ${pair}[largest], the most
+ * frequent pair first.
  * For equal counts, the pair with the larger share of its label comes first,
  * then the one with lower class numbers.  Return the number of pairs, at most
  * ${largest}.

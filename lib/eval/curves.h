@@ -87,8 +87,8 @@ int curves_accuracy(const struct curves *c);
  * curves_reach(l, of, target):
  * Return how many runs of ${l} reach the accuracy ${target}, and the mean of
  * the epochs and seconds at which they do.  A run reaches it at the first of
- * two successive validations that are at least ${target}, or at its last one:
- * so share/examples/time-to-accuracy.mk counts, too.
+ * two successive validations that are at least ${target}, or at its last one,
+ * as in share/examples/time-to-accuracy.mk.
  */
 struct curves_reach { size_t runs; double epoch, seconds; };
 struct curves_reach curves_reach(const struct curves_line *l, int of,

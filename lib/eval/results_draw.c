@@ -26,7 +26,8 @@ results_add_summary(const struct results *r, struct buffer *to)
 	    100 * s->value[METRIC_TOP1]);
 	/* The label is always among the best 5 of at most 5 classes. */
 	if (r->e->classes > 5)
-		buffer_printf(to, ", top-5 %.1f %%", 100 * s->value[METRIC_TOP5]);
+		buffer_printf(to, ", top-5 %.1f %%",
+		    100 * s->value[METRIC_TOP5]);
 	buffer_printf(to, " of %u samples", s->ranked);
 }
 

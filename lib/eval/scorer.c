@@ -161,7 +161,7 @@ scorer_fill_part(int j, int thread, void *arg)
 
 /*
  * Fill ${n} views, the first of which is view ${first} of the clip.  Return as
- * recognise does.
+ * scorer_run does.
  */
 static int
 scorer_load(struct scorer *r, int first, int n, char *why)

@@ -15,7 +15,7 @@ struct scorer;
 
 /*
  * scorer_new(m, v, threads, status):
- * Return a recogniser for ${m}, which must be started and must outlive it, and
+ * Return a scorer for ${m}, which must be started and must outlive it, and
  * for the views ${v}.  v->n is the maximum number of views in a microbatch;
  * v->needs is ignored.  ${threads} threads decode frames.
  * Return NULL after a message and set ${*status} to the exit status on failure.

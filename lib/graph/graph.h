@@ -60,6 +60,7 @@ enum {
  */
 struct graph *graph_read(const char *path, int classes);
 struct graph *graph_parse(const char *name, const char *text, int classes);
+void graph_free(struct graph *g);
 
 /*
  * graph_uncomment(text):
@@ -68,7 +69,6 @@ struct graph *graph_parse(const char *name, const char *text, int classes);
  * comment is empty.  The caller frees the copy.
  */
 char *graph_uncomment(const char *text);
-void graph_free(struct graph *g);
 
 /*
  * graph_shapes(g, input, out, macs):

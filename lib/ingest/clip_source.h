@@ -30,7 +30,7 @@ struct clip_source *clip_source_videos(const char *const *path, size_t n,
  * clip_source_free; ${memory} must outlive it.
  */
 struct clip_source *clip_source_stream(const char *path,
-struct spool_budget *memory);
+    struct spool_budget *memory);
 
 /*
  * clip_source_settings(in):

@@ -2,8 +2,8 @@
 #define INGEST_CLIP_SOURCE_KIND_H
 
 /*
- * The methods of a source of clips; each kind of source has this struct as its
- * first member.
+ * The methods of a source of clips; the first member of each kind of source is
+ * a struct clip_source.
  */
 
 #include "ingest/clip_source.h"

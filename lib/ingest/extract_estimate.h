@@ -26,6 +26,6 @@ struct extract_estimate {
  * Return 0, or -1 after a message, or if a signal arrived.
  */
 int extract_estimate(const struct extract_run *r, size_t n,
-struct extract_estimate *e);
+    struct extract_estimate *e);
 
 #endif

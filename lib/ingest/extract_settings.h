@@ -17,11 +17,11 @@
 char *extract_settings(const struct extract_options *o);
 
 /*
- * extract_settings_read(text, to):
- * Parse ${text} and set size, rate, format and quality in ${to}; keep the other
+ * extract_settings_read(text, o):
+ * Parse ${text} and set size, rate, format and quality in ${o}; keep the other
  * fields.
  * Return 0, or -1 if ${text} does not contain such settings; a message is
- * printed only if it is not JSON.  After a failure ${to} is unchanged.
+ * printed only if it is not JSON.  After a failure ${o} is unchanged.
  */
 int extract_settings_read(const char *text, struct extract_options *o);
 

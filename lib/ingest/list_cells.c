@@ -14,8 +14,7 @@
 #define FRAMES 1000000		/* more than a sample has */
 
 /* Parse a code such as "c012", below ${n}, as class number ${*to}.  Return 0,
-    or
- * -1 without a message. */
+ * or -1 without a message. */
 static int
 list_code_class(const char *text, int n, int64_t *to)
 {

@@ -48,8 +48,8 @@ void needed_add(struct needed *n, int item);
 /*
  * needed_done(n, o, x):
  * Finish after all frames were counted.  Return 1 if every needed frame is
- * stored, and move the indices to x->place.  Return 0 if all frames must be
- * decoded again; then the second pass succeeds.
+ * stored, and move the indices to x->frame_item.  Return 0 if all frames must
+ * be decoded again; then the second pass succeeds.
  */
 int needed_done(struct needed *n, const struct extract_options *o,
     struct extraction *x);

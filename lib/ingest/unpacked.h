@@ -9,7 +9,7 @@
  * and to count its frames.  The facts are kept in a table, so that a later
  * start only compares the hash of each file.  A clip then decodes its video,
  * and compresses the frames that it shows as vt-extract would store them.  So
- * it has the bytes of the frames in the packed set.
+ * its frames have the same bytes as in the packed set.
  */
 
 #include <stddef.h>

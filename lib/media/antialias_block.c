@@ -21,10 +21,11 @@ antialias_group(const int32_t *k, int n)
 }
 
 /*
- * Return the word of the weight ${k}.  A crop whose size has a small common
- * denominator with that of the result has one for each weight: the sums are
- * either ties, which a word next to k / 2^7 rounds alike, or far from them.
- * Weights at random positions have none, which shows after a few hundred sums.
+ * Return the word of the weight ${k}.  If the sizes of crop and result have
+ * a large common divisor, each weight has a word: a sum is either a tie, which
+ * a word next to k / 2^7 rounds in the same direction, or far from one.
+ * Otherwise a weight has none, and a few hundred sums are enough to find a
+ * difference.
  */
 static int
 antialias_word_of(int32_t k)

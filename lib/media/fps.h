@@ -66,8 +66,8 @@ size_t fps_gaps(struct video_frame *frame, size_t n, struct fraction tick,
  *
  * For each input frame in turn, "while (fps_shows(k, ...)) k++" gives each
  * output frame the nearest input frame.  If two are equally near, it takes the
- * earlier.  The last output frame is the last one that is not nearer to the end
- * of the video than to its last frame.
+ * earlier.  The output ends with the last frame whose time is at least as near
+ * to the last input frame as to the end of the video.
  */
 int fps_shows(int64_t k, struct fraction rate, int64_t time, int64_t until,
     struct fraction tick);

@@ -56,7 +56,7 @@ jpeg_encode_on_start(j_compress_ptr c)
 }
 
 /*
- * Let libjpeg append at least ${buffer} bytes to ${e->out}. One byte is kept
+ * Let libjpeg append at least ${capacity} bytes to ${e->out}. One byte is kept
  * for the NUL that ends a buffer.
  */
 static void

@@ -69,7 +69,7 @@ struct resize_axis {
 					 * weight 1; -1: pixel at[0] - i; 0:
 					 * neither */
 	int *at, *count;		/* [n] */
-	int32_t *k;			/* [n][most], 0 from count[i] */
+	int32_t *k;			/* [n][max_taps], 0 from count[i] */
 	size_t positions, taps;		/* capacity of ${at}, and of ${k} */
 	struct resize_span of;		/* key of the plan; n is 0 without a
 					 * plan */
@@ -88,8 +88,8 @@ struct antialias_pack { int16_t hi[16], lo[16]; };
 #define ANTIALIAS_DIGITS 3	/* of a weight, the highest first */
 
 /*
- * A weight k of 22 bits, and its word w: 15 bits that blend any two bytes to
- * the same byte, where the weight of the first is 2^22 - k; -1 if none do.
+ * A weight k of 22 bits, and its word w of 15 bits.  For any two bytes p and q,
+ * both give the same blend.  If no word does, w is -1.
  *
  *	[(q - p) w / 2^15] = [(q - p) k / 2^22]
  */
@@ -131,7 +131,8 @@ struct antialias_job {
 	const uint8_t *from;		/* [..][from_w][3] */
 	int from_w;
 	const struct resize_axis *x, *y;
-	int16_t *line;			/* [y->most][3 x->n + RESIZE_SLACK] */
+	int16_t *line;			/* [y->max_taps][3 x->n +
+					 * RESIZE_SLACK] */
 	/* Weights of the positions from ${low} to ${high} - 1, whose number is
 	 * a multiple of four: [(high - low) / 2][x->pairs]. */
 	const struct antialias_pack *pack;

@@ -60,7 +60,8 @@ struct tvl1_rows {
 	float *p[2][2];			/* [-1 to n - 1] of each component of u:
 					 * its x and its y part */
 	const float *p_above[2];	/* the y parts one row above */
-	const float *grad[2];		/* the warped gradient of ${to} */
+	const float *grad[2];		/* the warped gradient of the second
+					 * image */
 	const float *rho;		/* constant part of the residual */
 	const float *inverse;		/* -1 / |grad|^2; 0 where grad is 0 */
 	float *change;			/* [n] sums of squared changes of u over

@@ -18,7 +18,7 @@ struct capture_key {
 	const struct event *final;	/* event that a backward pass records */
 	uint64_t feed_key;		/* staging_buffer_key of the feed */
 	int backward;
-	int weights_changed;		/* task.renew, in a forward pass */
+	int weights_changed;		/* of a forward pass (struct task) */
 };
 
 struct capture_cache;

@@ -97,7 +97,7 @@ void plan_feed(struct plan *p, const struct feed *feed);
  * plan_forward(p, feed):
  * Run the forward pass on ${feed}, which must live until the backward pass is
  * done.  Assume that the parameters have changed unless the caller has set
- * p->renew to 0.
+ * p->weights_changed to 0.
  */
 void plan_forward(struct plan *p, const struct feed *feed);
 

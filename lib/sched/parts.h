@@ -36,6 +36,6 @@ struct step_split cell_parts(const struct cell *c, int ranks, int spread);
  * the same mixing partners as in the group. Other parts are consecutive.
  */
 int parts_clip(const struct step_split *p, const struct cell *c, int part,
-int i);
+    int i);
 
 #endif

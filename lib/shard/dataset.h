@@ -40,7 +40,7 @@ struct dataset_content {
 	const struct stream_list *streams;
 	const char *extract;		/* JSON, as of dataset_extract */
 	struct hash128 id;
-	/* As dataset_frames_read with ${stream} 0. */
+	/* As dataset_frames_read with stream 0. */
 	int (*read)(void *of, uint32_t i, const int *frame, int n,
 	    struct buffer *to, size_t *at, struct error *why);
 	void (*free)(void *of);		/* called by dataset_free */
@@ -131,7 +131,7 @@ int dataset_has_label_sets(const struct dataset *d);
  * ${at} has ${n} + 1 elements.  ${frame} may repeat and be in any order; frames
  * close to each other are read together.
  *
- * ${buffer} is a workspace that the caller keeps between calls, so that nothing
+ * ${workspace} is a buffer that the caller keeps between calls, so that nothing
  * is allocated once it is large enough (dataset_frames_workspace). Return 0, -1
  * on an I/O error, or -2 if the bytes are damaged, with a message in ${why},
  * printed if ${why} is NULL.
@@ -145,8 +145,8 @@ int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
  * Set ${*frames}, ${*w} and ${*h} to the maximum over all samples, each by
  * itself.
  * dataset_frames_workspace(d, n, frames):
- * Return the bytes of ${buffer} that dataset_frames_read needs for ${n} frames
- * of a sample with ${frames} frames.
+ * Return the bytes of the workspace that dataset_frames_read needs for ${n}
+ * frames of a sample with ${frames} frames.
  */
 void dataset_max(const struct dataset *d, int *frames, int *w, int *h);
 size_t dataset_frames_workspace(const struct dataset *d, int n, int frames);

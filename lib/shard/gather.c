@@ -85,7 +85,7 @@ gather_another_stream(struct gather *g, const struct stream_member *m)
 /*
  * Check that ${m} is the next member.  Frames are valid until the label.
  * The label and KEY.json are valid only after a whole number of frames of
- * all streams. ${want} is the only valid name, for the message.
+ * all streams. A message has the only valid name.
  */
 static int
 gather_check_order(struct gather *g, const struct stream_reader *r,

@@ -27,7 +27,7 @@ struct gather {
 	uint64_t offset;		/* of its first member, in the input */
 	struct buffer bytes;		/* headers, data and padding; the
 					 * caller may consume them early */
-	uint64_t total;			/* bytes, with those consumed */
+	uint64_t total;			/* bytes, including consumed ones */
 	struct shard_record *record;	/* blk: from the first header */
 	size_t records, cap;
 	uint64_t frames;		/* members that are frames */

@@ -162,8 +162,8 @@ shard_read_meta(struct shard *s, struct damage *d)
 	return result;
 }
 
-/* Check sample ${i} against the sample before it, the footer and the
- * strings.  Return NULL, or the error. */
+/* Check the sample ${e} against the footer and the strings.  ${record} and
+ * ${blk} are of the sample before it.  Return NULL, or the error. */
 static const char *
 shard_check_sample(const struct shard *s, const struct shard_entry *e,
     uint64_t record, uint64_t blk)

@@ -121,7 +121,8 @@ pack_existing_adopt_journal(struct pack *p)
 	for (size_t k = 0; k < p->journal->shards && result == 0; k++) {
 		char *name = pack_shard_name(p, k);
 
-		result = pack_existing_adopt(p, k, name, &p->journal->shard[k].sum);
+		result = pack_existing_adopt(p, k, name,
+		    &p->journal->shard[k].sum);
 		free(name);
 	}
 	return result;
@@ -242,7 +243,8 @@ pack_existing_open_packed(struct pack *p)
 
 		p->existing_number += p->existing != NULL;
 		shard_close(p->existing);
-		path = path_join(p->o->dir, p->m->shard[p->existing_number].name);
+		path = path_join(p->o->dir,
+		    p->m->shard[p->existing_number].name);
 		p->existing = shard_open(path, NULL);
 		free(path);
 		if (p->existing == NULL)
@@ -251,8 +253,8 @@ pack_existing_open_packed(struct pack *p)
 	return 0;
 }
 
-/* Return 1 if the current sample has the same members as ${e} of ${p->existing}.
- * Lengths and CRCs suffice; the data are not read. */
+/* Return 1 if the current sample has the same members as ${e} of the existing
+ * set.  Lengths and CRCs suffice; the data are not read. */
 static int
 pack_existing_same_members(const struct pack *p, const struct shard_entry *e)
 {

@@ -53,7 +53,8 @@ struct pack {
 	uint64_t samples;		/* complete, including those compared */
 	struct tally tally;		/* all samples of the set so far */
 	char last[KEY_MAX + 1];		/* key of the last complete sample */
-	int streams_begun, stream_begun;	/* heads read: any; of this */
+	int streams_begun;	/* 1: the head of a stream was read */
+	int stream_begun;	/* 1: the head of this stream was read */
 
 	/* The shard being written. */
 	struct shard_writer *shard;

@@ -41,7 +41,7 @@ int shard_query_list(const struct shard_query *l, FILE *f);
  * the members of the sample as a tar.  Return 1 if the key exists, 0 if not.
  */
 int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame,
-FILE *f);
+    FILE *f);
 
 /*
  * shard_query_done(dir, zero, f):

@@ -87,7 +87,7 @@ const char *pickle_vm_tuple(struct pickle_vm *m, size_t n);
  * a ${kind} (VALUE_LIST or VALUE_DICT).  A VALUE_OTHER below drops them.
  */
 const char *pickle_vm_append(struct pickle_vm *m, size_t n,
-enum value_kind kind);
+    enum value_kind kind);
 
 /*
  * Return an error text from the calling opcode if fewer than ${n} bytes are

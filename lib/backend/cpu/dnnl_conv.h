@@ -8,7 +8,7 @@
 
 #include "backend/cpu/dnnl_api.h"
 
-/* Arguments of a convolution, as indices of struct call's memory. */
+/* Arguments of a convolution, as indices of the memory of struct dnnl_call. */
 enum { X, W, Y, BIAS, SCRATCH, MEMORIES };
 
 /* Slices of the weights, at most. */

@@ -352,7 +352,9 @@ kernel_descend(float *restrict w, const float *restrict g, size_t n, float lr,
  * Adam's moments and direction, with new_k = 1 - beta_k:
  *
  *	m += new1 (d - m);  v += new2 (d^2 - v), where d = scale g
- *	g = (m / rest1) / (sqrt(v / rest2) + eps) + decay w
+ *	g = (m / c1) / (sqrt(v / c2) + eps) + decay w
+ *
+ * where c1 is bias_correction1 and c2 is bias_correction2.
  */
 static void
 kernel_moments(const struct moments *k)
@@ -362,7 +364,7 @@ kernel_moments(const struct moments *k)
 	float by = (float)k->scale, decay = (float)k->decay;
 	float new1 = (float)(1 - k->beta1), new2 = (float)(1 - k->beta2);
 	/*
-	 * Multiply numerator and denominator by sqrt(rest2): one division per
+	 * Multiply numerator and denominator by sqrt(c2): one division per
 	 * element.
 	 */
 	float up = (float)(sqrt(k->bias_correction2) / k->bias_correction1);

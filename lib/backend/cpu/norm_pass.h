@@ -117,7 +117,7 @@ void norm_clear_end(const struct norm_pass *s, int i);
  * all planes; ${arg} is the struct norm_pass, and ${thread} is not used.
  *
  * norm_combine_part	combine the statistics of the planes.  With peers, pack
- *			them into s->told for the sum over ranks
+ *			them into s->sync for the sum over ranks
  * norm_unpack_part	unpack the statistics of all ranks
  * norm_running_part	take the running statistics
  * norm_factors_part	compute the parameter gradients and s->a, b, c

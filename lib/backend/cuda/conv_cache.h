@@ -57,7 +57,7 @@ void conv_cache_free(struct conv_cache *c);
  * Both copy ${key} and ${v}, and replace an earlier row of the same key.
  */
 const struct engine_config *conv_cache_selected(const struct conv_cache *c,
-const char *key);
+    const char *key);
 const struct engine_config *conv_cache_measured(const struct conv_cache *c,
     const char *key);
 void conv_cache_add(struct conv_cache *c, const char *key,

@@ -27,7 +27,7 @@ struct conv_algorithms {
 	 * close: free it.
 	 */
 	struct conv_plan *(*open)(struct conv_algorithms *w,
-	const struct conv_shape *s);
+	    const struct conv_shape *s);
 	void (*close)(struct conv_algorithms *w, struct conv_plan *p);
 	/*
 	 * candidates: store at most ${max} usable algorithms of ${p} in ${c},

@@ -173,7 +173,7 @@ cudnn_fusion_add_weights(struct cudnn_fusion_build *b)
 
 /*
  * Append the gradients of scale and offset of the norm, and three outputs that
- * cuDNN requires here and we ignore (rest).
+ * cuDNN requires here and we ignore (UID_IGNORED).
  */
 static void
 cudnn_fusion_add_norm_sums(struct cudnn_fusion_build *b,

@@ -137,7 +137,7 @@ struct driver_calls {
 	 * follow: let later work of the stream wait for the event.
 	 */
 	void (*record)(struct driver *, struct gpu_event *,
-	struct gpu_stream *);
+	    struct gpu_stream *);
 	void (*follow)(struct driver *, struct gpu_stream *,
 	    struct gpu_event *);
 	/*

@@ -10,7 +10,8 @@
 #include "backend/cuda/norm.h"
 
 /*
- * fusion_conv_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1 or 2.
+ * fusion_conv_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1
+ * or 2.
  */
 size_t fusion_conv_bytes(const struct conv_shape *s, int which);
 

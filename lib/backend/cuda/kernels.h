@@ -4,7 +4,7 @@
 /*
  * The list of all kernels.  KERNEL(NAME, name, threads, args) declares GPU_NAME
  * of enum gpu_kernel.  Its bodies are name_f32, name_bf16 and name_f16.  They
- * run in blocks of ${threads} threads and take a struct args (args.h).
+ * run in blocks of that many threads and take those arguments (args.h).
  * FLOATS(...) declares a kernel with one body, name_f32, for all storage types.
  *
  * Each file of bodies, NAME_body.h, has a list here, from which NAME_body.cu

@@ -88,7 +88,7 @@ void rows_broadcast_run(struct cuda *c, const struct matrix *m,
  * has rows_bias_scratch(c, d) bytes.
  */
 void rows_bias_run(struct cuda *c, void *y, const struct dims *d,
-const void *bias);
+    const void *bias);
 size_t rows_bias_scratch(const struct cuda *c, const struct dims *d);
 void rows_bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch);

@@ -389,9 +389,9 @@ mov_count_shown(struct container_reader *r, const struct mov_times *t)
 }
 
 /*
- * Report an index whose samples of our track in ${moov} last longer than the
- * track.  Such an index was changed, and an edit list may hide frames.  In 508
- * files by many writers, no sum exceeds the duration by more than a frame.
+ * Report an index whose samples of our track, in the box moov, last longer than
+ * the track.  Such an index was changed, and an edit list may hide frames.  In
+ * 508 files by many writers, no sum exceeds the duration by more than a frame.
  * Many sums are smaller, since the last sample may be displayed for any time.
  * Report those that are smaller because samples of at most a tick, which their
  * writer did not time, lack half of their share.

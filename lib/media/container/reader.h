@@ -59,7 +59,7 @@ enum container_state reader_broken(struct container_reader *r, int64_t at,
  * highest bit first, without complements, as Ogg.
  */
 uint32_t reader_crc(struct container_reader *r, int64_t at, int64_t n,
-uint32_t crc);
+    uint32_t crc);
 uint32_t reader_crc_high(struct container_reader *r, int64_t at, int64_t n,
     uint32_t crc);
 

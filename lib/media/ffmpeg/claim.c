@@ -275,8 +275,8 @@ claim_hidden_first(const struct ff_claim *c, int64_t frames, double seconds)
 {
 	double hidden = c->shown_start - c->ours_start;
 
-	/* The decoder started with the first key frame, or at least before the
-	 * second.  Only leading pictures precede the first frame then. */
+	/* The decoder started before the second key frame.  Then only leading
+	 * pictures precede the first displayed frame. */
 	if (c->begins_with_key && (c->shown_start == c->key_start ||
 	    c->shown_start < c->next_key))
 		return 0;

@@ -263,9 +263,8 @@ video_decode_later(struct video *v)
 static void
 video_check_container(struct video *v)
 {
-	/* Read what the demuxer has skipped; if that fails,
-	    container_check reads
-	 * the file itself. */
+	/* Read what the demuxer has skipped; if that fails, container_check
+	 * reads the file itself. */
 	source_hash_to(&v->source, v->source.size);
 	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
 	    v->info.format, v->stream->id, &v->report);

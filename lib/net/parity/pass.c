@@ -165,7 +165,7 @@ parity_forward(struct parity_job *j, int k)
 		 * the reference and its task in the compared plan.
 		 */
 		if (x[i].materialized &&
-		(i > x[i].fused_into ? i : x[i].fused_into) == k)
+		    (i > x[i].fused_into ? i : x[i].fused_into) == k)
 			parity_check_output(j, i);
 }
 

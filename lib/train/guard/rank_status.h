@@ -18,6 +18,6 @@
  * calls it.
  */
 void rank_status_describe(void *t, int rank, uint64_t step, char *text,
-size_t size);
+    size_t size);
 
 #endif

@@ -181,8 +181,8 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto resumes "
 			    "it)", text_quote(s->o.output));
-		return got == 0 ? begin_open_init(s, in) : got > 0 ? -EXIT_USAGE :
-		    -EXIT_FAILED;
+		return got == 0 ? begin_open_init(s, in) : got > 0 ?
+		    -EXIT_USAGE : -EXIT_FAILED;
 	}
 	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.output, r) :
 	    resume_file(s->o.resume, r);

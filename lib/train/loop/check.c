@@ -13,8 +13,10 @@
 #include "train/loop/session.h"
 #include "train/loop/work.h"
 
-/* Check that rank ${rank} needs at most ${largest} bytes.  Otherwise name the cell
- * that needs most, and return EXIT_USAGE. */
+/*
+ * Check that rank ${rank} needs at most ${largest} bytes.  Otherwise name the
+ * cell that needs most, and return EXIT_USAGE.
+ */
 static int
 check_memory(const struct trainer *t, int rank, size_t largest)
 {
@@ -34,11 +36,11 @@ check_memory(const struct trainer *t, int rank, size_t largest)
 		worst = memory_limited(t, &one);
 		at = &p->row[i];
 	}
-	fail("%s: rank %d of %d needs %s (--memory=%s), most of all in stage %d, "
-	    "cycle %d, whose activations take %s: choose a smaller --bn-size, "
-	    "fewer frames or a smaller crop", t->schedule->path, rank, t->comm->size,
-	    text_bytes(a, (double)sum), text_bytes(b, (double)largest),
-	    at->stage, at->cycle_position,
+	fail("%s: rank %d of %d needs %s (--memory=%s), most of all in stage "
+	    "%d, cycle %d, whose activations take %s: choose a smaller "
+	    "--bn-size, fewer frames or a smaller crop", t->schedule->path,
+	    rank, t->comm->size, text_bytes(a, (double)sum),
+	    text_bytes(b, (double)largest), at->stage, at->cycle_position,
 	    text_bytes(c, (double)at->plan->arena));
 	return EXIT_USAGE;
 }
@@ -52,7 +54,8 @@ check_schedule(const struct check_options *o, FILE *f)
 		.ranks = o->ranks, .plan_only = !o->time };
 	struct comm *comm = comm_self();
 	struct estimate e = { 0 };
-	int share = cores_threads(comm) / o->ranks, status;	/* as on one host */
+	/* as on one host */
+	int share = cores_threads(comm) / o->ranks, status;
 
 	if (set.threads == 0)
 		set.threads = share > 0 ? share : 1;
@@ -63,7 +66,8 @@ check_schedule(const struct check_options *o, FILE *f)
 	for (int r = 0; r < o->ranks && status == 0 && o->memory > 0; r++)
 		status = check_memory(&s.t, r, o->memory);
 	/* Assume that each rank has a processor for each of its threads. */
-	if (status == 0 && o->time && estimate_measure(&s.t, (int)set.threads, &e))
+	if (status == 0 && o->time && estimate_measure(&s.t, (int)set.threads,
+	    &e))
 		status = EXIT_FAILED;
 	if (status == 0) {
 		cells_print(&s.t, f);

@@ -12,8 +12,9 @@ clips_set(const struct clip_settings *c, struct loader_options *o)
 		.inverse = c->inverse, .area = c->area,
 		.resize = (enum resize_filter)c->resize,
 		.largest = c->level == LEVEL_LARGEST };
-	o->transforms = (struct transforms){ .mixup = c->mixup, .cutmix = c->cutmix,
-		.ops = (int)c->ops, .level = (int)c->strength, .erase = c->erase,
+	o->transforms = (struct transforms){ .mixup = c->mixup,
+		.cutmix = c->cutmix, .ops = (int)c->ops,
+		.level = (int)c->strength, .erase = c->erase,
 		.repeat = (int)c->repeat };
 	memcpy(o->transforms.jitter, c->jitter, sizeof(c->jitter));
 }

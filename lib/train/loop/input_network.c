@@ -1,4 +1,6 @@
-/* Open the network of a run: find its file, parse it, and place it on a device. */
+/*
+ * Open the network of a run: find its file, parse it, and place it on a device.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +52,9 @@ input_network_find(const char *model)
 		return share_find("models", model, ".net");
 	}
 	if (file_size(text) >= 0)
-		fail("%s: is a directory: --model=%s is the network of that run, "
-		    "--output=%s resumes it", text_quote(model), text, model);
+		fail("%s: is a directory: --model=%s is the network of that "
+		    "run, --output=%s resumes it", text_quote(model), text,
+		    model);
 	else
 		fail("%s: is a directory (wanted the name of a network, or a "
 		    ".net file)", text_quote(model));
@@ -76,7 +79,8 @@ input_network_set_losses(struct session *s)
 				g->op[i].loss.smooth = s->o.label_smoothing;
 			losses++;
 		}
-	if (losses == 0 && (s->o.label_smoothing > 0 || s->class_weight != NULL))
+	if (losses == 0 && (s->o.label_smoothing > 0 ||
+	    s->class_weight != NULL))
 		return fail("%s: has no softmax loss (--%s needs one)",
 		    g->name, s->o.label_smoothing > 0 ? "label-smoothing" :
 		    "class-weight");
@@ -144,14 +148,14 @@ input_network_open(struct session *s)
 		return EXIT_USAGE;
 	s->graph = input_network_parse(s);
 	if (s->graph == NULL || loader_check_dataset(s->train, &s->graph->needs,
-	    s->graph->name) != 0 || (s->val != NULL && loader_check_dataset(s->val,
-	    &s->graph->needs, s->graph->name) != 0) ||
-	    input_network_set_losses(s) != 0 ||
+	    s->graph->name) != 0 || (s->val != NULL &&
+	    loader_check_dataset(s->val, &s->graph->needs, s->graph->name) !=
+	    0) || input_network_set_losses(s) != 0 ||
 	    loader_check_transforms(&s->graph->needs,
 	    &s->t.loading.transforms, s->graph->name) != 0 ||
-	    (transforms_mix_clips(&s->t.loading.transforms) && loader_check_mixing(
-	    &s->graph->needs, s->schedule, s->graph->name) != 0) ||
-	    freeze_apply(s->graph, &s->o.freeze) != 0)
+	    (transforms_mix_clips(&s->t.loading.transforms) &&
+	    loader_check_mixing(&s->graph->needs, s->schedule,
+	    s->graph->name) != 0) || freeze_apply(s->graph, &s->o.freeze) != 0)
 		return EXIT_USAGE;
 	if (s->o.bn_running)
 		graph_between(s->graph);

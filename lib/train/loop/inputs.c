@@ -67,8 +67,9 @@ inputs_check_strides(const struct session *s)
 			if (clip_needs_stride(s->t.loading.sampler) &&
 			    s->schedule->stage[i].cell[k].stride_min == 0)
 				return fail("%s: stage %d has no stride, which "
-				    "this --sampler needs (vt-schedule --stride "
-				    "gives one)", s->schedule->path, i);
+				    "this --sampler needs (vt-schedule "
+				    "--stride gives one)", s->schedule->path,
+				    i);
 	return 0;
 }
 
@@ -119,11 +120,12 @@ inputs_check_labels(const struct dataset *d, const char *path, int training)
 		key = m.key;
 	}
 	if (n == 0)
-		return fail("%s: 0 samples (wanted at least 1)", text_quote(path));
+		return fail("%s: 0 samples (wanted at least 1)",
+		    text_quote(path));
 	if (none == n)
-		return fail("%s: none of its %u samples has a label (vt-extract "
-		    "--label-from=dir or --annotations gives labels)", text_quote(path),
-		    n);
+		return fail("%s: none of its %u samples has a label "
+		    "(vt-extract --label-from=dir or --annotations gives "
+		    "labels)", text_quote(path), n);
 	if (none > 0 && training)
 		return fail("%s: %u of %u samples have no label, %s first",
 		    text_quote(path), none, n, key);
@@ -169,8 +171,8 @@ inputs_open_videos(struct session *s, const char *path, int which)
 		.threads = (int)s->o.threads,
 		.classes = which == 1 ? dataset_class_list(s->train) : NULL,
 		.whose = s->o.data };
-	char *table = s->o.output != NULL ? path_join(s->o.output, name[which]) :
-	    NULL;
+	char *table = s->o.output != NULL ? path_join(s->o.output,
+	    name[which]) : NULL;
 	int status;
 
 	for (size_t i = 0; i < s->o.override.n; i++)
@@ -205,9 +207,9 @@ inputs_open_set(struct session *s, const char *path, int which)
 		return inputs_open_videos(s, path, which);
 	if (file_is_dir(path) && access(path, R_OK | X_OK) == 0 &&
 	    !manifest_exists(path))
-		fail("%s: no manifest.json: not a packed set, or packing was not "
-		    "finished; and no folders of videos (wanted %s/CLASS/VIDEO)",
-		    text_quote(path), text_quote(path));
+		fail("%s: no manifest.json: not a packed set, or packing was "
+		    "not finished; and no folders of videos (wanted "
+		    "%s/CLASS/VIDEO)", text_quote(path), text_quote(path));
 	else
 		*d = dataset_open(path, &bad);
 	return comm_agree(s->comm, *d != NULL ? 0 : bad == -2 ? EXIT_DAMAGE :
@@ -254,8 +256,8 @@ inputs_check_train(const struct session *s)
 	if (inputs_check_labels(s->train, s->o.data, 1) != 0)
 		return EXIT_USAGE;
 	if (dataset_classes(s->train) < 2) {
-		fail("%s: %d classes (wanted at least 2)", text_quote(s->o.data),
-		    dataset_classes(s->train));
+		fail("%s: %d classes (wanted at least 2)",
+		    text_quote(s->o.data), dataset_classes(s->train));
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -297,12 +299,13 @@ inputs_open_flips(struct session *s)
 	strcpy(s->flips, "none");
 	if (s->o.flip_swap == NULL)
 		return 0;
-	path = s->comm->rank == 0 ? share_find("flips", s->o.flip_swap, ".tsv") :
-	    NULL;
+	path = s->comm->rank == 0 ? share_find("flips", s->o.flip_swap,
+	    ".tsv") : NULL;
 	if (comm_agree(s->comm, s->comm->rank == 0 && path == NULL) == 0)
 		text = inputs_text(s->comm, path);
 	bad = text == NULL || flip_map_parse(text_quote(path != NULL ? path :
-	    s->o.flip_swap), text, dataset_class_list(s->train), &s->flip_map) != 0;
+	    s->o.flip_swap), text, dataset_class_list(s->train),
+	    &s->flip_map) != 0;
 	if (!bad)
 		hash128_text(flip_map_hash(&s->flip_map), s->flips);
 	free(text);

@@ -19,7 +19,8 @@
 char *inputs_text(struct comm *c, const char *path);
 
 /*
- * inputs_all_have(c, path): return 1 if ${path} is not NULL on any rank, else 0.
+ * inputs_all_have(c, path): return 1 if ${path} is not NULL on any rank, else
+ * 0.
  * Collective: all ranks call it.
  */
 int inputs_all_have(struct comm *c, const char *path);

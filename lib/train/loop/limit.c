@@ -17,7 +17,8 @@
 struct limit
 limit_decide(const struct limit_costs *c)
 {
-	double computing = c->seconds - c->waited, loading = c->read + c->decode;
+	double computing = c->seconds - c->waited,
+	    loading = c->read + c->decode;
 	struct limit l = { .kind = LIMIT_COMPUTATION,
 		.needs = loading / (computing > 0 ? computing : c->seconds),
 		.has = c->cores < 1 || c->threads < c->cores ? c->threads :
@@ -61,7 +62,8 @@ limit_costs(const struct trainer *t, const struct loader_stats *s)
 	return (struct limit_costs){ .steps = LAST - FIRST,
 		.seconds = clock_seconds() - m->began,
 		.waited = s->waited - m->first.waited, .clips = clips,
-		.read = s->read * each, .decode = (s->decode + s->resize) * each,
+		.read = s->read * each, .decode = (s->decode + s->resize) *
+		each,
 		.threads = t->loading.threads, .cores = t->cores };
 }
 

@@ -258,8 +258,8 @@ session_set_modes(struct session *s)
 	    &columns, &rows);
 	char *refused;
 
-	modes_put(m, MODE_SHARDED, s->o.shard_optimizer || !modes_has(m, MODE_FAST),
-	    NULL);
+	modes_put(m, MODE_SHARDED, s->o.shard_optimizer ||
+	    !modes_has(m, MODE_FAST), NULL);
 	modes_put(m, MODE_RANKS, s->comm->size > 1, NULL);
 	modes_put(m, MODE_SYNC_BN, session_shares_groups(s), NULL);
 	modes_put(m, MODE_FP64, s->device->elem == sizeof(double), NULL);

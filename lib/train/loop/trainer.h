@@ -33,7 +33,8 @@ enum { BEST_NONE = METRICS };		/* keep no best checkpoint */
 struct trainer {
 	struct settings o;
 	int cores;			/* of this rank */
-	int best;			/* METRIC_* of --keep-best, or BEST_NONE */
+	int best;			/* METRIC_* of --keep-best, or
+					 * BEST_NONE */
 	struct modes modes;		/* of options, device and ranks */
 	struct comm *comm;
 	struct net *net;

@@ -23,8 +23,8 @@ enum { OPTIMIZER_SLOTS = 4 };		/* maximum slots of an optimizer */
 struct optim_pass {
 	void *w;			/* weights */
 	void *g;			/* the gradient or the direction */
-	void *state[OPTIMIZER_SLOTS];	/* in order of the row; dense, indexed
-					 * by portion->held */
+	void *state[OPTIMIZER_SLOTS];	/* in order of the row; held elements
+					 * only */
 	double lr;
 	double scale;			/* factor of the gradient; 0: take the
 					 * factor of the found_inf check

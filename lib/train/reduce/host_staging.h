@@ -4,9 +4,9 @@
 /*
  * Host staging of vectors that ranks exchange.  Transports and sums access
  * memory of the device directly if the host can.  If device memory is discrete
- * (struct backend's apart), each bucket is copied to host memory and exchanged
- * there.  The same numbers are added in the same order, so the bits are the
- * same.
+ * (discrete of struct backend), each bucket is copied to host memory and
+ * exchanged there.  The same numbers are added in the same order, so the bits
+ * are the same.
  */
 
 #include "backend/backend.h"
@@ -38,7 +38,7 @@ size_t host_staging_bytes(const struct device *d, int parts, size_t largest);
  * -1 after a message.
  */
 void host_staging_open(struct host_staging *s, struct device *d,
-size_t largest);
+    size_t largest);
 int host_staging_reserve(struct host_staging *s, int parts);
 void host_staging_close(struct host_staging *s);
 

@@ -42,15 +42,18 @@ agree_program(char text[33])
 struct agree_card { struct hash128 hash; uint64_t bytes; char host[64]; };
 
 /* Append to ${b} the values of ${name} and their ranks, as "7 on rank 0 (node1)
- * and 62 more, 8 on rank 17 (node5)". ${fingerprint} is [ranks][largest] bytes. */
+ * and 62 more, 8 on rank 17 (node5)". ${fingerprint} is [ranks][largest] bytes.
+ */
 static void
 agree_who_has_what(struct buffer *b, const char *name,
-    const struct agree_card *card, const char *fingerprint, size_t largest, int ranks)
+    const struct agree_card *card, const char *fingerprint, size_t largest,
+    int ranks)
 {
 	char **value = xcalloc((size_t)ranks, sizeof(*value));
 
 	for (int r = 0; r < ranks; r++) {
-		value[r] = fingerprint_value(fingerprint + (size_t)r * largest, name);
+		value[r] = fingerprint_value(fingerprint + (size_t)r * largest,
+		    name);
 		if (value[r] == NULL)
 			value[r] = xstrdup("unset");
 	}
@@ -83,7 +86,8 @@ agree_first_difference(const char *mine, const char *other,
 		const char *these = side == 0 ? mine : other;
 		const char *those = side == 0 ? other : mine;
 
-		for (const char *at = these; *at != '\0'; at = fingerprint_next(at)) {
+		for (const char *at = these; *at != '\0';
+		    at = fingerprint_next(at)) {
 			char *a, *b;
 			int same;
 
@@ -101,8 +105,11 @@ agree_first_difference(const char *mine, const char *other,
 	return 0;
 }
 
-/* Print the first fact in which the ranks differ.  ${fingerprint} is [ranks][largest]
- * bytes.  One difference is enough: others often follow from it. */
+/*
+ * Print the first fact in which the ranks differ.  ${fingerprint} is
+ * [ranks][largest] bytes.  One difference is enough: others often follow from
+ * it.
+ */
 static void
 agree_say_difference(const struct agree_card *card, const char *fingerprint,
     size_t largest, int ranks)
@@ -114,7 +121,8 @@ agree_say_difference(const struct agree_card *card, const char *fingerprint,
 
 	while (hash128_equal(card[r].hash, card[0].hash))
 		r++;
-	if (!agree_first_difference(fingerprint, fingerprint + (size_t)r * largest, name))
+	if (!agree_first_difference(fingerprint,
+	    fingerprint + (size_t)r * largest, name))
 		strcpy(name, "settings");
 	agree_who_has_what(&b, name, card, fingerprint, largest, ranks);
 	hint = fingerprint_hint(name);
@@ -149,7 +157,8 @@ agree_ranks(struct comm *c, const struct fingerprint *mine)
 	padded = xcalloc(largest, 1);
 	memcpy(padded, fingerprint, card.bytes);
 	all_fingerprints = xcalloc((size_t)c->size, largest);
-	if (comm_allgather(c, padded, largest, all_fingerprints) == 0 && c->rank == 0)
+	if (comm_allgather(c, padded, largest, all_fingerprints) == 0 &&
+	    c->rank == 0)
 		agree_say_difference(all, all_fingerprints, largest, c->size);
 out:
 	free(padded);
@@ -228,7 +237,8 @@ agree_resume(const char *path, const struct fingerprint *was,
 	char *then = fingerprint_text(was, FINGERPRINT_RESUME);
 	char *today = fingerprint_text(now, FINGERPRINT_RESUME);
 	const struct fingerprint defaults = { .settings = options_defaults() };
-	char *unset = fingerprint_text(&defaults, FINGERPRINT_RESUME), name[FINGERPRINT_NAME];
+	char *unset = fingerprint_text(&defaults, FINGERPRINT_RESUME),
+	    name[FINGERPRINT_NAME];
 	int bad = 0;
 
 	for (const char *at = today; *at != '\0'; at = fingerprint_next(at)) {

@@ -3,8 +3,8 @@
 
 /*
  * Compare run fingerprints: those of all ranks of a run, and that of a run with
- * the one of the checkpoint it resumes from.  fingerprint.c has the table of compared
- * values.
+ * the one of the checkpoint it resumes from.  fingerprint.c has the table of
+ * compared values.
  */
 
 #include "base/options.h"

@@ -79,8 +79,8 @@ best_repair(struct rundir *r, uint64_t step)
 			bad = fail("%s: missing, or not of step %" PRIu64
 			    ", the best so far, and so is %s (unless a later "
 			    "step is better, the run will end with 1: "
-			    "--keep-best=none avoids it)", text_quote(best), step,
-			    path_base(path));
+			    "--keep-best=none avoids it)", text_quote(best),
+			    step, path_base(path));
 		else if ((bad = rundir_link(r, path, "best.safetensors")) == 0)
 			note("%s: repaired: now of step %" PRIu64,
 			    text_quote(best), step);

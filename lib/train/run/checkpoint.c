@@ -114,8 +114,8 @@ checkpoint_extent_of(const struct safetensors *f, const char *key,
 	uint64_t n = checkpoint_count_of(f, key, path, bad);
 
 	if ((n < 1 || n > INT32_MAX) && !*bad) {
-		fail("%s: %s is %" PRIu64 " (wanted 1 or more)", text_quote(path),
-		    key, n);
+		fail("%s: %s is %" PRIu64 " (wanted 1 or more)",
+		    text_quote(path), key, n);
 		*bad = 1;
 	}
 	return *bad ? 1 : (int)n;
@@ -131,7 +131,8 @@ checkpoint_real_of(const struct safetensors *f, const char *key,
 int
 checkpoint_status(int bad)
 {
-	return bad == -3 ? EXIT_DIVERGED : bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return bad == -3 ? EXIT_DIVERGED : bad == -2 ? EXIT_DAMAGE :
+	    EXIT_FAILED;
 }
 
 int
@@ -143,8 +144,9 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 		return bad;
 	if (strcmp(checkpoint_text_of(f, "vt.format", path, &bad),
 	    CHECKPOINT_FORMAT) != 0 && !bad)
-		bad = fail("%s: format %s (this version reads " CHECKPOINT_FORMAT ")",
-		    text_quote(path), safetensors_meta(f, "vt.format"));
+		bad = fail("%s: format %s (this version reads "
+		    CHECKPOINT_FORMAT ")", text_quote(path), safetensors_meta(f,
+		    "vt.format"));
 	s->best = checkpoint_real_of(f, "vt.best", path, &bad);
 	s->best_metric = safetensors_meta(f, "vt.best_metric");
 	if (s->best_metric == NULL)
@@ -355,7 +357,8 @@ checkpoint_knows_slot(const struct safetensors *f, const char *path,
 
 		if (!slot_has(s, i, p))
 			continue;
-		tensor = slot_name(s->slot[i].kind, j, &s->net->graph->param[p]);
+		tensor = slot_name(s->slot[i].kind, j,
+		    &s->net->graph->param[p]);
 		there = safetensors_tensor(f, tensor) != NULL;
 		free(tensor);
 		if (there)
@@ -365,7 +368,8 @@ checkpoint_knows_slot(const struct safetensors *f, const char *path,
 		note("%s: has no %s of learner %d, which is initialized",
 		    text_quote(path), name, j);
 	else
-		note("%s: has no %s, which is initialized", text_quote(path), name);
+		note("%s: has no %s, which is initialized", text_quote(path),
+		    name);
 	return 0;
 }
 

@@ -32,7 +32,8 @@ struct state {
 					 * they were not finite */
 	int grown, grow_wants;		/* factor by which the batch has grown;
 					 * averages or updates in a row above
-					 * the threshold (train/learn/round.h) */
+					 * the threshold
+					 * (train/learn/round.h) */
 	double noise_trace, noise_gradient;	/* moving averages of tr(S) and
 						 * |g|^2 without learners
 						 * (train/learn/grown_batch.h);

@@ -133,7 +133,8 @@ difference_step(const struct schedule *was, const struct schedule *now,
 	    b = schedule_next(now, samples, &b)) {
 		if (b.cell == NULL)
 			return xprintf("schedule: ends after step %" PRIu64
-			    " now, but the run did %" PRIu64 " steps", b.step, steps);
+			    " now, but the run did %" PRIu64 " steps", b.step,
+			    steps);
 		for (int i = 0; i < COLUMNS; i++) {
 			difference_value(&a, i, x);
 			difference_value(&b, i, y);

@@ -23,7 +23,8 @@ disk_space_checkpoint_bytes(const struct slots *s)
 		bytes += (double)(count * s->net->device->elem) + 256;
 		for (int i = 0; i < s->n; i++)
 			if (slot_has(s, i, p))
-				bytes += (double)((slot_shaped(s->slot[i].kind) ?
+				bytes +=
+				    (double)((slot_shaped(s->slot[i].kind) ?
 				    count : 1) * s->slot[i].size) *
 				    s->slot[i].copies;
 	}
@@ -67,9 +68,11 @@ disk_space_used_bytes(const char *dir)
 }
 
 void
-disk_space_check(const struct slots *s, const char *dir, int keep, int best, FILE *f)
+disk_space_check(const struct slots *s, const char *dir, int keep, int best,
+    FILE *f)
 {
-	double each = disk_space_checkpoint_bytes(s), left = disk_space_free_bytes(dir);
+	double each = disk_space_checkpoint_bytes(s),
+	    left = disk_space_free_bytes(dir);
 	double largest = each * (keep + 1 + (best != 0));
 	char a[32], b[32], c[32];
 
@@ -81,6 +84,6 @@ disk_space_check(const struct slots *s, const char *dir, int keep, int best, FIL
 		    "# checkpoints", a, b, left < 0 ? "?" : c);
 	if (left >= 0 && left + disk_space_used_bytes(dir) < largest)
 		warning("%s: checkpoints may take %s, and the disk has %s free "
-		    "(--keep=%d keeps that many; older ones are removed when it "
-		    "is full)", text_quote(dir), b, c, keep);
+		    "(--keep=%d keeps that many; older ones are removed "
+		    "when it is full)", text_quote(dir), b, c, keep);
 }

@@ -12,7 +12,7 @@
  * ${best} the best one.  ${s} is the optimizer state, with its net.
  * Print the result to ${f} (NULL: do not), and warn if the disk is too small.
  */
-void disk_space_check(const struct slots *s, const char *dir, int keep, int best,
-    FILE *f);
+void disk_space_check(const struct slots *s, const char *dir, int keep,
+    int best, FILE *f);
 
 #endif

@@ -151,8 +151,8 @@ events_newest(const char *dir)
 
 	while (d != NULL && (entry = readdir(d)) != NULL)
 		if (text_starts(entry->d_name, PREFIX)) {
-			int64_t v = strtoll(entry->d_name + strlen(PREFIX), NULL,
-			    10);
+			int64_t v = strtoll(entry->d_name + strlen(PREFIX),
+			    NULL, 10);
 
 			last = v > last ? v : last;
 		}

@@ -89,8 +89,8 @@ export_run(const char *run, const char *path, const char *names, int ema)
 	if (n == NULL)
 		return EXIT_USAGE;
 	if (!key_map_can_write(n)) {
-		fail("--names=%s: names that are only read (wanted those of another "
-		    "program)", text_quote(names));
+		fail("--names=%s: names that are only read (wanted those of "
+		    "another program)", text_quote(names));
 		key_map_close(n);
 		return EXIT_USAGE;
 	}

@@ -26,7 +26,8 @@ static const struct fingerprint_field {
 	const char *hint;		/* advice if it differs; NULL: none */
 } field[] = {
 	FIELD(build, FINGERPRINT_RANKS, "install the same build on every host"),
-	FIELD(program, FINGERPRINT_RANKS, "install the same build on every host"),
+	FIELD(program, FINGERPRINT_RANKS, "install the same build on every "
+	"host"),
 	FIELD(results, FINGERPRINT_RESUME,
 	    "this version computes other weights; resume with the earlier one"),
 	FIELD(isa, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
@@ -38,7 +39,8 @@ static const struct fingerprint_field {
 	FIELD(classes, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
 	FIELD(data, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
 	FIELD(val, FINGERPRINT_RANKS, NULL),
-	FIELD(schedule, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "steps to come may change"),
+	FIELD(schedule, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "steps to come "
+	"may change"),
 	FIELD(order, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
 	FIELD(flips, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "--flip-swap"),
 	FIELD(class_weights, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
@@ -56,7 +58,8 @@ static const struct fingerprint_field {
  * resuming, these are options that do not affect the weights, and paths of
  * files whose content is compared.  Checkpoints do not store the latter.
  */
-static const struct fingerprint_free_setting { const char *name; int when; } free_setting[] = {
+static const struct fingerprint_free_setting { const char *name; int when;
+	} free_setting[] = {
 	{ "data", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "val", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "output", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
@@ -83,8 +86,8 @@ static const struct fingerprint_free_setting { const char *name; int when; } fre
 	{ "model", FINGERPRINT_RESUME },
 	{ "schedule", FINGERPRINT_RESUME },
 	{ "resume", FINGERPRINT_RESUME },
-	{ "init", FINGERPRINT_RANKS | FINGERPRINT_RESUME },		/* rank 0 alone reads
-							 * it */
+	/* rank 0 alone reads it */
+	{ "init", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "init-partial", FINGERPRINT_RESUME },
 	{ "export", FINGERPRINT_RESUME },
 	{ "names", FINGERPRINT_RESUME },
@@ -104,7 +107,8 @@ static const struct fingerprint_free_setting { const char *name; int when; } fre
 	{ "on-corrupt", FINGERPRINT_RESUME },
 	{ "log-every", FINGERPRINT_RESUME },
 	{ "tensorboard", FINGERPRINT_RESUME },
-	{ "replay", FINGERPRINT_RANKS | FINGERPRINT_RESUME },	/* rank 0 alone reads it */
+	/* rank 0 alone reads it */
+	{ "replay", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "replay-steps", FINGERPRINT_RESUME },
 	{ "audit", FINGERPRINT_RESUME },
 	{ "audit-report", FINGERPRINT_RESUME },
@@ -115,8 +119,8 @@ static const struct fingerprint_free_setting { const char *name; int when; } fre
 	{ "noise-scale", FINGERPRINT_RESUME },
 	{ "bucket", FINGERPRINT_RESUME },
 	{ "allreduce", FINGERPRINT_RESUME },
-	{ "allreduce-table", FINGERPRINT_RANKS | FINGERPRINT_RESUME },	/* rank 0 alone
-								 * reads it */
+	/* rank 0 alone reads it */
+	{ "allreduce-table", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
 	{ "val-every", FINGERPRINT_RESUME },
 	{ "val-frames", FINGERPRINT_RESUME },
 	{ "val-crop", FINGERPRINT_RESUME },
@@ -156,8 +160,8 @@ fingerprint_next(const char *at)
  * refuse the runs of an earlier one.  ${b} is a workspace.
  */
 static const char *
-fingerprint_value_in(const struct fingerprint *x, const struct fingerprint_field *f,
-    struct buffer *b)
+fingerprint_value_in(const struct fingerprint *x,
+    const struct fingerprint_field *f, struct buffer *b)
 {
 	const char *v = *(const char *const *)((const char *)x + f->at);
 	char *text;
@@ -195,7 +199,8 @@ fingerprint_add_settings(struct buffer *b, const char *settings, int when)
 	char name[FINGERPRINT_NAME];
 
 	for (const char *at = settings; *at != '\0'; at = fingerprint_next(at))
-		if (fingerprint_name(at, name) && !fingerprint_is_free(name, when))
+		if (fingerprint_name(at, name) && !fingerprint_is_free(name,
+		    when))
 			buffer_printf(b, "--%s = %.*s\n", name, (int)
 			    strcspn(at + strlen(name) + 3, "\n"),
 			    at + strlen(name) + 3);
@@ -228,7 +233,8 @@ fingerprint_value(const char *fingerprint, const char *name)
 {
 	char other[FINGERPRINT_NAME];
 
-	for (const char *at = fingerprint; *at != '\0'; at = fingerprint_next(at))
+	for (const char *at = fingerprint; *at != '\0';
+	    at = fingerprint_next(at))
 		if (fingerprint_name(at, other) && strcmp(other, name) == 0) {
 			at += strlen(name) + 3;
 			return xstrndup(at, strcspn(at, "\n"));
@@ -279,7 +285,8 @@ int
 fingerprint_may_override(const char *name)
 {
 	const struct fingerprint defaults = { .settings = options_defaults() };
-	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME), *option, *value;
+	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME),
+	    *option, *value;
 	int there;
 
 	for (size_t i = 0; i < FIELDS; i++)
@@ -301,7 +308,8 @@ void
 fingerprint_overrides(struct buffer *b)
 {
 	const struct fingerprint defaults = { .settings = options_defaults() };
-	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME), name[FINGERPRINT_NAME];
+	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME),
+	    name[FINGERPRINT_NAME];
 	const char *comma = "";
 
 	for (size_t i = 0; i < FIELDS; i++)
@@ -309,8 +317,10 @@ fingerprint_overrides(struct buffer *b)
 			buffer_printf(b, "%s%s", comma, field[i].name);
 			comma = ", ";
 		}
-	for (const char *at = fingerprint; *at != '\0'; at = fingerprint_next(at))
+	for (const char *at = fingerprint; *at != '\0';
+	    at = fingerprint_next(at))
 		if (fingerprint_name(at, name))
-			buffer_printf(b, "%s%s", comma, fingerprint_option_name(name));
+			buffer_printf(b, "%s%s", comma,
+			    fingerprint_option_name(name));
 	free(fingerprint);
 }

@@ -43,8 +43,8 @@ ordinal_pick(const struct ordinal_view *view, int ranks, int rank)
 	int mine = ordinal_rule(view, rank);
 
 	if (mine < 0)
-		return fail("rank %d: %d devices of host %s are visible, and each has "
-		    "a rank already: start one rank for each device",
+		return fail("rank %d: %d devices of host %s are visible, and "
+		    "each has a rank already: start one rank for each device",
 		    rank, v->devices, v->host);
 	for (int r = 0; r < ranks && v->devices > 0; r++) {
 		int other = ordinal_rule(view, r);
@@ -53,10 +53,11 @@ ordinal_pick(const struct ordinal_view *view, int ranks, int rank)
 		    strcmp(view[r].host, v->host) == 0 &&
 		    memcmp(view[r].uuid[other], v->uuid[mine],
 		    DEVICE_UUID) == 0)
-			return fail("ranks %d and %d: both have the same device of "
-			    "host %s: start one rank for each device, or show each "
-			    "rank its own (CUDA_VISIBLE_DEVICES)",
-			    r < rank ? r : rank, r < rank ? rank : r, v->host);
+			return fail("ranks %d and %d: both have the same "
+			    "device of host %s: start one rank for each "
+			    "device, or show each rank its own "
+			    "(CUDA_VISIBLE_DEVICES)", r < rank ? r : rank,
+			    r < rank ? rank : r, v->host);
 	}
 	return mine;
 }

@@ -64,8 +64,8 @@ resume_newest(const char *dir, struct resume *r)
 		fail("%s: every checkpoint is damaged; a new run needs another "
 		    "directory", text_quote(dir));
 	if (got == -3)
-		fail("%s: every checkpoint holds NaN or infinity; a new run needs "
-		    "another directory", text_quote(dir));
+		fail("%s: every checkpoint holds NaN or infinity; a new run "
+		    "needs another directory", text_quote(dir));
 	return got;
 }
 
@@ -79,9 +79,10 @@ resume_rename_bad(const char *dir, const struct resume *r)
 
 	while (newer < n && steps[newer] > r->state.step)
 		newer++;
-	if (!bad && (newer != r->skipped || (n > 0 ? steps[0] : 0) != r->newest))
-		bad = fail("%s: another process has just saved a checkpoint there "
-		    "(start only one)", text_quote(dir));
+	if (!bad && (newer != r->skipped ||
+	    (n > 0 ? steps[0] : 0) != r->newest))
+		bad = fail("%s: another process has just saved a checkpoint "
+		    "there (start only one)", text_quote(dir));
 	for (int i = 0; i < newer && !bad; i++) {
 		char *path = rundir_checkpoint(&run, steps[i]);
 		char *aside = xprintf("%s.bad", path);
@@ -90,8 +91,8 @@ resume_rename_bad(const char *dir, const struct resume *r)
 			bad = fail_errno("%s: cannot rename to %s",
 			    text_quote(path), text_quote(path_base(aside)));
 		else
-			warning("%s: damaged or not finite: renamed to %s, resuming "
-			    "from an older one", text_quote(path),
+			warning("%s: damaged or not finite: renamed to %s, "
+			    "resuming from an older one", text_quote(path),
 			    text_quote(path_base(aside)));
 		free(aside);
 		free(path);
@@ -154,8 +155,8 @@ resume_check(const struct resume *r, const struct state *now,
 	if (was.data == NULL) {
 		was.data = r->state.settings_id;
 		is.data = now->settings_id;
-		note("%s: written by version 0.1.0, which stored only the settings "
-		    "of vt-extract, so only these are compared",
+		note("%s: written by version 0.1.0, which stored only the "
+		    "settings of vt-extract, so only these are compared",
 		    text_quote(r->path));
 	}
 	return agree_resume(r->path, &was, &is, override, resume_say, &sides);

@@ -46,8 +46,10 @@ int resume_rename_bad(const char *dir, const struct resume *r);
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
 
-/* resume_fingerprint(s): return the fingerprint of the run with state ${s}.  Its
- * texts are those of ${s}. */
+/*
+ * resume_fingerprint(s): return the fingerprint of the run with state ${s}.
+ * Its texts are those of ${s}.
+ */
 struct fingerprint resume_fingerprint(const struct state *s);
 
 /*

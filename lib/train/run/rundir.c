@@ -110,15 +110,16 @@ int
 rundir_link(const struct rundir *r, const char *from, const char *name)
 {
 	char *to = path_join(r->path, name);
-	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name, (unsigned)getpid());
+	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name,
+	    (unsigned)getpid());
 	struct buffer b = { 0 };
 	int bad = 0;
 
 	unlink(temp);
 	if (TEMP_FAILURE_RETRY(link(from, temp)) == 0) {
 		bad = TEMP_FAILURE_RETRY(rename(temp, to)) != 0 ?
-		    fail_errno("%s: cannot rename to this name", text_quote(to)) :
-		    file_sync_dir(r->path);
+		    fail_errno("%s: cannot rename to this name",
+		    text_quote(to)) : file_sync_dir(r->path);
 		/* rename(2) does nothing if both are links to one file. */
 		unlink(temp);
 	} else {
@@ -258,8 +259,8 @@ rundir_find_checkpoint(const char *path)
 		found = rundir_checkpoint(&r, steps[0]);
 	free(steps);
 	if (found == NULL)
-		fail("%s: a folder without checkpoints (wanted a checkpoint, such "
-		    "as RUN/final.safetensors, or the folder of a run)",
+		fail("%s: a folder without checkpoints (wanted a checkpoint, "
+		    "such as RUN/final.safetensors, or the folder of a run)",
 		    text_quote(path));
 	return found;
 }

@@ -108,8 +108,8 @@ saver_ready(struct saver *s, uint64_t step, int how)
 	s->skipped = s->copy != NULL;
 	if (s->skipped)
 		warning("%s: step %llu is not saved: step %llu, the best so "
-		    "far, must be first, and failed again; make space or repair the "
-		    "disk, or resume with --keep-best=none",
+		    "far, must be first, and failed again; make space or "
+		    "repair the disk, or resume with --keep-best=none",
 		    text_quote(s->run->path), (unsigned long long)step,
 		    (unsigned long long)s->step);
 	return s->skipped ? -1 : 0;

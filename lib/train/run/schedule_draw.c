@@ -27,8 +27,9 @@ schedule_draw_note_of(const struct schedule *s)
 int
 schedule_draw(const struct schedule *s, const char *path)
 {
-	static const char *const turn[SCHEDULE_CYCLE] = { "1st step of the cycle",
-		"2nd", "3rd", "4th", "5th", "6th", "7th", "8th" };
+	static const char *const turn[SCHEDULE_CYCLE] =
+		{ "1st step of the cycle", "2nd", "3rd", "4th", "5th", "6th",
+			"7th", "8th" };
 	enum { PANELS = 4, LR = 3 };
 	/* Crops and frames have linear axes from 0, batches a log axis of base
 	 * 2, and learning rates one of base 10. */
@@ -58,8 +59,8 @@ schedule_draw(const struct schedule *s, const char *path)
 			*c = i == LR ? curve_lr(s) :
 			    curve_cell(s, (enum curve_of)i, k);
 			series[i][k] = (struct plot_series){ .name = p->n > 1 ?
-			    turn[k] : NULL, .n = (int)c->n, .x = c->x, .y = c->y,
-			    .style = k };
+			    turn[k] : NULL, .n = (int)c->n, .x = c->x,
+			    .y = c->y, .style = k };
 			for (size_t m = 0; m < c->n; m++)
 				least = fmin(least, c->y[m]);
 			if (p->y.log == 0)

@@ -59,7 +59,8 @@ snapshot_add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 static void
 snapshot_add_meta(struct snapshot *s, const char *key, char *value)
 {
-	s->meta = array_reserve(s->meta, s->metas, &s->capacity, sizeof(*s->meta));
+	s->meta = array_reserve(s->meta, s->metas, &s->capacity,
+	    sizeof(*s->meta));
 	s->meta[s->metas++] = (struct meta){ key, value };
 }
 

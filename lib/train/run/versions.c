@@ -21,9 +21,9 @@ train_versions(FILE *f)
 {
 	char text[64];
 
-	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %s\nback ends:",
-	    comm_library(), versions_fabric(), isa_name(isa_best()),
-	    cpus_text(text));
+	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, "
+	    "%s\nback ends:", comm_library(), versions_fabric(),
+	    isa_name(isa_best()), cpus_text(text));
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			fprintf(f, " %s (%s)", backends[i]->name,

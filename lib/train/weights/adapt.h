@@ -60,6 +60,6 @@ struct key_map_network graph_key_map(const struct graph *g);
  * is NULL or does not rotate them.
  */
 int graph_rotated_channels(const struct graph *g, const struct rename *r,
-int op);
+    int op);
 
 #endif

@@ -12,7 +12,7 @@
  * Its bits do not depend on the split into jobs, nor on other positions or
  * images.
  *
- * Threads may call all functions of a struct product at the same time, on
+ * Threads may call all functions of a struct gemm at the same time, on
  * different slices or jobs, except gemm_new and gemm_free.
  */
 

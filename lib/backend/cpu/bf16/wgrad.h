@@ -10,7 +10,7 @@
  * their order.  Within a part the order is that of the positions.  No bit
  * depends on the number of threads or jobs.
  *
- * Threads may call all functions of a struct weights at the same time, on
+ * Threads may call all functions of a struct wgrad at the same time, on
  * different jobs or blocks, except wgrad_new and wgrad_free.
  */
 

@@ -31,8 +31,8 @@ library_part_of(const struct conv_run *r, int i)
 
 /*
  * Copy LIBRARY_ROWS output channels between the weights of the graph and padded
- * weights.  Where groups were merged, ${before} weights of an output channel
- * belong to input channels of other groups and are zeros.
+ * weights.  Where groups were merged, the weights of an output channel that
+ * belong to input channels of other groups are zeros.
  */
 void
 library_fill(int job, int thread, void *arg)
