@@ -11,7 +11,7 @@ TEST       = $(UNIT) $(GPU) \
              $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/allocs/vt-extract $(BUILD)/tests/drill/vt-train \
              $(BUILD)/tests/async/vt-train $(BUILD)/tests/spoil/vt-bench $(BUILD)/tests/hang/vt-extract \
              $(if $(filter yes,$(HAVE_MPI)),$(BUILD)/tests/serialized/vt-train) \
-             $(APART:%=$(BUILD)/apart/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
+             $(DISCRETE:%=$(BUILD)/discrete/%) $(BUILD)/gpu/vt-train $(BUILD)/gpu/vt-eval \
              $(BUILD)/gpu/vt-bench $(BUILD)/gpu/ceilings
 # The programs of the quick tests (tests/run -q), and those that quick scripts name.
 QUICK     := $(basename $(shell grep -L 'tests/run: weight' tests/unit/*.c tests/gpu/*.c))
@@ -46,7 +46,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libvt.a
 # These also need the object that $(BUILD)/vt-train links.
 $(BUILD)/tests/allocs/vt-train $(BUILD)/tests/drill/vt-train $(BUILD)/tests/async/vt-train \
 $(BUILD)/tests/serialized/vt-train \
-$(BUILD)/apart/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/discrete/vt-train $(BUILD)/gpu/vt-train: $(BUILD)/cmd/train_options.o
 # Commands whose calls of these functions go through tests/tools/allocs/count.c.
 WRAPPED    = malloc calloc realloc posix_memalign aligned_alloc mmap watch_phase video_next
 $(BUILD)/tests/allocs/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/allocs/count.o $(BUILD)/libvt.a
@@ -70,19 +70,19 @@ ONE_THREAD = MPI_Init_thread MPI_Query_thread MPI_Isend MPI_Irecv MPI_Testall MP
              MPI_Comm_free MPI_Allreduce
 $(BUILD)/tests/serialized/%: $(BUILD)/cmd/%.o $(BUILD)/tests/tools/serialized/mpi.o $(BUILD)/libvt.a
 	$(LINK) $(ONE_THREAD:%=-Wl,--wrap=%) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# Programs that take device_open from tests/tools/apart/apart.c: their ref is a device
-# whose memory the host cannot touch. With BUILD=build/apart, a test of commands runs
+# Programs that take device_open from tests/tools/discrete/device.c: their ref is a device
+# whose memory the host cannot touch. With BUILD=build/discrete, a test of commands runs
 # these programs.
-APART      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/match tests/optimizers \
-             tests/loss_scale tests/peers tests/precise tests/running tests/slots tests/step
-APART_O    = $(patsubst %,$(BUILD)/tests/tools/apart/%.o,apart memory fabric)
-APART_W    = $(foreach f,device_open fabric_open,-Wl,--wrap=$(f))
-$(BUILD)/apart/vt-%: $(BUILD)/cmd/vt-%.o $(APART_O) $(BUILD)/libvt.a
-	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/apart/touch: $(BUILD)/tests/tools/apart/touch.o $(APART_O) $(BUILD)/libvt.a
-	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-$(BUILD)/apart/tests/%: $(BUILD)/tests/unit/%.o $(APART_O) $(BUILD)/tests/support.a $(BUILD)/libvt.a
-	$(LINK) -rdynamic $(APART_W) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+DISCRETE      = vt-train vt-eval vt-bench touch tests/checkpoint tests/freeze tests/weights_match tests/optimizers \
+             tests/loss_scale tests/sync_bn tests/precise tests/running tests/optimizer_state tests/step
+DISCRETE_O    = $(patsubst %,$(BUILD)/tests/tools/discrete/%.o,device memory fabric)
+DISCRETE_W    = $(foreach f,device_open fabric_open,-Wl,--wrap=$(f))
+$(BUILD)/discrete/vt-%: $(BUILD)/cmd/vt-%.o $(DISCRETE_O) $(BUILD)/libvt.a
+	$(LINK) -rdynamic $(DISCRETE_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/discrete/touch: $(BUILD)/tests/tools/discrete/touch.o $(DISCRETE_O) $(BUILD)/libvt.a
+	$(LINK) -rdynamic $(DISCRETE_W) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
+$(BUILD)/discrete/tests/%: $(BUILD)/tests/unit/%.o $(DISCRETE_O) $(BUILD)/tests/support.a $(BUILD)/libvt.a
+	$(LINK) -rdynamic $(DISCRETE_W) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 # Commands with the stand-in for a GPU in the place of ref.
 $(BUILD)/gpu/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/tests/gpu/standin/open.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) -Wl,--wrap=device_open $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
@@ -110,7 +110,7 @@ $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD
 	$(LINK) $^ $(LDLIBS)
 # This test checks the size of each allocation.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(BUILD)/tests/starve $(BUILD)/tests/video: $(ENCODE_O)
+$(BUILD)/tests/alloc_failures $(BUILD)/tests/video: $(ENCODE_O)
 $(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a

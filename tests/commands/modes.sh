@@ -282,13 +282,13 @@ device check: a check on the host, as each rank has a part of the gradient
 $late"
 	falls gpu 2 "fast sums, several ranks, device check, autotuning
 $late" --deterministic=fast
-	APART_FABRIC=apart
-	export APART_FABRIC
-	falls apart 2 "fast sums, several ranks, device sums, autotuning" --deterministic=fast
-	falls apart 2 "sharded optimizer, several ranks, device sums"
-	falls apart 2 "fast sums, chosen all-reduce, several ranks, autotuning
+	DISCRETE_FABRIC=discrete
+	export DISCRETE_FABRIC
+	falls discrete 2 "fast sums, several ranks, device sums, autotuning" --deterministic=fast
+	falls discrete 2 "sharded optimizer, several ranks, device sums"
+	falls discrete 2 "fast sums, chosen all-reduce, several ranks, autotuning
 device sums: sums on the host, by the algorithm of --allreduce" --deterministic=fast --allreduce=ring
-	falls apart 2 "fast sums, several ranks, fp64, autotuning
+	falls discrete 2 "fast sums, several ranks, fp64, autotuning
 device sums: sums on the host, as devices sum only fp32" --deterministic=fast --device=ref64
 fi
 plan

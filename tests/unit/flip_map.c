@@ -14,7 +14,7 @@
 
 enum { SAMPLES = 12, FRAMES = 4, CLASSES = 6, SIDE = 16, CLIPS = 240 };
 
-static char dir[] = "/tmp/vt-swaps.XXXXXX";
+static char dir[] = "/tmp/vt-flip_map.XXXXXX";
 static int sets;		/* 1: the dataset has sets of classes */
 
 /* a and b swap, c and d swap, e is never flipped, f keeps its label. */
@@ -236,7 +236,7 @@ main(void)
 	struct flip_map s;
 	char *command;
 
-	program_start("swaps");
+	program_start("flip_map");
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	test_table(&s);

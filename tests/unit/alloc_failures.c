@@ -194,7 +194,7 @@ test_jpeg(void)
 int
 main(void)
 {
-	program_start("starve");
+	program_start("alloc_failures");
 #if STARVES
 	test_jpeg();
 	if (encoder_known("mpeg4")) {

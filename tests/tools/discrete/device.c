@@ -18,11 +18,11 @@
 #include "base/mem.h"
 #include "comm/wire.h"
 
-#include "apart.h"
+#include "discrete.h"
 
 enum { HEAD = 64 };
 
-struct apart {
+struct discrete {
 	struct device device;		/* must be the first field */
 	struct backend table;
 	struct device *inner;
@@ -38,7 +38,7 @@ struct device *__wrap_device_open(const struct backend *b,
 static struct device *
 inner(struct device *d)
 {
-	return ((struct apart *)d)->inner;
+	return ((struct discrete *)d)->inner;
 }
 
 /* ---- addresses ---- */
@@ -46,7 +46,7 @@ inner(struct device *d)
 static void *
 here(const void *p)
 {
-	return apart_here(p);
+	return discrete_here(p);
 }
 
 static void *
@@ -58,8 +58,8 @@ here_or_none(const void *p)
 static void
 host(const void *p)
 {
-	if (apart_is_away(p))
-		apart_stop("memory of the device for the host's", p);
+	if (discrete_is_away(p))
+		discrete_stop("memory of the device for the host's", p);
 }
 
 /* ---- the table ---- */
@@ -102,7 +102,7 @@ download(struct device *d, void *to, const void *w, size_t bytes)
 static size_t
 bytes_of(const struct device *d, const struct dims *shape)
 {
-	return device_bytes(((const struct apart *)d)->inner, shape);
+	return device_bytes(((const struct discrete *)d)->inner, shape);
 }
 
 static void
@@ -216,9 +216,9 @@ free_host(struct device *d, void *p)
 static struct device *
 aside(struct device *d)
 {
-	struct apart *a = xmalloc(sizeof(*a));
+	struct discrete *a = xmalloc(sizeof(*a));
 
-	*a = *(struct apart *)d;
+	*a = *(struct discrete *)d;
 	a->device.backend = &a->table;
 	a->device.ops = a->ops;
 	return &a->device;
@@ -234,7 +234,7 @@ aside_free(struct device *d, struct device *of)
 static void *
 stream(struct device *d)
 {
-	return getenv("APART_FABRIC") != NULL ? d : NULL;
+	return getenv("DISCRETE_FABRIC") != NULL ? d : NULL;
 }
 
 static void
@@ -288,7 +288,7 @@ sum_rows(struct device *d, double *sum, const double *row, int rows, size_t n)
 }
 
 static const struct memory_ops memory = {
-	.alloc = apart_alloc, .free = apart_free, .available = available,
+	.alloc = discrete_alloc, .free = discrete_free, .available = available,
 	.alloc_host = alloc_host, .free_host = free_host, .put = put,
 	.get = get, .upload = upload, .download = download, .copy = copy,
 	.upload_async = upload,
@@ -324,7 +324,7 @@ sum_peers(const struct peers *p, struct device *d, double *x, size_t n)
 	const struct peers_away *a = (const struct peers_away *)p;
 
 	(void)d;
-	a->of->sum(a->of, a->device, (double *)apart_away(x), n);
+	a->of->sum(a->of, a->device, (double *)discrete_away(x), n);
 }
 
 enum { STREAMS = 4, TARGETS = 8 };
@@ -418,22 +418,22 @@ row(const struct task *t)
 
 static void forward(struct task *t) { run(t, row(t)->forward); }
 static void backward(struct task *t) { run(t, row(t)->backward); }
-static void apart_recompute(struct task *t) { run(t, row(t)->recompute); }
+static void discrete_recompute(struct task *t) { run(t, row(t)->recompute); }
 
 /* ---- */
 
 static const struct fabric_calls *
-apart_fabric_calls(void)
+discrete_fabric_calls(void)
 {
-	return &apart_fabric;
+	return &discrete_fabric;
 }
 
 struct device *
 __wrap_device_open(const struct backend *b, const struct device_options *o)
 {
 	struct device *d = __real_device_open(b, o);
-	const char *fabric = getenv("APART_FABRIC");
-	struct apart *a;
+	const char *fabric = getenv("DISCRETE_FABRIC");
+	struct discrete *a;
 
 	if (d == NULL || strncmp(b->name, "ref", 3) != 0)
 		return d;
@@ -447,8 +447,8 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 	a->table.layout = &layout;
 	a->table.param = &param;
 	a->table.stream = &streams;
-	a->table.fabric = fabric != NULL && strcmp(fabric, apart_fabric.name) ==
-	    0 ? apart_fabric_calls : NULL;
+	a->table.fabric = fabric != NULL && strcmp(fabric, discrete_fabric.name) ==
+	    0 ? discrete_fabric_calls : NULL;
 	for (int k = 0; k < OP_KINDS; k++) {
 		if (d->ops[k] == NULL)
 			continue;
@@ -456,7 +456,7 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 		a->row[k].forward = forward;
 		a->row[k].backward = d->ops[k]->backward != NULL ? backward :
 		    NULL;
-		a->row[k].recompute = d->ops[k]->recompute != NULL ? apart_recompute : NULL;
+		a->row[k].recompute = d->ops[k]->recompute != NULL ? discrete_recompute : NULL;
 		a->ops[k] = &a->row[k];
 	}
 	a->device.backend = &a->table;

@@ -1,7 +1,7 @@
 /*
  * A fabric (comm/fabric.h) between ranks whose devices have discrete memory.
- * It transfers synchronously, by messages, in order of rank.  If APART_FABRIC
- * is set, the devices have streams; if it is "apart", their back end has this
+ * It transfers synchronously, by messages, in order of rank.  If DISCRETE_FABRIC
+ * is set, the devices have streams; if it is "discrete", their back end has this
  * fabric.
  */
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "comm/fabric.h"
 
-#include "apart.h"
+#include "discrete.h"
 
 struct link { struct comm *comm; };
 
@@ -88,7 +88,7 @@ sum_some(struct link *l, void *device, size_t count, size_t first, size_t n,
 {
 	struct comm *c = l->comm;
 	size_t bytes = count * size_of(type);
-	char *x = apart_here(device), *in = xmalloc(bytes * (size_t)c->size);
+	char *x = discrete_here(device), *in = xmalloc(bytes * (size_t)c->size);
 	int bad = comm_allgather(c, x, bytes, in);
 
 	for (size_t i = first; i < first + n; i++) {
@@ -124,7 +124,7 @@ gather(void *link, void *x, int rank, size_t each, int type, void *stream)
 {
 	struct link *l = link;
 	size_t bytes = each * size_of(type);
-	char *part = xmalloc(bytes), *to = apart_here(x);
+	char *part = xmalloc(bytes), *to = discrete_here(x);
 	int bad;
 
 	(void)stream;
@@ -144,7 +144,7 @@ exchange(void *link, const struct message *send, int sends,
 	(void)stream;
 	for (int i = 0; i < sends + receives; i++) {
 		m[i] = i < sends ? send[i] : receive[i - sends];
-		m[i].data = apart_here(m[i].data);
+		m[i].data = discrete_here(m[i].data);
 	}
 	bad = comm_exchange(((struct link *)link)->comm, m, sends, m + sends,
 	    receives);
@@ -176,10 +176,10 @@ close_link(void *link)
 static const char *
 version(void)
 {
-	return "apart";
+	return "discrete";
 }
 
-const struct fabric_calls apart_fabric = { "apart", 1, new_id, open_link,
+const struct fabric_calls discrete_fabric = { "discrete", 1, new_id, open_link,
 	split, sum, scatter, gather, exchange, done, done, close_link, finish, close_link,
 	version, 0 };
 

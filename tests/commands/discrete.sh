@@ -1,5 +1,5 @@
 #!/bin/sh
-# A device whose memory the host cannot touch (tests/tools/apart): training,
+# A device whose memory the host cannot touch (tests/tools/discrete): training,
 # saving, averaging, auditing and scoring on it give the bits of ref, on any
 # number of ranks.
 # tests/run: weight 20
@@ -8,23 +8,23 @@ cd "${0%/*}/../.." || exit 2
 
 # ---- touches of device memory are found ----
 
-touch=$BUILD/apart/touch
+touch=$BUILD/discrete/touch
 check_exit "device memory that is only copied is no error" 0 "$touch" none
 for what in read write; do
 	check_exit "a host that wants to $what device memory is stopped" 99 "$touch" $what
 	check_says "$what: the message says that the host touched it" \
-		'apart: the host touched memory of the device: 0x'
+		'discrete: the host touched memory of the device: 0x'
 done
 check_exit "host memory as an operand is an error" 99 "$touch" give
-check_says "operand: the message says that it is not device memory" 'apart: no memory of the device'
+check_says "operand: the message says that it is not device memory" 'discrete: no memory of the device'
 check_exit "a copy that takes host memory for device memory is an error" 99 "$touch" take
 check_exit "a touch of freed device memory is an error" 99 "$touch" freed
 
 # ---- tests in C ----
 
-for program in "$BUILD"/apart/tests/*; do
+for program in "$BUILD"/discrete/tests/*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
-	"$program" >"$T/tap" 2>"$T/err" || diag "$(grep -A12 '^apart:' "$T/err")"
+	"$program" >"$T/tap" 2>"$T/err" || diag "$(grep -A12 '^discrete:' "$T/err")"
 	name=${program##*/}
 	grep -q '^1\.\.' "$T/tap" || not_ok "$name ran to its end"
 	check_same "$name: nothing fails" 0 "$(grep -c '^not ok' "$T/tap")"
@@ -37,7 +37,7 @@ small_net 8 8 0.3 >"$T/net.net"
 # 12 microbatches, then 6; and a group that two ranks share.
 stages '0 0 2 0 24 2 16 2 0.05 0 0' '1 2 3 0 24 2 20 4 0.02 0 0' >"$T/s.tsv"
 stages '0 0 1 0 8 2 16 8 0.05 0 0' >"$T/wide.tsv"
-# train NAME WHERE RANKS OPTION...: make a run. WHERE is apart/ or empty.
+# train NAME WHERE RANKS OPTION...: make a run. WHERE is discrete/ or empty.
 train() {
 	run=$T/$1 where=$2 np=${3:-1}
 	shift 3
@@ -63,17 +63,17 @@ near() {
 		{ d += ($1 - $2) ^ 2; n += $1 ^ 2 } END { exit !(NR > 0 && d <= most ^ 2 * n) }'
 }
 each=
-# alike WHAT RANKS OPTION...: compare ref with the device of tests/tools/apart
+# alike WHAT RANKS OPTION...: compare ref with the device of tests/tools/discrete
 # on each number of RANKS. ref runs on one rank, or with $each on that number.
 alike() {
 	what=$1 ranks=$2
 	shift 2
-	rm -rf "$T/ref" "$T/apart"
+	rm -rf "$T/ref" "$T/discrete"
 	for np in $ranks; do
 		if [ -n "$each" ] || [ ! -d "$T/ref" ]; then train ref '' "${each:+$np}" "$@"; fi
-		rm -rf "$T/apart"
-		train apart apart/ "$np" "$@"
-		check_same "$what: the same on $np rank$([ "$np" = 1 ] || echo s)" "$(digest ref)" "$(digest apart)"
+		rm -rf "$T/discrete"
+		train discrete discrete/ "$np" "$@"
+		check_same "$what: the same on $np rank$([ "$np" = 1 ] || echo s)" "$(digest ref)" "$(digest discrete)"
 	done
 }
 some='1 2 3'
@@ -91,37 +91,37 @@ if have_mpi; then
 	for way in ring:fp32 torus:bf16 halving:fp16; do
 		alike "$way" 4 --deterministic=fast --allreduce=${way%:*} --comm-dtype=${way#*:}
 	done
-	APART_FABRIC=apart
-	export APART_FABRIC
+	DISCRETE_FABRIC=discrete
+	export DISCRETE_FABRIC
 	each=
 	alike "exact, by the devices" "2 3 4" --ema 0.9 --val "$T/val" --val-every 1
 	alike "lars, exact, by the devices, small buckets" "2 3" --optimizer lars --bucket 4K --audit 2
 	# shellcheck disable=SC2086
 	alike "a batch that grows, exact, by the devices" "2 3" $grows
 	alike "learners, with a fabric" 2 --learners 6 --average-every 4
-	train plan apart/ 2 --dry-run
-	check "the plan names the exact sum by the devices" grep -q 'exact by apart' "$T/said"
+	train plan discrete/ 2 --dry-run
+	check "the plan names the exact sum by the devices" grep -q 'exact by discrete' "$T/said"
 	each=yes
 	# A sum of two is the same in any order, and so is one of pairs of
 	# pairs.
 	alike "ring, by the devices" 2 --deterministic=fast --allreduce=native
 	alike "torus, by the devices" 4 --deterministic=fast --allreduce=torus:2x2
 	for wire in bf16 fp16; do
-		rm -rf "$T/ref" "$T/apart"
+		rm -rf "$T/ref" "$T/discrete"
 		train ref '' 2 --deterministic=fast --allreduce=ring
-		train apart apart/ 2 --deterministic=fast --comm-dtype=$wire
+		train discrete discrete/ 2 --deterministic=fast --comm-dtype=$wire
 		check "sums by the devices in $wire are not those in fp32" \
-			test "$(digest ref)" != "$(digest apart)"
-		check "sums by the devices in $wire are near those in fp32" near ref apart 0.01
+			test "$(digest ref)" != "$(digest discrete)"
+		check "sums by the devices in $wire are near those in fp32" near ref discrete 0.01
 	done
 	# Both sum in order of ranks; the gradients of two have one order.
 	alike "a BN group on two ranks, by the devices" 2 --deterministic=fast --schedule "$T/wide.tsv"
-	train plan apart/ 2 --deterministic=fast --dry-run
-	check "the plan names the all-reduce by the devices" grep -q 'native by apart' "$T/said"
-	APART_FABRIC=none
-	check "a plan for devices without a fabric" train plan apart/ 2 --deterministic=fast --dry-run
-	check_same "without a fabric, the devices do not sum" 0 "$(grep -c 'by apart' "$T/said")"
-	unset APART_FABRIC
+	train plan discrete/ 2 --deterministic=fast --dry-run
+	check "the plan names the all-reduce by the devices" grep -q 'native by discrete' "$T/said"
+	DISCRETE_FABRIC=none
+	check "a plan for devices without a fabric" train plan discrete/ 2 --deterministic=fast --dry-run
+	check_same "without a fabric, the devices do not sum" 0 "$(grep -c 'by discrete' "$T/said")"
+	unset DISCRETE_FABRIC
 	alike "a BN group on two ranks" 2 --deterministic=fast --schedule "$T/wide.tsv"
 	each=
 else

@@ -1,5 +1,5 @@
 /*
- * Errors that apart.c must detect: "read" or "write" device memory, "give" it a
+ * Errors that device.c must detect: "read" or "write" device memory, "give" it a
  * host address for a device address, "take" a device address for a host
  * address, or use "freed" memory.  "none" makes no error.
  */

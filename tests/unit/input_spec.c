@@ -169,7 +169,7 @@ inputs(void)
 int
 main(void)
 {
-	char root[] = "/tmp/vt-needs.XXXXXX";
+	char root[] = "/tmp/vt-input_spec.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 7,
 		.label = label_of, .frames = frames_of, .width = side_of,
 		.height = side_of, .frame = grey_frame };

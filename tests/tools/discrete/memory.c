@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#include "apart.h"
+#include "discrete.h"
 
 enum { PAGE = 4096 };
 #define ALL ((size_t)1 << 36)		/* addresses; pages are allocated on
@@ -25,12 +25,12 @@ static struct memory {
 } memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 _Noreturn void
-apart_stop(const char *what, const void *p)
+discrete_stop(const char *what, const void *p)
 {
 	void *stack[32];
 	int n = backtrace(stack, 32);
 
-	fprintf(stderr, "apart: %s: %p\n", what, p);
+	fprintf(stderr, "discrete: %s: %p\n", what, p);
 	fflush(stderr);
 	backtrace_symbols_fd(stack, n, STDERR_FILENO);
 	_exit(99);
@@ -42,7 +42,7 @@ touched(int sig, siginfo_t *info, void *context)
 	const char *p = info->si_addr;
 
 	(void)sig, (void)context;
-	apart_stop(p >= memory.away && p < memory.away + ALL ? "the host touched "
+	discrete_stop(p >= memory.away && p < memory.away + ALL ? "the host touched "
 	    "memory of the device" : "no such memory", p);
 }
 
@@ -51,44 +51,44 @@ map(void)
 {
 	struct sigaction action = { .sa_sigaction = touched,
 		.sa_flags = SA_SIGINFO };
-	int fd = memfd_create("apart", MFD_CLOEXEC);
+	int fd = memfd_create("discrete", MFD_CLOEXEC);
 
 	if (fd < 0 || ftruncate(fd, (off_t)ALL) != 0)
-		apart_stop("no memory", NULL);
+		discrete_stop("no memory", NULL);
 	memory.here = mmap(NULL, ALL, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_NORESERVE, fd, 0);
 	memory.away = mmap(NULL, ALL, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
 	    fd, 0);
 	close(fd);
 	if (memory.here == MAP_FAILED || memory.away == MAP_FAILED)
-		apart_stop("no memory", NULL);
+		discrete_stop("no memory", NULL);
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
 }
 
 int
-apart_is_away(const void *p)
+discrete_is_away(const void *p)
 {
 	return (const char *)p >= memory.away && (const char *)p <
 	    memory.away + ALL;
 }
 
 void *
-apart_here(const void *p)
+discrete_here(const void *p)
 {
-	if (!apart_is_away(p))
-		apart_stop("no memory of the device", p);
+	if (!discrete_is_away(p))
+		discrete_stop("no memory of the device", p);
 	return memory.here + ((const char *)p - memory.away);
 }
 
 void *
-apart_away(const void *p)
+discrete_away(const void *p)
 {
 	return memory.away + ((const char *)p - memory.here);
 }
 
 void *
-apart_alloc(struct device *d, size_t bytes)
+discrete_alloc(struct device *d, size_t bytes)
 {
 	struct span p = { 0, (bytes + PAGE) / PAGE * PAGE };
 
@@ -97,7 +97,7 @@ apart_alloc(struct device *d, size_t bytes)
 	if (memory.away == NULL)
 		map();
 	if (memory.used + p.bytes > ALL)
-		apart_stop("no addresses left", NULL);
+		discrete_stop("no addresses left", NULL);
 	p.at = memory.used;
 	memory.used += p.bytes;
 	memory.piece = array_reserve(memory.piece, memory.pieces, &memory.cap,
@@ -110,9 +110,9 @@ apart_alloc(struct device *d, size_t bytes)
 /* Addresses are not reused, so that each later access to freed memory is
  * detected. */
 void
-apart_free(struct device *d, void *p)
+discrete_free(struct device *d, void *p)
 {
-	char *at = apart_here(p);
+	char *at = discrete_here(p);
 	size_t i = 0;
 
 	(void)d;
@@ -120,7 +120,7 @@ apart_free(struct device *d, void *p)
 	while (i < memory.pieces && memory.here + memory.piece[i].at != at)
 		i++;
 	if (i == memory.pieces)
-		apart_stop("freed, and not allocated", p);
+		discrete_stop("freed, and not allocated", p);
 	madvise(at, memory.piece[i].bytes, MADV_REMOVE);
 	mprotect(at, memory.piece[i].bytes, PROT_NONE);
 	memory.piece[i] = memory.piece[--memory.pieces];
