@@ -7,8 +7,8 @@
  * Members have the names of their options in vt-train(1), or a comment.  A text
  * is NULL if it is not set.
  *
- * What follows from settings, schedule and data is in struct trainer:
- * session_open sets it once.
+ * session_open derives the rest once from settings, schedule and data: how clips
+ * are loaded, the shape of validations, the loss scale (train/loop/trainer.h).
  */
 #include <stdint.h>
 
