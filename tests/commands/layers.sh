@@ -33,6 +33,7 @@ LAYERS
 folders() {
 	cat <<'FOLDERS'
 train          train/learn train/loop train/optim train/reduce train/run
+backend/cpu    backend/ref
 train/reduce
 train/optim    train/reduce
 train/weights  train/run

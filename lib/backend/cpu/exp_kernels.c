@@ -1,107 +1,15 @@
-/*
- * The operators sigmoid, swish and softmax, which need the exponential
- * function.
- */
+/* The operator softmax, and the kernels of the exponential function. */
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/exp_kernels.h"
 
-#define GRAIN 16384		/* floats per part */
-
 const struct exp_kernels *
 exp_kernels_pick(void)
 {
 	return ISA_PICK(&exp_kernels);
 }
-
-/*
- * ---- sigmoid: by planes, because padding must stay 0 and sigmoid(0) is not
- * ----
- */
-
-static void
-cpu_sigmoid_part(int i, int thread, void *arg)
-{
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks;
-
-	(void)thread;
-	exp_kernels_pick()->sigmoid(cpu_plane(&t->out, t->y, i / blocks, b),
-	    cpu_plane(&t->out, t->x[0], i / blocks, b), cpu_positions(&t->out),
-	    t->out.c - b * cpu_lanes());
-}
-
-static void
-cpu_sigmoid_forward(struct task *t)
-{
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_sigmoid_part,
-	    t);
-}
-
-static void
-cpu_sigmoid_back_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	exp_kernels_pick()->sigmoid_back((float *)t->dx[0] + from,
-	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
-	    t->accumulate[0]);
-}
-
-static void
-cpu_sigmoid_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    cpu_sigmoid_back_range, t);
-}
-
-const struct op_impl cpu_sigmoid = {
-	.reads = READS_Y, .prepare = cpu_blocked,
-	.forward = cpu_sigmoid_forward, .backward = cpu_sigmoid_backward,
-};
-
-/* ---- swish ---- */
-
-static void
-cpu_swish_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	exp_kernels_pick()->swish((float *)t->y + from,
-	    (const float *)t->x[0] + from, to - from);
-}
-
-static void
-cpu_swish_forward(struct task *t)
-{
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_swish_range, t);
-}
-
-static void
-cpu_swish_back_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	exp_kernels_pick()->swish_back((float *)t->dx[0] + from,
-	    (const float *)t->dy + from, (const float *)t->x[0] + from,
-	    to - from, t->accumulate[0]);
-}
-
-static void
-cpu_swish_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    cpu_swish_back_range, t);
-}
-
-const struct op_impl cpu_swish = {
-	.reads = READS_X, .forward = cpu_swish_forward,
-	.backward = cpu_swish_backward,
-};
 
 /*
  * ---- softmax ----

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/exp_kernels.h"
 #include "base/rng.h"
 
 #define GRAIN 16384		/* floats per part */
@@ -60,84 +61,75 @@ const struct op_impl cpu_input = {
 	.scratch = cpu_input_scratch, .forward = cpu_input_forward,
 };
 
-/* ---- relu ---- */
+/*
+ * ---- relu, relu6, swish, sigmoid ----
+ *
+ * A row defines the functions of an operator by its kernels, which compute y
+ * from x, and dx from dy and ${saved}, x or y.
+ */
+#define CPU_FORWARD(name, kernels) \
+	static void cpu_ ## name ## _range(size_t from, size_t to, void *arg) \
+	{ \
+		struct task *t = arg; \
+		(kernels)->name((float *)t->y + from, \
+		    (const float *)t->x[0] + from, to - from); \
+	} \
+	static void cpu_ ## name ## _forward(struct task *t) \
+	{ \
+		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, \
+		    cpu_ ## name ## _range, t); \
+	}
+#define CPU_BACKWARD(name, kernels, saved) \
+	static void cpu_ ## name ## _back_range(size_t from, size_t to, \
+	    void *arg) \
+	{ \
+		struct task *t = arg; \
+		(kernels)->name ## _back((float *)t->dx[0] + from, \
+		    (const float *)t->dy + from, \
+		    (const float *)(saved) + from, to - from, \
+		    t->accumulate[0]); \
+	} \
+	static void cpu_ ## name ## _backward(struct task *t) \
+	{ \
+		if (t->dx[0] != NULL) \
+			cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, \
+			    cpu_ ## name ## _back_range, t); \
+	}
+#define CPU_POINTWISE(name, kernels, saved, READS) \
+	CPU_FORWARD(name, kernels) \
+	CPU_BACKWARD(name, kernels, saved) \
+	const struct op_impl cpu_ ## name = { .reads = READS, \
+		.forward = cpu_ ## name ## _forward, \
+		.backward = cpu_ ## name ## _backward }
 
+CPU_POINTWISE(relu, cpu_k(t), t->y, READS_Y);
+CPU_POINTWISE(relu6, cpu_k(t), t->y, READS_Y);
+CPU_POINTWISE(swish, exp_kernels_pick(), t->x[0], READS_X);
+CPU_BACKWARD(sigmoid, exp_kernels_pick(), t->y)
+
+/* By planes, because padding must stay 0 and sigmoid(0) is not. */
 static void
-cpu_relu_range(size_t from, size_t to, void *arg)
+cpu_sigmoid_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
+	int blocks = cpu_blocks(t->out.c), b = i % blocks;
 
-	cpu_k(t)->relu((float *)t->y + from, (const float *)t->x[0] + from,
-	    to - from);
+	(void)thread;
+	exp_kernels_pick()->sigmoid(cpu_plane(&t->out, t->y, i / blocks, b),
+	    cpu_plane(&t->out, t->x[0], i / blocks, b), cpu_positions(&t->out),
+	    t->out.c - b * cpu_lanes());
 }
 
 static void
-cpu_relu_forward(struct task *t)
+cpu_sigmoid_forward(struct task *t)
 {
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_relu_range, t);
+	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_sigmoid_part,
+	    t);
 }
 
-static void
-cpu_relu_back_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	cpu_k(t)->relu_back((float *)t->dx[0] + from,
-	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
-	    t->accumulate[0]);
-}
-
-static void
-cpu_relu_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    cpu_relu_back_range, t);
-}
-
-const struct op_impl cpu_relu = {
-	.reads = READS_Y, .forward = cpu_relu_forward,
-	.backward = cpu_relu_backward,
-};
-
-/* ---- relu6 ---- */
-
-static void
-cpu_relu6_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	cpu_k(t)->relu6((float *)t->y + from, (const float *)t->x[0] + from,
-	    to - from);
-}
-
-static void
-cpu_relu6_forward(struct task *t)
-{
-	cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, cpu_relu6_range, t);
-}
-
-static void
-cpu_relu6_back_range(size_t from, size_t to, void *arg)
-{
-	struct task *t = arg;
-
-	cpu_k(t)->relu6_back((float *)t->dx[0] + from,
-	    (const float *)t->dy + from, (const float *)t->y + from, to - from,
-	    t->accumulate[0]);
-}
-
-static void
-cpu_relu6_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN,
-		    cpu_relu6_back_range, t);
-}
-
-const struct op_impl cpu_relu6 = {
-	.reads = READS_Y, .forward = cpu_relu6_forward,
-	.backward = cpu_relu6_backward,
+const struct op_impl cpu_sigmoid = {
+	.reads = READS_Y, .prepare = cpu_blocked,
+	.forward = cpu_sigmoid_forward, .backward = cpu_sigmoid_backward,
 };
 
 /*

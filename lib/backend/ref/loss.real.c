@@ -49,22 +49,21 @@ ref_loss_clip(struct task *k, int n, double *x, double *q)
 }
 
 static double
-ref_loss_value(const struct op *op, const double *x, const double *q, int C)
+ref_loss_value(const struct op_loss *op, const double *x, const double *q,
+    int C)
 {
 	double all = metric_logsumexp(x, C), l = 0, value, slope;
 
 	for (int c = 0; c < C; c++)
-		if (op->loss.kind == LOSS_SIGMOID) {
-			l += ((x[c] > 0 ? x[c] : 0) - q[c] * x[c] +
-			    log1p(exp(-fabs(x[c])))) / C;
-		} else if (q[c] > 0 && op->loss.focus > 0) {
-			metric_focal(op->loss.focus, x[c] - all, &value,
-			    &slope);
+		if (op->kind == LOSS_SIGMOID) {
+			l += metric_binary(x[c], q[c]);
+		} else if (q[c] > 0 && op->focus > 0) {
+			metric_focal(op->focus, x[c] - all, &value, &slope);
 			l += q[c] * value;
 		} else if (q[c] > 0) {
 			l += q[c] * (all - x[c]);
 		}
-	return l;
+	return op->kind == LOSS_SIGMOID ? l / C : l;
 }
 
 static void
@@ -80,7 +79,8 @@ ref_loss_forward(struct task *k)
 		int rank = target_rank(&k->feed->target[k->op->loss.target],
 		    n, x);
 
-		y[n] = (REAL)(w != 0 ? w * ref_loss_value(k->op, x, q, C) : 0);
+		y[n] = (REAL)(w != 0 ? w * ref_loss_value(&k->op->loss, x, q,
+		    C) : 0);
 		o.loss += (double)y[n] / N;
 		o.top1 += rank < 1;
 		o.top5 += rank < 5;
@@ -123,20 +123,16 @@ ref_loss_backward(struct task *k)
 	for (int n = 0; n < N; n++, dx += C) {
 		double w = ref_loss_clip(k, n, x, q) * k->op->loss.weight *
 		    feed_scale(k->feed);
-		double top = x[0], sum = 0, whole = 0;
+		double all = metric_logsumexp(x, C), whole = 0;
 
 		if (k->op->loss.focus > 0)
 			ref_loss_focus(k->op->loss.focus, x, q, C);
-		for (int c = 0; c < C; c++) {
-			top = x[c] > top ? x[c] : top;
-			whole += q[c];
-		}
 		for (int c = 0; c < C; c++)
-			sum += exp(x[c] - top);
+			whole += q[c];
 		for (int c = 0; c < C && w != 0; c++)
 			dx[c] += (REAL)((k->op->loss.kind == LOSS_SIGMOID ?
 			    (1 / (1 + exp(-x[c])) - q[c]) / C :
-			    exp(x[c] - top) / sum * whole - q[c]) / N * w);
+			    exp(x[c] - all) * whole - q[c]) / N * w);
 	}
 }
 
