@@ -23,10 +23,11 @@
  *	ASYNC_TURNS=1	the learners take turns: update u is of learner u mod N
  *	ASYNC_DELAY=T	the last learner sleeps T seconds in each step
  *
- * On N ranks each rank has a learner, and the server is a thread of rank 0.  One
- * process computes N learners in turns, and gives update u exactly the staleness
- * S as soon as there are S updates.  Both give the same bits if the learners
- * take turns and S = N - 1 (Langford et al. 2009, Slow learners are fast).
+ * On N ranks each rank has a learner, and the server is a thread of rank 0.
+ * One process computes N learners in turns, and gives update u exactly the
+ * staleness S as soon as there are S updates.  Both give the same bits if the
+ * learners take turns and S = N - 1 (Langford et al. 2009, Slow learners are
+ * fast).
  *
  * Every --average-every steps all learners wait until the server has all
  * gradients, and continue with its weights, which are validated and saved.
@@ -172,7 +173,7 @@ async_compute(struct async *a, struct trainer *t, int j, int count, int last)
 	struct tail tail = { w->at.lr, 1.0 / count, last };
 	int first = j * count, held = t->comm->size == 1 ? first : 0, status;
 
-	feeder_begin(&w->feeder, w->outcome + (size_t)held * heads,
+	feeder_begin(&w->feeder, w->buffers.outcome + (size_t)held * heads,
 	    optim_loss_scale(&t->optim));
 	status = work_microbatches(t, &tree, 0, first, count, NULL, 0);
 	if (status != 0)
@@ -183,8 +184,10 @@ async_compute(struct async *a, struct trainer *t, int j, int count, int last)
 		usleep((useconds_t)(a->delay * 1e6));
 }
 
-/* The server: update its weights by ${message}, whose gradient is of the weights
- * ${from}. */
+/*
+ * The server: update its weights by ${message}, whose gradient is of the
+ * weights ${from}.
+ */
 static void
 async_update(struct async *a, const char *message, uint64_t from)
 {
@@ -222,9 +225,9 @@ async_fits(const struct async *a, int j)
 		if (k == j || p[k].state == DONE)
 			continue;
 		for (int m = 0; m < a->n; m++)
-			before += m != j && p[m].state != DONE && (p[m].version <
-			    p[k].version || (p[m].version == p[k].version &&
-			    m < k));
+			before += m != j && p[m].state != DONE &&
+			    (p[m].version < p[k].version ||
+			    (p[m].version == p[k].version && m < k));
 		if (a->version + 1 + before - p[k].version >
 		    (uint64_t)a->bound)
 			return 0;
