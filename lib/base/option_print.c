@@ -100,7 +100,7 @@ void
 option_print_version(const struct option_table *t, int verbose)
 {
 	printf("%s (vt) %s\n", program_name(), version_text);
-	printf("Copyright (c) 2026 the vt authors.  BSD 2-clause licence.\n");
+	printf("Copyright (c) 2026 the vt authors.  BSD 2-clause license.\n");
 	printf("Built with: %s\n", VT_FEATURES);
 	if (*VT_MISSING != '\0')
 		printf("Built without: %s\n", VT_MISSING);

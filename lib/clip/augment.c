@@ -66,7 +66,7 @@ const struct crop_options crop_defaults = { .rule = CROP_MULTISCALE, .flip = 1,
 enum view_rule
 crop_view(enum crop_rule rule)
 {
-	return rule == CROP_MULTISCALE || rule == CROP_CENTRE ? VIEW_TSM :
+	return rule == CROP_MULTISCALE || rule == CROP_CENTER ? VIEW_TSM :
 	    VIEW_PYSLOWFAST;
 }
 
@@ -198,7 +198,7 @@ crop_train(const struct crop_options *o, int w, int h, int side,
 	case CROP_RESIZED:
 		c = crop_resized(o, w, h, size, where);
 		break;
-	case CROP_CENTRE:
+	case CROP_CENTER:
 		c = crop_test(VIEW_TSM, w, h, side, 0, 1, 0);
 		break;
 	}

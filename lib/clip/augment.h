@@ -26,12 +26,12 @@
  * random aspect ratio, as Inception's (Szegedy et
  * al. 2015) and PySlowFast's random_resized_crop.
  *
- * CENTRE: the center crop, as in validation.
+ * CENTER: the center crop, as in validation.
  *
  * CROP_NAMES has the same order.  Checkpoints store the name.
  */
 enum crop_rule { CROP_MULTISCALE, CROP_JITTER, CROP_JITTER_UPSTREAM,
-	CROP_RESIZED, CROP_CENTRE };
+	CROP_RESIZED, CROP_CENTER };
 #define CROP_NAMES "multiscale|jitter|jitter-upstream|resized|centre"
 
 /* Whose crops are used in testing: TSM's, or PySlowFast's. */
@@ -104,7 +104,7 @@ void crop_jitter(const struct crop_options *o, int side, int *low, int *high);
 /*
  * crop_view(rule):
  * Return whose crops validate a run with ${rule}: VIEW_TSM for MULTISCALE and
- * CENTRE, otherwise VIEW_PYSLOWFAST.
+ * CENTER, otherwise VIEW_PYSLOWFAST.
  */
 enum view_rule crop_view(enum crop_rule rule);
 

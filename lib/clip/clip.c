@@ -17,10 +17,10 @@
  * rounding shows: where n/T is inexact, a frame can be k - 1 instead of k.
  */
 static void
-clip_segments(int total, int t, int centre, int *frame)
+clip_segments(int total, int t, int center, int *frame)
 {
 	double tick = (double)total / t;
-	double shift = centre ? tick / 2 : 0;
+	double shift = center ? tick / 2 : 0;
 
 	for (int i = 0; i < t; i++)
 		frame[i] = (int)(shift + tick * i);

@@ -23,7 +23,7 @@ cover_window(const struct crop_options *o, int side)
 		return (double)side / high;
 	case CROP_RESIZED:
 		return sqrt(o->area * 3 / 4);
-	case CROP_CENTRE:
+	case CROP_CENTER:
 		break;
 	}
 	return CROP / STORED;

@@ -24,7 +24,7 @@
  *
  * The smallest window is 0.66 of the short side for MULTISCALE.  It is side /
  * high for JITTER and JITTER_UPSTREAM, with high of crop_jitter.  It is
- * sqrt(0.75 o->area) for RESIZED, and that of cover_test for CENTRE.
+ * sqrt(0.75 o->area) for RESIZED, and that of cover_test for CENTER.
  */
 int cover_train(const struct level_list *l, const struct crop_options *o,
     int side);

@@ -35,7 +35,7 @@ transforms_mix_clips(const struct transforms *e)
  * translations in proportion to ${side}.
  */
 static double
-transforms_magnitude(enum colour_op op, double level, int negative, int side)
+transforms_magnitude(enum color_op op, double level, int negative, int side)
 {
 	double sign = negative ? -1 : 1;
 
@@ -70,7 +70,7 @@ transforms_draw_rand(const struct transforms *e, struct rng r, int side,
     struct transforms_drawn *to)
 {
 	for (int i = 0; i < e->ops && i < EFFECTS_OPS; i++) {
-		enum colour_op op = (enum colour_op)rng_below(&r, RAND_OPS);
+		enum color_op op = (enum color_op)rng_below(&r, RAND_OPS);
 		int negative = rng_uniform(&r) < 0.5;
 
 		to->op[to->n].op = op;
@@ -80,7 +80,7 @@ transforms_draw_rand(const struct transforms *e, struct rng r, int side,
 	to->of_rand = to->n;
 }
 
-/* ---- colour jitter ---- */
+/* ---- color jitter ---- */
 
 /*
  * Draw a random order (Fisher-Yates), then all four factors.  A factor is drawn
@@ -90,8 +90,8 @@ static void
 transforms_draw_jitter(const struct transforms *e, struct rng r,
     struct transforms_drawn *to)
 {
-	static const enum colour_op op[4] = { RAND_BRIGHTNESS, RAND_CONTRAST,
-		RAND_COLOR, COLOUR_HUE };
+	static const enum color_op op[4] = { RAND_BRIGHTNESS, RAND_CONTRAST,
+		RAND_COLOR, COLOR_HUE };
 	int order[4] = { 0, 1, 2, 3 };
 	double v[4];
 
@@ -194,7 +194,7 @@ transforms_apply(const struct transforms *e, struct rng clip, int t, int side,
 
 	for (int i = 0; i < d.n; i++)
 		for (int k = 0; k < t; k++)
-			colour_apply(d.op[i].op, d.op[i].v, side, pixels +
+			color_apply(d.op[i].op, d.op[i].v, side, pixels +
 			    (size_t)k * frame, buffer);
 	if (d.w > 0)
 		transforms_erase(&d, clip, t, side, pixels, buffer);

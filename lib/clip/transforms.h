@@ -8,7 +8,7 @@
  */
 
 #include "base/rng.h"
-#include "clip/colour.h"
+#include "clip/color.h"
 
 /* Which transforms are on.  All 0, and ${repeat} 0 or 1: none. */
 struct transforms {
@@ -43,7 +43,7 @@ enum { EFFECTS_OPS = 16 };		/* maximum operators of RandAugment */
 struct transforms_drawn {
 	/* number of operators */
 	int n;
-	struct { enum colour_op op; double v; } op[EFFECTS_OPS + 4];
+	struct { enum color_op op; double v; } op[EFFECTS_OPS + 4];
 	int of_rand;			/* the first ${of_rand} are of
 					 * RandAugment */
 	int x, y, w, h;			/* erased box; w = 0: none */

@@ -9,15 +9,15 @@ static const char *const names[] = {
 
 /* Return the name of the option that sets this jitter. */
 static const char *
-transforms_print_jitter_name(enum colour_op op)
+transforms_print_jitter_name(enum color_op op)
 {
-	return op == COLOUR_HUE ? "hue" : op == RAND_COLOR ? "saturation" :
+	return op == COLOR_HUE ? "hue" : op == RAND_COLOR ? "saturation" :
 	    names[op];
 }
 
 /* Return 0 for operators without an argument. */
 static int
-transforms_print_has_value(enum colour_op op)
+transforms_print_has_value(enum color_op op)
 {
 	return op != RAND_IDENTITY && op != RAND_AUTOCONTRAST &&
 	    op != RAND_EQUALIZE;
@@ -36,7 +36,7 @@ transforms_print(const struct transforms *e, struct rng clip, int side, int n,
 	struct transforms_drawn d = transforms_draw(e, clip, side);
 
 	for (int i = 0; i < d.n; i++) {
-		enum colour_op op = d.op[i].op;
+		enum color_op op = d.op[i].op;
 
 		fprintf(to, "%s%s%s", transforms_print_blank(n++),
 		    i < d.of_rand ? "rand-" : "",

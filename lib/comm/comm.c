@@ -48,11 +48,11 @@ comm_free(struct comm *c)
 }
 
 int
-comm_split(struct comm **part, struct comm *c, int colour, int key,
+comm_split(struct comm **part, struct comm *c, int color, int key,
     const char *what)
 {
 	int wait = watch_enter(c->watch, c->what, 1);
-	int bad = c->t->split(part, c, colour, key);
+	int bad = c->t->split(part, c, color, key);
 
 	watch_leave(c->watch, wait);
 	if (!bad && *part != NULL) {
@@ -432,10 +432,10 @@ comm_self_abort(struct comm *c, int status)
 }
 
 static int
-comm_self_split(struct comm **part, struct comm *c, int colour, int key)
+comm_self_split(struct comm **part, struct comm *c, int color, int key)
 {
 	(void)c, (void)key;
-	*part = colour < 0 ? NULL : comm_self();
+	*part = color < 0 ? NULL : comm_self();
 	return 0;
 }
 

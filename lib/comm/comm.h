@@ -29,8 +29,8 @@ struct message { int rank; void *data; size_t bytes; };
 /* The functions of a transport.  They print a message before they return -1. */
 struct transport {
 	const char *name;
-	/* See comm_split.  ${*part} becomes NULL if ${colour} is negative. */
-	int (*split)(struct comm **part, struct comm *, int colour, int key);
+	/* See comm_split.  ${*part} becomes NULL if ${color} is negative. */
+	int (*split)(struct comm **part, struct comm *, int color, int key);
 	/* Free the communicator, which comm_split or comm_open made. */
 	void (*free)(struct comm *);
 	/* See comm_start and comm_test.  exchange->comm is set. */
@@ -122,15 +122,15 @@ void comm_close(struct comm *c);
 const char *comm_library(void);
 
 /*
- * comm_split(part, c, colour, key, what):
+ * comm_split(part, c, color, key, what):
  * Make ${*part}, a communicator of the ranks of ${c} that pass the same
- * ${colour}.  Its ranks are ordered by ${key}, then by rank in ${c}.  A rank
- * with a negative ${colour} gets NULL.  ${what} names a wait in its exchanges,
+ * ${color}.  Its ranks are ordered by ${key}, then by rank in ${c}.  A rank
+ * with a negative ${color} gets NULL.  ${what} names a wait in its exchanges,
  * for example "waiting for other ranks", and must outlive it.  Another thread
  * may use ${*part} while ${c} is in use.  comm_free frees it.
  * Return 0, or -1 after a message.  Collective: all ranks call it.
  */
-int comm_split(struct comm **part, struct comm *c, int colour, int key,
+int comm_split(struct comm **part, struct comm *c, int color, int key,
     const char *what);
 
 /*

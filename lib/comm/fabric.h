@@ -34,10 +34,10 @@ struct fabric_calls {
 	int (*id)(void *id);
 	void *(*open)(const void *id, int rank, int ranks);
 	/*
-	 * Return a link of the ranks with the same colour, ordered by key.
+	 * Return a link of the ranks with the same color, ordered by key.
 	 * Before ${link} is ready or aborted, no function may use the result.
 	 */
-	void *(*split)(void *link, int colour, int key);
+	void *(*split)(void *link, int color, int key);
 	/* All-reduce ${n} elements at ${x} in place. */
 	int (*sum)(void *link, void *x, size_t n, int type, void *stream);
 	/*

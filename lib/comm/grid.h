@@ -2,7 +2,7 @@
 #define COMM_GRID_H
 
 /*
- * The grid of ranks for a sum.  The ranks of a host are neighbours in a row.
+ * The grid of ranks for a sum.  The ranks of a host are neighbors in a row.
  */
 
 /* A grid; grid_open makes it. */

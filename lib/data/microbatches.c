@@ -39,7 +39,7 @@ microbatch_begin(const struct dataset *d, const struct input_spec *needs)
 	l->kind = xcalloc((size_t)l->needs->targets + 1, sizeof(*l->kind));
 	for (int i = 0; i < l->needs->targets; i++)
 		l->kind[i] = dataset_has_label_sets(d) &&
-		    microbatch_target_labelled(&l->needs->target[i]) &&
+		    microbatch_target_labeled(&l->needs->target[i]) &&
 		    l->needs->target[i].kinds & 1 << TARGET_SET ? TARGET_SET :
 		    TARGET_CLASS;
 	return l;
@@ -123,7 +123,7 @@ microbatches_open(const struct microbatches *l, struct microbatch *mb,
 {
 	microbatch_open(l->needs, l->kind, mb, clips);
 	for (int i = 0; i < l->needs->targets; i++)
-		if (microbatch_target_labelled(&l->needs->target[i]))
+		if (microbatch_target_labeled(&l->needs->target[i]))
 			mb->target[i].class_weight = l->o.class_weight;
 }
 

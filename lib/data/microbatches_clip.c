@@ -175,7 +175,7 @@ microbatches_choose(const struct microbatches *l, struct microbatch *mb, int i,
 	    microbatch_choose_for_testing)(l, mb, i, s, r);
 	for (int k = 0; k < l->needs->targets; k++) {
 		struct target *t = &mb->target[k];
-		int has = microbatch_target_labelled(&l->needs->target[k]);
+		int has = microbatch_target_labeled(&l->needs->target[k]);
 
 		if (t->kind == TARGET_CLASS)
 			t->label[i] = has && i < mb->n - mb->filled ? m.label :

@@ -38,7 +38,7 @@ struct microbatches {
  * label, and their losses do not count.
  */
 static inline int
-microbatch_target_labelled(const struct target_spec *t)
+microbatch_target_labeled(const struct target_spec *t)
 {
 	return strcmp(t->name, TARGET_DEFAULT) == 0;
 }

@@ -4,7 +4,7 @@
 /*
  * Pictures of numbers: curves, a confusion matrix and a contact sheet.  The
  * extension of the file selects the format: .png, .svg or .pdf; "-" is a PNG on
- * standard output.  Nothing is distinguished by colour alone: lines differ by
+ * standard output.  Nothing is distinguished by color alone: lines differ by
  * dashes, cells by darkness, frames by marks.  The same input, fonts and cairo
  * version give the same bytes.
  *
@@ -48,7 +48,7 @@ struct plot_series {
 	int n;
 	const double *x, *y;	/* [n]; a NaN in y makes a gap, as does a value
 				 * that a logarithmic axis cannot show */
-	int style;		/* number of its colour and dash pattern */
+	int style;		/* number of its color and dash pattern */
 	const double *low, *high;	/* [n] bounds of the shaded band; NULL:
 					 * none */
 	int marks;		/* 1: a dot at each point */
@@ -120,7 +120,7 @@ struct plot_pair { int row, column; };
 
 /*
  * A matrix of ${n} x ${n} cells.  Each cell shows its number and each side its
- * names, if there is space.  The diagonal has a colour of its own.  If cells
+ * names, if there is space.  The diagonal has a color of its own.  If cells
  * are too small for numbers, ${pair} is listed next to the matrix with the
  * counts.  If there is no space for all names, only those of ${pair} are shown.
  */

@@ -88,15 +88,15 @@ packed_check_classes(const struct packed *p)
 static int
 packed_check_labels(const struct packed *p)
 {
-	int labelled = 0;
+	int labeled = 0;
 
-	for (uint32_t i = 0; i < dataset_samples(p->data) && !labelled; i++) {
+	for (uint32_t i = 0; i < dataset_samples(p->data) && !labeled; i++) {
 		struct sample m = dataset_sample(p->data, i);
 
-		labelled = evaluation_has(&m, 0) >= 0;
+		labeled = evaluation_has(&m, 0) >= 0;
 	}
 	return results_check_labels(&p->files, p->path,
-	    dataset_has_label_sets(p->data), labelled);
+	    dataset_has_label_sets(p->data), labeled);
 }
 
 /* Append the name with index ${i} in "a|b|c". */

@@ -122,7 +122,7 @@ rescore_fit(const struct rescore *r, struct rescore_work *w)
 	char *weights, hash[33];
 	int bad;
 
-	if (best.labelled == 0) {
+	if (best.labeled == 0) {
 		fail("%s: no sample has a label, which --fusion-fit needs",
 		    Q(w->f[0].path));
 		return EXIT_USAGE;
@@ -213,7 +213,7 @@ rescore_write(const struct rescore *r, struct rescore_work *w)
 		.data = w->data, .in_data = w->in_data,
 		.summary = evaluation_summary(&f->e), .title = title };
 	int status = results_check_labels(r->outputs, f->path, f->e.label_sets,
-	    all.summary.labelled > 0);
+	    all.summary.labeled > 0);
 
 	if (status == 0)
 		status = results_check_files(r->outputs, f->e.classes,

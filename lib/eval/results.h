@@ -135,13 +135,13 @@ struct results_files {
 };
 
 /*
- * results_check_labels(f, path, label_sets, labelled):
+ * results_check_labels(f, path, label_sets, labeled):
  * Check that the files suit the labels in ${path}: ${label_sets} is 1 if
- * samples have sets of classes, ${labelled} is 1 if a sample has a label.
+ * samples have sets of classes, ${labeled} is 1 if a sample has a label.
  * Return 0, or EXIT_USAGE after a message.
  */
 int results_check_labels(const struct results_files *f, const char *path,
-    int label_sets, int labelled);
+    int label_sets, int labeled);
 
 /*
  * results_check_files(f, classes, output, rank):

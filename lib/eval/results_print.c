@@ -131,7 +131,7 @@ results_print_summary_json(const struct results *r, struct buffer *to)
 		{ "full", JSON_FLAG, full == NULL ? NAN :
 		    strcmp(full, "yes") == 0, NULL },
 		JSON_MEMBER("classes", s->classes > 0 ? s->classes : NAN),
-		JSON_MEMBER("labelled", s->labelled),
+		JSON_MEMBER("labelled", s->labeled),
 		JSON_MEMBER("samples", r->e->samples),
 		JSON_MEMBER("views", views >= 0 ? (double)views : NAN),
 		JSON_MEMBER_TEXT("type", "summary") };
@@ -165,7 +165,7 @@ results_print_summary(const struct results *r, int json, struct buffer *to)
 	if (m->classes > 0)
 		buffer_printf(to, "\tclasses %d", m->classes);
 	buffer_printf(to, "\tsamples %u\tlabelled %u", r->e->samples,
-	    m->labelled);
+	    m->labeled);
 	if (results_views(r) >= 0)
 		buffer_printf(to, "\tviews %" PRId64, results_views(r));
 	for (const char *const *name = shown; *name != NULL; name++) {

@@ -12,7 +12,7 @@
 
 int
 results_check_labels(const struct results_files *f, const char *path,
-    int label_sets, int labelled)
+    int label_sets, int labeled)
 {
 	const char *option = f->matrix.n > 0 ? "matrix" : f->per_class != NULL ?
 	    "per-class" : f->sheet_wrong ? "sheet-of=wrong" : NULL;
@@ -23,7 +23,7 @@ results_check_labels(const struct results_files *f, const char *path,
 		    "sheet-of=wrong");
 		return EXIT_USAGE;
 	}
-	if (labelled || option == NULL)
+	if (labeled || option == NULL)
 		return 0;
 	fail("%s: no sample has a label, which --%s needs", Q(path), option);
 	return EXIT_USAGE;
@@ -90,12 +90,12 @@ results_write(const struct results *r, const struct results_files *f,
 	results_print_summary(r, json, &answer);
 	bad |= output_write(output, &answer);
 	buffer_free(&answer);
-	if (m->labelled == 0)
+	if (m->labeled == 0)
 		warning("%s: no sample has a label; there are scores, but no "
 		    "accuracy", Q(path));
-	else if (m->labelled < r->e->samples)
+	else if (m->labeled < r->e->samples)
 		warning("%s: %u of %u samples have no label; the summary is of "
-		    "the others", Q(path), r->e->samples - m->labelled,
+		    "the others", Q(path), r->e->samples - m->labeled,
 		    r->e->samples);
 	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
 }

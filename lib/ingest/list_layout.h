@@ -236,7 +236,7 @@ int list_is_json(const char *text);
  *
  * list_foreign(name, text):
  * Refuse ${text} that begins as a file of another program: markup, JSON,
- * subtitles, exports of labelling tools.  Return 1 after a message that names
+ * subtitles, exports of labeling tools.  Return 1 after a message that names
  * the format and the way to a list, otherwise 0.
  *
  * list_foreign_lines(r, l):

@@ -211,12 +211,12 @@ static int
 list_number_check_bare(const struct list *l)
 {
 	const struct list_row *bare = NULL;
-	int labelled = 0;
+	int labeled = 0;
 
 	for (size_t i = 0; i <= l->n; i++) {
 		const struct list_row *r = &l->row[i];
 
-		if (bare != NULL && (labelled || bare->label_missing))
+		if (bare != NULL && (labeled || bare->label_missing))
 			return fail("%s%s: no label (wanted one in each "
 			    "line%s)", list_at(bare), Q(bare->path),
 			    strcmp(program_name(), "vt-extract") != 0 ? "" :
@@ -227,9 +227,9 @@ list_number_check_bare(const struct list *l)
 		/* The rows of a list are consecutive: begin the next list. */
 		if (i > 0 && r->file != r[-1].file) {
 			bare = NULL;
-			labelled = 0;
+			labeled = 0;
 		}
-		labelled |= r->file != NULL && !r->by_folder &&
+		labeled |= r->file != NULL && !r->by_folder &&
 		    r->label != NULL;
 		if (bare == NULL && r->file != NULL && r->label == NULL &&
 		    !r->has_set)

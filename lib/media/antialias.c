@@ -91,21 +91,21 @@ antialias_free(struct antialias *a)
 }
 
 /*
- * Set ${k} to the weights of the position whose center is ${centre}, relative
+ * Set ${k} to the weights of the position whose center is ${center}, relative
  * to pixel ${base}, and ${*at} to its first pixel.  Return the number of taps.
  *
  *	w(x) = max(0, 1 - |x| / reach)
- *	k[j] = round(2^22 w(at + j + 0.5 - base - centre) / sum of all w)
+ *	k[j] = round(2^22 w(at + j + 0.5 - base - center) / sum of all w)
  *
  * Doubles are combined in the order of Pillow's Resample.c, precompute_coeffs,
  * so that the rounding is the same.
  */
 static int
-antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
+antialias_taps(int32_t *k, int *at, double center, double reach, int base,
     int first, int end)
 {
-	int low = (int)floor(centre - reach + 0.5) + base;
-	int high = (int)floor(centre + reach + 0.5) + base, n;
+	int low = (int)floor(center - reach + 0.5) + base;
+	int high = (int)floor(center + reach + 0.5) + base, n;
 	double sum = 0, shrink = 1 / reach;
 
 	low = low < first ? first : low > end - 1 ? end - 1 : low;
@@ -113,7 +113,7 @@ antialias_taps(int32_t *k, int *at, double centre, double reach, int base,
 	n = high - low;
 	for (int pass = 0; pass < 2; pass++)
 		for (int j = 0; j < n; j++) {
-			double x = fabs((j + (low - base) - centre + 0.5) *
+			double x = fabs((j + (low - base) - center + 0.5) *
 			    shrink), w = x < 1 ? 1 - x : 0;
 
 			if (pass == 0)

@@ -7,7 +7,7 @@
 
 enum { SIDE = PHASH_SIDE, TIMES = 16, FREQUENCIES = 11, BITS = 64,
 	ONE = 1 << 10,			/* 1 in cosines */
-	NOISE = 512 };			/* of a coefficient: 1/32 of a grey
+	NOISE = 512 };			/* of a coefficient: 1/32 of a gray
 					 * level in all pixels and times */
 
 int

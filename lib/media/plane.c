@@ -42,7 +42,7 @@ plane_buffer_free(struct plane_buffer *b)
 }
 
 int
-plane_is_jfif(struct plane_colour c)
+plane_is_jfif(struct plane_color c)
 {
 	return c.full && c.kr == 0.299 && c.kb == 0.114;
 }
@@ -55,7 +55,7 @@ plane_is_jfif(struct plane_colour c)
  *	G = y - (2 kr (1 - kr) r + 2 kb (1 - kb) b) / kg
  */
 static struct plane_factors
-plane_factors_of(struct plane_colour c)
+plane_factors_of(struct plane_color c)
 {
 	const double jr = 0.299, jb = 0.114, jg = 1 - jr - jb;
 	double kg = 1 - c.kr - c.kb;
@@ -99,7 +99,7 @@ plane_span_to_jfif(struct planes *to, const struct planes *from, int j, int x,
 
 void
 plane_to_jfif(struct planes *to, const struct planes *from,
-    struct plane_colour c)
+    struct plane_color c)
 {
 	struct plane_factors f = plane_factors_of(c);
 

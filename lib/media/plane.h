@@ -32,13 +32,13 @@ void plane_buffer_free(struct plane_buffer *b);
  * range.  Full range uses 0 to 255.  Limited range uses 16 to 235 for Y and 16
  * to 240 for Cb and Cr.
  */
-struct plane_colour { double kr, kb; int full; };
+struct plane_color { double kr, kb; int full; };
 
 /*
  * plane_is_jfif(c):
  * Return 1 if ${c} is that of JFIF: BT.601 weights, full range.
  */
-int plane_is_jfif(struct plane_colour c);
+int plane_is_jfif(struct plane_color c);
 
 /*
  * plane_to_jfif(to, from, c):
@@ -54,7 +54,7 @@ int plane_is_jfif(struct plane_colour c);
  * ${from}.  The result has the same bits on every machine.
  */
 void plane_to_jfif(struct planes *to, const struct planes *from,
-    struct plane_colour c);
+    struct plane_color c);
 
 /*
  * Turns a stored image upright: swap the axes, then mirror left to right, then

@@ -129,14 +129,14 @@ static int
 png_decode_inner(struct png_job *j)
 {
 	png_uint_32 w, h;
-	int depth, colour, passes;
+	int depth, color, passes;
 
 	if (setjmp(png_jmpbuf(j->png)))
 		return -1;
 	png_set_user_limits(j->png, MAX_SIDE, MAX_SIDE);
 	png_set_read_fn(j->png, j, png_on_read);
 	png_read_info(j->png, j->info);
-	png_get_IHDR(j->png, j->info, &w, &h, &depth, &colour, NULL, NULL,
+	png_get_IHDR(j->png, j->info, &w, &h, &depth, &color, NULL, NULL,
 	    NULL);
 	if ((uint64_t)w * h > MAX_PIXELS)
 		png_error(j->png, "more than 128 million pixels");

@@ -42,7 +42,7 @@ struct foreign {
 	struct buffer data;
 	int label, text_label;		/* of the sample, -1 without */
 	struct error no_label;		/* why the .json gives none */
-	int labelled;			/* -1: no sample yet */
+	int labeled;			/* -1: no sample yet */
 	char ext[4];			/* of all frames, "" before */
 };
 
@@ -53,7 +53,7 @@ foreign_new(const struct stream_limits *limits)
 
 	f->limits = *limits;
 	f->end = STREAM_MORE;
-	f->labelled = -1;
+	f->labeled = -1;
 	return f;
 }
 
@@ -246,13 +246,13 @@ foreign_check_label(struct foreign *f, const struct stream_member *m)
 		f->label = f->text_label;
 	if (f->label < 0 && f->no_label.text[0] != '\0')
 		return fail("%s: %s", stream_path(f->r), f->no_label.text);
-	if (f->labelled < 0)
-		f->labelled = f->label >= 0 || f->limits.classes != NULL;
-	if (f->labelled && f->label < 0)
+	if (f->labeled < 0)
+		f->labeled = f->label >= 0 || f->limits.classes != NULL;
+	if (f->labeled && f->label < 0)
 		return foreign_bad(f, m, "its sample has no class (wanted a "
 		    ".cls, a .txt with a name of --classes, or a .json with "
 		    "\"label\")");
-	if (!f->labelled && f->label >= 0)
+	if (!f->labeled && f->label >= 0)
 		return foreign_bad(f, m, "its sample has a class, but the "
 		    "first one has none");
 	return STREAM_MORE;

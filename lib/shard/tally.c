@@ -34,7 +34,7 @@ tally_add(struct tally *t, const struct sample *s)
 		if (i == t->n)
 			tally_label(t, s->labels[k].class);
 	}
-	t->unlabelled += t->n == first;
+	t->unlabeled += t->n == first;
 }
 
 uint64_t *
@@ -128,8 +128,8 @@ tally_text(struct tally *t, const struct class_list *classes,
 		    "%s: %zu)", n, tally_name(classes, c[least].label,
 		    number[0]), c[least].n, tally_name(classes,
 		    c[largest].label, number[1]), c[largest].n);
-	if (t->unlabelled > 0 && n > 0)
-		buffer_printf(to, ", %zu without a class", t->unlabelled);
+	if (t->unlabeled > 0 && n > 0)
+		buffer_printf(to, ", %zu without a class", t->unlabeled);
 	buffer_free(&all);
 	free(c);
 }

@@ -14,7 +14,7 @@
 struct tally {
 	int *label;			/* [n] classes of all samples counted */
 	size_t n, cap;
-	size_t unlabelled;		/* samples without a class */
+	size_t unlabeled;		/* samples without a class */
 	size_t defective;		/* samples flagged as truncated or
 					 * damaged */
 };

@@ -46,13 +46,13 @@ scene_between(struct rng *r, double a, double b)
 }
 
 /*
- * Blend ${colour} into the plane in the box of ${reach} units around (${x},
+ * Blend ${color} into the plane in the box of ${reach} units around (${x},
  * ${y}), with ${cover} as alpha.
  */
 static void
 scene_paint_shape(struct scene *s, double x, double y, double reach,
     double (*cover)(double dx, double dy, const double *p), const double *p,
-    const double *colour)
+    const double *color)
 {
 	int x0 = (int)((x - reach) * s->scale), x1 = (int)((x + reach) * s->scale);
 	int y0 = (int)((y - reach) * s->scale), y1 = (int)((y + reach) * s->scale);
@@ -64,7 +64,7 @@ scene_paint_shape(struct scene *s, double x, double y, double reach,
 			    (j + .5) / s->scale - y, p);
 
 			for (int c = 0; c < 3; c++)
-				to[c] += (float)(a * (colour[c] - to[c]));
+				to[c] += (float)(a * (color[c] - to[c]));
 		}
 }
 
@@ -138,12 +138,12 @@ scene_paint(struct scene *s, struct rng *r)
 		    y = scene_between(r, 0, PLANE);
 		double p[2] = { scene_between(r, 2.2, 4),
 		    scene_between(r, 0, PI) };
-		double colour[3];
+		double color[3];
 		int shape = kind < 4 ? kind : (int)rng_below(r, 4);
 
 		for (int c = 0; c < 3; c++)
-			colour[c] = mean + scene_between(r, -1, 1) * contrast;
-		scene_paint_shape(s, x, y, 4 * p[0], shapes[shape], p, colour);
+			color[c] = mean + scene_between(r, -1, 1) * contrast;
+		scene_paint_shape(s, x, y, 4 * p[0], shapes[shape], p, color);
 	}
 }
 
@@ -259,14 +259,14 @@ scene_draw(const struct scene *s, int frame, int frames, uint8_t *rgb)
 		for (int i = 0; i < s->w; i++, rgb += 3) {
 			double u = (i + .5 - s->w / 2.) / s->scale;
 			double v = (j + .5 - s->h / 2.) / s->scale;
-			double colour[3];
+			double color[3];
 
 			if (i % 2 == 0)
 				scene_noise(&r, grain);
 			scene_color_at(s, x + u * c - v * n, y + u * n + v * c,
-			    colour);
+			    color);
 			for (int k = 0; k < 3; k++) {
-				double z = colour[k] + s->noise * grain[i % 2];
+				double z = color[k] + s->noise * grain[i % 2];
 
 				rgb[k] = (uint8_t)(z < 0 ? 0 : z > 255 ? 255 :
 				    z + .5);

@@ -16,7 +16,7 @@
 # given.  The scores of both are fused with the weights FUSION (vt-eval(1), --rescore).
 # All files are made in OUT; the table is OUT/report.tsv.
 #
-# The weights of the papers favour flow, which suits two equally good networks.  For
+# The weights of the papers favor flow, which suits two equally good networks.  For
 # others, choose FUSION on a validation set (vt-eval --fusion-fit).  We measured 294
 # clips of six actions, five folds by recording, two seeds, TSM-ResNet-18 from weights
 # of motions.mk, which are of RGB, and flow of 10 pairs of frames (tsm_r18_flow10);

@@ -130,9 +130,9 @@ fi
 
 # ---- colors ----
 
-# colour NAME FILTER OPTION...: check that color 200 60 40 comes back from this
+# color NAME FILTER OPTION...: check that color 200 60 40 comes back from this
 # encoding.
-colour() {
+color() {
 	name=$1 filter=$2
 	shift 2
 	if ! ffmpeg -v error -y -nostdin -f lavfi -i "color=0xC83C28:s=64x48:r=5:d=0.2" -vf "$filter" "$@" "$V/c-$name" 2>/dev/null; then
@@ -153,18 +153,18 @@ colour() {
 	done
 }
 S=scale=out_color_matrix
-colour 601.mp4 "$S=bt601:out_range=tv,format=yuv420p" -c:v libx264 -qp 1 -colorspace smpte170m
-colour 709.mp4 "$S=bt709:out_range=tv,format=yuv420p" -c:v libx264 -qp 1 -colorspace bt709
-colour 709-full.mp4 "$S=bt709:out_range=pc,format=yuv420p" -c:v libx264 -qp 1 -colorspace bt709 -color_range pc
-colour 601-full.mp4 "$S=bt601:out_range=pc,format=yuvj420p" -c:v libx264 -qp 1
-colour unsaid.avi "$S=bt601:out_range=tv,format=yuv420p" -c:v mpeg4 -q:v 2
-colour 709-444.mp4 "$S=bt709:out_range=tv,format=yuv444p" -c:v libx264 -qp 1 -colorspace bt709
-colour 2020-10bit.mkv "$S=bt2020:out_range=tv,format=yuv420p10le" -c:v ffv1 -colorspace bt2020nc
-colour 444-16bit.mkv "$S=bt601:out_range=tv,format=yuv444p16le" -c:v ffv1
-colour rgb.mp4 "format=rgb24" -c:v libx264rgb -qp 0
-colour alpha.mkv "format=bgra" -c:v ffv1
-colour palette.gif "null"
-colour mjpeg-422.avi "$S=bt601:out_range=pc,format=yuvj422p" -c:v mjpeg -q:v 2
+color 601.mp4 "$S=bt601:out_range=tv,format=yuv420p" -c:v libx264 -qp 1 -colorspace smpte170m
+color 709.mp4 "$S=bt709:out_range=tv,format=yuv420p" -c:v libx264 -qp 1 -colorspace bt709
+color 709-full.mp4 "$S=bt709:out_range=pc,format=yuv420p" -c:v libx264 -qp 1 -colorspace bt709 -color_range pc
+color 601-full.mp4 "$S=bt601:out_range=pc,format=yuvj420p" -c:v libx264 -qp 1
+color unsaid.avi "$S=bt601:out_range=tv,format=yuv420p" -c:v mpeg4 -q:v 2
+color 709-444.mp4 "$S=bt709:out_range=tv,format=yuv444p" -c:v libx264 -qp 1 -colorspace bt709
+color 2020-10bit.mkv "$S=bt2020:out_range=tv,format=yuv420p10le" -c:v ffv1 -colorspace bt2020nc
+color 444-16bit.mkv "$S=bt601:out_range=tv,format=yuv444p16le" -c:v ffv1
+color rgb.mp4 "format=rgb24" -c:v libx264rgb -qp 0
+color alpha.mkv "format=bgra" -c:v ffv1
+color palette.gif "null"
+color mjpeg-422.avi "$S=bt601:out_range=pc,format=yuvj422p" -c:v mjpeg -q:v 2
 
 # ---- labels, lists, keys ----
 

@@ -1,7 +1,7 @@
 """Compare changes of pictures with formulas in NumPy and with torchvision.
 
 pictures.py PROGRAM: send many pictures through PROGRAM
-(tests/tools/colour).  Print lines "numpy|torchvision OPERATION PICTURES
+(tests/tools/color).  Print lines "numpy|torchvision OPERATION PICTURES
 worst DIFFERENCE off PART", where PART of the bytes differ by more than 1.
 """
 import math

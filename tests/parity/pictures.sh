@@ -11,7 +11,7 @@ for needs in 'import numpy, torchvision' 'import numpy'; do
 	done
 done
 [ -n "$python" ] || skip_all "no NumPy (Debian: python3-numpy)"
-"$python" tests/parity/pictures.py "$BUILD/tests/tools/colour" >"$T/said" 2>"$T/err" || diag "$(tail -3 "$T/err")"
+"$python" tests/parity/pictures.py "$BUILD/tests/tools/color" >"$T/said" 2>"$T/err" || diag "$(tail -3 "$T/err")"
 # as_formula OPERATION LEVELS PART: check that no byte differs by more than
 # LEVELS, except PART of them
 as_formula() {

@@ -144,7 +144,7 @@ test_bounds(void)
 						bad += outside(w, h, v,
 						    views[k], full);
 			for (uint64_t g = 0; g < 70; g++)
-				for (int r = 0; r <= CROP_CENTRE; r++) {
+				for (int r = 0; r <= CROP_CENTER; r++) {
 					o.rule = (enum crop_rule)r;
 					o.inverse = g & 1;
 					bad += !inside(crop_train(&o, w, h,
@@ -195,10 +195,10 @@ static void
 test_draws(void)
 {
 	enum { N = 26000 };
-	const struct crop_options still = { .rule = CROP_CENTRE };
+	const struct crop_options still = { .rule = CROP_CENTER };
 	int flips = 0, whole = 0, seen = 0, pair[CROP_SIZES][2];
 	int positions[CROP_POSITIONS][2], at[CROP_POSITIONS] = { 0 }, low = N, high = 0;
-	int unflipped = 0, centred = 0, n = crop_sizes(340, 256, 224, pair);
+	int unflipped = 0, centerd = 0, n = crop_sizes(340, 256, 224, pair);
 
 	is(n, CROP_SIZES, "crop_sizes gives ten pairs of sizes");
 	for (uint64_t g = 0; g < N; g++) {
@@ -217,7 +217,7 @@ test_draws(void)
 		for (int i = 0; i < CROP_POSITIONS && c.w == 168 && c.h == 168; i++)
 			at[i] += positions[i][0] == c.x && positions[i][1] == c.y;
 		unflipped += d.flip == 0;
-		centred += d.x == 58 && d.y == 16 && d.w == 224;
+		centerd += d.x == 58 && d.y == 16 && d.w == 224;
 	}
 	is(seen, N, "every random crop has one of the ten sizes");
 	near(flips, N / 2.0, 4 * 81, "half of the random crops are mirrored");
@@ -229,7 +229,7 @@ test_draws(void)
 	}
 	ok(low > 140 && high < 260,
 	    "all 13 places are equally likely (200 each: %d to %d)", low, high);
-	ok(unflipped == N && centred == N,
+	ok(unflipped == N && centerd == N,
 	    "the centre rule neither moves nor mirrors a crop");
 	crop_sizes(400, 222, 224, pair);
 	ok(pair[0][0] == 222 && pair[0][1] == 222,

@@ -167,7 +167,7 @@ test_pyslowfast(void)
 		low = frame[0] < low ? frame[0] : low;
 		high = frame[7] > high ? frame[7] : high;
 		/*
-		 * A window of 53.3 frames: neighbours are 52.3 / 7 = 7.5 apart.
+		 * A window of 53.3 frames: neighbors are 52.3 / 7 = 7.5 apart.
 		 */
 		for (int i = 1; i < 8; i++)
 			inside &= frame[i] - frame[i - 1] == 7 ||
@@ -260,7 +260,7 @@ test_charades(void)
 static void
 test_rule(void)
 {
-	int centre = 0, once = 0, early = 0, same = 0;
+	int center = 0, once = 0, early = 0, same = 0;
 	int frame[MAX], other[MAX];
 
 	for (int n = 1; n <= 200; n++)
@@ -272,14 +272,14 @@ test_rule(void)
 
 				/* one too early where n / t rounds down */
 				early += frame[i] != exact;
-				centre += frame[i] == exact ||
+				center += frame[i] == exact ||
 				    (frame[i] == exact - 1 &&
 				    n * (2 * i + 1) % (2 * t) == 0);
 				once += n == t && frame[i] == i;
 				same += other[i] == (n > t ? frame[i] : 0);
 			}
 		}
-	is(centre, 200 * 820,
+	is(center, 200 * 820,
 	    "tsm: validation takes the middle of each segment");
 	ok(early < 200 * 820 / 100, "tsm: rounding takes an earlier frame "
 	    "seldom (%d of %d)", early, 200 * 820);

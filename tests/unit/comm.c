@@ -52,14 +52,14 @@ static int
 splits(struct comm *c)
 {
 	struct comm *half = NULL, *some = NULL, *again;
-	int colour = c->rank % 2, size = (c->size + 1 - colour) / 2, bad = 0;
+	int color = c->rank % 2, size = (c->size + 1 - color) / 2, bad = 0;
 	int64_t *all = xcalloc((size_t)c->size, sizeof(*all)), v = c->rank;
 
-	bad += comm_split(&half, c, colour, -c->rank, COMM_WAITS) != 0;
+	bad += comm_split(&half, c, color, -c->rank, COMM_WAITS) != 0;
 	bad += half->size != size || half->rank != size - 1 - c->rank / 2;
 	bad += comm_allgather(half, &v, sizeof(v), all) != 0;
 	for (int r = 0; r < size; r++)
-		bad += all[r] != 2 * (size - 1 - r) + colour;
+		bad += all[r] != 2 * (size - 1 - r) + color;
 	/* A split communicator can be duplicated. */
 	bad += (again = comm_dup(half, COMM_WAITS)) == NULL;
 	bad += again->rank != half->rank || comm_barrier(again) != 0;

@@ -73,7 +73,7 @@ static void
 test_choice(void)
 {
 	static const enum crop_rule alike[] = { CROP_MULTISCALE, CROP_JITTER,
-		CROP_RESIZED, CROP_CENTRE };
+		CROP_RESIZED, CROP_CENTER };
 	struct level_list l = { 2, { { 0, 0 }, { 1, 128 } } };
 	struct crop_options o = crop_defaults;
 	int right = 0;
@@ -170,7 +170,7 @@ static void
 test_pixels(void)
 {
 	static const enum crop_rule rule[] = { CROP_MULTISCALE, CROP_JITTER,
-		CROP_RESIZED, CROP_CENTRE };
+		CROP_RESIZED, CROP_CENTER };
 	struct filler *f = filler_new(NULL);
 	int largest = 0;
 

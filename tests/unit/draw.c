@@ -544,7 +544,7 @@ test_refusals(void)
 #include "draw/cairo/matrix.h"
 
 static void
-test_colours(void)
+test_colors(void)
 {
 	for (int diagonal = 0; diagonal < 2; diagonal++) {
 		double last = 2;
@@ -552,10 +552,10 @@ test_colours(void)
 
 		for (int i = 0; i <= 100; i++) {
 			struct color k = matrix_color(i / 100., diagonal);
-			double grey = .299 * k.r + .587 * k.g + .114 * k.b;
+			double gray = .299 * k.r + .587 * k.g + .114 * k.b;
 
-			darker &= grey < last;
-			last = grey;
+			darker &= gray < last;
+			last = gray;
 		}
 		ok(darker,
 		    "colors darken with the share, %s the diagonal", diagonal ?
@@ -569,7 +569,7 @@ test_colours(void)
 static void
 test_drawing(void)
 {
-	test_colours();
+	test_colors();
 	test_names();
 	test_pictures();
 	test_refusals();

@@ -289,7 +289,7 @@ test_erase(void)
 /* ---- transforms_print ---- */
 
 /*
- * The names of torchvision in the order of enum colour_op, then those of
+ * The names of torchvision in the order of enum color_op, then those of
  * jitter.
  */
 static const char *const words[] = { "rand-identity", "rand-shear-x",
@@ -297,8 +297,8 @@ static const char *const words[] = { "rand-identity", "rand-shear-x",
 	"rand-brightness", "rand-color", "rand-contrast", "rand-sharpness",
 	"rand-posterize", "rand-solarize", "rand-autocontrast", "rand-equalize",
 	"brightness", "saturation", "contrast", "hue" };
-static const enum colour_op jitters[] = { RAND_BRIGHTNESS, RAND_COLOR,
-	RAND_CONTRAST, COLOUR_HUE };
+static const enum color_op jitters[] = { RAND_BRIGHTNESS, RAND_COLOR,
+	RAND_CONTRAST, COLOR_HUE };
 
 /*
  * Apply the transform that ${word} names.  The noise of a box is taken from
@@ -316,7 +316,7 @@ do_word(char *word, uint8_t *to, const uint8_t *noise)
 		if (strcmp(word, words[i]) != 0)
 			continue;
 		for (int k = 0; k < T; k++)
-			colour_apply(i < RAND_OPS ? (enum colour_op)i :
+			color_apply(i < RAND_OPS ? (enum color_op)i :
 			    jitters[i - RAND_OPS], value != NULL ?
 			    strtod(value, NULL) : 0, SIDE, to + k * FRAME,
 			    room);

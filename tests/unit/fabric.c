@@ -70,16 +70,16 @@ stand_open(const void *id, int rank, int ranks)
 }
 
 static void *
-stand_split(void *link, int colour, int key)
+stand_split(void *link, int color, int key)
 {
 	struct link *of = link;
 	struct comm *c;
 
 	if (of->unready > 0)
 		return fail_null("split before it is ready");
-	if (comm_split(&c, of->comm, colour, key, COMM_WAITS) != 0)
+	if (comm_split(&c, of->comm, color, key, COMM_WAITS) != 0)
 		return NULL;
-	buffer_printf(&asked, "split:%d:%d ", colour, key);
+	buffer_printf(&asked, "split:%d:%d ", color, key);
 	of->unready = UNREADY;
 	return new_link(c, links == 1 ? "row" : "column", of);
 }

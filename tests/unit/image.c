@@ -220,7 +220,7 @@ test_flat(void)
 
 /* ---- JPEG ---- */
 
-struct kind { const char *name; int across, down, progressive, grey; };
+struct kind { const char *name; int across, down, progressive, gray; };
 
 static void
 encode(struct buffer *to, const struct image *m, const struct kind *k)
@@ -238,7 +238,7 @@ encode(struct buffer *to, const struct image *m, const struct kind *k)
 	j.input_components = 3;
 	j.in_color_space = JCS_RGB;
 	jpeg_set_defaults(&j);
-	if (k->grey)
+	if (k->gray)
 		jpeg_set_colorspace(&j, JCS_GRAYSCALE);
 	jpeg_set_quality(&j, 90, TRUE);
 	j.comp_info[0].h_samp_factor = k->across;

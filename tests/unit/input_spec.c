@@ -17,7 +17,7 @@ static int side_of(int i) { return (void)i, 20; }
 static int label_of(int i) { return i == 3 ? -1 : i % 3; }
 
 static void
-grey_frame(int sample, int frame, int w, int h, struct buffer *to)
+gray_frame(int sample, int frame, int w, int h, struct buffer *to)
 {
 	struct image *m = image_new(w, h, 3);
 
@@ -172,7 +172,7 @@ main(void)
 	char root[] = "/tmp/vt-input_spec.XXXXXX";
 	struct set set = { .dir = "set", .ext = "png", .shards = 1, .samples = 7,
 		.label = label_of, .frames = frames_of, .width = side_of,
-		.height = side_of, .frame = grey_frame };
+		.height = side_of, .frame = gray_frame };
 	struct dataset *d = set_open(&set, root);
 
 	offers(d);

@@ -155,7 +155,7 @@ test_training(const struct dataset *d)
 	    "0\t0\t20\t0\t4\t3\t8\t4\t0.1\t2\t2\n";
 	struct input_spec needs = needs_of(1 << TARGET_SET | 1 << TARGET_CLASS);
 	struct loader_options o = { .seed = 3, .threads = 3, .ranks = 1,
-		.memory = 1 << 20, .crop = { .rule = CROP_CENTRE }, .needs = &needs };
+		.memory = 1 << 20, .crop = { .rule = CROP_CENTER }, .needs = &needs };
 	struct table *t = table_parse("schedule", rows);
 	struct schedule *s = schedule_from_table(t);
 	struct loader *l = loader_new(d, s, 0, &o);

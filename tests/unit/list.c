@@ -546,7 +546,7 @@ test_folders(void)
  * samples.  Valid until the next call.
  */
 static const char *
-tallied(const char *name, int n, int unlabelled)
+tallied(const char *name, int n, int unlabeled)
 {
 	static struct buffer b;
 	struct class_list c = { 0 };
@@ -558,7 +558,7 @@ tallied(const char *name, int n, int unlabelled)
 	for (int i = n; i-- > 0;)
 		for (int k = 0; k <= i; k++)
 			tally_add(&t, &(struct sample){ .label = i });
-	for (int i = 0; i < unlabelled; i++)
+	for (int i = 0; i < unlabeled; i++)
 		tally_add(&t, &(struct sample){ .label = -1 });
 	for (int i = 0; i < n && name != NULL; i++) {
 		snprintf(text, sizeof(text), "%s%d", name, i);

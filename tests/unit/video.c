@@ -175,7 +175,7 @@ test_resample(void)
 
 /* The definitions, in double, pixel by pixel. */
 static double
-jfif(struct plane_colour c, int y, int b, int r, int which)
+jfif(struct plane_color c, int y, int b, int r, int which)
 {
 	double kg = 1 - c.kr - c.kb;
 	double l = c.full ? y / 255.0 : (y - 16) / 219.0;
@@ -203,7 +203,7 @@ fill(struct planes *p, unsigned seed)
 }
 
 static void
-test_colour(const char *what, struct plane_colour c)
+test_color(const char *what, struct plane_color c)
 {
 	struct plane_buffer a = { 0 }, b = { 0 };
 	struct planes *from = plane_buffer_resize(&a, 67, 35);
@@ -638,12 +638,12 @@ main(void)
 	test_parse();
 	test_find();
 	test_resample();
-	test_colour("BT.709, narrow",
-	    (struct plane_colour){ 0.2126, 0.0722, 0 });
-	test_colour("BT.709, full", (struct plane_colour){ 0.2126, 0.0722, 1 });
-	test_colour("BT.601, narrow", (struct plane_colour){ 0.299, 0.114, 0 });
-	test_colour("BT.2020, narrow",
-	    (struct plane_colour){ 0.2627, 0.0593, 0 });
+	test_color("BT.709, narrow",
+	    (struct plane_color){ 0.2126, 0.0722, 0 });
+	test_color("BT.709, full", (struct plane_color){ 0.2126, 0.0722, 1 });
+	test_color("BT.601, narrow", (struct plane_color){ 0.299, 0.114, 0 });
+	test_color("BT.2020, narrow",
+	    (struct plane_color){ 0.2627, 0.0593, 0 });
 	test_gaps();
 	test_isa();
 	for (int i = 0; i < 8; i++)

@@ -336,7 +336,7 @@ inflated(void)
 }
 
 static void
-colours(void)
+colors(void)
 {
 	char *text = xstrdup(resnet), *at = strstr(text, "out=3");
 	struct lab a = lab_new(resnet, 3, 1), b;
@@ -360,7 +360,7 @@ colours(void)
 		wrong += flow[i] != (double)mean;
 	}
 	is(wrong, 0, "colors: each channel has the mean over the colors");
-	is_text(fate(m, "conv1.weight")->why, "mean over the colours, repeated",
+	is_text(fate(m, "conv1.weight")->why, "mean over the colors, repeated",
 	    "colors: the reason is given");
 	match_free(m);
 	weights_close(&w);
@@ -528,7 +528,7 @@ main(void)
 	turned();
 	folded();
 	inflated();
-	colours();
+	colors();
 	added();
 	classes();
 	checkpoints();

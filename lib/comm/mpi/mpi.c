@@ -177,7 +177,7 @@ comm_mpi_library(void)
 }
 
 static int
-mpi_split(struct comm **part, struct comm *c, int colour, int key)
+mpi_split(struct comm **part, struct comm *c, int color, int key)
 {
 	const struct mpi_ranks *r = c->priv;
 	MPI_Comm mpi;
@@ -185,8 +185,8 @@ mpi_split(struct comm **part, struct comm *c, int colour, int key)
 
 	*part = NULL;
 	mpi_enter(r);
-	bad = mpi_check(MPI_Comm_split(r->mpi, colour < 0 ? MPI_UNDEFINED :
-	    colour, key, &mpi), "MPI_Comm_split") != 0;
+	bad = mpi_check(MPI_Comm_split(r->mpi, color < 0 ? MPI_UNDEFINED :
+	    color, key, &mpi), "MPI_Comm_split") != 0;
 	if (!bad && mpi != MPI_COMM_NULL)
 		bad = mpi_check(MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN),
 		    "MPI_Comm_set_errhandler") != 0 ||

@@ -1,4 +1,4 @@
-/* Draw colours, lines and images on a page. */
+/* Draw colors, lines and images on a page. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -170,7 +170,7 @@ plot_draw_level(struct page *page, const struct area *a,
 	double level = curves_place(a, a->sx.min, *p->level).y;
 	double bottom = a->y + a->h;
 
-	page_fill(page, a->x, curves_align(level), a->w, .5, color_grey);
+	page_fill(page, a->x, curves_align(level), a->w, .5, color_gray);
 	for (int i = 0; i < p->drops; i++)
 		page_fill(page, curves_align(curves_place(a, p->drop[i].x,
 		    *p->level).x), level, 1, bottom - level,
@@ -208,7 +208,7 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
 
 		page_fill(page, a->x, curves_align(y), a->w, .5, color_faint);
 		page_word(page, a->x - 6, y, tick[i].text, TEXT_RIGHT,
-		    color_grey);
+		    color_gray);
 	}
 	for (int i = 0; i < plot->rules; i++)
 		if (plot_shown(&a->sx, plot->rule[i]))
@@ -246,7 +246,7 @@ plot_draw_x_axis(struct page *page, const struct plot *p, const struct area *a,
 
 		page_fill(page, curves_align(x), y, 1, 4, color_rule);
 		page_word(page, x, y + 13, tick[i].text, TEXT_MIDDLE,
-		    color_grey);
+		    color_gray);
 	}
 	if (p->x.label != NULL)
 		page_word(page, a->x + a->w / 2, y + 29, p->x.label,

@@ -1,4 +1,4 @@
-/* Draw a confusion matrix: cells, names and the colour key. */
+/* Draw a confusion matrix: cells, names and the color key. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,13 +217,13 @@ plot_matrix_draw_names(struct page *p, const struct matrix_layout *l)
 	double capacity = l->turn == 0 ? l->side : l->names + 1;
 	char text[24], *fit;
 
-	s.color = color_grey;
+	s.color = color_gray;
 	page_text(p, l->x - 6, l->y - 8, "N", &s);
 	for (int r = 0; r < l->m->n; r++) {
 		double y = l->y + (r + .5) * l->side;
 
 		snprintf(text, sizeof(text), "%.0f", l->sum[r]);
-		s.color = color_grey;
+		s.color = color_gray;
 		page_text(p, l->x - 6, y, text, &s);
 		s.color = color_black;
 		fit = page_text_fit(p, l->m->name[r], l->size, 0, l->names + 1);
@@ -241,7 +241,7 @@ plot_matrix_draw_names(struct page *p, const struct matrix_layout *l)
 	}
 }
 
-/* Draw the colour key: both colour scales from none to all, with values. */
+/* Draw the color key: both color scales from none to all, with values. */
 static void
 plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 {
@@ -253,7 +253,7 @@ plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 	double top = l->y + MATRIX_KEY_TOP;
 
 	page_word(p, l->key, l->y, m->percent ? "% of N" : "samples",
-	    TEXT_LEFT, color_grey);
+	    TEXT_LEFT, color_gray);
 	cairo_set_antialias(page_cairo(p), CAIRO_ANTIALIAS_NONE);
 	for (int y = 0; y < MATRIX_KEY; y++) {
 		double part = 1 - (y + .5) / MATRIX_KEY;
@@ -269,7 +269,7 @@ plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 		    xstrdup(tick[i].text);
 
 		page_word(p, l->key + 35, top + (1 - sqrt(v / l->max)) *
-		    MATRIX_KEY, text, TEXT_LEFT, color_grey);
+		    MATRIX_KEY, text, TEXT_LEFT, color_gray);
 		free(text);
 	}
 	for (int i = 0; i < 2; i++) {

@@ -7,9 +7,9 @@
 #include "draw/plot.h"
 
 enum {
-	MATRIX_KEY_TOP = 16,		/* top of the colour key, from that of
+	MATRIX_KEY_TOP = 16,		/* top of the color key, from that of
 					 * the cells */
-	MATRIX_KEY = 150,		/* height of the colour key */
+	MATRIX_KEY = 150,		/* height of the color key */
 	MATRIX_LIST = 300,		/* width of the list of pairs */
 	MATRIX_LEADER = 26		/* distance from a name to the matrix */
 };
@@ -26,13 +26,13 @@ struct matrix_layout {
 	double size, names, turn;	/* of names: font size, width,
 					 * rotation */
 	double left, below;		/* space next to the cells */
-	double key, right, bottom;	/* x of the colour key; right and bottom
+	double key, right, bottom;	/* x of the color key; right and bottom
 					 * ends of the drawing */
 };
 
 /*
  * matrix_color(part, diagonal):
- * Return the colour of a cell with value ${part}, 0 to 1, on or off the
+ * Return the color of a cell with value ${part}, 0 to 1, on or off the
  * diagonal.
  */
 struct color matrix_color(double part, int diagonal);

@@ -49,19 +49,19 @@ matrix_list(struct page *p, const struct matrix_layout *l)
 		double capacity;
 
 		snprintf(text, sizeof(text), "%d", i + 1);
-		page_word(p, l->key + 14, y, text, TEXT_RIGHT, color_grey);
+		page_word(p, l->key + 14, y, text, TEXT_RIGHT, color_gray);
 		snprintf(text, sizeof(text), "%.0f of %.0f", count,
 		    l->sum[q.row]);
-		page_word(p, right, y, text, TEXT_RIGHT, color_grey);
+		page_word(p, right, y, text, TEXT_RIGHT, color_gray);
 		capacity = right - l->key - 20 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
 		matrix_pairs_fitted(p, l->key + 20, y, capacity,
 		    m->name[q.row]);
 		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
 		    fmax(l->sum[q.row], 1));
-		page_word(p, right, y + 14, text, TEXT_RIGHT, color_grey);
+		page_word(p, right, y + 14, text, TEXT_RIGHT, color_gray);
 		page_word(p, l->key + 20, y + 14, "\xe2\x86\x92", TEXT_LEFT,
-		    color_grey);
+		    color_gray);
 		capacity = right - l->key - 35 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
 		matrix_pairs_fitted(p, l->key + 35, y + 14, capacity,

@@ -16,7 +16,7 @@
 #include "draw/plot.h"
 #include "media/png.h"
 
-const struct color color_black = { .13, .13, .13 }, color_grey = { .40, .40,
+const struct color color_black = { .13, .13, .13 }, color_gray = { .40, .40,
 	.40 },
     color_rule = { .62, .62, .62 }, color_faint = { .89, .89, .89 },
     color_paper = { 1, 1, 1 };
@@ -395,7 +395,7 @@ page_head(struct page *p, double w, const char *title, const char *note)
 	}
 	if (note != NULL) {
 		fit = page_text_fit(p, note, TEXT_SIZE, 0, w - 2 * PAGE_MARGIN);
-		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, color_grey);
+		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, color_gray);
 		free(fit);
 	}
 }

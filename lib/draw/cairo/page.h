@@ -21,11 +21,11 @@ enum { PAGE_SCALE = 2, PAGE_MARGIN = 16, PAGE_LINE = 17 };
 
 struct page;
 
-/* A colour: red, green and blue, 0 to 1. */
+/* A color: red, green and blue, 0 to 1. */
 struct color { double r, g, b; };
 struct point { double x, y; };
 
-extern const struct color color_black, color_grey, color_rule, color_faint,
+extern const struct color color_black, color_gray, color_rule, color_faint,
     color_paper;
 extern const struct color color_right, color_wrong;
 
@@ -61,7 +61,7 @@ cairo_t *page_cairo(struct page *p);
 
 /*
  * color_palette(i):
- * Return colour ${i} mod 7 of a palette that is distinguishable with any colour
+ * Return color ${i} mod 7 of a palette that is distinguishable with any color
  * vision.
  * Source: Okabe and Ito, "Color Universal Design", 2008; without its yellow,
  * which is too pale for lines.
@@ -77,7 +77,7 @@ struct color color_mix(struct color a, struct color b, double t);
  */
 int color_dark(struct color i);
 
-/* page_color(p, color): Set the colour of the following cairo operations. */
+/* page_color(p, color): Set the color of the following cairo operations. */
 void page_color(struct page *p, struct color color);
 
 /* page_fill(p, x, y, w, h, color): Fill a rectangle. */

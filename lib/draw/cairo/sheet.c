@@ -9,7 +9,7 @@ enum { GAP = 14, MARK = 15, FRAMED = 6 };
 
 /*
  * Draw a tick for right and a cross for wrong: the shapes differ without
- * colour.
+ * color.
  */
 static void
 plot_sheet_draw_mark(struct page *p, double x, double y, enum plot_mark mark)
@@ -66,7 +66,7 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
 	if (c->mark != PLOT_UNMARKED)
 		plot_sheet_draw_mark(p, x, y, c->mark);
 	if (c->score != NULL) {
-		page_word(p, x + w, y, c->score, TEXT_RIGHT, color_grey);
+		page_word(p, x + w, y, c->score, TEXT_RIGHT, color_gray);
 		right = page_text_width(p, c->score, TEXT_SIZE, 0) + 6;
 	}
 	plot_sheet_draw_line(p, x + left, y, w - left - right, c->caption, 1,
@@ -78,7 +78,7 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
 	if (c->path != NULL) {
 		char *fit = page_path_fit(p, c->path, TEXT_SIZE, w - left);
 
-		page_word(p, x + left, y, fit, TEXT_LEFT, color_grey);
+		page_word(p, x + left, y, fit, TEXT_LEFT, color_gray);
 		free(fit);
 	}
 }

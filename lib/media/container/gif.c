@@ -9,7 +9,7 @@
 
 /* Return the bytes of the color table that the flags ${f} announce. */
 static int
-gif_colours(int f)
+gif_colors(int f)
 {
 	return f >= 0 && f & 0x80 ? 3 << ((f & 7) + 1) : 0;
 }
@@ -111,7 +111,7 @@ gif_is_damaged(struct container_reader *r, int64_t at, int64_t data)
 enum container_state
 gif_check(struct container_reader *r)
 {
-	int64_t at = 13 + gif_colours(reader_byte(r, 10)), start, data;
+	int64_t at = 13 + gif_colors(reader_byte(r, 10)), start, data;
 
 	for (;;) {
 		start = at;
@@ -122,7 +122,7 @@ gif_check(struct container_reader *r)
 			at = gif_skip_blocks(r, at + 2);
 			break;
 		case 0x2c:		/* image: position, colors, code size */
-			data = at + 11 + gif_colours(reader_byte(r, at + 9));
+			data = at + 11 + gif_colors(reader_byte(r, at + 9));
 			at = gif_skip_blocks(r, data);
 			if (at == data + 1 && at <= r->size)
 				return reader_broken(r, start, "an image "
@@ -137,7 +137,7 @@ gif_check(struct container_reader *r)
 			    r->size)
 				return reader_broken(r, at, "no block begins "
 				    "here");
-			at += 13 + gif_colours(reader_byte(r, at + 10));
+			at += 13 + gif_colors(reader_byte(r, at + 10));
 			break;
 		case 0:			/* some writers pad with one zero */
 			if (reader_byte(r, at + 1) != 0) {

@@ -90,34 +90,34 @@ ff_frame_expand(struct ff_frame *p, const AVFrame *f)
 }
 
 /* Return the color space of ${f}.  Weights are from ITU-T H.273, table 4. */
-static struct plane_colour
-ff_frame_colour_of(struct ff_frame *p, const char *path, const AVFrame *f)
+static struct plane_color
+ff_frame_color_of(struct ff_frame *p, const char *path, const AVFrame *f)
 {
 	int full = ff_frame_is_full(f);
 
 	if (ff_frame_is_rgb(f))		/* swscale converts RGB to JFIF's color
 					 * space */
-		return (struct plane_colour){ 0.299, 0.114, 1 };
+		return (struct plane_color){ 0.299, 0.114, 1 };
 	switch (f->colorspace) {
 	case AVCOL_SPC_BT709:
-		return (struct plane_colour){ 0.2126, 0.0722, full };
+		return (struct plane_color){ 0.2126, 0.0722, full };
 	case AVCOL_SPC_BT2020_NCL:
 	case AVCOL_SPC_BT2020_CL:
-		return (struct plane_colour){ 0.2627, 0.0593, full };
+		return (struct plane_color){ 0.2627, 0.0593, full };
 	case AVCOL_SPC_SMPTE240M:
-		return (struct plane_colour){ 0.212, 0.087, full };
+		return (struct plane_color){ 0.212, 0.087, full };
 	case AVCOL_SPC_FCC:
-		return (struct plane_colour){ 0.30, 0.11, full };
+		return (struct plane_color){ 0.30, 0.11, full };
 	default:
 		if (!p->warned++)
-			warning("%s: colour matrix %s is not known: taken as "
+			warning("%s: color matrix %s is not known: taken as "
 			    "BT.601", text_quote(path),
 			    av_color_space_name(f->colorspace));
 		/* fallthrough */
 	case AVCOL_SPC_UNSPECIFIED:
 	case AVCOL_SPC_BT470BG:
 	case AVCOL_SPC_SMPTE170M:
-		return (struct plane_colour){ 0.299, 0.114, full };
+		return (struct plane_color){ 0.299, 0.114, full };
 	}
 }
 
@@ -192,11 +192,11 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
     struct plane_turn turn, int w, int h)
 {
 	int stored_w = turn.swap ? h : w, stored_h = turn.swap ? w : h;
-	struct plane_colour colour;
+	struct plane_color color;
 	struct planes *now = &p->frame, *next;
 
 	f = ff_frame_expand(p, f);
-	colour = ff_frame_colour_of(p, path, f);
+	color = ff_frame_color_of(p, path, f);
 	p->frame = (struct planes){ f->width, f->height,
 	    { f->data[0], f->data[1], f->data[2] },
 	    { f->linesize[0], f->linesize[1], f->linesize[2] } };
@@ -210,12 +210,12 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 		    f->linesize, 0, f->height, now->plane, now->stride) < 0)
 			return fail_null("%s: cannot scale", text_quote(path));
 	}
-	if (!plane_is_jfif(colour)) {
+	if (!plane_is_jfif(color)) {
 		/* Do not change the decoder's frame: it is a reference of later
 		 * ones. */
 		next = now != &p->frame ? now :
 		    plane_buffer_resize(&p->scaled, stored_w, stored_h);
-		plane_to_jfif(next, now, colour);
+		plane_to_jfif(next, now, color);
 		now = next;
 	}
 	if (ff_frame_is_turned(turn)) {
@@ -235,7 +235,7 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 	int stride[4] = { 3 * stored_w };
 
 	f = ff_frame_expand(p, f);
-	(void)ff_frame_colour_of(p, path, f);	/* may print a warning */
+	(void)ff_frame_color_of(p, path, f);	/* may print a warning */
 	if (ff_frame_scaler_set(&p->rgb, path, f, stored_w, stored_h,
 	    AV_PIX_FMT_RGB24) != 0)
 		return NULL;

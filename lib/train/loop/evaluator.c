@@ -203,7 +203,7 @@ evaluator_add_sample(struct summary *s, const struct evaluation *e,
 			best = rank < best ? rank : best;
 			one = c;
 		}
-	s->labelled++;
+	s->labeled++;
 	s->ranked += n > 0;
 	s->value[METRIC_TOP1] += n > 0 && best < 1;
 	s->value[METRIC_TOP5] += n > 0 && best < 5;
@@ -264,10 +264,10 @@ evaluation_summary(const struct evaluation *e)
 	free(right);
 	s.value[METRIC_TOP1] /= s.ranked > 0 ? s.ranked : 1;
 	s.value[METRIC_TOP5] /= s.ranked > 0 ? s.ranked : 1;
-	s.value[METRIC_LOSS] /= s.labelled > 0 ? s.labelled : 1;
+	s.value[METRIC_LOSS] /= s.labeled > 0 ? s.labeled : 1;
 	s.value[METRIC_MAP] = e->label_sets ? evaluator_map(e, &s.classes) :
 	    NAN;
-	for (int i = 0; i < METRICS && s.labelled == 0; i++)
+	for (int i = 0; i < METRICS && s.labeled == 0; i++)
 		s.value[i] = NAN;
 	return s;
 }

@@ -63,15 +63,15 @@ extern const struct metric metrics[METRICS];
 
 /* Metrics over the samples that have a class, or a set of classes. */
 struct summary {
-	uint32_t labelled;		/* samples with a label */
-	uint32_t ranked;		/* labelled samples whose set of classes
+	uint32_t labeled;		/* samples with a label */
+	uint32_t ranked;		/* labeled samples whose set of classes
 					 * is not empty */
-	int classes;			/* classes of at least one labelled
+	int classes;			/* classes of at least one labeled
 					 * sample; 0 if samples have one class
 					 * each */
 	/*
 	 * NAN if absent.  Top-k: part of the ranked samples; a set counts by
-	 * its best class.  Loss: mean over the labelled samples of metric_loss,
+	 * its best class.  Loss: mean over the labeled samples of metric_loss,
 	 * so without the exponent of a focal loss.  Mean average precision: the
 	 * mean of evaluation_precision over ${classes}.
 	 */
@@ -83,7 +83,7 @@ struct summary evaluation_summary(const struct evaluation *e);
 
 /*
  * evaluation_precision(e, c):
- * Return the average precision of class ${c} over the labelled samples, 0 to 1
+ * Return the average precision of class ${c} over the labeled samples, 0 to 1
  * (graph/precision.h), or -1 if no sample has this class.
  */
 double evaluation_precision(const struct evaluation *e, int c);

@@ -361,7 +361,7 @@ steplog_print_validation(struct trainer *t, const struct summary *s,
 		    t->state.step, b.data, best ? ", the best so far" : "");
 	else
 		fprintf(t->out, "# validation\tstep %" PRIu64 "%s\t%u samples"
-		    "\t%.1f s%s\n", t->state.step, b.data, s->labelled,
+		    "\t%.1f s%s\n", t->state.step, b.data, s->labeled,
 		    seconds, best ? "\tbest so far" : "");
 	buffer_free(&b);
 }
@@ -376,7 +376,7 @@ work_log_validation(struct trainer *t, const struct summary *s, double seconds,
 		{ "best", best, STEPLOG_FLAG, NULL, NULL },
 		{ "epoch", t->state.epoch, STEPLOG_NUMBER, NULL, NULL },
 		{ "precise_bn", measuring, STEPLOG_NUMBER, NULL, NULL },
-		{ "samples", s->labelled, STEPLOG_NUMBER, NULL, NULL },
+		{ "samples", s->labeled, STEPLOG_NUMBER, NULL, NULL },
 		{ "seconds", seconds, STEPLOG_NUMBER, "time/validation",
 		    NULL } };
 	size_t n = 5;

@@ -124,17 +124,17 @@ adapt_new(const struct graph *g, const struct param *p,
 	if (p->ndim > 1)
 		a->first = graph_rotated_channels(g, r, p->op);
 	inflated = a->from.t == 1 && a->to.t > 1;
-	a->colours = p->ndim > 1 && a->from.in == 3 && a->to.in != 3 &&
+	a->colors = p->ndim > 1 && a->from.in == 3 && a->to.in != 3 &&
 	    adapt_is_first(g, op);
-	added = a->from.in < a->to.in && !a->colours && op->nin > 0 &&
+	added = a->from.in < a->to.in && !a->colors && op->nin > 0 &&
 	    g->op[op->in[0]].kind == OP_CONCAT;
 	if (a->from.out != a->to.out || a->from.h != a->to.h ||
 	    a->from.w != a->to.w ||
-	    (a->from.in != a->to.in && !a->colours && !added) ||
+	    (a->from.in != a->to.in && !a->colors && !added) ||
 	    (a->from.t != a->to.t && !inflated) || a->first >= a->from.in)
 		return -1;
-	a->how = a->colours && inflated ? "mean over the colours, repeated; "
-	    "repeated over frames" : a->colours ? "mean over the colours, "
+	a->how = a->colors && inflated ? "mean over the colors, repeated; "
+	    "repeated over frames" : a->colors ? "mean over the colors, "
 	    "repeated" : added && inflated ? "repeated over frames; zeros for "
 	    "the channels that were added" : added ? "zeros for the channels "
 	    "that were added" : inflated ? "repeated over frames" :
@@ -158,7 +158,7 @@ adapt_value(const struct adapt *a, const float *x, int64_t o, int64_t i,
 
 	if (a->from.in == a->to.in)
 		return p[(i < rest ? i + a->first : i - rest) * step];
-	if (!a->colours)
+	if (!a->colors)
 		return i < a->from.in ? p[i * step] : 0;
 	for (int64_t k = 0; k < a->from.in; k++)
 		sum += p[k * step];

@@ -19,7 +19,7 @@ struct extent { int64_t out, in, t, h, w; };
 /* How a tensor becomes a parameter. */
 struct adapt {
 	struct extent from, to;
-	int colours;			/* 1: average the three input colours */
+	int colors;			/* 1: average the three input colors */
 	int first;			/* input channels that are first in the
 					 * file and last in the network */
 	const char *how;		/* "" if copied; else a description */
@@ -35,7 +35,7 @@ struct adapt {
  * - A kernel of one frame is repeated over the frames of the network's kernel
  *   and divided by their number, so that a static clip gives the same output
  *   (Carreira and Zisserman 2017, section 2.1).
- * - The first layer's kernel is averaged over its three colours and repeated
+ * - The first layer's kernel is averaged over its three colors and repeated
  *   for the input's channels (Wang et al. 2016, section 3.2).
  * - Channels that a concatenation adds are set to zero.
  */

@@ -87,7 +87,7 @@ ceilings_copies(const struct ceilings_bench *b, size_t bytes)
 /* Fill with random numbers of absolute value 0.5 to 1.  Zeros would draw less
  * power, and would therefore be faster than real work. */
 static void
-ceilings_randomise(const struct ceilings_bench *b, void *at, size_t n,
+ceilings_randomize(const struct ceilings_bench *b, void *at, size_t n,
     enum gpu_type type)
 {
 	size_t bytes = n * (type == GPU_F32 ? 4 : 2);
@@ -123,7 +123,7 @@ ceilings_products(const struct ceilings_bench *b, int side, enum gpu_type type)
 		exit(1);
 	for (int i = 0; i < 3; i++) {
 		at[i] = ceilings_alloc(b, n * size);
-		ceilings_randomise(b, at[i], n, type);
+		ceilings_randomize(b, at[i], n, type);
 	}
 	at[3] = ceilings_alloc(b, b->d->call->gemm_workspace(b->d, p) + 1);
 	for (int i = -1; i < b->rounds; i++) {

@@ -239,7 +239,7 @@ struct standin {
 	int engines;			/* number of candidates */
 	int wrong, varies;		/* engines with such results; 0: none */
 	unsigned runs;			/* of the engine that varies */
-	double seconds;			/* of all queued work, as modelled */
+	double seconds;			/* of all queued work, as modeled */
 	int requested;			/* number of requests for patterns */
 	long pieces;
 	int faults[FAULTS];

@@ -43,11 +43,11 @@ open_link(const void *id, int rank, int ranks)
 }
 
 static void *
-split(void *link, int colour, int key)
+split(void *link, int color, int key)
 {
 	struct comm *c;
 
-	return comm_split(&c, ((struct link *)link)->comm, colour, key,
+	return comm_split(&c, ((struct link *)link)->comm, color, key,
 	    COMM_WAITS) == 0 ? new_link(c) : NULL;
 }
 

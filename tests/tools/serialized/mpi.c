@@ -42,8 +42,8 @@ WRAP(MPI_Irecv, (void *x, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
     MPI_Request *r), (x, n, t, from, tag, c, r))
 WRAP(MPI_Testall, (int n, MPI_Request *r, int *done, MPI_Status *s),
     (n, r, done, s))
-WRAP(MPI_Comm_split, (MPI_Comm c, int colour, int key, MPI_Comm *to),
-    (c, colour, key, to))
+WRAP(MPI_Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *to),
+    (c, color, key, to))
 WRAP(MPI_Comm_free, (MPI_Comm *c), (c))
 WRAP(MPI_Allreduce, (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op,
     MPI_Comm c), (x, y, n, t, op, c))

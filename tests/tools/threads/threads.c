@@ -181,9 +181,9 @@ threads_make(struct threads_world *w, int rank, size_t *sent)
  * communicator's state and sends its address to the others.
  */
 static int
-threads_split(struct comm **part, struct comm *c, int colour, int key)
+threads_split(struct comm **part, struct comm *c, int color, int key)
 {
-	struct wish { int colour, key; } mine = { colour, key };
+	struct wish { int color, key; } mine = { color, key };
 	struct wish *all = xcalloc((size_t)c->size, sizeof(*all));
 	int rank = 0, size = 0, first = -1, bad;
 	struct threads_world *w = NULL;
@@ -191,18 +191,18 @@ threads_split(struct comm **part, struct comm *c, int colour, int key)
 	*part = NULL;
 	bad = comm_allgather(c, &mine, sizeof(mine), all);
 	for (int r = 0; r < c->size; r++) {
-		if (all[r].colour != colour)
+		if (all[r].color != color)
 			continue;
 		size++;
 		rank += all[r].key < key || (all[r].key == key && r < c->rank);
 		first = first < 0 ? r : first;
 	}
-	if (!bad && first == c->rank && colour >= 0)
+	if (!bad && first == c->rank && color >= 0)
 		w = threads_world_new(size);
-	for (int r = 0; r < c->size && !bad && colour >= 0; r++) {
+	for (int r = 0; r < c->size && !bad && color >= 0; r++) {
 		struct message p = { first == c->rank ? r : first, &w, sizeof(w) };
 
-		if (all[r].colour != colour || r == first)
+		if (all[r].color != color || r == first)
 			continue;
 		if (first == c->rank)
 			bad = comm_exchange(c, &p, 1, NULL, 0);

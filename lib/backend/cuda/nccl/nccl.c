@@ -164,14 +164,14 @@ nccl_open_link(const void *id, int rank, int ranks)
 }
 
 static void *
-nccl_split(void *link, int colour, int key)
+nccl_split(void *link, int color, int key)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	struct nccl_link *of = link, *l = xcalloc(1, sizeof(*l));
 
 	config.blocking = 0;
 	return nccl_link_begun(l, nccl_check(nccl.ncclCommSplit(of->comm,
-	    colour, key, &l->comm, &config), of->comm,
+	    color, key, &l->comm, &config), of->comm,
 	    "splitting a communicator"));
 }
 

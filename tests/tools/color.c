@@ -1,5 +1,5 @@
 /*
- * colour: apply colour_apply to pictures, for tests/parity/pictures.py.
+ * color: apply color_apply to pictures, for tests/parity/pictures.py.
  * Standard input repeats a line "op value side" and [side][side][3] bytes.
  * Standard output gets the resulting bytes of each picture.
  */
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "clip/colour.h"
+#include "clip/color.h"
 
 int
 main(void)
@@ -21,7 +21,7 @@ main(void)
 
 		if (fread(picture, 1, n, stdin) != n)
 			return 1;
-		colour_apply((enum colour_op)op, v, side, picture, buffer);
+		color_apply((enum color_op)op, v, side, picture, buffer);
 		if (fwrite(picture, 1, n, stdout) != n)
 			return 1;
 		free(picture);

@@ -1,5 +1,5 @@
-#ifndef CLIP_COLOUR_H
-#define CLIP_COLOUR_H
+#ifndef CLIP_COLOR_H
+#define CLIP_COLOR_H
 
 /*
  * Change the colors and the shape of a picture of bytes [side][side][3], as
@@ -10,17 +10,17 @@
 
 #include <stdint.h>
 
-enum colour_op {
+enum color_op {
 	RAND_IDENTITY, RAND_SHEAR_X, RAND_SHEAR_Y, RAND_TRANSLATE_X,
 	RAND_TRANSLATE_Y, RAND_ROTATE, RAND_BRIGHTNESS, RAND_COLOR,
 	RAND_CONTRAST, RAND_SHARPNESS, RAND_POSTERIZE, RAND_SOLARIZE,
 	RAND_AUTOCONTRAST, RAND_EQUALIZE,
 	RAND_OPS,			/* number of operators of RandAugment */
-	COLOUR_HUE = RAND_OPS
+	COLOR_HUE = RAND_OPS
 };
 
 /*
- * colour_apply(op, v, side, picture, buffer):
+ * color_apply(op, v, side, picture, buffer):
  * Apply ${op} to ${picture} in place.  ${buffer} is a buffer of the same size.
  * ${v} depends on ${op}:
  *
@@ -40,7 +40,7 @@ enum colour_op {
  * Shears, translations and rotations take the nearest source pixel, or black if
  * it is outside.
  */
-void colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
+void color_apply(enum color_op op, double v, int side, uint8_t *picture,
     uint8_t *buffer);
 
 #endif

@@ -4,65 +4,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clip/colour.h"
+#include "clip/color.h"
 
 #define ONE (1 << 15)			/* factor 1 in fixed point */
 
 static uint8_t
-colour_clamp(int64_t v)
+color_clamp(int64_t v)
 {
 	return v < 0 ? 0 : v > 255 ? 255 : (uint8_t)v;
 }
 
 /* gray = 0.2989 R + 0.587 G + 0.114 B, rounded; the weights of torchvision. */
 static int
-colour_grey(const uint8_t *p)
+color_gray(const uint8_t *p)
 {
 	return (19589 * p[0] + 38470 * p[1] + 7471 * p[2] + (1 << 15)) >> 16;
 }
 
 /* f a + (1 - f) b. */
 static uint8_t
-colour_blend(int64_t f, int64_t a, int64_t b)
+color_blend(int64_t f, int64_t a, int64_t b)
 {
-	return colour_clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
+	return color_clamp((f * a + (ONE - f) * b + ONE / 2) >> 15);
 }
 
 /* ---- blends with another picture: to = f p + (1 - f) other ---- */
 
 /* The other picture is black. */
 static void
-colour_brightness(int64_t f, size_t n, uint8_t *p)
+color_brightness(int64_t f, size_t n, uint8_t *p)
 {
 	for (size_t i = 0; i < 3 * n; i++)
-		p[i] = colour_blend(f, p[i], 0);
+		p[i] = color_blend(f, p[i], 0);
 }
 
 /* The other picture is the grayscale. */
 static void
-colour_saturation(int64_t f, size_t n, uint8_t *p)
+color_saturation(int64_t f, size_t n, uint8_t *p)
 {
 	for (size_t i = 0; i < n; i++, p += 3) {
-		int g = colour_grey(p);
+		int g = color_gray(p);
 
 		for (int c = 0; c < 3; c++)
-			p[c] = colour_blend(f, p[c], g);
+			p[c] = color_blend(f, p[c], g);
 	}
 }
 
 /* The other picture is the mean of the grayscale. */
 static void
-colour_contrast(int64_t f, size_t n, uint8_t *p)
+color_contrast(int64_t f, size_t n, uint8_t *p)
 {
 	uint64_t sum = 0;
 	int64_t mean;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (uint64_t)colour_grey(p + 3 * i);
+		sum += (uint64_t)color_gray(p + 3 * i);
 	/* Keep the fraction of the mean, in units of 1 / ONE. */
 	mean = (int64_t)((sum * ONE + n / 2) / n);
 	for (size_t i = 0; i < 3 * n; i++)
-		p[i] = colour_clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
+		p[i] = color_clamp((f * p[i] + (((ONE - f) * mean) >> 15) +
 		    ONE / 2) >> 15);
 }
 
@@ -71,7 +71,7 @@ colour_contrast(int64_t f, size_t n, uint8_t *p)
  * others, of 13.  The border stays.
  */
 static void
-colour_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
+color_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 {
 	size_t row = 3 * (size_t)side;
 
@@ -85,7 +85,7 @@ colour_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 
 				sum += q[-3] + q[0] + q[3];
 			}
-			p[(size_t)y * row + i] = colour_blend(f, m[0],
+			p[(size_t)y * row + i] = color_blend(f, m[0],
 			    (2 * sum + 13) / 26);
 		}
 }
@@ -93,7 +93,7 @@ colour_sharpness(int64_t f, int side, uint8_t *p, const uint8_t *was)
 /* ---- tables of values ---- */
 
 static void
-colour_look_up(size_t n, uint8_t *p, uint8_t table[3][256])
+color_look_up(size_t n, uint8_t *p, uint8_t table[3][256])
 {
 	for (size_t i = 0; i < n; i++, p += 3)
 		for (int c = 0; c < 3; c++)
@@ -102,7 +102,7 @@ colour_look_up(size_t n, uint8_t *p, uint8_t table[3][256])
 
 /* to = 255 (v - low) / (high - low), rounded, for each channel. */
 static void
-colour_autocontrast(size_t n, uint8_t *p)
+color_autocontrast(size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 
@@ -116,11 +116,11 @@ colour_autocontrast(size_t n, uint8_t *p)
 			    p[3 * i + (size_t)c] : high;
 		}
 		for (int v = 0; v < 256; v++)
-			table[c][v] = high == low ? (uint8_t)v : colour_clamp(
+			table[c][v] = high == low ? (uint8_t)v : color_clamp(
 			    (2 * 255 * (v - low) + high - low) /
 			    (2 * (high - low)));
 	}
-	colour_look_up(n, p, table);
+	color_look_up(n, p, table);
 }
 
 /*
@@ -129,7 +129,7 @@ colour_autocontrast(size_t n, uint8_t *p)
  * maximum.
  */
 static void
-colour_equalize(size_t n, uint8_t *p)
+color_equalize(size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 
@@ -144,18 +144,18 @@ colour_equalize(size_t n, uint8_t *p)
 		step = (n - count[last]) / 255;
 		for (int v = 0; v < 256; v++) {
 			table[c][v] = step == 0 ? (uint8_t)v :
-			    colour_clamp((int64_t)((below + step / 2) / step));
+			    color_clamp((int64_t)((below + step / 2) / step));
 			below += count[v];
 		}
 	}
-	colour_look_up(n, p, table);
+	color_look_up(n, p, table);
 }
 
 /*
  * Map all channels by one table.  ${v} is the number of bits, or the threshold.
  */
 static void
-colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
+color_other_values(enum color_op op, double v, size_t n, uint8_t *p)
 {
 	uint8_t table[3][256];
 	int bits = (int)v;
@@ -166,7 +166,7 @@ colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
 			table[c][i] = op == RAND_POSTERIZE ?
 			    (uint8_t)(i & ~((1 << (8 - bits)) - 1)) :
 			    i >= v ? (uint8_t)(255 - i) : (uint8_t)i;
-	colour_look_up(n, p, table);
+	color_look_up(n, p, table);
 }
 
 /* ---- hue ---- */
@@ -179,7 +179,7 @@ colour_other_values(enum colour_op op, double v, size_t n, uint8_t *p)
  *	low + (high - low) f in even sixths, high - (high - low) f in odd ones
  */
 static void
-colour_turn_hue(int turn, uint8_t *p)
+color_turn_hue(int turn, uint8_t *p)
 {
 	enum { SIXTH = 1 << 16, ALL = 6 * SIXTH };
 	int high = p[0] > p[1] ? p[0] : p[1], low = p[0] < p[1] ? p[0] : p[1];
@@ -226,47 +226,47 @@ colour_turn_hue(int turn, uint8_t *p)
  * Output pixel (x, y) is input pixel (a x + b y + c, d x + e y + f), rounded.
  * Coefficients are in 2^-16 pixels.
  */
-struct colour_affine { int64_t a, b, c, d, e, f; };
+struct color_affine { int64_t a, b, c, d, e, f; };
 
 static int64_t
-colour_fixed_point(double v)
+color_fixed_point(double v)
 {
 	return (int64_t)floor(v * 65536 + 0.5);
 }
 
-static struct colour_affine
-colour_shape(enum colour_op op, double v, int side)
+static struct color_affine
+color_shape(enum color_op op, double v, int side)
 {
-	struct colour_affine m = { 65536, 0, 0, 0, 65536, 0 };
+	struct color_affine m = { 65536, 0, 0, 0, 65536, 0 };
 	double middle = (side - 1) / 2.0, angle = v * (3.14159265358979323846 /
 	    180), c = cos(angle), s = sin(angle);
 
 	switch (op) {
 	case RAND_SHEAR_X:
-		m.b = colour_fixed_point(v);
+		m.b = color_fixed_point(v);
 		break;
 	case RAND_SHEAR_Y:
-		m.d = colour_fixed_point(v);
+		m.d = color_fixed_point(v);
 		break;
 	case RAND_TRANSLATE_X:
-		m.c = colour_fixed_point((int)v);
+		m.c = color_fixed_point((int)v);
 		break;
 	case RAND_TRANSLATE_Y:
-		m.f = colour_fixed_point((int)v);
+		m.f = color_fixed_point((int)v);
 		break;
 	default:
-		m = (struct colour_affine){ colour_fixed_point(c),
-		    colour_fixed_point(s),
-			colour_fixed_point(middle - c * middle - s * middle),
-			colour_fixed_point(-s), colour_fixed_point(c),
-			colour_fixed_point(middle + s * middle - c * middle) };
+		m = (struct color_affine){ color_fixed_point(c),
+		    color_fixed_point(s),
+			color_fixed_point(middle - c * middle - s * middle),
+			color_fixed_point(-s), color_fixed_point(c),
+			color_fixed_point(middle + s * middle - c * middle) };
 	}
 	return m;
 }
 
 /* Take the nearest source pixel; outside is black. */
 static void
-colour_warp(const struct colour_affine *m, int side, uint8_t *to,
+color_warp(const struct color_affine *m, int side, uint8_t *to,
     const uint8_t *from)
 {
 	for (int y = 0; y < side; y++)
@@ -284,12 +284,12 @@ colour_warp(const struct colour_affine *m, int side, uint8_t *to,
 /* ---- the choice ---- */
 
 void
-colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
+color_apply(enum color_op op, double v, int side, uint8_t *picture,
     uint8_t *buffer)
 {
 	size_t n = (size_t)side * (size_t)side;
 	int64_t f = (int64_t)floor(v * ONE + 0.5);
-	struct colour_affine m;
+	struct color_affine m;
 
 	switch (op) {
 	case RAND_IDENTITY:
@@ -300,35 +300,35 @@ colour_apply(enum colour_op op, double v, int side, uint8_t *picture,
 	case RAND_TRANSLATE_Y:
 	case RAND_ROTATE:
 		memcpy(buffer, picture, 3 * n);
-		m = colour_shape(op, v, side);
-		colour_warp(&m, side, picture, buffer);
+		m = color_shape(op, v, side);
+		color_warp(&m, side, picture, buffer);
 		break;
 	case RAND_BRIGHTNESS:
-		colour_brightness(f, n, picture);
+		color_brightness(f, n, picture);
 		break;
 	case RAND_COLOR:
-		colour_saturation(f, n, picture);
+		color_saturation(f, n, picture);
 		break;
 	case RAND_CONTRAST:
-		colour_contrast(f, n, picture);
+		color_contrast(f, n, picture);
 		break;
 	case RAND_SHARPNESS:
 		memcpy(buffer, picture, 3 * n);
-		colour_sharpness(f, side, picture, buffer);
+		color_sharpness(f, side, picture, buffer);
 		break;
 	case RAND_POSTERIZE:
 	case RAND_SOLARIZE:
-		colour_other_values(op, v, n, picture);
+		color_other_values(op, v, n, picture);
 		break;
 	case RAND_AUTOCONTRAST:
-		colour_autocontrast(n, picture);
+		color_autocontrast(n, picture);
 		break;
 	case RAND_EQUALIZE:
-		colour_equalize(n, picture);
+		color_equalize(n, picture);
 		break;
-	case COLOUR_HUE:
+	case COLOR_HUE:
 		for (size_t i = 0; i < n; i++)
-			colour_turn_hue((int)floor(v * 6 * 65536 + 0.5),
+			color_turn_hue((int)floor(v * 6 * 65536 + 0.5),
 			    picture + 3 * i);
 	}
 }
