@@ -79,7 +79,7 @@ const struct op_impl cpu_input = {
 		cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, \
 		    cpu_ ## name ## _range, t); \
 	}
-#define CPU_BACKWARD(name, kernels, saved) \
+#define CPU_BACKWARD(name, kernels, saved, ...) \
 	static void cpu_ ## name ## _back_range(size_t from, size_t to, \
 	    void *arg) \
 	{ \
@@ -94,18 +94,17 @@ const struct op_impl cpu_input = {
 		if (t->dx[0] != NULL) \
 			cpu_ranges(cpu_of(t), cpu_floats(&t->out), GRAIN, \
 			    cpu_ ## name ## _back_range, t); \
-	}
-#define CPU_POINTWISE(name, kernels, saved, READS) \
-	CPU_FORWARD(name, kernels) \
-	CPU_BACKWARD(name, kernels, saved) \
-	const struct op_impl cpu_ ## name = { .reads = READS, \
+	} \
+	const struct op_impl cpu_ ## name = { __VA_ARGS__, \
 		.forward = cpu_ ## name ## _forward, \
 		.backward = cpu_ ## name ## _backward }
+#define CPU_POINTWISE(name, kernels, saved, ...) \
+	CPU_FORWARD(name, kernels) \
+	CPU_BACKWARD(name, kernels, saved, __VA_ARGS__)
 
-CPU_POINTWISE(relu, cpu_k(t), t->y, READS_Y);
-CPU_POINTWISE(relu6, cpu_k(t), t->y, READS_Y);
-CPU_POINTWISE(swish, exp_kernels_pick(), t->x[0], READS_X);
-CPU_BACKWARD(sigmoid, exp_kernels_pick(), t->y)
+CPU_POINTWISE(relu, cpu_k(t), t->y, .reads = READS_Y);
+CPU_POINTWISE(relu6, cpu_k(t), t->y, .reads = READS_Y);
+CPU_POINTWISE(swish, exp_kernels_pick(), t->x[0], .reads = READS_X);
 
 /* By planes, because padding must stay 0 and sigmoid(0) is not. */
 static void
@@ -127,10 +126,8 @@ cpu_sigmoid_forward(struct task *t)
 	    t);
 }
 
-const struct op_impl cpu_sigmoid = {
-	.reads = READS_Y, .prepare = cpu_blocked,
-	.forward = cpu_sigmoid_forward, .backward = cpu_sigmoid_backward,
-};
+CPU_BACKWARD(sigmoid, exp_kernels_pick(), t->y, .reads = READS_Y,
+    .prepare = cpu_blocked);
 
 /*
  * ---- scale: y = factor x, where the factor is a constant or a parameter ----
