@@ -288,11 +288,9 @@ vt_schedule_say_more(const struct schedule *s)
 {
 	const struct cell *least = &s->stage[0].cell[0];
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			if (s->stage[i].cell[k].batch / s->stage[i].cell[k].group <
-			    least->batch / least->group)
-				least = &s->stage[i].cell[k];
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;)
+		if (c->batch / c->group < least->batch / least->group)
+			least = c;
 	detail("%d epochs in %d stages; %d ranks at most, since a batch of %d has "
 	    "%d BN groups of %d clips (more by vt-train --deterministic=fast)",
 	    schedule_epochs(s), s->stages,

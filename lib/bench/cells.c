@@ -133,10 +133,9 @@ bench_cells(struct bench *b, const struct net_options *o)
 	    .decay = 1e-4 } } };
 	int status, wrong = b->wrong;
 
-	for (int i = 0; i < o->schedule->stages; i++)
-		for (int k = 0; k < o->schedule->stage[i].cells; k++)
-			bench_cells_add_cell(&j,
-			    &o->schedule->stage[i].cell[k]);
+	for (const struct cell *c = NULL;
+	    (c = schedule_cell(o->schedule, c)) != NULL;)
+		bench_cells_add_cell(&j, c);
 	status = fixture_open(&j.fixture, o->graph, o->device,
 	    &j.cell[j.full].shape) != 0 ||
 	    optim_open(&j.optim, j.fixture.net, NULL) != 0 ? EXIT_FAILED :

@@ -50,13 +50,10 @@ step_profile_shapes(struct step_profile_job *j)
 
 	for (size_t i = 0; s == NULL && i < j->o->shapes->n; i++)
 		step_profile_add(j, &j->o->shapes->item[i]);
-	for (int i = 0; s != NULL && i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			const struct cell *c = &s->stage[i].cell[k];
-
-			step_profile_add(j, &(struct bench_shape){ c->group,
-			    c->frames, c->crop });
-		}
+	for (const struct cell *c = NULL; s != NULL &&
+	    (c = schedule_cell(s, c)) != NULL;)
+		step_profile_add(j, &(struct bench_shape){ c->group, c->frames,
+		    c->crop });
 }
 
 /* ---- rows ---- */

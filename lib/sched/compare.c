@@ -33,10 +33,9 @@ compare_epoch_at(const struct schedule *s, const struct cost *cost, double work)
 static int
 compare_check_costs(const struct schedule *s, const struct cost *cost)
 {
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			if (!(cost->of(&s->stage[i].cell[k], cost->arg) > 0))
-				return -1;
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;)
+		if (!(cost->of(c, cost->arg) > 0))
+			return -1;
 	return 0;
 }
 

@@ -7,13 +7,10 @@
 static int
 group_largest(const struct schedule *s, int largest)
 {
-	int d = 0;
+	int d = 0;	/* the greatest common divisor of all batches */
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			/* The greatest common divisor of all batches. */
-			d = (int)common_divisor(d,
-			    s->stage[i].cell[k].batch);
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;)
+		d = (int)common_divisor(d, c->batch);
 	while (d % largest != 0)
 		largest--;
 	return largest;
@@ -24,10 +21,8 @@ group_default(const struct schedule *s)
 {
 	int least = SCHEDULE_BATCH;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			if (s->stage[i].cell[k].batch < least)
-				least = s->stage[i].cell[k].batch;
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;)
+		least = c->batch < least ? c->batch : least;
 	return least >= 16 ? 8 : least >= 2 ? least / 2 : 1;
 }
 

@@ -155,6 +155,20 @@ schedule_count(const struct schedule *s, uint64_t samples,
 	}
 }
 
+const struct cell *
+schedule_cell(const struct schedule *s, const struct cell *c)
+{
+	const struct stage *g = s->stage;
+
+	if (c == NULL)
+		return s->stages > 0 ? g->cell : NULL;
+	while (c >= g->cell + SCHEDULE_CYCLE)
+		g++;
+	if (c + 1 < g->cell + g->cells)
+		return c + 1;
+	return g + 1 < s->stage + s->stages ? (g + 1)->cell : NULL;
+}
+
 uint64_t
 schedule_steps(const struct schedule *s, uint64_t samples)
 {

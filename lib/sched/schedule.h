@@ -126,6 +126,14 @@ int schedule_epochs(const struct schedule *s);
 const struct stage *schedule_stage(const struct schedule *s, int epoch);
 
 /*
+ * schedule_cell(s, c):
+ * Return the cell after ${c}, in the order of the table, or the first one if
+ * ${c} is NULL.  Return NULL after the last.
+ */
+const struct cell *schedule_cell(const struct schedule *s,
+    const struct cell *c);
+
+/*
  * schedule_start(s, samples):
  * Return the first step for ${samples} samples, 1 to SCHEDULE_SAMPLES.
  *

@@ -60,16 +60,14 @@ schedule_largest(const struct schedule *s, const struct cost *cost)
 	const struct cell *best = NULL;
 	double largest = 0;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++) {
-			const struct cell *c = &s->stage[i].cell[k];
-			double one = cost->of(c, cost->arg);
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;) {
+		double one = cost->of(c, cost->arg);
 
-			if (best == NULL || one >= largest) {
-				best = c;
-				largest = one;
-			}
+		if (best == NULL || one >= largest) {
+			best = c;
+			largest = one;
 		}
+	}
 	return best;
 }
 
@@ -129,10 +127,8 @@ schedule_advise(const struct schedule *s)
 	int frames = 0;
 	double share;
 
-	for (int i = 0; i < s->stages; i++)
-		for (int k = 0; k < s->stage[i].cells; k++)
-			if (s->stage[i].cell[k].frames > frames)
-				frames = s->stage[i].cell[k].frames;
+	for (const struct cell *c = NULL; (c = schedule_cell(s, c)) != NULL;)
+		frames = c->frames > frames ? c->frames : frames;
 	share = schedule_frames_share(s, frames);
 	if (share < FRAMES_SHARE)
 		warning("%s: steps with %d frames, the most, have %.2g %% of "

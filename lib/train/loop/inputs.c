@@ -321,11 +321,10 @@ inputs_warn_crops(const struct session *s)
 	const struct schedule *t = s->schedule;
 	int crop = 0, last = 0;
 
-	for (int i = 0; i < t->stages; i++)
-		for (int k = 0; k < t->stage[i].cells; k++) {
-			last = t->stage[i].cell[k].crop;
-			crop = last > crop ? last : crop;
-		}
+	for (const struct cell *c = NULL; (c = schedule_cell(t, c)) != NULL;) {
+		last = c->crop;
+		crop = last > crop ? last : crop;
+	}
 	inputs_warn_crop(s->train, s->o.data, crop);
 	if (s->val != NULL)
 		inputs_warn_crop(s->val, s->o.val, (int)s->o.val_crop > 0 ?

@@ -240,10 +240,9 @@ session_shares_groups(const struct session *s)
 	const struct schedule *t = s->schedule;
 	int shares = 0;
 
-	for (int i = 0; i < t->stages; i++)
-		for (int k = 0; k < t->stage[i].cells; k++)
-			shares |= cell_parts(&t->stage[i].cell[k],
-			    s->t.comm->size, s->t.loading.spread).span > 1;
+	for (const struct cell *c = NULL; (c = schedule_cell(t, c)) != NULL;)
+		shares |= cell_parts(c, s->t.comm->size,
+		    s->t.loading.spread).span > 1;
 	return shares;
 }
 
