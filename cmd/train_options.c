@@ -13,7 +13,7 @@
 #include "train/guard/not_finite.h"
 #include "train/loop/precise.h"
 #include "train/loop/session.h"
-#include "train/run/export_run.h"
+#include "train/run/export.h"
 #include "train/run/fingerprint.h"
 #include "train/run/rundir.h"
 #include "train/run/versions.h"

@@ -22,8 +22,8 @@
 #include "train/loop/estimate.h"
 #include "train/loop/imbalance.h"
 #include "train/loop/session.h"
-#include "train/run/export_run.h"
-#include "train/run/disk_space.h"
+#include "train/run/export.h"
+#include "train/run/snapshot.h"
 #include "train/run/status.h"
 #include "train/weights/freeze.h"
 #include "train_options.h"
@@ -126,7 +126,6 @@ vt_train_settings(const struct train_options *o, int own)
 	s.given.momentum = options_given("momentum") &&
 	    !options_given("config");
 	s.given.keep_best = options_given("keep-best");
-	s.given.precise = options_given("precise-bn");
 	return s;
 }
 
@@ -268,8 +267,9 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 		trainer_explain(&s->t, stdout);
 	}
 	if (o->set.output != NULL)
-		disk_space_check(&s->t.optim.slots, o->set.output, (int)o->set.keep,
-		    o->set.val != NULL && s->t.best != BEST_NONE, stdout);
+		snapshot_check_space(&s->t.optim.slots, o->set.output,
+		    (int)o->set.keep, o->set.val != NULL &&
+		    s->t.best != BEST_NONE, stdout);
 }
 
 int

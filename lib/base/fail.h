@@ -128,8 +128,8 @@ int error_errno(struct error *e, const char *fmt, ...)
  * Prefer a callee that takes a struct error.  This call is for messages that
  * arise many calls below, in functions whose other callers print them:
  * - reading a video or a folder of frames (ingest/extract.c);
- * - reading a checkpoint or a schedule (train/run/best.c,
- *   train/run/difference.c);
+ * - reading a checkpoint or a schedule (train/run/rundir.c,
+ *   train/run/resume.c);
  * - writing a checkpoint (train/run/saver.c);
  * - reading and writing a table of algorithms (backend/algorithm_cache.c);
  * - measuring steps (vt-train).

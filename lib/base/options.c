@@ -129,13 +129,6 @@ options_on_line(const char *name)
 }
 
 void
-options_set_default(const char *name, const char *value)
-{
-	option_set(&table, option_named(&table, name), name, value,
-	    OPTION_UNSET);
-}
-
-void
 options_writes(const char *name, const char *path)
 {
 	option_check_output(&table, table.row[option_named(&table, name)], path,

@@ -179,14 +179,6 @@ int options_given(const char *name);
 int options_on_line(const char *name);
 
 /*
- * options_set_default(name, value):
- * Set the option ${name} to ${value} as if that were its default.  The option
- * must exist, must not have been given, and must accept the value.  ${value}
- * must remain valid until the program ends.
- */
-void options_set_default(const char *name, const char *value);
-
-/*
  * options_parse_size(s, min, max, to), options_parse_time(s, min, max, to):
  * Set ${*to} to the bytes or seconds in ${s}, written as for OPTION_SIZE or
  * OPTION_TIME.  Return 0, or -1 without a message.

@@ -19,8 +19,7 @@ extern const char version_text[], version_build[];
  * run that the previous commit started would end with other weights, at the
  * same options, data, libraries and instruction set.  A commit does not
  * increase it for:
- * - new options and defaults, if older checkpoints keep their rule
- *   (fingerprint_value_before);
+ * - new options whose default changes nothing;
  * - a change of speed;
  * - runs that failed.
  *

@@ -102,7 +102,7 @@ struct settings {
 	struct modes modes;		/* requested by the settings above */
 	int validates;			/* validations are due, also those of a
 					 * replayed run */
-	struct { int momentum, keep_best, precise; } given;	/* by user */
+	struct { int momentum, keep_best; } given;	/* by user */
 };
 
 /* The defaults. */

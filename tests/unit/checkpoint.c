@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "train/optim/optim.h"
-#include "train/run/best.h"
 #include "train/run/checkpoint.h"
 #include "train/run/resume.h"
 #include "train/run/rundir.h"
@@ -382,7 +381,7 @@ a_state(void)
 {
 	return (struct state){ .step = 12, .clips = UINT64_MAX, .seed = 7,
 		.epoch = 1.0 / 3, .loss = 0.1, .best = -1e300, .best_metric = "top1",
-		.best_step = 9,
+		.best_step = 9, .grown = 1,
 		.build = "vt 0", .results = "1", .isa = "base", .library = "none",
 		.precision = "fp32",
 		.settings_id = "0123456789abcdef0123456789abcdef",
@@ -614,35 +613,156 @@ metadata_error(const struct meta *meta, size_t n, const char *want)
 		diag("%d: %s", got, said);
 }
 
+static char said_of_rows[512];
+
 static void
 metadata_errors(void)
 {
 	static const struct meta future = { "vt.format", "2" };
-	static const char *const keys[] = { "vt.best", "vt.build",
-		"vt.class_xxh3", "vt.classes", "vt.config", "vt.crop",
-		"vt.dataset_id", "vt.epoch", "vt.format", "vt.frames",
-		"vt.generation", "vt.history_xxh128", "vt.loss_ema", "vt.model",
-		"vt.network", "vt.samples", "vt.seed", "vt.step", "vt.tree" };
-	enum { N = sizeof(keys) / sizeof(keys[0]) };
-	struct meta all[N], some[N];
+	struct state st = a_state();
+	struct meta all[64], some[64];
+	size_t n = 0, required = 0, step = 0, crop = 0;
 	char want[64];
 
-	metadata_error(NULL, 0, "no vt.format in its metadata");
-	metadata_error(&future, 1, "format 2 (this version reads 1)");
-	for (int i = 0; i < N; i++)
-		all[i] = (struct meta){ keys[i], "1" };
-	for (int i = 0; i < N; i++) {
-		int n = 0;
+	st.tensors = "{}";
+	for (size_t i = 0; i < state_row_count; i++) {
+		char *text = state_row_text(&state_rows[i], &st);
 
-		for (int k = 0; k < N; k++)
-			if (k != i)
-				some[n++] = all[k];
-		snprintf(want, sizeof(want), "no %s in its metadata", keys[i]);
-		metadata_error(some, (size_t)n, want);
+		step = strcmp(state_rows[i].key, "vt.step") == 0 ? n : step;
+		crop = strcmp(state_rows[i].key, "vt.crop") == 0 ? n : crop;
+		if (text != NULL)
+			all[n++] = (struct meta){ state_rows[i].key, text };
 	}
+	metadata_error(&future, 1, "format 2 (this version reads 1)");
+	metadata_error(NULL, 0, "no vt.best in its metadata");
+	for (size_t i = 0; i < n; i++) {
+		const struct state_row *r = state_rows;
+
+		while (strcmp(r->key, all[i].key) != 0)
+			r++;
+		if (r->missing != NULL && r->type != STATE_CONSTANT)
+			continue;
+		memcpy(some, all, i * sizeof(*all));
+		memcpy(some + i, all + i + 1, (n - i - 1) * sizeof(*all));
+		snprintf(want, sizeof(want), "no %s in its metadata",
+		    all[i].key);
+		metadata_error(some, n - 1, want);
+		required++;
+	}
+	is((long long)required, 27, "27 keys are in every checkpoint");
 	memcpy(some, all, sizeof(some));
-	some[17].value = "twelve";
-	metadata_error(some, N, "vt.step is twelve (wanted a number)");
+	some[step].value = "twelve";
+	metadata_error(some, n, "vt.step is twelve (wanted a number)");
+	some[step].value = "12 13";
+	metadata_error(some, n, "(wanted no further number)");
+	some[step].value = all[step].value;
+	some[crop].value = "0";
+	metadata_error(some, n, "vt.crop is 0 (wanted 1 or more)");
+	memcpy(some, all, sizeof(some));
+	some[n] = (struct meta){ "vt.zebra", "1" };
+	metadata_error(some, n + 1, "unknown key vt.zebra in its metadata");
+	some[n].key = "vt.step";
+	said_begin(said_of_rows, sizeof(said_of_rows));
+	is(state_read(&st, "m", some, n + 1), -1, "a key twice is refused");
+	said_end();
+	ok(strstr(said_of_rows, "m: key vt.step occurs twice") != NULL,
+	    "a key twice: the message names it");
+	for (size_t i = 0; i < n; i++)
+		free((char *)all[i].value);
+}
+
+/* Set the member of ${r} to a value that is neither that of a_state nor omitted. */
+static void
+change(const struct state_row *r, struct state *s)
+{
+	void *at = (char *)s + r->at;
+
+	switch (r->type) {
+	case STATE_COUNT: *(uint64_t *)at = UINT64_MAX - 1; break;
+	case STATE_INT: *(int *)at = INT32_MAX; break;
+	case STATE_REAL: *(double *)at = 0.1 + 0.2; break;
+	case STATE_TEXT:
+	case STATE_NULLABLE: *(const char **)at = "changed"; break;
+	case STATE_CONSTANT: break;
+	}
+}
+
+static int
+same_member(const struct state_row *r, const struct state *a,
+    const struct state *b)
+{
+	const char *x = (const char *)a + r->at, *y = (const char *)b + r->at;
+
+	return r->type == STATE_CONSTANT || (r->type == STATE_COUNT ||
+	    r->type == STATE_REAL ? memcmp(x, y, 8) == 0 :
+	    r->type == STATE_INT ? memcmp(x, y, sizeof(int)) == 0 :
+	    strcmp(*(const char *const *)x, *(const char *const *)y) == 0);
+}
+
+/* Write, read, send and compare each row of the state. */
+static void
+rows_of_state(void)
+{
+	const char *path = in_dir("rows.safetensors");
+	struct optim m;
+	struct net *n = new_net("ref", net_text, 1, &m);
+	struct safetensors f;
+	unsigned char rows[sizeof(struct state)] = { 0 };
+	int all = 1;
+
+	for (size_t i = 0; i < state_row_count; i++) {
+		const struct state_row *r = &state_rows[i];
+		struct state st = a_state(), plain = st, got, there = st;
+		struct buffer b = { 0 };
+		const char *key;
+
+		if (i > 0 && !ok(strcmp(r[-1].key, r->key) < 0,
+		    "%s: keys are in byte order", r->key))
+			continue;
+		for (size_t k = 0; r->type != STATE_CONSTANT &&
+		    k < (r->type == STATE_INT ? sizeof(int) : 8); k++)
+			rows[r->at + k]++;
+		change(r, &st);
+		save_net(n, &m, &st, path);
+		if (!ok(checkpoint_read(path, &f, &got) == 0 &&
+		    (strcmp(r->key, "vt.tensors") == 0 ||
+		    same_member(r, &st, &got)), "%s is saved and read", r->key))
+			continue;
+		safetensors_free(&f);
+		state_pack(&st, &b);
+		state_unpack(&there, &b);
+		ok(r->type == STATE_CONSTANT || r->flags & STATE_FREE_SEND ||
+		    same_member(r, &st, &there), "%s is sent", r->key);
+		buffer_free(&b);
+		key = state_difference(&st, &plain);
+		ok(r->flags & STATE_FREE_REPLAY ? key == NULL : key != NULL &&
+		    strcmp(key, r->key) == 0, "%s is compared", r->key);
+	}
+	/* The struct has no padding. */
+	for (size_t k = 0; k < sizeof(rows); k++)
+		all &= rows[k] == 1;
+	ok(all, "each member has one row");
+	free_net(n, &m);
+}
+
+/* A row may be an array. */
+static void
+array_rows(void)
+{
+	struct { double x[3]; } numbers = { { 0.1, -2, 1e300 } }, back = { { 0 } };
+	const struct state_row r = { "vt.x", STATE_REAL, 0, 3, NULL, 0 };
+	char *text = state_row_text(&r, (const struct state *)(const void *)&numbers);
+
+	ok(state_row_set(&r, (struct state *)(void *)&back, "m", text) == 0 &&
+	    memcmp(&numbers, &back, sizeof(back)) == 0,
+	    "an array is written and read exactly");
+	free(text);
+	said_begin(said_of_rows, sizeof(said_of_rows));
+	is(state_row_set(&r, (struct state *)(void *)&back, "m", "1 2"), -1,
+	    "an array that is too short is refused");
+	said_end();
+	ok(strstr(said_of_rows, "vt.x is \"1 2\" (wanted a number)") != NULL,
+	    "an array that is too short: the message names it");
 }
 
 /* ---- the run directory ---- */
@@ -833,28 +953,28 @@ best(struct rundir *r, const struct net *n, const struct optim *m)
 	struct resume found;
 
 	unlink(path);
-	is(best_repair(r, 20), 0,
-	    "best_repair makes a missing best.safetensors");
+	is(rundir_repair_best(r, 20), 0,
+	    "rundir_repair_best makes a missing best.safetensors");
 	is(resume_file(path, &found), 1,
 	    "the repaired best.safetensors is read");
 	is((long long)found.state.step, 20,
 	    "the repaired best has the named step");
 	resume_free(&found);
 	save_step(r, n, m, 25, 0);
-	is(best_repair(r, 25), 0,
-	    "best_repair replaces a best of another step");
+	is(rundir_repair_best(r, 25), 0,
+	    "rundir_repair_best replaces a best of another step");
 	is(resume_file(path, &found), 1,
 	    "the replaced best.safetensors is read");
 	is((long long)found.state.step, 25,
 	    "the replaced best has the new step");
 	resume_free(&found);
 	unlink(in_dir("deep/run/ckpt-0000000025.safetensors"));
-	is(best_repair(r, 25), 0,
-	    "best_repair needs no checkpoint if best is right");
+	is(rundir_repair_best(r, 25), 0,
+	    "rundir_repair_best needs no checkpoint if best is right");
 	if (truncate(path, 300) != 0)
 		exit(1);
-	is(best_repair(r, 25), -1,
-	    "best_repair fails if best is damaged and the checkpoint gone");
+	is(rundir_repair_best(r, 25), -1,
+	    "rundir_repair_best fails if best is damaged and the checkpoint gone");
 }
 
 static void
@@ -1092,6 +1212,8 @@ main(void)
 	foreign();
 	saved_net();
 	metadata_errors();
+	rows_of_state();
+	array_rows();
 	run_directory();
 	log_cut();
 	remove_all(dir);

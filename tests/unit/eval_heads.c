@@ -53,7 +53,7 @@ save(const char *path, const char *text)
 	struct optim o = { 0 };
 	struct snapshot *s;
 	struct hash128 hash;
-	struct state st = { .best_metric = "top1", .build = "vt 0", .results = "1",
+	struct state st = { .best_metric = "", .grown = 1, .build = "vt 0", .results = "1",
 		.isa = "base", .library = "none", .precision = "fp32",
 		.settings_id = "0", .classes = "a\nb\nc\n", .class_hash = "0",
 		.config = "", .dataset = "0", .history = "0", .model = "net",

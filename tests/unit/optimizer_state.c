@@ -171,7 +171,7 @@ struct job {
 static struct state
 a_state(void)
 {
-	return (struct state){ .best_metric = "top1", .build = "vt 0", .results = "1",
+	return (struct state){ .best_metric = "", .grown = 1, .build = "vt 0", .results = "1",
 		.isa = "base", .library = "none", .precision = "fp32",
 		.settings_id = "00",
 		.classes = "a\n", .class_hash = "0", .config = "seed = 7\n",

@@ -155,26 +155,6 @@ replay_find(const struct replay *r, struct resume *found)
 /* ---- comparison ---- */
 
 /*
- * Return the name of the first value that differs, NULL if none does.  The
- * result of a validation is not compared, because a replay does not validate.
- */
-static const char *
-replay_state_differs(const struct state *a, const struct state *b)
-{
-	return a->step != b->step ? "vt.step" :
-	    a->clips != b->clips ? "vt.samples" :
-	    memcmp(&a->epoch, &b->epoch, sizeof(a->epoch)) != 0 ? "vt.epoch" :
-	    memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0 ? "vt.loss_ema" :
-	    strcmp(a->corrupt != NULL ? a->corrupt : "",
-	    b->corrupt != NULL ? b->corrupt : "") != 0 ? "vt.corrupt" :
-	    a->skipped != b->skipped ? "vt.skipped" :
-	    a->grown != b->grown ? "vt.grown" :
-	    a->grow_wants != b->grow_wants ? "vt.grow_wants" :
-	    a->noise_trace != b->noise_trace ? "vt.noise_trace" :
-	    a->noise_gradient != b->noise_gradient ? "vt.noise_gradient" : NULL;
-}
-
-/*
  * Compare ${now} with the checkpoint of the same step, on rank 0.  Return an
  * exit status.
  */
@@ -213,7 +193,7 @@ replay_compare(struct replay *r, const struct trainer *t,
 	r->checked = 1;
 	differ = snapshot_compare(now, &then.file, &first);
 	if (differ == 0)
-		first = replay_state_differs(&t->state, &then.state);
+		first = state_difference(&t->state, &then.state);
 	if (first != NULL) {
 		fail("%s: %s is not what its steps give when they are computed "
 		    "again (%d tensors differ)", text_quote(then.path), first,

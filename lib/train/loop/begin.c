@@ -27,36 +27,26 @@
 #include "train/loop/memory.h"
 #include "train/loop/session.h"
 #include "train/loop/work.h"
-#include "train/run/best.h"
 #include "train/run/fingerprint.h"
 #include "train/run/record.h"
 #include "train/run/resume.h"
-#include "train/run/disk_space.h"
+#include "train/run/snapshot.h"
 #include "train/run/status.h"
 #include "train/weights/init.h"
 
-/*
- * Keep the best metric of checkpoint ${was} if it is of the metric of this run,
- * and if its step is known.  Otherwise reset it, so that the next validation is
- * the best.
- */
+/* Keep the best metric of checkpoint ${was} if it is of the metric of this run.
+ * Otherwise reset it, so that the next validation is the best. */
 static void
 begin_check_best(struct session *s, struct state *was)
 {
-	const char *metric = s->t.state.best_metric;
-	int other = *was->best_metric != '\0' &&
-	    strcmp(was->best_metric, metric) != 0;
-
-	/* Checkpoints of version 0.1.0 lack the step: look for it. */
-	if (was->best_step == 0 && !other)
-		was->best_step = best_step_of(s->o.output, was->best);
-	if (was->best_step > 0 && !other)
+	if (strcmp(was->best_metric, s->t.best_metric) == 0)
 		return;
-	if (was->best > BEST_WORST && s->t.best != BEST_NONE)
+	if (was->best_step > 0 && s->t.best != BEST_NONE)
 		note("the best %s so far is not known: the next validation is "
-		    "taken as the best", metric);
+		    "taken as the best", s->t.best_metric);
 	was->best = BEST_WORST;
 	was->best_step = 0;
+	was->best_metric = "";
 }
 
 /* Check that the run to resume began from the weights of --init, if that is
@@ -64,9 +54,6 @@ begin_check_best(struct session *s, struct state *was)
 static int
 begin_check_init(struct session *s, const struct resume *r)
 {
-	if (r->state.init != NULL)
-		s->init = xstrdup(r->state.init);
-	s->t.state.init = s->init;
 	if (s->o.init == NULL)
 		return 0;
 	if (!init_same(s->o.init, r->state.init))
@@ -74,37 +61,6 @@ begin_check_init(struct session *s, const struct resume *r)
 	note("%s: not loaded again: the run began from it and resumes from its "
 	    "checkpoint", text_quote(s->o.init));
 	return 0;
-}
-
-/*
- * Return 1 if the run started without measured statistics and --precise-bn is
- * not given.  Such a run continues without them, because measuring would change
- * its final weights.  Not measuring was the default before version 0.2.0.
- */
-static int
-begin_began_unmeasured(const struct session *s, const struct resume *r)
-{
-	char *was = r->state.config != NULL ?
-	    fingerprint_value(r->state.config, "precise-bn") : NULL;
-	int unmeasured = was == NULL || strcmp(was, "0") == 0;
-
-	free(was);
-	return unmeasured && !s->o.given.precise;
-}
-
-/* Turn off the measurement of statistics, also in the settings that later
- * checkpoints store.  All ranks call it. */
-static void
-begin_measure_nothing(struct session *s)
-{
-	struct trainer_work *w = s->t.work;
-
-	precise_free(w->measure.precise);
-	w->measure.precise = NULL;
-	options_set_default("precise-bn", "0");
-	free(s->recipe);
-	s->recipe = fingerprint_recipe();
-	s->t.state.config = s->recipe;
 }
 
 /* Open the weights of --init on rank 0, if a new run has them.  Return 0, or
@@ -132,8 +88,6 @@ begin_check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
-	if (begin_began_unmeasured(s, r))
-		begin_measure_nothing(s);
 	return resume_check(r, &s->t.state, s->schedule,
 	    dataset_samples(s->train), &s->o.override);
 }
@@ -221,16 +175,14 @@ begin_find_replayed(struct session *s, struct resume *r, struct init *in)
 	return 1;
 }
 
-#define FINISHED 2		/* ${step} holds the exit status */
+#define FINISHED 2
 
-/* The result of begin_find, which rank 0 sends to the others: ${found} is 1, 0,
- * FINISHED, or a negated exit status; the rest is of the checkpoint. */
+/* The result of begin_find, which rank 0 sends to the others. */
 struct begin_where {
-	int64_t found;
-	uint64_t step, clips, best_step, due, safe_step, skipped, corrupt;
-	uint64_t grown, grow_wants;
-	int64_t unmeasured;
-	double epoch, loss, best, noise_trace, noise_gradient;
+	int64_t found;			/* 1, 0, FINISHED, or a negated exit
+					 * status */
+	int64_t status;			/* exit status, if FINISHED */
+	uint64_t safe_step, bytes;	/* if 1; length of s->resumed */
 };
 
 /* Broadcast a flat buffer from the device of rank 0 to all devices. */
@@ -249,29 +201,6 @@ begin_broadcast_flat(struct session *s, void *flat)
 	device_upload(s->device, flat, host, bytes);
 	free(host);
 	return bad;
-}
-
-/* Copy the list of damaged samples of a checkpoint, on rank 0.  Return the
- * bytes of the text with its zero byte, 0 if ${text} is NULL. */
-static uint64_t
-begin_keep_corrupt(struct session *s, const char *text)
-{
-	if (text == NULL)
-		return 0;
-	s->corrupt = xstrdup(text);
-	return strlen(text) + 1;
-}
-
-/* Broadcast that list, ${bytes} long, to all ranks. */
-static int
-begin_broadcast_corrupt(struct session *s, size_t bytes)
-{
-	if (bytes == 0)
-		return 0;
-	if (s->corrupt == NULL)
-		s->corrupt = xcalloc(bytes, 1);
-	s->t.state.corrupt = s->corrupt;
-	return comm_broadcast(s->comm, s->corrupt, bytes, 0);
 }
 
 /* Initialize the weights of a new run.  Rank 0 loads those of --init over them
@@ -304,43 +233,33 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	if (!dry && s->use.replay == NULL && w.found == 1 &&
 	    begin_is_archived(s, r))
 		return (struct begin_where){ .found = FINISHED,
-			.step = (uint64_t)run_finished(s->o.output) };
-	if (w.found == 1)
-		w = (struct begin_where){ 1, r->state.step, r->state.clips,
-			r->state.best_step, (uint64_t)r->state.due,
-			s->use.replay == NULL && strcmp(s->o.resume,
-				"auto") == 0 ? r->state.step : 0,
-			r->state.skipped,
-			begin_keep_corrupt(s, r->state.corrupt),
-			(uint64_t)r->state.grown,
-			(uint64_t)r->state.grow_wants,
-			begin_began_unmeasured(s, r),
-			r->state.epoch, r->state.loss, r->state.best,
-			r->state.noise_trace, r->state.noise_gradient };
+			.status = run_finished(s->o.output) };
+	if (w.found == 1) {
+		state_pack(&r->state, &s->resumed);
+		w.bytes = s->resumed.n;
+		w.safe_step = s->use.replay == NULL && strcmp(s->o.resume,
+		    "auto") == 0 ? r->state.step : 0;
+	}
 	return w;
 }
 
-/* Set the state of this rank to that of the checkpoint that rank 0 found. */
-static void
+/* Set the state of this rank to that of the checkpoint that rank 0 found.
+ * Return 0, or -1 if communication fails. */
+static int
 begin_adopt_state(struct session *s, const struct begin_where *w)
 {
-	struct state *st = &s->t.state;
+	struct buffer *b = &s->resumed;
 
-	st->step = w->step;
-	st->clips = w->clips;
-	st->epoch = w->epoch;
-	st->loss = w->loss;
-	st->best = w->best;
-	st->best_step = w->best_step;
-	st->skipped = w->skipped;
-	st->due = (int)w->due;
-	st->grown = (int)w->grown;
-	st->grow_wants = (int)w->grow_wants;
-	st->noise_trace = w->noise_trace;
-	st->noise_gradient = w->noise_gradient;
+	if (s->comm->rank != 0) {
+		buffer_free(b);
+		b->data = xcalloc(w->bytes, 1);
+		b->n = w->bytes;
+	}
+	if (comm_broadcast(s->comm, b->data, b->n, 0) != 0)
+		return -1;
+	state_unpack(&s->t.state, b);
 	s->t.safe_step = w->safe_step;
-	if (w->unmeasured && s->comm->rank != 0)
-		begin_measure_nothing(s);
+	return 0;
 }
 
 /* On rank 0: load the checkpoint ${r}, if ${found}.  Put the optimizer state of
@@ -436,10 +355,10 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 		return (int)-w.found;
 	if (w.found == FINISHED) {
 		s->finished = 1;
-		return (int)w.step;
+		return (int)w.status;
 	}
-	if (w.found == 1)
-		begin_adopt_state(s, &w);
+	if (w.found == 1 && begin_adopt_state(s, &w) != 0)
+		return EXIT_RANKS;
 	if (dry)
 		return 0;
 	if ((status = memory_fits(&s->t)) != 0 ||
@@ -452,8 +371,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 	if (status == 0 && w.found == 0)
 		status = begin_new(s, in);
 	else if (status == 0 &&
-	    (begin_broadcast_corrupt(s, (size_t)w.corrupt) != 0 ||
-	    begin_broadcast_flat(s, s->net->w) != 0 ||
+	    (begin_broadcast_flat(s, s->net->w) != 0 ||
 	    slots_scatter(&s->t.optim.slots, &whole) != 0))
 		status = EXIT_RANKS;
 	slots_forget(&whole);
@@ -531,7 +449,7 @@ session_record(struct session *s, const char *settings,
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(begin_end_log, s);
-	disk_space_check(&s->t.optim.slots, s->o.output, (int)s->o.keep,
+	snapshot_check_space(&s->t.optim.slots, s->o.output, (int)s->o.keep,
 	    s->val != NULL && s->t.best != BEST_NONE, NULL);
 	return 0;
 }

@@ -15,7 +15,6 @@
 #include "train/loop/inputs.h"
 #include "train/loop/session.h"
 #include "train/run/agree.h"
-#include "train/run/best.h"
 #include "train/run/resume.h"
 
 /* Check that all ranks were started alike: program, build, ISA and settings.
@@ -111,10 +110,7 @@ session_set_viewing(struct session *s)
 	v->needs = &s->graph->needs;
 }
 
-/*
- * Return the results number.  Runs of 0.2.0 with --repeat drew other frames for
- * each clip of a sample, so they do not resume.
- */
+/* Return the results number: runs with --repeat have one of their own. */
 static const char *
 session_results(const struct session *s)
 {
@@ -187,9 +183,10 @@ session_set_trainer(struct session *s)
 	    s->device->o.precision == PRECISION_FP16);
 	t->optim.learners = t->o.learners.state == STATE_KEEP ?
 	    (int)t->o.learners.n : 0;
+	t->best_metric = t->best == BEST_NONE ? "" :
+	    metrics[t->best].name;
 	t->state = (struct state){ .seed = t->loading.seed,
-		.best = BEST_WORST, .best_metric = t->best == BEST_NONE ?
-		    "" : metrics[t->best].name,
+		.best = BEST_WORST, .best_metric = "",
 		.build = s->build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
@@ -197,7 +194,8 @@ session_set_trainer(struct session *s)
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.flips = s->flips, .class_weights = s->class_weights,
-		.generation = dataset_generation(s->train), .grown = 1,
+		.generation = (uint64_t)dataset_generation(s->train),
+		.grown = 1,
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
 		.network = s->network_text, .order = s->order };
@@ -371,7 +369,7 @@ session_close(struct session *s)
 	free(s->order);
 	free(s->extract);
 	free(s->init);
-	free(s->corrupt);
+	buffer_free(&s->resumed);
 	free(s->choices);
 	buffer_free(&s->begun.init_table);
 }

@@ -20,7 +20,6 @@
 #include "train/guard/replica.h"
 #include "train/loop/trainer.h"
 #include "train/loop/work.h"
-#include "train/run/best.h"
 #include "train/run/saver.h"
 
 static int
@@ -122,6 +121,7 @@ trainer_validate(struct trainer *t, int *best)
 	if (*best) {
 		t->state.best = metric;
 		t->state.best_step = t->state.step;
+		t->state.best_metric = t->best_metric;
 	}
 	work_log_validation(t, &s, seconds, *best);
 	return 0;
@@ -299,7 +299,7 @@ trainer_resolve(struct trainer *t, int done)
 	if (!bad && done)
 		rundir_prune(t->run);
 	if (!bad && t->best != BEST_NONE && t->state.best_step > 0)
-		bad = best_repair(t->run, t->state.best_step);
+		bad = rundir_repair_best(t->run, t->state.best_step);
 	return bad;
 }
 
@@ -353,7 +353,7 @@ static void
 trainer_repair(struct trainer *t)
 {
 	if (t->run != NULL && t->best != BEST_NONE && t->state.best_step > 0)
-		best_repair(t->run, t->state.best_step);
+		rundir_repair_best(t->run, t->state.best_step);
 }
 
 /*

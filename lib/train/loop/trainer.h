@@ -52,6 +52,7 @@ struct trainer {
 	struct state state;		/* content of the next checkpoint; the
 					 * trainer updates step, clips, epoch,
 					 * loss, best and history */
+	const char *best_metric;	/* name of o.best */
 	struct replay *replay;		/* compare with its checkpoints, and
 					 * save nothing; NULL: train */
 	FILE *out;			/* the log as a table; NULL: none */

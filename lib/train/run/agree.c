@@ -225,8 +225,7 @@ agree_removed_differs(const struct agree_resuming *r, const char *name,
 
 /*
  * Compare each fact that both fingerprints have.  If the checkpoint lacks an
- * option, the option is newer than the checkpoint: its value then was that of
- * fingerprint_value_before, or else the default.
+ * option, the option is newer than the checkpoint: its value was the default.
  */
 int
 agree_resume(const char *path, const struct fingerprint *was,
@@ -248,8 +247,6 @@ agree_resume(const char *path, const struct fingerprint *was,
 			continue;
 		a = fingerprint_value(then, name);
 		b = fingerprint_value(today, name);
-		if (a == NULL && fingerprint_value_before(name) != NULL)
-			a = xstrdup(fingerprint_value_before(name));
 		if (a == NULL && text_starts(name, "--") &&
 		    (a = fingerprint_value(unset, name)) == NULL)
 			a = xstrdup("unset");

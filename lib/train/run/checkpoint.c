@@ -1,9 +1,4 @@
-/*
- * Read a checkpoint, and load its tensors.  A checkpoint of an older version
- * lacks some metadata; checkpoint_read then sets the value that the older
- * version used.
- */
-#include <inttypes.h>
+/* Read a checkpoint, and load its tensors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,141 +70,27 @@ checkpoint_variances(const char *path, const struct safetensors *f)
 	return 0;
 }
 
-/* Return the metadata ${key}.  If it is absent, return "" and set ${*bad},
- * after a message unless ${*bad} was set. */
-static const char *
-checkpoint_text_of(const struct safetensors *f, const char *key,
-    const char *path, int *bad)
-{
-	const char *v = safetensors_meta(f, key);
-
-	if (v == NULL && !*bad) {
-		fail("%s: no %s in its metadata", text_quote(path), key);
-		*bad = 1;
-	}
-	return v != NULL ? v : "";
-}
-
-static uint64_t
-checkpoint_count_of(const struct safetensors *f, const char *key,
-    const char *path, int *bad)
-{
-	const char *v = checkpoint_text_of(f, key, path, bad);
-	char *end;
-	uint64_t n = strtoull(v, &end, 10);
-
-	if ((*v == '\0' || *end != '\0') && !*bad) {
-		fail("%s: %s is %s (wanted a number)", text_quote(path), key,
-		    text_quote(v));
-		*bad = 1;
-	}
-	return n;
-}
-
-/* Return the metadata ${key} as a number of at least 1. */
-static int
-checkpoint_extent_of(const struct safetensors *f, const char *key,
-    const char *path, int *bad)
-{
-	uint64_t n = checkpoint_count_of(f, key, path, bad);
-
-	if ((n < 1 || n > INT32_MAX) && !*bad) {
-		fail("%s: %s is %" PRIu64 " (wanted 1 or more)",
-		    text_quote(path), key, n);
-		*bad = 1;
-	}
-	return *bad ? 1 : (int)n;
-}
-
-static double
-checkpoint_real_of(const struct safetensors *f, const char *key,
-    const char *path, int *bad)
-{
-	return strtod(checkpoint_text_of(f, key, path, bad), NULL);
-}
-
 int
 checkpoint_status(int bad)
 {
-	return bad == -3 ? EXIT_DIVERGED : bad == -2 ? EXIT_DAMAGE :
-	    EXIT_FAILED;
+	return bad == -3 ? EXIT_DIVERGED :
+	    bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
 int
 checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 {
 	int bad = safetensors_read(path, 1, f);
+	const char *format = bad ? NULL : safetensors_meta(f, "vt.format");
 
 	if (bad)
 		return bad;
-	if (strcmp(checkpoint_text_of(f, "vt.format", path, &bad),
-	    CHECKPOINT_FORMAT) != 0 && !bad)
+	/* Another format has other keys. */
+	if (format != NULL && strcmp(format, CHECKPOINT_FORMAT) != 0)
 		bad = fail("%s: format %s (this version reads "
-		    CHECKPOINT_FORMAT ")", text_quote(path), safetensors_meta(f,
-		    "vt.format"));
-	s->best = checkpoint_real_of(f, "vt.best", path, &bad);
-	s->best_metric = safetensors_meta(f, "vt.best_metric");
-	if (s->best_metric == NULL)
-		s->best_metric = "";
-	s->due = safetensors_meta(f, "vt.due") == NULL ? 0 :
-	    checkpoint_extent_of(f, "vt.due", path, &bad);
-	s->best_step = safetensors_meta(f, "vt.best_step") == NULL ? 0 :
-	    checkpoint_count_of(f, "vt.best_step", path, &bad);
-	s->build = checkpoint_text_of(f, "vt.build", path, &bad);
-	s->choices = safetensors_meta(f, "vt.choices");
-	s->class_hash = checkpoint_text_of(f, "vt.class_xxh3", path, &bad);
-	s->classes = checkpoint_text_of(f, "vt.classes", path, &bad);
-	s->config = checkpoint_text_of(f, "vt.config", path, &bad);
-	s->init = safetensors_meta(f, "vt.init");
-	s->isa = safetensors_meta(f, "vt.isa");
-	s->library = safetensors_meta(f, "vt.library");
-	/* Version 0.1.0 stored a hash of the settings under this key. */
-	s->dataset = checkpoint_text_of(f, "vt.dataset_id", path, &bad);
-	s->settings_id = safetensors_meta(f, "vt.settings_id");
-	if (s->settings_id == NULL) {
-		s->settings_id = s->dataset;
-		s->dataset = NULL;
-	}
-	s->extract = safetensors_meta(f, "vt.extract");
-	s->crop = checkpoint_extent_of(f, "vt.crop", path, &bad);
-	s->corrupt = safetensors_meta(f, "vt.corrupt");
-	s->epoch = checkpoint_real_of(f, "vt.epoch", path, &bad);
-	s->flips = safetensors_meta(f, "vt.flips");
-	if (s->flips == NULL)
-		s->flips = "none";
-	s->class_weights = safetensors_meta(f, "vt.class_weights");
-	if (s->class_weights == NULL)
-		s->class_weights = "none";
-	s->frames = checkpoint_extent_of(f, "vt.frames", path, &bad);
-	s->generation = (int64_t)checkpoint_count_of(f, "vt.generation", path,
-	    &bad);
-	s->grown = safetensors_meta(f, "vt.grown") == NULL ? 1 :
-	    checkpoint_extent_of(f, "vt.grown", path, &bad);
-	s->grow_wants = safetensors_meta(f, "vt.grow_wants") == NULL ? 0 :
-	    checkpoint_extent_of(f, "vt.grow_wants", path, &bad);
-	s->history = checkpoint_text_of(f, "vt.history_xxh128", path, &bad);
-	s->loss = checkpoint_real_of(f, "vt.loss_ema", path, &bad);
-	s->model = checkpoint_text_of(f, "vt.model", path, &bad);
-	s->network = checkpoint_text_of(f, "vt.network", path, &bad);
-	s->precision = safetensors_meta(f, "vt.precision");
-	if (s->precision == NULL)
-		s->precision = "fp32";
-	s->results = safetensors_meta(f, "vt.results");
-	if (s->results == NULL)
-		s->results = "1";
-	s->clips = checkpoint_count_of(f, "vt.samples", path, &bad);
-	s->seed = checkpoint_count_of(f, "vt.seed", path, &bad);
-	s->step = checkpoint_count_of(f, "vt.step", path, &bad);
-	s->stride = safetensors_meta(f, "vt.stride") == NULL ? 0 :
-	    checkpoint_extent_of(f, "vt.stride", path, &bad);
-	s->skipped = safetensors_meta(f, "vt.skipped") == NULL ? 0 :
-	    checkpoint_count_of(f, "vt.skipped", path, &bad);
-	s->noise_gradient = safetensors_meta(f, "vt.noise_gradient") == NULL ?
-	    0 : checkpoint_real_of(f, "vt.noise_gradient", path, &bad);
-	s->noise_trace = safetensors_meta(f, "vt.noise_trace") == NULL ? 0 :
-	    checkpoint_real_of(f, "vt.noise_trace", path, &bad);
-	s->order = checkpoint_text_of(f, "vt.tree", path, &bad);
-	bad = bad ? -2 : checkpoint_finite(path, f->tensor, f->tensors);
+		    CHECKPOINT_FORMAT ")", text_quote(path), format);
+	bad = bad || state_read(s, path, f->meta, f->metas) != 0 ? -2 :
+	    checkpoint_finite(path, f->tensor, f->tensors);
 	bad = bad ? bad : checkpoint_variances(path, f);
 	if (bad)
 		safetensors_free(f);

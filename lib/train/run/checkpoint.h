@@ -5,86 +5,14 @@
  * Read checkpoints (vt-checkpoint(5)): a safetensors file with everything that
  * a run needs to resume with the same bits.  Weights are tensors model/NAME,
  * running statistics bn/NAME.  Optimizer state has the names of
- * train/optim/slots.h, such as optim/momentum/NAME.  The rest is metadata.
- * snapshot.h writes checkpoints.
+ * train/optim/slots.h, such as optim/momentum/NAME.  The rest is metadata,
+ * the rows of state.h.  snapshot.h writes checkpoints.
  */
 
-#include <stdint.h>
-
-#include "weights/safetensors.h"
 #include "train/optim/slots.h"
+#include "train/run/state.h"
+#include "weights/safetensors.h"
 
-/*
- * The metadata of a checkpoint.  Texts belong to the owner of the struct.
- * Checkpoints of version 0.1.0 lack isa, library, dataset and extract, which
- * are NULL then; their build is "vt 0.1.0 cpu avx512".
- */
-struct state {
-	uint64_t step, clips;		/* steps done, clips used */
-	uint64_t seed;
-	double epoch;			/* clips / samples */
-	double loss;			/* moving average, for the log */
-	double best;			/* best value of ${best_metric}; a loss
-					 * is negated */
-	uint64_t best_step;		/* its step; 0: none yet, or unknown
-					 * (version 0.1.0) */
-	uint64_t skipped;		/* of ${step}, those skipped because
-					 * they were not finite */
-	int grown, grow_wants;		/* factor by which the batch has grown;
-					 * averages or updates in a row above
-					 * the threshold
-					 * (train/learn/round.h) */
-	double noise_trace, noise_gradient;	/* moving averages of tr(S) and
-						 * |g|^2 without learners
-						 * (train/learn/grown_batch.h);
-						 * both 0: none yet */
-	int due;			/* DUE_*: the rest of the validation due
-					 * at this step; 0: none */
-	const char *best_metric;	/* "top1", "loss", "map"; "" if
-					 * best_step is 0 */
-	const char *build;		/* "vt 0.2.0+86a0a4f12345" */
-	const char *results;		/* VERSION_RESULTS; "1" if an older
-					 * checkpoint lacks it */
-	const char *isa, *library;	/* "avx512", "oneDNN 2.6.3" or "none" */
-	const char *precision;		/* "fp32", "bf16 by AMX"; "fp32" if an
-					 * older checkpoint lacks it */
-	const char *classes;		/* one name a line */
-	const char *class_hash;		/* 16 hex digits */
-	const char *choices;		/* stamp of the chosen algorithms,
-					 * "ROWS:HASH" (train/loop/choices.h);
-					 * NULL: the back end has no choices, or
-					 * sums are not exact */
-	const char *config;		/* settings, as --print-config, under
-					 * the option names of this version */
-	const char *corrupt;		/* indices of samples known as damaged
-					 * (data/bad.h); NULL: none */
-	const char *dataset;		/* dataset_id, 32 hex digits */
-	const char *settings_id;	/* hash of the dataset's settings, 32
-					 * hex digits */
-	int64_t generation;		/* of the dataset */
-	const char *extract;		/* settings of the dataset's extraction
-					 * (ingest/extract_settings.h); NULL:
-					 * unknown */
-	const char *flips;		/* hash of the table of --flip-swap, or
-					 * "none" */
-	const char *class_weights;	/* hash of the weights of
-					 * --class-weight, or "none" */
-	const char *history;		/* hash of the schedule up to ${step} */
-	const char *model, *network;	/* name and text of the .net file */
-	int frames, crop, stride;	/* of the schedule's last cell; stride
-					 * 0: none, or unknown (0.1.0) */
-	const char *init;		/* weights of --init; NULL: none
-					 * (train/weights/init.h) */
-	const char *order;		/* version of the summation order,
-					 * "v1" */
-};
-
-/* The rest of a validation that failed or was stopped: all, the second of two
- * measurements of statistics (--precise-bn) and the validation, or the
- * validation alone. */
-enum { DUE_ALL = 1, DUE_SECOND, DUE_VALIDATION };
-
-#define CHECKPOINT_FORMAT "1"
 #define CHECKPOINT_ROUNDING 1e-6f	/* rounding: a variance may be this far
 					 * below 0 */
 

@@ -43,4 +43,17 @@ void export_free(struct export *e);
 int export_write(const struct export *e, const struct net *net,
     uint64_t steps, const struct meta *meta, size_t metas, const char *path);
 
+/* The beginning of an exported file (base/options.h), after the length of its
+ * header.  A checkpoint differs. */
+#define EXPORT_BEGINS "????????{\"__metadata__\":{\"format\":\"pt\",\"vt.build"
+
+/*
+ * export_run(run, path, names, ema):
+ * Write the weights of ${run}, a run directory or a checkpoint, to the
+ * safetensors file ${path}, under the tensor names of program ${names}.  With
+ * ${ema} write their moving average.  Return 0, or an exit status after a
+ * message.
+ */
+int export_run(const char *run, const char *path, const char *names, int ema);
+
 #endif

@@ -1,10 +1,8 @@
 /*
- * The table of facts in the fingerprint of a run, with the comparisons in which
- * each takes part: between the ranks of a run, and with the checkpoint it
- * resumes from.
- *
- * An option is compared unless free_setting lists it.  So a new option is
- * compared until somebody decides otherwise.
+ * The tables of facts and options in the fingerprint of a run.  They are
+ * compared between the ranks of a run, and with the checkpoint it resumes from.
+ * A row without a mark is compared in both, and so is an option without a row:
+ * a new one is compared until somebody decides otherwise.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,124 +14,90 @@
 #include "graph/graph.h"
 #include "train/run/fingerprint.h"
 
-#define FIELD(name, when, hint) \
-	{ #name, offsetof(struct fingerprint, name), when, hint }
+/* Marks: the comparisons in which a row is free. */
+enum { RANKS = FINGERPRINT_RANKS, RESUME = FINGERPRINT_RESUME,
+	BOTH = RANKS | RESUME };
+
+#define FIELD(name, free, hint) \
+	{ #name, offsetof(struct fingerprint, name), free, hint }
 
 static const struct fingerprint_field {
 	const char *name;		/* also for --override */
 	size_t at;			/* offset in struct fingerprint */
-	int when;			/* FINGERPRINT_* bits */
+	int free;			/* marks */
 	const char *hint;		/* advice if it differs; NULL: none */
 } field[] = {
-	FIELD(build, FINGERPRINT_RANKS, "install the same build on every host"),
-	FIELD(program, FINGERPRINT_RANKS, "install the same build on every "
-	"host"),
-	FIELD(results, FINGERPRINT_RESUME,
+	/* Another build resumes a run if its results number agrees. */
+	FIELD(build, RESUME,
+	    "install the same build on every host"),
+	FIELD(program, RESUME,
+	    "install the same build on every host"),
+	/* Equal builds have equal numbers. */
+	FIELD(results, RANKS,
 	    "this version computes other weights; resume with the earlier one"),
-	FIELD(isa, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
-	    "VT_ISA=avx2 or base makes processors alike"),
-	FIELD(library, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(precision, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(network, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(checkpoint, FINGERPRINT_RANKS, NULL),
-	FIELD(classes, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(data, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(val, FINGERPRINT_RANKS, NULL),
-	FIELD(schedule, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "steps to come "
-	"may change"),
-	FIELD(order, FINGERPRINT_RANKS | FINGERPRINT_RESUME, NULL),
-	FIELD(flips, FINGERPRINT_RANKS | FINGERPRINT_RESUME, "--flip-swap"),
-	FIELD(class_weights, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
-	    "--class-weight"),
-	FIELD(choices, FINGERPRINT_RANKS | FINGERPRINT_RESUME,
+	FIELD(isa, 0, "VT_ISA=avx2 or base makes processors alike"),
+	FIELD(library, 0, NULL),
+	FIELD(precision, 0, NULL),
+	FIELD(network, 0, NULL),
+	/* Only vt-eval has one, which does not resume. */
+	FIELD(checkpoint, RESUME, NULL),
+	FIELD(classes, 0, NULL),
+	FIELD(data, 0, NULL),
+	/* A validation changes no weight. */
+	FIELD(val, RESUME, NULL),
+	FIELD(schedule, 0, "steps to come may change"),
+	FIELD(order, 0, NULL),
+	FIELD(flips, 0, "--flip-swap"),
+	FIELD(class_weights, 0, "--class-weight"),
+	FIELD(choices, 0,
 	    "one kind of device and one version of its libraries"),
 };
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
 /*
- * Options that may differ, and in which comparisons; all others must agree.
- *
- * Between ranks, these are options that concern one rank: paths on its host,
- * whose content is compared; its threads and memory; its output.  When
- * resuming, these are options that do not affect the weights, and paths of
- * files whose content is compared.  Checkpoints do not store the latter.
+ * Options that are free in one comparison or both; all others must agree.
+ * Checkpoints do not store those that are free at a resume.
  */
-static const struct fingerprint_free_setting { const char *name; int when;
-	} free_setting[] = {
-	{ "data", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "val", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "output", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "override", FINGERPRINT_RANKS | FINGERPRINT_RESUME },	/* rank 0 alone
-							 * resumes */
-	{ "flip-swap", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "class-weight", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "trace-samples", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	/* The field precision has the precision that results. */
-	{ "precision", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "threads", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "loader-threads", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "loader-memory", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "root", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	/* The field data has the content of videos that results. */
-	{ "short-side", FINGERPRINT_RESUME },
-	{ "fps", FINGERPRINT_RESUME },
-	{ "on-error", FINGERPRINT_RESUME },
-	{ "stage", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "stage-command", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "progress", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "quiet", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "verbose", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "model", FINGERPRINT_RESUME },
-	{ "schedule", FINGERPRINT_RESUME },
-	{ "resume", FINGERPRINT_RESUME },
-	/* rank 0 alone reads it */
-	{ "init", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "init-partial", FINGERPRINT_RESUME },
-	{ "export", FINGERPRINT_RESUME },
-	{ "names", FINGERPRINT_RESUME },
-	{ "save-every", FINGERPRINT_RESUME },
-	{ "save-steps", FINGERPRINT_RESUME },
-	{ "keep", FINGERPRINT_RESUME },
-	{ "keep-best", FINGERPRINT_RESUME },
-	{ "use-ema", FINGERPRINT_RESUME },
-	{ "shard-optimizer", FINGERPRINT_RESUME },
-	{ "stop-after", FINGERPRINT_RESUME },
-	{ "step-timeout", FINGERPRINT_RESUME },
-	/* The field choices has the algorithms that result. */
-	{ "autotune", FINGERPRINT_RESUME },
-	{ "fuse", FINGERPRINT_RESUME },
-	{ "max-loss", FINGERPRINT_RESUME },
-	{ "on-nan", FINGERPRINT_RESUME },
-	{ "on-corrupt", FINGERPRINT_RESUME },
-	{ "log-every", FINGERPRINT_RESUME },
-	{ "tensorboard", FINGERPRINT_RESUME },
-	/* rank 0 alone reads it */
-	{ "replay", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "replay-steps", FINGERPRINT_RESUME },
-	{ "audit", FINGERPRINT_RESUME },
-	{ "audit-report", FINGERPRINT_RESUME },
-	{ "status", FINGERPRINT_RESUME },
-	{ "dry-run", FINGERPRINT_RESUME },
-	{ "time", FINGERPRINT_RESUME },
-	{ "parity", FINGERPRINT_RESUME },
-	{ "noise-scale", FINGERPRINT_RESUME },
-	{ "bucket", FINGERPRINT_RESUME },
-	{ "allreduce", FINGERPRINT_RESUME },
-	/* rank 0 alone reads it */
-	{ "allreduce-table", FINGERPRINT_RANKS | FINGERPRINT_RESUME },
-	{ "val-every", FINGERPRINT_RESUME },
-	{ "val-frames", FINGERPRINT_RESUME },
-	{ "val-crop", FINGERPRINT_RESUME },
+static const struct fingerprint_free {
+	const char *name;
+	int free;
+} free_setting[] = {
+	/* The content of these files is a fact. */
+	{ "data", BOTH }, { "val", BOTH }, { "flip-swap", BOTH },
+	{ "class-weight", BOTH }, { "model", RESUME }, { "schedule", RESUME },
+	/* Rank 0 alone reads these. */
+	{ "override", BOTH }, { "init", BOTH }, { "replay", BOTH },
+	{ "allreduce-table", BOTH },
+	/* Places and resources of a host. */
+	{ "output", BOTH }, { "trace-samples", BOTH }, { "root", BOTH },
+	{ "stage", BOTH }, { "stage-command", BOTH }, { "threads", BOTH },
+	{ "loader-threads", BOTH }, { "loader-memory", BOTH },
+	/* What is printed. */
+	{ "progress", BOTH }, { "quiet", BOTH }, { "verbose", BOTH },
+	/* Facts have what results: precision; data, of videos; choices. */
+	{ "precision", BOTH }, { "short-side", RESUME }, { "fps", RESUME },
+	{ "on-error", RESUME }, { "autotune", RESUME }, { "fuse", RESUME },
+	/* The bits are the same for all values. */
+	{ "shard-optimizer", RESUME }, { "bucket", RESUME },
+	{ "allreduce", RESUME },
+	/* A validation changes no weight. */
+	{ "val-every", RESUME }, { "val-frames", RESUME },
+	{ "val-crop", RESUME }, { "use-ema", RESUME },
+	/* When a run saves, logs, checks itself, stops or fails. */
+	{ "save-every", RESUME }, { "save-steps", RESUME }, { "keep", RESUME },
+	{ "keep-best", RESUME }, { "stop-after", RESUME },
+	{ "step-timeout", RESUME }, { "max-loss", RESUME },
+	{ "on-nan", RESUME }, { "on-corrupt", RESUME },
+	{ "log-every", RESUME }, { "tensorboard", RESUME },
+	{ "audit", RESUME }, { "audit-report", RESUME },
+	{ "noise-scale", RESUME },
+	/* What one start of the command does. */
+	{ "resume", RESUME }, { "init-partial", RESUME },
+	{ "replay-steps", RESUME }, { "status", RESUME }, { "export", RESUME },
+	{ "names", RESUME }, { "dry-run", RESUME }, { "time", RESUME },
+	{ "parity", RESUME },
 };
 #define FREE_SETTINGS (sizeof(free_setting) / sizeof(free_setting[0]))
-
-/* Options that were added with a default other than the earlier behavior, and
- * the value for that behavior. */
-static const struct { const char *name, *then; } unnamed[] = {
-	{ "--resize", "bilinear" },
-	{ "--precise-bn", "0" },
-};
-#define UNNAMED (sizeof(unnamed) / sizeof(unnamed[0]))
 
 #define LONG 200			/* a longer value is replaced by its
 					 * hash */
@@ -143,7 +107,7 @@ fingerprint_is_free(const char *name, int when)
 {
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
 		if (strcmp(free_setting[i].name, name) == 0)
-			return (free_setting[i].when & when) != 0;
+			return (free_setting[i].free & when) != 0;
 	return 0;
 }
 
@@ -216,7 +180,7 @@ fingerprint_text(const struct fingerprint *x, int when)
 	for (size_t i = 0; i < FIELDS; i++) {
 		const char *v = fingerprint_value_in(x, &field[i], &value);
 
-		if (!(field[i].when & when) || v == NULL)
+		if ((field[i].free & when) || v == NULL)
 			continue;
 		if (strlen(v) > LONG || strchr(v, '\n') != NULL)
 			v = hash128_text(hash128(v, strlen(v)), text);
@@ -243,15 +207,6 @@ fingerprint_value(const char *fingerprint, const char *name)
 }
 
 const char *
-fingerprint_value_before(const char *name)
-{
-	for (size_t i = 0; i < UNNAMED; i++)
-		if (strcmp(unnamed[i].name, name) == 0)
-			return unnamed[i].then;
-	return NULL;
-}
-
-const char *
 fingerprint_hint(const char *name)
 {
 	for (size_t i = 0; i < FIELDS; i++)
@@ -268,7 +223,7 @@ fingerprint_recipe(void)
 
 	buffer_text(&except, " ");
 	for (size_t i = 0; i < FREE_SETTINGS; i++)
-		if (free_setting[i].when & FINGERPRINT_RESUME)
+		if (free_setting[i].free & RESUME)
 			buffer_printf(&except, "%s ", free_setting[i].name);
 	text = options_config(except.data);
 	buffer_free(&except);
@@ -285,13 +240,13 @@ int
 fingerprint_may_override(const char *name)
 {
 	const struct fingerprint defaults = { .settings = options_defaults() };
-	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME),
-	    *option, *value;
+	char *fingerprint = fingerprint_text(&defaults, RESUME);
+	char *option, *value;
 	int there;
 
 	for (size_t i = 0; i < FIELDS; i++)
 		if (strcmp(field[i].name, name) == 0 &&
-		    (field[i].when & FINGERPRINT_RESUME)) {
+		    !(field[i].free & RESUME)) {
 			free(fingerprint);
 			return 1;
 		}
@@ -308,12 +263,12 @@ void
 fingerprint_overrides(struct buffer *b)
 {
 	const struct fingerprint defaults = { .settings = options_defaults() };
-	char *fingerprint = fingerprint_text(&defaults, FINGERPRINT_RESUME),
-	    name[FINGERPRINT_NAME];
+	char *fingerprint = fingerprint_text(&defaults, RESUME);
+	char name[FINGERPRINT_NAME];
 	const char *comma = "";
 
 	for (size_t i = 0; i < FIELDS; i++)
-		if (field[i].when & FINGERPRINT_RESUME) {
+		if (!(field[i].free & RESUME)) {
 			buffer_printf(b, "%s%s", comma, field[i].name);
 			comma = ", ";
 		}

@@ -31,49 +31,33 @@ struct fingerprint {
 	const char *settings;		/* a configuration file */
 };
 
-/* Comparisons in which a fact takes part. */
+/* The comparisons of facts. */
 enum { FINGERPRINT_RANKS = 1, FINGERPRINT_RESUME = 2 };
 
 #define FINGERPRINT_NAME 96			/* bytes of a name, at most */
 
-/*
- * fingerprint_text(x, when): return the facts of ${x} that take part in the
- * comparisons ${when}, FINGERPRINT_* bits, as text.  The caller frees it.
- */
+/* fingerprint_text(x, when): return the facts of ${x} that are not free in the
+ * comparison ${when}, FINGERPRINT_*, as text.  The caller frees it. */
 char *fingerprint_text(const struct fingerprint *x, int when);
 
 /* fingerprint_name(at, name): copy the name of the fact on the line at ${at} to
  * ${name}.  Return 1, or 0 if the line is a comment or no fact. */
 int fingerprint_name(const char *at, char name[FINGERPRINT_NAME]);
 
-/*
- * fingerprint_next(at): return the beginning of the next line, or the end of
- * the text.
- */
+/* fingerprint_next(at): return the beginning of the next line, or the end of
+ * the text. */
 const char *fingerprint_next(const char *at);
 
-/*
- * fingerprint_value(fingerprint, name): return the value of a fact in the text
- * ${fingerprint}, NULL if absent.  The caller frees it.
- */
+/* fingerprint_value(fingerprint, name): return the value of a fact in the text
+ * ${fingerprint}, NULL if absent.  The caller frees it. */
 char *fingerprint_value(const char *fingerprint, const char *name);
 
-/*
- * fingerprint_value_before(name): return the value that runs had before the
- * option ${name} existed, NULL if that is its default.  Do not free it.
- */
-const char *fingerprint_value_before(const char *name);
-
-/*
- * fingerprint_hint(name): return advice for ranks or runs that differ in
- * ${name}, NULL if there is none.  Do not free it.
- */
+/* fingerprint_hint(name): return advice for ranks or runs that differ in
+ * ${name}, NULL if there is none.  Do not free it. */
 const char *fingerprint_hint(const char *name);
 
-/*
- * fingerprint_option_name(name): return ${name} without "--", as in messages
- * and --override.  The result points into ${name}.
- */
+/* fingerprint_option_name(name): return ${name} without "--", as in messages
+ * and --override.  The result points into ${name}. */
 const char *fingerprint_option_name(const char *name);
 
 /*
@@ -83,15 +67,12 @@ const char *fingerprint_option_name(const char *name);
  */
 char *fingerprint_recipe(void);
 
-/*
- * fingerprint_may_override(name): return 1 if --override may name ${name}: it
- * is compared when resuming.
- */
+/* fingerprint_may_override(name): return 1 if --override may name ${name}: it
+ * is compared when resuming. */
 int fingerprint_may_override(const char *name);
 
-/*
- * fingerprint_overrides(b): append all such names to ${b}, separated by ", ".
- */
+/* fingerprint_overrides(b): append all such names to ${b}, separated by
+ * ", ". */
 void fingerprint_overrides(struct buffer *b);
 
 #endif

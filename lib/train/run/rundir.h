@@ -6,7 +6,7 @@
  *
  *	ckpt-%010u.safetensors	checkpoints, by step
  *	latest			name and hash of the newest checkpoint
- *	best.safetensors	the best by validation, if wanted (best.h)
+ *	best.safetensors	the best by validation, if wanted
  *	final.safetensors	the last checkpoint of a finished schedule
  *	log.jsonl		one JSON object a line (runlog.h)
  *	events.out.tfevents.*	event files of TensorBoard (events.h)
@@ -107,5 +107,14 @@ int rundir_unfinish(struct rundir *r);
  * Return NULL after a message if it has none.  The caller frees the path.
  */
 char *rundir_find_checkpoint(const char *path);
+
+/*
+ * rundir_repair_best(r, step):
+ * If best.safetensors is missing or not the checkpoint of ${step}, make it from
+ * that checkpoint.  This happens if a run was killed after the checkpoint
+ * became durable, but before it was linked.  Return 0, or -1 after a message
+ * if the checkpoint is missing, too.
+ */
+int rundir_repair_best(struct rundir *r, uint64_t step);
 
 #endif

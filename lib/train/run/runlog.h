@@ -52,7 +52,7 @@ int runlog_close(struct runlog *l);
  *
  *	RUNLOG_ENDED	with the exit status ${*status}
  *	RUNLOG_OPEN	it is running, or was killed
- *	RUNLOG_NONE	no log, or one of version 0.1.0 without such lines
+ *	RUNLOG_NONE	no log
  */
 enum runlog_last { RUNLOG_NONE, RUNLOG_OPEN, RUNLOG_ENDED };
 

@@ -1,17 +1,21 @@
 /*
  * Copy the state of a run as named tensors and metadata, and write it as a
  * checkpoint.  The copy is made at a step boundary; training then continues
- * while the copy is written.
+ * while the copy is written.  Check that the checkpoints fit on the disk.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
+#include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "train/run/rundir.h"
 #include "train/run/snapshot.h"
 
 struct snapshot {
@@ -19,7 +23,7 @@ struct snapshot {
 	struct tensor *tensor;		/* the snapshot owns the names */
 	void *w;			/* copy of the flat parameters */
 	struct slots_whole whole;	/* optimizer state of all ranks */
-	size_t metas, capacity;		/* used, allocated */
+	size_t metas;
 	struct meta *meta;		/* the snapshot owns the values */
 };
 
@@ -54,20 +58,6 @@ snapshot_add_slot(struct snapshot *s, const struct slots *slots, int i, int p)
 		    slot_shaped(slot->kind) ? param : NULL, data, n,
 		    slot->size);
 	}
-}
-
-static void
-snapshot_add_meta(struct snapshot *s, const char *key, char *value)
-{
-	s->meta = array_reserve(s->meta, s->metas, &s->capacity,
-	    sizeof(*s->meta));
-	s->meta[s->metas++] = (struct meta){ key, value };
-}
-
-static char *
-snapshot_real_text(double x)
-{
-	return xprintf("%a", x);	/* hexadecimal, so exact */
 }
 
 static int
@@ -129,70 +119,16 @@ snapshot_copy_values(const struct net *n, const struct slots *slots)
 static void
 snapshot_add_metas(struct snapshot *s, const struct state *st)
 {
-	/* The format requires keys in byte order. */
-	snapshot_add_meta(s, "vt.best", snapshot_real_text(st->best));
-	if (st->best_step > 0)
-		snapshot_add_meta(s, "vt.best_metric",
-		    xstrdup(st->best_metric));
-	snapshot_add_meta(s, "vt.best_step",
-	    xprintf("%" PRIu64, st->best_step));
-	snapshot_add_meta(s, "vt.build", xstrdup(st->build));
-	if (st->choices != NULL)
-		snapshot_add_meta(s, "vt.choices", xstrdup(st->choices));
-	if (strcmp(st->class_weights, "none") != 0)
-		snapshot_add_meta(s, "vt.class_weights",
-		    xstrdup(st->class_weights));
-	snapshot_add_meta(s, "vt.class_xxh3", xstrdup(st->class_hash));
-	snapshot_add_meta(s, "vt.classes", xstrdup(st->classes));
-	snapshot_add_meta(s, "vt.config", xstrdup(st->config));
-	if (st->corrupt != NULL)
-		snapshot_add_meta(s, "vt.corrupt", xstrdup(st->corrupt));
-	snapshot_add_meta(s, "vt.crop", xprintf("%d", st->crop));
-	snapshot_add_meta(s, "vt.dataset_id", xstrdup(st->dataset));
-	if (st->due)
-		snapshot_add_meta(s, "vt.due", xprintf("%d", st->due));
-	snapshot_add_meta(s, "vt.epoch", snapshot_real_text(st->epoch));
-	if (st->extract != NULL)
-		snapshot_add_meta(s, "vt.extract", xstrdup(st->extract));
-	if (strcmp(st->flips, "none") != 0)
-		snapshot_add_meta(s, "vt.flips", xstrdup(st->flips));
-	snapshot_add_meta(s, "vt.format", xstrdup(CHECKPOINT_FORMAT));
-	snapshot_add_meta(s, "vt.frames", xprintf("%d", st->frames));
-	snapshot_add_meta(s, "vt.generation",
-	    xprintf("%" PRId64, st->generation));
-	if (st->grow_wants > 0)
-		snapshot_add_meta(s, "vt.grow_wants",
-		    xprintf("%d", st->grow_wants));
-	if (st->grown > 1)
-		snapshot_add_meta(s, "vt.grown", xprintf("%d", st->grown));
-	snapshot_add_meta(s, "vt.history_xxh128", xstrdup(st->history));
-	if (st->init != NULL)
-		snapshot_add_meta(s, "vt.init", xstrdup(st->init));
-	snapshot_add_meta(s, "vt.isa", xstrdup(st->isa));
-	snapshot_add_meta(s, "vt.library", xstrdup(st->library));
-	snapshot_add_meta(s, "vt.loss_ema", snapshot_real_text(st->loss));
-	snapshot_add_meta(s, "vt.model", xstrdup(st->model));
-	snapshot_add_meta(s, "vt.network", xstrdup(st->network));
-	if (st->noise_trace != 0 || st->noise_gradient != 0) {
-		snapshot_add_meta(s, "vt.noise_gradient",
-		    snapshot_real_text(st->noise_gradient));
-		snapshot_add_meta(s, "vt.noise_trace",
-		    snapshot_real_text(st->noise_trace));
-	}
-	snapshot_add_meta(s, "vt.precision", xstrdup(st->precision));
-	snapshot_add_meta(s, "vt.results", xstrdup(st->results));
-	snapshot_add_meta(s, "vt.rng", xstrdup("philox4x32-10"));
-	snapshot_add_meta(s, "vt.samples", xprintf("%" PRIu64, st->clips));
-	snapshot_add_meta(s, "vt.seed", xprintf("%" PRIu64, st->seed));
-	snapshot_add_meta(s, "vt.settings_id", xstrdup(st->settings_id));
-	if (st->skipped > 0)
-		snapshot_add_meta(s, "vt.skipped",
-		    xprintf("%" PRIu64, st->skipped));
-	snapshot_add_meta(s, "vt.step", xprintf("%" PRIu64, st->step));
-	if (st->stride > 0)
-		snapshot_add_meta(s, "vt.stride", xprintf("%d", st->stride));
-	snapshot_add_meta(s, "vt.tensors", snapshot_tensor_hashes(s));
-	snapshot_add_meta(s, "vt.tree", xstrdup(st->order));
+	struct state all = *st;
+	char *tensors = snapshot_tensor_hashes(s), *text;
+
+	all.tensors = tensors;
+	s->meta = xcalloc(state_row_count, sizeof(*s->meta));
+	for (size_t i = 0; i < state_row_count; i++)
+		if ((text = state_row_text(&state_rows[i], &all)) != NULL)
+			s->meta[s->metas++] = (struct meta){
+				state_rows[i].key, text };
+	free(tensors);
 }
 
 int
@@ -277,4 +213,85 @@ snapshot_compare(const struct snapshot *s, const struct safetensors *f,
 			*first = f->tensor[i].name;
 	}
 	return differ;
+}
+
+/* ---- the disk space of checkpoints ---- */
+
+/* Return the bytes of a checkpoint: parameters, optimizer state, and an
+ * estimate of the header. */
+static double
+snapshot_checkpoint_bytes(const struct slots *s)
+{
+	const struct graph *g = s->net->graph;
+	double bytes = 4096;
+
+	for (int p = 0; p < g->nparam; p++) {
+		size_t count = g->param[p].count;
+
+		bytes += (double)(count * s->net->device->elem) + 256;
+		for (int i = 0; i < s->n; i++)
+			if (slot_has(s, i, p))
+				bytes +=
+				    (double)((slot_shaped(s->slot[i].kind) ?
+				    count : 1) * s->slot[i].size) *
+				    s->slot[i].copies;
+	}
+	return bytes;
+}
+
+/* Return the free bytes on the disk of ${dir}, or of its nearest existing
+ * parent.  Return -1 if unknown. */
+static double
+snapshot_free_bytes(const char *dir)
+{
+	char *path = path_absolute(dir), *slash;
+	struct statvfs s;
+	int bad;
+
+	while ((bad = statvfs(path, &s)) != 0 &&
+	    (slash = strrchr(path, '/')) != NULL && slash != path)
+		*slash = '\0';
+	free(path);
+	return bad ? -1 : (double)s.f_bavail * (double)s.f_frsize;
+}
+
+/* Return the bytes of the existing checkpoints, which the run will remove. */
+static double
+snapshot_used_bytes(const char *dir)
+{
+	struct rundir r = { .path = dir };
+	double bytes = 0;
+	uint64_t *steps;
+	int n = rundir_checkpoints(dir, "", &steps);
+
+	for (int i = 0; i < n; i++) {
+		char *path = rundir_checkpoint(&r, steps[i]);
+		int64_t size = file_size(path);
+
+		bytes += size > 0 ? (double)size : 0;
+		free(path);
+	}
+	free(steps);
+	return bytes;
+}
+
+void
+snapshot_check_space(const struct slots *s, const char *dir, int keep, int best,
+    FILE *f)
+{
+	double each = snapshot_checkpoint_bytes(s);
+	double left = snapshot_free_bytes(dir);
+	double largest = each * (keep + 1 + (best != 0));
+	char a[32], b[32], c[32];
+
+	text_bytes(a, each);
+	text_bytes(b, largest);
+	text_bytes(c, left);
+	if (f != NULL)
+		fprintf(f, "%-22s %s each, %s at most, %s free\n",
+		    "# checkpoints", a, b, left < 0 ? "?" : c);
+	if (left >= 0 && left + snapshot_used_bytes(dir) < largest)
+		warning("%s: checkpoints may take %s, and the disk has %s free "
+		    "(--keep=%d keeps that many; older ones are removed "
+		    "when it is full)", text_quote(dir), b, c, keep);
 }

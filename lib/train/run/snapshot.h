@@ -3,6 +3,8 @@
 
 /* Copy the state of a run to the host, and write it as a checkpoint. */
 
+#include <stdio.h>
+
 #include "train/run/checkpoint.h"
 
 /* A host copy of tensors and metadata, made at a step boundary. */
@@ -36,5 +38,15 @@ int snapshot_write(const struct snapshot *s, const char *path,
  */
 int snapshot_compare(const struct snapshot *s, const struct safetensors *f,
     const char **first);
+
+/*
+ * snapshot_check_space(s, dir, keep, best, f):
+ * Compute the disk space of checkpoints in run directory ${dir}, which may not
+ * exist yet.  It holds ${keep} of them, one that is being written, and with
+ * ${best} the best one.  ${s} is the optimizer state, with its net.
+ * Print the result to ${f} (NULL: do not), and warn if the disk is too small.
+ */
+void snapshot_check_space(const struct slots *s, const char *dir, int keep,
+    int best, FILE *f);
 
 #endif

@@ -36,8 +36,8 @@ status_is_running(const char *dir)
 /*
  * Return the state as a word, and set ${*status} to its exit status.
  * ${running} is that of status_is_running, ${got} is the result of
- * resume_newest.  A log of version 0.1.0 has no "end" line; then
- * the files in the directory decide.
+ * resume_newest.  A killed run has a log without an "end" line; then the files
+ * in the directory decide.
  */
 static const char *
 status_state_of(const char *dir, int running, int got, int *status)
