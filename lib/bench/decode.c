@@ -32,7 +32,7 @@ struct bench_decode_job {
 	struct extractor **extractor;	/* [threads] */
 	struct video_account *account;	/* [threads] */
 	struct video_info info;		/* as read by thread 0 */
-	struct bench_decode_made *made;		/* [threads] */
+	struct bench_decode_made *made;	/* [threads] */
 	int *bad;			/* [threads] */
 	int extracting;
 	struct figure seconds;

@@ -345,10 +345,10 @@ watch_end_start(const struct watch *w, struct comm *c, double seconds)
 	 * which it has not heard (collective_gather).  Others may wait, too. */
 	for (int i = c->size - 1; i > 0; i--) {
 		int r = (c->rank + i) % c->size;
-		int heard = w->host[r].name[0] != '\0';
+		int known = w->host[r].name[0] != '\0';
 
-		before += heard && r < c->rank;
-		if (!heard)
+		before += known && r < c->rank;
+		if (!known)
 			more++, first = r;
 	}
 	if (before > 0)

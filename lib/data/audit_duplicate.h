@@ -16,7 +16,7 @@ struct audit_duplicate {
 	int index;			/* number of the microbatch in the
 					 * step */
 	int rank;			/* the rank that owns it */
-	int repeat_rank;			/* the rank that repeats it */
+	int repeat_rank;		/* the rank that repeats it */
 };
 
 /*

@@ -39,7 +39,7 @@ struct reader {
 
 	/* block.c */
 	struct names *block_names;
-	struct net_block *block;		/* by the index of its name */
+	struct net_block *block;	/* by the index of its name */
 	size_t block_cap;
 	size_t expanded;		/* bytes of expanded lines so far */
 };

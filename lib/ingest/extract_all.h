@@ -41,7 +41,7 @@ struct extract_run {
 	 * after it was written; NULL: never */
 	void (*finished)(void *of, size_t i, const struct extraction *x);
 	void *finished_of;
-	struct report_totals sum;		/* result: totals */
+	struct report_totals sum;	/* result: totals */
 	struct tally tally;		/* result: samples stored, by class; the
 					 * caller frees it */
 };

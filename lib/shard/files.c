@@ -30,7 +30,7 @@ struct files_slot { struct shard *shard; int users; uint64_t used; };
 struct files {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;		/* a shard lost its last user */
-	struct files_slot *slot;		/* [shards] */
+	struct files_slot *slot;	/* [shards] */
 	size_t shards;
 	uint64_t clock;
 	int open, max, users;

@@ -28,7 +28,7 @@ struct verify_set_state {
 	const struct verify *v;
 	const char *dir;
 	struct manifest *m;
-	struct verify_result *result;		/* [shards] */
+	struct verify_result *result;	/* [shards] */
 	int wrong;			/* errors reported */
 	atomic_int stop;
 };

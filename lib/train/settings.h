@@ -7,8 +7,9 @@
  * Members have the names of their options in vt-train(1), or a comment.  A text
  * is NULL if it is not set.
  *
- * session_open derives the rest once from settings, schedule and data: how clips
- * are loaded, the shape of validations, the loss scale (train/loop/trainer.h).
+ * session_open derives the rest once from settings, schedule and data: how
+ * clips are loaded, the shape of validations, the loss scale
+ * (train/loop/trainer.h).
  */
 #include <stdint.h>
 

@@ -15,7 +15,7 @@
 struct arena_block { struct arena_block *next; max_align_t data[]; };
 
 struct arena {
-	struct arena_block *block;		/* the newest block */
+	struct arena_block *block;	/* the newest block */
 	size_t used, size;		/* bytes of it: used, and in all */
 	size_t left;			/* bytes that may still be requested */
 };

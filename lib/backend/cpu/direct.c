@@ -27,7 +27,7 @@ struct direct_axis {
 };
 
 struct direct_class {
-	struct direct_axis a[3];		/* t, h, w */
+	struct direct_axis a[3];	/* t, h, w */
 	int positions, taps, units;	/* positions of all clips; taps and
 					 * units of each */
 	size_t weights;			/* offset of its packed weights, in

@@ -384,7 +384,7 @@ enum { DEPTH_STRIP = 4, DEPTH_COLUMNS = (DEPTH_STRIP - 1) * 2 + 3,
 
 /* y = x * w, or its input gradient. */
 struct depth {
-	struct image_grid image;		/* of strips */
+	struct image_grid image;	/* of strips */
 	struct pool_window window;
 	int positions[3];		/* extents of y, the last in strips */
 	unsigned c;			/* with padding */

@@ -389,7 +389,7 @@ cuda_norm_finish_back_args(const struct cuda_norm_pass *p, int hears,
 }
 
 /*
- * Declare the memory that a kernel touches with these arguments, except told
+ * Declare the memory that a kernel touches with these arguments, except packed
  * and k.
  */
 static void
@@ -415,13 +415,13 @@ cuda_norm_run_finish_back(const struct cuda_norm_pass *p, int hears,
 	struct norm_finish_back a = cuda_norm_finish_back_args(p, hears, sums);
 	struct launch k = CUDA_KERNEL(p->c, GPU_NORM_FINISH_BACK,
 	    cuda_pieces(p->channels, 8), 1, a);
-	size_t told = 2 * p->channels * sizeof(double);
+	size_t bytes = 2 * p->channels * sizeof(double);
 
 	cuda_norm_finish_back_access(p, &a, &k);
 	if (hears)
-		cuda_reads(&k, a.packed, told);
+		cuda_reads(&k, a.packed, bytes);
 	if (a.packed != NULL && !hears)
-		cuda_writes(&k, a.packed, told);
+		cuda_writes(&k, a.packed, bytes);
 	else
 		cuda_writes(&k, a.k, 3 * p->row);
 	cuda_launch(p->c, &k);

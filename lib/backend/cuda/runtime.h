@@ -86,7 +86,7 @@ struct runtime {
 	char error[512];		/* first error, or empty */
 	int captures;			/* 1: a thread captures a graph */
 	pthread_t capturer;		/* that thread */
-	char capture_error[512];		/* first error of the capture */
+	char capture_error[512];	/* first error of the capture */
 };
 
 /*

@@ -54,18 +54,18 @@ static void
 ref_bn_statistics(struct task *k, double *mean, double *rstd)
 {
 	size_t C = (size_t)k->out.c, n = ref_rows(&k->out);
-	double all = peers_count(k, (double)n), *told = k->scratch;
+	double all = peers_count(k, (double)n), *packed = k->scratch;
 
 	ref_bn_moments(k, n, mean, rstd);
 	for (size_t c = 0; c < C && k->peers != NULL; c++)
-		peers_pack(told, C, c, (double)n, mean[c], rstd[c]);
+		peers_pack(packed, C, c, (double)n, mean[c], rstd[c]);
 	if (k->peers != NULL)
-		peers_sum(k, told);
+		peers_sum(k, packed);
 	for (size_t c = 0; c < C; c++) {
 		double v = rstd[c];
 
 		if (k->peers != NULL)
-			peers_unpack(told, C, c, all, &mean[c], &v);
+			peers_unpack(packed, C, c, all, &mean[c], &v);
 		rstd[c] = 1 / sqrt(v / all + k->op->bn.eps);
 		((REAL *)k->dw[2])[c] = (REAL)mean[c];
 		((REAL *)k->dw[3])[c] = (REAL)(v / (all > 1 ? all - 1 : 1));

@@ -29,7 +29,7 @@ struct parity_job {
 	struct parity_side x, key;		/* compared, reference */
 	const struct parity_options *o;
 	int n;
-	struct parity_group *group;		/* [n], for tasks that run */
+	struct parity_group *group;	/* [n], for tasks that run */
 	struct parity *result;		/* [n] */
 	double **in;			/* [n * OP_INPUTS] reference inputs */
 	double **inner;			/* [n] gradient from within the group */

@@ -22,7 +22,7 @@
 struct audit_found { char host[64]; uint64_t hash[]; };
 
 struct audit {
-	struct audit_duplicate now;		/* of the current step */
+	struct audit_duplicate now;	/* of the current step */
 	struct audit_found *mine, *first, *second;
 	size_t bytes;			/* of each of the three results */
 	struct hasher *hasher;

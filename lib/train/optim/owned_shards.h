@@ -21,7 +21,7 @@ struct owned_shards {
 	struct owned_shard_list all;	/* whole segments: both, frozen ones,
 					 * and the padding between parameters */
 	struct layer *layer;		/* [params] the factors of its group */
-	char *check_kind;			/* [params] enum check_kind */
+	char *check_kind;		/* [params] enum check_kind */
 };
 
 /*

@@ -48,7 +48,7 @@ struct reducer {
 					 * leaves */
 	int on_device;			/* 1: begin takes device memory and
 					 * queues work on the side stream */
-	float *found_inf;			/* see bucket_found_inf */
+	float *found_inf;		/* see bucket_found_inf */
 };
 
 /*

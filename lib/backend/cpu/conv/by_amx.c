@@ -89,7 +89,7 @@ conv_amx_order_slice(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	gemm_order(r->p->state, i, r->p->t->w[0], r->kept);
+	gemm_order(r->p->state, i, r->p->t->w[0], r->packed);
 }
 
 static void
@@ -97,9 +97,9 @@ conv_amx_run_product(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	gemm_run(r->p->state, i, conv_run_from(r), r->kept,
-	    conv_run_bias(r) != NULL ? r->spare : NULL, conv_run_to(r), r->more,
-	    conv_run_scratch(r, thread));
+	gemm_run(r->p->state, i, conv_run_from(r), r->packed,
+	    conv_run_bias(r) != NULL ? r->workspace : NULL, conv_run_to(r),
+	    r->more, conv_run_scratch(r, thread));
 }
 
 static void
@@ -107,7 +107,7 @@ conv_amx_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	wgrad_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->spare,
+	wgrad_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->workspace,
 	    conv_run_scratch(r, thread));
 }
 
@@ -117,7 +117,7 @@ conv_amx_add_block(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	wgrad_add(r->p->state, i, r->p->t->dw[0], r->spare);
+	wgrad_add(r->p->state, i, r->p->t->dw[0], r->workspace);
 }
 
 /* Copy the bias, padded with zeros to a row of the output. */
@@ -129,8 +129,8 @@ conv_amx_fill_bias(int i, int thread, void *arg)
 
 	(void)i;
 	(void)thread;
-	memset(r->spare, 0, (size_t)bf16_row(d) * sizeof(float));
-	memcpy(r->spare, conv_run_bias(r), (size_t)d->c * sizeof(float));
+	memset(r->workspace, 0, (size_t)bf16_row(d) * sizeof(float));
+	memcpy(r->workspace, conv_run_bias(r), (size_t)d->c * sizeof(float));
 }
 
 static int

@@ -49,7 +49,7 @@ conv_direct_order_slice(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	direct_pack(r->p->state, i, r->p->t->w[0], r->kept);
+	direct_pack(r->p->state, i, r->p->t->w[0], r->packed);
 }
 
 static void
@@ -57,8 +57,9 @@ conv_direct_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	direct_run(r->p->state, i, conv_run_from(r), r->kept, conv_run_bias(r),
-	    conv_run_to(r), r->more, conv_run_scratch(r, thread));
+	direct_run(r->p->state, i, conv_run_from(r), r->packed,
+	    conv_run_bias(r), conv_run_to(r), r->more, conv_run_scratch(r,
+	    thread));
 }
 
 static int

@@ -32,7 +32,7 @@ conv_groups_order_block(int i, int thread, void *arg)
 
 	(void)thread;
 	grouped_pack(r->p->state, r->p->kind == CONV_DATA, i, r->p->t->w[0],
-	    r->kept);
+	    r->packed);
 }
 
 static void
@@ -42,11 +42,11 @@ conv_groups_run_job(int i, int thread, void *arg)
 	void *work = conv_run_scratch(r, thread);
 
 	if (r->p->kind == CONV_DATA)
-		grouped_back(r->p->state, i, r->y, r->kept, r->x, r->more,
+		grouped_back(r->p->state, i, r->y, r->packed, r->x, r->more,
 		    work);
 	else
-		grouped_forward(r->p->state, i, r->x, r->kept, conv_run_bias(r),
-		    r->y, work);
+		grouped_forward(r->p->state, i, r->x, r->packed,
+		    conv_run_bias(r), r->y, work);
 }
 
 static void
@@ -54,7 +54,7 @@ conv_groups_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	grouped_gradient(r->p->state, i, r->x, r->y, r->spare,
+	grouped_gradient(r->p->state, i, r->x, r->y, r->workspace,
 	    conv_run_scratch(r, thread));
 }
 
@@ -64,7 +64,7 @@ conv_groups_add_parts(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	grouped_add(r->p->state, i, r->spare, r->p->t->dw[0]);
+	grouped_add(r->p->state, i, r->workspace, r->p->t->dw[0]);
 }
 
 static int

@@ -44,7 +44,7 @@ conv_outer_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 
-	outer_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->spare,
+	outer_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->workspace,
 	    conv_run_scratch(r, thread));
 }
 
@@ -54,7 +54,7 @@ conv_outer_add_parts(int i, int thread, void *arg)
 	const struct conv_run *r = arg;
 
 	(void)thread;
-	outer_add(r->p->state, i, r->p->t->dw[0], r->spare);
+	outer_add(r->p->state, i, r->p->t->dw[0], r->workspace);
 }
 
 static int

@@ -94,7 +94,7 @@ conv_winograd_order_slice(int i, int thread, void *arg)
 	const struct conv_winograd_shape *o = r->p->state;
 
 	(void)thread;
-	winograd_transform_weights(&o->g, i, r->p->t->w[0], r->kept);
+	winograd_transform_weights(&o->g, i, r->p->t->w[0], r->packed);
 }
 
 static void
@@ -105,7 +105,7 @@ conv_winograd_run_tiles(int i, int thread, void *arg)
 	int from = i * o->tiles, all = winograd_tiles(&o->g);
 	int to = from + o->tiles < all ? from + o->tiles : all;
 
-	winograd_run(&o->g, from, to, conv_run_from(r), r->kept,
+	winograd_run(&o->g, from, to, conv_run_from(r), r->packed,
 	    conv_run_bias(r), conv_run_to(r), r->more,
 	    conv_run_scratch(r, thread));
 }
@@ -117,7 +117,7 @@ conv_winograd_gradient(int i, int thread, void *arg)
 	const struct conv_winograd_shape *o = r->p->state;
 
 	winograd_gradient_run(&o->gradient, i, r->x, r->y, r->p->t->dw[0],
-	    r->spare, conv_run_scratch(r, thread));
+	    r->workspace, conv_run_scratch(r, thread));
 }
 
 static void
@@ -127,7 +127,7 @@ conv_winograd_add_parts(int i, int thread, void *arg)
 	const struct conv_winograd_shape *o = r->p->state;
 
 	(void)thread;
-	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->spare);
+	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->workspace);
 }
 
 static int

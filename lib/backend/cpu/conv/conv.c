@@ -284,11 +284,11 @@ cpu_conv_run_of(struct task *t, enum conv_kind kind, const void *x,
 	struct conv_run r = { .p = p, .x = (void *)x, .y = (void *)y,
 		.scratch = t->scratch, .step = c->scratch };
 
-	r.spare = r.scratch + c->scratch *
+	r.workspace = r.scratch + c->scratch *
 	    (size_t)pool_threads(cpu_of(t)->pool);
-	r.kept = (char *)r.spare + p->workspace;
+	r.packed = (char *)r.workspace + p->workspace;
 	if (t->repeats)
-		r.kept = (char *)t->packed_weights + (kind == CONV_DATA &&
+		r.packed = (char *)t->packed_weights + (kind == CONV_DATA &&
 		    !c->shared ? c->pass[CONV_FORWARD].packed : 0);
 	return r;
 }
@@ -346,7 +346,7 @@ static struct conv_run
 cpu_conv_run_pass(const struct conv_run *r)
 {
 	const struct cpu_conv_pass *p = r->p;
-	char *copy = (char *)r->spare + p->copy_at;
+	char *copy = (char *)r->workspace + p->copy_at;
 	struct conv_run k = *r;
 
 	if (p->copy_x > 0)
@@ -423,7 +423,7 @@ cpu_conv_data_gradient(struct task *t)
 		cpu_conv_run_pass(&r);
 		return;
 	}
-	sum.from = r.x = (char *)r.spare + r.p->workspace +
+	sum.from = r.x = (char *)r.workspace + r.p->workspace +
 	    (t->repeats ? 0 : r.p->packed);
 	cpu_conv_run_pass(&r);
 	if (c->bf16)

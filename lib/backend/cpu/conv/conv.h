@@ -65,7 +65,7 @@ struct conv_run {
 	const struct cpu_conv_pass *p;
 	void *x, *y;		/* input and output, or their gradients */
 	int more;		/* add to the result; data gradients only */
-	void *kept, *spare;	/* p->packed and p->workspace bytes */
+	void *packed, *workspace;	/* p->packed and p->workspace bytes */
 	char *scratch;		/* thread i begins at scratch + i step */
 	size_t step;
 };

@@ -17,7 +17,7 @@ library_outer_of(const struct conv_run *r)
 	const struct library *o = r->p->state;
 	const struct task *t = r->p->t;
 
-	return o->plain > 0 ? r->spare : r->p->kind == CONV_WEIGHTS ?
+	return o->plain > 0 ? r->workspace : r->p->kind == CONV_WEIGHTS ?
 	    t->dw[0] : (float *)t->w[0];
 }
 
@@ -26,7 +26,7 @@ library_part_of(const struct conv_run *r, int i)
 {
 	const struct library *o = r->p->state;
 
-	return (char *)r->spare + o->plain + o->weights * (size_t)i;
+	return (char *)r->workspace + o->plain + o->weights * (size_t)i;
 }
 
 /*
@@ -51,7 +51,7 @@ library_fill(int job, int thread, void *arg)
 	for (int i = job * LIBRARY_ROWS; i < end && i < o->out; i++) {
 		int group = i / (p->out.c / groups);
 		size_t before = few * (size_t)(group % (groups / o->groups));
-		float *plain = (float *)r->spare + many * (size_t)i;
+		float *plain = (float *)r->workspace + many * (size_t)i;
 
 		if (!is_gradient)
 			memset(plain, 0, many * sizeof(float));
@@ -76,7 +76,8 @@ library_order(int i, int thread, void *arg)
 	const struct cpu_conv_pass *p = r->p;
 	const struct library *o = p->state;
 	const struct library_piece *piece = o->piece;
-	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) : r->kept;
+	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) :
+	    r->packed;
 	int tap = conv_pass_tap(p), taps = p->k[0];
 	int step = taps * tap;		/* floats of a channel */
 
@@ -138,7 +139,7 @@ library_bias_of(const struct conv_run *r, int channel)
 	const float *bias = conv_run_bias(r);
 
 	if (bias != NULL && o->out != r->p->out.c)
-		bias = (float *)r->spare + (size_t)o->out * (size_t)(o->in /
+		bias = (float *)r->workspace + (size_t)o->out * (size_t)(o->in /
 		    o->groups * r->p->k[0] * conv_pass_tap(r->p));
 	return bias != NULL ? (float *)bias + channel : NULL;
 }
@@ -170,7 +171,7 @@ library_images(int i, int thread, void *arg)
 
 	dnnl_conv_run(piece->conv, thread, a->call,
 	    library_part_in(r, a, forward ? 0 : piece->channel),
-	    (char *)r->kept + piece->at, library_bias_of(r, piece->channel),
+	    (char *)r->packed + piece->at, library_bias_of(r, piece->channel),
 	    library_part_out(r, a, forward ? piece->channel : 0),
 	    conv_run_scratch(r, thread));
 }
@@ -219,7 +220,7 @@ library_frame_forward(int i, int thread, void *arg)
 			continue;
 		dnnl_conv_run(piece->conv, thread, done ? o->more :
 		    o->part[0].call, library_image_of(p, &p->in, r->x,
-		    clip * p->in.t + first + j, 0), (char *)r->kept +
+		    clip * p->in.t + first + j, 0), (char *)r->packed +
 		    piece->at + piece->bytes * (size_t)j, done ? NULL :
 		    library_bias_of(r, piece->channel), y,
 		    conv_run_scratch(r, thread));
@@ -258,7 +259,7 @@ library_frame_data(int i, int thread, void *arg)
 		    at / p->s[0] >= p->out.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
-		    (char *)r->kept + piece->at + piece->bytes * (size_t)j,
+		    (char *)r->packed + piece->at + piece->bytes * (size_t)j,
 		    NULL, library_image_of(p, &p->out, r->y, clip * p->out.t +
 		    at / p->s[0], 0), work);
 		if (done)
