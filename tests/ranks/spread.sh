@@ -193,7 +193,7 @@ check "a refused run makes no folder" test ! -e "$T/no"
 
 check_exit "-n on four ranks" 0 train no 4 --device ref -n
 check_same "-n shows which part of a group a rank has" "2 1/2 4 1 1 1/4 2 1/2" \
-	"$(grep -v '^#' "$T/out" | cut -f 8,9 | xargs)"
+	"$(grep -v '^#' "$T/out" | cut -f 9,10 | xargs)"
 plans() {
 	vt-schedule --check "$T/s.tsv" -m "$T/net.net" -i "$T/train" --device ref --ranks "$@"
 }
