@@ -22,14 +22,6 @@ extern const char version_text[], version_build[];
  * - new options whose default changes nothing;
  * - a change of speed;
  * - runs that failed.
- *
- * All versions since 0.1.0 have number 1.  Two fixes between 0.1.0 and 0.2.0
- * did not increase it, because they affect no network of share/models.  Dropout
- * masks repeated beyond 2^22 values of a clip.  Output frames of a convolution
- * that lie entirely in its padding were undefined.  Neither did the fixes of
- * the cpu back end after 0.2.0: networks of share/models had wrong gradients
- * only where they read fewer frames than a kernel over time, in bf16 or without
- * AVX2.  Such a run is not worth continuing with equal bits.
  */
 #define VERSION_RESULTS "1"
 

@@ -19,7 +19,6 @@ stages '0 0 2 0 12 2 16 4 0.01 0 0' >"$T/s.tsv"
 sed 's/0.01/0.02/' "$T/s.tsv" >"$T/s2.tsv"
 limit="timeout -k 5 120"
 program=vt-train
-# Version 0.1.0 always resized bilinearly and measured no BN statistics.
 basic="-m $T/net.net --schedule $T/s.tsv --seed 7 --device ref --resize=bilinear --precise-bn=off"
 common="$basic -q"
 
