@@ -82,6 +82,79 @@ struct factor {
 	enum per per;
 };
 
+/* The attributes of the kinds that have some of their own. */
+struct op_input {
+	int stream;		/* index, graph->needs.stream */
+	struct reals mean, sd;	/* of pixels in 0 to 1 */
+};
+
+struct op_conv {
+	int groups;
+	int bias;		/* add a bias */
+	double std;		/* as in op_linear */
+};
+
+struct op_linear {
+	/*
+	 * Deviation of the initial weights.  NaN: the default
+	 * of the operator.
+	 */
+	double std;
+};
+
+struct op_bn {
+	double gamma;		/* initial scale */
+	double eps, momentum;
+	/*
+	 * Normalize with running statistics in training, too.
+	 * Set by the caller, not by the .net file.
+	 */
+	int fixed;
+};
+
+struct op_shift {
+	int fold;		/* 1/fold channels each way */
+	int past;		/* 1/fold, from the past only */
+};
+
+struct op_avgpool {
+	int axes;		/* OVER_*; 0: windows */
+	int exclude_pad;	/* from the mean */
+};
+
+struct op_dropout {
+	double rate;		/* probability */
+};
+
+struct op_scale {
+	struct factor factor;	/* see op_factor() */
+	int trained;		/* by the initial factor */
+};
+
+struct op_frames {
+	int step, first, spread;	/* see op_frame() */
+};
+
+struct op_bmm {
+	int transpose;		/* TRANSPOSE_* */
+};
+
+struct op_softmax {
+	int axes;		/* OVER_* */
+};
+
+struct op_loss {
+	int target;		/* index, graph->needs.target */
+	int head;		/* index, graph->head */
+	enum loss_kind kind;
+	double weight;		/* in the sum of losses */
+	double smooth;		/* label smoothing */
+	/*
+	 * Gamma of the focal softmax loss.  0: cross-entropy.
+	 */
+	double focus;
+};
+
 /*
  * An operator: what all kinds have, and the attributes of its own kind.  The
  * rows of graph/attribute.c describe the attributes.
@@ -95,66 +168,18 @@ struct op {
 	int k[3], s[3], p[3];		/* kernel, stride, padding: t, h, w */
 	int planar;			/* k was given as h,w: 4-D weights */
 	union {
-		struct op_input {
-			int stream;		/* index, graph->needs.stream */
-			struct reals mean, sd;	/* of pixels in 0 to 1 */
-		} input;
-		struct op_conv {
-			int groups;
-			int bias;		/* add a bias */
-			double std;		/* as in op_linear */
-		} conv;
-		struct op_linear {
-			/*
-			 * Deviation of the initial weights.  NaN: the default
-			 * of the operator.
-			 */
-			double std;
-		} linear;
-		struct op_bn {
-			double gamma;		/* initial scale */
-			double eps, momentum;
-			/*
-			 * Normalize with running statistics in training, too.
-			 * Set by the caller, not by the .net file.
-			 */
-			int fixed;
-		} bn;
-		struct op_shift {
-			int fold;		/* 1/fold channels each way */
-			int past;		/* 1/fold, from the past only */
-		} shift;
-		struct op_avgpool {
-			int axes;		/* OVER_*; 0: windows */
-			int exclude_pad;	/* from the mean */
-		} avgpool;
-		struct op_dropout {
-			double rate;		/* probability */
-		} dropout;
-		struct op_scale {
-			struct factor factor;	/* see op_factor() */
-			int trained;		/* by the initial factor */
-		} scale;
-		struct op_frames {
-			int step, first, spread;	/* see op_frame() */
-		} frames;
-		struct op_bmm {
-			int transpose;		/* TRANSPOSE_* */
-		} bmm;
-		struct op_softmax {
-			int axes;		/* OVER_* */
-		} softmax;
-		struct op_loss {
-			int target;		/* index, graph->needs.target */
-			int head;		/* index, graph->head */
-			enum loss_kind kind;
-			double weight;		/* in the sum of losses */
-			double smooth;		/* label smoothing */
-			/*
-			 * Gamma of the focal softmax loss.  0: cross-entropy.
-			 */
-			double focus;
-		} loss;
+		struct op_input input;
+		struct op_conv conv;
+		struct op_linear linear;
+		struct op_bn bn;
+		struct op_shift shift;
+		struct op_avgpool avgpool;
+		struct op_dropout dropout;
+		struct op_scale scale;
+		struct op_frames frames;
+		struct op_bmm bmm;
+		struct op_softmax softmax;
+		struct op_loss loss;
 	};
 };
 
