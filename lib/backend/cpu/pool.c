@@ -148,8 +148,8 @@ const struct op_impl cpu_maxpool = {
 
 /*
  * Return the factor of the sum over one frame of a window at output image
- * ${image}. With ${exclude_pad}, the kernel divides by the positions inside the
- * plane, and only the frames remain to be counted here.
+ * ${image}.  If the mean excludes padding, the kernel divides by the positions
+ * inside the plane, and only the frames remain to be counted here.
  */
 static float
 cpu_pool_frame_weight(const struct task *t, int image)

@@ -72,9 +72,9 @@ static const struct fingerprint_free {
 	{ "output", BOTH }, { "trace-samples", BOTH }, { "root", BOTH },
 	{ "stage", BOTH }, { "stage-command", BOTH }, { "threads", BOTH },
 	{ "loader-threads", BOTH }, { "loader-memory", BOTH },
-	/* What is printed. */
+	/* Output. */
 	{ "progress", BOTH }, { "quiet", BOTH }, { "verbose", BOTH },
-	/* Facts have what results: precision; data, of videos; choices. */
+	/* Facts hold their results: precision, data and choices. */
 	{ "precision", BOTH }, { "short-side", RESUME }, { "fps", RESUME },
 	{ "on-error", RESUME }, { "autotune", RESUME }, { "fuse", RESUME },
 	/* The bits are the same for all values. */
@@ -91,7 +91,7 @@ static const struct fingerprint_free {
 	{ "log-every", RESUME }, { "tensorboard", RESUME },
 	{ "audit", RESUME }, { "audit-report", RESUME },
 	{ "noise-scale", RESUME },
-	/* What one start of the command does. */
+	/* The work of one start of the command. */
 	{ "resume", RESUME }, { "init-partial", RESUME },
 	{ "replay-steps", RESUME }, { "status", RESUME }, { "export", RESUME },
 	{ "names", RESUME }, { "dry-run", RESUME }, { "time", RESUME },

@@ -87,7 +87,7 @@ enum { DUE_ALL = 1, DUE_SECOND, DUE_VALIDATION };
 /* The type of a member, and its text. */
 enum state_type {
 	STATE_COUNT,			/* uint64_t: decimal */
-	STATE_INT,			/* int from 1 on: decimal */
+	STATE_INT,			/* int of at least 1: decimal */
 	STATE_REAL,			/* double: "%a", which is exact */
 	STATE_TEXT,			/* const char * */
 	STATE_NULLABLE,			/* const char *, NULL if absent */
