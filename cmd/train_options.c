@@ -187,7 +187,7 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
-/* Runs of version 0.2.0 have these settings. */
+/* Runs of commit 72104f0 have these settings. */
 static const struct option_removed removed[] = {
 	{ "learner-groups", "0" },
 	{ "group-every", "1" },
