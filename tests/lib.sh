@@ -26,12 +26,11 @@ built() {
 # wrapper COMMAND ARGUMENT...: print a PATH in which COMMAND gets the ARGUMENTs before
 # its own.
 wrapper() {
-	wrapper_dir=$(mktemp -d "$T/wrapper.XXXXXX")
+	wrapper_dir=$(mktemp -d "$T/wrapper.XXXXXX") wrapped=$1
 	{
 		echo '#!/bin/sh'
 		echo "PATH=\${PATH#*'$wrapper_dir:'} && export PATH"
 		printf "exec %s" "$1"
-		wrapped=$1
 		shift
 		printf " '%s'" "$@"
 		echo ' "$@"'
