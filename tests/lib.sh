@@ -38,6 +38,20 @@ wrapper() {
 	chmod +x "$wrapper_dir/$wrapped"
 	echo "$wrapper_dir:$PATH"
 }
+# options_in_help COMMAND [=all]: print the options that --help lists, as --name or -n,
+# one a line.
+options_in_help() {
+	"$1" --help"${2:-}" | sed -n 's/^  \(-., \|    \)--\([a-z0-9[-]\)/\1--\2/p' | awk '
+		/^-/ { print substr($0, 1, 2) }
+		{
+			match($0, /--[][a-z0-9-]*/)
+			name = substr($0, RSTART, RLENGTH)
+			sub(/\[$/, "", name)		# of --verify[=DEPTH]
+			if (sub(/\[no-\]/, "", name))
+				print "--no-" substr(name, 3)
+			print name
+		}' | sort
+}
 # settings_of BUILD: print the compiler and all its flags and libraries in this build,
 # quoted for eval.
 settings_of() {

@@ -52,20 +52,6 @@ for c in $commands; do
 	fi
 done
 
-# options_of COMMAND: print all options, as --help=all lists them, one a line.
-options_of() {
-	"$1" --help=all | sed -n 's/^  \(-., \|    \)--\([a-z0-9[-]\)/\1--\2/p' | awk '
-		/^-/ { print substr($0, 1, 2) }
-		{
-			match($0, /--[][a-z0-9-]*/)
-			name = substr($0, RSTART, RLENGTH)
-			sub(/\[$/, "", name)		# of --verify[=DEPTH]
-			if (sub(/\[no-\]/, "", name))
-				print "--no-" substr(name, 3)
-			print name
-		}' | sort
-}
-
 # A folder in which to complete.
 mkdir -p "$T/here/videos" "$T/here/models" && cd "$T/here" || exit 2
 touch stages.tsv 'two words.tsv' my.net my.txt pre:fix.tsv
@@ -95,7 +81,7 @@ if have bash; then
 	bash_has "a flag that is on by default, by its --no- form" "--no-flip" vt-train --no-fl
 	for c in $commands; do
 		check_same "bash: all options of $c are completed" \
-			"$(options_of $c)" "$(reply $c - | tr ' ' '\n' | sed 's/=$//' | sort -u)"
+			"$(options_in_help $c =all)" "$(reply $c - | tr ' ' '\n' | sed 's/=$//' | sort -u)"
 	done
 	bash_has "values by prefix" "fast full" vt-pack --verify = f
 	bash_has "all values" "jpeg png" vt-extract --format =
@@ -186,7 +172,7 @@ typed() {
 # The arguments of _arguments, for all options.
 if have zsh; then
 	for c in $commands; do
-		check_same "zsh: all options of $c are completed" "$(options_of $c)" \
+		check_same "zsh: all options of $c are completed" "$(options_in_help $c =all)" \
 			"$(zsh -f -c 'setopt extendedglob
 				_call_program() { shift; eval "$@" }
 				_arguments() { print -rl -- ${@[4,-1]} }
@@ -212,7 +198,7 @@ fish_has() {
 }
 if have fish; then
 	for c in $commands; do
-		check_same "fish: all options of $c are completed" "$(options_of $c)" \
+		check_same "fish: all options of $c are completed" "$(options_in_help $c =all)" \
 			"$(for begin in - --; do fish_completes "$c $begin"; done | sed 's/=$//' | sort -u)"
 	done
 	fish_has "long options by their beginning" "--save-every --save-steps" "vt-train --sav"

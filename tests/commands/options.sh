@@ -12,18 +12,6 @@ release=$(sed -n 's/^RELEASE = //p' Makefile)
 in_spec() {
 	"$1" --complete-spec | awk -F '\t' '$2 != "-" { if ($1 != "-") print "-" $1; print "--" $2 }' | sort
 }
-in_help() {
-	"$1" --help"${2:-}" | sed -n 's/^  \(-., \|    \)--/\1--/p' | awk '
-		/^-/ { print substr($0, 1, 2) }
-		{
-			match($0, /--[a-z0-9[\]-]*/)
-			name = substr($0, RSTART, RLENGTH)
-			sub(/\[$/, "", name)		# of --verify[=DEPTH]
-			if (sub(/\[no-\]/, "", name))
-				print "--no-" substr(name, 3)
-			print name
-		}' | sort
-}
 # Options in the page follow Fl: ".It Fl i , -data Ns = Ns Ar dir".
 in_page() {
 	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It \(Fl .*\)/\1/p' "man/$1.1" | awk '{
@@ -99,8 +87,8 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	in_spec $c >"$T/spec"
 	check "$c: there are at least 20 options" test "$(wc -l <"$T/spec")" -ge 20
 	check_same "$c: each option is listed once" "" "$(uniq -d "$T/spec")"
-	check_same "$c: --help=all lists all options" "$(cat "$T/spec")" "$(in_help $c =all)"
-	in_help $c >"$T/common"
+	check_same "$c: --help=all lists all options" "$(cat "$T/spec")" "$(options_in_help $c =all)"
+	options_in_help $c >"$T/common"
 	check_same "$c: --help lists only options of the table" "" "$(comm -13 "$T/spec" "$T/common")"
 	check "$c: --help lists at least 15 options" test "$(wc -l <"$T/common")" -ge 15
 	check "$c: --help has at most 45 lines" test "$($c --help | wc -l)" -le 45

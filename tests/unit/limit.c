@@ -2,6 +2,8 @@
  * The times of its steps decide what limits a run: computation, decoding or
  * reading.
  */
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "train/loop/limit.h"
 
@@ -23,32 +25,40 @@ decided(double waited, double read, double decode, int threads, int cores)
 int
 main(void)
 {
-	is_text(decided(0, 0.4, 3.6, 2, 6), "computation limits 16x8x112: of "
-	    "2 cores the loader needs 0.4, 10 % of that to read files",
-	    "no wait");
-	is_text(decided(0.4, 0.4, 3.6, 1, 6), "computation limits 16x8x112: of "
-	    "1 core the loader needs 0.4, 10 % of that to read files",
-	    "a wait of 4 %");
-	is_text(decided(6, 2, 53, 6, 6), "decoding limits 16x8x112: of "
-	    "6 cores the loader needs 13.8, 4 % of that to read files",
-	    "all cores decode");
-	is_text(decided(6, 2, 53, 8, 6), "decoding limits 16x8x112: of "
-	    "6 cores the loader needs 13.8, 4 % of that to read files",
-	    "more threads than cores");
-	is_text(decided(5, 1, 19, 2, 12), "decoding limits 16x8x112: of "
-	    "2 cores the loader needs 4.0, 5 % of that to read files",
-	    "cores are left");
-	is_text(decided(9.99, 2, 53, 6, 6), "decoding limits 16x8x112: of "
-	    "6 cores the loader needs more than 1024.0, 4 % of that to read files",
-	    "steps that hardly compute");
-	is_text(decided(1, 1, 9, 2, 12), "decoding limits 16x8x112: of "
-	    "2 cores the loader needs 1.1, 10 % of that to read files",
-	    "irregular steps wait although the mean needs fewer threads");
-	is_text(decided(6, 30, 10, 2, 12), "reading limits 16x8x112: of "
-	    "2 cores the loader needs 10.0, 75 % of that to read files",
-	    "slow storage");
-	is_text(decided(10, 30, 10, 2, 12), "reading limits 16x8x112: of "
-	    "2 cores the loader needs 4.0, 75 % of that to read files",
-	    "no time is left to compute");
+	static const struct {
+		double waited, read, decode;
+		int threads, cores;
+		const char *want, *what;
+	} row[] = {
+		{ 0, 0.4, 3.6, 2, 6, "computation limits 16x8x112: of 2 cores "
+		    "the loader needs 0.4, 10", "no wait" },
+		{ 0.4, 0.4, 3.6, 1, 6, "computation limits 16x8x112: of 1 core "
+		    "the loader needs 0.4, 10", "a wait of 4 %" },
+		{ 6, 2, 53, 6, 6, "decoding limits 16x8x112: of 6 cores the "
+		    "loader needs 13.8, 4", "all cores decode" },
+		{ 6, 2, 53, 8, 6, "decoding limits 16x8x112: of 6 cores the "
+		    "loader needs 13.8, 4", "more threads than cores" },
+		{ 5, 1, 19, 2, 12, "decoding limits 16x8x112: of 2 cores the "
+		    "loader needs 4.0, 5", "cores are left" },
+		{ 9.99, 2, 53, 6, 6, "decoding limits 16x8x112: of 6 cores the "
+		    "loader needs more than 1024.0, 4",
+		    "steps that hardly compute" },
+		{ 1, 1, 9, 2, 12, "decoding limits 16x8x112: of 2 cores the "
+		    "loader needs 1.1, 10", "irregular steps wait although the "
+		    "mean needs fewer threads" },
+		{ 6, 30, 10, 2, 12, "reading limits 16x8x112: of 2 cores the "
+		    "loader needs 10.0, 75", "slow storage" },
+		{ 10, 30, 10, 2, 12, "reading limits 16x8x112: of 2 cores the "
+		    "loader needs 4.0, 75", "no time is left to compute" },
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		char *want = xprintf("%s %% of that to read files",
+		    row[i].want);
+
+		is_text(decided(row[i].waited, row[i].read, row[i].decode,
+		    row[i].threads, row[i].cores), want, row[i].what);
+		free(want);
+	}
 	return done();
 }
