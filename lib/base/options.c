@@ -153,8 +153,18 @@ options_apply(struct option_table *t, struct option_given *given, size_t n)
 	}
 }
 
-/* Refuse the options on the command line that do not apply in ${mode}, because
- * they would have no effect. */
+/* Return 1 if row ${i} was requested for this use of the command: on the
+ * command line, or as an output, which nobody must miss.  Other settings of a
+ * file may be those of another use. */
+static int
+options_is_requested(const struct option_table *t, int i)
+{
+	return t->origin[i] == OPTION_COMMAND || (t->origin[i] == OPTION_FILE &&
+	    (t->row[i]->flags & OPTION_OUTPUT));
+}
+
+/* Refuse requested options that do not apply in ${mode}, because they would
+ * have no effect. */
 static void
 options_check_mode(const struct option_table *t, int mode)
 {
@@ -162,7 +172,7 @@ options_check_mode(const struct option_table *t, int mode)
 	char name[64];
 	int i = 0, m = 0;
 
-	while (i < t->rows && (t->origin[i] != OPTION_COMMAND ||
+	while (i < t->rows && (!options_is_requested(t, i) ||
 	    option_applies(t->row[i], mode)))
 		i++;
 	if (i == t->rows)

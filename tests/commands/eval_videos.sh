@@ -260,6 +260,9 @@ check_says "- as a video: the message names --data=- and -T -" \
 check_exit "--scores with videos ends with 2" 2 look --scores="$T/no" "$1"
 check_says "--scores with videos: the message says that --scores wants a packed dataset" \
 	'--scores does not apply to videos and streams \(wanted a packed dataset'
+echo "scores = $T/no" >"$T/scores.conf"
+check_exit "a file that names --scores ends with 2, for videos" 2 look -c "$T/scores.conf" "$1"
+check_says "a file that names --scores: the message is the same" '--scores does not apply to videos and streams'
 check_exit "--top with a packed dataset ends with 2" 2 look --top=3 -i "$T/test"
 check_says "--top with a packed dataset: the message says that --top wants videos and streams" \
 	'--top does not apply to a packed dataset \(wanted videos and streams\)'
