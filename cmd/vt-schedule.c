@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 	    0, 0, 0 },
 	{ 0, "lr-policy", OPTION_CHOICE, &rule.decay, "NAME",
 	    "choose the decay: step, cosine, linear, power (%)",
-	    "step|cosine|linear|power", 0, 0, OPTION_COMMON },
+	    LR_POLICIES, 0, 0, OPTION_COMMON },
 	{ 0, "lr-power", OPTION_INT, &rule.power, "N",
 	    "set the exponent of --lr-policy=power (%)", NULL, 2, LR_POWER_MAX, 0 },
 	{ 0, "lr-end", OPTION_REAL, &rule.lr_end, "LR",

@@ -155,7 +155,7 @@ rule_has_short(const struct rule *r)
 void
 rule_warn(const struct rule *r)
 {
-	int steps = r->decay == DECAY_STEP;
+	int steps = r->decay == LR_FLAT;
 	const struct { const char *name; int used; const char *why; } vain[] = {
 		{ "long-factors", rule_has_long(r), "without a long cycle" },
 		{ "fine-tune", rule_has_long(r), "without a long cycle" },
@@ -168,7 +168,7 @@ rule_warn(const struct rule *r)
 		{ "milestones", steps || rule_has_long(r),
 		    "without --lr-policy=step or a long cycle" },
 		{ "lr-end", !steps, "with --lr-policy=step" },
-		{ "lr-power", r->decay == DECAY_POWER,
+		{ "lr-power", r->decay == LR_POWER,
 		    "without --lr-policy=power" },
 		{ "batch-scaling", r->batch_at != NULL, "without --batch-at" },
 		{ "momentum", r->batch_at != NULL && r->follow == FOLLOW_MOMENTUM,
@@ -185,17 +185,13 @@ rule_warn(const struct rule *r)
 static void
 rule_set_decay(const struct rule *r, struct multigrid *m, double *factor)
 {
-	static const enum rate_kind kind[] = { [DECAY_STEP] = LR_FLAT,
-		[DECAY_COSINE] = LR_COSINE, [DECAY_LINEAR] = LR_LINE,
-		[DECAY_POWER] = LR_POWER };
-
-	m->decay = kind[r->decay];
+	m->decay = (enum rate_kind)r->decay;
 	m->power = (int)r->power;
 	m->lr_end = r->lr_end;
 	m->factor = factor;
 	for (int j = 0; j <= m->milestones; j++)
-		factor[j] = r->decay == DECAY_STEP ? pow(r->gamma, j) : 1;
-	if (r->factors != NULL && r->decay == DECAY_STEP)
+		factor[j] = r->decay == LR_FLAT ? pow(r->gamma, j) : 1;
+	if (r->factors != NULL && r->decay == LR_FLAT)
 		rule_read_numbers("lr-factors", r->factors, 0, 1e6,
 		    m->milestones + 1, factor, ITEMS + 1);
 }
@@ -223,7 +219,7 @@ rule_make(const struct rule *r)
 	m.short_factor = shorts;
 	/* Milestones matter for the step policy, and for the long cycle, which
 	 * ends its last shape at them. */
-	if (r->decay == DECAY_STEP || rule_has_long(r))
+	if (r->decay == LR_FLAT || rule_has_long(r))
 		m.milestones = rule_read_milestones(r, fall);
 	rule_set_decay(r, &m, factor);
 	if (m.epoch_factor == 0)

@@ -13,12 +13,12 @@
 #include "sched/schedule.h"
 
 enum rule_policy { RULE_CONSTANT, RULE_LONG, RULE_SHORT, RULE_LONG_SHORT };
-enum rule_decay { DECAY_STEP, DECAY_COSINE, DECAY_LINEAR, DECAY_POWER };
 enum rule_bn { BN_CONSTANT, BN_PYSLOWFAST };
 
 struct rule {
 	int policy, bn, fine_tune;
-	int decay, follow;		/* --lr-policy; enum follow */
+	int decay, follow;		/* enum rate_kind, of --lr-policy;
+					 * enum follow */
 	int64_t batch, frames, crop, stride, epochs, bn_size, ranks, power;
 	double lr, lr_end, gamma, epoch_factor, warmup_epochs, warmup_lr;
 	double momentum;

@@ -20,19 +20,54 @@ lr_cosine(double x)
 	return (1 - z * sum) / 2;
 }
 
-/* Return the decay of a curve: 1 at e0, 0 at e1. */
+/* Return the part of the way from e0 to e1 at ${epoch}. */
 static double
-lr_fall(const struct lr_piece *p, double epoch)
+lr_part_done(const struct lr_piece *p, double epoch)
 {
-	double x = (epoch - p->e0) / (p->e1 - p->e0), y = 1;
+	double x = (epoch - p->e0) / (p->e1 - p->e0);
 
-	x = x < 0 ? 0 : x > 1 ? 1 : x;
-	if (p->kind == LR_COSINE)
-		return lr_cosine(x);
+	return x < 0 ? 0 : x > 1 ? 1 : x;
+}
+
+static double
+lr_flat_at(const struct lr_piece *p, double epoch)
+{
+	(void)epoch;
+	return p->r0;
+}
+
+static double
+lr_line_at(const struct lr_piece *p, double epoch)
+{
+	return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) / (p->e1 - p->e0));
+}
+
+static double
+lr_cosine_at(const struct lr_piece *p, double epoch)
+{
+	return p->r1 + (p->r0 - p->r1) * lr_cosine(lr_part_done(p, epoch));
+}
+
+static double
+lr_power_at(const struct lr_piece *p, double epoch)
+{
+	double x = lr_part_done(p, epoch), y = 1;
+
 	for (int i = 0; i < p->power; i++)
 		y *= 1 - x;
-	return y;
+	return p->r1 + (p->r0 - p->r1) * y;
 }
+
+static const struct lr_shape {
+	const char *name;	/* behind the colon; NULL: without one */
+	int min, max;		/* of the number behind the name; 0: none */
+	double (*at)(const struct lr_piece *p, double epoch);
+} shapes[LR_KINDS] = {
+	[LR_FLAT] = { NULL, 0, 0, lr_flat_at },
+	[LR_COSINE] = { "cosine", 0, 0, lr_cosine_at },
+	[LR_LINE] = { NULL, 0, 0, lr_line_at },
+	[LR_POWER] = { "power", 2, LR_POWER_MAX, lr_power_at }
+};
 
 double
 lr_at(const struct lr_piece *piece, int n, double epoch)
@@ -41,12 +76,7 @@ lr_at(const struct lr_piece *piece, int n, double epoch)
 
 	while (p < piece + n - 1 && epoch >= p->until)
 		p++;
-	if (p->kind == LR_FLAT)
-		return p->r0;
-	if (p->kind == LR_LINE)
-		return p->r0 + (epoch - p->e0) * ((p->r1 - p->r0) /
-		    (p->e1 - p->e0));
-	return p->r1 + (p->r0 - p->r1) * lr_fall(p, epoch);
+	return shapes[p->kind].at(p, epoch);
 }
 
 /* Read "R@E" from ${text}, which is overwritten. */
@@ -62,22 +92,26 @@ lr_parse_point(char *text, double *r, double *e)
 	    text_real(at + 1, 0, LR_MAX, e) == 0 ? 0 : -1;
 }
 
-/* Read "cosine", or "power2" to "power9". */
+/* Read the name of a shape and its number, such as "cosine" or "power2". */
 static int
 lr_parse_shape(const char *text, struct lr_piece *p)
 {
-	int64_t power;
+	int64_t number = 0;
 
-	if (strcmp(text, "cosine") == 0) {
-		p->kind = LR_COSINE;
+	for (int k = 0; k < LR_KINDS; k++) {
+		const struct lr_shape *s = &shapes[k];
+
+		if (s->name == NULL || !text_starts(text, s->name))
+			continue;
+		text += strlen(s->name);
+		if (s->max == 0 ? *text != '\0' :
+		    text_int(text, s->min, s->max, &number) != 0)
+			return -1;
+		p->kind = (enum rate_kind)k;
+		p->power = (int)number;
 		return 0;
 	}
-	if (!text_starts(text, "power") ||
-	    text_int(text + 5, 2, LR_POWER_MAX, &power) != 0)
-		return -1;
-	p->kind = LR_POWER;
-	p->power = (int)power;
-	return 0;
+	return -1;
 }
 
 /* Read one piece: "R", "R@E..R@E" or "R@E..R@E:SHAPE". */
@@ -200,10 +234,10 @@ lr_print(const struct lr_piece *piece, int n, struct buffer *out)
 			    text_real_write(e0, p->e0),
 			    text_real_write(r1, p->r1),
 			    text_real_write(e1, p->e1));
-		if (p->kind == LR_COSINE)
-			buffer_text(out, ":cosine");
-		else if (p->kind == LR_POWER)
-			buffer_printf(out, ":power%d", p->power);
+		if (shapes[p->kind].name != NULL)
+			buffer_printf(out, ":%s", shapes[p->kind].name);
+		if (shapes[p->kind].max > 0)
+			buffer_printf(out, "%d", p->power);
 	}
 }
 

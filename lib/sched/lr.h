@@ -15,10 +15,15 @@
 
 enum rate_kind {
 	LR_FLAT,		/* r0 */
-	LR_LINE,	/* through (e0, r0) and (e1, r1) */
-	LR_COSINE,	/* from r0 at e0 to r1 at e1, half a wave */
-	LR_POWER	/* from r0 at e0 to r1 at e1, as (1 - x)^power */
+	LR_COSINE,		/* from r0 at e0 to r1 at e1, half a wave */
+	LR_LINE,		/* through (e0, r0) and (e1, r1) */
+	LR_POWER,		/* from r0 at e0 to r1 at e1, (1 - x)^power */
+	LR_KINDS
 };
+
+/* The decays of vt-schedule, in the order of enum rate_kind.  A step is a
+ * constant for each milestone. */
+#define LR_POLICIES "step|cosine|linear|power"
 
 #define LR_POWER_MAX 9			/* powers are 2 to 9 */
 
