@@ -21,7 +21,6 @@
  */
 
 #include "comm/comm.h"
-#include "comm/fabric.h"
 #include "comm/grid.h"
 #include "comm/wire.h"
 
@@ -84,8 +83,6 @@ struct allreduce_options {
 					 * elements are floats */
 	int columns;			/* of the grid; 0: chosen by the
 					 * algorithm */
-	const struct fabric_calls *fabric;	/* device library that sums
-						 * instead; NULL: none */
 	const int *host;		/* [ranks] number of each rank's host */
 	size_t elem;			/* bytes of an element in memory */
 	/* sum[i] += x[i] for ${n} elements */

@@ -118,7 +118,7 @@ size_t exact_segment(struct comm *c, size_t from, size_t to, size_t *end);
 
 /*
  * exact_reduce_scatter(e, t, from, to, result):
- * Reduce-scatter elements ${from} to ${to} - 1, at most ${e}->most.  ${t} holds
+ * Reduce-scatter elements ${from} to ${to} - 1, at most ${e}->max.  ${t} holds
  * this rank's subtrees of whole vectors; their elements in the range are
  * overwritten.  Write the sum over all leaves, of this rank's segment of the
  * range (exact_segment_begin), to the same elements of ${result}. ${result} may

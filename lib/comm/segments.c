@@ -224,10 +224,7 @@ segments_gather_start(const struct segments *s, struct exchange *x,
 int
 segments_gather(const struct segments *s, void *data, size_t elem)
 {
-	if (s->copies)
-		return 0;
-	return segments_gather_start(s, &s->comm->now, data, elem, 0,
-	    s->elements) != 0 ? -1 : comm_wait(&s->comm->now);
+	return s->copies ? 0 : segments_gather_on(s, data, elem, NULL, NULL);
 }
 
 int

@@ -92,7 +92,8 @@ int segments_gather(const struct segments *s, void *data, size_t elem);
 
 /*
  * segments_gather_on(s, data, elem, d, arg): segments_gather of device memory
- * ${data} by ${d}, whose functions get ${arg}.  The work is queued.
+ * ${data} by ${d}, whose functions get ${arg}.  The work is queued.  NULL: of
+ * host memory.
  */
 int segments_gather_on(const struct segments *s, void *data, size_t elem,
     const struct collective_device *d, void *arg);

@@ -193,8 +193,8 @@ rank_main(struct comm *c, void *arg)
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
 		.sums = { .any_order = { .kind = algorithm_find("native"),
-		    .fabric = &fabric, .wire = &wires[WIRE_FP32],
-		    .columns = c->size }, .bucket = 1 << 16 },
+		    .wire = &wires[WIRE_FP32], .columns = c->size },
+		    .fabric = &fabric, .bucket = 1 << 16 },
 		.optim = { .kind = optimizer_find(j->optimizer), .set = {
 		    .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-6,
 		    .decay = 1e-3, .trust = 0.01 }, .ema = 0.9, .clip = 1,

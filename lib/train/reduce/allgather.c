@@ -101,7 +101,7 @@ allgather_finish(struct allgather *g, char *data, size_t i)
 void
 allgather_by(struct allgather *g, struct reducer *r)
 {
-	g->reducer = r->gather != NULL ? r : NULL;
+	g->reducer = r->updated != NULL ? r : NULL;
 }
 
 int
@@ -113,7 +113,7 @@ allgather_run(struct allgather *g, void *data)
 	if (!allgather_is_shared(s))
 		return 0;
 	if (g->reducer != NULL)
-		return g->reducer->gather(g->reducer, s, data);
+		return reducer_gather(g->reducer, s, data);
 	if (!g->device->backend->discrete)
 		return segments_gather(s, data, g->device->elem);
 	for (size_t i = 0; i < buckets; i++) {

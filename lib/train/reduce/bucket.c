@@ -90,7 +90,7 @@ bucket_reduce(struct bucket *b, size_t from, size_t to)
 	struct host_staging *s = bucket_staging(b, from);
 	size_t at = from, end = to;
 
-	if (b->reducer->begin(b->reducer, &s->tree, from, to - from) != 0)
+	if (reducer_begin(b->reducer, &s->tree, from, to - from) != 0)
 		return -1;
 	if (!b->share->copies)
 		at = exact_segment(b->comm, from, to, &end);
@@ -195,30 +195,6 @@ bucket_elements(size_t bytes, size_t elem)
 	return (blocks > 0 ? blocks : 1) * EXACT_BLOCK;
 }
 
-/*
- * Open the reducer for ${free}, and fill in the options that depend on the
- * device.
- */
-static struct reducer *
-bucket_open_reducer(struct bucket *b, const struct allreduce_options *free,
-    const struct fabric_calls *fabric)
-{
-	struct allreduce_options o;
-
-	if (free == NULL && fabric != NULL && b->comm->size > 1)
-		return reducer_exact_device(b->comm, b->device, b->side_stream,
-		    fabric, b->share->bucket);
-	if (free == NULL)
-		return reducer_exact(b->comm, b->device, b->share->bucket);
-	o = *free;
-	o.elem = b->elem;
-	o.add = host_staging_add;
-	o.arg = b->device;
-	o.max = b->share->bucket;
-	return o.fabric != NULL ? reducer_device(b->comm, b->device,
-	    b->side_stream, &o) : reducer_host(b->comm, &o);
-}
-
 struct bucket *
 bucket_open(struct comm *c, const struct segments *share, struct device *d,
     const struct allreduce_options *free, const struct fabric_calls *fabric)
@@ -233,7 +209,8 @@ bucket_open(struct comm *c, const struct segments *share, struct device *d,
 	b->side_stream = c->size > 1 ? device_side_stream(d) : d;
 	if (b->side_stream == NULL)
 		comm_abort(c, EXIT_FAILED);
-	if ((b->reducer = bucket_open_reducer(b, free, fabric)) == NULL)
+	if ((b->reducer = reducer_open(c, d, b->side_stream, share->bucket,
+	    free, fabric)) == NULL)
 		comm_abort(c, EXIT_RANKS);
 	b->final = device_event_new(d, share->bucket);
 	pthread_mutex_init(&b->lock, NULL);
@@ -267,7 +244,7 @@ bucket_close(struct bucket *b)
 		pthread_join(b->fetcher, NULL);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
-	b->reducer->close(b->reducer);
+	reducer_close(b->reducer);
 	for (int i = 0; i < 2; i++)
 		host_staging_close(&b->staging[i]);
 	device_side_stream_free(b->device, b->side_stream);
@@ -332,15 +309,14 @@ bucket_wait(struct bucket *b, double *busy)
 	pthread_mutex_unlock(&b->lock);
 	if (b->failed)
 		return NULL;
-	if (b->reducer->wait != NULL)
-		b->reducer->wait(b->reducer);
+	reducer_wait(b->reducer);
 	return b->tree->part[0].data;
 }
 
 int
 bucket_done(struct bucket *b)
 {
-	return b->reducer->done != NULL ? b->reducer->done(b->reducer) : 0;
+	return reducer_done(b->reducer);
 }
 
 float *

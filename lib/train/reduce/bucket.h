@@ -17,6 +17,7 @@
 #include "comm/segments.h"
 
 struct bucket;
+struct fabric_calls;
 struct reducer;
 
 /*
@@ -31,7 +32,7 @@ size_t bucket_elements(size_t bytes, size_t elem);
  * must outlive the result.  Take ${c}, which the thread uses from here on.
  * With one rank, start no thread.  ${free} has the options of a sum that may
  * choose its order, except those that follow from ${d} and ${share}; NULL: sum
- * exactly, by ${fabric} between the devices or, if that is NULL, by the hosts.
+ * exactly.  The devices sum by ${fabric}; if it is NULL, the hosts do.
  * bucket_close frees the result and ${c}.  A failure ends all ranks after a
  * message.
  * Collective: all ranks call bucket_open and bucket_close.

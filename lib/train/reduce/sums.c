@@ -82,8 +82,7 @@ sums_open_free(struct sums *u, const struct sum_settings *s,
 		o->kind = algorithm_find("native");
 	else if (sums_choose(u, s, t, c, &what) != 0)
 		return -1;
-	o->fabric = fabric;
-	if (o->fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
+	if (fabric == NULL && !algorithm_can(o->kind, c, what.wire, elem))
 		return fail("--allreduce=%s sums only fp32, and only between "
 		    "ranks of MPI", o->kind->name);
 	if (o->columns == 0)
@@ -94,8 +93,8 @@ sums_open_free(struct sums *u, const struct sum_settings *s,
 	o->wire = what.wire;
 	o->host = u->host;
 	snprintf(u->text, sizeof(u->text), "%s%s%s on %d x %d ranks in %s, "
-	    "buckets of %s", o->kind->name, o->fabric != NULL ? " by " : "",
-	    o->fabric != NULL ? o->fabric->name : "", o->columns, c->size /
+	    "buckets of %s", o->kind->name, fabric != NULL ? " by " : "",
+	    fabric != NULL ? fabric->name : "", o->columns, c->size /
 	    o->columns, o->wire->name, text_bytes(size, (double)u->bucket));
 	return 0;
 }

@@ -7,6 +7,7 @@
  */
 
 #include "comm/allreduce.h"
+#include "comm/fabric.h"
 
 enum deterministic { EXACT, FAST };
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/mem.h"
+#include "train/reduce/reducer.h"
 #include "train/reduce/sync_bn.h"
 
 struct sync_bn_group {
@@ -11,8 +12,7 @@ struct sync_bn_group {
 	struct sync_bn *spread;
 	struct sync_bn_group *next;
 	struct comm *comm;		/* NULL: not opened */
-	struct device *device;
-	struct fabric *fabric;		/* NULL: the hosts sum */
+	struct reducer_link link;	/* without fabric the hosts sum */
 	double *buffer;			/* [peers + 1][largest n of a sum], in
 					 * host memory; the last row is the
 					 * sum.  With a fabric [peers][largest
@@ -55,27 +55,6 @@ sync_bn_sum(const struct peers *peers, struct device *d, double *x, size_t n)
 
 /* ---- sums by the devices ---- */
 
-static void
-sync_bn_copy(void *arg, void *to, const void *from, size_t bytes)
-{
-	struct sync_bn_group *p = arg;
-
-	device_copy(p->device, to, from, bytes);
-}
-
-static int
-sync_bn_exchange(void *arg, const struct message *send, int sends,
-    const struct message *receive, int receives)
-{
-	struct sync_bn_group *p = arg;
-
-	return fabric_exchange(p->fabric, send, sends, receive, receives,
-	    device_stream(p->device));
-}
-
-static const struct collective_device on_device = { .copy = sync_bn_copy,
-	.exchange = sync_bn_exchange };
-
 /*
  * The same sum on the device: queue the all-gather's messages and the additions
  * on its stream.  Sums of gradients run concurrently on another stream, by
@@ -88,7 +67,7 @@ sync_bn_sum_queued(const struct peers *peers, struct device *d, double *x,
 	struct sync_bn_group *p = (struct sync_bn_group *)peers;
 	void *buffer[] = { p->buffer };
 	struct collective_memory m = { .buffer = buffer, .elem = sizeof(*x),
-		.arg = p, .device = &on_device };
+		.arg = &p->link, .device = &reducer_on_device };
 
 	sync_bn_set_rows(p, n);
 	device_copy(d, p->buffer + (size_t)p->comm->rank * n, x, n *
@@ -117,8 +96,8 @@ sync_bn_wait(const struct peers *peers)
 {
 	const struct sync_bn_group *p = (const struct sync_bn_group *)peers;
 
-	if (p != NULL && p->fabric != NULL && fabric_wait(p->fabric,
-	    device_stream(p->device)) != 0)
+	if (p != NULL && p->link.fabric != NULL && fabric_wait(p->link.fabric,
+	    device_stream(p->link.device)) != 0)
 		comm_abort(p->comm, EXIT_RANKS);
 }
 
@@ -161,14 +140,14 @@ sync_bn_open_sum(struct sync_bn_group *p, const struct fabric_calls *fabric,
 
 	p->start = xcalloc(rows + 1, sizeof(*p->start));
 	if (fabric == NULL) {
-		p->buffer = device_alloc_host(p->device, (rows + 1) * row);
+		p->buffer = device_alloc_host(p->link.device, (rows + 1) * row);
 		return p->buffer != NULL ? 0 : -1;
 	}
 	p->peers.sum = sync_bn_sum_queued;
 	p->peers.agree = sync_bn_all;
-	p->fabric = fabric_open(fabric, p->comm, p->comm->size, NULL);
-	if (p->fabric != NULL)
-		p->buffer = device_alloc(p->device, rows * row);
+	p->link.fabric = fabric_open(fabric, p->comm, p->comm->size, NULL);
+	if (p->link.fabric != NULL)
+		p->buffer = device_alloc(p->link.device, rows * row);
 	return p->buffer != NULL ? 0 : -1;
 }
 
@@ -181,7 +160,7 @@ sync_bn_open(struct sync_bn *s, struct comm *c, struct device *d,
 		if (comm_split(&p->comm, c, c->rank / p->peers.n, c->rank,
 		    "waiting for the ranks of its BN group") != 0)
 			return -1;
-		p->device = d;
+		p->link.device = d;
 		if (sync_bn_open_sum(p, fabric, 2 * channels) != 0)
 			return -1;
 	}
@@ -191,11 +170,11 @@ sync_bn_open(struct sync_bn *s, struct comm *c, struct device *d,
 static void
 sync_bn_group_free(struct sync_bn_group *p)
 {
-	fabric_close(p->fabric);
+	fabric_close(p->link.fabric);
 	if (p->buffer != NULL && p->peers.agree != NULL)
-		device_free(p->device, p->buffer);
+		device_free(p->link.device, p->buffer);
 	else if (p->buffer != NULL)
-		device_free_host(p->device, p->buffer);
+		device_free_host(p->link.device, p->buffer);
 	if (p->comm != NULL)
 		comm_free(p->comm);
 	collective_free(&p->gather);
