@@ -1,9 +1,11 @@
 /* The plan of a run as a table. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/exit.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "train/loop/cells.h"
 #include "train/loop/memory.h"
 #include "train/loop/work.h"
@@ -17,7 +19,8 @@ cells_add(const struct trainer *t, struct planned_cells *c)
 	    sizeof(*steps));
 
 	schedule_count(s, dataset_samples(t->train), steps);
-	c->row = xcalloc((size_t)s->stages * SCHEDULE_CYCLE, sizeof(*c->row));
+	c->row = xcalloc((size_t)s->stages * SCHEDULE_CYCLE + 2,
+	    sizeof(*c->row));
 	for (int i = 0; i < s->stages; i++)
 		for (int k = 0; k < s->stage[i].cells; k++)
 			c->row[c->n++] = (struct planned_cell){ .stage = i,
@@ -50,7 +53,34 @@ cells_plan(struct trainer *t)
 			return EXIT_USAGE;
 		r->macs = r->plan->macs * r->parts.n;
 	}
+	c->all = c->n;
 	return 0;
+}
+
+void
+cells_add_validation(struct trainer *t)
+{
+	struct planned_cells *c = &t->work->cells;
+	struct precise *p = t->work->measure.precise;
+	const struct view_options *v = &t->viewing;
+	uint32_t ranks = (uint32_t)t->comm->size;
+
+	if (t->val != NULL) {
+		uint32_t n = dataset_samples(t->val);
+
+		c->row[c->all++] = (struct planned_cell){ PLANNED_VIEWS,
+			.plan = evaluator_plan(t->net, v),
+			.steps = (uint64_t)ceil((double)n * v->clips *
+			    v->crops / ranks / v->n),
+			.loader = loader_views_bytes(t->val, (uint32_t)
+			    (((uint64_t)n + ranks - 1) / ranks), v) };
+	}
+	if (p != NULL)
+		c->row[c->all++] = (struct planned_cell){ PLANNED_STATISTICS,
+			.plan = precise_plan(p), .loader = precise_bytes(p),
+			.steps = (unsigned)div_up(precise_groups(p),
+			    t->comm->size) * (t->optim.ema > 0 ? 2u : 1u),
+			.next = t->work->progress.steps - 1 };
 }
 
 void
@@ -76,14 +106,27 @@ cells_of(const struct trainer *t, const struct schedule_step *at)
 	return cells_find(&t->work->cells, at->stage, at->cycle_position);
 }
 
+int
+cells_validations(const struct trainer *t)
+{
+	double left = schedule_epochs(t->schedule) - t->state.epoch;
+
+	if (left <= 0)
+		return 0;
+	if (t->val == NULL)
+		return t->work->measure.precise != NULL;
+	return t->o.val_every > 0 ? (int)ceil(left / t->o.val_every - 1e-9) : 1;
+}
+
 void
 cells_seek(struct trainer *t)
 {
 	const struct planned_cells *c = &t->work->cells;
 	uint64_t samples = dataset_samples(t->train);
 
-	for (int i = 0; i < c->n; i++)
-		c->row[i].left = 0;
+	for (struct planned_cell *r = c->row; r < c->row + c->all; r++)
+		r->left = r->kind == PLANNED_CELL ? 0 : r->steps *
+		    (unsigned)cells_validations(t);
 	for (struct schedule_step at = schedule_seek(t->schedule, samples,
 	    t->state.step); at.cell != NULL;
 	    at = schedule_next(t->schedule, samples, &at)) {

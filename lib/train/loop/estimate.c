@@ -41,25 +41,15 @@ struct estimate_rig {
 /* Wall-clock and processor seconds of one pass in this process. */
 struct estimate_pass { double seconds, busy; };
 
-/* Return the number of microbatches of the last rank, which has the most. */
+/* Return the number of microbatches in a step of the last rank, which has the
+ * most. */
 static int
 estimate_share(const struct trainer *t, const struct planned_cell *c)
 {
 	int first;
 
-	return work_microbatches_of(t, c->parts.n, t->comm->size - 1, &first);
-}
-
-static int
-estimate_validations(const struct trainer *t)
-{
-	double left = schedule_epochs(t->schedule) - t->state.epoch;
-
-	if (left <= 0)
-		return 0;
-	if (t->val == NULL)
-		return t->work->measure.precise != NULL;
-	return t->o.val_every > 0 ? (int)ceil(left / t->o.val_every - 1e-9) : 1;
+	return c->kind != PLANNED_CELL ? 1 : work_microbatches_of(t, c->parts.n,
+	    t->comm->size - 1, &first);
 }
 
 static double
@@ -149,31 +139,27 @@ estimate_rig_drain(struct loader *l)
 	    (double)s.clips : 0;
 }
 
-/* Return the thread seconds to load a training clip of the cell of ${step}, or
- * -1. */
+/* Return the thread seconds to load a clip of ${c}, or -1. */
 static double
-estimate_rig_load(const struct estimate_rig *r, uint64_t step)
+estimate_rig_load(const struct estimate_rig *r, const struct planned_cell *c)
 {
-	struct loader_options o = r->t->loading;
+	const struct trainer *t = r->t;
+	struct loader_options o = t->loading;
+	struct view_options v = t->viewing;
+	uint32_t wanted = TIMED * (uint32_t)v.n, n;
 
+	if (c->kind == PLANNED_VIEWS) {
+		n = dataset_samples(t->val);
+		return estimate_rig_drain(loader_views(t->val, 0,
+		    n < wanted ? n : wanted, &v));
+	}
 	o.trace = NULL;
 	o.replaces = 1;			/* the run reports damaged samples, not
 					 * the estimate */
 	o.audit = 0;
-	o.until = step + 1;
-	return estimate_rig_drain(loader_new(r->t->train, r->t->schedule, step,
+	o.until = c->next + 1;
+	return estimate_rig_drain(loader_new(t->train, t->schedule, c->next,
 	    &o));
-}
-
-static double
-estimate_rig_load_views(const struct estimate_rig *r)
-{
-	const struct trainer *t = r->t;
-	struct view_options v = t->viewing;
-	uint32_t n = dataset_samples(t->val), wanted = TIMED * (uint32_t)v.n;
-
-	return estimate_rig_drain(loader_views(t->val, 0,
-	    n < wanted ? n : wanted, &v));
 }
 
 /* Return the seconds of a pass that overlaps loading.  ${load}: thread seconds
@@ -220,57 +206,33 @@ estimate_measure_cell(struct estimate_rig *r, struct planned_cell *c)
 	if ((c->seconds = estimate_known_cell(t, c)) > 0)
 		return 0;
 	if (p == NULL || net_reserve(t->net) != 0 ||
-	    estimate_rig_time(r, p, 1, &pass) != 0 ||
-	    (load = estimate_rig_load(r, c->next)) < 0)
+	    estimate_rig_time(r, p, c->kind == PLANNED_CELL, &pass) != 0 ||
+	    (load = estimate_rig_load(r, c)) < 0)
 		return -1;
 	c->seconds = estimate_share(t, c) * estimate_rig_together(r, &pass,
-	    load * p->input->n, t->loading.threads);
-	return 0;
-}
-
-/* Measure the seconds of a validation and of the measurement of statistics
- * before it. */
-static int
-estimate_measure_validation(struct estimate_rig *r, double *seconds)
-{
-	const struct trainer *t = r->t;
-	const struct view_options *v = &t->viewing;
-	struct estimate_pass pass;
-	double load, views;
-
-	*seconds = 0;
-	if (t->val != NULL) {
-		if (estimate_rig_time(r, evaluator_plan(t->net, v), 0, &pass) !=
-		    0 || (load = estimate_rig_load_views(r)) < 0)
-			return -1;
-		views = (double)dataset_samples(t->val) * v->clips * v->crops;
-		*seconds = ceil(views / t->comm->size / v->n) *
-		    estimate_rig_together(r, &pass, load * v->n, v->threads);
-	}
-	if (t->work->measure.precise != NULL) {
-		if (estimate_rig_time(r, precise_plan(t->work->measure.precise),
-		    0, &pass) != 0)
-			return -1;
-		*seconds += ceil((double)precise_groups(
-		    t->work->measure.precise) / t->comm->size) * pass.seconds *
-		    (t->optim.ema > 0 ? 2 : 1);
-	}
+	    load * p->input->n, c->kind == PLANNED_VIEWS ? t->viewing.threads :
+	    t->loading.threads);
 	return 0;
 }
 
 /* Add up the times of all remaining steps and validations. */
 static void
-estimate_total(const struct trainer *t, struct estimate *e, double validation)
+estimate_total(const struct trainer *t, struct estimate *e)
 {
 	const struct planned_cells *c = &t->work->cells;
 
-	for (int i = 0; i < c->n; i++) {
-		e->steps += c->row[i].left;
-		e->training += (double)c->row[i].left * c->row[i].seconds;
+	for (const struct planned_cell *r = c->row; r < c->row + c->all; r++) {
+		double seconds = (double)r->left * r->seconds;
+
+		if (r->kind != PLANNED_CELL) {
+			e->validating += seconds;
+			continue;
+		}
+		e->steps += r->left;
+		e->training += seconds;
 	}
 	e->validates = t->val != NULL;
-	e->validations = validation > 0 ? estimate_validations(t) : 0;
-	e->validating = e->validations * validation;
+	e->validations = e->validating > 0 ? cells_validations(t) : 0;
 }
 
 /* Check that the memory suffices, and allocate the buffers of a pass.  Return
@@ -315,19 +277,16 @@ estimate_measure(struct trainer *t, int cores, struct estimate *e)
 	struct estimate_rig r = { .t = t, .cores = cores, .fast = 1,
 		.slow = 1 };
 	const struct planned_cells *c = &t->work->cells;
-	double validation = 0;
 	int bad;
 
 	*e = (struct estimate){ 0 };
 	cells_seek(t);
 	bad = estimate_rig_open(&r) != 0 || net_reserve(t->net) != 0;
-	for (int i = 0; i < c->n && !bad; i++)
+	for (int i = 0; i < c->all && !bad; i++)
 		if (c->row[i].left > 0)
 			bad = estimate_measure_cell(&r, &c->row[i]);
-	if (!bad && estimate_validations(t) > 0)
-		bad = estimate_measure_validation(&r, &validation);
 	if (!bad)
-		estimate_total(t, e, validation);
+		estimate_total(t, e);
 	e->fast = r.fast;
 	e->slow = r.slow;
 	estimate_rig_close(&r);

@@ -161,7 +161,7 @@ memory_plan(const struct trainer *t, int rank)
 		[MEMORY_GRADIENTS] = (size_t)memory_buffers(t, rank) * flat +
 			grown_batch_bytes(t) + memory_exchange(t, rank, 1) +
 			memory_messages(t) } };
-	uint64_t samples;
+	const struct planned_cells *c = &t->work->cells;
 
 	for (size_t i = 0; i < n->plans; i++)
 		if (n->plan[i]->arena > m.item[MEMORY_ACTIVATIONS])
@@ -169,22 +169,14 @@ memory_plan(const struct trainer *t, int rank)
 	m.item[MEMORY_ACTIVATIONS] += net_prefetch_bytes(n);
 	m.item[MEMORY_LOADER] = loader_bytes(t->train, t->schedule,
 	    t->state.step, &t->loading);
-	if (t->val != NULL) {
-		samples = dataset_samples(t->val);
-		m.item[MEMORY_VALIDATION] = loader_views_bytes(t->val,
-		    (uint32_t)((samples + (uint64_t)t->comm->size - 1) /
-		    (uint64_t)t->comm->size), &t->viewing);
-		m.item[MEMORY_SCORES] = samples *
-		    (size_t)n->graph->head[0].classes * sizeof(double);
-	}
 	/* Statistics are measured before a validation, not during it, so their
 	 * loaders never exist at the same time. */
-	if (t->work->measure.precise != NULL) {
-		size_t bytes = precise_bytes(t->work->measure.precise);
-
-		if (bytes > m.item[MEMORY_VALIDATION])
-			m.item[MEMORY_VALIDATION] = bytes;
-	}
+	for (int i = 0; i < c->all; i++)
+		if (c->row[i].loader > m.item[MEMORY_VALIDATION])
+			m.item[MEMORY_VALIDATION] = c->row[i].loader;
+	if (t->val != NULL)
+		m.item[MEMORY_SCORES] = dataset_samples(t->val) *
+		    (size_t)n->graph->head[0].classes * sizeof(double);
 	if (rank == 0)
 		m.item[MEMORY_SNAPSHOT] = flat + memory_slots_bytes(t, -1);
 	m.item[MEMORY_LEARNERS] = learners_bytes(t, rank,

@@ -216,6 +216,7 @@ trainer_plan(struct trainer *t)
 	work_share_loading(t);
 	if (work_plan_precise(t) != 0)
 		return EXIT_USAGE;
+	cells_add_validation(t);
 	w->base = memory_measure(t);
 	return 0;
 }

@@ -25,8 +25,8 @@ struct microbatch_report {
 					 * scale; 0 if it is not measured */
 	int32_t top1, top5, ranked;	/* clips, of the first head: struct
 					 * outcome */
-	int32_t request, status;	/* WISH_* bits; exit status, not 0 if it
-					 * was not computed */
+	int32_t request, status;	/* REQUEST_* bits; exit status, not 0 if
+					 * it was not computed */
 	int32_t bad;			/* damaged samples found while
 					 * loading */
 };
