@@ -15,6 +15,9 @@
 #include "base/isa.h"
 #include "base/mem.h"
 
+#define REAL float
+#include "backend/ref/ref.h"
+
 #define GRAIN 65536		/* elements of a flat buffer per part */
 #define RUNS 64			/* norm blocks, of about 1024 elements each, per
 				 * part */
@@ -273,16 +276,14 @@ static void
 cpu_device_update_range(size_t from, size_t to, void *arg)
 {
 	const struct cpu_updating *v = arg;
-	const struct update *u = v->u;
+	struct update part = *v->u;
 
-	if (u->m == NULL) {
-		v->k->descend((float *)u->w + from, (const float *)u->g + from,
-		    to - from, (float)u->lr, (float)u->decay, (float)u->scale);
-		return;
-	}
-	v->k->sgd((float *)u->w + from, (float *)u->m + from,
-	    (const float *)u->g + from, to - from, (float)u->lr,
-	    (float)u->momentum, (float)u->decay, (float)u->scale, u->nesterov);
+	part.w = (float *)part.w + from;
+	if (part.m != NULL)
+		part.m = (float *)part.m + from;
+	part.g = (const float *)part.g + from;
+	part.n = to - from;
+	v->k->update(&part);
 }
 
 static void
@@ -300,13 +301,12 @@ static void
 cpu_device_moments_range(size_t from, size_t to, void *arg)
 {
 	const struct cpu_moments *v = arg;
-	const struct moments *m = v->m;
-	struct moments part = *m;
+	struct moments part = *v->m;
 
-	part.w = (const float *)m->w + from;
-	part.m = (float *)m->m + from;
-	part.v = (float *)m->v + from;
-	part.g = (float *)m->g + from;
+	part.w = (const float *)part.w + from;
+	part.m = (float *)part.m + from;
+	part.v = (float *)part.v + from;
+	part.g = (float *)part.g + from;
 	part.n = to - from;
 	v->k->moments(&part);
 }
@@ -321,33 +321,21 @@ cpu_device_moments(struct device *d, const struct moments *m)
 }
 
 static void
-cpu_device_clamp(struct device *d, const struct clamp *c)
-{
-	float *v = c->x, top = (float)(c->max / c->scale);
-
-	(void)d;
-	for (size_t i = 0; i < c->n; i++)
-		v[i] = v[i] > top ? top : v[i] < -top ? -top : v[i];
-}
-
-struct cpu_tracking { const struct track *t; const struct kernels *k; };
-
-static void
 cpu_device_track_range(size_t from, size_t to, void *arg)
 {
-	const struct cpu_tracking *v = arg;
+	struct track part = *(const struct track *)arg;
 
-	v->k->track((float *)v->t->w + from, (const float *)v->t->x + from,
-	    to - from, v->t->rate, v->t->scale);
+	part.w = (float *)part.w + from;
+	part.x = (const float *)part.x + from;
+	part.n = to - from;
+	REF(track)(NULL, &part);
 }
 
 static void
 cpu_device_track(struct device *d, const struct track *t)
 {
-	struct cpu *cpu = (struct cpu *)d;
-	struct cpu_tracking v = { t, cpu->k };
-
-	cpu_ranges(cpu, t->n, GRAIN, cpu_device_track_range, &v);
+	cpu_ranges((struct cpu *)d, t->n, GRAIN, cpu_device_track_range,
+	    (void *)t);
 }
 
 struct cpu_squares {
@@ -389,7 +377,7 @@ static const struct layout_ops cpu_layout = {
 
 static const struct param_ops cpu_param = {
 	.add = cpu_device_add, .update = cpu_device_update,
-	.moments = cpu_device_moments, .clamp = cpu_device_clamp,
+	.moments = cpu_device_moments, .clamp = REF(clamp),
 	.track = cpu_device_track, .squares = cpu_device_squares,
 };
 

@@ -86,25 +86,11 @@ struct kernels {
 	/* Return the sum of a[i] b[i], in double precision. */
 	double (*dot)(const float *a, const float *b, size_t n);
 	/*
-	 * SGD with momentum, as struct update (backend/parameters.h) describes
-	 * it:
-	 *
-	 *	d = scale g + decay w;  m = momentum m + d
-	 *	w -= lr (nesterov ? d + momentum m : m)
+	 * SGD, and Adam's moments and direction, as struct update and struct
+	 * moments (backend/parameters.h) describe them; without shards.
 	 */
-	void (*sgd)(float *w, float *m, const float *g, size_t n, float lr,
-	    float momentum, float decay, float scale, int nesterov);
-	/* SGD without momentum: w -= lr (scale g + decay w) */
-	void (*descend)(float *w, const float *g, size_t n, float lr,
-	    float decay, float scale);
-	/*
-	 * Adam: update the moments and replace the gradient by the step
-	 * direction; see struct moments (backend/parameters.h).
-	 */
+	void (*update)(const struct update *u);
 	void (*moments)(const struct moments *m);
-	/* w += rate (scale x - w), computed in double precision */
-	void (*track)(float *w, const float *x, size_t n, double rate,
-	    double scale);
 };
 
 extern const struct kernels kernels_base, kernels_avx2, kernels_avx512;

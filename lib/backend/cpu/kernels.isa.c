@@ -322,30 +322,29 @@ kernel_dot(const float *a, const float *b, size_t n)
 }
 
 /*
- * d = scale g + decay w; m = momentum m + d; w -= lr (nesterov ? d + momentum m
- * : m)
+ * SGD, with d = scale g + decay w:
+ *
+ *	m = momentum m + d;  w -= lr (nesterov ? d + momentum m : m)
+ *	w -= lr d, if m is NULL
  */
 static void
-kernel_sgd(float *restrict w, float *restrict m, const float *restrict g,
-    size_t n, float lr, float momentum, float decay, float scale_by,
-    int nesterov)
+kernel_update(const struct update *u)
 {
-	for (size_t i = 0; i < n; i++) {
-		float d = g[i] * scale_by + decay * w[i];
+	float *restrict w = u->w, *restrict m = u->m;
+	const float *restrict g = u->g;
+	float lr = (float)u->lr, momentum = (float)u->momentum;
+	float decay = (float)u->decay, by = (float)u->scale;
+	int nesterov = u->nesterov;
+
+	for (size_t i = 0; i < u->n && m == NULL; i++)
+		w[i] -= lr * (g[i] * by + decay * w[i]);
+	for (size_t i = 0; i < u->n && m != NULL; i++) {
+		float d = g[i] * by + decay * w[i];
 		float v = momentum * m[i] + d;
 
 		m[i] = v;
 		w[i] -= lr * (nesterov ? d + momentum * v : v);
 	}
-}
-
-/* w -= lr (scale g + decay w) */
-static void
-kernel_descend(float *restrict w, const float *restrict g, size_t n, float lr,
-    float decay, float scale_by)
-{
-	for (size_t i = 0; i < n; i++)
-		w[i] -= lr * (g[i] * scale_by + decay * w[i]);
 }
 
 /*
@@ -380,16 +379,6 @@ kernel_moments(const struct moments *k)
 	}
 }
 
-/* w += rate (scale x - w) */
-static void
-kernel_track(float *restrict w, const float *restrict x, size_t n, double rate,
-    double scale_by)
-{
-	for (size_t i = 0; i < n; i++)
-		w[i] += (float)(rate * ((double)x[i] * scale_by -
-		    (double)w[i]));
-}
-
 const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.lanes = L,
 	.plane_sum = kernel_sum_plane, .plane_fill = kernel_plane_fill,
@@ -398,7 +387,6 @@ const struct kernels ISA_PASTE(kernels, VT_ISA) = {
 	.avgpool = kernel_avgpool, .avgpool_back = kernel_avgpool_back,
 	.relu6 = kernel_relu6, .relu6_back = kernel_relu6_back,
 	.mul = kernel_mul, .mul_sum = kernel_mul_sum, .add = kernel_add,
-	.scale = kernel_scale, .dot = kernel_dot, .sgd = kernel_sgd,
-	.descend = kernel_descend, .moments = kernel_moments,
-	.track = kernel_track,
+	.scale = kernel_scale, .dot = kernel_dot, .update = kernel_update,
+	.moments = kernel_moments,
 };

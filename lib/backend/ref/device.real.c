@@ -103,8 +103,8 @@ ref_device_update(struct device *device, const struct update *u)
 	}
 }
 
-static void
 /* The direction of Adam; see struct moments. */
+static void
 ref_device_moments(struct device *device, const struct moments *k)
 {
 	const REAL *w = k->w;
@@ -122,8 +122,8 @@ ref_device_moments(struct device *device, const struct moments *k)
 	}
 }
 
-static void
-ref_device_clamp(struct device *d, const struct clamp *c)
+void
+REF(clamp)(struct device *d, const struct clamp *c)
 {
 	double largest = c->max / c->scale;
 	REAL *v = c->x;
@@ -134,8 +134,8 @@ ref_device_clamp(struct device *d, const struct clamp *c)
 		    -largest : v[i]);
 }
 
-static void
-ref_device_track(struct device *d, const struct track *t)
+void
+REF(track)(struct device *d, const struct track *t)
 {
 	const REAL *x = t->x;
 	REAL *v = t->w;
@@ -171,8 +171,8 @@ static const struct layout_ops ref_layout = {
 
 static const struct param_ops ref_param = {
 	.add = ref_device_add, .update = ref_device_update,
-	.moments = ref_device_moments, .clamp = ref_device_clamp,
-	.track = ref_device_track, .squares = ref_device_squares,
+	.moments = ref_device_moments, .clamp = REF(clamp),
+	.track = REF(track), .squares = ref_device_squares,
 };
 
 const struct backend REF(backend) = {

@@ -52,6 +52,13 @@
 void REF(round_output)(struct task *k);
 void REF(round_gradients)(struct task *k);
 
+/*
+ * REF(clamp)(d, c), REF(track)(d, t): the functions of struct param_ops, whose
+ * results in float the back end cpu has, too.  ${d} is not used.
+ */
+void REF(clamp)(struct device *d, const struct clamp *c);
+void REF(track)(struct device *d, const struct track *t);
+
 #define OPERATOR(KIND, name, bf16) extern const struct op_impl REF(name);
 #include "backend/ops.def"
 
