@@ -56,7 +56,7 @@ double target_class_weight(const struct target *t, int c);
 
 /*
  * Combination of the scores of a clip's views into scores of the clip
- * (graph/ensemble.h).
+ * (graph/metric.h).
  * SCORES: their mean, as in TSM (test_models.py).
  * PROBABILITIES: the mean of their softmax or sigmoid, as in PySlowFast for
  * Kinetics and Something-Something (utils/meters.py).

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "eval/fusion.h"
-#include "graph/ensemble.h"
 #include "graph/metric.h"
 
 #define Q text_quote
@@ -156,7 +155,7 @@ fusion_combine(enum fusion how, const struct score_file *f, size_t n,
 		}
 		/* ln p, as for the views of a sample. */
 		if (how == FUSION_PROBABILITIES)
-			ensemble_end(ENSEMBLE_PROBABILITIES, e->loss,
+			metric_ensemble_end(ENSEMBLE_PROBABILITIES, e->loss,
 			    e->classes, 1, sum);
 		memcpy(scores + i * row, sum, row * sizeof(*sum));
 	}

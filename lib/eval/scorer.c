@@ -12,7 +12,7 @@
 #include "clip/fill.h"
 #include "data/microbatches.h"
 #include "eval/scorer.h"
-#include "graph/ensemble.h"
+#include "graph/metric.h"
 #include "train/loop/evaluator.h"
 #include "train/loop/feeder.h"
 
@@ -202,10 +202,10 @@ scorer_run(struct scorer *r, const struct extraction *a, double *scores,
 		net_scores(r->feeder.plan, r->scratch);
 		feeder_done(&r->feeder);
 		for (int i = 0; i < n; i++)
-			ensemble_add(r->v.ensemble, r->loss, r->classes,
+			metric_ensemble_add(r->v.ensemble, r->loss, r->classes,
 			    r->scratch + (size_t)i * (size_t)r->classes,
 			    first + i == 0, scores);
 	}
-	ensemble_end(r->v.ensemble, r->loss, r->classes, views, scores);
+	metric_ensemble_end(r->v.ensemble, r->loss, r->classes, views, scores);
 	return 0;
 }

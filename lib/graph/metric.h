@@ -1,8 +1,14 @@
 #ifndef GRAPH_METRIC_H
 #define GRAPH_METRIC_H
 
-/* Ranks, losses and probabilities from a clip's scores. */
+/*
+ * Ranks, losses and probabilities from a clip's scores, the scores of a clip
+ * from those of its views, and the average precision of a class.
+ */
 
+#include <stddef.h>
+
+#include "base/feed.h"
 #include "graph/op.h"
 
 /*
@@ -64,5 +70,39 @@ double metric_loss(enum loss_kind kind, const double *scores, int classes,
  */
 void metric_probabilities(enum loss_kind kind, const double *scores,
     int classes, double *p);
+
+/*
+ * metric_ensemble_add(how, kind, classes, scores, first, sum):
+ * Add the ${scores} of one view, [classes], to ${sum}.  ${first} is 1 for the
+ * first view, which initializes ${sum}.  ${scores} is overwritten.
+ *
+ * metric_ensemble_end(how, kind, classes, views, sum):
+ * Turn the ${sum} of ${views} views into scores of the clip.  A loss of ${kind}
+ * turns these scores into the combined probabilities.  The scores of maxima are
+ * their logarithms, from which a softmax makes probabilities whose sum is 1.
+ */
+void metric_ensemble_add(enum ensemble how, enum loss_kind kind, int classes,
+    double *scores, int first, double *sum);
+void metric_ensemble_end(enum ensemble how, enum loss_kind kind, int classes,
+    int views, double *sum);
+
+/* The score of a sample for one class; ${right} is 1 if it belongs to it. */
+struct scored { double score; int right; };
+
+/*
+ * metric_average_precision(s, n):
+ * Return the average precision of a class over ${n} samples.  It is the sum,
+ * over thresholds from the highest score down, of precision times the increase
+ * of recall:
+ *
+ *	sum over k of (tp[k] - tp[k - 1]) / positives * tp[k] / (tp[k] + fp[k])
+ *
+ * Equal scores are one threshold, so that their order does not matter.  Return
+ * -1 if no sample belongs to the class.  ${s} is sorted in place.
+ *
+ * Source: scikit-learn's average_precision_score, which get_map in PySlowFast's
+ * utils/meters.py calls for each class with a positive sample.
+ */
+double metric_average_precision(struct scored *s, size_t n);
 
 #endif

@@ -1,7 +1,6 @@
 /*
  * The mean and maximum of views agree with softmax and sigmoid computed here.
  */
-#include "graph/ensemble.h"
 #include "graph/metric.h"
 
 #include "tap.h"
@@ -18,9 +17,9 @@ joined(enum ensemble how, enum loss_kind kind, double *sum)
 		double scores[CLASSES];
 
 		memcpy(scores, view[v], sizeof(scores));
-		ensemble_add(how, kind, CLASSES, scores, v == 0, sum);
+		metric_ensemble_add(how, kind, CLASSES, scores, v == 0, sum);
 	}
-	ensemble_end(how, kind, CLASSES, VIEWS, sum);
+	metric_ensemble_end(how, kind, CLASSES, VIEWS, sum);
 }
 
 /* Return the probability of class ${c} in view ${v}. */
@@ -94,17 +93,17 @@ test_ends(void)
 			double far[2] = { 1e4, -1e4 }, bad[2] = { NAN, 1 };
 			double more[2] = { 1, 1 }, sum[2];
 
-			ensemble_add((enum ensemble)how, (enum loss_kind)kind,
+			metric_ensemble_add((enum ensemble)how, (enum loss_kind)kind,
 			    2, far, 1, sum);
-			ensemble_end((enum ensemble)how, (enum loss_kind)kind,
+			metric_ensemble_end((enum ensemble)how, (enum loss_kind)kind,
 			    2, 1, sum);
 			finite &= isfinite(sum[0]) && isfinite(sum[1]) &&
 			    sum[0] > sum[1];
-			ensemble_add((enum ensemble)how, (enum loss_kind)kind,
+			metric_ensemble_add((enum ensemble)how, (enum loss_kind)kind,
 			    2, more, 1, sum);
-			ensemble_add((enum ensemble)how, (enum loss_kind)kind,
+			metric_ensemble_add((enum ensemble)how, (enum loss_kind)kind,
 			    2, bad, 0, sum);
-			ensemble_end((enum ensemble)how, (enum loss_kind)kind,
+			metric_ensemble_end((enum ensemble)how, (enum loss_kind)kind,
 			    2, 2, sum);
 			kept &= isnan(sum[0]);
 		}

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "graph/precision.h"
+#include "graph/metric.h"
 #include "tap.h"
 
 static void
@@ -14,7 +14,7 @@ check(const char *what, const struct scored *s, size_t n, double want)
 	double got;
 
 	memcpy(copy, s, n * sizeof(*s));
-	got = average_precision(copy, n);
+	got = metric_average_precision(copy, n);
 	if (!ok(fabs(got - want) < 1e-15, "%s", what))
 		diag("got %.17g, wanted %.17g", got, want);
 }

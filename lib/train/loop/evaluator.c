@@ -7,9 +7,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "graph/ensemble.h"
 #include "graph/metric.h"
-#include "graph/precision.h"
 #include "train/loop/evaluator.h"
 #include "train/loop/feeder.h"
 #include "train/loop/loop_end.h"
@@ -43,7 +41,7 @@ evaluator_add_microbatch(const struct feeder *f, const struct view_options *v,
 	net_scores(f->plan, scratch);
 	/* Skip clips that only fill up the last microbatch. */
 	for (int i = 0; i < l->n - l->filled; i++, ++*views)
-		ensemble_add(v->ensemble, e->loss, e->classes, scratch +
+		metric_ensemble_add(v->ensemble, e->loss, e->classes, scratch +
 		    (size_t)i * classes, l->clip[i] % each == 0, e->scores +
 		    (size_t)l->sample[i] * classes);
 }
@@ -126,8 +124,8 @@ evaluator_run(struct net *n, const struct dataset *d,
 		status = EXIT_RANKS;
 	e->views = (uint64_t)samples * (uint64_t)per;
 	for (uint32_t i = 0; i < samples; i++)
-		ensemble_end(v->ensemble, e->loss, classes, per, e->scores +
-		    (size_t)i * (size_t)classes);
+		metric_ensemble_end(v->ensemble, e->loss, classes, per,
+		    e->scores + (size_t)i * (size_t)classes);
 	free(start);
 	if (status == 0)
 		status = evaluator_check_finite(e, d, c->rank);
@@ -226,7 +224,7 @@ evaluation_precision(const struct evaluation *e, int c)
 			s[n++] = (struct scored){ e->scores[(size_t)i *
 			    (size_t)e->classes + (size_t)c], right };
 	}
-	precision = average_precision(s, n);
+	precision = metric_average_precision(s, n);
 	free(s);
 	return precision;
 }

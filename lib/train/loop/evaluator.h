@@ -4,7 +4,7 @@
 /*
  * Score a dataset.  The views of each sample (clips and crops) pass through the
  * network with its running statistics.  The scores of the first head are
- * combined over the views of a sample (graph/ensemble.h).  Ranks share the
+ * combined over the views of a sample (graph/metric.h).  Ranks share the
  * samples; the result has the same bits for any number of ranks and threads.
  */
 
@@ -84,7 +84,7 @@ struct summary evaluation_summary(const struct evaluation *e);
 /*
  * evaluation_precision(e, c):
  * Return the average precision of class ${c} over the labeled samples, 0 to 1
- * (graph/precision.h), or -1 if no sample has this class.
+ * (graph/metric.h), or -1 if no sample has this class.
  */
 double evaluation_precision(const struct evaluation *e, int c);
 
