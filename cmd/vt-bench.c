@@ -206,7 +206,7 @@ vt_bench_run_loader(struct bench_session *s)
 	struct input_spec needs = input_spec_default;
 	struct loader_options o = { .needs = &needs };
 
-	clips_set(&clips, &o);
+	clip_settings_apply(&clips, &o);
 	if (options_given("model")) {
 		if (vt_bench_read_network(s) != 0)
 			return EXIT_USAGE;

@@ -13,7 +13,6 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "draw/plot.h"
-#include "sched/compare.h"
 #include "sched/query.h"
 #include "sched/summary.h"
 #include "shard/dataset.h"
@@ -354,7 +353,7 @@ vt_schedule_compare(char *const *path, int n)
 		read++;
 	if (read < n)
 		goto out;
-	if (compare_print(s, (const char *const *)path, n,
+	if (summary_compare(s, (const char *const *)path, n,
 	    vt_schedule_samples(), &cost, &b) != 0)
 		goto out;
 	fputs(b.data, stdout);

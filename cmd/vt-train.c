@@ -20,7 +20,7 @@
 #include "net/parity/plans.h"
 #include "train/guard/replay.h"
 #include "train/loop/estimate.h"
-#include "train/loop/imbalance.h"
+#include "train/loop/inputs.h"
 #include "train/loop/session.h"
 #include "train/run/export.h"
 #include "train/run/snapshot.h"
@@ -257,7 +257,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
     struct estimate *e)
 {
 	trainer_print_plan(&s->t, stdout);
-	imbalance_print(s, stdout);
+	inputs_print_classes(s, stdout);
 	if (e->steps > 0)
 		estimate_print(&s->t, e, stdout);
 	else if (o->time)

@@ -3,7 +3,7 @@
 
 /* Options of clips for training, of vt-train(1) and vt-bench(1). */
 
-#include "train/loop/clips.h"
+#include "train/loop/views.h"
 
 #include "common.h"
 

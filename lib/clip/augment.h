@@ -69,7 +69,7 @@ struct crop_options {
 
 /*
  * The published options: multiscale, mirrored; a jitter of 256 to 320; an area
- * of at least 0.08.  CLIP_SETTINGS (train/loop/clips.h) repeats them for the
+ * of at least 0.08.  CLIP_SETTINGS (train/loop/views.h) repeats them for the
  * options of commands: change both.
  */
 extern const struct crop_options crop_defaults;

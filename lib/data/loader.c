@@ -289,7 +289,7 @@ loader_free(struct loader *l)
 	pthread_cond_destroy(&l->work);
 	pthread_cond_destroy(&l->ready);
 	microbatches_free(l->microbatches);
-	bad_free(&l->bad);
+	bad_set_free(&l->bad);
 	free(l->thread);
 	free(l->slot);
 	free(l);

@@ -4,7 +4,7 @@
 /*
  * The loader turns step numbers into pixels.  It returns this rank's
  * microbatches in order.  A microbatch is a BN group: clips that share the
- * statistics of batch normalization, or a part of such a group (sched/parts.h).
+ * statistics of batch normalization, or a part of such a group (sched/group.h).
  *
  * Threads read, decode, crop and resize ahead of the trainer.  The schedule
  * gives all future shapes, so they prefetch across changes of shape.  The
@@ -22,8 +22,8 @@
 #include "clip/clip.h"
 #include "clip/fill.h"
 #include "clip/flip_map.h"
-#include "data/bad.h"
 #include "data/class_balance.h"
+#include "data/order.h"
 #include "sched/schedule.h"
 #include "shard/dataset.h"
 
@@ -38,7 +38,7 @@ struct microbatch {
 					 * separately */
 	int n;				/* number of clips */
 	int audit_duplicate;		/* 1: audit duplicate of another rank's
-					 * microbatch (data/audit_duplicate.h).
+					 * microbatch (data/microbatches.h).
 					 * It comes first in its step. */
 	int filled;			/* number of clips at the end that only
 					 * pad the last microbatch of
@@ -78,7 +78,7 @@ struct loader_options {
 					 * whole learners' microbatches; 0: no
 					 * learners */
 	int spread;			/* 1: a rank may get a part of a BN
-					 * group (sched/parts.h) */
+					 * group (sched/group.h) */
 	enum sampler sampler;
 	struct crop_options crop;
 	struct transforms transforms;

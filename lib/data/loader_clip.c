@@ -187,7 +187,7 @@ loader_drop_known(struct loader *l, struct loader_slot *s)
 	int n = 0;
 
 	for (int i = 0; i < mb->bads; i++) {
-		int known = bad_has(&l->bad, mb->bad[i].sample);
+		int known = bad_set_has(&l->bad, mb->bad[i].sample);
 
 		/* The list is short: damage is rare. */
 		for (int k = 0; k < n && !known; k++)
@@ -206,7 +206,7 @@ loader_slot_stale(const struct loader *l, const struct loader_slot *s)
 	int stale = 0;
 
 	for (int i = 0; i < s->mb.n && l->bad.n > 0; i++)
-		stale |= bad_has(&l->bad, s->mb.sample[i]);
+		stale |= bad_set_has(&l->bad, s->mb.sample[i]);
 	return stale;
 }
 
@@ -240,6 +240,6 @@ loader_bad(struct loader *l, const uint32_t *sample, size_t n)
 {
 	pthread_mutex_lock(&l->lock);
 	for (size_t i = 0; i < n; i++)
-		bad_add(&l->bad, sample[i]);
+		bad_set_add(&l->bad, sample[i]);
 	pthread_mutex_unlock(&l->lock);
 }

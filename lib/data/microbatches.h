@@ -7,6 +7,7 @@
  */
 
 #include "data/loader.h"
+#include "sched/schedule.h"
 
 struct microbatches;
 
@@ -133,5 +134,26 @@ void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
  */
 void microbatches_print_transforms(const struct microbatches *l,
     const struct microbatch *mb, int i, FILE *to);
+
+/* An audit duplicate. */
+struct audit_duplicate {
+	int due;			/* 0: none in this step; ignore the
+					 * others */
+	int index;			/* number of the microbatch in the
+					 * step */
+	int rank;			/* the rank that owns it */
+	int repeat_rank;		/* the rank that repeats it */
+};
+
+/*
+ * audit_duplicate_at(seed, at, every, ranks):
+ * Return the audit duplicate of step ${at}, if any.  Every ${every} steps,
+ * counted from 1, there is one; 0: never.  The pairs of ranks alternate: within
+ * ranks * (ranks - 1) audits each rank audits each other one.  A single rank
+ * audits itself.  Philox draws one of the microbatches of the audited rank.  If
+ * that rank has none in the step, there is no duplicate.
+ */
+struct audit_duplicate audit_duplicate_at(uint64_t seed,
+    const struct schedule_step *at, int64_t every, int ranks);
 
 #endif

@@ -1,10 +1,44 @@
 #ifndef DATA_ORDER_H
 #define DATA_ORDER_H
 
-/* Map global clip numbers of a training run to samples (vt-checkpoint(5)). */
+/*
+ * Map global clip numbers of a training run to samples (vt-checkpoint(5)), and
+ * leave out those that are damaged.
+ */
 
-#include "data/bad.h"
+#include <stddef.h>
+#include <stdint.h>
+
 #include "data/class_balance.h"
+
+/* Damaged samples, their numbers in ascending order.  Begin with all 0. */
+struct bad_set { uint32_t *sample; size_t n, cap; };
+
+/* bad_set_has(b, sample): return 1 if ${sample} is in ${b}, 0 otherwise. */
+int bad_set_has(const struct bad_set *b, uint32_t sample);
+
+/*
+ * bad_set_add(b, sample):
+ * Add ${sample}.  Return 1, or 0 if it was in ${b} already.
+ */
+int bad_set_add(struct bad_set *b, uint32_t sample);
+
+/* bad_set_free(b): free the memory of ${b} and set it to all 0. */
+void bad_set_free(struct bad_set *b);
+
+/*
+ * bad_set_text(b):
+ * Return ${b} as text: "3 17 250", "" if empty.  The caller frees it.
+ */
+char *bad_set_text(const struct bad_set *b);
+
+/*
+ * bad_set_parse(b, text, samples):
+ * Add the samples of ${text}, in the format of bad_set_text, to ${b}.
+ * Return 0.  Return -1 without a message if ${text} is malformed or a number is
+ * not below ${samples}; the numbers before it are then added.
+ */
+int bad_set_parse(struct bad_set *b, const char *text, uint32_t samples);
 
 /* The orders of the current epochs. */
 struct order;

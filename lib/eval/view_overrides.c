@@ -4,7 +4,7 @@
  */
 #include "base/exit.h"
 #include "eval/view_overrides.h"
-#include "train/loop/clips.h"
+#include "train/loop/views.h"
 
 int
 view_overrides_apply(const struct view_overrides *o, const struct model *m,

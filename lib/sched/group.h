@@ -2,8 +2,9 @@
 #define SCHED_GROUP_H
 
 /*
- * Groups the clips of each cell for batch normalization.  These functions set
- * group and run in every cell of a schedule without groups.
+ * Groups the clips of each cell for batch normalization, and shares the groups
+ * of a step between ranks.  The functions group_* set group and run in every
+ * cell of a schedule without groups.
  */
 
 #include "sched/schedule.h"
@@ -40,5 +41,30 @@ int group_constant(struct schedule *s, int size);
  * utils/multigrid.py, update_long_cycle; models/batchnorm_helper.py.
  */
 int group_pyslowfast(struct schedule *s, int size, int ranks, int by_stage);
+
+struct step_split {
+	int n;			/* microbatches, or their parts, in a step */
+	int clips;		/* clips of each */
+	int span;		/* k: parts of a group */
+};
+
+/*
+ * cell_parts(c, ranks, spread):
+ * Return the split of cell ${c} over ${ranks} ranks.  ${spread} 1 allows split
+ * groups.  If the ranks cannot divide the groups equally, groups stay whole,
+ * and there are fewer parts than ranks.
+ */
+struct step_split cell_parts(const struct cell *c, int ranks, int spread);
+
+/*
+ * step_split_clip(p, c, part, i):
+ * Return the index in the batch of clip ${i} of part ${part} of the step.
+ * Mixing combines clips i and n - 1 - i of a microbatch of n
+ * (transforms_partners). So a part of an even number of clips takes one half
+ * from the front of its group and the other from the end. Its clips then have
+ * the same mixing partners as in the group. Other parts are consecutive.
+ */
+int step_split_clip(const struct step_split *p, const struct cell *c, int part,
+    int i);
 
 #endif

@@ -1,7 +1,10 @@
 #ifndef SCHED_SUMMARY_H
 #define SCHED_SUMMARY_H
 
-/* Summaries of a schedule for the user: its work, and a table of its stages. */
+/*
+ * Summaries of schedules for the user: the work of one, a table of its stages,
+ * and several at points of equal work.
+ */
 
 #include "base/mem.h"
 #include "sched/schedule.h"
@@ -61,5 +64,17 @@ void schedule_advise(const struct schedule *s);
  */
 void schedule_summary(const struct schedule *s, uint64_t samples, int epochs,
     struct buffer *out);
+
+/*
+ * summary_compare(s, name, n, samples, cost, out):
+ * Append to ${out} two tables of the ${n} schedules ${s}, named ${name}.  The
+ * first has their totals, with work in epochs at the most expensive shape of
+ * all.  The second has a row for each twentieth of the largest total work.  It
+ * gives the epoch, shape and learning rate of each schedule there, and the step
+ * if ${samples} is not 0.  A schedule that has ended shows "-".  Return 0, or
+ * -1 if ${cost} returns 0 or less for a cell; it has reported why.
+ */
+int summary_compare(struct schedule *const *s, const char *const *name, int n,
+    uint64_t samples, const struct cost *cost, struct buffer *out);
 
 #endif

@@ -15,9 +15,9 @@
 
 #include "base/options.h"
 #include "train/learn/learner_settings.h"
-#include "train/loop/clips.h"
 #include "train/loop/precise.h"
 #include "train/loop/videos.h"
+#include "train/loop/views.h"
 #include "train/modes.h"
 #include "train/optim/optimizer.h"
 #include "train/reduce/sums.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clip/transforms.h"
-#include "sched/parts.h"
+#include "sched/group.h"
 
 #include "tap.h"
 
@@ -33,11 +33,11 @@ partners_agree(const struct cell *c, const struct step_split *p, int part)
 	for (int i = 0; i < p->clips; i++) {
 		int n = transforms_partners(i, p->clips, ring);
 
-		find(c, parts_clip(p, c, part, i), &group, &place);
+		find(c, step_split_clip(p, c, part, i), &group, &place);
 		same &= group == part / p->span;
 		same &= transforms_partners(place, c->group, whole) == n;
 		for (int k = 0; k < n; k++) {
-			find(c, parts_clip(p, c, part, ring[k]), &group, &mate);
+			find(c, step_split_clip(p, c, part, ring[k]), &group, &mate);
 			same &= mate == whole[k];
 		}
 	}
@@ -66,7 +66,7 @@ test(int batch, int group, int run, int ranks, int span)
 	is(p.n >= ranks, span > 0, "each rank has a part, if that is possible");
 	for (int i = 0; i < p.n; i++)
 		for (int k = 0; k < p.clips; k++)
-			seen[parts_clip(&p, &c, i, k)]++;
+			seen[step_split_clip(&p, &c, i, k)]++;
 	for (int i = 0; i < batch; i++)
 		once &= seen[i] == 1;
 	ok(once, "each clip is in one part");

@@ -32,8 +32,8 @@ corrupt_open(const struct trainer *t)
 {
 	struct corrupt *c = xcalloc(1, sizeof(*c));
 
-	if (t->state.corrupt == NULL || bad_parse(&c->known, t->state.corrupt,
-	    dataset_samples(t->train)) == 0)
+	if (t->state.corrupt == NULL || bad_set_parse(&c->known,
+	    t->state.corrupt, dataset_samples(t->train)) == 0)
 		return c;
 	fail("the checkpoint's list of damaged samples belongs to other "
 	    "data");
@@ -46,8 +46,8 @@ corrupt_close(struct corrupt *c)
 {
 	if (c == NULL)
 		return;
-	bad_free(&c->known);
-	bad_free(&c->found);
+	bad_set_free(&c->known);
+	bad_set_free(&c->found);
 	free(c->text);
 	free(c);
 }
@@ -63,7 +63,7 @@ corrupt_found(struct corrupt *c, const struct trainer *t, uint64_t step,
     const struct microbatch *mb)
 {
 	for (int i = 0; i < mb->bads; i++)
-		if (bad_add(&c->found, mb->bad[i].sample))
+		if (bad_set_add(&c->found, mb->bad[i].sample))
 			warning("step %" PRIu64 ": sample %s is damaged and "
 			    "skipped from now on: %s", step,
 			    dataset_sample(t->train, mb->bad[i].sample).key,
@@ -90,7 +90,7 @@ corrupt_gather(struct corrupt *c, struct comm *comm)
 	if (!bad)
 		bad = comm_allgatherv(comm, all, start);
 	for (size_t i = 0; i < start[comm->size] / sizeof(*all) && !bad; i++)
-		bad_add(&c->found, all[i]);
+		bad_set_add(&c->found, all[i]);
 	free(all);
 	free(n);
 	free(start);
@@ -145,11 +145,11 @@ corrupt_learn(struct corrupt *c, struct trainer *t)
 	if (c->found.n == 0)
 		return;
 	for (size_t i = 0; i < c->found.n; i++)
-		bad_add(&c->known, c->found.sample[i]);
+		bad_set_add(&c->known, c->found.sample[i]);
 	loader_bad(t->work->feeder.loader, c->found.sample, c->found.n);
 	c->found.n = 0;
 	free(c->text);
-	c->text = bad_text(&c->known);
+	c->text = bad_set_text(&c->known);
 	t->state.corrupt = c->text;
 }
 

@@ -56,7 +56,7 @@ not_finite_list_clips(const struct trainer *t, struct buffer *b)
 	for (int i = 0; i < p.n; i++)
 		for (int k = 0; k < p.clips; k++) {
 			uint64_t clip = w->at.clip +
-			    (uint64_t)parts_clip(&p, c, i, k);
+			    (uint64_t)step_split_clip(&p, c, i, k);
 			uint32_t past = 0, of = order_sample(order,
 			    clip / repeat);
 			struct sample s;

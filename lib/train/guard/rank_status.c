@@ -39,7 +39,7 @@ rank_status_describe_other(const struct trainer *t, int rank, uint64_t step,
 		return;
 	p = work_parts(t, c);
 	count = split(p.n, rank, t->comm->size, &first);
-	clip = at.clip + (uint64_t)parts_clip(&p, c, first, 0);
+	clip = at.clip + (uint64_t)step_split_clip(&p, c, first, 0);
 	order = order_new(t->loading.seed, samples, t->loading.balance);
 	snprintf(text, size, "; its %d clips of step %" PRIu64 " begin with %"
 	    PRIu64 " (%s)", count * p.clips, step, clip,

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sched/parts.h"
+#include "sched/group.h"
 #include "sched/schedule.h"
 
 struct trainer;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "sched/compare.h"
+#include "sched/summary.h"
 #include "train/loop/planned.h"
 #include "train/settings.h"
 

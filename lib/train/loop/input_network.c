@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "base/text.h"
-#include "train/loop/input_network.h"
 #include "train/loop/inputs.h"
 #include "train/run/ordinal.h"
 #include "train/weights/freeze.h"

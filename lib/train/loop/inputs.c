@@ -12,8 +12,6 @@
 #include "sched/summary.h"
 #include "shard/manifest.h"
 #include "shard/stream.h"
-#include "train/loop/imbalance.h"
-#include "train/loop/input_network.h"
 #include "train/loop/inputs.h"
 #include "train/run/record.h"
 
@@ -331,6 +329,54 @@ inputs_warn_crops(const struct session *s)
 		    (int)s->o.val_crop : last);
 }
 
+/*
+ * Set the weights of --class-weight, from a power or from the file of rank 0.
+ */
+static int
+inputs_open_weights(struct session *s)
+{
+	const char *how = s->o.class_weight;
+	double power;
+	char *text;
+	int bad;
+
+	s->class_weight = xcalloc(s->balance->classes, sizeof(float));
+	if (class_weights_power(how, &power) > 0) {
+		class_weights_inverse(s->balance, power, s->class_weight);
+		return 0;
+	}
+	if ((text = inputs_text(s->comm, how)) == NULL)
+		return -1;
+	bad = class_weights_parse(text_quote(how), text,
+	    dataset_class_list(s->train), s->balance, s->class_weight);
+	free(text);
+	return bad;
+}
+
+/* Set the balance and the class weights of ${s}, as its options say, for its
+ * training data.  Return 0, or EXIT_USAGE after a message. */
+static int
+inputs_open_imbalance(struct session *s)
+{
+	strcpy(s->class_weights, "none");
+	if (s->o.balance <= 0 && s->o.class_weight == NULL)
+		return 0;
+	if (dataset_has_label_sets(s->train)) {
+		fail("%s: its samples have sets of classes (--%s is for one "
+		    "class a sample)", text_quote(s->o.data), s->o.balance > 0 ?
+		    "balance" : "class-weight");
+		return EXIT_USAGE;
+	}
+	s->balance = class_balance_new(s->train, s->o.balance);
+	if (s->o.class_weight == NULL)
+		return 0;
+	if (inputs_open_weights(s) != 0)
+		return EXIT_USAGE;
+	hash128_text(class_weights_hash(s->class_weight, s->balance->classes),
+	    s->class_weights);
+	return 0;
+}
+
 int
 inputs_open(struct session *s)
 {
@@ -339,9 +385,24 @@ inputs_open(struct session *s)
 	if ((status = comm_agree(s->comm, inputs_open_schedule(s))) != 0 ||
 	    (status = inputs_open_data(s)) != 0 ||
 	    (status = comm_agree(s->comm, inputs_open_flips(s))) != 0 ||
-	    (status = comm_agree(s->comm, imbalance_open(s))) != 0)
+	    (status = comm_agree(s->comm, inputs_open_imbalance(s))) != 0)
 		return status;
 	if (s->comm->rank == 0)
 		inputs_warn_crops(s);
 	return comm_agree(s->comm, input_network_open(s));
+}
+
+void
+inputs_print_classes(const struct session *s, FILE *f)
+{
+	const struct class_balance *b = s->balance;
+
+	for (uint32_t c = 0; b != NULL && c < b->classes; c++) {
+		fprintf(f, "%-22s %u samples, %u visits an epoch (%.4g %%)",
+		    "# class", class_balance_count(b, c), b->visits[c],
+		    100.0 * b->visits[c] / b->samples);
+		if (s->class_weight != NULL)
+			fprintf(f, ", weight %.4g", (double)s->class_weight[c]);
+		fprintf(f, ": %s\n", dataset_class(s->train, (int)c));
+	}
 }

@@ -40,4 +40,20 @@ int inputs_open(struct session *s);
  */
 void inputs_warn_crop(const struct dataset *d, const char *path, int crop);
 
+/*
+ * inputs_print_classes(s, f):
+ * With one of the options, print a line for each class to ${f}: its samples,
+ * its visits in an epoch, and its weight.
+ */
+void inputs_print_classes(const struct session *s, FILE *f);
+
+/*
+ * input_network_open(s):
+ * Open the back end, the device and the network of a run, whose schedule and
+ * datasets are open.  Internal to inputs_open (train/loop/inputs.h).  Return 0,
+ * or an exit status after a message, which may differ from rank to rank.
+ * Collective: all ranks call it.
+ */
+int input_network_open(struct session *s);
+
 #endif

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "comm/watch.h"
-#include "sched/parts.h"
+#include "sched/group.h"
 #include "train/loop/choices.h"
 #include "train/loop/inputs.h"
 #include "train/loop/session.h"
@@ -131,7 +131,7 @@ session_set_loading(struct session *s)
 		.threads = (int)o->loaders, .audit = o->audit,
 		.replaces = o->corrupt >= 0,
 		.memory = (size_t)o->loader_memory };
-	clips_set(&o->clips, &t->loading);
+	clip_settings_apply(&o->clips, &t->loading);
 	t->viewing = (struct view_options){ .threads = (int)o->loaders,
 		.sampler = t->loading.sampler, .validate = 1,
 		.rule = crop_view(t->loading.crop.rule), .clips = 1,

@@ -3,10 +3,10 @@
  * from.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "train/loop/clips.h"
 #include "train/loop/views.h"
 #include "train/run/fingerprint.h"
 
@@ -75,4 +75,20 @@ views_check(const struct view_options *v)
 		return fail("--crops=%d (wanted 1%s)", v->crops,
 		    v->rule == VIEW_TSM ? ", 3, 5 or 10" : " or 3");
 	return 0;
+}
+
+void
+clip_settings_apply(const struct clip_settings *c, struct loader_options *o)
+{
+	o->sampler = (enum sampler)c->sampler;
+	o->crop = (struct crop_options){ .rule = (enum crop_rule)c->crop_rule,
+		.flip = c->flip, .low = c->low, .high = c->high,
+		.inverse = c->inverse, .area = c->area,
+		.resize = (enum resize_filter)c->resize,
+		.largest = c->level == LEVEL_LARGEST };
+	o->transforms = (struct transforms){ .mixup = c->mixup,
+		.cutmix = c->cutmix, .ops = (int)c->ops,
+		.level = (int)c->strength, .erase = c->erase,
+		.repeat = (int)c->repeat };
+	memcpy(o->transforms.jitter, c->jitter, sizeof(c->jitter));
 }

@@ -1,8 +1,10 @@
 #ifndef TRAIN_LOOP_VIEWS_H
 #define TRAIN_LOOP_VIEWS_H
 
-/* Test protocols: the views by which a sample is scored, and how their scores
- * are combined. */
+/*
+ * Settings of training clips, and test protocols: the views by which a sample
+ * is scored, and how their scores are combined.
+ */
 
 #include "data/loader.h"
 #include "train/run/checkpoint.h"
@@ -24,5 +26,30 @@ void views_set(int protocol, const struct state *st, struct view_options *v);
  * that sampler and rule allow its clips and crops.  Return 0, or -1 after a
  * message. */
 int views_check(const struct view_options *v);
+
+/* Which level to read: the smallest that covers a crop (clip/cover.h), or the
+ * largest. */
+enum { LEVEL_AUTO, LEVEL_LARGEST };
+#define LEVEL_NAMES "auto|largest"
+
+/* clip/augment.h and clip/transforms.h explain the values and their ranges. */
+struct clip_settings {
+	int sampler, crop_rule, flip, inverse, resize;
+	int level;			/* LEVEL_AUTO, LEVEL_LARGEST */
+	double low, high, area;		/* jitter: short sides, in pixels for a
+					 * crop of 224; resized: the smallest
+					 * part of the frame, 0 to 1 */
+	double mixup, cutmix, jitter[4], erase;
+	int64_t ops, strength, repeat;
+};
+
+/* The defaults. */
+#define CLIP_SETTINGS { .flip = 1, .low = 256, .high = 320, .area = 0.08, \
+	.strength = 9, .repeat = 1 }
+
+/* clip_settings_apply(c, o): copy ${c} to the sampler, crop and effects of
+ * ${o}; leave the other fields as they are. */
+void clip_settings_apply(const struct clip_settings *c,
+    struct loader_options *o);
 
 #endif

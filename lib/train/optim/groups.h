@@ -3,10 +3,12 @@
 
 /*
  * Groups of parameters with different factors on learning rate and weight
- * decay.
+ * decay, and the elements of each that a rank owns.
  */
 
+#include "comm/segments.h"
 #include "graph/graph.h"
+#include "net/net.h"
 
 /* The factors of a group on learning rate and weight decay. */
 struct group { double lr, decay; };
@@ -43,5 +45,27 @@ const struct group_rule *group_rule_find(const char *name);
  */
 struct group group_of(const struct group_rule *r, const struct graph *g,
     const struct param *p);
+
+struct owned_shard_list { struct owned_shard *item; size_t n, cap; };
+
+/* The tables of a rank. */
+struct owned_shards {
+	struct owned_shard_list trained;	/* owned, except frozen
+						 * parameters */
+	struct owned_shard_list statistics;	/* owned, except frozen ones */
+	struct owned_shard_list all;	/* whole segments: both, frozen ones,
+					 * and the padding between parameters */
+	struct layer *layer;		/* [params] the factors of its group */
+	char *check_kind;		/* [params] enum check_kind */
+};
+
+/*
+ * owned_shards_open(p, g, share, rule): make the tables of this rank of
+ * share->comm. The arguments may be freed afterwards. owned_shards_close frees
+ * the tables.
+ */
+void owned_shards_open(struct owned_shards *p, const struct graph *g,
+    const struct segments *share, const struct group_rule *rule);
+void owned_shards_close(struct owned_shards *p);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "train/optim/groups.h"
 #include "train/optim/optimizer.h"
-#include "train/optim/owned_shards.h"
 #include "train/optim/running.h"
 #include "train/reduce/host_staging.h"
 #include "train/optim/norm_blocks.h"

@@ -2,7 +2,7 @@
 #define TRAIN_REDUCE_SYNC_BN_H
 
 /*
- * Synchronized BN: BN groups whose clips several ranks hold (sched/parts.h).
+ * Synchronized BN: BN groups whose clips several ranks hold (sched/group.h).
  * The ranks of a group form a BN process group, with a communicator for each
  * number of parts in the schedule.  Their statistics are doubles, which are
  * added in the order of ranks, by the devices (comm/fabric.h) or the hosts, to

@@ -48,7 +48,7 @@ struct state {
 					 * sums are not exact */
 	const char *config;		/* settings, as --print-config */
 	const char *corrupt;		/* indices of samples known as damaged
-					 * (data/bad.h); NULL: none */
+					 * (data/order.h); NULL: none */
 	const char *dataset;		/* dataset_id, 32 hex digits */
 	const char *settings_id;	/* hash of the dataset's settings, 32
 					 * hex digits */
