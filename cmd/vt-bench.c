@@ -19,7 +19,7 @@
 #include "data/loader.h"
 #include "draw/plot.h"
 #include "train/loop/session.h"
-#include "train/run/agree.h"
+#include "train/run/identity.h"
 
 #include "options/allreduce.h"
 #include "options/clips.h"
@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
 	{ 'i', "data", OPTION_TEXT, &data, "DIR",
 	    "read a packed dataset",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
-	    BENCH_DECODE | BENCH_LOADER | BENCH_STEP | BENCH_PROFILE },
+	    BENCH_DECODE | BENCH_LOADER | BENCH_STEP | BENCH_PROFILE | FREE_HOST },
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "choose an installed network or a .net file (%)",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
@@ -97,7 +97,7 @@ static const struct option_row rows[] = {
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "work with N threads; 0: one for each core (%)",
 	    NULL, 0, 1024, OPTION_COMMON |
-	    BENCH_DECODE | BENCH_LOADER | BENCH_NETWORK },
+	    BENCH_DECODE | BENCH_LOADER | BENCH_NETWORK | FREE_HOST },
 	OPTION_HEADING("Common"),
 	OPTION_CONFIG(&config),
 	OPTION_QUIET(&quiet),
@@ -515,7 +515,7 @@ main(int argc, char **argv)
 	struct bench_session s = { 0 };
 	const struct bench_subtest *t;
 	int status = 0, operand, mode;
-	char *settings;
+	struct buffer identity = { 0 };
 
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
@@ -540,10 +540,8 @@ main(int argc, char **argv)
 			return EXIT_USAGE;
 		program_rank(s.comm->rank, s.comm->size);
 		s.b.out = s.comm->rank == 0 ? stdout : NULL;
-		settings = options_config(NULL);
-		status = agree_ranks(s.comm, &(struct fingerprint){
-		    .settings = settings }) == 0 ? 0 : EXIT_RANKS;
-		free(settings);
+		identity_add_options(&identity);
+		status = identity_check(s.comm, &identity);
 	}
 	if (status == 0)
 		status = vt_bench_run(&s, t);

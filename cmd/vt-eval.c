@@ -10,10 +10,8 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
-#include "base/isa.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "comm/cores.h"
 #include "comm/watch.h"
 #include "eval/predict.h"
@@ -23,7 +21,7 @@
 #include "ingest/list.h"
 #include "media/video.h"
 #include "shard/stream.h"
-#include "train/run/agree.h"
+#include "train/run/identity.h"
 
 #include "options/eval.h"
 
@@ -46,21 +44,6 @@ struct eval_session {
 };
 
 /* ---- setting up ---- */
-
-/* Check that all ranks were started alike, before any other collective call.
- * The path of --checkpoint may differ: packed_prepare compares the content. */
-static int
-vt_eval_check_start(const struct eval_session *s)
-{
-	char program[33], *settings = options_config(" checkpoint ");
-	struct fingerprint mine = { .program = agree_program(program),
-		.build = version_build, .isa = isa_name(isa_best()),
-		.settings = settings };
-	int bad = agree_ranks(s->comm, &mine);
-
-	free(settings);
-	return bad ? EXIT_RANKS : 0;
-}
 
 static void
 vt_eval_describe(const struct eval_session *s)
@@ -174,7 +157,7 @@ vt_eval_run(struct eval_session *s)
 	/* Until all is open, rank 0 prints each message once for all ranks that
 	 * have it. */
 	comm_hold(s->comm);
-	status = vt_eval_check_start(s);
+	status = identity_check_start(s->comm);
 	if (status == 0 && packed)
 		status = packed_prepare(&s->packed, &(struct packed_start){
 			s->network, o->device, s->threads,

@@ -66,7 +66,7 @@ vt_train_kept_settings(struct train_options *o)
 			whole[i] = path_absolute(p);
 		*path[i] = whole[i];
 	}
-	text = options_config(NULL);
+	text = options_config(0);
 	for (int i = 0; i < PATHS; i++) {
 		*path[i] = typed[i];
 		free(whole[i]);

@@ -43,11 +43,11 @@ static const struct option_row rows[] = {
 	{ 'k', "checkpoint", OPTION_LIST, &o.checkpoints, "FILE|RUN",
 	    "use a checkpoint, or that of a run of vt-train",
 	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT |
-	    EVAL_NETWORK | EVAL_CURVE },
+	    EVAL_NETWORK | EVAL_CURVE | FREE_FACT },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
 	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT |
-	    EVAL_NETWORK | EVAL_FILES },
+	    EVAL_NETWORK | EVAL_FILES | FREE_FACT },
 	LIST_OPTIONS(&o.lists, &o.zero, EVAL_VIDEOS),
 	{ 0, "use-ema", OPTION_FLAG, &o.use_ema, NULL,
 	    "use the moving average of vt-train --ema",
@@ -93,7 +93,7 @@ static const struct option_row rows[] = {
 	    "write the results to FILE, not to standard output",
 	    "#key\t|#video\t|{\"frames\":|{\"key\":|{\"message\":", 0, 0,
 	    OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW |
-	    EVAL_NETWORK | EVAL_FILES | EVAL_FIT },
+	    EVAL_NETWORK | EVAL_FILES | EVAL_FIT | FREE_HOST },
 	{ 'f', "force", OPTION_FLAG, &o.force, NULL,
 	    "replace existing files", NULL, 0, 0, 0 },
 	{ 0, "top", OPTION_INT, &o.top, "N",
@@ -171,7 +171,7 @@ static const struct option_row rows[] = {
 	    NULL, 1, 4096, EVAL_NETWORK },
 	{ 0, "loader-threads", OPTION_INT, &o.views.loader_threads, "N",
 	    "load clips with N threads in a rank (%)",
-	    NULL, 1, 1024, OPTION_COMMON },
+	    NULL, 1, 1024, OPTION_COMMON | FREE_HOST },
 	{ 0, "step-timeout", OPTION_TIME, &o.step_timeout, "TIME",
 	    "limit waits for clips and ranks; 0: off (%)",
 	    NULL, 0, 1e9, 0 },

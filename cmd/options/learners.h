@@ -4,8 +4,9 @@
 /* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains
  * them. */
 
-#include "base/options.h"
 #include "train/learn/learner_settings.h"
+
+#include "common.h"
 
 /* The rows of a struct learner_settings ${o}. */
 #define OPTION_LEARNERS(o) \
@@ -19,7 +20,8 @@
 	    "average, reset or keep optimizer state (%)", \
 	    "average|reset|keep", 0, 0, 0 }, \
 	{ 0, "noise-scale", OPTION_FLAG, &(o).noise, NULL, \
-	    "log the noise of gradients at each average", NULL, 0, 0, 0 }, \
+	    "log the noise of gradients at each average", \
+	    NULL, 0, 0, RESUME_GUARD }, \
 	{ 0, "batch-growth-max", OPTION_INT, &(o).grow, "M", \
 	    "grow the batch by its noise, to M times (%: off)", \
 	    NULL, 0, 65536, 0 }, \

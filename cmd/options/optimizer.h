@@ -3,8 +3,9 @@
 
 /* Options of the optimizer (train/optim/optim.h); vt-train(1) explains them. */
 
-#include "base/options.h"
 #include "train/settings.h"
+
+#include "common.h"
 
 /* The rows of a struct settings ${o}. */
 #define OPTION_OPTIMIZER(o) \
@@ -46,10 +47,10 @@
 	    NULL, 0, 0.9999999, 0 }, \
 	{ 0, "use-ema", OPTION_FLAG, &(o).use_ema, NULL, \
 	    "validate or --export the average of --ema", \
-	    NULL, 0, 0, 0 }, \
+	    NULL, 0, 0, RESUME_VALIDATION }, \
 	{ 0, "shard-optimizer", OPTION_FLAG, &(o).shard_optimizer, NULL, \
 	    "shard updates and optimizer state (exact: always)", \
-	    NULL, 0, 0, 0 }, \
+	    NULL, 0, 0, RESUME_BITS }, \
 	{ 0, "label-smoothing", OPTION_REAL, &(o).label_smoothing, "X", \
 	    "smooth labels by X (as the network says)", \
 	    NULL, 0, 0.999, 0 }, \

@@ -156,17 +156,13 @@ option_config_print_setting(const struct option_table *t, struct buffer *b,
 }
 
 char *
-option_config(const struct option_table *t, const char *except,
-    int with_origin)
+option_config(const struct option_table *t, unsigned except, int with_origin)
 {
 	struct buffer b = { 0 };
-	char name[80];
 
 	buffer_add(&b, "", 0);
-	for (int i = 0; i < t->rows; i++) {
-		snprintf(name, sizeof(name), " %s ", t->row[i]->name);
-		if (option_is_setting(t, i) && strstr(except, name) == NULL)
+	for (int i = 0; i < t->rows; i++)
+		if (option_is_setting(t, i) && !(t->row[i]->flags & except))
 			option_config_print_setting(t, &b, i, with_origin);
-	}
 	return b.data;
 }

@@ -116,11 +116,10 @@ void option_read_config(struct option_table *t, const char *path);
 
 /*
  * option_config(t, except, with_origin):
- * Return all settings as a configuration file, without those in ${except}, as
- * in options_config.  If ${with_origin} is 1, a comment gives the origin of
- * each.  The caller frees the text.
+ * Return the settings as options_config.  If ${with_origin} is 1, a comment
+ * gives the origin of each.  The caller frees the text.
  */
-char *option_config(const struct option_table *t, const char *except,
+char *option_config(const struct option_table *t, unsigned except,
     int with_origin);
 
 /* ---- the command line (option_line.c) ---- */

@@ -71,9 +71,9 @@ options_count_of(const struct option_table *t, const char *name)
 }
 
 char *
-options_config(const char *except)
+options_config(unsigned except)
 {
-	return option_config(&table, except != NULL ? except : "", 0);
+	return option_config(&table, except, 0);
 }
 
 const char *
@@ -110,6 +110,14 @@ options_from(const char *name, const char *file, int *argc, char **argv)
 	memcpy(with + 2, argv + 1, (size_t)*argc * sizeof(*with));
 	++*argc;
 	return with;
+}
+
+unsigned
+options_flags(const char *name)
+{
+	int i = option_named(&table, name);
+
+	return i >= 0 ? table.row[i]->flags : 0;
 }
 
 int
@@ -206,7 +214,7 @@ options_parse(const struct command *command, int argc, char **argv)
 
 	option_table_fill(t, command, common);
 	free(defaults);
-	defaults = option_config(t, "", 0);
+	defaults = option_config(t, 0, 0);
 	n = option_read_line(t, argc, argv, &given);
 	for (size_t k = 0; k < n; k++)
 		if (t->row[given[k].row]->to == &want_spec) {
@@ -226,7 +234,7 @@ options_parse(const struct command *command, int argc, char **argv)
 	if (want_version)
 		option_print_version(t, options_count_of(t, "verbose") > 0);
 	if (want_print) {
-		char *text = option_config(t, "", 1);
+		char *text = option_config(t, 0, 1);
 
 		fputs(text, stdout);
 		free(text);

@@ -68,6 +68,13 @@ struct option_row {
 #define OPTION_OUTPUT	8	/* a file or directory that is written */
 #define OPTION_NEW	16	/* only --force replaces a file */
 /*
+ * What may differ without an effect on the result.  A row without these bits is
+ * compared (train/run/identity.h); one with them has the reason beside it.
+ */
+#define OPTION_FREE_RANKS	32	/* between the ranks of a command */
+#define OPTION_FREE_RESUME	64	/* between a run and its resume */
+#define OPTION_FREE	(OPTION_FREE_RANKS | OPTION_FREE_RESUME)
+/*
  * The row applies in mode ${i} of the command.  A row without such a bit
  * applies in all modes.
  */
@@ -102,15 +109,16 @@ struct command {
 	    OPTION_COMMON | OPTION_INPUT }
 #define OPTION_QUIET(to) \
 	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
-	    "omit warnings and notes; twice: also errors", NULL, 0, 0, 0 }
+	    "omit warnings and notes; twice: also errors", NULL, 0, 0, \
+	    OPTION_FREE /* messages */ }
 #define OPTION_VERBOSE(to) \
 	{ 'v', "verbose", OPTION_COUNT, to, NULL, \
 	    "print more details; twice: still more", NULL, 0, 0, \
-	    OPTION_COMMON }
+	    OPTION_COMMON | OPTION_FREE /* messages */ }
 #define OPTION_PROGRESS(to) \
 	{ 0, "progress", OPTION_CHOICE, to, "WHEN", \
 	    "show a live line: auto, always or never (%)", \
-	    "auto|always|never", 0, 0, 0 }
+	    "auto|always|never", 0, 0, OPTION_FREE /* messages */ }
 #define OPTION_HEADING(text) \
 	{ 0, text, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }
 #define OPTION_END { 0, NULL, OPTION_FLAG, NULL, NULL, NULL, NULL, 0, 0, 0 }
@@ -167,6 +175,12 @@ char **options_from(const char *name, const char *file, int *argc, char **argv);
 const char *options_removed(const char *name);
 
 /*
+ * options_flags(name):
+ * Return the flags of the option, 0 if the command does not have it.
+ */
+unsigned options_flags(const char *name);
+
+/*
  * options_given(name):
  * Return 1 if the command line or a file set the option, 0 otherwise.
  */
@@ -189,10 +203,10 @@ int options_parse_time(const char *s, double min, double max, double *to);
 /*
  * options_config(except):
  * Return all settings in force as a configuration file, in the order of the
- * table.  Omit the names in ${except}, each between blanks, as in " a b ".
- * NULL omits none.  The caller frees the text.
+ * table, without the rows that have a flag of ${except}.  A setting without a
+ * value is a comment.  The caller frees the text.
  */
-char *options_config(const char *except);
+char *options_config(unsigned except);
 
 /*
  * options_defaults():

@@ -29,7 +29,7 @@ int flip_map_parse(const char *what, const char *text,
 void flip_map_free(struct flip_map *s);		/* frees ${s->to}; ${*s} is all
 						 * 0 */
 
-/* flip_map_hash(s): return a hash of the mapping, for the run's fingerprint. */
+/* flip_map_hash(s): return a hash of the mapping, for the run's identity. */
 struct hash128 flip_map_hash(const struct flip_map *s);
 
 /*

@@ -73,7 +73,7 @@ void class_weights_inverse(const struct class_balance *b, double power,
 int class_weights_parse(const char *what, const char *text,
     const struct class_list *c, const struct class_balance *b, float *weight);
 
-/* class_weights_hash(weight, n): return a hash for the run's fingerprint. */
+/* class_weights_hash(weight, n): return a hash for the run's identity. */
 struct hash128 class_weights_hash(const float *weight, uint32_t n);
 
 #endif

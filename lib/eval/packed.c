@@ -14,7 +14,7 @@
 #include "train/loop/choices.h"
 #include "train/loop/feeder.h"
 #include "train/loop/inputs.h"
-#include "train/run/agree.h"
+#include "train/run/identity.h"
 
 #define Q text_quote
 
@@ -57,20 +57,20 @@ packed_check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
 	const struct buffer *file = &m->file.file;
-	char hash[33], classes[17], id[33], *choices;
-	int bad;
-	struct fingerprint mine = { .library = backend_library(m->backend),
-		.precision = m->device->precision,
-		.checkpoint = hash128_text(hash128(file->data, file->n), hash),
-		.classes = classes,
-		.data = hash128_text(dataset_id(p->data), id) };
+	char hash[33], classes[17], *choices = choices_stamp(m->device, NULL);
+	struct buffer b = { 0 };
 
 	snprintf(classes, sizeof(classes), "%016" PRIx64,
 	    dataset_class_hash(p->data));
-	mine.choices = choices = choices_stamp(m->device, NULL);
-	bad = agree_ranks(comm, &mine);
+	identity_add(&b, "library", backend_library(m->backend));
+	identity_add(&b, "precision", m->device->precision);
+	identity_add(&b, "checkpoint", hash128_text(hash128(file->data,
+	    file->n), hash));
+	identity_add(&b, "classes", classes);
+	identity_add(&b, "data", hash128_text(dataset_id(p->data), hash));
+	identity_add(&b, "choices", choices);
 	free(choices);
-	return bad ? EXIT_RANKS : 0;
+	return identity_check(comm, &b);
 }
 
 /*

@@ -1,5 +1,7 @@
 /* The steps of a schedule. */
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,4 +237,54 @@ double
 cell_cost(const struct cell *c)
 {
 	return (double)c->frames * c->crop * c->crop;
+}
+
+enum { COLUMNS = 7, VALUE = 64 };
+
+/* Write the columns of the table at a step. */
+static void
+schedule_columns(const struct schedule_step *at, char text[COLUMNS][VALUE])
+{
+	const struct cell *c = at->cell;
+
+	snprintf(text[0], VALUE, "%d", c->batch);
+	snprintf(text[1], VALUE, "%d", c->frames);
+	snprintf(text[2], VALUE, "%d", c->crop);
+	snprintf(text[3], VALUE, "%d", c->group);
+	if (c->run != 0)
+		snprintf(text[3], VALUE, "%d/%d", c->group, c->run);
+	snprintf(text[4], VALUE, "%d to %d", c->stride_min, c->stride_max);
+	snprintf(text[5], VALUE, "%.17g", at->lr);
+	strcpy(text[6], "missing");
+	if (at->momentum >= 0)
+		snprintf(text[6], VALUE, "%.17g", at->momentum);
+}
+
+char *
+schedule_difference(const struct schedule *was, const struct schedule *now,
+    uint64_t samples, uint64_t steps)
+{
+	static const char *const column[COLUMNS] = { "batch", "frames", "crop",
+		"bn", "stride", "lr", "momentum" };
+	struct schedule_step a = schedule_start(was, samples);
+	struct schedule_step b = schedule_start(now, samples);
+	char x[COLUMNS][VALUE], y[COLUMNS][VALUE];
+
+	for (; a.step < steps && a.cell != NULL;
+	    a = schedule_next(was, samples, &a),
+	    b = schedule_next(now, samples, &b)) {
+		if (b.cell == NULL)
+			return xprintf("schedule: ends after step %" PRIu64
+			    " now, but the run did %" PRIu64 " steps", b.step,
+			    steps);
+		schedule_columns(&a, x);
+		schedule_columns(&b, y);
+		for (int i = 0; i < COLUMNS; i++)
+			if (strcmp(x[i], y[i]) != 0)
+				return xprintf("schedule: in step %" PRIu64
+				    " (epoch %.2f) %s was %s and is %s now",
+				    a.step + 1, a.exact_epoch, column[i], x[i],
+				    y[i]);
+	}
+	return NULL;
 }

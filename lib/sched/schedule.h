@@ -174,6 +174,15 @@ struct hash128 schedule_prefix_hash(const struct schedule *s, uint64_t samples,
     uint64_t step);
 
 /*
+ * schedule_difference(was, now, samples, steps):
+ * Describe the first difference of two schedules within ${steps} steps, such as
+ * "schedule: in step 3 (epoch 1.00) batch was 24 and is 12 now".  Return NULL
+ * if they agree.  The caller frees the text.
+ */
+char *schedule_difference(const struct schedule *was,
+    const struct schedule *now, uint64_t samples, uint64_t steps);
+
+/*
  * cell_clip(c, group, i):
  * Return the index in the batch of clip ${i} of BN group ${group}: group *
  * c->group + i, unless the groups interleave.

@@ -149,6 +149,14 @@ check_exit "--override=data allows other videos" 75 go_on -i "$T/videos" --overr
 rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
 check_exit "resuming with another seed is refused" 2 go_on --seed 8
 check_says "resuming with another seed: the message shows both seeds" 'seed was 7 and is 8 now'
+check_exit "resuming with other frozen operators is refused" 2 go_on --freeze conv1 --freeze bn1
+check_says "resuming with other frozen operators: the message shows them" \
+	'freeze was unset and is "conv1, bn1" now \(--override=freeze allows it\)'
+check_exit "--override=freeze allows other frozen operators" 75 go_on --freeze conv1 --freeze bn1 --override freeze
+check_exit "resuming with another frozen operator of two is refused" 2 go_on --freeze conv1 --freeze fc
+check_says "resuming with another frozen operator of two: the message shows both" \
+	'freeze was "conv1, bn1" and is "conv1, fc" now'
+rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
 check_exit "resuming with another schedule for past steps is refused" 2 go_on --schedule "$T/s2.tsv"
 check_says "resuming with another schedule for past steps: the message names the first step that differs and the way out" \
 	'schedule: in step 1 \(epoch 0.00\) lr was 0.01.* and is 0.02.* now \(steps to come may change; --override=schedule allows it\)'
@@ -274,7 +282,7 @@ check_same "checkpoint and log name the build, and the checkpoint its results nu
 	"$(meta "$T/one/final.safetensors" vt.build), $(jq -r 'select(.type == "start").build' "$T/one/log.jsonl"), $(
 	meta "$T/one/final.safetensors" vt.results)"
 # List a new option here if it decides the weights. Otherwise do not store it
-# (free_setting in lib/train/run/fingerprint.c).
+# (OPTION_FREE_RESUME in its row).
 check_same "a checkpoint keeps the settings that decide the weights, and no others" "$(sort <<-NAMES
 	loss
 	freeze

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
+#include "train/run/identity.h"
 #include "train/run/rundir.h"
 
 /* ---- the range ---- */
@@ -183,7 +184,7 @@ replay_compare(struct replay *r, const struct trainer *t,
 	 * A run may have been trained with another recipe than the one given:
 	 * compare it with that of the first checkpoint.
 	 */
-	if (!r->checked && resume_check(&then, &mine, t->schedule,
+	if (!r->checked && identity_check_resume(&then, &mine, t->schedule,
 	    dataset_samples(t->train), r->override) != 0) {
 		resume_free(&then);
 		free(choices);

@@ -27,7 +27,7 @@
 #include "train/loop/memory.h"
 #include "train/loop/session.h"
 #include "train/loop/work.h"
-#include "train/run/fingerprint.h"
+#include "train/run/identity.h"
 #include "train/run/record.h"
 #include "train/run/resume.h"
 #include "train/run/snapshot.h"
@@ -88,7 +88,7 @@ begin_check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
-	return resume_check(r, &s->t.state, s->schedule,
+	return identity_check_resume(r, &s->t.state, s->schedule,
 	    dataset_samples(s->train), &s->o.override);
 }
 

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
-#include "train/run/agree.h"
+#include "train/run/identity.h"
 
 static int
 choices_autotunes(const struct session *s)
@@ -154,14 +154,14 @@ choices_plan_likewise(struct session *s, const char *table)
 	return choices_plan_here(s);
 }
 
-/* Plan on all ranks with the choices of rank 0.  agree_ranks then detects a
+/* Plan on all ranks with the choices of rank 0.  identity_check then detects a
  * rank that could not take them, such as one with another device. */
 static int
 choices_plan_alike(struct session *s)
 {
 	int status = comm_agree(s->comm,
 	    s->comm->rank == 0 ? choices_plan_first(s) : 0);
-	struct fingerprint mine = { 0 };
+	struct buffer b = { 0 };
 	char *table;
 
 	if (status != 0)
@@ -174,8 +174,8 @@ choices_plan_alike(struct session *s)
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	choices_state(s, NULL);
-	mine.choices = s->choices;
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+	identity_add(&b, "choices", s->choices);
+	return identity_check(s->comm, &b);
 }
 
 int

@@ -224,7 +224,7 @@ inputs_all_have(struct comm *c, const char *path)
 
 /*
  * Open --val.  If only some ranks have it, they open it without the others, and
- * agree_ranks names the difference later.
+ * identity_check names the difference later.
  */
 static int
 inputs_open_val(struct session *s)

@@ -14,34 +14,19 @@
 #include "train/loop/choices.h"
 #include "train/loop/inputs.h"
 #include "train/loop/session.h"
-#include "train/run/agree.h"
-#include "train/run/resume.h"
-
-/* Check that all ranks were started alike: program, build, ISA and settings.
- * Later collective calls depend on it, so this check is the first one. */
-static int
-session_check_start(struct session *s)
-{
-	char program[33];
-	struct fingerprint mine = { .program = agree_program(program),
-		.build = s->build, .isa = isa_name(isa_best()),
-		.settings = s->settings };
-
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
-}
+#include "train/run/identity.h"
 
 /* Check that all ranks have opened the same inputs. */
 static int
 session_check_ranks(struct session *s)
 {
-	struct fingerprint mine = resume_fingerprint(&s->t.state);
-	char schedule[33];
+	struct state mine = s->t.state;
+	struct buffer b = { 0 };
 
-	hash128_text(hash128(s->schedule_text, strlen(s->schedule_text)),
-	    schedule);
-	mine.schedule = schedule;
-	mine.val = s->val_id;
-	return agree_ranks(s->comm, &mine) == 0 ? 0 : EXIT_RANKS;
+	mine.history = s->schedule_text;
+	identity_add_state(&b, &mine);
+	identity_add(&b, "val", s->val_id);
+	return identity_check(s->comm, &b);
 }
 
 /* Find out whether an input is unpacked, and refuse modes that need packed
@@ -73,7 +58,7 @@ session_stage(struct session *s)
 
 	if (comm_max(s->comm, &any) != 0)
 		return EXIT_RANKS;
-	/* If a rank has no --val, agree_ranks names the difference later. */
+	/* If a rank has no --val, identity_check names the difference later. */
 	if (inputs_all_have(s->comm, s->o.val))
 		set[1] = s->o.val;
 	if ((status = session_find_unpacked(s, set, 2)) != 0)
@@ -209,7 +194,7 @@ session_history(struct session *s, uint64_t step)
 	    dataset_samples(s->train), step), s->history);
 }
 
-/* Set the texts and hashes of the inputs, for fingerprint and checkpoints. */
+/* Set the texts and hashes of the inputs, for identity and checkpoints. */
 static void
 session_describe(struct session *s)
 {
@@ -224,7 +209,7 @@ session_describe(struct session *s)
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->train));
 	s->extract = dataset_extract(s->train);
-	s->recipe = fingerprint_recipe();
+	s->recipe = options_config(OPTION_FREE_RESUME);
 	class_text(dataset_class_list(s->train), &classes);
 	s->classes = classes.data;
 	s->order = xstrdup("v1");
@@ -315,8 +300,7 @@ session_open(struct session *s, struct comm *comm,
 	s->use = *use;
 	session_set_loading(s);
 	s->build = version_build;
-	s->settings = options_config(NULL);
-	if ((status = session_check_start(s)) != 0 ||
+	if ((status = identity_check_start(comm)) != 0 ||
 	    (status = session_stage(s)) != 0)
 		return status;
 	/* From here on nothing is written until trainer_open returns. */
@@ -364,7 +348,6 @@ session_close(struct session *s)
 	free(s->network_text);
 	free(s->network_path);
 	free(s->classes);
-	free(s->settings);
 	free(s->recipe);
 	free(s->order);
 	free(s->extract);

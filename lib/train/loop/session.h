@@ -63,7 +63,7 @@ struct session {
 	struct trainer t;
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17], flips[33], class_weights[33];
-	char *settings, *recipe, *order, *extract;
+	char *recipe, *order, *extract;
 	struct buffer resumed;		/* texts of t.state that rank 0 sent */
 	/* Values of the same fields of struct state; NULL: none. */
 	char *init;

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "train/loop/views.h"
-#include "train/run/fingerprint.h"
+#include "train/run/identity.h"
 
 static const struct views_protocol {
 	enum sampler sampler;
@@ -32,7 +32,7 @@ static const struct views_protocol {
 static int
 views_setting(const struct state *st, const char *name, const char *names)
 {
-	char *value = fingerprint_value(st->config, name);
+	char *value = identity_value(st->config, name);
 	int i = value != NULL ? text_choice(names, value) : 0;
 
 	free(value);

@@ -1,12 +1,8 @@
 #ifndef TRAIN_RUN_RESUME_H
 #define TRAIN_RUN_RESUME_H
 
-/* Find the checkpoint from which a run resumes, and check that it belongs to
- * that run. */
+/* Find the checkpoint from which a run resumes. */
 
-#include "base/options.h"
-#include "sched/schedule.h"
-#include "train/run/agree.h"
 #include "train/run/checkpoint.h"
 
 /* An intact checkpoint. */
@@ -45,22 +41,5 @@ int resume_rename_bad(const char *dir, const struct resume *r);
  * after a message, as checkpoint_read. */
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
-
-/*
- * resume_fingerprint(s): return the fingerprint of the run with state ${s}.
- * Its texts are those of ${s}.
- */
-struct fingerprint resume_fingerprint(const struct state *s);
-
-/*
- * resume_check(r, now, schedule, samples, override):
- * Compare checkpoint ${r} with the run that would resume from it.  ${now} is
- * the state of that run, whose history is that of ${schedule} over ${samples}
- * samples up to the step of ${r}.  The settings named in ${override} may
- * differ.  Return 0, or -1 after a message for each difference.
- */
-int resume_check(const struct resume *r, const struct state *now,
-    const struct schedule *schedule, uint64_t samples,
-    const struct option_list *override);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "train/run/state.h"
 
-/* Each rank sets these from settings, data and program, which the fingerprint
+/* Each rank sets these from settings, data and program, which the identity
  * compares: between the ranks and with the checkpoint. */
 #define OWN (STATE_FREE_SEND | STATE_FREE_REPLAY)
 /* A replay does not validate. */
