@@ -28,10 +28,9 @@ reader_type(const char *name)
 static int
 graph_takes_channels(const struct op *op)
 {
-	return op->kind == OP_CONV || op->kind == OP_BN ||
-	    op->kind == OP_LINEAR || op->kind == OP_SHIFT ||
-	    (op->kind == OP_SCALE && op->scale.trained &&
-	    op->scale.factor.per != PER_ONE);
+	if (op->kind == OP_SCALE)
+		return op->scale.trained && op->scale.factor.per != PER_ONE;
+	return op->kind == OP_SHIFT || op_types[op->kind].params != NULL;
 }
 
 /* Return the value of ${key} on line ${w}, or NULL. */
