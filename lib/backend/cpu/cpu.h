@@ -111,6 +111,31 @@ float *cpu_element(const struct dims *d, const void *x, int image,
     size_t place, int c);
 
 /*
+ * cpu_step(d): return the floats from one position of a channel to the next.
+ */
+size_t cpu_step(const struct dims *d);
+
+/*
+ * cpu_rows_read(t, d, rows, x), cpu_rows_write(t, d, x, rows, more):
+ * Copy the activation ${x} of shape ${d} to ${rows}, [n][t][h][w][c] as in
+ * backend/ref, and back.  If ${more} is not 0, cpu_rows_write adds to ${x}.
+ * They use all threads of the device of ${t}.
+ */
+void cpu_rows_read(const struct task *t, const struct dims *d, float *rows,
+    const void *x);
+void cpu_rows_write(const struct task *t, const struct dims *d, void *x,
+    const float *rows, int more);
+
+/*
+ * cpu_fallback_scratch, cpu_fallback_forward, cpu_fallback_backward:
+ * Functions of struct op_impl that run the loops of backend/ref on copies of
+ * the activations, in one thread.
+ */
+size_t cpu_fallback_scratch(const struct task *t);
+void cpu_fallback_forward(struct task *t);
+void cpu_fallback_backward(struct task *t);
+
+/*
  * cpu_blocked(task):
  * The prepare function of operators that handle blocked activations only.
  * Return 0, or -1 after a message if input 0 or the output has the pixel

@@ -101,6 +101,12 @@ cpu_element(const struct dims *d, const void *x, int image, size_t place, int c)
 	    (size_t)c % lanes;
 }
 
+size_t
+cpu_step(const struct dims *d)
+{
+	return cpu_is_pixels(d) ? 1 : (size_t)cpu_lanes();
+}
+
 int
 cpu_blocked(struct task *t)
 {
@@ -197,30 +203,11 @@ cpu_device_bytes_of(const struct device *device, const struct dims *d)
 	return cpu_floats(d) * sizeof(float);
 }
 
-/*
- * Return the first value of channel ${c} of ${image}.  Set ${*step} to the
- * floats from one position to the next.
- */
-static float *
-cpu_device_channel(const struct dims *d, const void *x, int image, int c,
-    size_t *step)
-{
-	int lanes = cpu_lanes();
-
-	if (cpu_is_pixels(d)) {
-		*step = 1;
-		return (float *)x + (size_t)image * cpu_image(d) +
-		    (size_t)c * cpu_positions(d);
-	}
-	*step = (size_t)lanes;
-	return cpu_plane(d, x, image, c / lanes) + c % lanes;
-}
-
 static void
 cpu_device_read_activation(struct device *device, double *host,
     const struct dims *d, const void *x)
 {
-	size_t step;
+	size_t step = cpu_step(d);
 
 	if (cpu_device_is_half(device)) {
 		bf16_read(host, d, x);
@@ -228,8 +215,7 @@ cpu_device_read_activation(struct device *device, double *host,
 	}
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
-			const float *from = cpu_device_channel(d, x, i, c,
-			    &step);
+			const float *from = cpu_element(d, x, i, 0, c);
 
 			for (size_t p = 0; p < cpu_positions(d); p++)
 				host[((size_t)i * cpu_positions(d) + p) * d->c +
@@ -241,7 +227,7 @@ static void
 cpu_device_write_activation(struct device *device, void *x,
     const struct dims *d, const double *host)
 {
-	size_t step;
+	size_t step = cpu_step(d);
 
 	if (cpu_device_is_half(device)) {
 		bf16_write(x, d, host);
@@ -250,7 +236,7 @@ cpu_device_write_activation(struct device *device, void *x,
 	memset(x, 0, cpu_device_bytes_of(device, d));
 	for (int i = 0; i < cpu_images(d); i++)
 		for (int c = 0; c < d->c; c++) {
-			float *to = cpu_device_channel(d, x, i, c, &step);
+			float *to = cpu_element(d, x, i, 0, c);
 
 			for (size_t p = 0; p < cpu_positions(d); p++)
 				to[p * step] = (float)host[((size_t)i *

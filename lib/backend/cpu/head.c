@@ -9,74 +9,24 @@
 /*
  * ---- linear: y[row][o] = sum over i of x[row][i] w[o][i] + bias[o] ----
  *
- * One row per position, of padded channels.  Activations with one position per
- * image have this form already.  Others are copied into rows in the scratch
+ * One row per position.  Activations with one position per image have this form
+ * already, with padded channels.  Others are copied into rows in the scratch
  * memory, and the results are copied back.
  */
 
 struct cpu_linear_job {
 	struct task *t;
 	int rows;
-	const float *x, *dy;		/* [rows][padded channels] */
+	size_t in, out;			/* floats of a row */
+	const float *x, *dy;		/* [rows][in], [rows][out] */
 	float *y, *dx;
 };
-
-static const float *
-cpu_head_row(const struct dims *d, const void *x, int i)
-{
-	return (const float *)x + (size_t)i * (size_t)cpu_padded(d->c);
-}
-
-static int
-cpu_head_rows(const struct dims *d)
-{
-	return cpu_images(d) * (int)cpu_positions(d);
-}
-
-static size_t
-cpu_head_row_floats(const struct dims *d)
-{
-	return (size_t)cpu_head_rows(d) * (size_t)cpu_padded(d->c);
-}
 
 static size_t
 cpu_linear_scratch(const struct task *t)
 {
 	return cpu_positions(&t->in[0]) == 1 ? 0 :
-	    (2 * cpu_head_row_floats(&t->in[0]) +
-	    cpu_head_row_floats(&t->out)) * sizeof(float);
-}
-
-struct cpu_head_copy { const struct dims *d; float *rows; void *x; int more; };
-
-static void
-cpu_head_to_rows(int i, int thread, void *arg)
-{
-	const struct cpu_head_copy *k = arg;
-	int positions = (int)cpu_positions(k->d);
-
-	(void)thread;
-	for (int p = 0; p < positions; p++)
-		for (int c = 0; c < k->d->c; c++)
-			((float *)cpu_head_row(k->d, k->rows,
-			    i * positions + p))[c] = *cpu_element(k->d, k->x, i,
-			    (size_t)p, c);
-}
-
-static void
-cpu_head_from_rows(int i, int thread, void *arg)
-{
-	const struct cpu_head_copy *k = arg;
-	int positions = (int)cpu_positions(k->d);
-
-	(void)thread;
-	if (!k->more)
-		memset(cpu_plane(k->d, k->x, i, 0), 0, cpu_image(k->d) *
-		    sizeof(float));
-	for (int p = 0; p < positions; p++)
-		for (int c = 0; c < k->d->c; c++)
-			*cpu_element(k->d, k->x, i, (size_t)p, c) +=
-			    cpu_head_row(k->d, k->rows, i * positions + p)[c];
+	    (2 * dims_count(&t->in[0]) + dims_count(&t->out)) * sizeof(float);
 }
 
 /*
@@ -84,21 +34,24 @@ cpu_head_from_rows(int i, int thread, void *arg)
  * input into rows if ${read} is not 0.
  */
 static struct cpu_linear_job
-cpu_head_spread(struct task *t, int read)
+cpu_linear_open(struct task *t, int read)
 {
-	struct cpu_linear_job l = { t, cpu_head_rows(&t->out), t->x[0], t->dy,
-	    t->y, t->dx[0] };
-	float *x = t->scratch, *y = x + cpu_head_row_floats(&t->in[0]);
-	struct cpu_head_copy k = { &t->in[0], x, (void *)t->x[0], 0 };
+	const struct dims *in = &t->in[0], *out = &t->out;
+	struct cpu_linear_job l = { t, cpu_images(out) *
+		(int)cpu_positions(out), (size_t)cpu_padded(in->c),
+		(size_t)cpu_padded(out->c), t->x[0], t->dy, t->y, t->dx[0] };
+	float *x = t->scratch, *y = x + dims_count(in);
 
-	if (cpu_positions(&t->in[0]) == 1)
+	if (cpu_positions(in) == 1)
 		return l;
 	if (read)
-		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
+		cpu_rows_read(t, in, x, t->x[0]);
+	l.in = (size_t)in->c;
+	l.out = (size_t)out->c;
 	l.x = x;
 	l.y = y;
 	l.dy = y;
-	l.dx = t->dx[0] != NULL ? y + cpu_head_row_floats(&t->out) : NULL;
+	l.dx = t->dx[0] != NULL ? y + dims_count(out) : NULL;
 	return l;
 }
 
@@ -108,29 +61,26 @@ cpu_linear_row(int i, int thread, void *arg)
 {
 	struct cpu_linear_job *l = arg;
 	struct task *t = l->t;
-	const float *x = cpu_head_row(&t->in[0], l->x, i), *w = t->w[0];
-	float *y = (float *)cpu_head_row(&t->out, l->y, i);
+	const float *x = l->x + (size_t)i * l->in, *w = t->w[0];
+	float *y = l->y + (size_t)i * l->out;
 	size_t n = (size_t)t->in[0].c;
 
 	(void)thread;
 	for (int o = 0; o < t->out.c; o++)
 		y[o] = (float)(cpu_k(t)->dot(x, w + (size_t)o * n, n) +
 		    ((const float *)t->w[1])[o]);
-	for (int o = t->out.c; o < cpu_padded(t->out.c); o++)
+	for (size_t o = (size_t)t->out.c; o < l->out; o++)
 		y[o] = 0;
 }
 
 static void
 cpu_linear_forward(struct task *t)
 {
-	struct cpu_linear_job l = cpu_head_spread(t, 1);
+	struct cpu_linear_job l = cpu_linear_open(t, 1);
 
 	cpu_run(t, l.rows, cpu_linear_row, &l);
-	if (l.y != t->y) {
-		struct cpu_head_copy k = { &t->out, l.y, t->y, 0 };
-
-		cpu_run(t, cpu_images(k.d), cpu_head_from_rows, &k);
-	}
+	if (l.y != t->y)
+		cpu_rows_write(t, &t->out, t->y, l.y, 0);
 }
 
 /*
@@ -148,11 +98,10 @@ cpu_linear_back_out(int o, int thread, void *arg)
 
 	(void)thread;
 	for (int i = 0; i < l->rows; i++) {
-		float dy = cpu_head_row(&t->out, l->dy, i)[o];
+		float dy = l->dy[(size_t)i * l->out + (size_t)o];
 
 		db += dy;
-		cpu_k(t)->scale(dw, dy, cpu_head_row(&t->in[0], l->x, i), n,
-		    i > 0);
+		cpu_k(t)->scale(dw, dy, l->x + (size_t)i * l->in, n, i > 0);
 	}
 	((float *)t->dw[1])[o] = (float)db;
 }
@@ -164,8 +113,8 @@ cpu_linear_back_row(int i, int thread, void *arg)
 	struct cpu_linear_job *l = arg;
 	struct task *t = l->t;
 	size_t n = (size_t)t->in[0].c;
-	const float *dy = cpu_head_row(&t->out, l->dy, i);
-	float *dx = (float *)cpu_head_row(&t->in[0], l->dx, i);
+	const float *dy = l->dy + (size_t)i * l->out;
+	float *dx = l->dx + (size_t)i * l->in;
 	int more = l->dx == t->dx[0] && t->accumulate[0];
 
 	(void)thread;
@@ -173,32 +122,23 @@ cpu_linear_back_row(int i, int thread, void *arg)
 		cpu_k(t)->scale(dx, dy[o], (const float *)t->w[0] + (size_t)o *
 		    n, n, o > 0 || more);
 	if (!more)
-		memset(dx + n, 0, ((size_t)cpu_padded(t->in[0].c) - n) *
-		    sizeof(float));
+		memset(dx + n, 0, (l->in - n) * sizeof(float));
 }
 
 static void
 cpu_linear_backward(struct task *t)
 {
-	struct cpu_linear_job l = cpu_head_spread(t, t->needs_weight_grad);
+	struct cpu_linear_job l = cpu_linear_open(t, t->needs_weight_grad);
 
-	if (l.dy != t->dy) {
-		struct cpu_head_copy k = { &t->out, (float *)l.dy,
-		    (void *)t->dy, 0 };
-
-		cpu_run(t, cpu_images(k.d), cpu_head_to_rows, &k);
-	}
+	if (l.dy != t->dy)
+		cpu_rows_read(t, &t->out, (float *)l.dy, t->dy);
 	if (t->needs_weight_grad)
 		cpu_run(t, t->out.c, cpu_linear_back_out, &l);
 	if (l.dx == NULL)
 		return;
 	cpu_run(t, l.rows, cpu_linear_back_row, &l);
-	if (l.dx != t->dx[0]) {
-		struct cpu_head_copy k = { &t->in[0], l.dx, t->dx[0],
-		    t->accumulate[0] };
-
-		cpu_run(t, cpu_images(k.d), cpu_head_from_rows, &k);
-	}
+	if (l.dx != t->dx[0])
+		cpu_rows_write(t, &t->in[0], t->dx[0], l.dx, t->accumulate[0]);
 }
 
 const struct op_impl cpu_linear = {

@@ -7,8 +7,6 @@
  * result back.  The shape alone fixes the blocks of rows.  Copying costs 1 / 2k
  * of the arithmetic, where k is at least 128 in non-local blocks.
  */
-#include <string.h>
-
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/matrix.h"
 
@@ -20,29 +18,30 @@ enum { RUNS = 16, RUN = 192 };
 
 /* One matrix of a clip, in rows. */
 struct cpu_matrix_rows {
-	const struct dims *d;
+	struct dims d;			/* of one clip */
 	float *v;			/* [positions][channels] */
 };
 
-/*
- * A GEMM, or the copy of one matrix: then only ${to}, ${clip}, ${more} and ${x}
- * are set.
- */
 struct cpu_matrix_product {
-	const struct task *t;
-	const struct cpu_matrix_rows *a, *b;
-	struct cpu_matrix_rows *to;
+	const struct cpu_matrix_rows *a, *b, *to;
 	int ta, tb;
 	size_t k;
 	size_t run;			/* rows of the result per part */
-	int clip, more;
-	void *x;			/* activation to copy from or to */
 };
 
 static size_t
 cpu_matrix_size(const struct dims *d)
 {
 	return dims_positions(d) * (size_t)d->c;
+}
+
+static struct cpu_matrix_rows
+cpu_matrix_rows(const struct dims *d, float *v)
+{
+	struct cpu_matrix_rows m = { *d, v };
+
+	m.d.n = 1;
+	return m;
 }
 
 /*
@@ -58,128 +57,27 @@ cpu_matrix_scratch(const struct task *t)
 	    (t->no_grad ? 0 : a > b ? a : b)) * sizeof(float);
 }
 
-/*
- * One part of a copy is PLACES positions of an image with all of their
- * channels.  It then reads or writes whole rows, and about 1 KiB of each block.
- */
-enum { PLACES = 16 };
-
-/* The positions of one part of a copy. */
-struct cpu_matrix_part {
-	size_t row;			/* row of the matrix of ${from} */
-	int image;
-	size_t from, positions;
-};
-
-static size_t
-cpu_matrix_tiles(const struct dims *d)
+/* Return clip ${n} of the activation ${x}. */
+static void *
+cpu_matrix_clip(const struct dims *d, const void *x, int n)
 {
-	return (cpu_positions(d) + PLACES - 1) / PLACES;
-}
-
-static int
-cpu_matrix_parts(const struct dims *d)
-{
-	return d->t * (int)cpu_matrix_tiles(d);
-}
-
-static struct cpu_matrix_part
-cpu_matrix_part_of(const struct cpu_matrix_product *p, int i)
-{
-	const struct dims *d = p->to->d;
-	size_t hw = cpu_positions(d), image = (size_t)i / cpu_matrix_tiles(d);
-	size_t from = (size_t)i % cpu_matrix_tiles(d) * PLACES;
-
-	return (struct cpu_matrix_part){ image * hw + from,
-	    p->clip * d->t + (int)image,
-		from, hw - from < PLACES ? hw - from : PLACES };
-}
-
-/*
- * The channels of block ${b} in the rows of a part: the first channel and their
- * number.  ${step} is the floats from one position to the next, ${lane} from
- * one channel to the next.
- */
-struct cpu_matrix_lanes { size_t first, n, step, lane; float *x; };
-
-static struct cpu_matrix_lanes
-cpu_matrix_lanes_of(const struct cpu_matrix_product *p,
-    const struct cpu_matrix_part *k, int b)
-{
-	const struct dims *d = p->to->d;
-	int lanes = cpu_lanes(), left = d->c - b * lanes;
-	struct cpu_matrix_lanes l = { (size_t)(b * lanes),
-	    (size_t)(left < lanes ? left :
-		lanes), (size_t)lanes, 1, cpu_plane(d, p->x, k->image, b) };
-
-	if (cpu_is_pixels(d)) {
-		l.step = 1;
-		l.lane = cpu_positions(d);
-	}
-	l.x += k->from * l.step;
-	return l;
+	return (float *)x + (size_t)(n * d->t) * cpu_image(d);
 }
 
 static void
-cpu_matrix_to_rows(int i, int thread, void *arg)
-{
-	const struct cpu_matrix_product *p = arg;
-	size_t c = (size_t)p->to->d->c;
-	struct cpu_matrix_part k = cpu_matrix_part_of(p, i);
-
-	(void)thread;
-	for (int b = 0; b < cpu_blocks((int)c); b++) {
-		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
-		float *to = p->to->v + k.row * c + l.first;
-
-		for (size_t h = 0; h < k.positions; h++, to += c)
-			for (size_t m = 0; m < l.n; m++)
-				to[m] = l.x[h * l.step + m * l.lane];
-	}
-}
-
-static void
-cpu_matrix_from_rows(int i, int thread, void *arg)
-{
-	const struct cpu_matrix_product *p = arg;
-	size_t c = (size_t)p->to->d->c;
-	struct cpu_matrix_part k = cpu_matrix_part_of(p, i);
-
-	(void)thread;
-	for (int b = 0; b < cpu_blocks((int)c); b++) {
-		struct cpu_matrix_lanes l = cpu_matrix_lanes_of(p, &k, b);
-		const float *from = p->to->v + k.row * c + l.first;
-
-		for (size_t h = 0; h < k.positions; h++, from += c) {
-			float *to = l.x + h * l.step;
-
-			for (size_t m = 0; m < l.n; m++)
-				to[m * l.lane] = from[m] + (p->more ?
-				    to[m * l.lane] : 0);
-			/* The lanes beyond the last channel are 0. */
-			for (size_t m = l.n; m < l.step && !p->more; m++)
-				to[m] = 0;
-		}
-	}
-}
-
-static void
-cpu_matrix_pack(const struct task *t, int clip, struct cpu_matrix_rows *to,
+cpu_matrix_pack(const struct task *t, int n, const struct cpu_matrix_rows *to,
     const void *x)
 {
-	struct cpu_matrix_product p = { .to = to, .clip = clip,
-	    .x = (void *)x };
-
-	cpu_run(t, cpu_matrix_parts(to->d), cpu_matrix_to_rows, &p);
+	cpu_rows_read(t, &to->d, to->v, cpu_matrix_clip(&to->d, x, n));
 }
 
 static void
 cpu_matrix_multiply_part(int i, int thread, void *arg)
 {
 	const struct cpu_matrix_product *p = arg;
-	size_t m = dims_positions(p->to->d), n = (size_t)p->to->d->c;
+	size_t m = dims_positions(&p->to->d), n = (size_t)p->to->d.c;
 	size_t row = (size_t)i * p->run;
-	size_t lda = (size_t)p->a->d->c, ldb = (size_t)p->b->d->c;
+	size_t lda = (size_t)p->a->d.c, ldb = (size_t)p->b->d.c;
 
 	(void)thread;
 	matrix_gemm(p->ta, p->tb, m - row < p->run ? m - row : p->run, n,
@@ -189,22 +87,22 @@ cpu_matrix_multiply_part(int i, int thread, void *arg)
 
 /*
  * Compute ${to} = A B, a sum over ${k} terms, and copy or add (${more}) it into
- * clip ${clip} of the activation ${x}.
+ * clip ${n} of the activation ${x}.
  */
 static void
-cpu_matrix_multiply(const struct task *t, int clip, struct cpu_matrix_rows *to,
-    void *x, int more, const struct cpu_matrix_rows *a, int ta,
-    const struct cpu_matrix_rows *b, int tb, size_t k)
+cpu_matrix_multiply(const struct task *t, int n,
+    const struct cpu_matrix_rows *to, void *x, int more,
+    const struct cpu_matrix_rows *a, int ta, const struct cpu_matrix_rows *b,
+    int tb, size_t k)
 {
-	size_t m = dims_positions(to->d), runs = m / RUN;
-	struct cpu_matrix_product p = { t, a, b, to, ta, tb, k, 0, clip, more,
-	    x };
+	size_t m = dims_positions(&to->d), runs = m / RUN;
+	struct cpu_matrix_product p = { a, b, to, ta, tb, k, 0 };
 
 	runs = runs < 1 ? 1 : runs > RUNS ? RUNS : runs;
 	p.run = (m + runs - 1) / runs;
 	cpu_run(t, (int)((m + p.run - 1) / p.run), cpu_matrix_multiply_part,
 	    &p);
-	cpu_run(t, cpu_matrix_parts(to->d), cpu_matrix_from_rows, &p);
+	cpu_rows_write(t, &to->d, cpu_matrix_clip(&to->d, x, n), to->v, more);
 }
 
 static size_t
@@ -217,10 +115,11 @@ cpu_matrix_terms(const struct task *t)
 static void
 cpu_matrix_forward(struct task *t)
 {
-	float *v = t->scratch;
-	struct cpu_matrix_rows a = { &t->in[0], v };
-	struct cpu_matrix_rows b = { &t->in[1], a.v + cpu_matrix_size(a.d) };
-	struct cpu_matrix_rows y = { &t->out, b.v + cpu_matrix_size(b.d) };
+	struct cpu_matrix_rows a = cpu_matrix_rows(&t->in[0], t->scratch);
+	struct cpu_matrix_rows b = cpu_matrix_rows(&t->in[1],
+	    a.v + cpu_matrix_size(&a.d));
+	struct cpu_matrix_rows y = cpu_matrix_rows(&t->out,
+	    b.v + cpu_matrix_size(&b.d));
 
 	for (int n = 0; n < t->out.n; n++) {
 		cpu_matrix_pack(t, n, &a, t->x[0]);
@@ -244,13 +143,14 @@ cpu_matrix_backward(struct task *t)
 {
 	int ta = t->op->bmm.transpose & TRANSPOSE_A;
 	int tb = t->op->bmm.transpose & TRANSPOSE_B;
-	float *v = t->scratch;
-	struct cpu_matrix_rows a = { &t->in[0], v };
-	struct cpu_matrix_rows b = { &t->in[1], a.v + cpu_matrix_size(a.d) };
-	struct cpu_matrix_rows dy = { &t->out, b.v + cpu_matrix_size(b.d) };
-	struct cpu_matrix_rows da = { a.d, dy.v + cpu_matrix_size(dy.d) },
+	struct cpu_matrix_rows a = cpu_matrix_rows(&t->in[0], t->scratch);
+	struct cpu_matrix_rows b = cpu_matrix_rows(&t->in[1],
+	    a.v + cpu_matrix_size(&a.d));
+	struct cpu_matrix_rows dy = cpu_matrix_rows(&t->out,
+	    b.v + cpu_matrix_size(&b.d));
+	struct cpu_matrix_rows da = { a.d, dy.v + cpu_matrix_size(&dy.d) },
 	    db = { b.d, da.v };
-	size_t p = dims_positions(dy.d), q = (size_t)dy.d->c;
+	size_t p = dims_positions(&dy.d), q = (size_t)dy.d.c;
 
 	for (int n = 0; n < t->out.n; n++) {
 		cpu_matrix_pack(t, n, &a, t->x[0]);

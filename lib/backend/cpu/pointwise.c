@@ -22,7 +22,7 @@ cpu_input_image(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	size_t hw = cpu_positions(&t->out), C = (size_t)t->out.c;
-	size_t step = cpu_is_pixels(&t->out) ? 1 : (size_t)cpu_lanes();
+	size_t step = cpu_step(&t->out);
 	const uint8_t *from = t->feed->stream[t->op->input.stream].bytes +
 	    (size_t)i * hw * C;
 	const float *value = t->scratch;	/* [C][256] */
