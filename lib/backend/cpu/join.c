@@ -58,60 +58,57 @@ const struct op_impl cpu_frames = {
 /*
  * ---- concat: along the channels ----
  *
- * Image by image and input by input.  An input whose first channel starts a
- * block of the output is copied by planes.  Others, and pixels, go channel by
- * channel.
+ * Image by image and input by input.  Planes that one input fills are copied
+ * whole, the other channels one by one.
  */
 
-/* One channel of an image, with the floats from one position to the next. */
-struct cpu_join_column { float *x; size_t step; };
+/* An activation from channel ${c}. */
+struct cpu_join_from { const struct dims *d; float *x; int c; };
 
-static struct cpu_join_column
-cpu_join_column(const struct dims *d, const void *x, int image, int c)
+/* Clear the lanes beyond the last channel of image ${i}. */
+static void
+cpu_join_pad(const struct dims *d, float *x, int i)
 {
-	return (struct cpu_join_column){ cpu_element(d, x, image, 0, c),
-		cpu_is_pixels(d) ? 1 : (size_t)cpu_lanes() };
+	if (!cpu_is_pixels(d) && d->c % cpu_lanes() != 0)
+		memset(cpu_plane(d, x, i, cpu_blocks(d->c) - 1), 0,
+		    cpu_positions(d) * (size_t)cpu_lanes() * sizeof(float));
 }
 
-static int
-cpu_join_by_planes(const struct task *t, int j, int first)
+/* to (+)= from, for ${n} channels of image ${i} */
+static void
+cpu_join_copy(const struct task *t, int i, struct cpu_join_from to,
+    struct cpu_join_from from, int n, int more)
 {
-	return !cpu_is_pixels(&t->in[j]) && !cpu_is_pixels(&t->out) &&
-	    first % cpu_lanes() == 0;
+	int lanes = cpu_lanes(), planes = !cpu_is_pixels(to.d) &&
+	    !cpu_is_pixels(from.d) && to.c % lanes == 0 && from.c % lanes == 0;
+	int whole = planes ? n / lanes * lanes : 0;
+	size_t hw = cpu_positions(to.d), step = cpu_step(from.d);
+	size_t to_step = cpu_step(to.d);
+
+	if (whole > 0)
+		cpu_k(t)->scale(cpu_element(to.d, to.x, i, 0, to.c), 1,
+		    cpu_element(from.d, from.x, i, 0, from.c), hw *
+		    (size_t)whole, more);
+	for (int c = whole; c < n; c++) {
+		float *y = cpu_element(to.d, to.x, i, 0, to.c + c);
+		const float *x = cpu_element(from.d, from.x, i, 0, from.c + c);
+
+		for (size_t p = 0; p < hw; p++, y += to_step, x += step)
+			*y = more ? *y + *x : *x;
+	}
 }
 
 static void
 cpu_concat_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	const struct dims *out = &t->out;
-	size_t hw = cpu_positions(out);
-	int lanes = cpu_lanes(), first = 0;
+	struct cpu_join_from y = { &t->out, t->y, 0 };
 
 	(void)thread;
-	if (!cpu_is_pixels(out))	/* clear the lanes beyond the last
-					 * channel */
-		memset(cpu_plane(out, t->y, i, cpu_blocks(out->c) - 1), 0,
-		    hw * (size_t)lanes * sizeof(float));
-	for (int j = 0; j < t->op->nin; first += t->in[j++].c) {
-		const struct dims *in = &t->in[j];
-
-		if (cpu_join_by_planes(t, j, first)) {
-			memcpy(cpu_plane(out, t->y, i, first / lanes),
-			    cpu_plane(in, t->x[j], i, 0), cpu_image(in) *
-			    sizeof(float));
-			continue;
-		}
-		for (int c = 0; c < in->c; c++) {
-			struct cpu_join_column to = cpu_join_column(out, t->y,
-			    i, first + c);
-			struct cpu_join_column from = cpu_join_column(in,
-			    t->x[j], i, c);
-
-			for (size_t p = 0; p < hw; p++)
-				to.x[p * to.step] = from.x[p * from.step];
-		}
-	}
+	cpu_join_pad(&t->out, t->y, i);
+	for (int j = 0; j < t->op->nin; y.c += t->in[j++].c)
+		cpu_join_copy(t, i, y, (struct cpu_join_from){ &t->in[j],
+		    (float *)t->x[j], 0 }, t->in[j].c, 0);
 }
 
 static void
@@ -120,45 +117,21 @@ cpu_concat_forward(struct task *t)
 	cpu_run(t, cpu_images(&t->out), cpu_concat_part, t);
 }
 
-/*
- * dx (+)= the channels of dy that begin at ${first}, for image ${i}, input ${j}
- */
-static void
-cpu_concat_back_input(struct task *t, int i, int j, int first)
-{
-	const struct dims *in = &t->in[j], *out = &t->out;
-	size_t hw = cpu_positions(out), plane = hw * (size_t)cpu_lanes();
-	int lanes = cpu_lanes(), c = 0, more = t->accumulate[j];
-	/* Planes that belong to this input alone are added whole. */
-	int whole = cpu_join_by_planes(t, j, first) ? in->c / lanes : 0;
-
-	if (whole > 0)
-		cpu_k(t)->scale(cpu_plane(in, t->dx[j], i, 0), 1,
-		    cpu_plane(out, t->dy, i, first / lanes),
-		    (size_t)whole * plane, more);
-	if (!more)
-		memset(cpu_plane(in, t->dx[j], i, 0) + (size_t)whole * plane, 0,
-		    (cpu_image(in) - (size_t)whole * plane) * sizeof(float));
-	for (c = whole * lanes; c < in->c; c++) {
-		struct cpu_join_column to = cpu_join_column(in, t->dx[j], i, c);
-		struct cpu_join_column from = cpu_join_column(out, t->dy, i,
-		    first + c);
-
-		for (size_t p = 0; p < hw; p++)
-			to.x[p * to.step] += from.x[p * from.step];
-	}
-}
-
 static void
 cpu_concat_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	int first = 0;
+	struct cpu_join_from dy = { &t->out, (float *)t->dy, 0 };
 
 	(void)thread;
-	for (int j = 0; j < t->op->nin; first += t->in[j++].c)
-		if (t->dx[j] != NULL)
-			cpu_concat_back_input(t, i, j, first);
+	for (int j = 0; j < t->op->nin; dy.c += t->in[j++].c) {
+		if (t->dx[j] == NULL)
+			continue;
+		if (!t->accumulate[j])
+			cpu_join_pad(&t->in[j], t->dx[j], i);
+		cpu_join_copy(t, i, (struct cpu_join_from){ &t->in[j],
+		    t->dx[j], 0 }, dy, t->in[j].c, t->accumulate[j]);
+	}
 }
 
 static void
