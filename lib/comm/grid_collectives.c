@@ -118,20 +118,6 @@ grid_receive(struct allreduce *a, const struct grid_line *l, int from,
 	    grid_bytes_of(a, take));
 }
 
-/*
- * Send elements ${give} to rank number ${to} of ${l}, and receive elements
- * ${take} from number ${from}.
- */
-static void
-grid_swap(struct allreduce *a, const struct grid_line *l, int to,
-    struct address out, struct range give, int from, struct address in,
-    struct range take)
-{
-	grid_send(a, l, to, out, give);
-	grid_receive(a, l, from, in, take);
-	collective_wait(&a->list);
-}
-
 /* ---- ring passes ---- */
 
 /*
@@ -151,8 +137,9 @@ grid_ring_scatter(struct allreduce *a, const struct grid_line *l,
 		struct range take = range_part(all, l,
 		    grid_wrap(l, l->me - step - 1));
 
-		grid_swap(a, l, next, grid_packed(a, give, grid_out(0)),
-		    give, last, grid_in(0), take);
+		grid_send(a, l, next, grid_packed(a, give, grid_out(0)), give);
+		grid_receive(a, l, last, grid_in(0), take);
+		collective_wait(&a->list);
 		grid_add(a, take, grid_in(0));
 	}
 }
@@ -174,7 +161,9 @@ grid_ring_gather(struct allreduce *a, const struct grid_line *l,
 		take = range_part(all, l, grid_wrap(l, l->me - step));
 		in = grid_place_of(a, take, out.buffer == ALLREDUCE_OUT ?
 		    grid_in(0) : grid_out(0));
-		grid_swap(a, l, next, out, give, last, in, take);
+		grid_send(a, l, next, out, give);
+		grid_receive(a, l, last, in, take);
+		collective_wait(&a->list);
 		grid_unpack(a, take, in);
 		out = in;
 		give = take;
@@ -292,11 +281,14 @@ grid_fold_extra(struct allreduce *a, const struct grid_line *l,
 	int me = l->me;
 
 	if (me >= power) {
-		grid_swap(a, l, me - power, grid_packed(a, all, grid_out(0)),
-		    all, me - power, grid_in(0), none);
+		grid_send(a, l, me - power, grid_packed(a, all, grid_out(0)),
+		    all);
+		grid_receive(a, l, me - power, grid_in(0), none);
+		collective_wait(&a->list);
 	} else if (me < l->n - power) {
-		grid_swap(a, l, me + power, grid_in(0), none, me + power,
-		    grid_in(0), all);
+		grid_send(a, l, me + power, grid_in(0), none);
+		grid_receive(a, l, me + power, grid_in(0), all);
+		collective_wait(&a->list);
 		grid_add(a, all, grid_in(0));
 	}
 }
@@ -315,12 +307,16 @@ grid_give_extra(struct allreduce *a, const struct grid_line *l,
 
 	if (me < power)
 		grid_round_off(a, all);
-	if (me < l->n - power)
-		grid_swap(a, l, me + power, grid_packed(a, all, grid_out(0)),
-		    all, me + power, grid_in(0), none);
-	if (me >= power) {
-		grid_swap(a, l, me - power, grid_in(0), none, me - power, in,
+	if (me < l->n - power) {
+		grid_send(a, l, me + power, grid_packed(a, all, grid_out(0)),
 		    all);
+		grid_receive(a, l, me + power, grid_in(0), none);
+		collective_wait(&a->list);
+	}
+	if (me >= power) {
+		grid_send(a, l, me - power, grid_in(0), none);
+		grid_receive(a, l, me - power, in, all);
+		collective_wait(&a->list);
 		grid_unpack(a, all, in);
 	}
 }
@@ -341,8 +337,10 @@ grid_halving_sum(struct allreduce *a, const struct grid_line *l,
 		struct range keep = grid_half_of(all, me, mask, power);
 		struct range give = grid_half_of(all, me ^ mask, mask, power);
 
-		grid_swap(a, l, me ^ mask, grid_packed(a, give, grid_out(0)),
-		    give, me ^ mask, grid_in(0), keep);
+		grid_send(a, l, me ^ mask, grid_packed(a, give, grid_out(0)),
+		    give);
+		grid_receive(a, l, me ^ mask, grid_in(0), keep);
+		collective_wait(&a->list);
 		grid_add(a, keep, grid_in(0));
 	}
 	for (int mask = 1; mask < power && me < power; mask *= 2) {
@@ -351,8 +349,10 @@ grid_halving_sum(struct allreduce *a, const struct grid_line *l,
 		struct address in = grid_place_of(a, take, grid_in(0));
 
 		grid_round_off(a, mine);
-		grid_swap(a, l, me ^ mask, grid_packed(a, mine, grid_out(0)),
-		    mine, me ^ mask, in, take);
+		grid_send(a, l, me ^ mask, grid_packed(a, mine, grid_out(0)),
+		    mine);
+		grid_receive(a, l, me ^ mask, in, take);
+		collective_wait(&a->list);
 		grid_unpack(a, take, in);
 	}
 	if (l->n > power)

@@ -257,13 +257,12 @@ op_shift(const struct op *op, int channels, int c)
 
 /* ---- parameters ---- */
 
-static int
-op_add_param(struct param *p, int n, const struct op *op, const char *suffix,
+static void
+op_param(struct param *p, const struct op *op, const char *suffix,
     enum param_kind kind, double std, double fill)
 {
-	p[n] = (struct param){ .kind = kind, .std = std, .fill = fill };
-	snprintf(p[n].name, sizeof(p[n].name), "%s.%s", op->name, suffix);
-	return n + 1;
+	*p = (struct param){ .kind = kind, .std = std, .fill = fill };
+	snprintf(p->name, sizeof(p->name), "%s.%s", op->name, suffix);
 }
 
 static void
@@ -290,50 +289,47 @@ op_deviation(double std, double otherwise)
 static int
 op_conv_params(const struct op *op, int cin, struct param *p)
 {
-	int taps = op->k[0] * op->k[1] * op->k[2], n = 0;
+	int taps = op->k[0] * op->k[1] * op->k[2];
 	int cube[5] = { op->out, cin / op->conv.groups, op->k[0], op->k[1],
 		op->k[2] };
 	int plane[4] = { op->out, cin / op->conv.groups, op->k[1], op->k[2] };
 
-	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
-	    op_deviation(op->conv.std,
+	op_param(&p[0], op, "weight", PARAM_WEIGHT, op_deviation(op->conv.std,
 	    sqrt(2.0 / ((double)op->out * taps))), 0);
 	if (op->planar)
 		op_shape(&p[0], 4, plane);
 	else
 		op_shape(&p[0], 5, cube);
-	if (op->conv.bias) {
-		n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
-		op_shape(&p[1], 1, &op->out);
-	}
-	return n;
+	if (!op->conv.bias)
+		return 1;
+	op_param(&p[1], op, "bias", PARAM_BIAS, 0, 0);
+	op_shape(&p[1], 1, &op->out);
+	return 2;
 }
 
 static int
 op_bn_params(const struct op *op, int c, struct param *p)
 {
-	int n = 0;
-
-	n = op_add_param(p, n, op, "weight", PARAM_SCALE, 0, op->bn.gamma);
-	n = op_add_param(p, n, op, "bias", PARAM_OFFSET, 0, 0);
-	n = op_add_param(p, n, op, "running_mean", PARAM_MEAN, 0, 0);
-	n = op_add_param(p, n, op, "running_var", PARAM_VAR, 0, 1);
-	for (int i = 0; i < n; i++)
+	op_param(&p[0], op, "weight", PARAM_SCALE, 0, op->bn.gamma);
+	op_param(&p[1], op, "bias", PARAM_OFFSET, 0, 0);
+	op_param(&p[2], op, "running_mean", PARAM_MEAN, 0, 0);
+	op_param(&p[3], op, "running_var", PARAM_VAR, 0, 1);
+	for (int i = 0; i < 4; i++)
 		op_shape(&p[i], 1, &c);
-	return n;
+	return 4;
 }
 
 static int
 op_linear_params(const struct op *op, int cin, struct param *p)
 {
-	int weight[2] = { op->out, cin }, n = 0;
+	int weight[2] = { op->out, cin };
 
-	n = op_add_param(p, n, op, "weight", PARAM_WEIGHT,
+	op_param(&p[0], op, "weight", PARAM_WEIGHT,
 	    op_deviation(op->linear.std, 0.01), 0);
-	n = op_add_param(p, n, op, "bias", PARAM_BIAS, 0, 0);
+	op_param(&p[1], op, "bias", PARAM_BIAS, 0, 0);
 	op_shape(&p[0], 2, weight);
 	op_shape(&p[1], 1, &op->out);
-	return n;
+	return 2;
 }
 
 static int
@@ -343,7 +339,7 @@ op_scale_params(const struct op *op, int cin, struct param *p)
 
 	if (!op->scale.trained)
 		return 0;
-	op_add_param(p, 0, op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
+	op_param(&p[0], op, "weight", PARAM_SCALE, 0, op_factor(op, cin));
 	op_shape(&p[0], 1, &one);
 	return 1;
 }

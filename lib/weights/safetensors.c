@@ -36,18 +36,17 @@ safetensors_by_order(const void *va, const void *vb)
 }
 
 static void
-safetensors_put_tensor(struct json_writer *w, const char *name, enum dtype type,
-    int ndim, const int64_t *dim, size_t from, size_t to)
+safetensors_put_tensor(struct json_writer *w, const struct tensor *t, size_t at)
 {
-	json_open(w, name, '{');
+	json_open(w, t->name, '{');
 	json_open(w, "data_offsets", '[');
-	json_put_int(w, NULL, (int64_t)from);
-	json_put_int(w, NULL, (int64_t)to);
+	json_put_int(w, NULL, (int64_t)at);
+	json_put_int(w, NULL, (int64_t)(at + t->bytes));
 	json_close(w);
-	json_put_text(w, "dtype", dtype_name(type));
+	json_put_text(w, "dtype", dtype_name(t->type));
 	json_open(w, "shape", '[');
-	for (int i = 0; i < ndim; i++)
-		json_put_int(w, NULL, dim[i]);
+	for (int i = 0; i < t->ndim; i++)
+		json_put_int(w, NULL, t->dim[i]);
 	json_close(w);
 	json_close(w);
 }
@@ -71,7 +70,9 @@ static void
 safetensors_make_header(struct buffer *out, const struct tensor **sorted,
     size_t n, const struct meta *meta, size_t m, int ours)
 {
-	static const int64_t footer_dim[] = { FOOTER_BYTES };
+	static const struct tensor footer = { .name = FOOTER,
+		.type = DTYPE_U8, .ndim = 1, .dim = { FOOTER_BYTES },
+		.bytes = FOOTER_BYTES };
 	struct json_writer w = { 0 };
 	struct safetensors_placed *named = xcalloc(n, sizeof(*named));
 	size_t end = 0;
@@ -87,15 +88,10 @@ safetensors_make_header(struct buffer *out, const struct tensor **sorted,
 	json_close(&w);
 	/* Entries are sorted by name, unlike the data. */
 	qsort(named, n, sizeof(*named), safetensors_by_name);
-	for (size_t i = 0; i < n; i++) {
-		const struct tensor *t = named[i].t;
-
-		safetensors_put_tensor(&w, t->name, t->type, t->ndim, t->dim,
-		    named[i].at, named[i].at + t->bytes);
-	}
+	for (size_t i = 0; i < n; i++)
+		safetensors_put_tensor(&w, named[i].t, named[i].at);
 	if (ours)
-		safetensors_put_tensor(&w, FOOTER, DTYPE_U8, 1, footer_dim, end,
-		    end + FOOTER_BYTES);
+		safetensors_put_tensor(&w, &footer, end);
 	json_close(&w);
 	while ((8 + w.out.n) % ALIGN != 0)
 		buffer_text(&w.out, " ");

@@ -15,12 +15,21 @@ enum { SAMPLES = 64, FRAMES = 4, RUNS = 3 };
 /* The cost of a frame at one level. */
 struct level_cost { double bytes, seconds; };
 
+/* What is measured, by ${f}, and where it is printed. */
+struct level_costs {
+	const struct trainer *t;
+	struct filler *f;
+	struct level_list list;
+	FILE *to;
+};
+
 /* Read FRAMES frames of sample ${i}, spread over it, with the crop of clip
  * ${clip} at ${side} pixels.  Return 0, or an exit status after a message. */
 static int
-level_costs_clip(const struct trainer *t, struct filler *f, uint32_t i,
-    uint64_t clip, int side, int level, struct clip_out *out)
+level_costs_clip(const struct level_costs *c, uint32_t i, uint64_t clip,
+    int side, int level, struct clip_out *out)
 {
+	const struct trainer *t = c->t;
 	struct frame_source s = frame_source_sample(t->train, i, 0);
 	int frame[FRAMES], status;
 	struct clip_request r = { .t = FRAMES, .side = side, .frame = frame,
@@ -29,37 +38,37 @@ level_costs_clip(const struct trainer *t, struct filler *f, uint32_t i,
 
 	for (int k = 0; k < FRAMES; k++)
 		frame[k] = (int)((int64_t)s.frames * k / FRAMES);
-	if ((status = clip_fill(f, &s, &r, out)) == 0)
+	if ((status = clip_fill(c->f, &s, &r, out)) == 0)
 		return 0;
-	fail("%s", filler_error(f));
+	fail("%s", filler_error(c->f));
 	return status == -2 ? EXIT_DAMAGE : EXIT_FAILED;
 }
 
-/* Set ${c} to the mean over frames of SAMPLES samples.  The time is that of the
- * fastest of RUNS passes over them. */
+/* Set ${*cost} to the mean over frames of SAMPLES samples.  The time is that of
+ * the fastest of RUNS passes over them. */
 static int
-level_costs_measure(const struct trainer *t, struct filler *f, int side,
-    int level, struct level_cost *c)
+level_costs_measure(const struct level_costs *c, int side, int level,
+    struct level_cost *cost)
 {
-	uint64_t samples = dataset_samples(t->train);
+	uint64_t samples = dataset_samples(c->t->train);
 	uint64_t n = samples < SAMPLES ? samples : SAMPLES;
 	uint8_t *pixels = xcalloc(3 * FRAMES, (size_t)side * (size_t)side);
 	int status = 0;
 
-	*c = (struct level_cost){ 0 };
+	*cost = (struct level_cost){ 0 };
 	for (int run = 0; run < RUNS && status == 0; run++) {
 		struct clip_out out = { .bytes = pixels };
 		double seconds, frames;
 
 		for (uint64_t i = 0; i < n && status == 0; i++)
-			status = level_costs_clip(t, f, (uint32_t)(i * samples /
+			status = level_costs_clip(c, (uint32_t)(i * samples /
 			    n), i, side, level, &out);
 		frames = (double)out.cost.frames;
 		seconds = (out.cost.read + out.cost.decode + out.cost.resize) /
 		    frames;
-		if (run == 0 || seconds < c->seconds)
-			c->seconds = seconds;
-		c->bytes = (double)out.cost.bytes / frames;
+		if (run == 0 || seconds < cost->seconds)
+			cost->seconds = seconds;
+		cost->bytes = (double)out.cost.bytes / frames;
 	}
 	free(pixels);
 	return status;
@@ -76,26 +85,26 @@ level_costs_frames(const struct dataset *d)
 }
 
 static int
-level_costs_print_bytes(const struct trainer *t, struct filler *f,
-    const struct level_list *l, FILE *to)
+level_costs_print_bytes(const struct level_costs *c)
 {
-	double frames = level_costs_frames(t->train), first = 0;
-	int side = t->schedule->stage[0].cell[0].crop, status;
+	double frames = level_costs_frames(c->t->train), first = 0;
+	int side = c->t->schedule->stage[0].cell[0].crop, status;
 
-	for (int i = 0; i < l->n; i++) {
-		struct level_cost c;
+	for (int i = 0; i < c->list.n; i++) {
+		struct level_cost of;
 		char label[32], a[32], b[32];
 
-		if ((status = level_costs_measure(t, f, side, i, &c)) != 0)
+		if ((status = level_costs_measure(c, side, i, &of)) != 0)
 			return status;
 		if (i == 0) {
-			first = c.bytes;
+			first = of.bytes;
 			continue;
 		}
-		snprintf(label, sizeof(label), "# level s%d", l->level[i].side);
-		fprintf(to, "%-22s adds about %s to %s (%.0f %%)\n", label,
-		    text_bytes(a, frames * c.bytes),
-		    text_bytes(b, frames * first), 100 * c.bytes / first);
+		snprintf(label, sizeof(label), "# level s%d",
+		    c->list.level[i].side);
+		fprintf(c->to, "%-22s adds about %s to %s (%.0f %%)\n", label,
+		    text_bytes(a, frames * of.bytes),
+		    text_bytes(b, frames * first), 100 * of.bytes / first);
 	}
 	return 0;
 }
@@ -116,39 +125,37 @@ level_costs_loaded(const struct planned_cells *c, int side)
 /* Print the row of crops of ${side} pixels, and add their loading times at the
  * largest level and at the chosen one to ${sum}. */
 static int
-level_costs_print_crop(const struct trainer *t, struct filler *f,
-    const struct level_list *l, int side, double frames, double sum[2],
-    FILE *to)
+level_costs_print_crop(const struct level_costs *c, int side, double frames,
+    double sum[2])
 {
-	int level = cover_train(l, &t->loading.crop, side);
-	struct level_cost largest, c;
+	int level = cover_train(&c->list, &c->t->loading.crop, side);
+	struct level_cost largest, of;
 	char label[32];
 	int status;
 
-	status = level_costs_measure(t, f, side, 0, &largest);
-	c = largest;
+	status = level_costs_measure(c, side, 0, &largest);
+	of = largest;
 	if (status == 0 && level > 0)
-		status = level_costs_measure(t, f, side, level, &c);
+		status = level_costs_measure(c, side, level, &of);
 	if (status != 0)
 		return status;
 	sum[0] += frames * largest.seconds;
-	sum[1] += frames * c.seconds;
+	sum[1] += frames * of.seconds;
 	snprintf(label, sizeof(label), "# crop %d", side);
 	if (level == 0)
-		fprintf(to, "%-22s the largest level, %.0f us a frame\n", label,
-		    1e6 * c.seconds);
+		fprintf(c->to, "%-22s the largest level, %.0f us a frame\n",
+		    label, 1e6 * of.seconds);
 	else
-		fprintf(to, "%-22s level s%d, %.0f us a frame (%.0f us from "
-		    "the largest)\n", label, l->level[level].side,
-		    1e6 * c.seconds, 1e6 * largest.seconds);
+		fprintf(c->to, "%-22s level s%d, %.0f us a frame (%.0f us from "
+		    "the largest)\n", label, c->list.level[level].side,
+		    1e6 * of.seconds, 1e6 * largest.seconds);
 	return 0;
 }
 
 static int
-level_costs_print_times(const struct trainer *t, struct filler *f,
-    const struct level_list *l, FILE *to)
+level_costs_print_times(const struct level_costs *c)
 {
-	const struct planned_cells *c = &t->work->cells;
+	const struct planned_cells *cells = &c->t->work->cells;
 	double sum[2] = { 0 };
 	int status = 0, last = SCHEDULE_CROP + 1;
 	char a[32], b[32];
@@ -157,41 +164,41 @@ level_costs_print_times(const struct trainer *t, struct filler *f,
 	while (status == 0) {
 		int side = 0;
 
-		for (int i = 0; i < c->n; i++) {
-			int crop = c->row[i].cell->crop;
+		for (int i = 0; i < cells->n; i++) {
+			int crop = cells->row[i].cell->crop;
 
 			if (crop < last && crop > side)
 				side = crop;
 		}
 		if (side == 0)
 			break;
-		status = level_costs_print_crop(t, f, l, side,
-		    level_costs_loaded(c, side), sum, to);
+		status = level_costs_print_crop(c, side,
+		    level_costs_loaded(cells, side), sum);
 		last = side;
 	}
 	if (status != 0)
 		return status;
 	clock_text(a, sum[0] - sum[1]);
 	clock_text(b, sum[0]);
-	fprintf(to, "%-22s about %s of %s of loading on one core (%.0f %%)\n",
-	    "# levels save", a, b, sum[0] > 0 ? 100 * (1 - sum[1] / sum[0]) :
-	    0);
+	fprintf(c->to, "%-22s about %s of %s of loading on one core (%.0f "
+	    "%%)\n", "# levels save", a, b,
+	    sum[0] > 0 ? 100 * (1 - sum[1] / sum[0]) : 0);
 	return 0;
 }
 
 int
 level_costs_print(const struct trainer *t, FILE *to)
 {
-	struct level_list l = dataset_levels(t->train);
-	struct filler *f;
+	struct level_costs c = { .t = t, .list = dataset_levels(t->train),
+		.to = to };
 	int status;
 
-	if (l.n < 2 || dataset_samples(t->train) == 0)
+	if (c.list.n < 2 || dataset_samples(t->train) == 0)
 		return 0;
-	f = filler_new(NULL);
-	status = level_costs_print_bytes(t, f, &l, to);
+	c.f = filler_new(NULL);
+	status = level_costs_print_bytes(&c);
 	if (status == 0)
-		status = level_costs_print_times(t, f, &l, to);
-	filler_free(f);
+		status = level_costs_print_times(&c);
+	filler_free(c.f);
 	return status;
 }

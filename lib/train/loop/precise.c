@@ -238,8 +238,8 @@ precise_moments(const struct precise *p, const void *buffer)
 }
 
 /*
- * Run the ${count} groups of this rank, which are the leaves from ${first} of
- * tree ${t}, and add up their moments.  Return 0, or an exit status, the same
+ * Run the groups of this rank, which are leaves of tree ${t}, and add up their
+ * moments.  Return 0, or an exit status, the same
  * on all ranks.
  *
  * Samples already known as damaged are replaced in the clips.  Newly found ones
@@ -247,9 +247,10 @@ precise_moments(const struct precise *p, const void *buffer)
  * state before it, on any number of ranks.
  */
 static int
-precise_run_groups(struct precise *p, int count, int first, struct tree *t,
-    void *buffer, struct corrupt *c, const struct trainer *of)
+precise_run_groups(struct precise *p, struct tree *t, void *buffer,
+    struct corrupt *c, const struct trainer *of)
 {
+	int first, count = exact_leaves(&p->exact, t->leaves, &first);
 	struct tree_sum sums[TREE_MAX];
 	struct feeder f = { .net = p->net, .plan = p->plan,
 		.watch = p->comm->watch };
@@ -333,10 +334,10 @@ precise_measure(struct precise *p, void *buffer, struct trainer *of)
 	struct tree t = { .leaves = precise_groups(p) };
 	struct corrupt *c = of != NULL && of->loading.replaces ?
 	    of->work->corrupt : NULL;
-	int first, count = exact_leaves(&p->exact, t.leaves, &first), status;
+	int status;
 
 	p->loading.replaces = c != NULL;
-	status = precise_run_groups(p, count, first, &t, buffer, c, of);
+	status = precise_run_groups(p, &t, buffer, c, of);
 	if (status == 0 && c != NULL)
 		status = corrupt_share(c, of, of->state.step);
 	if (status < 0)
