@@ -111,7 +111,8 @@ gradient(const struct gemm_conv *s, int threads, const bf16 *x,
 	memset(sums, 0xff, bytes);
 	for (int i = 0; i < wgrad_jobs(w); i++) {
 		memset(scratch, 0xff, wgrad_scratch(w));
-		wgrad_run(w, i, x, dy, dw, sums, scratch);
+		wgrad_run(w, i, &(struct conv_buffers){ .in = x, .dy = dy, .out = dw, .parts = sums,
+		    .scratch = scratch });
 	}
 	for (int i = 0; i < wgrad_blocks(w); i++)
 		wgrad_add(w, i, dw, sums);

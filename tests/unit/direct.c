@@ -102,20 +102,22 @@ static void
 direct(struct direct g, int threads, const float *in, const float *w,
     const float *bias, float *out, int more)
 {
+	struct conv_buffers o = { .in = in, .bias = bias, .out = out,
+	    .more = more };
 	float *inner;
-	void *scratch;
 
 	direct_split(&g, threads);
 	inner = xmalloc(direct_weights(&g));
 	memset(inner, 0xff, direct_weights(&g));
-	scratch = xmalloc(direct_scratch(&g));
-	memset(scratch, 0xff, direct_scratch(&g));
+	o.w = inner;
+	o.scratch = xmalloc(direct_scratch(&g));
+	memset(o.scratch, 0xff, direct_scratch(&g));
 	for (int i = 0; i < direct_slices(&g); i++)
 		direct_pack(&g, i, w, inner);
 	for (int i = g.jobs - 1; i >= 0; i--)
-		direct_run(&g, i, in, inner, bias, out, more, scratch);
+		direct_run(&g, i, &o);
 	free(inner);
-	free(scratch);
+	free(o.scratch);
 }
 
 static void

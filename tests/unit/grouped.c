@@ -133,7 +133,9 @@ pass(const struct set *s, int back, int more)
 	float *inner = poisoned(grouped_weights(g, back));
 	float *out = poisoned(cpu_floats(d) * sizeof(float));
 	float *before = blocked_draw(d, 4);
-	void *scratch = poisoned(grouped_scratch(g));
+	struct conv_buffers o = { .in = back ? s->dy : s->x, .w = inner,
+	    .bias = back || more ? NULL : s->bias, .out = out, .more = more && back,
+	    .scratch = poisoned(grouped_scratch(g)) };
 	double worst;
 
 	for (int i = 0; i < grouped_blocks(g, back); i++)
@@ -141,11 +143,7 @@ pass(const struct set *s, int back, int more)
 	if (more)
 		memcpy(out, before, cpu_floats(d) * sizeof(float));
 	for (int i = grouped_jobs(g, back) - 1; i >= 0; i--)
-		if (back)
-			grouped_back(g, i, s->dy, inner, out, more, scratch);
-		else
-			grouped_forward(g, i, s->x, inner, more ? NULL :
-			    s->bias, out, scratch);
+		grouped_run(g, back, i, &o);
 	if (back)
 		worst = apart(d, out, s->dx, more ? before : NULL, NULL);
 	else
@@ -153,7 +151,7 @@ pass(const struct set *s, int back, int more)
 	free(inner);
 	free(out);
 	free(before);
-	free(scratch);
+	free(o.scratch);
 	return worst;
 }
 

@@ -38,6 +38,20 @@ struct cpu {
 	struct dnnl *dnnl;
 };
 
+/* What a job of a convolution reads and writes. */
+struct conv_buffers {
+	const void *in;			/* the input; of a data gradient, dy */
+	const void *w;			/* packed weights */
+	const float *bias;		/* one float per channel of ${out}, or
+					 * NULL; not added if ${more} is 1 */
+	const void *dy;			/* of a weight gradient */
+	void *out;			/* y, dx or dw */
+	int more;			/* 1: add to ${out} */
+	float *parts;			/* sums of a weight gradient, for all
+					 * jobs */
+	void *scratch;			/* for this thread alone */
+};
+
 /* cpu_of(t): return the open device of the task ${t}. */
 static inline struct cpu *
 cpu_of(const struct task *t)

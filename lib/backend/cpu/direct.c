@@ -281,12 +281,27 @@ direct_pack(const struct direct *g, int slice, const float *outer,
 
 /* ---- running a job ---- */
 
-/* Fill in tiles ${from} to ${to} of a class, row by row of its positions. */
+/* A job: some tiles of a class. */
+struct direct_job {
+	const struct direct *g;
+	const struct conv_buffers *o;
+	struct direct_class c;
+	struct direct_tile *tile;	/* [tiles] */
+	int tiles;
+};
+
+/*
+ * Fill in the tiles, from number ${from} of their class, row by row of its
+ * positions.
+ */
 static void
-direct_place_tiles(const struct direct *g, const struct direct_class *c,
-    int from, int to, float *out, struct direct_tile *tile)
+direct_place_tiles(const struct direct_job *d, int from)
 {
+	const struct direct *g = d->g;
+	const struct direct_class *c = &d->c;
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
+	struct direct_tile *tile = d->tile;
+	int to = from + d->tiles;
 	int rows = direct_kernels_pick()->rows, lanes = cpu_lanes();
 	int i = from * rows, end = to * rows < c->positions ? to * rows :
 	    c->positions;
@@ -295,7 +310,8 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
 	for (; i < end; row++, x = 0) {
 		int frame = row / h->positions, clip = frame / t->positions;
 		int at_t = frame % t->positions, at_h = row % h->positions;
-		float *y = out + (long)cpu_blocked_image(&g->out) *
+		float *y = (float *)d->o->out +
+		    (long)cpu_blocked_image(&g->out) *
 		    (clip * g->out.t + t->first + at_t * t->next) +
 		    ((long)(h->first + at_h * h->next) * g->out.w + w->first) *
 		    lanes;
@@ -327,10 +343,11 @@ direct_place_tiles(const struct direct *g, const struct direct_class *c,
  * NULL outside of the input.
  */
 static void
-direct_find(const struct direct *g, const struct direct_class *c,
-    const struct direct_tile *tile, int tap, const float *in,
-    const float **from)
+direct_find(const struct direct_job *d, const struct direct_tile *tile,
+    int tap, const float **from)
 {
+	const struct direct *g = d->g;
+	const struct direct_class *c = &d->c;
 	const struct direct_axis *t = &c->a[0], *h = &c->a[1], *w = &c->a[2];
 	int a[3] = { tap / w->taps / h->taps * t->turn,
 		tap / w->taps % h->taps * h->turn, tap % w->taps * w->turn };
@@ -343,7 +360,8 @@ direct_find(const struct direct *g, const struct direct_class *c,
 		    (unsigned)(at[1] + a[1]) < (unsigned)g->in.h &&
 		    (unsigned)(at[2] + a[2]) < (unsigned)g->in.w;
 
-		from[r] = inside ? in + tile->from[r] + more : NULL;
+		from[r] = inside ? (const float *)d->o->in + tile->from[r] +
+		    more : NULL;
 	}
 }
 
@@ -353,9 +371,10 @@ direct_find(const struct direct *g, const struct direct_class *c,
  * into ${to}.
  */
 static void
-direct_gather_units(const struct direct *g, const struct direct_class *c,
-    struct direct_tile *tile, int u, int end, const float *in, float *to)
+direct_gather_units(const struct direct_job *d, struct direct_tile *tile, int u,
+    int end, float *to)
 {
+	const struct direct *g = d->g;
 	const struct direct_kernels *k = direct_kernels_pick();
 	size_t plane = cpu_positions(&g->in) * (size_t)cpu_lanes();
 	int blocks = cpu_blocks(g->in.c), lanes = cpu_lanes(), n;
@@ -365,7 +384,8 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	    direct_is_plain(g, 2) && tile->n == k->rows &&
 	    tile->from[k->rows - 1] - tile->from[0] == (k->rows - 1) *
 	    (long)lanes) {
-		tile->x = in + tile->from[0] + plane * (size_t)u;
+		tile->x = (const float *)d->o->in + tile->from[0] +
+		    plane * (size_t)u;
 		tile->step = plane;
 		return;
 	}
@@ -374,7 +394,7 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
 	for (; u < end; u += n, to += tile->step * (size_t)n) {
 		n = blocks - u % blocks < end - u ? blocks - u % blocks :
 		    end - u;
-		direct_find(g, c, tile, u / blocks, in, from);
+		direct_find(d, tile, u / blocks, from);
 		for (int r = 0; r < tile->n; r++)
 			if (from[r] != NULL)
 				from[r] += plane * (size_t)(u % blocks);
@@ -386,65 +406,66 @@ direct_gather_units(const struct direct *g, const struct direct_class *c,
  * Run the kernel over the tiles, for one pair of output blocks and some units.
  */
 static void
-direct_panel(const struct direct *g, const struct direct_class *c,
-    const struct direct_tile *tile, int tiles, int slice, int u, int end,
-    const float *w, const float *bias, int how)
+direct_panel(const struct direct_job *d, int slice, int u, int end, int how)
 {
+	const struct direct *g = d->g;
+	const struct direct_tile *tile = d->tile;
 	const struct direct_kernels *k = direct_kernels_pick();
 	int lanes = cpu_lanes(), first = slice * 2 * lanes;
 	int wide = cpu_blocks(g->out.c) - slice * 2 > 1 ? 2 : 1;
 	size_t plane = cpu_positions(&g->out) * (size_t)lanes;
 	float start[2 * LANES_MAX] __attribute__((aligned(64))) = { 0 };
-
-	w += c->weights + (size_t)c->units * lanes * 2 * lanes * slice +
+	const float *w = (const float *)d->o->w + d->c.weights +
+	    (size_t)d->c.units * lanes * 2 * lanes * slice +
 	    (size_t)u * lanes * wide * lanes;
-	for (int o = 0; bias != NULL && o < 2 * lanes && first + o < g->out.c;
-	    o++)
-		start[o] = bias[first + o];
-	for (int i = 0; i < tiles; i++)
+
+	for (int o = 0; d->o->bias != NULL && o < 2 * lanes &&
+	    first + o < g->out.c; o++)
+		start[o] = d->o->bias[first + o];
+	for (int i = 0; i < d->tiles; i++)
 		k->product(tile[i].to, plane * 2 * (size_t)slice, tile[i].n,
 		    plane, wide, tile[i].x, tile[i].step,
-		    tile[i + 1 < tiles ? i + 1 : 0].x, w, end - u, start, how);
+		    tile[i + 1 < d->tiles ? i + 1 : 0].x, w, end - u, start,
+		    how);
 }
 
 void
-direct_run(const struct direct *g, int job, const float *in, const float *w,
-    const float *bias, float *out, int more, void *scratch)
+direct_run(const struct direct *g, int job, const struct conv_buffers *o)
 {
-	struct direct_class c = direct_class_of(g, 0);
-	float *part = scratch;
-	struct direct_tile *tile = (struct direct_tile *)(part +
-	    direct_gathered_floats() * (size_t)g->tiles);
-	int slices = direct_slices_of(g), window = job % g->windows, from, to,
-	    end;
+	struct direct_job d = { .g = g, .o = o, .c = direct_class_of(g, 0),
+		.tile = (struct direct_tile *)((float *)o->scratch +
+		    direct_gathered_floats() * (size_t)g->tiles) };
+	const struct direct_class *c = &d.c;
+	int slices = direct_slices_of(g), window = job % g->windows, from, end;
 
 	job /= g->windows;
-	for (int i = 1; job >= div_up(direct_tiles_of(&c), g->tiles); i++) {
-		job -= div_up(direct_tiles_of(&c), g->tiles);
-		c = direct_class_after(g, &c, i);
+	for (int i = 1; job >= div_up(direct_tiles_of(c), g->tiles); i++) {
+		job -= div_up(direct_tiles_of(c), g->tiles);
+		d.c = direct_class_after(g, c, i);
 	}
 	from = job * g->tiles;
-	to = from + g->tiles < direct_tiles_of(&c) ? from + g->tiles :
-	    direct_tiles_of(&c);
-	direct_place_tiles(g, &c, from, to, out, tile);
-	if (more && c.units == 0)	/* no tap reads anything */
+	d.tiles = direct_tiles_of(c) - from;
+	d.tiles = d.tiles < g->tiles ? d.tiles : g->tiles;
+	direct_place_tiles(&d, from);
+	if (o->more && c->units == 0)	/* no tap reads anything */
 		return;
 	/*
 	 * Go in rounds of UNITS units.  The gathered input of a round stays in
 	 * the cache for all output blocks; sums wait in the output between
 	 * rounds.  Without units, one round writes the bias or zeros.
 	 */
-	for (int u = 0; u < c.units || u == 0; u = end) {
-		end = u + UNITS < c.units ? u + UNITS : c.units;
-		for (int i = 0; i < to - from; i++)
-			direct_gather_units(g, &c, &tile[i], u, end, in, part +
-			    direct_gathered_floats() * (size_t)i);
+	for (int u = 0; u < c->units || u == 0; u = end) {
+		end = u + UNITS < c->units ? u + UNITS : c->units;
+		for (int i = 0; i < d.tiles; i++)
+			direct_gather_units(&d, &d.tile[i], u, end,
+			    (float *)o->scratch + direct_gathered_floats() *
+			    (size_t)i);
 		for (int s = window * g->panels; s < slices &&
 		    s < (window + 1) * g->panels; s++)
-			direct_panel(g, &c, tile, to - from, s, u, end, w, bias,
-			    more || u > 0 ? DIRECT_MORE : end == c.units &&
-			    g->stream ? DIRECT_STREAM : 0);
-		if (c.units == 0)
+			direct_panel(&d, s, u, end, o->more || u > 0 ?
+			    DIRECT_MORE : end == c->units && g->stream ?
+			    DIRECT_STREAM : 0);
+		if (c->units == 0)
 			break;
 	}
 	if (g->stream)

@@ -20,9 +20,7 @@
  * different slices or jobs.
  */
 
-#include <stddef.h>
-
-#include "graph/graph.h"
+#include "backend/cpu/cpu.h"
 
 struct direct {
 	/*
@@ -70,14 +68,11 @@ void direct_pack(const struct direct *g, int slice, const float *outer,
     float *inner);
 
 /*
- * direct_run(g, job, in, w, bias, out, more, scratch):
- * Run job ${job} of ${g}->jobs: read the activation ${in} and the packed
- * weights ${w}, and write or, if ${more} is not 0, add to the activation
- * ${out}.  ${bias} has one float per output channel, or is NULL; with ${more}
- * it is not used.  ${scratch} has direct_scratch(g) bytes for this thread
- * alone.
+ * direct_run(g, job, o):
+ * Run job ${job} of ${g}->jobs.  The scratch of ${o} has direct_scratch(g)
+ * bytes.
  */
-void direct_run(const struct direct *g, int job, const float *in,
-    const float *w, const float *bias, float *out, int more, void *scratch);
+void direct_run(const struct direct *g, int job,
+    const struct conv_buffers *o);
 
 #endif

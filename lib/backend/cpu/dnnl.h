@@ -126,21 +126,21 @@ void dnnl_conv_reorder(struct dnnl_conv *c, int thread, int slice, float *outer,
     void *inner);
 
 /*
- * dnnl_conv_run(c, thread, call, x, w, b, y, scratch):
- * Run call number ${call}.  ${x} is the input or its gradient, ${y} the output
- * or its gradient, and ${w} the weights in the inner order:
+ * dnnl_conv_run(c, thread, call, at):
+ * Run call number ${call}.  ${at} is x, w, y, bias and scratch: the input or
+ * its gradient, the weights in the inner order, and the output or its gradient:
  *
- *	CONV_FORWARD	reads x, w and the bias b, writes y
+ *	CONV_FORWARD	reads x, w and the bias, writes y
  *	CONV_WEIGHTS	reads x and y, writes w
  *	CONV_DATA	reads w and y, writes x
  *
- * ${b} has one float per output channel, or is NULL if there is no bias.
+ * The bias has one float per output channel, or is NULL if there is none.
  * ${thread} is the number of the caller; no two threads may use the same number
- * at once.  ${scratch} has dnnl_conv_scratch(c) bytes for this thread alone.
+ * at once.  The scratch has dnnl_conv_scratch(c) bytes for this thread alone.
  * The bits of an image do not depend on the other images of the call.  A
  * failure of oneDNN ends the program.
  */
-void dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x,
-    void *w, void *b, void *y, void *scratch);
+void dnnl_conv_run(struct dnnl_conv *c, int thread, int call,
+    void *const at[5]);
 
 #endif

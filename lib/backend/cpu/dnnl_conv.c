@@ -321,8 +321,7 @@ dnnl_conv_name(const struct dnnl_conv *c)
 }
 
 void
-dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x, void *w,
-    void *b, void *y, void *scratch)
+dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *const at[5])
 {
 	static const int names[CONV_PASSES][MEMORIES] = {
 		{ DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS,
@@ -331,7 +330,6 @@ dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *x, void *w,
 		    DNNL_ARG_SCRATCHPAD },
 		{ DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0,
 		    DNNL_ARG_SCRATCHPAD } };
-	void *const at[MEMORIES] = { x, w, y, b, scratch };
 	dnnl_memory_t *m = c->call[call].memory[thread];
 	dnnl_exec_arg_t args[MEMORIES];
 	int n = 0;

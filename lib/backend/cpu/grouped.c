@@ -206,9 +206,9 @@ grouped_begin(const struct dims *d, int block, const float *bias, float *to)
 			*to++ = first + c < d->c ? bias[first + c] : 0;
 }
 
-static void
-grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
-    const float *w, const float *bias, float *to, int more, void *scratch)
+void
+grouped_run(const struct grouped *g, int back, int job,
+    const struct conv_buffers *o)
 {
 	const struct dims *d = grouped_output_dims(g, back),
 	    *from = grouped_output_dims(g, !back);
@@ -216,34 +216,21 @@ grouped_run_clip(const struct grouped *g, int back, int job, const float *in,
 	int block = job % blocks;
 	size_t at;
 	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
-		.row = grouped_row_of(g, back, block, scratch, &at),
-		.w = w + grouped_block_of(g, back) * (size_t)block,
+		.row = grouped_row_of(g, back, block, o->scratch, &at),
+		.w = (const float *)o->w + grouped_block_of(g, back) *
+		    (size_t)block,
 		.run = back ? grouped_run_back : grouped_run_forward };
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
-	v.x = v.y = in + cpu_blocked_image(from) * (size_t)(clip * from->t) +
-	    at;
-	v.to = to + cpu_blocked_image(d) * (size_t)(clip * d->t) +
+	v.x = v.y = (const float *)o->in + cpu_blocked_image(from) *
+	    (size_t)(clip * from->t) + at;
+	v.to = (float *)o->out + cpu_blocked_image(d) * (size_t)(clip * d->t) +
 	    cpu_positions(d) * (size_t)(block * cpu_lanes());
-	for (int f = 0; f < d->t && !more; f++)
-		grouped_begin(d, block, bias,
+	for (int f = 0; f < d->t && !o->more; f++)
+		grouped_begin(d, block, o->bias,
 		    v.to + cpu_blocked_image(d) * (size_t)f);
 	for (int f = 0; f < g->y.t; f++)
 		grouped_visit_frame(&v, f);
-}
-
-void
-grouped_forward(const struct grouped *g, int job, const float *x,
-    const float *w, const float *bias, float *y, void *scratch)
-{
-	grouped_run_clip(g, 0, job, x, w, bias, y, 0, scratch);
-}
-
-void
-grouped_back(const struct grouped *g, int job, const float *dy,
-    const float *w, float *dx, int more, void *scratch)
-{
-	grouped_run_clip(g, 1, job, dy, w, NULL, dx, more, scratch);
 }
 
 /* ---- weight gradients: a job is a block of some frames ---- */

@@ -18,9 +18,7 @@
  * same time, on different jobs or blocks.
  */
 
-#include <stddef.h>
-
-#include "graph/graph.h"
+#include "backend/cpu/cpu.h"
 
 struct grouped {
 	struct dims x, y;
@@ -46,18 +44,14 @@ void grouped_pack(const struct grouped *g, int back, int block,
     const float *outer, float *inner);
 
 /*
- * grouped_jobs(g, back), grouped_forward(g, job, x, w, bias, y, scratch),
- * grouped_back(g, job, dy, w, dx, more, scratch):
- * grouped_jobs returns the number of jobs.  The others run job ${job}, forward
- * or backward: write y, or write dx.  Add to dx if ${more} is not 0.
- * ${w} is packed.  ${bias} has one float per channel of y, or is NULL.
- * ${scratch} has grouped_scratch(g) bytes for this thread alone.
+ * grouped_jobs(g, back), grouped_run(g, back, job, o):
+ * grouped_jobs returns the number of jobs.  grouped_run runs job ${job},
+ * forward or, if ${back} is 1, of the data gradient.  The scratch of ${o} has
+ * grouped_scratch(g) bytes.
  */
 int grouped_jobs(const struct grouped *g, int back);
-void grouped_forward(const struct grouped *g, int job, const float *x,
-    const float *w, const float *bias, float *y, void *scratch);
-void grouped_back(const struct grouped *g, int job, const float *dy,
-    const float *w, float *dx, int more, void *scratch);
+void grouped_run(const struct grouped *g, int back, int job,
+    const struct conv_buffers *o);
 
 /*
  * grouped_parts(g), grouped_gradient(g, job, x, dy, sums, scratch),

@@ -299,7 +299,7 @@ outer_meet_tap(const struct outer *g, const struct outer_chunk *c, int tap,
 struct outer_job {
 	const struct outer *g;
 	struct outer_cells v;
-	const float *x, *y;
+	const struct conv_buffers *o;
 	float *sums, *close;
 };
 
@@ -336,9 +336,9 @@ outer_add_chunk(const struct outer_job *job, const struct outer_overlap *meet,
 	    lanes;
 	size_t y_block = (size_t)(g->y[1] * g->y[2]) * lanes;
 	size_t near = outer_places(g->chunk) * lanes;
-	const float *x = (g->pixels ? job->close : job->x) + x_block *
-	    (size_t)v->in;
-	const float *y = job->y + y_block * (size_t)v->out;
+	const float *x = (g->pixels ? job->close : (const float *)job->o->in) +
+	    x_block * (size_t)v->in;
+	const float *y = (const float *)job->o->dy + y_block * (size_t)v->out;
 
 	for (int i = 0; outer_is_sparse(g) && i < v->ins; i++)
 		outer_pack(job->close + near * (size_t)i, x + meet->x +
@@ -396,8 +396,7 @@ outer_put(const struct outer *g, float *dw, const float *m, int in, int out)
 }
 
 void
-outer_run(const struct outer *g, int job, const float *x, const float *y,
-    float *dw, float *parts, void *scratch)
+outer_run(const struct outer *g, int job, const struct conv_buffers *o)
 {
 	int windows = g->in_jobs * g->out_jobs, part = job / windows;
 	int a = job % windows % g->in_jobs, b = job % windows / g->in_jobs;
@@ -408,16 +407,16 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 		.ins = ins * (a + 1) / g->in_jobs - ins * a / g->in_jobs,
 		.out = outs * b / g->out_jobs,
 		.outs = outs * (b + 1) / g->out_jobs - outs * b / g->out_jobs };
-	struct outer_overlap *meet = scratch, next;
-	float *close = (float *)((char *)scratch + outer_meet_bytes(g));
-	struct outer_job j = { .g = g, .v = v, .x = x, .y = y, .close = close,
+	struct outer_overlap *meet = o->scratch, next;
+	float *close = (float *)((char *)o->scratch + outer_meet_bytes(g));
+	struct outer_job j = { .g = g, .v = v, .o = o, .close = close,
 		.sums = close + outer_packed_bytes(g) / sizeof(float) };
 	struct outer_chunk c;
 
 	j.v.step = v.ins;
 	if (g->parts > 1) {
 		j.v.step = ins;
-		j.sums = parts + outer_part_bytes(g) / sizeof(float) *
+		j.sums = o->parts + outer_part_bytes(g) / sizeof(float) *
 		    (size_t)part + outer_cell(g) * (size_t)(v.out * ins + v.in);
 	}
 	for (int i = from; i < to; i++) {
@@ -425,16 +424,14 @@ outer_run(const struct outer *g, int job, const float *x, const float *y,
 		for (int tap = 0; tap < outer_taps(g); tap++)
 			outer_meet_tap(g, &c, tap, &meet[tap]);
 		if (g->pixels)
-			outer_gather(g, close,
-			    (size_t)cpu_padded(outer_channels(g)), x, c.clip,
-			    c.from, c.to);
+			outer_gather(g, close, o->in, c.clip, c.from, c.to);
 		outer_find_chunk(g, i + 1, &c);
 		if (i + 1 < to)
 			outer_meet_tap(g, &c, 0, &next);
 		outer_add_chunk(&j, meet, i + 1 < to ? &next : NULL, i > from);
 	}
 	for (int i = 0; g->parts == 1 && i < v.ins * v.outs; i++)
-		outer_put(g, dw, j.sums + outer_cell(g) * (size_t)i,
+		outer_put(g, o->out, j.sums + outer_cell(g) * (size_t)i,
 		    v.in + i % v.ins, v.out + i / v.ins);
 }
 

@@ -17,7 +17,7 @@
  * different jobs.
  */
 
-#include <stddef.h>
+#include "backend/cpu/cpu.h"
 
 struct outer {
 	int clips, in, out;		/* in, out: channels */
@@ -47,15 +47,14 @@ size_t outer_scratch(const struct outer *g);
 size_t outer_parts(const struct outer *g);
 
 /*
- * outer_jobs(g), outer_run(g, job, x, y, dw, parts, scratch):
- * Run job ${job} of outer_jobs(g) on the input ${x} and the output gradient
- * ${y}.  With one part, write its range of ${dw}[out][in][taps].  With several,
- * write its sums to ${parts}, outer_parts(g) bytes; outer_add must follow.
- * ${scratch} has outer_scratch(g) bytes for this thread alone.
+ * outer_jobs(g), outer_run(g, job, o):
+ * Run job ${job} of outer_jobs(g).  With one part, write its range of
+ * ${o}->out[out][in][taps].  With several, write its sums to ${o}->parts,
+ * outer_parts(g) bytes; outer_add must follow.  The scratch of ${o} has
+ * outer_scratch(g) bytes.
  */
 int outer_jobs(const struct outer *g);
-void outer_run(const struct outer *g, int job, const float *x, const float *y,
-    float *dw, float *parts, void *scratch);
+void outer_run(const struct outer *g, int job, const struct conv_buffers *o);
 
 /*
  * outer_sums(g), outer_add(g, job, dw, parts):
@@ -66,12 +65,12 @@ int outer_sums(const struct outer *g);
 void outer_add(const struct outer *g, int job, float *dw, float *parts);
 
 /*
- * outer_gather(g, out, step, x, clip, from, to):
+ * outer_gather(g, out, x, clip, from, to):
  * Gather all taps of all channels of pixels ${x} for the output positions
- * [${from}, ${to}) of ${clip}: ${out}[position][channel][tap], ${step} floats
- * from one position to the next.  For outer.c only.
+ * [${from}, ${to}) of ${clip}: ${out}[position][channel][tap], with the floats
+ * of a position padded to blocks.  For outer.c only.
  */
-void outer_gather(const struct outer *g, float *out, size_t step,
-    const float *x, int clip, const int from[3], const int to[3]);
+void outer_gather(const struct outer *g, float *out, const float *x, int clip,
+    const int from[3], const int to[3]);
 
 #endif

@@ -243,12 +243,13 @@ winograd_is_large(const struct winograd *g)
  */
 static void
 winograd_multiply(const struct winograd *g, const struct winograd_tiles *t,
-    int e, float *m, const float *v, size_t rows, const float *u)
+    int e, float *m, const float *v, const float *u)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), from;
-	size_t n = winograd_rows_of(winograd_range(t, e, &from)),
-	    r = (size_t)from;
+	size_t rows = winograd_rows_of(t->n);
+	size_t n = winograd_rows_of(winograd_range(t, e, &from));
+	size_t r = (size_t)from;
 
 	r = r + n > rows ? rows - n : r;
 	m += winograd_m_step(rows) * e;
@@ -259,44 +260,44 @@ winograd_multiply(const struct winograd *g, const struct winograd_tiles *t,
 }
 
 void
-winograd_run(const struct winograd *g, int from, int to, const void *x,
-    const void *w, const float *bias, void *y, int more, void *scratch)
+winograd_run(const struct winograd *g, int from, int to,
+    const struct conv_buffers *o)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
 	int out = cpu_blocks(g->out), wide = 2 * lanes;
 	size_t rows = winograd_rows_of(to - from),
 	    next_m = winograd_m_step(rows);
-	float *v = scratch, *m = v + winograd_v_step(g, rows) *
+	float *v = o->scratch, *m = v + winograd_v_step(g, rows) *
 	    WINOGRAD_ELEMENTS;
-	const float *u = w;
-	int how = more ? WINOGRAD_MORE :
+	const float *u = o->w;
+	int how = o->more ? WINOGRAD_MORE :
 	    !g->bf16 && winograd_is_large(g) ? WINOGRAD_STREAM : 0;
 	struct winograd_tiles t;
 
 	winograd_sort(&t, g->out_h, g->out_w, from, to);
-	winograd_transform(g, &t, x, v, rows);
-	for (int o = 0; o < out; o += 2) {
+	winograd_transform(g, &t, o->in, v, rows);
+	for (int first = 0; first < out; first += 2) {
 		for (int e = 0; e < WINOGRAD_ELEMENTS; e++) {
-			winograd_multiply(g, &t, e, m, v, rows, u);
+			winograd_multiply(g, &t, e, m, v, u);
 			u += (size_t)in * lanes * wide;
 		}
 		for (int i = 0; i < t.n; i++) {
 			const struct winograd_tile *a = &t.tile[i];
 
-			for (int b = o; b < out && b < o + 2; b++) {
+			for (int b = first; b < out && b < first + 2; b++) {
 				__attribute__((aligned(64)))
 				float plus[LANES_MAX] = { 0 };
-				struct winograd_plane to = winograd_plane(y,
-				    g->bf16, g->out, g->out_h, g->out_w,
-				    a->image, b);
+				struct winograd_plane to =
+				    winograd_plane(o->out, g->bf16, g->out,
+				    g->out_h, g->out_w, a->image, b);
 
-				for (int c = 0; bias != NULL && c < lanes &&
+				for (int c = 0; o->bias != NULL && c < lanes &&
 				    b * lanes + c < g->out; c++)
-					plus[c] = bias[b * lanes + c];
+					plus[c] = o->bias[b * lanes + c];
 				k->output(&to, a->at, a->n, m + (size_t)i *
-				    wide + (b - o) * lanes, next_m,
-				    bias != NULL ? plus : NULL, how);
+				    wide + (b - first) * lanes, next_m,
+				    o->bias != NULL ? plus : NULL, how);
 			}
 		}
 	}

@@ -17,7 +17,7 @@
  * tiles.
  */
 
-#include <stddef.h>
+#include "backend/cpu/cpu.h"
 
 struct winograd {
 	int bf16;			/* activations are bf16; weights are
@@ -60,14 +60,11 @@ void winograd_transform_weights(const struct winograd *g, int slice,
     const float *outer, void *inner);
 
 /*
- * winograd_run(g, from, to, x, w, bias, y, more, scratch):
- * Compute tiles [${from}, ${to}), at most WINOGRAD_TILES_MAX, from the input
- * ${x} and the transformed weights ${w}. Write to ${y} or, if ${more} is not 0,
- * add to it. ${bias} has one float per output channel, or is NULL. With ${more}
- * it is not added. ${scratch} has winograd_scratch() bytes for this thread
- * alone.
+ * winograd_run(g, from, to, o):
+ * Compute tiles [${from}, ${to}), at most WINOGRAD_TILES_MAX.  The scratch of
+ * ${o} has winograd_scratch() bytes.
  */
-void winograd_run(const struct winograd *g, int from, int to, const void *x,
-    const void *w, const float *bias, void *y, int more, void *scratch);
+void winograd_run(const struct winograd *g, int from, int to,
+    const struct conv_buffers *o);
 
 #endif

@@ -156,7 +156,7 @@ winograd_gradient_put(const struct winograd_gradient *g, float *dw,
 
 void
 winograd_gradient_run(const struct winograd_gradient *g, int job,
-    const void *x, const void *y, float *dw, float *parts, void *scratch)
+    const struct conv_buffers *operands)
 {
 	const struct outer_kernels *k = outer_kernels_pick();
 	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);
@@ -172,7 +172,7 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	int from = (int)((long)winograd_gradient_tiles(g) * part / n);
 	int to = (int)((long)winograd_gradient_tiles(g) * (part + 1) / n);
 	int calls = div_up(to - from, TILES);
-	float *v = scratch, *z = v + WINOGRAD_ELEMENTS *
+	float *v = operands->scratch, *z = v + WINOGRAD_ELEMENTS *
 	    winograd_gradient_step();
 	float *sums = z + WINOGRAD_ELEMENTS * winograd_gradient_step();
 	size_t square = (size_t)(lanes * lanes);
@@ -180,8 +180,9 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	ins = ins < some ? ins : some;
 	outs = outs < some ? outs : some;
 	if (n > 1)
-		sums = parts + winograd_gradient_part_floats(g) * (size_t)part +
-		    winograd_gradient_cell() * (size_t)(out * all + in);
+		sums = operands->parts + winograd_gradient_part_floats(g) *
+		    (size_t)part + winograd_gradient_cell() *
+		    (size_t)(out * all + in);
 	else
 		all = ins;
 	for (int c = 0; c < calls; c++) {
@@ -193,8 +194,10 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 		struct winograd_tiles t;
 
 		winograd_sort(&t, g->out_h, g->out_w, a, b);
-		winograd_gradient_transform(g, &t, x, in, ins, 0, v);
-		winograd_gradient_transform(g, &t, y, out, outs, 1, z);
+		winograd_gradient_transform(g, &t, operands->in, in, ins,
+		    0, v);
+		winograd_gradient_transform(g, &t, operands->dy, out, outs,
+		    1, z);
 		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
 			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
 			int at;
@@ -209,8 +212,9 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 		}
 	}
 	for (int j = 0; n == 1 && j < ins * outs; j++)
-		winograd_gradient_put(g, dw, sums + winograd_gradient_cell() *
-		    (size_t)j, in + j % ins, out + j / ins);
+		winograd_gradient_put(g, operands->out, sums +
+		    winograd_gradient_cell() * (size_t)j, in + j % ins,
+		    out + j / ins);
 }
 
 void

@@ -16,7 +16,7 @@
  * Threads may call all functions at the same time, on different jobs.
  */
 
-#include <stddef.h>
+#include "backend/cpu/cpu.h"
 
 struct winograd_gradient {
 	int bf16;			/* activations are bf16; sums are
@@ -35,12 +35,10 @@ size_t winograd_gradient_scratch(const struct winograd_gradient *g);
 size_t winograd_gradient_bytes(const struct winograd_gradient *g);
 
 /*
- * winograd_gradient_jobs(g),
- * winograd_gradient_run(g, job, x, y, dw, parts, scratch):
- * Run job ${job} of winograd_gradient_jobs(g) on the input ${x} and the output
- * gradient ${y}.  With one part, write its range of ${dw}[out][in][3][3].  With
- * several, write its sums to ${parts}; winograd_gradient_add must follow.
- * ${scratch} is for this thread alone.
+ * winograd_gradient_jobs(g), winograd_gradient_run(g, job, o):
+ * Run job ${job} of winograd_gradient_jobs(g).  With one part, write its range
+ * of ${o}->out[out][in][3][3].  With several, write its sums to ${o}->parts;
+ * winograd_gradient_add must follow.
  *
  * winograd_gradient_sums(g), winograd_gradient_add(g, job, dw, parts):
  * Run job ${job} of winograd_gradient_sums(g), 0 if there is one part: add up
@@ -48,7 +46,7 @@ size_t winograd_gradient_bytes(const struct winograd_gradient *g);
  */
 int winograd_gradient_jobs(const struct winograd_gradient *g);
 void winograd_gradient_run(const struct winograd_gradient *g, int job,
-    const void *x, const void *y, float *dw, float *parts, void *scratch);
+    const struct conv_buffers *o);
 int winograd_gradient_sums(const struct winograd_gradient *g);
 void winograd_gradient_add(const struct winograd_gradient *g, int job,
     float *dw, float *parts);

@@ -383,24 +383,25 @@ bf16_gemm_clear(const struct gemm *p, const struct bf16_gemm_job *j,
 }
 
 void
-gemm_run(const struct gemm *p, int job, const bf16 *x, const void *w,
-    const float *bias, bf16 *y, int more, void *scratch)
+gemm_run(const struct gemm *p, int job, const struct conv_buffers *o)
 {
 	const struct bf16_gemm_job j = bf16_gemm_job_of(p, job);
 	const struct bf16_gemm_phase *f = j.f;
 	int at = j.block * OUTPUTS;
-	bf16 **to = scratch, *panel = (bf16 *)(to + ROWS_MAX);
+	const bf16 *x = o->in;
+	bf16 **to = o->scratch, *panel = (bf16 *)(to + ROWS_MAX);
+	bf16 *y = (bf16 *)o->out + at;
 	struct gemm_tiles t = { .b_step = (size_t)f->steps * OUTPUTS * TERMS,
 		.steps = f->steps, .outputs = j.outputs, .to = to,
-		.bias = bias == NULL ? NULL : bias + at, .more = more,
-		.stream = p->stream && !more };
+		.bias = o->bias == NULL ? NULL : o->bias + at, .more = o->more,
+		.stream = p->stream && !o->more };
 
 	if (f->steps == 0) {
-		if (!more)
-			bf16_gemm_clear(p, &j, y + at, to);
+		if (!o->more)
+			bf16_gemm_clear(p, &j, y, to);
 		return;
 	}
-	t.b = (const bf16 *)w + f->weights + (size_t)j.block * t.b_step;
+	t.b = (const bf16 *)o->w + f->weights + (size_t)j.block * t.b_step;
 	p->k->open();
 	for (size_t m = j.first; m < j.end; m += (size_t)t.rows) {
 		t.rows = bf16_gemm_smaller((long)(j.end - m), f->panel);
@@ -421,7 +422,7 @@ gemm_run(const struct gemm *p, int job, const bf16 *x, const void *w,
 			t.a_step = (size_t)f->steps * TERMS;
 			t.next_bytes = 0;
 		}
-		bf16_gemm_set_rows(p, f, y + at, m, t.rows, to);
+		bf16_gemm_set_rows(p, f, y, m, t.rows, to);
 		p->k->run(&t);
 	}
 	p->k->close();

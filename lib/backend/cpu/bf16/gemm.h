@@ -17,6 +17,7 @@
  */
 
 #include "backend/cpu/bf16/kernels.h"
+#include "backend/cpu/cpu.h"
 
 struct gemm_conv {
 	int images;
@@ -56,15 +57,11 @@ void gemm_order(const struct gemm *p, int slice, const float *w,
     void *inner);
 
 /*
- * gemm_jobs(p), gemm_run(p, job, x, w, bias, y, more, scratch):
- * Run job ${job} of gemm_jobs(p) with the packed weights ${w}.  Read ${x}
- * and write ${y}, activations of all images: input and output or, for a data
- * gradient, output gradient and input gradient.  ${bias} has out_row floats, or
- * is NULL.  If ${more} is not 0, add to ${y}.  ${scratch} has
- * gemm_scratch(p) bytes for this thread alone.
+ * gemm_jobs(p), gemm_run(p, job, o):
+ * Run job ${job} of gemm_jobs(p).  The bias of ${o} has out_row floats, or is
+ * NULL.  Its scratch has gemm_scratch(p) bytes.
  */
 int gemm_jobs(const struct gemm *p);
-void gemm_run(const struct gemm *p, int job, const bf16 *x,
-    const void *w, const float *bias, bf16 *y, int more, void *scratch);
+void gemm_run(const struct gemm *p, int job, const struct conv_buffers *o);
 
 #endif

@@ -199,21 +199,27 @@ struct bf16_wgrad_job {
 	struct conv_grid_range rows, columns;
 	long from, to;
 	float *sums;
+	bf16 *a, *pairs;		/* A and B of a run, in the scratch */
 };
 
 static struct bf16_wgrad_job
-bf16_wgrad_job_of(const struct wgrad *w, int i, float *sums)
+bf16_wgrad_job_of(const struct wgrad *w, int i, const struct conv_buffers *o)
 {
 	int cuts = w->rows_cut * w->columns_cut, part = i / cuts;
 	long pieces = (w->g.n + AMX_TERMS - 1) / AMX_TERMS;
-
-	return (struct bf16_wgrad_job){
+	struct bf16_wgrad_job j = {
 		bf16_wgrad_group(w->g.s.out_row, w->rows_cut,
 		i % cuts / w->columns_cut), bf16_wgrad_group(w->g.columns,
 		w->columns_cut, i % w->columns_cut),
 		pieces * part / w->parts * AMX_TERMS,
 		pieces * (part + 1) / w->parts * AMX_TERMS,
-		sums + (size_t)part * bf16_wgrad_part_sums(w) };
+		o->parts + (size_t)part * bf16_wgrad_part_sums(w),
+		.a = (bf16 *)((char *)o->scratch + (size_t)w->g.taps * SUMS *
+		    sizeof(float)) };
+
+	j.pairs = j.a + bf16_wgrad_a_row(w, w->run) *
+	    round_up((uint64_t)j.rows.n, BLOCK);
+	return j;
 }
 
 /* Write the sums of one block, for all its taps, to the gradient. */
@@ -240,12 +246,13 @@ bf16_wgrad_filled(int n)
 	return n > BLOCK / 2 ? BLOCK : BLOCK / 2;
 }
 
-/* Add all GEMMs of a run to the sums, from A and B. */
+/* Add all GEMMs of a run of ${n} terms to the sums, from A and B. */
 static void
 bf16_wgrad_multiply(const struct wgrad *w, const struct bf16_wgrad_job *b,
-    const bf16 *a, size_t row, const bf16 *pairs, size_t step, int n, int more,
-    float *local, float *dw)
+    const struct conv_buffers *to, int n, int more)
 {
+	size_t row = bf16_wgrad_a_row(w, w->run),
+	    step = (size_t)w->run * BLOCK;
 	int last = w->parts == 1 && !more && w->single;
 	struct amx_product p = { .c_row = BLOCK, .more = more, .a_row = row,
 		.a_piece = AMX_TERMS, .b_row = 2 * BLOCK,
@@ -257,17 +264,17 @@ bf16_wgrad_multiply(const struct wgrad *w, const struct bf16_wgrad_job *b,
 			size_t block = (size_t)((b->rows.first + o) / BLOCK *
 			    bf16_wgrad_blocks(w->g.columns) +
 			    (b->columns.first + c) / BLOCK);
-			float *sums = last ? local : b->sums + block *
+			float *sums = last ? to->scratch : b->sums + block *
 			    (size_t)w->g.taps * SUMS;
 
 			p.rows = bf16_wgrad_filled(b->rows.n - o);
 			p.columns = bf16_wgrad_filled(b->columns.n - c);
 			for (int t = 0; t < w->g.taps; t++) {
-				const bf16 *at = a + (size_t)o * row +
+				const bf16 *at = b->a + (size_t)o * row +
 				    w->g.before - w->g.tap[t].shift;
 
 				p.a = &at;
-				p.b = pairs + ((size_t)(w->g.tap[t].phase *
+				p.b = b->pairs + ((size_t)(w->g.tap[t].phase *
 				    bf16_wgrad_blocks(b->columns.n)) +
 				    (size_t)(c / BLOCK)) * step;
 				p.c = sums + (size_t)t * SUMS;
@@ -275,21 +282,17 @@ bf16_wgrad_multiply(const struct wgrad *w, const struct bf16_wgrad_job *b,
 			}
 			if (last)
 				bf16_wgrad_put(w, b->rows.first + o,
-				    b->columns.first + c, dw, sums, 1);
+				    b->columns.first + c, to->out, sums, 1);
 		}
 }
 
 void
-wgrad_run(const struct wgrad *w, int job, const bf16 *x, const bf16 *dy,
-    float *dw, float *sums, void *scratch)
+wgrad_run(const struct wgrad *w, int job, const struct conv_buffers *o)
 {
-	struct bf16_wgrad_job b = bf16_wgrad_job_of(w, job, sums);
+	struct bf16_wgrad_job b = bf16_wgrad_job_of(w, job, o);
 	int runs = (int)((b.to - b.from + w->run - 1) / w->run);
 	size_t row = bf16_wgrad_a_row(w, w->run),
 	    step = (size_t)w->run * BLOCK;
-	bf16 *a = (bf16 *)((char *)scratch + (size_t)w->g.taps * SUMS *
-	    sizeof(float));
-	bf16 *pairs = a + row * round_up((uint64_t)b.rows.n, BLOCK);
 
 	w->g.k->open(AMX_ROWS);
 	for (int r = 0; r < runs; r++) {
@@ -297,27 +300,26 @@ wgrad_run(const struct wgrad *w, int job, const bf16 *x, const bf16 *dy,
 		long from = b.from + all * r / runs * AMX_TERMS;
 		int n = (int)(b.from + all * (r + 1) / runs * AMX_TERMS - from);
 
-		conv_grid_pack_a(&w->g, b.rows, a, row, dy, from - w->g.before,
-		    w->g.before + n + w->g.after);
+		conv_grid_pack_a(&w->g, b.rows, b.a, row, o->dy,
+		    from - w->g.before, w->g.before + n + w->g.after);
 		for (int f = 0; f < w->g.phases; f++)
-			conv_grid_pack_b(&w->g, b.columns, f, pairs + step *
+			conv_grid_pack_b(&w->g, b.columns, f, b.pairs + step *
 			    (size_t)(f * bf16_wgrad_blocks(b.columns.n)),
-			    step, x, from, n);
-		bf16_wgrad_multiply(w, &b, a, row, pairs, step, n, r > 0,
-		    scratch, dw);
+			    step, o->in, from, n);
+		bf16_wgrad_multiply(w, &b, o, n, r > 0);
 	}
 	w->g.k->close();
 	if (w->parts > 1 || w->single)
 		return;
-	for (int o = 0; o < b.rows.n; o += BLOCK)
+	for (int i = 0; i < b.rows.n; i += BLOCK)
 		for (int c = 0; c < b.columns.n; c += BLOCK) {
-			int block = (b.rows.first + o) / BLOCK *
+			int block = (b.rows.first + i) / BLOCK *
 			    bf16_wgrad_blocks(w->g.columns) +
 			    (b.columns.first + c) / BLOCK;
 
-			bf16_wgrad_put(w, b.rows.first + o,
-			    b.columns.first + c, dw,
-			    sums + (size_t)block * (size_t)w->g.taps * SUMS, 1);
+			bf16_wgrad_put(w, b.rows.first + i,
+			    b.columns.first + c, o->out, o->parts +
+			    (size_t)block * (size_t)w->g.taps * SUMS, 1);
 		}
 }
 

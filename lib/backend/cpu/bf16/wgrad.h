@@ -35,15 +35,14 @@ size_t wgrad_scratch(const struct wgrad *w);
 size_t wgrad_sums(const struct wgrad *w);
 
 /*
- * wgrad_jobs(w), wgrad_run(w, job, x, dy, dw, sums, scratch),
+ * wgrad_jobs(w), wgrad_run(w, job, o),
  * wgrad_blocks(w), wgrad_add(w, block, dw, sums):
- * Run the jobs wgrad_jobs(w) on the input ${x} and the output gradient ${dy}.
- * After all of them, run wgrad_add for the blocks wgrad_blocks(w), 0 if
- * there is one part.  Then ${dw}[out][in][kh][kw] is the gradient.
+ * Run the jobs wgrad_jobs(w).  After all of them, run wgrad_add for the blocks
+ * wgrad_blocks(w), 0 if there is one part.  Then ${dw}[out][in][kh][kw], the
+ * output of ${o}, is the gradient.  ${sums} is its parts.
  */
 int wgrad_jobs(const struct wgrad *w);
-void wgrad_run(const struct wgrad *w, int job, const bf16 *x,
-    const bf16 *dy, float *dw, float *sums, void *scratch);
+void wgrad_run(const struct wgrad *w, int job, const struct conv_buffers *o);
 int wgrad_blocks(const struct wgrad *w);
 void wgrad_add(const struct wgrad *w, int block, float *dw,
     const float *sums);

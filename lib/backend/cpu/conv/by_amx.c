@@ -96,19 +96,19 @@ static void
 conv_amx_run_product(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
+	struct conv_buffers o = conv_run_buffers(r, thread);
 
-	gemm_run(r->p->state, i, conv_run_from(r), r->packed,
-	    conv_run_bias(r) != NULL ? r->workspace : NULL, conv_run_to(r),
-	    r->more, conv_run_scratch(r, thread));
+	o.bias = o.bias != NULL ? r->workspace : NULL;
+	gemm_run(r->p->state, i, &o);
 }
 
 static void
 conv_amx_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
+	struct conv_buffers o = conv_run_buffers(r, thread);
 
-	wgrad_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->workspace,
-	    conv_run_scratch(r, thread));
+	wgrad_run(r->p->state, i, &o);
 }
 
 static void

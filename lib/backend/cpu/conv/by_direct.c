@@ -56,10 +56,9 @@ static void
 conv_direct_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
+	struct conv_buffers o = conv_run_buffers(r, thread);
 
-	direct_run(r->p->state, i, conv_run_from(r), r->packed,
-	    conv_run_bias(r), conv_run_to(r), r->more, conv_run_scratch(r,
-	    thread));
+	direct_run(r->p->state, i, &o);
 }
 
 static int

@@ -39,14 +39,9 @@ static void
 conv_groups_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
-	void *work = conv_run_scratch(r, thread);
+	struct conv_buffers o = conv_run_buffers(r, thread);
 
-	if (r->p->kind == CONV_DATA)
-		grouped_back(r->p->state, i, r->y, r->packed, r->x, r->more,
-		    work);
-	else
-		grouped_forward(r->p->state, i, r->x, r->packed,
-		    conv_run_bias(r), r->y, work);
+	grouped_run(r->p->state, r->p->kind == CONV_DATA, i, &o);
 }
 
 static void

@@ -43,9 +43,9 @@ static void
 conv_outer_run_job(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
+	struct conv_buffers o = conv_run_buffers(r, thread);
 
-	outer_run(r->p->state, i, r->x, r->y, r->p->t->dw[0], r->workspace,
-	    conv_run_scratch(r, thread));
+	outer_run(r->p->state, i, &o);
 }
 
 static void

@@ -102,12 +102,11 @@ conv_winograd_run_tiles(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct conv_winograd_shape *o = r->p->state;
+	struct conv_buffers operands = conv_run_buffers(r, thread);
 	int from = i * o->tiles, all = winograd_tiles(&o->g);
-	int to = from + o->tiles < all ? from + o->tiles : all;
 
-	winograd_run(&o->g, from, to, conv_run_from(r), r->packed,
-	    conv_run_bias(r), conv_run_to(r), r->more,
-	    conv_run_scratch(r, thread));
+	winograd_run(&o->g, from, from + o->tiles < all ? from + o->tiles : all,
+	    &operands);
 }
 
 static void
@@ -115,9 +114,9 @@ conv_winograd_gradient(int i, int thread, void *arg)
 {
 	const struct conv_run *r = arg;
 	const struct conv_winograd_shape *o = r->p->state;
+	struct conv_buffers operands = conv_run_buffers(r, thread);
 
-	winograd_gradient_run(&o->gradient, i, r->x, r->y, r->p->t->dw[0],
-	    r->workspace, conv_run_scratch(r, thread));
+	winograd_gradient_run(&o->gradient, i, &operands);
 }
 
 static void

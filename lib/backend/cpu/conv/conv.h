@@ -123,22 +123,6 @@ conv_run_scratch(const struct conv_run *r, int thread)
 }
 
 /*
- * conv_run_from(r), conv_run_to(r):
- * Return the activation that a forward pass or data gradient reads, or writes.
- */
-static inline const void *
-conv_run_from(const struct conv_run *r)
-{
-	return r->p->kind == CONV_DATA ? r->y : r->x;
-}
-
-static inline void *
-conv_run_to(const struct conv_run *r)
-{
-	return r->p->kind == CONV_DATA ? r->x : r->y;
-}
-
-/*
  * conv_run_bias(r): return the bias that the pass adds, or NULL if there is
  * none.
  */
@@ -148,6 +132,19 @@ conv_run_bias(const struct conv_run *r)
 	const struct task *t = r->p->t;
 
 	return t->op->conv.bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
+}
+
+/* conv_run_buffers(r, thread): return the operands of a job of ${r}. */
+static inline struct conv_buffers
+conv_run_buffers(const struct conv_run *r, int thread)
+{
+	enum conv_kind kind = r->p->kind;
+
+	return (struct conv_buffers){ .in = kind == CONV_DATA ? r->y : r->x,
+		.w = r->packed, .bias = conv_run_bias(r), .dy = r->y,
+		.out = kind == CONV_WEIGHTS ? r->p->t->dw[0] :
+		    kind == CONV_DATA ? r->x : r->y, .more = r->more,
+		.parts = r->workspace, .scratch = conv_run_scratch(r, thread) };
 }
 
 /*

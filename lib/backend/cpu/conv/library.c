@@ -169,11 +169,11 @@ library_images(int i, int thread, void *arg)
 	const struct library_part *a = &o->part[i / o->pieces];
 	int forward = p->kind == CONV_FORWARD;
 
-	dnnl_conv_run(piece->conv, thread, a->call,
+	dnnl_conv_run(piece->conv, thread, a->call, (void *[]){
 	    library_part_in(r, a, forward ? 0 : piece->channel),
-	    (char *)r->packed + piece->at, library_bias_of(r, piece->channel),
+	    (char *)r->packed + piece->at,
 	    library_part_out(r, a, forward ? piece->channel : 0),
-	    conv_run_scratch(r, thread));
+	    library_bias_of(r, piece->channel), conv_run_scratch(r, thread) });
 }
 
 /*
@@ -219,11 +219,11 @@ library_frame_forward(int i, int thread, void *arg)
 		if (first + j < 0 || first + j >= p->in.t)
 			continue;
 		dnnl_conv_run(piece->conv, thread, done ? o->more :
-		    o->part[0].call, library_image_of(p, &p->in, r->x,
-		    clip * p->in.t + first + j, 0), (char *)r->packed +
-		    piece->at + piece->bytes * (size_t)j, done ? NULL :
-		    library_bias_of(r, piece->channel), y,
-		    conv_run_scratch(r, thread));
+		    o->part[0].call, (void *[]){ library_image_of(p, &p->in,
+		    r->x, clip * p->in.t + first + j, 0), (char *)r->packed +
+		    piece->at + piece->bytes * (size_t)j, y, done ? NULL :
+		    library_bias_of(r, piece->channel),
+		    conv_run_scratch(r, thread) });
 		done = 1;
 	}
 	if (!done)
@@ -258,10 +258,10 @@ library_frame_data(int i, int thread, void *arg)
 		if (at < 0 || at % p->s[0] != 0 ||
 		    at / p->s[0] >= p->out.t)
 			continue;
-		dnnl_conv_run(piece->conv, thread, o->part[0].call, to,
-		    (char *)r->packed + piece->at + piece->bytes * (size_t)j,
-		    NULL, library_image_of(p, &p->out, r->y, clip * p->out.t +
-		    at / p->s[0], 0), work);
+		dnnl_conv_run(piece->conv, thread, o->part[0].call, (void *[]){
+		    to, (char *)r->packed + piece->at + piece->bytes *
+		    (size_t)j, library_image_of(p, &p->out, r->y, clip *
+		    p->out.t + at / p->s[0], 0), NULL, work });
 		if (done)
 			cpu_k(t)->add(x, x, to, n);
 		done = 1;
@@ -291,9 +291,9 @@ library_part(int i, int thread, void *arg)
 	const struct library *o = r->p->state;
 	const struct library_part *a = &o->part[i];
 
-	dnnl_conv_run(o->piece->conv, thread, a->call, library_part_in(r, a, 0),
-	    library_part_of(r, i), NULL, library_part_out(r, a, 0),
-	    conv_run_scratch(r, thread));
+	dnnl_conv_run(o->piece->conv, thread, a->call, (void *[]){
+	    library_part_in(r, a, 0), library_part_of(r, i),
+	    library_part_out(r, a, 0), NULL, conv_run_scratch(r, thread) });
 }
 
 /*
@@ -320,11 +320,10 @@ library_part_tap(int i, int thread, void *arg)
 		int clip = a->first + j / calls, frame = from + j % calls;
 		float *to = done ? (float *)(work + o->scratch) : w;
 
-		dnnl_conv_run(piece->conv, thread, o->tap[tap],
-		    library_image_of(p, &p->in, r->x,
-		    clip * p->in.t + frame * s - p->p[0] + tap, 0), to, NULL,
-		    library_image_of(p, &p->out, r->y, clip * p->out.t + frame,
-		    0), work);
+		dnnl_conv_run(piece->conv, thread, o->tap[tap], (void *[]){
+		    library_image_of(p, &p->in, r->x, clip * p->in.t + frame *
+		    s - p->p[0] + tap, 0), to, library_image_of(p, &p->out,
+		    r->y, clip * p->out.t + frame, 0), NULL, work });
 		if (done)
 			cpu_k(t)->add(w, w, to, piece->bytes / sizeof(float));
 		done = 1;
