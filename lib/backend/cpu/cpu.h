@@ -75,6 +75,13 @@ cpu_run(const struct task *t, int n, void (*part)(int, int, void *), void *arg)
 	pool_run(cpu_of(t)->pool, n, part, arg);
 }
 
+/*
+ * cpu_run_blocks(t, images, f): call f(t, image, block) for all blocks of the
+ * channels of the output, on all threads.
+ */
+void cpu_run_blocks(struct task *t, int images,
+    void (*f)(struct task *t, int image, int block));
+
 /* cpu_pages(bytes): round ${bytes} up to whole pages of 4096 bytes. */
 static inline size_t
 cpu_pages(size_t bytes)

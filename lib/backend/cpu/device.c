@@ -116,6 +116,30 @@ cpu_blocked(struct task *t)
 	return 0;
 }
 
+struct cpu_device_blocks {
+	struct task *t;
+	int blocks;
+	void (*f)(struct task *t, int image, int block);
+};
+
+static void
+cpu_device_block(int i, int thread, void *arg)
+{
+	const struct cpu_device_blocks *r = arg;
+
+	(void)thread;
+	r->f(r->t, i / r->blocks, i % r->blocks);
+}
+
+void
+cpu_run_blocks(struct task *t, int images,
+    void (*f)(struct task *t, int image, int block))
+{
+	struct cpu_device_blocks r = { t, cpu_blocks(t->out.c), f };
+
+	cpu_run(t, images * r.blocks, cpu_device_block, &r);
+}
+
 struct cpu_device_ranges {
 	size_t n, grain;
 	void (*f)(size_t, size_t, void *);

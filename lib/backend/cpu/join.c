@@ -144,12 +144,7 @@ const struct op_impl cpu_concat = {
 	.forward = cpu_concat_forward, .backward = cpu_concat_backward,
 };
 
-/*
- * ---- mul: y = a b, where an axis of b of length 1 is broadcast ----
- *
- * Part i is block i % blocks of image i / blocks, and in cpu_mul_sum_part of
- * clip i / blocks.
- */
+/* ---- mul: y = a b, where an axis of b of length 1 is broadcast ---- */
 
 /* Return the plane of ${b} for block ${block} of image ${image} of a. */
 static float *
@@ -196,12 +191,8 @@ cpu_mul_plane(const struct task *t, float *y, const float *x, const float *b,
 }
 
 static void
-cpu_mul_part(int i, int thread, void *arg)
+cpu_mul_block(struct task *t, int n, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
-
-	(void)thread;
 	cpu_mul_plane(t, cpu_plane(&t->out, t->y, n, b), cpu_plane(&t->out,
 	    t->x[0], n, b), cpu_join_gate(t, t->x[1], n, b), 0);
 }
@@ -209,16 +200,12 @@ cpu_mul_part(int i, int thread, void *arg)
 static void
 cpu_mul_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_mul_part, t);
+	cpu_run_blocks(t, cpu_images(&t->out), cpu_mul_block);
 }
 
 static void
-cpu_mul_back_part(int i, int thread, void *arg)
+cpu_mul_back_block(struct task *t, int n, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), n = i / blocks, b = i % blocks;
-
-	(void)thread;
 	cpu_mul_plane(t, cpu_plane(&t->out, t->dx[0], n, b), cpu_plane(&t->out,
 	    t->dy, n, b), cpu_join_gate(t, t->x[1], n, b), t->accumulate[0]);
 }
@@ -233,16 +220,13 @@ cpu_mul_scratch(const struct task *t)
  * db (+)= sum of a dy over the positions that b is broadcast to, in frame order
  */
 static void
-cpu_mul_sum_part(int i, int thread, void *arg)
+cpu_mul_sum_block(struct task *t, int clip, int block)
 {
-	struct task *t = arg;
 	const struct dims *a = &t->in[0], *b = &t->in[1];
-	int blocks = cpu_blocks(a->c), clip = i / blocks, block = i % blocks;
 	struct cpu_join_run r = cpu_join_run_of(t);
 	size_t row = r.positions * (size_t)cpu_lanes();
 	size_t plane = cpu_positions(b) * (size_t)cpu_lanes();
 
-	(void)thread;
 	for (int f = 0; f < a->t; f++) {
 		int image = clip * a->t + f;
 		float *db = cpu_join_gate(t, t->dx[1], image, block);
@@ -266,12 +250,10 @@ cpu_mul_sum_part(int i, int thread, void *arg)
 static void
 cpu_mul_backward(struct task *t)
 {
-	int blocks = cpu_blocks(t->out.c);
-
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out) * blocks, cpu_mul_back_part, t);
+		cpu_run_blocks(t, cpu_images(&t->out), cpu_mul_back_block);
 	if (t->dx[1] != NULL)
-		cpu_run(t, t->out.n * blocks, cpu_mul_sum_part, t);
+		cpu_run_blocks(t, t->out.n, cpu_mul_sum_block);
 }
 
 const struct op_impl cpu_mul = {

@@ -108,22 +108,17 @@ CPU_POINTWISE(swish, exp_kernels_pick(), t->x[0], .reads = READS_X);
 
 /* By planes, because padding must stay 0 and sigmoid(0) is not. */
 static void
-cpu_sigmoid_part(int i, int thread, void *arg)
+cpu_sigmoid_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks;
-
-	(void)thread;
-	exp_kernels_pick()->sigmoid(cpu_plane(&t->out, t->y, i / blocks, b),
-	    cpu_plane(&t->out, t->x[0], i / blocks, b), cpu_positions(&t->out),
+	exp_kernels_pick()->sigmoid(cpu_plane(&t->out, t->y, i, b),
+	    cpu_plane(&t->out, t->x[0], i, b), cpu_positions(&t->out),
 	    t->out.c - b * cpu_lanes());
 }
 
 static void
 cpu_sigmoid_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_sigmoid_part,
-	    t);
+	cpu_run_blocks(t, cpu_images(&t->out), cpu_sigmoid_block);
 }
 
 CPU_BACKWARD(sigmoid, exp_kernels_pick(), t->y, .reads = READS_Y,
@@ -286,39 +281,28 @@ cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
 }
 
 static void
-cpu_shift_part(int part, int thread, void *arg)
+cpu_shift_forward_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c);
-
-	(void)thread;
-	cpu_shift_block(t, t->x[0], t->y, part / blocks, part % blocks, 1, 0);
+	cpu_shift_block(t, t->x[0], t->y, i, b, 1, 0);
 }
 
 static void
 cpu_shift_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-	    cpu_shift_part, t);
+	cpu_run_blocks(t, cpu_images(&t->out), cpu_shift_forward_block);
 }
 
 static void
-cpu_shift_back_part(int part, int thread, void *arg)
+cpu_shift_back_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c);
-
-	(void)thread;
-	cpu_shift_block(t, t->dy, t->dx[0], part / blocks, part % blocks, -1,
-	    t->accumulate[0]);
+	cpu_shift_block(t, t->dy, t->dx[0], i, b, -1, t->accumulate[0]);
 }
 
 static void
 cpu_shift_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    cpu_shift_back_part, t);
+		cpu_run_blocks(t, cpu_images(&t->out), cpu_shift_back_block);
 }
 
 const struct op_impl cpu_shift = {

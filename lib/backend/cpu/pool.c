@@ -52,8 +52,6 @@ cpu_pool_over(const struct task *t, int image, int a)
 	    image / t->in[0].t * t->out.t + frame;
 }
 
-/* ---- maxpool ---- */
-
 static int
 cpu_maxpool_prepare(struct task *t)
 {
@@ -71,80 +69,12 @@ cpu_maxpool_saved(const struct task *t)
 	return cpu_floats(&t->out);	/* one byte per element: its tap */
 }
 
-static const uint8_t *
+static uint8_t *
 cpu_pool_taps_of(const struct task *t, int image, int block)
 {
-	return (const uint8_t *)t->saved + (cpu_plane(&t->out, t->y, image,
+	return (uint8_t *)t->saved + (cpu_plane(&t->out, t->y, image,
 	    block) - (const float *)t->y);
 }
-
-static void
-cpu_maxpool_part(int i, int thread, void *arg)
-{
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
-	struct plane_window v = cpu_pool_window(t);
-
-	(void)thread;
-	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = cpu_pool_under(t, i / blocks, a);
-
-		if (from < 0)
-			continue;
-		cpu_k(t)->maxpool(cpu_plane(&t->out, t->y, i / blocks, b),
-		    (uint8_t *)cpu_pool_taps_of(t, i / blocks, b),
-		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    a * v.k[0] * v.k[1], more);
-		more = 1;
-	}
-}
-
-static void
-cpu_maxpool_forward(struct task *t)
-{
-	cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c), cpu_maxpool_part,
-	    t);
-}
-
-static void
-cpu_maxpool_back_part(int i, int thread, void *arg)
-{
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks;
-	int more = t->accumulate[0];
-	struct plane_window v = cpu_pool_window(t);
-	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
-
-	(void)thread;
-	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = cpu_pool_over(t, i / blocks, a);
-
-		if (from < 0)
-			continue;
-		cpu_k(t)->maxpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    cpu_pool_taps_of(t, from, b), &v, a * v.k[0] * v.k[1],
-		    more);
-		more = 1;
-	}
-	if (!more)
-		memset(dx, 0, cpu_positions(&t->in[0]) * (size_t)cpu_lanes() *
-		    sizeof(float));
-}
-
-static void
-cpu_maxpool_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
-		    cpu_maxpool_back_part, t);
-}
-
-const struct op_impl cpu_maxpool = {
-	.prepare = cpu_maxpool_prepare, .saved = cpu_maxpool_saved,
-	.forward = cpu_maxpool_forward, .backward = cpu_maxpool_backward,
-};
-
-/* ---- avgpool of windows ---- */
 
 /*
  * Return the factor of the sum over one frame of a window at output image
@@ -163,51 +93,76 @@ cpu_pool_frame_weight(const struct task *t, int image)
 	    1.0f / (float)(k[0] * k[1] * k[2]);
 }
 
+/* y = maximum or mean over windows */
 static void
-cpu_avgpool_window_part(int i, int thread, void *arg)
+cpu_pool_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks, more = 0;
 	struct plane_window v = cpu_pool_window(t);
+	float *y = cpu_plane(&t->out, t->y, i, b);
+	int more = 0;
 
-	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = cpu_pool_under(t, i / blocks, a);
+		int from = cpu_pool_under(t, i, a);
+		const float *x;
 
 		if (from < 0)
 			continue;
-		cpu_k(t)->avgpool(cpu_plane(&t->out, t->y, i / blocks, b),
-		    cpu_plane(&t->in[0], t->x[0], from, b), &v,
-		    cpu_pool_frame_weight(t, i / blocks),
-		    t->op->avgpool.exclude_pad, more);
+		x = cpu_plane(&t->in[0], t->x[0], from, b);
+		if (t->op->kind == OP_MAXPOOL)
+			cpu_k(t)->maxpool(y, cpu_pool_taps_of(t, i, b), x, &v,
+			    a * v.k[0] * v.k[1], more);
+		else
+			cpu_k(t)->avgpool(y, x, &v, cpu_pool_frame_weight(t, i),
+			    t->op->avgpool.exclude_pad, more);
 		more = 1;
 	}
 }
 
 static void
-cpu_avgpool_window_back_part(int i, int thread, void *arg)
+cpu_pool_back_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), b = i % blocks;
-	int more = t->accumulate[0];
 	struct plane_window v = cpu_pool_window(t);
-	float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks, b);
+	float *dx = cpu_plane(&t->in[0], t->dx[0], i, b);
+	int more = t->accumulate[0];
 
-	(void)thread;
 	for (int a = 0; a < t->op->k[0]; a++) {
-		int from = cpu_pool_over(t, i / blocks, a);
+		int from = cpu_pool_over(t, i, a);
+		const float *dy;
 
 		if (from < 0)
 			continue;
-		cpu_k(t)->avgpool_back(dx, cpu_plane(&t->out, t->dy, from, b),
-		    &v, cpu_pool_frame_weight(t, from),
-		    t->op->avgpool.exclude_pad, more);
+		dy = cpu_plane(&t->out, t->dy, from, b);
+		if (t->op->kind == OP_MAXPOOL)
+			cpu_k(t)->maxpool_back(dx, dy, cpu_pool_taps_of(t,
+			    from, b), &v, a * v.k[0] * v.k[1], more);
+		else
+			cpu_k(t)->avgpool_back(dx, dy, &v,
+			    cpu_pool_frame_weight(t, from),
+			    t->op->avgpool.exclude_pad, more);
 		more = 1;
 	}
 	if (!more)
 		memset(dx, 0, cpu_positions(&t->in[0]) * (size_t)cpu_lanes() *
 		    sizeof(float));
 }
+
+static void
+cpu_pool_forward(struct task *t)
+{
+	cpu_run_blocks(t, cpu_images(&t->out), cpu_pool_block);
+}
+
+static void
+cpu_pool_backward(struct task *t)
+{
+	if (t->dx[0] != NULL)
+		cpu_run_blocks(t, cpu_images(&t->in[0]), cpu_pool_back_block);
+}
+
+const struct op_impl cpu_maxpool = {
+	.prepare = cpu_maxpool_prepare, .saved = cpu_maxpool_saved,
+	.forward = cpu_pool_forward, .backward = cpu_pool_backward,
+};
 
 /* ---- avgpool over whole axes ---- */
 
@@ -242,19 +197,15 @@ cpu_pool_share(const struct task *t)
 }
 
 static void
-cpu_avgpool_part(int i, int thread, void *arg)
+cpu_avgpool_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
-	    n = cpu_pool_frames(t);
+	int lanes = cpu_lanes(), n = cpu_pool_frames(t);
 	size_t hw = cpu_positions(&t->in[0]), out = cpu_positions(&t->out);
-	float *y = cpu_plane(&t->out, t->y, i / blocks, i % blocks);
+	float *y = cpu_plane(&t->out, t->y, i, b);
 	float factor = (float)cpu_pool_share(t), sum[LANES_MAX];
 
-	(void)thread;
 	for (int f = 0; f < n; f++) {
-		const float *x = cpu_plane(&t->in[0], t->x[0],
-		    i / blocks * n + f, i % blocks);
+		const float *x = cpu_plane(&t->in[0], t->x[0], i * n + f, b);
 
 		if (out > 1) {		/* over t alone: each position */
 			cpu_k(t)->scale(y, factor, x, hw * (size_t)lanes,
@@ -336,29 +287,23 @@ static void
 cpu_avgpool_forward(struct task *t)
 {
 	if (t->op->avgpool.axes == 0)
-		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    cpu_avgpool_window_part, t);
+		cpu_pool_forward(t);
 	else if (cpu_pool_whole_planes(t))
-		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    cpu_avgpool_part, t);
+		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_block);
 	else
 		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_part, t);
 }
 
 static void
-cpu_avgpool_back_part(int i, int thread, void *arg)
+cpu_avgpool_back_block(struct task *t, int i, int b)
 {
-	struct task *t = arg;
-	int blocks = cpu_blocks(t->out.c), lanes = cpu_lanes(),
-	    n = cpu_pool_frames(t);
+	int lanes = cpu_lanes(), n = cpu_pool_frames(t);
 	size_t hw = cpu_positions(&t->in[0]), out = cpu_positions(&t->out);
-	const float *dy = cpu_plane(&t->out, t->dy, i / blocks, i % blocks);
+	const float *dy = cpu_plane(&t->out, t->dy, i, b);
 	float factor = (float)cpu_pool_share(t), v[LANES_MAX];
 
-	(void)thread;
 	for (int f = 0; f < n; f++) {
-		float *dx = cpu_plane(&t->in[0], t->dx[0], i / blocks * n + f,
-		    i % blocks);
+		float *dx = cpu_plane(&t->in[0], t->dx[0], i * n + f, b);
 
 		if (out > 1) {
 			cpu_k(t)->scale(dx, factor, dy, hw * (size_t)lanes,
@@ -377,11 +322,9 @@ cpu_avgpool_backward(struct task *t)
 	if (t->dx[0] == NULL)
 		return;
 	if (t->op->avgpool.axes == 0)
-		cpu_run(t, cpu_images(&t->in[0]) * cpu_blocks(t->out.c),
-		    cpu_avgpool_window_back_part, t);
+		cpu_pool_backward(t);
 	else if (cpu_pool_whole_planes(t))
-		cpu_run(t, cpu_images(&t->out) * cpu_blocks(t->out.c),
-		    cpu_avgpool_back_part, t);
+		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_back_block);
 	else
 		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_back_part,
 		    t);
