@@ -106,55 +106,24 @@ OF(slope)(const struct pointwise *a, struct block b, const int what)
 	}
 }
 
-BODY OF(pass)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_PASS);
-}
+/* A kernel: its name, its loop, and its function; a row ends with ";". */
+#define POINTWISE(name, loop, what) \
+	BODY OF(name)(const struct pointwise *a, struct block b) \
+	{ \
+		OF(loop)(a, b, what); \
+	} \
+	struct pointwise
 
-BODY OF(relu)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_RELU);
-}
-
-BODY OF(relu6)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_RELU6);
-}
-
-BODY OF(sigmoid)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_SIGMOID);
-}
-
-BODY OF(swish)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_SWISH);
-}
-
-BODY OF(scale)(const struct pointwise *a, struct block b)
-{
-	OF(curve)(a, b, CURVE_SCALE);
-}
-
-BODY OF(relu_back)(const struct pointwise *a, struct block b)
-{
-	OF(slope)(a, b, CURVE_RELU);
-}
-
-BODY OF(relu6_back)(const struct pointwise *a, struct block b)
-{
-	OF(slope)(a, b, CURVE_RELU6);
-}
-
-BODY OF(sigmoid_back)(const struct pointwise *a, struct block b)
-{
-	OF(slope)(a, b, CURVE_SIGMOID);
-}
-
-BODY OF(swish_back)(const struct pointwise *a, struct block b)
-{
-	OF(slope)(a, b, CURVE_SWISH);
-}
+POINTWISE(pass, curve, CURVE_PASS);
+POINTWISE(relu, curve, CURVE_RELU);
+POINTWISE(relu6, curve, CURVE_RELU6);
+POINTWISE(sigmoid, curve, CURVE_SIGMOID);
+POINTWISE(swish, curve, CURVE_SWISH);
+POINTWISE(scale, curve, CURVE_SCALE);
+POINTWISE(relu_back, slope, CURVE_RELU);
+POINTWISE(relu6_back, slope, CURVE_RELU6);
+POINTWISE(sigmoid_back, slope, CURVE_SIGMOID);
+POINTWISE(swish_back, slope, CURVE_SWISH);
 
 /* to[j] = sum over i < count of from[i][j], in this order, in float */
 BODY
