@@ -31,6 +31,27 @@ struct winograd {
 					 * contiguous */
 };
 
+/*
+ * Blocks of channels of an activation, and how they are transformed: ${rows}
+ * tiles lie from one block to the next, and ${step} floats from one element to
+ * the next.
+ */
+struct winograd_input {
+	const void *x;
+	int is_dy;			/* an output gradient */
+	int block, blocks;
+	size_t rows, step;
+};
+
+struct winograd_tiles;
+
+/*
+ * winograd_transform(g, t, x, v): transform the tiles ${t} of ${x} to ${v}
+ * (winograd_kernels.h).
+ */
+void winograd_transform(const struct winograd *g,
+    const struct winograd_tiles *t, const struct winograd_input *x, float *v);
+
 /* winograd_tiles(g): return the tiles of 4 x 4 outputs of all images. */
 int winograd_tiles(const struct winograd *g);
 

@@ -23,17 +23,11 @@ winograd_gradient_windows(int channels)
 }
 
 static int
-winograd_gradient_tiles(const struct winograd_gradient *g)
-{
-	return g->images * winograd_tiles_of(g->out_h, g->out_w);
-}
-
-static int
-winograd_gradient_parts(const struct winograd_gradient *g)
+winograd_gradient_parts(const struct winograd *g)
 {
 	int parts = PARTS / (winograd_gradient_windows(g->in) *
 	    winograd_gradient_windows(g->out));
-	int largest = div_up(winograd_gradient_tiles(g), TILES);
+	int largest = div_up(winograd_tiles(g), TILES);
 
 	parts = parts < largest ? parts : largest;
 	return parts > 1 ? parts : 1;
@@ -47,14 +41,14 @@ winograd_gradient_cell(void)
 }
 
 static size_t
-winograd_gradient_part_floats(const struct winograd_gradient *g)
+winograd_gradient_part_floats(const struct winograd *g)
 {
 	return winograd_gradient_cell() * (size_t)(cpu_blocks(g->in) *
 	    cpu_blocks(g->out));
 }
 
 size_t
-winograd_gradient_bytes(const struct winograd_gradient *g)
+winograd_gradient_bytes(const struct winograd *g)
 {
 	int parts = winograd_gradient_parts(g);
 
@@ -73,7 +67,7 @@ winograd_gradient_step(void)
 }
 
 size_t
-winograd_gradient_scratch(const struct winograd_gradient *g)
+winograd_gradient_scratch(const struct winograd *g)
 {
 	size_t sums = winograd_gradient_parts(g) > 1 ? 0 : (size_t)WINDOW *
 	    WINDOW;
@@ -83,60 +77,22 @@ winograd_gradient_scratch(const struct winograd_gradient *g)
 }
 
 int
-winograd_gradient_jobs(const struct winograd_gradient *g)
+winograd_gradient_jobs(const struct winograd *g)
 {
 	return winograd_gradient_parts(g) * winograd_gradient_windows(g->in) *
 	    winograd_gradient_windows(g->out);
 }
 
 int
-winograd_gradient_sums(const struct winograd_gradient *g)
+winograd_gradient_sums(const struct winograd *g)
 {
 	return winograd_gradient_parts(g) > 1 ? cpu_blocks(g->in) *
 	    cpu_blocks(g->out) : 0;
 }
 
-/*
- * Transform tiles ${t} of ${blocks} blocks at ${block} into ${v}: of dy if
- * ${is_dy} is not 0, otherwise of x.
- */
-static void
-winograd_gradient_transform(const struct winograd_gradient *g,
-    const struct winograd_tiles *t, const void *x, int block, int blocks,
-    int is_dy, float *v)
-{
-	const struct winograd_kernels *k = winograd_kernels_pick();
-	int lanes = cpu_lanes(), c = is_dy ? g->out : g->in;
-	int h = is_dy ? g->out_h : g->in_h, w = is_dy ? g->out_w : g->in_w;
-
-	for (int i = 0; i < t->n * blocks; i++) {
-		const struct winograd_tile *a = &t->tile[i % t->n];
-		int at[2] = { a->at[0], a->at[1] }, j = i + WINOGRAD_AHEAD;
-		float *out = v + (TILES * (i / t->n) + i % t->n) * lanes;
-		struct winograd_plane in = winograd_plane(x, g->bf16, c, h, w,
-		    a->image, block + i / t->n);
-
-		if (j < t->n * blocks) {
-			const struct winograd_tile *next = &t->tile[j % t->n];
-			struct winograd_plane far = winograd_plane(x, g->bf16,
-			    c, h, w, next->image, block + j / t->n);
-
-			winograd_prefetch(&far, next->at, !is_dy);
-		}
-		if (is_dy) {
-			k->gradient_in(out, winograd_gradient_step(), &in, at,
-			    a->n);
-			continue;
-		}
-		at[0] -= g->p[0];
-		at[1] -= g->p[1];
-		k->input(out, winograd_gradient_step(), &in, at, a->n);
-	}
-}
-
 /* Transform the sums of one input by one output block and write them to dw. */
 static void
-winograd_gradient_put(const struct winograd_gradient *g, float *dw,
+winograd_gradient_put(const struct winograd *g, float *dw,
     const float *m, int in, int out)
 {
 	const struct winograd_kernels *k = winograd_kernels_pick();
@@ -155,7 +111,7 @@ winograd_gradient_put(const struct winograd_gradient *g, float *dw,
 }
 
 void
-winograd_gradient_run(const struct winograd_gradient *g, int job,
+winograd_gradient_run(const struct winograd *g, int job,
     const struct conv_buffers *operands)
 {
 	const struct outer_kernels *k = outer_kernels_pick();
@@ -169,13 +125,14 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 	    winograd_gradient_windows(g->in) %
 	    winograd_gradient_windows(g->out) * some;
 	int outs = cpu_blocks(g->out) - out, all = cpu_blocks(g->in);
-	int from = (int)((long)winograd_gradient_tiles(g) * part / n);
-	int to = (int)((long)winograd_gradient_tiles(g) * (part + 1) / n);
+	int from = (int)((long)winograd_tiles(g) * part / n);
+	int to = (int)((long)winograd_tiles(g) * (part + 1) / n);
 	int calls = div_up(to - from, TILES);
 	float *v = operands->scratch, *z = v + WINOGRAD_ELEMENTS *
 	    winograd_gradient_step();
 	float *sums = z + WINOGRAD_ELEMENTS * winograd_gradient_step();
-	size_t square = (size_t)(lanes * lanes);
+	size_t square = (size_t)(lanes * lanes), step =
+	    winograd_gradient_step();
 
 	ins = ins < some ? ins : some;
 	outs = outs < some ? outs : some;
@@ -194,10 +151,10 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 		struct winograd_tiles t;
 
 		winograd_sort(&t, g->out_h, g->out_w, a, b);
-		winograd_gradient_transform(g, &t, operands->in, in, ins,
-		    0, v);
-		winograd_gradient_transform(g, &t, operands->dy, out, outs,
-		    1, z);
+		winograd_transform(g, &t, &(struct winograd_input){
+		    operands->in, 0, in, ins, TILES, step }, v);
+		winograd_transform(g, &t, &(struct winograd_input){
+		    operands->dy, 1, out, outs, TILES, step }, z);
 		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
 			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
 			int at;
@@ -218,7 +175,7 @@ winograd_gradient_run(const struct winograd_gradient *g, int job,
 }
 
 void
-winograd_gradient_add(const struct winograd_gradient *g, int job, float *dw,
+winograd_gradient_add(const struct winograd *g, int job, float *dw,
     float *parts)
 {
 	float *sum = parts + winograd_gradient_cell() * (size_t)job;

@@ -13,26 +13,19 @@
  * few ranges, the tiles are split into parts too.  The shape alone fixes the
  * parts, and their sums are added in their order.
  *
+ * The shape is that of the forward pass; the steps of weights are not used.
  * Threads may call all functions at the same time, on different jobs.
  */
 
-#include "backend/cpu/cpu.h"
-
-struct winograd_gradient {
-	int bf16;			/* activations are bf16; sums are
-					 * fp32 */
-	int images, in, out;		/* in, out: channels */
-	int in_h, in_w, out_h, out_w;
-	int p[2];			/* h, w */
-};
+#include "backend/cpu/winograd.h"
 
 /*
  * winograd_gradient_scratch(g), winograd_gradient_bytes(g):
  * Return the bytes of the scratch of a thread, and of the sums of all parts, 0
  * if there is one part.
  */
-size_t winograd_gradient_scratch(const struct winograd_gradient *g);
-size_t winograd_gradient_bytes(const struct winograd_gradient *g);
+size_t winograd_gradient_scratch(const struct winograd *g);
+size_t winograd_gradient_bytes(const struct winograd *g);
 
 /*
  * winograd_gradient_jobs(g), winograd_gradient_run(g, job, o):
@@ -44,11 +37,11 @@ size_t winograd_gradient_bytes(const struct winograd_gradient *g);
  * Run job ${job} of winograd_gradient_sums(g), 0 if there is one part: add up
  * the parts and write them to ${dw}.
  */
-int winograd_gradient_jobs(const struct winograd_gradient *g);
-void winograd_gradient_run(const struct winograd_gradient *g, int job,
+int winograd_gradient_jobs(const struct winograd *g);
+void winograd_gradient_run(const struct winograd *g, int job,
     const struct conv_buffers *o);
-int winograd_gradient_sums(const struct winograd_gradient *g);
-void winograd_gradient_add(const struct winograd_gradient *g, int job,
+int winograd_gradient_sums(const struct winograd *g);
+void winograd_gradient_add(const struct winograd *g, int job,
     float *dw, float *parts);
 
 #endif

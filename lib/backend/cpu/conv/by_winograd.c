@@ -10,9 +10,9 @@
 enum { TAPS = 9 };
 
 struct conv_winograd_shape {
-	struct winograd g;		/* forward or data gradient */
-	int tiles;			/* tiles of a job */
-	struct winograd_gradient gradient;	/* weight gradient */
+	struct winograd g;
+	int tiles;			/* tiles of a job; not of a weight
+					 * gradient */
 };
 
 /*
@@ -64,27 +64,23 @@ conv_winograd_runs(const struct cpu_conv_pass *p)
 	    (p->kind == CONV_WEIGHTS ? 512 : 1024);
 }
 
+/*
+ * The data gradient is a convolution from dy to dx with the taps rotated.  A
+ * weight gradient has the shape of the forward pass.
+ */
 static struct winograd
-conv_winograd_forward_of(const struct cpu_conv_pass *p)
+conv_winograd_shape_of(const struct cpu_conv_pass *p)
 {
-	return (struct winograd){ .bf16 = p->bf16,
-		.images = cpu_images(&p->out), .in = p->in.c, .in_h = p->in.h,
-		.in_w = p->in.w,
-		.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
-		.p = { p->p[1], p->p[2] },
-		.in_step = TAPS, .out_step = TAPS * p->in.c };
-}
+	int back = p->kind == CONV_DATA, row = TAPS * p->in.c;
+	const struct dims *in = back ? &p->out : &p->in;
+	const struct dims *out = back ? &p->in : &p->out;
 
-/* The data gradient: a convolution from dy to dx with the taps rotated. */
-static struct winograd
-conv_winograd_data_of(const struct cpu_conv_pass *p)
-{
-	return (struct winograd){ .bf16 = p->bf16,
-		.images = cpu_images(&p->out), .in = p->out.c, .in_h = p->out.h,
-		.in_w = p->out.w,
-		.out = p->in.c, .out_h = p->in.h, .out_w = p->in.w,
-		.p = { 2 - p->p[1], 2 - p->p[2] }, .rotated = 1,
-		.in_step = TAPS * p->in.c, .out_step = TAPS };
+	return (struct winograd){ .bf16 = p->bf16, .images = cpu_images(out),
+		.in = in->c, .in_h = in->h, .in_w = in->w, .out = out->c,
+		.out_h = out->h, .out_w = out->w, .rotated = back,
+		.p = { back ? 2 - p->p[1] : p->p[1],
+		    back ? 2 - p->p[2] : p->p[2] },
+		.in_step = back ? row : TAPS, .out_step = back ? TAPS : row };
 }
 
 static void
@@ -116,7 +112,7 @@ conv_winograd_gradient(int i, int thread, void *arg)
 	const struct conv_winograd_shape *o = r->p->state;
 	struct conv_buffers operands = conv_run_buffers(r, thread);
 
-	winograd_gradient_run(&o->gradient, i, &operands);
+	winograd_gradient_run(&o->g, i, &operands);
 }
 
 static void
@@ -126,7 +122,7 @@ conv_winograd_add_parts(int i, int thread, void *arg)
 	const struct conv_winograd_shape *o = r->p->state;
 
 	(void)thread;
-	winograd_gradient_add(&o->gradient, i, r->p->t->dw[0], r->workspace);
+	winograd_gradient_add(&o->g, i, r->p->t->dw[0], r->workspace);
 }
 
 static int
@@ -134,22 +130,16 @@ conv_winograd_make(struct cpu_conv_pass *p)
 {
 	struct conv_winograd_shape *o = p->state = xcalloc(1, sizeof(*o));
 
+	o->g = conv_winograd_shape_of(p);
 	if (p->kind == CONV_WEIGHTS) {
-		o->gradient = (struct winograd_gradient){ .bf16 = p->bf16,
-			.images = cpu_images(&p->out), .in = p->in.c,
-			.in_h = p->in.h, .in_w = p->in.w,
-			.out = p->out.c, .out_h = p->out.h, .out_w = p->out.w,
-			.p = { p->p[1], p->p[2] } };
-		p->workspace = winograd_gradient_bytes(&o->gradient);
-		p->scratch = winograd_gradient_scratch(&o->gradient);
+		p->workspace = winograd_gradient_bytes(&o->g);
+		p->scratch = winograd_gradient_scratch(&o->g);
 		p->run[0] = (struct conv_phase){ conv_winograd_gradient,
-			winograd_gradient_jobs(&o->gradient) };
+			winograd_gradient_jobs(&o->g) };
 		p->run[1] = (struct conv_phase){ conv_winograd_add_parts,
-			winograd_gradient_sums(&o->gradient) };
+			winograd_gradient_sums(&o->g) };
 		return 0;
 	}
-	o->g = p->kind == CONV_DATA ? conv_winograd_data_of(p) :
-	    conv_winograd_forward_of(p);
 	o->tiles = winograd_call_tiles(&o->g, conv_pass_threads(p));
 	p->packed = winograd_weights(&o->g);
 	p->scratch = winograd_scratch(&o->g, o->tiles);
