@@ -43,10 +43,10 @@ launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 
 static void
 conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
-    void *x, void *w, void *y, void *workspace, const struct conv_operands *b)
+    void *const at[4], const struct conv_operands *b)
 {
 	convs++;
-	real->conv(d, s, p, x, w, y, workspace, b);
+	real->conv(d, s, p, at, b);
 }
 
 static void

@@ -22,10 +22,12 @@ struct cpu_matrix_rows {
 	float *v;			/* [positions][channels] */
 };
 
+/* to = A B, where A is ${*a} or, if ${ta} is not 0, its transpose. */
 struct cpu_matrix_product {
 	const struct cpu_matrix_rows *a, *b, *to;
 	int ta, tb;
-	size_t k;
+	/* set by cpu_matrix_multiply: */
+	size_t k;			/* terms of a sum */
 	size_t run;			/* rows of the result per part */
 };
 
@@ -86,30 +88,22 @@ cpu_matrix_multiply_part(int i, int thread, void *arg)
 }
 
 /*
- * Compute ${to} = A B, a sum over ${k} terms, and copy or add (${more}) it into
- * clip ${n} of the activation ${x}.
+ * Compute the product ${p}, and copy or add (${more}) it into clip ${n} of the
+ * activation ${x}.
  */
 static void
-cpu_matrix_multiply(const struct task *t, int n,
-    const struct cpu_matrix_rows *to, void *x, int more,
-    const struct cpu_matrix_rows *a, int ta, const struct cpu_matrix_rows *b,
-    int tb, size_t k)
+cpu_matrix_multiply(const struct task *t, int n, void *x, int more,
+    struct cpu_matrix_product p)
 {
-	size_t m = dims_positions(&to->d), runs = m / RUN;
-	struct cpu_matrix_product p = { a, b, to, ta, tb, k, 0 };
+	const struct dims *d = &p.to->d;
+	size_t m = dims_positions(d), runs = m / RUN;
 
 	runs = runs < 1 ? 1 : runs > RUNS ? RUNS : runs;
 	p.run = (m + runs - 1) / runs;
+	p.k = p.ta ? dims_positions(&p.a->d) : (size_t)p.a->d.c;
 	cpu_run(t, (int)((m + p.run - 1) / p.run), cpu_matrix_multiply_part,
 	    &p);
-	cpu_rows_write(t, &to->d, cpu_matrix_clip(&to->d, x, n), to->v, more);
-}
-
-static size_t
-cpu_matrix_terms(const struct task *t)
-{
-	return t->op->bmm.transpose & TRANSPOSE_A ? dims_positions(&t->in[0]) :
-	    (size_t)t->in[0].c;
+	cpu_rows_write(t, d, cpu_matrix_clip(d, x, n), p.to->v, more);
 }
 
 static void
@@ -124,9 +118,10 @@ cpu_matrix_forward(struct task *t)
 	for (int n = 0; n < t->out.n; n++) {
 		cpu_matrix_pack(t, n, &a, t->x[0]);
 		cpu_matrix_pack(t, n, &b, t->x[1]);
-		cpu_matrix_multiply(t, n, &y, t->y, 0, &a,
-		    t->op->bmm.transpose & TRANSPOSE_A, &b,
-		    t->op->bmm.transpose & TRANSPOSE_B, cpu_matrix_terms(t));
+		cpu_matrix_multiply(t, n, t->y, 0, (struct cpu_matrix_product){
+			.a = &a, .ta = t->op->bmm.transpose & TRANSPOSE_A,
+			.b = &b, .tb = t->op->bmm.transpose & TRANSPOSE_B,
+			.to = &y });
 	}
 }
 
@@ -150,24 +145,24 @@ cpu_matrix_backward(struct task *t)
 	    b.v + cpu_matrix_size(&b.d));
 	struct cpu_matrix_rows da = { a.d, dy.v + cpu_matrix_size(&dy.d) },
 	    db = { b.d, da.v };
-	size_t p = dims_positions(&dy.d), q = (size_t)dy.d.c;
+	const struct cpu_matrix_product of[2] = { ta ?
+		(struct cpu_matrix_product){ .a = &b, .ta = tb, .b = &dy,
+		    .tb = 1, .to = &da } :
+		(struct cpu_matrix_product){ .a = &dy, .b = &b, .tb = !tb,
+		    .to = &da }, tb ?
+		(struct cpu_matrix_product){ .a = &dy, .ta = 1, .b = &a,
+		    .tb = ta, .to = &db } :
+		(struct cpu_matrix_product){ .a = &a, .ta = !ta, .b = &dy,
+		    .to = &db } };
 
 	for (int n = 0; n < t->out.n; n++) {
 		cpu_matrix_pack(t, n, &a, t->x[0]);
 		cpu_matrix_pack(t, n, &b, t->x[1]);
 		cpu_matrix_pack(t, n, &dy, t->dy);
-		if (t->dx[0] != NULL && !ta)
-			cpu_matrix_multiply(t, n, &da, t->dx[0],
-			    t->accumulate[0], &dy, 0, &b, !tb, q);
-		else if (t->dx[0] != NULL)
-			cpu_matrix_multiply(t, n, &da, t->dx[0],
-			    t->accumulate[0], &b, tb, &dy, 1, q);
-		if (t->dx[1] != NULL && !tb)
-			cpu_matrix_multiply(t, n, &db, t->dx[1],
-			    t->accumulate[1], &a, !ta, &dy, 0, p);
-		else if (t->dx[1] != NULL)
-			cpu_matrix_multiply(t, n, &db, t->dx[1],
-			    t->accumulate[1], &dy, 1, &a, ta, p);
+		for (int j = 0; j < 2; j++)
+			if (t->dx[j] != NULL)
+				cpu_matrix_multiply(t, n, t->dx[j],
+				    t->accumulate[j], of[j]);
 	}
 }
 

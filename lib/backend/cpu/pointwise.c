@@ -248,13 +248,14 @@ const struct op_impl cpu_add = {
  * gradients, which move back.
  */
 static void
-cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
-    int sign, int more)
+cpu_shift_block(struct task *t, int i, int b, int sign)
 {
 	const struct dims *d = &t->out;
+	const float *from = sign > 0 ? t->x[0] : t->dy;
 	size_t hw = cpu_positions(d);
 	int lanes = cpu_lanes(), frame = i % d->t;
-	float *y = cpu_plane(d, to, i, b);
+	int more = sign < 0 && t->accumulate[0];
+	float *y = cpu_plane(d, sign > 0 ? t->y : t->dx[0], i, b);
 
 	for (int c = 0; c < lanes;) {
 		int by = sign * op_shift(t->op, t->out.c, b * lanes + c),
@@ -283,7 +284,7 @@ cpu_shift_block(struct task *t, const float *from, float *to, int i, int b,
 static void
 cpu_shift_forward_block(struct task *t, int i, int b)
 {
-	cpu_shift_block(t, t->x[0], t->y, i, b, 1, 0);
+	cpu_shift_block(t, i, b, 1);
 }
 
 static void
@@ -295,7 +296,7 @@ cpu_shift_forward(struct task *t)
 static void
 cpu_shift_back_block(struct task *t, int i, int b)
 {
-	cpu_shift_block(t, t->dy, t->dx[0], i, b, -1, t->accumulate[0]);
+	cpu_shift_block(t, i, b, -1);
 }
 
 static void

@@ -6,19 +6,16 @@
 #include "backend/cuda/kernels.h"
 
 static void
-cuda_cast(struct device *d, int kernel, void *to, size_t to_size,
-    const void *from, size_t from_size, size_t n, enum precision as,
-    double scale)
+cuda_cast(struct device *d, int kernel, enum precision as, struct cast a)
 {
 	struct cuda *c = (struct cuda *)d;
-	struct cast a = { .from = from, .to = to, .n = n,
-		.scale = (float)scale };
+	size_t wide = a.n * sizeof(float), narrow = a.n * 2;
 	struct launch k = CUDA_KERNEL(c, kernel,
-	    cuda_pieces(n, (size_t)THREADS * FLAT), 1, a);
+	    cuda_pieces(a.n, (size_t)THREADS * FLAT), 1, a);
 
 	k.type = as == PRECISION_BF16 ? GPU_BF16 : GPU_F16;
-	cuda_reads(&k, from, n * from_size);
-	cuda_writes(&k, to, n * to_size);
+	cuda_reads(&k, a.from, kernel == GPU_NARROW ? wide : narrow);
+	cuda_writes(&k, a.to, kernel == GPU_NARROW ? narrow : wide);
 	cuda_launch(c, &k);
 }
 
@@ -26,16 +23,14 @@ void
 cuda_narrow(struct device *d, void *to, const void *x, size_t n,
     enum precision as, double scale)
 {
-	cuda_cast(d, GPU_NARROW, to, 2, x, sizeof(float), n, as,
-	    scale);
+	cuda_cast(d, GPU_NARROW, as, (struct cast){ x, to, n, (float)scale });
 }
 
 void
 cuda_widen(struct device *d, void *x, const void *from, size_t n,
     enum precision as, double scale)
 {
-	cuda_cast(d, GPU_WIDEN, x, sizeof(float), from, 2, n, as,
-	    scale);
+	cuda_cast(d, GPU_WIDEN, as, (struct cast){ from, x, n, (float)scale });
 }
 
 void

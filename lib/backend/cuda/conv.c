@@ -58,17 +58,6 @@ cuda_conv_weights_bytes(const struct task *t)
 
 /* ---- plans ---- */
 
-static void
-cuda_conv_set_extents(struct conv_shape *s, int i, int from, int to, int kernel,
-    int stride, int pad)
-{
-	s->from[i] = from;
-	s->to[i] = to;
-	s->kernel[i] = kernel;
-	s->stride[i] = stride;
-	s->pad[i] = pad;
-}
-
 /* Return the shape of a pass: of images or volumes, by the rules above. */
 static struct conv_shape
 cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
@@ -76,28 +65,29 @@ cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
 {
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
-	const int from[3] = { x->t, x->h, x->w }, to[3] = { y->t, y->h, y->w };
+	int flat = op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0;
+	int deep = !flat && op->k[1] == 1 && op->k[2] == 1 && op->s[1] == 1 &&
+	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0;
+	const int from[3] = { x->t, deep ? x->h * x->w : x->h, x->w };
+	const int to[3] = { y->t, deep ? y->h * y->w : y->h, y->w };
 	struct conv_shape s = { .pass = pass, .fusion = pattern,
 		.type = cuda_of(t)->type,
 		.n = x->n, .in = cuda_padded(x->c), .out = cuda_padded(y->c),
 		.groups = conv_packed(t).groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
-	int flat = op->k[0] == 1 && op->s[0] == 1 && op->p[0] == 0;
-	int deep = op->k[1] == 1 && op->k[2] == 1 && op->s[1] == 1 &&
-	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0;
 
 	s.dims = flat || deep ? 2 : 3;
 	if (flat)
 		s.n *= x->t;
-	if (deep && !flat) {
-		cuda_conv_set_extents(&s, 0, x->t, y->t, op->k[0], op->s[0],
-		    op->p[0]);
-		cuda_conv_set_extents(&s, 1, x->h * x->w, y->h * y->w, 1, 1, 0);
-		return s;
+	for (int i = 0; i < s.dims; i++) {
+		int axis = i + flat;
+
+		s.from[i] = from[axis];
+		s.to[i] = to[axis];
+		s.kernel[i] = op->k[axis];
+		s.stride[i] = op->s[axis];
+		s.pad[i] = op->p[axis];
 	}
-	for (int i = flat; i < 3; i++)
-		cuda_conv_set_extents(&s, i - flat, from[i], to[i], op->k[i],
-		    op->s[i], op->p[i]);
 	return s;
 }
 
@@ -328,8 +318,8 @@ cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
 	struct cuda *c = cuda_of(t);
 	const struct cuda_conv *v = t->priv;
 
-	c->driver->call->conv(c->driver, c->stream, v->plan[pass], (void *)x,
-	    w, (void *)y, t->scratch, beside);
+	c->driver->call->conv(c->driver, c->stream, v->plan[pass],
+	    (void *[]){ (void *)x, w, (void *)y, t->scratch }, beside);
 }
 
 /* Forward with a fused norm: read the input of the norm. */

@@ -49,26 +49,34 @@ cublas_data_type(enum gpu_type type)
 	return of[type];
 }
 
-/* Describe a row-major matrix of ${rows} by ${columns} to cuBLASLt. */
+/* Describe row-major matrix ${which} of a, b and c to cuBLASLt. */
 static cublasStatus_t
-cublas_layout(struct runtime *r, cublasLtMatrixLayout_t *to, enum gpu_type type,
-    int rows, int columns, size_t ld, int batch, size_t stride)
+cublas_layout(struct runtime *r, const struct gemm_shape *s, int which,
+    cublasLtMatrixLayout_t *to)
 {
 	const struct cublas *b = &r->blas;
-	int64_t apart = (int64_t)stride;
-	int32_t n = batch;
-	cublasStatus_t s = b->cublasLtMatrixLayoutCreate(to,
-	    cublas_data_type(type), (uint64_t)columns, (uint64_t)rows,
-	    (int64_t)ld);
+	const int a_size[2] = { s->m, s->k }, b_size[2] = { s->k, s->n };
+	const int rows[] = { a_size[s->transpose_a], b_size[s->transpose_b],
+		s->m };
+	const int columns[] = { a_size[!s->transpose_a],
+		b_size[!s->transpose_b], s->n };
+	const size_t ld[] = { s->lda, s->ldb, s->ldc };
+	const size_t stride[] = { s->stride_a, s->stride_b, s->stride_c };
+	int64_t apart = (int64_t)stride[which];
+	int32_t n = s->batch;
+	cublasStatus_t e = b->cublasLtMatrixLayoutCreate(to,
+	    cublas_data_type(which < 2 ? s->type_ab : s->type_c),
+	    (uint64_t)columns[which], (uint64_t)rows[which],
+	    (int64_t)ld[which]);
 
-	if (s == CUBLAS_STATUS_SUCCESS)
-		s = b->cublasLtMatrixLayoutSetAttribute(*to,
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = b->cublasLtMatrixLayoutSetAttribute(*to,
 		    CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof(n));
-	if (s == CUBLAS_STATUS_SUCCESS)
-		s = b->cublasLtMatrixLayoutSetAttribute(*to,
+	if (e == CUBLAS_STATUS_SUCCESS)
+		e = b->cublasLtMatrixLayoutSetAttribute(*to,
 		    CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
 		    sizeof(apart));
-	return s;
+	return e;
 }
 
 /* Describe the GEMM of ${p}, with a and b exchanged. */
@@ -90,16 +98,11 @@ cublas_describe(struct runtime *r, struct gemm_plan *p)
 		e = b->cublasLtMatmulDescSetAttribute(p->what,
 		    CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second));
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = cublas_layout(r, &p->a, s->type_ab,
-		    s->transpose_a ? s->k : s->m, s->transpose_a ? s->m : s->k,
-		    s->lda, s->batch, s->stride_a);
+		e = cublas_layout(r, s, 0, &p->a);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = cublas_layout(r, &p->b, s->type_ab,
-		    s->transpose_b ? s->n : s->k, s->transpose_b ? s->k : s->n,
-		    s->ldb, s->batch, s->stride_b);
+		e = cublas_layout(r, s, 1, &p->b);
 	if (e == CUBLAS_STATUS_SUCCESS)
-		e = cublas_layout(r, &p->c, s->type_c, s->m, s->n, s->ldc,
-		    s->batch, s->stride_c);
+		e = cublas_layout(r, s, 2, &p->c);
 	return e;
 }
 

@@ -295,11 +295,8 @@ cudnn_plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
 
 void
 cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
-    void *x, void *w, void *y, void *workspace,
-    const struct conv_operands *beside)
+    void *const at[4], const struct conv_operands *beside)
 {
-	void *const at[] = { x, w, y, workspace };
-
 	/* Only the cached variant pack of the plan changes. */
 	const char *why = cudnn_plan_run((struct conv_plan *)p,
 	    runtime_stream(s), at, beside);

@@ -173,14 +173,14 @@ struct driver_calls {
 	void (*conv_describe)(struct driver *, const struct conv_plan *,
 	    char *text, size_t size);
 	/*
-	 * Run: forward computes y from x and w, data x from w and y, weights w
-	 * from x and y.  Each begins at a multiple of 16 bytes, the workspace
-	 * at a multiple of 256.  ${beside} has the fused operands; NULL for
-	 * CONV_UNFUSED.
+	 * Run with x, w, y and the workspace ${at}: forward computes y from x
+	 * and w, data x from w and y, weights w from x and y.  Each begins at a
+	 * multiple of 16 bytes, the workspace at a multiple of 256.
+	 * ${beside} has the fused operands; NULL for CONV_UNFUSED.
 	 */
 	void (*conv)(struct driver *, struct gpu_stream *,
-	    const struct conv_plan *, void *x, void *w, void *y,
-	    void *workspace, const struct conv_operands *beside);
+	    const struct conv_plan *, void *const at[4],
+	    const struct conv_operands *beside);
 
 	/*
 	 * GEMMs, with the same rules.  gemm_new returns NULL after a message.

@@ -220,8 +220,10 @@ cuda_avgpool_backward(struct task *t)
 	if (t->dx[0] == NULL)
 		return;
 	if (t->op->avgpool.axes)
-		rows_broadcast_run(cuda_of(t), &m, NULL, t->dy,
-		    cuda_avgpool_share(t), t->dx[0], t->accumulate[0]);
+		rows_broadcast_run(cuda_of(t), &m, (struct broadcast){
+			.by = t->dy, .to = t->dx[0],
+			.share = (float)cuda_avgpool_share(t),
+			.accumulate = t->accumulate[0] });
 	else
 		cuda_run_avgpool(t, t->dy, t->dx[0], 1);
 }

@@ -29,7 +29,8 @@ cuda_mul_forward(struct task *t)
 {
 	struct matrix m = cuda_mul_matrix(t);
 
-	rows_broadcast_run(cuda_of(t), &m, t->x[0], t->x[1], 1, t->y, 0);
+	rows_broadcast_run(cuda_of(t), &m, (struct broadcast){
+		.from = t->x[0], .by = t->x[1], .to = t->y, .share = 1 });
 }
 
 /* da = dy b; db = sum of dy a over the broadcast axes */
@@ -39,8 +40,9 @@ cuda_mul_backward(struct task *t)
 	struct matrix m = cuda_mul_matrix(t);
 
 	if (t->dx[0] != NULL)
-		rows_broadcast_run(cuda_of(t), &m, t->dy, t->x[1], 1, t->dx[0],
-		    t->accumulate[0]);
+		rows_broadcast_run(cuda_of(t), &m, (struct broadcast){
+			.from = t->dy, .by = t->x[1], .to = t->dx[0],
+			.share = 1, .accumulate = t->accumulate[0] });
 	if (t->dx[1] != NULL)
 		rows_sum_run(cuda_of(t), &(struct sum){ .matrix = m, .x = t->dy,
 			.y = t->x[0], .to = t->dx[1], .share = 1,

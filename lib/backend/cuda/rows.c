@@ -193,19 +193,17 @@ rows_sum_run(struct cuda *c, const struct sum *s, void *scratch)
 }
 
 void
-rows_broadcast_run(struct cuda *c, const struct matrix *m, const void *from,
-    const void *by, double share, void *to, int accumulate)
+rows_broadcast_run(struct cuda *c, const struct matrix *m, struct broadcast a)
 {
 	size_t size = cuda_size(c->type), bytes = m->groups * m->m * m->c *
 	    size;
-	struct broadcast a = { .rows = rows_copy(c, m), .from = from, .by = by,
-		.to = to, .share = (float)share, .accumulate = accumulate };
-	struct launch k = CUDA_KERNEL(c, GPU_BROADCAST, rows_blocks(&a.rows, m),
-	    1, a);
+	struct launch k;
 
-	cuda_reads(&k, from, bytes);
-	cuda_reads(&k, by, m->groups * m->c * size);
-	cuda_touches(&k, to, bytes, accumulate);
+	a.rows = rows_copy(c, m);
+	k = CUDA_KERNEL(c, GPU_BROADCAST, rows_blocks(&a.rows, m), 1, a);
+	cuda_reads(&k, a.from, bytes);
+	cuda_reads(&k, a.by, m->groups * m->c * size);
+	cuda_touches(&k, a.to, bytes, a.accumulate);
 	cuda_launch(c, &k);
 }
 

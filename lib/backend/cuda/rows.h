@@ -71,12 +71,10 @@ void rows_sum_run(struct cuda *c, const struct sum *s, void *scratch);
 void rows_total_run(struct cuda *c, size_t groups, struct total a);
 
 /*
- * rows_broadcast_run(c, m, from, by, share, to, accumulate):
- * to[g][m][c] = share from[g][m][c] by[g][c], or += if ${accumulate}.  A NULL
- * ${from} stands for a matrix of ones.
+ * rows_broadcast_run(c, m, a): run kernel broadcast.  It sets a.rows.
  */
 void rows_broadcast_run(struct cuda *c, const struct matrix *m,
-    const void *from, const void *by, double share, void *to, int accumulate);
+    struct broadcast a);
 
 /*
  * rows_bias_run(c, y, d, bias):

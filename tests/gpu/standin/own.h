@@ -289,8 +289,7 @@ size_t standin_conv_workspace(struct driver *d, const struct conv_plan *p);
 void standin_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
-    const struct conv_operands *beside);
+    const struct conv_plan *plan, void *const at[4], const struct conv_operands *beside);
 struct gemm_plan *standin_product_new(struct driver *d,
     const struct gemm_shape *m);
 void standin_product_free(struct driver *d, struct gemm_plan *p);

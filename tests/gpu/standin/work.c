@@ -224,7 +224,7 @@ static int
 run(struct conv_algorithms *w, struct conv_plan *p, struct gpu_stream *t,
     void *const at[4], const struct conv_operands *fused)
 {
-	standin_conv(w->driver, t, p, at[0], at[1], at[2], at[3], fused);
+	standin_conv(w->driver, t, p, at, fused);
 	return 0;
 }
 
@@ -335,9 +335,9 @@ add_beside(struct standin *s, struct message *p, const struct conv_shape *c,
 
 void
 standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *x, void *w, void *y, void *workspace,
-    const struct conv_operands *beside)
+    const struct conv_plan *plan, void *const at[4], const struct conv_operands *beside)
 {
+	void *x = at[0], *w = at[1], *y = at[2], *workspace = at[3];
 	static const char *const names[] = { "a convolution",
 		"a convolution's gradient", "a gradient of weights" };
 	struct standin *s = enter(d);
