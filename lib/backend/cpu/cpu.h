@@ -147,6 +147,9 @@ void cpu_rows_read(const struct task *t, const struct dims *d, float *rows,
 void cpu_rows_write(const struct task *t, const struct dims *d, void *x,
     const float *rows, int more);
 
+/* cpu_pool_window(t): return the window of the pool ${t} over h and w. */
+struct plane_window cpu_pool_window(const struct task *t);
+
 /*
  * cpu_fallback_scratch, cpu_fallback_forward, cpu_fallback_backward:
  * Functions of struct op_impl that run the loops of backend/ref on copies of

@@ -6,14 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/exp_kernels.h"
-
-#ifdef __AVX512F__
-#define L 16
-#else
-#define L 8
-#endif
-
-#define LANES(c) for (int c = 0; c < L; c++)
+#include "backend/cpu/vec.h"
 
 /*
  * exp(x) = 2^n exp(r), |r| <= ln 2 / 2, with the polynomial of expf in Cephes.

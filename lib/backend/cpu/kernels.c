@@ -8,67 +8,29 @@
 #include "backend/cpu/bf16/amx.h"
 #include "backend/cpu/bf16/norm_kernels.h"
 #include "backend/cpu/bf16/gemm_kernels.h"
+#include "backend/cpu/exp_kernels.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/norm_kernels.h"
 #include "backend/cpu/outer_kernels.h"
 #include "backend/cpu/winograd_kernels.h"
 
-const struct kernels *
-kernels_pick(void)
-{
-	return ISA_PICK(&kernels);
-}
+/* Define NAME_pick(); a row ends with ";". */
+#define KERNELS_PICK(name, PICK) \
+	const struct name * \
+	name ## _pick(void) \
+	{ \
+		return PICK(&name); \
+	} \
+	struct name
 
-const struct norm_kernels *
-norm_kernels_pick(void)
-{
-	return ISA_PICK(&norm_kernels);
-}
-
-const struct outer_kernels *
-outer_kernels_pick(void)
-{
-	return ISA_PICK(&outer_kernels);
-}
-
-const struct winograd_kernels *
-winograd_kernels_pick(void)
-{
-	return ISA_PICK(&winograd_kernels);
-}
-
-const struct direct_kernels *
-direct_kernels_pick(void)
-{
-	return ISA_PICK(&direct_kernels);
-}
-
-const struct grouped_kernels *
-grouped_kernels_pick(void)
-{
-	return ISA_PICK(&grouped_kernels);
-}
-
-const struct bf16_kernels *
-bf16_kernels_pick(void)
-{
-	return ISA_PICK(&bf16_kernels);
-}
-
-const struct bf16_norm_kernels *
-bf16_norm_kernels_pick(void)
-{
-	return ISA_PICK(&bf16_norm_kernels);
-}
-
-const struct amx_kernels *
-amx_kernels_pick(void)
-{
-	return AMX_PICK(&amx_kernels);
-}
-
-const struct gemm_kernels *
-gemm_kernels_pick(void)
-{
-	return AMX_PICK(&gemm_kernels);
-}
+KERNELS_PICK(kernels, ISA_PICK);
+KERNELS_PICK(exp_kernels, ISA_PICK);
+KERNELS_PICK(norm_kernels, ISA_PICK);
+KERNELS_PICK(outer_kernels, ISA_PICK);
+KERNELS_PICK(winograd_kernels, ISA_PICK);
+KERNELS_PICK(direct_kernels, ISA_PICK);
+KERNELS_PICK(grouped_kernels, ISA_PICK);
+KERNELS_PICK(bf16_kernels, ISA_PICK);
+KERNELS_PICK(bf16_norm_kernels, ISA_PICK);
+KERNELS_PICK(amx_kernels, AMX_PICK);
+KERNELS_PICK(gemm_kernels, AMX_PICK);

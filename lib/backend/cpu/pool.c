@@ -15,7 +15,7 @@
  * order.  Backward, input frame t takes the output frames that cover it.
  */
 
-static struct plane_window
+struct plane_window
 cpu_pool_window(const struct task *t)
 {
 	const struct op *op = t->op;

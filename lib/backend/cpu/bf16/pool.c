@@ -9,16 +9,6 @@
 
 /* ---- maxpool ---- */
 
-static struct plane_window
-bf16_pool_window(const struct task *t)
-{
-	const struct op *op = t->op;
-
-	return (struct plane_window){ t->in[0].h, t->in[0].w, t->out.h,
-		t->out.w, { op->k[1], op->k[2] }, { op->s[1], op->s[2] },
-		{ op->p[1], op->p[2] } };
-}
-
 static int
 bf16_maxpool_prepare(struct task *t)
 {
@@ -43,7 +33,7 @@ static void
 bf16_maxpool_row(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	struct plane_window v = bf16_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 	int image = i / t->out.h, h = i % t->out.h;
 	bf16 *y = bf16_at(&t->out, t->y, image, (size_t)h * t->out.w);
 
@@ -62,7 +52,7 @@ static void
 bf16_maxpool_back_row(int i, int thread, void *arg)
 {
 	struct task *t = arg;
-	struct plane_window v = bf16_pool_window(t);
+	struct plane_window v = cpu_pool_window(t);
 	int image = i / t->in[0].h, h = i % t->in[0].h;
 
 	(void)thread;

@@ -1,12 +1,6 @@
-/* The operator softmax, and the kernels of the exponential function. */
+/* The operator softmax. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/exp_kernels.h"
-
-const struct exp_kernels *
-exp_kernels_pick(void)
-{
-	return ISA_PICK(&exp_kernels);
-}
 
 /*
  * ---- softmax ----
@@ -17,7 +11,7 @@ exp_kernels_pick(void)
  */
 
 static int
-cpu_exp_over_channels(const struct task *t)
+cpu_softmax_over_channels(const struct task *t)
 {
 	return t->op->softmax.axes == OVER_C && !cpu_is_pixels(&t->out);
 }
@@ -27,7 +21,7 @@ cpu_exp_over_channels(const struct task *t)
  * Describe them in ${s} and return the offset of the first, in floats.
  */
 static size_t
-cpu_exp_shares_of(const struct task *t, int i, struct softmax_span *s)
+cpu_softmax_span_of(const struct task *t, int i, struct softmax_span *s)
 {
 	size_t hw = cpu_positions(&t->out);
 	size_t parts = (hw + SOFTMAX_POSITIONS - 1) / SOFTMAX_POSITIONS;
@@ -45,7 +39,7 @@ cpu_softmax_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct softmax_span s;
-	size_t at = cpu_exp_shares_of(t, i, &s);
+	size_t at = cpu_softmax_span_of(t, i, &s);
 
 	(void)thread;
 	exp_kernels_pick()->softmax((float *)t->y + at,
@@ -57,7 +51,7 @@ cpu_softmax_back_part(int i, int thread, void *arg)
 {
 	struct task *t = arg;
 	struct softmax_span s;
-	size_t at = cpu_exp_shares_of(t, i, &s);
+	size_t at = cpu_softmax_span_of(t, i, &s);
 
 	(void)thread;
 	exp_kernels_pick()->softmax_back((float *)t->dx[0] + at,
@@ -76,13 +70,13 @@ cpu_softmax_parts(const struct task *t)
 static size_t
 cpu_softmax_scratch(const struct task *t)
 {
-	return cpu_exp_over_channels(t) ? 0 : cpu_fallback_scratch(t);
+	return cpu_softmax_over_channels(t) ? 0 : cpu_fallback_scratch(t);
 }
 
 static void
 cpu_softmax_forward(struct task *t)
 {
-	if (cpu_exp_over_channels(t))
+	if (cpu_softmax_over_channels(t))
 		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_part, t);
 	else
 		cpu_fallback_forward(t);
@@ -93,7 +87,7 @@ cpu_softmax_backward(struct task *t)
 {
 	if (t->dx[0] == NULL)
 		return;
-	if (cpu_exp_over_channels(t))
+	if (cpu_softmax_over_channels(t))
 		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_back_part, t);
 	else
 		cpu_fallback_backward(t);
