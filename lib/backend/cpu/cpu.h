@@ -152,8 +152,8 @@ struct plane_window cpu_pool_window(const struct task *t);
 
 /*
  * cpu_fallback_scratch, cpu_fallback_forward, cpu_fallback_backward:
- * Functions of struct op_impl that run the loops of backend/ref on copies of
- * the activations, in one thread.
+ * The functions of cpu_fallback, which runs the loops of backend/ref on copies
+ * of the activations, in one thread.
  */
 size_t cpu_fallback_scratch(const struct task *t);
 void cpu_fallback_forward(struct task *t);
@@ -177,8 +177,8 @@ int cpu_blocked(struct task *t);
 void cpu_ranges(struct cpu *cpu, size_t n, size_t grain,
     void (*f)(size_t from, size_t to, void *arg), void *arg);
 
-/* The operators in fp32, cpu_NAME of ops.def, and the table of all of them. */
-#define OPERATOR(KIND, name, bf16) extern const struct op_impl cpu_ ## name;
+/* The operators in fp32 (ops.def), and the table of all of them. */
+#define OPERATOR(KIND, name, cpu, bf16) extern const struct op_impl cpu_ ## cpu;
 #include "backend/ops.def"
 extern const struct op_impl *const cpu_ops[OP_KINDS];
 

@@ -376,7 +376,7 @@ cpu_device_squares(struct device *d, double *sum, const void *x,
 }
 
 const struct op_impl *const cpu_ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &cpu_ ## name,
+#define OPERATOR(KIND, name, cpu, bf16) [OP_ ## KIND] = &cpu_ ## cpu,
 #include "backend/ops.def"
 };
 

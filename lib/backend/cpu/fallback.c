@@ -13,11 +13,15 @@ static struct device cpu_fallback_device;
 static const struct op_impl *
 cpu_fallback_ref(const struct task *t)
 {
-	static const struct op_impl *const ops[OP_KINDS] = {
-		[OP_SOFTMAX] = &REF(softmax), [OP_LOSS] = &REF(loss),
-	};
+	return REF(backend).ops[t->op->kind];
+}
 
-	return ops[t->op->kind];
+static size_t
+cpu_fallback_ref_scratch(const struct task *t)
+{
+	const struct op_impl *ref = cpu_fallback_ref(t);
+
+	return ref->scratch != NULL ? ref->scratch(t) : 0;
 }
 
 /* Scratch: that of ref; all activations, and their gradients. */
@@ -28,7 +32,7 @@ cpu_fallback_scratch(const struct task *t)
 
 	for (int j = 0; j < t->op->nin; j++)
 		n += dims_count(&t->in[j]);
-	return cpu_fallback_ref(t)->scratch(t) + (t->no_grad ? 1 : 2) * n *
+	return cpu_fallback_ref_scratch(t) + (t->no_grad ? 1 : 2) * n *
 	    sizeof(float);
 }
 
@@ -56,7 +60,8 @@ cpu_fallback_open(const struct task *t, int back)
 {
 	const struct op_impl *ref = cpu_fallback_ref(t);
 	int x = !back || ref->reads & READS_X, y = back && ref->reads & READS_Y;
-	float *at = (float *)((char *)t->scratch + ref->scratch(t));
+	float *at = (float *)((char *)t->scratch +
+	    cpu_fallback_ref_scratch(t));
 	struct task copy = *t;
 
 	copy.device = &cpu_fallback_device;
@@ -90,7 +95,23 @@ cpu_fallback_backward(struct task *t)
 			cpu_rows_write(t, &t->in[j], t->dx[j], copy.dx[j], 0);
 }
 
-const struct op_impl cpu_loss = {
-	.reads = READS_X, .scratch = cpu_fallback_scratch,
-	.forward = cpu_fallback_forward, .backward = cpu_fallback_backward,
+static size_t
+cpu_fallback_saved(const struct task *t)
+{
+	const struct op_impl *ref = cpu_fallback_ref(t);
+
+	return ref->saved != NULL ? ref->saved(t) : 0;
+}
+
+static int
+cpu_fallback_prepare(struct task *t)
+{
+	t->reads = cpu_fallback_ref(t)->reads;
+	return 0;
+}
+
+const struct op_impl cpu_fallback = {
+	.prepare = cpu_fallback_prepare, .saved = cpu_fallback_saved,
+	.scratch = cpu_fallback_scratch, .forward = cpu_fallback_forward,
+	.backward = cpu_fallback_backward,
 };

@@ -219,7 +219,8 @@ void cuda_widen(struct device *d, void *x, const void *from, size_t n,
 void cuda_sum_rows(struct device *d, double *sum, const double *row, int rows,
     size_t n);
 
-#define OPERATOR(KIND, name, bf16) extern const struct op_impl cuda_ ## name;
+#define OPERATOR(KIND, name, cpu, bf16) \
+	extern const struct op_impl cuda_ ## name;
 #include "backend/ops.def"
 
 #endif

@@ -250,7 +250,7 @@ cuda_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &cuda_ ## name,
+#define OPERATOR(KIND, name, cpu, bf16) [OP_ ## KIND] = &cuda_ ## name,
 #include "backend/ops.def"
 };
 

@@ -160,7 +160,7 @@ ref_device_squares(struct device *d, double *sum, const void *x,
 }
 
 static const struct op_impl *const ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &REF(name),
+#define OPERATOR(KIND, name, cpu, bf16) [OP_ ## KIND] = &REF(name),
 #include "backend/ops.def"
 };
 

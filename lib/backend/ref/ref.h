@@ -59,8 +59,9 @@ void REF(round_gradients)(struct task *k);
 void REF(clamp)(struct device *d, const struct clamp *c);
 void REF(track)(struct device *d, const struct track *t);
 
-#define OPERATOR(KIND, name, bf16) extern const struct op_impl REF(name);
+#define OPERATOR(KIND, name, cpu, bf16) extern const struct op_impl REF(name);
 #include "backend/ops.def"
+extern const struct backend REF(backend);
 
 /* Return the offset of channel 0 at position (t, h, w) of clip ${n}. */
 static inline size_t

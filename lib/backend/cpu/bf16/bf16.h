@@ -101,7 +101,8 @@ struct bf16_range { int from, to, by; };
 int bf16_ranges(const struct task *shift, int row, struct bf16_range r[8]);
 
 /* The operators in bf16 (ops.def), and the table of all of them. */
-#define OPERATOR(KIND, name, bf16) extern const struct op_impl bf16_ ## bf16;
+#define OPERATOR(KIND, name, cpu, bf16) \
+	extern const struct op_impl bf16_ ## bf16;
 #include "backend/ops.def"
 extern const struct op_impl *const bf16_ops[OP_KINDS];
 

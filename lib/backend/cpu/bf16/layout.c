@@ -134,6 +134,6 @@ bf16_ranges(const struct task *shift, int row, struct bf16_range r[8])
 }
 
 const struct op_impl *const bf16_ops[OP_KINDS] = {
-#define OPERATOR(KIND, name, bf16) [OP_ ## KIND] = &bf16_ ## bf16,
+#define OPERATOR(KIND, name, cpu, bf16) [OP_ ## KIND] = &bf16_ ## bf16,
 #include "backend/ops.def"
 };
