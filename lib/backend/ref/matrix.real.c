@@ -1,7 +1,36 @@
-/* Operators of attention: GEMM and softmax. */
+/* Operators of matrices: GEMM, linear and softmax. */
 #include <math.h>
 
 #include "backend/ref/ref.h"
+
+/* A matrix, whose element [i][j] is at v + i row + j column. */
+struct ref_matrix { REAL *v; size_t rows, columns, row, column; };
+
+/* Compute to = a b or, with ${more}, to += a b. */
+static void
+ref_matrix_multiply(struct ref_matrix to, int more, struct ref_matrix a,
+    struct ref_matrix b)
+{
+	for (size_t p = 0; p < to.rows; p++)
+		for (size_t q = 0; q < to.columns; q++) {
+			REAL *y = to.v + p * to.row + q * to.column;
+			double sum = 0;
+
+			for (size_t i = 0; i < a.columns; i++)
+				sum += (double)a.v[p * a.row + i * a.column] *
+				    b.v[i * b.row + q * b.column];
+			*y = more ? *y + (REAL)sum : (REAL)sum;
+		}
+}
+
+/* Return the ${rows} x ${columns} numbers at ${v}, or their transpose. */
+static struct ref_matrix
+ref_matrix(const void *v, size_t rows, size_t columns, int transpose)
+{
+	return transpose ?
+	    (struct ref_matrix){ (REAL *)v, columns, rows, 1, columns } :
+	    (struct ref_matrix){ (REAL *)v, rows, columns, columns, 1 };
+}
 
 /*
  * ---- bmm: y[p][q] = sum over i of A[p][i] B[i][q], for each clip ----
@@ -11,111 +40,92 @@
  * TRANSPOSE_B, their transposes.
  */
 
-/* A matrix of ${size} elements a clip: A[p][i] is at p row + i column. */
-struct ref_matrix { size_t size, row, column; };
-
-struct ref_bmm { size_t p, i, q; struct ref_matrix a, b; };
-
 static struct ref_matrix
-ref_matrix(const struct dims *d, int transpose)
+ref_bmm_clip(const struct dims *d, const void *x, int n, int transpose)
 {
-	size_t c = (size_t)d->c;
+	size_t rows = dims_positions(d), columns = (size_t)d->c;
 
-	return (struct ref_matrix){ dims_positions(d) * c, transpose ? 1 : c,
-		transpose ? c : 1 };
-}
-
-static struct ref_bmm
-ref_bmm_open(const struct task *k)
-{
-	int t = k->op->bmm.transpose;
-	size_t q = (size_t)k->out.c;
-
-	return (struct ref_bmm){ dims_positions(&k->out), t & TRANSPOSE_A ?
-		dims_positions(&k->in[0]) : (size_t)k->in[0].c, q,
-		ref_matrix(&k->in[0], t & TRANSPOSE_A),
-		ref_matrix(&k->in[1], t & TRANSPOSE_B) };
+	return ref_matrix((const REAL *)x + (size_t)n * rows * columns, rows,
+	    columns, transpose);
 }
 
 static void
 ref_bmm_forward(struct task *k)
 {
-	struct ref_bmm m = ref_bmm_open(k);
-	REAL *y = k->y;
+	int t = k->op->bmm.transpose;
 
-	for (int n = 0; n < k->out.n; n++) {
-		const REAL *a = (const REAL *)k->x[0] + (size_t)n * m.a.size;
-		const REAL *b = (const REAL *)k->x[1] + (size_t)n * m.b.size;
-
-		for (size_t p = 0; p < m.p; p++)
-			for (size_t q = 0; q < m.q; q++) {
-				double sum = 0;
-
-				for (size_t i = 0; i < m.i; i++)
-					sum += (double)a[p * m.a.row +
-					    i * m.a.column] * b[i * m.b.row +
-					    q * m.b.column];
-				*y++ = (REAL)sum;
-			}
-	}
+	for (int n = 0; n < k->out.n; n++)
+		ref_matrix_multiply(ref_bmm_clip(&k->out, k->y, n, 0), 0,
+		    ref_bmm_clip(&k->in[0], k->x[0], n, t & TRANSPOSE_A),
+		    ref_bmm_clip(&k->in[1], k->x[1], n, t & TRANSPOSE_B));
 }
 
-/* dA[p][i] = sum over q of dy[p][q] B[i][q] */
-static void
-ref_bmm_backward_a(struct task *k, const struct ref_bmm *m, REAL *da)
-{
-	for (size_t n = 0; n < (size_t)k->out.n; n++)
-		for (size_t p = 0; p < m->p; p++)
-			for (size_t i = 0; i < m->i; i++) {
-				const REAL *dy = (const REAL *)k->dy +
-				    (n * m->p + p) * m->q;
-				const REAL *b = (const REAL *)k->x[1] +
-				    n * m->b.size + i * m->b.row;
-				double sum = 0;
-
-				for (size_t q = 0; q < m->q; q++)
-					sum += (double)dy[q] * b[q *
-					    m->b.column];
-				da[n * m->a.size + p * m->a.row +
-				    i * m->a.column] += (REAL)sum;
-			}
-}
-
-/* dB[i][q] = sum over p of A[p][i] dy[p][q] */
-static void
-ref_bmm_backward_b(struct task *k, const struct ref_bmm *m, REAL *db)
-{
-	for (size_t n = 0; n < (size_t)k->out.n; n++)
-		for (size_t i = 0; i < m->i; i++)
-			for (size_t q = 0; q < m->q; q++) {
-				const REAL *dy = (const REAL *)k->dy +
-				    n * m->p * m->q + q;
-				const REAL *a = (const REAL *)k->x[0] +
-				    n * m->a.size + i * m->a.column;
-				double sum = 0;
-
-				for (size_t p = 0; p < m->p; p++)
-					sum += (double)a[p * m->a.row] *
-					    dy[p * m->q];
-				db[n * m->b.size + i * m->b.row +
-				    q * m->b.column] += (REAL)sum;
-			}
-}
-
+/* dA = dy B' and dB = A' dy, where ' is the transpose */
 static void
 ref_bmm_backward(struct task *k)
 {
-	struct ref_bmm m = ref_bmm_open(k);
-	REAL *d = ref_gradient(k, 0);
+	int ta = k->op->bmm.transpose & TRANSPOSE_A;
+	int tb = k->op->bmm.transpose & TRANSPOSE_B;
+	REAL *da = ref_gradient(k, 0), *db;
 
-	if (d != NULL)
-		ref_bmm_backward_a(k, &m, d);
-	d = ref_gradient(k, 1);
-	if (d != NULL)
-		ref_bmm_backward_b(k, &m, d);
+	for (int n = 0; n < k->out.n && da != NULL; n++)
+		ref_matrix_multiply(ref_bmm_clip(&k->in[0], da, n, ta), 1,
+		    ref_bmm_clip(&k->out, k->dy, n, 0),
+		    ref_bmm_clip(&k->in[1], k->x[1], n, !tb));
+	db = ref_gradient(k, 1);
+	for (int n = 0; n < k->out.n && db != NULL; n++)
+		ref_matrix_multiply(ref_bmm_clip(&k->in[1], db, n, tb), 1,
+		    ref_bmm_clip(&k->in[0], k->x[0], n, !ta),
+		    ref_bmm_clip(&k->out, k->dy, n, 0));
 }
 
 REF_OP(bmm, .reads = READS_X);
+
+/* ---- linear: y[o] = sum over i of w[o][i] x[i] + b[o], for each row ---- */
+
+static void
+ref_linear_forward(struct task *k)
+{
+	int I = k->in[0].c, O = k->out.c;
+	const REAL *x = k->x[0], *w = k->w[0], *b = k->w[1];
+	REAL *y = k->y;
+
+	for (size_t r = 0, n = ref_rows(&k->out); r < n; r++)
+		for (int o = 0; o < O; o++) {
+			double s = b[o];
+
+			for (int i = 0; i < I; i++)
+				s +=
+				    (double)w[(size_t)o * I + i] * x[r * I + i];
+			y[r * O + o] = (REAL)s;
+		}
+}
+
+/* db = sum over rows of dy,  dw = dy' x,  dx += dy w */
+static void
+ref_linear_backward(struct task *k)
+{
+	size_t I = (size_t)k->in[0].c, O = (size_t)k->out.c;
+	size_t n = ref_rows(&k->out);
+	const REAL *dy = k->dy;
+	REAL *db = k->dw[1], *dx = ref_gradient(k, 0);
+
+	for (size_t o = 0; o < O && k->needs_weight_grad; o++) {
+		double s = 0;
+
+		for (size_t r = 0; r < n; r++)
+			s += dy[r * O + o];
+		db[o] = (REAL)s;
+	}
+	if (k->needs_weight_grad)
+		ref_matrix_multiply(ref_matrix(k->dw[0], O, I, 0), 0,
+		    ref_matrix(dy, n, O, 1), ref_matrix(k->x[0], n, I, 0));
+	if (dx != NULL)
+		ref_matrix_multiply(ref_matrix(dx, n, I, 0), 1,
+		    ref_matrix(dy, n, O, 0), ref_matrix(k->w[0], O, I, 0));
+}
+
+REF_OP(linear, .reads = READS_X_DW);
 
 /*
  * ---- softmax: y = exp(x) / (sum of exp(x) over some axes) ----
@@ -143,86 +153,52 @@ ref_softmax_scratch(const struct task *k)
 	return 2 * dims_count(&g) * sizeof(double);
 }
 
-/* Call visit(k, i, index of its sum, v) for each element i in order. */
-static void
-ref_softmax_visit(struct task *k, void (*visit)(struct task *, size_t i,
-    size_t g, double *), double *v)
-{
-	const struct dims *d = &k->out;
-	struct dims g = ref_softmax_groups(k);
-	size_t i = 0;
-
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-		for (int c = 0; c < d->c; c++, i++)
-			visit(k, i, ref_at(&g, n, t % g.t, h % g.h, w % g.w) +
-			    (size_t)(c % g.c), v);
-}
-
-static void
-ref_softmax_top(struct task *k, size_t i, size_t g, double *top)
-{
-	double x = ((const REAL *)k->x[0])[i];
-
-	top[g] = x > top[g] ? x : top[g];
-}
-
-static void
-ref_softmax_sum(struct task *k, size_t i, size_t g, double *v)
-{
-	struct dims groups = ref_softmax_groups(k);
-
-	v[dims_count(&groups) + g] += exp(((const REAL *)k->x[0])[i] - v[g]);
-}
-
-static void
-ref_softmax_share(struct task *k, size_t i, size_t g, double *v)
-{
-	struct dims groups = ref_softmax_groups(k);
-
-	((REAL *)k->y)[i] = (REAL)(exp(((const REAL *)k->x[0])[i] - v[g]) /
-	    v[dims_count(&groups) + g]);
-}
-
 static void
 ref_softmax_forward(struct task *k)
 {
-	struct dims g = ref_softmax_groups(k);
-	double *v = k->scratch;
+	const struct dims *d = &k->out, g = ref_softmax_groups(k);
+	size_t n = dims_count(d), groups = dims_count(&g);
+	const REAL *x = k->x[0];
+	REAL *y = k->y;
+	double *top = k->scratch, *sum = top + groups;
 
-	for (size_t i = 0, n = dims_count(&g); i < n; i++) {
-		v[i] = -INFINITY;
-		v[n + i] = 0;
+	for (size_t j = 0; j < groups; j++) {
+		top[j] = -INFINITY;
+		sum[j] = 0;
 	}
-	ref_softmax_visit(k, ref_softmax_top, v);
-	ref_softmax_visit(k, ref_softmax_sum, v);
-	ref_softmax_visit(k, ref_softmax_share, v);
-}
+	for (size_t i = 0; i < n; i++) {
+		size_t j = ref_broadcast(d, &g, i);
 
-static void
-ref_softmax_dot(struct task *k, size_t i, size_t g, double *v)
-{
-	v[g] += (double)((const REAL *)k->y)[i] * ((const REAL *)k->dy)[i];
+		top[j] = x[i] > top[j] ? x[i] : top[j];
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t j = ref_broadcast(d, &g, i);
+
+		sum[j] += exp(x[i] - top[j]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t j = ref_broadcast(d, &g, i);
+
+		y[i] = (REAL)(exp(x[i] - top[j]) / sum[j]);
+	}
 }
 
 /* dx = y (dy - sum of y dy over the axes) */
 static void
-ref_softmax_slope(struct task *k, size_t i, size_t g, double *v)
-{
-	((REAL *)k->dx[0])[i] += (REAL)(((const REAL *)k->y)[i] *
-	    (((const REAL *)k->dy)[i] - v[g]));
-}
-
-static void
 ref_softmax_backward(struct task *k)
 {
-	if (ref_gradient(k, 0) == NULL)
-		return;
-	memset(k->scratch, 0, ref_softmax_scratch(k));
-	ref_softmax_visit(k, ref_softmax_dot, k->scratch);
-	ref_softmax_visit(k, ref_softmax_slope, k->scratch);
+	const struct dims *d = &k->out, g = ref_softmax_groups(k);
+	size_t n = dims_count(d);
+	const REAL *y = k->y, *dy = k->dy;
+	REAL *dx = ref_gradient(k, 0);
+	double *dot = k->scratch;
+
+	memset(dot, 0, ref_softmax_scratch(k));
+	for (size_t i = 0; i < n; i++)
+		dot[ref_broadcast(d, &g, i)] += (double)y[i] * dy[i];
+	for (size_t i = 0; i < n && dx != NULL; i++)
+		dx[i] += (REAL)(y[i] * (dy[i] -
+		    dot[ref_broadcast(d, &g, i)]));
 }
 
 REF_OP(softmax, .reads = READS_Y, .scratch = ref_softmax_scratch);

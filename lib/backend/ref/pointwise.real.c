@@ -212,14 +212,6 @@ REF_OP(scale, .reads = READS_X_DW);
 /* ---- mul: y = a b; an axis of b of length 1 is broadcast ---- */
 
 static size_t
-ref_mul_row(const struct task *k, int n, int t, int h, int w)
-{
-	const struct dims *b = &k->in[1];
-
-	return ref_at(b, n, t % b->t, h % b->h, w % b->w);
-}
-
-static size_t
 ref_mul_scratch(const struct task *k)
 {
 	return dims_count(&k->in[1]) * sizeof(double);
@@ -228,41 +220,29 @@ ref_mul_scratch(const struct task *k)
 static void
 ref_mul_forward(struct task *k)
 {
-	const struct dims *d = &k->out;
 	const REAL *a = k->x[0], *b = k->x[1];
-	REAL *y = k->y;
-	size_t i = 0;
 
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-		for (int c = 0; c < d->c; c++, i++)
-			y[i] = a[i] * b[ref_mul_row(k, n, t, h, w) + c];
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
+		((REAL *)k->y)[i] = a[i] * b[ref_broadcast(&k->out, &k->in[1],
+		    i)];
 }
 
 /* da = dy b;  db = sum of dy a over the broadcast axes. */
 static void
 ref_mul_backward(struct task *k)
 {
-	const struct dims *d = &k->out;
 	const REAL *a = k->x[0], *b = k->x[1], *dy = k->dy;
 	REAL *da = ref_gradient(k, 0), *db;
 	double *sum = k->scratch;
-	size_t i = 0;
 
 	memset(sum, 0, ref_mul_scratch(k));
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-		for (int c = 0; c < d->c; c++, i++) {
-			size_t j = ref_mul_row(k, n, t, h, w) + c;
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++) {
+		size_t j = ref_broadcast(&k->out, &k->in[1], i);
 
-			sum[j] += (double)dy[i] * a[i];
-			if (da != NULL)
-				da[i] += dy[i] * b[j];
-		}
+		sum[j] += (double)dy[i] * a[i];
+		if (da != NULL)
+			da[i] += dy[i] * b[j];
+	}
 	db = ref_gradient(k, 1);
 	for (size_t j = 0, m = dims_count(&k->in[1]); j < m && db; j++)
 		db[j] += (REAL)sum[j];

@@ -124,53 +124,10 @@ ref_avgpool_spread(struct task *k, size_t y, size_t x, double share)
 		    ((const REAL *)k->dy)[y + c]);
 }
 
-/* Return the output row that row (n, t, h, w) of the input contributes to. */
-static size_t
-ref_avgpool_row(const struct task *k, int n, int t, int h, int w)
-{
-	int over = k->op->avgpool.axes;
-
-	return ref_at(&k->out, n, over & OVER_T ? 0 : t, over & OVER_H ? 0 : h,
-	    over & OVER_W ? 0 : w);
-}
-
 static size_t
 ref_avgpool_scratch(const struct task *k)
 {
 	return dims_count(&k->out) * sizeof(double);
-}
-
-/* sum[output] += x over whole axes. */
-static void
-ref_avgpool_axes(struct task *k)
-{
-	const struct dims *d = &k->in[0];
-	double *sum = k->scratch;
-	const REAL *x = k->x[0];
-
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-		for (int c = 0; c < d->c; c++)
-			sum[ref_avgpool_row(k, n, t, h, w) + c] +=
-			    x[ref_at(d, n, t, h, w) + c];
-}
-
-static void
-ref_avgpool_axes_back(struct task *k, double share)
-{
-	const struct dims *d = &k->in[0];
-	const REAL *dy = k->dy;
-	REAL *dx = k->dx[0];
-
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-		for (int c = 0; c < d->c; c++)
-			dx[ref_at(d, n, t, h, w) + c] += (REAL)(share *
-			    dy[ref_avgpool_row(k, n, t, h, w) + c]);
 }
 
 static double
@@ -182,28 +139,33 @@ ref_avgpool_share(const struct task *k)
 static void
 ref_avgpool_forward(struct task *k)
 {
-	double share = k->op->avgpool.axes ? ref_avgpool_share(k) : 1;
-	double *sum = k->scratch;
-	size_t n = dims_count(&k->out);
+	const struct dims *in = &k->in[0];
+	int axes = k->op->avgpool.axes;
+	double share = axes ? ref_avgpool_share(k) : 1, *sum = k->scratch;
 
-	memset(sum, 0, n * sizeof(double));
-	if (k->op->avgpool.axes)
-		ref_avgpool_axes(k);
-	else
+	memset(sum, 0, ref_avgpool_scratch(k));
+	if (!axes)
 		ref_avgpool_visit(k, ref_avgpool_sum);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0, n = dims_count(in); i < n && axes; i++)
+		sum[ref_broadcast(in, &k->out, i)] +=
+		    ((const REAL *)k->x[0])[i];
+	for (size_t i = 0, n = dims_count(&k->out); i < n; i++)
 		((REAL *)k->y)[i] = (REAL)(sum[i] * share);
 }
 
 static void
 ref_avgpool_backward(struct task *k)
 {
-	if (ref_gradient(k, 0) == NULL)
-		return;
-	if (k->op->avgpool.axes)
-		ref_avgpool_axes_back(k, ref_avgpool_share(k));
-	else
+	const struct dims *in = &k->in[0];
+	REAL *dx = ref_gradient(k, 0);
+	double share = ref_avgpool_share(k);
+	int axes = k->op->avgpool.axes;
+
+	if (dx != NULL && !axes)
 		ref_avgpool_visit(k, ref_avgpool_spread);
+	for (size_t i = 0, n = dims_count(in); i < n && dx && axes; i++)
+		dx[i] += (REAL)(share * ((const REAL *)k->dy)
+		    [ref_broadcast(in, &k->out, i)]);
 }
 
 REF_OP(avgpool, .scratch = ref_avgpool_scratch);

@@ -71,6 +71,21 @@ ref_at(const struct dims *d, int n, int t, int h, int w)
 }
 
 /*
+ * Return the element of an activation of shape ${to} that belongs to element
+ * ${i} of one of shape ${d}.  Each axis of ${to} has the length of ${d}, or 1.
+ */
+static inline size_t
+ref_broadcast(const struct dims *d, const struct dims *to, size_t i)
+{
+	int c = (int)(i % (size_t)d->c), w = (int)((i /= (size_t)d->c) %
+	    (size_t)d->w), h = (int)((i /= (size_t)d->w) % (size_t)d->h);
+	int t = (int)((i /= (size_t)d->h) % (size_t)d->t);
+
+	return ref_at(to, (int)(i / (size_t)d->t) % to->n, t % to->t, h % to->h,
+	    w % to->w) + (size_t)(c % to->c);
+}
+
+/*
  * Return the number of rows: channels are the last axis, so an activation is
  * rows of c numbers.
  */
