@@ -294,39 +294,15 @@ train_options_check_values(void)
 		    "all samples, 0 to 1)", text_quote(o.set.on_corrupt));
 }
 
-/* Return the first option set that needs --learners, NULL if there is none. */
-static const char *
-train_options_of_learners(const struct learner_settings *l)
-{
-	const struct learner_settings unset = LEARNER_SETTINGS;
-
-	return l->every != unset.every ? "average-every" :
-	    l->state != unset.state ? "average-state" :
-	    l->noise ? "noise-scale" : NULL;
-}
-
-/* Return the first option set that needs --batch-growth-max, NULL if there is
- * none. */
-static const char *
-train_options_of_growth(const struct learner_settings *l)
-{
-	const struct learner_settings unset = LEARNER_SETTINGS;
-
-	return l->grow_by != unset.grow_by ? "batch-growth-factor" :
-	    l->grow_above != unset.grow_above ? "batch-growth-threshold" :
-	    l->grow_after != unset.grow_after ? "batch-growth-patience" : NULL;
-}
-
-/* Set the modes that the options request.  session.c adds those of the device
- * and of the ranks. */
+/* Set the modes that the options request, the last row of each with its value.
+ * session.c adds those of the device and of the ranks. */
 static void
 train_options_set_modes(struct modes *m)
 {
 	const struct settings *p = &o.set;
 	const struct optimizer *by = &optimizers[p->optimizer];
 	const struct learner_settings *l = &o.set.learners;
-	const char *of_learners = train_options_of_learners(l);
-	const char *of_growth = train_options_of_growth(l);
+	const struct learner_settings unset = LEARNER_SETTINGS;
 	int fast = o.set.sums.deterministic == FAST;
 	const struct { enum mode mode; int on; const char *value; } set[] = {
 		{ MODE_FAST, fast, NULL },
@@ -337,10 +313,19 @@ train_options_set_modes(struct modes *m)
 			wires[o.set.sums.wire].name },
 		{ MODE_LEARNERS, l->n > 0, NULL },
 		{ MODE_ONE_LEARNER, l->n == 1, NULL },
-		{ MODE_LEARNER_SETTING, of_learners != NULL, of_learners },
+		{ MODE_LEARNER_SETTING, l->noise, "noise-scale" },
+		{ MODE_LEARNER_SETTING, l->state != unset.state,
+			"average-state" },
+		{ MODE_LEARNER_SETTING, l->every != unset.every,
+			"average-every" },
 		{ MODE_NOISE, l->noise, NULL },
 		{ MODE_GROWTH, l->grow > 0, NULL },
-		{ MODE_GROWTH_SETTING, of_growth != NULL, of_growth },
+		{ MODE_GROWTH_SETTING, l->grow_after != unset.grow_after,
+			"batch-growth-patience" },
+		{ MODE_GROWTH_SETTING, l->grow_above != unset.grow_above,
+			"batch-growth-threshold" },
+		{ MODE_GROWTH_SETTING, l->grow_by != unset.grow_by,
+			"batch-growth-factor" },
 		{ MODE_SGD, strcmp(by->name, "sgd") == 0, NULL },
 		{ MODE_NESTEROV, p->optimizing.nesterov, by->name },
 		{ MODE_TRUST_RATIO, by->ratio != RATIO_NONE, NULL },
@@ -381,7 +366,8 @@ train_options_set_modes(struct modes *m)
 	};
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
-		modes_put(m, set[i].mode, set[i].on, set[i].value);
+		if (set[i].on)
+			modes_put(m, set[i].mode, 1, set[i].value);
 }
 
 /* Refuse a run in the folder of its dataset, where both have a classes.txt. */
