@@ -136,6 +136,7 @@ replay_close(struct replay *r)
 {
 	free(r->step);
 	r->step = NULL;
+	resume_free(&r->then);
 }
 
 int
@@ -155,6 +156,20 @@ replay_find(const struct replay *r, struct resume *found)
 
 /* ---- comparison ---- */
 
+/* Read the checkpoint of this step unless it has been read.  Return the result
+ * of resume_file. */
+static int
+replay_load(struct replay *r, const struct trainer *t)
+{
+	const struct rundir run = { .path = r->run };
+	char *path = rundir_checkpoint(&run, t->state.step);
+
+	if (r->got == 0)
+		r->got = resume_file(path, &r->then);
+	free(path);
+	return r->got;
+}
+
 /*
  * Compare ${now} with the checkpoint of the same step, on rank 0.  Return an
  * exit status.
@@ -163,72 +178,56 @@ static int
 replay_compare(struct replay *r, const struct trainer *t,
     const struct snapshot *now)
 {
-	const struct rundir run = { .path = r->run };
-	char *path = rundir_checkpoint(&run, t->state.step);
-	struct resume then;
+	const struct resume *then = &r->then;
 	struct state mine = t->state;
 	char history[33], *choices;
 	const char *first = NULL;
-	int differ, status = 0, got = resume_file(path, &then);
+	int differ, bad, status = 0;
 
-	free(path);
-	if (got < 0)
-		return checkpoint_status(got);
+	if (replay_load(r, t) < 0)
+		return checkpoint_status(r->got);
 	hash128_text(schedule_prefix_hash(t->schedule,
 	    dataset_samples(t->train), mine.step), history);
 	mine.history = history;
-	choices = choices_stamp(t->net->device, then.state.choices);
+	choices = choices_stamp(t->net->device, then->state.choices);
 	if (mine.choices != NULL)
 		mine.choices = choices;
 	/*
 	 * A run may have been trained with another recipe than the one given:
 	 * compare it with that of the first checkpoint.
 	 */
-	if (!r->checked && identity_check_resume(&then, &mine, t->schedule,
-	    dataset_samples(t->train), r->override) != 0) {
-		resume_free(&then);
-		free(choices);
-		return EXIT_USAGE;
-	}
+	bad = !r->checked && identity_check_resume(then, &mine, t->schedule,
+	    dataset_samples(t->train), r->override) != 0;
 	free(choices);
+	if (bad)
+		return EXIT_USAGE;
 	r->checked = 1;
-	differ = snapshot_compare(now, &then.file, &first);
+	differ = snapshot_compare(now, &then->file, &first);
 	if (differ == 0)
-		first = state_difference(&t->state, &then.state);
+		first = state_difference(&t->state, &then->state);
 	if (first != NULL) {
 		fail("%s: %s is not what its steps give when they are computed "
-		    "again (%d tensors differ)", text_quote(then.path), first,
+		    "again (%d tensors differ)", text_quote(then->path), first,
 		    differ);
 		status = EXIT_DAMAGE;
 	}
 	fprintf(r->out, "%" PRIu64 "\t%s\t%d\t%s\n", t->state.step,
 	    first == NULL ? "same" : "differs", differ,
 	    first == NULL ? "" : first);
-	resume_free(&then);
+	resume_free(&r->then);
+	r->got = 0;
 	return status;
 }
 
 int
-replay_due(const struct replay *r, const struct trainer *t)
+replay_due(struct replay *r, const struct trainer *t)
 {
-	const struct rundir run = { .path = r->run };
-	struct error unused = { "" }, *before;
-	struct resume then;
 	int due = DUE_VALIDATION;
-	char *path;
 
 	if (r->next == r->n || r->step[r->next] != t->state.step)
 		return due;
-	if (t->comm->rank == 0) {
-		path = rundir_checkpoint(&run, t->state.step);
-		before = fail_into(&unused);	/* replay_compare reports */
-		if (resume_file(path, &then) == 1) {
-			due = then.state.due ? then.state.due : due;
-			resume_free(&then);
-		}
-		fail_into(before);
-		free(path);
-	}
+	if (t->comm->rank == 0 && replay_load(r, t) == 1 && r->then.state.due)
+		due = r->then.state.due;
 	if (comm_broadcast(t->comm, &due, sizeof(due), 0) != 0)
 		comm_abort(t->comm, EXIT_RANKS);
 	return due;

@@ -21,6 +21,9 @@ struct replay {
 	int n, next;
 	int checked;			/* rank 0: 1 if the recipe was compared
 					 * with that of a checkpoint */
+	struct resume then;		/* rank 0: the checkpoint of this step */
+	int got;			/* result of resume_file for it; 0: not
+					 * read yet */
 	const struct option_list *override;	/* options that may differ */
 	FILE *out;			/* a row for each checkpoint; rank 0 */
 };
@@ -50,7 +53,7 @@ int replay_find(const struct replay *r, struct resume *found);
  * validation, DUE_*, or DUE_VALIDATION if it has all measurements, or if there
  * is none.  Collective: all ranks call it.
  */
-int replay_due(const struct replay *r, const struct trainer *t);
+int replay_due(struct replay *r, const struct trainer *t);
 
 /*
  * replay_step_boundary(r, t): after a step, compare the state with the
