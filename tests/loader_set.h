@@ -182,7 +182,7 @@ set_open(const struct set *set, char *root)
 	struct dataset *d = NULL;
 
 	if (mkdtemp(root) == NULL || chdir(root) != 0 ||
-	    file_make_dir(set->dir) != 0 || set_make(set) != 0 ||
+	    file_make_dir(set->dir, NULL) != 0 || set_make(set) != 0 ||
 	    (d = dataset_open(set->dir, NULL)) == NULL) {
 		printf("Bail out! cannot make or open the dataset\n");
 		exit(1);

@@ -35,16 +35,10 @@ static int
 algorithm_cache_read(struct device *d, const char *path, struct buffer *text,
     struct error *why)
 {
-	struct error *before;
-
 	if (file_size(path) < 0)
 		return 0;
-	before = fail_into(why);
-	if (file_read_text(path, text) == 0)
-		device_algorithms_read(d, ALGORITHMS_MEASURED, text_quote(path),
-		    text->data);
-	fail_into(before);
-	return *why->text == '\0' ? 0 : -1;
+	return file_try(path, text, why) != 0 ? -1 : device_algorithms_read(d,
+	    ALGORITHMS_MEASURED, text_quote(path), text->data, why);
 }
 
 void
@@ -70,7 +64,7 @@ algorithm_cache_save(struct device *d)
 {
 	char *path = d == algorithm_cache_device ? algorithm_cache_path() :
 	    NULL;
-	struct error read = { "" }, why = { "" }, *before;
+	struct error read = { "" }, why = { "" };
 	struct buffer was = { 0 };
 	char *now, *dir;
 
@@ -85,11 +79,8 @@ algorithm_cache_save(struct device *d)
 	now = device_algorithms_text(d, ALGORITHMS_MEASURED);
 	if (now != NULL && (was.n == 0 || strcmp(was.data, now) != 0)) {
 		dir = path_dir(path);
-		before = fail_into(&why);
-		if (file_make_dir(dir) == 0)
-			commit_text(path, now);
-		fail_into(before);
-		if (*why.text != '\0')
+		if (file_make_dir(dir, &why) != 0 || commit_try(path, now,
+		    strlen(now), &why) != 0)
 			warning("%s: other runs will search the fastest "
 			    "algorithms again", why.text);
 		free(dir);

@@ -69,6 +69,7 @@ enum choices_kind { ALGORITHMS_SELECTED, ALGORITHMS_MEASURED, CHOICES_KINDS };
 
 enum { DEVICE_UUID = 16 };		/* bytes of a device's UUID */
 
+struct error;
 struct event;
 struct captured_graph;
 struct fabric_calls;
@@ -250,7 +251,7 @@ struct graph_ops {
 struct tuning_ops {
 	char *(*choices)(struct device *d, enum choices_kind which);
 	int (*choose)(struct device *d, enum choices_kind which,
-	    const char *what, const char *text);
+	    const char *what, const char *text, struct error *e);
 	void (*tune)(struct device *d, int how);
 };
 
@@ -375,12 +376,13 @@ int device_capture(struct device *d);
  * oldest first.  The caller frees it.  Return NULL if ${d} has no algorithms to
  * select.
  *
- * device_algorithms_read(d, which, what, text):
+ * device_algorithms_read(d, which, what, text, e):
  * Add the rows of such a table, ${text}, to the cache. Rows of
  * ALGORITHMS_SELECTED determine later selections if device and library are
  * those of ${d}. Rows of ALGORITHMS_MEASURED only say which algorithm is the
- * fastest. ${what} names the table in messages. Return 0, or -1 after a
- * message. Do nothing if ${d} has no algorithms to select.
+ * fastest. ${what} names the table in messages. Return 0, or -1 with a
+ * message in ${e}, printed if ${e} is NULL. Do nothing if ${d} has no
+ * algorithms to select.
  *
  * device_tune(d, how):
  * Set the selection rule for later tasks, a sum of enum tune_how
@@ -388,7 +390,7 @@ int device_capture(struct device *d);
  */
 char *device_algorithms_text(struct device *d, enum choices_kind which);
 int device_algorithms_read(struct device *d, enum choices_kind which,
-    const char *what, const char *text);
+    const char *what, const char *text, struct error *e);
 void device_tune(struct device *d, int how);
 
 /* The back ends of this build; NULL ends the list. */

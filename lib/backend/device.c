@@ -80,10 +80,10 @@ device_algorithms_text(struct device *d, enum choices_kind which)
 
 int
 device_algorithms_read(struct device *d, enum choices_kind which,
-    const char *what, const char *text)
+    const char *what, const char *text, struct error *e)
 {
 	return d->backend->tuning != NULL ?
-	    d->backend->tuning->choose(d, which, what, text) : 0;
+	    d->backend->tuning->choose(d, which, what, text, e) : 0;
 }
 
 void

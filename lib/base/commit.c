@@ -31,6 +31,7 @@ struct commit {
 				 * writer runs */
 	int mode;		/* of the file that is replaced; -1: none */
 	int failed;		/* a write or sync failed and was reported */
+	struct error *why;	/* takes the messages; NULL: print them */
 	struct commit *next;	/* in the list begun */
 };
 
@@ -201,7 +202,7 @@ commit_open_temporary(struct commit *c, const char *dir)
 }
 
 struct commit *
-commit_open(const char *path)
+commit_open(const char *path, struct error *why)
 {
 	struct commit *c = xcalloc(1, sizeof(*c));
 	struct stat s;
@@ -216,18 +217,21 @@ commit_open(const char *path)
 	 * the name of a pipe, which cannot be opened. */
 	c->path = special || own ? xstrdup(path) : path_target(path);
 	c->fd = c->lock = -1;
+	c->why = why;
 	if (there && S_ISDIR(s.st_mode)) {
-		fail("%s: is a directory (wanted a file name)", Q(path));
+		error_set(why, "%s: is a directory (wanted a file name)",
+		    Q(path));
 		goto err;
 	}
 	if (there && own && !S_ISREG(s.st_mode) && !S_ISLNK(s.st_mode)) {
-		fail("%s: a pipe or a device (wanted a regular file)", Q(path));
+		error_set(why, "%s: a pipe or a device (wanted a regular file)",
+		    Q(path));
 		goto err;
 	}
 	if (special) {
 		c->fd = file_open(c->path, O_WRONLY);
 		if (c->fd < 0) {
-			fail_errno("%s: cannot open", Q(path));
+			error_errno(why, "%s: cannot open", Q(path));
 			goto err;
 		}
 		return c;
@@ -238,7 +242,7 @@ commit_open(const char *path)
 	bad = commit_open_temporary(c, dir);
 	free(dir);
 	if (bad) {
-		fail_errno("%s: cannot create", Q(path));
+		error_errno(why, "%s: cannot create", Q(path));
 		goto err;
 	}
 	commit_begin(c);
@@ -252,8 +256,10 @@ err:
 int
 commit_write(struct commit *c, const void *data, size_t n)
 {
-	if (!c->failed && file_write(c->fd, c->path, data, n) != 0)
+	if (!c->failed && file_write_some(c->fd, data, n) != n) {
+		error_errno(c->why, "%s: cannot write", Q(c->path));
 		c->failed = 1;
+	}
 	return c->failed ? -1 : 0;
 }
 
@@ -290,7 +296,7 @@ int
 commit_sync(struct commit *c)
 {
 	if (!c->failed && c->temp != NULL && file_sync(c->fd) != 0) {
-		fail_errno("%s: cannot sync", Q(c->path));
+		error_errno(c->why, "%s: cannot sync", Q(c->path));
 		c->failed = 1;
 	}
 	return c->failed ? -1 : 0;
@@ -310,7 +316,7 @@ commit_done(struct commit *c)
 	c->fd = -1;
 	/* After a sync, close has nothing left to write. */
 	if (file_close(fd) != 0 && c->temp == NULL) {
-		fail_errno("%s: cannot close", Q(c->path));
+		error_errno(c->why, "%s: cannot close", Q(c->path));
 		goto out;
 	}
 	if (c->temp == NULL) {
@@ -318,12 +324,13 @@ commit_done(struct commit *c)
 		goto out;
 	}
 	if (AGAIN(rename(c->temp, c->path)) != 0) {
-		fail_errno("%s: cannot rename to this name", Q(c->path));
+		error_errno(c->why, "%s: cannot rename to this name",
+		    Q(c->path));
 		goto out;
 	}
 	commit_end(c);
 	dir = path_dir(c->path);
-	result = file_sync_dir(dir);
+	result = file_sync_dir(dir, c->why);
 	free(dir);
 out:
 	commit_drop(c);
@@ -353,16 +360,16 @@ commit_possible(const char *path)
 	/* A pipe's reader would mistake a probe for the data. */
 	if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
 		return 0;
-	if ((c = commit_open(path)) == NULL)
+	if ((c = commit_open(path, NULL)) == NULL)
 		return -1;
 	commit_drop(c);
 	return 0;
 }
 
 int
-commit_bytes(const char *path, const void *data, size_t n)
+commit_try(const char *path, const void *data, size_t n, struct error *why)
 {
-	struct commit *c = commit_open(path);
+	struct commit *c = commit_open(path, why);
 
 	if (c == NULL)
 		return -1;
@@ -371,6 +378,12 @@ commit_bytes(const char *path, const void *data, size_t n)
 		return -1;
 	}
 	return commit_done(c);
+}
+
+int
+commit_bytes(const char *path, const void *data, size_t n)
+{
+	return commit_try(path, data, n, NULL);
 }
 
 int

@@ -126,13 +126,8 @@ int error_errno(struct error *e, const char *fmt, ...)
  * that calls nest.
  *
  * Prefer a callee that takes a struct error.  This call is for messages that
- * arise many calls below, in functions whose other callers print them:
- * - reading a video or a folder of frames (ingest/extract.c);
- * - reading a checkpoint or a schedule (train/run/rundir.c,
- *   train/run/resume.c);
- * - writing a checkpoint (train/run/saver.c);
- * - reading and writing a table of algorithms (backend/algorithm_cache.c);
- * - measuring steps (vt-train).
+ * arise many calls below, in functions whose other callers print them: reading
+ * a video or a folder of frames (ingest/extract.c).
  */
 struct error *fail_into(struct error *e);
 

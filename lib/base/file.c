@@ -252,14 +252,14 @@ file_note_litter(const char *dir, struct litter *l)
  * make names durable without it.  Every other error counts.
  */
 int
-file_sync_dir(const char *path)
+file_sync_dir(const char *path, struct error *e)
 {
 	int fd = file_open(path, O_RDONLY | O_DIRECTORY), result = 0;
 
 	if (fd < 0)
-		return fail_errno("%s: cannot open", Q(path));
+		return error_errno(e, "%s: cannot open", Q(path));
 	if (file_sync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
-		result = fail_errno("%s: cannot sync", Q(path));
+		result = error_errno(e, "%s: cannot sync", Q(path));
 	close(fd);
 	return result;
 }
@@ -329,7 +329,7 @@ path_dir(const char *path)
 /* Sync the parent of each new directory.  Otherwise a power failure could
  * remove the directory with everything in it. */
 int
-file_make_dir(const char *path)
+file_make_dir(const char *path, struct error *e)
 {
 	char *p = xstrdup(path), *above;
 	int result = 0;
@@ -342,11 +342,11 @@ file_make_dir(const char *path)
 		*s = '\0';
 		if (AGAIN(mkdir(p, 0777)) == 0) {
 			above = path_dir(p);
-			result = file_sync_dir(above);
+			result = file_sync_dir(above, e);
 			free(above);
 		} else if (!(errno == EEXIST && file_is_dir(p))) {
-			result = fail_errno("%s: cannot make the directory",
-			    Q(p));
+			result = error_errno(e, "%s: cannot make the "
+			    "directory", Q(p));
 		}
 		*s = c;
 		if (c == '\0')

@@ -102,19 +102,15 @@ int file_is_litter(const char *name, struct litter *l);
 void file_note_litter(const char *dir, struct litter *l);
 
 /*
- * file_make_dir(path):
+ * file_make_dir(path, e):
  * Create the directory ${path} and its missing parents, and make their names
- * durable.  A directory that exists is not an error.  Return 0, or -1 after a
- * message.
+ * durable.  A directory that exists is not an error.
+ * file_sync_dir(path, e):
+ * Make the names in the directory ${path} durable.
+ * Return 0, or -1 with a message in ${e}, printed if ${e} is NULL.
  */
-int file_make_dir(const char *path);
-
-/*
- * file_sync_dir(path):
- * Make the names in the directory ${path} durable.  Return 0, or -1 after a
- * message.
- */
-int file_sync_dir(const char *path);
+int file_make_dir(const char *path, struct error *e);
+int file_sync_dir(const char *path, struct error *e);
 
 /* path_join(dir, name): Return "dir/name".  The caller frees it. */
 char *path_join(const char *dir, const char *name);
@@ -165,11 +161,12 @@ char *path_dir(const char *path);
 struct commit;
 
 /*
- * commit_open(path):
- * Begin a commit of ${path}.  Return NULL after a message.  End the commit with
- * commit_done or commit_drop.  exit(3) also removes the temporary file.
+ * commit_open(path, e):
+ * Begin a commit of ${path}.  Its messages are added to ${e}, or printed if it
+ * is NULL.  Return NULL after a message.  End the commit with commit_done or
+ * commit_drop.  exit(3) also removes the temporary file.
  */
-struct commit *commit_open(const char *path);
+struct commit *commit_open(const char *path, struct error *e);
 
 /*
  * commit_write(c, data, n):
@@ -226,6 +223,10 @@ int commit_possible(const char *path);
  */
 int commit_bytes(const char *path, const void *data, size_t n);
 int commit_text(const char *path, const char *text);
+
+/* commit_try(path, data, n, e): As commit_bytes, but add the message to
+ * ${e}. */
+int commit_try(const char *path, const void *data, size_t n, struct error *e);
 
 /*
  * commit_sweep(dir):

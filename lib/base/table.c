@@ -85,14 +85,14 @@ table_add_row(struct table *t, char *line, int number, size_t *cap)
 
 	if (n != t->columns) {
 		free(cell);
-		return fail("%s:%d: %zu cells (wanted %zu, as in the header)",
-		    t->path, number, n, t->columns);
+		return error_set(t->why, "%s:%d: %zu cells (wanted %zu, as in "
+		    "the header)", t->path, number, n, t->columns);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (table_unescape(cell[i]) != 0)
-			bad = fail("%s:%d: column %s: unknown escape (wanted "
-			    "\\t, \\n, \\r or \\\\)", t->path, number,
-			    t->name[i]);
+			bad = error_set(t->why, "%s:%d: column %s: unknown "
+			    "escape (wanted \\t, \\n, \\r or \\\\)", t->path,
+			    number, t->name[i]);
 	/* Both arrays have the same capacity. */
 	if (t->rows == *cap) {
 		size_t capacity = *cap;
@@ -127,8 +127,8 @@ table_set_header(struct table *t, char *line, int number)
 	qsort(sorted, t->columns, sizeof(*sorted), table_by_text);
 	for (size_t i = 1; i < t->columns && !bad; i++)
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
-			bad = fail("%s:%d: two columns are called %s", t->path,
-			    number, text_quote(sorted[i]));
+			bad = error_set(t->why, "%s:%d: two columns are called "
+			    "%s", t->path, number, text_quote(sorted[i]));
 	free(sorted);
 	return bad;
 }
@@ -136,12 +136,19 @@ table_set_header(struct table *t, char *line, int number)
 struct table *
 table_parse(const char *what, const char *text)
 {
+	return table_try(what, text, NULL);
+}
+
+struct table *
+table_try(const char *what, const char *text, struct error *e)
+{
 	struct table *t = xcalloc(1, sizeof(*t));
 	char *line = t->text = xstrdup(text), *next;
 	size_t cap = 0;
 	int number = 0, bad = 0;
 
 	t->path = xstrdup(what);
+	t->why = e;
 	for (; *line != '\0' && !bad; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next == '\n')
@@ -150,8 +157,8 @@ table_parse(const char *what, const char *text)
 		/* Accept lines that end in \r\n, as other systems write
 		 * them. */
 		if (text_chomp(line) != 0)
-			bad = fail("%s:%d: a carriage return within the line",
-			    t->path, number);
+			bad = error_set(e, "%s:%d: a carriage return within "
+			    "the line", t->path, number);
 		else if (line[strspn(line, " ")] == '\0' || strncmp(line, "# ",
 		    2) == 0 || strcmp(line, "#") == 0)
 			continue;
@@ -162,8 +169,8 @@ table_parse(const char *what, const char *text)
 			bad = table_add_row(t, line, number, &cap);
 	}
 	if (!bad && t->name == NULL)
-		bad = fail("%s: empty (wanted a table with a header line)",
-		    what);
+		bad = error_set(e, "%s: empty (wanted a table with a header "
+		    "line)", what);
 	if (bad) {
 		table_free(t);
 		return NULL;
@@ -214,10 +221,12 @@ table_text(const struct table *t, size_t row, const char *name)
 {
 	int c = table_column(t, name);
 
-	if (c < 0)
-		return fail_null("%s: no column %s%s", t->path, name,
+	if (c < 0) {
+		error_set(t->why, "%s: no column %s%s", t->path, name,
 		    t->columns > 1 ? "" : " (wanted columns separated by "
 		    "tabs)");
+		return NULL;
+	}
 	return t->cell[row][c];
 }
 
@@ -230,9 +239,9 @@ table_int(const struct table *t, size_t row, const char *name, int64_t min,
 	if (s == NULL)
 		return -1;
 	if (text_int(s, min, max, to) != 0)
-		return fail("%s:%d: column %s: %s (wanted an integer from %lld "
-		    "to %lld)", t->path, t->line[row], name, text_quote(s),
-		    (long long)min, (long long)max);
+		return error_set(t->why, "%s:%d: column %s: %s (wanted an "
+		    "integer from %lld to %lld)", t->path, t->line[row], name,
+		    text_quote(s), (long long)min, (long long)max);
 	return 0;
 }
 
@@ -245,8 +254,8 @@ table_real(const struct table *t, size_t row, const char *name, double min,
 	if (s == NULL)
 		return -1;
 	if (text_real(s, min, max, to) != 0)
-		return fail("%s:%d: column %s: %s (wanted a number from %g to "
-		    "%g)", t->path, t->line[row], name, text_quote(s), min,
-		    max);
+		return error_set(t->why, "%s:%d: column %s: %s (wanted a "
+		    "number from %g to %g)", t->path, t->line[row], name,
+		    text_quote(s), min, max);
 	return 0;
 }

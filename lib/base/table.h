@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
+
 /*
  * Tables as text.  A row is a line of cells separated by tabs.  The header line
  * "#a\tb\tc" names the columns.  In a cell, a tab, newline, carriage return or
@@ -16,6 +18,7 @@
  */
 struct table {
 	char *path;		/* for messages */
+	struct error *why;	/* takes the messages; NULL: print them */
 	size_t rows, columns;
 	char **name;		/* [columns] */
 	char ***cell;		/* [rows][columns], unescaped */
@@ -34,8 +37,13 @@ struct table *table_read(const char *path);
  * table_parse(what, text):
  * Parse a table from ${text}, which is copied.  ${what} names it in messages.
  * Return NULL after a message.
+ *
+ * table_try(what, text, e):
+ * As table_parse, but add the messages about this table, also later ones, to
+ * ${e}, which must outlive it.
  */
 struct table *table_parse(const char *what, const char *text);
+struct table *table_try(const char *what, const char *text, struct error *e);
 
 /* table_free(t): Free ${t} and all its cells.  NULL does nothing. */
 void table_free(struct table *t);

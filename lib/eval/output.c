@@ -11,7 +11,7 @@ output_open(struct output *o, const char *path)
 {
 	o->commit = NULL;
 	if (path != NULL && strcmp(path, "-") != 0)
-		return (o->commit = commit_open(path)) != NULL ? 0 : -1;
+		return (o->commit = commit_open(path, NULL)) != NULL ? 0 : -1;
 	return 0;
 }
 

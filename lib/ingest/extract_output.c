@@ -58,12 +58,12 @@ extract_output_open(struct extract_output *o, const struct list *l,
 	char *text, *tool;
 	int result;
 
-	if (o->path != NULL && (o->out = commit_open(o->path)) == NULL)
+	if (o->path != NULL && (o->out = commit_open(o->path, NULL)) == NULL)
 		return -1;
 	if (o->path != NULL)
 		extract_output_refuse_ranks(o);
 	if (o->report_path != NULL) {
-		if ((o->report = commit_open(o->report_path)) == NULL)
+		if ((o->report = commit_open(o->report_path, NULL)) == NULL)
 			return -1;
 		o->compare = compare_new(l);
 	}

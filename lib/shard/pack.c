@@ -360,7 +360,7 @@ pack_prepare(struct pack *p)
 			return -1;
 	}
 	if (!o->dry_run) {
-		if (file_make_dir(o->dir) != 0 ||
+		if (file_make_dir(o->dir, NULL) != 0 ||
 		    (p->lock = dir_lock(o->dir, LOCK_NAME)) < 0 ||
 		    commit_sweep(o->dir) != 0)
 			return -1;

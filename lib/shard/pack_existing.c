@@ -193,7 +193,7 @@ pack_existing_remove_set(const char *dir)
 	struct damage unused;
 	struct manifest *old = manifest_exists(dir) ?
 	    manifest_read(dir, &unused) : NULL;
-	int result = unlink(path) == 0 ? file_sync_dir(dir) : 0;
+	int result = unlink(path) == 0 ? file_sync_dir(dir, NULL) : 0;
 
 	free(path);
 	for (size_t k = 0; old != NULL && result == 0 && k < old->shards; k++) {

@@ -274,7 +274,7 @@ stage_shard(struct stage_copy *c, size_t k)
 	if (c->s->command != NULL &&
 	    (command = stage_command(c, name)) == NULL)
 		goto out;
-	if ((to = commit_open(path)) == NULL)
+	if ((to = commit_open(path, NULL)) == NULL)
 		goto out;
 	bad = command != NULL ? stage_fetch(c, k, command, to, &done) :
 	    stage_read_file(c, k, to, &done);
@@ -381,7 +381,7 @@ stage_set(struct stage_folder *s, const char *set)
 
 	c.dir = stage_read(s->dir, set, &c.m, &c.text, &bad);
 	if (c.dir != NULL)
-		bad = file_make_dir(c.dir);
+		bad = file_make_dir(c.dir, NULL);
 	if (!bad && dir_locked(c.dir, LOCK_NAME, who, sizeof(who)))
 		note("%s: waiting for the process that copies it (host and "
 		    "pid: %s)", Q(set), who);

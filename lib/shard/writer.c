@@ -29,7 +29,7 @@ shard_create(const char *path, uint32_t number, uint64_t first,
 	struct json_writer j = { 0 };
 
 	if (path != NULL) {
-		if ((w->commit = commit_open(path)) == NULL) {
+		if ((w->commit = commit_open(path, NULL)) == NULL) {
 			free(w);
 			return NULL;
 		}

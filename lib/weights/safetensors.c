@@ -108,12 +108,13 @@ safetensors_add(struct commit *c, struct hasher *h, const void *data, size_t n)
 
 static int
 safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, int ours, struct hash128 *whole)
+    const struct meta *meta, size_t m, int ours, struct hash128 *whole,
+    struct error *e)
 {
 	const struct tensor **sorted = xcalloc(n, sizeof(*sorted));
 	struct hasher *h = hasher_new();
 	struct buffer header = { 0 };
-	struct commit *c = commit_open(path);
+	struct commit *c = commit_open(path, e);
 	unsigned char length[8], footer[FOOTER_BYTES] = MAGIC;
 	uint64_t count;
 	int bad = c == NULL;
@@ -154,16 +155,16 @@ safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
 
 int
 safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *hash)
+    const struct meta *meta, size_t m, struct hash128 *hash, struct error *e)
 {
-	return safetensors_write_file(path, tensor, n, meta, m, 1, hash);
+	return safetensors_write_file(path, tensor, n, meta, m, 1, hash, e);
 }
 
 int
 safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash)
 {
-	return safetensors_write_file(path, tensor, n, meta, m, 0, hash);
+	return safetensors_write_file(path, tensor, n, meta, m, 0, hash, NULL);
 }
 
 /* ---- reading ---- */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -33,20 +34,20 @@ struct tensor {
 struct meta { const char *key, *value; };
 
 /*
- * safetensors_write(path, tensor, n, meta, m, hash):
+ * safetensors_write(path, tensor, n, meta, m, hash, e):
  * Write a file with ${n} tensors, in any order, and ${m} metadata pairs, whose
  * keys must be in byte order.  End it with the footer, and commit it durably
  * (base/file.h).
  * Set ${*hash} to the hash of the whole file, as xxh128sum prints it.  Return
- * 0, or -1 after a message.
+ * 0, or -1 with a message in ${e}, printed if ${e} is NULL.
  */
 int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *hash);
+    const struct meta *meta, size_t m, struct hash128 *hash, struct error *e);
 
 /*
  * safetensors_export(path, tensor, n, meta, m, hash):
  * Write a file for other programs, as safetensors_write does but without the
- * footer.
+ * footer.  Messages are printed.
  */
 int safetensors_export(const char *path, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);

@@ -93,7 +93,7 @@ encode_open_file(struct encoder *e)
 {
 	unsigned char *buffer;
 
-	if ((e->file = commit_open(e->path)) == NULL)
+	if ((e->file = commit_open(e->path, NULL)) == NULL)
 		return -1;
 	if ((buffer = av_malloc(BUFFER)) == NULL)
 		return fail("%s: out of memory", Q(e->path));

@@ -178,7 +178,7 @@ main(int argc, char **argv)
 		for (int t = 0; t < 2; t++) {
 			char *dir = motions_folder_of(&j, class, t);
 
-			if (file_make_dir(dir) != 0)
+			if (file_make_dir(dir, NULL) != 0)
 				return EXIT_FAILED;
 			free(dir);
 		}

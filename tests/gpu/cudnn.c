@@ -127,7 +127,8 @@ refuses(struct driver *d, const char *text, const char *says)
 	int bad;
 
 	said_begin(said, sizeof(said));
-	bad = d->call->choose(d, ALGORITHMS_SELECTED, "a table", text) != 0 &&
+	bad = d->call->choose(d, ALGORITHMS_SELECTED, "a table", text,
+	    NULL) != 0 &&
 	    strstr(said_now(), says) != NULL;
 	said_end();
 	return bad;
@@ -152,7 +153,8 @@ main(void)
 	d->call->close(d);
 
 	d = runtime_open_described(NULL);
-	ok(d->call->choose(d, ALGORITHMS_SELECTED, "a table", one) == 0,
+	ok(d->call->choose(d, ALGORITHMS_SELECTED, "a table", one,
+	    NULL) == 0,
 	    "the table of choices is accepted");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
 	    "the table makes the same plans again");

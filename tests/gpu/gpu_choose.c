@@ -184,7 +184,7 @@ after(const struct conv_algorithms *w, enum choices_kind which, int how)
 	char *text = conv_cache_text(w->choices, which);
 	struct conv_algorithms next = ways(how);
 
-	if (conv_cache_read(next.choices, which, "a table", text) != 0)
+	if (conv_cache_read(next.choices, which, "a table", text, NULL) != 0)
 		ok(0, "the table of another device is accepted");
 	free(text);
 	return next;
@@ -336,7 +336,8 @@ test_gone(void)
 	struct conv_algorithms w = ways(0);
 
 	all_take(1);
-	ok(conv_cache_read(w.choices, ALGORITHMS_SELECTED, "a table", table) == 0 &&
+	ok(conv_cache_read(w.choices, ALGORITHMS_SELECTED, "a table", table,
+	    NULL) == 0 &&
 	    has(&w, CONV_DATA, CONV_UNFUSED) && has(&w, CONV_DATA,
 	    CONV_NORM_BACK) && ruled == 2, "engines in the table that no "
 	    "longer exist are chosen again");

@@ -182,7 +182,7 @@ main(int argc, char **argv)
 		s.ext = "png";
 	if (OPT(FLOW))
 		s.tags = OPT(FLOW) == 2 ? both : both + 1;
-	bad = file_make_dir(s.dir) != 0 || set_make(&s) != 0;
+	bad = file_make_dir(s.dir, NULL) != 0 || set_make(&s) != 0;
 	scene_free(scene);
 	return bad;
 }

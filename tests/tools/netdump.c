@@ -176,7 +176,7 @@ main(int argc, char **argv)
 	d.n = atoi(argv[4]);
 	d.t = atoi(argv[5]);
 	d.h = d.w = atoi(argv[6]);
-	if (file_make_dir(argv[7]) != 0 ||
+	if (file_make_dir(argv[7], NULL) != 0 ||
 	    (back = backend_find(argv[3])) == NULL ||
 	    (be = device_open(back, &(struct device_options){ .threads = 2 })) ==
 	    NULL ||

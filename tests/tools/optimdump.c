@@ -116,7 +116,7 @@ main(int argc, char **argv)
 		if (o.ema_slot >= 0)
 			add(&ema, n, o.slots.slot[o.ema_slot].data);
 	}
-	if (file_make_dir(argv[1]) != 0)
+	if (file_make_dir(argv[1], NULL) != 0)
 		return 1;
 	write_file(argv[1], "params.tsv", &params);
 	write_file(argv[1], "g.f64", &g);

@@ -418,7 +418,7 @@ test_commits(void)
 	a = path_join(dir, "a");
 	link_name = path_join(dir, "link");
 	is(commit_text(a, "one"), 0, "commit: a file is written");
-	c = commit_open(a);
+	c = commit_open(a, NULL);
 	commit_write(c, "half", 4);
 	commit_drop(c);
 	is(file_read(a, &b) == 0 && strcmp(b.data, "one") == 0, 1,
@@ -439,20 +439,20 @@ test_commits(void)
 	ok(strstr(said, "link: a pipe or a device (wanted a regular file)") != NULL,
 	    "commit: the message says what is there");
 	said_begin(said, sizeof(said));
-	ok(commit_open(dir) == NULL, "commit: a directory is refused");
+	ok(commit_open(dir, NULL) == NULL, "commit: a directory is refused");
 	said_begin(said, sizeof(said));
 	is(file_read("/nowhere/at/all", &b), -1,
 	    "file_read: an absent file is refused");
 	is_text(said_now(), "/nowhere/at/all: cannot open: No such file or directory",
 	    "file_read: the message has the reason");
-	c = commit_open(a);
+	c = commit_open(a, NULL);
 	commit_write(c, "left behind", 11);
 	is(commit_sweep(dir), 0,
 	    "commit_sweep returns 0 with a temporary file present");
 	is(commit_done(c), -1, "commit_done fails if the file was swept");
-	c = commit_open(a);
+	c = commit_open(a, NULL);
 	if ((child = fork()) == 0) {	/* the writer dies in the middle */
-		commit_write(commit_open(a), "half", 4);
+		commit_write(commit_open(a, NULL), "half", 4);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
@@ -465,7 +465,7 @@ test_commits(void)
 	child = fork();
 	if (child == 0) {
 		said_begin(said, sizeof(said));
-		commit_open(a);
+		commit_open(a, NULL);
 		die(1, "out of memory");
 	}
 	waitpid(child, NULL, 0);

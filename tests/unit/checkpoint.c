@@ -101,7 +101,7 @@ round_trip(void)
 	uint64_t header = 0;
 	int same = 1, got;
 
-	is(safetensors_write(path, three, 5, notes, 2, &hash), 0,
+	is(safetensors_write(path, three, 5, notes, 2, &hash, NULL), 0,
 	    "safetensors: five tensors are written");
 	is(safetensors_read(path, 1, &s), 0, "safetensors: the file is read");
 	is((long long)s.tensors, 6,
@@ -143,7 +143,8 @@ round_trip(void)
 	struct tensor mixed[5];
 	for (int i = 0; i < 5; i++)
 		mixed[i] = three[4 - i];
-	safetensors_write(in_dir("u.safetensors"), mixed, 5, notes, 2, &again);
+	safetensors_write(in_dir("u.safetensors"), mixed, 5, notes, 2,
+	    &again, NULL);
 	ok(hash128_equal(hash, again),
 	    "safetensors: the order of the tensors given changes no byte");
 	is(safetensors_read(path, 0, &s), 0,
@@ -155,7 +156,8 @@ round_trip(void)
 	/* Weights of other programs have types that checkpoints lack. */
 	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4,
 	    NULL };
-	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2, &again);
+	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2,
+	    &again, NULL);
 	ok(strstr(reading(in_dir("v.safetensors"), 1, &got),
 	    "tensor h: dtype F16 (wanted U8, F32 or F64)") != NULL && got == -2,
 	    "safetensors: a checkpoint with F16 is refused");
@@ -228,7 +230,7 @@ damage(void)
 	long passed = 0, silent = 0;
 	int fd, got;
 
-	safetensors_write(path, &one, 1, &note, 1, &hash);
+	safetensors_write(path, &one, 1, &note, 1, &hash, NULL);
 	file_read(path, &b);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	for (size_t i = 0; i < b.n; i++)
@@ -472,7 +474,7 @@ save_net(const struct net *n, const struct optim *o, const struct state *st,
 	struct hash128 hash = { { 0 } };
 
 	if (snapshot_take(&s, n, &o->slots, st) != 0 ||
-	    snapshot_write(s, path, &hash) != 0)
+	    snapshot_write(s, path, &hash, NULL) != 0)
 		ok(0, "a checkpoint is written to %s", path);
 	snapshot_free(s);
 	return hash;
@@ -604,7 +606,7 @@ metadata_error(const struct meta *meta, size_t n, const char *want)
 	char said[512];
 	int got;
 
-	safetensors_write(in_dir("m"), NULL, 0, meta, n, &hash);
+	safetensors_write(in_dir("m"), NULL, 0, meta, n, &hash, NULL);
 	said_begin(said, sizeof(said));
 	got = checkpoint_read(in_dir("m"), &f, &st);
 	said_end();
@@ -811,7 +813,7 @@ save_step(struct rundir *r, const struct net *n, const struct optim *m,
 
 	st.step = step;
 	hash = save_net(n, m, &st, path);
-	if (rundir_saved(r, step, hash, best, 0) != 0)
+	if (rundir_saved(r, step, hash, best, 0, NULL) != 0)
 		ok(0, "the checkpoint of step %d is saved", (int)step);
 	free(path);
 	return hash;
@@ -868,7 +870,7 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 	device_upload(d, momentum(m), &nan, sizeof(nan));
 	snapshot_take(&s, n, &m->slots, &st);
 	said_begin(said, sizeof(said));
-	is(snapshot_write(s, path, &hash), -1,
+	is(snapshot_write(s, path, &hash, NULL), -1,
 	    "a checkpoint with NaN is not written");
 	said_end();
 	ok(strstr(said, "holds NaN") != NULL && !exists(path),
@@ -883,7 +885,7 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 		if (f.tensor[i].type == DTYPE_F32)
 			memcpy((void *)f.tensor[i].data, &nan, sizeof(nan));
 	f.tensors--;			/* write a new footer */
-	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash);
+	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash, NULL);
 	safetensors_free(&f);
 	said_begin(said, sizeof(said));
 	is(resume_file(path, &found), -3,
@@ -922,7 +924,7 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 			}
 		f.tensors--;		/* write a new footer */
 		safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas,
-		    &hash);
+		    &hash, NULL);
 		safetensors_free(&f);
 		ok(changed > 0, "%d variances are set to %g", changed,
 		    (double)row[i].value);
@@ -1115,7 +1117,7 @@ log_cut(void)
 	int status = -1;
 	char said[256];
 
-	file_make_dir(path);
+	file_make_dir(path, NULL);
 	is(runlog_last(path, &status), RUNLOG_NONE,
 	    "a missing log has no status");
 	is(runlog_open(&l, path, 0), 0, "runlog_open makes a new log");

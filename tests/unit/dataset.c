@@ -320,7 +320,7 @@ identity_of_set(const char *name)
 	struct hash128 id;
 
 	dir = path_join(whole, name);
-	file_make_dir(dir);
+	file_make_dir(dir, NULL);
 	make_set();
 	d = dataset_open(dir, NULL);
 	id = dataset_id(d);

@@ -63,7 +63,7 @@ save(const char *path, const char *text)
 	net_init(n, 5);
 	optim_open(&o, n, NULL);
 	ok(snapshot_take(&s, n, &o.slots, &st) == 0 &&
-	    snapshot_write(s, path, &hash) == 0, "a checkpoint is written");
+	    snapshot_write(s, path, &hash, NULL) == 0, "a checkpoint is written");
 	snapshot_free(s);
 	optim_close(&o);
 	net_free(n);

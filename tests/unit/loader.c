@@ -76,7 +76,7 @@ make(const char *name, struct set s)
 {
 	char *dir = path_join(root, name);
 
-	file_make_dir(dir);
+	file_make_dir(dir, NULL);
 	s.dir = dir;
 	if (set_make(&s) != 0) {
 		printf("Bail out! cannot write %s\n", dir);

@@ -219,7 +219,7 @@ go(struct rank *r, struct job *j, int from, int steps)
 	wrong(j, snapshot_take(&copy, r->n, &r->o.slots, &st) != 0);
 	wrong(j, (copy != NULL) != (c->rank == 0));
 	if (copy != NULL)
-		wrong(j, snapshot_write(copy, path_of("c"), &j->file) != 0);
+		wrong(j, snapshot_write(copy, path_of("c"), &j->file, NULL) != 0);
 	snapshot_free(copy);
 }
 

@@ -183,12 +183,12 @@ conv_cache_take_row(struct conv_cache *c, enum choices_kind which,
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
 	if (conv_cache_read_knobs(knobs, &v) != 0)
-		return fail("%s: line %d: %s is not a list of at most %d "
-		    "knobs, KNOB=VALUE,...", t->path, t->line[i],
+		return error_set(t->why, "%s: line %d: %s is not a list of at "
+		    "most %d knobs, KNOB=VALUE,...", t->path, t->line[i],
 		    text_quote(knobs), CONV_KNOBS);
 	if (strlen(key) >= CONV_KEY)
-		return fail("%s: line %d: %s is not a convolution", t->path,
-		    t->line[i], text_quote(key));
+		return error_set(t->why, "%s: line %d: %s is not a "
+		    "convolution", t->path, t->line[i], text_quote(key));
 	if (which == ALGORITHMS_SELECTED && (version != c->version ||
 	    strcmp(device, c->device) != 0))
 		return 0;
@@ -198,9 +198,9 @@ conv_cache_take_row(struct conv_cache *c, enum choices_kind which,
 
 int
 conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
-    const char *text)
+    const char *text, struct error *e)
 {
-	struct table *t = table_parse(what, text);
+	struct table *t = table_try(what, text, e);
 	size_t taken = 0, rows = t != NULL ? t->rows : 0;
 	int got = t == NULL ? -1 : 0;
 
@@ -275,11 +275,11 @@ cuda_choices(struct device *d, enum choices_kind which)
 
 static int
 cuda_choose(struct device *d, enum choices_kind which, const char *what,
-    const char *text)
+    const char *text, struct error *e)
 {
 	struct driver *driver = ((struct cuda *)d)->driver;
 
-	return driver->call->choose(driver, which, what, text);
+	return driver->call->choose(driver, which, what, text, e);
 }
 
 static void

@@ -66,7 +66,7 @@ void conv_cache_add_measured(struct conv_cache *c, const char *key,
     const struct engine_config *v);
 
 /*
- * conv_cache_text(c, which), conv_cache_read(c, which, what, text):
+ * conv_cache_text(c, which), conv_cache_read(c, which, what, text, e):
  * Implement device_algorithms_text and device_algorithms_read (backend.h). The
  * table has one row per selection, in the order of their addition:
  *
@@ -76,6 +76,6 @@ void conv_cache_add_measured(struct conv_cache *c, const char *key,
  */
 char *conv_cache_text(const struct conv_cache *c, enum choices_kind which);
 int conv_cache_read(struct conv_cache *c, enum choices_kind which,
-    const char *what, const char *text);
+    const char *what, const char *text, struct error *e);
 
 #endif

@@ -225,7 +225,7 @@ struct driver_calls {
 	 */
 	char *(*choices)(struct driver *, enum choices_kind which);
 	int (*choose)(struct driver *, enum choices_kind which,
-	    const char *what, const char *text);
+	    const char *what, const char *text, struct error *e);
 	void (*tune)(struct driver *, int how);
 };
 

@@ -265,10 +265,10 @@ runtime_choices_of(struct driver *d, enum choices_kind which)
 
 static int
 runtime_choose(struct driver *d, enum choices_kind which, const char *what,
-    const char *text)
+    const char *text, struct error *e)
 {
 	return conv_cache_read(runtime_of(d)->algorithms.choices, which, what,
-	    text);
+	    text, e);
 }
 
 static void

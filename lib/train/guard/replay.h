@@ -21,7 +21,7 @@ struct replay {
 	int n, next;
 	int checked;			/* rank 0: 1 if the recipe was compared
 					 * with that of a checkpoint */
-	struct resume then;		/* rank 0: the checkpoint of this step */
+	struct resume then;		/* rank 0: checkpoint of this step */
 	int got;			/* result of resume_file for it; 0: not
 					 * read yet */
 	const struct option_list *override;	/* options that may differ */

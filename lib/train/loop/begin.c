@@ -303,7 +303,7 @@ begin_take_directory(struct session *s)
 	if (inside && resume_rename_bad(s->o.output, &b->from) != 0)
 		return -1;
 	if (inside && b->found && rundir_latest(&s->run, b->from.state.step,
-	    b->hash) != 0)
+	    b->hash, NULL) != 0)
 		return -1;
 	if (b->init_table.n > 0) {
 		path = rundir_path(&s->run, "init.tsv");

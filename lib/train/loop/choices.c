@@ -72,7 +72,7 @@ choices_take_saved(struct device *d, const char *dir)
 		if (file_read_text(path, &text) != 0)
 			status = EXIT_FAILED;
 		else if (device_algorithms_read(d, ALGORITHMS_SELECTED,
-		    text_quote(path), text.data) != 0)
+		    text_quote(path), text.data, NULL) != 0)
 			status = EXIT_DAMAGE;
 	}
 	buffer_free(&text);
@@ -149,7 +149,7 @@ static int
 choices_plan_likewise(struct session *s, const char *table)
 {
 	if (device_algorithms_read(s->device, ALGORITHMS_SELECTED,
-	    "the choices of rank 0", table) != 0)
+	    "the choices of rank 0", table, NULL) != 0)
 		return EXIT_FAILED;
 	return choices_plan_here(s);
 }

@@ -18,7 +18,8 @@ checkpoint_name(const struct param *p)
 }
 
 int
-checkpoint_finite(const char *path, const struct tensor *tensor, size_t n)
+checkpoint_finite(const char *path, const struct tensor *tensor, size_t n,
+    struct error *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct tensor *t = &tensor[i];
@@ -36,7 +37,7 @@ checkpoint_finite(const char *path, const struct tensor *tensor, size_t n)
 			for (; k < count && !bad; k++)
 				bad = !isfinite(x[k]);
 		if (bad) {
-			fail("%s: tensor %s holds NaN or infinity",
+			error_set(e, "%s: tensor %s holds NaN or infinity",
 			    text_quote(path), t->name);
 			return -3;
 		}
@@ -90,7 +91,7 @@ checkpoint_read(const char *path, struct safetensors *f, struct state *s)
 		bad = fail("%s: format %s (this version reads "
 		    CHECKPOINT_FORMAT ")", text_quote(path), format);
 	bad = bad || state_read(s, path, f->meta, f->metas) != 0 ? -2 :
-	    checkpoint_finite(path, f->tensor, f->tensors);
+	    checkpoint_finite(path, f->tensor, f->tensors, NULL);
 	bad = bad ? bad : checkpoint_variances(path, f);
 	if (bad)
 		safetensors_free(f);

@@ -20,9 +20,11 @@
  * "bn/NAME".  The caller frees it. */
 char *checkpoint_name(const struct param *p);
 
-/* checkpoint_finite(path, tensor, n): check that all values of ${n} tensors are
- * finite.  Return 0, or -3 after a message, which names the file ${path}. */
-int checkpoint_finite(const char *path, const struct tensor *tensor, size_t n);
+/* checkpoint_finite(path, tensor, n, e): check that all values of ${n} tensors
+ * are finite.  Return 0, or -3 with a message in ${e}, printed if ${e} is NULL.
+ * It names the file ${path}. */
+int checkpoint_finite(const char *path, const struct tensor *tensor, size_t n,
+    struct error *e);
 
 /*
  * checkpoint_read(path, file, state):

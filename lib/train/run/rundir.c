@@ -28,7 +28,7 @@ int
 rundir_open(struct rundir *r, const char *path)
 {
 	r->path = path;
-	if (file_make_dir(path) != 0)
+	if (file_make_dir(path, NULL) != 0)
 		return -1;
 	if ((r->lock = dir_lock(path, RUNDIR_LOCK)) < 0)
 		return -1;
@@ -112,7 +112,8 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 /* Link under a temporary name and rename, so that ${name} is always a complete
  * file.  Copy if the file system has no hard links. */
 int
-rundir_link(const struct rundir *r, const char *from, const char *name)
+rundir_link(const struct rundir *r, const char *from, const char *name,
+    struct error *e)
 {
 	char *to = path_join(r->path, name);
 	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name,
@@ -123,12 +124,13 @@ rundir_link(const struct rundir *r, const char *from, const char *name)
 	unlink(temp);
 	if (TEMP_FAILURE_RETRY(link(from, temp)) == 0) {
 		bad = TEMP_FAILURE_RETRY(rename(temp, to)) != 0 ?
-		    fail_errno("%s: cannot rename to this name",
-		    text_quote(to)) : file_sync_dir(r->path);
+		    error_errno(e, "%s: cannot rename to this name",
+		    text_quote(to)) : file_sync_dir(r->path, e);
 		/* rename(2) does nothing if both are links to one file. */
 		unlink(temp);
 	} else {
-		bad = file_read(from, &b) != 0 || commit_bytes(to, b.data, b.n);
+		bad = file_try(from, &b, e) != 0 || commit_try(to, b.data, b.n,
+		    e) != 0;
 	}
 	buffer_free(&b);
 	free(temp);
@@ -162,7 +164,8 @@ rundir_prune(const struct rundir *r)
 }
 
 int
-rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash)
+rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash,
+    struct error *e)
 {
 	char *path = rundir_checkpoint(r, step), *latest, *line, text[33];
 	struct buffer old = { 0 };
@@ -170,9 +173,9 @@ rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash)
 
 	latest = rundir_path(r, "latest");
 	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
-	if (file_size(latest) < 0 || file_read(latest, &old) != 0 ||
+	if (file_size(latest) < 0 || file_try(latest, &old, e) != 0 ||
 	    strcmp(old.data, line) != 0)
-		bad = commit_text(latest, line);
+		bad = commit_try(latest, line, strlen(line), e);
 	buffer_free(&old);
 	free(line);
 	free(latest);
@@ -182,13 +185,13 @@ rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash)
 
 int
 rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
-    int keep_all)
+    int keep_all, struct error *e)
 {
 	char *path = rundir_checkpoint(r, step);
-	int bad = rundir_latest(r, step, hash);
+	int bad = rundir_latest(r, step, hash, e);
 
 	if (!bad && best)
-		bad = rundir_link(r, path, "best.safetensors");
+		bad = rundir_link(r, path, "best.safetensors", e);
 	/* The new checkpoint is durable and named: older ones are no longer
 	 * needed. */
 	if (!bad && !keep_all)
@@ -222,7 +225,7 @@ int
 rundir_finish(struct rundir *r, uint64_t step)
 {
 	char *path = rundir_checkpoint(r, step);
-	int bad = rundir_link(r, path, "final.safetensors");
+	int bad = rundir_link(r, path, "final.safetensors", NULL);
 
 	free(path);
 	return bad;
@@ -235,7 +238,7 @@ rundir_unfinish(struct rundir *r)
 	int bad = 0;
 
 	if (unlink(path) == 0)
-		bad = file_sync_dir(r->path);
+		bad = file_sync_dir(r->path, NULL);
 	else if (errno != ENOENT)
 		bad = fail_errno("%s: cannot remove", text_quote(path));
 	free(path);
@@ -341,7 +344,8 @@ rundir_repair_best(struct rundir *r, uint64_t step)
 			    "step is better, the run will end with 1: "
 			    "--keep-best=none avoids it)", text_quote(best),
 			    step, path_base(path));
-		else if ((bad = rundir_link(r, path, "best.safetensors")) == 0)
+		else if ((bad = rundir_link(r, path, "best.safetensors",
+		    NULL)) == 0)
 			note("%s: repaired: now of step %" PRIu64,
 			    text_quote(best), step);
 	}

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "train/run/events.h"
 #include "train/run/runlog.h"
@@ -64,22 +65,24 @@ char *rundir_checkpoint(const struct rundir *r, uint64_t step);
 int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 
 /*
- * rundir_saved(r, step, hash, best, keep_all):
+ * rundir_saved(r, step, hash, best, keep_all, e):
  * Complete the save of ${step}, whose checkpoint is durable and has ${hash}:
  * name it in "latest", link it as best.safetensors if ${best}, and unless
  * ${keep_all} remove checkpoints beyond ${r}->keep.  A file that cannot be
- * removed is a warning.
+ * removed is a warning.  The message is added to ${e}, printed if it is NULL.
  */
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
-    int best, int keep_all);
+    int best, int keep_all, struct error *e);
 
 /* rundir_prune(r): remove checkpoints beyond ${r}->keep at the end of a run.  A
  * killed start may have left some.  A failure is a warning. */
 void rundir_prune(const struct rundir *r);
 
-/* rundir_latest(r, step, hash): make "latest" name the checkpoint of ${step},
- * which is durable and has ${hash}. */
-int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash);
+/* rundir_latest(r, step, hash, e): make "latest" name the checkpoint of
+ * ${step}, which is durable and has ${hash}.  The message is added to ${e},
+ * printed if it is NULL. */
+int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash,
+    struct error *e);
 
 /*
  * rundir_free_space(r, safe):
@@ -88,9 +91,11 @@ int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash);
  */
 int rundir_free_space(const struct rundir *r, uint64_t safe);
 
-/* rundir_link(r, path, name): durably link file ${path} as ${name} in ${r}, or
- * copy it if the file system has no links.  Replace an existing ${name}. */
-int rundir_link(const struct rundir *r, const char *path, const char *name);
+/* rundir_link(r, path, name, e): durably link file ${path} as ${name} in ${r},
+ * or copy it if the file system has no links.  Replace an existing ${name}.
+ * The message is added to ${e}, printed if it is NULL. */
+int rundir_link(const struct rundir *r, const char *path, const char *name,
+    struct error *e);
 
 /* rundir_finish(r, step): link the last checkpoint, of ${step}, as
  * final.safetensors. */

@@ -25,26 +25,23 @@ struct saver {
 
 /*
  * Write the copy, and free it after success.  On a full disk, remove older
- * checkpoints one by one and try again.  Messages go to ${s}->why, because a
+ * checkpoints one by one and try again.  Errors go to ${s}->why, because a
  * failed save is only a warning.
  */
 static void
 saver_save(struct saver *s)
 {
 	char *path = rundir_checkpoint(s->run, s->step);
-	struct error *before;
 	struct hash128 hash;
 	int bad, full;
 
 	do {
 		s->why.text[0] = '\0';
-		before = fail_into(&s->why);
 		errno = 0;		/* a refusal does not set it */
-		bad = snapshot_write(s->copy, path, &hash) != 0 ||
+		bad = snapshot_write(s->copy, path, &hash, &s->why) != 0 ||
 		    rundir_saved(s->run, s->step, hash, s->how & SAVE_BEST,
-		    s->how & SAVE_KEEP_ALL) != 0;
+		    s->how & SAVE_KEEP_ALL, &s->why) != 0;
 		full = bad && (errno == ENOSPC || errno == EDQUOT);
-		fail_into(before);
 	} while (full && rundir_free_space(s->run, s->safe));
 	s->failed = bad ? s->failed + 1 : 0;
 	if (bad) {
@@ -54,9 +51,6 @@ saver_save(struct saver *s)
 		    (unsigned long long)s->safe, s->why.text, s->failed,
 		    SAVER_FAILURES);
 	} else {
-		if (s->why.text[0] != '\0')
-			warning("%s", s->why.text);	/* of
-							 * rundir_remove_old */
 		s->safe = s->step;
 		detail("%s is saved", text_quote(path));
 		snapshot_free(s->copy);

@@ -168,12 +168,12 @@ snapshot_free(struct snapshot *s)
 
 int
 snapshot_write(const struct snapshot *s, const char *path,
-    struct hash128 *hash)
+    struct hash128 *hash, struct error *e)
 {
-	if (checkpoint_finite(path, s->tensor, s->tensors) != 0)
+	if (checkpoint_finite(path, s->tensor, s->tensors, e) != 0)
 		return -1;
 	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas,
-	    hash);
+	    hash, e);
 }
 
 static int

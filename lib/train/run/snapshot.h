@@ -22,13 +22,13 @@ int snapshot_take(struct snapshot **copy, const struct net *n,
 void snapshot_free(struct snapshot *s);
 
 /*
- * snapshot_write(s, path, hash):
+ * snapshot_write(s, path, hash, e):
  * Commit ${s} as checkpoint file ${path} (base/file.h), and set ${*hash} to
- * the hash of the file.  Return 0, or -1 after a message, also if a value is
- * not finite.
+ * the hash of the file.  Return 0, or -1 with a message in ${e}, printed if
+ * ${e} is NULL, also if a value is not finite.
  */
 int snapshot_write(const struct snapshot *s, const char *path,
-    struct hash128 *hash);
+    struct hash128 *hash, struct error *e);
 
 /*
  * snapshot_compare(s, f, first):

@@ -128,10 +128,10 @@ standin_choices(struct driver *d, enum choices_kind which)
 
 int
 standin_choose(struct driver *d, enum choices_kind which, const char *what,
-    const char *text)
+    const char *text, struct error *e)
 {
 	struct standin *s = enter(d);
-	int bad = conv_cache_read(s->algorithms.choices, which, what, text);
+	int bad = conv_cache_read(s->algorithms.choices, which, what, text, e);
 
 	leave(s);
 	return bad;
