@@ -170,24 +170,24 @@ vt_train_open_trace(const char *trace, const struct comm *c)
 static void
 vt_train_say_run(const struct train_options *o, const struct session *s)
 {
-	uint64_t samples = dataset_samples(s->train);
+	uint64_t samples = dataset_samples(s->t.train);
 
 	detail("%s: %" PRIu64 " samples of %d classes", text_quote(o->set.data),
-	    samples, dataset_classes(s->train));
+	    samples, dataset_classes(s->t.train));
 	detail("%s: %" PRIu64 " parameters on %s in %s, %d rank%s of %d "
 	    "thread%s",
 	    s->graph->name, (uint64_t)graph_parameters(s->graph),
 	    s->backend->name, s->device->precision, s->comm->size,
 	    s->comm->size == 1 ? "" : "s",
-	    (int)s->o.threads, s->o.threads == 1 ? "" : "s");
+	    (int)s->t.o.threads, s->t.o.threads == 1 ? "" : "s");
 	if (o->set.sums.deterministic == FAST)
 		detail("gradients: %s", s->t.sums.text);
 	if (o->set.freeze.n > 0)
 		detail("%s: %zu parameters are frozen", s->graph->name,
 		    freeze_count(s->graph));
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
-	    text_quote(o->set.schedule), schedule_epochs(s->schedule),
-	    schedule_steps(s->schedule, samples), s->t.state.step);
+	    text_quote(o->set.schedule), schedule_epochs(s->t.schedule),
+	    schedule_steps(s->t.schedule, samples), s->t.state.step);
 }
 
 /* On rank 0: record in the run directory how the run was started. */
@@ -263,7 +263,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 	else if (o->time)
 		printf("%-22s 0 s: all steps are done\n", "# time");
 	if (o->verbose) {
-		modes_print(&s->t.modes, stdout);
+		modes_print(&s->t.o.modes, stdout);
 		trainer_explain(&s->t, stdout);
 	}
 	if (o->set.output != NULL)

@@ -21,6 +21,7 @@
 #include "base/options.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
 #include "train/loop/estimate.h"
@@ -54,12 +55,12 @@ begin_check_best(struct session *s, struct state *was)
 static int
 begin_check_init(struct session *s, const struct resume *r)
 {
-	if (s->o.init == NULL)
+	if (s->t.o.init == NULL)
 		return 0;
-	if (!init_same(s->o.init, r->state.init))
+	if (!init_same(s->t.o.init, r->state.init))
 		return -1;
 	note("%s: not loaded again: the run began from it and resumes from its "
-	    "checkpoint", text_quote(s->o.init));
+	    "checkpoint", text_quote(s->t.o.init));
 	return 0;
 }
 
@@ -70,10 +71,10 @@ begin_open_init(struct session *s, struct init *in)
 {
 	int status;
 
-	if (s->o.init == NULL)
+	if (s->t.o.init == NULL)
 		return 0;
-	status = init_open(in, s->graph, s->o.init, s->classes,
-	    s->o.init_partial);
+	status = init_open(in, s->graph, s->t.o.init, s->classes,
+	    s->t.o.init_partial);
 	if (status != 0)
 		return -status;
 	s->init = xstrdup(in->text);
@@ -88,18 +89,18 @@ begin_check_resume(struct session *s, const struct resume *r)
 {
 	session_history(s, r->state.step);
 	choices_state(s, r->state.choices);
-	return identity_check_resume(r, &s->t.state, s->schedule,
-	    dataset_samples(s->train), &s->o.override);
+	return identity_check_resume(r, &s->t.state, s->t.schedule,
+	    dataset_samples(s->t.train), &s->t.o.override);
 }
 
 /* Return 1 if the run of checkpoint ${r} is finished. */
 static int
 begin_is_done(const struct session *s, const struct resume *r)
 {
-	return strcmp(s->o.resume, "auto") == 0 &&
-	    r->state.step >= schedule_steps(s->schedule,
-	    dataset_samples(s->train)) && !r->state.due &&
-	    run_finished(s->o.output) >= 0;
+	return strcmp(s->t.o.resume, "auto") == 0 &&
+	    r->state.step >= schedule_steps(s->t.schedule,
+	    dataset_samples(s->t.train)) && !r->state.due &&
+	    run_finished(s->t.o.output) >= 0;
 }
 
 /* Return 1 if the directory of the run is also read-only, such as an archived
@@ -107,7 +108,7 @@ begin_is_done(const struct session *s, const struct resume *r)
 static int
 begin_is_archived(const struct session *s, const struct resume *r)
 {
-	return begin_is_done(s, r) && access(s->o.output, W_OK) != 0 &&
+	return begin_is_done(s, r) && access(s->t.o.output, W_OK) != 0 &&
 	    (errno == EROFS || errno == EACCES);
 }
 
@@ -122,24 +123,24 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	char holder[256];
 	int got = 0;
 
-	if (dir_locked(s->o.output, RUNDIR_LOCK, holder, sizeof(holder))) {
+	if (dir_locked(s->t.o.output, RUNDIR_LOCK, holder, sizeof(holder))) {
 		fail("%s: in use by another process (host and pid: %s)",
-		    text_quote(s->o.output), holder);
+		    text_quote(s->t.o.output), holder);
 		return -EXIT_FAILED;
 	}
-	if (strcmp(s->o.resume, "never") == 0) {
+	if (strcmp(s->t.o.resume, "never") == 0) {
 		uint64_t *steps;
 
-		got = rundir_checkpoints(s->o.output, "", &steps);
+		got = rundir_checkpoints(s->t.o.output, "", &steps);
 		free(steps);
 		if (got > 0)
 			fail("%s: holds a run already (--resume=auto resumes "
-			    "it)", text_quote(s->o.output));
+			    "it)", text_quote(s->t.o.output));
 		return got == 0 ? begin_open_init(s, in) : got > 0 ?
 		    -EXIT_USAGE : -EXIT_FAILED;
 	}
-	got = strcmp(s->o.resume, "auto") == 0 ? resume_newest(s->o.output, r) :
-	    resume_file(s->o.resume, r);
+	got = strcmp(s->t.o.resume, "auto") == 0 ?
+	    resume_newest(s->t.o.output, r) : resume_file(s->t.o.resume, r);
 	if (got < 0)
 		return -checkpoint_status(got);
 	if (got == 0)
@@ -152,7 +153,7 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	begin_check_best(s, &r->state);
 	if (begin_is_done(s, r))
 		note("%s is done; vt-eval -k %s -i DATA scores it",
-		    text_quote(s->o.output), text_quote(s->o.output));
+		    text_quote(s->t.o.output), text_quote(s->t.o.output));
 	else
 		note("%s: resuming after step %" PRIu64, text_quote(r->path),
 		    r->state.step);
@@ -208,13 +209,13 @@ begin_broadcast_flat(struct session *s, void *flat)
 static int
 begin_new(struct session *s, const struct init *in)
 {
-	net_init(s->net, (uint64_t)s->o.seed);
+	net_init(s->t.net, (uint64_t)s->t.o.seed);
 	session_history(s, 0);
-	if (s->o.init == NULL)
+	if (s->t.o.init == NULL)
 		return 0;
 	if (in->match != NULL)
-		match_load(in->match, s->net);
-	return begin_broadcast_flat(s, s->net->w) != 0 ? EXIT_RANKS : 0;
+		match_load(in->match, s->t.net);
+	return begin_broadcast_flat(s, s->t.net->w) != 0 ? EXIT_RANKS : 0;
 }
 
 /* Find on rank 0 the checkpoint, or the weights of --init, from which the run
@@ -225,7 +226,7 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	struct begin_where w = { 0 };
 
 	w.found = s->use.replay != NULL ? begin_find_replayed(s, r, in) :
-	    s->o.output == NULL ? begin_open_init(s, in) :
+	    s->t.o.output == NULL ? begin_open_init(s, in) :
 	    begin_find_checkpoint(s, r, in);
 	if (w.found >= 0 && trainer_check_ranks(&s->t, w.found == 1 ?
 	    r->state.step : 0) != 0)
@@ -233,11 +234,11 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 	if (!dry && s->use.replay == NULL && w.found == 1 &&
 	    begin_is_archived(s, r))
 		return (struct begin_where){ .found = FINISHED,
-			.status = run_finished(s->o.output) };
+			.status = run_finished(s->t.o.output) };
 	if (w.found == 1) {
 		state_pack(&r->state, &s->resumed);
 		w.bytes = s->resumed.n;
-		w.safe_step = s->use.replay == NULL && strcmp(s->o.resume,
+		w.safe_step = s->use.replay == NULL && strcmp(s->t.o.resume,
 		    "auto") == 0 ? r->state.step : 0;
 	}
 	return w;
@@ -271,7 +272,7 @@ begin_here(struct session *s, const struct resume *r, int found,
 {
 	struct begun *b = &s->begun;
 
-	if (found && (checkpoint_load(&r->file, r->path, s->net) != 0 ||
+	if (found && (checkpoint_load(&r->file, r->path, s->t.net) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
 		return EXIT_DAMAGE;
 	*b = (struct begun){ .found = found, .from.skipped = r->skipped,
@@ -293,14 +294,14 @@ static int
 begin_take_directory(struct session *s)
 {
 	const struct begun *b = &s->begun;
-	int inside = strcmp(s->o.resume, "auto") == 0 || !b->found, bad = 0;
+	int inside = strcmp(s->t.o.resume, "auto") == 0 || !b->found, bad = 0;
 	char *path;
 
-	s->run.keep = (int)s->o.keep;
-	if (rundir_open(&s->run, s->o.output) != 0)
+	s->run.keep = (int)s->t.o.keep;
+	if (rundir_open(&s->run, s->t.o.output) != 0)
 		return -1;
 	s->t.run = &s->run;
-	if (inside && resume_rename_bad(s->o.output, &b->from) != 0)
+	if (inside && resume_rename_bad(s->t.o.output, &b->from) != 0)
 		return -1;
 	if (inside && b->found && rundir_latest(&s->run, b->from.state.step,
 	    b->hash, NULL) != 0)
@@ -371,7 +372,7 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 	if (status == 0 && w.found == 0)
 		status = begin_new(s, in);
 	else if (status == 0 &&
-	    (begin_broadcast_flat(s, s->net->w) != 0 ||
+	    (begin_broadcast_flat(s, s->t.net->w) != 0 ||
 	    slots_scatter(&s->t.optim.slots, &whole) != 0))
 		status = EXIT_RANKS;
 	slots_forget(&whole);
@@ -428,19 +429,19 @@ session_record(struct session *s, const char *settings,
 	struct record p = { .settings = settings, .choices = choices,
 		.videos = { s->facts[0], s->facts[1] },
 		.schedule = s->schedule_text, .network = s->network_text,
-		.classes = s->classes, .build = s->build,
+		.classes = s->classes, .build = version_build,
 		.isa = isa_name(isa_best()), .dataset = s->dataset,
-		.val = s->val != NULL ? s->val_id : NULL,
+		.val = s->t.val != NULL ? s->val_id : NULL,
 		.model = s->graph->name, .device = library,
 		.precision = s->device->precision,
 		.comm = comm_library(), .argument = argument,
 		.parameters = graph_parameters(s->graph),
 		.decoding = s->decoding,
-		.samples = dataset_samples(s->train), .ranks = s->comm->size,
-		.step = s->t.state.step, .tensorboard = s->o.tensorboard };
+		.samples = dataset_samples(s->t.train), .ranks = s->comm->size,
+		.step = s->t.state.step, .tensorboard = s->t.o.tensorboard };
 	int bad = begin_take_directory(s);
 
-	if (!bad && schedule_seek(s->schedule, dataset_samples(s->train),
+	if (!bad && schedule_seek(s->t.schedule, dataset_samples(s->t.train),
 	    s->t.state.step).cell != NULL)
 		bad = rundir_unfinish(&s->run);
 	if (!bad)
@@ -449,8 +450,8 @@ session_record(struct session *s, const char *settings,
 	if (bad)
 		return EXIT_FAILED;
 	on_exit(begin_end_log, s);
-	snapshot_check_space(&s->t.optim.slots, s->o.output, (int)s->o.keep,
-	    s->val != NULL && s->t.best != BEST_NONE, NULL);
+	snapshot_check_space(&s->t.optim.slots, s->t.o.output, (int)s->t.o.keep,
+	    s->t.val != NULL && s->t.best != BEST_NONE, NULL);
 	return 0;
 }
 

@@ -18,14 +18,15 @@
 static int
 choices_autotunes(const struct session *s)
 {
-	return s->o.autotune == CHOOSE_FASTEST ||
-	    (s->o.autotune == CHOOSE_AUTO && modes_has(&s->o.modes, MODE_FAST));
+	return s->t.o.autotune == CHOOSE_FASTEST ||
+	    (s->t.o.autotune == CHOOSE_AUTO && modes_has(&s->t.o.modes,
+	    MODE_FAST));
 }
 
 static int
 choices_plain_flag(const struct session *s)
 {
-	return !s->o.fuse ? TUNE_UNFUSED : 0;
+	return !s->t.o.fuse ? TUNE_UNFUSED : 0;
 }
 
 static int
@@ -51,13 +52,13 @@ choices_directory(const struct session *s)
 
 	if (s->use.replay != NULL)
 		return xstrdup(s->use.replay->run);
-	if (s->o.output == NULL || strcmp(s->o.resume, "never") == 0)
+	if (s->t.o.output == NULL || strcmp(s->t.o.resume, "never") == 0)
 		return NULL;
-	if (strcmp(s->o.resume, "auto") != 0)
-		return path_dir(s->o.resume);
-	n = rundir_checkpoints(s->o.output, "", &steps);
+	if (strcmp(s->t.o.resume, "auto") != 0)
+		return path_dir(s->t.o.resume);
+	n = rundir_checkpoints(s->t.o.output, "", &steps);
 	free(steps);
-	return n > 0 ? xstrdup(s->o.output) : NULL;
+	return n > 0 ? xstrdup(s->t.o.output) : NULL;
 }
 
 int
@@ -183,7 +184,7 @@ choices_plan(struct session *s)
 {
 	char *any = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 
-	if (any == NULL && s->o.autotune == CHOOSE_FASTEST)
+	if (any == NULL && s->t.o.autotune == CHOOSE_FASTEST)
 		note("--autotune: back end %s has no algorithms to choose",
 		    s->backend->name);
 	free(any);
@@ -215,7 +216,7 @@ void
 choices_state(struct session *s, const char *was)
 {
 	free(s->choices);
-	s->choices = modes_has(&s->o.modes, MODE_FAST) ? NULL :
+	s->choices = modes_has(&s->t.o.modes, MODE_FAST) ? NULL :
 	    choices_stamp(s->device, was);
 	s->t.state.choices = s->choices;
 }

@@ -74,14 +74,14 @@ input_network_set_losses(struct session *s)
 	for (int i = 0; i < g->nop; i++)
 		if (g->op[i].kind == OP_LOSS &&
 		    g->op[i].loss.kind == LOSS_SOFTMAX) {
-			if (s->o.label_smoothing > 0)
-				g->op[i].loss.smooth = s->o.label_smoothing;
+			if (s->t.o.label_smoothing > 0)
+				g->op[i].loss.smooth = s->t.o.label_smoothing;
 			losses++;
 		}
-	if (losses == 0 && (s->o.label_smoothing > 0 ||
+	if (losses == 0 && (s->t.o.label_smoothing > 0 ||
 	    s->class_weight != NULL))
 		return fail("%s: has no softmax loss (--%s needs one)",
-		    g->name, s->o.label_smoothing > 0 ? "label-smoothing" :
+		    g->name, s->t.o.label_smoothing > 0 ? "label-smoothing" :
 		    "class-weight");
 	return 0;
 }
@@ -94,22 +94,22 @@ static struct graph *
 input_network_parse(struct session *s)
 {
 	const char *name = s->network_path != NULL ? s->network_path :
-	    s->o.model;
-	int classes = dataset_classes(s->train);
+	    s->t.o.model;
+	int classes = dataset_classes(s->t.train);
 	struct graph *g = graph_parse(name, s->network_text, classes);
 	char gamma[32], loss[64], *text;
-	int focal = s->o.loss == FOCAL;
+	int focal = s->t.o.loss == FOCAL;
 
-	if (g == NULL || s->o.loss == 0)
+	if (g == NULL || s->t.o.loss == 0)
 		return g;
-	text_choice_name(LOSS_NAMES, s->o.loss, loss);
+	text_choice_name(LOSS_NAMES, s->t.o.loss, loss);
 	if (!g->open_loss) {
 		fail("%s: has a loss of its own (--loss=%s is for networks "
 		    "without one)", text_quote(name), loss);
 		graph_free(g);
 		return NULL;
 	}
-	text_real_write(gamma, s->o.focal_gamma);
+	text_real_write(gamma, s->t.o.focal_gamma);
 	text = xprintf("%s\nloss loss in=%s kind=%s%s%s\n", s->network_text,
 	    g->op[g->head[0].scores].name, loss, focal ? " gamma=" : "",
 	    focal ? gamma : "");
@@ -122,15 +122,15 @@ input_network_parse(struct session *s)
 int
 input_network_open(struct session *s)
 {
-	struct device_options o = { .threads = (int)s->o.threads,
-		.precision = (enum precision)s->o.precision };
+	struct device_options o = { .threads = (int)s->t.o.threads,
+		.precision = (enum precision)s->t.o.precision };
 	unsigned char uuid[1][DEVICE_UUID];
 
 	/* Agree before each collective call, so that a rank that fails does not
 	 * leave the others waiting. */
-	s->backend = backend_find(s->o.device);
+	s->backend = backend_find(s->t.o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = input_network_find(s->o.model);
+		s->network_path = input_network_find(s->t.o.model);
 	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
 	    s->network_path == NULL)) != 0)
 		return EXIT_USAGE;
@@ -146,22 +146,23 @@ input_network_open(struct session *s)
 	if (s->network_text == NULL)
 		return EXIT_USAGE;
 	s->graph = input_network_parse(s);
-	if (s->graph == NULL || loader_check_dataset(s->train, &s->graph->needs,
-	    s->graph->name) != 0 || (s->val != NULL &&
-	    loader_check_dataset(s->val, &s->graph->needs, s->graph->name) !=
+	if (s->graph == NULL || loader_check_dataset(s->t.train,
+	    &s->graph->needs, s->graph->name) != 0 || (s->t.val != NULL &&
+	    loader_check_dataset(s->t.val, &s->graph->needs, s->graph->name) !=
 	    0) || input_network_set_losses(s) != 0 ||
 	    loader_check_transforms(&s->graph->needs,
 	    &s->t.loading.transforms, s->graph->name) != 0 ||
 	    (transforms_mix_clips(&s->t.loading.transforms) &&
-	    loader_check_mixing(&s->graph->needs, s->schedule,
-	    s->graph->name) != 0) || freeze_apply(s->graph, &s->o.freeze) != 0)
+	    loader_check_mixing(&s->graph->needs, s->t.schedule,
+	    s->graph->name) != 0) ||
+	    freeze_apply(s->graph, &s->t.o.freeze) != 0)
 		return EXIT_USAGE;
-	if (s->o.bn_running)
+	if (s->t.o.bn_running)
 		graph_between(s->graph);
 	if ((s->device = device_open(s->backend, &o)) == NULL)
 		return EXIT_USAGE;
-	if ((s->net = net_new(s->graph, s->device)) == NULL)
+	if ((s->t.net = net_new(s->graph, s->device)) == NULL)
 		return EXIT_FAILED;
-	s->net->advice = "a smaller --bn-size (vt-schedule), ";
+	s->t.net->advice = "a smaller --bn-size (vt-schedule), ";
 	return 0;
 }

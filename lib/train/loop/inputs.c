@@ -60,13 +60,13 @@ inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 static int
 inputs_check_strides(const struct session *s)
 {
-	for (int i = 0; i < s->schedule->stages; i++)
-		for (int k = 0; k < s->schedule->stage[i].cells; k++)
+	for (int i = 0; i < s->t.schedule->stages; i++)
+		for (int k = 0; k < s->t.schedule->stage[i].cells; k++)
 			if (clip_needs_stride(s->t.loading.sampler) &&
-			    s->schedule->stage[i].cell[k].stride_min == 0)
+			    s->t.schedule->stage[i].cell[k].stride_min == 0)
 				return fail("%s: stage %d has no stride, which "
 				    "this --sampler needs (vt-schedule "
-				    "--stride gives one)", s->schedule->path,
+				    "--stride gives one)", s->t.schedule->path,
 				    i);
 	return 0;
 }
@@ -76,24 +76,24 @@ inputs_open_schedule(struct session *s)
 {
 	struct table *t;
 
-	s->schedule_text = inputs_text(s->comm, s->o.schedule);
+	s->schedule_text = inputs_text(s->comm, s->t.o.schedule);
 	if (s->schedule_text == NULL)
 		return EXIT_USAGE;
-	t = table_parse(strcmp(s->o.schedule, "-") == 0 ? "standard input" :
-	    text_quote(s->o.schedule), s->schedule_text);
+	t = table_parse(strcmp(s->t.o.schedule, "-") == 0 ? "standard input" :
+	    text_quote(s->t.o.schedule), s->schedule_text);
 	if (t != NULL)
-		s->schedule = schedule_from_table(t);
+		s->t.schedule = schedule_from_table(t);
 	table_free(t);
-	if (s->schedule != NULL && schedule_sets_momentum(s->schedule) &&
-	    s->o.given.momentum) {
+	if (s->t.schedule != NULL && schedule_sets_momentum(s->t.schedule) &&
+	    s->t.o.given.momentum) {
 		fail("%s: sets the momentum of each stage (--momentum is for "
-		    "schedules without)", s->schedule->path);
+		    "schedules without)", s->t.schedule->path);
 		return EXIT_USAGE;
 	}
-	if (s->schedule == NULL || inputs_check_strides(s) != 0)
+	if (s->t.schedule == NULL || inputs_check_strides(s) != 0)
 		return EXIT_USAGE;
 	if (s->comm->rank == 0)
-		schedule_advise(s->schedule);
+		schedule_advise(s->t.schedule);
 	return 0;
 }
 
@@ -134,11 +134,11 @@ inputs_check_labels(const struct dataset *d, const char *path, int training)
 static int
 inputs_compare_classes(const struct session *s)
 {
-	char *file = path_join(s->o.data, "classes.txt");
+	char *file = path_join(s->t.o.data, "classes.txt");
 	char *quoted = xstrdup(text_quote(file));
-	char *whose = xstrdup(text_quote(s->o.data));
-	int bad = class_compare(s->o.val, dataset_class_list(s->val), whose,
-	    dataset_class_list(s->train), quoted);
+	char *whose = xstrdup(text_quote(s->t.o.data));
+	int bad = class_compare(s->t.o.val, dataset_class_list(s->t.val), whose,
+	    dataset_class_list(s->t.train), quoted);
 
 	free(whose);
 	free(quoted);
@@ -153,9 +153,9 @@ inputs_has_checkpoint(const struct session *s)
 	uint64_t *steps;
 	int n;
 
-	if (s->o.output == NULL || s->comm->rank != 0)
+	if (s->t.o.output == NULL || s->comm->rank != 0)
 		return 1;
-	n = rundir_checkpoints(s->o.output, "", &steps);
+	n = rundir_checkpoints(s->t.o.output, "", &steps);
 	free(steps);
 	return n != 0;
 }
@@ -165,22 +165,22 @@ static int
 inputs_open_videos(struct session *s, const char *path, int which)
 {
 	static const char *const name[2] = { VIDEOS_DATA, VIDEOS_VAL };
-	struct videos v = { .path = path, .set = &s->o.videos,
-		.threads = (int)s->o.threads,
-		.classes = which == 1 ? dataset_class_list(s->train) : NULL,
-		.whose = s->o.data };
-	char *table = s->o.output != NULL ? path_join(s->o.output,
+	struct videos v = { .path = path, .set = &s->t.o.videos,
+		.threads = (int)s->t.o.threads,
+		.classes = which == 1 ? dataset_class_list(s->t.train) : NULL,
+		.whose = s->t.o.data };
+	char *table = s->t.o.output != NULL ? path_join(s->t.o.output,
 	    name[which]) : NULL;
 	int status;
 
-	for (size_t i = 0; i < s->o.override.n; i++)
-		v.accept |= strcmp(s->o.override.item[i], "data") == 0;
+	for (size_t i = 0; i < s->t.o.override.n; i++)
+		v.accept |= strcmp(s->t.o.override.item[i], "data") == 0;
 	/* Validation data are free to change, and so are those of a run that
 	 * ended before its first checkpoint. */
 	v.accept |= which == 1 || !inputs_has_checkpoint(s);
 	v.table = table;
 	status = videos_open(&v, s->comm);
-	*(which == 0 ? &s->train : &s->val) = v.data;
+	*(which == 0 ? &s->t.train : &s->t.val) = v.data;
 	s->facts[which] = v.facts;
 	s->skipped += v.skipped;
 	if (which == 0)
@@ -194,7 +194,7 @@ inputs_open_videos(struct session *s, const char *path, int which)
 static int
 inputs_open_set(struct session *s, const char *path, int which)
 {
-	struct dataset **d = which == 0 ? &s->train : &s->val;
+	struct dataset **d = which == 0 ? &s->t.train : &s->t.val;
 	int bad = 0;
 
 	if (s->use.planned.samples > 0) {
@@ -229,11 +229,11 @@ inputs_all_have(struct comm *c, const char *path)
 static int
 inputs_open_val(struct session *s)
 {
-	if (inputs_all_have(s->comm, s->o.val))
-		return inputs_open_set(s, s->o.val, 1);
-	if (s->o.val != NULL)
-		s->val = dataset_open(s->o.val, NULL);
-	return comm_agree(s->comm, s->o.val != NULL && s->val == NULL ?
+	if (inputs_all_have(s->comm, s->t.o.val))
+		return inputs_open_set(s, s->t.o.val, 1);
+	if (s->t.o.val != NULL)
+		s->t.val = dataset_open(s->t.o.val, NULL);
+	return comm_agree(s->comm, s->t.o.val != NULL && s->t.val == NULL ?
 	    EXIT_FAILED : 0);
 }
 
@@ -241,21 +241,21 @@ inputs_open_val(struct session *s)
 static int
 inputs_check_videos(const struct session *s)
 {
-	if (s->o.videos.given != NULL && s->facts[0] == NULL &&
+	if (s->t.o.videos.given != NULL && s->facts[0] == NULL &&
 	    s->facts[1] == NULL)
 		return fail("--%s is for videos (%s is a packed dataset)",
-		    s->o.videos.given, text_quote(s->o.data));
+		    s->t.o.videos.given, text_quote(s->t.o.data));
 	return 0;
 }
 
 static int
 inputs_check_train(const struct session *s)
 {
-	if (inputs_check_labels(s->train, s->o.data, 1) != 0)
+	if (inputs_check_labels(s->t.train, s->t.o.data, 1) != 0)
 		return EXIT_USAGE;
-	if (dataset_classes(s->train) < 2) {
+	if (dataset_classes(s->t.train) < 2) {
 		fail("%s: %d classes (wanted at least 2)",
-		    text_quote(s->o.data), dataset_classes(s->train));
+		    text_quote(s->t.o.data), dataset_classes(s->t.train));
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -264,9 +264,9 @@ inputs_check_train(const struct session *s)
 static int
 inputs_check_val(const struct session *s)
 {
-	if (s->val == NULL)
+	if (s->t.val == NULL)
 		return 0;
-	if (inputs_check_labels(s->val, s->o.val, 0) != 0)
+	if (inputs_check_labels(s->t.val, s->t.o.val, 0) != 0)
 		return EXIT_USAGE;
 	return inputs_compare_classes(s) == 0 ? 0 : EXIT_USAGE;
 }
@@ -276,7 +276,7 @@ inputs_open_data(struct session *s)
 {
 	int status;
 
-	if ((status = inputs_open_set(s, s->o.data, 0)) != 0 ||
+	if ((status = inputs_open_set(s, s->t.o.data, 0)) != 0 ||
 	    (status = comm_agree(s->comm, inputs_check_train(s))) != 0)
 		return status;
 	if ((status = inputs_open_val(s)) != 0)
@@ -295,14 +295,14 @@ inputs_open_flips(struct session *s)
 	int bad = 0;
 
 	strcpy(s->flips, "none");
-	if (s->o.flip_swap == NULL)
+	if (s->t.o.flip_swap == NULL)
 		return 0;
-	path = s->comm->rank == 0 ? share_find("flips", s->o.flip_swap,
+	path = s->comm->rank == 0 ? share_find("flips", s->t.o.flip_swap,
 	    ".tsv") : NULL;
 	if (comm_agree(s->comm, s->comm->rank == 0 && path == NULL) == 0)
 		text = inputs_text(s->comm, path);
 	bad = text == NULL || flip_map_parse(text_quote(path != NULL ? path :
-	    s->o.flip_swap), text, dataset_class_list(s->train),
+	    s->t.o.flip_swap), text, dataset_class_list(s->t.train),
 	    &s->flip_map) != 0;
 	if (!bad)
 		hash128_text(flip_map_hash(&s->flip_map), s->flips);
@@ -316,17 +316,17 @@ inputs_open_flips(struct session *s)
 static void
 inputs_warn_crops(const struct session *s)
 {
-	const struct schedule *t = s->schedule;
+	const struct schedule *t = s->t.schedule;
 	int crop = 0, last = 0;
 
 	for (const struct cell *c = NULL; (c = schedule_cell(t, c)) != NULL;) {
 		last = c->crop;
 		crop = last > crop ? last : crop;
 	}
-	inputs_warn_crop(s->train, s->o.data, crop);
-	if (s->val != NULL)
-		inputs_warn_crop(s->val, s->o.val, (int)s->o.val_crop > 0 ?
-		    (int)s->o.val_crop : last);
+	inputs_warn_crop(s->t.train, s->t.o.data, crop);
+	if (s->t.val != NULL)
+		inputs_warn_crop(s->t.val, s->t.o.val, s->t.o.val_crop > 0 ?
+		    (int)s->t.o.val_crop : last);
 }
 
 /*
@@ -335,7 +335,7 @@ inputs_warn_crops(const struct session *s)
 static int
 inputs_open_weights(struct session *s)
 {
-	const char *how = s->o.class_weight;
+	const char *how = s->t.o.class_weight;
 	double power;
 	char *text;
 	int bad;
@@ -348,7 +348,7 @@ inputs_open_weights(struct session *s)
 	if ((text = inputs_text(s->comm, how)) == NULL)
 		return -1;
 	bad = class_weights_parse(text_quote(how), text,
-	    dataset_class_list(s->train), s->balance, s->class_weight);
+	    dataset_class_list(s->t.train), s->balance, s->class_weight);
 	free(text);
 	return bad;
 }
@@ -359,16 +359,16 @@ static int
 inputs_open_imbalance(struct session *s)
 {
 	strcpy(s->class_weights, "none");
-	if (s->o.balance <= 0 && s->o.class_weight == NULL)
+	if (s->t.o.balance <= 0 && s->t.o.class_weight == NULL)
 		return 0;
-	if (dataset_has_label_sets(s->train)) {
+	if (dataset_has_label_sets(s->t.train)) {
 		fail("%s: its samples have sets of classes (--%s is for one "
-		    "class a sample)", text_quote(s->o.data), s->o.balance > 0 ?
-		    "balance" : "class-weight");
+		    "class a sample)", text_quote(s->t.o.data),
+		    s->t.o.balance > 0 ? "balance" : "class-weight");
 		return EXIT_USAGE;
 	}
-	s->balance = class_balance_new(s->train, s->o.balance);
-	if (s->o.class_weight == NULL)
+	s->balance = class_balance_new(s->t.train, s->t.o.balance);
+	if (s->t.o.class_weight == NULL)
 		return 0;
 	if (inputs_open_weights(s) != 0)
 		return EXIT_USAGE;
@@ -403,6 +403,6 @@ inputs_print_classes(const struct session *s, FILE *f)
 		    100.0 * b->visits[c] / b->samples);
 		if (s->class_weight != NULL)
 			fprintf(f, ", weight %.4g", (double)s->class_weight[c]);
-		fprintf(f, ": %s\n", dataset_class(s->train, (int)c));
+		fprintf(f, ": %s\n", dataset_class(s->t.train, (int)c));
 	}
 }

@@ -27,7 +27,7 @@ int inputs_all_have(struct comm *c, const char *path);
 
 /*
  * inputs_open(s):
- * Open the inputs that s->o names, on all ranks of s->comm.  ${s} owns them,
+ * Open the inputs that s->t.o names, on all ranks of s->comm.  ${s} owns them,
  * also after a failure.  Return 0, or an exit status that is the same on all
  * ranks.  Collective: all ranks call it.
  */

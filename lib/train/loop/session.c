@@ -39,8 +39,8 @@ session_find_unpacked(struct session *s, const char *const *set, int n)
 
 	for (int i = n - 1; i >= 0; i--)
 		if (set[i] != NULL && videos_are(s->comm, set[i]))
-			modes_put(&s->o.modes, MODE_UNPACKED, 1, set[i]);
-	if ((refused = modes_refused(&s->o.modes)) != NULL) {
+			modes_put(&s->t.o.modes, MODE_UNPACKED, 1, set[i]);
+	if ((refused = modes_refused(&s->t.o.modes)) != NULL) {
 		fail("%s", refused);
 		status = EXIT_USAGE;
 	}
@@ -52,20 +52,20 @@ session_find_unpacked(struct session *s, const char *const *set, int n)
 static int
 session_stage(struct session *s)
 {
-	const char *set[2] = { s->o.data, NULL };
-	int64_t any = s->o.staging.dir != NULL;
+	const char *set[2] = { s->t.o.data, NULL };
+	int64_t any = s->t.o.staging.dir != NULL;
 	int status;
 
 	if (comm_max(s->comm, &any) != 0)
 		return EXIT_RANKS;
 	/* If a rank has no --val, identity_check names the difference later. */
-	if (inputs_all_have(s->comm, s->o.val))
-		set[1] = s->o.val;
+	if (inputs_all_have(s->comm, s->t.o.val))
+		set[1] = s->t.o.val;
 	if ((status = session_find_unpacked(s, set, 2)) != 0)
 		return status;
-	status = staging_run(&s->o.staging, s->comm, set, 2, s->staged);
-	s->o.data = s->staged[0] != NULL ? s->staged[0] : s->o.data;
-	s->o.val = s->staged[1] != NULL ? s->staged[1] : s->o.val;
+	status = staging_run(&s->t.o.staging, s->comm, set, 2, s->staged);
+	s->t.o.data = s->staged[0] != NULL ? s->staged[0] : s->t.o.data;
+	s->t.o.val = s->staged[1] != NULL ? s->staged[1] : s->t.o.val;
 	return status;
 }
 
@@ -80,7 +80,7 @@ static void
 session_set_viewing(struct session *s)
 {
 	const struct stage *last =
-	    &s->schedule->stage[s->schedule->stages - 1];
+	    &s->t.schedule->stage[s->t.schedule->stages - 1];
 	const struct cell *c = &last->cell[last->cells - 1];
 	struct view_options *v = &s->t.viewing;
 
@@ -107,10 +107,9 @@ session_results(const struct session *s)
 static void
 session_set_loading(struct session *s)
 {
-	const struct settings *o = &s->o;
+	const struct settings *o = &s->t.o;
 	struct trainer *t = &s->t;
 
-	t->o = *o;
 	t->cores = s->use.cores;
 	t->loading = (struct loader_options){ .seed = (uint64_t)o->seed,
 		.threads = (int)o->loaders, .audit = o->audit,
@@ -134,18 +133,13 @@ session_set_trainer(struct session *s)
 
 	/* If samples have sets of classes, mAP is the default metric. */
 	t->best = best[t->o.keep_best];
-	if (t->best == METRIC_TOP1 && !s->o.given.keep_best &&
-	    s->val != NULL && dataset_has_label_sets(s->val))
+	if (t->best == METRIC_TOP1 && !s->t.o.given.keep_best &&
+	    s->t.val != NULL && dataset_has_label_sets(s->t.val))
 		t->best = METRIC_MAP;
 	/* A dry run for other ranks plans with a comm that only has a size. */
 	if (s->use.ranks > 0)
 		s->planned = comm_planned(s->use.ranks);
-	t->modes = s->o.modes;
 	t->comm = s->planned != NULL ? s->planned : s->comm;
-	t->net = s->net;
-	t->schedule = s->schedule;
-	t->train = s->train;
-	t->val = s->val;
 	t->replay = s->use.replay;
 	t->out = s->comm->rank == 0 && t->replay == NULL ? stdout : NULL;
 	if (t->loading.threads == 0)
@@ -153,10 +147,10 @@ session_set_trainer(struct session *s)
 	t->loading.rank = t->comm->rank;
 	t->loading.ranks = t->comm->size;
 	t->loading.learners = (int)t->o.learners.n;
-	t->loading.spread = modes_has(&s->o.modes, MODE_FAST);
+	t->loading.spread = modes_has(&s->t.o.modes, MODE_FAST);
 	t->loading.needs = &s->graph->needs;
-	t->loading.flip_map = s->o.flip_swap != NULL ? &s->flip_map : NULL;
-	t->loading.balance = s->o.balance > 0 ? s->balance : NULL;
+	t->loading.flip_map = s->t.o.flip_swap != NULL ? &s->flip_map : NULL;
+	t->loading.balance = s->t.o.balance > 0 ? s->balance : NULL;
 	t->loading.class_weight = s->class_weight;
 	t->optim.kind = &optimizers[t->o.optimizer];
 	t->optim.set = t->o.optimizing;
@@ -172,26 +166,26 @@ session_set_trainer(struct session *s)
 	    metrics[t->best].name;
 	t->state = (struct state){ .seed = t->loading.seed,
 		.best = BEST_WORST, .best_metric = "",
-		.build = s->build, .results = session_results(s),
+		.build = version_build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
 		.precision = s->device->precision, .classes = s->classes,
 		.class_hash = s->class_hash, .config = s->recipe,
 		.dataset = s->dataset, .settings_id = s->settings_id,
 		.flips = s->flips, .class_weights = s->class_weights,
-		.generation = (uint64_t)dataset_generation(s->train),
+		.generation = (uint64_t)dataset_generation(s->t.train),
 		.grown = 1,
 		.extract = s->extract,
 		.history = s->history, .model = s->graph->name,
-		.network = s->network_text, .order = s->order };
+		.network = s->network_text, .order = "v1" };
 	session_set_viewing(s);
 }
 
 void
 session_history(struct session *s, uint64_t step)
 {
-	hash128_text(schedule_prefix_hash(s->schedule,
-	    dataset_samples(s->train), step), s->history);
+	hash128_text(schedule_prefix_hash(s->t.schedule,
+	    dataset_samples(s->t.train), step), s->history);
 }
 
 /* Set the texts and hashes of the inputs, for identity and checkpoints. */
@@ -200,19 +194,18 @@ session_describe(struct session *s)
 {
 	struct buffer classes = { 0 };
 
-	hash128_text(dataset_id(s->train), s->dataset);
-	hash128_text(dataset_settings_id(s->train), s->settings_id);
-	if (s->val != NULL)
-		hash128_text(dataset_id(s->val), s->val_id);
+	hash128_text(dataset_id(s->t.train), s->dataset);
+	hash128_text(dataset_settings_id(s->t.train), s->settings_id);
+	if (s->t.val != NULL)
+		hash128_text(dataset_id(s->t.val), s->val_id);
 	else
 		strcpy(s->val_id, "none");
 	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
-	    dataset_class_hash(s->train));
-	s->extract = dataset_extract(s->train);
+	    dataset_class_hash(s->t.train));
+	s->extract = dataset_extract(s->t.train);
 	s->recipe = options_config(OPTION_FREE_RESUME);
-	class_text(dataset_class_list(s->train), &classes);
+	class_text(dataset_class_list(s->t.train), &classes);
 	s->classes = classes.data;
-	s->order = xstrdup("v1");
 	session_history(s, 0);
 }
 
@@ -220,7 +213,7 @@ session_describe(struct session *s)
 static int
 session_shares_groups(const struct session *s)
 {
-	const struct schedule *t = s->schedule;
+	const struct schedule *t = s->t.schedule;
 	int shares = 0;
 
 	for (const struct cell *c = NULL; (c = schedule_cell(t, c)) != NULL;)
@@ -234,13 +227,13 @@ session_shares_groups(const struct session *s)
 static int
 session_set_modes(struct session *s)
 {
-	struct modes *m = &s->t.modes;
+	struct modes *m = &s->t.o.modes;
 	int columns, rows;
-	const struct algorithm *kind = algorithm_parse(s->o.sums.allreduce,
+	const struct algorithm *kind = algorithm_parse(s->t.o.sums.allreduce,
 	    &columns, &rows);
 	char *refused;
 
-	modes_put(m, MODE_SHARDED, s->o.shard_optimizer ||
+	modes_put(m, MODE_SHARDED, s->t.o.shard_optimizer ||
 	    !modes_has(m, MODE_FAST), NULL);
 	modes_put(m, MODE_RANKS, s->comm->size > 1, NULL);
 	modes_put(m, MODE_SYNC_BN, session_shares_groups(s), NULL);
@@ -265,14 +258,14 @@ static int
 session_open_sums(struct session *s)
 {
 	size_t elem = s->device->elem, n = s->graph->elements, largest;
-	const struct modes *m = &s->t.modes;
+	const struct modes *m = &s->t.o.modes;
 	char *table = NULL;
 	int bad;
 
-	if (s->o.sums.table != NULL &&
-	    (table = inputs_text(s->comm, s->o.sums.table)) == NULL)
+	if (s->t.o.sums.table != NULL &&
+	    (table = inputs_text(s->comm, s->t.o.sums.table)) == NULL)
 		return EXIT_USAGE;
-	bad = sums_open(&s->t.sums, &s->o.sums, table, s->comm,
+	bad = sums_open(&s->t.sums, &s->t.o.sums, table, s->comm,
 	    modes_in_effect(m, MODE_DEVICE_SUMS) ?
 	    backend_fabric(s->device->backend) : NULL,
 	    n * elem, elem);
@@ -296,10 +289,9 @@ session_open(struct session *s, struct comm *comm,
 	int status;
 
 	s->comm = comm;
-	s->o = *o;
+	s->t.o = *o;
 	s->use = *use;
 	session_set_loading(s);
-	s->build = version_build;
 	if ((status = identity_check_start(comm)) != 0 ||
 	    (status = session_stage(s)) != 0)
 		return status;
@@ -312,11 +304,12 @@ session_open(struct session *s, struct comm *comm,
 	if ((status = session_check_ranks(s)) != 0 ||
 	    (status = comm_agree(s->comm, session_set_modes(s))) != 0)
 		return status;
-	s->t.optim.rule = group_rule_find(s->o.param_groups);
+	s->t.optim.rule = group_rule_find(s->t.o.param_groups);
 	if ((status = comm_agree(s->comm, session_open_sums(s))) != 0)
 		return status;
 	status = s->t.optim.rule == NULL ? EXIT_USAGE :
-	    optim_open(&s->t.optim, s->net, &s->t.share) != 0 ? EXIT_FAILED : 0;
+	    optim_open(&s->t.optim, s->t.net, &s->t.share) != 0 ?
+	    EXIT_FAILED : 0;
 	status = comm_agree(s->comm, status);
 	return status != 0 ? status : choices_plan(s);
 }
@@ -331,12 +324,12 @@ session_close(struct session *s)
 	segments_close(&s->t.share);
 	sums_close(&s->t.sums);
 	comm_free(s->planned);
-	net_free(s->net);
+	net_free(s->t.net);
 	graph_free(s->graph);
 	device_close(s->device);
-	dataset_free(s->train);
-	dataset_free(s->val);
-	schedule_free(s->schedule);
+	dataset_free(s->t.train);
+	dataset_free(s->t.val);
+	schedule_free(s->t.schedule);
 	flip_map_free(&s->flip_map);
 	class_balance_free(s->balance);
 	free(s->class_weight);
@@ -349,7 +342,6 @@ session_close(struct session *s)
 	free(s->network_path);
 	free(s->classes);
 	free(s->recipe);
-	free(s->order);
 	free(s->extract);
 	free(s->init);
 	buffer_free(&s->resumed);

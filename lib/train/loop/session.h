@@ -35,35 +35,31 @@ struct begun {
 };
 
 struct session {
-	struct settings o;
 	struct session_use use;
 	struct comm *comm;
 	struct comm *planned;		/* stands for use.ranks ranks; NULL: not
 					 * a plan for other ranks */
-	const char *build;
 	char *schedule_text, *network_text, *network_path, *classes;
-	struct schedule *schedule;
 	char *facts[2];			/* tables of videos that are not packed;
 					 * NULL: packed */
 	size_t skipped;			/* videos left out */
 	double decoding;		/* seconds to decode each training video
 					 * once */
 	char *staged[2];		/* copies of data and val; NULL: none */
-	struct dataset *train, *val;
 	const struct backend *backend;
 	struct device *device;
 	struct graph *graph;
-	struct net *net;
 	struct flip_map flip_map;
 	struct class_balance *balance;	/* NULL: no --balance and no
 					 * --class-weight */
 	float *class_weight;		/* [classes]; NULL: none */
 	struct begun begun;
 	struct rundir run;
-	struct trainer t;
+	struct trainer t;		/* its settings, net, schedule and
+					 * datasets are those of the session */
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17], flips[33], class_weights[33];
-	char *recipe, *order, *extract;
+	char *recipe, *extract;
 	struct buffer resumed;		/* texts of t.state that rank 0 sent */
 	/* Values of the same fields of struct state; NULL: none. */
 	char *init;

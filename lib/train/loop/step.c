@@ -362,7 +362,7 @@ step_launch_update(struct trainer *t, void *sum, int microbatches)
 	    t->net->graph->heads), step_max_loss(t),
 	    bucket_found_inf(w->bucket) };
 	int waits = audit_due(w->audit) || step_is_deferred(t, first, count) ||
-	    (t->comm->size > 1 && !modes_in_effect(&t->modes,
+	    (t->comm->size > 1 && !modes_in_effect(&t->o.modes,
 	    MODE_EARLY_UPDATE));
 
 	if (w->grown_batch != NULL)

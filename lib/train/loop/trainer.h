@@ -35,14 +35,13 @@ struct trainer {
 	int cores;			/* of this rank */
 	int best;			/* METRIC_* of --keep-best, or
 					 * BEST_NONE */
-	struct modes modes;		/* of options, device and ranks */
 	struct comm *comm;
 	struct net *net;
 	struct sums sums;		/* of gradients */
 	struct segments share;		/* owner of each parameter */
 	struct optim optim;
-	const struct schedule *schedule;
-	const struct dataset *train, *val;	/* val: NULL if absent */
+	struct schedule *schedule;
+	struct dataset *train, *val;	/* val: NULL if absent */
 	struct loader_options loading;
 	struct view_options viewing;	/* the fixed shape of validation */
 	struct rundir *run;		/* rank 0 only; elsewhere NULL */
