@@ -59,7 +59,8 @@ static struct task
 cpu_fallback_open(const struct task *t, int back)
 {
 	const struct op_impl *ref = cpu_fallback_ref(t);
-	int x = !back || ref->reads & READS_X, y = back && ref->reads & READS_Y;
+	int x = !back || ref->reads & (READS_X | READS_X_DW);
+	int y = back && ref->reads & READS_Y;
 	float *at = (float *)((char *)t->scratch +
 	    cpu_fallback_ref_scratch(t));
 	struct task copy = *t;

@@ -52,13 +52,8 @@ ref_conv_turn(const struct task *k, double *turned, int step_i, int step_o)
 				    w[((size_t)o * ci + i) * taps + tap];
 }
 
-/*
- * Call visit(k, output row, input row, tap, arg) for each output position in
- * order, and for each tap inside the input.  Then call finish for the position,
- * unless it is NULL.
- */
-static void
-ref_conv_visit(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
+void
+REF(visit)(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
     int tap, void *), void (*finish)(struct task *, size_t y, void *),
     void *arg)
 {
@@ -154,7 +149,7 @@ ref_conv_forward(struct task *k)
 
 	ref_conv_turn(k, v.w, k->out.c, 1);
 	memset(v.sum, 0, (size_t)k->out.c * sizeof(double));
-	ref_conv_visit(k, ref_conv_forward_tap, ref_conv_forward_end, &v);
+	REF(visit)(k, ref_conv_forward_tap, ref_conv_forward_end, &v);
 }
 
 /* dw[tap][i][o] += x[i] dy[o],  dx[i] += sum over o of w[tap][o][i] dy[o]. */
@@ -225,7 +220,7 @@ ref_conv_backward(struct task *k)
 	ref_conv_turn(k, v.w, 1, k->in[0].c / k->op->conv.groups);
 	memset(v.dw, 0, ref_conv_weights(k) * sizeof(double));
 	ref_gradient(k, 0);
-	ref_conv_visit(k, ref_conv_backward_tap, NULL, &v);
+	REF(visit)(k, ref_conv_backward_tap, NULL, &v);
 	if (k->needs_weight_grad)
 		ref_conv_parameters(k, v.dw);
 }

@@ -16,39 +16,27 @@ ref_maxpool_saved(const struct task *k)
 }
 
 static void
+ref_maxpool_tap(struct task *k, size_t y, size_t x, int tap, void *arg)
+{
+	int32_t *which = (int32_t *)k->saved + y;
+	size_t clip = dims_count(&k->in[0]) / (size_t)k->in[0].n;
+	const REAL *from = (const REAL *)k->x[0] + x;
+	REAL *to = (REAL *)k->y + y;
+
+	(void)tap, (void)arg;
+	for (int c = 0; c < k->out.c; c++)
+		if (which[c] < 0 || from[c] > to[c] || isnan(from[c])) {
+			which[c] = (int32_t)(x % clip) + c;
+			to[c] = from[c];
+		}
+}
+
+static void
 ref_maxpool_forward(struct task *k)
 {
-	const struct dims *d = &k->out, *in = &k->in[0];
-	int32_t *which = k->saved;
-	const REAL *x = k->x[0];
-	REAL *y = k->y;
-	size_t o = 0;
-
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++)
-	for (int c = 0; c < d->c; c++, o++) {
-		int out[3] = { t, h, w }, from[3];
-
-		which[o] = -1;
-		for (int a = 0; a < k->op->k[0]; a++)
-		for (int b = 0; b < k->op->k[1]; b++)
-		for (int e = 0; e < k->op->k[2]; e++) {
-			size_t i;
-			REAL v;
-
-			if (!ref_source(k, out, (int[]){ a, b, e }, from))
-				continue;
-			i = ref_at(in, 0, from[0], from[1], from[2]) +
-			    (size_t)c;
-			v = x[ref_at(in, n, 0, 0, 0) + i];
-			if (which[o] < 0 || v > y[o] || isnan(v)) {
-				which[o] = (int32_t)i;
-				y[o] = v;
-			}
-		}
-	}
+	for (size_t o = 0, n = dims_count(&k->out); o < n; o++)
+		((int32_t *)k->saved)[o] = -1;
+	REF(visit)(k, ref_maxpool_tap, NULL, NULL);
 }
 
 static void
@@ -71,54 +59,47 @@ REF_OP(maxpool, .saved = ref_maxpool_saved);
 /* ---- avgpool: y = mean of x over whole axes, or over windows ---- */
 
 /*
- * Call visit(k, output row, input row, weight) for each input inside each
- * window.  The weight is 1 / the window's size; with the attribute cut, only
- * inputs inside count.
+ * Return 1 / the size of the window of output row ${y}; with the attribute cut,
+ * only inputs inside count.
  */
-static void
-ref_avgpool_visit(struct task *k, void (*visit)(struct task *, size_t y,
-    size_t x, double share))
+static double
+ref_avgpool_weight(const struct task *k, size_t y)
 {
 	const struct dims *d = &k->out, *in = &k->in[0];
-	const int *ks = k->op->k;
+	int row = (int)(y / (size_t)d->c), n = 1;
+	const int out[3] = { row / d->w / d->h % d->t, row / d->w % d->h,
+		row % d->w }, size[3] = { in->t, in->h, in->w };
 
-	for (int n = 0; n < d->n; n++)
-	for (int t = 0; t < d->t; t++)
-	for (int h = 0; h < d->h; h++)
-	for (int w = 0; w < d->w; w++) {
-		int out[3] = { t, h, w }, from[3], inside = 0;
+	for (int i = 0; i < 3; i++) {
+		int from = out[i] * k->op->s[i] - k->op->p[i];
+		int end = from + k->op->k[i];
 
-		/* pass 0 counts the inputs inside */
-		for (int pass = 0; pass < 2; pass++)
-			for (int i = 0; i < ks[0] * ks[1] * ks[2]; i++) {
-				int tap[3] = { i / ks[2] / ks[1],
-					i / ks[2] % ks[1], i % ks[2] };
-
-				if (!ref_source(k, out, tap, from))
-					continue;
-				if (pass == 0)
-					inside++;
-				else
-					visit(k, ref_at(d, n, t, h, w),
-					    ref_at(in, n, from[0], from[1],
-					    from[2]),
-					    1.0 / (k->op->avgpool.exclude_pad ?
-					    inside : ks[0] * ks[1] * ks[2]));
-			}
+		if (k->op->avgpool.exclude_pad) {
+			from = from > 0 ? from : 0;
+			end = end < size[i] ? end : size[i];
+		}
+		n *= end - from;
 	}
+	return 1.0 / n;
 }
 
 static void
-ref_avgpool_sum(struct task *k, size_t y, size_t x, double share)
+ref_avgpool_sum(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
+	double share = ref_avgpool_weight(k, y);
+
+	(void)tap, (void)arg;
 	for (int c = 0; c < k->out.c; c++)
 		((double *)k->scratch)[y + c] += share *
 		    ((const REAL *)k->x[0])[x + c];
 }
 
 static void
-ref_avgpool_spread(struct task *k, size_t y, size_t x, double share)
+ref_avgpool_spread(struct task *k, size_t y, size_t x, int tap, void *arg)
 {
+	double share = ref_avgpool_weight(k, y);
+
+	(void)tap, (void)arg;
 	for (int c = 0; c < k->out.c; c++)
 		((REAL *)k->dx[0])[x + c] += (REAL)(share *
 		    ((const REAL *)k->dy)[y + c]);
@@ -145,7 +126,7 @@ ref_avgpool_forward(struct task *k)
 
 	memset(sum, 0, ref_avgpool_scratch(k));
 	if (!axes)
-		ref_avgpool_visit(k, ref_avgpool_sum);
+		REF(visit)(k, ref_avgpool_sum, NULL, NULL);
 	for (size_t i = 0, n = dims_count(in); i < n && axes; i++)
 		sum[ref_broadcast(in, &k->out, i)] +=
 		    ((const REAL *)k->x[0])[i];
@@ -162,7 +143,7 @@ ref_avgpool_backward(struct task *k)
 	int axes = k->op->avgpool.axes;
 
 	if (dx != NULL && !axes)
-		ref_avgpool_visit(k, ref_avgpool_spread);
+		REF(visit)(k, ref_avgpool_spread, NULL, NULL);
 	for (size_t i = 0, n = dims_count(in); i < n && dx && axes; i++)
 		dx[i] += (REAL)(share * ((const REAL *)k->dy)
 		    [ref_broadcast(in, &k->out, i)]);

@@ -108,6 +108,16 @@ ref_gradient(struct task *k, int j)
 }
 
 /*
+ * REF(visit)(k, visit, finish, arg):
+ * Call visit(k, output row, input row, tap, ${arg}) for each output position in
+ * order, and for each tap of the kernel inside the input.  Then call ${finish}
+ * for the position, unless it is NULL.
+ */
+void REF(visit)(struct task *k, void (*visit)(struct task *, size_t y, size_t x,
+    int tap, void *), void (*finish)(struct task *, size_t y, void *),
+    void *arg);
+
+/*
  * Set ${in} to the input position that tap (a, b, c) of output (t, h, w) reads.
  * Return 1 if it is inside the input.
  */
