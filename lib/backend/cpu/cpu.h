@@ -76,9 +76,12 @@ cpu_run(const struct task *t, int n, void (*part)(int, int, void *), void *arg)
 }
 
 /*
+ * cpu_run_task(t, n, f): call f(t, i) for i below ${n}, on all threads.
+ *
  * cpu_run_blocks(t, images, f): call f(t, image, block) for all blocks of the
  * channels of the output, on all threads.
  */
+void cpu_run_task(struct task *t, int n, void (*f)(struct task *t, int i));
 void cpu_run_blocks(struct task *t, int images,
     void (*f)(struct task *t, int image, int block));
 

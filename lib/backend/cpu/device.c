@@ -116,28 +116,41 @@ cpu_blocked(struct task *t)
 	return 0;
 }
 
-struct cpu_device_blocks {
+struct cpu_device_run {
 	struct task *t;
 	int blocks;
-	void (*f)(struct task *t, int image, int block);
+	void (*task)(struct task *t, int i);
+	void (*block)(struct task *t, int image, int block);
 };
 
 static void
-cpu_device_block(int i, int thread, void *arg)
+cpu_device_part(int i, int thread, void *arg)
 {
-	const struct cpu_device_blocks *r = arg;
+	const struct cpu_device_run *r = arg;
 
 	(void)thread;
-	r->f(r->t, i / r->blocks, i % r->blocks);
+	if (r->task != NULL)
+		r->task(r->t, i);
+	else
+		r->block(r->t, i / r->blocks, i % r->blocks);
+}
+
+void
+cpu_run_task(struct task *t, int n, void (*f)(struct task *t, int i))
+{
+	struct cpu_device_run r = { .t = t, .task = f };
+
+	cpu_run(t, n, cpu_device_part, &r);
 }
 
 void
 cpu_run_blocks(struct task *t, int images,
     void (*f)(struct task *t, int image, int block))
 {
-	struct cpu_device_blocks r = { t, cpu_blocks(t->out.c), f };
+	struct cpu_device_run r = { .t = t, .blocks = cpu_blocks(t->out.c),
+		.block = f };
 
-	cpu_run(t, images * r.blocks, cpu_device_block, &r);
+	cpu_run(t, images * r.blocks, cpu_device_part, &r);
 }
 
 struct cpu_device_ranges {
@@ -280,54 +293,44 @@ cpu_device_add(struct device *d, void *sum, const void *x, size_t n)
 	((struct cpu *)d)->k->add(sum, sum, x, n);
 }
 
-struct cpu_updating { const struct update *u; const struct kernels *k; };
-
 static void
 cpu_device_update_range(size_t from, size_t to, void *arg)
 {
-	const struct cpu_updating *v = arg;
-	struct update part = *v->u;
+	struct update part = *(const struct update *)arg;
 
 	part.w = (float *)part.w + from;
 	if (part.m != NULL)
 		part.m = (float *)part.m + from;
 	part.g = (const float *)part.g + from;
 	part.n = to - from;
-	v->k->update(&part);
+	kernels_pick()->update(&part);
 }
 
 static void
 cpu_device_update(struct device *d, const struct update *u)
 {
-	struct cpu *cpu = (struct cpu *)d;
-	struct cpu_updating v = { u, cpu->k };
-
-	cpu_ranges(cpu, u->n, GRAIN, cpu_device_update_range, &v);
+	cpu_ranges((struct cpu *)d, u->n, GRAIN, cpu_device_update_range,
+	    (void *)u);
 }
-
-struct cpu_moments { const struct moments *m; const struct kernels *k; };
 
 static void
 cpu_device_moments_range(size_t from, size_t to, void *arg)
 {
-	const struct cpu_moments *v = arg;
-	struct moments part = *v->m;
+	struct moments part = *(const struct moments *)arg;
 
 	part.w = (const float *)part.w + from;
 	part.m = (float *)part.m + from;
 	part.v = (float *)part.v + from;
 	part.g = (float *)part.g + from;
 	part.n = to - from;
-	v->k->moments(&part);
+	kernels_pick()->moments(&part);
 }
 
 static void
 cpu_device_moments(struct device *d, const struct moments *m)
 {
-	struct cpu *cpu = (struct cpu *)d;
-	struct cpu_moments v = { m, cpu->k };
-
-	cpu_ranges(cpu, m->n, GRAIN, cpu_device_moments_range, &v);
+	cpu_ranges((struct cpu *)d, m->n, GRAIN, cpu_device_moments_range,
+	    (void *)m);
 }
 
 static void

@@ -6,13 +6,11 @@
 /* ---- frames: y[t] = x[op_frame(t)]; whole images, in either layout ---- */
 
 static void
-cpu_frames_part(int i, int thread, void *arg)
+cpu_frames_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
 	size_t size = cpu_image(out);
 
-	(void)thread;
 	memcpy((float *)t->y + (size_t)i * size, (const float *)t->x[0] +
 	    (size_t)(i / out->t * in->t + op_frame(t->op, in->t, i % out->t)) *
 	    size, size * sizeof(float));
@@ -21,19 +19,17 @@ cpu_frames_part(int i, int thread, void *arg)
 static void
 cpu_frames_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), cpu_frames_part, t);
+	cpu_run_task(t, cpu_images(&t->out), cpu_frames_part);
 }
 
 static void
-cpu_frames_back_part(int i, int thread, void *arg)
+cpu_frames_back_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
 	size_t size = cpu_image(in);
 	float *dx = (float *)t->dx[0] + (size_t)i * size;
 	int k = 0;
 
-	(void)thread;
 	while (k < out->t && op_frame(t->op, in->t, k) != i % in->t)
 		k++;
 	if (k < out->t)
@@ -48,7 +44,7 @@ static void
 cpu_frames_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]), cpu_frames_back_part, t);
+		cpu_run_task(t, cpu_images(&t->in[0]), cpu_frames_back_part);
 }
 
 const struct op_impl cpu_frames = {
@@ -99,12 +95,10 @@ cpu_join_copy(const struct task *t, int i, struct cpu_join_from to,
 }
 
 static void
-cpu_concat_part(int i, int thread, void *arg)
+cpu_concat_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct cpu_join_from y = { &t->out, t->y, 0 };
 
-	(void)thread;
 	cpu_join_pad(&t->out, t->y, i);
 	for (int j = 0; j < t->op->nin; y.c += t->in[j++].c)
 		cpu_join_copy(t, i, y, (struct cpu_join_from){ &t->in[j],
@@ -114,16 +108,14 @@ cpu_concat_part(int i, int thread, void *arg)
 static void
 cpu_concat_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), cpu_concat_part, t);
+	cpu_run_task(t, cpu_images(&t->out), cpu_concat_part);
 }
 
 static void
-cpu_concat_back_part(int i, int thread, void *arg)
+cpu_concat_back_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct cpu_join_from dy = { &t->out, (float *)t->dy, 0 };
 
-	(void)thread;
 	for (int j = 0; j < t->op->nin; dy.c += t->in[j++].c) {
 		if (t->dx[j] == NULL)
 			continue;
@@ -137,7 +129,7 @@ cpu_concat_back_part(int i, int thread, void *arg)
 static void
 cpu_concat_backward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), cpu_concat_back_part, t);
+	cpu_run_task(t, cpu_images(&t->out), cpu_concat_back_part);
 }
 
 const struct op_impl cpu_concat = {

@@ -18,16 +18,14 @@
  */
 
 static void
-cpu_input_image(int i, int thread, void *arg)
+cpu_input_image(struct task *t, int i)
 {
-	struct task *t = arg;
 	size_t hw = cpu_positions(&t->out), C = (size_t)t->out.c;
 	size_t step = cpu_step(&t->out);
 	const uint8_t *from = t->feed->stream[t->op->input.stream].bytes +
 	    (size_t)i * hw * C;
 	const float *value = t->scratch;	/* [C][256] */
 
-	(void)thread;
 	if (step > 1)
 		memset(cpu_plane(&t->out, t->y, i, 0), 0,
 		    cpu_image(&t->out) * sizeof(float));
@@ -54,7 +52,7 @@ cpu_input_forward(struct task *t)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = (float)((v / 255.0 -
 			    t->op->input.mean.v[c]) / t->op->input.sd.v[c]);
-	cpu_run(t, cpu_images(&t->out), cpu_input_image, t);
+	cpu_run_task(t, cpu_images(&t->out), cpu_input_image);
 }
 
 const struct op_impl cpu_input = {

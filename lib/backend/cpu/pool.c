@@ -235,14 +235,12 @@ cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])
 }
 
 static void
-cpu_avgpool_places_part(int i, int thread, void *arg)
+cpu_avgpool_places_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
 	size_t positions = cpu_positions(out), from;
 	int n[2];
 
-	(void)thread;
 	memset(cpu_plane(out, t->y, i, 0), 0, cpu_image(out) * sizeof(float));
 	for (size_t k = 0; k < positions * (size_t)out->c; k++) {
 		int c = (int)(k / positions), images = cpu_pool_frames(t);
@@ -259,14 +257,12 @@ cpu_avgpool_places_part(int i, int thread, void *arg)
 }
 
 static void
-cpu_avgpool_places_back_part(int i, int thread, void *arg)
+cpu_avgpool_places_back_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0], *out = &t->out;
 	size_t positions = cpu_positions(out), from;
 	int n[2];
 
-	(void)thread;
 	if (!t->accumulate[0])
 		memset(cpu_plane(in, t->dx[0], i * cpu_pool_frames(t), 0), 0,
 		    (size_t)cpu_pool_frames(t) * cpu_image(in) * sizeof(float));
@@ -291,7 +287,7 @@ cpu_avgpool_forward(struct task *t)
 	else if (cpu_pool_whole_planes(t))
 		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_block);
 	else
-		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_part, t);
+		cpu_run_task(t, cpu_images(&t->out), cpu_avgpool_places_part);
 }
 
 static void
@@ -326,8 +322,8 @@ cpu_avgpool_backward(struct task *t)
 	else if (cpu_pool_whole_planes(t))
 		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_back_block);
 	else
-		cpu_run(t, cpu_images(&t->out), cpu_avgpool_places_back_part,
-		    t);
+		cpu_run_task(t, cpu_images(&t->out),
+		    cpu_avgpool_places_back_part);
 }
 
 static int

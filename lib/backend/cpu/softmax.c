@@ -35,25 +35,21 @@ cpu_softmax_span_of(const struct task *t, int i, struct softmax_span *s)
 }
 
 static void
-cpu_softmax_part(int i, int thread, void *arg)
+cpu_softmax_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct softmax_span s;
 	size_t at = cpu_softmax_span_of(t, i, &s);
 
-	(void)thread;
 	exp_kernels_pick()->softmax((float *)t->y + at,
 	    (const float *)t->x[0] + at, &s);
 }
 
 static void
-cpu_softmax_back_part(int i, int thread, void *arg)
+cpu_softmax_back_part(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct softmax_span s;
 	size_t at = cpu_softmax_span_of(t, i, &s);
 
-	(void)thread;
 	exp_kernels_pick()->softmax_back((float *)t->dx[0] + at,
 	    (const float *)t->dy + at, (const float *)t->y + at, &s,
 	    t->accumulate[0]);
@@ -77,7 +73,7 @@ static void
 cpu_softmax_forward(struct task *t)
 {
 	if (cpu_softmax_over_channels(t))
-		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_part, t);
+		cpu_run_task(t, cpu_softmax_parts(t), cpu_softmax_part);
 	else
 		cpu_fallback_forward(t);
 }
@@ -88,7 +84,7 @@ cpu_softmax_backward(struct task *t)
 	if (t->dx[0] == NULL)
 		return;
 	if (cpu_softmax_over_channels(t))
-		cpu_run(t, cpu_softmax_parts(t), cpu_softmax_back_part, t);
+		cpu_run_task(t, cpu_softmax_parts(t), cpu_softmax_back_part);
 	else
 		cpu_fallback_backward(t);
 }

@@ -15,9 +15,8 @@ bf16_input_prepare(struct task *t)
 }
 
 static void
-bf16_input_image(int i, int thread, void *arg)
+bf16_input_image(struct task *t, int i)
 {
-	struct task *t = arg;
 	size_t positions = cpu_positions(&t->out), channels = (size_t)t->out.c;
 	size_t row = (size_t)bf16_row(&t->out);
 	const uint8_t *from = t->feed->stream[t->op->input.stream].bytes +
@@ -25,7 +24,6 @@ bf16_input_image(int i, int thread, void *arg)
 	const bf16 *value = t->scratch;		/* [channels][256] */
 	bf16 *to = bf16_at(&t->out, t->y, i, 0);
 
-	(void)thread;
 	if (row > channels)
 		memset(to, 0, positions * row * sizeof(*to));
 	for (size_t p = 0; p < positions; p++, to += row, from += channels)
@@ -48,7 +46,7 @@ bf16_input_forward(struct task *t)
 		for (int v = 0; v < 256; v++)
 			value[c * 256 + v] = bf16_of((float)((v / 255.0 -
 			    t->op->input.mean.v[c]) / t->op->input.sd.v[c]));
-	cpu_run(t, cpu_images(&t->out), bf16_input_image, t);
+	cpu_run_task(t, cpu_images(&t->out), bf16_input_image);
 }
 
 const struct op_impl bf16_input = {
@@ -101,26 +99,20 @@ bf16_frames_move(struct task *t, const void *from, void *to, int i, int sign,
 }
 
 static void
-bf16_shift_image(int i, int thread, void *arg)
+bf16_shift_image(struct task *t, int i)
 {
-	struct task *t = arg;
-
-	(void)thread;
 	bf16_frames_move(t, t->x[0], t->y, i, 1, 0);
 }
 
 static void
 bf16_shift_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), bf16_shift_image, t);
+	cpu_run_task(t, cpu_images(&t->out), bf16_shift_image);
 }
 
 static void
-bf16_shift_back_image(int i, int thread, void *arg)
+bf16_shift_back_image(struct task *t, int i)
 {
-	struct task *t = arg;
-
-	(void)thread;
 	bf16_frames_move(t, t->dy, t->dx[0], i, -1, t->accumulate[0]);
 }
 
@@ -128,7 +120,7 @@ static void
 bf16_shift_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->out), bf16_shift_back_image, t);
+		cpu_run_task(t, cpu_images(&t->out), bf16_shift_back_image);
 }
 
 const struct op_impl bf16_shift = {

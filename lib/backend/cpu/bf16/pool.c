@@ -30,14 +30,12 @@ bf16_maxpool_saved(const struct task *t)
 
 /* Row i % h of image i / h. */
 static void
-bf16_maxpool_row(int i, int thread, void *arg)
+bf16_maxpool_row(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct plane_window v = cpu_pool_window(t);
 	int image = i / t->out.h, h = i % t->out.h;
 	bf16 *y = bf16_at(&t->out, t->y, image, (size_t)h * t->out.w);
 
-	(void)thread;
 	bf16_k(t)->maxpool(y, (uint8_t *)t->saved + (y - (bf16 *)t->y),
 	    bf16_at(&t->in[0], t->x[0], image, 0), bf16_row(&t->out), &v, h);
 }
@@ -45,17 +43,15 @@ bf16_maxpool_row(int i, int thread, void *arg)
 static void
 bf16_maxpool_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out) * t->out.h, bf16_maxpool_row, t);
+	cpu_run_task(t, cpu_images(&t->out) * t->out.h, bf16_maxpool_row);
 }
 
 static void
-bf16_maxpool_back_row(int i, int thread, void *arg)
+bf16_maxpool_back_row(struct task *t, int i)
 {
-	struct task *t = arg;
 	struct plane_window v = cpu_pool_window(t);
 	int image = i / t->in[0].h, h = i % t->in[0].h;
 
-	(void)thread;
 	bf16_k(t)->maxpool_back(bf16_at(&t->in[0], t->dx[0], image,
 	    (size_t)h * t->in[0].w), bf16_at(&t->out, t->dy, image, 0),
 	    (const uint8_t *)t->saved + (size_t)image * bf16_image(&t->out),
@@ -66,8 +62,8 @@ static void
 bf16_maxpool_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]) * t->in[0].h,
-		    bf16_maxpool_back_row, t);
+		cpu_run_task(t, cpu_images(&t->in[0]) * t->in[0].h,
+		    bf16_maxpool_back_row);
 }
 
 const struct op_impl bf16_maxpool = {
@@ -95,15 +91,13 @@ bf16_avgpool_scratch(const struct task *t)
 }
 
 static void
-bf16_avgpool_image(int i, int thread, void *arg)
+bf16_avgpool_image(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0];
 	size_t positions = cpu_positions(in);
 	size_t row = cpu_image(&t->out);
 	float *sum = (float *)t->scratch + (size_t)i * row;
 
-	(void)thread;
 	bf16_k(t)->sum(bf16_at(in, t->x[0], i, 0), positions, bf16_row(in),
 	    sum);
 	cpu_k(t)->scale((float *)t->y + (size_t)i * row, 1 / (float)positions,
@@ -113,18 +107,16 @@ bf16_avgpool_image(int i, int thread, void *arg)
 static void
 bf16_avgpool_forward(struct task *t)
 {
-	cpu_run(t, cpu_images(&t->out), bf16_avgpool_image, t);
+	cpu_run_task(t, cpu_images(&t->out), bf16_avgpool_image);
 }
 
 static void
-bf16_avgpool_back_image(int i, int thread, void *arg)
+bf16_avgpool_back_image(struct task *t, int i)
 {
-	struct task *t = arg;
 	const struct dims *in = &t->in[0];
 	size_t positions = cpu_positions(in), row = cpu_image(&t->out);
 	float *v = (float *)t->scratch + (size_t)i * row;
 
-	(void)thread;
 	cpu_k(t)->scale(v, 1 / (float)positions, (const float *)t->dy +
 	    (size_t)i * row, row, 0);
 	bf16_k(t)->fill(bf16_at(in, t->dx[0], i, 0), positions, bf16_row(in), v,
@@ -135,7 +127,7 @@ static void
 bf16_avgpool_backward(struct task *t)
 {
 	if (t->dx[0] != NULL)
-		cpu_run(t, cpu_images(&t->in[0]), bf16_avgpool_back_image, t);
+		cpu_run_task(t, cpu_images(&t->in[0]), bf16_avgpool_back_image);
 }
 
 const struct op_impl bf16_avgpool = {
